@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/arena.h"
+
+#include <errno.h>
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arena_chunk {
+	struct arena_chunk *next;
+	alignas(max_align_t) char data[];
+};
+
+enum { ARENA_CHUNK = 32 * 1024 };
+
+void arena_init(struct arena *arena)
+{
+	*arena = (struct arena){0};
+}
+
+void arena_destroy(struct arena *arena)
+{
+	struct arena_chunk *chunk = arena->head;
+	while (chunk) {
+		struct arena_chunk *next = chunk->next;
+		free(chunk);
+		chunk = next;
+	}
+	arena_init(arena);
+}
+
+/** Take size bytes at the given alignment (a power of two). */
+static void *arena_take(struct arena *arena, size_t size, size_t align)
+{
+	size_t start = (arena->used + align - 1) & ~(align - 1);
+	if (arena->head && start <= arena->size && size <= arena->size - start) {
+		arena->used = start + size;
+		return arena->head->data + start;
+	}
+
+	if (size > SIZE_MAX / 2) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	size_t room = size > ARENA_CHUNK / 4 ? size : ARENA_CHUNK;
+	struct arena_chunk *chunk = malloc(sizeof(*chunk) + room);
+	if (!chunk)
+		return NULL;
+
+	if (room == size && arena->head) {
+		/* A large piece of its own: go on filling the current chunk. */
+		chunk->next = arena->head->next;
+		arena->head->next = chunk;
+		return chunk->data;
+	}
+	chunk->next = arena->head;
+	arena->head = chunk;
+	arena->used = size;
+	arena->size = room;
+	return chunk->data;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	return arena_take(arena, size, alignof(max_align_t));
+}
+
+char *arena_strndup(struct arena *arena, const char *str, size_t n)
+{
+	char *copy = arena_take(arena, n + 1, 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, str, n);
+	copy[n] = '\0';
+	return copy;
+}

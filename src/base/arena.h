@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * An arena: many small allocations that are freed together.
+ */
+#ifndef GM_BASE_ARENA_H
+#define GM_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_chunk;
+
+struct arena {
+	struct arena_chunk *head;
+	size_t used, size;   /* bytes within head */
+};
+
+/** Make an empty arena.  It allocates nothing yet. */
+void arena_init(struct arena *arena);
+
+/** Free all that was allocated from the arena.  It may be used again. */
+void arena_destroy(struct arena *arena);
+
+/**
+ * Allocate bytes, aligned for any type.
+ *
+ * @return
+ *         Memory that lives until arena_destroy(), or NULL.
+ * Errors: ENOMEM.
+ */
+void *arena_alloc(struct arena *arena, size_t size);
+
+/**
+ * Copy n bytes of a string and end them with a NUL.
+ *
+ * @return
+ *         The copy, unaligned, or NULL.
+ * Errors: ENOMEM.
+ */
+char *arena_strndup(struct arena *arena, const char *str, size_t n);
+
+#endif

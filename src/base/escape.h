@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The escaping dialects of mount tables and of our output, one codec each.
+ *
+ * The dialects differ by the set of bytes that are escaped; none is ever
+ * applied twice, and decoding is sequential, so that a literal "\040" in a
+ * name (written \134040) survives.
+ */
+#ifndef GM_BASE_ESCAPE_H
+#define GM_BASE_ESCAPE_H
+
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Bytes that the kernel escapes in mount points and roots (seq_path). */
+#define ESCAPE_PATH " \t\n\\"
+/** Bytes that the kernel escapes in types and sources (seq_escape). */
+#define ESCAPE_SOURCE " \t\n\\#"
+
+/**
+ * Decode \ooo escapes, exactly three octal digits up to \377, once.
+ * Any other backslash stands for itself.
+ *
+ * @dst [out]
+ *         Room for n bytes; may be src.  No NUL is written.
+ * @return
+ *         The number of bytes written, never more than n.
+ */
+size_t unescape_octal(char *dst, const char *src, size_t n);
+
+/** Append a string with the bytes of a set written as \ooo. */
+void escape_octal(struct strbuf *out, const char *str, const char *set);
+
+/**
+ * Append a string so that a terminal takes no harm: control bytes (C0, DEL,
+ * C1 as UTF-8), invalid UTF-8 and, so that it can be told apart, the
+ * backslash before an x are written as \xhh.  A string without any of these
+ * is unchanged.
+ */
+void escape_terminal(struct strbuf *out, const char *str);
+
+/** Append a JSON string with its quotes; invalid UTF-8 bytes become \xhh. */
+void escape_json(struct strbuf *out, const char *str);
+
+/** Append n bytes in base64 (RFC 4648, with padding). */
+void escape_base64(struct strbuf *out, const char *bytes, size_t n);
+
+/** Append a string in double quotes, safe for sh: findmnt --pairs. */
+void escape_pairs(struct strbuf *out, const char *str);
+
+/** Append a string as findmnt --raw does: blanks and unsafe bytes as \xhh. */
+void escape_raw(struct strbuf *out, const char *str);
+
+/**
+ * The length of the UTF-8 sequence at the start of a string.
+ *
+ * @return
+ *         1 to 4; 0 if the bytes are no valid sequence (overlong forms,
+ *         surrogates and values above U+10FFFF are invalid), or at the end.
+ */
+size_t utf8_len(const char *str);
+
+/** Whether a string is valid UTF-8. */
+bool utf8_valid(const char *str);
+
+#endif

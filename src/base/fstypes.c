@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/fstypes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Sorted by name (tested).  FST_NLINK is set only where a test proves that a
+ * directory's link count is 2 + its sub-directories: see design.md section 4.
+ * Pseudo types are those of libmount's mnt_fstype_is_pseudofs().
+ */
+enum {
+	DISK   = FST_DEVICE,
+	PSEUDO = FST_PSEUDO | FST_LAST,
+	NET    = FST_NET | FST_BLOCKS,
+	FUSE   = FST_BLOCKS,
+};
+
+static const struct fstype_row {
+	const char *name;
+	unsigned flags;
+} fstype_rows[] = {
+	{"9p", NET | FST_NO_LOOK},
+	{"acfs", NET},
+	{"afs", NET},
+	{"aufs", FST_BLOCKS | FST_LAYERED},
+	{"autofs", PSEUDO | FST_BLOCKS | FST_AUTOFS},
+	{"bcachefs", DISK | FST_SUBVOL},
+	{"bdev", PSEUDO},
+	{"befs", DISK},
+	{"bfs", DISK},
+	{"binder", PSEUDO},
+	{"binfmt_misc", PSEUDO},
+	{"bpf", PSEUDO},
+	{"btrfs", DISK | FST_SUBVOL},
+	{"ceph", NET},
+	{"cgroup", PSEUDO},
+	{"cgroup2", PSEUDO},
+	{"cifs", NET | FST_NO_LOOK},
+	{"coda", NET},
+	{"configfs", PSEUDO},
+	{"cpuset", PSEUDO},
+	{"cramfs", DISK},
+	{"dax", PSEUDO},
+	{"debugfs", PSEUDO},
+	{"devfs", PSEUDO},
+	{"devpts", PSEUDO},
+	{"devtmpfs", FST_PSEUDO},
+	{"dlmfs", PSEUDO},
+	{"drm", PSEUDO},
+	{"efivarfs", PSEUDO},
+	{"efs", DISK},
+	{"erofs", DISK},
+	{"exfat", DISK},
+	{"ext2", DISK | FST_NLINK},
+	{"ext3", DISK | FST_NLINK},
+	{"ext4", DISK | FST_NLINK},
+	{"f2fs", DISK},
+	{"fuse", FUSE},
+	{"fuseblk", FUSE},
+	{"fusectl", PSEUDO},
+	{"gfs2", NET | DISK},
+	{"gpfs", NET},
+	{"hfs", DISK},
+	{"hfsplus", DISK},
+	{"hpfs", DISK},
+	{"hugetlbfs", PSEUDO},
+	{"ipathfs", PSEUDO},
+	{"iso9660", DISK},
+	{"jffs2", 0},
+	{"jfs", DISK},
+	{"lustre", NET | FST_NO_LOOK},
+	{"minix", DISK},
+	{"mqueue", PSEUDO},
+	{"msdos", DISK},
+	{"ncpfs", NET},
+	{"nfs", NET | FST_NO_LOOK},
+	{"nfs4", NET | FST_NO_LOOK},
+	{"nfsd", PSEUDO},
+	{"nilfs2", DISK},
+	{"nsfs", PSEUDO | FST_REMOVED_ROOT},
+	{"ntfs", DISK},
+	{"ntfs3", DISK},
+	{"ocfs2", NET | DISK},
+	{"omfs", DISK},
+	{"orangefs", NET | FST_NO_LOOK},
+	{"overlay", FST_LAYERED},
+	{"pipefs", PSEUDO},
+	{"proc", PSEUDO},
+	{"pstore", PSEUDO},
+	{"qnx4", DISK},
+	{"qnx6", DISK},
+	{"ramfs", FST_PSEUDO},
+	{"reiserfs", DISK},
+	{"resctrl", PSEUDO},
+	{"romfs", DISK},
+	{"rootfs", FST_PSEUDO},
+	{"rpc_pipefs", PSEUDO},
+	{"securityfs", PSEUDO},
+	{"selinuxfs", PSEUDO},
+	{"smackfs", PSEUDO},
+	{"smb3", NET | FST_NO_LOOK},
+	{"smbfs", NET | FST_NO_LOOK},
+	{"sockfs", PSEUDO},
+	{"spufs", PSEUDO},
+	{"squashfs", DISK},
+	{"sysfs", PSEUDO},
+	{"sysv", DISK},
+	{"tmpfs", FST_PSEUDO | FST_NLINK},
+	{"tracefs", PSEUDO},
+	{"ubifs", 0},
+	{"udf", DISK},
+	{"ufs", DISK},
+	{"vboxsf", NET},
+	{"vfat", DISK},
+	{"virtiofs", FUSE},
+	{"vxfs", DISK},
+	{"xenfs", PSEUDO},
+	{"xfs", DISK | FST_NLINK},
+	{"zfs", FST_BLOCKS},
+	{"zonefs", DISK},
+};
+
+/** Compare a type, up to its ".subtype", with a row. */
+static int fstype_compare(const void *key, const void *row)
+{
+	const char *fstype = key;
+	const char *name = ((const struct fstype_row *)row)->name;
+	size_t n = strcspn(fstype, ".");
+	int order = strncmp(fstype, name, n);
+	return order != 0 ? order : -(name[n] != '\0');
+}
+
+unsigned fstype_flags(const char *fstype)
+{
+	const struct fstype_row *row = NULL;
+	if (fstype)
+		row = bsearch(fstype, fstype_rows, sizeof(fstype_rows) / sizeof(*fstype_rows),
+		              sizeof(*fstype_rows), fstype_compare);
+	return row ? row->flags | FST_KNOWN : FST_BLOCKS;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/map64.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct map64_slot {
+	uint64_t key;
+	uint32_t value;   /* MAP64_NONE: the slot is free */
+};
+
+void map64_init(struct map64 *map)
+{
+	*map = (struct map64){0};
+}
+
+void map64_destroy(struct map64 *map)
+{
+	free(map->slots);
+	map64_init(map);
+}
+
+/** Mix the bits of a key (the finalizer of splitmix64). */
+static size_t map64_hash(uint64_t key)
+{
+	key ^= key >> 30;
+	key *= 0xbf58476d1ce4e5b9;
+	key ^= key >> 27;
+	key *= 0x94d049bb133111eb;
+	key ^= key >> 31;
+	return key;
+}
+
+/** The slot of a key, or the free slot where it would go. */
+static struct map64_slot *map64_slot(const struct map64 *map, uint64_t key)
+{
+	size_t i = map64_hash(key) & map->mask;
+	while (map->slots[i].value != MAP64_NONE && map->slots[i].key != key)
+		i = (i + 1) & map->mask;
+	return &map->slots[i];
+}
+
+int map64_reserve(struct map64 *map, size_t n)
+{
+	size_t size = map->slots ? map->mask + 1 : 16;
+	if (n > SIZE_MAX / 4 / sizeof(*map->slots)) {
+		errno = ENOMEM;
+		return -1;
+	}
+	while (size < n * 2)
+		size *= 2;
+	if (map->slots && size == map->mask + 1)
+		return 0;
+
+	struct map64 bigger = {.mask = size - 1, .count = map->count};
+	bigger.slots = malloc(size * sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return -1;
+	for (size_t i = 0; i < size; ++i)
+		bigger.slots[i].value = MAP64_NONE;
+	for (size_t i = 0; map->slots && i <= map->mask; ++i) {
+		if (map->slots[i].value != MAP64_NONE)
+			*map64_slot(&bigger, map->slots[i].key) = map->slots[i];
+	}
+	free(map->slots);
+	*map = bigger;
+	return 0;
+}
+
+uint32_t map64_put(struct map64 *map, uint64_t key, uint32_t value)
+{
+	if (map64_reserve(map, map->count + 1) != 0)
+		return MAP64_NONE;
+	struct map64_slot *slot = map64_slot(map, key);
+	if (slot->value == MAP64_NONE) {
+		*slot = (struct map64_slot){key, value};
+		++map->count;
+	}
+	return slot->value;
+}
+
+uint32_t map64_get(const struct map64 *map, uint64_t key)
+{
+	if (!map->slots)
+		return MAP64_NONE;
+	return map64_slot(map, key)->value;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void strbuf_init(struct strbuf *buf)
+{
+	*buf = (struct strbuf){0};
+}
+
+void strbuf_destroy(struct strbuf *buf)
+{
+	free(buf->data);
+	strbuf_init(buf);
+}
+
+void strbuf_reset(struct strbuf *buf)
+{
+	buf->len = 0;
+	buf->failed = false;
+	if (buf->data)
+		buf->data[0] = '\0';
+}
+
+/** Make room for n more bytes and the NUL. */
+static bool strbuf_grow(struct strbuf *buf, size_t n)
+{
+	if (n >= SIZE_MAX / 2 - buf->len) {
+		buf->failed = true;
+		return false;
+	}
+	size_t need = buf->len + n + 1;
+	if (need <= buf->size)
+		return true;
+	size_t size = buf->size ? buf->size * 2 : 64;
+	if (size < need)
+		size = need;
+	char *data = realloc(buf->data, size);
+	if (!data) {
+		buf->failed = true;
+		return false;
+	}
+	buf->data = data;
+	buf->size = size;
+	return true;
+}
+
+void strbuf_add(struct strbuf *buf, const char *bytes, size_t n)
+{
+	if (!strbuf_grow(buf, n))
+		return;
+	memcpy(buf->data + buf->len, bytes, n);
+	buf->len += n;
+	buf->data[buf->len] = '\0';
+}
+
+void strbuf_puts(struct strbuf *buf, const char *str)
+{
+	strbuf_add(buf, str, strlen(str));
+}
+
+void strbuf_putc(struct strbuf *buf, char c)
+{
+	strbuf_add(buf, &c, 1);
+}
+
+void strbuf_printf(struct strbuf *buf, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int n = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (n < 0 || !strbuf_grow(buf, n)) {
+		buf->failed = true;
+		return;
+	}
+	va_start(args, format);
+	vsnprintf(buf->data + buf->len, (size_t)n + 1, format, args);
+	va_end(args);
+	buf->len += n;
+}
+
+const char *strbuf_str(const struct strbuf *buf)
+{
+	return buf->data ? buf->data : "";
+}
+
+char *strbuf_take(struct strbuf *buf)
+{
+	char *str = NULL;
+	if (!buf->failed && strbuf_grow(buf, 0)) {
+		str = buf->data;
+		str[buf->len] = '\0';
+		buf->data = NULL;
+	} else {
+		errno = ENOMEM;
+	}
+	strbuf_destroy(buf);
+	return str;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A growing string of bytes.
+ *
+ * An append that fails for want of memory marks the buffer as failed and
+ * leaves it as it was; callers append freely and ask once at the end.
+ */
+#ifndef GM_BASE_STRBUF_H
+#define GM_BASE_STRBUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct strbuf {
+	char *data;    /* NUL-terminated once anything was appended; else NULL */
+	size_t len;    /* bytes without the NUL */
+	size_t size;
+	bool failed;   /* an append was lost: ENOMEM */
+};
+
+/** Make an empty buffer.  It allocates nothing yet. */
+void strbuf_init(struct strbuf *buf);
+
+/** Free the buffer's memory. */
+void strbuf_destroy(struct strbuf *buf);
+
+/** Make the buffer empty, keeping its memory; clears failed. */
+void strbuf_reset(struct strbuf *buf);
+
+/** Append n bytes. */
+void strbuf_add(struct strbuf *buf, const char *bytes, size_t n);
+
+/** Append a string. */
+void strbuf_puts(struct strbuf *buf, const char *str);
+
+/** Append one byte. */
+void strbuf_putc(struct strbuf *buf, char c);
+
+/** Append formatted text. */
+__attribute__((format(printf, 2, 3)))
+void strbuf_printf(struct strbuf *buf, const char *format, ...);
+
+/** The string so far; "" for an empty buffer.  Stays the buffer's. */
+const char *strbuf_str(const struct strbuf *buf);
+
+/**
+ * Take the string out of the buffer, which becomes empty.
+ *
+ * @return
+ *         The string, to be freed by the caller; NULL if an append had failed.
+ * Errors: ENOMEM.
+ */
+char *strbuf_take(struct strbuf *buf);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Discovery: mount tree and search joined, until every mount is named and
+ * has its standing.
+ *
+ *     table --> mounttree --> hints tested --.
+ *                                             >-- named, judged
+ *     directories --> bulk --> bfs -----------'
+ *
+ * Smith's getmnt (CUCS-323-88, section 4) on mount IDs.
+ */
+#ifndef GM_DISCOVER_H
+#define GM_DISCOVER_H
+
+#include "devmap.h"
+#include "mounttree.h"
+#include "os/os.h"
+#include "table/table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum discover_names { DN_HINT, DN_WALK, DN_PURE, DN_KERNEL };
+enum discover_algorithm { DA_GETMNT3, DA_GETMNT2, DA_GETMNT1 };
+enum discover_identity { DI_MNTID, DI_DEV };
+
+/** Pruning and ordering rules, each with its switch and a row in
+    discover_rules[]. */
+enum discover_rule {
+	DR_LEAF,       /* a LEAF (by the table) is never entered */
+	DR_SHRINK,     /* a mount becomes a LEAF as soon as its last child is named */
+	DR_END,        /* the search ends when the root is a LEAF */
+	DR_UNREACHABLE,/* what the table proves unreachable is not waited for */
+	DR_DTYPE,      /* what is not a directory is not examined */
+	DR_NLINK,      /* a directory of link count 2 is not opened */
+	DR_PSEUDO,     /* pseudo file systems only if needed, and last */
+	DR_LIKELY,     /* likely parents first: near where mounts were found */
+	DR_BOUNDARY,   /* boundaries that the table does not list: only if needed */
+	DR_NRULES,
+};
+
+struct discover_rule_row {
+	const char *name;      /* of --prune=+NAME,-NAME */
+	const char *what;      /* one line for --explain and the man page */
+	unsigned algorithms;   /* 1 << enum discover_algorithm where it is on */
+};
+extern const struct discover_rule_row discover_rules[DR_NRULES];
+
+/** A boundary met on the way that the table does not list. */
+struct discover_boundary {
+	char *path;
+	uint64_t mnt_id;           /* what statx says of it; 0 if unknown */
+	uint32_t dev_major, dev_minor;
+	uint32_t node;             /* the mount whose directory shows it */
+	bool automount;            /* STATX_ATTR_AUTOMOUNT */
+};
+
+/** Where a run is; for the progress display. */
+struct discover_progress {
+	uint64_t dirs, entries;
+	uint32_t named, mounts;
+	const char *where;         /* a directory, as TARGET would be written */
+};
+
+struct discover_opts {
+	enum discover_names names;
+	enum discover_algorithm algorithm;
+	enum discover_identity identity;
+	unsigned prune_on, prune_off;  /* sets of 1 << enum discover_rule */
+	int rootfd;                /* O_PATH descriptor of the root that names are
+	                              relative to; AT_FDCWD: this process's root */
+	const char *prefix;        /* that root's own name in the table; "/" */
+	unsigned depth;            /* the deepest directory entered; 0: no bound */
+	uint64_t max_dirs;         /* directories; 0: no bound */
+	double max_seconds;        /* of the search; 0: no bound */
+	unsigned threads;          /* 0: chosen; 1: exact counts */
+	bool boundaries;           /* keep them */
+	int procfd;                /* where mountinfo was read, for asking again */
+	const char *procpath;
+	/* Called about 4 times a second while searching; may be NULL. */
+	void (*progress)(const struct discover_progress *progress, void *arg);
+	void *progress_arg;
+};
+
+struct discover_stats {
+	uint64_t dirs;             /* directories read */
+	uint64_t entries;          /* entries read in them */
+	uint64_t named[MT_NAMED_VERIFIED + 1];
+	uint64_t states[MT_NSTATES];
+	uint64_t gone;             /* mounts that went away while we looked */
+	uint64_t renamed;          /* found under a new name when asked again */
+	uint64_t errors;           /* directories that could not be read */
+	uint64_t vanished;         /* entries that vanished during the walk */
+	uint64_t denied_dirs;      /* of errors: EACCES and EPERM */
+	uint64_t peak_frontier;    /* directories waiting, at most */
+	uint64_t peak_fds;
+	uint64_t rule_hits[DR_NRULES];
+	unsigned threads;          /* that took part */
+	double seconds;
+};
+
+struct discovery {
+	struct mtree tree;             /* over table->mounts */
+	const struct mount_table *table;
+	char **targets;                /* one for each node; NULL: no name */
+	uint8_t *kinds;                /* enum discover_kind for each node */
+	struct discover_boundary *boundaries;
+	size_t nboundaries;
+	uint32_t root;                 /* the node of the process's root; MT_NONE */
+	unsigned rules;                /* the rules that were on */
+	bool complete;                 /* nothing lost or unsearched */
+	const char *incomplete;        /* the first reason why not; or NULL */
+	struct discover_stats stats;
+	struct mount_table *again;     /* records of mounts that were asked again */
+};
+
+enum discover_kind { DK_UNKNOWN, DK_DIR, DK_FILE };
+
+/** The options that a plain `getmnt` runs with. */
+void discover_defaults(struct discover_opts *opts);
+
+/**
+ * Name and judge every mount of a table.
+ *
+ * @table   Must outlive the discovery.
+ * @devs    For sources that stand on a device; may be NULL: then none is
+ *          held to block.
+ * @return a discovery, or NULL.
+ * Errors: ENOMEM; those of opening the root directory.
+ * Ownership: discovery_free().
+ */
+struct discovery *discover(struct os *os, struct devmap *devs, const struct mount_table *table,
+                           const struct discover_opts *opts);
+
+/** Free a discovery; NULL is fine. */
+void discovery_free(struct discovery *d);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len)
+{
+	size_t size = 64 * 1024, used = 0;
+	char *buf = malloc(size);
+	if (!buf)
+		return -1;
+
+	for (;;) {
+		if (size - used < 2) {
+			char *bigger = realloc(buf, size * 2);
+			if (!bigger)
+				goto fail;
+			buf = bigger;
+			size *= 2;
+		}
+		ssize_t n = os_read(os, fd, buf + used, size - used - 1);
+		if (n < 0)
+			goto fail;
+		if (n == 0)
+			break;
+		used += (size_t)n;
+		if (used > max) {
+			errno = EFBIG;
+			goto fail;
+		}
+	}
+	buf[used] = '\0';
+	*text = buf;
+	*len = used;
+	return 0;
+
+fail:
+	{
+		int error = errno;
+		free(buf);
+		errno = error;
+	}
+	return -1;
+}
+
+int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)
+{
+	/* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
+	int fd = os_openat(os, dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return -1;
+
+	int rc = -1;
+	struct k_statx st;
+	if (os->statx_works && os_statx(os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, K_STATX_TYPE, &st) == 0
+	    && !S_ISREG(st.mode)) {
+		errno = S_ISDIR(st.mode) ? EISDIR : ENOTSUP;
+		goto out;
+	}
+	rc = os_read_fd(os, fd, max, text, len);
+out:
+	os_close(os, fd);
+	return rc;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Reading small files whole.
+ */
+#ifndef GM_OS_FILE_H
+#define GM_OS_FILE_H
+
+#include "os/os.h"
+
+/**
+ * Read a file to its end.
+ *
+ * @dirfd, path
+ *         As in openat(2); links are followed.
+ * @max
+ *         The most bytes to take.
+ * @text [out]
+ *         The bytes and a NUL behind them, to be freed by the caller.
+ * @len [out]
+ *         Their number, without the NUL.
+ * @return 0, or -1 with the outputs untouched.
+ * Errors: those of openat(2) and read(2); EISDIR; EFBIG beyond max; ENOMEM;
+ *         ENOTSUP for what is neither a regular file nor a pipe (a device or
+ *         a FIFO that nobody writes to would block).
+ */
+int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
+
+/** The same from an open descriptor, which stays open. */
+int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len);
+
+#endif

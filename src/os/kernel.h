@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The kernel's structures and numbers for mounts, under names of our own.
+ *
+ * Debian 12 ships the headers of Linux 6.1, which lack most of these; the C
+ * library's struct statx ends before stx_mnt_id.  Values are those of
+ * include/uapi/linux/{mount,stat,fcntl}.h; each group names the release that
+ * brought it.
+ */
+#ifndef GM_OS_KERNEL_H
+#define GM_OS_KERNEL_H
+
+#include <stdint.h>
+
+/* System calls; the same numbers on every architecture but alpha. */
+#define K_NR_openat2     437   /* 5.6 */
+#define K_NR_pidfd_open  434   /* 5.3 */
+#define K_NR_statmount   457   /* 6.8 */
+#define K_NR_listmount   458   /* 6.8 */
+
+/** struct statx_timestamp. */
+struct k_statx_time {
+	int64_t sec;
+	uint32_t nsec;
+	int32_t pad;
+};
+
+/** struct statx, whole: 256 bytes. */
+struct k_statx {
+	uint32_t mask;
+	uint32_t blksize;
+	uint64_t attributes;
+	uint32_t nlink;
+	uint32_t uid;
+	uint32_t gid;
+	uint16_t mode;
+	uint16_t pad0;
+	uint64_t ino;
+	uint64_t size;
+	uint64_t blocks;
+	uint64_t attributes_mask;
+	struct k_statx_time atime, btime, ctime, mtime;
+	uint32_t rdev_major, rdev_minor;
+	uint32_t dev_major, dev_minor;
+	uint64_t mnt_id;             /* 5.8 */
+	uint32_t dio_mem_align;      /* 6.1 */
+	uint32_t dio_offset_align;
+	uint64_t subvol;             /* 6.10 */
+	uint64_t spare[11];
+};
+_Static_assert(sizeof(struct k_statx) == 256, "struct statx is 256 bytes");
+
+enum {
+	K_STATX_TYPE          = 0x0001,
+	K_STATX_NLINK         = 0x0004,
+	K_STATX_MTIME         = 0x0040,
+	K_STATX_INO           = 0x0100,
+	K_STATX_MNT_ID        = 0x1000,  /* 5.8 */
+	K_STATX_MNT_ID_UNIQUE = 0x4000,  /* 6.8 */
+	K_STATX_ATTR_AUTOMOUNT  = 0x1000,  /* stx_attributes */
+	K_STATX_ATTR_MOUNT_ROOT = 0x2000,  /* 5.8 */
+};
+
+/** struct open_how, openat2(2). */
+struct k_open_how {
+	uint64_t flags;
+	uint64_t mode;
+	uint64_t resolve;
+};
+
+enum {
+	K_RESOLVE_NO_XDEV       = 0x01,
+	K_RESOLVE_NO_MAGICLINKS = 0x02,
+	K_RESOLVE_NO_SYMLINKS   = 0x04,
+	K_RESOLVE_BENEATH       = 0x08,
+	K_RESOLVE_IN_ROOT       = 0x10,
+};
+
+/** struct linux_dirent64, getdents64(2); entries follow each other by reclen. */
+struct k_dirent {
+	uint64_t ino;
+	int64_t off;
+	uint16_t reclen;
+	uint8_t type;
+	char name[];
+};
+
+/** struct mnt_id_req. */
+struct k_mnt_id_req {
+	uint32_t size;        /* K_MNT_ID_REQ_VER0 or _VER1 */
+	uint32_t mnt_ns_fd;   /* 6.18 */
+	uint64_t mnt_id;
+	uint64_t param;       /* statmount: the mask wanted; listmount: the last ID */
+	uint64_t mnt_ns_id;   /* 6.11 */
+};
+
+enum {
+	K_MNT_ID_REQ_VER0 = 24,  /* 6.8 */
+	K_MNT_ID_REQ_VER1 = 32,  /* 6.11 */
+};
+
+#define K_LSMT_ROOT UINT64_MAX
+
+/** struct statmount: 512 bytes, then the strings. */
+struct k_statmount {
+	uint32_t size;
+	uint32_t mnt_opts;           /* [str] 6.11 */
+	uint64_t mask;
+	uint32_t sb_dev_major, sb_dev_minor;
+	uint64_t sb_magic;
+	uint32_t sb_flags;
+	uint32_t fs_type;            /* [str] */
+	uint64_t mnt_id, mnt_parent_id;
+	uint32_t mnt_id_old, mnt_parent_id_old;
+	uint64_t mnt_attr;
+	uint64_t mnt_propagation;
+	uint64_t mnt_peer_group;
+	uint64_t mnt_master;
+	uint64_t propagate_from;
+	uint32_t mnt_root;           /* [str] */
+	uint32_t mnt_point;          /* [str] */
+	uint64_t mnt_ns_id;          /* 6.11 */
+	uint32_t fs_subtype;         /* [str] 6.13 */
+	uint32_t sb_source;          /* [str] 6.13 */
+	uint32_t opt_num, opt_array; /* [str] 6.13 */
+	uint32_t opt_sec_num, opt_sec_array;
+	uint64_t supported_mask;     /* 6.15 */
+	uint32_t mnt_uidmap_num, mnt_uidmap;
+	uint32_t mnt_gidmap_num, mnt_gidmap;
+	uint64_t spare2[43];
+	char str[];
+};
+_Static_assert(sizeof(struct k_statmount) == 512, "struct statmount is 512 bytes");
+
+enum {
+	K_STATMOUNT_SB_BASIC       = 0x0001,  /* 6.8 */
+	K_STATMOUNT_MNT_BASIC      = 0x0002,
+	K_STATMOUNT_PROPAGATE_FROM = 0x0004,
+	K_STATMOUNT_MNT_ROOT       = 0x0008,
+	K_STATMOUNT_MNT_POINT      = 0x0010,
+	K_STATMOUNT_FS_TYPE        = 0x0020,
+	K_STATMOUNT_MNT_NS_ID      = 0x0040,  /* 6.11 */
+	K_STATMOUNT_MNT_OPTS       = 0x0080,
+	K_STATMOUNT_FS_SUBTYPE     = 0x0100,  /* 6.13 */
+	K_STATMOUNT_SB_SOURCE      = 0x0200,
+	K_STATMOUNT_OPT_ARRAY      = 0x0400,
+	K_STATMOUNT_OPT_SEC_ARRAY  = 0x0800,
+	K_STATMOUNT_SUPPORTED_MASK = 0x1000,  /* 6.15 */
+	K_STATMOUNT_MNT_UIDMAP     = 0x2000,
+	K_STATMOUNT_MNT_GIDMAP     = 0x4000,
+};
+
+/* mnt_attr: MOUNT_ATTR_*, mount_setattr(2). */
+enum {
+	K_MOUNT_ATTR_RDONLY      = 0x000001,
+	K_MOUNT_ATTR_NOSUID      = 0x000002,
+	K_MOUNT_ATTR_NODEV       = 0x000004,
+	K_MOUNT_ATTR_NOEXEC      = 0x000008,
+	K_MOUNT_ATTR_ATIME       = 0x000070,  /* the mask of the three below */
+	K_MOUNT_ATTR_RELATIME    = 0x000000,
+	K_MOUNT_ATTR_NOATIME     = 0x000010,
+	K_MOUNT_ATTR_STRICTATIME = 0x000020,
+	K_MOUNT_ATTR_NODIRATIME  = 0x000080,
+	K_MOUNT_ATTR_IDMAP       = 0x100000,
+	K_MOUNT_ATTR_NOSYMFOLLOW = 0x200000,
+};
+
+/* sb_flags: MS_*, mount(2). */
+enum {
+	K_SB_RDONLY      = 0x0000001,
+	K_SB_SYNCHRONOUS = 0x0000010,
+	K_SB_MANDLOCK    = 0x0000040,
+	K_SB_DIRSYNC     = 0x0000080,
+	K_SB_LAZYTIME    = 0x2000000,
+};
+
+/* mnt_propagation: MS_*, mount(2). */
+enum {
+	K_MS_UNBINDABLE = 1 << 17,
+	K_MS_PRIVATE    = 1 << 18,
+	K_MS_SLAVE      = 1 << 19,
+	K_MS_SHARED     = 1 << 20,
+};
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* linux/fcntl.h clashes with fcntl.h; the C library has these under _GNU_SOURCE. */
+_Static_assert(AT_NO_AUTOMOUNT == 0x800 && AT_EMPTY_PATH == 0x1000, "AT_ flags");
+
+static const char *const os_names[OS_NCALLS] = {
+	[OS_STATX] = "statx",         [OS_OPENAT] = "openat",
+	[OS_OPENAT2] = "openat2",     [OS_GETDENTS] = "getdents64",
+	[OS_READ] = "read",           [OS_CLOSE] = "close",
+	[OS_READLINK] = "readlinkat", [OS_LISTMOUNT] = "listmount",
+	[OS_STATMOUNT] = "statmount", [OS_STATFS] = "fstatfs",
+	[OS_FCNTL] = "fcntl",         [OS_FCHDIR] = "fchdir",
+	[OS_GETCWD] = "getcwd",       [OS_RLIMIT] = "prlimit64",
+	[OS_PIDFD] = "pidfd_open",    [OS_POLL] = "poll",
+	[OS_UNAME] = "uname",
+};
+
+const char *os_call_name(enum os_call call)
+{
+	return os_names[call];
+}
+
+uint64_t os_calls_total(const struct os *os)
+{
+	uint64_t sum = 0;
+	for (int i = 0; i < OS_NCALLS; ++i)
+		sum += os->calls[i];
+	return sum;
+}
+
+void os_fork(struct os *worker, const struct os *os)
+{
+	*worker = *os;
+	memset(worker->calls, 0, sizeof(worker->calls));
+}
+
+void os_join(struct os *os, const struct os *worker)
+{
+	for (int i = 0; i < OS_NCALLS; ++i)
+		os->calls[i] += worker->calls[i];
+}
+
+int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
+             struct k_statx *st)
+{
+	int rc;
+	memset(st, 0, sizeof(*st));
+	do {
+		++os->calls[OS_STATX];
+		rc = (int)syscall(SYS_statx, dirfd, path, flags, mask, st);
+	} while (rc != 0 && errno == EINTR);
+	return rc;
+}
+
+uint64_t os_statx_mnt_id(const struct k_statx *st, bool unique)
+{
+	unsigned bit = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	return st->mask & bit ? st->mnt_id : 0;
+}
+
+bool os_statx_is_mount_root(const struct k_statx *st)
+{
+	return st->attributes_mask & st->attributes & K_STATX_ATTR_MOUNT_ROOT;
+}
+
+int os_openat(struct os *os, int dirfd, const char *path, int flags)
+{
+	int fd;
+	do {
+		++os->calls[OS_OPENAT];
+		fd = openat(dirfd, path, flags | O_CLOEXEC);
+	} while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t resolve)
+{
+	if (!(os->caps & OSC_OPENAT2)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	struct k_open_how how = {
+		.flags = (unsigned)(flags | O_CLOEXEC),
+		.resolve = resolve,
+	};
+	int fd;
+	do {
+		++os->calls[OS_OPENAT2];
+		fd = (int)syscall(K_NR_openat2, dirfd, path, &how, sizeof(how));
+	} while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+	return fd;
+}
+
+int os_opendir(struct os *os, int dirfd, const char *name)
+{
+	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	int fd = os_openat(os, dirfd, name, flags | O_NOATIME);
+	if (fd < 0 && errno == EPERM)
+		fd = os_openat(os, dirfd, name, flags);
+	return fd;
+}
+
+ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size)
+{
+	ssize_t n;
+	do {
+		++os->calls[OS_GETDENTS];
+		n = syscall(SYS_getdents64, fd, buf, size);
+	} while (n < 0 && errno == EINTR);
+	return n;
+}
+
+ssize_t os_read(struct os *os, int fd, void *buf, size_t size)
+{
+	ssize_t n;
+	do {
+		++os->calls[OS_READ];
+		n = read(fd, buf, size);
+	} while (n < 0 && errno == EINTR);
+	return n;
+}
+
+void os_close(struct os *os, int fd)
+{
+	if (fd < 0)
+		return;
+	int error = errno;
+	++os->calls[OS_CLOSE];
+	close(fd);   /* Linux frees the descriptor even on EINTR: close(2) */
+	errno = error;
+}
+
+ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, size_t size)
+{
+	++os->calls[OS_READLINK];
+	ssize_t n = readlinkat(dirfd, path, buf, size - 1);
+	if (n >= 0)
+		buf[n] = '\0';
+	return n;
+}
+
+int os_dupfd(struct os *os, int fd, int min)
+{
+	++os->calls[OS_FCNTL];
+	return fcntl(fd, F_DUPFD_CLOEXEC, min);
+}
+
+/** Fill a request in the size that this kernel takes. */
+static void os_mnt_id_req(const struct os *os, struct k_mnt_id_req *req, uint64_t id, uint64_t param)
+{
+	*req = (struct k_mnt_id_req){
+		.size = os->caps & OSC_REQ_VER1 ? K_MNT_ID_REQ_VER1 : K_MNT_ID_REQ_VER0,
+		.mnt_id = id,
+		.param = param,
+	};
+}
+
+ssize_t os_listmount(struct os *os, uint64_t mnt_id, uint64_t last, uint64_t *ids, size_t n)
+{
+	if (!(os->caps & OSC_LISTMOUNT)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	struct k_mnt_id_req req;
+	os_mnt_id_req(os, &req, mnt_id, last);
+	++os->calls[OS_LISTMOUNT];
+	return syscall(K_NR_listmount, &req, ids, n, 0);
+}
+
+int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmount *buf,
+                 size_t size)
+{
+	if (!(os->caps & OSC_LISTMOUNT)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	struct k_mnt_id_req req;
+	os_mnt_id_req(os, &req, mnt_id, mask);
+	int rc;
+	do {
+		++os->calls[OS_STATMOUNT];
+		rc = (int)syscall(K_NR_statmount, &req, buf, size, 0);
+	} while (rc != 0 && errno == EINTR);
+	return rc;
+}
+
+unsigned os_raise_nofile(struct os *os, unsigned want)
+{
+	struct rlimit limit;
+	++os->calls[OS_RLIMIT];
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return 64;
+	if (limit.rlim_cur < want && limit.rlim_cur < limit.rlim_max) {
+		struct rlimit raised = limit;
+		raised.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
+		++os->calls[OS_RLIMIT];
+		if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+			limit = raised;
+	}
+	return limit.rlim_cur < want ? (unsigned)limit.rlim_cur : want;
+}
+
+double os_now(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+void os_mark(const char *what)
+{
+#ifndef NDEBUG
+	if (getenv("GETMNT_MARK")) {
+		int error = errno;
+		syscall(SYS_faccessat, -1, what, 0);
+		errno = error;
+	}
+#else
+	(void)what;
+#endif
+}
+
+/* Probing. */
+
+/** The capabilities named in a GETMNT_DISABLE list. */
+static unsigned os_parse_disable(const char *list)
+{
+	static const struct {
+		const char *word;
+		unsigned caps;
+	} words[] = {
+		{"listmount", OSC_LISTMOUNT | OSC_STATX_UNIQUE},
+		{"statx-mntid", OSC_STATX_MNT_ID | OSC_STATX_UNIQUE},
+		{"openat2", OSC_OPENAT2},
+		{"uring", 0},
+	};
+	unsigned disabled = 0;
+	while (list && *list) {
+		size_t n = strcspn(list, ",");
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
+			if (strlen(words[i].word) == n && strncmp(list, words[i].word, n) == 0)
+				disabled |= words[i].caps;
+		}
+		list += n + (list[n] == ',');
+	}
+	return disabled;
+}
+
+/** See what statx tells of mounts. */
+static void os_probe_statx(struct os *os)
+{
+	struct k_statx st;
+	unsigned mask = K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE;
+	os->statx_works = os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, mask, &st) == 0;
+	if (!os->statx_works || !(st.attributes_mask & K_STATX_ATTR_MOUNT_ROOT))
+		return;
+	/* 6.8 and later answer a request for both with the unique one. */
+	if (st.mask & K_STATX_MNT_ID_UNIQUE)
+		os->caps |= OSC_STATX_UNIQUE | OSC_STATX_MNT_ID;
+	else if (st.mask & K_STATX_MNT_ID)
+		os->caps |= OSC_STATX_MNT_ID;
+}
+
+/** See whether listmount and statmount are there and permitted. */
+static void os_probe_listmount(struct os *os)
+{
+	uint64_t id;
+	os->caps |= OSC_LISTMOUNT | OSC_REQ_VER1;
+	ssize_t n = os_listmount(os, K_LSMT_ROOT, 0, &id, 1);
+	if (n < 0 && (errno == EINVAL || errno == E2BIG)) {
+		os->caps &= ~OSC_REQ_VER1;
+		n = os_listmount(os, K_LSMT_ROOT, 0, &id, 1);
+	}
+	/* ENOENT: there, but the root has no mount in this namespace. */
+	if (n < 0 && errno != ENOENT) {
+		os->caps &= ~(OSC_LISTMOUNT | OSC_REQ_VER1);
+		return;
+	}
+	struct k_statmount st;
+	memset(&st, 0, sizeof(st));
+	if (n > 0 && os_statmount(os, id, K_STATMOUNT_SUPPORTED_MASK, &st, sizeof(st)) != 0) {
+		if (errno == ENOSYS || errno == EPERM)
+			os->caps &= ~(OSC_LISTMOUNT | OSC_REQ_VER1);
+	} else if (st.mask & K_STATMOUNT_SUPPORTED_MASK) {
+		os->statmount_mask = st.supported_mask;
+	}
+}
+
+/** Whether this kernel is older than a release. */
+static bool os_older_than(struct os *os, int major, int minor)
+{
+	struct utsname name;
+	++os->calls[OS_UNAME];
+	if (uname(&name) != 0)
+		return true;
+	char *end;
+	long has_major = strtol(name.release, &end, 10);
+	long has_minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+	return has_major < major || (has_major == major && has_minor < minor);
+}
+
+void os_init(struct os *os, const char *disable)
+{
+	*os = (struct os){.disabled = os_parse_disable(disable)};
+	os_probe_statx(os);
+	if (!(os->disabled & OSC_LISTMOUNT))
+		os_probe_listmount(os);
+	if (!(os->disabled & OSC_OPENAT2)) {
+		os->caps |= OSC_OPENAT2;
+		int fd = os_openat2(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
+		if (fd < 0)
+			os->caps &= ~OSC_OPENAT2;
+		os_close(os, fd);
+	}
+	os->caps &= ~os->disabled;
+	os->torn_reads = !(os->caps & OSC_STATX_MNT_ID) && os_older_than(os, 5, 8);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Where a mount table comes from.
+ *
+ * listmount.c, mountinfo.c and tabfile.c (fstab and mtab, by libmount) are
+ * siblings behind this header.  Whichever kernel source is used, the table is
+ * the same, unique IDs apart.
+ */
+#ifndef GM_TABLE_TABLE_H
+#define GM_TABLE_TABLE_H
+
+#include "base/arena.h"
+#include "base/mount.h"
+#include "os/os.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum table_source {
+	TABLE_AUTO,       /* listmount where it is there and pays, else mountinfo */
+	TABLE_LISTMOUNT,  /* the kernel's listmount(2) and statmount(2) */
+	TABLE_MOUNTINFO,  /* /proc/self/mountinfo, or that of a task */
+	TABLE_RECORDED,   /* a mountinfo read earlier: nothing live */
+	TABLE_FSTAB,      /* fstab(5): no IDs but made ones */
+	TABLE_MTAB,       /* the same format, of what is mounted */
+};
+
+/** Something in the source that could not be used.  Never dropped silently. */
+struct table_problem {
+	uint32_t line;       /* from 1; 0 if it is of no line */
+	const char *reason;  /* "mount ID: not a number" */
+	const char *text;    /* the line, cut at 200 bytes, as it was */
+};
+
+struct mount_table {
+	enum table_source source;   /* never TABLE_AUTO */
+	bool unique_ids;            /* keys are 64-bit unique IDs */
+	unsigned fields;            /* enum mount_fields that were filled */
+	struct mount *mounts;
+	size_t count;
+	struct table_problem *problems;
+	size_t nproblems;
+	unsigned vanished;          /* went away between list and stat */
+	unsigned relisted;          /* times that it was read again */
+	struct arena arena;         /* owns the strings */
+};
+
+/**
+ * Read the mount table of this process from the kernel.
+ *
+ * @source
+ *         TABLE_AUTO, TABLE_LISTMOUNT or TABLE_MOUNTINFO.
+ * @fields
+ *         enum mount_fields wanted.  MF_IDS is always given; more than was
+ *         asked for may come.
+ * @return
+ *         A table, or NULL.
+ * Errors: ENOSYS (that source is missing here), ENOENT or EACCES (no /proc),
+ *         EPERM, ENOMEM.
+ * Ownership: table_free().
+ */
+struct mount_table *table_read_kernel(struct os *os, enum table_source source, unsigned fields);
+
+/**
+ * Read mountinfo relative to a directory: "self/mountinfo" in /proc, or
+ * "mountinfo" in /proc/PID.
+ *
+ * With os->torn_reads a table in which a parent is missing is read again, up
+ * to 3 times: kernels before 5.8 could lose lines (9f6c61f96f2d97).
+ *
+ * @return a table, or NULL.
+ * Errors: those of os_read_file().
+ */
+struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *path);
+
+/**
+ * Read a recorded mountinfo, or with TABLE_FSTAB or TABLE_MTAB a file in
+ * their format.
+ *
+ * @return a table; its problems tell what could not be parsed.  NULL on error.
+ * Errors: those of os_read_file().
+ */
+struct mount_table *table_read_file(struct os *os, const char *path, enum table_source source);
+
+/**
+ * Parse the text of a mountinfo (proc_pid_mountinfo(5)).  Pure.
+ *
+ * A line that cannot be parsed becomes a problem with its number and reason.
+ *
+ * @return a table, or NULL.
+ * Errors: ENOMEM.
+ */
+struct mount_table *table_parse_mountinfo(const char *text, size_t len);
+
+/**
+ * Ask the kernel again for some mounts, in one go.
+ *
+ * @table
+ *         A table that table_read_kernel() or table_read_mountinfo() gave.
+ * @keys, n
+ *         The mounts to ask for.
+ * @procfd, path
+ *         Where a mountinfo table was read from; as given then.
+ * @return
+ *         A table with those of the mounts that are still there, in any
+ *         order, or NULL.
+ * Errors: as for the first reading.
+ */
+struct mount_table *table_ask_again(struct os *os, const struct mount_table *table,
+                                    const uint64_t *keys, size_t n, int procfd, const char *path);
+
+/** Free a table; NULL is fine. */
+void table_free(struct mount_table *table);
+
+/** A source's name: "listmount", "mountinfo", "recorded", "fstab", "mtab". */
+const char *table_source_name(enum table_source source);
+
+/** Whether a mount of the table has a parent that is neither there nor itself. */
+bool table_parent_missing(const struct mount_table *table);
+
+/** Add a record, zeroed.  For readers.  @return it, or NULL (ENOMEM). */
+struct mount *table_add(struct mount_table *table);
+
+/** Make an empty table.  For readers.  @return it, or NULL (ENOMEM). */
+struct mount_table *table_new(enum table_source source);
+
+/** Note a problem.  For readers.  @return 0, or -1 (ENOMEM). */
+int table_problem(struct mount_table *table, uint32_t line, const char *reason,
+                  const char *text, size_t len);
+
+/**
+ * The options as findmnt's OPTIONS shows them: "rw" or "ro" first (ro if the
+ * mount or its file system is), then those of the mount, then those of the
+ * file system, each once.
+ *
+ * @out     Appended to; escapes in fs_opts are decoded.
+ */
+struct strbuf;
+void table_options(const struct mount *mount, struct strbuf *out);
+
+#endif
