@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The search of a directory tree: frontier, path bunching, descriptors,
+ * worker threads.  It knows no policy: what to look at, what to enter and
+ * when to end is asked of the caller.
+ *
+ * Every directory entered carries a tag of the caller's (discovery: the index
+ * of the mount that it belongs to).
+ */
+#ifndef GM_BFS_H
+#define GM_BFS_H
+
+#include "base/strbuf.h"
+#include "bulk/bulk.h"
+#include "os/os.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Counters that a policy may keep; each worker has its own, added up. */
+enum { BFS_HITS = 16 };
+
+/** In which queue a directory waits: the first that is not empty is served. */
+enum bfs_queue {
+	BFS_NORMAL,
+	BFS_BOUNDARY,   /* beyond a boundary that may hold nothing */
+	BFS_LAST,       /* where mounts are unlikely */
+	BFS_NQUEUES,
+};
+
+enum bfs_order {
+	BFS_BREADTH,    /* breadth-first: Smith's getmnt3 */
+	BFS_DEPTH,      /* depth-first: getmnt1 and getmnt2 */
+};
+
+struct bfs;
+struct bfs_dir;
+
+/** Where an entry is: the directory `dir` in `parent`, and the entry in it. */
+struct bfs_at {
+	const struct bfs_dir *parent;
+	const char *dir;
+	const char *name;          /* "" for the directory itself */
+	uint32_t tag;              /* of dir */
+	unsigned depth;            /* of dir; the start has 0 */
+};
+
+enum bfs_verdict {
+	BFS_SKIP,       /* nothing */
+	BFS_LOOK,       /* statx it, then ask meta() */
+	BFS_ENTER,      /* a directory to be read later, with the same tag */
+	BFS_JUDGE,      /* let the owner's judge() decide */
+	BFS_END_DIR,    /* no more of this directory */
+	BFS_END_ALL,    /* the search is over */
+};
+
+/** What judge() wants entered: the entry judged, under another tag. */
+struct bfs_enter {
+	bool enter;
+	uint32_t tag;
+	enum bfs_queue queue;
+};
+
+struct bfs_policy {
+	enum bfs_order order;
+	bool newest;               /* BFS_BREADTH: in turn with the directories
+	                              changed most recently */
+	unsigned statx_mask;
+	int statx_flags;
+
+	/* Called by workers too, so they may only read what does not change, or
+	   is atomic; hits is theirs alone. */
+	enum bfs_verdict (*entry)(void *arg, uint64_t *hits, const struct bfs_at *at,
+	                          const struct bulk_entry *entry);
+	enum bfs_verdict (*meta)(void *arg, uint64_t *hits, const struct bfs_at *at,
+	                         const struct bulk_entry *entry, const struct k_statx *st, int error);
+	/** Whether directories of a tag may be opened with openat2's refusal to
+	    cross into another mount, none having been looked at. */
+	bool (*same_mount)(void *arg, uint32_t tag);
+
+	/* Called by the owner alone. */
+	enum bfs_verdict (*judge)(void *arg, const struct bfs_at *at, const struct k_statx *st,
+	                          struct bfs_enter *enter);
+	/** Whether directories of a tag are still worth reading. */
+	bool (*wanted)(void *arg, uint32_t tag);
+	/** A directory was read, or could not be (error); BFS_END_ALL to stop. */
+	enum bfs_verdict (*done)(void *arg, const struct bfs_at *at, uint32_t entries, int error);
+
+	void *arg;
+};
+
+struct bfs_stats {
+	uint64_t dirs;             /* read */
+	uint64_t entries;          /* read in them */
+	uint64_t dropped;          /* directories dropped unread: no longer wanted */
+	uint64_t reopened;         /* descriptors opened again */
+	uint64_t peak_frontier;    /* directories waiting, at most */
+	uint64_t peak_fds;         /* descriptors held by the frontier, at most */
+	uint64_t hits[BFS_HITS];
+	unsigned threads;          /* workers that were started */
+};
+
+/**
+ * Make a search.
+ *
+ * @rootfd
+ *         Descriptor that the names of starts are relative to; the caller's,
+ *         open as long as the search; may be AT_FDCWD.
+ * @threads
+ *         Workers to start once the frontier is large; 1: none ever, and all
+ *         counts are exact.
+ * @max_fds
+ *         Descriptors that the search may hold; at least 8.
+ * @return a search, or NULL.  Errors: ENOMEM.  Ownership: bfs_free().
+ */
+struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, unsigned threads,
+                    unsigned max_fds);
+
+/** Cancel, drain, and free a search; NULL is fine. */
+void bfs_free(struct bfs *bfs);
+
+/**
+ * Add a directory to begin at.
+ *
+ * @path
+ *         Relative to rootfd, without links in it; "." is rootfd itself.
+ * @mnt_id, unique
+ *         The mount ID that its root must show when it is opened; 0: any.
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue queue,
+              uint64_t mnt_id, bool unique);
+
+/**
+ * Search until nothing is left, or a callback ends it.
+ *
+ * @return 0 when nothing is left, 1 when a callback ended it, -1 on error.
+ * Errors: ENOMEM.
+ */
+int bfs_run(struct bfs *bfs);
+
+/** What was done so far. */
+const struct bfs_stats *bfs_stats(const struct bfs *bfs);
+
+/** Append the path of an entry, beginning with "/". */
+void bfs_path(const struct bfs_at *at, struct strbuf *out);
+
+/** Whether the path of an entry is this one; allocates nothing. */
+bool bfs_path_is(const struct bfs_at *at, const char *path);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The frontier: for each queue a list of bunches, served first in first out
+ * (breadth-first) or last in first out (depth-first), and beside it, when the
+ * newest are wanted too, a heap of the same directories by their time of
+ * change.  Turns alternate, so that a search costs at most twice what the
+ * better of the two orders would have.
+ *
+ * A kid is taken once: whoever comes to it later, list or heap, passes it
+ * over.  A bunch lives as long as its list, a heap entry, or a read under way
+ * refers to it.
+ */
+#include "bfs_frontier.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct bfs_bunch *bfs_bunch_new(struct bfs_dir *dir, uint32_t n, size_t names_len)
+{
+	struct bfs_bunch *bunch = malloc(sizeof(*bunch) + n * sizeof(*bunch->kids) + names_len);
+	if (!bunch)
+		return NULL;
+	*bunch = (struct bfs_bunch){
+		.dir = dir,
+		.count = n,
+		.left = n,
+		.refs = 1,
+	};
+	bunch->names = (char *)(bunch->kids + n);
+	++dir->refs;
+	return bunch;
+}
+
+void bfs_bunch_unref(struct bfs_bunch *bunch, bfs_bunch_fn *release, void *arg)
+{
+	if (--bunch->refs > 0)
+		return;
+	release(arg, bunch);
+	free(bunch);
+}
+
+/** Whether a comes before b: the newer, then the older entry. */
+static bool heap_before(const struct bfs_heap_entry *a, const struct bfs_heap_entry *b)
+{
+	return a->mtime != b->mtime ? a->mtime > b->mtime : a->serial < b->serial;
+}
+
+/** Add an entry; one that finds no memory is left to the list. */
+static void heap_add(struct bfs_frontier *frontier, int q, struct bfs_bunch *bunch, uint32_t kid)
+{
+	struct bfs_heap_entry *heap = frontier->queues[q].heap;
+	size_t n = frontier->queues[q].nheap;
+	if (n == frontier->queues[q].heap_size) {
+		size_t size = n ? n * 2 : 256;
+		heap = realloc(heap, size * sizeof(*heap));
+		if (!heap)
+			return;
+		frontier->queues[q].heap = heap;
+		frontier->queues[q].heap_size = size;
+	}
+	struct bfs_heap_entry entry = {bunch->kids[kid].mtime, frontier->serial++, bunch, kid};
+	++bunch->refs;
+	while (n > 0 && heap_before(&entry, &heap[(n - 1) / 2])) {
+		heap[n] = heap[(n - 1) / 2];
+		n = (n - 1) / 2;
+	}
+	heap[n] = entry;
+	++frontier->queues[q].nheap;
+}
+
+/** Take the first entry. */
+static struct bfs_heap_entry heap_take(struct bfs_frontier *frontier, int q)
+{
+	struct bfs_heap_entry *heap = frontier->queues[q].heap;
+	struct bfs_heap_entry first = heap[0];
+	size_t n = --frontier->queues[q].nheap;
+	struct bfs_heap_entry last = heap[n];
+	size_t at = 0;
+	for (size_t child; (child = 2 * at + 1) < n; at = child) {
+		if (child + 1 < n && heap_before(&heap[child + 1], &heap[child]))
+			++child;
+		if (!heap_before(&heap[child], &last))
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = last;
+	return first;
+}
+
+void bfs_frontier_push(struct bfs_frontier *frontier, struct bfs_bunch *bunch, bool in_front)
+{
+	int q = bunch->queue;
+	if (in_front) {
+		bunch->next = frontier->queues[q].head;
+		bunch->prev = NULL;
+		if (bunch->next)
+			bunch->next->prev = bunch;
+		else
+			frontier->queues[q].tail = bunch;
+		frontier->queues[q].head = bunch;
+	} else {
+		bunch->prev = frontier->queues[q].tail;
+		bunch->next = NULL;
+		if (bunch->prev)
+			bunch->prev->next = bunch;
+		else
+			frontier->queues[q].head = bunch;
+		frontier->queues[q].tail = bunch;
+	}
+	bunch->queued = true;
+	frontier->waiting += bunch->left;
+	if (!frontier->newest || frontier->order != BFS_BREADTH)
+		return;
+	for (uint32_t i = 0; i < bunch->count; ++i) {
+		if (bunch->kids[i].mtime != INT64_MIN)
+			heap_add(frontier, q, bunch, i);
+	}
+}
+
+/** Take a bunch out of its list; the list's reference goes. */
+static void frontier_unlink(struct bfs_frontier *frontier, struct bfs_bunch *bunch,
+                            bfs_bunch_fn *release, void *arg)
+{
+	int q = bunch->queue;
+	if (bunch->prev)
+		bunch->prev->next = bunch->next;
+	else
+		frontier->queues[q].head = bunch->next;
+	if (bunch->next)
+		bunch->next->prev = bunch->prev;
+	else
+		frontier->queues[q].tail = bunch->prev;
+	bunch->queued = false;
+	bfs_bunch_unref(bunch, release, arg);
+}
+
+/** Take one kid of a bunch; the item gets a reference. */
+static void frontier_take(struct bfs_frontier *frontier, struct bfs_bunch *bunch, uint32_t kid,
+                          struct bfs_item *item, bfs_bunch_fn *release, void *arg)
+{
+	bunch->kids[kid].taken = true;
+	--frontier->waiting;
+	++bunch->refs;
+	*item = (struct bfs_item){bunch, kid};
+	if (--bunch->left == 0 && bunch->queued)
+		frontier_unlink(frontier, bunch, release, arg);
+}
+
+/** Take the kid that changed last. */
+static bool frontier_pop_newest(struct bfs_frontier *frontier, int q, struct bfs_item *item,
+                                bfs_bunch_fn *release, void *arg)
+{
+	while (frontier->queues[q].nheap > 0) {
+		struct bfs_heap_entry first = heap_take(frontier, q);
+		bool got = !first.bunch->kids[first.kid].taken;
+		if (got)
+			frontier_take(frontier, first.bunch, first.kid, item, release, arg);
+		bfs_bunch_unref(first.bunch, release, arg);
+		if (got)
+			return true;
+	}
+	return false;
+}
+
+bool bfs_frontier_pop(struct bfs_frontier *frontier, struct bfs_item *item, bfs_bunch_fn *release,
+                      void *arg)
+{
+	for (int q = 0; q < BFS_NQUEUES; ++q) {
+		struct bfs_bunch *bunch = frontier->order == BFS_DEPTH ? frontier->queues[q].tail
+		                                                       : frontier->queues[q].head;
+		if (!bunch)
+			continue;
+		frontier->turn = !frontier->turn;
+		if (frontier->turn && frontier_pop_newest(frontier, q, item, release, arg))
+			return true;
+		while (bunch->kids[bunch->at].taken)
+			++bunch->at;
+		frontier_take(frontier, bunch, bunch->at, item, release, arg);
+		return true;
+	}
+	return false;
+}
+
+uint32_t bfs_frontier_drop(struct bfs_frontier *frontier, struct bfs_bunch *bunch,
+                           bfs_bunch_fn *release, void *arg)
+{
+	uint32_t dropped = bunch->left;
+	if (!bunch->queued)
+		return 0;
+	for (uint32_t i = bunch->at; i < bunch->count; ++i)
+		bunch->kids[i].taken = true;
+	frontier->waiting -= dropped;
+	bunch->left = 0;
+	frontier_unlink(frontier, bunch, release, arg);
+	return dropped;
+}
+
+void bfs_frontier_clear(struct bfs_frontier *frontier, bfs_bunch_fn *release, void *arg)
+{
+	for (int q = 0; q < BFS_NQUEUES; ++q) {
+		while (frontier->queues[q].head)
+			bfs_frontier_drop(frontier, frontier->queues[q].head, release, arg);
+		for (size_t i = 0; i < frontier->queues[q].nheap; ++i)
+			bfs_bunch_unref(frontier->queues[q].heap[i].bunch, release, arg);
+		free(frontier->queues[q].heap);
+		frontier->queues[q].heap = NULL;
+		frontier->queues[q].nheap = frontier->queues[q].heap_size = 0;
+	}
+}

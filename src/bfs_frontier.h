@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The frontier of a search: bunches of directories that wait to be read.
+ * Private to bfs.c.
+ */
+#ifndef GM_BFS_FRONTIER_H
+#define GM_BFS_FRONTIER_H
+
+#include "bfs.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** A directory that was entered and whose children wait, or one above it. */
+struct bfs_dir {
+	struct bfs_dir *parent;    /* holds a reference; NULL for the root */
+	struct bfs_dir *newer, *older;   /* open descriptors, by age */
+	uint32_t refs;             /* bunches and children */
+	uint32_t busy;             /* reads under way that use fd: not to be closed */
+	int fd;                    /* -1: to be opened again when needed */
+	uint32_t tag;
+	unsigned depth;
+	uint64_t mnt_id;           /* of a start: what it must show; else 0 */
+	bool unique;
+	size_t namelen;
+	char name[];               /* in parent; a start's is a path */
+};
+
+/** A directory that waits. */
+struct bfs_kid {
+	int64_t mtime;             /* seconds; INT64_MIN if it was not looked at */
+	uint32_t name;             /* offset in the bunch's names */
+	bool taken;
+};
+
+/** Directories of one parent that wait: opened relative to its descriptor. */
+struct bfs_bunch {
+	struct bfs_bunch *prev, *next;
+	struct bfs_dir *dir;
+	uint32_t tag;              /* of the children */
+	uint8_t queue;
+	bool queued;
+	bool start;                /* the one name is a start's path */
+	bool retry;                /* failed once for want of descriptors */
+	uint64_t mnt_id;           /* of a start */
+	bool unique;
+	uint32_t count, at, left;  /* children; next in order; not taken */
+	uint32_t refs;             /* the queue, the heap's entries, reads under way */
+	char *names;
+	struct bfs_kid kids[];
+};
+
+struct bfs_heap_entry {
+	int64_t mtime;
+	uint64_t serial;           /* ties: first come, first served */
+	struct bfs_bunch *bunch;
+	uint32_t kid;
+};
+
+struct bfs_frontier {
+	enum bfs_order order;
+	bool newest;
+	bool turn;                 /* whose turn it is: the newest's */
+	struct {
+		struct bfs_bunch *head, *tail;
+		struct bfs_heap_entry *heap;
+		size_t nheap, heap_size;
+	} queues[BFS_NQUEUES];
+	uint64_t waiting;          /* directories */
+	uint64_t serial;
+};
+
+/** A kid taken out of the frontier. */
+struct bfs_item {
+	struct bfs_bunch *bunch;   /* a reference */
+	uint32_t kid;
+};
+
+/** Called when the last reference to a bunch goes, before it is freed. */
+typedef void bfs_bunch_fn(void *arg, struct bfs_bunch *bunch);
+
+/** Make a bunch for n kids and their names.  @return it with one reference
+    (the caller's), or NULL.  Errors: ENOMEM. */
+struct bfs_bunch *bfs_bunch_new(struct bfs_dir *dir, uint32_t n, size_t names_len);
+
+/** Put a bunch in its queue: at its end, or in front.  Takes the caller's
+    reference.  @return 0, or -1 (ENOMEM), the bunch being queued all the same
+    (a heap that cannot grow only costs order). */
+void bfs_frontier_push(struct bfs_frontier *frontier, struct bfs_bunch *bunch, bool in_front);
+
+/** Take the next directory.  @return false if none waits. */
+bool bfs_frontier_pop(struct bfs_frontier *frontier, struct bfs_item *item, bfs_bunch_fn *release,
+                      void *arg);
+
+/** Take all that is left of a bunch out of the queue, unread.  @return how many. */
+uint32_t bfs_frontier_drop(struct bfs_frontier *frontier, struct bfs_bunch *bunch,
+                           bfs_bunch_fn *release, void *arg);
+
+/** Drop a reference. */
+void bfs_bunch_unref(struct bfs_bunch *bunch, bfs_bunch_fn *release, void *arg);
+
+/** Free all that waits. */
+void bfs_frontier_clear(struct bfs_frontier *frontier, bfs_bunch_fn *release, void *arg);
+
+#endif

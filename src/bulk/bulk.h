@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The bulk read: read this bunch of directories, whole.
+ *
+ * The lowest operation of a walk.  For each entry the caller is asked for a
+ * verdict; metadata is fetched after the verdict, in batches whose size the
+ * caller sets: one while pruning, so that the last mount of a directory ends
+ * its reading at once, large in a search.  Back ends are sibling files; the
+ * plain system calls of sync.c are the reference.
+ */
+#ifndef GM_BULK_BULK_H
+#define GM_BULK_BULK_H
+
+#include "os/os.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** What to do with an entry, or with the rest of the reading. */
+enum bulk_verdict {
+	BULK_SKIP,      /* nothing */
+	BULK_WANT,      /* fetch its metadata and ask again (entry() only) */
+	BULK_ENTER,     /* it is a directory to be read later: keep its name */
+	BULK_END_DIR,   /* no more of this directory */
+	BULK_END_ALL,   /* no more of anything */
+};
+
+/** An entry of a directory. */
+struct bulk_entry {
+	const char *name;   /* valid during the callback */
+	uint64_t ino;       /* d_ino: at a mount point, the covered directory's */
+	uint8_t type;       /* DT_*; DT_UNKNOWN may be anything */
+};
+
+/** One directory of a bunch. */
+struct bulk_dir {
+	int parentfd;       /* name is relative to it */
+	const char *name;   /* one component, or "." */
+	bool same_mount;    /* refuse to cross into another mount: EXDEV */
+	void *tag;          /* the caller's */
+
+	/* Filled by the read. */
+	int fd;             /* open for reading, the caller's to close; or -1 */
+	int error;          /* errno of open or read; 0 */
+	uint32_t entries;   /* read, "." and ".." not counted */
+	bool ended;         /* END_DIR or END_ALL cut it short */
+};
+
+struct bulk_policy {
+	unsigned statx_mask;   /* what metadata is wanted: STATX_* */
+	int statx_flags;       /* AT_* beside NO_AUTOMOUNT and SYMLINK_NOFOLLOW */
+	unsigned batch;        /* entries whose metadata is fetched together; 1.. */
+
+	/** The verdict on a name and its type. */
+	enum bulk_verdict (*entry)(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry);
+
+	/**
+	 * The verdict on an entry whose metadata was wanted.
+	 * error is 0, or the errno of the statx, and st is zeroed.
+	 */
+	enum bulk_verdict (*meta)(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry,
+	                          const struct k_statx *st, int error);
+
+	/** Keep the name of an entry that is to be entered. */
+	enum bulk_verdict (*enter)(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry);
+};
+
+/** A back end's working memory; one for each thread. */
+struct bulk;
+
+/** Make the plain back end.  @return it, or NULL.  Errors: ENOMEM.
+    Ownership: bulk_sync_free(). */
+struct bulk *bulk_sync_new(struct os *os);
+
+/** Free a back end; NULL is fine. */
+void bulk_sync_free(struct bulk *bulk);
+
+/**
+ * Read directories.
+ *
+ * Each is opened relative to its parent's descriptor, without following a
+ * link, read to its end, and left open.  One that cannot be opened or read is
+ * told in its error; the others are read all the same.  What comes from a
+ * directory whose read failed half-way has been delivered.
+ *
+ * @return BULK_END_ALL if a callback said so: the directories behind that
+ *         one have not been opened; else BULK_SKIP.
+ */
+enum bulk_verdict bulk_sync_read(struct bulk *bulk, const struct bulk_policy *policy,
+                                 struct bulk_dir *dirs, size_t n, void *arg);
+
+#endif

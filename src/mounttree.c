@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tree of mounts.
+ *
+ * Nodes are joined by mount IDs in one pass over a hash of the keys; a second
+ * pass puts parents before children (tree->order), which every later pass
+ * uses instead of recursion, since a table may hold a stack of 32,000 mounts.
+ *
+ * Invariants:
+ *  - pending of a node is the number of its children that are not settled;
+ *  - waiting of the tree is the number of its nodes that are not settled;
+ *  - order holds each node once, behind its parent.
+ *
+ * Reachability by the table (Smith had no need of it: in 1988 nothing could
+ * be mounted over a mount).  A mount C on parent P is at a *place*, a
+ * directory of P.
+ *
+ *      the place of C is hidden  if  C is stacked on P's own root, and the
+ *                                    place of P is hidden;
+ *                                or  C is elsewhere in P, and P is hidden, or
+ *                                    another child of P sits on a directory
+ *                                    above C's (it came later, else C would
+ *                                    be *its* child)
+ *      C is hidden               if  its place is, or something is stacked
+ *                                    on C's own root.
+ */
+#include "mounttree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *mtree_state_name(enum mt_state state)
+{
+	static const char *const names[MT_NSTATES] = {
+		[MT_OUTSIDE] = "outside",   [MT_LOST] = "lost",       [MT_UNSEARCHED] = "unsearched",
+		[MT_HIDDEN] = "hidden",     [MT_HUNG] = "hung",       [MT_STALE] = "stale",
+		[MT_DENIED] = "denied",     [MT_DELETED] = "deleted", [MT_UNTESTED] = "untested",
+		[MT_OK] = "ok",
+	};
+	return names[state];
+}
+
+const char *mtree_named_name(enum mt_named named)
+{
+	static const char *const names[] = {
+		[MT_NAMED_NONE] = "none",         [MT_NAMED_KERNEL] = "kernel",
+		[MT_NAMED_INFERRED] = "inferred", [MT_NAMED_WALKED] = "walked",
+		[MT_NAMED_VERIFIED] = "verified",
+	};
+	return names[named];
+}
+
+bool mtree_path_within(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	while (n > 0 && dir[n - 1] == '/')
+		--n;
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+uint32_t mtree_find(const struct mtree *tree, uint64_t key)
+{
+	return map64_get(&tree->by_key, key);
+}
+
+void mtree_state(struct mtree *tree, uint32_t node, enum mt_state state)
+{
+	tree->nodes[node].states |= 1u << state;
+}
+
+enum mt_state mtree_shown_state(const struct mt_node *node)
+{
+	for (int state = 0; state < MT_NSTATES; ++state) {
+		if (node->states & 1u << state)
+			return (enum mt_state)state;
+	}
+	return MT_OK;
+}
+
+void mtree_settle(struct mtree *tree, uint32_t node)
+{
+	struct mt_node *n = &tree->nodes[node];
+	if (n->settled)
+		return;
+	n->settled = true;
+	--tree->waiting;
+	if (n->parent != MT_NONE)
+		--tree->nodes[n->parent].pending;
+}
+
+/** Find each node's parent by key; note what is odd. */
+static void mtree_link_parents(struct mtree *tree, uint32_t made)
+{
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		struct mt_node *node = &tree->nodes[i];
+		const struct mount *m = node->mount;
+		if (i == made || m->parent_key == m->key)
+			continue;
+		uint32_t parent = mtree_find(tree, m->parent_key);
+		if (node->odd & MT_ODD_DUPLICATE)
+			continue;
+		if (parent == MAP64_NONE || parent == i)
+			node->odd |= MT_ODD_MISSING_PARENT;
+		else
+			node->parent = parent;
+	}
+}
+
+/** Turn parents into lists of children, in table order. */
+static void mtree_link_children(struct mtree *tree)
+{
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		tree->nodes[i].first = MT_NONE;
+		tree->nodes[i].next = MT_NONE;
+		tree->nodes[i].pending = 0;
+	}
+	for (uint32_t i = tree->count; i-- > 0;) {
+		struct mt_node *node = &tree->nodes[i];
+		if (node->parent == MT_NONE)
+			continue;
+		struct mt_node *parent = &tree->nodes[node->parent];
+		node->next = parent->first;
+		parent->first = i;
+		++parent->pending;
+	}
+}
+
+/** Append a node and all below it to the order.  @return the new length. */
+static uint32_t mtree_order_from(struct mtree *tree, uint32_t root, uint32_t n)
+{
+	uint32_t done = n;
+	tree->order[n++] = root;
+	for (; done < n; ++done) {
+		struct mt_node *node = &tree->nodes[tree->order[done]];
+		for (uint32_t c = node->first; c != MT_NONE; c = tree->nodes[c].next) {
+			tree->nodes[c].depth = node->depth + 1;
+			tree->order[n++] = c;
+		}
+	}
+	return n;
+}
+
+/**
+ * Put parents before children.  What no root leads to is a cycle: it is cut
+ * at its first node in the table, which becomes a root.
+ */
+static int mtree_make_order(struct mtree *tree)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		if (tree->nodes[i].parent == MT_NONE)
+			n = mtree_order_from(tree, i, n);
+	}
+	if (n == tree->count)
+		return 0;
+
+	uint8_t *seen = calloc(tree->count, 1);
+	if (!seen)
+		return -1;
+	for (uint32_t i = 0; i < n; ++i)
+		seen[tree->order[i]] = 2;
+	/* Nodes below a cycle are not on it: go up from each until a node that
+	   this very climb has met, and cut there. */
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t at = i;
+		while (!seen[at]) {
+			seen[at] = 1;
+			at = tree->nodes[at].parent;
+		}
+		if (seen[at] == 1) {
+			tree->nodes[at].parent = MT_NONE;
+			tree->nodes[at].odd |= MT_ODD_CYCLE;
+		}
+		for (at = i; at != MT_NONE && seen[at] == 1; at = tree->nodes[at].parent)
+			seen[at] = 2;
+	}
+	free(seen);
+
+	mtree_link_children(tree);
+	n = 0;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		tree->nodes[i].depth = 0;
+		if (tree->nodes[i].parent == MT_NONE)
+			n = mtree_order_from(tree, i, n);
+	}
+	return 0;
+}
+
+/** Whether a child sits on its parent's own root: the names say so. */
+static bool mtree_stacked(const struct mtree *tree, uint32_t child)
+{
+	const struct mt_node *node = &tree->nodes[child];
+	if (node->parent == MT_NONE)
+		return false;
+	const char *point = node->mount->point, *under = tree->nodes[node->parent].mount->point;
+	return point && under && strcmp(point, under) == 0;
+}
+
+/** Find the top of each stack, from the leaves upwards. */
+static void mtree_find_tops(struct mtree *tree)
+{
+	for (uint32_t i = tree->count; i-- > 0;) {
+		uint32_t index = tree->order[i];
+		struct mt_node *node = &tree->nodes[index];
+		if (node->top == MT_NONE)
+			node->top = index;
+		if (mtree_stacked(tree, index))
+			tree->nodes[node->parent].top = node->top;
+	}
+}
+
+/** Number the nodes by their pair of devices: Smith's Figure 5. */
+static int mtree_find_groups(struct mtree *tree)
+{
+	struct map64 devs, pairs;
+	int rc = -1;
+	map64_init(&devs);
+	map64_init(&pairs);
+	if (map64_reserve(&devs, tree->count) != 0 || map64_reserve(&pairs, tree->count) != 0)
+		goto out;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mt_node *node = &tree->nodes[i];
+		/* A root is a pair of its own: the first node of that device. */
+		const struct mount *on = node->parent == MT_NONE ? NULL : tree->nodes[node->parent].mount;
+		uint64_t below = on ? map64_put(&devs, mount_dev(on), i) : MAP64_NONE;
+		uint64_t above = map64_put(&devs, mount_dev(node->mount), i);
+		tree->nodes[i].group = map64_put(&pairs, above << 32 | below, i);
+	}
+	rc = 0;
+out:
+	map64_destroy(&devs);
+	map64_destroy(&pairs);
+	return rc;
+}
+
+int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_t root_key)
+{
+	*tree = (struct mtree){0};
+	map64_init(&tree->by_key);
+	if (n >= UINT32_MAX - 16) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	/* One more: the root that no table lists. */
+	tree->nodes = calloc(n + 1, sizeof(*tree->nodes));
+	tree->order = calloc(n + 1, sizeof(*tree->order));
+	if (!tree->nodes || !tree->order || map64_reserve(&tree->by_key, n + 1) != 0)
+		goto fail;
+
+	for (size_t i = 0; i <= n; ++i) {
+		struct mt_node *node = &tree->nodes[i];
+		*node = (struct mt_node){
+			.parent = MT_NONE,
+			.first = MT_NONE,
+			.next = MT_NONE,
+			.top = MT_NONE,
+			.covered_by = MT_NONE,
+		};
+		if (i < n) {
+			node->mount = &mounts[i];
+			if (map64_put(&tree->by_key, mounts[i].key, (uint32_t)i) != i)
+				node->odd |= MT_ODD_DUPLICATE;
+		}
+	}
+	tree->count = (uint32_t)n;
+
+	uint32_t made = MT_NONE;
+	if (root_key != 0 && mtree_find(tree, root_key) == MAP64_NONE) {
+		made = tree->count++;
+		tree->made = (struct mount){
+			.key = root_key,
+			.parent_key = root_key,
+			.id = root_key <= UINT32_MAX ? (uint32_t)root_key : 0,
+			.uniq_id = root_key > UINT32_MAX ? root_key : 0,
+			.point = "/",
+			.freq = -1,
+			.passno = -1,
+		};
+		tree->nodes[made].mount = &tree->made;
+		tree->nodes[made].made = true;
+		map64_put(&tree->by_key, root_key, made);
+	}
+
+	mtree_link_parents(tree, made);
+	mtree_link_children(tree);
+	if (mtree_make_order(tree) != 0 || mtree_find_groups(tree) != 0)
+		goto fail;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		tree->nodes[i].has_children = tree->nodes[i].first != MT_NONE;
+		tree->odd |= tree->nodes[i].odd;
+	}
+	mtree_find_tops(tree);
+	tree->waiting = tree->count;
+	return 0;
+
+fail:
+	mtree_destroy(tree);
+	errno = ENOMEM;
+	return -1;
+}
+
+void mtree_destroy(struct mtree *tree)
+{
+	free(tree->nodes);
+	free(tree->order);
+	map64_destroy(&tree->by_key);
+	*tree = (struct mtree){0};
+}
+
+/* Judging by the table. */
+
+/** A child of one node, for sorting its siblings by their points. */
+struct mtree_place {
+	const char *point;
+	uint32_t node;
+};
+
+/**
+ * Order of paths in which a directory comes directly before all that is below
+ * it: '/' sorts below every other byte.
+ */
+static int mtree_place_order(const void *a, const void *b)
+{
+	const unsigned char *p = (const unsigned char *)((const struct mtree_place *)a)->point;
+	const unsigned char *q = (const unsigned char *)((const struct mtree_place *)b)->point;
+	while (*p && *p == *q)
+		++p, ++q;
+	if (*p == *q)
+		return 0;
+	if (!*p || !*q)
+		return *p ? 1 : -1;
+	if (*p == '/' || *q == '/')
+		return *p == '/' ? -1 : 1;
+	return *p < *q ? -1 : 1;
+}
+
+/** The mount seen where a node's stack is: what covers it. */
+static void mtree_hide(struct mtree *tree, uint32_t node, uint32_t by)
+{
+	tree->nodes[node].covered_by = tree->nodes[by].top;
+	mtree_state(tree, node, MT_HIDDEN);
+}
+
+/**
+ * Judge the children of one node that sit on directories of it (not on its
+ * root): hidden with it, or below a sibling's directory.
+ */
+static void mtree_judge_places(struct mtree *tree, uint32_t parent, struct mtree_place *places,
+                               size_t n)
+{
+	const struct mt_node *up = &tree->nodes[parent];
+	bool up_hidden = up->states & 1u << MT_HIDDEN;
+	const struct mtree_place *cover = NULL;
+	for (size_t i = 0; i < n; ++i) {
+		uint32_t child = places[i].node;
+		struct mt_node *node = &tree->nodes[child];
+		if (up_hidden) {
+			node->place_hidden = true;
+			mtree_state(tree, child, MT_HIDDEN);
+			node->covered_by = up->covered_by;
+			continue;
+		}
+		if (cover && strcmp(cover->point, places[i].point) != 0
+		    && mtree_path_within(places[i].point, cover->point)) {
+			node->place_hidden = true;
+			mtree_hide(tree, child, cover->node);
+		} else if (!cover || strcmp(cover->point, places[i].point) != 0) {
+			cover = &places[i];
+		}
+	}
+}
+
+/** Mark what is hidden; parents first. */
+static int mtree_judge_hidden(struct mtree *tree, uint32_t root)
+{
+	struct mtree_place *places = malloc((tree->count + 1) * sizeof(*places));
+	if (!places)
+		return -1;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t index = tree->order[i];
+		struct mt_node *node = &tree->nodes[index];
+
+		/* Its own root is covered. */
+		bool is_root = index == root;
+		if (node->top != index)
+			mtree_hide(tree, index, index);
+
+		size_t n = 0;
+		for (uint32_t c = node->first; c != MT_NONE; c = tree->nodes[c].next) {
+			struct mt_node *child = &tree->nodes[c];
+			if (mtree_stacked(tree, c)) {
+				if (is_root) {
+					child->place_hidden = true;
+					mtree_hide(tree, c, index);
+				} else if (node->place_hidden) {
+					child->place_hidden = true;
+					mtree_state(tree, c, MT_HIDDEN);
+					child->covered_by = node->covered_by;
+				}
+			} else if (child->mount->point) {
+				places[n++] = (struct mtree_place){child->mount->point, c};
+			} else if (node->states & 1u << MT_HIDDEN) {
+				child->place_hidden = true;
+				mtree_state(tree, c, MT_HIDDEN);
+				child->covered_by = node->covered_by;
+			}
+		}
+		if (n > 1)
+			qsort(places, n, sizeof(*places), mtree_place_order);
+		mtree_judge_places(tree, index, places, n);
+	}
+	free(places);
+	return 0;
+}
+
+int mtree_judge(struct mtree *tree, uint32_t root, const char *prefix)
+{
+	/* What is stacked on the root's mount does not cover "/". */
+	if (root != MT_NONE) {
+		uint32_t at = root;
+		tree->nodes[at].top = root;
+		while (mtree_stacked(tree, at)) {
+			at = tree->nodes[at].parent;
+			tree->nodes[at].top = root;
+		}
+	}
+	if (mtree_judge_hidden(tree, root) != 0)
+		return -1;
+
+	bool whole = !prefix || strcmp(prefix, "/") == 0;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		struct mt_node *node = &tree->nodes[i];
+		const char *point = node->mount->point, *fsroot = node->mount->root;
+		/* The mount that holds the root directory is above the prefix,
+		   and inside all the same. */
+		if (!whole && i != root && point && !mtree_path_within(point, prefix))
+			mtree_state(tree, i, MT_OUTSIDE);
+		size_t n = fsroot ? strlen(fsroot) : 0;
+		if (n >= 9 && strcmp(fsroot + n - 9, "//deleted") == 0)
+			mtree_state(tree, i, MT_DELETED);
+		if (node->states & (1u << MT_OUTSIDE | 1u << MT_HIDDEN)) {
+			/* A stack's lower mounts have a name all the same: theirs
+			   is settled with the top one's. */
+			if (node->place_hidden || node->states & 1u << MT_OUTSIDE)
+				mtree_settle(tree, i);
+		}
+	}
+	return 0;
+}
