@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# docs.sh PROGRAM   every option and column of the program is in its docs
+#
+# What --help and --list-columns name must stand in the man page, and every
+# long option in the completion; what the man page has as an option's head
+# must stand in --help.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+program=$1
+passed=0 failed=0 skipped=0
+
+# verdict NAME MISSING...: passed when nothing is missing.
+verdict()
+{
+	local name=$1
+	shift
+	if [ $# -eq 0 ]; then
+		passed=$((passed + 1))
+		echo "ok   $name"
+	else
+		failed=$((failed + 1))
+		echo "FAIL $name: $*"
+	fi
+}
+
+# The long options that a text has, one per line.
+long_options()
+{
+	grep -oE '(^|[^[:alnum:]-])--[a-z][a-z0-9-]*' | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u
+}
+
+# The text of a man page, without hyphenation or backspaces.
+man_text()
+{
+	if command -v mandoc >/dev/null; then
+		mandoc -T ascii -O width=200 "$1" | sed 's/.\x08//g'
+	else
+		sed 's/\\-/-/g; s/\\f.//g' "$1"
+	fi
+}
+
+# missing FILE < WORDS: the words that do not stand in a file, as words.
+missing()
+{
+	local word
+	while IFS= read -r word; do
+		grep -qE -- "(^|[^[:alnum:]-])$word([^[:alnum:]-]|\$)" "$1" || echo "$word"
+	done
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+commands=(discover)
+for command in "${commands[@]}"; do
+	page=man/getmnt-$command.8
+	if ! "$program" "$command" --help >"$work/help" 2>&1 || [ ! -s "$work/help" ]; then
+		verdict "$command --help" "does not work"
+		continue
+	fi
+	long_options <"$work/help" >"$work/options"
+	if [ ! -e "$page" ]; then
+		verdict "$page" "is missing"
+	else
+		man_text "$page" >"$work/man"
+		mapfile -t miss < <(missing "$work/man" <"$work/options")
+		verdict "$page: options of --help" "${miss[@]}"
+
+		# Options that the page describes: heads of its lists.
+		grep -E '^ {3,9}-' "$work/man" | long_options >"$work/heads"
+		mapfile -t miss < <(missing "$work/help" <"$work/heads")
+		verdict "$command --help: options of the page" "${miss[@]}"
+
+		if "$program" "$command" --list-columns >"$work/columns" 2>&1; then
+			awk '$1 ~ /^[A-Z0-9][A-Z0-9:%_-]*$/ && $1 != "COLUMN" && $1 != "NAME" && $1 != "HOLDER" { print $1 }' "$work/columns" >"$work/names"
+			if [ -s "$work/names" ]; then
+				mapfile -t miss < <(missing "$work/man" <"$work/names")
+				verdict "$page: columns ($(wc -l <"$work/names"))" "${miss[@]}"
+			else
+				verdict "$command --list-columns" "lists none"
+			fi
+		else
+			verdict "$command --list-columns" "does not work"
+		fi
+	fi
+	if [ -e contrib/completion/getmnt ]; then
+		mapfile -t miss < <(missing contrib/completion/getmnt <"$work/options")
+		verdict "completion: options of $command --help" "${miss[@]}"
+	else
+		verdict "contrib/completion/getmnt" "is missing"
+	fi
+done
+
+"$program" --help >"$work/help" 2>&1
+if [ -s "$work/help" ]; then
+	verdict "getmnt --help"
+else
+	verdict "getmnt --help" "is empty"
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

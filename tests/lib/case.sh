@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# case.sh CASE   run one case; started by tests/run.sh, in an empty directory
+#
+# A case is a piece of bash.  What it prints is its result.  It can use:
+#   getmnt ARGS...    the program
+#   status ARGS...    the program; prints "status N" behind its output
+#   table NAME        the path of the recorded table tests/fixtures/NAME
+#   defer COMMAND...  run a command at the end, last one first
+#   skip WHY          end here, counted as skipped
+#   fail WHY          end here, failed
+# The case that is read in calls what stands here.
+# shellcheck disable=SC2317
+set -u
+
+: "${TOP:?}" "${GETMNT:?}"
+deferred=()
+
+getmnt()
+{
+	# shellcheck disable=SC2086
+	${GETMNT_WRAP-} "$GETMNT" "$@"
+}
+
+status()
+{
+	getmnt "$@"
+	echo "status $?"
+}
+
+table()
+{
+	if [ ! -e "$TOP/tests/fixtures/$1" ]; then
+		fail "no fixture $1"
+	fi
+	echo "$TOP/tests/fixtures/$1"
+}
+
+defer()
+{
+	deferred+=("$(printf '%q ' "$@")")
+}
+
+run_deferred()
+{
+	local i
+	for ((i = ${#deferred[@]} - 1; i >= 0; i--)); do
+		eval "${deferred[i]}"
+	done
+}
+
+skip()
+{
+	echo "$*" >&3
+	exit 77
+}
+
+fail()
+{
+	echo "FAIL: $*" >&2
+	exit 1
+}
+
+trap run_deferred EXIT
+# shellcheck disable=SC1090
+. "$1"
+# Only fail and skip end a case early; the last command's status means nothing.
+exit 0

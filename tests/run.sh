@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# run.sh [--getmnt PROGRAM] [--update] [--valgrind] [PATTERN...]
+#
+# Runs the cases tests/cases/NAME.sh, those whose names match a PATTERN (a
+# glob) or all, each in a clean environment and an empty directory, and
+# compares what it prints (stdout and stderr together) with NAME.out beside it.
+# --update writes NAME.out instead.  What a case can use: tests/lib/case.sh.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(dirname "$here")
+getmnt=$top/getmnt
+update=
+valgrind=
+seconds=120
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--getmnt) getmnt=$(realpath "$2") || exit 1; shift ;;
+	--update) update=1 ;;
+	--valgrind) valgrind=1; seconds=900 ;;
+	-*) sed -n 's/^# \{0,1\}//; 3,10p' "$0"; exit 1 ;;
+	*) break ;;
+	esac
+	shift
+done
+if [ ! -x "$getmnt" ]; then
+	echo "run.sh: $getmnt: no such program; make it first" >&2
+	exit 1
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+
+chosen()
+{
+	local name=$1 pattern
+	shift
+	[ $# -gt 0 ] || return 0
+	for pattern in "$@"; do
+		# shellcheck disable=SC2053
+		[[ $name == $pattern ]] && return 0
+	done
+	return 1
+}
+
+# Whether the program's memory was clean; else show valgrind's words.
+memory_clean()
+{
+	local log clean=0
+	for log in "$work"/valgrind.*; do
+		if [ -s "$log" ]; then
+			cat "$log"
+			clean=1
+		fi
+	done
+	return $clean
+}
+
+for case in "$here"/cases/*.sh; do
+	[ -e "$case" ] || continue
+	name=$(basename "$case" .sh)
+	chosen "$name" "$@" || continue
+	golden=${case%.sh}.out
+	rm -rf "${work:?}"/*
+	mkdir "$work/dir"
+	wrap=
+	[ -z "$valgrind" ] ||
+		wrap="valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --log-file=$work/valgrind.%p"
+	(
+		cd "$work/dir" &&
+			timeout -k 5 "$seconds" env -i PATH="$PATH" HOME="$work/dir" LC_ALL=C.UTF-8 TERM=dumb TZ=UTC \
+				TMPDIR="$work/dir" TOP="$top" GETMNT="$getmnt" GETMNT_WRAP="$wrap" \
+				GETMNT_DISABLE="${GETMNT_DISABLE-}" ASAN_OPTIONS="${ASAN_OPTIONS-}" \
+				bash "$here/lib/case.sh" "$case" >"$work/out" 2>&1 3>"$work/why" </dev/null
+	)
+	status=$?
+	if [ $status -eq 77 ]; then
+		skipped=$((skipped + 1))
+		echo "skip $name: $(cat "$work/why")"
+	elif ! memory_clean; then
+		failed=$((failed + 1))
+		echo "FAIL $name: valgrind"
+	elif [ $status -ne 0 ]; then
+		failed=$((failed + 1))
+		[ $status -ne 124 ] || echo "it did not end in $seconds s"
+		sed 's/^/  /' "$work/out"
+		echo "FAIL $name: status $status"
+	elif [ -n "$update" ]; then
+		cmp -s "$work/out" "$golden" || echo "updated $name"
+		cp "$work/out" "$golden"
+		passed=$((passed + 1))
+	elif [ ! -e "$golden" ]; then
+		failed=$((failed + 1))
+		echo "FAIL $name: no $golden; run with --update and read what it wrote"
+	elif ! diff -u "$golden" "$work/out" >"$work/diff"; then
+		failed=$((failed + 1))
+		sed 's/^/  /' "$work/diff"
+		echo "FAIL $name: output differs"
+	else
+		passed=$((passed + 1))
+		echo "ok   $name"
+	fi
+done
+
+if [ $((passed + failed + skipped)) -eq 0 ]; then
+	echo "FAIL no case matches: $*"
+	failed=1
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Unit tests: CUnit's assertions, in suites that are forked.
+ *
+ * A file tests/unit/test_NAME.c exports `const struct unit_suite suite_NAME`
+ * and is found by the Makefile; nothing else is to be registered.
+ */
+#ifndef GM_TESTS_UNIT_H
+#define GM_TESTS_UNIT_H
+
+#include <CUnit/CUnit.h>
+
+/** One test; a table of them ends with {NULL, NULL}. */
+struct unit_test {
+	const char *name;
+	void (*run)(void);
+};
+
+/** The tests of one file.  They share a process, and run in this order. */
+struct unit_suite {
+	const char *name;
+	const struct unit_test *tests;
+};
+
+/** Count the running test as skipped, and say why.  Use UNIT_SKIP(). */
+void unit_skip(const char *why);
+
+/** Leave a test that cannot be made here. */
+#define UNIT_SKIP(why) do { unit_skip(why); return; } while (0)
+
+#endif
