@@ -43,7 +43,7 @@ struct bfs_at {
 	const char *dir;
 	const char *name;          /* "" for the directory itself */
 	uint32_t tag;              /* of dir */
-	unsigned depth;            /* of dir; the start has 0 */
+	int depth;                 /* of dir; the start has 0 */
 };
 
 enum bfs_verdict {
@@ -75,11 +75,14 @@ struct bfs_policy {
 	                          const struct bulk_entry *entry);
 	enum bfs_verdict (*meta)(void *arg, uint64_t *hits, const struct bfs_at *at,
 	                         const struct bulk_entry *entry, const struct k_statx *st, int error);
-	/** Whether directories of a tag may be opened with openat2's refusal to
-	    cross into another mount, none having been looked at. */
-	bool (*same_mount)(void *arg, uint32_t tag);
 
 	/* Called by the owner alone. */
+	/** Whether the directories of a tag are opened without a look at them:
+	    then openat2 refuses to cross into another mount. */
+	bool (*unlooked)(void *arg, uint32_t tag);
+	/** The mount ID that directories of a tag show; 0: not known.
+	    A directory that is opened again, or begun at, must show it. */
+	uint64_t (*mnt_id)(void *arg, uint32_t tag, bool *unique);
 	enum bfs_verdict (*judge)(void *arg, const struct bfs_at *at, const struct k_statx *st,
 	                          struct bfs_enter *enter);
 	/** Whether directories of a tag are still worth reading. */
@@ -125,12 +128,9 @@ void bfs_free(struct bfs *bfs);
  *
  * @path
  *         Relative to rootfd, without links in it; "." is rootfd itself.
- * @mnt_id, unique
- *         The mount ID that its root must show when it is opened; 0: any.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue queue,
-              uint64_t mnt_id, bool unique);
+int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue queue);
 
 /**
  * Search until nothing is left, or a callback ends it.

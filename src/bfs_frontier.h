@@ -19,9 +19,7 @@ struct bfs_dir {
 	uint32_t busy;             /* reads under way that use fd: not to be closed */
 	int fd;                    /* -1: to be opened again when needed */
 	uint32_t tag;
-	unsigned depth;
-	uint64_t mnt_id;           /* of a start: what it must show; else 0 */
-	bool unique;
+	int depth;                 /* -1: what a start is in */
 	size_t namelen;
 	char name[];               /* in parent; a start's is a path */
 };
@@ -40,10 +38,7 @@ struct bfs_bunch {
 	uint32_t tag;              /* of the children */
 	uint8_t queue;
 	bool queued;
-	bool start;                /* the one name is a start's path */
 	bool retry;                /* failed once for want of descriptors */
-	uint64_t mnt_id;           /* of a start */
-	bool unique;
 	uint32_t count, at, left;  /* children; next in order; not taken */
 	uint32_t refs;             /* the queue, the heap's entries, reads under way */
 	char *names;

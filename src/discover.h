@@ -34,8 +34,9 @@ enum discover_rule {
 	DR_UNREACHABLE,/* what the table proves unreachable is not waited for */
 	DR_DTYPE,      /* what is not a directory is not examined */
 	DR_NLINK,      /* a directory of link count 2 is not opened */
+	DR_UNLOOKED,   /* where no mount can be, directories are opened unlooked-at */
 	DR_PSEUDO,     /* pseudo file systems only if needed, and last */
-	DR_LIKELY,     /* likely parents first: near where mounts were found */
+	DR_LIKELY,     /* likely parents first: what changed most recently */
 	DR_BOUNDARY,   /* boundaries that the table does not list: only if needed */
 	DR_NRULES,
 };
@@ -103,7 +104,7 @@ struct discover_stats {
 struct discovery {
 	struct mtree tree;             /* over table->mounts */
 	const struct mount_table *table;
-	char **targets;                /* one for each node; NULL: no name */
+	const char **targets;          /* one for each node; NULL: no name */
 	uint8_t *kinds;                /* enum discover_kind for each node */
 	struct discover_boundary *boundaries;
 	size_t nboundaries;
@@ -112,7 +113,10 @@ struct discovery {
 	bool complete;                 /* nothing lost or unsearched */
 	const char *incomplete;        /* the first reason why not; or NULL */
 	struct discover_stats stats;
-	struct mount_table *again;     /* records of mounts that were asked again */
+	bool by_dev;                   /* the identity used was the device number */
+	struct arena names;            /* owns the targets that were found */
+	struct mount_table *again[4];  /* records of mounts that were asked again */
+	unsigned nagain;
 };
 
 enum discover_kind { DK_UNKNOWN, DK_DIR, DK_FILE };

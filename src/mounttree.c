@@ -439,12 +439,6 @@ int mtree_judge(struct mtree *tree, uint32_t root, const char *prefix)
 		size_t n = fsroot ? strlen(fsroot) : 0;
 		if (n >= 9 && strcmp(fsroot + n - 9, "//deleted") == 0)
 			mtree_state(tree, i, MT_DELETED);
-		if (node->states & (1u << MT_OUTSIDE | 1u << MT_HIDDEN)) {
-			/* A stack's lower mounts have a name all the same: theirs
-			   is settled with the top one's. */
-			if (node->place_hidden || node->states & 1u << MT_OUTSIDE)
-				mtree_settle(tree, i);
-		}
 	}
 	return 0;
 }

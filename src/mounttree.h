@@ -108,8 +108,8 @@ void mtree_destroy(struct mtree *tree);
 uint32_t mtree_find(const struct mtree *tree, uint64_t key);
 
 /**
- * Judge every node by the table alone, and settle what can be proven
- * unreachable: MT_HIDDEN (with covered_by), MT_OUTSIDE, MT_DELETED.
+ * Judge every node by the table alone: MT_HIDDEN (with covered_by),
+ * MT_OUTSIDE, MT_DELETED.  Settles nothing.
  *
  * @root
  *         The node of the process's root, MT_NONE if it is not known.

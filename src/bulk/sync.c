@@ -66,7 +66,12 @@ static enum bulk_verdict sync_stat(struct bulk *bulk, const struct bulk_policy *
 	struct k_statx st;
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
 	int error = 0;
-	if (os_statx(bulk->os, dir->fd, entry->name, flags, policy->statx_mask, &st) != 0)
+	int rc = os_statx(bulk->os, dir->fd, entry->name, flags, policy->statx_mask, &st);
+	/* FUSE without allow_other tells other users, root too, nothing but what
+	   the VFS itself knows: the mount ID. */
+	if (rc != 0 && errno == EACCES)
+		rc = os_statx(bulk->os, dir->fd, entry->name, flags, 0, &st);
+	if (rc != 0)
 		error = errno;
 	enum bulk_verdict verdict = policy->meta(arg, dir, entry, &st, error);
 	return verdict == BULK_ENTER ? policy->enter(arg, dir, entry) : verdict;

@@ -22,6 +22,8 @@ int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len)
 			size *= 2;
 		}
 		ssize_t n = os_read(os, fd, buf + used, size - used - 1);
+		if (n < 0 && errno == EAGAIN && os_wait_readable(os, fd) == 0)
+			continue;   /* a pipe whose writer is slow */
 		if (n < 0)
 			goto fail;
 		if (n == 0)
@@ -54,10 +56,9 @@ int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **
 		return -1;
 
 	int rc = -1;
-	struct k_statx st;
-	if (os->statx_works && os_statx(os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, K_STATX_TYPE, &st) == 0
-	    && !S_ISREG(st.mode)) {
-		errno = S_ISDIR(st.mode) ? EISDIR : ENOTSUP;
+	unsigned type = os_file_type(os, fd);
+	if (type != S_IFREG && type != S_IFIFO) {
+		errno = type == S_IFDIR ? EISDIR : ENOTSUP;
 		goto out;
 	}
 	rc = os_read_fd(os, fd, max, text, len);

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -23,7 +26,8 @@ static const char *const os_names[OS_NCALLS] = {
 	[OS_FCNTL] = "fcntl",         [OS_FCHDIR] = "fchdir",
 	[OS_GETCWD] = "getcwd",       [OS_RLIMIT] = "prlimit64",
 	[OS_PIDFD] = "pidfd_open",    [OS_POLL] = "poll",
-	[OS_UNAME] = "uname",
+	[OS_UNAME] = "uname",         [OS_AFFINITY] = "sched_getaffinity",
+	[OS_FSTAT] = "fstat",
 };
 
 const char *os_call_name(enum os_call call)
@@ -131,6 +135,20 @@ ssize_t os_read(struct os *os, int fd, void *buf, size_t size)
 	return n;
 }
 
+unsigned os_file_type(struct os *os, int fd)
+{
+	struct stat st;
+	++os->calls[OS_FSTAT];
+	return fstat(fd, &st) == 0 ? st.st_mode & S_IFMT : 0;
+}
+
+int os_wait_readable(struct os *os, int fd)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+	++os->calls[OS_POLL];
+	return poll(&poll_fd, 1, -1) < 0 && errno != EINTR ? -1 : 0;
+}
+
 void os_close(struct os *os, int fd)
 {
 	if (fd < 0)
@@ -211,6 +229,14 @@ unsigned os_raise_nofile(struct os *os, unsigned want)
 	return limit.rlim_cur < want ? (unsigned)limit.rlim_cur : want;
 }
 
+unsigned os_cpus(struct os *os)
+{
+	cpu_set_t set;
+	++os->calls[OS_AFFINITY];
+	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+	return n > 0 ? (unsigned)n : 1;
+}
+
 double os_now(void)
 {
 	struct timespec ts;
@@ -266,10 +292,13 @@ static void os_probe_statx(struct os *os)
 	if (!os->statx_works || !(st.attributes_mask & K_STATX_ATTR_MOUNT_ROOT))
 		return;
 	/* 6.8 and later answer a request for both with the unique one. */
-	if (st.mask & K_STATX_MNT_ID_UNIQUE)
+	if (st.mask & K_STATX_MNT_ID_UNIQUE) {
 		os->caps |= OSC_STATX_UNIQUE | OSC_STATX_MNT_ID;
-	else if (st.mask & K_STATX_MNT_ID)
+		os->root_uniq = st.mnt_id;
+	} else if (st.mask & K_STATX_MNT_ID) {
 		os->caps |= OSC_STATX_MNT_ID;
+		os->root_id = st.mnt_id;
+	}
 }
 
 /** See whether listmount and statmount are there and permitted. */
@@ -312,6 +341,7 @@ static bool os_older_than(struct os *os, int major, int minor)
 
 void os_init(struct os *os, const char *disable)
 {
+	os_mark("getmnt:begin");
 	*os = (struct os){.disabled = os_parse_disable(disable)};
 	os_probe_statx(os);
 	if (!(os->disabled & OSC_LISTMOUNT))

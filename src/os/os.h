@@ -39,6 +39,8 @@ enum os_call {
 	OS_PIDFD,
 	OS_POLL,
 	OS_UNAME,
+	OS_AFFINITY,
+	OS_FSTAT,
 	OS_NCALLS,
 };
 
@@ -55,6 +57,7 @@ struct os {
 	unsigned caps;                /* enum os_caps, less what was disabled */
 	unsigned disabled;            /* enum os_caps named in GETMNT_DISABLE */
 	bool statx_works;             /* false: seccomp refuses even statx */
+	uint64_t root_id, root_uniq;  /* the mount of "/", as the probe saw it; 0 */
 	uint64_t statmount_mask;      /* STATMOUNT_* that this kernel answers; 0 if
 	                                 it cannot tell (before 6.15) */
 	int torn_reads;               /* mountinfo can lose lines: before 5.8 */
@@ -122,6 +125,12 @@ ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
 /** read(2).  @return bytes, 0 at the end, or -1. */
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size);
 
+/** The type of an open file: S_IFREG, S_IFDIR ...; 0 on error. */
+unsigned os_file_type(struct os *os, int fd);
+
+/** Wait until a pipe can be read, or has ended.  @return 0, or -1. */
+int os_wait_readable(struct os *os, int fd);
+
 /** close(2); keeps errno, takes -1. */
 void os_close(struct os *os, int fd);
 
@@ -154,6 +163,9 @@ int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmou
 /** The limit on open descriptors, raised to the hard limit when possible,
     but to no more than want.  @return the limit now in force. */
 unsigned os_raise_nofile(struct os *os, unsigned want);
+
+/** How many processors this process may run on; at least 1. */
+unsigned os_cpus(struct os *os);
 
 /** A monotonic clock in seconds.  Not counted: it does not enter the kernel. */
 double os_now(void);

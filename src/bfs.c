@@ -1,0 +1,683 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The search of a directory tree.
+ *
+ * After Smith, section 4, "path bunching": the frontier holds bunches, an open
+ * parent directory with the names of its children, so that every directory is
+ * opened relative to its parent's descriptor and no path is resolved from the
+ * root.  Full paths are built only for what is reported.
+ *
+ *      frontier: bunches ---pop---> batch ---reader---> what was found
+ *          ^                      (owner, or a worker)        |
+ *          '------------------- deliver <---------------------'
+ *
+ * Descriptors are a budget.  A directory whose children wait keeps its own
+ * open while there is room; breadth-first, the one added last gives way, as
+ * it is needed last; depth-first, the one opened first.  A directory that
+ * was closed is opened again from its nearest open ancestor, through no link,
+ * and must show the mount that it showed before.
+ *
+ * Invariants:
+ *  - the frontier, the directories and their descriptors are the owner's;
+ *  - a directory with reads under way (busy) keeps its descriptor;
+ *  - a batch is either filled by the owner, read by one reader, or delivered.
+ */
+#include "bfs.h"
+
+#include "bfs_frontier.h"
+#include "bfs_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	THREADS_FROM = 256,   /* directories waiting, for workers to pay */
+	QUEUED_BATCHES = 2,   /* for each worker: one being read, one at hand */
+};
+
+struct bfs {
+	struct os *os;
+	const struct bfs_policy *policy;
+	struct bfs_stats stats;
+	struct bfs_frontier frontier;
+	struct bfs_dir *root;         /* what starts are relative to */
+	struct bfs_dir *newest, *oldest;   /* open descriptors, by age */
+	unsigned open_fds, max_fds;
+	struct bfs_reader reader;     /* the owner's own */
+	struct bfs_batch *spare;      /* batches to be used again */
+	struct bfs_pool *pool;
+	unsigned threads;
+	unsigned under_way;           /* batches with the workers */
+	bool ended, failed;
+};
+
+/* Directories and their descriptors. */
+
+/** Note a descriptor of a directory, and that it may be closed. */
+static void dir_opened(struct bfs *bfs, struct bfs_dir *dir, int fd)
+{
+	dir->fd = fd;
+	dir->older = bfs->newest;
+	dir->newer = NULL;
+	if (dir->older)
+		dir->older->newer = dir;
+	else
+		bfs->oldest = dir;
+	bfs->newest = dir;
+	if (++bfs->open_fds > bfs->stats.peak_fds)
+		bfs->stats.peak_fds = bfs->open_fds;
+}
+
+/** Close a directory's descriptor; it can be opened again. */
+static void dir_close(struct bfs *bfs, struct bfs_dir *dir)
+{
+	if (dir->fd < 0 || dir == bfs->root)
+		return;
+	os_close(bfs->os, dir->fd);
+	dir->fd = -1;
+	if (dir->newer)
+		dir->newer->older = dir->older;
+	else
+		bfs->newest = dir->older;
+	if (dir->older)
+		dir->older->newer = dir->newer;
+	else
+		bfs->oldest = dir->newer;
+	--bfs->open_fds;
+}
+
+/** Close descriptors until at most n are open.  @return whether one was. */
+static bool dirs_evict(struct bfs *bfs, unsigned n)
+{
+	bool depth = bfs->policy->order == BFS_DEPTH;
+	bool any = false;
+	struct bfs_dir *dir = depth ? bfs->oldest : bfs->newest;
+	while (dir && bfs->open_fds > n) {
+		struct bfs_dir *then = depth ? dir->newer : dir->older;
+		if (dir->busy == 0) {
+			dir_close(bfs, dir);
+			any = true;
+		}
+		dir = then;
+	}
+	return any;
+}
+
+/** A new directory, without a reference, its descriptor not yet noted. */
+static struct bfs_dir *dir_new(struct bfs_dir *parent, const char *name, uint32_t tag, int depth)
+{
+	size_t n = strlen(name);
+	struct bfs_dir *dir = malloc(sizeof(*dir) + n + 1);
+	if (!dir)
+		return NULL;
+	*dir = (struct bfs_dir){
+		.parent = parent,
+		.fd = -1,
+		.tag = tag,
+		.depth = depth,
+		.namelen = n,
+	};
+	memcpy(dir->name, name, n + 1);
+	if (parent)
+		++parent->refs;
+	return dir;
+}
+
+/** Drop a reference to a directory, and so on upwards. */
+static void dir_unref(struct bfs *bfs, struct bfs_dir *dir)
+{
+	while (dir && --dir->refs == 0) {
+		struct bfs_dir *parent = dir->parent;
+		dir_close(bfs, dir);
+		free(dir);
+		dir = parent;
+	}
+}
+
+static void bunch_release(void *arg, struct bfs_bunch *bunch)
+{
+	dir_unref(arg, bunch->dir);
+}
+
+/** The name of a directory in a path: none for the root and for ".". */
+static bool dir_shown(const char *name)
+{
+	return name[0] != '\0' && strcmp(name, ".") != 0;
+}
+
+/** Append the path of a directory below `top` to out, without a leading "/". */
+static void dir_path(const struct bfs_dir *dir, const struct bfs_dir *top, struct strbuf *out)
+{
+	size_t len = 0;
+	for (const struct bfs_dir *d = dir; d && d != top; d = d->parent) {
+		if (dir_shown(d->name))
+			len += d->namelen + 1;
+	}
+	if (len == 0)
+		return;
+	size_t start = out->len;
+	for (size_t i = 0; i < len - 1; ++i)
+		strbuf_putc(out, '/');
+	if (out->failed || out->len != start + len - 1)
+		return;
+	char *end = out->data + out->len;
+	for (const struct bfs_dir *d = dir; d && d != top; d = d->parent) {
+		if (!dir_shown(d->name))
+			continue;
+		end -= d->namelen;
+		memcpy(end, d->name, d->namelen);
+		--end;
+	}
+}
+
+void bfs_path(const struct bfs_at *at, struct strbuf *out)
+{
+	size_t start = out->len;
+	strbuf_putc(out, '/');
+	dir_path(at->parent, NULL, out);
+	const char *parts[2] = {at->dir, at->name};
+	for (int i = 0; i < 2; ++i) {
+		if (!dir_shown(parts[i]))
+			continue;
+		if (out->len > start + 1)
+			strbuf_putc(out, '/');
+		strbuf_puts(out, parts[i]);
+	}
+}
+
+/** Compare the end of path[0..*len) with a name, and cut it off. */
+static bool path_cut(const char *path, size_t *len, const char *name, size_t n)
+{
+	if (*len <= n || memcmp(path + *len - n, name, n) != 0 || path[*len - n - 1] != '/')
+		return false;
+	*len -= n + 1;
+	return true;
+}
+
+bool bfs_path_is(const struct bfs_at *at, const char *path)
+{
+	size_t len = strlen(path);
+	if (dir_shown(at->name) && !path_cut(path, &len, at->name, strlen(at->name)))
+		return false;
+	if (dir_shown(at->dir) && !path_cut(path, &len, at->dir, strlen(at->dir)))
+		return false;
+	for (const struct bfs_dir *d = at->parent; d; d = d->parent) {
+		if (dir_shown(d->name) && !path_cut(path, &len, d->name, d->namelen))
+			return false;
+	}
+	return len == 0;
+}
+
+/** Open one name with O_PATH, through no link. */
+static int open_step(struct bfs *bfs, int dirfd, const char *path, bool same_mount)
+{
+	int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+	if (bfs->os->caps & OSC_OPENAT2) {
+		uint64_t resolve = K_RESOLVE_NO_SYMLINKS | (same_mount ? K_RESOLVE_NO_XDEV : 0);
+		return os_openat2(bfs->os, dirfd, path, flags, resolve);
+	}
+	return os_openat(bfs->os, dirfd, path, flags);
+}
+
+/**
+ * Open a path below a descriptor through no link, in pieces that the kernel
+ * takes: single names without openat2.  The path is cut up in the process.
+ */
+static int open_below(struct bfs *bfs, int dirfd, char *path, bool same_mount)
+{
+	bool whole = bfs->os->caps & OSC_OPENAT2;
+	int at = dirfd;
+	for (char *piece = path; piece;) {
+		size_t n = strlen(piece);
+		char *cut = NULL;
+		if (!whole) {
+			cut = strchr(piece, '/');
+		} else if (n >= PATH_MAX) {
+			cut = piece + PATH_MAX - 1;
+			while (*cut != '/')
+				--cut;
+		}
+		if (cut)
+			*cut = '\0';
+		int fd = open_step(bfs, at, piece, same_mount);
+		if (at != dirfd)
+			os_close(bfs->os, at);
+		if (fd < 0)
+			return -1;
+		at = fd;
+		piece = cut ? cut + 1 : NULL;
+	}
+	return at;
+}
+
+/** Whether a descriptor shows the mount that its tag stands for. */
+static bool fd_shows(struct bfs *bfs, int fd, uint32_t tag)
+{
+	bool unique = false;
+	uint64_t want = bfs->policy->mnt_id(bfs->policy->arg, tag, &unique);
+	if (want == 0)
+		return true;
+	struct k_statx st;
+	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	if (os_statx(bfs->os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) != 0)
+		return false;
+	if (os_statx_mnt_id(&st, unique) == want)
+		return true;
+	errno = EXDEV;
+	return false;
+}
+
+/** Have a directory's descriptor.  @return 0, or -1 with errno. */
+static int dir_open(struct bfs *bfs, struct bfs_dir *dir)
+{
+	if (dir == bfs->root || dir->fd >= 0)
+		return 0;
+	const struct bfs_dir *from = dir->parent;
+	while (from != bfs->root && from->fd < 0)
+		from = from->parent;
+
+	struct strbuf path;
+	strbuf_init(&path);
+	dir_path(dir, from, &path);
+	if (path.len == 0)
+		strbuf_putc(&path, '.');
+	if (path.failed) {
+		strbuf_destroy(&path);
+		errno = ENOMEM;
+		return -1;
+	}
+	dirs_evict(bfs, bfs->max_fds - 1);
+	bool same = from != bfs->root && from->tag == dir->tag;
+	int fd = open_below(bfs, from->fd, path.data, same);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE) && from == bfs->root && dirs_evict(bfs, 0)) {
+		strbuf_reset(&path);
+		dir_path(dir, from, &path);
+		fd = open_below(bfs, from->fd, path.data, same);
+	}
+	strbuf_destroy(&path);
+	if (fd < 0)
+		return -1;
+	if (!same && !fd_shows(bfs, fd, dir->tag)) {
+		os_close(bfs->os, fd);
+		return -1;
+	}
+	dir_opened(bfs, dir, fd);
+	++bfs->stats.reopened;
+	return 0;
+}
+
+/* The life of a search. */
+
+/** Judge an entry at once: a search without workers. */
+static enum bfs_verdict judge_now(void *arg, struct bfs_batch *batch, struct bfs_read *read,
+                                  const char *name, const struct k_statx *st)
+{
+	struct bfs *bfs = arg;
+	struct bfs_at at = bfs_read_at(read, name);
+	struct bfs_enter enter = {0};
+	enum bfs_verdict verdict = bfs->policy->judge(bfs->policy->arg, &at, st, &enter);
+	if (enter.enter)
+		bfs_batch_cross(batch, read, name, &enter);
+	return verdict;
+}
+
+struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, unsigned threads,
+                    unsigned max_fds)
+{
+	struct bfs *bfs = calloc(1, sizeof(*bfs));
+	if (!bfs)
+		return NULL;
+	bfs->os = os;
+	bfs->policy = policy;
+	bfs->threads = threads;
+	bfs->max_fds = max_fds < 8 ? 8 : max_fds;
+	bfs->frontier.order = policy->order;
+	bfs->frontier.newest = policy->newest;
+	bfs->reader = (struct bfs_reader){
+		.os = os,
+		.policy = policy,
+		.bulk = bulk_sync_new(os),
+		.judge = judge_now,
+		.judge_arg = bfs,
+	};
+	bfs->root = dir_new(NULL, "", 0, -1);
+	if (!bfs->reader.bulk || !bfs->root) {
+		bfs_free(bfs);
+		errno = ENOMEM;
+		return NULL;
+	}
+	bfs->root->refs = 1;
+	bfs->root->fd = rootfd;
+	return bfs;
+}
+
+/** A batch to fill. */
+static struct bfs_batch *batch_take(struct bfs *bfs)
+{
+	struct bfs_batch *batch = bfs->spare;
+	if (batch)
+		bfs->spare = batch->next;
+	else
+		batch = calloc(1, sizeof(*batch));
+	if (batch)
+		bfs_batch_reset(batch);
+	return batch;
+}
+
+/** Let go of what a batch refers to; keep it for later. */
+static void batch_put(struct bfs *bfs, struct bfs_batch *batch)
+{
+	for (unsigned i = 0; i < batch->n; ++i) {
+		struct bfs_bunch *bunch = batch->reads[i].item.bunch;
+		--bunch->dir->busy;
+		bfs_bunch_unref(bunch, bunch_release, bfs);
+	}
+	batch->n = 0;
+	batch->next = bfs->spare;
+	bfs->spare = batch;
+}
+
+/** Wait for the workers' batches, and let go of what they read. */
+static void batches_drain(struct bfs *bfs)
+{
+	for (; bfs->under_way > 0; --bfs->under_way) {
+		struct bfs_batch *batch = bfs_pool_get(bfs->pool);
+		for (unsigned i = 0; i < batch->n; ++i)
+			os_close(bfs->os, batch->reads[i].fd);
+		batch_put(bfs, batch);
+	}
+}
+
+void bfs_free(struct bfs *bfs)
+{
+	if (!bfs)
+		return;
+	batches_drain(bfs);
+	bfs_pool_free(bfs->pool, bfs->os);
+	bfs_frontier_clear(&bfs->frontier, bunch_release, bfs);
+	while (bfs->spare) {
+		struct bfs_batch *batch = bfs->spare;
+		bfs->spare = batch->next;
+		bfs_batch_free(batch);
+	}
+	if (bfs->root) {
+		/* rootfd is the caller's: dir_close() leaves it alone. */
+		dir_unref(bfs, bfs->root);
+	}
+	bulk_sync_free(bfs->reader.bulk);
+	free(bfs);
+}
+
+const struct bfs_stats *bfs_stats(const struct bfs *bfs)
+{
+	return &bfs->stats;
+}
+
+/** Queue one directory by its name in another. */
+static int push_one(struct bfs *bfs, struct bfs_dir *dir, const char *name, uint32_t tag,
+                    enum bfs_queue queue, bool retry)
+{
+	size_t n = strlen(name) + 1;
+	struct bfs_bunch *bunch = bfs_bunch_new(dir, 1, n);
+	if (!bunch)
+		return -1;
+	memcpy(bunch->names, name, n);
+	bunch->kids[0] = (struct bfs_kid){.mtime = INT64_MIN};
+	bunch->tag = tag;
+	bunch->queue = queue;
+	bunch->retry = retry;
+	bfs_frontier_push(&bfs->frontier, bunch, retry);
+	return 0;
+}
+
+int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue queue)
+{
+	while (*path == '/')
+		++path;
+	if (strcmp(path, ".") == 0 || *path == '\0')
+		return push_one(bfs, bfs->root, ".", tag, queue, false);
+
+	struct bfs_dir *dir = dir_new(bfs->root, path, tag, -1);
+	if (!dir)
+		return -1;
+	dir->refs = 1;
+	int rc = push_one(bfs, dir, ".", tag, queue, false);
+	dir_unref(bfs, dir);
+	return rc;
+}
+
+/* Delivering what was read. */
+
+/** Make a directory of one that was read, for what waits in it. */
+static struct bfs_dir *deliver_dir(struct bfs *bfs, struct bfs_read *read)
+{
+	struct bfs_at at = bfs_read_at(read, "");
+	struct bfs_dir *dir = dir_new(read->item.bunch->dir, at.dir, at.tag, at.depth);
+	if (!dir)
+		return NULL;
+	dir->refs = 1;
+	dir_opened(bfs, dir, read->fd);
+	read->fd = -1;
+	return dir;
+}
+
+/** Queue the children of a directory that was read. */
+static int deliver_kids(struct bfs *bfs, const struct bfs_batch *batch, const struct bfs_read *read,
+                        struct bfs_dir *dir)
+{
+	const struct bfs_found_kid *kids = batch->kids + read->kids;
+	size_t names = kids[0].name;
+	const struct bfs_found_kid *last = &kids[read->nkids - 1];
+	size_t end = last->name + strlen(batch->names.data + last->name) + 1;
+	struct bfs_bunch *bunch = bfs_bunch_new(dir, read->nkids, end - names);
+	if (!bunch)
+		return -1;
+	memcpy(bunch->names, batch->names.data + names, end - names);
+	for (uint32_t i = 0; i < read->nkids; ++i)
+		bunch->kids[i] = (struct bfs_kid){kids[i].mtime, (uint32_t)(kids[i].name - names), false};
+	bunch->tag = dir->tag;
+	bunch->queue = read->item.bunch->queue;
+	bfs_frontier_push(&bfs->frontier, bunch, false);
+	return 0;
+}
+
+/** Have what the workers left to be judged judged. */
+static void deliver_judges(struct bfs *bfs, struct bfs_batch *batch, struct bfs_read *read)
+{
+	for (uint32_t i = 0; i < read->njudges && read->verdict < BFS_END_DIR; ++i) {
+		const struct bfs_found_entry *entry = &batch->judges[read->judges + i];
+		const char *name = batch->names.data + entry->name;
+		struct bfs_at at = bfs_read_at(read, name);
+		struct bfs_enter enter = {0};
+		read->verdict = bfs->policy->judge(bfs->policy->arg, &at, &entry->st, &enter);
+		if (enter.enter)
+			bfs_batch_cross(batch, read, name, &enter);
+	}
+}
+
+/** Take in what one read found. */
+static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_read *read)
+{
+	struct bfs_bunch *bunch = read->item.bunch;
+	struct bfs_at at = bfs_read_at(read, "");
+
+	if ((read->error == EMFILE || read->error == ENFILE) && read->fd < 0 && !bunch->retry) {
+		bfs->max_fds = bfs->open_fds > 8 ? bfs->open_fds / 2 : 4;
+		dirs_evict(bfs, bfs->max_fds);
+		if (push_one(bfs, bunch->dir, at.dir, at.tag, bunch->queue, true) != 0)
+			bfs->failed = true;
+		return;
+	}
+
+	if (read->fd >= 0)
+		++bfs->stats.dirs;
+	bfs->stats.entries += read->entries;
+	deliver_judges(bfs, batch, read);
+	if (read->verdict == BFS_END_ALL
+	    || bfs->policy->done(bfs->policy->arg, &at, read->entries, read->error) == BFS_END_ALL)
+		bfs->ended = true;
+
+	if (read->nkids > 0 && !bfs->policy->wanted(bfs->policy->arg, at.tag)) {
+		bfs->stats.dropped += read->nkids;
+		read->nkids = 0;
+	}
+	if (bfs->ended || read->fd < 0 || (read->nkids == 0 && read->ncrosses == 0)) {
+		os_close(bfs->os, read->fd);
+		return;
+	}
+
+	struct bfs_dir *dir = deliver_dir(bfs, read);
+	if (!dir) {
+		os_close(bfs->os, read->fd);
+		bfs->failed = true;
+		return;
+	}
+	if (read->nkids > 0 && deliver_kids(bfs, batch, read, dir) != 0)
+		bfs->failed = true;
+	for (uint32_t i = 0; i < read->ncrosses; ++i) {
+		const struct bfs_found_cross *cross = &batch->crosses[read->crosses + i];
+		if (push_one(bfs, dir, batch->names.data + cross->name, cross->tag, cross->queue, false) != 0)
+			bfs->failed = true;
+	}
+	dir_unref(bfs, dir);
+}
+
+/** Take in a batch that was read. */
+static void deliver(struct bfs *bfs, struct bfs_batch *batch)
+{
+	for (unsigned i = 0; i < batch->n; ++i) {
+		if (bfs->ended)
+			os_close(bfs->os, batch->reads[i].fd);
+		else
+			deliver_read(bfs, batch, &batch->reads[i]);
+	}
+	for (int i = 0; i < BFS_HITS; ++i)
+		bfs->stats.hits[i] += batch->hits[i];
+	bfs->failed |= batch->failed;
+	batch_put(bfs, batch);
+	dirs_evict(bfs, bfs->max_fds);
+	if (bfs->frontier.waiting > bfs->stats.peak_frontier)
+		bfs->stats.peak_frontier = bfs->frontier.waiting;
+}
+
+/** Take the next directory that is still wanted, its parent being open. */
+static bool next_item(struct bfs *bfs, struct bfs_item *item)
+{
+	while (!bfs->ended && bfs_frontier_pop(&bfs->frontier, item, bunch_release, bfs)) {
+		struct bfs_bunch *bunch = item->bunch;
+		int error = 0;
+		if (!bfs->policy->wanted(bfs->policy->arg, bunch->tag)) {
+			bfs->stats.dropped += 1 + bfs_frontier_drop(&bfs->frontier, bunch, bunch_release, bfs);
+		} else if (dir_open(bfs, bunch->dir) == 0) {
+			return true;
+		} else {
+			error = errno;
+			struct bfs_at at = {
+				.parent = bunch->dir->parent,
+				.dir = bunch->dir->name,
+				.name = "",
+				.tag = bunch->dir->tag,
+				.depth = bunch->dir->depth,
+			};
+			bfs_frontier_drop(&bfs->frontier, bunch, bunch_release, bfs);
+			if (bfs->policy->done(bfs->policy->arg, &at, 0, error) == BFS_END_ALL)
+				bfs->ended = true;
+		}
+		bfs_bunch_unref(bunch, bunch_release, bfs);
+	}
+	return false;
+}
+
+/** Fill a batch with up to n directories. */
+static void batch_fill(struct bfs *bfs, struct bfs_batch *batch, unsigned n)
+{
+	struct bfs_item item;
+	while (batch->n < n && next_item(bfs, &item)) {
+		++item.bunch->dir->busy;
+		batch->reads[batch->n++] = (struct bfs_read){
+			.item = item,
+			.parentfd = item.bunch->dir->fd,
+			.unlooked = bfs->policy->unlooked(bfs->policy->arg, item.bunch->tag),
+			.fd = -1,
+		};
+	}
+}
+
+/** Read one directory ourselves.  @return false when none is left. */
+static bool run_one(struct bfs *bfs)
+{
+	struct bfs_batch *batch = batch_take(bfs);
+	if (!batch) {
+		bfs->failed = true;
+		return false;
+	}
+	batch_fill(bfs, batch, 1);
+	bool any = batch->n > 0;
+	if (any)
+		bfs_reader_read(&bfs->reader, batch);
+	deliver(bfs, batch);
+	return any;
+}
+
+/** Hand batches to the workers, take one back.  @return false at the end. */
+static bool run_workers(struct bfs *bfs)
+{
+	unsigned most = bfs->stats.threads * QUEUED_BATCHES;
+	while (bfs->under_way < most && !bfs->ended) {
+		/* Share what waits: a small frontier must not go to one worker. */
+		uint64_t share = bfs->frontier.waiting / most + 1;
+		struct bfs_batch *batch = batch_take(bfs);
+		if (!batch) {
+			bfs->failed = true;
+			break;
+		}
+		batch_fill(bfs, batch, share < BFS_BATCH ? (unsigned)share : BFS_BATCH);
+		if (batch->n == 0) {
+			batch_put(bfs, batch);
+			break;
+		}
+		bfs_pool_put(bfs->pool, batch);
+		++bfs->under_way;
+	}
+	if (bfs->under_way == 0)
+		return false;
+	struct bfs_batch *batch = bfs_pool_get(bfs->pool);
+	--bfs->under_way;
+	deliver(bfs, batch);
+	return true;
+}
+
+/** Start the workers, if the frontier is large and descriptors allow. */
+static void start_workers(struct bfs *bfs)
+{
+	unsigned in_flight = bfs->threads * QUEUED_BATCHES * BFS_BATCH;
+	if (bfs->pool || bfs->threads <= 1 || bfs->frontier.waiting < THREADS_FROM
+	    || bfs->max_fds < in_flight * 2)
+		return;
+	bfs->pool = bfs_pool_new(bfs->os, bfs->policy, bfs->threads);
+	if (bfs->pool) {
+		bfs->stats.threads = bfs->threads;
+		bfs->max_fds -= in_flight;
+	} else {
+		bfs->threads = 1;
+	}
+}
+
+int bfs_run(struct bfs *bfs)
+{
+	bfs->ended = false;
+	bool more = true;
+	while (more && !bfs->ended && !bfs->failed) {
+		start_workers(bfs);
+		more = bfs->pool ? run_workers(bfs) : run_one(bfs);
+	}
+	batches_drain(bfs);
+	if (bfs->failed) {
+		errno = ENOMEM;
+		return -1;
+	}
+	return bfs->ended ? 1 : 0;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading batches: the callbacks between the bulk read and a search's policy,
+ * and the threads that run them.
+ *
+ * A worker owns its struct os, its bulk reader and the batch that it reads;
+ * it never touches the frontier, and of a directory it uses the descriptor,
+ * the name and the chain of parents, none of which changes while a read of it
+ * is under way.
+ */
+#include "bfs_reader.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Make room for one more element.  @return the array, or NULL. */
+static void *grow(void *array, size_t n, size_t *size, size_t element)
+{
+	if (n < *size)
+		return array;
+	size_t bigger = *size ? *size * 2 : 64;
+	void *copy = realloc(array, bigger * element);
+	if (copy)
+		*size = bigger;
+	return copy;
+}
+
+/** Keep a name.  @return its offset. */
+static size_t batch_name(struct bfs_batch *batch, const char *name)
+{
+	size_t at = batch->names.len;
+	strbuf_add(&batch->names, name, strlen(name) + 1);
+	batch->failed |= batch->names.failed;
+	return at;
+}
+
+void bfs_batch_cross(struct bfs_batch *batch, struct bfs_read *read, const char *name,
+                     const struct bfs_enter *enter)
+{
+	struct bfs_found_cross *crosses =
+		grow(batch->crosses, batch->ncrosses, &batch->crosses_size, sizeof(*crosses));
+	if (!crosses) {
+		batch->failed = true;
+		return;
+	}
+	batch->crosses = crosses;
+	if (read->ncrosses++ == 0)
+		read->crosses = (uint32_t)batch->ncrosses;
+	crosses[batch->ncrosses++] = (struct bfs_found_cross){
+		.name = batch_name(batch, name),
+		.tag = enter->tag,
+		.queue = enter->queue,
+	};
+}
+
+/** Keep an entry for the owner to judge. */
+static void batch_judge(struct bfs_batch *batch, struct bfs_read *read, const char *name,
+                        const struct k_statx *st)
+{
+	struct bfs_found_entry *judges =
+		grow(batch->judges, batch->njudges, &batch->judges_size, sizeof(*judges));
+	if (!judges) {
+		batch->failed = true;
+		return;
+	}
+	batch->judges = judges;
+	if (read->njudges++ == 0)
+		read->judges = (uint32_t)batch->njudges;
+	judges[batch->njudges++] = (struct bfs_found_entry){
+		.name = batch_name(batch, name),
+		.st = *st,
+	};
+}
+
+struct bfs_at bfs_read_at(const struct bfs_read *read, const char *name)
+{
+	const struct bfs_bunch *bunch = read->item.bunch;
+	return (struct bfs_at){
+		.parent = bunch->dir,
+		.dir = bunch->names + bunch->kids[read->item.kid].name,
+		.name = name,
+		.tag = bunch->tag,
+		.depth = bunch->dir->depth + 1,
+	};
+}
+
+/** A search's verdict in the bulk read's terms. */
+static enum bulk_verdict reader_verdict(struct bfs_read *read, enum bfs_verdict verdict)
+{
+	switch (verdict) {
+	case BFS_LOOK:
+	case BFS_JUDGE:
+		return BULK_WANT;
+	case BFS_ENTER:
+		return BULK_ENTER;
+	case BFS_END_DIR:
+		read->verdict = verdict;
+		return BULK_END_DIR;
+	case BFS_END_ALL:
+		read->verdict = verdict;
+		return BULK_END_ALL;
+	case BFS_SKIP:
+		break;
+	}
+	return BULK_SKIP;
+}
+
+static enum bulk_verdict reader_entry(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+{
+	struct bfs_reader *reader = arg;
+	struct bfs_read *read = dir->tag;
+	struct bfs_at at = bfs_read_at(read, entry->name);
+	reader->mtime = INT64_MIN;
+	return reader_verdict(read, reader->policy->entry(reader->policy->arg, reader->batch->hits,
+	                                                  &at, entry));
+}
+
+static enum bulk_verdict reader_meta(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry,
+                                     const struct k_statx *st, int error)
+{
+	struct bfs_reader *reader = arg;
+	struct bfs_read *read = dir->tag;
+	struct bfs_at at = bfs_read_at(read, entry->name);
+	enum bfs_verdict verdict = reader->policy->meta(reader->policy->arg, reader->batch->hits, &at,
+	                                                entry, st, error);
+	if (verdict == BFS_JUDGE) {
+		if (!reader->judge) {
+			batch_judge(reader->batch, read, entry->name, st);
+			return BULK_SKIP;
+		}
+		verdict = reader->judge(reader->judge_arg, reader->batch, read, entry->name, st);
+	}
+	reader->mtime = st->mask & K_STATX_MTIME ? st->mtime.sec : INT64_MIN;
+	return reader_verdict(read, verdict);
+}
+
+static enum bulk_verdict reader_enter(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+{
+	struct bfs_reader *reader = arg;
+	struct bfs_batch *batch = reader->batch;
+	struct bfs_read *read = dir->tag;
+	struct bfs_found_kid *kids = grow(batch->kids, batch->nkids, &batch->kids_size, sizeof(*kids));
+	if (!kids) {
+		batch->failed = true;
+		return BULK_SKIP;
+	}
+	batch->kids = kids;
+	if (read->nkids++ == 0)
+		read->kids = (uint32_t)batch->nkids;
+	kids[batch->nkids++] = (struct bfs_found_kid){batch_name(batch, entry->name), reader->mtime};
+	return BULK_SKIP;
+}
+
+void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
+{
+	struct bulk_policy policy = {
+		.statx_mask = reader->policy->statx_mask,
+		.statx_flags = reader->policy->statx_flags,
+		.batch = 1,
+		.entry = reader_entry,
+		.meta = reader_meta,
+		.enter = reader_enter,
+	};
+	struct bulk_dir dirs[BFS_BATCH];
+	for (unsigned i = 0; i < batch->n; ++i) {
+		struct bfs_read *read = &batch->reads[i];
+		const struct bfs_bunch *bunch = read->item.bunch;
+		dirs[i] = (struct bulk_dir){
+			.parentfd = read->parentfd,
+			.name = bunch->names + bunch->kids[read->item.kid].name,
+			.same_mount = read->unlooked,
+			.tag = read,
+		};
+	}
+	reader->batch = batch;
+	bulk_sync_read(reader->bulk, &policy, dirs, batch->n, reader);
+	for (unsigned i = 0; i < batch->n; ++i) {
+		struct bfs_read *read = &batch->reads[i];
+		read->fd = dirs[i].fd;
+		read->error = dirs[i].error;
+		read->entries = dirs[i].entries;
+	}
+}
+
+void bfs_batch_reset(struct bfs_batch *batch)
+{
+	batch->n = 0;
+	batch->nkids = batch->njudges = batch->ncrosses = 0;
+	batch->failed = false;
+	strbuf_reset(&batch->names);
+	memset(batch->hits, 0, sizeof(batch->hits));
+}
+
+void bfs_batch_free(struct bfs_batch *batch)
+{
+	if (!batch)
+		return;
+	strbuf_destroy(&batch->names);
+	free(batch->kids);
+	free(batch->judges);
+	free(batch->crosses);
+	free(batch);
+}
+
+/* Worker threads. */
+
+struct bfs_worker {
+	struct bfs_pool *pool;
+	pthread_t thread;
+	struct os os;
+	struct bfs_reader reader;
+};
+
+struct bfs_pool {
+	pthread_mutex_t lock;
+	pthread_cond_t work, done;
+	struct bfs_batch *todo, *todo_tail, *finished;
+	bool quit;
+	unsigned n;
+	struct bfs_worker workers[];
+};
+
+static void *worker_main(void *arg)
+{
+	struct bfs_worker *worker = arg;
+	struct bfs_pool *pool = worker->pool;
+	pthread_mutex_lock(&pool->lock);
+	for (;;) {
+		while (!pool->todo && !pool->quit)
+			pthread_cond_wait(&pool->work, &pool->lock);
+		struct bfs_batch *batch = pool->todo;
+		if (!batch)
+			break;
+		pool->todo = batch->next;
+		pthread_mutex_unlock(&pool->lock);
+
+		bfs_reader_read(&worker->reader, batch);
+
+		pthread_mutex_lock(&pool->lock);
+		batch->next = pool->finished;
+		pool->finished = batch;
+		pthread_cond_signal(&pool->done);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return NULL;
+}
+
+struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *policy, unsigned n)
+{
+	struct bfs_pool *pool = calloc(1, sizeof(*pool) + n * sizeof(*pool->workers));
+	if (!pool)
+		return NULL;
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_cond_init(&pool->work, NULL);
+	pthread_cond_init(&pool->done, NULL);
+
+	int error = ENOMEM;
+	for (; pool->n < n; ++pool->n) {
+		struct bfs_worker *worker = &pool->workers[pool->n];
+		worker->pool = pool;
+		os_fork(&worker->os, os);
+		worker->reader = (struct bfs_reader){
+			.os = &worker->os,
+			.policy = policy,
+			.bulk = bulk_sync_new(&worker->os),
+		};
+		if (!worker->reader.bulk)
+			break;
+		error = pthread_create(&worker->thread, NULL, worker_main, worker);
+		if (error != 0) {
+			bulk_sync_free(worker->reader.bulk);
+			break;
+		}
+	}
+	if (pool->n == 0) {
+		struct os none;
+		os_fork(&none, os);
+		bfs_pool_free(pool, &none);
+		errno = error;
+		return NULL;
+	}
+	return pool;
+}
+
+void bfs_pool_put(struct bfs_pool *pool, struct bfs_batch *batch)
+{
+	batch->next = NULL;
+	pthread_mutex_lock(&pool->lock);
+	if (pool->todo)
+		pool->todo_tail->next = batch;
+	else
+		pool->todo = batch;
+	pool->todo_tail = batch;
+	pthread_cond_signal(&pool->work);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+struct bfs_batch *bfs_pool_get(struct bfs_pool *pool)
+{
+	pthread_mutex_lock(&pool->lock);
+	while (!pool->finished)
+		pthread_cond_wait(&pool->done, &pool->lock);
+	struct bfs_batch *batch = pool->finished;
+	pool->finished = batch->next;
+	pthread_mutex_unlock(&pool->lock);
+	return batch;
+}
+
+void bfs_pool_free(struct bfs_pool *pool, struct os *os)
+{
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->quit = true;
+	pthread_cond_broadcast(&pool->work);
+	pthread_mutex_unlock(&pool->lock);
+	for (unsigned i = 0; i < pool->n; ++i) {
+		pthread_join(pool->workers[i].thread, NULL);
+		bulk_sync_free(pool->workers[i].reader.bulk);
+		os_join(os, &pool->workers[i].os);
+	}
+	pthread_cond_destroy(&pool->done);
+	pthread_cond_destroy(&pool->work);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}

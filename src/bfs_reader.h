@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Reading a batch of directories, in the owner or in worker threads, and what
+ * was found in them.  Private to bfs.c.
+ */
+#ifndef GM_BFS_READER_H
+#define GM_BFS_READER_H
+
+#include "bfs_frontier.h"
+#include "bulk/bulk.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BFS_BATCH = 32 };
+
+/** A child to be read later. */
+struct bfs_found_kid {
+	size_t name;               /* offset in the batch's names */
+	int64_t mtime;
+};
+
+/** An entry for the owner to judge. */
+struct bfs_found_entry {
+	size_t name;
+	struct k_statx st;
+};
+
+/** An entry judged, to be entered under another tag. */
+struct bfs_found_cross {
+	size_t name;
+	uint32_t tag;
+	enum bfs_queue queue;
+};
+
+/** One directory of a batch: what to read, and what came of it. */
+struct bfs_read {
+	struct bfs_item item;
+	int parentfd;
+	bool unlooked;
+	int fd, error;
+	uint32_t entries;
+	enum bfs_verdict verdict;          /* END_DIR or END_ALL by a judge */
+	uint32_t kids, nkids;              /* ranges in the batch's arrays */
+	uint32_t judges, njudges;
+	uint32_t crosses, ncrosses;
+};
+
+struct bfs_batch {
+	struct bfs_batch *next;
+	unsigned n;
+	struct bfs_read reads[BFS_BATCH];
+	struct strbuf names;
+	struct bfs_found_kid *kids;
+	struct bfs_found_entry *judges;
+	struct bfs_found_cross *crosses;
+	size_t nkids, kids_size, njudges, judges_size, ncrosses, crosses_size;
+	uint64_t hits[BFS_HITS];
+	bool failed;               /* something was lost: ENOMEM */
+};
+
+/** Judges an entry at once, in a search without workers. */
+typedef enum bfs_verdict bfs_judge_fn(void *arg, struct bfs_batch *batch, struct bfs_read *read,
+                                      const char *name, const struct k_statx *st);
+
+struct bfs_reader {
+	struct os *os;
+	const struct bfs_policy *policy;
+	struct bulk *bulk;
+	bfs_judge_fn *judge;       /* NULL: keep the entry for the owner */
+	void *judge_arg;
+	struct bfs_batch *batch;   /* being read */
+	int64_t mtime;             /* of the entry being entered */
+};
+
+/** Where an entry of a read is. */
+struct bfs_at bfs_read_at(const struct bfs_read *read, const char *name);
+
+/** Read all directories of a batch. */
+void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch);
+
+/** Keep an entry that is to be entered under another tag. */
+void bfs_batch_cross(struct bfs_batch *batch, struct bfs_read *read, const char *name,
+                     const struct bfs_enter *enter);
+
+/** Make a batch empty, keeping its memory. */
+void bfs_batch_reset(struct bfs_batch *batch);
+
+/** Free a batch; NULL is fine. */
+void bfs_batch_free(struct bfs_batch *batch);
+
+/* Worker threads. */
+
+struct bfs_pool;
+
+/** Start workers.  @return them, or NULL: go on without.
+    Errors: EAGAIN, ENOMEM. */
+struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *policy, unsigned n);
+
+/** Hand a batch over. */
+void bfs_pool_put(struct bfs_pool *pool, struct bfs_batch *batch);
+
+/** Take a finished batch; waits for one.  There must be one under way. */
+struct bfs_batch *bfs_pool_get(struct bfs_pool *pool);
+
+/** Stop the workers, none having work, and add their counts to os. */
+void bfs_pool_free(struct bfs_pool *pool, struct os *os);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What can block, and what lies behind it: design.md 2.3.
+ *
+ * A file system blocks by its type (network, FUSE, autofs, unknown ...), by
+ * its device (suspended, remote, or through a loop on a file that lies on one
+ * that blocks), or by what it stands on (an overlay's layers).  A mount lies
+ * behind one that blocks when any mount on its chain of parents does.  The
+ * last two lead from mount to mount, so they are found by repetition: each
+ * round adds at least one mount, and chains of overlay over loop over overlay
+ * are short; the number of rounds is bounded, and what is not decided by then
+ * is held to block.
+ */
+#include "discover_impl.h"
+
+#include "base/escape.h"
+#include "base/fstypes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_ROUNDS = 32 };
+
+/** A mount that stands on a path: which, and how it is held to block. */
+struct stands_on {
+	uint32_t node;
+	const char *path;   /* decoded; borrowed */
+};
+
+struct stands {
+	struct stands_on *items;
+	size_t n, size;
+	struct arena arena;
+	bool failed;
+};
+
+static void stands_add(struct stands *stands, uint32_t node, const char *path, size_t len)
+{
+	if (stands->n == stands->size) {
+		size_t size = stands->size ? stands->size * 2 : 64;
+		struct stands_on *items = realloc(stands->items, size * sizeof(*items));
+		if (!items) {
+			stands->failed = true;
+			return;
+		}
+		stands->items = items;
+		stands->size = size;
+	}
+	char *copy = arena_strndup(&stands->arena, path, len);
+	if (!copy) {
+		stands->failed = true;
+		return;
+	}
+	stands->items[stands->n++] = (struct stands_on){node, copy};
+}
+
+/** Add the paths of one option's value: a list parted by ':', or one path.
+    A backslash protects the byte behind it.  The value is cut up. */
+static void stands_on_paths(struct stands *stands, uint32_t node, char *value, size_t len, bool list)
+{
+	char *start = value, *out = value;
+	const char *end = value + len;
+	for (char *in = value;; ++in) {
+		if (in == end || (*in == ':' && list)) {
+			if (out > start && *start == '/')
+				stands_add(stands, node, start, (size_t)(out - start));
+			if (in == end)
+				break;
+			start = out = in + 1;
+			continue;
+		}
+		if (*in == '\\' && in + 1 < end)
+			++in;
+		*out++ = *in;
+	}
+}
+
+/**
+ * Add the layers of an overlay.  The kernel escapes them twice: a backslash
+ * before ':' and '\' by overlayfs, then octal in the option string.  A path
+ * that is not absolute was relative to a directory of the one who mounted it;
+ * it cannot be told, and the upper layer speaks for it.
+ */
+static void stands_on_layers(struct stands *stands, uint32_t node, const char *options)
+{
+	static const char *const keys[] = {"lowerdir=", "lowerdir+=", "datadir+=", "upperdir=", "workdir="};
+	char *text = strdup(options), *save = NULL;
+	if (!text) {
+		stands->failed = true;
+		return;
+	}
+	for (char *opt = strtok_r(text, ",", &save); opt; opt = strtok_r(NULL, ",", &save)) {
+		for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); ++k) {
+			size_t n = strlen(keys[k]);
+			if (strncmp(opt, keys[k], n) != 0)
+				continue;
+			char *value = opt + n;
+			size_t len = unescape_octal(value, value, strlen(value));
+			stands_on_paths(stands, node, value, len, k == 0);
+		}
+	}
+	free(text);
+}
+
+/** A hash of a path's first n bytes. */
+static uint64_t path_hash(const char *path, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325;
+	for (size_t i = 0; i < n; ++i)
+		h = (h ^ (unsigned char)path[i]) * 0x100000001b3;
+	return h;
+}
+
+/** Mount points by name, so that the mount of a path can be found. */
+struct points {
+	struct map64 map;
+	const struct mtree *tree;
+};
+
+static int points_init(struct points *points, const struct mtree *tree)
+{
+	points->tree = tree;
+	map64_init(&points->map);
+	if (map64_reserve(&points->map, tree->count) != 0)
+		return -1;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mt_node *node = &tree->nodes[i];
+		/* Only what is visible there: the top of a stack. */
+		if (node->mount->point && node->top == i && !node->place_hidden)
+			map64_put(&points->map, path_hash(node->mount->point, strlen(node->mount->point)), i);
+	}
+	return 0;
+}
+
+/** The mount that a path lies in, by the table; MT_NONE if none is known. */
+static uint32_t points_find(const struct points *points, const char *path)
+{
+	for (size_t n = strlen(path); n > 0;) {
+		while (n > 1 && path[n - 1] == '/')
+			--n;
+		uint32_t node = map64_get(&points->map, path_hash(path, n));
+		if (node != MAP64_NONE) {
+			const char *point = points->tree->nodes[node].mount->point;
+			if (strncmp(point, path, n) == 0 && point[n] == '\0')
+				return node;
+		}
+		if (n == 1)
+			break;
+		while (n > 1 && path[n - 1] != '/')
+			--n;
+	}
+	return MT_NONE;
+}
+
+/** Mark what its own type or device makes block, and gather what stands on paths. */
+static void block_by_itself(struct dsc *dsc, struct stands *stands)
+{
+	struct mtree *tree = dsc->tree;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mount *m = tree->nodes[i].mount;
+		if (tree->nodes[i].made)
+			continue;
+		/* A table read without types can prove nothing harmless. */
+		unsigned flags = fstype_flags(m->fstype);
+		if (flags & FST_BLOCKS)
+			dsc->flags[i] |= DF_BLOCKS;
+		if (flags & FST_NO_LOOK)
+			dsc->flags[i] |= DF_NO_LOOK;
+		if (flags & FST_LAYERED && m->fs_opts)
+			stands_on_layers(stands, i, m->fs_opts);
+		if (m->dev_major != 0 && dsc->devs) {
+			const char *backing = NULL;
+			if (devmap_blocks(dsc->devs, m->dev_major, m->dev_minor, &backing))
+				dsc->flags[i] |= DF_BLOCKS;
+			if (backing)
+				stands_add(stands, i, backing, strlen(backing));
+		}
+	}
+}
+
+/** Pass "behind" down the tree.  @return whether any mount changed. */
+static bool block_pass_down(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	bool changed = false;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t index = tree->order[i], parent = tree->nodes[index].parent;
+		/* The process's root is where it stands, whatever lies under it:
+		   touching "/" is unavoidable. */
+		if (parent == MT_NONE || dsc->flags[index] & DF_BEHIND || index == dsc->d->root)
+			continue;
+		if (dsc->flags[parent] & (DF_BLOCKS | DF_BEHIND)) {
+			dsc->flags[index] |= DF_BEHIND;
+			changed = true;
+		}
+	}
+	return changed;
+}
+
+int dsc_find_blocking(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	struct stands stands = {0};
+	struct points points = {0};
+	int rc = -1;
+	arena_init(&stands.arena);
+	block_by_itself(dsc, &stands);
+	bool any = false;
+	for (uint32_t i = 0; i < tree->count && !any; ++i)
+		any = dsc->flags[i] & DF_BLOCKS;
+	if (stands.failed)
+		goto out;
+	if (!any) {
+		rc = 0;
+		goto out;
+	}
+
+	if (stands.n > 0 && points_init(&points, tree) != 0)
+		goto out;
+	bool changed = true;
+	for (int round = 0; changed && round < BLOCK_ROUNDS; ++round) {
+		changed = block_pass_down(dsc);
+		for (size_t i = 0; i < stands.n; ++i) {
+			const struct stands_on *on = &stands.items[i];
+			uint32_t under = points_find(&points, on->path);
+			if (dsc->flags[on->node] & DF_BLOCKS || under == MT_NONE || under == on->node)
+				continue;
+			if (dsc->flags[under] & (DF_BLOCKS | DF_BEHIND)) {
+				dsc->flags[on->node] |= DF_BLOCKS;
+				changed = true;
+			}
+		}
+	}
+	for (size_t i = 0; changed && i < stands.n; ++i)
+		dsc->flags[stands.items[i].node] |= DF_BLOCKS;
+	if (changed)
+		block_pass_down(dsc);
+	rc = 0;
+out:
+	map64_destroy(&points.map);
+	free(stands.items);
+	arena_destroy(&stands.arena);
+	if (rc != 0)
+		errno = ENOMEM;
+	return rc;
+}

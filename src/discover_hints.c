@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hints: the names that the table gives, each tested by one statx.
+ *
+ * A name proves nothing alone, nor does a mount ID: every path inside a mount
+ * shows it.  A mount point is one whose statx shows the mount's ID and
+ * STATX_ATTR_MOUNT_ROOT.  A stack is tested once, at its top.
+ *
+ * A name that fails is judged and not searched for, since a mount has one
+ * place and the kernel named it: the failing ones are asked for again, all at
+ * once.  Those that are gone are dropped, the renamed are tested again, and
+ * of the others the answer of the test tells: another mount is seen there
+ * (hidden by it), permission (denied), a dead server or device (stale).
+ */
+#include "discover_impl.h"
+
+#include "base/fstypes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { HINT_ROUNDS = 3 };
+
+/** What a test told. */
+struct hint {
+	uint32_t node;
+	uint32_t seen;   /* the node that statx shows there; MT_NONE */
+	int error;       /* of statx; 0 */
+};
+
+struct hints {
+	struct hint *items;
+	size_t n;
+};
+
+/** statx of a name of any length, relative to the root of the run. */
+static int hint_statx(struct dsc *dsc, const char *name, unsigned mask, struct k_statx *st)
+{
+	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
+	int at = dsc->rootfd;
+	if (at != AT_FDCWD) {
+		while (*name == '/')
+			++name;
+		if (!*name)
+			name = ".";
+	}
+	if (strlen(name) < PATH_MAX)
+		return os_statx(dsc->os, at, name, flags, mask, st);
+
+	/* Longer than the kernel takes: go down in pieces. */
+	char *path = strdup(name);
+	if (!path)
+		return -1;
+	char *piece = path;
+	int rc = -1;
+	for (;;) {
+		size_t n = strlen(piece);
+		if (n < PATH_MAX) {
+			rc = os_statx(dsc->os, at, piece, flags, mask, st);
+			break;
+		}
+		char *cut = piece + PATH_MAX - 1;
+		while (*cut != '/')
+			--cut;
+		*cut = '\0';
+		int fd = os_openat(dsc->os, at, piece, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		if (at != dsc->rootfd)
+			os_close(dsc->os, at);
+		at = fd;
+		if (fd < 0)
+			break;
+		piece = cut + 1;
+	}
+	if (at >= 0 && at != dsc->rootfd)
+		os_close(dsc->os, at);
+	int error = errno;
+	free(path);
+	errno = error;
+	return rc;
+}
+
+/** Whether a test by device number shows the node. */
+static bool hint_dev_shows(const struct dsc *dsc, uint32_t node, const struct k_statx *st)
+{
+	const struct mount *m = dsc->tree->nodes[node].mount;
+	return m->dev_major == st->dev_major && m->dev_minor == st->dev_minor;
+}
+
+/**
+ * Test the name of the top of a stack.
+ *
+ * @return whether it was settled; else hint tells what was seen.
+ */
+static bool hint_test(struct dsc *dsc, uint32_t node, struct hint *hint)
+{
+	const char *name = dsc_kernel_name(dsc, node);
+	bool blocks = dsc->flags[node] & DF_BLOCKS;
+	struct k_statx st;
+	*hint = (struct hint){.node = node, .seen = MT_NONE};
+
+	unsigned mask = blocks ? 0 : dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
+	if (hint_statx(dsc, name, mask, &st) != 0) {
+		hint->error = errno;
+		return false;
+	}
+	bool shows;
+	if (dsc->by_dev) {
+		shows = hint_dev_shows(dsc, node, &st);
+	} else {
+		hint->seen = dsc_node_of(dsc, &st);
+		/* A root made for a chroot is a plain directory of its mount. */
+		shows = hint->seen == node
+		        && (os_statx_is_mount_root(&st) || node == dsc->d->root);
+	}
+	if (!shows)
+		return false;
+	struct mt_node *n = &dsc->tree->nodes[node];
+	dsc_looked(dsc, node, &st);
+	dsc_name(dsc, node, name, MT_NAMED_VERIFIED);
+	/* Looked at from outside, and not touched. */
+	if (blocks)
+		mtree_state(dsc->tree, node, MT_UNTESTED);
+	if (n->place_hidden) {
+		n->states &= (uint16_t)~(1u << MT_HIDDEN);
+		n->covered_by = MT_NONE;
+	}
+	return true;
+}
+
+/** The state that an errno of a test stands for. */
+static enum mt_state hint_error_state(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return MT_DENIED;
+	case ENOENT:
+	case ENOTDIR:
+	case ELOOP:
+	case ENAMETOOLONG:
+		return MT_HIDDEN;
+	default:
+		return MT_STALE;
+	}
+}
+
+/** Find which mount covers a name that leads nowhere: that of its nearest
+    ancestor which exists. */
+static uint32_t hint_coverer(struct dsc *dsc, const char *name)
+{
+	char *path = strdup(name);
+	uint32_t seen = MT_NONE;
+	for (char *slash; path && seen == MT_NONE && (slash = strrchr(path, '/')) && slash != path;) {
+		struct k_statx st;
+		*slash = '\0';
+		if (hint_statx(dsc, path, dsc_id_mask(dsc), &st) == 0) {
+			seen = dsc_node_of(dsc, &st);
+			break;
+		}
+		if (errno != ENOENT && errno != ENOTDIR)
+			break;
+	}
+	free(path);
+	return seen;
+}
+
+/** Judge a name that failed, and that the kernel still gives. */
+static void hint_judge(struct dsc *dsc, const struct hint *hint)
+{
+	struct mtree *tree = dsc->tree;
+	struct mt_node *n = &tree->nodes[hint->node];
+	const char *name = dsc_kernel_name(dsc, hint->node);
+	enum mt_state state = hint->error ? hint_error_state(hint->error) : MT_HIDDEN;
+	uint32_t by = hint->seen;
+	if (state == MT_HIDDEN && hint->error)
+		by = hint_coverer(dsc, name);
+	dsc_name(dsc, hint->node, name, MT_NAMED_KERNEL);
+	if (state == MT_HIDDEN && (by == hint->node || (by != MT_NONE && by == n->parent))) {
+		/* Its place is in sight and it is not there, though the kernel
+		   says so: it changes faster than we can look. */
+		mtree_state(tree, hint->node, MT_UNSEARCHED);
+		return;
+	}
+	mtree_state(tree, hint->node, state);
+	if (state == MT_HIDDEN)
+		n->covered_by = by;
+}
+
+/** Take in what the kernel says when asked again. */
+static int hints_ask_again(struct dsc *dsc, const struct hints *failed)
+{
+	struct discovery *d = dsc->d;
+	uint64_t *keys = malloc((failed->n + 1) * sizeof(*keys));
+	if (!keys)
+		return -1;
+	for (size_t i = 0; i < failed->n; ++i)
+		keys[i] = dsc->tree->nodes[failed->items[i].node].mount->key;
+	struct mount_table *again = table_ask_again(dsc->os, dsc->table, keys, failed->n,
+	                                            dsc->opts->procfd, dsc->opts->procpath);
+	free(keys);
+	if (!again)
+		return 0;
+
+	struct map64 there;
+	map64_init(&there);
+	if (d->nagain == sizeof(d->again) / sizeof(*d->again)
+	    || map64_reserve(&there, again->count) != 0) {
+		table_free(again);
+		return -1;
+	}
+	d->again[d->nagain++] = again;
+	for (size_t i = 0; i < again->count; ++i)
+		map64_put(&there, again->mounts[i].key, (uint32_t)i);
+	for (size_t i = 0; i < failed->n; ++i) {
+		uint32_t node = failed->items[i].node;
+		struct mt_node *n = &dsc->tree->nodes[node];
+		uint32_t found = n->made ? MAP64_NONE : map64_get(&there, n->mount->key);
+		if (n->made)
+			continue;
+		if (found == MAP64_NONE) {
+			n->gone = true;
+			mtree_settle(dsc->tree, node);
+			/* What it was stacked on is seen again. */
+			if (n->parent != MT_NONE && dsc->tree->nodes[n->parent].top == node) {
+				uint32_t below = n->parent;
+				for (uint32_t at = below; at != MT_NONE && dsc->tree->nodes[at].top == node;
+				     at = dsc->tree->nodes[at].parent)
+					dsc->tree->nodes[at].top = below;
+				dsc->tree->nodes[below].states &= (uint16_t)~(1u << MT_HIDDEN);
+				dsc->tree->nodes[below].covered_by = MT_NONE;
+			}
+			continue;
+		}
+		const struct mount *now = &again->mounts[found];
+		if (now->point && n->mount->point && strcmp(now->point, n->mount->point) != 0)
+			++d->stats.renamed;
+		if (now->point)
+			n->mount = now;
+	}
+	map64_destroy(&there);
+	return 0;
+}
+
+/** Test every name that is not settled.  @return how many failed, into hints. */
+static void hints_round(struct dsc *dsc, struct hints *hints)
+{
+	struct mtree *tree = dsc->tree;
+	hints->n = 0;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t node = tree->order[i];
+		const struct mt_node *n = &tree->nodes[node];
+		if (n->settled || n->top != node || !dsc_kernel_name(dsc, node))
+			continue;
+		if (!hint_test(dsc, node, &hints->items[hints->n]))
+			++hints->n;
+	}
+}
+
+int dsc_test_hints(struct dsc *dsc)
+{
+	struct hints hints = {0};
+	hints.items = malloc((dsc->tree->count + 1) * sizeof(*hints.items));
+	if (!hints.items)
+		return -1;
+	int rc = 0;
+	for (int round = 0; rc == 0; ++round) {
+		hints_round(dsc, &hints);
+		/* What is refused or dead need not be asked for. */
+		size_t kept = 0;
+		for (size_t i = 0; i < hints.n; ++i) {
+			const struct hint *hint = &hints.items[i];
+			if (hint->error && hint_error_state(hint->error) != MT_HIDDEN)
+				hint_judge(dsc, hint);
+			else
+				hints.items[kept++] = *hint;
+		}
+		hints.n = kept;
+		if (kept == 0)
+			break;
+		if (round == HINT_ROUNDS) {
+			for (size_t i = 0; i < kept; ++i)
+				hint_judge(dsc, &hints.items[i]);
+			break;
+		}
+		uint32_t waiting = dsc->tree->waiting;
+		uint64_t renamed = dsc->d->stats.renamed;
+		rc = hints_ask_again(dsc, &hints);
+		if (rc == 0 && waiting == dsc->tree->waiting && renamed == dsc->d->stats.renamed) {
+			/* Nothing changed: what the test told is the truth. */
+			for (size_t i = 0; i < kept; ++i)
+				hint_judge(dsc, &hints.items[i]);
+			break;
+		}
+	}
+	free(hints.items);
+	return rc;
+}

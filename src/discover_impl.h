@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What the parts of discovery share.  Private to discover*.c.
+ */
+#ifndef GM_DISCOVER_IMPL_H
+#define GM_DISCOVER_IMPL_H
+
+#include "discover.h"
+
+#include "base/arena.h"
+#include "base/map64.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** What is known of a node beside the tree. */
+enum dsc_node_flags {
+	DF_BLOCKS  = 1 << 0,  /* touching its file system can block */
+	DF_BEHIND  = 1 << 1,  /* its place lies behind one that blocks */
+	DF_NO_LOOK = 1 << 2,  /* not even its root may be looked at */
+	DF_TOUCHED = 1 << 3,  /* entered or looked at: in what blocks it is not */
+	DF_ALIKE   = 1 << 4,  /* dev identity: cannot be told from its parent */
+};
+
+/** A discovery under way. */
+struct dsc {
+	struct os *os;
+	struct devmap *devs;
+	const struct mount_table *table;
+	const struct discover_opts *opts;
+	struct discovery *d;
+	struct mtree *tree;         /* &d->tree */
+	uint8_t *flags;             /* enum dsc_node_flags of each node */
+	struct map64 by_old_id;     /* 32-bit ID -> node; filled when needed */
+	bool unique;                /* keys are 64-bit IDs, and so is statx's */
+	bool by_dev;                /* identity is the device number */
+	int rootfd;                 /* as in opts; or "/" opened for a search */
+	bool rootfd_own;
+};
+
+/** Whether a rule is on in this run. */
+static inline bool dsc_rule(const struct dsc *dsc, enum discover_rule rule)
+{
+	return dsc->d->rules & 1u << rule;
+}
+
+/** A mount's name as seen from the root of this run; NULL if it has none. */
+const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node);
+
+/** Give a node its name and settle it.  @return 0, or -1 (ENOMEM).
+    The name must live as long as the discovery. */
+void dsc_name(struct dsc *dsc, uint32_t node, const char *name, enum mt_named named);
+
+/** The node that a statx shows, or MT_NONE: none of the table. */
+uint32_t dsc_node_of(struct dsc *dsc, const struct k_statx *st);
+
+/** The mask of statx for mount IDs in the space of this run. */
+unsigned dsc_id_mask(const struct dsc *dsc);
+
+/** Note what a look at a mount's root told: kind, and whether it is deleted. */
+void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);
+
+/** The first reason why the run is not complete. */
+void dsc_incomplete(struct dsc *dsc, const char *why);
+
+/* discover_block.c */
+
+/** Find what can block, and what lies behind it: design.md 2.3.
+    @return 0, or -1 (ENOMEM). */
+int dsc_find_blocking(struct dsc *dsc);
+
+/* discover_hints.c */
+
+/** Test the names that the table gives.  @return 0, or -1 (ENOMEM). */
+int dsc_test_hints(struct dsc *dsc);
+
+/* discover_walk.c */
+
+/** Search for what is not settled.
+    @return 0, or -1 (ENOMEM, or the root cannot be opened). */
+int dsc_walk(struct dsc *dsc);
+
+#endif

@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The search for mounts: what discovery asks of bfs, and the pruning rules.
+ *
+ * A rule is a row of discover_rules[] and a place below where dsc_rule() or a
+ * field of struct walk_node asks for it.  To add one: its enum and its row,
+ * its place in walk_entry() (by name and type), walk_meta() (by metadata),
+ * walk_judge() (at a mount or a boundary) or walk_settled() (when something
+ * was named), and a test in tests/unit/test_discover.c.
+ *
+ *   walk_entry, walk_meta    in any thread: read struct walk_node only
+ *   walk_judge, walk_done    in the owner alone: the tree is theirs
+ *
+ * A walk is at most two passes, each over the directories and, only if mounts
+ * are still missing, once more over everything (mount points can be files);
+ * the second pass is made when the first met directories that vanished.
+ */
+#include "discover_impl.h"
+
+#include "base/fstypes.h"
+#include "bfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <dirent.h>
+
+#define A1 (1u << DA_GETMNT1)
+#define A2 (1u << DA_GETMNT2)
+#define A3 (1u << DA_GETMNT3)
+
+const struct discover_rule_row discover_rules[DR_NRULES] = {
+	[DR_LEAF] = {"leaf", "a mount that no missing mount sits on is not entered", A2 | A3},
+	[DR_SHRINK] = {"shrink", "a mount is left as soon as the last mount on it is named", A3},
+	[DR_END] = {"end", "the search ends when every mount is named", A3},
+	[DR_UNREACHABLE] = {"unreachable", "what the table proves unreachable is not waited for", A1 | A2 | A3},
+	[DR_DTYPE] = {"dtype", "what is not a directory is not examined", A1 | A2 | A3},
+	[DR_NLINK] = {"nlink", "a directory of link count 2 is not opened (ext2/3/4, xfs, tmpfs)", A3},
+	[DR_UNLOOKED] = {"unlooked", "where no mount can be, directories are opened without a look", A1 | A2 | A3},
+	[DR_PSEUDO] = {"pseudo", "pseudo file systems are searched last", A3},
+	[DR_LIKELY] = {"likely", "every other turn goes to the directory changed most recently", A3},
+	[DR_BOUNDARY] = {"boundary", "boundaries that the table does not list are entered last", A2 | A3},
+};
+
+enum {
+	/* Counters beside the rules', in the same array. */
+	HIT_VANISHED = DR_NRULES,
+	HIT_DENIED,
+	HIT_ERROR,
+	BTRFS_SUBVOLUME_INO = 256,   /* BTRFS_FIRST_FREE_OBJECTID */
+	DENIED_MAX = 4096,           /* directories remembered */
+	TICK_DIRS = 32,              /* directories between looks at the clock */
+};
+_Static_assert((int)HIT_ERROR < (int)BFS_HITS, "counters fit");
+
+/** What a thread needs to know of a mount; only `wanted` changes. */
+struct walk_node {
+	uint64_t key;              /* what statx shows in it */
+	uint32_t old_id;
+	uint32_t dev_major, dev_minor;
+	bool nlink;                /* DR_NLINK may be used */
+	bool unlooked;             /* DR_UNLOOKED may be used */
+	bool subvol;               /* btrfs */
+	uint32_t avoid;            /* first of walk->avoid, MT_NONE */
+	_Atomic bool wanted;       /* a directory of it is worth reading */
+};
+
+/** A name that must not even be looked at: an NFS mount's. */
+struct walk_avoid {
+	const char *path;
+	uint32_t next;
+};
+
+struct walk {
+	struct dsc *dsc;
+	struct walk_node *nodes;
+	struct walk_avoid *avoid;
+	uint32_t navoid;
+	bool files;                /* the pass over files */
+	bool by_dev, unique, dtype, depth_bound;
+	int depth;
+	double until, next_tick, begin;
+	uint64_t ticks, dirs_before;
+	struct bfs *bfs;
+	uint64_t vanished, unread; /* of this pass: directories */
+	bool limited, failed;
+	char **denied;             /* paths of directories that were refused */
+	size_t ndenied, denied_size;
+};
+
+/* In any thread. */
+
+/** Whether an entry must not be looked at. */
+static bool walk_avoids(const struct walk *walk, const struct walk_node *node, const struct bfs_at *at)
+{
+	for (uint32_t i = node->avoid; i != MT_NONE; i = walk->avoid[i].next) {
+		if (bfs_path_is(at, walk->avoid[i].path))
+			return true;
+	}
+	return false;
+}
+
+static enum bfs_verdict walk_entry(void *arg, uint64_t *hits, const struct bfs_at *at,
+                                   const struct bulk_entry *entry)
+{
+	const struct walk *walk = arg;
+	struct walk_node *node = &walk->nodes[at->tag];
+	if (!atomic_load_explicit(&node->wanted, memory_order_relaxed)) {
+		++hits[DR_SHRINK];
+		return BFS_END_DIR;
+	}
+	bool maybe_dir = entry->type == DT_DIR || entry->type == DT_UNKNOWN;
+	if (!maybe_dir && walk->dtype && !walk->files) {
+		++hits[DR_DTYPE];
+		return BFS_SKIP;
+	}
+	if (node->unlooked && entry->type == DT_DIR) {
+		++hits[DR_UNLOOKED];
+		return walk->depth_bound && at->depth >= walk->depth ? BFS_SKIP : BFS_ENTER;
+	}
+	if (node->avoid != MT_NONE && walk_avoids(walk, node, at))
+		return BFS_SKIP;
+	return BFS_LOOK;
+}
+
+/** Whether a statx shows another mount than the directory's. */
+static bool walk_crosses(const struct walk *walk, const struct walk_node *node, const struct k_statx *st)
+{
+	if (walk->by_dev)
+		return st->dev_major != node->dev_major || st->dev_minor != node->dev_minor;
+	uint64_t id = os_statx_mnt_id(st, walk->unique);
+	return id ? id != node->key : os_statx_mnt_id(st, false) != node->old_id;
+}
+
+static enum bfs_verdict walk_meta(void *arg, uint64_t *hits, const struct bfs_at *at,
+                                  const struct bulk_entry *entry, const struct k_statx *st, int error)
+{
+	const struct walk *walk = arg;
+	const struct walk_node *node = &walk->nodes[at->tag];
+	(void)entry;
+	if (error) {
+		++hits[error == ENOENT ? HIT_VANISHED : error == EACCES || error == EPERM ? HIT_DENIED : HIT_ERROR];
+		return BFS_SKIP;
+	}
+	if (walk_crosses(walk, node, st))
+		return BFS_JUDGE;
+	if (!S_ISDIR(st->mode))
+		return BFS_SKIP;
+	if (st->attributes & st->attributes_mask & K_STATX_ATTR_AUTOMOUNT)
+		return BFS_JUDGE;
+	if (node->subvol && st->ino == BTRFS_SUBVOLUME_INO)
+		return BFS_JUDGE;
+	if (walk->depth_bound && at->depth >= walk->depth)
+		return BFS_SKIP;
+	if (node->nlink && st->nlink == 2 && !walk->files) {
+		++hits[DR_NLINK];
+		return BFS_SKIP;
+	}
+	return BFS_ENTER;
+}
+
+/* In the owner. */
+
+/** After something was named: who need not be read any more. */
+static void walk_settled(struct walk *walk, uint32_t node)
+{
+	const struct mtree *tree = walk->dsc->tree;
+	uint32_t parent = tree->nodes[node].parent;
+	if (parent != MT_NONE && mtree_is_leaf(tree, parent) && dsc_rule(walk->dsc, DR_SHRINK))
+		atomic_store_explicit(&walk->nodes[parent].wanted, false, memory_order_relaxed);
+}
+
+/** Keep the path of an entry for as long as the discovery lives. */
+static const char *walk_path(struct walk *walk, const struct bfs_at *at)
+{
+	struct strbuf path;
+	strbuf_init(&path);
+	bfs_path(at, &path);
+	const char *name = path.failed ? NULL
+	                               : arena_strndup(&walk->dsc->d->names, path.data, path.len);
+	strbuf_destroy(&path);
+	walk->failed |= !name;
+	return name;
+}
+
+/** Remember a boundary that the table does not list. */
+static void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_statx *st)
+{
+	struct discovery *d = walk->dsc->d;
+	if (!walk->dsc->opts->boundaries || walk->files)
+		return;
+	/* Room is made by powers of two. */
+	if ((d->nboundaries & (d->nboundaries - 1)) == 0) {
+		size_t size = d->nboundaries ? d->nboundaries * 2 : 1;
+		struct discover_boundary *bigger = realloc(d->boundaries, size * sizeof(*bigger));
+		if (!bigger) {
+			walk->failed = true;
+			return;
+		}
+		d->boundaries = bigger;
+	}
+	struct strbuf path;
+	strbuf_init(&path);
+	bfs_path(at, &path);
+	char *name = strbuf_take(&path);
+	if (!name) {
+		walk->failed = true;
+		return;
+	}
+	d->boundaries[d->nboundaries++] = (struct discover_boundary){
+		.path = name,
+		.mnt_id = st->mask & (K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE) ? st->mnt_id : 0,
+		.dev_major = st->dev_major,
+		.dev_minor = st->dev_minor,
+		.node = at->tag,
+		.automount = st->attributes & K_STATX_ATTR_AUTOMOUNT,
+	};
+}
+
+/** By device: the node that is shown by an entry of mount `on`. */
+static uint32_t walk_node_by_dev(const struct walk *walk, uint32_t on, const struct k_statx *st)
+{
+	const struct mtree *tree = walk->dsc->tree;
+	uint32_t best = MT_NONE;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mt_node *node = &tree->nodes[i];
+		if (node->settled || node->mount->dev_major != st->dev_major
+		    || node->mount->dev_minor != st->dev_minor)
+			continue;
+		uint32_t up = node->parent;
+		while (up != MT_NONE && up != on)
+			up = tree->nodes[up].parent;
+		if (up == on && (best == MT_NONE || node->depth < tree->nodes[best].depth))
+			best = i;
+	}
+	return best;
+}
+
+/**
+ * Name what an entry of mount `on` shows, and all between: the parents on the
+ * chain from the top mount down to `on` are stacked on that point.
+ */
+static void walk_name(struct walk *walk, uint32_t on, uint32_t top, const char *path)
+{
+	struct dsc *dsc = walk->dsc;
+	struct mtree *tree = dsc->tree;
+	uint32_t end = top;
+	while (end != MT_NONE && end != on)
+		end = tree->nodes[end].parent;
+
+	struct mt_node *node = &tree->nodes[top];
+	if (!node->settled || node->named == MT_NAMED_NONE || node->states & 1u << MT_HIDDEN) {
+		dsc_name(dsc, top, path, MT_NAMED_WALKED);
+		/* The table was wrong, or is no longer right. */
+		node->states &= (uint16_t)~(1u << MT_HIDDEN);
+		node->covered_by = MT_NONE;
+		if (dsc->flags[top] & DF_BLOCKS)
+			mtree_state(tree, top, MT_UNTESTED);
+		walk_settled(walk, top);
+	}
+	if (end != on)
+		return;   /* it came here by a move: its parents are elsewhere */
+	for (uint32_t at = node->parent; at != on; at = tree->nodes[at].parent) {
+		struct mt_node *below = &tree->nodes[at];
+		/* Covered: nothing else that sits on it can be reached. */
+		for (uint32_t c = below->first; c != MT_NONE; c = tree->nodes[c].next) {
+			if (tree->nodes[c].settled)
+				continue;
+			mtree_state(tree, c, MT_HIDDEN);
+			tree->nodes[c].covered_by = top;
+			dsc_name(dsc, c, dsc->opts->names == DN_PURE ? NULL : dsc_kernel_name(dsc, c),
+			         MT_NAMED_NONE);
+			if (dsc->d->targets[c])
+				tree->nodes[c].named = MT_NAMED_KERNEL;
+		}
+		if (below->settled)
+			continue;
+		dsc_name(dsc, at, path, MT_NAMED_INFERRED);
+		mtree_state(tree, at, MT_HIDDEN);
+		below->covered_by = top;
+		dsc->d->kinds[at] = dsc->d->kinds[top];
+		walk_settled(walk, at);
+	}
+}
+
+/** Hide what sits below mounts that were found covered, all the way down. */
+static void walk_hide_below(struct walk *walk)
+{
+	struct dsc *dsc = walk->dsc;
+	struct mtree *tree = dsc->tree;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t index = tree->order[i];
+		struct mt_node *node = &tree->nodes[index];
+		if (node->settled || node->parent == MT_NONE)
+			continue;
+		const struct mt_node *parent = &tree->nodes[node->parent];
+		if (parent->settled && parent->named <= MT_NAMED_KERNEL && parent->states & 1u << MT_HIDDEN) {
+			mtree_state(tree, index, MT_HIDDEN);
+			node->covered_by = parent->covered_by;
+			const char *name = dsc->opts->names == DN_PURE ? NULL : dsc_kernel_name(dsc, index);
+			dsc_name(dsc, index, name, name ? MT_NAMED_KERNEL : MT_NAMED_NONE);
+		}
+	}
+}
+
+/** Whether, and in which queue, a mount that was found is to be entered. */
+static bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *queue)
+{
+	const struct dsc *dsc = walk->dsc;
+	if (dsc->flags[node] & (DF_BLOCKS | DF_BEHIND))
+		return false;
+	if (dsc_rule(dsc, DR_LEAF) && mtree_is_leaf(dsc->tree, node))
+		return false;
+	bool last = fstype_flags(dsc->tree->nodes[node].mount->fstype) & FST_LAST;
+	*queue = last && dsc_rule(dsc, DR_PSEUDO) ? BFS_LAST : BFS_NORMAL;
+	return true;
+}
+
+static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const struct k_statx *st,
+                                   struct bfs_enter *enter)
+{
+	struct walk *walk = arg;
+	struct dsc *dsc = walk->dsc;
+	uint32_t on = at->tag;
+	uint64_t *hits = dsc->d->stats.rule_hits;
+	const struct walk_node *node = &walk->nodes[on];
+
+	if (!walk_crosses(walk, node, st)) {
+		/* An automount point, or a subvolume that is no mount. */
+		walk_boundary(walk, at, st);
+		if (st->attributes & st->attributes_mask & K_STATX_ATTR_AUTOMOUNT)
+			return BFS_SKIP;
+		bool later = dsc_rule(dsc, DR_BOUNDARY);
+		hits[DR_BOUNDARY] += later;
+		*enter = (struct bfs_enter){true, on, later ? BFS_BOUNDARY : BFS_NORMAL};
+		return BFS_SKIP;
+	}
+
+	uint32_t top = walk->by_dev ? walk_node_by_dev(walk, on, st) : dsc_node_of(dsc, st);
+	if (top == MT_NONE || !(walk->by_dev || os_statx_is_mount_root(st))) {
+		walk_boundary(walk, at, st);
+		return BFS_SKIP;
+	}
+	bool again = dsc->tree->nodes[top].settled && dsc->d->targets[top]
+	             && dsc->tree->nodes[top].named >= MT_NAMED_INFERRED;
+	if (!again) {
+		const char *path = walk_path(walk, at);
+		if (!path)
+			return BFS_END_ALL;
+		dsc_looked(dsc, top, st);
+		walk_name(walk, on, top, path);
+	}
+	enum bfs_queue queue;
+	if ((!again || walk->files) && S_ISDIR(st->mode)) {
+		if (walk_enters(walk, top, &queue))
+			*enter = (struct bfs_enter){true, top, queue};
+		else
+			++hits[DR_LEAF];
+	}
+	if (dsc->tree->waiting == 0 && dsc_rule(dsc, DR_END)) {
+		++hits[DR_END];
+		return BFS_END_ALL;
+	}
+	return atomic_load_explicit(&node->wanted, memory_order_relaxed) ? BFS_SKIP : BFS_END_DIR;
+}
+
+static bool walk_wanted(void *arg, uint32_t tag)
+{
+	const struct walk *walk = arg;
+	return atomic_load_explicit(&walk->nodes[tag].wanted, memory_order_relaxed);
+}
+
+static bool walk_unlooked(void *arg, uint32_t tag)
+{
+	const struct walk *walk = arg;
+	return walk->nodes[tag].unlooked && !walk->files;
+}
+
+static uint64_t walk_mnt_id(void *arg, uint32_t tag, bool *unique)
+{
+	const struct walk *walk = arg;
+	*unique = walk->unique;
+	return walk->by_dev ? 0 : walk->nodes[tag].key;
+}
+
+/** Remember a directory that was refused. */
+static void walk_denied(struct walk *walk, const struct bfs_at *at)
+{
+	if (walk->ndenied >= DENIED_MAX)
+		return;
+	if (walk->ndenied == walk->denied_size) {
+		size_t size = walk->denied_size ? walk->denied_size * 2 : 16;
+		char **bigger = realloc(walk->denied, size * sizeof(*bigger));
+		if (!bigger)
+			return;
+		walk->denied = bigger;
+		walk->denied_size = size;
+	}
+	struct strbuf path;
+	strbuf_init(&path);
+	bfs_path(at, &path);
+	char *name = strbuf_take(&path);
+	if (name)
+		walk->denied[walk->ndenied++] = name;
+}
+
+/** Tell the caller where we are, and keep to the limits. */
+static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
+{
+	const struct dsc *dsc = walk->dsc;
+	const struct discover_opts *opts = dsc->opts;
+	const struct bfs_stats *stats = bfs_stats(walk->bfs);
+	uint64_t dirs = walk->dirs_before + stats->dirs;
+	if (opts->max_dirs && dirs >= opts->max_dirs) {
+		walk->limited = true;
+		return BFS_END_ALL;
+	}
+	if (++walk->ticks % TICK_DIRS != 0)
+		return BFS_SKIP;
+	double now = os_now();
+	if (opts->max_seconds > 0 && now >= walk->until) {
+		walk->limited = true;
+		return BFS_END_ALL;
+	}
+	if (opts->progress && now >= walk->next_tick) {
+		walk->next_tick = now + 0.25;
+		struct strbuf path;
+		strbuf_init(&path);
+		bfs_path(at, &path);
+		struct discover_progress progress = {
+			.dirs = dirs,
+			.entries = dsc->d->stats.entries + stats->entries,
+			.named = dsc->tree->count - dsc->tree->waiting,
+			.mounts = dsc->tree->count,
+			.where = strbuf_str(&path),
+		};
+		opts->progress(&progress, opts->progress_arg);
+		strbuf_destroy(&path);
+	}
+	return BFS_SKIP;
+}
+
+static enum bfs_verdict walk_done(void *arg, const struct bfs_at *at, uint32_t entries, int error)
+{
+	struct walk *walk = arg;
+	struct discover_stats *stats = &walk->dsc->d->stats;
+	(void)entries;
+	if (walk->failed)
+		return BFS_END_ALL;
+	switch (error) {
+	case 0:
+		break;
+	case ENOENT:
+	case ENOTDIR:
+	case ELOOP:
+		++walk->vanished;
+		break;
+	case EXDEV:
+		/* Something was mounted there meanwhile, or was put in its place. */
+		walk_boundary(walk, at, &(struct k_statx){0});
+		++walk->vanished;
+		break;
+	case EACCES:
+	case EPERM:
+		++stats->denied_dirs;
+		++stats->errors;
+		walk_denied(walk, at);
+		break;
+	default:
+		++stats->errors;
+		++walk->unread;
+	}
+	return walk_tick(walk, at);
+}
+
+/* The passes. */
+
+/** Fill in what the threads read of each mount. */
+static int walk_prepare(struct walk *walk)
+{
+	struct dsc *dsc = walk->dsc;
+	const struct mtree *tree = dsc->tree;
+	walk->nodes = calloc(tree->count, sizeof(*walk->nodes));
+	walk->avoid = calloc(tree->count, sizeof(*walk->avoid));
+	if (!walk->nodes || !walk->avoid)
+		return -1;
+	bool openat2 = dsc->os->caps & OSC_OPENAT2;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mount *m = tree->nodes[i].mount;
+		unsigned flags = fstype_flags(m->fstype);
+		struct walk_node *node = &walk->nodes[i];
+		node->key = m->key;
+		node->old_id = m->id;
+		node->dev_major = m->dev_major;
+		node->dev_minor = m->dev_minor;
+		node->nlink = flags & FST_NLINK && dsc_rule(dsc, DR_NLINK);
+		node->subvol = flags & FST_SUBVOL;
+		/* A type of plain directories, with nothing to be found in it. */
+		node->unlooked = flags & FST_NLINK && mtree_is_leaf(tree, i) && openat2
+		                 && dsc_rule(dsc, DR_UNLOOKED);
+		node->avoid = MT_NONE;
+		atomic_init(&node->wanted, !(mtree_is_leaf(tree, i) && dsc_rule(dsc, DR_LEAF)));
+	}
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t parent = tree->nodes[i].parent;
+		const char *name = dsc_kernel_name(dsc, i);
+		if (!(dsc->flags[i] & DF_NO_LOOK) || parent == MT_NONE || !name)
+			continue;
+		walk->avoid[walk->navoid] = (struct walk_avoid){name, walk->nodes[parent].avoid};
+		walk->nodes[parent].avoid = walk->navoid++;
+	}
+	/* The root of a run may be a plain directory: only its device is known. */
+	if (walk->by_dev && dsc->d->root != MT_NONE && tree->nodes[dsc->d->root].made) {
+		struct k_statx st;
+		struct walk_node *root = &walk->nodes[dsc->d->root];
+		if (os_statx(dsc->os, dsc->rootfd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) == 0) {
+			root->dev_major = st.dev_major;
+			root->dev_minor = st.dev_minor;
+		}
+	}
+	return 0;
+}
+
+/** Add the directories that a pass begins at. */
+static int walk_starts(struct walk *walk)
+{
+	struct dsc *dsc = walk->dsc;
+	const struct mtree *tree = dsc->tree;
+	bool from_root = dsc->opts->names != DN_HINT && !walk->files;
+	uint32_t root = dsc->d->root;
+	if (from_root && root != MT_NONE)
+		return bfs_start(walk->bfs, ".", root, BFS_NORMAL);
+
+	/* Where a mount is missing, its parent has a name. */
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t node = tree->order[i];
+		enum bfs_queue queue;
+		if (!tree->nodes[node].settled || !dsc->d->targets[node] || mtree_is_leaf(tree, node)
+		    || dsc->d->kinds[node] == DK_FILE
+		    || tree->nodes[node].named < MT_NAMED_WALKED || !walk_enters(walk, node, &queue))
+			continue;
+		if (bfs_start(walk->bfs, dsc->d->targets[node], node, queue) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/** One pass.  @return 0, or -1. */
+static int walk_pass(struct walk *walk, const struct bfs_policy *policy, unsigned max_fds)
+{
+	struct dsc *dsc = walk->dsc;
+	struct discover_stats *stats = &dsc->d->stats;
+	unsigned threads = dsc->opts->threads ? dsc->opts->threads : os_cpus(dsc->os);
+	walk->bfs = bfs_new(dsc->os, policy, dsc->rootfd, threads, max_fds);
+	if (!walk->bfs)
+		return -1;
+	int rc = walk_starts(walk) == 0 && bfs_run(walk->bfs) >= 0 && !walk->failed ? 0 : -1;
+	const struct bfs_stats *done = bfs_stats(walk->bfs);
+	stats->dirs += done->dirs;
+	stats->entries += done->entries;
+	walk->dirs_before += done->dirs;
+	if (done->peak_frontier > stats->peak_frontier)
+		stats->peak_frontier = done->peak_frontier;
+	if (done->peak_fds > stats->peak_fds)
+		stats->peak_fds = done->peak_fds;
+	if (done->threads > stats->threads)
+		stats->threads = done->threads;
+	for (int i = 0; i < DR_NRULES; ++i)
+		stats->rule_hits[i] += done->hits[i];
+	stats->rule_hits[DR_SHRINK] += done->dropped;
+	stats->vanished += done->hits[HIT_VANISHED];
+	stats->errors += done->hits[HIT_ERROR] + done->hits[HIT_DENIED];
+	stats->denied_dirs += done->hits[HIT_DENIED];
+	walk->unread += done->hits[HIT_ERROR];
+	walk->vanished += done->hits[HIT_VANISHED];
+	bfs_free(walk->bfs);
+	walk->bfs = NULL;
+	walk_hide_below(walk);
+	return rc;
+}
+
+/** What is missing and lies in a directory that was refused is denied. */
+static void walk_judge_denied(struct walk *walk)
+{
+	struct dsc *dsc = walk->dsc;
+	struct mtree *tree = dsc->tree;
+	for (uint32_t i = 0; i < tree->count && walk->ndenied > 0; ++i) {
+		uint32_t node = tree->order[i];
+		const char *name = dsc_kernel_name(dsc, node);
+		if (tree->nodes[node].settled || !name || dsc->opts->names == DN_PURE)
+			continue;
+		for (size_t k = 0; k < walk->ndenied; ++k) {
+			if (!mtree_path_within(name, walk->denied[k]))
+				continue;
+			dsc_name(dsc, node, name, MT_NAMED_KERNEL);
+			mtree_state(tree, node, MT_DENIED);
+			break;
+		}
+	}
+}
+
+/** All passes.  @return 0, or -1. */
+static int walk_passes(struct walk *walk, const struct bfs_policy *policy, unsigned max_fds)
+{
+	struct dsc *dsc = walk->dsc;
+	for (int round = 0; round < 2; ++round) {
+		walk->vanished = walk->unread = 0;
+		for (int files = 0; files < 2; ++files) {
+			walk->files = files;
+			if (walk_pass(walk, policy, max_fds) != 0)
+				return -1;
+			if (dsc->tree->waiting == 0 || walk->limited || !walk->dtype)
+				break;
+			/* What only a refused directory can hold, no file holds. */
+			if (!files)
+				walk_judge_denied(walk);
+			if (dsc->tree->waiting == 0)
+				break;
+		}
+		dsc->d->stats.vanished += walk->vanished;
+		if (dsc->tree->waiting == 0 || walk->limited || walk->vanished == 0)
+			break;
+	}
+	walk_judge_denied(walk);
+	if (walk->limited)
+		dsc_incomplete(dsc, "the search reached its limit");
+	else if (dsc->tree->waiting > 0 && (walk->vanished || walk->unread || walk->ndenied))
+		dsc_incomplete(dsc, "directories could not be read, or vanished while they were");
+	else if (dsc->tree->waiting > 0 && walk->depth_bound)
+		dsc_incomplete(dsc, "the search was bounded by --depth");
+	return 0;
+}
+
+int dsc_walk(struct dsc *dsc)
+{
+	if (dsc->rootfd == AT_FDCWD) {
+		int fd = os_openat(dsc->os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
+		if (fd < 0)
+			return -1;
+		dsc->rootfd = fd;
+		dsc->rootfd_own = true;
+	}
+	double now = os_now();
+	struct walk walk = {
+		.dsc = dsc,
+		.by_dev = dsc->by_dev,
+		.unique = dsc->unique,
+		.dtype = dsc_rule(dsc, DR_DTYPE),
+		.depth_bound = dsc->opts->depth > 0,
+		.depth = (int)dsc->opts->depth,
+		.until = now + dsc->opts->max_seconds,
+		.next_tick = now + 0.25,
+		.begin = now,
+	};
+	bool newest = dsc_rule(dsc, DR_LIKELY);
+	struct bfs_policy policy = {
+		.order = dsc->opts->algorithm == DA_GETMNT3 ? BFS_BREADTH : BFS_DEPTH,
+		.newest = newest,
+		.statx_mask = dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK | K_STATX_INO
+		              | (newest ? K_STATX_MTIME : 0),
+		.statx_flags = AT_STATX_DONT_SYNC,
+		.entry = walk_entry,
+		.meta = walk_meta,
+		.unlooked = walk_unlooked,
+		.mnt_id = walk_mnt_id,
+		.judge = walk_judge,
+		.wanted = walk_wanted,
+		.done = walk_done,
+		.arg = &walk,
+	};
+	unsigned limit = os_raise_nofile(dsc->os, 8192);
+	/* Ours and the caller's own descriptors. */
+	unsigned max_fds = limit > 48 ? limit - 32 : limit / 4;
+
+	int rc = walk_prepare(&walk);
+	if (rc == 0)
+		rc = walk_passes(&walk, &policy, max_fds);
+	int error = errno;
+	for (size_t i = 0; i < walk.ndenied; ++i)
+		free(walk.denied[i]);
+	free(walk.denied);
+	free(walk.nodes);
+	free(walk.avoid);
+	errno = error;
+	return rc;
+}
