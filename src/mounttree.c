@@ -168,12 +168,13 @@ static int mtree_make_order(struct mtree *tree)
 			seen[at] = 1;
 			at = tree->nodes[at].parent;
 		}
-		if (seen[at] == 1) {
+		bool cycle = seen[at] == 1;
+		for (uint32_t met = i; seen[met] == 1; met = tree->nodes[met].parent)
+			seen[met] = 2;
+		if (cycle) {
 			tree->nodes[at].parent = MT_NONE;
 			tree->nodes[at].odd |= MT_ODD_CYCLE;
 		}
-		for (at = i; at != MT_NONE && seen[at] == 1; at = tree->nodes[at].parent)
-			seen[at] = 2;
 	}
 	free(seen);
 
