@@ -3,12 +3,17 @@
  * Device number <-> name and identity, as Smith's table of block special
  * files was.
  *
- * Names come from sysfs, identifiers from the udev database, then from
- * libblkid's cache file (/run/blkid/blkid.tab, read as text), and last from a
- * low-level probe of the device, made only when asked for that device, and
+ * Names come from sysfs.  Identifiers come from the udev database; then from
+ * a low-level probe of the device, made only when asked for that device, and
  * only when it is local and idle-safe: never a path of a multipath, a member
- * of md, LVM, zfs or bcache, removable media, or anything suspended.  Nothing
- * is ever written (libblkid's cache is /dev/null).
+ * of md, LVM, zfs or bcache, removable media, or anything suspended or shut
+ * down; then, for a mounted btrfs, from sysfs; and last from libblkid's cache
+ * file (/run/blkid/blkid.tab, read as text).  Nothing is ever written:
+ * libblkid's own cache is not used at all.
+ *
+ * Everything is read when it is first asked for, and kept.  A map belongs to
+ * one thread.  What libblkid itself reads in a probe (a few reads and ioctls)
+ * is not in the counts of os; the opens are.
  */
 #ifndef GM_DEVMAP_H
 #define GM_DEVMAP_H
@@ -25,9 +30,11 @@ enum devmap_known {
 	DEVMAP_ANONYMOUS,    /* no block device: major 0 */
 	DEVMAP_NO_DEVICE,    /* a block device number that sysfs does not know */
 	DEVMAP_DENIED,       /* not permitted to open it */
-	DEVMAP_UNSAFE,       /* would have to be probed, and must not be */
+	DEVMAP_UNSAFE,       /* would have to be probed, and must not be: reason */
 	DEVMAP_UNTAGGED,     /* probed: holds nothing that libblkid knows */
 	DEVMAP_FAILED,       /* probed: I/O error */
+	DEVMAP_NO_NODE,      /* sysfs knows it, /dev does not: a container */
+	DEVMAP_AMBIVALENT,   /* holds the marks of more than one type */
 };
 
 struct devmap_tags {
@@ -38,32 +45,64 @@ struct devmap_tags {
 	const char *uuid, *label;
 	const char *partuuid, *partlabel;
 	enum devmap_known known;
-	bool multi_device;       /* one of several of the file system: btrfs */
-	const char *origin;      /* "udev", "cache", "probe": where tags are from */
+	bool multi_device;       /* one of several of a mounted file system: btrfs */
+	const char *origin;      /* "udev", "probe", "sysfs", "cache": where type and
+	                            uuid are from; NULL if they are not known */
+	const char *reason;      /* DEVMAP_UNSAFE: why, as "path of a multipath" */
 };
 
 struct devmap;
 
 /** Make an empty map.  @return it, or NULL.  Errors: ENOMEM.
-    Ownership: devmap_free(). */
+    Ownership: devmap_free().  Nothing is read yet. */
 struct devmap *devmap_new(struct os *os);
+
+/** The same with other places for /sys, /run and /dev: for tests. */
+struct devmap *devmap_new_at(struct os *os, const char *sysroot, const char *runroot,
+                             const char *devroot);
 
 /** Free a map and all that it gave out; NULL is fine. */
 void devmap_free(struct devmap *map);
 
 /**
+ * Let the caller judge the files that loop devices stand on, which only one
+ * who knows the mounts can do.
+ *
+ * @blocks
+ *         Whether touching the file of this path could block.  Without it, a
+ *         file is taken to be local.
+ */
+void devmap_set_judge(struct devmap *map, bool (*blocks)(void *arg, const char *path), void *arg);
+
+/**
  * The /dev name of a device number, without opening the device.
  *
  * @return the name, or NULL: none is known.  Stays the map's.
+ * Costs one readlink, and for dm one small file.
  */
 const char *devmap_name(struct devmap *map, uint32_t major, uint32_t minor);
+
+/**
+ * The block device that a mount stands on.
+ *
+ * @source
+ *         The mount's source ("/dev/loop0"), for file systems whose device
+ *         number is anonymous though they stand on a device: to be given for
+ *         btrfs and bcachefs alone (a tmpfs may call itself "/dev/sda"); or
+ *         NULL.
+ * @dev_major, dev_minor [out]
+ *         The device; untouched if there is none.
+ * @return whether there is one.
+ */
+bool devmap_behind(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
+                   uint32_t *dev_major, uint32_t *dev_minor);
 
 /**
  * Everything known of a device; probes it if that is needed and safe.
  *
  * @source
- *         The mount's source ("/dev/loop0"), for file systems whose device
- *         number is anonymous though they stand on a device (btrfs); or NULL.
+ *         As for devmap_behind().  A device that is not then found to hold one
+ *         of these types is not taken.
  * @return the tags, which stay the map's; never NULL but on ENOMEM.
  */
 const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32_t minor,
@@ -72,12 +111,25 @@ const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32
 /**
  * Whether I/O to a device could block: it is suspended, shut down, or remote
  * (nbd, rbd, drbd, iSCSI, NVMe over fabrics), or stands through dm, md or a
- * loop on one that is.  Reads sysfs alone.
+ * loop on one that is.  Reads sysfs alone.  Of a number that sysfs does not
+ * know, and of an anonymous one, this is not said.
  *
  * @backing [out]
- *         For a loop device, the path of its file; else NULL.  Stays the map's.
+ *         For a loop device, the path of its file, which may end in
+ *         " (deleted)"; else NULL.  Stays the map's.  May be a NULL pointer.
  */
 bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char **backing);
+
+/**
+ * The same for a mount: through an anonymous device number to the device, and
+ * for btrfs to all devices of the file system.  True also if a source in /dev
+ * leads to no device that is known.
+ *
+ * @source
+ *         As for devmap_behind().
+ */
+bool devmap_mount_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
+                         const char **backing);
 
 /** A block device that holds a file system. */
 struct devmap_device {
@@ -86,7 +138,8 @@ struct devmap_device {
 };
 
 /**
- * All block devices that hold a file system (not swap, not members).
+ * All block devices that hold a file system (not swap, not members), in the
+ * order of their numbers.
  *
  * @devices [out]  An array, to be freed by the caller; the tags are the map's.
  * @return its length, or -1.

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+#include "devmap_impl.h"
+
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct devmap *devmap_new(struct os *os)
+{
+	return devmap_new_at(os, "/sys", "/run", "/dev");
+}
+
+struct devmap *devmap_new_at(struct os *os, const char *sysroot, const char *runroot,
+                             const char *devroot)
+{
+	struct devmap *map = malloc(sizeof(*map));
+	if (!map)
+		return NULL;
+	*map = (struct devmap){
+		.os = os,
+		.zfs = -1,
+		.anonymous = {.known = DEVMAP_ANONYMOUS},
+	};
+	arena_init(&map->arena);
+	map64_init(&map->index);
+	map64_init(&map->cache.index);
+	map->sysroot = devmap_strndup(map, sysroot, strlen(sysroot));
+	map->runroot = devmap_strndup(map, runroot, strlen(runroot));
+	map->devroot = devmap_strndup(map, devroot, strlen(devroot));
+	if (map->failed) {
+		devmap_free(map);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return map;
+}
+
+void devmap_free(struct devmap *map)
+{
+	if (!map)
+		return;
+	devmap_cache_destroy(&map->cache);
+	map64_destroy(&map->index);
+	arena_destroy(&map->arena);
+	free(map->devs);
+	free(map);
+}
+
+void devmap_set_judge(struct devmap *map, bool (*blocks)(void *arg, const char *path), void *arg)
+{
+	map->judge = blocks;
+	map->judge_arg = arg;
+}
+
+const char *devmap_strndup(struct devmap *map, const char *str, size_t n)
+{
+	const char *copy = arena_strndup(&map->arena, str, n);
+	if (!copy)
+		map->failed = true;
+	return copy;
+}
+
+struct devmap_dev *devmap_get(struct devmap *map, uint32_t major, uint32_t minor)
+{
+	uint64_t key = (uint64_t)major << 32 | minor;
+	uint32_t at = map64_get(&map->index, key);
+	if (at != MAP64_NONE)
+		return map->devs[at];
+
+	if (map->ndevs == map->size) {
+		size_t size = map->size ? map->size * 2 : 16;
+		struct devmap_dev **devs = realloc(map->devs, size * sizeof(struct devmap_dev *));
+		if (!devs)
+			goto fail;
+		map->devs = devs;
+		map->size = size;
+	}
+	struct devmap_dev *dev = arena_alloc(&map->arena, sizeof(*dev));
+	if (!dev || map64_put(&map->index, key, (uint32_t)map->ndevs) == MAP64_NONE)
+		goto fail;
+	*dev = (struct devmap_dev){.major = major, .minor = minor};
+	map->devs[map->ndevs++] = dev;
+	return dev;
+
+fail:
+	map->failed = true;
+	return NULL;
+}
+
+void devmap_read_name(struct devmap *map, struct devmap_dev *dev)
+{
+	if (dev->named)
+		return;
+	dev->named = true;
+	devmap_resolve(map, dev);
+	if (!dev->kname)
+		return;
+
+	char path[DEVMAP_PATH_MAX], buf[DEVMAP_ATTR_MAX];
+	const char *folder = "", *name = dev->kname;
+	if (strncmp(name, "dm-", 3) == 0 && devmap_attr(map, dev, "dm/name", buf, sizeof(buf)) > 0
+	    && devmap_is_component(buf)) {
+		folder = "mapper/";
+		name = buf;
+	}
+	if (!devmap_path(path, sizeof(path), "/dev/%s%s", folder, name))
+		return;
+	/* sysfs writes '!' for the '/' of a name; libdm's names have their own. */
+	for (char *c = path; !*folder && *c; ++c) {
+		if (*c == '!')
+			*c = '/';
+	}
+	if (devmap_is_subpath(path + strlen("/dev/"))) {
+		dev->name = devmap_strndup(map, path, strlen(path));
+		dev->named = dev->name;
+	}
+}
+
+const char *devmap_name(struct devmap *map, uint32_t major, uint32_t minor)
+{
+	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
+	if (!dev)
+		return NULL;
+	devmap_read_name(map, dev);
+	return dev->name;
+}
+
+/** The device that a number and a source lead to; NULL if there is none. */
+static struct devmap_dev *devmap_find_behind(struct devmap *map, uint32_t major, uint32_t minor,
+                                             const char *source)
+{
+	if (major != 0)
+		return devmap_get(map, major, minor);
+	if (!source || strncmp(source, "/dev/", 5) != 0)
+		return NULL;
+	/* Mounts of one file system mostly have one source. */
+	struct devmap_dev *dev = devmap_get(map, major, minor);
+	if (!dev)
+		return NULL;
+	if (dev->source && strcmp(dev->source, source) == 0)
+		return dev->behind;
+
+	uint32_t dev_major, dev_minor;
+	const char *name = source + 5;
+	dev->behind = NULL;
+	if (devmap_node_number(map, name, &dev_major, &dev_minor) != 0)
+		dev->behind = devmap_by_name(map, name);
+	else if (dev_major != 0)
+		dev->behind = devmap_get(map, dev_major, dev_minor);
+	dev->source = devmap_strndup(map, source, strlen(source));
+	return dev->behind;
+}
+
+bool devmap_behind(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
+                   uint32_t *dev_major, uint32_t *dev_minor)
+{
+	const struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
+	if (!dev)
+		return false;
+	*dev_major = dev->major;
+	*dev_minor = dev->minor;
+	return true;
+}
+
+/** Read the udev database's file of a device. */
+static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
+                             struct devmap_tags *tags, struct devmap_udev *udev)
+{
+	char path[DEVMAP_PATH_MAX], *text;
+	size_t len;
+	if (!devmap_path(path, sizeof(path), "%s/udev/data/b%u:%u", map->runroot, dev->major, dev->minor))
+		return;
+	if (os_read_file(map->os, AT_FDCWD, path, DEVMAP_UDEV_MAX, &text, &len) == 0) {
+		devmap_parse_udev(map, text, len, tags, udev);
+		free(text);
+	} else if (errno == ENOMEM) {
+		map->failed = true;
+	}
+	if (tags->type && !tags->usage)
+		tags->usage = devmap_usage(tags->type);
+}
+
+/** What sysfs tells of a mounted btrfs.  @return whether that is known. */
+static bool devmap_read_btrfs(struct devmap *map, const struct devmap_dev *dev, struct devmap_tags *tags)
+{
+	char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX], buf[DEVMAP_ATTR_MAX];
+	if (!devmap_btrfs(map, dev, NULL, dir))
+		return false;
+	/* A clone mounted beside its original has a UUID made up for the time. */
+	if (devmap_path(path, sizeof(path), "%s/temp_fsid", dir)
+	    && devmap_read(map, buf, sizeof(buf), path) > 0 && buf[0] == '1')
+		return false;
+	tags->type = "btrfs";
+	tags->usage = "filesystem";
+	tags->uuid = devmap_strndup(map, dir + strlen(dir) - 36, 36);
+	ssize_t n = devmap_path(path, sizeof(path), "%s/label", dir)
+	            ? devmap_read(map, buf, sizeof(buf), path) : -1;
+	tags->label = n > 0 ? devmap_strndup(map, buf, (size_t)n) : NULL;
+	return true;
+}
+
+static bool devmap_count(struct devmap *map, const char *name, void *arg)
+{
+	(void)map, (void)name;
+	++*(size_t *)arg;
+	return true;
+}
+
+/** Whether a device is one of several of a mounted btrfs. */
+static bool devmap_is_multi(struct devmap *map, const struct devmap_dev *dev, const char *uuid)
+{
+	char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX];
+	size_t count = 0;
+	return devmap_btrfs(map, dev, uuid, dir) && devmap_path(path, sizeof(path), "%s/devices", dir)
+	       && devmap_each(map, path, devmap_count, &count) == 0 && count > 1;
+}
+
+/** PARTUUID from the event text, which has it since 6.9. */
+static void devmap_read_uevent(struct devmap *map, const struct devmap_dev *dev,
+                               struct devmap_tags *tags)
+{
+	static const char key[] = "\nPARTUUID=";
+	char buf[DEVMAP_ATTR_MAX];
+	if (devmap_attr(map, dev, "uevent", buf, sizeof(buf)) < 0)
+		return;
+	const char *at = strstr(buf, key);
+	size_t n = at ? strcspn(at + sizeof(key) - 1, "\n") : 0;
+	if (n > 0 && n < DEVMAP_TAG_MAX)
+		tags->partuuid = devmap_strndup(map, at + sizeof(key) - 1, n);
+}
+
+/** Whether the zfs module is there, whose members have no holders in sysfs. */
+static bool devmap_has_zfs(struct devmap *map)
+{
+	if (map->zfs < 0)
+		map->zfs = devmap_exists(map, "module/zfs");
+	return map->zfs;
+}
+
+/** Ask all sources of identifiers, the better ones first. */
+static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wanted,
+                             struct devmap_tags *tags)
+{
+	struct devmap_udev udev = {0};
+	devmap_read_udev(map, dev, tags, &udev);
+	if (tags->type || udev.ambivalent) {
+		tags->known = udev.ambivalent ? DEVMAP_AMBIVALENT : DEVMAP_KNOWN;
+		tags->origin = "udev";
+		return;
+	}
+
+	struct devmap_tags cached = {0};
+	bool has_cached = devmap_cached(map, dev, &cached);
+	const char *why = udev.unsafe ? udev.unsafe : devmap_unsafe(map, dev);
+	if (!why && has_cached && cached.usage && strcmp(cached.usage, "raid") == 0)
+		why = "a member, by libblkid's cache";
+	if (!why && !wanted && devmap_has_zfs(map))
+		why = "perhaps a member of zfs";
+	if (!why) {
+		tags->known = devmap_probe(map, dev, tags);
+		if (tags->known == DEVMAP_KNOWN)
+			tags->origin = "probe";
+		if (tags->known == DEVMAP_KNOWN || tags->known == DEVMAP_UNTAGGED
+		    || tags->known == DEVMAP_AMBIVALENT || tags->known == DEVMAP_FAILED)
+			return;
+	} else {
+		tags->known = DEVMAP_UNSAFE;
+		tags->reason = why;
+	}
+
+	/* Not asked, or not answered: second best. */
+	struct devmap_tags btrfs = {0};
+	const struct devmap_tags *found = &cached;
+	if (devmap_read_btrfs(map, dev, &btrfs)) {
+		tags->origin = "sysfs";
+		found = &btrfs;
+	} else if (has_cached) {
+		tags->origin = "cache";
+	} else {
+		return;
+	}
+	tags->known = DEVMAP_KNOWN;
+	tags->reason = NULL;
+	tags->type = found->type;
+	tags->usage = found->usage;
+	tags->uuid = found->uuid;
+	tags->label = found->label;
+	if (!tags->partuuid)
+		tags->partuuid = cached.partuuid;
+	if (!tags->partlabel)
+		tags->partlabel = cached.partlabel;
+}
+
+/**
+ * The tags of a device.
+ *
+ * @wanted  Somebody asked for this device; else it is one of a list.
+ * @return  the tags, or NULL.  Errors: ENOMEM.
+ */
+static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devmap_dev *dev, bool wanted)
+{
+	if (dev->tagged)
+		return &dev->tags;
+	map->failed = false;
+	struct devmap_tags tags = {.known = DEVMAP_NO_DEVICE};
+	devmap_read_name(map, dev);
+	tags.name = dev->name;
+	if (dev->kname) {
+		devmap_read_tags(map, dev, wanted, &tags);
+		if (!tags.partuuid)
+			devmap_read_uevent(map, dev, &tags);
+		if (tags.type && strcmp(tags.type, "btrfs") == 0 && tags.uuid)
+			tags.multi_device = devmap_is_multi(map, dev, tags.uuid);
+	}
+	if (map->failed) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	dev->tags = tags;
+	/* A list's reserve does not bind one who asks for the device. */
+	dev->tagged = wanted || tags.known != DEVMAP_UNSAFE;
+	return &dev->tags;
+}
+
+const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32_t minor,
+                                      const char *source)
+{
+	map->failed = false;
+	struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
+	if (map->failed) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (!dev)
+		return &map->anonymous;
+	const struct devmap_tags *tags = devmap_dev_tags(map, dev, true);
+	/* A source is only a word: a mounted btrfs is known by sysfs at least. */
+	bool real = major != 0 || !tags
+	            || (tags->type && (!strcmp(tags->type, "btrfs") || !strcmp(tags->type, "bcachefs")));
+	return real ? tags : &map->anonymous;
+}
+
+bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char **backing)
+{
+	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
+	if (dev)
+		devmap_judge(map, dev);
+	if (backing)
+		*backing = dev ? dev->backing : NULL;
+	return dev && dev->blocks;
+}
+
+/** The devices of a mounted btrfs. */
+struct devmap_members {
+	const char *dir;
+	bool blocks;
+};
+
+static bool devmap_each_member(struct devmap *map, const char *name, void *arg)
+{
+	struct devmap_members *members = arg;
+	char path[DEVMAP_PATH_MAX];
+	struct devmap_dev *dev = devmap_path(path, sizeof(path), "%s/devices/%s/dev", members->dir, name)
+	                         ? devmap_dev_at(map, path) : NULL;
+	if (dev) {
+		devmap_judge(map, dev);
+		members->blocks |= dev->blocks != NULL;
+	}
+	return true;
+}
+
+bool devmap_mount_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
+                         const char **backing)
+{
+	if (major != 0)
+		return devmap_blocks(map, major, minor, backing);
+	struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
+	if (!dev) {
+		if (backing)
+			*backing = NULL;
+		return source && strncmp(source, "/dev/", 5) == 0;
+	}
+	bool blocks = devmap_blocks(map, dev->major, dev->minor, backing);
+	if (!dev->fs_judged) {
+		char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX];
+		struct devmap_members members = {.dir = dir, .blocks = blocks};
+		if (devmap_btrfs(map, dev, NULL, dir) && devmap_path(path, sizeof(path), "%s/devices", dir))
+			devmap_each(map, path, devmap_each_member, &members);
+		dev->fs_blocks = members.blocks;
+		dev->fs_judged = true;
+	}
+	return dev->fs_blocks;
+}
+
+/** The devices of a list, as they are found. */
+struct devmap_found {
+	struct devmap_dev **devs;
+	size_t count, size;
+};
+
+static bool devmap_each_device(struct devmap *map, const char *name, void *arg)
+{
+	struct devmap_found *found = arg;
+	char path[DEVMAP_PATH_MAX], size[32];
+	if (strncmp(name, "ram", 3) == 0 || strncmp(name, "zram", 4) == 0
+	    || !devmap_path(path, sizeof(path), "class/block/%s/size", name)
+	    || devmap_read(map, size, sizeof(size), path) <= 0 || strcmp(size, "0") == 0
+	    || !devmap_path(path, sizeof(path), "class/block/%s/dev", name))
+		return true;
+	struct devmap_dev *dev = devmap_dev_at(map, path);
+	if (!dev)
+		return !map->failed;
+	if (found->count == found->size) {
+		size_t bigger = found->size ? found->size * 2 : 64;
+		struct devmap_dev **devs = realloc(found->devs, bigger * sizeof(struct devmap_dev *));
+		if (!devs) {
+			map->failed = true;
+			return false;
+		}
+		found->devs = devs;
+		found->size = bigger;
+	}
+	found->devs[found->count++] = dev;
+	return true;
+}
+
+static int devmap_by_number(const void *a, const void *b)
+{
+	const struct devmap_dev *x = *(struct devmap_dev *const *)a, *y = *(struct devmap_dev *const *)b;
+	if (x->major != y->major)
+		return x->major < y->major ? -1 : 1;
+	return x->minor < y->minor ? -1 : x->minor > y->minor;
+}
+
+ssize_t devmap_list(struct devmap *map, struct devmap_device **devices)
+{
+	struct devmap_found found = {0};
+	ssize_t count = -1;
+	map->failed = false;
+	if (devmap_each(map, "class/block", devmap_each_device, &found) != 0)
+		goto out;
+	struct devmap_device *list = map->failed ? NULL : malloc((found.count + 1) * sizeof(*list));
+	if (!list) {
+		errno = ENOMEM;
+		goto out;
+	}
+	if (found.count > 0)
+		qsort(found.devs, found.count, sizeof(*found.devs), devmap_by_number);
+	count = 0;
+	for (size_t i = 0; i < found.count; ++i) {
+		const struct devmap_tags *tags = devmap_dev_tags(map, found.devs[i], false);
+		if (!tags) {
+			free(list);
+			errno = ENOMEM;
+			count = -1;
+			goto out;
+		}
+		if (tags->known == DEVMAP_KNOWN && tags->usage && strcmp(tags->usage, "filesystem") == 0)
+			list[count++] = (struct devmap_device){found.devs[i]->major, found.devs[i]->minor, tags};
+	}
+	*devices = list;
+out:
+	{
+		int error = errno;
+		free(found.devs);
+		errno = error;
+	}
+	return count;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What the files of devmap share.
+ *
+ *     devmap.c        the map, names, tags and their order of preference
+ *     devmap_sysfs.c  reading sysfs: what a device is, and stands on
+ *     devmap_judge.c  may it be touched, may it be probed
+ *     devmap_text.c   the udev database and blkid.tab          (pure)
+ *     devmap_probe.c  the low-level probe by libblkid
+ */
+#ifndef GM_DEVMAP_IMPL_H
+#define GM_DEVMAP_IMPL_H
+
+#include "base/arena.h"
+#include "base/map64.h"
+#include "devmap.h"
+
+enum {
+	DEVMAP_ATTR_MAX = 4200,        /* sysfs gives at most a page */
+	DEVMAP_TAG_MAX = 1024,         /* a label or the like, decoded */
+	DEVMAP_PATH_MAX = 4096,
+	DEVMAP_UDEV_MAX = 1 << 20,     /* one file of the udev database */
+	DEVMAP_CACHE_MAX = 16 << 20,   /* blkid.tab */
+	DEVMAP_DEPTH_MAX = 16,         /* devices that stand on each other */
+};
+
+/** One device number.  Lives in the map's arena, so that it never moves. */
+struct devmap_dev {
+	uint32_t major, minor;
+	const char *kname;       /* as sysfs calls it ("cciss!c0d0"); NULL: unknown to it */
+	const char *name;        /* devmap_tags.name */
+	bool resolved;           /* kname, virtual, iscsi are read */
+	bool virtual;            /* below /sys/devices/virtual: may have slaves */
+	bool iscsi;
+	bool named;              /* name is read */
+	bool judged;             /* partition, removable, blocks, backing are read */
+	bool judging;
+	bool fs_judged;
+	bool fs_blocks;          /* blocks, or that of another device of its btrfs */
+	bool partition;
+	bool removable;          /* it, or one that it stands on */
+	const char *blocks;      /* why I/O to it could block, or NULL */
+	const char *backing;     /* the file of a loop device */
+	bool tagged;
+	struct devmap_tags tags;
+
+	/* An anonymous number: */
+	const char *source;
+	struct devmap_dev *behind;
+};
+
+/** blkid.tab, with the lines found by device number. */
+struct devmap_cache {
+	bool read;
+	char *text;
+	struct devmap_line {
+		const char *str;
+		size_t len;
+		uint64_t time;
+	} *lines;
+	struct map64 index;
+};
+
+struct devmap {
+	struct os *os;
+	const char *sysroot, *runroot, *devroot;
+	bool (*judge)(void *arg, const char *path);
+	void *judge_arg;
+	struct arena arena;
+	struct map64 index;
+	struct devmap_dev **devs;
+	size_t ndevs, size;
+	bool failed;             /* a string was lost: ENOMEM */
+	signed char zfs;         /* the zfs module is loaded; -1: not asked */
+	struct devmap_tags anonymous;
+	struct devmap_cache cache;
+};
+
+/** Copy a string into the map; NULL (and map->failed) for want of memory. */
+const char *devmap_strndup(struct devmap *map, const char *str, size_t n);
+
+/** The record of a number, made if need be.  NULL: ENOMEM (map->failed). */
+struct devmap_dev *devmap_get(struct devmap *map, uint32_t major, uint32_t minor);
+
+/** Set dev->name. */
+void devmap_read_name(struct devmap *map, struct devmap_dev *dev);
+
+/* devmap_sysfs.c */
+
+/** Format a path.  @return whether it fits and no part was cut. */
+__attribute__((format(printf, 3, 4)))
+bool devmap_path(char *buf, size_t size, const char *format, ...);
+
+/** Whether text may be used as one component of a path. */
+bool devmap_is_component(const char *text);
+
+/** Whether text is a relative path of sane components. */
+bool devmap_is_subpath(const char *text);
+
+/**
+ * Read a small file below the sysfs root.
+ *
+ * @buf [out]  Its text without the last newline, with a NUL.
+ * @return     The length; or -1: it is not there, too long, or has a NUL in it.
+ */
+ssize_t devmap_read(struct devmap *map, char *buf, size_t size, const char *path);
+
+/** The same for an attribute of a device ("dm/name", "../removable"). */
+ssize_t devmap_attr(struct devmap *map, const struct devmap_dev *dev, const char *attr,
+                    char *buf, size_t size);
+
+/** Whether an attribute of a device begins with "1". */
+bool devmap_flag(struct devmap *map, const struct devmap_dev *dev, const char *attr);
+
+/** Whether a path below the sysfs root exists. */
+bool devmap_exists(struct devmap *map, const char *path);
+
+/** Read "MAJ:MIN" and find the device.  NULL: no such, or ENOMEM. */
+struct devmap_dev *devmap_dev_at(struct devmap *map, const char *path);
+
+/**
+ * Call for each entry of a directory below the sysfs root, until it says
+ * false.  Names are components in the sense of devmap_is_component().
+ *
+ * @return 0, or -1: the directory could not be read to its end.
+ */
+int devmap_each(struct devmap *map, const char *path,
+                bool (*each)(struct devmap *map, const char *name, void *arg), void *arg);
+
+/** Read what the link of a device tells: kname, virtual, iscsi. */
+void devmap_resolve(struct devmap *map, struct devmap_dev *dev);
+
+/** The device of a name below /dev, by sysfs alone; or NULL. */
+struct devmap_dev *devmap_by_name(struct devmap *map, const char *name);
+
+/**
+ * The directory of the mounted btrfs that a device belongs to.
+ *
+ * @uuid  Its UUID if that is known, else NULL.
+ * @path [out]  Room for DEVMAP_PATH_MAX, as for devmap_each(); its last 36
+ *              bytes are the UUID.
+ */
+bool devmap_btrfs(struct devmap *map, const struct devmap_dev *dev, const char *uuid, char *path);
+
+/* devmap_judge.c */
+
+/** Fill in partition, removable, blocks and backing. */
+void devmap_judge(struct devmap *map, struct devmap_dev *dev);
+
+/** Why a device must not be probed, or NULL.  It is judged. */
+const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev);
+
+/* devmap_text.c */
+
+/** What a file of the udev database says beyond the tags. */
+struct devmap_udev {
+	bool ambivalent;
+	const char *unsafe;      /* a reason not to probe, or NULL */
+};
+
+/** Parse a file of the udev database into the tags and the rest. */
+void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
+                       struct devmap_tags *tags, struct devmap_udev *udev);
+
+/** The usage that goes with a type, as libblkid has it; NULL for none. */
+const char *devmap_usage(const char *type);
+
+/** Fill tags that are NULL from blkid.tab.  @return whether there was a type. */
+bool devmap_cached(struct devmap *map, const struct devmap_dev *dev, struct devmap_tags *tags);
+
+/** Free the text and its index. */
+void devmap_cache_destroy(struct devmap_cache *cache);
+
+/* devmap_probe.c */
+
+/** The number of the block device of a name below /dev.  @return 0, or -1. */
+int devmap_node_number(struct devmap *map, const char *name, uint32_t *major, uint32_t *minor);
+
+/** Open and probe a device that is safe; fill tags that are NULL. */
+enum devmap_known devmap_probe(struct devmap *map, struct devmap_dev *dev, struct devmap_tags *tags);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two questions, both answered from sysfs alone.
+ *
+ * May a device be touched?  Not if it, or one that it stands on, is remote,
+ * suspended or shut down: "blocks" says why.  A multipath map blocks only
+ * when all its paths do.
+ *
+ * May a device be probed?  Not if it blocks, is removable, or is held by
+ * another device: what is read from a member is not what is mounted, and a
+ * path of a multipath may be the one that hangs.  For a partition the same is
+ * asked of its disk, which has to be read for PARTUUID.
+ *
+ * The state can change after we looked; what must be proof against that waits
+ * for the prober.
+ */
+#include "devmap_impl.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+static const char why_remote[] = "remote";
+
+/** Whether a name is a prefix followed by a digit, or by anything after '!'. */
+static bool devmap_is_kind(const char *name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	return strncmp(name, prefix, n) == 0 && (prefix[n - 1] == '!' || isdigit((unsigned char)name[n]));
+}
+
+/** Devices whose I/O ends outside this kernel. */
+static bool devmap_is_remote(const struct devmap_dev *dev)
+{
+	static const char *const kinds[] = {
+		"nbd", "rbd", "drbd", "rnbd", "etherd!",
+		"ublkb",   /* a process serves it */
+		"zd",      /* a zfs volume: zfs is not touched either */
+	};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
+		if (devmap_is_kind(dev->kname, kinds[i]))
+			return true;
+	}
+	return dev->iscsi;
+}
+
+/** The prefix that leads from a device's attributes to those of its disk. */
+static const char *devmap_disk(const struct devmap_dev *dev)
+{
+	return dev->partition ? "../" : "";
+}
+
+/** An attribute of the disk. */
+static ssize_t devmap_disk_attr(struct devmap *map, const struct devmap_dev *dev, const char *attr,
+                                char *buf, size_t size)
+{
+	char path[DEVMAP_PATH_MAX];
+	if (!devmap_path(path, sizeof(path), "%s%s", devmap_disk(dev), attr))
+		return -1;
+	return devmap_attr(map, dev, path, buf, size);
+}
+
+/** What the controllers of an NVMe namespace with native multipath are. */
+struct devmap_nvme {
+	const struct devmap_dev *dev;
+	bool remote, any, live;
+};
+
+static bool devmap_each_nvme(struct devmap *map, const char *name, void *arg)
+{
+	struct devmap_nvme *nvme = arg;
+	char path[DEVMAP_PATH_MAX], buf[64];
+	if (!devmap_is_kind(name, "nvme")
+	    || !devmap_path(path, sizeof(path), "device/%s/transport", name)
+	    || devmap_disk_attr(map, nvme->dev, path, buf, sizeof(buf)) < 0)
+		return true;
+	nvme->any = true;
+	nvme->remote |= strcmp(buf, "pcie") != 0 && strcmp(buf, "apple-nvme") != 0;
+	if (devmap_path(path, sizeof(path), "device/%s/state", name)
+	    && devmap_disk_attr(map, nvme->dev, path, buf, sizeof(buf)) >= 0)
+		nvme->live |= strcmp(buf, "live") == 0;
+	return true;
+}
+
+static const char *devmap_judge_nvme(struct devmap *map, const struct devmap_dev *dev)
+{
+	char path[DEVMAP_PATH_MAX], buf[64];
+	if (devmap_disk_attr(map, dev, "device/transport", buf, sizeof(buf)) >= 0)
+		return strcmp(buf, "pcie") != 0 && strcmp(buf, "apple-nvme") != 0 ? why_remote : NULL;
+
+	/* "/.": the directory is behind a link. */
+	struct devmap_nvme nvme = {.dev = dev};
+	if (!devmap_path(path, sizeof(path), "dev/block/%u:%u/%sdevice/.", dev->major, dev->minor,
+	                 devmap_disk(dev))
+	    || devmap_each(map, path, devmap_each_nvme, &nvme) != 0)
+		return NULL;
+	if (nvme.remote)
+		return why_remote;
+	return nvme.any && !nvme.live ? "no live controller" : NULL;
+}
+
+/** Whether an attribute is there and has none of the good values. */
+static bool devmap_bad_state(struct devmap *map, const struct devmap_dev *dev, const char *attr,
+                             const char *const *good)
+{
+	char buf[64];
+	if (devmap_disk_attr(map, dev, attr, buf, sizeof(buf)) < 0)
+		return false;
+	for (; *good; ++good) {
+		if (strcasecmp(buf, *good) == 0)
+			return false;
+	}
+	return true;
+}
+
+/** The devices that one stands on. */
+struct devmap_slaves {
+	struct devmap_dev *dev;
+	size_t count, blocked;
+	bool remote;
+	const char *why;
+	int depth;
+};
+
+static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int depth);
+
+static bool devmap_each_slave(struct devmap *map, const char *name, void *arg)
+{
+	struct devmap_slaves *slaves = arg;
+	char path[DEVMAP_PATH_MAX];
+	if (!devmap_path(path, sizeof(path), "dev/block/%u:%u/%sslaves/%s/dev", slaves->dev->major,
+	                 slaves->dev->minor, devmap_disk(slaves->dev), name))
+		return true;
+	struct devmap_dev *slave = devmap_dev_at(map, path);
+	if (!slave)
+		return true;
+	devmap_judge_at(map, slave, slaves->depth + 1);
+	++slaves->count;
+	slaves->dev->removable |= slave->removable;
+	if (slave->blocks) {
+		++slaves->blocked;
+		if (!slaves->remote)
+			slaves->why = slave->blocks;
+		slaves->remote |= slave->blocks == why_remote;
+	}
+	return true;
+}
+
+static const char *devmap_judge_slaves(struct devmap *map, struct devmap_dev *dev, int depth)
+{
+	struct devmap_slaves slaves = {.dev = dev, .depth = depth};
+	char path[DEVMAP_PATH_MAX], uuid[256];
+	if (!devmap_path(path, sizeof(path), "dev/block/%u:%u/%sslaves", dev->major, dev->minor,
+	                 devmap_disk(dev))
+	    || devmap_each(map, path, devmap_each_slave, &slaves) != 0)
+		return NULL;
+	bool multipath = devmap_is_kind(dev->kname, "dm-")
+	                 && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
+	                 && strncmp(uuid, "mpath-", 6) == 0;
+	if (!multipath || slaves.remote)
+		return slaves.why;
+	return slaves.blocked == slaves.count ? "no path that works" : NULL;
+}
+
+static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev, int depth)
+{
+	char buf[DEVMAP_ATTR_MAX];
+	ssize_t n = devmap_disk_attr(map, dev, "loop/backing_file", buf, sizeof(buf));
+	if (n <= 0)
+		return n < 0 && errno != ENOENT ? "on a file of no known name" : NULL;
+	dev->backing = devmap_strndup(map, buf, (size_t)n);
+	if (strncmp(buf, "/dev/", 5) == 0) {
+		struct devmap_dev *below = devmap_by_name(map, buf + 5);
+		if (below) {
+			devmap_judge_at(map, below, depth + 1);
+			dev->removable |= below->removable;
+			return below->blocks;
+		}
+	}
+	if (map->judge && dev->backing && map->judge(map->judge_arg, dev->backing))
+		return "on a file that can block";
+	return NULL;
+}
+
+/** Why I/O to a device could block, or NULL. */
+static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev, int depth)
+{
+	static const char *const running[] = {"running", "live", "connected", NULL};
+	static const char *const serving[] = {
+		"readonly", "read-auto", "clean", "active", "write-pending", "active-idle", NULL,
+	};
+	if (devmap_is_remote(dev))
+		return why_remote;
+	if (devmap_is_kind(dev->kname, "dm-")) {
+		if (devmap_flag(map, dev, "dm/suspended"))
+			return "suspended";
+	} else if (strncmp(dev->kname, "md", 2) == 0) {
+		if (devmap_bad_state(map, dev, "md/array_state", serving))
+			return "array not active";
+	} else if (devmap_is_kind(dev->kname, "loop")) {
+		return devmap_judge_loop(map, dev, depth);
+	} else if (devmap_is_kind(dev->kname, "nvme")) {
+		const char *why = devmap_judge_nvme(map, dev);
+		if (why)
+			return why;
+	}
+	if (dev->virtual)
+		return devmap_judge_slaves(map, dev, depth);
+	return devmap_bad_state(map, dev, "device/state", running) ? "offline" : NULL;
+}
+
+static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int depth)
+{
+	devmap_resolve(map, dev);
+	/* A circle of devices adds nothing to what is found on the way round. */
+	if (dev->judged || dev->judging || !dev->kname)
+		return;
+	if (depth > DEVMAP_DEPTH_MAX) {
+		dev->blocks = "stands on too many others";
+		return;
+	}
+	dev->judging = true;
+	char buf[16];
+	dev->partition = devmap_attr(map, dev, "partition", buf, sizeof(buf)) > 0;
+	dev->removable = devmap_disk_attr(map, dev, "removable", buf, sizeof(buf)) > 0 && buf[0] == '1';
+	dev->blocks = devmap_judge_kind(map, dev, depth);
+	dev->judging = false;
+	dev->judged = true;
+}
+
+void devmap_judge(struct devmap *map, struct devmap_dev *dev)
+{
+	devmap_judge_at(map, dev, 0);
+}
+
+/** What holds a device. */
+struct devmap_holder {
+	const char *dir;         /* of the device, below the sysfs root */
+	const char *why;
+};
+
+static bool devmap_each_holder(struct devmap *map, const char *name, void *arg)
+{
+	struct devmap_holder *holder = arg;
+	char path[DEVMAP_PATH_MAX], uuid[256];
+	holder->why = "held by another device";
+	if (devmap_is_kind(name, "bcache")) {
+		holder->why = "member of bcache";
+	} else if (devmap_is_kind(name, "dm-")) {
+		if (devmap_path(path, sizeof(path), "%s/holders/%s/dm/uuid", holder->dir, name)
+		    && devmap_read(map, uuid, sizeof(uuid), path) > 0) {
+			if (strncmp(uuid, "mpath-", 6) == 0)
+				holder->why = "path of a multipath";
+			else if (strncmp(uuid, "LVM-", 4) == 0)
+				holder->why = "member of LVM";
+		}
+	} else if (strncmp(name, "md", 2) == 0) {
+		holder->why = "member of md";
+	}
+	return false;
+}
+
+/** Why the device of a directory is held, or NULL. */
+static const char *devmap_held(struct devmap *map, const struct devmap_dev *dev, const char *dir)
+{
+	struct devmap_holder holder = {.dir = dir};
+	char path[DEVMAP_PATH_MAX];
+	if (devmap_path(path, sizeof(path), "%s/holders", dir))
+		devmap_each(map, path, devmap_each_holder, &holder);
+	/* A member that has no holder yet; bcache0 itself has a link of that name. */
+	if (!holder.why && !devmap_is_kind(dev->kname, "bcache")
+	    && devmap_path(path, sizeof(path), "%s/bcache", dir) && devmap_exists(map, path))
+		holder.why = "member of bcache";
+	return holder.why;
+}
+
+/** Whether a dm device is one that LVM keeps to itself: LVM-<64 bytes>-tmeta. */
+static bool devmap_is_private(struct devmap *map, const struct devmap_dev *dev)
+{
+	char uuid[256];
+	return devmap_is_kind(dev->kname, "dm-") && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
+	       && strncmp(uuid, "LVM-", 4) == 0 && strlen(uuid) > 4 + 64 && uuid[4 + 64] == '-';
+}
+
+const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev)
+{
+	char dir[64], size[32];
+	if (!devmap_path(dir, sizeof(dir), "dev/block/%u:%u", dev->major, dev->minor))
+		return "no such device";
+	devmap_judge(map, dev);
+	if (dev->blocks)
+		return dev->blocks;
+	if (dev->removable)
+		return "removable media";
+	if (devmap_is_kind(dev->kname, "loop") && !dev->backing)
+		return "no file attached";
+	if (devmap_attr(map, dev, "size", size, sizeof(size)) > 0 && strcmp(size, "0") == 0)
+		return "of no size";
+	if (devmap_is_private(map, dev))
+		return "internal to LVM";
+	const char *why = devmap_held(map, dev, dir);
+	if (!why && dev->partition && devmap_path(dir, sizeof(dir), "dev/block/%u:%u/..", dev->major, dev->minor))
+		why = devmap_held(map, dev, dir);
+	return why;
+}

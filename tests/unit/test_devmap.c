@@ -1,0 +1,962 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * devmap on made-up trees of /sys, /run and /dev, and on real loop devices.
+ */
+#include "unit.h"
+
+#include "devmap.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <linux/blkpg.h>
+#include <linux/loop.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* linux/mount.h and sys/mount.h clash; so this is not taken from a header. */
+#ifndef LO_FLAGS_PARTSCAN
+#define LO_FLAGS_PARTSCAN 8
+#endif
+
+static char root[64];
+static struct os os;
+static struct devmap *map;
+
+#define SAME(got, want) same((got), (want), #got, __LINE__)
+
+/** Assert that two strings are the same, NULL being one of a kind. */
+static void same(const char *got, const char *want, const char *what, int line)
+{
+	bool equal = got && want ? strcmp(got, want) == 0 : got == want;
+	if (!equal)
+		fprintf(stderr, "test_devmap.c:%d: %s is %s, not %s\n", line, what, got ? got : "NULL",
+		        want ? want : "NULL");
+	CU_ASSERT(equal);
+}
+
+/* Made-up trees. */
+
+static void begin(void)
+{
+	strcpy(root, "/tmp/getmnt-devmap-XXXXXX");
+	if (!mkdtemp(root))
+		abort();
+	char path[3][128];
+	static const char *const parts[] = {"sys", "run", "dev"};
+	for (int i = 0; i < 3; ++i) {
+		snprintf(path[i], sizeof(path[i]), "%s/%s", root, parts[i]);
+		if (mkdir(path[i], 0755) != 0)
+			abort();
+	}
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	memset(os.calls, 0, sizeof(os.calls));
+	map = devmap_new_at(&os, path[0], path[1], path[2]);
+	if (!map)
+		abort();
+}
+
+static int unlink_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static void end(void)
+{
+	devmap_free(map);
+	map = NULL;
+	nftw(root, unlink_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/** Make the directories that a path needs. */
+static void parents(char *path)
+{
+	for (char *c = path + strlen(root) + 1; (c = strchr(c, '/')); ++c) {
+		*c = '\0';
+		mkdir(path, 0755);
+		*c = '/';
+	}
+}
+
+static void put_bytes(const char *path, const char *bytes, size_t n)
+{
+	char full[1024];
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	parents(full);
+	FILE *file = fopen(full, "w");
+	if (!file || fwrite(bytes, 1, n, file) != n || fclose(file) != 0)
+		abort();
+}
+
+__attribute__((format(printf, 2, 3)))
+static void put(const char *path, const char *format, ...)
+{
+	char text[4096];
+	va_list args;
+	va_start(args, format);
+	int n = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	put_bytes(path, text, (size_t)n);
+}
+
+static void put_link(const char *path, const char *target)
+{
+	char full[1024];
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	parents(full);
+	if (symlink(target, full) != 0)
+		abort();
+}
+
+/** A device in sysfs: its directory below devices, and the two links to it. */
+static void put_dev(unsigned maj, unsigned min, const char *dir)
+{
+	char path[256], target[256];
+	const char *name = strrchr(dir, '/') + 1;
+	snprintf(path, sizeof(path), "sys/devices/%s/dev", dir);
+	put(path, "%u:%u\n", maj, min);
+	snprintf(path, sizeof(path), "sys/devices/%s/size", dir);
+	put(path, "2048\n");
+	snprintf(target, sizeof(target), "../../devices/%s", dir);
+	snprintf(path, sizeof(path), "sys/dev/block/%u:%u", maj, min);
+	put_link(path, target);
+	snprintf(path, sizeof(path), "sys/class/block/%s", name);
+	put_link(path, target);
+}
+
+/** One device stands on another. */
+static void put_slave(const char *upper_dir, const char *lower_dir)
+{
+	char path[512], target[300];
+	snprintf(path, sizeof(path), "sys/devices/%s/slaves/%s", upper_dir, strrchr(lower_dir, '/') + 1);
+	snprintf(target, sizeof(target), "%s/sys/devices/%s", root, lower_dir);
+	put_link(path, target);
+	snprintf(path, sizeof(path), "sys/devices/%s/holders/%s", lower_dir, strrchr(upper_dir, '/') + 1);
+	snprintf(target, sizeof(target), "%s/sys/devices/%s", root, upper_dir);
+	put_link(path, target);
+}
+
+#define VIRTUAL "virtual/block/"
+#define SDA "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda"
+
+static void test_names(void)
+{
+	begin();
+	put_dev(8, 1, SDA "/sda1");
+	put_dev(252, 0, VIRTUAL "dm-0");
+	put("sys/devices/" VIRTUAL "dm-0/dm/name", "vg-home\\x20two\n");
+	put_dev(252, 1, VIRTUAL "dm-1");
+	put("sys/devices/" VIRTUAL "dm-1/dm/name", "../../etc\n");
+	put_dev(252, 2, VIRTUAL "dm-2");
+	put_bytes("sys/devices/" VIRTUAL "dm-2/dm/name", "a\0b\n", 4);
+	put_dev(104, 0, "pci0/block/cciss!c0d0");
+	put_dev(104, 1, "pci0/block/..!..!etc");
+	put_dev(104, 2, "pci0/block/!etc");
+	put_link("sys/dev/block/9:9", "..");
+
+	CU_ASSERT_EQUAL(os_calls_total(&os), 0);
+	SAME(devmap_name(map, 8, 1), "/dev/sda1");
+	CU_ASSERT_EQUAL(os_calls_total(&os), 1);
+	SAME(devmap_name(map, 8, 1), "/dev/sda1");
+	CU_ASSERT_EQUAL(os_calls_total(&os), 1);
+	SAME(devmap_name(map, 252, 0), "/dev/mapper/vg-home\\x20two");
+	CU_ASSERT_EQUAL(os_calls_total(&os), 5);
+	SAME(devmap_name(map, 252, 1), "/dev/dm-1");
+	SAME(devmap_name(map, 252, 2), "/dev/dm-2");
+	SAME(devmap_name(map, 104, 0), "/dev/cciss/c0d0");
+	SAME(devmap_name(map, 104, 1), NULL);
+	SAME(devmap_name(map, 104, 2), NULL);
+	SAME(devmap_name(map, 9, 9), NULL);
+	SAME(devmap_name(map, 8, 77), NULL);
+	uint64_t calls = os_calls_total(&os);
+	SAME(devmap_name(map, 0, 33), NULL);
+	CU_ASSERT_EQUAL(os_calls_total(&os), calls);
+	CU_ASSERT_EQUAL(devmap_tags(map, 8, 77, NULL)->known, DEVMAP_NO_DEVICE);
+	CU_ASSERT_EQUAL(devmap_tags(map, 0, 33, "tmpfs")->known, DEVMAP_ANONYMOUS);
+	CU_ASSERT_EQUAL(devmap_tags(map, 0, 33, "/dev/sda1")->known, DEVMAP_ANONYMOUS);
+	end();
+}
+
+static void test_udev(void)
+{
+	begin();
+	put_dev(8, 1, SDA "/sda1");
+	put("sys/devices/" SDA "/sda1/partition", "1\n");
+	put("run/udev/data/b8:1",
+	    "S:disk/by-uuid/x\nI:123\nE:ID_FS_LABEL=two_words\nE:ID_FS_LABEL_ENC=two\\x20\\xc3\\xa4\\x5c\n"
+	    "E:ID_FS_UUID=plain\nE:ID_FS_UUID_ENC=AB-CD\nE:ID_FS_TYPE=vfat\nE:ID_FS_USAGE=filesystem\n"
+	    "E:ID_PART_ENTRY_UUID=deadbeef-01\nE:ID_PART_ENTRY_NAME=EFI\\x20System\nE:=\nE:ID_FS_TYPE\n"
+	    "E:ID_FS_TYPE=later\nG:systemd");
+	const struct devmap_tags *tags = devmap_tags(map, 8, 1, NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_KNOWN);
+	SAME(tags->origin, "udev");
+	SAME(tags->name, "/dev/sda1");
+	SAME(tags->type, "vfat");
+	SAME(tags->usage, "filesystem");
+	SAME(tags->uuid, "AB-CD");
+	SAME(tags->label, "two \xc3\xa4\\");
+	SAME(tags->partuuid, "deadbeef-01");
+	SAME(tags->partlabel, "EFI System");
+	CU_ASSERT_FALSE(tags->multi_device);
+	uint64_t calls = os_calls_total(&os);
+	CU_ASSERT_PTR_EQUAL(devmap_tags(map, 8, 1, NULL), tags);
+	CU_ASSERT_EQUAL(os_calls_total(&os), calls);
+
+	/* Without the encoded forms; a path of a multipath; two marks at once. */
+	put_dev(8, 2, SDA "/sda2");
+	put("run/udev/data/b8:2", "E:ID_FS_TYPE=mpath_member\nE:ID_FS_UUID=u\\x20\n");
+	tags = devmap_tags(map, 8, 2, NULL);
+	SAME(tags->uuid, "u\\x20");
+	SAME(tags->usage, "raid");
+	put_dev(8, 3, SDA "/sda3");
+	put("run/udev/data/b8:3", "E:ID_FS_AMBIVALENT=other:a other:b\n");
+	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3, NULL)->known, DEVMAP_AMBIVALENT);
+	put_dev(8, 4, SDA "/sda4");
+	put("run/udev/data/b8:4", "E:DM_MULTIPATH_DEVICE_PATH=1\n");
+	tags = devmap_tags(map, 8, 4, NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_UNSAFE);
+	SAME(tags->reason, "path of a multipath");
+	end();
+}
+
+static void test_udev_hostile(void)
+{
+	begin();
+	put_dev(8, 1, SDA "/sda1");
+	static char big[3 << 20];
+	memset(big, 'A', sizeof(big));
+	/* A long line is passed over; NULs do not end a value early. */
+	size_t n = (size_t)snprintf(big, sizeof(big), "E:ID_FS_TYPE=ext4\nE:ID_FS_LABEL_ENC=");
+	big[n] = 'A';
+	n = 200000;
+	n += (size_t)snprintf(big + n, sizeof(big) - n, "\nE:ID_FS_UUID_ENC=a\\x00b\nE:ID_PART_ENTRY_UUID=");
+	memcpy(big + n, "x\0y\nE:ID_PART_ENTRY_NAME=\\xZZ\\x4\n", 34);
+	put_bytes("run/udev/data/b8:1", big, n + 34);
+	const struct devmap_tags *tags = devmap_tags(map, 8, 1, NULL);
+	SAME(tags->type, "ext4");
+	SAME(tags->label, NULL);
+	SAME(tags->uuid, NULL);
+	SAME(tags->partuuid, NULL);
+	SAME(tags->partlabel, "\\xZZ\\x4");
+
+	put_dev(8, 2, SDA "/sda2");
+	put_bytes("run/udev/data/b8:2", big, sizeof(big));
+	tags = devmap_tags(map, 8, 2, NULL);
+	SAME(tags->type, NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_NO_NODE);
+
+	/* Neither a plain file nor a FIFO nor another device is opened for it. */
+	put_dev(8, 3, SDA "/sda3");
+	put("dev/sda3", "not a device");
+	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3, NULL)->known, DEVMAP_NO_NODE);
+	put_dev(8, 4, SDA "/sda4");
+	char path[128];
+	snprintf(path, sizeof(path), "%s/dev/sda4", root);
+	CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
+	CU_ASSERT_EQUAL(devmap_tags(map, 8, 4, NULL)->known, DEVMAP_NO_NODE);
+	put_dev(8, 5, SDA "/sda5");
+	snprintf(path, sizeof(path), "%s/dev/sda5", root);
+	if (mknod(path, S_IFBLK | 0600, makedev(7, 250)) == 0)
+		CU_ASSERT_EQUAL(devmap_tags(map, 8, 5, NULL)->known, DEVMAP_NO_NODE);
+	end();
+}
+
+static void test_cache(void)
+{
+	begin();
+	put_dev(8, 1, SDA "/sda1");
+	put_dev(8, 2, SDA "/sda2");
+	put_dev(8, 3, SDA "/sda3");
+	put_dev(8, 4, SDA "/sda4");
+	put("run/blkid/blkid.tab",
+	    "<device DEVNO=\"0x0801\" TIME=\"10.5\" UUID=\"old\" TYPE=\"xfs\">/dev/x</device>\n"
+	    "<device DEVNO=\"0x0801\" TIME=\"20.1\" LABEL=\"a\\\"b\\\\ >\\x20$c\" UUID=\"new\" PARTLABEL=\"p\" "
+	    "TYPE=\"ext4\">/dev/sda1</device>\n"
+	    "<device DEVNO=\"0x0802\" TIME=\"1\" UUID=\"lvm\" TYPE=\"LVM2_member\">/dev/sda2</device>\n"
+	    "<device DEVNO=\"0x0803\" TIME=\"1\" UUID=\"cut\n"
+	    "<device DEVNO=\"zz\" TYPE=\"x\">\n<device \n<other DEVNO=\"0x0803\" TYPE=\"x\">\n");
+	const struct devmap_tags *tags = devmap_tags(map, 8, 1, NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_KNOWN);
+	SAME(tags->origin, "cache");
+	SAME(tags->type, "ext4");
+	SAME(tags->usage, "filesystem");
+	SAME(tags->uuid, "new");
+	SAME(tags->label, "a\"b\\ > $c");
+	SAME(tags->partlabel, "p");
+	tags = devmap_tags(map, 8, 2, NULL);
+	SAME(tags->usage, "raid");
+	SAME(tags->origin, "cache");
+	tags = devmap_tags(map, 8, 3, NULL);
+	SAME(tags->type, NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_NO_NODE);
+	/* udev is better. */
+	put("run/udev/data/b8:4", "E:ID_FS_TYPE=btrfs\n");
+	SAME(devmap_tags(map, 8, 4, NULL)->origin, "udev");
+	end();
+}
+
+/** Assert that a device is not probed for a reason, and whether it blocks. */
+static void unsafe(unsigned maj, unsigned min, const char *reason, bool blocks)
+{
+	const struct devmap_tags *tags = devmap_tags(map, maj, min, NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_UNSAFE);
+	SAME(tags->reason, reason);
+	CU_ASSERT_EQUAL(devmap_blocks(map, maj, min, NULL), blocks);
+}
+
+/** Assert that a device would be probed (the trees have no nodes). */
+static void safe(unsigned maj, unsigned min)
+{
+	const struct devmap_tags *tags = devmap_tags(map, maj, min, NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_NO_NODE);
+	SAME(tags->reason, NULL);
+	CU_ASSERT_FALSE(devmap_blocks(map, maj, min, NULL));
+}
+
+static void test_members(void)
+{
+	begin();
+	put_dev(8, 0, SDA);
+	put("sys/devices/" SDA "/device/state", "running\n");
+	safe(8, 0);
+
+	put_dev(8, 16, "pci0/block/sdb");
+	put_dev(252, 0, VIRTUAL "dm-0");
+	put("sys/devices/" VIRTUAL "dm-0/dm/uuid", "mpath-3600\n");
+	put_slave(VIRTUAL "dm-0", "pci0/block/sdb");
+	unsafe(8, 16, "path of a multipath", false);
+	safe(252, 0);
+	/* A partition of a path. */
+	put_dev(8, 17, "pci0/block/sdb/sdb1");
+	put("sys/devices/pci0/block/sdb/sdb1/partition", "1\n");
+	unsafe(8, 17, "path of a multipath", false);
+
+	put_dev(8, 32, "pci0/block/sdc");
+	put_dev(9, 127, VIRTUAL "md127");
+	put("sys/devices/" VIRTUAL "md127/md/array_state", "clean\n");
+	put_slave(VIRTUAL "md127", "pci0/block/sdc");
+	unsafe(8, 32, "member of md", false);
+	safe(9, 127);
+
+	put_dev(8, 48, "pci0/block/sdd");
+	put_dev(252, 1, VIRTUAL "dm-1");
+	put("sys/devices/" VIRTUAL "dm-1/dm/uuid",
+	    "LVM-0123456789012345678901234567890123456789012345678901234567890123\n");
+	put_slave(VIRTUAL "dm-1", "pci0/block/sdd");
+	unsafe(8, 48, "member of LVM", false);
+	safe(252, 1);
+	put_dev(252, 2, VIRTUAL "dm-2");
+	put("sys/devices/" VIRTUAL "dm-2/dm/uuid",
+	    "LVM-0123456789012345678901234567890123456789012345678901234567890123-tmeta\n");
+	unsafe(252, 2, "internal to LVM", false);
+
+	put_dev(8, 64, "pci0/block/sde");
+	put("sys/devices/pci0/block/sde/bcache/state", "clean\n");
+	unsafe(8, 64, "member of bcache", false);
+	put_dev(251, 0, VIRTUAL "bcache0");
+	put("sys/devices/" VIRTUAL "bcache0/bcache/state", "clean\n");
+	safe(251, 0);
+
+	put_dev(8, 80, "usb1/block/sdf");
+	put("sys/devices/usb1/block/sdf/removable", "1\n");
+	unsafe(8, 80, "removable media", false);
+	put_dev(8, 81, "usb1/block/sdf/sdf1");
+	put("sys/devices/usb1/block/sdf/sdf1/partition", "1\n");
+	unsafe(8, 81, "removable media", false);
+	put_dev(252, 3, VIRTUAL "dm-3");
+	put_slave(VIRTUAL "dm-3", "usb1/block/sdf/sdf1");
+	unsafe(252, 3, "removable media", false);
+
+	put_dev(1, 0, "pci0/block/none");
+	put("sys/devices/pci0/block/none/size", "0\n");
+	unsafe(1, 0, "of no size", false);
+	end();
+}
+
+static void test_blocks(void)
+{
+	begin();
+	put_dev(43, 0, VIRTUAL "nbd0");
+	unsafe(43, 0, "remote", true);
+	put_dev(251, 0, "rbd/0/block/rbd0");
+	unsafe(251, 0, "remote", true);
+	put_dev(147, 0, VIRTUAL "drbd0");
+	unsafe(147, 0, "remote", true);
+	put_dev(8, 0, "platform/host3/session1/target3:0:0/3:0:0:0/block/sda");
+	unsafe(8, 0, "remote", true);
+	put_dev(8, 208, "platform/sessions/session/x1/block/sdn");
+	safe(8, 208);
+
+	put_dev(259, 0, "pci0/nvme/nvme0/nvme0n1");
+	put("sys/devices/pci0/nvme/nvme0/nvme0n1/device/transport", "pcie\n");
+	put("sys/devices/pci0/nvme/nvme0/nvme0n1/device/state", "live\n");
+	safe(259, 0);
+	put_dev(259, 1, "virtual/nvme-fabrics/ctl/nvme1/nvme1n1");
+	put("sys/devices/virtual/nvme-fabrics/ctl/nvme1/nvme1n1/device/transport", "tcp\n");
+	unsafe(259, 1, "remote", true);
+	put_dev(259, 2, "virtual/nvme-subsystem/nvme-subsys2/nvme2n1");
+	put("sys/devices/virtual/nvme-subsystem/nvme-subsys2/nvme2n1/device/nvme2/transport", "rdma\n");
+	unsafe(259, 2, "remote", true);
+	put_dev(259, 3, "virtual/nvme-subsystem/nvme-subsys3/nvme3n1");
+	put("sys/devices/virtual/nvme-subsystem/nvme-subsys3/nvme3n1/device/nvme3/transport", "pcie\n");
+	put("sys/devices/virtual/nvme-subsystem/nvme-subsys3/nvme3n1/device/nvme3/state", "connecting\n");
+	unsafe(259, 3, "no live controller", true);
+
+	put_dev(8, 16, "pci0/block/sdb");
+	put("sys/devices/pci0/block/sdb/device/state", "offline\n");
+	unsafe(8, 16, "offline", true);
+	put_dev(8, 17, "pci0/block/sdb/sdb1");
+	put("sys/devices/pci0/block/sdb/sdb1/partition", "1\n");
+	unsafe(8, 17, "offline", true);
+
+	put_dev(252, 0, VIRTUAL "dm-0");
+	put("sys/devices/" VIRTUAL "dm-0/dm/suspended", "1\n");
+	unsafe(252, 0, "suspended", true);
+	put_dev(252, 1, VIRTUAL "dm-1");
+	put("sys/devices/" VIRTUAL "dm-1/dm/suspended", "0\n");
+	put_slave(VIRTUAL "dm-1", VIRTUAL "dm-0");
+	unsafe(252, 1, "suspended", true);
+	put_dev(9, 0, VIRTUAL "md0");
+	put("sys/devices/" VIRTUAL "md0/md/array_state", "active\n");
+	put_dev(8, 32, "pci0/block/sdc");
+	put_slave(VIRTUAL "md0", "pci0/block/sdc");
+	put_slave(VIRTUAL "md0", VIRTUAL "nbd0");
+	unsafe(9, 0, "remote", true);
+	put_dev(9, 1, VIRTUAL "md1");
+	put("sys/devices/" VIRTUAL "md1/md/array_state", "suspended\n");
+	unsafe(9, 1, "array not active", true);
+
+	/* A multipath map blocks when its last path does. */
+	put_dev(252, 2, VIRTUAL "dm-2");
+	put("sys/devices/" VIRTUAL "dm-2/dm/uuid", "mpath-a\n");
+	put_slave(VIRTUAL "dm-2", "pci0/block/sdb");
+	put_dev(8, 48, "pci0/block/sdd");
+	put_slave(VIRTUAL "dm-2", "pci0/block/sdd");
+	safe(252, 2);
+	put_dev(252, 3, VIRTUAL "dm-3");
+	put("sys/devices/" VIRTUAL "dm-3/dm/uuid", "mpath-b\n");
+	put_slave(VIRTUAL "dm-3", "pci0/block/sdb");
+	unsafe(252, 3, "no path that works", true);
+
+	/* A circle, which no kernel makes, ends. */
+	put_dev(252, 10, VIRTUAL "dm-10");
+	put_dev(252, 11, VIRTUAL "dm-11");
+	put_slave(VIRTUAL "dm-10", VIRTUAL "dm-11");
+	put_slave(VIRTUAL "dm-11", VIRTUAL "dm-10");
+	CU_ASSERT_FALSE(devmap_blocks(map, 252, 10, NULL));
+
+	/* A tower that is too high. */
+	for (unsigned i = 0; i < 40; ++i) {
+		char upper[64], lower[64];
+		snprintf(upper, sizeof(upper), VIRTUAL "dm-%u", 100 + i);
+		snprintf(lower, sizeof(lower), VIRTUAL "dm-%u", 101 + i);
+		put_dev(252, 100 + i, upper);
+		put_slave(upper, lower);
+	}
+	CU_ASSERT_TRUE(devmap_blocks(map, 252, 100, NULL));
+	CU_ASSERT_FALSE(devmap_blocks(map, 0, 5, NULL));
+	CU_ASSERT_FALSE(devmap_blocks(map, 8, 250, NULL));
+	end();
+}
+
+static bool judge(void *arg, const char *path)
+{
+	return strstr(path, arg);
+}
+
+static void test_loop(void)
+{
+	begin();
+	static char name[] = "/nfs/";
+	devmap_set_judge(map, judge, name);
+	const char *backing;
+	put_dev(7, 0, VIRTUAL "loop0");
+	put("sys/devices/" VIRTUAL "loop0/loop/backing_file", "/srv/a b.img (deleted)\n");
+	CU_ASSERT_FALSE(devmap_blocks(map, 7, 0, &backing));
+	SAME(backing, "/srv/a b.img (deleted)");
+	safe(7, 0);
+	put_dev(259, 0, VIRTUAL "loop0/loop0p1");
+	put("sys/devices/" VIRTUAL "loop0/loop0p1/partition", "1\n");
+	CU_ASSERT_FALSE(devmap_blocks(map, 259, 0, &backing));
+	SAME(backing, "/srv/a b.img (deleted)");
+	put_dev(7, 1, VIRTUAL "loop1");
+	unsafe(7, 1, "no file attached", false);
+	CU_ASSERT_FALSE(devmap_blocks(map, 7, 1, &backing));
+	SAME(backing, NULL);
+	put_dev(7, 2, VIRTUAL "loop2");
+	put("sys/devices/" VIRTUAL "loop2/loop/backing_file", "/dev/nbd0\n");
+	put_dev(43, 0, VIRTUAL "nbd0");
+	unsafe(7, 2, "remote", true);
+	put_dev(7, 3, VIRTUAL "loop3");
+	put("sys/devices/" VIRTUAL "loop3/loop/backing_file", "/nfs/x.img\n");
+	unsafe(7, 3, "on a file that can block", true);
+	put_dev(7, 4, VIRTUAL "loop4");
+	put_bytes("sys/devices/" VIRTUAL "loop4/loop/backing_file", "/a\0b\n", 5);
+	unsafe(7, 4, "on a file of no known name", true);
+	put_dev(7, 5, VIRTUAL "loop5");
+	put("sys/devices/" VIRTUAL "loop5/loop/backing_file", "/dev/../nfs\n");
+	CU_ASSERT_FALSE(devmap_blocks(map, 7, 5, &backing));
+	SAME(backing, "/dev/../nfs");
+	end();
+}
+
+static void test_btrfs(void)
+{
+	begin();
+	uint32_t maj = 1, min = 1;
+#define UUID "01234567-89ab-cdef-0123-456789abcdef"
+	put_dev(8, 1, SDA "/sda1");
+	put_dev(8, 2, SDA "/sda2");
+	put("sys/fs/btrfs/features/x", "1\n");
+	put("sys/fs/btrfs/" UUID "/label", "pool\n");
+	put_link("sys/fs/btrfs/" UUID "/devices/sda1", "../../../../devices/" SDA "/sda1");
+	put_link("sys/fs/btrfs/" UUID "/devices/sda2", "../../../../devices/" SDA "/sda2");
+	const struct devmap_tags *tags = devmap_tags(map, 0, 40, "/dev/sda1");
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_KNOWN);
+	SAME(tags->name, "/dev/sda1");
+	SAME(tags->type, "btrfs");
+	SAME(tags->uuid, UUID);
+	SAME(tags->label, "pool");
+	SAME(tags->origin, "sysfs");
+	CU_ASSERT_TRUE(tags->multi_device);
+	CU_ASSERT_PTR_EQUAL(devmap_tags(map, 8, 1, NULL), tags);
+	CU_ASSERT_TRUE(devmap_behind(map, 0, 40, "/dev/sda2", &maj, &min));
+	CU_ASSERT_EQUAL(maj, 8);
+	CU_ASSERT_EQUAL(min, 2);
+	CU_ASSERT_FALSE(devmap_mount_blocks(map, 0, 40, "/dev/sda1", NULL));
+
+	/* One of the devices is remote: so is the file system, by any of them. */
+#define UUID2 "11234567-89ab-cdef-0123-456789abcdef"
+	put_dev(8, 3, SDA "/sda3");
+	put_dev(43, 0, VIRTUAL "nbd0");
+	put("sys/fs/btrfs/" UUID2 "/temp_fsid", "1\n");
+	put_link("sys/fs/btrfs/" UUID2 "/devices/sda3", "../../../../devices/" SDA "/sda3");
+	put_link("sys/fs/btrfs/" UUID2 "/devices/nbd0", "../../../../devices/" VIRTUAL "nbd0");
+	CU_ASSERT_TRUE(devmap_mount_blocks(map, 0, 41, "/dev/sda3", NULL));
+	CU_ASSERT_FALSE(devmap_blocks(map, 8, 3, NULL));
+	/* Its UUID was made up by the kernel. */
+	CU_ASSERT_EQUAL(devmap_tags(map, 0, 41, "/dev/sda3")->known, DEVMAP_ANONYMOUS);
+	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3, NULL)->known, DEVMAP_NO_NODE);
+
+	/* The name of a dm device that has no node. */
+	put_dev(252, 7, VIRTUAL "dm-7");
+	put("sys/devices/" VIRTUAL "dm-7/dm/name", "luks-root\n");
+	CU_ASSERT_TRUE(devmap_behind(map, 0, 42, "/dev/mapper/luks-root", &maj, &min));
+	CU_ASSERT_EQUAL(min, 7);
+
+	static const char *const bad[] = {
+		"/dev/../etc/passwd", "/dev/", "/dev//sda1", "/dev/./sda1", "/dev/fd/0", "/dev/stdin", "/dev/nothing",
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); ++i) {
+		CU_ASSERT_FALSE(devmap_behind(map, 0, 43, bad[i], &maj, &min));
+		CU_ASSERT_TRUE(devmap_mount_blocks(map, 0, 43, bad[i], NULL));
+	}
+	CU_ASSERT_FALSE(devmap_behind(map, 0, 43, NULL, &maj, &min));
+	CU_ASSERT_FALSE(devmap_mount_blocks(map, 0, 43, "tmpfs", NULL));
+	end();
+}
+
+static void test_list(void)
+{
+	begin();
+	struct devmap_device *list = NULL;
+	CU_ASSERT_EQUAL(devmap_list(map, &list), -1);
+	CU_ASSERT_EQUAL(errno, ENOENT);
+	put_dev(8, 2, SDA "/sda2");
+	put("run/udev/data/b8:2", "E:ID_FS_TYPE=xfs\nE:ID_FS_USAGE=filesystem\n");
+	put_dev(8, 1, SDA "/sda1");
+	put("run/udev/data/b8:1", "E:ID_FS_TYPE=ext4\n");
+	put_dev(8, 3, SDA "/sda3");
+	put("run/udev/data/b8:3", "E:ID_FS_TYPE=swap\nE:ID_FS_USAGE=other\n");
+	put_dev(8, 4, SDA "/sda4");
+	put("run/udev/data/b8:4", "E:ID_FS_TYPE=linux_raid_member\nE:ID_FS_USAGE=raid\n");
+	put_dev(1, 0, VIRTUAL "ram0");
+	put("run/udev/data/b1:0", "E:ID_FS_TYPE=ext4\n");
+	put_dev(7, 0, VIRTUAL "loop0");
+	put_dev(8, 5, SDA "/sda5");
+	put("sys/devices/" SDA "/sda5/size", "0\n");
+	put("run/udev/data/b8:5", "E:ID_FS_TYPE=ext4\n");
+	put("sys/class/block/odd/dev", "12:34:56\n");
+	put("sys/class/block/odd/size", "1\n");
+	put("sys/module/zfs/version", "2\n");
+	put_dev(8, 6, SDA "/sda6");
+	CU_ASSERT_EQUAL_FATAL(devmap_list(map, &list), 2);
+	CU_ASSERT_EQUAL(list[0].minor, 1);
+	SAME(list[0].tags->name, "/dev/sda1");
+	SAME(list[1].tags->type, "xfs");
+	free(list);
+	/* With zfs about, only one who asks for a device has it probed. */
+	CU_ASSERT_EQUAL(devmap_tags(map, 8, 6, NULL)->known, DEVMAP_NO_NODE);
+	end();
+}
+
+/* Real devices. */
+
+/** A file on a loop device, which goes when its descriptor is closed. */
+struct loop {
+	int fd;
+	int number;
+	uint32_t minor;
+	char path[32];
+};
+
+static bool loop_open(struct loop *loop, const char *file)
+{
+	loop->fd = -1;
+	int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
+	int fd = open(file, O_RDWR | O_CLOEXEC);
+	for (int try = 0; try < 20 && control >= 0 && fd >= 0; ++try) {
+		loop->number = ioctl(control, LOOP_CTL_GET_FREE);
+		snprintf(loop->path, sizeof(loop->path), "/dev/loop%d", loop->number);
+		loop->fd = open(loop->path, O_RDWR | O_CLOEXEC);
+		struct loop_config config = {
+			.fd = (unsigned)fd,
+			.info.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_PARTSCAN,
+		};
+		if (loop->fd >= 0 && ioctl(loop->fd, LOOP_CONFIGURE, &config) == 0)
+			break;
+		if (loop->fd >= 0)
+			close(loop->fd);
+		loop->fd = -1;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (control >= 0)
+		close(control);
+	struct stat st;
+	if (loop->fd < 0 || fstat(loop->fd, &st) != 0)
+		return false;
+	loop->minor = minor(st.st_rdev);
+	return true;
+}
+
+static void loop_close(struct loop *loop)
+{
+	if (loop->fd >= 0)
+		close(loop->fd);
+	loop->fd = -1;
+}
+
+/** Make a file of so many MiB below root. */
+static void image(char *path, size_t size, const char *name, unsigned mib)
+{
+	snprintf(path, size, "%s/%s", root, name);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, (off_t)mib << 20) != 0)
+		abort();
+	close(fd);
+}
+
+__attribute__((format(printf, 1, 2)))
+static bool run(const char *format, ...)
+{
+	char command[1024];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	return system(command) == 0;
+}
+
+/** A map of the machine itself, but without its caches. */
+static void begin_real(void)
+{
+	begin();
+	devmap_free(map);
+	char path[128];
+	snprintf(path, sizeof(path), "%s/run", root);
+	map = devmap_new_at(&os, "/sys", path, "/dev");
+	if (!map)
+		abort();
+}
+
+static bool can_loop(void)
+{
+	return geteuid() == 0 && access("/dev/loop-control", W_OK) == 0;
+}
+
+static void test_real_ext4(void)
+{
+	if (!can_loop())
+		UNIT_SKIP("needs root and loop devices");
+	begin_real();
+	char path[128];
+	struct loop loop = {.fd = -1};
+	image(path, sizeof(path), "ext4.img", 16);
+	bool made = run("mkfs.ext4 -q -F -U 11111111-2222-3333-4444-555555555555 -L 'a\"b\\ $c' %s", path)
+	            && loop_open(&loop, path);
+	if (!made) {
+		end();
+		UNIT_SKIP("no mkfs.ext4, or no loop device free");
+	}
+	const char *backing = NULL;
+	SAME(devmap_name(map, 7, loop.minor), loop.path);
+	CU_ASSERT_FALSE(devmap_blocks(map, 7, loop.minor, &backing));
+	SAME(backing, path);
+	const struct devmap_tags *tags = devmap_tags(map, 7, loop.minor, NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_KNOWN);
+	SAME(tags->origin, "probe");
+	SAME(tags->name, loop.path);
+	SAME(tags->type, "ext4");
+	SAME(tags->usage, "filesystem");
+	SAME(tags->uuid, "11111111-2222-3333-4444-555555555555");
+	SAME(tags->label, "a\"b\\ $c");
+	CU_ASSERT_FALSE(tags->multi_device);
+
+	struct devmap_device *list = NULL;
+	ssize_t n = devmap_list(map, &list);
+	bool listed = false;
+	for (ssize_t i = 0; i < n; ++i)
+		listed |= list[i].tags == tags;
+	CU_ASSERT_TRUE(listed);
+	free(list);
+
+	/* A squashfs before it: which of the two it is, nobody can tell. */
+	devmap_free(map);
+	map = devmap_new_at(&os, "/sys", root, "/dev");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	char squashfs[96] = "hsqs";
+	squashfs[28] = 4;
+	CU_ASSERT_EQUAL(pwrite(loop.fd, squashfs, sizeof(squashfs), 0), (ssize_t)sizeof(squashfs));
+	fsync(loop.fd);
+	tags = devmap_tags(map, 7, loop.minor, NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_AMBIVALENT);
+	SAME(tags->type, NULL);
+
+	/* Nothing on it. */
+	devmap_free(map);
+	map = devmap_new_at(&os, "/sys", root, "/dev");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	static char zero[1 << 20];
+	CU_ASSERT_EQUAL(pwrite(loop.fd, zero, sizeof(zero), 0), (ssize_t)sizeof(zero));
+	fsync(loop.fd);
+	tags = devmap_tags(map, 7, loop.minor, NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_UNTAGGED);
+	SAME(tags->type, NULL);
+	loop_close(&loop);
+	end();
+}
+
+static uint32_t crc32(const void *data, size_t n)
+{
+	uint32_t crc = UINT32_MAX;
+	for (const unsigned char *byte = data; n--; ++byte) {
+		crc ^= *byte;
+		for (int i = 0; i < 8; ++i)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+	}
+	return ~crc;
+}
+
+static void put32(unsigned char *at, uint32_t value)
+{
+	for (int i = 0; i < 4; ++i)
+		at[i] = (unsigned char)(value >> 8 * i);
+}
+
+/** Write a GPT of one partition, number 3, from sector 2048 for 16384. */
+static bool write_gpt(int fd, uint32_t sectors)
+{
+	static unsigned char disk[34 * 512];
+	memset(disk, 0, sizeof(disk));
+	unsigned char *mbr = disk + 446, *head = disk + 512, *entry = disk + 1024 + 2 * 128;
+	mbr[4] = 0xee;
+	put32(mbr + 8, 1);
+	put32(mbr + 12, sectors - 1);
+	memcpy(disk + 510, "\x55\xaa", 2);
+	memset(entry, 0x11, 16);
+	memset(entry + 16, 0xab, 16);
+	put32(entry + 32, 2048);
+	put32(entry + 40, 2048 + 16384 - 1);
+	const char *name = "my part";
+	for (size_t i = 0; name[i]; ++i)
+		entry[56 + 2 * i] = (unsigned char)name[i];
+	memcpy(head, "EFI PART\0\0\1\0", 12);
+	put32(head + 12, 92);
+	put32(head + 24, 1);
+	put32(head + 32, sectors - 1);
+	put32(head + 40, 34);
+	put32(head + 48, sectors - 34);
+	memset(head + 56, 0x77, 16);
+	put32(head + 72, 2);
+	put32(head + 80, 128);
+	put32(head + 84, 128);
+	put32(head + 88, crc32(disk + 1024, 128 * 128));
+	put32(head + 16, crc32(head, 92));
+	return pwrite(fd, disk, sizeof(disk), 0) == (ssize_t)sizeof(disk);
+}
+
+/** Have the kernel know partition 3 of a loop, whose type of table it may not. */
+static bool add_partition(const struct loop *loop, int op)
+{
+	struct blkpg_partition part = {.start = 2048 * 512, .length = 16384 * 512, .pno = 3};
+	struct blkpg_ioctl_arg arg = {.op = op, .datalen = sizeof(part), .data = &part};
+	return ioctl(loop->fd, BLKPG, &arg) == 0 || (op == BLKPG_ADD_PARTITION && errno == EBUSY);
+}
+
+static void test_real_partition(void)
+{
+	if (!can_loop())
+		UNIT_SKIP("needs root and loop devices");
+	begin_real();
+	char path[128], node[64];
+	struct loop loop = {.fd = -1};
+	struct stat st;
+	image(path, sizeof(path), "disk.img", 16);
+	bool made = loop_open(&loop, path) && write_gpt(loop.fd, 16 << 11) && fsync(loop.fd) == 0
+	            && add_partition(&loop, BLKPG_ADD_PARTITION);
+	snprintf(node, sizeof(node), "%sp3", loop.path);
+	if (!made || stat(node, &st) != 0) {
+		loop_close(&loop);
+		end();
+		UNIT_SKIP("no partitions on loop devices");
+	}
+	CU_ASSERT_TRUE(run("mkfs.ext4 -q -F -L inner %s", node));
+	const struct devmap_tags *tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev), NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_KNOWN);
+	SAME(tags->name, node);
+	SAME(tags->type, "ext4");
+	SAME(tags->label, "inner");
+	SAME(tags->partuuid, "abababab-abab-abab-abab-abababababab");
+	SAME(tags->partlabel, "my part");
+	/* The disk holds a table and no file system. */
+	tags = devmap_tags(map, 7, loop.minor, NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_UNTAGGED);
+	SAME(tags->partuuid, NULL);
+	add_partition(&loop, BLKPG_DEL_PARTITION);
+	loop_close(&loop);
+	end();
+}
+
+static void test_real_btrfs(void)
+{
+	if (!can_loop())
+		UNIT_SKIP("needs root and loop devices");
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0)
+		UNIT_SKIP("no mount namespace");
+	begin_real();
+	char path[3][128], point[128], other[128], options[64];
+	struct loop loops[3] = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
+	bool one = false, two = false;
+	snprintf(point, sizeof(point), "%s/one", root);
+	snprintf(other, sizeof(other), "%s/two", root);
+	mkdir(point, 0755);
+	mkdir(other, 0755);
+	for (int i = 0; i < 3; ++i) {
+		char name[16];
+		snprintf(name, sizeof(name), "%d.img", i);
+		image(path[i], sizeof(path[i]), name, 192);
+		if (!loop_open(&loops[i], path[i])) {
+			unit_skip("no loop device free");
+			goto out;
+		}
+	}
+	if (!run("mkfs.btrfs -q -f -L single -U 22222222-2222-3333-4444-555555555555 %s >/dev/null",
+	         loops[0].path)
+	    || !run("mkfs.btrfs -q -f -d raid1 -m raid1 -L pair"
+	            " -U 33333333-2222-3333-4444-555555555555 %s %s >/dev/null",
+	            loops[1].path, loops[2].path)) {
+		unit_skip("no mkfs.btrfs");
+		goto out;
+	}
+	snprintf(options, sizeof(options), "device=%s", loops[2].path);
+	one = mount(loops[0].path, point, "btrfs", 0, NULL) == 0;
+	two = mount(loops[1].path, other, "btrfs", 0, options) == 0;
+	if (!one || !two) {
+		unit_skip("btrfs cannot be mounted");
+		goto out;
+	}
+
+	struct stat st;
+	CU_ASSERT_EQUAL_FATAL(stat(point, &st), 0);
+	CU_ASSERT_EQUAL(major(st.st_dev), 0);
+	const struct devmap_tags *tags = devmap_tags(map, 0, minor(st.st_dev), loops[0].path);
+	SAME(tags->name, loops[0].path);
+	SAME(tags->type, "btrfs");
+	SAME(tags->uuid, "22222222-2222-3333-4444-555555555555");
+	SAME(tags->label, "single");
+	SAME(tags->origin, "probe");
+	CU_ASSERT_FALSE(tags->multi_device);
+	CU_ASSERT_EQUAL(devmap_tags(map, 0, minor(st.st_dev), "none")->known, DEVMAP_ANONYMOUS);
+
+	CU_ASSERT_EQUAL_FATAL(stat(other, &st), 0);
+	for (int i = 1; i < 3; ++i) {
+		tags = devmap_tags(map, 0, minor(st.st_dev), loops[i].path);
+		SAME(tags->name, loops[i].path);
+		SAME(tags->uuid, "33333333-2222-3333-4444-555555555555");
+		CU_ASSERT_TRUE(tags->multi_device);
+	}
+	const char *backing = NULL;
+	CU_ASSERT_FALSE(devmap_mount_blocks(map, 0, minor(st.st_dev), loops[1].path, &backing));
+	SAME(backing, path[1]);
+
+	/* Where /dev has no nodes, sysfs alone tells as much. */
+	devmap_free(map);
+	map = devmap_new_at(&os, "/sys", root, root);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	tags = devmap_tags(map, 0, minor(st.st_dev), loops[1].path);
+	SAME(tags->origin, "sysfs");
+	SAME(tags->uuid, "33333333-2222-3333-4444-555555555555");
+	SAME(tags->label, "pair");
+	CU_ASSERT_TRUE(tags->multi_device);
+out:
+	if (one)
+		umount2(point, MNT_DETACH);
+	if (two)
+		umount2(other, MNT_DETACH);
+	for (int i = 0; i < 3; ++i)
+		loop_close(&loops[i]);
+	end();
+}
+
+static void test_real_denied(void)
+{
+	struct stat st;
+	if (stat("/dev/vda", &st) != 0 || !S_ISBLK(st.st_mode))
+		UNIT_SKIP("no /dev/vda");
+	int fd = open("/dev/vda", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0) {
+		close(fd);
+		UNIT_SKIP("/dev/vda can be opened here");
+	}
+	begin_real();
+	const struct devmap_tags *tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev), NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(tags);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_DENIED);
+	SAME(tags->name, "/dev/vda");
+	SAME(tags->uuid, NULL);
+	SAME(tags->origin, NULL);
+	struct devmap_device *list = NULL;
+	CU_ASSERT(devmap_list(map, &list) >= 0);
+	free(list);
+	end();
+}
+
+static const struct unit_test tests[] = {
+	{"names", test_names},
+	{"udev", test_udev},
+	{"udev-hostile", test_udev_hostile},
+	{"cache", test_cache},
+	{"members", test_members},
+	{"blocks", test_blocks},
+	{"loop", test_loop},
+	{"btrfs", test_btrfs},
+	{"list", test_list},
+	{"real-ext4", test_real_ext4},
+	{"real-partition", test_real_partition},
+	{"real-denied", test_real_denied},
+	{"real-btrfs", test_real_btrfs},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_devmap = {"devmap", tests};
