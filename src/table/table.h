@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/mount.h"
+#include "base/strbuf.h"
 #include "os/os.h"
 
 #include <stdbool.h>
@@ -18,7 +19,8 @@
 #include <stdint.h>
 
 enum table_source {
-	TABLE_AUTO,       /* listmount where it is there and pays, else mountinfo */
+	TABLE_AUTO,       /* listmount where it is there and permitted, for its
+	                     unique IDs; else mountinfo */
 	TABLE_LISTMOUNT,  /* the kernel's listmount(2) and statmount(2) */
 	TABLE_MOUNTINFO,  /* /proc/self/mountinfo, or that of a task */
 	TABLE_RECORDED,   /* a mountinfo read earlier: nothing live */
@@ -30,7 +32,7 @@ enum table_source {
 struct table_problem {
 	uint32_t line;       /* from 1; 0 if it is of no line */
 	const char *reason;  /* "mount ID: not a number" */
-	const char *text;    /* the line, cut at 200 bytes, as it was */
+	const char *text;    /* the line, cut at 200 bytes, as it was (a NUL as '?') */
 };
 
 struct mount_table {
@@ -40,11 +42,16 @@ struct mount_table {
 	struct mount *mounts;
 	size_t count;
 	struct table_problem *problems;
-	size_t nproblems;
+	size_t nproblems;           /* at most TABLE_MAX_PROBLEMS */
+	uint64_t more_problems;     /* beyond these: counted, not kept */
 	unsigned vanished;          /* went away between list and stat */
 	unsigned relisted;          /* times that it was read again */
 	struct arena arena;         /* owns the strings */
+	size_t mounts_room, problems_room;
 };
+
+/** The most problems that are kept, so that a file of garbage costs little. */
+#define TABLE_MAX_PROBLEMS 10000
 
 /**
  * Read the mount table of this process from the kernel.
@@ -55,10 +62,15 @@ struct mount_table {
  *         enum mount_fields wanted.  MF_IDS is always given; more than was
  *         asked for may come.
  * @return
- *         A table, or NULL.
+ *         A table, or NULL.  What the kernel's statmount lacks (the source and
+ *         the subtype before 6.13, the options before 6.11) is filled from
+ *         mountinfo; without /proc it stays NULL and is not in table->fields.
  * Errors: ENOSYS (that source is missing here), ENOENT or EACCES (no /proc),
  *         EPERM, ENOMEM.
  * Ownership: table_free().
+ *
+ * Between the two sources, the keys apart, one difference is known: "mand" in
+ * fs_opts, which statmount does not tell (and which has no effect since 5.15).
  */
 struct mount_table *table_read_kernel(struct os *os, enum table_source source, unsigned fields);
 
@@ -66,8 +78,9 @@ struct mount_table *table_read_kernel(struct os *os, enum table_source source, u
  * Read mountinfo relative to a directory: "self/mountinfo" in /proc, or
  * "mountinfo" in /proc/PID.
  *
- * With os->torn_reads a table in which a parent is missing is read again, up
- * to 3 times: kernels before 5.8 could lose lines (9f6c61f96f2d97).
+ * A table in which table_parent_missing() is read again, up to 3 times:
+ * kernels before 5.8 could lose lines (9f6c61f96f2d97), and on any kernel a
+ * long table is read in pieces, between which mounts can move.
  *
  * @return a table, or NULL.
  * Errors: those of os_read_file().
@@ -77,6 +90,13 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 /**
  * Read a recorded mountinfo, or with TABLE_FSTAB or TABLE_MTAB a file in
  * their format.
+ *
+ * An fstab or mtab gives point, fstype, source, and the whole options as
+ * fs_opts, escaped as they were written; source tags (UUID=...) stay text.
+ * Keys are 1, 2, ... and parents are made from the paths: the last earlier
+ * entry (in an fstab, failing that, a later one) whose point is the nearest
+ * ancestor; in an mtab also one with the same point.  What has no such entry
+ * (swap too) is its own parent.
  *
  * @return a table; its problems tell what could not be parsed.  NULL on error.
  * Errors: those of os_read_file().
@@ -101,11 +121,12 @@ struct mount_table *table_parse_mountinfo(const char *text, size_t len);
  * @keys, n
  *         The mounts to ask for.
  * @procfd, path
- *         Where a mountinfo table was read from; as given then.
+ *         Where a mountinfo table was read from; as given then.  A NULL path
+ *         is the table of this process.
  * @return
  *         A table with those of the mounts that are still there, in any
  *         order, or NULL.
- * Errors: as for the first reading.
+ * Errors: as for the first reading; EINVAL for a table that is not live.
  */
 struct mount_table *table_ask_again(struct os *os, const struct mount_table *table,
                                     const uint64_t *keys, size_t n, int procfd, const char *path);
@@ -116,27 +137,38 @@ void table_free(struct mount_table *table);
 /** A source's name: "listmount", "mountinfo", "recorded", "fstab", "mtab". */
 const char *table_source_name(enum table_source source);
 
-/** Whether a mount of the table has a parent that is neither there nor itself. */
+/**
+ * Whether parents are missing that must have been there.
+ *
+ * One missing parent is normal: that of the mount of the process's root; or,
+ * for a process whose root is a plain directory, the mount that holds it.
+ * The reachable ancestors of a reachable mount are reachable, so that any
+ * further one was lost, or moved while the table was read.  A parent of 0 is
+ * none.
+ *
+ * @return false also when there was no memory to look.
+ */
 bool table_parent_missing(const struct mount_table *table);
 
-/** Add a record, zeroed.  For readers.  @return it, or NULL (ENOMEM). */
+/** Add a record, zeroed.  For readers.  @return it, until the next is added;
+    or NULL (ENOMEM). */
 struct mount *table_add(struct mount_table *table);
 
 /** Make an empty table.  For readers.  @return it, or NULL (ENOMEM). */
 struct mount_table *table_new(enum table_source source);
 
-/** Note a problem.  For readers.  @return 0, or -1 (ENOMEM). */
+/** Note a problem; reason must be static.  For readers.  @return 0, or -1 (ENOMEM). */
 int table_problem(struct mount_table *table, uint32_t line, const char *reason,
                   const char *text, size_t len);
 
 /**
  * The options as findmnt's OPTIONS shows them: "rw" or "ro" first (ro if the
  * mount or its file system is), then those of the mount, then those of the
- * file system, each once.
+ * file system, each once.  Those of a line of an fstab or mtab stand as they
+ * were written.
  *
  * @out     Appended to; escapes in fs_opts are decoded.
  */
-struct strbuf;
 void table_options(const struct mount *mount, struct strbuf *out);
 
 #endif

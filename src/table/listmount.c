@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The mount table by listmount(2) and statmount(2).
+ *
+ * listmount gives the IDs, in pages, ascending (which is not topological);
+ * statmount then answers for one ID at a time, so that its cost is what the
+ * mask costs: ids alone are a quarter of everything.  The mask is the smallest
+ * that the wanted fields need.
+ *
+ * What 6.18 gives (seen by running, field by field): root, point, type,
+ * subtype and source are raw bytes; the options are mountinfo's last field
+ * behind "rw,", escapes and all.  A bit of the answer's mask is absent when
+ * there is nothing to tell (no subtype, no options, an empty source), which
+ * looks the same as a kernel that does not know the bit; kernels since 6.15
+ * tell what they know, before that the bits that no mount of the table has are
+ * taken as not known.  What is not known comes from mountinfo, joined by the
+ * 32-bit ID.
+ */
+#include "table/table_impl.h"
+
+#include "base/map64.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LIST_PAGE = 2048,
+	STAT_ROOM = 16 * 1024,         /* to begin with */
+	STAT_ROOM_MAX = 64 << 20,
+	RELISTS = 3,
+};
+
+struct reader {
+	struct os *os;
+	struct mount_table *table;
+	unsigned fields;               /* enum mount_fields wanted */
+	uint64_t mask;                 /* STATMOUNT_* to ask for */
+	uint64_t seen;                 /* bits that any mount had */
+	struct k_statmount *buf;
+	size_t room;
+	struct strbuf text;
+	uint64_t attr;                 /* that vfs_opts was made from */
+	const char *vfs_opts;
+};
+
+/* Strings. */
+
+/** The string at an offset, or NULL if the answer does not have that bit. */
+static const char *reader_str(const struct reader *r, uint64_t bit, uint32_t offset)
+{
+	size_t room = r->room - sizeof(*r->buf);
+	if (!(r->buf->mask & bit) || offset >= room || !memchr(r->buf->str + offset, '\0', room - offset))
+		return NULL;
+	return r->buf->str + offset;
+}
+
+/**
+ * Keep a string.  Neighbours in a table are alike: the same string as that of
+ * the record before is shared.
+ *
+ * @return 0, or -1.
+ * Errors: ENOMEM.
+ */
+static int reader_keep(struct reader *r, const char *str, const char *before, const char **kept)
+{
+	if (!str) {
+		*kept = NULL;
+		return 0;
+	}
+	if (before && strcmp(str, before) == 0) {
+		*kept = before;
+		return 0;
+	}
+	*kept = arena_strndup(&r->table->arena, str, strlen(str));
+	return *kept ? 0 : -1;
+}
+
+/** Keep what was put together in the buffer of text. */
+static int reader_keep_text(struct reader *r, const char *before, const char **kept)
+{
+	if (r->text.failed) {
+		errno = ENOMEM;
+		return -1;
+	}
+	return reader_keep(r, strbuf_str(&r->text), before, kept);
+}
+
+/** A flag and how mountinfo spells it. */
+struct flag_word {
+	uint64_t mask, value;
+	const char *word;
+};
+
+static void put_flags(struct strbuf *out, uint64_t flags, const struct flag_word *words, size_t n)
+{
+	for (size_t i = 0; i < n; ++i) {
+		if ((flags & words[i].mask) == words[i].value)
+			strbuf_puts(out, words[i].word);
+	}
+}
+
+/** Options of the mount, in the order of show_mnt_opts(), fs/proc_namespace.c. */
+static int read_vfs_opts(struct reader *r, struct mount *m)
+{
+	static const struct flag_word words[] = {
+		{K_MOUNT_ATTR_RDONLY, K_MOUNT_ATTR_RDONLY, "ro"},
+		{K_MOUNT_ATTR_RDONLY, 0, "rw"},
+		{K_MOUNT_ATTR_NOSUID, K_MOUNT_ATTR_NOSUID, ",nosuid"},
+		{K_MOUNT_ATTR_NODEV, K_MOUNT_ATTR_NODEV, ",nodev"},
+		{K_MOUNT_ATTR_NOEXEC, K_MOUNT_ATTR_NOEXEC, ",noexec"},
+		{K_MOUNT_ATTR_ATIME, K_MOUNT_ATTR_NOATIME, ",noatime"},
+		{K_MOUNT_ATTR_NODIRATIME, K_MOUNT_ATTR_NODIRATIME, ",nodiratime"},
+		{K_MOUNT_ATTR_ATIME, K_MOUNT_ATTR_RELATIME, ",relatime"},
+		{K_MOUNT_ATTR_NOSYMFOLLOW, K_MOUNT_ATTR_NOSYMFOLLOW, ",nosymfollow"},
+		{K_MOUNT_ATTR_IDMAP, K_MOUNT_ATTR_IDMAP, ",idmapped"},
+	};
+	if (!r->vfs_opts || r->attr != r->buf->mnt_attr) {
+		strbuf_reset(&r->text);
+		put_flags(&r->text, r->buf->mnt_attr, words, sizeof(words) / sizeof(*words));
+		if (reader_keep_text(r, NULL, &r->vfs_opts) != 0)
+			return -1;
+		r->attr = r->buf->mnt_attr;
+	}
+	m->vfs_opts = r->vfs_opts;
+	return 0;
+}
+
+/** Options of the file system, in the order of show_sb_opts(). */
+static int read_fs_opts(struct reader *r, struct mount *m, const struct mount *before)
+{
+	static const struct flag_word words[] = {
+		{K_SB_RDONLY, K_SB_RDONLY, "ro"},
+		{K_SB_RDONLY, 0, "rw"},
+		{K_SB_SYNCHRONOUS, K_SB_SYNCHRONOUS, ",sync"},
+		{K_SB_DIRSYNC, K_SB_DIRSYNC, ",dirsync"},
+		{K_SB_MANDLOCK, K_SB_MANDLOCK, ",mand"},
+		{K_SB_LAZYTIME, K_SB_LAZYTIME, ",lazytime"},
+	};
+	const char *opts = reader_str(r, K_STATMOUNT_MNT_OPTS, r->buf->mnt_opts);
+	strbuf_reset(&r->text);
+	put_flags(&r->text, r->buf->sb_flags, words, sizeof(words) / sizeof(*words));
+	if (opts && *opts) {
+		strbuf_putc(&r->text, ',');
+		strbuf_puts(&r->text, opts);
+	}
+	return reader_keep_text(r, before ? before->fs_opts : NULL, &m->fs_opts);
+}
+
+/** The type, with its subtype. */
+static int read_fstype(struct reader *r, struct mount *m, const struct mount *before)
+{
+	const char *type = reader_str(r, K_STATMOUNT_FS_TYPE, r->buf->fs_type);
+	const char *subtype = reader_str(r, K_STATMOUNT_FS_SUBTYPE, r->buf->fs_subtype);
+	if (type && subtype && *subtype) {
+		strbuf_reset(&r->text);
+		strbuf_puts(&r->text, type);
+		strbuf_putc(&r->text, '.');
+		strbuf_puts(&r->text, subtype);
+		return reader_keep_text(r, before ? before->fstype : NULL, &m->fstype);
+	}
+	return reader_keep(r, type, before ? before->fstype : NULL, &m->fstype);
+}
+
+/** How the mount propagates, and the text of mountinfo's optional fields. */
+static int read_propagation(struct reader *r, struct mount *m)
+{
+	const struct k_statmount *sm = r->buf;
+	strbuf_reset(&r->text);
+	if (sm->mnt_propagation & K_MS_SHARED) {
+		m->propagation |= MP_SHARED;
+		m->peer_group = sm->mnt_peer_group;
+		strbuf_printf(&r->text, " shared:%llu", (unsigned long long)m->peer_group);
+	}
+	if (sm->mnt_propagation & K_MS_SLAVE) {
+		m->propagation |= MP_SLAVE;
+		m->master = sm->mnt_master;
+		strbuf_printf(&r->text, " master:%llu", (unsigned long long)m->master);
+		/* The nearest group of this root; mountinfo has it if it is another. */
+		if (sm->mask & K_STATMOUNT_PROPAGATE_FROM && sm->propagate_from != 0
+		    && sm->propagate_from != m->master) {
+			m->propagate_from = sm->propagate_from;
+			strbuf_printf(&r->text, " propagate_from:%llu", (unsigned long long)m->propagate_from);
+		}
+	}
+	if (sm->mnt_propagation & K_MS_UNBINDABLE) {
+		m->propagation |= MP_UNBINDABLE;
+		strbuf_puts(&r->text, " unbindable");
+	}
+	if (r->text.len == 0 && !r->text.failed)
+		return 0;
+	if (reader_keep_text(r, NULL, &m->opt_fields) != 0)
+		return -1;
+	++m->opt_fields;   /* the first blank */
+	return 0;
+}
+
+/* One mount. */
+
+/** The smallest mask for the wanted fields, of what this kernel has. */
+static uint64_t reader_mask(const struct os *os, unsigned fields)
+{
+	uint64_t mask = K_STATMOUNT_MNT_BASIC;
+	if (fields & MF_DEV)
+		mask |= K_STATMOUNT_SB_BASIC;
+	if (fields & MF_ROOT)
+		mask |= K_STATMOUNT_MNT_ROOT;
+	if (fields & MF_POINT)
+		mask |= K_STATMOUNT_MNT_POINT;
+	if (fields & MF_FSTYPE)
+		mask |= K_STATMOUNT_FS_TYPE | K_STATMOUNT_FS_SUBTYPE;
+	if (fields & MF_SOURCE)
+		mask |= K_STATMOUNT_SB_SOURCE;
+	if (fields & MF_FS_OPTS)
+		mask |= K_STATMOUNT_SB_BASIC | K_STATMOUNT_MNT_OPTS;
+	if (fields & MF_PROPAGATION)
+		mask |= K_STATMOUNT_PROPAGATE_FROM;
+	/* The subtype came with the source, which shows whether it is known. */
+	if (fields & MF_FSTYPE && os->statmount_mask == 0)
+		mask |= K_STATMOUNT_SB_SOURCE;
+	return os->statmount_mask ? mask & os->statmount_mask : mask;
+}
+
+/** Ask for a mount, with a buffer that is large enough.  @return 0, or -1. */
+static int reader_ask(struct reader *r, uint64_t id)
+{
+	while (os_statmount(r->os, id, r->mask, r->buf, r->room) != 0) {
+		if (errno != EOVERFLOW || r->room >= STAT_ROOM_MAX)
+			return -1;
+		struct k_statmount *bigger = realloc(r->buf, r->room * 2);
+		if (!bigger)
+			return -1;
+		r->buf = bigger;
+		r->room *= 2;
+	}
+	return 0;
+}
+
+/** Fill a record from the answer; before is the record before it, or NULL. */
+static int reader_fill(struct reader *r, struct mount *m, const struct mount *before)
+{
+	const struct k_statmount *sm = r->buf;
+	r->seen |= sm->mask;
+	m->key = m->uniq_id = sm->mnt_id;
+	m->parent_key = sm->mnt_parent_id;
+	m->id = sm->mnt_id_old;
+	m->parent_id = sm->mnt_parent_id_old;
+	if (sm->mask & K_STATMOUNT_SB_BASIC) {
+		m->dev_major = sm->sb_dev_major;
+		m->dev_minor = sm->sb_dev_minor;
+	}
+	if (reader_keep(r, reader_str(r, K_STATMOUNT_MNT_ROOT, sm->mnt_root),
+	                before ? before->root : NULL, &m->root) != 0
+	    || reader_keep(r, reader_str(r, K_STATMOUNT_MNT_POINT, sm->mnt_point), NULL, &m->point) != 0
+	    || reader_keep(r, reader_str(r, K_STATMOUNT_SB_SOURCE, sm->sb_source),
+	                   before ? before->source : NULL, &m->source) != 0)
+		return -1;
+	if (m->source && !*m->source)
+		m->source = NULL;
+	if (r->fields & MF_FSTYPE && read_fstype(r, m, before) != 0)
+		return -1;
+	if (r->fields & MF_VFS_OPTS && read_vfs_opts(r, m) != 0)
+		return -1;
+	if (r->fields & MF_FS_OPTS && read_fs_opts(r, m, before) != 0)
+		return -1;
+	return r->fields & MF_PROPAGATION ? read_propagation(r, m) : 0;
+}
+
+/** Add a mount to the table, unless it went away.  @return 0, or -1. */
+static int reader_add(struct reader *r, uint64_t id)
+{
+	struct mount_table *table = r->table;
+	if (reader_ask(r, id) != 0) {
+		/* EPERM: moved to where we do not see it; at the first, forbidden. */
+		if (errno == ENOENT || (errno == EPERM && table->count > 0)) {
+			++table->vanished;
+			return 0;
+		}
+		return -1;
+	}
+	struct mount *m = table_add(table);
+	if (!m)
+		return -1;
+	return reader_fill(r, m, table->count > 1 ? m - 1 : NULL);
+}
+
+/* All mounts. */
+
+/** List the IDs below the root.  @return 0, or -1 with the outputs untouched. */
+static int list_ids(struct os *os, uint64_t **ids, size_t *n)
+{
+	uint64_t *list = NULL;
+	size_t count = 0, room = 0;
+	for (;;) {
+		if (room - count < LIST_PAGE) {
+			room = room * 2 + LIST_PAGE;
+			uint64_t *bigger = reallocarray(list, room, sizeof(*list));
+			if (!bigger)
+				goto fail;
+			list = bigger;
+		}
+		ssize_t got = os_listmount(os, K_LSMT_ROOT, count ? list[count - 1] : 0, list + count,
+		                           LIST_PAGE);
+		if (got < 0)
+			goto fail;
+		count += (size_t)got;
+		if (got < LIST_PAGE)
+			break;
+	}
+	*ids = list;
+	*n = count;
+	return 0;
+
+fail:
+	free(list);
+	return -1;
+}
+
+/**
+ * List again, and merge: what is no longer listed is dropped, what is new is
+ * added, and what has no parent in the table is asked for again, since it may
+ * have moved.
+ */
+static int reader_relist(struct reader *r)
+{
+	struct mount_table *table = r->table;
+	struct mount *old = table->mounts;
+	size_t nold = table->count;
+	uint64_t *ids = NULL;
+	size_t n = 0, kept = 0;
+	int rc = -1;
+	struct map64 known;
+
+	map64_init(&known);
+	if (map64_reserve(&known, nold) != 0 || list_ids(r->os, &ids, &n) != 0)
+		goto out;
+	for (size_t i = 0; i < nold; ++i)
+		map64_put(&known, old[i].key, (uint32_t)i);
+
+	table->mounts = NULL;
+	table->count = table->mounts_room = 0;
+	++table->relisted;
+	rc = 0;
+	for (size_t i = 0; rc == 0 && i < n; ++i) {
+		uint32_t at = map64_get(&known, ids[i]);
+		kept += at != MAP64_NONE;
+		if (at == MAP64_NONE || map64_get(&known, old[at].parent_key) == MAP64_NONE) {
+			rc = reader_add(r, ids[i]);
+			continue;
+		}
+		struct mount *m = table_add(table);
+		if (m)
+			*m = old[at];
+		else
+			rc = -1;
+	}
+	table->vanished += (unsigned)(nold - kept);
+	free(old);
+out:
+	free(ids);
+	map64_destroy(&known);
+	return rc;
+}
+
+/* What statmount does not tell. */
+
+/** Whether the kernel knows a bit, as far as can be told. */
+static bool reader_knows(const struct reader *r, uint64_t bit)
+{
+	return (r->os->statmount_mask ? r->os->statmount_mask : r->seen) & bit;
+}
+
+/** The wanted fields that must come from elsewhere. */
+static unsigned reader_lacks(const struct reader *r)
+{
+	unsigned lacks = 0;
+	if (r->table->count == 0)
+		return 0;
+	if (r->fields & MF_SOURCE && !reader_knows(r, K_STATMOUNT_SB_SOURCE))
+		lacks |= MF_SOURCE;
+	if (r->fields & MF_FS_OPTS && !reader_knows(r, K_STATMOUNT_MNT_OPTS))
+		lacks |= MF_FS_OPTS;
+	if (r->fields & MF_FSTYPE
+	    && !reader_knows(r, r->os->statmount_mask ? K_STATMOUNT_FS_SUBTYPE
+	                                              : K_STATMOUNT_FS_SUBTYPE | K_STATMOUNT_SB_SOURCE)) {
+		/* Of the types that have subtypes there is this family. */
+		for (size_t i = 0; i < r->table->count && !(lacks & MF_FSTYPE); ++i) {
+			const char *type = r->table->mounts[i].fstype;
+			if (type && strncmp(type, "fuse", 4) == 0)
+				lacks |= MF_FSTYPE;
+		}
+	}
+	return lacks;
+}
+
+/** Take fields from another record of the same mount, or clear them. */
+static int reader_take(struct reader *r, struct mount *m, const struct mount *other, unsigned fields)
+{
+	if (fields & MF_SOURCE && reader_keep(r, other ? other->source : NULL, NULL, &m->source) != 0)
+		return -1;
+	if (fields & MF_FS_OPTS && reader_keep(r, other ? other->fs_opts : NULL, NULL, &m->fs_opts) != 0)
+		return -1;
+	if (fields & MF_FSTYPE && other && reader_keep(r, other->fstype, NULL, &m->fstype) != 0)
+		return -1;
+	return 0;
+}
+
+/** Fill from mountinfo what statmount lacks.  @return 0, or -1 (ENOMEM). */
+static int reader_complete(struct reader *r)
+{
+	struct mount_table *table = r->table;
+	unsigned lacks = reader_lacks(r);
+	table->fields = r->fields | MF_IDS;
+	if (lacks == 0)
+		return 0;
+
+	struct map64 ids;
+	map64_init(&ids);
+	int rc = -1;
+	struct mount_table *info = table_read_mountinfo(r->os, AT_FDCWD, TABLE_SELF_MOUNTINFO);
+	if (!info && errno == ENOMEM)
+		goto out;
+	if (!info)
+		table->fields &= ~(lacks & ~(unsigned)MF_FSTYPE);   /* the type without subtype remains */
+	if (map64_reserve(&ids, info ? info->count : 0) != 0)
+		goto out;
+	for (size_t i = 0; info && i < info->count; ++i)
+		map64_put(&ids, info->mounts[i].id, (uint32_t)i);
+
+	rc = 0;
+	for (size_t i = 0; rc == 0 && i < table->count; ++i) {
+		uint32_t at = map64_get(&ids, table->mounts[i].id);
+		rc = reader_take(r, &table->mounts[i], at == MAP64_NONE ? NULL : &info->mounts[at], lacks);
+	}
+out:
+	map64_destroy(&ids);
+	table_free(info);
+	return rc;
+}
+
+/* The whole. */
+
+static int reader_init(struct reader *r, struct os *os, unsigned fields)
+{
+	*r = (struct reader){
+		.os = os,
+		.fields = fields & MF_ALL,
+		.mask = reader_mask(os, fields),
+		.room = STAT_ROOM,
+	};
+	strbuf_init(&r->text);
+	r->table = table_new(TABLE_LISTMOUNT);
+	r->buf = calloc(1, r->room);
+	if (!r->table || !r->buf)
+		return -1;
+	r->table->unique_ids = true;
+	return 0;
+}
+
+/** @return the table, or NULL if it failed. */
+static struct mount_table *reader_finish(struct reader *r, bool failed)
+{
+	int error = errno;
+	if (failed) {
+		table_free(r->table);
+		r->table = NULL;
+	}
+	free(r->buf);
+	strbuf_destroy(&r->text);
+	errno = error;
+	return r->table;
+}
+
+struct mount_table *table_read_listmount(struct os *os, unsigned fields)
+{
+	struct reader r;
+	uint64_t *ids = NULL;
+	size_t n = 0;
+	bool failed = true;
+
+	if (reader_init(&r, os, fields) != 0 || list_ids(os, &ids, &n) != 0
+	    || table_reserve(r.table, n) != 0)
+		goto out;
+	for (size_t i = 0; i < n; ++i) {
+		if (reader_add(&r, ids[i]) != 0)
+			goto out;
+	}
+	while (r.table->relisted < RELISTS && table_parent_missing(r.table)) {
+		if (reader_relist(&r) != 0)
+			goto out;
+	}
+	failed = reader_complete(&r) != 0;
+out:
+	free(ids);
+	return reader_finish(&r, failed);
+}
+
+struct mount_table *table_ask_listmount(struct os *os, unsigned fields, const uint64_t *keys,
+                                        size_t n)
+{
+	struct reader r;
+	bool failed = true;
+	if (reader_init(&r, os, fields) != 0)
+		goto out;
+	for (size_t i = 0; i < n; ++i) {
+		if (reader_add(&r, keys[i]) != 0)
+			goto out;
+	}
+	failed = reader_complete(&r) != 0;
+out:
+	return reader_finish(&r, failed);
+}

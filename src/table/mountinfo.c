@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parser of proc_pid_mountinfo(5).  Pure.
+ *
+ *   36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+ *   (1)(2)(3)  (4)   (5)   (6)        (7..)   (8)(9)  (10)     (11)
+ *
+ * The text is copied once into the table's arena and cut up there: a record's
+ * strings are slices of its line, decoded in place and ended by a NUL.  A line
+ * is cut only when all of it was understood; problems quote the original.
+ *
+ * Fields are separated by exactly one blank, so that two in a row mean an
+ * empty field; only the source may be empty (mount("", ...)).  It is also the
+ * one field that may hold blanks, as old cifs wrote them: it goes up to the
+ * last blank of the line, since options hold none.
+ */
+#include "table/table.h"
+
+#include "base/escape.h"
+
+#include <string.h>
+
+/** What is left of a line: from at up to end; at is NULL when all is taken. */
+struct rest {
+	char *at, *end;
+};
+
+/** Some bytes of a line. */
+struct slice {
+	char *at;
+	size_t n;
+};
+
+/** Reasons why a number could not be taken, in the order of enum number. */
+#define NUMBER_REASONS(what) {NULL, what ": missing", what ": not a number", what ": too large"}
+
+enum number { NUMBER_OK, NUMBER_MISSING, NUMBER_BAD, NUMBER_LARGE };
+
+static const char *const id_reasons[] = NUMBER_REASONS("mount ID");
+static const char *const parent_reasons[] = NUMBER_REASONS("parent ID");
+static const char *const dev_reasons[] = NUMBER_REASONS("device number");
+
+/** Take a field, and the blank behind it.  @return whether there is one. */
+static bool take_field(struct rest *rest, struct slice *field)
+{
+	if (!rest->at)
+		return false;
+	char *blank = memchr(rest->at, ' ', (size_t)(rest->end - rest->at));
+	field->at = rest->at;
+	field->n = (size_t)((blank ? blank : rest->end) - rest->at);
+	rest->at = blank ? blank + 1 : NULL;
+	return true;
+}
+
+/** Parse decimal digits up to a bound.  Moves *at behind them. */
+static enum number parse_number(const char **at, const char *end, uint64_t max, uint64_t *value)
+{
+	const char *s = *at;
+	uint64_t v = 0;
+	if (s == end)
+		return NUMBER_MISSING;
+	for (; s < end && *s >= '0' && *s <= '9'; ++s) {
+		unsigned digit = (unsigned)(*s - '0');
+		if (v > (max - digit) / 10)
+			return NUMBER_LARGE;
+		v = v * 10 + digit;
+	}
+	if (s == *at)
+		return NUMBER_BAD;
+	*at = s;
+	*value = v;
+	return NUMBER_OK;
+}
+
+/** Take a field that is one number of 32 bits. */
+static enum number take_id(struct rest *rest, uint32_t *id)
+{
+	struct slice field;
+	uint64_t value = 0;
+	if (!take_field(rest, &field))
+		return NUMBER_MISSING;
+	const char *at = field.at, *end = field.at + field.n;
+	enum number rc = parse_number(&at, end, UINT32_MAX, &value);
+	if (rc == NUMBER_OK && at != end)
+		rc = NUMBER_BAD;
+	*id = (uint32_t)value;
+	return rc;
+}
+
+/** Take "major:minor". */
+static enum number take_dev(struct rest *rest, struct mount *m)
+{
+	struct slice field;
+	uint64_t major = 0, minor = 0;
+	if (!take_field(rest, &field))
+		return NUMBER_MISSING;
+	const char *at = field.at, *end = field.at + field.n;
+	enum number rc = parse_number(&at, end, UINT32_MAX, &major);
+	if (rc != NUMBER_OK)
+		return rc;
+	if (at == end || *at++ != ':' || at == end)
+		return NUMBER_BAD;
+	rc = parse_number(&at, end, UINT32_MAX, &minor);
+	if (rc == NUMBER_OK && at != end)
+		rc = NUMBER_BAD;
+	m->dev_major = (uint32_t)major;
+	m->dev_minor = (uint32_t)minor;
+	return rc;
+}
+
+/** The number behind a tag, "shared:" say; 0 if the field is something else. */
+static uint64_t tagged(const struct slice *field, const char *tag)
+{
+	size_t n = strlen(tag);
+	uint64_t value = 0;
+	if (field->n <= n || memcmp(field->at, tag, n) != 0)
+		return 0;
+	const char *at = field->at + n, *end = field->at + field->n;
+	return parse_number(&at, end, UINT64_MAX, &value) == NUMBER_OK && at == end ? value : 0;
+}
+
+/** Note what an optional field says; one that is not known is kept as text. */
+static void read_optional(const struct slice *field, struct mount *m)
+{
+	uint64_t value;
+	if ((value = tagged(field, "shared:")) != 0) {
+		m->propagation |= MP_SHARED;
+		m->peer_group = value;
+	} else if ((value = tagged(field, "master:")) != 0) {
+		m->propagation |= MP_SLAVE;
+		m->master = value;
+	} else if ((value = tagged(field, "propagate_from:")) != 0) {
+		m->propagate_from = value;
+	} else if (field->n == 10 && memcmp(field->at, "unbindable", 10) == 0) {
+		m->propagation |= MP_UNBINDABLE;
+	}
+}
+
+/** Take the optional fields and the "-".  @return whether it is there. */
+static bool take_optional(struct rest *rest, struct slice *all, struct mount *m)
+{
+	struct slice field;
+	all->at = rest->at;
+	all->n = 0;
+	while (take_field(rest, &field)) {
+		if (field.n == 1 && field.at[0] == '-')
+			return true;
+		read_optional(&field, m);
+		all->n = (size_t)(field.at - all->at) + field.n;
+	}
+	return false;
+}
+
+/** Take source and options, the last of a line; see the head of this file. */
+static const char *take_tail(struct rest *rest, struct slice *source, struct slice *options)
+{
+	char *blank = NULL;
+	if (!rest->at)
+		return "source: missing";
+	blank = memrchr(rest->at, ' ', (size_t)(rest->end - rest->at));
+	if (!blank || blank + 1 == rest->end)
+		return "file system options: missing";
+	*source = (struct slice){rest->at, (size_t)(blank - rest->at)};
+	*options = (struct slice){blank + 1, (size_t)(rest->end - blank - 1)};
+	return NULL;
+}
+
+/** The strings of a record, in the order of the line. */
+enum { S_ROOT, S_POINT, S_VFS_OPTS, S_OPT_FIELDS, S_FSTYPE, S_SOURCE, S_FS_OPTS, S_COUNT };
+
+/** Whether a slice holds an escaped NUL, which would cut it short. */
+static bool has_escaped_nul(const struct slice *s)
+{
+	return memmem(s->at, s->n, "\\000", 4) != NULL;
+}
+
+/** End the slices with NULs, and decode them. */
+static void cut(struct slice *s, bool escaped)
+{
+	for (int i = 0; i < S_COUNT; ++i) {
+		if (escaped && i != S_FS_OPTS && i != S_OPT_FIELDS)
+			s[i].n = unescape_octal(s[i].at, s[i].at, s[i].n);
+		s[i].at[s[i].n] = '\0';
+	}
+}
+
+/**
+ * Parse a line.
+ *
+ * @rest    The line, without its end; end is writable too.
+ * @m [out] Zeroed; filled if the line could be parsed.
+ * @return  NULL, or the reason why it could not.
+ */
+static const char *parse_line(struct rest rest, struct mount *m)
+{
+	struct slice s[S_COUNT];
+	bool escaped = memchr(rest.at, '\\', (size_t)(rest.end - rest.at)) != NULL;
+
+	const char *reason = id_reasons[take_id(&rest, &m->id)];
+	if (reason)
+		return reason;
+	if (m->id == 0)
+		return "mount ID: zero";
+	if ((reason = parent_reasons[take_id(&rest, &m->parent_id)]) != NULL)
+		return reason;
+	if ((reason = dev_reasons[take_dev(&rest, m)]) != NULL)
+		return reason;
+	if (!take_field(&rest, &s[S_ROOT]) || s[S_ROOT].n == 0)
+		return "root: missing";
+	if (!take_field(&rest, &s[S_POINT]) || s[S_POINT].n == 0)
+		return "mount point: missing";
+	if (!take_field(&rest, &s[S_VFS_OPTS]) || s[S_VFS_OPTS].n == 0)
+		return "mount options: missing";
+	if (!take_optional(&rest, &s[S_OPT_FIELDS], m))
+		return "separator \" - \": missing";
+	if (!take_field(&rest, &s[S_FSTYPE]) || s[S_FSTYPE].n == 0)
+		return "file system type: missing";
+	if ((reason = take_tail(&rest, &s[S_SOURCE], &s[S_FS_OPTS])) != NULL)
+		return reason;
+	for (int i = 0; escaped && i < S_COUNT; ++i) {
+		if (has_escaped_nul(&s[i]))
+			return "escaped NUL";
+	}
+
+	cut(s, escaped);
+	m->key = m->id;
+	m->parent_key = m->parent_id;
+	m->root = s[S_ROOT].at;
+	m->point = s[S_POINT].at;
+	m->vfs_opts = s[S_VFS_OPTS].at;
+	m->opt_fields = s[S_OPT_FIELDS].n ? s[S_OPT_FIELDS].at : NULL;
+	m->fstype = s[S_FSTYPE].at;
+	m->source = s[S_SOURCE].n ? s[S_SOURCE].at : NULL;
+	m->fs_opts = s[S_FS_OPTS].at;
+	return NULL;
+}
+
+struct mount_table *table_parse_mountinfo(const char *text, size_t len)
+{
+	struct mount_table *table = table_new(TABLE_RECORDED);
+	if (!table)
+		return NULL;
+	char *copy = arena_alloc(&table->arena, len + 1);
+	if (!copy)
+		goto fail;
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	table->fields = MF_ALL;
+
+	/* A CR is stripped from a file that has them throughout, and not from a
+	   live table, where a last option may end in one: option values are not
+	   escaped for it. */
+	bool nuls = memchr(text, '\0', len) != NULL;
+	const char *first = memchr(text, '\n', len);
+	bool crlf = first && first > text && first[-1] == '\r';
+
+	uint32_t number = 0;
+	for (size_t start = 0, next; start < len; start = next) {
+		const char *newline = memchr(text + start, '\n', len - start);
+		size_t end = newline ? (size_t)(newline - text) : len;
+		next = end + 1;
+		if (crlf && end > start && text[end - 1] == '\r')
+			--end;
+		++number;
+		if (end == start)
+			continue;
+
+		struct mount m = {0};
+		const char *reason = "NUL byte";
+		if (!nuls || !memchr(text + start, '\0', end - start))
+			reason = parse_line((struct rest){copy + start, copy + end}, &m);
+		if (reason) {
+			if (table_problem(table, number, reason, text + start, end - start) != 0)
+				goto fail;
+			continue;
+		}
+		struct mount *added = table_add(table);
+		if (!added)
+			goto fail;
+		*added = m;
+	}
+	return table;
+
+fail:
+	table_free(table);
+	return NULL;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fstab(5) and mtab, by libmount.
+ *
+ * libmount judges which lines are entries, and takes them apart; it is given
+ * a stream over bytes that were read already, and resolves nothing, so that it
+ * makes no system call of its own.  What it keeps to itself is found by
+ * looking at the lines again: the number of an entry's line (entries are the
+ * lines that are neither blank, comment nor refused, in order), whether freq
+ * and passno were given, and the options before they were decoded.
+ */
+#include "table/table_impl.h"
+
+#include "base/map64.h"
+
+#include <errno.h>
+#include <libmount.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * libmount guesses the format from the first entry, and takes one that begins
+ * with two numbers for mountinfo; a first line of ours settles it.
+ */
+#define FORMAT_LINE "none none none none 0 0\n"
+
+/** A line of the file. */
+struct tab_line {
+	const char *text;
+	size_t n;
+	bool entry;      /* neither blank nor comment */
+	bool refused;    /* by libmount */
+};
+
+struct tab {
+	struct mount_table *table;
+	char *copy;                 /* FORMAT_LINE, then what libmount may see */
+	size_t copy_len;
+	struct tab_line *lines;
+	size_t nlines;
+};
+
+/** Cut the text into lines; those that libmount must not see are blanked. */
+static int tab_lines(struct tab *tab, const char *text, size_t len)
+{
+	size_t head = strlen(FORMAT_LINE), n = 1;
+	for (const char *at = text; (at = memchr(at, '\n', (size_t)(text + len - at))) != NULL; ++at)
+		++n;
+	tab->lines = calloc(n, sizeof(*tab->lines));
+	tab->copy = malloc(head + len + 1);
+	if (!tab->lines || !tab->copy)
+		return -1;
+	memcpy(tab->copy, FORMAT_LINE, head);
+	memcpy(tab->copy + head, text, len);
+	tab->copy_len = head + len;
+
+	for (size_t start = 0; start < len;) {
+		const char *newline = memchr(text + start, '\n', len - start);
+		struct tab_line *line = &tab->lines[tab->nlines++];
+		line->text = text + start;
+		line->n = (newline ? (size_t)(newline - text) : len) - start;
+		size_t next = start + line->n + 1;
+		if (newline && line->n > 0 && newline[-1] == '\r')
+			--line->n;
+		if (memchr(line->text, '\0', line->n)) {
+			/* The rest of such a line libmount would not see. */
+			memset(tab->copy + head + start, ' ', line->n);
+			if (table_problem(tab->table, (uint32_t)tab->nlines, "NUL byte", line->text,
+			                  line->n) != 0)
+				return -1;
+		} else {
+			size_t blanks = 0;
+			while (blanks < line->n && strchr(" \t", line->text[blanks]))
+				++blanks;
+			line->entry = blanks < line->n && line->text[blanks] != '#';
+		}
+		start = next;
+	}
+	return 0;
+}
+
+/** libmount's: a line could not be parsed.  @return 1: go on. */
+static int tab_refused(struct libmnt_table *lt, const char *filename, int number)
+{
+	struct tab *tab = mnt_table_get_userdata(lt);
+	(void)filename;
+	if (number < 2 || (size_t)number - 2 >= tab->nlines)
+		return 1;
+	struct tab_line *line = &tab->lines[number - 2];
+	if (!line->refused && line->entry)
+		line->refused = table_problem(tab->table, (uint32_t)number - 1, "not a line of fstab(5)",
+		                              line->text, line->n) == 0;
+	return 1;
+}
+
+/** Take the n-th field of a line, from 1.  @return its length, 0 if none. */
+static size_t tab_field(const struct tab_line *line, int n, const char **field)
+{
+	const char *at = line->text, *end = line->text + line->n;
+	for (;;) {
+		while (at < end && (*at == ' ' || *at == '\t'))
+			++at;
+		*field = at;
+		while (at < end && *at != ' ' && *at != '\t')
+			++at;
+		if (--n == 0 || at == end)
+			return n == 0 ? (size_t)(at - *field) : 0;
+	}
+}
+
+/** Keep a string, or NULL for none. */
+static int tab_keep(struct tab *tab, const char *str, const char **kept)
+{
+	*kept = str && *str ? arena_strndup(&tab->table->arena, str, strlen(str)) : NULL;
+	return str && *str && !*kept ? -1 : 0;
+}
+
+/** Add what libmount read of a line. */
+static int tab_add(struct tab *tab, struct libmnt_fs *fs, const struct tab_line *line)
+{
+	struct mount_table *table = tab->table;
+	struct mount *m = table_add(table);
+	if (!m)
+		return -1;
+	m->key = m->parent_key = table->count;
+	m->id = m->parent_id = (uint32_t)table->count;
+	m->line = (uint32_t)(line - tab->lines) + 1;
+	if (tab_keep(tab, mnt_fs_get_source(fs), &m->source) != 0
+	    || tab_keep(tab, mnt_fs_get_target(fs), &m->point) != 0
+	    || tab_keep(tab, mnt_fs_get_fstype(fs), &m->fstype) != 0)
+		return -1;
+
+	const char *field;
+	size_t n = tab_field(line, 4, &field);
+	if (n && !(m->fs_opts = arena_strndup(&table->arena, field, n)))
+		return -1;
+	m->freq = tab_field(line, 5, &field) ? mnt_fs_get_freq(fs) : -1;
+	m->passno = tab_field(line, 6, &field) ? mnt_fs_get_passno(fs) : -1;
+	return 0;
+}
+
+/** Move libmount's entries to the table, each to its line. */
+static int tab_take(struct tab *tab, struct libmnt_table *lt)
+{
+	struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
+	struct libmnt_fs *fs;
+	int rc = iter ? 0 : -1;
+	bool first = true;
+	const struct tab_line *line = tab->lines, *end = tab->lines + tab->nlines;
+
+	while (rc == 0 && mnt_table_next_fs(lt, iter, &fs) == 0) {
+		if (first) {
+			first = false;
+			continue;
+		}
+		while (line < end && (!line->entry || line->refused))
+			++line;
+		if (line == end)
+			break;
+		rc = tab_add(tab, fs, line++);
+	}
+	/* Should libmount ever pass over a line without a word, this tells. */
+	for (; rc == 0 && line < end; ++line) {
+		if (line->entry && !line->refused)
+			rc = table_problem(tab->table, (uint32_t)(line - tab->lines) + 1, "not read",
+			                   line->text, line->n);
+	}
+	mnt_free_iter(iter);
+	return rc;
+}
+
+/** Let libmount parse the copy.  @return 0, or -1. */
+static int tab_parse(struct tab *tab)
+{
+	FILE *stream = fmemopen(tab->copy, tab->copy_len, "r");
+	struct libmnt_table *lt = mnt_new_table();
+	int rc = -1;
+	if (!stream || !lt)
+		goto out;
+	mnt_table_set_userdata(lt, tab);
+	mnt_table_set_parser_errcb(lt, tab_refused);
+	rc = mnt_table_parse_stream(lt, stream, "fstab");
+	if (rc < 0) {
+		errno = -rc;
+		rc = -1;
+		goto out;
+	}
+	rc = tab_take(tab, lt);
+out:
+	mnt_unref_table(lt);
+	if (stream)
+		fclose(stream);
+	return rc;
+}
+
+/* Parents, from the paths. */
+
+/** The paths seen so far, by a hash of their normal form. */
+struct tab_paths {
+	struct map64 first;      /* hash -> an index into last */
+	uint32_t *last;          /* the entry seen last with that path */
+	size_t n;
+};
+
+/** FNV-1a. */
+#define PATH_HASH 0xcbf29ce484222325u
+
+static uint64_t path_hash(uint64_t hash, char c)
+{
+	return (hash ^ (unsigned char)c) * 0x100000001b3u;
+}
+
+/** The next component at or behind *at.  @return its length, 0 at the end. */
+static size_t path_component(const char **at)
+{
+	while (**at == '/')
+		++*at;
+	return strcspn(*at, "/");
+}
+
+/**
+ * Find the entry for the longest known prefix of a path.
+ *
+ * @self  Whether the whole path counts as its prefix.
+ * @hash [out]  Of the whole path.
+ * @return  An index, or MAP64_NONE.
+ */
+static uint32_t paths_find(const struct tab_paths *paths, const char *path, bool self, uint64_t *hash)
+{
+	uint32_t found = MAP64_NONE;
+	uint64_t h = PATH_HASH;
+	size_t n = path_component(&path);
+	for (;;) {
+		uint32_t slot = n > 0 || self ? map64_get(&paths->first, h) : MAP64_NONE;
+		if (slot != MAP64_NONE)
+			found = paths->last[slot];
+		if (n == 0)
+			break;
+		h = path_hash(h, '/');
+		for (size_t i = 0; i < n; ++i)
+			h = path_hash(h, path[i]);
+		path += n;
+		n = path_component(&path);
+	}
+	*hash = h;
+	return found;
+}
+
+/** Make each entry the child of the nearest one above it; see table_read_file(). */
+static int tab_parents(struct mount_table *table)
+{
+	struct tab_paths paths = {0};
+	map64_init(&paths.first);
+	paths.last = malloc((table->count + 1) * sizeof(*paths.last));
+	int rc = paths.last ? map64_reserve(&paths.first, table->count) : -1;
+
+	/* In an fstab "/" may come last; nothing is stacked there yet. */
+	int passes = table->source == TABLE_FSTAB ? 2 : 1;
+	for (int pass = 0; rc == 0 && pass < passes; ++pass) {
+		for (size_t i = 0; i < table->count; ++i) {
+			struct mount *m = &table->mounts[i];
+			uint64_t hash;
+			if (!m->point || m->point[0] != '/' || m->parent_key != m->key)
+				continue;
+			uint32_t parent = paths_find(&paths, m->point, table->source == TABLE_MTAB, &hash);
+			if (parent != MAP64_NONE) {
+				m->parent_key = table->mounts[parent].key;
+				m->parent_id = table->mounts[parent].id;
+			}
+			if (pass > 0)
+				continue;
+			uint32_t slot = map64_put(&paths.first, hash, (uint32_t)paths.n);
+			paths.n += slot == paths.n;
+			paths.last[slot] = (uint32_t)i;
+		}
+	}
+	free(paths.last);
+	map64_destroy(&paths.first);
+	return rc;
+}
+
+struct mount_table *table_parse_tabfile(const char *text, size_t len, enum table_source source)
+{
+	struct tab tab = {.table = table_new(source)};
+	if (!tab.table)
+		return NULL;
+	tab.table->fields = MF_IDS | MF_POINT | MF_FSTYPE | MF_SOURCE | MF_FS_OPTS;
+	if (tab_lines(&tab, text, len) != 0 || tab_parse(&tab) != 0 || tab_parents(tab.table) != 0) {
+		table_free(tab.table);
+		tab.table = NULL;
+	}
+	int error = errno;
+	free(tab.copy);
+	free(tab.lines);
+	errno = error;
+	return tab.table;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+#include "table/table_impl.h"
+
+#include "base/escape.h"
+#include "base/map64.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROBLEM_TEXT = 200 };
+
+/* The record. */
+
+struct mount_table *table_new(enum table_source source)
+{
+	struct mount_table *table = calloc(1, sizeof(*table));
+	if (!table)
+		return NULL;
+	table->source = source;
+	table->fields = MF_IDS;
+	arena_init(&table->arena);
+	return table;
+}
+
+void table_free(struct mount_table *table)
+{
+	if (!table)
+		return;
+	int error = errno;
+	arena_destroy(&table->arena);
+	free(table->mounts);
+	free(table->problems);
+	free(table);
+	errno = error;
+}
+
+/** Make room for one more element.  @return the array, or NULL (ENOMEM). */
+static void *table_grow(void *array, size_t count, size_t *room, size_t size)
+{
+	if (count < *room)
+		return array;
+	size_t more = *room ? *room * 2 : 32;
+	void *bigger = reallocarray(array, more, size);
+	if (bigger)
+		*room = more;
+	return bigger;
+}
+
+int table_reserve(struct mount_table *table, size_t n)
+{
+	if (n <= table->mounts_room)
+		return 0;
+	struct mount *mounts = reallocarray(table->mounts, n, sizeof(*mounts));
+	if (!mounts)
+		return -1;
+	table->mounts = mounts;
+	table->mounts_room = n;
+	return 0;
+}
+
+struct mount *table_add(struct mount_table *table)
+{
+	struct mount *mounts = table_grow(table->mounts, table->count, &table->mounts_room,
+	                                  sizeof(*mounts));
+	if (!mounts)
+		return NULL;
+	table->mounts = mounts;
+	struct mount *m = &mounts[table->count++];
+	*m = (struct mount){0};
+	return m;
+}
+
+int table_problem(struct mount_table *table, uint32_t line, const char *reason,
+                  const char *text, size_t len)
+{
+	if (table->nproblems == TABLE_MAX_PROBLEMS) {
+		++table->more_problems;
+		return 0;
+	}
+	struct table_problem *problems = table_grow(table->problems, table->nproblems,
+	                                            &table->problems_room, sizeof(*problems));
+	if (!problems)
+		return -1;
+	table->problems = problems;
+
+	if (len > PROBLEM_TEXT)
+		len = PROBLEM_TEXT;
+	char *copy = arena_strndup(&table->arena, text, len);
+	if (!copy)
+		return -1;
+	for (char *nul; (nul = memchr(copy, '\0', len)) != NULL;)
+		*nul = '?';
+	problems[table->nproblems++] = (struct table_problem){line, reason, copy};
+	return 0;
+}
+
+const char *table_source_name(enum table_source source)
+{
+	static const char *const names[] = {
+		[TABLE_AUTO] = "auto",           [TABLE_LISTMOUNT] = "listmount",
+		[TABLE_MOUNTINFO] = "mountinfo", [TABLE_RECORDED] = "recorded",
+		[TABLE_FSTAB] = "fstab",         [TABLE_MTAB] = "mtab",
+	};
+	return names[source];
+}
+
+bool table_parent_missing(const struct mount_table *table)
+{
+	struct map64 keys;
+	map64_init(&keys);
+	if (map64_reserve(&keys, table->count) != 0)
+		return false;
+	for (size_t i = 0; i < table->count; ++i)
+		map64_put(&keys, table->mounts[i].key, 0);
+
+	/* With its own parent in the table the root excuses none. */
+	bool excused = false, missing = false;
+	uint64_t excuse = 0;
+	for (size_t i = 0; i < table->count && !excused; ++i) {
+		excused = table->mounts[i].parent_key == table->mounts[i].key;
+		excuse = table->mounts[i].key;
+	}
+	for (size_t i = 0; i < table->count && !missing; ++i) {
+		uint64_t parent = table->mounts[i].parent_key;
+		if (parent == 0 || map64_get(&keys, parent) != MAP64_NONE)
+			continue;
+		if (!excused) {
+			excused = true;
+			excuse = parent;
+		}
+		missing = parent != excuse;
+	}
+	map64_destroy(&keys);
+	return missing;
+}
+
+/* Reading, whatever the source. */
+
+struct mount_table *table_read_kernel(struct os *os, enum table_source source, unsigned fields)
+{
+	if (source == TABLE_LISTMOUNT)
+		return table_read_listmount(os, fields);
+
+	if (source == TABLE_AUTO && os->caps & OSC_LISTMOUNT) {
+		struct mount_table *table = table_read_listmount(os, fields);
+		if (table || errno == ENOMEM)
+			return table;
+	}
+	return table_read_mountinfo(os, AT_FDCWD, TABLE_SELF_MOUNTINFO);
+}
+
+struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *path)
+{
+	struct mount_table *table = NULL;
+	for (unsigned again = 0;; ++again) {
+		char *text;
+		size_t len;
+		if (os_read_file(os, dirfd, path, TABLE_MAX_BYTES, &text, &len) != 0)
+			break;
+		table = table_parse_mountinfo(text, len);
+		free(text);
+		if (!table)
+			break;
+		table->source = TABLE_MOUNTINFO;
+		table->relisted = again;
+		if (again == 3 || !table_parent_missing(table))
+			break;
+		table_free(table);
+		table = NULL;
+	}
+	return table;
+}
+
+struct mount_table *table_read_file(struct os *os, const char *path, enum table_source source)
+{
+	char *text;
+	size_t len;
+	if (os_read_file(os, AT_FDCWD, path, TABLE_MAX_BYTES, &text, &len) != 0)
+		return NULL;
+
+	struct mount_table *table;
+	if (source == TABLE_FSTAB || source == TABLE_MTAB)
+		table = table_parse_tabfile(text, len, source);
+	else
+		table = table_parse_mountinfo(text, len);
+	free(text);
+	return table;
+}
+
+/** Keep only the mounts with some keys.  @return 0, or -1 (ENOMEM). */
+static int table_pick(struct mount_table *table, const uint64_t *keys, size_t n)
+{
+	struct map64 wanted;
+	map64_init(&wanted);
+	if (map64_reserve(&wanted, n) != 0)
+		return -1;
+	for (size_t i = 0; i < n; ++i)
+		map64_put(&wanted, keys[i], 0);
+
+	size_t kept = 0;
+	for (size_t i = 0; i < table->count; ++i) {
+		if (map64_get(&wanted, table->mounts[i].key) != MAP64_NONE)
+			table->mounts[kept++] = table->mounts[i];
+	}
+	table->count = kept;
+	map64_destroy(&wanted);
+	return 0;
+}
+
+struct mount_table *table_ask_again(struct os *os, const struct mount_table *table,
+                                    const uint64_t *keys, size_t n, int procfd, const char *path)
+{
+	if (table->source == TABLE_LISTMOUNT)
+		return table_ask_listmount(os, table->fields, keys, n);
+	if (table->source != TABLE_MOUNTINFO) {
+		errno = EINVAL;
+		return NULL;
+	}
+
+	struct mount_table *again = path ? table_read_mountinfo(os, procfd, path)
+	                                 : table_read_mountinfo(os, AT_FDCWD, TABLE_SELF_MOUNTINFO);
+	if (again && table_pick(again, keys, n) != 0) {
+		table_free(again);
+		again = NULL;
+	}
+	return again;
+}
+
+/* Options. */
+
+/** Step through a list of options.  @return the next, of *n bytes, or NULL. */
+static const char *option_next(const char **list, size_t *n)
+{
+	while (*list && **list == ',')
+		++*list;
+	if (!*list || !**list)
+		return NULL;
+	const char *option = *list;
+	*n = strcspn(option, ",");
+	*list += *n;
+	return option;
+}
+
+static bool option_is(const char *option, size_t n, const char *word)
+{
+	return n == strlen(word) && memcmp(option, word, n) == 0;
+}
+
+/** Whether a list has an option, spelled the same. */
+static bool options_have(const char *list, const char *option, size_t n)
+{
+	size_t m;
+	for (const char *o; (o = option_next(&list, &m)) != NULL;) {
+		if (m == n && memcmp(o, option, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** Append the options of a list, but "rw", "ro" and those of another list. */
+static void options_add(struct strbuf *out, const char *list, const char *other)
+{
+	size_t n;
+	for (const char *o; (o = option_next(&list, &n)) != NULL;) {
+		if (option_is(o, n, "rw") || option_is(o, n, "ro") || options_have(other, o, n))
+			continue;
+		strbuf_putc(out, ',');
+		strbuf_add(out, o, n);
+	}
+}
+
+/** Decode what was appended since start. */
+static void options_decode(struct strbuf *out, size_t start)
+{
+	if (out->failed || out->len == start || !memchr(out->data + start, '\\', out->len - start))
+		return;
+	/* A \000, which no kernel writes, would cut the string off. */
+	if (strstr(out->data + start, "\\000"))
+		return;
+	out->len = start + unescape_octal(out->data + start, out->data + start, out->len - start);
+	out->data[out->len] = '\0';
+}
+
+void table_options(const struct mount *mount, struct strbuf *out)
+{
+	const char *vfs = mount->vfs_opts, *fs = mount->fs_opts;
+	size_t start = out->len;
+
+	if (mount->line != 0) {
+		strbuf_puts(out, fs ? fs : vfs ? vfs : "");
+	} else if (vfs || fs) {
+		bool ro = options_have(vfs, "ro", 2) || options_have(fs, "ro", 2);
+		strbuf_puts(out, ro ? "ro" : "rw");
+		options_add(out, vfs, NULL);
+		start = out->len;
+		options_add(out, fs, vfs);
+	}
+	options_decode(out, start);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What the readers of tables share with table.c, and nobody else sees.
+ */
+#ifndef GM_TABLE_TABLE_IMPL_H
+#define GM_TABLE_TABLE_IMPL_H
+
+#include "table/table.h"
+
+/** The most bytes of a table that are taken: no real one comes near. */
+#define TABLE_MAX_BYTES ((size_t)1 << 30)
+
+/** The table of this process, as mountinfo. */
+#define TABLE_SELF_MOUNTINFO "/proc/self/mountinfo"
+
+/** Make room for n mounts in all.  @return 0, or -1 (ENOMEM). */
+int table_reserve(struct mount_table *table, size_t n);
+
+/** Read by listmount(2) and statmount(2).  See table_read_kernel(). */
+struct mount_table *table_read_listmount(struct os *os, unsigned fields);
+
+/** Ask by statmount(2) for the keys of such a table.  See table_ask_again(). */
+struct mount_table *table_ask_listmount(struct os *os, unsigned fields, const uint64_t *keys,
+                                        size_t n);
+
+/** Parse the text of an fstab or mtab.  See table_read_file(). */
+struct mount_table *table_parse_tabfile(const char *text, size_t len, enum table_source source);
+
+#endif
