@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cells.h"
+
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "cmd/options.h"
+#include "cmd/source.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libmount.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+void cells_init(struct cells *cells, struct run *run, bool machine)
+{
+	*cells = (struct cells){.run = run, .machine = machine};
+	strbuf_init(&cells->text);
+	strbuf_init(&cells->scratch);
+}
+
+void cells_destroy(struct cells *cells)
+{
+	strbuf_destroy(&cells->text);
+	strbuf_destroy(&cells->scratch);
+}
+
+/** The node of a row, or NULL: a device, or a line of an fstab. */
+static const struct mt_node *node_of(const struct cells *cells, const struct row *row)
+{
+	return cells->run->d && row->node != MT_NONE ? &cells->run->d->tree.nodes[row->node] : NULL;
+}
+
+static const char *number(struct cells *cells, uint64_t value)
+{
+	strbuf_reset(&cells->text);
+	strbuf_printf(&cells->text, "%" PRIu64, value);
+	return strbuf_str(&cells->text);
+}
+
+static const char *number_or_none(struct cells *cells, uint64_t value)
+{
+	return value ? number(cells, value) : NULL;
+}
+
+static const char *device(struct cells *cells, uint32_t major, uint32_t minor)
+{
+	if (!major && !minor)
+		return NULL;
+	strbuf_reset(&cells->text);
+	strbuf_printf(&cells->text, cells->machine ? "%u:%u" : "%3u:%-3u", major, minor);
+	return strbuf_str(&cells->text);
+}
+
+const char *cell_none(struct cells *cells, const struct row *row)
+{
+	(void)cells;
+	(void)row;
+	return NULL;
+}
+
+/* Names and places. */
+
+const char *cell_target(struct cells *cells, const struct row *row)
+{
+	return row->node == MT_NONE ? NULL : run_target(cells->run, row->node);
+}
+
+const char *cell_fsroot(struct cells *cells, const struct row *row)
+{
+	(void)cells;
+	return row->mount ? row->mount->root : NULL;
+}
+
+const char *cell_fstype(struct cells *cells, const struct row *row)
+{
+	(void)cells;
+	return row->mount ? row->mount->fstype : row->device->tags->type;
+}
+
+const char *cell_kind(struct cells *cells, const struct row *row)
+{
+	static const char *const names[] = {
+		[DK_UNKNOWN] = NULL, [DK_DIR] = "dir", [DK_FILE] = "file",
+	};
+	return node_of(cells, row) ? names[cells->run->d->kinds[row->node]] : NULL;
+}
+
+const char *cell_majmin(struct cells *cells, const struct row *row)
+{
+	return row->mount ? device(cells, row->mount->dev_major, row->mount->dev_minor)
+	                  : device(cells, row->device->major, row->device->minor);
+}
+
+const char *cell_mounted_on(struct cells *cells, const struct row *row)
+{
+	const struct mt_node *node = node_of(cells, row);
+	if (!node || node->parent == MT_NONE)
+		return NULL;
+	const struct mount *parent = run_mount(cells->run, node->parent);
+	return device(cells, parent->dev_major, parent->dev_minor);
+}
+
+/* Identity. */
+
+const char *cell_id(struct cells *cells, const struct row *row)
+{
+	return node_of(cells, row) ? number_or_none(cells, row->mount->id) : NULL;
+}
+
+const char *cell_parent(struct cells *cells, const struct row *row)
+{
+	return node_of(cells, row) ? number_or_none(cells, row->mount->parent_id) : NULL;
+}
+
+const char *cell_uniq_id(struct cells *cells, const struct row *row)
+{
+	return node_of(cells, row) ? number_or_none(cells, row->mount->uniq_id) : NULL;
+}
+
+const char *cell_tid(struct cells *cells, const struct row *row)
+{
+	return row->mount ? number_or_none(cells, (uint64_t)cells->run->opt->task) : NULL;
+}
+
+const char *cell_ns(struct cells *cells, const struct row *row)
+{
+	return node_of(cells, row) ? number_or_none(cells, cells->run->mntns) : NULL;
+}
+
+/* Standing. */
+
+const char *cell_node(struct cells *cells, const struct row *row)
+{
+	if (row->device)
+		return "unreferenced";
+	const struct mt_node *node = node_of(cells, row);
+	return !node ? NULL : node->has_children ? "internal" : "leaf";
+}
+
+const char *cell_depth(struct cells *cells, const struct row *row)
+{
+	const struct mt_node *node = node_of(cells, row);
+	return node ? number(cells, node->depth) : NULL;
+}
+
+const char *cell_named(struct cells *cells, const struct row *row)
+{
+	const struct mt_node *node = node_of(cells, row);
+	return node ? mtree_named_name(node->named) : NULL;
+}
+
+const char *cell_state(struct cells *cells, const struct row *row)
+{
+	const struct mt_node *node = node_of(cells, row);
+	if (!node)
+		return NULL;
+	enum mt_state state = mtree_shown_state(node);
+	if (!cells->machine && !cells->run->cols->state_asked && (state == MT_OK || state == MT_UNTESTED))
+		return NULL;
+	return mtree_state_name(state);
+}
+
+const char *cell_states(struct cells *cells, const struct row *row)
+{
+	const struct mt_node *node = node_of(cells, row);
+	if (!node)
+		return NULL;
+	strbuf_reset(&cells->text);
+	for (enum mt_state state = 0; state < MT_NSTATES; ++state) {
+		if (node->states & 1u << state)
+			strbuf_printf(&cells->text, "%s%s", cells->text.len ? "\n" : "",
+			              mtree_state_name(state));
+	}
+	return cells->text.len ? strbuf_str(&cells->text) : mtree_state_name(MT_OK);
+}
+
+const char *cell_covered_by(struct cells *cells, const struct row *row)
+{
+	const struct mt_node *node = node_of(cells, row);
+	if (!node || node->covered_by == MT_NONE)
+		return NULL;
+	return number_or_none(cells, run_mount(cells->run, node->covered_by)->id);
+}
+
+const char *cell_propagation(struct cells *cells, const struct row *row)
+{
+	if (!node_of(cells, row))
+		return NULL;
+	uint32_t flags = row->mount->propagation;
+	strbuf_reset(&cells->text);
+	strbuf_puts(&cells->text, flags & MP_SHARED ? "shared" : "private");
+	if (flags & MP_SLAVE)
+		strbuf_puts(&cells->text, ",slave");
+	if (flags & MP_UNBINDABLE)
+		strbuf_puts(&cells->text, ",unbindable");
+	return strbuf_str(&cells->text);
+}
+
+const char *cell_opt_fields(struct cells *cells, const struct row *row)
+{
+	(void)cells;
+	return row->mount ? row->mount->opt_fields : NULL;
+}
+
+/* Only of an fstab or mtab. */
+
+const char *cell_freq(struct cells *cells, const struct row *row)
+{
+	return row->mount && !cells->run->d
+	       ? number(cells, row->mount->freq > 0 ? (uint64_t)row->mount->freq : 0) : NULL;
+}
+
+const char *cell_passno(struct cells *cells, const struct row *row)
+{
+	return row->mount && !cells->run->d
+	       ? number(cells, row->mount->passno > 0 ? (uint64_t)row->mount->passno : 0) : NULL;
+}
+
+/* Sources. */
+
+/** Append a source as the options want it written. */
+static void source_name(struct cells *cells, const struct mount *mount, struct strbuf *out)
+{
+	const struct options *o = cells->run->opt;
+	const char *value;
+	size_t len;
+	enum tag tag = o->evaluate ? source_tag(mount->source, &value, &len) : TAG_NONE;
+	if (tag != TAG_NONE) {
+		strbuf_reset(&cells->scratch);
+		if (source_devices(cells->run, tag, value, len, &cells->scratch)) {
+			const char *first = strbuf_str(&cells->scratch);
+			strbuf_add(out, first, strcspn(first, "\n"));
+			return;
+		}
+	}
+	if (o->canonicalize && cells->run->devs && strncmp(mount->source, "/dev/", 5) == 0) {
+		const char *device_name = mount->dev_major
+		                        ? devmap_name(cells->run->devs, mount->dev_major, mount->dev_minor)
+		                        : NULL;
+		if (device_name) {
+			strbuf_puts(out, device_name);
+			return;
+		}
+	}
+	if (o->canonicalize && cells->run->devs && mount->source[0] == '/' && mount->source[1] != '/') {
+		strbuf_reset(&cells->scratch);
+		path_follow(cells->run, mount->source, &cells->scratch);
+		strbuf_puts(out, strbuf_str(&cells->scratch));
+		return;
+	}
+	mask_source(mount->source, out);
+}
+
+const char *cell_source(struct cells *cells, const struct row *row)
+{
+	if (!row->mount)
+		return row->device->tags->name;
+	const struct mount *mount = row->mount;
+	if (!mount->source)
+		return NULL;
+	strbuf_reset(&cells->text);
+	source_name(cells, mount, &cells->text);
+	if (mount->root && strcmp(mount->root, "/") != 0 && !cells->run->opt->nofsroot)
+		strbuf_printf(&cells->text, "[%s]", mount->root);
+	return strbuf_str(&cells->text);
+}
+
+static const struct devmap_tags *row_tags(struct cells *cells, const struct row *row)
+{
+	if (row->device)
+		return row->device->tags;
+	if (!cells->run->devs || !node_of(cells, row))
+		return NULL;
+	return devmap_tags(cells->run->devs, row->mount->dev_major, row->mount->dev_minor,
+	                   row->mount->source);
+}
+
+const char *cell_sources(struct cells *cells, const struct row *row)
+{
+	const char *value;
+	size_t len;
+	enum tag tag = row->mount ? source_tag(row->mount->source, &value, &len) : TAG_NONE;
+	strbuf_reset(&cells->text);
+	if (tag != TAG_NONE) {
+		if (cells->run->opt->evaluate && source_devices(cells->run, tag, value, len, &cells->text))
+			return strbuf_str(&cells->text);
+		return cell_source(cells, row);
+	}
+	const struct devmap_tags *tags = row_tags(cells, row);
+	if (tags && tags->uuid
+	    && source_devices(cells->run, TAG_UUID, tags->uuid, strlen(tags->uuid), &cells->text) > 1)
+		return strbuf_str(&cells->text);
+	return cell_source(cells, row);
+}
+
+/** A tag of a row's device; of an fstab, the one that its source names. */
+static const char *tag_cell(struct cells *cells, const struct row *row, enum tag want)
+{
+	const char *value;
+	size_t len;
+	if (row->mount && source_tag(row->mount->source, &value, &len) == want) {
+		strbuf_reset(&cells->text);
+		strbuf_add(&cells->text, value, len);
+		return strbuf_str(&cells->text);
+	}
+	const struct devmap_tags *tags = row_tags(cells, row);
+	return tags ? tag_value(tags, want) : NULL;
+}
+
+const char *cell_label(struct cells *cells, const struct row *row)
+{
+	return tag_cell(cells, row, TAG_LABEL);
+}
+
+const char *cell_uuid(struct cells *cells, const struct row *row)
+{
+	return tag_cell(cells, row, TAG_UUID);
+}
+
+const char *cell_partlabel(struct cells *cells, const struct row *row)
+{
+	return tag_cell(cells, row, TAG_PARTLABEL);
+}
+
+const char *cell_partuuid(struct cells *cells, const struct row *row)
+{
+	return tag_cell(cells, row, TAG_PARTUUID);
+}
+
+/* Options. */
+
+/** Append the options of a record as it merges them. */
+static void options_of(struct run *run, const struct mount *mount, struct strbuf *out)
+{
+	/* Those of an fstab stand as they were written. */
+	if (!run->d && !mount->fs_opts)
+		strbuf_puts(out, mount->vfs_opts ? mount->vfs_opts : "");
+	else
+		table_options(mount, out);
+}
+
+const char *cell_options(struct cells *cells, const struct row *row)
+{
+	if (!row->mount)
+		return NULL;
+	struct mount masked = *row->mount;
+	struct strbuf vfs, fs;
+	strbuf_init(&vfs);
+	strbuf_init(&fs);
+	/* Masked before it is decoded: a decoded ',' would end a secret early. */
+	if (masked.vfs_opts && has_secret(masked.vfs_opts)) {
+		mask_options(masked.vfs_opts, &vfs);
+		masked.vfs_opts = strbuf_str(&vfs);
+	}
+	if (masked.fs_opts && has_secret(masked.fs_opts)) {
+		mask_options(masked.fs_opts, &fs);
+		masked.fs_opts = strbuf_str(&fs);
+	}
+	strbuf_reset(&cells->text);
+	options_of(cells->run, &masked, &cells->text);
+	strbuf_destroy(&vfs);
+	strbuf_destroy(&fs);
+	return strbuf_str(&cells->text);
+}
+
+const char *cell_fs_options(struct cells *cells, const struct row *row)
+{
+	if (!row->mount || !row->mount->fs_opts)
+		return NULL;
+	strbuf_reset(&cells->text);
+	mask_options(row->mount->fs_opts, &cells->text);
+	if (cells->text.len) {
+		cells->text.len = unescape_octal(cells->text.data, cells->text.data, cells->text.len);
+		cells->text.data[cells->text.len] = '\0';
+	}
+	return strbuf_str(&cells->text);
+}
+
+/** VFS options with those that are in force without being said. */
+static const char *vfs_options_all(struct cells *cells, const struct mount *mount)
+{
+	struct libmnt_fs *fs = mnt_new_fs();
+	char *all = NULL;
+	if (fs && mnt_fs_set_options(fs, mount->vfs_opts) == 0)
+		all = mnt_fs_get_vfs_options_all(fs);
+	strbuf_reset(&cells->text);
+	strbuf_puts(&cells->text, all ? all : mount->vfs_opts);
+	free(all);
+	mnt_unref_fs(fs);
+	return strbuf_str(&cells->text);
+}
+
+const char *cell_vfs_options(struct cells *cells, const struct row *row)
+{
+	if (!row->mount || !row->mount->vfs_opts)
+		return NULL;
+	if (cells->run->opt->vfs_all)
+		return vfs_options_all(cells, row->mount);
+	strbuf_reset(&cells->text);
+	mask_options(row->mount->vfs_opts, &cells->text);
+	return strbuf_str(&cells->text);
+}
+
+/* Sizes. */
+
+/** Ask the file system of a row, unless that could block or miss it. */
+static bool sizes_of(struct cells *cells, const struct row *row)
+{
+	if (row->mount && cells->sized == row->mount)
+		return cells->has_sizes;
+	cells->sized = row->mount;
+	cells->has_sizes = false;
+
+	struct run *run = cells->run;
+	const struct mt_node *node = node_of(cells, row);
+	const char *target = cell_target(cells, row);
+	if (!run->live || !node || !target || mtree_shown_state(node) != MT_OK
+	    || fstype_flags(row->mount->fstype) & FST_BLOCKS)
+		return false;
+	if (run->rootfd != AT_FDCWD) {
+		target += strspn(target, "/");
+		target = *target ? target : ".";
+	}
+	int fd = os_openat(&run->os, run->rootfd, target, O_PATH | O_NOFOLLOW);
+	if (fd < 0)
+		return false;
+	struct statfs st;
+	if (os_fstatfs(&run->os, fd, &st) == 0) {
+		cells->has_sizes = true;
+		cells->blocks = st.f_blocks;
+		cells->bfree = st.f_bfree;
+		cells->bavail = st.f_bavail;
+		cells->frsize = (uint64_t)(st.f_frsize ? st.f_frsize : st.f_bsize);
+		cells->files = st.f_files;
+		cells->ffree = st.f_ffree;
+	}
+	os_close(&run->os, fd);
+	return cells->has_sizes;
+}
+
+/** A size in bytes, or with one letter and at most one decimal: findmnt's. */
+static const char *size(struct cells *cells, uint64_t bytes)
+{
+	if (cells->run->opt->bytes || bytes == 0)
+		return number(cells, bytes);
+	unsigned exp = 0;
+	while (exp < 60 && bytes >> (exp + 10))
+		exp += 10;
+	uint64_t whole = bytes >> exp;
+	uint64_t rest = bytes & (((uint64_t)1 << exp) - 1);
+	/* In thousandths; a shift first where the product would not fit. */
+	uint64_t frac = exp > 50 ? ((rest >> 10) * 1000) >> (exp - 10) : (rest * 1000) >> exp;
+	frac = (frac + 50) / 100;
+	if (frac == 10) {
+		++whole;
+		frac = 0;
+	}
+	strbuf_reset(&cells->text);
+	strbuf_printf(&cells->text, "%" PRIu64, whole);
+	if (frac)
+		strbuf_printf(&cells->text, ".%u", (unsigned)frac);
+	strbuf_putc(&cells->text, "BKMGTPE"[exp / 10]);
+	return strbuf_str(&cells->text);
+}
+
+static const char *percent(struct cells *cells, uint64_t part, uint64_t whole)
+{
+	if (whole == 0)
+		return "-";
+	strbuf_reset(&cells->text);
+	strbuf_printf(&cells->text, "%.0f%%", (double)part / (double)whole * 100);
+	return strbuf_str(&cells->text);
+}
+
+const char *cell_size(struct cells *cells, const struct row *row)
+{
+	return sizes_of(cells, row) ? size(cells, cells->frsize * cells->blocks) : NULL;
+}
+
+const char *cell_avail(struct cells *cells, const struct row *row)
+{
+	return sizes_of(cells, row) ? size(cells, cells->frsize * cells->bavail) : NULL;
+}
+
+const char *cell_used(struct cells *cells, const struct row *row)
+{
+	return sizes_of(cells, row)
+	       ? size(cells, cells->frsize * (cells->blocks - cells->bfree)) : NULL;
+}
+
+const char *cell_use(struct cells *cells, const struct row *row)
+{
+	return sizes_of(cells, row)
+	       ? percent(cells, cells->blocks - cells->bfree, cells->blocks) : NULL;
+}
+
+const char *cell_ino_total(struct cells *cells, const struct row *row)
+{
+	return sizes_of(cells, row) ? number(cells, cells->files) : NULL;
+}
+
+const char *cell_ino_avail(struct cells *cells, const struct row *row)
+{
+	return sizes_of(cells, row) ? number(cells, cells->ffree) : NULL;
+}
+
+const char *cell_ino_used(struct cells *cells, const struct row *row)
+{
+	return sizes_of(cells, row) ? number(cells, cells->files - cells->ffree) : NULL;
+}
+
+const char *cell_ino_use(struct cells *cells, const struct row *row)
+{
+	return sizes_of(cells, row)
+	       ? percent(cells, cells->files - cells->ffree, cells->files) : NULL;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What the commands share: exit statuses, messages, and the state of a run.
+ *
+ * Only this folder and getmnt.c print.
+ */
+#ifndef GM_CMD_CMD_H
+#define GM_CMD_CMD_H
+
+#include "base/strbuf.h"
+#include "devmap.h"
+#include "discover.h"
+#include "os/os.h"
+#include "table/table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Exit statuses of a query; design.md section 5. */
+enum cmd_exit {
+	CX_OK = 0,            /* all accounted for */
+	CX_ERROR = 1,         /* usage or system error */
+	CX_NOTHING = 32,      /* exists but is no mount, or nothing matched */
+	CX_INCOMPLETE = 64,   /* something lost, unsearched or incomplete */
+};
+
+/** A command of the program: one row of the table in commands.c. */
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);   /* NULL: not in this version */
+	const char *what;                    /* for --help */
+};
+extern const struct command commands[];      /* ended by a NULL name */
+
+/** The row of a command, or NULL. */
+const struct command *command_find(const char *name);
+
+/** The command `discover`.  @return an exit status. */
+int cmd_discover(int argc, char **argv);
+
+struct options;
+struct columns;
+
+/** What a run has found out so far; every part of the command reads it. */
+struct run {
+	struct os os;
+	const struct options *opt;
+	const struct columns *cols;
+	struct devmap *devs;           /* NULL where nothing live is touched */
+	struct mount_table *table;
+	struct discovery *d;           /* NULL for an fstab or an mtab */
+	const char *table_name;        /* "listmount", or the file that was read */
+	int procfd, rootfd;            /* of --task; else AT_FDCWD */
+	char *prefix;                  /* of --root; else NULL */
+	bool live;                     /* the table is the kernel's, and of now */
+	bool judged;                   /* discovery tested all that cannot block */
+	bool complete;
+	const char *reasons[8];        /* why it is not */
+	size_t nreasons;
+	double start;                  /* os_now() when it began */
+	/* Of the machine, read when a form shows them. */
+	char *host, *boot_id;
+	uint64_t mntns;                /* 0: not known */
+};
+
+/** The number of nodes that a run knows: of the tree, or rows of the file. */
+static inline size_t run_count(const struct run *run)
+{
+	return run->d ? run->d->tree.count : run->table->count;
+}
+
+/** The record of a node. */
+static inline const struct mount *run_mount(const struct run *run, size_t i)
+{
+	return run->d ? run->d->tree.nodes[i].mount : &run->table->mounts[i];
+}
+
+/** The name of a node, or NULL. */
+static inline const char *run_target(const struct run *run, size_t i)
+{
+	return run->d ? run->d->targets[i] : run->table->mounts[i].point;
+}
+
+/** Note why a run is incomplete; a reason is kept once. */
+void run_incomplete(struct run *run, const char *reason);
+
+/* message.c */
+
+/**
+ * Print "getmnt: OBJECT: TEXT" on stderr, the object terminal-safe.
+ *
+ * @object
+ *         What it is about; NULL for the run as such.
+ */
+__attribute__((format(printf, 2, 3)))
+void message(const char *object, const char *format, ...);
+
+/** The same, and where help is.  @return CX_ERROR. */
+__attribute__((format(printf, 2, 3)))
+int usage_error(const char *object, const char *format, ...);
+
+/** Flush stdout and see that all of it was written.
+    @return 0, or -1 after a message (none for a broken pipe). */
+int finish_stdout(void);
+
+/* secrets.c */
+
+/** Append options, with the values of secrets replaced by "***". */
+void mask_options(const char *options, struct strbuf *out);
+
+/** Whether options hold a secret. */
+bool has_secret(const char *options);
+
+/** Append a source, with a password in its userinfo replaced by "***". */
+void mask_source(const char *source, struct strbuf *out);
+
+#endif

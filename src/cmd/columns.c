@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/columns.h"
+
+#include "base/escape.h"
+#include "cmd/cells.h"
+#include "cmd/options.h"
+
+#include <errno.h>
+#include <libsmartcols/libsmartcols.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+	RIGHT = SCOLS_FL_RIGHT,
+	TRUNC = SCOLS_FL_TRUNC,
+	NOEXTREMES = SCOLS_FL_NOEXTREMES,
+};
+
+/* findmnt's names, widths, meanings and JSON types; those of our own stand
+   among them. */
+const struct column column_rows[] = {
+	{"ACTION", 10, SCOLS_FL_STRICTWIDTH, CT_STRING, false, 0, cell_none,
+	 "always empty (findmnt: action detected by --poll)"},
+	{"AVAIL", 5, RIGHT, CT_SIZE, true, 0, cell_avail, "file system size available"},
+	{"COVERED-BY", 2, RIGHT, CT_NUMBER, false, 0, cell_covered_by,
+	 "ID of the mount that hides this one"},
+	{"DEPTH", 2, RIGHT, CT_NUMBER, false, 0, cell_depth, "mounts between this one and its root"},
+	{"FREQ", 1, RIGHT, CT_NUMBER, false, 0, cell_freq, "dump(8) period in days [fstab only]"},
+	{"FS-OPTIONS", 0.10, TRUNC, CT_STRING, false, MF_FS_OPTS, cell_fs_options,
+	 "mount options of the file system"},
+	{"FSROOT", 0.25, NOEXTREMES, CT_STRING, false, MF_ROOT, cell_fsroot, "file system root"},
+	{"FSTYPE", 0.10, TRUNC, CT_STRING, false, MF_FSTYPE, cell_fstype, "file system type"},
+	{"ID", 2, RIGHT, CT_NUMBER, false, 0, cell_id, "mount ID"},
+	{"INO.AVAIL", 5, RIGHT, CT_STRING, true, 0, cell_ino_avail, "number of available inodes"},
+	{"INO.TOTAL", 5, RIGHT, CT_STRING, true, 0, cell_ino_total, "total number of inodes"},
+	{"INO.USE%", 3, RIGHT, CT_STRING, true, 0, cell_ino_use, "percentage of inodes used"},
+	{"INO.USED", 5, RIGHT, CT_STRING, true, 0, cell_ino_used, "number of used inodes"},
+	{"KIND", 4, 0, CT_STRING, false, 0, cell_kind, "what the mount point is: dir or file"},
+	{"LABEL", 0.10, 0, CT_STRING, false, MF_DEV | MF_SOURCE, cell_label, "file system label"},
+	{"MAJ:MIN", 6, 0, CT_STRING, false, MF_DEV, cell_majmin, "major:minor device number"},
+	{"MOUNTED-ON", 6, 0, CT_STRING, false, MF_DEV, cell_mounted_on,
+	 "major:minor of the mount that this one is mounted on"},
+	{"NAMED", 8, 0, CT_STRING, false, 0, cell_named, "how the name was established"},
+	{"NODE", 8, 0, CT_STRING, false, 0, cell_node,
+	 "leaf or internal in the mount tree; unreferenced: a device not mounted"},
+	{"NS", 10, RIGHT, CT_NUMBER, false, 0, cell_ns, "mount namespace"},
+	{"OLD-OPTIONS", 0.10, TRUNC, CT_STRING, false, 0, cell_none,
+	 "always empty (findmnt: old options saved by --poll)"},
+	{"OLD-TARGET", 0.30, 0, CT_STRING, false, 0, cell_none,
+	 "always empty (findmnt: old mount point saved by --poll)"},
+	{"OPT-FIELDS", 0.10, TRUNC, CT_STRING, false, MF_PROPAGATION, cell_opt_fields,
+	 "optional mount fields"},
+	{"OPTIONS", 0.10, TRUNC, CT_STRING, false, MF_VFS_OPTS | MF_FS_OPTS, cell_options,
+	 "all mount options"},
+	{"PARENT", 2, RIGHT, CT_NUMBER, false, 0, cell_parent, "mount ID of the parent"},
+	{"PARTLABEL", 0.10, 0, CT_STRING, false, MF_DEV | MF_SOURCE, cell_partlabel, "partition label"},
+	{"PARTUUID", 36, 0, CT_STRING, false, MF_DEV | MF_SOURCE, cell_partuuid, "partition UUID"},
+	{"PASSNO", 1, RIGHT, CT_NUMBER, false, 0, cell_passno,
+	 "pass number of parallel fsck(8) [fstab only]"},
+	{"PROPAGATION", 0.10, 0, CT_STRING, false, MF_PROPAGATION, cell_propagation,
+	 "VFS propagation flags"},
+	{"SIZE", 5, RIGHT, CT_SIZE, true, 0, cell_size, "file system size"},
+	{"SOURCE", 0.25, NOEXTREMES, CT_STRING, false, MF_SOURCE | MF_ROOT | MF_DEV, cell_source,
+	 "source device"},
+	{"SOURCES", 0.25, SCOLS_FL_WRAP, CT_LIST, false, MF_SOURCE | MF_ROOT | MF_DEV, cell_sources,
+	 "all possible source devices"},
+	{"STATE", 5, 0, CT_STRING, false, 0, cell_state,
+	 "standing; blank in the default table where there is nothing to say"},
+	{"STATES", 5, 0, CT_LIST, false, 0, cell_states, "all standings"},
+	{"TARGET", 0.30, SCOLS_FL_TREE | NOEXTREMES, CT_STRING, false, MF_POINT, cell_target,
+	 "mount point"},
+	{"TID", 4, RIGHT, CT_NUMBER, false, 0, cell_tid, "task ID of --task"},
+	{"UNIQ-ID", 10, RIGHT, CT_NUMBER, false, 0, cell_uniq_id, "64-bit mount ID"},
+	{"USE%", 3, RIGHT, CT_STRING, true, 0, cell_use, "file system use percentage"},
+	{"USED", 5, RIGHT, CT_SIZE, true, 0, cell_used, "file system size used"},
+	{"UUID", 36, 0, CT_STRING, false, MF_DEV | MF_SOURCE, cell_uuid, "file system UUID"},
+	{"VFS-OPTIONS", 0.20, TRUNC, CT_STRING, false, MF_VFS_OPTS, cell_vfs_options,
+	 "mount options of the VFS"},
+	{NULL, 0, 0, 0, false, 0, NULL, NULL},
+};
+
+static const struct column *column_find(const char *name, size_t n)
+{
+	for (const struct column *column = column_rows; column->name; ++column) {
+		if (strlen(column->name) == n && strncasecmp(column->name, name, n) == 0)
+			return column;
+	}
+	return NULL;
+}
+
+const struct column *columns_have(const struct columns *columns, const char *name)
+{
+	for (size_t i = 0; i < columns->count; ++i) {
+		if (strcmp(columns->of[i]->name, name) == 0)
+			return columns->of[i];
+	}
+	return NULL;
+}
+
+/** Add columns by name.  @return 0, or an exit status. */
+static int columns_add(struct columns *columns, const char *list, bool json)
+{
+	for (;;) {
+		size_t n = strcspn(list, ",");
+		const struct column *column = column_find(list, n);
+		if (!column) {
+			char name[64];
+			snprintf(name, sizeof(name), "%.*s", (int)(n < 60 ? n : 60), list);
+			message(name, "no such column; getmnt -H lists them");
+			return CX_ERROR;
+		}
+		/* An object has each key once. */
+		if (!json || !columns_have(columns, column->name)) {
+			if (columns->count == sizeof(columns->of) / sizeof(*columns->of)) {
+				message("--output", "more than %zu columns", columns->count);
+				return CX_ERROR;
+			}
+			columns->of[columns->count++] = column;
+		}
+		if (!list[n])
+			return 0;
+		list += n + 1;
+	}
+}
+
+int columns_choose(struct columns *columns, const struct options *o)
+{
+	*columns = (struct columns){0};
+	bool json = o->form == FORM_JSON || o->form == FORM_JSONL;
+	bool file = o->source == TABLE_FSTAB || o->source == TABLE_MTAB;
+	const char *list = o->output;
+	bool more = list && *list == '+';
+
+	if (!list || more) {
+		const char *usual = "TARGET,SOURCE,FSTYPE,STATE,OPTIONS";
+		if (o->df)
+			usual = "SOURCE,FSTYPE,SIZE,USED,AVAIL,USE%,TARGET";
+		else if (o->dfi)
+			usual = "SOURCE,FSTYPE,INO.TOTAL,INO.USED,INO.AVAIL,INO.USE%,TARGET";
+		else if (json)
+			usual = "TARGET,SOURCE,FSTYPE,STATE,OPTIONS,ID,NAMED,STATES";
+		else if (file)
+			usual = "TARGET,SOURCE,FSTYPE,OPTIONS";
+		if (!o->output_all) {
+			columns_add(columns, usual, json);
+			if (o->unmounted && !o->df && !o->dfi)
+				columns_add(columns, "NODE", json);
+		} else {
+			for (const struct column *column = column_rows; column->name; ++column) {
+				if (column->cell != cell_none)
+					columns->of[columns->count++] = column;
+			}
+		}
+	}
+	if (!list)
+		return 0;
+	size_t usual = columns->count;
+	int status = columns_add(columns, list + more, json);
+	for (size_t i = usual; i < columns->count; ++i)
+		columns->state_asked |= columns->of[i]->cell == cell_state;
+	return status;
+}
+
+unsigned columns_fields(const struct columns *columns)
+{
+	unsigned fields = MF_IDS;
+	for (size_t i = 0; i < columns->count; ++i)
+		fields |= columns->of[i]->fields;
+	return fields;
+}
+
+void column_key(const struct column *column, struct strbuf *out)
+{
+	for (const char *c = column->name; *c; ++c)
+		strbuf_putc(out, (char)(*c >= 'A' && *c <= 'Z' ? *c + 'a' - 'A' : *c));
+}
+
+int columns_list(const struct options *o)
+{
+	static const char *const types[] = {
+		[CT_STRING] = "<string>", [CT_NUMBER] = "<integer>",
+		[CT_SIZE] = "<string|number>", [CT_LIST] = "<array>",
+	};
+	struct libscols_table *table = scols_new_table();
+	if (!table)
+		return -1;
+
+	int rc = -1;
+	scols_table_set_name(table, "getmnt-columns");
+	scols_table_enable_noheadings(table, 1);
+	scols_table_enable_raw(table, o->form == FORM_RAW);
+	scols_table_enable_export(table, o->form == FORM_PAIRS);
+	scols_table_enable_json(table, o->form == FORM_JSON);
+	if (!scols_table_new_column(table, "HOLDER", 0, SCOLS_FL_RIGHT)
+	    || !scols_table_new_column(table, "TYPE", 0, 0)
+	    || !scols_table_new_column(table, "DESCRIPTION", 0, 0))
+		goto out;
+	for (const struct column *column = column_rows; column->name; ++column) {
+		struct libscols_line *line = scols_table_new_line(table, NULL);
+		if (!line || scols_line_set_data(line, 0, column->name)
+		    || scols_line_set_data(line, 1, types[column->type])
+		    || scols_line_set_data(line, 2, column->help))
+			goto out;
+	}
+	rc = scols_print_table(table) ? -1 : 0;
+out:
+	scols_unref_table(table);
+	return rc;
+}
+
+void cell_json(struct cells *cells, const struct column *column, const struct row *row,
+               struct strbuf *out)
+{
+	const char *text = column->cell(cells, row);
+	unsigned type = column->type;
+	if (type == CT_SIZE)
+		type = cells->run->opt->bytes ? CT_NUMBER : CT_STRING;
+
+	if (type == CT_LIST) {
+		strbuf_putc(out, '[');
+		while (text && *text) {
+			size_t n = strcspn(text, "\n");
+			strbuf_reset(&cells->scratch);
+			strbuf_add(&cells->scratch, text, n);
+			escape_json(out, strbuf_str(&cells->scratch));
+			text += n + (text[n] == '\n');
+			if (*text)
+				strbuf_puts(out, ", ");
+		}
+		strbuf_putc(out, ']');
+	} else if (!text || !*text) {
+		strbuf_puts(out, "null");
+	} else if (type == CT_NUMBER) {
+		strbuf_puts(out, text);
+	} else {
+		escape_json(out, text);
+		if (!utf8_valid(text)) {
+			strbuf_puts(out, ", \"");
+			column_key(column, out);
+			strbuf_puts(out, "-b64\": \"");
+			escape_base64(out, text, strlen(text));
+			strbuf_putc(out, '"');
+		}
+	}
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The columns: one table, which feeds -o, --list-columns, the completion, the
+ * fields asked of the kernel, and every form of output.
+ */
+#ifndef GM_CMD_COLUMNS_H
+#define GM_CMD_COLUMNS_H
+
+#include "cmd/cmd.h"
+#include "cmd/view.h"
+
+/** What a column holds: how JSON writes it. */
+enum column_type {
+	CT_STRING,
+	CT_NUMBER,
+	CT_SIZE,     /* a string for readers; a number with --bytes */
+	CT_LIST,     /* strings, separated by newlines */
+};
+
+struct cells;
+
+struct column {
+	const char *name;
+	double width;         /* libsmartcols' hint; below 1 a part of the terminal's */
+	int flags;            /* SCOLS_FL_* */
+	unsigned char type;   /* enum column_type */
+	bool sized;           /* asks the file system: fstatfs */
+	unsigned fields;      /* enum mount_fields */
+	/* The text of a row; NULL: none.  It is good until the next call. */
+	const char *(*cell)(struct cells *cells, const struct row *row);
+	const char *help;
+};
+
+/** The table, sorted by name; ended by a row without one. */
+extern const struct column column_rows[];
+
+/** The columns of a run. */
+struct columns {
+	const struct column *of[128];
+	size_t count;
+	bool state_asked;     /* STATE was asked for by name: never blank */
+};
+
+/**
+ * Choose the columns that the options ask for.
+ *
+ * @return 0, or an exit status after a message.
+ */
+int columns_choose(struct columns *columns, const struct options *options);
+
+/** The mount fields that columns need. */
+unsigned columns_fields(const struct columns *columns);
+
+/** A column of these, by name.  @return it, or NULL. */
+const struct column *columns_have(const struct columns *columns, const char *name);
+
+/** Print --list-columns.  @return 0, or -1. */
+int columns_list(const struct options *options);
+
+/** What the cells of a run share. */
+struct cells {
+	struct run *run;
+	bool machine;             /* for programs: plain MAJ:MIN, no blank STATE */
+	struct strbuf text;       /* what a cell was written to */
+	struct strbuf scratch;
+	/* Sizes of the row that was asked last. */
+	const struct mount *sized;
+	bool has_sizes;
+	uint64_t blocks, bfree, bavail, frsize, files, ffree;
+};
+
+void cells_init(struct cells *cells, struct run *run, bool machine);
+void cells_destroy(struct cells *cells);
+
+/** Append a cell as JSON: a string, number, list or null; for a string that is
+    no UTF-8, with the pair "KEY-b64" behind it. */
+void cell_json(struct cells *cells, const struct column *column, const struct row *row,
+               struct strbuf *out);
+
+/** Append a column's JSON key: its name in small letters, without quotes. */
+void column_key(const struct column *column, struct strbuf *out);
+
+#endif

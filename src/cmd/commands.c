@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include <string.h>
+
+const struct command commands[] = {
+	{"discover", cmd_discover, "name and judge every mount point (the default)"},
+	{"audit", NULL, "what is wanted against what is"},
+	{"fstab", NULL, "generate or merge an fstab"},
+	{"profile", NULL, "what each algorithm costs"},
+	{"recover", NULL, "judge a mount table line by line and rebuild it"},
+	{"search", NULL, "search a directory tree"},
+	{NULL, NULL, NULL},
+};
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *command = commands; command->name; ++command) {
+		if (strcmp(command->name, name) == 0)
+			return command;
+	}
+	return NULL;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt discover: from the command line to the exit status.
+ *
+ *     options --> input --> discover() --> filter --> view --> a form of output
+ */
+#include "cmd/cmd.h"
+
+#include "base/escape.h"
+#include "cmd/columns.h"
+#include "cmd/filter.h"
+#include "cmd/input.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+void run_incomplete(struct run *run, const char *reason)
+{
+	run->complete = false;
+	for (size_t i = 0; i < run->nreasons; ++i) {
+		if (strcmp(run->reasons[i], reason) == 0)
+			return;
+	}
+	if (run->nreasons < sizeof(run->reasons) / sizeof(*run->reasons))
+		run->reasons[run->nreasons++] = reason;
+}
+
+/** A small file of /proc as one line; NULL if it cannot be read. */
+static char *read_line(struct run *run, const char *path)
+{
+	char *text;
+	size_t len;
+	if (os_read_file(&run->os, AT_FDCWD, path, 4096, &text, &len) != 0)
+		return NULL;
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+void machine_read(struct run *run)
+{
+	char link[64];
+	if (!run->live)
+		return;
+	run->host = read_line(run, "/proc/sys/kernel/hostname");
+	run->boot_id = read_line(run, "/proc/sys/kernel/random/boot_id");
+	bool task = run->procfd != AT_FDCWD;
+	if (os_readlinkat(&run->os, run->procfd, task ? "ns/mnt" : "/proc/self/ns/mnt", link, sizeof(link)) > 0
+	    && strncmp(link, "mnt:[", 5) == 0)
+		run->mntns = strtoull(link + 5, NULL, 10);
+}
+
+/** Options that do not go together, beyond what the table of options knows. */
+static int check_options(struct options *o)
+{
+	bool file = o->source == TABLE_FSTAB || o->source == TABLE_MTAB;
+	if (o->tab_file && o->source == TABLE_LISTMOUNT)
+		return usage_error("--kernel=listmount", "a file is no kernel; give it without --tab-file");
+	if ((o->tab_file || file) && o->names_given && o->names != DN_KERNEL)
+		return usage_error("--names", "nothing live is touched with --tab-file, --fstab and --mtab");
+	if (o->tab_file && o->unmounted)
+		return usage_error("--unmounted", "devices are of this machine; give it without --tab-file");
+	if (o->tab_file && !file)
+		o->names = DN_KERNEL;
+	if (o->max_dirs == 0 && !o->limit_given && o->names == DN_HINT) {
+		o->max_dirs = 20000;
+		o->search_seconds = 2;
+	}
+	return 0;
+}
+
+/** The fields that the run needs of the table. */
+static unsigned needed_fields(const struct run *run)
+{
+	const struct options *o = run->opt;
+	unsigned fields = columns_fields(run->cols) | filter_fields(o);
+	/* Discovery: which can block, which is deleted, where names are tested.
+	   --names=pure is given no names. */
+	fields |= MF_IDS | MF_DEV | MF_ROOT | MF_FSTYPE | MF_SOURCE;
+	if (o->names != DN_PURE)
+		fields |= MF_POINT;
+	if (o->form != FORM_DEFAULT && o->form != FORM_RAW && o->form != FORM_PAIRS
+	    && o->form != FORM_SETMNT && o->form != FORM_DOT)
+		fields |= MF_VFS_OPTS | MF_FS_OPTS;
+	return fields;
+}
+
+/** Name and judge.  @return 0, or an exit status. */
+static int run_discover(struct run *run)
+{
+	const struct options *o = run->opt;
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = (enum discover_names)o->names;
+	opts.algorithm = (enum discover_algorithm)o->algorithm;
+	opts.identity = (enum discover_identity)o->identity;
+	opts.prune_on = o->prune_on;
+	opts.prune_off = o->prune_off;
+	opts.rootfd = run->rootfd;
+	opts.prefix = run->prefix ? run->prefix : "/";
+	opts.depth = o->depth;
+	opts.max_dirs = o->max_dirs;
+	opts.max_seconds = o->search_seconds;
+	opts.threads = o->threads;
+	opts.boundaries = o->boundaries;
+	if (run->procfd != AT_FDCWD) {
+		opts.procfd = run->procfd;
+		opts.procpath = "mountinfo";
+	}
+	if (o->max_time > 0) {
+		double left = o->max_time - (os_now() - run->start);
+		left = left > 0.001 ? left : 0.001;
+		if (opts.max_seconds <= 0 || left < opts.max_seconds)
+			opts.max_seconds = left;
+	}
+	opts.progress = progress_begin(run);
+	opts.progress_arg = run;
+	run->d = discover(&run->os, run->devs, run->table, &opts);
+	int error = errno;
+	progress_end();
+	if (!run->d) {
+		message(run->opt->root, "the mounts could not be judged: %s", strerror(error));
+		return CX_ERROR;
+	}
+	run->judged = o->names != DN_KERNEL;
+	if (!run->d->complete)
+		run_incomplete(run, run->d->incomplete ? run->d->incomplete : "not all was searched");
+	return 0;
+}
+
+/** Whether rows hang together: findmnt's rules. */
+static bool wants_tree(const struct run *run, const struct picks *picks)
+{
+	const struct options *o = run->opt;
+	if (!run->d)
+		return false;
+	if (o->form == FORM_DOT)
+		return true;
+	if (o->form != FORM_DEFAULT && o->form != FORM_JSON)
+		return false;
+	if (!columns_have(run->cols, "TARGET") || o->list)
+		return false;
+	if (o->tree)
+		return true;
+	return !o->df && !o->dfi && o->source != TABLE_MTAB && !picks->restricted;
+}
+
+/** Whether picks stand with parents before children. */
+static bool parents_first(const struct run *run, const struct picks *picks)
+{
+	for (size_t k = 0; run->d && k < picks->count; ++k) {
+		uint32_t i = picks->nodes[k], parent = run->d->tree.nodes[i].parent;
+		if ((parent != MT_NONE && parent > i) || (k && picks->nodes[k - 1] > i))
+			return false;
+	}
+	return true;
+}
+
+/** Whether a list is in the order of the tree. */
+static bool wants_order(const struct run *run, const struct picks *picks)
+{
+	const struct options *o = run->opt;
+	switch ((enum form)o->form) {
+	case FORM_MTAB:
+	case FORM_FSTAB:
+	case FORM_SETMNT:
+		return !parents_first(run, picks);
+	case FORM_DEFAULT:
+	case FORM_JSON:
+		if (!o->list && !o->df && !o->dfi && o->source != TABLE_MTAB && !picks->restricted)
+			return true;
+		break;
+	default:
+		break;
+	}
+	return o->submounts && filter_any(o);
+}
+
+static void print_boundaries(const struct run *run, FILE *out)
+{
+	for (size_t i = 0; run->d && i < run->d->nboundaries; ++i) {
+		const struct discover_boundary *b = &run->d->boundaries[i];
+		struct strbuf path;
+		strbuf_init(&path);
+		escape_terminal(&path, b->path ? b->path : "");
+		fprintf(out, "boundary: %s (%u:%u%s)\n", strbuf_str(&path), b->dev_major, b->dev_minor,
+		        b->automount ? ", automount" : "");
+		strbuf_destroy(&path);
+	}
+}
+
+/** Print the rows, and what was asked for beside them.  @return 0, or -1. */
+static int print_view(struct run *run, const struct view *view)
+{
+	const struct options *o = run->opt;
+	int rc;
+	if (o->form == FORM_DEFAULT || o->form == FORM_RAW || o->form == FORM_PAIRS || o->form == FORM_JSON)
+		rc = out_scols(run, view);
+	else
+		rc = out_text(run, view);
+	if (rc != 0) {
+		message(NULL, "the output could not be made: %s", strerror(errno ? errno : ENOMEM));
+		return -1;
+	}
+	/* A document has them within; other machine forms must not be spoilt. */
+	FILE *out = o->form == FORM_DEFAULT ? stdout : stderr;
+	if (o->boundaries && o->form != FORM_JSON)
+		print_boundaries(run, out);
+	if (o->explain && o->form != FORM_JSON) {
+		if (out == stdout)
+			fputc('\n', out);
+		explain_print(run, out);
+	}
+	return finish_stdout();
+}
+
+/** The exit status that the standings give. */
+static int judge_status(const struct run *run)
+{
+	if (!run->complete)
+		return CX_INCOMPLETE;
+	const unsigned bad = 1u << MT_HUNG | 1u << MT_STALE | 1u << MT_DENIED;
+	for (uint32_t i = 0; run->opt->strict && run->d && i < run->d->tree.count; ++i) {
+		if (run->d->tree.nodes[i].states & bad && !run->d->tree.nodes[i].gone)
+			return CX_INCOMPLETE;
+	}
+	return CX_OK;
+}
+
+static void debug_run(const struct run *run)
+{
+	message("debug", "table %s: %zu mounts, %zu problems, %u vanished, %u times read again, "
+	        "fields %#x, unique IDs %s", run->table_name, run->table->count, run->table->nproblems,
+	        run->table->vanished, run->table->relisted, run->table->fields,
+	        run->table->unique_ids ? "yes" : "no");
+	if (run->d)
+		message("debug", "tree: %u nodes, root %d, odd %#x; rules %#x; %s in %.6f s",
+		        run->d->tree.count, run->d->root == MT_NONE ? -1 : (int)run->d->root,
+		        run->d->tree.odd, run->d->rules, run->d->complete ? "complete" : "incomplete",
+		        run->d->stats.seconds);
+}
+
+/** Read, judge, pick.  @return 0, or an exit status. */
+static int run_find(struct run *run, struct picks *picks)
+{
+	const struct options *o = run->opt;
+	int status = input_read(run, needed_fields(run));
+	if (status)
+		return status;
+	if (run->live || ((o->evaluate || o->unmounted) && !o->tab_file)) {
+		run->devs = devmap_new(&run->os);
+		if (!run->devs) {
+			message(NULL, "%s", strerror(errno));
+			return CX_ERROR;
+		}
+	}
+	bool file = run->table->source == TABLE_FSTAB || run->table->source == TABLE_MTAB;
+	if (!file)
+		status = run_discover(run);
+	if (o->debug && !status)
+		debug_run(run);
+	return status ? status : filter_pick(run, picks);
+}
+
+/** Make the rows and print them.  @return an exit status. */
+static int run_show(struct run *run, const struct picks *picks, int status)
+{
+	const struct options *o = run->opt;
+	struct view view = {0};
+	bool machine = o->form == FORM_JSON || o->form == FORM_JSONL || columns_have(run->cols, "NS");
+	if (machine && !o->quiet)
+		machine_read(run);
+
+	bool tree = status == 0 && wants_tree(run, picks);
+	if (status == 0 && view_build(run, picks, tree, wants_order(run, picks), &view) != 0) {
+		message(NULL, "%s", strerror(errno));
+		status = CX_ERROR;
+	}
+	if (status == 0 && o->unmounted && run->devs && view_add_devices(run, &view) != 0) {
+		message("--unmounted", "devices cannot be listed: %s", strerror(errno));
+		run_incomplete(run, "devices could not be listed");
+	}
+	/* A document is printed whatever happened; else there is nothing to say. */
+	if (!o->quiet && (status == 0 || o->form == FORM_JSON) && print_view(run, &view) != 0)
+		status = CX_ERROR;
+	if (status == 0)
+		status = view.count ? judge_status(run) : CX_NOTHING;
+	view_destroy(&view);
+	return status;
+}
+
+int cmd_discover(int argc, char **argv)
+{
+	struct options o;
+	struct columns columns;
+	int status = options_parse(&o, argc, argv);
+	if (status)
+		return status;
+	struct run run = {.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD,
+	                  .complete = true, .start = os_now()};
+	if (o.help || o.dump_completion || o.list_columns || o.version) {
+		if (o.help)
+			options_help(stdout);
+		else if (o.dump_completion)
+			options_completion(stdout);
+		else if (o.list_columns && columns_list(&o) != 0)
+			message(NULL, "%s", strerror(ENOMEM));
+		if (o.version && !o.help) {
+			os_init(&run.os, getenv("GETMNT_DISABLE"));
+			version_print(&run.os);
+		}
+		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
+	}
+	status = check_options(&o);
+	if (!status)
+		status = columns_choose(&columns, &o);
+	if (status)
+		return status;
+
+	/* Of a recorded table nothing live is touched, not even to see what the
+	   kernel has. */
+	if (o.tab_file)
+		run.os = (struct os){.statx_works = true};
+	else
+		os_init(&run.os, getenv("GETMNT_DISABLE"));
+
+	struct picks picks = {0};
+	status = run_find(&run, &picks);
+	if (status)
+		run_incomplete(&run, "an error: see the messages");
+	status = run_show(&run, &picks, status);
+	if (o.stats && run.table)
+		stats_print(&run);
+
+	picks_destroy(&picks);
+	discovery_free(run.d);
+	devmap_free(run.devs);
+	input_destroy(&run);
+	free(run.host);
+	free(run.boot_id);
+	return status;
+}

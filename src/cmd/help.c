@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/options.h"
+
+#include "cmd/cmd.h"
+#include "cmd/columns.h"
+
+#include <string.h>
+
+static const char *const group_titles[] = {
+	[OG_TABLE] = "Which table",
+	[OG_WHICH] = "Which mounts",
+	[OG_HOW] = "How they are found",
+	[OG_SHOWN] = "How they are shown",
+	[OG_STUDY] = "How it went",
+	[OG_GENERAL] = "General",
+};
+
+/** Where the help text of an option begins. */
+enum { HELP_COLUMN = 28, HELP_WIDTH = 90 };
+
+/** Print a text from a column on, broken at blanks. */
+static void help_text(FILE *out, const char *text)
+{
+	int at = HELP_COLUMN;
+	while (*text) {
+		size_t n = strcspn(text, " ");
+		if (at > HELP_COLUMN && at + 1 + (int)n > HELP_WIDTH) {
+			fprintf(out, "\n%*s", HELP_COLUMN, "");
+			at = HELP_COLUMN;
+		} else if (at > HELP_COLUMN) {
+			fputc(' ', out);
+			++at;
+		}
+		fprintf(out, "%.*s", (int)n, text);
+		at += (int)n;
+		text += n;
+		text += strspn(text, " ");
+	}
+	fputc('\n', out);
+}
+
+static void help_option(FILE *out, const struct option_row *row)
+{
+	int at = 0;
+	if (row->letter)
+		at += fprintf(out, " -%c, ", row->letter);
+	else
+		at += fprintf(out, "     ");
+	at += fprintf(out, "--%s", row->name);
+	if (row->arg == ARG_NEEDED)
+		at += fprintf(out, "%c%s", row->letter ? ' ' : '=', row->argument);
+	else if (row->arg == ARG_MAY)
+		at += fprintf(out, "[=%s]", row->argument);
+	if (at >= HELP_COLUMN - 1)
+		fprintf(out, "\n%*s", HELP_COLUMN, "");
+	else
+		fprintf(out, "%*s", HELP_COLUMN - at, "");
+	help_text(out, row->help);
+}
+
+void options_help(FILE *out)
+{
+	fputs("Usage:\n"
+	      " getmnt [discover] [options]\n"
+	      " getmnt [discover] [options] SOURCE|TARGET ...\n"
+	      " getmnt [discover] [options] SOURCE TARGET\n"
+	      " getmnt [discover] [options] [--source SPEC] [--target PATH | --mountpoint PATH]\n"
+	      "\n"
+	      "Name and judge every mount point.\n"
+	      "\nCommands:\n", out);
+	for (const struct command *command = commands; command->name; ++command)
+		fprintf(out, " %-*s%s%s\n", HELP_COLUMN - 1, command->name, command->what,
+		        command->run ? "" : " (not in this version)");
+	for (unsigned group = OG_TABLE; group <= OG_GENERAL; ++group) {
+		fprintf(out, "\n%s:\n", group_titles[group]);
+		for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
+			if (row->group == group)
+				help_option(out, row);
+		}
+	}
+	fputs("\nExit status: 0 all accounted for, 1 usage or system error, 32 nothing matched,\n"
+	      "64 something lost, unsearched or incomplete.\n"
+	      "\nFor more details see getmnt(8).\n", out);
+}
+
+/** The words of an argument, for compgen. */
+static void completion_words(FILE *out, const char *argument)
+{
+	for (; *argument; ++argument)
+		fputc(*argument == '|' ? ' ' : *argument, out);
+}
+
+static bool is_words(const struct option_row *row)
+{
+	return row->argument && strchr(row->argument, '|');
+}
+
+void options_completion(FILE *out)
+{
+	fputs("# bash completion for getmnt(8)                    -*- shell-script -*-\n"
+	      "# Made by `getmnt --dump-completion`: edit the tables in src/cmd, not this.\n"
+	      "\n"
+	      "_getmnt()\n"
+	      "{\n"
+	      "\tlocal cur prev words cword\n"
+	      "\tif declare -F _init_completion >/dev/null; then\n"
+	      "\t\t_init_completion -n =: || return\n"
+	      "\telse\n"
+	      "\t\tcur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	      "\tfi\n"
+	      "\tlocal columns=\"", out);
+	for (const struct column *column = column_rows; column->name; ++column)
+		fprintf(out, "%s%s", column == column_rows ? "" : " ", column->name);
+	fputs("\"\n\tlocal rules=\"", out);
+	for (int i = 0; i < DR_NRULES; ++i)
+		fprintf(out, "%s%s", i ? " " : "", discover_rules[i].name);
+	fputs("\"\n\n\tcase $cur in\n", out);
+	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
+		if (row->group == OG_HIDDEN || row->how == OH_REFUSED || !is_words(row))
+			continue;
+		fprintf(out, "\t--%s=*)\n\t\tmapfile -t COMPREPLY < <(compgen -P '--%s=' -W '", row->name,
+		        row->name);
+		completion_words(out, row->argument);
+		fputs("' -- \"${cur#*=}\")\n\t\treturn ;;\n", out);
+	}
+	fputs("\t--prune=*)\n"
+	      "\t\tlocal rest=${cur#*=} r=\"\"\n"
+	      "\t\tfor r in $rules; do COMPREPLY+=(\"--prune=+$r\" \"--prune=-$r\"); done\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -W \"${COMPREPLY[*]}\" -- \"--prune=$rest\")\n"
+	      "\t\treturn ;;\n"
+	      "\tesac\n\n\tcase $prev in\n", out);
+	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
+		if (row->group == OG_HIDDEN || row->how == OH_REFUSED || row->arg != ARG_NEEDED
+		    || !is_words(row))
+			continue;
+		if (row->letter)
+			fprintf(out, "\t-%c|--%s)\n", row->letter, row->name);
+		else
+			fprintf(out, "\t--%s)\n", row->name);
+		fputs("\t\tmapfile -t COMPREPLY < <(compgen -W '", out);
+		completion_words(out, row->argument);
+		fputs("' -- \"$cur\")\n\t\treturn ;;\n", out);
+	}
+	fputs("\t-o|--output)\n"
+	      "\t\tlocal done=${cur%\"${cur##*,}\"}\n"
+	      "\t\tlocal last=${cur##*,}\n"
+	      "\t\tcase $last in +*) done+=+ last=${last#+} ;; esac\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -P \"$done\" -S , -W \"$columns\" -- \"${last^^}\")\n"
+	      "\t\tcompopt -o nospace 2>/dev/null\n"
+	      "\t\treturn ;;\n"
+	      "\t-F|--tab-file|-T|--target|-M|--mountpoint)\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+	      "\t\tcompopt -o filenames 2>/dev/null\n"
+	      "\t\treturn ;;\n"
+	      "\t--root)\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
+	      "\t\tcompopt -o filenames 2>/dev/null\n"
+	      "\t\treturn ;;\n"
+	      "\t-N|--task)\n"
+	      "\t\tlocal pids=(/proc/[0-9]*)\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -W \"${pids[*]##*/}\" -- \"$cur\")\n"
+	      "\t\treturn ;;\n"
+	      "\t-t|--types)\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(sed 's/.*\\t//' /proc/filesystems 2>/dev/null)\" "
+	      "-- \"$cur\")\n"
+	      "\t\treturn ;;\n"
+	      "\t-S|--source)\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -W 'LABEL= UUID= PARTLABEL= PARTUUID=' -- \"$cur\"\n"
+	      "\t\t\tcompgen -f -- \"$cur\")\n"
+	      "\t\tcompopt -o nospace 2>/dev/null\n"
+	      "\t\treturn ;;\n", out);
+	/* Options with an argument of which nothing can be said. */
+	fputs("\t", out);
+	const char *bar = "";
+	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
+		if (row->group == OG_HIDDEN || row->how == OH_REFUSED || row->arg != ARG_NEEDED
+		    || is_words(row) || (row->letter && strchr("oFTMNtS", row->letter))
+		    || strcmp(row->name, "root") == 0)
+			continue;
+		if (row->letter)
+			fprintf(out, "%s-%c|--%s", bar, row->letter, row->name);
+		else
+			fprintf(out, "%s--%s", bar, row->name);
+		bar = "|";
+	}
+	fputs(")\n\t\treturn ;;\n\tesac\n\n\tcase $cur in\n\t-*)\n\t\tmapfile -t COMPREPLY < <(compgen -W '", out);
+	const char *blank = "";
+	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
+		if (row->group == OG_HIDDEN || row->how == OH_REFUSED)
+			continue;
+		if (row->letter)
+			fprintf(out, "%s-%c --%s", blank, row->letter, row->name);
+		else
+			fprintf(out, "%s--%s", blank, row->name);
+		blank = " ";
+	}
+	fputs("' -- \"$cur\")\n\t\treturn ;;\n\tesac\n\n"
+	      "\tlocal IFS=$'\\n'\n"
+	      "\tmapfile -t COMPREPLY < <(compgen -W \"$(getmnt --names=kernel -rno TARGET 2>/dev/null)\" "
+	      "-- \"$cur\"\n"
+	      "\t\tcompgen -f -- \"$cur\")\n"
+	      "\tif [ \"$COMP_CWORD\" = 1 ]; then\n"
+	      "\t\tCOMPREPLY+=($(IFS=' '; compgen -W '", out);
+	blank = "";
+	for (const struct command *command = commands; command->name; ++command) {
+		if (command->run) {
+			fprintf(out, "%s%s", blank, command->name);
+			blank = " ";
+		}
+	}
+	fputs("' -- \"$cur\"))\n"
+	      "\tfi\n"
+	      "} &&\ncomplete -F _getmnt getmnt\n", out);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/input.h"
+
+#include "cmd/options.h"
+#include "cmd/view.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	TABLE_MAX_BYTES = 1 << 30,
+	REPORTED_LINES = 100,
+};
+
+/** The descriptor that a name like "-" or "/dev/fd/3" stands for, or -1. */
+static int named_fd(const char *path)
+{
+	static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
+	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0)
+		return STDIN_FILENO;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); ++i) {
+		size_t n = strlen(prefixes[i]);
+		if (strncmp(path, prefixes[i], n) == 0 && path[n] && strspn(path + n, "0123456789") == strlen(path + n)
+		    && strlen(path + n) < 7)
+			return atoi(path + n);
+	}
+	return -1;
+}
+
+static const char *read_error(int error)
+{
+	switch (error) {
+	case EISDIR:
+		return "is a directory, not a table";
+	case ENOTSUP:
+		return "is neither a file nor a pipe";
+	case EFBIG:
+		return "is too big for a table";
+	default:
+		return strerror(error);
+	}
+}
+
+/** A recorded mountinfo from a pipe or standard input. */
+static struct mount_table *read_stream(struct run *run, int fd)
+{
+	char *text;
+	size_t len;
+	if (os_read_fd(&run->os, fd, TABLE_MAX_BYTES, &text, &len) != 0)
+		return NULL;
+	struct mount_table *table = table_parse_mountinfo(text, len);
+	int error = errno;
+	free(text);
+	errno = error;
+	if (table)
+		table->source = TABLE_RECORDED;
+	return table;
+}
+
+/** Report the lines that could not be read.  @return 0, or an exit status. */
+static int report_problems(struct run *run)
+{
+	const struct mount_table *table = run->table;
+	if (table->nproblems == 0)
+		return 0;
+	if (table->count == 0) {
+		const struct table_problem *first = &table->problems[0];
+		message(run->table_name, "not one line of it could be read: line %u: %s",
+		        (unsigned)first->line, first->reason);
+		return CX_ERROR;
+	}
+	for (size_t i = 0; i < table->nproblems; ++i) {
+		if (i == REPORTED_LINES) {
+			message(run->table_name, "%zu more lines could not be read; --json lists them all",
+			        table->nproblems - i);
+			break;
+		}
+		char object[PATH_MAX + 16];
+		snprintf(object, sizeof(object), "%s:%u", run->table_name, (unsigned)table->problems[i].line);
+		message(object, "%s", table->problems[i].reason);
+	}
+	run_incomplete(run, "lines of the table could not be read");
+	return 0;
+}
+
+static int read_tab_file(struct run *run, enum table_source source)
+{
+	const char *path = run->table_name;
+	int fd = source == TABLE_RECORDED ? named_fd(path) : -1;
+	if (fd < 0 && strcmp(path, "-") == 0)
+		path = "/dev/stdin";
+	run->table = fd >= 0 ? read_stream(run, fd) : table_read_file(&run->os, path, source);
+	if (!run->table) {
+		message(run->table_name, "%s", read_error(errno));
+		return CX_ERROR;
+	}
+	return report_problems(run);
+}
+
+/** Whether /etc/mtab is but a name of the kernel's table, or missing. */
+static bool mtab_is_kernel(struct run *run, const char *path)
+{
+	char link[PATH_MAX];
+	if (os_readlinkat(&run->os, AT_FDCWD, path, link, sizeof(link)) < 0)
+		return errno == ENOENT;
+	return strstr(link, "proc/") != NULL;
+}
+
+/** The kernel's table. */
+static int read_kernel(struct run *run, enum table_source source, unsigned fields)
+{
+	if (source == TABLE_AUTO && run->os.caps & OSC_LISTMOUNT && run->opt->uniq_id)
+		source = TABLE_LISTMOUNT;
+	run->table = table_read_kernel(&run->os, source, fields);
+	run->live = true;
+	if (run->table) {
+		run->table_name = table_source_name(run->table->source);
+		return report_problems(run);
+	}
+	if (errno == ENOSYS && source == TABLE_LISTMOUNT)
+		message("--kernel=listmount", "this kernel has no listmount (Linux 6.8), or it is "
+		        "switched off; use --kernel=mountinfo");
+	else if (errno == ENOENT)
+		message("/proc/self/mountinfo", "%s; is /proc mounted? mount -t proc proc /proc",
+		        strerror(ENOENT));
+	else
+		message("mount table", "cannot be read from the kernel: %s", strerror(errno));
+	return CX_ERROR;
+}
+
+/** --task: everything through one descriptor, which no other process can
+    come to stand for. */
+static int read_task(struct run *run)
+{
+	char path[32], name[32];
+	pid_t pid = run->opt->task;
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	snprintf(name, sizeof(name), "task %d", (int)pid);
+	run->live = true;
+	run->table_name = name;
+
+	run->procfd = os_openat(&run->os, AT_FDCWD, path, O_PATH | O_DIRECTORY);
+	int error = errno;
+	if (run->procfd < 0) {
+		run->procfd = AT_FDCWD;
+		struct k_statx st;
+		if (error == ENOENT && os_statx(&run->os, AT_FDCWD, "/proc/self", AT_SYMLINK_NOFOLLOW, 0, &st) == 0)
+			message(name, "no such process");
+		else
+			message(name, "%s: %s; is /proc mounted?", path, strerror(error));
+		return CX_ERROR;
+	}
+	run->table = table_read_mountinfo(&run->os, run->procfd, "mountinfo");
+	error = errno;
+	if (!run->table) {
+		/* A zombie has no mounts: EINVAL. */
+		bool dead = error == ESRCH || error == EINVAL || error == ENOENT;
+		message(name, "%s", dead ? "no such process" : strerror(error));
+		return CX_ERROR;
+	}
+	int status = report_problems(run);
+	run->table_name = "task";
+	if (status || run->opt->names == DN_KERNEL)
+		return status;
+	run->rootfd = os_openat(&run->os, run->procfd, "root", O_PATH | O_DIRECTORY);
+	error = errno;
+	if (run->rootfd < 0) {
+		run->rootfd = AT_FDCWD;
+		bool dead = error == ESRCH || error == ENOENT;
+		message(name, "%s%s", dead ? "no such process" : "its root cannot be opened: ",
+		        dead ? "" : strerror(error));
+		if (!dead)
+			message(name, "--names=kernel prints its table without touching a mount");
+		return CX_ERROR;
+	}
+	return 0;
+}
+
+/** --root: the directory's canonical name is what the table has to be read by. */
+static int open_root(struct run *run)
+{
+	const char *dir = run->opt->root;
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	struct strbuf name;
+	strbuf_init(&name);
+	int status = CX_ERROR;
+
+	/* A table that nothing was tested of is enough to follow a path by. */
+	run->d = discover(&run->os, NULL, run->table, &opts);
+	if (!run->d) {
+		message(dir, "%s", strerror(errno));
+		goto out;
+	}
+	enum path_known known = path_follow(run, dir, &name);
+	if (known == PATH_MISSING) {
+		message(dir, "cannot be looked up: %s", strerror(errno));
+		goto out;
+	}
+	if (run->opt->names != DN_KERNEL) {
+		if (known == PATH_BLIND) {
+			message(dir, "lies on a file system that can block; --names=kernel touches none");
+			goto out;
+		}
+		run->rootfd = os_openat(&run->os, AT_FDCWD, strbuf_str(&name),
+		                        O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		if (run->rootfd < 0) {
+			message(dir, "%s", strerror(errno));
+			run->rootfd = AT_FDCWD;
+			goto out;
+		}
+	}
+	run->prefix = strbuf_take(&name);
+	if (run->prefix)
+		status = 0;
+	else
+		message(dir, "%s", strerror(ENOMEM));
+out:
+	discovery_free(run->d);
+	run->d = NULL;
+	strbuf_destroy(&name);
+	return status;
+}
+
+int input_read(struct run *run, unsigned fields)
+{
+	const struct options *o = run->opt;
+	enum table_source source = (enum table_source)o->source;
+	run->procfd = run->rootfd = AT_FDCWD;
+
+	if (source == TABLE_FSTAB || source == TABLE_MTAB) {
+		const char *path = o->tab_file;
+		if (!path)
+			path = getenv(source == TABLE_FSTAB ? "LIBMOUNT_FSTAB" : "LIBMOUNT_MTAB");
+		if (!path)
+			path = source == TABLE_FSTAB ? "/etc/fstab" : "/etc/mtab";
+		run->table_name = path;
+		if (source == TABLE_MTAB && !o->tab_file && mtab_is_kernel(run, path))
+			return read_kernel(run, TABLE_AUTO, fields);
+		return read_tab_file(run, source);
+	}
+	if (o->tab_file) {
+		run->table_name = o->tab_file;
+		return read_tab_file(run, TABLE_RECORDED);
+	}
+	if (o->task)
+		return read_task(run);
+	int status = read_kernel(run, source, fields);
+	if (!status && o->root)
+		status = open_root(run);
+	return status;
+}
+
+void input_destroy(struct run *run)
+{
+	table_free(run->table);
+	if (run->rootfd != AT_FDCWD)
+		os_close(&run->os, run->rootfd);
+	if (run->procfd != AT_FDCWD)
+		os_close(&run->os, run->procfd);
+	free(run->prefix);
+}

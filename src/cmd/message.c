@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/escape.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 2, 0)))
+static void message_v(const char *object, const char *format, va_list args)
+{
+	struct strbuf line;
+	strbuf_init(&line);
+	strbuf_puts(&line, "getmnt: ");
+	if (object) {
+		escape_terminal(&line, object);
+		strbuf_puts(&line, ": ");
+	}
+	fputs(strbuf_str(&line), stderr);
+	strbuf_destroy(&line);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
+void message(const char *object, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	message_v(object, format, args);
+	va_end(args);
+}
+
+int usage_error(const char *object, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	message_v(object, format, args);
+	va_end(args);
+	fputs("Try 'getmnt --help' for more information.\n", stderr);
+	return CX_ERROR;
+}
+
+int finish_stdout(void)
+{
+	int failed = ferror(stdout);
+	if (fflush(stdout) != 0)
+		failed = 1;
+	if (!failed)
+		return 0;
+	/* Whoever closed the pipe knows, and has seen enough. */
+	if (errno != EPIPE)
+		message("standard output", "could not be written: %s; what was printed is cut",
+		        strerror(errno));
+	return -1;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/output.h"
+
+#include "base/escape.h"
+#include "cmd/cells.h"
+#include "cmd/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/** Append a field of an mtab or fstab; "none" if there is nothing to write. */
+static void add_field(struct strbuf *out, const char *text, const char *set, const char *none)
+{
+	if (text && *text)
+		escape_octal(out, text, set);
+	else
+		strbuf_puts(out, none);
+}
+
+/** Append the source of a row, as mount(8) wants it. */
+static void add_source(struct strbuf *out, struct cells *cells, const struct row *row,
+                       const char *set)
+{
+	const char *source = NULL;
+	if (row->mount->source) {
+		strbuf_reset(&cells->scratch);
+		mask_source(row->mount->source, &cells->scratch);
+		source = strbuf_str(&cells->scratch);
+	}
+	/* A line that begins with '#' would be a comment. */
+	if (source && *source == '#' && !strchr(set, '#')) {
+		strbuf_puts(out, "\\043");
+		++source;
+		if (!*source)
+			return;
+	}
+	add_field(out, source, set, "none");
+}
+
+/** "device directory type options 0 0": /proc/mounts. */
+static void line_mtab(struct strbuf *out, struct cells *cells, const struct row *row)
+{
+	add_source(out, cells, row, ESCAPE_SOURCE);
+	strbuf_putc(out, ' ');
+	add_field(out, cell_target(cells, row), ESCAPE_PATH, "/");
+	strbuf_putc(out, ' ');
+	add_field(out, row->mount->fstype, ESCAPE_SOURCE, "none");
+	strbuf_putc(out, ' ');
+	add_field(out, cell_options(cells, row), ESCAPE_PATH, "rw");
+	strbuf_puts(out, " 0 0\n");
+}
+
+static void line_fstab(struct strbuf *out, struct cells *cells, const struct row *row)
+{
+	add_source(out, cells, row, ESCAPE_PATH);
+	strbuf_putc(out, ' ');
+	add_field(out, cell_target(cells, row), ESCAPE_PATH, "none");
+	strbuf_putc(out, ' ');
+	add_field(out, row->mount->fstype, ESCAPE_PATH, "auto");
+	strbuf_putc(out, ' ');
+	add_field(out, cell_options(cells, row), ESCAPE_PATH, "defaults");
+	const struct mount *mount = row->mount;
+	bool file = !cells->run->d;
+	strbuf_printf(out, " %d %d\n", file && mount->freq > 0 ? mount->freq : 0,
+	              file && mount->passno > 0 ? mount->passno : 0);
+}
+
+/** "device directory": what setmnt(1M) reads. */
+static void line_setmnt(struct strbuf *out, struct cells *cells, const struct row *row)
+{
+	add_source(out, cells, row, ESCAPE_SOURCE);
+	strbuf_putc(out, ' ');
+	add_field(out, cell_target(cells, row), ESCAPE_PATH, "/");
+	strbuf_putc(out, '\n');
+}
+
+static void line_jsonl(struct strbuf *out, struct cells *cells, const struct row *row)
+{
+	const struct run *run = cells->run;
+	strbuf_puts(out, "{\"host\": ");
+	if (run->host)
+		escape_json(out, run->host);
+	else
+		strbuf_puts(out, "null");
+	for (size_t i = 0; i < run->cols->count; ++i) {
+		strbuf_puts(out, ", \"");
+		column_key(run->cols->of[i], out);
+		strbuf_puts(out, "\": ");
+		cell_json(cells, run->cols->of[i], row, out);
+	}
+	strbuf_puts(out, "}\n");
+}
+
+/** Append text inside a quoted string of dot(1). */
+static void add_label(struct strbuf *out, struct strbuf *scratch, const char *text)
+{
+	strbuf_reset(scratch);
+	escape_terminal(scratch, text);
+	for (const char *c = strbuf_str(scratch); *c; ++c) {
+		if (*c == '"' || *c == '\\')
+			strbuf_putc(out, '\\');
+		strbuf_putc(out, *c);
+	}
+}
+
+static void line_dot(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
+{
+	const struct row *row = &view->rows[r];
+	const char *node = cell_node(cells, row);
+	const char *text = cell_target(cells, row);
+	strbuf_printf(out, "\tm%zu [label=\"", r);
+	add_label(out, &cells->scratch, text ? text : "(no name)");
+	if (row->nbeneath)
+		strbuf_printf(out, " (+%" PRIu32 " beneath)", row->nbeneath);
+	strbuf_puts(out, "\\n");
+	if ((text = cell_fstype(cells, row)))
+		add_label(out, &cells->scratch, text);
+	if ((text = cell_source(cells, row))) {
+		strbuf_putc(out, ' ');
+		add_label(out, &cells->scratch, text);
+	}
+	if ((text = cell_state(cells, row)) && strcmp(text, "ok") != 0 && strcmp(text, "untested") != 0)
+		strbuf_printf(out, "\\n%s", text);
+	if (!node || strcmp(node, "leaf") == 0)
+		strbuf_puts(out, "\", shape=ellipse];\n");
+	else if (strcmp(node, "internal") == 0)
+		strbuf_puts(out, "\", shape=box, style=filled, fillcolor=lightgrey];\n");
+	else
+		strbuf_puts(out, "\", shape=box, style=dashed];\n");
+	if (row->parent != MT_NONE)
+		strbuf_printf(out, "\tm%" PRIu32 " -> m%zu;\n", row->parent, r);
+}
+
+int out_text(struct run *run, const struct view *view)
+{
+	int form = run->opt->form;
+	struct cells cells;
+	cells_init(&cells, run, true);
+	struct strbuf line;
+	strbuf_init(&line);
+	int rc = 0;
+
+	if (form == FORM_DOT)
+		fputs("digraph getmnt {\n\trankdir=LR;\n", stdout);
+	for (size_t r = 0; r < view->count && rc == 0; ++r) {
+		const struct row *row = &view->rows[r];
+		strbuf_reset(&line);
+		if (form == FORM_JSONL)
+			line_jsonl(&line, &cells, row);
+		else if (form == FORM_DOT)
+			line_dot(&line, &cells, view, r);
+		else if (!row->mount || !cell_target(&cells, row))
+			continue;   /* what has no name cannot stand in these */
+		else if (form == FORM_MTAB)
+			line_mtab(&line, &cells, row);
+		else if (form == FORM_FSTAB)
+			line_fstab(&line, &cells, row);
+		else
+			line_setmnt(&line, &cells, row);
+		if (line.failed || cells.text.failed || cells.scratch.failed) {
+			errno = ENOMEM;
+			rc = -1;
+		} else {
+			fwrite(strbuf_str(&line), 1, line.len, stdout);
+		}
+	}
+	if (form == FORM_DOT && rc == 0)
+		fputs("}\n", stdout);
+	strbuf_destroy(&line);
+	cells_destroy(&cells);
+	return rc;
+}

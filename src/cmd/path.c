@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Following paths without touching what can block (design 2.3).
+ *
+ * A name that the kernel resolves may lead through a link into a dead server
+ * or an automounter.  So a path is resolved here, component by component:
+ * each place is first looked up in the mount table, and only where nothing
+ * on the way can block is the link at its end read.  From a place that could
+ * block on, the path is taken as it is written.
+ */
+#include "cmd/view.h"
+
+#include "base/fstypes.h"
+#include "cmd/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LINKS = 40 };   /* the kernel's own bound: path_resolution(7) */
+
+/** Add a component to a normal path, by what it says alone. */
+static void path_step(struct strbuf *out, const char *name, size_t n)
+{
+	bool absolute = out->len && out->data[0] == '/';
+	if (n == 0 || (n == 1 && *name == '.'))
+		return;
+	if (n == 2 && memcmp(name, "..", 2) == 0 && absolute) {
+		while (out->len > 1 && out->data[out->len - 1] != '/')
+			--out->len;
+		while (out->len > 1 && out->data[out->len - 1] == '/')
+			--out->len;
+		out->data[out->len] = '\0';
+		return;
+	}
+	if (out->len && out->data[out->len - 1] != '/')
+		strbuf_putc(out, '/');
+	strbuf_add(out, name, n);
+}
+
+void path_normal(const char *path, struct strbuf *out)
+{
+	strbuf_reset(out);
+	if (*path == '/')
+		strbuf_putc(out, '/');
+	while (*path) {
+		size_t n = strcspn(path, "/");
+		path_step(out, path, n);
+		path += n + (path[n] == '/');
+	}
+	if (!out->len && !out->failed)
+		strbuf_putc(out, '.');
+}
+
+uint32_t path_mount(const struct run *run, const char *path)
+{
+	uint32_t best = MT_NONE;
+	size_t best_len = 0;
+	for (size_t i = 0; i < run_count(run); ++i) {
+		const char *target = run_target(run, i);
+		if (!target || (run->d && (run->d->tree.nodes[i].states & 1u << MT_HIDDEN)))
+			continue;
+		size_t len = strlen(target);
+		/* Of a stack the last is on top. */
+		if (len >= best_len && mtree_path_within(path, target)) {
+			best = (uint32_t)i;
+			best_len = len;
+		}
+	}
+	return best;
+}
+
+bool node_blocks(const struct run *run, uint32_t node)
+{
+	const struct mtree *tree = &run->d->tree;
+	uint32_t hops = 0;
+	for (uint32_t i = node; i != MT_NONE && hops <= tree->count; i = tree->nodes[i].parent, ++hops) {
+		const struct mt_node *n = &tree->nodes[i];
+		if (n->made)
+			break;
+		if (fstype_flags(n->mount->fstype) & FST_BLOCKS)
+			return true;
+		/* What lies below a mount lies behind it; above the root, nothing does. */
+		if (i == run->d->root)
+			break;
+	}
+	/* Discovery knows more: devices, layers.  It tests all that cannot block. */
+	return run->judged && mtree_shown_state(&tree->nodes[node]) == MT_UNTESTED;
+}
+
+/** The working directory, or "/". */
+static void path_begin(struct run *run, const char *path, struct strbuf *out)
+{
+	char cwd[PATH_MAX];
+	strbuf_reset(out);
+	if (*path != '/' && run->rootfd == AT_FDCWD
+	    && os_readlinkat(&run->os, AT_FDCWD, "/proc/self/cwd", cwd, sizeof(cwd)) > 0 && *cwd == '/')
+		strbuf_puts(out, cwd);
+	else
+		strbuf_putc(out, '/');
+}
+
+enum path_known path_follow(struct run *run, const char *path, struct strbuf *out)
+{
+	struct strbuf rest;
+	strbuf_init(&rest);
+	strbuf_puts(&rest, path);
+	path_begin(run, path, out);
+
+	enum path_known known = run->live && run->d ? PATH_SEEN : PATH_BLIND;
+	int error = 0;
+	unsigned links = 0;
+	size_t at = 0;
+	while (!rest.failed && !out->failed && at < rest.len) {
+		size_t n = strcspn(rest.data + at, "/");
+		size_t before = out->len;
+		bool up = n == 2 && memcmp(rest.data + at, "..", 2) == 0;
+		path_step(out, rest.data + at, n);
+		at += n + (rest.data[at + n] == '/');
+		if (known != PATH_SEEN || up || out->len == before)
+			continue;
+
+		uint32_t node = path_mount(run, strbuf_str(out));
+		if (node == MT_NONE || node_blocks(run, node)) {
+			known = PATH_BLIND;
+			continue;
+		}
+		char link[PATH_MAX];
+		const char *name = strbuf_str(out);
+		if (run->rootfd != AT_FDCWD)
+			name += strspn(name, "/");
+		ssize_t len = os_readlinkat(&run->os, run->rootfd, name, link, sizeof(link));
+		if (len < 0) {
+			if (errno != EINVAL) {
+				error = errno;
+				known = PATH_MISSING;
+			}
+			continue;
+		}
+		if (++links > MAX_LINKS || len >= (ssize_t)sizeof(link) - 1) {
+			error = links > MAX_LINKS ? ELOOP : ENAMETOOLONG;
+			known = PATH_MISSING;
+			continue;
+		}
+		/* The link in place of the component, the rest behind it. */
+		struct strbuf next;
+		strbuf_init(&next);
+		strbuf_add(&next, link, (size_t)len);
+		strbuf_putc(&next, '/');
+		strbuf_add(&next, rest.data + at, rest.len - at);
+		strbuf_destroy(&rest);
+		rest = next;
+		at = 0;
+		out->len = *link == '/' ? 1 : before;
+		if (!out->failed)
+			out->data[out->len] = '\0';
+	}
+	if (rest.failed || out->failed) {
+		error = ENOMEM;
+		known = PATH_MISSING;
+	}
+	strbuf_destroy(&rest);
+	if (known == PATH_MISSING)
+		errno = error;
+	return known;
+}

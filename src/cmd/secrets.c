@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include <string.h>
+#include <strings.h>
+
+/** Whether an option of this name has a secret for its value. */
+static bool is_secret_name(const char *name, size_t n)
+{
+	static const char *const whole[] = {
+		"pass", "pw", "pwd", "cred", "creds", "key", "apikey", "auth",
+	};
+	static const char *const parts[] = {
+		"passw", "passphrase", "passkey", "secret", "credential", "token",
+	};
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); ++i) {
+		if (strlen(whole[i]) == n && strncasecmp(name, whole[i], n) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); ++i) {
+		size_t len = strlen(parts[i]);
+		for (size_t at = 0; at + len <= n; ++at) {
+			if (strncasecmp(name + at, parts[i], len) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * Where the secret of one option begins: behind '=', or for "user=NAME%WORD"
+ * (smbfs) behind '%'.  @return NULL if the option holds none.
+ */
+static const char *secret_at(const char *option, size_t n)
+{
+	const char *equals = memchr(option, '=', n);
+	if (!equals || equals + 1 == option + n)
+		return NULL;
+	size_t name = (size_t)(equals - option);
+	/* "x-systemd.key": what stands behind the last dot names the value. */
+	const char *dot = memrchr(option, '.', name);
+	const char *last = dot ? dot + 1 : option;
+	if (is_secret_name(last, (size_t)(equals - last)))
+		return equals + 1;
+	if ((name == 4 && strncasecmp(option, "user", 4) == 0)
+	    || (name == 8 && strncasecmp(option, "username", 8) == 0)) {
+		const char *percent = memchr(equals, '%', (size_t)(option + n - equals));
+		return percent ? percent + 1 : NULL;
+	}
+	return NULL;
+}
+
+bool has_secret(const char *options)
+{
+	while (*options) {
+		size_t n = strcspn(options, ",");
+		if (secret_at(options, n))
+			return true;
+		options += n + (options[n] == ',');
+	}
+	return false;
+}
+
+void mask_options(const char *options, struct strbuf *out)
+{
+	while (*options) {
+		size_t n = strcspn(options, ",");
+		const char *secret = secret_at(options, n);
+		if (secret) {
+			/* Quotes keep a ',' in the value. */
+			const char *quote = *secret == '"' ? strchr(secret + 1, '"') : NULL;
+			if (quote && quote > options + n)
+				n = (size_t)(quote - options) + strcspn(quote, ",");
+			strbuf_add(out, options, (size_t)(secret - options));
+			strbuf_puts(out, "***");
+		} else {
+			strbuf_add(out, options, n);
+		}
+		options += n;
+		if (*options == ',') {
+			strbuf_putc(out, ',');
+			++options;
+		}
+	}
+}
+
+void mask_source(const char *source, struct strbuf *out)
+{
+	/* "//user:word@server/share", "https://user:word@server/",
+	   "user:word@server:/dir"; a plain path has no userinfo, and in
+	   "10.0.0.1@tcp:/fs" (Lustre) the '@' comes before any ':'. */
+	const char *authority = source;
+	const char *scheme = strstr(source, "://");
+	if (scheme && memchr(source, '/', (size_t)(scheme + 1 - source)) == NULL)
+		authority = scheme + 3;
+	else if (strncmp(source, "//", 2) == 0)
+		authority = source + 2;
+
+	const char *end = authority + strcspn(authority, "/");
+	const char *colon = memchr(authority, ':', (size_t)(end - authority));
+	const char *at = colon ? memrchr(colon, '@', (size_t)(end - colon)) : NULL;
+	if (!at || at == colon + 1 || memchr(authority, '@', (size_t)(colon - authority))) {
+		strbuf_puts(out, source);
+		return;
+	}
+	strbuf_add(out, source, (size_t)(colon + 1 - source));
+	strbuf_puts(out, "***");
+	strbuf_puts(out, at);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Sources: device names, and the tags LABEL=, UUID=, PARTLABEL=, PARTUUID=.
+ */
+#ifndef GM_CMD_SOURCE_H
+#define GM_CMD_SOURCE_H
+
+#include "cmd/cmd.h"
+
+enum tag { TAG_LABEL, TAG_UUID, TAG_PARTLABEL, TAG_PARTUUID, TAG_NONE };
+
+/**
+ * Read a source as NAME=VALUE.
+ *
+ * @value, len [out]
+ *         The value, without quotes around it.
+ * @return the tag, or TAG_NONE if the source is none (or NULL).
+ */
+enum tag source_tag(const char *source, const char **value, size_t *len);
+
+/** A tag of a device, or NULL. */
+const char *tag_value(const struct devmap_tags *tags, enum tag tag);
+
+/** Append the names of the devices that have a tag, one on a line.
+    @return how many there are. */
+size_t source_devices(struct run *run, enum tag tag, const char *value, size_t len,
+                      struct strbuf *out);
+
+/** What --source or an operand asks for. */
+struct source_spec {
+	const char *text;
+	enum tag tag;
+	const char *value;            /* of the tag */
+	size_t len;
+	bool is_dev;                  /* a device number is known */
+	uint32_t dev_major, dev_minor;
+	struct strbuf path;           /* where the text leads, if it is a path */
+};
+
+/** Understand a source.  @return 0, or -1.  Errors: ENOMEM. */
+int source_spec_init(struct run *run, struct source_spec *spec, const char *text);
+void source_spec_destroy(struct source_spec *spec);
+
+/** Whether a record's source is the one that was asked for. */
+bool source_match(struct run *run, const struct source_spec *spec, const struct mount *mount);
+
+/** The same of a device that is not mounted. */
+bool source_match_device(const struct source_spec *spec, const struct devmap_device *device);
+
+#endif

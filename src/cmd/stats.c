@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/output.h"
+
+#include "base/escape.h"
+#include "cmd/options.h"
+
+#include <inttypes.h>
+#include <libsmartcols/libsmartcols.h>
+#include <libmount.h>
+#include <blkid/blkid.h>
+#include <string.h>
+
+static const struct discover_stats no_stats;
+
+static void stats_text(struct run *run, const struct discover_stats *stats, double seconds)
+{
+	struct os *os = &run->os;
+	fprintf(stderr, "kernel calls: %" PRIu64 "\n", os_calls_total(os));
+	for (enum os_call call = 0; call < OS_NCALLS; ++call) {
+		if (os->calls[call])
+			fprintf(stderr, "  %-18s %" PRIu64 "\n", os_call_name(call), os->calls[call]);
+	}
+	fprintf(stderr, "directories read: %" PRIu64 ", entries %" PRIu64
+	        ", unreadable %" PRIu64 " (denied %" PRIu64 "), vanished %" PRIu64 "\n",
+	        stats->dirs, stats->entries, stats->errors, stats->denied_dirs, stats->vanished);
+	fprintf(stderr, "waiting at most: %" PRIu64 " directories, %" PRIu64
+	        " descriptors; threads: %u\n", stats->peak_frontier, stats->peak_fds, stats->threads);
+	fprintf(stderr, "mounts: %zu from %s", run->table->count, table_source_name(run->table->source));
+	for (enum mt_named named = MT_NAMED_NONE; named <= MT_NAMED_VERIFIED; ++named) {
+		if (stats->named[named])
+			fprintf(stderr, ", %s %" PRIu64, mtree_named_name(named), stats->named[named]);
+	}
+	fputs("\nstates:", stderr);
+	for (enum mt_state state = 0; state < MT_NSTATES; ++state) {
+		if (stats->states[state])
+			fprintf(stderr, " %s %" PRIu64, mtree_state_name(state), stats->states[state]);
+	}
+	fprintf(stderr, "\nwent away: %" PRIu64 ", renamed: %" PRIu64 "\n", stats->gone, stats->renamed);
+	fprintf(stderr, "time: %.6f s, of it discovery %.6f s\n", seconds, stats->seconds);
+}
+
+static void stats_json(struct run *run, const struct discover_stats *stats, double seconds)
+{
+	struct os *os = &run->os;
+	fputs("{\"calls\":{", stderr);
+	for (enum os_call call = 0; call < OS_NCALLS; ++call)
+		fprintf(stderr, "%s\"%s\":%" PRIu64, call ? "," : "", os_call_name(call), os->calls[call]);
+	fprintf(stderr, "},\"total_calls\":%" PRIu64 ",\"dirs\":%" PRIu64 ",\"entries\":%" PRIu64
+	        ",\"named\":{", os_calls_total(os), stats->dirs, stats->entries);
+	for (enum mt_named named = MT_NAMED_NONE; named <= MT_NAMED_VERIFIED; ++named)
+		fprintf(stderr, "%s\"%s\":%" PRIu64, named ? "," : "", mtree_named_name(named),
+		        stats->named[named]);
+	fputs("},\"states\":{", stderr);
+	for (enum mt_state state = 0; state < MT_NSTATES; ++state)
+		fprintf(stderr, "%s\"%s\":%" PRIu64, state ? "," : "", mtree_state_name(state),
+		        stats->states[state]);
+	fprintf(stderr, "},\"mounts\":%zu,\"gone\":%" PRIu64 ",\"renamed\":%" PRIu64
+	        ",\"errors\":%" PRIu64 ",\"vanished\":%" PRIu64 ",\"denied_dirs\":%" PRIu64
+	        ",\"peak_frontier\":%" PRIu64 ",\"peak_fds\":%" PRIu64 ",\"threads\":%u,\"rules\":{",
+	        run->table->count, stats->gone, stats->renamed, stats->errors, stats->vanished,
+	        stats->denied_dirs, stats->peak_frontier, stats->peak_fds, stats->threads);
+	for (int i = 0; i < DR_NRULES; ++i)
+		fprintf(stderr, "%s\"%s\":%" PRIu64, i ? "," : "", discover_rules[i].name,
+		        stats->rule_hits[i]);
+	fprintf(stderr, "},\"table\":\"%s\",\"complete\":%s,\"discovery_seconds\":%.6f,\"seconds\":%.6f}\n",
+	        table_source_name(run->table->source), run->complete ? "true" : "false",
+	        stats->seconds, seconds);
+}
+
+void stats_print(struct run *run)
+{
+	const struct discover_stats *stats = run->d ? &run->d->stats : &no_stats;
+	double seconds = os_now() - run->start;
+	if (run->opt->stats == STATS_JSON)
+		stats_json(run, stats, seconds);
+	else
+		stats_text(run, stats, seconds);
+}
+
+void explain_print(const struct run *run, FILE *out)
+{
+	fprintf(out, "%-12s %-3s %12s  %s\n", "RULE", "ON", "APPLIED", "WHAT");
+	for (int i = 0; i < DR_NRULES; ++i) {
+		const struct discover_rule_row *rule = &discover_rules[i];
+		bool on = run->d && run->d->rules & 1u << i;
+		fprintf(out, "%-12s %-3s %12" PRIu64 "  %s\n", rule->name, on ? "yes" : "no",
+		        run->d ? run->d->stats.rule_hits[i] : 0, rule->what);
+	}
+}
+
+void explain_json(const struct run *run, struct strbuf *out)
+{
+	strbuf_putc(out, '[');
+	for (int i = 0; i < DR_NRULES; ++i) {
+		const struct discover_rule_row *rule = &discover_rules[i];
+		bool on = run->d && run->d->rules & 1u << i;
+		strbuf_printf(out, "%s\n      {\"rule\": ", i ? "," : "");
+		escape_json(out, rule->name);
+		strbuf_printf(out, ", \"on\": %s, \"applied\": %" PRIu64 ", \"what\": ", on ? "true" : "false",
+		              run->d ? run->d->stats.rule_hits[i] : 0);
+		escape_json(out, rule->what);
+		strbuf_putc(out, '}');
+	}
+	strbuf_puts(out, "\n   ]");
+}
+
+void version_print(const struct os *os)
+{
+	static const struct {
+		unsigned cap;
+		const char *name;
+	} caps[] = {
+		{OSC_LISTMOUNT, "listmount"},
+		{OSC_STATX_MNT_ID, "statx mount IDs"},
+		{OSC_STATX_UNIQUE, "statx 64-bit mount IDs"},
+		{OSC_OPENAT2, "openat2"},
+	};
+	const char *mount_version = "?", *blkid_version = "?", *scols_version = "?", *date;
+	mnt_get_library_version(&mount_version);
+	blkid_get_library_version(&blkid_version, &date);
+	scols_get_library_version(&scols_version);
+	printf("getmnt %s\n", GETMNT_VERSION);
+	printf("libmount %s, libblkid %s, libsmartcols %s\n", mount_version, blkid_version, scols_version);
+	fputs("kernel:", stdout);
+	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); ++i) {
+		printf("%s %s%s", i ? "," : "", os->caps & caps[i].cap ? "" : "no ", caps[i].name);
+		if (os->disabled & caps[i].cap)
+			fputs(" (switched off by GETMNT_DISABLE)", stdout);
+	}
+	putchar('\n');
+}

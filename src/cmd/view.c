@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/view.h"
+
+#include "cmd/filter.h"
+#include "cmd/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The rows of a tree.
+ *
+ * A place is what one row stands for: a single mount (--stacks=nest), or all
+ * mounts stacked on one point, of which the uppermost that was picked is
+ * shown.  A place is known by a node: of a stack, by its top.  The place
+ * above is found in one pass over the nodes, parents first; what was not
+ * picked is passed over, so that a row hangs on the nearest row above it.
+ */
+struct places {
+	uint32_t *of;       /* node -> the place it belongs to */
+	uint32_t *above;    /* place -> the place that its lowest mount stands on */
+	uint32_t *shown;    /* place -> the node of its row; MT_NONE: no row */
+	uint32_t *parent;   /* place -> the nearest place above with a row */
+	uint32_t *count;    /* place -> nodes picked */
+	uint32_t *first, *last, *next;   /* place -> the places below, in table order */
+	uint8_t *hung;      /* place -> among those below its parent */
+	uint32_t roots, last_root;
+};
+
+static void *indices(size_t n)
+{
+	uint32_t *array = malloc((n + !n) * sizeof(*array));
+	for (size_t i = 0; array && i < n; ++i)
+		array[i] = MT_NONE;
+	return array;
+}
+
+static int places_init(struct places *places, size_t n)
+{
+	*places = (struct places){
+		.of = indices(n), .above = indices(n), .shown = indices(n), .parent = indices(n),
+		.count = indices(n), .first = indices(n), .last = indices(n), .next = indices(n),
+		.hung = calloc(n + !n, 1), .roots = MT_NONE, .last_root = MT_NONE,
+	};
+	return places->of && places->above && places->shown && places->parent && places->count
+	       && places->first && places->last && places->next && places->hung ? 0 : -1;
+}
+
+static void places_destroy(struct places *places)
+{
+	free(places->of);
+	free(places->above);
+	free(places->shown);
+	free(places->parent);
+	free(places->count);
+	free(places->first);
+	free(places->last);
+	free(places->next);
+	free(places->hung);
+}
+
+/** Find the places of a tree and how they hang together. */
+static void places_find(struct places *places, const struct mtree *tree, const uint8_t *picked,
+                        bool nest)
+{
+	for (uint32_t k = 0; k < tree->count; ++k) {
+		uint32_t i = tree->order[k];
+		const struct mt_node *node = &tree->nodes[i];
+		uint32_t place = nest ? i : node->top;
+		bool inside = node->parent != MT_NONE && places->of[node->parent] == place;
+		places->of[i] = place;
+		if (!inside)
+			places->above[place] = node->parent == MT_NONE ? MT_NONE : places->of[node->parent];
+		if (picked[i]) {
+			/* The order is upwards in a stack: the last one is on top. */
+			places->shown[place] = i;
+			places->count[place] = places->count[place] == MT_NONE ? 1 : places->count[place] + 1;
+		}
+	}
+	for (uint32_t k = 0; k < tree->count; ++k) {
+		uint32_t place = places->of[tree->order[k]], above = places->above[place];
+		if (above == MT_NONE || above == place)
+			continue;
+		places->parent[place] = places->shown[above] != MT_NONE ? above : places->parent[above];
+	}
+	/* In table order of the lowest mount, so that siblings stand as they do there. */
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t place = places->of[i];
+		if (places->shown[place] == MT_NONE || places->hung[place])
+			continue;
+		places->hung[place] = 1;
+		uint32_t parent = places->parent[place];
+		uint32_t *first = parent == MT_NONE ? &places->roots : &places->first[parent];
+		uint32_t *last = parent == MT_NONE ? &places->last_root : &places->last[parent];
+		if (*last == MT_NONE)
+			*first = place;
+		else
+			places->next[*last] = place;
+		*last = place;
+	}
+}
+
+/** Walk the places as a tree is printed, and make a row of each. */
+static int places_rows(struct places *places, const struct mtree *tree, struct view *view, bool hang)
+{
+	/* Rows that are open, the root first: the path to the place at hand. */
+	uint32_t *path = indices(tree->count), *open = indices(tree->count);
+	if (!path || !open) {
+		free(path);
+		free(open);
+		return -1;
+	}
+	uint32_t depth = 0;
+	for (uint32_t place = places->roots; place != MT_NONE;) {
+		uint32_t row = (uint32_t)view->count++;
+		uint32_t hangs = depth < VIEW_DEPTH ? depth : VIEW_DEPTH;
+		view->rows[row] = (struct row){
+			.mount = tree->nodes[places->shown[place]].mount,
+			.node = places->shown[place],
+			.parent = hang && hangs ? open[hangs - 1] : MT_NONE,
+			.beneath = places->count[place] - 1,   /* made an index below */
+		};
+		path[depth] = place;
+		open[depth] = row;
+		if (places->first[place] != MT_NONE) {
+			place = places->first[place];
+			++depth;
+			continue;
+		}
+		while (places->next[place] == MT_NONE && depth > 0)
+			place = path[--depth];
+		place = places->next[place];
+	}
+	free(path);
+	free(open);
+	return 0;
+}
+
+/** List for each row the mounts that it stands on, the lowest first. */
+static int rows_beneath(struct places *places, const struct mtree *tree, const uint8_t *picked,
+                        struct view *view)
+{
+	uint32_t total = 0;
+	uint32_t *row_of = places->last;   /* no longer needed */
+	for (uint32_t r = 0; r < view->count; ++r) {
+		struct row *row = &view->rows[r];
+		uint32_t n = row->beneath;
+		row->beneath = total;
+		row->nbeneath = 0;
+		total += n;
+		row_of[places->of[row->node]] = r;
+	}
+	if (!total)
+		return 0;
+	view->beneath = malloc(total * sizeof(*view->beneath));
+	if (!view->beneath)
+		return -1;
+	for (uint32_t k = 0; k < tree->count; ++k) {
+		uint32_t i = tree->order[k], place = places->of[i];
+		if (!picked[i] || places->shown[place] == i)
+			continue;
+		struct row *row = &view->rows[row_of[place]];
+		view->beneath[row->beneath + row->nbeneath++] = i;
+	}
+	return 0;
+}
+
+/** Rows by the tree. */
+static int view_tree(struct run *run, const struct picks *picks, bool hang, bool nest,
+                     struct view *view)
+{
+	const struct mtree *tree = &run->d->tree;
+	struct places places;
+	int rc = -1;
+	uint8_t *picked = calloc(tree->count + !tree->count, 1);
+	if (places_init(&places, tree->count) != 0 || !picked)
+		goto out;
+	for (size_t i = 0; i < picks->count; ++i)
+		picked[picks->nodes[i]] = 1;
+	places_find(&places, tree, picked, nest);
+	if (places_rows(&places, tree, view, hang) == 0)
+		rc = nest ? 0 : rows_beneath(&places, tree, picked, view);
+	for (size_t i = 0; nest && i < view->count; ++i)
+		view->rows[i].beneath = 0;
+out:
+	free(picked);
+	places_destroy(&places);
+	return rc;
+}
+
+int view_build(struct run *run, const struct picks *picks, bool tree, bool inorder,
+               struct view *view)
+{
+	*view = (struct view){.tree = tree};
+	view->rows = malloc((picks->count + 1) * sizeof(*view->rows));
+	if (!view->rows)
+		return -1;
+	if (run->d && (tree || inorder))
+		return view_tree(run, picks, tree, run->opt->nest || !tree, view);
+	for (size_t i = 0; i < picks->count; ++i) {
+		view->rows[view->count++] = (struct row){
+			.mount = run_mount(run, picks->nodes[i]),
+			.node = picks->nodes[i],
+			.parent = MT_NONE,
+		};
+	}
+	return 0;
+}
+
+/** Whether a device is mounted, as far as the table tells. */
+static bool is_mounted(const struct run *run, const struct devmap_device *device)
+{
+	for (size_t i = 0; i < run_count(run); ++i) {
+		const struct mount *mount = run_mount(run, i);
+		if (mount->dev_major == device->major && mount->dev_minor == device->minor)
+			return true;
+		if (mount->source && device->tags->name && strcmp(mount->source, device->tags->name) == 0)
+			return true;
+		/* One of several devices of a file system: the table names another. */
+		if (!device->tags->multi_device || !device->tags->uuid || !mount->source
+		    || strncmp(mount->source, "/dev/", 5) != 0)
+			continue;
+		const struct devmap_tags *tags = devmap_tags(run->devs, mount->dev_major, mount->dev_minor,
+		                                             mount->source);
+		if (tags && tags->uuid && strcmp(tags->uuid, device->tags->uuid) == 0)
+			return true;
+	}
+	return false;
+}
+
+int view_add_devices(struct run *run, struct view *view)
+{
+	ssize_t n = devmap_list(run->devs, &view->devices);
+	if (n < 0)
+		return -1;
+	struct row *rows = realloc(view->rows, (view->count + (size_t)n + 1) * sizeof(*rows));
+	if (!rows)
+		return -1;
+	view->rows = rows;
+	for (ssize_t i = 0; i < n; ++i) {
+		const struct devmap_device *device = &view->devices[i];
+		if (!is_mounted(run, device) && filter_match_device(run, device))
+			rows[view->count++] = (struct row){.device = device, .node = MT_NONE, .parent = MT_NONE};
+	}
+	return 0;
+}
+
+void view_destroy(struct view *view)
+{
+	free(view->rows);
+	free(view->beneath);
+	free(view->devices);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * From all mounts to the rows that are shown: which match, and how they hang
+ * together.  The same rows serve every form of output.
+ */
+#ifndef GM_CMD_VIEW_H
+#define GM_CMD_VIEW_H
+
+#include "cmd/cmd.h"
+
+/** A tree is not shown deeper than this: what lies below hangs at the end. */
+#define VIEW_DEPTH 512
+
+/** A row: a mount, or (with --unmounted) a device. */
+struct row {
+	const struct mount *mount;    /* of a device: NULL */
+	const struct devmap_device *device;
+	uint32_t node;                /* MT_NONE for a device */
+	uint32_t parent;              /* row, always an earlier one; MT_NONE */
+	uint32_t beneath;             /* index in view->beneath of the mounts that this
+	                                 one stands on, the lowest first */
+	uint32_t nbeneath;
+};
+
+struct view {
+	struct row *rows;
+	size_t count;
+	uint32_t *beneath;            /* nodes */
+	bool tree;                    /* parents are set */
+	struct devmap_device *devices;
+};
+
+/** What was picked by the options, in order. */
+struct picks {
+	uint32_t *nodes;
+	size_t count;
+	bool restricted;              /* by target, source or -f: shown as a list */
+};
+
+/** The mount fields that selecting needs. */
+unsigned filter_fields(const struct options *options);
+
+/**
+ * Pick the nodes that the options select.
+ *
+ * @return 0, or an exit status after a message.
+ */
+int filter_pick(struct run *run, struct picks *picks);
+
+/** Free what was picked. */
+void picks_destroy(struct picks *picks);
+
+/**
+ * Make rows of what was picked.
+ *
+ * @tree    Hang them together; stacks are one row unless --stacks=nest.
+ * @inorder Without tree: parents before children, as a tree would be printed.
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int view_build(struct run *run, const struct picks *picks, bool tree, bool inorder,
+               struct view *view);
+
+/** Add the devices that hold a file system and are not mounted.
+    @return 0, or -1.  Errors: those of devmap_list(). */
+int view_add_devices(struct run *run, struct view *view);
+
+/** Free a view. */
+void view_destroy(struct view *view);
+
+/* path.c */
+
+/** How a path was followed. */
+enum path_known {
+	PATH_SEEN,      /* to its end: it exists */
+	PATH_BLIND,     /* not touched from where it could block, or must not be */
+	PATH_MISSING,   /* errno tells */
+};
+
+/**
+ * The place that a path leads to, as mount tables write it.
+ *
+ * Links are read one by one, so that no name is resolved through a mount that
+ * can block; from there on the path is taken as it is written.
+ *
+ * @out [out]
+ *         The absolute path, without links, "." and "..".
+ * @return how far it was followed; PATH_MISSING sets errno.
+ */
+enum path_known path_follow(struct run *run, const char *path, struct strbuf *out);
+
+/** Write a path without ".", ".." and double slashes; a relative one stays so. */
+void path_normal(const char *path, struct strbuf *out);
+
+/** The mount that a path lies in, by the table: MT_NONE if in none. */
+uint32_t path_mount(const struct run *run, const char *path);
+
+/** Whether a node is, or stands below, what can block (design 2.3). */
+bool node_blocks(const struct run *run, uint32_t node);
+
+#endif
