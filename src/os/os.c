@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -147,6 +148,16 @@ int os_wait_readable(struct os *os, int fd)
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 	++os->calls[OS_POLL];
 	return poll(&poll_fd, 1, -1) < 0 && errno != EINTR ? -1 : 0;
+}
+
+int os_fstatfs(struct os *os, int fd, struct statfs *st)
+{
+	int rc;
+	do {
+		++os->calls[OS_STATFS];
+		rc = fstatfs(fd, st);
+	} while (rc != 0 && errno == EINTR);
+	return rc;
 }
 
 void os_close(struct os *os, int fd)

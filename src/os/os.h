@@ -131,6 +131,11 @@ unsigned os_file_type(struct os *os, int fd);
 /** Wait until a pipe can be read, or has ended.  @return 0, or -1. */
 int os_wait_readable(struct os *os, int fd);
 
+struct statfs;
+
+/** fstatfs(2), also of an O_PATH descriptor.  @return 0, or -1. */
+int os_fstatfs(struct os *os, int fd, struct statfs *st);
+
 /** close(2); keeps errno, takes -1. */
 void os_close(struct os *os, int fd);
 
