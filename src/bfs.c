@@ -35,6 +35,7 @@
 
 enum {
 	THREADS_FROM = 256,   /* directories waiting, for workers to pay */
+	THREADS_AFTER = 2048, /* directories read, for the same */
 	QUEUED_BATCHES = 2,   /* for each worker: one being read, one at hand */
 };
 
@@ -654,9 +655,12 @@ static bool run_workers(struct bfs *bfs)
 static void start_workers(struct bfs *bfs)
 {
 	unsigned in_flight = bfs->threads * QUEUED_BATCHES * BFS_BATCH;
-	if (bfs->pool || bfs->threads <= 1 || bfs->frontier.waiting < THREADS_FROM
-	    || bfs->max_fds < in_flight * 2)
+	if (bfs->pool || bfs->threads <= 1 || bfs->max_fds < in_flight * 2
+	    || (bfs->frontier.waiting < THREADS_FROM && bfs->stats.dirs < THREADS_AFTER))
 		return;
+	/* A table of descriptors that grows while threads share it waits for
+	   an RCU grace period each time: have it grown before. */
+	os_close(bfs->os, os_dupfd(bfs->os, bfs->root->fd, (int)bfs->max_fds - 1));
 	bfs->pool = bfs_pool_new(bfs->os, bfs->policy, bfs->threads);
 	if (bfs->pool) {
 		bfs->stats.threads = bfs->threads;

@@ -26,7 +26,7 @@ struct bfs_dir {
 
 /** A directory that waits. */
 struct bfs_kid {
-	int64_t mtime;             /* seconds; INT64_MIN if it was not looked at */
+	int64_t mtime;             /* ns; INT64_MIN if it was not looked at */
 	uint32_t name;             /* offset in the bunch's names */
 	bool taken;
 };

@@ -132,7 +132,7 @@ static enum bulk_verdict reader_meta(void *arg, struct bulk_dir *dir, const stru
 		}
 		verdict = reader->judge(reader->judge_arg, reader->batch, read, entry->name, st);
 	}
-	reader->mtime = st->mask & K_STATX_MTIME ? st->mtime.sec : INT64_MIN;
+	reader->mtime = st->mask & K_STATX_MTIME ? st->mtime.sec * 1000000000 + st->mtime.nsec : INT64_MIN;
 	return reader_verdict(read, verdict);
 }
 
