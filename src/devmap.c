@@ -365,10 +365,9 @@ static bool devmap_each_member(struct devmap *map, const char *name, void *arg)
 	char path[DEVMAP_PATH_MAX];
 	struct devmap_dev *dev = devmap_path(path, sizeof(path), "%s/devices/%s/dev", members->dir, name)
 	                         ? devmap_dev_at(map, path) : NULL;
-	if (dev) {
+	if (dev)
 		devmap_judge(map, dev);
-		members->blocks |= dev->blocks != NULL;
-	}
+	members->blocks |= !dev || dev->blocks;
 	return true;
 }
 

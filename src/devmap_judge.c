@@ -132,16 +132,18 @@ static bool devmap_each_slave(struct devmap *map, const char *name, void *arg)
 	                 slaves->dev->minor, devmap_disk(slaves->dev), name))
 		return true;
 	struct devmap_dev *slave = devmap_dev_at(map, path);
-	if (!slave)
-		return true;
-	devmap_judge_at(map, slave, slaves->depth + 1);
+	const char *why = "stands on an unknown device";
+	if (slave) {
+		devmap_judge_at(map, slave, slaves->depth + 1);
+		slaves->dev->removable |= slave->removable;
+		why = slave->blocks;
+	}
 	++slaves->count;
-	slaves->dev->removable |= slave->removable;
-	if (slave->blocks) {
+	if (why) {
 		++slaves->blocked;
 		if (!slaves->remote)
-			slaves->why = slave->blocks;
-		slaves->remote |= slave->blocks == why_remote;
+			slaves->why = why;
+		slaves->remote |= why == why_remote;
 	}
 	return true;
 }
@@ -169,6 +171,8 @@ static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev,
 	if (n <= 0)
 		return n < 0 && errno != ENOENT ? "on a file of no known name" : NULL;
 	dev->backing = devmap_strndup(map, buf, (size_t)n);
+	if (!dev->backing)
+		return "out of memory";
 	if (strncmp(buf, "/dev/", 5) == 0) {
 		struct devmap_dev *below = devmap_by_name(map, buf + 5);
 		if (below) {
@@ -177,7 +181,7 @@ static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev,
 			return below->blocks;
 		}
 	}
-	if (map->judge && dev->backing && map->judge(map->judge_arg, dev->backing))
+	if (map->judge && map->judge(map->judge_arg, dev->backing))
 		return "on a file that can block";
 	return NULL;
 }

@@ -46,8 +46,24 @@ static void same(const char *got, const char *want, const char *what, int line)
 
 /* Made-up trees. */
 
+static int unlink_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static void end(void)
+{
+	devmap_free(map);
+	map = NULL;
+	nftw(root, unlink_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
 static void begin(void)
 {
+	/* A fatal assertion left the one before where it was. */
+	if (map)
+		end();
 	strcpy(root, "/tmp/getmnt-devmap-XXXXXX");
 	if (!mkdtemp(root))
 		abort();
@@ -63,19 +79,6 @@ static void begin(void)
 	map = devmap_new_at(&os, path[0], path[1], path[2]);
 	if (!map)
 		abort();
-}
-
-static int unlink_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static void end(void)
-{
-	devmap_free(map);
-	map = NULL;
-	nftw(root, unlink_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
 /** Make the directories that a path needs. */
@@ -394,7 +397,7 @@ static void test_blocks(void)
 	unsafe(147, 0, "remote", true);
 	put_dev(8, 0, "platform/host3/session1/target3:0:0/3:0:0:0/block/sda");
 	unsafe(8, 0, "remote", true);
-	put_dev(8, 208, "platform/sessions/session/x1/block/sdn");
+	put_dev(8, 208, "platform/session/session12x/block/sdn");
 	safe(8, 208);
 
 	put_dev(259, 0, "pci0/nvme/nvme0/nvme0n1");
@@ -447,6 +450,11 @@ static void test_blocks(void)
 	put("sys/devices/" VIRTUAL "dm-3/dm/uuid", "mpath-b\n");
 	put_slave(VIRTUAL "dm-3", "pci0/block/sdb");
 	unsafe(252, 3, "no path that works", true);
+	put_dev(252, 4, VIRTUAL "dm-4");
+	put("sys/devices/" VIRTUAL "dm-4/dm/uuid", "mpath-c\n");
+	put_slave(VIRTUAL "dm-4", VIRTUAL "nbd0");
+	put_slave(VIRTUAL "dm-4", "pci0/block/sdd");
+	unsafe(252, 4, "remote", true);
 
 	/* A circle, which no kernel makes, ends. */
 	put_dev(252, 10, VIRTUAL "dm-10");
@@ -463,7 +471,13 @@ static void test_blocks(void)
 		put_dev(252, 100 + i, upper);
 		put_slave(upper, lower);
 	}
+	put_dev(252, 140, VIRTUAL "dm-140");
+	CU_ASSERT_FALSE(devmap_blocks(map, 252, 130, NULL));
 	CU_ASSERT_TRUE(devmap_blocks(map, 252, 100, NULL));
+	/* What it stands on has gone. */
+	put_dev(252, 20, VIRTUAL "dm-20");
+	put_link("sys/devices/" VIRTUAL "dm-20/slaves/gone", "../../gone");
+	unsafe(252, 20, "stands on an unknown device", true);
 	CU_ASSERT_FALSE(devmap_blocks(map, 0, 5, NULL));
 	CU_ASSERT_FALSE(devmap_blocks(map, 8, 250, NULL));
 	end();
@@ -595,6 +609,7 @@ static void test_list(void)
 	SAME(list[0].tags->name, "/dev/sda1");
 	SAME(list[1].tags->type, "xfs");
 	free(list);
+	CU_ASSERT_EQUAL(os.calls[OS_OPENAT2], 0);
 	/* With zfs about, only one who asks for a device has it probed. */
 	CU_ASSERT_EQUAL(devmap_tags(map, 8, 6, NULL)->known, DEVMAP_NO_NODE);
 	end();
@@ -796,10 +811,10 @@ static bool write_gpt(int fd, uint32_t sectors)
 	return pwrite(fd, disk, sizeof(disk), 0) == (ssize_t)sizeof(disk);
 }
 
-/** Have the kernel know partition 3 of a loop, whose type of table it may not. */
-static bool add_partition(const struct loop *loop, int op)
+/** Have the kernel know a partition of a loop, whose type of table it may not. */
+static bool add_partition(const struct loop *loop, int number, long long start, int op)
 {
-	struct blkpg_partition part = {.start = 2048 * 512, .length = 16384 * 512, .pno = 3};
+	struct blkpg_partition part = {.start = start * 512, .length = 16384 * 512, .pno = number};
 	struct blkpg_ioctl_arg arg = {.op = op, .datalen = sizeof(part), .data = &part};
 	return ioctl(loop->fd, BLKPG, &arg) == 0 || (op == BLKPG_ADD_PARTITION && errno == EBUSY);
 }
@@ -814,7 +829,7 @@ static void test_real_partition(void)
 	struct stat st;
 	image(path, sizeof(path), "disk.img", 16);
 	bool made = loop_open(&loop, path) && write_gpt(loop.fd, 16 << 11) && fsync(loop.fd) == 0
-	            && add_partition(&loop, BLKPG_ADD_PARTITION);
+	            && add_partition(&loop, 3, 2048, BLKPG_ADD_PARTITION);
 	snprintf(node, sizeof(node), "%sp3", loop.path);
 	if (!made || stat(node, &st) != 0) {
 		loop_close(&loop);
@@ -833,7 +848,18 @@ static void test_real_partition(void)
 	tags = devmap_tags(map, 7, loop.minor, NULL);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_UNTAGGED);
 	SAME(tags->partuuid, NULL);
-	add_partition(&loop, BLKPG_DEL_PARTITION);
+	add_partition(&loop, 3, 2048, BLKPG_DEL_PARTITION);
+
+	/* The kernel's partition is not the one in the table. */
+	devmap_free(map);
+	map = devmap_new_at(&os, "/sys", root, "/dev");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_TRUE(add_partition(&loop, 3, 4096, BLKPG_ADD_PARTITION));
+	if (stat(node, &st) == 0) {
+		tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev), NULL);
+		SAME(tags->partuuid, NULL);
+	}
+	add_partition(&loop, 3, 4096, BLKPG_DEL_PARTITION);
 	loop_close(&loop);
 	end();
 }
