@@ -321,7 +321,7 @@ static enum bfs_verdict judge_now(void *arg, struct bfs_batch *batch, struct bfs
 	struct bfs_enter enter = {0};
 	enum bfs_verdict verdict = bfs->policy->judge(bfs->policy->arg, &at, st, &enter);
 	if (enter.enter)
-		bfs_batch_cross(batch, read, name, &enter);
+		bfs_batch_cross(batch, read, bfs_batch_name(batch, name), &enter);
 	return verdict;
 }
 
@@ -495,7 +495,7 @@ static void deliver_judges(struct bfs *bfs, struct bfs_batch *batch, struct bfs_
 		struct bfs_enter enter = {0};
 		read->verdict = bfs->policy->judge(bfs->policy->arg, &at, &entry->st, &enter);
 		if (enter.enter)
-			bfs_batch_cross(batch, read, name, &enter);
+			bfs_batch_cross(batch, read, entry->name, &enter);
 	}
 }
 

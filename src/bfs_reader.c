@@ -27,8 +27,7 @@ static void *grow(void *array, size_t n, size_t *size, size_t element)
 	return copy;
 }
 
-/** Keep a name.  @return its offset. */
-static size_t batch_name(struct bfs_batch *batch, const char *name)
+size_t bfs_batch_name(struct bfs_batch *batch, const char *name)
 {
 	size_t at = batch->names.len;
 	strbuf_add(&batch->names, name, strlen(name) + 1);
@@ -36,7 +35,7 @@ static size_t batch_name(struct bfs_batch *batch, const char *name)
 	return at;
 }
 
-void bfs_batch_cross(struct bfs_batch *batch, struct bfs_read *read, const char *name,
+void bfs_batch_cross(struct bfs_batch *batch, struct bfs_read *read, size_t name,
                      const struct bfs_enter *enter)
 {
 	struct bfs_found_cross *crosses =
@@ -49,7 +48,7 @@ void bfs_batch_cross(struct bfs_batch *batch, struct bfs_read *read, const char 
 	if (read->ncrosses++ == 0)
 		read->crosses = (uint32_t)batch->ncrosses;
 	crosses[batch->ncrosses++] = (struct bfs_found_cross){
-		.name = batch_name(batch, name),
+		.name = name,
 		.tag = enter->tag,
 		.queue = enter->queue,
 	};
@@ -69,7 +68,7 @@ static void batch_judge(struct bfs_batch *batch, struct bfs_read *read, const ch
 	if (read->njudges++ == 0)
 		read->judges = (uint32_t)batch->njudges;
 	judges[batch->njudges++] = (struct bfs_found_entry){
-		.name = batch_name(batch, name),
+		.name = bfs_batch_name(batch, name),
 		.st = *st,
 	};
 }
@@ -149,7 +148,7 @@ static enum bulk_verdict reader_enter(void *arg, struct bulk_dir *dir, const str
 	batch->kids = kids;
 	if (read->nkids++ == 0)
 		read->kids = (uint32_t)batch->nkids;
-	kids[batch->nkids++] = (struct bfs_found_kid){batch_name(batch, entry->name), reader->mtime};
+	kids[batch->nkids++] = (struct bfs_found_kid){bfs_batch_name(batch, entry->name), reader->mtime};
 	return BULK_SKIP;
 }
 

@@ -80,8 +80,12 @@ struct bfs_at bfs_read_at(const struct bfs_read *read, const char *name);
 /** Read all directories of a batch. */
 void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch);
 
-/** Keep an entry that is to be entered under another tag. */
-void bfs_batch_cross(struct bfs_batch *batch, struct bfs_read *read, const char *name,
+/** Keep a name.  @return its offset in the batch's names. */
+size_t bfs_batch_name(struct bfs_batch *batch, const char *name);
+
+/** Keep an entry that is to be entered under another tag.  Its name is one
+    that the batch keeps. */
+void bfs_batch_cross(struct bfs_batch *batch, struct bfs_read *read, size_t name,
                      const struct bfs_enter *enter);
 
 /** Make a batch empty, keeping its memory. */
