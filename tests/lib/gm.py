@@ -1,0 +1,585 @@
+# SPDX-License-Identifier: MIT
+"""What the system cases stand on: mounts, a small root of their own, the oracle.
+
+A case is a Python script in tests/system/, started by tests/system/run.sh in
+a private mount namespace.  It makes a small root (a tmpfs with the program,
+its libraries, /proc and /sys), mounts below it what it wants to try, enters
+it by pivot_root, and then lets check() compare getmnt with the oracle: an
+independent reading of /proc/self/mountinfo, and an independent judgement of
+which mounts can be reached, by opening each name with O_PATH and asking
+/proc/self/fdinfo for the mount ID.
+
+    import gm
+    root = gm.Root()
+    gm.tmpfs(root / "a/b")
+    root.enter()
+    gm.check("nested")
+    gm.done()
+"""
+import codecs
+import ctypes
+import json
+import os
+import re
+import resource
+import shutil
+import stat
+import subprocess
+import sys
+import time
+import traceback
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+# Codecs are loaded when they are first used, and then the old root is gone.
+for codec in ("ascii", "latin-1", "idna"):
+    codecs.lookup(codec)
+
+MS_RDONLY, MS_BIND, MS_MOVE, MS_REC = 1, 4096, 8192, 16384
+MS_UNBINDABLE, MS_PRIVATE, MS_SLAVE, MS_SHARED = 1 << 17, 1 << 18, 1 << 19, 1 << 20
+MNT_DETACH, UMOUNT_NOFOLLOW = 2, 8
+CLONE_NEWNS = 0x20000
+PROGRAM = "/bin/getmnt"     # inside a small root
+
+# A run that takes longer than this hangs.
+RUN_SECONDS = 60
+
+failures = []
+abandoned = []      # processes that did not die
+
+
+def fail(message):
+    """Note a failure; the case goes on."""
+    failures.append(message)
+    print("  FAIL " + message, flush=True)
+
+
+def expect(condition, message):
+    if not condition:
+        fail(message)
+    return bool(condition)
+
+
+def skip(why):
+    """End the case as skipped."""
+    with os.fdopen(3, "w") as f:
+        f.write(why)
+    os._exit(77)
+
+
+def done():
+    """End the case."""
+    sys.stdout.flush()
+    os._exit(1 if failures else 0)
+
+
+def _excepthook(*args):
+    traceback.print_exception(*args)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(1)
+
+
+sys.excepthook = _excepthook
+
+
+# Mounts.
+
+def _bytes(path):
+    return os.fsencode(path) if path is not None else None
+
+
+def _errno(what):
+    number = ctypes.get_errno()
+    raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def mount(source, target, fstype=None, flags=0, data=None):
+    if libc.mount(_bytes(source), _bytes(target), _bytes(fstype), ctypes.c_ulong(flags),
+                  _bytes(data)):
+        _errno(f"mount {source!r} on {target!r}")
+
+
+def umount(target, flags=0):
+    if libc.umount2(_bytes(target), flags):
+        _errno(f"umount {target!r}")
+
+
+def mkdir(path):
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+def touch(path, text=""):
+    mkdir(os.path.dirname(path))
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+def tmpfs(path, data="size=64m", source="tmpfs"):
+    """Mount a tmpfs on a path, made if it is not there."""
+    mount(source, mkdir(path), "tmpfs", 0, data)
+    return path
+
+
+def bind(source, target, recursive=False):
+    """Bind a directory or a file; the target is made as the same kind."""
+    if not os.path.lexists(target):
+        if os.path.isdir(source):
+            mkdir(target)
+        else:
+            touch(target) if isinstance(target, str) else os.close(
+                os.open(target, os.O_CREAT | os.O_WRONLY))
+    mount(source, target, None, MS_BIND | (MS_REC if recursive else 0))
+    return target
+
+
+def overlay(target, lower, work, source="overlay"):
+    """Mount an overlay; work is a directory on a tmpfs for upper and work."""
+    mkdir(target)
+    mkdir(work + "/u")
+    mkdir(work + "/w")
+    mount(source, target, "overlay", 0,
+          f"lowerdir={lower},upperdir={work}/u,workdir={work}/w")
+    return target
+
+
+def propagation(path, flag, recursive=False):
+    mount(None, path, None, flag | (MS_REC if recursive else 0))
+
+
+def unshare_mounts():
+    if libc.unshare(CLONE_NEWNS):
+        _errno("unshare")
+
+
+def run(*argv):
+    """Run a program of the system, before the root is entered."""
+    proc = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    if proc.returncode:
+        raise RuntimeError(f"{argv}: status {proc.returncode}: {proc.stdout.decode()}")
+    return proc.stdout.decode()
+
+
+def need(*programs):
+    """Skip the case where a program is missing."""
+    for program in programs:
+        if not shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin"):
+            skip(f"there is no {program}")
+
+
+def need_fs(*types):
+    """Skip the case where the kernel lacks a file system."""
+    with open("/proc/filesystems", encoding="ascii") as f:
+        have = {line.split()[-1] for line in f}
+    for fstype in types:
+        if fstype not in have:
+            skip(f"this kernel has no {fstype}")
+
+
+def image(path, size, *mkfs):
+    """Make a file system image; mkfs gets the path as its last argument."""
+    with open(path, "wb") as f:
+        f.truncate(size)
+    run(*mkfs, path)
+    return path
+
+
+def loop_mount(img, target, *options):
+    """Mount an image; its loop device goes when the mount goes."""
+    run("mount", "-o", ",".join(("loop",) + options), img, mkdir(target))
+    return target
+
+
+def install_program(top):
+    """Put the program and its libraries into a directory that becomes a root."""
+    program = os.environ["GETMNT"]
+    mkdir(top + "/bin")
+    shutil.copy(program, top + PROGRAM)
+    out = run("ldd", program)
+    for path in re.findall(r"(?:=> )?(/\S+) \(0x", out):
+        mkdir(top + os.path.dirname(path))
+        shutil.copy(os.path.realpath(path), top + path)
+    mkdir(top + "/dev")
+    if not os.path.lexists(top + "/dev/null"):
+        os.mknod(top + "/dev/null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        os.chmod(top + "/dev/null", 0o666)
+
+
+class Root:
+    """A small root, not yet entered.  root / "a/b" is a path below it."""
+
+    def __init__(self, proc=True, sysfs=True, where=None):
+        self.path = where or os.environ["GETMNT_WORK"]
+        mount("root", self.path, "tmpfs", 0, "size=2g,mode=755")
+        install_program(self.path)
+        mkdir(self / "tmp")
+        os.chmod(self / "tmp", 0o1777)
+        if proc:
+            mount("proc", mkdir(self / "proc"), "proc")
+        if sysfs:
+            mount("sysfs", mkdir(self / "sys"), "sysfs")
+        self.entered = False
+
+    def __truediv__(self, name):
+        if isinstance(name, bytes):
+            return _bytes(self.path) + b"/" + name
+        return f"{self.path}/{name}"
+
+    def enter(self):
+        """Make it the root of this process, and drop the old one."""
+        os.chdir(self.path)
+        if libc.pivot_root(b".", b"."):
+            _errno("pivot_root")
+        umount(".", MNT_DETACH)
+        os.chdir("/")
+        self.path = ""
+        self.entered = True
+        return self
+
+
+# The oracle.
+
+class Line:
+    """A line of mountinfo."""
+
+    def __init__(self, raw):
+        fields = raw.split(b" ")
+        self.id, self.parent = int(fields[0]), int(fields[1])
+        self.dev = fields[2].decode()
+        self.root, self.point = unescape(fields[3]), unescape(fields[4])
+        sep = fields.index(b"-", 6)
+        self.fstype = unescape(fields[sep + 1])
+        self.source = unescape(fields[sep + 2])
+        self.reachable = False
+        self.deleted = self.root.endswith(b"//deleted") and not self.fstype == b"nsfs"
+
+    def __repr__(self):
+        return f"{self.id} {self.point[:200]!r} ({self.fstype.decode()})"
+
+
+def unescape(field):
+    return re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m.group(1), 8)]), field)
+
+
+def open_path(path, dirfd=None):
+    """open(O_PATH | O_NOFOLLOW), also of names longer than PATH_MAX."""
+    flags = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+    if len(path) < 4000:
+        return os.open(path, flags)
+    fd = os.open(b"/", flags)
+    for part in path.split(b"/"):
+        if part:
+            try:
+                below = os.open(part, flags, dir_fd=fd)
+            finally:
+                os.close(fd)
+            fd = below
+    return fd
+
+
+def fd_mount(fd):
+    with open(f"/proc/self/fdinfo/{fd}", encoding="ascii") as f:
+        return int(re.search(r"^mnt_id:\s*(\d+)", f.read(), re.M).group(1))
+
+
+def within(path, top):
+    return path == top or path.startswith(top.rstrip(b"/") + b"/")
+
+
+def oracle(untouched=()):
+    """The lines of mountinfo, judged.  What is at or below a name of
+    untouched is not opened, and not judged (reachable is None)."""
+    with open("/proc/self/mountinfo", "rb") as f:
+        lines = [Line(raw) for raw in f.read().split(b"\n") if raw]
+    for line in lines:
+        if any(within(line.point, top) for top in untouched):
+            line.reachable = None
+            continue
+        try:
+            fd = open_path(line.point)
+        except OSError:
+            continue
+        line.reachable = fd_mount(fd) == line.id
+        os.close(fd)
+    return lines
+
+
+def shown(name):
+    """A name as JSON has it: invalid UTF-8 as \\xhh."""
+    return name.decode("utf-8", "backslashreplace")
+
+
+# Running the program.
+
+class Result:
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+
+    def json(self):
+        return json.loads(self.out.decode("utf-8"))
+
+    def rows(self):
+        return self.json()["filesystems"]
+
+    def stats(self):
+        return json.loads(self.err.decode().rstrip("\n").split("\n")[-1])
+
+
+def getmnt(*args, env=None, program=PROGRAM, chroot=None, nofile=None, uid=None, cwd="/",
+           seconds=RUN_SECONDS, prefix=()):
+    """Run the program; a run that hangs is killed, and is a failure."""
+    environment = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "TERM": "dumb", "TZ": "UTC",
+                   "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=1")}
+    environment.update(env or {})
+
+    def prepare():
+        if chroot:
+            os.chroot(chroot)
+            os.chdir("/")
+        if nofile:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (nofile, nofile))
+        if uid is not None:
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+
+    proc = subprocess.Popen([*prefix, program, *args], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+                            cwd=cwd, preexec_fn=prepare, start_new_session=True)
+    try:
+        out, err = proc.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        proc.kill()
+        try:
+            out, err = proc.communicate(timeout=3)
+        except subprocess.TimeoutExpired:
+            out, err = b"", b"(it cannot be killed)"
+            abandoned.append(proc)
+        fail(f"getmnt {' '.join(args)}: did not end in {seconds} s: {err[-300:]!r}")
+        return Result(None, out, err)
+    if proc.returncode < 0 or b"Sanitizer" in err or b"runtime error" in err:
+        fail(f"getmnt {' '.join(args)}: status {proc.returncode}: "
+             f"{err[-3000:].decode(errors='replace')}")
+    return Result(proc.returncode, out, err)
+
+
+RUNS = [(names, algorithm, source)
+        for source in ("listmount", "mountinfo")
+        for names, algorithms in (("hint", ("getmnt3",)),
+                                  ("walk", ("getmnt1", "getmnt2", "getmnt3")),
+                                  ("pure", ("getmnt1", "getmnt2", "getmnt3")))
+        for algorithm in algorithms]
+ONE_EACH = [run_ for run_ in RUNS if run_[1] == "getmnt3"]
+
+
+def have_listmount():
+    """Whether listmount(2) is there: ENOSYS or a complaint of its argument."""
+    ctypes.set_errno(0)
+    libc.syscall(458, None, None, ctypes.c_size_t(0), 0)
+    return ctypes.get_errno() != 38
+
+
+def row_states(row):
+    states = row.get("states") or []
+    return set(states.split(",") if isinstance(states, str) else states)
+
+
+def row_id(row):
+    value = row.get("id")
+    return int(value) if value not in (None, "") else None
+
+
+def ids_of(rows):
+    """Every mount ID in nested JSON: rows, their children, what is stacked."""
+    found = []
+    for row in rows:
+        if isinstance(row, (int, str)):
+            found.append(int(row))
+            continue
+        if row_id(row) is not None:
+            found.append(row_id(row))
+        for key in ("children", "stacked"):
+            if isinstance(row.get(key), list):
+                found += ids_of(row[key])
+    return found
+
+
+def compare(tag, names, lines, result, untouched=(), outside=(), made=False, status=None,
+            strict=True):
+    """Compare one run with the oracle.
+
+    outside: IDs of mounts that are to be told as outside.  made: a row for a
+    made root is fine.  strict=False: without mount IDs of its own, or when
+    the mounts change; names may not be wrong, but states may differ."""
+    if result.status is None:
+        return
+    try:
+        rows = result.rows()
+    except (ValueError, KeyError) as error:
+        fail(f"{tag}: no JSON ({error}); status {result.status}; "
+             f"{result.out[:200]!r} {result.err[-500:]!r}")
+        return
+    problems = []
+    if status is None:
+        status = {0, 64} if names == "pure" or not strict else {0}
+    if result.status not in status:
+        problems.append(f"status {result.status}, stderr {result.err[-300:]!r}")
+
+    by_id = {}
+    for row in rows:
+        if row_id(row) in by_id:
+            problems.append(f"mount {row_id(row)} has two rows")
+        by_id[row_id(row)] = row
+    expected = {line.id for line in lines}
+    for id_ in sorted(k for k in by_id if k not in expected):
+        if not (made and by_id[id_].get("target") == "/") and id_ not in outside:
+            problems.append(f"a row that is in no mountinfo: {by_id[id_]}")
+
+    for line in lines:
+        row = by_id.get(line.id)
+        if row is None:
+            problems.append(f"{line}: no row")
+            continue
+        target, named, states = row.get("target"), row.get("named"), row_states(row)
+        want = shown(line.point)
+        if not states:
+            problems.append(f"{line}: no states: {row}")
+        if target is not None and target != want:
+            problems.append(f"{line}: wrong name {target[:200]!r}")
+            continue
+        if not strict:
+            continue
+        if line.reachable is None:
+            if not states & {"untested", "hidden"}:
+                problems.append(f"{line}: not to be touched: {named}, {states}")
+            continue
+        if line.reachable:
+            if target is None:
+                problems.append(f"{line}: reachable, not named: {named}, {states}")
+            elif names == "hint" and named != "verified":
+                problems.append(f"{line}: reachable, named {named} by a hint, {states}")
+            elif names in ("walk", "pure") and named != "walked" and want != "/":
+                problems.append(f"{line}: reachable, named {named} by a walk, {states}")
+            if line.deleted and "deleted" not in states:
+                problems.append(f"{line}: deleted, but {states}")
+            if not line.deleted and states != {"ok"}:
+                problems.append(f"{line}: reachable, but {states}")
+        elif names == "pure":
+            if "ok" in states:
+                problems.append(f"{line}: cannot be reached, but {states}")
+        elif "hidden" not in states:
+            problems.append(f"{line}: cannot be reached, but {states}")
+    for problem in problems[:6]:
+        fail(f"{tag}: {problem}")
+    if len(problems) > 6:
+        fail(f"{tag}: and {len(problems) - 6} more")
+
+
+def check(tag, runs=None, untouched=(), env=None, args=(), nested=True, **more):
+    """Let the program name every mount, in every way, and compare."""
+    tops = [_bytes(top) for top in untouched]
+    lines = oracle(tops)
+    reachable = sum(1 for line in lines if line.reachable)
+    started = time.monotonic()
+    count = 0
+    for names, algorithm, source in RUNS if runs is None else runs:
+        if source == "listmount" and not have_listmount():
+            continue
+        result = getmnt("-J", "-l", "-o", "+ID,NAMED", "--names=" + names,
+                        "--algorithm=" + algorithm, "--kernel=" + source,
+                        "--search-limit=100000000", *args, env=env)
+        compare(f"{tag}: {names} {algorithm} {source}", names, lines, result, tops, **more)
+        count += 1
+    if nested:
+        result = getmnt("-J", *args, env=env)
+        if result.status is not None:
+            try:
+                ids = set(ids_of(result.rows()))
+                missing = [line for line in lines if line.id not in ids]
+                expect(not missing, f"{tag}: -J does not account for {missing[:5]}")
+            except (ValueError, KeyError) as error:
+                fail(f"{tag}: -J: no JSON ({error}): {result.err[-300:]!r}")
+    print(f"  {tag}: {len(lines)} mounts, {reachable} reachable, {count} runs, "
+          f"{time.monotonic() - started:.2f} s", flush=True)
+    return lines
+
+
+def fork():
+    """os.fork(), of a child that ends when this process ends."""
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        failures.clear()
+        libc.prctl(1, 9)    # PR_SET_PDEATHSIG, SIGKILL
+    return pid
+
+
+def in_child(function):
+    """Run a function in a child process; its failures are ours."""
+    pid = fork()
+    if pid == 0:
+        try:
+            function()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        done()
+    _, status = os.waitpid(pid, 0)
+    if status:
+        failures.append(f"{function.__name__}: in a child")
+
+
+# FUSE, without a library: INIT is answered, and then nothing is read.
+
+class HungFuse:
+    """A FUSE mount whose server answers INIT and never reads again."""
+
+    def __init__(self, target, dev="/dev/fuse", options="allow_other", source="hung"):
+        self.fd = os.open(dev, os.O_RDWR | os.O_CLOEXEC)
+        mode = stat.S_IFDIR | 0o755
+        mount(source, mkdir(target), "fuse", 0,
+              f"fd={self.fd},rootmode={mode:o},user_id=0,group_id=0,{options}")
+        request = os.read(self.fd, 65536)
+        length, opcode = int.from_bytes(request[0:4], "little"), int.from_bytes(
+            request[4:8], "little")
+        if sys.byteorder != "little":
+            length, opcode = int.from_bytes(request[0:4], "big"), int.from_bytes(
+                request[4:8], "big")
+        assert opcode == 26 and length <= len(request), "FUSE_INIT"
+        unique = request[8:16]
+
+        def u32(n):
+            return n.to_bytes(4, sys.byteorder)
+
+        def u16(n):
+            return n.to_bytes(2, sys.byteorder)
+        body = (u32(7) + u32(31) + u32(65536) + u32(0) + u16(12) + u16(9) + u32(65536)
+                + u32(1) + u16(16) + u16(0) + bytes(32))
+        os.write(self.fd, u32(16 + len(body)) + u32(0) + unique + body)
+
+    def end(self):
+        """End the connection; what waits for it is freed."""
+        os.close(self.fd)
+
+
+class Autofs:
+    """A raw autofs mount: what is asked of the daemon comes through a pipe."""
+
+    def __init__(self, target, kind):
+        self.pipe, write = os.pipe()
+        os.set_blocking(self.pipe, False)
+        mount("getmnt-test", mkdir(target), "autofs", 0,
+              f"fd={write},pgrp={os.getpgrp()},minproto=5,maxproto=5,{kind}")
+        os.close(write)
+
+    def requests(self):
+        """What was asked for since: b'' when it was left idle."""
+        try:
+            return os.read(self.pipe, 65536)
+        except BlockingIOError:
+            return b""
+
+
