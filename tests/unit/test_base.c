@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit.h"
+
+#include "base/arena.h"
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "base/map64.h"
+#include "base/strbuf.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* map64 */
+
+static void test_map64_empty(void)
+{
+	struct map64 map;
+	map64_init(&map);
+	CU_ASSERT_EQUAL(map64_get(&map, 0), MAP64_NONE);
+	CU_ASSERT_EQUAL(map64_get(&map, 1), MAP64_NONE);
+	CU_ASSERT_EQUAL(map.count, 0);
+	map64_destroy(&map);
+	map64_destroy(&map);
+}
+
+static void test_map64_first_wins(void)
+{
+	struct map64 map;
+	map64_init(&map);
+	CU_ASSERT_EQUAL(map64_put(&map, 7, 1), 1);
+	CU_ASSERT_EQUAL(map64_put(&map, 7, 2), 1);
+	CU_ASSERT_EQUAL(map64_get(&map, 7), 1);
+	CU_ASSERT_EQUAL(map.count, 1);
+	map64_destroy(&map);
+}
+
+/** A key of the i-th kind: small, unique IDs, device numbers, extremes. */
+static uint64_t key_of(uint32_t i)
+{
+	switch (i % 4) {
+	case 0: return i;
+	case 1: return 0x80000000u + (uint64_t)i;
+	case 2: return (uint64_t)i << 32;
+	default: return UINT64_MAX - i;
+	}
+}
+
+static void test_map64_many(void)
+{
+	enum { N = 100000 };
+	struct map64 map;
+	map64_init(&map);
+	for (uint32_t i = 0; i < N; ++i)
+		CU_ASSERT_EQUAL_FATAL(map64_put(&map, key_of(i), i), i);
+	CU_ASSERT_EQUAL(map.count, N);
+	for (uint32_t i = 0; i < N; ++i)
+		CU_ASSERT_EQUAL_FATAL(map64_get(&map, key_of(i)), i);
+	CU_ASSERT_EQUAL(map64_get(&map, 0x123456789abcdef), MAP64_NONE);
+	map64_destroy(&map);
+}
+
+static void test_map64_reserve(void)
+{
+	struct map64 map;
+	map64_init(&map);
+	CU_ASSERT_EQUAL_FATAL(map64_reserve(&map, 1000), 0);
+	const void *slots = map.slots;
+	for (uint32_t i = 0; i < 1000; ++i)
+		map64_put(&map, key_of(i), i);
+	CU_ASSERT_PTR_EQUAL(slots, map.slots);
+	CU_ASSERT_EQUAL(map64_reserve(&map, SIZE_MAX), -1);
+	CU_ASSERT_EQUAL(map64_get(&map, key_of(999)), 999);
+	map64_destroy(&map);
+}
+
+/* arena */
+
+static void test_arena(void)
+{
+	struct arena arena;
+	arena_init(&arena);
+	char *strings[2000];
+	for (int i = 0; i < 2000; ++i) {
+		char text[64];
+		int n = snprintf(text, sizeof(text), "string %d", i);
+		strings[i] = arena_strndup(&arena, text, (size_t)n);
+		void *aligned = arena_alloc(&arena, (size_t)i % 100 + 1);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(strings[i]);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(aligned);
+		CU_ASSERT_EQUAL((uintptr_t)aligned % alignof(max_align_t), 0);
+		memset(aligned, 0xff, (size_t)i % 100 + 1);
+	}
+	/* Large pieces do not disturb the small ones around them. */
+	char *large = arena_alloc(&arena, 1 << 20);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(large);
+	memset(large, 0xee, 1 << 20);
+	char *after = arena_strndup(&arena, "after\0hidden", 12);
+	CU_ASSERT_EQUAL(memcmp(after, "after\0hidden", 13), 0);
+	for (int i = 0; i < 2000; ++i) {
+		char text[64];
+		snprintf(text, sizeof(text), "string %d", i);
+		CU_ASSERT_STRING_EQUAL(strings[i], text);
+	}
+	CU_ASSERT_STRING_EQUAL(arena_strndup(&arena, "", 0), "");
+	CU_ASSERT_PTR_NULL(arena_alloc(&arena, SIZE_MAX));
+	arena_destroy(&arena);
+	CU_ASSERT_STRING_EQUAL(arena_strndup(&arena, "again", 5), "again");
+	arena_destroy(&arena);
+	arena_destroy(&arena);
+}
+
+/* strbuf */
+
+static void test_strbuf(void)
+{
+	struct strbuf buf;
+	strbuf_init(&buf);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&buf), "");
+	strbuf_puts(&buf, "one");
+	strbuf_putc(&buf, ' ');
+	strbuf_add(&buf, "two three", 3);
+	strbuf_printf(&buf, " %d %s", 3, "");
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&buf), "one two 3 ");
+	CU_ASSERT_EQUAL(buf.len, 10);
+
+	strbuf_reset(&buf);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&buf), "");
+	for (int i = 0; i < 10000; ++i)
+		strbuf_printf(&buf, "%04d", i);
+	CU_ASSERT_EQUAL(buf.len, 40000);
+	CU_ASSERT_EQUAL(memcmp(buf.data + 39996, "9999", 5), 0);
+
+	char *taken = strbuf_take(&buf);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(taken);
+	CU_ASSERT_EQUAL(strlen(taken), 40000);
+	free(taken);
+	CU_ASSERT_EQUAL(buf.len, 0);
+	taken = strbuf_take(&buf);
+	CU_ASSERT_STRING_EQUAL(taken, "");
+	free(taken);
+}
+
+static void test_strbuf_failure(void)
+{
+	struct strbuf buf;
+	strbuf_init(&buf);
+	strbuf_puts(&buf, "kept");
+	strbuf_add(&buf, "x", SIZE_MAX / 2);
+	CU_ASSERT_TRUE(buf.failed);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&buf), "kept");
+	CU_ASSERT_PTR_NULL(strbuf_take(&buf));
+	CU_ASSERT_FALSE(buf.failed);
+	strbuf_destroy(&buf);
+}
+
+/* escapes */
+
+/** Decode a string into a buffer of 256 bytes. */
+static const char *decode(const char *text)
+{
+	static char out[256];
+	size_t n = unescape_octal(out, text, strlen(text));
+	out[n] = '\0';
+	return out;
+}
+
+static void test_unescape_octal(void)
+{
+	CU_ASSERT_STRING_EQUAL(decode(""), "");
+	CU_ASSERT_STRING_EQUAL(decode("plain"), "plain");
+	CU_ASSERT_STRING_EQUAL(decode("a\\040b"), "a b");
+	CU_ASSERT_STRING_EQUAL(decode("\\011\\012\\134\\043"), "\t\n\\#");
+	CU_ASSERT_STRING_EQUAL(decode("ab\\040"), "ab ");
+	CU_ASSERT_STRING_EQUAL(decode("\\377\\200"), "\xff\x80");
+	/* Once only: a literal "\040" is written \134040. */
+	CU_ASSERT_STRING_EQUAL(decode("lit\\134040x"), "lit\\040x");
+	CU_ASSERT_STRING_EQUAL(decode("\\134134"), "\\134");
+	/* What is no escape stands for itself. */
+	CU_ASSERT_STRING_EQUAL(decode("\\"), "\\");
+	CU_ASSERT_STRING_EQUAL(decode("a\\04"), "a\\04");
+	CU_ASSERT_STRING_EQUAL(decode("\\400\\08\\09x"), "\\400\\08\\09x");
+	CU_ASSERT_STRING_EQUAL(decode("\\x20"), "\\x20");
+	CU_ASSERT_STRING_EQUAL(decode("\\\\040"), "\\ ");
+
+	char same[] = "a\\040b\\040c";
+	size_t n = unescape_octal(same, same, strlen(same));
+	CU_ASSERT_EQUAL(n, 5);
+	CU_ASSERT_EQUAL(memcmp(same, "a b c", 5), 0);
+}
+
+static void test_octal_round_trip(void)
+{
+	/* Every byte but NUL, and runs that look like escapes. */
+	char all[300];
+	size_t n = 0;
+	for (int c = 1; c < 256; ++c)
+		all[n++] = (char)c;
+	strcpy(all + n, "\\040\\\\134 #\\");
+
+	static const char *const sets[] = {ESCAPE_PATH, ESCAPE_SOURCE};
+	for (int i = 0; i < 2; ++i) {
+		struct strbuf buf;
+		strbuf_init(&buf);
+		escape_octal(&buf, all, sets[i]);
+		CU_ASSERT_PTR_NULL(strpbrk(strbuf_str(&buf), " \t\n"));
+		CU_ASSERT_EQUAL(strchr(strbuf_str(&buf), '#') == NULL, i == 1);
+		size_t len = unescape_octal(buf.data, buf.data, buf.len);
+		CU_ASSERT_EQUAL(len, strlen(all));
+		CU_ASSERT_EQUAL(memcmp(buf.data, all, len), 0);
+		strbuf_destroy(&buf);
+	}
+	struct strbuf buf;
+	strbuf_init(&buf);
+	escape_octal(&buf, "lit\\040x", ESCAPE_PATH);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&buf), "lit\\134040x");
+	strbuf_destroy(&buf);
+}
+
+/** What a codec makes of a string; valid until the next call. */
+static const char *coded(void (*codec)(struct strbuf *, const char *), const char *text)
+{
+	static char out[512];
+	struct strbuf buf;
+	strbuf_init(&buf);
+	codec(&buf, text);
+	snprintf(out, sizeof(out), "%s", strbuf_str(&buf));
+	strbuf_destroy(&buf);
+	return out;
+}
+
+static void test_escape_terminal(void)
+{
+	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "/mnt/a b\xc3\xa4"), "/mnt/a b\xc3\xa4");
+	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\x1b[2J"), "\\x1b[2J");
+	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "a\nb\x7f"), "a\\x0ab\\x7f");
+	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\xc2\x9b"), "\\xc2\\x9b");
+	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\xff"), "\\xff");
+	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "a\\b\\x41"), "a\\b\\x5cx41");
+}
+
+static void test_escape_json(void)
+{
+	CU_ASSERT_STRING_EQUAL(coded(escape_json, ""), "\"\"");
+	CU_ASSERT_STRING_EQUAL(coded(escape_json, "a\"b\\c"), "\"a\\\"b\\\\c\"");
+	CU_ASSERT_STRING_EQUAL(coded(escape_json, "\n\x1f\x7f"), "\"\\u000a\\u001f\\u007f\"");
+	CU_ASSERT_STRING_EQUAL(coded(escape_json, "\xc3\xa4\xff"), "\"\xc3\xa4\\\\xff\"");
+}
+
+static void test_escape_shell_forms(void)
+{
+	CU_ASSERT_STRING_EQUAL(coded(escape_pairs, "a b"), "\"a b\"");
+	CU_ASSERT_STRING_EQUAL(coded(escape_pairs, "\"$`\\"), "\"\\x22\\x24\\x60\\x5c\"");
+	CU_ASSERT_STRING_EQUAL(coded(escape_raw, "a b\\\n"), "a\\x20b\\x5c\\x0a");
+}
+
+static void test_escape_base64(void)
+{
+	static const struct {
+		const char *bytes;
+		const char *text;
+	} rows[] = {
+		{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"},
+		{"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"},
+	};
+	struct strbuf buf;
+	strbuf_init(&buf);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		strbuf_reset(&buf);
+		escape_base64(&buf, rows[i].bytes, strlen(rows[i].bytes));
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&buf), rows[i].text);
+	}
+	strbuf_reset(&buf);
+	escape_base64(&buf, "\xff\x00\xfe", 3);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&buf), "/wD+");
+	strbuf_destroy(&buf);
+}
+
+static void test_utf8(void)
+{
+	CU_ASSERT_EQUAL(utf8_len(""), 0);
+	CU_ASSERT_EQUAL(utf8_len("a"), 1);
+	CU_ASSERT_EQUAL(utf8_len("\xc3\xa4"), 2);
+	CU_ASSERT_EQUAL(utf8_len("\xe2\x82\xac"), 3);
+	CU_ASSERT_EQUAL(utf8_len("\xf0\x9f\x98\x80"), 4);
+	static const char *const bad[] = {
+		"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x80\x80", "\xe0\x9f\xbf",
+		"\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x80\x80\x80", "\xf0\x8f\xbf\xbf",
+		"\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xc3", "\xe2\x82", "\xf0\x9f\x98",
+		"\xc3(", "\xe2(\xa1", "\xf0\x9f(\x80",
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); ++i) {
+		CU_ASSERT_EQUAL(utf8_len(bad[i]), 0);
+		CU_ASSERT_FALSE(utf8_valid(bad[i]));
+	}
+	CU_ASSERT_TRUE(utf8_valid(""));
+	CU_ASSERT_TRUE(utf8_valid("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf"));
+	CU_ASSERT_FALSE(utf8_valid("abc\xff"));
+}
+
+/* fstypes */
+
+static void test_fstypes(void)
+{
+	/* All rows: one that is out of order is not found. */
+	static const char *const known[] = {
+		"9p", "acfs", "afs", "aufs", "autofs", "bcachefs", "bdev", "befs", "bfs", "binder",
+		"binfmt_misc", "bpf", "btrfs", "ceph", "cgroup", "cgroup2", "cifs", "coda", "configfs",
+		"cpuset", "cramfs", "dax", "debugfs", "devfs", "devpts", "devtmpfs", "dlmfs", "drm",
+		"efivarfs", "efs", "erofs", "exfat", "ext2", "ext3", "ext4", "f2fs", "fuse", "fuseblk",
+		"fusectl", "gfs2", "gpfs", "hfs", "hfsplus", "hpfs", "hugetlbfs", "ipathfs", "iso9660",
+		"jffs2", "jfs", "lustre", "minix", "mqueue", "msdos", "ncpfs", "nfs", "nfs4", "nfsd",
+		"nilfs2", "nsfs", "ntfs", "ntfs3", "ocfs2", "omfs", "orangefs", "overlay", "pipefs",
+		"proc", "pstore", "qnx4", "qnx6", "ramfs", "reiserfs", "resctrl", "romfs", "rootfs",
+		"rpc_pipefs", "securityfs", "selinuxfs", "smackfs", "smb3", "smbfs", "sockfs", "spufs",
+		"squashfs", "sysfs", "sysv", "tmpfs", "tracefs", "ubifs", "udf", "ufs", "vboxsf", "vfat",
+		"virtiofs", "vxfs", "xenfs", "xfs", "zfs", "zonefs",
+	};
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); ++i) {
+		if (!(fstype_flags(known[i]) & FST_KNOWN))
+			printf("  not found: %s\n", known[i]);
+		CU_ASSERT_TRUE(fstype_flags(known[i]) & FST_KNOWN);
+	}
+	static const char *const unknown[] = {
+		"", "0", "a", "ext", "ext44", "fus", "fuses", "nf", "zzz", ".", ".fuse", "tmpfs ", "TMPFS",
+	};
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); ++i)
+		CU_ASSERT_EQUAL(fstype_flags(unknown[i]), FST_BLOCKS);
+	CU_ASSERT_EQUAL(fstype_flags(NULL), FST_BLOCKS);
+}
+
+static void test_fstypes_subtype(void)
+{
+	CU_ASSERT_EQUAL(fstype_flags("fuse.sshfs"), fstype_flags("fuse"));
+	CU_ASSERT_TRUE(fstype_flags("fuse.sshfs") & FST_KNOWN);
+	CU_ASSERT_TRUE(fstype_flags("fuse.sshfs") & FST_BLOCKS);
+	CU_ASSERT_EQUAL(fstype_flags("fuseblk.ntfs-3g"), fstype_flags("fuseblk"));
+	CU_ASSERT_EQUAL(fstype_flags("nosuch.fuse"), FST_BLOCKS);
+}
+
+static void test_fstypes_rules(void)
+{
+	CU_ASSERT_TRUE(fstype_flags("nfs4") & FST_BLOCKS);
+	CU_ASSERT_TRUE(fstype_flags("nfs4") & FST_NO_LOOK);
+	CU_ASSERT_TRUE(fstype_flags("9p") & FST_NO_LOOK);
+	CU_ASSERT_TRUE(fstype_flags("autofs") & FST_AUTOFS);
+	CU_ASSERT_TRUE(fstype_flags("overlay") & FST_LAYERED);
+	CU_ASSERT_FALSE(fstype_flags("overlay") & FST_NLINK);
+	CU_ASSERT_FALSE(fstype_flags("btrfs") & FST_NLINK);
+	CU_ASSERT_FALSE(fstype_flags("ext4") & FST_BLOCKS);
+	CU_ASSERT_FALSE(fstype_flags("tmpfs") & FST_BLOCKS);
+}
+
+static const struct unit_test tests[] = {
+	{"map64_empty", test_map64_empty},
+	{"map64_first_wins", test_map64_first_wins},
+	{"map64_many", test_map64_many},
+	{"map64_reserve", test_map64_reserve},
+	{"arena", test_arena},
+	{"strbuf", test_strbuf},
+	{"strbuf_failure", test_strbuf_failure},
+	{"unescape_octal", test_unescape_octal},
+	{"octal_round_trip", test_octal_round_trip},
+	{"escape_terminal", test_escape_terminal},
+	{"escape_json", test_escape_json},
+	{"escape_shell_forms", test_escape_shell_forms},
+	{"escape_base64", test_escape_base64},
+	{"utf8", test_utf8},
+	{"fstypes", test_fstypes},
+	{"fstypes_subtype", test_fstypes_subtype},
+	{"fstypes_rules", test_fstypes_rules},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_base = {"base", tests};

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit.h"
+
+#include "os/file.h"
+#include "table/table.h"
+#include "table/table_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libmount.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#define FIXTURES "tests/fixtures/"
+
+/* Helpers. */
+
+static struct mount_table *parse(const char *text)
+{
+	struct mount_table *table = table_parse_mountinfo(text, strlen(text));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+	return table;
+}
+
+static struct os *live_os(void)
+{
+	static struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	return &os;
+}
+
+/** Whether two strings are the same; NULL and "" are alike if loose. */
+static bool same(const char *a, const char *b, bool loose)
+{
+	if (loose) {
+		a = a ? a : "";
+		b = b ? b : "";
+	}
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/** Parse one line that must be a mount. */
+#define ONE(table, line) \
+	struct mount_table *table = parse(line); \
+	CU_ASSERT_EQUAL_FATAL(table->count, 1); \
+	CU_ASSERT_EQUAL(table->nproblems, 0)
+
+/** Whether a line is refused, for a reason. */
+static bool refused(const char *line, const char *reason)
+{
+	struct mount_table *table = parse(line);
+	bool ok = table->count == 0 && table->nproblems == 1 && table->problems[0].line == 1
+	          && strcmp(table->problems[0].reason, reason) == 0;
+	if (!ok)
+		printf("  not refused for \"%s\" but \"%s\": %s\n", reason,
+		       table->nproblems ? table->problems[0].reason : "", line);
+	table_free(table);
+	return ok;
+}
+
+/* mountinfo */
+
+static void test_line(void)
+{
+	ONE(t, "36 35 98:1 /mnt1 /mnt2 rw,noatime shared:3 master:1 propagate_from:2 - ext3 "
+	       "/dev/root rw,errors=continue\n");
+	const struct mount *m = &t->mounts[0];
+	CU_ASSERT_EQUAL(m->key, 36);
+	CU_ASSERT_EQUAL(m->parent_key, 35);
+	CU_ASSERT_EQUAL(m->id, 36);
+	CU_ASSERT_EQUAL(m->parent_id, 35);
+	CU_ASSERT_EQUAL(m->uniq_id, 0);
+	CU_ASSERT_EQUAL(m->dev_major, 98);
+	CU_ASSERT_EQUAL(m->dev_minor, 1);
+	CU_ASSERT_STRING_EQUAL(m->root, "/mnt1");
+	CU_ASSERT_STRING_EQUAL(m->point, "/mnt2");
+	CU_ASSERT_STRING_EQUAL(m->vfs_opts, "rw,noatime");
+	CU_ASSERT_STRING_EQUAL(m->opt_fields, "shared:3 master:1 propagate_from:2");
+	CU_ASSERT_STRING_EQUAL(m->fstype, "ext3");
+	CU_ASSERT_STRING_EQUAL(m->source, "/dev/root");
+	CU_ASSERT_STRING_EQUAL(m->fs_opts, "rw,errors=continue");
+	CU_ASSERT_EQUAL(m->propagation, MP_SHARED | MP_SLAVE);
+	CU_ASSERT_EQUAL(m->peer_group, 3);
+	CU_ASSERT_EQUAL(m->master, 1);
+	CU_ASSERT_EQUAL(m->propagate_from, 2);
+	CU_ASSERT_EQUAL(t->source, TABLE_RECORDED);
+	CU_ASSERT_EQUAL(t->fields, MF_ALL);
+	table_free(t);
+}
+
+static void test_fields(void)
+{
+	ONE(none, "1 0 0:1 / / rw - tmpfs t rw");
+	CU_ASSERT_PTR_NULL(none->mounts[0].opt_fields);
+	CU_ASSERT_EQUAL(none->mounts[0].propagation, MP_PRIVATE);
+	table_free(none);
+
+	ONE(unknown, "1 0 0:1 / / rw unbindable new:1 odd - tmpfs t rw\n");
+	CU_ASSERT_STRING_EQUAL(unknown->mounts[0].opt_fields, "unbindable new:1 odd");
+	CU_ASSERT_EQUAL(unknown->mounts[0].propagation, MP_UNBINDABLE);
+	table_free(unknown);
+
+	ONE(empty, "1 0 0:1 / / rw - tmpfs  rw\n");
+	CU_ASSERT_PTR_NULL(empty->mounts[0].source);
+	CU_ASSERT_STRING_EQUAL(empty->mounts[0].fs_opts, "rw");
+	table_free(empty);
+
+	ONE(blanks, "1 0 0:1 / / rw - cifs //srv/a b  c rw,x\n");
+	CU_ASSERT_STRING_EQUAL(blanks->mounts[0].source, "//srv/a b  c");
+	CU_ASSERT_STRING_EQUAL(blanks->mounts[0].fs_opts, "rw,x");
+	table_free(blanks);
+
+	ONE(max, "4294967295 0 4294967295:4294967295 / / rw - tmpfs t rw\n");
+	CU_ASSERT_EQUAL(max->mounts[0].key, UINT32_MAX);
+	CU_ASSERT_EQUAL(max->mounts[0].dev_major, UINT32_MAX);
+	table_free(max);
+}
+
+static void test_escapes(void)
+{
+	ONE(t, "1 0 0:1 /r\\040oot /a\\011\\012\\134b\\134040c rw - ty\\040pe s\\040\\043x rw,o=\\054\\040\n");
+	const struct mount *m = &t->mounts[0];
+	CU_ASSERT_STRING_EQUAL(m->root, "/r oot");
+	CU_ASSERT_STRING_EQUAL(m->point, "/a\t\n\\b\\040c");
+	CU_ASSERT_STRING_EQUAL(m->fstype, "ty pe");
+	CU_ASSERT_STRING_EQUAL(m->source, "s #x");
+	CU_ASSERT_STRING_EQUAL(m->fs_opts, "rw,o=\\054\\040");
+	table_free(t);
+}
+
+static void test_refused(void)
+{
+	CU_ASSERT_TRUE(refused("x 1 0:1 / / rw - t s rw\n", "mount ID: not a number"));
+	CU_ASSERT_TRUE(refused("+1 1 0:1 / / rw - t s rw\n", "mount ID: not a number"));
+	CU_ASSERT_TRUE(refused("0 1 0:1 / / rw - t s rw\n", "mount ID: zero"));
+	CU_ASSERT_TRUE(refused("4294967296 1 0:1 / / rw - t s rw\n", "mount ID: too large"));
+	CU_ASSERT_TRUE(refused("18446744073709551617 1 0:1 / / rw - t s rw\n", "mount ID: too large"));
+	CU_ASSERT_TRUE(refused(" 1 1 0:1 / / rw - t s rw\n", "mount ID: missing"));
+	CU_ASSERT_TRUE(refused("1\n", "parent ID: missing"));
+	CU_ASSERT_TRUE(refused("1 a 0:1 / / rw - t s rw\n", "parent ID: not a number"));
+	CU_ASSERT_TRUE(refused("1 1\n", "device number: missing"));
+	CU_ASSERT_TRUE(refused("1 1 0 / / rw - t s rw\n", "device number: not a number"));
+	CU_ASSERT_TRUE(refused("1 1 0:1x / / rw - t s rw\n", "device number: not a number"));
+	CU_ASSERT_TRUE(refused("1 1 0:1\n", "root: missing"));
+	CU_ASSERT_TRUE(refused("1 1 0:1 /\n", "mount point: missing"));
+	CU_ASSERT_TRUE(refused("1 1 0:1 / /a\n", "mount options: missing"));
+	CU_ASSERT_TRUE(refused("1 1 0:1 / /a rw\n", "separator \" - \": missing"));
+	CU_ASSERT_TRUE(refused("1 1 0:1 / /a rw tmpfs t rw\n", "separator \" - \": missing"));
+	CU_ASSERT_TRUE(refused("1 1 0:1 / /a rw -\n", "file system type: missing"));
+	CU_ASSERT_TRUE(refused("1 1 0:1 / /a rw - tmpfs\n", "source: missing"));
+	CU_ASSERT_TRUE(refused("1 1 0:1 / /a rw - tmpfs t\n", "file system options: missing"));
+	CU_ASSERT_TRUE(refused("1 1 0:1 / /a rw - tmpfs t \n", "file system options: missing"));
+	CU_ASSERT_TRUE(refused("1 1 0:1 / /a\\000 rw - tmpfs t rw\n", "escaped NUL"));
+}
+
+static void test_lines(void)
+{
+	struct mount_table *t = parse("");
+	CU_ASSERT_EQUAL(t->count + t->nproblems, 0);
+	table_free(t);
+	t = parse("\n\n");
+	CU_ASSERT_EQUAL(t->count + t->nproblems, 0);
+	table_free(t);
+
+	/* CRLF throughout is an editor's; elsewhere a CR is a value's own. */
+	t = parse("1 0 0:1 / / rw - tmpfs t rw\r\n\r\n2 1 0:2 / /a rw - tmpfs t rw,x=1\r\n");
+	CU_ASSERT_EQUAL_FATAL(t->count, 2);
+	CU_ASSERT_STRING_EQUAL(t->mounts[0].fs_opts, "rw");
+	CU_ASSERT_STRING_EQUAL(t->mounts[1].fs_opts, "rw,x=1");
+	table_free(t);
+	t = parse("1 0 0:1 / / rw - tmpfs t rw\n2 1 0:2 / /a rw - tmpfs t rw,x=1\r\n");
+	CU_ASSERT_EQUAL_FATAL(t->count, 2);
+	CU_ASSERT_STRING_EQUAL(t->mounts[1].fs_opts, "rw,x=1\r");
+	table_free(t);
+}
+
+static void test_nul(void)
+{
+	static const char text[] = "1 0 0:1 / / rw - tmpfs t rw\n2 1 0:2 / /a\0b rw - tmpfs t rw\n"
+	                           "\0\n3 1 0:3 / /c rw - tmpfs t rw";
+	struct mount_table *t = table_parse_mountinfo(text, sizeof(text) - 1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+	CU_ASSERT_EQUAL_FATAL(t->count, 2);
+	CU_ASSERT_EQUAL(t->mounts[1].id, 3);
+	CU_ASSERT_EQUAL_FATAL(t->nproblems, 2);
+	CU_ASSERT_EQUAL(t->problems[0].line, 2);
+	CU_ASSERT_STRING_EQUAL(t->problems[0].reason, "NUL byte");
+	CU_ASSERT_STRING_EQUAL(t->problems[0].text, "2 1 0:2 / /a?b rw - tmpfs t rw");
+	CU_ASSERT_STRING_EQUAL(t->problems[1].text, "?");
+	table_free(t);
+}
+
+static void test_long_line(void)
+{
+	enum { LONG = 4 << 20 };
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_puts(&text, "1 0 0:1 / /");
+	for (int i = 0; i < LONG; ++i)
+		strbuf_putc(&text, 'a');
+	strbuf_puts(&text, " rw - tmpfs t rw\n");
+	for (int i = 0; i < LONG; ++i)
+		strbuf_putc(&text, '7');
+	strbuf_puts(&text, "\n2 1 0:1 / /b rw - tmpfs t rw\n");
+	struct mount_table *t = table_parse_mountinfo(text.data, text.len);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+	CU_ASSERT_EQUAL_FATAL(t->count, 2);
+	CU_ASSERT_EQUAL(strlen(t->mounts[0].point), LONG + 1);
+	CU_ASSERT_EQUAL_FATAL(t->nproblems, 1);
+	CU_ASSERT_EQUAL(strlen(t->problems[0].text), 200);
+	table_free(t);
+	strbuf_destroy(&text);
+}
+
+static void test_garbage_is_bounded(void)
+{
+	struct strbuf text;
+	strbuf_init(&text);
+	for (int i = 0; i < TABLE_MAX_PROBLEMS + 5; ++i)
+		strbuf_puts(&text, "x\n");
+	struct mount_table *t = table_parse_mountinfo(text.data, text.len);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+	CU_ASSERT_EQUAL(t->nproblems, TABLE_MAX_PROBLEMS);
+	CU_ASSERT_EQUAL(t->more_problems, 5);
+	table_free(t);
+	strbuf_destroy(&text);
+}
+
+/** Every cut of a fixture parses without harm, and loses no line in silence. */
+static void test_cuts(void)
+{
+	char *text;
+	size_t len;
+	CU_ASSERT_EQUAL_FATAL(os_read_file(live_os(), AT_FDCWD, FIXTURES "mountinfo-hostile",
+	                                   1 << 20, &text, &len), 0);
+	for (size_t n = 0; n <= len; ++n) {
+		char *cut = malloc(n + 1);   /* exact, for the sanitizer */
+		memcpy(cut, text, n);
+		struct mount_table *t = table_parse_mountinfo(cut, n);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+		size_t lines = 0;
+		for (size_t i = 0; i < n; ++i)
+			lines += cut[i] != '\n' && (i + 1 == n || cut[i + 1] == '\n');
+		CU_ASSERT_EQUAL(t->count + t->nproblems, lines);
+		table_free(t);
+		free(cut);
+	}
+	free(text);
+}
+
+static void test_hostile_file(void)
+{
+	struct mount_table *t = table_read_file(live_os(), FIXTURES "mountinfo-hostile", TABLE_RECORDED);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+	CU_ASSERT_EQUAL_FATAL(t->count, 3);
+	CU_ASSERT_STRING_EQUAL(t->mounts[1].source, "//server/a share of ours");
+	CU_ASSERT_EQUAL(t->mounts[2].id, 23);
+	CU_ASSERT_EQUAL(t->mounts[2].propagation, MP_PRIVATE);
+	CU_ASSERT_STRING_EQUAL(t->mounts[2].opt_fields, "shared:x master: propagate_from:-1");
+	CU_ASSERT_EQUAL(t->nproblems, 33);
+	CU_ASSERT_EQUAL(t->problems[0].line, 2);
+	CU_ASSERT_EQUAL(t->problems[32].line, 34);
+	table_free(t);
+}
+
+static void test_files(void)
+{
+	struct os *os = live_os();
+	CU_ASSERT_PTR_NULL(table_read_file(os, "/nonexistent", TABLE_RECORDED));
+	CU_ASSERT_EQUAL(errno, ENOENT);
+	CU_ASSERT_PTR_NULL(table_read_file(os, "/", TABLE_FSTAB));
+	CU_ASSERT_EQUAL(errno, EISDIR);
+	table_free(NULL);
+}
+
+static void test_parent_missing(void)
+{
+	static const struct {
+		const char *text;
+		bool missing;
+	} rows[] = {
+		{"", false},
+		{"1 1 0:1 / / rw - t s rw\n2 1 0:1 / /a rw - t s rw\n", false},
+		{"2 1 0:1 / / rw - t s rw\n3 2 0:1 / /a rw - t s rw\n", false},    /* the usual */
+		{"2 1 0:1 / /a rw - t s rw\n3 1 0:1 / /b rw - t s rw\n", false},   /* a plain chroot */
+		{"2 1 0:1 / / rw - t s rw\n3 9 0:1 / /a rw - t s rw\n", true},
+		{"1 1 0:1 / / rw - t s rw\n3 9 0:1 / /a rw - t s rw\n", true},
+		{"3 9 0:1 / /a rw - t s rw\n1 1 0:1 / / rw - t s rw\n", true},
+		{"2 0 0:1 / / rw - t s rw\n3 2 0:1 / /a rw - t s rw\n", false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		struct mount_table *t = parse(rows[i].text);
+		CU_ASSERT_EQUAL(table_parent_missing(t), rows[i].missing);
+		table_free(t);
+	}
+	struct mount_table *torn = table_read_file(live_os(), FIXTURES "mountinfo-torn", TABLE_RECORDED);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(torn);
+	CU_ASSERT_TRUE(table_parent_missing(torn));
+	CU_ASSERT_EQUAL(torn->nproblems, 1);
+	table_free(torn);
+}
+
+static void test_source_names(void)
+{
+	CU_ASSERT_STRING_EQUAL(table_source_name(TABLE_LISTMOUNT), "listmount");
+	CU_ASSERT_STRING_EQUAL(table_source_name(TABLE_MOUNTINFO), "mountinfo");
+	CU_ASSERT_STRING_EQUAL(table_source_name(TABLE_RECORDED), "recorded");
+	CU_ASSERT_STRING_EQUAL(table_source_name(TABLE_FSTAB), "fstab");
+	CU_ASSERT_STRING_EQUAL(table_source_name(TABLE_MTAB), "mtab");
+}
+
+/* Options. */
+
+static void test_options(void)
+{
+	static const struct {
+		const char *vfs, *fs;
+		uint32_t line;
+		const char *want;
+	} rows[] = {
+		{NULL, NULL, 0, ""},
+		{"rw,relatime", "rw", 0, "rw,relatime"},
+		{"rw,relatime", "rw,size=1k", 0, "rw,relatime,size=1k"},
+		{"ro,relatime", "rw,size=1k", 0, "ro,relatime,size=1k"},
+		{"rw,relatime", "ro", 0, "ro,relatime"},
+		{"rw,noatime", "rw,noatime,x", 0, "rw,noatime,x"},
+		{"rw", "rw,rwx,ro=1,lowerdir+=a,lowerdir+=a", 0, "rw,rwx,ro=1,lowerdir+=a,lowerdir+=a"},
+		{"rw", "rw,lowerdir=/a\\040b\\134040", 0, "rw,lowerdir=/a b\\040"},
+		{"rw", "rw,x=\\000y", 0, "rw,x=\\000y"},
+		{"rw,nosuid", NULL, 0, "rw,nosuid"},
+		{NULL, "ro,x", 0, "ro,x"},
+		{"", "", 0, "rw"},
+		{",,rw,,", ",x,", 0, "rw,x"},
+		{NULL, "defaults,rw,noauto", 3, "defaults,rw,noauto"},
+		{NULL, "x=a\\040b", 3, "x=a b"},
+		{NULL, NULL, 3, ""},
+	};
+	struct strbuf out;
+	strbuf_init(&out);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		struct mount m = {.vfs_opts = rows[i].vfs, .fs_opts = rows[i].fs, .line = rows[i].line};
+		strbuf_reset(&out);
+		strbuf_puts(&out, "before\\040 ");
+		table_options(&m, &out);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out) + 11, rows[i].want);
+		CU_ASSERT_EQUAL(memcmp(out.data, "before\\040 ", 11), 0);
+	}
+	strbuf_destroy(&out);
+}
+
+/* fstab and mtab. */
+
+static struct mount_table *parse_tab(const char *text, size_t len, enum table_source source)
+{
+	struct mount_table *table = table_parse_tabfile(text, len, source);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+	return table;
+}
+
+#define PARSE_TAB(text, source) parse_tab(text, strlen(text), source)
+
+static void test_fstab(void)
+{
+	struct mount_table *t = PARSE_TAB("# a comment\n"
+	                                  "UUID=0123-abcd /boot\\040 vfat umask=0077,x=a\\054b 0 1\n"
+	                                  "\n"
+	                                  "\t/dev/sda1\t/\text4 defaults\r\n"
+	                                  "oops\n"
+	                                  "/dev/sda2 none swap sw 0\n"
+	                                  "LABEL=x /lit\\134040x auto\n"
+	                                  "srv:/e /boot\\040/efi nfs _netdev 0 0", TABLE_FSTAB);
+	CU_ASSERT_EQUAL_FATAL(t->count, 5);
+	const struct mount *m = t->mounts;
+	CU_ASSERT_STRING_EQUAL(m[0].source, "UUID=0123-abcd");
+	CU_ASSERT_STRING_EQUAL(m[0].point, "/boot ");
+	CU_ASSERT_STRING_EQUAL(m[0].fstype, "vfat");
+	CU_ASSERT_STRING_EQUAL(m[0].fs_opts, "umask=0077,x=a\\054b");
+	CU_ASSERT_EQUAL(m[0].line, 2);
+	CU_ASSERT_EQUAL(m[0].freq, 0);
+	CU_ASSERT_EQUAL(m[0].passno, 1);
+	CU_ASSERT_EQUAL(m[0].key, 1);
+	CU_ASSERT_EQUAL(m[0].parent_key, 2);   /* "/" comes later: an fstab */
+	CU_ASSERT_STRING_EQUAL(m[1].fs_opts, "defaults");
+	CU_ASSERT_EQUAL(m[1].parent_key, m[1].key);
+	CU_ASSERT_EQUAL(m[1].freq, -1);
+	CU_ASSERT_EQUAL(m[1].passno, -1);
+	CU_ASSERT_STRING_EQUAL(m[2].point, "none");
+	CU_ASSERT_EQUAL(m[2].parent_key, m[2].key);
+	CU_ASSERT_EQUAL(m[2].freq, 0);
+	CU_ASSERT_EQUAL(m[2].passno, -1);
+	CU_ASSERT_STRING_EQUAL(m[3].point, "/lit\\040x");
+	CU_ASSERT_PTR_NULL(m[3].fs_opts);
+	CU_ASSERT_EQUAL(m[4].parent_key, 1);
+	CU_ASSERT_EQUAL(m[4].line, 8);
+	CU_ASSERT_EQUAL_FATAL(t->nproblems, 1);
+	CU_ASSERT_EQUAL(t->problems[0].line, 5);
+	CU_ASSERT_STRING_EQUAL(t->problems[0].text, "oops");
+	CU_ASSERT_FALSE(t->fields & MF_DEV);
+	CU_ASSERT_TRUE(t->fields & MF_FS_OPTS);
+	table_free(t);
+}
+
+static void test_fstab_hostile(void)
+{
+	struct mount_table *t = parse_tab("", 0, TABLE_FSTAB);
+	CU_ASSERT_EQUAL(t->count + t->nproblems, 0);
+	table_free(t);
+
+	/* Two numbers first are no sign of mountinfo here. */
+	t = PARSE_TAB("1 2 ext4 rw\n36 35 98:0 / /mnt rw - ext3 /dev/root rw\n", TABLE_FSTAB);
+	CU_ASSERT_EQUAL(t->count, 1);
+	CU_ASSERT_EQUAL(t->nproblems, 1);
+	table_free(t);
+
+	static const char nul[] = "/dev/a /a ext4 rw\n/dev/b /b\0/c ext4 rw\n\0\n/dev/d /d ext4 rw\n";
+	t = parse_tab(nul, sizeof(nul) - 1, TABLE_FSTAB);
+	CU_ASSERT_EQUAL_FATAL(t->count, 2);
+	CU_ASSERT_STRING_EQUAL(t->mounts[1].point, "/d");
+	CU_ASSERT_EQUAL(t->mounts[1].line, 4);
+	CU_ASSERT_EQUAL(t->nproblems, 2);
+	table_free(t);
+
+	t = PARSE_TAB("\r#x /x ext4 rw\n  \r\r\n/dev/a /a ext4 rw x y\n/dev/d /d ext4 rw\n", TABLE_FSTAB);
+	for (size_t i = 0; i < t->count; ++i) {
+		if (strcmp(t->mounts[i].point, "/d") == 0)
+			CU_ASSERT_EQUAL(t->mounts[i].line, 4);
+	}
+	CU_ASSERT_TRUE(t->count >= 1);
+	table_free(t);
+}
+
+static void test_mtab_stacks(void)
+{
+	struct mount_table *t = PARSE_TAB("rootfs / rootfs rw 0 0\n"
+	                                  "/dev/sda1 / ext4 rw 0 0\n"
+	                                  "a /a/b/ tmpfs rw 0 0\n"
+	                                  "b /a tmpfs rw 0 0\n"
+	                                  "c //a//b/c tmpfs rw 0 0\n"
+	                                  "d /ab tmpfs rw 0 0\n"
+	                                  "e /a tmpfs rw 0 0\n"
+	                                  "f /a/x tmpfs rw 0 0\n", TABLE_MTAB);
+	static const uint64_t parents[] = {1, 1, 2, 2, 3, 2, 4, 7};
+	CU_ASSERT_EQUAL_FATAL(t->count, 8);
+	for (size_t i = 0; i < 8; ++i)
+		CU_ASSERT_EQUAL(t->mounts[i].parent_key, parents[i]);
+	CU_ASSERT_FALSE(table_parent_missing(t));
+	table_free(t);
+}
+
+/* Against libmount. */
+
+static int count_error(struct libmnt_table *table, const char *name, int line)
+{
+	(void)name;
+	(void)line;
+	++*(size_t *)mnt_table_get_userdata(table);
+	return 1;
+}
+
+/** Compare our parser with libmount's on the same text. */
+static void against_libmount(char *text, size_t len)
+{
+	struct mount_table *t = table_parse_mountinfo(text, len);
+	struct libmnt_table *lt = mnt_new_table();
+	FILE *stream = fmemopen(text, len, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(lt);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+	size_t errors = 0;
+	mnt_table_set_userdata(lt, &errors);
+	mnt_table_set_parser_errcb(lt, count_error);
+	CU_ASSERT_EQUAL(mnt_table_parse_stream(lt, stream, "recorded"), 0);
+	CU_ASSERT_EQUAL_FATAL((size_t)mnt_table_get_nents(lt), t->count);
+	CU_ASSERT_TRUE(t->count > 0);
+	CU_ASSERT_EQUAL(errors, t->nproblems);
+
+	struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
+	struct libmnt_fs *fs;
+	for (size_t i = 0; mnt_table_next_fs(lt, iter, &fs) == 0; ++i) {
+		const struct mount *m = &t->mounts[i];
+		CU_ASSERT_EQUAL((uint32_t)mnt_fs_get_id(fs), m->id);
+		CU_ASSERT_EQUAL((uint32_t)mnt_fs_get_parent_id(fs), m->parent_id);
+		CU_ASSERT_EQUAL(major(mnt_fs_get_devno(fs)), m->dev_major);
+		CU_ASSERT_EQUAL(minor(mnt_fs_get_devno(fs)), m->dev_minor);
+		CU_ASSERT_TRUE(same(mnt_fs_get_root(fs), m->root, false));
+		CU_ASSERT_TRUE(same(mnt_fs_get_target(fs), m->point, false));
+		CU_ASSERT_TRUE(same(mnt_fs_get_vfs_options(fs), m->vfs_opts, false));
+		CU_ASSERT_TRUE(same(mnt_fs_get_optional_fields(fs), m->opt_fields, true));
+		CU_ASSERT_TRUE(same(mnt_fs_get_fstype(fs), m->fstype, false));
+		CU_ASSERT_TRUE(same(mnt_fs_get_source(fs), m->source, true));
+		struct strbuf out;
+		strbuf_init(&out);
+		table_options(m, &out);
+		if (!same(mnt_fs_get_options(fs), strbuf_str(&out), false))
+			printf("  %s\n  %s\n", mnt_fs_get_options(fs), strbuf_str(&out));
+		CU_ASSERT_TRUE(same(mnt_fs_get_options(fs), strbuf_str(&out), false));
+		strbuf_destroy(&out);
+	}
+	mnt_free_iter(iter);
+	mnt_unref_table(lt);
+	fclose(stream);
+	table_free(t);
+}
+
+static void test_against_libmount(void)
+{
+	static const char *const files[] = {
+		FIXTURES "mountinfo-plain", FIXTURES "mountinfo-containers", FIXTURES "mountinfo-names",
+		FIXTURES "mountinfo-torn", FIXTURES "mountinfo-fields", "/proc/self/mountinfo",
+	};
+	struct os *os = live_os();
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); ++i) {
+		char *text;
+		size_t len;
+		CU_ASSERT_EQUAL_FATAL(os_read_file(os, AT_FDCWD, files[i], 1 << 26, &text, &len), 0);
+		against_libmount(text, len);
+		free(text);
+	}
+}
+
+static const struct unit_test tests[] = {
+	{"line", test_line},
+	{"fields", test_fields},
+	{"escapes", test_escapes},
+	{"refused", test_refused},
+	{"lines", test_lines},
+	{"nul", test_nul},
+	{"long_line", test_long_line},
+	{"garbage_is_bounded", test_garbage_is_bounded},
+	{"cuts", test_cuts},
+	{"hostile_file", test_hostile_file},
+	{"files", test_files},
+	{"parent_missing", test_parent_missing},
+	{"source_names", test_source_names},
+	{"options", test_options},
+	{"fstab", test_fstab},
+	{"fstab_hostile", test_fstab_hostile},
+	{"mtab_stacks", test_mtab_stacks},
+	{"against_libmount", test_against_libmount},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_table = {"table", tests};
