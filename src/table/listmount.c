@@ -28,7 +28,7 @@
 
 enum {
 	LIST_PAGE = 2048,
-	STAT_ROOM = 16 * 1024,         /* to begin with */
+	STAT_ROOM = 4096,              /* to begin with */
 	STAT_ROOM_MAX = 64 << 20,
 	RELISTS = 3,
 };

@@ -125,7 +125,7 @@ static void test_live_counts(void)
 static void test_live_fallbacks(void)
 {
 	struct os *os = live_os(), bare;
-	os_init(&bare, "listmount");
+	os_init(&bare, "listmount,openat2");
 	CU_ASSERT_PTR_NULL(table_read_kernel(&bare, TABLE_LISTMOUNT, MF_ALL));
 	CU_ASSERT_EQUAL(errno, ENOSYS);
 	struct mount_table *t = table_read_kernel(&bare, TABLE_AUTO, MF_ALL);
@@ -367,7 +367,7 @@ static int run_many(void)
 	table_free(t);
 	wrong += compare_live(os, MF_ALL);
 
-	/* mnt points of almost PATH_MAX, then a point, a root and a source of such. */
+	/* A point and a source that with their like need a larger buffer. */
 	char part[260], *source = malloc(4000);
 	memset(part, 'x', 250);
 	part[250] = '\0';
