@@ -54,12 +54,12 @@ class Answering:
 root = gm.Root()
 server = Answering(root / "slow")
 gm.tmpfs(root / "up")
-gm.overlay(root / "merged", root / "slow", root / "up/work")
-gm.mkdir(root / "merged/inner")
-gm.tmpfs(root / "merged/inner")
 gm.tmpfs(root / "ok/one")
+root.enter()
+# Now, so that lowerdir= has a name that can be followed.
+gm.overlay("/merged", "/slow", "/up/work")
+gm.tmpfs("/merged/inner")
 server.stopped = True
 untouched = ["/slow", "/merged"]
-root.enter()
 gm.check("overlay on FUSE", untouched=untouched)
 gm.done()
