@@ -37,6 +37,7 @@ enum {
 	THREADS_FROM = 256,   /* directories waiting, for workers to pay */
 	THREADS_AFTER = 2048, /* directories read, for the same */
 	QUEUED_BATCHES = 2,   /* for each worker: one being read, one at hand */
+	RETRIES = 12,         /* of a directory, with half the descriptors each time */
 };
 
 struct bfs {
@@ -276,13 +277,14 @@ static int dir_open(struct bfs *bfs, struct bfs_dir *dir)
 {
 	if (dir == bfs->root || dir->fd >= 0)
 		return 0;
-	const struct bfs_dir *from = dir->parent;
+	struct bfs_dir *from = dir->parent;
 	while (from != bfs->root && from->fd < 0)
 		from = from->parent;
 
 	struct strbuf path;
 	strbuf_init(&path);
 	dir_path(dir, from, &path);
+	char dot[] = ".";
 	if (path.len == 0)
 		strbuf_putc(&path, '.');
 	if (path.failed) {
@@ -293,10 +295,14 @@ static int dir_open(struct bfs *bfs, struct bfs_dir *dir)
 	dirs_evict(bfs, bfs->max_fds - 1);
 	bool same = from != bfs->root && from->tag == dir->tag;
 	int fd = open_below(bfs, from->fd, path.data, same);
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE) && from == bfs->root && dirs_evict(bfs, 0)) {
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+		/* Fewer than we thought: all but the one needed give way. */
+		++from->busy;
+		dirs_evict(bfs, 0);
+		--from->busy;
 		strbuf_reset(&path);
 		dir_path(dir, from, &path);
-		fd = open_below(bfs, from->fd, path.data, same);
+		fd = open_below(bfs, from->fd, path.len ? path.data : dot, same);
 	}
 	strbuf_destroy(&path);
 	if (fd < 0)
@@ -334,7 +340,7 @@ struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, 
 	bfs->os = os;
 	bfs->policy = policy;
 	bfs->threads = threads;
-	bfs->max_fds = max_fds < 8 ? 8 : max_fds;
+	bfs->max_fds = max_fds < 1 ? 1 : max_fds;
 	bfs->frontier.order = policy->order;
 	bfs->frontier.newest = policy->newest;
 	bfs->reader = (struct bfs_reader){
@@ -419,7 +425,7 @@ const struct bfs_stats *bfs_stats(const struct bfs *bfs)
 
 /** Queue one directory by its name in another. */
 static int push_one(struct bfs *bfs, struct bfs_dir *dir, const char *name, uint32_t tag,
-                    enum bfs_queue queue, bool retry)
+                    enum bfs_queue queue, unsigned retry)
 {
 	size_t n = strlen(name) + 1;
 	struct bfs_bunch *bunch = bfs_bunch_new(dir, 1, n);
@@ -429,8 +435,8 @@ static int push_one(struct bfs *bfs, struct bfs_dir *dir, const char *name, uint
 	bunch->kids[0] = (struct bfs_kid){.mtime = INT64_MIN};
 	bunch->tag = tag;
 	bunch->queue = queue;
-	bunch->retry = retry;
-	bfs_frontier_push(&bfs->frontier, bunch, retry);
+	bunch->retry = (uint8_t)retry;
+	bfs_frontier_push(&bfs->frontier, bunch, retry > 0);
 	return 0;
 }
 
@@ -439,13 +445,13 @@ int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue qu
 	while (*path == '/')
 		++path;
 	if (strcmp(path, ".") == 0 || *path == '\0')
-		return push_one(bfs, bfs->root, ".", tag, queue, false);
+		return push_one(bfs, bfs->root, ".", tag, queue, 0);
 
 	struct bfs_dir *dir = dir_new(bfs->root, path, tag, -1);
 	if (!dir)
 		return -1;
 	dir->refs = 1;
-	int rc = push_one(bfs, dir, ".", tag, queue, false);
+	int rc = push_one(bfs, dir, ".", tag, queue, 0);
 	dir_unref(bfs, dir);
 	return rc;
 }
@@ -505,10 +511,11 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 	struct bfs_bunch *bunch = read->item.bunch;
 	struct bfs_at at = bfs_read_at(read, "");
 
-	if ((read->error == EMFILE || read->error == ENFILE) && read->fd < 0 && !bunch->retry) {
-		bfs->max_fds = bfs->open_fds > 8 ? bfs->open_fds / 2 : 4;
+	if ((read->error == EMFILE || read->error == ENFILE) && read->fd < 0
+	    && bunch->retry < RETRIES) {
+		bfs->max_fds = bfs->open_fds / 2 + 1;
 		dirs_evict(bfs, bfs->max_fds);
-		if (push_one(bfs, bunch->dir, at.dir, at.tag, bunch->queue, true) != 0)
+		if (push_one(bfs, bunch->dir, at.dir, at.tag, bunch->queue, bunch->retry + 1u) != 0)
 			bfs->failed = true;
 		return;
 	}
@@ -540,7 +547,7 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 		bfs->failed = true;
 	for (uint32_t i = 0; i < read->ncrosses; ++i) {
 		const struct bfs_found_cross *cross = &batch->crosses[read->crosses + i];
-		if (push_one(bfs, dir, batch->names.data + cross->name, cross->tag, cross->queue, false) != 0)
+		if (push_one(bfs, dir, batch->names.data + cross->name, cross->tag, cross->queue, 0) != 0)
 			bfs->failed = true;
 	}
 	dir_unref(bfs, dir);

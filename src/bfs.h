@@ -114,7 +114,7 @@ struct bfs_stats {
  *         Workers to start once the frontier is large; 1: none ever, and all
  *         counts are exact.
  * @max_fds
- *         Descriptors that the search may hold; at least 8.
+ *         Descriptors that the search may hold; it finds out when they are less.
  * @return a search, or NULL.  Errors: ENOMEM.  Ownership: bfs_free().
  */
 struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, unsigned threads,

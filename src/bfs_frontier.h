@@ -38,7 +38,7 @@ struct bfs_bunch {
 	uint32_t tag;              /* of the children */
 	uint8_t queue;
 	bool queued;
-	bool retry;                /* failed once for want of descriptors */
+	uint8_t retry;             /* times it failed for want of descriptors */
 	uint32_t count, at, left;  /* children; next in order; not taken */
 	uint32_t refs;             /* the queue, the heap's entries, reads under way */
 	char *names;

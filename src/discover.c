@@ -145,12 +145,51 @@ static uint64_t dsc_root_key(struct dsc *dsc)
 	return key;
 }
 
-/** A plain "not touched": the kernel's name, if there is one. */
-static void dsc_untouched(struct dsc *dsc, uint32_t node)
+void dsc_untouched(struct dsc *dsc, uint32_t node)
 {
 	const char *name = dsc_kernel_name(dsc, node);
 	dsc_name(dsc, node, name, name ? MT_NAMED_KERNEL : MT_NAMED_NONE);
 	mtree_state(dsc->tree, node, MT_UNTESTED);
+}
+
+/**
+ * By device: mark what cannot be told apart.  A mount of its parent's device
+ * is not seen when it is crossed; of those with the same <device, mounted-on
+ * device> (Smith's Figure 5) it cannot be said which one was found where.
+ */
+static int dsc_find_alike(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	struct map64 groups;
+	map64_init(&groups);
+	if (map64_reserve(&groups, tree->count) != 0)
+		return -1;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mt_node *node = &tree->nodes[i];
+		if (node->settled || node->parent == MT_NONE || i == dsc->d->root)
+			continue;
+		if (mount_dev(node->mount) == mount_dev(tree->nodes[node->parent].mount))
+			dsc->flags[i] |= DF_INSIDE;
+		/* btrfs shows a device of its own in every subvolume. */
+		if (fstype_flags(node->mount->fstype) & FST_SUBVOL)
+			dsc->flags[i] |= DF_INSIDE;
+		uint32_t first = map64_put(&groups, node->group, i);
+		if (first != i && dsc->opts->names != DN_HINT) {
+			dsc->flags[i] |= DF_TWIN;
+			dsc->flags[first] |= DF_TWIN;
+		}
+	}
+	map64_destroy(&groups);
+	/* Children first: what has none left is settled at once. */
+	for (uint32_t i = tree->count; i-- > 0;) {
+		uint32_t node = tree->order[i];
+		bool settle = dsc->flags[node] & DF_INSIDE
+		              ? mtree_is_leaf(tree, node) || dsc->opts->names == DN_HINT
+		              : dsc->flags[node] & DF_TWIN;
+		if (settle && !tree->nodes[node].settled)
+			dsc_untouched(dsc, node);
+	}
+	return 0;
 }
 
 /** Settle what must not be waited for: it cannot, or may not, be reached. */
@@ -166,7 +205,7 @@ static void dsc_settle_unreachable(struct dsc *dsc)
 		if (node->states & 1u << MT_OUTSIDE
 		    || (node->place_hidden && dsc_rule(dsc, DR_UNREACHABLE)))
 			dsc_name(dsc, i, name, named);
-		else if (dsc->flags[i] & (DF_BEHIND | DF_NO_LOOK | DF_ALIKE))
+		else if (dsc->flags[i] & DF_BEHIND || (dsc->flags[i] & DF_NO_LOOK && node->top == i))
 			dsc_untouched(dsc, i);
 	}
 }
@@ -239,6 +278,8 @@ static void dsc_finish(struct dsc *dsc, bool searched_all)
 			++d->stats.gone;
 			continue;
 		}
+		if (!node->settled && dsc->flags[i] & DF_INSIDE)
+			dsc_untouched(dsc, i);
 		if (!node->settled && !(node->states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DENIED)))
 			mtree_state(tree, i, searched_all ? MT_LOST : MT_UNSEARCHED);
 		if (!node->settled && !d->targets[i]) {
@@ -276,6 +317,8 @@ static int dsc_establish(struct dsc *dsc)
 	if (dsc_find_blocking(dsc) != 0)
 		return -1;
 	dsc_settle_unreachable(dsc);
+	if (dsc->by_dev && dsc_find_alike(dsc) != 0)
+		return -1;
 	if (dsc->opts->names == DN_HINT) {
 		if (dsc_test_hints(dsc) != 0)
 			return -1;

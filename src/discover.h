@@ -21,6 +21,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/**
+ * The fields of a table that discovery needs, whichever naming: what can
+ * block is told by types, sources, devices and layers; and which names must
+ * not be looked at, by the points.
+ */
+#define DISCOVER_FIELDS \
+	(MF_IDS | MF_DEV | MF_ROOT | MF_POINT | MF_FSTYPE | MF_SOURCE | MF_FS_OPTS)
+
 enum discover_names { DN_HINT, DN_WALK, DN_PURE, DN_KERNEL };
 enum discover_algorithm { DA_GETMNT3, DA_GETMNT2, DA_GETMNT1 };
 enum discover_identity { DI_MNTID, DI_DEV };

@@ -5,8 +5,8 @@
  * A file system blocks by its type (network, FUSE, autofs, unknown ...), by
  * its device (suspended, remote, or through a loop on a file that lies on one
  * that blocks), or by what it stands on (an overlay's layers).  A mount lies
- * behind one that blocks when any mount on its chain of parents does.  The
- * last two lead from mount to mount, so they are found by repetition: each
+ * behind one that blocks when any mount on its chain of parents does, and it
+ * is not merely stacked there.  The last two lead from mount to mount, so they are found by repetition: each
  * round adds at least one mount, and chains of overlay over loop over overlay
  * are short; the number of rounds is bounded, and what is not decided by then
  * is held to block.
@@ -169,9 +169,12 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 			dsc->flags[i] |= DF_NO_LOOK;
 		if (flags & FST_LAYERED && m->fs_opts)
 			stands_on_layers(stands, i, m->fs_opts);
-		if (m->dev_major != 0 && dsc->devs) {
+		/* btrfs and bcachefs stand on devices behind an anonymous number. */
+		bool behind = flags & FST_SUBVOL;
+		if ((m->dev_major != 0 || behind) && dsc->devs) {
 			const char *backing = NULL;
-			if (devmap_blocks(dsc->devs, m->dev_major, m->dev_minor, &backing))
+			if (devmap_mount_blocks(dsc->devs, m->dev_major, m->dev_minor,
+			                        behind ? m->source : NULL, &backing))
 				dsc->flags[i] |= DF_BLOCKS;
 			if (backing)
 				stands_add(stands, i, backing, strlen(backing));
@@ -190,7 +193,10 @@ static bool block_pass_down(struct dsc *dsc)
 		   touching "/" is unavoidable. */
 		if (parent == MT_NONE || dsc->flags[index] & DF_BEHIND || index == dsc->d->root)
 			continue;
-		if (dsc->flags[parent] & (DF_BLOCKS | DF_BEHIND)) {
+		/* What is stacked on the root of one that blocks is reached without
+		   a name being resolved in it. */
+		bool blocks = dsc->flags[parent] & DF_BLOCKS && !mtree_stacked(tree, index);
+		if (blocks || dsc->flags[parent] & DF_BEHIND) {
 			dsc->flags[index] |= DF_BEHIND;
 			changed = true;
 		}

@@ -18,8 +18,9 @@ enum dsc_node_flags {
 	DF_BLOCKS  = 1 << 0,  /* touching its file system can block */
 	DF_BEHIND  = 1 << 1,  /* its place lies behind one that blocks */
 	DF_NO_LOOK = 1 << 2,  /* not even its root may be looked at */
-	DF_TOUCHED = 1 << 3,  /* entered or looked at: in what blocks it is not */
-	DF_ALIKE   = 1 << 4,  /* dev identity: cannot be told from its parent */
+	/* Identity by device: */
+	DF_INSIDE  = 1 << 3,  /* of its parent's device: nothing marks its place */
+	DF_TWIN    = 1 << 4,  /* another is of the same device on the same device */
 };
 
 /** A discovery under way. */
@@ -50,6 +51,9 @@ const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node);
 /** Give a node its name and settle it.  @return 0, or -1 (ENOMEM).
     The name must live as long as the discovery. */
 void dsc_name(struct dsc *dsc, uint32_t node, const char *name, enum mt_named named);
+
+/** Name a node by the table alone, as not touched. */
+void dsc_untouched(struct dsc *dsc, uint32_t node);
 
 /** The node that a statx shows, or MT_NONE: none of the table. */
 uint32_t dsc_node_of(struct dsc *dsc, const struct k_statx *st);

@@ -167,10 +167,19 @@ static enum bfs_verdict walk_meta(void *arg, uint64_t *hits, const struct bfs_at
 /** After something was named: who need not be read any more. */
 static void walk_settled(struct walk *walk, uint32_t node)
 {
-	const struct mtree *tree = walk->dsc->tree;
-	uint32_t parent = tree->nodes[node].parent;
-	if (parent != MT_NONE && mtree_is_leaf(tree, parent) && dsc_rule(walk->dsc, DR_SHRINK))
-		atomic_store_explicit(&walk->nodes[parent].wanted, false, memory_order_relaxed);
+	struct dsc *dsc = walk->dsc;
+	const struct mtree *tree = dsc->tree;
+	uint32_t parent;
+	while ((parent = tree->nodes[node].parent) != MT_NONE && mtree_is_leaf(tree, parent)) {
+		if (dsc_rule(dsc, DR_SHRINK))
+			atomic_store_explicit(&walk->nodes[parent].wanted, false, memory_order_relaxed);
+		/* By device, one that cannot be seen was waited for on account of
+		   its children alone. */
+		if (!(dsc->flags[parent] & DF_INSIDE) || tree->nodes[parent].settled)
+			break;
+		dsc_untouched(dsc, parent);
+		node = parent;
+	}
 }
 
 /** Keep the path of an entry for as long as the discovery lives. */
@@ -220,20 +229,27 @@ static void walk_boundary(struct walk *walk, const struct bfs_at *at, const stru
 	};
 }
 
-/** By device: the node that is shown by an entry of mount `on`. */
+/**
+ * By device: the node that is shown by an entry of mount `on`; one that waits
+ * for its name before one that is settled.
+ */
 static uint32_t walk_node_by_dev(const struct walk *walk, uint32_t on, const struct k_statx *st)
 {
 	const struct mtree *tree = walk->dsc->tree;
 	uint32_t best = MT_NONE;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
-		if (node->settled || node->mount->dev_major != st->dev_major
-		    || node->mount->dev_minor != st->dev_minor)
+		if (node->mount->dev_major != st->dev_major || node->mount->dev_minor != st->dev_minor
+		    || walk->dsc->flags[i] & DF_INSIDE || (node->settled && !(walk->dsc->flags[i] & DF_TWIN)))
 			continue;
 		uint32_t up = node->parent;
-		while (up != MT_NONE && up != on)
+		while (up != MT_NONE && up != on && tree->nodes[up].group != tree->nodes[on].group)
 			up = tree->nodes[up].parent;
-		if (up == on && (best == MT_NONE || node->depth < tree->nodes[best].depth))
+		if (up == MT_NONE)
+			continue;
+		const struct mt_node *than = best == MT_NONE ? NULL : &tree->nodes[best];
+		if (!than || node->settled < than->settled
+		    || (node->settled == than->settled && node->depth < than->depth))
 			best = i;
 	}
 	return best;
@@ -344,8 +360,10 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 		walk_boundary(walk, at, st);
 		return BFS_SKIP;
 	}
-	bool again = dsc->tree->nodes[top].settled && dsc->d->targets[top]
-	             && dsc->tree->nodes[top].named >= MT_NAMED_INFERRED;
+	/* Twins are entered wherever they are met, and named nowhere. */
+	bool twin = walk->by_dev && dsc->flags[top] & DF_TWIN;
+	bool again = twin || (dsc->tree->nodes[top].settled && dsc->d->targets[top]
+	                      && dsc->tree->nodes[top].named >= MT_NAMED_INFERRED);
 	if (!again) {
 		const char *path = walk_path(walk, at);
 		if (!path)
@@ -354,7 +372,7 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 		walk_name(walk, on, top, path);
 	}
 	enum bfs_queue queue;
-	if ((!again || walk->files) && S_ISDIR(st->mode)) {
+	if ((!again || twin || walk->files) && S_ISDIR(st->mode)) {
 		if (walk_enters(walk, top, &queue))
 			*enter = (struct bfs_enter){true, top, queue};
 		else
@@ -507,7 +525,8 @@ static int walk_prepare(struct walk *walk)
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t parent = tree->nodes[i].parent;
 		const char *name = dsc_kernel_name(dsc, i);
-		if (!(dsc->flags[i] & DF_NO_LOOK) || parent == MT_NONE || !name)
+		/* Under a stack it is the top that is looked at. */
+		if (!(dsc->flags[i] & DF_NO_LOOK) || parent == MT_NONE || !name || tree->nodes[i].top != i)
 			continue;
 		walk->avoid[walk->navoid] = (struct walk_avoid){name, walk->nodes[parent].avoid};
 		walk->nodes[parent].avoid = walk->navoid++;
@@ -673,7 +692,7 @@ int dsc_walk(struct dsc *dsc)
 	};
 	unsigned limit = os_raise_nofile(dsc->os, 8192);
 	/* Ours and the caller's own descriptors. */
-	unsigned max_fds = limit > 48 ? limit - 32 : limit / 4;
+	unsigned max_fds = limit > 64 ? limit - 32 : limit / 4;
 
 	int rc = walk_prepare(&walk);
 	if (rc == 0)

@@ -188,8 +188,7 @@ static int mtree_make_order(struct mtree *tree)
 	return 0;
 }
 
-/** Whether a child sits on its parent's own root: the names say so. */
-static bool mtree_stacked(const struct mtree *tree, uint32_t child)
+bool mtree_stacked(const struct mtree *tree, uint32_t child)
 {
 	const struct mt_node *node = &tree->nodes[child];
 	if (node->parent == MT_NONE)
@@ -233,6 +232,15 @@ out:
 	map64_destroy(&devs);
 	map64_destroy(&pairs);
 	return rc;
+}
+
+/** Whether the kernel says that a mount's root directory was removed.  No
+    real path holds "//". */
+static bool mtree_root_removed(const struct mount *mount)
+{
+	static const char mark[] = "//deleted";
+	size_t n = mount->root ? strlen(mount->root) : 0;
+	return n >= sizeof(mark) - 1 && strcmp(mount->root + n - (sizeof(mark) - 1), mark) == 0;
 }
 
 int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_t root_key)
@@ -290,6 +298,8 @@ int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		tree->nodes[i].has_children = tree->nodes[i].first != MT_NONE;
 		tree->odd |= tree->nodes[i].odd;
+		if (mtree_root_removed(tree->nodes[i].mount))
+			mtree_state(tree, i, MT_DELETED);
 	}
 	mtree_find_tops(tree);
 	tree->waiting = tree->count;
@@ -432,14 +442,11 @@ int mtree_judge(struct mtree *tree, uint32_t root, const char *prefix)
 	bool whole = !prefix || strcmp(prefix, "/") == 0;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		struct mt_node *node = &tree->nodes[i];
-		const char *point = node->mount->point, *fsroot = node->mount->root;
+		const char *point = node->mount->point;
 		/* The mount that holds the root directory is above the prefix,
 		   and inside all the same. */
 		if (!whole && i != root && point && !mtree_path_within(point, prefix))
 			mtree_state(tree, i, MT_OUTSIDE);
-		size_t n = fsroot ? strlen(fsroot) : 0;
-		if (n >= 9 && strcmp(fsroot + n - 9, "//deleted") == 0)
-			mtree_state(tree, i, MT_DELETED);
 	}
 	return 0;
 }

@@ -96,8 +96,8 @@ struct mtree {
  * Errors: ENOMEM; EOVERFLOW (more than 2^32 - 16 records).
  *
  * Cycles, duplicates and missing parents are noted in odd, never followed.
- * All states are clear; the point names have been used for `top` only where
- * there are any.
+ * The only state that a node may have is MT_DELETED; the point names have been
+ * used for `top` only where there are any.
  */
 int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_t root_key);
 
@@ -108,8 +108,8 @@ void mtree_destroy(struct mtree *tree);
 uint32_t mtree_find(const struct mtree *tree, uint64_t key);
 
 /**
- * Judge every node by the table alone: MT_HIDDEN (with covered_by),
- * MT_OUTSIDE, MT_DELETED.  Settles nothing.
+ * Judge every node by the table alone: MT_HIDDEN (with covered_by) and
+ * MT_OUTSIDE.  Settles nothing.
  *
  * @root
  *         The node of the process's root, MT_NONE if it is not known.
@@ -125,6 +125,9 @@ int mtree_judge(struct mtree *tree, uint32_t root, const char *prefix);
  * was the last.  Settling it again changes nothing.
  */
 void mtree_settle(struct mtree *tree, uint32_t node);
+
+/** Whether a node sits on its parent's own root, by their names. */
+bool mtree_stacked(const struct mtree *tree, uint32_t node);
 
 /** Whether a node is a LEAF: no mount directly on it waits for its name. */
 static inline bool mtree_is_leaf(const struct mtree *tree, uint32_t node)
