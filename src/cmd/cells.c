@@ -121,7 +121,7 @@ const char *cell_uniq_id(struct cells *cells, const struct row *row)
 
 const char *cell_tid(struct cells *cells, const struct row *row)
 {
-	return row->mount ? number_or_none(cells, (uint64_t)cells->run->opt->task) : NULL;
+	return node_of(cells, row) ? number_or_none(cells, cells->run->tid) : NULL;
 }
 
 const char *cell_ns(struct cells *cells, const struct row *row)
@@ -365,8 +365,24 @@ const char *cell_options(struct cells *cells, const struct row *row)
 	return strbuf_str(&cells->text);
 }
 
+/** One part of the options of an fstab, whose lines do not part them. */
+static const char *split_options(struct cells *cells, const struct row *row, bool of_fs)
+{
+	char *vfs = NULL, *fs = NULL;
+	if (mnt_split_optstr(cell_options(cells, row), NULL, &vfs, &fs, 0, 0) != 0)
+		return NULL;
+	const char *part = of_fs ? fs : vfs;
+	strbuf_reset(&cells->text);
+	strbuf_puts(&cells->text, part ? part : "");
+	free(vfs);
+	free(fs);
+	return strbuf_str(&cells->text);
+}
+
 const char *cell_fs_options(struct cells *cells, const struct row *row)
 {
+	if (row->mount && !cells->run->d)
+		return split_options(cells, row, true);
 	if (!row->mount || !row->mount->fs_opts)
 		return NULL;
 	strbuf_reset(&cells->text);
@@ -394,6 +410,8 @@ static const char *vfs_options_all(struct cells *cells, const struct mount *moun
 
 const char *cell_vfs_options(struct cells *cells, const struct row *row)
 {
+	if (row->mount && !cells->run->d)
+		return split_options(cells, row, false);
 	if (!row->mount || !row->mount->vfs_opts)
 		return NULL;
 	if (cells->run->opt->vfs_all)

@@ -39,6 +39,11 @@ const struct command *command_find(const char *name);
 /** The command `discover`.  @return an exit status. */
 int cmd_discover(int argc, char **argv);
 
+/** Between these, for os_mark(), stand the kernel calls that --stats counts;
+    os_init() begins. */
+#define MARK_BEGIN "getmnt:begin"
+#define MARK_END "getmnt:end"
+
 struct options;
 struct columns;
 
@@ -59,9 +64,11 @@ struct run {
 	const char *reasons[8];        /* why it is not */
 	size_t nreasons;
 	double start;                  /* os_now() when it began */
+	void (*progress)(const struct discover_progress *progress, void *arg);
 	/* Of the machine, read when a form shows them. */
 	char *host, *boot_id;
 	uint64_t mntns;                /* 0: not known */
+	uint64_t tid;                  /* whose table it is; 0: not known */
 };
 
 /** The number of nodes that a run knows: of the tree, or rows of the file. */
@@ -80,6 +87,14 @@ static inline const struct mount *run_mount(const struct run *run, size_t i)
 static inline const char *run_target(const struct run *run, size_t i)
 {
 	return run->d ? run->d->targets[i] : run->table->mounts[i].point;
+}
+
+/** The name by which the run's root sees a node; NULL if it does not. */
+static inline const char *run_name(const struct run *run, size_t i)
+{
+	if (run->d && run->d->tree.nodes[i].states & 1u << MT_OUTSIDE)
+		return NULL;
+	return run_target(run, i);
 }
 
 /** Note why a run is incomplete; a reason is kept once. */

@@ -105,8 +105,8 @@ static int columns_add(struct columns *columns, const char *list, bool json)
 		size_t n = strcspn(list, ",");
 		const struct column *column = column_find(list, n);
 		if (!column) {
-			char name[64];
-			snprintf(name, sizeof(name), "%.*s", (int)(n < 60 ? n : 60), list);
+			char name[80];
+			snprintf(name, sizeof(name), "--output: \"%.*s\"", (int)(n < 60 ? n : 60), list);
 			message(name, "no such column; getmnt -H lists them");
 			return CX_ERROR;
 		}

@@ -52,6 +52,9 @@ void machine_read(struct run *run)
 	if (os_readlinkat(&run->os, run->procfd, task ? "ns/mnt" : "/proc/self/ns/mnt", link, sizeof(link)) > 0
 	    && strncmp(link, "mnt:[", 5) == 0)
 		run->mntns = strtoull(link + 5, NULL, 10);
+	run->tid = (uint64_t)run->opt->task;
+	if (!task && os_readlinkat(&run->os, AT_FDCWD, "/proc/self", link, sizeof(link)) > 0)
+		run->tid = strtoull(link, NULL, 10);
 }
 
 /** Options that do not go together, beyond what the table of options knows. */
@@ -78,11 +81,7 @@ static unsigned needed_fields(const struct run *run)
 {
 	const struct options *o = run->opt;
 	unsigned fields = columns_fields(run->cols) | filter_fields(o);
-	/* Discovery: which can block, which is deleted, where names are tested.
-	   --names=pure is given no names. */
-	fields |= MF_IDS | MF_DEV | MF_ROOT | MF_FSTYPE | MF_SOURCE;
-	if (o->names != DN_PURE)
-		fields |= MF_POINT;
+	fields |= DISCOVER_FIELDS;
 	if (o->form != FORM_DEFAULT && o->form != FORM_RAW && o->form != FORM_PAIRS
 	    && o->form != FORM_SETMNT && o->form != FORM_DOT)
 		fields |= MF_VFS_OPTS | MF_FS_OPTS;
@@ -117,7 +116,7 @@ static int run_discover(struct run *run)
 		if (opts.max_seconds <= 0 || left < opts.max_seconds)
 			opts.max_seconds = left;
 	}
-	opts.progress = progress_begin(run);
+	opts.progress = run->progress;
 	opts.progress_arg = run;
 	run->d = discover(&run->os, run->devs, run->table, &opts);
 	int error = errno;
@@ -271,7 +270,8 @@ static int run_show(struct run *run, const struct picks *picks, int status)
 {
 	const struct options *o = run->opt;
 	struct view view = {0};
-	bool machine = o->form == FORM_JSON || o->form == FORM_JSONL || columns_have(run->cols, "NS");
+	bool machine = o->form == FORM_JSON || o->form == FORM_JSONL || columns_have(run->cols, "NS")
+	               || columns_have(run->cols, "TID");
 	if (machine && !o->quiet)
 		machine_read(run);
 
@@ -321,12 +321,15 @@ int cmd_discover(int argc, char **argv)
 	if (status)
 		return status;
 
+	run.progress = progress_begin(&run);
 	/* Of a recorded table nothing live is touched, not even to see what the
 	   kernel has. */
-	if (o.tab_file)
+	if (o.tab_file) {
 		run.os = (struct os){.statx_works = true};
-	else
+		os_mark(MARK_BEGIN);
+	} else {
 		os_init(&run.os, getenv("GETMNT_DISABLE"));
+	}
 
 	struct picks picks = {0};
 	status = run_find(&run, &picks);

@@ -74,7 +74,7 @@ static bool matches(struct filter *filter, uint32_t i)
 			return false;
 	}
 	if (filter->target) {
-		const char *target = run_target(run, i);
+		const char *target = run_name(run, i);
 		if (!target || strcmp(target, filter->target) != 0)
 			return false;
 	}
@@ -138,7 +138,7 @@ static uint32_t pick_pass(struct picker *picker, struct filter *filter, bool bac
 static bool is_target(const struct run *run, const char *path)
 {
 	for (size_t i = 0; i < run_count(run); ++i) {
-		const char *target = run_target(run, i);
+		const char *target = run_name(run, i);
 		if (target && strcmp(target, path) == 0)
 			return true;
 	}
@@ -310,7 +310,7 @@ static int pick_pair(struct picker *picker, struct filter *filter)
 static int by_target(const void *a, const void *b, void *arg)
 {
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	int order = strcmp(run_target(arg, i), run_target(arg, j));
+	int order = strcmp(run_name(arg, i), run_name(arg, j));
 	return order ? order : i < j ? -1 : 1;
 }
 
@@ -322,12 +322,12 @@ static int leave_doubles(struct picker *picker)
 		return -1;
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < picker->n; ++i) {
-		if (!picker->out[i] && run_target(picker->run, i))
+		if (!picker->out[i] && run_name(picker->run, i))
 			sorted[n++] = i;
 	}
 	qsort_r(sorted, n, sizeof(*sorted), by_target, picker->run);
 	for (uint32_t k = 0; k + 1 < n; ++k) {
-		if (strcmp(run_target(picker->run, sorted[k]), run_target(picker->run, sorted[k + 1])) == 0)
+		if (strcmp(run_name(picker->run, sorted[k]), run_name(picker->run, sorted[k + 1])) == 0)
 			picker->out[sorted[k]] = 1;
 	}
 	free(sorted);

@@ -483,7 +483,7 @@ int options_parse(struct options *o, int argc, char **argv)
 
 	const struct option_row *given[32] = {NULL};
 	opterr = 0;
-	optind = 1;
+	optind = 0;   /* GNU: begin anew */
 	for (;;) {
 		int c = getopt_long(argc, argv, letters, longs, NULL);
 		if (c == -1)

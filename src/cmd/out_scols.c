@@ -239,9 +239,12 @@ static int print_json(struct libscols_table *table, struct run *run)
 int out_scols(struct run *run, const struct view *view)
 {
 	const struct options *o = run->opt;
+	/* What libsmartcols asks of a terminal, and the printing, is not counted. */
+	os_mark(MARK_END);
 	struct libscols_table *table = scols_new_table();
 	if (!table)
 		return -1;
+	os_mark(MARK_BEGIN);
 
 	struct cells cells;
 	cells_init(&cells, run, o->form != FORM_DEFAULT);
@@ -253,8 +256,11 @@ int out_scols(struct run *run, const struct view *view)
 	scols_table_enable_noheadings(table, o->noheadings);
 	scols_table_set_name(table, "filesystems");
 
-	int rc = -1;
-	if (add_columns(table, run, view->tree) != 0 || add_rows(table, &cells, view) != 0)
+	int rc = add_columns(table, run, view->tree);
+	if (rc == 0)
+		rc = add_rows(table, &cells, view);
+	os_mark(MARK_END);
+	if (rc != 0)
 		goto out;
 	if (o->form == FORM_JSON)
 		rc = print_json(table, run);

@@ -137,37 +137,36 @@ int out_text(struct run *run, const struct view *view)
 	int form = run->opt->form;
 	struct cells cells;
 	cells_init(&cells, run, true);
-	struct strbuf line;
-	strbuf_init(&line);
-	int rc = 0;
+	struct strbuf text;
+	strbuf_init(&text);
 
 	if (form == FORM_DOT)
-		fputs("digraph getmnt {\n\trankdir=LR;\n", stdout);
-	for (size_t r = 0; r < view->count && rc == 0; ++r) {
+		strbuf_puts(&text, "digraph getmnt {\n\trankdir=LR;\n");
+	for (size_t r = 0; r < view->count; ++r) {
 		const struct row *row = &view->rows[r];
-		strbuf_reset(&line);
 		if (form == FORM_JSONL)
-			line_jsonl(&line, &cells, row);
+			line_jsonl(&text, &cells, row);
 		else if (form == FORM_DOT)
-			line_dot(&line, &cells, view, r);
-		else if (!row->mount || !cell_target(&cells, row))
-			continue;   /* what has no name cannot stand in these */
+			line_dot(&text, &cells, view, r);
+		else if (!row->mount || !run_name(run, row->node))
+			continue;   /* what has no name here cannot stand in these */
 		else if (form == FORM_MTAB)
-			line_mtab(&line, &cells, row);
+			line_mtab(&text, &cells, row);
 		else if (form == FORM_FSTAB)
-			line_fstab(&line, &cells, row);
+			line_fstab(&text, &cells, row);
 		else
-			line_setmnt(&line, &cells, row);
-		if (line.failed || cells.text.failed || cells.scratch.failed) {
-			errno = ENOMEM;
-			rc = -1;
-		} else {
-			fwrite(strbuf_str(&line), 1, line.len, stdout);
-		}
+			line_setmnt(&text, &cells, row);
 	}
-	if (form == FORM_DOT && rc == 0)
-		fputs("}\n", stdout);
-	strbuf_destroy(&line);
+	if (form == FORM_DOT)
+		strbuf_puts(&text, "}\n");
+	os_mark(MARK_END);
+
+	int rc = text.failed || cells.text.failed || cells.scratch.failed ? -1 : 0;
+	if (rc == 0)
+		fwrite(strbuf_str(&text), 1, text.len, stdout);
+	else
+		errno = ENOMEM;
+	strbuf_destroy(&text);
 	cells_destroy(&cells);
 	return rc;
 }

@@ -59,7 +59,7 @@ uint32_t path_mount(const struct run *run, const char *path)
 	uint32_t best = MT_NONE;
 	size_t best_len = 0;
 	for (size_t i = 0; i < run_count(run); ++i) {
-		const char *target = run_target(run, i);
+		const char *target = run_name(run, i);
 		if (!target || (run->d && (run->d->tree.nodes[i].states & 1u << MT_HIDDEN)))
 			continue;
 		size_t len = strlen(target);
@@ -75,12 +75,14 @@ uint32_t path_mount(const struct run *run, const char *path)
 bool node_blocks(const struct run *run, uint32_t node)
 {
 	const struct mtree *tree = &run->d->tree;
-	uint32_t hops = 0;
-	for (uint32_t i = node; i != MT_NONE && hops <= tree->count; i = tree->nodes[i].parent, ++hops) {
+	uint32_t above = MT_NONE;
+	for (uint32_t i = node; i != MT_NONE; above = i, i = tree->nodes[i].parent) {
 		const struct mt_node *n = &tree->nodes[i];
 		if (n->made)
 			break;
-		if (fstype_flags(n->mount->fstype) & FST_BLOCKS)
+		/* What is but stacked upon is not passed on the way. */
+		bool passed = above == MT_NONE || n->top != tree->nodes[above].top;
+		if (passed && fstype_flags(n->mount->fstype) & FST_BLOCKS)
 			return true;
 		/* What lies below a mount lies behind it; above the root, nothing does. */
 		if (i == run->d->root)

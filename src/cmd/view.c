@@ -101,8 +101,10 @@ static void places_find(struct places *places, const struct mtree *tree, const u
 	}
 }
 
-/** Walk the places as a tree is printed, and make a row of each. */
-static int places_rows(struct places *places, const struct mtree *tree, struct view *view, bool hang)
+/** Walk the places as a tree is printed, and make a row of each, hung no deeper
+    than that. */
+static int places_rows(struct places *places, const struct mtree *tree, struct view *view,
+                       uint32_t deepest)
 {
 	/* Rows that are open, the root first: the path to the place at hand. */
 	uint32_t *path = indices(tree->count), *open = indices(tree->count);
@@ -114,11 +116,11 @@ static int places_rows(struct places *places, const struct mtree *tree, struct v
 	uint32_t depth = 0;
 	for (uint32_t place = places->roots; place != MT_NONE;) {
 		uint32_t row = (uint32_t)view->count++;
-		uint32_t hangs = depth < VIEW_DEPTH ? depth : VIEW_DEPTH;
+		uint32_t hangs = depth < deepest ? depth : deepest;
 		view->rows[row] = (struct row){
 			.mount = tree->nodes[places->shown[place]].mount,
 			.node = places->shown[place],
-			.parent = hang && hangs ? open[hangs - 1] : MT_NONE,
+			.parent = hangs ? open[hangs - 1] : MT_NONE,
 			.beneath = places->count[place] - 1,   /* made an index below */
 		};
 		path[depth] = place;
@@ -179,7 +181,9 @@ static int view_tree(struct run *run, const struct picks *picks, bool hang, bool
 	for (size_t i = 0; i < picks->count; ++i)
 		picked[picks->nodes[i]] = 1;
 	places_find(&places, tree, picked, nest);
-	if (places_rows(&places, tree, view, hang) == 0)
+	uint32_t deepest = !hang ? 0
+	                 : run->opt->form == FORM_JSON && !nest ? VIEW_DEPTH_JSON : VIEW_DEPTH;
+	if (places_rows(&places, tree, view, deepest) == 0)
 		rc = nest ? 0 : rows_beneath(&places, tree, picked, view);
 	for (size_t i = 0; nest && i < view->count; ++i)
 		view->rows[i].beneath = 0;

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of the command line, secrets, paths, filters and rows. */
+#include "unit.h"
+
+#include "cmd/columns.h"
+#include "cmd/filter.h"
+#include "cmd/options.h"
+#include "cmd/view.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/** What a function prints, to be freed. */
+static char *printed(void (*print)(FILE *out))
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	if (!out)
+		return NULL;
+	print(out);
+	fclose(out);
+	return text;
+}
+
+/** Parse a command line of words.  Messages go nowhere. */
+static int parse(struct options *o, const char *const *words)
+{
+	static char copies[32][64];
+	static char *argv[34];
+	int argc = 0;
+	for (; words[argc]; ++argc) {
+		snprintf(copies[argc], sizeof(copies[argc]), "%s", words[argc]);
+		argv[argc] = copies[argc];
+	}
+	argv[argc] = NULL;
+	fflush(stderr);
+	int saved = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
+	dup2(null, STDERR_FILENO);
+	int status = options_parse(o, argc, argv);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(null);
+	return status;
+}
+#define PARSE(o, ...) parse(o, (const char *const[]){"getmnt", __VA_ARGS__, NULL})
+
+static void test_option_table(void)
+{
+	const struct option_row *before = NULL;
+	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
+		for (const struct option_row *other = row + 1; other->name || other->letter; ++other) {
+			CU_ASSERT(!row->name || !other->name || strcmp(row->name, other->name) != 0);
+			CU_ASSERT(!row->letter || row->letter != other->letter);
+		}
+		CU_ASSERT_PTR_NOT_NULL(row->help);
+		CU_ASSERT(row->name || row->how == OH_REFUSED);
+		CU_ASSERT((row->arg == ARG_NONE) == (row->argument == NULL));
+		CU_ASSERT((row->how == OH_CALL) == (row->take != NULL));
+		if (before && before->group == row->group && row->name && before->name
+		    && strcmp(before->name, row->name) >= 0) {
+			printf("  %s stands before %s\n", before->name, row->name);
+			CU_FAIL("options are sorted within their group");
+		}
+		before = row;
+	}
+}
+
+static void test_option_help(void)
+{
+	char *help = printed(options_help), *completion = printed(options_completion);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(help);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(completion);
+	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
+		char title[48];
+		if (row->group == OG_HIDDEN)
+			continue;
+		snprintf(title, sizeof(title), "--%s", row->name);
+		CU_ASSERT_PTR_NOT_NULL(strstr(help, title));
+		if (row->how != OH_REFUSED)
+			CU_ASSERT_PTR_NOT_NULL(strstr(completion, title));
+		if (row->letter) {
+			snprintf(title, sizeof(title), "-%c, --%s", row->letter, row->name);
+			CU_ASSERT_PTR_NOT_NULL(strstr(help, title));
+		}
+	}
+	CU_ASSERT_PTR_NULL(strstr(help, "--dump-completion"));
+	free(help);
+	free(completion);
+}
+
+static void test_options_parse(void)
+{
+	struct options o;
+	CU_ASSERT_EQUAL(PARSE(&o, "-J", "-l", "-o", "TARGET", "/mnt"), 0);
+	CU_ASSERT(o.form == FORM_JSON && o.list && !o.tree);
+	CU_ASSERT_STRING_EQUAL(o.output, "TARGET");
+	CU_ASSERT_EQUAL(o.noperands, 1);
+	CU_ASSERT_STRING_EQUAL(o.operands[0], "/mnt");
+	CU_ASSERT_EQUAL(PARSE(&o, "-rno", "ID", "--names=walk", "--algorithm", "getmnt1"), 0);
+	CU_ASSERT(o.form == FORM_RAW && o.noheadings && o.names == DN_WALK);
+	CU_ASSERT_EQUAL(o.algorithm, DA_GETMNT1);
+	CU_ASSERT_EQUAL(PARSE(&o, "-k"), 0);
+	CU_ASSERT_EQUAL(o.source, TABLE_MOUNTINFO);
+	CU_ASSERT_EQUAL(PARSE(&o, "-kl"), 0);
+	CU_ASSERT(o.source == TABLE_MOUNTINFO && o.list);
+	CU_ASSERT_EQUAL(PARSE(&o, "--kernel=listmount"), 0);
+	CU_ASSERT_EQUAL(o.source, TABLE_LISTMOUNT);
+	CU_ASSERT_EQUAL(PARSE(&o, "--search-limit", "17,0.5"), 0);
+	CU_ASSERT(o.max_dirs == 17 && o.search_seconds == 0.5);
+	CU_ASSERT_EQUAL(PARSE(&o, "--prune=-leaf,+nlink"), 0);
+	CU_ASSERT(o.prune_off == 1u << DR_LEAF && o.prune_on == 1u << DR_NLINK);
+	CU_ASSERT_EQUAL(PARSE(&o, "--format=tree", "-J"), 0);
+	CU_ASSERT(o.form == FORM_JSON && o.tree);
+	CU_ASSERT_EQUAL(PARSE(&o, "--", "fstab"), 0);
+	CU_ASSERT_EQUAL(o.noperands, 1);
+}
+
+static void test_options_refused(void)
+{
+	static const char *const bad[][6] = {
+		{"getmnt", "--no-such"}, {"getmnt", "-Z"}, {"getmnt", "-o"}, {"getmnt", "-J", "-P"},
+		{"getmnt", "-J", "-r"}, {"getmnt", "-P", "-l"}, {"getmnt", "-r", "-l"},
+		{"getmnt", "-M", "/", "-T", "/"}, {"getmnt", "-s", "-m"}, {"getmnt", "-k", "-s"},
+		{"getmnt", "-N", "1", "-s"}, {"getmnt", "--real", "--pseudo"}, {"getmnt", "-C", "-c"},
+		{"getmnt", "-C", "-e"}, {"getmnt", "-l", "--tree"}, {"getmnt", "--format=dot", "-J"},
+		{"getmnt", "--format=png"}, {"getmnt", "--names=best"}, {"getmnt", "--depth=-1"},
+		{"getmnt", "--depth=x"}, {"getmnt", "--depth="}, {"getmnt", "--threads=99999"},
+		{"getmnt", "--max-time=0"}, {"getmnt", "--max-time=inf"}, {"getmnt", "--max-time=1e9"},
+		{"getmnt", "--timeout=nan"}, {"getmnt", "--search-limit=a"}, {"getmnt", "--search-limit=1,"},
+		{"getmnt", "--prune=leaf"}, {"getmnt", "--prune=+none"}, {"getmnt", "--prune="},
+		{"getmnt", "-N", "0"}, {"getmnt", "-N", "self"}, {"getmnt", "-N", "99999999999"},
+		{"getmnt", "--id=0"}, {"getmnt", "--uniq-id=18446744073709551616"},
+		{"getmnt", "-F", "a", "-F", "b"}, {"getmnt", "-S", "a", "b"}, {"getmnt", "-J", "fstab"},
+		{"getmnt", "-p"}, {"getmnt", "--poll=mount"}, {"getmnt", "-x"}, {"getmnt", "-w", "5"},
+		{"getmnt", "-Q", "x"}, {"getmnt", "--verbose"}, {"getmnt", "--hyperlink"},
+		{"getmnt", "--probe"}, {"getmnt", "--engine=uring"}, {"getmnt", "--max-memory=1G"},
+	};
+	for (size_t i = 0; i < COUNT(bad); ++i) {
+		struct options o;
+		if (parse(&o, bad[i]) != CX_ERROR) {
+			printf("  taken: %s %s\n", bad[i][1], bad[i][2] ? bad[i][2] : "");
+			CU_FAIL("what cannot be is refused");
+		}
+	}
+}
+
+static void test_column_table(void)
+{
+	for (const struct column *column = column_rows; column->name; ++column) {
+		CU_ASSERT_PTR_NOT_NULL(column->help);
+		CU_ASSERT_PTR_NOT_NULL(column->cell);
+		if (column > column_rows)
+			CU_ASSERT(strcmp(column[-1].name, column->name) < 0);
+		for (const char *c = column->name; *c; ++c)
+			CU_ASSERT(isupper((unsigned char)*c) || strchr("-:%.", *c));
+	}
+}
+
+static void test_columns_choose(void)
+{
+	struct columns columns;
+	struct options o = {0};
+	CU_ASSERT_EQUAL(columns_choose(&columns, &o), 0);
+	CU_ASSERT_EQUAL(columns.count, 5);
+	CU_ASSERT(!columns.state_asked);
+	o.output = "+id";
+	CU_ASSERT_EQUAL(columns_choose(&columns, &o), 0);
+	CU_ASSERT_EQUAL(columns.count, 6);
+	CU_ASSERT_STRING_EQUAL(columns.of[5]->name, "ID");
+	o.output = "State,maj:MIN,state";
+	CU_ASSERT_EQUAL(columns_choose(&columns, &o), 0);
+	CU_ASSERT(columns.count == 3 && columns.state_asked);
+	CU_ASSERT(columns_fields(&columns) & MF_DEV);
+	o.form = FORM_JSON;
+	CU_ASSERT_EQUAL(columns_choose(&columns, &o), 0);
+	CU_ASSERT_EQUAL(columns.count, 2);
+}
+
+static void test_secrets(void)
+{
+	static const char *const cases[][2] = {
+		{"rw,password=x,vers=3", "rw,password=***,vers=3"},
+		{"rw,noatime", "rw,noatime"},
+		{"passwd=a,pass=b,secret=c,password2=d", "passwd=***,pass=***,secret=***,password2=***"},
+		{"PassWord=x", "PassWord=***"},
+		{"password=\"a,b\",rw", "password=***,rw"},
+		{"a=\"b,password=x", "a=\"b,password=***"},
+		{"credentials=/etc/c", "credentials=***"},
+		{"username=me%word,rw", "username=me%***,rw"},
+		{"username=me,rw", "username=me,rw"},
+		{"password=", "password="},
+		{"password_stdin,compass=north", "password_stdin,compass=north"},
+		{"", ""},
+	};
+	struct strbuf out;
+	strbuf_init(&out);
+	for (size_t i = 0; i < COUNT(cases); ++i) {
+		strbuf_reset(&out);
+		mask_options(cases[i][0], &out);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), cases[i][1]);
+		CU_ASSERT_EQUAL(has_secret(cases[i][0]), strstr(cases[i][1], "***") != NULL);
+	}
+	strbuf_destroy(&out);
+}
+
+static void test_secret_sources(void)
+{
+	static const char *const cases[][2] = {
+		{"//user:word@server/share", "//user:***@server/share"},
+		{"https://u:w@host/dav", "https://u:***@host/dav"},
+		{"u:w@host:/dir", "u:***@host:/dir"},
+		{"u:a@b@host:/dir", "u:***@host:/dir"},
+		{"user@host:/dir", "user@host:/dir"},
+		{"host:/dir@x", "host:/dir@x"},
+		{"10.0.0.1@tcp:10.0.0.2@tcp:/fs", "10.0.0.1@tcp:10.0.0.2@tcp:/fs"},
+		{"/dev/disk/by-path/pci-0:1@2", "/dev/disk/by-path/pci-0:1@2"},
+		{"pool/data@snap", "pool/data@snap"},
+		{"[fe80::1]:/x", "[fe80::1]:/x"},
+		{"tmpfs", "tmpfs"},
+		{"", ""},
+	};
+	struct strbuf out;
+	strbuf_init(&out);
+	for (size_t i = 0; i < COUNT(cases); ++i) {
+		strbuf_reset(&out);
+		mask_source(cases[i][0], &out);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), cases[i][1]);
+	}
+	strbuf_destroy(&out);
+}
+
+static void test_paths(void)
+{
+	static const char *const cases[][2] = {
+		{"/", "/"}, {"//", "/"}, {"/a/", "/a"}, {"/a//b", "/a/b"}, {"/a/./b/.", "/a/b"},
+		{"/a/../b", "/b"}, {"/../..", "/"}, {"/a/b/../../..", "/"}, {"a/b/", "a/b"}, {"", "."},
+		{"./a", "a"}, {"/...", "/..."},
+	};
+	struct strbuf out;
+	strbuf_init(&out);
+	for (size_t i = 0; i < COUNT(cases); ++i) {
+		path_normal(cases[i][0], &out);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), cases[i][1]);
+	}
+	strbuf_destroy(&out);
+}
+
+/* Rows and filters, on a table in memory. */
+
+static const char table_text[] =
+	"1 0 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro\n"
+	"2 1 0:20 / /proc rw,nosuid - proc proc rw\n"
+	"3 1 0:21 / /mnt rw - tmpfs one rw\n"
+	"4 3 0:22 / /mnt rw - tmpfs two rw\n"
+	"5 4 0:23 / /mnt ro - xfs /dev/sdb rw\n"
+	"6 5 0:24 /sub /mnt/in rw - tmpfs one rw\n"
+	"7 1 8:1 /home /srv ro,relatime - ext4 /dev/sda1 rw\n";
+
+struct fixture {
+	struct options options;
+	struct columns columns;
+	struct run run;
+	struct picks picks;
+	struct view view;
+};
+
+/** Pick and make rows under options; the IDs of the rows as "1 5(3 4) ...",
+    a child's behind its parent's and '/'. */
+static const char *rows_of(struct fixture *f, bool tree)
+{
+	static char text[400];
+	struct strbuf out;
+	strbuf_init(&out);
+	text[0] = '\0';
+	f->picks = (struct picks){0};
+	CU_ASSERT_EQUAL_FATAL(filter_pick(&f->run, &f->picks), 0);
+	CU_ASSERT_EQUAL_FATAL(view_build(&f->run, &f->picks, tree, false, &f->view), 0);
+	for (size_t i = 0; i < f->view.count; ++i) {
+		const struct row *row = &f->view.rows[i];
+		strbuf_printf(&out, "%s", i ? " " : "");
+		if (row->parent != MT_NONE)
+			strbuf_printf(&out, "%u/", f->view.rows[row->parent].mount->id);
+		strbuf_printf(&out, "%u", row->mount->id);
+		for (uint32_t k = 0; k < row->nbeneath; ++k)
+			strbuf_printf(&out, "%c%u%s", k ? ' ' : '(',
+			              run_mount(&f->run, f->view.beneath[row->beneath + k])->id,
+			              k + 1 == row->nbeneath ? ")" : "");
+	}
+	snprintf(text, sizeof(text), "%s", strbuf_str(&out));
+	strbuf_destroy(&out);
+	view_destroy(&f->view);
+	picks_destroy(&f->picks);
+	return text;
+}
+
+static void fixture_open(struct fixture *f)
+{
+	*f = (struct fixture){0};
+	f->options.names = DN_KERNEL;
+	f->options.quiet = true;
+	f->run = (struct run){.opt = &f->options, .cols = &f->columns, .procfd = AT_FDCWD,
+	                      .rootfd = AT_FDCWD, .os = {.statx_works = true}};
+	f->run.table = table_parse_mountinfo(table_text, strlen(table_text));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f->run.table);
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	f->run.d = discover(&f->run.os, NULL, f->run.table, &opts);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f->run.d);
+}
+
+static void fixture_close(struct fixture *f)
+{
+	discovery_free(f->run.d);
+	table_free(f->run.table);
+}
+
+static void test_rows(void)
+{
+	struct fixture f;
+	fixture_open(&f);
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1 2 3 4 5 6 7");
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, true), "1 1/2 1/5(3 4) 5/6 1/7");
+	f.options.nest = 1;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, true), "1 1/2 1/3 3/4 4/5 5/6 1/7");
+	f.options.nest = 0;
+	f.options.types = "tmpfs,proc";
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, true), "2 4(3) 4/6");
+	f.options.types = NULL;
+	f.options.uniq = true;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, true), "1 1/2 1/5 5/6 1/7");
+	fixture_close(&f);
+}
+
+static void test_filters(void)
+{
+	struct fixture f;
+	fixture_open(&f);
+	static char *operands[] = {NULL, NULL};
+	static char one[] = "one", root[] = "/", in[] = "/mnt/in", none[] = "none";
+	f.options.operands = operands;
+
+	f.options.types = "noext4,tmpfs";
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "2 5");
+	f.options.types = NULL;
+	f.options.mount_options = "ro";
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "5 7");
+	f.options.mount_options = "noro,relatime";
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1");
+	f.options.mount_options = NULL;
+	f.options.spec = "one";
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "3 6");
+	f.options.spec = "8:1";
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1 7");
+	f.options.invert = true;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "2 3 4 5 6");
+	f.options.invert = false;
+	f.options.backward = 1;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "7 1");
+	f.options.backward = 0;
+	f.options.first_only = true;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1");
+	f.options.first_only = false;
+	f.options.spec = NULL;
+	f.options.mountpoint = "/mnt/";
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "5");
+	f.options.submounts = true;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, true), "5 5/6");
+	f.options.submounts = false;
+	f.options.mountpoint = NULL;
+	f.options.target = "/mnt/in/deep/file";
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "6");
+	f.options.target = "/etc/passwd";
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1");
+	f.options.target = NULL;
+	f.options.shadowed = true;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "3 4");
+	f.options.shadowed = false;
+	f.options.real = true;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1 5 7");
+	f.options.real = false;
+	f.options.df = true;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1 3 4 5 6 7");
+	f.options.df = false;
+	f.options.id = 4;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "4");
+	f.options.id = 0;
+
+	f.options.noperands = 1;
+	operands[0] = one;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "3 6");
+	operands[0] = in;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "6");
+	operands[0] = none;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "");
+	/* SOURCE TARGET, unless the first is a mount point. */
+	f.options.noperands = 2;
+	operands[0] = one;
+	operands[1] = in;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "6");
+	operands[0] = root;
+	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1 6");
+	fixture_close(&f);
+}
+
+static void test_deep_tree(void)
+{
+	enum { DEEP = 2000 };
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_puts(&text, "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n");
+	for (int i = 2; i <= DEEP; ++i)
+		strbuf_printf(&text, "%d %d 0:%d / /m%d rw - tmpfs t rw\n", i, i - 1, i, i);
+	struct fixture f;
+	fixture_open(&f);
+	discovery_free(f.run.d);
+	table_free(f.run.table);
+	f.run.table = table_parse_mountinfo(text.data, text.len);
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	f.run.d = discover(&f.run.os, NULL, f.run.table, &opts);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f.run.d);
+
+	for (int json = 0; json < 2; ++json) {
+		f.options.form = json ? FORM_JSON : FORM_DEFAULT;
+		CU_ASSERT_EQUAL_FATAL(filter_pick(&f.run, &f.picks), 0);
+		CU_ASSERT_EQUAL_FATAL(view_build(&f.run, &f.picks, true, false, &f.view), 0);
+		CU_ASSERT_EQUAL(f.view.count, DEEP);
+		unsigned depths[DEEP] = {0}, deepest = 0;
+		for (uint32_t i = 1; i < f.view.count; ++i) {
+			CU_ASSERT_FATAL(f.view.rows[i].parent < i);
+			depths[i] = depths[f.view.rows[i].parent] + 1;
+			deepest = depths[i] > deepest ? depths[i] : deepest;
+		}
+		CU_ASSERT_EQUAL(deepest, json ? VIEW_DEPTH_JSON : VIEW_DEPTH);
+		view_destroy(&f.view);
+		picks_destroy(&f.picks);
+	}
+	fixture_close(&f);
+	strbuf_destroy(&text);
+}
+
+static const struct unit_test tests[] = {
+	{"option_table", test_option_table},
+	{"option_help", test_option_help},
+	{"options_parse", test_options_parse},
+	{"options_refused", test_options_refused},
+	{"column_table", test_column_table},
+	{"columns_choose", test_columns_choose},
+	{"secrets", test_secrets},
+	{"secret_sources", test_secret_sources},
+	{"paths", test_paths},
+	{"rows", test_rows},
+	{"filters", test_filters},
+	{"deep_tree", test_deep_tree},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_cmd = {"cmd", tests};
