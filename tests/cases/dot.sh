@@ -1,0 +1,1 @@
+status --format=dot -F "$(table cli/stacked)"

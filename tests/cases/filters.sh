@@ -1,0 +1,11 @@
+# Each way to choose mounts, with its exit status.
+host=$(table cli/host)
+for args in "-t btrfs" "-t noext4,btrfs" "-O ro" "-O noro -t squashfs" "-S /dev/sda2" "-S 8:1" \
+	"-M /home" "-M /home/" "-M /ho" "-T /" "/srv/data" "-R -M /dev" "-f -t tmpfs" "-i -t tmpfs,ext4" \
+	"--real" "--pseudo" "--id 34" "--id 7" "/dev/sda1 /boot/efi" "/dev/sda1 /home" "-U -t tmpfs"; do
+	echo "== $args"
+	# shellcheck disable=SC2086
+	status -F "$host" -n -l -o TARGET $args
+done
+echo "== --shadowed"
+status -F "$(table cli/stacked)" -n -l -o TARGET,SOURCE --shadowed

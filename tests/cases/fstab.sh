@@ -1,0 +1,1 @@
+status --format=fstab -F "$(table cli/host)"

@@ -1,0 +1,3 @@
+# Missing parents, cycles and IDs that occur twice: told, not followed.
+status -F "$(table cli/odd)" -l -o TARGET,SOURCE,ID,PARENT,STATE
+status -F "$(table cli/chroot)" -o TARGET,ID,PARENT

@@ -1,0 +1,2 @@
+status -q -F "$(table cli/host)"
+status -q -F "$(table cli/host)" -t xyzfs

@@ -1,0 +1,1 @@
+status -F "$(table cli/hostile)" -r

@@ -1,0 +1,43 @@
+# Bad usage: status 1, nothing on standard output.
+host=$(table cli/host)
+while IFS= read -r args; do
+	echo "== $args"
+	# shellcheck disable=SC2086
+	getmnt -F "$host" $args 2>&1 >out | sed 's/one of the rules .*/one of the rules .../'
+	echo "status ${PIPESTATUS[0]}, $(wc -c <out) bytes out"
+done <<'ARGS'
+--nosuchoption
+-o NOSUCH
+-o
+-J -P
+-l --tree
+-M /a -T /b
+--names=nosuch
+--algorithm=getmnt4
+--depth=-1
+--depth=x
+--depth=99999999999999999999
+--search-limit=x
+--threads=100000
+--max-time=-1
+--max-time=nan
+--stacks=x
+--prune=leaf
+--prune=+nosuch
+--format=nosuch
+--stats=nosuch
+--identity=x
+--kernel=x
+--id=0
+-t
+--verify
+--poll
+-Q x
+--probe=all
+--root=/ --task=1
+a b c
+audit
+ARGS
+status audit
+status search
+status nosuchcommand -F "$host"

@@ -1,0 +1,6 @@
+# -V tells versions, and what the kernel has.
+getmnt -V | sed -E 's/[0-9]+(\.[0-9]+)+/N/g; s/(yes|no)$/X/' | head -n 2
+getmnt -V >out
+for word in libmount libblkid libsmartcols listmount statx openat2; do
+	grep -q "$word" out && echo "$word"
+done
