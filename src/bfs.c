@@ -292,18 +292,18 @@ static int dir_open(struct bfs *bfs, struct bfs_dir *dir)
 		errno = ENOMEM;
 		return -1;
 	}
+	++from->busy;
 	dirs_evict(bfs, bfs->max_fds - 1);
 	bool same = from != bfs->root && from->tag == dir->tag;
 	int fd = open_below(bfs, from->fd, path.data, same);
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
 		/* Fewer than we thought: all but the one needed give way. */
-		++from->busy;
 		dirs_evict(bfs, 0);
-		--from->busy;
 		strbuf_reset(&path);
 		dir_path(dir, from, &path);
 		fd = open_below(bfs, from->fd, path.len ? path.data : dot, same);
 	}
+	--from->busy;
 	strbuf_destroy(&path);
 	if (fd < 0)
 		return -1;

@@ -180,13 +180,12 @@ static int dsc_find_alike(struct dsc *dsc)
 		}
 	}
 	map64_destroy(&groups);
-	/* Children first: what has none left is settled at once. */
+	/* Children first.  What has some that can be told is waited for, so that
+	   they are. */
 	for (uint32_t i = tree->count; i-- > 0;) {
 		uint32_t node = tree->order[i];
-		bool settle = dsc->flags[node] & DF_INSIDE
-		              ? mtree_is_leaf(tree, node) || dsc->opts->names == DN_HINT
-		              : dsc->flags[node] & DF_TWIN;
-		if (settle && !tree->nodes[node].settled)
+		bool waits = dsc->opts->names != DN_HINT && !mtree_is_leaf(tree, node);
+		if (dsc->flags[node] & (DF_INSIDE | DF_TWIN) && !waits && !tree->nodes[node].settled)
 			dsc_untouched(dsc, node);
 	}
 	return 0;
@@ -278,7 +277,7 @@ static void dsc_finish(struct dsc *dsc, bool searched_all)
 			++d->stats.gone;
 			continue;
 		}
-		if (!node->settled && dsc->flags[i] & DF_INSIDE)
+		if (!node->settled && dsc->flags[i] & (DF_INSIDE | DF_TWIN))
 			dsc_untouched(dsc, i);
 		if (!node->settled && !(node->states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DENIED)))
 			mtree_state(tree, i, searched_all ? MT_LOST : MT_UNSEARCHED);

@@ -173,9 +173,9 @@ static void walk_settled(struct walk *walk, uint32_t node)
 	while ((parent = tree->nodes[node].parent) != MT_NONE && mtree_is_leaf(tree, parent)) {
 		if (dsc_rule(dsc, DR_SHRINK))
 			atomic_store_explicit(&walk->nodes[parent].wanted, false, memory_order_relaxed);
-		/* By device, one that cannot be seen was waited for on account of
-		   its children alone. */
-		if (!(dsc->flags[parent] & DF_INSIDE) || tree->nodes[parent].settled)
+		/* By device, one that cannot be told apart was waited for on account
+		   of its children alone. */
+		if (!(dsc->flags[parent] & (DF_INSIDE | DF_TWIN)) || tree->nodes[parent].settled)
 			break;
 		dsc_untouched(dsc, parent);
 		node = parent;
