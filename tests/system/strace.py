@@ -44,8 +44,6 @@ def traced(args):
                 continue
             name = match.group(2) or {"0x1c9": "statmount", "0x1ca": "listmount"}.get(
                 match.group(1), match.group(1))
-            if name == "newfstatat" and ', "", ' in text:
-                name = "fstat"      # as the C library makes it
             if name.startswith("faccessat") and "getmnt:" in text:
                 marks += 1
                 inside = "getmnt:begin" in text
