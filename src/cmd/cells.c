@@ -290,7 +290,7 @@ const char *cell_sources(struct cells *cells, const struct row *row)
 	}
 	const struct devmap_tags *tags = row_tags(cells, row);
 	if (tags && tags->uuid
-	    && source_devices(cells->run, TAG_UUID, tags->uuid, strlen(tags->uuid), &cells->text) > 1)
+	    && source_devices(cells->run, TAG_UUID, tags->uuid, strlen(tags->uuid), &cells->text))
 		return strbuf_str(&cells->text);
 	return cell_source(cells, row);
 }

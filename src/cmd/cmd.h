@@ -53,6 +53,8 @@ struct run {
 	const struct options *opt;
 	const struct columns *cols;
 	struct devmap *devs;           /* NULL where nothing live is touched */
+	struct devmap_device *devices; /* all with a file system, once listed */
+	ssize_t ndevices;
 	struct mount_table *table;
 	struct discovery *d;           /* NULL for an fstab or an mtab */
 	const char *table_name;        /* "listmount", or the file that was read */

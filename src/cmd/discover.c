@@ -341,6 +341,7 @@ int cmd_discover(int argc, char **argv)
 
 	picks_destroy(&picks);
 	discovery_free(run.d);
+	free(run.devices);
 	devmap_free(run.devs);
 	input_destroy(&run);
 	free(run.host);

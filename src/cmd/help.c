@@ -102,6 +102,7 @@ void options_completion(FILE *out)
 	      "\n"
 	      "_getmnt()\n"
 	      "{\n"
+	      "\t# shellcheck disable=SC2034  # of _init_completion\n"
 	      "\tlocal cur prev words cword\n"
 	      "\tif declare -F _init_completion >/dev/null; then\n"
 	      "\t\t_init_completion -n =: || return\n"
@@ -200,7 +201,7 @@ void options_completion(FILE *out)
 	      "-- \"$cur\"\n"
 	      "\t\tcompgen -f -- \"$cur\")\n"
 	      "\tif [ \"$COMP_CWORD\" = 1 ]; then\n"
-	      "\t\tCOMPREPLY+=($(IFS=' '; compgen -W '", out);
+	      "\t\tmapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(IFS=' '; compgen -W '", out);
 	blank = "";
 	for (const struct command *command = commands; command->name; ++command) {
 		if (command->run) {
@@ -208,7 +209,7 @@ void options_completion(FILE *out)
 			blank = " ";
 		}
 	}
-	fputs("' -- \"$cur\"))\n"
+	fputs("' -- \"$cur\")\n"
 	      "\tfi\n"
 	      "} &&\ncomplete -F _getmnt getmnt\n", out);
 }

@@ -55,18 +55,23 @@ static bool value_is(const char *have, const char *want, size_t len)
 	return have && strlen(have) == len && strncmp(have, want, len) == 0;
 }
 
+ssize_t run_devices(struct run *run)
+{
+	if (!run->devices && run->devs)
+		run->ndevices = devmap_list(run->devs, &run->devices);
+	return run->devs ? run->ndevices : 0;
+}
+
 size_t source_devices(struct run *run, enum tag tag, const char *value, size_t len,
                       struct strbuf *out)
 {
-	struct devmap_device *devices = NULL;
-	ssize_t n = run->devs ? devmap_list(run->devs, &devices) : -1;
 	size_t found = 0;
+	ssize_t n = run_devices(run);
 	for (ssize_t i = 0; i < n; ++i) {
-		const struct devmap_tags *tags = devices[i].tags;
+		const struct devmap_tags *tags = run->devices[i].tags;
 		if (tags->name && value_is(tag_value(tags, tag), value, len))
 			strbuf_printf(out, "%s%s", found++ ? "\n" : "", tags->name);
 	}
-	free(devices);
 	return found;
 }
 

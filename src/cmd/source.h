@@ -21,6 +21,10 @@ enum tag source_tag(const char *source, const char **value, size_t *len);
 /** A tag of a device, or NULL. */
 const char *tag_value(const struct devmap_tags *tags, enum tag tag);
 
+/** List the devices that hold a file system, into run->devices, once.
+    @return their number, or -1.  Errors: those of devmap_list(). */
+ssize_t run_devices(struct run *run);
+
 /** Append the names of the devices that have a tag, one on a line.
     @return how many there are. */
 size_t source_devices(struct run *run, enum tag tag, const char *value, size_t len,

@@ -235,7 +235,7 @@ static bool is_mounted(const struct run *run, const struct devmap_device *device
 
 int view_add_devices(struct run *run, struct view *view)
 {
-	ssize_t n = devmap_list(run->devs, &view->devices);
+	ssize_t n = run_devices(run);
 	if (n < 0)
 		return -1;
 	struct row *rows = realloc(view->rows, (view->count + (size_t)n + 1) * sizeof(*rows));
@@ -243,7 +243,7 @@ int view_add_devices(struct run *run, struct view *view)
 		return -1;
 	view->rows = rows;
 	for (ssize_t i = 0; i < n; ++i) {
-		const struct devmap_device *device = &view->devices[i];
+		const struct devmap_device *device = &run->devices[i];
 		if (!is_mounted(run, device) && filter_match_device(run, device))
 			rows[view->count++] = (struct row){.device = device, .node = MT_NONE, .parent = MT_NONE};
 	}
@@ -254,5 +254,4 @@ void view_destroy(struct view *view)
 {
 	free(view->rows);
 	free(view->beneath);
-	free(view->devices);
 }

@@ -30,7 +30,6 @@ struct view {
 	size_t count;
 	uint32_t *beneath;            /* nodes */
 	bool tree;                    /* parents are set */
-	struct devmap_device *devices;
 };
 
 /** What was picked by the options, in order. */
