@@ -93,13 +93,6 @@ void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st)
 		n->states &= (uint16_t)~(1u << MT_DELETED);
 }
 
-void dsc_incomplete(struct dsc *dsc, const char *why)
-{
-	dsc->d->complete = false;
-	if (!dsc->d->incomplete)
-		dsc->d->incomplete = why;
-}
-
 /** The rules of a run: those of its algorithm, and the switches. */
 static unsigned dsc_rules(const struct discover_opts *opts)
 {
@@ -249,25 +242,40 @@ static int dsc_ask_for_missing(struct dsc *dsc)
 	if (!again)
 		return 0;   /* it cannot be known: nothing is gone */
 
+	/* The names of the records asked for last are used: keep them. */
+	struct discovery *d = dsc->d;
 	struct map64 there;
 	map64_init(&there);
-	int rc = map64_reserve(&there, again->count);
-	for (size_t i = 0; rc == 0 && i < again->count; ++i)
+	if (d->nagain == sizeof(d->again) / sizeof(*d->again)
+	    || map64_reserve(&there, again->count) != 0) {
+		table_free(again);
+		return -1;
+	}
+	d->again[d->nagain++] = again;
+	for (size_t i = 0; i < again->count; ++i)
 		map64_put(&there, again->mounts[i].key, (uint32_t)i);
-	for (uint32_t i = 0; rc == 0 && i < tree->count; ++i) {
-		struct mt_node *node = &tree->nodes[i];
-		if (node->settled || node->made || map64_get(&there, node->mount->key) != MAP64_NONE)
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t index = tree->order[i];
+		struct mt_node *node = &tree->nodes[index];
+		if (node->settled || node->made)
 			continue;
-		node->gone = true;
-		mtree_settle(tree, i);
+		uint32_t now = map64_get(&there, node->mount->key);
+		if (now == MAP64_NONE) {
+			node->gone = true;
+			mtree_settle(tree, index);
+			continue;
+		}
+		node->mount = &again->mounts[now];
+		/* Before it is said to be lost, or might be. */
+		if (!dsc->partly || dsc->shifting)
+			dsc_confirm(dsc, index);
 	}
 	map64_destroy(&there);
-	table_free(again);
-	return rc;
+	return 0;
 }
 
 /** Tell of every node left what became of it, and count. */
-static void dsc_finish(struct dsc *dsc, bool searched_all)
+static void dsc_finish(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
 	struct discovery *d = dsc->d;
@@ -280,7 +288,7 @@ static void dsc_finish(struct dsc *dsc, bool searched_all)
 		if (!node->settled && dsc->flags[i] & (DF_INSIDE | DF_TWIN))
 			dsc_untouched(dsc, i);
 		if (!node->settled && !(node->states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DENIED)))
-			mtree_state(tree, i, searched_all ? MT_LOST : MT_UNSEARCHED);
+			mtree_state(tree, i, dsc->partly ? MT_UNSEARCHED : MT_LOST);
 		if (!node->settled && !d->targets[i]) {
 			const char *name = dsc->opts->names == DN_PURE ? NULL : dsc_kernel_name(dsc, i);
 			d->targets[i] = name;
@@ -289,15 +297,17 @@ static void dsc_finish(struct dsc *dsc, bool searched_all)
 		if (node->states == 0 || node->states == 1u << MT_DELETED)
 			mtree_state(tree, i, MT_OK);
 		if (node->states & (1u << MT_LOST | 1u << MT_UNSEARCHED))
-			dsc_incomplete(dsc, node->states & 1u << MT_LOST
-			               ? "a mount is lost: in the table, and not found"
-			               : "a mount was not searched for to the end");
+			d->complete = false;
+		if (!d->complete && !d->incomplete)
+			d->incomplete = node->states & 1u << MT_LOST
+			                ? "a mount is in the table, and a complete search did not find it"
+			                : dsc->partly ? dsc->partly : "mounts change faster than they can be looked at";
 		++d->stats.named[node->named];
 		++d->stats.states[mtree_shown_state(node)];
 	}
 }
 
-/** Run the naming that was chosen.  @return whether all was searched, or -1. */
+/** Run the naming that was chosen.  @return 0, or -1. */
 static int dsc_establish(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
@@ -310,7 +320,7 @@ static int dsc_establish(struct dsc *dsc)
 			if (!(tree->nodes[i].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DELETED)))
 				mtree_state(tree, i, MT_UNTESTED);
 		}
-		return 1;
+		return 0;
 	}
 
 	if (dsc_find_blocking(dsc) != 0)
@@ -331,7 +341,7 @@ static int dsc_establish(struct dsc *dsc)
 			return -1;
 		dsc_infer_stacks(dsc);
 	}
-	return d->complete && dsc_ask_for_missing(dsc) == 0;
+	return dsc_ask_for_missing(dsc);
 }
 
 /** Allocate a discovery. */
@@ -386,10 +396,9 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 	bool judge = opts->names != DN_PURE || strcmp(opts->prefix, "/") != 0;
 	if (judge && mtree_judge(&d->tree, d->root, opts->prefix) != 0)
 		goto fail;
-	int searched = dsc_establish(&dsc);
-	if (searched < 0)
+	if (dsc_establish(&dsc) != 0)
 		goto fail;
-	dsc_finish(&dsc, searched > 0);
+	dsc_finish(&dsc);
 	free(dsc.flags);
 	map64_destroy(&dsc.by_old_id);
 	if (dsc.rootfd_own)

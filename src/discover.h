@@ -123,7 +123,7 @@ struct discovery {
 	struct discover_stats stats;
 	bool by_dev;                   /* the identity used was the device number */
 	struct arena names;            /* owns the targets that were found */
-	struct mount_table *again[4];  /* records of mounts that were asked again */
+	struct mount_table *again[8];  /* records of mounts that were asked again */
 	unsigned nagain;
 };
 

@@ -260,6 +260,17 @@ static void hints_round(struct dsc *dsc, struct hints *hints)
 	}
 }
 
+void dsc_confirm(struct dsc *dsc, uint32_t node)
+{
+	struct hint hint;
+	const char *name = dsc_kernel_name(dsc, node);
+	if (!name || hint_test(dsc, node, &hint) || !hint.error
+	    || hint_error_state(hint.error) != MT_DENIED)
+		return;
+	dsc_name(dsc, node, name, MT_NAMED_KERNEL);
+	mtree_state(dsc->tree, node, MT_DENIED);
+}
+
 int dsc_test_hints(struct dsc *dsc)
 {
 	struct hints hints = {0};

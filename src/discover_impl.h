@@ -33,6 +33,8 @@ struct dsc {
 	struct mtree *tree;         /* &d->tree */
 	uint8_t *flags;             /* enum dsc_node_flags of each node */
 	struct map64 by_old_id;     /* 32-bit ID -> node; filled when needed */
+	const char *partly;         /* why the search was not whole; NULL: it was */
+	bool shifting;              /* it was whole, but directories vanished in it */
 	bool unique;                /* keys are 64-bit IDs, and so is statx's */
 	bool by_dev;                /* identity is the device number */
 	int rootfd;                 /* as in opts; or "/" opened for a search */
@@ -64,9 +66,6 @@ unsigned dsc_id_mask(const struct dsc *dsc);
 /** Note what a look at a mount's root told: kind, and whether it is deleted. */
 void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);
 
-/** The first reason why the run is not complete. */
-void dsc_incomplete(struct dsc *dsc, const char *why);
-
 /* discover_block.c */
 
 /** Find what can block, and what lies behind it: design.md 2.3.
@@ -77,6 +76,13 @@ int dsc_find_blocking(struct dsc *dsc);
 
 /** Test the names that the table gives.  @return 0, or -1 (ENOMEM). */
 int dsc_test_hints(struct dsc *dsc);
+
+/**
+ * Test the name of one mount that a search did not find: it may have come
+ * there behind the searcher's back, or be refused to us.  What is so is
+ * named and settled; else nothing changes.
+ */
+void dsc_confirm(struct dsc *dsc, uint32_t node);
 
 /* discover_walk.c */
 

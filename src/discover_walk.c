@@ -645,11 +645,15 @@ static int walk_passes(struct walk *walk, const struct bfs_policy *policy, unsig
 	}
 	walk_judge_denied(walk);
 	if (walk->limited)
-		dsc_incomplete(dsc, "the search reached its limit");
-	else if (dsc->tree->waiting > 0 && (walk->vanished || walk->unread || walk->ndenied))
-		dsc_incomplete(dsc, "directories could not be read, or vanished while they were");
-	else if (dsc->tree->waiting > 0 && walk->depth_bound)
-		dsc_incomplete(dsc, "the search was bounded by --depth");
+		dsc->partly = "the search reached its limit";
+	else if (walk->unread || walk->ndenied)
+		dsc->partly = "directories could not be read";
+	else if (walk->depth_bound)
+		dsc->partly = "the search was bounded by --depth";
+	else if (walk->vanished)
+		dsc->partly = "directories vanished while they were read";
+	dsc->shifting = walk->vanished && !walk->limited && !walk->unread && !walk->ndenied
+	                && !walk->depth_bound;
 	return 0;
 }
 
