@@ -20,16 +20,28 @@
  *     bulk.h            the operation that every back end answers
  *     sync.c            by plain system calls
  *   table/              where a mount table comes from
- *     table.c           what all sources share
+ *     table.c           what all sources share (table_impl.h: among themselves)
  *     listmount.c       listmount(2) and statmount(2)
  *     mountinfo.c       /proc/PID/mountinfo, live or recorded
  *     tabfile.c         fstab and mtab
  *   devmap.c            device number <-> name, UUID, LABEL ...
+ *     devmap_impl.h     what its files share
+ *     devmap_sysfs.c    what a device is, and what it stands on
+ *     devmap_text.c     the udev database and blkid's cache, read as text
+ *     devmap_probe.c    a device, probed by libblkid
+ *     devmap_judge.c    which devices may be touched, which can block
  *   mounttree.c         the tree of mounts: LEAF and INTERNAL, naming, standing
- *   bfs.c               breadth-first search, without a policy
+ *   bfs.c               the search of a directory tree, without a policy
+ *     bfs_frontier.c    the directories that wait to be read
+ *     bfs_reader.c      reading batches of them, in threads
  *   discover.c          mount tree and search joined: every mount named, judged
+ *     discover_impl.h   what its files share
+ *     discover_block.c  what can block, and what lies behind it
+ *     discover_hints.c  names of the table, each tested
+ *     discover_walk.c   the search, and the pruning rules
  *   cmd/                the commands; only these and this file print
  *     cmd.h             what the commands share
+ *     commands.c        the commands: one table
  *     message.c         messages on standard error
  *     secrets.c         passwords in options and sources, masked
  *     options.c         the options: one table, and its parser
