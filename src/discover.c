@@ -222,13 +222,28 @@ static void dsc_infer_stacks(struct dsc *dsc)
 	}
 }
 
+/** Take in what the kernel says of a mount that was not found. */
+static void dsc_take_answer(struct dsc *dsc, uint32_t index, const struct mount *now)
+{
+	struct mt_node *node = &dsc->tree->nodes[index];
+	/* A 32-bit ID is used again: another mount wears the number. */
+	if (!now || mount_dev(now) != mount_dev(node->mount)) {
+		node->gone = true;
+		mtree_settle(dsc->tree, index);
+		return;
+	}
+	node->mount = now;
+	/* Before it is said to be lost, or might be. */
+	if (!dsc->partly || dsc->shifting)
+		dsc_confirm(dsc, index);
+}
+
 /** Ask again for what was not found: drop what is gone. */
 static int dsc_ask_for_missing(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
-	if (tree->waiting == 0 || dsc->table->source >= TABLE_RECORDED)
-		return 0;
-	uint64_t *keys = malloc(tree->waiting * sizeof(*keys));
+	struct discovery *d = dsc->d;
+	uint64_t *keys = malloc((tree->waiting + 1) * sizeof(*keys));
 	if (!keys)
 		return -1;
 	size_t n = 0;
@@ -242,8 +257,7 @@ static int dsc_ask_for_missing(struct dsc *dsc)
 	if (!again)
 		return 0;   /* it cannot be known: nothing is gone */
 
-	/* The names of the records asked for last are used: keep them. */
-	struct discovery *d = dsc->d;
+	/* The names of the records are used: keep them. */
 	struct map64 there;
 	map64_init(&there);
 	if (d->nagain == sizeof(d->again) / sizeof(*d->again)
@@ -255,20 +269,11 @@ static int dsc_ask_for_missing(struct dsc *dsc)
 	for (size_t i = 0; i < again->count; ++i)
 		map64_put(&there, again->mounts[i].key, (uint32_t)i);
 	for (uint32_t i = 0; i < tree->count; ++i) {
-		uint32_t index = tree->order[i];
-		struct mt_node *node = &tree->nodes[index];
+		const struct mt_node *node = &tree->nodes[tree->order[i]];
 		if (node->settled || node->made)
 			continue;
 		uint32_t now = map64_get(&there, node->mount->key);
-		if (now == MAP64_NONE) {
-			node->gone = true;
-			mtree_settle(tree, index);
-			continue;
-		}
-		node->mount = &again->mounts[now];
-		/* Before it is said to be lost, or might be. */
-		if (!dsc->partly || dsc->shifting)
-			dsc_confirm(dsc, index);
+		dsc_take_answer(dsc, tree->order[i], now == MAP64_NONE ? NULL : &again->mounts[now]);
 	}
 	map64_destroy(&there);
 	return 0;
@@ -341,7 +346,12 @@ static int dsc_establish(struct dsc *dsc)
 			return -1;
 		dsc_infer_stacks(dsc);
 	}
-	return dsc_ask_for_missing(dsc);
+	/* A mount that comes and goes can slip away three times running, but
+	   not from a table that stands still. */
+	int rc = 0;
+	for (int round = 0; rc == 0 && tree->waiting > 0 && round < 3; ++round)
+		rc = dsc_ask_for_missing(dsc);
+	return rc;
 }
 
 /** Allocate a discovery. */
