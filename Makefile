@@ -168,7 +168,7 @@ check-asan: | $(AFTER_DEPS)
 		"asan-system: $(MAKE) --no-print-directory VARIANT=asan check-system"
 
 # valgrind 3.19 knows neither listmount and statmount nor openat2.
-VALGRIND := valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
+VALGRIND := valgrind -q --suppressions=tests/lib/valgrind.supp --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
 .PHONY: check-valgrind
 check-valgrind: export GETMNT_DISABLE := listmount,openat2
 check-valgrind: | $(AFTER_DEPS)
