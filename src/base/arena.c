@@ -30,6 +30,23 @@ void arena_destroy(struct arena *arena)
 	arena_init(arena);
 }
 
+void arena_merge(struct arena *arena, struct arena *other)
+{
+	struct arena_chunk **end = &other->head;
+	while (*end)
+		end = &(*end)->next;
+	if (arena->head) {
+		/* Behind the chunk that is being filled. */
+		*end = arena->head->next;
+		arena->head->next = other->head;
+	} else {
+		arena->head = other->head;
+		arena->used = other->used;
+		arena->size = other->size;
+	}
+	arena_init(other);
+}
+
 /** Take size bytes at the given alignment (a power of two). */
 static void *arena_take(struct arena *arena, size_t size, size_t align)
 {

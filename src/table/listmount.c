@@ -23,6 +23,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,8 @@ enum {
 	STAT_ROOM = 4096,              /* to begin with */
 	STAT_ROOM_MAX = 64 << 20,
 	RELISTS = 3,
+	THREADS_FROM = 256,            /* mounts, for a second thread to pay */
+	THREADS_MAX = 4,
 };
 
 struct reader {
@@ -473,6 +476,99 @@ static struct mount_table *reader_finish(struct reader *r, bool failed)
 	return r->table;
 }
 
+/** Add many mounts.  @return 0, or -1. */
+static int reader_add_all(struct reader *r, const uint64_t *ids, size_t n)
+{
+	if (table_reserve(r->table, r->table->count + n) != 0)
+		return -1;
+	for (size_t i = 0; i < n; ++i) {
+		if (reader_add(r, ids[i]) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/** A share of the IDs, and the thread that asks for them. */
+struct share {
+	struct reader r;
+	struct os os;
+	const uint64_t *ids;
+	size_t n;
+	pthread_t thread;
+	bool started;
+	int error;      /* errno of a failure; 0 */
+};
+
+static void *share_main(void *arg)
+{
+	struct share *share = arg;
+	/* EPERM at its first is no sign of a prohibition: the owner's was. */
+	if (reader_add_all(&share->r, share->ids, share->n) != 0)
+		share->error = errno;
+	return NULL;
+}
+
+/** Move what a share has read behind what is there.  @return 0, or -1. */
+static int share_join(struct reader *r, struct share *share)
+{
+	struct mount_table *table = r->table, *more = share->r.table;
+	if (share->error || table_reserve(table, table->count + more->count) != 0) {
+		errno = share->error ? share->error : ENOMEM;
+		return -1;
+	}
+	if (more->count > 0)
+		memcpy(table->mounts + table->count, more->mounts, more->count * sizeof(*more->mounts));
+	table->count += more->count;
+	table->vanished += more->vanished;
+	r->seen |= share->r.seen;
+	arena_merge(&table->arena, &more->arena);
+	return 0;
+}
+
+/**
+ * Add all mounts, by several threads where there are many: a statmount is all
+ * kernel time, and takes no lock that another would wait for.  The calls are
+ * the same ones, whoever makes them.
+ */
+static int reader_add_shared(struct reader *r, const uint64_t *ids, size_t n)
+{
+	unsigned threads = n < THREADS_FROM ? 1 : os_cpus(r->os);
+	if (threads > THREADS_MAX)
+		threads = THREADS_MAX;
+	size_t each = n / threads;
+	struct share shares[THREADS_MAX];
+	for (unsigned i = 1; i < threads; ++i) {
+		struct share *share = &shares[i];
+		*share = (struct share){
+			.ids = ids + i * each,
+			.n = i == threads - 1 ? n - i * each : each,
+		};
+		os_fork(&share->os, r->os);
+		if (reader_init(&share->r, &share->os, r->fields) != 0)
+			share->error = errno;
+		else
+			share->started = pthread_create(&share->thread, NULL, share_main, share) == 0;
+	}
+
+	int rc = reader_add_all(r, ids, threads > 1 ? each : n);
+	int error = errno;
+	for (unsigned i = 1; i < threads; ++i) {
+		struct share *share = &shares[i];
+		if (share->started)
+			pthread_join(share->thread, NULL);
+		else if (!share->error)
+			share_main(share);   /* no thread to be had: do it here */
+		if (rc == 0 && share_join(r, share) != 0) {
+			rc = -1;
+			error = errno;
+		}
+		os_join(r->os, &share->os);
+		reader_finish(&share->r, true);
+	}
+	errno = error;
+	return rc;
+}
+
 struct mount_table *table_read_listmount(struct os *os, unsigned fields)
 {
 	struct reader r;
@@ -481,12 +577,8 @@ struct mount_table *table_read_listmount(struct os *os, unsigned fields)
 	bool failed = true;
 
 	if (reader_init(&r, os, fields) != 0 || list_ids(os, &ids, &n) != 0
-	    || table_reserve(r.table, n) != 0)
+	    || reader_add_shared(&r, ids, n) != 0)
 		goto out;
-	for (size_t i = 0; i < n; ++i) {
-		if (reader_add(&r, ids[i]) != 0)
-			goto out;
-	}
 	while (r.table->relisted < RELISTS && table_parent_missing(r.table)) {
 		if (reader_relist(&r) != 0)
 			goto out;
@@ -502,12 +594,8 @@ struct mount_table *table_ask_listmount(struct os *os, unsigned fields, const ui
 {
 	struct reader r;
 	bool failed = true;
-	if (reader_init(&r, os, fields) != 0)
+	if (reader_init(&r, os, fields) != 0 || reader_add_all(&r, keys, n) != 0)
 		goto out;
-	for (size_t i = 0; i < n; ++i) {
-		if (reader_add(&r, keys[i]) != 0)
-			goto out;
-	}
 	failed = reader_complete(&r) != 0;
 out:
 	return reader_finish(&r, failed);
