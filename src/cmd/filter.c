@@ -179,7 +179,8 @@ static uint32_t node_holding(struct run *run, const char *path, enum path_known 
 
 static int path_missing(const char *path)
 {
-	message(path, "cannot be looked up: %s", strerror(errno));
+	message(path, "cannot be looked up: %s; give a mount point, a source, or a path by -T",
+	        strerror(errno));
 	return CX_ERROR;
 }
 
@@ -219,7 +220,7 @@ static int pick_target(struct picker *picker, struct filter *filter)
 	found = pick_pass(picker, filter, true, true);
 none:
 	if (!found && o->mountpoint && !o->quiet && !o->invert)
-		message(path, "is not a mount point, or not one that matches");
+		message(path, "is not a mount point, or not one that matches; -T finds the mount that holds it");
 out:
 	filter->target = NULL;
 	strbuf_destroy(&name);
@@ -259,7 +260,8 @@ static int pick_operand(struct picker *picker, struct filter *filter, const char
 		errno = error;
 		status = path_missing(text);
 	} else if (!o->quiet && !o->unmounted) {
-		message(text, "is no mount point and no source of a mount that matches");
+		message(text, "is no mount point and no source of a mount that matches; -T finds the mount "
+		        "that holds a path");
 	}
 out:
 	source_spec_destroy(&spec);

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define NO_TASK "no such process; ps -e lists those there are"
+
 enum {
 	TABLE_MAX_BYTES = 1 << 30,
 	REPORTED_LINES = 100,
@@ -37,11 +39,11 @@ static const char *read_error(int error)
 {
 	switch (error) {
 	case EISDIR:
-		return "is a directory, not a table";
+		return "it is a directory";
 	case ENOTSUP:
-		return "is neither a file nor a pipe";
+		return "it is neither a file nor a pipe";
 	case EFBIG:
-		return "is too big for a table";
+		return "it is too big for a table";
 	default:
 		return strerror(error);
 	}
@@ -71,8 +73,9 @@ static int report_problems(struct run *run)
 		return 0;
 	if (table->count == 0) {
 		const struct table_problem *first = &table->problems[0];
-		message(run->table_name, "not one line of it could be read: line %u: %s",
-		        (unsigned)first->line, first->reason);
+		message(run->table_name, "not one line of it could be read: line %u: %s; is it a %s?",
+		        (unsigned)first->line, first->reason,
+		        table->source == TABLE_RECORDED ? "mountinfo" : "file in the format of fstab(5)");
 		return CX_ERROR;
 	}
 	for (size_t i = 0; i < table->nproblems; ++i) {
@@ -97,7 +100,9 @@ static int read_tab_file(struct run *run, enum table_source source)
 		path = "/dev/stdin";
 	run->table = fd >= 0 ? read_stream(run, fd) : table_read_file(&run->os, path, source);
 	if (!run->table) {
-		message(run->table_name, "%s", read_error(errno));
+		message(run->table_name, "cannot be read as a table: %s; %s", read_error(errno),
+		        source == TABLE_RECORDED ? "give a mountinfo: cat /proc/self/mountinfo > FILE"
+		                                 : "give a file in the format of fstab(5)");
 		return CX_ERROR;
 	}
 	return report_problems(run);
@@ -151,7 +156,7 @@ static int read_task(struct run *run)
 		run->procfd = AT_FDCWD;
 		struct k_statx st;
 		if (error == ENOENT && os_statx(&run->os, AT_FDCWD, "/proc/self", AT_SYMLINK_NOFOLLOW, 0, &st) == 0)
-			message(name, "no such process");
+			message(name, NO_TASK);
 		else
 			message(name, "%s: %s; is /proc mounted?", path, strerror(error));
 		return CX_ERROR;
@@ -161,7 +166,8 @@ static int read_task(struct run *run)
 	if (!run->table) {
 		/* A zombie has no mounts: EINVAL. */
 		bool dead = error == ESRCH || error == EINVAL || error == ENOENT;
-		message(name, "%s", dead ? "no such process" : strerror(error));
+		message(name, dead ? NO_TASK : "its mount table cannot be read: %s; be its owner, or root",
+		        strerror(error));
 		return CX_ERROR;
 	}
 	int status = report_problems(run);
@@ -173,10 +179,8 @@ static int read_task(struct run *run)
 	if (run->rootfd < 0) {
 		run->rootfd = AT_FDCWD;
 		bool dead = error == ESRCH || error == ENOENT;
-		message(name, "%s%s", dead ? "no such process" : "its root cannot be opened: ",
-		        dead ? "" : strerror(error));
-		if (!dead)
-			message(name, "--names=kernel prints its table without touching a mount");
+		message(name, dead ? NO_TASK : "its root cannot be opened: %s; be its owner or root, or "
+		        "have its table printed untouched by --names=kernel", strerror(error));
 		return CX_ERROR;
 	}
 	return 0;
@@ -196,12 +200,12 @@ static int open_root(struct run *run)
 	/* A table that nothing was tested of is enough to follow a path by. */
 	run->d = discover(&run->os, NULL, run->table, &opts);
 	if (!run->d) {
-		message(dir, "%s", strerror(errno));
+		message(dir, "cannot be taken as root: %s", strerror(errno));
 		goto out;
 	}
 	enum path_known known = path_follow(run, dir, &name);
 	if (known == PATH_MISSING) {
-		message(dir, "cannot be looked up: %s", strerror(errno));
+		message(dir, "cannot be taken as root: %s; give a directory", strerror(errno));
 		goto out;
 	}
 	if (run->opt->names != DN_KERNEL) {
@@ -212,7 +216,7 @@ static int open_root(struct run *run)
 		run->rootfd = os_openat(&run->os, AT_FDCWD, strbuf_str(&name),
 		                        O_PATH | O_DIRECTORY | O_NOFOLLOW);
 		if (run->rootfd < 0) {
-			message(dir, "%s", strerror(errno));
+			message(dir, "cannot be taken as root: %s; give a directory", strerror(errno));
 			run->rootfd = AT_FDCWD;
 			goto out;
 		}
@@ -221,7 +225,7 @@ static int open_root(struct run *run)
 	if (run->prefix)
 		status = 0;
 	else
-		message(dir, "%s", strerror(ENOMEM));
+		message(dir, "cannot be taken as root: %s", strerror(ENOMEM));
 out:
 	discovery_free(run->d);
 	run->d = NULL;

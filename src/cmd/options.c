@@ -481,6 +481,13 @@ int options_parse(struct options *o, int argc, char **argv)
 		}
 	}
 
+	/* -k takes its argument behind a '=' alone, so that -kl is -k -l. */
+	for (int i = 1; i < argc - (int)dashed; ++i) {
+		char *as_long = NULL;
+		if (strncmp(argv[i], "-k=", 3) == 0 && asprintf(&as_long, "--kernel%s", argv[i] + 2) > 0)
+			argv[i] = as_long;   /* lives as long as the arguments */
+	}
+
 	const struct option_row *given[32] = {NULL};
 	opterr = 0;
 	optind = 0;   /* GNU: begin anew */
