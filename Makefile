@@ -202,9 +202,13 @@ install: $(BUILD)/getmnt
 .PHONY: uninstall
 uninstall:
 	rm -f $(BINDIR)/getmnt $(COMPDIR)/getmnt $(patsubst man/%,$(MANDIR)/%,$(MAN8))
-	$(if $(DESTDIR),@for dir in $(BINDIR) $(MANDIR) $(COMPDIR); do \
-		case $$dir in /*|[!./]*) if [ -d "$$dir" ]; then \
-			(cd $(DESTDIR) && rmdir -p --ignore-fail-on-non-empty ".$${dir#$(DESTDIR)}"); fi;; esac; done)
+ifneq ($(DESTDIR),)
+	@for dir in $(BINDIR) $(MANDIR) $(COMPDIR); do \
+		if [ -d "$$dir" ]; then \
+			(cd $(DESTDIR) && rmdir -p --ignore-fail-on-non-empty "$${dir#$(DESTDIR)/}"); \
+		fi; \
+	done
+endif
 
 .PHONY: help
 help:

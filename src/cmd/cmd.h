@@ -40,7 +40,7 @@ const struct command *command_find(const char *name);
 int cmd_discover(int argc, char **argv);
 
 /** Between these, for os_mark(), stand the kernel calls that --stats counts;
-    os_init() begins. */
+    the first is before os_init(). */
 #define MARK_BEGIN "getmnt:begin"
 #define MARK_END "getmnt:end"
 

@@ -324,12 +324,11 @@ int cmd_discover(int argc, char **argv)
 	run.progress = progress_begin(&run);
 	/* Of a recorded table nothing live is touched, not even to see what the
 	   kernel has. */
-	if (o.tab_file) {
+	os_mark(MARK_BEGIN);
+	if (o.tab_file)
 		run.os = (struct os){.statx_works = true};
-		os_mark(MARK_BEGIN);
-	} else {
+	else
 		os_init(&run.os, getenv("GETMNT_DISABLE"));
-	}
 
 	struct picks picks = {0};
 	status = run_find(&run, &picks);
