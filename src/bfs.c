@@ -341,6 +341,8 @@ struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, 
 	bfs->policy = policy;
 	bfs->threads = threads;
 	bfs->max_fds = max_fds < 1 ? 1 : max_fds;
+	bfs->frontier.release = bunch_release;
+	bfs->frontier.release_arg = bfs;
 	bfs->frontier.order = policy->order;
 	bfs->frontier.newest = policy->newest;
 	bfs->reader = (struct bfs_reader){
@@ -380,7 +382,7 @@ static void batch_put(struct bfs *bfs, struct bfs_batch *batch)
 	for (unsigned i = 0; i < batch->n; ++i) {
 		struct bfs_bunch *bunch = batch->reads[i].item.bunch;
 		--bunch->dir->busy;
-		bfs_bunch_unref(bunch, bunch_release, bfs);
+		bfs_bunch_unref(&bfs->frontier, bunch);
 	}
 	batch->n = 0;
 	batch->next = bfs->spare;
@@ -404,7 +406,7 @@ void bfs_free(struct bfs *bfs)
 		return;
 	batches_drain(bfs);
 	bfs_pool_free(bfs->pool, bfs->os);
-	bfs_frontier_clear(&bfs->frontier, bunch_release, bfs);
+	bfs_frontier_clear(&bfs->frontier);
 	while (bfs->spare) {
 		struct bfs_batch *batch = bfs->spare;
 		bfs->spare = batch->next;
@@ -574,11 +576,11 @@ static void deliver(struct bfs *bfs, struct bfs_batch *batch)
 /** Take the next directory that is still wanted, its parent being open. */
 static bool next_item(struct bfs *bfs, struct bfs_item *item)
 {
-	while (!bfs->ended && bfs_frontier_pop(&bfs->frontier, item, bunch_release, bfs)) {
+	while (!bfs->ended && bfs_frontier_pop(&bfs->frontier, item)) {
 		struct bfs_bunch *bunch = item->bunch;
 		int error = 0;
 		if (!bfs->policy->wanted(bfs->policy->arg, bunch->tag)) {
-			bfs->stats.dropped += 1 + bfs_frontier_drop(&bfs->frontier, bunch, bunch_release, bfs);
+			bfs->stats.dropped += 1 + bfs_frontier_drop(&bfs->frontier, bunch);
 		} else if (dir_open(bfs, bunch->dir) == 0) {
 			return true;
 		} else {
@@ -590,11 +592,11 @@ static bool next_item(struct bfs *bfs, struct bfs_item *item)
 				.tag = bunch->dir->tag,
 				.depth = bunch->dir->depth,
 			};
-			bfs_frontier_drop(&bfs->frontier, bunch, bunch_release, bfs);
+			bfs_frontier_drop(&bfs->frontier, bunch);
 			if (bfs->policy->done(bfs->policy->arg, &at, 0, error) == BFS_END_ALL)
 				bfs->ended = true;
 		}
-		bfs_bunch_unref(bunch, bunch_release, bfs);
+		bfs_bunch_unref(&bfs->frontier, bunch);
 	}
 	return false;
 }

@@ -31,11 +31,11 @@ struct bfs_bunch *bfs_bunch_new(struct bfs_dir *dir, uint32_t n, size_t names_le
 	return bunch;
 }
 
-void bfs_bunch_unref(struct bfs_bunch *bunch, bfs_bunch_fn *release, void *arg)
+void bfs_bunch_unref(struct bfs_frontier *frontier, struct bfs_bunch *bunch)
 {
 	if (--bunch->refs > 0)
 		return;
-	release(arg, bunch);
+	frontier->release(frontier->release_arg, bunch);
 	free(bunch);
 }
 
@@ -45,27 +45,52 @@ static bool heap_before(const struct bfs_heap_entry *a, const struct bfs_heap_en
 	return a->mtime != b->mtime ? a->mtime > b->mtime : a->serial < b->serial;
 }
 
-/** Add an entry; one that finds no memory is left to the list. */
-static void heap_add(struct bfs_frontier *frontier, int q, struct bfs_bunch *bunch, uint32_t kid)
+/** Put an entry in its place, from position n upwards. */
+static void heap_raise(struct bfs_heap_entry *heap, size_t n, struct bfs_heap_entry entry)
 {
-	struct bfs_heap_entry *heap = frontier->queues[q].heap;
-	size_t n = frontier->queues[q].nheap;
-	if (n == frontier->queues[q].heap_size) {
-		size_t size = n ? n * 2 : 256;
-		heap = realloc(heap, size * sizeof(*heap));
-		if (!heap)
-			return;
-		frontier->queues[q].heap = heap;
-		frontier->queues[q].heap_size = size;
-	}
-	struct bfs_heap_entry entry = {bunch->kids[kid].mtime, frontier->serial++, bunch, kid};
-	++bunch->refs;
 	while (n > 0 && heap_before(&entry, &heap[(n - 1) / 2])) {
 		heap[n] = heap[(n - 1) / 2];
 		n = (n - 1) / 2;
 	}
 	heap[n] = entry;
-	++frontier->queues[q].nheap;
+}
+
+/** Forget the entries whose kid was taken otherwise, so that what is kept is
+    what waits. */
+static void heap_compact(struct bfs_frontier *frontier, int q)
+{
+	struct bfs_heap_entry *heap = frontier->queues[q].heap;
+	size_t kept = 0;
+	for (size_t i = 0; i < frontier->queues[q].nheap; ++i) {
+		struct bfs_heap_entry entry = heap[i];
+		if (entry.bunch->kids[entry.kid].taken)
+			bfs_bunch_unref(frontier, entry.bunch);
+		else
+			heap_raise(heap, kept++, entry);
+	}
+	frontier->queues[q].nheap = kept;
+}
+
+/** Add an entry; one that finds no memory is left to the list. */
+static void heap_add(struct bfs_frontier *frontier, int q, struct bfs_bunch *bunch, uint32_t kid)
+{
+	if (frontier->queues[q].nheap == frontier->queues[q].heap_size) {
+		heap_compact(frontier, q);
+		size_t size = frontier->queues[q].heap_size;
+		if (frontier->queues[q].nheap >= size - size / 4) {
+			size = size ? size * 2 : 256;
+			struct bfs_heap_entry *bigger = realloc(frontier->queues[q].heap, size * sizeof(*bigger));
+			if (!bigger && frontier->queues[q].nheap == frontier->queues[q].heap_size)
+				return;
+			if (bigger) {
+				frontier->queues[q].heap = bigger;
+				frontier->queues[q].heap_size = size;
+			}
+		}
+	}
+	struct bfs_heap_entry entry = {bunch->kids[kid].mtime, frontier->serial++, bunch, kid};
+	++bunch->refs;
+	heap_raise(frontier->queues[q].heap, frontier->queues[q].nheap++, entry);
 }
 
 /** Take the first entry. */
@@ -118,8 +143,7 @@ void bfs_frontier_push(struct bfs_frontier *frontier, struct bfs_bunch *bunch, b
 }
 
 /** Take a bunch out of its list; the list's reference goes. */
-static void frontier_unlink(struct bfs_frontier *frontier, struct bfs_bunch *bunch,
-                            bfs_bunch_fn *release, void *arg)
+static void frontier_unlink(struct bfs_frontier *frontier, struct bfs_bunch *bunch)
 {
 	int q = bunch->queue;
 	if (bunch->prev)
@@ -131,39 +155,37 @@ static void frontier_unlink(struct bfs_frontier *frontier, struct bfs_bunch *bun
 	else
 		frontier->queues[q].tail = bunch->prev;
 	bunch->queued = false;
-	bfs_bunch_unref(bunch, release, arg);
+	bfs_bunch_unref(frontier, bunch);
 }
 
 /** Take one kid of a bunch; the item gets a reference. */
 static void frontier_take(struct bfs_frontier *frontier, struct bfs_bunch *bunch, uint32_t kid,
-                          struct bfs_item *item, bfs_bunch_fn *release, void *arg)
+                          struct bfs_item *item)
 {
 	bunch->kids[kid].taken = true;
 	--frontier->waiting;
 	++bunch->refs;
 	*item = (struct bfs_item){bunch, kid};
 	if (--bunch->left == 0 && bunch->queued)
-		frontier_unlink(frontier, bunch, release, arg);
+		frontier_unlink(frontier, bunch);
 }
 
 /** Take the kid that changed last. */
-static bool frontier_pop_newest(struct bfs_frontier *frontier, int q, struct bfs_item *item,
-                                bfs_bunch_fn *release, void *arg)
+static bool frontier_pop_newest(struct bfs_frontier *frontier, int q, struct bfs_item *item)
 {
 	while (frontier->queues[q].nheap > 0) {
 		struct bfs_heap_entry first = heap_take(frontier, q);
 		bool got = !first.bunch->kids[first.kid].taken;
 		if (got)
-			frontier_take(frontier, first.bunch, first.kid, item, release, arg);
-		bfs_bunch_unref(first.bunch, release, arg);
+			frontier_take(frontier, first.bunch, first.kid, item);
+		bfs_bunch_unref(frontier, first.bunch);
 		if (got)
 			return true;
 	}
 	return false;
 }
 
-bool bfs_frontier_pop(struct bfs_frontier *frontier, struct bfs_item *item, bfs_bunch_fn *release,
-                      void *arg)
+bool bfs_frontier_pop(struct bfs_frontier *frontier, struct bfs_item *item)
 {
 	for (int q = 0; q < BFS_NQUEUES; ++q) {
 		struct bfs_bunch *bunch = frontier->order == BFS_DEPTH ? frontier->queues[q].tail
@@ -171,18 +193,17 @@ bool bfs_frontier_pop(struct bfs_frontier *frontier, struct bfs_item *item, bfs_
 		if (!bunch)
 			continue;
 		frontier->turn = !frontier->turn;
-		if (frontier->turn && frontier_pop_newest(frontier, q, item, release, arg))
+		if (frontier->turn && frontier_pop_newest(frontier, q, item))
 			return true;
 		while (bunch->kids[bunch->at].taken)
 			++bunch->at;
-		frontier_take(frontier, bunch, bunch->at, item, release, arg);
+		frontier_take(frontier, bunch, bunch->at, item);
 		return true;
 	}
 	return false;
 }
 
-uint32_t bfs_frontier_drop(struct bfs_frontier *frontier, struct bfs_bunch *bunch,
-                           bfs_bunch_fn *release, void *arg)
+uint32_t bfs_frontier_drop(struct bfs_frontier *frontier, struct bfs_bunch *bunch)
 {
 	uint32_t dropped = bunch->left;
 	if (!bunch->queued)
@@ -191,17 +212,17 @@ uint32_t bfs_frontier_drop(struct bfs_frontier *frontier, struct bfs_bunch *bunc
 		bunch->kids[i].taken = true;
 	frontier->waiting -= dropped;
 	bunch->left = 0;
-	frontier_unlink(frontier, bunch, release, arg);
+	frontier_unlink(frontier, bunch);
 	return dropped;
 }
 
-void bfs_frontier_clear(struct bfs_frontier *frontier, bfs_bunch_fn *release, void *arg)
+void bfs_frontier_clear(struct bfs_frontier *frontier)
 {
 	for (int q = 0; q < BFS_NQUEUES; ++q) {
 		while (frontier->queues[q].head)
-			bfs_frontier_drop(frontier, frontier->queues[q].head, release, arg);
+			bfs_frontier_drop(frontier, frontier->queues[q].head);
 		for (size_t i = 0; i < frontier->queues[q].nheap; ++i)
-			bfs_bunch_unref(frontier->queues[q].heap[i].bunch, release, arg);
+			bfs_bunch_unref(frontier, frontier->queues[q].heap[i].bunch);
 		free(frontier->queues[q].heap);
 		frontier->queues[q].heap = NULL;
 		frontier->queues[q].nheap = frontier->queues[q].heap_size = 0;

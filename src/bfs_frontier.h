@@ -52,7 +52,12 @@ struct bfs_heap_entry {
 	uint32_t kid;
 };
 
+/** Called when the last reference to a bunch goes, before it is freed. */
+typedef void bfs_bunch_fn(void *arg, struct bfs_bunch *bunch);
+
 struct bfs_frontier {
+	bfs_bunch_fn *release;
+	void *release_arg;
 	enum bfs_order order;
 	bool newest;
 	bool turn;                 /* whose turn it is: the newest's */
@@ -71,30 +76,24 @@ struct bfs_item {
 	uint32_t kid;
 };
 
-/** Called when the last reference to a bunch goes, before it is freed. */
-typedef void bfs_bunch_fn(void *arg, struct bfs_bunch *bunch);
-
 /** Make a bunch for n kids and their names.  @return it with one reference
     (the caller's), or NULL.  Errors: ENOMEM. */
 struct bfs_bunch *bfs_bunch_new(struct bfs_dir *dir, uint32_t n, size_t names_len);
 
 /** Put a bunch in its queue: at its end, or in front.  Takes the caller's
-    reference.  @return 0, or -1 (ENOMEM), the bunch being queued all the same
-    (a heap that cannot grow only costs order). */
+    reference.  Cannot fail: a heap that finds no memory only costs order. */
 void bfs_frontier_push(struct bfs_frontier *frontier, struct bfs_bunch *bunch, bool in_front);
 
 /** Take the next directory.  @return false if none waits. */
-bool bfs_frontier_pop(struct bfs_frontier *frontier, struct bfs_item *item, bfs_bunch_fn *release,
-                      void *arg);
+bool bfs_frontier_pop(struct bfs_frontier *frontier, struct bfs_item *item);
 
 /** Take all that is left of a bunch out of the queue, unread.  @return how many. */
-uint32_t bfs_frontier_drop(struct bfs_frontier *frontier, struct bfs_bunch *bunch,
-                           bfs_bunch_fn *release, void *arg);
+uint32_t bfs_frontier_drop(struct bfs_frontier *frontier, struct bfs_bunch *bunch);
 
 /** Drop a reference. */
-void bfs_bunch_unref(struct bfs_bunch *bunch, bfs_bunch_fn *release, void *arg);
+void bfs_bunch_unref(struct bfs_frontier *frontier, struct bfs_bunch *bunch);
 
 /** Free all that waits. */
-void bfs_frontier_clear(struct bfs_frontier *frontier, bfs_bunch_fn *release, void *arg);
+void bfs_frontier_clear(struct bfs_frontier *frontier);
 
 #endif

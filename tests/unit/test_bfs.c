@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+/* The search and the bulk read below it, on a tree of plain directories. */
+#include "unit.h"
+
+#include "bfs.h"
+#include "bfs_frontier.h"
+#include "bulk/bulk.h"
+
+#include <CUnit/CUnit.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The frontier: pure. */
+
+static unsigned released;
+
+static void count_release(void *arg, struct bfs_bunch *bunch)
+{
+	(void)arg;
+	--bunch->dir->refs;
+	++released;
+}
+
+/** A bunch of n kids called first, first + 1 ..., with these times. */
+static struct bfs_bunch *bunch(struct bfs_dir *dir, char first, uint32_t n, const int64_t *mtimes)
+{
+	struct bfs_bunch *b = bfs_bunch_new(dir, n, (size_t)n * 2);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(b);
+	for (uint32_t i = 0; i < n; ++i) {
+		b->names[2 * i] = (char)(first + (char)i);
+		b->names[2 * i + 1] = '\0';
+		b->kids[i] = (struct bfs_kid){mtimes ? mtimes[i] : INT64_MIN, 2 * i, false};
+	}
+	return b;
+}
+
+/** Pop everything; the names in the order they came. */
+static const char *pop_all(struct bfs_frontier *frontier)
+{
+	static char names[64];
+	size_t n = 0;
+	struct bfs_item item;
+	while (bfs_frontier_pop(frontier, &item)) {
+		names[n++] = item.bunch->names[item.bunch->kids[item.kid].name];
+		bfs_bunch_unref(frontier, item.bunch);
+	}
+	names[n] = '\0';
+	CU_ASSERT_EQUAL(frontier->waiting, 0);
+	return names;
+}
+
+static void test_frontier_order(void)
+{
+	struct bfs_dir dir = {.refs = 1};
+	struct bfs_frontier frontier = {.release = count_release, .order = BFS_BREADTH};
+	released = 0;
+	bfs_frontier_push(&frontier, bunch(&dir, 'a', 3, NULL), false);
+	bfs_frontier_push(&frontier, bunch(&dir, 'x', 2, NULL), false);
+	CU_ASSERT_EQUAL(frontier.waiting, 5);
+	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "abcxy");
+
+	frontier.order = BFS_DEPTH;
+	bfs_frontier_push(&frontier, bunch(&dir, 'a', 3, NULL), false);
+	bfs_frontier_push(&frontier, bunch(&dir, 'x', 2, NULL), false);
+	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "xyabc");
+
+	/* A queue is served when those before it are empty. */
+	frontier.order = BFS_BREADTH;
+	struct bfs_bunch *last = bunch(&dir, 'p', 1, NULL);
+	last->queue = BFS_LAST;
+	bfs_frontier_push(&frontier, last, false);
+	bfs_frontier_push(&frontier, bunch(&dir, 'a', 2, NULL), false);
+	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "abp");
+	CU_ASSERT_EQUAL(released, 6);
+	CU_ASSERT_EQUAL(dir.refs, 1);
+	bfs_frontier_clear(&frontier);
+}
+
+static void test_frontier_newest(void)
+{
+	struct bfs_dir dir = {.refs = 1};
+	struct bfs_frontier frontier = {.release = count_release, .order = BFS_BREADTH, .newest = true};
+	const int64_t old[] = {1, 5, 2, 4}, young[] = {9, 7};
+	released = 0;
+	bfs_frontier_push(&frontier, bunch(&dir, 'a', 4, old), false);
+	bfs_frontier_push(&frontier, bunch(&dir, 'x', 2, young), false);
+	/* In turn: the newest of all, the first in the queue. */
+	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "xaybdc");
+
+	/* What was not looked at has no time, and waits in the queue alone. */
+	const int64_t unknown[] = {INT64_MIN, INT64_MIN, 3};
+	bfs_frontier_push(&frontier, bunch(&dir, 'a', 3, unknown), false);
+	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "cab");
+	bfs_frontier_clear(&frontier);
+	CU_ASSERT_EQUAL(released, 3);
+	CU_ASSERT_EQUAL(dir.refs, 1);
+}
+
+static void test_frontier_compacts(void)
+{
+	/* The oldest never come up in the heap; it must not grow with them. */
+	struct bfs_dir dir = {.refs = 1};
+	struct bfs_frontier frontier = {.release = count_release, .order = BFS_BREADTH, .newest = true};
+	for (int64_t i = 0; i < 100000; ++i) {
+		struct bfs_item item;
+		bfs_frontier_push(&frontier, bunch(&dir, 'a', 2, (int64_t[]){-i, -i}), false);
+		for (int k = 0; k < 2; ++k) {
+			CU_ASSERT_TRUE_FATAL(bfs_frontier_pop(&frontier, &item));
+			bfs_bunch_unref(&frontier, item.bunch);
+		}
+	}
+	CU_ASSERT_TRUE(frontier.queues[0].heap_size <= 512);
+	bfs_frontier_clear(&frontier);
+	CU_ASSERT_EQUAL(dir.refs, 1);
+}
+
+static void test_frontier_drop(void)
+{
+	struct bfs_dir dir = {.refs = 1};
+	struct bfs_frontier frontier = {.release = count_release, .order = BFS_BREADTH, .newest = true};
+	const int64_t times[] = {1, 2, 3, 4};
+	struct bfs_item item;
+	released = 0;
+	bfs_frontier_push(&frontier, bunch(&dir, 'a', 4, times), false);
+	bfs_frontier_push(&frontier, bunch(&dir, 'x', 1, times), false);
+	CU_ASSERT_TRUE_FATAL(bfs_frontier_pop(&frontier, &item));
+	CU_ASSERT_EQUAL(bfs_frontier_drop(&frontier, item.bunch), 3);
+	CU_ASSERT_EQUAL(frontier.waiting, 1);
+	CU_ASSERT_EQUAL(bfs_frontier_drop(&frontier, item.bunch), 0);
+	bfs_bunch_unref(&frontier, item.bunch);
+	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "x");
+	/* Cleared with something in it, nothing is left behind. */
+	bfs_frontier_push(&frontier, bunch(&dir, 'a', 4, times), false);
+	bfs_frontier_clear(&frontier);
+	CU_ASSERT_EQUAL(released, 3);
+	CU_ASSERT_EQUAL(dir.refs, 1);
+}
+
+static void test_paths(void)
+{
+	struct bfs_dir *root = calloc(1, sizeof(*root) + 1);
+	struct bfs_dir *start = calloc(1, sizeof(*start) + 8);
+	struct bfs_dir *deep = calloc(1, sizeof(*deep) + 8);
+	CU_ASSERT_TRUE_FATAL(root && start && deep);
+	start->parent = root;
+	start->namelen = strlen(strcpy(start->name, "a/bc"));
+	deep->parent = start;
+	deep->namelen = strlen(strcpy(deep->name, "d"));
+	struct strbuf path;
+	strbuf_init(&path);
+
+	struct bfs_at at = {.parent = root, .dir = ".", .name = ""};
+	bfs_path(&at, &path);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&path), "/");
+	at = (struct bfs_at){.parent = deep, .dir = "e", .name = "f"};
+	strbuf_reset(&path);
+	bfs_path(&at, &path);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&path), "/a/bc/d/e/f");
+	CU_ASSERT_TRUE(bfs_path_is(&at, "/a/bc/d/e/f"));
+	static const char *const others[] = {"/a/bc/d/e/ff", "/a/bc/d/e", "/x/a/bc/d/e/f", "a/bc/d/e/f",
+	                                     "/a/bcd/e/f", "", "/", "f", "/a/bc/d/ee/f"};
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i)
+		CU_ASSERT_FALSE(bfs_path_is(&at, others[i]));
+	strbuf_destroy(&path);
+	free(root);
+	free(start);
+	free(deep);
+}
+
+/* Real directories. */
+
+static char top[] = "/tmp/getmnt-bfs-XXXXXX";
+static int topfd = -1;
+
+/** top/w0..w7/x0..x4/y, a link and a file in each; once. */
+static void make_tree(void)
+{
+	if (topfd >= 0)
+		return;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
+	topfd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CU_ASSERT_TRUE_FATAL(topfd >= 0);
+	for (int w = 0; w < 8; ++w) {
+		for (int x = 0; x < 5; ++x) {
+			char name[64];
+			snprintf(name, sizeof(name), "w%d", w);
+			mkdirat(topfd, name, 0755);
+			snprintf(name, sizeof(name), "w%d/x%d", w, x);
+			mkdirat(topfd, name, 0755);
+			snprintf(name, sizeof(name), "w%d/x%d/y", w, x);
+			mkdirat(topfd, name, 0755);
+			snprintf(name, sizeof(name), "w%d/x%d/loop", w, x);
+			CU_ASSERT_EQUAL(symlinkat("../..", topfd, name), 0);
+		}
+	}
+}
+
+static void remove_tree(void)
+{
+	char command[64];
+	snprintf(command, sizeof(command), "rm -rf %s", top);
+	CU_ASSERT_EQUAL(system(command), 0);
+	close(topfd);
+}
+
+struct seen {
+	unsigned dirs, entries, looked, errors;
+	unsigned stop_after;      /* directories; 0: none */
+	int depth;
+	const char *unwanted;
+};
+
+static enum bfs_verdict see_entry(void *arg, uint64_t *hits, const struct bfs_at *at,
+                                  const struct bulk_entry *entry)
+{
+	struct seen *seen = arg;
+	++hits[0];
+	if (entry->type != DT_DIR)
+		return BFS_SKIP;
+	if (at->depth > seen->depth)
+		seen->depth = at->depth;
+	return entry->name[0] == 'x' ? BFS_LOOK : BFS_ENTER;
+}
+
+static enum bfs_verdict see_meta(void *arg, uint64_t *hits, const struct bfs_at *at,
+                                 const struct bulk_entry *entry, const struct k_statx *st, int error)
+{
+	(void)arg, (void)at, (void)entry;
+	CU_ASSERT_EQUAL(error, 0);
+	CU_ASSERT_TRUE(S_ISDIR(st->mode));
+	++hits[1];
+	return BFS_JUDGE;
+}
+
+static enum bfs_verdict see_judge(void *arg, const struct bfs_at *at, const struct k_statx *st,
+                                  struct bfs_enter *enter)
+{
+	struct seen *seen = arg;
+	(void)st;
+	++seen->looked;
+	/* As at a mount: entered under another tag. */
+	*enter = (struct bfs_enter){true, at->tag + 1, BFS_NORMAL};
+	return BFS_SKIP;
+}
+
+static bool see_wanted(void *arg, uint32_t tag)
+{
+	(void)arg, (void)tag;
+	return true;
+}
+
+static bool see_unlooked(void *arg, uint32_t tag)
+{
+	(void)arg;
+	return tag == 1;
+}
+
+static uint64_t see_mnt_id(void *arg, uint32_t tag, bool *unique)
+{
+	(void)arg, (void)tag, (void)unique;
+	return 0;
+}
+
+static enum bfs_verdict see_done(void *arg, const struct bfs_at *at, uint32_t entries, int error)
+{
+	struct seen *seen = arg;
+	(void)at;
+	seen->errors += error != 0;
+	seen->entries += entries;
+	++seen->dirs;
+	return seen->stop_after && seen->dirs == seen->stop_after ? BFS_END_ALL : BFS_SKIP;
+}
+
+static struct bfs_stats search(enum bfs_order order, unsigned threads, unsigned max_fds,
+                               struct seen *seen, int expect, const char *disable)
+{
+	struct os os;
+	os_init(&os, disable);
+	struct bfs_policy policy = {
+		.order = order,
+		.statx_mask = K_STATX_TYPE,
+		.statx_flags = AT_STATX_DONT_SYNC,
+		.entry = see_entry,
+		.meta = see_meta,
+		.unlooked = see_unlooked,
+		.mnt_id = see_mnt_id,
+		.judge = see_judge,
+		.wanted = see_wanted,
+		.done = see_done,
+		.arg = seen,
+	};
+	uint64_t before = os.calls[OS_OPENAT] + os.calls[OS_OPENAT2], closed = os.calls[OS_CLOSE];
+	struct bfs *bfs = bfs_new(&os, &policy, topfd, threads, max_fds);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(bfs);
+	CU_ASSERT_EQUAL(bfs_start(bfs, ".", 0, BFS_NORMAL), 0);
+	CU_ASSERT_EQUAL(bfs_run(bfs), expect);
+	struct bfs_stats stats = *bfs_stats(bfs);
+	bfs_free(bfs);
+	/* Every descriptor that was opened was closed. */
+	if (threads == 1)
+		CU_ASSERT_EQUAL(os.calls[OS_OPENAT] + os.calls[OS_OPENAT2] - before,
+		                os.calls[OS_CLOSE] - closed);
+	return stats;
+}
+
+static void test_search(void)
+{
+	make_tree();
+	static const char *const disable[] = {NULL, "openat2"};
+	for (int d = 0; d < 2; ++d) {
+		for (int order = 0; order < 2; ++order) {
+			for (unsigned fds = 1; fds <= 64; fds *= 4) {
+				struct seen seen = {0};
+				struct bfs_stats stats = search((enum bfs_order)order, 1, fds, &seen, 0, disable[d]);
+				CU_ASSERT_EQUAL(seen.dirs, 1 + 8 + 40 + 40);
+				CU_ASSERT_EQUAL(stats.dirs, 89);
+				CU_ASSERT_EQUAL(seen.looked, 40);
+				CU_ASSERT_EQUAL(seen.errors, 0);
+				CU_ASSERT_EQUAL(seen.entries, 8 + 40 + 80);
+				CU_ASSERT_EQUAL(stats.hits[0], 128);
+				CU_ASSERT_EQUAL(stats.hits[1], 40);
+				CU_ASSERT_TRUE(stats.peak_fds <= fds + 2);
+				CU_ASSERT_TRUE(stats.reopened > 0 || fds >= (order == BFS_BREADTH ? 64 : 4));
+			}
+		}
+	}
+}
+
+static void test_search_ends(void)
+{
+	make_tree();
+	for (unsigned stop = 1; stop < 89; stop += 11) {
+		struct seen seen = {.stop_after = stop};
+		search(BFS_BREADTH, 1, 64, &seen, 1, NULL);
+		CU_ASSERT_EQUAL(seen.dirs, stop);
+	}
+}
+
+/* The bulk read. */
+
+struct bulk_seen {
+	unsigned names, metas, entered;
+	enum bulk_verdict verdict;
+	unsigned at;              /* say the verdict at this name */
+};
+
+static enum bulk_verdict bulk_entry_cb(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+{
+	struct bulk_seen *seen = arg;
+	(void)dir;
+	CU_ASSERT_STRING_NOT_EQUAL(entry->name, ".");
+	CU_ASSERT_STRING_NOT_EQUAL(entry->name, "..");
+	return ++seen->names == seen->at ? seen->verdict : BULK_WANT;
+}
+
+static enum bulk_verdict bulk_meta_cb(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry,
+                                      const struct k_statx *st, int error)
+{
+	struct bulk_seen *seen = arg;
+	(void)dir, (void)entry;
+	CU_ASSERT_EQUAL(error, 0);
+	++seen->metas;
+	return S_ISDIR(st->mode) ? BULK_ENTER : BULK_SKIP;
+}
+
+static enum bulk_verdict bulk_enter_cb(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+{
+	struct bulk_seen *seen = arg;
+	(void)dir, (void)entry;
+	++seen->entered;
+	return BULK_SKIP;
+}
+
+static void test_bulk(void)
+{
+	make_tree();
+	struct os os;
+	os_init(&os, NULL);
+	struct bulk *bulk = bulk_sync_new(&os);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(bulk);
+	for (unsigned batch = 1; batch <= 100; batch += 33) {
+		struct bulk_policy policy = {
+			.statx_mask = K_STATX_TYPE,
+			.batch = batch,
+			.entry = bulk_entry_cb,
+			.meta = bulk_meta_cb,
+			.enter = bulk_enter_cb,
+		};
+		struct bulk_dir dirs[4] = {
+			{.parentfd = topfd, .name = "."},
+			{.parentfd = topfd, .name = "missing"},
+			{.parentfd = topfd, .name = "w3"},
+			{.parentfd = topfd, .name = "w4"},
+		};
+		struct bulk_seen seen = {0};
+		CU_ASSERT_EQUAL(bulk_sync_read(bulk, &policy, dirs, 4, &seen), BULK_SKIP);
+		CU_ASSERT_EQUAL(seen.names, 8 + 5 + 5);
+		CU_ASSERT_EQUAL(seen.metas, 18);
+		CU_ASSERT_EQUAL(seen.entered, 18);
+		CU_ASSERT_EQUAL(dirs[0].entries, 8);
+		CU_ASSERT_EQUAL(dirs[1].error, ENOENT);
+		CU_ASSERT_EQUAL(dirs[1].fd, -1);
+		for (int i = 0; i < 4; ++i) {
+			if (dirs[i].fd >= 0)
+				close(dirs[i].fd);
+		}
+
+		/* The rest of a directory, and the rest of all. */
+		seen = (struct bulk_seen){.verdict = BULK_END_DIR, .at = 3};
+		CU_ASSERT_EQUAL(bulk_sync_read(bulk, &policy, dirs + 2, 2, &seen), BULK_SKIP);
+		CU_ASSERT_EQUAL(seen.names, 3 + 5);
+		CU_ASSERT_TRUE(dirs[2].ended);
+		close(dirs[2].fd);
+		close(dirs[3].fd);
+		seen = (struct bulk_seen){.verdict = BULK_END_ALL, .at = 3};
+		CU_ASSERT_EQUAL(bulk_sync_read(bulk, &policy, dirs + 2, 2, &seen), BULK_END_ALL);
+		CU_ASSERT_EQUAL(seen.names, 3);
+		CU_ASSERT_EQUAL(dirs[3].fd, -1);
+		close(dirs[2].fd);
+	}
+	/* A link is not followed, and what is no directory is not read. */
+	struct bulk_policy policy = {.batch = 1, .entry = bulk_entry_cb, .meta = bulk_meta_cb, .enter = bulk_enter_cb};
+	struct bulk_dir odd = {.parentfd = topfd, .name = "w0/x0/loop"};
+	struct bulk_seen seen = {0};
+	bulk_sync_read(bulk, &policy, &odd, 1, &seen);
+	CU_ASSERT_TRUE(odd.error == ENOTDIR || odd.error == ELOOP);
+	bulk_sync_free(bulk);
+	remove_tree();
+}
+
+static const struct unit_test tests[] = {
+	{"frontier: order", test_frontier_order},
+	{"frontier: newest in turn", test_frontier_newest},
+	{"frontier: memory is what waits", test_frontier_compacts},
+	{"frontier: drop and clear", test_frontier_drop},
+	{"paths", test_paths},
+	{"search with few descriptors", test_search},
+	{"search that is ended", test_search_ends},
+	{"bulk read", test_bulk},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_bfs = {"bfs", tests};
