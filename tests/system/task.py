@@ -7,7 +7,11 @@ import gm
 root = gm.Root()
 gm.tmpfs(root / "common/x")
 jail = gm.tmpfs(root / "jail")
-gm.mkdir(root / "jail/inner")
+gm.install_program(jail)
+gm.tmpfs(jail + "/in/side")
+gm.tmpfs(jail + "/in/side/more")
+gm.mkdir(root / "plain/dir")
+gm.tmpfs(root / "plain/dir/m")
 root.enter()
 ready, end = os.pipe(), os.pipe()
 pid = gm.fork()
@@ -22,7 +26,6 @@ if pid == 0:
     os.write(ready[1], b"x")
     os.read(end[0], 1)
     gm.done()
-os.close(ready[1])
 os.read(ready[0], 1)
 expected = {}
 with open("/tmp/table", encoding="ascii") as f:
@@ -43,6 +46,29 @@ for names in ("hint", "walk", "pure"):
                       f"--task, {names}: {point}: {row}")
         elif row and names != "pure":
             gm.expect("hidden" in gm.row_states(row), f"--task, {names}: {point}: {row}")
+
+# A process of this namespace whose root is elsewhere: a mount, a directory.
+for top in (b"/jail", b"/plain/dir"):
+    pid2 = gm.fork()
+    if pid2 == 0:
+        os.chroot(top)
+        os.chdir("/")
+        os.write(ready[1], b"x")
+        os.read(end[0], 1)
+        gm.done()
+    os.read(ready[0], 1)
+    seen = {line.id: gm.shown(line.point[len(top):] or b"/") for line in gm.oracle()
+            if gm.within(line.point, top)}
+    for names in ("hint", "walk"):
+        result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--names=" + names, "--task", str(pid2))
+        if result.status != 0:
+            gm.fail(f"--task in {top}, {names}: status {result.status}: {result.err[-300:]}")
+            continue
+        inside = {gm.row_id(row): row["target"] for row in result.rows()
+                  if gm.row_states(row) == {"ok"} and gm.row_id(row) in seen}
+        gm.expect(inside == seen, f"--task in {top}, {names}: {inside} instead of {seen}")
+    os.kill(pid2, 9)
+    os.waitpid(pid2, 0)
 result = gm.getmnt("--task", "999999")
 gm.expect(result.status == 1 and b"999999" in result.err, f"a dead PID: {result.err}")
 os.write(end[1], b"x")
