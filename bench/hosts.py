@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Mount hierarchies to measure discovery on, built in a private mount namespace.
 
-Each builder makes a tree below a directory and mounts what belongs there.
-They are deterministic: the same sizes and seed give the same tree.
+Each builder fills a directory, which should be the root of a mount, mounts
+what belongs there and returns a Host.  They are deterministic: the same
+sizes and seed give the same tree, up to the order in which a file system
+lists a directory.
 """
 import ctypes
 import os
@@ -11,6 +13,7 @@ import random
 
 _libc = ctypes.CDLL(None, use_errno=True)
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
+MNT_DETACH = 2
 
 
 def mount(source, target, fstype, flags=0, data=None):
@@ -22,109 +25,214 @@ def mount(source, target, fstype, flags=0, data=None):
         raise OSError(error, os.strerror(error), target)
 
 
+def detach(target):
+    """umount2(2) of a mount and all below it; what is in use goes later."""
+    if _libc.umount2(os.fsencode(target), MNT_DETACH) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error), target)
+
+
 def private_namespace():
     """Enter a mount namespace of our own (CLONE_NEWNS)."""
     if _libc.unshare(0x00020000) != 0:
-        raise OSError(ctypes.get_errno(), "unshare")
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error), "unshare")
     mount(None, "/", None, MS_REC | MS_PRIVATE)
 
 
-def grow(top, dirs, files, rng, fanout=8, depth=9):
-    """A tree of about `dirs` directories with `files` files a directory,
-    shaped as a system's: wide at some places, deep at others."""
-    made = [top]
-    levels = {top: 0}
-    count = 0
-    while count < dirs:
-        # Prefer young directories: gives depth; a few old ones: gives width.
-        parent = made[rng.randrange(max(0, len(made) - 400), len(made))] if rng.random() < 0.7 \
-            else made[rng.randrange(len(made))]
-        if levels[parent] >= depth:
-            continue
-        for _ in range(rng.randint(1, fanout)):
-            path = f"{parent}/{rng.getrandbits(32):08x}"
-            try:
-                os.mkdir(path)
-            except FileExistsError:
+class Host:
+    """What was built: `dirs`, `files`, directories without any below them
+    (`ends`), the deepest level, and the mount points in order."""
+
+    def __init__(self, top):
+        self.top = top
+        self.dirs = self.files = self.ends = self.deepest = 0
+        self.points = []
+        self.opaque = set()      # points below which no times are set
+
+    def mkdir(self, path):
+        """A directory with those above it."""
+        if os.path.isdir(path):
+            return path
+        self.mkdir(os.path.dirname(path))
+        os.mkdir(path)
+        self.dirs += 1
+        self.deepest = max(self.deepest, path.count("/") - self.top.count("/"))
+        return path
+
+    def touch(self, path):
+        """An empty file, by one call."""
+        os.mknod(path, 0o100644)
+        self.files += 1
+
+    def mount(self, source, point, fstype, data, opaque=False):
+        """A mount on a directory made for it."""
+        mount(source, self.mkdir(point), fstype, 0, data)
+        self.points.append(point)
+        if opaque:
+            self.opaque.add(point)
+
+    def grow(self, top, dirs, files, rng, fanout=8, depth=9):
+        """Add a tree of `dirs` directories with `files` files in each on
+        average (many have none, some have many), shaped as a system's: most
+        directories are near others made at the time, some are anywhere, and
+        about half have none below them."""
+        made, levels, parents = [top], [0], set()
+        base = top.count("/") - self.top.count("/")
+        while len(made) <= dirs:
+            at = rng.randrange(max(0, len(made) - 400) if rng.random() < 0.7 else 0, len(made))
+            if levels[at] >= depth:
                 continue
-            made.append(path)
-            levels[path] = levels[parent] + 1
-            count += 1
-            for i in range(files):
-                os.close(os.open(f"{path}/f{i}", os.O_CREAT | os.O_WRONLY, 0o644))
-            if count >= dirs:
-                break
-    return made
+            parents.add(at)
+            for _ in range(min(rng.randint(1, fanout), dirs + 1 - len(made))):
+                path = f"{made[at]}/{rng.getrandbits(40):010x}"
+                os.mkdir(path)
+                made.append(path)
+                levels.append(levels[at] + 1)
+                for i in range(int(rng.expovariate(1 / (files + 0.5))) if files else 0):
+                    self.touch(f"{path}/f{i}")
+        self.dirs += len(made) - 1
+        self.ends += len(made) - len(parents)
+        self.deepest = max(self.deepest, base + max(levels))
+        return made
+
+    def told(self):
+        """The shape, in words."""
+        return (f"{self.dirs:,} directories ({100 * self.ends // max(1, self.dirs)} % of them "
+                f"without any below), {self.files:,} files, {len(self.points):,} mounts, "
+                f"deepest level {self.deepest}")
 
 
-def figure4(top, dirs=170000, files=0, mounts=34, seed=4):
+def figure4(top, dirs=170000, files=3, mounts=34, seed=4):
     """Smith's Figure 4 at the size of today: file systems near the root, some
-    with file systems below them, in a large root."""
+    with file systems below them.  Of the directories 12 % lie in the root
+    and the others in file systems that carry none, as on a machine whose
+    users' files are not on its root; this share, and nothing else, is what
+    getmnt1/getmnt2 shows."""
     rng = random.Random(seed)
-    for name in ("usr", "var", "home", "opt", "etc", "srv"):
-        os.mkdir(f"{top}/{name}")
-        grow(f"{top}/{name}", dirs // 6, files, rng)
-    names = ["tmp", "proj", "usr/src", "usr/spool", "var/log", "var/tmp", "home/a", "home/b"]
-    points = []
-    for i in range(mounts):
-        if i < len(names):
-            point = f"{top}/{names[i]}"
-        elif i % 3 == 0 and points:
-            point = f"{points[rng.randrange(len(points))]}/m{i}"
-        else:
-            point = f"{top}/srv/n{i}"
-        os.makedirs(point, exist_ok=True)
-        mount("tmpfs", point, "tmpfs", 0, "size=1m")
-        points.append(point)
+    host = Host(top)
+    inner = dirs * 12 // 100
+    for name in ("usr", "var", "etc", "opt"):
+        host.mkdir(f"{top}/{name}")
+        host.grow(f"{top}/{name}", inner // 4, files, rng)
+    names = ["tmp", "boot", "usr/src", "usr/spool", "usr/spool/mail", "var/log", "var/tmp",
+             "home", "proj", "srv"]
+    names += [f"home/{c}" for c in "abcdefgh"]
+    names += [f"proj/{c}" for c in "abcdefgh"]
+    names += [f"srv/{c}" for c in "abcdefgh"]
+    names = names[:mounts]
+    leaves = [n for n in names if not any(m.startswith(n + "/") for m in names)]
+    for name in names:
+        host.mount("tmpfs", f"{top}/{name}", "tmpfs", "size=1g,nr_inodes=4m")
+        if name in leaves:
+            host.grow(f"{top}/{name}", (dirs - inner) // len(leaves), files, rng)
+    return host
 
 
-def container_host(top, dirs=20000, overlays=500, tmpfs=500, seed=5):
-    """A container host: overlays at depth 6, secrets on tmpfs at depth 8."""
+def container_host(top, dirs=20000, overlays=500, tmpfs=500, files=3, seed=5):
+    """A container host: a system of `dirs` directories; images, whose layers
+    lie unpacked beside the containers' overlays, at depth 6; pods with
+    tokens on tmpfs at depth 8."""
     rng = random.Random(seed)
-    for name in ("usr", "etc", "opt", "home", "srv"):
-        os.mkdir(f"{top}/{name}")
-        grow(f"{top}/{name}", dirs // 5, 2, rng)
-    os.makedirs(f"{top}/var/cache")
-    grow(f"{top}/var/cache", dirs // 10, 2, rng)
-    store = f"{top}/var/lib/containers/storage/overlay"
-    os.makedirs(store)
-    lower = f"{store}/base/diff"
-    os.makedirs(lower)
-    grow(lower, 50, 1, rng)
-    for i in range(overlays):
-        home = f"{store}/{rng.getrandbits(64):016x}"
-        for name in ("diff", "work", "merged"):
-            os.makedirs(f"{home}/{name}")
-        mount("overlay", f"{home}/merged", "overlay", 0,
-              f"lowerdir={lower},upperdir={home}/diff,workdir={home}/work")
-    pods = f"{top}/var/lib/kubelet/pods"
-    for i in range(tmpfs):
-        pod = f"{pods}/{rng.getrandbits(64):016x}"
-        for name in ("containers/app", "etc-hosts.d", "plugins", "volumes/projected/token"):
-            os.makedirs(f"{pod}/{name}")
-        mount("tmpfs", f"{pod}/volumes/projected/token", "tmpfs", 0, "size=64k")
+    host = Host(top)
+    for name, share in (("usr", 60), ("etc", 5), ("opt", 15), ("home", 10), ("var/cache", 10)):
+        host.mkdir(f"{top}/{name}")
+        host.grow(f"{top}/{name}", dirs * share // 100, files, rng)
+
+    store = host.mkdir(f"{top}/var/lib/docker/overlay2")
+    images = []
+    for _ in range(max(1, overlays // 12)):
+        layers = []
+        for layer in range(4):
+            home = f"{store}/{rng.getrandbits(256):064x}"
+            host.mkdir(f"{home}/diff")
+            host.mkdir(f"{home}/work")
+            host.touch(f"{home}/link")
+            host.grow(f"{home}/diff", 300 if layer == 0 else rng.randint(2, 40), files, rng)
+            layers.insert(0, f"{home}/diff")
+        images.append(layers)
+    pods = host.mkdir(f"{top}/var/lib/kubelet/pods")
+    for i in range(max(overlays, tmpfs)):
+        if i < overlays:
+            home = f"{store}/{rng.getrandbits(256):064x}"
+            host.mkdir(f"{home}/diff")
+            host.mkdir(f"{home}/work")
+            host.grow(f"{home}/diff", rng.randint(0, 6), files, rng)
+            lower = ":".join(images[rng.randrange(len(images))])
+            host.mount("overlay", f"{home}/merged", "overlay",
+                       f"lowerdir={lower},upperdir={home}/diff,workdir={home}/work", True)
+        if i < tmpfs:
+            pod = f"{pods}/{rng.getrandbits(128):032x}"
+            host.mkdir(f"{pod}/containers/app")
+            host.touch(f"{pod}/containers/app/{rng.getrandbits(32):08x}")
+            host.mkdir(f"{pod}/plugins/kubernetes.io~empty-dir/wrapped_token")
+            host.touch(f"{pod}/etc-hosts")
+            host.mkdir(f"{pod}/volumes/kubernetes.io~empty-dir/tmp")
+            point = f"{pod}/volumes/kubernetes.io~projected/kube-api-access"
+            host.mount("tmpfs", point, "tmpfs", "size=64k")
+            host.mkdir(f"{point}/..data")
+    return host
 
 
 def deep(top, files=300000, per_dir=10, seed=6):
     """One mount 12 levels down in an INTERNAL file system of many files."""
     rng = random.Random(seed)
-    made = grow(top, files // per_dir, per_dir, rng, depth=14)
-    path = top
-    for level in range(11):
-        path += f"/level{level}"
-        os.mkdir(path)
-    point = f"{path}/mount"
-    os.mkdir(point)
-    mount("tmpfs", point, "tmpfs", 0, "size=1m")
-    return made
+    host = Host(top)
+    made = host.grow(top, files // per_dir, per_dir, rng, depth=14)
+    base = top.count("/")
+    path = rng.choice([p for p in made if p.count("/") - base == 4])
+    while path.count("/") - base < 11:
+        path += f"/{rng.getrandbits(40):010x}"
+    host.mount("tmpfs", f"{path}/{rng.getrandbits(40):010x}", "tmpfs", "size=1m")
+    return host
 
 
-def flat(top, mounts):
-    """Many mounts side by side."""
+def plain(top, dirs=100000, files=10, mounts=0, seed=7):
+    """A tree with no mount in it, or with a few."""
+    rng = random.Random(seed)
+    host = Host(top)
+    made = host.grow(top, dirs, files, rng)
     for i in range(mounts):
+        host.mount("tmpfs", f"{rng.choice(made)}/mount{i}", "tmpfs", "size=64k")
+    return host
+
+
+def flat(top, have, mounts, bind=None):
+    """Mounts number `have` up to `mounts` side by side: tmpfs, or binds of
+    one directory."""
+    for i in range(have, mounts):
         point = f"{top}/{i:06d}"
         os.mkdir(point)
-        mount("tmpfs", point, "tmpfs", 0, "size=64k")
+        if bind:
+            mount(bind, point, None, MS_BIND)
+        else:
+            mount("tmpfs", point, "tmpfs", 0, "size=64k")
+
+
+def set_times(host, how, seed=8):
+    """Times of change of all directories outside overlays.
+
+    shuffled  drawn from two years, whatever a directory holds
+    adverse   shuffled, and those above a mount are older than all others
+    """
+    rng = random.Random(seed)
+    now = 1_700_000_000
+    above = set()
+    for point in host.points:
+        while len(point) > len(host.top):
+            above.add(point)
+            point = os.path.dirname(point)
+    work = [host.top]
+    while work:
+        path = work.pop()
+        if path in host.opaque:
+            continue
+        with os.scandir(path) as entries:
+            work += [e.path for e in entries if e.is_dir(follow_symlinks=False)]
+        when = now - rng.randrange(2 * 365 * 86400)
+        if how == "adverse" and path in above:
+            when -= 10 * 365 * 86400
+        os.utime(path, (when, when))
 
 
 BUILDERS = {"figure4": figure4, "container": container_host, "deep": deep}
