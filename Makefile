@@ -17,6 +17,7 @@
 #
 # Beyond it:
 # make check-asan      units, cases and system under ASan and UBSan
+# make check-tsan      units, and walks by several threads, under TSan
 # make check-valgrind  units and cases under valgrind memcheck
 # make distcheck       build, test, install and uninstall what git would hand out
 # make bench           what each algorithm costs: bench/run
@@ -166,6 +167,13 @@ check-asan: | $(AFTER_DEPS)
 		"asan-unit: $(MAKE) --no-print-directory VARIANT=asan check-unit" \
 		"asan-cases: $(MAKE) --no-print-directory VARIANT=asan check-cases" \
 		"asan-system: $(MAKE) --no-print-directory VARIANT=asan check-system"
+
+.PHONY: check-tsan
+check-tsan: | $(AFTER_DEPS)
+	@$(SUBMAKE) VARIANT=tsan binaries
+	+@build-aux/tally \
+		"tsan-unit: $(MAKE) --no-print-directory VARIANT=tsan check-unit" \
+		"tsan-threads: $(MAKE) --no-print-directory VARIANT=tsan check-system TESTS='container_host deep_internal fstypes'"
 
 # valgrind 3.19 knows neither listmount and statmount nor openat2.
 VALGRIND := valgrind -q --suppressions=tests/lib/valgrind.supp --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite

@@ -26,4 +26,5 @@ for i in range(100):
     gm.bind(f"{images}/layers/l9", f"{pod}subpath/data/x{i % 7}/y")
 root.enter()
 gm.check("container host")
+gm.check("container host, four threads", args=("--threads=4",), nested=False)
 gm.done()

@@ -13,6 +13,7 @@ for i in range(30):
 gm.tmpfs(f"{top}/a17/b21/c/d/" + "/".join(f"l{i}" for i in range(8)))
 root.enter()
 gm.check("12 levels down")
+gm.check("12 levels down, four threads", args=("--threads=4",), nested=False)
 result = gm.getmnt("-J", "--names=walk", "--stats=json", "--threads=1", "--prune=-nlink")
 without = result.stats()["dirs"]
 result = gm.getmnt("-J", "--names=walk", "--stats=json", "--threads=1")

@@ -29,4 +29,5 @@ for top in (ext4, xfs, squash, over, ro):
     gm.bind(f"{ext4}/d3/file", f"{top}/d3/file")
 root.enter()
 gm.check("types")
+gm.check("types, four threads", args=("--threads=4",), nested=False)
 gm.done()
