@@ -1,0 +1,18 @@
+# getmnt(8): help and version on standard output; messages on standard error;
+# words kept for later; an empty environment.
+for args in --help -h --version -V --list-columns "discover --help"; do
+	# shellcheck disable=SC2086
+	getmnt $args >out 2>err
+	echo "$args: status $?, $(wc -l <err) lines of messages, $([ -s out ] && echo text)"
+done
+for word in audit fstab profile recover search; do
+	getmnt "$word" >out 2>&1
+	echo "$word: status $?: $(cat out)"
+done
+getmnt -F "$(table cli/host)" -- audit
+echo "status $?"
+env -i "$GETMNT" -F "$(table cli/host)" -n -l -o TARGET | wc -l
+GETMNT_DISABLE=nosuchword,listmount,statx-mntid,openat2,uring getmnt -V | sed -n '3s/ (switched off by GETMNT_DISABLE)/ OFF/gp'
+for word in listmount statx-mntid openat2 nosuchword; do
+	GETMNT_DISABLE=$word getmnt -V | sed -n 3p | tr , '\n' | grep -c GETMNT_DISABLE
+done

@@ -1,0 +1,27 @@
+# The keys of --stats=json, and of a JSON document, are a promise.
+getmnt -J -F "$(table cli/should-fail-lines)" --explain --boundaries --stats=json >out 2>err
+echo "status $?"
+tail -n 1 err >stats
+python3 - <<'PY'
+import json
+def show(what, value):
+    print(what + ":", *value)
+stats = json.load(open("stats"))
+show("stats", stats)
+show("calls", stats["calls"])
+show("named", stats["named"])
+show("states", stats["states"])
+show("stats rules", stats["rules"])
+print(sum(stats["calls"].values()) == stats["total_calls"])
+document = json.load(open("out"))
+show("document", document)
+show("row", document["filesystems"][0])
+show("problem", document["problems"][0])
+show("rule", document["rules"][0])
+print(document["complete"], document["incomplete_reasons"], document["schema"])
+PY
+for args in "-F nosuchfile" "-F $(table cli/host) -t xyzfs"; do
+	# shellcheck disable=SC2086
+	getmnt -J $args 2>/dev/null | python3 -c 'import json, sys; print(list(json.load(sys.stdin)))'
+done
+getmnt -J --nosuch 2>/dev/null | wc -c
