@@ -13,6 +13,4 @@ getmnt -F "$(table cli/host)" -- audit
 echo "status $?"
 env -i "$GETMNT" -F "$(table cli/host)" -n -l -o TARGET | wc -l
 GETMNT_DISABLE=nosuchword,listmount,statx-mntid,openat2,uring getmnt -V | sed -n '3s/ (switched off by GETMNT_DISABLE)/ OFF/gp'
-for word in listmount statx-mntid openat2 nosuchword; do
-	GETMNT_DISABLE=$word getmnt -V | sed -n 3p | tr , '\n' | grep -c GETMNT_DISABLE
-done
+GETMNT_DISABLE=openat2,nosuchword,listmount getmnt -V | sed -n 3p | tr , '\n' | grep -o "no .*(switched off"

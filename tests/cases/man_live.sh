@@ -17,9 +17,9 @@ getmnt -q --names=kernel --kernel=mountinfo --stats=json 2>&1 |
 calls = json.load(sys.stdin)["calls"]
 print("statx", calls["statx"] <= 2, "getdents64", calls["getdents64"], "fstatfs", calls["fstatfs"])'
 getmnt -q --names=walk --search-limit=1 --stats=json 2>&1 >/dev/null |
-	python3 -c 'import json, sys; print(json.load(sys.stdin)["dirs"])'
-# Sizes only where they are asked for.
+	python3 -c 'import json, sys; print(json.load(sys.stdin)["dirs"] <= 1)'
+# Sizes are read only where they are asked for.
 for columns in TARGET SIZE; do
-	getmnt -M / -n -o $columns --stats=json 2>&1 >/dev/null |
-		python3 -c 'import json, sys; print(json.load(sys.stdin)["calls"]["fstatfs"])'
+	getmnt -M / -n -o $columns --stats=json 2>&1 >/dev/null | tail -n 1 |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)["calls"]["fstatfs"] <= (sys.argv[1] == "SIZE"))' $columns
 done

@@ -20,7 +20,8 @@ try -l -o +NODE -M /
 try -D -l -t ext4,tmpfs
 try -I -l -t ext4
 try -l -o TARGET,KIND,SIZE,UNIQ-ID,TID,NS -M /home
-try -l -o VFS-OPTIONS --vfs-all -M /
+echo "== --vfs-all"
+getmnt -F "$host" -n -l -o VFS-OPTIONS --vfs-all -M / | grep -oE '^rw|,(exec|suid|dev|atime|relatime),' | head -n 3
 try -l -o SOURCE -c -M /home
 try -l -o SOURCE -e -M /home
 try -C -M /home -o TARGET
