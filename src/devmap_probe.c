@@ -30,15 +30,12 @@ static int devmap_node_open(struct devmap *map, const char *name, int flags)
 /** The number of an open block device.  @return 0, or -1 with ENOTBLK. */
 static int devmap_fd_number(struct devmap *map, int fd, uint32_t *major, uint32_t *minor)
 {
-	struct k_statx st;
-	if (os_statx(map->os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, K_STATX_TYPE, &st) != 0)
-		return -1;
-	if (!S_ISBLK(st.mode)) {
-		errno = ENOTBLK;
+	unsigned type = os_file_type(map->os, fd, major, minor);
+	if (type != S_IFBLK) {
+		if (type != 0)
+			errno = ENOTBLK;
 		return -1;
 	}
-	*major = st.rdev_major;
-	*minor = st.rdev_minor;
 	return 0;
 }
 

@@ -56,7 +56,7 @@ int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **
 		return -1;
 
 	int rc = -1;
-	unsigned type = os_file_type(os, fd);
+	unsigned type = os_file_type(os, fd, NULL, NULL);
 	if (type != S_IFREG && type != S_IFIFO) {
 		errno = type == S_IFDIR ? EISDIR : ENOTSUP;
 		goto out;

@@ -14,7 +14,6 @@
 
 /* System calls; the same numbers on every architecture but alpha. */
 #define K_NR_openat2     437   /* 5.6 */
-#define K_NR_pidfd_open  434   /* 5.3 */
 #define K_NR_statmount   457   /* 6.8 */
 #define K_NR_listmount   458   /* 6.8 */
 

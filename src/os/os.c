@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -24,11 +25,9 @@ static const char *const os_names[OS_NCALLS] = {
 	[OS_READ] = "read",           [OS_CLOSE] = "close",
 	[OS_READLINK] = "readlinkat", [OS_LISTMOUNT] = "listmount",
 	[OS_STATMOUNT] = "statmount", [OS_STATFS] = "fstatfs",
-	[OS_FCNTL] = "fcntl",         [OS_FCHDIR] = "fchdir",
-	[OS_GETCWD] = "getcwd",       [OS_RLIMIT] = "prlimit64",
-	[OS_PIDFD] = "pidfd_open",    [OS_POLL] = "poll",
-	[OS_UNAME] = "uname",         [OS_AFFINITY] = "sched_getaffinity",
-	[OS_FSTAT] = "newfstatat",
+	[OS_FCNTL] = "fcntl",         [OS_RLIMIT] = "prlimit64",
+	[OS_POLL] = "poll",           [OS_UNAME] = "uname",
+	[OS_FSTAT] = "newfstatat",    [OS_AFFINITY] = "sched_getaffinity",
 };
 
 const char *os_call_name(enum os_call call)
@@ -136,13 +135,17 @@ ssize_t os_read(struct os *os, int fd, void *buf, size_t size)
 	return n;
 }
 
-unsigned os_file_type(struct os *os, int fd)
+unsigned os_file_type(struct os *os, int fd, uint32_t *major_out, uint32_t *minor_out)
 {
-	/* The C library calls newfstatat for it; statx is counted as the look
-	   at a mount that it is elsewhere. */
 	struct stat st;
 	++os->calls[OS_FSTAT];
-	return fstat(fd, &st) == 0 ? st.st_mode & S_IFMT : 0;
+	if (fstat(fd, &st) != 0)
+		return 0;
+	if (major_out)
+		*major_out = major(st.st_rdev);
+	if (minor_out)
+		*minor_out = minor(st.st_rdev);
+	return st.st_mode & S_IFMT;
 }
 
 int os_wait_readable(struct os *os, int fd)

@@ -33,10 +33,7 @@ enum os_call {
 	OS_STATMOUNT,
 	OS_STATFS,
 	OS_FCNTL,
-	OS_FCHDIR,
-	OS_GETCWD,
 	OS_RLIMIT,
-	OS_PIDFD,
 	OS_POLL,
 	OS_UNAME,
 	OS_AFFINITY,
@@ -125,8 +122,14 @@ ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
 /** read(2).  @return bytes, 0 at the end, or -1. */
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size);
 
-/** The type of an open file: S_IFREG, S_IFDIR ...; 0 on error. */
-unsigned os_file_type(struct os *os, int fd);
+/**
+ * The type of an open file: S_IFREG, S_IFDIR ...; 0 on error.
+ *
+ * @major, minor [out]
+ *         The number of a device; may be NULL.
+ * By fstat(2), so that every statx counted is a look at a mount or an entry.
+ */
+unsigned os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *minor);
 
 /** Wait until a pipe can be read, or has ended.  @return 0, or -1. */
 int os_wait_readable(struct os *os, int fd);
