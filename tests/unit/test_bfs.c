@@ -281,7 +281,7 @@ static struct bfs_stats search(enum bfs_order order, unsigned threads, unsigned 
                                struct seen *seen, int expect, const char *disable)
 {
 	struct os os;
-	os_init(&os, disable);
+	os_init(&os, disable ? disable : getenv("GETMNT_DISABLE"));
 	struct bfs_policy policy = {
 		.order = order,
 		.statx_mask = K_STATX_TYPE,
@@ -381,7 +381,7 @@ static void test_bulk(void)
 {
 	make_tree();
 	struct os os;
-	os_init(&os, NULL);
+	os_init(&os, getenv("GETMNT_DISABLE"));
 	struct bulk *bulk = bulk_sync_new(&os);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(bulk);
 	for (unsigned batch = 1; batch <= 100; batch += 33) {

@@ -118,7 +118,11 @@ static struct run discover_top(const struct discover_opts *given, const char *di
 	struct run run = {0};
 	struct discover_opts opts = *given;
 	struct os os;
-	os_init(&os, disable);
+	/* The environment's list holds too: valgrind knows not every call. */
+	char both[128];
+	const char *env = getenv("GETMNT_DISABLE");
+	snprintf(both, sizeof(both), "%s,%s", disable ? disable : "", env ? env : "");
+	os_init(&os, both);
 	struct mount_table *table = table_read_kernel(&os, TABLE_AUTO, MF_ALL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
 	opts.rootfd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -287,6 +291,12 @@ static void test_rule_unlooked(void)
 {
 	BEGIN();
 	dirs("d%d/sub", 20);
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	if (!(os.caps & OSC_OPENAT2)) {
+		end();
+		UNIT_SKIP("no openat2 here");
+	}
 	struct run on = walk(DA_GETMNT1, 0), off = walk(DA_GETMNT1, RULE(DR_UNLOOKED));
 	CU_ASSERT_EQUAL(on.dirs, 41);
 	CU_ASSERT_EQUAL(off.dirs, 41);
