@@ -322,7 +322,7 @@ static int dsc_establish(struct dsc *dsc)
 		for (uint32_t i = 0; i < tree->count; ++i) {
 			const char *name = dsc_kernel_name(dsc, i);
 			dsc_name(dsc, i, name, name ? MT_NAMED_KERNEL : MT_NAMED_NONE);
-			if (!(tree->nodes[i].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DELETED)))
+			if (!(tree->nodes[i].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE)))
 				mtree_state(tree, i, MT_UNTESTED);
 		}
 		return 0;

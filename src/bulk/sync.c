@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +20,7 @@ enum { SYNC_BUFFER = 32 * 1024 };
 
 struct bulk {
 	struct os *os;
-	union {
-		char buf[SYNC_BUFFER];
-		struct k_dirent align;
-	};
+	alignas(struct k_dirent) char buf[SYNC_BUFFER];
 	struct bulk_entry *wanted;   /* entries of this buffer that wait for metadata */
 	size_t nwanted, wanted_size;
 };

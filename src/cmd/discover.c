@@ -230,6 +230,40 @@ static int judge_status(const struct run *run)
 	return CX_OK;
 }
 
+enum { REPORTED_ODD = 5 };
+
+/**
+ * Report mounts whose IDs make no tree.  One parent may be missing, which is
+ * what the root is mounted on.
+ */
+static void report_odd(struct run *run)
+{
+	const struct mtree *tree = &run->d->tree;
+	const struct mt_node *above = NULL;
+	unsigned reported = 0;
+	for (uint32_t i = 0; i < tree->count && tree->odd; ++i) {
+		const struct mt_node *node = &tree->nodes[i];
+		const struct mount *m = node->mount;
+		if (node->odd == MT_ODD_MISSING_PARENT && (!above || above->mount->parent_key == m->parent_key)) {
+			above = node;
+			continue;
+		}
+		if (!node->odd || node->gone)
+			continue;
+		if (!(node->odd & MT_ODD_MISSING_PARENT))
+			run_incomplete(run, "IDs of the table make no tree");
+		if (++reported > REPORTED_ODD)
+			continue;
+		const char *what = node->odd & MT_ODD_DUPLICATE ? "is the ID of another mount too"
+		                   : node->odd & MT_ODD_CYCLE   ? "is its own ancestor"
+		                                                : "has a parent that is not in the table";
+		message(run->table_name, "mount %u on %s %s; shown as a root", m->id,
+		        m->point ? m->point : "an unknown point", what);
+	}
+	if (reported > REPORTED_ODD)
+		message(run->table_name, "%u more mounts are not where their IDs say", reported - REPORTED_ODD);
+}
+
 static void debug_run(const struct run *run)
 {
 	message("debug", "table %s: %zu mounts, %zu problems, %u vanished, %u times read again, "
@@ -260,6 +294,8 @@ static int run_find(struct run *run, struct picks *picks)
 	bool file = run->table->source == TABLE_FSTAB || run->table->source == TABLE_MTAB;
 	if (!file)
 		status = run_discover(run);
+	if (run->d)
+		report_odd(run);
 	if (o->debug && !status)
 		debug_run(run);
 	return status ? status : filter_pick(run, picks);

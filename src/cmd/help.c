@@ -187,7 +187,7 @@ void options_completion(FILE *out)
 	fputs(")\n\t\treturn ;;\n\tesac\n\n\tcase $cur in\n\t-*)\n\t\tmapfile -t COMPREPLY < <(compgen -W '", out);
 	const char *blank = "";
 	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
-		if (row->group == OG_HIDDEN || row->how == OH_REFUSED)
+		if (row->group == OG_HIDDEN)
 			continue;
 		if (row->letter)
 			fprintf(out, "%s-%c --%s", blank, row->letter, row->name);

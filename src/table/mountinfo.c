@@ -209,6 +209,8 @@ static const char *parse_line(struct rest rest, struct mount *m)
 		return "root: missing";
 	if (!take_field(&rest, &s[S_POINT]) || s[S_POINT].n == 0)
 		return "mount point: missing";
+	if (*s[S_POINT].at != '/')
+		return "mount point: no absolute path";
 	if (!take_field(&rest, &s[S_VFS_OPTS]) || s[S_VFS_OPTS].n == 0)
 		return "mount options: missing";
 	if (!take_optional(&rest, &s[S_OPT_FIELDS], m))

@@ -1,3 +1,4 @@
 # Missing parents, cycles and IDs that occur twice: told, not followed.
-status -F "$(table cli/odd)" -l -o TARGET,SOURCE,ID,PARENT,STATE
+cp "$(table cli/odd)" odd
+status -F odd -l -o TARGET,SOURCE,ID,PARENT,STATE
 status -F "$(table cli/chroot)" -o TARGET,ID,PARENT

@@ -874,6 +874,10 @@ static void test_real_btrfs(void)
 	char path[3][128], point[128], other[128], options[64];
 	struct loop loops[3] = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
 	bool one = false, two = false;
+	/* New ones each time: the kernel remembers the devices of the last. */
+	char uuid[2][40];
+	snprintf(uuid[0], sizeof(uuid[0]), "22222222-2222-3333-4444-%012lx", (long)getpid());
+	snprintf(uuid[1], sizeof(uuid[1]), "33333333-2222-3333-4444-%012lx", (long)getpid());
 	snprintf(point, sizeof(point), "%s/one", root);
 	snprintf(other, sizeof(other), "%s/two", root);
 	mkdir(point, 0755);
@@ -887,11 +891,11 @@ static void test_real_btrfs(void)
 			goto out;
 		}
 	}
-	if (!run("mkfs.btrfs -q -f -L single -U 22222222-2222-3333-4444-555555555555 %s >/dev/null",
-	         loops[0].path)
+	if (!run("mkfs.btrfs -q -f -L single -U %s %s >/dev/null",
+	         uuid[0], loops[0].path)
 	    || !run("mkfs.btrfs -q -f -d raid1 -m raid1 -L pair"
-	            " -U 33333333-2222-3333-4444-555555555555 %s %s >/dev/null",
-	            loops[1].path, loops[2].path)) {
+	            " -U %s %s %s >/dev/null",
+	            uuid[1], loops[1].path, loops[2].path)) {
 		unit_skip("no mkfs.btrfs");
 		goto out;
 	}
@@ -909,7 +913,7 @@ static void test_real_btrfs(void)
 	const struct devmap_tags *tags = devmap_tags(map, 0, minor(st.st_dev), loops[0].path);
 	SAME(tags->name, loops[0].path);
 	SAME(tags->type, "btrfs");
-	SAME(tags->uuid, "22222222-2222-3333-4444-555555555555");
+	SAME(tags->uuid, uuid[0]);
 	SAME(tags->label, "single");
 	SAME(tags->origin, "probe");
 	CU_ASSERT_FALSE(tags->multi_device);
@@ -919,7 +923,7 @@ static void test_real_btrfs(void)
 	for (int i = 1; i < 3; ++i) {
 		tags = devmap_tags(map, 0, minor(st.st_dev), loops[i].path);
 		SAME(tags->name, loops[i].path);
-		SAME(tags->uuid, "33333333-2222-3333-4444-555555555555");
+		SAME(tags->uuid, uuid[1]);
 		CU_ASSERT_TRUE(tags->multi_device);
 	}
 	const char *backing = NULL;
@@ -932,7 +936,7 @@ static void test_real_btrfs(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
 	tags = devmap_tags(map, 0, minor(st.st_dev), loops[1].path);
 	SAME(tags->origin, "sysfs");
-	SAME(tags->uuid, "33333333-2222-3333-4444-555555555555");
+	SAME(tags->uuid, uuid[1]);
 	SAME(tags->label, "pair");
 	CU_ASSERT_TRUE(tags->multi_device);
 out:
