@@ -188,14 +188,14 @@ class Bench:
         """getmnt1 over a plain tree beside find."""
         rows = []
         for what, args in (("no files", {"files": 0}), ("files", {"files": 10}),
-                           ("files, 1 mount", {"files": 10, "mounts": 1})):
-            if what != "files, 1 mount":
-                self.say(f"walk: building: {what}")
-                top = self.tree()
-                host = hosts.plain(top, **self.sizes["walk"], **args)
-            else:
-                hosts.mount("tmpfs", next(e.path for e in os.scandir(top) if e.is_dir()), "tmpfs")
+                           ("files, 1 mount", None)):
             try:
+                if what != "files, 1 mount":
+                    self.say(f"walk: building: {what}")
+                    top = self.tree()
+                    host = hosts.plain(top, **self.sizes["walk"], **args)
+                else:
+                    host.mount("tmpfs", f"{top}/mount", "tmpfs", None)
                 find = Row("find -xdev -type d", [FIND, top, "-xdev", "-type", "d"])
                 walks = [self.walk("getmnt1", top, "getmnt1", bound=False),
                          self.walk("getmnt1, 1 thread", top, "getmnt1", threads=1, bound=False)]
