@@ -216,7 +216,8 @@ bool bfs_path_is(const struct bfs_at *at, const char *path)
 /** Open one name with O_PATH, through no link. */
 static int open_step(struct bfs *bfs, int dirfd, const char *path, bool same_mount)
 {
-	int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+	/* Without O_DIRECTORY, which would trigger an automount put there. */
+	int flags = O_PATH | O_NOFOLLOW;
 	if (bfs->os->caps & OSC_OPENAT2) {
 		uint64_t resolve = K_RESOLVE_NO_SYMLINKS | (same_mount ? K_RESOLVE_NO_XDEV : 0);
 		return os_openat2(bfs->os, dirfd, path, flags, resolve);
@@ -307,7 +308,8 @@ static int dir_open(struct bfs *bfs, struct bfs_dir *dir)
 	strbuf_destroy(&path);
 	if (fd < 0)
 		return -1;
-	if (!same && !fd_shows(bfs, fd, dir->tag)) {
+	bool refused = same && bfs->os->caps & OSC_OPENAT2;
+	if (!refused && !fd_shows(bfs, fd, dir->tag)) {
 		os_close(bfs->os, fd);
 		return -1;
 	}
@@ -442,20 +444,31 @@ static int push_one(struct bfs *bfs, struct bfs_dir *dir, const char *name, uint
 	return 0;
 }
 
-int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue queue)
+/**
+ * Queue a directory that is on another mount than the one it is named in: it
+ * is opened with O_PATH first, which touches nothing, and read only if it
+ * shows the mount that its tag stands for.
+ */
+static int push_start(struct bfs *bfs, struct bfs_dir *in, const char *path, uint32_t tag,
+                      enum bfs_queue queue, int depth)
 {
-	while (*path == '/')
-		++path;
-	if (strcmp(path, ".") == 0 || *path == '\0')
-		return push_one(bfs, bfs->root, ".", tag, queue, 0);
-
-	struct bfs_dir *dir = dir_new(bfs->root, path, tag, -1);
+	struct bfs_dir *dir = dir_new(in, path, tag, depth - 1);
 	if (!dir)
 		return -1;
 	dir->refs = 1;
 	int rc = push_one(bfs, dir, ".", tag, queue, 0);
 	dir_unref(bfs, dir);
 	return rc;
+}
+
+int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue queue, int depth)
+{
+	while (*path == '/')
+		++path;
+	if (strcmp(path, ".") == 0 || *path == '\0')
+		return push_one(bfs, bfs->root, ".", tag, queue, 0);
+
+	return push_start(bfs, bfs->root, path, tag, queue, depth);
 }
 
 /* Delivering what was read. */
@@ -549,7 +562,8 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 		bfs->failed = true;
 	for (uint32_t i = 0; i < read->ncrosses; ++i) {
 		const struct bfs_found_cross *cross = &batch->crosses[read->crosses + i];
-		if (push_one(bfs, dir, batch->names.data + cross->name, cross->tag, cross->queue, 0) != 0)
+		if (push_start(bfs, dir, batch->names.data + cross->name, cross->tag, cross->queue,
+		               dir->depth + 1) != 0)
 			bfs->failed = true;
 	}
 	dir_unref(bfs, dir);
@@ -610,7 +624,6 @@ static void batch_fill(struct bfs *bfs, struct bfs_batch *batch, unsigned n)
 		batch->reads[batch->n++] = (struct bfs_read){
 			.item = item,
 			.parentfd = item.bunch->dir->fd,
-			.unlooked = bfs->policy->unlooked(bfs->policy->arg, item.bunch->tag),
 			.fd = -1,
 		};
 	}

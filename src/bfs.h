@@ -77,9 +77,6 @@ struct bfs_policy {
 	                         const struct bulk_entry *entry, const struct k_statx *st, int error);
 
 	/* Called by the owner alone. */
-	/** Whether the directories of a tag are opened without a look at them:
-	    then openat2 refuses to cross into another mount. */
-	bool (*unlooked)(void *arg, uint32_t tag);
 	/** The mount ID that directories of a tag show; 0: not known.
 	    A directory that is opened again, or begun at, must show it. */
 	uint64_t (*mnt_id)(void *arg, uint32_t tag, bool *unique);
@@ -128,9 +125,11 @@ void bfs_free(struct bfs *bfs);
  *
  * @path
  *         Relative to rootfd, without links in it; "." is rootfd itself.
+ * @depth
+ *         How deep that directory is held to be.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue queue);
+int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue queue, int depth);
 
 /**
  * Search until nothing is left, or a callback ends it.

@@ -169,7 +169,8 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 		dirs[i] = (struct bulk_dir){
 			.parentfd = read->parentfd,
 			.name = bunch->names + bunch->kids[read->item.kid].name,
-			.same_mount = read->unlooked,
+			/* Whatever was mounted there since it was looked at. */
+			.same_mount = true,
 			.tag = read,
 		};
 	}

@@ -38,7 +38,6 @@ struct bfs_found_cross {
 struct bfs_read {
 	struct bfs_item item;
 	int parentfd;
-	bool unlooked;
 	int fd, error;
 	uint32_t entries;
 	enum bfs_verdict verdict;          /* END_DIR or END_ALL by a judge */

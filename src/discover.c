@@ -81,6 +81,15 @@ uint32_t dsc_node_of(struct dsc *dsc, const struct k_statx *st)
 	return map64_get(&dsc->by_old_id, id);
 }
 
+bool dsc_out_of_time(struct dsc *dsc)
+{
+	if (dsc->opts->deadline <= 0 || os_now() < dsc->opts->deadline)
+		return false;
+	dsc->partly = "the time of --max-time was over";
+	dsc->shifting = false;
+	return true;
+}
+
 void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st)
 {
 	if (st->mode != 0)
@@ -97,7 +106,7 @@ void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st)
 static unsigned dsc_rules(const struct discover_opts *opts)
 {
 	unsigned rules = 0;
-	for (int i = 0; i < DR_NRULES; ++i) {
+	for (int i = 0; i < DISCOVER_RULES_MAX; ++i) {
 		if (discover_rules[i].algorithms & 1u << opts->algorithm)
 			rules |= 1u << i;
 	}
@@ -195,7 +204,7 @@ static void dsc_settle_unreachable(struct dsc *dsc)
 		if (i == dsc->d->root)
 			continue;
 		if (node->states & 1u << MT_OUTSIDE
-		    || (node->place_hidden && dsc_rule(dsc, DR_UNREACHABLE)))
+		    || (node->place_hidden && !dsc_waits_for_hidden(dsc)))
 			dsc_name(dsc, i, name, named);
 		else if (dsc->flags[i] & DF_BEHIND || (dsc->flags[i] & DF_NO_LOOK && node->top == i))
 			dsc_untouched(dsc, i);
@@ -341,15 +350,14 @@ static int dsc_establish(struct dsc *dsc)
 		d->kinds[d->root] = DK_DIR;
 	}
 	dsc_infer_stacks(dsc);
-	if (tree->waiting > 0 || !dsc_rule(dsc, DR_END)) {
-		if ((dsc->opts->names != DN_HINT || tree->waiting > 0) && dsc_walk(dsc) != 0)
-			return -1;
-		dsc_infer_stacks(dsc);
-	}
+	bool search = tree->waiting > 0 || (dsc->opts->names != DN_HINT && !dsc_ends_early(dsc));
+	if (search && !dsc_out_of_time(dsc) && dsc_walk(dsc) != 0)
+		return -1;
+	dsc_infer_stacks(dsc);
 	/* A mount that comes and goes can slip away three times running, but
 	   not from a table that stands still. */
 	int rc = 0;
-	for (int round = 0; rc == 0 && tree->waiting > 0 && round < 3; ++round)
+	for (int round = 0; rc == 0 && tree->waiting > 0 && round < 3 && !dsc_out_of_time(dsc); ++round)
 		rc = dsc_ask_for_missing(dsc);
 	return rc;
 }

@@ -33,28 +33,21 @@ enum discover_names { DN_HINT, DN_WALK, DN_PURE, DN_KERNEL };
 enum discover_algorithm { DA_GETMNT3, DA_GETMNT2, DA_GETMNT1 };
 enum discover_identity { DI_MNTID, DI_DEV };
 
-/** Pruning and ordering rules, each with its switch and a row in
-    discover_rules[]. */
-enum discover_rule {
-	DR_LEAF,       /* a LEAF (by the table) is never entered */
-	DR_SHRINK,     /* a mount becomes a LEAF as soon as its last child is named */
-	DR_END,        /* the search ends when the root is a LEAF */
-	DR_UNREACHABLE,/* what the table proves unreachable is not waited for */
-	DR_DTYPE,      /* what is not a directory is not examined */
-	DR_NLINK,      /* a directory of link count 2 is not opened */
-	DR_UNLOOKED,   /* where no mount can be, directories are opened unlooked-at */
-	DR_PSEUDO,     /* pseudo file systems only if needed, and last */
-	DR_LIKELY,     /* likely parents first: what changed most recently */
-	DR_BOUNDARY,   /* boundaries that the table does not list: only if needed */
-	DR_NRULES,
-};
-
+/** A pruning or ordering rule, with its switch. */
 struct discover_rule_row {
 	const char *name;      /* of --prune=+NAME,-NAME */
 	const char *what;      /* one line for --explain and the man page */
 	unsigned algorithms;   /* 1 << enum discover_algorithm where it is on */
 };
-extern const struct discover_rule_row discover_rules[DR_NRULES];
+
+enum { DISCOVER_RULES_MAX = 16 };
+
+/** All rules; the rows behind the last have no name.  A rule is known by its
+    place in the table.  It lives in discover_walk.c, whole. */
+extern const struct discover_rule_row discover_rules[DISCOVER_RULES_MAX];
+
+/** The place of a rule, or -1 if there is none of this name. */
+int discover_rule(const char *name);
 
 /** A boundary met on the way that the table does not list. */
 struct discover_boundary {
@@ -76,13 +69,14 @@ struct discover_opts {
 	enum discover_names names;
 	enum discover_algorithm algorithm;
 	enum discover_identity identity;
-	unsigned prune_on, prune_off;  /* sets of 1 << enum discover_rule */
+	unsigned prune_on, prune_off;  /* sets of 1 << rule */
 	int rootfd;                /* O_PATH descriptor of the root that names are
 	                              relative to; AT_FDCWD: this process's root */
 	const char *prefix;        /* that root's own name in the table; "/" */
 	unsigned depth;            /* the deepest directory entered; 0: no bound */
 	uint64_t max_dirs;         /* directories; 0: no bound */
 	double max_seconds;        /* of the search; 0: no bound */
+	double deadline;           /* of the run, by os_now(); 0: none */
 	unsigned threads;          /* 0: chosen; 1: exact counts */
 	bool boundaries;           /* keep them */
 	int procfd;                /* where mountinfo was read, for asking again */
@@ -104,7 +98,7 @@ struct discover_stats {
 	uint64_t denied_dirs;      /* of errors: EACCES and EPERM */
 	uint64_t peak_frontier;    /* directories waiting, at most */
 	uint64_t peak_fds;
-	uint64_t rule_hits[DR_NRULES];
+	uint64_t rule_hits[DISCOVER_RULES_MAX];
 	unsigned threads;          /* that took part */
 	double seconds;
 };

@@ -23,7 +23,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { HINT_ROUNDS = 3 };
+enum {
+	HINT_ROUNDS = 3,
+	TESTS_A_LOOK = 64,   /* tests between looks at the clock */
+};
 
 /** What a test told. */
 struct hint {
@@ -83,6 +86,44 @@ static int hint_statx(struct dsc *dsc, const char *name, unsigned mask, struct k
 	return rc;
 }
 
+/**
+ * statx of a name, component by component: no name is resolved in a mount that
+ * is not of the table, or that blocks.  For when the table may be out of date.
+ */
+static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx *st)
+{
+	char *path = strdup(name), *save = NULL;
+	int at = path ? os_openat(dsc->os, dsc->rootfd, dsc->rootfd == AT_FDCWD ? "/" : ".",
+	                          O_PATH | O_DIRECTORY) : -1;
+	int rc = -1;
+	char *step = path && at >= 0 ? strtok_r(path, "/", &save) : NULL;
+	for (;;) {
+		if (at < 0)
+			break;
+		unsigned mask = step ? 0 : dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
+		if (os_statx(dsc->os, at, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, st) != 0)
+			break;
+		if (!step) {
+			rc = 0;
+			break;
+		}
+		uint32_t in = dsc->by_dev ? dsc->d->root : dsc_node_of(dsc, st);
+		if (in == MT_NONE || dsc->flags[in] & (DF_BLOCKS | DF_BEHIND)) {
+			errno = ENOENT;
+			break;
+		}
+		int next = os_openat(dsc->os, at, step, O_PATH | O_NOFOLLOW);
+		os_close(dsc->os, at);
+		at = next;
+		step = strtok_r(NULL, "/", &save);
+	}
+	os_close(dsc->os, at);
+	int error = errno;
+	free(path);
+	errno = error;
+	return rc;
+}
+
 /** Whether a test by device number shows the node. */
 static bool hint_dev_shows(const struct dsc *dsc, uint32_t node, const struct k_statx *st)
 {
@@ -93,9 +134,11 @@ static bool hint_dev_shows(const struct dsc *dsc, uint32_t node, const struct k_
 /**
  * Test the name of the top of a stack.
  *
+ * @careful
+ *         Whether the table may be out of date.
  * @return whether it was settled; else hint tells what was seen.
  */
-static bool hint_test(struct dsc *dsc, uint32_t node, struct hint *hint)
+static bool hint_test(struct dsc *dsc, uint32_t node, bool careful, struct hint *hint)
 {
 	const char *name = dsc_kernel_name(dsc, node);
 	bool blocks = dsc->flags[node] & DF_BLOCKS;
@@ -103,7 +146,8 @@ static bool hint_test(struct dsc *dsc, uint32_t node, struct hint *hint)
 	*hint = (struct hint){.node = node, .seen = MT_NONE};
 
 	unsigned mask = blocks ? 0 : dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
-	if (hint_statx(dsc, name, mask, &st) != 0) {
+	int rc = careful ? hint_statx_careful(dsc, name, &st) : hint_statx(dsc, name, mask, &st);
+	if (rc != 0) {
 		hint->error = errno;
 		return false;
 	}
@@ -249,13 +293,16 @@ static int hints_ask_again(struct dsc *dsc, const struct hints *failed)
 static void hints_round(struct dsc *dsc, struct hints *hints)
 {
 	struct mtree *tree = dsc->tree;
+	unsigned tested = 0;
 	hints->n = 0;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t node = tree->order[i];
 		const struct mt_node *n = &tree->nodes[node];
 		if (n->settled || n->top != node || !dsc_kernel_name(dsc, node))
 			continue;
-		if (!hint_test(dsc, node, &hints->items[hints->n]))
+		if (++tested % TESTS_A_LOOK == 0 && dsc_out_of_time(dsc))
+			return;
+		if (!hint_test(dsc, node, false, &hints->items[hints->n]))
 			++hints->n;
 	}
 }
@@ -264,7 +311,7 @@ void dsc_confirm(struct dsc *dsc, uint32_t node)
 {
 	struct hint hint;
 	const char *name = dsc_kernel_name(dsc, node);
-	if (!name || hint_test(dsc, node, &hint) || !hint.error
+	if (!name || hint_test(dsc, node, true, &hint) || !hint.error
 	    || hint_error_state(hint.error) != MT_DENIED)
 		return;
 	dsc_name(dsc, node, name, MT_NAMED_KERNEL);

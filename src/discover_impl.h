@@ -41,18 +41,15 @@ struct dsc {
 	bool rootfd_own;
 };
 
-/** Whether a rule is on in this run. */
-static inline bool dsc_rule(const struct dsc *dsc, enum discover_rule rule)
-{
-	return dsc->d->rules & 1u << rule;
-}
-
 /** A mount's name as seen from the root of this run; NULL if it has none. */
 const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node);
 
 /** Give a node its name and settle it.  @return 0, or -1 (ENOMEM).
     The name must live as long as the discovery. */
 void dsc_name(struct dsc *dsc, uint32_t node, const char *name, enum mt_named named);
+
+/** Whether the time of the run is over; noted as the reason if so. */
+bool dsc_out_of_time(struct dsc *dsc);
 
 /** Name a node by the table alone, as not touched. */
 void dsc_untouched(struct dsc *dsc, uint32_t node);
@@ -85,6 +82,11 @@ int dsc_test_hints(struct dsc *dsc);
 void dsc_confirm(struct dsc *dsc, uint32_t node);
 
 /* discover_walk.c */
+
+/** Two rules that hold before the search: whether what the table proves
+    unreachable is waited for, and whether there is no search without need. */
+bool dsc_waits_for_hidden(const struct dsc *dsc);
+bool dsc_ends_early(const struct dsc *dsc);
 
 /** Search for what is not settled.
     @return 0, or -1 (ENOMEM, or the root cannot be opened). */

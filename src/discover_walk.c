@@ -3,8 +3,8 @@
  * The search for mounts: what discovery asks of bfs, and the pruning rules.
  *
  * A rule is a row of discover_rules[] and a place below where dsc_rule() or a
- * field of struct walk_node asks for it.  To add one: its enum and its row,
- * its place in walk_entry() (by name and type), walk_meta() (by metadata),
+ * field of struct walk_node asks for it.  To add one, here: its name in the
+ * enum and its row, its place in walk_entry() (by name and type), walk_meta() (by metadata),
  * walk_judge() (at a mount or a boundary) or walk_settled() (when something
  * was named), and a test in tests/unit/test_discover.c.
  *
@@ -32,7 +32,14 @@
 #define A2 (1u << DA_GETMNT2)
 #define A3 (1u << DA_GETMNT3)
 
-const struct discover_rule_row discover_rules[DR_NRULES] = {
+enum discover_rule {
+	DR_LEAF, DR_SHRINK, DR_END, DR_UNREACHABLE, DR_DTYPE, DR_NLINK, DR_UNLOOKED, DR_PSEUDO,
+	DR_LIKELY, DR_BOUNDARY,
+	DR_NRULES
+};
+_Static_assert((int)DR_NRULES < (int)DISCOVER_RULES_MAX, "rules fit");
+
+const struct discover_rule_row discover_rules[DISCOVER_RULES_MAX] = {
 	[DR_LEAF] = {"leaf", "a mount that no missing mount sits on is not entered", A2 | A3},
 	[DR_SHRINK] = {"shrink", "a mount is left as soon as the last mount on it is named", A3},
 	[DR_END] = {"end", "the search ends when every mount is named", A3},
@@ -44,6 +51,31 @@ const struct discover_rule_row discover_rules[DR_NRULES] = {
 	[DR_LIKELY] = {"likely", "every other turn goes to the directory changed most recently", A3},
 	[DR_BOUNDARY] = {"boundary", "boundaries that the table does not list are entered last", A2 | A3},
 };
+
+int discover_rule(const char *name)
+{
+	for (int i = 0; i < DR_NRULES; ++i) {
+		if (strcmp(discover_rules[i].name, name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/** Whether a rule is on in this run. */
+static bool dsc_rule(const struct dsc *dsc, enum discover_rule rule)
+{
+	return dsc->d->rules & 1u << rule;
+}
+
+bool dsc_waits_for_hidden(const struct dsc *dsc)
+{
+	return !dsc_rule(dsc, DR_UNREACHABLE);
+}
+
+bool dsc_ends_early(const struct dsc *dsc)
+{
+	return dsc_rule(dsc, DR_END);
+}
 
 enum {
 	/* Counters beside the rules', in the same array. */
@@ -372,7 +404,8 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 		walk_name(walk, on, top, path);
 	}
 	enum bfs_queue queue;
-	if ((!again || twin || walk->files) && S_ISDIR(st->mode)) {
+	bool deeper = !walk->depth_bound || at->depth < walk->depth;
+	if ((!again || twin || walk->files) && S_ISDIR(st->mode) && deeper) {
 		if (walk_enters(walk, top, &queue))
 			*enter = (struct bfs_enter){true, top, queue};
 		else
@@ -389,12 +422,6 @@ static bool walk_wanted(void *arg, uint32_t tag)
 {
 	const struct walk *walk = arg;
 	return atomic_load_explicit(&walk->nodes[tag].wanted, memory_order_relaxed);
-}
-
-static bool walk_unlooked(void *arg, uint32_t tag)
-{
-	const struct walk *walk = arg;
-	return walk->nodes[tag].unlooked && !walk->files;
 }
 
 static uint64_t walk_mnt_id(void *arg, uint32_t tag, bool *unique)
@@ -428,7 +455,7 @@ static void walk_denied(struct walk *walk, const struct bfs_at *at)
 /** Tell the caller where we are, and keep to the limits. */
 static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
 {
-	const struct dsc *dsc = walk->dsc;
+	struct dsc *dsc = walk->dsc;
 	const struct discover_opts *opts = dsc->opts;
 	const struct bfs_stats *stats = bfs_stats(walk->bfs);
 	uint64_t dirs = walk->dirs_before + stats->dirs;
@@ -439,6 +466,10 @@ static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
 	if (++walk->ticks % TICK_DIRS != 0)
 		return BFS_SKIP;
 	double now = os_now();
+	if (dsc_out_of_time(walk->dsc)) {
+		walk->limited = true;
+		return BFS_END_ALL;
+	}
 	if (opts->max_seconds > 0 && now >= walk->until) {
 		walk->limited = true;
 		return BFS_END_ALL;
@@ -551,7 +582,7 @@ static int walk_starts(struct walk *walk)
 	bool from_root = dsc->opts->names != DN_HINT && !walk->files;
 	uint32_t root = dsc->d->root;
 	if (from_root && root != MT_NONE)
-		return bfs_start(walk->bfs, ".", root, BFS_NORMAL);
+		return bfs_start(walk->bfs, ".", root, BFS_NORMAL, 0);
 
 	/* Where a mount is missing, its parent has a name. */
 	for (uint32_t i = 0; i < tree->count; ++i) {
@@ -561,7 +592,12 @@ static int walk_starts(struct walk *walk)
 		    || dsc->d->kinds[node] == DK_FILE
 		    || tree->nodes[node].named < MT_NAMED_WALKED || !walk_enters(walk, node, &queue))
 			continue;
-		if (bfs_start(walk->bfs, dsc->d->targets[node], node, queue) != 0)
+		int depth = 0;
+		for (const char *p = dsc->d->targets[node]; *p; ++p)
+			depth += p[0] == '/' && p[1] != '\0';
+		if (walk->depth_bound && depth > walk->depth)
+			continue;
+		if (bfs_start(walk->bfs, dsc->d->targets[node], node, queue, depth) != 0)
 			return -1;
 	}
 	return 0;
@@ -644,8 +680,10 @@ static int walk_passes(struct walk *walk, const struct bfs_policy *policy, unsig
 			break;
 	}
 	walk_judge_denied(walk);
-	if (walk->limited)
+	if (walk->limited && !dsc_out_of_time(dsc))
 		dsc->partly = "the search reached its limit";
+	else if (walk->limited)
+		return 0;
 	else if (walk->unread || walk->ndenied)
 		dsc->partly = "directories could not be read";
 	else if (walk->depth_bound)
@@ -687,7 +725,6 @@ int dsc_walk(struct dsc *dsc)
 		.statx_flags = AT_STATX_DONT_SYNC,
 		.entry = walk_entry,
 		.meta = walk_meta,
-		.unlooked = walk_unlooked,
 		.mnt_id = walk_mnt_id,
 		.judge = walk_judge,
 		.wanted = walk_wanted,

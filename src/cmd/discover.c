@@ -110,12 +110,7 @@ static int run_discover(struct run *run)
 		opts.procfd = run->procfd;
 		opts.procpath = "mountinfo";
 	}
-	if (o->max_time > 0) {
-		double left = o->max_time - (os_now() - run->start);
-		left = left > 0.001 ? left : 0.001;
-		if (opts.max_seconds <= 0 || left < opts.max_seconds)
-			opts.max_seconds = left;
-	}
+	opts.deadline = o->max_time > 0 ? run->start + o->max_time : 0;
 	opts.progress = run->progress;
 	opts.progress_arg = run;
 	run->d = discover(&run->os, run->devs, run->table, &opts);

@@ -179,7 +179,7 @@ static uint32_t node_holding(struct run *run, const char *path, enum path_known 
 
 static int path_missing(const char *path)
 {
-	message(path, "cannot be looked up: %s; give a mount point, a source, or a path by -T",
+	message(path, "cannot be looked up: %s; give a mount point, a source, or a path that is there",
 	        strerror(errno));
 	return CX_ERROR;
 }

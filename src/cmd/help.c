@@ -113,7 +113,7 @@ void options_completion(FILE *out)
 	for (const struct column *column = column_rows; column->name; ++column)
 		fprintf(out, "%s%s", column == column_rows ? "" : " ", column->name);
 	fputs("\"\n\tlocal rules=\"", out);
-	for (int i = 0; i < DR_NRULES; ++i)
+	for (int i = 0; discover_rules[i].name; ++i)
 		fprintf(out, "%s%s", i ? " " : "", discover_rules[i].name);
 	fputs("\"\n\n\tcase $cur in\n", out);
 	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {

@@ -96,7 +96,7 @@ const struct option_row option_rows[] = {
 	{"max-memory", 0, OG_HOW, ARG_NEEDED, OH_REFUSED, "SIZE",
 	 "not in this version; --search-limit and --depth bound a search"},
 	{"max-time", 0, OG_HOW, ARG_NEEDED, OH_SECONDS, "SEC",
-	 "end the search after this time, incomplete", AT(max_time), .max = 1e6},
+	 "end after this time with what is known: incomplete", AT(max_time), .max = 1e6},
 	{"names", 0, OG_HOW, ARG_NEEDED, OH_CALL, "hint|walk|pure|kernel",
 	 "test the kernel's names; search for them; by IDs alone; touch nothing", .take = take_names},
 	{"probe", 0, OG_HOW, ARG_MAY, OH_REFUSED, "local|all",
@@ -349,18 +349,17 @@ static int take_prune(struct options *o, const struct option_row *row, const cha
 {
 	for (const char *word = arg;;) {
 		size_t n = strcspn(word, ",");
-		int rule = DR_NRULES;
-		if (n > 1 && (*word == '+' || *word == '-')) {
-			for (rule = 0; rule < DR_NRULES; ++rule) {
-				const char *name = discover_rules[rule].name;
-				if (strlen(name) == n - 1 && strncmp(name, word + 1, n - 1) == 0)
-					break;
-			}
+		int rule = -1;
+		char name[16];
+		if (n > 1 && n <= sizeof(name) && (*word == '+' || *word == '-')) {
+			memcpy(name, word + 1, n - 1);
+			name[n - 1] = '\0';
+			rule = discover_rule(name);
 		}
-		if (rule == DR_NRULES) {
+		if (rule < 0) {
 			struct strbuf names;
 			strbuf_init(&names);
-			for (int i = 0; i < DR_NRULES; ++i)
+			for (int i = 0; discover_rules[i].name; ++i)
 				strbuf_printf(&names, "%s%s", i ? ", " : "", discover_rules[i].name);
 			char title[40];
 			usage_error(row_title(row, title), "\"%.*s\": not + or - and one of the rules %s",

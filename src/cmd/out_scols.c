@@ -160,6 +160,29 @@ void json_head(struct run *run, struct strbuf *out)
 	strbuf_putc(out, ']');
 }
 
+/** A line that could not be read, its secrets masked word by word. */
+static void json_masked_line(const char *line, struct strbuf *out)
+{
+	struct strbuf masked, word;
+	strbuf_init(&masked);
+	strbuf_init(&word);
+	while (*line) {
+		size_t n = strcspn(line, " \t");
+		strbuf_reset(&word);
+		strbuf_add(&word, line, n);
+		if (has_secret(strbuf_str(&word)))
+			mask_options(strbuf_str(&word), &masked);
+		else
+			mask_source(strbuf_str(&word), &masked);
+		line += n;
+		if (*line)
+			strbuf_putc(&masked, *line++);
+	}
+	json_string_or_null(out, masked.failed || word.failed ? NULL : strbuf_str(&masked));
+	strbuf_destroy(&masked);
+	strbuf_destroy(&word);
+}
+
 static void json_problems(const struct mount_table *table, struct strbuf *out)
 {
 	strbuf_puts(out, ",\n   \"problems\": [");
@@ -169,7 +192,7 @@ static void json_problems(const struct mount_table *table, struct strbuf *out)
 		              problem->line);
 		json_string_or_null(out, problem->reason);
 		strbuf_puts(out, ", \"text\": ");
-		json_string_or_null(out, problem->text);
+		json_masked_line(problem->text ? problem->text : "", out);
 		strbuf_putc(out, '}');
 	}
 	strbuf_puts(out, "\n   ]");

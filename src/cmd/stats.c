@@ -59,7 +59,7 @@ static void stats_json(struct run *run, const struct discover_stats *stats, doub
 	        ",\"peak_frontier\":%" PRIu64 ",\"peak_fds\":%" PRIu64 ",\"threads\":%u,\"rules\":{",
 	        run->table->count, stats->gone, stats->renamed, stats->errors, stats->vanished,
 	        stats->denied_dirs, stats->peak_frontier, stats->peak_fds, stats->threads);
-	for (int i = 0; i < DR_NRULES; ++i)
+	for (int i = 0; discover_rules[i].name; ++i)
 		fprintf(stderr, "%s\"%s\":%" PRIu64, i ? "," : "", discover_rules[i].name,
 		        stats->rule_hits[i]);
 	fprintf(stderr, "},\"table\":\"%s\",\"complete\":%s,\"discovery_seconds\":%.6f,\"seconds\":%.6f}\n",
@@ -80,7 +80,7 @@ void stats_print(struct run *run)
 void explain_print(const struct run *run, FILE *out)
 {
 	fprintf(out, "%-12s %-3s %12s  %s\n", "RULE", "ON", "APPLIED", "WHAT");
-	for (int i = 0; i < DR_NRULES; ++i) {
+	for (int i = 0; discover_rules[i].name; ++i) {
 		const struct discover_rule_row *rule = &discover_rules[i];
 		bool on = run->d && run->d->rules & 1u << i;
 		fprintf(out, "%-12s %-3s %12" PRIu64 "  %s\n", rule->name, on ? "yes" : "no",
@@ -91,7 +91,7 @@ void explain_print(const struct run *run, FILE *out)
 void explain_json(const struct run *run, struct strbuf *out)
 {
 	strbuf_putc(out, '[');
-	for (int i = 0; i < DR_NRULES; ++i) {
+	for (int i = 0; discover_rules[i].name; ++i) {
 		const struct discover_rule_row *rule = &discover_rules[i];
 		bool on = run->d && run->d->rules & 1u << i;
 		strbuf_printf(out, "%s\n      {\"rule\": ", i ? "," : "");

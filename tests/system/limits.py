@@ -7,6 +7,8 @@ for i in range(200):
     gm.mkdir(root / f"t/d{i}/e/f/g")
 gm.tmpfs(root / "t/d150/e/f/g")
 gm.tmpfs(root / "a")
+gm.tmpfs(root / "a/b")
+gm.tmpfs(root / "a/b/c")
 root.enter()
 for args in (["--search-limit=20"], ["--depth=2"], ["--max-time=0.001", "--algorithm=getmnt1"]):
     result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--names=walk", *args)
@@ -17,6 +19,11 @@ for args in (["--search-limit=20"], ["--depth=2"], ["--max-time=0.001", "--algor
               f"{args}: complete: {document.get('complete')}")
     gm.expect("unsearched" in states.get("/t/d150/e/f/g", set()), f"{args}: {states}")
     gm.expect(not any("lost" in s for s in states.values()), f"{args}: lost: {states}")
+# A mount is no deeper for the bound than the directory it is on: "a" is read,
+# "a/b" is seen in it, and "a/b/c" is not looked for.
+rows = gm.getmnt("-J", "-l", "-o", "+NAMED", "--names=walk", "--depth=1").rows()
+named = {row["target"]: row["named"] for row in rows}
+gm.expect(named["/a/b"] == "walked" and named["/a/b/c"] == "kernel", f"--depth=1: {named}")
 result = gm.getmnt("-J", "-l", "--names=walk", "--search-limit=100000")
 gm.expect(result.status == 0, f"a wide limit: status {result.status}")
 # A hint that fails starts no search: a mount moved away is told by the table.

@@ -255,12 +255,6 @@ static bool see_wanted(void *arg, uint32_t tag)
 	return true;
 }
 
-static bool see_unlooked(void *arg, uint32_t tag)
-{
-	(void)arg;
-	return tag == 1;
-}
-
 static uint64_t see_mnt_id(void *arg, uint32_t tag, bool *unique)
 {
 	(void)arg, (void)tag, (void)unique;
@@ -288,7 +282,6 @@ static struct bfs_stats search(enum bfs_order order, unsigned threads, unsigned 
 		.statx_flags = AT_STATX_DONT_SYNC,
 		.entry = see_entry,
 		.meta = see_meta,
-		.unlooked = see_unlooked,
 		.mnt_id = see_mnt_id,
 		.judge = see_judge,
 		.wanted = see_wanted,
@@ -298,7 +291,7 @@ static struct bfs_stats search(enum bfs_order order, unsigned threads, unsigned 
 	uint64_t before = os.calls[OS_OPENAT] + os.calls[OS_OPENAT2], closed = os.calls[OS_CLOSE];
 	struct bfs *bfs = bfs_new(&os, &policy, topfd, threads, max_fds);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(bfs);
-	CU_ASSERT_EQUAL(bfs_start(bfs, ".", 0, BFS_NORMAL), 0);
+	CU_ASSERT_EQUAL(bfs_start(bfs, ".", 0, BFS_NORMAL, 0), 0);
 	CU_ASSERT_EQUAL(bfs_run(bfs), expect);
 	struct bfs_stats stats = *bfs_stats(bfs);
 	bfs_free(bfs);

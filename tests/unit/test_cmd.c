@@ -116,7 +116,7 @@ static void test_options_parse(void)
 	CU_ASSERT_EQUAL(PARSE(&o, "--search-limit", "17,0.5"), 0);
 	CU_ASSERT(o.max_dirs == 17 && o.search_seconds == 0.5);
 	CU_ASSERT_EQUAL(PARSE(&o, "--prune=-leaf,+nlink"), 0);
-	CU_ASSERT(o.prune_off == 1u << DR_LEAF && o.prune_on == 1u << DR_NLINK);
+	CU_ASSERT(o.prune_off == 1u << discover_rule("leaf") && o.prune_on == 1u << discover_rule("nlink"));
 	CU_ASSERT_EQUAL(PARSE(&o, "--format=tree", "-J"), 0);
 	CU_ASSERT(o.form == FORM_JSON && o.tree);
 	CU_ASSERT_EQUAL(PARSE(&o, "--", "fstab"), 0);
