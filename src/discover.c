@@ -203,8 +203,13 @@ static void dsc_settle_unreachable(struct dsc *dsc)
 		enum mt_named named = name ? MT_NAMED_KERNEL : MT_NAMED_NONE;
 		if (i == dsc->d->root)
 			continue;
+		/* The kernel has no path for it from our root: its place was
+		   moved out of the bind that it is on. */
+		if (!name && dsc->table->fields & MF_POINT)
+			mtree_state(tree, i, MT_OUTSIDE);
 		if (node->states & 1u << MT_OUTSIDE
-		    || (node->place_hidden && !dsc_waits_for_hidden(dsc)))
+		    || (node->place_hidden
+		        && (!dsc_waits_for_hidden(dsc) || dsc->opts->names == DN_HINT)))
 			dsc_name(dsc, i, name, named);
 		else if (dsc->flags[i] & DF_BEHIND || (dsc->flags[i] & DF_NO_LOOK && node->top == i))
 			dsc_untouched(dsc, i);

@@ -103,56 +103,6 @@ static void stands_on_layers(struct stands *stands, uint32_t node, const char *o
 	free(text);
 }
 
-/** A hash of a path's first n bytes. */
-static uint64_t path_hash(const char *path, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325;
-	for (size_t i = 0; i < n; ++i)
-		h = (h ^ (unsigned char)path[i]) * 0x100000001b3;
-	return h;
-}
-
-/** Mount points by name, so that the mount of a path can be found. */
-struct points {
-	struct map64 map;
-	const struct mtree *tree;
-};
-
-static int points_init(struct points *points, const struct mtree *tree)
-{
-	points->tree = tree;
-	map64_init(&points->map);
-	if (map64_reserve(&points->map, tree->count) != 0)
-		return -1;
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		const struct mt_node *node = &tree->nodes[i];
-		/* Only what is visible there: the top of a stack. */
-		if (node->mount->point && node->top == i && !node->place_hidden)
-			map64_put(&points->map, path_hash(node->mount->point, strlen(node->mount->point)), i);
-	}
-	return 0;
-}
-
-/** The mount that a path lies in, by the table; MT_NONE if none is known. */
-static uint32_t points_find(const struct points *points, const char *path)
-{
-	for (size_t n = strlen(path); n > 0;) {
-		while (n > 1 && path[n - 1] == '/')
-			--n;
-		uint32_t node = map64_get(&points->map, path_hash(path, n));
-		if (node != MAP64_NONE) {
-			const char *point = points->tree->nodes[node].mount->point;
-			if (strncmp(point, path, n) == 0 && point[n] == '\0')
-				return node;
-		}
-		if (n == 1)
-			break;
-		while (n > 1 && path[n - 1] != '/')
-			--n;
-	}
-	return MT_NONE;
-}
-
 /** Mark what its own type or device makes block, and gather what stands on paths. */
 static void block_by_itself(struct dsc *dsc, struct stands *stands)
 {
@@ -167,8 +117,14 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 			dsc->flags[i] |= DF_BLOCKS;
 		if (flags & FST_NO_LOOK)
 			dsc->flags[i] |= DF_NO_LOOK;
-		if (flags & FST_LAYERED && m->fs_opts)
-			stands_on_layers(stands, i, m->fs_opts);
+		/* A container's own root is written in the names of its host, which
+		   cannot be followed from inside; and it is in use already. */
+		if (flags & FST_LAYERED && i != dsc->d->root) {
+			if (m->fs_opts)
+				stands_on_layers(stands, i, m->fs_opts);
+			else
+				dsc->flags[i] |= DF_BLOCKS;   /* its layers are not told */
+		}
 		/* btrfs and bcachefs stand on devices behind an anonymous number. */
 		bool behind = flags & FST_SUBVOL;
 		if ((m->dev_major != 0 || behind) && dsc->devs) {
@@ -208,7 +164,7 @@ int dsc_find_blocking(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
 	struct stands stands = {0};
-	struct points points = {0};
+	struct dsc_paths paths = {0};
 	int rc = -1;
 	arena_init(&stands.arena);
 	block_by_itself(dsc, &stands);
@@ -222,17 +178,18 @@ int dsc_find_blocking(struct dsc *dsc)
 		goto out;
 	}
 
-	if (stands.n > 0 && points_init(&points, tree) != 0)
+	if (stands.n > 0 && dsc_paths_init(&paths, dsc) != 0)
 		goto out;
 	bool changed = true;
 	for (int round = 0; changed && round < BLOCK_ROUNDS; ++round) {
 		changed = block_pass_down(dsc);
 		for (size_t i = 0; i < stands.n; ++i) {
 			const struct stands_on *on = &stands.items[i];
-			uint32_t under = points_find(&points, on->path);
-			if (dsc->flags[on->node] & DF_BLOCKS || under == MT_NONE || under == on->node)
+			uint32_t in;
+			if (dsc->flags[on->node] & DF_BLOCKS)
 				continue;
-			if (dsc->flags[under] & (DF_BLOCKS | DF_BEHIND)) {
+			/* On itself (by a bind of its own) it stands on nothing else. */
+			if (dsc_path_blocks(&paths, on->path, &in) && in != on->node) {
 				dsc->flags[on->node] |= DF_BLOCKS;
 				changed = true;
 			}
@@ -244,7 +201,7 @@ int dsc_find_blocking(struct dsc *dsc)
 		block_pass_down(dsc);
 	rc = 0;
 out:
-	map64_destroy(&points.map);
+	dsc_paths_destroy(&paths);
 	free(stands.items);
 	arena_destroy(&stands.arena);
 	if (rc != 0)

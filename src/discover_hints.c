@@ -198,9 +198,9 @@ static uint32_t hint_coverer(struct dsc *dsc, const char *name)
 {
 	char *path = strdup(name);
 	uint32_t seen = MT_NONE;
-	for (char *slash; path && seen == MT_NONE && (slash = strrchr(path, '/')) && slash != path;) {
+	for (char *slash; path && seen == MT_NONE && (slash = strrchr(path, '/')) && path[1];) {
 		struct k_statx st;
-		*slash = '\0';
+		slash[slash == path] = '\0';   /* the last one left is "/" */
 		if (hint_statx(dsc, path, dsc_id_mask(dsc), &st) == 0) {
 			seen = dsc_node_of(dsc, &st);
 			break;
@@ -232,6 +232,20 @@ static void hint_judge(struct dsc *dsc, const struct hint *hint)
 	mtree_state(tree, hint->node, state);
 	if (state == MT_HIDDEN)
 		n->covered_by = by;
+}
+
+/** Have what a mount hid tested, now that it is gone. */
+static void hints_uncover(struct dsc *dsc, uint32_t gone)
+{
+	for (uint32_t i = 0; i < dsc->tree->count; ++i) {
+		struct mt_node *n = &dsc->tree->nodes[i];
+		if (n->covered_by != gone || !n->place_hidden || n->gone)
+			continue;
+		struct hint hint;
+		n->covered_by = MT_NONE;
+		if (!(dsc->flags[i] & (DF_BEHIND | DF_NO_LOOK)) && n->top == i)
+			hint_test(dsc, i, true, &hint);
+	}
 }
 
 /** Take in what the kernel says when asked again. */
@@ -268,6 +282,7 @@ static int hints_ask_again(struct dsc *dsc, const struct hints *failed)
 		if (found == MAP64_NONE) {
 			n->gone = true;
 			mtree_settle(dsc->tree, node);
+			hints_uncover(dsc, node);
 			/* What it was stacked on is seen again. */
 			if (n->parent != MT_NONE && dsc->tree->nodes[n->parent].top == node) {
 				uint32_t below = n->parent;
@@ -290,7 +305,7 @@ static int hints_ask_again(struct dsc *dsc, const struct hints *failed)
 }
 
 /** Test every name that is not settled.  @return how many failed, into hints. */
-static void hints_round(struct dsc *dsc, struct hints *hints)
+static void hints_round(struct dsc *dsc, bool careful, struct hints *hints)
 {
 	struct mtree *tree = dsc->tree;
 	unsigned tested = 0;
@@ -302,7 +317,7 @@ static void hints_round(struct dsc *dsc, struct hints *hints)
 			continue;
 		if (++tested % TESTS_A_LOOK == 0 && dsc_out_of_time(dsc))
 			return;
-		if (!hint_test(dsc, node, false, &hints->items[hints->n]))
+		if (!hint_test(dsc, node, careful, &hints->items[hints->n]))
 			++hints->n;
 	}
 }
@@ -311,11 +326,19 @@ void dsc_confirm(struct dsc *dsc, uint32_t node)
 {
 	struct hint hint;
 	const char *name = dsc_kernel_name(dsc, node);
-	if (!name || hint_test(dsc, node, true, &hint) || !hint.error
-	    || hint_error_state(hint.error) != MT_DENIED)
+	/* By device it cannot be seen what is passed on the way. */
+	if (!name || dsc->by_dev)
 		return;
-	dsc_name(dsc, node, name, MT_NAMED_KERNEL);
-	mtree_state(dsc->tree, node, MT_DENIED);
+	bool there = hint_test(dsc, node, true, &hint);
+	bool denied = !there && hint.error && hint_error_state(hint.error) == MT_DENIED;
+	if (dsc->opts->names == DN_PURE && (there || denied)) {
+		/* By IDs alone it has no name; but lost it is not. */
+		dsc_name(dsc, node, NULL, MT_NAMED_NONE);
+		mtree_state(dsc->tree, node, there ? MT_UNSEARCHED : MT_DENIED);
+	} else if (denied) {
+		dsc_name(dsc, node, name, MT_NAMED_KERNEL);
+		mtree_state(dsc->tree, node, MT_DENIED);
+	}
 }
 
 int dsc_test_hints(struct dsc *dsc)
@@ -326,7 +349,8 @@ int dsc_test_hints(struct dsc *dsc)
 		return -1;
 	int rc = 0;
 	for (int round = 0; rc == 0; ++round) {
-		hints_round(dsc, &hints);
+		/* A mount that was moved may have come behind what blocks. */
+		hints_round(dsc, round > 0 && !dsc->by_dev, &hints);
 		/* What is refused or dead need not be asked for. */
 		size_t kept = 0;
 		for (size_t i = 0; i < hints.n; ++i) {

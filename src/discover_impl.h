@@ -63,6 +63,30 @@ unsigned dsc_id_mask(const struct dsc *dsc);
 /** Note what a look at a mount's root told: kind, and whether it is deleted. */
 void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);
 
+/* discover_path.c */
+
+/** Where paths lie, by the table. */
+struct dsc_paths {
+	struct dsc *dsc;
+	struct map64 points;   /* hash of a visible mount point -> node */
+	struct map64 plain;    /* hashes of paths that are no links */
+};
+
+/** Index the table's points.  @return 0, or -1 (ENOMEM). */
+int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc);
+
+/** Free the index; a zeroed one is fine. */
+void dsc_paths_destroy(struct dsc_paths *paths);
+
+/**
+ * Whether a path leads into or through what blocks, by what is known of it so
+ * far; what cannot be followed is held to.  Asks for links (readlinkat) where
+ * nothing blocks, and touches nothing else.
+ *
+ * @in [out]  The mount that it lies in, or where following it ended.
+ */
+bool dsc_path_blocks(struct dsc_paths *paths, const char *path, uint32_t *in);
+
 /* discover_block.c */
 
 /** Find what can block, and what lies behind it: design.md 2.3.
@@ -77,7 +101,7 @@ int dsc_test_hints(struct dsc *dsc);
 /**
  * Test the name of one mount that a search did not find: it may have come
  * there behind the searcher's back, or be refused to us.  What is so is
- * named and settled; else nothing changes.
+ * named (but by IDs alone), told and settled; else nothing changes.
  */
 void dsc_confirm(struct dsc *dsc, uint32_t node);
 

@@ -11,9 +11,9 @@
  *   walk_entry, walk_meta    in any thread: read struct walk_node only
  *   walk_judge, walk_done    in the owner alone: the tree is theirs
  *
- * A walk is at most two passes, each over the directories and, only if mounts
- * are still missing, once more over everything (mount points can be files);
- * the second pass is made when the first met directories that vanished.
+ * A walk is at most two rounds, each a pass over the directories and, only if
+ * mounts are still missing, one over everything (mount points can be files);
+ * the second round is made when directories vanished in the first.
  */
 #include "discover_impl.h"
 
@@ -82,11 +82,13 @@ enum {
 	HIT_VANISHED = DR_NRULES,
 	HIT_DENIED,
 	HIT_ERROR,
+	HIT_ENTRIES,
 	BTRFS_SUBVOLUME_INO = 256,   /* BTRFS_FIRST_FREE_OBJECTID */
 	DENIED_MAX = 4096,           /* directories remembered */
 	TICK_DIRS = 32,              /* directories between looks at the clock */
+	TICK_ENTRIES = 4096,         /* and entries: one directory can be huge */
 };
-_Static_assert((int)HIT_ERROR < (int)BFS_HITS, "counters fit");
+_Static_assert((int)HIT_ENTRIES < (int)BFS_HITS, "counters fit");
 
 /** What a thread needs to know of a mount; only `wanted` changes. */
 struct walk_node {
@@ -96,7 +98,8 @@ struct walk_node {
 	bool nlink;                /* DR_NLINK may be used */
 	bool unlooked;             /* DR_UNLOOKED may be used */
 	bool subvol;               /* btrfs */
-	uint32_t avoid;            /* first of walk->avoid, MT_NONE */
+	bool avoids;               /* there are names in it that must not be looked at */
+	uint32_t same_dev;         /* the next node of its device, MT_NONE */
 	_Atomic bool wanted;       /* a directory of it is worth reading */
 };
 
@@ -110,7 +113,10 @@ struct walk {
 	struct dsc *dsc;
 	struct walk_node *nodes;
 	struct walk_avoid *avoid;
+	struct map64 avoid_by;     /* walk_avoid_key() -> first of avoid */
 	uint32_t navoid;
+	struct map64 by_dev_first; /* device -> first node; of identity by device */
+	int round;                 /* 0, or 1 */
 	bool files;                /* the pass over files */
 	bool by_dev, unique, dtype, depth_bound;
 	int depth;
@@ -119,16 +125,27 @@ struct walk {
 	struct bfs *bfs;
 	uint64_t vanished, unread; /* of this pass: directories */
 	bool limited, failed;
+	_Atomic bool late;         /* a thread saw that the time is over */
 	char **denied;             /* paths of directories that were refused */
 	size_t ndenied, denied_size;
 };
 
 /* In any thread. */
 
-/** Whether an entry must not be looked at. */
-static bool walk_avoids(const struct walk *walk, const struct walk_node *node, const struct bfs_at *at)
+/** A mount and the last component of a name in it, as a key. */
+static uint64_t walk_avoid_key(uint32_t node, const char *last)
 {
-	for (uint32_t i = node->avoid; i != MT_NONE; i = walk->avoid[i].next) {
+	uint32_t h = 2166136261;   /* FNV-1a */
+	for (; *last; ++last)
+		h = (h ^ (unsigned char)*last) * 16777619;
+	return (uint64_t)node << 32 | h;
+}
+
+/** Whether an entry must not be looked at. */
+static bool walk_avoids(const struct walk *walk, const struct bfs_at *at)
+{
+	uint32_t i = map64_get(&walk->avoid_by, walk_avoid_key(at->tag, at->name));
+	for (; i != MT_NONE; i = walk->avoid[i].next) {
 		if (bfs_path_is(at, walk->avoid[i].path))
 			return true;
 	}
@@ -138,8 +155,12 @@ static bool walk_avoids(const struct walk *walk, const struct walk_node *node, c
 static enum bfs_verdict walk_entry(void *arg, uint64_t *hits, const struct bfs_at *at,
                                    const struct bulk_entry *entry)
 {
-	const struct walk *walk = arg;
+	struct walk *walk = arg;
 	struct walk_node *node = &walk->nodes[at->tag];
+	if (++hits[HIT_ENTRIES] % TICK_ENTRIES == 0 && walk->until > 0 && os_now() >= walk->until) {
+		atomic_store_explicit(&walk->late, true, memory_order_relaxed);
+		return BFS_END_ALL;
+	}
 	if (!atomic_load_explicit(&node->wanted, memory_order_relaxed)) {
 		++hits[DR_SHRINK];
 		return BFS_END_DIR;
@@ -153,7 +174,7 @@ static enum bfs_verdict walk_entry(void *arg, uint64_t *hits, const struct bfs_a
 		++hits[DR_UNLOOKED];
 		return walk->depth_bound && at->depth >= walk->depth ? BFS_SKIP : BFS_ENTER;
 	}
-	if (node->avoid != MT_NONE && walk_avoids(walk, node, at))
+	if (node->avoids && walk_avoids(walk, at))
 		return BFS_SKIP;
 	return BFS_LOOK;
 }
@@ -172,9 +193,11 @@ static enum bfs_verdict walk_meta(void *arg, uint64_t *hits, const struct bfs_at
 {
 	const struct walk *walk = arg;
 	const struct walk_node *node = &walk->nodes[at->tag];
-	(void)entry;
+	bool denied = error == EACCES || error == EPERM;
+	if (denied && entry->type == DT_DIR)
+		return BFS_JUDGE;
 	if (error) {
-		++hits[error == ENOENT ? HIT_VANISHED : error == EACCES || error == EPERM ? HIT_DENIED : HIT_ERROR];
+		++hits[error == ENOENT ? HIT_VANISHED : denied ? HIT_DENIED : HIT_ERROR];
 		return BFS_SKIP;
 	}
 	if (walk_crosses(walk, node, st))
@@ -231,7 +254,7 @@ static const char *walk_path(struct walk *walk, const struct bfs_at *at)
 static void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_statx *st)
 {
 	struct discovery *d = walk->dsc->d;
-	if (!walk->dsc->opts->boundaries || walk->files)
+	if (!walk->dsc->opts->boundaries || walk->files || walk->round > 0)
 		return;
 	/* Room is made by powers of two. */
 	if ((d->nboundaries & (d->nboundaries - 1)) == 0) {
@@ -269,10 +292,10 @@ static uint32_t walk_node_by_dev(const struct walk *walk, uint32_t on, const str
 {
 	const struct mtree *tree = walk->dsc->tree;
 	uint32_t best = MT_NONE;
-	for (uint32_t i = 0; i < tree->count; ++i) {
+	uint32_t i = map64_get(&walk->by_dev_first, (uint64_t)st->dev_major << 32 | st->dev_minor);
+	for (; i != MT_NONE; i = walk->nodes[i].same_dev) {
 		const struct mt_node *node = &tree->nodes[i];
-		if (node->mount->dev_major != st->dev_major || node->mount->dev_minor != st->dev_minor
-		    || walk->dsc->flags[i] & DF_INSIDE || (node->settled && !(walk->dsc->flags[i] & DF_TWIN)))
+		if (walk->dsc->flags[i] & DF_INSIDE || (node->settled && !(walk->dsc->flags[i] & DF_TWIN)))
 			continue;
 		uint32_t up = node->parent;
 		while (up != MT_NONE && up != on && tree->nodes[up].group != tree->nodes[on].group)
@@ -367,6 +390,27 @@ static bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *
 	return true;
 }
 
+/** Remember a directory that was refused. */
+static void walk_denied(struct walk *walk, const struct bfs_at *at)
+{
+	if (walk->ndenied >= DENIED_MAX)
+		return;
+	if (walk->ndenied == walk->denied_size) {
+		size_t size = walk->denied_size ? walk->denied_size * 2 : 16;
+		char **bigger = realloc(walk->denied, size * sizeof(*bigger));
+		if (!bigger)
+			return;
+		walk->denied = bigger;
+		walk->denied_size = size;
+	}
+	struct strbuf path;
+	strbuf_init(&path);
+	bfs_path(at, &path);
+	char *name = strbuf_take(&path);
+	if (name)
+		walk->denied[walk->ndenied++] = name;
+}
+
 static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const struct k_statx *st,
                                    struct bfs_enter *enter)
 {
@@ -376,6 +420,13 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 	uint64_t *hits = dsc->d->stats.rule_hits;
 	const struct walk_node *node = &walk->nodes[on];
 
+	if (st->mask == 0 && st->mode == 0) {
+		/* A directory that may not be looked at: walk_meta(). */
+		++dsc->d->stats.denied_dirs;
+		++dsc->d->stats.errors;
+		walk_denied(walk, at);
+		return BFS_SKIP;
+	}
 	if (!walk_crosses(walk, node, st)) {
 		/* An automount point, or a subvolume that is no mount. */
 		walk_boundary(walk, at, st);
@@ -405,7 +456,10 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 	}
 	enum bfs_queue queue;
 	bool deeper = !walk->depth_bound || at->depth < walk->depth;
-	if ((!again || twin || walk->files) && S_ISDIR(st->mode) && deeper) {
+	/* In the second round what was named in the first is gone through again;
+	   the pass over files begins at each mount that is still of use. */
+	bool enter_it = !again || twin || (walk->round > 0 && !walk->files);
+	if (enter_it && S_ISDIR(st->mode) && deeper) {
 		if (walk_enters(walk, top, &queue))
 			*enter = (struct bfs_enter){true, top, queue};
 		else
@@ -431,27 +485,6 @@ static uint64_t walk_mnt_id(void *arg, uint32_t tag, bool *unique)
 	return walk->by_dev ? 0 : walk->nodes[tag].key;
 }
 
-/** Remember a directory that was refused. */
-static void walk_denied(struct walk *walk, const struct bfs_at *at)
-{
-	if (walk->ndenied >= DENIED_MAX)
-		return;
-	if (walk->ndenied == walk->denied_size) {
-		size_t size = walk->denied_size ? walk->denied_size * 2 : 16;
-		char **bigger = realloc(walk->denied, size * sizeof(*bigger));
-		if (!bigger)
-			return;
-		walk->denied = bigger;
-		walk->denied_size = size;
-	}
-	struct strbuf path;
-	strbuf_init(&path);
-	bfs_path(at, &path);
-	char *name = strbuf_take(&path);
-	if (name)
-		walk->denied[walk->ndenied++] = name;
-}
-
 /** Tell the caller where we are, and keep to the limits. */
 static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
 {
@@ -466,11 +499,7 @@ static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
 	if (++walk->ticks % TICK_DIRS != 0)
 		return BFS_SKIP;
 	double now = os_now();
-	if (dsc_out_of_time(walk->dsc)) {
-		walk->limited = true;
-		return BFS_END_ALL;
-	}
-	if (opts->max_seconds > 0 && now >= walk->until) {
+	if (walk->until > 0 && now >= walk->until) {
 		walk->limited = true;
 		return BFS_END_ALL;
 	}
@@ -550,17 +579,38 @@ static int walk_prepare(struct walk *walk)
 		/* A type of plain directories, with nothing to be found in it. */
 		node->unlooked = flags & FST_NLINK && mtree_is_leaf(tree, i) && openat2
 		                 && dsc_rule(dsc, DR_UNLOOKED);
-		node->avoid = MT_NONE;
 		atomic_init(&node->wanted, !(mtree_is_leaf(tree, i) && dsc_rule(dsc, DR_LEAF)));
 	}
+	if (map64_reserve(&walk->avoid_by, 1) != 0)
+		return -1;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t parent = tree->nodes[i].parent;
 		const char *name = dsc_kernel_name(dsc, i);
 		/* Under a stack it is the top that is looked at. */
 		if (!(dsc->flags[i] & DF_NO_LOOK) || parent == MT_NONE || !name || tree->nodes[i].top != i)
 			continue;
-		walk->avoid[walk->navoid] = (struct walk_avoid){name, walk->nodes[parent].avoid};
-		walk->nodes[parent].avoid = walk->navoid++;
+		uint32_t first = map64_put(&walk->avoid_by, walk_avoid_key(parent, strrchr(name, '/') + 1),
+		                           walk->navoid);
+		if (first == MAP64_NONE)
+			return -1;
+		struct walk_avoid *avoid = &walk->avoid[walk->navoid];
+		*avoid = (struct walk_avoid){name, MT_NONE};
+		if (first != walk->navoid) {
+			avoid->next = walk->avoid[first].next;
+			walk->avoid[first].next = walk->navoid;
+		}
+		++walk->navoid;
+		walk->nodes[parent].avoids = true;
+	}
+	for (uint32_t i = tree->count; walk->by_dev && i-- > 0;) {
+		uint32_t first = map64_put(&walk->by_dev_first, mount_dev(tree->nodes[i].mount), i);
+		if (first == MAP64_NONE)
+			return -1;
+		walk->nodes[i].same_dev = MT_NONE;
+		if (first != i) {
+			walk->nodes[i].same_dev = walk->nodes[first].same_dev;
+			walk->nodes[first].same_dev = i;
+		}
 	}
 	/* The root of a run may be a plain directory: only its device is known. */
 	if (walk->by_dev && dsc->d->root != MT_NONE && tree->nodes[dsc->d->root].made) {
@@ -612,6 +662,7 @@ static int walk_pass(struct walk *walk, const struct bfs_policy *policy, unsigne
 	walk->bfs = bfs_new(dsc->os, policy, dsc->rootfd, threads, max_fds);
 	if (!walk->bfs)
 		return -1;
+	atomic_store(&walk->late, false);
 	int rc = walk_starts(walk) == 0 && bfs_run(walk->bfs) >= 0 && !walk->failed ? 0 : -1;
 	const struct bfs_stats *done = bfs_stats(walk->bfs);
 	stats->dirs += done->dirs;
@@ -630,6 +681,7 @@ static int walk_pass(struct walk *walk, const struct bfs_policy *policy, unsigne
 	stats->errors += done->hits[HIT_ERROR] + done->hits[HIT_DENIED];
 	stats->denied_dirs += done->hits[HIT_DENIED];
 	walk->unread += done->hits[HIT_ERROR];
+	walk->limited |= atomic_load(&walk->late);
 	walk->vanished += done->hits[HIT_VANISHED];
 	bfs_free(walk->bfs);
 	walk->bfs = NULL;
@@ -647,12 +699,15 @@ static void walk_judge_denied(struct walk *walk)
 		const char *name = dsc_kernel_name(dsc, node);
 		if (tree->nodes[node].settled || !name || dsc->opts->names == DN_PURE)
 			continue;
-		for (size_t k = 0; k < walk->ndenied; ++k) {
+		for (size_t k = 0; k < walk->ndenied && !tree->nodes[node].settled; ++k) {
 			if (!mtree_path_within(name, walk->denied[k]))
 				continue;
+			/* It can be passed through, and not read: 0711. */
+			dsc_confirm(dsc, node);
+			if (tree->nodes[node].settled)
+				break;
 			dsc_name(dsc, node, name, MT_NAMED_KERNEL);
 			mtree_state(tree, node, MT_DENIED);
-			break;
 		}
 	}
 }
@@ -661,7 +716,7 @@ static void walk_judge_denied(struct walk *walk)
 static int walk_passes(struct walk *walk, const struct bfs_policy *policy, unsigned max_fds)
 {
 	struct dsc *dsc = walk->dsc;
-	for (int round = 0; round < 2; ++round) {
+	for (walk->round = 0; walk->round < 2; ++walk->round) {
 		walk->vanished = walk->unread = 0;
 		for (int files = 0; files < 2; ++files) {
 			walk->files = files;
@@ -712,10 +767,12 @@ int dsc_walk(struct dsc *dsc)
 		.dtype = dsc_rule(dsc, DR_DTYPE),
 		.depth_bound = dsc->opts->depth > 0,
 		.depth = (int)dsc->opts->depth,
-		.until = now + dsc->opts->max_seconds,
+		.until = dsc->opts->max_seconds > 0 ? now + dsc->opts->max_seconds : 0,
 		.next_tick = now + 0.25,
 		.begin = now,
 	};
+	if (dsc->opts->deadline > 0 && (walk.until <= 0 || dsc->opts->deadline < walk.until))
+		walk.until = dsc->opts->deadline;
 	bool newest = dsc_rule(dsc, DR_LIKELY);
 	struct bfs_policy policy = {
 		.order = dsc->opts->algorithm == DA_GETMNT3 ? BFS_BREADTH : BFS_DEPTH,
@@ -744,6 +801,8 @@ int dsc_walk(struct dsc *dsc)
 	free(walk.denied);
 	free(walk.nodes);
 	free(walk.avoid);
+	map64_destroy(&walk.avoid_by);
+	map64_destroy(&walk.by_dev_first);
 	errno = error;
 	return rc;
 }

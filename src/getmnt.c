@@ -36,6 +36,7 @@
  *     bfs_reader.c      reading batches of them, in threads
  *   discover.c          mount tree and search joined: every mount named, judged
  *     discover_impl.h   what its files share
+ *     discover_path.c   paths judged without being touched
  *     discover_block.c  what can block, and what lies behind it
  *     discover_hints.c  names of the table, each tested
  *     discover_walk.c   the search, and the pruning rules

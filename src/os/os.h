@@ -53,11 +53,11 @@ enum os_caps {
 struct os {
 	unsigned caps;                /* enum os_caps, less what was disabled */
 	unsigned disabled;            /* enum os_caps named in GETMNT_DISABLE */
-	bool statx_works;             /* false: seccomp refuses even statx */
+	bool statx_works;             /* false: seccomp refuses it; fstatat instead */
 	uint64_t root_id, root_uniq;  /* the mount of "/", as the probe saw it; 0 */
 	uint64_t statmount_mask;      /* STATMOUNT_* that this kernel answers; 0 if
 	                                 it cannot tell (before 6.15) */
-	int torn_reads;               /* mountinfo can lose lines: before 5.8 */
+	bool torn_reads;              /* mountinfo can lose lines: before 5.8 */
 	uint64_t calls[OS_NCALLS];
 };
 
@@ -68,8 +68,9 @@ struct os {
  *         A comma-separated list of listmount, statx-mntid, openat2, uring to
  *         do without, as in the environment's GETMNT_DISABLE; NULL for none.
  *         Unknown words are ignored.
- * Costs one statx of "/", one openat2 and one listmount call at most; these
- * are counted.
+ * Costs a statx of "/", an openat2 and its close, and up to two listmount
+ * calls and a statmount; a uname where statx tells no mount IDs.  These are
+ * counted.
  */
 void os_init(struct os *os, const char *disable);
 
@@ -86,7 +87,7 @@ const char *os_call_name(enum os_call call);
 uint64_t os_calls_total(const struct os *os);
 
 /**
- * statx(2).
+ * statx(2); where that is refused fstatat(2), which tells no mount IDs.
  *
  * @st [out]
  *         Zeroed by this function before the call.

@@ -155,22 +155,32 @@ struct mount_table *table_read_kernel(struct os *os, enum table_source source, u
 struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *path)
 {
 	struct mount_table *table = NULL;
+	char *before = NULL;
+	size_t before_len = 0;
 	for (unsigned again = 0;; ++again) {
 		char *text;
 		size_t len;
 		if (os_read_file(os, dirfd, path, TABLE_MAX_BYTES, &text, &len) != 0)
 			break;
+		/* A line that was lost is in the next reading: two must agree. */
+		bool whole = !os->torn_reads
+		             || (before && len == before_len && memcmp(text, before, len) == 0);
 		table = table_parse_mountinfo(text, len);
-		free(text);
+		free(before);
+		before = text;
+		before_len = len;
 		if (!table)
 			break;
 		table->source = TABLE_MOUNTINFO;
 		table->relisted = again;
-		if (again == 3 || !table_parent_missing(table))
+		if (again == TABLE_READS - 1 || (whole && !table_parent_missing(table)))
 			break;
 		table_free(table);
 		table = NULL;
 	}
+	int error = errno;
+	free(before);
+	errno = error;
 	return table;
 }
 

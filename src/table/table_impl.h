@@ -10,6 +10,9 @@
 /** The most bytes of a table that are taken: no real one comes near. */
 #define TABLE_MAX_BYTES ((size_t)1 << 30)
 
+/** How often mountinfo is read at most, until it is whole. */
+enum { TABLE_READS = 4 };
+
 /** The table of this process, as mountinfo. */
 #define TABLE_SELF_MOUNTINFO "/proc/self/mountinfo"
 

@@ -450,6 +450,20 @@ static void test_without_proc(void) { namespaced(run_without_proc); }
 static void test_many(void) { namespaced(run_many); }
 static void test_churn(void) { namespaced(run_churn); }
 
+static void test_torn_reads(void)
+{
+	/* As before 5.8: two readings must agree, however often that takes. */
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	os.torn_reads = true;
+	uint64_t before = os.calls[OS_OPENAT];
+	struct mount_table *table = table_read_mountinfo(&os, AT_FDCWD, "/proc/self/mountinfo");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+	CU_ASSERT_TRUE(table->relisted >= 1);
+	CU_ASSERT_EQUAL(os.calls[OS_OPENAT] - before, table->relisted + 1);
+	table_free(table);
+}
+
 static const struct unit_test tests[] = {
 	{"live", test_live},
 	{"live_counts", test_live_counts},
@@ -461,6 +475,7 @@ static const struct unit_test tests[] = {
 	{"without_proc", test_without_proc},
 	{"many", test_many},
 	{"churn", test_churn},
+	{"torn_reads", test_torn_reads},
 	{NULL, NULL},
 };
 

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Paths judged without being touched: in which mount of the table a path lies,
+ * and whether something that blocks is passed on the way.
+ *
+ * A path of an overlay's layer or a loop's file stands as whoever mounted it
+ * wrote it, links and all (docker's "l/XYZ"), so that the table alone cannot
+ * say where it leads.  It is followed here, one component at a time: each is
+ * first looked up in the table, and only where nothing on the way blocks is it
+ * asked for a link.  What was found plain is remembered, so that a thousand
+ * layers side by side cost a readlink or two each.
+ */
+#include "discover_impl.h"
+
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LINKS = 40 };   /* the kernel's own bound: path_resolution(7) */
+
+/** A hash of a path's first n bytes: FNV-1a. */
+static uint64_t path_hash(const char *path, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325;
+	for (size_t i = 0; i < n; ++i)
+		h = (h ^ (unsigned char)path[i]) * 0x100000001b3;
+	return h;
+}
+
+int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
+{
+	const struct mtree *tree = dsc->tree;
+	*paths = (struct dsc_paths){.dsc = dsc};
+	map64_init(&paths->points);
+	map64_init(&paths->plain);
+	if (map64_reserve(&paths->points, tree->count) != 0)
+		return -1;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mt_node *node = &tree->nodes[i];
+		/* Only what is visible there: the top of a stack. */
+		if (node->mount->point && node->top == i && !node->place_hidden)
+			map64_put(&paths->points, path_hash(node->mount->point, strlen(node->mount->point)), i);
+	}
+	return 0;
+}
+
+void dsc_paths_destroy(struct dsc_paths *paths)
+{
+	map64_destroy(&paths->points);
+	map64_destroy(&paths->plain);
+}
+
+/** The mount that a path lies in, as it is written; MT_NONE if none is known. */
+static uint32_t paths_find(const struct dsc_paths *paths, const char *path)
+{
+	for (size_t n = strlen(path); n > 0;) {
+		while (n > 1 && path[n - 1] == '/')
+			--n;
+		uint32_t node = map64_get(&paths->points, path_hash(path, n));
+		if (node != MAP64_NONE) {
+			const char *point = paths->dsc->tree->nodes[node].mount->point;
+			if (strncmp(point, path, n) == 0 && point[n] == '\0')
+				return node;
+		}
+		if (n == 1)
+			break;
+		while (n > 1 && path[n - 1] != '/')
+			--n;
+	}
+	return MT_NONE;
+}
+
+/** Put a link in place of the component it was found at.  @return 0, or -1. */
+static int paths_take_link(struct strbuf *rest, size_t at, const char *link)
+{
+	struct strbuf next;
+	strbuf_init(&next);
+	strbuf_puts(&next, link);
+	strbuf_putc(&next, '/');
+	strbuf_add(&next, rest->data + at, rest->len - at);
+	strbuf_destroy(rest);
+	*rest = next;
+	return next.failed ? -1 : 0;
+}
+
+/** Whether a component is a link; read into link. */
+static enum { PLAIN, LINK, UNKNOWN } paths_ask(struct dsc_paths *paths, const char *path, char *link)
+{
+	struct dsc *dsc = paths->dsc;
+	uint64_t hash = path_hash(path, strlen(path));
+	if (map64_get(&paths->plain, hash) != MAP64_NONE)
+		return PLAIN;
+	if (strlen(path) >= PATH_MAX)
+		return UNKNOWN;
+	/* With --root the table is still the one of our own root. */
+	bool own = dsc->rootfd == AT_FDCWD || strcmp(dsc->opts->prefix, "/") != 0;
+	const char *name = own ? path : path + strspn(path, "/");
+	ssize_t n = os_readlinkat(dsc->os, own ? AT_FDCWD : dsc->rootfd, name, link, PATH_MAX);
+	if (n >= 0)
+		return n < PATH_MAX - 1 ? LINK : UNKNOWN;
+	/* Refused: whoever may not look may not touch it either. */
+	if (errno != EINVAL && errno != EACCES)
+		return UNKNOWN;
+	map64_put(&paths->plain, hash, 0);
+	return PLAIN;
+}
+
+/** Add a component to a path that begins with "/". */
+static void paths_step(struct strbuf *path, const char *name, size_t n)
+{
+	if (n == 0 || (n == 1 && *name == '.'))
+		return;
+	if (n == 2 && memcmp(name, "..", 2) == 0) {
+		while (path->len > 1 && path->data[path->len - 1] != '/')
+			--path->len;
+		if (path->len > 1)
+			--path->len;
+		path->data[path->len] = '\0';
+		return;
+	}
+	if (path->len > 1)
+		strbuf_putc(path, '/');
+	strbuf_add(path, name, n);
+}
+
+bool dsc_path_blocks(struct dsc_paths *paths, const char *path, uint32_t *in)
+{
+	const struct dsc *dsc = paths->dsc;
+	struct strbuf rest, done;
+	strbuf_init(&rest);
+	strbuf_init(&done);
+	strbuf_puts(&rest, path);
+	strbuf_putc(&done, '/');
+	bool blocks = true;
+	unsigned links = 0;
+	*in = MT_NONE;
+	for (size_t at = 0; !rest.failed && !done.failed;) {
+		if (at >= rest.len) {
+			blocks = false;
+			break;
+		}
+		size_t n = strcspn(rest.data + at, "/"), before = done.len;
+		paths_step(&done, rest.data + at, n);
+		at += n + (rest.data[at + n] == '/');
+		if (done.len <= before)
+			continue;
+		*in = paths_find(paths, strbuf_str(&done));
+		if (*in == MT_NONE || dsc->flags[*in] & (DF_BLOCKS | DF_BEHIND))
+			break;
+		char link[PATH_MAX];
+		int kind = paths_ask(paths, strbuf_str(&done), link);
+		if (kind == PLAIN)
+			continue;
+		if (kind == UNKNOWN || ++links > MAX_LINKS || paths_take_link(&rest, at, link) != 0)
+			break;
+		at = 0;
+		done.len = *link == '/' ? 1 : before;
+		done.data[done.len] = '\0';
+	}
+	strbuf_destroy(&rest);
+	strbuf_destroy(&done);
+	return blocks;
+}
