@@ -82,8 +82,10 @@ UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
 
 .PHONY: all
 all: $(BUILD)/getmnt $(BUILD)/libgetmnt.a
+ifeq ($(filter asan tsan gcov,$(VARIANT)),)
 	@ln -f $(BUILD)/getmnt getmnt
 	@ln -f $(BUILD)/libgetmnt.a libgetmnt.a
+endif
 
 $(BUILD)/getmnt: $(BUILD)/src/getmnt.o $(BUILD)/libgetmnt.a
 	$(call say,LINK)

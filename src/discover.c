@@ -355,7 +355,7 @@ static int dsc_establish(struct dsc *dsc)
 		d->kinds[d->root] = DK_DIR;
 	}
 	dsc_infer_stacks(dsc);
-	bool search = tree->waiting > 0 || (dsc->opts->names != DN_HINT && !dsc_ends_early(dsc));
+	bool search = tree->waiting > 0 || dsc->opts->boundaries || (dsc->opts->names != DN_HINT && !dsc_ends_early(dsc));
 	if (search && !dsc_out_of_time(dsc) && dsc_walk(dsc) != 0)
 		return -1;
 	dsc_infer_stacks(dsc);

@@ -130,6 +130,12 @@ struct walk {
 	size_t ndenied, denied_size;
 };
 
+/** Whether a mount is gone through to its end for its boundaries. */
+static bool walk_for_boundaries(const struct walk *walk, uint32_t node)
+{
+	return walk->dsc->opts->boundaries && walk->nodes[node].subvol;
+}
+
 /* In any thread. */
 
 /** A mount and the last component of a name in it, as a key. */
@@ -226,7 +232,7 @@ static void walk_settled(struct walk *walk, uint32_t node)
 	const struct mtree *tree = dsc->tree;
 	uint32_t parent;
 	while ((parent = tree->nodes[node].parent) != MT_NONE && mtree_is_leaf(tree, parent)) {
-		if (dsc_rule(dsc, DR_SHRINK))
+		if (dsc_rule(dsc, DR_SHRINK) && !walk_for_boundaries(walk, parent))
 			atomic_store_explicit(&walk->nodes[parent].wanted, false, memory_order_relaxed);
 		/* By device, one that cannot be told apart was waited for on account
 		   of its children alone. */
@@ -383,7 +389,7 @@ static bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *
 	const struct dsc *dsc = walk->dsc;
 	if (dsc->flags[node] & (DF_BLOCKS | DF_BEHIND))
 		return false;
-	if (dsc_rule(dsc, DR_LEAF) && mtree_is_leaf(dsc->tree, node))
+	if (dsc_rule(dsc, DR_LEAF) && mtree_is_leaf(dsc->tree, node) && !walk_for_boundaries(walk, node))
 		return false;
 	bool last = fstype_flags(dsc->tree->nodes[node].mount->fstype) & FST_LAST;
 	*queue = last && dsc_rule(dsc, DR_PSEUDO) ? BFS_LAST : BFS_NORMAL;
@@ -465,7 +471,7 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 		else
 			++hits[DR_LEAF];
 	}
-	if (dsc->tree->waiting == 0 && dsc_rule(dsc, DR_END)) {
+	if (dsc->tree->waiting == 0 && dsc_rule(dsc, DR_END) && !dsc->opts->boundaries) {
 		++hits[DR_END];
 		return BFS_END_ALL;
 	}
@@ -579,7 +585,8 @@ static int walk_prepare(struct walk *walk)
 		/* A type of plain directories, with nothing to be found in it. */
 		node->unlooked = flags & FST_NLINK && mtree_is_leaf(tree, i) && openat2
 		                 && dsc_rule(dsc, DR_UNLOOKED);
-		atomic_init(&node->wanted, !(mtree_is_leaf(tree, i) && dsc_rule(dsc, DR_LEAF)));
+		atomic_init(&node->wanted, !(mtree_is_leaf(tree, i) && dsc_rule(dsc, DR_LEAF))
+		                                   || walk_for_boundaries(walk, i));
 	}
 	if (map64_reserve(&walk->avoid_by, 1) != 0)
 		return -1;

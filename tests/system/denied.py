@@ -43,6 +43,14 @@ for source in ("listmount", "mountinfo"):
     gm.expect(ids == {line.id for line in lines}, f"{source}: not every line is accounted for")
     strict = gm.getmnt("--strict", "--kernel=" + source, uid=65534)
     gm.expect(strict.status == 64, f"{source}: --strict: status {strict.status}")
+# What can be passed through and not be read is tested by name in the end.
+os.chmod("/closed0", 0o711)
+for names in ("hint", "walk"):
+    rows = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--names=" + names, uid=65534).rows()
+    states = {gm.row_states(row) == {"ok"} for row in rows
+              if (row["target"] or "").startswith("/closed0/")}
+    gm.expect(states == {True}, f"{names}: below 0711: {states}")
+os.chmod("/closed0", 0o700)
 # A search as such a user ends, and says that mounts are missing.
 result = gm.getmnt("-J", "-l", "-o", "+ID", "--names=pure", uid=65534)
 gm.expect(result.status == 64, f"pure: status {result.status}")

@@ -55,11 +55,18 @@ root = gm.Root()
 server = Answering(root / "slow")
 gm.tmpfs(root / "up")
 gm.tmpfs(root / "ok/one")
+gm.mkdir(root / "links")
+os.symlink("../slow", root / "links/rel")
+os.symlink("/links/rel", root / "links/abs")
+os.symlink("/ok", root / "links/harmless")
 root.enter()
 # Now, so that lowerdir= has a name that can be followed.
 gm.overlay("/merged", "/slow", "/up/work")
 gm.tmpfs("/merged/inner")
+# The kernel keeps the names that it was given, links and all.
+gm.overlay("/linked", "/links/abs", "/up/work2")
+gm.overlay("/harmless", "/links/harmless", "/up/work3")
 server.stopped = True
-untouched = ["/slow", "/merged"]
+untouched = ["/slow", "/merged", "/linked"]
 gm.check("overlay on FUSE", untouched=untouched)
 gm.done()
