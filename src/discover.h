@@ -23,11 +23,12 @@
 
 /**
  * The fields of a table that discovery needs, whichever naming: what can
- * block is told by types, sources, devices and layers; and which names must
- * not be looked at, by the points.
+ * block is told by types and devices, which names must not be looked at, by
+ * the points.  It asks for the layers of overlays and the sources of btrfs
+ * itself, if the table does not have them.
  */
 #define DISCOVER_FIELDS \
-	(MF_IDS | MF_DEV | MF_ROOT | MF_POINT | MF_FSTYPE | MF_SOURCE | MF_FS_OPTS)
+	(MF_IDS | MF_DEV | MF_ROOT | MF_POINT | MF_FSTYPE)
 
 enum discover_names { DN_HINT, DN_WALK, DN_PURE, DN_KERNEL };
 enum discover_algorithm { DA_GETMNT3, DA_GETMNT2, DA_GETMNT1 };

@@ -160,6 +160,43 @@ static bool block_pass_down(struct dsc *dsc)
 	return changed;
 }
 
+/**
+ * Ask for what only a few types need to be judged: an overlay's layers, the
+ * source of a btrfs.  The table was asked for what the columns show.
+ */
+static int block_ask_more(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	struct discovery *d = dsc->d;
+	unsigned lacks = (MF_SOURCE | MF_FS_OPTS) & ~dsc->table->fields;
+	if (lacks == 0 || dsc->table->source != TABLE_LISTMOUNT
+	    || d->nagain == sizeof(d->again) / sizeof(*d->again))
+		return 0;
+	uint64_t *keys = malloc((tree->count + 1) * sizeof(*keys));
+	if (!keys)
+		return -1;
+	size_t n = 0;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mt_node *node = &tree->nodes[i];
+		unsigned flags = fstype_flags(node->mount->fstype);
+		if (!node->made && ((flags & FST_LAYERED && lacks & MF_FS_OPTS)
+		                    || (flags & FST_SUBVOL && lacks & MF_SOURCE)))
+			keys[n++] = node->mount->key;
+	}
+	struct mount_table *more = NULL;
+	if (n > 0)
+		more = table_ask_more(dsc->os, dsc->table, lacks, keys, n);
+	free(keys);
+	for (size_t i = 0; more && i < more->count; ++i) {
+		uint32_t node = mtree_find(tree, more->mounts[i].key);
+		if (node != MT_NONE)
+			tree->nodes[node].mount = &more->mounts[i];
+	}
+	if (more)
+		d->again[d->nagain++] = more;
+	return 0;
+}
+
 int dsc_find_blocking(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
@@ -167,6 +204,8 @@ int dsc_find_blocking(struct dsc *dsc)
 	struct dsc_paths paths = {0};
 	int rc = -1;
 	arena_init(&stands.arena);
+	if (block_ask_more(dsc) != 0)
+		goto out;
 	block_by_itself(dsc, &stands);
 	bool any = false;
 	for (uint32_t i = 0; i < tree->count && !any; ++i)

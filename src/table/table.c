@@ -239,6 +239,16 @@ struct mount_table *table_ask_again(struct os *os, const struct mount_table *tab
 	return again;
 }
 
+struct mount_table *table_ask_more(struct os *os, const struct mount_table *table, unsigned fields,
+                                   const uint64_t *keys, size_t n)
+{
+	if (table->source != TABLE_LISTMOUNT) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return table_ask_listmount(os, table->fields | fields, keys, n);
+}
+
 /* Options. */
 
 /** Step through a list of options.  @return the next, of *n bytes, or NULL. */
