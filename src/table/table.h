@@ -99,7 +99,7 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
  * (swap too) is its own parent.
  *
  * @return a table; its problems tell what could not be parsed.  NULL on error.
- * Errors: those of os_read_file().
+ * Errors: those of os_read_file(); EILSEQ: an fstab or mtab with NUL bytes.
  */
 struct mount_table *table_read_file(struct os *os, const char *path, enum table_source source);
 
@@ -130,6 +130,19 @@ struct mount_table *table_parse_mountinfo(const char *text, size_t len);
  */
 struct mount_table *table_ask_again(struct os *os, const struct mount_table *table,
                                     const uint64_t *keys, size_t n, int procfd, const char *path);
+
+/**
+ * Ask the kernel for some mounts of a table once more, for further fields.
+ *
+ * @fields
+ *         What is wanted beside the fields that the table has.
+ * @return
+ *         A table with those of the mounts that are still there, of both, or
+ *         NULL.
+ * Errors: as for table_ask_again(); EINVAL for a table that has all there is.
+ */
+struct mount_table *table_ask_more(struct os *os, const struct mount_table *table, unsigned fields,
+                                   const uint64_t *keys, size_t n);
 
 /** Free a table; NULL is fine. */
 void table_free(struct mount_table *table);
