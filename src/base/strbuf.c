@@ -2,7 +2,6 @@
 #include "base/strbuf.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,20 +68,26 @@ void strbuf_putc(struct strbuf *buf, char c)
 	strbuf_add(buf, &c, 1);
 }
 
+void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args)
+{
+	va_list again;
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, format, args);
+	if (n < 0 || !strbuf_grow(buf, n)) {
+		buf->failed = true;
+	} else {
+		vsnprintf(buf->data + buf->len, (size_t)n + 1, format, again);
+		buf->len += n;
+	}
+	va_end(again);
+}
+
 void strbuf_printf(struct strbuf *buf, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	int n = vsnprintf(NULL, 0, format, args);
+	strbuf_vprintf(buf, format, args);
 	va_end(args);
-	if (n < 0 || !strbuf_grow(buf, n)) {
-		buf->failed = true;
-		return;
-	}
-	va_start(args, format);
-	vsnprintf(buf->data + buf->len, (size_t)n + 1, format, args);
-	va_end(args);
-	buf->len += n;
 }
 
 const char *strbuf_str(const struct strbuf *buf)

@@ -8,6 +8,7 @@
 #ifndef GM_BASE_STRBUF_H
 #define GM_BASE_STRBUF_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -39,6 +40,10 @@ void strbuf_putc(struct strbuf *buf, char c);
 /** Append formatted text. */
 __attribute__((format(printf, 2, 3)))
 void strbuf_printf(struct strbuf *buf, const char *format, ...);
+
+/** The same with a list of arguments, which is used up. */
+__attribute__((format(printf, 2, 0)))
+void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args);
 
 /** The string so far; "" for an empty buffer.  Stays the buffer's. */
 const char *strbuf_str(const struct strbuf *buf);

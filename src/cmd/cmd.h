@@ -105,7 +105,7 @@ void run_incomplete(struct run *run, const char *reason);
 /* message.c */
 
 /**
- * Print "getmnt: OBJECT: TEXT" on stderr, the object terminal-safe.
+ * Print "getmnt: OBJECT: TEXT" on stderr, terminal-safe.
  *
  * @object
  *         What it is about; NULL for the run as such.
@@ -129,7 +129,8 @@ void mask_options(const char *options, struct strbuf *out);
 /** Whether options hold a secret. */
 bool has_secret(const char *options);
 
-/** Append a source, with a password in its userinfo replaced by "***". */
+/** Append a source, with a password in its userinfo replaced by "***"; behind a
+    scheme also a userinfo without one, which may be a key. */
 void mask_source(const char *source, struct strbuf *out);
 
 #endif

@@ -11,17 +11,20 @@
 __attribute__((format(printf, 2, 0)))
 static void message_v(const char *object, const char *format, va_list args)
 {
-	struct strbuf line;
+	/* What was typed or read may stand in the text as well: escaped as a whole. */
+	struct strbuf raw, line;
+	strbuf_init(&raw);
 	strbuf_init(&line);
-	strbuf_puts(&line, "getmnt: ");
-	if (object) {
-		escape_terminal(&line, object);
-		strbuf_puts(&line, ": ");
-	}
-	fputs(strbuf_str(&line), stderr);
+	if (object)
+		strbuf_printf(&raw, "%s: ", object);
+	strbuf_vprintf(&raw, format, args);
+	escape_terminal(&line, strbuf_str(&raw));
+	if (raw.failed || line.failed)
+		fputs("getmnt: out of memory\n", stderr);
+	else
+		fprintf(stderr, "getmnt: %s\n", strbuf_str(&line));
+	strbuf_destroy(&raw);
 	strbuf_destroy(&line);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
 }
 
 void message(const char *object, const char *format, ...)
