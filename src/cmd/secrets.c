@@ -86,24 +86,30 @@ void mask_options(const char *options, struct strbuf *out)
 
 void mask_source(const char *source, struct strbuf *out)
 {
-	/* "//user:word@server/share", "https://user:word@server/",
+	/* "//user:word@server/share", "https://user:word@server/", "https://key@server/",
 	   "user:word@server:/dir"; a plain path has no userinfo, and in
 	   "10.0.0.1@tcp:/fs" (Lustre) the '@' comes before any ':'. */
 	const char *authority = source;
 	const char *scheme = strstr(source, "://");
-	if (scheme && memchr(source, '/', (size_t)(scheme + 1 - source)) == NULL)
+	bool url = scheme && memchr(source, '/', (size_t)(scheme + 1 - source)) == NULL;
+	if (url)
 		authority = scheme + 3;
 	else if (strncmp(source, "//", 2) == 0)
 		authority = source + 2;
 
 	const char *end = authority + strcspn(authority, "/");
-	const char *colon = memchr(authority, ':', (size_t)(end - authority));
-	const char *at = colon ? memrchr(colon, '@', (size_t)(end - colon)) : NULL;
-	if (!at || at == colon + 1 || memchr(authority, '@', (size_t)(colon - authority))) {
+	const char *at = memrchr(authority, '@', (size_t)(end - authority));
+	const char *colon = at ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
+	const char *secret = NULL;
+	if (colon && (url || !memchr(authority, '@', (size_t)(colon - authority))))
+		secret = colon + 1;
+	else if (at && url)
+		secret = authority;   /* a lone word may be the name, or a key */
+	if (!secret || secret == at) {
 		strbuf_puts(out, source);
 		return;
 	}
-	strbuf_add(out, source, (size_t)(colon + 1 - source));
+	strbuf_add(out, source, (size_t)(secret - source));
 	strbuf_puts(out, "***");
 	strbuf_puts(out, at);
 }
