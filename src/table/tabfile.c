@@ -35,13 +35,13 @@ struct tab_line {
 
 struct tab {
 	struct mount_table *table;
-	char *copy;                 /* FORMAT_LINE, then what libmount may see */
+	char *copy;                 /* FORMAT_LINE, then the text */
 	size_t copy_len;
 	struct tab_line *lines;
 	size_t nlines;
 };
 
-/** Cut the text into lines; those that libmount must not see are blanked. */
+/** Cut the text into lines. */
 static int tab_lines(struct tab *tab, const char *text, size_t len)
 {
 	size_t head = strlen(FORMAT_LINE), n = 1;
@@ -63,18 +63,10 @@ static int tab_lines(struct tab *tab, const char *text, size_t len)
 		size_t next = start + line->n + 1;
 		if (newline && line->n > 0 && newline[-1] == '\r')
 			--line->n;
-		if (memchr(line->text, '\0', line->n)) {
-			/* The rest of such a line libmount would not see. */
-			memset(tab->copy + head + start, ' ', line->n);
-			if (table_problem(tab->table, (uint32_t)tab->nlines, "NUL byte", line->text,
-			                  line->n) != 0)
-				return -1;
-		} else {
-			size_t blanks = 0;
-			while (blanks < line->n && strchr(" \t", line->text[blanks]))
-				++blanks;
-			line->entry = blanks < line->n && line->text[blanks] != '#';
-		}
+		size_t blanks = 0;
+		while (blanks < line->n && strchr(" \t", line->text[blanks]))
+			++blanks;
+		line->entry = blanks < line->n && line->text[blanks] != '#';
 		start = next;
 	}
 	return 0;
@@ -282,6 +274,11 @@ static int tab_parents(struct mount_table *table)
 
 struct mount_table *table_parse_tabfile(const char *text, size_t len, enum table_source source)
 {
+	/* No fstab has one, and libmount does not see what stands behind it. */
+	if (memchr(text, '\0', len)) {
+		errno = EILSEQ;
+		return NULL;
+	}
 	struct tab tab = {.table = table_new(source)};
 	if (!tab.table)
 		return NULL;
