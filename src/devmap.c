@@ -53,6 +53,9 @@ void devmap_set_judge(struct devmap *map, bool (*blocks)(void *arg, const char *
 {
 	map->judge = blocks;
 	map->judge_arg = arg;
+	/* What was said without it is asked anew. */
+	for (size_t i = 0; i < map->ndevs; ++i)
+		map->devs[i]->judged = map->devs[i]->fs_judged = false;
 }
 
 const char *devmap_strndup(struct devmap *map, const char *str, size_t n)

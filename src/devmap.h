@@ -68,9 +68,12 @@ void devmap_free(struct devmap *map);
  * Let the caller judge the files that loop devices stand on, which only one
  * who knows the mounts can do.
  *
+ * To be called before tags are asked for; what was judged before is judged
+ * anew.
+ *
  * @blocks
- *         Whether touching the file of this path could block.  Without it, a
- *         file is taken to be local.
+ *         Whether touching the file of this path could block, or that cannot
+ *         be told.  Without it, a file is taken to be local.
  */
 void devmap_set_judge(struct devmap *map, bool (*blocks)(void *arg, const char *path), void *arg);
 

@@ -521,6 +521,18 @@ static void test_loop(void)
 	put("sys/devices/" VIRTUAL "loop5/loop/backing_file", "/dev/../nfs\n");
 	CU_ASSERT_FALSE(devmap_blocks(map, 7, 5, &backing));
 	SAME(backing, "/dev/../nfs");
+
+	/* A judge who comes later judges what was held to be local. */
+	put_dev(7, 6, VIRTUAL "loop6");
+	put("sys/devices/" VIRTUAL "loop6/loop/backing_file", "/cifs/x.img\n");
+	put_dev(252, 0, VIRTUAL "dm-0");
+	put_slave(VIRTUAL "dm-0", VIRTUAL "loop6");
+	CU_ASSERT_FALSE(devmap_mount_blocks(map, 252, 0, NULL, NULL));
+	CU_ASSERT_FALSE(devmap_blocks(map, 7, 6, &backing));
+	static char other[] = "/cifs/";
+	devmap_set_judge(map, judge, other);
+	CU_ASSERT_TRUE(devmap_mount_blocks(map, 252, 0, NULL, NULL));
+	unsafe(7, 6, "on a file that can block", true);
 	end();
 }
 
