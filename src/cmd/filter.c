@@ -5,7 +5,6 @@
 #include "cmd/options.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libmount.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +27,9 @@ unsigned filter_fields(const struct options *o)
 		fields |= MF_SOURCE | MF_DEV;
 	if (o->target || o->mountpoint || o->noperands || o->uniq)
 		fields |= MF_POINT;
+	/* Where a path leads is followed past types that do not block. */
+	if (o->target || o->mountpoint || o->noperands || o->spec)
+		fields |= MF_POINT | MF_FSTYPE;
 	return fields;
 }
 
@@ -165,12 +167,7 @@ static uint32_t node_holding(struct run *run, const char *path, enum path_known 
 		return lexical;
 	struct k_statx st;
 	bool unique = run->table->unique_ids;
-	const char *name = run->rootfd == AT_FDCWD ? path : path + strspn(path, "/");
-	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
-	if (run->rootfd != AT_FDCWD && !*name)
-		flags |= AT_EMPTY_PATH;
-	if (os_statx(&run->os, run->rootfd, name, flags,
-	             unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID, &st) != 0)
+	if (path_look(run, path, unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID, &st) != 0)
 		return lexical;
 	uint64_t id = os_statx_mnt_id(&st, unique);
 	uint32_t node = id ? mtree_find(&run->d->tree, id) : MT_NONE;

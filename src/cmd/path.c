@@ -92,6 +92,42 @@ bool node_blocks(const struct run *run, uint32_t node)
 	return run->judged && mtree_shown_state(&tree->nodes[node]) == MT_UNTESTED;
 }
 
+/** A path from the run's root, as it is given beside run->rootfd. */
+static const char *path_at(const struct run *run, const char *path)
+{
+	return run->rootfd == AT_FDCWD ? path : path + strspn(path, "/");
+}
+
+int path_look(struct run *run, const char *path, unsigned mask, struct k_statx *st)
+{
+	const char *name = path_at(run, path);
+	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
+	if (run->rootfd != AT_FDCWD && !*name)
+		flags |= AT_EMPTY_PATH;
+	return os_statx(&run->os, run->rootfd, name, flags, mask, st);
+}
+
+/** Whether the names of the table are those of another root than this process's. */
+static bool root_elsewhere(const struct run *run)
+{
+	return run->procfd != AT_FDCWD || (run->prefix && strcmp(run->prefix, "/") != 0);
+}
+
+bool path_blocks(void *arg, const char *path)
+{
+	struct run *run = arg;
+	/* Untested, nothing is known of layers and devices. */
+	if (!run->d || !run->judged || root_elsewhere(run))
+		return true;
+	struct strbuf name;
+	strbuf_init(&name);
+	uint32_t node = MT_NONE;
+	if (path_follow(run, path, &name) == PATH_SEEN)
+		node = path_mount(run, strbuf_str(&name));
+	strbuf_destroy(&name);
+	return node == MT_NONE || node_blocks(run, node);
+}
+
 /** The working directory, or "/". */
 static void path_begin(struct run *run, const char *path, struct strbuf *out)
 {
@@ -111,7 +147,9 @@ enum path_known path_follow(struct run *run, const char *path, struct strbuf *ou
 	strbuf_puts(&rest, path);
 	path_begin(run, path, out);
 
-	enum path_known known = run->live && run->d ? PATH_SEEN : PATH_BLIND;
+	/* A root that was not opened cannot be looked into. */
+	bool here = run->rootfd != AT_FDCWD || !root_elsewhere(run);
+	enum path_known known = run->live && run->d && here ? PATH_SEEN : PATH_BLIND;
 	int error = 0;
 	unsigned links = 0;
 	size_t at = 0;
@@ -130,10 +168,8 @@ enum path_known path_follow(struct run *run, const char *path, struct strbuf *ou
 			continue;
 		}
 		char link[PATH_MAX];
-		const char *name = strbuf_str(out);
-		if (run->rootfd != AT_FDCWD)
-			name += strspn(name, "/");
-		ssize_t len = os_readlinkat(&run->os, run->rootfd, name, link, sizeof(link));
+		ssize_t len = os_readlinkat(&run->os, run->rootfd, path_at(run, strbuf_str(out)), link,
+		                            sizeof(link));
 		if (len < 0) {
 			if (errno != EINVAL) {
 				error = errno;

@@ -5,7 +5,6 @@
 #include "cmd/view.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,9 +103,7 @@ int source_spec_init(struct run *run, struct source_spec *spec, const char *text
 		path_normal(text, &spec->path);
 	} else if (path_follow(run, text, &spec->path) == PATH_SEEN) {
 		struct k_statx st;
-		int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
-		if (os_statx(&run->os, AT_FDCWD, strbuf_str(&spec->path), flags, K_STATX_TYPE, &st) == 0
-		    && S_ISBLK(st.mode)) {
+		if (path_look(run, strbuf_str(&spec->path), K_STATX_TYPE, &st) == 0 && S_ISBLK(st.mode)) {
 			spec->is_dev = true;
 			spec->dev_major = st.rdev_major;
 			spec->dev_minor = st.rdev_minor;

@@ -90,6 +90,18 @@ enum path_known {
  */
 enum path_known path_follow(struct run *run, const char *path, struct strbuf *out);
 
+/**
+ * Look at a place by its path from the run's root, without following a link or
+ * going to a server.  For paths that path_follow() has seen.
+ *
+ * @return 0, or -1.  Errors: those of statx(2).
+ */
+int path_look(struct run *run, const char *path, unsigned mask, struct k_statx *st);
+
+/** Whether touching the file of a path (of this process's root) could block, or
+    that cannot be told: a judge for devmap_set_judge(), whose arg is the run. */
+bool path_blocks(void *arg, const char *path);
+
 /** Write a path without ".", ".." and double slashes; a relative one stays so. */
 void path_normal(const char *path, struct strbuf *out);
 
