@@ -67,6 +67,16 @@ static int check_options(struct options *o)
 		return usage_error("--names", "nothing live is touched with --tab-file, --fstab and --mtab");
 	if (o->tab_file && o->unmounted)
 		return usage_error("--unmounted", "devices are of this machine; give it without --tab-file");
+	if (o->types && o->types[strspn(o->types, ",")] == '\0')
+		return usage_error("--types", "\"%s\": an empty list; give types, as -t ext4,xfs", o->types);
+	if (o->boundaries && (o->tab_file || file))
+		return usage_error("--boundaries", "only a search meets them; give it without --tab-file, "
+		                   "--fstab and --mtab");
+	if (o->boundaries && o->names_given && o->names != DN_WALK && o->names != DN_PURE)
+		return usage_error("--boundaries", "only a search meets them; give it with --names=walk or "
+		                   "--names=pure");
+	if (o->boundaries && !o->names_given)
+		o->names = DN_WALK;
 	if (o->tab_file && !file)
 		o->names = DN_KERNEL;
 	if (o->max_dirs == 0 && !o->limit_given && o->names == DN_HINT) {
@@ -74,18 +84,6 @@ static int check_options(struct options *o)
 		o->search_seconds = 2;
 	}
 	return 0;
-}
-
-/** The fields that the run needs of the table. */
-static unsigned needed_fields(const struct run *run)
-{
-	const struct options *o = run->opt;
-	unsigned fields = columns_fields(run->cols) | filter_fields(o);
-	fields |= DISCOVER_FIELDS;
-	if (o->form != FORM_DEFAULT && o->form != FORM_RAW && o->form != FORM_PAIRS
-	    && o->form != FORM_SETMNT && o->form != FORM_DOT)
-		fields |= MF_VFS_OPTS | MF_FS_OPTS;
-	return fields;
 }
 
 /** Name and judge.  @return 0, or an exit status. */
@@ -276,7 +274,7 @@ static void debug_run(const struct run *run)
 static int run_find(struct run *run, struct picks *picks)
 {
 	const struct options *o = run->opt;
-	int status = input_read(run, needed_fields(run));
+	int status = input_read(run, input_fields(o, run->cols));
 	if (status)
 		return status;
 	if (run->live || ((o->evaluate || o->unmounted) && !o->tab_file)) {
@@ -289,6 +287,9 @@ static int run_find(struct run *run, struct picks *picks)
 	bool file = run->table->source == TABLE_FSTAB || run->table->source == TABLE_MTAB;
 	if (!file)
 		status = run_discover(run);
+	/* From here on devices may be opened: the files that loops stand on are judged. */
+	if (run->devs)
+		devmap_set_judge(run->devs, path_blocks, run);
 	if (run->d)
 		report_odd(run);
 	if (o->debug && !status)
@@ -297,7 +298,7 @@ static int run_find(struct run *run, struct picks *picks)
 }
 
 /** Make the rows and print them.  @return an exit status. */
-static int run_show(struct run *run, const struct picks *picks, int status)
+static int run_show(struct run *run, const struct picks *picks)
 {
 	const struct options *o = run->opt;
 	struct view view = {0};
@@ -306,20 +307,19 @@ static int run_show(struct run *run, const struct picks *picks, int status)
 	if (machine && !o->quiet)
 		machine_read(run);
 
-	bool tree = status == 0 && wants_tree(run, picks);
-	if (status == 0 && view_build(run, picks, tree, wants_order(run, picks), &view) != 0) {
+	int status = CX_ERROR;
+	if (view_build(run, picks, wants_tree(run, picks), wants_order(run, picks), &view) != 0) {
 		message(NULL, "%s", strerror(errno));
-		status = CX_ERROR;
+		run_incomplete(run, "an error: see the messages");
+		goto out;
 	}
-	if (status == 0 && o->unmounted && run->devs && view_add_devices(run, &view) != 0) {
+	if (o->unmounted && run->devs && view_add_devices(run, &view) != 0) {
 		message("--unmounted", "devices cannot be listed: %s", strerror(errno));
 		run_incomplete(run, "devices could not be listed");
 	}
-	/* A document is printed whatever happened; else there is nothing to say. */
-	if (!o->quiet && (status == 0 || o->form == FORM_JSON) && print_view(run, &view) != 0)
-		status = CX_ERROR;
-	if (status == 0)
+	if (o->quiet || print_view(run, &view) == 0)
 		status = view.count ? judge_status(run) : CX_NOTHING;
+out:
 	view_destroy(&view);
 	return status;
 }
@@ -362,10 +362,12 @@ int cmd_discover(int argc, char **argv)
 		os_init(&run.os, getenv("GETMNT_DISABLE"));
 
 	struct picks picks = {0};
+	/* After an error nothing is printed, not even an empty document. */
 	status = run_find(&run, &picks);
 	if (status)
 		run_incomplete(&run, "an error: see the messages");
-	status = run_show(&run, &picks, status);
+	else
+		status = run_show(&run, &picks);
 	if (o.stats && run.table)
 		stats_print(&run);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/input.h"
 
+#include "cmd/columns.h"
 #include "cmd/options.h"
 #include "cmd/view.h"
 #include "os/file.h"
@@ -44,6 +45,8 @@ static const char *read_error(int error)
 		return "it is neither a file nor a pipe";
 	case EFBIG:
 		return "it is too big for a table";
+	case EILSEQ:
+		return "it is a binary file: it has NUL bytes";
 	default:
 		return strerror(error);
 	}
@@ -54,6 +57,13 @@ static struct mount_table *read_stream(struct run *run, int fd)
 {
 	char *text;
 	size_t len;
+	unsigned type = os_file_type(&run->os, fd, NULL, NULL);
+	if (type == 0)
+		return NULL;
+	if (type != S_IFREG && type != S_IFIFO && type != S_IFSOCK) {
+		errno = type == S_IFDIR ? EISDIR : ENOTSUP;
+		return NULL;
+	}
 	if (os_read_fd(&run->os, fd, TABLE_MAX_BYTES, &text, &len) != 0)
 		return NULL;
 	struct mount_table *table = table_parse_mountinfo(text, len);
@@ -231,6 +241,43 @@ out:
 	run->d = NULL;
 	strbuf_destroy(&name);
 	return status;
+}
+
+/** The fields that a form asks for beside its columns. */
+static unsigned form_fields(const struct options *o)
+{
+	switch ((enum form)o->form) {
+	case FORM_MTAB:
+	case FORM_FSTAB:
+		return MF_POINT | MF_SOURCE | MF_FSTYPE | MF_VFS_OPTS | MF_FS_OPTS;
+	case FORM_SETMNT:
+		return MF_POINT | MF_SOURCE;
+	case FORM_DOT:
+		return MF_POINT | MF_SOURCE | MF_ROOT | MF_DEV | MF_FSTYPE;
+	case FORM_JSON:
+		return MF_SOURCE | MF_FSTYPE;   /* "stacked" */
+	case FORM_DEFAULT:
+	case FORM_RAW:
+	case FORM_PAIRS:
+	case FORM_JSONL:
+		break;
+	}
+	return 0;
+}
+
+unsigned input_fields(const struct options *o, const struct columns *columns)
+{
+	unsigned fields = columns_fields(columns) | filter_fields(o) | form_fields(o);
+	if (o->names != DN_KERNEL)
+		return fields | DISCOVER_FIELDS;
+	/* Names and standing by the table alone. */
+	fields |= MF_IDS | MF_POINT | MF_ROOT;
+	if (o->identity == DI_DEV)
+		fields |= MF_DEV;
+	/* A path is followed past types that are known not to block. */
+	if (o->root || o->canonicalize)
+		fields |= MF_FSTYPE;
+	return fields;
 }
 
 int input_read(struct run *run, unsigned fields)

@@ -7,6 +7,10 @@
 
 #include "cmd/cmd.h"
 
+/** The fields of the table (enum mount_fields) that a run needs: its columns and
+    its form, what selects, and what the naming goes by. */
+unsigned input_fields(const struct options *options, const struct columns *columns);
+
 /**
  * Read the table that the options name, into run->table.
  *

@@ -86,7 +86,7 @@ const struct option_row option_rows[] = {
 	{"algorithm", 0, OG_HOW, ARG_NEEDED, OH_WORD, "getmnt3|getmnt2|getmnt1",
 	 "the search: breadth-first and pruned; depth-first and pruned; exhaustive", AT(algorithm)},
 	{"boundaries", 0, OG_HOW, ARG_NONE, OH_FLAG, NULL,
-	 "report the boundaries that no table lists", AT(boundaries)},
+	 "report the boundaries that no table lists; implies --names=walk", AT(boundaries)},
 	{"depth", 0, OG_HOW, ARG_NEEDED, OH_UINT, "N",
 	 "enter no directory deeper than this (0: no bound)", AT(depth), .max = 1e6},
 	{"engine", 0, OG_HOW, ARG_NEEDED, OH_CALL, "auto|sync|uring",

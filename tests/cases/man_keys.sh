@@ -1,5 +1,5 @@
 # The keys of --stats=json, and of a JSON document, are a promise.
-getmnt -J -F "$(table cli/should-fail-lines)" --explain --boundaries --stats=json >out 2>err
+getmnt -J -F "$(table cli/should-fail-lines)" --explain --stats=json >out 2>err
 echo "status $?"
 tail -n 1 err >stats
 python3 - <<'PY'
@@ -20,8 +20,13 @@ show("problem", document["problems"][0])
 show("rule", document["rules"][0])
 print(document["complete"], document["incomplete_reasons"], document["schema"])
 PY
-for args in "-F nosuchfile" "-F $(table cli/host) -t xyzfs"; do
+getmnt -J -F "$(table cli/host)" -t xyzfs 2>/dev/null | python3 -c 'import json, sys; print(list(json.load(sys.stdin)))'
+# Boundaries are met by a search of what is there: of nothing, here.
+mkdir none
+getmnt -J --root "$PWD/none" --boundaries --depth 1 2>/dev/null | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["boundaries"])'
+for args in "-F nosuchfile" --nosuch; do
 	# shellcheck disable=SC2086
-	getmnt -J $args 2>/dev/null | python3 -c 'import json, sys; print(list(json.load(sys.stdin)))'
+	getmnt -J $args 2>/dev/null | wc -c
 done
-getmnt -J --nosuch 2>/dev/null | wc -c

@@ -30,6 +30,10 @@ done <<'ARGS'
 --kernel=x
 --id=0
 -t
+--types=
+-t ,
+--boundaries
+--boundaries --names=kernel
 --verify
 --poll
 -Q x
@@ -41,3 +45,11 @@ ARGS
 status audit
 status search
 status nosuchcommand -F "$host"
+status --boundaries --names=hint
+status --boundaries --names=kernel
+status -s --boundaries
+# What was typed is shown, not sent to the terminal.
+status --depth $'\e[31mX\a'
+status -o $'\e]0;x\a'
+status $'--no\e[2Jsuch'
+status -N $'\t1\n2'

@@ -18,14 +18,17 @@ which mounts can be reached, by opening each name with O_PATH and asking
 """
 import codecs
 import ctypes
+import errno
 import json
 import os
 import re
 import resource
 import shutil
 import stat
+import struct
 import subprocess
 import sys
+import threading
 import time
 import traceback
 
@@ -577,6 +580,65 @@ class HungFuse:
     def end(self):
         """End the connection; what waits for it is freed."""
         os.close(self.fd)
+
+
+class FileFuse:
+    """A FUSE mount with files in its root, whose server stops when told."""
+
+    def __init__(self, target, files=None):
+        self.files = [(b"", b"")] + [(_bytes(name), data) for name, data in (files or {}).items()]
+        self.fd = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
+        self.stopped = False
+        mount("slow", mkdir(target), "fuse", 0,
+              f"fd={self.fd},rootmode=40755,user_id=0,group_id=0,allow_other")
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def attr(self, node):
+        size = len(self.files[node - 1][1])
+        mode = stat.S_IFDIR | 0o755 if node == 1 else stat.S_IFREG | 0o644
+        return struct.pack("=QQQQQQIIIIIIIIII", node, size, (size + 511) // 512, 0, 0, 0, 0, 0, 0,
+                           mode, 2 if node == 1 else 1, 0, 0, 0, 4096, 0)
+
+    def answer(self, opcode, node, body):
+        """What is answered: an error number, or bytes."""
+        if opcode == 26:                                        # INIT
+            return struct.pack("=IIIIHHIIHHI28x", 7, 31, 65536, 0, 12, 9, 65536, 1, 16, 0, 0)
+        if opcode == 3:                                         # GETATTR
+            return struct.pack("=QII", 0, 0, 0) + self.attr(node)
+        if opcode == 1:                                         # LOOKUP
+            for number, (name, _) in enumerate(self.files, 1):
+                if name and name == body.split(b"\0")[0]:
+                    return struct.pack("=QQQQII", number, 0, 0, 0, 0, 0) + self.attr(number)
+            return errno.ENOENT
+        if opcode in (27, 14):                                  # OPENDIR, OPEN
+            return struct.pack("=QII", 1, 0, 0)
+        if opcode == 15:                                        # READ
+            _, offset, size = struct.unpack_from("=QQI", body)
+            return self.files[node - 1][1][offset:offset + size]
+        if opcode in (28, 44, 29, 18):                          # READDIR, RELEASE
+            return b""
+        if opcode == 17:                                        # STATFS
+            return struct.pack("=QQQQQIIII24x", 1, 1, 1, 1, 1, 4096, 255, 4096, 0)
+        return errno.ENOSYS
+
+    def serve(self):
+        while True:
+            try:
+                request = os.read(self.fd, 1 << 17)
+            except OSError:
+                return
+            if self.stopped:
+                return
+            opcode, unique, node = struct.unpack_from("=IQQ", request, 4)
+            if opcode in (2, 42, 36):                           # FORGET, INTERRUPT
+                continue
+            reply = self.answer(opcode, node, request[40:])
+            error = -reply if isinstance(reply, int) else 0
+            body = b"" if isinstance(reply, int) else reply
+            try:
+                os.write(self.fd, struct.pack("=IiQ", 16 + len(body), error, unique) + body)
+            except OSError:
+                pass
 
 
 class Autofs:

@@ -4,6 +4,7 @@
 
 #include "cmd/columns.h"
 #include "cmd/filter.h"
+#include "cmd/input.h"
 #include "cmd/options.h"
 #include "cmd/view.h"
 
@@ -184,6 +185,45 @@ static void test_columns_choose(void)
 	CU_ASSERT_EQUAL(columns.count, 2);
 }
 
+/** The fields that a command line asks for. */
+static unsigned fields_of(const char *const *words)
+{
+	struct options o;
+	struct columns columns;
+	CU_ASSERT_EQUAL_FATAL(parse(&o, words), 0);
+	CU_ASSERT_EQUAL_FATAL(columns_choose(&columns, &o), 0);
+	return input_fields(&o, &columns);
+}
+#define FIELDS(...) fields_of((const char *const[]){"getmnt", __VA_ARGS__, NULL})
+
+static void test_fields(void)
+{
+	const unsigned base = MF_IDS | MF_POINT | MF_ROOT, opts = MF_VFS_OPTS | MF_FS_OPTS;
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "ID"), base);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "ID,STATE,COVERED-BY,NODE"), base);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "FSTYPE"), base | MF_FSTYPE);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "UUID"), base | MF_DEV | MF_SOURCE);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "ID", "-t", "ext4"), base | MF_FSTYPE);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "ID", "-O", "ro"), base | opts);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "ID", "--identity=dev"), base | MF_DEV);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "ID", "-T", "/"), base | MF_FSTYPE);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "ID", "--root=/"), base | MF_FSTYPE);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "ID", "/"),
+	                base | MF_FSTYPE | MF_SOURCE | MF_DEV);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "ID", "--format=jsonl"), base);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "ID", "-J"), base | MF_SOURCE | MF_FSTYPE);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "ID", "--format=mtab"),
+	                base | opts | MF_SOURCE | MF_FSTYPE);
+	CU_ASSERT_EQUAL(FIELDS("--names=kernel", "-o", "ID", "--format=setmnt"), base | MF_SOURCE);
+	CU_ASSERT_EQUAL(FIELDS("-o", "ID"), DISCOVER_FIELDS);
+	CU_ASSERT_EQUAL(FIELDS("--names=pure", "-o", "ID"), DISCOVER_FIELDS);
+	CU_ASSERT_FALSE(FIELDS("-o", "ID", "-J") & MF_VFS_OPTS);
+	CU_ASSERT_FALSE(FIELDS("-o", "ID", "--format=jsonl") & MF_VFS_OPTS);
+	CU_ASSERT_EQUAL(FIELDS("-o", "ID", "--format=fstab"),
+	                DISCOVER_FIELDS | MF_SOURCE | opts);
+	CU_ASSERT_EQUAL(FIELDS("-J"), DISCOVER_FIELDS | MF_SOURCE | opts);
+}
+
 static void test_secrets(void)
 {
 	static const char *const cases[][2] = {
@@ -218,6 +258,14 @@ static void test_secret_sources(void)
 		{"https://u:w@host/dav", "https://u:***@host/dav"},
 		{"u:w@host:/dir", "u:***@host:/dir"},
 		{"u:a@b@host:/dir", "u:***@host:/dir"},
+		{"https://tok3n@h/", "https://***@h/"},
+		{"https://tok3n@h:8443/", "https://***@h:8443/"},
+		{"https://u@x:w@h/", "https://u@x:***@h/"},
+		{"https://u:@h/", "https://u:@h/"},
+		{"https://@h/", "https://@h/"},
+		{"https://h/a@b", "https://h/a@b"},
+		{"//user@server/share", "//user@server/share"},
+		{"10.0.0.1@tcp:/fs", "10.0.0.1@tcp:/fs"},
 		{"user@host:/dir", "user@host:/dir"},
 		{"host:/dir@x", "host:/dir@x"},
 		{"10.0.0.1@tcp:10.0.0.2@tcp:/fs", "10.0.0.1@tcp:10.0.0.2@tcp:/fs"},
@@ -340,6 +388,25 @@ static void test_rows(void)
 	fixture_close(&f);
 }
 
+/** Before a mount was looked at, or under another root, no path can be told. */
+static void test_path_judge(void)
+{
+	struct fixture f;
+	struct strbuf out;
+	strbuf_init(&out);
+	fixture_open(&f);
+	CU_ASSERT_TRUE(path_blocks(&f.run, "/srv/img"));
+	f.run.live = f.run.judged = true;
+	char elsewhere[] = "/srv";
+	f.run.prefix = elsewhere;
+	CU_ASSERT_TRUE(path_blocks(&f.run, "/"));
+	/* Nor is one followed in the wrong root. */
+	CU_ASSERT_EQUAL(path_follow(&f.run, "/proc/self/exe", &out), PATH_BLIND);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "/proc/self/exe");
+	fixture_close(&f);
+	strbuf_destroy(&out);
+}
+
 static void test_filters(void)
 {
 	struct fixture f;
@@ -456,10 +523,12 @@ static const struct unit_test tests[] = {
 	{"options_refused", test_options_refused},
 	{"column_table", test_column_table},
 	{"columns_choose", test_columns_choose},
+	{"fields", test_fields},
 	{"secrets", test_secrets},
 	{"secret_sources", test_secret_sources},
 	{"paths", test_paths},
 	{"rows", test_rows},
+	{"path_judge", test_path_judge},
 	{"filters", test_filters},
 	{"deep_tree", test_deep_tree},
 	{NULL, NULL},

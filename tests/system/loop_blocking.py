@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Devices whose I/O ends in a file system that blocks are not opened for a tag."""
+import os
+
+import gm
+
+gm.need("mkfs.ext4", "losetup")
+gm.need_fs("fuse", "ext4", "overlay")
+GOOD, BAD, LAID = ("01234567-89ab-4cde-8123-45678900000" + n for n in "123")
+
+
+def ext4(path, uuid):
+    return gm.image(path, 8 << 20, "mkfs.ext4", "-q", "-U", uuid, "-L", "x" + uuid[-1])
+
+
+def node(path):
+    """Make the block special file of a mount's device in the root's /dev."""
+    dev = os.stat(path).st_dev
+    os.mknod(root / f"dev/loop{os.minor(dev)}", 0o600 | 0o060000, dev)
+    return f"/dev/loop{os.minor(dev)}"
+
+
+root = gm.Root()
+with open(ext4(root / "bad.img", BAD), "rb") as image:
+    server = gm.FileFuse(root / "slow", {"disk.img": image.read()})
+os.unlink(root / "bad.img")
+gm.overlay(root / "merged", root / "slow", gm.tmpfs(root / "up") + "/w")
+ext4(root / "merged/laid.img", LAID)
+node(gm.loop_mount(ext4(root / "good.img", GOOD), root / "good"))
+bad = node(gm.loop_mount(root / "slow/disk.img", root / "bad", "ro", "noload"))
+laid = node(gm.loop_mount(root / "merged/laid.img", root / "laid"))
+server.stopped = True
+root.enter()
+
+for names in ("hint", "walk", "pure"):
+    result = gm.getmnt("-J", "-l", "-o", "TARGET,UUID,LABEL,SOURCES,STATE", "--names=" + names,
+                       "-t", "ext4")
+    if result.status is None:
+        continue
+    rows = {row["target"]: row for row in result.rows()}
+    gm.expect(rows["/good"]["uuid"] == GOOD, f"{names}: the good one: {rows['/good']}")
+    for target in ("/bad", "/laid"):
+        gm.expect(rows[target]["uuid"] is None and rows[target]["label"] is None
+                  and rows[target]["state"] == "untested", f"{names}: opened: {rows[target]}")
+
+# Where nothing was tested, no file that a loop stands on is known.
+result = gm.getmnt("-r", "-n", "-o", "UUID", "--names=kernel", "-t", "ext4")
+gm.expect(not result.out.strip(), f"--names=kernel: {result.out}")
+for args, status, out in (
+        (("-S", "UUID=" + GOOD), 0, b"/good\n"), (("-S", "UUID=" + BAD), 32, b""),
+        (("LABEL=x3",), 32, b""), (("-S", bad), 0, b"/bad\n"), (("--unmounted", "-S", laid), 0, b"/laid\n"),
+        (("--unmounted", "-t", "ext4"), 0, None), (("-e", "-s", "-F", "/fstab"), 0, b"/x\n")):
+    with open("/fstab", "w", encoding="ascii") as f:
+        f.write(f"UUID={BAD} /x ext4 defaults 0 0\n")
+    result = gm.getmnt("-r", "-n", "-o", "TARGET", *args)
+    gm.expect(result.status == status and out in (None, result.out),
+              f"{args}: status {result.status}: {result.out} {result.err}")
+gm.done()
