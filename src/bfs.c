@@ -37,6 +37,7 @@ enum {
 	THREADS_FROM = 256,   /* directories waiting, for workers to pay */
 	THREADS_AFTER = 2048, /* directories read, for the same */
 	QUEUED_BATCHES = 2,   /* for each worker: one being read, one at hand */
+	OWN_BATCH = 8,        /* directories that the owner reads between deliveries */
 	RETRIES = 12,         /* of a directory, with half the descriptors each time */
 };
 
@@ -395,7 +396,7 @@ static void batch_put(struct bfs *bfs, struct bfs_batch *batch)
 static void batches_drain(struct bfs *bfs)
 {
 	for (; bfs->under_way > 0; --bfs->under_way) {
-		struct bfs_batch *batch = bfs_pool_get(bfs->pool);
+		struct bfs_batch *batch = bfs_pool_get(bfs->pool, true);
 		for (unsigned i = 0; i < batch->n; ++i)
 			os_close(bfs->os, batch->reads[i].fd);
 		batch_put(bfs, batch);
@@ -538,6 +539,7 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 	if (read->fd >= 0)
 		++bfs->stats.dirs;
 	bfs->stats.entries += read->entries;
+	bfs_frontier_learn(&bfs->frontier, &read->item, read->found);
 	deliver_judges(bfs, batch, read);
 	if (read->verdict == BFS_END_ALL
 	    || bfs->policy->done(bfs->policy->arg, &at, read->entries, read->error) == BFS_END_ALL)
@@ -629,15 +631,15 @@ static void batch_fill(struct bfs *bfs, struct bfs_batch *batch, unsigned n)
 	}
 }
 
-/** Read one directory ourselves.  @return false when none is left. */
-static bool run_one(struct bfs *bfs)
+/** Read up to n directories ourselves.  @return false when none is left. */
+static bool run_own(struct bfs *bfs, unsigned n)
 {
 	struct bfs_batch *batch = batch_take(bfs);
 	if (!batch) {
 		bfs->failed = true;
 		return false;
 	}
-	batch_fill(bfs, batch, 1);
+	batch_fill(bfs, batch, n);
 	bool any = batch->n > 0;
 	if (any)
 		bfs_reader_read(&bfs->reader, batch);
@@ -645,17 +647,17 @@ static bool run_one(struct bfs *bfs)
 	return any;
 }
 
-/** Hand batches to the workers, take one back.  @return false at the end. */
-static bool run_workers(struct bfs *bfs)
+/** Have the workers supplied.  @return 0, or -1. */
+static int supply_workers(struct bfs *bfs)
 {
-	unsigned most = bfs->stats.threads * QUEUED_BATCHES;
-	while (bfs->under_way < most && !bfs->ended) {
-		/* Share what waits: a small frontier must not go to one worker. */
-		uint64_t share = bfs->frontier.waiting / most + 1;
+	unsigned workers = bfs->stats.threads - 1, most = workers * QUEUED_BATCHES;
+	while (bfs->under_way < most && bfs->frontier.waiting > 0 && !bfs->ended) {
+		/* Share what waits: a small frontier must not go to one thread. */
+		uint64_t share = bfs->frontier.waiting / (most + 1) + 1;
 		struct bfs_batch *batch = batch_take(bfs);
 		if (!batch) {
 			bfs->failed = true;
-			break;
+			return -1;
 		}
 		batch_fill(bfs, batch, share < BFS_BATCH ? (unsigned)share : BFS_BATCH);
 		if (batch->n == 0) {
@@ -665,11 +667,30 @@ static bool run_workers(struct bfs *bfs)
 		bfs_pool_put(bfs->pool, batch);
 		++bfs->under_way;
 	}
-	if (bfs->under_way == 0)
+	return 0;
+}
+
+/**
+ * Supply the workers, read a few directories ourselves, and take in what the
+ * workers have done: the owner waits only when nothing else is left to do.
+ *
+ * @return false at the end.
+ */
+static bool run_shared(struct bfs *bfs)
+{
+	if (supply_workers(bfs) != 0)
 		return false;
-	struct bfs_batch *batch = bfs_pool_get(bfs->pool);
-	--bfs->under_way;
-	deliver(bfs, batch);
+	bool own = run_own(bfs, OWN_BATCH);
+	if (!own && bfs->under_way == 0)
+		return false;
+	while (bfs->under_way > 0) {
+		struct bfs_batch *batch = bfs_pool_get(bfs->pool, !own);
+		if (!batch)
+			break;
+		--bfs->under_way;
+		deliver(bfs, batch);
+		own = true;
+	}
 	return true;
 }
 
@@ -683,7 +704,7 @@ static void start_workers(struct bfs *bfs)
 	/* A table of descriptors that grows while threads share it waits for
 	   an RCU grace period each time: have it grown before. */
 	os_close(bfs->os, os_dupfd(bfs->os, bfs->root->fd, (int)bfs->max_fds - 1));
-	bfs->pool = bfs_pool_new(bfs->os, bfs->policy, bfs->threads);
+	bfs->pool = bfs_pool_new(bfs->os, bfs->policy, bfs->threads - 1);
 	if (bfs->pool) {
 		bfs->stats.threads = bfs->threads;
 		bfs->max_fds -= in_flight;
@@ -698,7 +719,7 @@ int bfs_run(struct bfs *bfs)
 	bool more = true;
 	while (more && !bfs->ended && !bfs->failed) {
 		start_workers(bfs);
-		more = bfs->pool ? run_workers(bfs) : run_one(bfs);
+		more = bfs->pool ? run_shared(bfs) : run_own(bfs, 1);
 	}
 	batches_drain(bfs);
 	if (bfs->failed) {

@@ -4,7 +4,9 @@
  * (breadth-first) or last in first out (depth-first), and beside it, when the
  * newest are wanted too, a heap of the same directories by their time of
  * change.  Turns alternate, so that a search costs at most twice what the
- * better of the two orders would have.
+ * better of the two orders would have; and when the newest find less than the
+ * queue does, as after a copy that left every time anew, they get one turn in
+ * eight until they find more.
  *
  * A kid is taken once: whoever comes to it later, list or heap, passes it
  * over.  A bunch lives as long as its list, a heap entry, or a read under way
@@ -14,6 +16,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+	PERIOD_EQUAL = 2,    /* turn about */
+	PERIOD_RARE = 8,
+	LEARN_TURNS = 64,    /* of the newest, between decisions */
+};
 
 struct bfs_bunch *bfs_bunch_new(struct bfs_dir *dir, uint32_t n, size_t names_len)
 {
@@ -165,7 +173,7 @@ static void frontier_take(struct bfs_frontier *frontier, struct bfs_bunch *bunch
 	bunch->kids[kid].taken = true;
 	--frontier->waiting;
 	++bunch->refs;
-	*item = (struct bfs_item){bunch, kid};
+	*item = (struct bfs_item){bunch, kid, false};
 	if (--bunch->left == 0 && bunch->queued)
 		frontier_unlink(frontier, bunch);
 }
@@ -192,15 +200,34 @@ bool bfs_frontier_pop(struct bfs_frontier *frontier, struct bfs_item *item)
 		                                                       : frontier->queues[q].head;
 		if (!bunch)
 			continue;
-		frontier->turn = !frontier->turn;
-		if (frontier->turn && frontier_pop_newest(frontier, q, item))
+		unsigned period = frontier->period ? frontier->period : PERIOD_EQUAL;
+		if (frontier->turns++ % period == 0 && frontier_pop_newest(frontier, q, item)) {
+			item->newest = true;
 			return true;
+		}
 		while (bunch->kids[bunch->at].taken)
 			++bunch->at;
 		frontier_take(frontier, bunch, bunch->at, item);
 		return true;
 	}
 	return false;
+}
+
+void bfs_frontier_learn(struct bfs_frontier *frontier, const struct bfs_item *item, bool found)
+{
+	++frontier->tried[item->newest];
+	frontier->found[item->newest] += found;
+	if (!frontier->newest || frontier->tried[1] < LEARN_TURNS || frontier->tried[0] == 0)
+		return;
+	/* The newest are worth it at half the queue's yield: what they find,
+	   they find before its level is reached. */
+	uint64_t newest = 2ull * (frontier->found[1] + 1) * frontier->tried[0];
+	uint64_t queue = (uint64_t)(frontier->found[0] + 1) * frontier->tried[1];
+	frontier->period = newest >= queue ? PERIOD_EQUAL : PERIOD_RARE;
+	for (int i = 0; i < 2; ++i) {
+		frontier->tried[i] /= 2;
+		frontier->found[i] /= 2;
+	}
 }
 
 uint32_t bfs_frontier_drop(struct bfs_frontier *frontier, struct bfs_bunch *bunch)

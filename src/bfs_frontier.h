@@ -60,7 +60,8 @@ struct bfs_frontier {
 	void *release_arg;
 	enum bfs_order order;
 	bool newest;
-	bool turn;                 /* whose turn it is: the newest's */
+	unsigned turns, period;    /* every period-th turn is the newest's */
+	unsigned tried[2], found[2];   /* by the queue's and by the newest's turns */
 	struct {
 		struct bfs_bunch *head, *tail;
 		struct bfs_heap_entry *heap;
@@ -74,6 +75,7 @@ struct bfs_frontier {
 struct bfs_item {
 	struct bfs_bunch *bunch;   /* a reference */
 	uint32_t kid;
+	bool newest;               /* it was the newest's turn */
 };
 
 /** Make a bunch for n kids and their names.  @return it with one reference
@@ -86,6 +88,9 @@ void bfs_frontier_push(struct bfs_frontier *frontier, struct bfs_bunch *bunch, b
 
 /** Take the next directory.  @return false if none waits. */
 bool bfs_frontier_pop(struct bfs_frontier *frontier, struct bfs_item *item);
+
+/** Tell whether reading an item found what is searched for. */
+void bfs_frontier_learn(struct bfs_frontier *frontier, const struct bfs_item *item, bool found);
 
 /** Take all that is left of a bunch out of the queue, unread.  @return how many. */
 uint32_t bfs_frontier_drop(struct bfs_frontier *frontier, struct bfs_bunch *bunch);

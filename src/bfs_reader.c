@@ -125,6 +125,7 @@ static enum bulk_verdict reader_meta(void *arg, struct bulk_dir *dir, const stru
 	enum bfs_verdict verdict = reader->policy->meta(reader->policy->arg, reader->batch->hits, &at,
 	                                                entry, st, error);
 	if (verdict == BFS_JUDGE) {
+		read->found = true;
 		if (!reader->judge) {
 			batch_judge(reader->batch, read, entry->name, st);
 			return BULK_SKIP;
@@ -297,13 +298,14 @@ void bfs_pool_put(struct bfs_pool *pool, struct bfs_batch *batch)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-struct bfs_batch *bfs_pool_get(struct bfs_pool *pool)
+struct bfs_batch *bfs_pool_get(struct bfs_pool *pool, bool wait)
 {
 	pthread_mutex_lock(&pool->lock);
-	while (!pool->finished)
+	while (!pool->finished && wait)
 		pthread_cond_wait(&pool->done, &pool->lock);
 	struct bfs_batch *batch = pool->finished;
-	pool->finished = batch->next;
+	if (batch)
+		pool->finished = batch->next;
 	pthread_mutex_unlock(&pool->lock);
 	return batch;
 }

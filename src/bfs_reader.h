@@ -40,6 +40,7 @@ struct bfs_read {
 	int parentfd;
 	int fd, error;
 	uint32_t entries;
+	bool found;                        /* something was there to be judged */
 	enum bfs_verdict verdict;          /* END_DIR or END_ALL by a judge */
 	uint32_t kids, nkids;              /* ranges in the batch's arrays */
 	uint32_t judges, njudges;
@@ -104,8 +105,9 @@ struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *poli
 /** Hand a batch over. */
 void bfs_pool_put(struct bfs_pool *pool, struct bfs_batch *batch);
 
-/** Take a finished batch; waits for one.  There must be one under way. */
-struct bfs_batch *bfs_pool_get(struct bfs_pool *pool);
+/** Take a finished batch; NULL if there is none, unless it is to be waited
+    for: then one must be under way. */
+struct bfs_batch *bfs_pool_get(struct bfs_pool *pool, bool wait);
 
 /** Stop the workers, none having work, and add their counts to os. */
 void bfs_pool_free(struct bfs_pool *pool, struct os *os);

@@ -102,6 +102,29 @@ static void test_frontier_newest(void)
 	CU_ASSERT_EQUAL(dir.refs, 1);
 }
 
+static void test_frontier_learns(void)
+{
+	/* Turns of the newest that find nothing, while the queue's do, become
+	   rare; and common again when they find more. */
+	struct bfs_dir dir = {.refs = 1};
+	struct bfs_frontier frontier = {.release = count_release, .order = BFS_BREADTH, .newest = true};
+	unsigned newest[2] = {0};
+	for (int half = 0; half < 2; ++half) {
+		for (int i = 0; i < 4000; ++i) {
+			struct bfs_item item;
+			bfs_frontier_push(&frontier, bunch(&dir, 'a', 1, (int64_t[]){i}), false);
+			CU_ASSERT_TRUE_FATAL(bfs_frontier_pop(&frontier, &item));
+			newest[half] += item.newest;
+			bfs_frontier_learn(&frontier, &item, item.newest == (half == 1));
+			bfs_bunch_unref(&frontier, item.bunch);
+		}
+	}
+	CU_ASSERT_TRUE(newest[0] < 4000 / 6);
+	CU_ASSERT_TRUE(newest[1] > 4000 / 3);
+	bfs_frontier_clear(&frontier);
+	CU_ASSERT_EQUAL(dir.refs, 1);
+}
+
 static void test_frontier_compacts(void)
 {
 	/* The oldest never come up in the heap; it must not grow with them. */
@@ -430,6 +453,7 @@ static void test_bulk(void)
 static const struct unit_test tests[] = {
 	{"frontier: order", test_frontier_order},
 	{"frontier: newest in turn", test_frontier_newest},
+	{"frontier: learns whose turns pay", test_frontier_learns},
 	{"frontier: memory is what waits", test_frontier_compacts},
 	{"frontier: drop and clear", test_frontier_drop},
 	{"paths", test_paths},
