@@ -80,9 +80,11 @@ static int not_here(const char *name)
 /** See that descriptors 0 to 2 are open, so that no other file becomes one. */
 static void open_standard(void)
 {
+	/* What is printed is lost, and whoever wants a document is told: a write
+	   to a descriptor of O_PATH fails. */
 	int fd;
 	do {
-		fd = open("/dev/null", O_RDWR);
+		fd = open("/dev/null", fcntl(STDIN_FILENO, F_GETFD) < 0 ? O_RDONLY : O_PATH);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd > STDERR_FILENO)
 		close(fd);

@@ -117,9 +117,15 @@ void message(const char *object, const char *format, ...);
 __attribute__((format(printf, 2, 3)))
 int usage_error(const char *object, const char *format, ...);
 
-/** Flush stdout and see that all of it was written.
-    @return 0, or -1 after a message (none for a broken pipe). */
-int finish_stdout(void);
+/**
+ * Flush stdout and see that all of it was written.
+ *
+ * @whole
+ *         Whether it is a document, which counts as cut also when stdout was
+ *         closed from the beginning.
+ * @return 0, or -1 after a message (none for a broken pipe).
+ */
+int finish_stdout(bool whole);
 
 /* secrets.c */
 

@@ -207,7 +207,7 @@ static int print_view(struct run *run, const struct view *view)
 			fputc('\n', out);
 		explain_print(run, out);
 	}
-	return finish_stdout();
+	return finish_stdout(o->form == FORM_JSON || o->form == FORM_JSONL);
 }
 
 /** The exit status that the standings give. */
@@ -344,7 +344,7 @@ int cmd_discover(int argc, char **argv)
 			os_init(&run.os, getenv("GETMNT_DISABLE"));
 			version_print(&run.os);
 		}
-		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
+		return finish_stdout(false) == 0 ? CX_OK : CX_ERROR;
 	}
 	status = check_options(&o);
 	if (!status)

@@ -214,7 +214,8 @@ static int pick_target(struct picker *picker, struct filter *filter)
 			}
 		}
 	}
-	found = pick_pass(picker, filter, true, true);
+	/* findmnt -i -M: every mount but that one. */
+	found = pick_pass(picker, filter, !o->invert, !o->invert);
 none:
 	if (!found && o->mountpoint && !o->quiet && !o->invert)
 		message(path, "is not a mount point, or not one that matches; -T finds the mount that holds it");

@@ -45,13 +45,18 @@ int usage_error(const char *object, const char *format, ...)
 	return CX_ERROR;
 }
 
-int finish_stdout(void)
+int finish_stdout(bool whole)
 {
 	int failed = ferror(stdout);
 	if (fflush(stdout) != 0)
 		failed = 1;
 	if (!failed)
 		return 0;
+	int error = errno;
+	/* Closed before we began: nobody reads, unless it is a document. */
+	if (ftello(stdout) < 0 && errno == EBADF && !whole)
+		return 0;
+	errno = error;
 	/* Whoever closed the pipe knows, and has seen enough. */
 	if (errno != EPIPE)
 		message("standard output", "could not be written: %s; what was printed is cut",

@@ -15,13 +15,14 @@ enum {
 	EX_CANON_C  = 1 << 0,   /* -C -c */
 	EX_CANON_E  = 1 << 1,   /* -C -e */
 	EX_TARGET   = 1 << 2,   /* -M -T */
-	EX_SOURCE   = 1 << 3,   /* -N -k -m -s --root */
+	EX_SOURCE   = 1 << 3,   /* -N -k -m -s */
 	EX_PSEUDO   = 1 << 4,   /* --pseudo --real */
 	EX_LIST     = 1 << 5,   /* -l -P -r */
 	EX_FORM     = 1 << 6,   /* -J -P -r, a --format of its own */
 	EX_TREE     = 1 << 7,   /* -l --tree */
 	EX_FILE     = 1 << 8,   /* -F -N --root */
 	EX_COLUMNS  = 1 << 9,   /* -D -I */
+	EX_ROOT     = 1 << 10,  /* --root -N -m -s */
 };
 
 #define AT(field) offsetof(struct options, field)
@@ -39,19 +40,19 @@ static int take_task(struct options *o, const struct option_row *row, const char
 const struct option_row option_rows[] = {
 	/* Which table. */
 	{"fstab", 's', OG_TABLE, ARG_NONE, OH_CALL, NULL,
-	 "the file systems of /etc/fstab", .excludes = EX_SOURCE, .take = take_table},
+	 "the file systems of /etc/fstab", .excludes = EX_SOURCE | EX_ROOT, .take = take_table},
 	{"kernel", 'k', OG_TABLE, ARG_MAY, OH_CALL, "listmount|mountinfo",
 	 "the kernel's table (the default), read in this way; -k is --kernel=mountinfo",
 	 .excludes = EX_SOURCE, .take = take_kernel},
 	{"mtab", 'm', OG_TABLE, ARG_NONE, OH_CALL, NULL,
-	 "the file systems of /etc/mtab", .excludes = EX_SOURCE, .take = take_table},
+	 "the file systems of /etc/mtab", .excludes = EX_SOURCE | EX_ROOT, .take = take_table},
 	{"root", 0, OG_TABLE, ARG_NEEDED, OH_STRING, "DIR",
-	 "as a process whose root is DIR sees it", AT(root), EX_SOURCE | EX_FILE},
+	 "as a process whose root is DIR sees it", AT(root), EX_ROOT | EX_FILE},
 	{"tab-file", 'F', OG_TABLE, ARG_NEEDED, OH_STRING, "FILE",
 	 "a recorded mountinfo (- is standard input), or a file for -s and -m; nothing live is touched",
 	 AT(tab_file), EX_FILE},
 	{"task", 'N', OG_TABLE, ARG_NEEDED, OH_CALL, "PID",
-	 "the mount namespace and root of a process", .excludes = EX_SOURCE | EX_FILE, .take = take_task},
+	 "the mount namespace and root of a process", .excludes = EX_SOURCE | EX_ROOT | EX_FILE, .take = take_task},
 
 	/* Which mounts. */
 	{"all", 'A', OG_WHICH, ARG_NONE, OH_FLAG, NULL,

@@ -140,6 +140,27 @@ static void path_begin(struct run *run, const char *path, struct strbuf *out)
 		strbuf_putc(out, '/');
 }
 
+/**
+ * Whether the working directory is what its name leads to: another mount may
+ * cover it, and a name in it be one of that other.
+ */
+static enum path_known cwd_known(struct run *run, const char *name, int *error)
+{
+	uint32_t node = path_mount(run, name);
+	if (node == MT_NONE || node_blocks(run, node))
+		return PATH_BLIND;
+	struct k_statx here, there;
+	int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	unsigned mask = (run->table->unique_ids ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID) | K_STATX_INO;
+	if (os_statx(&run->os, AT_FDCWD, ".", flags, mask, &here) == 0
+	    && os_statx(&run->os, run->rootfd, name, flags, mask, &there) == 0
+	    && here.mnt_id == there.mnt_id && here.ino == there.ino
+	    && here.dev_major == there.dev_major && here.dev_minor == there.dev_minor)
+		return PATH_SEEN;
+	*error = ESTALE;
+	return PATH_MISSING;
+}
+
 enum path_known path_follow(struct run *run, const char *path, struct strbuf *out)
 {
 	struct strbuf rest;
@@ -151,6 +172,8 @@ enum path_known path_follow(struct run *run, const char *path, struct strbuf *ou
 	bool here = run->rootfd != AT_FDCWD || !root_elsewhere(run);
 	enum path_known known = run->live && run->d && here ? PATH_SEEN : PATH_BLIND;
 	int error = 0;
+	if (known == PATH_SEEN && *path != '/')
+		known = cwd_known(run, strbuf_str(out), &error);
 	unsigned links = 0;
 	size_t at = 0;
 	while (!rest.failed && !out->failed && at < rest.len) {

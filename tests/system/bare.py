@@ -39,6 +39,15 @@ for closed in ((0,), (0, 1), (0, 1, 2), (2,)):
     _, status = os.waitpid(pid, 0)
     status = os.waitstatus_to_exitcode(status)
     gm.expect(status == 0, f"{closed} closed: status {status}")
+# But a document that nobody can read was cut.
+for form, want in (("-J", 1), ("--format=jsonl", 1), ("-l", 0)):
+    pid = gm.fork()
+    if pid == 0:
+        os.dup2(os.open("/dev/null", os.O_RDWR), 2)
+        os.close(1)
+        os.execve(gm.PROGRAM, [gm.PROGRAM, form], {})
+    _, status = os.waitpid(pid, 0)
+    gm.expect(os.waitstatus_to_exitcode(status) == want, f"{form} >&-: {status}")
 pid = gm.fork()
 if pid == 0:
     os.dup2(os.open("/dev/full", os.O_WRONLY) if os.path.exists("/dev/full") else
