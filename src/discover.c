@@ -252,11 +252,33 @@ static void dsc_take_answer(struct dsc *dsc, uint32_t index, const struct mount 
 		dsc_confirm(dsc, index);
 }
 
+int dsc_ask_again(struct dsc *dsc, const uint64_t *keys, size_t n,
+                  const struct mount_table **again, struct map64 *there)
+{
+	struct discovery *d = dsc->d;
+	struct mount_table *table = table_ask_again(dsc->os, dsc->table, keys, n, dsc->opts->procfd,
+	                                            dsc->opts->procpath);
+	*again = NULL;
+	map64_init(there);
+	if (!table)
+		return 0;
+	/* The names of the records are used: keep them. */
+	if (d->nagain == sizeof(d->again) / sizeof(*d->again) || map64_reserve(there, table->count) != 0) {
+		table_free(table);
+		errno = ENOMEM;
+		return -1;
+	}
+	d->again[d->nagain++] = table;
+	for (size_t i = 0; i < table->count; ++i)
+		map64_put(there, table->mounts[i].key, (uint32_t)i);
+	*again = table;
+	return 0;
+}
+
 /** Ask again for what was not found: drop what is gone. */
 static int dsc_ask_for_missing(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
-	struct discovery *d = dsc->d;
 	uint64_t *keys = malloc((tree->waiting + 1) * sizeof(*keys));
 	if (!keys)
 		return -1;
@@ -265,23 +287,12 @@ static int dsc_ask_for_missing(struct dsc *dsc)
 		if (!tree->nodes[i].settled && !tree->nodes[i].made)
 			keys[n++] = tree->nodes[i].mount->key;
 	}
-	struct mount_table *again = table_ask_again(dsc->os, dsc->table, keys, n, dsc->opts->procfd,
-	                                            dsc->opts->procpath);
-	free(keys);
-	if (!again)
-		return 0;   /* it cannot be known: nothing is gone */
-
-	/* The names of the records are used: keep them. */
+	const struct mount_table *again;
 	struct map64 there;
-	map64_init(&there);
-	if (d->nagain == sizeof(d->again) / sizeof(*d->again)
-	    || map64_reserve(&there, again->count) != 0) {
-		table_free(again);
-		return -1;
-	}
-	d->again[d->nagain++] = again;
-	for (size_t i = 0; i < again->count; ++i)
-		map64_put(&there, again->mounts[i].key, (uint32_t)i);
+	int rc = dsc_ask_again(dsc, keys, n, &again, &there);
+	free(keys);
+	if (rc != 0 || !again)
+		return rc;   /* where it cannot be known, nothing is gone */
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[tree->order[i]];
 		if (node->settled || node->made)

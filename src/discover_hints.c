@@ -257,22 +257,12 @@ static int hints_ask_again(struct dsc *dsc, const struct hints *failed)
 		return -1;
 	for (size_t i = 0; i < failed->n; ++i)
 		keys[i] = dsc->tree->nodes[failed->items[i].node].mount->key;
-	struct mount_table *again = table_ask_again(dsc->os, dsc->table, keys, failed->n,
-	                                            dsc->opts->procfd, dsc->opts->procpath);
-	free(keys);
-	if (!again)
-		return 0;
-
+	const struct mount_table *again;
 	struct map64 there;
-	map64_init(&there);
-	if (d->nagain == sizeof(d->again) / sizeof(*d->again)
-	    || map64_reserve(&there, again->count) != 0) {
-		table_free(again);
-		return -1;
-	}
-	d->again[d->nagain++] = again;
-	for (size_t i = 0; i < again->count; ++i)
-		map64_put(&there, again->mounts[i].key, (uint32_t)i);
+	int rc = dsc_ask_again(dsc, keys, failed->n, &again, &there);
+	free(keys);
+	if (rc != 0 || !again)
+		return rc;
 	for (size_t i = 0; i < failed->n; ++i) {
 		uint32_t node = failed->items[i].node;
 		struct mt_node *n = &dsc->tree->nodes[node];

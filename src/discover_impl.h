@@ -60,6 +60,19 @@ uint32_t dsc_node_of(struct dsc *dsc, const struct k_statx *st);
 /** The mask of statx for mount IDs in the space of this run. */
 unsigned dsc_id_mask(const struct dsc *dsc);
 
+/**
+ * Ask the kernel again for some mounts, and keep the answer with the discovery.
+ *
+ * @again [out]
+ *         The records of those that are still there; NULL if that cannot be
+ *         known.
+ * @there [out]
+ *         Key -> index in again; to be destroyed by the caller.
+ * @return 0, or -1 (ENOMEM).
+ */
+int dsc_ask_again(struct dsc *dsc, const uint64_t *keys, size_t n,
+                  const struct mount_table **again, struct map64 *there);
+
 /** Note what a look at a mount's root told: kind, and whether it is deleted. */
 void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);
 

@@ -26,12 +26,12 @@ def jailed():
 gm.in_child(jailed)
 
 # From outside, as who is in it sees it: by both tables, and by a relative name.
-os.chdir("/jails")
 for source in ("listmount", "mountinfo"):
     if source == "listmount" and not gm.have_listmount():
         continue
     for where in ("/jails/one", "one", "./one/."):
-        rows = gm.getmnt("-J", "-l", "--root=" + where, "--kernel=" + source).rows()
+        rows = gm.getmnt("-J", "-l", "--root=" + where, "--kernel=" + source,
+                         cwd="/jails").rows()
         inside = sorted(row["target"] for row in rows if "outside" not in gm.row_states(row))
         gm.expect(inside == ["/", "/a/b", "/a/b/c", "/e/f/g/h/i", "/e/l", "/proc"],
                   f"--root={where} --kernel={source}: {inside}")
@@ -41,7 +41,7 @@ gm.mkdir("/cover/a/in")
 os.chdir("/cover/a")
 gm.tmpfs("/cover/a")
 gm.mkdir("/cover/a/in")
-result = gm.getmnt("--root=in")
+result = gm.getmnt("--root=in", cwd=".")
 gm.expect(result.status == 1, f"--root=in, in a covered directory: {result.status}")
 os.chdir("/")
 gm.umount("/cover/a", gm.MNT_DETACH)
