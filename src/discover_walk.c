@@ -4,18 +4,14 @@
  *
  * A rule is a row of discover_rules[] and a place below where dsc_rule() or a
  * field of struct walk_node asks for it.  To add one, here: its name in the
- * enum and its row, its place in walk_entry() (by name and type), walk_meta() (by metadata),
- * walk_judge() (at a mount or a boundary) or walk_settled() (when something
- * was named), and a test in tests/unit/test_discover.c.
+ * enum and its row, its place in walk_entry() (by name and type), walk_meta()
+ * (by metadata), walk_judge() (at a mount or a boundary) or walk_settled()
+ * (when something was named), and a test in tests/unit/test_discover.c.
  *
  *   walk_entry, walk_meta    in any thread: read struct walk_node only
- *   walk_judge, walk_done    in the owner alone: the tree is theirs
- *
- * A walk is at most two rounds, each a pass over the directories and, only if
- * mounts are still missing, one over everything (mount points can be files);
- * the second round is made when directories vanished in the first.
+ *   walk_judge               in the owner alone: the tree is its own
  */
-#include "discover_impl.h"
+#include "discover_walk.h"
 
 #include "base/fstypes.h"
 #include "bfs.h"
@@ -84,51 +80,9 @@ enum {
 	HIT_ERROR,
 	HIT_ENTRIES,
 	BTRFS_SUBVOLUME_INO = 256,   /* BTRFS_FIRST_FREE_OBJECTID */
-	DENIED_MAX = 4096,           /* directories remembered */
-	TICK_DIRS = 32,              /* directories between looks at the clock */
-	TICK_ENTRIES = 4096,         /* and entries: one directory can be huge */
+	TICK_ENTRIES = 4096,         /* between looks at the clock: one directory can be huge */
 };
 _Static_assert((int)HIT_ENTRIES < (int)BFS_HITS, "counters fit");
-
-/** What a thread needs to know of a mount; only `wanted` changes. */
-struct walk_node {
-	uint64_t key;              /* what statx shows in it */
-	uint32_t old_id;
-	uint32_t dev_major, dev_minor;
-	bool nlink;                /* DR_NLINK may be used */
-	bool unlooked;             /* DR_UNLOOKED may be used */
-	bool subvol;               /* btrfs */
-	bool avoids;               /* there are names in it that must not be looked at */
-	uint32_t same_dev;         /* the next node of its device, MT_NONE */
-	_Atomic bool wanted;       /* a directory of it is worth reading */
-};
-
-/** A name that must not even be looked at: an NFS mount's. */
-struct walk_avoid {
-	const char *path;
-	uint32_t next;
-};
-
-struct walk {
-	struct dsc *dsc;
-	struct walk_node *nodes;
-	struct walk_avoid *avoid;
-	struct map64 avoid_by;     /* walk_avoid_key() -> first of avoid */
-	uint32_t navoid;
-	struct map64 by_dev_first; /* device -> first node; of identity by device */
-	int round;                 /* 0, or 1 */
-	bool files;                /* the pass over files */
-	bool by_dev, unique, dtype, depth_bound;
-	int depth;
-	double until, next_tick, begin;
-	uint64_t ticks, dirs_before;
-	struct bfs *bfs;
-	uint64_t vanished, unread; /* of this pass: directories */
-	bool limited, failed;
-	_Atomic bool late;         /* a thread saw that the time is over */
-	char **denied;             /* paths of directories that were refused */
-	size_t ndenied, denied_size;
-};
 
 /** Whether a mount is gone through to its end for its boundaries. */
 static bool walk_for_boundaries(const struct walk *walk, uint32_t node)
@@ -256,8 +210,7 @@ static const char *walk_path(struct walk *walk, const struct bfs_at *at)
 	return name;
 }
 
-/** Remember a boundary that the table does not list. */
-static void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_statx *st)
+void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_statx *st)
 {
 	struct discovery *d = walk->dsc->d;
 	if (!walk->dsc->opts->boundaries || walk->files || walk->round > 0)
@@ -363,8 +316,7 @@ static void walk_name(struct walk *walk, uint32_t on, uint32_t top, const char *
 	}
 }
 
-/** Hide what sits below mounts that were found covered, all the way down. */
-static void walk_hide_below(struct walk *walk)
+void walk_hide_below(struct walk *walk)
 {
 	struct dsc *dsc = walk->dsc;
 	struct mtree *tree = dsc->tree;
@@ -383,8 +335,7 @@ static void walk_hide_below(struct walk *walk)
 	}
 }
 
-/** Whether, and in which queue, a mount that was found is to be entered. */
-static bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *queue)
+bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *queue)
 {
 	const struct dsc *dsc = walk->dsc;
 	if (dsc->flags[node] & (DF_BLOCKS | DF_BEHIND))
@@ -394,27 +345,6 @@ static bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *
 	bool last = fstype_flags(dsc->tree->nodes[node].mount->fstype) & FST_LAST;
 	*queue = last && dsc_rule(dsc, DR_PSEUDO) ? BFS_LAST : BFS_NORMAL;
 	return true;
-}
-
-/** Remember a directory that was refused. */
-static void walk_denied(struct walk *walk, const struct bfs_at *at)
-{
-	if (walk->ndenied >= DENIED_MAX)
-		return;
-	if (walk->ndenied == walk->denied_size) {
-		size_t size = walk->denied_size ? walk->denied_size * 2 : 16;
-		char **bigger = realloc(walk->denied, size * sizeof(*bigger));
-		if (!bigger)
-			return;
-		walk->denied = bigger;
-		walk->denied_size = size;
-	}
-	struct strbuf path;
-	strbuf_init(&path);
-	bfs_path(at, &path);
-	char *name = strbuf_take(&path);
-	if (name)
-		walk->denied[walk->ndenied++] = name;
 }
 
 static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const struct k_statx *st,
@@ -491,79 +421,7 @@ static uint64_t walk_mnt_id(void *arg, uint32_t tag, bool *unique)
 	return walk->by_dev ? 0 : walk->nodes[tag].key;
 }
 
-/** Tell the caller where we are, and keep to the limits. */
-static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
-{
-	struct dsc *dsc = walk->dsc;
-	const struct discover_opts *opts = dsc->opts;
-	const struct bfs_stats *stats = bfs_stats(walk->bfs);
-	uint64_t dirs = walk->dirs_before + stats->dirs;
-	if (opts->max_dirs && dirs >= opts->max_dirs) {
-		walk->limited = true;
-		return BFS_END_ALL;
-	}
-	if (++walk->ticks % TICK_DIRS != 0)
-		return BFS_SKIP;
-	double now = os_now();
-	if (walk->until > 0 && now >= walk->until) {
-		walk->limited = true;
-		return BFS_END_ALL;
-	}
-	if (opts->progress && now >= walk->next_tick) {
-		walk->next_tick = now + 0.25;
-		struct strbuf path;
-		strbuf_init(&path);
-		bfs_path(at, &path);
-		struct discover_progress progress = {
-			.dirs = dirs,
-			.entries = dsc->d->stats.entries + stats->entries,
-			.named = dsc->tree->count - dsc->tree->waiting,
-			.mounts = dsc->tree->count,
-			.where = strbuf_str(&path),
-		};
-		opts->progress(&progress, opts->progress_arg);
-		strbuf_destroy(&path);
-	}
-	return BFS_SKIP;
-}
-
-static enum bfs_verdict walk_done(void *arg, const struct bfs_at *at, uint32_t entries, int error)
-{
-	struct walk *walk = arg;
-	struct discover_stats *stats = &walk->dsc->d->stats;
-	(void)entries;
-	if (walk->failed)
-		return BFS_END_ALL;
-	switch (error) {
-	case 0:
-		break;
-	case ENOENT:
-	case ENOTDIR:
-	case ELOOP:
-		++walk->vanished;
-		break;
-	case EXDEV:
-		/* Something was mounted there meanwhile, or was put in its place. */
-		walk_boundary(walk, at, &(struct k_statx){0});
-		++walk->vanished;
-		break;
-	case EACCES:
-	case EPERM:
-		++stats->denied_dirs;
-		++stats->errors;
-		walk_denied(walk, at);
-		break;
-	default:
-		++stats->errors;
-		++walk->unread;
-	}
-	return walk_tick(walk, at);
-}
-
-/* The passes. */
-
-/** Fill in what the threads read of each mount. */
-static int walk_prepare(struct walk *walk)
+int walk_prepare(struct walk *walk)
 {
 	struct dsc *dsc = walk->dsc;
 	const struct mtree *tree = dsc->tree;
@@ -572,6 +430,7 @@ static int walk_prepare(struct walk *walk)
 	if (!walk->nodes || !walk->avoid)
 		return -1;
 	bool openat2 = dsc->os->caps & OSC_OPENAT2;
+	walk->dtype = dsc_rule(dsc, DR_DTYPE);
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mount *m = tree->nodes[i].mount;
 		unsigned flags = fstype_flags(m->fstype);
@@ -631,56 +490,9 @@ static int walk_prepare(struct walk *walk)
 	return 0;
 }
 
-/** Add the directories that a pass begins at. */
-static int walk_starts(struct walk *walk)
+void walk_count(struct walk *walk, const struct bfs_stats *done)
 {
-	struct dsc *dsc = walk->dsc;
-	const struct mtree *tree = dsc->tree;
-	bool from_root = dsc->opts->names != DN_HINT && !walk->files;
-	uint32_t root = dsc->d->root;
-	if (from_root && root != MT_NONE)
-		return bfs_start(walk->bfs, ".", root, BFS_NORMAL, 0);
-
-	/* Where a mount is missing, its parent has a name. */
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		uint32_t node = tree->order[i];
-		enum bfs_queue queue;
-		if (!tree->nodes[node].settled || !dsc->d->targets[node] || mtree_is_leaf(tree, node)
-		    || dsc->d->kinds[node] == DK_FILE
-		    || tree->nodes[node].named < MT_NAMED_WALKED || !walk_enters(walk, node, &queue))
-			continue;
-		int depth = 0;
-		for (const char *p = dsc->d->targets[node]; *p; ++p)
-			depth += p[0] == '/' && p[1] != '\0';
-		if (walk->depth_bound && depth > walk->depth)
-			continue;
-		if (bfs_start(walk->bfs, dsc->d->targets[node], node, queue, depth) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-/** One pass.  @return 0, or -1. */
-static int walk_pass(struct walk *walk, const struct bfs_policy *policy, unsigned max_fds)
-{
-	struct dsc *dsc = walk->dsc;
-	struct discover_stats *stats = &dsc->d->stats;
-	unsigned threads = dsc->opts->threads ? dsc->opts->threads : os_cpus(dsc->os);
-	walk->bfs = bfs_new(dsc->os, policy, dsc->rootfd, threads, max_fds);
-	if (!walk->bfs)
-		return -1;
-	atomic_store(&walk->late, false);
-	int rc = walk_starts(walk) == 0 && bfs_run(walk->bfs) >= 0 && !walk->failed ? 0 : -1;
-	const struct bfs_stats *done = bfs_stats(walk->bfs);
-	stats->dirs += done->dirs;
-	stats->entries += done->entries;
-	walk->dirs_before += done->dirs;
-	if (done->peak_frontier > stats->peak_frontier)
-		stats->peak_frontier = done->peak_frontier;
-	if (done->peak_fds > stats->peak_fds)
-		stats->peak_fds = done->peak_fds;
-	if (done->threads > stats->threads)
-		stats->threads = done->threads;
+	struct discover_stats *stats = &walk->dsc->d->stats;
 	for (int i = 0; i < DR_NRULES; ++i)
 		stats->rule_hits[i] += done->hits[i];
 	stats->rule_hits[DR_SHRINK] += done->dropped;
@@ -688,103 +500,16 @@ static int walk_pass(struct walk *walk, const struct bfs_policy *policy, unsigne
 	stats->errors += done->hits[HIT_ERROR] + done->hits[HIT_DENIED];
 	stats->denied_dirs += done->hits[HIT_DENIED];
 	walk->unread += done->hits[HIT_ERROR];
-	walk->limited |= atomic_load(&walk->late);
 	walk->vanished += done->hits[HIT_VANISHED];
-	bfs_free(walk->bfs);
-	walk->bfs = NULL;
-	walk_hide_below(walk);
-	return rc;
 }
 
-/** What is missing and lies in a directory that was refused is denied. */
-static void walk_judge_denied(struct walk *walk)
+void walk_policy(struct walk *walk, struct bfs_policy *policy)
 {
-	struct dsc *dsc = walk->dsc;
-	struct mtree *tree = dsc->tree;
-	for (uint32_t i = 0; i < tree->count && walk->ndenied > 0; ++i) {
-		uint32_t node = tree->order[i];
-		const char *name = dsc_kernel_name(dsc, node);
-		if (tree->nodes[node].settled || !name || dsc->opts->names == DN_PURE)
-			continue;
-		for (size_t k = 0; k < walk->ndenied && !tree->nodes[node].settled; ++k) {
-			if (!mtree_path_within(name, walk->denied[k]))
-				continue;
-			/* It can be passed through, and not read: 0711. */
-			dsc_confirm(dsc, node);
-			if (tree->nodes[node].settled)
-				break;
-			dsc_name(dsc, node, name, MT_NAMED_KERNEL);
-			mtree_state(tree, node, MT_DENIED);
-		}
-	}
-}
-
-/** All passes.  @return 0, or -1. */
-static int walk_passes(struct walk *walk, const struct bfs_policy *policy, unsigned max_fds)
-{
-	struct dsc *dsc = walk->dsc;
-	for (walk->round = 0; walk->round < 2; ++walk->round) {
-		walk->vanished = walk->unread = 0;
-		for (int files = 0; files < 2; ++files) {
-			walk->files = files;
-			if (walk_pass(walk, policy, max_fds) != 0)
-				return -1;
-			if (dsc->tree->waiting == 0 || walk->limited || !walk->dtype)
-				break;
-			/* What only a refused directory can hold, no file holds. */
-			if (!files)
-				walk_judge_denied(walk);
-			if (dsc->tree->waiting == 0)
-				break;
-		}
-		dsc->d->stats.vanished += walk->vanished;
-		if (dsc->tree->waiting == 0 || walk->limited || walk->vanished == 0)
-			break;
-	}
-	walk_judge_denied(walk);
-	if (walk->limited && !dsc_out_of_time(dsc))
-		dsc->partly = "the search reached its limit";
-	else if (walk->limited)
-		return 0;
-	else if (walk->unread || walk->ndenied)
-		dsc->partly = "directories could not be read";
-	else if (walk->depth_bound)
-		dsc->partly = "the search was bounded by --depth";
-	else if (walk->vanished)
-		dsc->partly = "directories vanished while they were read";
-	dsc->shifting = walk->vanished && !walk->limited && !walk->unread && !walk->ndenied
-	                && !walk->depth_bound;
-	return 0;
-}
-
-int dsc_walk(struct dsc *dsc)
-{
-	if (dsc->rootfd == AT_FDCWD) {
-		int fd = os_openat(dsc->os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
-		if (fd < 0)
-			return -1;
-		dsc->rootfd = fd;
-		dsc->rootfd_own = true;
-	}
-	double now = os_now();
-	struct walk walk = {
-		.dsc = dsc,
-		.by_dev = dsc->by_dev,
-		.unique = dsc->unique,
-		.dtype = dsc_rule(dsc, DR_DTYPE),
-		.depth_bound = dsc->opts->depth > 0,
-		.depth = (int)dsc->opts->depth,
-		.until = dsc->opts->max_seconds > 0 ? now + dsc->opts->max_seconds : 0,
-		.next_tick = now + 0.25,
-		.begin = now,
-	};
-	if (dsc->opts->deadline > 0 && (walk.until <= 0 || dsc->opts->deadline < walk.until))
-		walk.until = dsc->opts->deadline;
-	bool newest = dsc_rule(dsc, DR_LIKELY);
-	struct bfs_policy policy = {
-		.order = dsc->opts->algorithm == DA_GETMNT3 ? BFS_BREADTH : BFS_DEPTH,
+	bool newest = dsc_rule(walk->dsc, DR_LIKELY);
+	*policy = (struct bfs_policy){
+		.order = walk->dsc->opts->algorithm == DA_GETMNT3 ? BFS_BREADTH : BFS_DEPTH,
 		.newest = newest,
-		.statx_mask = dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK | K_STATX_INO
+		.statx_mask = dsc_id_mask(walk->dsc) | K_STATX_TYPE | K_STATX_NLINK | K_STATX_INO
 		              | (newest ? K_STATX_MTIME : 0),
 		.statx_flags = AT_STATX_DONT_SYNC,
 		.entry = walk_entry,
@@ -792,24 +517,6 @@ int dsc_walk(struct dsc *dsc)
 		.mnt_id = walk_mnt_id,
 		.judge = walk_judge,
 		.wanted = walk_wanted,
-		.done = walk_done,
-		.arg = &walk,
+		.arg = walk,
 	};
-	unsigned limit = os_raise_nofile(dsc->os, 8192);
-	/* Ours and the caller's own descriptors. */
-	unsigned max_fds = limit > 64 ? limit - 32 : limit / 4;
-
-	int rc = walk_prepare(&walk);
-	if (rc == 0)
-		rc = walk_passes(&walk, &policy, max_fds);
-	int error = errno;
-	for (size_t i = 0; i < walk.ndenied; ++i)
-		free(walk.denied[i]);
-	free(walk.denied);
-	free(walk.nodes);
-	free(walk.avoid);
-	map64_destroy(&walk.avoid_by);
-	map64_destroy(&walk.by_dev_first);
-	errno = error;
-	return rc;
 }

@@ -39,7 +39,8 @@
  *     discover_path.c   paths judged without being touched
  *     discover_block.c  what can block, and what lies behind it
  *     discover_hints.c  names of the table, each tested
- *     discover_walk.c   the search, and the pruning rules
+ *     discover_walk.c   the search: the pruning rules, each whole
+ *     discover_pass.c   the passes of a search, and their bounds
  *   cmd/                the commands; only these and this file print
  *     cmd.h             what the commands share
  *     commands.c        the commands: one table
