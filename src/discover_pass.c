@@ -245,7 +245,6 @@ int dsc_walk(struct dsc *dsc)
 		.depth = (int)dsc->opts->depth,
 		.until = dsc->opts->max_seconds > 0 ? now + dsc->opts->max_seconds : 0,
 		.next_tick = now + 0.25,
-		.begin = now,
 	};
 	if (dsc->opts->deadline > 0 && (walk.until <= 0 || dsc->opts->deadline < walk.until))
 		walk.until = dsc->opts->deadline;

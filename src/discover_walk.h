@@ -43,7 +43,7 @@ struct walk {
 	bool files;                /* the pass over files */
 	bool by_dev, unique, dtype, depth_bound;
 	int depth;
-	double until, next_tick, begin;
+	double until, next_tick;
 	uint64_t ticks, dirs_before;
 	struct bfs *bfs;
 	uint64_t vanished, unread; /* of this pass: directories */

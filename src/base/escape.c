@@ -135,35 +135,3 @@ void escape_base64(struct strbuf *out, const char *bytes, size_t n)
 		strbuf_add(out, quad, sizeof(quad));
 	}
 }
-
-void escape_pairs(struct strbuf *out, const char *str)
-{
-	strbuf_putc(out, '"');
-	while (*str) {
-		size_t n = utf8_len(str);
-		if (n == 0 || is_control(str, n) || strchr("\"\\`$", *str)) {
-			n += n == 0;
-			for (size_t i = 0; i < n; ++i)
-				put_hex(out, str[i]);
-		} else {
-			strbuf_add(out, str, n);
-		}
-		str += n;
-	}
-	strbuf_putc(out, '"');
-}
-
-void escape_raw(struct strbuf *out, const char *str)
-{
-	while (*str) {
-		size_t n = utf8_len(str);
-		if (n == 0 || is_control(str, n) || *str == ' ' || *str == '\\') {
-			n += n == 0;
-			for (size_t i = 0; i < n; ++i)
-				put_hex(out, str[i]);
-		} else {
-			strbuf_add(out, str, n);
-		}
-		str += n;
-	}
-}

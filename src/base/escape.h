@@ -47,12 +47,6 @@ void escape_json(struct strbuf *out, const char *str);
 /** Append n bytes in base64 (RFC 4648, with padding). */
 void escape_base64(struct strbuf *out, const char *bytes, size_t n);
 
-/** Append a string in double quotes, safe for sh: findmnt --pairs. */
-void escape_pairs(struct strbuf *out, const char *str);
-
-/** Append a string as findmnt --raw does: blanks and unsafe bytes as \xhh. */
-void escape_raw(struct strbuf *out, const char *str);
-
 /**
  * The length of the UTF-8 sequence at the start of a string.
  *

@@ -78,7 +78,7 @@ static const struct fstype_row {
 	{"nfs4", NET | FST_NO_LOOK},
 	{"nfsd", PSEUDO},
 	{"nilfs2", DISK},
-	{"nsfs", PSEUDO | FST_REMOVED_ROOT},
+	{"nsfs", PSEUDO},
 	{"ntfs", DISK},
 	{"ntfs3", DISK},
 	{"ocfs2", NET | DISK},

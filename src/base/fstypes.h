@@ -20,7 +20,6 @@ enum fstype_flags {
 	FST_AUTOFS  = 1 << 8,  /* an automounter's trigger */
 	FST_DEVICE  = 1 << 9,  /* stands on a block device */
 	FST_LAST    = 1 << 10, /* pseudo, and no usual place for mounts: searched last */
-	FST_REMOVED_ROOT = 1 << 11, /* its roots read "//deleted" by nature: nsfs */
 };
 
 /**

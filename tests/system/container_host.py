@@ -16,7 +16,7 @@ for i in range(20):
         gm.mkdir(f"{images}/layers/l{i}/d{j}/etc")
 for i in range(100):
     merged = f"{boxes}/{i:064x}/merged"
-    gm.overlay(merged, images + "/base", f"{images}/work/{i}")
+    gm.overlay(merged, images + "/base", f"{images}/scratch/{i}")
     for name in ("hosts", "resolv.conf", "hostname"):
         gm.bind(f"{images}/files/{name}", f"{merged}/etc/{name}")
     pod = f"{pods}/{i:036x}/volumes/kubernetes.io~"

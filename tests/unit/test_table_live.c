@@ -264,13 +264,13 @@ static int odd_mounts(void)
 	mkdir("lo wer", 0755);
 	mkdir("upper", 0755);
 	mkdir("work", 0755);
-	if (mount("over lay", "/mnt/work", "tmpfs", 0, NULL) == 0) {
+	if (mount("over lay", "/mnt/spare", "tmpfs", 0, NULL) == 0) {
 		mkdir("work/u", 0755);
 		mkdir("work/w", 0755);
 		mkdir("work/merged", 0755);
 		/* A kernel without overlay is none of our business. */
 		mount("over lay", "work/merged", "overlay", 0,
-		      "lowerdir=/mnt/lo wer,upperdir=/mnt/work/u,workdir=/mnt/work/w");
+		      "lowerdir=/mnt/lo wer,upperdir=/mnt/spare/u,workdir=/mnt/spare/w");
 	}
 	/* FUSE, with a subtype: mounted, never answered, never touched. */
 	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
