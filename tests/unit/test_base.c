@@ -248,10 +248,6 @@ static void test_escape_json(void)
 	CU_ASSERT_STRING_EQUAL(coded(escape_json, "\xc3\xa4\xff"), "\"\xc3\xa4\\\\xff\"");
 }
 
-static void test_escape_shell_forms(void)
-{
-}
-
 static void test_escape_base64(void)
 {
 	static const struct {
@@ -361,7 +357,6 @@ static const struct unit_test tests[] = {
 	{"octal_round_trip", test_octal_round_trip},
 	{"escape_terminal", test_escape_terminal},
 	{"escape_json", test_escape_json},
-	{"escape_shell_forms", test_escape_shell_forms},
 	{"escape_base64", test_escape_base64},
 	{"utf8", test_utf8},
 	{"fstypes", test_fstypes},
