@@ -409,13 +409,14 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 		.unique = table->unique_ids,
 		.rootfd = opts->rootfd,
 	};
+	bool done = false;
 	unsigned need = table->unique_ids ? OSC_STATX_UNIQUE : OSC_STATX_MNT_ID;
 	dsc.by_dev = opts->identity == DI_DEV || !(os->caps & need);
 	d->by_dev = dsc.by_dev && table->source < TABLE_RECORDED;
 
 	uint64_t root_key = dsc_root_key(&dsc);
 	if (mtree_init(&d->tree, table->mounts, table->count, root_key) != 0)
-		goto fail;
+		goto out;
 	if (root_key != 0)
 		d->root = mtree_find(&d->tree, root_key);
 	size_t n = d->tree.count + 1;
@@ -423,34 +424,32 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 	d->kinds = calloc(n, sizeof(*d->kinds));
 	dsc.flags = calloc(n, sizeof(*dsc.flags));
 	if (!d->targets || !d->kinds || !dsc.flags)
-		goto fail;
+		goto out;
 
 	/* Pure naming is by IDs alone; a prefix is a name, and what is outside
 	   could only be waited for in vain. */
 	bool judge = opts->names != DN_PURE || strcmp(opts->prefix, "/") != 0;
 	if (judge && mtree_judge(&d->tree, d->root, opts->prefix) != 0)
-		goto fail;
+		goto out;
 	if (dsc_establish(&dsc) != 0)
-		goto fail;
+		goto out;
 	dsc_finish(&dsc);
-	free(dsc.flags);
-	map64_destroy(&dsc.by_old_id);
-	if (dsc.rootfd_own)
-		os_close(os, dsc.rootfd);
-	d->stats.seconds = os_now() - begin;
-	return d;
-
-fail:
+	done = true;
+out:
 	{
 		int error = errno;
 		free(dsc.flags);
 		map64_destroy(&dsc.by_old_id);
 		if (dsc.rootfd_own)
 			os_close(os, dsc.rootfd);
-		discovery_free(d);
+		d->stats.seconds = os_now() - begin;
+		if (!done) {
+			discovery_free(d);
+			d = NULL;
+		}
 		errno = error;
 	}
-	return NULL;
+	return d;
 }
 
 void discovery_free(struct discovery *d)

@@ -107,7 +107,7 @@ static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx 
 			rc = 0;
 			break;
 		}
-		uint32_t in = dsc->by_dev ? dsc->d->root : dsc_node_of(dsc, st);
+		uint32_t in = dsc_node_of(dsc, st);
 		if (in == MT_NONE || dsc->flags[in] & (DF_BLOCKS | DF_BEHIND)) {
 			errno = ENOENT;
 			break;
@@ -237,6 +237,9 @@ static void hint_judge(struct dsc *dsc, const struct hint *hint)
 /** Have what a mount hid tested, now that it is gone. */
 static void hints_uncover(struct dsc *dsc, uint32_t gone)
 {
+	/* By device it cannot be seen what is passed on the way. */
+	if (dsc->by_dev)
+		return;
 	for (uint32_t i = 0; i < dsc->tree->count; ++i) {
 		struct mt_node *n = &dsc->tree->nodes[i];
 		if (n->covered_by != gone || !n->place_hidden || n->gone)

@@ -22,15 +22,6 @@
 
 enum { MAX_LINKS = 40 };   /* the kernel's own bound: path_resolution(7) */
 
-/** A hash of a path's first n bytes: FNV-1a. */
-static uint64_t path_hash(const char *path, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325;
-	for (size_t i = 0; i < n; ++i)
-		h = (h ^ (unsigned char)path[i]) * 0x100000001b3;
-	return h;
-}
-
 int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 {
 	const struct mtree *tree = dsc->tree;
@@ -42,8 +33,9 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
 		/* Only what is visible there: the top of a stack. */
-		if (node->mount->point && node->top == i && !node->place_hidden)
-			map64_put(&paths->points, path_hash(node->mount->point, strlen(node->mount->point)), i);
+		const char *point = node->mount->point;
+		if (point && node->top == i && !node->place_hidden)
+			map64_put(&paths->points, map64_bytes(MAP64_BYTES, point, strlen(point)), i);
 	}
 	return 0;
 }
@@ -60,7 +52,7 @@ static uint32_t paths_find(const struct dsc_paths *paths, const char *path)
 	for (size_t n = strlen(path); n > 0;) {
 		while (n > 1 && path[n - 1] == '/')
 			--n;
-		uint32_t node = map64_get(&paths->points, path_hash(path, n));
+		uint32_t node = map64_get(&paths->points, map64_bytes(MAP64_BYTES, path, n));
 		if (node != MAP64_NONE) {
 			const char *point = paths->dsc->tree->nodes[node].mount->point;
 			if (strncmp(point, path, n) == 0 && point[n] == '\0')
@@ -91,7 +83,7 @@ static int paths_take_link(struct strbuf *rest, size_t at, const char *link)
 static enum { PLAIN, LINK, UNKNOWN } paths_ask(struct dsc_paths *paths, const char *path, char *link)
 {
 	struct dsc *dsc = paths->dsc;
-	uint64_t hash = path_hash(path, strlen(path));
+	uint64_t hash = map64_bytes(MAP64_BYTES, path, strlen(path));
 	if (map64_get(&paths->plain, hash) != MAP64_NONE)
 		return PLAIN;
 	if (strlen(path) >= PATH_MAX)

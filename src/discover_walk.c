@@ -95,10 +95,7 @@ static bool walk_for_boundaries(const struct walk *walk, uint32_t node)
 /** A mount and the last component of a name in it, as a key. */
 static uint64_t walk_avoid_key(uint32_t node, const char *last)
 {
-	uint32_t h = 2166136261;   /* FNV-1a */
-	for (; *last; ++last)
-		h = (h ^ (unsigned char)*last) * 16777619;
-	return (uint64_t)node << 32 | h;
+	return (uint64_t)node << 32 | (uint32_t)map64_bytes(MAP64_BYTES, last, strlen(last));
 }
 
 /** Whether an entry must not be looked at. */
@@ -496,7 +493,6 @@ void walk_count(struct walk *walk, const struct bfs_stats *done)
 	for (int i = 0; i < DR_NRULES; ++i)
 		stats->rule_hits[i] += done->hits[i];
 	stats->rule_hits[DR_SHRINK] += done->dropped;
-	stats->vanished += done->hits[HIT_VANISHED];
 	stats->errors += done->hits[HIT_ERROR] + done->hits[HIT_DENIED];
 	stats->denied_dirs += done->hits[HIT_DENIED];
 	walk->unread += done->hits[HIT_ERROR];

@@ -79,6 +79,13 @@ uint32_t map64_put(struct map64 *map, uint64_t key, uint32_t value)
 	return slot->value;
 }
 
+uint64_t map64_bytes(uint64_t hash, const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; ++i)
+		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+	return hash;
+}
+
 uint32_t map64_get(const struct map64 *map, uint64_t key)
 {
 	if (!map->slots)

@@ -41,6 +41,18 @@ int map64_reserve(struct map64 *map, size_t n);
  */
 uint32_t map64_put(struct map64 *map, uint64_t key, uint32_t value);
 
+/** What map64_bytes() begins with. */
+#define MAP64_BYTES 0xcbf29ce484222325u
+
+/**
+ * A hash of bytes, as a key: FNV-1a.  Two strings may have the same, so that
+ * what is found by it must be compared.
+ *
+ * @hash
+ *         MAP64_BYTES, or the hash of the bytes before these.
+ */
+uint64_t map64_bytes(uint64_t hash, const char *bytes, size_t n);
+
 /** The value of a key, or MAP64_NONE. */
 uint32_t map64_get(const struct map64 *map, uint64_t key);
 

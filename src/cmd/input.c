@@ -16,10 +16,7 @@
 
 #define NO_TASK "no such process; ps -e lists those there are"
 
-enum {
-	TABLE_MAX_BYTES = 1 << 30,
-	REPORTED_LINES = 100,
-};
+enum { REPORTED_LINES = 100 };
 
 /** The descriptor that a name like "-" or "/dev/fd/3" stands for, or -1. */
 static int named_fd(const char *path)

@@ -195,14 +195,6 @@ struct tab_paths {
 	size_t n;
 };
 
-/** FNV-1a. */
-#define PATH_HASH 0xcbf29ce484222325u
-
-static uint64_t path_hash(uint64_t hash, char c)
-{
-	return (hash ^ (unsigned char)c) * 0x100000001b3u;
-}
-
 /** The next component at or behind *at.  @return its length, 0 at the end. */
 static size_t path_component(const char **at)
 {
@@ -221,7 +213,7 @@ static size_t path_component(const char **at)
 static uint32_t paths_find(const struct tab_paths *paths, const char *path, bool self, uint64_t *hash)
 {
 	uint32_t found = MAP64_NONE;
-	uint64_t h = PATH_HASH;
+	uint64_t h = MAP64_BYTES;
 	size_t n = path_component(&path);
 	for (;;) {
 		uint32_t slot = n > 0 || self ? map64_get(&paths->first, h) : MAP64_NONE;
@@ -229,9 +221,7 @@ static uint32_t paths_find(const struct tab_paths *paths, const char *path, bool
 			found = paths->last[slot];
 		if (n == 0)
 			break;
-		h = path_hash(h, '/');
-		for (size_t i = 0; i < n; ++i)
-			h = path_hash(h, path[i]);
+		h = map64_bytes(map64_bytes(h, "/", 1), path, n);
 		path += n;
 		n = path_component(&path);
 	}

@@ -18,6 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** The most bytes of a table that are taken: no real one comes near. */
+#define TABLE_MAX_BYTES ((size_t)1 << 30)
+
 enum table_source {
 	TABLE_AUTO,       /* listmount where it is there and permitted, for its
 	                     unique IDs; else mountinfo */

@@ -7,9 +7,6 @@
 
 #include "table/table.h"
 
-/** The most bytes of a table that are taken: no real one comes near. */
-#define TABLE_MAX_BYTES ((size_t)1 << 30)
-
 /** How often mountinfo is read at most, until it is whole. */
 enum { TABLE_READS = 4 };
 
