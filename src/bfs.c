@@ -38,6 +38,7 @@ enum {
 	THREADS_AFTER = 2048, /* directories read, for the same */
 	QUEUED_BATCHES = 2,   /* for each worker: one being read, one at hand */
 	OWN_BATCH = 8,        /* directories that the owner reads between deliveries */
+	PAUSED_SHARE = 8,     /* of the descriptors, for directories read in part */
 	RETRIES = 12,         /* of a directory, with half the descriptors each time */
 };
 
@@ -49,6 +50,7 @@ struct bfs {
 	struct bfs_dir *root;         /* what starts are relative to */
 	struct bfs_dir *newest, *oldest;   /* open descriptors, by age */
 	unsigned open_fds, max_fds;
+	unsigned paused;              /* directories read in part */
 	struct bfs_reader reader;     /* the owner's own */
 	struct bfs_batch *spare;      /* batches to be used again */
 	struct bfs_pool *pool;
@@ -356,12 +358,13 @@ struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, 
 		.judge_arg = bfs,
 	};
 	bfs->root = dir_new(NULL, "", 0, -1);
+	if (bfs->root)
+		bfs->root->refs = 1;
 	if (!bfs->reader.bulk || !bfs->root) {
 		bfs_free(bfs);
 		errno = ENOMEM;
 		return NULL;
 	}
-	bfs->root->refs = 1;
 	bfs->root->fd = rootfd;
 	return bfs;
 }
@@ -392,13 +395,20 @@ static void batch_put(struct bfs *bfs, struct bfs_batch *batch)
 	bfs->spare = batch;
 }
 
+/** Close what a read opened; what it went on with is its directory's. */
+static void read_close(struct bfs *bfs, struct bfs_read *read)
+{
+	if (!read->item.bunch->resume)
+		os_close(bfs->os, read->fd);
+}
+
 /** Wait for the workers' batches, and let go of what they read. */
 static void batches_drain(struct bfs *bfs)
 {
 	for (; bfs->under_way > 0; --bfs->under_way) {
 		struct bfs_batch *batch = bfs_pool_get(bfs->pool, true);
 		for (unsigned i = 0; i < batch->n; ++i)
-			os_close(bfs->os, batch->reads[i].fd);
+			read_close(bfs, &batch->reads[i]);
 		batch_put(bfs, batch);
 	}
 }
@@ -429,20 +439,20 @@ const struct bfs_stats *bfs_stats(const struct bfs *bfs)
 }
 
 /** Queue one directory by its name in another. */
-static int push_one(struct bfs *bfs, struct bfs_dir *dir, const char *name, uint32_t tag,
-                    enum bfs_queue queue, unsigned retry)
+static struct bfs_bunch *push_one(struct bfs *bfs, struct bfs_dir *dir, const char *name,
+                                  uint32_t tag, enum bfs_queue queue, unsigned retry, bool in_front)
 {
 	size_t n = strlen(name) + 1;
 	struct bfs_bunch *bunch = bfs_bunch_new(dir, 1, n);
 	if (!bunch)
-		return -1;
+		return NULL;
 	memcpy(bunch->names, name, n);
-	bunch->kids[0] = (struct bfs_kid){.mtime = INT64_MIN};
+	bunch->kids[0] = (struct bfs_kid){.mtime = INT64_MIN, .tag = tag};
 	bunch->tag = tag;
 	bunch->queue = queue;
 	bunch->retry = (uint8_t)retry;
-	bfs_frontier_push(&bfs->frontier, bunch, retry > 0);
-	return 0;
+	bfs_frontier_push(&bfs->frontier, bunch, in_front);
+	return bunch;
 }
 
 /**
@@ -457,7 +467,7 @@ static int push_start(struct bfs *bfs, struct bfs_dir *in, const char *path, uin
 	if (!dir)
 		return -1;
 	dir->refs = 1;
-	int rc = push_one(bfs, dir, ".", tag, queue, 0);
+	int rc = push_one(bfs, dir, ".", tag, queue, 0, false) ? 0 : -1;
 	dir_unref(bfs, dir);
 	return rc;
 }
@@ -466,18 +476,24 @@ int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue qu
 {
 	while (*path == '/')
 		++path;
-	if (strcmp(path, ".") == 0 || *path == '\0')
-		return push_one(bfs, bfs->root, ".", tag, queue, 0);
-
+	if (strcmp(path, ".") == 0 || *path == '\0') {
+		bfs->root->depth = depth - 1;
+		return push_one(bfs, bfs->root, ".", tag, queue, 0, false) ? 0 : -1;
+	}
 	return push_start(bfs, bfs->root, path, tag, queue, depth);
 }
 
 /* Delivering what was read. */
 
-/** Make a directory of one that was read, for what waits in it. */
+/** Make a directory of one that was read, for what waits in it; with a reference. */
 static struct bfs_dir *deliver_dir(struct bfs *bfs, struct bfs_read *read)
 {
 	struct bfs_at at = bfs_read_at(read, "");
+	if (read->item.bunch->resume) {
+		read->fd = -1;
+		++read->item.bunch->dir->refs;
+		return read->item.bunch->dir;
+	}
 	struct bfs_dir *dir = dir_new(read->item.bunch->dir, at.dir, at.tag, at.depth);
 	if (!dir)
 		return NULL;
@@ -500,8 +516,9 @@ static int deliver_kids(struct bfs *bfs, const struct bfs_batch *batch, const st
 		return -1;
 	memcpy(bunch->names, batch->names.data + names, end - names);
 	for (uint32_t i = 0; i < read->nkids; ++i)
-		bunch->kids[i] = (struct bfs_kid){kids[i].mtime, (uint32_t)(kids[i].name - names), false};
+		bunch->kids[i] = (struct bfs_kid){kids[i].mtime, (uint32_t)(kids[i].name - names), kids[i].tag, 0};
 	bunch->tag = dir->tag;
+	bunch->mixed = read->mixed;
 	bunch->queue = read->item.bunch->queue;
 	bfs_frontier_push(&bfs->frontier, bunch, false);
 	return 0;
@@ -521,6 +538,28 @@ static void deliver_judges(struct bfs *bfs, struct bfs_batch *batch, struct bfs_
 	}
 }
 
+/** Have the rest of a directory read, if it was read in part. */
+static void deliver_pause(struct bfs *bfs, const struct bfs_read *read, struct bfs_dir *dir)
+{
+	/* While it is read in parts its descriptor holds the place. */
+	bool was = read->item.bunch->resume;
+	dir->busy += read->paused;
+	dir->busy -= was;
+	bfs->paused += read->paused;
+	bfs->paused -= was;
+	if (!read->paused)
+		return;
+	/* Depth-first, what was found in it is read before the rest of it, so that
+	   little waits; but each that waits like this keeps a descriptor. */
+	bool last = bfs->policy->order == BFS_DEPTH && bfs->paused <= bfs->max_fds / PAUSED_SHARE;
+	bool in_front = last || bfs->policy->order == BFS_BREADTH;
+	struct bfs_bunch *rest = push_one(bfs, dir, ".", dir->tag, (enum bfs_queue)read->item.bunch->queue, 0, in_front);
+	if (rest)
+		rest->resume = true;
+	else
+		bfs->failed = true;
+}
+
 /** Take in what one read found. */
 static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_read *read)
 {
@@ -531,25 +570,33 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 	    && bunch->retry < RETRIES) {
 		bfs->max_fds = bfs->open_fds / 2 + 1;
 		dirs_evict(bfs, bfs->max_fds);
-		if (push_one(bfs, bunch->dir, at.dir, at.tag, bunch->queue, bunch->retry + 1u) != 0)
+		if (!push_one(bfs, bunch->dir, at.dir, at.tag, bunch->queue, bunch->retry + 1u, true))
 			bfs->failed = true;
 		return;
 	}
 
-	if (read->fd >= 0)
+	if (read->fd >= 0 && !bunch->resume)
 		++bfs->stats.dirs;
 	bfs->stats.entries += read->entries;
 	bfs_frontier_learn(&bfs->frontier, &read->item, read->found);
 	deliver_judges(bfs, batch, read);
+	if (read->nout > 0 && bfs->policy->deliver)
+		bfs->policy->deliver(bfs->policy->arg, &at, batch->scratch.out.data + read->out, read->nout);
+	struct bfs_enter enter = {0};
+	at.parentfd = read->parentfd;
+	at.opened = read->fd >= 0;
 	if (read->verdict == BFS_END_ALL
-	    || bfs->policy->done(bfs->policy->arg, &at, read->entries, read->error) == BFS_END_ALL)
+	    || bfs->policy->done(bfs->policy->arg, &at, read->entries, read->error, &enter) == BFS_END_ALL)
 		bfs->ended = true;
+	if (enter.enter && push_start(bfs, bunch->dir, at.dir, enter.tag, enter.queue, at.depth) != 0)
+		bfs->failed = true;
 
 	if (read->nkids > 0 && !bfs->policy->wanted(bfs->policy->arg, at.tag)) {
 		bfs->stats.dropped += read->nkids;
 		read->nkids = 0;
 	}
-	if (bfs->ended || read->fd < 0 || (read->nkids == 0 && read->ncrosses == 0)) {
+	if (!bunch->resume && (bfs->ended || read->fd < 0
+	                       || (read->nkids == 0 && read->ncrosses == 0 && !read->paused))) {
 		os_close(bfs->os, read->fd);
 		return;
 	}
@@ -568,21 +615,23 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 		               dir->depth + 1) != 0)
 			bfs->failed = true;
 	}
+	deliver_pause(bfs, read, dir);
 	dir_unref(bfs, dir);
 }
 
 /** Take in a batch that was read. */
 static void deliver(struct bfs *bfs, struct bfs_batch *batch)
 {
+	/* A name that found no memory is not there to be used. */
+	bfs->failed |= batch->failed;
 	for (unsigned i = 0; i < batch->n; ++i) {
-		if (bfs->ended)
-			os_close(bfs->os, batch->reads[i].fd);
+		if (bfs->ended || bfs->failed)
+			read_close(bfs, &batch->reads[i]);
 		else
 			deliver_read(bfs, batch, &batch->reads[i]);
 	}
 	for (int i = 0; i < BFS_HITS; ++i)
-		bfs->stats.hits[i] += batch->hits[i];
-	bfs->failed |= batch->failed;
+		bfs->stats.hits[i] += batch->scratch.hits[i];
 	batch_put(bfs, batch);
 	dirs_evict(bfs, bfs->max_fds);
 	if (bfs->frontier.waiting > bfs->stats.peak_frontier)
@@ -595,8 +644,10 @@ static bool next_item(struct bfs *bfs, struct bfs_item *item)
 	while (!bfs->ended && bfs_frontier_pop(&bfs->frontier, item)) {
 		struct bfs_bunch *bunch = item->bunch;
 		int error = 0;
-		if (!bfs->policy->wanted(bfs->policy->arg, bunch->tag)) {
-			bfs->stats.dropped += 1 + bfs_frontier_drop(&bfs->frontier, bunch);
+		if (!bfs->policy->wanted(bfs->policy->arg, bunch->kids[item->kid].tag)) {
+			++bfs->stats.dropped;
+			if (!bunch->mixed)
+				bfs->stats.dropped += bfs_frontier_drop(&bfs->frontier, bunch);
 		} else if (dir_open(bfs, bunch->dir) == 0) {
 			return true;
 		} else {
@@ -607,9 +658,10 @@ static bool next_item(struct bfs *bfs, struct bfs_item *item)
 				.name = "",
 				.tag = bunch->dir->tag,
 				.depth = bunch->dir->depth,
+				.parentfd = -1,
 			};
 			bfs_frontier_drop(&bfs->frontier, bunch);
-			if (bfs->policy->done(bfs->policy->arg, &at, 0, error) == BFS_END_ALL)
+			if (bfs->policy->done(bfs->policy->arg, &at, 0, error, &(struct bfs_enter){0}) == BFS_END_ALL)
 				bfs->ended = true;
 		}
 		bfs_bunch_unref(&bfs->frontier, bunch);
@@ -713,18 +765,25 @@ static void start_workers(struct bfs *bfs)
 	}
 }
 
-int bfs_run(struct bfs *bfs)
+int bfs_step(struct bfs *bfs)
 {
-	bfs->ended = false;
-	bool more = true;
-	while (more && !bfs->ended && !bfs->failed) {
-		start_workers(bfs);
-		more = bfs->pool ? run_shared(bfs) : run_own(bfs, 1);
-	}
+	start_workers(bfs);
+	bool more = bfs->pool ? run_shared(bfs) : run_own(bfs, 1);
+	if (more && !bfs->ended && !bfs->failed)
+		return 2;
 	batches_drain(bfs);
 	if (bfs->failed) {
 		errno = ENOMEM;
 		return -1;
 	}
 	return bfs->ended ? 1 : 0;
+}
+
+int bfs_run(struct bfs *bfs)
+{
+	int rc;
+	bfs->ended = false;
+	while ((rc = bfs_step(bfs)) == 2)
+		;
+	return rc;
 }

@@ -37,6 +37,24 @@ enum bfs_order {
 struct bfs;
 struct bfs_dir;
 
+/**
+ * What callbacks that may run in a worker write to; theirs alone during a call.
+ *
+ * @hits    Counters, added up.
+ * @tag     On entry() and meta(): the tag of what is entered; as that of the
+ *          directory, unless changed.
+ * @os      Of this thread, for calls of the policy's own.
+ * @fd      The directory that is being read.
+ * @out     What is to be given to deliver(), appended to.
+ */
+struct bfs_scratch {
+	uint64_t hits[BFS_HITS];
+	uint32_t tag;
+	struct os *os;
+	int fd;
+	struct strbuf out;
+};
+
 /** Where an entry is: the directory `dir` in `parent`, and the entry in it. */
 struct bfs_at {
 	const struct bfs_dir *parent;
@@ -44,12 +62,14 @@ struct bfs_at {
 	const char *name;          /* "" for the directory itself */
 	uint32_t tag;              /* of dir */
 	int depth;                 /* of dir; the start has 0 */
+	int parentfd;              /* of parent; in done() alone, else -1 */
+	bool opened;               /* in done(): dir was, whatever came then */
 };
 
 enum bfs_verdict {
 	BFS_SKIP,       /* nothing */
 	BFS_LOOK,       /* statx it, then ask meta() */
-	BFS_ENTER,      /* a directory to be read later, with the same tag */
+	BFS_ENTER,      /* a directory to be read later */
 	BFS_JUDGE,      /* let the owner's judge() decide */
 	BFS_END_DIR,    /* no more of this directory */
 	BFS_END_ALL,    /* the search is over */
@@ -68,12 +88,15 @@ struct bfs_policy {
 	                              changed most recently */
 	unsigned statx_mask;
 	int statx_flags;
+	unsigned batch;            /* entries whose metadata is fetched together; 0: 1 */
+	size_t pause;              /* a directory is read in parts, each ended when
+	                              this much was put out; 0: whole */
 
 	/* Called by workers too, so they may only read what does not change, or
-	   is atomic; hits is theirs alone. */
-	enum bfs_verdict (*entry)(void *arg, uint64_t *hits, const struct bfs_at *at,
+	   is atomic, and write to scratch. */
+	enum bfs_verdict (*entry)(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
 	                          const struct bulk_entry *entry);
-	enum bfs_verdict (*meta)(void *arg, uint64_t *hits, const struct bfs_at *at,
+	enum bfs_verdict (*meta)(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
 	                         const struct bulk_entry *entry, const struct k_statx *st, int error);
 
 	/* Called by the owner alone. */
@@ -84,8 +107,12 @@ struct bfs_policy {
 	                          struct bfs_enter *enter);
 	/** Whether directories of a tag are still worth reading. */
 	bool (*wanted)(void *arg, uint32_t tag);
-	/** A directory was read, or could not be (error); BFS_END_ALL to stop. */
-	enum bfs_verdict (*done)(void *arg, const struct bfs_at *at, uint32_t entries, int error);
+	/** What was put out while (a part of) a directory was read; may be NULL. */
+	void (*deliver)(void *arg, const struct bfs_at *at, const char *out, size_t size);
+	/** A directory was read, or could not be (error); BFS_END_ALL to stop.
+	    One that is on another mount (EXDEV) can be entered all the same. */
+	enum bfs_verdict (*done)(void *arg, const struct bfs_at *at, uint32_t entries, int error,
+	                         struct bfs_enter *enter);
 
 	void *arg;
 };
@@ -138,6 +165,13 @@ int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue qu
  * Errors: ENOMEM.
  */
 int bfs_run(struct bfs *bfs);
+
+/**
+ * Search on for a while: at least until a directory, or a part of one, was read.
+ *
+ * @return 2 when there is more to do, else as bfs_run().
+ */
+int bfs_step(struct bfs *bfs);
 
 /** What was done so far. */
 const struct bfs_stats *bfs_stats(const struct bfs *bfs);

@@ -28,14 +28,18 @@ struct bfs_dir {
 struct bfs_kid {
 	int64_t mtime;             /* ns; INT64_MIN if it was not looked at */
 	uint32_t name;             /* offset in the bunch's names */
-	bool taken;
+	uint32_t tag : 31;
+	uint32_t taken : 1;
 };
 
 /** Directories of one parent that wait: opened relative to its descriptor. */
 struct bfs_bunch {
 	struct bfs_bunch *prev, *next;
 	struct bfs_dir *dir;
-	uint32_t tag;              /* of the children */
+	uint32_t tag;              /* of its directory */
+	bool mixed;                /* children may have other tags */
+	bool resume;               /* its one child is the directory itself, whose
+	                              reading goes on */
 	uint8_t queue;
 	bool queued;
 	uint8_t retry;             /* times it failed for want of descriptors */

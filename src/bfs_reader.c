@@ -76,12 +76,23 @@ static void batch_judge(struct bfs_batch *batch, struct bfs_read *read, const ch
 struct bfs_at bfs_read_at(const struct bfs_read *read, const char *name)
 {
 	const struct bfs_bunch *bunch = read->item.bunch;
+	if (bunch->resume) {
+		return (struct bfs_at){
+			.parent = bunch->dir->parent,
+			.dir = bunch->dir->name,
+			.name = name,
+			.tag = bunch->dir->tag,
+			.depth = bunch->dir->depth,
+			.parentfd = -1,
+		};
+	}
 	return (struct bfs_at){
 		.parent = bunch->dir,
 		.dir = bunch->names + bunch->kids[read->item.kid].name,
 		.name = name,
-		.tag = bunch->tag,
+		.tag = bunch->kids[read->item.kid].tag,
 		.depth = bunch->dir->depth + 1,
+		.parentfd = -1,
 	};
 }
 
@@ -106,14 +117,38 @@ static enum bulk_verdict reader_verdict(struct bfs_read *read, enum bfs_verdict 
 	return BULK_SKIP;
 }
 
+/** Make the batch's scratch ready for a callback about an entry. */
+static struct bfs_scratch *reader_begin(struct bfs_reader *reader, struct bfs_read *read,
+                                        const struct bulk_dir *dir, uint32_t tag)
+{
+	struct bfs_scratch *scratch = &reader->batch->scratch;
+	if (!read->begun) {
+		read->begun = true;
+		read->out = scratch->out.len;
+	}
+	scratch->tag = tag;
+	scratch->os = reader->os;
+	scratch->fd = dir->fd;
+	return scratch;
+}
+
+/** Note what a callback put out. */
+static void reader_end(struct bfs_reader *reader, struct bfs_read *read)
+{
+	read->nout = reader->batch->scratch.out.len - read->out;
+	reader->batch->failed |= reader->batch->scratch.out.failed;
+}
+
 static enum bulk_verdict reader_entry(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
 {
 	struct bfs_reader *reader = arg;
 	struct bfs_read *read = dir->tag;
 	struct bfs_at at = bfs_read_at(read, entry->name);
+	struct bfs_scratch *scratch = reader_begin(reader, read, dir, at.tag);
 	reader->mtime = INT64_MIN;
-	return reader_verdict(read, reader->policy->entry(reader->policy->arg, reader->batch->hits,
-	                                                  &at, entry));
+	enum bfs_verdict verdict = reader->policy->entry(reader->policy->arg, scratch, &at, entry);
+	reader_end(reader, read);
+	return reader_verdict(read, verdict);
 }
 
 static enum bulk_verdict reader_meta(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry,
@@ -122,8 +157,9 @@ static enum bulk_verdict reader_meta(void *arg, struct bulk_dir *dir, const stru
 	struct bfs_reader *reader = arg;
 	struct bfs_read *read = dir->tag;
 	struct bfs_at at = bfs_read_at(read, entry->name);
-	enum bfs_verdict verdict = reader->policy->meta(reader->policy->arg, reader->batch->hits, &at,
-	                                                entry, st, error);
+	struct bfs_scratch *scratch = reader_begin(reader, read, dir, at.tag);
+	enum bfs_verdict verdict = reader->policy->meta(reader->policy->arg, scratch, &at, entry, st, error);
+	reader_end(reader, read);
 	if (verdict == BFS_JUDGE) {
 		read->found = true;
 		if (!reader->judge) {
@@ -149,8 +185,18 @@ static enum bulk_verdict reader_enter(void *arg, struct bulk_dir *dir, const str
 	batch->kids = kids;
 	if (read->nkids++ == 0)
 		read->kids = (uint32_t)batch->nkids;
-	kids[batch->nkids++] = (struct bfs_found_kid){bfs_batch_name(batch, entry->name), reader->mtime};
+	uint32_t tag = batch->scratch.tag;
+	read->mixed |= tag != bfs_read_at(read, "").tag;
+	kids[batch->nkids++] = (struct bfs_found_kid){bfs_batch_name(batch, entry->name), reader->mtime, tag};
 	return BULK_SKIP;
+}
+
+/** Whether as much was put out as is kept of one directory at a time. */
+static bool reader_pause(void *arg, struct bulk_dir *dir)
+{
+	struct bfs_reader *reader = arg;
+	const struct bfs_read *read = dir->tag;
+	return reader->policy->pause && read->nout >= reader->policy->pause;
 }
 
 void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
@@ -158,7 +204,8 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 	struct bulk_policy policy = {
 		.statx_mask = reader->policy->statx_mask,
 		.statx_flags = reader->policy->statx_flags,
-		.batch = 1,
+		.batch = reader->policy->batch ? reader->policy->batch : 1,
+		.pause = reader_pause,
 		.entry = reader_entry,
 		.meta = reader_meta,
 		.enter = reader_enter,
@@ -172,6 +219,8 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 			.name = bunch->names + bunch->kids[read->item.kid].name,
 			/* Whatever was mounted there since it was looked at. */
 			.same_mount = true,
+			.resume = bunch->resume,
+			.fd = bunch->resume ? read->parentfd : -1,
 			.tag = read,
 		};
 	}
@@ -182,6 +231,7 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 		read->fd = dirs[i].fd;
 		read->error = dirs[i].error;
 		read->entries = dirs[i].entries;
+		read->paused = dirs[i].paused;
 	}
 }
 
@@ -191,7 +241,8 @@ void bfs_batch_reset(struct bfs_batch *batch)
 	batch->nkids = batch->njudges = batch->ncrosses = 0;
 	batch->failed = false;
 	strbuf_reset(&batch->names);
-	memset(batch->hits, 0, sizeof(batch->hits));
+	strbuf_reset(&batch->scratch.out);
+	memset(batch->scratch.hits, 0, sizeof(batch->scratch.hits));
 }
 
 void bfs_batch_free(struct bfs_batch *batch)
@@ -199,6 +250,7 @@ void bfs_batch_free(struct bfs_batch *batch)
 	if (!batch)
 		return;
 	strbuf_destroy(&batch->names);
+	strbuf_destroy(&batch->scratch.out);
 	free(batch->kids);
 	free(batch->judges);
 	free(batch->crosses);
@@ -269,7 +321,7 @@ struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *poli
 		};
 		if (!worker->reader.bulk)
 			break;
-		error = pthread_create(&worker->thread, NULL, worker_main, worker);
+		error = os_thread(&worker->thread, worker_main, worker);
 		if (error != 0) {
 			bulk_sync_free(worker->reader.bulk);
 			break;

@@ -19,6 +19,7 @@ enum { BFS_BATCH = 32 };
 struct bfs_found_kid {
 	size_t name;               /* offset in the batch's names */
 	int64_t mtime;
+	uint32_t tag;
 };
 
 /** An entry for the owner to judge. */
@@ -40,6 +41,10 @@ struct bfs_read {
 	int parentfd;
 	int fd, error;
 	uint32_t entries;
+	bool paused;                       /* there may be more to read */
+	bool mixed;                        /* kids of other tags than its own */
+	bool begun;                        /* the range is */
+	size_t out, nout;                  /* range in the batch's out */
 	bool found;                        /* something was there to be judged */
 	enum bfs_verdict verdict;          /* END_DIR or END_ALL by a judge */
 	uint32_t kids, nkids;              /* ranges in the batch's arrays */
@@ -56,7 +61,7 @@ struct bfs_batch {
 	struct bfs_found_entry *judges;
 	struct bfs_found_cross *crosses;
 	size_t nkids, kids_size, njudges, judges_size, ncrosses, crosses_size;
-	uint64_t hits[BFS_HITS];
+	struct bfs_scratch scratch;
 	bool failed;               /* something was lost: ENOMEM */
 };
 
@@ -98,7 +103,8 @@ void bfs_batch_free(struct bfs_batch *batch);
 
 struct bfs_pool;
 
-/** Start workers.  @return them, or NULL: go on without.
+/** Start workers.  Signals come to the caller's thread alone.
+    @return them, or NULL: go on without.
     Errors: EAGAIN, ENOMEM. */
 struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *policy, unsigned n);
 

@@ -27,9 +27,9 @@ struct devmap *devmap_new_at(struct os *os, const char *sysroot, const char *run
 	arena_init(&map->arena);
 	map64_init(&map->index);
 	map64_init(&map->cache.index);
-	map->sysroot = devmap_strndup(map, sysroot, strlen(sysroot));
-	map->runroot = devmap_strndup(map, runroot, strlen(runroot));
-	map->devroot = devmap_strndup(map, devroot, strlen(devroot));
+	map->sysroot = sysroot ? devmap_strndup(map, sysroot, strlen(sysroot)) : NULL;
+	map->runroot = runroot ? devmap_strndup(map, runroot, strlen(runroot)) : NULL;
+	map->devroot = devroot ? devmap_strndup(map, devroot, strlen(devroot)) : NULL;
 	if (map->failed) {
 		devmap_free(map);
 		errno = ENOMEM;
@@ -47,6 +47,11 @@ void devmap_free(struct devmap *map)
 	arena_destroy(&map->arena);
 	free(map->devs);
 	free(map);
+}
+
+bool devmap_failed(const struct devmap *map)
+{
+	return map->failed;
 }
 
 void devmap_set_judge(struct devmap *map, bool (*blocks)(void *arg, const char *path), void *arg)
@@ -174,7 +179,7 @@ static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
 {
 	char path[DEVMAP_PATH_MAX], *text;
 	size_t len;
-	if (!devmap_path(path, sizeof(path), "%s/udev/data/b%u:%u", map->runroot, dev->major, dev->minor))
+	if (!devmap_at(path, sizeof(path), map->runroot, "udev/data/b%u:%u", dev->major, dev->minor))
 		return;
 	if (os_read_file(map->os, AT_FDCWD, path, DEVMAP_UDEV_MAX, &text, &len) == 0) {
 		devmap_parse_udev(map, text, len, tags, udev);
@@ -238,8 +243,10 @@ static void devmap_read_uevent(struct devmap *map, const struct devmap_dev *dev,
 /** Whether the zfs module is there, whose members have no holders in sysfs. */
 static bool devmap_has_zfs(struct devmap *map)
 {
-	if (map->zfs < 0)
-		map->zfs = devmap_exists(map, "module/zfs");
+	if (map->zfs < 0) {
+		map->unread = false;
+		map->zfs = devmap_exists(map, "module/zfs") || map->unread;
+	}
 	return map->zfs;
 }
 
@@ -307,7 +314,6 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 {
 	if (dev->tagged)
 		return &dev->tags;
-	map->failed = false;
 	struct devmap_tags tags = {.known = DEVMAP_NO_DEVICE};
 	devmap_read_name(map, dev);
 	tags.name = dev->name;
@@ -331,7 +337,6 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32_t minor,
                                       const char *source)
 {
-	map->failed = false;
 	struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
 	if (map->failed) {
 		errno = ENOMEM;
@@ -353,7 +358,7 @@ bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const cha
 		devmap_judge(map, dev);
 	if (backing)
 		*backing = dev ? dev->backing : NULL;
-	return dev && dev->blocks;
+	return dev ? dev->blocks != NULL : major != 0;
 }
 
 /** The devices of a mounted btrfs. */
@@ -389,9 +394,10 @@ bool devmap_mount_blocks(struct devmap *map, uint32_t major, uint32_t minor, con
 	if (!dev->fs_judged) {
 		char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX];
 		struct devmap_members members = {.dir = dir, .blocks = blocks};
+		map->unread = false;
 		if (devmap_btrfs(map, dev, NULL, dir) && devmap_path(path, sizeof(path), "%s/devices", dir))
 			devmap_each(map, path, devmap_each_member, &members);
-		dev->fs_blocks = members.blocks;
+		dev->fs_blocks = members.blocks || map->unread;
 		dev->fs_judged = true;
 	}
 	return dev->fs_blocks;
@@ -441,11 +447,11 @@ ssize_t devmap_list(struct devmap *map, struct devmap_device **devices)
 {
 	struct devmap_found found = {0};
 	ssize_t count = -1;
-	map->failed = false;
 	if (devmap_each(map, "class/block", devmap_each_device, &found) != 0)
 		goto out;
 	struct devmap_device *list = map->failed ? NULL : malloc((found.count + 1) * sizeof(*list));
 	if (!list) {
+		map->failed = true;
 		errno = ENOMEM;
 		goto out;
 	}

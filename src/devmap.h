@@ -57,12 +57,19 @@ struct devmap;
     Ownership: devmap_free().  Nothing is read yet. */
 struct devmap *devmap_new(struct os *os);
 
-/** The same with other places for /sys, /run and /dev: for tests. */
+/** The same with other places for /sys, /run and /dev; NULL: as if there was
+    none. */
 struct devmap *devmap_new_at(struct os *os, const char *sysroot, const char *runroot,
                              const char *devroot);
 
 /** Free a map and all that it gave out; NULL is fine. */
 void devmap_free(struct devmap *map);
+
+/**
+ * Whether memory ran out at any time, so that what was told since may lack
+ * something: devices that were said not to block among it.
+ */
+bool devmap_failed(const struct devmap *map);
 
 /**
  * Let the caller judge the files that loop devices stand on, which only one
@@ -114,8 +121,9 @@ const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32
 /**
  * Whether I/O to a device could block: it is suspended, shut down, or remote
  * (nbd, rbd, drbd, iSCSI, NVMe over fabrics), or stands through dm, md or a
- * loop on one that is.  Reads sysfs alone.  Of a number that sysfs does not
- * know, and of an anonymous one, this is not said.
+ * loop on one that is; or sysfs has an answer and it cannot be read.  Reads
+ * sysfs alone.  Of a number that sysfs does not know, and of an anonymous one,
+ * this is not said.
  *
  * @backing [out]
  *         For a loop device, the path of its file, which may end in

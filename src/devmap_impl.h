@@ -37,7 +37,9 @@ struct devmap_dev {
 	bool judging;
 	bool fs_judged;
 	bool fs_blocks;          /* blocks, or that of another device of its btrfs */
+	bool looked;             /* partition is read */
 	bool partition;
+	bool removable_known;    /* read where a device may be opened: map->opening */
 	bool removable;          /* it, or one that it stands on */
 	const char *blocks;      /* why I/O to it could block, or NULL */
 	const char *backing;     /* the file of a loop device */
@@ -70,7 +72,9 @@ struct devmap {
 	struct map64 index;
 	struct devmap_dev **devs;
 	size_t ndevs, size;
-	bool failed;             /* a string was lost: ENOMEM */
+	bool failed;             /* something was lost: ENOMEM; stays */
+	bool unread;             /* sysfs could not be read: nothing is known of it */
+	bool opening;            /* some device may be opened */
 	signed char zfs;         /* the zfs module is loaded; -1: not asked */
 	struct devmap_tags anonymous;
 	struct devmap_cache cache;
@@ -90,6 +94,10 @@ void devmap_read_name(struct devmap *map, struct devmap_dev *dev);
 /** Format a path.  @return whether it fits and no part was cut. */
 __attribute__((format(printf, 3, 4)))
 bool devmap_path(char *buf, size_t size, const char *format, ...);
+
+/** The same, of a path below a root; where that is NULL, there is none (ENOENT). */
+__attribute__((format(printf, 4, 5)))
+bool devmap_at(char *buf, size_t size, const char *root, const char *format, ...);
 
 /** Whether text may be used as one component of a path. */
 bool devmap_is_component(const char *text);

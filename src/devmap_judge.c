@@ -166,15 +166,17 @@ static const char *devmap_judge_slaves(struct devmap *map, struct devmap_dev *de
 
 static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev, int depth)
 {
-	char buf[DEVMAP_ATTR_MAX];
-	ssize_t n = devmap_disk_attr(map, dev, "loop/backing_file", buf, sizeof(buf));
-	if (n <= 0)
-		return n < 0 && errno != ENOENT ? "on a file of no known name" : NULL;
-	dev->backing = devmap_strndup(map, buf, (size_t)n);
-	if (!dev->backing)
-		return "out of memory";
-	if (strncmp(buf, "/dev/", 5) == 0) {
-		struct devmap_dev *below = devmap_by_name(map, buf + 5);
+	if (!dev->backing) {
+		char buf[DEVMAP_ATTR_MAX];
+		ssize_t n = devmap_disk_attr(map, dev, "loop/backing_file", buf, sizeof(buf));
+		if (n <= 0)
+			return n < 0 && errno != ENOENT ? "on a file of no known name" : NULL;
+		dev->backing = devmap_strndup(map, buf, (size_t)n);
+		if (!dev->backing)
+			return "out of memory";
+	}
+	if (strncmp(dev->backing, "/dev/", 5) == 0) {
+		struct devmap_dev *below = devmap_by_name(map, dev->backing + 5);
 		if (below) {
 			devmap_judge_at(map, below, depth + 1);
 			dev->removable |= below->removable;
@@ -213,23 +215,48 @@ static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev,
 	return devmap_bad_state(map, dev, "device/state", running) ? "offline" : NULL;
 }
 
+/** Whether a driver's devices stand on files or servers: its major number is
+    all there is to go by where sysfs tells nothing. */
+static bool devmap_stands_on_others(uint32_t major)
+{
+	return major == 7 /* loop */ || major == 43 /* nbd */ || major == 147 /* drbd */;
+}
+
 static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int depth)
 {
-	devmap_resolve(map, dev);
 	/* A circle of devices adds nothing to what is found on the way round. */
-	if (dev->judged || dev->judging || !dev->kname)
+	if (dev->judging || (dev->judged && (dev->removable_known || !map->opening)))
 		return;
-	if (depth > DEVMAP_DEPTH_MAX) {
+	bool before = map->unread;
+	map->unread = false;
+	dev->blocks = NULL;
+	devmap_resolve(map, dev);
+	if (!dev->kname && devmap_stands_on_others(dev->major)) {
+		dev->blocks = "not known to sysfs";
+	} else if (dev->kname && depth > DEVMAP_DEPTH_MAX) {
 		dev->blocks = "stands on too many others";
-		return;
+	} else if (dev->kname) {
+		char buf[16];
+		dev->judging = true;
+		if (!dev->looked)
+			dev->partition = devmap_attr(map, dev, "partition", buf, sizeof(buf)) > 0;
+		dev->looked = !map->unread;
+		if (map->opening && !dev->removable_known) {
+			bool unread = map->unread;
+			map->unread = false;
+			dev->removable = devmap_disk_attr(map, dev, "removable", buf, sizeof(buf)) > 0 && buf[0] == '1';
+			/* It is not opened then; whether it blocks is another question. */
+			dev->removable |= map->unread;
+			map->unread = unread;
+		}
+		dev->removable_known = map->opening;
+		dev->blocks = devmap_judge_kind(map, dev, depth);
+		dev->judging = false;
+		dev->judged = true;
 	}
-	dev->judging = true;
-	char buf[16];
-	dev->partition = devmap_attr(map, dev, "partition", buf, sizeof(buf)) > 0;
-	dev->removable = devmap_disk_attr(map, dev, "removable", buf, sizeof(buf)) > 0 && buf[0] == '1';
-	dev->blocks = devmap_judge_kind(map, dev, depth);
-	dev->judging = false;
-	dev->judged = true;
+	if (map->unread && !dev->blocks)
+		dev->blocks = "its state cannot be read";
+	map->unread = before;
 }
 
 void devmap_judge(struct devmap *map, struct devmap_dev *dev)
@@ -291,6 +318,8 @@ const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev)
 	char dir[64], size[32];
 	if (!devmap_path(dir, sizeof(dir), "dev/block/%u:%u", dev->major, dev->minor))
 		return "no such device";
+	map->unread = false;
+	map->opening = true;
 	devmap_judge(map, dev);
 	if (dev->blocks)
 		return dev->blocks;
@@ -305,5 +334,5 @@ const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev)
 	const char *why = devmap_held(map, dev, dir);
 	if (!why && dev->partition && devmap_path(dir, sizeof(dir), "dev/block/%u:%u/..", dev->major, dev->minor))
 		why = devmap_held(map, dev, dir);
-	return why;
+	return !why && map->unread ? "its state cannot be read" : why;
 }

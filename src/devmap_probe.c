@@ -13,7 +13,7 @@
  */
 static int devmap_node_open(struct devmap *map, const char *name, int flags)
 {
-	if (!devmap_is_subpath(name) || strncmp(name, "fd/", 3) == 0 || strncmp(name, "std", 3) == 0) {
+	if (!map->devroot || !devmap_is_subpath(name) || strncmp(name, "fd/", 3) == 0 || strncmp(name, "std", 3) == 0) {
 		errno = ENOENT;
 		return -1;
 	}

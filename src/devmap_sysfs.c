@@ -9,17 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool devmap_path(char *buf, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 0)))
+static bool devmap_vpath(char *buf, size_t size, const char *format, va_list args)
 {
-	va_list args;
-	va_start(args, format);
 	int n = vsnprintf(buf, size, format, args);
-	va_end(args);
 	if (n < 0 || (size_t)n >= size) {
 		errno = ENAMETOOLONG;
 		return false;
 	}
 	return true;
+}
+
+bool devmap_path(char *buf, size_t size, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	bool fits = devmap_vpath(buf, size, format, args);
+	va_end(args);
+	return fits;
+}
+
+bool devmap_at(char *buf, size_t size, const char *root, const char *format, ...)
+{
+	if (!root) {
+		errno = ENOENT;
+		return false;
+	}
+	if (!devmap_path(buf, size, "%s/", root))
+		return false;
+	size_t n = strlen(buf);
+	va_list args;
+	va_start(args, format);
+	bool fits = devmap_vpath(buf + n, size - n, format, args);
+	va_end(args);
+	return fits;
 }
 
 bool devmap_is_component(const char *text)
@@ -39,19 +62,43 @@ bool devmap_is_subpath(const char *text)
 	}
 }
 
+/** Take in why something could not be read.  @return whether it may be there. */
+static bool devmap_missed(struct devmap *map)
+{
+	switch (errno) {
+	case ENOENT:
+	case ENOTDIR:
+	case ENODEV:
+	case ENXIO:
+	case EINVAL:
+		return false;
+	default:
+		map->unread = true;
+		return true;
+	}
+}
+
 ssize_t devmap_read(struct devmap *map, char *buf, size_t size, const char *path)
 {
 	char full[DEVMAP_PATH_MAX];
-	if (!devmap_path(full, sizeof(full), "%s/%s", map->sysroot, path))
+	if (!devmap_at(full, sizeof(full), map->sysroot, "%s", path))
 		return -1;
 	int fd = os_openat(map->os, AT_FDCWD, full, O_RDONLY | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
+	if (fd < 0) {
+		devmap_missed(map);
 		return -1;
-	/* sysfs gives an attribute in one read. */
-	ssize_t n = os_read(map->os, fd, buf, size);
+	}
+	/* sysfs gives an attribute in one read, and most end in a newline. */
+	ssize_t n = 0, got;
+	do {
+		got = os_read(map->os, fd, buf + n, size - (size_t)n);
+		n += got > 0 ? got : 0;
+	} while (got > 0 && (size_t)n < size && buf[n - 1] != '\n');
 	os_close(map->os, fd);
-	if (n < 0)
+	if (got < 0) {
+		devmap_missed(map);
 		return -1;
+	}
 	if ((size_t)n == size || memchr(buf, '\0', (size_t)n)) {
 		errno = EINVAL;
 		return -1;
@@ -81,9 +128,11 @@ bool devmap_exists(struct devmap *map, const char *path)
 {
 	/* Not by statx: those are counted as looks at mounts. */
 	char full[DEVMAP_PATH_MAX];
-	if (!devmap_path(full, sizeof(full), "%s/%s", map->sysroot, path))
+	if (!devmap_at(full, sizeof(full), map->sysroot, "%s", path))
 		return false;
 	int fd = os_openat(map->os, AT_FDCWD, full, O_PATH);
+	if (fd < 0)
+		devmap_missed(map);
 	os_close(map->os, fd);
 	return fd >= 0;
 }
@@ -118,28 +167,36 @@ int devmap_each(struct devmap *map, const char *path,
                 bool (*each)(struct devmap *map, const char *name, void *arg), void *arg)
 {
 	char full[DEVMAP_PATH_MAX];
-	if (!devmap_path(full, sizeof(full), "%s/%s", map->sysroot, path))
+	if (!devmap_at(full, sizeof(full), map->sysroot, "%s", path))
 		return -1;
 	int fd = os_opendir(map->os, AT_FDCWD, full);
-	if (fd < 0)
+	if (fd < 0) {
+		devmap_missed(map);
 		return -1;
+	}
 
 	union {
 		struct k_dirent align;
 		char bytes[4096];
 	} buf;
-	ssize_t n;
-	while ((n = os_getdents(map->os, fd, buf.bytes, sizeof(buf.bytes))) > 0) {
-		for (char *pos = buf.bytes, *end = pos + n; pos < end;) {
-			const struct k_dirent *entry = (const void *)pos;
-			pos += entry->reclen;
-			if (devmap_is_component(entry->name) && !each(map, entry->name, arg))
-				goto out;
+	int rc = 0;
+	bool more = true;
+	while (more && rc == 0) {
+		ssize_t n = os_getdents(map->os, fd, buf.bytes, sizeof(buf.bytes));
+		rc = n < 0 ? -1 : 0;
+		more = n > 0;
+		for (size_t at = 0; more && rc == 0 && at < (size_t)n;) {
+			const struct k_dirent *entry = os_dirent(buf.bytes, (size_t)n, &at);
+			if (!entry)
+				rc = -1;
+			else if (devmap_is_component(entry->name))
+				more = each(map, entry->name, arg);
 		}
 	}
-out:
 	os_close(map->os, fd);
-	return n < 0 ? -1 : 0;
+	if (rc != 0)
+		devmap_missed(map);
+	return rc;
 }
 
 /** Whether a path has a component of a prefix and digits: "session1". */
@@ -164,9 +221,11 @@ void devmap_resolve(struct devmap *map, struct devmap_dev *dev)
 	dev->resolved = true;
 	char path[DEVMAP_PATH_MAX], link[DEVMAP_PATH_MAX];
 	if (dev->major == 0
-	    || !devmap_path(path, sizeof(path), "%s/dev/block/%u:%u", map->sysroot, dev->major, dev->minor))
+	    || !devmap_at(path, sizeof(path), map->sysroot, "dev/block/%u:%u", dev->major, dev->minor))
 		return;
 	ssize_t n = os_readlinkat(map->os, AT_FDCWD, path, link, sizeof(link));
+	if (n < 0)
+		dev->resolved = !devmap_missed(map);
 	if (n <= 0 || (size_t)n >= sizeof(link) - 1)
 		return;
 	const char *base = strrchr(link, '/');

@@ -50,6 +50,16 @@ static unsigned devmap_hex(char c)
 	return isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
 }
 
+/** Whether at str, of which n bytes are left, stands \xhh; and the byte. */
+static bool devmap_take_hex(const char *str, size_t n, char *byte)
+{
+	if (n < 4 || str[0] != '\\' || str[1] != 'x' || !isxdigit((unsigned char)str[2])
+	    || !isxdigit((unsigned char)str[3]))
+		return false;
+	*byte = (char)(devmap_hex(str[2]) << 4 | devmap_hex(str[3]));
+	return true;
+}
+
 /** Keep a value, with \xhh decoded if asked; NULL if it is empty or unfit. */
 static const char *devmap_value(struct devmap *map, const char *str, size_t n, bool decode)
 {
@@ -58,13 +68,10 @@ static const char *devmap_value(struct devmap *map, const char *str, size_t n, b
 	for (size_t i = 0; i < n; ++len) {
 		if (len == sizeof(buf))
 			return NULL;
-		if (decode && n - i >= 4 && str[i] == '\\' && str[i + 1] == 'x'
-		    && isxdigit((unsigned char)str[i + 2]) && isxdigit((unsigned char)str[i + 3])) {
-			buf[len] = (char)(devmap_hex(str[i + 2]) << 4 | devmap_hex(str[i + 3]));
+		if (decode && devmap_take_hex(str + i, n - i, &buf[len]))
 			i += 4;
-		} else {
+		else
 			buf[len] = str[i++];
-		}
 		if (!buf[len])
 			return NULL;
 	}
@@ -166,16 +173,18 @@ static const char *devmap_attribute_value(struct devmap *map, const struct devma
 {
 	char buf[DEVMAP_TAG_MAX];
 	size_t len = 0;
-	for (size_t i = 0; i < attr->value_len; ++i) {
-		/* Releases differ: \" and \x22. */
-		bool hex = attr->value_len - i >= 4 && attr->value[i] == '\\' && attr->value[i + 1] == 'x';
-		if (attr->value[i] == '\\' && !hex && i + 1 < attr->value_len)
-			++i;
+	for (size_t i = 0; i < attr->value_len; ++len) {
 		if (len == sizeof(buf))
 			return NULL;
-		buf[len++] = attr->value[i];
+		/* Releases differ: \" and \x22. */
+		if (devmap_take_hex(attr->value + i, attr->value_len - i, &buf[len])) {
+			i += 4;
+			continue;
+		}
+		i += attr->value[i] == '\\' && i + 1 < attr->value_len;
+		buf[len] = attr->value[i++];
 	}
-	return devmap_value(map, buf, len, true);
+	return devmap_value(map, buf, len, false);
 }
 
 /** An attribute as a number; 0 if it is none. */
@@ -247,7 +256,7 @@ static void devmap_cache_read(struct devmap *map)
 	if (cache->read)
 		return;
 	cache->read = true;
-	if (!devmap_path(path, sizeof(path), "%s/blkid/blkid.tab", map->runroot))
+	if (!devmap_at(path, sizeof(path), map->runroot, "blkid/blkid.tab"))
 		return;
 	if (os_read_file(map->os, AT_FDCWD, path, DEVMAP_CACHE_MAX, &cache->text, &len) == 0
 	    ? devmap_cache_index(cache, len) != 0 : errno == ENOMEM) {

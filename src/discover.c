@@ -9,7 +9,8 @@
  *   5. what is left asked for again, and told: lost, unsearched, or gone
  *
  * Hints are in discover_hints.c, the search and the pruning rules in
- * discover_walk.c, what can block in discover_block.c.
+ * discover_walk.c, what can block in discover_block.c, what is left in
+ * discover_missing.c.
  */
 #include "discover.h"
 
@@ -75,6 +76,7 @@ uint32_t dsc_node_of(struct dsc *dsc, const struct k_statx *st)
 	if (id == 0)
 		return MT_NONE;
 	if (!dsc->by_old_id.slots) {
+		dsc->failed |= map64_reserve(&dsc->by_old_id, dsc->tree->count) != 0;
 		for (uint32_t i = 0; i < dsc->tree->count; ++i)
 			map64_put(&dsc->by_old_id, dsc->tree->nodes[i].mount->id, i);
 	}
@@ -85,7 +87,7 @@ bool dsc_out_of_time(struct dsc *dsc)
 {
 	if (dsc->opts->deadline <= 0 || os_now() < dsc->opts->deadline)
 		return false;
-	dsc->partly = "the time of --max-time was over";
+	dsc->partly = "the time of the run was over";
 	dsc->shifting = false;
 	return true;
 }
@@ -113,38 +115,95 @@ static unsigned dsc_rules(const struct discover_opts *opts)
 	return (rules | opts->prune_on) & ~opts->prune_off;
 }
 
-/** See which mount holds the root of the run.  @return its key, 0 if unknown. */
-static uint64_t dsc_root_key(struct dsc *dsc)
+/**
+ * Look at a root, once.
+ *
+ * @rootfd     Its directory, or AT_FDCWD: that of the process.
+ * @st [out]   Type, links and ID of its mount.
+ * @return 0, or -1.  Errors: those of statx(2).
+ */
+static int dsc_look_at_root(struct dsc *dsc, int rootfd, struct k_statx *st)
 {
-	const struct os *os = dsc->os;
-	if (dsc->table->source >= TABLE_RECORDED)
-		return 0;
-	if (dsc->opts->names == DN_KERNEL) {
-		/* Nothing is touched; the probe at the start knows of "/". */
-		if (dsc->rootfd != AT_FDCWD)
-			return 0;
-		return dsc->unique ? os->root_uniq : os->root_id;
+	struct os *os = dsc->os;
+	bool cwd = rootfd == AT_FDCWD;
+	unsigned id = dsc_id_mask(dsc);
+	/* The probe at the start has seen "/", and knows its mount by both IDs
+	   where the kernel has them. */
+	*st = os->root;
+	if (id == K_STATX_MNT_ID && os->root_old_id != 0 && st->mask & K_STATX_MNT_ID_UNIQUE) {
+		st->mnt_id = os->root_old_id;
+		st->mask = (st->mask & ~(unsigned)K_STATX_MNT_ID_UNIQUE) | K_STATX_MNT_ID;
 	}
-	struct k_statx st;
-	bool cwd = dsc->rootfd == AT_FDCWD;
-	if (os_statx(dsc->os, dsc->rootfd, cwd ? "/" : "", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC
-	             | (cwd ? 0 : AT_EMPTY_PATH), dsc_id_mask(dsc), &st) != 0)
+	if (cwd && st->mode != 0 && (st->mask & id) == id)
 		return 0;
-	uint64_t id = os_statx_mnt_id(&st, dsc->unique);
-	if (id != 0)
-		return id;
-	/* By device: the mount on "/" (or the nearest above it) of that device. */
-	uint64_t dev = (uint64_t)st.dev_major << 32 | st.dev_minor, key = 0;
+	int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC | (cwd ? 0 : AT_EMPTY_PATH);
+	return os_statx(os, rootfd, cwd ? "/" : "", flags, id | K_STATX_TYPE | K_STATX_NLINK, st);
+}
+
+/** Which mount holds a root that was looked at.
+    @prefix  The root's name.  @return its key, 0 if unknown. */
+static uint64_t dsc_key_of(const struct dsc *dsc, const struct k_statx *st, const char *prefix)
+{
+	uint64_t key = os_statx_mnt_id(st, dsc->unique);
+	if (key != 0)
+		return key;
+	/* By device: the mount on it (or the nearest above it) of that device. */
+	uint64_t dev = (uint64_t)st->dev_major << 32 | st->dev_minor;
 	size_t longest = 0;
 	for (size_t i = 0; i < dsc->table->count; ++i) {
 		const struct mount *m = &dsc->table->mounts[i];
-		if (m->point && mount_dev(m) == dev && mtree_path_within(dsc->opts->prefix, m->point)
+		if (m->point && mount_dev(m) == dev && mtree_path_within(prefix, m->point)
 		    && strlen(m->point) >= longest) {
 			longest = strlen(m->point);
 			key = m->key;
 		}
 	}
 	return key;
+}
+
+/**
+ * See which mount holds the root of the run.
+ *
+ * @found [out]  Its key, 0 if unknown.
+ * @return 0, or -1.  Errors: those of statx(2).
+ */
+static int dsc_root_key(struct dsc *dsc, uint64_t *found)
+{
+	*found = 0;
+	if (dsc->table->source >= TABLE_RECORDED)
+		return 0;
+	if (dsc->opts->names == DN_KERNEL) {
+		/* Nothing is touched but "/", which the probe has seen. */
+		if (dsc->rootfd != AT_FDCWD)
+			return 0;
+		*found = os_statx_mnt_id(&dsc->os->root, dsc->unique);
+		if (*found != 0 || dsc->by_dev)
+			return 0;
+	}
+	if (dsc_look_at_root(dsc, dsc->rootfd, &dsc->root_st) != 0)
+		return -1;
+	*found = dsc_key_of(dsc, &dsc->root_st, dsc->opts->prefix);
+	return 0;
+}
+
+/**
+ * Find the node of the root that the table's points are named from: with
+ * --root it is not the run's own.
+ *
+ * @found [out]  MT_NONE if it is not known.
+ * @return 0, or -1.  Errors: those of statx(2).
+ */
+static int dsc_own_root(struct dsc *dsc, uint32_t *found)
+{
+	*found = dsc->d->root;
+	if (strcmp(dsc->opts->prefix, "/") == 0 || dsc->opts->names == DN_KERNEL
+	    || dsc->table->source >= TABLE_RECORDED)
+		return 0;
+	struct k_statx st;
+	if (dsc_look_at_root(dsc, AT_FDCWD, &st) != 0)
+		return -1;
+	*found = mtree_find(dsc->tree, dsc_key_of(dsc, &st, "/"));
+	return 0;
 }
 
 void dsc_untouched(struct dsc *dsc, uint32_t node)
@@ -201,7 +260,7 @@ static void dsc_settle_unreachable(struct dsc *dsc)
 		struct mt_node *node = &tree->nodes[i];
 		const char *name = dsc_kernel_name(dsc, i);
 		enum mt_named named = name ? MT_NAMED_KERNEL : MT_NAMED_NONE;
-		if (i == dsc->d->root)
+		if (i == dsc->d->root || node->settled)
 			continue;
 		/* The kernel has no path for it from our root: its place was
 		   moved out of the bind that it is on. */
@@ -236,22 +295,6 @@ static void dsc_infer_stacks(struct dsc *dsc)
 	}
 }
 
-/** Take in what the kernel says of a mount that was not found. */
-static void dsc_take_answer(struct dsc *dsc, uint32_t index, const struct mount *now)
-{
-	struct mt_node *node = &dsc->tree->nodes[index];
-	/* A 32-bit ID is used again: another mount wears the number. */
-	if (!now || mount_dev(now) != mount_dev(node->mount)) {
-		node->gone = true;
-		mtree_settle(dsc->tree, index);
-		return;
-	}
-	node->mount = now;
-	/* Before it is said to be lost, or might be. */
-	if (!dsc->partly || dsc->shifting)
-		dsc_confirm(dsc, index);
-}
-
 int dsc_ask_again(struct dsc *dsc, const uint64_t *keys, size_t n,
                   const struct mount_table **again, struct map64 *there)
 {
@@ -260,8 +303,13 @@ int dsc_ask_again(struct dsc *dsc, const uint64_t *keys, size_t n,
 	                                            dsc->opts->procpath);
 	*again = NULL;
 	map64_init(there);
-	if (!table)
+	if (!table && errno == ENOMEM)
+		return -1;
+	dsc->unasked = !table;
+	if (!table) {
+		dsc->partly = "the kernel could not be asked again";
 		return 0;
+	}
 	/* The names of the records are used: keep them. */
 	if (d->nagain == sizeof(d->again) / sizeof(*d->again) || map64_reserve(there, table->count) != 0) {
 		table_free(table);
@@ -272,35 +320,6 @@ int dsc_ask_again(struct dsc *dsc, const uint64_t *keys, size_t n,
 	for (size_t i = 0; i < table->count; ++i)
 		map64_put(there, table->mounts[i].key, (uint32_t)i);
 	*again = table;
-	return 0;
-}
-
-/** Ask again for what was not found: drop what is gone. */
-static int dsc_ask_for_missing(struct dsc *dsc)
-{
-	struct mtree *tree = dsc->tree;
-	uint64_t *keys = malloc((tree->waiting + 1) * sizeof(*keys));
-	if (!keys)
-		return -1;
-	size_t n = 0;
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		if (!tree->nodes[i].settled && !tree->nodes[i].made)
-			keys[n++] = tree->nodes[i].mount->key;
-	}
-	const struct mount_table *again;
-	struct map64 there;
-	int rc = dsc_ask_again(dsc, keys, n, &again, &there);
-	free(keys);
-	if (rc != 0 || !again)
-		return rc;   /* where it cannot be known, nothing is gone */
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		const struct mt_node *node = &tree->nodes[tree->order[i]];
-		if (node->settled || node->made)
-			continue;
-		uint32_t now = map64_get(&there, node->mount->key);
-		dsc_take_answer(dsc, tree->order[i], now == MAP64_NONE ? NULL : &again->mounts[now]);
-	}
-	map64_destroy(&there);
 	return 0;
 }
 
@@ -318,7 +337,7 @@ static void dsc_finish(struct dsc *dsc)
 		if (!node->settled && dsc->flags[i] & (DF_INSIDE | DF_TWIN))
 			dsc_untouched(dsc, i);
 		if (!node->settled && !(node->states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DENIED)))
-			mtree_state(tree, i, dsc->partly ? MT_UNSEARCHED : MT_LOST);
+			mtree_state(tree, i, dsc_is_lost(dsc, i) ? MT_LOST : MT_UNSEARCHED);
 		if (!node->settled && !d->targets[i]) {
 			const char *name = dsc->opts->names == DN_PURE ? NULL : dsc_kernel_name(dsc, i);
 			d->targets[i] = name;
@@ -343,9 +362,17 @@ static int dsc_establish(struct dsc *dsc)
 	struct mtree *tree = dsc->tree;
 	struct discovery *d = dsc->d;
 
-	if (dsc->opts->names == DN_KERNEL || dsc->table->source >= TABLE_RECORDED) {
+	bool probe = dsc->opts->probe != DP_NONE;
+	bool untouched = dsc->opts->names == DN_KERNEL || dsc->table->source >= TABLE_RECORDED;
+	if ((!untouched || probe || dsc->opts->blocking) && dsc_find_blocking(dsc) != 0)
+		return -1;
+	if (probe && dsc_probe(dsc) != 0)
+		return -1;
+	if (untouched) {
 		for (uint32_t i = 0; i < tree->count; ++i) {
 			const char *name = dsc_kernel_name(dsc, i);
+			if (tree->nodes[i].settled)
+				continue;
 			dsc_name(dsc, i, name, name ? MT_NAMED_KERNEL : MT_NAMED_NONE);
 			if (!(tree->nodes[i].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE)))
 				mtree_state(tree, i, MT_UNTESTED);
@@ -353,8 +380,6 @@ static int dsc_establish(struct dsc *dsc)
 		return 0;
 	}
 
-	if (dsc_find_blocking(dsc) != 0)
-		return -1;
 	dsc_settle_unreachable(dsc);
 	if (dsc->by_dev && dsc_find_alike(dsc) != 0)
 		return -1;
@@ -370,11 +395,11 @@ static int dsc_establish(struct dsc *dsc)
 	if (search && !dsc_out_of_time(dsc) && dsc_walk(dsc) != 0)
 		return -1;
 	dsc_infer_stacks(dsc);
-	/* A mount that comes and goes can slip away three times running, but
-	   not from a table that stands still. */
-	int rc = 0;
-	for (int round = 0; rc == 0 && tree->waiting > 0 && round < 3 && !dsc_out_of_time(dsc); ++round)
-		rc = dsc_ask_for_missing(dsc);
+	int rc = dsc_ask_for_missing(dsc);
+	if (rc == 0 && dsc->failed) {
+		errno = ENOMEM;
+		rc = -1;
+	}
 	return rc;
 }
 
@@ -408,14 +433,17 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 		.tree = &d->tree,
 		.unique = table->unique_ids,
 		.rootfd = opts->rootfd,
+		.own_root = MT_NONE,
 	};
 	bool done = false;
 	unsigned need = table->unique_ids ? OSC_STATX_UNIQUE : OSC_STATX_MNT_ID;
 	dsc.by_dev = opts->identity == DI_DEV || !(os->caps & need);
 	d->by_dev = dsc.by_dev && table->source < TABLE_RECORDED;
 
-	uint64_t root_key = dsc_root_key(&dsc);
-	if (mtree_init(&d->tree, table->mounts, table->count, root_key) != 0)
+	uint64_t root_key;
+	if (dsc_root_key(&dsc, &root_key) != 0
+	    || mtree_init(&d->tree, table->mounts, table->count, root_key) != 0
+	    || (dsc.by_dev && mtree_group(&d->tree) != 0))
 		goto out;
 	if (root_key != 0)
 		d->root = mtree_find(&d->tree, root_key);
@@ -427,10 +455,11 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 		goto out;
 
 	/* Pure naming is by IDs alone; a prefix is a name, and what is outside
-	   could only be waited for in vain. */
-	bool judge = opts->names != DN_PURE || strcmp(opts->prefix, "/") != 0;
-	if (judge && mtree_judge(&d->tree, d->root, opts->prefix) != 0)
+	   could only be waited for in vain; and the prober goes by names. */
+	bool judge = opts->names != DN_PURE || strcmp(opts->prefix, "/") != 0 || opts->probe;
+	if (judge && (dsc_own_root(&dsc, &dsc.own_root) != 0 || mtree_judge(&d->tree, dsc.own_root, "/") != 0))
 		goto out;
+	mtree_judge_outside(&d->tree, d->root, opts->prefix);
 	if (dsc_establish(&dsc) != 0)
 		goto out;
 	dsc_finish(&dsc);
@@ -438,8 +467,9 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 out:
 	{
 		int error = errno;
-		free(dsc.flags);
+		d->flags = dsc.flags;
 		map64_destroy(&dsc.by_old_id);
+		map64_destroy(&dsc.no_look);
 		if (dsc.rootfd_own)
 			os_close(os, dsc.rootfd);
 		d->stats.seconds = os_now() - begin;
@@ -452,6 +482,11 @@ out:
 	return d;
 }
 
+bool discovery_blocks(const struct discovery *d, uint32_t node)
+{
+	return d->flags[node] & (DF_BLOCKS | DF_BEHIND);
+}
+
 void discovery_free(struct discovery *d)
 {
 	if (!d)
@@ -459,6 +494,8 @@ void discovery_free(struct discovery *d)
 	mtree_destroy(&d->tree);
 	free(d->targets);
 	free(d->kinds);
+	free(d->flags);
+	free(d->probed);
 	for (size_t i = 0; i < d->nboundaries; ++i)
 		free(d->boundaries[i].path);
 	free(d->boundaries);

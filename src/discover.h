@@ -15,6 +15,7 @@
 #include "devmap.h"
 #include "mounttree.h"
 #include "os/os.h"
+#include "os/prober.h"
 #include "table/table.h"
 
 #include <stdbool.h>
@@ -33,6 +34,7 @@
 enum discover_names { DN_HINT, DN_WALK, DN_PURE, DN_KERNEL };
 enum discover_algorithm { DA_GETMNT3, DA_GETMNT2, DA_GETMNT1 };
 enum discover_identity { DI_MNTID, DI_DEV };
+enum discover_probe { DP_NONE, DP_LOCAL, DP_ALL };
 
 /** A pruning or ordering rule, with its switch. */
 struct discover_rule_row {
@@ -63,6 +65,7 @@ struct discover_boundary {
 struct discover_progress {
 	uint64_t dirs, entries;
 	uint32_t named, mounts;
+	uint32_t probes;           /* of mounts, that have not been answered */
 	const char *where;         /* a directory, as TARGET would be written */
 };
 
@@ -79,10 +82,17 @@ struct discover_opts {
 	double max_seconds;        /* of the search; 0: no bound */
 	double deadline;           /* of the run, by os_now(); 0: none */
 	unsigned threads;          /* 0: chosen; 1: exact counts */
+	bool guest;                /* in the process of another, whose limit on
+	                              descriptors stays, and leaves half to it */
 	bool boundaries;           /* keep them */
+	bool blocking;             /* tell what can block, also when nothing is touched */
+	enum discover_probe probe; /* which mounts are touched by the prober: none,
+	                              those that are held not to block, or all */
+	struct prober *prober;     /* for that; stays the caller's.  One that is
+	                              not there leaves the run incomplete */
 	int procfd;                /* where mountinfo was read, for asking again */
 	const char *procpath;
-	/* Called about 4 times a second while searching; may be NULL. */
+	/* Called about 4 times a second while searching and probing; may be NULL. */
 	void (*progress)(const struct discover_progress *progress, void *arg);
 	void *progress_arg;
 };
@@ -99,9 +109,19 @@ struct discover_stats {
 	uint64_t denied_dirs;      /* of errors: EACCES and EPERM */
 	uint64_t peak_frontier;    /* directories waiting, at most */
 	uint64_t peak_fds;
+	uint64_t probes;           /* mounts that the prober was asked about */
+	uint64_t probes_left;      /* processes left behind by that */
+	uint64_t probes_spared;    /* mounts of a superblock known to be hung */
 	uint64_t rule_hits[DISCOVER_RULES_MAX];
 	unsigned threads;          /* that took part */
 	double seconds;
+};
+
+/** What the prober told of a mount. */
+struct discover_probed {
+	int error;                 /* an errno value; ETIMEDOUT if hung */
+	bool sized;                /* the sizes are known: statfs(2) */
+	uint64_t blocks, bfree, bavail, frsize, files, ffree;
 };
 
 struct discovery {
@@ -109,6 +129,9 @@ struct discovery {
 	const struct mount_table *table;
 	const char **targets;          /* one for each node; NULL: no name */
 	uint8_t *kinds;                /* enum discover_kind for each node */
+	uint8_t *flags;                /* enum dsc_node_flags for each node; see
+	                                  discovery_blocks() */
+	struct discover_probed *probed;  /* one for each node; NULL: no probes */
 	struct discover_boundary *boundaries;
 	size_t nboundaries;
 	uint32_t root;                 /* the node of the process's root; MT_NONE */
@@ -123,6 +146,10 @@ struct discovery {
 };
 
 enum discover_kind { DK_UNKNOWN, DK_DIR, DK_FILE };
+
+/** A reason why a run is incomplete that only the nodes tell: duplicates and
+    cycles among the IDs. */
+#define DISCOVER_NO_TREE "IDs of the table make no tree"
 
 /** The options that a plain `getmnt` runs with. */
 void discover_defaults(struct discover_opts *opts);
@@ -139,6 +166,30 @@ void discover_defaults(struct discover_opts *opts);
  */
 struct discovery *discover(struct os *os, struct devmap *devs, const struct mount_table *table,
                            const struct discover_opts *opts);
+
+/**
+ * Whether a path of this process may lead through a file system that can
+ * block: one whose mount point is on the way.  "/" itself is touched anyway.
+ * Decided by the table alone.
+ *
+ * @table   Of this process, with MF_POINT and MF_FSTYPE.
+ */
+bool discover_path_blocks(const struct mount_table *table, const char *path);
+
+/**
+ * Make a map of devices that uses /sys, /run and /dev only where they cannot
+ * block.
+ *
+ * @table   As of discover_path_blocks(); of another process, or without these
+ *          fields, it says nothing of them.
+ * @own     Whether it is of this process.
+ * @return as devmap_new().
+ */
+struct devmap *discover_devmap(struct os *os, const struct mount_table *table, bool own);
+
+/** Whether touching a mount can block, or its name leads through one where it
+    can; known by every naming but kernel, and by that with opts.blocking. */
+bool discovery_blocks(const struct discovery *d, uint32_t node);
 
 /** Free a discovery; NULL is fine. */
 void discovery_free(struct discovery *d);

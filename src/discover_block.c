@@ -6,10 +6,15 @@
  * its device (suspended, remote, or through a loop on a file that lies on one
  * that blocks), or by what it stands on (an overlay's layers).  A mount lies
  * behind one that blocks when any mount on its chain of parents does, and it
- * is not merely stacked there.  The last two lead from mount to mount, so they are found by repetition: each
- * round adds at least one mount, and chains of overlay over loop over overlay
- * are short; the number of rounds is bounded, and what is not decided by then
- * is held to block.
+ * is not merely stacked there.
+ *
+ * The last two lead from mount to mount, so they are found by repetition.
+ * Layers are followed through links, which is to touch what they lead through:
+ * so a mount is unsure until all that it stands on was judged, and nobody's
+ * path is followed through what is unsure.  Each round settles at least one
+ * path; chains of overlay over loop over overlay are short.  The number of
+ * rounds is bounded, and what is not settled by then, or stands on each other
+ * in a circle, is held to block.
  */
 #include "discover_impl.h"
 
@@ -22,10 +27,11 @@
 
 enum { BLOCK_ROUNDS = 32 };
 
-/** A mount that stands on a path: which, and how it is held to block. */
+/** A mount that stands on a path. */
 struct stands_on {
 	uint32_t node;
 	const char *path;   /* decoded; borrowed */
+	bool clear;         /* found not to block */
 };
 
 struct stands {
@@ -52,7 +58,7 @@ static void stands_add(struct stands *stands, uint32_t node, const char *path, s
 		stands->failed = true;
 		return;
 	}
-	stands->items[stands->n++] = (struct stands_on){node, copy};
+	stands->items[stands->n++] = (struct stands_on){node, copy, false};
 }
 
 /** Add the paths of one option's value: a list parted by ':', or one path.
@@ -160,6 +166,71 @@ static bool block_pass_down(struct dsc *dsc)
 	return changed;
 }
 
+/** Mark anew who is unsure, and what lies behind. */
+static void block_mark_unsure(struct dsc *dsc, const struct stands *stands)
+{
+	struct mtree *tree = dsc->tree;
+	for (uint32_t i = 0; i < tree->count; ++i)
+		dsc->flags[i] &= (uint8_t)~(DF_UNSURE | DF_UNSURE_BEHIND);
+	for (size_t i = 0; i < stands->n; ++i) {
+		if (!stands->items[i].clear)
+			dsc->flags[stands->items[i].node] |= DF_UNSURE;
+	}
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t index = tree->order[i], parent = tree->nodes[index].parent;
+		if (parent == MT_NONE || index == dsc->d->root)
+			continue;
+		if ((dsc->flags[parent] & DF_UNSURE && !mtree_stacked(tree, index))
+		    || dsc->flags[parent] & DF_UNSURE_BEHIND)
+			dsc->flags[index] |= DF_UNSURE_BEHIND;
+	}
+}
+
+/**
+ * Judge a path that is covered by the mount that stands on it, as of an overlay
+ * over its own lower layer: it lies in what is beneath, whose links cannot be
+ * read any more.
+ */
+static enum dsc_leads block_beneath(const struct dsc *dsc, const struct stands_on *on)
+{
+	const struct mt_node *nodes = dsc->tree->nodes;
+	enum dsc_leads leads = LEADS_CLEAR;
+	for (uint32_t next, at = nodes[on->node].parent; at != MT_NONE; at = next) {
+		if (dsc->flags[at] & (DF_BLOCKS | DF_BEHIND))
+			return LEADS_BLOCKED;
+		if (dsc->flags[at] & (DF_UNSURE | DF_UNSURE_BEHIND))
+			leads = LEADS_UNSURE;
+		next = MT_NONE;
+		for (uint32_t c = nodes[at].first; c != MT_NONE; c = nodes[c].next) {
+			const char *point = nodes[c].mount->point;
+			if (c != on->node && point && mtree_path_within(on->path, point))
+				next = c;
+		}
+	}
+	return leads;
+}
+
+/** Follow the paths that are not settled.  @return whether any is now. */
+static bool block_follow(struct dsc *dsc, struct dsc_paths *paths, struct stands *stands)
+{
+	bool changed = false;
+	block_mark_unsure(dsc, stands);
+	for (size_t i = 0; i < stands->n; ++i) {
+		struct stands_on *on = &stands->items[i];
+		uint32_t in;
+		if (on->clear || dsc->flags[on->node] & DF_BLOCKS)
+			continue;
+		enum dsc_leads leads = dsc_path_leads(paths, on->path, &in);
+		if (in == on->node)
+			leads = block_beneath(dsc, on);
+		on->clear = leads == LEADS_CLEAR;
+		if (leads == LEADS_BLOCKED)
+			dsc->flags[on->node] |= DF_BLOCKS;
+		changed |= leads != LEADS_UNSURE;
+	}
+	return changed;
+}
+
 /**
  * Ask for what only a few types need to be judged: an overlay's layers, the
  * source of a btrfs.  The table was asked for what the columns show.
@@ -186,7 +257,11 @@ static int block_ask_more(struct dsc *dsc)
 	struct mount_table *more = NULL;
 	if (n > 0)
 		more = table_ask_more(dsc->os, dsc->table, lacks, keys, n);
+	int error = errno;
 	free(keys);
+	/* Without an answer they are held to block. */
+	if (n > 0 && !more && error == ENOMEM)
+		return -1;
 	for (size_t i = 0; more && i < more->count; ++i) {
 		uint32_t node = mtree_find(tree, more->mounts[i].key);
 		if (node != MT_NONE)
@@ -195,6 +270,30 @@ static int block_ask_more(struct dsc *dsc)
 	if (more)
 		d->again[d->nagain++] = more;
 	return 0;
+}
+
+bool discover_path_blocks(const struct mount_table *table, const char *path)
+{
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct mount *m = &table->mounts[i];
+		if (m->point && strcmp(m->point, "/") != 0 && mtree_path_within(path, m->point)
+		    && fstype_flags(m->fstype) & FST_BLOCKS)
+			return true;
+	}
+	return false;
+}
+
+struct devmap *discover_devmap(struct os *os, const struct mount_table *table, bool own)
+{
+	static const char *const places[][2] = {
+		{"/sys", "/sys/dev/block"}, {"/run", "/run/udev/data"}, {"/dev", "/dev"},
+	};
+	const char *roots[3];
+	const unsigned need = MF_POINT | MF_FSTYPE;
+	bool tells = own && table && (table->fields & need) == need;
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); ++i)
+		roots[i] = tells && discover_path_blocks(table, places[i][1]) ? NULL : places[i][0];
+	return devmap_new_at(os, roots[0], roots[1], roots[2]);
 }
 
 int dsc_find_blocking(struct dsc *dsc)
@@ -210,7 +309,7 @@ int dsc_find_blocking(struct dsc *dsc)
 	bool any = false;
 	for (uint32_t i = 0; i < tree->count && !any; ++i)
 		any = dsc->flags[i] & DF_BLOCKS;
-	if (stands.failed)
+	if (stands.failed || (dsc->devs && devmap_failed(dsc->devs)))
 		goto out;
 	if (!any) {
 		rc = 0;
@@ -222,23 +321,19 @@ int dsc_find_blocking(struct dsc *dsc)
 	bool changed = true;
 	for (int round = 0; changed && round < BLOCK_ROUNDS; ++round) {
 		changed = block_pass_down(dsc);
-		for (size_t i = 0; i < stands.n; ++i) {
-			const struct stands_on *on = &stands.items[i];
-			uint32_t in;
-			if (dsc->flags[on->node] & DF_BLOCKS)
-				continue;
-			/* On itself (by a bind of its own) it stands on nothing else. */
-			if (dsc_path_blocks(&paths, on->path, &in) && in != on->node) {
-				dsc->flags[on->node] |= DF_BLOCKS;
-				changed = true;
-			}
-		}
+		changed |= block_follow(dsc, &paths, &stands);
 	}
-	for (size_t i = 0; changed && i < stands.n; ++i)
-		dsc->flags[stands.items[i].node] |= DF_BLOCKS;
-	if (changed)
-		block_pass_down(dsc);
-	rc = 0;
+	for (size_t i = 0; i < stands.n; ++i) {
+		if (!stands.items[i].clear)
+			dsc->flags[stands.items[i].node] |= DF_BLOCKS;
+	}
+	block_pass_down(dsc);
+	/* Where statx is refused, a look is fstatat's, which asks the server. */
+	for (uint32_t i = 0; i < tree->count && !dsc->os->statx_works; ++i) {
+		if (dsc->flags[i] & DF_BLOCKS)
+			dsc->flags[i] |= DF_NO_LOOK;
+	}
+	rc = paths.failed ? -1 : 0;
 out:
 	dsc_paths_destroy(&paths);
 	free(stands.items);

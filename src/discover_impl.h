@@ -18,9 +18,13 @@ enum dsc_node_flags {
 	DF_BLOCKS  = 1 << 0,  /* touching its file system can block */
 	DF_BEHIND  = 1 << 1,  /* its place lies behind one that blocks */
 	DF_NO_LOOK = 1 << 2,  /* not even its root may be looked at */
+	DF_SHIFTS  = 1 << 5,  /* asked for again, it was said to be elsewhere */
 	/* Identity by device: */
 	DF_INSIDE  = 1 << 3,  /* of its parent's device: nothing marks its place */
 	DF_TWIN    = 1 << 4,  /* another is of the same device on the same device */
+	/* While what blocks is looked for: */
+	DF_UNSURE  = 1 << 5,  /* what it stands on is not judged yet */
+	DF_UNSURE_BEHIND = 1 << 6,  /* its place lies behind such a one */
 };
 
 /** A discovery under way. */
@@ -33,12 +37,18 @@ struct dsc {
 	struct mtree *tree;         /* &d->tree */
 	uint8_t *flags;             /* enum dsc_node_flags of each node */
 	struct map64 by_old_id;     /* 32-bit ID -> node; filled when needed */
+	struct map64 no_look;       /* hashes of names that must not be looked at; so too */
 	const char *partly;         /* why the search was not whole; NULL: it was */
 	bool shifting;              /* it was whole, but directories vanished in it */
 	bool unique;                /* keys are 64-bit IDs, and so is statx's */
 	bool by_dev;                /* identity is the device number */
+	bool failed;                /* memory ran out where that could not be told */
+	bool unasked;               /* the kernel could not be asked again */
 	int rootfd;                 /* as in opts; or "/" opened for a search */
 	bool rootfd_own;
+	struct k_statx root_st;     /* the root of the run; mode 0 if not looked at */
+	uint32_t own_root;          /* the node of the root that the table's points are
+	                               named from; MT_NONE */
 };
 
 /** A mount's name as seen from the root of this run; NULL if it has none. */
@@ -63,6 +73,8 @@ unsigned dsc_id_mask(const struct dsc *dsc);
 /**
  * Ask the kernel again for some mounts, and keep the answer with the discovery.
  *
+ * @keys
+ *         NULL: for all that there are now.
  * @again [out]
  *         The records of those that are still there; NULL if that cannot be
  *         known.
@@ -83,6 +95,7 @@ struct dsc_paths {
 	struct dsc *dsc;
 	struct map64 points;   /* hash of a visible mount point -> node */
 	struct map64 plain;    /* hashes of paths that are no links */
+	bool failed;           /* memory ran out: what was answered is a guess */
 };
 
 /** Index the table's points.  @return 0, or -1 (ENOMEM). */
@@ -91,14 +104,18 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc);
 /** Free the index; a zeroed one is fine. */
 void dsc_paths_destroy(struct dsc_paths *paths);
 
+/** Where a path leads: not into what blocks, into or through it, or through
+    what is DF_UNSURE. */
+enum dsc_leads { LEADS_CLEAR, LEADS_BLOCKED, LEADS_UNSURE };
+
 /**
  * Whether a path leads into or through what blocks, by what is known of it so
  * far; what cannot be followed is held to.  Asks for links (readlinkat) where
- * nothing blocks, and touches nothing else.
+ * that is known to be safe, and touches nothing else.
  *
  * @in [out]  The mount that it lies in, or where following it ended.
  */
-bool dsc_path_blocks(struct dsc_paths *paths, const char *path, uint32_t *in);
+enum dsc_leads dsc_path_leads(struct dsc_paths *paths, const char *path, uint32_t *in);
 
 /* discover_block.c */
 
@@ -117,6 +134,25 @@ int dsc_test_hints(struct dsc *dsc);
  * named (but by IDs alone), told and settled; else nothing changes.
  */
 void dsc_confirm(struct dsc *dsc, uint32_t node);
+
+/** The state that an errno value stands for; MT_UNTESTED: it says nothing of
+    the mount. */
+enum mt_state dsc_error_state(int error);
+
+/* discover_missing.c */
+
+/** Ask again for what was not found: gone, found, moving, or lost.
+    @return 0, or -1 (ENOMEM). */
+int dsc_ask_for_missing(struct dsc *dsc);
+
+/** Whether a node is to be told lost, by what is known of it so far. */
+bool dsc_is_lost(const struct dsc *dsc, uint32_t node);
+
+/* discover_probe.c */
+
+/** Have the prober touch what opts->probe says, and name and judge what that
+    settles.  @return 0, or -1 (ENOMEM). */
+int dsc_probe(struct dsc *dsc);
 
 /* discover_walk.c */
 

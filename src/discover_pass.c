@@ -16,6 +16,7 @@
 
 enum {
 	DENIED_MAX = 4096,   /* directories remembered */
+	MAX_FDS = 8192,      /* descriptors, where the limit allows */
 	TICK_DIRS = 32,      /* directories between looks at the clock */
 };
 
@@ -26,8 +27,10 @@ void walk_denied(struct walk *walk, const struct bfs_at *at)
 	if (walk->ndenied == walk->denied_size) {
 		size_t size = walk->denied_size ? walk->denied_size * 2 : 16;
 		char **bigger = realloc(walk->denied, size * sizeof(*bigger));
-		if (!bigger)
+		if (!bigger) {
+			walk->failed = true;
 			return;
+		}
 		walk->denied = bigger;
 		walk->denied_size = size;
 	}
@@ -37,6 +40,8 @@ void walk_denied(struct walk *walk, const struct bfs_at *at)
 	char *name = strbuf_take(&path);
 	if (name)
 		walk->denied[walk->ndenied++] = name;
+	else
+		walk->failed = true;
 }
 
 /** Tell the caller where we are, and keep to the limits. */
@@ -75,11 +80,13 @@ static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
 	return BFS_SKIP;
 }
 
-static enum bfs_verdict walk_done(void *arg, const struct bfs_at *at, uint32_t entries, int error)
+static enum bfs_verdict walk_done(void *arg, const struct bfs_at *at, uint32_t entries, int error,
+                                  struct bfs_enter *enter)
 {
 	struct walk *walk = arg;
 	struct discover_stats *stats = &walk->dsc->d->stats;
 	(void)entries;
+	(void)enter;
 	if (walk->failed)
 		return BFS_END_ALL;
 	switch (error) {
@@ -115,8 +122,9 @@ static int walk_starts(struct walk *walk)
 	const struct mtree *tree = dsc->tree;
 	bool from_root = dsc->opts->names != DN_HINT && !walk->files;
 	uint32_t root = dsc->d->root;
+	/* That we stand in "/" does not let us search it, where it can block. */
 	if (from_root && root != MT_NONE)
-		return bfs_start(walk->bfs, ".", root, BFS_NORMAL, 0);
+		return dsc->flags[root] & DF_BLOCKS ? 0 : bfs_start(walk->bfs, ".", root, BFS_NORMAL, 0);
 
 	/* Where a mount is missing, its parent has a name. */
 	for (uint32_t i = 0; i < tree->count; ++i) {
@@ -219,7 +227,7 @@ static int walk_passes(struct walk *walk, const struct bfs_policy *policy, unsig
 	else if (walk->unread || walk->ndenied)
 		dsc->partly = "directories could not be read";
 	else if (walk->depth_bound)
-		dsc->partly = "the search was bounded by --depth";
+		dsc->partly = "the search was bounded by its depth";
 	else if (walk->vanished)
 		dsc->partly = "directories vanished while they were read";
 	dsc->shifting = walk->vanished && !walk->limited && !walk->unread && !walk->ndenied
@@ -251,7 +259,8 @@ int dsc_walk(struct dsc *dsc)
 	struct bfs_policy policy;
 	walk_policy(&walk, &policy);
 	policy.done = walk_done;
-	unsigned limit = os_raise_nofile(dsc->os, 8192);
+	unsigned limit = dsc->opts->guest ? os_nofile(dsc->os, MAX_FDS) / 2
+	                                  : os_raise_nofile(dsc->os, MAX_FDS);
 	/* Ours and the caller's own descriptors. */
 	unsigned max_fds = limit > 64 ? limit - 32 : limit / 4;
 

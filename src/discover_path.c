@@ -25,19 +25,28 @@ enum { MAX_LINKS = 40 };   /* the kernel's own bound: path_resolution(7) */
 int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 {
 	const struct mtree *tree = dsc->tree;
+	struct mtree own = {0};
 	*paths = (struct dsc_paths){.dsc = dsc};
 	map64_init(&paths->points);
 	map64_init(&paths->plain);
-	if (map64_reserve(&paths->points, tree->count) != 0)
-		return -1;
-	for (uint32_t i = 0; i < tree->count; ++i) {
+	int rc = map64_reserve(&paths->points, tree->count);
+	/* By IDs alone nobody has judged who is covered. */
+	if (rc == 0 && dsc->opts->names == DN_PURE && strcmp(dsc->opts->prefix, "/") == 0) {
+		uint32_t root = dsc->d->root;
+		uint64_t key = root == MT_NONE ? 0 : tree->nodes[root].mount->key;
+		tree = &own;
+		rc = mtree_init(&own, dsc->table->mounts, dsc->table->count, key);
+		rc = rc == 0 ? mtree_judge(&own, root, "/") : rc;
+	}
+	for (uint32_t i = 0; rc == 0 && i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
 		/* Only what is visible there: the top of a stack. */
 		const char *point = node->mount->point;
 		if (point && node->top == i && !node->place_hidden)
 			map64_put(&paths->points, map64_bytes(MAP64_BYTES, point, strlen(point)), i);
 	}
-	return 0;
+	mtree_destroy(&own);
+	return rc;
 }
 
 void dsc_paths_destroy(struct dsc_paths *paths)
@@ -119,7 +128,7 @@ static void paths_step(struct strbuf *path, const char *name, size_t n)
 	strbuf_add(path, name, n);
 }
 
-bool dsc_path_blocks(struct dsc_paths *paths, const char *path, uint32_t *in)
+enum dsc_leads dsc_path_leads(struct dsc_paths *paths, const char *path, uint32_t *in)
 {
 	const struct dsc *dsc = paths->dsc;
 	struct strbuf rest, done;
@@ -127,12 +136,12 @@ bool dsc_path_blocks(struct dsc_paths *paths, const char *path, uint32_t *in)
 	strbuf_init(&done);
 	strbuf_puts(&rest, path);
 	strbuf_putc(&done, '/');
-	bool blocks = true;
+	enum dsc_leads leads = LEADS_BLOCKED;
 	unsigned links = 0;
 	*in = MT_NONE;
 	for (size_t at = 0; !rest.failed && !done.failed;) {
 		if (at >= rest.len) {
-			blocks = false;
+			leads = LEADS_CLEAR;
 			break;
 		}
 		size_t n = strcspn(rest.data + at, "/"), before = done.len;
@@ -143,6 +152,10 @@ bool dsc_path_blocks(struct dsc_paths *paths, const char *path, uint32_t *in)
 		*in = paths_find(paths, strbuf_str(&done));
 		if (*in == MT_NONE || dsc->flags[*in] & (DF_BLOCKS | DF_BEHIND))
 			break;
+		if (dsc->flags[*in] & (DF_UNSURE | DF_UNSURE_BEHIND)) {
+			leads = LEADS_UNSURE;
+			break;
+		}
 		char link[PATH_MAX];
 		int kind = paths_ask(paths, strbuf_str(&done), link);
 		if (kind == PLAIN)
@@ -153,7 +166,8 @@ bool dsc_path_blocks(struct dsc_paths *paths, const char *path, uint32_t *in)
 		done.len = *link == '/' ? 1 : before;
 		done.data[done.len] = '\0';
 	}
+	paths->failed |= rest.failed || done.failed;
 	strbuf_destroy(&rest);
 	strbuf_destroy(&done);
-	return blocks;
+	return leads;
 }

@@ -109,26 +109,26 @@ static bool walk_avoids(const struct walk *walk, const struct bfs_at *at)
 	return false;
 }
 
-static enum bfs_verdict walk_entry(void *arg, uint64_t *hits, const struct bfs_at *at,
+static enum bfs_verdict walk_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
                                    const struct bulk_entry *entry)
 {
 	struct walk *walk = arg;
 	struct walk_node *node = &walk->nodes[at->tag];
-	if (++hits[HIT_ENTRIES] % TICK_ENTRIES == 0 && walk->until > 0 && os_now() >= walk->until) {
+	if (++scratch->hits[HIT_ENTRIES] % TICK_ENTRIES == 0 && walk->until > 0 && os_now() >= walk->until) {
 		atomic_store_explicit(&walk->late, true, memory_order_relaxed);
 		return BFS_END_ALL;
 	}
 	if (!atomic_load_explicit(&node->wanted, memory_order_relaxed)) {
-		++hits[DR_SHRINK];
+		++scratch->hits[DR_SHRINK];
 		return BFS_END_DIR;
 	}
 	bool maybe_dir = entry->type == DT_DIR || entry->type == DT_UNKNOWN;
 	if (!maybe_dir && walk->dtype && !walk->files) {
-		++hits[DR_DTYPE];
+		++scratch->hits[DR_DTYPE];
 		return BFS_SKIP;
 	}
 	if (node->unlooked && entry->type == DT_DIR) {
-		++hits[DR_UNLOOKED];
+		++scratch->hits[DR_UNLOOKED];
 		return walk->depth_bound && at->depth >= walk->depth ? BFS_SKIP : BFS_ENTER;
 	}
 	if (node->avoids && walk_avoids(walk, at))
@@ -145,7 +145,7 @@ static bool walk_crosses(const struct walk *walk, const struct walk_node *node, 
 	return id ? id != node->key : os_statx_mnt_id(st, false) != node->old_id;
 }
 
-static enum bfs_verdict walk_meta(void *arg, uint64_t *hits, const struct bfs_at *at,
+static enum bfs_verdict walk_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
                                   const struct bulk_entry *entry, const struct k_statx *st, int error)
 {
 	const struct walk *walk = arg;
@@ -154,7 +154,7 @@ static enum bfs_verdict walk_meta(void *arg, uint64_t *hits, const struct bfs_at
 	if (denied && entry->type == DT_DIR)
 		return BFS_JUDGE;
 	if (error) {
-		++hits[error == ENOENT ? HIT_VANISHED : denied ? HIT_DENIED : HIT_ERROR];
+		++scratch->hits[error == ENOENT ? HIT_VANISHED : denied ? HIT_DENIED : HIT_ERROR];
 		return BFS_SKIP;
 	}
 	if (walk_crosses(walk, node, st))
@@ -168,7 +168,7 @@ static enum bfs_verdict walk_meta(void *arg, uint64_t *hits, const struct bfs_at
 	if (walk->depth_bound && at->depth >= walk->depth)
 		return BFS_SKIP;
 	if (node->nlink && st->nlink == 2 && !walk->files) {
-		++hits[DR_NLINK];
+		++scratch->hits[DR_NLINK];
 		return BFS_SKIP;
 	}
 	return BFS_ENTER;
@@ -438,8 +438,9 @@ int walk_prepare(struct walk *walk)
 		node->dev_minor = m->dev_minor;
 		node->nlink = flags & FST_NLINK && dsc_rule(dsc, DR_NLINK);
 		node->subvol = flags & FST_SUBVOL;
-		/* A type of plain directories, with nothing to be found in it. */
-		node->unlooked = flags & FST_NLINK && mtree_is_leaf(tree, i) && openat2
+		/* A type of plain directories, with nothing to be found in it, nor
+		   to be kept away from. */
+		node->unlooked = flags & FST_NLINK && !tree->nodes[i].has_children && openat2
 		                 && dsc_rule(dsc, DR_UNLOOKED);
 		atomic_init(&node->wanted, !(mtree_is_leaf(tree, i) && dsc_rule(dsc, DR_LEAF))
 		                                   || walk_for_boundaries(walk, i));
@@ -447,10 +448,16 @@ int walk_prepare(struct walk *walk)
 	if (map64_reserve(&walk->avoid_by, 1) != 0)
 		return -1;
 	for (uint32_t i = 0; i < tree->count; ++i) {
-		uint32_t parent = tree->nodes[i].parent;
 		const char *name = dsc_kernel_name(dsc, i);
-		/* Under a stack it is the top that is looked at. */
-		if (!(dsc->flags[i] & DF_NO_LOOK) || parent == MT_NONE || !name || tree->nodes[i].top != i)
+		/* Of a stack it is the top that is looked at, in a directory of what
+		   the lowest is mounted on. */
+		if (!(dsc->flags[i] & DF_NO_LOOK) || !name || tree->nodes[i].top != i)
+			continue;
+		uint32_t lowest = i;
+		while (mtree_stacked(tree, lowest))
+			lowest = tree->nodes[lowest].parent;
+		uint32_t parent = tree->nodes[lowest].parent;
+		if (parent == MT_NONE)
 			continue;
 		uint32_t first = map64_put(&walk->avoid_by, walk_avoid_key(parent, strrchr(name, '/') + 1),
 		                           walk->navoid);
@@ -479,10 +486,10 @@ int walk_prepare(struct walk *walk)
 	if (walk->by_dev && dsc->d->root != MT_NONE && tree->nodes[dsc->d->root].made) {
 		struct k_statx st;
 		struct walk_node *root = &walk->nodes[dsc->d->root];
-		if (os_statx(dsc->os, dsc->rootfd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) == 0) {
-			root->dev_major = st.dev_major;
-			root->dev_minor = st.dev_minor;
-		}
+		if (os_statx(dsc->os, dsc->rootfd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) != 0)
+			return -1;
+		root->dev_major = st.dev_major;
+		root->dev_minor = st.dev_minor;
 	}
 	return 0;
 }

@@ -53,7 +53,8 @@ struct walk {
 	size_t ndenied, denied_size;
 };
 
-/** Fill in what the threads read of each mount.  @return 0, or -1 (ENOMEM). */
+/** Fill in what the threads read of each mount.  @return 0, or -1 (ENOMEM,
+    or the root cannot be looked at). */
 int walk_prepare(struct walk *walk);
 
 /** What bfs asks of a search; all but done(). */

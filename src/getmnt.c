@@ -16,6 +16,11 @@
  *     kernel.h          the kernel's structures and numbers
  *     os.c              statx, openat, getdents64, listmount ...; what there is
  *     file.c            small files, read whole
+ *     process.c         processes, and the sockets between them
+ *     prober.c          what may never answer, touched with a deadline
+ *       prober_supervisor.c  the process that keeps time
+ *       prober_worker.c      the process that touches
+ *       prober_memory.c      those that could not be killed, remembered
  *   bulk/               read a bunch of directories, whole
  *     bulk.h            the operation that every back end answers
  *     sync.c            by plain system calls
@@ -24,6 +29,8 @@
  *     listmount.c       listmount(2) and statmount(2)
  *     mountinfo.c       /proc/PID/mountinfo, live or recorded
  *     tabfile.c         fstab and mtab
+ *     tablediff.c       what a table changes of the mounts known before
+ *     monitor.c         watching: fanotify's events, mountinfo's poll
  *   devmap.c            device number <-> name, UUID, LABEL ...
  *     devmap_impl.h     what its files share
  *     devmap_sysfs.c    what a device is, and what it stands on
@@ -34,13 +41,27 @@
  *   bfs.c               the search of a directory tree, without a policy
  *     bfs_frontier.c    the directories that wait to be read
  *     bfs_reader.c      reading batches of them, in threads
+ *   search/             the search primitive
+ *     pattern.c         patterns of paths: compiled, matched along a walk
+ *     glob.c            one component of a pattern, and one name
  *   discover.c          mount tree and search joined: every mount named, judged
  *     discover_impl.h   what its files share
  *     discover_path.c   paths judged without being touched
  *     discover_block.c  what can block, and what lies behind it
+ *     discover_probe.c  what is touched by the prober
  *     discover_hints.c  names of the table, each tested
  *     discover_walk.c   the search: the pruning rules, each whole
  *     discover_pass.c   the passes of a search, and their bounds
+ *     discover_missing.c  what neither has found
+ *   search/             the search primitive
+ *     pattern.c         the pattern language, compiled and matched
+ *     glob.c            one component of a pattern
+ *     avoid.c           places that must not be touched
+ *     follow.c          links followed without touching those; directories seen
+ *     search.c          the search: a pattern, carried down the directories
+ *     raw.c             a search packed into a buffer
+ *   libgetmnt.c         the public library, include/getmnt/getmnt.h
+ *   libgetmnt_search.c  the public search, include/getmnt/search.h
  *   cmd/                the commands; only these and this file print
  *     cmd.h             what the commands share
  *     commands.c        the commands: one table
@@ -56,20 +77,28 @@
  *     filter.c          which mounts are selected
  *     view.c            from mounts to rows; stacks
  *     out_scols.c       tree, list, raw, pairs, JSON
+ *     out_json.c        the document around the rows of JSON
  *     out_text.c        mtab, fstab, setmnt, dot, jsonl
  *     stats.c           --stats, --explain, --version
+ *     poll.c            --poll: the flow
  *     progress.c        the line of progress on a terminal
  *     discover.c        getmnt discover: the flow
+ *     search.c          getmnt search: the flow
+ *     search_out.c      its columns, one table, and its forms
+ *     colors.c          colours of names, as LS_COLORS has them
+ *     owners.c          names of users and groups
  *   getmnt.c            main: dispatch
  */
 #include "cmd/cmd.h"
 
 #include <fcntl.h>
-#include <locale.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 /** A word that is known, of a command that is to come. */
 static int not_here(const char *name)
@@ -81,14 +110,46 @@ static int not_here(const char *name)
 /** See that descriptors 0 to 2 are open, so that no other file becomes one. */
 static void open_standard(void)
 {
-	/* What is printed is lost, and whoever wants a document is told: a write
-	   to a descriptor of O_PATH fails. */
+	/* What is printed is lost, and whoever wants a document is told: with a
+	   descriptor of O_PATH neither reading nor writing works.  Of "/", since a
+	   bare place may have no /dev/null. */
 	int fd;
 	do {
-		fd = open("/dev/null", fcntl(STDIN_FILENO, F_GETFD) < 0 ? O_RDONLY : O_PATH);
+		fd = open("/", O_PATH | O_CLOEXEC);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd > STDERR_FILENO)
 		close(fd);
+}
+
+#ifdef __GLIBC__
+/*
+ * The program's own mbrtowc(3), which libsmartcols finds before the C library's:
+ * in ELF the program's symbols come first.  libsmartcols converts each character
+ * of a table twice to learn how wide it is, and the C library does that by its
+ * general machinery, also of ASCII, which stands for itself in every locale: this
+ * was 40 % of all instructions of a long list.
+ */
+size_t __mbrtowc(wchar_t *wide, const char *bytes, size_t n, mbstate_t *state);
+
+__attribute__((visibility("default")))
+size_t mbrtowc(wchar_t *restrict wide, const char *restrict bytes, size_t n,
+               mbstate_t *restrict state)
+{
+	bool ascii = bytes && n > 0 && *bytes > 0 && *bytes < 0x7f && state && mbsinit(state);
+	if (!ascii)
+		return __mbrtowc(wide, bytes, n, state);
+	if (wide)
+		*wide = *bytes;
+	return 1;
+}
+#endif
+
+/** Let what is printed go out in large pieces, and no thread but this one print. */
+static void prepare_stdout(void)
+{
+	static char buffer[64 * 1024];
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+	__fsetlocking(stdout, FSETLOCKING_BYCALLER);
 }
 
 int main(int argc, char **argv)
@@ -96,8 +157,7 @@ int main(int argc, char **argv)
 	if (fcntl(0, F_GETFD) < 0 || fcntl(1, F_GETFD) < 0 || fcntl(2, F_GETFD) < 0)
 		open_standard();
 	signal(SIGPIPE, SIG_DFL);
-	/* Characters and their widths alone: numbers are written alike everywhere. */
-	setlocale(LC_CTYPE, "");
+	prepare_stdout();
 
 	const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
 	if (!command)

@@ -23,6 +23,9 @@
  *                                    be *its* child)
  *      C is hidden               if  its place is, or something is stacked
  *                                    on C's own root.
+ *
+ * The mount that holds the process's root is never hidden, and covers what is
+ * stacked on it.
  */
 #include "mounttree.h"
 
@@ -130,6 +133,7 @@ static void mtree_link_children(struct mtree *tree)
 static uint32_t mtree_order_from(struct mtree *tree, uint32_t root, uint32_t n)
 {
 	uint32_t done = n;
+	tree->nodes[root].depth = 0;
 	tree->order[n++] = root;
 	for (; done < n; ++done) {
 		struct mt_node *node = &tree->nodes[tree->order[done]];
@@ -181,7 +185,6 @@ static int mtree_make_order(struct mtree *tree)
 	mtree_link_children(tree);
 	n = 0;
 	for (uint32_t i = 0; i < tree->count; ++i) {
-		tree->nodes[i].depth = 0;
 		if (tree->nodes[i].parent == MT_NONE)
 			n = mtree_order_from(tree, i, n);
 	}
@@ -210,8 +213,7 @@ static void mtree_find_tops(struct mtree *tree)
 	}
 }
 
-/** Number the nodes by their pair of devices: Smith's Figure 5. */
-static int mtree_find_groups(struct mtree *tree)
+int mtree_group(struct mtree *tree)
 {
 	struct map64 devs, pairs;
 	int rc = -1;
@@ -219,12 +221,15 @@ static int mtree_find_groups(struct mtree *tree)
 	map64_init(&pairs);
 	if (map64_reserve(&devs, tree->count) != 0 || map64_reserve(&pairs, tree->count) != 0)
 		goto out;
+	/* Devices are known by the first node of each. */
+	for (uint32_t i = 0; i < tree->count; ++i)
+		map64_put(&devs, mount_dev(tree->nodes[i].mount), i);
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
 		/* A root is a pair of its own: the first node of that device. */
 		const struct mount *on = node->parent == MT_NONE ? NULL : tree->nodes[node->parent].mount;
-		uint64_t below = on ? map64_put(&devs, mount_dev(on), i) : MAP64_NONE;
-		uint64_t above = map64_put(&devs, mount_dev(node->mount), i);
+		uint64_t below = on ? map64_get(&devs, mount_dev(on)) : MAP64_NONE;
+		uint64_t above = map64_get(&devs, mount_dev(node->mount));
 		tree->nodes[i].group = map64_put(&pairs, above << 32 | below, i);
 	}
 	rc = 0;
@@ -293,7 +298,7 @@ int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_
 
 	mtree_link_parents(tree, made);
 	mtree_link_children(tree);
-	if (mtree_make_order(tree) != 0 || mtree_find_groups(tree) != 0)
+	if (mtree_make_order(tree) != 0)
 		goto fail;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		tree->nodes[i].has_children = tree->nodes[i].first != MT_NONE;
@@ -346,6 +351,25 @@ static int mtree_place_order(const void *a, const void *b)
 	return *p < *q ? -1 : 1;
 }
 
+/** Leave out the directories that all points have in common, so that they are
+    not compared again and again. */
+static void mtree_shorten(struct mtree_place *places, size_t n)
+{
+	const char *first = places[0].point;
+	size_t common = strlen(first);
+	for (size_t i = 1; i < n && common > 0; ++i) {
+		size_t same = 0;
+		while (same < common && places[i].point[same] == first[same])
+			++same;
+		common = same;
+	}
+	/* Up to a slash, and without it: what is left begins with one. */
+	while (common > 0 && first[common] != '/')
+		--common;
+	for (size_t i = 0; i < n; ++i)
+		places[i].point += common;
+}
+
 /** The mount seen where a node's stack is: what covers it. */
 static void mtree_hide(struct mtree *tree, uint32_t node, uint32_t by)
 {
@@ -392,9 +416,15 @@ static int mtree_judge_hidden(struct mtree *tree, uint32_t root)
 		uint32_t index = tree->order[i];
 		struct mt_node *node = &tree->nodes[index];
 
-		/* Its own root is covered. */
+		/* Where we stand is seen, whatever covers it for others. */
 		bool is_root = index == root;
-		if (node->top != index)
+		if (is_root) {
+			node->states &= (uint16_t)~(1u << MT_HIDDEN);
+			node->place_hidden = false;
+			node->covered_by = MT_NONE;
+		}
+		/* Its own root is covered; where its place is, by what covers that. */
+		if (node->top != index && !node->place_hidden)
 			mtree_hide(tree, index, index);
 
 		size_t n = 0;
@@ -417,8 +447,10 @@ static int mtree_judge_hidden(struct mtree *tree, uint32_t root)
 				child->covered_by = node->covered_by;
 			}
 		}
-		if (n > 1)
+		if (n > 1) {
+			mtree_shorten(places, n);
 			qsort(places, n, sizeof(*places), mtree_place_order);
+		}
 		mtree_judge_places(tree, index, places, n);
 	}
 	free(places);
@@ -438,15 +470,18 @@ int mtree_judge(struct mtree *tree, uint32_t root, const char *prefix)
 	}
 	if (mtree_judge_hidden(tree, root) != 0)
 		return -1;
+	mtree_judge_outside(tree, root, prefix);
+	return 0;
+}
 
+void mtree_judge_outside(struct mtree *tree, uint32_t root, const char *prefix)
+{
 	bool whole = !prefix || strcmp(prefix, "/") == 0;
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		struct mt_node *node = &tree->nodes[i];
-		const char *point = node->mount->point;
+	for (uint32_t i = 0; i < tree->count && !whole; ++i) {
+		const char *point = tree->nodes[i].mount->point;
 		/* The mount that holds the root directory is above the prefix,
 		   and inside all the same. */
-		if (!whole && i != root && point && !mtree_path_within(point, prefix))
+		if (i != root && point && !mtree_path_within(point, prefix))
 			mtree_state(tree, i, MT_OUTSIDE);
 	}
-	return 0;
 }

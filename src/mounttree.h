@@ -61,7 +61,7 @@ struct mt_node {
 	uint32_t covered_by;     /* of a hidden node: which mount; else MT_NONE */
 	uint32_t pending;        /* children not settled; 0: a LEAF */
 	uint32_t depth;          /* mounts between it and its root; 0 for a root */
-	uint32_t group;          /* dev identity: nodes of the same <device,
+	uint32_t group;          /* by mtree_group(): nodes of the same <device,
 	                            mounted-on device>; lowest index of them */
 	uint8_t odd;             /* enum mt_odd */
 	uint8_t named;           /* enum mt_named */
@@ -104,6 +104,10 @@ int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_
 /** Free the tree; the records are not its own. */
 void mtree_destroy(struct mtree *tree);
 
+/** Number the nodes by their pair of devices: Smith's Figure 5.
+    @return 0, or -1 (ENOMEM). */
+int mtree_group(struct mtree *tree);
+
 /** The node of a key, or MT_NONE. */
 uint32_t mtree_find(const struct mtree *tree, uint64_t key);
 
@@ -120,6 +124,10 @@ uint32_t mtree_find(const struct mtree *tree, uint64_t key);
  */
 int mtree_judge(struct mtree *tree, uint32_t root, const char *prefix);
 
+/** The second half of that: MT_OUTSIDE alone.  For a root that is not the one
+    which the points are named from, but a directory below that. */
+void mtree_judge_outside(struct mtree *tree, uint32_t root, const char *prefix);
+
 /**
  * Settle a node: its parent waits for one less, and becomes a LEAF when it
  * was the last.  Settling it again changes nothing.
@@ -133,6 +141,12 @@ bool mtree_stacked(const struct mtree *tree, uint32_t node);
 static inline bool mtree_is_leaf(const struct mtree *tree, uint32_t node)
 {
 	return tree->nodes[node].pending == 0;
+}
+
+/** Whether IDs of a node that is there make no tree: a duplicate, a cycle. */
+static inline bool mtree_contradicted(const struct mt_node *node)
+{
+	return !node->gone && node->odd & (MT_ODD_DUPLICATE | MT_ODD_CYCLE);
 }
 
 /** Add a state to a node. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/escape.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static bool is_octal(char c)
@@ -24,17 +25,19 @@ size_t unescape_octal(char *dst, const char *src, size_t n)
 	return len;
 }
 
+static void put_octal(struct strbuf *out, unsigned char c)
+{
+	char octal[4] = {'\\', (char)('0' + (c >> 6)), (char)('0' + ((c >> 3) & 7)), (char)('0' + (c & 7))};
+	strbuf_add(out, octal, sizeof(octal));
+}
+
 void escape_octal(struct strbuf *out, const char *str, const char *set)
 {
 	for (; *str; ++str) {
-		unsigned char c = *str;
-		if (strchr(set, c)) {
-			char octal[4] = {'\\', (char)('0' + (c >> 6)), (char)('0' + ((c >> 3) & 7)),
-			                 (char)('0' + (c & 7))};
-			strbuf_add(out, octal, sizeof(octal));
-		} else {
-			strbuf_putc(out, (char)c);
-		}
+		if (strchr(set, *str))
+			put_octal(out, *str);
+		else
+			strbuf_putc(out, *str);
 	}
 }
 
@@ -84,12 +87,61 @@ static bool is_control(const char *str, size_t n)
 	       || (n == 2 && c == 0xc2 && (unsigned char)str[1] < 0xa0);
 }
 
+/** The code of a valid sequence. */
+static uint32_t utf8_code(const char *str, size_t n)
+{
+	static const unsigned char first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	uint32_t code = (unsigned char)*str & first[n];
+	for (size_t i = 1; i < n; ++i)
+		code = code << 6 | ((unsigned char)str[i] & 0x3f);
+	return code;
+}
+
+/** Whether a valid sequence is a character that is not seen, of no width or a
+    line's end, or that turns the direction of the text; 0 if not, else its code. */
+static uint32_t unseen_code(const char *str, size_t n)
+{
+	/* The general categories Cf, Zl and Zp, but signs that are seen; fillers. */
+	static const struct {
+		uint32_t from, to;
+	} ranges[] = {
+		{0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
+		{0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
+		{0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3},
+		{0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+	};
+	if (n < 2)
+		return 0;
+	uint32_t code = utf8_code(str, n);
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); ++i) {
+		if (code >= ranges[i].from && code <= ranges[i].to)
+			return code;
+	}
+	return 0;
+}
+
+static void put_code(struct strbuf *out, uint32_t code)
+{
+	strbuf_printf(out, code > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)code);
+}
+
+/** Whether a string begins with what escape_terminal() could have written. */
+static bool looks_escaped(const char *str)
+{
+	if (*str != '\\')
+		return false;
+	size_t digits = strspn(str + 1 + (str[1] != '\0'), "0123456789abcdef");
+	return str[1] == 'x' || (str[1] == 'u' && digits >= 4) || (str[1] == 'U' && digits >= 8);
+}
+
 void escape_terminal(struct strbuf *out, const char *str)
 {
 	while (*str) {
 		size_t n = utf8_len(str);
-		bool hex_like = *str == '\\' && str[1] == 'x';
-		if (n == 0 || hex_like || is_control(str, n)) {
+		uint32_t unseen = unseen_code(str, n);
+		if (unseen) {
+			put_code(out, unseen);
+		} else if (n == 0 || looks_escaped(str) || is_control(str, n)) {
 			n += n == 0;
 			for (size_t i = 0; i < n; ++i)
 				put_hex(out, str[i]);
@@ -100,27 +152,107 @@ void escape_terminal(struct strbuf *out, const char *str)
 	}
 }
 
-void escape_json(struct strbuf *out, const char *str)
+void escape_raw(struct strbuf *out, const char *str)
 {
-	strbuf_putc(out, '"');
+	for (;;) {
+		size_t n = 0;
+		while (str[n] > ' ' && str[n] < 0x7f && str[n] != '\\')
+			++n;
+		strbuf_add(out, str, n);
+		str += n;
+		if (!*str)
+			break;
+		put_hex(out, *str++);
+	}
+}
+
+bool escape_unseen(struct strbuf *out, const char *str)
+{
+	const char *from = str;
+	bool any = false;
+	while (*str) {
+		if ((unsigned char)*str < 0xc2) {
+			++str;
+			continue;
+		}
+		size_t n = utf8_len(str);
+		uint32_t unseen = unseen_code(str, n);
+		if (unseen) {
+			strbuf_add(out, from, (size_t)(str - from));
+			put_code(out, unseen);
+			from = str + n;
+			any = true;
+		}
+		str += n + (n == 0);
+	}
+	if (any)
+		strbuf_puts(out, from);
+	return any;
+}
+
+void escape_octal_terminal(struct strbuf *out, const char *str, const char *set)
+{
 	while (*str) {
 		size_t n = utf8_len(str);
+		bool harms = n == 0 || is_control(str, n) || unseen_code(str, n) || strchr(set, *str);
+		n += n == 0;
+		for (size_t i = 0; i < n; ++i) {
+			if (harms)
+				put_octal(out, str[i]);
+			else
+				strbuf_putc(out, str[i]);
+		}
+		str += n;
+	}
+}
+
+/** How many bytes at the start of a string stand for themselves in JSON, those
+    of ASCII alone. */
+static size_t json_plain(const char *str)
+{
+	size_t n = 0;
+	for (unsigned char c; (c = str[n]) >= 0x20 && c < 0x7f && c != '"' && c != '\\';)
+		++n;
+	return n;
+}
+
+bool escape_json(struct strbuf *out, const char *str)
+{
+	bool valid = true;
+	strbuf_putc(out, '"');
+	for (;;) {
+		size_t plain = json_plain(str);
+		strbuf_add(out, str, plain);
+		str += plain;
+		if (!*str)
+			break;
+		size_t n = utf8_len(str);
 		unsigned char c = *str;
+		uint32_t unseen;
 		if (n == 0) {
+			valid = false;
 			strbuf_putc(out, '\\');
 			put_hex(out, c);
 			n = 1;
 		} else if (c == '"' || c == '\\') {
 			strbuf_putc(out, '\\');
 			strbuf_putc(out, (char)c);
-		} else if (c < 0x20 || c == 0x7f) {
-			strbuf_printf(out, "\\u%04x", c);
+		} else if (is_control(str, n)) {
+			/* Of a C1 sequence the second byte is the code. */
+			strbuf_printf(out, "\\u%04x", (unsigned char)str[n - 1]);
+		} else if ((unseen = unseen_code(str, n)) > 0xffff) {
+			unseen -= 0x10000;
+			strbuf_printf(out, "\\u%04x\\u%04x", 0xd800 | (unsigned)(unseen >> 10),
+			              0xdc00 | (unsigned)(unseen & 0x3ff));
+		} else if (unseen) {
+			put_code(out, unseen);
 		} else {
 			strbuf_add(out, str, n);
 		}
 		str += n;
 	}
 	strbuf_putc(out, '"');
+	return valid;
 }
 
 void escape_base64(struct strbuf *out, const char *bytes, size_t n)

@@ -33,16 +33,36 @@ size_t unescape_octal(char *dst, const char *src, size_t n);
 /** Append a string with the bytes of a set written as \ooo. */
 void escape_octal(struct strbuf *out, const char *str, const char *set);
 
+/** The same for a terminal: what would harm it, or is not seen, is \ooo as well. */
+void escape_octal_terminal(struct strbuf *out, const char *str, const char *set);
+
 /**
- * Append a string so that a terminal takes no harm: control bytes (C0, DEL,
- * C1 as UTF-8), invalid UTF-8 and, so that it can be told apart, the
- * backslash before an x are written as \xhh.  A string without any of these
- * is unchanged.
+ * Append a string so that a terminal takes no harm, and a reader is not
+ * deceived: control bytes (C0, DEL, C1 as UTF-8) and invalid UTF-8 are written
+ * as \xhh; characters that are not seen or turn the direction of the text as
+ * \uhhhh; and, so that it can be told apart, a backslash before what looks like
+ * one of these as \x5c.  A string without any of these is unchanged.
  */
 void escape_terminal(struct strbuf *out, const char *str);
 
-/** Append a JSON string with its quotes; invalid UTF-8 bytes become \xhh. */
-void escape_json(struct strbuf *out, const char *str);
+/** Append a string as a field of raw output, as libsmartcols has it: blanks, the
+    backslash, and all that is no printing character of ASCII are \xhh, so that
+    there is one way to read it. */
+void escape_raw(struct strbuf *out, const char *str);
+
+/** Append a string with characters that are not seen as \uhhhh, and nothing else
+    changed: for libsmartcols, which sees to the rest.
+    @return whether there was any; if not, nothing was appended. */
+bool escape_unseen(struct strbuf *out, const char *str);
+
+/**
+ * Append a JSON string with its quotes, without control characters (C0, DEL, C1)
+ * and what is not seen, which are \uhhhh; invalid UTF-8 bytes become \xhh.
+ *
+ * @return
+ *         Whether the string was valid UTF-8.
+ */
+bool escape_json(struct strbuf *out, const char *str);
 
 /** Append n bytes in base64 (RFC 4648, with padding). */
 void escape_base64(struct strbuf *out, const char *bytes, size_t n);

@@ -47,7 +47,8 @@ int map64_reserve(struct map64 *map, size_t n)
 		errno = ENOMEM;
 		return -1;
 	}
-	while (size < n * 2)
+	/* Three quarters full at most. */
+	while (size / 4 * 3 < n)
 		size *= 2;
 	if (map->slots && size == map->mask + 1)
 		return 0;
@@ -91,4 +92,25 @@ uint32_t map64_get(const struct map64 *map, uint64_t key)
 	if (!map->slots)
 		return MAP64_NONE;
 	return map64_slot(map, key)->value;
+}
+
+uint32_t map64_remove(struct map64 *map, uint64_t key)
+{
+	if (!map->slots)
+		return MAP64_NONE;
+	size_t hole = (size_t)(map64_slot(map, key) - map->slots);
+	uint32_t value = map->slots[hole].value;
+	if (value == MAP64_NONE)
+		return MAP64_NONE;
+	/* What a key behind the hole would not be found past, moves into it. */
+	for (size_t i = (hole + 1) & map->mask; map->slots[i].value != MAP64_NONE; i = (i + 1) & map->mask) {
+		size_t home = map64_hash(map->slots[i].key) & map->mask;
+		if (((i - home) & map->mask) >= ((i - hole) & map->mask)) {
+			map->slots[hole] = map->slots[i];
+			hole = i;
+		}
+	}
+	map->slots[hole].value = MAP64_NONE;
+	--map->count;
+	return value;
 }

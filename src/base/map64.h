@@ -56,4 +56,13 @@ uint64_t map64_bytes(uint64_t hash, const char *bytes, size_t n);
 /** The value of a key, or MAP64_NONE. */
 uint32_t map64_get(const struct map64 *map, uint64_t key);
 
+/**
+ * Take a key out.  What is left moves up, so that a map that keys come to and
+ * go from does not grow.
+ *
+ * @return
+ *         The value that it had, or MAP64_NONE if it was not there.
+ */
+uint32_t map64_remove(struct map64 *map, uint64_t key);
+
 #endif

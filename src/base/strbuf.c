@@ -21,7 +21,6 @@ void strbuf_destroy(struct strbuf *buf)
 void strbuf_reset(struct strbuf *buf)
 {
 	buf->len = 0;
-	buf->failed = false;
 	if (buf->data)
 		buf->data[0] = '\0';
 }
@@ -65,19 +64,38 @@ void strbuf_puts(struct strbuf *buf, const char *str)
 
 void strbuf_putc(struct strbuf *buf, char c)
 {
-	strbuf_add(buf, &c, 1);
+	if (!strbuf_grow(buf, 1))
+		return;
+	buf->data[buf->len++] = c;
+	buf->data[buf->len] = '\0';
+}
+
+void strbuf_number(struct strbuf *buf, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value != 0);
+	strbuf_add(buf, digits + at, sizeof(digits) - at);
 }
 
 void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args)
 {
 	va_list again;
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, format, args);
-	if (n < 0 || !strbuf_grow(buf, n)) {
+	size_t room = buf->size - buf->len;
+	int n = vsnprintf(buf->data ? buf->data + buf->len : NULL, room, format, args);
+	if (n < 0) {
 		buf->failed = true;
-	} else {
+	} else if ((size_t)n < room) {
+		buf->len += (size_t)n;
+	} else if (strbuf_grow(buf, (size_t)n)) {
 		vsnprintf(buf->data + buf->len, (size_t)n + 1, format, again);
-		buf->len += n;
+		buf->len += (size_t)n;
+	} else if (room > 0) {
+		buf->data[buf->len] = '\0';   /* what was lost left a piece */
 	}
 	va_end(again);
 }

@@ -2,8 +2,8 @@
 /**
  * A growing string of bytes.
  *
- * An append that fails for want of memory marks the buffer as failed and
- * leaves it as it was; callers append freely and ask once at the end.
+ * An append that fails for want of memory marks the buffer as failed, for
+ * good, and leaves it as it was; callers append freely and ask once at the end.
  */
 #ifndef GM_BASE_STRBUF_H
 #define GM_BASE_STRBUF_H
@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct strbuf {
 	char *data;    /* NUL-terminated once anything was appended; else NULL */
@@ -25,7 +26,8 @@ void strbuf_init(struct strbuf *buf);
 /** Free the buffer's memory. */
 void strbuf_destroy(struct strbuf *buf);
 
-/** Make the buffer empty, keeping its memory; clears failed. */
+/** Make the buffer empty, keeping its memory.  A failure stays: who asks once
+    at the end learns of it. */
 void strbuf_reset(struct strbuf *buf);
 
 /** Append n bytes. */
@@ -36,6 +38,9 @@ void strbuf_puts(struct strbuf *buf, const char *str);
 
 /** Append one byte. */
 void strbuf_putc(struct strbuf *buf, char c);
+
+/** Append a number in decimal digits. */
+void strbuf_number(struct strbuf *buf, uint64_t value);
 
 /** Append formatted text. */
 __attribute__((format(printf, 2, 3)))

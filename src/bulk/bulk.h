@@ -38,6 +38,7 @@ struct bulk_dir {
 	int parentfd;       /* name is relative to it */
 	const char *name;   /* one component, or "." */
 	bool same_mount;    /* refuse to cross into another mount: EXDEV */
+	bool resume;        /* fd is open, and its reading goes on from there */
 	void *tag;          /* the caller's */
 
 	/* Filled by the read. */
@@ -45,6 +46,7 @@ struct bulk_dir {
 	int error;          /* errno of open or read; 0 */
 	uint32_t entries;   /* read, "." and ".." not counted */
 	bool ended;         /* END_DIR or END_ALL cut it short */
+	bool paused;        /* there may be more: read it again with resume */
 };
 
 struct bulk_policy {
@@ -61,6 +63,10 @@ struct bulk_policy {
 	 */
 	enum bulk_verdict (*meta)(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry,
 	                          const struct k_statx *st, int error);
+
+	/** Whether to leave the rest of a directory for another read; asked after
+	    each buffer of entries; may be NULL. */
+	bool (*pause)(void *arg, struct bulk_dir *dir);
 
 	/** Keep the name of an entry that is to be entered. */
 	enum bulk_verdict (*enter)(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry);

@@ -120,8 +120,11 @@ static enum bulk_verdict sync_buffer(struct bulk *bulk, const struct bulk_policy
 {
 	enum bulk_verdict verdict = BULK_SKIP;
 	for (size_t at = 0; at < len && verdict < BULK_END_DIR;) {
-		const struct k_dirent *de = (const struct k_dirent *)(bulk->buf + at);
-		at += de->reclen;
+		const struct k_dirent *de = os_dirent(bulk->buf, len, &at);
+		if (!de) {
+			dir->error = errno;
+			break;
+		}
 		const char *name = de->name;
 		if (name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0')))
 			continue;
@@ -146,17 +149,21 @@ enum bulk_verdict bulk_sync_read(struct bulk *bulk, const struct bulk_policy *po
 		struct bulk_dir *dir = &dirs[i];
 		dir->error = 0;
 		dir->entries = 0;
-		dir->ended = false;
-		dir->fd = sync_open(bulk->os, dir);
+		dir->ended = dir->paused = false;
+		if (!dir->resume)
+			dir->fd = sync_open(bulk->os, dir);
 		if (dir->fd < 0) {
 			dir->error = errno;
 			continue;
 		}
 		enum bulk_verdict verdict = BULK_SKIP;
 		ssize_t len = 0;
-		while (verdict < BULK_END_DIR
-		       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, sizeof(bulk->buf))) > 0)
+		while (verdict < BULK_END_DIR && dir->error == 0 && !dir->paused
+		       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, sizeof(bulk->buf))) > 0) {
 			verdict = sync_buffer(bulk, policy, dir, (size_t)len, arg);
+			dir->paused = verdict < BULK_END_DIR && dir->error == 0 && policy->pause
+			              && policy->pause(arg, dir);
+		}
 		if (len < 0)
 			dir->error = errno;
 		dir->ended = verdict >= BULK_END_DIR;

@@ -6,6 +6,7 @@
 #include "cmd/options.h"
 #include "cmd/source.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libmount.h>
@@ -26,16 +27,33 @@ void cells_destroy(struct cells *cells)
 	strbuf_destroy(&cells->scratch);
 }
 
+bool cells_failed(const struct cells *cells)
+{
+	return cells->text.failed || cells->scratch.failed || run_failed(cells->run);
+}
+
 /** The node of a row, or NULL: a device, or a line of an fstab. */
 static const struct mt_node *node_of(const struct cells *cells, const struct row *row)
 {
 	return cells->run->d && row->node != MT_NONE ? &cells->run->d->tree.nodes[row->node] : NULL;
 }
 
+/** Whether a row's record has IDs and so on: it is no line of an fstab. */
+static bool of_kernel(const struct cells *cells, const struct row *row)
+{
+	return row->change || node_of(cells, row);
+}
+
+/** Whether a row is a line of an fstab or mtab. */
+static bool of_file(const struct row *row)
+{
+	return row->mount && row->mount->line != 0;
+}
+
 static const char *number(struct cells *cells, uint64_t value)
 {
 	strbuf_reset(&cells->text);
-	strbuf_printf(&cells->text, "%" PRIu64, value);
+	strbuf_number(&cells->text, value);
 	return strbuf_str(&cells->text);
 }
 
@@ -53,17 +71,19 @@ static const char *device(struct cells *cells, uint32_t major, uint32_t minor)
 	return strbuf_str(&cells->text);
 }
 
-const char *cell_none(struct cells *cells, const struct row *row)
-{
-	(void)cells;
-	(void)row;
-	return NULL;
-}
-
 /* Names and places. */
 
 const char *cell_target(struct cells *cells, const struct row *row)
 {
+	if (row->change) {
+		/* It was gone, or moved on, before it could be asked for its name; no
+		   name of the kernel's begins so.  JSON has a key for the ID. */
+		if (row->mount->point || cells->run->opt->form == FORM_JSONL || !row->mount->uniq_id)
+			return row->mount->point;
+		strbuf_reset(&cells->text);
+		strbuf_printf(&cells->text, "(ID %" PRIu64 ")", row->mount->uniq_id);
+		return strbuf_str(&cells->text);
+	}
 	return row->node == MT_NONE ? NULL : run_target(cells->run, row->node);
 }
 
@@ -87,6 +107,15 @@ const char *cell_kind(struct cells *cells, const struct row *row)
 	return node_of(cells, row) ? names[cells->run->d->kinds[row->node]] : NULL;
 }
 
+const char *cell_error(struct cells *cells, const struct row *row)
+{
+	const struct mt_node *node = node_of(cells, row);
+	if (!node || !cells->run->d->probed)
+		return NULL;
+	int error = cells->run->d->probed[row->node].error;
+	return error ? strerrorname_np(error) : NULL;
+}
+
 const char *cell_majmin(struct cells *cells, const struct row *row)
 {
 	return row->mount ? device(cells, row->mount->dev_major, row->mount->dev_minor)
@@ -106,27 +135,27 @@ const char *cell_mounted_on(struct cells *cells, const struct row *row)
 
 const char *cell_id(struct cells *cells, const struct row *row)
 {
-	return node_of(cells, row) ? number_or_none(cells, row->mount->id) : NULL;
+	return of_kernel(cells, row) ? number_or_none(cells, row->mount->id) : NULL;
 }
 
 const char *cell_parent(struct cells *cells, const struct row *row)
 {
-	return node_of(cells, row) ? number_or_none(cells, row->mount->parent_id) : NULL;
+	return of_kernel(cells, row) ? number_or_none(cells, row->mount->parent_id) : NULL;
 }
 
 const char *cell_uniq_id(struct cells *cells, const struct row *row)
 {
-	return node_of(cells, row) ? number_or_none(cells, row->mount->uniq_id) : NULL;
+	return of_kernel(cells, row) ? number_or_none(cells, row->mount->uniq_id) : NULL;
 }
 
 const char *cell_tid(struct cells *cells, const struct row *row)
 {
-	return node_of(cells, row) ? number_or_none(cells, cells->run->tid) : NULL;
+	return of_kernel(cells, row) ? number_or_none(cells, cells->run->tid) : NULL;
 }
 
 const char *cell_ns(struct cells *cells, const struct row *row)
 {
-	return node_of(cells, row) ? number_or_none(cells, cells->run->mntns) : NULL;
+	return of_kernel(cells, row) ? number_or_none(cells, cells->run->mntns) : NULL;
 }
 
 /* Standing. */
@@ -169,9 +198,11 @@ const char *cell_states(struct cells *cells, const struct row *row)
 		return NULL;
 	strbuf_reset(&cells->text);
 	for (enum mt_state state = 0; state < MT_NSTATES; ++state) {
-		if (node->states & 1u << state)
-			strbuf_printf(&cells->text, "%s%s", cells->text.len ? "\n" : "",
-			              mtree_state_name(state));
+		if (!(node->states & 1u << state))
+			continue;
+		if (cells->text.len)
+			strbuf_putc(&cells->text, '\n');
+		strbuf_puts(&cells->text, mtree_state_name(state));
 	}
 	return cells->text.len ? strbuf_str(&cells->text) : mtree_state_name(MT_OK);
 }
@@ -184,11 +215,8 @@ const char *cell_covered_by(struct cells *cells, const struct row *row)
 	return number_or_none(cells, run_mount(cells->run, node->covered_by)->id);
 }
 
-const char *cell_propagation(struct cells *cells, const struct row *row)
+static const char *propagation(struct cells *cells, uint32_t flags)
 {
-	if (!node_of(cells, row))
-		return NULL;
-	uint32_t flags = row->mount->propagation;
 	strbuf_reset(&cells->text);
 	strbuf_puts(&cells->text, flags & MP_SHARED ? "shared" : "private");
 	if (flags & MP_SLAVE)
@@ -196,6 +224,13 @@ const char *cell_propagation(struct cells *cells, const struct row *row)
 	if (flags & MP_UNBINDABLE)
 		strbuf_puts(&cells->text, ",unbindable");
 	return strbuf_str(&cells->text);
+}
+
+const char *cell_propagation(struct cells *cells, const struct row *row)
+{
+	/* Of what was gone before it was asked for, nothing is known. */
+	return of_kernel(cells, row) && (!row->change || row->mount->id)
+	       ? propagation(cells, row->mount->propagation) : NULL;
 }
 
 const char *cell_opt_fields(struct cells *cells, const struct row *row)
@@ -208,13 +243,13 @@ const char *cell_opt_fields(struct cells *cells, const struct row *row)
 
 const char *cell_freq(struct cells *cells, const struct row *row)
 {
-	return row->mount && !cells->run->d
+	return of_file(row)
 	       ? number(cells, row->mount->freq > 0 ? (uint64_t)row->mount->freq : 0) : NULL;
 }
 
 const char *cell_passno(struct cells *cells, const struct row *row)
 {
-	return row->mount && !cells->run->d
+	return of_file(row)
 	       ? number(cells, row->mount->passno > 0 ? (uint64_t)row->mount->passno : 0) : NULL;
 }
 
@@ -262,8 +297,11 @@ const char *cell_source(struct cells *cells, const struct row *row)
 		return NULL;
 	strbuf_reset(&cells->text);
 	source_name(cells, mount, &cells->text);
-	if (mount->root && strcmp(mount->root, "/") != 0 && !cells->run->opt->nofsroot)
-		strbuf_printf(&cells->text, "[%s]", mount->root);
+	if (mount->root && strcmp(mount->root, "/") != 0 && !cells->run->opt->nofsroot) {
+		strbuf_putc(&cells->text, '[');
+		strbuf_puts(&cells->text, mount->root);
+		strbuf_putc(&cells->text, ']');
+	}
 	return strbuf_str(&cells->text);
 }
 
@@ -271,7 +309,7 @@ static const struct devmap_tags *row_tags(struct cells *cells, const struct row 
 {
 	if (row->device)
 		return row->device->tags;
-	if (!cells->run->devs || !node_of(cells, row))
+	if (!cells->run->devs || !of_kernel(cells, row))
 		return NULL;
 	return devmap_tags(cells->run->devs, row->mount->dev_major, row->mount->dev_minor,
 	                   row->mount->source);
@@ -331,21 +369,10 @@ const char *cell_partuuid(struct cells *cells, const struct row *row)
 
 /* Options. */
 
-/** Append the options of a record as it merges them. */
-static void options_of(struct run *run, const struct mount *mount, struct strbuf *out)
+/** The options of a record as it merges them, its secrets masked. */
+static const char *options(struct cells *cells, const struct mount *mount)
 {
-	/* Those of an fstab stand as they were written. */
-	if (!run->d && !mount->fs_opts)
-		strbuf_puts(out, mount->vfs_opts ? mount->vfs_opts : "");
-	else
-		table_options(mount, out);
-}
-
-const char *cell_options(struct cells *cells, const struct row *row)
-{
-	if (!row->mount)
-		return NULL;
-	struct mount masked = *row->mount;
+	struct mount masked = *mount;
 	struct strbuf vfs, fs;
 	strbuf_init(&vfs);
 	strbuf_init(&fs);
@@ -359,17 +386,25 @@ const char *cell_options(struct cells *cells, const struct row *row)
 		masked.fs_opts = strbuf_str(&fs);
 	}
 	strbuf_reset(&cells->text);
-	options_of(cells->run, &masked, &cells->text);
+	table_options(&masked, &cells->text);
+	cells->text.failed |= vfs.failed || fs.failed;
 	strbuf_destroy(&vfs);
 	strbuf_destroy(&fs);
 	return strbuf_str(&cells->text);
+}
+
+const char *cell_options(struct cells *cells, const struct row *row)
+{
+	return row->mount ? options(cells, row->mount) : NULL;
 }
 
 /** One part of the options of an fstab, whose lines do not part them. */
 static const char *split_options(struct cells *cells, const struct row *row, bool of_fs)
 {
 	char *vfs = NULL, *fs = NULL;
-	if (mnt_split_optstr(cell_options(cells, row), NULL, &vfs, &fs, 0, 0) != 0)
+	int rc = mnt_split_optstr(cell_options(cells, row), NULL, &vfs, &fs, 0, 0);
+	cells->text.failed |= rc == -ENOMEM;
+	if (rc != 0)
 		return NULL;
 	const char *part = of_fs ? fs : vfs;
 	strbuf_reset(&cells->text);
@@ -381,7 +416,7 @@ static const char *split_options(struct cells *cells, const struct row *row, boo
 
 const char *cell_fs_options(struct cells *cells, const struct row *row)
 {
-	if (row->mount && !cells->run->d)
+	if (of_file(row))
 		return split_options(cells, row, true);
 	if (!row->mount || !row->mount->fs_opts)
 		return NULL;
@@ -399,8 +434,10 @@ static const char *vfs_options_all(struct cells *cells, const struct mount *moun
 {
 	struct libmnt_fs *fs = mnt_new_fs();
 	char *all = NULL;
-	if (fs && mnt_fs_set_options(fs, mount->vfs_opts) == 0)
+	int rc = fs ? mnt_fs_set_options(fs, mount->vfs_opts) : -ENOMEM;
+	if (rc == 0)
 		all = mnt_fs_get_vfs_options_all(fs);
+	cells->text.failed |= rc == -ENOMEM || (rc == 0 && !all);
 	strbuf_reset(&cells->text);
 	strbuf_puts(&cells->text, all ? all : mount->vfs_opts);
 	free(all);
@@ -410,7 +447,7 @@ static const char *vfs_options_all(struct cells *cells, const struct mount *moun
 
 const char *cell_vfs_options(struct cells *cells, const struct row *row)
 {
-	if (row->mount && !cells->run->d)
+	if (of_file(row))
 		return split_options(cells, row, false);
 	if (!row->mount || !row->mount->vfs_opts)
 		return NULL;
@@ -434,6 +471,18 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	struct run *run = cells->run;
 	const struct mt_node *node = node_of(cells, row);
 	const char *target = cell_target(cells, row);
+	const struct discover_probed *probed = node && run->d->probed
+	                                       ? &run->d->probed[node - run->d->tree.nodes] : NULL;
+	if (probed && probed->sized) {
+		cells->has_sizes = true;
+		cells->blocks = probed->blocks;
+		cells->bfree = probed->bfree;
+		cells->bavail = probed->bavail;
+		cells->frsize = probed->frsize;
+		cells->files = probed->files;
+		cells->ffree = probed->ffree;
+		return true;
+	}
 	if (!run->live || !node || !target || mtree_shown_state(node) != MT_OK
 	    || fstype_flags(row->mount->fstype) & FST_BLOCKS)
 		return false;
@@ -533,4 +582,53 @@ const char *cell_ino_use(struct cells *cells, const struct row *row)
 {
 	return sizes_of(cells, row)
 	       ? percent(cells, cells->files - cells->ffree, cells->files) : NULL;
+}
+
+/* Changes. */
+
+const char *cell_action(struct cells *cells, const struct row *row)
+{
+	(void)cells;
+	if (!row->change)
+		return NULL;
+	switch (row->change->kind) {
+	case CHANGE_MOUNT:
+		return "mount";
+	case CHANGE_UMOUNT:
+		return "umount";
+	case CHANGE_REMOUNT:
+		return "remount";
+	case CHANGE_MOVE:
+		return "move";
+	case CHANGE_PROPAGATION:
+		return "propagation";
+	case CHANGE_LOST:
+		return "lost";
+	}
+	return NULL;
+}
+
+/** The record before a change of one of some kinds, or NULL. */
+static const struct mount *before(const struct row *row, unsigned kinds)
+{
+	return row->change && row->change->kind & kinds ? row->change->before : NULL;
+}
+
+const char *cell_old_target(struct cells *cells, const struct row *row)
+{
+	(void)cells;
+	const struct mount *old = before(row, CHANGE_MOVE | CHANGE_UMOUNT);
+	return old ? old->point : NULL;
+}
+
+const char *cell_old_options(struct cells *cells, const struct row *row)
+{
+	const struct mount *old = before(row, CHANGE_REMOUNT | CHANGE_UMOUNT);
+	return old ? options(cells, old) : NULL;
+}
+
+const char *cell_old_propagation(struct cells *cells, const struct row *row)
+{
+	const struct mount *old = before(row, CHANGE_PROPAGATION);
+	return old ? propagation(cells, old->propagation) : NULL;
 }

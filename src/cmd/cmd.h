@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /** Exit statuses of a query; design.md section 5. */
 enum cmd_exit {
@@ -39,6 +40,12 @@ const struct command *command_find(const char *name);
 /** The command `discover`.  @return an exit status. */
 int cmd_discover(int argc, char **argv);
 
+/** The command `search`.  @return an exit status. */
+int cmd_search(int argc, char **argv);
+
+/** Its options, with blanks between them, for the completion. */
+void search_option_words(FILE *out);
+
 /** Between these, for os_mark(), stand the kernel calls that --stats counts;
     the first is before os_init(). */
 #define MARK_BEGIN "getmnt:begin"
@@ -56,12 +63,15 @@ struct run {
 	struct devmap_device *devices; /* all with a file system, once listed */
 	ssize_t ndevices;
 	struct mount_table *table;
+	struct prober *prober;         /* NULL without --probe */
 	struct discovery *d;           /* NULL for an fstab or an mtab */
 	const char *table_name;        /* "listmount", or the file that was read */
+	size_t watched;                /* the mounts that --poll knows */
 	int procfd, rootfd;            /* of --task; else AT_FDCWD */
 	char *prefix;                  /* of --root; else NULL */
 	bool live;                     /* the table is the kernel's, and of now */
 	bool judged;                   /* discovery tested all that cannot block */
+	bool nomem;                    /* memory ran out where that could not be told */
 	bool complete;
 	const char *reasons[8];        /* why it is not */
 	size_t nreasons;
@@ -99,8 +109,20 @@ static inline const char *run_name(const struct run *run, size_t i)
 	return run_target(run, i);
 }
 
+/* poll.c */
+
+/** See that the options go with --poll, and set what it implies.
+    @return 0, or an exit status. */
+int poll_check(struct options *options);
+
+/** getmnt --poll: watch, and print changes until it ends.  @return an exit status. */
+int poll_run(struct run *run);
+
 /** Note why a run is incomplete; a reason is kept once. */
 void run_incomplete(struct run *run, const char *reason);
+
+/** Whether memory ran out somewhere, so that what is known may lack something. */
+bool run_failed(const struct run *run);
 
 /* message.c */
 
@@ -118,7 +140,8 @@ __attribute__((format(printf, 2, 3)))
 int usage_error(const char *object, const char *format, ...);
 
 /**
- * Flush stdout and see that all of it was written.
+ * Close stdout and see that all of it was written.  Nothing may be printed on
+ * it afterwards.
  *
  * @whole
  *         Whether it is a document, which counts as cut also when stdout was
@@ -126,6 +149,9 @@ int usage_error(const char *object, const char *format, ...);
  * @return 0, or -1 after a message (none for a broken pipe).
  */
 int finish_stdout(bool whole);
+
+/** Flush stdout in the middle of what is no document.  @return as finish_stdout(). */
+int flush_stdout(void);
 
 /* secrets.c */
 

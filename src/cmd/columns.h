@@ -17,6 +17,13 @@ enum column_type {
 	CT_LIST,     /* strings, separated by newlines */
 };
 
+/** With or without --poll. */
+enum column_when {
+	CW_ALWAYS,
+	CW_POLL,     /* empty without it */
+	CW_STILL,    /* of a mount that is touched or judged: not with it */
+};
+
 struct cells;
 
 struct column {
@@ -29,6 +36,7 @@ struct column {
 	/* The text of a row; NULL: none.  It is good until the next call. */
 	const char *(*cell)(struct cells *cells, const struct row *row);
 	const char *help;
+	unsigned char when;   /* enum column_when */
 };
 
 /** The table, sorted by name; ended by a row without one. */
@@ -57,10 +65,26 @@ const struct column *columns_have(const struct columns *columns, const char *nam
 /** Print --list-columns.  @return 0, or -1. */
 int columns_list(const struct options *options);
 
+/** A column of any command, as --list-columns shows it. */
+struct column_told {
+	const char *name, *help;
+	unsigned char type;       /* enum column_type */
+};
+
+/**
+ * Print a list of columns.
+ *
+ * @row     Gives column i; its name is NULL behind the last.
+ * @form    FORM_RAW, FORM_PAIRS, FORM_JSON, or any other: a table.
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int columns_table(struct column_told (*row)(size_t i), int form);
+
 /** What the cells of a run share. */
 struct cells {
 	struct run *run;
 	bool machine;             /* for programs: plain MAJ:MIN, no blank STATE */
+	bool terminal;            /* what is for programs goes to a terminal after all */
 	struct strbuf text;       /* what a cell was written to */
 	struct strbuf scratch;
 	/* Sizes of the row that was asked last. */
@@ -72,10 +96,20 @@ struct cells {
 void cells_init(struct cells *cells, struct run *run, bool machine);
 void cells_destroy(struct cells *cells);
 
+/** Whether memory ran out, so that a cell may lack something. */
+bool cells_failed(const struct cells *cells);
+
 /** Append a cell as JSON: a string, number, list or null; for a string that is
     no UTF-8, with the pair "KEY-b64" behind it. */
 void cell_json(struct cells *cells, const struct column *column, const struct row *row,
                struct strbuf *out);
+
+/** Append `"KEY": "TEXT"`, and for what is no UTF-8 the pair "KEY-b64" behind it.
+    @key  Its capitals are written small. */
+void json_text(struct strbuf *out, const char *key, const char *text);
+
+/** Append a name in small letters, without quotes: a JSON key. */
+void json_key(const char *name, struct strbuf *out);
 
 /** Append a column's JSON key: its name in small letters, without quotes. */
 void column_key(const struct column *column, struct strbuf *out);

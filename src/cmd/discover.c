@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,36 +31,46 @@ void run_incomplete(struct run *run, const char *reason)
 		run->reasons[run->nreasons++] = reason;
 }
 
-/** A small file of /proc as one line; NULL if it cannot be read. */
-static char *read_line(struct run *run, const char *path)
+bool run_failed(const struct run *run)
 {
-	char *text;
-	size_t len;
-	if (os_read_file(&run->os, AT_FDCWD, path, 4096, &text, &len) != 0)
-		return NULL;
-	text[strcspn(text, "\n")] = '\0';
-	return text;
+	return run->nomem || (run->devs && devmap_failed(run->devs));
 }
 
-void machine_read(struct run *run)
+/** Read a small file of /proc as one line; it may not be there. */
+static int read_line(struct run *run, const char *path, char **line)
+{
+	size_t len;
+	if (os_read_file(&run->os, AT_FDCWD, path, 4096, line, &len) != 0)
+		return errno == ENOMEM ? -1 : 0;
+	(*line)[strcspn(*line, "\n")] = '\0';
+	return 0;
+}
+
+int machine_read(struct run *run)
 {
 	char link[64];
 	if (!run->live)
-		return;
-	run->host = read_line(run, "/proc/sys/kernel/hostname");
-	run->boot_id = read_line(run, "/proc/sys/kernel/random/boot_id");
+		return 0;
+	run->host = os_hostname(&run->os);
+	if ((!run->host && errno == ENOMEM)
+	    || read_line(run, "/proc/sys/kernel/random/boot_id", &run->boot_id) != 0)
+		return -1;
 	bool task = run->procfd != AT_FDCWD;
 	if (os_readlinkat(&run->os, run->procfd, task ? "ns/mnt" : "/proc/self/ns/mnt", link, sizeof(link)) > 0
 	    && strncmp(link, "mnt:[", 5) == 0)
 		run->mntns = strtoull(link + 5, NULL, 10);
 	run->tid = (uint64_t)run->opt->task;
-	if (!task && os_readlinkat(&run->os, AT_FDCWD, "/proc/self", link, sizeof(link)) > 0)
+	if (!task && columns_have(run->cols, "TID")
+	    && os_readlinkat(&run->os, AT_FDCWD, "/proc/self", link, sizeof(link)) > 0)
 		run->tid = strtoull(link, NULL, 10);
+	return 0;
 }
 
 /** Options that do not go together, beyond what the table of options knows. */
 static int check_options(struct options *o)
 {
+	if (o->poll)
+		return poll_check(o);
 	bool file = o->source == TABLE_FSTAB || o->source == TABLE_MTAB;
 	if (o->tab_file && o->source == TABLE_LISTMOUNT)
 		return usage_error("--kernel=listmount", "a file is no kernel; give it without --tab-file");
@@ -75,6 +86,8 @@ static int check_options(struct options *o)
 	if (o->boundaries && o->names_given && o->names != DN_WALK && o->names != DN_PURE)
 		return usage_error("--boundaries", "only a search meets them; give it with --names=walk or "
 		                   "--names=pure");
+	if (o->probe && (o->tab_file || file))
+		return usage_error("--probe", "nothing live is touched with --tab-file, --fstab and --mtab");
 	if (o->boundaries && !o->names_given)
 		o->names = DN_WALK;
 	if (o->tab_file && !file)
@@ -104,6 +117,8 @@ static int run_discover(struct run *run)
 	opts.max_seconds = o->search_seconds;
 	opts.threads = o->threads;
 	opts.boundaries = o->boundaries;
+	opts.probe = run->prober ? (enum discover_probe)o->probe : DP_NONE;
+	opts.prober = run->prober;
 	if (run->procfd != AT_FDCWD) {
 		opts.procfd = run->procfd;
 		opts.procpath = "mountinfo";
@@ -172,36 +187,41 @@ static bool wants_order(const struct run *run, const struct picks *picks)
 	return o->submounts && filter_any(o);
 }
 
-static void print_boundaries(const struct run *run, FILE *out)
+/** @return 0, or -1 (ENOMEM). */
+static int print_boundaries(const struct run *run, FILE *out)
 {
-	for (size_t i = 0; run->d && i < run->d->nboundaries; ++i) {
+	struct strbuf path;
+	strbuf_init(&path);
+	for (size_t i = 0; run->d && i < run->d->nboundaries && !path.failed; ++i) {
 		const struct discover_boundary *b = &run->d->boundaries[i];
-		struct strbuf path;
-		strbuf_init(&path);
+		strbuf_reset(&path);
 		escape_terminal(&path, b->path ? b->path : "");
-		fprintf(out, "boundary: %s (%u:%u%s)\n", strbuf_str(&path), b->dev_major, b->dev_minor,
-		        b->automount ? ", automount" : "");
-		strbuf_destroy(&path);
+		if (!path.failed)
+			fprintf(out, "boundary: %s (%u:%u%s)\n", strbuf_str(&path), b->dev_major, b->dev_minor,
+			        b->automount ? ", automount" : "");
 	}
+	int rc = path.failed ? -1 : 0;
+	strbuf_destroy(&path);
+	return rc;
 }
 
 /** Print the rows, and what was asked for beside them.  @return 0, or -1. */
 static int print_view(struct run *run, const struct view *view)
 {
 	const struct options *o = run->opt;
+	/* A document has boundaries within; other machine forms must not be spoilt. */
+	FILE *out = o->form == FORM_DEFAULT ? stdout : stderr;
 	int rc;
 	if (o->form == FORM_DEFAULT || o->form == FORM_RAW || o->form == FORM_PAIRS || o->form == FORM_JSON)
-		rc = out_scols(run, view);
+		rc = out_scols(run, view, NULL);
 	else
 		rc = out_text(run, view);
+	if (rc == 0 && o->boundaries && o->form != FORM_JSON)
+		rc = print_boundaries(run, out);
 	if (rc != 0) {
 		message(NULL, "the output could not be made: %s", strerror(errno ? errno : ENOMEM));
 		return -1;
 	}
-	/* A document has them within; other machine forms must not be spoilt. */
-	FILE *out = o->form == FORM_DEFAULT ? stdout : stderr;
-	if (o->boundaries && o->form != FORM_JSON)
-		print_boundaries(run, out);
 	if (o->explain && o->form != FORM_JSON) {
 		if (out == stdout)
 			fputc('\n', out);
@@ -243,8 +263,8 @@ static void report_odd(struct run *run)
 		}
 		if (!node->odd || node->gone)
 			continue;
-		if (!(node->odd & MT_ODD_MISSING_PARENT))
-			run_incomplete(run, "IDs of the table make no tree");
+		if (mtree_contradicted(node))
+			run_incomplete(run, DISCOVER_NO_TREE);
 		if (++reported > REPORTED_ODD)
 			continue;
 		const char *what = node->odd & MT_ODD_DUPLICATE ? "is the ID of another mount too"
@@ -277,8 +297,8 @@ static int run_find(struct run *run, struct picks *picks)
 	int status = input_read(run, input_fields(o, run->cols));
 	if (status)
 		return status;
-	if (run->live || ((o->evaluate || o->unmounted) && !o->tab_file)) {
-		run->devs = devmap_new(&run->os);
+	if (!run->devs && (run->live || ((o->evaluate || o->unmounted) && !o->tab_file))) {
+		run->devs = discover_devmap(&run->os, run->table, run->live && run->procfd == AT_FDCWD);
 		if (!run->devs) {
 			message(NULL, "%s", strerror(errno));
 			return CX_ERROR;
@@ -304,17 +324,16 @@ static int run_show(struct run *run, const struct picks *picks)
 	struct view view = {0};
 	bool machine = o->form == FORM_JSON || o->form == FORM_JSONL || columns_have(run->cols, "NS")
 	               || columns_have(run->cols, "TID");
-	if (machine && !o->quiet)
-		machine_read(run);
-
 	int status = CX_ERROR;
-	if (view_build(run, picks, wants_tree(run, picks), wants_order(run, picks), &view) != 0) {
+	if ((machine && !o->quiet && machine_read(run) != 0)
+	    || view_build(run, picks, wants_tree(run, picks), wants_order(run, picks), &view) != 0) {
 		message(NULL, "%s", strerror(errno));
 		run_incomplete(run, "an error: see the messages");
 		goto out;
 	}
 	if (o->unmounted && run->devs && view_add_devices(run, &view) != 0) {
-		message("--unmounted", "devices cannot be listed: %s", strerror(errno));
+		message("--unmounted", "devices cannot be listed: %s%s", strerror(errno),
+		        errno == ENOENT ? "; is /sys mounted? mount -t sysfs sysfs /sys" : "");
 		run_incomplete(run, "devices could not be listed");
 	}
 	if (o->quiet || print_view(run, &view) == 0)
@@ -331,17 +350,24 @@ int cmd_discover(int argc, char **argv)
 	int status = options_parse(&o, argc, argv);
 	if (status)
 		return status;
+	/* Characters and their widths alone, where readers are to read: numbers are
+	   written alike everywhere, and the other forms have rules of their own. */
+	if (o.form == FORM_DEFAULT || o.form == FORM_RAW || o.form == FORM_PAIRS)
+		setlocale(LC_CTYPE, "");
 	struct run run = {.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD,
 	                  .complete = true, .start = os_now()};
 	if (o.help || o.dump_completion || o.list_columns || o.version) {
-		if (o.help)
+		if (o.help) {
 			options_help(stdout);
-		else if (o.dump_completion)
+		} else if (o.dump_completion) {
 			options_completion(stdout);
-		else if (o.list_columns && columns_list(&o) != 0)
+		} else if (o.list_columns && columns_list(&o) != 0) {
 			message(NULL, "%s", strerror(ENOMEM));
+			return CX_ERROR;
+		}
 		if (o.version && !o.help) {
 			os_init(&run.os, getenv("GETMNT_DISABLE"));
+			os_probe_events(&run.os);
 			version_print(&run.os);
 		}
 		return finish_stdout(false) == 0 ? CX_OK : CX_ERROR;
@@ -352,7 +378,8 @@ int cmd_discover(int argc, char **argv)
 	if (status)
 		return status;
 
-	run.progress = progress_begin(&run);
+	if (!o.poll)
+		run.progress = progress_begin(&run);
 	/* Of a recorded table nothing live is touched, not even to see what the
 	   kernel has. */
 	os_mark(MARK_BEGIN);
@@ -361,14 +388,24 @@ int cmd_discover(int argc, char **argv)
 	else
 		os_init(&run.os, getenv("GETMNT_DISABLE"));
 
+	/* Early: what is in memory now is what a process that is left holds. */
+	if (o.probe) {
+		run.prober = prober_new(&run.os, o.timeout);
+		if (!run.prober) {
+			message("--probe", "no prober could be started: %s; nothing was probed", strerror(errno));
+			run_incomplete(&run, "no prober could be started");
+		}
+	}
+
 	struct picks picks = {0};
 	/* After an error nothing is printed, not even an empty document. */
-	status = run_find(&run, &picks);
+	status = o.poll ? 0 : run_find(&run, &picks);
+	prober_free(run.prober);
 	if (status)
 		run_incomplete(&run, "an error: see the messages");
 	else
-		status = run_show(&run, &picks);
-	if (o.stats && run.table)
+		status = o.poll ? poll_run(&run) : run_show(&run, &picks);
+	if (o.stats && run.table_name && (run.table || o.poll))
 		stats_print(&run);
 
 	picks_destroy(&picks);

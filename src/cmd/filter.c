@@ -52,39 +52,42 @@ static bool kind_wanted(const struct options *o, const char *fstype)
 	return !o->pseudo || is_pseudo(fstype);
 }
 
-static bool matches(struct filter *filter, uint32_t i)
+bool filter_match_mount(struct filter *filter, const struct mount *mount)
 {
 	struct run *run = filter->run;
 	const struct options *o = run->opt;
-	const struct mount *mount = run_mount(run, i);
 
-	if (filter->node != MT_NONE && filter->node != i)
+	/* A line of an fstab has no IDs but made ones. */
+	if (o->id && (mount->line || mount->id != o->id))
 		return false;
-	if (o->id && (!run->d || mount->id != o->id))
-		return false;
-	if (o->uniq_id && (!run->d || mount->uniq_id != o->uniq_id))
+	if (o->uniq_id && (mount->line || mount->uniq_id != o->uniq_id))
 		return false;
 	if (o->types && !mnt_match_fstype(mount->fstype ? mount->fstype : "", o->types))
 		return false;
 	if (o->mount_options) {
 		strbuf_reset(&filter->text);
-		if (!run->d && !mount->fs_opts)
-			strbuf_puts(&filter->text, mount->vfs_opts ? mount->vfs_opts : "");
-		else
-			table_options(mount, &filter->text);
+		table_options(mount, &filter->text);
 		if (!mnt_match_options(strbuf_str(&filter->text), o->mount_options))
 			return false;
 	}
+	if (filter->source && !source_match(run, filter->source, mount))
+		return false;
+	return kind_wanted(o, mount->fstype);
+}
+
+static bool matches(struct filter *filter, uint32_t i)
+{
+	struct run *run = filter->run;
+	if (filter->node != MT_NONE && filter->node != i)
+		return false;
 	if (filter->target) {
 		const char *target = run_name(run, i);
 		if (!target || strcmp(target, filter->target) != 0)
 			return false;
 	}
-	if (filter->source && !source_match(run, filter->source, mount))
+	if (run->opt->shadowed && (!run->d || run->d->tree.nodes[i].top == i))
 		return false;
-	if (o->shadowed && (!run->d || run->d->tree.nodes[i].top == i))
-		return false;
-	return kind_wanted(o, mount->fstype);
+	return filter_match_mount(filter, run_mount(run, i));
 }
 
 bool filter_match(struct filter *filter, uint32_t i)
@@ -102,7 +105,9 @@ bool filter_match_device(struct run *run, const struct devmap_device *device)
 	const char *text = o->spec ? o->spec : o->noperands == 1 ? o->operands[0] : NULL;
 	if (match && text) {
 		struct source_spec spec;
-		match = source_spec_init(run, &spec, text) == 0 && source_match_device(&spec, device);
+		bool known = source_spec_init(run, &spec, text) == 0;
+		run->nomem |= !known;
+		match = known && source_match_device(&spec, device);
 		source_spec_destroy(&spec);
 	}
 	return match != o->invert;
@@ -147,13 +152,13 @@ static bool is_target(const struct run *run, const char *path)
 	return false;
 }
 
-/**
- * The name under which the table would have a path: as it is written if that
- * is a mount point, else where it leads.
- */
-static enum path_known target_name(struct run *run, const char *path, struct strbuf *out)
+enum path_known filter_target(struct run *run, const char *path, struct strbuf *out)
 {
 	path_normal(path, out);
+	if (out->failed) {
+		errno = ENOMEM;
+		return PATH_MISSING;
+	}
 	if (run->opt->nocanonicalize || !run->live || !run->d || (*path == '/' && is_target(run, strbuf_str(out))))
 		return PATH_BLIND;
 	return path_follow(run, path, out);
@@ -177,7 +182,7 @@ static uint32_t node_holding(struct run *run, const char *path, enum path_known 
 static int path_missing(const char *path)
 {
 	message(path, "cannot be looked up: %s; give a mount point, a source, or a path that is there",
-	        strerror(errno));
+	        path_error(errno));
 	return CX_ERROR;
 }
 
@@ -191,7 +196,7 @@ static int pick_target(struct picker *picker, struct filter *filter)
 	strbuf_init(&name);
 	int status = 0;
 
-	enum path_known known = target_name(run, path, &name);
+	enum path_known known = filter_target(run, path, &name);
 	if (known == PATH_MISSING) {
 		status = path_missing(path);
 		goto out;
@@ -246,7 +251,7 @@ static int pick_operand(struct picker *picker, struct filter *filter, const char
 	if (found || spec.tag != TAG_NONE || strspn(text, "0123456789:") == strlen(text))
 		goto out;
 
-	enum path_known known = target_name(run, text, &name);
+	enum path_known known = filter_target(run, text, &name);
 	int error = errno;
 	filter->target = strbuf_str(&name);
 	found = pick_pass(picker, filter, o->backward, o->first_only);
@@ -267,13 +272,12 @@ out:
 	return status;
 }
 
-/** Whether two operands are SOURCE and TARGET: the first is no mount point, or
-    names a source as well. */
-static bool is_pair(struct run *run, const char *first)
+bool filter_is_pair(struct run *run, const char *first)
 {
 	struct strbuf name;
 	strbuf_init(&name);
-	target_name(run, first, &name);
+	filter_target(run, first, &name);
+	run->nomem |= name.failed;
 	bool pair = !is_target(run, strbuf_str(&name));
 	for (size_t i = 0; i < run_count(run) && !pair; ++i) {
 		const char *source = run_mount(run, i)->source;
@@ -294,7 +298,7 @@ static int pick_pair(struct picker *picker, struct filter *filter)
 	if (source_spec_init(run, &spec, o->operands[0]) != 0) {
 		message(NULL, "%s", strerror(errno));
 		status = CX_ERROR;
-	} else if (target_name(run, o->operands[1], &name) == PATH_MISSING) {
+	} else if (filter_target(run, o->operands[1], &name) == PATH_MISSING) {
 		status = path_missing(o->operands[1]);
 	} else {
 		filter->source = &spec;
@@ -354,7 +358,7 @@ static int pick_selected(struct picker *picker, struct filter *filter)
 	int status = 0;
 	struct source_spec spec;
 
-	if (o->noperands == 2 && is_pair(run, o->operands[0]))
+	if (o->noperands == 2 && filter_is_pair(run, o->operands[0]))
 		return pick_pair(picker, filter);
 	if (o->noperands) {
 		for (int i = 0; i < o->noperands && !status; ++i)
@@ -398,6 +402,8 @@ int filter_pick(struct run *run, struct picks *picks)
 		goto nomem;
 
 	status = pick_selected(&picker, &filter);
+	if (filter.text.failed || run_failed(run))
+		goto nomem;
 	if (!status) {
 		if (o->submounts && run->d && filter_any(o))
 			add_submounts(&picker);

@@ -4,17 +4,15 @@
 #include "cmd/columns.h"
 #include "cmd/options.h"
 #include "cmd/view.h"
-#include "os/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define NO_TASK "no such process; ps -e lists those there are"
+#define NO_TASK "no such process, or /proc hides it (hidepid); ps -e lists those there are"
 
 enum { REPORTED_LINES = 100 };
 
@@ -49,29 +47,6 @@ static const char *read_error(int error)
 	}
 }
 
-/** A recorded mountinfo from a pipe or standard input. */
-static struct mount_table *read_stream(struct run *run, int fd)
-{
-	char *text;
-	size_t len;
-	unsigned type = os_file_type(&run->os, fd, NULL, NULL);
-	if (type == 0)
-		return NULL;
-	if (type != S_IFREG && type != S_IFIFO && type != S_IFSOCK) {
-		errno = type == S_IFDIR ? EISDIR : ENOTSUP;
-		return NULL;
-	}
-	if (os_read_fd(&run->os, fd, TABLE_MAX_BYTES, &text, &len) != 0)
-		return NULL;
-	struct mount_table *table = table_parse_mountinfo(text, len);
-	int error = errno;
-	free(text);
-	errno = error;
-	if (table)
-		table->source = TABLE_RECORDED;
-	return table;
-}
-
 /** Report the lines that could not be read.  @return 0, or an exit status. */
 static int report_problems(struct run *run)
 {
@@ -95,7 +70,7 @@ static int report_problems(struct run *run)
 		snprintf(object, sizeof(object), "%s:%u", run->table_name, (unsigned)table->problems[i].line);
 		message(object, "%s", table->problems[i].reason);
 	}
-	run_incomplete(run, "lines of the table could not be read");
+	run_incomplete(run, TABLE_UNREAD);
 	return 0;
 }
 
@@ -105,7 +80,7 @@ static int read_tab_file(struct run *run, enum table_source source)
 	int fd = source == TABLE_RECORDED ? named_fd(path) : -1;
 	if (fd < 0 && strcmp(path, "-") == 0)
 		path = "/dev/stdin";
-	run->table = fd >= 0 ? read_stream(run, fd) : table_read_file(&run->os, path, source);
+	run->table = fd >= 0 ? table_read_fd(&run->os, fd) : table_read_file(&run->os, path, source);
 	if (!run->table) {
 		message(run->table_name, "cannot be read as a table: %s; %s", read_error(errno),
 		        source == TABLE_RECORDED ? "give a mountinfo: cat /proc/self/mountinfo > FILE"
@@ -124,12 +99,26 @@ static bool mtab_is_kernel(struct run *run, const char *path)
 	return strstr(link, "proc/") != NULL;
 }
 
+/**
+ * Whether mountinfo is to be read though there is listmount: nothing is going to
+ * be tested or shown by a 64-bit ID, and it costs half the time and, instead of
+ * a call for each mount, one for each page.
+ */
+static bool prefers_mountinfo(const struct run *run, enum table_source source)
+{
+	return source == TABLE_AUTO && run->opt->names == DN_KERNEL && !run->opt->uniq_id
+	       && !columns_have(run->cols, "UNIQ-ID");
+}
+
 /** The kernel's table. */
 static int read_kernel(struct run *run, enum table_source source, unsigned fields)
 {
 	if (source == TABLE_AUTO && run->os.caps & OSC_LISTMOUNT && run->opt->uniq_id)
 		source = TABLE_LISTMOUNT;
-	run->table = table_read_kernel(&run->os, source, fields);
+	if (prefers_mountinfo(run, source))
+		run->table = table_read_kernel(&run->os, TABLE_MOUNTINFO, fields);
+	if (!run->table)
+		run->table = table_read_kernel(&run->os, source, fields);
 	run->live = true;
 	if (run->table) {
 		run->table_name = table_source_name(run->table->source);
@@ -137,7 +126,7 @@ static int read_kernel(struct run *run, enum table_source source, unsigned field
 	}
 	if (errno == ENOSYS && source == TABLE_LISTMOUNT)
 		message("--kernel=listmount", "this kernel has no listmount (Linux 6.8), or it is "
-		        "switched off; use --kernel=mountinfo");
+		        "refused (seccomp) or switched off; use --kernel=mountinfo");
 	else if (errno == ENOENT)
 		message("/proc/self/mountinfo", "%s; is /proc mounted? mount -t proc proc /proc",
 		        strerror(ENOENT));
@@ -165,7 +154,7 @@ static int read_task(struct run *run)
 		if (error == ENOENT && os_statx(&run->os, AT_FDCWD, "/proc/self", AT_SYMLINK_NOFOLLOW, 0, &st) == 0)
 			message(name, NO_TASK);
 		else
-			message(name, "%s: %s; is /proc mounted?", path, strerror(error));
+			message(name, "%s: %s; is /proc mounted? mount -t proc proc /proc", path, strerror(error));
 		return CX_ERROR;
 	}
 	run->table = table_read_mountinfo(&run->os, run->procfd, "mountinfo");
@@ -179,7 +168,7 @@ static int read_task(struct run *run)
 	}
 	int status = report_problems(run);
 	run->table_name = "task";
-	if (status || run->opt->names == DN_KERNEL)
+	if (status || (run->opt->names == DN_KERNEL && !run->opt->probe))
 		return status;
 	run->rootfd = os_openat(&run->os, run->procfd, "root", O_PATH | O_DIRECTORY);
 	error = errno;
@@ -205,17 +194,19 @@ static int open_root(struct run *run)
 	int status = CX_ERROR;
 
 	/* A table that nothing was tested of is enough to follow a path by. */
-	run->d = discover(&run->os, NULL, run->table, &opts);
+	run->devs = discover_devmap(&run->os, run->table, true);
+	if (run->devs)
+		run->d = discover(&run->os, NULL, run->table, &opts);
 	if (!run->d) {
 		message(dir, "cannot be taken as root: %s", strerror(errno));
 		goto out;
 	}
 	enum path_known known = path_follow(run, dir, &name);
 	if (known == PATH_MISSING) {
-		message(dir, "cannot be taken as root: %s; give a directory", strerror(errno));
+		message(dir, "cannot be taken as root: %s; give a directory", path_error(errno));
 		goto out;
 	}
-	if (run->opt->names != DN_KERNEL) {
+	if (run->opt->names != DN_KERNEL || run->opt->probe) {
 		if (known == PATH_BLIND) {
 			message(dir, "lies on a file system that can block; --names=kernel touches none");
 			goto out;
@@ -265,7 +256,7 @@ static unsigned form_fields(const struct options *o)
 unsigned input_fields(const struct options *o, const struct columns *columns)
 {
 	unsigned fields = columns_fields(columns) | filter_fields(o) | form_fields(o);
-	if (o->names != DN_KERNEL)
+	if (o->names != DN_KERNEL || o->probe)
 		return fields | DISCOVER_FIELDS;
 	/* Names and standing by the table alone. */
 	fields |= MF_IDS | MF_POINT | MF_ROOT;

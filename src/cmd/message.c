@@ -45,16 +45,20 @@ int usage_error(const char *object, const char *format, ...)
 	return CX_ERROR;
 }
 
-int finish_stdout(bool whole)
+/** Flush stdout, and close it if this is the end of it. */
+static int settle_stdout(bool whole, bool end)
 {
-	int failed = ferror(stdout);
+	/* What was too big for the buffer failed just now; nothing may be left. */
+	bool failed = ferror(stdout);
+	errno = failed ? errno : 0;
 	if (fflush(stdout) != 0)
-		failed = 1;
-	if (!failed)
+		failed = true;
+	/* A server, or a quota, may refuse only when a file is closed. */
+	if (!failed && (!end || fclose(stdout) == 0))
 		return 0;
-	int error = errno;
+	int error = errno ? errno : EIO;
 	/* Closed before we began: nobody reads, unless it is a document. */
-	if (ftello(stdout) < 0 && errno == EBADF && !whole)
+	if (failed && !whole && ftello(stdout) < 0 && errno == EBADF)
 		return 0;
 	errno = error;
 	/* Whoever closed the pipe knows, and has seen enough. */
@@ -62,4 +66,14 @@ int finish_stdout(bool whole)
 		message("standard output", "could not be written: %s; what was printed is cut",
 		        strerror(errno));
 	return -1;
+}
+
+int flush_stdout(void)
+{
+	return settle_stdout(false, false);
+}
+
+int finish_stdout(bool whole)
+{
+	return settle_stdout(whole, true);
 }

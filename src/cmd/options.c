@@ -2,6 +2,7 @@
 #include "cmd/options.h"
 
 #include "cmd/cmd.h"
+#include "table/tablediff.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -23,6 +24,7 @@ enum {
 	EX_FILE     = 1 << 8,   /* -F -N --root */
 	EX_COLUMNS  = 1 << 9,   /* -D -I */
 	EX_ROOT     = 1 << 10,  /* --root -N -m -s */
+	EX_POLL     = 1 << 11,  /* -m -p -s */
 };
 
 #define AT(field) offsetof(struct options, field)
@@ -32,20 +34,23 @@ static int take_search_limit(struct options *o, const struct option_row *row, co
 static int take_engine(struct options *o, const struct option_row *row, const char *arg);
 static int take_format(struct options *o, const struct option_row *row, const char *arg);
 static int take_kernel(struct options *o, const struct option_row *row, const char *arg);
+static int take_poll(struct options *o, const struct option_row *row, const char *arg);
+static int take_probe(struct options *o, const struct option_row *row, const char *arg);
 static int take_prune(struct options *o, const struct option_row *row, const char *arg);
 static int take_stats(struct options *o, const struct option_row *row, const char *arg);
 static int take_table(struct options *o, const struct option_row *row, const char *arg);
 static int take_task(struct options *o, const struct option_row *row, const char *arg);
+static int take_timeout(struct options *o, const struct option_row *row, const char *arg);
 
 const struct option_row option_rows[] = {
 	/* Which table. */
 	{"fstab", 's', OG_TABLE, ARG_NONE, OH_CALL, NULL,
-	 "the file systems of /etc/fstab", .excludes = EX_SOURCE | EX_ROOT, .take = take_table},
+	 "the file systems of /etc/fstab", .excludes = EX_SOURCE | EX_ROOT | EX_POLL, .take = take_table},
 	{"kernel", 'k', OG_TABLE, ARG_MAY, OH_CALL, "listmount|mountinfo",
 	 "the kernel's table (the default), read in this way; -k is --kernel=mountinfo",
 	 .excludes = EX_SOURCE, .take = take_kernel},
 	{"mtab", 'm', OG_TABLE, ARG_NONE, OH_CALL, NULL,
-	 "the file systems of /etc/mtab", .excludes = EX_SOURCE | EX_ROOT, .take = take_table},
+	 "the file systems of /etc/mtab", .excludes = EX_SOURCE | EX_ROOT | EX_POLL, .take = take_table},
 	{"root", 0, OG_TABLE, ARG_NEEDED, OH_STRING, "DIR",
 	 "as a process whose root is DIR sees it", AT(root), EX_ROOT | EX_FILE},
 	{"tab-file", 'F', OG_TABLE, ARG_NEEDED, OH_STRING, "FILE",
@@ -100,8 +105,9 @@ const struct option_row option_rows[] = {
 	 "end after this time with what is known: incomplete", AT(max_time), .max = 1e6},
 	{"names", 0, OG_HOW, ARG_NEEDED, OH_CALL, "hint|walk|pure|kernel",
 	 "test the kernel's names; search for them; by IDs alone; touch nothing", .take = take_names},
-	{"probe", 0, OG_HOW, ARG_MAY, OH_REFUSED, "local|all",
-	 "the prober is not in this version; what could block is \"untested\""},
+	{"probe", 0, OG_HOW, ARG_MAY, OH_CALL, "local|all",
+	 "touch each mount with a deadline: those held not to block (the default), or all",
+	 .take = take_probe},
 	{"prune", 0, OG_HOW, ARG_NEEDED, OH_CALL, "+RULE,-RULE",
 	 "switch pruning rules (see --explain)", .take = take_prune},
 	{"search-limit", 0, OG_HOW, ARG_NEEDED, OH_CALL, "DIRS[,SEC]",
@@ -110,8 +116,9 @@ const struct option_row option_rows[] = {
 	 "exit 64 also for stale, hung and denied mounts", AT(strict)},
 	{"threads", 0, OG_HOW, ARG_NEEDED, OH_UINT, "N",
 	 "threads that read (0: chosen; 1: exact counts)", AT(threads), .max = 256},
-	{"timeout", 0, OG_HOW, ARG_NEEDED, OH_SECONDS, "SEC",
-	 "the time that one probe may take", AT(timeout), .max = 1e6},
+	{"timeout", 'w', OG_HOW, ARG_NEEDED, OH_CALL, "NUM",
+	 "the seconds that one probe may take (default 5); with --poll, and as -w, the milliseconds to "
+	 "wait for one more event", .max = 1e6, .take = take_timeout},
 
 	/* How they are shown. */
 	{"ascii", 'a', OG_SHOWN, ARG_NONE, OH_FLAG, NULL, "draw the tree in ASCII", AT(ascii)},
@@ -149,6 +156,11 @@ const struct option_row option_rows[] = {
 	{"vfs-all", 0, OG_SHOWN, ARG_NONE, OH_FLAG, NULL,
 	 "VFS-OPTIONS with those that are in force unsaid", AT(vfs_all)},
 
+	/* Watching. */
+	{"poll", 'p', OG_POLL, ARG_ATTACHED, OH_CALL, "mount|umount|remount|move|propagation",
+	 "watch the table, and print each change: those of a list, behind a + beside the usual ones; all "
+	 "but propagation are usual", .excludes = EX_POLL, .take = take_poll},
+
 	/* How it went. */
 	{"debug", 0, OG_STUDY, ARG_NONE, OH_FLAG, NULL, "tell on standard error what is done", AT(debug)},
 	{"explain", 0, OG_STUDY, ARG_NONE, OH_FLAG, NULL,
@@ -166,15 +178,10 @@ const struct option_row option_rows[] = {
 	 "not in this version; select by -t, -O, -S, or by jq from --json"},
 	{"hyperlink", 0, OG_HIDDEN, ARG_MAY, OH_REFUSED, "WHEN",
 	 "not in this version; names are printed as they are"},
-	{"poll", 'p', OG_HIDDEN, ARG_MAY, OH_REFUSED, "LIST",
-	 "not in this version; findmnt --poll watches the table"},
 	{"verbose", 0, OG_HIDDEN, ARG_NONE, OH_REFUSED, NULL,
 	 "belongs to --verify; `getmnt audit` of a later version judges the fstab"},
 	{"verify", 'x', OG_HIDDEN, ARG_NONE, OH_REFUSED, NULL,
 	 "not in this version; `getmnt audit` of a later one judges the fstab"},
-	{NULL, 'w', OG_HIDDEN, ARG_NEEDED, OH_REFUSED, "MSEC",
-	 "the time that findmnt --poll may take, which is not in this version; "
-	 "--max-time bounds a run"},
 	{NULL, 0, OG_HIDDEN, ARG_NONE, OH_REFUSED, NULL, NULL},
 };
 
@@ -254,6 +261,15 @@ static int take_kernel(struct options *o, const struct option_row *row, const ch
 	return 0;
 }
 
+static int take_probe(struct options *o, const struct option_row *row, const char *arg)
+{
+	int word = arg ? word_number(row->argument, arg) : 0;
+	if (word < 0)
+		return bad_word(row, arg);
+	o->probe = word == 0 ? DP_LOCAL : DP_ALL;
+	return 0;
+}
+
 static int take_table(struct options *o, const struct option_row *row, const char *arg)
 {
 	(void)arg;
@@ -306,8 +322,6 @@ static int take_format(struct options *o, const struct option_row *row, const ch
 		form = forms[word];
 		o->tree |= word == 0;
 		o->list |= word == 1;
-		if (o->tree && o->list)
-			return usage_error("--format", "a tree and a list: give one of them");
 	}
 	if (form != FORM_DEFAULT) {
 		if (o->form != FORM_DEFAULT && o->form != form) {
@@ -346,6 +360,35 @@ static int take_search_limit(struct options *o, const struct option_row *row, co
 	return 0;
 }
 
+/** --poll[=[+]ACTION,...] */
+static int take_poll(struct options *o, const struct option_row *row, const char *arg)
+{
+	o->poll = true;
+	o->poll_kinds = CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_REMOUNT | CHANGE_MOVE;
+	if (!arg)
+		return 0;
+	if (*arg == '+')
+		++arg;
+	else
+		o->poll_kinds = 0;
+	for (;;) {
+		char word[16] = "";
+		size_t n = strcspn(arg, ",");
+		memcpy(word, arg, n < sizeof(word) ? n : 0);
+		int action = word_number(row->argument, word);
+		if (action < 0) {
+			char title[40];
+			return usage_error(row_title(row, title), "\"%.*s\": not one of the actions %s", (int)n,
+			                   arg, row->argument);
+		}
+		/* The words stand in the order of the bits. */
+		o->poll_kinds |= 1u << action;
+		if (!arg[n])
+			return 0;
+		arg += n + 1;
+	}
+}
+
 static int take_prune(struct options *o, const struct option_row *row, const char *arg)
 {
 	for (const char *word = arg;;) {
@@ -375,6 +418,48 @@ static int take_prune(struct options *o, const struct option_row *row, const cha
 			return 0;
 		word += n + 1;
 	}
+}
+
+static int take_seconds(const struct option_row *row, const char *arg, double *seconds)
+{
+	char title[40];
+	if (read_seconds(arg, row->max, seconds) && *seconds > 0)
+		return 0;
+	return usage_error(row_title(row, title),
+	                   "\"%s\": not a time in seconds, above 0 and up to %.0f", arg, row->max);
+}
+
+/** --timeout: what it means, --poll tells, which may stand behind it. */
+static int take_timeout(struct options *o, const struct option_row *row, const char *arg)
+{
+	(void)row;
+	o->timeout_text = arg;
+	return 0;
+}
+
+/** Understand --timeout, when all options are known. */
+static int finish_timeout(struct options *o)
+{
+	const struct option_row *row = option_rows;
+	const char *arg = o->timeout_text;
+	uint64_t number;
+	o->wait = -1;
+	if (!arg)
+		return 0;
+	while (row->take != take_timeout)
+		++row;
+	if (!o->poll && o->timeout_letter) {
+		message("-w", "milliseconds that --poll waits for one more event; give it with --poll");
+		return CX_ERROR;
+	}
+	if (!o->poll)
+		return take_seconds(row, arg, &o->timeout);
+	bool negative = *arg == '-';
+	if (!read_number(arg + negative, INT_MAX, &number))
+		return usage_error(o->timeout_letter ? "-w" : "--timeout", "\"%s\": not a number of "
+		                   "milliseconds up to %d", arg, INT_MAX);
+	o->wait = negative ? -1 : (int)number;
+	return 0;
 }
 
 /** Take one option.  @return 0, or an exit status. */
@@ -408,11 +493,7 @@ static int take_option(struct options *o, const struct option_row *row, const ch
 		*(uint64_t *)field = number;
 		return 0;
 	case OH_SECONDS:
-		if (!read_seconds(arg, row->max, field) || *(double *)field <= 0)
-			return usage_error(row_title(row, title),
-			                   "\"%s\": not a time in seconds, above 0 and up to %.0f",
-			                   arg, row->max);
-		return 0;
+		return take_seconds(row, arg, field);
 	case OH_CALL:
 		return row->take(o, row, arg);
 	case OH_REFUSED:
@@ -456,23 +537,29 @@ static int check_operands(struct options *o, int argc, char **argv, size_t dashe
 
 int options_parse(struct options *o, int argc, char **argv)
 {
+	static const int long_argument[] = {
+		[ARG_NONE] = no_argument, [ARG_NEEDED] = required_argument,
+		[ARG_MAY] = optional_argument, [ARG_ATTACHED] = optional_argument,
+	};
 	struct option longs[NROWS + 1];
-	char letters[2 * NROWS + 2] = ":";
+	char letters[3 * NROWS + 2] = ":";
 	size_t nlongs = 0, nletters = 1;
 	for (int i = 0; i < NROWS; ++i) {
 		const struct option_row *row = &option_rows[i];
 		if (row->name)
-			longs[nlongs++] = (struct option){row->name, row->arg, NULL, 256 + i};
+			longs[nlongs++] = (struct option){row->name, long_argument[row->arg], NULL, 256 + i};
 		if (row->letter) {
 			letters[nletters++] = row->letter;
-			if (row->arg == ARG_NEEDED)
+			if (row->arg == ARG_NEEDED || row->arg == ARG_ATTACHED)
+				letters[nletters++] = ':';
+			if (row->arg == ARG_ATTACHED)
 				letters[nletters++] = ':';
 		}
 	}
 	longs[nlongs] = (struct option){0};
 	letters[nletters] = '\0';
 
-	*o = (struct options){.source = TABLE_AUTO};
+	*o = (struct options){.source = TABLE_AUTO, .timeout = 5};
 	size_t dashed = 0;
 	for (int i = 1; i < argc; ++i) {
 		if (strcmp(argv[i], "--") == 0) {
@@ -507,11 +594,16 @@ int options_parse(struct options *o, int argc, char **argv)
 		const struct option_row *row = c >= 256 ? &option_rows[c - 256] : option_rows;
 		while (c < 256 && row->letter != c)
 			++row;
+		o->timeout_letter |= c == 'w';
 		int status = check_excludes(row, given);
 		if (!status)
 			status = take_option(o, row, row->arg == ARG_NONE || c == 'k' ? NULL : optarg);
 		if (status)
 			return status;
 	}
-	return check_operands(o, argc, argv, dashed);
+	/* Each of them can be said by --format as well. */
+	if (o->tree && o->list)
+		return usage_error("--format", "a tree and a list: give one of them");
+	int status = finish_timeout(o);
+	return status ? status : check_operands(o, argc, argv, dashed);
 }

@@ -52,9 +52,17 @@ struct options {
 	uint64_t max_dirs;
 	double search_seconds;    /* of --search-limit; 0: no bound */
 	double max_time;          /* of --max-time; 0: no bound */
-	double timeout;
+	double timeout;           /* of a probe */
+	int probe;                /* enum discover_probe */
 	int engine;
 	bool boundaries, strict;
+
+	/* watching */
+	bool poll;
+	unsigned poll_kinds;      /* of enum change_kind */
+	const char *timeout_text; /* of --timeout: seconds, with --poll milliseconds */
+	bool timeout_letter;      /* it was given as -w */
+	int wait;                 /* milliseconds for one more event; negative: no bound */
 
 	/* how they are shown */
 	int form;                 /* enum form */
@@ -83,13 +91,19 @@ enum option_how {
 	OH_REFUSED,  /* findmnt's, or later's: help says what to use instead */
 };
 
-enum option_argument { ARG_NONE, ARG_NEEDED, ARG_MAY };
+enum option_argument {
+	ARG_NONE,
+	ARG_NEEDED,
+	ARG_MAY,       /* behind the name alone */
+	ARG_ATTACHED,  /* behind the name or right behind the letter */
+};
 
 enum option_group {
 	OG_TABLE,
 	OG_WHICH,
 	OG_HOW,
 	OG_SHOWN,
+	OG_POLL,
 	OG_STUDY,
 	OG_GENERAL,
 	OG_HIDDEN,
@@ -99,7 +113,7 @@ struct option_row {
 	const char *name;          /* without the dashes; NULL: a letter alone */
 	char letter;               /* 0: none */
 	unsigned char group;       /* enum option_group */
-	unsigned char arg;         /* enum option_argument; ARG_MAY: of the name alone */
+	unsigned char arg;         /* enum option_argument */
 	unsigned char how;         /* enum option_how */
 	const char *argument;      /* in --help: "FILE"; OH_WORD: "hint|walk" */
 	const char *help;

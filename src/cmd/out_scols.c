@@ -14,8 +14,8 @@
 #include "base/escape.h"
 #include "cmd/options.h"
 
-#include <inttypes.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,8 @@ static int add_columns(struct libscols_table *table, const struct run *run, bool
 			return -1;
 		if (flags & SCOLS_FL_WRAP) {
 			scols_column_set_wrapfunc(made, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
-			scols_column_set_safechars(made, "\n");
+			if (scols_column_set_safechars(made, "\n") != 0)
+				return -1;
 		}
 		if (o->form == FORM_JSON)
 			scols_column_set_json_type(made, SCOLS_JSON_NUMBER);
@@ -72,9 +73,10 @@ static void add_stacked(struct cells *cells, const struct view *view, const stru
 	strbuf_putc(out, ']');
 }
 
-/** Write one cell to a buffer.  @return its text, or NULL for none. */
+/** Write one cell to one of two buffers, or to none.  @return its text, or NULL
+    for none. */
 static const char *cell_text(struct cells *cells, const struct view *view, const struct row *row,
-                             size_t i, struct strbuf *out)
+                             size_t i, struct strbuf *out, struct strbuf *seen)
 {
 	const struct columns *columns = cells->run->cols;
 	const struct column *column = columns->of[i];
@@ -88,6 +90,9 @@ static const char *cell_text(struct cells *cells, const struct view *view, const
 	const char *text = column->cell(cells, row);
 	if (!text)
 		return NULL;
+	strbuf_reset(seen);
+	if (cells->run->opt->form == FORM_DEFAULT && escape_unseen(seen, text))
+		text = strbuf_str(seen);
 	if (column->flags & SCOLS_FL_TREE && row->nbeneath) {
 		strbuf_printf(out, "%s (+%" PRIu32 " beneath)", text, row->nbeneath);
 		return strbuf_str(out);
@@ -100,12 +105,21 @@ static const char *cell_text(struct cells *cells, const struct view *view, const
 	return text;
 }
 
-/** Fill a table.  @return 0, or -1. */
-static int add_rows(struct libscols_table *table, struct cells *cells, const struct view *view)
+/**
+ * Fill a table.
+ *
+ * @longest [out]
+ *         Bytes of the longest row.
+ * @return 0, or -1.
+ */
+static int add_rows(struct libscols_table *table, struct cells *cells, const struct view *view,
+                    size_t *longest)
 {
+	*longest = 0;
 	struct libscols_line **lines = malloc((view->count + 1) * sizeof(struct libscols_line *));
-	struct strbuf text;
+	struct strbuf text, seen;
 	strbuf_init(&text);
+	strbuf_init(&seen);
 	int rc = -1;
 	if (!lines)
 		goto out;
@@ -114,152 +128,63 @@ static int add_rows(struct libscols_table *table, struct cells *cells, const str
 		lines[r] = scols_table_new_line(table, row->parent == MT_NONE ? NULL : lines[row->parent]);
 		if (!lines[r])
 			goto out;
+		size_t len = 0;
 		for (size_t i = 0; i < cells->run->cols->count; ++i) {
-			const char *cell = cell_text(cells, view, row, i, &text);
-			if (text.failed || cells->text.failed || cells->scratch.failed
-			    || (cell && scols_line_set_data(lines[r], i, cell) != 0))
+			const char *cell = cell_text(cells, view, row, i, &text, &seen);
+			len += cell ? strlen(cell) : 0;
+			if (text.failed || seen.failed || (cell && scols_line_set_data(lines[r], i, cell) != 0))
 				goto out;
 		}
+		*longest = len > *longest ? len : *longest;
 	}
-	rc = 0;
+	rc = cells_failed(cells) ? -1 : 0;
 out:
 	free(lines);
 	strbuf_destroy(&text);
+	strbuf_destroy(&seen);
 	return rc;
 }
 
-static void json_string_or_null(struct strbuf *out, const char *str)
+/**
+ * See that there is memory to print a row of some bytes.  Where libsmartcols
+ * finds none to encode a cell, it prints a blank, and says nothing.
+ *
+ * @return whether there is; else errno is ENOMEM.
+ */
+static bool have_room(size_t longest)
 {
-	if (str)
-		escape_json(out, str);
-	else
-		strbuf_puts(out, "null");
+	/* A byte becomes four, \xhh; each row is held in two buffers. */
+	char *volatile room = malloc(64 * 1024 + 16 * longest);   /* volatile: it is asked for */
+	bool have = room;
+	free(room);
+	return have;
 }
 
-void json_head(struct run *run, struct strbuf *out)
+/** Let the columns be no narrower than they were. */
+static void keep_widths(struct libscols_table *table, const struct run *run,
+                        const struct out_widths *widths)
 {
-	strbuf_puts(out, "\"schema\": 1,\n   \"version\": ");
-	escape_json(out, GETMNT_VERSION);
-	strbuf_puts(out, ",\n   \"host\": ");
-	json_string_or_null(out, run->host);
-	strbuf_puts(out, ",\n   \"boot_id\": ");
-	json_string_or_null(out, run->boot_id);
-	strbuf_puts(out, ",\n   \"mntns\": ");
-	if (run->mntns)
-		strbuf_printf(out, "%" PRIu64, run->mntns);
-	else
-		strbuf_puts(out, "null");
-	strbuf_puts(out, ",\n   \"table\": ");
-	json_string_or_null(out, run->table ? table_source_name(run->table->source) : NULL);
-	strbuf_printf(out, ",\n   \"complete\": %s,\n   \"incomplete_reasons\": [",
-	              run->complete ? "true" : "false");
-	for (size_t i = 0; i < run->nreasons; ++i) {
-		strbuf_puts(out, i ? ", " : "");
-		escape_json(out, run->reasons[i]);
+	for (size_t i = 0; i < run->cols->count; ++i) {
+		struct libscols_column *column = scols_table_get_column(table, i);
+		if (run->cols->of[i]->width < 1 && widths->of[i])
+			scols_column_set_whint(column, widths->of[i]);
 	}
-	strbuf_putc(out, ']');
 }
 
-/** A line that could not be read, its secrets masked word by word. */
-static void json_masked_line(const char *line, struct strbuf *out)
+/** Note how wide the columns have become. */
+static void note_widths(struct libscols_table *table, const struct run *run,
+                        struct out_widths *widths)
 {
-	struct strbuf masked, word;
-	strbuf_init(&masked);
-	strbuf_init(&word);
-	while (*line) {
-		size_t n = strcspn(line, " \t");
-		strbuf_reset(&word);
-		strbuf_add(&word, line, n);
-		if (has_secret(strbuf_str(&word)))
-			mask_options(strbuf_str(&word), &masked);
-		else
-			mask_source(strbuf_str(&word), &masked);
-		line += n;
-		if (*line)
-			strbuf_putc(&masked, *line++);
+	for (size_t i = 0; i < run->cols->count; ++i) {
+		size_t width = scols_column_get_width(scols_table_get_column(table, i));
+		/* One long name does not make all later lines long. */
+		if (width > widths->of[i] && width <= OUT_WIDTH_MAX)
+			widths->of[i] = (uint16_t)width;
 	}
-	json_string_or_null(out, masked.failed || word.failed ? NULL : strbuf_str(&masked));
-	strbuf_destroy(&masked);
-	strbuf_destroy(&word);
+	widths->begun = true;
 }
 
-static void json_problems(const struct mount_table *table, struct strbuf *out)
-{
-	strbuf_puts(out, ",\n   \"problems\": [");
-	for (size_t i = 0; i < table->nproblems; ++i) {
-		const struct table_problem *problem = &table->problems[i];
-		strbuf_printf(out, "%s\n      {\"line\": %" PRIu32 ", \"reason\": ", i ? "," : "",
-		              problem->line);
-		json_string_or_null(out, problem->reason);
-		strbuf_puts(out, ", \"text\": ");
-		json_masked_line(problem->text ? problem->text : "", out);
-		strbuf_putc(out, '}');
-	}
-	strbuf_puts(out, "\n   ]");
-}
-
-static void json_boundaries(const struct run *run, struct strbuf *out)
-{
-	strbuf_puts(out, ",\n   \"boundaries\": [");
-	for (size_t i = 0; run->d && i < run->d->nboundaries; ++i) {
-		const struct discover_boundary *b = &run->d->boundaries[i];
-		strbuf_printf(out, "%s\n      {\"path\": ", i ? "," : "");
-		json_string_or_null(out, b->path);
-		if (b->path && !utf8_valid(b->path)) {
-			strbuf_puts(out, ", \"path-b64\": \"");
-			escape_base64(out, b->path, strlen(b->path));
-			strbuf_putc(out, '"');
-		}
-		strbuf_printf(out, ", \"mnt_id\": %" PRIu64 ", \"maj:min\": \"%" PRIu32 ":%" PRIu32 "\"",
-		              b->mnt_id, b->dev_major, b->dev_minor);
-		strbuf_puts(out, ", \"parent\": ");
-		if (b->node != MT_NONE)
-			strbuf_printf(out, "%" PRIu32, run_mount(run, b->node)->id);
-		else
-			strbuf_puts(out, "null");
-		strbuf_printf(out, ", \"automount\": %s}", b->automount ? "true" : "false");
-	}
-	strbuf_puts(out, "\n   ]");
-}
-
-/** Print the table as a document, with what is to be said beside it. */
-static int print_json(struct libscols_table *table, struct run *run)
-{
-	char *document = NULL;
-	if (scols_print_table_to_string(table, &document) != 0 || !document) {
-		free(document);
-		return -1;
-	}
-	/* {"filesystems": [...] and then ours, before the last brace. */
-	char *end = strrchr(document, '}');
-	size_t len = end ? (size_t)(end - document) : 0;
-	while (len && strchr(" \t\n", document[len - 1]))
-		--len;
-
-	struct strbuf rest;
-	strbuf_init(&rest);
-	strbuf_puts(&rest, ",\n   ");
-	json_head(run, &rest);
-	if (run->table && run->table->nproblems)
-		json_problems(run->table, &rest);
-	if (run->opt->boundaries)
-		json_boundaries(run, &rest);
-	if (run->opt->explain) {
-		strbuf_puts(&rest, ",\n   \"rules\": ");
-		explain_json(run, &rest);
-	}
-	strbuf_puts(&rest, "\n}\n");
-	int rc = end && !rest.failed ? 0 : -1;
-	if (rc == 0) {
-		fwrite(document, 1, len, stdout);
-		fwrite(strbuf_str(&rest), 1, rest.len, stdout);
-	}
-	strbuf_destroy(&rest);
-	free(document);
-	return rc;
-}
-
-int out_scols(struct run *run, const struct view *view)
+int out_scols(struct run *run, const struct view *view, struct out_widths *widths)
 {
 	const struct options *o = run->opt;
 	/* What libsmartcols asks of a terminal, and the printing, is not counted. */
@@ -270,25 +195,35 @@ int out_scols(struct run *run, const struct view *view)
 	os_mark(MARK_BEGIN);
 
 	struct cells cells;
+	size_t longest;
 	cells_init(&cells, run, o->form != FORM_DEFAULT);
 	scols_table_enable_raw(table, o->form == FORM_RAW);
 	scols_table_enable_export(table, o->form == FORM_PAIRS);
 	scols_table_enable_json(table, o->form == FORM_JSON);
 	scols_table_enable_shellvar(table, o->shell);
 	scols_table_enable_ascii(table, o->ascii);
-	scols_table_enable_noheadings(table, o->noheadings);
-	scols_table_set_name(table, "filesystems");
+	scols_table_enable_noheadings(table, o->noheadings || (widths && widths->begun));
 
-	int rc = add_columns(table, run, view->tree);
+	int rc = scols_table_set_name(table, "filesystems") == 0 ? 0 : -1;
 	if (rc == 0)
-		rc = add_rows(table, &cells, view);
+		rc = add_columns(table, run, view->tree);
+	if (rc == 0 && widths && o->form == FORM_DEFAULT)
+		keep_widths(table, run, widths);
+	if (rc == 0)
+		rc = add_rows(table, &cells, view, &longest);
+	if (rc == 0 && !have_room(longest))
+		rc = -1;
 	os_mark(MARK_END);
-	if (rc != 0)
+	if (rc != 0) {
+		errno = ENOMEM;
 		goto out;
+	}
 	if (o->form == FORM_JSON)
-		rc = print_json(table, run);
+		rc = out_document(table, run);
 	else
 		rc = scols_print_table(table) == 0 ? 0 : -1;
+	if (rc == 0 && widths)
+		note_widths(table, run, widths);
 out:
 	cells_destroy(&cells);
 	scols_unref_table(table);

@@ -8,14 +8,19 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
-/** Append a field of an mtab or fstab; "none" if there is nothing to write. */
-static void add_field(struct strbuf *out, const char *text, const char *set, const char *none)
+/** Append a field of an mtab or fstab; "none" if there is nothing to write.  Who
+    reads a file wants its bytes as they are; who looks at a terminal does not. */
+static void add_field(struct strbuf *out, const struct cells *cells, const char *text,
+                      const char *set, const char *none)
 {
-	if (text && *text)
-		escape_octal(out, text, set);
-	else
+	if (!text || !*text)
 		strbuf_puts(out, none);
+	else if (cells->terminal)
+		escape_octal_terminal(out, text, set);
+	else
+		escape_octal(out, text, set);
 }
 
 /** Append the source of a row, as mount(8) wants it. */
@@ -35,7 +40,7 @@ static void add_source(struct strbuf *out, struct cells *cells, const struct row
 		if (!*source)
 			return;
 	}
-	add_field(out, source, set, "none");
+	add_field(out, cells, source, set, "none");
 }
 
 /** "device directory type options 0 0": /proc/mounts. */
@@ -43,11 +48,11 @@ static void line_mtab(struct strbuf *out, struct cells *cells, const struct row 
 {
 	add_source(out, cells, row, ESCAPE_SOURCE);
 	strbuf_putc(out, ' ');
-	add_field(out, cell_target(cells, row), ESCAPE_PATH, "/");
+	add_field(out, cells, cell_target(cells, row), ESCAPE_PATH, "/");
 	strbuf_putc(out, ' ');
-	add_field(out, row->mount->fstype, ESCAPE_SOURCE, "none");
+	add_field(out, cells, row->mount->fstype, ESCAPE_SOURCE, "none");
 	strbuf_putc(out, ' ');
-	add_field(out, cell_options(cells, row), ESCAPE_PATH, "rw");
+	add_field(out, cells, cell_options(cells, row), ESCAPE_PATH, "rw");
 	strbuf_puts(out, " 0 0\n");
 }
 
@@ -55,11 +60,11 @@ static void line_fstab(struct strbuf *out, struct cells *cells, const struct row
 {
 	add_source(out, cells, row, ESCAPE_PATH);
 	strbuf_putc(out, ' ');
-	add_field(out, cell_target(cells, row), ESCAPE_PATH, "none");
+	add_field(out, cells, cell_target(cells, row), ESCAPE_PATH, "none");
 	strbuf_putc(out, ' ');
-	add_field(out, row->mount->fstype, ESCAPE_PATH, "auto");
+	add_field(out, cells, row->mount->fstype, ESCAPE_PATH, "auto");
 	strbuf_putc(out, ' ');
-	add_field(out, cell_options(cells, row), ESCAPE_PATH, "defaults");
+	add_field(out, cells, cell_options(cells, row), ESCAPE_PATH, "defaults");
 	const struct mount *mount = row->mount;
 	bool file = !cells->run->d;
 	strbuf_printf(out, " %d %d\n", file && mount->freq > 0 ? mount->freq : 0,
@@ -71,7 +76,7 @@ static void line_setmnt(struct strbuf *out, struct cells *cells, const struct ro
 {
 	add_source(out, cells, row, ESCAPE_SOURCE);
 	strbuf_putc(out, ' ');
-	add_field(out, cell_target(cells, row), ESCAPE_PATH, "/");
+	add_field(out, cells, cell_target(cells, row), ESCAPE_PATH, "/");
 	strbuf_putc(out, '\n');
 }
 
@@ -140,6 +145,9 @@ int out_text(struct run *run, const struct view *view)
 	struct strbuf text;
 	strbuf_init(&text);
 
+	os_mark(MARK_END);
+	cells.terminal = isatty(STDOUT_FILENO);
+	os_mark(MARK_BEGIN);
 	if (form == FORM_DOT)
 		strbuf_puts(&text, "digraph getmnt {\n\trankdir=LR;\n");
 	for (size_t r = 0; r < view->count; ++r) {
@@ -161,7 +169,7 @@ int out_text(struct run *run, const struct view *view)
 		strbuf_puts(&text, "}\n");
 	os_mark(MARK_END);
 
-	int rc = text.failed || cells.text.failed || cells.scratch.failed ? -1 : 0;
+	int rc = text.failed || cells_failed(&cells) ? -1 : 0;
 	if (rc == 0)
 		fwrite(strbuf_str(&text), 1, text.len, stdout);
 	else

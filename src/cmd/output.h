@@ -10,19 +10,44 @@
 
 #include <stdio.h>
 
-/** Print as a tree, a list, raw, pairs or JSON, by libsmartcols.
+/** The columns of a list that is printed piece by piece. */
+struct out_widths {
+	bool begun;            /* the header has been printed */
+	uint16_t of[128];      /* as in struct columns */
+};
+
+enum { OUT_WIDTH_MAX = 40 };
+
+/**
+ * Print as a tree, a list, raw, pairs or JSON, by libsmartcols.
+ *
+ * @widths  Of a list that goes on: what is printed now stands below what was
+ *          printed before.  NULL: it is the whole.
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int out_scols(struct run *run, const struct view *view, struct out_widths *widths);
+
+struct libscols_table;
+
+/** Print a table as JSON, with what is to be said beside its rows.
     @return 0, or -1.  Errors: ENOMEM. */
-int out_scols(struct run *run, const struct view *view);
+int out_document(struct libscols_table *table, struct run *run);
 
 /** Print as mtab, fstab, setmnt, dot or jsonl.  @return 0, or -1. */
 int out_text(struct run *run, const struct view *view);
 
-/** Read what tells this machine and namespace: host, boot_id, mntns. */
-void machine_read(struct run *run);
+/** Read what tells this machine and namespace: host, boot_id, mntns; what
+    cannot be read stays unknown.  @return 0, or -1 (ENOMEM). */
+int machine_read(struct run *run);
 
 /** Append `"schema": 1, ... "incomplete_reasons": []`: what heads every JSON
     document of a run, without braces. */
 void json_head(struct run *run, struct strbuf *out);
+
+/** Print on stderr how many kernel calls of each kind were made: as lines, or
+    as `"calls":{...},"total_calls":N`. */
+void stats_calls_text(const struct os *os);
+void stats_calls_json(const struct os *os);
 
 /** Print --stats on stderr. */
 void stats_print(struct run *run);
@@ -35,9 +60,22 @@ void explain_json(const struct run *run, struct strbuf *out);
 
 typedef void progress_fn(const struct discover_progress *progress, void *arg);
 
-/** Get ready to show progress on stderr, if that is a terminal.
+/** Get ready to show progress on stderr, if that is a terminal; else to end by
+    SIGPIPE when nobody reads any more.
     @return the function for struct discover_opts, or NULL. */
 progress_fn *progress_begin(struct run *run);
+
+/** Get ready to show a line of progress.  @return whether it may be shown: both
+    stdout and stderr are a terminal; then signals clear it. */
+bool progress_open(void);
+
+/** Show a line, as wide as the terminal: a head, and a path. */
+void progress_line(const char *head, const char *where);
+
+/** Where none may be shown: end as by the first byte that would be written, if
+    nobody reads any more.  Of a client that went away nothing must be left that
+    searches on. */
+void progress_reader(struct os *os);
 
 /** Clear the line of progress, if there is one. */
 void progress_end(void);

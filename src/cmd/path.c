@@ -72,6 +72,27 @@ uint32_t path_mount(const struct run *run, const char *path)
 	return best;
 }
 
+/**
+ * Whether touching one mount can block.  Where discovery has not judged that,
+ * what is known by the type is not enough: what can stand on others is held
+ * to, but that which holds the root.
+ */
+static bool mount_blocks(const struct run *run, uint32_t node)
+{
+	const struct mount *m = run->d->tree.nodes[node].mount;
+	unsigned flags = fstype_flags(m->fstype);
+	if (flags & FST_BLOCKS)
+		return true;
+	if (run->judged || node == run->d->root)
+		return false;
+	if (flags & FST_LAYERED)
+		return true;
+	const char *backing = NULL;
+	const char *source = flags & FST_SUBVOL ? m->source : NULL;
+	return run->devs && (m->dev_major != 0 || source)
+	       && (devmap_mount_blocks(run->devs, m->dev_major, m->dev_minor, source, &backing) || backing);
+}
+
 bool node_blocks(const struct run *run, uint32_t node)
 {
 	const struct mtree *tree = &run->d->tree;
@@ -82,7 +103,7 @@ bool node_blocks(const struct run *run, uint32_t node)
 			break;
 		/* What is but stacked upon is not passed on the way. */
 		bool passed = above == MT_NONE || n->top != tree->nodes[above].top;
-		if (passed && fstype_flags(n->mount->fstype) & FST_BLOCKS)
+		if (passed && mount_blocks(run, i))
 			return true;
 		/* What lies below a mount lies behind it; above the root, nothing does. */
 		if (i == run->d->root)
@@ -122,22 +143,24 @@ bool path_blocks(void *arg, const char *path)
 	struct strbuf name;
 	strbuf_init(&name);
 	uint32_t node = MT_NONE;
-	if (path_follow(run, path, &name) == PATH_SEEN)
+	enum path_known known = path_follow(run, path, &name);
+	if (known == PATH_SEEN)
 		node = path_mount(run, strbuf_str(&name));
+	run->nomem |= known == PATH_MISSING && errno == ENOMEM;
 	strbuf_destroy(&name);
 	return node == MT_NONE || node_blocks(run, node);
 }
 
-/** The working directory, or "/". */
-static void path_begin(struct run *run, const char *path, struct strbuf *out)
+/** The working directory of a relative path, or "/".  @return whether it has
+    a name. */
+static bool path_begin(struct run *run, const char *path, struct strbuf *out)
 {
 	char cwd[PATH_MAX];
+	bool relative = *path != '/' && run->rootfd == AT_FDCWD;
+	bool named = !relative || (os_getcwd(&run->os, cwd) == 0 && *cwd == '/');
 	strbuf_reset(out);
-	if (*path != '/' && run->rootfd == AT_FDCWD
-	    && os_readlinkat(&run->os, AT_FDCWD, "/proc/self/cwd", cwd, sizeof(cwd)) > 0 && *cwd == '/')
-		strbuf_puts(out, cwd);
-	else
-		strbuf_putc(out, '/');
+	strbuf_puts(out, relative && named ? cwd : "/");
+	return named;
 }
 
 /**
@@ -161,19 +184,29 @@ static enum path_known cwd_known(struct run *run, const char *name, int *error)
 	return PATH_MISSING;
 }
 
+const char *path_error(int error)
+{
+	return error == ESTALE ? "the working directory has no name any more, or another mount covers it"
+	                       : strerror(error);
+}
+
 enum path_known path_follow(struct run *run, const char *path, struct strbuf *out)
 {
 	struct strbuf rest;
 	strbuf_init(&rest);
 	strbuf_puts(&rest, path);
-	path_begin(run, path, out);
+	bool named = path_begin(run, path, out);
 
 	/* A root that was not opened cannot be looked into. */
 	bool here = run->rootfd != AT_FDCWD || !root_elsewhere(run);
 	enum path_known known = run->live && run->d && here ? PATH_SEEN : PATH_BLIND;
 	int error = 0;
-	if (known == PATH_SEEN && *path != '/')
+	if (known == PATH_SEEN && !named) {
+		known = PATH_MISSING;
+		error = ESTALE;
+	} else if (known == PATH_SEEN && *path != '/') {
 		known = cwd_known(run, strbuf_str(out), &error);
+	}
 	unsigned links = 0;
 	size_t at = 0;
 	while (!rest.failed && !out->failed && at < rest.len) {

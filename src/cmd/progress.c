@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line on a terminal while a search goes on for more than a second.
+ * While a search or probes go on: one line on a terminal, when they take more
+ * than a second; off one, a look whether anybody still waits for the output.
  *
- * A signal that ends the program clears the line first.  There is one line,
- * so there is one state of it; a signal handler has no other way to know.
+ * A signal that ends or stops the program clears the line first.  There is one
+ * line, so there is one state of it; a signal handler has no other way to know.
+ * Signals come to the thread that draws the line: bfs_pool_new().
  */
 #include "cmd/output.h"
 
 #include "base/escape.h"
 #include "cmd/options.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,12 +24,30 @@ static volatile sig_atomic_t line_shown;
 
 static const char clear_line[] = "\r\033[K";
 
+/** Have a signal clear the line, unless it is ignored or somebody else's. */
+static void catch_signal(int sig, void (*handler)(int))
+{
+	/* One-shot, so that raised again it does what it does by default. */
+	struct sigaction old, action = {.sa_handler = handler, .sa_flags = SA_RESETHAND | SA_NODEFER | SA_RESTART};
+	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(sig, &action, NULL);
+}
+
 static void clear_and_die(int sig)
 {
 	if (line_shown)
 		(void)!write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1);
-	/* The handler is one-shot: this ends the program by the signal itself. */
 	raise(sig);
+}
+
+static void clear_and_stop(int sig)
+{
+	int error = errno;
+	if (line_shown)
+		(void)!write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1);
+	raise(sig);   /* and here it goes on */
+	catch_signal(sig, clear_and_stop);
+	errno = error;
 }
 
 /** The first n characters of a text, at most. */
@@ -40,41 +61,66 @@ static int fit(const char *text, int columns)
 	return (int)(at - text);
 }
 
+void progress_line(const char *head, const char *where)
+{
+	struct winsize size;
+	int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+	struct strbuf safe;
+	strbuf_init(&safe);
+	if (where)
+		escape_terminal(&safe, where);
+	int left = width - 1 - (int)strlen(head);
+	int bytes = left > 0 ? fit(strbuf_str(&safe), left) : 0;
+	line_shown = 1;
+	fprintf(stderr, "%s%.*s%.*s", clear_line, width - 1, head, bytes, strbuf_str(&safe));
+	fflush(stderr);
+	strbuf_destroy(&safe);
+}
+
 static void progress_show(const struct discover_progress *progress, void *arg)
 {
 	struct run *run = arg;
 	if (os_now() - run->start < 1)
 		return;
-	struct winsize size;
-	int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 	char head[120];
-	int n = snprintf(head, sizeof(head), "%" PRIu64 " directories, %" PRIu32 " of %" PRIu32
-	                 " mounts named: ", progress->dirs, progress->named, progress->mounts);
-	struct strbuf where;
-	strbuf_init(&where);
-	if (progress->where)
-		escape_terminal(&where, progress->where);
-	int left = width - 1 - n;
-	int bytes = left > 0 ? fit(strbuf_str(&where), left) : 0;
-	line_shown = 1;
-	fprintf(stderr, "%s%.*s%.*s", clear_line, width - 1, head, bytes, strbuf_str(&where));
-	fflush(stderr);
-	strbuf_destroy(&where);
+	snprintf(head, sizeof(head), "%" PRIu64 " %s, %" PRIu32 " of %" PRIu32 " mounts named: ",
+	         progress->probes ? progress->probes : progress->dirs,
+	         progress->probes ? "not answered yet" : "directories",
+	         progress->named, progress->mounts);
+	progress_line(head, progress->where);
+}
+
+void progress_reader(struct os *os)
+{
+	if (os_reader_gone(os, STDOUT_FILENO))
+		raise(SIGPIPE);
+}
+
+static void progress_watch(const struct discover_progress *progress, void *arg)
+{
+	struct run *run = arg;
+	(void)progress;
+	progress_reader(&run->os);
+}
+
+bool progress_open(void)
+{
+	const char *term = getenv("TERM");
+	if (!isatty(STDERR_FILENO) || !isatty(STDOUT_FILENO) || !term || strcmp(term, "dumb") == 0)
+		return false;
+	static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGALRM, SIGVTALRM,
+	                              SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGIO, SIGPWR, SIGSTKFLT};
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); ++i)
+		catch_signal(signals[i], clear_and_die);
+	catch_signal(SIGTSTP, clear_and_stop);
+	return true;
 }
 
 progress_fn *progress_begin(struct run *run)
 {
-	const char *term = getenv("TERM");
-	if (run->opt->quiet || !isatty(STDERR_FILENO) || !isatty(STDOUT_FILENO) || !term
-	    || strcmp(term, "dumb") == 0)
+	if (run->opt->quiet)
 		return NULL;
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); ++i) {
-		struct sigaction old, action = {.sa_handler = clear_and_die, .sa_flags = SA_RESETHAND | SA_NODEFER};
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-			sigaction(signals[i], &action, NULL);
-	}
-	return progress_show;
+	return progress_open() ? progress_show : progress_watch;
 }
 
 void progress_end(void)

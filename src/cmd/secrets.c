@@ -7,20 +7,23 @@
 /** Whether an option of this name has a secret for its value. */
 static bool is_secret_name(const char *name, size_t n)
 {
-	static const char *const whole[] = {
+	static const char whole[][7] = {
 		"pass", "pw", "pwd", "cred", "creds", "key", "apikey", "auth",
 	};
 	static const char *const parts[] = {
 		"passw", "passphrase", "passkey", "secret", "credential", "token",
 	};
-	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); ++i) {
+	for (size_t i = 0; n < sizeof(*whole) && i < sizeof(whole) / sizeof(*whole); ++i) {
 		if (strlen(whole[i]) == n && strncasecmp(name, whole[i], n) == 0)
 			return true;
 	}
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); ++i) {
-		size_t len = strlen(parts[i]);
-		for (size_t at = 0; at + len <= n; ++at) {
-			if (strncasecmp(name + at, parts[i], len) == 0)
+	for (size_t at = 0; at < n; ++at) {
+		/* Most letters begin none. */
+		if (!memchr("pPsScCtT", name[at], 8))
+			continue;
+		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); ++i) {
+			size_t len = strlen(parts[i]);
+			if (len <= n - at && strncasecmp(name + at, parts[i], len) == 0)
 				return true;
 		}
 	}
@@ -67,10 +70,13 @@ void mask_options(const char *options, struct strbuf *out)
 		size_t n = strcspn(options, ",");
 		const char *secret = secret_at(options, n);
 		if (secret) {
-			/* Quotes keep a ',' in the value. */
+			/* Quotes keep a ',' in the value; one that ends it has nothing
+			   behind it, lest what another begins be shown. */
 			const char *quote = *secret == '"' ? strchr(secret + 1, '"') : NULL;
-			if (quote && quote > options + n)
-				n = (size_t)(quote - options) + strcspn(quote, ",");
+			while (quote && quote[1] && quote[1] != ',')
+				quote = strchr(quote + 1, '"');
+			if (quote && quote >= options + n)
+				n = (size_t)(quote + 1 - options);
 			strbuf_add(out, options, (size_t)(secret - options));
 			strbuf_puts(out, "***");
 		} else {

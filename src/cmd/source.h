@@ -45,7 +45,8 @@ struct source_spec {
 int source_spec_init(struct run *run, struct source_spec *spec, const char *text);
 void source_spec_destroy(struct source_spec *spec);
 
-/** Whether a record's source is the one that was asked for. */
+/** Whether a record's source is the one that was asked for.  For a tag it needs
+    run->devs. */
 bool source_match(struct run *run, const struct source_spec *spec, const struct mount *mount);
 
 /** The same of a device that is not mounted. */

@@ -12,20 +12,43 @@
 
 static const struct discover_stats no_stats;
 
-static void stats_text(struct run *run, const struct discover_stats *stats, double seconds)
+/** The number of mounts, and where they are from; of --poll there is no table. */
+static size_t stats_mounts(const struct run *run)
 {
-	struct os *os = &run->os;
+	return run->table ? run->table->count : run->watched;
+}
+
+static const char *stats_table(const struct run *run)
+{
+	return run->table ? table_source_name(run->table->source) : run->table_name;
+}
+
+void stats_calls_text(const struct os *os)
+{
 	fprintf(stderr, "kernel calls: %" PRIu64 "\n", os_calls_total(os));
 	for (enum os_call call = 0; call < OS_NCALLS; ++call) {
 		if (os->calls[call])
 			fprintf(stderr, "  %-18s %" PRIu64 "\n", os_call_name(call), os->calls[call]);
 	}
+}
+
+void stats_calls_json(const struct os *os)
+{
+	fputs("\"calls\":{", stderr);
+	for (enum os_call call = 0; call < OS_NCALLS; ++call)
+		fprintf(stderr, "%s\"%s\":%" PRIu64, call ? "," : "", os_call_name(call), os->calls[call]);
+	fprintf(stderr, "},\"total_calls\":%" PRIu64, os_calls_total(os));
+}
+
+static void stats_text(struct run *run, const struct discover_stats *stats, double seconds)
+{
+	stats_calls_text(&run->os);
 	fprintf(stderr, "directories read: %" PRIu64 ", entries %" PRIu64
 	        ", unreadable %" PRIu64 " (denied %" PRIu64 "), vanished %" PRIu64 "\n",
 	        stats->dirs, stats->entries, stats->errors, stats->denied_dirs, stats->vanished);
 	fprintf(stderr, "waiting at most: %" PRIu64 " directories, %" PRIu64
 	        " descriptors; threads: %u\n", stats->peak_frontier, stats->peak_fds, stats->threads);
-	fprintf(stderr, "mounts: %zu from %s", run->table->count, table_source_name(run->table->source));
+	fprintf(stderr, "mounts: %zu from %s", stats_mounts(run), stats_table(run));
 	for (enum mt_named named = MT_NAMED_NONE; named <= MT_NAMED_VERIFIED; ++named) {
 		if (stats->named[named])
 			fprintf(stderr, ", %s %" PRIu64, mtree_named_name(named), stats->named[named]);
@@ -35,18 +58,19 @@ static void stats_text(struct run *run, const struct discover_stats *stats, doub
 		if (stats->states[state])
 			fprintf(stderr, " %s %" PRIu64, mtree_state_name(state), stats->states[state]);
 	}
+	if (stats->probes || stats->probes_spared)
+		fprintf(stderr, "\nprobes: %" PRIu64 ", spared as hung %" PRIu64 ", processes left behind %"
+		        PRIu64, stats->probes, stats->probes_spared, stats->probes_left);
 	fprintf(stderr, "\nwent away: %" PRIu64 ", renamed: %" PRIu64 "\n", stats->gone, stats->renamed);
 	fprintf(stderr, "time: %.6f s, of it discovery %.6f s\n", seconds, stats->seconds);
 }
 
 static void stats_json(struct run *run, const struct discover_stats *stats, double seconds)
 {
-	struct os *os = &run->os;
-	fputs("{\"calls\":{", stderr);
-	for (enum os_call call = 0; call < OS_NCALLS; ++call)
-		fprintf(stderr, "%s\"%s\":%" PRIu64, call ? "," : "", os_call_name(call), os->calls[call]);
-	fprintf(stderr, "},\"total_calls\":%" PRIu64 ",\"dirs\":%" PRIu64 ",\"entries\":%" PRIu64
-	        ",\"named\":{", os_calls_total(os), stats->dirs, stats->entries);
+	fputc('{', stderr);
+	stats_calls_json(&run->os);
+	fprintf(stderr, ",\"dirs\":%" PRIu64 ",\"entries\":%" PRIu64 ",\"named\":{", stats->dirs,
+	        stats->entries);
 	for (enum mt_named named = MT_NAMED_NONE; named <= MT_NAMED_VERIFIED; ++named)
 		fprintf(stderr, "%s\"%s\":%" PRIu64, named ? "," : "", mtree_named_name(named),
 		        stats->named[named]);
@@ -56,14 +80,16 @@ static void stats_json(struct run *run, const struct discover_stats *stats, doub
 		        stats->states[state]);
 	fprintf(stderr, "},\"mounts\":%zu,\"gone\":%" PRIu64 ",\"renamed\":%" PRIu64
 	        ",\"errors\":%" PRIu64 ",\"vanished\":%" PRIu64 ",\"denied_dirs\":%" PRIu64
+	        ",\"probes\":%" PRIu64 ",\"probes_spared\":%" PRIu64 ",\"probes_left\":%" PRIu64
 	        ",\"peak_frontier\":%" PRIu64 ",\"peak_fds\":%" PRIu64 ",\"threads\":%u,\"rules\":{",
-	        run->table->count, stats->gone, stats->renamed, stats->errors, stats->vanished,
-	        stats->denied_dirs, stats->peak_frontier, stats->peak_fds, stats->threads);
+	        stats_mounts(run), stats->gone, stats->renamed, stats->errors, stats->vanished,
+	        stats->denied_dirs, stats->probes, stats->probes_spared, stats->probes_left,
+	        stats->peak_frontier, stats->peak_fds, stats->threads);
 	for (int i = 0; discover_rules[i].name; ++i)
 		fprintf(stderr, "%s\"%s\":%" PRIu64, i ? "," : "", discover_rules[i].name,
 		        stats->rule_hits[i]);
 	fprintf(stderr, "},\"table\":\"%s\",\"complete\":%s,\"discovery_seconds\":%.6f,\"seconds\":%.6f}\n",
-	        table_source_name(run->table->source), run->complete ? "true" : "false",
+	        stats_table(run), run->complete ? "true" : "false",
 	        stats->seconds, seconds);
 }
 
@@ -114,6 +140,7 @@ void version_print(const struct os *os)
 		{OSC_STATX_MNT_ID, "statx mount IDs"},
 		{OSC_STATX_UNIQUE, "statx 64-bit mount IDs"},
 		{OSC_OPENAT2, "openat2"},
+		{OSC_FANOTIFY, "mount events"},
 	};
 	const char *mount_version = "?", *blkid_version = "?", *scols_version = "?", *date;
 	mnt_get_library_version(&mount_version);

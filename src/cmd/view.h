@@ -7,6 +7,7 @@
 #define GM_CMD_VIEW_H
 
 #include "cmd/cmd.h"
+#include "table/tablediff.h"
 
 /** A tree is not shown deeper than this: what lies below hangs at the end. */
 #define VIEW_DEPTH 512
@@ -18,7 +19,8 @@
 struct row {
 	const struct mount *mount;    /* of a device: NULL */
 	const struct devmap_device *device;
-	uint32_t node;                /* MT_NONE for a device */
+	const struct change *change;  /* of --poll; else NULL */
+	uint32_t node;                /* MT_NONE for a device, and with --poll */
 	uint32_t parent;              /* row, always an earlier one; MT_NONE */
 	uint32_t beneath;             /* index in view->beneath of the mounts that this
 	                                 one stands on, the lowest first */
@@ -86,9 +88,13 @@ enum path_known {
  *
  * @out [out]
  *         The absolute path, without links, "." and "..".
- * @return how far it was followed; PATH_MISSING sets errno.
+ * @return how far it was followed; PATH_MISSING sets errno, to ESTALE where
+ *         the working directory has no name: path_error() tells it.
  */
 enum path_known path_follow(struct run *run, const char *path, struct strbuf *out);
+
+/** What an errno of path_follow() means, in words. */
+const char *path_error(int error);
 
 /**
  * Look at a place by its path from the run's root, without following a link or

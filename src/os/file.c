@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+enum { WAITS_MAX = 1000 };   /* for a pipe to give something */
+
 int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len)
 {
-	size_t size = 64 * 1024, used = 0;
+	size_t size = max < 64 * 1024 ? max + 2 : 64 * 1024, used = 0;
+	unsigned waits = 0;
 	char *buf = malloc(size);
 	if (!buf)
 		return -1;
@@ -22,12 +25,14 @@ int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len)
 			size *= 2;
 		}
 		ssize_t n = os_read(os, fd, buf + used, size - used - 1);
-		if (n < 0 && errno == EAGAIN && os_wait_readable(os, fd) == 0)
-			continue;   /* a pipe whose writer is slow */
+		/* A pipe whose writer is slow; but others may read from it as well. */
+		if (n < 0 && errno == EAGAIN && ++waits < WAITS_MAX && os_wait_readable(os, fd) == 0)
+			continue;
 		if (n < 0)
 			goto fail;
 		if (n == 0)
 			break;
+		waits = 0;
 		used += (size_t)n;
 		if (used > max) {
 			errno = EFBIG;
@@ -58,7 +63,8 @@ int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **
 	int rc = -1;
 	unsigned type = os_file_type(os, fd, NULL, NULL);
 	if (type != S_IFREG && type != S_IFIFO) {
-		errno = type == S_IFDIR ? EISDIR : ENOTSUP;
+		if (type != 0)
+			errno = type == S_IFDIR ? EISDIR : ENOTSUP;
 		goto out;
 	}
 	rc = os_read_fd(os, fd, max, text, len);

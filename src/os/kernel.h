@@ -13,7 +13,9 @@
 #include <stdint.h>
 
 /* System calls; the same numbers on every architecture but alpha. */
+#define K_NR_pidfd_open  434   /* 5.3 */
 #define K_NR_openat2     437   /* 5.6 */
+#define K_NR_faccessat2  439   /* 5.8 */
 #define K_NR_statmount   457   /* 6.8 */
 #define K_NR_listmount   458   /* 6.8 */
 
@@ -54,6 +56,8 @@ enum {
 	K_STATX_NLINK         = 0x0004,
 	K_STATX_MTIME         = 0x0040,
 	K_STATX_INO           = 0x0100,
+	K_STATX_BASIC         = 0x07ff,
+	K_STATX_BTIME         = 0x0800,
 	K_STATX_MNT_ID        = 0x1000,  /* 5.8 */
 	K_STATX_MNT_ID_UNIQUE = 0x4000,  /* 6.8 */
 	K_STATX_ATTR_AUTOMOUNT  = 0x1000,  /* stx_attributes */
@@ -73,6 +77,7 @@ enum {
 	K_RESOLVE_NO_SYMLINKS   = 0x04,
 	K_RESOLVE_BENEATH       = 0x08,
 	K_RESOLVE_IN_ROOT       = 0x10,
+	K_RESOLVE_CACHED        = 0x20,   /* 5.12 */
 };
 
 /** struct linux_dirent64, getdents64(2); entries follow each other by reclen. */
@@ -172,6 +177,39 @@ enum {
 	K_SB_DIRSYNC     = 0x0000080,
 	K_SB_LAZYTIME    = 0x2000000,
 };
+
+/* fanotify(7) of mounts, 6.15. */
+enum {
+	K_FAN_REPORT_MNT       = 0x4000,      /* fanotify_init */
+	K_FAN_MARK_MNTNS       = 0x0110,      /* fanotify_mark */
+	K_FAN_Q_OVERFLOW       = 0x00004000,  /* the mask of an event */
+	K_FAN_MNT_ATTACH       = 0x01000000,
+	K_FAN_MNT_DETACH       = 0x02000000,
+	K_FAN_INFO_TYPE_MNT    = 7,
+	K_FAN_METADATA_VERSION = 3,
+};
+
+/** struct fanotify_event_metadata, then pieces of information. */
+struct k_fanotify_event {
+	uint32_t event_len;          /* with all that follows */
+	uint8_t vers;
+	uint8_t reserved;
+	uint16_t metadata_len;
+	uint64_t mask;
+	int32_t fd;                  /* -1: none of such an event */
+	int32_t pid;
+};
+_Static_assert(sizeof(struct k_fanotify_event) == 24, "fanotify_event_metadata is 24 bytes");
+
+/** struct fanotify_event_info_mnt, behind its header. */
+struct k_fanotify_mnt {
+	uint8_t type;                /* K_FAN_INFO_TYPE_MNT */
+	uint8_t pad;
+	uint16_t len;
+	uint32_t pad2;
+	uint64_t mnt_id;             /* the unique ID */
+};
+_Static_assert(sizeof(struct k_fanotify_mnt) == 16, "fanotify_event_info_mnt is 16 bytes");
 
 /* mnt_propagation: MS_*, mount(2). */
 enum {

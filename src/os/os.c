@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fanotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -19,15 +22,32 @@
 /* linux/fcntl.h clashes with fcntl.h; the C library has these under _GNU_SOURCE. */
 _Static_assert(AT_NO_AUTOMOUNT == 0x800 && AT_EMPTY_PATH == 0x1000, "AT_ flags");
 
+enum { OS_TRIES = 32 };   /* of a call that was interrupted, or raced with a rename */
+
+bool os_again(unsigned *tries)
+{
+	return errno == EINTR && ++*tries < OS_TRIES;
+}
+
 static const char *const os_names[OS_NCALLS] = {
 	[OS_STATX] = "statx",         [OS_OPENAT] = "openat",
 	[OS_OPENAT2] = "openat2",     [OS_GETDENTS] = "getdents64",
 	[OS_READ] = "read",           [OS_CLOSE] = "close",
-	[OS_READLINK] = "readlinkat", [OS_LISTMOUNT] = "listmount",
-	[OS_STATMOUNT] = "statmount", [OS_STATFS] = "fstatfs",
-	[OS_FCNTL] = "fcntl",         [OS_RLIMIT] = "prlimit64",
-	[OS_POLL] = "poll",           [OS_UNAME] = "uname",
-	[OS_FSTAT] = "newfstatat",    [OS_AFFINITY] = "sched_getaffinity",
+	[OS_READLINK] = "readlinkat", [OS_GETCWD] = "getcwd",
+	[OS_LISTMOUNT] = "listmount", [OS_STATMOUNT] = "statmount",
+	[OS_STATFS] = "fstatfs",      [OS_FCNTL] = "fcntl",
+	[OS_RLIMIT] = "prlimit64",    [OS_POLL] = "poll",
+	[OS_UNAME] = "uname",         [OS_AFFINITY] = "sched_getaffinity",
+	[OS_FSTAT] = "newfstatat",    [OS_PREAD] = "pread64",
+	[OS_SOCKETPAIR] = "socketpair",
+	[OS_ACCESS] = "faccessat2",
+	[OS_WRITE] = "write",         [OS_MKDIR] = "mkdirat",
+	[OS_UNLINK] = "unlinkat",
+	[OS_FORK] = "clone",          [OS_KILL] = "kill",
+	[OS_WAIT] = "wait4",          [OS_SEND] = "sendmsg",
+	[OS_RECV] = "recvmsg",        [OS_SHUTDOWN] = "shutdown",
+	[OS_FANOTIFY_INIT] = "fanotify_init", [OS_FANOTIFY_MARK] = "fanotify_mark",
+	[OS_PIDFD_OPEN] = "pidfd_open",
 };
 
 const char *os_call_name(enum os_call call)
@@ -60,10 +80,11 @@ static int os_statx_by_stat(struct os *os, int dirfd, const char *path, int flag
 {
 	struct stat st;
 	int known = flags & (AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH), rc;
+	unsigned tries = 0;
 	do {
 		++os->calls[OS_FSTAT];
 		rc = fstatat(dirfd, path, &st, known);
-	} while (rc != 0 && errno == EINTR);
+	} while (rc != 0 && os_again(&tries));
 	if (rc != 0)
 		return -1;
 	out->mask = K_STATX_TYPE | K_STATX_NLINK | K_STATX_MTIME | K_STATX_INO;
@@ -83,13 +104,14 @@ int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mas
              struct k_statx *st)
 {
 	int rc;
+	unsigned tries = 0;
 	memset(st, 0, sizeof(*st));
 	if (!os->statx_works)
 		return os_statx_by_stat(os, dirfd, path, flags, st);
 	do {
 		++os->calls[OS_STATX];
 		rc = (int)syscall(SYS_statx, dirfd, path, flags, mask, st);
-	} while (rc != 0 && errno == EINTR);
+	} while (rc != 0 && os_again(&tries));
 	return rc;
 }
 
@@ -107,10 +129,11 @@ bool os_statx_is_mount_root(const struct k_statx *st)
 int os_openat(struct os *os, int dirfd, const char *path, int flags)
 {
 	int fd;
+	unsigned tries = 0;
 	do {
 		++os->calls[OS_OPENAT];
 		fd = openat(dirfd, path, flags | O_CLOEXEC);
-	} while (fd < 0 && errno == EINTR);
+	} while (fd < 0 && os_again(&tries));
 	return fd;
 }
 
@@ -125,10 +148,12 @@ int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t r
 		.resolve = resolve,
 	};
 	int fd;
+	unsigned tries = 0;
 	do {
 		++os->calls[OS_OPENAT2];
 		fd = (int)syscall(K_NR_openat2, dirfd, path, &how, sizeof(how));
-	} while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+	} while (fd < 0 && ++tries < OS_TRIES
+	         && (errno == EINTR || (errno == EAGAIN && !(resolve & K_RESOLVE_CACHED))));
 	return fd;
 }
 
@@ -144,21 +169,90 @@ int os_opendir(struct os *os, int dirfd, const char *name)
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size)
 {
 	ssize_t n;
+	unsigned tries = 0;
 	do {
 		++os->calls[OS_GETDENTS];
 		n = syscall(SYS_getdents64, fd, buf, size);
-	} while (n < 0 && errno == EINTR);
+	} while (n < 0 && os_again(&tries));
 	return n;
+}
+
+const struct k_dirent *os_dirent(const void *buf, size_t n, size_t *at)
+{
+	const size_t head = offsetof(struct k_dirent, name), left = n - *at;
+	const struct k_dirent *entry = (const void *)((const char *)buf + *at);
+	if (left == 0)
+		return NULL;
+	if (left <= head || entry->reclen <= head || entry->reclen > left
+	    || entry->reclen % _Alignof(struct k_dirent) != 0
+	    || !memchr(entry->name, '\0', entry->reclen - head)) {
+		errno = EIO;
+		return NULL;
+	}
+	*at += entry->reclen;
+	return entry;
 }
 
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size)
 {
 	ssize_t n;
+	unsigned tries = 0;
 	do {
 		++os->calls[OS_READ];
 		n = read(fd, buf, size);
-	} while (n < 0 && errno == EINTR);
+	} while (n < 0 && os_again(&tries));
 	return n;
+}
+
+int os_access(struct os *os, int dirfd, const char *name, int mode)
+{
+	++os->calls[OS_ACCESS];
+	int flags = AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH);
+	int rc = (int)syscall(K_NR_faccessat2, dirfd, name, mode, flags);
+	if (rc == 0 || (errno != ENOSYS && errno != EPERM))
+		return rc;
+	++os->calls[OS_ACCESS];
+	return (int)syscall(SYS_faccessat, dirfd, name, mode, 0);
+}
+
+ssize_t os_pread(struct os *os, int fd, void *buf, size_t size, uint64_t offset)
+{
+	ssize_t n;
+	unsigned tries = 0;
+	do {
+		++os->calls[OS_PREAD];
+		n = pread(fd, buf, size, (off_t)offset);
+	} while (n < 0 && os_again(&tries));
+	return n;
+}
+
+ssize_t os_write(struct os *os, int fd, const void *buf, size_t size)
+{
+	ssize_t n;
+	unsigned tries = 0;
+	do {
+		++os->calls[OS_WRITE];
+		n = write(fd, buf, size);
+	} while (n < 0 && os_again(&tries));
+	return n;
+}
+
+int os_create(struct os *os, int dirfd, const char *path)
+{
+	++os->calls[OS_OPENAT];
+	return openat(dirfd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+int os_mkdirat(struct os *os, int dirfd, const char *path, unsigned mode)
+{
+	++os->calls[OS_MKDIR];
+	return mkdirat(dirfd, path, mode);
+}
+
+int os_unlinkat(struct os *os, int dirfd, const char *path)
+{
+	++os->calls[OS_UNLINK];
+	return unlinkat(dirfd, path, 0);
 }
 
 unsigned os_file_type(struct os *os, int fd, uint32_t *major_out, uint32_t *minor_out)
@@ -181,13 +275,21 @@ int os_wait_readable(struct os *os, int fd)
 	return poll(&poll_fd, 1, -1) < 0 && errno != EINTR ? -1 : 0;
 }
 
+bool os_reader_gone(struct os *os, int fd)
+{
+	struct pollfd poll_fd = {.fd = fd};
+	++os->calls[OS_POLL];
+	return poll(&poll_fd, 1, 0) > 0 && poll_fd.revents & POLLERR;
+}
+
 int os_fstatfs(struct os *os, int fd, struct statfs *st)
 {
 	int rc;
+	unsigned tries = 0;
 	do {
 		++os->calls[OS_STATFS];
 		rc = fstatfs(fd, st);
-	} while (rc != 0 && errno == EINTR);
+	} while (rc != 0 && os_again(&tries));
 	return rc;
 }
 
@@ -208,6 +310,20 @@ ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, siz
 	if (n >= 0)
 		buf[n] = '\0';
 	return n;
+}
+
+int os_getcwd(struct os *os, char *buf)
+{
+	/* The C library's would look for a name itself where there is none. */
+	++os->calls[OS_GETCWD];
+	return syscall(SYS_getcwd, buf, PATH_MAX) < 0 ? -1 : 0;
+}
+
+char *os_hostname(struct os *os)
+{
+	struct utsname name;
+	++os->calls[OS_UNAME];
+	return uname(&name) == 0 ? strdup(name.nodename) : NULL;
 }
 
 int os_dupfd(struct os *os, int fd, int min)
@@ -248,11 +364,57 @@ int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmou
 	struct k_mnt_id_req req;
 	os_mnt_id_req(os, &req, mnt_id, mask);
 	int rc;
+	unsigned tries = 0;
 	do {
 		++os->calls[OS_STATMOUNT];
 		rc = (int)syscall(K_NR_statmount, &req, buf, size, 0);
-	} while (rc != 0 && errno == EINTR);
+	} while (rc != 0 && os_again(&tries));
 	return rc;
+}
+
+int os_watch_mounts(struct os *os)
+{
+	if (os->disabled & OSC_FANOTIFY) {
+		errno = ENOSYS;
+		return -1;
+	}
+	++os->calls[OS_FANOTIFY_INIT];
+	int fd = fanotify_init(K_FAN_REPORT_MNT | FAN_CLOEXEC | FAN_NONBLOCK, 0);
+	if (fd < 0)
+		return -1;
+	int ns = os_openat(os, AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY), rc = -1;
+	if (ns >= 0) {
+		++os->calls[OS_FANOTIFY_MARK];
+		rc = fanotify_mark(fd, FAN_MARK_ADD | K_FAN_MARK_MNTNS,
+		                   K_FAN_MNT_ATTACH | K_FAN_MNT_DETACH, ns, NULL);
+	}
+	os_close(os, ns);
+	if (rc == 0)
+		return fd;
+	os_close(os, fd);
+	return -1;
+}
+
+int os_pidfd_open(struct os *os, pid_t pid)
+{
+	++os->calls[OS_PIDFD_OPEN];
+	return (int)syscall(K_NR_pidfd_open, pid, 0);
+}
+
+int os_poll(struct os *os, struct pollfd *fds, size_t n, int ms)
+{
+	++os->calls[OS_POLL];
+	int ready = poll(fds, n, ms);
+	return ready < 0 && errno == EINTR ? 0 : ready;
+}
+
+unsigned os_nofile(struct os *os, unsigned most)
+{
+	struct rlimit limit;
+	++os->calls[OS_RLIMIT];
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return 64;
+	return limit.rlim_cur < most ? (unsigned)limit.rlim_cur : most;
 }
 
 unsigned os_raise_nofile(struct os *os, unsigned want)
@@ -269,6 +431,16 @@ unsigned os_raise_nofile(struct os *os, unsigned want)
 			limit = raised;
 	}
 	return limit.rlim_cur < want ? (unsigned)limit.rlim_cur : want;
+}
+
+int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int error = pthread_create(thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error;
 }
 
 unsigned os_cpus(struct os *os)
@@ -311,6 +483,7 @@ static unsigned os_parse_disable(const char *list)
 		{"listmount", OSC_LISTMOUNT | OSC_STATX_UNIQUE},
 		{"statx-mntid", OSC_STATX_MNT_ID | OSC_STATX_UNIQUE},
 		{"openat2", OSC_OPENAT2},
+		{"fanotify", OSC_FANOTIFY},
 		{"uring", 0},
 	};
 	unsigned disabled = 0;
@@ -328,20 +501,23 @@ static unsigned os_parse_disable(const char *list)
 /** See what statx tells of mounts. */
 static void os_probe_statx(struct os *os)
 {
-	struct k_statx st;
-	unsigned mask = K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE;
+	struct k_statx *st = &os->root;
+	unsigned mask = K_STATX_TYPE | K_STATX_NLINK | K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE;
 	os->statx_works = true;
-	os->statx_works = os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, mask, &st) == 0;
-	if (!os->statx_works || !(st.attributes_mask & K_STATX_ATTR_MOUNT_ROOT))
+	/* What fails once for another reason is not missing. */
+	bool works = false, refused = false;
+	for (int i = 0; i < 3 && !works && !refused; ++i) {
+		works = os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, mask, st) == 0;
+		refused = errno == ENOSYS || errno == EPERM;
+	}
+	os->statx_works = works;
+	if (!os->statx_works || !(st->attributes_mask & K_STATX_ATTR_MOUNT_ROOT))
 		return;
 	/* 6.8 and later answer a request for both with the unique one. */
-	if (st.mask & K_STATX_MNT_ID_UNIQUE) {
+	if (st->mask & K_STATX_MNT_ID_UNIQUE)
 		os->caps |= OSC_STATX_UNIQUE | OSC_STATX_MNT_ID;
-		os->root_uniq = st.mnt_id;
-	} else if (st.mask & K_STATX_MNT_ID) {
+	else if (st->mask & K_STATX_MNT_ID)
 		os->caps |= OSC_STATX_MNT_ID;
-		os->root_id = st.mnt_id;
-	}
 }
 
 /** See whether listmount and statmount are there and permitted. */
@@ -359,14 +535,24 @@ static void os_probe_listmount(struct os *os)
 		os->caps &= ~(OSC_LISTMOUNT | OSC_REQ_VER1);
 		return;
 	}
+	if (n <= 0)
+		return;
 	struct k_statmount st;
 	memset(&st, 0, sizeof(st));
-	if (n > 0 && os_statmount(os, id, K_STATMOUNT_SUPPORTED_MASK, &st, sizeof(st)) != 0) {
-		if (errno == ENOSYS || errno == EPERM)
-			os->caps &= ~(OSC_LISTMOUNT | OSC_REQ_VER1);
-	} else if (st.mask & K_STATMOUNT_SUPPORTED_MASK) {
+	/* Of the mount of "/", if it is one that is told: then its 32-bit ID as well. */
+	uint64_t root = os_statx_mnt_id(&os->root, true);
+	uint64_t mask = K_STATMOUNT_SUPPORTED_MASK | K_STATMOUNT_MNT_BASIC;
+	int rc = os_statmount(os, root ? root : id, mask, &st, sizeof(st));
+	if (rc != 0 && root && root != id)
+		rc = os_statmount(os, id, mask, &st, sizeof(st));
+	if (rc != 0 && (errno == ENOSYS || errno == EPERM))
+		os->caps &= ~(OSC_LISTMOUNT | OSC_REQ_VER1);
+	if (rc != 0)
+		return;
+	if (st.mask & K_STATMOUNT_SUPPORTED_MASK)
 		os->statmount_mask = st.supported_mask;
-	}
+	if (st.mask & K_STATMOUNT_MNT_BASIC && st.mnt_id == root)
+		os->root_old_id = st.mnt_id_old;
 }
 
 /** Whether this kernel is older than a release. */
@@ -389,12 +575,19 @@ void os_init(struct os *os, const char *disable)
 	if (!(os->disabled & OSC_LISTMOUNT))
 		os_probe_listmount(os);
 	if (!(os->disabled & OSC_OPENAT2)) {
-		os->caps |= OSC_OPENAT2;
-		int fd = os_openat2(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
-		if (fd < 0)
-			os->caps &= ~OSC_OPENAT2;
-		os_close(os, fd);
+		/* A size that it cannot be is what it complains of first. */
+		++os->calls[OS_OPENAT2];
+		if (syscall(K_NR_openat2, -1, NULL, NULL, 0) < 0 && errno == EINVAL)
+			os->caps |= OSC_OPENAT2;
 	}
 	os->caps &= ~os->disabled;
 	os->torn_reads = !(os->caps & OSC_STATX_MNT_ID) && os_older_than(os, 5, 8);
+}
+
+void os_probe_events(struct os *os)
+{
+	int fd = os_watch_mounts(os);
+	if (fd >= 0)
+		os->caps |= OSC_FANOTIFY;
+	os_close(os, fd);
 }

@@ -15,6 +15,7 @@
 
 #include "os/kernel.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +30,7 @@ enum os_call {
 	OS_READ,
 	OS_CLOSE,
 	OS_READLINK,
+	OS_GETCWD,
 	OS_LISTMOUNT,
 	OS_STATMOUNT,
 	OS_STATFS,
@@ -38,6 +40,21 @@ enum os_call {
 	OS_UNAME,
 	OS_AFFINITY,
 	OS_FSTAT,
+	OS_ACCESS,
+	OS_PREAD,
+	OS_WRITE,
+	OS_MKDIR,
+	OS_UNLINK,
+	OS_SOCKETPAIR,
+	OS_FORK,
+	OS_KILL,
+	OS_WAIT,
+	OS_SEND,
+	OS_RECV,
+	OS_SHUTDOWN,
+	OS_FANOTIFY_INIT,
+	OS_FANOTIFY_MARK,
+	OS_PIDFD_OPEN,
 	OS_NCALLS,
 };
 
@@ -48,13 +65,15 @@ enum os_caps {
 	OSC_STATX_UNIQUE   = 1 << 2,  /* STATX_MNT_ID_UNIQUE, 6.8 */
 	OSC_OPENAT2        = 1 << 3,  /* openat2(2), 5.6 */
 	OSC_REQ_VER1       = 1 << 4,  /* 32-byte struct mnt_id_req, 6.11 */
+	OSC_FANOTIFY       = 1 << 5,  /* mount events, 6.15; by os_probe_events() */
 };
 
 struct os {
 	unsigned caps;                /* enum os_caps, less what was disabled */
 	unsigned disabled;            /* enum os_caps named in GETMNT_DISABLE */
 	bool statx_works;             /* false: seccomp refuses it; fstatat instead */
-	uint64_t root_id, root_uniq;  /* the mount of "/", as the probe saw it; 0 */
+	struct k_statx root;          /* "/", as the probe saw it; mask 0 if it could not */
+	uint32_t root_old_id;         /* the 32-bit ID of its mount; 0 if not known */
 	uint64_t statmount_mask;      /* STATMOUNT_* that this kernel answers; 0 if
 	                                 it cannot tell (before 6.15) */
 	bool torn_reads;              /* mountinfo can lose lines: before 5.8 */
@@ -65,12 +84,12 @@ struct os {
  * Probe the kernel and begin counting.
  *
  * @disable
- *         A comma-separated list of listmount, statx-mntid, openat2, uring to
- *         do without, as in the environment's GETMNT_DISABLE; NULL for none.
- *         Unknown words are ignored.
- * Costs a statx of "/", an openat2 and its close, and up to two listmount
- * calls and a statmount; a uname where statx tells no mount IDs.  These are
- * counted.
+ *         A comma-separated list of listmount, statx-mntid, openat2, fanotify,
+ *         uring to do without, as in the environment's GETMNT_DISABLE; NULL for
+ *         none.  Unknown words are ignored.
+ * Costs a statx of "/", an openat2 that opens nothing, and up to two listmount
+ * calls and a statmount; a uname where statx tells no mount IDs; and again up to
+ * twice a statx that fails.  These are counted.
  */
 void os_init(struct os *os, const char *disable);
 
@@ -82,6 +101,11 @@ void os_join(struct os *os, const struct os *worker);
 
 /** The name of a kind of call, as strace writes it: "statx", "getdents64". */
 const char *os_call_name(enum os_call call);
+
+/** For the files of os/: whether a call that failed is to be made again. It was
+    interrupted, and that not too often: nobody may keep us for ever.
+    @tries  0 to begin with. */
+bool os_again(unsigned *tries);
 
 /** The sum of all calls. */
 uint64_t os_calls_total(const struct os *os);
@@ -120,6 +144,15 @@ int os_opendir(struct os *os, int dirfd, const char *name);
 /** getdents64(2).  @return bytes, 0 at the end of the directory, or -1. */
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
 
+/**
+ * The entry at *at of the n bytes that os_getdents() gave.  Pure.
+ *
+ * @at      Moved behind it.
+ * @return  The entry, its name ended by a NUL; NULL at the end, and where no
+ *          whole entry stands (errno is EIO, and *at less than n).
+ */
+const struct k_dirent *os_dirent(const void *buf, size_t n, size_t *at);
+
 /** read(2).  @return bytes, 0 at the end, or -1. */
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size);
 
@@ -135,16 +168,61 @@ unsigned os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *minor);
 /** Wait until a pipe can be read, or has ended.  @return 0, or -1. */
 int os_wait_readable(struct os *os, int fd);
 
+/** pread(2).  @return bytes, or -1. */
+ssize_t os_pread(struct os *os, int fd, void *buf, size_t size, uint64_t offset);
+
+/** Whether whoever read from a pipe or socket that we write to is gone. */
+bool os_reader_gone(struct os *os, int fd);
+
+/**
+ * faccessat2(2) by the real user, of a link itself.
+ *
+ * @name    "": what dirfd is, which may be made with O_PATH; from Linux 5.8 on.
+ * @mode    R_OK, W_OK, X_OK.
+ * @return 0, or -1.
+ * Before Linux 5.8 a link is followed; ask about none.
+ */
+int os_access(struct os *os, int dirfd, const char *name, int mode);
+
 struct statfs;
 
 /** fstatfs(2), also of an O_PATH descriptor.  @return 0, or -1. */
 int os_fstatfs(struct os *os, int fd, struct statfs *st);
+
+/** write(2).  @return bytes, or -1. */
+ssize_t os_write(struct os *os, int fd, const void *buf, size_t size);
+
+/** Make an empty file, which must not be there, 0600.  @return a descriptor, or -1. */
+int os_create(struct os *os, int dirfd, const char *path);
+
+/** mkdirat(2).  @return 0, or -1. */
+int os_mkdirat(struct os *os, int dirfd, const char *path, unsigned mode);
+
+/** unlinkat(2) of a file.  @return 0, or -1. */
+int os_unlinkat(struct os *os, int dirfd, const char *path);
 
 /** close(2); keeps errno, takes -1. */
 void os_close(struct os *os, int fd);
 
 /** readlinkat(2).  @return the length; buf gets a NUL (size is one more). */
 ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, size_t size);
+
+/**
+ * getcwd(2), which needs no /proc and touches no file system.
+ *
+ * @buf [out]
+ *         PATH_MAX bytes; "(unreachable)..." for a directory outside the root.
+ * @return 0, or -1.
+ * Errors: ENOENT (it was removed), ENAMETOOLONG.
+ */
+int os_getcwd(struct os *os, char *buf);
+
+/**
+ * The host's name, by uname(2).
+ *
+ * @return a string to be freed, or NULL.
+ */
+char *os_hostname(struct os *os);
 
 /** fcntl(F_DUPFD_CLOEXEC).  @return a descriptor of at least min, or -1. */
 int os_dupfd(struct os *os, int fd, int min);
@@ -169,9 +247,43 @@ ssize_t os_listmount(struct os *os, uint64_t mnt_id, uint64_t last, uint64_t *id
 int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmount *buf,
                  size_t size);
 
+/**
+ * Watch the mounts of this process's namespace: fanotify(7) on its descriptor
+ * of /proc/self/ns/mnt.  One event, struct k_fanotify_event, is read for each
+ * mount that is attached (K_FAN_MNT_ATTACH), detached or, both bits at once,
+ * moved; none for what remains in its place.  The queue is bounded
+ * (fs.fanotify.max_queued_events): K_FAN_Q_OVERFLOW tells that it was full.
+ *
+ * @return a descriptor that does not block, to be closed by the caller; or -1.
+ * Errors: ENOSYS (disabled), EINVAL (missing), EPERM (no CAP_SYS_ADMIN over
+ *         the namespace), EMFILE, ENOMEM, those of opening in /proc.
+ */
+int os_watch_mounts(struct os *os);
+
+/** See whether os_watch_mounts() works, and note it in caps. */
+void os_probe_events(struct os *os);
+
+/** pidfd_open(2): readable once the process has ended.  @return a descriptor, or -1. */
+int os_pidfd_open(struct os *os, pid_t pid);
+
+struct pollfd;
+
+/** poll(2).  @ms  -1: no limit.  @return as poll(2); 0 on EINTR. */
+int os_poll(struct os *os, struct pollfd *fds, size_t n, int ms);
+
+/** The limit on open descriptors, as it is; at most this. */
+unsigned os_nofile(struct os *os, unsigned most);
+
 /** The limit on open descriptors, raised to the hard limit when possible,
     but to no more than want.  @return the limit now in force. */
 unsigned os_raise_nofile(struct os *os, unsigned want);
+
+/**
+ * Start a thread that takes no signals: they are for the program's own.
+ *
+ * @return 0, or an error number.  Errors: those of pthread_create(3).
+ */
+int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
 /** How many processors this process may run on; at least 1. */
 unsigned os_cpus(struct os *os);

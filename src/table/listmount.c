@@ -34,6 +34,7 @@ enum {
 	RELISTS = 3,
 	THREADS_FROM = 256,            /* mounts, for a second thread to pay */
 	THREADS_MAX = 4,
+	DEPTH_MAX = 256,               /* on average; that of a healthy table is below 10 */
 };
 
 struct reader {
@@ -44,9 +45,16 @@ struct reader {
 	uint64_t seen;                 /* bits that any mount had */
 	struct k_statmount *buf;
 	size_t room;
+	uint64_t *missed;              /* IDs that were listed, and then not told of */
+	size_t nmissed;
 	struct strbuf text;
 	uint64_t attr;                 /* that vfs_opts was made from */
 	const char *vfs_opts;
+	bool allowed;                  /* asking is: EPERM is of one mount alone */
+	unsigned pages;                /* of IDs that were listed */
+	unsigned threads;              /* to share a page among; 0: not asked yet */
+	uint32_t *depth;               /* of each mount of the table; or NULL */
+	uint64_t steps;                /* their depths added up */
 };
 
 /* Strings. */
@@ -271,18 +279,29 @@ static int reader_fill(struct reader *r, struct mount *m, const struct mount *be
 	return r->fields & MF_PROPAGATION ? read_propagation(r, m) : 0;
 }
 
+/** Remember an ID that was not told of.  @return 0, or -1. */
+static int reader_miss(struct reader *r, uint64_t id)
+{
+	uint64_t *bigger = reallocarray(r->missed, r->nmissed + 1, sizeof(*bigger));
+	if (!bigger)
+		return -1;
+	r->missed = bigger;
+	r->missed[r->nmissed++] = id;
+	return 0;
+}
+
 /** Add a mount to the table, unless it went away.  @return 0, or -1. */
 static int reader_add(struct reader *r, uint64_t id)
 {
 	struct mount_table *table = r->table;
 	if (reader_ask(r, id) != 0) {
-		/* EPERM: moved to where we do not see it; at the first, forbidden. */
-		if (errno == ENOENT || (errno == EPERM && table->count > 0)) {
-			++table->vanished;
-			return 0;
-		}
-		return -1;
+		/* EPERM: moved to where we do not see it; at the very first, forbidden. */
+		if (errno != ENOENT && (errno != EPERM || !r->allowed))
+			return -1;
+		++table->vanished;
+		return reader_miss(r, id);
 	}
+	r->allowed = true;
 	struct mount *m = table_add(table);
 	if (!m)
 		return -1;
@@ -291,8 +310,14 @@ static int reader_add(struct reader *r, uint64_t id)
 
 /* All mounts. */
 
-/** List the IDs below the root.  @return 0, or -1 with the outputs untouched. */
-static int list_ids(struct os *os, uint64_t **ids, size_t *n)
+/** In the order that listmount gives. */
+static int compare_ids(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+int table_list_ids(struct os *os, uint64_t top, uint64_t **ids, size_t *n)
 {
 	uint64_t *list = NULL;
 	size_t count = 0, room = 0;
@@ -304,8 +329,7 @@ static int list_ids(struct os *os, uint64_t **ids, size_t *n)
 				goto fail;
 			list = bigger;
 		}
-		ssize_t got = os_listmount(os, K_LSMT_ROOT, count ? list[count - 1] : 0, list + count,
-		                           LIST_PAGE);
+		ssize_t got = os_listmount(os, top, count ? list[count - 1] : 0, list + count, LIST_PAGE);
 		if (got < 0)
 			goto fail;
 		count += (size_t)got;
@@ -319,6 +343,29 @@ static int list_ids(struct os *os, uint64_t **ids, size_t *n)
 fail:
 	free(list);
 	return -1;
+}
+
+/**
+ * See that what was not told of went away indeed: what is listed still is
+ * there, and refused by somebody's policy; the table would lack it.
+ *
+ * @return 0, or -1.
+ * Errors: EPERM.
+ */
+static int reader_check_missed(struct reader *r)
+{
+	uint64_t *ids = NULL;
+	size_t n = 0;
+	if (r->nmissed == 0)
+		return 0;
+	if (table_list_ids(r->os, K_LSMT_ROOT, &ids, &n) != 0)
+		return -1;
+	bool listed = false;
+	for (size_t i = 0; i < r->nmissed && !listed; ++i)
+		listed = bsearch(&r->missed[i], ids, n, sizeof(*ids), compare_ids) != NULL;
+	free(ids);
+	errno = EPERM;
+	return listed ? -1 : 0;
 }
 
 /**
@@ -337,7 +384,7 @@ static int reader_relist(struct reader *r)
 	struct map64 known;
 
 	map64_init(&known);
-	if (map64_reserve(&known, nold) != 0 || list_ids(r->os, &ids, &n) != 0)
+	if (map64_reserve(&known, nold) != 0 || table_list_ids(r->os, K_LSMT_ROOT, &ids, &n) != 0)
 		goto out;
 	for (size_t i = 0; i < nold; ++i)
 		map64_put(&known, old[i].key, (uint32_t)i);
@@ -365,6 +412,32 @@ out:
 	free(ids);
 	map64_destroy(&known);
 	return rc;
+}
+
+/**
+ * Drop what went away and had its 32-bit ID taken by one that came while the
+ * table was read: of two with one such ID, the first.  Keys ascend with time.
+ *
+ * @return 0, or -1 (ENOMEM).
+ */
+static int reader_drop_reused(struct reader *r)
+{
+	struct mount_table *table = r->table;
+	struct map64 latest;
+	map64_init(&latest);
+	if (map64_reserve(&latest, table->count) != 0)
+		return -1;
+	for (size_t i = table->count; i-- > 0;)
+		map64_put(&latest, table->mounts[i].id, (uint32_t)i);
+	size_t kept = 0;
+	for (size_t i = 0; i < table->count; ++i) {
+		if (map64_get(&latest, table->mounts[i].id) == i)
+			table->mounts[kept++] = table->mounts[i];
+	}
+	table->vanished += (unsigned)(table->count - kept);
+	table->count = kept;
+	map64_destroy(&latest);
+	return 0;
 }
 
 /* What statmount does not tell. */
@@ -471,6 +544,8 @@ static struct mount_table *reader_finish(struct reader *r, bool failed)
 		r->table = NULL;
 	}
 	free(r->buf);
+	free(r->missed);
+	free(r->depth);
 	strbuf_destroy(&r->text);
 	errno = error;
 	return r->table;
@@ -502,7 +577,8 @@ struct share {
 static void *share_main(void *arg)
 {
 	struct share *share = arg;
-	/* EPERM at its first is no sign of a prohibition: the owner's was. */
+	/* EPERM at its first is no sign of a prohibition: the owner's is. */
+	share->r.allowed = true;
 	if (reader_add_all(&share->r, share->ids, share->n) != 0)
 		share->error = errno;
 	return NULL;
@@ -521,6 +597,10 @@ static int share_join(struct reader *r, struct share *share)
 	table->count += more->count;
 	table->vanished += more->vanished;
 	r->seen |= share->r.seen;
+	for (size_t i = 0; i < share->r.nmissed; ++i) {
+		if (reader_miss(r, share->r.missed[i]) != 0)
+			return -1;
+	}
 	arena_merge(&table->arena, &more->arena);
 	return 0;
 }
@@ -532,9 +612,9 @@ static int share_join(struct reader *r, struct share *share)
  */
 static int reader_add_shared(struct reader *r, const uint64_t *ids, size_t n)
 {
-	unsigned threads = n < THREADS_FROM ? 1 : os_cpus(r->os);
-	if (threads > THREADS_MAX)
-		threads = THREADS_MAX;
+	if (n >= THREADS_FROM && r->threads == 0)
+		r->threads = os_cpus(r->os);
+	unsigned threads = n < THREADS_FROM ? 1 : r->threads < THREADS_MAX ? r->threads : THREADS_MAX;
 	size_t each = n / threads;
 	struct share shares[THREADS_MAX];
 	for (unsigned i = 1; i < threads; ++i) {
@@ -547,7 +627,7 @@ static int reader_add_shared(struct reader *r, const uint64_t *ids, size_t n)
 		if (reader_init(&share->r, &share->os, r->fields) != 0)
 			share->error = errno;
 		else
-			share->started = pthread_create(&share->thread, NULL, share_main, share) == 0;
+			share->started = os_thread(&share->thread, share_main, share) == 0;
 	}
 
 	int rc = reader_add_all(r, ids, threads > 1 ? each : n);
@@ -569,23 +649,80 @@ static int reader_add_shared(struct reader *r, const uint64_t *ids, size_t n)
 	return rc;
 }
 
-struct mount_table *table_read_listmount(struct os *os, unsigned fields)
+/** The index of a key in a table as it was listed, ascending; SIZE_MAX: none. */
+static size_t table_index(const struct mount_table *table, uint64_t key)
+{
+	size_t low = 0, high = table->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (table->mounts[middle].key < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < table->count && table->mounts[low].key == key ? low : SIZE_MAX;
+}
+
+/** Add up how deep the mounts lie, of those behind `from`.
+    @return 0, or -1 (ENOMEM). */
+static int reader_count_steps(struct reader *r, size_t from)
+{
+	const struct mount_table *table = r->table;
+	uint32_t *depth = reallocarray(r->depth, table->count + 1, sizeof(*depth));
+	if (!depth)
+		return -1;
+	r->depth = depth;
+	for (size_t i = from; i < table->count; ++i) {
+		size_t parent = table_index(table, table->mounts[i].parent_key);
+		depth[i] = parent < i ? depth[parent] + 1 : 0;
+		r->steps += depth[i];
+	}
+	return 0;
+}
+
+/** List and ask for all mounts, page by page.  See table_read_listmount(). */
+static int reader_read(struct reader *r, bool any_depth)
+{
+	uint64_t page[LIST_PAGE], last = 0;
+	for (;;) {
+		ssize_t got = os_listmount(r->os, K_LSMT_ROOT, last, page, LIST_PAGE);
+		size_t from = r->table->count;
+		++r->pages;
+		if (got < 0 || reader_add_shared(r, page, (size_t)got) != 0)
+			return -1;
+		if (got < LIST_PAGE)
+			return 0;
+		last = page[got - 1];
+		if (any_depth)
+			continue;
+		if (reader_count_steps(r, from) != 0)
+			return -1;
+		if (r->steps > (uint64_t)DEPTH_MAX * r->table->count) {
+			errno = E2BIG;
+			return -1;
+		}
+	}
+}
+
+struct mount_table *table_read_listmount(struct os *os, unsigned fields, bool any_depth)
 {
 	struct reader r;
-	uint64_t *ids = NULL;
-	size_t n = 0;
 	bool failed = true;
 
-	if (reader_init(&r, os, fields) != 0 || list_ids(os, &ids, &n) != 0
-	    || reader_add_shared(&r, ids, n) != 0)
+	if (reader_init(&r, os, fields) != 0 || reader_read(&r, any_depth) != 0)
 		goto out;
-	while (r.table->relisted < RELISTS && table_parent_missing(r.table)) {
-		if (reader_relist(&r) != 0)
+	for (;;) {
+		/* What one call has listed was there at once. */
+		if ((r.pages > 1 || r.table->relisted > 0) && reader_drop_reused(&r) != 0)
+			goto out;
+		int torn = r.table->relisted < RELISTS ? table_torn(r.table) : 0;
+		if (torn == 0)
+			break;
+		if (torn < 0 || reader_relist(&r) != 0)
 			goto out;
 	}
-	failed = reader_complete(&r) != 0;
+	failed = reader_check_missed(&r) != 0 || reader_complete(&r) != 0;
 out:
-	free(ids);
 	return reader_finish(&r, failed);
 }
 
@@ -594,9 +731,12 @@ struct mount_table *table_ask_listmount(struct os *os, unsigned fields, const ui
 {
 	struct reader r;
 	bool failed = true;
-	if (reader_init(&r, os, fields) != 0 || reader_add_all(&r, keys, n) != 0)
+	if (reader_init(&r, os, fields) != 0)
 		goto out;
-	failed = reader_complete(&r) != 0;
+	r.allowed = true;   /* else there was no table to ask about */
+	if (reader_add_all(&r, keys, n) != 0)
+		goto out;
+	failed = reader_check_missed(&r) != 0 || reader_complete(&r) != 0;
 out:
 	return reader_finish(&r, failed);
 }

@@ -61,7 +61,7 @@ static int tab_lines(struct tab *tab, const char *text, size_t len)
 		line->text = text + start;
 		line->n = (newline ? (size_t)(newline - text) : len) - start;
 		size_t next = start + line->n + 1;
-		if (newline && line->n > 0 && newline[-1] == '\r')
+		if (line->n > 0 && line->text[line->n - 1] == '\r')
 			--line->n;
 		size_t blanks = 0;
 		while (blanks < line->n && strchr(" \t", line->text[blanks]))

@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { PROBLEM_TEXT = 200 };
 
@@ -107,23 +109,24 @@ const char *table_source_name(enum table_source source)
 	return names[source];
 }
 
-bool table_parent_missing(const struct mount_table *table)
+int table_torn(const struct mount_table *table)
 {
 	struct map64 keys;
 	map64_init(&keys);
 	if (map64_reserve(&keys, table->count) != 0)
-		return false;
+		return -1;
+	bool torn = false;
 	for (size_t i = 0; i < table->count; ++i)
-		map64_put(&keys, table->mounts[i].key, 0);
+		torn |= map64_put(&keys, table->mounts[i].key, (uint32_t)i) != i;
 
 	/* With its own parent in the table the root excuses none. */
-	bool excused = false, missing = false;
+	bool excused = false;
 	uint64_t excuse = 0;
 	for (size_t i = 0; i < table->count && !excused; ++i) {
 		excused = table->mounts[i].parent_key == table->mounts[i].key;
 		excuse = table->mounts[i].key;
 	}
-	for (size_t i = 0; i < table->count && !missing; ++i) {
+	for (size_t i = 0; i < table->count && !torn; ++i) {
 		uint64_t parent = table->mounts[i].parent_key;
 		if (parent == 0 || map64_get(&keys, parent) != MAP64_NONE)
 			continue;
@@ -131,10 +134,10 @@ bool table_parent_missing(const struct mount_table *table)
 			excused = true;
 			excuse = parent;
 		}
-		missing = parent != excuse;
+		torn = parent != excuse;
 	}
 	map64_destroy(&keys);
-	return missing;
+	return torn;
 }
 
 /* Reading, whatever the source. */
@@ -142,14 +145,20 @@ bool table_parent_missing(const struct mount_table *table)
 struct mount_table *table_read_kernel(struct os *os, enum table_source source, unsigned fields)
 {
 	if (source == TABLE_LISTMOUNT)
-		return table_read_listmount(os, fields);
+		return table_read_listmount(os, fields, true);
 
+	struct mount_table *table = NULL;
+	bool deep = false;
 	if (source == TABLE_AUTO && os->caps & OSC_LISTMOUNT) {
-		struct mount_table *table = table_read_listmount(os, fields);
+		table = table_read_listmount(os, fields, false);
 		if (table || errno == ENOMEM)
 			return table;
+		deep = errno == E2BIG;
 	}
-	return table_read_mountinfo(os, AT_FDCWD, TABLE_SELF_MOUNTINFO);
+	table = table_read_mountinfo(os, AT_FDCWD, TABLE_SELF_MOUNTINFO);
+	if (!table && deep && errno != ENOMEM)
+		table = table_read_listmount(os, fields, true);
+	return table;
 }
 
 struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *path)
@@ -173,10 +182,15 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 			break;
 		table->source = TABLE_MOUNTINFO;
 		table->relisted = again;
-		if (again == TABLE_READS - 1 || (whole && !table_parent_missing(table)))
+		if (again == TABLE_READS - 1)
+			break;
+		int torn = table_torn(table);
+		if (torn == 0 && whole)
 			break;
 		table_free(table);
 		table = NULL;
+		if (torn < 0)
+			break;
 	}
 	int error = errno;
 	free(before);
@@ -197,6 +211,26 @@ struct mount_table *table_read_file(struct os *os, const char *path, enum table_
 	else
 		table = table_parse_mountinfo(text, len);
 	free(text);
+	return table;
+}
+
+struct mount_table *table_read_fd(struct os *os, int fd)
+{
+	char *text;
+	size_t len;
+	unsigned type = os_file_type(os, fd, NULL, NULL);
+	if (type == 0)
+		return NULL;
+	if (type != S_IFREG && type != S_IFIFO && type != S_IFSOCK) {
+		errno = type == S_IFDIR ? EISDIR : ENOTSUP;
+		return NULL;
+	}
+	if (os_read_fd(os, fd, TABLE_MAX_BYTES, &text, &len) != 0)
+		return NULL;
+	struct mount_table *table = table_parse_mountinfo(text, len);
+	int error = errno;
+	free(text);
+	errno = error;
 	return table;
 }
 
@@ -224,7 +258,8 @@ struct mount_table *table_ask_again(struct os *os, const struct mount_table *tab
                                     const uint64_t *keys, size_t n, int procfd, const char *path)
 {
 	if (table->source == TABLE_LISTMOUNT)
-		return table_ask_listmount(os, table->fields, keys, n);
+		return keys ? table_ask_listmount(os, table->fields, keys, n)
+		            : table_read_listmount(os, table->fields, true);
 	if (table->source != TABLE_MOUNTINFO) {
 		errno = EINVAL;
 		return NULL;
@@ -232,11 +267,35 @@ struct mount_table *table_ask_again(struct os *os, const struct mount_table *tab
 
 	struct mount_table *again = path ? table_read_mountinfo(os, procfd, path)
 	                                 : table_read_mountinfo(os, AT_FDCWD, TABLE_SELF_MOUNTINFO);
-	if (again && table_pick(again, keys, n) != 0) {
+	if (again && keys && table_pick(again, keys, n) != 0) {
 		table_free(again);
 		again = NULL;
 	}
 	return again;
+}
+
+bool table_alike(const struct mount_table *a, const struct mount_table *b)
+{
+	bool alike = a->count == b->count;
+	for (size_t i = 0; alike && i < a->count; ++i) {
+		const struct mount *m = &a->mounts[i], *n = &b->mounts[i];
+		alike = m->key == n->key && m->parent_key == n->parent_key && mount_dev(m) == mount_dev(n)
+		        && (m->point && n->point ? strcmp(m->point, n->point) == 0 : m->point == n->point);
+	}
+	return alike;
+}
+
+bool table_stands_still(struct os *os, const struct mount_table *table, int watch, int procfd,
+                        const char *path)
+{
+	struct mount_table *now = table_ask_again(os, table, NULL, 0, procfd, path);
+	bool still = now && table_alike(table, now);
+	table_free(now);
+	if (watch < 0)
+		return still && table->unique_ids;
+	/* It can always be read, so that no answer is no silence. */
+	struct pollfd poll = {.fd = watch, .events = POLLIN | POLLPRI};
+	return still && os_poll(os, &poll, 1, 0) == 1 && !(poll.revents & ~POLLIN);
 }
 
 struct mount_table *table_ask_more(struct os *os, const struct mount_table *table, unsigned fields,
@@ -259,8 +318,8 @@ static const char *option_next(const char **list, size_t *n)
 	if (!*list || !**list)
 		return NULL;
 	const char *option = *list;
-	*n = strcspn(option, ",");
-	*list += *n;
+	*list = strchrnul(option, ',');
+	*n = (size_t)(*list - option);
 	return option;
 }
 

@@ -23,7 +23,8 @@
 
 enum table_source {
 	TABLE_AUTO,       /* listmount where it is there and permitted, for its
-	                     unique IDs; else mountinfo */
+	                     unique IDs; else mountinfo, and where thousands of
+	                     mounts lie on each other */
 	TABLE_LISTMOUNT,  /* the kernel's listmount(2) and statmount(2) */
 	TABLE_MOUNTINFO,  /* /proc/self/mountinfo, or that of a task */
 	TABLE_RECORDED,   /* a mountinfo read earlier: nothing live */
@@ -53,6 +54,9 @@ struct mount_table {
 	size_t mounts_room, problems_room;
 };
 
+/** The reason why a table that has problems is incomplete. */
+#define TABLE_UNREAD "lines of the table could not be read"
+
 /** The most problems that are kept, so that a file of garbage costs little. */
 #define TABLE_MAX_PROBLEMS 10000
 
@@ -81,9 +85,9 @@ struct mount_table *table_read_kernel(struct os *os, enum table_source source, u
  * Read mountinfo relative to a directory: "self/mountinfo" in /proc, or
  * "mountinfo" in /proc/PID.
  *
- * A table in which table_parent_missing() is read again, up to 3 times:
- * kernels before 5.8 could lose lines (9f6c61f96f2d97), and on any kernel a
- * long table is read in pieces, between which mounts can move.
+ * A table that is table_torn() is read again, up to 3 times: kernels before 5.8
+ * could lose lines (9f6c61f96f2d97), and on any kernel a long table is read in
+ * pieces, between which mounts can come, go and move.
  *
  * @return a table, or NULL.
  * Errors: those of os_read_file().
@@ -107,6 +111,15 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 struct mount_table *table_read_file(struct os *os, const char *path, enum table_source source);
 
 /**
+ * Read a recorded mountinfo from a descriptor, which stays open, to its end.
+ *
+ * @return as table_read_file().
+ * Errors: those of os_read_fd(); EISDIR; ENOTSUP for what is neither a
+ *         regular file nor a pipe or socket.
+ */
+struct mount_table *table_read_fd(struct os *os, int fd);
+
+/**
  * Parse the text of a mountinfo (proc_pid_mountinfo(5)).  Pure.
  *
  * A line that cannot be parsed becomes a problem with its number and reason.
@@ -122,7 +135,7 @@ struct mount_table *table_parse_mountinfo(const char *text, size_t len);
  * @table
  *         A table that table_read_kernel() or table_read_mountinfo() gave.
  * @keys, n
- *         The mounts to ask for.
+ *         The mounts to ask for; NULL for all that there are now.
  * @procfd, path
  *         Where a mountinfo table was read from; as given then.  A NULL path
  *         is the table of this process.
@@ -133,6 +146,25 @@ struct mount_table *table_parse_mountinfo(const char *text, size_t len);
  */
 struct mount_table *table_ask_again(struct os *os, const struct mount_table *table,
                                     const uint64_t *keys, size_t n, int procfd, const char *path);
+
+/** Whether two tables, with MF_DEV and MF_POINT, have the same mounts in the same
+    places, in the same order. */
+bool table_alike(const struct mount_table *a, const struct mount_table *b);
+
+/**
+ * Whether a table of the kernel is table_alike() still.
+ *
+ * @table
+ *         As of table_ask_again().
+ * @watch
+ *         A descriptor of the same mountinfo, opened before the table was read:
+ *         it tells of any change since then (proc_pid_mounts(5)).  -1: none;
+ *         then only a table with unique IDs can be known to be the same.
+ * @return
+ *         Whether it is known to be: it is read again, and the watch is silent.
+ */
+bool table_stands_still(struct os *os, const struct mount_table *table, int watch, int procfd,
+                        const char *path);
 
 /**
  * Ask the kernel for some mounts of a table once more, for further fields.
@@ -154,7 +186,8 @@ void table_free(struct mount_table *table);
 const char *table_source_name(enum table_source source);
 
 /**
- * Whether parents are missing that must have been there.
+ * Whether a table was read while mounts came and went: a key is there twice
+ * (a 32-bit ID is used again), or parents are missing that must have been there.
  *
  * One missing parent is normal: that of the mount of the process's root; or,
  * for a process whose root is a plain directory, the mount that holds it.
@@ -162,9 +195,10 @@ const char *table_source_name(enum table_source source);
  * further one was lost, or moved while the table was read.  A parent of 0 is
  * none.
  *
- * @return false also when there was no memory to look.
+ * @return 1, 0, or -1.
+ * Errors: ENOMEM.
  */
-bool table_parent_missing(const struct mount_table *table);
+int table_torn(const struct mount_table *table);
 
 /** Add a record, zeroed.  For readers.  @return it, until the next is added;
     or NULL (ENOMEM). */

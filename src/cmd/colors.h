@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Colours of names, as LS_COLORS has them: what dircolors(1) writes and ls(1)
+ * reads.
+ *
+ * A value becomes part of an escape sequence, so that none is taken but digits
+ * and semicolons: one that holds anything else, or is too long, is as if it
+ * were not there.  What begins and ends a sequence (lc, rc, ec) is fixed.
+ */
+#ifndef GM_CMD_COLORS_H
+#define GM_CMD_COLORS_H
+
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+
+struct colors;
+struct k_statx;
+
+/**
+ * Read colours.
+ *
+ * @text    The value of LS_COLORS; NULL or "": those that ls has without it.
+ * @return the colours, or NULL.  Errors: ENOMEM.  Ownership: colors_free().
+ */
+struct colors *colors_new(const char *text);
+
+/** Free colours; NULL is fine. */
+void colors_free(struct colors *colors);
+
+/** Whether some need the mode of a file: executables, writable directories ... */
+bool colors_need_mode(const struct colors *colors);
+
+/**
+ * Append a path, escaped for a terminal, its directories in their colour and
+ * its name in its own.
+ *
+ * @type    DT_*.
+ * @st      Its attributes, or NULL: not known.
+ */
+void colors_path(const struct colors *colors, const char *path, unsigned char type,
+                 const struct k_statx *st, struct strbuf *out);
+
+#endif

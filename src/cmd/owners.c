@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/owners.h"
+
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX = 64 * 1024 * 1024 };
+
+void owners_init(struct owners *owners, struct os *os, const char *path)
+{
+	*owners = (struct owners){.path = path, .os = os};
+	map64_init(&owners->names);
+}
+
+void owners_destroy(struct owners *owners)
+{
+	free(owners->text);
+	map64_destroy(&owners->names);
+}
+
+/** Take a line, "name:password:number:...". */
+static void take_line(struct owners *owners, char *line)
+{
+	char *colon = strchr(line, ':');
+	char *number = colon ? strchr(colon + 1, ':') : NULL;
+	if (!number || colon == line)
+		return;
+	char *end;
+	errno = 0;
+	unsigned long long id = strtoull(++number, &end, 10);
+	if (end == number || *end != ':' || *number < '0' || *number > '9' || errno || id > UINT32_MAX)
+		return;
+	*colon = '\0';
+	map64_put(&owners->names, id, (uint32_t)(line - owners->text));
+}
+
+const char *owners_name(struct owners *owners, uint32_t id)
+{
+	size_t len;
+	if (!owners->read) {
+		owners->read = true;
+		if (os_read_file(owners->os, AT_FDCWD, owners->path, FILE_MAX, &owners->text, &len) != 0)
+			owners->text = NULL;
+		char *next;
+		for (char *line = owners->text; line && *line; line = next) {
+			next = strchr(line, '\n');
+			if (next)
+				*next++ = '\0';
+			take_line(owners, line);
+		}
+	}
+	uint32_t at = map64_get(&owners->names, id);
+	return at == MAP64_NONE ? NULL : owners->text + at;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Names of users and groups, as /etc/passwd and /etc/group have them.
+ *
+ * No directory service is asked: its server can be gone, and a program that
+ * looks at a broken machine must not wait for it.  Who is not in the file has a
+ * number alone.
+ */
+#ifndef GM_CMD_OWNERS_H
+#define GM_CMD_OWNERS_H
+
+#include "base/map64.h"
+#include "os/os.h"
+
+#include <stdint.h>
+
+/** One file of names, read when it is first needed; zeroed at first. */
+struct owners {
+	const char *path;
+	struct os *os;
+	bool read;
+	char *text;               /* of the file, each name with a NUL behind it */
+	struct map64 names;       /* number -> where its name begins */
+};
+
+/** Get ready; nothing is read yet. */
+void owners_init(struct owners *owners, struct os *os, const char *path);
+
+void owners_destroy(struct owners *owners);
+
+/** The name of a user or group; NULL: it has none.  Of two lines the first. */
+const char *owners_name(struct owners *owners, uint32_t id);
+
+#endif

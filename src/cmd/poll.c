@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt --poll: watch the mount table, and print each change.
+ *
+ *     options --> monitor --> changes --> what is asked for --> rows --> a form of output
+ *
+ * Paths on the command line are followed once, before the watch begins; from
+ * then on nothing is touched but the kernel's table.  What is printed is
+ * flushed at once.
+ */
+#include "cmd/cmd.h"
+
+#include "cmd/columns.h"
+#include "cmd/filter.h"
+#include "cmd/input.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "table/monitor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/** A place that is watched: an operand, or a path of -M or -T. */
+struct place {
+	struct source_spec source;
+	bool is_source;         /* mounts of this source are meant */
+	struct strbuf path;
+	bool is_path;           /* mounts on this path are meant */
+	bool holds;             /* and those on the way to it */
+};
+
+struct watch {
+	struct run *run;
+	struct monitor *monitor;
+	struct filter filter;
+	struct source_spec source;   /* of --source */
+	struct place *places;
+	size_t nplaces;
+	bool pair;                   /* one place, of which source and path are meant */
+	bool needs_devices;          /* what is asked for is known of devices, not of mounts */
+	struct out_widths widths;
+	size_t problems;             /* that were reported */
+};
+
+int poll_check(struct options *o)
+{
+	const struct {
+		bool given;
+		const char *option, *why;
+	} refused[] = {
+		{o->form == FORM_JSON, "--json", "a document would never end; use --format=jsonl"},
+		{o->form != FORM_DEFAULT && o->form != FORM_RAW && o->form != FORM_PAIRS && o->form != FORM_JSONL,
+		 "--format", "changes are a list, --pairs, --raw or --format=jsonl"},
+		{o->tree, "--tree", "changes are a list, --pairs, --raw or --format=jsonl"},
+		{o->tab_file != NULL, "--tab-file", "a file tells of no changes; --task watches another namespace"},
+		{o->root != NULL, "--root", "names are those of this process's root; -R -M DIR is what lies below "
+		 "one, --task the root of another process"},
+		{o->names_given && o->names != DN_KERNEL, "--names", "names are the kernel's; no mount is touched"},
+		{o->probe, "--probe", "no mount is touched"},
+		{o->df, "--df", "no file system is touched"},
+		{o->dfi, "--dfi", "no file system is touched"},
+		{o->boundaries, "--boundaries", "there is no search"},
+		{o->explain, "--explain", "there is no search"},
+		{o->unmounted, "--unmounted", "it is mounts that are watched"},
+		{o->shadowed, "--shadowed", "it tells of single mounts, not of how they stand"},
+		{o->uniq, "--uniq", "it tells of every mount"},
+		{o->backward, "--direction", "changes come in their order"},
+		{o->canonicalize, "--canonicalize", "no path is followed"},
+		{o->max_time > 0, "--max-time", "it bounds a search; timeout(1) ends a watch, -w the wait for "
+		 "one more event"},
+	};
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); ++i) {
+		if (refused[i].given)
+			return usage_error(refused[i].option, "not with --poll: %s", refused[i].why);
+	}
+	o->names = DN_KERNEL;
+	return 0;
+}
+
+/* What is asked for. */
+
+/** Whether a column or a source needs devices to be known. */
+static bool needs_devices(const struct watch *w)
+{
+	static const char *const columns[] = {"LABEL", "PARTLABEL", "PARTUUID", "SOURCES", "UUID"};
+	bool needs = w->source.tag != TAG_NONE || w->run->opt->evaluate;
+	for (size_t i = 0; i < w->nplaces; ++i)
+		needs |= w->places[i].is_source && w->places[i].source.tag != TAG_NONE;
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); ++i)
+		needs |= columns_have(w->run->cols, columns[i]) != NULL;
+	return needs;
+}
+
+/** Understand a place.  @return 0, or -1 (ENOMEM). */
+static int place_init(struct watch *w, struct place *place, const char *source, const char *path)
+{
+	place->source.tag = TAG_NONE;
+	strbuf_init(&place->path);
+	if (source) {
+		place->is_source = true;
+		if (source_spec_init(w->run, &place->source, source) != 0)
+			return -1;
+	}
+	if (path) {
+		place->is_path = true;
+		/* What is not there yet is watched for under the name that was given. */
+		filter_target(w->run, path, &place->path);
+	}
+	return place->path.failed ? -1 : 0;
+}
+
+/** Whether a word can be a source alone. */
+static bool only_source(struct run *run, const char *word)
+{
+	bool path = *word == '/' || strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0;
+	if (!path || strncmp(word, "/dev/", 5) == 0)
+		return true;
+	for (size_t i = 0; i < run_count(run); ++i) {
+		const char *source = run_mount(run, i)->source;
+		if (source && strcmp(source, word) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** Understand the places, by the table as it is now.  @return 0, or -1. */
+static int places_init(struct watch *w)
+{
+	struct run *run = w->run;
+	const struct options *o = run->opt;
+	const char *path = o->target ? o->target : o->mountpoint;
+	w->source.tag = TAG_NONE;
+	if (!o->noperands && !path && !o->spec)
+		return 0;
+
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	run->d = discover(&run->os, NULL, run->table, &opts);
+	w->places = calloc((size_t)o->noperands + 1, sizeof(*w->places));
+	int rc = run->d && w->places ? 0 : -1;
+	if (rc == 0 && o->spec) {
+		rc = source_spec_init(run, &w->source, o->spec);
+		w->filter.source = &w->source;
+	}
+	if (rc == 0 && path) {
+		w->places[w->nplaces].holds = o->target != NULL;
+		rc = place_init(w, &w->places[w->nplaces++], NULL, path);
+	}
+	w->pair = rc == 0 && o->noperands == 2 && filter_is_pair(run, o->operands[0])
+	          && only_source(run, o->operands[0]);
+	if (w->pair)
+		rc = place_init(w, &w->places[w->nplaces++], o->operands[0], o->operands[1]);
+	for (int i = 0; rc == 0 && !w->pair && i < o->noperands; ++i)
+		rc = place_init(w, &w->places[w->nplaces++], o->operands[i], o->operands[i]);
+	int error = errno;
+	discovery_free(run->d);
+	run->d = NULL;
+	errno = error;
+	return rc;
+}
+
+/** Whether a mount is on a place's path. */
+static bool on_path(const struct watch *w, const struct place *place, const struct mount *mount)
+{
+	const char *path = strbuf_str(&place->path);
+	if (!place->is_path || !mount || !mount->point)
+		return false;
+	return strcmp(mount->point, path) == 0 || (place->holds && mtree_path_within(path, mount->point))
+	       || (w->run->opt->submounts && mtree_path_within(mount->point, path));
+}
+
+static bool at_place(const struct watch *w, const struct place *place, const struct change *change,
+                     const struct mount *mount)
+{
+	bool source = place->is_source && source_match(w->run, &place->source, mount);
+	/* Of a move both ends count. */
+	bool path = on_path(w, place, mount)
+	            || (change->kind == CHANGE_MOVE && on_path(w, place, change->before));
+	return w->pair ? source && path : source || path;
+}
+
+/** Whether a change is one that was asked for. */
+static bool is_wanted(struct watch *w, const struct change *change)
+{
+	const struct mount *mount = change->after ? change->after : change->before;
+	bool match = w->nplaces == 0;
+	for (size_t i = 0; i < w->nplaces && !match; ++i)
+		match = at_place(w, &w->places[i], change, mount);
+	match = match && filter_match_mount(&w->filter, mount);
+	return match != w->run->opt->invert;
+}
+
+/* Printing. */
+
+/** Make rows of the changes that were asked for.  @return how many are told. */
+static size_t rows_make(struct watch *w, const struct changes *changes, struct view *view)
+{
+	static const struct mount nothing;
+	const struct options *o = w->run->opt;
+	size_t told = 0;
+	for (size_t i = 0; i < changes->count && !(told && o->first_only); ++i) {
+		const struct change *change = &changes->list[i];
+		const struct mount *mount = change->after ? change->after : change->before;
+		bool lost = change->kind == CHANGE_LOST;
+		if (lost) {
+			message("mount table", "the kernel's queue of events was full, and some were lost; what has "
+			        "changed by now follows (fs.fanotify.max_queued_events is its size)");
+			if (o->form != FORM_JSONL || !columns_have(w->run->cols, "ACTION"))
+				continue;
+		} else if (!is_wanted(w, change)) {
+			continue;
+		}
+		told += !lost;
+		view->rows[view->count++] = (struct row){.mount = mount ? mount : &nothing, .change = change,
+		                                         .node = MT_NONE, .parent = MT_NONE};
+	}
+	return told;
+}
+
+/** Print changes.  @return whether the first wanted one has been, or -1. */
+static int tell_changes(struct watch *w, const struct changes *changes)
+{
+	struct run *run = w->run;
+	const struct options *o = run->opt;
+	struct view view = {.rows = malloc(changes->count * sizeof(*view.rows))};
+	int rc = -1;
+	if (!view.rows)
+		goto nomem;
+	/* A device number can be of another device by the next time. */
+	if (w->needs_devices) {
+		run->devs = devmap_new(&run->os);
+		if (!run->devs)
+			goto nomem;
+		devmap_set_judge(run->devs, path_blocks, run);
+	}
+	size_t told = rows_make(w, changes, &view);
+	if (view.count && !o->quiet) {
+		int made = o->form == FORM_JSONL ? out_text(run, &view) : out_scols(run, &view, &w->widths);
+		if (made != 0)
+			goto nomem;
+		if (flush_stdout() != 0)
+			goto out;
+	}
+	rc = told && o->first_only;
+	goto out;
+
+nomem:
+	message(NULL, "%s", strerror(ENOMEM));
+out:
+	free(view.rows);
+	free(run->devices);
+	devmap_free(run->devs);
+	run->devices = NULL;
+	run->devs = NULL;
+	return rc;
+}
+
+/** Report lines of the table that could not be read, when they are others. */
+static void report_lines(struct watch *w)
+{
+	size_t problems = monitor_problems(w->monitor);
+	if (problems > w->problems)
+		message("mount table", "%zu lines of it could not be read, and are not watched", problems);
+	w->problems = problems;
+}
+
+/* The whole. */
+
+/** Begin to watch.  @return 0, or an exit status after a message. */
+static int watch_begin(struct watch *w)
+{
+	struct run *run = w->run;
+	const struct options *o = run->opt;
+	/* Two mounts of one ID are told apart by the first four. */
+	unsigned fields = columns_fields(run->cols) | filter_fields(o) | MF_DEV | MF_FSTYPE | MF_SOURCE | MF_ROOT;
+	int status = input_read(run, fields);
+	if (status)
+		return status;
+	w->problems = run->table->nproblems + (size_t)run->table->more_problems;
+	if (places_init(w) != 0) {
+		message(NULL, "%s", strerror(errno));
+		return CX_ERROR;
+	}
+	w->needs_devices = needs_devices(w);
+	if (o->form == FORM_JSONL || columns_have(run->cols, "NS") || columns_have(run->cols, "TID"))
+		machine_read(run);
+
+	/* The 64-bit IDs are worth a listing: by them events are told. */
+	bool list = !o->task && o->source != TABLE_MOUNTINFO && run->os.caps & OSC_LISTMOUNT;
+	const struct monitor_opts opts = {
+		.source = list ? TABLE_LISTMOUNT : TABLE_MOUNTINFO,
+		.fields = fields,
+		.kinds = o->poll_kinds,
+		.task = o->task,
+		.procfd = run->procfd,
+	};
+	table_free(run->table);
+	run->table = NULL;
+	if (!o->task)
+		run->table_name = table_source_name(opts.source);
+	w->monitor = monitor_new(&run->os, &opts);
+	if (w->monitor) {
+		run->watched = monitor_count(w->monitor);
+		if (o->debug)
+			message("debug", "watching %zu mounts of %s by %s", run->watched, run->table_name,
+			        monitor_has_events(w->monitor) ? "fanotify and mountinfo" : "mountinfo");
+		return 0;
+	}
+	if (o->task)
+		message("--task", "%d cannot be watched: %s; has it ended?", (int)o->task, strerror(errno));
+	else if (errno == ENOENT)
+		message("/proc/self/mountinfo", "%s; is /proc mounted? mount -t proc proc /proc",
+		        strerror(ENOENT));
+	else
+		message("mount table", "cannot be watched: %s", strerror(errno));
+	return CX_ERROR;
+}
+
+/** Print what changes, until there is an end of it.  @return an exit status. */
+static int watch_go(struct watch *w)
+{
+	struct run *run = w->run;
+	const struct options *o = run->opt;
+	for (;;) {
+		const struct changes *changes;
+		enum monitor_end end = monitor_next(w->monitor, o->wait, o->quiet ? -1 : STDOUT_FILENO, &changes);
+		run->watched = monitor_count(w->monitor);
+		report_lines(w);
+		int first;
+		switch (end) {
+		case MONITOR_CHANGES:
+			first = tell_changes(w, changes);
+			if (first < 0)
+				return CX_ERROR;
+			if (first)
+				return CX_OK;
+			break;
+		case MONITOR_TIMEOUT:
+			return CX_OK;
+		case MONITOR_CLOSED:
+			/* As a write to it would: nobody reads, and nobody need be told. */
+			raise(SIGPIPE);
+			return CX_ERROR;
+		case MONITOR_TASK_ENDED:
+			message("--task", "%d has ended, and is watched no longer", (int)o->task);
+			return CX_OK;
+		case MONITOR_ERROR:
+			message("mount table", "cannot be watched any longer: %s", strerror(errno));
+			return CX_ERROR;
+		}
+	}
+}
+
+int poll_run(struct run *run)
+{
+	struct watch w = {.run = run, .filter = {.run = run, .node = MT_NONE}};
+	strbuf_init(&w.filter.text);
+	int status = watch_begin(&w);
+	if (!status)
+		status = watch_go(&w);
+	monitor_free(w.monitor);
+	os_mark(MARK_END);
+	if (!status && finish_stdout(false) != 0)
+		status = CX_ERROR;
+	for (size_t i = 0; i < w.nplaces; ++i) {
+		strbuf_destroy(&w.places[i].path);
+		source_spec_destroy(&w.places[i].source);
+	}
+	free(w.places);
+	source_spec_destroy(&w.source);
+	strbuf_destroy(&w.filter.text);
+	return status;
+}

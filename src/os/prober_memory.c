@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Those that were left behind: a directory that is root's alone, with an empty
+ * file for each, whose name says who it is.
+ *
+ *     /run/getmnt/BOOT-ID_MOUNT-ID_MAJOR:MINOR_PID_STARTTIME
+ *
+ * A process is the one that is meant while its start time is the same
+ * (proc(5), field 22 of /proc/PID/stat).  An ordinary user has the directory
+ * that is made for him below /run/user.
+ */
+#include "os/prober_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MEMORY_DIR "getmnt"
+
+enum { LEFT_MAX = 4096 };   /* files looked at */
+
+/** Write the name of the directory that ours is in. */
+static void memory_base(char base[PROBER_DIR_MAX])
+{
+	uid_t uid = geteuid();
+	if (uid == 0)
+		strcpy(base, "/run");
+	else
+		snprintf(base, PROBER_DIR_MAX, "/run/user/%u", (unsigned)uid);
+}
+
+void prober_memory_dir(char dir[PROBER_DIR_MAX])
+{
+	memory_base(dir);
+	strcat(dir, "/" MEMORY_DIR);
+}
+
+/** Open the directory, if it is ours alone.  @return a descriptor, or -1. */
+static int memory_open(struct os *os, bool make)
+{
+	char base[PROBER_DIR_MAX];
+	uid_t uid = geteuid();
+	memory_base(base);
+	int run = os_openat(os, AT_FDCWD, base, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	if (run < 0)
+		return -1;
+	if (make)
+		os_mkdirat(os, run, MEMORY_DIR, 0700);
+	int fd = os_opendir(os, run, MEMORY_DIR);
+	os_close(os, run);
+	struct k_statx st;
+	if (fd >= 0 && (os_statx(os, fd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) != 0 || st.uid != uid
+	                || st.mode & 077)) {
+		os_close(os, fd);
+		errno = EPERM;
+		return -1;
+	}
+	return fd;
+}
+
+char prober_process(struct os *os, int32_t pid, uint64_t *start)
+{
+	*start = 0;
+	char path[32], text[1024];
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	int fd = os_openat(os, AT_FDCWD, path, O_RDONLY);
+	if (fd < 0)
+		return '\0';
+	ssize_t n = os_read(os, fd, text, sizeof(text) - 1);
+	os_close(os, fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* The second field is a name in parentheses, of any bytes. */
+	char *at = strrchr(text, ')');
+	if (!at || at[1] != ' ')
+		return '\0';
+	char state = at[2];
+	for (int field = 2; at && field < 22; ++field)
+		at = strchr(at + 1, ' ');
+	*start = at ? strtoull(at + 1, NULL, 10) : 0;
+	return state;
+}
+
+int prober_remember(struct os *os, const char *boot_id, const struct probe_request *request,
+                    int32_t pid)
+{
+	char name[160];
+	uint64_t start;
+	int dir = memory_open(os, true);
+	if (dir < 0)
+		return -1;
+	prober_process(os, pid, &start);
+	snprintf(name, sizeof(name), "%s_%" PRIu64 "_%u:%u_%d_%" PRIu64, boot_id, request->key,
+	         request->dev_major, request->dev_minor, (int)pid, start);
+	int fd = os_create(os, dir, name);
+	os_close(os, fd);
+	os_close(os, dir);
+	return fd < 0 ? -1 : 0;
+}
+
+/** Read a file name.  @return whether the process it tells of is there, and
+    still waits. */
+static bool memory_read(struct os *os, const char *name, const char *boot_id, struct prober_left *left)
+{
+	size_t n = strlen(boot_id);
+	uint64_t key, start, now;
+	int end = -1;
+	if (strncmp(name, boot_id, n) != 0)
+		return false;
+	if (sscanf(name + n, "_%" SCNu64 "_%u:%u_%d_%" SCNu64 "%n", &key, &left->dev_major,
+	           &left->dev_minor, &left->pid, &start, &end) != 5 || name[n + (size_t)end] != '\0')
+		return false;
+	return left->pid > 0 && prober_process(os, left->pid, &now) == 'D' && now == start;
+}
+
+size_t prober_recall(struct os *os, const char *boot_id, struct prober_left **left)
+{
+	_Alignas(struct k_dirent) char entries[8192];
+	size_t count = 0;
+	*left = NULL;
+	int dir = memory_open(os, false);
+	if (dir < 0)
+		return 0;
+	ssize_t n;
+	for (size_t seen = 0; seen < LEFT_MAX && (n = os_getdents(os, dir, entries, sizeof(entries))) > 0;) {
+		const struct k_dirent *entry;
+		for (size_t at = 0; (entry = os_dirent(entries, (size_t)n, &at)); ++seen) {
+			struct prober_left one, *more;
+			if (entry->name[0] == '.')
+				continue;
+			if (!memory_read(os, entry->name, boot_id, &one))
+				os_unlinkat(os, dir, entry->name);
+			else if ((more = realloc(*left, (count + 1) * sizeof(one))))
+				*left = more, more[count++] = one;
+		}
+	}
+	os_close(os, dir);
+	return count;
+}

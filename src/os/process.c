@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "os/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int os_socketpair(struct os *os, int fds[2])
+{
+	++os->calls[OS_SOCKETPAIR];
+	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds);
+}
+
+int os_fork_process(struct os *os)
+{
+	++os->calls[OS_FORK];
+	return (int)fork();
+}
+
+void os_exit_process(int status)
+{
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+int os_kill(struct os *os, int pid, int signal)
+{
+	++os->calls[OS_KILL];
+	return kill(pid, signal);
+}
+
+bool os_reap(struct os *os, int pid, bool wait)
+{
+	pid_t done;
+	unsigned tries = 0;
+	do {
+		++os->calls[OS_WAIT];
+		done = waitpid(pid, NULL, wait ? 0 : WNOHANG);
+	} while (done < 0 && os_again(&tries));
+	return done != 0;   /* ECHILD: whoever started us has them reaped */
+}
+
+/** Room for one descriptor beside a message. */
+union os_control {
+	char bytes[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr align;
+};
+
+int os_send(struct os *os, int sock, const void *head, size_t head_size, const void *text,
+            size_t text_size, int pass, bool wait)
+{
+	struct iovec parts[2] = {
+		{.iov_base = (void *)(uintptr_t)head, .iov_len = head_size},
+		{.iov_base = (void *)(uintptr_t)text, .iov_len = text_size},
+	};
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = text_size ? 2 : 1};
+	union os_control control;
+	if (pass >= 0) {
+		memset(&control, 0, sizeof(control));
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &pass, sizeof(int));
+	}
+	ssize_t n;
+	unsigned tries = 0;
+	do {
+		++os->calls[OS_SEND];
+		n = sendmsg(sock, &message, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT));
+	} while (n < 0 && os_again(&tries));
+	return n < 0 ? -1 : 0;
+}
+
+ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bool wait)
+{
+	struct iovec part = {.iov_base = buf, .iov_len = size};
+	union os_control control;
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes),
+	};
+	ssize_t n;
+	unsigned tries = 0;
+	do {
+		++os->calls[OS_RECV];
+		n = recvmsg(sock, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
+	} while (n < 0 && os_again(&tries));
+	if (passed)
+		*passed = -1;
+	if (n < 0)
+		return -1;
+	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+		int fd;
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+		if (passed)
+			*passed = fd;
+		else
+			os_close(os, fd);
+	}
+	if (message.msg_flags & MSG_TRUNC) {
+		errno = EMSGSIZE;
+		return -1;
+	}
+	return n;
+}
+
+int os_shutdown(struct os *os, int sock)
+{
+	++os->calls[OS_SHUTDOWN];
+	return shutdown(sock, SHUT_WR);
+}
+
+/** Close all descriptors from one on. */
+static void close_from(int first)
+{
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+		return;
+#endif
+	/* Before 5.9.  Some may stand above a limit that was lowered later. */
+	struct rlimit limit;
+	rlim_t end = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : 0;
+	if (end < 1024 || end > 1 << 20)
+		end = end < 1024 ? 1024 : 1 << 20;
+	for (int fd = first; fd < (int)end; ++fd)
+		close(fd);
+}
+
+int os_detach(struct os *os, const char *name, bool orphan, int fds[2])
+{
+	int kept = 3;
+	if (!orphan)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, name);
+	setsid();   /* fails if it leads one already */
+	if (chdir("/") != 0)
+		return -1;
+	/* A service manager that stops a unit tells all of its processes: one
+	   that ends when its parent does need not be told. */
+	for (int number = 1; number < NSIG; ++number)
+		signal(number, orphan && number != SIGCHLD ? SIG_IGN : SIG_DFL);
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+
+	/* Out of the way first: they may stand where they are to go to. */
+	for (int i = 0; i < 2; ++i) {
+		if (fds[i] >= 0 && (fds[i] = os_dupfd(os, fds[i], 5)) < 0)
+			return -1;
+	}
+	for (int i = 0; i < 2; ++i) {
+		if (fds[i] >= 0)
+			fds[i] = dup3(fds[i], kept++, O_CLOEXEC);
+	}
+	/* What is not cached might be asked of a server that does not answer. */
+	int null = os_openat2(os, AT_FDCWD, "/dev/null", O_RDWR, K_RESOLVE_CACHED);
+	if (null < 0)   /* also on a bare root; what is written to it fails */
+		null = open("/", O_PATH | O_CLOEXEC);
+	for (int fd = 0; fd < 3; ++fd) {
+		if (null != fd && dup2(null, fd) < 0)
+			return -1;
+	}
+	close_from(kept);
+	return 0;
+}

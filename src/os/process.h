@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Processes and the sockets between them: the part of the kernel facade that
+ * only the prober needs.  Counted as all of it (os.h).
+ */
+#ifndef GM_OS_PROCESS_H
+#define GM_OS_PROCESS_H
+
+#include "os/os.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/** socketpair(2): two ends that pass whole messages, close-on-exec.
+    @return 0, or -1. */
+int os_socketpair(struct os *os, int fds[2]);
+
+/** fork(2).  @return the child, 0 in it, or -1. */
+int os_fork_process(struct os *os);
+
+/** End this process at once. */
+_Noreturn void os_exit_process(int status);
+
+/** kill(2).  @return 0, or -1. */
+int os_kill(struct os *os, int pid, int signal);
+
+/** waitpid(2).  @return whether the child was reaped. */
+bool os_reap(struct os *os, int pid, bool wait);
+
+/**
+ * Send a message of two parts; never raises SIGPIPE.
+ *
+ * @pass    A descriptor to send with it, or -1.
+ * @wait    Whether to wait until there is room.
+ * @return 0, or -1.  Errors: EAGAIN, EPIPE, EMSGSIZE and those of sendmsg(2).
+ */
+int os_send(struct os *os, int sock, const void *head, size_t head_size, const void *text,
+            size_t text_size, int pass, bool wait);
+
+/**
+ * Receive a message.
+ *
+ * @passed [out]  A descriptor that came with it, or -1; may be NULL: closed.
+ * @wait    Whether to wait for one.
+ * @return its size, 0 at the end, or -1.  Errors: EAGAIN, EMSGSIZE (it did not
+ *         fit), and those of recvmsg(2).
+ */
+ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bool wait);
+
+/** shutdown(2): nothing more will be sent.  @return 0, or -1. */
+int os_shutdown(struct os *os, int sock);
+
+/**
+ * Become a process that nobody waits for: a session of its own, in "/", named,
+ * descriptors 0 to 2 on /dev/null (on "/", where that might block), of the
+ * others these two alone, signals at their defaults.
+ *
+ * @orphan  Whether it outlives its parent, and sees to its end itself: signals
+ *          are ignored then.  Else it is killed when its parent ends.
+ * @fds [in, out]  Two descriptors to keep, which become 3 and 4; -1 for none.
+ * @return 0, or -1.
+ */
+int os_detach(struct os *os, const char *name, bool orphan, int fds[2]);
+
+#endif

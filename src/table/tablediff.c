@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "table/tablediff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The list. */
+
+int changes_add(struct changes *changes, enum change_kind kind, const struct mount *before,
+                const struct mount *after)
+{
+	if (changes->count == changes->room) {
+		size_t room = changes->room ? changes->room * 2 : 32;
+		struct change *list = reallocarray(changes->list, room, sizeof(*list));
+		if (!list)
+			return -1;
+		changes->list = list;
+		changes->room = room;
+	}
+	changes->list[changes->count++] = (struct change){kind, before, after};
+	return 0;
+}
+
+void changes_destroy(struct changes *changes)
+{
+	free(changes->list);
+	*changes = (struct changes){0};
+}
+
+/* The set. */
+
+void mount_set_init(struct mount_set *set)
+{
+	*set = (struct mount_set){0};
+	map64_init(&set->places);
+}
+
+void mount_set_forget(struct mount_set *set)
+{
+	while (set->old) {
+		struct kept_mount *next = set->old->next;
+		free(set->old);
+		set->old = next;
+	}
+}
+
+void mount_set_destroy(struct mount_set *set)
+{
+	mount_set_forget(set);
+	for (size_t i = 0; i < set->count; ++i)
+		free(set->mounts[i]);
+	free(set->mounts);
+	map64_destroy(&set->places);
+	mount_set_init(set);
+}
+
+struct kept_mount *mount_set_find(const struct mount_set *set, uint64_t key)
+{
+	uint32_t place = map64_get(&set->places, key);
+	return place == MAP64_NONE ? NULL : set->mounts[place];
+}
+
+/** The strings of a record, one after the other. */
+static const char **mount_string(struct mount *m, unsigned i)
+{
+	const char **const strings[] = {
+		&m->root, &m->point, &m->vfs_opts, &m->opt_fields, &m->fstype, &m->source, &m->fs_opts,
+	};
+	return i < sizeof(strings) / sizeof(*strings) ? strings[i] : NULL;
+}
+
+/** Copy a record and its strings, in one piece.  @return it, or NULL. */
+static struct kept_mount *mount_keep(const struct mount *mount)
+{
+	struct mount copy = *mount;
+	size_t size = 0;
+	for (unsigned i = 0; mount_string(&copy, i); ++i)
+		size += *mount_string(&copy, i) ? strlen(*mount_string(&copy, i)) + 1 : 0;
+	struct kept_mount *kept = malloc(sizeof(*kept) + size);
+	if (!kept)
+		return NULL;
+	char *at = (char *)(kept + 1);
+	for (unsigned i = 0; mount_string(&copy, i); ++i) {
+		const char **string = mount_string(&copy, i);
+		if (!*string)
+			continue;
+		size_t n = strlen(*string) + 1;
+		*string = memcpy(at, *string, n);
+		at += n;
+	}
+	*kept = (struct kept_mount){.mount = copy};
+	return kept;
+}
+
+/** Keep a record that left the set until it is forgotten. */
+static void mount_set_retire(struct mount_set *set, struct kept_mount *kept)
+{
+	kept->next = set->old;
+	set->old = kept;
+}
+
+struct kept_mount *mount_set_put(struct mount_set *set, const struct mount *mount)
+{
+	uint32_t place = map64_get(&set->places, mount->key);
+	struct kept_mount *kept = mount_keep(mount);
+	if (!kept)
+		return NULL;
+	if (place != MAP64_NONE) {
+		kept->early = set->mounts[place]->early;
+		mount_set_retire(set, set->mounts[place]);
+		set->mounts[place] = kept;
+		return kept;
+	}
+	if (set->count == set->room) {
+		size_t room = set->room ? set->room * 2 : 64;
+		struct kept_mount **mounts = reallocarray(set->mounts, room, sizeof(*mounts));
+		if (!mounts)
+			goto fail;
+		set->mounts = mounts;
+		set->room = room;
+	}
+	if (map64_put(&set->places, mount->key, (uint32_t)set->count) == MAP64_NONE)
+		goto fail;
+	set->mounts[set->count++] = kept;
+	return kept;
+
+fail:
+	free(kept);
+	return NULL;
+}
+
+void mount_set_remove(struct mount_set *set, uint64_t key)
+{
+	uint32_t place = map64_remove(&set->places, key);
+	if (place == MAP64_NONE)
+		return;
+	mount_set_retire(set, set->mounts[place]);
+	struct kept_mount *last = set->mounts[--set->count];
+	if (place == set->count)
+		return;
+	/* The last one fills the gap; there is room for its key. */
+	set->mounts[place] = last;
+	map64_remove(&set->places, last->mount.key);
+	map64_put(&set->places, last->mount.key, place);
+}
+
+/* The comparison. */
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/** Whether both are known, and not the same. */
+static bool differs(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) != 0;
+}
+
+unsigned mount_changes(const struct mount *before, const struct mount *after)
+{
+	unsigned kinds = 0;
+	if (!same(before->point, after->point))
+		kinds |= CHANGE_MOVE;
+	if (differs(before->vfs_opts, after->vfs_opts) || differs(before->fs_opts, after->fs_opts))
+		kinds |= CHANGE_REMOUNT;
+	if (before->propagation != after->propagation)
+		kinds |= CHANGE_PROPAGATION;
+	return kinds;
+}
+
+bool mount_same(const struct mount *a, const struct mount *b)
+{
+	struct mount x = *a, y = *b;
+	for (unsigned i = 0; mount_string(&x, i); ++i) {
+		if (!same(*mount_string(&x, i), *mount_string(&y, i)))
+			return false;
+	}
+	return a->parent_key == b->parent_key && mount_dev(a) == mount_dev(b)
+	       && a->propagation == b->propagation && a->peer_group == b->peer_group
+	       && a->master == b->master;
+}
+
+/** Whether a root is another, and not but the one that was removed. */
+static bool root_differs(const char *before, const char *after)
+{
+	if (!differs(before, after))
+		return false;
+	size_t n = strlen(before);
+	return strncmp(before, after, n) != 0 || strcmp(after + n, "//deleted") != 0;
+}
+
+/** Whether a key that is no unique ID stands for another mount now. */
+static bool reused(const struct mount *before, const struct mount *after)
+{
+	return mount_dev(before) != mount_dev(after) || differs(before->fstype, after->fstype)
+	       || !same(before->source, after->source)
+	       || (root_differs(before->root, after->root) && differs(before->point, after->point));
+}
+
+/** In the order of their keys, which is that of a table. */
+static int by_key(const void *a, const void *b)
+{
+	uint64_t x = ((const struct change *)a)->before->key, y = ((const struct change *)b)->before->key;
+	return x < y ? -1 : x > y;
+}
+
+int tablediff(const struct mount_set *set, const struct mount_table *table, unsigned kinds,
+              struct changes *changes)
+{
+	enum { GONE, THERE, REUSED, DONE };
+	static const enum change_kind inside[] = {CHANGE_MOVE, CHANGE_REMOUNT, CHANGE_PROPAGATION};
+	size_t begin = changes->count;
+	struct map64 fresh;
+	map64_init(&fresh);
+	unsigned char *found = calloc(set->count + !set->count, 1);
+	if (!found)
+		return -1;
+
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct mount *m = &table->mounts[i];
+		uint32_t place = map64_get(&set->places, m->key);
+		if (place != MAP64_NONE && !found[place])
+			found[place] = !table->unique_ids && reused(&set->mounts[place]->mount, m) ? REUSED : THERE;
+	}
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && kinds & CHANGE_UMOUNT && i < set->count; ++i) {
+		if (found[i] != THERE)
+			rc = changes_add(changes, CHANGE_UMOUNT, &set->mounts[i]->mount, NULL);
+	}
+	if (changes->count > begin)
+		qsort(changes->list + begin, changes->count - begin, sizeof(*changes->list), by_key);
+
+	for (size_t i = 0; rc == 0 && i < table->count; ++i) {
+		const struct mount *m = &table->mounts[i];
+		uint32_t place = map64_get(&set->places, m->key);
+		if (place == MAP64_NONE || found[place] == REUSED) {
+			uint32_t first = map64_put(&fresh, m->key, (uint32_t)i);
+			if (first == MAP64_NONE)
+				rc = -1;
+			else if (first == i && kinds & CHANGE_MOUNT)
+				rc = changes_add(changes, CHANGE_MOUNT, NULL, m);
+			continue;
+		}
+		/* A key that the table has twice counts once. */
+		if (found[place] == DONE)
+			continue;
+		found[place] = DONE;
+		const struct mount *before = &set->mounts[place]->mount;
+		unsigned changed = mount_changes(before, m) & kinds;
+		for (size_t k = 0; rc == 0 && k < sizeof(inside) / sizeof(*inside); ++k) {
+			if (changed & inside[k])
+				rc = changes_add(changes, inside[k], before, m);
+		}
+	}
+	free(found);
+	map64_destroy(&fresh);
+	return rc;
+}
