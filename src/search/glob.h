@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * One component of a pattern, and one name: for pattern.c alone.
+ *
+ * What components are compiled to stands in arrays that they share, in a
+ * block of memory that pattern.c sizes and owns.
+ */
+#ifndef GM_SEARCH_GLOB_H
+#define GM_SEARCH_GLOB_H
+
+#include "search/pattern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum glob_kind {
+	GLOB_EXACT,   /* no wildcards */
+	GLOB_WORDS,   /* prefix * word * word * ... * suffix; no word: prefix*suffix */
+	GLOB_STARS,   /* prefix, stars and tokens of one character each, suffix */
+	GLOB_NFA,     /* prefix, any tokens, suffix */
+};
+
+/** A component. */
+struct glob {
+	uint32_t bytes;     /* its literal bytes and a NUL: prefix, words, suffix */
+	uint32_t tokens;    /* GLOB_WORDS: the length of each word */
+	uint16_t nbytes, nprefix, nsuffix, ntokens;
+	uint8_t kind;
+	bool no_period;     /* matches no name that begins with a period */
+};
+
+/** The characters of a bracket. */
+struct glob_set {
+	uint64_t ascii[2];
+	uint32_t ranges, nranges;   /* those that end beyond ASCII */
+	bool negated;
+};
+
+struct glob_range {
+	uint32_t from, to;          /* codes, both within */
+};
+
+/** What components share.  Room that is needed, at most, for a text: */
+struct glob_pool {
+	char *bytes;                /* as many as the text has, and one for each component */
+	uint32_t *tokens;           /* one for each byte */
+	struct glob_set *sets;      /* one for each `[` */
+	struct glob_range *ranges;  /* one for each byte beyond ASCII */
+	uint32_t nbytes, ntokens, nsets, nranges;   /* used */
+};
+
+/**
+ * Compile a component: the bytes from..to of a pattern, at least one and at
+ * most PATTERN_COMPONENT_MAX, without a slash.
+ *
+ * @flags
+ *         enum pattern_flags.
+ * @return 0, or -1 with error filled.
+ * Errors: EINVAL.
+ */
+int glob_compile(struct glob_pool *pool, const char *text, size_t from, size_t to, unsigned flags,
+                 struct glob *glob, struct pattern_error *error);
+
+/**
+ * Whether a name matches.
+ *
+ * @steps [out]
+ *         Unless NULL, what it cost is added: characters times the tokens that
+ *         each was tried with, bytes that words were searched in, and compared;
+ *         never more than the length of the name times that of the component.
+ */
+bool glob_match(const struct glob_pool *pool, const struct glob *glob, const char *name, size_t len,
+                uint64_t *steps);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The search primitive, within: include/getmnt/search.h is what programs see.
+ *
+ * A policy over bfs, as discovery is.  What must not be touched, and which
+ * other mounts may be entered, is told by the caller, who knows the mounts
+ * (src/libgetmnt_search.c).
+ */
+#ifndef GM_SEARCH_SEARCH_H
+#define GM_SEARCH_SEARCH_H
+
+#include "getmnt/search.h"
+#include "os/os.h"
+#include "search/follow.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * Begin a search.
+ *
+ * @os
+ *         The capabilities; copied.
+ * @mounts
+ *         Taken over, also on failure; NULL: everything may be entered.
+ * As searchv() else.
+ */
+SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char *const roots[],
+                   size_t n, const char *pattern, const struct search_options *options);
+
+/** What is wanted beside the public options. */
+struct search_more {
+	unsigned types;           /* 1 << DT_*: objects of these alone, which costs a
+	                             look where the directory does not tell; 0: all */
+	bool type;                /* search_type() is to be known, at the same cost */
+	bool links;               /* search_target(), a call for each link */
+	unsigned mask;            /* K_STATX_*: with SEARCH_METADATA, asked as well */
+	void (*watch)(void *arg); /* called before what may take a while; or NULL */
+	void *arg;
+};
+
+/** Say what is wanted, before the first readsearch(). */
+void search_more(SEARCH *search, const struct search_more *more);
+
+/** Where the last object, a link, leads; NULL: not asked for, not known. */
+const char *search_target(const SEARCH *search);
+
+/** With a watch: a directory that was read not long before, "" at first; the search's until
+    the next readsearch(). */
+const char *search_where(SEARCH *search);
+
+/** Read no more; the counts are then whole. */
+void search_stop(SEARCH *search);
+
+/** The rest of a search, packed into a buffer, as search().  @return, errors  As
+    that; nothing was read where the buffer is no good. */
+ssize_t search_raw(SEARCH *search, void *buffer, size_t len);
+
+/** The type of the last object, DT_*; DT_UNKNOWN with an error. */
+unsigned char search_type(const SEARCH *search);
+
+/** The counts of the search. */
+const struct os *search_os(const SEARCH *search);
+
+#endif

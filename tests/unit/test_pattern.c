@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Patterns: refusals, states, what is left at a mount, and what matching costs.
+ * What matches what is in test_pattern_rows.c and test_pattern_random.c.
+ */
+#include "unit.h"
+
+#include "search/glob.h"
+#include "search/pattern.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Compile a pattern that is right. */
+static struct pattern *compile(const char *text, unsigned flags)
+{
+	struct pattern *pattern = pattern_compile(text, strlen(text), flags, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(pattern);
+	return pattern;
+}
+
+/* Refusals */
+
+static void test_refused(void)
+{
+	static const struct {
+		const char *text;
+		size_t at;
+		const char *why;
+	} rows[] = {
+		{"", 0, "empty"},
+		{"a/b[c", 3, "without its ]"},
+		{"[]", 0, "without its ]"},
+		{"ok|x[a|b]", 4, "without its ]"},
+		{"[a/b]", 0, "neither / nor |"},
+		{"ab[x-c]", 3, "before it begins"},
+		{"[[:digit:][:foo:]]", 10, "no such class"},
+		{"[[.space.]]", 1, "one character"},
+		{"[a-[=xy=]]", 3, "one character"},
+		{"x|ab\\", 4, "backslash"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+		struct pattern_error error = {0};
+		errno = 0;
+		CU_ASSERT_PTR_NULL(pattern_compile(rows[i].text, strlen(rows[i].text), 0, &error));
+		CU_ASSERT_EQUAL(errno, EINVAL);
+		CU_ASSERT_EQUAL(error.at, rows[i].at);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(error.why);
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.why, rows[i].why));
+	}
+	struct pattern_error error = {0};
+	CU_ASSERT_PTR_NULL(pattern_compile("a\0b", 3, 0, &error));
+	CU_ASSERT_EQUAL(errno, EINVAL);
+	CU_ASSERT_EQUAL(error.at, 1);
+	CU_ASSERT_PTR_NULL(pattern_compile("a", 1, 1, &error));
+	CU_ASSERT_EQUAL(errno, EINVAL);
+	CU_ASSERT_STRING_EQUAL(error.why, "unknown flags");
+	CU_ASSERT_PTR_NULL(pattern_compile("[", 1, 0, NULL));
+	pattern_free(NULL);
+}
+
+static void test_limits(void)
+{
+	char *text = malloc(PATTERN_MAX + 1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+	struct pattern_error error;
+
+	/* The longest component, all wildcards, and one that is longer. */
+	memset(text, '?', PATTERN_COMPONENT_MAX + 1);
+	struct pattern *pattern = pattern_compile(text, PATTERN_COMPONENT_MAX, PATTERN_PAPER_Q, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(pattern);
+	CU_ASSERT_TRUE(pattern_match(pattern, "anything"));
+	pattern_free(pattern);
+	text[0] = '/';
+	CU_ASSERT_PTR_NOT_NULL(pattern = pattern_compile(text, PATTERN_COMPONENT_MAX + 1, 0, &error));
+	pattern_free(pattern);
+	text[0] = '?';
+	CU_ASSERT_PTR_NULL(pattern_compile(text, PATTERN_COMPONENT_MAX + 1, 0, &error));
+	CU_ASSERT_EQUAL(errno, E2BIG);
+	CU_ASSERT_EQUAL(error.at, 0);
+
+	/* The longest pattern: 32,768 alternatives, the last of which matches. */
+	for (size_t i = 0; i < PATTERN_MAX; i += 2)
+		memcpy(text + i, "a|", 2);
+	text[PATTERN_MAX - 2] = 'b';
+	text[PATTERN_MAX] = 'b';
+	pattern = pattern_compile(text, PATTERN_MAX, 0, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(pattern);
+	CU_ASSERT_EQUAL(pattern_words(pattern), PATTERN_MAX / 2 / 64);
+	CU_ASSERT_TRUE(pattern_match(pattern, "x/b"));
+	CU_ASSERT_FALSE(pattern_match(pattern, "x/c"));
+	uint64_t *state = calloc(pattern_words(pattern), sizeof(*state));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(state);
+	CU_ASSERT_EQUAL(pattern_walk(pattern, "x/b", state), PATTERN_MATCH | PATTERN_BELOW);
+	free(state);
+	pattern_free(pattern);
+	CU_ASSERT_PTR_NULL(pattern_compile(text, PATTERN_MAX + 1, 0, &error));
+	CU_ASSERT_EQUAL(errno, E2BIG);
+	free(text);
+}
+
+/* States */
+
+/** A step by name into state, which becomes the child's. */
+static unsigned step(const struct pattern *pattern, uint64_t *state, const char *name)
+{
+	return pattern_step(pattern, state, name, strlen(name), state);
+}
+
+static void test_states(void)
+{
+	uint64_t state[1], child[1];
+	struct pattern *pattern = compile("/usr/*/bin/x*", 0);
+	CU_ASSERT_EQUAL(pattern_words(pattern), 1);
+	CU_ASSERT_EQUAL(pattern_root(pattern, state), PATTERN_BELOW);
+	CU_ASSERT_EQUAL(step(pattern, state, "usr"), PATTERN_BELOW);
+	CU_ASSERT_EQUAL(step(pattern, state, "share"), PATTERN_BELOW);
+	/* What is no directory is not asked what could be below. */
+	CU_ASSERT_EQUAL(pattern_step(pattern, state, "bin", 3, NULL), 0);
+	CU_ASSERT_EQUAL(pattern_step(pattern, state, "lib", 3, child), 0);
+	CU_ASSERT_EQUAL(child[0], 0);
+	CU_ASSERT_EQUAL(step(pattern, state, "bin"), PATTERN_BELOW);
+	CU_ASSERT_EQUAL(pattern_step(pattern, state, "x1", 2, NULL), PATTERN_MATCH);
+	CU_ASSERT_EQUAL(pattern_step(pattern, state, "y1", 2, child), 0);
+	/* A directory that matches is not entered. */
+	CU_ASSERT_EQUAL(pattern_step(pattern, state, "x1", 2, child), PATTERN_MATCH);
+	CU_ASSERT_EQUAL(child[0], 0);
+	/* The name ends where len says. */
+	CU_ASSERT_EQUAL(pattern_step(pattern, state, "x1/rest", 2, NULL), PATTERN_MATCH);
+	CU_ASSERT_EQUAL(pattern_walk(pattern, "/usr//a/bin/x/", state), PATTERN_MATCH);
+	CU_ASSERT_EQUAL(pattern_walk(pattern, "usr/a", state), PATTERN_BELOW);
+	CU_ASSERT_EQUAL(pattern_walk(pattern, "", state), PATTERN_BELOW);
+	CU_ASSERT_EQUAL(pattern_walk(pattern, "usr/a/lib/b/c", state), 0);
+	pattern_free(pattern);
+
+	pattern = compile("b/bar|/a", 0);
+	pattern_root(pattern, state);
+	CU_ASSERT_EQUAL(pattern_step(pattern, state, "a", 1, child), PATTERN_MATCH | PATTERN_BELOW);
+	CU_ASSERT_EQUAL(step(pattern, state, "b"), PATTERN_BELOW);
+	CU_ASSERT_EQUAL(pattern_step(pattern, state, "a", 1, NULL), 0);
+	CU_ASSERT_EQUAL(step(pattern, state, "bar"), PATTERN_MATCH | PATTERN_BELOW);
+	pattern_free(pattern);
+
+	pattern = compile("a/|", 0);
+	CU_ASSERT_EQUAL(pattern_words(pattern), 1);
+	CU_ASSERT_EQUAL(pattern_root(pattern, state), 0);
+	CU_ASSERT_EQUAL(step(pattern, state, "a"), 0);
+	pattern_free(pattern);
+}
+
+/* One alternative of 200 components: its places move from word to word. */
+static void test_states_wide(void)
+{
+	enum { N = 200 };
+	char text[2 * N + 1], path[2 * N + 1];
+	for (int i = 0; i < N; ++i) {
+		memcpy(text + 2 * i, "/?", 2);
+		memcpy(path + 2 * i, "/x", 2);
+	}
+	text[2 * N] = path[2 * N] = '\0';
+	struct pattern *anchored = compile(text, 0), *suffix = compile(text + 1, 0);
+	CU_ASSERT_EQUAL_FATAL(pattern_words(anchored), 4);
+	uint64_t a[4], s[4];
+	pattern_root(anchored, a);
+	pattern_root(suffix, s);
+	for (int i = 1; i <= N + 70; ++i) {
+		unsigned expected = i == N ? PATTERN_MATCH : i < N ? PATTERN_BELOW : 0;
+		CU_ASSERT_EQUAL(step(anchored, a, "x"), expected);
+		expected = PATTERN_BELOW | (i >= N ? PATTERN_MATCH : 0);
+		CU_ASSERT_EQUAL(step(suffix, s, "x"), expected);
+	}
+	CU_ASSERT_TRUE(pattern_match(anchored, path));
+	CU_ASSERT_FALSE(pattern_match(anchored, path + 2));
+	CU_ASSERT_FALSE(pattern_match(suffix, path + 2));
+	/* A name that does not match leaves the suffix its first place alone. */
+	CU_ASSERT_EQUAL(step(suffix, s, "xx"), PATTERN_BELOW);
+	CU_ASSERT_EQUAL(s[0] | s[1] | s[2] | s[3], 1);
+	pattern_free(anchored);
+	pattern_free(suffix);
+}
+
+static void test_names(void)
+{
+	static const struct {
+		const char *text, *path;
+		size_t max, n;
+		const char *names;   /* in any order, with blanks around */
+	} rows[] = {
+		{"/usr/*/bin/x*", "", 4, 1, " usr "},
+		{"/usr/*/bin/x*", "usr", 4, 0, ""},
+		{"/usr/*/bin/x*", "usr/share", 4, 1, " bin "},
+		{"/usr/*/bin/x*", "usr/share/bin", 4, 0, ""},
+		{"/a|/b|/a/c|/d/*", "", 4, 3, " a b d "},
+		{"/a|/b|/a/c|/d/*", "", 3, 3, " a b d "},
+		{"/a|/b|/a/c|/d/*", "", 2, 0, ""},
+		{"/a|/b|/a/c|/d/*", "a", 4, 1, " c "},
+		{"/a|/*", "", 4, 0, ""},
+		{"/a|b", "", 4, 0, ""},
+		{"a", "", 4, 0, ""},
+		{"/\\*\\|\\?/x", "", 4, 1, " *|? "},
+		{"/a|b/", "", 4, 1, " a "},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+		struct pattern *pattern = compile(rows[i].text, 0);
+		uint64_t state[1];
+		const char *names[4];
+		CU_ASSERT_TRUE(pattern_walk(pattern, rows[i].path, state) & PATTERN_BELOW);
+		size_t n = pattern_names(pattern, state, names, rows[i].max);
+		CU_ASSERT_EQUAL(n, rows[i].n);
+		for (size_t k = 0; k < n; ++k) {
+			char within[16];
+			snprintf(within, sizeof(within), " %s ", names[k]);
+			CU_ASSERT_PTR_NOT_NULL(strstr(rows[i].names, within));
+		}
+		pattern_free(pattern);
+	}
+}
+
+static void test_literal(void)
+{
+	static const struct {
+		const char *text, *path;   /* NULL: it is none */
+	} rows[] = {
+		{"/a", "a"}, {"/etc/fstab", "etc/fstab"}, {"\\/a\\/\\b", "a/b"}, {"/\\*\\|\\\\", "*|\\"},
+		{"/a||b/", "a"}, {"/.a", ".a"},
+		{"a", NULL}, {"/a*", NULL}, {"/a/[b]", NULL}, {"/?", NULL}, {"/a|/b", NULL}, {"/", NULL},
+		{"/a/", NULL}, {"/a/..", NULL}, {"|", NULL},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+		struct pattern *pattern = compile(rows[i].text, PATTERN_PERIOD);
+		struct strbuf path;
+		strbuf_init(&path);
+		strbuf_puts(&path, "root/");
+		bool is = pattern_literal(pattern, &path);
+		CU_ASSERT_EQUAL(is, rows[i].path != NULL);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&path) + 5, rows[i].path ? rows[i].path : "");
+		if (is)
+			CU_ASSERT_TRUE(pattern_match(pattern, rows[i].path));
+		strbuf_destroy(&path);
+		pattern_free(pattern);
+	}
+}
+
+/* What is left at a mount */
+
+static void test_rest(void)
+{
+	static const struct {
+		const char *text, *path, *rest;
+	} rows[] = {
+		{"tmp/foo", "var/tmp", "/foo|tmp/foo"},   /* the paper's */
+		{"tmp/foo", "var", "tmp/foo"},
+		{"tmp/foo", "", "tmp/foo"},
+		{"foo", "var/tmp", "foo"},
+		{"a/b/c/d", "x/a/b", "/c/d|a/b/c/d"},
+		{"*/*/x", "a/b/c", "/*/x|/x|*/*/x"},
+		{"/var/tmp/foo", "var/tmp", "/foo"},
+		{"/var/*/foo|/var/tmp|bar", "var/tmp", "/foo|bar"},
+		{"/var/*/foo", "usr", ""},
+		{"/var", "var", ""},
+		{"/a/b", "", "/a/b"},
+		{"a\\/[x]\\|\\y/z", "a", "/[x]\\|\\y/z|a\\/[x]\\|\\y/z"},
+		{"a/|b", "a", "b"},
+		{"a||/a/c", "a", "/c|a"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+		struct pattern *pattern = compile(rows[i].text, 0);
+		uint64_t state[1];
+		struct strbuf rest;
+		strbuf_init(&rest);
+		pattern_walk(pattern, rows[i].path, state);
+		CU_ASSERT_EQUAL(pattern_rest(pattern, state, &rest), 0);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&rest), rows[i].rest);
+		strbuf_destroy(&rest);
+		pattern_free(pattern);
+	}
+}
+
+/* What is left can be longer than the pattern, and too long. */
+static void test_rest_too_long(void)
+{
+	enum { N = 400 };
+	char text[2 * N];
+	memset(text, '/', sizeof(text));
+	for (int i = 0; i < N; ++i)
+		text[2 * i] = '*';
+	text[2 * N - 1] = '\0';
+	struct pattern *pattern = compile(text, 0);
+	uint64_t state[N / 64 + 1];
+	struct strbuf rest;
+	strbuf_init(&rest);
+	CU_ASSERT_EQUAL_FATAL(pattern_words(pattern), N / 64 + 1);
+	pattern_root(pattern, state);
+	int deep = 0;
+	while (pattern_rest(pattern, state, &rest) == 0) {
+		struct pattern *left = pattern_compile(rest.data, rest.len, 0, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(left);
+		pattern_free(left);
+		strbuf_reset(&rest);
+		step(pattern, state, "x");
+		CU_ASSERT_FATAL(++deep < N);
+	}
+	CU_ASSERT_EQUAL(errno, E2BIG);
+	CU_ASSERT_EQUAL(rest.len, 0);
+	CU_ASSERT(deep > PATTERN_MAX / (2 * N) - 2);
+	strbuf_destroy(&rest);
+	pattern_free(pattern);
+}
+
+/* What it costs */
+
+/** The steps of matching a component with n times the byte c and then end. */
+static uint64_t steps_of(const char *text, unsigned flags, char c, size_t n, const char *end)
+{
+	static char bytes[4096];
+	static uint32_t tokens[4096];
+	static struct glob_set sets[256];
+	static struct glob_range ranges[256];
+	struct glob_pool pool = {.bytes = bytes, .tokens = tokens, .sets = sets, .ranges = ranges};
+	struct glob glob;
+	struct pattern_error error;
+	CU_ASSERT_EQUAL_FATAL(glob_compile(&pool, text, 0, strlen(text), flags, &glob, &error), 0);
+	char *name = malloc(n + strlen(end) + 1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(name);
+	memset(name, c, n);
+	strcpy(name + n, end);
+	uint64_t steps = 0;
+	glob_match(&pool, &glob, name, strlen(name), &steps);
+	free(name);
+	return steps;
+}
+
+/* Patterns that are slow for matchers which go back and try again. */
+static void test_linear(void)
+{
+	static const struct {
+		const char *text, *end;
+		unsigned flags;
+	} rows[] = {
+		{"*a*a*a*a*b", "", 0},
+		{"*a*a*a*a*b", "b", 0},
+		{"*a*a*a*a*a*a*a*a*a*a*c*", "b", 0},
+		{"*?*?*?*?*?*?*?*?*?*?*?*?b", "c", 0},
+		{"*a?*a?*a?*a?*a?*a?*a?*[b]", "", 0},
+		{"*[ab]*[ab]*[ab]*[ab]*[ab]*[ab]*[c]*", "", 0},
+		{"[!b]*[!b]*[!b]*[!b]*[!b]*[!b]*[!b]*[!b]*[!b]?c", "", 0},
+		{"*aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab*", "", 0},
+		{"*aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa[b]", "", 0},
+		{"a?a?a?a?a?a?a?a?a?a?a?a?aaaaaaaaaaaa*[b]", "", PATTERN_PAPER_Q},
+		{"*a?*a?*a?*a?*a?[b]*a?*a?*a?*a?*a?*a?[b]", "", PATTERN_PAPER_Q},
+		{"????????????????????????????????[b]*", "", PATTERN_PAPER_Q},
+	};
+	uint64_t all = 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+		size_t len = strlen(rows[i].text);
+		uint64_t before = 0;
+		for (size_t n = 255; n < 100000; n *= 4) {
+			uint64_t steps = steps_of(rows[i].text, rows[i].flags, 'a', n, rows[i].end);
+			CU_ASSERT(steps <= len * (n + strlen(rows[i].end)));
+			CU_ASSERT(before == 0 || steps <= 4 * before + 4 * len * len);
+			before = steps;
+		}
+		all += before;
+	}
+	CU_ASSERT(all > 1000000);   /* they were counted */
+}
+
+static const struct unit_test tests[] = {
+	{"refused", test_refused},
+	{"limits", test_limits},
+	{"states", test_states},
+	{"states_wide", test_states_wide},
+	{"names", test_names},
+	{"literal", test_literal},
+	{"rest", test_rest},
+	{"rest_too_long", test_rest_too_long},
+	{"linear", test_linear},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_pattern = {"pattern", tests};

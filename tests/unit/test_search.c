@@ -1,0 +1,824 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The search primitive, on trees of real directories: that it gives what a
+ * plain walk and pattern_match() give, for every flag and number of threads.
+ */
+#include "unit.h"
+
+#include "fault.h"
+
+#include "base/strbuf.h"
+#include "getmnt/search.h"
+#include "search/avoid.h"
+#include "search/pattern.h"
+#include "search/search.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char top[64];
+
+static void make_dir(const char *name)
+{
+	char path[512];
+	snprintf(path, sizeof(path), "%s%s%s", top, *name ? "/" : "", name);
+	if (mkdir(path, 0755) != 0)
+		CU_FAIL_FATAL("mkdir");
+}
+
+static void make_file(const char *name)
+{
+	char path[512];
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	CU_ASSERT_FATAL(fd >= 0);
+	close(fd);
+}
+
+/** A new directory for a test. */
+static void begin(void)
+{
+	strcpy(top, "/tmp/getmnt-search-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	return remove(path);
+}
+
+static void end(void)
+{
+	CU_ASSERT_EQUAL(nftw(top, remove_one, 32, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+/** The tree of search.md, section 1.9, and odd names. */
+static void plain_tree(void)
+{
+	static const char *const dirs[] = {
+		"a", "a/b", "a/b/c", "foo", "foo/a", "foo/b", ".hid", "sp ace", "empty", "a/b/c/d", "a/b/c/d/e",
+	};
+	static const char *const files[] = {
+		"a/b/bar", "a/b/foo", "a/b/c/bar", "foo/a/bar", "foo/b/bar", ".hid/bar", "sp ace/bar",
+		".dot", "ab", "abc", "ac", "co:lon", "new\nline", "a/b/c/d/e/bar", "inv\xff", "a/*",
+		"a/b/c/d/x.c", "a/b/y.c", "z.c.d",
+	};
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i)
+		make_dir(dirs[i]);
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); ++i)
+		make_file(files[i]);
+	char path[512];
+	snprintf(path, sizeof(path), "%s/link", top);
+	CU_ASSERT_EQUAL(symlink("a", path), 0);
+	snprintf(path, sizeof(path), "%s/dangling", top);
+	CU_ASSERT_EQUAL(symlink("nowhere", path), 0);
+	snprintf(path, sizeof(path), "%s/foo/loop", top);
+	CU_ASSERT_EQUAL(symlink("..", path), 0);
+	snprintf(path, sizeof(path), "%s/foo/fifo", top);
+	CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
+}
+
+struct names {
+	char **items;
+	size_t n, size;
+};
+
+static void names_add(struct names *names, const char *name)
+{
+	if (names->n == names->size) {
+		names->size = names->size ? names->size * 2 : 64;
+		names->items = realloc(names->items, names->size * sizeof(*names->items));
+	}
+	names->items[names->n++] = strdup(name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void names_free(struct names *names)
+{
+	for (size_t i = 0; i < names->n; ++i)
+		free(names->items[i]);
+	free(names->items);
+	*names = (struct names){0};
+}
+
+static struct names all;
+
+static int add_path(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st, (void)type;
+	if (at->level > 0)
+		names_add(&all, path + strlen(top));
+	return 0;
+}
+
+/** What a walk and pattern_match() find. */
+static struct names expected(const char *text, unsigned flags)
+{
+	struct names found = {0};
+	struct pattern *pattern = pattern_compile(text, strlen(text), flags & (unsigned)PATTERN_FLAGS, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(pattern);
+	CU_ASSERT_EQUAL(nftw(top, add_path, 32, FTW_PHYS), 0);
+	for (size_t i = 0; i < all.n; ++i) {
+		if (pattern_match(pattern, all.items[i]))
+			names_add(&found, all.items[i]);
+	}
+	names_free(&all);
+	pattern_free(pattern);
+	return found;
+}
+
+/** What a search finds; its errors are counted. */
+static struct names found_by(const struct search_options *options, const char *pattern, int *errors)
+{
+	struct names found = {0};
+	const char *const roots[] = {top};
+	SEARCH *search = searchv(roots, 1, pattern, options);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+	struct searchent *e;
+	while ((e = readsearch(search))) {
+		if (e->err) {
+			++*errors;
+			continue;
+		}
+		CU_ASSERT_EQUAL(e->info != NULL, (options->flags & SEARCH_METADATA) != 0);
+		if (e->info) {
+			char path[5000];
+			struct stat st;
+			snprintf(path, sizeof(path), "%s%s", top, e->path);
+			CU_ASSERT_EQUAL(lstat(path, &st), 0);
+			CU_ASSERT_TRUE(st.st_ino == e->info->st_ino && st.st_mode == e->info->st_mode
+			               && st.st_size == e->info->st_size && st.st_dev == e->info->st_dev
+			               && st.st_mtim.tv_nsec == e->info->st_mtim.tv_nsec
+			               && st.st_nlink == e->info->st_nlink);
+			CU_ASSERT_PTR_NOT_NULL(statxsearch(search));
+		}
+		names_add(&found, e->path);
+	}
+	CU_ASSERT_EQUAL(errno, 0);
+	CU_ASSERT_PTR_NULL(readsearch(search));
+	closesearch(search);
+	return found;
+}
+
+static void compare(struct names *want, struct names *got, const char *pattern, int flags, unsigned threads)
+{
+	if (want->n)
+		qsort(want->items, want->n, sizeof(*want->items), by_name);
+	if (got->n)
+		qsort(got->items, got->n, sizeof(*got->items), by_name);
+	bool same = want->n == got->n;
+	for (size_t i = 0; same && i < want->n; ++i)
+		same = strcmp(want->items[i], got->items[i]) == 0;
+	if (!same) {
+		printf("  %s, flags %#x, %u threads: %zu wanted, %zu found\n", pattern, (unsigned)flags, threads,
+		       want->n, got->n);
+		for (size_t i = 0; i < want->n || i < got->n; ++i)
+			printf("    %s | %s\n", i < want->n ? want->items[i] : "", i < got->n ? got->items[i] : "");
+	}
+	CU_ASSERT_TRUE(same);
+	names_free(want);
+	names_free(got);
+}
+
+static const char *const patterns[] = {
+	"*", "/*", "bar", "/bar", "c/bar", "/c/bar", "b/bar", "/a/b/foo", "/*/foo", "/*/*/foo", "*/*r",
+	"*r", "b/*", "/a", "/a/b", "/a/b/c/d/e/bar", "/a/*/c|foo", "|bar", "*.c", "*.c|*.d", "?b", "ab?",
+	"/[ab]*", ".*", "/.*", "/.hid/bar", "sp\\ ace/bar", "co:lon", "new\nline", "/link", "link/b",
+	"dangling", "/foo/*/bar", "/foo/*|/a/*", "a/\\*", "*/", "/", "e/*", "/*/*/*/*", "inv?", "nothing",
+	"/a/b|/a/b/bar|/nosuch/x", "*o*|*a*", "fifo", "/foo/loop/a",
+};
+
+static void test_same_as_walk(void)
+{
+	static const int flags[] = {
+		0, SEARCH_BYNAME, SEARCH_METADATA, SEARCH_PERIOD, SEARCH_PAPER_Q, SEARCH_XDEV, SEARCH_METADATA | SEARCH_CACHED,
+	};
+	begin();
+	plain_tree();
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); ++i) {
+		for (size_t k = 0; k < sizeof(flags) / sizeof(*flags); ++k) {
+			for (unsigned threads = 1; threads <= 4; threads += 3) {
+				int errors = 0;
+				struct search_options options = {
+					.size = sizeof(options), .flags = flags[k], .threads = threads,
+				};
+				struct names want = expected(patterns[i], (unsigned)flags[k]);
+				struct names got = found_by(&options, patterns[i], &errors);
+				CU_ASSERT_EQUAL(errors, 0);
+				compare(&want, &got, patterns[i], flags[k], threads);
+			}
+		}
+	}
+	end();
+}
+
+/** Roots: several, none, a file, with and without their names. */
+static void test_roots(void)
+{
+	begin();
+	plain_tree();
+	char paths[400], want[200];
+	snprintf(paths, sizeof(paths), "%s/a/b:%s/nosuch:%s/co\\:lon:%s/foo", top, top, top, top);
+	SEARCH *search = opensearch(paths, "/bar|/a", SEARCH_INCLUDEROOT);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+	static const struct {
+		const char *path;
+		int source, err;
+	} rows[] = {
+		{"/a/b/bar", 0, 0}, {"/nosuch", SEARCH_ERR_OPEN, ENOENT}, {"/co:lon", SEARCH_ERR_OPEN, ENOTDIR},
+		{"/foo/a", 0, 0},
+	};
+	struct searchent *e;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		e = readsearch(search);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(e);
+		snprintf(want, sizeof(want), "%s%s", top, rows[i].path);
+		CU_ASSERT_STRING_EQUAL(e->path, want);
+		CU_ASSERT_TRUE(e->errsource == rows[i].source && e->err == rows[i].err && !e->info);
+	}
+	CU_ASSERT_PTR_NULL(readsearch(search));
+	struct search_counts counts;
+	countsearch(search, &counts, sizeof(counts));
+	CU_ASSERT_TRUE(counts.found == 2 && counts.errors == 2 && counts.dirs == 2);
+	closesearch(search);
+
+	/* Without: from the root; and the first alone. */
+	snprintf(paths, sizeof(paths), "%s/a/b", top);
+	search = opensearch(paths, "bar", SEARCH_STOPATFIRST);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+	e = readsearch(search);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(e);
+	CU_ASSERT_TRUE(e->path[0] == '/' && strstr(e->path, "bar") && !strstr(e->path, top));
+	CU_ASSERT_TRUE(readsearch(search) == NULL && errno == 0);
+	closesearch(search);
+	end();
+}
+
+/** An anchored pattern opens what it must, and a literal one nothing. */
+static void test_counts(void)
+{
+	static const struct {
+		const char *pattern;
+		uint64_t dirs;
+	} rows[] = {
+		{"/a/b/bar", 0}, {"/nosuch/x", 0}, {"/*", 1}, {"/a/*", 2}, {"/a/b/*", 3}, {"/*/bar", 6},
+		{"/foo/*/bar", 4}, {"bar", 12}, {"/z*", 1},
+	};
+	begin();
+	plain_tree();
+	const char *const roots[] = {top};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		SEARCH *search = searchv(roots, 1, rows[i].pattern, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+		while (readsearch(search))
+			;
+		struct search_counts counts;
+		countsearch(search, &counts, sizeof(counts));
+		if (counts.dirs != rows[i].dirs)
+			printf("  %s: %ju directories\n", rows[i].pattern, (uintmax_t)counts.dirs);
+		CU_ASSERT_EQUAL(counts.dirs, rows[i].dirs);
+		/* Names alone: no object is looked at. */
+		const struct os *os = search_os(search);
+		CU_ASSERT_TRUE(os->calls[OS_STATX] <= 2 && os->calls[OS_GETDENTS] == 2 * counts.dirs);
+		closesearch(search);
+	}
+	/* With metadata: one look for each object that matches. */
+	SEARCH *search = opensearch(top, "bar", SEARCH_METADATA);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+	while (readsearch(search))
+		;
+	CU_ASSERT_EQUAL(search_os(search)->calls[OS_STATX], 1 + 7);
+	closesearch(search);
+	end();
+}
+
+static int open_fds(void)
+{
+	int n = 0;
+	DIR *dir = opendir("/proc/self/fd");
+	if (!dir)
+		return -1;
+	while (readdir(dir))
+		++n;
+	closedir(dir);
+	return n;
+}
+
+/** A large directory comes in parts; a search may be left at any point. */
+static void test_large_and_early(void)
+{
+	enum { FILES = 20000 };
+	begin();
+	make_dir("big");
+	for (int i = 0; i < FILES; ++i) {
+		char name[64];
+		snprintf(name, sizeof(name), "big/a-name-of-some-length-%d", i);
+		make_file(name);
+	}
+	make_dir("big/dir");
+	make_file("big/dir/last");
+	int fds = open_fds();
+	for (int flags = 0; flags <= SEARCH_METADATA; flags += SEARCH_METADATA) {
+		for (unsigned threads = 1; threads <= 2; ++threads) {
+			struct search_options options = {.size = sizeof(options), .flags = flags, .threads = threads};
+			int errors = 0;
+			struct names got = found_by(&options, "*", &errors);
+			CU_ASSERT_TRUE(got.n == FILES + 3 && errors == 0);
+			names_free(&got);
+			static const int leave[] = {0, 1, 5000, FILES};
+			for (size_t i = 0; i < sizeof(leave) / sizeof(*leave); ++i) {
+				const char *const roots[] = {top};
+				SEARCH *search = searchv(roots, 1, "*", &options);
+				for (int k = 0; k < leave[i]; ++k)
+					CU_ASSERT_PTR_NOT_NULL_FATAL(readsearch(search));
+				cancelsearch(search);
+				CU_ASSERT_TRUE(readsearch(search) == NULL && errno == ECANCELED);
+				closesearch(search);
+			}
+		}
+	}
+	CU_ASSERT_EQUAL(open_fds(), fds);
+	end();
+}
+
+static void test_many_dirs(void)
+{
+	begin();
+	for (int i = 0; i < 60; ++i) {
+		char name[64];
+		snprintf(name, sizeof(name), "d%d", i);
+		make_dir(name);
+		for (int k = 0; k < 60; ++k) {
+			snprintf(name, sizeof(name), "d%d/e%d", i, k);
+			make_dir(name);
+			snprintf(name, sizeof(name), "d%d/e%d/f%d.c", i, k, k % 7);
+			make_file(name);
+		}
+	}
+	for (unsigned threads = 1; threads <= 4; ++threads) {
+		static const char *const some[] = {"*", "f3.c", "/d5*/e*/f1.c", "e1?/*", "/d1/*"};
+		for (size_t i = 0; i < sizeof(some) / sizeof(*some); ++i) {
+			struct search_options options = {.size = sizeof(options), .threads = threads};
+			int errors = 0;
+			struct names want = expected(some[i], 0), got = found_by(&options, some[i], &errors);
+			CU_ASSERT_EQUAL(errors, 0);
+			compare(&want, &got, some[i], 0, threads);
+		}
+	}
+	end();
+}
+
+static void test_depth_and_access(void)
+{
+	begin();
+	plain_tree();
+	struct search_options options = {.size = sizeof(options), .depth = 2};
+	int errors = 0;
+	struct names got = found_by(&options, "*", &errors);
+	/* /a/b/c, /foo's two and what else is at depth 3 are told and not entered. */
+	CU_ASSERT_EQUAL(errors, 1);
+	for (size_t i = 0; i < got.n; ++i)
+		CU_ASSERT_PTR_NULL(strstr(got.items[i], "/a/b/c/"));
+	names_free(&got);
+
+	char path[200];
+	snprintf(path, sizeof(path), "%s/abc", top);
+	CU_ASSERT_EQUAL(chmod(path, 0755), 0);
+	options = (struct search_options){.size = sizeof(options), .flags = SEARCH_X_OK};
+	errors = 0;
+	got = found_by(&options, "/ab*|/foo|/link", &errors);
+	/* Not /ab, which nobody may execute. */
+	CU_ASSERT_TRUE(got.n == 3 && errors == 0);
+	names_free(&got);
+	end();
+}
+
+static void test_refused(void)
+{
+	static const struct {
+		const char *pattern;
+		int flags;
+	} rows[] = {{"", 0}, {"[", 0}, {"a\\", 0}, {"x", 1 << 30}, {"x", 1 << 7},
+	           {"x", SEARCH_BYNAME | SEARCH_BYINODE}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+		CU_ASSERT_TRUE(opensearch("/", rows[i].pattern, rows[i].flags) == NULL && errno == EINVAL);
+	CU_ASSERT_EQUAL(closesearch(NULL), 0);
+}
+
+static void test_avoid(void)
+{
+	struct avoid *avoid = avoid_new();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(avoid);
+	CU_ASSERT_EQUAL(avoid_add(avoid, "/srv/nfs"), 0);
+	CU_ASSERT_EQUAL(avoid_add(avoid, "/srv/nfs/below"), 0);
+	for (int i = 0; i < 100; ++i) {
+		char path[64];
+		snprintf(path, sizeof(path), "/home/user%d/fuse", i);
+		CU_ASSERT_EQUAL(avoid_add(avoid, path), 0);
+	}
+	uint32_t root = avoid_find(avoid, "/"), srv = avoid_step(avoid, root, "srv", 3);
+	CU_ASSERT_TRUE(root != AVOID_NONE && srv != AVOID_NONE && srv == avoid_find(avoid, "//srv/"));
+	CU_ASSERT_FALSE(avoid_here(avoid, srv));
+	CU_ASSERT_TRUE(avoid_here(avoid, avoid_step(avoid, srv, "nfs", 3)));
+	CU_ASSERT_TRUE(avoid_here(avoid, avoid_find(avoid, "/home/user77/fuse")));
+	CU_ASSERT_EQUAL(avoid_step(avoid, srv, "nfs4", 4), AVOID_NONE);
+	CU_ASSERT_EQUAL(avoid_step(avoid, srv, "nf", 2), AVOID_NONE);
+	CU_ASSERT_EQUAL(avoid_step(avoid, AVOID_NONE, "srv", 3), AVOID_NONE);
+	CU_ASSERT_EQUAL(avoid_find(avoid, "/usr"), AVOID_NONE);
+	CU_ASSERT_TRUE(avoid_covers(avoid, "/srv/nfs") && avoid_covers(avoid, "/srv/nfs/x/y"));
+	CU_ASSERT_FALSE(avoid_covers(avoid, "/srv") || avoid_covers(avoid, "/") || avoid_covers(avoid, "/usr/x"));
+	avoid_free(avoid);
+	avoid_free(NULL);
+}
+
+static void make_link(const char *name, const char *target)
+{
+	char path[512];
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	CU_ASSERT_EQUAL_FATAL(symlink(target, path), 0);
+}
+
+/** What there is to be followed: in the tree t, and beside it. */
+static void linked_tree(void)
+{
+	static const char *const dirs[] = {"t", "t/a", "t/a/b", "out", "out/sub", "out/deep"};
+	static const char *const files[] = {"t/a/x", "t/a/b/y", "out/o", "out/sub/p"};
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i)
+		make_dir(dirs[i]);
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); ++i)
+		make_file(files[i]);
+	char out[200];
+	snprintf(out, sizeof(out), "%s/./out/../out/", top);
+	make_link("t/abs", out);
+	make_link("t/link", "a");
+	make_link("t/link2", "link");
+	make_link("t/a/up", "..");
+	make_link("t/a/rel", "../../out/sub/../sub");
+	make_link("t/a/file", "b/./y");
+	make_link("t/self", "self");
+	make_link("t/ping", "pong");
+	make_link("t/pong", "ping");
+	make_link("t/dangling", "no/where");
+	make_link("t/a/not-dir", "x/");
+	make_link("t/a/below-file", "x/y");
+	make_link("out/back", "../t");
+	make_link("out/deep/again", "../../out");
+}
+
+/** What a search of t gives, an entry a line: "SOURCE:errno:" before errors,
+    the type after objects; sorted. */
+static struct names lines_of(const char *pattern, const struct search_options *options)
+{
+	struct names lines = {0};
+	char root[100], line[700];
+	snprintf(root, sizeof(root), "%s/t", top);
+	const char *const roots[] = {root};
+	SEARCH *search = searchv(roots, 1, pattern, options);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+	struct searchent *e;
+	while ((e = readsearch(search))) {
+		static const char letters[] = "?pc?d?b?f?l?s";
+		if (e->err)
+			snprintf(line, sizeof(line), "%d:%d:%s", e->errsource, e->err, e->path + strlen(root));
+		else
+			snprintf(line, sizeof(line), "%s %c", e->path,
+			         letters[e->info ? IFTODT(e->info->st_mode) : search_type(search)]);
+		CU_ASSERT_EQUAL(!e->err && options->flags & SEARCH_METADATA, e->info != NULL);
+		names_add(&lines, line);
+	}
+	CU_ASSERT_EQUAL(errno, 0);
+	closesearch(search);
+	if (lines.n)
+		qsort(lines.items, lines.n, sizeof(*lines.items), by_name);
+	return lines;
+}
+
+static void expect_lines(const char *pattern, const struct search_options *options, const char *want)
+{
+	struct names lines = lines_of(pattern, options);
+	char text[4096] = "";
+	for (size_t i = 0; i < lines.n; ++i) {
+		strcat(text, i ? "\n" : "");
+		strcat(text, lines.items[i]);
+	}
+	if (strcmp(text, want) != 0)
+		printf("  %s, flags %#x:\n%s\n  wanted:\n%s\n", pattern, (unsigned)options->flags, text, want);
+	CU_ASSERT_STRING_EQUAL(text, want);
+	names_free(&lines);
+}
+
+static void test_follow(void)
+{
+	/* ELOOP is 40, EOVERFLOW 75.  Each directory is entered once, by its own
+	   name before any link's; of links, by the first that was met. */
+	static const struct {
+		const char *pattern, *want;
+	} rows[] = {
+		{"*", "/a d\n/a/b d\n/a/b/y f\n/a/below-file l\n/a/file f\n/a/not-dir l\n/a/rel d\n/a/up d\n"
+		      "/a/x f\n/abs d\n/abs/back d\n/abs/deep d\n/abs/deep/again d\n/abs/o f\n/abs/sub d\n"
+		      "/abs/sub/p f\n/dangling l\n/link d\n/link2 d\n/ping l\n/pong l\n/self l\n"
+		      "1:40:/a/up\n1:40:/abs/back\n1:40:/abs/deep/again\n1:40:/ping\n1:40:/pong\n1:40:/self"},
+		{"/link/x", "/link/x f"}, {"/link2/b/y", "/link2/b/y f"}, {"/self", "/self l\n1:40:/self"},
+		{"/self/x", "1:40:/self/x"}, {"/dangling", "/dangling l"}, {"/dangling/x", ""}, {"/nothing", ""},
+		{"/a/not-dir", "/a/not-dir l"}, {"/abs/sub/p", "/abs/sub/p f"}, {"/a/up/a/up/abs/o", "/a/up/a/up/abs/o f"},
+		{"/abs/*", "/abs/back d\n/abs/deep d\n/abs/o f\n/abs/sub d"},
+		{"/lin[k]/*/y", "/link/b/y f\n1:40:/link/up"},
+		/* In another state of the pattern it is entered again. */
+		{"/a/x|/link/b/*", "/a/x f\n/link/b/y f"},
+		{"/a/up/*", "1:40:/a/up"},
+	};
+	begin();
+	linked_tree();
+	int fds = open_fds();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		for (int more = 0; more <= SEARCH_METADATA; more += SEARCH_METADATA) {
+			for (unsigned threads = 1; threads <= 4; threads += 3) {
+				struct search_options options = {
+					.size = sizeof(options), .flags = SEARCH_FOLLOW | more, .threads = threads,
+				};
+				expect_lines(rows[i].pattern, &options, rows[i].want);
+			}
+		}
+	}
+	/* Bounds count behind links too. */
+	struct search_options options = {.size = sizeof(options), .flags = SEARCH_FOLLOW, .depth = 1};
+	expect_lines("/abs/sub/*", &options, "6:75:/abs/sub");
+	options = (struct search_options){.size = sizeof(options), .flags = SEARCH_FOLLOW | SEARCH_X_OK};
+	expect_lines("/abs|/a/file|/a/x|/dangling", &options, "/abs d\n/dangling l");
+	options.flags = SEARCH_FOLLOW | SEARCH_STOPATFIRST;
+	expect_lines("/abs/sub/p*", &options, "/abs/sub/p f");
+	CU_ASSERT_EQUAL(open_fds(), fds);
+	end();
+}
+
+/** Without links FOLLOW changes nothing; and the order is what was asked for. */
+static void test_order(void)
+{
+	begin();
+	plain_tree();
+	for (int i = 0; i < 3000; ++i) {
+		char name[64];
+		snprintf(name, sizeof(name), "empty/%d", i * 7919 % 3000);
+		make_file(name);
+	}
+	static const int flags[] = {
+		SEARCH_BYNAME, SEARCH_BYINODE, SEARCH_BYNAME | SEARCH_METADATA, SEARCH_BYINODE | SEARCH_METADATA,
+	};
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); ++i) {
+		for (unsigned threads = 1; threads <= 4; threads += 3) {
+			const char *const roots[] = {top};
+			struct search_options options = {.size = sizeof(options), .flags = flags[i], .threads = threads};
+			SEARCH *search = searchv(roots, 1, "*", &options);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+			char last_dir[400] = "", last[400] = "", path[800];
+			ino_t last_ino = 0;
+			size_t n = 0;
+			struct names got = {0};
+			for (struct searchent *e; (e = readsearch(search)); ++n) {
+				struct stat st;
+				const char *name = strrchr(e->path, '/') + 1;
+				size_t dir = (size_t)(name - e->path);
+				snprintf(path, sizeof(path), "%s%s", top, e->path);
+				CU_ASSERT_TRUE(e->err == 0 && lstat(path, &st) == 0);
+				if (strlen(last_dir) == dir && memcmp(last_dir, e->path, dir) == 0)
+					CU_ASSERT_TRUE(flags[i] & SEARCH_BYNAME ? strcmp(last, name) < 0 : last_ino < st.st_ino);
+				snprintf(last_dir, sizeof(last_dir), "%.*s", (int)dir, e->path);
+				snprintf(last, sizeof(last), "%s", name);
+				last_ino = st.st_ino;
+				names_add(&got, e->path);
+			}
+			closesearch(search);
+			struct names want = expected("*", 0);
+			compare(&want, &got, "*", flags[i], threads);
+		}
+	}
+	end();
+}
+
+static int threads_now(void)
+{
+	int n = 0;
+	DIR *dir = opendir("/proc/self/task");
+	if (!dir)
+		return -1;
+	while (readdir(dir))
+		++n;
+	closedir(dir);
+	return n;
+}
+
+/** Whether so many threads are left; one that was joined may yet be seen. */
+static bool threads_are(int tasks)
+{
+	for (int i = 0; i < 2000 && threads_now() != tasks; ++i)
+		usleep(1000);
+	return threads_now() == tasks;
+}
+
+/** Search once, so that what a sanitizer starts with the first thread is there.
+    @return how many threads there are then. */
+static int warm_up(void)
+{
+	struct search_options options = {.size = sizeof(options), .threads = 4};
+	int errors = 0;
+	struct names found = found_by(&options, "*", &errors);
+	names_free(&found);
+	int least = threads_now();
+	for (int i = 0; i < 100; ++i) {
+		usleep(1000);
+		least = threads_now() < least ? threads_now() : least;
+	}
+	return least;
+}
+
+/** Directories enough for threads to be started. */
+static void wide_tree(int dirs)
+{
+	for (int i = 0; i < dirs; ++i) {
+		char name[64];
+		snprintf(name, sizeof(name), "w%d", i);
+		make_dir(name);
+		snprintf(name, sizeof(name), "w%d/f", i);
+		make_file(name);
+	}
+}
+
+/** Left after each number of entries. */
+static void test_close_anywhere(void)
+{
+	enum { DIRS = 300 };
+	begin();
+	wide_tree(DIRS);
+	make_link("w0/link", "../w1");
+	int tasks = warm_up(), fds = open_fds();
+	const char *const roots[] = {top};
+	bool any = false;
+	for (int flags = 0; flags <= SEARCH_FOLLOW; flags += SEARCH_FOLLOW) {
+		struct search_options options = {.size = sizeof(options), .flags = flags, .threads = 4};
+		for (int k = 0; k <= 2 * DIRS + 1; k += flags ? 7 : 1) {
+			unit_note("closed after %d", k);
+			SEARCH *search = searchv(roots, 1, "*", &options);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+			for (int i = 0; i < k; ++i)
+				CU_ASSERT_PTR_NOT_NULL_FATAL(readsearch(search));
+			if (k % 50 == 49)
+				any |= threads_now() > tasks;
+			closesearch(search);
+			if (k % 10 == 0 || open_fds() != fds || !threads_are(tasks))
+				CU_ASSERT_TRUE_FATAL(open_fds() == fds && threads_are(tasks));
+		}
+	}
+	/* It was a test of threads. */
+	CU_ASSERT_TRUE(any);
+	end();
+}
+
+static SEARCH *to_cancel;
+static pthread_t owner;
+
+/** Cancel after a while; with an argument by a signal to the owner. */
+static void *cancel_soon(void *arg)
+{
+	usleep(arg ? 2500 : 2000);
+	if (arg)
+		pthread_kill(owner, SIGUSR1);
+	else
+		cancelsearch(to_cancel);
+	return NULL;
+}
+
+static void cancel_now(int signal)
+{
+	(void)signal;
+	cancelsearch(to_cancel);
+}
+
+/** Read to the end.  @return how many entries came before. */
+static int read_out(SEARCH *search, int *error)
+{
+	int n = 0;
+	while (readsearch(search))
+		++n;
+	*error = errno;
+	return n;
+}
+
+static void test_cancel(void)
+{
+	enum { DIRS = 600, RUNS = 30 };
+	begin();
+	wide_tree(DIRS);
+	int tasks = warm_up(), fds = open_fds(), cancelled = 0;
+	struct sigaction action = {.sa_handler = cancel_now}, old;
+	CU_ASSERT_EQUAL_FATAL(sigaction(SIGUSR1, &action, &old), 0);
+	/* The same tree over and over: long enough to be cancelled in. */
+	const char *roots[200];
+	for (int i = 0; i < 200; ++i)
+		roots[i] = top;
+	for (int run = 0; run < RUNS; ++run) {
+		struct search_options options = {.size = sizeof(options), .threads = 1 + (unsigned)run % 4};
+		pthread_t thread;
+		int error, n;
+		to_cancel = searchv(roots, 200, "*", &options);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(to_cancel);
+		owner = pthread_self();
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, cancel_soon, run % 2 ? &owner : NULL), 0);
+		n = read_out(to_cancel, &error);
+		pthread_join(thread, NULL);
+		CU_ASSERT_TRUE(error == ECANCELED || (error == 0 && n == 200 * 2 * DIRS));
+		cancelled += error == ECANCELED;
+		CU_ASSERT_TRUE(error == 0 || (readsearch(to_cancel) == NULL && errno == ECANCELED));
+		closesearch(to_cancel);
+		CU_ASSERT_TRUE(open_fds() == fds && threads_are(tasks));
+	}
+	CU_ASSERT_TRUE(cancelled > RUNS / 2);
+	sigaction(SIGUSR1, &old, NULL);
+	end();
+}
+
+/** A search with an allocation or a kernel call failing: it ends, tells what it
+    could not do, and leaves nothing. */
+static void test_faults(void)
+{
+#ifdef _FORTIFY_SOURCE
+	UNIT_SKIP("a fortified program makes calls that are not wrapped");
+#endif
+	begin();
+	linked_tree();
+	char root[100];
+	snprintf(root, sizeof(root), "%s/t", top);
+	const char *const roots[] = {root};
+	static const int kinds[] = {FAULT_ALLOC, OS_OPENAT, OS_OPENAT2, OS_STATX, OS_GETDENTS, OS_READLINK};
+	struct search_options options = {
+		.size = sizeof(options), .flags = SEARCH_FOLLOW | SEARCH_BYNAME | SEARCH_METADATA, .threads = 1,
+	};
+	struct fault_count count;
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	int whole = 0;
+	for (size_t kind = 0; kind < sizeof(kinds) / sizeof(*kinds); ++kind) {
+		uint64_t calls = 1;
+		for (uint64_t n = 0; n <= calls; ++n) {
+			/* The first counts. */
+			struct fault fault = {n ? FAULT_ONCE : FAULT_NONE, kinds[kind], n, n ? kinds[kind] == FAULT_ALLOC ? ENOMEM : EIO : 0};
+			int found = 0, told = 0, loops = 0, error;
+			unit_note("%s %ju", fault_kind_name(kinds[kind]), (uintmax_t)n);
+			fault_begin(&fault, 100000);
+			SEARCH *search = searchv(roots, 1, "*", &options);
+			error = errno;
+			for (struct searchent *e; search && (e = readsearch(search));)
+				e->err == 0 ? ++found : e->err == ELOOP ? ++loops : ++told;
+			error = search ? errno : error;
+			closesearch(search);
+			fault_end(&count);
+			CU_ASSERT_TRUE(count.blocks == 0 && count.fds == 0 && count.bad_closes == 0);
+			if (n == 0) {
+				calls = count.calls[kinds[kind]];
+				whole = found + loops;
+				CU_ASSERT_TRUE(found == 22 && loops == 6 && told == 0 && error == 0);
+				CU_ASSERT_TRUE(calls > 0 || (kinds[kind] == OS_OPENAT2 && !(os.caps & OSC_OPENAT2)));
+			} else if (kinds[kind] == FAULT_ALLOC) {
+				/* What got no memory ends it, or is told. */
+				CU_ASSERT_TRUE(search == NULL || error == ENOMEM || told > 0 || found + loops >= whole);
+			} else {
+				CU_ASSERT_TRUE(search != NULL && error == 0);
+				if (told == 0 && found + loops < whole)
+					printf("  %s %ju: %d found, %d told\n", fault_kind_name(kinds[kind]), (uintmax_t)n, found, told);
+				CU_ASSERT_TRUE(told > 0 || found + loops >= whole);
+			}
+		}
+	}
+	end();
+}
+
+static const struct unit_test tests[] = {
+	{"faults", test_faults},
+	{"closed anywhere", test_close_anywhere},
+	{"cancelled", test_cancel},
+	{"symbolic links followed", test_follow},
+	{"order", test_order},
+	{"same as a walk", test_same_as_walk},
+	{"roots", test_roots},
+	{"counts", test_counts},
+	{"large directories, and leaving", test_large_and_early},
+	{"many directories", test_many_dirs},
+	{"depth and access", test_depth_and_access},
+	{"refused", test_refused},
+	{"places to be avoided", test_avoid},
+	{NULL, NULL},
+};
+const struct unit_suite suite_search = {"search", tests};
