@@ -9,7 +9,7 @@ const struct command commands[] = {
 	{"fstab", NULL, "generate or merge an fstab"},
 	{"profile", NULL, "what each algorithm costs"},
 	{"recover", NULL, "judge a mount table line by line and rebuild it"},
-	{"search", NULL, "search a directory tree"},
+	{"search", cmd_search, "search a directory tree"},
 	{NULL, NULL, NULL},
 };
 

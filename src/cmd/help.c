@@ -3,6 +3,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/columns.h"
+#include "cmd/search_out.h"
 
 #include <string.h>
 
@@ -11,6 +12,7 @@ static const char *const group_titles[] = {
 	[OG_WHICH] = "Which mounts",
 	[OG_HOW] = "How they are found",
 	[OG_SHOWN] = "How they are shown",
+	[OG_POLL] = "Watching",
 	[OG_STUDY] = "How it went",
 	[OG_GENERAL] = "General",
 };
@@ -49,7 +51,7 @@ static void help_option(FILE *out, const struct option_row *row)
 	at += fprintf(out, "--%s", row->name);
 	if (row->arg == ARG_NEEDED)
 		at += fprintf(out, "%c%s", row->letter ? ' ' : '=', row->argument);
-	else if (row->arg == ARG_MAY)
+	else if (row->arg == ARG_MAY || row->arg == ARG_ATTACHED)
 		at += fprintf(out, "[=%s]", row->argument);
 	if (at >= HELP_COLUMN - 1)
 		fprintf(out, "\n%*s", HELP_COLUMN, "");
@@ -108,6 +110,23 @@ void options_completion(FILE *out)
 	      "\t\t_init_completion -n =: || return\n"
 	      "\telse\n"
 	      "\t\tcur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	      "\tfi\n"
+	      "\tif [ \"${COMP_WORDS[1]}\" = search ]; then\n"
+	      "\t\tcase $prev in\n"
+	      "\t\t-o | --output)\n"
+	      "\t\t\tmapfile -t COMPREPLY < <(compgen -W '", out);
+	search_column_words(out);
+	fputs("' -- \"$cur\")\n"
+	      "\t\t\treturn ;;\n"
+	      "\t\tesac\n"
+	      "\t\tcase $cur in\n"
+	      "\t\t-*)\tmapfile -t COMPREPLY < <(compgen -W '", out);
+	search_option_words(out);
+	fputs("' -- \"$cur\") ;;\n"
+	      "\t\t*)\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+	      "\t\t\tcompopt -o filenames 2>/dev/null ;;\n"
+	      "\t\tesac\n"
+	      "\t\treturn\n"
 	      "\tfi\n"
 	      "\tlocal columns=\"", out);
 	for (const struct column *column = column_rows; column->name; ++column)

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt search: what matches a pattern, as it is found.
+ *
+ *     options --> searchv() --> readsearch() --> search_out.c: a line each
+ */
+#include "cmd/cmd.h"
+
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/search_out.h"
+#include "os/os.h"
+#include "search/pattern.h"
+#include "search/search.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/** Seconds that what was found may wait to be printed, that a line of progress
+    stands, and before there is one. */
+#define TICK 0.1
+#define LINE_TICK 0.25
+#define PATIENCE 1.0
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+struct asked {
+	struct search_options options;
+	bool nul, first, metadata, help, list_columns;
+	int form;                    /* enum search_form; -1: not asked for */
+	int color;                   /* enum color */
+	int stats;                   /* enum stats_form */
+	unsigned types;              /* 1 << DT_*; 0: all */
+	const char *columns;         /* of -o */
+};
+
+/** What a search that goes on is shown by. */
+struct show {
+	SEARCH *search;
+	struct os os;                /* for what is no part of the search */
+	double start, next, next_line;
+	bool lines;                  /* of progress may be shown */
+	uint64_t found;
+};
+
+/** An option: one row for the parser, --help and the completion. */
+struct search_row {
+	const char *name;
+	char letter;
+	const char *argument;        /* NULL: none; in brackets: it may be left out */
+	const char *help;
+};
+
+static const struct search_row search_rows[] = {
+	{"access", 0, "rwx", "only what we may read, write, execute"},
+	{"blocking", 0, NULL, "enter also what can block: network file systems, FUSE ..."},
+	{"cached", 0, NULL, "attributes as they are known, without asking a server"},
+	{"color", 0, "[WHEN]", "names in the colours of LS_COLORS: auto, always, never"},
+	{"count", 0, NULL, "print how many there are, and not what"},
+	{"depth", 0, "N", "enter no directory deeper than this"},
+	{"first", 0, NULL, "end after the first"},
+	{"follow", 'L', NULL, "symbolic links are what they lead to"},
+	{"format", 0, "FORM", "paths, long, json (a document), jsonl (an object a line)"},
+	{"json", 'J', NULL, "a JSON document: --format=json"},
+	{"list-columns", 'H', NULL, "the columns that -o takes"},
+	{"long", 'l', NULL, "a list as of ls -l: --format=long"},
+	{"metadata", 'm', NULL, "columns: type, mode, links, owner, size, time of change, inode"},
+	{"null", '0', NULL, "end each line with a NUL, and escape nothing"},
+	{"output", 'o', "[+]COLUMNS", "print columns, with tabs between them"},
+	{"paper", 0, NULL, "? is zero or one character, as in the paper"},
+	{"period", 0, NULL, "a leading period is matched by a period alone"},
+	{"sort", 0, "name|inode", "what is in a directory in this order"},
+	{"stats", 0, "[json]", "tell what it cost, on standard error"},
+	{"threads", 0, "N", "threads that read (0: chosen)"},
+	{"type", 0, "LETTERS", "only these: b, c, d, f, l, p, s, as find has them"},
+	{"xdev", 0, NULL, "enter no other file system"},
+	{"help", 'h', NULL, "this text"},
+};
+
+enum { NROWS = sizeof(search_rows) / sizeof(*search_rows) };
+
+/** How an option has its argument: as getopt_long(3) wants it. */
+static int argument_of(const struct search_row *row)
+{
+	if (!row->argument)
+		return no_argument;
+	return row->argument[0] == '[' && row->argument[1] != '+' ? optional_argument : required_argument;
+}
+
+static void search_help(FILE *out)
+{
+	fputs("Usage:\n getmnt search [options] PATTERN [PATH ...]\n\n"
+	      "Print what matches PATTERN below each PATH (the current directory).\n\nOptions:\n", out);
+	for (int i = 0; i < NROWS; ++i) {
+		const struct search_row *row = &search_rows[i];
+		char left[40];
+		bool may = argument_of(row) == optional_argument;
+		snprintf(left, sizeof(left), "--%s%s%s", row->name, may ? "[=" : row->argument ? "=" : "",
+		         row->argument ? row->argument + may : "");
+		fprintf(out, " %c%c%c %-21s %s\n", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
+		        row->letter ? ',' : ' ', left, row->help);
+	}
+	fputs("\nDetails: getmnt-search(8).\n", out);
+}
+
+void search_option_words(FILE *out)
+{
+	for (int i = 0; i < NROWS; ++i) {
+		if (search_rows[i].letter)
+			fprintf(out, "-%c ", search_rows[i].letter);
+		fprintf(out, "--%s%s", search_rows[i].name, i + 1 < NROWS ? " " : "");
+	}
+}
+
+/** A number of an option. */
+static int take_number(const char *name, const char *text, unsigned *number)
+{
+	char *end;
+	errno = 0;
+	unsigned long value = strtoul(text, &end, 10);
+	if (*end || end == text || *text == '-' || errno || value > 1000000)
+		return usage_error(name, "\"%s\": not a number up to 1000000", text);
+	*number = (unsigned)value;
+	return 0;
+}
+
+/** Letters of an option, each a bit. */
+static int take_letters(const char *name, const char *text, const char *letters, const int *bits, int *set)
+{
+	int before = *set;
+	*set = 0;
+	for (const char *p = text; *p; ++p) {
+		const char *at = strchr(letters, *p);
+		if (!at && *p != ',')
+			return usage_error(name, "\"%s\": letters of \"%s\" are known", text, letters);
+		*set |= at ? bits[at - letters] : 0;
+	}
+	if (!*set)
+		return usage_error(name, "\"%s\": give letters of \"%s\"", text, letters);
+	*set |= before;
+	return 0;
+}
+
+/** A word of an option: which of a list, ended by NULL; "" in it is no word. */
+static int take_word(const char *name, const char *text, const char *const words[], int *word)
+{
+	for (int i = 0; words[i]; ++i) {
+		if (*text && strcmp(text, words[i]) == 0) {
+			*word = i;
+			return 0;
+		}
+	}
+	struct strbuf known;
+	strbuf_init(&known);
+	for (int i = 0; words[i]; ++i) {
+		if (*words[i])
+			strbuf_printf(&known, "%s%s", known.len ? ", " : "", words[i]);
+	}
+	int status = usage_error(name, "\"%s\": known are %s", text, strbuf_str(&known));
+	strbuf_destroy(&known);
+	return status;
+}
+
+/** A form of output; there is one. */
+static int take_form(struct asked *asked, const char *name, int form)
+{
+	if (asked->form >= 0 && asked->form != form)
+		return usage_error(name, "another form of output is asked for as well; give one of --count, "
+		                   "--format, --json, --long");
+	asked->form = form;
+	return 0;
+}
+
+static int take_option(struct asked *asked, const char *name, const char *arg)
+{
+	static const int access_bits[] = {SEARCH_R_OK, SEARCH_W_OK, SEARCH_X_OK};
+	static const int type_bits[] = {1 << DT_BLK, 1 << DT_CHR, 1 << DT_DIR, 1 << DT_REG,
+	                                1 << DT_LNK, 1 << DT_FIFO, 1 << DT_SOCK};
+	static const struct {
+		const char *name;
+		int flag;
+	} flags[] = {
+		{"cached", SEARCH_CACHED}, {"follow", SEARCH_FOLLOW}, {"paper", SEARCH_PAPER_Q},
+		{"period", SEARCH_PERIOD}, {"xdev", SEARCH_XDEV},
+	};
+	static const char *const whens[] = {
+		[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL,
+	};
+	static const char *const forms[] = {
+		[SF_PATHS] = "paths", [SF_COLUMNS] = "", [SF_LONG] = "long", [SF_JSON] = "json",
+		[SF_JSONL] = "jsonl", NULL,
+	};
+	static const char *const sorts[] = {"name", "inode", NULL};
+	static const char *const stats[] = {[STATS_NONE] = "", [STATS_TEXT] = "text", [STATS_JSON] = "json", NULL};
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); ++i) {
+		if (strcmp(name, flags[i].name) == 0) {
+			asked->options.flags |= flags[i].flag;
+			return 0;
+		}
+	}
+	if (strcmp(name, "access") == 0)
+		return take_letters("--access", arg, "rwx", access_bits, &asked->options.flags);
+	if (strcmp(name, "type") == 0)
+		return take_letters("--type", arg, "bcdflps", type_bits, (int *)&asked->types);
+	if (strcmp(name, "depth") == 0)
+		return take_number("--depth", arg, &asked->options.depth);
+	if (strcmp(name, "threads") == 0)
+		return take_number("--threads", arg, &asked->options.threads);
+	if (strcmp(name, "sort") == 0) {
+		int order = 0;
+		int status = take_word("--sort", arg, sorts, &order);
+		asked->options.flags &= ~(SEARCH_BYNAME | SEARCH_BYINODE);
+		asked->options.flags |= order ? SEARCH_BYINODE : SEARCH_BYNAME;
+		return status;
+	}
+	if (strcmp(name, "color") == 0)
+		return take_word("--color", arg ? arg : "always", whens, &asked->color);
+	if (strcmp(name, "stats") == 0)
+		return take_word("--stats", arg ? arg : "text", stats, &asked->stats);
+	if (strcmp(name, "format") == 0) {
+		int form;
+		int status = take_word("--format", arg, forms, &form);
+		return status ? status : take_form(asked, "--format", form);
+	}
+	if (strcmp(name, "json") == 0)
+		return take_form(asked, "--json", SF_JSON);
+	if (strcmp(name, "long") == 0)
+		return take_form(asked, "--long", SF_LONG);
+	if (strcmp(name, "count") == 0)
+		return take_form(asked, "--count", SF_COUNT);
+	if (strcmp(name, "output") == 0)
+		asked->columns = arg;
+	else if (strcmp(name, "blocking") == 0)
+		asked->options.blocking = true;
+	else if (strcmp(name, "first") == 0)
+		asked->first = true;
+	else if (strcmp(name, "list-columns") == 0)
+		asked->list_columns = true;
+	else if (strcmp(name, "metadata") == 0)
+		asked->metadata = true;
+	else if (strcmp(name, "null") == 0)
+		asked->nul = true;
+	else
+		asked->help = true;
+	return 0;
+}
+
+/** Read the options.  @return 0, or an exit status; optind is at the pattern. */
+static int take_options(struct asked *asked, int argc, char **argv)
+{
+	struct option longs[NROWS + 1];
+	char letters[2 * NROWS + 2] = ":";
+	size_t n = 1;
+	for (int i = 0; i < NROWS; ++i) {
+		longs[i] = (struct option){search_rows[i].name, argument_of(&search_rows[i]), NULL, 256 + i};
+		if (search_rows[i].letter)
+			letters[n++] = search_rows[i].letter;
+		if (search_rows[i].letter && search_rows[i].argument)
+			letters[n++] = ':';
+	}
+	longs[NROWS] = (struct option){0};
+	letters[n] = '\0';
+	int c;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		const struct search_row *row = NULL;
+		for (int i = 0; i < NROWS; ++i) {
+			if (c == 256 + i || (c < 256 && c == search_rows[i].letter))
+				row = &search_rows[i];
+		}
+		if (!row)
+			return usage_error(argv[optind - 1], c == ':' ? "needs an argument" : "no such option of search");
+		int status = take_option(asked, row->name, optarg);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+/** See what is to be printed.  @return 0, or an exit status. */
+static int choose_form(const struct asked *asked, struct search_out *out)
+{
+	enum search_form form = asked->form >= 0 ? (enum search_form)asked->form : SF_PATHS;
+	bool json = form == SF_JSON || form == SF_JSONL, columns = asked->columns || asked->metadata;
+	if (columns && (form == SF_LONG || form == SF_COUNT))
+		return usage_error(asked->columns ? "--output" : "--metadata", "not with --%s",
+		                   form == SF_LONG ? "long" : "count");
+	if (asked->nul && form != SF_PATHS)
+		return usage_error("--null", "for paths and columns alone");
+	if (form == SF_PATHS && columns)
+		out->form = form = SF_COLUMNS;
+	bool more = asked->columns && *asked->columns == '+';
+	if ((columns || json) && (more || !asked->columns)) {
+		const char *usual = json ? "PATH,TYPE" : "PATH";
+		if (asked->metadata)
+			usual = json ? "PATH,TYPE,MODE,NLINK,UID,GID,SIZE,MTIME,INO"
+			             : "TYPE,MODE,NLINK,UID,GID,SIZE,MTIME,INO,PATH";
+		search_out_columns(out, usual);
+	}
+	return asked->columns ? search_out_columns(out, asked->columns + more) : 0;
+}
+
+/** Whether names are coloured. */
+static bool wants_color(const struct asked *asked, const struct search_out *out)
+{
+	if ((out->form != SF_PATHS && out->form != SF_LONG) || out->nul || asked->color == COLOR_NEVER)
+		return false;
+	const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
+	return asked->color == COLOR_ALWAYS
+	       || (out->terminal && term && *term && strcmp(term, "dumb") != 0 && !(none && *none));
+}
+
+/** What has waited is shown, and where the search is. */
+static void watch(void *arg)
+{
+	struct show *show = arg;
+	double now = os_now();
+	if (now < show->next)
+		return;
+	show->next = now + TICK;
+	fflush(stdout);
+	if (!show->lines) {
+		progress_reader(&show->os);
+	} else if (now - show->start >= PATIENCE && now >= show->next_line) {
+		show->next_line = now + LINE_TICK;
+		struct search_counts counts;
+		countsearch(show->search, &counts, sizeof(counts));
+		char head[120];
+		snprintf(head, sizeof(head), "%" PRIu64 " directories, %" PRIu64 " found: ", counts.dirs, show->found);
+		progress_line(head, search_where(show->search));
+	}
+}
+
+/** Tell of what could not be examined, as find does. */
+static void print_error(const struct searchent *e)
+{
+	struct strbuf text;
+	strbuf_init(&text);
+	search_error_text(e, &text);
+	message(e->path, "%s", strbuf_str(&text));
+	strbuf_destroy(&text);
+}
+
+static void print_stats(const struct asked *asked, const struct show *show)
+{
+	const struct os *os = search_os(show->search);
+	double seconds = os_now() - show->start;
+	struct search_counts counts;
+	countsearch(show->search, &counts, sizeof(counts));
+	if (asked->stats == STATS_JSON) {
+		fputc('{', stderr);
+		stats_calls_json(os);
+		fprintf(stderr, ",\"dirs\":%" PRIu64 ",\"entries\":%" PRIu64 ",\"found\":%" PRIu64
+		        ",\"errors\":%" PRIu64 ",\"seconds\":%.6f}\n", counts.dirs, counts.entries, show->found,
+		        counts.errors, seconds);
+		return;
+	}
+	stats_calls_text(os);
+	fprintf(stderr, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64 ", errors %"
+	        PRIu64 "\ntime: %.6f s\n", counts.dirs, counts.entries, show->found, counts.errors, seconds);
+}
+
+/** Search, and print.  @return an exit status. */
+static int run_search(const struct asked *asked, struct show *show, struct search_out *out, bool forgiving)
+{
+	bool json = out->form == SF_JSON || out->form == SF_JSONL;
+	uint64_t errors = 0;
+	struct searchent *e;
+	search_out_begin(out);
+	while ((e = readsearch(show->search)) && !ferror(stdout)) {
+		/* Where it was for its colour alone, attributes may be missing. */
+		bool object = !e->err || (forgiving && e->errsource == SEARCH_ERR_STAT && e->err != ENOENT);
+		progress_end();
+		if (object) {
+			++show->found;
+			if (search_out_object(out, show->search, e->path) != 0)
+				break;
+			if (asked->first)
+				break;
+		} else {
+			++errors;
+			if (!json)
+				print_error(e);
+			else if (search_out_error(out, e) != 0)
+				break;
+		}
+	}
+	int error = e ? 0 : errno;
+	progress_end();
+	if (out->text.failed || out->cell.failed)
+		error = ENOMEM;
+	if (error)
+		message("search", "it could not go on: %s", strerror(error));
+	search_out_end(out, show->found, errors, error ? "the search could not go on"
+	               : errors ? "not all could be examined" : NULL);
+	return error || errors ? CX_ERROR : CX_OK;
+}
+
+/** Have what the form needs asked for.  @return 0, or an exit status. */
+static int prepare(struct asked *asked, struct search_out *out, bool *forgiving)
+{
+	out->nul = asked->nul;
+	out->terminal = isatty(STDOUT_FILENO);
+	int status = choose_form(asked, out);
+	if (status)
+		return status;
+	if (out->needs & SN_METADATA)
+		asked->options.flags |= SEARCH_METADATA;
+	if (wants_color(asked, out)) {
+		out->colors = colors_new(getenv("LS_COLORS"));
+		if (!out->colors) {
+			message("search", "%s", strerror(ENOMEM));
+			return CX_ERROR;
+		}
+		bool access = asked->options.flags & (SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK);
+		*forgiving = !(out->needs & SN_METADATA) && !access;
+		out->needs |= SN_TYPE;
+		if (colors_need_mode(out->colors))
+			asked->options.flags |= SEARCH_METADATA;
+	}
+	return 0;
+}
+
+/** Tell why a search could not begin.  @return an exit status. */
+static int refuse(const char *pattern, int flags, int error)
+{
+	struct pattern_error why;
+	if (error == EINVAL || error == E2BIG) {
+		struct pattern *compiled = pattern_compile(pattern, strlen(pattern), (unsigned)flags & PATTERN_FLAGS,
+		                                           &why);
+		if (!compiled && errno != ENOMEM)
+			return usage_error("search", "the pattern \"%.60s\"%s, at byte %zu: %s", pattern,
+			                   strlen(pattern) > 60 ? "..." : "", why.at, why.why);
+		pattern_free(compiled);
+	}
+	message("search", "%s", strerror(error));
+	return CX_ERROR;
+}
+
+int cmd_search(int argc, char **argv)
+{
+	struct asked asked = {
+		.options = {.size = sizeof(asked.options), .flags = SEARCH_INCLUDEROOT}, .form = -1,
+	};
+	int status = take_options(&asked, argc, argv);
+	if (status)
+		return status;
+	if (asked.help || asked.list_columns) {
+		if (asked.help) {
+			search_help(stdout);
+		} else if (search_columns_list(asked.form == SF_JSON) != 0) {
+			message(NULL, "%s", strerror(ENOMEM));
+			return CX_ERROR;
+		}
+		return finish_stdout(false) == 0 ? CX_OK : CX_ERROR;
+	}
+	if (optind == argc)
+		return usage_error("search", "give a pattern, as getmnt search '*.conf' /etc");
+	const char *pattern = argv[optind++];
+	static const char *const here[] = {"."};
+	const char *const *roots = optind < argc ? (const char *const *)argv + optind : here;
+	size_t nroots = optind < argc ? (size_t)(argc - optind) : 1;
+
+	for (size_t i = 0; i < nroots; ++i) {
+		if (!*roots[i])
+			return usage_error("search", "an empty PATH; the current directory is \".\"");
+	}
+	struct show show = {.start = os_now()};
+	struct search_out out;
+	bool forgiving = false;
+	search_out_init(&out, asked.form >= 0 ? (enum search_form)asked.form : SF_PATHS, &show.os);
+	status = prepare(&asked, &out, &forgiving);
+	if (status)
+		goto out;
+	show.search = searchv(roots, nroots, pattern, &asked.options);
+	if (!show.search) {
+		status = refuse(pattern, asked.options.flags, errno);
+		goto out;
+	}
+	os_fork(&show.os, search_os(show.search));
+	show.lines = progress_open();
+	search_more(show.search, &(struct search_more){
+		.types = asked.types, .type = out.needs & SN_TYPE, .links = out.needs & SN_LINK,
+		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .watch = watch, .arg = &show,
+	});
+	status = run_search(&asked, &show, &out, forgiving);
+	search_stop(show.search);
+	if (asked.stats)
+		print_stats(&asked, &show);
+	closesearch(show.search);
+	if (finish_stdout(out.form == SF_JSON) != 0)
+		status = CX_ERROR;
+out:
+	search_out_destroy(&out);
+	return status;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * How `getmnt search` prints: the columns, one table, and the forms.  Every
+ * object is printed as it comes, and nothing is kept of it.
+ */
+#ifndef GM_CMD_SEARCH_OUT_H
+#define GM_CMD_SEARCH_OUT_H
+
+#include "cmd/colors.h"
+#include "cmd/owners.h"
+#include "search/search.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum search_form {
+	SF_PATHS,     /* a path a line */
+	SF_COLUMNS,   /* columns, with tabs between them */
+	SF_LONG,      /* as ls -l */
+	SF_JSON,      /* one document */
+	SF_JSONL,     /* an object a line */
+	SF_COUNT,     /* nothing: they are counted */
+};
+
+/** What a column needs of a search. */
+enum search_need {
+	SN_METADATA = 1 << 0,
+	SN_TYPE = 1 << 1,
+	SN_LINK = 1 << 2,
+	SN_MOUNT = 1 << 3,        /* with SN_METADATA */
+};
+
+struct search_column;
+
+struct search_out {
+	enum search_form form;
+	bool nul;                 /* -0: lines end with it, and nothing is escaped */
+	bool terminal;            /* stdout is one */
+	const struct search_column *columns[64];
+	size_t ncolumns;
+	unsigned needs;           /* enum search_need */
+	struct colors *colors;    /* NULL: none */
+	struct os *os;
+	struct owners users, groups;
+	int widths[4];            /* of -l, growing */
+	bool begun;               /* JSON: there was an entry */
+	struct strbuf text, cell;
+};
+
+/** Get ready to print a form; the columns are none. */
+void search_out_init(struct search_out *out, enum search_form form, struct os *os);
+void search_out_destroy(struct search_out *out);
+
+/** Add columns by name, "PATH,SIZE".  @return 0, or an exit status after a message. */
+int search_out_columns(struct search_out *out, const char *list);
+
+/** Before all objects. */
+void search_out_begin(struct search_out *out);
+
+/**
+ * Print an object.
+ *
+ * @search  Its attributes and type are those of the last readsearch().
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int search_out_object(struct search_out *out, const SEARCH *search, const char *path);
+
+/** What failed, in words. */
+void search_error_text(const struct searchent *e, struct strbuf *text);
+
+/** Print an error as an entry of JSON.  @return as search_out_object(). */
+int search_out_error(struct search_out *out, const struct searchent *e);
+
+/**
+ * Behind all objects.
+ *
+ * @reason  Why not all was searched; NULL: all was.
+ */
+void search_out_end(struct search_out *out, uint64_t found, uint64_t errors, const char *reason);
+
+/** Print the columns that there are, as --list-columns.  @return 0, or -1. */
+int search_columns_list(bool json);
+
+/** Their names, with blanks between them, for the completion. */
+void search_column_words(FILE *file);
+
+#endif

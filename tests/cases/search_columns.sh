@@ -1,0 +1,39 @@
+# search -o: columns, a line an object; names that are hostile.
+umask 022
+mkdir -p t/d
+touch t/plain 't/sp ace' t/é $'t/new\nline' $'t/tab\tname' $'t/esc\e[31m' $'t/bad\xff' 't/back\x41'
+ln -s $'to\tno where' t/link
+printf 12345 >t/size
+chmod 4751 t/size
+chmod 1777 t/d
+mkfifo -m 600 t/fifo
+touch -d '2001-02-03 04:05:06.789 UTC' t/size t/fifo
+touch -h -d '1969-12-31 23:59:58.25 UTC' t/link
+columns() { getmnt search "$@" 2>&1 | sort; echo "status ${PIPESTATUS[0]}"; }
+echo "== names"
+columns -o PATH "*" t
+columns -o name,type,link "*" t
+echo "== attributes"
+columns -o TYPE,MODE,PERMS,SIZE,NLINK,MTIME,PATH "size|link|fifo" t
+columns --type=d -o PERMS,PATH "*" t
+columns -o +TYPE "size" t
+columns -o SIZE,size,RDEV "size" t
+echo "== as stat has them"
+st=$(stat -c '%i|%u|%g|%U|%G|%h|%b|%Z|%X|%Y' t/size)
+got=$(getmnt search -o INO,UID,GID,USER,GROUP,NLINK,BLOCKS,CTIME,ATIME,MTIME size t | tr '\t' '|' | sed -E 's/\.[0-9]{9}//g')
+[ "$st" = "$got" ] && echo same || echo "stat: $st, search: $got"
+dev=$(getmnt search -o DEV size t)
+[ "$dev" = "$(stat -c %Hd:%Ld t/size)" ] && echo same || echo "DEV: $dev"
+birth=$(stat -c %W t/size)
+getmnt search -o BTIME size t | grep -qE "^${birth/#0/}(\.[0-9]{9})?$" && echo same
+echo "== a NUL, and nothing escaped"
+getmnt search -0 -o TYPE,NAME "new*|bad*|tab*" t | sort -z | od -An -c
+echo "== which there are"
+getmnt search --list-columns
+getmnt search -J -H | head -4
+echo "== bad"
+status search -o PATH,NOSUCH x t 2>&1
+status search -o "" x t 2>&1
+status search -o PATH, x t 2>&1
+status search -o $'\e[2J' x t 2>&1
+status search -o "$(printf 'PATH,%.0s' {1..70})PATH" x t 2>&1

@@ -1,0 +1,56 @@
+# Bad input to search: status 1, a message that tells what, nothing on standard
+# output; what cannot be searched is told, and the rest is.
+mkdir -p t/d
+touch t/file t/d/found
+ln -s nowhere t/dangling
+ln -s d t/todir
+while IFS= read -r args; do
+	echo "== $args"
+	eval "getmnt search $args" 2>err >out
+	echo "status $?, $(wc -c <out) bytes out"
+	cat err
+done <<'ARGS'
+''
+'[' t
+'a[!' t
+'[[:nosuch:]]' t
+'a|b[' t
+'x\' t
+-o NOSUCH x t
+-o
+--type= x t
+--type=, x t
+--type=f,q x t
+--type x t
+--access=rx,w,q x t
+--depth x t
+--depth=1000001 x t
+--threads=-1 x t
+--stats=xml x t
+--color=sometimes x t
+--first=1 x t
+-x x t
+--nosuch x t
+-J -l x t
+--count -m x t
+-0 -l x t
+-0 --count x t
+--
+ARGS
+echo "== roots"
+status search found t/file t/none t/dangling t 2>&1
+status search found t "" 2>&1
+status search found t/todir 2>&1
+status search found "t/$(printf 'n%.0s' {1..300})" 2>&1 | sed 's/nnnn*/n.../'
+echo "== long patterns"
+status search "$(printf 'x%.0s' {1..70000})" t 2>&1 | sed 's/xxx*/x.../'
+echo "== the rest is searched"
+status search --count found t/none t 2>&1
+status search --type=f,d,l --access=r,w "/*" t/d 2>&1
+echo "== standard output"
+if [ -e /dev/full ]; then
+	getmnt search "*" t >/dev/full
+	echo "status $?"
+	getmnt search -J "*" t >/dev/full
+	echo "status $?"
+fi
