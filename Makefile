@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# make                 the program ./getmnt and the library ./libgetmnt.a
+# make                 the program ./getmnt and the library: ./libgetmnt.a, and
+#                      shared in build/VARIANT/lib
 # make deps            install what building and testing need (apt); asks nothing
 # make check           build and run every test (as root: real mounts as well)
 # make install         install under $(DESTDIR)$(PREFIX); make uninstall undoes it
@@ -11,7 +12,9 @@
 # make check-unit      the units, by CUnit
 # make check-cases     the command line, on recorded tables
 # make check-system    real mounts, in private mount namespaces; needs root
+# make check-lib       the library as it is installed: what it exports, its example
 # make check-docs      --help, man pages and completion tell of the same options
+# make check-corpus    the seeds of the fuzz targets, and all that they ever found
 # make lint            layers, shellcheck, mandoc, python
 # make check-clang     all that is C, by clang and by $(CC), warnings being errors
 #
@@ -19,37 +22,57 @@
 # make check-asan      units, cases and system under ASan and UBSan
 # make check-tsan      units, and walks by several threads, under TSan
 # make check-valgrind  units and cases under valgrind memcheck
+# make check-long      a thousand of each signal, on a terminal and off, and
+#                      searches of a million entries; 20 minutes
+# make soak            an hour beside hung file systems, in a storm of mounts
 # make distcheck       build, test, install and uninstall what git would hand out
+# make deb             Debian packages of the commit at HEAD, in build/deb
+# make check-deb       build them twice; install, use and remove them in a chroot
+# make fuzz            fuzz every parser, FUZZ_TIME=300 seconds each (0: until
+#                      interrupted), FUZZ='TARGET...' alone: see fuzz/README.md
+# make check-fuzz      the same for a minute each
 # make bench           what each algorithm costs; 10 minutes, BENCH=--quick one
 #
-# Variables: VARIANT=debug|release|asan|tsan|profile|gcov, CC, CFLAGS,
-# LDFLAGS, DESTDIR, PREFIX (/usr/local).  Each variant builds in build/VARIANT.
+# Variables: VARIANT=debug|release|asan|tsan|profile|gcov|plain (of plain, all
+# flags but the needed ones are yours), CC, CFLAGS, LDFLAGS, DESTDIR, PREFIX
+# (/usr/local), LIBDIR (PREFIX/lib).  Each variant builds in build/VARIANT.
 # V=1 shows the commands.  TESTS=PATTERN runs the cases of that name alone.
 # JOBS=N compiles N files at a time.
 # GETMNT_REQUIRE_ROOT=1 in the environment: without root the check fails.
+# GETMNT_SCALE=full: 32,000 mounts on one path, where the check has 6,000.
 
 VERSION := 0.1.0
+# Of the shared library: ABI, additions to it, the rest.  include/getmnt/getmnt.h
+# says what may change, src/libgetmnt.map has the names.
+LIB_ABI := 0
+LIB_VERSION := $(LIB_ABI).1.0
 VARIANT ?= debug
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
 CC ?= cc
 AR ?= ar
+OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
 
 PKGS := mount blkid smartcols
 BUILD := build/$(VARIANT)
 
 VARIANT_CFLAGS_debug := -O2 -g
-VARIANT_CFLAGS_release := -O2 -g -DNDEBUG -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
-VARIANT_LDFLAGS_release := -pie -Wl,-z,relro,-z,now
+VARIANT_CFLAGS_release := -O2 -g -DNDEBUG -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+VARIANT_LDFLAGS_release := -Wl,-z,relro,-z,now
+VARIANT_PIE_release := -pie
 VARIANT_CFLAGS_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 VARIANT_LDFLAGS_asan := -fsanitize=address,undefined
 VARIANT_CFLAGS_tsan := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 VARIANT_LDFLAGS_tsan := -fsanitize=thread
+VARIANT_CFLAGS_fuzz := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+VARIANT_LDFLAGS_fuzz := -fsanitize=fuzzer,address,undefined
 VARIANT_CFLAGS_profile := -O2 -g -pg -fno-inline-functions-called-once
 VARIANT_LDFLAGS_profile := -pg
 VARIANT_CFLAGS_gcov := -O0 -g --coverage
 VARIANT_LDFLAGS_gcov := --coverage
+VARIANT_CFLAGS_plain := -DNDEBUG
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings \
@@ -57,7 +80,9 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 
 ALL_CPPFLAGS = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DGETMNT_VERSION='"$(VERSION)"' \
 	-iquote src -iquote include -MMD -MP $(CPPFLAGS)
-ALL_CFLAGS = -pthread $(CC_FLAGS) $(VARIANT_CFLAGS_$(VARIANT)) $(PKG_CFLAGS) $(CFLAGS)
+# Objects serve program and shared library alike; each function is a section, so
+# that the library leaves out what it does not need.
+ALL_CFLAGS = -pthread -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections $(CC_FLAGS) $(VARIANT_CFLAGS_$(VARIANT)) $(PKG_CFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pthread $(VARIANT_LDFLAGS_$(VARIANT)) $(LDFLAGS)
 LIBS = $(PKG_LIBS)
 
@@ -77,33 +102,61 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring --jobserver,$(MAKEFLAGS
 
 LIB_SRC := $(filter-out src/getmnt.c,$(wildcard src/*.c src/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
-UNIT_SRC := tests/unit/main.c $(wildcard tests/unit/test_*.c)
+# The public library: all but the commands.
+PUBLIC_OBJ := $(filter-out $(BUILD)/src/cmd/%,$(LIB_OBJ))
+PUBLIC_SO := $(BUILD)/lib/libgetmnt.so.$(LIB_VERSION)
+PUBLIC_A := $(BUILD)/lib/libgetmnt.a
+PUBLIC := $(if $(filter asan tsan gcov fuzz,$(VARIANT)),,$(PUBLIC_SO) $(PUBLIC_A))
+UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
 
 .PHONY: all
-all: $(BUILD)/getmnt $(BUILD)/libgetmnt.a
-ifeq ($(filter asan tsan gcov,$(VARIANT)),)
+all: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC)
+ifneq ($(PUBLIC),)
 	@ln -f $(BUILD)/getmnt getmnt
-	@ln -f $(BUILD)/libgetmnt.a libgetmnt.a
+	@ln -f $(PUBLIC_A) libgetmnt.a
 endif
 
 $(BUILD)/getmnt: $(BUILD)/src/getmnt.o $(BUILD)/libgetmnt.a
 	$(call say,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(VARIANT_PIE_$(VARIANT)) -o $@ $^ $(LIBS)
 
+# All that there is but main(), for the program and the tests.
 $(BUILD)/libgetmnt.a: $(LIB_OBJ)
 	@rm -f $@
 	$(call say,AR)
 	$(Q)$(AR) rcs $@ $^
 
-$(BUILD)/%.o: %.c | $(AFTER_DEPS)
+# The linker drops what no public function reaches, libmount and libblkid with it.
+$(PUBLIC_SO): $(PUBLIC_OBJ) src/libgetmnt.map
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -shared -Wl,-soname,libgetmnt.so.$(LIB_ABI) \
+		-Wl,--version-script=src/libgetmnt.map -Wl,--gc-sections -Wl,-z,defs -o $@ $(PUBLIC_OBJ)
+
+# One object, in which only the public functions are seen: a program can have an
+# os_open() of its own.
+$(PUBLIC_A): $(PUBLIC_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(call say,AR)
+	$(Q)$(CC) -r -nostdlib -Wl,--gc-sections,--gc-keep-exported,-u,getmnt_new \
+		-o $(@D)/getmnt.o $(PUBLIC_OBJ)
+	$(Q)$(OBJCOPY) --localize-hidden $(@D)/getmnt.o
+	$(Q)$(AR) rcs $@ $(@D)/getmnt.o
+
+# Flags change with this file.
+$(BUILD)/%.o: %.c Makefile | $(AFTER_DEPS)
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(BUILD)/libgetmnt.a
 	$(call say,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcunit
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FAULT_WRAPS:%=-Wl,--wrap=%) -o $@ $^ $(LIBS) -lcunit
+
+# The functions that can be made to fail are those that fault.c defines.
+FAULT_WRAPS = $(shell sed -nE 's/^WRAP(_NEW|_FREE)?\([^,]*, ([a-z0-9_]+)[,)].*/\2/p' tests/unit/fault.c)
 
 # The suites are those that there are files of.
 SUITES := $(patsubst tests/unit/test_%.c,SUITE(%),$(wildcard tests/unit/test_*.c))
@@ -113,16 +166,33 @@ $(BUILD)/tests/unit/suites.inc: FORCE
 $(BUILD)/tests/unit/main.o: ALL_CPPFLAGS += -iquote $(BUILD)/tests/unit
 $(BUILD)/tests/unit/main.o: $(BUILD)/tests/unit/suites.inc
 
+# A fuzz target is a file of fuzz/.  It is linked to libFuzzer where the
+# variant is fuzz, else to a driver that replays files; the calls of the
+# library to os/ end in fuzz/lib/kernel.c.
+FUZZ_TARGETS := $(patsubst fuzz/%.c,%,$(wildcard fuzz/*.c))
+FUZZ_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(if $(filter fuzz,$(VARIANT)),%/driver.c),$(wildcard fuzz/lib/*.c)))
+FUZZ_WRAP = $(sort $(shell grep -o '__wrap_os_[a-z0-9_]*' fuzz/lib/kernel.c))
+$(FUZZ_TARGETS:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/fuzz/%.o $(FUZZ_LIB) $(BUILD)/libgetmnt.a
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FUZZ_WRAP:__wrap_%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
+
+.PHONY: fuzz-targets
+fuzz-targets: $(FUZZ_TARGETS:%=$(BUILD)/fuzz/%)
+
 .PHONY: FORCE
 FORCE:
 
 # Everything that is compiled.
 .PHONY: binaries
-binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(BUILD)/tests/unit/unit
+binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC) $(BUILD)/tests/unit/unit fuzz-targets
 
 .PHONY: deps
 deps:
 	@build-aux/deps
+
+# Of the runs with a failing call or allocation every one of so many is done;
+# make distcheck does all.
+export GETMNT_FAULT_STEP ?= 10
 
 .PHONY: check
 check: | $(AFTER_DEPS)
@@ -131,7 +201,9 @@ check: | $(AFTER_DEPS)
 		"check-unit: $(MAKE) --no-print-directory check-unit" \
 		"check-cases: $(MAKE) --no-print-directory check-cases" \
 		"check-system: $(MAKE) --no-print-directory check-system" \
+		"check-lib: $(MAKE) --no-print-directory check-lib" \
 		"check-docs: $(MAKE) --no-print-directory check-docs" \
+		"check-corpus: $(MAKE) --no-print-directory check-corpus" \
 		"lint: $(MAKE) --no-print-directory lint" \
 		"check-clang: $(MAKE) --no-print-directory check-clang"
 
@@ -147,9 +219,30 @@ check-cases: $(BUILD)/getmnt
 check-system: $(BUILD)/getmnt
 	tests/system/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
 
+.PHONY: check-lib
+check-lib: $(PUBLIC_SO) $(PUBLIC_A)
+	tests/lib.sh '$(MAKE)' $(BUILD)
+
 .PHONY: check-docs
 check-docs: $(BUILD)/getmnt
 	tests/docs.sh $(BUILD)/getmnt
+
+.PHONY: check-corpus
+check-corpus: fuzz-targets
+	fuzz/run --replay $(BUILD) $(FUZZ)
+
+FUZZ_CC ?= clang
+fuzz: FUZZ_TIME ?= 300
+check-fuzz: FUZZ_TIME ?= 60
+.PHONY: fuzz check-fuzz
+fuzz check-fuzz: | $(AFTER_DEPS)
+	@if fuzz/run --probe '$(FUZZ_CC)'; then \
+		$(SUBMAKE) VARIANT=fuzz CC='$(FUZZ_CC)' fuzz-targets && \
+		fuzz/run --time $(FUZZ_TIME) --jobs $(JOBS) build/fuzz $(FUZZ); \
+	else \
+		echo "skip: $(FUZZ_CC) has no libFuzzer; what is known is tried again"; \
+		$(MAKE) --no-print-directory check-corpus; \
+	fi
 
 .PHONY: lint
 lint: | $(AFTER_DEPS)
@@ -168,6 +261,7 @@ check-asan: | $(AFTER_DEPS)
 	+@build-aux/tally \
 		"asan-unit: $(MAKE) --no-print-directory VARIANT=asan check-unit" \
 		"asan-cases: $(MAKE) --no-print-directory VARIANT=asan check-cases" \
+		"asan-corpus: $(MAKE) --no-print-directory VARIANT=asan check-corpus" \
 		"asan-system: $(MAKE) --no-print-directory VARIANT=asan check-system"
 
 .PHONY: check-tsan
@@ -175,45 +269,87 @@ check-tsan: | $(AFTER_DEPS)
 	@$(SUBMAKE) VARIANT=tsan binaries
 	+@build-aux/tally \
 		"tsan-unit: $(MAKE) --no-print-directory VARIANT=tsan check-unit" \
+		"tsan-corpus: $(MAKE) --no-print-directory VARIANT=tsan check-corpus FUZZ=statmount" \
 		"tsan-threads: $(MAKE) --no-print-directory VARIANT=tsan check-system TESTS='container_host deep_internal fstypes'"
 
 # valgrind 3.19 knows neither listmount and statmount nor openat2.
 VALGRIND := valgrind -q --suppressions=tests/lib/valgrind.supp --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
 .PHONY: check-valgrind
 check-valgrind: export GETMNT_DISABLE := listmount,openat2
+check-valgrind: export GETMNT_FAULT_STEP = 100
 check-valgrind: | $(AFTER_DEPS)
 	@$(SUBMAKE) binaries
 	+@build-aux/tally \
 		"valgrind-unit: $(VALGRIND) $(BUILD)/tests/unit/unit" \
-		"valgrind-cases: tests/run.sh --valgrind --getmnt $(BUILD)/getmnt $(TESTS)"
+		"valgrind-cases: tests/run.sh --valgrind --getmnt $(BUILD)/getmnt $(TESTS)" \
+		"valgrind-corpus: fuzz/run --replay --wrap '$(VALGRIND)' $(BUILD)"
+
+# SIGNALS=N for another number.
+.PHONY: check-long
+check-long: $(BUILD)/getmnt
+	GETMNT_SIGNALS=$(or $(SIGNALS),1000) GETMNT_SECONDS=3000 \
+		tests/system/run.sh --getmnt $(BUILD)/getmnt signals terminal_signals
+	GETMNT_LONG=1 GETMNT_SECONDS=3000 tests/system/run.sh --getmnt $(BUILD)/getmnt search_limits
+
+# SOAK="SECONDS EVERY RATE" for another length.
+.PHONY: soak
+soak: $(BUILD)/getmnt
+	tests/soak.sh $(BUILD)/getmnt $(SOAK)
 
 .PHONY: distcheck
 distcheck:
 	build-aux/distcheck '$(MAKE)' getmnt-$(VERSION)
+
+.PHONY: deb
+deb:
+	build-aux/deb
+
+.PHONY: check-deb
+check-deb:
+	tests/deb.sh '$(MAKE)'
 
 .PHONY: bench
 bench: $(BUILD)/getmnt
 	bench/run --getmnt $(BUILD)/getmnt $(BENCH)
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
-MANDIR := $(DESTDIR)$(PREFIX)/share/man/man8
+LIBDEST := $(DESTDIR)$(LIBDIR)
+INCDIR := $(DESTDIR)$(PREFIX)/include/getmnt
+MANDIR := $(DESTDIR)$(PREFIX)/share/man
 COMPDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-MAN8 := $(wildcard man/*.8)
-COMPLETION := $(wildcard contrib/completion/getmnt)
+HEADERS := $(wildcard include/getmnt/*.h)
+MANPAGES := $(wildcard man/*.[1-8])
+# Each public function has a page that leads to the one it is told in.
+API = $(filter-out opensearch,$(shell sed -n 's/^[[:blank:]]*\([a-z0-9_]*\);$$/\1/p' src/libgetmnt.map))
 
 .PHONY: install
-install: $(BUILD)/getmnt
-	install -d $(BINDIR) $(MANDIR) $(COMPDIR)
+install: $(BUILD)/getmnt $(PUBLIC_SO) $(PUBLIC_A)
+	install -d $(BINDIR) $(COMPDIR) $(LIBDEST)/pkgconfig $(INCDIR) $(MANDIR)/man3 $(MANDIR)/man8
 	install -m 755 $(BUILD)/getmnt $(BINDIR)/getmnt
-	$(if $(MAN8),install -m 644 $(MAN8) $(MANDIR))
-	$(if $(COMPLETION),install -m 644 $(COMPLETION) $(COMPDIR)/getmnt)
+	install -m 644 contrib/completion/getmnt $(COMPDIR)/getmnt
+	install -m 644 $(HEADERS) $(INCDIR)
+	install -m 644 $(PUBLIC_A) $(PUBLIC_SO) $(LIBDEST)
+	ln -sf $(notdir $(PUBLIC_SO)) $(LIBDEST)/libgetmnt.so.$(LIB_ABI)
+	ln -sf libgetmnt.so.$(LIB_ABI) $(LIBDEST)/libgetmnt.so
+	sed -e 's|@prefix@|$(PREFIX)|; s|@libdir@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|' \
+		-e 's|@includedir@|$${prefix}/include|; s|@version@|$(VERSION)|' \
+		contrib/libgetmnt.pc.in >$(LIBDEST)/pkgconfig/libgetmnt.pc
+	chmod 644 $(LIBDEST)/pkgconfig/libgetmnt.pc
+	set -e; $(foreach page,$(MANPAGES),install -m 644 $(page) $(MANDIR)/man$(subst .,,$(suffix $(page)));)
+	set -e; $(foreach name,$(API),echo '.so man3/$(if $(filter getmnt_%,$(name)),getmnt,opensearch).3' >$(MANDIR)/man3/$(name).3; chmod 644 $(MANDIR)/man3/$(name).3;)
 
-# Directories go only from a staging area: elsewhere they may have been there.
+# Directories go only from a staging area, but for that of our headers alone:
+# elsewhere they may have been there.
 .PHONY: uninstall
 uninstall:
-	rm -f $(BINDIR)/getmnt $(COMPDIR)/getmnt $(patsubst man/%,$(MANDIR)/%,$(MAN8))
+	rm -f $(BINDIR)/getmnt $(COMPDIR)/getmnt $(patsubst include/getmnt/%,$(INCDIR)/%,$(HEADERS)) \
+		$(addprefix $(LIBDEST)/,libgetmnt.a libgetmnt.so libgetmnt.so.$(LIB_ABI)) \
+		$(LIBDEST)/$(notdir $(PUBLIC_SO)) $(LIBDEST)/pkgconfig/libgetmnt.pc \
+		$(foreach page,$(MANPAGES),$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
+		$(API:%=$(MANDIR)/man3/%.3)
+	@if [ -d $(INCDIR) ]; then rmdir --ignore-fail-on-non-empty $(INCDIR); fi
 ifneq ($(DESTDIR),)
-	@for dir in $(BINDIR) $(MANDIR) $(COMPDIR); do \
+	@for dir in $(BINDIR) $(COMPDIR) $(LIBDEST)/pkgconfig $(dir $(INCDIR)) $(MANDIR)/man3 $(MANDIR)/man8; do \
 		if [ -d "$$dir" ]; then \
 			(cd $(DESTDIR) && rmdir -p --ignore-fail-on-non-empty "$${dir#$(DESTDIR)/}"); \
 		fi; \

@@ -1,0 +1,762 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public library, by its header alone: what it promises there, and that
+ * its numbers and the layout of its record stay as they are.
+ */
+#include "unit.h"
+
+#include "getmnt/getmnt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What programs were built with.  These lines are added to, never changed. */
+_Static_assert(GETMNT_API >= 1, "it only grows");
+_Static_assert(GETMNT_OPT_NAMES == 1 && GETMNT_OPT_ALGORITHM == 2 && GETMNT_OPT_KERNEL == 3
+               && GETMNT_OPT_ROOT_FD == 4 && GETMNT_OPT_TABLE_FD == 5 && GETMNT_OPT_SEARCH_DIRS == 6
+               && GETMNT_OPT_SEARCH_MS == 7 && GETMNT_OPT_MAX_MS == 8 && GETMNT_OPT_DEPTH == 9
+               && GETMNT_OPT_THREADS == 10 && GETMNT_OPT_PROBE == 11 && GETMNT_OPT_PROBE_MS == 12,
+               "options");
+_Static_assert(GETMNT_PROBE_NONE == 0 && GETMNT_PROBE_LOCAL == 1 && GETMNT_PROBE_ALL == 2, "probe");
+_Static_assert(GETMNT_NAMES_HINT == 0 && GETMNT_NAMES_WALK == 1 && GETMNT_NAMES_PURE == 2
+               && GETMNT_NAMES_KERNEL == 3, "names");
+_Static_assert(GETMNT_ALGORITHM_1 == 1 && GETMNT_ALGORITHM_2 == 2 && GETMNT_ALGORITHM_3 == 3,
+               "algorithms");
+_Static_assert(GETMNT_KERNEL_AUTO == 0 && GETMNT_KERNEL_LISTMOUNT == 1 && GETMNT_KERNEL_MOUNTINFO == 2
+               && GETMNT_KERNEL_RECORDED == 3, "kernel");
+_Static_assert(GETMNT_NAMED_NONE == 0 && GETMNT_NAMED_KERNEL == 1 && GETMNT_NAMED_INFERRED == 2
+               && GETMNT_NAMED_WALKED == 3 && GETMNT_NAMED_VERIFIED == 4, "named");
+_Static_assert(GETMNT_STATE_OK == 1 && GETMNT_STATE_UNTESTED == 2 && GETMNT_STATE_DELETED == 4
+               && GETMNT_STATE_DENIED == 8 && GETMNT_STATE_STALE == 16 && GETMNT_STATE_HUNG == 32
+               && GETMNT_STATE_HIDDEN == 64 && GETMNT_STATE_UNSEARCHED == 128
+               && GETMNT_STATE_LOST == 256 && GETMNT_STATE_OUTSIDE == 512, "states");
+_Static_assert(GETMNT_KIND_UNKNOWN == 0 && GETMNT_KIND_DIR == 1 && GETMNT_KIND_FILE == 2, "kinds");
+_Static_assert(GETMNT_PROPAGATION_SHARED == 1 && GETMNT_PROPAGATION_SLAVE == 2
+               && GETMNT_PROPAGATION_UNBINDABLE == 4, "propagation");
+_Static_assert(GETMNT_STAT_KERNEL == 1 && GETMNT_STAT_CALLS == 2 && GETMNT_STAT_DIRS == 3
+               && GETMNT_STAT_ENTRIES == 4 && GETMNT_STAT_GONE == 5 && GETMNT_STAT_UNREAD == 6
+               && GETMNT_STAT_PROBES == 7 && GETMNT_STAT_LEFT == 8, "stats");
+#ifdef __LP64__
+#define AT(member, offset) \
+	_Static_assert(offsetof(struct getmnt_mount, member) == (offset), #member)
+AT(id, 0);
+AT(parent_id, 8);
+AT(covered_by, 16);
+AT(id32, 24);
+AT(parent_id32, 28);
+AT(dev_major, 32);
+AT(dev_minor, 36);
+AT(state, 40);
+AT(states, 44);
+AT(named, 48);
+AT(kind, 52);
+AT(target, 56);
+AT(source, 64);
+AT(fstype, 72);
+AT(fsroot, 80);
+AT(vfs_options, 88);
+AT(fs_options, 96);
+AT(peer_group, 104);
+AT(master, 112);
+AT(propagation, 120);
+AT(error, 124);
+_Static_assert(sizeof(struct getmnt_mount) >= 128, "it only grows");
+#endif
+
+static char top[] = "/tmp/getmnt-unit-XXXXXX";
+
+/** A tmpfs of our own to mount in.  @return false: not permitted here. */
+static bool begin(void)
+{
+	static bool entered, ready;
+	if (!entered) {
+		entered = true;
+		ready = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+		        && mkdtemp(top);
+	}
+	return ready && mount("unit", top, "tmpfs", 0, NULL) == 0;
+}
+
+static void end(void)
+{
+	CU_ASSERT_EQUAL(umount2(top, MNT_DETACH), 0);
+}
+
+#define BEGIN() do { if (!begin()) UNIT_SKIP("no private mount namespace"); } while (0)
+
+/** A path below top; the last two of them stay. */
+static const char *below(const char *name)
+{
+	static char paths[2][PATH_MAX];
+	static int turn;
+	turn = !turn;
+	snprintf(paths[turn], sizeof(paths[turn]), "%s%s", top, name);
+	return paths[turn];
+}
+
+static void make_dir(const char *name)
+{
+	CU_ASSERT_TRUE(mkdir(below(name), 0755) == 0 || errno == EEXIST);
+}
+
+static void make_mount(const char *name)
+{
+	make_dir(name);
+	CU_ASSERT_EQUAL(mount(name, below(name), "tmpfs", MS_NOSUID, "mode=750"), 0);
+}
+
+/** A handle that has run.  @value is that of an option; 0: none. */
+static struct getmnt *ran(int option, int64_t value)
+{
+	struct getmnt *gm = getmnt_new();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(gm);
+	if (option)
+		CU_ASSERT_EQUAL(getmnt_set(gm, option, value), 0);
+	CU_ASSERT_EQUAL_FATAL(getmnt_run(gm), 0);
+	return gm;
+}
+
+/** A handle that has read a recorded table. */
+static struct getmnt *recorded(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	CU_ASSERT_TRUE_FATAL(fd >= 0);
+	struct getmnt *gm = ran(GETMNT_OPT_TABLE_FD, fd);
+	close(fd);
+	return gm;
+}
+
+/** Compare what was found with our own mountinfo, line by line. */
+static void compare_with_mountinfo(const struct getmnt *gm)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	char *line = NULL;
+	size_t size = 0, lines = 0;
+	while (getline(&line, &size, file) > 0) {
+		unsigned id, parent, major, minor;
+		char point[PATH_MAX];
+		CU_ASSERT_EQUAL_FATAL(sscanf(line, "%u %u %u:%u %*s %4095s", &id, &parent, &major, &minor, point), 5);
+		++lines;
+		const struct getmnt_mount *m = getmnt_by_id(gm, id);
+		if (!m) {
+			CU_FAIL("a mount of mountinfo is not found by its ID");
+			continue;
+		}
+		CU_ASSERT_EQUAL(m->id32, id);
+		CU_ASSERT_EQUAL(m->parent_id32, parent);
+		CU_ASSERT_EQUAL(m->dev_major, major);
+		CU_ASSERT_EQUAL(m->dev_minor, minor);
+		CU_ASSERT_PTR_EQUAL(getmnt_by_id(gm, m->id), m);
+		CU_ASSERT_PTR_NOT_NULL(m->fstype);
+		CU_ASSERT_PTR_NOT_NULL(m->vfs_options);
+		if (m->target && !strchr(point, '\\'))
+			CU_ASSERT_STRING_EQUAL(m->target, point);
+	}
+	free(line);
+	fclose(file);
+	CU_ASSERT_EQUAL(getmnt_count(gm), lines);
+}
+
+static void test_live(void)
+{
+	BEGIN();
+	make_mount("/a");
+	static const int64_t kernels[] = {GETMNT_KERNEL_AUTO, GETMNT_KERNEL_MOUNTINFO};
+	for (size_t i = 0; i < 2; ++i) {
+		struct getmnt *gm = ran(GETMNT_OPT_KERNEL, kernels[i]);
+		compare_with_mountinfo(gm);
+		const struct getmnt_mount *m = getmnt_by_target(gm, below("/a"));
+		CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+		CU_ASSERT_STRING_EQUAL(m->source, "/a");
+		CU_ASSERT_STRING_EQUAL(m->fstype, "tmpfs");
+		CU_ASSERT_STRING_EQUAL(m->fsroot, "/");
+		CU_ASSERT_PTR_NOT_NULL(strstr(m->vfs_options, "nosuid"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(m->fs_options, "mode=750"));
+		CU_ASSERT_EQUAL(m->state, GETMNT_STATE_OK);
+		CU_ASSERT_EQUAL(m->states, GETMNT_STATE_OK);
+		CU_ASSERT_EQUAL(m->named, GETMNT_NAMED_VERIFIED);
+		CU_ASSERT_EQUAL(m->kind, GETMNT_KIND_DIR);
+		CU_ASSERT_EQUAL(m->propagation, 0);
+		CU_ASSERT_EQUAL(m->error, 0);
+		const struct getmnt_mount *up = getmnt_by_id(gm, m->parent_id);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(up);
+		CU_ASSERT_STRING_EQUAL(up->target, top);
+		uint64_t from = getmnt_stat(gm, GETMNT_STAT_KERNEL);
+		CU_ASSERT_TRUE(from == GETMNT_KERNEL_MOUNTINFO || (i == 0 && from == GETMNT_KERNEL_LISTMOUNT));
+		CU_ASSERT_TRUE(getmnt_stat(gm, GETMNT_STAT_CALLS) > 0);
+		CU_ASSERT_EQUAL(getmnt_stat(gm, GETMNT_STAT_DIRS), 0);
+		CU_ASSERT_EQUAL(getmnt_complete(gm), 1);
+		CU_ASSERT_PTR_NULL(getmnt_reason(gm, 0));
+		getmnt_free(gm);
+	}
+	end();
+}
+
+static void test_stack(void)
+{
+	BEGIN();
+	make_mount("/s");
+	make_mount("/s");
+	make_mount("/s/deep");
+	make_mount("/s");
+	CU_ASSERT_EQUAL(mount(NULL, below("/s"), NULL, MS_SHARED, NULL), 0);
+	struct getmnt *gm = ran(0, 0);
+	const struct getmnt_mount *seen = getmnt_by_target(gm, below("/s"));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(seen);
+	CU_ASSERT_EQUAL(seen->state, GETMNT_STATE_OK);
+	CU_ASSERT_EQUAL(seen->propagation, GETMNT_PROPAGATION_SHARED);
+	CU_ASSERT_TRUE(seen->peer_group != 0);
+	CU_ASSERT_EQUAL(seen->covered_by, 0);
+	unsigned hidden = 0;
+	for (size_t i = 0; i < getmnt_count(gm); ++i) {
+		const struct getmnt_mount *m = getmnt_get(gm, i);
+		if (!m->source || strncmp(m->source, "/s", 2) != 0 || m == seen)
+			continue;
+		++hidden;
+		CU_ASSERT_EQUAL(m->state, GETMNT_STATE_HIDDEN);
+		CU_ASSERT_EQUAL(m->covered_by, seen->id);
+	}
+	CU_ASSERT_EQUAL(hidden, 3);
+	CU_ASSERT_PTR_NULL(getmnt_by_target(gm, below("/s/deep")));
+	CU_ASSERT_PTR_NULL(getmnt_by_target(gm, below("/none")));
+	CU_ASSERT_PTR_NULL(getmnt_by_id(gm, UINT64_MAX));
+	CU_ASSERT_PTR_NULL(getmnt_get(gm, getmnt_count(gm)));
+	getmnt_free(gm);
+	end();
+}
+
+static void test_names(void)
+{
+	BEGIN();
+	make_mount("/w");
+	make_mount("/w/x");
+	int root = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	static const struct {
+		int64_t names;
+		uint32_t named;
+	} ways[] = {
+		{GETMNT_NAMES_HINT, GETMNT_NAMED_VERIFIED},
+		{GETMNT_NAMES_WALK, GETMNT_NAMED_WALKED},
+		{GETMNT_NAMES_PURE, GETMNT_NAMED_WALKED},
+		{GETMNT_NAMES_KERNEL, GETMNT_NAMED_KERNEL},
+	};
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); ++i) {
+		for (int64_t algorithm = GETMNT_ALGORITHM_1; algorithm <= GETMNT_ALGORITHM_3; ++algorithm) {
+			struct getmnt *gm = getmnt_new();
+			CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_NAMES, ways[i].names), 0);
+			CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_ALGORITHM, algorithm), 0);
+			CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_ROOT_FD, root), 0);
+			CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_THREADS, 1), 0);
+			CU_ASSERT_EQUAL_FATAL(getmnt_run(gm), 0);
+			const struct getmnt_mount *m = getmnt_by_target(gm, "/w/x");
+			CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+			CU_ASSERT_EQUAL(m->named, ways[i].named);
+			CU_ASSERT_STRING_EQUAL(m->source, "/w/x");
+			bool searched = ways[i].named == GETMNT_NAMED_WALKED;
+			CU_ASSERT_EQUAL(getmnt_stat(gm, GETMNT_STAT_DIRS) > 0, searched);
+			CU_ASSERT_EQUAL(getmnt_stat(gm, GETMNT_STAT_ENTRIES) > 0, searched);
+			/* The rest of the machine. */
+			const struct getmnt_mount *root_mount = getmnt_by_target(gm, "/");
+			CU_ASSERT_PTR_NOT_NULL_FATAL(root_mount);
+			CU_ASSERT_STRING_EQUAL(root_mount->source, "unit");
+			unsigned outside = 0;
+			for (size_t k = 0; k < getmnt_count(gm); ++k)
+				outside += (getmnt_get(gm, k)->states & GETMNT_STATE_OUTSIDE) != 0;
+			CU_ASSERT_EQUAL(outside, getmnt_count(gm) - 3);
+			getmnt_free(gm);
+		}
+	}
+	close(root);
+	end();
+}
+
+/** Bounds: told of, never taken for the end. */
+static void test_limits(void)
+{
+	BEGIN();
+	make_dir("/d");
+	make_dir("/d/e");
+	make_mount("/d/e/m");
+	int root = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	static const struct {
+		int option;
+		int64_t value;
+		const char *reason;
+	} bounds[] = {
+		{GETMNT_OPT_SEARCH_DIRS, 1, "the search reached its limit"},
+		{GETMNT_OPT_DEPTH, 1, "the search was bounded by its depth"},
+		{GETMNT_OPT_SEARCH_DIRS, 0, NULL},
+		{GETMNT_OPT_SEARCH_MS, 600000, NULL},
+		{GETMNT_OPT_MAX_MS, 600000, NULL},
+	};
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); ++i) {
+		struct getmnt *gm = getmnt_new();
+		CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_ROOT_FD, root), 0);
+		CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_NAMES, GETMNT_NAMES_WALK), 0);
+		CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_THREADS, 1), 0);
+		CU_ASSERT_EQUAL(getmnt_set(gm, bounds[i].option, bounds[i].value), 0);
+		CU_ASSERT_EQUAL_FATAL(getmnt_run(gm), 0);
+		const char *reason = getmnt_reason(gm, 0);
+		const struct getmnt_mount *m = NULL;
+		for (size_t k = 0; k < getmnt_count(gm); ++k) {
+			const struct getmnt_mount *one = getmnt_get(gm, k);
+			if (one->source && strcmp(one->source, "/d/e/m") == 0)
+				m = one;
+		}
+		CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+		if (bounds[i].reason) {
+			CU_ASSERT_EQUAL(getmnt_complete(gm), 0);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(reason);
+			CU_ASSERT_STRING_EQUAL(reason, bounds[i].reason);
+			CU_ASSERT_PTR_NULL(getmnt_reason(gm, 1));
+			CU_ASSERT_EQUAL(m->state, GETMNT_STATE_UNSEARCHED);
+			/* That a name is in the table does not tell what is seen there. */
+			CU_ASSERT_PTR_NULL(getmnt_by_target(gm, "/d/e/m"));
+		} else {
+			CU_ASSERT_EQUAL(getmnt_complete(gm), 1);
+			CU_ASSERT_PTR_NULL(reason);
+			CU_ASSERT_PTR_EQUAL(getmnt_by_target(gm, "/d/e/m"), m);
+		}
+		getmnt_free(gm);
+	}
+	close(root);
+	end();
+}
+
+static void test_recorded(void)
+{
+	struct getmnt *gm = recorded("tests/fixtures/cli/host");
+	CU_ASSERT_EQUAL(getmnt_stat(gm, GETMNT_STAT_KERNEL), GETMNT_KERNEL_RECORDED);
+	CU_ASSERT_EQUAL(getmnt_complete(gm), 1);
+	CU_ASSERT_TRUE(getmnt_count(gm) > 10);
+	const struct getmnt_mount *m = getmnt_by_target(gm, "/srv/data");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	CU_ASSERT_EQUAL(m->id, 34);
+	CU_ASSERT_EQUAL(m->id32, 34);
+	CU_ASSERT_EQUAL(m->parent_id, 28);
+	CU_ASSERT_STRING_EQUAL(m->fsroot, "/@data");
+	CU_ASSERT_STRING_EQUAL(m->source, "/dev/sdb1");
+	CU_ASSERT_EQUAL(m->state, GETMNT_STATE_UNTESTED);
+	CU_ASSERT_EQUAL(m->named, GETMNT_NAMED_KERNEL);
+	CU_ASSERT_EQUAL(m->peer_group, 32);
+	CU_ASSERT_PTR_EQUAL(getmnt_get(gm, 0), getmnt_by_id(gm, 22));
+	getmnt_free(gm);
+}
+
+/** A handle that reads a text, by a pipe or a socket. */
+static struct getmnt *reads(const char *text, size_t len, bool socket)
+{
+	int fds[2];
+	CU_ASSERT_EQUAL_FATAL(socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, fds) : pipe(fds), 0);
+	CU_ASSERT_EQUAL(write(fds[1], text, len), (ssize_t)len);
+	close(fds[1]);
+	struct getmnt *gm = getmnt_new();
+	CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_TABLE_FD, fds[0]), 0);
+	close(fds[0]);
+	return gm;
+}
+
+static void test_streams(void)
+{
+	static const char good[] = "1 1 0:1 / / rw - tmpfs none rw\n";
+	static const char half[] = "1 1 0:1 / / rw - tmpfs none rw\nrubbish\nmore\n";
+	static const char twice[] = "1 1 0:1 / / rw - tmpfs none rw\n1 1 0:2 / /x rw - tmpfs none rw\n";
+	for (int socket = 0; socket < 2; ++socket) {
+		struct getmnt *gm = reads(good, strlen(good), socket);
+		CU_ASSERT_EQUAL_FATAL(getmnt_run(gm), 0);
+		CU_ASSERT_EQUAL(getmnt_count(gm), 1);
+		CU_ASSERT_EQUAL(getmnt_complete(gm), 1);
+		getmnt_free(gm);
+	}
+	struct getmnt *gm = reads(half, strlen(half), false);
+	CU_ASSERT_EQUAL_FATAL(getmnt_run(gm), 0);
+	CU_ASSERT_EQUAL(getmnt_count(gm), 1);
+	CU_ASSERT_EQUAL(getmnt_complete(gm), 0);
+	CU_ASSERT_EQUAL(getmnt_stat(gm, GETMNT_STAT_UNREAD), 2);
+	CU_ASSERT_PTR_NOT_NULL(getmnt_reason(gm, 0));
+	CU_ASSERT_PTR_NULL(getmnt_reason(gm, 1));
+	getmnt_free(gm);
+
+	gm = reads(twice, strlen(twice), false);
+	CU_ASSERT_EQUAL_FATAL(getmnt_run(gm), 0);
+	CU_ASSERT_EQUAL(getmnt_count(gm), 2);
+	CU_ASSERT_EQUAL(getmnt_complete(gm), 0);
+	CU_ASSERT_PTR_NOT_NULL(getmnt_reason(gm, 0));
+	getmnt_free(gm);
+
+	gm = reads("rubbish\n", 8, false);
+	CU_ASSERT_EQUAL(getmnt_run(gm), -1);
+	CU_ASSERT_EQUAL(errno, EBADMSG);
+	getmnt_free(gm);
+}
+
+/** A run that fails leaves what the one before it found. */
+static void test_failed_run(void)
+{
+	struct getmnt *gm = recorded("tests/fixtures/cli/host");
+	size_t count = getmnt_count(gm);
+	const struct getmnt_mount *m = getmnt_by_target(gm, "/srv/data");
+	static const struct {
+		const char *path;
+		int error;
+	} bad[] = {
+		{"/", EISDIR},
+		{"/dev/null", ENOTSUP},
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); ++i) {
+		int fd = open(bad[i].path, O_RDONLY | O_CLOEXEC);
+		CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_TABLE_FD, fd), 0);
+		close(fd);
+		CU_ASSERT_EQUAL(getmnt_run(gm), -1);
+		CU_ASSERT_EQUAL(errno, bad[i].error);
+		CU_ASSERT_EQUAL(getmnt_count(gm), count);
+		CU_ASSERT_PTR_EQUAL(getmnt_by_target(gm, "/srv/data"), m);
+		CU_ASSERT_STRING_EQUAL(m->source, "/dev/sdb1");
+		CU_ASSERT_EQUAL(getmnt_complete(gm), 1);
+	}
+	/* Of both descriptors, one is too many. */
+	int fd = open("/", O_PATH | O_CLOEXEC);
+	CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_ROOT_FD, fd), 0);
+	close(fd);
+	CU_ASSERT_EQUAL(getmnt_run(gm), -1);
+	CU_ASSERT_EQUAL(errno, EINVAL);
+	/* Without them it is the machine's table again. */
+	CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_ROOT_FD, -1), 0);
+	CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_TABLE_FD, -1), 0);
+	CU_ASSERT_EQUAL(getmnt_run(gm), 0);
+	CU_ASSERT_TRUE(getmnt_stat(gm, GETMNT_STAT_KERNEL) != GETMNT_KERNEL_RECORDED);
+	getmnt_free(gm);
+}
+
+static void test_set(void)
+{
+	struct getmnt *gm = getmnt_new();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(gm);
+	static const struct {
+		int option;
+		int64_t value;
+		int error;
+	} bad[] = {
+		{0, 0, EINVAL},
+		{-1, 0, EINVAL},
+		{GETMNT_OPT_THREADS + 1000, 0, EINVAL},
+		{GETMNT_OPT_NAMES, -1, EINVAL},
+		{GETMNT_OPT_NAMES, GETMNT_NAMES_KERNEL + 1, EINVAL},
+		{GETMNT_OPT_ALGORITHM, 0, EINVAL},
+		{GETMNT_OPT_ALGORITHM, 4, EINVAL},
+		{GETMNT_OPT_KERNEL, GETMNT_KERNEL_RECORDED, EINVAL},
+		{GETMNT_OPT_ROOT_FD, -2, EINVAL},
+		{GETMNT_OPT_ROOT_FD, INT_MAX, EBADF},
+		{GETMNT_OPT_TABLE_FD, (int64_t)INT_MAX + 1, EINVAL},
+		{GETMNT_OPT_SEARCH_DIRS, -2, EINVAL},
+		{GETMNT_OPT_SEARCH_MS, -2, EINVAL},
+		{GETMNT_OPT_MAX_MS, -1, EINVAL},
+		{GETMNT_OPT_DEPTH, -1, EINVAL},
+		{GETMNT_OPT_DEPTH, INT64_MAX, EINVAL},
+		{GETMNT_OPT_THREADS, 257, EINVAL},
+		{GETMNT_OPT_PROBE, GETMNT_PROBE_ALL + 1, EINVAL},
+		{GETMNT_OPT_PROBE_MS, 0, EINVAL},
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); ++i) {
+		errno = 0;
+		CU_ASSERT_EQUAL(getmnt_set(gm, bad[i].option, bad[i].value), -1);
+		CU_ASSERT_EQUAL(errno, bad[i].error);
+	}
+	/* Nothing was found yet. */
+	CU_ASSERT_EQUAL(getmnt_count(gm), 0);
+	CU_ASSERT_PTR_NULL(getmnt_get(gm, 0));
+	CU_ASSERT_PTR_NULL(getmnt_by_id(gm, 1));
+	CU_ASSERT_PTR_NULL(getmnt_by_target(gm, "/"));
+	CU_ASSERT_EQUAL(getmnt_complete(gm), 0);
+	CU_ASSERT_PTR_NULL(getmnt_reason(gm, 0));
+	CU_ASSERT_EQUAL(getmnt_stat(gm, GETMNT_STAT_CALLS), 0);
+	CU_ASSERT_EQUAL(getmnt_stat(gm, -1), 0);
+	CU_ASSERT_EQUAL(getmnt_stat(gm, INT_MAX), 0);
+	getmnt_free(gm);
+	getmnt_free(NULL);
+}
+
+static void test_words(void)
+{
+	CU_ASSERT_STRING_EQUAL(getmnt_state_name(GETMNT_STATE_OK), "ok");
+	CU_ASSERT_STRING_EQUAL(getmnt_state_name(GETMNT_STATE_UNTESTED), "untested");
+	CU_ASSERT_STRING_EQUAL(getmnt_state_name(GETMNT_STATE_DELETED), "deleted");
+	CU_ASSERT_STRING_EQUAL(getmnt_state_name(GETMNT_STATE_DENIED), "denied");
+	CU_ASSERT_STRING_EQUAL(getmnt_state_name(GETMNT_STATE_STALE), "stale");
+	CU_ASSERT_STRING_EQUAL(getmnt_state_name(GETMNT_STATE_HUNG), "hung");
+	CU_ASSERT_STRING_EQUAL(getmnt_state_name(GETMNT_STATE_HIDDEN), "hidden");
+	CU_ASSERT_STRING_EQUAL(getmnt_state_name(GETMNT_STATE_UNSEARCHED), "unsearched");
+	CU_ASSERT_STRING_EQUAL(getmnt_state_name(GETMNT_STATE_LOST), "lost");
+	CU_ASSERT_STRING_EQUAL(getmnt_state_name(GETMNT_STATE_OUTSIDE), "outside");
+	CU_ASSERT_STRING_EQUAL(getmnt_state_name(0), "unknown");
+	CU_ASSERT_STRING_EQUAL(getmnt_state_name(GETMNT_STATE_OK | GETMNT_STATE_LOST), "unknown");
+	CU_ASSERT_STRING_EQUAL(getmnt_named_name(GETMNT_NAMED_NONE), "none");
+	CU_ASSERT_STRING_EQUAL(getmnt_named_name(GETMNT_NAMED_KERNEL), "kernel");
+	CU_ASSERT_STRING_EQUAL(getmnt_named_name(GETMNT_NAMED_INFERRED), "inferred");
+	CU_ASSERT_STRING_EQUAL(getmnt_named_name(GETMNT_NAMED_WALKED), "walked");
+	CU_ASSERT_STRING_EQUAL(getmnt_named_name(GETMNT_NAMED_VERIFIED), "verified");
+	CU_ASSERT_STRING_EQUAL(getmnt_named_name(UINT32_MAX), "unknown");
+	CU_ASSERT_STRING_EQUAL(getmnt_version(), GETMNT_VERSION);
+}
+
+/** Run with a directory as root.  @return 0, or the error. */
+static int run_below(int fd)
+{
+	struct getmnt *gm = getmnt_new();
+	CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_ROOT_FD, fd), 0);
+	int error = getmnt_run(gm) == 0 ? 0 : errno;
+	getmnt_free(gm);
+	return error;
+}
+
+static void test_bad_roots(void)
+{
+	BEGIN();
+	make_dir("/gone");
+	int fd = open(below("/gone"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CU_ASSERT_EQUAL(run_below(fd), 0);
+	CU_ASSERT_EQUAL(rmdir(below("/gone")), 0);
+	CU_ASSERT_EQUAL(run_below(fd), ENOTDIR);
+	close(fd);
+	fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	CU_ASSERT_EQUAL(run_below(fd), ENOTDIR);
+	close(fd);
+
+	/* The root of a process in another mount namespace. */
+	int ready[2];
+	CU_ASSERT_EQUAL_FATAL(pipe(ready), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		bool there = unshare(CLONE_NEWNS) == 0;
+		_exit(write(ready[1], &there, 1) == 1 && pause() ? 0 : 1);
+	}
+	bool there = false;
+	CU_ASSERT_EQUAL(read(ready[0], &there, 1), 1);
+	CU_ASSERT_TRUE(there);
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CU_ASSERT_TRUE(fd >= 0);
+	CU_ASSERT_EQUAL(run_below(fd), EXDEV);
+	close(fd);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(ready[0]);
+	close(ready[1]);
+	end();
+}
+
+/** Where a process is that has only a plain directory for its root. */
+static int run_in_chroot(void)
+{
+	if (chroot(below("/plain")) != 0 || chdir("/") != 0)
+		return 1;
+	struct getmnt *gm = getmnt_new();
+	int fd = open("/in", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (!gm || getmnt_set(gm, GETMNT_OPT_ROOT_FD, fd) != 0)
+		return 2;
+	if (getmnt_run(gm) != 0)
+		return 100 + errno % 100;
+	const struct getmnt_mount *m = getmnt_by_target(gm, "/m");
+	int bad = !m || !m->source || strcmp(m->source, "/plain/in/m") != 0;
+	/* What the library made up, a root that no table lists, it keeps to itself. */
+	for (size_t i = 0; i < getmnt_count(gm); ++i)
+		bad |= !getmnt_get(gm, i)->fstype;
+	getmnt_free(gm);
+	close(fd);
+	return bad ? 3 : 0;
+}
+
+static void test_chroot(void)
+{
+	BEGIN();
+	make_dir("/plain");
+	make_dir("/plain/in");
+	make_mount("/plain/in/m");
+	make_dir("/plain/proc");
+	CU_ASSERT_EQUAL(mount("proc", below("/plain/proc"), "proc", 0, NULL), 0);
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(run_in_chroot());
+	int status = -1;
+	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+	CU_ASSERT_EQUAL(status, 0);
+	end();
+}
+
+/** How many descriptors are open. */
+static int open_fds(void)
+{
+	int n = 0;
+	for (int fd = 0; fd < 1024; ++fd)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/** A library is a guest: the process is as it was. */
+static void test_guest(void)
+{
+	BEGIN();
+	for (int i = 0; i < 40; ++i) {
+		char name[32];
+		snprintf(name, sizeof(name), "/d%d", i);
+		make_dir(name);
+		for (int k = 0; k < 80; ++k) {
+			snprintf(name, sizeof(name), "/d%d/%d", i, k);
+			make_dir(name);
+		}
+	}
+	make_mount("/d39/m");
+	struct rlimit few = {64, 4096}, after;
+	struct rlimit was;
+	CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &was), 0);
+	few.rlim_max = was.rlim_max;
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
+	sigset_t mask_before, mask_after;
+	pthread_sigmask(SIG_SETMASK, NULL, &mask_before);
+	int root = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int before = open_fds();
+
+	struct getmnt *gm = getmnt_new();
+	CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_ROOT_FD, root), 0);
+	CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_NAMES, GETMNT_NAMES_PURE), 0);
+	CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_ALGORITHM, GETMNT_ALGORITHM_1), 0);
+	CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_THREADS, 2), 0);
+	CU_ASSERT_EQUAL_FATAL(getmnt_run(gm), 0);
+	CU_ASSERT_EQUAL(getmnt_complete(gm), 1);
+	CU_ASSERT_TRUE(getmnt_stat(gm, GETMNT_STAT_DIRS) > 3000);
+	CU_ASSERT_PTR_NOT_NULL(getmnt_by_target(gm, "/d39/m"));
+	getmnt_free(gm);
+
+	CU_ASSERT_EQUAL(open_fds(), before);
+	CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &after), 0);
+	CU_ASSERT_EQUAL(after.rlim_cur, 64);
+	pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
+	for (int signal = 1; signal < NSIG; ++signal)
+		CU_ASSERT_EQUAL(sigismember(&mask_before, signal), sigismember(&mask_after, signal));
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &was), 0);
+	close(root);
+	end();
+}
+
+/** One of several threads, with a handle of its own. */
+static void *thread_main(void *arg)
+{
+	size_t *count = arg;
+	for (int i = 0; i < 6; ++i) {
+		struct getmnt *gm = getmnt_new();
+		/* Some fork while others allocate; but not under valgrind, which in a
+		   process so forked calls lost what the other threads held. */
+		bool forks = i % 3 == 0 && !getenv("GETMNT_DISABLE");
+		if (gm && getmnt_set(gm, GETMNT_OPT_KERNEL, i % 2 ? GETMNT_KERNEL_MOUNTINFO : GETMNT_KERNEL_AUTO) == 0
+		    && getmnt_set(gm, GETMNT_OPT_PROBE, forks ? GETMNT_PROBE_LOCAL : GETMNT_PROBE_NONE) == 0
+		    && getmnt_run(gm) == 0)
+			*count += getmnt_count(gm);
+		getmnt_free(gm);
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	BEGIN();
+	pthread_t threads[4];
+	size_t counts[4] = {0};
+	for (int i = 0; i < 4; ++i)
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, thread_main, &counts[i]), 0);
+	for (int i = 0; i < 4; ++i)
+		pthread_join(threads[i], NULL);
+	struct getmnt *gm = ran(0, 0);
+	for (int i = 0; i < 4; ++i)
+		CU_ASSERT_EQUAL(counts[i], getmnt_count(gm) * 6);
+	getmnt_free(gm);
+	end();
+}
+
+/** A server that never answers: told when asked, in time, and nothing is left. */
+static void test_probe(void)
+{
+	BEGIN();
+	make_mount("/local");
+	make_dir("/dead");
+	int server = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	char data[96];
+	snprintf(data, sizeof(data), "fd=%d,rootmode=40000,user_id=0,group_id=0", server);
+	if (server < 0 || mount("dead", below("/dead"), "fuse", 0, data) != 0) {
+		if (server >= 0)
+			close(server);
+		end();
+		UNIT_SKIP("no FUSE here");
+	}
+	static const struct {
+		int64_t probe;
+		uint32_t state;
+		int error;
+	} ways[] = {
+		{GETMNT_PROBE_NONE, GETMNT_STATE_UNTESTED, 0},
+		{GETMNT_PROBE_LOCAL, GETMNT_STATE_UNTESTED, 0},
+		{GETMNT_PROBE_ALL, GETMNT_STATE_HUNG, ETIMEDOUT},
+	};
+	int root = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int before = open_fds();
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); ++i) {
+		struct getmnt *gm = getmnt_new();
+		CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_ROOT_FD, root), 0);
+		CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_PROBE, ways[i].probe), 0);
+		CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_PROBE_MS, 300), 0);
+		CU_ASSERT_EQUAL_FATAL(getmnt_run(gm), 0);
+		const struct getmnt_mount *dead = getmnt_by_target(gm, "/dead");
+		const struct getmnt_mount *local = getmnt_by_target(gm, "/local");
+		CU_ASSERT_PTR_NOT_NULL_FATAL(dead);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(local);
+		CU_ASSERT_EQUAL(dead->state, ways[i].state);
+		CU_ASSERT_EQUAL(dead->error, ways[i].error);
+		CU_ASSERT_EQUAL(local->state, GETMNT_STATE_OK);
+		CU_ASSERT_EQUAL(local->error, 0);
+		CU_ASSERT_EQUAL(getmnt_stat(gm, GETMNT_STAT_PROBES) > 0, ways[i].probe != GETMNT_PROBE_NONE);
+		CU_ASSERT_EQUAL(getmnt_stat(gm, GETMNT_STAT_LEFT), 0);
+		CU_ASSERT_EQUAL(getmnt_complete(gm), 1);
+		getmnt_free(gm);
+		CU_ASSERT_TRUE(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+	}
+	close(root);
+	CU_ASSERT_EQUAL(open_fds(), before - 1);
+	close(server);
+	end();
+}
+
+static const struct unit_test tests[] = {
+	{"live", test_live},
+	{"stack", test_stack},
+	{"names", test_names},
+	{"limits", test_limits},
+	{"recorded", test_recorded},
+	{"streams", test_streams},
+	{"failed_run", test_failed_run},
+	{"set", test_set},
+	{"words", test_words},
+	{"bad_roots", test_bad_roots},
+	{"chroot", test_chroot},
+	{"guest", test_guest},
+	{"threads", test_threads},
+	{"probe", test_probe},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_libgetmnt = {"libgetmnt", tests};
