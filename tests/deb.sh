@@ -1,0 +1,348 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# deb.sh MAKE   the Debian packages: built, installed, used and removed
+#
+# Builds them by `make deb`, and again elsewhere, as an ordinary user and
+# without tests: the bytes must be the same.  Then installs them in a copy of
+# a small system that debootstrap has made from the mirror that apt uses here
+# (kept in build/deb-chroot), uses program, manual, completion and library
+# there, and removes them: the files must be those of before.  All mounts are
+# in a private mount namespace.
+#
+# What seems unreachable is called by check().
+# shellcheck disable=SC2317
+set -u
+cd "$(dirname "$0")/.." || exit 1
+top=$PWD
+cache=$top/build/deb-chroot
+make=$1
+passed=0 failed=0 skipped=0
+
+# What the system needs beside the packages, for them to be used.
+tools=(bash-completion gcc libc6-dev man-db pkg-config)
+
+# check NAME COMMAND...: a test; what the command prints is shown if it fails.
+check()
+{
+	local name=$1
+	shift
+	if "$@" >"$work/log" 2>&1; then
+		passed=$((passed + 1))
+		echo "ok   $name"
+		return 0
+	fi
+	failed=$((failed + 1))
+	tail -n 100 "$work/log" | sed 's/^/  /'
+	echo "FAIL $name"
+	return 1
+}
+
+skip()
+{
+	skipped=$((skipped + 1))
+	echo "skip $1: ${*:2}"
+}
+
+finish()
+{
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" -eq 0 ]
+	exit
+}
+
+run_make()
+{
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u DEB_BUILD_OPTIONS "$make" --no-print-directory "$@"
+}
+
+# Building.
+
+build_once()
+{
+	run_make deb >"$work/first.log" 2>&1 || { cat "$work/first.log"; return 1; }
+	local package
+	for package in getmnt getmnt-dbgsym libgetmnt0 libgetmnt0-dbgsym libgetmnt-dev; do
+		compgen -G "build/deb/${package}_*.deb" || { echo "no package $package"; return 1; }
+	done
+	# The tests of the build itself.
+	[ "$(grep -c '^[0-9]* passed, 0 failed' "$work/first.log")" -eq 2 ]
+}
+
+# Another directory, an ordinary user, no tests.
+build_again()
+{
+	local as=()
+	if [ -e .git ]; then
+		git clone -q --no-hardlinks "$top" "$work/again" || return 1
+	else
+		mkdir "$work/again"
+		tar --exclude ./build -cf - . | tar -C "$work/again" -xf - || return 1
+	fi
+	if [ "$(id -u)" -eq 0 ]; then
+		chown -R 65534:65534 "$work/again"
+		as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	fi
+	(cd "$work/again" && umask 077 &&
+		"${as[@]}" env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u XDG_RUNTIME_DIR HOME="$work/again" \
+			TZ=Asia/Kolkata LC_ALL=C DEB_BUILD_OPTIONS=nocheck "$make" deb) >"$work/again.log" 2>&1 ||
+		{ cat "$work/again.log"; return 1; }
+}
+
+same_bytes()
+{
+	local file n=0 bad=0
+	for file in build/deb/*.deb build/deb/*.tar.* build/deb/*.dsc; do
+		n=$((n + 1))
+		cmp "$file" "$work/again/$file" || bad=1
+	done
+	[ "$n" -ge 8 ] || { echo "only $n files"; return 1; }
+	return "$bad"
+}
+
+# What runs as root anywhere is to be hard to bend.
+hardened()
+{
+	local file
+	for file in getmnt:usr/bin/getmnt libgetmnt0:usr/lib/*/libgetmnt.so.0; do
+		rm -rf "$work/x"
+		dpkg-deb -x build/deb/"${file%%:*}"_*.deb "$work/x"
+		# shellcheck disable=SC2086
+		readelf -lhdW "$work"/x/${file#*:} >"$work/elf" || return 1
+		cat "$work/elf"
+		grep -q 'Type: *DYN' "$work/elf" || return 1
+		grep -q GNU_RELRO "$work/elf" || return 1
+		grep -qE 'BIND_NOW|FLAGS.*NOW' "$work/elf" || return 1
+		grep -qE 'GNU_STACK.*RW ' "$work/elf" || return 1
+		# shellcheck disable=SC2086
+		nm -D "$work"/x/${file#*:} | grep __stack_chk_fail || return 1
+	done
+}
+
+# The system to install in.
+
+mirror()
+{
+	# shellcheck disable=SC2016
+	apt-get indextargets --format '$(CODENAME) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' \
+		2>/dev/null | awk -v name="$1" '$1 == name && $2 == "main" { sub("/+$", "", $3); print $3; exit }'
+}
+
+reachable()
+{
+	/usr/lib/apt/apt-helper -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 \
+		-o Acquire::Retries=1 download-file "$1/dists/$2/InRelease" "$work/InRelease"
+}
+
+# alone COMMAND...: in a mount namespace and a PID namespace of its own.
+alone()
+{
+	unshare --mount --propagation private --pid --fork --kill-child "$@"
+}
+
+# enter DIR COMMAND...: in a system, where a mount covers another on /mnt.
+enter()
+{
+	local dir=$1
+	shift
+	# shellcheck disable=SC2016
+	alone sh -c 'dir=$1; shift
+		mount -t proc proc "$dir/proc" && mount -t tmpfs below "$dir/mnt" &&
+		mount -t tmpfs above "$dir/mnt" &&
+		exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=dumb \
+			DEBIAN_FRONTEND=noninteractive chroot "$dir" "$@"' sh "$dir" "$@" </dev/null
+}
+
+make_base()
+{
+	local codename=$1 uri=$2
+	rm -rf "$cache"
+	mkdir -p "$cache"
+	alone debootstrap --variant=minbase "$codename" "$cache/new" "$uri" &&
+		enter "$cache/new" apt-get -y -q --no-install-recommends install "${tools[@]}" &&
+		enter "$cache/new" apt-get clean &&
+		mv "$cache/new" "$cache/base" && echo "$codename $uri ${tools[*]}" >"$cache/made-of"
+}
+
+# All names, but of caches and logs that are everybody's.
+survey()
+{
+	(cd "$1" && find . \( -path ./proc -o -path ./tmp -o -path ./var/log -o -path ./var/cache \
+		-o -path ./var/lib/apt -o -path './var/lib/dpkg/*-old' -o -path ./packages \) -prune -o \
+		-printf '%y %m %U %G %p %l\n' | sort)
+}
+
+# Use.
+
+in_root()
+{
+	enter "$root" "$@"
+}
+
+user_in_root()
+{
+	in_root setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+
+is_json()
+{
+	python3 -c '
+import json, sys
+mounts = json.load(sys.stdin)
+assert mounts["complete"] is True, mounts
+rows = {row["source"]: row for row in mounts["filesystems"]}
+assert rows["above"]["target"] == "/mnt" and rows["above"]["state"] == "ok", rows
+assert rows["below"]["target"] == "/mnt" and rows["below"]["state"] == "hidden", rows
+assert rows["proc"]["target"] == "/proc", rows
+'
+}
+
+has_completion()
+{
+	# What is typed: getmnt --na TAB
+	cat >"$root/tmp/completion" <<-'BASH'
+		. /usr/share/bash-completion/bash_completion
+		_completion_loader getmnt
+		line=$(complete -p getmnt) || exit 1
+		function=${line#*-F }
+		COMP_WORDS=(getmnt --na) COMP_CWORD=1 COMP_LINE='getmnt --na' COMP_POINT=11
+		"${function%% *}" getmnt --na getmnt
+		printf '%s\n' "${COMPREPLY[@]}"
+	BASH
+	in_root bash /tmp/completion >"$work/words" || return 1
+	cat "$work/words"
+	grep -q '^--names' "$work/words"
+}
+
+# shows_page TEXT PAGE...
+shows_page()
+{
+	in_root env MANWIDTH=80 man "${@:2}" >"$work/page" || return 1
+	grep -q -e "$1" "$work/page" || { head -n 20 "$work/page"; return 1; }
+}
+
+example()
+{
+	local program=$1
+	in_root "$program" >"$work/out" || return 1
+	cat "$work/out"
+	grep -qx '/mnt ok' "$work/out" && grep -qx '/mnt hidden by /mnt' "$work/out" &&
+		grep -qx '/proc ok' "$work/out"
+}
+
+compile_example()
+{
+	in_root sh -c "cc -Wall -Wextra -Werror $1 \$(pkg-config $2 --cflags libgetmnt) \
+		/usr/share/doc/libgetmnt-dev/examples/mounts.c -o $3 \$(pkg-config $2 --libs libgetmnt)"
+}
+
+only_libc()
+{
+	in_root ldd "$1" >"$work/ldd" || return 1
+	cat "$work/ldd"
+	grep -q 'libgetmnt\.so\.0 => /' "$work/ldd" && ! grep -qE 'lib(mount|blkid)\.so' "$work/ldd"
+}
+
+use_packages()
+{
+	check "getmnt" in_root getmnt
+	check "getmnt -J, parsed" eval 'in_root getmnt -J -l -o +STATE | is_json'
+	check "getmnt, as an ordinary user" eval 'user_in_root getmnt -J -l | is_json'
+	check "getmnt --version" eval "in_root getmnt --version | grep -F '$version'"
+	check "man getmnt" shows_page '^ *getmnt.*the mount points of a machine' getmnt
+	check "man getmnt_run" shows_page 'every mount, named and judged' getmnt_run
+	check "man getmnt-discover" shows_page '--names' getmnt-discover
+	check "completion" has_completion
+	check "example: shared" compile_example "" "" /tmp/shared
+	check "example: shared, run" example /tmp/shared
+	check "example: shared, of libgetmnt.so.0 and libc" only_libc /tmp/shared
+	check "example: static" compile_example -static --static /tmp/static
+	check "example: static, run" example /tmp/static
+}
+
+whole()
+{
+	in_root dpkg --verify getmnt libgetmnt0 libgetmnt-dev >"$work/verify" || return 1
+	diff /dev/null "$work/verify"
+}
+
+differ()
+{
+	! cmp -s "$1" "$2"
+}
+
+gone()
+{
+	in_root sh -c '! command -v getmnt && ! dpkg -l getmnt libgetmnt0 libgetmnt-dev 2>/dev/null | grep -E "^(ii|rc)"'
+}
+
+cleanup()
+{
+	rm -rf "$work" "$cache/root" "$cache/new"
+}
+
+for program in dpkg-buildpackage dh lintian apt-get; do
+	if ! command -v $program >/dev/null; then
+		skip "packages" "there is no $program"
+		finish
+	fi
+done
+# Others than us must be able to build there.
+work=$(mktemp -d)
+chmod 755 "$work"
+trap cleanup EXIT
+version=$(sed -n 's/^VERSION := //p' Makefile)
+
+sort /proc/self/mountinfo >"$work/mounts"
+check "make deb: built, tested, lintian-clean" build_once || finish
+check "hardened" hardened
+check "built again: elsewhere, as an ordinary user" build_again &&
+	check "built again: without tests" eval "! grep -q 'check-unit' '$work/again.log'"
+[ ! -d "$work/again/build/deb" ] || check "built again: the same bytes" same_bytes
+
+# shellcheck disable=SC1091
+codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
+uri=$(mirror "$codename")
+if [ "$(id -u)" -ne 0 ] || ! alone true; then
+	skip "chroot" "it needs root, and namespaces"
+	if [ -n "${GETMNT_REQUIRE_ROOT-}" ]; then
+		check "GETMNT_REQUIRE_ROOT is set" false
+	fi
+	finish
+fi
+if [ ! -d "$cache/base" ] || [ "$(cat "$cache/made-of")" != "$codename $uri ${tools[*]}" ]; then
+	if ! command -v debootstrap >/dev/null; then
+		skip "chroot" "there is no debootstrap"
+		finish
+	elif [ -z "$uri" ]; then
+		skip "chroot" "apt knows no mirror of \"$codename\""
+		finish
+	elif ! reachable "$uri" "$codename" >"$work/log" 2>&1; then
+		skip "chroot" "the mirror that apt is configured with cannot be reached:" \
+			"$(grep -m 1 '^E:' "$work/log")"
+		finish
+	fi
+	check "debootstrap" make_base "$codename" "$uri" || finish
+fi
+
+root=$cache/root
+rm -rf "$root"
+cp -a --reflink=auto "$cache/base" "$root"
+survey "$root" >"$work/before"
+mkdir "$root/packages"
+cp build/deb/*.deb "$root/packages"
+if check "install" in_root sh -c "cd /packages && apt-get -y -q --no-install-recommends install \
+		./getmnt_*.deb ./libgetmnt0_*.deb ./libgetmnt-dev_*.deb"; then
+	check "what was installed is whole" whole
+	use_packages
+	survey "$root" >"$work/installed"
+	check "files were installed" differ "$work/before" "$work/installed"
+	check "remove" in_root apt-get -y -q remove getmnt libgetmnt-dev
+	check "purge" in_root apt-get -y -q purge --autoremove libgetmnt0
+	check "gone" gone
+	survey "$root" >"$work/after"
+	check "no file is left" diff "$work/before" "$work/after"
+fi
+sort /proc/self/mountinfo >"$work/mounts-after"
+check "no mount is left" diff "$work/mounts" "$work/mounts-after"
+finish
