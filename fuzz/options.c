@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command line.  The input is its words, one on a line.
+ *
+ * What is taken is in range and goes together; what is refused is told, on
+ * any terminal; the words are left as they were.
+ */
+#include "lib/command.h"
+#include "lib/fuzz.h"
+
+#include "cmd/columns.h"
+#include "cmd/input.h"
+#include "cmd/options.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parsed {
+	struct command_line line;
+	struct columns columns;
+};
+
+static int parse(void *arg)
+{
+	struct parsed *parsed = arg;
+	struct command_line *line = &parsed->line;
+	int status = options_parse(&line->options, line->argc, line->argv);
+	if (!status && line->options.poll)
+		status = poll_check(&line->options);
+	return status ? status : columns_choose(&parsed->columns, &line->options);
+}
+
+static bool is_word(const struct command_line *line, const char *text)
+{
+	for (int i = 1; i < line->argc; ++i) {
+		size_t n = strlen(line->argv[i]);
+		if (text >= line->argv[i] && text <= line->argv[i] + n)
+			return true;
+	}
+	return text == NULL;
+}
+
+static void check_options(const struct command_line *line, const struct columns *columns)
+{
+	const struct options *o = &line->options;
+	FUZZ_CHECK(o->source >= TABLE_AUTO && o->source <= TABLE_MTAB && o->source != TABLE_RECORDED);
+	FUZZ_CHECK(o->form >= FORM_DEFAULT && o->form <= FORM_JSONL);
+	FUZZ_CHECK(o->names >= DN_HINT && o->names <= DN_KERNEL);
+	FUZZ_CHECK(o->algorithm >= DA_GETMNT3 && o->algorithm <= DA_GETMNT1);
+	FUZZ_CHECK(o->identity == DI_MNTID || o->identity == DI_DEV);
+	FUZZ_CHECK(o->backward == 0 || o->backward == 1);
+	FUZZ_CHECK(o->nest == 0 || o->nest == 1);
+	FUZZ_CHECK(o->task >= 0 && o->depth <= 1000000 && o->threads <= 256);
+	const double times[] = {o->search_seconds, o->max_time, o->timeout};
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); ++i)
+		FUZZ_CHECK(isfinite(times[i]) && times[i] >= 0 && times[i] <= 1e6);
+	FUZZ_CHECK(!(o->prune_on & o->prune_off));
+	for (int i = 0; i < 32; ++i)
+		FUZZ_CHECK(!((o->prune_on | o->prune_off) & 1u << i)
+		           || (i < DISCOVER_RULES_MAX && discover_rules[i].name));
+	FUZZ_CHECK(!(o->tree && o->list) && !(o->real && o->pseudo) && !(o->df && o->dfi));
+	FUZZ_CHECK(!(o->mountpoint && o->target) && !(o->tab_file && (o->task || o->root)));
+	FUZZ_CHECK(!(o->canonicalize && o->nocanonicalize));
+
+	const char *const strings[] = {
+		o->tab_file, o->root, o->mount_options, o->types, o->mountpoint, o->target, o->spec, o->output,
+	};
+	for (size_t i = 0; i < sizeof(strings) / sizeof(*strings); ++i)
+		FUZZ_CHECK(is_word(line, strings[i]));
+	FUZZ_CHECK(o->noperands >= 0 && o->noperands < line->argc);
+	FUZZ_CHECK(o->operands + o->noperands == line->argv + line->argc);
+
+	FUZZ_CHECK(columns->count > 0 || o->output);
+	FUZZ_CHECK(columns->count <= sizeof(columns->of) / sizeof(*columns->of));
+	for (size_t i = 0; i < columns->count; ++i)
+		FUZZ_CHECK(columns_have(columns, columns->of[i]->name));
+	FUZZ_CHECK(!(input_fields(o, columns) & ~(unsigned)MF_ALL));
+}
+
+static void check_message(const char *text, size_t len)
+{
+	FUZZ_CHECK(len > 0 && text[len - 1] == '\n' && strncmp(text, "getmnt: ", 8) == 0);
+	FUZZ_CHECK(fuzz_is_printable(text, len));
+	/* One message, and where help is. */
+	const char *end = strchr(text, '\n') + 1;
+	FUZZ_CHECK(!*end || strcmp(end, "Try 'getmnt --help' for more information.\n") == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input in = fuzz_input(data, size);
+	struct parsed *parsed = fuzz_alloc(sizeof(*parsed));
+	struct command_line *line = &parsed->line;
+	command_begin(line, (const char *const[]){"getmnt", NULL});
+	command_take(line, &in);
+
+	struct fuzz_capture out, err;
+	int status = fuzz_capture(&out, &err, parse, parsed);
+	FUZZ_CHECK(status == CX_OK || status == CX_ERROR);
+	FUZZ_CHECK(out.len == 0);
+	if (status == CX_OK) {
+		FUZZ_CHECK(err.len == 0);
+		check_options(line, &parsed->columns);
+	} else {
+		check_message(err.text, err.len);
+	}
+	FUZZ_CHECK(line->argv[line->argc] == NULL);
+	command_end(line);
+	free(parsed);
+	fuzz_capture_free(&out);
+	fuzz_capture_free(&err);
+	return 0;
+}

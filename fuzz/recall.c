@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who was left behind by earlier runs: names of files, and /proc/PID/stat.
+ *
+ * The input: names in the directory up to a byte 0x1e, each on a line; then
+ * for each process its number, a line feed, and what its stat file holds, up
+ * to the next 0x1e.
+ *
+ * A name is one that is there and waits, or is removed; none is both, and
+ * nothing else is removed.  Who is remembered is recalled.
+ */
+#include "lib/fuzz.h"
+#include "lib/kernel.h"
+
+#include "os/prober_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BOOT_ID "01234567-89ab-cdef-0123-456789abcdef"
+
+enum { MAX_NAMES = 40, MAX_PROCESSES = 20 };
+
+static char folder[64];                    /* the directory */
+static char made[256];                     /* the last name that was made */
+static size_t removed;
+static struct fuzz_file files[MAX_NAMES + MAX_PROCESSES + 1];
+static size_t nnames;
+
+static int on_statx(const char *path, int flags, unsigned mask, struct k_statx *st)
+{
+	(void)flags, (void)mask;
+	FUZZ_CHECK(strcmp(path, folder) == 0);
+	st->uid = geteuid();
+	st->mode = S_IFDIR | 0700;
+	return 0;
+}
+
+static void on_unlink(const char *path)
+{
+	size_t n = strlen(folder);
+	FUZZ_CHECK(strncmp(path, folder, n) == 0 && path[n] == '/' && path[n + 1] != '.');
+	bool there = false;
+	for (size_t i = 0; i < nnames; ++i)
+		there |= strcmp(files[i].path, path) == 0;
+	FUZZ_CHECK(there);
+	++removed;
+}
+
+static void on_create(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	FUZZ_CHECK((size_t)(name - path) == strlen(folder) + 1 && strlen(name) < sizeof(made));
+	strcpy(made, name);
+}
+
+/** Make a file, with a path that is to be freed. */
+static void add_file(size_t *n, const char *path, const char *bytes, size_t len)
+{
+	files[(*n)++] = (struct fuzz_file){
+		.path = strdup(path), .kind = FK_FILE, .bytes = bytes, .len = len,
+	};
+	FUZZ_CHECK(files[*n - 1].path);
+}
+
+/** The names, each once: a directory has no doubles. */
+static void take_names(struct fuzz_input *in)
+{
+	size_t len;
+	const char *all = fuzz_until(in, 0x1e, &len);
+	struct fuzz_input names = fuzz_input((const uint8_t *)all, len);
+	while (names.at < names.end && nnames < MAX_NAMES) {
+		char path[512];
+		const char *line = fuzz_until(&names, '\n', &len);
+		char *name = fuzz_string(line, len < 255 ? len : 255);
+		snprintf(path, sizeof(path), "%s/%s", folder, name);
+		bool twice = !*name || strchr(name, '/');
+		for (size_t i = 0; i < nnames; ++i)
+			twice |= strcmp(files[i].path, path) == 0;
+		if (!twice)
+			add_file(&nnames, path, "", 0);
+		free(name);
+	}
+}
+
+static void take_processes(struct fuzz_input *in, size_t *n)
+{
+	while (in->at < in->end && *n < nnames + MAX_PROCESSES) {
+		size_t len, digits;
+		char path[64];
+		const char *bytes = fuzz_until(in, 0x1e, &len);
+		struct fuzz_input one = fuzz_input((const uint8_t *)bytes, len);
+		const char *number = fuzz_until(&one, '\n', &digits);
+		snprintf(path, sizeof(path), "/proc/%.*s/stat", (int)(digits < 20 ? digits : 20), number);
+		add_file(n, path, one.at, (size_t)(one.end - one.at));
+	}
+}
+
+/** Remember a process, and recall it. */
+static void try_remember(struct os *os, const struct fuzz_kernel *kernel, int32_t pid, uint32_t number)
+{
+	struct probe_request request = {.key = number * 77, .dev_major = number, .dev_minor = ~number};
+	uint64_t start;
+	char state = prober_process(os, pid, &start);
+	made[0] = '\0';
+	prober_remember(os, BOOT_ID, &request, pid);
+	FUZZ_CHECK(*made);
+
+	char path[512];
+	struct fuzz_file both[2] = {{.kind = FK_FILE, .bytes = ""}};
+	snprintf(path, sizeof(path), "%s/%s", folder, made);
+	both[0].path = path;
+	char stat_path[64];
+	snprintf(stat_path, sizeof(stat_path), "/proc/%d/stat", (int)pid);
+	struct fuzz_kernel other = *kernel;
+	other.files = both;
+	other.nfiles = 1;
+	for (size_t i = 0; i < kernel->nfiles && other.nfiles < 2; ++i) {
+		if (strcmp(kernel->files[i].path, stat_path) == 0)
+			both[other.nfiles++] = kernel->files[i];
+	}
+	size_t names = nnames;
+	const char *first = files[0].path;
+	files[0].path = path;
+	nnames = 1;
+	fuzz_kernel_set(&other);
+	struct prober_left *left;
+	removed = 0;
+	size_t n = prober_recall(os, BOOT_ID, &left);
+	FUZZ_CHECK(n == (state == 'D' && pid > 0) && n + removed == 1);
+	if (n)
+		FUZZ_CHECK(left->pid == pid && left->dev_major == number && left->dev_minor == ~number);
+	free(left);
+	files[0].path = first;
+	nnames = names;
+	fuzz_kernel_set(kernel);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input in = fuzz_input(data, size);
+	if (geteuid() == 0)
+		strcpy(folder, "/run/getmnt");
+	else
+		snprintf(folder, sizeof(folder), "/run/user/%u/getmnt", (unsigned)geteuid());
+	nnames = 0;
+	take_names(&in);
+	size_t nfiles = nnames;
+	take_processes(&in, &nfiles);
+
+	struct fuzz_kernel kernel = {
+		.files = files, .nfiles = nfiles, .statx = on_statx, .unlink = on_unlink, .create = on_create,
+	};
+	fuzz_kernel_set(&kernel);
+	struct os os;
+	fuzz_os(&os);
+	struct prober_left *left;
+	removed = 0;
+	size_t n = prober_recall(&os, BOOT_ID, &left), kept = 0;
+	for (size_t i = 0; i < nnames; ++i)
+		kept += files[i].path[strlen(folder) + 1] == '.';
+	FUZZ_CHECK(n + removed + kept == nnames);
+	for (size_t i = 0; i < n; ++i) {
+		uint64_t start;
+		FUZZ_CHECK(left[i].pid > 0 && prober_process(&os, left[i].pid, &start) == 'D');
+	}
+	free(left);
+	for (size_t i = nnames; i < nfiles && nnames; ++i)
+		try_remember(&os, &kernel, atoi(files[i].path + 6), (uint32_t)size * 3 + (uint32_t)i);
+	fuzz_kernel_set(NULL);
+	for (size_t i = 0; i < nfiles; ++i)
+		free((char *)(uintptr_t)files[i].path);
+	return 0;
+}
