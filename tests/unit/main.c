@@ -9,6 +9,7 @@
 #include "unit.h"
 
 #include <CUnit/TestRun.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,12 +30,10 @@ static const struct unit_suite *const suites[] = {
 	NULL,
 };
 
-/* A suite that takes longer hangs; generous, for valgrind. */
-enum { SUITE_SECONDS = 600 };
-
 struct counts {
 	unsigned passed, failed, skipped;
 	char running[64];    /* the test that is being run; "" between two */
+	char note[256];      /* what it said to be at hand */
 };
 
 static struct counts *shared;
@@ -46,10 +45,19 @@ void unit_skip(const char *why)
 	printf("  skip %s: %s\n", shared->running, why);
 }
 
+void unit_note(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(shared->note, sizeof(shared->note), format, args);
+	va_end(args);
+}
+
 static void on_start(const CU_pTest test, const CU_pSuite suite)
 {
 	(void)suite;
 	snprintf(shared->running, sizeof(shared->running), "%s", test->pName);
+	shared->note[0] = '\0';
 	skipped_this = false;
 }
 
@@ -104,6 +112,9 @@ static void fork_suite(const struct unit_suite *suite, struct counts *sum)
 	int status = 0;
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		status = 2 << 8;
+
+	if (status && shared->note[0])
+		printf("  at hand: %s\n", shared->note);
 
 	unsigned done = shared->passed + shared->failed + shared->skipped;
 	if (WIFSIGNALED(status))

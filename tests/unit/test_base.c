@@ -75,6 +75,33 @@ static void test_map64_reserve(void)
 	map64_destroy(&map);
 }
 
+/** Keys come and go: 64 of 100,000 are there at a time. */
+static void test_map64_remove(void)
+{
+	enum { N = 100000, THERE = 64 };
+	struct map64 map;
+	map64_init(&map);
+	CU_ASSERT_EQUAL(map64_remove(&map, 1), MAP64_NONE);
+	for (uint32_t i = 0; i < N; ++i) {
+		CU_ASSERT_EQUAL_FATAL(map64_put(&map, key_of(i), i), i);
+		if (i < THERE)
+			continue;
+		/* Not the oldest first: holes of every kind. */
+		uint32_t gone = (i - THERE) ^ 1;
+		CU_ASSERT_EQUAL_FATAL(map64_remove(&map, key_of(gone)), gone);
+		CU_ASSERT_EQUAL_FATAL(map64_get(&map, key_of(gone)), MAP64_NONE);
+		CU_ASSERT_EQUAL_FATAL(map64_get(&map, key_of(i)), i);
+		if (i % 1000 == 0) {
+			for (uint32_t k = i - THERE + 2; k < i; ++k)
+				CU_ASSERT_EQUAL_FATAL(map64_get(&map, key_of(k)), k);
+		}
+	}
+	CU_ASSERT_EQUAL(map.count, THERE);
+	CU_ASSERT_EQUAL(map64_remove(&map, 0x123456789abcdef), MAP64_NONE);
+	CU_ASSERT(map.mask < 4 * THERE);
+	map64_destroy(&map);
+}
+
 /* arena */
 
 static void test_arena(void)
@@ -124,6 +151,11 @@ static void test_strbuf(void)
 	strbuf_printf(&buf, " %d %s", 3, "");
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&buf), "one two 3 ");
 	CU_ASSERT_EQUAL(buf.len, 10);
+	strbuf_reset(&buf);
+	strbuf_number(&buf, 0);
+	strbuf_putc(&buf, ' ');
+	strbuf_number(&buf, UINT64_MAX);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&buf), "0 18446744073709551615");
 
 	strbuf_reset(&buf);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&buf), "");
@@ -131,6 +163,15 @@ static void test_strbuf(void)
 		strbuf_printf(&buf, "%04d", i);
 	CU_ASSERT_EQUAL(buf.len, 40000);
 	CU_ASSERT_EQUAL(memcmp(buf.data + 39996, "9999", 5), 0);
+
+	/* What was lost is not forgotten by beginning anew. */
+	struct strbuf lost;
+	strbuf_init(&lost);
+	strbuf_add(&lost, "", SIZE_MAX / 2);
+	strbuf_reset(&lost);
+	strbuf_puts(&lost, "more");
+	CU_ASSERT_TRUE(lost.failed);
+	CU_ASSERT_PTR_NULL(strbuf_take(&lost));
 
 	char *taken = strbuf_take(&buf);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(taken);
@@ -230,6 +271,15 @@ static const char *coded(void (*codec)(struct strbuf *, const char *), const cha
 	return out;
 }
 
+static void test_escape_raw(void)
+{
+	CU_ASSERT_STRING_EQUAL(coded(escape_raw, "/a~!b"), "/a~!b");
+	CU_ASSERT_STRING_EQUAL(coded(escape_raw, "a b\tc\n"), "a\\x20b\\x09c\\x0a");
+	CU_ASSERT_STRING_EQUAL(coded(escape_raw, "\\x41\x7f"), "\\x5cx41\\x7f");
+	CU_ASSERT_STRING_EQUAL(coded(escape_raw, "\xc3\xa4\xff"), "\\xc3\\xa4\\xff");
+	CU_ASSERT_STRING_EQUAL(coded(escape_raw, ""), "");
+}
+
 static void test_escape_terminal(void)
 {
 	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "/mnt/a b\xc3\xa4"), "/mnt/a b\xc3\xa4");
@@ -238,14 +288,61 @@ static void test_escape_terminal(void)
 	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\xc2\x9b"), "\\xc2\\x9b");
 	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\xff"), "\\xff");
 	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "a\\b\\x41"), "a\\b\\x5cx41");
+	/* Not seen: bidirectional controls, no width, ends of lines, tags. */
+	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "a\xe2\x80\xae\xe2\x80\x8b\xef\xbb\xbfz"),
+	                       "a\\u202e\\u200b\\ufeffz");
+	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\xe2\x80\xa8\xc2\xad\xd8\x9c"), "\\u2028\\u00ad\\u061c");
+	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\xf3\xa0\x80\x81"), "\\U000e0001");
+	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\xe2\x80\x90\xe2\x81\x9f\xf0\x9f\x98\x80"),
+	                       "\xe2\x80\x90\xe2\x81\x9f\xf0\x9f\x98\x80");
+	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\\u202e\\user\\u20\\U000e0001\\"),
+	                       "\\x5cu202e\\user\\u20\\x5cU000e0001\\");
+}
+
+static void test_escape_unseen(void)
+{
+	struct strbuf out;
+	strbuf_init(&out);
+	static const char *const plain[] = {"", "a b\n\x1b", "\xff\xe2\x80", "\xc3\xa4", "\\u202e"};
+	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); ++i) {
+		CU_ASSERT_FALSE(escape_unseen(&out, plain[i]));
+		CU_ASSERT_EQUAL(out.len, 0);
+	}
+	CU_ASSERT_TRUE(escape_unseen(&out, "\xff\xe2\x80\xae\xe2\x80\x8b"));
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "\xff\\u202e\\u200b");
+	strbuf_reset(&out);
+	CU_ASSERT_TRUE(escape_unseen(&out, "\xe2\x80\xae\x1b\xc3\xa4"));
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "\\u202e\x1b\xc3\xa4");
+	strbuf_destroy(&out);
+}
+
+static void test_escape_octal_terminal(void)
+{
+	struct strbuf out;
+	strbuf_init(&out);
+	escape_octal_terminal(&out, "a b\\\x1b\x7f\xc2\x9b\xff\xe2\x80\xae\xc3\xa4#", ESCAPE_PATH);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "a\\040b\\134\\033\\177\\302\\233\\377\\342\\200\\256\xc3\xa4#");
+	/* It is the same, decoded. */
+	size_t n = unescape_octal(out.data, out.data, out.len);
+	CU_ASSERT_EQUAL(n, 15);
+	CU_ASSERT_EQUAL(memcmp(out.data, "a b\\\x1b\x7f\xc2\x9b\xff\xe2\x80\xae\xc3\xa4#", n), 0);
+	strbuf_destroy(&out);
+}
+
+static void json_string(struct strbuf *out, const char *text)
+{
+	CU_ASSERT_EQUAL(escape_json(out, text), utf8_valid(text));
 }
 
 static void test_escape_json(void)
 {
-	CU_ASSERT_STRING_EQUAL(coded(escape_json, ""), "\"\"");
-	CU_ASSERT_STRING_EQUAL(coded(escape_json, "a\"b\\c"), "\"a\\\"b\\\\c\"");
-	CU_ASSERT_STRING_EQUAL(coded(escape_json, "\n\x1f\x7f"), "\"\\u000a\\u001f\\u007f\"");
-	CU_ASSERT_STRING_EQUAL(coded(escape_json, "\xc3\xa4\xff"), "\"\xc3\xa4\\\\xff\"");
+	CU_ASSERT_STRING_EQUAL(coded(json_string, ""), "\"\"");
+	CU_ASSERT_STRING_EQUAL(coded(json_string, "a\"b\\c"), "\"a\\\"b\\\\c\"");
+	CU_ASSERT_STRING_EQUAL(coded(json_string, "\n\x1f\x7f"), "\"\\u000a\\u001f\\u007f\"");
+	CU_ASSERT_STRING_EQUAL(coded(json_string, "\xc2\x80\xc2\x9f\xc2\xa0"), "\"\\u0080\\u009f\xc2\xa0\"");
+	CU_ASSERT_STRING_EQUAL(coded(json_string, "\xe2\x80\xae\xf3\xa0\x80\x81"), "\"\\u202e\\udb40\\udc01\"");
+	CU_ASSERT_STRING_EQUAL(coded(json_string, "\xc3\xa4\xff"), "\"\xc3\xa4\\\\xff\"");
+	CU_ASSERT_STRING_EQUAL(coded(json_string, "/mnt/\xe2\x82\xac z~\""), "\"/mnt/\xe2\x82\xac z~\\\"\"");
 }
 
 static void test_escape_base64(void)
@@ -350,12 +447,16 @@ static const struct unit_test tests[] = {
 	{"map64_first_wins", test_map64_first_wins},
 	{"map64_many", test_map64_many},
 	{"map64_reserve", test_map64_reserve},
+	{"map64_remove", test_map64_remove},
 	{"arena", test_arena},
 	{"strbuf", test_strbuf},
 	{"strbuf_failure", test_strbuf_failure},
 	{"unescape_octal", test_unescape_octal},
 	{"octal_round_trip", test_octal_round_trip},
+	{"escape_raw", test_escape_raw},
 	{"escape_terminal", test_escape_terminal},
+	{"escape_unseen", test_escape_unseen},
+	{"escape_octal_terminal", test_escape_octal_terminal},
 	{"escape_json", test_escape_json},
 	{"escape_base64", test_escape_base64},
 	{"utf8", test_utf8},

@@ -10,6 +10,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +37,7 @@ static struct bfs_bunch *bunch(struct bfs_dir *dir, char first, uint32_t n, cons
 	for (uint32_t i = 0; i < n; ++i) {
 		b->names[2 * i] = (char)(first + (char)i);
 		b->names[2 * i + 1] = '\0';
-		b->kids[i] = (struct bfs_kid){mtimes ? mtimes[i] : INT64_MIN, 2 * i, false};
+		b->kids[i] = (struct bfs_kid){mtimes ? mtimes[i] : INT64_MIN, 2 * i, 0, 0};
 	}
 	return b;
 }
@@ -239,11 +241,11 @@ struct seen {
 	const char *unwanted;
 };
 
-static enum bfs_verdict see_entry(void *arg, uint64_t *hits, const struct bfs_at *at,
+static enum bfs_verdict see_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
                                   const struct bulk_entry *entry)
 {
 	struct seen *seen = arg;
-	++hits[0];
+	++scratch->hits[0];
 	if (entry->type != DT_DIR)
 		return BFS_SKIP;
 	if (at->depth > seen->depth)
@@ -251,13 +253,13 @@ static enum bfs_verdict see_entry(void *arg, uint64_t *hits, const struct bfs_at
 	return entry->name[0] == 'x' ? BFS_LOOK : BFS_ENTER;
 }
 
-static enum bfs_verdict see_meta(void *arg, uint64_t *hits, const struct bfs_at *at,
+static enum bfs_verdict see_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
                                  const struct bulk_entry *entry, const struct k_statx *st, int error)
 {
 	(void)arg, (void)at, (void)entry;
 	CU_ASSERT_EQUAL(error, 0);
 	CU_ASSERT_TRUE(S_ISDIR(st->mode));
-	++hits[1];
+	++scratch->hits[1];
 	return BFS_JUDGE;
 }
 
@@ -284,10 +286,11 @@ static uint64_t see_mnt_id(void *arg, uint32_t tag, bool *unique)
 	return 0;
 }
 
-static enum bfs_verdict see_done(void *arg, const struct bfs_at *at, uint32_t entries, int error)
+static enum bfs_verdict see_done(void *arg, const struct bfs_at *at, uint32_t entries, int error,
+                                  struct bfs_enter *enter)
 {
 	struct seen *seen = arg;
-	(void)at;
+	(void)at, (void)enter;
 	seen->errors += error != 0;
 	seen->entries += entries;
 	++seen->dirs;
@@ -450,6 +453,31 @@ static void test_bulk(void)
 	remove_tree();
 }
 
+/** Whether this thread takes a signal. */
+static bool takes(int signal)
+{
+	sigset_t blocked;
+	CU_ASSERT_EQUAL(pthread_sigmask(SIG_SETMASK, NULL, &blocked), 0);
+	return !sigismember(&blocked, signal);
+}
+
+static void *thread_takes(void *arg)
+{
+	*(bool *)arg = takes(SIGINT) || takes(SIGUSR1) || takes(SIGRTMIN);
+	return NULL;
+}
+
+static void test_thread_signals(void)
+{
+	pthread_t thread;
+	bool taken = true;
+	CU_ASSERT_TRUE(takes(SIGINT) && takes(SIGUSR1) && takes(SIGRTMIN));
+	CU_ASSERT_EQUAL_FATAL(os_thread(&thread, thread_takes, &taken), 0);
+	CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+	CU_ASSERT_FALSE(taken);
+	CU_ASSERT_TRUE(takes(SIGINT) && takes(SIGUSR1) && takes(SIGRTMIN));
+}
+
 static const struct unit_test tests[] = {
 	{"frontier: order", test_frontier_order},
 	{"frontier: newest in turn", test_frontier_newest},
@@ -460,6 +488,7 @@ static const struct unit_test tests[] = {
 	{"search with few descriptors", test_search},
 	{"search that is ended", test_search_ends},
 	{"bulk read", test_bulk},
+	{"threads take no signals", test_thread_signals},
 	{NULL, NULL},
 };
 

@@ -124,6 +124,39 @@ static void test_options_parse(void)
 	CU_ASSERT_EQUAL(o.noperands, 1);
 }
 
+static void test_options_poll(void)
+{
+	const unsigned usual = CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_REMOUNT | CHANGE_MOVE;
+	struct options o;
+	CU_ASSERT_EQUAL(PARSE(&o, "-l"), 0);
+	CU_ASSERT(!o.poll && o.wait < 0);
+	CU_ASSERT_EQUAL(PARSE(&o, "-p"), 0);
+	CU_ASSERT(o.poll && o.poll_kinds == usual && o.wait < 0);
+	CU_ASSERT_EQUAL(PARSE(&o, "--poll"), 0);
+	CU_ASSERT(o.poll && o.poll_kinds == usual);
+	CU_ASSERT_EQUAL(PARSE(&o, "-pumount,move"), 0);
+	CU_ASSERT_EQUAL(o.poll_kinds, CHANGE_UMOUNT | CHANGE_MOVE);
+	CU_ASSERT_EQUAL(PARSE(&o, "--poll=remount"), 0);
+	CU_ASSERT_EQUAL(o.poll_kinds, CHANGE_REMOUNT);
+	CU_ASSERT_EQUAL(PARSE(&o, "--poll=+propagation"), 0);
+	CU_ASSERT_EQUAL(o.poll_kinds, usual | CHANGE_PROPAGATION);
+	/* As in findmnt a word by itself is an operand. */
+	CU_ASSERT_EQUAL(PARSE(&o, "-p", "mount"), 0);
+	CU_ASSERT(o.poll_kinds == usual && o.noperands == 1);
+
+	/* The same number is milliseconds with --poll, wherever that stands. */
+	CU_ASSERT_EQUAL(PARSE(&o, "--timeout=500"), 0);
+	CU_ASSERT(o.timeout == 500 && o.wait < 0);
+	CU_ASSERT_EQUAL(PARSE(&o, "--timeout=500", "-p"), 0);
+	CU_ASSERT(o.wait == 500 && o.timeout != 500);
+	CU_ASSERT_EQUAL(PARSE(&o, "-p", "-w", "3600000"), 0);
+	CU_ASSERT_EQUAL(o.wait, 3600000);
+	CU_ASSERT_EQUAL(PARSE(&o, "-w0", "-p"), 0);
+	CU_ASSERT_EQUAL(o.wait, 0);
+	CU_ASSERT_EQUAL(PARSE(&o, "-p", "-w", "-7"), 0);
+	CU_ASSERT(o.wait < 0);
+}
+
 static void test_options_refused(void)
 {
 	static const char *const bad[][6] = {
@@ -131,7 +164,7 @@ static void test_options_refused(void)
 		{"getmnt", "-J", "-r"}, {"getmnt", "-P", "-l"}, {"getmnt", "-r", "-l"},
 		{"getmnt", "-M", "/", "-T", "/"}, {"getmnt", "-s", "-m"}, {"getmnt", "-k", "-s"},
 		{"getmnt", "-N", "1", "-s"}, {"getmnt", "--real", "--pseudo"}, {"getmnt", "-C", "-c"},
-		{"getmnt", "-C", "-e"}, {"getmnt", "-l", "--tree"}, {"getmnt", "--format=dot", "-J"},
+		{"getmnt", "-C", "-e"}, {"getmnt", "-l", "--tree"}, {"getmnt", "--format=list", "--tree"}, {"getmnt", "--format=dot", "-J"},
 		{"getmnt", "--format=png"}, {"getmnt", "--names=best"}, {"getmnt", "--depth=-1"},
 		{"getmnt", "--depth=x"}, {"getmnt", "--depth="}, {"getmnt", "--threads=99999"},
 		{"getmnt", "--max-time=0"}, {"getmnt", "--max-time=inf"}, {"getmnt", "--max-time=1e9"},
@@ -140,9 +173,14 @@ static void test_options_refused(void)
 		{"getmnt", "-N", "0"}, {"getmnt", "-N", "self"}, {"getmnt", "-N", "99999999999"},
 		{"getmnt", "--id=0"}, {"getmnt", "--uniq-id=18446744073709551616"},
 		{"getmnt", "-F", "a", "-F", "b"}, {"getmnt", "-S", "a", "b"}, {"getmnt", "-J", "fstab"},
-		{"getmnt", "-p"}, {"getmnt", "--poll=mount"}, {"getmnt", "-x"}, {"getmnt", "-w", "5"},
+		{"getmnt", "-x"}, {"getmnt", "-w", "5"}, {"getmnt", "-p", "-w", "1.5"},
+		{"getmnt", "-p", "--timeout=2147483648"}, {"getmnt", "-p", "-w", "-"}, {"getmnt", "-p", "-w", ""},
+		{"getmnt", "--poll="}, {"getmnt", "--poll=mount,"}, {"getmnt", "--poll=+"},
+		{"getmnt", "--poll=mountain"}, {"getmnt", "-pumount,x"}, {"getmnt", "-p", "-s"},
+		{"getmnt", "-m", "--poll"}, {"getmnt", "--timeout=0"}, {"getmnt", "--timeout=-1"},
+		{"getmnt", "--timeout=2000000"},
 		{"getmnt", "-Q", "x"}, {"getmnt", "--verbose"}, {"getmnt", "--hyperlink"},
-		{"getmnt", "--probe"}, {"getmnt", "--engine=uring"}, {"getmnt", "--max-memory=1G"},
+		{"getmnt", "--probe=remote"}, {"getmnt", "--engine=uring"}, {"getmnt", "--max-memory=1G"},
 	};
 	for (size_t i = 0; i < COUNT(bad); ++i) {
 		struct options o;
@@ -233,6 +271,8 @@ static void test_secrets(void)
 		{"PassWord=x", "PassWord=***"},
 		{"password=\"a,b\",rw", "password=***,rw"},
 		{"a=\"b,password=x", "a=\"b,password=***"},
+		{"secret=\"a,b=\"c,secret=\"d,e\"", "secret=***"},
+		{"password=\"a\"b,rw", "password=***,rw"},
 		{"credentials=/etc/c", "credentials=***"},
 		{"username=me%word,rw", "username=me%***,rw"},
 		{"username=me,rw", "username=me,rw"},
@@ -516,10 +556,65 @@ static void test_deep_tree(void)
 	strbuf_destroy(&text);
 }
 
+/** A table of 100,000: 67,999 in 200 directories, one of which a mount covers, and
+    32,000 on one path. */
+static void test_hundred_thousand(void)
+{
+	enum { ALL = 100000, STACK = 32000, DIRS = 200, WIDE = ALL - STACK - 2 };
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_puts(&text, "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n");
+	uint32_t id = 1;
+	for (uint32_t i = 0; i < WIDE; ++i) {
+		++id;
+		strbuf_printf(&text, "%u 1 0:%u / /srv/d%u/m%u rw,nosuid shared:%u - tmpfs t rw,size=%uk\n",
+		              id, id, i % DIRS, i * 7919 % WIDE, i, i);
+	}
+	strbuf_printf(&text, "%u 1 0:9 / /srv/d7 rw - tmpfs cover rw\n", ++id);
+	for (uint32_t i = 0; i < STACK; ++i) {
+		++id;
+		strbuf_printf(&text, "%u %u 0:9 / /stack rw - tmpfs on rw\n", id, i ? id - 1 : 1);
+	}
+	CU_ASSERT_EQUAL(id, ALL);
+
+	struct fixture f;
+	fixture_open(&f);
+	discovery_free(f.run.d);
+	table_free(f.run.table);
+	f.run.table = table_parse_mountinfo(text.data, text.len);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f.run.table);
+	CU_ASSERT_EQUAL(f.run.table->count, ALL);
+	CU_ASSERT_EQUAL(f.run.table->nproblems, 0);
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	f.run.d = discover(&f.run.os, NULL, f.run.table, &opts);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f.run.d);
+	/* Of the directory that is covered every mount, and of the stack all but one. */
+	CU_ASSERT_EQUAL(f.run.d->stats.states[MT_HIDDEN], WIDE / DIRS + (7 < WIDE % DIRS) + STACK - 1);
+	CU_ASSERT_EQUAL(f.run.d->stats.named[MT_NAMED_KERNEL], ALL);
+
+	CU_ASSERT_EQUAL_FATAL(filter_pick(&f.run, &f.picks), 0);
+	CU_ASSERT_EQUAL_FATAL(view_build(&f.run, &f.picks, true, false, &f.view), 0);
+	CU_ASSERT_EQUAL(f.view.count, ALL - STACK + 1);
+	uint32_t beneath = 0;
+	for (uint32_t i = 0; i < f.view.count; ++i)
+		beneath += f.view.rows[i].nbeneath;
+	CU_ASSERT_EQUAL(beneath, STACK - 1);
+	view_destroy(&f.view);
+	CU_ASSERT_EQUAL_FATAL(view_build(&f.run, &f.picks, false, false, &f.view), 0);
+	CU_ASSERT_EQUAL(f.view.count, ALL);
+	view_destroy(&f.view);
+	picks_destroy(&f.picks);
+	fixture_close(&f);
+	strbuf_destroy(&text);
+}
+
 static const struct unit_test tests[] = {
 	{"option_table", test_option_table},
 	{"option_help", test_option_help},
 	{"options_parse", test_options_parse},
+	{"options_poll", test_options_poll},
 	{"options_refused", test_options_refused},
 	{"column_table", test_column_table},
 	{"columns_choose", test_columns_choose},
@@ -531,6 +626,7 @@ static const struct unit_test tests[] = {
 	{"path_judge", test_path_judge},
 	{"filters", test_filters},
 	{"deep_tree", test_deep_tree},
+	{"hundred_thousand", test_hundred_thousand},
 	{NULL, NULL},
 };
 

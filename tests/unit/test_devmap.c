@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "devmap.h"
+#include "loop.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -22,11 +23,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-
-/* linux/mount.h and sys/mount.h clash; so this is not taken from a header. */
-#ifndef LO_FLAGS_PARTSCAN
-#define LO_FLAGS_PARTSCAN 8
-#endif
 
 static char root[64];
 static struct os os;
@@ -281,11 +277,13 @@ static void test_cache(void)
 	put_dev(8, 2, SDA "/sda2");
 	put_dev(8, 3, SDA "/sda3");
 	put_dev(8, 4, SDA "/sda4");
+	put_dev(8, 5, SDA "/sda5");
 	put("run/blkid/blkid.tab",
 	    "<device DEVNO=\"0x0801\" TIME=\"10.5\" UUID=\"old\" TYPE=\"xfs\">/dev/x</device>\n"
 	    "<device DEVNO=\"0x0801\" TIME=\"20.1\" LABEL=\"a\\\"b\\\\ >\\x20$c\" UUID=\"new\" PARTLABEL=\"p\" "
 	    "TYPE=\"ext4\">/dev/sda1</device>\n"
 	    "<device DEVNO=\"0x0802\" TIME=\"1\" UUID=\"lvm\" TYPE=\"LVM2_member\">/dev/sda2</device>\n"
+	    "<device DEVNO=\"0x0805\" UUID=\"\\\\x41\\x5cx42\\x43\" TYPE=\"ext4\">/dev/sda5</device>\n"
 	    "<device DEVNO=\"0x0803\" TIME=\"1\" UUID=\"cut\n"
 	    "<device DEVNO=\"zz\" TYPE=\"x\">\n<device \n<other DEVNO=\"0x0803\" TYPE=\"x\">\n");
 	const struct devmap_tags *tags = devmap_tags(map, 8, 1, NULL);
@@ -302,6 +300,8 @@ static void test_cache(void)
 	tags = devmap_tags(map, 8, 3, NULL);
 	SAME(tags->type, NULL);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_NO_NODE);
+	/* What was decoded is not decoded again. */
+	SAME(devmap_tags(map, 8, 5, NULL)->uuid, "\\x41\\x42C");
 	/* udev is better. */
 	put("run/udev/data/b8:4", "E:ID_FS_TYPE=btrfs\n");
 	SAME(devmap_tags(map, 8, 4, NULL)->origin, "udev");
@@ -628,51 +628,6 @@ static void test_list(void)
 }
 
 /* Real devices. */
-
-/** A file on a loop device, which goes when its descriptor is closed. */
-struct loop {
-	int fd;
-	int number;
-	uint32_t minor;
-	char path[32];
-};
-
-static bool loop_open(struct loop *loop, const char *file)
-{
-	loop->fd = -1;
-	int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
-	int fd = open(file, O_RDWR | O_CLOEXEC);
-	for (int try = 0; try < 20 && control >= 0 && fd >= 0; ++try) {
-		loop->number = ioctl(control, LOOP_CTL_GET_FREE);
-		snprintf(loop->path, sizeof(loop->path), "/dev/loop%d", loop->number);
-		loop->fd = open(loop->path, O_RDWR | O_CLOEXEC);
-		struct loop_config config = {
-			.fd = (unsigned)fd,
-			.info.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_PARTSCAN,
-		};
-		if (loop->fd >= 0 && ioctl(loop->fd, LOOP_CONFIGURE, &config) == 0)
-			break;
-		if (loop->fd >= 0)
-			close(loop->fd);
-		loop->fd = -1;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (control >= 0)
-		close(control);
-	struct stat st;
-	if (loop->fd < 0 || fstat(loop->fd, &st) != 0)
-		return false;
-	loop->minor = minor(st.st_rdev);
-	return true;
-}
-
-static void loop_close(struct loop *loop)
-{
-	if (loop->fd >= 0)
-		close(loop->fd);
-	loop->fd = -1;
-}
 
 /** Make a file of so many MiB below root. */
 static void image(char *path, size_t size, const char *name, unsigned mib)

@@ -102,6 +102,11 @@ static void test_hostile_ids(void)
 	CU_ASSERT_TRUE((tree.nodes[1].parent == MT_NONE) != (tree.nodes[2].parent == MT_NONE));
 	CU_ASSERT_EQUAL(tree.nodes[3].parent, 2);
 	CU_ASSERT_EQUAL(tree.nodes[7].parent, 3);
+	/* Depths are right also where a cycle was cut. */
+	for (uint32_t i = 0; i < tree.count; ++i) {
+		uint32_t parent = tree.nodes[i].parent;
+		CU_ASSERT_EQUAL(tree.nodes[i].depth, parent == MT_NONE ? 0 : tree.nodes[parent].depth + 1);
+	}
 	CU_ASSERT_EQUAL(mtree_judge(&tree, MT_NONE, "/"), 0);
 	mtree_destroy(&tree);
 }
@@ -168,6 +173,44 @@ static void test_covered_directory(void)
 	CU_ASSERT_FALSE(is(&tree, 6, MT_HIDDEN));
 	CU_ASSERT_FALSE(is(&tree, 7, MT_HIDDEN));
 	mtree_destroy(&tree);
+
+	/* All in one directory, one of them on it. */
+	const struct mount below[] = {
+		record(1, 1, "/"),         record(2, 1, "/srv/a/x"), record(3, 1, "/srv/a"),
+		record(4, 1, "/srv/a-b"),  record(5, 1, "/srv/ab"),
+	};
+	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, below, 5, 0), 0);
+	CU_ASSERT_EQUAL(mtree_judge(&tree, 0, "/"), 0);
+	CU_ASSERT_EQUAL(coverer(&tree, 2), 3);
+	CU_ASSERT_EQUAL(coverer(&tree, 3), 0);
+	CU_ASSERT_EQUAL(coverer(&tree, 4), 0);
+	CU_ASSERT_EQUAL(coverer(&tree, 5), 0);
+	mtree_destroy(&tree);
+	const struct mount covered[] = {
+		record(1, 1, "/"), record(2, 1, "/srv/a"), record(3, 1, "/srv/b/c"),
+		record(4, 1, "/srv"),
+	};
+	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, covered, 4, 0), 0);
+	CU_ASSERT_EQUAL(mtree_judge(&tree, 0, "/"), 0);
+	CU_ASSERT_EQUAL(coverer(&tree, 2), 4);
+	CU_ASSERT_EQUAL(coverer(&tree, 3), 4);
+	mtree_destroy(&tree);
+}
+
+static void test_covered_stack(void)
+{
+	/* A stack of two on a covered directory: neither covers the other for
+	   anybody, least of all itself. */
+	const struct mount mounts[] = {
+		record(1, 1, "/"), record(2, 1, "/a/s"), record(3, 2, "/a/s"), record(4, 1, "/a"),
+	};
+	struct mtree tree;
+	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, 4, 0), 0);
+	CU_ASSERT_EQUAL(mtree_judge(&tree, 0, "/"), 0);
+	CU_ASSERT_TRUE(is(&tree, 2, MT_HIDDEN) && is(&tree, 3, MT_HIDDEN));
+	CU_ASSERT_EQUAL(coverer(&tree, 2), 4);
+	CU_ASSERT_EQUAL(coverer(&tree, 3), 4);
+	mtree_destroy(&tree);
 }
 
 static void test_over_root(void)
@@ -191,6 +234,17 @@ static void test_over_root(void)
 	CU_ASSERT_EQUAL(mtree_judge(&tree, MT_NONE, "/"), 0);
 	CU_ASSERT_TRUE(is(&tree, 1, MT_HIDDEN));
 	CU_ASSERT_FALSE(is(&tree, 2, MT_HIDDEN));
+	mtree_destroy(&tree);
+
+	/* A root that others see another mount over is not hidden to who has it. */
+	const struct mount jail[] = {
+		record(1, 1, "/"), record(2, 1, "/jail"), record(3, 2, "/jail/proc"), record(4, 1, "/"),
+	};
+	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, jail, 4, 2), 0);
+	CU_ASSERT_EQUAL(mtree_judge(&tree, mtree_find(&tree, 2), "/jail"), 0);
+	CU_ASSERT_FALSE(is(&tree, 2, MT_HIDDEN));
+	CU_ASSERT_FALSE(is(&tree, 3, MT_HIDDEN));
+	CU_ASSERT_TRUE(is(&tree, 1, MT_HIDDEN));
 	mtree_destroy(&tree);
 }
 
@@ -260,9 +314,24 @@ static void test_device_pairs(void)
 	mounts[2].dev_minor = mounts[1].dev_minor;
 	struct mtree tree;
 	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, 4, 0), 0);
+	CU_ASSERT_EQUAL_FATAL(mtree_group(&tree), 0);
 	CU_ASSERT_EQUAL(tree.nodes[1].group, tree.nodes[2].group);
 	CU_ASSERT_NOT_EQUAL(tree.nodes[0].group, tree.nodes[1].group);
 	CU_ASSERT_NOT_EQUAL(tree.nodes[3].group, tree.nodes[1].group);
+	mtree_destroy(&tree);
+
+	/* Also where a child comes before its parent: 2 on 1 is not 2 on 2. */
+	struct mount moved[] = {record(2, 1, "/a"), record(3, 2, "/a/b"), record(1, 1, "/")};
+	moved[1].dev_minor = moved[0].dev_minor;
+	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, moved, 3, 0), 0);
+	CU_ASSERT_EQUAL_FATAL(mtree_group(&tree), 0);
+	CU_ASSERT_NOT_EQUAL(tree.nodes[0].group, tree.nodes[1].group);
+	mtree_destroy(&tree);
+	struct mount same[] = {record(2, 1, "/a"), record(3, 1, "/b"), record(1, 1, "/")};
+	same[1].dev_minor = 1;
+	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, same, 3, 0), 0);
+	CU_ASSERT_EQUAL_FATAL(mtree_group(&tree), 0);
+	CU_ASSERT_NOT_EQUAL(tree.nodes[0].group, tree.nodes[1].group);
 	mtree_destroy(&tree);
 }
 
@@ -291,6 +360,7 @@ static const struct unit_test tests[] = {
 	{"many cycles", test_many_cycles},
 	{"stack", test_stack},
 	{"covered directory", test_covered_directory},
+	{"covered stack", test_covered_stack},
 	{"over the root", test_over_root},
 	{"made root", test_made_root},
 	{"outside and deleted", test_outside_and_deleted},

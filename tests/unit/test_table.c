@@ -275,11 +275,11 @@ static void test_files(void)
 	table_free(NULL);
 }
 
-static void test_parent_missing(void)
+static void test_torn(void)
 {
 	static const struct {
 		const char *text;
-		bool missing;
+		bool torn;
 	} rows[] = {
 		{"", false},
 		{"1 1 0:1 / / rw - t s rw\n2 1 0:1 / /a rw - t s rw\n", false},
@@ -289,15 +289,16 @@ static void test_parent_missing(void)
 		{"1 1 0:1 / / rw - t s rw\n3 9 0:1 / /a rw - t s rw\n", true},
 		{"3 9 0:1 / /a rw - t s rw\n1 1 0:1 / / rw - t s rw\n", true},
 		{"2 0 0:1 / / rw - t s rw\n3 2 0:1 / /a rw - t s rw\n", false},
+		{"2 1 0:1 / / rw - t s rw\n3 2 0:1 / /a rw - t s rw\n3 2 0:2 / /b rw - t s rw\n", true},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		struct mount_table *t = parse(rows[i].text);
-		CU_ASSERT_EQUAL(table_parent_missing(t), rows[i].missing);
+		CU_ASSERT_EQUAL(table_torn(t), rows[i].torn);
 		table_free(t);
 	}
 	struct mount_table *torn = table_read_file(live_os(), FIXTURES "mountinfo-torn", TABLE_RECORDED);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(torn);
-	CU_ASSERT_TRUE(table_parent_missing(torn));
+	CU_ASSERT_TRUE(table_torn(torn));
 	CU_ASSERT_EQUAL(torn->nproblems, 1);
 	table_free(torn);
 }
@@ -420,6 +421,13 @@ static void test_fstab_hostile(void)
 	CU_ASSERT_PTR_NULL(table_parse_tabfile(nul, sizeof(nul) - 1, TABLE_FSTAB));
 	CU_ASSERT_EQUAL(errno, EILSEQ);
 
+	/* A CR ends the last line as any other. */
+	t = PARSE_TAB("/dev/a /a ext4 rw\r\n/dev/b /b ext4 \r", TABLE_FSTAB);
+	CU_ASSERT_EQUAL_FATAL(t->count, 2);
+	CU_ASSERT_STRING_EQUAL(t->mounts[0].fs_opts, "rw");
+	CU_ASSERT_PTR_NULL(t->mounts[1].fs_opts);
+	table_free(t);
+
 	t = PARSE_TAB("\r#x /x ext4 rw\n  \r\r\n/dev/a /a ext4 rw x y\n/dev/d /d ext4 rw\n", TABLE_FSTAB);
 	for (size_t i = 0; i < t->count; ++i) {
 		if (strcmp(t->mounts[i].point, "/d") == 0)
@@ -443,7 +451,7 @@ static void test_mtab_stacks(void)
 	CU_ASSERT_EQUAL_FATAL(t->count, 8);
 	for (size_t i = 0; i < 8; ++i)
 		CU_ASSERT_EQUAL(t->mounts[i].parent_key, parents[i]);
-	CU_ASSERT_FALSE(table_parent_missing(t));
+	CU_ASSERT_FALSE(table_torn(t));
 	table_free(t);
 }
 
@@ -530,7 +538,7 @@ static const struct unit_test tests[] = {
 	{"cuts", test_cuts},
 	{"hostile_file", test_hostile_file},
 	{"files", test_files},
-	{"parent_missing", test_parent_missing},
+	{"torn", test_torn},
 	{"source_names", test_source_names},
 	{"options", test_options},
 	{"fstab", test_fstab},

@@ -415,7 +415,7 @@ static int run_churn(void)
 	unsigned vanished = 0;
 	for (int i = 0; i < 300; ++i) {
 		struct mount_table *t = table_read_kernel(os, TABLE_LISTMOUNT, MF_ALL);
-		if (!t || t->count == 0 || t->relisted > 3 || (t->relisted < 3 && table_parent_missing(t)))
+		if (!t || t->count == 0 || t->relisted > 3 || (t->relisted < 3 && table_torn(t)))
 			++wrong;
 		for (size_t j = 1; t && j < t->count; ++j)
 			wrong += t->mounts[j].key <= t->mounts[j - 1].key;
@@ -430,6 +430,43 @@ static int run_churn(void)
 	if (vanished == 0)
 		printf("  nothing vanished: this run proved little\n");
 	return wrong;
+}
+
+/** Whether a table of a source is said to stand still, until what is made is not
+    what it was.  @watch  Whether it is watched. */
+static int still(enum table_source source, bool watch)
+{
+	struct os *os = live_os();
+	int wrong = 0;
+	for (int what = 0; what < 4; ++what) {
+		mkdir("p", 0755);
+		mkdir("q", 0755);
+		mount("t", "p", "tmpfs", 0, NULL);
+		int fd = watch ? open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) : -1;
+		struct mount_table *t = table_read_kernel(os, source, MF_DEV | MF_POINT);
+		if (!t)
+			return 100;
+		if (what == 1)
+			mount("t", "q", "tmpfs", 0, NULL);
+		if (what == 2)
+			mount("p", "q", NULL, MS_MOVE, NULL);
+		/* Again as it was, but by IDs of 64 bits, and to who watches. */
+		if (what == 3)
+			wrong += umount("p") != 0 || mount("t", "p", "tmpfs", 0, NULL) != 0;
+		bool known = watch || source == TABLE_LISTMOUNT;
+		wrong += table_stands_still(os, t, fd, AT_FDCWD, "/proc/self/mountinfo") != (known && what == 0);
+		table_free(t);
+		close(fd);
+		umount2("p", MNT_DETACH);
+		umount2("q", MNT_DETACH);
+	}
+	return wrong;
+}
+
+static int run_still(void)
+{
+	return still(TABLE_LISTMOUNT, true) + still(TABLE_LISTMOUNT, false) + still(TABLE_MOUNTINFO, true)
+	       + still(TABLE_MOUNTINFO, false);
 }
 
 static void namespaced(int (*run)(void))
@@ -449,6 +486,8 @@ static void test_plain_chroot(void) { namespaced(run_plain_chroot); }
 static void test_without_proc(void) { namespaced(run_without_proc); }
 static void test_many(void) { namespaced(run_many); }
 static void test_churn(void) { namespaced(run_churn); }
+
+static void test_still(void) { namespaced(run_still); }
 
 static void test_torn_reads(void)
 {
@@ -475,6 +514,7 @@ static const struct unit_test tests[] = {
 	{"without_proc", test_without_proc},
 	{"many", test_many},
 	{"churn", test_churn},
+	{"stands still", test_still},
 	{"torn_reads", test_torn_reads},
 	{NULL, NULL},
 };

@@ -25,6 +25,13 @@ struct unit_suite {
 /** Count the running test as skipped, and say why.  Use UNIT_SKIP(). */
 void unit_skip(const char *why);
 
+/** A suite that takes longer hangs; generous, for valgrind. */
+enum { SUITE_SECONDS = 600 };
+
+/** Say what is at hand, to be told if the suite crashes now. */
+__attribute__((format(printf, 1, 2)))
+void unit_note(const char *format, ...);
+
 /** Leave a test that cannot be made here. */
 #define UNIT_SKIP(why) do { unit_skip(why); return; } while (0)
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Faults: allocations, kernel calls and threads that fail where a test says.
+ *
+ * The unit test program is linked with --wrap for every function by which our
+ * code allocates, enters the kernel or starts a thread (FAULT_WRAPS in the
+ * Makefile), so that each passes through fault.c, and production code knows
+ * nothing of it.  Outside of fault_begin() and fault_end() they pass through
+ * unchanged.
+ */
+#ifndef GM_TESTS_FAULT_H
+#define GM_TESTS_FAULT_H
+
+#include "os/os.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** What can fail: the kinds of enum os_call, and these. */
+enum {
+	FAULT_ALLOC = OS_NCALLS,   /* malloc and its kin; objects of libraries */
+	FAULT_THREAD,              /* pthread_create */
+	FAULT_NKINDS,
+};
+
+enum fault_mode {
+	FAULT_NONE,
+	FAULT_ONCE,    /* the n-th of its kind */
+	FAULT_ON,      /* the n-th and all behind it */
+	FAULT_SHORT,   /* none fails; but each gives as little as the kernel may */
+};
+
+struct fault {
+	enum fault_mode mode;
+	int kind;
+	uint64_t n;       /* from 1 */
+	int error;
+};
+
+/** What was counted between fault_begin() and fault_end(). */
+struct fault_count {
+	uint64_t calls[FAULT_NKINDS];
+	uint64_t kernel;      /* the sum of all kernel calls */
+	uint64_t hits;        /* how many were made to fail */
+	long blocks;          /* allocations that were not freed */
+	long fds;             /* descriptors that were opened and not closed */
+	long threads;         /* threads that were not joined */
+	uint64_t bad_closes;  /* of what was not open */
+	const char *path;     /* of the first call that was made to fail; NULL */
+};
+
+/** The name of a kind: "alloc", "statx" ... */
+const char *fault_kind_name(int kind);
+
+/**
+ * Begin to count, and to let fail what a fault says; NULL for nothing.
+ *
+ * @limit
+ *         So many kernel calls are a loop without end: the process is aborted.
+ */
+void fault_begin(const struct fault *fault, uint64_t limit);
+
+/** Let the calls of this thread be: it is a test's own. */
+void fault_exempt(void);
+
+/** End it.  @count [out] what was counted. */
+void fault_end(struct fault_count *count);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/** Loop devices for tests. */
+#ifndef GM_TESTS_LOOP_H
+#define GM_TESTS_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** A file on a loop device, which goes when its descriptor is closed and
+    nothing is mounted from it. */
+struct loop {
+	int fd;
+	int number;
+	uint32_t minor;
+	char path[32];
+};
+
+/** Attach a file.  @return whether there was a device for it. */
+bool loop_open(struct loop *loop, const char *file);
+
+void loop_close(struct loop *loop);
+
+#endif

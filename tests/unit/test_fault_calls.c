@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernel calls that fail: every scenario is run with each of its calls failing
+ * with each error that it can give, alone, and with all of its kind behind it;
+ * and with reads that give little.
+ */
+#include "unit.h"
+
+#include "fault_run.h"
+
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a call on a path or on an open file can give, whatever it does: by the
+   manual pages, by policies (seccomp, security modules), by dead servers and
+   devices. */
+#define OF_POLICY  EPERM, EACCES, ENOSYS
+#define OF_MEMORY  ENOMEM, EFAULT, EINVAL, EINTR, EAGAIN, EOVERFLOW, EBADF
+#define OF_DEVICE  EIO, ENXIO, ENODEV, ESTALE, ENOTCONN, EHOSTDOWN, EHOSTUNREACH, ETIMEDOUT, \
+                   ECONNRESET, EREMOTEIO, ESHUTDOWN, EUCLEAN, EBADMSG
+#define OF_PATH    ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG
+#define OF_OPEN    EMFILE, ENFILE, EISDIR, EBUSY, ETXTBSY, EROFS, EFBIG, EDQUOT, ENOSPC, EOPNOTSUPP
+
+enum { ERRORS_MAX = 48 };
+
+static const int errors[OS_NCALLS][ERRORS_MAX] = {
+	[OS_STATX] = {OF_POLICY, OF_MEMORY, OF_DEVICE, OF_PATH},
+	[OS_OPENAT] = {OF_POLICY, OF_MEMORY, OF_DEVICE, OF_PATH, OF_OPEN},
+	[OS_OPENAT2] = {OF_POLICY, OF_MEMORY, OF_DEVICE, OF_PATH, OF_OPEN, EXDEV, E2BIG},
+	[OS_GETDENTS] = {OF_POLICY, OF_MEMORY, OF_DEVICE, ENOENT, ENOTDIR},
+	[OS_READ] = {OF_POLICY, OF_MEMORY, OF_DEVICE, EISDIR, ESRCH},
+	[OS_CLOSE] = {EBADF, EINTR, EIO, ENOSPC, EDQUOT},
+	[OS_READLINK] = {OF_POLICY, OF_MEMORY, OF_DEVICE, OF_PATH},
+	[OS_LISTMOUNT] = {OF_POLICY, OF_MEMORY, ENOENT, E2BIG, EIO},
+	[OS_STATMOUNT] = {OF_POLICY, OF_MEMORY, ENOENT, E2BIG, EIO},
+	[OS_STATFS] = {OF_POLICY, OF_MEMORY, OF_DEVICE},
+	[OS_FCNTL] = {OF_POLICY, OF_MEMORY, EMFILE},
+	[OS_RLIMIT] = {OF_POLICY, EFAULT, EINVAL, ESRCH},
+	[OS_POLL] = {OF_POLICY, EFAULT, EINTR, EINVAL, ENOMEM},
+	[OS_UNAME] = {OF_POLICY, EFAULT},
+	[OS_AFFINITY] = {OF_POLICY, EFAULT, EINVAL, ESRCH},
+	[OS_FSTAT] = {OF_POLICY, OF_MEMORY, OF_DEVICE, OF_PATH},
+	[OS_PREAD] = {OF_POLICY, OF_MEMORY, OF_DEVICE},
+	[OS_WRITE] = {OF_POLICY, OF_MEMORY, EIO, ENOSPC, EDQUOT, EFBIG, EPIPE, ESRCH},
+	[OS_MKDIR] = {OF_POLICY, OF_PATH, ENOMEM, EEXIST, ENOSPC, EDQUOT, EROFS, EMLINK, EIO},
+	[OS_UNLINK] = {OF_POLICY, OF_PATH, ENOMEM, EBUSY, EIO, EISDIR, EROFS},
+	[OS_SOCKETPAIR] = {OF_POLICY, EAFNOSUPPORT, EMFILE, ENFILE, ENOMEM, ENOBUFS, EOPNOTSUPP},
+	[OS_FORK] = {OF_POLICY, EAGAIN, ENOMEM, EINTR},
+	[OS_KILL] = {EPERM, ESRCH, EINVAL, ENOSYS},
+	[OS_WAIT] = {ECHILD, EINTR, EINVAL, ENOSYS},
+	[OS_SEND] = {OF_POLICY, EAGAIN, EINTR, ENOMEM, ENOBUFS, ECONNRESET, EPIPE, EMSGSIZE, ENOTCONN,
+	             EBADF, ETOOMANYREFS},
+	[OS_RECV] = {OF_POLICY, EAGAIN, EINTR, ENOMEM, ENOBUFS, ECONNRESET, ENOTCONN, EBADF, EFAULT},
+	[OS_GETCWD] = {OF_POLICY, OF_PATH, ENOMEM, ERANGE, EFAULT, EINVAL},
+	[OS_FANOTIFY_INIT] = {OF_POLICY, EINVAL, EMFILE, ENFILE, ENOMEM},
+	[OS_FANOTIFY_MARK] = {OF_POLICY, OF_PATH, EBADF, EINVAL, ENODEV, ENOMEM, ENOSPC, EOPNOTSUPP, EXDEV},
+	[OS_PIDFD_OPEN] = {OF_POLICY, EINVAL, EMFILE, ENFILE, ENODEV, ENOMEM, ESRCH},
+	[OS_SHUTDOWN] = {EBADF, EINVAL, ENOTCONN, ENOTSOCK, EPERM},
+};
+
+/* Where others make the same calls. */
+static const int few_errors[] = {EACCES, EINTR, ENOMEM, EIO, ENOENT, EMFILE, 0};
+
+static bool ready;
+static uint64_t seen[OS_NCALLS];   /* calls of each kind in all scenarios */
+
+static void test_enter(void)
+{
+#ifdef _FORTIFY_SOURCE
+	UNIT_SKIP("a fortified program makes calls that are not wrapped");
+#endif
+	ready = world_enter();
+	if (!ready)
+		UNIT_SKIP("no private mount namespace");
+}
+
+/**
+ * Have the calls of a kind fail, each in turn.
+ *
+ * @spread  1: each; else the first ones, and ever fewer, each at so many times
+ *          the place of the one before.
+ */
+static void try_errors(struct trial *trial, int kind, const int *all, unsigned spread)
+{
+	uint64_t count = trial->base.count.calls[kind];
+	for (const int *error = all; *error; ++error) {
+		for (uint64_t n = 1; n <= count; n = spread == 1 || n < 4 ? n + 1 : n * spread) {
+			trial_run(trial, &(struct fault){FAULT_ONCE, kind, n, *error});
+			trial_run(trial, &(struct fault){FAULT_ON, kind, n, *error});
+		}
+	}
+}
+
+static void test_scenarios(void)
+{
+	if (!ready)
+		UNIT_SKIP("no private mount namespace");
+	unsigned long runs = 0;
+	for (const struct scenario *s = scenarios; s->name; ++s) {
+		struct trial trial;
+		if (!trial_begin(&trial, s))
+			continue;
+		for (int kind = 0; kind < OS_NCALLS; ++kind) {
+			seen[kind] += trial.base.count.calls[kind];
+			if (trial.base.count.calls[OS_FORK] == 0) {
+				try_errors(&trial, kind, s->flags & SC_FEW ? few_errors : errors[kind], 1);
+				continue;
+			}
+			/* With a prober it takes longer, and who makes the n-th call is
+			   chance: of each kind some, of its own each. */
+			try_errors(&trial, kind, kind < OS_SOCKETPAIR ? few_errors : errors[kind], 2);
+			if (kind >= OS_SOCKETPAIR)
+				try_errors(&trial, kind, few_errors, 1);
+		}
+		trial_run(&trial, &(struct fault){FAULT_SHORT, OS_READ, 0, 0});
+		trial_run(&trial, &(struct fault){FAULT_SHORT, OS_GETDENTS, 0, 0});
+		runs += trial_end(&trial);
+	}
+	printf("  %lu runs, a call failing in each\n", runs);
+}
+
+/** Beside servers that do not answer; one keeps who asks from being killed. */
+static void test_hung(void)
+{
+	static const int kinds[] = {OS_FORK, OS_KILL, OS_WAIT, OS_MKDIR, OS_UNLINK, OS_WRITE, OS_POLL};
+	static const int two_errors[] = {EACCES, EIO, 0};
+	if (!ready || !world_hang())
+		UNIT_SKIP("no FUSE in a private mount namespace");
+	unsigned long runs = 0;
+	for (const struct scenario *s = scenarios_hung; s->name; ++s) {
+		struct trial trial;
+		if (!trial_begin(&trial, s))
+			continue;
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
+			seen[kinds[i]] += trial.base.count.calls[kinds[i]];
+			if (trial.base.count.calls[kinds[i]] > 3)
+				trial.base.count.calls[kinds[i]] = 3;
+			try_errors(&trial, kinds[i], two_errors, 2);
+		}
+		runs += trial_end(&trial);
+	}
+	printf("  %lu runs beside servers that do not answer\n", runs);
+}
+
+static void test_threads(void)
+{
+	if (!ready || !world_grow())
+		UNIT_SKIP("no private mount namespace");
+	unsigned long runs = 0;
+	unsigned workers = 0;
+	for (const struct scenario *s = scenarios_threads; s->name; ++s) {
+		struct trial trial;
+		if (!trial_begin(&trial, s))
+			continue;
+		workers += trial.base.count.calls[FAULT_THREAD] > 0;
+		for (int kind = 0; kind < FAULT_NKINDS; ++kind) {
+			if (kind < OS_NCALLS)
+				seen[kind] += trial.base.count.calls[kind];
+			const int *all = kind == FAULT_ALLOC ? (int[]){ENOMEM, 0}
+			                 : kind == FAULT_THREAD ? (int[]){EAGAIN, EPERM, 0} : few_errors;
+			try_errors(&trial, kind, all, 3);
+		}
+		runs += trial_end(&trial);
+	}
+	CU_ASSERT_TRUE(workers > 0);
+	printf("  %lu runs with threads\n", runs);
+}
+
+/** Whether this kernel has the call, and GETMNT_DISABLE leaves it; events are of
+    no use without statmount. */
+static bool is_here(const struct os *os, int kind)
+{
+	bool event = kind == OS_FANOTIFY_INIT || kind == OS_FANOTIFY_MARK;
+	if ((event || kind == OS_STATMOUNT) && !(os->caps & OSC_LISTMOUNT))
+		return false;
+	return !event || os->caps & OSC_FANOTIFY;
+}
+
+/** Every kind of call is one that some scenario makes, and that can fail. */
+static void test_all_kinds(void)
+{
+	if (!ready)
+		UNIT_SKIP("no private mount namespace");
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	os_probe_events(&os);
+	for (int kind = 0; kind < OS_NCALLS; ++kind) {
+		if (kind == OS_ACCESS || !is_here(&os, kind))
+			continue;   /* the first is of a search alone: test_search.c */
+		if (seen[kind] == 0 || errors[kind][0] == 0)
+			printf("  %s: in no scenario, or without errors\n", fault_kind_name(kind));
+		CU_ASSERT_TRUE(seen[kind] > 0);
+		CU_ASSERT_TRUE(errors[kind][0] != 0 && errors[kind][ERRORS_MAX - 1] == 0);
+	}
+}
+
+static void test_leave(void)
+{
+	if (!ready)
+		UNIT_SKIP("no private mount namespace");
+	world_leave();
+}
+
+static const struct unit_test tests[] = {
+	{"enter", test_enter},
+	{"scenarios", test_scenarios},
+	{"beside hung servers", test_hung},
+	{"with threads", test_threads},
+	{"all kinds of call", test_all_kinds},
+	{"leave", test_leave},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_fault_calls = {"fault_calls", tests};

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls that signals interrupt: a timer with a handler, and no SA_RESTART, cuts
+   reads of directories short and ends others with EINTR.  No answer changes. */
+#include "unit.h"
+
+#include "bulk/bulk.h"
+#include "discover.h"
+#include "os/file.h"
+#include "table/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FILES = 4000, TURNS = 30, MOST_TURNS = 10000 };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	++interrupted;
+}
+
+/** Interrupt this thread every so many microseconds; 0: no more. */
+static void interrupt_every(int microseconds)
+{
+	struct sigaction action = {.sa_handler = on_alarm};
+	sigaction(SIGALRM, &action, NULL);
+	struct itimerval every = {{0, microseconds}, {0, microseconds}};
+	CU_ASSERT_EQUAL(setitimer(ITIMER_REAL, &every, NULL), 0);
+}
+
+static enum bulk_verdict count_entry(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+{
+	uint64_t *sum = arg;
+	(void)dir;
+	sum[0] += strtoul(entry->name, NULL, 10);
+	++sum[1];
+	return BULK_SKIP;
+}
+
+/** Read a directory whole.  @return the calls that it took. */
+static uint64_t read_whole(struct os *os, int topfd)
+{
+	struct bulk *bulk = bulk_sync_new(os);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(bulk);
+	struct bulk_policy policy = {.batch = 1, .entry = count_entry};
+	struct bulk_dir dir = {.parentfd = topfd, .name = "."};
+	uint64_t sum[2] = {0}, before = os->calls[OS_GETDENTS];
+	CU_ASSERT_EQUAL(bulk_sync_read(bulk, &policy, &dir, 1, sum), BULK_SKIP);
+	CU_ASSERT_EQUAL(dir.error, 0);
+	CU_ASSERT_EQUAL(sum[1], FILES);
+	CU_ASSERT_EQUAL(sum[0], (uint64_t)FILES * (FILES - 1) / 2);
+	os_close(os, dir.fd);
+	bulk_sync_free(bulk);
+	return os->calls[OS_GETDENTS] - before;
+}
+
+static void test_directory(void)
+{
+	char top[] = "/tmp/getmnt-interrupt-XXXXXX", name[32], command[64];
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
+	int topfd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; i < FILES; ++i) {
+		snprintf(name, sizeof(name), "%d", i);
+		CU_ASSERT_EQUAL(mknodat(topfd, name, S_IFREG | 0644, 0), 0);
+	}
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	uint64_t calm = read_whole(&os, topfd);
+	interrupt_every(300);
+	int cut = 0;
+	for (int turn = 0; cut < TURNS && turn < MOST_TURNS; ++turn) {
+		uint64_t calls = read_whole(&os, topfd);
+		cut += calls > calm;
+	}
+	interrupt_every(0);
+	CU_ASSERT_TRUE(interrupted > 0);
+	/* Reads were cut short, and none was taken for the end. */
+	CU_ASSERT_TRUE(cut > 0);
+	close(topfd);
+	snprintf(command, sizeof(command), "rm -rf %s", top);
+	CU_ASSERT_EQUAL(system(command), 0);
+}
+
+static void test_pipe(void)
+{
+	int ends[2];
+	CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_CLOEXEC), 0);
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	pid_t pid = fork();
+	if (pid == 0) {
+		for (int i = 0; i < 200; ++i) {
+			usleep(500);
+			if (write(ends[1], "0123456789\n", 11) != 11)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	close(ends[1]);
+	struct os os;
+	os_init(&os, NULL);
+	char *text = NULL;
+	size_t len = 0;
+	interrupted = 0;
+	interrupt_every(300);
+	CU_ASSERT_EQUAL(os_read_fd(&os, ends[0], 1 << 20, &text, &len), 0);
+	interrupt_every(0);
+	CU_ASSERT_TRUE(interrupted > 0);
+	CU_ASSERT_EQUAL(len, 200 * 11);
+	free(text);
+	close(ends[0]);
+	int status;
+	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+	CU_ASSERT_EQUAL(status, 0);
+}
+
+/** A run, by names and source: how many mounts have which state. */
+static struct discover_stats run(enum table_source source, enum discover_names names, unsigned threads)
+{
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	if (source == TABLE_LISTMOUNT && !(os.caps & OSC_LISTMOUNT))
+		source = TABLE_MOUNTINFO;
+	struct mount_table *table = table_read_kernel(&os, source, MF_ALL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = names;
+	opts.threads = threads;
+	struct discovery *d = discover(&os, NULL, table, &opts);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+	struct discover_stats stats = d->stats;
+	discovery_free(d);
+	table_free(table);
+	return stats;
+}
+
+static void test_discovery(void)
+{
+	for (int which = 0; which < 4; ++which) {
+		enum table_source source = which & 1 ? TABLE_MOUNTINFO : TABLE_LISTMOUNT;
+		enum discover_names names = which & 2 ? DN_KERNEL : DN_HINT;
+		struct discover_stats calm = run(source, names, 1);
+		interrupted = 0;
+		interrupt_every(100);
+		/* One is over before the first signal, or not. */
+		for (int turn = 0; interrupted < TURNS && turn < MOST_TURNS; ++turn) {
+			struct discover_stats now = run(source, names, 1);
+			CU_ASSERT_EQUAL(memcmp(now.named, calm.named, sizeof(now.named)), 0);
+			CU_ASSERT_EQUAL(memcmp(now.states, calm.states, sizeof(now.states)), 0);
+			CU_ASSERT_EQUAL(now.errors, calm.errors);
+		}
+		interrupt_every(0);
+		CU_ASSERT_TRUE(interrupted > 0);
+	}
+}
+
+static const struct unit_test tests[] = {
+	{"a directory", test_directory},
+	{"a pipe", test_pipe},
+	{"a discovery", test_discovery},
+	{NULL, NULL},
+};
+const struct unit_suite suite_interrupt = {"interrupt", tests};

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit.h"
+
+#include "base/strbuf.h"
+#include "os/os.h"
+#include "table/tablediff.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONTAINERS "tests/fixtures/mountinfo-containers"
+
+enum { ALL = CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_REMOUNT | CHANGE_MOVE | CHANGE_PROPAGATION };
+
+/* Helpers. */
+
+static struct mount_table *parse(const char *text)
+{
+	struct mount_table *table = table_parse_mountinfo(text, strlen(text));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+	CU_ASSERT_EQUAL_FATAL(table->nproblems, 0);
+	return table;
+}
+
+static struct mount_table *recorded(const char *path)
+{
+	static struct os os = {.statx_works = true};
+	struct mount_table *table = table_read_file(&os, path, TABLE_RECORDED);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+	CU_ASSERT_FATAL(table->count > 100);
+	return table;
+}
+
+static void load(struct mount_set *set, const struct mount_table *table)
+{
+	mount_set_init(set);
+	for (size_t i = 0; i < table->count; ++i)
+		CU_ASSERT_PTR_NOT_NULL_FATAL(mount_set_put(set, &table->mounts[i]));
+}
+
+/** Append the changes as text: "+2 -3 >4 o5 p6", new, gone, moved, options,
+    propagation. */
+static void spell(const struct changes *changes, struct strbuf *out)
+{
+	for (size_t i = 0; i < changes->count; ++i) {
+		const struct change *c = &changes->list[i];
+		const struct mount *m = c->after ? c->after : c->before;
+		CU_ASSERT_EQUAL(c->before == NULL, c->kind == CHANGE_MOUNT);
+		CU_ASSERT_EQUAL(c->after == NULL, c->kind == CHANGE_UMOUNT);
+		char sign = c->kind == CHANGE_MOUNT ? '+' : c->kind == CHANGE_UMOUNT ? '-'
+		            : c->kind == CHANGE_MOVE ? '>' : c->kind == CHANGE_REMOUNT ? 'o' : 'p';
+		strbuf_printf(out, "%s%c%llu", out->len ? " " : "", sign, (unsigned long long)m->key);
+	}
+}
+
+/** Whether the differ lists these changes between two texts. */
+static bool differ(const char *before, const char *after, bool unique, unsigned kinds, const char *want)
+{
+	struct mount_table *old = parse(before), *now = parse(after);
+	struct mount_set set;
+	struct changes changes = {0};
+	struct strbuf got;
+	strbuf_init(&got);
+	load(&set, old);
+	now->unique_ids = unique;
+	CU_ASSERT_EQUAL_FATAL(tablediff(&set, now, kinds, &changes), 0);
+	spell(&changes, &got);
+	bool ok = strcmp(strbuf_str(&got), want) == 0;
+	if (!ok)
+		printf("  \"%s\", not \"%s\"\n", strbuf_str(&got), want);
+	/* What is known does not depend on the table that it came from. */
+	table_free(old);
+	CU_ASSERT_EQUAL(set.count, set.places.count);
+	changes_destroy(&changes);
+	strbuf_destroy(&got);
+	mount_set_destroy(&set);
+	table_free(now);
+	return ok;
+}
+
+#define ROOT "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+#define A "2 1 0:30 / /a rw,relatime - tmpfs a rw,size=4k\n"
+#define A_SUB "3 2 0:31 / /a/sub rw - tmpfs sub rw\n"
+
+/* The differ. */
+
+static void test_nothing(void)
+{
+	CU_ASSERT(differ("", "", false, ALL, ""));
+	CU_ASSERT(differ(ROOT A A_SUB, ROOT A A_SUB, false, ALL, ""));
+	CU_ASSERT(differ(ROOT A A_SUB, A_SUB ROOT A, true, ALL, ""));
+}
+
+static void test_come_and_go(void)
+{
+	CU_ASSERT(differ("", ROOT A, false, ALL, "+1 +2"));
+	CU_ASSERT(differ(ROOT A, "", false, ALL, "-1 -2"));
+	CU_ASSERT(differ(ROOT, ROOT A A_SUB, false, ALL, "+2 +3"));
+	CU_ASSERT(differ(ROOT A_SUB A, ROOT, false, ALL, "-2 -3"));
+	/* What is gone comes first. */
+	CU_ASSERT(differ(ROOT A, ROOT "9 1 0:40 / /a rw - tmpfs new rw\n", false, ALL, "-2 +9"));
+	/* A mount on top changes nothing of what it covers. */
+	CU_ASSERT(differ(ROOT A, ROOT A "9 2 0:40 / /a rw - tmpfs top rw\n", false, ALL, "+9"));
+	CU_ASSERT(differ(ROOT A "9 2 0:40 / /a rw - tmpfs top rw\n", ROOT A, false, ALL, "-9"));
+	/* Nor does one beneath, which is its parent now. */
+	CU_ASSERT(differ(ROOT A, ROOT "9 1 0:40 / /a rw - tmpfs low rw\n"
+	                 "2 9 0:30 / /a rw,relatime - tmpfs a rw,size=4k\n", false, ALL, "+9"));
+}
+
+static void test_remount(void)
+{
+	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /a ro,relatime - tmpfs a rw,size=4k\n", false, ALL, "o2"));
+	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /a rw,relatime - tmpfs a rw,size=8k\n", false, ALL, "o2"));
+	/* A bind has the options of its file system, and its own. */
+	CU_ASSERT(differ(A "4 1 0:30 / /b rw - tmpfs a rw,size=4k\n",
+	                 "2 1 0:30 / /a rw,relatime - tmpfs a ro,size=4k\n"
+	                 "4 1 0:30 / /b rw - tmpfs a ro,size=4k\n", false, ALL, "o2 o4"));
+	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /a ro,relatime - tmpfs a rw,size=4k\n", false,
+	                 ALL & ~CHANGE_REMOUNT, ""));
+}
+
+static void test_move(void)
+{
+	CU_ASSERT(differ(ROOT A A_SUB, ROOT "2 1 0:30 / /b rw,relatime - tmpfs a rw,size=4k\n"
+	                 "3 2 0:31 / /b/sub rw - tmpfs sub rw\n", false, ALL, ">2 >3"));
+	/* Moved and remounted: each told. */
+	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /b ro,relatime - tmpfs a rw,size=4k\n", false, ALL, ">2 o2"));
+	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /b ro,relatime - tmpfs a rw,size=4k\n", false,
+	                 CHANGE_REMOUNT, "o2"));
+}
+
+static void test_propagation(void)
+{
+	const char *shared = ROOT "2 1 0:30 / /a rw,relatime shared:5 - tmpfs a rw,size=4k\n";
+	CU_ASSERT(differ(ROOT A, shared, false, ALL, "p2"));
+	CU_ASSERT(differ(shared, ROOT A, false, ALL, "p2"));
+	CU_ASSERT(differ(shared, ROOT A, false, ALL & ~CHANGE_PROPAGATION, ""));
+	/* Another group alone is none. */
+	CU_ASSERT(differ(shared, ROOT "2 1 0:30 / /a rw,relatime shared:6 - tmpfs a rw,size=4k\n", false,
+	                 ALL, ""));
+	CU_ASSERT(differ(shared, ROOT "2 1 0:30 / /a rw,relatime shared:5 master:6 - tmpfs a rw,size=4k\n",
+	                 false, ALL, "p2"));
+}
+
+/** The 32-bit IDs of mountinfo are used again. */
+static void test_reused(void)
+{
+	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:32 / /a rw,relatime - tmpfs a rw,size=4k\n", false, ALL, "-2 +2"));
+	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /a rw,relatime - ramfs a rw,size=4k\n", false, ALL, "-2 +2"));
+	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /a rw,relatime - tmpfs b rw,size=4k\n", false, ALL, "-2 +2"));
+	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 /x /b rw,relatime - tmpfs a rw,size=4k\n", false, ALL, "-2 +2"));
+	/* A root that was renamed or removed is the same mount. */
+	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 /x /a rw,relatime - tmpfs a rw,size=4k\n", false, ALL, ""));
+	CU_ASSERT(differ("2 1 0:30 /x /a rw - tmpfs a rw\n", "2 1 0:30 /x//deleted /b rw - tmpfs a rw\n", false,
+	                 ALL, ">2"));
+	/* Unique IDs are not. */
+	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:32 / /a rw,relatime - tmpfs b rw,size=4k\n", true, ALL, ""));
+	/* A key that stands in the table twice counts once. */
+	CU_ASSERT(differ(ROOT, ROOT A A, false, ALL, "+2"));
+	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /b rw,relatime - tmpfs a rw,size=4k\n" A, false, ALL, ">2"));
+}
+
+/** What is not known of a mount is no change; but its name is. */
+static void test_unknown(void)
+{
+	struct mount ghost = {.key = 7, .uniq_id = 7};
+	struct mount_table *now = parse(ROOT "7 1 0:9 / /g ro - tmpfs g ro\n");
+	now->unique_ids = true;
+	struct mount_set set;
+	struct changes changes = {0};
+	mount_set_init(&set);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mount_set_put(&set, &ghost));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mount_set_put(&set, &now->mounts[0]));
+	CU_ASSERT_EQUAL(tablediff(&set, now, ALL, &changes), 0);
+	CU_ASSERT_EQUAL_FATAL(changes.count, 1);
+	CU_ASSERT_EQUAL(changes.list[0].kind, CHANGE_MOVE);
+	CU_ASSERT_PTR_NULL(changes.list[0].before->point);
+	changes_destroy(&changes);
+	mount_set_destroy(&set);
+	table_free(now);
+}
+
+/** Each line of a large table away, and back again. */
+static void test_each_line(void)
+{
+	struct mount_table *table = recorded(CONTAINERS);
+	struct mount_set set;
+	load(&set, table);
+	size_t count = table->count;
+	for (size_t i = 0; i < count; ++i) {
+		struct mount away = table->mounts[i];
+		table->mounts[i] = table->mounts[count - 1];
+		--table->count;
+		struct changes changes = {0};
+		CU_ASSERT_EQUAL(tablediff(&set, table, ALL, &changes), 0);
+		CU_ASSERT_EQUAL_FATAL(changes.count, 1);
+		CU_ASSERT_EQUAL(changes.list[0].kind, CHANGE_UMOUNT);
+		CU_ASSERT_EQUAL(changes.list[0].before->key, away.key);
+		CU_ASSERT(mount_same(changes.list[0].before, &away));
+
+		mount_set_remove(&set, away.key);
+		changes.count = 0;
+		table->count = count;
+		table->mounts[i] = away;
+		CU_ASSERT_EQUAL(tablediff(&set, table, ALL, &changes), 0);
+		CU_ASSERT_EQUAL_FATAL(changes.count, 1);
+		CU_ASSERT_EQUAL(changes.list[0].kind, CHANGE_MOUNT);
+		CU_ASSERT_PTR_EQUAL(changes.list[0].after, &table->mounts[i]);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(mount_set_put(&set, &away));
+		changes_destroy(&changes);
+	}
+	CU_ASSERT_EQUAL(set.count, count);
+	mount_set_destroy(&set);
+	table_free(table);
+}
+
+/* The set. */
+
+static void test_set(void)
+{
+	struct mount_table *table = parse(ROOT A A_SUB);
+	struct mount_set set;
+	load(&set, table);
+	CU_ASSERT_EQUAL(set.count, 3);
+	CU_ASSERT_PTR_NULL(mount_set_find(&set, 4));
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct kept_mount *kept = mount_set_find(&set, table->mounts[i].key);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(kept);
+		CU_ASSERT(mount_same(&kept->mount, &table->mounts[i]));
+		CU_ASSERT_PTR_NOT_EQUAL(kept->mount.point, table->mounts[i].point);
+	}
+
+	/* What was replaced or taken out can be read until it is forgotten. */
+	struct kept_mount *before = mount_set_find(&set, 2);
+	before->early = true;
+	struct mount moved = table->mounts[1];
+	moved.point = "/elsewhere";
+	struct kept_mount *after = mount_set_put(&set, &moved);
+	CU_ASSERT_PTR_EQUAL(mount_set_find(&set, 2), after);
+	CU_ASSERT(after->early);
+	CU_ASSERT_STRING_EQUAL(before->mount.point, "/a");
+	CU_ASSERT_STRING_EQUAL(after->mount.point, "/elsewhere");
+	CU_ASSERT_FALSE(mount_same(&before->mount, &after->mount));
+	mount_set_remove(&set, 2);
+	mount_set_remove(&set, 2);
+	CU_ASSERT_STRING_EQUAL(after->mount.point, "/elsewhere");
+	CU_ASSERT_PTR_NULL(mount_set_find(&set, 2));
+	CU_ASSERT_EQUAL(set.count, 2);
+	mount_set_forget(&set);
+	CU_ASSERT_PTR_NULL(set.old);
+	CU_ASSERT_STRING_EQUAL(mount_set_find(&set, 1)->mount.point, "/");
+	CU_ASSERT_STRING_EQUAL(mount_set_find(&set, 3)->mount.point, "/a/sub");
+	mount_set_destroy(&set);
+	mount_set_destroy(&set);
+	table_free(table);
+}
+
+/** Mounts come and go: what is kept does not grow. */
+static void test_set_churn(void)
+{
+	enum { N = 200000, THERE = 100 };
+	struct mount_set set;
+	mount_set_init(&set);
+	for (uint64_t i = 1; i <= N; ++i) {
+		char point[32];
+		snprintf(point, sizeof(point), "/m/%llu", (unsigned long long)i);
+		struct mount m = {.key = 0x80000000 + i, .point = point};
+		CU_ASSERT_PTR_NOT_NULL_FATAL(mount_set_put(&set, &m));
+		if (i > THERE)
+			mount_set_remove(&set, 0x80000000 + i - THERE);
+		mount_set_forget(&set);
+	}
+	CU_ASSERT_EQUAL(set.count, THERE);
+	CU_ASSERT(set.room <= 2 * THERE);
+	CU_ASSERT(set.places.mask < 8 * THERE);
+	for (uint64_t i = N - THERE + 1; i <= N; ++i) {
+		const struct kept_mount *kept = mount_set_find(&set, 0x80000000 + i);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(kept);
+		CU_ASSERT_EQUAL(strtoull(kept->mount.point + 3, NULL, 10), i);
+	}
+	mount_set_destroy(&set);
+}
+
+static const struct unit_test tests[] = {
+	{"nothing", test_nothing},
+	{"come_and_go", test_come_and_go},
+	{"remount", test_remount},
+	{"move", test_move},
+	{"propagation", test_propagation},
+	{"reused", test_reused},
+	{"unknown", test_unknown},
+	{"each_line", test_each_line},
+	{"set", test_set},
+	{"set_churn", test_set_churn},
+	{NULL, NULL},
+};
+const struct unit_suite suite_tablediff = {"tablediff", tests};
