@@ -5,12 +5,12 @@ for args in --help -h --version -V --list-columns "discover --help"; do
 	getmnt $args >out 2>err
 	echo "$args: status $?, $(wc -l <err) lines of messages, $([ -s out ] && echo text)"
 done
-for word in audit fstab profile recover search; do
+for word in audit fstab profile recover; do
 	getmnt "$word" >out 2>&1
 	echo "$word: status $?: $(cat out)"
 done
 getmnt -F "$(table cli/host)" -- audit
 echo "status $?"
 env -i "$GETMNT" -F "$(table cli/host)" -n -l -o TARGET | wc -l
-GETMNT_DISABLE=nosuchword,listmount,statx-mntid,openat2,uring getmnt -V | sed -n '3s/ (switched off by GETMNT_DISABLE)/ OFF/gp'
+GETMNT_DISABLE=nosuchword,listmount,statx-mntid,openat2,fanotify,uring getmnt -V | sed -n '3s/ (switched off by GETMNT_DISABLE)/ OFF/gp'
 GETMNT_DISABLE=openat2,nosuchword,listmount getmnt -V | sed -n 3p | tr , '\n' | grep -o "no .*(switched off"

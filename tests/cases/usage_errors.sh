@@ -38,12 +38,13 @@ done <<'ARGS'
 --poll
 -Q x
 --probe=all
+--probe=some
 --root=/ --task=1
 a b c
 audit
 ARGS
 status audit
-status search
+status search --nosuch
 status nosuchcommand -F "$host"
 status --boundaries --names=hint
 status --boundaries --names=kernel
