@@ -24,6 +24,7 @@ import os
 import re
 import resource
 import shutil
+import socket
 import stat
 import struct
 import subprocess
@@ -33,6 +34,7 @@ import time
 import traceback
 
 libc = ctypes.CDLL(None, use_errno=True)
+null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)   # also where there is none
 
 # Codecs are loaded when they are first used, and then the old root is gone.
 for codec in ("ascii", "latin-1", "idna"):
@@ -44,8 +46,11 @@ MNT_DETACH, UMOUNT_NOFOLLOW = 2, 8
 CLONE_NEWNS = 0x20000
 PROGRAM = "/bin/getmnt"     # inside a small root
 
+# How many times slower than usual this machine is.
+SLOW = int(os.environ.get("GETMNT_SLOW", "1"))
+
 # A run that takes longer than this hangs.
-RUN_SECONDS = 20
+RUN_SECONDS = 20 * SLOW
 
 # Failures that a case prints; all are counted.
 SHOWN_FAILURES = 30
@@ -179,6 +184,12 @@ def need(*programs):
             skip(f"there is no {program}")
 
 
+def need_speed(why):
+    """Skip the case on a slow machine."""
+    if SLOW > 1:
+        skip("left out on a slow machine: " + why)
+
+
 def need_fs(*types):
     """Skip the case where the kernel lacks a file system."""
     with open("/proc/filesystems", encoding="ascii") as f:
@@ -202,15 +213,19 @@ def loop_mount(img, target, *options):
     return target
 
 
-def install_program(top):
-    """Put the program and its libraries into a directory that becomes a root."""
-    program = os.environ["GETMNT"]
+def install(program, top, name=None):
+    """Put a program and its libraries below a directory that becomes a root."""
+    program = shutil.which(program) or program
     mkdir(top + "/bin")
-    shutil.copy(program, top + PROGRAM)
-    out = run("ldd", program)
-    for path in re.findall(r"(?:=> )?(/\S+) \(0x", out):
+    shutil.copy(os.path.realpath(program), name or f"{top}/bin/{os.path.basename(program)}")
+    for path in re.findall(r"(?:=> )?(/\S+) \(0x", run("ldd", program)):
         mkdir(top + os.path.dirname(path))
         shutil.copy(os.path.realpath(path), top + path)
+
+
+def install_program(top):
+    """Put the program, its libraries and /dev/null into a directory that becomes a root."""
+    install(os.environ["GETMNT"], top, top + PROGRAM)
     mkdir(top + "/dev")
     if not os.path.lexists(top + "/dev/null"):
         os.mknod(top + "/dev/null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
@@ -304,11 +319,16 @@ def within(path, top):
     return path == top or path.startswith(top.rstrip(b"/") + b"/")
 
 
+def mountinfo():
+    """The lines of mountinfo."""
+    with open("/proc/self/mountinfo", "rb") as f:
+        return [Line(raw) for raw in f.read().split(b"\n") if raw]
+
+
 def oracle(untouched=()):
     """The lines of mountinfo, judged.  What is at or below a name of
     untouched is not opened, and not judged (reachable is None)."""
-    with open("/proc/self/mountinfo", "rb") as f:
-        lines = [Line(raw) for raw in f.read().split(b"\n") if raw]
+    lines = mountinfo()
     for line in lines:
         if any(within(line.point, top) for top in untouched):
             line.reachable = None
@@ -344,11 +364,15 @@ class Result:
 
 
 def getmnt(*args, env=None, program=PROGRAM, chroot=None, nofile=None, uid=None, cwd="/",
-           seconds=RUN_SECONDS, prefix=()):
-    """Run the program; a run that hangs is killed, and is a failure."""
+           seconds=RUN_SECONDS, prefix=(), before=None, stdout=subprocess.PIPE):
+    """Run the program; a run that hangs is killed, and is a failure.
+
+    env: added to the usual environment; None takes a variable away.  before:
+    called in the child as the last before it is executed."""
     environment = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "TERM": "dumb", "TZ": "UTC",
                    "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=1")}
     environment.update(env or {})
+    environment = {key: value for key, value in environment.items() if value is not None}
 
     def prepare():
         if chroot:
@@ -360,10 +384,12 @@ def getmnt(*args, env=None, program=PROGRAM, chroot=None, nofile=None, uid=None,
             os.setgroups([])
             os.setresgid(uid, uid, uid)
             os.setresuid(uid, uid, uid)
+        if before:
+            before()
 
-    proc = subprocess.Popen([*prefix, program, *args], stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
-                            cwd=cwd, preexec_fn=prepare, start_new_session=True)
+    proc = subprocess.Popen([*prefix, program, *args], stdin=null, stdout=stdout,
+                            stderr=subprocess.PIPE, env=environment, cwd=cwd,
+                            preexec_fn=prepare, start_new_session=True)
     try:
         out, err = proc.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -381,13 +407,87 @@ def getmnt(*args, env=None, program=PROGRAM, chroot=None, nofile=None, uid=None,
     return Result(proc.returncode, out, err)
 
 
-RUNS = [(names, algorithm, source)
-        for source in ("listmount", "mountinfo")
-        for names, algorithms in (("hint", ("getmnt3",)),
-                                  ("walk", ("getmnt1", "getmnt2", "getmnt3")),
-                                  ("pure", ("getmnt1", "getmnt2", "getmnt3")))
-        for algorithm in algorithms]
-ONE_EACH = [run_ for run_ in RUNS if run_[1] == "getmnt3"]
+WAIT_SECONDS = 30 * SLOW     # for what must come; a wait that ends so is a failure
+
+
+def plain(options):
+    """Options without what tmpfs tells of some kernels only."""
+    return options.replace(",inode64", "")
+
+
+class Watch:
+    """getmnt --poll, running.  What it prints is read all the time."""
+
+    def __init__(self, *args, env=None, program=PROGRAM, prefix=(), prepare=None, debug=True):
+        environment = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "TERM": "dumb",
+                       "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=1")}
+        environment.update(env or {})
+        words = ["--poll", "--debug", *args] if debug else list(args)
+        self.name = " ".join((env or {}).values()) + " " + " ".join(args)
+        self.proc = subprocess.Popen([*prefix, program, *words], stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                     env=environment, cwd="/", preexec_fn=prepare)
+        self.pid, self.out, self.err = self.proc.pid, b"", b""
+        threading.Thread(target=self._read, args=(self.proc.stdout, "out"), daemon=True).start()
+        threading.Thread(target=self._read, args=(self.proc.stderr, "err"), daemon=True).start()
+        if debug:
+            self.wait(lambda: b"watching" in self.err or self.proc.poll() is not None, "to begin")
+
+    def _read(self, pipe, name):
+        while True:
+            data = os.read(pipe.fileno(), 1 << 16)
+            if not data:
+                return
+            setattr(self, name, getattr(self, name) + data)
+
+    def wait(self, true, what):
+        """Wait until something is true."""
+        end = time.monotonic() + WAIT_SECONDS
+        while not true():
+            if time.monotonic() > end:
+                fail(f"{self.name}: waited for {what}; out {self.out[-500:]!r}, "
+                     f"err {self.err[-500:]!r}")
+                return False
+            time.sleep(0.01)
+        return True
+
+    def _sleeps(self):
+        with open(f"/proc/{self.pid}/stat", "rb") as f:
+            return f.read().rpartition(b")")[2].split()[0] == b"S"
+
+    def wait_idle(self):
+        """Wait until it has taken up all that has happened: it was woken by it,
+        and sleeps again."""
+        self.wait(self._sleeps, "its sleep")
+
+    def lines(self):
+        """The whole lines so far."""
+        return plain(self.out.decode("utf-8", "backslashreplace")).split("\n")[:-1]
+
+    def rows(self):
+        """The objects so far, of --format=jsonl."""
+        return [json.loads(line) for line in self.lines()]
+
+    def wait_rows(self, n):
+        """Wait for n objects.  Returns what there is."""
+        self.wait(lambda: self.out.count(b"\n") >= n, f"{n} lines")
+        return self.rows()
+
+    def by_events(self):
+        """Whether it goes by fanotify."""
+        return b"by fanotify" in self.err
+
+    def end(self, number=15):
+        """End it by a signal; returns its status."""
+        self.proc.send_signal(number)
+        return self.status()
+
+    def status(self):
+        """Its status, when it has ended by itself."""
+        self.wait(lambda: self.proc.poll() is not None, "its end")
+        if b"Sanitizer" in self.err or b"runtime error" in self.err:
+            fail(f"{self.name}: {self.err[-3000:].decode(errors='replace')}")
+        return self.proc.returncode
 
 
 def have_listmount():
@@ -395,6 +495,77 @@ def have_listmount():
     ctypes.set_errno(0)
     libc.syscall(458, None, None, ctypes.c_size_t(0), 0)
     return ctypes.get_errno() != 38
+
+
+# Where this kernel's table can be had from, as --kernel= has it.
+SOURCES = ("listmount", "mountinfo") if have_listmount() else ("mountinfo",)
+# The ways of watching: by events where there are any; by listmount; by mountinfo.
+WATCHES = [((), {}), ((), {"GETMNT_DISABLE": "fanotify"}), (("--kernel=mountinfo",), {})]
+
+
+class Replay:
+    """A watch, and the mounts there were before it: what it tells, done to these
+    one after the other, must give those that there are."""
+
+    def __init__(self, *args, env=None):
+        unique = "listmount" in SOURCES and "--kernel=mountinfo" not in args
+        self.key = "uniq-id" if unique else "id"
+        self.before = self.there()
+        self.watch = Watch(*args, "--format=jsonl", env=env)
+
+    def there(self):
+        """ID -> [mount point, options] of the mounts there are."""
+        rows = getmnt("-J", "-l", "--names=kernel", "-o", "TARGET,ID,UNIQ-ID,OPTIONS").rows()
+        return {row[self.key]: [row["target"], plain(row["options"])] for row in rows}
+
+    def outcome(self, misfit=lambda row: None):
+        """The mounts that there are by what was told; misfit is called with what
+        does not fit to what was told before."""
+        mounts = {id_: list(mount) for id_, mount in self.before.items()}
+        for row in self.watch.rows():
+            id_, action, now = row[self.key], row["action"], [row["target"], row["options"]]
+            old = mounts.get(id_)
+            if action == "umount":
+                if old != [row["old-target"], row["old-options"]]:
+                    misfit(row)
+                mounts.pop(id_, None)
+                continue
+            if (old is not None) if action == "mount" else (
+                    old is None or action == "move" and old[0] != row["old-target"]
+                    or action == "remount" and old[1] != row["old-options"]):
+                misfit(row)
+            mounts[id_] = [now[0], old[1]] if action == "move" and old else now
+        return mounts
+
+    def check(self, tag):
+        """Wait until it has told what there is; returns what it told."""
+        there = self.there()
+        self.watch.wait(lambda: self.outcome() == there, f"{tag}: the table that there is")
+        outcome = self.outcome(lambda row: fail(f"{tag}: it does not fit: {row}"))
+        expect(outcome == there, f"{tag}: not the table that there is: "
+               f"{[m for m in outcome.items() if there.get(m[0]) != m[1]][:3]}, "
+               f"{[m for m in there.items() if outcome.get(m[0]) != m[1]][:3]}")
+        return self.watch.rows()
+
+
+RUNS = [(names, algorithm, source)
+        for source in SOURCES
+        for names, algorithms in (("hint", ("getmnt3",)),
+                                  ("walk", ("getmnt1", "getmnt2", "getmnt3")),
+                                  ("pure", ("getmnt1", "getmnt2", "getmnt3")))
+        for algorithm in algorithms]
+# Every form of output.
+FORMS = [("--tree",), ("-l",), ("-r",), ("-P",), ("-J",), ("-J", "-l"), ("--format=jsonl",),
+         ("--format=mtab",), ("--format=fstab",), ("--format=setmnt",), ("--format=dot",)]
+DOCUMENTS = [("-J",), ("-J", "-l"), ("--format=jsonl",)]
+ONE_EACH = [run_ for run_ in RUNS if run_[1] == "getmnt3"]
+
+
+def sanitized():
+    """Whether the program is built with the address sanitizer."""
+    with open(os.environ["GETMNT"] if os.path.exists(os.environ["GETMNT"]) else PROGRAM,
+              "rb") as program:
+        return b"__asan_init" in program.read()
 
 
 def row_states(row):
@@ -503,8 +674,6 @@ def check(tag, runs=None, untouched=(), env=None, args=(), nested=True, **more):
     started = time.monotonic()
     count = 0
     for names, algorithm, source in RUNS if runs is None else runs:
-        if source == "listmount" and not have_listmount():
-            continue
         result = getmnt("-J", "-l", "-o", "+ID,NAMED", "--names=" + names,
                         "--algorithm=" + algorithm, "--kernel=" + source,
                         "--search-limit=100000000", *args, env=env)
@@ -554,10 +723,11 @@ def in_child(function):
 class HungFuse:
     """A FUSE mount whose server answers INIT and never reads again."""
 
-    def __init__(self, target, dev="/dev/fuse", options="allow_other", source="hung"):
+    def __init__(self, target, dev="/dev/fuse", options="allow_other", source="hung",
+                 fstype="fuse"):
         self.fd = os.open(dev, os.O_RDWR | os.O_CLOEXEC)
         mode = stat.S_IFDIR | 0o755
-        mount(source, mkdir(target), "fuse", 0,
+        mount(source, mkdir(target), fstype, 0,
               f"fd={self.fd},rootmode={mode:o},user_id=0,group_id=0,{options}")
         request = os.read(self.fd, 65536)
         length, opcode = int.from_bytes(request[0:4], "little"), int.from_bytes(
@@ -582,13 +752,60 @@ class HungFuse:
         os.close(self.fd)
 
 
+def probers():
+    """The probers of this mount namespace that are there: number -> state and parent."""
+    found = {}
+    own = os.readlink("/proc/self/ns/mnt")
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", encoding="latin-1") as f:
+                head, _, rest = f.read().rpartition(")")
+            if "getmnt-probe" in head and os.readlink(f"/proc/{name}/ns/mnt") != own:
+                continue
+        except OSError:
+            continue
+        if head.endswith("(getmnt-probe") and rest.split()[0] not in "ZX":
+            found[int(name)] = tuple(rest.split()[:2])
+    return found
+
+
+class SilentFuse(HungFuse):
+    """A FUSE mount whose server reads its requests and never replies: who
+    waits for it cannot be killed."""
+
+    def __init__(self, target, source="silent"):
+        super().__init__(target, source=source)
+        self.requests = 0
+        self.ended = threading.Event()
+        os.set_blocking(self.fd, False)
+        self.thread = threading.Thread(target=self.swallow, daemon=True)
+        self.thread.start()
+
+    def swallow(self):
+        while not self.ended.wait(0.002):
+            try:
+                os.read(self.fd, 1 << 17)
+                self.requests += 1
+            except BlockingIOError:
+                pass
+
+    def end(self):
+        self.ended.set()
+        self.thread.join()
+        super().end()
+
+
 class FileFuse:
-    """A FUSE mount with files in its root, whose server stops when told."""
+    """A FUSE mount with files in its root, whose server stops when told.  What
+    is written is taken and lost; closing a file ends with flush_error."""
 
     def __init__(self, target, files=None):
         self.files = [(b"", b"")] + [(_bytes(name), data) for name, data in (files or {}).items()]
         self.fd = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
         self.stopped = False
+        self.flush_error = 0
         mount("slow", mkdir(target), "fuse", 0,
               f"fd={self.fd},rootmode=40755,user_id=0,group_id=0,allow_other")
         threading.Thread(target=self.serve, daemon=True).start()
@@ -615,6 +832,12 @@ class FileFuse:
         if opcode == 15:                                        # READ
             _, offset, size = struct.unpack_from("=QQI", body)
             return self.files[node - 1][1][offset:offset + size]
+        if opcode == 16:                                        # WRITE
+            return struct.pack("=II", struct.unpack_from("=QQI", body)[2], 0)
+        if opcode == 4:                                         # SETATTR
+            return struct.pack("=QII", 0, 0, 0) + self.attr(node)
+        if opcode == 25:                                        # FLUSH
+            return self.flush_error or b""
         if opcode in (28, 44, 29, 18):                          # READDIR, RELEASE
             return b""
         if opcode == 17:                                        # STATFS
@@ -644,10 +867,10 @@ class FileFuse:
 class Autofs:
     """A raw autofs mount: what is asked of the daemon comes through a pipe."""
 
-    def __init__(self, target, kind):
+    def __init__(self, target, kind, source="getmnt-test"):
         self.pipe, write = os.pipe()
         os.set_blocking(self.pipe, False)
-        mount("getmnt-test", mkdir(target), "autofs", 0,
+        mount(source, mkdir(target), "autofs", 0,
               f"fd={write},pgrp={os.getpgrp()},minproto=5,maxproto=5,{kind}")
         os.close(write)
 

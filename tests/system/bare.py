@@ -1,72 +1,141 @@
 # SPDX-License-Identifier: MIT
-"""Bare places: descriptors 0 to 2 closed, no /proc, no environment."""
+"""Descriptors 0 to 2 closed, in every combination and form: it works, nothing
+is written elsewhere, and a document that nobody gets was cut.  A full disk, a
+file that may not grow, a file whose server refuses it in the end, and a pipe
+that nobody reads."""
+import itertools
 import os
+import resource
 import signal
 
 import gm
 
-root = gm.Root(proc=False)
+root = gm.Root()
 gm.tmpfs(root / "a/b")
 gm.tmpfs(root / "a/b/c")
+gm.tmpfs(root / "full", "size=16k")
+have_fuse = os.path.exists("/dev/fuse")
+server = gm.FileFuse(root / "refuses", {"out": b""}) if have_fuse else None
 root.enter()
+# From here on there is no /dev/null to fall back on.
+os.unlink("/dev/null")
+FORMS = gm.FORMS + [("-h",), ("-V",), ("-H",), ("--dump-completion",), ("-q",), ("--explain",),
+                    ("--names=walk",), ("--stats",), ("-D",), ("-o", "NO-SUCH"), ("-F", "-")]
 
-# A sanitizer's leak check needs /proc, and reads there how to be without it.
-with open(gm.PROGRAM, "rb") as program:
-    sanitized = b"__asan_init" in program.read()
-if gm.have_listmount() and not sanitized:
-    result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED")
-    gm.expect(result.status == 0, f"without /proc: status {result.status}: {result.err}")
-    targets = {row["target"] for row in result.rows()}
-    gm.expect({"/", "/sys", "/a/b", "/a/b/c"} <= targets, f"without /proc: {targets}")
-if not sanitized:
-    result = gm.getmnt("--kernel=mountinfo")
-    gm.expect(result.status == 1 and b"/proc" in result.err,
-              f"mountinfo without /proc: status {result.status}: {result.err}")
 
-gm.mount("proc", gm.mkdir("/proc"), "proc")
-gm.check("with /proc", env={"LC_ALL": "C"})
-
-# Descriptors closed: it works, and nothing is written into another file.
-for closed in ((0,), (0, 1), (0, 1, 2), (2,)):
-    pid = gm.fork()
-    if pid == 0:
-        for fd in range(3):
-            os.dup2(os.open("/dev/null", os.O_RDWR), fd)
-        for fd in closed:
+def closing(fds):
+    def close():
+        for fd in fds:
             os.close(fd)
-        os.closerange(3, 100)
-        os.execve(gm.PROGRAM, [gm.PROGRAM, "--names=walk"], {})
-    _, status = os.waitpid(pid, 0)
-    status = os.waitstatus_to_exitcode(status)
-    gm.expect(status == 0, f"{closed} closed: status {status}")
-# But a document that nobody can read was cut.
-for form, want in (("-J", 1), ("--format=jsonl", 1), ("-l", 0)):
+    return close
+
+
+for form in FORMS:
+    whole = gm.getmnt(*form)
+    want = {("-o", "NO-SUCH"): 1, ("-F", "-"): 1}.get(form, 0)
+    gm.expect(whole.status == want, f"{form}: status {whole.status}: {whole.err}")
+    for count in (1, 2, 3):
+        for fds in itertools.combinations(range(3), count):
+            tag = f"{' '.join(form)}, {fds} closed"
+            result = gm.getmnt(*form, before=closing(fds))
+            if 1 in fds:
+                status = 1 if form in gm.DOCUMENTS else want
+                gm.expect(not result.out, f"{tag}: {result.out[:100]}")
+            else:
+                status = want
+                gm.expect(result.out == whole.out, f"{tag}: {result.out[:300]}")
+            gm.expect(result.status == status, f"{tag}: status {result.status}: {result.err}")
+            if status and 2 not in fds:
+                gm.expect(result.err.startswith(b"getmnt: "), f"{tag}: no word of why")
+            if 2 in fds:
+                gm.expect(not result.err, f"{tag}: {result.err}")
+
+# A file is not taken for a descriptor that was closed: nothing is written in it.
+with open("/proc/self/mountinfo", "rb") as f:
+    recorded = f.read()
+gm.touch("/tmp/table", recorded.decode())
+for fds in ((0,), (1,), (2,), (0, 1, 2)):
+    gm.getmnt("-F", "/tmp/table", "-J", "--stats", before=closing(fds))
+    gm.getmnt("-F", "/dev/stdin", "-J", before=closing(fds))
+with open("/tmp/table", "rb") as f:
+    gm.expect(f.read() == recorded, "a table was written into")
+
+
+def print_into(path, form, before=None):
+    out = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    result = gm.getmnt(*form, stdout=out, before=before)
+    try:
+        os.close(out)
+    except OSError:
+        pass
+    return result
+
+
+# A full disk; a file that may not grow (its signal being ignored, else it is
+# what ends the program).
+with open("/full/stuff", "wb") as f:
+    try:
+        f.write(bytes(1 << 20))
+    except OSError:
+        pass
+
+
+def ignore_fsize():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+for form in gm.FORMS + [("-h",), ("-V",), ("-H",), ("--dump-completion",)]:
+    for why, path, before in ((b"No space left", "/full/out", None),
+                              (b"File too large", "/tmp/out", ignore_fsize)):
+        result = print_into(path, form, before)
+        gm.expect(result.status == 1 and why in result.err and b"standard output" in result.err,
+                  f"{form} into {path}: status {result.status}: {result.err}")
     pid = gm.fork()
     if pid == 0:
-        os.dup2(os.open("/dev/null", os.O_RDWR), 2)
-        os.close(1)
-        os.execve(gm.PROGRAM, [gm.PROGRAM, form], {})
-    _, status = os.waitpid(pid, 0)
-    gm.expect(os.waitstatus_to_exitcode(status) == want, f"{form} >&-: {status}")
-pid = gm.fork()
-if pid == 0:
-    os.dup2(os.open("/dev/full", os.O_WRONLY) if os.path.exists("/dev/full") else
-            os.open("/sys/kernel/uevent_seqnum", os.O_RDONLY), 1)
-    os.dup2(os.open("/dev/null", os.O_WRONLY), 2)
-    os.execve(gm.PROGRAM, [gm.PROGRAM, "-J"], {})
-_, status = os.waitpid(pid, 0)
-gm.expect(os.waitstatus_to_exitcode(status) == 1, f"unwritable output: {status}")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        # Python ignores it, and what is ignored stays so.
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        os.dup2(os.open("/tmp/out", os.O_CREAT | os.O_WRONLY), 1)
+        os.execve(gm.PROGRAM, [gm.PROGRAM, *form], {})
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    gm.expect(status == -signal.SIGXFSZ, f"{form} and SIGXFSZ: status {status}")
+
+# A server, or a quota, that refuses only when the file is closed.
+if server:
+    for form in gm.FORMS:
+        server.flush_error = 0
+        result = print_into("/refuses/out", form)
+        gm.expect(result.status == 0, f"{form}: status {result.status}: {result.err}")
+        server.flush_error = 28
+        result = print_into("/refuses/out", form)
+        gm.expect(result.status == 1 and b"No space left" in result.err,
+                  f"{form}, refused when closed: status {result.status}: {result.err}")
+    server.flush_error = 0
+
+# What is told on stderr may get lost, and nothing more.
+for form in gm.FORMS:
+    whole = gm.getmnt(*form, "--names=kernel")
+    result = gm.getmnt(*form, "--names=kernel", "--stats",
+                       before=lambda: os.dup2(os.open("/full/out", os.O_WRONLY), 2))
+    gm.expect(result.status == 0 and result.out == whole.out,
+              f"{form}, stderr on a full disk: status {result.status}")
 
 # A pipe that nobody reads is silent.
-read, write = os.pipe()
-os.close(read)
-pid = gm.fork()
-if pid == 0:
-    err = os.open("/tmp/err", os.O_CREAT | os.O_WRONLY, 0o600)
-    os.dup2(write, 1)
-    os.dup2(err, 2)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    os.execve(gm.PROGRAM, [gm.PROGRAM], {})
-os.waitpid(pid, 0)
-gm.expect(os.path.getsize("/tmp/err") == 0, "SIGPIPE is not silent")
+for form in gm.FORMS + [("-h",), ("-H",)]:
+    read, write = os.pipe()
+    os.close(read)
+    pid = gm.fork()
+    if pid == 0:
+        err = os.open("/tmp/err", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+        os.dup2(write, 1)
+        os.dup2(err, 2)
+        # Ignored by who starts it, as python and some daemons do, too.
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        os.execve(gm.PROGRAM, [gm.PROGRAM, *form], {})
+    os.close(write)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    gm.expect(status == -signal.SIGPIPE, f"{form} into a pipe nobody reads: status {status}")
+    gm.expect(os.path.getsize("/tmp/err") == 0, f"{form}: SIGPIPE is not silent")
 gm.done()

@@ -26,9 +26,7 @@ def jailed():
 gm.in_child(jailed)
 
 # From outside, as who is in it sees it: by both tables, and by a relative name.
-for source in ("listmount", "mountinfo"):
-    if source == "listmount" and not gm.have_listmount():
-        continue
+for source in gm.SOURCES:
     for where in ("/jails/one", "one", "./one/."):
         rows = gm.getmnt("-J", "-l", "--root=" + where, "--kernel=" + source,
                          cwd="/jails").rows()

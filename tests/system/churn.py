@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Mounts, directories and files that come and go during the walk: never a
-failure, never a false "lost", never a wrong name or state for what stayed."""
+"""Mounts, directories and files that come, go and are replaced during the walk,
+by other directories, links, FIFOs and mounts, and permissions that change:
+never a failure, never a false "lost", never a wrong name or state for what
+stayed, and no link is followed; by every algorithm, with threads and without,
+as root and as an ordinary user."""
 import os
 import time
 
@@ -8,61 +11,127 @@ import gm
 
 root = gm.Root()
 for i in range(30):
-    gm.mkdir(root / f"w/d{i}/e/f")
+    for j in range(12):
+        gm.mkdir(root / f"w/d{i}/e{j}/f")
 for i in range(10):
     gm.tmpfs(root / f"stay/s{i}/in/side")
 gm.mkdir(root / "go")
+for i in range(12):
+    gm.mkdir(root / f"w/r{i}/x/y")
+    gm.mkdir(root / f"w/p{i}/x/y")
+gm.tmpfs(root / "w/keep")
 root.enter()
 stay = {line.id: line for line in gm.oracle()}
-pid = gm.fork()
-if pid == 0:
-    end = time.monotonic() + 60
-    n = 0
-    while time.monotonic() < end:
-        n += 1
-        path = f"/go/g{n % 17}"
+
+
+def mounts(n):
+    path = f"/go/g{n % 17}"
+    gm.tmpfs(path, "size=4k,nr_inodes=20")
+    gm.tmpfs(path + "/in", "size=4k,nr_inodes=20")
+    if n % 3 == 0:
+        gm.mount(path, gm.mkdir(f"/go/moved{n % 5}"), None, gm.MS_MOVE)
+        gm.umount(f"/go/moved{n % 5}", gm.MNT_DETACH)
+    else:
+        gm.umount(path, gm.MNT_DETACH)
+    if n % 2:
+        os.rmdir(path)
+
+
+def directories(n):
+    gm.mkdir(f"/w/d{n % 30}/new{n}/x")
+    os.rmdir(f"/w/d{n % 30}/new{n}/x")
+    os.rename(f"/w/d{n % 30}/new{n}", f"/w/d{n % 30}/old")
+    os.rmdir(f"/w/d{n % 30}/old")
+
+
+def replacements(n):
+    """A directory gives way to something else, and comes back."""
+    path = f"/w/r{n % 12}"
+    os.rename(path, "/tmp/away")
+    kind = n % 6
+    if kind == 0:
+        os.symlink("/stay/s1", path)
+    elif kind == 1:
+        os.mkfifo(path)
+    elif kind == 2:
+        os.symlink("..", path)
+    elif kind == 3:
+        gm.touch(path)
+    elif kind == 4:
         gm.tmpfs(path, "size=4k,nr_inodes=20")
-        gm.tmpfs(path + "/in", "size=4k,nr_inodes=20")
-        gm.mkdir(f"/w/d{n % 30}/new{n}/x")
-        if n % 3 == 0:
-            gm.mount(path, gm.mkdir(f"/go/moved{n % 5}"), None, gm.MS_MOVE)
-            gm.umount(f"/go/moved{n % 5}", gm.MNT_DETACH)
-        else:
-            gm.umount(path, gm.MNT_DETACH)
-        os.rmdir(path) if n % 2 else None
-        os.rmdir(f"/w/d{n % 30}/new{n}/x")
-        os.rename(f"/w/d{n % 30}/new{n}", f"/w/d{n % 30}/old")
-        os.rmdir(f"/w/d{n % 30}/old")
-    gm.done()
-for turn in range(12):
+        gm.umount(path, gm.MNT_DETACH)
+        os.rmdir(path)
+    else:
+        gm.bind("/stay", path)
+        gm.umount(path, gm.MNT_DETACH)
+        os.rmdir(path)
+    if os.path.lexists(path):
+        os.unlink(path)
+    os.rename("/tmp/away", path)
+    os.chmod(f"/w/p{n % 12}", 0o000 if n % 2 else 0o755)
+
+
+def churn(*acts):
+    """Let a process do these over and over."""
+    pid = gm.fork()
+    if pid == 0:
+        end = time.monotonic() + 90
+        n = 0
+        while time.monotonic() < end:
+            n += 1
+            for act in acts:
+                act(n)
+        gm.done()
+    return pid
+
+
+def run(tag, args, uid=None):
+    result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--stats=json", *args, uid=uid)
+    if result.status is None:
+        return None
+    try:
+        document = result.json()
+    except ValueError as error:
+        return gm.fail(f"{tag}: status {result.status}, no JSON: {error}: {result.err[-200:]}")
+    rows = document["filesystems"]
+    odd = [row for row in rows if gm.row_states(row) & {"lost", "unsearched"}]
+    # A mount that moves about may be missed, and told so; one that is not
+    # there any more may not be called lost.
+    gm.expect(result.status == (64 if odd else 0), f"{tag}: status {result.status}: "
+              f"{document.get('incomplete_reasons')}: {odd[:2]}: {result.err[-200:]}")
+    gm.expect(not any("lost" in gm.row_states(row) for row in odd), f"{tag}: lost: {odd[:2]}")
+    # Through a link it would have another name.
+    found = {gm.row_id(row): row for row in rows}
+    for id_, line in stay.items():
+        row = found.get(id_)
+        if row is None or row["target"] != gm.shown(line.point) or gm.row_states(row) != {"ok"}:
+            gm.fail(f"{tag}: {line}: {row}")
+    return result.stats()
+
+
+counted = {"gone": 0, "vanished": 0, "denied_dirs": 0}
+pids = [churn(mounts, directories), churn(replacements)]
+for turn in range(5):
     for names, algorithm, source in gm.RUNS:
-        if source == "listmount" and not gm.have_listmount():
-            continue
-        tag = f"turn {turn}: {names} {algorithm} {source}"
-        result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--names=" + names,
-                           "--algorithm=" + algorithm, "--kernel=" + source)
-        if result.status is None:
-            continue
-        try:
-            document = result.json()
-        except ValueError as error:
-            gm.fail(f"{tag}: status {result.status}, no JSON: {error}: {result.err[-200:]}")
-            continue
-        rows = document["filesystems"]
-        odd = [row for row in rows if gm.row_states(row) & {"lost", "unsearched"}]
-        # A mount that moves about may be missed, and told so; one that is not
-        # there any more may not be called lost.
-        gm.expect(result.status == (64 if odd else 0), f"{tag}: status {result.status}: "
-                  f"{document.get('incomplete_reasons')}: {odd[:2]}: {result.err[-200:]}")
-        gm.expect(not any("lost" in gm.row_states(row) for row in odd), f"{tag}: lost: {odd[:2]}")
-        found = {gm.row_id(row): row for row in rows}
-        for id_, line in stay.items():
-            row = found.get(id_)
-            if row is None or row["target"] != gm.shown(line.point) or \
-                    gm.row_states(row) != {"ok"}:
-                gm.fail(f"{tag}: {line}: {row}")
+        for threads in ("1", "4"):
+            stats = run(f"turn {turn}: {names} {algorithm} {source} {threads} threads",
+                        ["--names=" + names, "--algorithm=" + algorithm, "--kernel=" + source,
+                         "--threads=" + threads])
+            for key in counted:
+                counted[key] += stats[key] if stats else 0
+    for names in ("hint", "walk"):
+        for threads in ("1", "4"):
+            stats = run(f"turn {turn}: an ordinary user, {names}, {threads} threads",
+                        ["--names=" + names, "--threads=" + threads, "--algorithm=getmnt1",
+                         "--prune=+leaf"], uid=65534)
+            for key in counted:
+                counted[key] += stats[key] if stats else 0
     if len(gm.failures) > 20:
         break
-os.kill(pid, 9)
-os.waitpid(pid, 0)
+print("  " + ", ".join(f"{key} {value}" for key, value in counted.items()))
+for key, value in counted.items():
+    gm.expect(value > 0, f"{key}: none in all these runs: is anything churned?")
+for pid in pids:
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
 gm.done()

@@ -18,7 +18,7 @@ gm.tmpfs(root / "open")
 root.enter()
 lines = gm.oracle()
 gm.check("root", runs=gm.ONE_EACH)
-for source in ("listmount", "mountinfo"):
+for source in gm.SOURCES:
     result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--stats=json", "--kernel=" + source,
                        uid=65534)
     if result.status is None:
@@ -43,6 +43,25 @@ for source in ("listmount", "mountinfo"):
     gm.expect(ids == {line.id for line in lines}, f"{source}: not every line is accounted for")
     strict = gm.getmnt("--strict", "--kernel=" + source, uid=65534)
     gm.expect(strict.status == 64, f"{source}: --strict: status {strict.status}")
+# A search counts each directory that it may not read, and tells of each mount
+# that may lie in one.
+for algorithm in ("getmnt1", "getmnt2", "getmnt3"):
+    for source in gm.SOURCES:
+        for threads in ("1", "4"):
+            tag = f"walk {algorithm} {source} {threads}"
+            args = ["--names=walk", "--algorithm=" + algorithm, "--kernel=" + source,
+                    "--threads=" + threads, "--prune=+leaf"]
+            result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--stats=json", *args, uid=65534)
+            if result.status != 0:
+                gm.fail(f"{tag}: status {result.status}: {result.err[-300:]}")
+                continue
+            stats = result.stats()
+            gm.expect(stats["denied_dirs"] == 2 and stats["errors"] == 2 and stats["vanished"] == 0,
+                      f"{tag}: {stats['denied_dirs']} denied, {stats['errors']} errors")
+            gm.expect(stats["states"].get("denied") == 1000 and not stats["states"].get("lost"),
+                      f"{tag}: {stats['states']}")
+            gm.expect(b"unreadable 2 (denied 2), vanished 0" in gm.getmnt(
+                "-q", "--stats", *args, uid=65534).err, f"{tag}: --stats as text")
 # What can be passed through and not be read is tested by name in the end.
 os.chmod("/closed0", 0o711)
 for names in ("hint", "walk"):

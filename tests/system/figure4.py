@@ -32,7 +32,7 @@ gm.expect(calls["getmnt1"] > calls["getmnt2"] > calls["getmnt3"], f"it saves no 
 
 # With good hints: a statx for each point that carries mounts, plus 2.
 points = len({line.point for line in lines})
-for source in ("listmount", "mountinfo"):
+for source in gm.SOURCES:
     s = gm.getmnt("-J", "--names=hint", "--stats=json", "--kernel=" + source).stats()
     calls = s["calls"]
     gm.expect(calls.get("statx", 0) <= points + 2,

@@ -8,6 +8,7 @@ gm.need_fs("fuse", "overlay")
 
 root = gm.Root()
 server = gm.FileFuse(root / "slow")
+covered = gm.FileFuse(root / "place")
 gm.tmpfs(root / "up")
 gm.tmpfs(root / "ok/one")
 gm.mkdir(root / "links")
@@ -21,7 +22,10 @@ gm.tmpfs("/merged/inner")
 # The kernel keeps the names that it was given, links and all.
 gm.overlay("/linked", "/links/abs", "/up/work2")
 gm.overlay("/harmless", "/links/harmless", "/up/work3")
-server.stopped = True
-untouched = ["/slow", "/merged", "/linked"]
+# Over its own lower directory: that name leads to itself now.
+gm.overlay("/place", "/place", "/up/work4")
+gm.overlay("/ok/one", "/ok/one", "/up/work5")
+server.stopped = covered.stopped = True
+untouched = ["/slow", "/merged", "/linked", "/place"]
 gm.check("overlay on FUSE", untouched=untouched)
 gm.done()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Devices whose I/O ends in a file system that blocks are not opened for a tag."""
+"""Devices whose I/O ends in a file system that blocks are not opened for a tag;
+nor is what lies on them searched, with /sys or without."""
 import os
 
 import gm
@@ -10,7 +11,14 @@ GOOD, BAD, LAID = ("01234567-89ab-4cde-8123-45678900000" + n for n in "123")
 
 
 def ext4(path, uuid):
-    return gm.image(path, 8 << 20, "mkfs.ext4", "-q", "-U", uuid, "-L", "x" + uuid[-1])
+    gm.image(path, 8 << 20, "mkfs.ext4", "-q", "-U", uuid, "-L", "x" + uuid[-1])
+    # Directories that were never read are not in the cache.
+    gm.loop_mount(path, root / "fill")
+    for i in range(20):
+        gm.mkdir(root / f"fill/d{i}/e")
+    gm.mkdir(root / "fill/z/m")
+    gm.umount(root / "fill")
+    return path
 
 
 def node(path):
@@ -29,6 +37,7 @@ ext4(root / "merged/laid.img", LAID)
 node(gm.loop_mount(ext4(root / "good.img", GOOD), root / "good"))
 bad = node(gm.loop_mount(root / "slow/disk.img", root / "bad", "ro", "noload"))
 laid = node(gm.loop_mount(root / "merged/laid.img", root / "laid"))
+gm.tmpfs(root / "bad/z/m")
 server.stopped = True
 root.enter()
 
@@ -55,4 +64,11 @@ for args, status, out in (
     result = gm.getmnt("-r", "-n", "-o", "TARGET", *args)
     gm.expect(result.status == status and out in (None, result.out),
               f"{args}: status {result.status}: {result.out} {result.err}")
+gm.umount("/sys")
+for args in (("--names=walk",), ("--names=pure", "--algorithm=getmnt1"), ("-D",), ("--output-all",),
+             ("--unmounted",), ("--root", "/bad"), ("-T", "/bad/d1/e")):
+    result = gm.getmnt("-J", "-l", "-o", "+STATE", *args)
+    if result.status in (0, 64):
+        states = {row["target"]: row["state"] for row in result.rows()}
+        gm.expect(states.get("/bad", "untested") == "untested", f"{args} without /sys: {states}")
 gm.done()

@@ -1,39 +1,266 @@
 # SPDX-License-Identifier: MIT
-"""Hostile names: blanks, escapes, invalid UTF-8, control bytes."""
+"""Hostile names: every byte, blanks, escapes, invalid UTF-8, what a terminal
+obeys, what is not seen; as mount points, sources, types, options, roots of
+binds; in every form, read back by others as the same bytes; on a terminal and
+in messages, harmless."""
+import base64
+import ctypes
+import ctypes.util
+import fcntl
 import os
+import re
+import select
+import struct
+import subprocess
+import termios
+import unicodedata
 
 import gm
 
-NAMES = [b"two words", b"tab\there", b"new\nline", b"back\\slash", b"#hash", b"trailing ",
-         b" leading", b"literal\\040escape", b"\\134", b"inv\xff\xfealid", b"\xc0\xaf",
-         b"\xed\xa0\x80", b"caf\xc3\xa9", b"\xe2\x80\xae\xe2\x80\xa8", b"esc\x1b[31m", b"bel\x07",
-         b"quote\"'`$(x)", b"\x7f", b"\xc2\x9b", b"...", b"-n", b"a" * 255, b"x\\x41", b"\r", b"//"]
+NAMES = [b"two words", b"tab\there", b"new\nline", b"back\\slash", b"#hash", b"trailing ", b" leading",
+         b"literal\\040escape", b"\\040", b"\\134", b"\\011x", b"inv\xff\xfealid", b"\xc0\xaf",
+         b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"caf\xc3\xa9", b"\xe2\x80", b"esc\x1b[31m", b"bel\x07",
+         b"quote\"'`$(x)!", b"$HOME", b"\x7f", b"\xc2\x9b2J", b"\x9b2J", b"...", b"-n", b"--help",
+         b"a" * 255, b"\xff" * 255, b"\n" * 255, b"x\\x41", b"\\u202e", b"\r", b"\r\n", b"deleted",
+         b"x (deleted)", b"x\\040(deleted)", b"a,b", b"a:b", b"a=b", b"<b>&amp;", b"{}", b"[1]", b"%s%n",
+         b"\x1b]0;title\x07", b"\x1b]8;;http:x\x1b\\", b"\x1bP1$r", b"\xc2\x9d0;t\xc2\x9c",
+         "\u202eevil".encode(), "zero\u200bwidth\u200d\ufeff".encode(), "\u2028\u2029".encode(),
+         "\u2066x\u2069".encode(), "\U000e0041".encode(), "e\u0301\U0001f600".encode(), b"none",
+         b"|- x", "\u2514\u2500 x".encode(), b"'", b"\\", b"\\\\", b" ", b"\t", b"~", b"*", b"?"]
+NAMES += [b"b" + bytes([byte]) for byte in range(1, 256) if byte != ord("/")]
+LIBMOUNT = ctypes.CDLL(ctypes.util.find_library("mount") or "libmount.so.1")
+for name in ("mnt_new_table", "mnt_new_iter"):
+    getattr(LIBMOUNT, name).restype = ctypes.c_void_p
+for name in ("target", "source", "fstype", "options"):
+    getattr(LIBMOUNT, "mnt_fs_get_" + name).restype = ctypes.c_char_p
+    getattr(LIBMOUNT, "mnt_fs_get_" + name).argtypes = [ctypes.c_void_p]
+gm.libc.setmntent.restype = ctypes.c_void_p
+gm.libc.getmntent.restype = ctypes.c_void_p
+
+shows, writes = os.openpty()
+fcntl.ioctl(writes, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))
 root = gm.Root()
-base = gm.tmpfs(root / "n")
+base = os.fsencode(gm.tmpfs(root / "n", "size=64m"))
 for i, name in enumerate(NAMES):
-    if b"/" in name:
-        continue
-    path = os.fsencode(base) + b"/" + name
-    gm.tmpfs(path, "size=1m", source=b"src " + name.replace(b"\n", b"\\n")[:200])
-    gm.tmpfs(path + b"/in/" + name, "size=1m")
+    path = base + b"/" + name
+    gm.tmpfs(path, "size=1m", source=(b"src " if i % 2 else b"") + name)
+    if i % 3 == 0 or len(name) > 2:
+        gm.tmpfs(path + b"/in/" + name, "size=1m", source=name + b"/" + name)
     if i % 3 == 0:
         os.makedirs(path + b"/b/" + name)
         gm.bind(path + b"/b/" + name, path + b"/b/" + name)
+servers = []
+have_fuse = os.path.exists("/dev/fuse")
+for i, name in enumerate(NAMES if have_fuse else []):
+    if i < 60:
+        servers.append(gm.HungFuse(root / f"fuse/f{i}", source=name, fstype=b"fuse." + name[:80]))
+gm.install("findmnt", root.path)
+gm.install("bash", root.path)
 root.enter()
-lines = gm.check("names")
+# In options: an overlay's layers, whose paths are followed.
+os.mkdir("/n/lowest")
+with open("/proc/filesystems", encoding="ascii") as f:
+    overlays = NAMES[:60] if "\toverlay\n" in f.read() else []
+for i, name in enumerate(overlays):
+    if b"," not in name and len(name) < 99:
+        os.makedirs(b"/n/layers/" + name)
+        gm.mount("overlay", gm.mkdir(f"/laid/l{i}"), "overlay", 0, b"lowerdir=/n/lowest:/n/layers/"
+                 + name.replace(b"\\", b"\\\\").replace(b":", b"\\:"))
+lines = gm.check("names", untouched=["/fuse"])
+FIELDS = ("target", "source", "fstype", "options")
+with open("/proc/self/mounts", "rb") as f:
+    kernel = [tuple(gm.unescape(field) for field in line.split(b" ")[:4])
+              for line in f.read().split(b"\n") if line]
+by_id = {line.id: line for line in lines}
+expect_rows = sorted((target, source, fstype, options) for source, target, fstype, options in kernel)
+gm.expect(len({line.point for line in lines}) == len(lines), "the names are not of one mount each")
 
-# Every form holds one line for each mount, whatever its name.
+
+def same(tag, found, want=None):
+    """Compare rows of bytes, as (target, source, fstype, options)."""
+    want = expect_rows if want is None else want
+    found = sorted(found)
+    if found == want:
+        return
+    gm.expect(len(found) == len(want), f"{tag}: {len(found)} rows for {len(want)}")
+    odd = [(have, should) for have, should in zip(found, want) if have != should]
+    for have, should in odd[:2]:
+        gm.fail(f"{tag}: {have} for {should}")
+
+
+def by_libmount(path):
+    """A file as libmount reads it."""
+    table, walk, fs = LIBMOUNT.mnt_new_table(), LIBMOUNT.mnt_new_iter(0), ctypes.c_void_p()
+    rc = LIBMOUNT.mnt_table_parse_file(ctypes.c_void_p(table), path.encode())
+    gm.expect(rc == 0, f"libmount: {path}: {rc}")
+    found = []
+    while LIBMOUNT.mnt_table_next_fs(ctypes.c_void_p(table), ctypes.c_void_p(walk), ctypes.byref(fs)) == 0:
+        found.append(tuple(getattr(LIBMOUNT, "mnt_fs_get_" + field)(fs) for field in FIELDS))
+    return found
+
+
+def by_getmntent(path):
+    """A file as the C library reads it: type and options are not decoded."""
+    stream = gm.libc.setmntent(path.encode(), b"r")
+    found = []
+    while True:
+        entry = gm.libc.getmntent(ctypes.c_void_p(stream))
+        if not entry:
+            break
+        source, target = (ctypes.cast(entry, ctypes.POINTER(ctypes.c_char_p))[i] for i in (0, 1))
+        # It knows no \043, though the kernel writes it.
+        found.append((target, source.replace(b"\\043", b"#")))
+    gm.libc.endmntent(ctypes.c_void_p(stream))
+    return found
+
+
+def unhex(text):
+    return re.sub(rb"\\x([0-9a-f]{2})", lambda m: bytes([int(m.group(1), 16)]), text)
+
+
+# mtab and fstab: the same bytes by libmount, findmnt, the C library, and by us.
+COLUMNS = "TARGET,SOURCE,FSTYPE,OPTIONS"
+for form in ("mtab", "fstab"):
+    path = "/tmp/" + form
+    result = gm.getmnt("--format=" + form)
+    gm.expect(result.status == 0 and not result.err, f"{form}: {result.status} {result.err}")
+    with open(path, "wb") as f:
+        f.write(result.out)
+    rows = result.out.split(b"\n")[:-1]
+    gm.expect(all(len(row.split(b" ")) == 6 and b"\t" not in row for row in rows),
+              f"{form}: a line of other than six fields")
+    gm.expect(not any(row.startswith(b"#") for row in rows), f"{form}: a line is a comment")
+    same(form + " by libmount", by_libmount(path))
+    same(form + " by getmntent", by_getmntent(path), sorted(row[:2] for row in expect_rows))
+    same(form, [tuple(gm.unescape(row.split(b" ")[k]) for k in (1, 0, 2, 3)) for row in rows])
+    again = gm.getmnt("-m" if form == "mtab" else "-s", "-F", path, "--format=" + form)
+    gm.expect(again.out == result.out, f"{form}: read again, written differently")
+    proc = subprocess.run(["/bin/findmnt", "--tab-file", path, "-P", "-o", COLUMNS], stdin=gm.null,
+                          stdout=subprocess.PIPE, check=False, env={"LC_ALL": "C.UTF-8"})
+    theirs = [tuple(unhex(field) for field in re.findall(rb'="([^"]*)"', row))
+              for row in proc.stdout.split(b"\n") if row]
+    same(form + " by findmnt", theirs)
+result = gm.getmnt("--format=setmnt")
+same("setmnt", [tuple(gm.unescape(field) for field in reversed(row.split(b" ")))
+                for row in result.out.split(b"\n")[:-1]], sorted(row[:2] for row in expect_rows))
+
+# Raw and pairs: printable ASCII, decoded as documented; pairs by a shell as well.
 for form in ("-r", "-P"):
-    out = gm.getmnt(form, "-n", "-o", "ID,TARGET").out
-    got = len(out.rstrip(b"\n").split(b"\n"))
-    gm.expect(got == len(lines), f"{form}: {got} lines for {len(lines)} mounts")
-out = gm.getmnt("--format=mtab").out
-gm.expect(all(len(line.split(b" ")) >= 6 for line in out.rstrip(b"\n").split(b"\n")),
-          "mtab: a line of fewer than six fields")
-for form in (("-J",), ("-J", "-l"), ("--format=jsonl",)):
-    out = gm.getmnt(*form).out
+    out = gm.getmnt(form, "-n", "-v", "-o", COLUMNS).out
+    gm.expect(all(byte in b"\n" or 32 <= byte < 127 for byte in out), f"{form}: not printable ASCII")
+    rows = out.split(b"\n")[:-1]
+    if form == "-r":
+        found = [tuple(unhex(field) for field in row.split(b" ")) for row in rows]
+    else:
+        found = [tuple(unhex(field) for field in re.findall(rb'[A-Z]+="([^"]*)"', row)) for row in rows]
+    same(form, found)
+with open("/tmp/pairs", "wb") as f:
+    f.write(out)
+proc = subprocess.run(
+    ["/bin/bash", "-c", 'while read -r line; do eval "$line"; printf "%b\\0" "$TARGET" "$SOURCE" "$FSTYPE"'
+     ' "$OPTIONS"; done </tmp/pairs'], stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    env={"LC_ALL": "C"}, check=False)
+words = proc.stdout.split(b"\0")[:-1]
+gm.expect(not proc.stderr, f"-P by bash: {proc.stderr[:300]}")
+same("-P by bash", [tuple(words[i:i + 4]) for i in range(0, len(words), 4)])
+
+
+def exact(row, key):
+    """The bytes of a string of JSON, by way of the key beside it if need be."""
+    if key + "-b64" in row:
+        return base64.b64decode(row[key + "-b64"])
+    value = row[key]
+    return b"" if value is None else value.encode("utf-8")
+
+
+def flat(rows):
+    for row in rows:
+        yield row
+        yield from flat(row.get("children", []))
+
+
+for args in (("-J",), ("-J", "-l"), ("--format=jsonl",)):
+    out = gm.getmnt(*args, "-v", "-o", "TARGET,SOURCE,FSTYPE,OPTIONS,FSROOT,ID").out.decode("utf-8")
+    if args[0] == "-J":
+        rows = list(flat(gm.json.loads(out)["filesystems"]))
+    else:
+        rows = [gm.json.loads(line) for line in out.split("\n")[:-1]]
+    same(" ".join(args), [tuple(exact(row, key) for key in FIELDS) for row in rows])
+    for row in rows:
+        line = by_id[row["id"]]
+        gm.expect(exact(row, "fsroot") == line.root, f"{args}: fsroot {row['fsroot']!r} of {line.root}")
+        gm.expect(row["target"] == gm.shown(line.point), f"{args}: {row['target']!r} of {line.point}")
+    gm.expect(not [c for c in out if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") and c != "\n"],
+              f"{args}: control or unseen characters")
+
+
+def harmless(tag, text, terminal=False):
+    """Nothing that a terminal obeys, or that is not seen."""
+    if terminal:
+        text = text.replace(b"\r\n", b"\n")
+    text = text.replace(b"\n\t", b"\n")      # dot's own
     try:
-        out.decode("utf-8")
+        odd = {c for c in text.decode("utf-8")
+               if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cn", "Cs") and c != "\n"}
     except UnicodeDecodeError as error:
-        gm.fail(f"{form}: not UTF-8: {error}")
+        odd = error
+    gm.expect(not odd, f"{tag}: {odd}")
+
+
+# For readers: off a terminal and on one, in UTF-8 and without, every form.
+def on_terminal(args, env):
+    pid = os.posix_spawn(gm.PROGRAM, [gm.PROGRAM, *args],
+                         {"TERM": "xterm", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", ""), **env},
+                         file_actions=[(os.POSIX_SPAWN_DUP2, gm.null, 0),
+                                       (os.POSIX_SPAWN_DUP2, writes, 1),
+                                       (os.POSIX_SPAWN_DUP2, writes, 2)])
+    text, status = b"", None
+    while status is None or select.select([shows], [], [], 0.02)[0]:
+        if select.select([shows], [], [], 0.05)[0]:
+            text += os.read(shows, 65536)
+        elif status is None:
+            got, code = os.waitpid(pid, os.WNOHANG)
+            status = os.waitstatus_to_exitcode(code) if got else None
+    gm.expect(status == 0, f"{args} on a terminal: status {status}")
+    return text
+
+
+for form in gm.FORMS:
+    for locale in ("C.UTF-8", "C"):
+        env = {"LC_ALL": locale}
+        text = gm.getmnt(*form, env=env).out
+        if not form[0].startswith(("--format=mtab", "--format=fstab", "--format=setmnt")):
+            harmless(f"{form} {locale}", text)
+        harmless(f"{form} {locale} on a terminal", on_terminal(form, env), True)
+    shown = on_terminal(form, {"LC_ALL": "C.UTF-8"}).replace(b"\r\n", b"\n")
+    if form[0] in ("--format=mtab", "--format=fstab"):
+        same(f"{form} on a terminal", [tuple(gm.unescape(row.split(b" ")[k]) for k in (1, 0, 2, 3))
+                                       for row in shown.split(b"\n")[:-1]])
+for form in (("-l", "-n"), ("--tree", "-n")):
+    out = gm.getmnt(*form, "-o", "TARGET").out
+    gm.expect(len(out.rstrip(b"\n").split(b"\n")) == len(lines), f"{form}: not a line for each mount")
+dot = gm.getmnt("--format=dot").out.decode("utf-8")
+for line in dot.split("\n")[2:-2]:
+    gm.expect(re.fullmatch(r'\tm\d+ (\[label="(?:[^"\\]|\\.)*", [^"]*\];|-> m\d+;)', line),
+              f"dot: {line!r}")
+
+# In messages, whatever the name came by.
+for turn, name in enumerate(NAMES[:70]):
+    text = name.decode("utf-8", "surrogateescape")
+    with open(b"/tmp/" + name[:200], "wb") as f:
+        f.write(b"1 2 garbage " + name + b"\n")
+    commands = (("-T", "/nowhere/" + text), ("/nowhere/" + text,), ("-M", "/nowhere" + text),
+                 ("-S", "LABEL=" + text), ("-F", "/tmp/" + os.fsdecode(name[:200])),
+                 ("-F", "/nowhere/" + text), ("-o", text), ("-o", "+" + text), ("--root=/nowhere/" + text,),
+                 ("-N", text), ("--names=" + text,), ("--" + text,), ("--prune=+" + text,),
+                 ("--search-limit=" + text,), ("--debug", "-q", "-T", "/n/" + text), ("-t", text, "-q"),
+                 ("--format=" + text,), ("--id=" + text,), (text, text), ("-s", "-F", "/nowhere/" + text))
+    for args in (commands * 2)[3 * turn % len(commands):][:3]:
+        result = gm.getmnt(*args)
+        gm.expect(result.status in (0, 1, 32), f"{args}: status {result.status}")
+        harmless(f"{args}: stderr", result.err)
+        gm.expect(result.err.count(b"\n") <= 4, f"{args}: more lines than were meant: {result.err}")
+    os.unlink(b"/tmp/" + name[:200])
+for server in servers:
+    server.end()
 gm.done()

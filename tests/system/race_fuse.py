@@ -14,11 +14,7 @@ gm.mkdir(root / "w/x/y/z")
 gm.tmpfs(root / "w/x/y/z/m")
 gm.tmpfs(root / "w/t")
 gm.tmpfs(root / "w/t/u/v")
-strace = gm.run("which", "strace").strip()
-gm.shutil.copy(os.path.realpath(strace), root / "bin/strace")
-for path in re.findall(r"(?:=> )?(/\S+) \(0x", gm.run("ldd", strace)):
-    gm.mkdir(root.path + os.path.dirname(path))
-    gm.shutil.copy(os.path.realpath(path), root.path + path)
+gm.install("strace", root.path)
 os.mknod(root / "dev/fuse", 0o20600, os.makedev(10, 229))
 root.enter()
 

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# run.sh [--getmnt PROGRAM] [PATTERN...]
+# run.sh [--getmnt PROGRAM] [--cases DIR] [PATTERN...]
 #
-# Runs the system cases tests/system/NAME.py, each in a private mount
-# namespace and with a directory of its own.  Mounts, loop devices, FUSE
+# Runs the system cases tests/system/NAME.py, or those in DIR, each in a private
+# mount namespace and with a directory of its own.  Mounts, loop devices, FUSE
 # connections and processes are compared before and after; a difference is a
 # failure.  Without root everything is skipped, which GETMNT_REQUIRE_ROOT=1
 # makes a failure.
@@ -12,11 +12,13 @@ set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 getmnt=$here/../../getmnt
-seconds=100
+cases_dir=$here
+seconds=${GETMNT_SECONDS:-$((100 * ${GETMNT_SLOW:-1}))}     # for each case
 
 while [ $# -gt 0 ]; do
 	case $1 in
 	--getmnt) getmnt=$2; shift ;;
+	--cases) cases_dir=$2; shift ;;
 	-*) sed -n 's/^# \{0,1\}//; 3,9p' "$0"; exit 1 ;;
 	*) break ;;
 	esac
@@ -40,7 +42,7 @@ chosen()
 }
 
 cases=()
-for case in "$here"/*.py; do
+for case in "$cases_dir"/*.py; do
 	[ -e "$case" ] && chosen "$(basename "$case" .py)" "$@" && cases+=("$case")
 done
 if [ ${#cases[@]} -eq 0 ]; then
@@ -88,7 +90,7 @@ for case in "${cases[@]}"; do
 	: >"$work/why"
 	start=$SECONDS
 	GETMNT=$getmnt GETMNT_WORK=$work/dir GETMNT_TEST_RUN=$GETMNT_TEST_RUN \
-		LC_ALL=C.UTF-8 TERM=dumb TZ=UTC PYTHONPATH=$here/../lib PYTHONDONTWRITEBYTECODE=1 \
+		LC_ALL=C.UTF-8 TERM=dumb TZ=UTC PYTHONPATH=$here/../lib:$here/../../bench PYTHONDONTWRITEBYTECODE=1 \
 		timeout -k 5 "$seconds" unshare -m --propagation private \
 		python3 "$case" >"$work/out" 2>&1 3>"$work/why" </dev/null
 	status=$?

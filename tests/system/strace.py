@@ -1,12 +1,80 @@
 # SPDX-License-Identifier: MIT
-"""The kernel calls that --stats tells are those that strace sees."""
+"""What strace sees of a run: the kernel calls are those that --stats tells; no
+path is resolved twice, nothing is opened but what is needed, and every
+descriptor is closed on exec."""
 import os
 import re
 
 import gm
 
-gm.need("strace")
+gm.need("strace", "mkfs.ext4")
+# What the loader, libselinux (which libmount is linked with) and the C library
+# do before it is our turn, or for the locale.
+LIBRARIES = re.compile(r"(/usr)?/lib|/etc/ld\.so|/usr/share/locale/|/proc/filesystems$|/selinux$|"
+                       r"/sys/fs/selinux$|/etc/selinux/config$|/root/|/opt/")
+MAKE = {"open", "creat", "openat", "openat2", "dup", "dup3", "pipe", "pipe2", "socket", "socketpair",
+        "accept4", "eventfd2", "epoll_create1", "inotify_init1", "fanotify_init", "memfd_create",
+        "pidfd_open", "signalfd4", "timerfd_create", "open_tree", "fsopen", "io_uring_setup"}
+SYSFS = [r"/sys/dev/block/\d+:\d+/(partition|loop/backing_file|device/state|dm/suspended|md/array_state|slaves)"]
+
+
+def audit(tag, program, strace, args, opened, twice=()):
+    """Look at every path and descriptor of a run.  opened: what may be opened by
+    an absolute path, all of it once.  twice: what may be resolved twice."""
+    if SANITIZED:
+        return      # it opens things of its own
+    trace = os.environ["GETMNT_WORK"] + ".trace" if not root.entered else "/tmp/trace"
+    env = {"ASAN_OPTIONS": "detect_leaks=0"}
+    result = gm.getmnt("-f", "-y", "-s", "5000", "-o", trace, program, *args, program=strace, env=env)
+    gm.expect(result.status == 0, f"{tag}: status {result.status}: {result.err[-300:]}")
+    paths, used = {}, set()
+    with open(trace, encoding="utf-8", errors="replace") as f:
+        lines = f.read().split("\n")
+    os.unlink(trace)
+    for text in lines:
+        match = re.match(r'\d+\s+(\w+)\((?:(AT_FDCWD|\d+)(?:<([^>]*)>)?, )?(?:"([^"]*)")?(.*)', text)
+        if not match:
+            continue
+        call, fd, directory, path, rest = match.groups()
+        absolute = path or ""
+        if fd == "AT_FDCWD" and not absolute.startswith("/"):
+            absolute = f"{directory}/{absolute}"
+        # The last is our probe, which opens nothing; glibc 2.36 opens the other
+        # without it, and closes it at once.
+        if call in MAKE and "CLOEXEC" not in rest and "gconv-modules.cache" not in text \
+                and "openat2(-1, NULL, NULL, 0)" not in text:
+            gm.fail(f"{tag}: not closed on exec: {text[:200]}")
+        if call == "fcntl" and "F_DUPFD," in text:
+            gm.fail(f"{tag}: not closed on exec: {text[:200]}")
+        if call == "dup2" and not re.match(r"\d+\s+dup2\(\d+(<[^>]*>)?, [012][<)]", text):
+            gm.fail(f"{tag}: not closed on exec: {text[:200]}")
+        if not path or fd not in (None, "AT_FDCWD") or LIBRARIES.match(absolute) or call in (
+                "execve", "write", "read", "getrandom", "getcwd"):
+            continue
+        paths.setdefault(absolute, []).append(call)
+        if call in MAKE:
+            used.add(absolute)
+    for path, calls in paths.items():
+        gm.expect(len(calls) == 1 or any(re.fullmatch(allowed, path) for allowed in twice),
+                  f"{tag}: {path} is resolved {len(calls)} times: {calls}")
+    odd = sorted(path for path in used
+                 if not any(re.fullmatch(allowed, path) for allowed in [*SYSFS, *opened]))
+    gm.expect(not odd, f"{tag}: opened without need: {odd[:5]}")
+    for pattern in opened:
+        gm.expect(any(re.fullmatch(pattern, path) for path in used), f"{tag}: {pattern} was not opened")
+    gm.expect("/" in paths or "-F" in args, f"{tag}: nothing was seen")
+
+
+# This machine, as it is.
+SANITIZED = gm.sanitized()
 root = gm.Root()
+HOST_TRACER = gm.shutil.which("strace")
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+audit("this machine", os.environ["GETMNT"], HOST_TRACER, [], [])
+audit("this machine, -J", os.environ["GETMNT"], HOST_TRACER, ["-J"], [BOOT_ID])
+audit("this machine, --names=kernel", os.environ["GETMNT"], HOST_TRACER, ["--names=kernel"],
+      ["/proc/self/mountinfo"])
+
 for i in range(20):
     gm.mkdir(root / f"d/d{i}/e/f")
 gm.tmpfs(root / "d/d7/e/f")
@@ -14,12 +82,12 @@ gm.tmpfs(root / "d/d7/e/f/g")
 gm.tmpfs(root / "a")
 gm.tmpfs(root / "a")
 gm.bind(gm.touch(root / "etc/file"), root / "etc/other")
+disk = gm.loop_mount(gm.image(root / "disk.img", 8 << 20, "mkfs.ext4", "-q"), root / "disk")
+number = os.stat(disk).st_dev
+node = f"/dev/loop{os.minor(number)}"
+os.mknod(root.path + node, 0o60600, number)
 # The tracer runs inside of the small root as well.
-strace = gm.run("which", "strace").strip()
-gm.shutil.copy(os.path.realpath(strace), root / "bin/strace")
-for path in re.findall(r"(?:=> )?(/\S+) \(0x", gm.run("ldd", strace)):
-    gm.mkdir(root.path + os.path.dirname(path))
-    gm.shutil.copy(os.path.realpath(path), root.path + path)
+gm.install("strace", root.path)
 root.enter()
 
 # What the memory allocator, the clock and the threads do is nobody's count.
@@ -56,9 +124,46 @@ def traced(args):
 for args in (["-J"], ["-J", "--names=walk"], ["-J", "--names=walk", "--algorithm=getmnt1"],
              ["-J", "--names=walk", "--algorithm=getmnt2"], ["-J", "--names=pure"],
              ["-J", "--names=kernel"], ["-J", "--kernel=mountinfo"],
-             ["-J", "--kernel=mountinfo", "--names=walk"]):
+             ["-J", "--kernel=mountinfo", "--names=walk"], ["-p", "-w0"],
+             ["-p", "-w0", "--kernel=mountinfo"]):
     seen, told = traced(args)
     if seen is None:
         continue
     gm.expect(seen == told, f"{' '.join(args)}: strace sees {seen}, --stats tells {told}")
+
+# Of a run: what may be opened, and what may be resolved twice.
+with open("/proc/self/mountinfo", encoding="ascii") as f:
+    gm.touch("/tmp/table", f.read())
+gm.touch("/etc/fstab", "/dev/x /y ext4 defaults 0 0\n")
+WALK = (["/"], ["/"])            # looked at by the probe at the start
+SIZED = ["/", "/a", "/disk", "/etc/other", "/d/d7/e/f(/g)?"]
+TAGS = ["/run/udev/data/b.*", "/run/blkid/blkid.tab", "/dev", r"/sys/dev/block/\d+:\d+(/.*)?"]
+# A device is looked at before it is opened; libblkid asks sysfs itself.
+TAGS_TWICE = ["/dev", r"/sys/dev/block/\d+:\d+"]
+mountinfo = "/proc/self/mountinfo"
+for args, opened, twice in (
+        ([], [], []), (["-l"], [], []), (["-r"], [], []), (["--format=mtab"], [], []),
+        (["--format=dot"], [], []), (["-J"], [BOOT_ID], []), (["--format=jsonl"], [BOOT_ID], []),
+        (["--names=kernel"], [mountinfo], []), (["--stats"], [], []), (["-t", "tmpfs"], [], []),
+        *(([f"--names={names}", f"--algorithm={algorithm}", "--threads=1"], *WALK)
+          for names in ("walk", "pure") for algorithm in ("getmnt1", "getmnt2", "getmnt3")),
+        (["-k"], [mountinfo], []),
+        (["-k", "--names=walk"], [mountinfo, "/"], ["/"]),
+        (["-k", "--names=kernel"], [mountinfo], []),
+        # Sizes are of a descriptor that must show the mount that was tested.
+        (["-D"], SIZED, SIZED), (["-I"], SIZED, SIZED),
+        (["-o", "TARGET,UUID"], TAGS, TAGS_TWICE), (["-o", "+LABEL"], TAGS, TAGS_TWICE),
+        (["-S", "LABEL=none", "-i"], TAGS, TAGS_TWICE),
+        (["--unmounted"], TAGS + ["/sys/(class/block(/.*)?|fs/btrfs|module/zfs)"],
+         [*TAGS_TWICE, "/sys/fs/btrfs"]),
+        (["-N", str(os.getpid())], [f"/proc/{os.getpid()}"], []),
+        # A path that is given is followed by us, link by link.
+        (["--root", "/d"], ["/d"], ["/d"]), (["--root", "/d", "--names=walk"], ["/d"], ["/d"]),
+        (["-F", "/tmp/table"], ["/tmp/table"], []), (["-s"], ["/etc/fstab"], []),
+        (["-m", "-F", "/etc/fstab"], ["/etc/fstab"], []),
+        (["-T", "/d/d7/e/f/g"], [], ["/d/d7/e/f(/g)?"]), (["-M", "/a"], [], ["/a"]),
+        (["-S", node], [], [node]), ([node], [], [node])):
+    if "-k" not in args and not gm.have_listmount() and "-F" not in args and "-N" not in args:
+        opened = [*opened, mountinfo]
+    audit(" ".join(args) or "default", gm.PROGRAM, "/bin/strace", args, opened, twice)
 gm.done()

@@ -5,12 +5,14 @@ import fcntl
 import os
 import select
 import signal
+import stat
 import struct
 import termios
 import time
 
 import gm
 
+gm.need_speed("the kernel has no part in it")
 
 def terminal(columns):
     """A pseudo terminal: what the program writes to, and what shows it."""
@@ -55,6 +57,7 @@ for name in (b"esc\x1b[31mred", b"bel\x07", b"c1\xc2\x9b2J", b"new\nline", b"inv
 for i in range(100):
     for j in range(100):
         gm.mkdir(root / f"d/e{i}/f{j}")
+os.mknod(root / "fuse", 0o600 | stat.S_IFCHR, os.makedev(10, 229))
 root.enter()
 null = os.open("/dev/null", os.O_RDWR)
 
@@ -73,7 +76,7 @@ shows, writes = progress
 walk = ["--names=walk", "--algorithm=getmnt1", "-l", "-n", "-o", "ID"]
 seen = b""
 for turn in range(10):
-    status = on_terminal(walk, wide[1], writes, pause=1.2, after=0.004 * (turn + 1))
+    status = on_terminal(walk, wide[1], writes, pause=1.2, after=0.004 * 1.7 ** turn)
     seen = shown_on(shows)
     gm.expect(status == 0, f"progress: status {status}")
     shown_on(wide[0])
@@ -84,4 +87,16 @@ gm.expect(seen.endswith(b"\r\x1b[K"), f"progress is left on the terminal: {seen[
 out = os.open("/tmp/err", os.O_CREAT | os.O_RDWR, 0o600)
 on_terminal(walk, wide[1], out, pause=1.2)
 gm.expect(os.fstat(out).st_size == 0, "progress off a terminal")
+
+# Probes that are waited for are told as well.
+gm.tmpfs("/run")
+hung = gm.HungFuse("/hung", dev="/fuse")
+status = on_terminal(("--probe=all", "--timeout=2", "-l", "-o", "TARGET,STATE"), null, progress[1])
+text = shown_on(progress[0])
+gm.expect(status == 0, f"--probe: status {status}")
+gm.expect(text == b"", f"stdout is no terminal: {text!r}")
+status = on_terminal(("--probe=all", "--timeout=2", "-l", "-o", "TARGET,STATE"), wide[1], progress[1])
+text = shown_on(progress[0])
+gm.expect(b"1 not answered yet" in text and b"/hung" in text, f"progress: {text[:300]!r}")
+gm.expect(text.endswith(b"\r\x1b[K"), f"progress is left: {text[-60:]!r}")
 gm.done()

@@ -28,15 +28,23 @@ def contained():
     gm.tmpfs("/mine/one")
     gm.tmpfs("/mine/one/two")
     lines = {line.id: line for line in gm.oracle()}
-    for source in ("listmount", "mountinfo"):
-        result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--kernel=" + source)
-        gm.expect(result.status == 0, f"{source}: status {result.status}: {result.err[-300:]}")
-        rows = {gm.row_id(row): row for row in result.rows()}
-        gm.expect(set(rows) == set(lines), f"{source}: {sorted(rows)} for {sorted(lines)}")
-        for id_, line in lines.items():
-            states = gm.row_states(rows.get(id_, {}))
-            gm.expect(states == ({"ok"} if line.reachable else {"denied"}),
-                      f"{source}: {line}: {states}")
+    for source in gm.SOURCES:
+        for names, algorithm in (("hint", "getmnt3"), ("walk", "getmnt1"), ("walk", "getmnt3")):
+            tag = f"{source} {names} {algorithm}"
+            result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--kernel=" + source,
+                               "--names=" + names, "--algorithm=" + algorithm)
+            gm.expect(result.status == 0, f"{tag}: status {result.status}: {result.err[-300:]}")
+            rows = {gm.row_id(row): row for row in result.rows()}
+            gm.expect(set(rows) == set(lines), f"{tag}: {sorted(rows)} for {sorted(lines)}")
+            for id_, line in lines.items():
+                states = gm.row_states(rows.get(id_, {}))
+                gm.expect(states == ({"ok"} if line.reachable else {"denied"}),
+                          f"{tag}: {line}: {states}")
+    for form in gm.FORMS + [("-D",), ("--output-all",), ("-N", str(os.getpid())), ("--unmounted",),
+                            ("-J", "--strict")]:
+        result = gm.getmnt(*form)
+        gm.expect(result.status == (64 if "--strict" in form else 0) and b"/mine/one/two" in result.out,
+                  f"{form}: status {result.status}: {result.err}")
 
 
 gm.in_child(contained)

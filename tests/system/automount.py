@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""An idle automount stays idle through every option of every command, as they
+stand in --help, each with each of its words; and when a path on it or below it
+is named.  Direct, indirect with and without keys that are there, offset, and as
+systemd mounts x-systemd.automount.  What is mounted on one is reported."""
+import os
+import re
+import subprocess
+
+import gm
+
+gm.need_fs("autofs")
+root = gm.Root()
+gm.tmpfs(root / "run")
+triggers = {kind: gm.Autofs(root / f"auto/{kind}", kind) for kind in ("direct", "indirect", "offset")}
+# systemd's: direct, of its own name, and below other mounts.
+gm.tmpfs(root / "data")
+triggers["systemd"] = gm.Autofs(root / "data/unit", "direct", source="systemd-1")
+triggers["keys"] = gm.Autofs(root / "auto/keys", "indirect")
+gm.mkdir(root / "auto/keys/idle")               # browse mode: there, and not mounted
+gm.tmpfs(root / "auto/keys/one")                # as the daemon does it: we are its group
+gm.tmpfs(root / "auto/keys/one/below")
+triggers["active"] = gm.Autofs(root / "auto/active", "direct")
+gm.mount("real", root / "auto/active", "tmpfs", 0, None)
+gm.tmpfs(root / "auto/active/below")
+gm.tmpfs(root / "auto/beside")
+gm.mkdir(root / "plain/dir")
+os.symlink("/auto/direct", root / "plain/direct")
+os.symlink("/auto/indirect/key", root / "plain/key")
+os.symlink("../auto/keys", root / "plain/keys")
+gm.touch(root / "etc/fstab", "none /auto/direct tmpfs defaults 0 0\n"
+         "none /auto/indirect/key tmpfs noauto,x-systemd.automount 0 0\n")
+root.enter()
+with open("/proc/self/mountinfo", encoding="ascii") as f:
+    gm.touch("/tmp/table", f.read())
+runs = 0
+
+
+def idle(tag):
+    for name, trigger in triggers.items():
+        asked = trigger.requests()
+        gm.expect(not asked, f"{tag}: {name} was pulled: {asked[:300]!r}")
+
+
+def run(*args, **more):
+    """Run, see that it ends as it may, and that nothing was pulled."""
+    global runs
+    runs += 1
+    result = gm.getmnt(*args, **more)
+    gm.expect(result.status in (0, 1, 32, 64, None), f"{args}: status {result.status}: {result.err[-300:]}")
+    idle(" ".join(args))
+    return result
+
+
+# What is mounted on an active one is reported, and so are the idle ones.
+for names in ("hint", "walk", "pure", "kernel"):
+    for source in ("listmount", "mountinfo"):
+        if source == "listmount" and not gm.have_listmount():
+            continue
+        result = run("-J", "-l", "-o", "+ID,NAMED", "--names=" + names, "--kernel=" + source)
+        states = {}
+        for row in result.rows():
+            states.setdefault(row["target"], set()).add(row["state"])
+        for path in ("/auto/direct", "/auto/indirect", "/auto/offset", "/data/unit", "/auto/keys"):
+            gm.expect(states.get(path) == {"untested"}, f"{names} {source}: {path}: {states.get(path)}")
+        for path in ("/auto/active", "/auto/active/below"):
+            want = "untested" if names == "kernel" else "ok"
+            gm.expect(want in states.get(path, ()), f"{names} {source}: {path}: {states.get(path)}")
+        for path in ("/auto/keys/one", "/auto/keys/one/below"):
+            gm.expect(path in states and "lost" not in states[path],
+                      f"{names} {source}: {path}: {states.get(path)}")
+
+# The values of an option, by what --help calls its argument.
+RULES = [line.split()[0] for line in gm.getmnt("--explain", "-q", "--names=walk").err.decode().split("\n")
+         if line.startswith(" ")] or ["leaf"]
+PATHS = ["/", "/auto", "/auto/direct", "/auto/direct/", "/auto/direct/x", "/auto/direct/x/../y",
+         "/auto/direct/.", "/auto/direct/..", "/auto/direct/../beside", "/auto/indirect",
+         "/auto/indirect/", "/auto/indirect/key", "/auto/indirect/key/deep", "/auto/offset/x",
+         "/data/unit", "/data/unit/x/", "/auto/keys/idle", "/auto/keys/idle/", "/auto/keys/idle/x",
+         "/auto/keys/one", "/auto/keys/one/below/x", "/auto/keys/other", "/auto/active",
+         "/auto/active/below", "//auto//direct", "/plain/direct", "/plain/direct/", "/plain/direct/x",
+         "/plain/key", "/plain/key/deep", "/plain/keys/idle", "/plain/keys/more", "/plain/dir/../direct/x"]
+VALUES = {"DIR": PATHS, "FILE": ["/tmp/table", "/nowhere"], "PID": [str(os.getpid()), "1"],
+          "PATH": PATHS, "SPEC": ["getmnt-test", "systemd-1", "LABEL=x", "UUID=y", *PATHS],
+          "LIST": ["autofs", "noautofs", "rw,direct", "tmpfs"], "NUMBER": ["1", "999999999"],
+          "N": ["0", "1", "3"], "NUM": ["0.3"], "SEC": ["0.3"], "SIZE": ["1M"],
+          "DIRS[,SEC]": ["10", "0,1"], "+RULE,-RULE": [sign + rule for rule in RULES for sign in "+-"],
+          "[+]COL,...": ["+" + name for name in (
+              "SIZE", "UUID", "SOURCES", "KIND", "INO.USED", "LABEL", "NS", "PROPAGATION")],
+          "LETTERS": ["d", "fl"], "rwx": ["r", "wx"], "WHEN": ["always", "auto"],
+          "FORM": ["paths", "long", "json", "jsonl"], "[+]COLUMNS": ["LINK", "+SIZE,MNT-ID,TYPE,USER"]}
+
+
+def options_of(command):
+    """The options of a command's --help, each with each value: argument lists."""
+    text = gm.getmnt(*command, "--help").out.decode()
+    found = {}
+    for match in re.finditer(r"^ (?:-\w,|   ) ? ?(--[\w-]+)(\[?)[= ]?((?:\S+(?: \S+)?)?)(?:\]?)(?:  |$)",
+                             text, re.M):
+        found[match.group(1)] = (match.group(2), match.group(3)[:-1 if match.group(2) else None])
+    names = set(re.findall(r"--[a-z][\w-]+", "\n".join(
+        line[:40] for line in text.split("\n") if re.match(r"^ (-\w,|   ) ? ?--", line))))
+    gm.expect(names == set(found), f"{command}: options not understood: {sorted(names ^ set(found))}")
+    lists = []
+    for name, (optional, argument) in sorted(found.items()):
+        if not argument:
+            lists.append([name])
+            continue
+        values = VALUES.get(argument) or (argument.split("|") if re.fullmatch(r"[\w+|]+", argument)
+                                          and ("|" in argument or argument.islower()) else None)
+        if values is None:
+            gm.fail(f"{name}: what is {argument}?  Give this test a value for it")
+            continue
+        if optional:
+            lists.append([name])
+        lists += [[f"{name}={value}"] for value in values]
+    return lists
+
+
+def is_long(option):
+    """Whether it only ends when it is ended."""
+    return option[0].startswith("--poll")
+
+
+commands = re.findall(r"^ (\w+)  +(.*(?:\n   .*)*)", gm.getmnt("--help").out.decode().split(
+    "Commands:")[1].split("\n\n")[0], re.M)
+gm.expect("discover" in dict(commands), f"no commands: {commands}")
+total = 0
+for command, what in commands:
+    if "not in this version" in what:
+        run(command)
+        continue
+    bases = {"discover": [[], ["--names=walk"], ["--output-all", "-l"], ["--probe=all", "--timeout=0.3"]],
+             "search": [["*", "/"], ["x/*", "/auto", "/data"], ["/auto/direct/*", "/"]]}
+    if command not in bases:
+        gm.fail(f"{command}: a new command; give this test operands for it")
+        continue
+    options = options_of([command])
+    total += len(options)
+    for turn, option in enumerate(options):
+        if is_long(option):
+            result = run(command, *option, "--timeout=200", "--first-only")
+            continue
+        # A place is named often enough for one base.
+        many = option[0].split("=")[0] in ("--target", "--mountpoint", "--source", "--root")
+        others = bases[command][1:]
+        for base in [bases[command][0], others[turn % len(others)]][:1 if many else 2]:
+            run(command, *option, *base)
+print(f"  {total} options, {runs} runs")
+
+# Places as operands, and in company; from a working directory on one.
+for turn, path in enumerate(PATHS):
+    ways = ((path,), ("-R", path), ("-T", path, "-R", "--names=walk"), ("-M", path, "-J", "-R"),
+            ("getmnt-test", path), ("-D", "-T", path), ("-C", "-T", path), ("-c", path),
+            ("-T", path, "--probe=all", "--timeout=0.3"), ("--root", path, "--names=walk"),
+            ("-N", str(os.getpid()), "-T", path))
+    for args in (ways * 2)[5 * turn % len(ways):][:5]:
+        run(*args)
+# (What is named to search, or as a file to be read, is meant to be looked into.)
+for pattern in ("/auto/direct", "/auto/direct/x", "/auto/indirect/key", "auto/keys/idle/*", "unit/*"):
+    run("search", pattern, "/")
+for cwd in ("/auto/indirect", "/auto/keys", "/auto", "/plain"):
+    for path in (".", "..", "key", "idle/x", "./one", "direct/x", "../auto/direct/x", "keys/idle"):
+        for args in (("-T", path), ("-M", path), (path,), ("--root", path)):
+            run(*args, cwd=cwd)
+print(f"  {runs} runs")
+
+# The trigger works: who asks in earnest pulls it.
+proc = subprocess.Popen(["/bin/getmnt", "-F", "/auto/direct/x"], stdin=gm.null, stdout=gm.null,
+                        stderr=gm.null, start_new_session=True)
+end = gm.time.monotonic() + 10
+asked = b""
+while not asked and gm.time.monotonic() < end:
+    asked = triggers["direct"].requests()
+proc.kill()
+proc.wait()
+gm.expect(asked, "not even a look below pulls it: this proves nothing")
+gm.done()

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Without HOME, TERM, USER and PATH, with no environment at all, and with
+strange values: every form prints the same bytes.  From cron; from another
+personality."""
+import ctypes
+import os
+import subprocess
+
+import gm
+
+gm.need_speed("hundreds of runs, all alike to the kernel")
+root = gm.Root()
+long = "a-directory-with-a-name-that-is-longer-than-a-terminal-is-wide/" * 2
+gm.tmpfs(root / "a/b")
+gm.tmpfs(root / (long + "c"))
+gm.tmpfs(root / "h/i")
+gm.tmpfs(root / "h")
+for i in range(300):
+    gm.mkdir(root / f"d/e{i}/f")
+root.enter()
+USUAL = ("PATH", "LC_ALL", "TERM", "TZ")
+EMPTY = dict.fromkeys(USUAL)
+STRANGE = [EMPTY, {"HOME": None}, {"TERM": None}, {"PATH": None}, {"PATH": ""}, {"USER": "\n"},
+           {"HOME": "/nowhere"}, {"HOME": "a" * 100000}, {"LC_ALL": None, "LANG": "C"},
+           {"COLUMNS": "0"}, {"COLUMNS": "1"}, {"COLUMNS": "20"}, {"COLUMNS": "-5"},
+           {"COLUMNS": "x"}, {"COLUMNS": "99999999999999999999"}, {"LINES": "1"}, {"LINES": "-1"},
+           {"TERM": ""}, {"TERM": "a" * 5000}, {"TERM": "../../etc/passwd"}, {"TERM": "%s%n"},
+           {"TZ": "nonsense/zone"}, {"TMPDIR": "/nowhere"}, {"POSIXLY_CORRECT": "1"},
+           {"NO_COLOR": "1"}, {"CLICOLOR_FORCE": "1"}, {"TERM": "xterm-256color"},
+           {"TERMINAL_COLORS_D": "/nowhere"}, {"LD_LIBRARY_PATH": ""},
+           {"GETMNT_DISABLE": ","}, {"GETMNT_DISABLE": "a," * 5000}, {"GETMNT_DISABLE": ""},
+           {"LIBMOUNT_MTAB": "/nowhere"}, {"LIBMOUNT_FSTAB": "/nowhere"}, {"LIBMOUNT_UTAB": "/x"},
+           {"BLKID_FILE": "/nowhere"}, {"BLKID_CONF": "/nowhere"}, {"MALLOC_PERTURB_": "165"}]
+# Locales that there are not, and values that are none.  Of the tree only the
+# art may differ.
+LOCALES = ["C", "POSIX", "xx_YY.UTF-8", "de_DE.ISO-8859-1", "tr_TR", "", "../../../etc", "/", "a" * 3000,
+           "%s%n", "C.UTF-8@x", "\xff\xfe", "ja_JP.SJIS", "C.utf8;LC_CTYPE=x"]
+FORMS = [form + extra for form in gm.FORMS for extra in ((), ("-o", "+ID,NAMED,SIZE,USE%"))
+         if not (extra and form[0].startswith("--format") and form[0] != "--format=jsonl")]
+ART = {"├─": "|-", "└─": "`-", "│": "|"}
+
+
+def plain(out):
+    text = out.decode("utf-8", "surrogateescape")
+    for art, ascii_ in ART.items():
+        text = text.replace(art, ascii_)
+    return text
+
+
+whole = {}
+for form in FORMS:
+    result = gm.getmnt(*form)
+    gm.expect(result.status == 0 and result.out, f"{form}: status {result.status}: {result.err}")
+    whole[form] = result.out
+for turn, env in enumerate(STRANGE + [{name: value} for value in LOCALES for name in (
+        "LC_ALL", "LANG", "LC_CTYPE", "LC_NUMERIC", "LANGUAGE")]):
+    more = dict(env)
+    if any(name.startswith(("LC_", "LANG")) for name in env) and "LC_ALL" not in env:
+        more["LC_ALL"] = None
+    told = {name: (value or "")[:30] for name, value in env.items()}
+    for form in FORMS if env is EMPTY else (FORMS * 2)[turn % len(FORMS):][:3]:
+        result = gm.getmnt(*form, env=more)
+        gm.expect(result.status == 0 and not result.err,
+                  f"{told}: {form}: status {result.status}: {result.err}")
+        same = plain(result.out) == plain(whole[form])
+        gm.expect(same, f"{told}: {form}: {result.out[:500]!r}")
+    # Messages as well.
+    result = gm.getmnt("-T", "/no/such", env=more)
+    gm.expect(result.status == 1 and b"/no/such: cannot be looked up: No such file" in result.err,
+              f"{told}: a message: {result.err}")
+
+# The name of no program, and no argv[0] at all (an empty one since 5.18).
+for argv in ([b"\x1b[31m", b"-J"], [b"a" * 5000, b"-J"], [b"", b"-J"], []):
+    read, write = os.pipe()
+    pid = gm.fork()
+    if pid == 0:
+        os.dup2(write, 1)
+        vector = (ctypes.c_char_p * (len(argv) + 1))(*argv, None)
+        gm.libc.execve(gm.PROGRAM.encode(), vector, (ctypes.c_char_p * 1)(None))
+        os._exit(1)
+    os.close(write)
+    with open(read, "rb") as f:
+        out = f.read()
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    want = plain(whole[("-J",) if argv else ("--tree",)])
+    gm.expect(status == 0 and plain(out) == want, f"as {argv}: status {status}: {out[:200]}")
+
+# As from cron: no terminal, a session of its own, nothing to read, nothing in
+# the environment but what cron gives, output into a file or a pipe.
+CRON = {"PATH": "/bin", "HOME": "/root", "SHELL": "/bin/sh", "LOGNAME": "root", "LC_ALL": None,
+        "TERM": None, "TZ": None}
+
+
+def no_stdin():
+    os.close(0)
+    os.umask(0o777)
+
+
+for form in FORMS:
+    for before in (None, no_stdin):
+        out = os.open("/tmp/out", os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600)
+        for stdout in (out, subprocess.PIPE):
+            result = gm.getmnt(*form, env=CRON, stdout=stdout, before=before)
+            text = result.out
+            if stdout == out:
+                with open("/tmp/out", "rb") as f:
+                    text = f.read()
+            gm.expect(result.status == 0 and not result.err and plain(text) == plain(whole[form]),
+                      f"cron: {form}: status {result.status}: {result.err}")
+        os.close(out)
+# A long search shows no progress there, and leaves nothing.
+result = gm.getmnt("-q", "--names=walk", "--algorithm=getmnt1", env={**CRON, "TERM": "xterm"})
+gm.expect(result.status == 0 and not result.err, f"cron: {result.err}")
+gm.expect(os.listdir("/tmp") == ["out"], f"left behind: {os.listdir('/tmp')}")
+
+# Personalities: of 32 bits, of an old release, without random addresses; and
+# a working directory that was removed.
+for number in (0x0008, 0x0020000 | 0x0008, 0x0040000, 0x0400000):
+    for form in gm.FORMS:
+        result = gm.getmnt(*form, before=lambda n=number: gm.libc.personality(n))
+        gm.expect(result.status == 0 and result.out == whole[form],
+                  f"personality {number:#x}: {form}: status {result.status}: {result.err}")
+    for names, algorithm, source in gm.ONE_EACH:
+        lines = gm.oracle()
+        result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--names=" + names,
+                           "--algorithm=" + algorithm, "--kernel=" + source,
+                           before=lambda n=number: gm.libc.personality(n))
+        gm.compare(f"personality {number:#x}: {names} {algorithm} {source}", names, lines, result)
+os.mkdir("/tmp/gone")
+for form in gm.FORMS:
+    result = gm.getmnt(*form, before=lambda: (os.makedirs("/tmp/gone", exist_ok=True),
+                                              os.chdir("/tmp/gone"), os.rmdir("/tmp/gone")))
+    gm.expect(result.status == 0 and result.out == whole[form], f"in a removed directory: {form}")
+gm.done()

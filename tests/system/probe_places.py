@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""--probe where its own places hang, and from another root."""
+import os
+import signal
+import stat
+
+import gm
+
+gm.need_fs("fuse", "autofs")
+root = gm.Root()
+gm.mkdir(root / "run/user")
+gm.tmpfs(root / "ok")
+gm.tmpfs(root / "box/proc2")
+gm.tmpfs(root / "box/only")
+silent = gm.SilentFuse(root / "silent")
+os.mknod(root / "dev/fuse", 0o600 | stat.S_IFCHR, os.makedev(10, 229))
+root.enter()
+
+
+def probe(tag, *args, want, status=0, **more):
+    result = gm.getmnt("-J", "-l", "--probe=all", "--timeout=0.3", *args, **more)
+    gm.expect(result.status == status, f"{tag} {args}: status {result.status} {result.err[-300:]!r}")
+    if result.status is None:
+        return
+    states = {row["target"]: row["state"] for row in result.rows()}
+    for target, state in want.items():
+        gm.expect(states.get(target) == state, f"{tag} {args}: {target} is {states.get(target)}, not {state}")
+
+
+# What the run, the supervisor and a worker that is left would use.
+for where in ("/sys/fs/cgroup", "/run/user", "/run"):
+    hung = gm.HungFuse(where)
+    for args in ((), ("--names=kernel",), ("--kernel=mountinfo",), ("-N", str(os.getpid()))):
+        probe(where, *args, want={where: "hung", "/silent": "hung", "/ok": "ok"})
+    if where == "/run/user":
+        probe(where, want={where: "hung", "/silent": "hung", "/ok": "ok"}, uid=4242)
+    gm.umount(where, gm.MNT_DETACH)
+    hung.end()
+silent.end()
+gm.umount("/silent", gm.MNT_DETACH)
+
+# Names of another root are not those of ours, whatever naming there is.
+for names in ("hint", "kernel"):
+    probe("--root", f"--names={names}", "--root=/box", want={"/only": "ok", "/proc2": "ok"})
+# Ours has an automount directory where the other has a mount.
+pid = gm.fork()
+if pid == 0:
+    os.chroot("/box")
+    os.kill(os.getpid(), signal.SIGSTOP)
+os.waitpid(pid, os.WUNTRACED)
+trigger = gm.Autofs("/only", "direct")
+for names in ("hint", "kernel"):
+    probe("--task", "-N", str(pid), f"--names={names}", want={"/only": "ok", "/proc2": "ok"})
+    gm.expect(not trigger.requests(), f"--task --names={names}: woken")
+os.kill(pid, signal.SIGKILL)
+gm.done()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Small limits on memory, stack, processes, time and the like: the whole
+answer, or a message and no answer, or one that says that it is incomplete."""
+import json
+import resource
+
+import gm
+
+gm.need_speed("hundreds of runs, all alike to the kernel")
+root = gm.Root()
+# Enough for threads: of the table, and of the walk.
+for i in range(300):
+    gm.tmpfs(root / f"m/m{i}", "size=4k,nr_inodes=10")
+for i in range(20):
+    for j in range(20):
+        gm.mkdir(root / f"d/a{i}/b{j}")
+gm.tmpfs(root / "z/y/x")
+root.enter()
+FORMS = (("-J", "-l"), ("--tree",), ("-l", "--names=walk", "--threads=4"), ("--format=dot",),
+         ("-J", "--names=walk", "--algorithm=getmnt1", "--kernel=mountinfo"))
+whole = {form: gm.getmnt(*form) for form in FORMS}
+for form, result in whole.items():
+    gm.expect(result.status == 0 and not result.err, f"{form}: {result.status}: {result.err}")
+
+
+def limited(name, value, uid=None):
+    """Run every form under a limit.  @return the statuses."""
+    number = getattr(resource, "RLIMIT_" + name)
+    statuses = []
+    for form in FORMS:
+        tag = f"{name}={value}: {' '.join(form)}"
+        result = gm.getmnt(*form, uid=uid, before=lambda: resource.setrlimit(number, (value, value)))
+        statuses.append(result.status)
+        if result.status == 0:
+            gm.expect(result.out == whole[form].out, f"{tag}: another answer: {result.out[-300:]}")
+            gm.expect(not result.err, f"{tag}: {result.err}")
+        elif result.status == 1:
+            gm.expect(not result.out and result.err.startswith(b"getmnt: "),
+                      f"{tag}: status 1: {result.out[-200:]}, {result.err[-200:]}")
+        elif result.status == 64 and form[0] == "-J":
+            document = json.loads(result.out)
+            gm.expect(document["complete"] is False and document["incomplete_reasons"],
+                      f"{tag}: {document['incomplete_reasons']}")
+        elif result.status not in (64, 127):    # 127: not even the libraries
+            gm.fail(f"{tag}: status {result.status}: {result.err[-300:]}")
+    return statuses
+
+
+KIB, MIB = 1024, 1024 * 1024
+if not gm.sanitized():
+    short = []
+    # A thread's stack is 8 MiB: with less there are none.
+    for name, sizes in (("AS", range(4 * MIB, 14 * MIB, 512 * KIB)),
+                        ("DATA", [*range(512 * KIB, 1536 * KIB, 32 * KIB),
+                                  *range(8 * MIB, 9 * MIB, 48 * KIB), 12 * MIB])):
+        for size in sizes:
+            short += limited(name, size)
+        gm.expect(set(limited(name, 256 * MIB)) == {0}, f"256 MiB of {name} are not enough")
+    print(f"  memory: {short.count(0)} whole, {short.count(1)} told, {short.count(127)} not begun")
+    gm.expect(short.count(1) > 5, "no limit was felt")
+    # The stacks of threads are as large as the limit says.
+    for size in (64, 100, 1024):
+        gm.expect(set(limited("STACK", size * KIB)) == {0}, f"a stack of {size} KiB")
+gm.expect(set(limited("STACK", resource.RLIM_INFINITY)) == {0}, "an unbounded stack")
+for name, value, uid in (("NPROC", 0, 65534), ("NPROC", 1, 65534), ("FSIZE", 0, None),
+                         ("FSIZE", 1, None), ("CORE", 0, None), ("MEMLOCK", 0, None),
+                         ("SIGPENDING", 0, None), ("MSGQUEUE", 0, None), ("CPU", 5, None),
+                         ("NICE", 0, None), ("RTPRIO", 0, None)):
+    if name == "NPROC" and gm.sanitized():
+        continue                # whose leak check needs a process
+    gm.expect(set(limited(name, value, uid)) == {0}, f"{name}={value}")
+gm.done()

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""5,000 and 50,000 mounts, binds and containers: the calls are exact, each form
+accounts for every mount, and each document is one."""
+import json
+import re
+
+import gm
+import hosts
+
+PAGE = 2048         # IDs that one listmount asks for
+SIZES = (5000, 50000)
+SECONDS = 90        # a run that takes longer hangs
+
+
+def table():
+    """The mount IDs in mountinfo, and the points."""
+    lines = gm.mountinfo()
+    return [line.id for line in lines], {line.point for line in lines}
+
+
+def run(*args):
+    """Run, told what is counted.  @return (result, calls)."""
+    result = gm.getmnt(*args, "--stats=json", seconds=SECONDS)
+    gm.expect(result.status == 0, f"{args}: status {result.status}: {result.err[-300:]}")
+    return result, result.stats()["calls"]
+
+
+def counts(tag, calls, **want):
+    """Compare counts of calls."""
+    seen = {call: calls[call] for call in want}
+    gm.expect(seen == want, f"{tag}: {seen}, and not {want}")
+
+
+def check_calls(ids, points):
+    """What is asked of the kernel, by each way of reading and naming."""
+    mounts = len(ids)
+    # The look at what the kernel has: one statx, which is that of "/" as well, one
+    # listmount, one statmount.
+    pages = 1 + mounts // PAGE + 1
+    tag = f"{mounts} mounts"
+    for form in ((), ("-l",), ("-J",)):
+        counts(f"{tag}: {form}", run(*form)[1], statx=len(points), statmount=mounts + 1,
+               listmount=pages, getdents64=0)
+    counts(f"{tag}: -k", run("-k", "-l")[1], statx=len(points), statmount=1, listmount=1)
+    calls = run("--names=kernel", "-l")[1]
+    counts(f"{tag}: kernel", calls, statx=1, statmount=1, listmount=1, getdents64=0)
+    counts(f"{tag}: kernel, 64-bit IDs", run("--names=kernel", "-l", "-o", "UNIQ-ID")[1], statx=1,
+           statmount=mounts + 1, listmount=pages)
+
+
+def check_forms(ids, points):
+    """Each form has every mount."""
+    want = sorted(ids)
+    for args in (("-J", "-l"), ("-J",), ("-J", "-k", "-l"), ("-J", "--names=kernel"),
+                 ("-J", "--stacks=nest")):
+        rows = run(*args)[0].rows()
+        gm.expect(sorted(gm.ids_of(rows)) == want, f"{args}: not every mount is in the document")
+    rows = run("-J", "-l", "-o", "TARGET,ID,NAMED,STATES")[0].rows()
+    odd = [row for row in rows if row["named"] not in ("verified", "inferred")
+           or row["states"] not in (["ok"], ["hidden"])]
+    gm.expect(not odd, f"{len(odd)} mounts are not verified: {odd[:3]}")
+
+    result = run("--format=jsonl", "-o", "ID")[0]
+    lines = [json.loads(line)["id"] for line in result.out.splitlines()]
+    gm.expect(sorted(lines) == want, f"jsonl: {len(lines)} lines for {len(want)} mounts")
+    for args in (("-l", "-n", "-o", "ID"), ("-r", "-n", "-o", "ID"), ("-P", "-o", "ID"),
+                 ("-l", "-n", "-o", "ID", "--names=kernel")):
+        result = run(*args)[0]
+        lines = [int(number) for number in re.findall(rb"\d+", result.out)]
+        gm.expect(sorted(lines) == want, f"{args}: {len(lines)} lines for {len(want)} mounts")
+    for args in ((), ("--names=kernel",), ("--format=mtab",), ("--format=setmnt",)):
+        result = run(*args, "-n")[0]
+        lines = len(result.out.splitlines())
+        # What has two mounts is one row of a tree.
+        least = len(points) if not args or "kernel" in args[0] else len(ids)
+        gm.expect(least <= lines <= len(ids), f"{args}: {lines} lines")
+    result = run("--format=dot")[0]
+    nodes = len(re.findall(rb"^\tm\d+ \[", result.out, re.M))
+    gm.expect(nodes == len(points) and result.out.endswith(b"}\n"), f"dot: {nodes} nodes")
+
+
+with hosts.MountMax(SIZES[-1]):
+    root = gm.Root()
+    for top in ("binds", "containers"):
+        gm.mkdir(root / top)
+    root.enter()
+    kinds = (hosts.Binds("/binds"), hosts.Containers("/containers"))
+    for size in SIZES:
+        for kind in kinds:
+            kind.add((size - len(gm.mountinfo())) // (1 if kind is kinds[-1] else 2))
+        all_ids, all_points = table()
+        gm.expect(len(all_ids) == size, f"{len(all_ids)} mounts were made")
+        check_calls(all_ids, all_points)
+        check_forms(all_ids, all_points)
+        if size == SIZES[0]:
+            gm.check("walked", [names for names in gm.ONE_EACH if names[0] != "hint"])
+gm.done()

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""getmnt search beside mounts: which it enters, and what it does not touch."""
+import json
+import os
+
+import gm
+
+gm.need_fs("fuse", "autofs")
+root = gm.Root()
+gm.tmpfs(root / "t/one")
+gm.touch(root / "t/one/file", "x")
+gm.tmpfs(root / "t/one/two")
+gm.touch(root / "t/one/two/file", "x")
+gm.touch(root / "t/plain/file", "xy")
+gm.touch(root / "t/mountpoint/covered", "x")
+gm.bind(root / "t/plain", root / "t/mountpoint")
+gm.touch(root / "t/point", "")
+gm.mount(root / "t/plain/file", root / "t/point", None, gm.MS_BIND)
+hung = gm.HungFuse(root / "t/hung")
+gm.mkdir(root / "t/below")
+under = gm.HungFuse(root / "t/below/hung")
+direct = gm.Autofs(root / "t/direct", "direct")
+indirect = gm.Autofs(root / "t/indirect", "indirect")
+gm.tmpfs(root / "t/covered")
+gm.mount("tmpfs", root / "t/covered", "tmpfs")      # a stack
+root.enter()
+FIND = {"t/one", "t/one/file", "t/one/two", "t/one/two/file", "t/plain", "t/plain/file", "t/mountpoint",
+        "t/mountpoint/file", "t/point", "t/below", "t/below/hung", "t/hung", "t/direct", "t/indirect",
+        "t/covered"}
+BLOCKS = {"t/hung", "t/below/hung", "t/direct", "t/indirect"}
+
+
+def search(*args, seconds=20, **more):
+    result = gm.getmnt("search", *args, seconds=seconds, **more)
+    return result, set(result.out.decode(errors="surrogateescape").split("\n")) - {""}
+
+
+for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,statx-mntid"):
+    env = {"GETMNT_DISABLE": disable}
+    for threads in ("1", "4"):
+        for extra in ((), ("--cached",)):
+            args = ("*", "t", "--threads=" + threads, *extra)
+            result, names = search(*args, env=env)
+            gm.expect(names == FIND, f"{disable} {args}: {names ^ FIND}")
+            gm.expect(result.status == 1, f"{disable} {args}: status {result.status}")
+            for name in BLOCKS:
+                gm.expect(f"getmnt: {name}: is on a file system that can block" in result.err.decode(),
+                          f"{disable} {args}: {name} is not told: {result.err}")
+        # What can block has no attributes; the others have.
+        result, rows = search("-m", "--format=jsonl", "*", "t", "--threads=" + threads, env=env)
+        rows = [json.loads(row) for row in rows]
+        got = {row["path"]: row for row in rows if "error" not in row}
+        told = {(row["path"], row["errsource"]) for row in rows if "error" in row}
+        gm.expect(told == {(name, what) for name in BLOCKS for what in ("open", "stat")} and not result.err,
+                  f"{disable}: told: {told}, {result.err}")
+        gm.expect(set(got) == FIND - BLOCKS, f"{disable}: with metadata: {set(got) ^ (FIND - BLOCKS)}")
+        for name, row in got.items():
+            st = os.lstat(name)
+            gm.expect((row["ino"], row["size"], row["uid"]) == (st.st_ino, st.st_size, st.st_uid),
+                      f"{disable}: {name}: {row}, {st}")
+        # Anchored, literal, through and at what blocks.
+        for pattern, want in (("/one/two/file", {"t/one/two/file"}), ("/hung", set()),
+                              ("/hung/x", set()), ("/direct/x", set()), ("/indirect/x", set()),
+                              ("/one/*/file", {"t/one/two/file"}), ("/below/hung/*", set()),
+                              ("two/file", {"t/one/two/file"}), ("/mountpoint/covered", set())):
+            _, names = search(pattern, "t", "--threads=" + threads, env=env)
+            gm.expect(names == want, f"{disable} {pattern}: {names}")
+
+# One file system alone: its mount points are listed, and not entered.
+result, names = search("--xdev", "*", "t")
+gm.expect(names == FIND - {"t/one/file", "t/one/two", "t/one/two/file"}
+          - ({"t/mountpoint/file"}), f"--xdev: {names}")
+_, names = search("--xdev", "/one/file", "t")
+gm.expect(names == set(), f"--xdev, literal: {names}")
+
+# What the user names is entered: here a directory below which one blocks.
+_, names = search("*", "/t/below")
+gm.expect(names == {"/t/below/hung"}, f"below: {names}")
+os.chdir("/t/below")
+result, names = search("*", cwd="/t/below")
+gm.expect(names == {"./hung"} and result.status == 1, f"the current directory: {names}")
+for name, trigger in (("direct", direct), ("indirect", indirect)):
+    asked = trigger.requests()
+    gm.expect(not asked, f"{name} was woken: {asked[:40]!r}")
+gm.done()

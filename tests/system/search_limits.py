@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""getmnt search at its limits: a directory of very many entries, many empty
+directories, few descriptors, a tree 10,000 levels deep; in bounded memory.
+GETMNT_LONG=1 (make check-long): a million entries, and five million directories."""
+import os
+import resource
+import subprocess
+
+import gm
+
+LONG = os.environ.get("GETMNT_LONG") == "1"
+# The bounds are those of the whole sizes; of fewer, less: but the kernel counts in
+# what this interpreter had when it forked, 15 MiB.  A directory kept whole is over.
+ENTRIES, ENTRIES_MIB = (1000000, 64) if LONG else (200000, 24)
+DIRS, DIRS_MIB = (5000000, 256) if LONG else (100000, 24)
+DEEP = 10000
+bounds = not gm.sanitized()
+
+root = gm.Root()
+gm.tmpfs(root / "t", "nr_inodes=0,size=16g")
+root.enter()
+
+
+def fill(path, count, make):
+    gm.mkdir(path)
+    fd = os.open(path, os.O_RDONLY)
+    for i in range(count):
+        make(f"entry-{i:07}", fd)
+    os.close(fd)
+
+
+def search(*args, files=None, mib=None, want=None, status=0):
+    """Run a search; see what it counts, and what memory it took."""
+    def limits():
+        if files:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    process = subprocess.Popen([gm.PROGRAM, "search", *args], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, preexec_fn=limits)
+    found, last = 0, b""
+    while chunk := process.stdout.read(1 << 20):
+        found += chunk.count(b"\n")
+        last = chunk
+    err = process.stderr.read()
+    _, code, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(code)
+    tag = f"{' '.join(args)[:60]} files={files}"
+    gm.expect(process.returncode == status, f"{tag}: status {process.returncode}: {err[-300:]}")
+    gm.expect(found == want, f"{tag}: {found} lines, not {want}")
+    if bounds and mib:
+        gm.expect(usage.ru_maxrss <= mib * 1024, f"{tag}: {usage.ru_maxrss} KiB, not {mib} MiB")
+    print(f"  {tag}: {found}, {usage.ru_maxrss} KiB, {usage.ru_utime + usage.ru_stime:.2f} s", flush=True)
+    return last
+
+
+fill("/t/big", ENTRIES, lambda name, fd: os.mknod(name, dir_fd=fd))
+for threads in ("1", "2"):
+    for extra in ((), ("-m",), ("-L",)):
+        search("*", "/t/big", "--threads=" + threads, *extra, mib=ENTRIES_MIB, want=ENTRIES)
+search("*", "/t/big", files=32, mib=ENTRIES_MIB, want=ENTRIES)
+search("*", "/t/big", "--sort=name", want=ENTRIES)
+
+fill("/t/dirs", DIRS, lambda name, fd: os.mkdir(name, dir_fd=fd))
+for threads in ("1", "2"):
+    search("*", "/t/dirs", "--threads=" + threads, mib=DIRS_MIB, want=DIRS)
+search("*", "/t/dirs", files=32, mib=DIRS_MIB, want=DIRS)
+
+# Directories that are read in part, one in the other, with few descriptors.
+here = "/t/nested"
+for level in range(40):
+    fill(here, 9000, lambda name, fd: os.mknod(name, dir_fd=fd))
+    here += "/entry-nested"
+    os.mkdir(here)
+for threads in ("1", "4"):
+    for files in (32, 1024):
+        search("*", "/t/nested", "--threads=" + threads, files=files, mib=DIRS_MIB, want=40 * 9001)
+
+# Too deep for any path: made, and taken away, by descriptors.
+os.mkdir("/t/deep")
+fd = os.open("/t/deep", os.O_RDONLY)
+for level in range(DEEP):
+    os.mkdir("d", dir_fd=fd)
+    os.mknod("f", dir_fd=fd)
+    below = os.open("d", os.O_RDONLY, dir_fd=fd)
+    os.close(fd)
+    fd = below
+os.close(fd)
+for threads in ("1", "4"):
+    for files in (32, 1024):
+        search("f", "/t/deep", "--threads=" + threads, files=files, mib=64, want=DEEP)
+last = search("d", "/t/deep", "-L", mib=64, want=DEEP)
+gm.expect(len(last.splitlines()[-1]) == len("/t/deep") + 2 * DEEP, "the deepest is not told whole")
+gm.done()

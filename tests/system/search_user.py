@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""getmnt search as an ordinary user: what cannot be read is told, the rest is
+searched; and where directories tell no types, --type looks for itself."""
+import json
+import os
+import stat
+
+import gm
+
+gm.need_fs("ext2")
+root = gm.Root()
+gm.touch(root / "t/open/file", "x")
+gm.touch(root / "t/closed/file", "x")
+gm.touch(root / "t/blind/file", "x")        # may be entered, and not read
+gm.touch(root / "t/listed/file", "x")       # may be read, and not entered
+os.chmod(root / "t/closed", 0o700)
+os.chmod(root / "t/blind", 0o711)
+os.chmod(root / "t/listed", 0o744)
+os.chmod(root / "t/open/file", 0o640)
+os.chmod(root / "", 0o755)
+os.chmod(root / "t", 0o755)
+os.chmod(root / "t/open", 0o755)
+image = gm.image(root / "image", 8 << 20, "mkfs.ext2", "-q", "-O", "^filetype")
+gm.loop_mount(image, root / "e")
+gm.touch(root / "e/file", "x")
+gm.mkdir(root / "e/dir")
+os.symlink("file", root / "e/link")
+os.mkfifo(root / "e/dir/fifo")
+os.rmdir(root / "e/lost+found")
+root.enter()
+
+
+def search(*args, uid=65534, **more):
+    result = gm.getmnt("search", *args, uid=uid, **more)
+    return result, sorted(result.out.decode().split("\n")[:-1]), result.err.decode()
+
+
+for threads in ("--threads=1", "--threads=4"):
+    result, names, err = search("*", "/t", threads)
+    gm.expect(names == ["/t/blind", "/t/closed", "/t/listed", "/t/listed/file", "/t/open", "/t/open/file"],
+              f"{names}")
+    gm.expect(result.status == 1, f"status {result.status}")
+    for name in ("blind", "closed"):
+        gm.expect(f"getmnt: /t/{name}: cannot be opened: Permission denied\n" in err, f"{name}: {err}")
+    gm.expect(len(err.splitlines()) == 2, f"what else: {err}")
+
+# A root that cannot be read, and one behind a directory that cannot be entered.
+for name in ("/t/closed", "/t/blind", "/t/closed/file"):
+    result, names, err = search("*", name, "/t/open")
+    gm.expect(names == ["/t/open/file"] and result.status == 1, f"{name}: {names}, {result.status}")
+    gm.expect(err == f"getmnt: {name}: cannot be opened: Permission denied\n", f"{name}: {err}")
+result, names, err = search("*", "/t/closed", "-J")
+document = result.json()
+gm.expect(result.status == 1 and err == "" and not document["complete"], f"-J: {result.status}, {err}")
+gm.expect([(e["path"], e["error"], e["errsource"]) for e in document["entries"]]
+          == [("/t/closed", "EACCES", "open")], f"-J: {document}")
+
+# Attributes behind a directory that may not be entered; --access.
+result, names, err = search("-o", "SIZE,PATH", "listed/file|open/file", "/t")
+gm.expect(names == ["1\t/t/open/file"] and result.status == 1, f"attributes: {names}")
+gm.expect("getmnt: /t/listed/file: has no attributes: Permission denied\n" in err, f"attributes: {err}")
+result, names, err = search("--access=r", "/file", "/t/open")
+gm.expect(names == [] and result.status == 0, f"--access: {names}, {err}")
+result, names, err = search("--access=r", "/file", "/t/open", uid=0)
+gm.expect(names == ["/t/open/file"], f"--access, as root: {names}, {err}")
+# Coloured, nothing is missing for want of attributes.
+result, names, err = search("--color=always", "listed/file", "/t")
+gm.expect(len(names) == 1 and "file" in names[0] and "/t/listed/file" not in err, f"coloured: {names}, {err}")
+
+# Without standard output nobody reads, but a document is cut.
+for args, status in (((), 0), (("-o", "PATH"), 0), (("-J",), 1)):
+    result = gm.getmnt("search", "*", "/t/open", *args, before=lambda: os.close(1))
+    gm.expect(result.status == status, f"{args}, no standard output: {result.status}, {result.err}")
+
+# A file system whose directories tell no types.
+TYPES = {"f": "/e/file", "d": "/e/dir", "l": "/e/link", "p": "/e/dir/fifo"}
+for threads in ("--threads=1", "--threads=4"):
+    for letter, want in TYPES.items():
+        for args in ((), ("-m",), ("-o", "TYPE,PATH"), ("--access=r",), ("--first",)):
+            result, rows, err = search("--type=" + letter, "*", "/e", threads, *args, uid=0)
+            gm.expect([row.split("\t")[-1] for row in rows] == [want] and result.status == 0,
+                      f"--type={letter} {args}: {rows}, {err}")
+    result, rows, err = search("*", "/e", threads, "-J", uid=0)
+    got = {e["path"]: e["type"] for e in result.json()["entries"]}
+    gm.expect(got == {path: letter for letter, path in TYPES.items()}, f"types: {got}")
+# One call for each that might be of the type, and for each that might be entered.
+result, _, err = search("--type=p", "*", "/e", "--threads=1", "--stats=json", uid=0)
+gm.expect(json.loads(err)["calls"]["statx"] == 1 + 4, f"calls: {err}")
+gm.expect(stat.S_ISFIFO(os.lstat("/e/dir/fifo").st_mode), "no FIFO there")
+gm.done()

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Directories and files that vanish or are replaced at the worst moments: when
+their names are known and they were not looked at, and when they were looked at
+and not opened.  Each is counted once, none is followed, nothing is lost.
+strace stops the program there."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+import gm
+
+gm.need("strace")
+root = gm.Root()
+for name in "abcdefg":
+    for i in range(3):
+        gm.mkdir(root / f"w/{name}/sub{i}/deep")
+gm.mkdir(root / "other/place")
+gm.touch(root / "w/file")
+gm.tmpfs(root / "other/place/m")        # what a link would lead to
+gm.tmpfs(root / "w/g/sub2/deep/m")      # what is searched for
+gm.tmpfs(root / "z/y")
+gm.install("strace", root.path)
+root.enter()
+ENV = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": "detect_leaks=0"}
+# In plain order; whatever is in a directory is looked at, and then opened; but
+# not /proc, where more things come and go.
+BASE = ["-J", "-l", "-o", "+ID,NAMED", "--threads=1", "--stats=json"]
+PLAIN = "--prune=-likely,-nlink,-unlooked,+leaf"
+
+
+def traced(call, *args):
+    """The calls of a kind, as (directory, name) of what they were about."""
+    gm.getmnt("-y", "-o", "/tmp/trace", "-e", "trace=" + call, gm.PROGRAM, *args,
+              program="/bin/strace", env=ENV)
+    found = []
+    with open("/tmp/trace", encoding="utf-8", errors="replace") as f:
+        for text in f:
+            match = re.match(r'\w+\((?:\d+<([^>]*)>|AT_FDCWD(?:<[^>]*>)?)(?:, "([^"]*)")?', text)
+            if match:
+                found.append((match.group(1), match.group(2)))
+    return found
+
+
+def settled(pid):
+    """Whether a process has been stopped for a while."""
+    for _ in range(4):
+        with open(f"/proc/{pid}/status", encoding="ascii") as f:
+            text = f.read()
+        now = re.search(r"State:\s+(\w)", text).group(1), re.findall(r"ctxt_switches:\s+(\d+)", text)
+        if now[0] not in "tT" or (_ and now != before):
+            return False
+        before = now
+        time.sleep(0.01)
+    return True
+
+
+def interfere(tag, args, where, before, act):
+    """Stop a run when it has looked at a place, or, before that, at the one
+    that is listed before it; act, and let it go on."""
+    calls = traced("statx", *args)
+    if where not in calls or calls[calls.index(where) - 1][0] != where[0]:
+        return gm.fail(f"{tag}: no look at {where}, or it is the first, in {calls}")
+    when = calls.index(where) + 1 - before
+    proc = subprocess.Popen(
+        ["/bin/strace", "-o", "/tmp/trace", "-e", "trace=statx", "-e",
+         f"inject=statx:signal=SIGSTOP:when={when}", gm.PROGRAM, *args],
+        stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
+    end = time.monotonic() + 10
+    pid = 0
+    while time.monotonic() < end:
+        with open(f"/proc/{proc.pid}/task/{proc.pid}/children", encoding="ascii") as f:
+            below = f.read().split()
+        try:
+            if below and os.path.samefile(f"/proc/{below[0]}/exe", gm.PROGRAM) and settled(below[0]):
+                pid = int(below[0])
+                break
+        except OSError:
+            pass
+        time.sleep(0.005)
+    if not pid:
+        proc.kill()
+        return gm.fail(f"{tag}: it was not stopped")
+    act()
+    os.kill(pid, signal.SIGCONT)
+    try:
+        out, err = proc.communicate(timeout=gm.RUN_SECONDS)
+    except subprocess.TimeoutExpired:
+        proc.kill()
+        os.kill(pid, signal.SIGKILL)
+        return gm.fail(f"{tag}: it hangs")
+    return gm.Result(proc.returncode, out, err)
+
+
+def away():
+    os.rename("/w/c", "/kept")
+
+
+def instead(make):
+    def act():
+        away()
+        make("/w/c")
+    return act
+
+
+def unlink():
+    os.rename("/w/file", "/kept")
+
+
+# What happens to /w/c, and how often something is counted as vanished when it
+# happens before the look, and behind it.
+ACTS = {"removed": (away, 1, 1),
+        "replaced by a link": (instead(lambda path: os.symlink("/other/place", path)), 0, 1),
+        "replaced by a link to itself": (instead(lambda path: os.symlink(path, path)), 0, 1),
+        "replaced by a link up": (instead(lambda path: os.symlink("..", path)), 0, 1),
+        "replaced by a FIFO": (instead(os.mkfifo), 0, 1),
+        "replaced by a file": (instead(gm.touch), 0, 1),
+        "replaced by a directory": (instead(os.mkdir), 0, 0),
+        "covered by a mount": (lambda: gm.tmpfs("/w/c"), 0, 1),
+        "covered by a bind": (lambda: gm.bind("/other", "/w/c"), 0, 1)}
+
+
+def restore():
+    try:
+        gm.umount("/w/c", gm.UMOUNT_NOFOLLOW | gm.MNT_DETACH)
+    except OSError:
+        pass
+    if os.path.lexists("/kept"):
+        if os.path.islink("/w/c") or not os.path.isdir("/w/c"):
+            if os.path.lexists("/w/c"):
+                os.unlink("/w/c")
+        elif not os.path.isfile("/kept"):
+            os.rmdir("/w/c")
+        os.rename("/kept", "/w/file" if os.path.isfile("/kept") else "/w/c")
+    # What came last is listed first: one must stand before it.
+    os.rename("/w/a", "/a")
+    os.rename("/a", "/w/a")
+
+
+lines = gm.oracle()
+RUNS = [("walk", "getmnt1", "listmount"), ("walk", "getmnt2", "listmount"),
+        ("walk", "getmnt3", "listmount"), ("pure", "getmnt3", "listmount"),
+        ("walk", "getmnt3", "mountinfo"), ("pure", "getmnt1", "mountinfo")]
+RUNS = [run for run in RUNS if run[2] in gm.SOURCES]
+
+
+def check(tag, names, args, where, before, act, count):
+    result = interfere(tag, args, where, before, act)
+    restore()
+    if not result:
+        return
+    gm.compare(tag, names, lines, result)
+    stats = result.stats()
+    gm.expect(stats["vanished"] == count, f"{tag}: {stats['vanished']} vanished, not {count}")
+    gm.expect(stats["errors"] == 0 and stats["gone"] == 0 and not stats["states"].get("lost"),
+              f"{tag}: {stats['errors']} errors, {stats['gone']} gone, {stats['states']}")
+
+
+for names, algorithm, source in RUNS:
+    args = BASE + ["--names=" + names, "--algorithm=" + algorithm, "--kernel=" + source]
+    for what, (act, before_look, behind_look) in ACTS.items():
+        tag = f"{names} {algorithm} {source}: {what}"
+        check(tag + " when listed", names, args + [PLAIN], ("/w", "c"), True, act, before_look)
+        check(tag + " when looked at", names, args + [PLAIN], ("/w", "c"), False, act, behind_look)
+    # Where files are examined as well, one that is gone counts the same.
+    check(f"{names} {algorithm} {source}: a file", names, args + [PLAIN + ",-dtype"],
+          ("/w", "file"), True, unlink, 1)
+gm.done()
