@@ -10,10 +10,12 @@ lists a directory.
 import ctypes
 import os
 import random
+import signal
+import sys
 
 _libc = ctypes.CDLL(None, use_errno=True)
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
-MNT_DETACH = 2
+MNT_DETACH, CLONE_NEWNS = 2, 0x20000
 
 
 def mount(source, target, fstype, flags=0, data=None):
@@ -44,10 +46,64 @@ def detach(target):
 
 def private_namespace():
     """Enter a mount namespace of our own (CLONE_NEWNS)."""
-    if _libc.unshare(0x00020000) != 0:
+    if _libc.unshare(CLONE_NEWNS) != 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error), "unshare")
     mount(None, "/", None, MS_REC | MS_PRIVATE)
+
+
+class Namespace:
+    """A mount namespace of our own for a while.  What was mounted in it is
+    gone when it is left."""
+
+    def __enter__(self):
+        self.before = os.open("/proc/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+        private_namespace()
+        return self
+
+    def __exit__(self, *what):
+        if _libc.setns(self.before, CLONE_NEWNS) != 0:
+            raise OSError(ctypes.get_errno(), "the mount namespace cannot be left")
+        os.close(self.before)
+
+
+class MountMax:
+    """Room for `mounts` in a mount namespace: fs.mount-max is raised where it is
+    lower, and given back, also when a signal ends the process.  It is of the
+    whole machine: what another has set meanwhile is left."""
+
+    PATH = "/proc/sys/fs/mount-max"
+    ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+    def __init__(self, mounts):
+        self.want, self.had, self.handlers = mounts + 1000, None, {}
+
+    def read(self):
+        """The limit that is in force."""
+        with open(self.PATH, encoding="ascii") as file:
+            return int(file.read())
+
+    def write(self, value):
+        """Set it."""
+        with open(self.PATH, "w", encoding="ascii") as file:
+            file.write(str(value))
+
+    def __enter__(self):
+        had = self.read()
+        if had < self.want:
+            for number in self.ENDS:
+                if signal.getsignal(number) == signal.SIG_DFL:
+                    self.handlers[number] = signal.signal(
+                        number, lambda number, frame: sys.exit(128 + number))
+            self.had = had
+            self.write(self.want)
+        return self
+
+    def __exit__(self, *what):
+        if self.had is not None and self.read() == self.want:
+            self.write(self.had)
+        for number, handler in self.handlers.items():
+            signal.signal(number, handler)
 
 
 class Host:
@@ -209,16 +265,132 @@ def plain(top, dirs=100000, files=10, mounts=0, seed=7):
     return host
 
 
-def flat(top, have, mounts, bind=None):
-    """Mounts number `have` up to `mounts` side by side: tmpfs, or binds of
-    one directory."""
-    for i in range(have, mounts):
-        point = f"{top}/{i:06d}"
-        os.mkdir(point)
-        if bind:
-            mount(bind, point, None, MS_BIND)
-        else:
-            mount("tmpfs", point, "tmpfs", 0, "size=64k")
+def mount_points():
+    """The mount points of this namespace, in the order of the table."""
+    with open("/proc/self/mountinfo", "rb") as file:
+        return [os.fsdecode(line.split(b" ")[4]) for line in file]
+
+
+def strip(mounts, keep):
+    """Detach mounts, the last first, until there are no more than `mounts`;
+    but none that a path of `keep` lies in or below."""
+    points = mount_points()
+    for point in reversed(points):
+        if len(points) <= mounts:
+            break
+        if not any((path + "/").startswith(point.rstrip("/") + "/") for path in keep):
+            detach(point)
+            points = mount_points()
+
+
+class Binds:
+    """Bind mounts of directories, as a host exports, chroots and sandboxes
+    have them: 200 services, each with a few directories of data."""
+
+    def __init__(self, top):
+        self.top, self.made = top, 0
+        # A mount of its own: to copy one that has 50,000 children takes long.
+        self.source = f"{top}/data"
+        os.mkdir(self.source)
+        mount("tmpfs", self.source, "tmpfs", 0, "mode=755")
+
+    def add(self, mounts):
+        """So many more."""
+        for i in range(self.made, self.made + mounts):
+            source = f"{self.source}/volumes/vol{i // 200:03d}/export{i % 200:03d}"
+            point = f"{self.top}/srv/service{i % 200:03d}/root/data/vol{i // 200:03d}"
+            os.makedirs(source)
+            os.makedirs(point)
+            mount(source, point, None, MS_BIND)
+            self.made = i + 1
+
+
+class Containers:
+    """A container host: each container has an overlay of four layers, a
+    /dev/shm, a network namespace, a token on tmpfs and a bound volume."""
+
+    EACH = 5
+
+    def __init__(self, top, seed=9):
+        self.top, self.made, self.rng = top, 0, random.Random(seed)
+        self.snap = f"{top}/containerd/snapshots"
+        self.volumes = f"{top}/volumes"
+        for path in (self.snap, self.volumes, f"{top}/netns"):
+            os.makedirs(path)
+        for path in (self.snap, self.volumes):
+            mount("tmpfs", path, "tmpfs", 0, "mode=755,nr_inodes=4m")
+        for i in range(40):
+            os.makedirs(f"{self.snap}/{i}/fs")
+
+    def container(self):
+        """The five mounts of one: yields after each."""
+        number, name = self.made // self.EACH, f"{self.rng.getrandbits(256):064x}"
+        top, run = self.top, f"{self.top}/run/{name}"
+        pod = f"{top}/pods/{self.rng.getrandbits(128):032x}/volumes"
+        own = f"{self.snap}/{40 + number}"
+        os.makedirs(f"{own}/fs")
+        os.makedirs(f"{own}/work")
+        os.makedirs(f"{run}/rootfs")
+        lower = ":".join(f"{self.snap}/{i}/fs" for i in self.rng.sample(range(40), 4))
+        mount("overlay", f"{run}/rootfs", "overlay", 0,
+              f"lowerdir={lower},upperdir={own}/fs,workdir={own}/work")
+        yield
+        os.makedirs(f"{run}/shm")
+        mount("shm", f"{run}/shm", "tmpfs", 0, "size=65536k")
+        yield
+        netns = f"{top}/netns/cni-{name[:32]}"
+        os.mknod(netns, 0o100644)
+        mount("/proc/self/ns/net", netns, None, MS_BIND)
+        yield
+        token = f"{pod}/kubernetes.io~projected/kube-api-access-{name[:5]}"
+        os.makedirs(token)
+        mount("tmpfs", token, "tmpfs", 0, "size=1048576k")
+        yield
+        volume, point = f"{self.volumes}/pvc-{name[:32]}", f"{pod}/kubernetes.io~local-volume/data"
+        os.mkdir(volume)
+        os.makedirs(point)
+        mount(volume, point, None, MS_BIND)
+        yield
+
+    def add(self, mounts):
+        """So many more."""
+        for _ in range(mounts):
+            if self.made % self.EACH == 0:
+                self.building = self.container()
+            next(self.building)
+            self.made += 1
+
+
+def _new_call(number, *args):
+    """A system call that the C library has no name for."""
+    value = _libc.syscall(ctypes.c_long(number), *args)
+    if value < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error), f"system call {number}")
+    return value
+
+
+def stack(point, mounts):
+    """So many mounts on one path.  To put them there one by one takes time
+    that grows with the square; a stack that is copied onto itself doubles."""
+    open_tree, move_mount = 428, 429
+    clone, recursive, empty, move_empty = 0x80001, 0x8000, 0x1000, 0x44
+    bottom = None
+    for bit in f"{mounts:b}":
+        for flags in ([recursive] if bottom is not None else []) + ([0] if bit == "1" else []):
+            on = os.open(point, os.O_PATH)
+            source = -1 if bottom is None else bottom
+            path = os.fsencode(point) if bottom is None else b""
+            copy = _new_call(open_tree, ctypes.c_int(source), path,
+                             ctypes.c_uint(clone | empty | flags))
+            _new_call(move_mount, ctypes.c_int(copy), b"", ctypes.c_int(on), b"",
+                      ctypes.c_uint(move_empty))
+            os.close(on)
+            if bottom is None:
+                bottom = copy
+            else:
+                os.close(copy)
+    os.close(bottom)
 
 
 def set_times(host, how, seed=8):

@@ -34,6 +34,7 @@ class Row:
         self.argv = argv
         self.bound = bound           # seconds; 0: none
         self.times = []              # seconds, of whole processes
+        self.cpus = []               # seconds, of user and system
         self.searches = []           # seconds, getmnt's own
         self.stats = {}              # getmnt's
         self.other_calls = None      # perf's count
@@ -46,6 +47,15 @@ class Row:
     def time(self):
         """Median, in seconds."""
         return statistics.median(self.times) if self.times else None
+
+    @property
+    def cpu(self):
+        """Median of user and system time, in seconds."""
+        return statistics.median(self.cpus) if self.cpus else None
+
+    def quartile(self, number):
+        """A quartile of the time, in seconds."""
+        return statistics.quantiles(self.times)[number - 1] if len(self.times) > 1 else self.time
 
     @property
     def search(self):
@@ -72,14 +82,16 @@ class Row:
     def figures(self):
         """For --json."""
         return {"name": self.name, "argv": [os.path.basename(self.argv[0])] + self.argv[1:],
-                "seconds": self.times, "median": self.time, "search": self.search,
+                "seconds": self.times, "median": self.time, "cpu": self.cpu,
+                "search": self.search,
                 "calls": self.calls, "stats": self.stats, "peak_kib": self.peak,
                 "over": self.bound if self.over else None, "status": self.status,
                 "compared": self.twin.figures() if self.twin else None}
 
 
 def spawn(argv, bound=0, err=None):
-    """Run to the end, or for `bound` seconds.  @return (seconds, status, over)."""
+    """Run to the end, or for `bound` seconds.
+    @return (seconds, seconds of user and system, status, over)."""
     actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
                (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
     if err is None:
@@ -98,18 +110,20 @@ def spawn(argv, bound=0, err=None):
             os.close(fd)
             if over:
                 os.kill(pid, signal.SIGKILL)
-        _, status = os.waitpid(pid, 0)
+        _, status, used = os.wait4(pid, 0)
     except BaseException:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         raise
-    return time.perf_counter() - begin, os.waitstatus_to_exitcode(status), over
+    return (time.perf_counter() - begin, used.ru_utime + used.ru_stime,
+            os.waitstatus_to_exitcode(status), over)
 
 
 def run_row(row, keep):
     """One run of a row."""
     with tempfile.TemporaryFile() as err:
-        seconds, row.status, killed = spawn(row.argv, row.bound and row.bound * 1.5 + 1, err.fileno())
+        seconds, cpu, row.status, killed = spawn(row.argv, row.bound and row.bound * 1.5 + 1,
+                                                 err.fileno())
         err.seek(0)
         text = err.read().decode("utf-8", "replace")
     last = text.strip().rsplit("\n", 1)[-1]
@@ -120,21 +134,26 @@ def run_row(row, keep):
     row.over = killed or bool(row.bound and seconds >= row.bound)
     if keep:
         row.times.append(seconds)
+        row.cpus.append(cpu)
         if "discovery_seconds" in row.stats:
             row.searches.append(row.stats["discovery_seconds"])
     return seconds
 
 
+LONG = 10     # seconds; what takes longer is run once
+
+
 def interleaved(rows, budget, least=3, most=15, say=None):
     """Measure rows in turns: each as often as `budget` seconds of it allow,
-    after one run that does not count.  What runs into its bound is left."""
+    after one run that does not count.  What runs into its bound, or takes
+    long, is left at that one."""
     rows = rows + [row.twin for row in rows if row.twin]
     want = {}
     for row in rows:
         if say:
             say(row.name)
         seconds = run_row(row, False)
-        if row.over:
+        if row.over or seconds > LONG:
             row.times.append(seconds)
             want[row] = 0
         else:
@@ -153,13 +172,21 @@ def interleaved(rows, budget, least=3, most=15, say=None):
 
 def count_calls(row, perf=shutil.which("perf")):
     """Kernel calls of a program that does not count its own, by perf."""
-    if not perf or row.over:
+    if not perf or row.over or row.time > LONG:
         return
     with tempfile.NamedTemporaryFile("r") as out:
         argv = [perf, "stat", "-x", ",", "-e", "raw_syscalls:sys_enter", "-o", out.name, "--"]
         spawn(argv + row.argv, 60)
         match = re.search(r"^(\d+),[^,]*,raw_syscalls:sys_enter", out.read(), re.M)
     row.other_calls = int(match[1]) if match else None
+
+
+def own_calls(row):
+    """Kernel calls of getmnt by its own count, where it was measured without."""
+    with tempfile.TemporaryFile() as err:
+        spawn(row.argv + ["--stats=json"], 60, err.fileno())
+        err.seek(0)
+        row.stats = json.loads(err.read().decode().rstrip("\n").rsplit("\n", 1)[-1])
 
 
 def peak_memory(argv):

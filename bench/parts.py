@@ -7,22 +7,21 @@ import subprocess
 import sys
 
 import hosts
-from measure import (Row, calls_of, count_calls, exponent, interleaved, ms, peak_memory,
-                     ratio, show, table, time_of)
+import scale
+from measure import Row, calls_of, count_calls, interleaved, ms, ratio, show, table, time_of
 
-COLUMNS = "TARGET,SOURCE,FSTYPE,OPTIONS"
 FIND = shutil.which("find")
 FINDMNT = shutil.which("findmnt")
 
 FULL = {
     "figure4": {"dirs": 170000}, "container": {"dirs": 20000, "overlays": 500, "tmpfs": 500},
     "deep": {"files": 300000}, "walk": {"dirs": 100000}, "walk_turns": 9,
-    "table": [10, 30, 100, 300, 1000, 3000, 10000], "bound": 10, "budget": 2, "most": 15,
+    "scale": [10, 20, 100, 1000, 10000, 50000], "stack": 32000, "bound": 10, "budget": 2, "most": 15,
 }
 QUICK = {
     "figure4": {"dirs": 17000}, "container": {"dirs": 4000, "overlays": 100, "tmpfs": 100},
     "deep": {"files": 30000}, "walk": {"dirs": 20000}, "walk_turns": 5,
-    "table": [10, 100, 1000], "bound": 3, "budget": 0.5, "most": 7,
+    "scale": [10, 20, 100, 1000], "stack": 2000, "bound": 3, "budget": 0.5, "most": 7,
 }
 
 
@@ -40,9 +39,9 @@ class Bench:
         if sys.stderr.isatty():
             print(f"\r\033[K{text[:78]}", end="", file=sys.stderr, flush=True)
 
-    def run(self, name, *args, bound=0):
+    def run(self, name, *args, bound=0, stats=True):
         """A row for getmnt, and one for the other revision's."""
-        args = list(args) + ["--stats=json"]
+        args = list(args) + (["--stats=json"] if stats else [])
         if bound:
             args.append(f"--max-time={bound:g}")
         row = Row(name, [self.getmnt] + args, bound)
@@ -214,63 +213,8 @@ class Bench:
                "fastest runs"], rows)
 
     def growth(self):
-        """10 to 10,000 mounts."""
-        commands = [("getmnt", ["-o", COLUMNS]), ("getmnt -l", ["-l", "-o", COLUMNS]),
-                    ("getmnt -k -l", ["-k", "-l", "-o", COLUMNS]),
-                    ("getmnt --names=kernel -l", ["--names=kernel", "-l", "-o", COLUMNS]),
-                    ("getmnt -k --names=kernel -l", ["-k", "--names=kernel", "-l", "-o", COLUMNS]),
-                    ("getmnt -J", ["-J", "-o", COLUMNS])]
-        others = [("findmnt", ["-o", COLUMNS]), ("findmnt -l", ["-l", "-o", COLUMNS]),
-                  ("findmnt -J", ["-J", "-o", COLUMNS])]
-        sizes = self.sizes["table"]
-        for kind in ("tmpfs", "binds"):
-            top = f"{self.where}/flat"
-            os.makedirs(top, exist_ok=True)
-            hosts.mount("tmpfs", top, "tmpfs")
-            bind = None
-            if kind == "binds":
-                bind = f"{top}/bound"
-                os.mkdir(bind)
-            grown, have = {}, 0
-            try:
-                for size in sizes:
-                    self.say(f"{kind}: {size} mounts")
-                    hosts.flat(top, have, size, bind)
-                    have = size
-                    rows = [self.run(name, *args) for name, args in commands]
-                    rows += [Row(name, [FINDMNT] + args) for name, args in others]
-                    self.measure(f"{kind}-{size}", rows, least=3)
-                    for row in rows:
-                        row.peak = peak_memory(row.argv)
-                        grown.setdefault(row.name, []).append(row)
-            finally:
-                hosts.detach(top)
-            self.show_growth(kind, sizes, grown)
-
-    def show_growth(self, kind, sizes, grown):
-        """The tables of growth."""
-        upper = [i for i, size in enumerate(sizes) if size >= 100]
-        for what, value, form in (("process, ms", lambda r: r.time, ms),
-                                  ("kernel calls", lambda r: r.calls, show),
-                                  ("peak memory, KiB", lambda r: r.peak, show)):
-            rows = []
-            for name, series in grown.items():
-                values = [value(row) for row in series]
-                whole = exponent(sizes, values)
-                part = exponent([sizes[i] for i in upper], [values[i] for i in upper])
-                rows.append([name] + [form(v) for v in values] + [show(whole, 2), show(part, 2)])
-            table(f"{kind}: {what}; columns {COLUMNS}",
-                  ["mounts"] + [show(size) for size in sizes] + ["exponent", "from 100 on"], rows)
-        if 1000 in sizes:
-            at = sizes.index(1000)
-            table(f"{kind}: findmnt / getmnt at 1,000 mounts (above 1: getmnt is faster)",
-                  ["", "time"],
-                  [[f"{theirs} / {ours}", ratio(grown[theirs][at], grown[ours][at])]
-                   for theirs, ours in (("findmnt", "getmnt"), ("findmnt -l", "getmnt -l"),
-                                        ("findmnt -l", "getmnt -k -l"),
-                                        ("findmnt -l", "getmnt --names=kernel -l"),
-                                        ("findmnt -l", "getmnt -k --names=kernel -l"),
-                                        ("findmnt -J", "getmnt -J"))])
+        """10 to 50,000 mounts."""
+        scale.part(self, FINDMNT)
 
     def compared(self, rev):
         """All rows of both revisions."""
@@ -283,4 +227,4 @@ class Bench:
                for part, rows in self.done.items() for row in rows if row.twin])
 
 
-PARTS = {"hierarchies": Bench.hierarchies, "find": Bench.against_find, "growth": Bench.growth}
+PARTS = {"hierarchies": Bench.hierarchies, "find": Bench.against_find, "scale": Bench.growth}
