@@ -151,7 +151,8 @@ static int read_task(struct run *run)
 	if (run->procfd < 0) {
 		run->procfd = AT_FDCWD;
 		struct k_statx st;
-		if (error == ENOENT && os_statx(&run->os, AT_FDCWD, "/proc/self", AT_SYMLINK_NOFOLLOW, 0, &st) == 0)
+		int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+		if (error == ENOENT && os_statx(&run->os, AT_FDCWD, "/proc/self", flags, 0, &st) == 0)
 			message(name, NO_TASK);
 		else
 			message(name, "%s: %s; is /proc mounted? mount -t proc proc /proc", path, strerror(error));

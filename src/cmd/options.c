@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <libmount.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ enum {
 
 #define AT(field) offsetof(struct options, field)
 
+static int take_mount_options(struct options *o, const struct option_row *row, const char *arg);
 static int take_names(struct options *o, const struct option_row *row, const char *arg);
 static int take_search_limit(struct options *o, const struct option_row *row, const char *arg);
 static int take_engine(struct options *o, const struct option_row *row, const char *arg);
@@ -69,8 +71,8 @@ const struct option_row option_rows[] = {
 	{"invert", 'i', OG_WHICH, ARG_NONE, OH_FLAG, NULL, "what does not match", AT(invert)},
 	{"mountpoint", 'M', OG_WHICH, ARG_NEEDED, OH_STRING, "PATH",
 	 "the mount on this mount point", AT(mountpoint), EX_TARGET},
-	{"options", 'O', OG_WHICH, ARG_NEEDED, OH_STRING, "LIST",
-	 "by mount options; \"noOPTION\" is without it", AT(mount_options)},
+	{"options", 'O', OG_WHICH, ARG_NEEDED, OH_CALL, "LIST",
+	 "by mount options; \"noOPTION\" is without it", .take = take_mount_options},
 	{"pseudo", 0, OG_WHICH, ARG_NONE, OH_FLAG, NULL, "pseudo file systems alone", AT(pseudo), EX_PSEUDO},
 	{"real", 0, OG_WHICH, ARG_NONE, OH_FLAG, NULL, "real file systems alone", AT(real), EX_PSEUDO},
 	{"shadowed", 0, OG_WHICH, ARG_NONE, OH_FLAG, NULL,
@@ -283,6 +285,23 @@ static int take_task(struct options *o, const struct option_row *row, const char
 	if (!read_number(arg, INT_MAX, &pid) || pid == 0)
 		return bad_argument(row, arg, "not the number of a process");
 	o->task = (pid_t)pid;
+	return 0;
+}
+
+/** -O: each item has a name, behind its "+" or "no".  libmount 2.38 matches
+    one that has none by memory that nobody wrote. */
+static int take_mount_options(struct options *o, const struct option_row *row, const char *arg)
+{
+	char *at = strdupa(arg), *name;
+	size_t len;
+	int rc;
+	while ((rc = mnt_optstr_next_option(&at, &name, &len, NULL, NULL)) == 0) {
+		if ((len == 1 && *name == '+') || (len == 2 && memcmp(name, "no", 2) == 0))
+			return bad_argument(row, arg, "an item without the name of an option");
+	}
+	if (rc < 0)
+		return bad_argument(row, arg, "not a list of options, as ro,nosuid");
+	o->mount_options = arg;
 	return 0;
 }
 

@@ -32,6 +32,8 @@ done <<'ARGS'
 -t
 --types=
 -t ,
+-O +
+-O ro,no
 --boundaries
 --boundaries --names=kernel
 --verify
