@@ -234,11 +234,13 @@ check-corpus: fuzz-targets
 FUZZ_CC ?= clang
 fuzz: FUZZ_TIME ?= 300
 check-fuzz: FUZZ_TIME ?= 60
+# What is checked does not differ from day to day; what is sought does.
+check-fuzz: FUZZ_SEED ?= 1
 .PHONY: fuzz check-fuzz
 fuzz check-fuzz: | $(AFTER_DEPS)
 	@if fuzz/run --probe '$(FUZZ_CC)'; then \
 		$(SUBMAKE) VARIANT=fuzz CC='$(FUZZ_CC)' fuzz-targets && \
-		fuzz/run --time $(FUZZ_TIME) --jobs $(JOBS) build/fuzz $(FUZZ); \
+		fuzz/run --time $(FUZZ_TIME) --jobs $(JOBS) --seed $(or $(FUZZ_SEED),0) build/fuzz $(FUZZ); \
 	else \
 		echo "skip: $(FUZZ_CC) has no libFuzzer; what is known is tried again"; \
 		$(MAKE) --no-print-directory check-corpus; \
