@@ -473,7 +473,8 @@ static int tell_move(struct monitor *m, uint64_t id, const struct mount *now, bo
 		place = *now;
 	bool still = place.point && !(mount_changes(&kept->mount, &place) & CHANGE_MOVE);
 	if ((kept->early || suspect) && (still || more || !now)) {
-		kept->early = false;   /* a reading has told it */
+		/* A reading has told it; one more event may be owed to the one before. */
+		kept->early &= suspect;
 		return 0;
 	}
 	struct kept_mount *put = replace(m, kept, &place);
