@@ -59,6 +59,7 @@
  *     avoid.c           places that must not be touched
  *     follow.c          links followed without touching those; directories seen
  *     search.c          the search: a pattern, carried down the directories
+ *       root.c  node.c  entry.c  queue.c   its roots, its state, workers, owner
  *     raw.c             a search packed into a buffer
  *   libgetmnt.c         the public library, include/getmnt/getmnt.h
  *   libgetmnt_search.c  the public search, include/getmnt/search.h

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+#include "search/search_impl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { ACCESS_FLAGS = SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK };
+
+/** Put out a record.  @target may be NULL. */
+static void put(struct bfs_scratch *scratch, const struct record *record, const struct k_statx *st,
+                const char *name, const char *target)
+{
+	strbuf_add(&scratch->out, (const char *)record, sizeof(*record));
+	if (record->meta)
+		strbuf_add(&scratch->out, (const char *)st, sizeof(*st));
+	strbuf_add(&scratch->out, name, record->len);
+	if (record->target)
+		strbuf_add(&scratch->out, target, record->target);
+}
+
+void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len, int source, int error)
+{
+	put(scratch, &(struct record){
+		.len = (uint32_t)len, .error = error, .source = (uint8_t)source,
+	}, NULL, name, NULL);
+}
+
+/** Whether objects of a type are wanted; of one not known, not yet. */
+static bool type_wanted(const SEARCH *search, uint8_t type)
+{
+	return !search->more.types || type == DT_UNKNOWN || search->more.types & 1u << type;
+}
+
+void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
+                       const struct bulk_entry *entry, size_t len, const struct k_statx *st,
+                       int fd, const char *name)
+{
+	if (!type_wanted(search, entry->type))
+		return;
+	if (search->access && entry->type != DT_LNK
+	    && os_access(scratch->os, fd, name, search->access) != 0) {
+		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ENOENT && errno != ETXTBSY)
+			search_put_error(scratch, entry->name, len, SEARCH_ERR_ACCESS, errno);
+		return;
+	}
+	char target[PATH_MAX];
+	ssize_t n = search->more.links && entry->type == DT_LNK
+	            ? os_readlinkat(scratch->os, scratch->fd, entry->name, target, sizeof(target)) : 0;
+	put(scratch, &(struct record){
+		.ino = entry->ino, .len = (uint32_t)len, .type = entry->type, .meta = st != NULL,
+		.target = n > 0 ? (uint16_t)n : 0,
+	}, st, entry->name, target);
+}
+
+/** The state of a node as one word: with more, a hash of them. */
+static uint64_t node_state(const SEARCH *search, const struct node *node)
+{
+	return search->words == 1 ? node->state[0]
+	       : map64_bytes(MAP64_BYTES, (const char *)node->state, search->words * sizeof(*node->state));
+}
+
+int search_enter_once(SEARCH *search, const struct node *from, struct node *child,
+                      const struct k_statx *st)
+{
+	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
+		return EREMOTE;
+	struct seen_dir dir = {
+		.mount = os_statx_mnt_id(st, search->unique),
+		.dev = makedev(st->dev_major, st->dev_minor),
+		.ino = st->ino,
+		.state = node_state(search, child),
+		.parent = (uint32_t)from->self,
+	};
+	bool fresh = false;
+	pthread_mutex_lock(&search->lock);
+	bool above = seen_above(&search->seen, dir.parent, &dir);
+	if (!above)
+		child->self = seen_add(&search->seen, &dir, &fresh);
+	pthread_mutex_unlock(&search->lock);
+	if (above)
+		return ELOOP;
+	if (child->self == SEEN_NONE)
+		return ENOMEM;
+	return fresh ? 0 : EEXIST;
+}
+
+/** Have a directory entered.  @st  With FOLLOW.  @return the verdict. */
+static enum bfs_verdict enter(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
+                              const char *name, size_t len, const struct node *from,
+                              struct node *child, const struct k_statx *st)
+{
+	if (search->depth && (unsigned)at->depth + 1 > search->depth) {
+		search_put_error(scratch, name, len, SEARCH_ERR_LIMIT, EOVERFLOW);
+		return BFS_SKIP;
+	}
+	if (search->flags & SEARCH_FOLLOW) {
+		int error = search_enter_once(search, from, child, st);
+		if (error != 0) {
+			if (error != EEXIST)
+				search_put_error(scratch, name, len, SEARCH_ERR_OPEN, error);
+			return BFS_SKIP;
+		}
+	}
+	if (!search_node_same(search, from, child)) {
+		uint32_t number = search_node_number(search, child);
+		if (number == UINT32_MAX) {
+			search_put_error(scratch, name, len, SEARCH_ERR_OPEN, ENOMEM);
+			return BFS_SKIP;
+		}
+		scratch->tag = number;
+	}
+	return BFS_ENTER;
+}
+
+/** The path from "/" of a directory being read; "" if it is not known. */
+static void place_of(const SEARCH *search, const struct bfs_at *at, struct strbuf *place)
+{
+	strbuf_init(place);
+	if (search->place.len == 0)
+		return;
+	struct bfs_at dir = *at;
+	dir.name = "";
+	strbuf_add(place, search->place.data, search->place.len);
+	bfs_path(&dir, place);
+	/* "/" and "/", or an end that is one. */
+	while (place->len > 1 && place->data[place->len - 1] == '/')
+		place->data[--place->len] = '\0';
+}
+
+/** Leave a directory behind a link to be searched. */
+static void put_link(SEARCH *search, struct bfs_scratch *scratch, const char *name, size_t len,
+                     int depth, const struct node *child, const struct strbuf *target)
+{
+	struct link link = {.tag = search_node_number(search, child), .depth = depth};
+	if (link.tag == UINT32_MAX || target->len == 0) {
+		search_put_error(scratch, name, len, SEARCH_ERR_OPEN, target->len == 0 ? ENOTSUP : ENOMEM);
+		return;
+	}
+	struct record record = {
+		.len = (uint32_t)(sizeof(link) + len + 1 + target->len), .source = LINK,
+	};
+	strbuf_add(&scratch->out, (const char *)&record, sizeof(record));
+	strbuf_add(&scratch->out, (const char *)&link, sizeof(link));
+	strbuf_add(&scratch->out, name, len + 1);
+	strbuf_add(&scratch->out, target->data, target->len);
+}
+
+void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place, int depth,
+                        const struct bulk_entry *entry, const struct node *from, struct node *child,
+                        unsigned does)
+{
+	struct os *os = scratch->os;
+	size_t len = strlen(entry->name);
+	struct bulk_entry known = *entry;
+	struct k_statx st = {0};
+	unsigned mask = search->policy.statx_mask;
+	int flags = AT_NO_AUTOMOUNT | search->policy.statx_flags;
+	int fd = follow_path(os, search_mounts(search), scratch->fd, place, entry->name);
+	int rc = fd < 0 ? -1 : os_statx(os, fd, "", flags | AT_EMPTY_PATH, mask, &st);
+	int error = rc == 0 ? 0 : errno;
+	bool dangling = error == ENOENT || error == ENOTDIR || error == ELOOP;
+	/* What leads nowhere is a link; so is what leads to itself, which is told. */
+	if (error == ELOOP)
+		search_put_error(scratch, entry->name, len, SEARCH_ERR_OPEN, error);
+	if (dangling && does & PATTERN_MATCH)
+		error = os_statx(os, scratch->fd, entry->name, flags | AT_SYMLINK_NOFOLLOW, mask, &st) == 0 ? 0 : errno;
+	else if (dangling)
+		goto out;
+	if (!from && (error == ENOENT || error == ENOTDIR))
+		goto out;
+	if (error != 0) {
+		search_put_error(scratch, entry->name, len, error == EREMOTE ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, error);
+		goto out;
+	}
+	known.type = (uint8_t)IFTODT(st.mode);
+	if (does & PATTERN_MATCH)
+		search_put_object(search, scratch, &known, len, search->flags & SEARCH_METADATA ? &st : NULL, fd, "");
+	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || dangling)
+		goto out;
+	if (search->flags & SEARCH_XDEV && os_statx_mnt_id(&st, search->unique) != search->root_mount)
+		goto out;
+	if (search->depth && (unsigned)depth > search->depth) {
+		search_put_error(scratch, entry->name, len, SEARCH_ERR_LIMIT, EOVERFLOW);
+	} else {
+		child->self = from->self;
+		put_link(search, scratch, entry->name, len, depth, child, place);
+	}
+out:
+	os_close(os, fd);
+}
+
+/** With FOLLOW: a link in a directory that is being read. */
+static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch,
+                                     const struct bfs_at *at, const struct bulk_entry *entry,
+                                     const struct node *node, struct node *child, unsigned does)
+{
+	struct strbuf place;
+	place_of(search, at, &place);
+	if (place.failed)
+		search_put_error(scratch, entry->name, strlen(entry->name), SEARCH_ERR_OPEN, ENOMEM);
+	else
+		search_follow_link(search, scratch, &place, at->depth + 1, entry, node, child, does);
+	strbuf_destroy(&place);
+	return BFS_SKIP;
+}
+
+enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                              const struct bulk_entry *entry)
+{
+	SEARCH *search = arg;
+	const struct node *node = search_node_at(search, at->tag);
+	size_t len = strlen(entry->name);
+	union new_node new;
+	struct node *child = &new.node;
+	bool follow = search->flags & SEARCH_FOLLOW;
+	bool dir = entry->type == DT_DIR || entry->type == DT_UNKNOWN || (follow && entry->type == DT_LNK);
+	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
+		return BFS_END_ALL;
+	unsigned does = pattern_step(search->pattern, node->state, entry->name, len, dir ? child->state : NULL);
+	if (does == 0)
+		return BFS_SKIP;
+	/* What a link that is followed leads to is not known yet. */
+	bool object = does & PATTERN_MATCH
+	              && (type_wanted(search, entry->type) || (follow && entry->type == DT_LNK));
+	bool below = does & PATTERN_BELOW && dir;
+	if (!object && !below)
+		return BFS_SKIP;
+	child->mount = node->mount;
+	child->self = node->self;
+	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);
+	if (avoid_here(search->mounts.avoid, child->avoid)) {
+		/* Its name is known; nothing else can be asked. */
+		if (object && !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS)))
+			search_put_object(search, scratch, entry, len, NULL, scratch->fd, entry->name);
+		else if (object)
+			search_put_error(scratch, entry->name, len, SEARCH_ERR_STAT, EREMOTE);
+		if (below)
+			search_put_error(scratch, entry->name, len, SEARCH_ERR_OPEN, EREMOTE);
+		return BFS_SKIP;
+	}
+	if (follow && entry->type == DT_LNK)
+		return follow_entry(search, scratch, at, entry, node, child, does);
+	/* Of an entry that may have to be followed or seen, more must be known. */
+	bool unknown = entry->type == DT_UNKNOWN || (follow && below && entry->type == DT_DIR);
+	bool type = search->access || search->more.type || search->more.types || follow;
+	if ((object && search->flags & SEARCH_METADATA) || (unknown && (below || type)))
+		return BFS_LOOK;
+	if (object)
+		search_put_object(search, scratch, entry, len, NULL, scratch->fd, entry->name);
+	return below && entry->type == DT_DIR ? enter(search, scratch, at, entry->name, len, node, child, NULL)
+	                                      : BFS_SKIP;
+}
+
+enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                             const struct bulk_entry *entry, const struct k_statx *st, int error)
+{
+	SEARCH *search = arg;
+	const struct node *node = search_node_at(search, at->tag);
+	size_t len = strlen(entry->name);
+	union new_node new;
+	struct node *child = &new.node;
+	unsigned does = pattern_step(search->pattern, node->state, entry->name, len, child->state);
+	child->mount = node->mount;
+	child->self = node->self;
+	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);
+	if (error == 0 && !(st->mask & K_STATX_TYPE))
+		error = EACCES;
+	if (error != 0) {
+		search_put_error(scratch, entry->name, len, SEARCH_ERR_STAT, error);
+		return BFS_SKIP;
+	}
+	struct bulk_entry known = *entry;
+	known.type = (uint8_t)IFTODT(st->mode);
+	if (search->flags & SEARCH_FOLLOW && known.type == DT_LNK)
+		return follow_entry(search, scratch, at, entry, node, child, does);
+	if (does & PATTERN_MATCH)
+		search_put_object(search, scratch, &known, len, search->flags & SEARCH_METADATA ? st : NULL,
+		           scratch->fd, entry->name);
+	return does & PATTERN_BELOW && known.type == DT_DIR
+	       ? enter(search, scratch, at, entry->name, len, node, child, st) : BFS_SKIP;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "search/search_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t search_node_words(const SEARCH *search)
+{
+	return sizeof(struct node) / sizeof(uint64_t) + search->words;
+}
+
+struct node *search_node_at(const SEARCH *search, uint32_t tag)
+{
+	uint64_t *chunk = atomic_load_explicit(&search->chunks[tag / CHUNK], memory_order_acquire);
+	return (struct node *)(void *)(chunk + tag % CHUNK * search_node_words(search));
+}
+
+bool search_node_same(const SEARCH *search, const struct node *a, const struct node *b)
+{
+	return memcmp(a, b, search_node_words(search) * sizeof(uint64_t)) == 0;
+}
+
+uint32_t search_node_number(SEARCH *search, const struct node *node)
+{
+	uint64_t hash = map64_bytes(MAP64_BYTES, (const char *)node, search_node_words(search) * sizeof(uint64_t)) | 1;
+	uint32_t number = UINT32_MAX;
+	pthread_mutex_lock(&search->lock);
+	/* Another hash is tried for one that is taken by something else. */
+	for (;; hash += 2) {
+		uint32_t old = map64_get(&search->by_hash, hash);
+		if (old == MAP64_NONE) {
+			break;
+		} else if (search_node_same(search, search_node_at(search, old), node)) {
+			number = old;
+			goto out;
+		}
+	}
+	uint32_t chunk = search->nnodes / CHUNK;
+	if (chunk == CHUNKS)
+		goto out;
+	if (!atomic_load_explicit(&search->chunks[chunk], memory_order_relaxed)) {
+		uint64_t *nodes = malloc(CHUNK * search_node_words(search) * sizeof(*nodes));
+		if (!nodes)
+			goto out;
+		atomic_store_explicit(&search->chunks[chunk], nodes, memory_order_release);
+	}
+	if (map64_put(&search->by_hash, hash, search->nnodes) != search->nnodes)
+		goto out;
+	number = search->nnodes++;
+	memcpy(search_node_at(search, number), node, search_node_words(search) * sizeof(uint64_t));
+out:
+	pthread_mutex_unlock(&search->lock);
+	return number;
+}
+
+uint32_t search_mount_number(SEARCH *search, uint64_t id)
+{
+	uint32_t i = 0;
+	while (i < search->nmounts && search->mount_ids[i] != id)
+		++i;
+	if (i < search->nmounts)
+		return i;
+	uint64_t *bigger = realloc(search->mount_ids, (i + 1) * sizeof(*bigger));
+	if (!bigger)
+		return UINT32_MAX;
+	search->mount_ids = bigger;
+	search->mount_ids[search->nmounts++] = id;
+	return i;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "search/search_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t search_mnt_id(void *arg, uint32_t tag, bool *unique)
+{
+	SEARCH *search = arg;
+	*unique = search->unique;
+	return search->mount_ids[search_node_at(search, tag)->mount];
+}
+
+bool search_wanted(void *arg, uint32_t tag)
+{
+	(void)tag;
+	return !atomic_load_explicit(&((SEARCH *)arg)->cancelled, memory_order_relaxed);
+}
+
+enum bfs_verdict search_judge(void *arg, const struct bfs_at *at, const struct k_statx *st,
+                              struct bfs_enter *enter_it)
+{
+	(void)arg, (void)at, (void)st, (void)enter_it;   /* no verdict asks for it */
+	return BFS_SKIP;
+}
+
+void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out, size_t size)
+{
+	struct part part = {.records = (uint32_t)size};
+	size_t head = search->queue.len;
+	strbuf_add(&search->queue, (const char *)&part, sizeof(part));
+	bfs_path(at, &search->queue);
+	if (search->queue.failed)
+		return;
+	part.path = (uint32_t)(search->queue.len - head - sizeof(part));
+	memcpy(search->queue.data + head, &part, sizeof(part));
+	strbuf_add(&search->queue, out, size);
+}
+
+/** A record among those of its directory. */
+struct place_in_order {
+	const char *record;
+	size_t size;
+	const char *name;
+	size_t len;
+	uint64_t ino;
+};
+
+static int by_place(const struct place_in_order *a, const struct place_in_order *b)
+{
+	return a->record < b->record ? -1 : a->record > b->record;
+}
+
+static int by_name(const void *left, const void *right)
+{
+	const struct place_in_order *a = left, *b = right;
+	int order = memcmp(a->name, b->name, a->len < b->len ? a->len : b->len);
+	if (order == 0 && a->len != b->len)
+		return a->len < b->len ? -1 : 1;
+	return order ? order : by_place(a, b);
+}
+
+static int by_inode(const void *left, const void *right)
+{
+	const struct place_in_order *a = left, *b = right;
+	return a->ino != b->ino ? (a->ino < b->ino ? -1 : 1) : by_place(a, b);
+}
+
+/** Put the records of a directory in order. */
+static void queue_sorted(SEARCH *search, const struct bfs_at *at, const char *out, size_t size)
+{
+	struct place_in_order *places = malloc((size / sizeof(struct record) + 1) * sizeof(*places));
+	struct strbuf sorted;
+	size_t n = 0;
+	strbuf_init(&sorted);
+	for (size_t from = 0; places && from < size; ++n) {
+		struct record record;
+		memcpy(&record, out + from, sizeof(record));
+		const char *name = out + from + sizeof(record) + (record.meta ? sizeof(struct k_statx) : 0);
+		places[n] = (struct place_in_order){
+			.record = out + from,
+			.size = (size_t)(name + record.len + record.target - (out + from)),
+			.name = record.source == LINK ? name + sizeof(struct link) : name,
+			.len = record.source == LINK ? record.len - sizeof(struct link) : record.len,
+			.ino = record.ino,
+		};
+		from += places[n].size;
+	}
+	if (n > 0)
+		qsort(places, n, sizeof(*places), search->flags & SEARCH_BYNAME ? by_name : by_inode);
+	for (size_t i = 0; i < n; ++i)
+		strbuf_add(&sorted, places[i].record, places[i].size);
+	search->failed |= !places || sorted.failed;
+	if (!search->failed)
+		search_queue_part(search, at, sorted.data, sorted.len);
+	free(places);
+	strbuf_destroy(&sorted);
+}
+
+void search_deliver(void *arg, const struct bfs_at *at, const char *out, size_t size)
+{
+	SEARCH *search = arg;
+	if (search->flags & ORDER_FLAGS)
+		queue_sorted(search, at, out, size);
+	else
+		search_queue_part(search, at, out, size);
+}
+
+void search_queue_error(SEARCH *search, const struct bfs_at *at, int source, int error)
+{
+	struct record record = {.error = error, .source = (uint8_t)source};
+	search_queue_part(search, at, (const char *)&record, sizeof(record));
+}
+
+/** Another mount begins at a directory: enter it, if it is known not to block. */
+static void cross(SEARCH *search, const struct bfs_at *at, struct bfs_enter *into)
+{
+	struct k_statx st;
+	if (search->flags & SEARCH_XDEV)
+		return;
+	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	if (at->parentfd < 0
+	    || os_statx(&search->os, at->parentfd, at->dir, flags, search_id_mask(search), &st) != 0) {
+		search_queue_error(search, at, SEARCH_ERR_OPEN, errno);
+		return;
+	}
+	uint64_t id = os_statx_mnt_id(&st, search->unique);
+	/* Without mount IDs the places alone must do. */
+	if (search->mounts_known && !search_mounts_know(&search->mounts, &search->os, id)) {
+		search_queue_error(search, at, SEARCH_ERR_OPEN, EREMOTE);
+		return;
+	}
+	union new_node new;
+	memcpy(&new, search_node_at(search, at->tag), search_node_words(search) * sizeof(uint64_t));
+	new.node.mount = search_mount_number(search, id);
+	uint32_t tag = new.node.mount == UINT32_MAX ? UINT32_MAX : search_node_number(search, &new.node);
+	if (tag == UINT32_MAX)
+		search->failed = true;
+	else
+		*into = (struct bfs_enter){true, tag, BFS_NORMAL};
+}
+
+enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entries, int error,
+                             struct bfs_enter *into)
+{
+	SEARCH *search = arg;
+	search->counts.entries += entries;
+	if (search->where_wanted) {
+		search->where_wanted = false;
+		strbuf_reset(&search->where);
+		if (strcmp(search->root_name, "/") != 0)
+			strbuf_puts(&search->where, search->root_name);
+		strbuf_puts(&search->where, strbuf_str(&search->via));
+		bfs_path(at, &search->where);
+	}
+	if (error == EXDEV)
+		cross(search, at, into);
+	else if (error != 0)
+		search_queue_error(search, at, at->opened ? SEARCH_ERR_READ : SEARCH_ERR_OPEN, error);
+	return atomic_load_explicit(&search->cancelled, memory_order_relaxed) ? BFS_END_ALL : BFS_SKIP;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "search/search_impl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_FDS = 8192 };
+
+/** An error of a root. */
+static void root_error(SEARCH *search, int error)
+{
+	struct bfs_at at = {.dir = ".", .name = ""};
+	search_queue_error(search, &at, SEARCH_ERR_OPEN, error);
+}
+
+/** Open a directory below the root, through no link.  @return a descriptor,
+    which for "." is the root's own; or -1. */
+static int literal_dir(SEARCH *search, const char *path)
+{
+	struct os *os = &search->os;
+	if (strcmp(path, ".") == 0)
+		return search->rootfd;
+	if (os->caps & OSC_OPENAT2) {
+		uint64_t resolve = K_RESOLVE_NO_SYMLINKS | (search->flags & SEARCH_XDEV ? K_RESOLVE_NO_XDEV : 0);
+		return os_openat2(os, search->rootfd, path, O_PATH | O_NOFOLLOW, resolve);
+	}
+	char *steps = strdup(path), *save = NULL;
+	int at = steps ? search->rootfd : -1;
+	for (char *step = steps ? strtok_r(steps, "/", &save) : NULL; step && at >= 0;
+	     step = strtok_r(NULL, "/", &save)) {
+		int next = os_openat(os, at, step, O_PATH | O_NOFOLLOW);
+		if (at != search->rootfd)
+			os_close(os, at);
+		at = next;
+	}
+	int error = errno;
+	free(steps);
+	errno = error;
+	return at;
+}
+
+/** The same with FOLLOW.
+    @dir, name  Of the path: what must be a directory, and what is looked up. */
+static void root_literal_follow(SEARCH *search, struct bfs_scratch *scratch, const char *dir,
+                                const char *name)
+{
+	struct os *os = &search->os;
+	struct strbuf place;
+	struct k_statx st;
+	strbuf_init(&place);
+	strbuf_puts(&place, strbuf_str(&search->place));
+	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+	scratch->fd = follow_path(os, search_mounts(search), search->rootfd, &place, dir);
+	if (scratch->fd < 0) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			search_put_error(scratch, name, strlen(name), SEARCH_ERR_OPEN, errno);
+	} else if (!(search->flags & SEARCH_XDEV)
+	           || (os_statx(os, scratch->fd, "", flags, search_id_mask(search), &st) == 0
+	               && os_statx_mnt_id(&st, search->unique) == search->root_mount)) {
+		search_follow_link(search, scratch, &place, 0, &(struct bulk_entry){.name = name}, NULL, NULL,
+		            PATTERN_MATCH);
+	}
+	strbuf_destroy(&place);
+}
+
+/**
+ * Answer a search for one path: the object is looked up, no directory read.
+ *
+ * @avoid   Of the root.
+ */
+static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
+{
+	struct bfs_scratch scratch = {.os = &search->os};
+	char *slash = strrchr(path->data, '/');
+	const char *name = slash ? slash + 1 : path->data;
+	struct bulk_entry entry = {.name = name};
+	size_t len = strlen(name);
+	struct bfs_at at = {.dir = slash ? path->data : ".", .name = ""};
+
+	for (const char *step = path->data; *step && !avoid_here(search->mounts.avoid, avoid);) {
+		size_t n = strcspn(step, "/");
+		avoid = avoid_step(search->mounts.avoid, avoid, step, n);
+		step += n + (step[n] == '/');
+	}
+	if (slash)
+		*slash = '\0';
+	bool blocks = avoid_here(search->mounts.avoid, avoid);
+	scratch.fd = blocks || search->flags & SEARCH_FOLLOW ? -1 : literal_dir(search, at.dir);
+	struct k_statx st;
+	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | search->policy.statx_flags;
+	if (search->flags & SEARCH_FOLLOW) {
+		root_literal_follow(search, &scratch, at.dir, name);
+	} else if (blocks) {
+		search_put_error(&scratch, name, len, SEARCH_ERR_OPEN, EREMOTE);
+	} else if (scratch.fd < 0
+	           || os_statx(&search->os, scratch.fd, name, flags, search->policy.statx_mask, &st) != 0) {
+		if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
+			search_put_error(&scratch, name, len, scratch.fd < 0 ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, errno);
+	} else {
+		entry.type = (uint8_t)IFTODT(st.mode);
+		search_put_object(search, &scratch, &entry, len, search->flags & SEARCH_METADATA ? &st : NULL,
+		           scratch.fd, name);
+	}
+	if (scratch.out.len > 0)
+		search_queue_part(search, &at, scratch.out.data, scratch.out.len);
+	search->failed |= scratch.out.failed;
+	if (scratch.fd != search->rootfd)
+		os_close(&search->os, scratch.fd);
+	strbuf_destroy(&scratch.out);
+}
+
+void search_root_end(SEARCH *search)
+{
+	if (search->bfs)
+		search->counts.dirs += bfs_stats(search->bfs)->dirs;
+	bfs_free(search->bfs);
+	search->bfs = NULL;
+	os_close(&search->os, search->rootfd);
+	search->rootfd = -1;
+}
+
+/** Have what was opened as rootfd searched.  @tag  UINT32_MAX: no memory. */
+static void root_search(SEARCH *search, uint32_t tag, int depth)
+{
+	unsigned fds = os_nofile(&search->os, MAX_FDS) / 2;
+	if (tag != UINT32_MAX)
+		search->bfs = bfs_new(&search->os, &search->policy, search->rootfd, search->threads, fds);
+	if (!search->bfs || bfs_start(search->bfs, ".", tag, BFS_NORMAL, depth) != 0) {
+		search_root_end(search);
+		search->failed = true;
+	}
+}
+
+/** Find out the path of rootfd from "/".  @name  By which it was opened. */
+static void root_place(SEARCH *search, const char *name)
+{
+	struct os *os = &search->os;
+	char link[64], path[PATH_MAX];
+	strbuf_reset(&search->place);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->rootfd);
+	if (os_readlinkat(os, AT_FDCWD, link, path, sizeof(path)) > 0) {
+		if (*path == '/')
+			strbuf_puts(&search->place, path);
+		return;
+	}
+	/* Without /proc: name by name, as it was opened. */
+	if (*name != '/' && (os_getcwd(os, path) != 0 || *path != '/'))
+		return;
+	if (*name != '/')
+		strbuf_puts(&search->place, path);
+	int fd = follow_path(os, NULL, AT_FDCWD, &search->place, name);
+	if (fd < 0)
+		strbuf_reset(&search->place);
+	os_close(os, fd);
+}
+
+/** Make the node of a root, at search->place.
+    @return its number, or UINT32_MAX: no memory. */
+static uint32_t root_node(SEARCH *search, struct node *node, uint64_t mount)
+{
+	node->avoid = search->mounts.avoid && search->place.len > 0
+	              ? avoid_find(search->mounts.avoid, search->place.data) : AVOID_NONE;
+	node->mount = search_mount_number(search, mount);
+	return node->mount == UINT32_MAX ? UINT32_MAX : search_node_number(search, node);
+}
+
+/** Begin behind the next link that was found. */
+static void behind_begin(SEARCH *search)
+{
+	struct behind *behind = search->behind;
+	struct k_statx st;
+	union new_node new;
+	search->behind = behind->next;
+	if (!search->behind)
+		search->behind_end = &search->behind;
+	strbuf_reset(&search->via);
+	strbuf_puts(&search->via, behind->via);
+	strbuf_reset(&search->place);
+	search->rootfd = follow_path(&search->os, search_mounts(search), AT_FDCWD, &search->place, behind->target);
+	unsigned mask = K_STATX_TYPE | K_STATX_INO | search_id_mask(search);
+	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	int error = search->rootfd < 0
+	            || os_statx(&search->os, search->rootfd, "", flags, mask, &st) != 0 ? errno : 0;
+	memcpy(&new, search_node_at(search, behind->link.tag), search_node_words(search) * sizeof(uint64_t));
+	struct node from = new.node;
+	if (error == 0)
+		error = search_enter_once(search, &from, &new.node, &st);
+	if (error == 0)
+		root_search(search, root_node(search, &new.node, os_statx_mnt_id(&st, search->unique)),
+		            behind->link.depth);
+	else if (error != EEXIST)
+		root_error(search, error);
+	if (error != 0)
+		search_root_end(search);
+	free(behind);
+}
+
+bool search_root_begin(SEARCH *search)
+{
+	if (search->behind) {
+		behind_begin(search);
+		return true;
+	}
+	if (search->root == search->nroots)
+		return false;
+	const char *name = search->roots[search->root++];
+	name = *name ? name : ".";
+	search->root_name = search->roots[search->root - 1];
+	strbuf_reset(&search->via);
+	seen_destroy(&search->seen);
+	search->rootfd = os_openat(&search->os, AT_FDCWD, name, O_PATH | O_DIRECTORY);
+	if (search->rootfd < 0) {
+		root_error(search, errno);
+		return true;
+	}
+	struct k_statx st;
+	union new_node new = {.node = {.avoid = AVOID_NONE}};
+	struct node *node = &new.node;
+	if (!pattern_root(search->pattern, node->state)) {
+		search_root_end(search);
+		return true;
+	}
+	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+	unsigned mask = search_id_mask(search) | (search->flags & SEARCH_FOLLOW ? K_STATX_INO : 0);
+	if (os_statx(&search->os, search->rootfd, "", flags, mask, &st) != 0)
+		memset(&st, 0, sizeof(st));
+	st.attributes = 0;   /* what is named is entered */
+	search->root_mount = os_statx_mnt_id(&st, search->unique);
+	if (search->mounts.avoid || search->flags & SEARCH_FOLLOW)
+		root_place(search, name);
+	struct strbuf literal;
+	strbuf_init(&literal);
+	uint32_t tag = UINT32_MAX;
+	if (!(search->flags & SEARCH_FOLLOW)
+	    || search_enter_once(search, &(struct node){.self = SEEN_NONE}, node, &st) == 0)
+		tag = root_node(search, node, search->root_mount);
+	if (tag != UINT32_MAX && pattern_literal(search->pattern, &literal) && !literal.failed) {
+		root_literal(search, &literal, node->avoid);
+		search_root_end(search);
+	} else {
+		root_search(search, tag, 0);
+	}
+	strbuf_destroy(&literal);
+	return true;
+}
