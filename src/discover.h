@@ -121,7 +121,7 @@ struct discover_stats {
 struct discover_probed {
 	int error;                 /* an errno value; ETIMEDOUT if hung */
 	bool sized;                /* the sizes are known: statfs(2) */
-	uint64_t blocks, bfree, bavail, frsize, files, ffree;
+	struct os_sizes sizes;
 };
 
 struct discovery {

@@ -252,12 +252,7 @@ static void probing_take(struct probing *p, uint32_t node, const struct probe_an
 		break;
 	case PROBE_ANSWERED:
 		probed->sized = answer->sized;
-		probed->blocks = answer->blocks;
-		probed->bfree = answer->bfree;
-		probed->bavail = answer->bavail;
-		probed->frsize = answer->frsize;
-		probed->files = answer->files;
-		probed->ffree = answer->ffree;
+		probed->sizes = answer->sizes;
 		if (answer->error && state == MT_UNTESTED) {
 			probing_not_made(p, node);
 			break;

@@ -12,7 +12,6 @@
 #include <libmount.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 
 void cells_init(struct cells *cells, struct run *run, bool machine)
 {
@@ -475,12 +474,7 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	                                       ? &run->d->probed[node - run->d->tree.nodes] : NULL;
 	if (probed && probed->sized) {
 		cells->has_sizes = true;
-		cells->blocks = probed->blocks;
-		cells->bfree = probed->bfree;
-		cells->bavail = probed->bavail;
-		cells->frsize = probed->frsize;
-		cells->files = probed->files;
-		cells->ffree = probed->ffree;
+		cells->sizes = probed->sizes;
 		return true;
 	}
 	if (!run->live || !node || !target || mtree_shown_state(node) != MT_OK
@@ -493,16 +487,7 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	int fd = os_openat(&run->os, run->rootfd, target, O_PATH | O_NOFOLLOW);
 	if (fd < 0)
 		return false;
-	struct statfs st;
-	if (os_fstatfs(&run->os, fd, &st) == 0) {
-		cells->has_sizes = true;
-		cells->blocks = st.f_blocks;
-		cells->bfree = st.f_bfree;
-		cells->bavail = st.f_bavail;
-		cells->frsize = (uint64_t)(st.f_frsize ? st.f_frsize : st.f_bsize);
-		cells->files = st.f_files;
-		cells->ffree = st.f_ffree;
-	}
+	cells->has_sizes = os_fs_sizes(&run->os, fd, &cells->sizes) == 0;
 	os_close(&run->os, fd);
 	return cells->has_sizes;
 }
@@ -543,45 +528,45 @@ static const char *percent(struct cells *cells, uint64_t part, uint64_t whole)
 
 const char *cell_size(struct cells *cells, const struct row *row)
 {
-	return sizes_of(cells, row) ? size(cells, cells->frsize * cells->blocks) : NULL;
+	return sizes_of(cells, row) ? size(cells, cells->sizes.frsize * cells->sizes.blocks) : NULL;
 }
 
 const char *cell_avail(struct cells *cells, const struct row *row)
 {
-	return sizes_of(cells, row) ? size(cells, cells->frsize * cells->bavail) : NULL;
+	return sizes_of(cells, row) ? size(cells, cells->sizes.frsize * cells->sizes.bavail) : NULL;
 }
 
 const char *cell_used(struct cells *cells, const struct row *row)
 {
 	return sizes_of(cells, row)
-	       ? size(cells, cells->frsize * (cells->blocks - cells->bfree)) : NULL;
+	       ? size(cells, cells->sizes.frsize * (cells->sizes.blocks - cells->sizes.bfree)) : NULL;
 }
 
 const char *cell_use(struct cells *cells, const struct row *row)
 {
 	return sizes_of(cells, row)
-	       ? percent(cells, cells->blocks - cells->bfree, cells->blocks) : NULL;
+	       ? percent(cells, cells->sizes.blocks - cells->sizes.bfree, cells->sizes.blocks) : NULL;
 }
 
 const char *cell_ino_total(struct cells *cells, const struct row *row)
 {
-	return sizes_of(cells, row) ? number(cells, cells->files) : NULL;
+	return sizes_of(cells, row) ? number(cells, cells->sizes.files) : NULL;
 }
 
 const char *cell_ino_avail(struct cells *cells, const struct row *row)
 {
-	return sizes_of(cells, row) ? number(cells, cells->ffree) : NULL;
+	return sizes_of(cells, row) ? number(cells, cells->sizes.ffree) : NULL;
 }
 
 const char *cell_ino_used(struct cells *cells, const struct row *row)
 {
-	return sizes_of(cells, row) ? number(cells, cells->files - cells->ffree) : NULL;
+	return sizes_of(cells, row) ? number(cells, cells->sizes.files - cells->sizes.ffree) : NULL;
 }
 
 const char *cell_ino_use(struct cells *cells, const struct row *row)
 {
 	return sizes_of(cells, row)
-	       ? percent(cells, cells->files - cells->ffree, cells->files) : NULL;
+	       ? percent(cells, cells->sizes.files - cells->sizes.ffree, cells->sizes.files) : NULL;
 }
 
 /* Changes. */

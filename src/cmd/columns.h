@@ -90,7 +90,7 @@ struct cells {
 	/* Sizes of the row that was asked last. */
 	const struct mount *sized;
 	bool has_sizes;
-	uint64_t blocks, bfree, bavail, frsize, files, ffree;
+	struct os_sizes sizes;
 };
 
 void cells_init(struct cells *cells, struct run *run, bool machine);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 enum { WAITS_MAX = 1000 };   /* for a pipe to give something */
 
@@ -71,4 +72,20 @@ int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **
 out:
 	os_close(os, fd);
 	return rc;
+}
+
+int os_fs_sizes(struct os *os, int fd, struct os_sizes *sizes)
+{
+	struct statfs st;
+	if (os_fstatfs(os, fd, &st) != 0)
+		return -1;
+	*sizes = (struct os_sizes){
+		.blocks = st.f_blocks,
+		.bfree = st.f_bfree,
+		.bavail = st.f_bavail,
+		.frsize = (uint64_t)(st.f_frsize ? st.f_frsize : st.f_bsize),
+		.files = st.f_files,
+		.ffree = st.f_ffree,
+	};
+	return 0;
 }

@@ -189,6 +189,14 @@ struct statfs;
 /** fstatfs(2), also of an O_PATH descriptor.  @return 0, or -1. */
 int os_fstatfs(struct os *os, int fd, struct statfs *st);
 
+/** The sizes of a file system, as statfs(2) has them. */
+struct os_sizes {
+	uint64_t blocks, bfree, bavail, frsize, files, ffree;
+};
+
+/** Ask for the sizes by os_fstatfs().  @return 0, or -1: *sizes is as it was. */
+int os_fs_sizes(struct os *os, int fd, struct os_sizes *sizes);
+
 /** write(2).  @return bytes, or -1. */
 ssize_t os_write(struct os *os, int fd, const void *buf, size_t size);
 

@@ -71,7 +71,7 @@ struct probe_answer {
 	int32_t error;           /* of what was touched; 0: it answered */
 	int32_t pid;             /* of a worker that was left */
 	struct k_statx st;       /* of the name; mask 0 and no ID where unknown */
-	uint64_t blocks, bfree, bavail, frsize, files, ffree;
+	struct os_sizes sizes;
 	uint32_t calls[OS_NCALLS];
 };
 

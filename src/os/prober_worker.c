@@ -184,18 +184,9 @@ static int work_touch(struct work *work, int fd, const char *device)
 	else if (!work_unknown(errno))
 		return errno;
 
-	struct statfs fs;
-	if (os_fstatfs(os, fd, &fs) == 0) {
-		answer->sized = true;
-		answer->blocks = fs.f_blocks;
-		answer->bfree = fs.f_bfree;
-		answer->bavail = fs.f_bavail;
-		answer->frsize = (uint64_t)(fs.f_frsize ? fs.f_frsize : fs.f_bsize);
-		answer->files = fs.f_files;
-		answer->ffree = fs.f_ffree;
-	} else if (!work_unknown(errno)) {
+	answer->sized = os_fs_sizes(os, fd, &answer->sizes) == 0;
+	if (!answer->sized && !work_unknown(errno))
 		return errno;
-	}
 	int error = 0;
 	if (S_ISDIR(answer->st.mode))
 		error = work_read_dir(work, fd);

@@ -9,6 +9,7 @@
 #include "unit.h"
 
 #include <CUnit/TestRun.h>
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -51,6 +52,18 @@ void unit_note(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(shared->note, sizeof(shared->note), format, args);
 	va_end(args);
+}
+
+int unit_count(const char *name)
+{
+	int n = 0;
+	DIR *dir = opendir(name);
+	if (!dir)
+		return -1;
+	while (readdir(dir))
+		++n;
+	closedir(dir);
+	return n;
 }
 
 static void on_start(const CU_pTest test, const CU_pSuite suite)

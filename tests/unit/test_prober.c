@@ -8,7 +8,6 @@
 
 #include "os/prober.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -41,23 +40,10 @@ static struct probe_answer ask(struct prober *prober, struct probe_question ques
 	return answer;
 }
 
-/** Descriptors of this process that are open. */
-static int open_fds(void)
-{
-	int n = 0;
-	DIR *dir = opendir("/proc/self/fd");
-	if (!dir)
-		return -1;
-	while (readdir(dir))
-		++n;
-	closedir(dir);
-	return n;
-}
-
 static void test_answers(void)
 {
 	struct os *os = begin();
-	int fds = open_fds();
+	int fds = unit_count("/proc/self/fd");
 	struct prober *prober = prober_new(os, 10);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(prober);
 
@@ -84,7 +70,7 @@ static void test_answers(void)
 	CU_ASSERT_NOT_EQUAL(answer.how, PROBE_ANSWERED);
 
 	prober_free(prober);
-	CU_ASSERT_EQUAL(open_fds(), fds);
+	CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
 	CU_ASSERT_TRUE(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 

@@ -306,18 +306,6 @@ static void test_counts(void)
 	end();
 }
 
-static int open_fds(void)
-{
-	int n = 0;
-	DIR *dir = opendir("/proc/self/fd");
-	if (!dir)
-		return -1;
-	while (readdir(dir))
-		++n;
-	closedir(dir);
-	return n;
-}
-
 /** A large directory comes in parts; a search may be left at any point. */
 static void test_large_and_early(void)
 {
@@ -331,7 +319,7 @@ static void test_large_and_early(void)
 	}
 	make_dir("big/dir");
 	make_file("big/dir/last");
-	int fds = open_fds();
+	int fds = unit_count("/proc/self/fd");
 	for (int flags = 0; flags <= SEARCH_METADATA; flags += SEARCH_METADATA) {
 		for (unsigned threads = 1; threads <= 2; ++threads) {
 			struct search_options options = {.size = sizeof(options), .flags = flags, .threads = threads};
@@ -351,7 +339,7 @@ static void test_large_and_early(void)
 			}
 		}
 	}
-	CU_ASSERT_EQUAL(open_fds(), fds);
+	CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
 	end();
 }
 
@@ -543,7 +531,7 @@ static void test_follow(void)
 	};
 	begin();
 	linked_tree();
-	int fds = open_fds();
+	int fds = unit_count("/proc/self/fd");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		for (int more = 0; more <= SEARCH_METADATA; more += SEARCH_METADATA) {
 			for (unsigned threads = 1; threads <= 4; threads += 3) {
@@ -561,7 +549,7 @@ static void test_follow(void)
 	expect_lines("/abs|/a/file|/a/x|/dangling", &options, "/abs d\n/dangling l");
 	options.flags = SEARCH_FOLLOW | SEARCH_STOPATFIRST;
 	expect_lines("/abs/sub/p*", &options, "/abs/sub/p f");
-	CU_ASSERT_EQUAL(open_fds(), fds);
+	CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
 	end();
 }
 
@@ -609,24 +597,12 @@ static void test_order(void)
 	end();
 }
 
-static int threads_now(void)
-{
-	int n = 0;
-	DIR *dir = opendir("/proc/self/task");
-	if (!dir)
-		return -1;
-	while (readdir(dir))
-		++n;
-	closedir(dir);
-	return n;
-}
-
 /** Whether so many threads are left; one that was joined may yet be seen. */
 static bool threads_are(int tasks)
 {
-	for (int i = 0; i < 2000 && threads_now() != tasks; ++i)
+	for (int i = 0; i < 2000 && unit_count("/proc/self/task") != tasks; ++i)
 		usleep(1000);
-	return threads_now() == tasks;
+	return unit_count("/proc/self/task") == tasks;
 }
 
 /** Search once, so that what a sanitizer starts with the first thread is there.
@@ -637,10 +613,11 @@ static int warm_up(void)
 	int errors = 0;
 	struct names found = found_by(&options, "*", &errors);
 	names_free(&found);
-	int least = threads_now();
+	int least = unit_count("/proc/self/task");
 	for (int i = 0; i < 100; ++i) {
 		usleep(1000);
-		least = threads_now() < least ? threads_now() : least;
+		int now = unit_count("/proc/self/task");
+		least = now < least ? now : least;
 	}
 	return least;
 }
@@ -664,7 +641,7 @@ static void test_close_anywhere(void)
 	begin();
 	wide_tree(DIRS);
 	make_link("w0/link", "../w1");
-	int tasks = warm_up(), fds = open_fds();
+	int tasks = warm_up(), fds = unit_count("/proc/self/fd");
 	const char *const roots[] = {top};
 	bool any = false;
 	for (int flags = 0; flags <= SEARCH_FOLLOW; flags += SEARCH_FOLLOW) {
@@ -676,10 +653,10 @@ static void test_close_anywhere(void)
 			for (int i = 0; i < k; ++i)
 				CU_ASSERT_PTR_NOT_NULL_FATAL(readsearch(search));
 			if (k % 50 == 49)
-				any |= threads_now() > tasks;
+				any |= unit_count("/proc/self/task") > tasks;
 			closesearch(search);
-			if (k % 10 == 0 || open_fds() != fds || !threads_are(tasks))
-				CU_ASSERT_TRUE_FATAL(open_fds() == fds && threads_are(tasks));
+			if (k % 10 == 0 || unit_count("/proc/self/fd") != fds || !threads_are(tasks))
+				CU_ASSERT_TRUE_FATAL(unit_count("/proc/self/fd") == fds && threads_are(tasks));
 		}
 	}
 	/* It was a test of threads. */
@@ -722,7 +699,7 @@ static void test_cancel(void)
 	enum { DIRS = 600, RUNS = 30 };
 	begin();
 	wide_tree(DIRS);
-	int tasks = warm_up(), fds = open_fds(), cancelled = 0;
+	int tasks = warm_up(), fds = unit_count("/proc/self/fd"), cancelled = 0;
 	struct sigaction action = {.sa_handler = cancel_now}, old;
 	CU_ASSERT_EQUAL_FATAL(sigaction(SIGUSR1, &action, &old), 0);
 	/* The same tree over and over: long enough to be cancelled in. */
@@ -743,7 +720,7 @@ static void test_cancel(void)
 		cancelled += error == ECANCELED;
 		CU_ASSERT_TRUE(error == 0 || (readsearch(to_cancel) == NULL && errno == ECANCELED));
 		closesearch(to_cancel);
-		CU_ASSERT_TRUE(open_fds() == fds && threads_are(tasks));
+		CU_ASSERT_TRUE(unit_count("/proc/self/fd") == fds && threads_are(tasks));
 	}
 	CU_ASSERT_TRUE(cancelled > RUNS / 2);
 	sigaction(SIGUSR1, &old, NULL);

@@ -32,6 +32,9 @@ enum { SUITE_SECONDS = 600 };
 __attribute__((format(printf, 1, 2)))
 void unit_note(const char *format, ...);
 
+/** Count what a directory of /proc/self lists, "." and ".." too.  @return -1: it cannot be read. */
+int unit_count(const char *dir);
+
 /** Leave a test that cannot be made here. */
 #define UNIT_SKIP(why) do { unit_skip(why); return; } while (0)
 
