@@ -32,6 +32,7 @@
 #                      interrupted), FUZZ='TARGET...' alone: see fuzz/README.md
 # make check-fuzz      the same for a minute each
 # make bench           what each algorithm costs; 10 minutes, BENCH=--quick one
+# make deps-bench      what bench measures getmnt search against: bfs and fd
 #
 # Variables: VARIANT=debug|release|asan|tsan|profile|gcov|plain (of plain, all
 # flags but the needed ones are yours), CC, CFLAGS, LDFLAGS, DESTDIR, PREFIX
@@ -186,9 +187,11 @@ FORCE:
 .PHONY: binaries
 binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC) $(BUILD)/tests/unit/unit fuzz-targets
 
-.PHONY: deps
+.PHONY: deps deps-bench
 deps:
 	@build-aux/deps
+deps-bench:
+	@build-aux/deps bench
 
 # Of the runs with a failing call or allocation every one of so many is done;
 # make distcheck does all.

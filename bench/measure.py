@@ -42,6 +42,7 @@ class Row:
         self.over = False            # did not end within the bound
         self.status = None
         self.twin = None             # the same, by another revision
+        self.out = "/dev/null"       # where its output goes
 
     @property
     def time(self):
@@ -89,11 +90,11 @@ class Row:
                 "compared": self.twin.figures() if self.twin else None}
 
 
-def spawn(argv, bound=0, err=None):
+def spawn(argv, bound=0, err=None, out="/dev/null"):
     """Run to the end, or for `bound` seconds.
     @return (seconds, seconds of user and system, status, over)."""
     actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
-               (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
+               (os.POSIX_SPAWN_OPEN, 1, out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)]
     if err is None:
         actions.append((os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0))
     else:
@@ -123,7 +124,7 @@ def run_row(row, keep):
     """One run of a row."""
     with tempfile.TemporaryFile() as err:
         seconds, cpu, row.status, killed = spawn(row.argv, row.bound and row.bound * 1.5 + 1,
-                                                 err.fileno())
+                                                 err.fileno(), row.out)
         err.seek(0)
         text = err.read().decode("utf-8", "replace")
     last = text.strip().rsplit("\n", 1)[-1]

@@ -8,6 +8,7 @@ import sys
 
 import hosts
 import scale
+import search
 from measure import Row, calls_of, count_calls, interleaved, ms, ratio, show, table, time_of
 
 FIND = shutil.which("find")
@@ -216,6 +217,10 @@ class Bench:
         """10 to 50,000 mounts."""
         scale.part(self, FINDMNT)
 
+    def searched(self):
+        """getmnt search, beside its peers."""
+        search.part(self)
+
     def compared(self, rev):
         """All rows of both revisions."""
         table(f"This build / {rev} (below 1: this one is better)",
@@ -227,4 +232,5 @@ class Bench:
                for part, rows in self.done.items() for row in rows if row.twin])
 
 
-PARTS = {"hierarchies": Bench.hierarchies, "find": Bench.against_find, "scale": Bench.growth}
+PARTS = {"hierarchies": Bench.hierarchies, "find": Bench.against_find, "scale": Bench.growth,
+         "search": Bench.searched}

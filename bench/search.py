@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The part "search" of bench/run: getmnt search beside find, bfs, fd and plocate.
+
+One tree of about a million files, warm; command lines in turns, each to a file
+of its own, which must hold the same paths.  A row stands twice, under two
+names: how far the two are apart is what a ratio cannot say.
+"""
+import hashlib
+import os
+import shutil
+import statistics
+
+import hosts
+from measure import Row, calls_of, ms, show, spawn, table
+from scale import paired
+
+
+def peer(*names):
+    """The first of some programs that is installed; or None."""
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+def paths_of(argv, out):
+    """Run a command once.  @return how many paths it wrote, the last of each line, and a sum
+    that does not hang on their order."""
+    spawn(argv, out=out)
+    total, lines = 0, 0
+    with open(out, "rb") as file:
+        for line in file:
+            path = line.rstrip(b"\n").rsplit(b"\t", 1)[-1].rstrip(b"/")
+            digest = hashlib.blake2b(path, digest_size=8).digest()
+            total = (total + int.from_bytes(digest, "little")) & (1 << 64) - 1
+            lines += 1
+    return lines, total
+
+
+class Search:
+    """One run of the part."""
+
+    def __init__(self, bench, top):
+        self.bench, self.top = bench, top
+        self.out = f"{bench.where}/out"
+        self.limits = []
+        self.find, self.bfs, self.fd = peer("find"), peer("bfs"), peer("fdfind", "fd")
+
+    def ours(self, name, *args):
+        """A row of getmnt's."""
+        row = self.bench.run(name, "search", *args, self.top)
+        row.out = self.out
+        if row.twin:
+            row.twin.out = self.out
+        return row
+
+    def theirs(self, name, argv):
+        """A row of another's."""
+        row = Row(name, argv)
+        row.out = self.out
+        return row
+
+    def group(self, title, rows, least):
+        """Measure rows in turns.  @return them by name."""
+        turns = self.bench.sizes["walk_turns"]
+        self.bench.measure("search", rows, least=turns, most=turns)
+        best = rows[0]
+        told = {row.name: paths_of([a for a in row.argv if a != "--stats=json"], self.out) for row in rows}
+        different = {name for name, paths in told.items() if paths != told[best.name]}
+        table(title, ["", "calls", "process, ms", "user and system, ms", "times as long",
+                      "lines", "the same paths"],
+              [[row.name, calls_of(row), ms(row.time), ms(row.cpu), show(paired(row.times, best.times)),
+                told[row.name][0], "no" if row.name in different else "yes"] for row in rows])
+        if different:
+            raise RuntimeError(f"{title}: other paths than {best.name}: {', '.join(sorted(different))}")
+        for what, against, factor in least:
+            against = [row for row in against if row]
+            if not against:
+                continue
+            quickest = min(against, key=lambda row: row.time)
+            value = paired(quickest.times, best.times)
+            self.limits.append([f"{title}: {what} ({quickest.name})", show(value), f">= {factor:g}",
+                                "held" if value >= factor else "missed"])
+        return rows
+
+    def names(self):
+        """Names alone; a pattern with few hits."""
+        a, b = self.ours("getmnt search '*'", "*"), self.ours("the same again", "*")
+        few = self.ours("getmnt search 'f1*7'", "f1*7")
+        find = self.theirs("find", [self.find, self.top, "-mindepth", "1"])
+        bfs = self.bfs and self.theirs("bfs", [self.bfs, self.top, "-mindepth", "1"])
+        dfs = self.bfs and self.theirs("bfs -S dfs", [self.bfs, "-S", "dfs", self.top, "-mindepth", "1"])
+        fd = self.fd and self.theirs("fd -u", [self.fd, "-u", ".", self.top])
+        rows = [row for row in (a, b, find, bfs, dfs, fd) if row]
+        self.group("Names", rows, [("find", [find], 3), ("the quicker of bfs and fd", [bfs, fd], 2.5)])
+        turns = self.bench.sizes["walk_turns"]
+        self.bench.measure("search", [few], least=turns, most=turns)
+        table("A pattern with few hits", ["", "calls", "process, ms", "times as long as names"],
+              [[few.name, calls_of(few), ms(few.time), show(few.time / a.time)]])
+        apart = abs(1 - paired(a.times, b.times))
+        spread = statistics.quantiles([x / y for x, y in zip(a.times, b.times)])
+        table("The same against the same", ["", "median apart", "a quarter below", "a quarter above"],
+              [["names", show(apart, 2), show(spread[0]), show(spread[2])]])
+
+    def metadata(self):
+        """What needs the attributes of every entry.  -size is a test that all pass."""
+        ours = self.ours("getmnt search -o SIZE,PATH '*'", "-o", "SIZE,PATH", "*")
+        again = self.ours("the same again", "-o", "SIZE,PATH", "*")
+        every = [self.top, "-mindepth", "1", "-size", "-99999999"]
+        printf = [self.top, "-mindepth", "1", "-printf", "%s\\t%p\\n"]
+        sized = [self.theirs(f"{os.path.basename(program)} -size", [program] + every)
+                 for program in (self.find, self.bfs) if program]
+        printed = [self.theirs(f"{os.path.basename(program)} -printf", [program] + printf)
+                   for program in (self.find, self.bfs) if program]
+        self.group("Attributes of every entry", [ours, again] + sized + printed,
+                   [("with -size", [row], 2) for row in sized])
+
+
+def part(bench):
+    """The whole part."""
+    bench.say("search: building")
+    top = bench.tree()
+    try:
+        host = hosts.plain(top, **bench.sizes["walk"], files=10)
+        print(f"\n## Search: {host.dirs:,} directories, {host.files:,} files, warm")
+        search = Search(bench, top)
+        search.names()
+        search.metadata()
+    finally:
+        bench.drop(top)
+    table("Limits", ["", "measured", "limit", ""], search.limits)
