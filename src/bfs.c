@@ -163,18 +163,15 @@ static void dir_path(const struct bfs_dir *dir, const struct bfs_dir *top, struc
 	}
 	if (len == 0)
 		return;
-	size_t start = out->len;
-	for (size_t i = 0; i < len - 1; ++i)
-		strbuf_putc(out, '/');
-	if (out->failed || out->len != start + len - 1)
-		return;
-	char *end = out->data + out->len;
-	for (const struct bfs_dir *d = dir; d && d != top; d = d->parent) {
+	char *start = strbuf_extend(out, len - 1);
+	char *end = start ? start + len - 1 : NULL;
+	for (const struct bfs_dir *d = dir; start && d && d != top; d = d->parent) {
 		if (!dir_shown(d->name))
 			continue;
 		end -= d->namelen;
 		memcpy(end, d->name, d->namelen);
-		--end;
+		if (end > start)
+			*--end = '/';
 	}
 }
 

@@ -25,7 +25,7 @@ void strbuf_reset(struct strbuf *buf)
 		buf->data[0] = '\0';
 }
 
-/** Make room for n more bytes and the NUL. */
+/** Make room for n more bytes and the NUL, where there is none. */
 static bool strbuf_grow(struct strbuf *buf, size_t n)
 {
 	if (n >= SIZE_MAX / 2 - buf->len) {
@@ -48,26 +48,9 @@ static bool strbuf_grow(struct strbuf *buf, size_t n)
 	return true;
 }
 
-void strbuf_add(struct strbuf *buf, const char *bytes, size_t n)
+char *strbuf_extend_more(struct strbuf *buf, size_t n)
 {
-	if (!strbuf_grow(buf, n))
-		return;
-	memcpy(buf->data + buf->len, bytes, n);
-	buf->len += n;
-	buf->data[buf->len] = '\0';
-}
-
-void strbuf_puts(struct strbuf *buf, const char *str)
-{
-	strbuf_add(buf, str, strlen(str));
-}
-
-void strbuf_putc(struct strbuf *buf, char c)
-{
-	if (!strbuf_grow(buf, 1))
-		return;
-	buf->data[buf->len++] = c;
-	buf->data[buf->len] = '\0';
+	return strbuf_grow(buf, n) ? strbuf_extend(buf, n) : NULL;
 }
 
 void strbuf_number(struct strbuf *buf, uint64_t value)

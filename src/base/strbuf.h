@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct strbuf {
 	char *data;    /* NUL-terminated once anything was appended; else NULL */
@@ -30,14 +31,45 @@ void strbuf_destroy(struct strbuf *buf);
     at the end learns of it. */
 void strbuf_reset(struct strbuf *buf);
 
+/**
+ * Append n bytes for the caller to fill, and the NUL.
+ *
+ * @return them, until the next append; NULL if there is no memory.
+ */
+static inline char *strbuf_extend(struct strbuf *buf, size_t n);
+
+/** The same where there is no room yet. */
+char *strbuf_extend_more(struct strbuf *buf, size_t n);
+
+static inline char *strbuf_extend(struct strbuf *buf, size_t n)
+{
+	if (n >= buf->size - buf->len)
+		return strbuf_extend_more(buf, n);
+	char *at = buf->data + buf->len;
+	buf->len += n;
+	at[n] = '\0';
+	return at;
+}
+
 /** Append n bytes. */
-void strbuf_add(struct strbuf *buf, const char *bytes, size_t n);
+static inline void strbuf_add(struct strbuf *buf, const char *bytes, size_t n)
+{
+	char *to = strbuf_extend(buf, n);
+	if (to)
+		memcpy(to, bytes, n);
+}
 
 /** Append a string. */
-void strbuf_puts(struct strbuf *buf, const char *str);
+static inline void strbuf_puts(struct strbuf *buf, const char *str)
+{
+	strbuf_add(buf, str, strlen(str));
+}
 
 /** Append one byte. */
-void strbuf_putc(struct strbuf *buf, char c);
+static inline void strbuf_putc(struct strbuf *buf, char c)
+{
+	strbuf_add(buf, &c, 1);
+}
 
 /** Append a number in decimal digits. */
 void strbuf_number(struct strbuf *buf, uint64_t value);

@@ -419,7 +419,7 @@ static int flush_text(struct search_out *out)
 		strbuf_putc(&out->text, out->nul ? '\0' : '\n');
 	if (out->text.failed || out->cell.failed)
 		return -1;
-	fwrite(out->text.data, 1, out->text.len, stdout);
+	fwrite_unlocked(out->text.data, 1, out->text.len, stdout);
 	return 0;
 }
 

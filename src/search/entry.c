@@ -15,12 +15,16 @@ enum { ACCESS_FLAGS = SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK };
 static void put(struct bfs_scratch *scratch, const struct record *record, const struct k_statx *st,
                 const char *name, const char *target)
 {
-	strbuf_add(&scratch->out, (const char *)record, sizeof(*record));
-	if (record->meta)
-		strbuf_add(&scratch->out, (const char *)st, sizeof(*st));
-	strbuf_add(&scratch->out, name, record->len);
+	size_t meta = record->meta ? sizeof(*st) : 0;
+	char *to = strbuf_extend(&scratch->out, sizeof(*record) + meta + record->len + record->target);
+	if (!to)
+		return;
+	to = mempcpy(to, record, sizeof(*record));
+	if (meta)
+		to = mempcpy(to, st, meta);
+	to = mempcpy(to, name, record->len);
 	if (record->target)
-		strbuf_add(&scratch->out, target, record->target);
+		memcpy(to, target, record->target);
 }
 
 void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len, int source, int error)
