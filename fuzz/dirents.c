@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in bulk/sync.c: what is asked for at once. */
+/* As in bulk/read.c: what is asked for at once. */
 enum { CHUNK = 32 * 1024 };
 
 /** What was delivered, and what has to be. */
@@ -138,9 +138,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{.parentfd = AT_FDCWD, .name = "none", .tag = &r},
 		{.parentfd = AT_FDCWD, .name = "bad", .tag = &r},
 	};
-	struct bulk *bulk = bulk_sync_new(&os);
+	struct bulk *bulk = bulk_new(&os, &(struct bulk_how){0});
 	FUZZ_CHECK(bulk);
-	enum bulk_verdict end = bulk_sync_read(bulk, &policy, dirs, 4, &r);
+	enum bulk_verdict end = bulk_read(bulk, &policy, dirs, 4, &r);
 
 	FUZZ_CHECK(dirs[0].fd < 0 && dirs[0].error == ENOTDIR && dirs[1].fd >= 0 && dirs[2].fd < 0);
 	FUZZ_CHECK(dirs[1].entries == r.delivered && r.looked <= r.wanted);
@@ -155,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	os_close(&os, dirs[1].fd);
 	os_close(&os, dirs[3].fd);
-	bulk_sync_free(bulk);
+	bulk_free(bulk);
 	fuzz_kernel_set(NULL);
 	return 0;
 }

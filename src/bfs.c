@@ -350,7 +350,7 @@ struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, 
 	bfs->reader = (struct bfs_reader){
 		.os = os,
 		.policy = policy,
-		.bulk = bulk_sync_new(os),
+		.bulk = bulk_new(os, &policy->how),
 		.judge = judge_now,
 		.judge_arg = bfs,
 	};
@@ -426,7 +426,7 @@ void bfs_free(struct bfs *bfs)
 		/* rootfd is the caller's: dir_close() leaves it alone. */
 		dir_unref(bfs, bfs->root);
 	}
-	bulk_sync_free(bfs->reader.bulk);
+	bulk_free(bfs->reader.bulk);
 	free(bfs);
 }
 

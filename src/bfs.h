@@ -89,6 +89,7 @@ struct bfs_policy {
 	unsigned statx_mask;
 	int statx_flags;
 	unsigned batch;            /* entries whose metadata is fetched together; 0: 1 */
+	struct bulk_how how;       /* ... and how */
 	size_t pause;              /* a directory is read in parts, each ended when
 	                              this much was put out; 0: whole */
 

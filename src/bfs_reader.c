@@ -225,7 +225,7 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 		};
 	}
 	reader->batch = batch;
-	bulk_sync_read(reader->bulk, &policy, dirs, batch->n, reader);
+	bulk_read(reader->bulk, &policy, dirs, batch->n, reader);
 	for (unsigned i = 0; i < batch->n; ++i) {
 		struct bfs_read *read = &batch->reads[i];
 		read->fd = dirs[i].fd;
@@ -317,13 +317,13 @@ struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *poli
 		worker->reader = (struct bfs_reader){
 			.os = &worker->os,
 			.policy = policy,
-			.bulk = bulk_sync_new(&worker->os),
+			.bulk = bulk_new(&worker->os, &policy->how),
 		};
 		if (!worker->reader.bulk)
 			break;
 		error = os_thread(&worker->thread, worker_main, worker);
 		if (error != 0) {
-			bulk_sync_free(worker->reader.bulk);
+			bulk_free(worker->reader.bulk);
 			break;
 		}
 	}
@@ -372,7 +372,7 @@ void bfs_pool_free(struct bfs_pool *pool, struct os *os)
 	pthread_mutex_unlock(&pool->lock);
 	for (unsigned i = 0; i < pool->n; ++i) {
 		pthread_join(pool->workers[i].thread, NULL);
-		bulk_sync_free(pool->workers[i].reader.bulk);
+		bulk_free(pool->workers[i].reader.bulk);
 		os_join(os, &pool->workers[i].os);
 	}
 	pthread_cond_destroy(&pool->done);

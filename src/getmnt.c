@@ -16,6 +16,7 @@
  *     kernel.h          the kernel's structures and numbers
  *     os.c              statx, openat, getdents64, listmount ...; what there is
  *     file.c            small files, read whole
+ *     ring.c            statx(2) by io_uring(7)
  *     process.c         processes, and the sockets between them
  *     prober.c          what may never answer, touched with a deadline
  *       prober_supervisor.c  the process that keeps time
@@ -23,7 +24,8 @@
  *       prober_memory.c      those that could not be killed, remembered
  *   bulk/               read a bunch of directories, whole
  *     bulk.h            the operation that every back end answers
- *     sync.c            by plain system calls
+ *     read.c            directories, by plain calls
+ *     fetch.c           metadata: by plain calls, or many at once by a ring
  *   table/              where a mount table comes from
  *     table.c           what all sources share (table_impl.h: among themselves)
  *     listmount.c       listmount(2) and statmount(2)

@@ -70,6 +70,13 @@ struct searchent {
 
 typedef struct SEARCH SEARCH;
 
+/** How attributes are asked for; what is missing in a kernel is done without. */
+enum {
+	SEARCH_ENGINE_AUTO,      /* what measurements say */
+	SEARCH_ENGINE_SYNC,      /* one by one, by each thread */
+	SEARCH_ENGINE_URING,     /* many at once, by io_uring(7) */
+};
+
 /** More of what searchv() is to do; zeroed, each has its usual value. */
 struct search_options {
 	size_t size;              /* sizeof(struct search_options) */
@@ -78,6 +85,9 @@ struct search_options {
 	unsigned depth;           /* directories deeper than this are told and not
 	                             entered (ERR_LIMIT, EOVERFLOW); 0: no bound */
 	bool blocking;            /* enter also what can block: network, FUSE ... */
+	int engine;               /* SEARCH_ENGINE_*: how attributes are asked for */
+	bool ahead;               /* attributes in the order of inode numbers; of large
+	                             directories many at once, where engine allows */
 };
 
 /**

@@ -5,8 +5,9 @@
  * The lowest operation of a walk.  For each entry the caller is asked for a
  * verdict; metadata is fetched after the verdict, in batches whose size the
  * caller sets: one while pruning, so that the last mount of a directory ends
- * its reading at once, large in a search.  Back ends are sibling files; the
- * plain system calls of sync.c are the reference.
+ * its reading at once, large in a search.  Directories are opened and read by
+ * plain calls; what fetches metadata is chosen: plain calls, the reference, or
+ * io_uring, by which a batch is under way at once.
  */
 #ifndef GM_BULK_BULK_H
 #define GM_BULK_BULK_H
@@ -72,15 +73,32 @@ struct bulk_policy {
 	enum bulk_verdict (*enter)(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry);
 };
 
-/** A back end's working memory; one for each thread. */
+/** What fetches metadata. */
+enum bulk_engine {
+	BULK_AUTO,      /* plain calls; with ahead, a ring for large directories */
+	BULK_SYNC,      /* plain calls */
+	BULK_URING,     /* a ring, where the kernel gives one */
+};
+
+/** How metadata is fetched. */
+struct bulk_how {
+	enum bulk_engine engine;
+	bool ahead;     /* that of a directory, or of AHEAD_MAX entries of it, by
+	                   inode numbers: on a disk about the order it lies in */
+};
+
+/** Entries whose metadata waits to be fetched in order. */
+enum { BULK_AHEAD_MAX = 16384 };
+
+/** A reader, with its working memory; one for each thread. */
 struct bulk;
 
-/** Make the plain back end.  @return it, or NULL.  Errors: ENOMEM.
-    Ownership: bulk_sync_free(). */
-struct bulk *bulk_sync_new(struct os *os);
+/** Make a reader.  @os, how  As long as it lives.  @return it, or NULL.  Errors: ENOMEM.
+    Ownership: bulk_free(). */
+struct bulk *bulk_new(struct os *os, const struct bulk_how *how);
 
-/** Free a back end; NULL is fine. */
-void bulk_sync_free(struct bulk *bulk);
+/** Free a reader; NULL is fine. */
+void bulk_free(struct bulk *bulk);
 
 /**
  * Read directories.
@@ -93,7 +111,7 @@ void bulk_sync_free(struct bulk *bulk);
  * @return BULK_END_ALL if a callback said so: the directories behind that
  *         one have not been opened; else BULK_SKIP.
  */
-enum bulk_verdict bulk_sync_read(struct bulk *bulk, const struct bulk_policy *policy,
-                                 struct bulk_dir *dirs, size_t n, void *arg);
+enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
+                            struct bulk_dir *dirs, size_t n, void *arg);
 
 #endif

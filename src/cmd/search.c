@@ -59,11 +59,13 @@ struct search_row {
 
 static const struct search_row search_rows[] = {
 	{"access", 0, "rwx", "only what we may read, write, execute"},
+	{"ahead", 0, NULL, "attributes in the order of inode numbers, many at once"},
 	{"blocking", 0, NULL, "enter also what can block: network file systems, FUSE ..."},
 	{"cached", 0, NULL, "attributes as they are known, without asking a server"},
 	{"color", 0, "[WHEN]", "names in the colours of LS_COLORS: auto, always, never"},
 	{"count", 0, NULL, "print how many there are, and not what"},
 	{"depth", 0, "N", "enter no directory deeper than this"},
+	{"engine", 0, "ENGINE", "how attributes are asked for: auto, sync, uring"},
 	{"first", 0, NULL, "end after the first"},
 	{"follow", 'L', NULL, "symbolic links are what they lead to"},
 	{"format", 0, "FORM", "paths, long, json (a document), jsonl (an object a line)"},
@@ -196,6 +198,9 @@ static int take_option(struct asked *asked, const char *name, const char *arg)
 		[SF_PATHS] = "paths", [SF_COLUMNS] = "", [SF_LONG] = "long", [SF_JSON] = "json",
 		[SF_JSONL] = "jsonl", NULL,
 	};
+	static const char *const engines[] = {
+		[SEARCH_ENGINE_AUTO] = "auto", [SEARCH_ENGINE_SYNC] = "sync", [SEARCH_ENGINE_URING] = "uring", NULL,
+	};
 	static const char *const sorts[] = {"name", "inode", NULL};
 	static const char *const stats[] = {[STATS_NONE] = "", [STATS_TEXT] = "text", [STATS_JSON] = "json", NULL};
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); ++i) {
@@ -212,6 +217,8 @@ static int take_option(struct asked *asked, const char *name, const char *arg)
 		return take_number("--depth", arg, &asked->options.depth);
 	if (strcmp(name, "threads") == 0)
 		return take_number("--threads", arg, &asked->options.threads);
+	if (strcmp(name, "engine") == 0)
+		return take_word("--engine", arg, engines, &asked->options.engine);
 	if (strcmp(name, "sort") == 0) {
 		int order = 0;
 		int status = take_word("--sort", arg, sorts, &order);
@@ -236,6 +243,8 @@ static int take_option(struct asked *asked, const char *name, const char *arg)
 		return take_form(asked, "--count", SF_COUNT);
 	if (strcmp(name, "output") == 0)
 		asked->columns = arg;
+	else if (strcmp(name, "ahead") == 0)
+		asked->options.ahead = true;
 	else if (strcmp(name, "blocking") == 0)
 		asked->options.blocking = true;
 	else if (strcmp(name, "first") == 0)

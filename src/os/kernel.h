@@ -13,6 +13,9 @@
 #include <stdint.h>
 
 /* System calls; the same numbers on every architecture but alpha. */
+#define K_NR_io_uring_setup    425   /* 5.1 */
+#define K_NR_io_uring_enter    426
+#define K_NR_io_uring_register 427
 #define K_NR_pidfd_open  434   /* 5.3 */
 #define K_NR_openat2     437   /* 5.6 */
 #define K_NR_faccessat2  439   /* 5.8 */
@@ -210,6 +213,51 @@ struct k_fanotify_mnt {
 	uint64_t mnt_id;             /* the unique ID */
 };
 _Static_assert(sizeof(struct k_fanotify_mnt) == 16, "fanotify_event_info_mnt is 16 bytes");
+
+/* io_uring(7), 5.1; its statx, 5.6. */
+enum {
+	K_URING_OP_STATX = 21,
+	K_URING_ENTER_GETEVENTS = 1 << 0,
+	K_URING_FEAT_SINGLE_MMAP = 1 << 0,
+	K_URING_FEAT_NODROP = 1 << 1,
+	K_URING_OFF_SQ_RING = 0,
+	K_URING_OFF_SQES = 0x10000000,
+	K_URING_REGISTER_IOWQ_MAX_WORKERS = 19,   /* 5.15 */
+};
+
+/** struct io_uring_sqe, as a request of statx has it. */
+struct k_uring_sqe {
+	uint8_t opcode, flags;
+	uint16_t ioprio;
+	int32_t fd;
+	uint64_t off;                /* where the answer goes */
+	uint64_t addr;               /* the path */
+	uint32_t len;                /* the mask */
+	uint32_t op_flags;
+	uint64_t user_data;
+	uint64_t rest[3];
+};
+_Static_assert(sizeof(struct k_uring_sqe) == 64, "io_uring_sqe is 64 bytes");
+
+struct k_uring_cqe {
+	uint64_t user_data;
+	int32_t res;
+	uint32_t flags;
+};
+_Static_assert(sizeof(struct k_uring_cqe) == 16, "io_uring_cqe is 16 bytes");
+
+struct k_uring_params {
+	uint32_t sq_entries, cq_entries, flags, sq_thread_cpu, sq_thread_idle, features, wq_fd, resv[3];
+	struct {
+		uint32_t head, tail, ring_mask, ring_entries, flags, dropped, array, resv1;
+		uint64_t user_addr;
+	} sq_off;
+	struct {
+		uint32_t head, tail, ring_mask, ring_entries, overflow, cqes, flags, resv1;
+		uint64_t user_addr;
+	} cq_off;
+};
+_Static_assert(sizeof(struct k_uring_params) == 120, "io_uring_params is 120 bytes");
 
 /* mnt_propagation: MS_*, mount(2). */
 enum {

@@ -48,6 +48,8 @@ static const char *const os_names[OS_NCALLS] = {
 	[OS_RECV] = "recvmsg",        [OS_SHUTDOWN] = "shutdown",
 	[OS_FANOTIFY_INIT] = "fanotify_init", [OS_FANOTIFY_MARK] = "fanotify_mark",
 	[OS_PIDFD_OPEN] = "pidfd_open",
+	[OS_URING_SETUP] = "io_uring_setup", [OS_URING_REGISTER] = "io_uring_register",
+	[OS_URING_ENTER] = "io_uring_enter", [OS_MMAP] = "mmap", [OS_MUNMAP] = "munmap",
 };
 
 const char *os_call_name(enum os_call call)
@@ -484,7 +486,7 @@ static unsigned os_parse_disable(const char *list)
 		{"statx-mntid", OSC_STATX_MNT_ID | OSC_STATX_UNIQUE},
 		{"openat2", OSC_OPENAT2},
 		{"fanotify", OSC_FANOTIFY},
-		{"uring", 0},
+		{"uring", OSC_URING},
 	};
 	unsigned disabled = 0;
 	while (list && *list) {

@@ -55,6 +55,11 @@ enum os_call {
 	OS_FANOTIFY_INIT,
 	OS_FANOTIFY_MARK,
 	OS_PIDFD_OPEN,
+	OS_URING_SETUP,
+	OS_URING_REGISTER,
+	OS_URING_ENTER,
+	OS_MMAP,
+	OS_MUNMAP,
 	OS_NCALLS,
 };
 
@@ -66,6 +71,7 @@ enum os_caps {
 	OSC_OPENAT2        = 1 << 3,  /* openat2(2), 5.6 */
 	OSC_REQ_VER1       = 1 << 4,  /* 32-byte struct mnt_id_req, 6.11 */
 	OSC_FANOTIFY       = 1 << 5,  /* mount events, 6.15; by os_probe_events() */
+	OSC_URING          = 1 << 6,  /* disabled only; os_ring_new() finds out */
 };
 
 struct os {

@@ -30,6 +30,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+_Static_assert((int)BULK_AUTO == SEARCH_ENGINE_AUTO && (int)BULK_SYNC == SEARCH_ENGINE_SYNC
+               && (int)BULK_URING == SEARCH_ENGINE_URING, "engines");
+
 enum {
 	PART = 256 * 1024,        /* bytes of records that a directory is read in */
 	META_BATCH = 256,
@@ -43,7 +46,8 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 {
 	SEARCH *search = NULL;
 	int flags = options->flags;
-	if (flags & ~ALL_FLAGS || (flags & ORDER_FLAGS) == ORDER_FLAGS) {
+	if (flags & ~ALL_FLAGS || (flags & ORDER_FLAGS) == ORDER_FLAGS
+	    || options->engine < SEARCH_ENGINE_AUTO || options->engine > SEARCH_ENGINE_URING) {
 		errno = EINVAL;
 		goto fail;
 	}
@@ -66,6 +70,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 		.statx_mask = flags & SEARCH_METADATA ? K_STATX_BASIC | K_STATX_BTIME : K_STATX_TYPE,
 		.statx_flags = flags & SEARCH_CACHED ? AT_STATX_DONT_SYNC : 0,
 		.batch = META_BATCH,
+		.how = {(enum bulk_engine)options->engine, options->ahead},
 		.pause = flags & ORDER_FLAGS ? 0 : PART,
 		.entry = search_entry,
 		.meta = search_meta,

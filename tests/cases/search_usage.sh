@@ -28,6 +28,8 @@ done <<'ARGS'
 --threads=-1 x t
 --stats=xml x t
 --color=sometimes x t
+--engine=ring x t
+--engine x t
 --first=1 x t
 -x x t
 --nosuch x t

@@ -406,6 +406,9 @@ WRAP(long, syscall, long number, ...)
 		{SYS_getcwd, OS_GETCWD, 2, false},
 		{K_NR_pidfd_open, OS_PIDFD_OPEN, 2, false},
 		{K_NR_faccessat2, OS_ACCESS, 4, true},
+		{K_NR_io_uring_setup, OS_URING_SETUP, 2, false},
+		{K_NR_io_uring_enter, OS_URING_ENTER, 6, false},
+		{K_NR_io_uring_register, OS_URING_REGISTER, 4, false},
 		{SYS_faccessat, -1, 4, true},    /* os_mark(), and before 5.8 */
 		{SYS_pivot_root, -1, 2, false},  /* of the tests */
 		{SYS_close_range, -1, 3, false}, /* os_detach(); a child's own */
@@ -431,7 +434,7 @@ WRAP(long, syscall, long number, ...)
 	if (kind == OS_GETDENTS && is_short(kind) && a[2] > 280)
 		a[2] = 280;
 	long rc = __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	return kind == OS_OPENAT2 || kind == OS_PIDFD_OPEN ? opened((int)rc) : rc;
+	return kind == OS_OPENAT2 || kind == OS_PIDFD_OPEN || kind == OS_URING_SETUP ? opened((int)rc) : rc;
 }
 
 WRAP(int, openat64, int dirfd, const char *path, int flags, ...)

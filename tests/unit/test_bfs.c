@@ -401,7 +401,7 @@ static void test_bulk(void)
 	make_tree();
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
-	struct bulk *bulk = bulk_sync_new(&os);
+	struct bulk *bulk = bulk_new(&os, &(struct bulk_how){0});
 	CU_ASSERT_PTR_NOT_NULL_FATAL(bulk);
 	for (unsigned batch = 1; batch <= 100; batch += 33) {
 		struct bulk_policy policy = {
@@ -418,7 +418,7 @@ static void test_bulk(void)
 			{.parentfd = topfd, .name = "w4"},
 		};
 		struct bulk_seen seen = {0};
-		CU_ASSERT_EQUAL(bulk_sync_read(bulk, &policy, dirs, 4, &seen), BULK_SKIP);
+		CU_ASSERT_EQUAL(bulk_read(bulk, &policy, dirs, 4, &seen), BULK_SKIP);
 		CU_ASSERT_EQUAL(seen.names, 8 + 5 + 5);
 		CU_ASSERT_EQUAL(seen.metas, 18);
 		CU_ASSERT_EQUAL(seen.entered, 18);
@@ -432,13 +432,13 @@ static void test_bulk(void)
 
 		/* The rest of a directory, and the rest of all. */
 		seen = (struct bulk_seen){.verdict = BULK_END_DIR, .at = 3};
-		CU_ASSERT_EQUAL(bulk_sync_read(bulk, &policy, dirs + 2, 2, &seen), BULK_SKIP);
+		CU_ASSERT_EQUAL(bulk_read(bulk, &policy, dirs + 2, 2, &seen), BULK_SKIP);
 		CU_ASSERT_EQUAL(seen.names, 3 + 5);
 		CU_ASSERT_TRUE(dirs[2].ended);
 		close(dirs[2].fd);
 		close(dirs[3].fd);
 		seen = (struct bulk_seen){.verdict = BULK_END_ALL, .at = 3};
-		CU_ASSERT_EQUAL(bulk_sync_read(bulk, &policy, dirs + 2, 2, &seen), BULK_END_ALL);
+		CU_ASSERT_EQUAL(bulk_read(bulk, &policy, dirs + 2, 2, &seen), BULK_END_ALL);
 		CU_ASSERT_EQUAL(seen.names, 3);
 		CU_ASSERT_EQUAL(dirs[3].fd, -1);
 		close(dirs[2].fd);
@@ -447,9 +447,9 @@ static void test_bulk(void)
 	struct bulk_policy policy = {.batch = 1, .entry = bulk_entry_cb, .meta = bulk_meta_cb, .enter = bulk_enter_cb};
 	struct bulk_dir odd = {.parentfd = topfd, .name = "w0/x0/loop"};
 	struct bulk_seen seen = {0};
-	bulk_sync_read(bulk, &policy, &odd, 1, &seen);
+	bulk_read(bulk, &policy, &odd, 1, &seen);
 	CU_ASSERT_TRUE(odd.error == ENOTDIR || odd.error == ELOOP);
-	bulk_sync_free(bulk);
+	bulk_free(bulk);
 	remove_tree();
 }
 

@@ -50,17 +50,17 @@ static enum bulk_verdict count_entry(void *arg, struct bulk_dir *dir, const stru
 /** Read a directory whole.  @return the calls that it took. */
 static uint64_t read_whole(struct os *os, int topfd)
 {
-	struct bulk *bulk = bulk_sync_new(os);
+	struct bulk *bulk = bulk_new(os, &(struct bulk_how){0});
 	CU_ASSERT_PTR_NOT_NULL_FATAL(bulk);
 	struct bulk_policy policy = {.batch = 1, .entry = count_entry};
 	struct bulk_dir dir = {.parentfd = topfd, .name = "."};
 	uint64_t sum[2] = {0}, before = os->calls[OS_GETDENTS];
-	CU_ASSERT_EQUAL(bulk_sync_read(bulk, &policy, &dir, 1, sum), BULK_SKIP);
+	CU_ASSERT_EQUAL(bulk_read(bulk, &policy, &dir, 1, sum), BULK_SKIP);
 	CU_ASSERT_EQUAL(dir.error, 0);
 	CU_ASSERT_EQUAL(sum[1], FILES);
 	CU_ASSERT_EQUAL(sum[0], (uint64_t)FILES * (FILES - 1) / 2);
 	os_close(os, dir.fd);
-	bulk_sync_free(bulk);
+	bulk_free(bulk);
 	return os->calls[OS_GETDENTS] - before;
 }
 

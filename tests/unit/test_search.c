@@ -11,6 +11,7 @@
 #include "getmnt/search.h"
 #include "search/avoid.h"
 #include "search/pattern.h"
+#include "os/ring.h"
 #include "search/search.h"
 
 #include <dirent.h>
@@ -306,6 +307,69 @@ static void test_counts(void)
 	end();
 }
 
+/** All the ways in which attributes are fetched, and none. */
+static const struct search_options ways[] = {
+	{.size = sizeof(ways[0])},
+	{.size = sizeof(ways[0]), .flags = SEARCH_METADATA},
+	{.size = sizeof(ways[0]), .flags = SEARCH_METADATA, .engine = SEARCH_ENGINE_SYNC, .ahead = true},
+	{.size = sizeof(ways[0]), .flags = SEARCH_METADATA, .engine = SEARCH_ENGINE_URING},
+	{.size = sizeof(ways[0]), .flags = SEARCH_METADATA, .engine = SEARCH_ENGINE_URING, .ahead = true},
+	{.size = sizeof(ways[0]), .flags = SEARCH_METADATA, .ahead = true},
+};
+enum { NWAYS = sizeof(ways) / sizeof(*ways) };
+
+/** Whether a ring is to be had here. */
+static bool ring_works(void)
+{
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	struct os_ring *ring = os_ring_new(&os, 8, 2);
+	os_ring_free(&os, ring);
+	return ring;
+}
+
+/** What each way asks the kernel: one statx for an entry, or a ring of so many. */
+static void test_ways(void)
+{
+	enum { FILES = 3000 };
+	begin();
+	make_dir("d");
+	for (int i = 0; i < FILES; ++i) {
+		char name[32];
+		snprintf(name, sizeof(name), "d/%x", i * 2654435761u);
+		make_file(name);
+	}
+	const char *const roots[] = {top};
+	bool ring = ring_works();
+	for (size_t way = 0; way < NWAYS; ++way) {
+		struct search_options options = ways[way];
+		options.threads = 1;
+		SEARCH *search = searchv(roots, 1, "/d/*", &options);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+		ino_t last = 0;
+		size_t n = 0, before = 0;
+		for (struct searchent *e; (e = readsearch(search)); ++n) {
+			before += e->info && e->info->st_ino < last;
+			last = e->info ? e->info->st_ino : 0;
+		}
+		search_stop(search);
+		const uint64_t *calls = search_os(search)->calls;
+		bool by_ring = ring && (options.engine == SEARCH_ENGINE_URING
+		                        || (options.engine == SEARCH_ENGINE_AUTO && options.ahead));
+		unit_note("way %zu", way);
+		CU_ASSERT_EQUAL(n, FILES);
+		CU_ASSERT_TRUE(!options.ahead || before == 0);
+		/* Of the root, too. */
+		CU_ASSERT_TRUE(calls[OS_STATX] < 20 + (by_ring || !options.flags ? 0 : FILES));
+		CU_ASSERT_TRUE(by_ring || !options.flags || calls[OS_STATX] >= FILES);
+		CU_ASSERT_EQUAL(calls[OS_URING_SETUP], by_ring);
+		CU_ASSERT_TRUE(by_ring ? calls[OS_URING_ENTER] >= FILES / 256 : calls[OS_URING_ENTER] == 0);
+		CU_ASSERT_EQUAL(calls[OS_MMAP], calls[OS_MUNMAP]);
+		closesearch(search);
+	}
+	end();
+}
+
 /** A large directory comes in parts; a search may be left at any point. */
 static void test_large_and_early(void)
 {
@@ -320,9 +384,10 @@ static void test_large_and_early(void)
 	make_dir("big/dir");
 	make_file("big/dir/last");
 	int fds = unit_count("/proc/self/fd");
-	for (int flags = 0; flags <= SEARCH_METADATA; flags += SEARCH_METADATA) {
+	for (size_t way = 0; way < NWAYS; ++way) {
 		for (unsigned threads = 1; threads <= 2; ++threads) {
-			struct search_options options = {.size = sizeof(options), .flags = flags, .threads = threads};
+			struct search_options options = ways[way];
+			options.threads = threads;
 			int errors = 0;
 			struct names got = found_by(&options, "*", &errors);
 			CU_ASSERT_TRUE(got.n == FILES + 3 && errors == 0);
@@ -644,9 +709,12 @@ static void test_close_anywhere(void)
 	int tasks = warm_up(), fds = unit_count("/proc/self/fd");
 	const char *const roots[] = {top};
 	bool any = false;
-	for (int flags = 0; flags <= SEARCH_FOLLOW; flags += SEARCH_FOLLOW) {
-		struct search_options options = {.size = sizeof(options), .flags = flags, .threads = 4};
-		for (int k = 0; k <= 2 * DIRS + 1; k += flags ? 7 : 1) {
+	for (size_t way = 0; way <= NWAYS; ++way) {
+		/* The last follows links. */
+		struct search_options options = ways[way % NWAYS];
+		options.flags |= way == NWAYS ? SEARCH_FOLLOW : 0;
+		options.threads = 4;
+		for (int k = 0; k <= 2 * DIRS + 1; k += way ? 7 : 1) {
 			unit_note("closed after %d", k);
 			SEARCH *search = searchv(roots, 1, "*", &options);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(search);
@@ -739,16 +807,23 @@ static void test_faults(void)
 	char root[100];
 	snprintf(root, sizeof(root), "%s/t", top);
 	const char *const roots[] = {root};
-	static const int kinds[] = {FAULT_ALLOC, OS_OPENAT, OS_OPENAT2, OS_STATX, OS_GETDENTS, OS_READLINK};
+	static const int kinds[] = {
+		FAULT_ALLOC, OS_OPENAT, OS_OPENAT2, OS_STATX, OS_GETDENTS, OS_READLINK,
+		FAULT_ALLOC, OS_STATX, OS_URING_SETUP, OS_URING_REGISTER, OS_URING_ENTER,
+	};
+	enum { PLAIN = 6 };
 	struct search_options options = {
 		.size = sizeof(options), .flags = SEARCH_FOLLOW | SEARCH_BYNAME | SEARCH_METADATA, .threads = 1,
 	};
+	bool ring = ring_works();
 	struct fault_count count;
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	int whole = 0;
 	for (size_t kind = 0; kind < sizeof(kinds) / sizeof(*kinds); ++kind) {
 		uint64_t calls = 1;
+		options.engine = kind < PLAIN ? SEARCH_ENGINE_SYNC : SEARCH_ENGINE_URING;
+		options.ahead = kind >= PLAIN;
 		for (uint64_t n = 0; n <= calls; ++n) {
 			/* The first counts. */
 			struct fault fault = {n ? FAULT_ONCE : FAULT_NONE, kinds[kind], n, n ? kinds[kind] == FAULT_ALLOC ? ENOMEM : EIO : 0};
@@ -767,7 +842,11 @@ static void test_faults(void)
 				calls = count.calls[kinds[kind]];
 				whole = found + loops;
 				CU_ASSERT_TRUE(found == 22 && loops == 6 && told == 0 && error == 0);
-				CU_ASSERT_TRUE(calls > 0 || (kinds[kind] == OS_OPENAT2 && !(os.caps & OSC_OPENAT2)));
+				CU_ASSERT_TRUE(calls > 0 || (kinds[kind] == OS_OPENAT2 && !(os.caps & OSC_OPENAT2))
+				               || (!ring && kinds[kind] >= OS_URING_SETUP));
+			} else if (kinds[kind] >= OS_URING_SETUP && kinds[kind] <= OS_URING_ENTER) {
+				/* It is done without. */
+				CU_ASSERT_TRUE(error == 0 && told == 0 && found + loops == whole);
 			} else if (kinds[kind] == FAULT_ALLOC) {
 				/* What got no memory ends it, or is told. */
 				CU_ASSERT_TRUE(search == NULL || error == ENOMEM || told > 0 || found + loops >= whole);
@@ -791,6 +870,7 @@ static const struct unit_test tests[] = {
 	{"same as a walk", test_same_as_walk},
 	{"roots", test_roots},
 	{"counts", test_counts},
+	{"ways to fetch attributes", test_ways},
 	{"large directories, and leaving", test_large_and_early},
 	{"many directories", test_many_dirs},
 	{"depth and access", test_depth_and_access},

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Directories, by plain calls: openat, getdents64.
+ *
+ * A directory costs an openat, one getdents64 for each buffer of entries, one
+ * that returns 0, since only that is the end (a short read is not: signals,
+ * the freezer and tracers cause them), and the caller's close.
+ */
+#include "bulk/bulk_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The size of the buffer does not matter (0.4 us an entry); that of the C
+   library's is kind to the cache. */
+enum { READ_BUFFER = 32 * 1024 };
+
+struct bulk {
+	struct os *os;
+	struct fetch fetch;
+	alignas(struct k_dirent) char buf[READ_BUFFER];
+};
+
+struct bulk *bulk_new(struct os *os, const struct bulk_how *how)
+{
+	struct bulk *bulk = malloc(sizeof(*bulk));
+	if (!bulk)
+		return NULL;
+	bulk->os = os;
+	fetch_init(&bulk->fetch, os, how);
+	return bulk;
+}
+
+void bulk_free(struct bulk *bulk)
+{
+	if (!bulk)
+		return;
+	fetch_destroy(&bulk->fetch);
+	free(bulk);
+}
+
+/** Open a directory of a bunch for reading. */
+static int read_open(struct os *os, const struct bulk_dir *dir)
+{
+	if (dir->same_mount && os->caps & OSC_OPENAT2) {
+		int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+		int fd = os_openat2(os, dir->parentfd, dir->name, flags | O_NOATIME, K_RESOLVE_NO_XDEV);
+		if (fd < 0 && errno == EPERM)
+			fd = os_openat2(os, dir->parentfd, dir->name, flags, K_RESOLVE_NO_XDEV);
+		return fd;
+	}
+	return os_opendir(os, dir->parentfd, dir->name);
+}
+
+/** Take one entry. */
+static enum bulk_verdict read_entry(struct bulk *bulk, const struct bulk_policy *policy,
+                                    struct bulk_dir *dir, const struct bulk_entry *entry, void *arg)
+{
+	enum bulk_verdict verdict = policy->entry(arg, dir, entry);
+	if (verdict == BULK_ENTER)
+		return policy->enter(arg, dir, entry);
+	return verdict == BULK_WANT ? fetch_add(&bulk->fetch, policy, dir, entry, arg) : verdict;
+}
+
+/** Take a buffer of entries. */
+static enum bulk_verdict read_buffer(struct bulk *bulk, const struct bulk_policy *policy,
+                                     struct bulk_dir *dir, size_t len, void *arg)
+{
+	enum bulk_verdict verdict = BULK_SKIP;
+	for (size_t at = 0; at < len && verdict < BULK_END_DIR;) {
+		const struct k_dirent *de = os_dirent(bulk->buf, len, &at);
+		if (!de) {
+			dir->error = errno;
+			break;
+		}
+		const char *name = de->name;
+		if (name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0')))
+			continue;
+		/* A broken file system may give such a name; it leads elsewhere. */
+		if (name[0] == '\0' || strchr(name, '/'))
+			continue;
+		++dir->entries;
+		struct bulk_entry entry = {.name = name, .ino = de->ino, .type = de->type};
+		verdict = read_entry(bulk, policy, dir, &entry, arg);
+	}
+	return verdict < BULK_END_DIR ? fetch_buffer_ends(&bulk->fetch, policy, dir, arg) : verdict;
+}
+
+enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
+                            struct bulk_dir *dirs, size_t n, void *arg)
+{
+	for (size_t i = 0; i < n; ++i) {
+		struct bulk_dir *dir = &dirs[i];
+		dir->error = 0;
+		dir->entries = 0;
+		dir->ended = dir->paused = false;
+		if (!dir->resume)
+			dir->fd = read_open(bulk->os, dir);
+		if (dir->fd < 0) {
+			dir->error = errno;
+			continue;
+		}
+		enum bulk_verdict verdict = BULK_SKIP;
+		ssize_t len = 0;
+		while (verdict < BULK_END_DIR && dir->error == 0 && !dir->paused
+		       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, sizeof(bulk->buf))) > 0) {
+			verdict = read_buffer(bulk, policy, dir, (size_t)len, arg);
+			dir->paused = verdict < BULK_END_DIR && dir->error == 0 && bulk->fetch.n == 0
+			              && policy->pause && policy->pause(arg, dir);
+		}
+		if (len < 0)
+			dir->error = errno;
+		if (verdict < BULK_END_DIR)
+			verdict = fetch_flush(&bulk->fetch, policy, dir, arg);
+		fetch_forget(&bulk->fetch);
+		dir->ended = verdict >= BULK_END_DIR;
+		if (verdict == BULK_END_ALL) {
+			for (size_t left = i + 1; left < n; ++left)
+				dirs[left].fd = -1;
+			return verdict;
+		}
+	}
+	return BULK_SKIP;
+}
