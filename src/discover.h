@@ -141,7 +141,7 @@ struct discovery {
 	struct discover_stats stats;
 	bool by_dev;                   /* the identity used was the device number */
 	struct arena names;            /* owns the targets that were found */
-	struct mount_table *again[8];  /* records of mounts that were asked again */
+	struct mount_table *again[16];  /* records of mounts that were asked again */
 	unsigned nagain;
 };
 
@@ -180,12 +180,11 @@ bool discover_path_blocks(const struct mount_table *table, const char *path);
  * Make a map of devices that uses /sys, /run and /dev only where they cannot
  * block.
  *
- * @table   As of discover_path_blocks(); of another process, or without these
- *          fields, it says nothing of them.
- * @own     Whether it is of this process.
+ * @own     The table of this process.  NULL, or one without the fields of
+ *          discover_path_blocks(): it is read for this.
  * @return as devmap_new().
  */
-struct devmap *discover_devmap(struct os *os, const struct mount_table *table, bool own);
+struct devmap *discover_devmap(struct os *os, const struct mount_table *own);
 
 /** Whether touching a mount can block, or its name leads through one where it
     can; known by every naming but kernel, and by that with opts.blocking. */

@@ -283,16 +283,19 @@ bool discover_path_blocks(const struct mount_table *table, const char *path)
 	return false;
 }
 
-struct devmap *discover_devmap(struct os *os, const struct mount_table *table, bool own)
+struct devmap *discover_devmap(struct os *os, const struct mount_table *own)
 {
 	static const char *const places[][2] = {
 		{"/sys", "/sys/dev/block"}, {"/run", "/run/udev/data"}, {"/dev", "/dev"},
 	};
 	const char *roots[3];
 	const unsigned need = MF_POINT | MF_FSTYPE;
-	bool tells = own && table && (table->fields & need) == need;
+	struct mount_table *read = NULL;
+	if (!own || (own->fields & need) != need)
+		own = read = table_read_kernel(os, TABLE_AUTO, need);
 	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); ++i)
-		roots[i] = tells && discover_path_blocks(table, places[i][1]) ? NULL : places[i][0];
+		roots[i] = own && discover_path_blocks(own, places[i][1]) ? NULL : places[i][0];
+	table_free(read);
 	return devmap_new_at(os, roots[0], roots[1], roots[2]);
 }
 

@@ -121,6 +121,9 @@ static bool hint_may_look(struct dsc *dsc, const char *name, size_t len)
 /**
  * statx of a name, component by component: no name is resolved in a mount that
  * is not of the table, or that blocks.  For when the table may be out of date.
+ *
+ * @return 0, or -1.  Errors: EREMOTE: the way leads through what blocks; ENOENT:
+ *         through what is not of the table.
  */
 static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx *st)
 {
@@ -141,8 +144,11 @@ static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx 
 		}
 		uint32_t in = dsc_node_of(dsc, st);
 		size_t len = (size_t)(step - path) + strlen(step);
-		if (in == MT_NONE || dsc->flags[in] & (DF_BLOCKS | DF_BEHIND) || !hint_may_look(dsc, name, len)) {
-			errno = ENOENT;
+		/* What came there since is in the way: nothing else is seen behind it. */
+		bool blocks = in != MT_NONE
+		              && (dsc->flags[in] & (DF_BLOCKS | DF_BEHIND) || !hint_may_look(dsc, name, len));
+		if (in == MT_NONE || blocks) {
+			errno = blocks ? EREMOTE : ENOENT;
 			break;
 		}
 		int next = os_openat(dsc->os, at, step, O_PATH | O_NOFOLLOW);
@@ -257,7 +263,7 @@ static bool hint_coverer(struct dsc *dsc, const char *name, uint32_t *by)
 	for (char *slash; path && (slash = strrchr(path, '/')) && path[1];) {
 		struct k_statx st;
 		slash[slash == path] = '\0';   /* the last one left is "/" */
-		seen = hint_statx(dsc->os, dsc->rootfd, path, dsc_id_mask(dsc), &st) == 0;
+		seen = hint_statx_careful(dsc, path, &st) == 0;
 		if (seen)
 			*by = dsc_node_of(dsc, &st);
 		if (seen || dsc_error_state(errno) != MT_HIDDEN)
@@ -276,6 +282,10 @@ static void hint_judge(struct dsc *dsc, const struct hint *hint)
 	enum mt_state state = hint->error ? dsc_error_state(hint->error) : MT_HIDDEN;
 	uint32_t by = hint->seen;
 	/* Hidden is what the kernel has there still, and something else is seen. */
+	if (hint->error == EREMOTE) {
+		dsc_untouched(dsc, hint->node);
+		return;
+	}
 	if (state == MT_UNTESTED || (state == MT_HIDDEN
 	    && (dsc->unasked || (hint->error && !hint_coverer(dsc, name, &by)))))
 		state = MT_UNSEARCHED;

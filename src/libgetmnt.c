@@ -291,7 +291,7 @@ static int found_live(struct found *found, const struct getmnt *gm, struct os *o
 	found->table = table_read_kernel(os, kernels_within[gm->options[GETMNT_OPT_KERNEL]], MF_ALL);
 	if (!found->table || (rootfd >= 0 && root_name(os, rootfd, found->table, prefix) != 0))
 		goto out;
-	devs = discover_devmap(os, found->table, true);
+	devs = discover_devmap(os, found->table);
 	if (!devs)
 		goto out;
 	discover_options(gm, rootfd >= 0 ? prefix : NULL, start, &opts);

@@ -31,7 +31,7 @@ static int mounts_read(struct os *os, struct search_mounts *mounts)
 		return -1;
 	map64_init(&mounts->known);
 	struct mount_table *table = table_read_kernel(os, TABLE_AUTO, DISCOVER_FIELDS);
-	struct devmap *devs = table ? discover_devmap(os, table, true) : NULL;
+	struct devmap *devs = table ? discover_devmap(os, table) : NULL;
 	struct discovery *d = devs ? discover(os, devs, table, &opts) : NULL;
 	int rc = !d && errno == ENOMEM ? -1 : 0;
 	mounts->unique = table && table->unique_ids;

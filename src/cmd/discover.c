@@ -298,7 +298,7 @@ static int run_find(struct run *run, struct picks *picks)
 	if (status)
 		return status;
 	if (!run->devs && (run->live || ((o->evaluate || o->unmounted) && !o->tab_file))) {
-		run->devs = discover_devmap(&run->os, run->table, run->live && run->procfd == AT_FDCWD);
+		run->devs = discover_devmap(&run->os, run->live && run->procfd == AT_FDCWD ? run->table : NULL);
 		if (!run->devs) {
 			message(NULL, "%s", strerror(errno));
 			return CX_ERROR;

@@ -195,7 +195,7 @@ static int open_root(struct run *run)
 	int status = CX_ERROR;
 
 	/* A table that nothing was tested of is enough to follow a path by. */
-	run->devs = discover_devmap(&run->os, run->table, true);
+	run->devs = discover_devmap(&run->os, run->table);
 	if (run->devs)
 		run->d = discover(&run->os, NULL, run->table, &opts);
 	if (!run->d) {

@@ -109,8 +109,10 @@ bool node_blocks(const struct run *run, uint32_t node)
 		if (i == run->d->root)
 			break;
 	}
-	/* Discovery knows more: devices, layers.  It tests all that cannot block. */
-	return run->judged && mtree_shown_state(&tree->nodes[node]) == MT_UNTESTED;
+	/* Discovery knows more: devices, layers.  It tests all that cannot block;
+	   what only a probe found alive is no safer for that. */
+	return run->judged && (discovery_blocks(run->d, node)
+	                       || mtree_shown_state(&tree->nodes[node]) == MT_UNTESTED);
 }
 
 /** A path from the run's root, as it is given beside run->rootfd. */

@@ -141,7 +141,9 @@ static int places_init(struct watch *w)
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
-	run->d = discover(&run->os, NULL, run->table, &opts);
+	/* Its table is of the one who is watched. */
+	run->devs = discover_devmap(&run->os, o->task ? NULL : run->table);
+	run->d = run->devs ? discover(&run->os, NULL, run->table, &opts) : NULL;
 	w->places = calloc((size_t)o->noperands + 1, sizeof(*w->places));
 	int rc = run->d && w->places ? 0 : -1;
 	if (rc == 0 && o->spec) {
@@ -160,7 +162,9 @@ static int places_init(struct watch *w)
 		rc = place_init(w, &w->places[w->nplaces++], o->operands[i], o->operands[i]);
 	int error = errno;
 	discovery_free(run->d);
+	devmap_free(run->devs);
 	run->d = NULL;
+	run->devs = NULL;
 	errno = error;
 	return rc;
 }
@@ -234,7 +238,7 @@ static int tell_changes(struct watch *w, const struct changes *changes)
 		goto nomem;
 	/* A device number can be of another device by the next time. */
 	if (w->needs_devices) {
-		run->devs = devmap_new(&run->os);
+		run->devs = discover_devmap(&run->os, NULL);
 		if (!run->devs)
 			goto nomem;
 		devmap_set_judge(run->devs, path_blocks, run);

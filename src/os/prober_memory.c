@@ -10,6 +10,7 @@
  * that is made for him below /run/user.
  */
 #include "os/prober_impl.h"
+#include "os/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -114,7 +115,14 @@ static bool memory_read(struct os *os, const char *name, const char *boot_id, st
 	if (sscanf(name + n, "_%" SCNu64 "_%u:%u_%d_%" SCNu64 "%n", &key, &left->dev_major,
 	           &left->dev_minor, &left->pid, &start, &end) != 5 || name[n + (size_t)end] != '\0')
 		return false;
-	return left->pid > 0 && prober_process(os, left->pid, &now) == 'D' && now == start;
+	if (left->pid <= 0)
+		return false;
+	char state = prober_process(os, left->pid, &now);
+	/* Without /proc it is there while any process has its number: better not
+	   asked again than one more left each time. */
+	if (state == '\0')
+		return os_kill(os, left->pid, 0) == 0 || errno != ESRCH;
+	return state == 'D' && (start == 0 || now == start);
 }
 
 size_t prober_recall(struct os *os, const char *boot_id, struct prober_left **left)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """/sys/dev, /run and /dev that never answer: devices are not known, and no run waits."""
+import os
+
 import gm
 
 gm.need_fs("fuse")
@@ -19,4 +21,11 @@ for args in ((), ("--names=walk", "--search-limit=0"), ("--kernel=mountinfo",), 
     for where in ("/sys/dev", "/run", "/dev"):
         want = "hung" if "--probe=all" in args else "untested"
         gm.expect(states.get(where) == want, f"{args}: {where} is {states.get(where)}, not {want}")
+
+# The table of a task tells nothing of our places.
+for args in (("--task", "1"), ("--task", str(os.getpid()), "-o", "+UUID"), ("-s", "-e", "-F", "/etc/fstab"),
+             ("--task", str(os.getpid()), "--poll", "-w", "100", "-T", "/disk")):
+    gm.touch("/etc/fstab", "UUID=1234 /x ext4 defaults 0 0\n")
+    result = gm.getmnt(*args)
+    gm.expect(result.status in (0, 1), f"{args}: status {result.status} {result.err[-300:]!r}")
 gm.done()

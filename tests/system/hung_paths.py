@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""A path on what stands on a server that stopped is not followed into it: neither
+where a probe has just told that it hangs, nor to watch it."""
+import os
+
+import gm
+
+gm.need("mkfs.ext4", "losetup")
+gm.need_fs("fuse", "ext4", "overlay")
+
+root = gm.Root()
+gm.tmpfs(root / "run")
+image = gm.image(root / "image", 8 << 20, "mkfs.ext4", "-q")
+gm.loop_mount(image, root / "fill")
+for n in range(12):                     # never read before, so not in the cache
+    gm.mkdir(root / f"fill/d{n}/e")
+gm.umount(root / "fill")
+with open(image, "rb") as file:
+    server = gm.FileFuse(root / "slow", {"disk.img": file.read(), "file": b"x"})
+gm.overlay(root / "layered", root / "slow", gm.tmpfs(root / "upper"))
+gm.loop_mount(root / "slow/disk.img", root / "disk", "ro", "noload")
+server.stopped = True
+root.enter()
+
+PROBES = ((), ("--probe=local",), ("--probe=all", "--timeout=0.3"), ("--poll", "-w", "100"))
+fresh = 0
+for probe in PROBES:
+    for option in ("-T", "-M", "-R", None):
+        for path in ("/layered/file", f"/disk/d{fresh % 12}/e"):
+            fresh += 1
+            args = [*probe, *([option] if option else []), path]
+            result = gm.getmnt(*args, seconds=10)
+            gm.expect(result.status in (0, 1, 32), f"{args}: status {result.status} {result.err[-300:]!r}")
+os.close(server.fd)
+gm.done()

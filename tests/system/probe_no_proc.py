@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Without /proc, too, a probe that was left behind is not made again."""
+import os
+
+import gm
+
+gm.need_fs("fuse")
+root = gm.Root()
+gm.tmpfs(root / "run")
+gm.mkdir(root / "elsewhere")
+server = gm.SilentFuse(root / "silent")
+root.enter()
+gm.mount("proc", "/elsewhere", "proc")
+gm.umount("/proc")
+
+
+def left():
+    """Workers that wait for ever."""
+    n = 0
+    for name in filter(str.isdigit, os.listdir("/elsewhere")):
+        try:
+            with open(f"/elsewhere/{name}/stat", "rb") as stat:
+                n += b"(getmnt-probe) D" in stat.read()
+        except OSError:
+            pass
+    return n
+
+
+for run in range(3):
+    result = gm.getmnt("--probe=all", "--timeout=0.4", "-r", "-n", "-o", "TARGET,STATE", "--stats=json")
+    gm.expect(b"/silent hung\n" in result.out, f"run {run}: {result.status} {result.out!r} {result.err[-300:]!r}")
+    gm.expect(left() == 1, f"run {run}: {left()} workers wait")
+server.end()
+gm.done()
