@@ -470,6 +470,7 @@ out:
 		d->flags = dsc.flags;
 		map64_destroy(&dsc.by_old_id);
 		map64_destroy(&dsc.no_look);
+		free(dsc.stands);
 		if (dsc.rootfd_own)
 			os_close(os, dsc.rootfd);
 		d->stats.seconds = os_now() - begin;

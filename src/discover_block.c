@@ -210,6 +210,23 @@ static enum dsc_leads block_beneath(const struct dsc *dsc, const struct stands_o
 	return leads;
 }
 
+/** Remember what a mount stands on.  @return 0, or -1 (ENOMEM). */
+static int block_note(struct dsc *dsc, uint32_t node, uint32_t on)
+{
+	if (on == MT_NONE || on == node)
+		return 0;
+	if (dsc->nstands == dsc->stands_size) {
+		size_t size = dsc->stands_size ? dsc->stands_size * 2 : 16;
+		struct dsc_stands *stands = reallocarray(dsc->stands, size, sizeof(*stands));
+		if (!stands)
+			return -1;
+		dsc->stands = stands;
+		dsc->stands_size = size;
+	}
+	dsc->stands[dsc->nstands++] = (struct dsc_stands){node, on};
+	return 0;
+}
+
 /** Follow the paths that are not settled.  @return whether any is now. */
 static bool block_follow(struct dsc *dsc, struct dsc_paths *paths, struct stands *stands)
 {
@@ -224,8 +241,10 @@ static bool block_follow(struct dsc *dsc, struct dsc_paths *paths, struct stands
 		if (in == on->node)
 			leads = block_beneath(dsc, on);
 		on->clear = leads == LEADS_CLEAR;
-		if (leads == LEADS_BLOCKED)
+		if (leads == LEADS_BLOCKED) {
 			dsc->flags[on->node] |= DF_BLOCKS;
+			stands->failed |= block_note(dsc, on->node, in) != 0;
+		}
 		changed |= leads != LEADS_UNSURE;
 	}
 	return changed;
@@ -336,7 +355,7 @@ int dsc_find_blocking(struct dsc *dsc)
 		if (dsc->flags[i] & DF_BLOCKS)
 			dsc->flags[i] |= DF_NO_LOOK;
 	}
-	rc = paths.failed ? -1 : 0;
+	rc = paths.failed || stands.failed ? -1 : 0;
 out:
 	dsc_paths_destroy(&paths);
 	free(stands.items);

@@ -27,6 +27,12 @@ enum dsc_node_flags {
 	DF_UNSURE_BEHIND = 1 << 6,  /* its place lies behind such a one */
 };
 
+/** A mount that stands on a path: the layer of an overlay, the file of a loop. */
+struct dsc_stands {
+	uint32_t node;
+	uint32_t on;                /* the mount that the path lies in, or leads through */
+};
+
 /** A discovery under way. */
 struct dsc {
 	struct os *os;
@@ -36,6 +42,8 @@ struct dsc {
 	struct discovery *d;
 	struct mtree *tree;         /* &d->tree */
 	uint8_t *flags;             /* enum dsc_node_flags of each node */
+	struct dsc_stands *stands;  /* who stands on what blocks, by paths; nstands */
+	size_t nstands, stands_size;
 	struct map64 by_old_id;     /* 32-bit ID -> node; filled when needed */
 	struct map64 no_look;       /* hashes of names that must not be looked at; so too */
 	const char *partly;         /* why the search was not whole; NULL: it was */

@@ -349,6 +349,35 @@ static int probing_run(struct probing *p)
 	}
 }
 
+/**
+ * What stands on a mount that is hung is hung, though it answered: out of what
+ * the kernel keeps of it.  So is what lies behind.
+ */
+static void probing_stand(struct probing *p)
+{
+	struct dsc *dsc = p->dsc;
+	const struct mtree *tree = dsc->tree;
+	for (bool changed = dsc->nstands > 0; changed;) {
+		changed = false;
+		for (size_t i = 0; i < dsc->nstands; ++i) {
+			const struct dsc_stands *s = &dsc->stands[i];
+			if (p->states[s->on] == PS_CLOSED && p->states[s->node] == PS_OPEN
+			    && !(tree->nodes[s->node].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE))) {
+				probing_hung(p, s->node, true);
+				changed = true;
+			}
+		}
+		for (uint32_t i = 0; i < tree->count; ++i) {
+			uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
+			if (parent != MT_NONE && p->states[parent] == PS_CLOSED && p->states[node] == PS_OPEN
+			    && !mtree_stacked(tree, node)) {
+				probing_close(p, node);
+				changed = true;
+			}
+		}
+	}
+}
+
 /** Drop those that went away; the others are as they were. */
 static int probing_ask_again(struct probing *p)
 {
@@ -461,6 +490,7 @@ int dsc_probe(struct dsc *dsc)
 	}
 	if (probing_run(&p) != 0)
 		goto lost;
+	probing_stand(&p);
 	rc = probing_ask_again(&p);
 	goto out;
 lost:
