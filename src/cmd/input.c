@@ -209,7 +209,7 @@ static int open_root(struct run *run)
 	}
 	if (run->opt->names != DN_KERNEL || run->opt->probe) {
 		if (known == PATH_BLIND) {
-			message(dir, "lies on a file system that can block; --names=kernel touches none");
+			message(dir, "lies on a file system that can block; --names=kernel without --probe touches none");
 			goto out;
 		}
 		run->rootfd = os_openat(&run->os, AT_FDCWD, strbuf_str(&name),
