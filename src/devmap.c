@@ -173,6 +173,17 @@ bool devmap_behind(struct devmap *map, uint32_t major, uint32_t minor, const cha
 	return true;
 }
 
+void devmap_avoid(struct devmap *map, uint32_t major, uint32_t minor, const char *source)
+{
+	struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
+	if (!dev)
+		return;
+	dev->avoided = map->avoids = true;
+	struct devmap_dev *disk = devmap_whole(map, dev);
+	if (disk)
+		disk->avoided = true;
+}
+
 /** Read the udev database's file of a device. */
 static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
                              struct devmap_tags *tags, struct devmap_udev *udev)

@@ -85,6 +85,17 @@ bool devmap_failed(const struct devmap *map);
 void devmap_set_judge(struct devmap *map, bool (*blocks)(void *arg, const char *path), void *arg);
 
 /**
+ * Hold a device to block, whatever sysfs says: what is on it did not answer.
+ * So does all that stands on it, and for a partition its disk.
+ *
+ * To be called before devmap_set_judge().
+ *
+ * @source
+ *         As for devmap_behind().
+ */
+void devmap_avoid(struct devmap *map, uint32_t major, uint32_t minor, const char *source);
+
+/**
  * The /dev name of a device number, without opening the device.
  *
  * @return the name, or NULL: none is known.  Stays the map's.

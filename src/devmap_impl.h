@@ -43,6 +43,7 @@ struct devmap_dev {
 	bool removable;          /* it, or one that it stands on */
 	const char *blocks;      /* why I/O to it could block, or NULL */
 	const char *backing;     /* the file of a loop device */
+	bool avoided;            /* by devmap_avoid() */
 	bool tagged;
 	struct devmap_tags tags;
 
@@ -68,6 +69,7 @@ struct devmap {
 	const char *sysroot, *runroot, *devroot;
 	bool (*judge)(void *arg, const char *path);
 	void *judge_arg;
+	bool avoids;             /* whether any device is avoided */
 	struct arena arena;
 	struct map64 index;
 	struct devmap_dev **devs;
@@ -154,6 +156,9 @@ bool devmap_btrfs(struct devmap *map, const struct devmap_dev *dev, const char *
 
 /** Fill in partition, removable, blocks and backing. */
 void devmap_judge(struct devmap *map, struct devmap_dev *dev);
+
+/** The disk of a partition; NULL: it is none, or not known. */
+struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev);
 
 /** Why a device must not be probed, or NULL.  It is judged. */
 const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev);

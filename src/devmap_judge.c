@@ -188,6 +188,24 @@ static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev,
 	return NULL;
 }
 
+struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev)
+{
+	char path[DEVMAP_PATH_MAX], buf[16];
+	if (devmap_attr(map, dev, "partition", buf, sizeof(buf)) <= 0
+	    || !devmap_path(path, sizeof(path), "dev/block/%u:%u/../dev", dev->major, dev->minor))
+		return NULL;
+	return devmap_dev_at(map, path);
+}
+
+/** Whether a device, or its disk, is not to be touched. */
+static bool devmap_is_avoided(struct devmap *map, const struct devmap_dev *dev)
+{
+	if (!map->avoids || dev->avoided)
+		return dev->avoided;
+	const struct devmap_dev *disk = dev->partition ? devmap_whole(map, dev) : NULL;
+	return disk && disk->avoided;
+}
+
 /** Why I/O to a device could block, or NULL. */
 static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev, int depth)
 {
@@ -197,6 +215,8 @@ static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev,
 	};
 	if (devmap_is_remote(dev))
 		return why_remote;
+	if (devmap_is_avoided(map, dev))
+		return "does not answer";
 	if (devmap_is_kind(dev->kname, "dm-")) {
 		if (devmap_flag(map, dev, "dm/suspended"))
 			return "suspended";

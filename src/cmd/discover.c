@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 
 #include "base/escape.h"
+#include "base/fstypes.h"
 #include "cmd/columns.h"
 #include "cmd/filter.h"
 #include "cmd/input.h"
@@ -290,6 +291,17 @@ static void debug_run(const struct run *run)
 		        run->d->stats.seconds);
 }
 
+/** Have no device opened on which a mount did not answer. */
+static void avoid_hung(struct run *run)
+{
+	for (uint32_t i = 0; run->d && run->d->probed && i < run->d->tree.count; ++i) {
+		const struct mount *m = run->d->tree.nodes[i].mount;
+		if (run->d->probed[i].error == ETIMEDOUT)
+			devmap_avoid(run->devs, m->dev_major, m->dev_minor,
+			             fstype_flags(m->fstype) & FST_SUBVOL ? m->source : NULL);
+	}
+}
+
 /** Read, judge, pick.  @return 0, or an exit status. */
 static int run_find(struct run *run, struct picks *picks)
 {
@@ -308,8 +320,10 @@ static int run_find(struct run *run, struct picks *picks)
 	if (!file)
 		status = run_discover(run);
 	/* From here on devices may be opened: the files that loops stand on are judged. */
-	if (run->devs)
+	if (run->devs) {
+		avoid_hung(run);
 		devmap_set_judge(run->devs, path_blocks, run);
+	}
 	if (run->d)
 		report_odd(run);
 	if (o->debug && !status)

@@ -18,7 +18,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 getmnt=$top/build/debug/getmnt
-vm=$top/build/vm
+vm=${GETMNT_VM_DIR:-$top/build/vm}
 machines=2
 limit=${GETMNT_VM_SECONDS:-1200}    # for a machine, from start to end
 silence=400                         # for what it prints next
@@ -39,7 +39,7 @@ installed=(bash coreutils sed grep gawk findutils diffutils util-linux mount pro
 	openssh-client dropbear-bin libmount1 libblkid1 libsmartcols1 libaio1 libevent-core-2.1-7)
 downloaded=(kmod libkmod2 nfs-kernel-server nfs-common libnfsidmap1 libwrap0 libevent-core-2.1-7 libtirpc3
 	lvm2 liblvm2cmd2.03 libdevmapper-event1.02.1 libaio1 dmsetup libdevmapper1.02.1
-	mdadm dosfstools f2fs-tools udftools genisoimage)
+	mdadm dosfstools f2fs-tools udftools genisoimage libmagic1)
 
 unused='gpu|media|net|staging|infiniband|usb|iio|hwmon|input|platform|hid|i2c|mmc|mtd|bluetooth|thermal|comedi|ata|leds|rtc|power|mfd|pinctrl|isdn|message|accel|pci|pcmcia|firewire|watchdog|w1|spi|edac|extcon|regulator|tty|video|crypto|acpi|bus|clk|counter|dca|firmware|gpio|hsi|hv|mcb|misc|ntb|perf|phy|powercap|ptp|soundwire|ssb|thunderbolt|uio|vdpa|vfio|vhost|xen'
 
@@ -113,8 +113,8 @@ version=${stock#linux-image-}
 modules=$vm/kernel/lib/modules/$version
 
 # The disk: all that is installed of the packages, but for what nobody reads here.
-stamp=$( (cat "$0"; dpkg-query -W) | sha256sum)
-if [ "$(cat "$vm/root.stamp" 2>/dev/null)" != "$stamp" ]; then
+make_root()
+{
 	echo "disk: build/vm/root.img"
 	rm -rf "$vm/root" "$vm/root.img"
 	mkdir -p "$vm/root/usr"/{bin,sbin,lib,lib64} "$vm/root"/{proc,sys,dev,run,tmp,getmnt,root,etc,var/lib,mnt}
@@ -152,6 +152,10 @@ if [ "$(cat "$vm/root.stamp" 2>/dev/null)" != "$stamp" ]; then
 	python3 -m compileall -q --invalidation-mode unchecked-hash "$vm/root/usr/lib/python3"* >/dev/null
 	size=$(du -sm "$vm/root" | cut -f1)
 	mkfs.ext4 -q -F -O ^has_journal -E root_owner=0:0 -d "$vm/root" "$vm/root.img" $((size * 5 / 4 + 200))M || die "mkfs.ext4"
+}
+stamp=$( (declare -f make_root; declare -p installed downloaded unused version; dpkg-query -W) | sha256sum)
+if [ "$(cat "$vm/root.stamp" 2>/dev/null)" != "$stamp" ]; then
+	make_root
 	echo "$stamp" >"$vm/root.stamp"
 fi
 
@@ -168,7 +172,7 @@ fi
 		echo "/modules.d/$(basename "$module")"
 	done >"$initrd/modules"
 	[ -s "$initrd/modules" ] || die "modprobe"
-	python3 "$here/cpio.py" "$initrd" >"$vm/initrd.img" || die "cpio.py"
+	python3 "$top/tests/lib/cpio.py" "$initrd" >"$vm/initrd.img" || die "cpio.py"
 }
 
 # The second disk.
@@ -191,7 +195,7 @@ cp -r "$top/bench" "$disk/"
 cp "$getmnt" "$disk/getmnt"
 python3 -m compileall -q --invalidation-mode unchecked-hash "$disk/tests/lib" "$disk/bench" >/dev/null
 cat >"$disk/env" <<-EOF
-	export GETMNT_REQUIRE_ROOT=1 GETMNT_SLOW=${GETMNT_VM_SLOW:-8} GETMNT_SIGNALS=${GETMNT_SIGNALS-}
+	export GETMNT_REQUIRE_ROOT=1 GETMNT_SLOW=${GETMNT_VM_SLOW:-8} GETMNT_SCALE=small
 EOF
 load=() total=0
 for ((n = 1; n <= machines; ++n)); do
@@ -211,7 +215,7 @@ done < <(
 	for suite in system vm; do
 		for case in "$top/tests/$suite"/*.py; do
 			name=$(basename "$case" .py)
-			[ "$name" != cpio ] && chosen "$name" "$@" && echo "$(seconds_of "$name") $suite $name"
+			chosen "$name" "$@" && echo "$(seconds_of "$name") $suite $name"
 		done
 	done | sort -k1,1nr
 )
@@ -230,7 +234,7 @@ for ((n = 1; n <= machines; ++n)); do
 	[ -s "$disk/system.$n" ] || [ -s "$disk/vm.$n" ] || continue
 	mkdir -p "$vm/share"
 	echo shared >"$vm/share/file"
-	timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg -cpu ${GETMNT_VM_CPU:-max} -m 1536 -smp 1 \
+	timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg -cpu ${GETMNT_VM_CPU:-max} -m 2048 -smp 1 \
 		-display none -nodefaults -no-user-config -no-reboot -serial stdio -monitor none \
 		-kernel "$vm/kernel/boot/vmlinuz-$version" -initrd "$vm/initrd.img" \
 		-append "console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off random.trust_cpu=on getmnt.machine=$n" \
@@ -246,8 +250,8 @@ done
 passed=0 failed=0 skipped=0
 (
 	for n in "${!pids[@]}"; do
-		tail -n +1 -s 0.2 --pid="${pids[n]}" -f "$vm/$n.log" | tr -d '\r' |
-			grep --line-buffered -avE '^[0-9]+ passed, [0-9]+ failed' | sed -u "s/^/$n: /" &
+		tail -n +1 -s 0.2 --pid="${pids[n]}" -f "$vm/$n.log" |
+			sed -u "s/\r\$//; /^[0-9]* passed, [0-9]* failed/d; s/^/$n: /" &
 	done
 	wait
 ) &
