@@ -132,8 +132,9 @@ const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32
 /**
  * Whether I/O to a device could block: it is suspended, shut down, or remote
  * (nbd, rbd, drbd, iSCSI, NVMe over fabrics), or stands through dm, md or a
- * loop on one that is; or sysfs has an answer and it cannot be read.  Reads
- * sysfs alone.  Of a number that sysfs does not know, and of an anonymous one,
+ * loop on one that is; or sysfs has an answer and it cannot be read.  A
+ * multipath blocks when no path works: as sysfs has it, and for root as device
+ * mapper has it (ioctl).  Else reads sysfs alone.  Of a number that sysfs does not know, and of an anonymous one,
  * this is not said.
  *
  * @backing [out]

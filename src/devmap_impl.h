@@ -175,6 +175,12 @@ struct devmap_udev {
 void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
                        struct devmap_tags *tags, struct devmap_udev *udev);
 
+/**
+ * Whether the status of a multipath target tells of paths, and of none that
+ * works: "2 0 0 0 1 1 E 0 2 1 8:16 F 3 1 8:32 F 2 1".
+ */
+bool devmap_paths_failed(const char *status);
+
 /** The usage that goes with a type, as libblkid has it; NULL for none. */
 const char *devmap_usage(const char *type);
 
@@ -185,6 +191,9 @@ bool devmap_cached(struct devmap *map, const struct devmap_dev *dev, struct devm
 void devmap_cache_destroy(struct devmap_cache *cache);
 
 /* devmap_probe.c */
+
+/** What device mapper says of the paths of a multipath.  @return length, or -1. */
+ssize_t devmap_paths_status(struct devmap *map, const struct devmap_dev *dev, char *buf, size_t size);
 
 /** The number of the block device of a name below /dev.  @return 0, or -1. */
 int devmap_node_number(struct devmap *map, const char *name, uint32_t *major, uint32_t *minor);

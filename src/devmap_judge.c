@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two questions, both answered from sysfs alone.
+ * Two questions, both answered from sysfs; what paths of a multipath failed,
+ * only device mapper tells.
  *
  * May a device be touched?  Not if it, or one that it stands on, is remote,
  * suspended or shut down: "blocks" says why.  A multipath map blocks only
@@ -161,7 +162,10 @@ static const char *devmap_judge_slaves(struct devmap *map, struct devmap_dev *de
 	                 && strncmp(uuid, "mpath-", 6) == 0;
 	if (!multipath || slaves.remote)
 		return slaves.why;
-	return slaves.blocked == slaves.count ? "no path that works" : NULL;
+	/* A path that failed is told by device mapper alone, and to root alone. */
+	char status[DEVMAP_ATTR_MAX];
+	bool failed = devmap_paths_status(map, dev, status, sizeof(status)) > 0 && devmap_paths_failed(status);
+	return failed || slaves.blocked == slaves.count ? "no path that works" : NULL;
 }
 
 static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev, int depth)

@@ -39,6 +39,29 @@ static int devmap_fd_number(struct devmap *map, int fd, uint32_t *major, uint32_
 	return 0;
 }
 
+ssize_t devmap_paths_status(struct devmap *map, const struct devmap_dev *dev, char *buf, size_t size)
+{
+	enum { MISC = 10, DM_CONTROL = 236 };
+	static const char name[] = "mapper/control";
+	uint32_t major, minor;
+	/* First without opening it, as for block devices. */
+	int fd = devmap_node_open(map, name, O_PATH);
+	if (fd < 0)
+		return -1;
+	unsigned type = os_file_type(map->os, fd, &major, &minor);
+	os_close(map->os, fd);
+	if (type != S_IFCHR || major != MISC || minor != DM_CONTROL) {
+		errno = ENOENT;
+		return -1;
+	}
+	fd = devmap_node_open(map, name, O_RDWR | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -1;
+	ssize_t n = os_dm_status(map->os, fd, dev->major, dev->minor, buf, size);
+	os_close(map->os, fd);
+	return n;
+}
+
 int devmap_node_number(struct devmap *map, const char *name, uint32_t *major, uint32_t *minor)
 {
 	int fd = devmap_node_open(map, name, O_PATH);

@@ -265,6 +265,23 @@ static void devmap_cache_read(struct devmap *map)
 	}
 }
 
+bool devmap_paths_failed(const char *status)
+{
+	/* How many words there are besides depends on handlers and selectors. */
+	bool any = false, path = false;
+	for (const char *word = status + strspn(status, " "); *word; word += strspn(word, " ")) {
+		size_t n = strcspn(word, " ");
+		if (path && n == 1 && *word == 'A')
+			return false;
+		any |= path && n == 1 && *word == 'F';
+		size_t major = strspn(word, "0123456789");
+		path = major > 0 && word[major] == ':'
+		       && (major + 1) + strspn(word + major + 1, "0123456789") == n && n > major + 1;
+		word += n;
+	}
+	return any;
+}
+
 bool devmap_cached(struct devmap *map, const struct devmap_dev *dev, struct devmap_tags *tags)
 {
 	devmap_cache_read(map);

@@ -198,6 +198,7 @@ ssize_t __wrap_os_read(struct os *os, int fd, void *buf, size_t size);
 unsigned __wrap_os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *minor);
 int __wrap_os_wait_readable(struct os *os, int fd);
 int __wrap_os_fstatfs(struct os *os, int fd, struct statfs *st);
+ssize_t __wrap_os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf, size_t size);
 void __wrap_os_close(struct os *os, int fd);
 ssize_t __wrap_os_readlinkat(struct os *os, int dirfd, const char *name, char *buf, size_t size);
 int __wrap_os_create(struct os *os, int dirfd, const char *name);
@@ -357,6 +358,14 @@ int __wrap_os_wait_readable(struct os *os, int fd)
 	count(os, OS_POLL);
 	(void)file_of(fd);
 	return 0;
+}
+
+ssize_t __wrap_os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf, size_t size)
+{
+	count(os, OS_IOCTL);
+	(void)file_of(fd), (void)major, (void)minor, (void)buf, (void)size;
+	errno = ENXIO;
+	return -1;
 }
 
 int __wrap_os_fstatfs(struct os *os, int fd, struct statfs *st)

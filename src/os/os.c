@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/dm-ioctl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fanotify.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -47,7 +49,7 @@ static const char *const os_names[OS_NCALLS] = {
 	[OS_WAIT] = "wait4",          [OS_SEND] = "sendmsg",
 	[OS_RECV] = "recvmsg",        [OS_SHUTDOWN] = "shutdown",
 	[OS_FANOTIFY_INIT] = "fanotify_init", [OS_FANOTIFY_MARK] = "fanotify_mark",
-	[OS_PIDFD_OPEN] = "pidfd_open",
+	[OS_PIDFD_OPEN] = "pidfd_open", [OS_IOCTL] = "ioctl",
 	[OS_URING_SETUP] = "io_uring_setup", [OS_URING_REGISTER] = "io_uring_register",
 	[OS_URING_ENTER] = "io_uring_enter", [OS_MMAP] = "mmap", [OS_MUNMAP] = "munmap",
 };
@@ -268,6 +270,40 @@ unsigned os_file_type(struct os *os, int fd, uint32_t *major_out, uint32_t *mino
 	if (minor_out)
 		*minor_out = minor(st.st_rdev);
 	return st.st_mode & S_IFMT;
+}
+
+ssize_t os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf, size_t size)
+{
+	union {
+		struct dm_ioctl head;
+		char bytes[16384];
+	} data = {.head = {
+		.version = {DM_VERSION_MAJOR, 0, 0},
+		.data_size = sizeof(data),
+		.data_start = sizeof(data.head),
+		.flags = DM_NOFLUSH_FLAG,
+		.dev = (minor & 0xff) | major << 8 | (uint64_t)(minor & ~0xffu) << 12,
+	}};
+	++os->calls[OS_IOCTL];
+	if (ioctl(fd, DM_TABLE_STATUS, &data) != 0)
+		return -1;
+	struct dm_target_spec spec;
+	size_t at = data.head.data_start + sizeof(spec);
+	if (data.head.flags & DM_BUFFER_FULL_FLAG || data.head.target_count != 1
+	    || data.head.data_start > sizeof(data) - sizeof(spec) || at + size < at) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	memcpy(&spec, data.bytes + data.head.data_start, sizeof(spec));
+	size_t len = strnlen(data.bytes + at, sizeof(data) - at);
+	if (strncmp(spec.target_type, "multipath", sizeof(spec.target_type)) != 0 || len >= size
+	    || at + len == sizeof(data)) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	memcpy(buf, data.bytes + at, len);
+	buf[len] = '\0';
+	return (ssize_t)len;
 }
 
 int os_wait_readable(struct os *os, int fd)

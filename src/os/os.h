@@ -55,6 +55,7 @@ enum os_call {
 	OS_FANOTIFY_INIT,
 	OS_FANOTIFY_MARK,
 	OS_PIDFD_OPEN,
+	OS_IOCTL,
 	OS_URING_SETUP,
 	OS_URING_REGISTER,
 	OS_URING_ENTER,
@@ -170,6 +171,20 @@ ssize_t os_read(struct os *os, int fd, void *buf, size_t size);
  * By fstat(2), so that every statx counted is a look at a mount or an entry.
  */
 unsigned os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *minor);
+
+/**
+ * What device mapper tells of a device whose table is one multipath target.
+ *
+ * Without a flush: it waits for no I/O (ioctl DM_TABLE_STATUS).
+ *
+ * @fd
+ *         /dev/mapper/control
+ * @buf [out]
+ *         The status, as text.
+ * @return its length, or -1.
+ * Errors: EOVERFLOW: it is another target, or does not fit; ENXIO, EPERM ...
+ */
+ssize_t os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf, size_t size);
 
 /** Wait until a pipe can be read, or has ended.  @return 0, or -1. */
 int os_wait_readable(struct os *os, int fd);

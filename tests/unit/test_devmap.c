@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "devmap.h"
+#include "devmap_impl.h"
 #include "loop.h"
 #include "os/os.h"
 
@@ -455,6 +455,22 @@ static void test_blocks(void)
 	put_slave(VIRTUAL "dm-4", VIRTUAL "nbd0");
 	put_slave(VIRTUAL "dm-4", "pci0/block/sdd");
 	unsafe(252, 4, "remote", true);
+
+	/* A path that failed is told by device mapper, not by sysfs. */
+	static const struct {
+		const char *status;
+		bool failed;
+	} paths[] = {
+		{"2 0 0 0 1 1 E 0 2 1 8:16 F 3 1 8:32 F 2 1 ", true},
+		{"2 0 0 0 1 1 A 0 2 1 8:16 F 3 1 8:32 A 2 1 ", false},
+		{"2 0 0 0 2 1 E 0 1 1 8:16 F 3 1 A 0 1 1 8:32 F 2 1 ", true},
+		{"2 0 0 0 2 2 E 0 1 1 8:16 F 3 1 A 0 1 1 259:1048575 A 0 1 ", false},
+		{"2 0 0 0 1 1 E 0 1 0 8:16 F 1", true},
+		{"2 0 0 0 0 1 ", false},     /* no path at all is told by sysfs */
+		{"", false}, {"8:16", false}, {"F", false}, {"8: F", false}, {":1 F", false}, {"8:1x F", false},
+	};
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); ++i)
+		CU_ASSERT_EQUAL(devmap_paths_failed(paths[i].status), paths[i].failed);
 
 	/* A circle, which no kernel makes, ends. */
 	put_dev(252, 10, VIRTUAL "dm-10");

@@ -29,7 +29,7 @@ tell("nfsv4leasetime", "10")
 tell("nfsv4gracetime", "10")
 gm.run("exportfs", "-ra")
 gm.run("rpc.mountd", "--no-nfs-version", "3", "--no-nfs-version", "2")
-gm.run("rpc.nfsd", "--no-nfs-version", "3", "--tcp", "--no-udp", "2")
+gm.run("rpc.nfsd", "--no-nfs-version", "3", "--tcp", "--no-udp", "--port", "2049", "2")
 DATA = "vers=4.2,addr=127.0.0.1,clientaddr=127.0.0.1,proto=tcp,"
 HARD, SOFT = "/mnt/hard", "/mnt/soft"
 gm.mount("127.0.0.1:/", gm.mkdir(HARD), "nfs4", 0, DATA + "hard")
@@ -52,7 +52,7 @@ time.sleep(1)
 vm.beside_hung("stopped", NAMES, after=("hung", "stale"))
 
 # It comes back, and so do they.
-gm.run("rpc.nfsd", "--no-nfs-version", "3", "--tcp", "--no-udp", "2")
+gm.run("rpc.nfsd", "--no-nfs-version", "3", "--tcp", "--no-udp", "--port", "2049", "2")
 vm.reaped("started again")
 got = vm.rows("--probe=all", "--timeout=100")
 for target in NAMES:

@@ -39,8 +39,9 @@ for target in tags:
 gm.tmpfs("/mnt/iso/dir")
 
 gm.check("types")
-for names in ("hint", "walk", "pure", "kernel"):
-    got = vm.rows("--names=" + names, "-t", "vfat,f2fs,udf,ext4,xfs,iso9660")
+# What a loop device stands on is not known where no name was tested.
+for names in ("hint", "walk", "pure"):
+    got = vm.rows("--names=" + names, "-t", "vfat,f2fs,udf,ext4,xfs,iso9660", columns=",UUID,LABEL")
     for target, tag in tags.items():
         row = got.get(target, {})
         gm.expect(row.get("uuid") == tag.get("UUID") and row.get("label") == tag.get("LABEL")

@@ -194,6 +194,7 @@ cp -r "$top/tests/system" "$top/tests/lib" "$top/tests/vm" "$disk/tests/"
 cp -r "$top/bench" "$disk/"
 cp "$getmnt" "$disk/getmnt"
 python3 -m compileall -q --invalidation-mode unchecked-hash "$disk/tests/lib" "$disk/bench" >/dev/null
+[ ! -e "$vm/debug" ] || cp "$vm/debug" "$disk/debug"
 cat >"$disk/env" <<-EOF
 	export GETMNT_REQUIRE_ROOT=1 GETMNT_SLOW=${GETMNT_VM_SLOW:-8} GETMNT_SCALE=small
 EOF

@@ -9,15 +9,21 @@ import vm
 gm.need("lvm", "mdadm", "dmsetup", "mkfs.ext4")
 vm.modules("dm-mod", "dm-multipath", "dm-round-robin", "raid1")
 vm.work()
-LVM = ("--config", "activation{udev_sync=0 udev_rules=0 monitoring=0} global{event_activation=0} "
-       "devices{use_devicesfile=0} backup{backup=0 archive=0}")
+
+
+
+
+physical = [vm.loop("pv0"), vm.loop("pv1")]
+# Without udev, and not by the device below.
+LVM = ("--config", "activation{udev_sync=0 udev_rules=0 monitoring=0 verify_udev_operations=1} "
+       "backup{backup=0 archive=0} "
+       f'devices{{use_devicesfile=0 filter=["r|^{physical[0]}$|","a|.*|"]}}')
 
 
 def lvm(command, *args):
     gm.run("lvm", command, *LVM, *args)
 
 
-physical = [vm.loop("pv0"), vm.loop("pv1")]
 # The volume group stands on a device that can be suspended.
 lower = vm.linear("lower", physical[0])
 lvm("pvcreate", "-q", lower, physical[1])
@@ -45,7 +51,7 @@ vm.drop_caches()
 
 for names in ("hint", "walk", "pure", "kernel"):
     for probe in ((), ("--probe=all", "--timeout=60")):
-        got = vm.rows("--names=" + names, "-o", "+SOURCE", "-t", "ext4", *probe)
+        got = vm.rows("--names=" + names, "-t", "ext4", *probe, columns=",UUID,LABEL")
         for target, device in DEVICES.items():
             row = got.get(target, {})
             want = "untested" if names == "kernel" and not probe else "ok"

@@ -27,7 +27,7 @@ gm.loop_mount("/mnt/still/image", "/mnt/within")
 tags = vm.blkid(alive)
 vm.drop_caches()
 
-got = vm.rows("-t", "ext4")
+got = vm.rows("-t", "ext4", columns=",UUID,LABEL")
 for target in ("/mnt/still", "/mnt/alive", "/mnt/within"):
     gm.expect(target in got and got[target]["state"] == "ok" and got[target]["uuid"],
               f"before: {got.get(target)}")
@@ -36,7 +36,8 @@ gm.expect(got["/mnt/alive"]["uuid"] == tags["UUID"] and got["/mnt/alive"]["label
 
 vm.drop_caches()
 gm.run(*vm.DM, "suspend", "--noflush", "--nolockfs", "still")
-vm.beside_hung("suspended", {"/mnt/still", "/mnt/within", "/mnt/still/d3/e"})
+vm.beside_hung("suspended", {"/mnt/still", "/mnt/within", "/mnt/still/d3/e"},
+               cached={"/mnt/within"})
 gm.expect(gm.probers(), "nobody waits for the device")
 gm.run(*vm.DM, "resume", "still")
 vm.reaped("resumed")
@@ -50,7 +51,8 @@ pid = gm.fork()
 if pid == 0:
     gm.touch("/mnt/still/written", "x")
     os._exit(0)
-vm.beside_hung("frozen", {"/mnt/still", "/mnt/within", "/mnt/still/d3/e"}, forms=False)
+vm.beside_hung("frozen", {"/mnt/still", "/mnt/within", "/mnt/still/d3/e"},
+               forms=False, cached={"/mnt/within"})
 gm.run(*vm.DM, "resume", "still")
 os.waitpid(pid, 0)
 vm.reaped("thawed")
