@@ -19,7 +19,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 getmnt=$top/build/debug/getmnt
 vm=${GETMNT_VM_DIR:-$top/build/vm}
-machines=2
+machines=${GETMNT_VM_MACHINES:-2}
 limit=${GETMNT_VM_SECONDS:-1200}    # for a machine, from start to end
 silence=400                         # for what it prints next
 
@@ -241,7 +241,7 @@ for ((n = 1; n <= machines; ++n)); do
 	timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg -cpu max -m 2048 -smp 1 \
 		-display none -nodefaults -no-user-config -no-reboot -serial stdio -monitor none \
 		-kernel "$vm/kernel/boot/vmlinuz-$version" -initrd "$vm/initrd.img" \
-		-append "console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off random.trust_cpu=on getmnt.machine=$n" \
+		-append "console=ttyS0 loglevel=5 panic=-1 mitigations=off random.trust_cpu=on getmnt.machine=$n" \
 		-drive "file=$vm/root.img,if=virtio,format=raw,snapshot=on" \
 		-drive "file=$vm/disk.img,if=virtio,format=raw,readonly=on" \
 		-virtfs "local,path=$vm/share,mount_tag=share,security_model=none,readonly=on" \

@@ -54,9 +54,13 @@ for names in ("hint", "walk", "pure", "kernel"):
         got = vm.rows("--names=" + names, "-t", "ext4", *probe, columns=",UUID,LABEL")
         for target, device in DEVICES.items():
             row = got.get(target, {})
-            want = "untested" if names == "kernel" and not probe else "ok"
+            # What a loop device stands on is not known where no name was tested.
+            if names == "kernel":
+                gm.expect(row.get("source") == device and row.get("state") == ("ok" if probe else "untested"),
+                          f"{names} {probe}: {target} on {device}: {row}")
+                continue
             gm.expect(row.get("uuid") == tags[target]["UUID"] and row.get("label") == tags[target]["LABEL"]
-                      and row.get("source") == device and row.get("state") == want,
+                      and row.get("source") == device and row.get("state") == "ok",
                       f"{names} {probe}: {target} on {device}: {row}")
 for target in DEVICES:
     result = gm.getmnt("-n", "-r", "-o", "TARGET", "-S", "UUID=" + tags[target]["UUID"])
@@ -66,7 +70,8 @@ for target in DEVICES:
 # A member, or a path, is never told to be a file system that is not mounted.
 result = gm.getmnt("--unmounted", "-n", "-r", "-o", "SOURCE")
 there = set(result.out.decode().split())
-gm.expect(not there & set(physical + members + paths + list(DEVICES.values())), f"--unmounted: {there}")
+gm.expect(not there & set(physical + members + paths) and there >= set(DEVICES.values()),
+          f"--unmounted: {there}")
 
 # What a volume stands on is suspended: the volume hangs, its sister does not.
 vm.drop_caches()
