@@ -238,7 +238,7 @@ for ((n = 1; n <= machines; ++n)); do
 	[ -s "$disk/system.$n" ] || [ -s "$disk/vm.$n" ] || continue
 	mkdir -p "$vm/share"
 	echo shared >"$vm/share/file"
-	timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg -cpu max -m 2048 -smp 1 \
+	timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg,tb-size=64 -cpu max -m 2048 -smp 1 \
 		-display none -nodefaults -no-user-config -no-reboot -serial stdio -monitor none \
 		-kernel "$vm/kernel/boot/vmlinuz-$version" -initrd "$vm/initrd.img" \
 		-append "console=ttyS0 loglevel=5 panic=-1 mitigations=off random.trust_cpu=on getmnt.machine=$n" \
