@@ -23,8 +23,8 @@
 # make check-tsan      units, and walks by several threads, under TSan
 # make check-valgrind  units and cases under valgrind memcheck
 # make check-vm        system, and NFS, 9p, device mapper, md, vfat and others, on a
-#                      stock kernel 6.1 in two virtual machines; 10 minutes.  What
-#                      they need is downloaded once, into build/vm
+#                      stock kernel 6.1 in two virtual machines, by make deps-vm; 20
+#                      minutes.  What they need is downloaded once, into build/vm
 # make check-long      a thousand of each signal, on a terminal and off, and
 #                      searches of a million entries; 20 minutes
 # make soak            an hour beside hung file systems, in a storm of mounts
@@ -190,11 +190,13 @@ FORCE:
 .PHONY: binaries
 binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC) $(BUILD)/tests/unit/unit fuzz-targets
 
-.PHONY: deps deps-bench
+.PHONY: deps deps-bench deps-vm
 deps:
 	@build-aux/deps
 deps-bench:
 	@build-aux/deps bench
+deps-vm:
+	@build-aux/deps vm
 
 # Of the runs with a failing call or allocation every one of so many is done;
 # make distcheck does all.

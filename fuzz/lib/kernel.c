@@ -541,6 +541,16 @@ int __wrap_os_poll(struct os *os, struct pollfd *polled, size_t n, int ms)
 	return kernel->poll(polled, n, ms);
 }
 
+int __wrap_os_kill(struct os *os, int pid, int signal);
+int __wrap_os_kill(struct os *os, int pid, int signal)
+{
+	count(os, OS_KILL);
+	if (!kernel->process || signal != 0)
+		fuzz_failed("it sends no signal", __FILE__, __LINE__);
+	errno = ESRCH;
+	return kernel->process(pid) ? 0 : -1;
+}
+
 double __wrap_os_now(void)
 {
 	return kernel && kernel->now ? kernel->now() : __real_os_now();
@@ -553,7 +563,6 @@ double __wrap_os_now(void)
 NOT_HERE(__wrap_os_detach)
 NOT_HERE(__wrap_os_exit_process)
 NOT_HERE(__wrap_os_fork_process)
-NOT_HERE(__wrap_os_kill)
 NOT_HERE(__wrap_os_pidfd_open)
 NOT_HERE(__wrap_os_pread)
 NOT_HERE(__wrap_os_reader_gone)

@@ -68,6 +68,8 @@ struct fuzz_kernel {
 	/* A file is made, empty; one is removed. */
 	void (*create)(const char *path);
 	void (*unlink)(const char *path);
+	/** Whether there is a process; NULL: nothing is asked of any. */
+	bool (*process)(int pid);
 };
 
 /** Put a kernel in force, or NULL; checks that the one before it has no

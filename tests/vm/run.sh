@@ -76,7 +76,7 @@ die()
 	exit 1
 }
 
-command -v qemu-system-x86_64 >/dev/null || cannot "there is no qemu-system-x86_64"
+command -v qemu-system-x86_64 >/dev/null || cannot "there is no qemu-system-x86_64: make deps-vm"
 command -v mkfs.ext4 >/dev/null || PATH=$PATH:/usr/sbin:/sbin
 command -v mkfs.ext4 >/dev/null || cannot "there is no mkfs.ext4"
 command -v apt-get >/dev/null || cannot "there is no apt-get"
