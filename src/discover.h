@@ -180,8 +180,8 @@ bool discover_path_blocks(const struct mount_table *table, const char *path);
  * Make a map of devices that uses /sys, /run and /dev only where they cannot
  * block.
  *
- * @own     The table of this process.  NULL, or one without the fields of
- *          discover_path_blocks(): it is read for this.
+ * @own     The table of this process; one without the fields of
+ *          discover_path_blocks() tells nothing.  NULL: mountinfo is read for this.
  * @return as devmap_new().
  */
 struct devmap *discover_devmap(struct os *os, const struct mount_table *own);

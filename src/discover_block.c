@@ -310,10 +310,11 @@ struct devmap *discover_devmap(struct os *os, const struct mount_table *own)
 	const char *roots[3];
 	const unsigned need = MF_POINT | MF_FSTYPE;
 	struct mount_table *read = NULL;
-	if (!own || (own->fields & need) != need)
-		own = read = table_read_kernel(os, TABLE_AUTO, need);
+	if (!own)
+		own = read = table_read_kernel(os, TABLE_MOUNTINFO, need);
+	bool tells = own && (own->fields & need) == need;
 	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); ++i)
-		roots[i] = own && discover_path_blocks(own, places[i][1]) ? NULL : places[i][0];
+		roots[i] = tells && discover_path_blocks(own, places[i][1]) ? NULL : places[i][0];
 	table_free(read);
 	return devmap_new_at(os, roots[0], roots[1], roots[2]);
 }

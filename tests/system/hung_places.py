@@ -23,7 +23,7 @@ for args in ((), ("--names=walk", "--search-limit=0"), ("--kernel=mountinfo",), 
         gm.expect(states.get(where) == want, f"{args}: {where} is {states.get(where)}, not {want}")
 
 # The table of a task tells nothing of our places.
-for args in (("--task", "1"), ("--task", str(os.getpid()), "-o", "+UUID"), ("-s", "-e", "-F", "/etc/fstab"),
+for args in (("--names=kernel", "-o", "UUID"), ("--names=kernel", "-o", "ID,LABEL"), ("--task", "1"), ("--task", str(os.getpid()), "-o", "+UUID"), ("-s", "-e", "-F", "/etc/fstab"),
              ("--task", str(os.getpid()), "--poll", "-w", "100", "-T", "/disk")):
     gm.touch("/etc/fstab", "UUID=1234 /x ext4 defaults 0 0\n")
     result = gm.getmnt(*args)

@@ -156,7 +156,7 @@ for args, opened, twice in (
         (["-S", "LABEL=none", "-i"], TAGS, TAGS_TWICE),
         (["--unmounted"], TAGS + ["/sys/(class/block(/.*)?|fs/btrfs|module/zfs)"],
          [*TAGS_TWICE, "/sys/fs/btrfs"]),
-        (["-N", str(os.getpid())], [f"/proc/{os.getpid()}"], []),
+        (["-N", str(os.getpid())], [f"/proc/{os.getpid()}", "/proc/self/mountinfo"], []),
         # A path that is given is followed by us, link by link.
         (["--root", "/d"], ["/d"], ["/d"]), (["--root", "/d", "--names=walk"], ["/d"], ["/d"]),
         (["-F", "/tmp/table"], ["/tmp/table"], []), (["-s"], ["/etc/fstab"], []),
