@@ -85,7 +85,7 @@ struct search_options {
 	unsigned depth;           /* directories deeper than this are told and not
 	                             entered (ERR_LIMIT, EOVERFLOW); 0: no bound */
 	bool blocking;            /* enter also what can block: network, FUSE ... */
-	int engine;               /* SEARCH_ENGINE_*: how attributes are asked for */
+	int engine;               /* how attributes are asked for: see above */
 	bool ahead;               /* attributes in the order of inode numbers; of large
 	                             directories many at once, where engine allows */
 };
