@@ -46,6 +46,7 @@ struct supervisor {
 	const struct prober_setup *setup;
 	int owner;                     /* the run's end of it may be closed */
 	bool ending;                   /* the run wants no more */
+	bool lost;                     /* it could not be told something */
 	int root;                      /* -1: "/" */
 	unsigned places;               /* enum prober_places */
 	struct worker workers[PROBER_MAX];
@@ -58,9 +59,9 @@ struct supervisor {
 
 static void super_tell(struct supervisor *super, const struct probe_answer *answer)
 {
-	/* An answer that is lost would be waited for: the end is one, too. */
-	if (os_send(&super->os, super->owner, answer, sizeof(*answer), NULL, 0, -1, true) != 0)
-		os_exit_process(1);
+	/* An answer that is lost would be waited for: the end is one, too.  Until
+	   then those that are left are remembered. */
+	super->lost |= os_send(&super->os, super->owner, answer, sizeof(*answer), NULL, 0, -1, true) != 0;
 }
 
 /** Forget a worker.  The last one takes its place. */
@@ -319,6 +320,10 @@ static bool super_turn(struct supervisor *super)
 	struct pollfd fds[PROBER_MAX + 1];
 	struct worker *idle = NULL;
 	double now = os_now(), next = now + 1000;
+	if (super->lost && !super->ending) {
+		super->ending = true;
+		super_end(super, now);
+	}
 	for (unsigned i = 0; i < super->n; ++i) {
 		struct worker *worker = &super->workers[i];
 		/* Its end is told in any case. */

@@ -11,11 +11,13 @@ import gm
 BOUND = 15          # seconds: beyond it a run hangs
 
 gm.need_fs("fuse")
+gm.need("strace")
 root = gm.Root()
 gm.tmpfs(root / "run")
 gm.HungFuse(root / "never")
 silent = gm.SilentFuse(root / "silent")
 os.mknod(root / "dev/fuse", 0o600 | stat.S_IFCHR, os.makedev(10, 229))
+gm.install("strace", root.path)
 root.enter()
 
 
@@ -36,6 +38,11 @@ def renew():
     silent.end()
     gm.umount("/silent", gm.MNT_DETACH)
     silent = gm.SilentFuse("/silent")
+
+
+def traced(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return "TracerPid:\t0\n" not in status.read()
 
 
 def expect_remembered(tag):
@@ -68,6 +75,22 @@ for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         os.kill(pid, number)
     gm.expect(proc.wait(BOUND) == -number, f"signal {number}: {proc.returncode}")
     expect_remembered(f"signal {number}")
+
+# The run dies between the end of a worker and the message of it, which strace holds up.
+renew()
+proc, super_, workers = start("--timeout=60")
+strace = subprocess.Popen(["/bin/strace", "-qq", "-p", str(super_), "-o", "/tmp/trace", "-e", "trace=sendmsg",
+                           "-e", "inject=sendmsg:delay_enter=1000000"])
+end = time.monotonic() + gm.WAIT_SECONDS
+while not traced(super_) and time.monotonic() < end:
+    time.sleep(0.01)
+for pid in workers:
+    os.kill(pid, signal.SIGKILL)
+time.sleep(0.3)
+proc.kill()
+proc.wait(BOUND)
+strace.wait(BOUND)
+expect_remembered("a message to nobody")
 
 # A /dev that never answers, from where descriptors 0 to 2 are usually opened.
 renew()
