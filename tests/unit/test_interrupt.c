@@ -21,7 +21,15 @@
 
 enum { FILES = 4000, TURNS = 30, MOST_TURNS = 10000 };
 
+/* Where all is slow, and signals seldom meet a call: under valgrind.  The timer
+   takes the place of the suite's own. */
+#define MOST_SECONDS 10.0
+
 static volatile sig_atomic_t interrupted;
+
+/* Microseconds between two signals: more where a signal takes so long that nothing
+   else would be done. */
+static int interval = 300;
 
 static void on_alarm(int sig)
 {
@@ -75,20 +83,27 @@ static void test_directory(void)
 	}
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
+	double begin = os_now();
 	uint64_t calm = read_whole(&os, topfd);
-	interrupt_every(300);
-	int cut = 0;
-	for (int turn = 0; cut < TURNS && turn < MOST_TURNS; ++turn) {
+	double took = (os_now() - begin) * 1e6;
+	if (took / 10 > interval)
+		interval = (int)(took / 10);
+	interrupt_every(interval);
+	int cut = 0, turn = 0;
+	double end = os_now() + MOST_SECONDS;
+	for (; cut < TURNS && turn < MOST_TURNS && os_now() < end; ++turn) {
 		uint64_t calls = read_whole(&os, topfd);
 		cut += calls > calm;
 	}
 	interrupt_every(0);
 	CU_ASSERT_TRUE(interrupted > 0);
-	/* Reads were cut short, and none was taken for the end. */
-	CU_ASSERT_TRUE(cut > 0);
 	close(topfd);
 	snprintf(command, sizeof(command), "rm -rf %s", top);
 	CU_ASSERT_EQUAL(system(command), 0);
+	if (cut == 0 && turn < MOST_TURNS / 10)
+		UNIT_SKIP("too slow for a signal to meet a read");
+	/* Reads were cut short, and none was taken for the end. */
+	CU_ASSERT_TRUE(cut > 0);
 }
 
 static void test_pipe(void)
@@ -111,7 +126,7 @@ static void test_pipe(void)
 	char *text = NULL;
 	size_t len = 0;
 	interrupted = 0;
-	interrupt_every(300);
+	interrupt_every(interval);
 	CU_ASSERT_EQUAL(os_read_fd(&os, ends[0], 1 << 20, &text, &len), 0);
 	interrupt_every(0);
 	CU_ASSERT_TRUE(interrupted > 0);
@@ -151,9 +166,10 @@ static void test_discovery(void)
 		enum discover_names names = which & 2 ? DN_KERNEL : DN_HINT;
 		struct discover_stats calm = run(source, names, 1);
 		interrupted = 0;
-		interrupt_every(100);
+		interrupt_every(interval / 3);
 		/* One is over before the first signal, or not. */
-		for (int turn = 0; interrupted < TURNS && turn < MOST_TURNS; ++turn) {
+		double end = os_now() + MOST_SECONDS;
+		for (int turn = 0; interrupted < TURNS && turn < MOST_TURNS && os_now() < end; ++turn) {
 			struct discover_stats now = run(source, names, 1);
 			CU_ASSERT_EQUAL(memcmp(now.named, calm.named, sizeof(now.named)), 0);
 			CU_ASSERT_EQUAL(memcmp(now.states, calm.states, sizeof(now.states)), 0);
