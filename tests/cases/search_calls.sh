@@ -41,4 +41,4 @@ for args in --engine=sync --engine=uring --ahead "--ahead --engine=sync" "--ahea
 	[ -s first ] || cp found first
 	cmp found first && wc -l <found
 done
-GETMNT_DISABLE=uring calls -o SIZE --engine=uring --ahead "*"
+GETMNT_DISABLE=${GETMNT_DISABLE:+$GETMNT_DISABLE,}uring calls -o SIZE --engine=uring --ahead "*"
