@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct devmap *devmap_new(struct os *os)
-{
-	return devmap_new_at(os, "/sys", "/run", "/dev");
-}
-
 struct devmap *devmap_new_at(struct os *os, const char *sysroot, const char *runroot,
                              const char *devroot)
 {

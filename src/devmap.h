@@ -53,12 +53,13 @@ struct devmap_tags {
 
 struct devmap;
 
-/** Make an empty map.  @return it, or NULL.  Errors: ENOMEM.
-    Ownership: devmap_free().  Nothing is read yet. */
-struct devmap *devmap_new(struct os *os);
-
-/** The same with other places for /sys, /run and /dev; NULL: as if there was
-    none. */
+/**
+ * Make an empty map.  Nothing is read yet.
+ *
+ * @sysroot, runroot, devroot
+ *         Usually /sys, /run and /dev; NULL: as if there was none.
+ * @return it, or NULL.  Errors: ENOMEM.  Ownership: devmap_free().
+ */
 struct devmap *devmap_new_at(struct os *os, const char *sysroot, const char *runroot,
                              const char *devroot);
 

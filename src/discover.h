@@ -182,7 +182,7 @@ bool discover_path_blocks(const struct mount_table *table, const char *path);
  *
  * @own     The table of this process; one without the fields of
  *          discover_path_blocks() tells nothing.  NULL: mountinfo is read for this.
- * @return as devmap_new().
+ * @return as devmap_new_at().
  */
 struct devmap *discover_devmap(struct os *os, const struct mount_table *own);
 
