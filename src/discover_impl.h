@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/map64.h"
+#include "base/strbuf.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -101,8 +102,9 @@ void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);
 /** Where paths lie, by the table. */
 struct dsc_paths {
 	struct dsc *dsc;
-	struct map64 points;   /* hash of a visible mount point -> node */
-	struct map64 plain;    /* hashes of paths that are no links */
+	struct map64 points;   /* paths_key() of a visible mount point -> its node */
+	struct map64 plain;    /* that of a path that is no link -> where it is in names */
+	struct strbuf names;   /* those paths, each with its NUL */
 	bool failed;           /* memory ran out: what was answered is a guess */
 };
 

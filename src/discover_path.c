@@ -12,8 +12,6 @@
  */
 #include "discover_impl.h"
 
-#include "base/strbuf.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,6 +20,41 @@
 
 enum { MAX_LINKS = 40 };   /* the kernel's own bound: path_resolution(7) */
 
+/** What a path is looked up by at first. */
+static uint64_t paths_key(const char *path, size_t n)
+{
+	return map64_bytes(MAP64_BYTES, path, n);
+}
+
+/**
+ * Find the mount at a path.  Whoever makes up names can make two of one hash:
+ * such paths have keys that follow each other, and each is compared.
+ *
+ * @key [out]  Where it is, or is to be put.
+ * @return its node; MT_NONE: there is none.
+ */
+static uint32_t paths_point(const struct dsc_paths *paths, uint64_t *key, const char *path, size_t n)
+{
+	uint32_t node;
+	for (*key = paths_key(path, n); (node = map64_get(&paths->points, *key)) != MAP64_NONE; ++*key) {
+		const char *point = paths->dsc->tree->nodes[node].mount->point;
+		if (strncmp(point, path, n) == 0 && point[n] == '\0')
+			return node;
+	}
+	return MT_NONE;
+}
+
+/** The same for paths that were found plain.  @return whether this one was. */
+static bool paths_plain(const struct dsc_paths *paths, uint64_t *key, const char *path)
+{
+	uint32_t at;
+	for (*key = paths_key(path, strlen(path)); (at = map64_get(&paths->plain, *key)) != MAP64_NONE; ++*key) {
+		if (strcmp(paths->names.data + at, path) == 0)
+			return true;
+	}
+	return false;
+}
+
 int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 {
 	const struct mtree *tree = dsc->tree;
@@ -29,6 +62,7 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 	*paths = (struct dsc_paths){.dsc = dsc};
 	map64_init(&paths->points);
 	map64_init(&paths->plain);
+	strbuf_init(&paths->names);
 	int rc = map64_reserve(&paths->points, tree->count);
 	/* By IDs alone nobody has judged who is covered. */
 	if (rc == 0 && dsc->opts->names == DN_PURE && strcmp(dsc->opts->prefix, "/") == 0) {
@@ -40,10 +74,12 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 	}
 	for (uint32_t i = 0; rc == 0 && i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
+		uint64_t key;
 		/* Only what is visible there: the top of a stack. */
 		const char *point = node->mount->point;
-		if (point && node->top == i && !node->place_hidden)
-			map64_put(&paths->points, map64_bytes(MAP64_BYTES, point, strlen(point)), i);
+		if (point && node->top == i && !node->place_hidden
+		    && paths_point(paths, &key, point, strlen(point)) == MT_NONE)
+			map64_put(&paths->points, key, i);
 	}
 	mtree_destroy(&own);
 	return rc;
@@ -53,6 +89,7 @@ void dsc_paths_destroy(struct dsc_paths *paths)
 {
 	map64_destroy(&paths->points);
 	map64_destroy(&paths->plain);
+	strbuf_destroy(&paths->names);
 }
 
 /** The mount that a path lies in, as it is written; MT_NONE if none is known. */
@@ -61,12 +98,10 @@ static uint32_t paths_find(const struct dsc_paths *paths, const char *path)
 	for (size_t n = strlen(path); n > 0;) {
 		while (n > 1 && path[n - 1] == '/')
 			--n;
-		uint32_t node = map64_get(&paths->points, map64_bytes(MAP64_BYTES, path, n));
-		if (node != MAP64_NONE) {
-			const char *point = paths->dsc->tree->nodes[node].mount->point;
-			if (strncmp(point, path, n) == 0 && point[n] == '\0')
-				return node;
-		}
+		uint64_t key;
+		uint32_t node = paths_point(paths, &key, path, n);
+		if (node != MT_NONE)
+			return node;
 		if (n == 1)
 			break;
 		while (n > 1 && path[n - 1] != '/')
@@ -88,12 +123,21 @@ static int paths_take_link(struct strbuf *rest, size_t at, const char *link)
 	return next.failed ? -1 : 0;
 }
 
+/** Take a path for plain from now on; it is asked again where there is no room. */
+static void paths_remember(struct dsc_paths *paths, uint64_t key, const char *path)
+{
+	size_t at = paths->names.len;
+	strbuf_add(&paths->names, path, strlen(path) + 1);
+	if (!paths->names.failed && at < MAP64_NONE)
+		map64_put(&paths->plain, key, (uint32_t)at);
+}
+
 /** Whether a component is a link; read into link. */
 static enum { PLAIN, LINK, UNKNOWN } paths_ask(struct dsc_paths *paths, const char *path, char *link)
 {
 	struct dsc *dsc = paths->dsc;
-	uint64_t hash = map64_bytes(MAP64_BYTES, path, strlen(path));
-	if (map64_get(&paths->plain, hash) != MAP64_NONE)
+	uint64_t key;
+	if (paths_plain(paths, &key, path))
 		return PLAIN;
 	if (strlen(path) >= PATH_MAX)
 		return UNKNOWN;
@@ -106,7 +150,7 @@ static enum { PLAIN, LINK, UNKNOWN } paths_ask(struct dsc_paths *paths, const ch
 	/* Refused: whoever may not look may not touch it either. */
 	if (errno != EINVAL && errno != EACCES)
 		return UNKNOWN;
-	map64_put(&paths->plain, hash, 0);
+	paths_remember(paths, key, path);
 	return PLAIN;
 }
 
