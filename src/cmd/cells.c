@@ -459,6 +459,40 @@ const char *cell_vfs_options(struct cells *cells, const struct row *row)
 
 /* Sizes. */
 
+/**
+ * Open the root of a mount that was found in order, through no link.
+ *
+ * @return a descriptor; -1: it is not there any more.
+ */
+static int mount_open(struct run *run, const struct mount *mount, const char *target)
+{
+	struct os *os = &run->os;
+	if (run->rootfd != AT_FDCWD) {
+		target += strspn(target, "/");
+		target = *target ? target : ".";
+	}
+	int flags = O_PATH | O_NOFOLLOW;
+	int fd = os->caps & OSC_OPENAT2
+	         ? os_openat2(os, run->rootfd, target, flags, K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS)
+	         : os_openat(os, run->rootfd, target, flags);
+	if (fd < 0)
+		return -1;
+	struct k_statx st;
+	bool unique = run->table->unique_ids, same = false;
+	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	if (os_statx(os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) == 0) {
+		uint64_t id = os_statx_mnt_id(&st, unique);
+		/* Before 5.8 there is but the device. */
+		same = id != 0 ? id == mount->key
+		       : st.dev_major == mount->dev_major && st.dev_minor == mount->dev_minor;
+	}
+	if (!same) {
+		os_close(os, fd);
+		return -1;
+	}
+	return fd;
+}
+
 /** Ask the file system of a row, unless that could block or miss it. */
 static bool sizes_of(struct cells *cells, const struct row *row)
 {
@@ -480,11 +514,7 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	if (!run->live || !node || !target || mtree_shown_state(node) != MT_OK
 	    || fstype_flags(row->mount->fstype) & FST_BLOCKS)
 		return false;
-	if (run->rootfd != AT_FDCWD) {
-		target += strspn(target, "/");
-		target = *target ? target : ".";
-	}
-	int fd = os_openat(&run->os, run->rootfd, target, O_PATH | O_NOFOLLOW);
+	int fd = mount_open(run, row->mount, target);
 	if (fd < 0)
 		return false;
 	cells->has_sizes = os_fs_sizes(&run->os, fd, &cells->sizes) == 0;
