@@ -106,6 +106,8 @@ def then(action):
     before = everything.out.count(b"\n")
     action()
     everything.wait(lambda: everything.out.count(b"\n") > before, "a change")
+    # Woken by mountinfo alone, each sleeps once more for as long as a reading takes.
+    time.sleep(0 if everything.by_events() else 0.05 * gm.SLOW)
     for _, _, watch in watches:
         watch.wait_idle()
 
