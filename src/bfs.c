@@ -563,7 +563,7 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 	struct bfs_bunch *bunch = read->item.bunch;
 	struct bfs_at at = bfs_read_at(read, "");
 
-	if ((read->error == EMFILE || read->error == ENFILE) && read->fd < 0
+	if ((read->error == EMFILE || read->error == ENFILE) && !read->opened
 	    && bunch->retry < RETRIES) {
 		bfs->max_fds = bfs->open_fds / 2 + 1;
 		dirs_evict(bfs, bfs->max_fds);
@@ -572,7 +572,7 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 		return;
 	}
 
-	if (read->fd >= 0 && !bunch->resume)
+	if (read->opened && !bunch->resume)
 		++bfs->stats.dirs;
 	bfs->stats.entries += read->entries;
 	bfs_frontier_learn(&bfs->frontier, &read->item, read->found);
@@ -581,7 +581,7 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 		bfs->policy->deliver(bfs->policy->arg, &at, batch->scratch.out.data + read->out, read->nout);
 	struct bfs_enter enter = {0};
 	at.parentfd = read->parentfd;
-	at.opened = read->fd >= 0;
+	at.opened = read->opened;
 	if (read->verdict == BFS_END_ALL
 	    || bfs->policy->done(bfs->policy->arg, &at, read->entries, read->error, &enter) == BFS_END_ALL)
 		bfs->ended = true;

@@ -117,18 +117,21 @@ static enum bulk_verdict reader_verdict(struct bfs_read *read, enum bfs_verdict 
 	return BULK_SKIP;
 }
 
-/** Make the batch's scratch ready for a callback about an entry. */
+/** Make the batch's scratch, and the reader's at, ready for a callback about an
+    entry. */
 static struct bfs_scratch *reader_begin(struct bfs_reader *reader, struct bfs_read *read,
-                                        const struct bulk_dir *dir, uint32_t tag)
+                                        const struct bulk_dir *dir, const struct bulk_entry *entry)
 {
 	struct bfs_scratch *scratch = &reader->batch->scratch;
-	if (!read->begun) {
-		read->begun = true;
+	if (reader->read != read) {
+		reader->read = read;
+		reader->at = bfs_read_at(read, "");
 		read->out = scratch->out.len;
+		scratch->os = reader->os;
+		scratch->fd = dir->fd;
 	}
-	scratch->tag = tag;
-	scratch->os = reader->os;
-	scratch->fd = dir->fd;
+	reader->at.name = entry->name;
+	scratch->tag = reader->at.tag;
 	return scratch;
 }
 
@@ -143,10 +146,9 @@ static enum bulk_verdict reader_entry(void *arg, struct bulk_dir *dir, const str
 {
 	struct bfs_reader *reader = arg;
 	struct bfs_read *read = dir->tag;
-	struct bfs_at at = bfs_read_at(read, entry->name);
-	struct bfs_scratch *scratch = reader_begin(reader, read, dir, at.tag);
+	struct bfs_scratch *scratch = reader_begin(reader, read, dir, entry);
 	reader->mtime = INT64_MIN;
-	enum bfs_verdict verdict = reader->policy->entry(reader->policy->arg, scratch, &at, entry);
+	enum bfs_verdict verdict = reader->policy->entry(reader->policy->arg, scratch, &reader->at, entry);
 	reader_end(reader, read);
 	return reader_verdict(read, verdict);
 }
@@ -156,9 +158,8 @@ static enum bulk_verdict reader_meta(void *arg, struct bulk_dir *dir, const stru
 {
 	struct bfs_reader *reader = arg;
 	struct bfs_read *read = dir->tag;
-	struct bfs_at at = bfs_read_at(read, entry->name);
-	struct bfs_scratch *scratch = reader_begin(reader, read, dir, at.tag);
-	enum bfs_verdict verdict = reader->policy->meta(reader->policy->arg, scratch, &at, entry, st, error);
+	struct bfs_scratch *scratch = reader_begin(reader, read, dir, entry);
+	enum bfs_verdict verdict = reader->policy->meta(reader->policy->arg, scratch, &reader->at, entry, st, error);
 	reader_end(reader, read);
 	if (verdict == BFS_JUDGE) {
 		read->found = true;
@@ -186,7 +187,7 @@ static enum bulk_verdict reader_enter(void *arg, struct bulk_dir *dir, const str
 	if (read->nkids++ == 0)
 		read->kids = (uint32_t)batch->nkids;
 	uint32_t tag = batch->scratch.tag;
-	read->mixed |= tag != bfs_read_at(read, "").tag;
+	read->mixed |= tag != reader->at.tag;
 	kids[batch->nkids++] = (struct bfs_found_kid){bfs_batch_name(batch, entry->name), reader->mtime, tag};
 	return BULK_SKIP;
 }
@@ -199,6 +200,14 @@ static bool reader_pause(void *arg, struct bulk_dir *dir)
 	return reader->policy->pause && read->nout >= reader->policy->pause;
 }
 
+/** Whether something is still to be done in a directory. */
+static bool reader_keep(void *arg, const struct bulk_dir *dir)
+{
+	const struct bfs_read *read = dir->tag;
+	(void)arg;
+	return dir->resume || dir->paused || read->nkids || read->njudges || read->ncrosses;
+}
+
 void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 {
 	struct bulk_policy policy = {
@@ -206,6 +215,7 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 		.statx_flags = reader->policy->statx_flags,
 		.batch = reader->policy->batch ? reader->policy->batch : 1,
 		.pause = reader_pause,
+		.keep = reader_keep,
 		.entry = reader_entry,
 		.meta = reader_meta,
 		.enter = reader_enter,
@@ -225,10 +235,12 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 		};
 	}
 	reader->batch = batch;
+	reader->read = NULL;
 	bulk_read(reader->bulk, &policy, dirs, batch->n, reader);
 	for (unsigned i = 0; i < batch->n; ++i) {
 		struct bfs_read *read = &batch->reads[i];
 		read->fd = dirs[i].fd;
+		read->opened = dirs[i].opened;
 		read->error = dirs[i].error;
 		read->entries = dirs[i].entries;
 		read->paused = dirs[i].paused;

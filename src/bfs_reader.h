@@ -41,9 +41,9 @@ struct bfs_read {
 	int parentfd;
 	int fd, error;
 	uint32_t entries;
+	bool opened;                       /* it was, whatever came then */
 	bool paused;                       /* there may be more to read */
 	bool mixed;                        /* kids of other tags than its own */
-	bool begun;                        /* the range is */
 	size_t out, nout;                  /* range in the batch's out */
 	bool found;                        /* something was there to be judged */
 	enum bfs_verdict verdict;          /* END_DIR or END_ALL by a judge */
@@ -76,6 +76,8 @@ struct bfs_reader {
 	bfs_judge_fn *judge;       /* NULL: keep the entry for the owner */
 	void *judge_arg;
 	struct bfs_batch *batch;   /* being read */
+	const struct bfs_read *read;   /* of it; NULL: none yet */
+	struct bfs_at at;          /* where its entries are */
 	int64_t mtime;             /* of the entry being entered */
 };
 

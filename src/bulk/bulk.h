@@ -43,9 +43,11 @@ struct bulk_dir {
 	void *tag;          /* the caller's */
 
 	/* Filled by the read. */
-	int fd;             /* open for reading, the caller's to close; or -1 */
+	int fd;             /* open for reading, the caller's to close; or -1:
+	                       not opened, or closed since it is not kept */
 	int error;          /* errno of open or read; 0 */
 	uint32_t entries;   /* read, "." and ".." not counted */
+	bool opened;        /* it was, whatever came then */
 	bool ended;         /* END_DIR or END_ALL cut it short */
 	bool paused;        /* there may be more: read it again with resume */
 };
@@ -68,6 +70,11 @@ struct bulk_policy {
 	/** Whether to leave the rest of a directory for another read; asked after
 	    each buffer of entries; may be NULL. */
 	bool (*pause)(void *arg, struct bulk_dir *dir);
+
+	/** Whether a directory that was read is to stay open; else it is closed at
+	    once, by the thread that opened it, whose cache has what the kernel
+	    frees then.  NULL: it is. */
+	bool (*keep)(void *arg, const struct bulk_dir *dir);
 
 	/** Keep the name of an entry that is to be entered. */
 	enum bulk_verdict (*enter)(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry);
@@ -104,7 +111,7 @@ void bulk_free(struct bulk *bulk);
  * Read directories.
  *
  * Each is opened relative to its parent's descriptor, without following a
- * link, read to its end, and left open.  One that cannot be opened or read is
+ * link, and read to its end; the caller says whether it stays open.  One that cannot be opened or read is
  * told in its error; the others are read all the same.  What comes from a
  * directory whose read failed half-way has been delivered.
  *

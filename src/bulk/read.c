@@ -99,7 +99,8 @@ enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
 		dir->ended = dir->paused = false;
 		if (!dir->resume)
 			dir->fd = read_open(bulk->os, dir);
-		if (dir->fd < 0) {
+		dir->opened = dir->fd >= 0;
+		if (!dir->opened) {
 			dir->error = errno;
 			continue;
 		}
@@ -117,9 +118,15 @@ enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
 			verdict = fetch_flush(&bulk->fetch, policy, dir, arg);
 		fetch_forget(&bulk->fetch);
 		dir->ended = verdict >= BULK_END_DIR;
+		if (policy->keep && !policy->keep(arg, dir)) {
+			os_close(bulk->os, dir->fd);
+			dir->fd = -1;
+		}
 		if (verdict == BULK_END_ALL) {
-			for (size_t left = i + 1; left < n; ++left)
+			for (size_t left = i + 1; left < n; ++left) {
 				dirs[left].fd = -1;
+				dirs[left].opened = false;
+			}
 			return verdict;
 		}
 	}
