@@ -8,6 +8,7 @@ import subprocess
 
 import gm
 
+gm.need_speed("the kernel has no part in it")
 LONG = os.environ.get("GETMNT_LONG") == "1"
 # The bounds are those of the whole sizes; of fewer, less: but the kernel counts in
 # what this interpreter had when it forked, 15 MiB.  A directory kept whole is over.

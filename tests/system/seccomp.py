@@ -8,6 +8,7 @@ import struct
 
 import gm
 
+gm.need_speed("its kernel is old enough by itself")
 # clone3 and faccessat2 are the C library's; the rest of the last line nobody's
 # yet, but that a later version could come to use.
 NEW = {"openat2": 437, "statmount": 457, "listmount": 458, "clone3": 435, "faccessat2": 439,

@@ -9,6 +9,7 @@ import time
 
 import gm
 
+gm.need_speed("the kernel has no part in it")
 COUNT = int(os.environ.get("GETMNT_SIGNALS", "24"))
 SEED = int(os.environ.get("GETMNT_SEED", str(random.randrange(1 << 32))))
 random.seed(SEED)

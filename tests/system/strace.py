@@ -70,10 +70,11 @@ SANITIZED = gm.sanitized()
 root = gm.Root()
 HOST_TRACER = gm.shutil.which("strace")
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
-audit("this machine", os.environ["GETMNT"], HOST_TRACER, [], [])
-audit("this machine, -J", os.environ["GETMNT"], HOST_TRACER, ["-J"], [BOOT_ID])
-audit("this machine, --names=kernel", os.environ["GETMNT"], HOST_TRACER, ["--names=kernel"],
-      ["/proc/self/mountinfo"])
+mountinfo = "/proc/self/mountinfo"
+TABLE = [] if gm.have_listmount() else [mountinfo]
+audit("this machine", os.environ["GETMNT"], HOST_TRACER, [], TABLE)
+audit("this machine, -J", os.environ["GETMNT"], HOST_TRACER, ["-J"], [BOOT_ID, *TABLE])
+audit("this machine, --names=kernel", os.environ["GETMNT"], HOST_TRACER, ["--names=kernel"], [mountinfo])
 
 for i in range(20):
     gm.mkdir(root / f"d/d{i}/e/f")
@@ -140,7 +141,6 @@ SIZED = ["/", "/a", "/disk", "/etc/other", "/d/d7/e/f(/g)?"]
 TAGS = ["/run/udev/data/b.*", "/run/blkid/blkid.tab", "/dev", r"/sys/dev/block/\d+:\d+(/.*)?"]
 # A device is looked at before it is opened; libblkid asks sysfs itself.
 TAGS_TWICE = ["/dev", r"/sys/dev/block/\d+:\d+"]
-mountinfo = "/proc/self/mountinfo"
 for args, opened, twice in (
         ([], [], []), (["-l"], [], []), (["-r"], [], []), (["--format=mtab"], [], []),
         (["--format=dot"], [], []), (["-J"], [BOOT_ID], []), (["--format=jsonl"], [BOOT_ID], []),
@@ -163,7 +163,7 @@ for args, opened, twice in (
         (["-m", "-F", "/etc/fstab"], ["/etc/fstab"], []),
         (["-T", "/d/d7/e/f/g"], [], ["/d/d7/e/f(/g)?"]), (["-M", "/a"], [], ["/a"]),
         (["-S", node], [], [node]), ([node], [], [node])):
-    if "-k" not in args and not gm.have_listmount() and "-F" not in args and "-N" not in args:
-        opened = [*opened, mountinfo]
+    if not {"-k", "-F", "-N", "-s"} & set(args):
+        opened = [*opened, *TABLE]
     audit(" ".join(args) or "default", gm.PROGRAM, "/bin/strace", args, opened, twice)
 gm.done()

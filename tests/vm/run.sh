@@ -48,10 +48,10 @@ unused='gpu|media|net|staging|infiniband|usb|iio|hwmon|input|platform|hid|i2c|mm
 seconds_of()
 {
 	case $1 in
-	automount) echo 130 ;;
-	seccomp | bare_root) echo 60 ;;
-	scale_* | names | poll_storm | nofile | churn | search_limits | suspended | stacked) echo 50 ;;
-	binds | bare | denied | chain | probe* | nfs | signals | terminal_signals | strace | soak*) echo 30 ;;
+	automount | names | strace | poll_storm | probe_autofs | scale_wide | stacked) echo 90 ;;
+	scale_* | bare | churn | nfs | vanish) echo 50 ;;
+	denied | stacks | suspended | soak* | search | chain | poll | probe | no_proc | oldtypes) echo 30 ;;
+	probe* | terminal_signals | container_host | hung_paths | p9) echo 18 ;;
 	*) echo 8 ;;
 	esac
 }
