@@ -509,6 +509,11 @@ static bool match_nfa(const struct glob_pool *pool, const struct glob *glob, con
 	return live[last / 64] >> last % 64 & 1;
 }
 
+bool glob_is_any(const struct glob *glob)
+{
+	return glob->kind == GLOB_WORDS && glob->ntokens == 0 && glob->nbytes == 0 && !glob->no_period;
+}
+
 bool glob_match(const struct glob_pool *pool, const struct glob *glob, const char *name, size_t len,
                 uint64_t *steps)
 {

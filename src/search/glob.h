@@ -62,6 +62,9 @@ struct glob_pool {
 int glob_compile(struct glob_pool *pool, const char *text, size_t from, size_t to, unsigned flags,
                  struct glob *glob, struct pattern_error *error);
 
+/** Whether every name matches. */
+bool glob_is_any(const struct glob *glob);
+
 /**
  * Whether a name matches.
  *

@@ -40,6 +40,7 @@ struct pattern {
 	uint32_t nplaces;
 	uint32_t alternatives;     /* that can match */
 	bool recursive;            /* always is not empty */
+	bool everything;           /* "*": each name matches, in each directory */
 	uint64_t *first, *always, *last;
 	struct place *places;
 	struct glob_pool pool;
@@ -164,6 +165,8 @@ static void pattern_finish(struct pattern *pattern)
 		if (place->last)
 			pattern->last[i / 64] |= bit;
 	}
+	pattern->everything = pattern->nplaces == 1 && pattern->recursive
+	                      && glob_is_any(&pattern->places[0].glob);
 }
 
 /** What is wrong with a text as a whole.  @return an errno, or 0. */
@@ -245,6 +248,11 @@ unsigned pattern_step(const struct pattern *pattern, const uint64_t *state, cons
 {
 	unsigned verdict = 0;
 	uint64_t below = 0, carry = 0;
+	if (pattern->everything) {
+		if (child)
+			child[0] = pattern->always[0];
+		return PATTERN_MATCH | (child ? PATTERN_BELOW : 0);
+	}
 	for (size_t w = 0; w < pattern->words; ++w) {
 		uint64_t live = child ? state[w] : state[w] & pattern->last[w];
 		uint64_t out = pattern->always[w] | carry;
