@@ -329,7 +329,7 @@ static enum bfs_verdict judge_now(void *arg, struct bfs_batch *batch, struct bfs
 	struct bfs_enter enter = {0};
 	enum bfs_verdict verdict = bfs->policy->judge(bfs->policy->arg, &at, st, &enter);
 	if (enter.enter)
-		bfs_batch_cross(batch, read, bfs_batch_name(batch, name), &enter);
+		bfs_batch_cross(batch, read, bfs_batch_name(batch, name, strlen(name)), &enter);
 	return verdict;
 }
 

@@ -27,10 +27,10 @@ static void *grow(void *array, size_t n, size_t *size, size_t element)
 	return copy;
 }
 
-size_t bfs_batch_name(struct bfs_batch *batch, const char *name)
+size_t bfs_batch_name(struct bfs_batch *batch, const char *name, size_t len)
 {
 	size_t at = batch->names.len;
-	strbuf_add(&batch->names, name, strlen(name) + 1);
+	strbuf_add(&batch->names, name, len + 1);
 	batch->failed |= batch->names.failed;
 	return at;
 }
@@ -55,8 +55,8 @@ void bfs_batch_cross(struct bfs_batch *batch, struct bfs_read *read, size_t name
 }
 
 /** Keep an entry for the owner to judge. */
-static void batch_judge(struct bfs_batch *batch, struct bfs_read *read, const char *name,
-                        const struct k_statx *st)
+static void batch_judge(struct bfs_batch *batch, struct bfs_read *read,
+                        const struct bulk_entry *entry, const struct k_statx *st)
 {
 	struct bfs_found_entry *judges =
 		grow(batch->judges, batch->njudges, &batch->judges_size, sizeof(*judges));
@@ -68,7 +68,7 @@ static void batch_judge(struct bfs_batch *batch, struct bfs_read *read, const ch
 	if (read->njudges++ == 0)
 		read->judges = (uint32_t)batch->njudges;
 	judges[batch->njudges++] = (struct bfs_found_entry){
-		.name = bfs_batch_name(batch, name),
+		.name = bfs_batch_name(batch, entry->name, entry->len),
 		.st = *st,
 	};
 }
@@ -164,7 +164,7 @@ static enum bulk_verdict reader_meta(void *arg, struct bulk_dir *dir, const stru
 	if (verdict == BFS_JUDGE) {
 		read->found = true;
 		if (!reader->judge) {
-			batch_judge(reader->batch, read, entry->name, st);
+			batch_judge(reader->batch, read, entry, st);
 			return BULK_SKIP;
 		}
 		verdict = reader->judge(reader->judge_arg, reader->batch, read, entry->name, st);
@@ -188,7 +188,7 @@ static enum bulk_verdict reader_enter(void *arg, struct bulk_dir *dir, const str
 		read->kids = (uint32_t)batch->nkids;
 	uint32_t tag = batch->scratch.tag;
 	read->mixed |= tag != reader->at.tag;
-	kids[batch->nkids++] = (struct bfs_found_kid){bfs_batch_name(batch, entry->name), reader->mtime, tag};
+	kids[batch->nkids++] = (struct bfs_found_kid){bfs_batch_name(batch, entry->name, entry->len), reader->mtime, tag};
 	return BULK_SKIP;
 }
 

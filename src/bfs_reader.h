@@ -88,7 +88,7 @@ struct bfs_at bfs_read_at(const struct bfs_read *read, const char *name);
 void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch);
 
 /** Keep a name.  @return its offset in the batch's names. */
-size_t bfs_batch_name(struct bfs_batch *batch, const char *name);
+size_t bfs_batch_name(struct bfs_batch *batch, const char *name, size_t len);
 
 /** Keep an entry that is to be entered under another tag.  Its name is one
     that the batch keeps. */

@@ -186,7 +186,7 @@ int devmap_each(struct devmap *map, const char *path,
 		rc = n < 0 ? -1 : 0;
 		more = n > 0;
 		for (size_t at = 0; more && rc == 0 && at < (size_t)n;) {
-			const struct k_dirent *entry = os_dirent(buf.bytes, (size_t)n, &at);
+			const struct k_dirent *entry = os_dirent(buf.bytes, (size_t)n, &at, NULL);
 			if (!entry)
 				rc = -1;
 			else if (devmap_is_component(entry->name))

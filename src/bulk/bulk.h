@@ -30,6 +30,7 @@ enum bulk_verdict {
 /** An entry of a directory. */
 struct bulk_entry {
 	const char *name;   /* valid during the callback */
+	size_t len;         /* of it */
 	uint64_t ino;       /* d_ino: at a mount point, the covered directory's */
 	uint8_t type;       /* DT_*; DT_UNKNOWN may be anything */
 };

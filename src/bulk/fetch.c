@@ -164,7 +164,7 @@ enum bulk_verdict fetch_add(struct fetch *fetch, const struct bulk_policy *polic
 	struct bulk_entry *wanted = &fetch->wanted[fetch->n];
 	*wanted = *entry;
 	if (fetch->how->ahead) {
-		size_t len = strlen(entry->name) + 1;
+		size_t len = entry->len + 1;
 		char *name = strbuf_extend(&fetch->names, len);
 		if (!name) {
 			fetch->names.failed = false;

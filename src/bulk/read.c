@@ -71,19 +71,21 @@ static enum bulk_verdict read_buffer(struct bulk *bulk, const struct bulk_policy
 {
 	enum bulk_verdict verdict = BULK_SKIP;
 	for (size_t at = 0; at < len && verdict < BULK_END_DIR;) {
-		const struct k_dirent *de = os_dirent(bulk->buf, len, &at);
+		struct bulk_entry entry;
+		const struct k_dirent *de = os_dirent(bulk->buf, len, &at, &entry.len);
 		if (!de) {
 			dir->error = errno;
 			break;
 		}
-		const char *name = de->name;
+		const char *name = entry.name = de->name;
 		if (name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0')))
 			continue;
 		/* A broken file system may give such a name; it leads elsewhere. */
-		if (name[0] == '\0' || strchr(name, '/'))
+		if (entry.len == 0 || memchr(name, '/', entry.len))
 			continue;
 		++dir->entries;
-		struct bulk_entry entry = {.name = name, .ino = de->ino, .type = de->type};
+		entry.ino = de->ino;
+		entry.type = de->type;
 		verdict = read_entry(bulk, policy, dir, &entry, arg);
 	}
 	return verdict < BULK_END_DIR ? fetch_buffer_ends(&bulk->fetch, policy, dir, arg) : verdict;

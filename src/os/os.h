@@ -155,10 +155,11 @@ ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
  * The entry at *at of the n bytes that os_getdents() gave.  Pure.
  *
  * @at      Moved behind it.
+ * @len [out]  The length of its name; may be NULL.
  * @return  The entry, its name ended by a NUL; NULL at the end, and where no
  *          whole entry stands (errno is EIO, and *at less than n).
  */
-const struct k_dirent *os_dirent(const void *buf, size_t n, size_t *at);
+const struct k_dirent *os_dirent(const void *buf, size_t n, size_t *at, size_t *len);
 
 /** read(2).  @return bytes, 0 at the end, or -1. */
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size);

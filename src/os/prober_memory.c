@@ -136,7 +136,7 @@ size_t prober_recall(struct os *os, const char *boot_id, struct prober_left **le
 	ssize_t n;
 	for (size_t seen = 0; seen < LEFT_MAX && (n = os_getdents(os, dir, entries, sizeof(entries))) > 0;) {
 		const struct k_dirent *entry;
-		for (size_t at = 0; (entry = os_dirent(entries, (size_t)n, &at)); ++seen) {
+		for (size_t at = 0; (entry = os_dirent(entries, (size_t)n, &at, NULL)); ++seen) {
 			struct prober_left one, *more;
 			if (entry->name[0] == '.')
 				continue;

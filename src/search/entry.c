@@ -41,22 +41,22 @@ static bool type_wanted(const SEARCH *search, uint8_t type)
 }
 
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bulk_entry *entry, size_t len, const struct k_statx *st,
-                       int fd, const char *name)
+                       const struct bulk_entry *entry, const struct k_statx *st, int fd,
+                       const char *name)
 {
 	if (!type_wanted(search, entry->type))
 		return;
 	if (search->access && entry->type != DT_LNK
 	    && os_access(scratch->os, fd, name, search->access) != 0) {
 		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ENOENT && errno != ETXTBSY)
-			search_put_error(scratch, entry->name, len, SEARCH_ERR_ACCESS, errno);
+			search_put_error(scratch, entry->name, entry->len, SEARCH_ERR_ACCESS, errno);
 		return;
 	}
 	char target[PATH_MAX];
 	ssize_t n = search->more.links && entry->type == DT_LNK
 	            ? os_readlinkat(scratch->os, scratch->fd, entry->name, target, sizeof(target)) : 0;
 	put(scratch, &(struct record){
-		.ino = entry->ino, .len = (uint32_t)len, .type = entry->type, .meta = st != NULL,
+		.ino = entry->ino, .len = (uint32_t)entry->len, .type = entry->type, .meta = st != NULL,
 		.target = n > 0 ? (uint16_t)n : 0,
 	}, st, entry->name, target);
 }
@@ -159,7 +159,7 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
                         unsigned does)
 {
 	struct os *os = scratch->os;
-	size_t len = strlen(entry->name);
+	size_t len = entry->len;
 	struct bulk_entry known = *entry;
 	struct k_statx st = {0};
 	unsigned mask = search->policy.statx_mask;
@@ -183,7 +183,7 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
 	}
 	known.type = (uint8_t)IFTODT(st.mode);
 	if (does & PATTERN_MATCH)
-		search_put_object(search, scratch, &known, len, search->flags & SEARCH_METADATA ? &st : NULL, fd, "");
+		search_put_object(search, scratch, &known, search->flags & SEARCH_METADATA ? &st : NULL, fd, "");
 	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || dangling)
 		goto out;
 	if (search->flags & SEARCH_XDEV && os_statx_mnt_id(&st, search->unique) != search->root_mount)
@@ -206,7 +206,7 @@ static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch
 	struct strbuf place;
 	place_of(search, at, &place);
 	if (place.failed)
-		search_put_error(scratch, entry->name, strlen(entry->name), SEARCH_ERR_OPEN, ENOMEM);
+		search_put_error(scratch, entry->name, entry->len, SEARCH_ERR_OPEN, ENOMEM);
 	else
 		search_follow_link(search, scratch, &place, at->depth + 1, entry, node, child, does);
 	strbuf_destroy(&place);
@@ -218,7 +218,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 {
 	SEARCH *search = arg;
 	const struct node *node = search_node_at(search, at->tag);
-	size_t len = strlen(entry->name);
+	size_t len = entry->len;
 	union new_node new;
 	struct node *child = &new.node;
 	bool follow = search->flags & SEARCH_FOLLOW;
@@ -240,7 +240,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	if (avoid_here(search->mounts.avoid, child->avoid)) {
 		/* Its name is known; nothing else can be asked. */
 		if (object && !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS)))
-			search_put_object(search, scratch, entry, len, NULL, scratch->fd, entry->name);
+			search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
 		else if (object)
 			search_put_error(scratch, entry->name, len, SEARCH_ERR_STAT, EREMOTE);
 		if (below)
@@ -255,7 +255,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	if ((object && search->flags & SEARCH_METADATA) || (unknown && (below || type)))
 		return BFS_LOOK;
 	if (object)
-		search_put_object(search, scratch, entry, len, NULL, scratch->fd, entry->name);
+		search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
 	return below && entry->type == DT_DIR ? enter(search, scratch, at, entry->name, len, node, child, NULL)
 	                                      : BFS_SKIP;
 }
@@ -265,7 +265,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 {
 	SEARCH *search = arg;
 	const struct node *node = search_node_at(search, at->tag);
-	size_t len = strlen(entry->name);
+	size_t len = entry->len;
 	union new_node new;
 	struct node *child = &new.node;
 	unsigned does = pattern_step(search->pattern, node->state, entry->name, len, child->state);
@@ -283,7 +283,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	if (search->flags & SEARCH_FOLLOW && known.type == DT_LNK)
 		return follow_entry(search, scratch, at, entry, node, child, does);
 	if (does & PATTERN_MATCH)
-		search_put_object(search, scratch, &known, len, search->flags & SEARCH_METADATA ? st : NULL,
+		search_put_object(search, scratch, &known, search->flags & SEARCH_METADATA ? st : NULL,
 		           scratch->fd, entry->name);
 	return does & PATTERN_BELOW && known.type == DT_DIR
 	       ? enter(search, scratch, at, entry->name, len, node, child, st) : BFS_SKIP;

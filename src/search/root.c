@@ -63,7 +63,7 @@ static void root_literal_follow(SEARCH *search, struct bfs_scratch *scratch, con
 	} else if (!(search->flags & SEARCH_XDEV)
 	           || (os_statx(os, scratch->fd, "", flags, search_id_mask(search), &st) == 0
 	               && os_statx_mnt_id(&st, search->unique) == search->root_mount)) {
-		search_follow_link(search, scratch, &place, 0, &(struct bulk_entry){.name = name}, NULL, NULL,
+		search_follow_link(search, scratch, &place, 0, &(struct bulk_entry){.name = name, .len = strlen(name)}, NULL, NULL,
 		            PATTERN_MATCH);
 	}
 	strbuf_destroy(&place);
@@ -79,8 +79,8 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 	struct bfs_scratch scratch = {.os = &search->os};
 	char *slash = strrchr(path->data, '/');
 	const char *name = slash ? slash + 1 : path->data;
-	struct bulk_entry entry = {.name = name};
 	size_t len = strlen(name);
+	struct bulk_entry entry = {.name = name, .len = len};
 	struct bfs_at at = {.dir = slash ? path->data : ".", .name = ""};
 
 	for (const char *step = path->data; *step && !avoid_here(search->mounts.avoid, avoid);) {
@@ -104,7 +104,7 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 			search_put_error(&scratch, name, len, scratch.fd < 0 ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, errno);
 	} else {
 		entry.type = (uint8_t)IFTODT(st.mode);
-		search_put_object(search, &scratch, &entry, len, search->flags & SEARCH_METADATA ? &st : NULL,
+		search_put_object(search, &scratch, &entry, search->flags & SEARCH_METADATA ? &st : NULL,
 		           scratch.fd, name);
 	}
 	if (scratch.out.len > 0)

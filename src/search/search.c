@@ -224,8 +224,10 @@ static struct searchent *give(SEARCH *search)
 	}
 	make_path(search, record.source != 0 || search->flags & SEARCH_INCLUDEROOT, at, record.len);
 	at += record.len;
-	strbuf_reset(&search->target);
-	strbuf_add(&search->target, at, record.target);
+	if (record.target || search->target.len) {
+		strbuf_reset(&search->target);
+		strbuf_add(&search->target, at, record.target);
+	}
 	search->at = (size_t)(at + record.target - search->queue.data);
 	search->type = record.type;
 	search->entry = (struct searchent){

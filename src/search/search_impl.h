@@ -74,8 +74,12 @@ struct part {
 	uint32_t records;         /* bytes */
 };
 
+/** Room between what one thread writes and what others read: were they in one
+    line of the cache, each entry given out would take it from the others. */
+#define APART(name) char name[128]
+
 struct SEARCH {
-	struct os os;
+	/* What workers read; it changes but between roots, or at the end. */
 	struct pattern *pattern;
 	size_t words;             /* of a state */
 	struct search_mounts mounts;
@@ -85,23 +89,27 @@ struct SEARCH {
 	unsigned threads, depth;
 	int access;               /* R_OK | ... */
 	struct search_more more;
-
-	char **roots;
-	size_t nroots, root;      /* the one being searched, plus one */
-	const char *root_name;
-	uint64_t root_mount;      /* its mount ID */
-	int rootfd;
-	struct strbuf place;      /* its path from "/", through no link; "" if not known */
-	struct strbuf via;        /* the link that was followed to it, below the root */
-	struct behind *behind, **behind_end;
-	struct bfs *bfs;          /* NULL between roots */
 	struct bfs_policy policy;
+	uint64_t root_mount;      /* the mount ID of the root */
+	struct strbuf place;      /* its path from "/", through no link; "" if not known */
+	atomic_bool cancelled;
+	uint64_t *_Atomic chunks[CHUNKS];
 
-	pthread_mutex_t lock;     /* of the next four, for adding */
+	APART(locked);
+	pthread_mutex_t lock;     /* of the next three, and for adding to chunks */
 	struct seen seen;
 	uint32_t nnodes;
 	struct map64 by_hash;     /* hash of a node -> the first of that hash */
-	uint64_t *_Atomic chunks[CHUNKS];
+
+	APART(owned);             /* what follows is the caller's thread's */
+	struct os os;
+	char **roots;
+	size_t nroots, root;      /* the one being searched, plus one */
+	const char *root_name;
+	int rootfd;
+	struct strbuf via;        /* the link that was followed to it, below the root */
+	struct behind *behind, **behind_end;
+	struct bfs *bfs;          /* NULL between roots */
 	uint64_t *mount_ids;
 	uint32_t nmounts;
 
@@ -121,7 +129,6 @@ struct SEARCH {
 	struct strbuf where;      /* a directory that was read */
 	bool where_wanted;
 	struct search_counts counts;
-	atomic_bool cancelled;
 	bool ended, failed;
 };
 
@@ -164,8 +171,8 @@ void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len,
     asked for.
     @fd, name  What access is asked of. */
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bulk_entry *entry, size_t len, const struct k_statx *st,
-                       int fd, const char *name);
+                       const struct bulk_entry *entry, const struct k_statx *st, int fd,
+                       const char *name);
 
 /**
  * With FOLLOW: see that a directory is entered once, and never for ever.
