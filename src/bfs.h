@@ -46,6 +46,9 @@ struct bfs_dir;
  * @os      Of this thread, for calls of the policy's own.
  * @fd      The directory that is being read.
  * @out     What is to be given to deliver(), appended to.
+ * @notes   The policy's own; all 0 when another directory is begun.
+ * @about   The policy's own, kept from one directory to the next as long as what
+ *          bfs_at names stays where it is; empty and 0 when that may have gone.
  */
 struct bfs_scratch {
 	uint64_t hits[BFS_HITS];
@@ -53,6 +56,12 @@ struct bfs_scratch {
 	struct os *os;
 	int fd;
 	struct strbuf out;
+	uint64_t notes[2];
+	struct {
+		struct strbuf text;
+		size_t len;
+		const void *of;
+	} about;
 };
 
 /** Where an entry is: the directory `dir` in `parent`, and the entry in it. */

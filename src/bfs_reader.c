@@ -129,6 +129,7 @@ static struct bfs_scratch *reader_begin(struct bfs_reader *reader, struct bfs_re
 		read->out = scratch->out.len;
 		scratch->os = reader->os;
 		scratch->fd = dir->fd;
+		memset(scratch->notes, 0, sizeof(scratch->notes));
 	}
 	reader->at.name = entry->name;
 	scratch->tag = reader->at.tag;
@@ -254,6 +255,9 @@ void bfs_batch_reset(struct bfs_batch *batch)
 	batch->failed = false;
 	strbuf_reset(&batch->names);
 	strbuf_reset(&batch->scratch.out);
+	strbuf_reset(&batch->scratch.about.text);
+	batch->scratch.about.len = 0;
+	batch->scratch.about.of = NULL;
 	memset(batch->scratch.hits, 0, sizeof(batch->scratch.hits));
 }
 
@@ -263,6 +267,7 @@ void bfs_batch_free(struct bfs_batch *batch)
 		return;
 	strbuf_destroy(&batch->names);
 	strbuf_destroy(&batch->scratch.out);
+	strbuf_destroy(&batch->scratch.about.text);
 	free(batch->kids);
 	free(batch->judges);
 	free(batch->crosses);

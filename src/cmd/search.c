@@ -45,7 +45,7 @@ struct show {
 	SEARCH *search;
 	struct os os;                /* for what is no part of the search */
 	double start, next, next_line;
-	bool lines;                  /* of progress may be shown */
+	bool shown;                  /* progress is, as lines on a terminal */
 	uint64_t found;
 };
 
@@ -334,7 +334,7 @@ static void watch(void *arg)
 		return;
 	show->next = now + TICK;
 	fflush(stdout);
-	if (!show->lines) {
+	if (!show->shown) {
 		progress_reader(&show->os);
 	} else if (now - show->start >= PATIENCE && now >= show->next_line) {
 		show->next_line = now + LINE_TICK;
@@ -344,6 +344,17 @@ static void watch(void *arg)
 		snprintf(head, sizeof(head), "%" PRIu64 " directories, %" PRIu64 " found: ", counts.dirs, show->found);
 		progress_line(head, search_where(show->search));
 	}
+}
+
+/** Print paths that workers have made lines of. */
+static void print_lines(void *arg, const char *text, size_t len, uint64_t n)
+{
+	struct show *show = arg;
+	progress_end();
+	show->found += n;
+	fwrite_unlocked(text, 1, len, stdout);
+	if (ferror(stdout))
+		cancelsearch(show->search);
 }
 
 /** Tell of what could not be examined, as find does. */
@@ -400,7 +411,7 @@ static int run_search(const struct asked *asked, struct show *show, struct searc
 				break;
 		}
 	}
-	int error = e ? 0 : errno;
+	int error = e || ferror(stdout) ? 0 : errno;
 	progress_end();
 	if (out->text.failed || out->cell.failed)
 		error = ENOMEM;
@@ -493,10 +504,13 @@ int cmd_search(int argc, char **argv)
 		goto out;
 	}
 	os_fork(&show.os, search_os(show.search));
-	show.lines = progress_open();
+	show.shown = progress_open();
+	bool plain = out.form == SF_PATHS && !out.colors && (!out.terminal || out.nul) && !asked.first
+	             && !(asked.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE | SEARCH_METADATA));
 	search_more(show.search, &(struct search_more){
 		.types = asked.types, .type = out.needs & SN_TYPE, .links = out.needs & SN_LINK,
 		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .watch = watch, .arg = &show,
+		.lines = plain ? print_lines : NULL, .end = asked.nul ? '\0' : '\n',
 	});
 	status = run_search(&asked, &show, &out, forgiving);
 	search_stop(show.search);

@@ -181,25 +181,6 @@ ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size)
 	return n;
 }
 
-const struct k_dirent *os_dirent(const void *buf, size_t n, size_t *at, size_t *len)
-{
-	const size_t head = offsetof(struct k_dirent, name), left = n - *at;
-	size_t name = 0;
-	const struct k_dirent *entry = (const void *)((const char *)buf + *at);
-	if (left == 0)
-		return NULL;
-	if (left <= head || entry->reclen <= head || entry->reclen > left
-	    || entry->reclen % _Alignof(struct k_dirent) != 0
-	    || (name = strnlen(entry->name, entry->reclen - head)) == entry->reclen - head) {
-		errno = EIO;
-		return NULL;
-	}
-	if (len)
-		*len = name;
-	*at += entry->reclen;
-	return entry;
-}
-
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size)
 {
 	ssize_t n;

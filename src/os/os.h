@@ -4,8 +4,8 @@
  * through one of these functions, which counts it.
  *
  * The functions are thin: they retry EINTR, set errno, and count a call once
- * for each time the kernel was entered.  None is inlined, so that a profile
- * shows each kind of call as a function of its own.
+ * for each time the kernel was entered.  None that enters it is inlined, so that
+ * a profile shows each kind of call as a function of its own.
  *
  * A struct os belongs to one thread.  Workers have their own, and the owner
  * adds the counts up with os_join().
@@ -15,10 +15,12 @@
 
 #include "os/kernel.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 /** Kinds of kernel call, one row each in os_call_name(). */
@@ -159,7 +161,24 @@ ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
  * @return  The entry, its name ended by a NUL; NULL at the end, and where no
  *          whole entry stands (errno is EIO, and *at less than n).
  */
-const struct k_dirent *os_dirent(const void *buf, size_t n, size_t *at, size_t *len);
+static inline const struct k_dirent *os_dirent(const void *buf, size_t n, size_t *at, size_t *len)
+{
+	const size_t head = offsetof(struct k_dirent, name), left = n - *at;
+	size_t name = 0;
+	const struct k_dirent *entry = (const void *)((const char *)buf + *at);
+	if (left == 0)
+		return NULL;
+	if (left <= head || entry->reclen <= head || entry->reclen > left
+	    || entry->reclen % _Alignof(struct k_dirent) != 0
+	    || (name = strnlen(entry->name, entry->reclen - head)) == entry->reclen - head) {
+		errno = EIO;
+		return NULL;
+	}
+	if (len)
+		*len = name;
+	*at += entry->reclen;
+	return entry;
+}
 
 /** read(2).  @return bytes, 0 at the end, or -1. */
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size);

@@ -9,7 +9,29 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { ACCESS_FLAGS = SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK };
+enum {
+	ACCESS_FLAGS = SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK,
+	LINES_PATH = 512,         /* bytes of a directory's path that are repeated for
+	                             each entry; of a longer one records are less */
+};
+
+/* Of a directory that is being read: where the text of the last run of lines
+   begins in out, if that is the last thing there; and how many are in it. */
+enum { RUN, RUN_LINES };
+static const uint64_t NO_RUN = 0, NO_LINES = UINT64_MAX;
+
+/** Whether an object can be added to the run. */
+static bool lines_go_on(const struct bfs_scratch *scratch)
+{
+	return scratch->notes[RUN] != NO_RUN && scratch->notes[RUN] != NO_LINES;
+}
+
+/** A record is put out: a run of lines is not the last any more. */
+static void end_run(struct bfs_scratch *scratch)
+{
+	if (lines_go_on(scratch))
+		scratch->notes[RUN] = NO_RUN;
+}
 
 /** Put out a record.  @target may be NULL. */
 static void put(struct bfs_scratch *scratch, const struct record *record, const struct k_statx *st,
@@ -17,6 +39,7 @@ static void put(struct bfs_scratch *scratch, const struct record *record, const 
 {
 	size_t meta = record->meta ? sizeof(*st) : 0;
 	char *to = strbuf_extend(&scratch->out, sizeof(*record) + meta + record->len + record->target);
+	end_run(scratch);
 	if (!to)
 		return;
 	to = mempcpy(to, record, sizeof(*record));
@@ -32,6 +55,57 @@ void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len,
 	put(scratch, &(struct record){
 		.len = (uint32_t)len, .error = error, .source = (uint8_t)source,
 	}, NULL, name, NULL);
+}
+
+/** Begin with lines of what is in a directory: have its path at hand. */
+static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at)
+{
+	struct strbuf *path = &scratch->about.text;
+	/* Often it is beside the one before. */
+	if (scratch->about.of != at->parent) {
+		struct bfs_at parent = {.parent = at->parent, .dir = "", .name = ""};
+		strbuf_reset(path);
+		if (strcmp(search->root_name, "/") != 0)
+			strbuf_puts(path, search->root_name);
+		strbuf_puts(path, strbuf_str(&search->via));
+		bfs_path(&parent, path);
+		if (!path->failed && path->data[path->len - 1] != '/')
+			strbuf_putc(path, '/');
+		scratch->about.of = at->parent;
+		scratch->about.len = path->len;
+	}
+	if (!path->failed)
+		path->len = scratch->about.len;
+	if (strcmp(at->dir, ".") != 0) {
+		strbuf_puts(path, at->dir);
+		strbuf_putc(path, '/');
+	}
+	scratch->notes[RUN_LINES] = 0;
+	if (path->len > LINES_PATH || path->failed) {
+		scratch->notes[RUN] = NO_LINES;
+		return;
+	}
+	struct record head = {.source = LINES};
+	strbuf_add(&scratch->out, (const char *)&head, sizeof(head));
+	scratch->notes[RUN] = scratch->out.failed ? NO_LINES : scratch->out.len;
+}
+
+/** Put out an object as a line, behind those that came just before it. */
+static void put_line(const SEARCH *search, struct bfs_scratch *scratch, const struct bulk_entry *entry)
+{
+	const struct strbuf *dir = &scratch->about.text;
+	char *to = strbuf_extend(&scratch->out, dir->len + entry->len + 1);
+	if (!to)
+		return;
+	to = mempcpy(to, dir->data, dir->len);
+	to = mempcpy(to, entry->name, entry->len);
+	*to++ = search->more.end;
+	/* Written alone: to read it again so soon would wait for what was written. */
+	char *text = scratch->out.data + scratch->notes[RUN], *head = text - sizeof(struct record);
+	uint32_t size = (uint32_t)(to - text);
+	uint64_t n = ++scratch->notes[RUN_LINES];
+	memcpy(head + offsetof(struct record, len), &size, sizeof(size));
+	memcpy(head + offsetof(struct record, ino), &n, sizeof(n));
 }
 
 /** Whether objects of a type are wanted; of one not known, not yet. */
@@ -50,6 +124,10 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 	    && os_access(scratch->os, fd, name, search->access) != 0) {
 		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ENOENT && errno != ETXTBSY)
 			search_put_error(scratch, entry->name, entry->len, SEARCH_ERR_ACCESS, errno);
+		return;
+	}
+	if (lines_go_on(scratch)) {
+		put_line(search, scratch, entry);
 		return;
 	}
 	char target[PATH_MAX];
@@ -148,6 +226,7 @@ static void put_link(SEARCH *search, struct bfs_scratch *scratch, const char *na
 	struct record record = {
 		.len = (uint32_t)(sizeof(link) + len + 1 + target->len), .source = LINK,
 	};
+	end_run(scratch);
 	strbuf_add(&scratch->out, (const char *)&record, sizeof(record));
 	strbuf_add(&scratch->out, (const char *)&link, sizeof(link));
 	strbuf_add(&scratch->out, name, len + 1);
@@ -234,6 +313,8 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	bool below = does & PATTERN_BELOW && dir;
 	if (!object && !below)
 		return BFS_SKIP;
+	if (search->more.lines && object && scratch->notes[RUN] == NO_RUN)
+		lines_begin(search, scratch, at);
 	child->mount = node->mount;
 	child->self = node->self;
 	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);

@@ -216,6 +216,12 @@ static struct searchent *give(SEARCH *search)
 		search->at = (size_t)(at + record.len - search->queue.data);
 		return NULL;
 	}
+	if (record.source == LINES) {
+		search->more.lines(search->more.arg, at, record.len, record.ino);
+		search->counts.found += record.ino;
+		search->at = (size_t)(at + record.len - search->queue.data);
+		return NULL;
+	}
 	search->has_st = record.meta;
 	if (record.meta) {
 		memcpy(&search->st, at, sizeof(search->st));

@@ -35,6 +35,12 @@ struct search_more {
 	bool type;                /* search_type() is to be known, at the same cost */
 	bool links;               /* search_target(), a call for each link */
 	unsigned mask;            /* K_STATX_*: with SEARCH_METADATA, asked as well */
+	/* Whole paths, each with `end` behind it, made by the workers and passed on
+	   many at a time, n of them; readsearch() gives out errors, and what few
+	   objects are not among these.  With SEARCH_INCLUDEROOT, in no order, and
+	   without attributes alone; or NULL. */
+	void (*lines)(void *arg, const char *text, size_t len, uint64_t n);
+	char end;
 	void (*watch)(void *arg); /* called before what may take a while; or NULL */
 	void *arg;
 };

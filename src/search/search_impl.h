@@ -25,6 +25,7 @@ enum {
 	CHUNKS = 32768,
 	ORDER_FLAGS = SEARCH_BYNAME | SEARCH_BYINODE,
 	LINK = 255,               /* source of a record: a struct link */
+	LINES = 254,              /* ... paths as text, `ino` of them */
 };
 
 /** What is the same for all entries of a directory. */
@@ -90,7 +91,9 @@ struct SEARCH {
 	int access;               /* R_OK | ... */
 	struct search_more more;
 	struct bfs_policy policy;
-	uint64_t root_mount;      /* the mount ID of the root */
+	const char *root_name;
+	uint64_t root_mount;      /* its mount ID */
+	struct strbuf via;        /* the link that was followed to it, below the root */
 	struct strbuf place;      /* its path from "/", through no link; "" if not known */
 	atomic_bool cancelled;
 	uint64_t *_Atomic chunks[CHUNKS];
@@ -105,9 +108,7 @@ struct SEARCH {
 	struct os os;
 	char **roots;
 	size_t nroots, root;      /* the one being searched, plus one */
-	const char *root_name;
 	int rootfd;
-	struct strbuf via;        /* the link that was followed to it, below the root */
 	struct behind *behind, **behind_end;
 	struct bfs *bfs;          /* NULL between roots */
 	uint64_t *mount_ids;

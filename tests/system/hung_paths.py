@@ -32,7 +32,7 @@ for probe in PROBES:
         for path in ("/layered/file", f"/disk/d{fresh % 12}/e"):
             fresh += 1
             args = [*probe, *([option] if option else []), path]
-            result = gm.getmnt(*args, seconds=10)
+            result = gm.getmnt(*args, seconds=10 * gm.SLOW)
             gm.expect(result.status in (0, 1, 32), f"{args}: status {result.status} {result.err[-300:]!r}")
 for run in range(2):
     result = gm.getmnt("--probe=all", "--timeout=0.3", "--strict", "-J", "-l")
