@@ -192,7 +192,7 @@ chosen()
 disk=$vm/disk
 rm -rf "$disk"
 mkdir -p "$disk/tests"
-cp -r "$top/tests/system" "$top/tests/lib" "$top/tests/vm" "$disk/tests/"
+cp -r "$top/tests/system" "$top/tests/lib" "$top/tests/vm" "$top/tests/fixtures" "$disk/tests/"
 cp -r "$top/bench" "$disk/"
 cp "$getmnt" "$disk/getmnt"
 python3 -m compileall -q --invalidation-mode unchecked-hash "$disk/tests/lib" "$disk/bench" >/dev/null

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""The rows of tests/fixtures/search, searched for in earnest: on each file system,
+by each way to ask for attributes, by the lines that workers make and by entries
+one by one, with one thread and several."""
+import collections
+import json
+import os
+import re
+
+import gm
+
+FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures/search")
+OPTIONS = {"PERIOD": ["--period"], "PAPER_Q": ["--paper"], "STOPATFIRST": ["--first"],
+           "METADATA": ["-m"], "X_OK": ["--access=x"], "INCLUDEROOT": []}
+# Attributes make the ways differ; without them they are one.
+WAYS = [[], ["--threads=4"], ["-m", "--engine=sync"], ["-m", "--engine=sync", "--ahead"],
+        ["-m", "--engine=uring"], ["-m", "--engine=uring", "--ahead"], ["-m", "--ahead"]]
+
+
+def decode(text):
+    """\\ooo is a byte."""
+    return re.sub(rb"\\([0-7]{3})", lambda match: bytes([int(match[1], 8)]), os.fsencode(text))
+
+
+def lines_of(name):
+    with open(f"{FIXTURES}/{name}", encoding="utf-8", errors="surrogateescape") as file:
+        return [line.rstrip("\n") for line in file if line.strip() and not line.startswith("#")]
+
+
+TREES, ROWS = lines_of("trees"), lines_of("rows")
+
+
+def build(top):
+    """Make every tree below top."""
+    for line in TREES:
+        kind, *fields = line.split(" ")
+        fields = [decode(field) for field in fields]
+        if kind == "tree":
+            tree = os.path.join(os.fsencode(top), fields[0])
+            os.mkdir(tree)
+            continue
+        path = os.path.join(tree, fields[0])
+        if kind == "d":
+            os.mkdir(path)
+            os.chmod(path, 0o755)
+        elif kind in "fx":
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            os.chmod(path, 0o755 if kind == "x" else 0o644)
+        elif kind == "p":
+            os.mkfifo(path)
+        else:
+            os.symlink(fields[1], path)
+
+
+def found(entries, spelled, with_root):
+    """Paths and errors, as the rows have them: (path, error) of each."""
+    names = collections.Counter()
+    for path, error in entries:
+        root = max((known for known in spelled if (path + "/").startswith(known + "/")), key=len)
+        names[error + (spelled[root] if with_root or error else "") + path[len(root):]] += 1
+    return names
+
+
+def one_by_one(result):
+    """The entries of --format=jsonl."""
+    rows = [json.loads(line) for line in result.out.split(b"\n")[:-1]]
+    return [(row["path"], f"{row['errsource'].upper()}:{row['error']}:" if "error" in row else "")
+            for row in rows]
+
+
+def lines(result):
+    """Those of -0: paths alone, as workers write them."""
+    return [(gm.shown(path), "") for path in result.out.split(b"\0")[:-1]]
+
+
+def check(top, row, way, by_lines=False):
+    """Search for one row."""
+    tree, roots, pattern, flags, entered, expected = row.split("\t")
+    flags = [] if flags == "-" else flags.split(",")
+    roots = ["" if root == "/" else gm.shown(decode(root)) for root in roots.split(" ")]
+    # Each root is spelled in a way of its own, so that it is known which an entry is of.
+    spelled = {f"{top}/{tree}{'/.' * i}{root}": root for i, root in enumerate(roots)}
+    options = [word for flag in flags for word in OPTIONS[flag]] + way
+    if by_lines:
+        options = [word for word in options if word != "-m"]
+    result = gm.getmnt("search", "-0" if by_lines else "--format=jsonl", *options, "--stats=json",
+                       "--", os.fsdecode(decode(pattern)), *spelled)
+    tag = f"{top} {' '.join(options)}: {row}"
+    if expected.startswith("!"):
+        gm.expect(result.status == 1 and b"the pattern" in result.err, f"{tag}: {result.status}, {result.err}")
+        return
+    want = collections.Counter(gm.shown(decode(name)) for name in expected.split(" ") if name != "-")
+    if by_lines:
+        want = collections.Counter(name for name in want.elements() if name.startswith("/"))
+    got = found((lines if by_lines else one_by_one)(result), spelled, "INCLUDEROOT" in flags)
+    if "STOPATFIRST" in flags:
+        hits = [name for name in want if name.startswith("/")]
+        gm.expect(not got - want and sum(n for name, n in got.items() if name in hits) == bool(hits),
+                  f"{tag}: {dict(got)}")
+    else:
+        gm.expect(got == want, f"{tag}: {dict(got - want)} too many, {dict(want - got)} missing")
+    stats = json.loads(result.err.split(b"\n")[-2])
+    gm.expect(entered == "-" or stats["dirs"] <= int(entered), f"{tag}: {stats['dirs']} directories")
+
+
+gm.need_fs("overlay")
+root = gm.Root()
+tops = {}
+gm.tmpfs(root / "tmpfs")
+for fstype, *mkfs in (("ext4", "mkfs.ext4", "-q"), ("xfs", "mkfs.xfs", "-q"), ("btrfs", "mkfs.btrfs", "-q")):
+    with open("/proc/filesystems", encoding="ascii") as file:
+        if gm.shutil.which(mkfs[0], path=os.environ["PATH"] + ":/usr/sbin:/sbin") and f"\t{fstype}\n" in file.read():
+            gm.loop_mount(gm.image(root / f"{fstype}.img", 400 << 20, *mkfs), root / fstype)
+for name in ("low", "up", "work", "overlay"):
+    gm.mkdir(root / f"tmpfs/{name}")
+build(root / "tmpfs/low")
+root.enter()
+gm.mount("o", "/tmpfs/overlay", "overlay", 0, "lowerdir=/tmpfs/low,upperdir=/tmpfs/up,workdir=/tmpfs/work")
+tops = ["/tmpfs/low", "/tmpfs/overlay"]
+for fstype in ("ext4", "xfs", "btrfs"):
+    if os.path.ismount("/" + fstype):
+        build(gm.mkdir(f"/{fstype}/trees"))
+        tops.append(f"/{fstype}/trees")
+every = 1 if gm.SLOW == 1 and not gm.sanitized() else 7
+for number, row in enumerate(ROWS[::every]):
+    for turn, way in enumerate(WAYS):
+        # All on the first, and a share of each on the others.
+        check(tops[0] if (number + turn) % 5 or gm.SLOW > 1 else tops[(number + turn) // 5 % len(tops)], row, way)
+    check(tops[number % len(tops)], row, WAYS[number % 2], by_lines=True)
+gm.expect(len(ROWS) > 500, f"{len(ROWS)} rows")
+print(f"  {len(ROWS[::every])} rows, {len(WAYS) + 1} ways, on {', '.join(tops)}")
+gm.done()
