@@ -109,6 +109,10 @@ struct bfs_policy {
 	enum bfs_verdict (*meta)(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
 	                         const struct bulk_entry *entry, const struct k_statx *st, int error);
 
+	/** With how.engine BULK_FS: the file system of directories of a tag, if it can
+	    be asked for many inodes at once; else NULL.  May be NULL. */
+	struct bulk_fs *(*fs)(void *arg, uint32_t tag);
+
 	/* Called by the owner alone. */
 	/** The mount ID that directories of a tag show; 0: not known.
 	    A directory that is opened again, or begun at, must show it. */

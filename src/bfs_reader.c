@@ -222,6 +222,7 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 		.enter = reader_enter,
 	};
 	struct bulk_dir dirs[BFS_BATCH];
+	bool fs = reader->policy->how.engine == BULK_FS && reader->policy->fs;
 	for (unsigned i = 0; i < batch->n; ++i) {
 		struct bfs_read *read = &batch->reads[i];
 		const struct bfs_bunch *bunch = read->item.bunch;
@@ -231,6 +232,7 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 			/* Whatever was mounted there since it was looked at. */
 			.same_mount = true,
 			.resume = bunch->resume,
+			.fs = fs ? reader->policy->fs(reader->policy->arg, bfs_read_at(read, "").tag) : NULL,
 			.fd = bunch->resume ? read->parentfd : -1,
 			.tag = read,
 		};

@@ -10,16 +10,80 @@
 #include "table/table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/** Whether a mount is of a file, or may be: where it is, it covers one. */
+static bool covers_file(struct os *os, const struct mount *m, bool unique, bool blocks)
+{
+	struct k_statx st;
+	/* The root of a file system is a directory; but FUSE's may be anything. */
+	if (m->root && strcmp(m->root, "/") == 0 && m->fstype && strncmp(m->fstype, "fuse", 4) != 0)
+		return false;
+	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
+	unsigned mask = K_STATX_TYPE | (unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID);
+	return blocks || !m->point || os_statx(os, AT_FDCWD, m->point, flags, mask, &st) != 0
+	       || !(st.mask & K_STATX_TYPE) || !S_ISDIR(st.mode) || os_statx_mnt_id(&st, unique) != m->key;
+}
+
+/** Whether owners are others on a mount than in its file system, or may be. */
+static bool is_idmapped(const struct mount *m)
+{
+	return !m->vfs_opts || strstr(m->vfs_opts, "idmapped");
+}
+
+/** Add a mount whose file system can be asked for many inodes at once.
+    @return 0, or -1.  Errors: ENOMEM. */
+static int bulk_add(struct search_bulk *bulk, struct map64 *devs, const struct mount *m)
+{
+	bool xfs = m->fstype && strcmp(m->fstype, "xfs") == 0;
+	if (!m->fstype || (!xfs && strcmp(m->fstype, "btrfs") != 0) || is_idmapped(m))
+		return 0;
+	uint32_t i = map64_put(devs, mount_dev(m), bulk->n);
+	if (i == bulk->n) {
+		struct bulk_fs **bigger = realloc(bulk->fs, (i + 1) * sizeof(*bigger));
+		bulk->fs = bigger ? bigger : bulk->fs;
+		if (!bigger || !(bigger[i] = bulk_fs_new(xfs ? OS_INODES_XFS : OS_INODES_BTRFS)))
+			return -1;
+		++bulk->n;
+	}
+	return i == MAP64_NONE || map64_put(&bulk->by_mount, m->key, i) == MAP64_NONE ? -1 : 0;
+}
+
+/**
+ * See which mounts are of a file system that can be asked for many inodes at
+ * once: those without an ID mapping, on which no file is covered by a mount.
+ *
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+static int bulk_read_mounts(struct os *os, const struct discovery *d, bool unique, struct search_bulk *bulk)
+{
+	int rc = 0;
+	struct map64 devs;
+	map64_init(&devs);
+	bulk->unique = unique;
+	for (uint32_t i = 0; i < d->tree.count && rc == 0; ++i)
+		rc = bulk_add(bulk, &devs, d->tree.nodes[i].mount);
+	for (uint32_t i = 0; i < d->tree.count && rc == 0; ++i) {
+		const struct mount *m = d->tree.nodes[i].mount;
+		if (bulk->n > 0 && map64_get(&bulk->by_mount, m->parent_key) != MAP64_NONE
+		    && covers_file(os, m, unique, discovery_blocks(d, i)))
+			map64_remove(&bulk->by_mount, m->parent_key);
+	}
+	map64_destroy(&devs);
+	return rc;
+}
 
 /**
  * See which mounts can block, by the table alone.  Where there is no table no
  * other mount is known, so that none is entered.
  *
+ * @bulk  Those that can be asked for many inodes at once; or NULL.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-static int mounts_read(struct os *os, struct search_mounts *mounts)
+static int mounts_read(struct os *os, struct search_mounts *mounts, struct search_bulk *bulk)
 {
 	struct discover_opts opts;
 	discover_defaults(&opts);
@@ -30,7 +94,8 @@ static int mounts_read(struct os *os, struct search_mounts *mounts)
 	if (!mounts->avoid)
 		return -1;
 	map64_init(&mounts->known);
-	struct mount_table *table = table_read_kernel(os, TABLE_AUTO, DISCOVER_FIELDS);
+	unsigned fields = DISCOVER_FIELDS | (bulk ? MF_VFS_OPTS : 0);
+	struct mount_table *table = table_read_kernel(os, TABLE_AUTO, fields);
 	struct devmap *devs = table ? discover_devmap(os, table) : NULL;
 	struct discovery *d = devs ? discover(os, devs, table, &opts) : NULL;
 	int rc = !d && errno == ENOMEM ? -1 : 0;
@@ -42,8 +107,13 @@ static int mounts_read(struct os *os, struct search_mounts *mounts)
 		else if (m->point && d->tree.nodes[i].top == i)
 			rc = avoid_add(mounts->avoid, m->point);
 	}
-	if (rc != 0)
+	if (d && rc == 0 && bulk)
+		rc = bulk_read_mounts(os, d, mounts->unique, bulk);
+	if (rc != 0) {
 		search_mounts_destroy(mounts);
+		if (bulk)
+			search_bulk_destroy(bulk);
+	}
 	discovery_free(d);
 	devmap_free(devs);
 	table_free(table);
@@ -59,11 +129,18 @@ SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	struct search_mounts mounts;
-	if (own.blocking)
-		return search_new(&os, NULL, roots, n, pattern, &own);
-	if (mounts_read(&os, &mounts) != 0)
+	struct search_bulk bulk = {0};
+	bool by_bulk = own.engine == SEARCH_ENGINE_BULK && own.flags & SEARCH_METADATA
+	               && !(os.disabled & OSC_INODES);
+	if (own.blocking && !by_bulk)
+		return search_new(&os, NULL, NULL, roots, n, pattern, &own);
+	if (mounts_read(&os, &mounts, by_bulk ? &bulk : NULL) != 0)
 		return NULL;
-	return search_new(&os, &mounts, roots, n, pattern, &own);
+	/* Without one of its mounts it knows nothing of mount IDs. */
+	struct search_bulk *known = bulk.n > 0 ? &bulk : NULL;
+	if (own.blocking)
+		search_mounts_destroy(&mounts);
+	return search_new(&os, own.blocking ? NULL : &mounts, known, roots, n, pattern, &own);
 }
 
 SEARCH *opensearch(const char *paths, const char *pattern, int flags)

@@ -75,6 +75,8 @@ enum {
 	SEARCH_ENGINE_AUTO,      /* what measurements say */
 	SEARCH_ENGINE_SYNC,      /* one by one, by each thread */
 	SEARCH_ENGINE_URING,     /* many at once, by io_uring(7) */
+	SEARCH_ENGINE_BULK,      /* many by one call, where the file system has one
+	                            (XFS, btrfs) and allows it: getmnt-search(8) */
 };
 
 /** More of what searchv() is to do; zeroed, each has its usual value. */

@@ -6,12 +6,14 @@
  * verdict; metadata is fetched after the verdict, in batches whose size the
  * caller sets: one while pruning, so that the last mount of a directory ends
  * its reading at once, large in a search.  Directories are opened and read by
- * plain calls; what fetches metadata is chosen: plain calls, the reference, or
- * io_uring, by which a batch is under way at once.
+ * plain calls; what fetches metadata is chosen: plain calls, the reference;
+ * io_uring, by which a batch is under way at once; or the file system's own
+ * interface, which tells many inodes by one call.
  */
 #ifndef GM_BULK_BULK_H
 #define GM_BULK_BULK_H
 
+#include "os/inodes.h"
 #include "os/os.h"
 
 #include <stdbool.h>
@@ -41,6 +43,7 @@ struct bulk_dir {
 	const char *name;   /* one component, or "." */
 	bool same_mount;    /* refuse to cross into another mount: EXDEV */
 	bool resume;        /* fd is open, and its reading goes on from there */
+	struct bulk_fs *fs; /* BULK_FS: the file system that it is in; or NULL */
 	void *tag;          /* the caller's */
 
 	/* Filled by the read. */
@@ -86,6 +89,7 @@ enum bulk_engine {
 	BULK_AUTO,      /* plain calls; with ahead, a ring for large directories */
 	BULK_SYNC,      /* plain calls */
 	BULK_URING,     /* a ring, where the kernel gives one */
+	BULK_FS,        /* the file system's own interface, where there is one */
 };
 
 /** How metadata is fetched. */
@@ -97,6 +101,22 @@ struct bulk_how {
 
 /** Entries whose metadata waits to be fetched in order. */
 enum { BULK_AHEAD_MAX = 16384 };
+
+/**
+ * A file system with an interface of its own, for the readers of a search to
+ * share.  It is made ready when a first directory of it is opened; where that
+ * is refused, it is never asked again.
+ *
+ * Only for mounts without an ID mapping, on which no file is covered by
+ * another mount: that is not looked at.
+ */
+struct bulk_fs;
+
+/** @return it, or NULL.  Errors: ENOMEM.  Ownership: bulk_fs_free(). */
+struct bulk_fs *bulk_fs_new(enum os_inodes_of of);
+
+/** Free it; NULL is fine. */
+void bulk_fs_free(struct bulk_fs *fs);
 
 /** A reader, with its working memory; one for each thread. */
 struct bulk;

@@ -3,7 +3,8 @@
  * Metadata, fetched after the verdict on a name.
  *
  *     fetch_add() --> wanted --> [in inode order] --+--> statx, one by one --+--> meta()
- *                                                   '--> ring: a batch ------'
+ *                                                   +--> ring: a batch ------+
+ *                                                   '--> many: a range ------'
  *
  * Without `ahead` a batch is part of one buffer of names, and fetched as soon
  * as it is full.  With it names are copied, and many buffers' are put in order.
@@ -48,6 +49,7 @@ static void ring_drop(struct fetch *fetch)
 void fetch_destroy(struct fetch *fetch)
 {
 	ring_drop(fetch);
+	many_free(fetch->many);
 	free(fetch->wanted);
 	strbuf_destroy(&fetch->names);
 }
@@ -56,7 +58,7 @@ void fetch_destroy(struct fetch *fetch)
 static bool ring_pays(struct fetch *fetch, size_t n)
 {
 	const struct bulk_how *how = fetch->how;
-	if (how->engine == BULK_SYNC || n < 2 || fetch->no_ring)
+	if (how->engine == BULK_SYNC || how->engine == BULK_FS || n < 2 || fetch->no_ring)
 		return false;
 	if (how->engine == BULK_AUTO && !(how->ahead && n >= RING_PAYS))
 		return false;
@@ -95,12 +97,12 @@ static enum bulk_verdict fetch_one(struct fetch *fetch, const struct bulk_policy
 
 /** Ask for that of entries, at most RING_ENTRIES.  @return whether it is there. */
 static bool ring_ask(struct fetch *fetch, const struct bulk_policy *policy, const struct bulk_dir *dir,
-                     const struct bulk_entry *entries, size_t n)
+                     const struct fetch_wanted *wanted, size_t n)
 {
 	struct fetch_ring *ring = fetch->ring;
 	memset(ring->sts, 0, n * sizeof(*ring->sts));
 	for (size_t i = 0; i < n; ++i)
-		ring->stats[i] = (struct os_ring_stat){.name = entries[i].name, .st = &ring->sts[i]};
+		ring->stats[i] = (struct os_ring_stat){.name = wanted[i].entry.name, .st = &ring->sts[i]};
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
 	if (os_ring_statx(fetch->os, ring->ring, dir->fd, flags, policy->statx_mask, ring->stats, n) == 0)
 		return true;
@@ -110,7 +112,8 @@ static bool ring_ask(struct fetch *fetch, const struct bulk_policy *policy, cons
 
 static int by_inode(const void *left, const void *right)
 {
-	const struct bulk_entry *a = left, *b = right;
+	const struct bulk_entry *a = &((const struct fetch_wanted *)left)->entry;
+	const struct bulk_entry *b = &((const struct fetch_wanted *)right)->entry;
 	return a->ino != b->ino ? (a->ino < b->ino ? -1 : 1) : strcmp(a->name, b->name);
 }
 
@@ -120,29 +123,61 @@ void fetch_forget(struct fetch *fetch)
 	strbuf_reset(&fetch->names);
 }
 
+/** Whether the file system of this directory is asked by its own interface. */
+static bool many_pays(const struct fetch *fetch, const struct bulk_dir *dir, size_t n)
+{
+	return fetch->how->engine == BULK_FS && dir->fs && fetch->many && n > 1;
+}
+
+void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, const struct bulk_dir *dir)
+{
+	if (fetch->how->engine != BULK_FS || !dir->fs || policy->batch <= 1)
+		return;
+	if (!fetch->many)
+		fetch->many = many_new();
+	if (fetch->many)
+		many_begin(fetch->many, fetch->os, policy, dir);
+}
+
+/** Fetch that of a part of the entries, at most as many as there is room for. */
+static enum bulk_verdict fetch_part(struct fetch *fetch, const struct bulk_policy *policy, struct bulk_dir *dir,
+                                    const struct fetch_wanted *wanted, size_t n, bool by_ring, void *arg)
+{
+	enum bulk_verdict verdict = BULK_SKIP;
+	bool by_many = !by_ring && many_pays(fetch, dir, n);
+	by_ring = by_ring && fetch->ring && ring_ask(fetch, policy, dir, wanted, n);
+	if (by_many)
+		many_ask(fetch->many, fetch->os, policy, dir, wanted, n);
+	for (size_t i = 0; i < n && verdict < BULK_END_DIR; ++i) {
+		const struct bulk_entry *entry = &wanted[i].entry;
+		struct k_statx *st = by_many ? many_answer(fetch->many, i) : NULL;
+		if (by_ring)
+			verdict = pass(fetch, policy, dir, entry, &fetch->ring->sts[i], fetch->ring->stats[i].error, arg);
+		else if (st)
+			verdict = pass(fetch, policy, dir, entry, st, 0, arg);
+		else
+			verdict = fetch_one(fetch, policy, dir, entry, arg);
+	}
+	return verdict;
+}
+
 enum bulk_verdict fetch_flush(struct fetch *fetch, const struct bulk_policy *policy,
                               struct bulk_dir *dir, void *arg)
 {
-	size_t n = fetch->n, most = policy->batch < RING_ENTRIES ? policy->batch : RING_ENTRIES;
+	size_t n = fetch->n;
 	enum bulk_verdict verdict = BULK_SKIP;
 	fetch->n = 0;
 	if (fetch->how->ahead) {
 		for (size_t i = 0; i < n; ++i)
-			fetch->wanted[i].name = fetch->names.data + (uintptr_t)fetch->wanted[i].name;
+			fetch->wanted[i].entry.name = fetch->names.data + fetch->wanted[i].at;
 		if (n > 1)
 			qsort(fetch->wanted, n, sizeof(*fetch->wanted), by_inode);
 	}
 	bool by_ring = ring_pays(fetch, n);
-	for (size_t i = 0; i < n && verdict < BULK_END_DIR;) {
-		const struct bulk_entry *entries = fetch->wanted + i;
+	size_t most = !by_ring ? MANY_ENTRIES : policy->batch < RING_ENTRIES ? policy->batch : RING_ENTRIES;
+	for (size_t i = 0; i < n && verdict < BULK_END_DIR; i += most) {
 		size_t part = n - i < most ? n - i : most;
-		by_ring = by_ring && ring_ask(fetch, policy, dir, entries, part);
-		for (size_t k = 0; k < part && verdict < BULK_END_DIR; ++k) {
-			verdict = by_ring ? pass(fetch, policy, dir, &entries[k], &fetch->ring->sts[k],
-			                         fetch->ring->stats[k].error, arg)
-			                  : fetch_one(fetch, policy, dir, &entries[k], arg);
-		}
-		i += part;
+		verdict = fetch_part(fetch, policy, dir, fetch->wanted + i, part, by_ring, arg);
 	}
 	fetch_forget(fetch);
 	return verdict;
@@ -155,14 +190,14 @@ enum bulk_verdict fetch_add(struct fetch *fetch, const struct bulk_policy *polic
 		return fetch_one(fetch, policy, dir, entry, arg);
 	if (fetch->n == fetch->size) {
 		size_t size = fetch->size ? fetch->size * 2 : 64;
-		struct bulk_entry *bigger = realloc(fetch->wanted, size * sizeof(*bigger));
+		struct fetch_wanted *bigger = realloc(fetch->wanted, size * sizeof(*bigger));
 		if (!bigger)
 			return fetch_one(fetch, policy, dir, entry, arg);
 		fetch->wanted = bigger;
 		fetch->size = size;
 	}
-	struct bulk_entry *wanted = &fetch->wanted[fetch->n];
-	*wanted = *entry;
+	struct fetch_wanted *wanted = &fetch->wanted[fetch->n];
+	*wanted = (struct fetch_wanted){.entry = *entry};
 	if (fetch->how->ahead) {
 		size_t len = entry->len + 1;
 		char *name = strbuf_extend(&fetch->names, len);
@@ -171,7 +206,7 @@ enum bulk_verdict fetch_add(struct fetch *fetch, const struct bulk_policy *polic
 			return fetch_one(fetch, policy, dir, entry, arg);
 		}
 		memcpy(name, entry->name, len);
-		wanted->name = (const char *)(uintptr_t)(name - fetch->names.data);
+		wanted->at = (size_t)(name - fetch->names.data);
 		++fetch->n;
 		return BULK_SKIP;
 	}

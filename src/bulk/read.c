@@ -108,6 +108,7 @@ enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
 		}
 		enum bulk_verdict verdict = BULK_SKIP;
 		ssize_t len = 0;
+		fetch_begin(&bulk->fetch, policy, dir);
 		while (verdict < BULK_END_DIR && dir->error == 0 && !dir->paused
 		       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, sizeof(bulk->buf))) > 0) {
 			verdict = read_buffer(bulk, policy, dir, (size_t)len, arg);

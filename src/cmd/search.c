@@ -65,7 +65,7 @@ static const struct search_row search_rows[] = {
 	{"color", 0, "[WHEN]", "names in the colours of LS_COLORS: auto, always, never"},
 	{"count", 0, NULL, "print how many there are, and not what"},
 	{"depth", 0, "N", "enter no directory deeper than this"},
-	{"engine", 0, "ENGINE", "how attributes are asked for: auto, sync, uring"},
+	{"engine", 0, "ENGINE", "how attributes are asked for: auto, sync, uring, bulk"},
 	{"first", 0, NULL, "end after the first"},
 	{"follow", 'L', NULL, "symbolic links are what they lead to"},
 	{"format", 0, "FORM", "paths, long, json (a document), jsonl (an object a line)"},
@@ -199,7 +199,8 @@ static int take_option(struct asked *asked, const char *name, const char *arg)
 		[SF_JSONL] = "jsonl", NULL,
 	};
 	static const char *const engines[] = {
-		[SEARCH_ENGINE_AUTO] = "auto", [SEARCH_ENGINE_SYNC] = "sync", [SEARCH_ENGINE_URING] = "uring", NULL,
+		[SEARCH_ENGINE_AUTO] = "auto", [SEARCH_ENGINE_SYNC] = "sync", [SEARCH_ENGINE_URING] = "uring",
+		[SEARCH_ENGINE_BULK] = "bulk", NULL,
 	};
 	static const char *const sorts[] = {"name", "inode", NULL};
 	static const char *const stats[] = {[STATS_NONE] = "", [STATS_TEXT] = "text", [STATS_JSON] = "json", NULL};

@@ -63,7 +63,12 @@ enum {
 	K_STATX_BTIME         = 0x0800,
 	K_STATX_MNT_ID        = 0x1000,  /* 5.8 */
 	K_STATX_MNT_ID_UNIQUE = 0x4000,  /* 6.8 */
-	K_STATX_ATTR_AUTOMOUNT  = 0x1000,  /* stx_attributes */
+	K_STATX_SUBVOL        = 0x8000,  /* 6.10 */
+	K_STATX_ATTR_COMPRESSED = 0x0004,  /* stx_attributes */
+	K_STATX_ATTR_IMMUTABLE  = 0x0010,
+	K_STATX_ATTR_APPEND     = 0x0020,
+	K_STATX_ATTR_NODUMP     = 0x0040,
+	K_STATX_ATTR_AUTOMOUNT  = 0x1000,
 	K_STATX_ATTR_MOUNT_ROOT = 0x2000,  /* 5.8 */
 };
 
@@ -258,6 +263,88 @@ struct k_uring_params {
 	} cq_off;
 };
 _Static_assert(sizeof(struct k_uring_params) == 120, "io_uring_params is 120 bytes");
+
+/* Inodes in bulk.  XFS: fs/xfs/libxfs/xfs_fs.h, 5.3; btrfs: uapi/linux/btrfs.h
+   and btrfs_tree.h, 3.16. */
+#define K_XFS_IOC_BULKSTAT         0x8040587fu   /* _IOR('X', 127, 64 bytes) */
+#define K_BTRFS_IOC_TREE_SEARCH_V2 0xc0709411u   /* _IOWR(0x94, 17, 112 bytes) */
+enum {
+	K_XFS_SUPER_MAGIC   = 0x58465342,
+	K_XFS_XFLAG_PREALLOC  = 0x00000002,
+	K_XFS_XFLAG_IMMUTABLE = 0x00000008,
+	K_XFS_XFLAG_APPEND    = 0x00000010,
+	K_XFS_XFLAG_SYNC      = 0x00000020,
+	K_XFS_XFLAG_NOATIME   = 0x00000040,
+	K_XFS_XFLAG_NODUMP    = 0x00000080,
+	K_XFS_XFLAG_HASATTR   = (int)0x80000000,
+	K_BTRFS_INODE_ITEM = 1,
+};
+#define K_BTRFS_SUPER_MAGIC 0x9123683eu
+
+/* Flags of a struct k_btrfs_inode; the upper half is that of read-only features. */
+enum {
+	K_BTRFS_INODE_IMMUTABLE = 1 << 6,
+	K_BTRFS_INODE_APPEND    = 1 << 7,
+	K_BTRFS_INODE_NODUMP    = 1 << 8,
+	K_BTRFS_INODE_COMPRESS  = 1 << 11,
+};
+
+/** struct xfs_bulk_ireq; what is told lies behind it. */
+struct k_xfs_bulk_ireq {
+	uint64_t ino;                /* where to begin; then, where to go on */
+	uint32_t flags;
+	uint32_t icount, ocount;     /* room for so many; so many were told */
+	uint32_t agno;
+	uint64_t reserved[5];
+};
+_Static_assert(sizeof(struct k_xfs_bulk_ireq) == 64, "xfs_bulk_ireq is 64 bytes");
+
+/** struct xfs_bulkstat. */
+struct k_xfs_bulkstat {
+	uint64_t ino, size, blocks, xflags;
+	int64_t atime, mtime, ctime, btime;
+	uint32_t gen, uid, gid, projectid;
+	uint32_t atime_nsec, mtime_nsec, ctime_nsec, btime_nsec;
+	uint32_t blksize;            /* of the file system: what blocks are counted in */
+	uint32_t rdev, cowextsize, extsize, nlink, extents, aextents;
+	uint16_t version, forkoff, sick, checked, mode, pad2;
+	uint64_t extents64, pad[6];
+};
+_Static_assert(sizeof(struct k_xfs_bulkstat) == 192, "xfs_bulkstat is 192 bytes");
+
+/** struct btrfs_ioctl_search_args_v2; what is found lies behind it. */
+struct k_btrfs_search {
+	uint64_t tree_id;            /* 0: the subvolume of the descriptor */
+	uint64_t min_objectid, max_objectid, min_offset, max_offset, min_transid, max_transid;
+	uint32_t min_type, max_type;
+	uint32_t nr_items;           /* at most so many; then, so many were found */
+	uint32_t unused;
+	uint64_t unused1[4];
+	uint64_t buf_size;
+};
+_Static_assert(sizeof(struct k_btrfs_search) == 112, "btrfs_ioctl_search_args_v2 is 112 bytes");
+
+/** struct btrfs_ioctl_search_header; then the item, at any address. */
+struct k_btrfs_head {
+	uint64_t transid, objectid, offset;
+	uint32_t type, len;
+};
+_Static_assert(sizeof(struct k_btrfs_head) == 32, "btrfs_ioctl_search_header is 32 bytes");
+
+/** struct btrfs_timespec, little-endian, as all of an item. */
+struct k_btrfs_time {
+	uint64_t sec;
+	uint32_t nsec;
+} __attribute__((packed));
+
+/** struct btrfs_inode_item. */
+struct k_btrfs_inode {
+	uint64_t generation, transid, size, nbytes, block_group;
+	uint32_t nlink, uid, gid, mode;
+	uint64_t rdev, flags, sequence, reserved[4];
+	struct k_btrfs_time atime, ctime, mtime, otime;
+} __attribute__((packed));
+_Static_assert(sizeof(struct k_btrfs_inode) == 160, "btrfs_inode_item is 160 bytes");
 
 /* mnt_propagation: MS_*, mount(2). */
 enum {

@@ -52,6 +52,7 @@ static const char *const os_names[OS_NCALLS] = {
 	[OS_PIDFD_OPEN] = "pidfd_open", [OS_IOCTL] = "ioctl",
 	[OS_URING_SETUP] = "io_uring_setup", [OS_URING_REGISTER] = "io_uring_register",
 	[OS_URING_ENTER] = "io_uring_enter", [OS_MMAP] = "mmap", [OS_MUNMAP] = "munmap",
+	[OS_SYNCFS] = "syncfs",
 };
 
 const char *os_call_name(enum os_call call)
@@ -507,6 +508,7 @@ static unsigned os_parse_disable(const char *list)
 		{"openat2", OSC_OPENAT2},
 		{"fanotify", OSC_FANOTIFY},
 		{"uring", OSC_URING},
+		{"bulk", OSC_INODES},
 	};
 	unsigned disabled = 0;
 	while (list && *list) {

@@ -63,6 +63,7 @@ enum os_call {
 	OS_URING_ENTER,
 	OS_MMAP,
 	OS_MUNMAP,
+	OS_SYNCFS,
 	OS_NCALLS,
 };
 
@@ -75,6 +76,7 @@ enum os_caps {
 	OSC_REQ_VER1       = 1 << 4,  /* 32-byte struct mnt_id_req, 6.11 */
 	OSC_FANOTIFY       = 1 << 5,  /* mount events, 6.15; by os_probe_events() */
 	OSC_URING          = 1 << 6,  /* disabled only; os_ring_new() finds out */
+	OSC_INODES         = 1 << 7,  /* disabled only; os_inodes() finds out */
 };
 
 struct os {
@@ -94,7 +96,7 @@ struct os {
  *
  * @disable
  *         A comma-separated list of listmount, statx-mntid, openat2, fanotify,
- *         uring to do without, as in the environment's GETMNT_DISABLE; NULL for
+ *         uring, bulk to do without, as in the environment's GETMNT_DISABLE; NULL for
  *         none.  Unknown words are ignored.
  * Costs a statx of "/", an openat2 that opens nothing, and up to two listmount
  * calls and a statmount; a uname where statx tells no mount IDs; and again up to

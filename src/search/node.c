@@ -60,10 +60,24 @@ uint32_t search_mount_number(SEARCH *search, uint64_t id)
 		++i;
 	if (i < search->nmounts)
 		return i;
+	pthread_mutex_lock(&search->lock);
 	uint64_t *bigger = realloc(search->mount_ids, (i + 1) * sizeof(*bigger));
-	if (!bigger)
-		return UINT32_MAX;
-	search->mount_ids = bigger;
-	search->mount_ids[search->nmounts++] = id;
-	return i;
+	if (bigger) {
+		search->mount_ids = bigger;
+		search->mount_ids[search->nmounts++] = id;
+	}
+	pthread_mutex_unlock(&search->lock);
+	return bigger ? i : UINT32_MAX;
+}
+
+struct bulk_fs *search_fs(void *arg, uint32_t tag)
+{
+	SEARCH *search = arg;
+	if (search->bulk.n == 0)
+		return NULL;
+	pthread_mutex_lock(&search->lock);
+	uint64_t id = search->mount_ids[search_node_at(search, tag)->mount];
+	pthread_mutex_unlock(&search->lock);
+	uint32_t i = map64_get(&search->bulk.by_mount, id);
+	return i == MAP64_NONE ? NULL : search->bulk.fs[i];
 }

@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 _Static_assert((int)BULK_AUTO == SEARCH_ENGINE_AUTO && (int)BULK_SYNC == SEARCH_ENGINE_SYNC
-               && (int)BULK_URING == SEARCH_ENGINE_URING, "engines");
+               && (int)BULK_URING == SEARCH_ENGINE_URING && (int)BULK_FS == SEARCH_ENGINE_BULK, "engines");
 
 enum {
 	PART = 256 * 1024,        /* bytes of records that a directory is read in */
@@ -41,13 +41,23 @@ enum {
 	            | SEARCH_CACHED | SEARCH_FOLLOW | ORDER_FLAGS,
 };
 
-SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char *const roots[],
-                   size_t n, const char *pattern, const struct search_options *options)
+void search_bulk_destroy(struct search_bulk *bulk)
+{
+	for (uint32_t i = 0; i < bulk->n; ++i)
+		bulk_fs_free(bulk->fs[i]);
+	free(bulk->fs);
+	map64_destroy(&bulk->by_mount);
+	*bulk = (struct search_bulk){0};
+}
+
+SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct search_bulk *bulk,
+                   const char *const roots[], size_t n, const char *pattern,
+                   const struct search_options *options)
 {
 	SEARCH *search = NULL;
 	int flags = options->flags;
 	if (flags & ~ALL_FLAGS || (flags & ORDER_FLAGS) == ORDER_FLAGS
-	    || options->engine < SEARCH_ENGINE_AUTO || options->engine > SEARCH_ENGINE_URING) {
+	    || options->engine < SEARCH_ENGINE_AUTO || options->engine > SEARCH_ENGINE_BULK) {
 		errno = EINVAL;
 		goto fail;
 	}
@@ -74,6 +84,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 		.pause = flags & ORDER_FLAGS ? 0 : PART,
 		.entry = search_entry,
 		.meta = search_meta,
+		.fs = search_fs,
 		.mnt_id = search_mnt_id,
 		.judge = search_judge,
 		.wanted = search_wanted,
@@ -99,6 +110,10 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 		search->mounts_known = true;
 		search->unique = mounts->unique;
 	}
+	if (bulk) {
+		search->bulk = *bulk;
+		search->unique = bulk->unique;
+	}
 	if (flags & SEARCH_FOLLOW)
 		search->policy.statx_mask |= K_STATX_TYPE | K_STATX_INO | search_id_mask(search);
 	return search;
@@ -108,6 +123,8 @@ fail:
 		closesearch(search);
 		if (mounts)
 			search_mounts_destroy(mounts);
+		if (bulk)
+			search_bulk_destroy(bulk);
 		errno = error;
 	}
 	return NULL;
@@ -347,6 +364,7 @@ int closesearch(SEARCH *search)
 	search_root_end(search);
 	pattern_free(search->pattern);
 	search_mounts_destroy(&search->mounts);
+	search_bulk_destroy(&search->bulk);
 	for (size_t i = 0; i < search->nroots; ++i)
 		free(search->roots[i]);
 	free(search->roots);

@@ -10,11 +10,23 @@
 #define GM_SEARCH_SEARCH_H
 
 #include "getmnt/search.h"
+#include "bulk/bulk.h"
 #include "os/os.h"
 #include "search/follow.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/** The file systems that can be asked for many inodes at once. */
+struct search_bulk {
+	struct map64 by_mount;    /* mount ID -> which */
+	struct bulk_fs **fs;
+	uint32_t n;
+	bool unique;              /* these are 64-bit IDs */
+};
+
+/** Free what it holds. */
+void search_bulk_destroy(struct search_bulk *bulk);
 
 /**
  * Begin a search.
@@ -23,10 +35,13 @@
  *         The capabilities; copied.
  * @mounts
  *         Taken over, also on failure; NULL: everything may be entered.
+ * @bulk
+ *         SEARCH_ENGINE_BULK: taken over, also on failure; NULL: none is known.
  * As searchv() else.
  */
-SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char *const roots[],
-                   size_t n, const char *pattern, const struct search_options *options);
+SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct search_bulk *bulk,
+                   const char *const roots[], size_t n, const char *pattern,
+                   const struct search_options *options);
 
 /** What is wanted beside the public options. */
 struct search_more {

@@ -85,6 +85,7 @@ struct SEARCH {
 	size_t words;             /* of a state */
 	struct search_mounts mounts;
 	bool mounts_known;
+	struct search_bulk bulk;
 	bool unique;              /* mount IDs are 64-bit ones */
 	int flags;
 	unsigned threads, depth;
@@ -99,10 +100,12 @@ struct SEARCH {
 	uint64_t *_Atomic chunks[CHUNKS];
 
 	APART(locked);
-	pthread_mutex_t lock;     /* of the next three, and for adding to chunks */
+	pthread_mutex_t lock;     /* of the next five, and for adding to chunks */
 	struct seen seen;
 	uint32_t nnodes;
 	struct map64 by_hash;     /* hash of a node -> the first of that hash */
+	uint64_t *mount_ids;      /* added to by the owner, who may look them up without it */
+	uint32_t nmounts;
 
 	APART(owned);             /* what follows is the caller's thread's */
 	struct os os;
@@ -111,8 +114,6 @@ struct SEARCH {
 	int rootfd;
 	struct behind *behind, **behind_end;
 	struct bfs *bfs;          /* NULL between roots */
-	uint64_t *mount_ids;
-	uint32_t nmounts;
 
 	struct strbuf queue;
 	size_t at;                /* the next part, or record */
@@ -222,6 +223,9 @@ void search_deliver(void *arg, const struct bfs_at *at, const char *out, size_t 
 
 enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entries, int error,
                              struct bfs_enter *into);
+
+/** The policy of bfs, in workers too. */
+struct bulk_fs *search_fs(void *arg, uint32_t tag);
 
 /** Add a part to the queue. */
 void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out, size_t size);

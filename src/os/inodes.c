@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "os/inodes.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+/** ioctl(2). */
+static int inodes_ioctl(struct os *os, int fd, unsigned long request, void *arg)
+{
+	int rc;
+	unsigned tries = 0;
+	do {
+		++os->calls[OS_IOCTL];
+		rc = ioctl(fd, request, arg);
+	} while (rc != 0 && os_again(&tries));
+	return rc;
+}
+
+static struct k_statx_time time_of(int64_t sec, uint32_t nsec)
+{
+	return (struct k_statx_time){.sec = sec, .nsec = nsec};
+}
+
+static void take_xfs(struct os_inode *inode, const struct k_xfs_bulkstat *stat)
+{
+	/* Of all else a file's block size, or more, is another. */
+	const uint64_t known = K_XFS_XFLAG_PREALLOC | K_XFS_XFLAG_IMMUTABLE | K_XFS_XFLAG_APPEND
+	                       | K_XFS_XFLAG_SYNC | K_XFS_XFLAG_NOATIME | K_XFS_XFLAG_NODUMP
+	                       | (uint32_t)K_XFS_XFLAG_HASATTR;
+	uint64_t flags = stat->xflags;
+	*inode = (struct os_inode){
+		.ino = stat->ino,
+		.size = stat->size,
+		.bytes = stat->blocks * stat->blksize,
+		.attributes = (flags & K_XFS_XFLAG_IMMUTABLE ? K_STATX_ATTR_IMMUTABLE : 0)
+		              | (flags & K_XFS_XFLAG_APPEND ? K_STATX_ATTR_APPEND : 0)
+		              | (flags & K_XFS_XFLAG_NODUMP ? K_STATX_ATTR_NODUMP : 0),
+		.atime = time_of(stat->atime, stat->atime_nsec),
+		.btime = time_of(stat->btime, stat->btime_nsec),
+		.ctime = time_of(stat->ctime, stat->ctime_nsec),
+		.mtime = time_of(stat->mtime, stat->mtime_nsec),
+		.nlink = stat->nlink,
+		.uid = stat->uid,
+		.gid = stat->gid,
+		.mode = stat->mode,
+		.plain = !(flags & ~known),
+	};
+}
+
+static ssize_t ask_xfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_t last,
+                       struct os_inode *inodes, size_t n)
+{
+	const size_t room = (OS_INODES_BUFFER - sizeof(struct k_xfs_bulk_ireq)) / sizeof(struct k_xfs_bulkstat);
+	struct k_xfs_bulk_ireq *ask = buf;
+	const struct k_xfs_bulkstat *stats = (const void *)(ask + 1);
+	*ask = (struct k_xfs_bulk_ireq){.ino = *next, .icount = (uint32_t)(n < room ? n : room)};
+	if (inodes_ioctl(os, fd, K_XFS_IOC_BULKSTAT, ask) != 0)
+		return -1;
+	size_t told = 0;
+	for (uint32_t i = 0; i < ask->ocount && i < ask->icount; ++i) {
+		if (stats[i].nlink > 0)
+			take_xfs(&inodes[told++], &stats[i]);
+	}
+	/* Whatever it says, there is an end. */
+	*next = ask->ocount > 0 && ask->ino > *next ? ask->ino : last + 1;
+	return (ssize_t)told;
+}
+
+static struct k_statx_time btrfs_time(const struct k_btrfs_time *time)
+{
+	return time_of((int64_t)le64toh(time->sec), le32toh(time->nsec));
+}
+
+static void take_btrfs(struct os_inode *inode, uint64_t ino, const struct k_btrfs_inode *item)
+{
+	uint64_t flags = le64toh(item->flags);
+	*inode = (struct os_inode){
+		.ino = ino,
+		.size = le64toh(item->size),
+		.bytes = le64toh(item->nbytes),
+		.attributes = (flags & K_BTRFS_INODE_IMMUTABLE ? K_STATX_ATTR_IMMUTABLE : 0)
+		              | (flags & K_BTRFS_INODE_APPEND ? K_STATX_ATTR_APPEND : 0)
+		              | (flags & K_BTRFS_INODE_NODUMP ? K_STATX_ATTR_NODUMP : 0)
+		              | (flags & K_BTRFS_INODE_COMPRESS ? K_STATX_ATTR_COMPRESSED : 0),
+		.atime = btrfs_time(&item->atime),
+		.btime = btrfs_time(&item->otime),
+		.ctime = btrfs_time(&item->ctime),
+		.mtime = btrfs_time(&item->mtime),
+		.nlink = le32toh(item->nlink),
+		.uid = le32toh(item->uid),
+		.gid = le32toh(item->gid),
+		.mode = (uint16_t)le32toh(item->mode),
+		.plain = !(flags >> 32),
+	};
+}
+
+/*
+ * Keys of a tree are (number, type, offset), and an inode's first item is the
+ * one that is wanted.  All others between come along, so that after any item
+ * of an inode the next one is gone on with.
+ */
+static ssize_t ask_btrfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_t last,
+                         struct os_inode *inodes, size_t n)
+{
+	struct k_btrfs_search *ask = buf;
+	const char *bytes = (const char *)(ask + 1);
+	const size_t room = OS_INODES_BUFFER - sizeof(*ask);
+	*ask = (struct k_btrfs_search){
+		.min_objectid = *next, .max_objectid = last,
+		.min_type = K_BTRFS_INODE_ITEM, .max_type = K_BTRFS_INODE_ITEM,
+		.max_offset = UINT64_MAX, .max_transid = UINT64_MAX,
+		.nr_items = UINT32_MAX, .buf_size = room,
+	};
+	if (inodes_ioctl(os, fd, K_BTRFS_IOC_TREE_SEARCH_V2, ask) != 0)
+		return -1;
+	size_t told = 0, at = 0;
+	uint64_t seen = *next;
+	bool full = false;
+	for (uint32_t i = 0; i < ask->nr_items && !full && room - at >= sizeof(struct k_btrfs_head); ++i) {
+		struct k_btrfs_head head;
+		struct k_btrfs_inode item;
+		memcpy(&head, bytes + at, sizeof(head));
+		at += sizeof(head);
+		if (head.len > room - at || head.objectid < seen)
+			break;
+		seen = head.objectid;
+		if (head.type == K_BTRFS_INODE_ITEM && head.len >= sizeof(item)) {
+			memcpy(&item, bytes + at, sizeof(item));
+			if (item.nlink != 0)
+				take_btrfs(&inodes[told++], head.objectid, &item);
+			full = told == n;
+		}
+		at += head.len;
+	}
+	*next = (ask->nr_items > 0 ? seen : last) + 1;
+	return (ssize_t)told;
+}
+
+ssize_t os_inodes(struct os *os, int fd, enum os_inodes_of of, void *buf, uint64_t *next,
+                  uint64_t last, struct os_inode *inodes, size_t n)
+{
+	return of == OS_INODES_XFS ? ask_xfs(os, fd, buf, next, last, inodes, n)
+	                           : ask_btrfs(os, fd, buf, next, last, inodes, n);
+}
+
+int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf, struct k_statx_time *since)
+{
+	struct statfs fs;
+	struct os_inode inode;
+	struct timespec now;
+	uint64_t next = 1;
+	if (os->disabled & OSC_INODES) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	if (os_fstatfs(os, fd, &fs) != 0)
+		return -1;
+	/* Another file system might take the number for a request of its own. */
+	if ((uint32_t)fs.f_type != (of == OS_INODES_XFS ? K_XFS_SUPER_MAGIC : K_BTRFS_SUPER_MAGIC)) {
+		errno = ENOTTY;
+		return -1;
+	}
+	if (os_inodes(os, fd, of, buf, &next, 256, &inode, 1) < 0)
+		return -1;
+	if (clock_gettime(CLOCK_REALTIME_COARSE, &now) != 0)
+		return -1;
+	++os->calls[OS_SYNCFS];
+	if (syncfs(fd) != 0)
+		return -1;
+	*since = (struct k_statx_time){.sec = now.tv_sec, .nsec = (uint32_t)now.tv_nsec};
+	return 0;
+}
