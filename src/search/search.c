@@ -283,7 +283,7 @@ struct searchent *readsearch(SEARCH *search)
 		}
 		if (search->at < search->part_end) {
 			struct searchent *entry = give(search);
-			if (entry)
+			if (entry && !search->path.failed && !search->target.failed)
 				return entry;
 			continue;
 		}
