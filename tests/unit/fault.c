@@ -91,14 +91,20 @@ static bool fails_at(int kind, const char *path)
 	return fail;
 }
 
-/** Whether calls of a kind are to give little. */
-static bool is_short(int kind)
+/** Whether calls of a kind are to be changed in a way. */
+static bool is_mode(enum fault_mode mode, int kind)
 {
 	bool is = !exempt && atomic_load_explicit(&active, memory_order_relaxed)
-	          && shared->plan.mode == FAULT_SHORT && shared->plan.kind == kind;
+	          && shared->plan.mode == mode && shared->plan.kind == kind;
 	if (is)
 		atomic_fetch_add(&shared->hits, 1);
 	return is;
+}
+
+/** Whether calls of a kind are to give little. */
+static bool is_short(int kind)
+{
+	return is_mode(FAULT_SHORT, kind);
 }
 
 /* Blocks. */
@@ -596,4 +602,28 @@ WRAP(int, uname, void *name)
 WRAP(int, sched_getaffinity, int pid, size_t size, void *set)
 {
 	return fails(OS_AFFINITY) ? -1 : __real_sched_getaffinity(pid, size, set);
+}
+
+WRAP(int, syncfs, int fd)
+{
+	return fails(OS_SYNCFS) ? -1 : __real_syncfs(fd);
+}
+
+WRAP(int, ioctl, int fd, unsigned long request, void *arg)
+{
+	if (fails(OS_IOCTL))
+		return -1;
+	struct k_xfs_bulk_ireq *ask = request == K_XFS_IOC_BULKSTAT ? arg : NULL;
+	struct k_btrfs_search *search = request == K_BTRFS_IOC_TREE_SEARCH_V2 ? arg : NULL;
+	if (ask && is_short(OS_IOCTL))
+		ask->icount = 1;
+	if (search && is_short(OS_IOCTL))
+		search->nr_items = 1;
+	int rc = __real_ioctl(fd, request, arg);
+	if (rc == 0 && ask && is_mode(FAULT_LIE, OS_IOCTL)) {
+		struct k_xfs_bulkstat *stats = (void *)(ask + 1);
+		for (uint32_t i = 0; i < ask->ocount; ++i)
+			++stats[i].uid;
+	}
+	return rc;
 }

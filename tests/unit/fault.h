@@ -28,6 +28,7 @@ enum fault_mode {
 	FAULT_ONCE,    /* the n-th of its kind */
 	FAULT_ON,      /* the n-th and all behind it */
 	FAULT_SHORT,   /* none fails; but each gives as little as the kernel may */
+	FAULT_LIE,     /* none fails; but inodes told in bulk (XFS) have another owner */
 };
 
 struct fault {
