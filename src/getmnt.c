@@ -17,6 +17,7 @@
  *     os.c              statx, openat, getdents64, listmount ...; what there is
  *     file.c            small files, read whole
  *     ring.c            statx(2) by io_uring(7)
+ *     inodes.c          attributes of many inodes by one call: XFS, btrfs
  *     process.c         processes, and the sockets between them
  *     prober.c          what may never answer, touched with a deadline
  *       prober_supervisor.c  the process that keeps time
@@ -26,6 +27,7 @@
  *     bulk.h            the operation that every back end answers
  *     read.c            directories, by plain calls
  *     fetch.c           metadata: by plain calls, or many at once by a ring
+ *     many.c            ... or by the file system's own interface
  *   table/              where a mount table comes from
  *     table.c           what all sources share (table_impl.h: among themselves)
  *     listmount.c       listmount(2) and statmount(2)

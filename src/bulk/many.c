@@ -37,10 +37,11 @@
 #include <sys/stat.h>
 
 enum {
-	RUN_PAYS = 8,             /* entries that a call is made for */
+	RUN_PAYS_XFS = 24,        /* entries that a call is made for */
+	RUN_PAYS_BTRFS = 8,
 	RUN_GAP = 64,             /* numbers passed over: a chunk of XFS */
 	TOLD = 256,               /* inodes told by one call, at most */
-	TOLD_LEAST = 32,
+	TOLD_USEFUL = 8,          /* of them, for another call to be made */
 };
 
 enum fs_state {
@@ -225,8 +226,9 @@ static void run_ask(struct many *many, struct os *os, const struct bulk_dir *dir
 	uint64_t next = run[0].ino, last = run[n - 1].ino;
 	size_t at = 0, useful;
 	do {
-		/* Where there is nothing but what is wanted, that is all of it. */
-		size_t left = n - at, most = left < TOLD_LEAST ? TOLD_LEAST : left < TOLD ? left : TOLD;
+		/* XFS would go on behind the last; an eighth is for directories between. */
+		size_t most = n - at + (n - at) / 8 + 1;
+		most = many->fs->of == OS_INODES_XFS && most < TOLD ? most : TOLD;
 		ssize_t told = os_inodes(os, dir->fd, many->fs->of, many->buf, &next, last, many->told, most);
 		if (told < 0) {
 			/* It was allowed before; it is not to be tried for ever. */
@@ -245,7 +247,7 @@ static void run_ask(struct many *many, struct os *os, const struct bulk_dir *dir
 		}
 		while (at < n && run[at].ino < next)
 			++at;
-	} while (at < n && next <= last && !many->doubted && useful >= TOLD_LEAST / 4);
+	} while (at < n && next <= last && !many->doubted && useful >= TOLD_USEFUL);
 }
 
 void many_ask(struct many *many, struct os *os, const struct bulk_policy *policy,
@@ -256,10 +258,11 @@ void many_ask(struct many *many, struct os *os, const struct bulk_policy *policy
 		return;
 	put_in_order(many, wanted, n);
 	const struct many_one *order = many->order;
+	size_t pays = many->fs->of == OS_INODES_XFS ? RUN_PAYS_XFS : RUN_PAYS_BTRFS;
 	for (size_t from = 0, to; many->fs && !many->doubted && from < many->norder; from = to) {
 		for (to = from + 1; to < many->norder && order[to].ino - order[to - 1].ino <= RUN_GAP;)
 			++to;
-		if (to - from < RUN_PAYS)
+		if (to - from < pays)
 			continue;
 		bool good = true;
 		for (size_t i = from; i < to && good && !(many->file.known && many->link.known); ++i) {

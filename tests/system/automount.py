@@ -87,7 +87,7 @@ VALUES = {"DIR": PATHS, "FILE": ["/tmp/table", "/nowhere"], "PID": [str(os.getpi
           "DIRS[,SEC]": ["10", "0,1"], "+RULE,-RULE": [sign + rule for rule in RULES for sign in "+-"],
           "[+]COL,...": ["+" + name for name in (
               "SIZE", "UUID", "SOURCES", "KIND", "INO.USED", "LABEL", "NS", "PROPAGATION")],
-          "LETTERS": ["d", "fl"], "rwx": ["r", "wx"], "WHEN": ["always", "auto"], "ENGINE": ["sync", "uring"],
+          "LETTERS": ["d", "fl"], "rwx": ["r", "wx"], "WHEN": ["always", "auto"], "ENGINE": ["sync", "uring", "bulk"],
           "FORM": ["paths", "long", "json", "jsonl"], "[+]COLUMNS": ["LINK", "+SIZE,MNT-ID,TYPE,USER"]}
 
 
