@@ -214,30 +214,38 @@ for kind in BULK:
 
 
 # A writer: files grow, by appending and by being replaced, and get the number
-# of their name as owner, before they have that name.
+# of their name as owner, before they have that name.  The numbers of inodes that
+# were replaced are soon those of others.
+GROW, SWAP = 100, 2500
+
+
 def write(top):
     gm.libc.prctl(1, signal.SIGKILL)        # not without us
+    os.chdir(top)
+    turn = 0
     while True:
-        for i in range(100):
-            with open(f"{top}/grow{i}", "ab") as f:
-                f.write(b"a" * 100)
-            size = os.stat(f"{top}/swap{i}").st_size + 100
-            with open(f"{top}/new", "wb") as f:
-                f.write(b"b" * size)
-            os.chown(f"{top}/new", i, i)
-            os.rename(f"{top}/new", f"{top}/swap{i}")
+        turn += 1
+        for i in range(SWAP):
+            new = os.open("new", os.O_CREAT | os.O_WRONLY)
+            os.truncate(new, 100 * turn)
+            os.chown(new, i, i)
+            os.close(new)
+            os.rename("new", f"swap{i}")
+            if i % (SWAP // GROW) == 0:
+                with open(f"grow{i * GROW // SWAP}", "ab") as grown:
+                    grown.write(b"a" * 100)
 
 
 def sizes(top):
-    return {f"{name}{i}": os.stat(f"{top}/{name}{i}").st_size for name in ("grow", "swap") for i in range(100)}
+    return {f"{name}{i}": os.stat(f"{top}/{name}{i}").st_size
+            for name, n in (("grow", GROW), ("swap", SWAP)) for i in range(n)}
 
 
 for kind in BULK:
     top = gm.mkdir(f"/t/{kind}/written")
-    for i in range(100):
-        gm.touch(f"{top}/grow{i}", "x")
-        gm.touch(f"{top}/swap{i}", "x")
-        for name in ("grow", "swap"):
+    for name, n in (("grow", GROW), ("swap", SWAP)):
+        for i in range(n):
+            gm.touch(f"{top}/{name}{i}", "x")
             os.chown(f"{top}/{name}{i}", i, i)
     writer = os.fork()
     if writer == 0:
@@ -245,22 +253,24 @@ for kind in BULK:
             write(top)
         finally:
             os._exit(1)
-    answered = 0
-    end = time.monotonic() + 4
+    answered = turns = 0
+    end = time.monotonic() + 5
     while time.monotonic() < end:
+        turns += 1
         least = sizes(top)
-        result = gm.getmnt("search", "--engine=bulk", "--stats=json", "-o", "NAME,UID,SIZE,BLOCKS,NLINK", "*", top)
+        result = gm.getmnt("search", "--engine=bulk", "--stats=json", "-o", "NAME,UID,SIZE,NLINK", "*", top,
+                           *(("--ahead",) if turns % 4 else ()))
         most = sizes(top)
         answered += result.stats()["calls"]["ioctl"]
         for line in result.out.decode().splitlines():
-            name, uid, size, _, nlink = line.split("\t")
+            name, uid, size, nlink = line.split("\t")
             if name == "new":
                 continue
             # statx(2) itself may come upon a file that is being replaced.
             gm.expect(least[name] <= int(size) <= most[name] and int(uid) == int(name[4:]) and nlink in "01",
                       f"{kind}, {name}: {line!r}, {least[name]} to {most[name]}")
+    gm.expect(answered > 2 * turns, f"{kind}: {answered} calls in {turns} turns beside the writer")
     os.kill(writer, signal.SIGKILL)
     os.waitpid(writer, 0)
-    gm.expect(answered > 10, f"{kind}: {answered} calls beside the writer")
     same(find(top, "--engine=bulk")[0], find(top, "--engine=sync")[0], f"{kind}, written")
 gm.done()
