@@ -19,7 +19,7 @@
  *   directory is read all is written, and an inode whose ctime is not before that
  *   is asked for by itself.  So each answer was true at some time since then.  As
  *   an inode that was made since has such a ctime too, none is taken for one that
- *   had its number before.
+ *   had its number before.  (A clock that is set back meanwhile undoes this.)
  *
  * One difference is left: btrfs gives a file whose write failed a new mtime in
  * memory, which is never written.
@@ -180,7 +180,7 @@ static void make(const struct many *many, struct k_statx *st, const struct like 
 	st->ino = inode->ino;
 	st->size = inode->size;
 	st->blocks = bytes / 512;
-	st->attributes = inode->attributes;
+	st->attributes = inode->attributes & like->st.attributes_mask;
 	st->nlink = inode->nlink;
 	st->uid = inode->uid;
 	st->gid = inode->gid;

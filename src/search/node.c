@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "search/search_impl.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,8 @@ uint32_t search_mount_number(SEARCH *search, uint64_t id)
 struct bulk_fs *search_fs(void *arg, uint32_t tag)
 {
 	SEARCH *search = arg;
-	if (search->bulk.n == 0)
+	const unsigned asked = 1u << DT_REG | 1u << DT_LNK;
+	if (search->bulk.n == 0 || (search->more.types && !(search->more.types & asked)))
 		return NULL;
 	pthread_mutex_lock(&search->lock);
 	uint64_t id = search->mount_ids[search_node_at(search, tag)->mount];

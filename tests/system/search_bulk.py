@@ -168,7 +168,10 @@ for kind in ("ext4", "xfs", "btrfs", "tmpfs", "overlay"):
         gm.expect((stats["calls"]["ioctl"] > 3) == (kind in BULK), f"{kind}, {disable}, {extra}: {stats['calls']}")
     got, stats = find(top, "--engine=bulk", env={"GETMNT_DISABLE": "statx-mntid"})
     same(got, find(top)[0], f"{kind}, no mount IDs")
-    # Names alone ask for nothing.
+    # Directories are not asked for so; names alone ask for nothing.
+    got, stats = find(top, "--engine=bulk", "--type=d")
+    same(got, find(top, "--type=d")[0], f"{kind}, directories")
+    gm.expect(calls(stats) == [0, 0], f"{kind}, directories: {stats['calls']}")
     result = gm.getmnt("search", "--engine=bulk", "--stats=json", "*", top)
     gm.expect(calls(result.stats()) == [0, 0], f"{kind}, names: {result.stats()['calls']}")
 
