@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -394,6 +395,45 @@ static void test_covered_file(void)
 	leave();
 }
 
+/** The one difference that is known: on btrfs, times of a file whose write failed. */
+static void test_failed_write(void)
+{
+	static const struct {
+		const char *type, *mkfs;
+	} rows[] = {{"xfs", "mkfs.xfs -q -f"}, {"btrfs", "mkfs.btrfs -q -f"}};
+	for (size_t row = 0; row < 2; ++row) {
+		if (skipped())
+			return;
+		if (!make_fs(rows[row].type, rows[row].mkfs, 0, NULL)) {
+			printf("  %s: not to be had here\n", rows[row].type);
+			leave();
+			continue;
+		}
+		for (int i = 0; i < 100; ++i)
+			write_file(at("f%d", i), 0, 100);
+		usleep(20000);
+		/* The kernel cannot read what is to be written. */
+		void *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		int fd = open(at("f50"), O_WRONLY | O_CLOEXEC);
+		CU_ASSERT_TRUE(write(fd, page, 100) == -1 && errno == EFAULT);
+		close(fd);
+		munmap(page, 4096);
+		usleep(20000);
+		struct found got = find(SEARCH_ENGINE_BULK, false, 1, 0), want = find(SEARCH_ENGINE_SYNC, false, 1, 0);
+		CU_ASSERT_TRUE(got.calls[OS_IOCTL] > 1 && got.calls[OS_STATX] < 20);
+		for (size_t i = 0; row == 1 && i < got.n && i < want.n; ++i) {
+			if (strcmp(want.items[i].path, "/f50") == 0) {
+				got.items[i].st.mtime = want.items[i].st.mtime;
+				got.items[i].st.ctime = want.items[i].st.ctime;
+			}
+		}
+		same(&got, &want);
+		found_free(&got);
+		found_free(&want);
+		leave();
+	}
+}
+
 /** Search with a fault.  @return what was counted; all found is held against `want`. */
 static struct fault_count find_with(const struct fault *fault, bool ahead, const struct found *want)
 {
@@ -551,6 +591,7 @@ static const struct unit_test tests[] = {
 	{"same by every engine", test_same},
 	{"subvolumes", test_subvolumes},
 	{"files that are covered", test_covered_file},
+	{"a write that failed", test_failed_write},
 	{"refused, little, wrong", test_faults},
 	{NULL, NULL},
 };
