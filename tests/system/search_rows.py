@@ -14,7 +14,8 @@ OPTIONS = {"PERIOD": ["--period"], "PAPER_Q": ["--paper"], "STOPATFIRST": ["--fi
            "METADATA": ["-m"], "X_OK": ["--access=x"], "INCLUDEROOT": []}
 # Attributes make the ways differ; without them they are one.
 WAYS = [[], ["--threads=4"], ["-m", "--engine=sync"], ["-m", "--engine=sync", "--ahead"],
-        ["-m", "--engine=uring"], ["-m", "--engine=uring", "--ahead"], ["-m", "--ahead"]]
+        ["-m", "--engine=uring"], ["-m", "--engine=uring", "--ahead"], ["-m", "--ahead"],
+        ["-m", "--engine=bulk"], ["-m", "--engine=bulk", "--ahead"]]
 
 
 def decode(text):
