@@ -26,7 +26,8 @@
 #                      stock kernel 6.1 in two virtual machines, by make deps-vm; 20
 #                      minutes.  What they need is downloaded once, into build/vm
 # make check-long      a thousand of each signal, on a terminal and off, and
-#                      searches of a million entries; 20 minutes
+#                      searches of a million entries, and a minute beside
+#                      writers; 20 minutes
 # make soak            an hour beside hung file systems, in a storm of mounts
 # make distcheck       build, test, install and uninstall what git would hand out
 # make deb             Debian packages of the commit at HEAD, in build/deb
@@ -280,7 +281,7 @@ check-tsan: | $(AFTER_DEPS)
 	+@build-aux/tally \
 		"tsan-unit: $(MAKE) --no-print-directory VARIANT=tsan check-unit" \
 		"tsan-corpus: $(MAKE) --no-print-directory VARIANT=tsan check-corpus FUZZ=statmount" \
-		"tsan-threads: $(MAKE) --no-print-directory VARIANT=tsan check-system TESTS='container_host deep_internal fstypes'"
+		"tsan-threads: $(MAKE) --no-print-directory VARIANT=tsan check-system TESTS='container_host deep_internal fstypes search_races'"
 
 # valgrind 3.19 knows neither listmount and statmount nor openat2.
 VALGRIND := valgrind -q --suppressions=tests/lib/valgrind.supp --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
@@ -303,7 +304,7 @@ check-vm: $(BUILD)/getmnt
 check-long: $(BUILD)/getmnt
 	GETMNT_SIGNALS=$(or $(SIGNALS),1000) GETMNT_SECONDS=3000 \
 		tests/system/run.sh --getmnt $(BUILD)/getmnt signals terminal_signals
-	GETMNT_LONG=1 GETMNT_SECONDS=3000 tests/system/run.sh --getmnt $(BUILD)/getmnt search_limits
+	GETMNT_LONG=1 GETMNT_SECONDS=3000 tests/system/run.sh --getmnt $(BUILD)/getmnt search_limits search_races
 
 # SOAK="SECONDS EVERY RATE" for another length.
 .PHONY: soak
