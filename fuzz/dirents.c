@@ -71,6 +71,7 @@ static enum bulk_verdict on_entry(void *arg, struct bulk_dir *dir, const struct 
 	FUZZ_CHECK(expected && dir->tag == r && r->last < BULK_END_DIR);
 	FUZZ_SAME(entry->name, expected + 19);
 	FUZZ_CHECK(memcmp(&entry->ino, expected, 8) == 0 && entry->type == (uint8_t)expected[18]);
+	FUZZ_CHECK(entry->len == strlen(entry->name));
 	++r->delivered;
 	r->last = verdict_of(r, entry->name, false);
 	r->wanted += r->last == BULK_WANT;

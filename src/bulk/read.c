@@ -80,8 +80,8 @@ static enum bulk_verdict read_buffer(struct bulk *bulk, const struct bulk_policy
 		const char *name = entry.name = de->name;
 		if (name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0')))
 			continue;
-		/* (None has a "/" in it: since 5.4 the kernel sees to that.) */
-		if (entry.len == 0)
+		/* A broken file system may give such a name; it leads elsewhere. */
+		if (entry.len == 0 || memchr(name, '/', entry.len))
 			continue;
 		++dir->entries;
 		entry.ino = de->ino;
