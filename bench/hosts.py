@@ -14,7 +14,7 @@ import signal
 import sys
 
 _libc = ctypes.CDLL(None, use_errno=True)
-MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
+MS_NOATIME, MS_BIND, MS_REC, MS_PRIVATE = 1024, 4096, 16384, 1 << 18
 MNT_DETACH, CLONE_NEWNS = 2, 0x20000
 
 
