@@ -538,6 +538,7 @@ static void deliver_judges(struct bfs *bfs, struct bfs_batch *batch, struct bfs_
 /** Have the rest of a directory read, if it was read in part. */
 static void deliver_pause(struct bfs *bfs, const struct bfs_read *read, struct bfs_dir *dir)
 {
+	dir->entries += read->entries;
 	/* While it is read in parts its descriptor holds the place. */
 	bool was = read->item.bunch->resume;
 	dir->busy += read->paused;

@@ -88,8 +88,7 @@ struct search_options {
 	                             entered (ERR_LIMIT, EOVERFLOW); 0: no bound */
 	bool blocking;            /* enter also what can block: network, FUSE ... */
 	int engine;               /* how attributes are asked for: see above */
-	bool ahead;               /* attributes in the order of inode numbers; of large
-	                             directories many at once, where engine allows */
+	bool ahead;               /* attributes in the order of inode numbers */
 };
 
 /**

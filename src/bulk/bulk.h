@@ -43,6 +43,7 @@ struct bulk_dir {
 	const char *name;   /* one component, or "." */
 	bool same_mount;    /* refuse to cross into another mount: EXDEV */
 	bool resume;        /* fd is open, and its reading goes on from there */
+	uint64_t before;    /* entries that were read of it before */
 	struct bulk_fs *fs; /* BULK_FS: the file system that it is in; or NULL */
 	void *tag;          /* the caller's */
 
@@ -86,7 +87,7 @@ struct bulk_policy {
 
 /** What fetches metadata. */
 enum bulk_engine {
-	BULK_AUTO,      /* plain calls; with ahead, a ring for large directories */
+	BULK_AUTO,      /* plain calls; large directories of ext4 as with ahead */
 	BULK_SYNC,      /* plain calls */
 	BULK_URING,     /* a ring, where the kernel gives one */
 	BULK_FS,        /* the file system's own interface, where there is one */
@@ -100,7 +101,7 @@ struct bulk_how {
 };
 
 /** Entries whose metadata waits to be fetched in order. */
-enum { BULK_AHEAD_MAX = 16384 };
+enum { BULK_AHEAD_MAX = 32768 };
 
 /**
  * A file system with an interface of its own, for the readers of a search to

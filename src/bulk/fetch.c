@@ -17,11 +17,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 
 enum {
 	RING_ENTRIES = 256,       /* under way at once */
 	RING_WORKERS = 16,        /* of the kernel, for one ring */
-	RING_PAYS = 1024,         /* BULK_AUTO, ahead: entries of a large directory */
+	ORDER_PAYS = 4096,        /* BULK_AUTO: entries of a large directory */
+	EXT4_MAGIC = 0xef53,
 };
 
 struct fetch_ring {
@@ -57,10 +59,7 @@ void fetch_destroy(struct fetch *fetch)
 /** Whether so many entries are asked for by a ring, which is then there. */
 static bool ring_pays(struct fetch *fetch, size_t n)
 {
-	const struct bulk_how *how = fetch->how;
-	if (how->engine == BULK_SYNC || how->engine == BULK_FS || n < 2 || fetch->no_ring)
-		return false;
-	if (how->engine == BULK_AUTO && !(how->ahead && n >= RING_PAYS))
+	if (fetch->how->engine != BULK_URING || n < 2 || fetch->no_ring)
 		return false;
 	if (fetch->ring)
 		return true;
@@ -129,8 +128,21 @@ static bool many_pays(const struct fetch *fetch, const struct bulk_dir *dir, siz
 	return fetch->how->engine == BULK_FS && dir->fs && fetch->many && n > 1;
 }
 
+/**
+ * Whether the rest of a large directory is put in order though nobody has asked for
+ * it: on ext4, whose directories are in the order of a hash, so that each entry's
+ * inode is in another block (bench/run --part cold).
+ */
+static bool order_pays(const struct fetch *fetch, const struct bulk_dir *dir)
+{
+	struct statfs st;
+	return os_fstatfs(fetch->os, dir->fd, &st) == 0 && st.f_type == EXT4_MAGIC;
+}
+
 void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, const struct bulk_dir *dir)
 {
+	fetch->ahead = fetch->how->ahead;
+	fetch->judge = !fetch->ahead && fetch->how->engine == BULK_AUTO && dir->before >= ORDER_PAYS;
 	if (fetch->how->engine != BULK_FS || !dir->fs || policy->batch <= 1)
 		return;
 	if (!fetch->many)
@@ -167,7 +179,7 @@ enum bulk_verdict fetch_flush(struct fetch *fetch, const struct bulk_policy *pol
 	size_t n = fetch->n;
 	enum bulk_verdict verdict = BULK_SKIP;
 	fetch->n = 0;
-	if (fetch->how->ahead) {
+	if (fetch->ahead) {
 		for (size_t i = 0; i < n; ++i)
 			fetch->wanted[i].entry.name = fetch->names.data + fetch->wanted[i].at;
 		if (n > 1)
@@ -198,7 +210,11 @@ enum bulk_verdict fetch_add(struct fetch *fetch, const struct bulk_policy *polic
 	}
 	struct fetch_wanted *wanted = &fetch->wanted[fetch->n];
 	*wanted = (struct fetch_wanted){.entry = *entry};
-	if (fetch->how->ahead) {
+	if (fetch->judge) {
+		fetch->judge = false;
+		fetch->ahead = order_pays(fetch, dir);
+	}
+	if (fetch->ahead) {
 		size_t len = entry->len + 1;
 		char *name = strbuf_extend(&fetch->names, len);
 		if (!name) {
@@ -216,5 +232,5 @@ enum bulk_verdict fetch_add(struct fetch *fetch, const struct bulk_policy *polic
 enum bulk_verdict fetch_buffer_ends(struct fetch *fetch, const struct bulk_policy *policy,
                                     struct bulk_dir *dir, void *arg)
 {
-	return fetch->how->ahead && fetch->n < BULK_AHEAD_MAX ? BULK_SKIP : fetch_flush(fetch, policy, dir, arg);
+	return fetch->ahead && fetch->n < BULK_AHEAD_MAX ? BULK_SKIP : fetch_flush(fetch, policy, dir, arg);
 }

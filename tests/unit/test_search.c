@@ -354,8 +354,7 @@ static void test_ways(void)
 		}
 		search_stop(search);
 		const uint64_t *calls = search_os(search)->calls;
-		bool by_ring = ring && (options.engine == SEARCH_ENGINE_URING
-		                        || (options.engine == SEARCH_ENGINE_AUTO && options.ahead));
+		bool by_ring = ring && options.engine == SEARCH_ENGINE_URING;
 		unit_note("way %zu", way);
 		CU_ASSERT_EQUAL(n, FILES);
 		CU_ASSERT_TRUE(!options.ahead || before == 0);
