@@ -47,6 +47,7 @@ struct show {
 	double start, next, next_line;
 	bool shown;                  /* progress is, as lines on a terminal */
 	uint64_t found;
+	int unwritten;               /* why lines could not be written; 0 */
 };
 
 /** An option: one row for the parser, --help and the completion. */
@@ -353,9 +354,10 @@ static void print_lines(void *arg, const char *text, size_t len, uint64_t n)
 	struct show *show = arg;
 	progress_end();
 	show->found += n;
-	fwrite_unlocked(text, 1, len, stdout);
-	if (ferror(stdout))
+	if (fwrite_unlocked(text, 1, len, stdout) < len && !show->unwritten) {
+		show->unwritten = errno;
 		cancelsearch(show->search);
+	}
 }
 
 /** Tell of what could not be examined, as find does. */
@@ -518,6 +520,8 @@ int cmd_search(int argc, char **argv)
 	if (asked.stats)
 		print_stats(&asked, &show);
 	closesearch(show.search);
+	if (show.unwritten)
+		errno = show.unwritten;
 	if (finish_stdout(out.form == SF_JSON) != 0)
 		status = CX_ERROR;
 out:
