@@ -10,6 +10,8 @@
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/lib/runner.sh
+. "$here/lib/runner.sh"
 top=$(dirname "$here")
 getmnt=$top/getmnt
 update=
@@ -34,18 +36,6 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
-
-chosen()
-{
-	local name=$1 pattern
-	shift
-	[ $# -gt 0 ] || return 0
-	for pattern in "$@"; do
-		# shellcheck disable=SC2053
-		[[ $name == $pattern ]] && return 0
-	done
-	return 1
-}
 
 # Whether the program's memory was clean; else show valgrind's words.
 memory_clean()

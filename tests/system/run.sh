@@ -11,6 +11,8 @@
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/lib/runner.sh
+. "$here/../lib/runner.sh"
 getmnt=$here/../../getmnt
 cases_dir=$here
 seconds=${GETMNT_SECONDS:-$((100 * ${GETMNT_SLOW:-1}))}     # for each case
@@ -28,18 +30,6 @@ if ! getmnt=$(realpath -e "$getmnt"); then
 	echo "run.sh: no such program; make it first" >&2
 	exit 1
 fi
-
-chosen()
-{
-	local name=$1 pattern
-	shift
-	[ $# -gt 0 ] || return 0
-	for pattern in "$@"; do
-		# shellcheck disable=SC2053
-		[[ $name == $pattern ]] && return 0
-	done
-	return 1
-}
 
 cases=()
 for case in "$cases_dir"/*.py; do

@@ -16,6 +16,8 @@
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/lib/runner.sh
+. "$here/../lib/runner.sh"
 top=$(cd "$here/../.." && pwd)
 getmnt=$top/build/debug/getmnt
 vm=${GETMNT_VM_DIR:-$top/build/vm}
@@ -178,17 +180,6 @@ fi
 }
 
 # The second disk.
-chosen()
-{
-	local name=$1 pattern
-	shift
-	[ $# -gt 0 ] || return 0
-	for pattern in "$@"; do
-		# shellcheck disable=SC2053
-		[[ $name == $pattern ]] && return 0
-	done
-	return 1
-}
 disk=$vm/disk
 rm -rf "$disk"
 mkdir -p "$disk/tests"
