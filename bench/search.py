@@ -114,6 +114,21 @@ class Search:
                    [("with -size", [row], 2) for row in sized])
 
 
+    def bunch(self):
+        """An anchored pattern, which reads the directories of three levels and no other:
+        what a bunch of so many costs each way of asking for attributes."""
+        rows = [self.ours(f"getmnt search --engine={engine} {what}".rstrip(), f"--engine={engine}", "--threads=1",
+                          *columns, "/*/*/*")
+                for engine in ("sync", "uring", "bulk") for what, columns in (("", []), ("-o SIZE,PATH",
+                                                                                         ["-o", "SIZE,PATH"]))]
+        turns = self.bench.sizes["walk_turns"]
+        self.bench.measure("search", rows, least=turns, most=turns)
+        table("A bunch of directories: '/*/*/*', one thread",
+              ["", "directories", "entries", "calls", "statx", "io_uring_enter", "process, ms"],
+              [[row.name, row.stats["dirs"], row.stats["entries"], calls_of(row), row.stats["calls"]["statx"],
+                row.stats["calls"]["io_uring_enter"], ms(row.time)] for row in rows])
+
+
 def part(bench):
     """The whole part."""
     bench.say("search: building")
@@ -124,6 +139,7 @@ def part(bench):
         search = Search(bench, top)
         search.names()
         search.metadata()
+        search.bunch()
     finally:
         bench.drop(top)
     table("Limits", ["", "measured", "limit", ""], search.limits)
