@@ -70,7 +70,7 @@ def run(turns):
 
 
 run(200)
-run(3000)
+run(3000 if gm.SLOW == 1 else 600)
 
 
 # The same mount there and back: each of its moves is told.
