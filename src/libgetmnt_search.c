@@ -130,8 +130,9 @@ SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	struct search_mounts mounts;
 	struct search_bulk bulk = {0};
+	/* Without openat2 a directory may turn out to be on another mount. */
 	bool by_bulk = own.engine == SEARCH_ENGINE_BULK && own.flags & SEARCH_METADATA
-	               && !(os.disabled & OSC_INODES);
+	               && !(os.disabled & OSC_INODES) && os.caps & OSC_OPENAT2;
 	if (own.blocking && !by_bulk)
 		return search_new(&os, NULL, NULL, roots, n, pattern, &own);
 	if (mounts_read(&os, &mounts, by_bulk ? &bulk : NULL) != 0)

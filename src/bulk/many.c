@@ -204,6 +204,8 @@ static bool take(struct many *many, const struct fetch_wanted *wanted, uint32_t 
 {
 	const struct bulk_entry *entry = &wanted[i].entry;
 	struct like *like = entry->type == DT_REG ? &many->file : &many->link;
+	/* The others are not like one that is told of to be out of the ordinary. */
+	many->doubted |= like->known && inode->ino == like->ino && !inode->plain;
 	if (IFTODT(inode->mode) != entry->type || !like->known || !is_settled(many->fs, inode))
 		return false;
 	struct k_statx st;

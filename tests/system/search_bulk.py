@@ -165,7 +165,9 @@ for kind in ("ext4", "xfs", "btrfs", "tmpfs", "overlay"):
         args = ("--type=f", *extra)
         got, stats = find(top, "--engine=bulk", *args, env={"GETMNT_DISABLE": disable})
         same(got, find(top, "--engine=sync", *args, env={"GETMNT_DISABLE": disable})[0], f"{kind}, {disable}, {extra}")
-        gm.expect((stats["calls"]["ioctl"] > 3) == (kind in BULK), f"{kind}, {disable}, {extra}: {stats['calls']}")
+        # Without openat2 a directory may turn out to be on another mount.
+        gm.expect((stats["calls"]["ioctl"] > 3) == (kind in BULK and disable != "openat2"),
+                  f"{kind}, {disable}, {extra}: {stats['calls']}")
     got, stats = find(top, "--engine=bulk", env={"GETMNT_DISABLE": "statx-mntid"})
     same(got, find(top)[0], f"{kind}, no mount IDs")
     # Directories are not asked for so; names alone ask for nothing.
