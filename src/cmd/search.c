@@ -327,6 +327,15 @@ static bool wants_color(const struct asked *asked, const struct search_out *out)
 	       || (out->terminal && term && *term && strcmp(term, "dumb") != 0 && !(none && *none));
 }
 
+/** What was found could not be written: there is no use in going on. */
+static void unwritten(struct show *show)
+{
+	if (!show->unwritten) {
+		show->unwritten = errno;
+		cancelsearch(show->search);
+	}
+}
+
 /** What has waited is shown, and where the search is. */
 static void watch(void *arg)
 {
@@ -335,7 +344,8 @@ static void watch(void *arg)
 	if (now < show->next)
 		return;
 	show->next = now + TICK;
-	fflush(stdout);
+	if (fflush(stdout) != 0)
+		unwritten(show);
 	if (!show->shown) {
 		progress_reader(&show->os);
 	} else if (now - show->start >= PATIENCE && now >= show->next_line) {
@@ -354,10 +364,8 @@ static void print_lines(void *arg, const char *text, size_t len, uint64_t n)
 	struct show *show = arg;
 	progress_end();
 	show->found += n;
-	if (fwrite_unlocked(text, 1, len, stdout) < len && !show->unwritten) {
-		show->unwritten = errno;
-		cancelsearch(show->search);
-	}
+	if (fwrite_unlocked(text, 1, len, stdout) < len)
+		unwritten(show);
 }
 
 /** Tell of what could not be examined, as find does. */
