@@ -24,6 +24,9 @@ for fstype, *mkfs in (("ext4", "mkfs.ext4", "-q"), ("xfs", "mkfs.xfs", "-q"), ("
         if gm.shutil.which(mkfs[0], path=os.environ["PATH"] + ":/usr/sbin:/sbin") and f"\t{fstype}\n" in file.read():
             gm.loop_mount(gm.image(root / f"{fstype}.img", 400 << 20, *mkfs), gm.mkdir(root / f"t/{fstype}"))
             places.append(f"/t/{fstype}")
+# Slow: the first and the last.
+slow = gm.SLOW > 1 or gm.sanitized()
+places = places[::max(1, len(places) - 1)] if slow else places
 root.enter()
 stays = {}
 for place in places:
@@ -54,7 +57,7 @@ def write(place, seed):
         away(gm.touch, f"{deep}/c{n % 11}", "x")
         away(os.rename, f"{deep}/c{(n + 3) % 11}", f"{side}/c{n % 11}")
         away(os.mkdir, f"{side}/d{n % 5}")
-        away(gm.touch, f"{side}/d{n % 5}/c{n}", "y")
+        away(gm.touch, f"{side}/d{n % 5}/c{n % 17}", "y")
         # A directory gives way to a link, a file to a directory, and back.
         away(os.rename, f"{side}/d{(n + 1) % 5}", f"{deep}/d{n % 3}")
         away(os.symlink, "../..", f"{side}/d{(n + 1) % 5}")
@@ -62,11 +65,12 @@ def write(place, seed):
         away(os.unlink, f"{deep}/c{(n + 5) % 11}")
         away(os.unlink, f"{side}/c{(n + 6) % 11}")
         away(gm.shutil.rmtree, f"{deep}/d{(n + 1) % 3}")
+        time.sleep(0.0005)
 
 
 pids = []
 for place in places:
-    for seed in (0, 1000):
+    for seed in (0,) if slow else (0, 1000):
         pid = gm.fork()
         if pid == 0:
             write(place, seed)
@@ -74,7 +78,7 @@ for place in places:
 
 begun, turn = time.monotonic(), 0
 gone, found, runs = collections.Counter(), 0, 0
-while time.monotonic() < begun + SECONDS or turn < (2 if gm.SLOW == 1 else 1) * len(WAYS):
+while time.monotonic() < begun + SECONDS or turn < (1 if slow else 2) * len(WAYS):
     way = [*WAYS[turn % len(WAYS)], f"--threads={1 + turn % 4}", *(["-L"] if turn % 7 == 3 else [])]
     turn += 1
     for place in places:
@@ -104,7 +108,7 @@ while time.monotonic() < begun + SECONDS or turn < (2 if gm.SLOW == 1 else 1) * 
         break
     # Names alone, and an early end.
     for args in (("*s1*",), ("--first", "c*"), ("--count", "/s*/deep/*"), ("-0", "*")):
-        result = gm.getmnt("search", *args, "/t", stdout=gm.null)
+        result = gm.getmnt("search", *args, places[turn % len(places)], stdout=gm.null)
         gm.expect(result.status in (0, 1), f"{args}: {result.status}: {result.err[-200:]}")
 for pid in pids:
     os.kill(pid, 9)
