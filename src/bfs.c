@@ -538,7 +538,6 @@ static void deliver_judges(struct bfs *bfs, struct bfs_batch *batch, struct bfs_
 /** Have the rest of a directory read, if it was read in part. */
 static void deliver_pause(struct bfs *bfs, const struct bfs_read *read, struct bfs_dir *dir)
 {
-	dir->entries += read->entries;
 	/* While it is read in parts its descriptor holds the place. */
 	bool was = read->item.bunch->resume;
 	dir->busy += read->paused;
@@ -671,7 +670,10 @@ static bool next_item(struct bfs *bfs, struct bfs_item *item)
 static void batch_fill(struct bfs *bfs, struct bfs_batch *batch, unsigned n)
 {
 	struct bfs_item item;
-	while (batch->n < n && next_item(bfs, &item)) {
+	bool large = false;
+	/* Of a directory that is read in parts much may come: one to a batch. */
+	while (batch->n < n && !large && next_item(bfs, &item)) {
+		large = item.bunch->resume;
 		++item.bunch->dir->busy;
 		batch->reads[batch->n++] = (struct bfs_read){
 			.item = item,

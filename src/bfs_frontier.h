@@ -20,7 +20,6 @@ struct bfs_dir {
 	int fd;                    /* -1: to be opened again when needed */
 	uint32_t tag;
 	int depth;                 /* -1: what a start is in */
-	uint64_t entries;          /* read of it, while it is read in parts */
 	size_t namelen;
 	char name[];               /* in parent; a start's is a path */
 };

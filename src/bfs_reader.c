@@ -232,7 +232,6 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 			/* Whatever was mounted there since it was looked at. */
 			.same_mount = true,
 			.resume = bunch->resume,
-			.before = bunch->resume ? bunch->dir->entries : 0,
 			.fs = fs ? reader->policy->fs(reader->policy->arg, bfs_read_at(read, "").tag) : NULL,
 			.fd = bunch->resume ? read->parentfd : -1,
 			.tag = read,

@@ -43,7 +43,6 @@ struct bulk_dir {
 	const char *name;   /* one component, or "." */
 	bool same_mount;    /* refuse to cross into another mount: EXDEV */
 	bool resume;        /* fd is open, and its reading goes on from there */
-	uint64_t before;    /* entries that were read of it before */
 	struct bulk_fs *fs; /* BULK_FS: the file system that it is in; or NULL */
 	void *tag;          /* the caller's */
 
@@ -73,7 +72,7 @@ struct bulk_policy {
 	                          const struct k_statx *st, int error);
 
 	/** Whether to leave the rest of a directory for another read; asked after
-	    each buffer of entries; may be NULL. */
+	    each buffer of entries, what waits being fetched then; may be NULL. */
 	bool (*pause)(void *arg, struct bulk_dir *dir);
 
 	/** Whether a directory that was read is to stay open; else it is closed at
@@ -87,7 +86,7 @@ struct bulk_policy {
 
 /** What fetches metadata. */
 enum bulk_engine {
-	BULK_AUTO,      /* plain calls; large directories of ext4 as with ahead */
+	BULK_AUTO,      /* what pays most often: plain calls */
 	BULK_SYNC,      /* plain calls */
 	BULK_URING,     /* a ring, where the kernel gives one */
 	BULK_FS,        /* the file system's own interface, where there is one */
@@ -100,8 +99,9 @@ struct bulk_how {
 	                   inode numbers: on a disk about the order it lies in */
 };
 
-/** Entries whose metadata waits to be fetched in order. */
-enum { BULK_AHEAD_MAX = 32768 };
+/** Entries whose metadata waits to be fetched in order: of a directory that is gone
+    on with; and at first, when there may be many directories. */
+enum { BULK_AHEAD_MAX = 32768, BULK_AHEAD_FIRST = 4096 };
 
 /**
  * A file system with an interface of its own, for the readers of a search to

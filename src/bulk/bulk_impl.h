@@ -24,8 +24,6 @@ struct fetch {
 	const struct bulk_how *how;
 	struct fetch_wanted *wanted;
 	size_t n, size;
-	bool ahead;               /* they are put in order */
-	bool judge;               /* whether they are is to be seen yet */
 	struct strbuf names;      /* with ahead: theirs */
 	struct fetch_ring *ring;  /* NULL: none yet */
 	bool no_ring;             /* there is none to be had */

@@ -17,13 +17,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 
 enum {
 	RING_ENTRIES = 256,       /* under way at once */
 	RING_WORKERS = 16,        /* of the kernel, for one ring */
-	ORDER_PAYS = 4096,        /* BULK_AUTO: entries of a large directory */
-	EXT4_MAGIC = 0xef53,
 };
 
 struct fetch_ring {
@@ -128,21 +125,8 @@ static bool many_pays(const struct fetch *fetch, const struct bulk_dir *dir, siz
 	return fetch->how->engine == BULK_FS && dir->fs && fetch->many && n > 1;
 }
 
-/**
- * Whether the rest of a large directory is put in order though nobody has asked for
- * it: on ext4, whose directories are in the order of a hash, so that each entry's
- * inode is in another block (bench/run --part cold).
- */
-static bool order_pays(const struct fetch *fetch, const struct bulk_dir *dir)
-{
-	struct statfs st;
-	return os_fstatfs(fetch->os, dir->fd, &st) == 0 && st.f_type == EXT4_MAGIC;
-}
-
 void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, const struct bulk_dir *dir)
 {
-	fetch->ahead = fetch->how->ahead;
-	fetch->judge = !fetch->ahead && fetch->how->engine == BULK_AUTO && dir->before >= ORDER_PAYS;
 	if (fetch->how->engine != BULK_FS || !dir->fs || policy->batch <= 1)
 		return;
 	if (!fetch->many)
@@ -179,7 +163,7 @@ enum bulk_verdict fetch_flush(struct fetch *fetch, const struct bulk_policy *pol
 	size_t n = fetch->n;
 	enum bulk_verdict verdict = BULK_SKIP;
 	fetch->n = 0;
-	if (fetch->ahead) {
+	if (fetch->how->ahead) {
 		for (size_t i = 0; i < n; ++i)
 			fetch->wanted[i].entry.name = fetch->names.data + fetch->wanted[i].at;
 		if (n > 1)
@@ -210,11 +194,7 @@ enum bulk_verdict fetch_add(struct fetch *fetch, const struct bulk_policy *polic
 	}
 	struct fetch_wanted *wanted = &fetch->wanted[fetch->n];
 	*wanted = (struct fetch_wanted){.entry = *entry};
-	if (fetch->judge) {
-		fetch->judge = false;
-		fetch->ahead = order_pays(fetch, dir);
-	}
-	if (fetch->ahead) {
+	if (fetch->how->ahead) {
 		size_t len = entry->len + 1;
 		char *name = strbuf_extend(&fetch->names, len);
 		if (!name) {
@@ -232,5 +212,6 @@ enum bulk_verdict fetch_add(struct fetch *fetch, const struct bulk_policy *polic
 enum bulk_verdict fetch_buffer_ends(struct fetch *fetch, const struct bulk_policy *policy,
                                     struct bulk_dir *dir, void *arg)
 {
-	return fetch->ahead && fetch->n < BULK_AHEAD_MAX ? BULK_SKIP : fetch_flush(fetch, policy, dir, arg);
+	size_t most = dir->resume ? BULK_AHEAD_MAX : BULK_AHEAD_FIRST;
+	return fetch->how->ahead && fetch->n < most ? BULK_SKIP : fetch_flush(fetch, policy, dir, arg);
 }

@@ -112,8 +112,10 @@ enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
 		while (verdict < BULK_END_DIR && dir->error == 0 && !dir->paused
 		       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, sizeof(bulk->buf))) > 0) {
 			verdict = read_buffer(bulk, policy, dir, (size_t)len, arg);
-			dir->paused = verdict < BULK_END_DIR && dir->error == 0 && bulk->fetch.n == 0
-			              && policy->pause && policy->pause(arg, dir);
+			if (verdict < BULK_END_DIR && dir->error == 0 && policy->pause && policy->pause(arg, dir)) {
+				verdict = fetch_flush(&bulk->fetch, policy, dir, arg);
+				dir->paused = verdict < BULK_END_DIR;
+			}
 		}
 		if (len < 0)
 			dir->error = errno;

@@ -13,6 +13,8 @@ enum {
 	ACCESS_FLAGS = SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK,
 	LINES_PATH = 512,         /* bytes of a directory's path that are repeated for
 	                             each entry; of a longer one records are less */
+	LINES_SIZE = 32 * 1024,   /* bytes of a run; the rest of a buffer of entries is
+	                             records, which are less */
 };
 
 /* Of a directory that is being read: where the text of the last run of lines
@@ -106,6 +108,8 @@ static void put_line(const SEARCH *search, struct bfs_scratch *scratch, const st
 	uint64_t n = ++scratch->notes[RUN_LINES];
 	memcpy(head + offsetof(struct record, len), &size, sizeof(size));
 	memcpy(head + offsetof(struct record, ino), &n, sizeof(n));
+	if (size >= LINES_SIZE)
+		scratch->notes[RUN] = NO_LINES;
 }
 
 /** Whether objects of a type are wanted; of one not known, not yet. */
@@ -349,6 +353,8 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	size_t len = entry->len;
 	union new_node new;
 	struct node *child = &new.node;
+	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
+		return BFS_END_ALL;
 	unsigned does = pattern_step(search->pattern, node->state, entry->name, len, child->state);
 	child->mount = node->mount;
 	child->self = node->self;

@@ -30,6 +30,10 @@ void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out,
 {
 	struct part part = {.records = (uint32_t)size};
 	size_t head = search->queue.len;
+	if (size > UINT32_MAX) {
+		search->failed = true;
+		return;
+	}
 	strbuf_add(&search->queue, (const char *)&part, sizeof(part));
 	bfs_path(at, &search->queue);
 	if (search->queue.failed)

@@ -34,8 +34,8 @@ _Static_assert((int)BULK_AUTO == SEARCH_ENGINE_AUTO && (int)BULK_SYNC == SEARCH_
                && (int)BULK_URING == SEARCH_ENGINE_URING && (int)BULK_FS == SEARCH_ENGINE_BULK, "engines");
 
 enum {
-	PART = 256 * 1024,        /* bytes of records that a directory is read in */
 	META_BATCH = 256,
+	PART = 256 * 1024,        /* bytes of records that a directory is read in */
 	ALL_FLAGS = SEARCH_STOPATFIRST | SEARCH_METADATA | SEARCH_INCLUDEROOT | SEARCH_PERIOD
 	            | SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK | SEARCH_PAPER_Q | SEARCH_XDEV
 	            | SEARCH_CACHED | SEARCH_FOLLOW | ORDER_FLAGS,

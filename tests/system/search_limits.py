@@ -75,6 +75,27 @@ for threads in ("1", "4"):
     for files in (32, 1024):
         search("*", "/t/nested", "--threads=" + threads, files=files, mib=DIRS_MIB, want=40 * 9001)
 
+# Long paths of short names, in many directories at once; large directories at once,
+# with attributes in order; and links to be followed beside directories.
+long = gm.mkdir("/t/long/" + "x" * 200 + "/" + "y" * 230)
+for i in range(320):
+    fd = os.open(gm.mkdir(f"{long}/{i}"), os.O_RDONLY)
+    for k in range(1400):
+        os.mknod(f"{k:x}", dir_fd=fd)
+    os.close(fd)
+for threads in ("2", "32"):
+    search("*", long, "--threads=" + threads, mib=40, want=320 * 1401)
+for i in range(300):
+    gm.mkdir(f"/t/many/d{i}")
+for i in range(20):
+    fill(f"/t/many/d{i * 15}", 10000, lambda name, fd: os.mknod(name, dir_fd=fd))
+for args in (("-m",), ("-m", "--ahead", "--threads=2"), ("-m", "--ahead", "--threads=8"), ("--ahead", "-L")):
+    search("*", "/t/many", *args, mib=128 if "--ahead" in args else 48, want=300 + 20 * 10000)
+for i in range(40):
+    gm.mkdir(f"{long}/0/{i:x}.d")
+fill(f"{long}/0", 60000, lambda name, fd: os.mknod(name, dir_fd=fd))
+search("*", f"{long}/0", "-L", "--ahead", mib=40, want=1400 + 40 + 60000)
+
 # Too deep for any path: made, and taken away, by descriptors.
 os.mkdir("/t/deep")
 fd = os.open("/t/deep", os.O_RDONLY)
