@@ -104,6 +104,10 @@ struct bfs_policy {
 
 	/* Called by workers too, so they may only read what does not change, or
 	   is atomic, and write to scratch. */
+	/** Entries of a directory that stand one behind the other, before entry() is asked of each:
+	    how many, from the first, are done with.  at->name is ""; may be NULL: none. */
+	size_t (*pass)(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+	               const struct bulk_entry *entries, size_t n);
 	enum bfs_verdict (*entry)(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
 	                          const struct bulk_entry *entry);
 	enum bfs_verdict (*meta)(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,

@@ -117,10 +117,10 @@ static enum bulk_verdict reader_verdict(struct bfs_read *read, enum bfs_verdict 
 	return BULK_SKIP;
 }
 
-/** Make the batch's scratch, and the reader's at, ready for a callback about an
-    entry. */
+/** Make the batch's scratch, and the reader's at, ready for a callback.
+    @name  Of the entry that it is about; "": more than one. */
 static struct bfs_scratch *reader_begin(struct bfs_reader *reader, struct bfs_read *read,
-                                        const struct bulk_dir *dir, const struct bulk_entry *entry)
+                                        const struct bulk_dir *dir, const char *name)
 {
 	struct bfs_scratch *scratch = &reader->batch->scratch;
 	if (reader->read != read) {
@@ -131,7 +131,7 @@ static struct bfs_scratch *reader_begin(struct bfs_reader *reader, struct bfs_re
 		scratch->fd = dir->fd;
 		memset(scratch->notes, 0, sizeof(scratch->notes));
 	}
-	reader->at.name = entry->name;
+	reader->at.name = name;
 	scratch->tag = reader->at.tag;
 	return scratch;
 }
@@ -143,11 +143,21 @@ static void reader_end(struct bfs_reader *reader, struct bfs_read *read)
 	reader->batch->failed |= reader->batch->scratch.out.failed;
 }
 
+static size_t reader_pass(void *arg, struct bulk_dir *dir, const struct bulk_entry *entries, size_t n)
+{
+	struct bfs_reader *reader = arg;
+	struct bfs_read *read = dir->tag;
+	struct bfs_scratch *scratch = reader_begin(reader, read, dir, "");
+	size_t passed = reader->policy->pass(reader->policy->arg, scratch, &reader->at, entries, n);
+	reader_end(reader, read);
+	return passed;
+}
+
 static enum bulk_verdict reader_entry(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
 {
 	struct bfs_reader *reader = arg;
 	struct bfs_read *read = dir->tag;
-	struct bfs_scratch *scratch = reader_begin(reader, read, dir, entry);
+	struct bfs_scratch *scratch = reader_begin(reader, read, dir, entry->name);
 	reader->mtime = INT64_MIN;
 	enum bfs_verdict verdict = reader->policy->entry(reader->policy->arg, scratch, &reader->at, entry);
 	reader_end(reader, read);
@@ -159,7 +169,7 @@ static enum bulk_verdict reader_meta(void *arg, struct bulk_dir *dir, const stru
 {
 	struct bfs_reader *reader = arg;
 	struct bfs_read *read = dir->tag;
-	struct bfs_scratch *scratch = reader_begin(reader, read, dir, entry);
+	struct bfs_scratch *scratch = reader_begin(reader, read, dir, entry->name);
 	enum bfs_verdict verdict = reader->policy->meta(reader->policy->arg, scratch, &reader->at, entry, st, error);
 	reader_end(reader, read);
 	if (verdict == BFS_JUDGE) {
@@ -217,6 +227,7 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 		.batch = reader->policy->batch ? reader->policy->batch : 1,
 		.pause = reader_pause,
 		.keep = reader_keep,
+		.pass = reader->policy->pass ? reader_pass : NULL,
 		.entry = reader_entry,
 		.meta = reader_meta,
 		.enter = reader_enter,

@@ -109,6 +109,11 @@ uint32_t avoid_find(const struct avoid *avoid, const char *path)
 	return avoid_go(avoid, path, NULL);
 }
 
+bool avoid_below(const struct avoid *avoid, uint32_t node)
+{
+	return node != AVOID_NONE && avoid->nodes[node].first != 0;
+}
+
 bool avoid_here(const struct avoid *avoid, uint32_t node)
 {
 	return node != AVOID_NONE && avoid->nodes[node].here;

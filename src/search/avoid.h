@@ -31,6 +31,9 @@ uint32_t avoid_find(const struct avoid *avoid, const char *path);
 /** Where a name in the directory of a node stands: AVOID_NONE or a node. */
 uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, size_t len);
 
+/** Whether something below a node is to be avoided. */
+bool avoid_below(const struct avoid *avoid, uint32_t node);
+
 /** Whether a node is itself a place to be avoided. */
 bool avoid_here(const struct avoid *avoid, uint32_t node);
 

@@ -92,24 +92,33 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 	scratch->notes[RUN] = scratch->out.failed ? NO_LINES : scratch->out.len;
 }
 
-/** Put out an object as a line, behind those that came just before it. */
-static void put_line(const SEARCH *search, struct bfs_scratch *scratch, const struct bulk_entry *entry)
+/** Put out objects as lines, behind those that came just before them.
+    @return how many: all, unless the run is long enough then, or there is no memory. */
+static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
+                        const struct bulk_entry *entries, size_t n)
 {
 	const struct strbuf *dir = &scratch->about.text;
-	char *to = strbuf_extend(&scratch->out, dir->len + entry->len + 1);
+	size_t text = scratch->notes[RUN], size = scratch->out.len - text, put = 0;
+	size_t begin = size;
+	for (; put < n && size < LINES_SIZE; ++put)
+		size += dir->len + entries[put].len + 1;
+	char *to = strbuf_extend(&scratch->out, size - begin);
 	if (!to)
-		return;
-	to = mempcpy(to, dir->data, dir->len);
-	to = mempcpy(to, entry->name, entry->len);
-	*to++ = search->more.end;
+		return n;
+	for (size_t i = 0; i < put; ++i) {
+		to = mempcpy(to, dir->data, dir->len);
+		to = mempcpy(to, entries[i].name, entries[i].len);
+		*to++ = search->more.end;
+	}
 	/* Written alone: to read it again so soon would wait for what was written. */
-	char *text = scratch->out.data + scratch->notes[RUN], *head = text - sizeof(struct record);
-	uint32_t size = (uint32_t)(to - text);
-	uint64_t n = ++scratch->notes[RUN_LINES];
-	memcpy(head + offsetof(struct record, len), &size, sizeof(size));
-	memcpy(head + offsetof(struct record, ino), &n, sizeof(n));
+	char *head = scratch->out.data + text - sizeof(struct record);
+	uint32_t len = (uint32_t)size;
+	uint64_t lines = scratch->notes[RUN_LINES] += put;
+	memcpy(head + offsetof(struct record, len), &len, sizeof(len));
+	memcpy(head + offsetof(struct record, ino), &lines, sizeof(lines));
 	if (size >= LINES_SIZE)
 		scratch->notes[RUN] = NO_LINES;
+	return put;
 }
 
 /** Whether objects of a type are wanted; of one not known, not yet. */
@@ -131,7 +140,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 		return;
 	}
 	if (lines_go_on(scratch)) {
-		put_line(search, scratch, entry);
+		put_lines(search, scratch, entry, 1);
 		return;
 	}
 	char target[PATH_MAX];
@@ -294,6 +303,33 @@ static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch
 		search_follow_link(search, scratch, &place, at->depth + 1, entry, node, child, does);
 	strbuf_destroy(&place);
 	return BFS_SKIP;
+}
+
+size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                   const struct bulk_entry *entries, size_t n)
+{
+	SEARCH *search = arg;
+	const struct node *node = search_node_at(search, at->tag);
+	/* Of what lies here something may not be touched: each is looked up. */
+	if (avoid_below(search->mounts.avoid, node->avoid)
+	    || atomic_load_explicit(&search->cancelled, memory_order_relaxed))
+		return 0;
+	for (size_t i = 0, from = 0;; ++i) {
+		bool plain = i < n && entries[i].type != DT_DIR && entries[i].type != DT_UNKNOWN;
+		bool object = plain && type_wanted(search, entries[i].type)
+		              && pattern_step(search->pattern, node->state, entries[i].name, entries[i].len, NULL);
+		if (object)
+			continue;
+		if (from < i && search->more.lines && scratch->notes[RUN] == NO_RUN)
+			lines_begin(search, scratch, at);
+		while (from < i && lines_go_on(scratch) && !search->access)
+			from += put_lines(search, scratch, entries + from, i - from);
+		for (; from < i; ++from)
+			search_put_object(search, scratch, &entries[from], NULL, scratch->fd, entries[from].name);
+		if (!plain)
+			return i;
+		from = i + 1;
+	}
 }
 
 enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,

@@ -82,6 +82,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 		.batch = META_BATCH,
 		.how = {(enum bulk_engine)options->engine, options->ahead},
 		.pause = flags & ORDER_FLAGS ? 0 : PART,
+		.pass = flags & (SEARCH_FOLLOW | SEARCH_METADATA) ? NULL : search_pass,
 		.entry = search_entry,
 		.meta = search_meta,
 		.fs = search_fs,

@@ -201,7 +201,11 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
                         const struct bulk_entry *entry, const struct node *from, struct node *child,
                         unsigned does);
 
-/** The policy of bfs: an entry that was read. */
+/** The policy of bfs: entries that need not be looked at or entered. */
+size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                   const struct bulk_entry *entries, size_t n);
+
+/** An entry that was read. */
 enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
                               const struct bulk_entry *entry);
 
