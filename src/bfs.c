@@ -61,10 +61,11 @@ struct bfs {
 
 /* Directories and their descriptors. */
 
-/** Note a descriptor of a directory, and that it may be closed. */
-static void dir_opened(struct bfs *bfs, struct bfs_dir *dir, int fd)
+/** Note a descriptor of a directory, and that it may be closed.  @by  Who opened it. */
+static void dir_opened(struct bfs *bfs, struct bfs_dir *dir, int fd, unsigned by)
 {
 	dir->fd = fd;
+	dir->by = by;
 	dir->older = bfs->newest;
 	dir->newer = NULL;
 	if (dir->older)
@@ -76,12 +77,16 @@ static void dir_opened(struct bfs *bfs, struct bfs_dir *dir, int fd)
 		bfs->stats.peak_fds = bfs->open_fds;
 }
 
-/** Close a directory's descriptor; it can be opened again. */
-static void dir_close(struct bfs *bfs, struct bfs_dir *dir)
+/** Close a directory's descriptor; it can be opened again.
+    @now  Before this returns, whoever opened it. */
+static void dir_close(struct bfs *bfs, struct bfs_dir *dir, bool now)
 {
 	if (dir->fd < 0 || dir == bfs->root)
 		return;
-	os_close(bfs->os, dir->fd);
+	if (dir->by && bfs->pool && !now)
+		bfs_pool_close(bfs->pool, bfs->os, dir->by, dir->fd);
+	else
+		os_close(bfs->os, dir->fd);
 	dir->fd = -1;
 	if (dir->newer)
 		dir->newer->older = dir->older;
@@ -94,7 +99,7 @@ static void dir_close(struct bfs *bfs, struct bfs_dir *dir)
 	--bfs->open_fds;
 }
 
-/** Close descriptors until at most n are open.  @return whether one was. */
+/** Close descriptors until at most n are open; for 0, at once.  @return whether one was. */
 static bool dirs_evict(struct bfs *bfs, unsigned n)
 {
 	bool depth = bfs->policy->order == BFS_DEPTH;
@@ -103,7 +108,7 @@ static bool dirs_evict(struct bfs *bfs, unsigned n)
 	while (dir && bfs->open_fds > n) {
 		struct bfs_dir *then = depth ? dir->newer : dir->older;
 		if (dir->busy == 0) {
-			dir_close(bfs, dir);
+			dir_close(bfs, dir, n == 0);
 			any = true;
 		}
 		dir = then;
@@ -136,7 +141,7 @@ static void dir_unref(struct bfs *bfs, struct bfs_dir *dir)
 {
 	while (dir && --dir->refs == 0) {
 		struct bfs_dir *parent = dir->parent;
-		dir_close(bfs, dir);
+		dir_close(bfs, dir, false);
 		free(dir);
 		dir = parent;
 	}
@@ -313,7 +318,7 @@ static int dir_open(struct bfs *bfs, struct bfs_dir *dir)
 		os_close(bfs->os, fd);
 		return -1;
 	}
-	dir_opened(bfs, dir, fd);
+	dir_opened(bfs, dir, fd, 0);
 	++bfs->stats.reopened;
 	return 0;
 }
@@ -325,8 +330,9 @@ static enum bfs_verdict judge_now(void *arg, struct bfs_batch *batch, struct bfs
                                   const char *name, const struct k_statx *st)
 {
 	struct bfs *bfs = arg;
-	struct bfs_at at = bfs_read_at(read, name);
+	struct bfs_at at = read->at;
 	struct bfs_enter enter = {0};
+	at.name = name;
 	enum bfs_verdict verdict = bfs->policy->judge(bfs->policy->arg, &at, st, &enter);
 	if (enter.enter)
 		bfs_batch_cross(batch, read, bfs_batch_name(batch, name, strlen(name)), &enter);
@@ -416,6 +422,7 @@ void bfs_free(struct bfs *bfs)
 		return;
 	batches_drain(bfs);
 	bfs_pool_free(bfs->pool, bfs->os);
+	bfs->pool = NULL;
 	bfs_frontier_clear(&bfs->frontier);
 	while (bfs->spare) {
 		struct bfs_batch *batch = bfs->spare;
@@ -483,9 +490,9 @@ int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue qu
 /* Delivering what was read. */
 
 /** Make a directory of one that was read, for what waits in it; with a reference. */
-static struct bfs_dir *deliver_dir(struct bfs *bfs, struct bfs_read *read)
+static struct bfs_dir *deliver_dir(struct bfs *bfs, struct bfs_read *read, unsigned by)
 {
-	struct bfs_at at = bfs_read_at(read, "");
+	struct bfs_at at = read->at;
 	if (read->item.bunch->resume) {
 		read->fd = -1;
 		++read->item.bunch->dir->refs;
@@ -495,7 +502,7 @@ static struct bfs_dir *deliver_dir(struct bfs *bfs, struct bfs_read *read)
 	if (!dir)
 		return NULL;
 	dir->refs = 1;
-	dir_opened(bfs, dir, read->fd);
+	dir_opened(bfs, dir, read->fd, by);
 	read->fd = -1;
 	return dir;
 }
@@ -527,8 +534,9 @@ static void deliver_judges(struct bfs *bfs, struct bfs_batch *batch, struct bfs_
 	for (uint32_t i = 0; i < read->njudges && read->verdict < BFS_END_DIR; ++i) {
 		const struct bfs_found_entry *entry = &batch->judges[read->judges + i];
 		const char *name = batch->names.data + entry->name;
-		struct bfs_at at = bfs_read_at(read, name);
+		struct bfs_at at = read->at;
 		struct bfs_enter enter = {0};
+		at.name = name;
 		read->verdict = bfs->policy->judge(bfs->policy->arg, &at, &entry->st, &enter);
 		if (enter.enter)
 			bfs_batch_cross(batch, read, entry->name, &enter);
@@ -561,7 +569,7 @@ static void deliver_pause(struct bfs *bfs, const struct bfs_read *read, struct b
 static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_read *read)
 {
 	struct bfs_bunch *bunch = read->item.bunch;
-	struct bfs_at at = bfs_read_at(read, "");
+	struct bfs_at at = read->at;
 
 	if ((read->error == EMFILE || read->error == ENFILE) && !read->opened
 	    && bunch->retry < RETRIES) {
@@ -598,7 +606,7 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 		return;
 	}
 
-	struct bfs_dir *dir = deliver_dir(bfs, read);
+	struct bfs_dir *dir = deliver_dir(bfs, read, batch->by);
 	if (!dir) {
 		os_close(bfs->os, read->fd);
 		bfs->failed = true;
@@ -621,6 +629,8 @@ static void deliver(struct bfs *bfs, struct bfs_batch *batch)
 {
 	/* A name that found no memory is not there to be used. */
 	bfs->failed |= batch->failed;
+	if (bfs->policy->take && !bfs->ended && !bfs->failed)
+		bfs->policy->take(bfs->policy->arg, &batch->scratch);
 	for (unsigned i = 0; i < batch->n; ++i) {
 		if (bfs->ended || bfs->failed)
 			read_close(bfs, &batch->reads[i]);
@@ -666,6 +676,30 @@ static bool next_item(struct bfs *bfs, struct bfs_item *item)
 	return false;
 }
 
+/** Where a directory that waits is. */
+static struct bfs_at item_at(const struct bfs_item *item)
+{
+	const struct bfs_bunch *bunch = item->bunch;
+	if (bunch->resume) {
+		return (struct bfs_at){
+			.parent = bunch->dir->parent,
+			.dir = bunch->dir->name,
+			.name = "",
+			.tag = bunch->dir->tag,
+			.depth = bunch->dir->depth,
+			.parentfd = -1,
+		};
+	}
+	return (struct bfs_at){
+		.parent = bunch->dir,
+		.dir = bunch->names + bunch->kids[item->kid].name,
+		.name = "",
+		.tag = bunch->kids[item->kid].tag,
+		.depth = bunch->dir->depth + 1,
+		.parentfd = -1,
+	};
+}
+
 /** Fill a batch with up to n directories. */
 static void batch_fill(struct bfs *bfs, struct bfs_batch *batch, unsigned n)
 {
@@ -677,6 +711,7 @@ static void batch_fill(struct bfs *bfs, struct bfs_batch *batch, unsigned n)
 		++item.bunch->dir->busy;
 		batch->reads[batch->n++] = (struct bfs_read){
 			.item = item,
+			.at = item_at(&item),
 			.parentfd = item.bunch->dir->fd,
 			.fd = -1,
 		};
@@ -756,10 +791,12 @@ static void start_workers(struct bfs *bfs)
 	/* A table of descriptors that grows while threads share it waits for
 	   an RCU grace period each time: have it grown before. */
 	os_close(bfs->os, os_dupfd(bfs->os, bfs->root->fd, (int)bfs->max_fds - 1));
-	bfs->pool = bfs_pool_new(bfs->os, bfs->policy, bfs->threads - 1);
+	unsigned workers = bfs->threads - 1, left = bfs->max_fds - in_flight;
+	unsigned closing = left / 4 / workers < BFS_CLOSING ? left / 4 / workers : BFS_CLOSING;
+	bfs->pool = bfs_pool_new(bfs->os, bfs->policy, workers, closing);
 	if (bfs->pool) {
 		bfs->stats.threads = bfs->threads;
-		bfs->max_fds -= in_flight;
+		bfs->max_fds = left - workers * closing;
 	} else {
 		bfs->threads = 1;
 	}

@@ -46,6 +46,8 @@ struct bfs_dir;
  * @os      Of this thread, for calls of the policy's own.
  * @fd      The directory that is being read.
  * @out     What is to be given to deliver(), appended to.
+ * @whole   What is to be given to take(), of all that was read together: text,
+ *          appended to, and a number.
  * @notes   The policy's own; all 0 when another directory is begun.
  * @about   The policy's own, kept from one directory to the next as long as what
  *          bfs_at names stays where it is; empty and 0 when that may have gone.
@@ -56,7 +58,11 @@ struct bfs_scratch {
 	struct os *os;
 	int fd;
 	struct strbuf out;
-	uint64_t notes[2];
+	struct {
+		struct strbuf text;
+		uint64_t n;
+	} whole;
+	uint64_t notes[1];
 	struct {
 		struct strbuf text;
 		size_t len;
@@ -125,6 +131,9 @@ struct bfs_policy {
 	                          struct bfs_enter *enter);
 	/** Whether directories of a tag are still worth reading. */
 	bool (*wanted)(void *arg, uint32_t tag);
+	/** Directories were read together: scratch->whole is what was put out for all.
+	    May be NULL. */
+	void (*take)(void *arg, const struct bfs_scratch *scratch);
 	/** What was put out while (a part of) a directory was read; may be NULL. */
 	void (*deliver)(void *arg, const struct bfs_at *at, const char *out, size_t size);
 	/** A directory was read, or could not be (error); BFS_END_ALL to stop.

@@ -13,11 +13,14 @@
 
 /** A directory that was entered and whose children wait, or one above it. */
 struct bfs_dir {
-	struct bfs_dir *parent;    /* holds a reference; NULL for the root */
 	struct bfs_dir *newer, *older;   /* open descriptors, by age */
 	uint32_t refs;             /* bunches and children */
 	uint32_t busy;             /* reads under way that use fd: not to be closed */
 	int fd;                    /* -1: to be opened again when needed */
+	unsigned by;               /* who opened it: a worker's number; 0: the owner */
+	/* What the owner writes often lies apart from what workers read. */
+	char apart[64];
+	struct bfs_dir *parent;    /* holds a reference; NULL for the root */
 	uint32_t tag;
 	int depth;                 /* -1: what a start is in */
 	size_t namelen;

@@ -73,29 +73,6 @@ static void batch_judge(struct bfs_batch *batch, struct bfs_read *read,
 	};
 }
 
-struct bfs_at bfs_read_at(const struct bfs_read *read, const char *name)
-{
-	const struct bfs_bunch *bunch = read->item.bunch;
-	if (bunch->resume) {
-		return (struct bfs_at){
-			.parent = bunch->dir->parent,
-			.dir = bunch->dir->name,
-			.name = name,
-			.tag = bunch->dir->tag,
-			.depth = bunch->dir->depth,
-			.parentfd = -1,
-		};
-	}
-	return (struct bfs_at){
-		.parent = bunch->dir,
-		.dir = bunch->names + bunch->kids[read->item.kid].name,
-		.name = name,
-		.tag = bunch->kids[read->item.kid].tag,
-		.depth = bunch->dir->depth + 1,
-		.parentfd = -1,
-	};
-}
-
 /** A search's verdict in the bulk read's terms. */
 static enum bulk_verdict reader_verdict(struct bfs_read *read, enum bfs_verdict verdict)
 {
@@ -125,8 +102,9 @@ static struct bfs_scratch *reader_begin(struct bfs_reader *reader, struct bfs_re
 	struct bfs_scratch *scratch = &reader->batch->scratch;
 	if (reader->read != read) {
 		reader->read = read;
-		reader->at = bfs_read_at(read, "");
+		reader->at = read->at;
 		read->out = scratch->out.len;
+		read->text = scratch->whole.text.len;
 		scratch->os = reader->os;
 		scratch->fd = dir->fd;
 		memset(scratch->notes, 0, sizeof(scratch->notes));
@@ -139,8 +117,10 @@ static struct bfs_scratch *reader_begin(struct bfs_reader *reader, struct bfs_re
 /** Note what a callback put out. */
 static void reader_end(struct bfs_reader *reader, struct bfs_read *read)
 {
-	read->nout = reader->batch->scratch.out.len - read->out;
-	reader->batch->failed |= reader->batch->scratch.out.failed;
+	const struct bfs_scratch *scratch = &reader->batch->scratch;
+	read->nout = scratch->out.len - read->out;
+	read->ntext = scratch->whole.text.len - read->text;
+	reader->batch->failed |= scratch->out.failed | scratch->whole.text.failed;
 }
 
 static size_t reader_pass(void *arg, struct bulk_dir *dir, const struct bulk_entry *entries, size_t n)
@@ -208,7 +188,7 @@ static bool reader_pause(void *arg, struct bulk_dir *dir)
 {
 	struct bfs_reader *reader = arg;
 	const struct bfs_read *read = dir->tag;
-	return reader->policy->pause && read->nout >= reader->policy->pause;
+	return reader->policy->pause && read->nout + read->ntext >= reader->policy->pause;
 }
 
 /** Whether something is still to be done in a directory. */
@@ -239,11 +219,11 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 		const struct bfs_bunch *bunch = read->item.bunch;
 		dirs[i] = (struct bulk_dir){
 			.parentfd = read->parentfd,
-			.name = bunch->names + bunch->kids[read->item.kid].name,
+			.name = bunch->resume ? "." : read->at.dir,
 			/* Whatever was mounted there since it was looked at. */
 			.same_mount = true,
 			.resume = bunch->resume,
-			.fs = fs ? reader->policy->fs(reader->policy->arg, bfs_read_at(read, "").tag) : NULL,
+			.fs = fs ? reader->policy->fs(reader->policy->arg, read->at.tag) : NULL,
 			.fd = bunch->resume ? read->parentfd : -1,
 			.tag = read,
 		};
@@ -264,10 +244,13 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 void bfs_batch_reset(struct bfs_batch *batch)
 {
 	batch->n = 0;
+	batch->by = 0;
 	batch->nkids = batch->njudges = batch->ncrosses = 0;
 	batch->failed = false;
 	strbuf_reset(&batch->names);
 	strbuf_reset(&batch->scratch.out);
+	strbuf_reset(&batch->scratch.whole.text);
+	batch->scratch.whole.n = 0;
 	strbuf_reset(&batch->scratch.about.text);
 	batch->scratch.about.len = 0;
 	batch->scratch.about.of = NULL;
@@ -280,6 +263,7 @@ void bfs_batch_free(struct bfs_batch *batch)
 		return;
 	strbuf_destroy(&batch->names);
 	strbuf_destroy(&batch->scratch.out);
+	strbuf_destroy(&batch->scratch.whole.text);
 	strbuf_destroy(&batch->scratch.about.text);
 	free(batch->kids);
 	free(batch->judges);
@@ -294,6 +278,8 @@ struct bfs_worker {
 	pthread_t thread;
 	struct os os;
 	struct bfs_reader reader;
+	int closing[BFS_CLOSING];
+	unsigned nclosing;
 };
 
 struct bfs_pool {
@@ -301,7 +287,7 @@ struct bfs_pool {
 	pthread_cond_t work, done;
 	struct bfs_batch *todo, *todo_tail, *finished;
 	bool quit;
-	unsigned n;
+	unsigned n, closing;
 	struct bfs_worker workers[];
 };
 
@@ -317,8 +303,15 @@ static void *worker_main(void *arg)
 		if (!batch)
 			break;
 		pool->todo = batch->next;
+		int closing[BFS_CLOSING];
+		unsigned n = worker->nclosing;
+		memcpy(closing, worker->closing, n * sizeof(*closing));
+		worker->nclosing = 0;
 		pthread_mutex_unlock(&pool->lock);
 
+		for (unsigned i = 0; i < n; ++i)
+			os_close(&worker->os, closing[i]);
+		batch->by = (unsigned)(worker - pool->workers) + 1;
 		bfs_reader_read(&worker->reader, batch);
 
 		pthread_mutex_lock(&pool->lock);
@@ -330,11 +323,13 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *policy, unsigned n)
+struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *policy, unsigned n,
+                              unsigned closing)
 {
 	struct bfs_pool *pool = calloc(1, sizeof(*pool) + n * sizeof(*pool->workers));
 	if (!pool)
 		return NULL;
+	pool->closing = closing;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->work, NULL);
 	pthread_cond_init(&pool->done, NULL);
@@ -380,6 +375,18 @@ void bfs_pool_put(struct bfs_pool *pool, struct bfs_batch *batch)
 	pthread_mutex_unlock(&pool->lock);
 }
 
+void bfs_pool_close(struct bfs_pool *pool, struct os *os, unsigned by, int fd)
+{
+	struct bfs_worker *worker = &pool->workers[by - 1];
+	pthread_mutex_lock(&pool->lock);
+	bool room = worker->nclosing < pool->closing;
+	if (room)
+		worker->closing[worker->nclosing++] = fd;
+	pthread_mutex_unlock(&pool->lock);
+	if (!room)
+		os_close(os, fd);
+}
+
 struct bfs_batch *bfs_pool_get(struct bfs_pool *pool, bool wait)
 {
 	pthread_mutex_lock(&pool->lock);
@@ -402,6 +409,8 @@ void bfs_pool_free(struct bfs_pool *pool, struct os *os)
 	pthread_mutex_unlock(&pool->lock);
 	for (unsigned i = 0; i < pool->n; ++i) {
 		pthread_join(pool->workers[i].thread, NULL);
+		while (pool->workers[i].nclosing > 0)
+			os_close(os, pool->workers[i].closing[--pool->workers[i].nclosing]);
 		bulk_free(pool->workers[i].reader.bulk);
 		os_join(os, &pool->workers[i].os);
 	}

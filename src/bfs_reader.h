@@ -13,7 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BFS_BATCH = 32 };
+enum {
+	BFS_BATCH = 32,
+	BFS_CLOSING = 128,  /* descriptors that a worker has yet to close, at most */
+};
 
 /** A child to be read later. */
 struct bfs_found_kid {
@@ -38,6 +41,7 @@ struct bfs_found_cross {
 /** One directory of a batch: what to read, and what came of it. */
 struct bfs_read {
 	struct bfs_item item;
+	struct bfs_at at;                  /* the directory; name is "" */
 	int parentfd;
 	int fd, error;
 	uint32_t entries;
@@ -45,6 +49,7 @@ struct bfs_read {
 	bool paused;                       /* there may be more to read */
 	bool mixed;                        /* kids of other tags than its own */
 	size_t out, nout;                  /* range in the batch's out */
+	size_t text, ntext;                /* ... and in the text of the whole */
 	bool found;                        /* something was there to be judged */
 	enum bfs_verdict verdict;          /* END_DIR or END_ALL by a judge */
 	uint32_t kids, nkids;              /* ranges in the batch's arrays */
@@ -63,6 +68,7 @@ struct bfs_batch {
 	size_t nkids, kids_size, njudges, judges_size, ncrosses, crosses_size;
 	struct bfs_scratch scratch;
 	bool failed;               /* something was lost: ENOMEM */
+	unsigned by;               /* who read it: a worker's number; 0: the owner */
 };
 
 /** Judges an entry at once, in a search without workers. */
@@ -80,9 +86,6 @@ struct bfs_reader {
 	struct bfs_at at;          /* where its entries are */
 	int64_t mtime;             /* of the entry being entered */
 };
-
-/** Where an entry of a read is. */
-struct bfs_at bfs_read_at(const struct bfs_read *read, const char *name);
 
 /** Read all directories of a batch. */
 void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch);
@@ -106,12 +109,18 @@ void bfs_batch_free(struct bfs_batch *batch);
 struct bfs_pool;
 
 /** Start workers.  Signals come to the caller's thread alone.
+    @closing  Descriptors that each may have yet to close, at most BFS_CLOSING.
     @return them, or NULL: go on without.
     Errors: EAGAIN, ENOMEM. */
-struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *policy, unsigned n);
+struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *policy, unsigned n,
+                              unsigned closing);
 
 /** Hand a batch over. */
 void bfs_pool_put(struct bfs_pool *pool, struct bfs_batch *batch);
+
+/** Have a descriptor closed by the worker that opened it, whose cache has what the
+    kernel frees then; or at once, where many wait.  @by  Its number, from 1. */
+void bfs_pool_close(struct bfs_pool *pool, struct os *os, unsigned by, int fd);
 
 /** Take a finished batch; NULL if there is none, unless it is to be waited
     for: then one must be under way. */

@@ -51,6 +51,18 @@ static inline char *strbuf_extend(struct strbuf *buf, size_t n)
 	return at;
 }
 
+/** Have room for n more bytes, none of which is appended.  @return whether there is. */
+static inline bool strbuf_room(struct strbuf *buf, size_t n)
+{
+	if (n < buf->size - buf->len)
+		return true;
+	if (!strbuf_extend_more(buf, n))
+		return false;
+	buf->len -= n;
+	buf->data[buf->len] = '\0';
+	return true;
+}
+
 /** Append n bytes. */
 static inline void strbuf_add(struct strbuf *buf, const char *bytes, size_t n)
 {

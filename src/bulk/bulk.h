@@ -56,14 +56,16 @@ struct bulk_dir {
 	bool paused;        /* there may be more: read it again with resume */
 };
 
+enum { BULK_SLACK = 32 };
+
 struct bulk_policy {
 	unsigned statx_mask;   /* what metadata is wanted: STATX_* */
 	int statx_flags;       /* AT_* beside NO_AUTOMOUNT and SYMLINK_NOFOLLOW */
 	unsigned batch;        /* entries whose metadata is fetched together; 1.. */
 
 	/** Entries that stand one behind the other, before entry() is asked of each: how
-	    many of them, from the first, are done with, as if it had said SKIP.  May be
-	    NULL: none. */
+	    many of them, from the first, are done with, as if it had said SKIP.  Behind
+	    each name BULK_SLACK bytes more may be read.  May be NULL: none. */
 	size_t (*pass)(void *arg, struct bulk_dir *dir, const struct bulk_entry *entries, size_t n);
 
 	/** The verdict on a name and its type. */

@@ -8,6 +8,7 @@
  */
 #include "bulk/bulk_impl.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdalign.h>
@@ -21,7 +22,7 @@ enum { READ_BUFFER = 32 * 1024, READ_TOGETHER = 64 };
 struct bulk {
 	struct os *os;
 	struct fetch fetch;
-	alignas(struct k_dirent) char buf[READ_BUFFER];
+	alignas(struct k_dirent) char buf[READ_BUFFER + BULK_SLACK];
 };
 
 struct bulk *bulk_new(struct os *os, const struct bulk_how *how)
@@ -102,11 +103,11 @@ static enum bulk_verdict read_buffer(struct bulk *bulk, const struct bulk_policy
 			const char *name = entry->name = de->name;
 			if (name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0')))
 				continue;
-			/* A broken file system may give such a name; it leads elsewhere. */
-			if (entry->len == 0 || memchr(name, '/', entry->len))
+			if (entry->len == 0)
 				continue;
 			entry->ino = de->ino;
-			entry->type = de->type;
+			/* FUSE passes on whatever it is told. */
+			entry->type = de->type <= DT_WHT ? de->type : DT_UNKNOWN;
 			++n;
 		}
 		verdict = read_entries(bulk, policy, dir, entries, n, arg);
@@ -134,7 +135,7 @@ enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
 		ssize_t len = 0;
 		fetch_begin(&bulk->fetch, policy, dir);
 		while (verdict < BULK_END_DIR && dir->error == 0 && !dir->paused
-		       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, sizeof(bulk->buf))) > 0) {
+		       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, READ_BUFFER)) > 0) {
 			verdict = read_buffer(bulk, policy, dir, (size_t)len, arg);
 			if (verdict < BULK_END_DIR && dir->error == 0 && policy->pause && policy->pause(arg, dir)) {
 				verdict = fetch_flush(&bulk->fetch, policy, dir, arg);
@@ -143,9 +144,10 @@ enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
 		}
 		if (len < 0)
 			dir->error = errno;
-		if (verdict < BULK_END_DIR)
+		if (bulk->fetch.n > 0 && verdict < BULK_END_DIR)
 			verdict = fetch_flush(&bulk->fetch, policy, dir, arg);
-		fetch_forget(&bulk->fetch);
+		if (bulk->fetch.n > 0)
+			fetch_forget(&bulk->fetch);
 		dir->ended = verdict >= BULK_END_DIR;
 		if (policy->keep && !policy->keep(arg, dir)) {
 			os_close(bulk->os, dir->fd);

@@ -362,7 +362,6 @@ static void watch(void *arg)
 static void print_lines(void *arg, const char *text, size_t len, uint64_t n)
 {
 	struct show *show = arg;
-	progress_end();
 	show->found += n;
 	if (fwrite_unlocked(text, 1, len, stdout) < len)
 		unwritten(show);
@@ -516,7 +515,7 @@ int cmd_search(int argc, char **argv)
 	}
 	os_fork(&show.os, search_os(show.search));
 	show.shown = progress_open();
-	bool plain = out.form == SF_PATHS && !out.colors && (!out.terminal || out.nul) && !asked.first
+	bool plain = out.form == SF_PATHS && !out.colors && !out.terminal && !asked.first
 	             && !(asked.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE | SEARCH_METADATA));
 	search_more(show.search, &(struct search_more){
 		.types = asked.types, .type = out.needs & SN_TYPE, .links = out.needs & SN_LINK,

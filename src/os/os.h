@@ -156,10 +156,50 @@ int os_opendir(struct os *os, int dirfd, const char *name);
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
 
 /**
+ * The length of the name in an entry whose reclen was checked.  Pure.
+ *
+ * Entries are made of words, so their bytes are looked at by words.
+ *
+ * @slash [out]  Whether there is a slash in it.
+ * @return  The length; what there is room for: no NUL ends it.
+ */
+static inline size_t os_dirent_len(const struct k_dirent *entry, bool *slash)
+{
+	const size_t head = offsetof(struct k_dirent, name), room = entry->reclen - head;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	const uint64_t ones = UINT64_MAX / 255, tops = ones << 7;
+	/* The bytes before the name in its first word, as if they were of it. */
+	uint64_t before = ones & ((UINT64_C(1) << head % 8 * 8) - 1), mask = ~(before * 255), found = 0;
+	*slash = false;
+	for (size_t at = head / 8 * 8; at < entry->reclen; at += 8) {
+		uint64_t word;
+		memcpy(&word, (const char *)entry + at, sizeof(word));
+		word = (word & mask) | before;
+		before = 0;
+		mask = UINT64_MAX;
+		/* The lowest of these bits stands for the first such byte. */
+		uint64_t end = (word - ones) & ~word & tops;
+		word ^= ones * '/';
+		found |= (word - ones) & ~word & tops & (end ? (end & -end) - 1 : UINT64_MAX);
+		if (end) {
+			*slash = found != 0;
+			return at + (size_t)__builtin_ctzll(end) / 8 - head;
+		}
+	}
+	return room;
+#else
+	size_t len = strnlen(entry->name, room);
+	*slash = memchr(entry->name, '/', len);
+	return len;
+#endif
+}
+
+/**
  * The entry at *at of the n bytes that os_getdents() gave.  Pure.
  *
  * @at      Moved behind it.
- * @len [out]  The length of its name; may be NULL.
+ * @len [out]  The length of its name; 0 where a slash is in it, which leads
+ *          elsewhere: a broken file system may give one.  May be NULL.
  * @return  The entry, its name ended by a NUL; NULL at the end, and where no
  *          whole entry stands (errno is EIO, and *at less than n).
  */
@@ -167,17 +207,18 @@ static inline const struct k_dirent *os_dirent(const void *buf, size_t n, size_t
 {
 	const size_t head = offsetof(struct k_dirent, name), left = n - *at;
 	size_t name = 0;
+	bool slash = false;
 	const struct k_dirent *entry = (const void *)((const char *)buf + *at);
 	if (left == 0)
 		return NULL;
 	if (left <= head || entry->reclen <= head || entry->reclen > left
 	    || entry->reclen % _Alignof(struct k_dirent) != 0
-	    || (name = strnlen(entry->name, entry->reclen - head)) == entry->reclen - head) {
+	    || (name = os_dirent_len(entry, &slash)) == entry->reclen - head) {
 		errno = EIO;
 		return NULL;
 	}
 	if (len)
-		*len = name;
+		*len = slash ? 0 : name;
 	*at += entry->reclen;
 	return entry;
 }

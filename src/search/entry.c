@@ -13,26 +13,19 @@ enum {
 	ACCESS_FLAGS = SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK,
 	LINES_PATH = 512,         /* bytes of a directory's path that are repeated for
 	                             each entry; of a longer one records are less */
-	LINES_SIZE = 32 * 1024,   /* bytes of a run; the rest of a buffer of entries is
+	LINES_SIZE = 32 * 1024,   /* bytes of a directory's lines; the rest of it is
 	                             records, which are less */
 };
 
-/* Of a directory that is being read: where the text of the last run of lines
-   begins in out, if that is the last thing there; and how many are in it. */
-enum { RUN, RUN_LINES };
+/* Of a directory that is being read: where its lines begin in the text of the
+   whole, plus one. */
+enum { RUN };
 static const uint64_t NO_RUN = 0, NO_LINES = UINT64_MAX;
 
-/** Whether an object can be added to the run. */
+/** Whether objects are put out as lines. */
 static bool lines_go_on(const struct bfs_scratch *scratch)
 {
 	return scratch->notes[RUN] != NO_RUN && scratch->notes[RUN] != NO_LINES;
-}
-
-/** A record is put out: a run of lines is not the last any more. */
-static void end_run(struct bfs_scratch *scratch)
-{
-	if (lines_go_on(scratch))
-		scratch->notes[RUN] = NO_RUN;
 }
 
 /** Put out a record.  @target may be NULL. */
@@ -41,7 +34,6 @@ static void put(struct bfs_scratch *scratch, const struct record *record, const 
 {
 	size_t meta = record->meta ? sizeof(*st) : 0;
 	char *to = strbuf_extend(&scratch->out, sizeof(*record) + meta + record->len + record->target);
-	end_run(scratch);
 	if (!to)
 		return;
 	to = mempcpy(to, record, sizeof(*record));
@@ -82,40 +74,38 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 		strbuf_puts(path, at->dir);
 		strbuf_putc(path, '/');
 	}
-	scratch->notes[RUN_LINES] = 0;
-	if (path->len > LINES_PATH || path->failed) {
-		scratch->notes[RUN] = NO_LINES;
-		return;
-	}
-	struct record head = {.source = LINES};
-	strbuf_add(&scratch->out, (const char *)&head, sizeof(head));
-	scratch->notes[RUN] = scratch->out.failed ? NO_LINES : scratch->out.len;
+	bool lines = strbuf_room(path, BULK_SLACK) && !path->failed && path->len <= LINES_PATH;
+	scratch->notes[RUN] = lines ? scratch->whole.text.len + 1 : NO_LINES;
 }
 
-/** Put out objects as lines, behind those that came just before them.
-    @return how many: all, unless the run is long enough then, or there is no memory. */
+/** Copy what is short, by blocks: on both sides a whole one more has room. */
+static char *copy_short(char *to, const char *from, size_t len)
+{
+	for (size_t i = 0; i < len; i += BULK_SLACK)
+		memcpy(to + i, from + i, BULK_SLACK);
+	return to + len;
+}
+
+/** Put out objects as lines.
+    @slack  Behind each name BULK_SLACK bytes may be read.
+    @return how many: all, unless that is enough of the directory's. */
 static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
-                        const struct bulk_entry *entries, size_t n)
+                        const struct bulk_entry *entries, size_t n, bool slack)
 {
 	const struct strbuf *dir = &scratch->about.text;
-	size_t text = scratch->notes[RUN], size = scratch->out.len - text, put = 0;
-	size_t begin = size;
+	struct strbuf *text = &scratch->whole.text;
+	size_t begin = text->len - (scratch->notes[RUN] - 1), size = begin, put = 0;
 	for (; put < n && size < LINES_SIZE; ++put)
 		size += dir->len + entries[put].len + 1;
-	char *to = strbuf_extend(&scratch->out, size - begin);
-	if (!to)
+	if (!strbuf_room(text, size - begin + BULK_SLACK))
 		return n;
+	char *to = strbuf_extend(text, size - begin);
 	for (size_t i = 0; i < put; ++i) {
 		to = mempcpy(to, dir->data, dir->len);
-		to = mempcpy(to, entries[i].name, entries[i].len);
+		to = slack ? copy_short(to, entries[i].name, entries[i].len) : mempcpy(to, entries[i].name, entries[i].len);
 		*to++ = search->more.end;
 	}
-	/* Written alone: to read it again so soon would wait for what was written. */
-	char *head = scratch->out.data + text - sizeof(struct record);
-	uint32_t len = (uint32_t)size;
-	uint64_t lines = scratch->notes[RUN_LINES] += put;
-	memcpy(head + offsetof(struct record, len), &len, sizeof(len));
-	memcpy(head + offsetof(struct record, ino), &lines, sizeof(lines));
+	scratch->whole.n += put;
 	if (size >= LINES_SIZE)
 		scratch->notes[RUN] = NO_LINES;
 	return put;
@@ -140,7 +130,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 		return;
 	}
 	if (lines_go_on(scratch)) {
-		put_lines(search, scratch, entry, 1);
+		put_lines(search, scratch, entry, 1, false);
 		return;
 	}
 	char target[PATH_MAX];
@@ -239,7 +229,6 @@ static void put_link(SEARCH *search, struct bfs_scratch *scratch, const char *na
 	struct record record = {
 		.len = (uint32_t)(sizeof(link) + len + 1 + target->len), .source = LINK,
 	};
-	end_run(scratch);
 	strbuf_add(&scratch->out, (const char *)&record, sizeof(record));
 	strbuf_add(&scratch->out, (const char *)&link, sizeof(link));
 	strbuf_add(&scratch->out, name, len + 1);
@@ -314,19 +303,21 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 	if (avoid_below(search->mounts.avoid, node->avoid)
 	    || atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return 0;
+	const unsigned plain = ~(1u << DT_DIR | 1u << DT_UNKNOWN);
+	const unsigned wanted = plain & (search->more.types ? search->more.types : UINT_MAX);
 	for (size_t i = 0, from = 0;; ++i) {
-		bool plain = i < n && entries[i].type != DT_DIR && entries[i].type != DT_UNKNOWN;
-		bool object = plain && type_wanted(search, entries[i].type)
-		              && pattern_step(search->pattern, node->state, entries[i].name, entries[i].len, NULL);
-		if (object)
+		unsigned type = i < n ? 1u << entries[i].type : 1u << DT_UNKNOWN;
+		if (wanted & type
+		    && (search->everything
+		        || pattern_step(search->pattern, node->state, entries[i].name, entries[i].len, NULL)))
 			continue;
 		if (from < i && search->more.lines && scratch->notes[RUN] == NO_RUN)
 			lines_begin(search, scratch, at);
 		while (from < i && lines_go_on(scratch) && !search->access)
-			from += put_lines(search, scratch, entries + from, i - from);
+			from += put_lines(search, scratch, entries + from, i - from, true);
 		for (; from < i; ++from)
 			search_put_object(search, scratch, &entries[from], NULL, scratch->fd, entries[from].name);
-		if (!plain)
+		if (!(type & plain))
 			return i;
 		from = i + 1;
 	}

@@ -243,6 +243,11 @@ unsigned pattern_root(const struct pattern *pattern, uint64_t *state)
 	return pattern->alternatives ? PATTERN_BELOW : 0;
 }
 
+bool pattern_everything(const struct pattern *pattern)
+{
+	return pattern->everything;
+}
+
 unsigned pattern_step(const struct pattern *pattern, const uint64_t *state, const char *name,
                       size_t len, uint64_t *child)
 {

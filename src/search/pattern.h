@@ -105,6 +105,9 @@ void pattern_free(struct pattern *pattern);
  */
 size_t pattern_words(const struct pattern *pattern);
 
+/** Whether each object matches, wherever it is: "*", but for the root. */
+bool pattern_everything(const struct pattern *pattern);
+
 /**
  * The state of the root of a search.
  *

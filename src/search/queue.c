@@ -103,20 +103,22 @@ static void queue_sorted(SEARCH *search, const struct bfs_at *at, const char *ou
 	strbuf_destroy(&sorted);
 }
 
+void search_take(void *arg, const struct bfs_scratch *scratch)
+{
+	SEARCH *search = arg;
+	if (scratch->whole.n == 0)
+		return;
+	search->counts.found += scratch->whole.n;
+	search->more.lines(search->more.arg, scratch->whole.text.data, scratch->whole.text.len, scratch->whole.n);
+}
+
 void search_deliver(void *arg, const struct bfs_at *at, const char *out, size_t size)
 {
 	SEARCH *search = arg;
-	struct record first;
-	memcpy(&first, out, sizeof(first));
-	if (search->flags & ORDER_FLAGS) {
+	if (search->flags & ORDER_FLAGS)
 		queue_sorted(search, at, out, size);
-	} else if (first.source == LINES && size == sizeof(first) + first.len && search->queue.len == 0) {
-		/* All lines, and nothing is to be told before them. */
-		search->more.lines(search->more.arg, out + sizeof(first), first.len, first.ino);
-		search->counts.found += first.ino;
-	} else {
+	else
 		search_queue_part(search, at, out, size);
-	}
 }
 
 void search_queue_error(SEARCH *search, const struct bfs_at *at, int source, int error)

@@ -89,6 +89,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 		.mnt_id = search_mnt_id,
 		.judge = search_judge,
 		.wanted = search_wanted,
+		.take = search_take,
 		.deliver = search_deliver,
 		.done = search_done,
 		.arg = search,
@@ -100,6 +101,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	if (!search->pattern || !search->roots)
 		goto fail;
 	search->words = pattern_words(search->pattern);
+	search->everything = pattern_everything(search->pattern);
 	for (; search->nroots < n; ++search->nroots) {
 		search->roots[search->nroots] = strdup(roots[search->nroots]);
 		if (!search->roots[search->nroots])
@@ -231,12 +233,6 @@ static struct searchent *give(SEARCH *search)
 	at += sizeof(record);
 	if (record.source == LINK) {
 		keep_link(search, at, record.len);
-		search->at = (size_t)(at + record.len - search->queue.data);
-		return NULL;
-	}
-	if (record.source == LINES) {
-		search->more.lines(search->more.arg, at, record.len, record.ino);
-		search->counts.found += record.ino;
 		search->at = (size_t)(at + record.len - search->queue.data);
 		return NULL;
 	}

@@ -25,7 +25,6 @@ enum {
 	CHUNKS = 32768,
 	ORDER_FLAGS = SEARCH_BYNAME | SEARCH_BYINODE,
 	LINK = 255,               /* source of a record: a struct link */
-	LINES = 254,              /* ... paths as text, `ino` of them */
 };
 
 /** What is the same for all entries of a directory. */
@@ -83,6 +82,7 @@ struct SEARCH {
 	/* What workers read; it changes but between roots, or at the end. */
 	struct pattern *pattern;
 	size_t words;             /* of a state */
+	bool everything;          /* matches */
 	struct search_mounts mounts;
 	bool mounts_known;
 	struct search_bulk bulk;
@@ -222,6 +222,8 @@ bool search_wanted(void *arg, uint32_t tag);
 
 enum bfs_verdict search_judge(void *arg, const struct bfs_at *at, const struct k_statx *st,
                               struct bfs_enter *enter_it);
+
+void search_take(void *arg, const struct bfs_scratch *scratch);
 
 void search_deliver(void *arg, const struct bfs_at *at, const char *out, size_t size);
 

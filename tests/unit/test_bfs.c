@@ -10,8 +10,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -478,7 +481,58 @@ static void test_thread_signals(void)
 	CU_ASSERT_TRUE(takes(SIGINT) && takes(SIGUSR1) && takes(SIGRTMIN));
 }
 
+/* Entries, as the kernel gives them. */
+
+/** What os_dirent() says of a name of n bytes with `rest` more bytes of room; the
+    slow way. */
+static void expect_dirent(const char *name, size_t n, size_t rest)
+{
+	/* Not a byte more than there is, for ASan and valgrind to see. */
+	const size_t head = offsetof(struct k_dirent, name), size = (head + n + rest + 7) / 8 * 8;
+	struct k_dirent *entry = malloc(size);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(entry);
+	memset(entry, 0xff, size);
+	entry->reclen = (uint16_t)size;
+	memcpy(entry->name, name, n);
+	size_t at = 0, len = SIZE_MAX, room = size - head, want = strnlen(entry->name, room);
+	const struct k_dirent *got = os_dirent(entry, size, &at, &len);
+	if (want == room) {
+		CU_ASSERT_PTR_NULL(got);
+		CU_ASSERT_EQUAL(errno, EIO);
+		CU_ASSERT_EQUAL(at, 0);
+	} else {
+		CU_ASSERT_PTR_EQUAL(got, entry);
+		CU_ASSERT_EQUAL(at, size);
+		CU_ASSERT_EQUAL(len, memchr(entry->name, '/', want) ? 0 : want);
+	}
+	free(entry);
+}
+
+static void test_dirent(void)
+{
+	static const char bytes[] = {'/', '\0', '.', '0', 'a', '\x01', '\x7f', '\x80', '\xaf', '\xff'};
+	unsigned chance = 1;
+	char name[NAME_MAX + 1];
+	for (size_t n = 0; n <= 40; ++n) {
+		for (size_t odd = 0; odd <= n; ++odd) {
+			for (size_t i = 0; i < sizeof(bytes); ++i) {
+				memset(name, 'x', n);
+				name[n] = '\0';
+				name[odd] = odd < n ? bytes[i] : '\0';
+				expect_dirent(name, n + 1, n % 3 * 8);
+			}
+		}
+	}
+	for (int run = 0; run < 100000; ++run) {
+		size_t n = (size_t)rand_r(&chance) % 24;
+		for (size_t i = 0; i < n; ++i)
+			name[i] = bytes[(unsigned)rand_r(&chance) % (run % 2 ? sizeof(bytes) : 4) + (run % 2 ? 0 : 2)];
+		expect_dirent(name, n, (size_t)rand_r(&chance) % 9);
+	}
+}
+
 static const struct unit_test tests[] = {
+	{"entries", test_dirent},
 	{"frontier: order", test_frontier_order},
 	{"frontier: newest in turn", test_frontier_newest},
 	{"frontier: learns whose turns pay", test_frontier_learns},
