@@ -152,17 +152,35 @@ void escape_terminal(struct strbuf *out, const char *str)
 	}
 }
 
+/** How many bytes of str, of len, from the first, escape_raw() leaves as they are. */
+static size_t raw_plain(const char *str, size_t len)
+{
+	const uint64_t ones = UINT64_MAX / 255, tops = ones << 7;
+	size_t n = 0;
+	/* Most text is plain: eight bytes at a time, as long as none of them may be
+	   below '!', above '~' or a backslash. */
+	for (uint64_t word; len - n >= sizeof(word); n += sizeof(word)) {
+		memcpy(&word, str + n, sizeof(word));
+		uint64_t slash = word ^ ones * '\\';
+		if (((word - ones * '!') | (word + ones) | word | (slash - ones)) & tops)
+			break;
+	}
+	while (n < len && str[n] > ' ' && str[n] < 0x7f && str[n] != '\\')
+		++n;
+	return n;
+}
+
 void escape_raw(struct strbuf *out, const char *str)
 {
-	for (;;) {
-		size_t n = 0;
-		while (str[n] > ' ' && str[n] < 0x7f && str[n] != '\\')
-			++n;
+	for (size_t len = strlen(str);;) {
+		size_t n = raw_plain(str, len);
 		strbuf_add(out, str, n);
 		str += n;
-		if (!*str)
+		len -= n;
+		if (len == 0)
 			break;
 		put_hex(out, *str++);
+		--len;
 	}
 }
 

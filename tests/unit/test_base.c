@@ -282,6 +282,18 @@ static void test_escape_raw(void)
 	CU_ASSERT_STRING_EQUAL(coded(escape_raw, "\\x41\x7f"), "\\x5cx41\\x7f");
 	CU_ASSERT_STRING_EQUAL(coded(escape_raw, "\xc3\xa4\xff"), "\\xc3\\xa4\\xff");
 	CU_ASSERT_STRING_EQUAL(coded(escape_raw, ""), "");
+	/* Each byte at each place among others, as it is by itself. */
+	static const char others[] = "/a~!b0[]zZ{}^_`@.,-+";
+	for (size_t at = 0; at < sizeof(others) - 1; ++at) {
+		for (int byte = 1; byte < 256; ++byte) {
+			char text[sizeof(others)], want[sizeof(others) + 4];
+			strcpy(text, others);
+			text[at] = (char)byte;
+			bool plain = byte > ' ' && byte < 0x7f && byte != '\\';
+			snprintf(want, sizeof(want), plain ? "%.*s%c%s" : "%.*s\\x%02x%s", (int)at, others, byte, others + at + 1);
+			CU_ASSERT_STRING_EQUAL(coded(escape_raw, text), want);
+		}
+	}
 }
 
 static void test_escape_terminal(void)
