@@ -59,8 +59,7 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 	if (scratch->about.of != at->parent) {
 		struct bfs_at parent = {.parent = at->parent, .dir = "", .name = ""};
 		strbuf_reset(path);
-		if (strcmp(search->root_name, "/") != 0)
-			strbuf_puts(path, search->root_name);
+		strbuf_add(path, search->root_name, search->root_len);
 		strbuf_puts(path, strbuf_str(&search->via));
 		bfs_path(&parent, path);
 		if (!path->failed && path->data[path->len - 1] != '/')

@@ -163,8 +163,7 @@ enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entrie
 	if (search->where_wanted) {
 		search->where_wanted = false;
 		strbuf_reset(&search->where);
-		if (strcmp(search->root_name, "/") != 0)
-			strbuf_puts(&search->where, search->root_name);
+		strbuf_add(&search->where, search->root_name, search->root_len);
 		strbuf_puts(&search->where, strbuf_str(&search->via));
 		bfs_path(at, &search->where);
 	}

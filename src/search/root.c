@@ -212,6 +212,8 @@ bool search_root_begin(SEARCH *search)
 	const char *name = search->roots[search->root++];
 	name = *name ? name : ".";
 	search->root_name = search->roots[search->root - 1];
+	search->root_len = strlen(search->root_name);
+	search->root_len -= search->root_len > 0 && search->root_name[search->root_len - 1] == '/';
 	strbuf_reset(&search->via);
 	seen_destroy(&search->seen);
 	search->rootfd = os_openat(&search->os, AT_FDCWD, name, O_PATH | O_DIRECTORY);

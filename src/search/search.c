@@ -178,8 +178,8 @@ static void make_path(SEARCH *search, bool with_root, const char *name, size_t l
 	size_t base = search->path_base;
 	if (base == SIZE_MAX || with_root != (bool)(search->flags & SEARCH_INCLUDEROOT)) {
 		strbuf_reset(path);
-		if (with_root && strcmp(search->root_name, "/") != 0)
-			strbuf_puts(path, search->root_name);
+		if (with_root)
+			strbuf_add(path, search->root_name, search->root_len);
 		strbuf_add(path, strbuf_str(&search->via), search->via.len);
 		if (search->part_len > 1)
 			strbuf_add(path, search->part_path, search->part_len);
@@ -193,6 +193,9 @@ static void make_path(SEARCH *search, bool with_root, const char *name, size_t l
 	if (len > 0) {
 		strbuf_putc(path, '/');
 		strbuf_add(path, name, len);
+	} else if (with_root && search->via.len == 0 && search->part_len <= 1) {
+		/* As find has it: a/ itself as it was given, and a/b. */
+		strbuf_puts(path, search->root_name + base);
 	}
 	if (path->len == 0)
 		strbuf_putc(path, '/');

@@ -93,6 +93,7 @@ struct SEARCH {
 	struct search_more more;
 	struct bfs_policy policy;
 	const char *root_name;
+	size_t root_len;          /* of it, but for a slash at its end */
 	uint64_t root_mount;      /* its mount ID */
 	struct strbuf via;        /* the link that was followed to it, below the root */
 	struct strbuf place;      /* its path from "/", through no link; "" if not known */

@@ -21,6 +21,13 @@ sorted --count "*" t
 getmnt search -m "y.h" t | cut -f 1-3,6,9
 getmnt search -0 "n*" t | od -An -c
 (cd t/a && sorted "*.c")
+echo "== roots that end in slashes, as find has them"
+for root in t/a/ t//a t/a// ./t/a/.; do
+	sorted "x.c" "$root"
+	sorted -m "x.c" -o PATH "$root"
+	find "$root" -name x.c | sort
+done
+sorted "x" t/none/
 echo "== bad"
 for args in "" "[" "a\\" "x t/none" "x t/a/x.c" "x --type=q" "x --access=" "x --depth=-1" "--nosuch x"; do
 	# shellcheck disable=SC2086
