@@ -391,6 +391,7 @@ static void batch_put(struct bfs *bfs, struct bfs_batch *batch)
 	for (unsigned i = 0; i < batch->n; ++i) {
 		struct bfs_bunch *bunch = batch->reads[i].item.bunch;
 		--bunch->dir->busy;
+		bulk_rest_free(batch->reads[i].rest);
 		bfs_bunch_unref(&bfs->frontier, bunch);
 	}
 	batch->n = 0;
@@ -544,7 +545,7 @@ static void deliver_judges(struct bfs *bfs, struct bfs_batch *batch, struct bfs_
 }
 
 /** Have the rest of a directory read, if it was read in part. */
-static void deliver_pause(struct bfs *bfs, const struct bfs_read *read, struct bfs_dir *dir)
+static void deliver_pause(struct bfs *bfs, struct bfs_read *read, struct bfs_dir *dir)
 {
 	/* While it is read in parts its descriptor holds the place. */
 	bool was = read->item.bunch->resume;
@@ -555,14 +556,18 @@ static void deliver_pause(struct bfs *bfs, const struct bfs_read *read, struct b
 	if (!read->paused)
 		return;
 	/* Depth-first, what was found in it is read before the rest of it, so that
-	   little waits; but each that waits like this keeps a descriptor. */
-	bool last = bfs->policy->order == BFS_DEPTH && bfs->paused <= bfs->max_fds / PAUSED_SHARE;
+	   little waits; but each that waits like this keeps a descriptor, and entries
+	   that wait themselves would be kept beside it. */
+	bool last = bfs->policy->order == BFS_DEPTH && !read->rest && bfs->paused <= bfs->max_fds / PAUSED_SHARE;
 	bool in_front = last || bfs->policy->order == BFS_BREADTH;
 	struct bfs_bunch *rest = push_one(bfs, dir, ".", dir->tag, (enum bfs_queue)read->item.bunch->queue, 0, in_front);
-	if (rest)
-		rest->resume = true;
-	else
+	if (!rest) {
 		bfs->failed = true;
+		return;
+	}
+	rest->resume = true;
+	rest->rest = read->rest;
+	read->rest = NULL;
 }
 
 /** Take in what one read found. */
@@ -714,7 +719,9 @@ static void batch_fill(struct bfs *bfs, struct bfs_batch *batch, unsigned n)
 			.at = item_at(&item),
 			.parentfd = item.bunch->dir->fd,
 			.fd = -1,
+			.rest = item.bunch->rest,
 		};
+		item.bunch->rest = NULL;
 	}
 }
 

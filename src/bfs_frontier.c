@@ -44,6 +44,7 @@ void bfs_bunch_unref(struct bfs_frontier *frontier, struct bfs_bunch *bunch)
 	if (--bunch->refs > 0)
 		return;
 	frontier->release(frontier->release_arg, bunch);
+	bulk_rest_free(bunch->rest);
 	free(bunch);
 }
 

@@ -43,6 +43,7 @@ struct bfs_bunch {
 	bool mixed;                /* children may have other tags */
 	bool resume;               /* its one child is the directory itself, whose
 	                              reading goes on */
+	struct bulk_rest *rest;    /* with resume: what waits of it; else NULL */
 	uint8_t queue;
 	bool queued;
 	uint8_t retry;             /* times it failed for want of descriptors */

@@ -225,6 +225,7 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 			.resume = bunch->resume,
 			.fs = fs ? reader->policy->fs(reader->policy->arg, read->at.tag) : NULL,
 			.fd = bunch->resume ? read->parentfd : -1,
+			.rest = read->rest,
 			.tag = read,
 		};
 	}
@@ -238,6 +239,7 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 		read->error = dirs[i].error;
 		read->entries = dirs[i].entries;
 		read->paused = dirs[i].paused;
+		read->rest = dirs[i].rest;
 	}
 }
 

@@ -27,6 +27,8 @@
  *     bulk.h            the operation that every back end answers
  *     read.c            directories, by plain calls
  *     fetch.c           metadata: by plain calls, or many at once by a ring
+ *     window.c          ... in the order of inode numbers
+ *     pace.c            ... where calls are found to wait for a disk (pure)
  *     many.c            ... or by the file system's own interface
  *   table/              where a mount table comes from
  *     table.c           what all sources share (table_impl.h: among themselves)

@@ -72,7 +72,8 @@ typedef struct SEARCH SEARCH;
 
 /** How attributes are asked for; what is missing in a kernel is done without. */
 enum {
-	SEARCH_ENGINE_AUTO,      /* what measurements say */
+	SEARCH_ENGINE_AUTO,      /* one by one; in the order of inode numbers where the
+	                            disk is waited for */
 	SEARCH_ENGINE_SYNC,      /* one by one, by each thread */
 	SEARCH_ENGINE_URING,     /* many at once, by io_uring(7) */
 	SEARCH_ENGINE_BULK,      /* many by one call, where the file system has one

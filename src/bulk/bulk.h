@@ -16,6 +16,7 @@
 #include "os/inodes.h"
 #include "os/os.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,6 +45,9 @@ struct bulk_dir {
 	bool same_mount;    /* refuse to cross into another mount: EXDEV */
 	bool resume;        /* fd is open, and its reading goes on from there */
 	struct bulk_fs *fs; /* BULK_FS: the file system that it is in; or NULL */
+	struct bulk_rest *rest;  /* with paused: of what was read of it, that whose
+	                       metadata waits; to be given to the read that goes on, or
+	                       freed; else NULL */
 	void *tag;          /* the caller's */
 
 	/* Filled by the read. */
@@ -78,8 +82,8 @@ struct bulk_policy {
 	enum bulk_verdict (*meta)(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry,
 	                          const struct k_statx *st, int error);
 
-	/** Whether to leave the rest of a directory for another read; asked after
-	    each buffer of entries, what waits being fetched then; may be NULL. */
+	/** Whether to leave the rest of a directory for another read; asked after each
+	    buffer of entries, and each batch of metadata fetched in order; may be NULL. */
 	bool (*pause)(void *arg, struct bulk_dir *dir);
 
 	/** Whether a directory that was read is to stay open; else it is closed at
@@ -93,22 +97,40 @@ struct bulk_policy {
 
 /** What fetches metadata. */
 enum bulk_engine {
-	BULK_AUTO,      /* what pays most often: plain calls */
+	BULK_AUTO,      /* plain calls; in order where the disk is waited for */
 	BULK_SYNC,      /* plain calls */
 	BULK_URING,     /* a ring, where the kernel gives one */
 	BULK_FS,        /* the file system's own interface, where there is one */
 };
 
+/* Entries of a directory whose metadata waits to be fetched in order: at first, when
+   there may be many directories; then; and at most, where nobody else takes them,
+   that being so many shares.  Their names take 64 bytes each, or there are fewer. */
+enum {
+	BULK_AHEAD_FIRST = 4096,
+	BULK_AHEAD_SHARE = 32768,
+	BULK_AHEAD_SHARES = 8,
+	BULK_AHEAD_MAX = BULK_AHEAD_SHARE * BULK_AHEAD_SHARES,
+};
+
+/** What readers share: by how many shares more may wait. */
+struct bulk_spare {
+	atomic_uint shares;   /* BULK_AHEAD_SHARES - 1, to begin with */
+};
+
 /** How metadata is fetched. */
 struct bulk_how {
 	enum bulk_engine engine;
-	bool ahead;     /* that of a directory, or of AHEAD_MAX entries of it, by
-	                   inode numbers: on a disk about the order it lies in */
+	bool ahead;     /* in the order of inode numbers: on a disk about that in which it
+	                   lies.  Without it BULK_AUTO does so as long as it is waited for */
+	struct bulk_spare *spare;   /* as long as any reader or rest; NULL: none */
 };
 
-/** Entries whose metadata waits to be fetched in order: of a directory that is gone
-    on with; and at first, when there may be many directories. */
-enum { BULK_AHEAD_MAX = 32768, BULK_AHEAD_FIRST = 4096 };
+/** What is left of a directory whose reading was paused: see struct bulk_dir. */
+struct bulk_rest;
+
+/** Free it; NULL is fine. */
+void bulk_rest_free(struct bulk_rest *rest);
 
 /**
  * A file system with an interface of its own, for the readers of a search to

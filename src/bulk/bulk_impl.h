@@ -7,24 +7,23 @@
 
 #include "bulk/bulk.h"
 
-#include "base/strbuf.h"
+#include "bulk/pace.h"
+#include "bulk/window.h"
 
 struct fetch_ring;
 struct many;
-
-/** An entry that waits. */
-struct fetch_wanted {
-	struct bulk_entry entry;
-	size_t at;                /* with ahead: where its name begins in names */
-};
 
 /** Entries that wait for their metadata. */
 struct fetch {
 	struct os *os;
 	const struct bulk_how *how;
-	struct fetch_wanted *wanted;
+	struct bulk_entry *wanted;   /* as they come; or a part of the window */
 	size_t n, size;
-	struct strbuf names;      /* with ahead: theirs */
+	struct bulk_rest *window; /* those that are asked for in order; NULL: none yet */
+	bool begun;               /* the directory's first window is behind us */
+	struct pace pace;         /* BULK_AUTO: whether the disk is waited for */
+	unsigned turn;            /* parts that were fetched while it is not */
+	uint64_t dev, ordered;    /* of what was told last; where order may pay */
 	struct fetch_ring *ring;  /* NULL: none yet */
 	bool no_ring;             /* there is none to be had */
 	struct many *many;        /* BULK_FS; NULL: none yet */
@@ -33,22 +32,34 @@ struct fetch {
 void fetch_init(struct fetch *fetch, struct os *os, const struct bulk_how *how);
 void fetch_destroy(struct fetch *fetch);
 
-/** A directory was opened, and is about to be read. */
-void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, const struct bulk_dir *dir);
+/** A directory was opened, and is about to be read, or read on: what its reading had
+    left to be fetched waits again. */
+void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, struct bulk_dir *dir);
+
+/** Fetch what is left of what that had begun to, unless it is to be paused again.
+    @ended [out]  The directory has been read to its end, or to dir->error.
+    @return the verdict. */
+enum bulk_verdict fetch_resume(struct fetch *fetch, const struct bulk_policy *policy,
+                               struct bulk_dir *dir, bool *ended, void *arg);
 
 /** An entry is wanted: it waits, or is fetched with those that do.
     @return the verdict. */
 enum bulk_verdict fetch_add(struct fetch *fetch, const struct bulk_policy *policy,
                             struct bulk_dir *dir, const struct bulk_entry *entry, void *arg);
 
-/** Fetch what waits, none of which does then.  @return the verdict. */
-enum bulk_verdict fetch_flush(struct fetch *fetch, const struct bulk_policy *policy,
-                              struct bulk_dir *dir, void *arg);
+/** The directory was read to its end, or to dir->error: fetch what waits, unless it is
+    to be paused before.  @return the verdict. */
+enum bulk_verdict fetch_end(struct fetch *fetch, const struct bulk_policy *policy,
+                            struct bulk_dir *dir, void *arg);
+
+/** Leave what waits to another read of the directory. */
+void fetch_pause(struct fetch *fetch, struct bulk_dir *dir);
 
 /** Let nothing wait any more. */
 void fetch_forget(struct fetch *fetch);
 
-/** The buffer that the names are in is to be used again.  @return the verdict. */
+/** The buffer that the names are in is to be used again: fetch what cannot wait, unless
+    it is to be paused.  @return the verdict. */
 enum bulk_verdict fetch_buffer_ends(struct fetch *fetch, const struct bulk_policy *policy,
                                     struct bulk_dir *dir, void *arg);
 
@@ -64,7 +75,7 @@ void many_begin(struct many *many, struct os *os, const struct bulk_policy *poli
 
 /** Ask for entries of that directory, at most MANY_ENTRIES. */
 void many_ask(struct many *many, struct os *os, const struct bulk_policy *policy,
-              const struct bulk_dir *dir, const struct fetch_wanted *wanted, size_t n);
+              const struct bulk_dir *dir, const struct bulk_entry *wanted, size_t n);
 
 /** The metadata of one of those asked for; NULL: to be asked for by itself. */
 struct k_statx *many_answer(struct many *many, size_t i);

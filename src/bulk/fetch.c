@@ -2,12 +2,19 @@
 /*
  * Metadata, fetched after the verdict on a name.
  *
- *     fetch_add() --> wanted --> [in inode order] --+--> statx, one by one --+--> meta()
- *                                                   +--> ring: a batch ------+
- *                                                   '--> many: a range ------'
+ *     fetch_add() --+----------------------------> wanted --+--> statx, one by one --+--> meta()
+ *                   '--> window --> inode order -----^      +--> ring: a batch ------+
+ *                                                           '--> many: a range ------'
  *
- * Without `ahead` a batch is part of one buffer of names, and fetched as soon
- * as it is full.  With it names are copied, and many buffers' are put in order.
+ * As it comes, a batch is part of one buffer of names, and fetched as soon as it is
+ * full.  In order, names are copied, and those of many buffers are fetched together:
+ * on a disk about in the order in which the inodes lie, so that a block of them is
+ * read once, and not once for each as soon as memory is short.
+ *
+ * BULK_AUTO times its calls (pace.h), which enters no kernel.  Until it is known
+ * whether they wait, each buffer is put in order by itself; then all, if they do,
+ * unless the directory has that order anyway or the disk is another machine's; and as
+ * it comes, if they do not.
  */
 #include "bulk/bulk_impl.h"
 
@@ -15,12 +22,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 
 enum {
 	RING_ENTRIES = 256,       /* under way at once */
 	RING_WORKERS = 16,        /* of the kernel, for one ring */
+	TURNS_TIMED = 4,          /* one of so many parts */
 };
 
 struct fetch_ring {
@@ -32,7 +42,6 @@ struct fetch_ring {
 void fetch_init(struct fetch *fetch, struct os *os, const struct bulk_how *how)
 {
 	*fetch = (struct fetch){.os = os, .how = how};
-	strbuf_init(&fetch->names);
 }
 
 /** Do without a ring from now on. */
@@ -50,7 +59,7 @@ void fetch_destroy(struct fetch *fetch)
 	ring_drop(fetch);
 	many_free(fetch->many);
 	free(fetch->wanted);
-	strbuf_destroy(&fetch->names);
+	bulk_rest_free(fetch->window);
 }
 
 /** Whether so many entries are asked for by a ring, which is then there. */
@@ -77,6 +86,8 @@ static enum bulk_verdict pass(struct fetch *fetch, const struct bulk_policy *pol
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
 	if (error == EACCES)
 		error = os_statx(fetch->os, dir->fd, entry->name, flags, 0, st) == 0 ? 0 : errno;
+	if (error == 0)
+		fetch->dev = (uint64_t)st->dev_major << 32 | st->dev_minor;
 	enum bulk_verdict verdict = policy->meta(arg, dir, entry, st, error);
 	return verdict == BULK_ENTER ? policy->enter(arg, dir, entry) : verdict;
 }
@@ -93,12 +104,12 @@ static enum bulk_verdict fetch_one(struct fetch *fetch, const struct bulk_policy
 
 /** Ask for that of entries, at most RING_ENTRIES.  @return whether it is there. */
 static bool ring_ask(struct fetch *fetch, const struct bulk_policy *policy, const struct bulk_dir *dir,
-                     const struct fetch_wanted *wanted, size_t n)
+                     const struct bulk_entry *wanted, size_t n)
 {
 	struct fetch_ring *ring = fetch->ring;
 	memset(ring->sts, 0, n * sizeof(*ring->sts));
 	for (size_t i = 0; i < n; ++i)
-		ring->stats[i] = (struct os_ring_stat){.name = wanted[i].entry.name, .st = &ring->sts[i]};
+		ring->stats[i] = (struct os_ring_stat){.name = wanted[i].name, .st = &ring->sts[i]};
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
 	if (os_ring_statx(fetch->os, ring->ring, dir->fd, flags, policy->statx_mask, ring->stats, n) == 0)
 		return true;
@@ -106,17 +117,11 @@ static bool ring_ask(struct fetch *fetch, const struct bulk_policy *policy, cons
 	return false;
 }
 
-static int by_inode(const void *left, const void *right)
-{
-	const struct bulk_entry *a = &((const struct fetch_wanted *)left)->entry;
-	const struct bulk_entry *b = &((const struct fetch_wanted *)right)->entry;
-	return a->ino != b->ino ? (a->ino < b->ino ? -1 : 1) : strcmp(a->name, b->name);
-}
-
 void fetch_forget(struct fetch *fetch)
 {
 	fetch->n = 0;
-	strbuf_reset(&fetch->names);
+	if (fetch->window && fetch->window->n > 0)
+		window_reset(fetch->window);
 }
 
 /** Whether the file system of this directory is asked by its own interface. */
@@ -125,8 +130,14 @@ static bool many_pays(const struct fetch *fetch, const struct bulk_dir *dir, siz
 	return fetch->how->engine == BULK_FS && dir->fs && fetch->many && n > 1;
 }
 
-void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, const struct bulk_dir *dir)
+void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, struct bulk_dir *dir)
 {
+	fetch->begun = dir->resume;
+	if (dir->rest) {
+		bulk_rest_free(fetch->window);
+		fetch->window = dir->rest;
+		dir->rest = NULL;
+	}
 	if (fetch->how->engine != BULK_FS || !dir->fs || policy->batch <= 1)
 		return;
 	if (!fetch->many)
@@ -135,17 +146,62 @@ void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, const st
 		many_begin(fetch->many, fetch->os, policy, dir);
 }
 
+/** Whether the order of inode numbers is that of a disk of this machine. */
+static bool order_known(struct fetch *fetch, const struct bulk_dir *dir)
+{
+	struct statfs fs;
+	if (os_fstatfs(fetch->os, dir->fd, &fs) != 0)
+		return false;
+	switch ((unsigned)fs.f_type) {
+	case NFS_SUPER_MAGIC:
+	case SMB_SUPER_MAGIC:
+	case CIFS_SUPER_MAGIC:
+	case SMB2_SUPER_MAGIC:
+	case CEPH_SUPER_MAGIC:
+	case AFS_SUPER_MAGIC:
+	case AFS_FS_MAGIC:
+	case CODA_SUPER_MAGIC:
+	case V9FS_MAGIC:
+	case FUSE_SUPER_MAGIC:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/** Whether entries of a directory are timed, and put in order by what comes of it. */
+static bool adapts(const struct fetch *fetch)
+{
+	return fetch->how->engine == BULK_AUTO && !fetch->how->ahead;
+}
+
+/** It was found that they wait: see whether order helps. */
+static void order_judge(struct fetch *fetch, const struct bulk_dir *dir, const struct bulk_entry *wanted, size_t n)
+{
+	bool taken = fetch->window && fetch->window->taken;
+	bool apt = taken ? fetch->window->apt : window_apt(wanted, n);
+	fetch->ordered = fetch->dev;
+	if (apt || !order_known(fetch, dir))
+		pace_set(&fetch->pace, PACE_CALM);
+}
+
 /** Fetch that of a part of the entries, at most as many as there is room for. */
 static enum bulk_verdict fetch_part(struct fetch *fetch, const struct bulk_policy *policy, struct bulk_dir *dir,
-                                    const struct fetch_wanted *wanted, size_t n, bool by_ring, void *arg)
+                                    const struct bulk_entry *wanted, size_t n, bool by_ring, void *arg)
 {
 	enum bulk_verdict verdict = BULK_SKIP;
 	bool by_many = !by_ring && many_pays(fetch, dir, n);
+	/* Of small parts some will do. */
+	bool timed = adapts(fetch) && (n >= PACE_RUN || fetch->pace.state != PACE_CALM || ++fetch->turn % TURNS_TIMED == 0);
+	bool waited = fetch->pace.state == PACE_WAITS;
+	uint64_t since = 0;
 	by_ring = by_ring && fetch->ring && ring_ask(fetch, policy, dir, wanted, n);
 	if (by_many)
 		many_ask(fetch->many, fetch->os, policy, dir, wanted, n);
+	if (timed)
+		os_elapsed(fetch->os, &since);
 	for (size_t i = 0; i < n && verdict < BULK_END_DIR; ++i) {
-		const struct bulk_entry *entry = &wanted[i].entry;
+		const struct bulk_entry *entry = &wanted[i];
 		struct k_statx *st = by_many ? many_answer(fetch->many, i) : NULL;
 		if (by_ring)
 			verdict = pass(fetch, policy, dir, entry, &fetch->ring->sts[i], fetch->ring->stats[i].error, arg);
@@ -153,29 +209,122 @@ static enum bulk_verdict fetch_part(struct fetch *fetch, const struct bulk_polic
 			verdict = pass(fetch, policy, dir, entry, st, 0, arg);
 		else
 			verdict = fetch_one(fetch, policy, dir, entry, arg);
+		if (timed && ((i + 1) % PACE_RUN == 0 || i + 1 == n))
+			pace_note(&fetch->pace, i % PACE_RUN + 1, os_elapsed(fetch->os, &since));
+	}
+	if (fetch->pace.state == PACE_WAITS && !waited)
+		order_judge(fetch, dir, wanted, n);
+	else if (waited && fetch->dev != fetch->ordered)
+		pace_set(&fetch->pace, PACE_TRIAL);
+	return verdict;
+}
+
+/** How many are fetched together. */
+static size_t part_size(struct fetch *fetch, const struct bulk_policy *policy, bool by_ring)
+{
+	size_t most = by_ring ? RING_ENTRIES : MANY_ENTRIES;
+	return fetch->how->engine == BULK_FS || policy->batch > most ? most : policy->batch;
+}
+
+/** Fetch those that are fetched as they come. */
+static enum bulk_verdict fetch_wanted(struct fetch *fetch, const struct bulk_policy *policy,
+                                      struct bulk_dir *dir, void *arg)
+{
+	size_t n = fetch->n;
+	enum bulk_verdict verdict = BULK_SKIP;
+	bool by_ring = ring_pays(fetch, n);
+	size_t most = part_size(fetch, policy, by_ring);
+	fetch->n = 0;
+	for (size_t i = 0; i < n && verdict < BULK_END_DIR; i += most)
+		verdict = fetch_part(fetch, policy, dir, fetch->wanted + i, n - i < most ? n - i : most, by_ring, arg);
+	return verdict;
+}
+
+/** Make room for n wanted ones.  @return whether it is there. */
+static bool wanted_room(struct fetch *fetch, size_t n)
+{
+	if (n <= fetch->size)
+		return true;
+	size_t size = fetch->size ? fetch->size * 2 : 64;
+	size = size < n ? n : size;
+	struct bulk_entry *bigger = realloc(fetch->wanted, size * sizeof(*bigger));
+	if (!bigger)
+		return false;
+	fetch->wanted = bigger;
+	fetch->size = size;
+	return true;
+}
+
+/** Fetch those of the window, in order, unless it is to be paused before. */
+static enum bulk_verdict fetch_window(struct fetch *fetch, const struct bulk_policy *policy,
+                                      struct bulk_dir *dir, void *arg)
+{
+	struct bulk_rest *window = fetch->window;
+	if (!window || window->n == 0)
+		return BULK_SKIP;
+	if (!window->taken)
+		window_sort(window);
+	if (window->apt && window->n >= PACE_RUN)
+		pace_set(&fetch->pace, PACE_CALM);
+	struct bulk_entry one, *entries = &one;
+	bool by_ring = ring_pays(fetch, window->n - window->at);
+	size_t n, most = part_size(fetch, policy, by_ring);
+	if (wanted_room(fetch, most))
+		entries = fetch->wanted;
+	else
+		most = 1;
+	while ((n = window_take(window, entries, most)) > 0) {
+		enum bulk_verdict verdict = fetch_part(fetch, policy, dir, entries, n, by_ring, arg);
+		if (verdict >= BULK_END_DIR)
+			return verdict;
+		if (window->at < window->n && policy->pause && policy->pause(arg, dir)) {
+			fetch_pause(fetch, dir);
+			return verdict;
+		}
+	}
+	window_reset(window);
+	fetch->begun = true;
+	return BULK_SKIP;
+}
+
+void fetch_pause(struct fetch *fetch, struct bulk_dir *dir)
+{
+	dir->paused = true;
+	if (fetch->window && fetch->window->n > 0) {
+		dir->rest = fetch->window;
+		fetch->window = NULL;
+	}
+}
+
+enum bulk_verdict fetch_resume(struct fetch *fetch, const struct bulk_policy *policy,
+                               struct bulk_dir *dir, bool *ended, void *arg)
+{
+	*ended = false;
+	if (!fetch->window || !fetch->window->taken)
+		return BULK_SKIP;
+	bool end = fetch->window->ended;
+	int error = fetch->window->error;
+	enum bulk_verdict verdict = fetch_window(fetch, policy, dir, arg);
+	if (!dir->paused && verdict < BULK_END_DIR) {
+		*ended = end;
+		dir->error = error;
 	}
 	return verdict;
 }
 
-enum bulk_verdict fetch_flush(struct fetch *fetch, const struct bulk_policy *policy,
-                              struct bulk_dir *dir, void *arg)
+enum bulk_verdict fetch_end(struct fetch *fetch, const struct bulk_policy *policy,
+                            struct bulk_dir *dir, void *arg)
 {
-	size_t n = fetch->n;
-	enum bulk_verdict verdict = BULK_SKIP;
-	fetch->n = 0;
-	if (fetch->how->ahead) {
-		for (size_t i = 0; i < n; ++i)
-			fetch->wanted[i].entry.name = fetch->names.data + fetch->wanted[i].at;
-		if (n > 1)
-			qsort(fetch->wanted, n, sizeof(*fetch->wanted), by_inode);
+	enum bulk_verdict verdict = fetch->n > 0 ? fetch_wanted(fetch, policy, dir, arg) : BULK_SKIP;
+	if (verdict >= BULK_END_DIR)
+		return verdict;
+	if (fetch->window && fetch->window->n > 0) {
+		fetch->window->ended = true;
+		fetch->window->error = dir->error;
 	}
-	bool by_ring = ring_pays(fetch, n);
-	size_t most = !by_ring ? MANY_ENTRIES : policy->batch < RING_ENTRIES ? policy->batch : RING_ENTRIES;
-	for (size_t i = 0; i < n && verdict < BULK_END_DIR; i += most) {
-		size_t part = n - i < most ? n - i : most;
-		verdict = fetch_part(fetch, policy, dir, fetch->wanted + i, part, by_ring, arg);
-	}
-	fetch_forget(fetch);
+	verdict = fetch_window(fetch, policy, dir, arg);
+	if (dir->paused)
+		dir->error = 0;
 	return verdict;
 }
 
@@ -184,34 +333,29 @@ enum bulk_verdict fetch_add(struct fetch *fetch, const struct bulk_policy *polic
 {
 	if (policy->batch <= 1)
 		return fetch_one(fetch, policy, dir, entry, arg);
-	if (fetch->n == fetch->size) {
-		size_t size = fetch->size ? fetch->size * 2 : 64;
-		struct fetch_wanted *bigger = realloc(fetch->wanted, size * sizeof(*bigger));
-		if (!bigger)
-			return fetch_one(fetch, policy, dir, entry, arg);
-		fetch->wanted = bigger;
-		fetch->size = size;
+	/* What waits already may be of a reader who did not see it so. */
+	if (fetch->how->ahead || (adapts(fetch) && fetch->pace.state != PACE_CALM) || (fetch->window && fetch->window->n > 0)) {
+		if (!fetch->window)
+			fetch->window = window_new(fetch->how->spare);
+		bool waits = fetch->window && window_add(fetch->window, entry);
+		return waits ? BULK_SKIP : fetch_one(fetch, policy, dir, entry, arg);
 	}
-	struct fetch_wanted *wanted = &fetch->wanted[fetch->n];
-	*wanted = (struct fetch_wanted){.entry = *entry};
-	if (fetch->how->ahead) {
-		size_t len = entry->len + 1;
-		char *name = strbuf_extend(&fetch->names, len);
-		if (!name) {
-			fetch->names.failed = false;
-			return fetch_one(fetch, policy, dir, entry, arg);
-		}
-		memcpy(name, entry->name, len);
-		wanted->at = (size_t)(name - fetch->names.data);
-		++fetch->n;
-		return BULK_SKIP;
-	}
-	return ++fetch->n < policy->batch ? BULK_SKIP : fetch_flush(fetch, policy, dir, arg);
+	if (!wanted_room(fetch, fetch->n + 1))
+		return fetch_one(fetch, policy, dir, entry, arg);
+	fetch->wanted[fetch->n] = *entry;
+	return ++fetch->n < policy->batch ? BULK_SKIP : fetch_wanted(fetch, policy, dir, arg);
 }
 
 enum bulk_verdict fetch_buffer_ends(struct fetch *fetch, const struct bulk_policy *policy,
                                     struct bulk_dir *dir, void *arg)
 {
-	size_t most = dir->resume ? BULK_AHEAD_MAX : BULK_AHEAD_FIRST;
-	return fetch->how->ahead && fetch->n < most ? BULK_SKIP : fetch_flush(fetch, policy, dir, arg);
+	/* One of them is empty. */
+	if (fetch->n > 0)
+		return fetch_wanted(fetch, policy, dir, arg);
+	if (!fetch->window || fetch->window->n == 0)
+		return BULK_SKIP;
+	bool trial = !fetch->how->ahead && fetch->pace.state == PACE_TRIAL;
+	if (!trial && !window_full(fetch->window, !fetch->begun))
+		return BULK_SKIP;
+	return fetch_window(fetch, policy, dir, arg);
 }

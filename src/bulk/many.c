@@ -137,12 +137,12 @@ static int by_inode(const void *left, const void *right)
 }
 
 /** Put the files and links in order. */
-static void put_in_order(struct many *many, const struct fetch_wanted *wanted, size_t n)
+static void put_in_order(struct many *many, const struct bulk_entry *wanted, size_t n)
 {
 	bool is = true;
 	size_t m = 0;
 	for (size_t i = 0; i < n; ++i) {
-		const struct bulk_entry *entry = &wanted[i].entry;
+		const struct bulk_entry *entry = &wanted[i];
 		if (entry->type != DT_REG && entry->type != DT_LNK)
 			continue;
 		is = is && (m == 0 || many->order[m - 1].ino <= entry->ino);
@@ -155,11 +155,11 @@ static void put_in_order(struct many *many, const struct fetch_wanted *wanted, s
 
 /** Ask for one by itself, for others of its type to be like.  @return whether it may be. */
 static bool like_it(struct many *many, struct like *like, struct os *os, const struct bulk_policy *policy,
-                    const struct bulk_dir *dir, const struct fetch_wanted *wanted, uint32_t i)
+                    const struct bulk_dir *dir, const struct bulk_entry *wanted, uint32_t i)
 {
 	const uint64_t attributes = K_STATX_ATTR_IMMUTABLE | K_STATX_ATTR_APPEND | K_STATX_ATTR_NODUMP
 	                            | K_STATX_ATTR_COMPRESSED;
-	const struct bulk_entry *entry = &wanted[i].entry;
+	const struct bulk_entry *entry = &wanted[i];
 	struct k_statx *st = &many->sts[i];
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
 	many->known[i] = os_statx(os, dir->fd, entry->name, flags, policy->statx_mask, st) == 0;
@@ -200,9 +200,9 @@ static bool is_settled(const struct bulk_fs *fs, const struct os_inode *inode)
 }
 
 /** Take what was told of an inode for an entry.  @return whether it is of use. */
-static bool take(struct many *many, const struct fetch_wanted *wanted, uint32_t i, const struct os_inode *inode)
+static bool take(struct many *many, const struct bulk_entry *wanted, uint32_t i, const struct os_inode *inode)
 {
-	const struct bulk_entry *entry = &wanted[i].entry;
+	const struct bulk_entry *entry = &wanted[i];
 	struct like *like = entry->type == DT_REG ? &many->file : &many->link;
 	/* The others are not like one that is told of to be out of the ordinary. */
 	many->doubted |= like->known && inode->ino == like->ino && !inode->plain;
@@ -223,7 +223,7 @@ static bool take(struct many *many, const struct fetch_wanted *wanted, uint32_t 
 
 /** Ask for a run of them. */
 static void run_ask(struct many *many, struct os *os, const struct bulk_dir *dir,
-                    const struct fetch_wanted *wanted, const struct many_one *run, size_t n)
+                    const struct bulk_entry *wanted, const struct many_one *run, size_t n)
 {
 	uint64_t next = run[0].ino, last = run[n - 1].ino;
 	size_t at = 0, useful;
@@ -253,7 +253,7 @@ static void run_ask(struct many *many, struct os *os, const struct bulk_dir *dir
 }
 
 void many_ask(struct many *many, struct os *os, const struct bulk_policy *policy,
-              const struct bulk_dir *dir, const struct fetch_wanted *wanted, size_t n)
+              const struct bulk_dir *dir, const struct bulk_entry *wanted, size_t n)
 {
 	memset(many->known, 0, n * sizeof(*many->known));
 	if (!many->fs || many->doubted)
@@ -268,7 +268,7 @@ void many_ask(struct many *many, struct os *os, const struct bulk_policy *policy
 			continue;
 		bool good = true;
 		for (size_t i = from; i < to && good && !(many->file.known && many->link.known); ++i) {
-			struct like *like = wanted[order[i].i].entry.type == DT_REG ? &many->file : &many->link;
+			struct like *like = wanted[order[i].i].type == DT_REG ? &many->file : &many->link;
 			good = like->known || like_it(many, like, os, policy, dir, wanted, order[i].i);
 		}
 		if (good)

@@ -113,7 +113,8 @@ static enum bulk_verdict read_buffer(struct bulk *bulk, const struct bulk_policy
 		verdict = read_entries(bulk, policy, dir, entries, n, arg);
 	}
 	dir->error = verdict < BULK_END_DIR ? error : 0;
-	return verdict < BULK_END_DIR ? fetch_buffer_ends(&bulk->fetch, policy, dir, arg) : verdict;
+	/* After an error no other buffer comes. */
+	return verdict < BULK_END_DIR && error == 0 ? fetch_buffer_ends(&bulk->fetch, policy, dir, arg) : verdict;
 }
 
 enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
@@ -131,23 +132,21 @@ enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
 			dir->error = errno;
 			continue;
 		}
-		enum bulk_verdict verdict = BULK_SKIP;
+		bool ended;
 		ssize_t len = 0;
 		fetch_begin(&bulk->fetch, policy, dir);
-		while (verdict < BULK_END_DIR && dir->error == 0 && !dir->paused
+		enum bulk_verdict verdict = fetch_resume(&bulk->fetch, policy, dir, &ended, arg);
+		while (!ended && verdict < BULK_END_DIR && dir->error == 0 && !dir->paused
 		       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, READ_BUFFER)) > 0) {
 			verdict = read_buffer(bulk, policy, dir, (size_t)len, arg);
-			if (verdict < BULK_END_DIR && dir->error == 0 && policy->pause && policy->pause(arg, dir)) {
-				verdict = fetch_flush(&bulk->fetch, policy, dir, arg);
-				dir->paused = verdict < BULK_END_DIR;
-			}
+			if (verdict < BULK_END_DIR && dir->error == 0 && !dir->paused && policy->pause && policy->pause(arg, dir))
+				fetch_pause(&bulk->fetch, dir);
 		}
 		if (len < 0)
 			dir->error = errno;
-		if (bulk->fetch.n > 0 && verdict < BULK_END_DIR)
-			verdict = fetch_flush(&bulk->fetch, policy, dir, arg);
-		if (bulk->fetch.n > 0)
-			fetch_forget(&bulk->fetch);
+		if (verdict < BULK_END_DIR && !dir->paused)
+			verdict = fetch_end(&bulk->fetch, policy, dir, arg);
+		fetch_forget(&bulk->fetch);
 		dir->ended = verdict >= BULK_END_DIR;
 		if (policy->keep && !policy->keep(arg, dir)) {
 			os_close(bulk->os, dir->fd);

@@ -481,6 +481,17 @@ double os_now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
+uint64_t os_elapsed(const struct os *os, uint64_t *since)
+{
+	struct timespec ts;
+	uint64_t before = *since;
+	if (os->disabled & OSC_CLOCK)
+		return UINT64_MAX;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	*since = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return *since - before;
+}
+
 void os_mark(const char *what)
 {
 #ifndef NDEBUG
@@ -509,6 +520,7 @@ static unsigned os_parse_disable(const char *list)
 		{"fanotify", OSC_FANOTIFY},
 		{"uring", OSC_URING},
 		{"bulk", OSC_INODES},
+		{"clock", OSC_CLOCK},
 	};
 	unsigned disabled = 0;
 	while (list && *list) {

@@ -77,6 +77,7 @@ enum os_caps {
 	OSC_FANOTIFY       = 1 << 5,  /* mount events, 6.15; by os_probe_events() */
 	OSC_URING          = 1 << 6,  /* disabled only; os_ring_new() finds out */
 	OSC_INODES         = 1 << 7,  /* disabled only; os_inodes() finds out */
+	OSC_CLOCK          = 1 << 8,  /* disabled only: os_elapsed() knows nothing */
 };
 
 struct os {
@@ -96,7 +97,7 @@ struct os {
  *
  * @disable
  *         A comma-separated list of listmount, statx-mntid, openat2, fanotify,
- *         uring, bulk to do without, as in the environment's GETMNT_DISABLE; NULL for
+ *         uring, bulk, clock to do without, as in the environment's GETMNT_DISABLE; NULL for
  *         none.  Unknown words are ignored.
  * Costs a statx of "/", an openat2 that opens nothing, and up to two listmount
  * calls and a statmount; a uname where statx tells no mount IDs; and again up to
@@ -382,6 +383,10 @@ unsigned os_cpus(struct os *os);
 
 /** A monotonic clock in seconds.  Not counted: it does not enter the kernel. */
 double os_now(void);
+
+/** Nanoseconds since *since, which is set to now; UINT64_MAX: nobody knows.  Not
+    counted either. */
+uint64_t os_elapsed(const struct os *os, uint64_t *since);
 
 /** In a debug build and with GETMNT_MARK in the environment: a call that
     fails, and by whose path a trace can be cut; else nothing. */

@@ -75,12 +75,13 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	map64_init(&search->by_hash);
 	seen_init(&search->seen);
 	search->behind_end = &search->behind;
+	atomic_init(&search->spare.shares, BULK_AHEAD_SHARES - 1);
 	search->policy = (struct bfs_policy){
 		.order = BFS_DEPTH,
 		.statx_mask = flags & SEARCH_METADATA ? K_STATX_BASIC | K_STATX_BTIME : K_STATX_TYPE,
 		.statx_flags = flags & SEARCH_CACHED ? AT_STATX_DONT_SYNC : 0,
 		.batch = META_BATCH,
-		.how = {(enum bulk_engine)options->engine, options->ahead},
+		.how = {(enum bulk_engine)options->engine, options->ahead, &search->spare},
 		.pause = flags & ORDER_FLAGS ? 0 : PART,
 		.pass = flags & (SEARCH_FOLLOW | SEARCH_METADATA) ? NULL : search_pass,
 		.entry = search_entry,

@@ -92,6 +92,7 @@ struct SEARCH {
 	int access;               /* R_OK | ... */
 	struct search_more more;
 	struct bfs_policy policy;
+	struct bulk_spare spare;       /* of its readers */
 	const char *root_name;
 	size_t root_len;          /* of it, but for a slash at its end */
 	uint64_t root_mount;      /* its mount ID */

@@ -56,6 +56,11 @@ RUN_SECONDS = 20 * SLOW
 SHOWN_FAILURES = 30
 
 # What the program is to do without, in all runs of a case that say no other.
+def without(*words):
+    """What of the environment has getmnt do without these as well."""
+    return {"GETMNT_DISABLE": ",".join(filter(None, [os.environ.get("GETMNT_DISABLE"), *words]))}
+
+
 DISABLED = {key: value for key, value in os.environ.items() if key == "GETMNT_DISABLE"}
 
 failures = []

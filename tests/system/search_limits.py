@@ -30,13 +30,14 @@ def fill(path, count, make):
     os.close(fd)
 
 
-def search(*args, files=None, mib=None, want=None, status=0):
+def search(*args, files=None, mib=None, want=None, status=0, env=None):
     """Run a search; see what it counts, and what memory it took."""
     def limits():
         if files:
             resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     process = subprocess.Popen([gm.PROGRAM, "search", *args], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, preexec_fn=limits)
+                               stderr=subprocess.PIPE, preexec_fn=limits,
+                               env={**os.environ, **(env or {})})
     found, last = 0, b""
     while chunk := process.stdout.read(1 << 20):
         found += chunk.count(b"\n")
@@ -44,7 +45,7 @@ def search(*args, files=None, mib=None, want=None, status=0):
     err = process.stderr.read()
     _, code, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(code)
-    tag = f"{' '.join(args)[:60]} files={files}"
+    tag = f"{' '.join(args)[:60]} files={files}{' waiting' if env else ''}"
     gm.expect(process.returncode == status, f"{tag}: status {process.returncode}: {err[-300:]}")
     gm.expect(found == want, f"{tag}: {found} lines, not {want}")
     if bounds and mib:
@@ -57,6 +58,11 @@ fill("/t/big", ENTRIES, lambda name, fd: os.mknod(name, dir_fd=fd))
 for threads in ("1", "2"):
     for extra in ((), ("-m",), ("-L",)):
         search("*", "/t/big", "--threads=" + threads, *extra, mib=ENTRIES_MIB, want=ENTRIES)
+# In order: with --ahead, and as if the disk were waited for.
+WAITING = gm.without("clock")
+for threads in ("1", "2"):
+    search("*", "/t/big", "-m", "--ahead", "--threads=" + threads, mib=ENTRIES_MIB, want=ENTRIES)
+    search("*", "/t/big", "-m", "--threads=" + threads, mib=ENTRIES_MIB, want=ENTRIES, env=WAITING)
 search("*", "/t/big", files=32, mib=ENTRIES_MIB, want=ENTRIES)
 search("*", "/t/big", "--sort=name", want=ENTRIES)
 
@@ -90,7 +96,13 @@ for i in range(300):
 for i in range(20):
     fill(f"/t/many/d{i * 15}", 10000, lambda name, fd: os.mknod(name, dir_fd=fd))
 for args in (("-m",), ("-m", "--ahead", "--threads=2"), ("-m", "--ahead", "--threads=8"), ("--ahead", "-L")):
-    search("*", "/t/many", *args, mib=128 if "--ahead" in args else 48, want=300 + 20 * 10000)
+    search("*", "/t/many", *args, mib=48, want=300 + 20 * 10000)
+for threads in ("1", "2", "8"):
+    search("*", "/t/many", "-m", "--threads=" + threads, mib=48, want=300 + 20 * 10000, env=WAITING)
+# Each in part, one in the other, with what waits of it.
+for extra, env in ((("--ahead",), None), ((), WAITING)):
+    for files in (32, 1024):
+        search("*", "/t/nested", "-m", *extra, files=files, mib=48, want=40 * 9001, env=env)
 for i in range(40):
     gm.mkdir(f"{long}/0/{i:x}.d")
 fill(f"{long}/0", 60000, lambda name, fd: os.mknod(name, dir_fd=fd))

@@ -14,7 +14,7 @@ LONG = os.environ.get("GETMNT_LONG") == "1"
 SECONDS = 60 if LONG else 6
 DIRS, FILES = 60, 30
 WAYS = [["--engine=sync"], ["--engine=uring"], ["--engine=sync", "--ahead"], ["--engine=uring", "--ahead"],
-        ["--engine=bulk"], ["--ahead"]]
+        ["--engine=bulk"], ["--ahead"], ["clock"]]
 
 root = gm.Root()
 gm.tmpfs(root / "t/plain", "size=200m")
@@ -79,11 +79,13 @@ for place in places:
 begun, turn = time.monotonic(), 0
 gone, found, runs = collections.Counter(), 0, 0
 while time.monotonic() < begun + SECONDS or turn < (1 if slow else 2) * len(WAYS):
-    way = [*WAYS[turn % len(WAYS)], f"--threads={1 + turn % 4}", *(["-L"] if turn % 7 == 3 else [])]
+    way = WAYS[turn % len(WAYS)]
+    env = gm.without("clock") if "clock" in way else {}      # as if the disk were waited for
+    way = [*(word for word in way if word != "clock"), f"--threads={1 + turn % 4}", *(["-L"] if turn % 6 == 3 else [])]
     turn += 1
     for place in places:
-        tag = f"{place} {' '.join(way)}"
-        result = gm.getmnt("search", "-m", "--format=jsonl", *way, "*", place)
+        tag = f"{place} {env} {' '.join(way)}"
+        result = gm.getmnt("search", "-m", "--format=jsonl", *way, "*", place, env=env)
         if result.status is None:
             continue
         runs += 1
