@@ -5,11 +5,13 @@ memory.
 
 On ext4, xfs and btrfs, on a loop image: one directory of very many files, and as
 many spread over small directories.  Before each run the file system is mounted
-anew and every cache dropped.  Beside the times stand the reads of the loop
-device.  A row stands twice, under two names: what is nearer to it than these are
-to each other is no finding.  Where there is a memory controller it is done again
-with little memory, which is where the order of the reads matters most.
+anew and every cache dropped; the loop device reads past the cache of the file
+system that its image is on.  Beside the times stand the reads of the loop device.
+A row stands twice, under two names: how far these are apart is the margin, within
+which nothing is found.  Where there is a memory controller all is done again with
+little memory, which is where the order of the reads matters most.
 """
+import math
 import os
 import random
 import shutil
@@ -24,8 +26,8 @@ MKFS = {"ext4": ["mkfs.ext4", "-q", "-F", "-N", "500000"], "xfs": ["mkfs.xfs", "
         "btrfs": ["mkfs.btrfs", "-q", "-f"]}
 # Name, options; the first two are the same.
 WAYS = [("plain", ["--engine=sync"]), ("plain again", ["--engine=sync"]),
-        ("--ahead", ["--engine=sync", "--ahead"]), ("--ahead, ring", ["--engine=uring", "--ahead"]),
-        ("ring", ["--engine=uring"]), ("bulk", ["--engine=bulk"]), ("auto", [])]
+        ("--ahead", ["--engine=sync", "--ahead"]), ("auto", []), ("ring", ["--engine=uring"])]
+BULK = ("bulk", ["--engine=bulk"])       # where the file system has such an interface
 LITTLE = 64 << 20
 
 
@@ -38,7 +40,7 @@ class Image:
             file.truncate(3 << 30)
         subprocess.run(MKFS[fstype] + [self.image], check=True)
         os.makedirs(self.top, exist_ok=True)
-        self.loop = subprocess.run(["losetup", "-f", "--show", self.image], check=True,
+        self.loop = subprocess.run(["losetup", "-f", "--show", "--direct-io=on", self.image], check=True,
                                    stdout=subprocess.PIPE, text=True).stdout.strip()
         self.mounted = False
         self.mount()
@@ -117,19 +119,14 @@ def build(image, files, spread, seed=7):
 
 
 def measure(bench, image, title, prefix, turns):
-    """Every way, in turns, each cold."""
+    """Every way, in turns, each cold.  @return the line of it all."""
     rows = []
-    for name, options in WAYS:
+    for name, options in WAYS + ([] if image.fstype == "ext4" else [BULK]):
         argv = prefix + [bench.getmnt, "search", "-o", "SIZE,PATH", *options, "--stats=json", "*", image.top]
-        row = Row(name, argv)
+        rows.append(Row(name, argv))
+    rows.append(Row("find -size", prefix + [shutil.which("find"), image.top, "-mindepth", "1", "-size", "-99999999"]))
+    for row in rows:
         row.reads, row.kib = [], []
-        rows.append(row)
-    for program in ("find", "bfs"):
-        path = shutil.which(program)
-        if path:
-            row = Row(f"{program} -size", prefix + [path, image.top, "-mindepth", "1", "-size", "-99999999"])
-            row.reads, row.kib = [], []
-            rows.append(row)
     for turn in range(turns):
         for i in range(len(rows)):
             row = rows[(i + turn) % len(rows)]
@@ -141,20 +138,30 @@ def measure(bench, image, title, prefix, turns):
             row.reads.append(after[0] - before[0])
             row.kib.append(after[1] - before[1])
     bench.done.setdefault("cold", []).extend(rows)
-    plain, again = rows[:2]
-    table(title, ["", "process, ms", "of plain", "reads", "read, KiB", "calls"],
-          [[row.name, ms(row.time), show(paired(row.times, plain.times)), int(statistics.median(row.reads)),
-            int(statistics.median(row.kib)), show(row.calls)] for row in rows])
-    return abs(1 - paired(again.times, plain.times))
+    plain, again, ahead, auto = rows[:4]
+    find = rows[-1]
+    reads = {row: int(statistics.median(row.reads)) for row in rows}
+    table(title, ["", "process, ms", "user and system, ms", "of plain", "of find", "reads", "read, KiB", "calls"],
+          [[row.name, ms(row.time), ms(row.cpu), show(paired(row.times, plain.times)),
+            show(paired(row.times, find.times)), reads[row], int(statistics.median(row.kib)), show(row.calls)]
+           for row in rows])
+    # What three of four turns of the same against the same keep within.
+    apart = sorted(max(x / y, y / x) - 1 for x, y in zip(again.times, plain.times))
+    margin = apart[math.ceil(len(apart) * 3 / 4) - 1]
+    slower = [row.name for row in (plain, ahead) if paired(auto.times, row.times) > 1 + margin]
+    return [title.removeprefix("Cold, "), show(paired(ahead.times, plain.times)), show(paired(auto.times, plain.times)),
+            show(paired(auto.times, find.times)), show(margin, 2), reads[plain] - reads[ahead],
+            reads[plain] - reads[auto], f"slower than {' and '.join(slower)}" if slower else "held"]
 
 
 def part(bench):
     """The whole part."""
     sizes = bench.sizes["cold"]
     little = Little()
+    lines = []
     try:
         for fstype, mkfs in MKFS.items():
-            if not shutil.which(mkfs[0]):
+            if fstype not in sizes.get("fs", MKFS) or not shutil.which(mkfs[0]):
                 continue
             for spread in (False, True):
                 title = f"Cold, {fstype}, {sizes['files']:,} files " + ("in small directories" if spread
@@ -163,10 +170,13 @@ def part(bench):
                 image = Image(bench.where, fstype)
                 try:
                     build(image, sizes["files"], spread)
-                    measure(bench, image, title, [], sizes["turns"])
+                    lines.append(measure(bench, image, title, [], sizes["turns"]))
                     if little.group:
-                        measure(bench, image, f"{title}, {LITTLE >> 20} MiB of memory", little.prefix, sizes["turns"])
+                        lines.append(measure(bench, image, f"{title}, {LITTLE >> 20} MiB of memory", little.prefix,
+                                             sizes["turns"]))
                 finally:
                     image.end()
     finally:
         little.end()
+    table("Cold: --ahead and auto beside plain", ["", "--ahead of plain", "auto of plain", "auto of find", "margin",
+                                                  "reads saved, --ahead", "reads saved, auto", "auto"], lines)

@@ -19,7 +19,7 @@ FULL = {
     "figure4": {"dirs": 170000}, "container": {"dirs": 20000, "overlays": 500, "tmpfs": 500},
     "deep": {"files": 300000}, "walk": {"dirs": 100000}, "walk_turns": 9,
     "scale": [10, 20, 100, 1000, 10000, 50000], "stack": 32000, "bound": 10, "budget": 2, "most": 15,
-    "cold": {"files": 200000, "turns": 5},
+    "cold": {"files": 200000, "turns": 7},
 }
 QUICK = {
     "figure4": {"dirs": 17000}, "container": {"dirs": 4000, "overlays": 100, "tmpfs": 100},
