@@ -76,6 +76,7 @@
  *     secrets.c         passwords in options and sources, masked
  *     options.c         the options: one table, and its parser
  *     help.c            --help and the completion, from that table
+ *     rows.c            the options of other commands: a table each
  *     columns.c         the columns: one table
  *     cells.c           the cells of the columns
  *     path.c            paths, followed without touching what can block

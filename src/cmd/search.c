@@ -8,6 +8,7 @@
 
 #include "cmd/options.h"
 #include "cmd/output.h"
+#include "cmd/rows.h"
 #include "cmd/search_out.h"
 #include "os/os.h"
 #include "search/pattern.h"
@@ -15,7 +16,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,15 +50,7 @@ struct show {
 	int unwritten;               /* why lines could not be written; 0 */
 };
 
-/** An option: one row for the parser, --help and the completion. */
-struct search_row {
-	const char *name;
-	char letter;
-	const char *argument;        /* NULL: none; in brackets: it may be left out */
-	const char *help;
-};
-
-static const struct search_row search_rows[] = {
+static const struct row_option search_rows[] = {
 	{"access", 0, "rwx", "only what we may read, write, execute"},
 	{"ahead", 0, NULL, "attributes in the order of inode numbers, many at once"},
 	{"blocking", 0, NULL, "enter also what can block: network file systems, FUSE ..."},
@@ -86,39 +78,21 @@ static const struct search_row search_rows[] = {
 	{"help", 'h', NULL, "this text"},
 };
 
-enum { NROWS = sizeof(search_rows) / sizeof(*search_rows) };
-
-/** How an option has its argument: as getopt_long(3) wants it. */
-static int argument_of(const struct search_row *row)
-{
-	if (!row->argument)
-		return no_argument;
-	return row->argument[0] == '[' && row->argument[1] != '+' ? optional_argument : required_argument;
-}
+static const struct row_table search_table = {
+	"search", search_rows, sizeof(search_rows) / sizeof(*search_rows),
+};
 
 static void search_help(FILE *out)
 {
 	fputs("Usage:\n getmnt search [options] PATTERN [PATH ...]\n\n"
 	      "Print what matches PATTERN below each PATH (the current directory).\n\nOptions:\n", out);
-	for (int i = 0; i < NROWS; ++i) {
-		const struct search_row *row = &search_rows[i];
-		char left[40];
-		bool may = argument_of(row) == optional_argument;
-		snprintf(left, sizeof(left), "--%s%s%s", row->name, may ? "[=" : row->argument ? "=" : "",
-		         row->argument ? row->argument + may : "");
-		fprintf(out, " %c%c%c %-21s %s\n", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
-		        row->letter ? ',' : ' ', left, row->help);
-	}
+	rows_help(&search_table, out);
 	fputs("\nDetails: getmnt-search(8).\n", out);
 }
 
 void search_option_words(FILE *out)
 {
-	for (int i = 0; i < NROWS; ++i) {
-		if (search_rows[i].letter)
-			fprintf(out, "-%c ", search_rows[i].letter);
-		fprintf(out, "--%s%s", search_rows[i].name, i + 1 < NROWS ? " " : "");
-	}
+	rows_words(&search_table, out);
 }
 
 /** A number of an option. */
@@ -150,26 +124,6 @@ static int take_letters(const char *name, const char *text, const char *letters,
 	return 0;
 }
 
-/** A word of an option: which of a list, ended by NULL; "" in it is no word. */
-static int take_word(const char *name, const char *text, const char *const words[], int *word)
-{
-	for (int i = 0; words[i]; ++i) {
-		if (*text && strcmp(text, words[i]) == 0) {
-			*word = i;
-			return 0;
-		}
-	}
-	struct strbuf known;
-	strbuf_init(&known);
-	for (int i = 0; words[i]; ++i) {
-		if (*words[i])
-			strbuf_printf(&known, "%s%s", known.len ? ", " : "", words[i]);
-	}
-	int status = usage_error(name, "\"%s\": known are %s", text, strbuf_str(&known));
-	strbuf_destroy(&known);
-	return status;
-}
-
 /** A form of output; there is one. */
 static int take_form(struct asked *asked, const char *name, int form)
 {
@@ -180,8 +134,9 @@ static int take_form(struct asked *asked, const char *name, int form)
 	return 0;
 }
 
-static int take_option(struct asked *asked, const char *name, const char *arg)
+static int take_option(void *to, const char *name, const char *arg)
 {
+	struct asked *asked = to;
 	static const int access_bits[] = {SEARCH_R_OK, SEARCH_W_OK, SEARCH_X_OK};
 	static const int type_bits[] = {1 << DT_BLK, 1 << DT_CHR, 1 << DT_DIR, 1 << DT_REG,
 	                                1 << DT_LNK, 1 << DT_FIFO, 1 << DT_SOCK};
@@ -220,21 +175,21 @@ static int take_option(struct asked *asked, const char *name, const char *arg)
 	if (strcmp(name, "threads") == 0)
 		return take_number("--threads", arg, &asked->options.threads);
 	if (strcmp(name, "engine") == 0)
-		return take_word("--engine", arg, engines, &asked->options.engine);
+		return rows_word("--engine", arg, engines, &asked->options.engine);
 	if (strcmp(name, "sort") == 0) {
 		int order = 0;
-		int status = take_word("--sort", arg, sorts, &order);
+		int status = rows_word("--sort", arg, sorts, &order);
 		asked->options.flags &= ~(SEARCH_BYNAME | SEARCH_BYINODE);
 		asked->options.flags |= order ? SEARCH_BYINODE : SEARCH_BYNAME;
 		return status;
 	}
 	if (strcmp(name, "color") == 0)
-		return take_word("--color", arg ? arg : "always", whens, &asked->color);
+		return rows_word("--color", arg ? arg : "always", whens, &asked->color);
 	if (strcmp(name, "stats") == 0)
-		return take_word("--stats", arg ? arg : "text", stats, &asked->stats);
+		return rows_word("--stats", arg ? arg : "text", stats, &asked->stats);
 	if (strcmp(name, "format") == 0) {
 		int form;
-		int status = take_word("--format", arg, forms, &form);
+		int status = rows_word("--format", arg, forms, &form);
 		return status ? status : take_form(asked, "--format", form);
 	}
 	if (strcmp(name, "json") == 0)
@@ -259,38 +214,6 @@ static int take_option(struct asked *asked, const char *name, const char *arg)
 		asked->nul = true;
 	else
 		asked->help = true;
-	return 0;
-}
-
-/** Read the options.  @return 0, or an exit status; optind is at the pattern. */
-static int take_options(struct asked *asked, int argc, char **argv)
-{
-	struct option longs[NROWS + 1];
-	char letters[2 * NROWS + 2] = ":";
-	size_t n = 1;
-	for (int i = 0; i < NROWS; ++i) {
-		longs[i] = (struct option){search_rows[i].name, argument_of(&search_rows[i]), NULL, 256 + i};
-		if (search_rows[i].letter)
-			letters[n++] = search_rows[i].letter;
-		if (search_rows[i].letter && search_rows[i].argument)
-			letters[n++] = ':';
-	}
-	longs[NROWS] = (struct option){0};
-	letters[n] = '\0';
-	int c;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-		const struct search_row *row = NULL;
-		for (int i = 0; i < NROWS; ++i) {
-			if (c == 256 + i || (c < 256 && c == search_rows[i].letter))
-				row = &search_rows[i];
-		}
-		if (!row)
-			return usage_error(argv[optind - 1], c == ':' ? "needs an argument" : "no such option of search");
-		int status = take_option(asked, row->name, optarg);
-		if (status)
-			return status;
-	}
 	return 0;
 }
 
@@ -478,7 +401,7 @@ int cmd_search(int argc, char **argv)
 	struct asked asked = {
 		.options = {.size = sizeof(asked.options), .flags = SEARCH_INCLUDEROOT}, .form = -1,
 	};
-	int status = take_options(&asked, argc, argv);
+	int status = rows_parse(&search_table, argc, argv, take_option, &asked);
 	if (status)
 		return status;
 	if (asked.help || asked.list_columns) {

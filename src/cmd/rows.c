@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/rows.h"
+
+#include "cmd/cmd.h"
+
+#include <getopt.h>
+#include <string.h>
+
+/** How an option has its argument: as getopt_long(3) wants it. */
+static int argument_of(const struct row_option *row)
+{
+	if (!row->argument)
+		return no_argument;
+	return row->argument[0] == '[' && row->argument[1] != '+' ? optional_argument : required_argument;
+}
+
+void rows_help(const struct row_table *table, FILE *out)
+{
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct row_option *row = &table->rows[i];
+		char left[80];
+		bool may = argument_of(row) == optional_argument;
+		snprintf(left, sizeof(left), "--%s%s%s", row->name, may ? "[=" : row->argument ? "=" : "",
+		         row->argument ? row->argument + may : "");
+		fprintf(out, " %c%c%c %-21s %s\n", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
+		        row->letter ? ',' : ' ', left, row->help);
+	}
+}
+
+void rows_words(const struct row_table *table, FILE *out)
+{
+	for (size_t i = 0; i < table->count; ++i) {
+		if (table->rows[i].letter)
+			fprintf(out, "-%c ", table->rows[i].letter);
+		fprintf(out, "--%s%s", table->rows[i].name, i + 1 < table->count ? " " : "");
+	}
+}
+
+int rows_parse(const struct row_table *table, int argc, char **argv,
+               int (*take)(void *arg, const char *name, const char *value), void *arg)
+{
+	struct option longs[ROWS_MAX + 1];
+	char letters[2 * ROWS_MAX + 2] = ":";
+	size_t n = 1;
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct row_option *row = &table->rows[i];
+		longs[i] = (struct option){row->name, argument_of(row), NULL, 256 + (int)i};
+		if (row->letter)
+			letters[n++] = row->letter;
+		if (row->letter && row->argument)
+			letters[n++] = ':';
+	}
+	longs[table->count] = (struct option){0};
+	letters[n] = '\0';
+	int c;
+	opterr = 0;
+	optind = 0;   /* GNU: begin anew */
+	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		const struct row_option *row = NULL;
+		for (size_t i = 0; i < table->count; ++i) {
+			if (c == 256 + (int)i || (c < 256 && c == table->rows[i].letter))
+				row = &table->rows[i];
+		}
+		if (!row)
+			return c == ':' ? usage_error(argv[optind - 1], "needs an argument")
+			                : usage_error(argv[optind - 1], "no such option of %s", table->command);
+		int status = take(arg, row->name, optarg);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+int rows_word(const char *name, const char *text, const char *const words[], int *word)
+{
+	for (int i = 0; words[i]; ++i) {
+		if (*text && strcmp(text, words[i]) == 0) {
+			*word = i;
+			return 0;
+		}
+	}
+	struct strbuf known;
+	strbuf_init(&known);
+	for (int i = 0; words[i]; ++i) {
+		if (*words[i])
+			strbuf_printf(&known, "%s%s", known.len ? ", " : "", words[i]);
+	}
+	int status = usage_error(name, "\"%s\": known are %s", text, strbuf_str(&known));
+	strbuf_destroy(&known);
+	return status;
+}
