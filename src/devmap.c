@@ -449,7 +449,8 @@ static int devmap_by_number(const void *a, const void *b)
 	return x->minor < y->minor ? -1 : x->minor > y->minor;
 }
 
-ssize_t devmap_list(struct devmap *map, struct devmap_device **devices)
+/** List those of a usage; NULL: all that are known. */
+static ssize_t devmap_list_of(struct devmap *map, const char *usage, struct devmap_device **devices)
 {
 	struct devmap_found found = {0};
 	ssize_t count = -1;
@@ -472,7 +473,8 @@ ssize_t devmap_list(struct devmap *map, struct devmap_device **devices)
 			count = -1;
 			goto out;
 		}
-		if (tags->known == DEVMAP_KNOWN && tags->usage && strcmp(tags->usage, "filesystem") == 0)
+		bool wanted = !usage || (tags->usage && strcmp(tags->usage, usage) == 0);
+		if (tags->known == DEVMAP_KNOWN && wanted)
 			list[count++] = (struct devmap_device){found.devs[i]->major, found.devs[i]->minor, tags};
 	}
 	*devices = list;
@@ -483,4 +485,14 @@ out:
 		errno = error;
 	}
 	return count;
+}
+
+ssize_t devmap_list(struct devmap *map, struct devmap_device **devices)
+{
+	return devmap_list_of(map, "filesystem", devices);
+}
+
+ssize_t devmap_list_all(struct devmap *map, struct devmap_device **devices)
+{
+	return devmap_list_of(map, NULL, devices);
 }

@@ -155,7 +155,29 @@ bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const cha
 bool devmap_mount_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
                          const char **backing);
 
-/** A block device that holds a file system. */
+/**
+ * Whether a device ends outside this machine (nbd, rbd, drbd, iSCSI, NVMe over
+ * fabrics), or stands through dm, md or a loop on one that does.  What is on it
+ * is to be mounted when the network is up.
+ */
+bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor);
+
+/** What a loop device shows. */
+struct devmap_loop {
+	const char *file;        /* its path, which may end in " (deleted)"; the map's */
+	uint64_t offset, limit;  /* in bytes; a limit of 0 is none */
+	bool partition;          /* it is a partition of that device */
+};
+
+/**
+ * The file of a loop device, as sysfs tells it.
+ *
+ * @loop [out]  Untouched if it is none.
+ * @return whether it is a loop device with a file.
+ */
+bool devmap_loop(struct devmap *map, uint32_t major, uint32_t minor, struct devmap_loop *loop);
+
+/** A block device that holds something known. */
 struct devmap_device {
 	uint32_t major, minor;
 	const struct devmap_tags *tags;
@@ -170,5 +192,9 @@ struct devmap_device {
  * Errors: ENOENT or EACCES (no sysfs), ENOMEM.
  */
 ssize_t devmap_list(struct devmap *map, struct devmap_device **devices);
+
+/** The same of all devices with anything that is known, swap as well: for who
+    asks whether an identifier is that of one device alone. */
+ssize_t devmap_list_all(struct devmap *map, struct devmap_device **devices);
 
 #endif

@@ -19,6 +19,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char why_remote[] = "remote";
@@ -286,6 +287,39 @@ static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int dept
 void devmap_judge(struct devmap *map, struct devmap_dev *dev)
 {
 	devmap_judge_at(map, dev, 0);
+}
+
+bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor)
+{
+	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
+	if (!dev)
+		return false;
+	devmap_judge(map, dev);
+	/* Of those that a process serves the network is none of our knowledge. */
+	return dev->blocks == why_remote && dev->kname && !devmap_is_kind(dev->kname, "ublkb")
+	       && !devmap_is_kind(dev->kname, "zd");
+}
+
+/** A number of an attribute of a loop device; 0 if it is not there. */
+static uint64_t devmap_loop_number(struct devmap *map, const struct devmap_dev *dev, const char *attr)
+{
+	char buf[32];
+	return devmap_disk_attr(map, dev, attr, buf, sizeof(buf)) > 0 ? strtoull(buf, NULL, 10) : 0;
+}
+
+bool devmap_loop(struct devmap *map, uint32_t major, uint32_t minor, struct devmap_loop *loop)
+{
+	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
+	if (dev)
+		devmap_judge(map, dev);
+	if (!dev || !dev->backing)
+		return false;
+	*loop = (struct devmap_loop){
+		.file = dev->backing, .partition = dev->partition,
+		.offset = devmap_loop_number(map, dev, "loop/offset"),
+		.limit = devmap_loop_number(map, dev, "loop/sizelimit"),
+	};
+	return true;
 }
 
 /** What holds a device. */

@@ -224,6 +224,16 @@ void escape_octal_terminal(struct strbuf *out, const char *str, const char *set)
 	}
 }
 
+void escape_first_field(struct strbuf *out, const char *str, const char *set, bool terminal)
+{
+	if (*str == '#' && !strchr(set, '#'))
+		put_octal(out, *str++);
+	if (terminal)
+		escape_octal_terminal(out, str, set);
+	else
+		escape_octal(out, str, set);
+}
+
 /** How many bytes at the start of a string stand for themselves in JSON, those
     of ASCII alone. */
 static size_t json_plain(const char *str)

@@ -37,6 +37,14 @@ void escape_octal(struct strbuf *out, const char *str, const char *set);
 void escape_octal_terminal(struct strbuf *out, const char *str, const char *set);
 
 /**
+ * Append the first field of a line of an fstab or mtab: a '#' at its beginning is
+ * escaped as well, lest the line be a comment.
+ *
+ * @terminal  As by escape_octal_terminal().
+ */
+void escape_first_field(struct strbuf *out, const char *str, const char *set, bool terminal);
+
+/**
  * Append a string so that a terminal takes no harm, and a reader is not
  * deceived: control bytes (C0, DEL, C1 as UTF-8) and invalid UTF-8 are written
  * as \xhh; characters that are not seen or turn the direction of the text as

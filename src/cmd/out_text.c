@@ -27,20 +27,13 @@ static void add_field(struct strbuf *out, const struct cells *cells, const char 
 static void add_source(struct strbuf *out, struct cells *cells, const struct row *row,
                        const char *set)
 {
-	const char *source = NULL;
-	if (row->mount->source) {
-		strbuf_reset(&cells->scratch);
-		mask_source(row->mount->source, &cells->scratch);
-		source = strbuf_str(&cells->scratch);
+	if (!row->mount->source || !*row->mount->source) {
+		strbuf_puts(out, "none");
+		return;
 	}
-	/* A line that begins with '#' would be a comment. */
-	if (source && *source == '#' && !strchr(set, '#')) {
-		strbuf_puts(out, "\\043");
-		++source;
-		if (!*source)
-			return;
-	}
-	add_field(out, cells, source, set, "none");
+	strbuf_reset(&cells->scratch);
+	mask_source(row->mount->source, &cells->scratch);
+	escape_first_field(out, strbuf_str(&cells->scratch), set, cells->terminal);
 }
 
 /** "device directory type options 0 0": /proc/mounts. */

@@ -345,6 +345,21 @@ static void test_escape_octal_terminal(void)
 	strbuf_destroy(&out);
 }
 
+static void test_escape_first_field(void)
+{
+	struct strbuf out;
+	strbuf_init(&out);
+	escape_first_field(&out, "#a #b", ESCAPE_PATH, false);
+	strbuf_putc(&out, ' ');
+	escape_first_field(&out, "##\x1b", ESCAPE_PATH, true);
+	strbuf_putc(&out, ' ');
+	escape_first_field(&out, "#a#", ESCAPE_SOURCE, false);
+	strbuf_putc(&out, ' ');
+	escape_first_field(&out, "a\n\x1b", ESCAPE_PATH, false);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "\\043a\\040#b \\043#\\033 \\043a\\043 a\\012\x1b");
+	strbuf_destroy(&out);
+}
+
 static void json_string(struct strbuf *out, const char *text)
 {
 	CU_ASSERT_EQUAL(escape_json(out, text), utf8_valid(text));
@@ -473,6 +488,7 @@ static const struct unit_test tests[] = {
 	{"escape_terminal", test_escape_terminal},
 	{"escape_unseen", test_escape_unseen},
 	{"escape_octal_terminal", test_escape_octal_terminal},
+	{"escape_first_field", test_escape_first_field},
 	{"escape_json", test_escape_json},
 	{"escape_base64", test_escape_base64},
 	{"utf8", test_utf8},

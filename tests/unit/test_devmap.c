@@ -504,6 +504,27 @@ static bool judge(void *arg, const char *path)
 	return strstr(path, arg);
 }
 
+static void test_remote(void)
+{
+	begin();
+	put_dev(43, 0, VIRTUAL "nbd0");
+	put_dev(252, 0, VIRTUAL "dm-0");
+	put_slave(VIRTUAL "dm-0", VIRTUAL "nbd0");
+	put_dev(8, 0, "pci0/block/sda");
+	put_dev(252, 1, VIRTUAL "dm-1");
+	put("sys/devices/" VIRTUAL "dm-1/dm/suspended", "1\n");
+	put_slave(VIRTUAL "dm-1", "pci0/block/sda");
+	put_dev(230, 0, VIRTUAL "zd0");
+	CU_ASSERT_TRUE(devmap_remote(map, 43, 0));
+	CU_ASSERT_TRUE(devmap_remote(map, 252, 0));
+	CU_ASSERT_FALSE(devmap_remote(map, 8, 0));
+	CU_ASSERT_FALSE(devmap_remote(map, 252, 1));   /* it blocks, but is here */
+	CU_ASSERT_FALSE(devmap_remote(map, 230, 0));
+	CU_ASSERT_TRUE(devmap_blocks(map, 230, 0, NULL));
+	CU_ASSERT_FALSE(devmap_remote(map, 0, 5));
+	end();
+}
+
 static void test_loop(void)
 {
 	begin();
@@ -519,8 +540,20 @@ static void test_loop(void)
 	put("sys/devices/" VIRTUAL "loop0/loop0p1/partition", "1\n");
 	CU_ASSERT_FALSE(devmap_blocks(map, 259, 0, &backing));
 	SAME(backing, "/srv/a b.img (deleted)");
+	struct devmap_loop loop = {0};
+	CU_ASSERT_TRUE(devmap_loop(map, 259, 0, &loop));
+	SAME(loop.file, "/srv/a b.img (deleted)");
+	CU_ASSERT_TRUE(loop.partition);
+	put("sys/devices/" VIRTUAL "loop0/loop/offset", "1048576\n");
+	put("sys/devices/" VIRTUAL "loop0/loop/sizelimit", "4096\n");
+	CU_ASSERT_TRUE(devmap_loop(map, 7, 0, &loop));
+	CU_ASSERT_FALSE(loop.partition);
+	CU_ASSERT_EQUAL(loop.offset, 1048576);
+	CU_ASSERT_EQUAL(loop.limit, 4096);
 	put_dev(7, 1, VIRTUAL "loop1");
 	unsafe(7, 1, "no file attached", false);
+	CU_ASSERT_FALSE(devmap_loop(map, 7, 1, &loop));
+	CU_ASSERT_FALSE(devmap_loop(map, 0, 1, &loop));
 	CU_ASSERT_FALSE(devmap_blocks(map, 7, 1, &backing));
 	SAME(backing, NULL);
 	put_dev(7, 2, VIRTUAL "loop2");
@@ -636,6 +669,10 @@ static void test_list(void)
 	CU_ASSERT_EQUAL(list[0].minor, 1);
 	SAME(list[0].tags->name, "/dev/sda1");
 	SAME(list[1].tags->type, "xfs");
+	free(list);
+	CU_ASSERT_EQUAL_FATAL(devmap_list_all(map, &list), 4);
+	SAME(list[2].tags->type, "swap");
+	SAME(list[3].tags->usage, "raid");
 	free(list);
 	CU_ASSERT_EQUAL(os.calls[OS_OPENAT2], 0);
 	/* With zfs about, only one who asks for a device has it probed. */
@@ -962,6 +999,7 @@ static const struct unit_test tests[] = {
 	{"cache", test_cache},
 	{"members", test_members},
 	{"blocks", test_blocks},
+	{"remote", test_remote},
 	{"loop", test_loop},
 	{"btrfs", test_btrfs},
 	{"list", test_list},
