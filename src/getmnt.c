@@ -67,6 +67,13 @@
  *     search.c          the search: a pattern, carried down the directories
  *       root.c  node.c  entry.c  queue.c   its roots, its state, workers, owner
  *     raw.c             a search packed into a buffer
+ *   fstab/              from mounts to the lines of an fstab
+ *     plan.c            each mount, when all that it needs is decided
+ *     own.c             what the system mounts by itself
+ *     source.c          how a device is named
+ *     options.c         which options stand in a line
+ *     text.c            swaps, utab, names of units, read as text
+ *     system.c          what ROOT has: fsck helpers, units
  *   libgetmnt.c         the public library, include/getmnt/getmnt.h
  *   libgetmnt_search.c  the public search, include/getmnt/search.h
  *   cmd/                the commands; only these and this file print
@@ -91,6 +98,7 @@
  *     poll.c            --poll: the flow
  *     progress.c        the line of progress on a terminal
  *     discover.c        getmnt discover: the flow
+ *     fstab.c           getmnt fstab, and genfstab: the flow
  *     search.c          getmnt search: the flow
  *     search_out.c      its columns, one table, and its forms
  *     colors.c          colours of names, as LS_COLORS has them
@@ -167,6 +175,9 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_DFL);
 	prepare_stdout();
 
+	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+	if (argc > 0 && strcmp(slash ? slash + 1 : argv[0], "genfstab") == 0)
+		return cmd_genfstab(argc, argv);
 	const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
 	if (!command)
 		return cmd_discover(argc, argv);

@@ -20,6 +20,8 @@ enum fstype_flags {
 	FST_AUTOFS  = 1 << 8,  /* an automounter's trigger */
 	FST_DEVICE  = 1 << 9,  /* stands on a block device */
 	FST_LAST    = 1 << 10, /* pseudo, and no usual place for mounts: searched last */
+	FST_FSCK    = 1 << 11, /* fsck.TYPE does something that a boot needs */
+	FST_READONLY = 1 << 12, /* cannot be written to */
 };
 
 /**

@@ -46,6 +46,13 @@ int cmd_search(int argc, char **argv);
 /** Its options, with blanks between them, for the completion. */
 void search_option_words(FILE *out);
 
+/** The command `fstab`.  @return an exit status of its own: see there. */
+int cmd_fstab(int argc, char **argv);
+void fstab_option_words(FILE *out);
+
+/** The same as genfstab(8): its options, layout and filter. */
+int cmd_genfstab(int argc, char **argv);
+
 /** Between these, for os_mark(), stand the kernel calls that --stats counts;
     the first is before os_init(). */
 #define MARK_BEGIN "getmnt:begin"
@@ -108,6 +115,17 @@ static inline const char *run_name(const struct run *run, size_t i)
 		return NULL;
 	return run_target(run, i);
 }
+
+/**
+ * Read the table that run->opt names, and have all in it named and judged.
+ *
+ * @fields  Of the table: enum mount_fields.
+ * @return 0, or an exit status after a message.
+ */
+int run_know(struct run *run, unsigned fields);
+
+/** Free what a run found out. */
+void run_destroy(struct run *run);
 
 /* poll.c */
 

@@ -6,7 +6,7 @@
 const struct command commands[] = {
 	{"discover", cmd_discover, "name and judge every mount point (the default)"},
 	{"audit", NULL, "what is wanted against what is"},
-	{"fstab", NULL, "generate or merge an fstab"},
+	{"fstab", cmd_fstab, "make an fstab of what is mounted"},
 	{"profile", NULL, "what each algorithm costs"},
 	{"recover", NULL, "judge a mount table line by line and rebuild it"},
 	{"search", cmd_search, "search a directory tree"},

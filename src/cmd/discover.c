@@ -302,11 +302,10 @@ static void avoid_hung(struct run *run)
 	}
 }
 
-/** Read, judge, pick.  @return 0, or an exit status. */
-static int run_find(struct run *run, struct picks *picks)
+int run_know(struct run *run, unsigned fields)
 {
 	const struct options *o = run->opt;
-	int status = input_read(run, input_fields(o, run->cols));
+	int status = input_read(run, fields);
 	if (status)
 		return status;
 	if (!run->devs && (run->live || ((o->evaluate || o->unmounted) && !o->tab_file))) {
@@ -328,6 +327,13 @@ static int run_find(struct run *run, struct picks *picks)
 		report_odd(run);
 	if (o->debug && !status)
 		debug_run(run);
+	return status;
+}
+
+/** Read, judge, pick.  @return 0, or an exit status. */
+static int run_find(struct run *run, struct picks *picks)
+{
+	int status = run_know(run, input_fields(run->opt, run->cols));
 	return status ? status : filter_pick(run, picks);
 }
 
@@ -355,6 +361,16 @@ static int run_show(struct run *run, const struct picks *picks)
 out:
 	view_destroy(&view);
 	return status;
+}
+
+void run_destroy(struct run *run)
+{
+	discovery_free(run->d);
+	free(run->devices);
+	devmap_free(run->devs);
+	input_destroy(run);
+	free(run->host);
+	free(run->boot_id);
 }
 
 int cmd_discover(int argc, char **argv)
@@ -423,11 +439,6 @@ int cmd_discover(int argc, char **argv)
 		stats_print(&run);
 
 	picks_destroy(&picks);
-	discovery_free(run.d);
-	free(run.devices);
-	devmap_free(run.devs);
-	input_destroy(&run);
-	free(run.host);
-	free(run.boot_id);
+	run_destroy(&run);
 	return status;
 }

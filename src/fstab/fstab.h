@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * From the mounts that there are to the lines of an fstab(5) that makes them
+ * again.  Pure: what has to be asked of the machine is asked through a struct
+ * fstab_world, so that every rule is tested from recorded tables.
+ *
+ *     discovery, swaps --> fstab_plan() --> lines, in the order of mount -a
+ *                             ^
+ *                   world: devices, fsck helpers, units
+ *
+ * Each mount below ROOT ends as one of three: a line; a comment with the reason
+ * why there can be no line; or left out, since the system makes it by itself.
+ */
+#ifndef GM_FSTAB_FSTAB_H
+#define GM_FSTAB_FSTAB_H
+
+#include "base/arena.h"
+#include "devmap.h"
+#include "discover.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** How a device is named. */
+enum fstab_id {
+	FSTAB_AUTO,        /* device mapper by its name; else UUID; if that is missing
+	                      or not its alone, PARTUUID; else no line */
+	FSTAB_UUID,
+	FSTAB_LABEL,
+	FSTAB_PARTUUID,
+	FSTAB_PARTLABEL,
+	FSTAB_PATH,
+};
+
+/** Which options a line has. */
+enum fstab_options {
+	FSTAB_MINIMAL,     /* those that are not usual for the type */
+	FSTAB_LIVE,        /* all that the kernel shows and mount(8) takes */
+};
+
+/** What a mount or swap space stands on. */
+struct fstab_device {
+	const struct devmap_tags *tags;  /* NULL: no device */
+	struct devmap_loop loop;         /* file is NULL if it is no loop */
+	bool remote;
+};
+
+/** What systemd has for a mount point. */
+enum fstab_unit {
+	FSTAB_NO_UNIT,
+	FSTAB_OWN_UNIT,    /* a mount or automount unit that is no fstab's */
+	FSTAB_AUTOMOUNT,   /* an automount that comes from a line of the fstab */
+};
+
+/** What there is beside the mounts.  A function that is NULL: not known. */
+struct fstab_world {
+	void *arg;
+
+	/** What a mount stands on.  @return 0, or -1 (ENOMEM). */
+	int (*device)(void *arg, const struct mount *mount, struct fstab_device *device);
+
+	/** The same for a swap space, by its name in /proc/swaps. */
+	int (*swap)(void *arg, const char *name, struct fstab_device *device);
+
+	/** How many devices have a tag ("UUID") of this value; 0: not known. */
+	unsigned (*holders)(void *arg, const char *tag, const char *value);
+
+	/** Whether ROOT has the helper fsck.TYPE: 1, 0; -1: not known. */
+	int (*fsck)(void *arg, const char *fstype);
+
+	/** Of a mount point, relative to ROOT. */
+	enum fstab_unit (*unit)(void *arg, const char *target);
+
+	/** Options that mount(8) kept for a mount, by its name: utab; or NULL. */
+	const char *(*kept)(void *arg, const char *name);
+
+	/** Whether a source or options hold a secret. */
+	bool (*secret)(const char *source, const char *options);
+};
+
+/** A swap space that is in use: a line of /proc/swaps. */
+struct fstab_swap {
+	const char *name;
+	bool file, deleted;
+	int priority;
+};
+
+struct fstab_input {
+	const struct discovery *d;
+	const char *root;          /* ROOT, as names of the discovery have it: normal */
+	const struct fstab_swap *swaps;
+	size_t nswaps;
+	enum fstab_id id;
+	enum fstab_options options;
+	bool nofail;               /* add nofail where a boot can do without */
+	struct fstab_world world;
+
+	/* Of genfstab(8): */
+	bool (*pseudo)(const char *fstype);  /* types that are left out; or NULL */
+	bool all;                  /* API file systems stay */
+	const char *filter;        /* names must begin so; or NULL */
+};
+
+/** What became of a mount or swap space. */
+enum fstab_fate {
+	FSTAB_LINE,
+	FSTAB_COMMENT,   /* why there is no line */
+	FSTAB_OWN,       /* the system makes it by itself, or it was not asked for */
+};
+
+/** All strings are decoded bytes. */
+struct fstab_line {
+	enum fstab_fate fate;
+	const struct mount *mount;  /* NULL for a swap space */
+	const char *why;            /* of comments, and what is left out */
+	const char *note;           /* stands above a line; or NULL */
+	const char *warning;        /* what somebody should look at; or NULL */
+	const char *source, *target, *fstype, *options;
+	int passno;
+};
+
+struct fstab_plan {
+	struct fstab_line *lines;   /* each behind those that it needs */
+	size_t count;
+	size_t of[FSTAB_OWN + 1];   /* how many of each fate */
+	struct arena arena;
+};
+
+/**
+ * Decide on every mount below ROOT, and all swap spaces.
+ *
+ * Linear in the mounts, but for a chain of binds each of which shows a part of
+ * the next and of nothing else: beyond 64 of these there are comments.
+ *
+ * @plan [out]  To be destroyed, also after an error.
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan);
+
+void fstab_plan_destroy(struct fstab_plan *plan);
+
+/**
+ * Read the text of /proc/swaps.  Pure.
+ *
+ * @arena   Gets the names.
+ * @swaps [out]  An array, to be freed.
+ * @return its length, or -1.  Errors: ENOMEM.
+ */
+ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps);
+
+/** The "NAME=VALUE" pairs TARGET and OPTS of the next line of libmount's utab.
+    Pure; the text is changed.
+    @return whether there was one. */
+bool fstab_utab_next(char **text, const char **target, const char **options);
+
+/**
+ * The mount point of a unit by its name: systemd.unit(5).  Pure.
+ *
+ * @path [out]  At least as long as the name.
+ * @return whether it is the name of a mount or automount.
+ */
+bool fstab_unit_path(const char *name, char *path, bool *automount);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What the files of the model share.
+ *
+ *     plan.c     the mounts, each decided when those that it needs are
+ *     own.c      what the system mounts by itself
+ *     source.c   how a device is named
+ *     options.c  which options stand in a line
+ *     text.c     swaps, utab, names of units
+ */
+#ifndef GM_FSTAB_IMPL_H
+#define GM_FSTAB_IMPL_H
+
+#include "base/strbuf.h"
+#include "fstab/fstab.h"
+
+/* own.c */
+
+/** Why the system mounts this by itself; NULL if it does not.
+    @all      API file systems are wanted.
+    @boot [out]  It is there when the fstab is read. */
+const char *fstab_own(const struct mount *mount, const char *target, bool all, bool *boot);
+
+/** Whether a mount point is one that a system does not run without. */
+bool fstab_is_system(const char *target);
+
+/* source.c */
+
+/** A line in the making. */
+struct fstab_draft {
+	const struct fstab_input *in;
+	struct arena *arena;
+	struct strbuf text;         /* for use in passing */
+	bool failed;                /* ENOMEM */
+};
+
+/** A formatted string that stays; NULL on ENOMEM. */
+__attribute__((format(printf, 2, 3)))
+const char *fstab_format(struct fstab_draft *draft, const char *format, ...);
+
+/**
+ * Name a device by the policy.
+ *
+ * @line  Gets source and note, or the reason why there is none.
+ * @return whether it has a name.
+ */
+bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *device,
+                       const char *source, struct fstab_line *line);
+
+/* options.c */
+
+/** What of the options is decided elsewhere. */
+struct fstab_choice {
+	const struct mount *mount;
+	const struct mount *bound;  /* of a bind: the mount that its source lies in */
+	bool bind;
+	const char *first;          /* "loop" and the like, or NULL */
+	const char *more;           /* behind the others, or NULL */
+};
+
+/** The options of a line.
+    @line  Gets options, or the reason why there can be no line.
+    @return whether there can. */
+bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *choice,
+                          struct fstab_line *line);
+
+/** Whether a list of options, as the kernel gave it, has this one. */
+bool fstab_has_option(const char *options, const char *option);
+
+/** The decoded value of an option; false if it is not there. */
+bool fstab_option_value(const char *options, const char *name, struct strbuf *value);
+
+/** A layer of an overlay: a directory. */
+struct fstab_layer {
+	const char *text;           /* within the decoded value */
+	size_t n;
+	bool list;                  /* of a list, where a backslash escapes */
+};
+
+/**
+ * Go through the directories of an overlay's options.
+ *
+ * @each   Returns whether to go on.
+ * @return false if each() did, or memory ran out.
+ */
+bool fstab_each_layer(const char *options, struct strbuf *scratch,
+                      bool (*each)(void *arg, const struct fstab_layer *layer), void *arg);
+
+/** The path of a layer. */
+void fstab_layer_path(const struct fstab_layer *layer, struct strbuf *path);
+
+#endif

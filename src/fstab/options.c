@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which options stand in a line.
+ *
+ * The kernel shows more than was asked for: what it found out when it mounted
+ * (addresses, file descriptors, the ID of a subvolume), which a line must not
+ * freeze; and what is so anyway.  Both are rows of one table.  An option that is
+ * not known is kept: it was asked for, as far as we can tell.
+ */
+#include "fstab/fstab_impl.h"
+
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "mounttree.h"
+
+#include <string.h>
+
+enum drop {
+	RUN_TIME,   /* found out, or not to be given: in no line */
+	USUAL,      /* what there is without it: not in minimal */
+};
+
+/** Types are separated by blanks and without subtype, "*" is any; an option ends
+    with '=' to stand for any value. */
+static const struct drop_row {
+	const char *types;
+	const char *option;
+	enum drop drop;
+} drop_rows[] = {
+	{"*", "seclabel", RUN_TIME},
+	{"*", "relatime", USUAL},
+	{"btrfs", "subvolid=", RUN_TIME},   /* a snapshot that was put back has another */
+	{"btrfs", "ssd", USUAL},
+	{"btrfs", "space_cache", USUAL},
+	{"btrfs", "space_cache=v2", USUAL},
+	{"ext2 ext3 ext4", "data=ordered", USUAL},
+	{"ext2 ext3 ext4", "errors=continue", USUAL},
+	{"ext2 ext3 ext4", "stripe=", USUAL},
+	{"ext2 ext3 ext4", "user_xattr", USUAL},
+	{"ext2 ext3 ext4", "acl", USUAL},
+	{"ext2 ext3 ext4", "barrier=1", USUAL},
+	{"f2fs", "noacl", RUN_TIME},        /* mount(8) is refused by them */
+	{"f2fs", "acl", RUN_TIME},
+	{"f2fs", "nouser_xattr", RUN_TIME},
+	{"f2fs", "user_xattr", RUN_TIME},
+	{"f2fs", "atgc", RUN_TIME},
+	{"f2fs", "active_logs=6", USUAL},
+	{"f2fs", "alloc_mode=default", USUAL},
+	{"f2fs", "background_gc=on", USUAL},
+	{"f2fs", "barrier", USUAL},
+	{"f2fs", "checkpoint_merge", USUAL},
+	{"f2fs", "discard_unit=block", USUAL},
+	{"f2fs", "errors=continue", USUAL},
+	{"f2fs", "extent_cache", USUAL},
+	{"f2fs", "flush_merge", USUAL},
+	{"f2fs", "fsync_mode=posix", USUAL},
+	{"f2fs", "inline_data", USUAL},
+	{"f2fs", "inline_dentry", USUAL},
+	{"f2fs", "inline_xattr", USUAL},
+	{"f2fs", "memory=normal", USUAL},
+	{"f2fs", "mode=adaptive", USUAL},
+	{"f2fs", "nogc_merge", USUAL},
+	{"fuse fuseblk", "fd=", RUN_TIME},
+	{"fuse fuseblk", "rootmode=", RUN_TIME},
+	{"fuse fuseblk", "user_id=", RUN_TIME},
+	{"fuse fuseblk", "group_id=", RUN_TIME},
+	{"fuse fuseblk", "blksize=", RUN_TIME},
+	{"fuse fuseblk", "max_read=", RUN_TIME},
+	{"iso9660", "nojoliet", USUAL},
+	{"iso9660", "check=s", USUAL},
+	{"iso9660", "map=n", USUAL},
+	{"iso9660", "blocksize=2048", USUAL},
+	{"nfs nfs4", "addr=", RUN_TIME},
+	{"nfs nfs4", "clientaddr=", RUN_TIME},
+	{"nfs nfs4", "mountaddr=", RUN_TIME},
+	{"nfs nfs4", "mounthost=", RUN_TIME},
+	{"nfs nfs4", "mountport=", RUN_TIME},
+	{"nfs nfs4", "mountproto=", RUN_TIME},
+	{"nfs nfs4", "mountvers=", RUN_TIME},
+	{"nfs nfs4", "namlen=", RUN_TIME},
+	{"nfs nfs4", "port=0", RUN_TIME},
+	{"nfs nfs4", "fatal_neterrors=none", USUAL},
+	{"nfs nfs4", "hard", USUAL},
+	{"nfs nfs4", "local_lock=none", USUAL},
+	{"nfs nfs4", "proto=tcp", USUAL},
+	{"nfs nfs4", "retrans=2", USUAL},
+	{"nfs nfs4", "rsize=", USUAL},      /* as server and client agree */
+	{"nfs nfs4", "sec=sys", USUAL},
+	{"nfs nfs4", "timeo=600", USUAL},
+	{"nfs nfs4", "wsize=", USUAL},
+	{"cifs smb3", "addr=", RUN_TIME},
+	{"cifs smb3", "password=", RUN_TIME},
+	{"cifs smb3", "actimeo=1", USUAL},
+	{"cifs smb3", "bsize=", USUAL},
+	{"cifs smb3", "cache=strict", USUAL},
+	{"cifs smb3", "closetimeo=1", USUAL},
+	{"cifs smb3", "echo_interval=60", USUAL},
+	{"cifs smb3", "mapposix", USUAL},
+	{"cifs smb3", "noforcegid", USUAL},
+	{"cifs smb3", "noforceuid", USUAL},
+	{"cifs smb3", "retrans=1", USUAL},
+	{"cifs smb3", "rsize=", USUAL},
+	{"cifs smb3", "serverino", USUAL},
+	{"cifs smb3", "soft", USUAL},
+	{"cifs smb3", "wsize=", USUAL},
+	{"ceph", "secret=", RUN_TIME},      /* mount.ceph finds it by the name */
+	{"9p", "rfdno=", RUN_TIME},
+	{"9p", "wfdno=", RUN_TIME},
+	{"squashfs", "errors=continue", USUAL},
+	{"squashfs", "threads=single", USUAL},
+	{"tmpfs", "inode64", USUAL},
+	{"vfat msdos", "codepage=437", USUAL},
+	{"vfat msdos", "errors=remount-ro", USUAL},
+	{"vfat msdos", "iocharset=ascii", USUAL},
+	{"vfat msdos", "shortname=mixed", USUAL},
+	{"xfs", "attr2", USUAL},
+	{"xfs", "inode64", USUAL},
+	{"xfs", "logbsize=32k", USUAL},
+	{"xfs", "logbufs=8", USUAL},
+	{"xfs", "noquota", USUAL},
+	{"xfs", "sunit=", USUAL},           /* of the superblock */
+	{"xfs", "swidth=", USUAL},
+};
+
+/** Step through options, as the kernel gave them.  A ',' between quotation marks
+    is of the value: context="...:s0:c1,c2".
+    @return the next, of *n bytes, or NULL. */
+static const char *option_next(const char **list, size_t *n)
+{
+	while (*list && **list == ',')
+		++*list;
+	if (!*list || !**list)
+		return NULL;
+	const char *option = *list;
+	bool quoted = false;
+	for (; **list && (quoted || **list != ','); ++*list)
+		quoted ^= **list == '"';
+	if (quoted)   /* that never ends: they are none */
+		*list = strchrnul(option, ',');
+	*n = (size_t)(*list - option);
+	return option;
+}
+
+/** Whether a word of n bytes is this. */
+static bool word_is(const char *word, size_t n, const char *what)
+{
+	return n == strlen(what) && memcmp(word, what, n) == 0;
+}
+
+/** Whether a word of n bytes is in a list. */
+static bool has_word(const char *options, const char *word, size_t n)
+{
+	size_t m;
+	for (const char *o; (o = option_next(&options, &m)) != NULL;) {
+		if (m == n && memcmp(o, word, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool fstab_has_option(const char *options, const char *option)
+{
+	return has_word(options, option, strlen(option));
+}
+
+/** Append bytes, decoded. */
+static void add_decoded(struct strbuf *out, const char *text, size_t n)
+{
+	char *to = strbuf_extend(out, n);
+	if (!to)
+		return;
+	out->len -= n - unescape_octal(to, text, n);
+	out->data[out->len] = '\0';
+}
+
+bool fstab_option_value(const char *options, const char *name, struct strbuf *value)
+{
+	size_t n, len = strlen(name);
+	for (const char *o; (o = option_next(&options, &n)) != NULL;) {
+		if (n > len && memcmp(o, name, len) == 0 && o[len] == '=') {
+			strbuf_reset(value);
+			add_decoded(value, o + len + 1, n - len - 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Whether a type stands in a list of them. */
+static bool type_in(const char *fstype, const char *types)
+{
+	size_t len = strcspn(fstype, ".");
+	if (*types == '*')
+		return true;
+	for (const char *at = types; *at;) {
+		size_t n = strcspn(at, " ");
+		if (n == len && memcmp(at, fstype, n) == 0)
+			return true;
+		at += n + (at[n] == ' ');
+	}
+	return false;
+}
+
+/** Whether an option is dropped. */
+static bool is_dropped(const char *fstype, const char *option, size_t n, bool minimal)
+{
+	for (size_t i = 0; i < sizeof(drop_rows) / sizeof(*drop_rows); ++i) {
+		const struct drop_row *row = &drop_rows[i];
+		size_t len = strlen(row->option);
+		bool any = row->option[len - 1] == '=';
+		if (n >= len && memcmp(option, row->option, len) == 0 && (any || n == len)
+		    && type_in(fstype, row->types))
+			return row->drop == RUN_TIME || minimal;
+	}
+	/* As mount(8) makes them of a umask of 022. */
+	if (minimal && type_in(fstype, "vfat msdos exfat"))
+		return word_is(option, n, "fmask=0022") || word_is(option, n, "dmask=0022");
+	return false;
+}
+
+/* Layers of overlays. */
+
+/** The next directory of a value, which may be a list with ':' between.
+    @return whether there was one; *at is behind it. */
+static bool layer_next(const char **at, bool list, struct fstab_layer *layer)
+{
+	const char *text = *at;
+	size_t n = list ? 0 : strlen(text);
+	for (; list && text[n] && text[n] != ':'; ++n)
+		n += text[n] == '\\' && text[n + 1];
+	*layer = (struct fstab_layer){.text = text, .n = n, .list = list};
+	*at += n;
+	return n > 0;
+}
+
+/** Whether an option of an overlay names directories.
+    @list [out]  More than one. */
+static bool is_layers(const char *option, size_t n, bool *list)
+{
+	static const char *const names[] = {"lowerdir=", "lowerdir+=", "datadir+=", "upperdir=", "workdir="};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+		size_t len = strlen(names[i]);
+		*list = i == 0;
+		if (n > len && memcmp(option, names[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool fstab_each_layer(const char *options, struct strbuf *scratch,
+                      bool (*each)(void *arg, const struct fstab_layer *layer), void *arg)
+{
+	size_t n;
+	bool list;
+	for (const char *o; (o = option_next(&options, &n)) != NULL;) {
+		if (!is_layers(o, n, &list))
+			continue;
+		const char *equals = memchr(o, '=', n);
+		strbuf_reset(scratch);
+		add_decoded(scratch, equals + 1, (size_t)(o + n - equals - 1));
+		struct fstab_layer layer;
+		for (const char *at = strbuf_str(scratch); *at; at += *at == ':') {
+			if (layer_next(&at, list, &layer) && !each(arg, &layer))
+				return false;
+		}
+	}
+	return !scratch->failed;
+}
+
+void fstab_layer_path(const struct fstab_layer *layer, struct strbuf *path)
+{
+	strbuf_reset(path);
+	for (size_t i = 0; i < layer->n; ++i) {
+		i += layer->list && layer->text[i] == '\\' && i + 1 < layer->n;
+		strbuf_putc(path, layer->text[i]);
+	}
+}
+
+/** Append the value of lowerdir= and the like as it is below ROOT. */
+static bool add_layers(struct fstab_draft *draft, struct strbuf *out, const char *option, size_t n,
+                       bool list, struct fstab_line *line)
+{
+	const char *root = draft->in->root, *equals = memchr(option, '=', n);
+	size_t cut = strcmp(root, "/") == 0 ? 0 : strlen(root);
+	if (cut && strpbrk(root, ":\\")) {
+		line->why = "ROOT has a colon or a backslash in its name, which layers of an overlay escape";
+		return false;
+	}
+	strbuf_add(out, option, (size_t)(equals - option));
+	strbuf_putc(out, '=');
+	struct strbuf value, path;
+	strbuf_init(&value);
+	strbuf_init(&path);
+	add_decoded(&value, equals + 1, (size_t)(option + n - equals - 1));
+	bool good = true;
+	struct fstab_layer layer;
+	for (const char *at = strbuf_str(&value); good && *at;) {
+		if (layer_next(&at, list, &layer)) {
+			fstab_layer_path(&layer, &path);
+			good = mtree_path_within(strbuf_str(&path), root);
+			strbuf_puts(out, good && layer.n == cut ? "/" : "");
+			strbuf_add(out, layer.text + (good ? cut : 0), layer.n - (good ? cut : 0));
+			if (!good)
+				line->why = *strbuf_str(&path) == '/'
+				            ? fstab_format(draft, "its layer %s lies outside ROOT", strbuf_str(&path))
+				            : "its layers have no absolute names";
+		}
+		if (*at == ':')
+			strbuf_putc(out, *at++);
+	}
+	strbuf_destroy(&value);
+	strbuf_destroy(&path);
+	return good;
+}
+
+/* The line. */
+
+static void add_option(struct strbuf *out, const char *option)
+{
+	strbuf_printf(out, "%s%s", out->len ? "," : "", option);
+}
+
+/**
+ * Append the options of a list that stay.
+ *
+ * @other  What stands in this one is not said again; or NULL.
+ * @return false: there can be no line.
+ */
+static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct mount *mount,
+                     const char *list, const char *other, struct fstab_line *line)
+{
+	const char *fstype = mount->fstype ? mount->fstype : "";
+	bool minimal = draft->in->options == FSTAB_MINIMAL, layers;
+	size_t n;
+	for (const char *o; (o = option_next(&list, &n)) != NULL;) {
+		if (word_is(o, n, "rw") || word_is(o, n, "ro") || has_word(other, o, n)
+		    || is_dropped(fstype, o, n, minimal))
+			continue;
+		if (memmem(o, n, "\\054", 4)) {
+			line->why = fstab_format(draft, "the option %.*s has a comma in its value",
+			                         (int)strcspn(o, "="), o);
+			return false;
+		}
+		if (out->len)
+			strbuf_putc(out, ',');
+		if (strcmp(fstype, "overlay") == 0 && is_layers(o, n, &layers)) {
+			if (!add_layers(draft, out, o, n, layers, line))
+				return false;
+		} else {
+			add_decoded(out, o, n);
+		}
+	}
+	return true;
+}
+
+/** Whether a mount keeps access times as it did before relatime: the kernel shows
+    that by no word, and mount(8) does not do so unasked. */
+static bool is_strict(const struct mount *mount)
+{
+	return mount->vfs_opts && !fstab_has_option(mount->vfs_opts, "relatime")
+	       && !fstab_has_option(mount->vfs_opts, "noatime");
+}
+
+static bool is_readonly(const struct mount *mount)
+{
+	return fstab_has_option(mount->vfs_opts, "ro");
+}
+
+/**
+ * The options of a bind: those of the mount, not of the file system (g6).  It
+ * begins with those of the mount that its source lies in; where it has others,
+ * all are said, since mount(8) sets them only if there is one to be set, and
+ * takes none away that it is not told of.
+ */
+static void add_bind(struct strbuf *out, const struct fstab_choice *choice, bool minimal)
+{
+	static const char *const flags[][2] = {
+		{"ro", "rw"}, {"nosuid", "suid"}, {"nodev", "dev"}, {"noexec", "exec"},
+		{"nodiratime", "diratime"}, {"nosymfollow", "symfollow"},
+	};
+	const char *mine = choice->mount->vfs_opts;
+	const char *other = choice->bound ? choice->bound->vfs_opts : NULL;
+	bool same = other && is_strict(choice->mount) == is_strict(choice->bound)
+	            && fstab_has_option(mine, "noatime") == fstab_has_option(other, "noatime");
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags) && same; ++i)
+		same = fstab_has_option(mine, flags[i][0]) == fstab_has_option(other, flags[i][0]);
+	add_option(out, "bind");
+	if (same && minimal)
+		return;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); ++i) {
+		bool has = fstab_has_option(mine, flags[i][0]);
+		bool had = fstab_has_option(other, flags[i][0]);
+		if (has || had || i == 0)
+			add_option(out, flags[i][!has]);
+	}
+	add_option(out, is_strict(choice->mount) ? "strictatime"
+	                : fstab_has_option(mine, "noatime") ? "noatime" : "relatime");
+}
+
+bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *choice,
+                          struct fstab_line *line)
+{
+	const struct mount *mount = choice->mount;
+	bool minimal = draft->in->options == FSTAB_MINIMAL;
+	struct strbuf out;
+	strbuf_init(&out);
+	bool good = true;
+	if (choice->bind) {
+		add_bind(&out, choice, minimal);
+	} else {
+		bool broken = !is_readonly(mount) && fstab_has_option(mount->fs_opts, "ro");
+		bool natural = fstype_flags(mount->fstype) & FST_READONLY;
+		if (broken && !natural)
+			line->warning = "the file system is read-only now, the mount is not: after an error?";
+		if (is_readonly(mount) || (broken && natural))
+			add_option(&out, "ro");
+		else if (!minimal)
+			add_option(&out, "rw");
+		good = add_list(draft, &out, mount, mount->vfs_opts, NULL, line);
+		if (good && is_strict(mount))
+			add_option(&out, "strictatime");
+		if (good && choice->first)
+			add_option(&out, choice->first);
+		good = good && add_list(draft, &out, mount, mount->fs_opts, mount->vfs_opts, line);
+	}
+	if (good && choice->more)
+		add_option(&out, choice->more);
+	if (good && !out.len)
+		add_option(&out, "defaults");
+	if (good && !out.failed)
+		line->options = arena_strndup(draft->arena, out.data, out.len);
+	draft->failed |= out.failed || (good && !line->options);
+	strbuf_destroy(&out);
+	return good && !draft->failed;
+}

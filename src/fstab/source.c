@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a device is named.  An identifier that is missing, or that another device
+ * has as well, is never replaced by another without a word: the wrong disk would
+ * be mounted, perhaps at the next boot but one.
+ */
+#include "fstab/fstab_impl.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+const char *fstab_format(struct fstab_draft *draft, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	strbuf_reset(&draft->text);
+	strbuf_vprintf(&draft->text, format, args);
+	va_end(args);
+	const char *text = draft->text.failed ? NULL
+	                   : arena_strndup(draft->arena, strbuf_str(&draft->text), draft->text.len);
+	draft->failed |= !text;
+	return text;
+}
+
+static const char *const tag_names[] = {
+	[FSTAB_UUID] = "UUID", [FSTAB_LABEL] = "LABEL",
+	[FSTAB_PARTUUID] = "PARTUUID", [FSTAB_PARTLABEL] = "PARTLABEL",
+};
+
+static const char *tag_of(const struct devmap_tags *tags, enum fstab_id id)
+{
+	switch (id) {
+	case FSTAB_UUID:
+		return tags->uuid;
+	case FSTAB_LABEL:
+		return tags->label;
+	case FSTAB_PARTUUID:
+		return tags->partuuid;
+	case FSTAB_PARTLABEL:
+		return tags->partlabel;
+	case FSTAB_AUTO:
+	case FSTAB_PATH:
+		break;
+	}
+	return NULL;
+}
+
+/** Why a device's tags are not known. */
+static const char *unknown(const struct devmap_tags *tags)
+{
+	switch (tags->known) {
+	case DEVMAP_KNOWN:
+		break;
+	case DEVMAP_ANONYMOUS:
+		return "no device stands behind it";
+	case DEVMAP_NO_DEVICE:
+		return "the device is gone";
+	case DEVMAP_DENIED:
+		return "not permitted to open the device";
+	case DEVMAP_UNSAFE:
+		return tags->reason ? tags->reason : "the device must not be opened";
+	case DEVMAP_UNTAGGED:
+		return "the device holds nothing that is known";
+	case DEVMAP_FAILED:
+		return "the device cannot be read";
+	case DEVMAP_NO_NODE:
+		return "/dev does not have the device";
+	case DEVMAP_AMBIVALENT:
+		return "the device holds the marks of more than one type";
+	}
+	return NULL;
+}
+
+/**
+ * Why a tag cannot be used; NULL if it can.
+ *
+ * A value in quotes would be read without them.
+ */
+static const char *tag_fault(struct fstab_draft *draft, const struct devmap_tags *tags, enum fstab_id id)
+{
+	const char *value = tag_of(tags, id), *name = tag_names[id];
+	const struct fstab_world *world = &draft->in->world;
+	if (!value || !*value) {
+		const char *why = unknown(tags);
+		return fstab_format(draft, "there is no %s%s%s", name, why ? ": " : "", why ? why : "");
+	}
+	if (*value == '"' || *value == '\'')
+		return fstab_format(draft, "its %s begins with a quotation mark", name);
+	unsigned holders = world->holders ? world->holders(world->arg, name, value) : 0;
+	if (holders > 1)
+		return fstab_format(draft, "%s=%s is that of %u devices", name, value, holders);
+	return NULL;
+}
+
+static const char *device_path(const struct fstab_device *device, const char *source)
+{
+	if (device->tags && device->tags->name)
+		return device->tags->name;
+	return source && strncmp(source, "/dev/", 5) == 0 ? source : NULL;
+}
+
+/** Device mapper's names are chosen and last; those of disks do not. */
+static bool is_mapped(const struct devmap_tags *tags)
+{
+	return tags->name && strncmp(tags->name, "/dev/mapper/", 12) == 0;
+}
+
+/** Write down what the device is called beside the name that was chosen. */
+static void add_note(struct fstab_draft *draft, const struct devmap_tags *tags, const char *path,
+                     enum fstab_id id)
+{
+	const char *name = id != FSTAB_PATH && path ? path : "";
+	const char *label = id != FSTAB_LABEL && tags->label ? tags->label : "";
+	const char *uuid = id != FSTAB_UUID && tags->uuid ? tags->uuid : "";
+	strbuf_reset(&draft->text);
+	const char *blank = "";
+	if (*name) {
+		strbuf_puts(&draft->text, name);
+		blank = " ";
+	}
+	if (*uuid) {
+		strbuf_printf(&draft->text, "%sUUID=%s", blank, uuid);
+		blank = " ";
+	}
+	if (*label)
+		strbuf_printf(&draft->text, "%sLABEL=%s", blank, label);
+}
+
+bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *device,
+                       const char *source, struct fstab_line *line)
+{
+	static const struct devmap_tags none = {.known = DEVMAP_UNSAFE, .reason = "devices are not asked"};
+	const struct devmap_tags *tags = device->tags ? device->tags : &none;
+	enum fstab_id id = draft->in->id;
+	const char *path = device_path(device, source), *fault = NULL;
+
+	if (id == FSTAB_AUTO) {
+		id = is_mapped(tags) ? FSTAB_PATH : FSTAB_UUID;
+		fault = id == FSTAB_UUID ? tag_fault(draft, tags, id) : NULL;
+		if (fault && !tag_fault(draft, tags, FSTAB_PARTUUID)) {
+			line->warning = fstab_format(draft, "%s: so its partition is named", fault);
+			id = FSTAB_PARTUUID;
+			fault = NULL;
+		}
+	} else if (id != FSTAB_PATH) {
+		fault = tag_fault(draft, tags, id);
+	}
+	if (!fault && id == FSTAB_PATH && !path)
+		fault = fstab_format(draft, "the device has no name in /dev");
+	if (fault || draft->failed) {
+		line->why = fault && path ? fstab_format(draft, "%s; --id=path would name it %s", fault, path)
+		                          : fault;
+		return false;
+	}
+	const char *value = tag_of(tags, id);
+	line->source = value ? fstab_format(draft, "%s=%s", tag_names[id], value) : path;
+	add_note(draft, tags, path, id);
+	if (draft->text.len)
+		line->note = arena_strndup(draft->arena, strbuf_str(&draft->text), draft->text.len);
+	draft->failed |= draft->text.failed || (draft->text.len && !line->note) || !line->source;
+	return !draft->failed;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the system in ROOT has.
+ *
+ * Of units those count that something pulls in (a link in *.wants or *.requires),
+ * or that systemd's generators other than the one for the fstab have made: a unit
+ * that lies there unused mounts nothing.
+ */
+#include "fstab/system.h"
+
+#include "base/map64.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HELPERS_MAX = 64, TYPE_MAX = 32, DIRS_MAX = 8 };
+
+struct helper {
+	char fstype[TYPE_MAX];
+	bool there;
+};
+
+struct fstab_system {
+	struct os *os;
+	int root;                  /* O_PATH */
+	const char *dirs[DIRS_MAX + 1];   /* where helpers are looked for; NULL ends */
+	const char *root_name;
+	bool (*blocks)(void *arg, const char *path);
+	void *arg;
+	struct helper helpers[HELPERS_MAX];
+	size_t nhelpers;
+	bool listed;               /* units are */
+	struct arena arena;
+	struct map64 units;        /* hash of the mount point -> of these */
+	struct unit {
+		const char *path;
+		enum fstab_unit what;
+		uint32_t next;
+	} *known;
+	size_t nunits, size;
+	bool failed;
+};
+
+/** Whether a directory below ROOT may be touched. */
+static bool may_touch(struct fstab_system *sys, const char *path)
+{
+	char name[PATH_MAX];
+	int n = snprintf(name, sizeof(name), "%s/%s", strcmp(sys->root_name, "/") == 0 ? "" : sys->root_name, path);
+	return n > 0 && (size_t)n < sizeof(name) && !(sys->blocks && sys->blocks(sys->arg, name));
+}
+
+/** Open a path below ROOT, links leading nowhere else.  Without openat2 they do. */
+static int open_below(struct fstab_system *sys, const char *path, int flags)
+{
+	int fd = os_openat2(sys->os, sys->root, path, flags, K_RESOLVE_IN_ROOT | K_RESOLVE_NO_MAGICLINKS);
+	return fd < 0 && errno == ENOSYS ? os_openat(sys->os, sys->root, path, flags) : fd;
+}
+
+struct fstab_system *fstab_system_new(struct os *os, const char *root,
+                                      bool (*blocks)(void *arg, const char *path), void *arg)
+{
+	static const char *const dirs[] = {
+		"usr/sbin", "usr/bin", "sbin", "bin", "usr/local/sbin", "run/current-system/sw/bin",
+	};
+	struct fstab_system *sys = calloc(1, sizeof(*sys));
+	if (!sys)
+		return NULL;
+	*sys = (struct fstab_system){.os = os, .root_name = root, .blocks = blocks, .arg = arg};
+	arena_init(&sys->arena);
+	map64_init(&sys->units);
+	sys->root = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);
+	if (sys->root < 0) {
+		fstab_system_free(sys);
+		return NULL;
+	}
+	size_t n = 0;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
+		if (may_touch(sys, dirs[i]))
+			sys->dirs[n++] = dirs[i];
+	}
+	return sys;
+}
+
+void fstab_system_free(struct fstab_system *sys)
+{
+	if (!sys)
+		return;
+	int error = errno;
+	os_close(sys->os, sys->root);
+	arena_destroy(&sys->arena);
+	map64_destroy(&sys->units);
+	free(sys->known);
+	free(sys);
+	errno = error;
+}
+
+bool fstab_system_failed(const struct fstab_system *sys)
+{
+	return sys->failed;
+}
+
+int fstab_system_fsck(struct fstab_system *sys, const char *fstype)
+{
+	size_t n = strlen(fstype);
+	if (n == 0 || n >= TYPE_MAX || strchr(fstype, '/') || !sys->dirs[0])
+		return -1;
+	for (size_t i = 0; i < sys->nhelpers; ++i) {
+		if (strcmp(sys->helpers[i].fstype, fstype) == 0)
+			return sys->helpers[i].there;
+	}
+	int fd = -1;
+	for (size_t i = 0; fd < 0 && sys->dirs[i]; ++i) {
+		char path[64 + TYPE_MAX];
+		snprintf(path, sizeof(path), "%s/fsck.%s", sys->dirs[i], fstype);
+		fd = open_below(sys, path, O_PATH);
+	}
+	os_close(sys->os, fd);
+	if (sys->nhelpers < HELPERS_MAX) {
+		struct helper *helper = &sys->helpers[sys->nhelpers++];
+		memcpy(helper->fstype, fstype, n + 1);
+		helper->there = fd >= 0;
+	}
+	return fd >= 0;
+}
+
+bool fstab_system_is(struct fstab_system *sys, int fd, const char *path)
+{
+	struct k_statx one, other;
+	const int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	if (!may_touch(sys, path))
+		return false;
+	int file = open_below(sys, path, O_PATH);
+	bool same = file >= 0 && os_statx(sys->os, fd, "", flags, K_STATX_INO, &one) == 0
+	            && os_statx(sys->os, file, "", flags, K_STATX_INO, &other) == 0 && one.ino == other.ino
+	            && one.dev_major == other.dev_major && one.dev_minor == other.dev_minor;
+	os_close(sys->os, file);
+	return same;
+}
+
+/* Units. */
+
+static struct unit *find_unit(const struct fstab_system *sys, const char *path)
+{
+	uint32_t i = map64_get(&sys->units, map64_bytes(MAP64_BYTES, path, strlen(path)));
+	for (; i != MAP64_NONE; i = sys->known[i].next) {
+		if (strcmp(sys->known[i].path, path) == 0)
+			return &sys->known[i];
+	}
+	return NULL;
+}
+
+/** Remember a unit.  What comes later is told by who knows better. */
+static void add_unit(struct fstab_system *sys, const char *path, enum fstab_unit what)
+{
+	struct unit *unit = find_unit(sys, path);
+	if (unit) {
+		/* The line's automount stands beside the line's mount. */
+		if (unit->what != FSTAB_AUTOMOUNT)
+			unit->what = what;
+		return;
+	}
+	if (sys->nunits == sys->size) {
+		size_t bigger = sys->size ? 2 * sys->size : 64;
+		struct unit *known = realloc(sys->known, bigger * sizeof(*known));
+		if (!known) {
+			sys->failed = true;
+			return;
+		}
+		sys->known = known;
+		sys->size = bigger;
+	}
+	uint32_t i = (uint32_t)sys->nunits;
+	struct unit *to = &sys->known[i];
+	*to = (struct unit){arena_strndup(&sys->arena, path, strlen(path)), what, MAP64_NONE};
+	uint32_t first = to->path ? map64_put(&sys->units, map64_bytes(MAP64_BYTES, path, strlen(path)), i)
+	                          : MAP64_NONE;
+	if (first == MAP64_NONE) {
+		sys->failed = true;
+		return;
+	}
+	if (first != i) {
+		to->next = sys->known[first].next;
+		sys->known[first].next = i;
+	}
+	++sys->nunits;
+}
+
+/** Take the units that a directory has; of one that is pulled in from, all. */
+static void list_units(struct fstab_system *sys, const char *dir, bool pulled, bool fstab)
+{
+	char buf[32 * 1024];
+	int fd = open_below(sys, dir, O_RDONLY | O_DIRECTORY);
+	if (fd < 0)
+		return;
+	ssize_t n;
+	while ((n = os_getdents(sys->os, fd, buf, sizeof(buf))) > 0) {
+		const struct k_dirent *entry;
+		size_t at = 0, len;
+		while ((entry = os_dirent(buf, (size_t)n, &at, &len)) != NULL) {
+			char path[512];
+			bool automount;
+			bool wants = len > 6 && strcmp(entry->name + len - 6, ".wants") == 0;
+			bool requires = len > 9 && strcmp(entry->name + len - 9, ".requires") == 0;
+			if (!pulled && (wants || requires)) {
+				int m = snprintf(path, sizeof(path), "%s/%s", dir, entry->name);
+				if (m > 0 && (size_t)m < sizeof(path))
+					list_units(sys, path, true, fstab);
+			} else if (len < sizeof(path) - 1 && fstab_unit_path(entry->name, path, &automount)) {
+				if (fstab)
+					add_unit(sys, path, automount ? FSTAB_AUTOMOUNT : FSTAB_NO_UNIT);
+				else if (pulled)
+					add_unit(sys, path, FSTAB_OWN_UNIT);
+			}
+		}
+	}
+	os_close(sys->os, fd);
+}
+
+enum fstab_unit fstab_system_unit(struct fstab_system *sys, const char *target)
+{
+	/* What the fstab's generator made comes last: it says whose it is. */
+	static const char *const dirs[] = {
+		"usr/lib/systemd/system", "lib/systemd/system", "usr/local/lib/systemd/system",
+		"etc/systemd/system", "run/systemd/system", "run/systemd/generator.late",
+	};
+	static const char generator[] = "run/systemd/generator";
+	if (!sys->listed) {
+		sys->listed = true;
+		for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
+			if (may_touch(sys, dirs[i]))
+				list_units(sys, dirs[i], strstr(dirs[i], "generator") != NULL, false);
+		}
+		if (may_touch(sys, generator))
+			list_units(sys, generator, false, true);
+	}
+	const struct unit *unit = find_unit(sys, target);
+	return unit ? unit->what : FSTAB_NO_UNIT;
+}

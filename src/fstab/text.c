@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Small texts of the machine that an fstab is made with. */
+#include "fstab/fstab.h"
+
+#include "base/escape.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Take the next word of a line.  @return it, of *n bytes; NULL at the end. */
+static const char *next_word(const char **line, size_t *n)
+{
+	*line += strspn(*line, " \t");
+	const char *word = *line;
+	*n = strcspn(word, " \t\n");
+	*line += *n;
+	return *n ? word : NULL;
+}
+
+ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps)
+{
+	static const char deleted[] = "\\040(deleted)";
+	size_t lines = 1, count = 0;
+	for (const char *at = text; (at = strchr(at, '\n')) != NULL; ++at)
+		++lines;
+	struct fstab_swap *list = calloc(lines, sizeof(*list));
+	if (!list)
+		return -1;
+	/* The first line is a heading. */
+	for (const char *line = strchr(text, '\n'); line && *++line; line = strchr(line, '\n')) {
+		const char *at = line, *word[5];
+		size_t n[5] = {0};
+		for (int i = 0; i < 5; ++i)
+			word[i] = next_word(&at, &n[i]);
+		if (!word[4])
+			continue;
+		struct fstab_swap *swap = &list[count];
+		*swap = (struct fstab_swap){.file = n[1] == 4 && memcmp(word[1], "file", 4) == 0,
+		                            .priority = atoi(word[4])};
+		size_t tail = sizeof(deleted) - 1;
+		if (n[0] > tail && memcmp(word[0] + n[0] - tail, deleted, tail) == 0) {
+			swap->deleted = true;
+			n[0] -= tail;
+		}
+		char *name = arena_strndup(arena, word[0], n[0]);
+		if (!name) {
+			free(list);
+			errno = ENOMEM;
+			return -1;
+		}
+		name[unescape_octal(name, name, n[0])] = '\0';
+		swap->name = name;
+		++count;
+	}
+	*swaps = list;
+	return (ssize_t)count;
+}
+
+bool fstab_utab_next(char **text, const char **target, const char **options)
+{
+	while (**text) {
+		char *line = *text, *end = line + strcspn(line, "\n");
+		*text = end + (*end == '\n');
+		*end = '\0';
+		*target = *options = NULL;
+		for (char *at = line; *at;) {
+			at += strspn(at, " ");
+			char *word = at;
+			at += strcspn(at, " ");
+			if (*at)
+				*at++ = '\0';
+			char *value = strchr(word, '=');
+			if (!value)
+				continue;
+			*value++ = '\0';
+			value[unescape_octal(value, value, strlen(value))] = '\0';
+			if (strcmp(word, "TARGET") == 0)
+				*target = value;
+			else if (strcmp(word, "OPTS") == 0)
+				*options = value;
+		}
+		if (*target && *options)
+			return true;
+	}
+	return false;
+}
+
+/** The value of a hexadecimal digit, -1 if it is none. */
+static int hex_digit(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
+	return at ? (int)(at - digits) : -1;
+}
+
+bool fstab_unit_path(const char *name, char *path, bool *automount)
+{
+	const char *dot = strrchr(name, '.');
+	if (!dot || dot == name || (strcmp(dot, ".mount") != 0 && strcmp(dot, ".automount") != 0))
+		return false;
+	*automount = dot[1] == 'a';
+	char *to = path;
+	*to++ = '/';
+	if (dot - name == 1 && *name == '-')
+		++name;
+	while (name < dot) {
+		if (name[0] == '\\' && name[1] == 'x' && hex_digit(name[2]) >= 0 && hex_digit(name[3]) >= 0) {
+			*to++ = (char)(hex_digit(name[2]) << 4 | hex_digit(name[3]));
+			name += 4;
+		} else {
+			*to++ = *name == '-' ? '/' : *name;
+			++name;
+		}
+	}
+	*to = '\0';
+	return true;
+}
