@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""An fstab that makes the same tree again: made, all unmounted, mount -a, compared.
+
+Twice: of the whole system in a small root; and of that root, from outside, with
+devices that are disks to it, entered by chroot."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+import gm
+
+gm.need_fs("btrfs", "ext4", "xfs", "overlay")
+gm.need("mkfs.btrfs", "btrfs", "mkfs.ext4", "mkfs.xfs", "losetup", "mount", "umount")
+NAMES = [b"two words", b"tab\there", b"new\nline", b"back\\slash", b"#hash", b"trailing ", b"literal\\040x",
+         b"caf\xc3\xa9", b"inv\xff\xfe", b"a,b", b"quo\"te", b"(deleted)"]
+BROKEN = re.compile(rb"^# getmnt: ", re.M)
+
+root = gm.Root()
+gm.mount("devtmpfs", gm.mkdir(root / "dev"), "devtmpfs")
+for program in ("mount", "umount"):
+    gm.install(program, root.path)
+gm.mkdir(root / "run/mount")
+images = tempfile.mkdtemp()
+for fstype, name, mkfs in (
+        ("ext4", "ext4", ("mkfs.ext4", "-q", "-F")), ("xfs", "x f#s", ("mkfs.xfs", "-q")),
+        ("btrfs", "btr\\fs", ("mkfs.btrfs", "-q"))):
+    gm.image(f"{images}/{name}.img", (320 if fstype == "xfs" else 128) << 20, *mkfs)
+
+
+def options(text):
+    return frozenset(text.split(b","))
+
+
+def backing(source):
+    """A loop device by its file: another may have another number."""
+    try:
+        with open("/sys/block/" + source.decode()[5:] + "/loop/backing_file", "rb") as f:
+            return b"loop " + os.path.basename(f.read().rstrip(b"\n"))
+    except (OSError, UnicodeDecodeError):
+        return source
+
+
+def snapshot(top=b""):
+    """The mount table at and below a directory, without IDs and devices."""
+    found = []
+    with open("/proc/self/mountinfo", "rb") as f:
+        for raw in f.read().split(b"\n")[:-1]:
+            fields = raw.split(b" ")
+            sep = fields.index(b"-", 6)
+            point = gm.unescape(fields[4])
+            if not gm.within(point, top or b"/"):
+                continue
+            found.append((point[len(top):] or b"/", gm.unescape(fields[3]), fields[sep + 1],
+                          backing(gm.unescape(fields[sep + 2])), options(fields[5]),
+                          options(fields[sep + 3].replace(b"=" + top, b"=").replace(b":" + top, b":"))))
+    return sorted(found, key=lambda row: row[:4])
+
+
+def same(tag, before, after):
+    for row in before:
+        gm.expect(row in after, f"{tag}: gone, or another: {row} / {[r for r in after if r[0] == row[0]]}")
+    for row in after:
+        gm.expect(row in before, f"{tag}: new: {row}")
+
+
+def sh(*argv, chroot=None):
+    proc = subprocess.run(argv, stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                          env={"PATH": "/bin", "LC_ALL": "C.UTF-8"},
+                          preexec_fn=(lambda: (os.chroot(chroot), os.chdir("/"))) if chroot else None)
+    gm.expect(proc.returncode == 0, f"{argv}: {proc.returncode}: {proc.stdout.decode(errors='replace')}")
+    return proc.stdout
+
+
+def unmount_all(top, keep):
+    """Unmount what is below a directory but for some, the last first."""
+    for point in reversed([line.point for line in gm.mountinfo()]):
+        if gm.within(point, top) and point not in keep:
+            gm.umount(point)
+
+
+def build(top, loops, sub):
+    """The tree: sub is the btrfs tool's making, which is done once."""
+    def at(path):
+        return top + path
+    def device(name, target, *more):
+        gm.mkdir(at(target))
+        sh("/bin/mount", "-o", ",".join(([] if loops.get(name) else ["loop"]) + list(more)) or "defaults",
+           loops.get(name) or f"/img/{name}.img", target, chroot=top or None)
+    device("ext4", "/data", "noatime", "errors=remount-ro", "nodev")
+    device("x f#s", "/srv/x f#s", "logbsize=64k")
+    device("btr\\fs", "/pool", "subvol=/", "noexec")
+    if sub:
+        for name in ("@", "@ho me", "@/nested"):
+            gm.run("btrfs", "-q", "subvolume", "create", at("/pool/") + name)
+        gm.mkdir(at("/pool/@/dir/deep"))
+    device("btr\\fs", "/sub/b", "subvol=@")
+    device("btr\\fs", "/sub/b/nested/in", "subvol=/@ho me", "ro")
+    gm.bind(at("/sub/b/dir/deep"), gm.mkdir(at("/sub/deep")))      # a directory, no subvolume
+    gm.tmpfs(at("/data/tmp"), "size=12m,mode=750,nr_inodes=100,uid=7")
+    sh("/bin/mount", "-o", "remount,noexec,nosuid,size=12m", "/data/tmp", chroot=top or None)
+    for name in ("dir", "lo wer", "lower2", "up", "work"):
+        gm.mkdir(at("/data/") + name)
+    gm.touch(at("/data/file"), "x")
+    gm.touch(at("/data/lo wer/in"), "x")
+    gm.bind(at("/data/dir"), gm.mkdir(at("/bind")))
+    sh("/bin/mount", "-o", "remount,bind,ro,noexec,relatime", "/bind", chroot=top or None)
+    gm.touch(at("/etc/passwd file"))
+    gm.bind(at("/data/file"), at("/etc/passwd file"))
+    gm.bind(at("/data/lower2"), at("/data/lower2"))                # onto itself
+    gm.mount("over lay", gm.mkdir(at("/ov er")), "overlay", 0,
+             f"lowerdir={at('/data/lo wer')}:{at('/data/dir')},upperdir={at('/data/up')},workdir={at('/data/work')}")
+    gm.mount("proc", gm.mkdir(at("/srv/chroot/proc")), "proc")
+    gm.bind(at("/dev"), gm.mkdir(at("/srv/chroot/dev")))
+    gm.mkdir(at("/data/names"))
+    for i, name in enumerate(NAMES):
+        path = os.fsencode(at("/n/")) + name
+        gm.tmpfs(path, "size=1m", source=name)
+        if i % 2:
+            kept = os.fsencode(at("/data/names/")) + name
+            os.makedirs(kept, exist_ok=True)
+            os.makedirs(path + b"/x")   # a mount in a mount that is empty at boot: none
+            os.makedirs(os.fsencode(at("/m/")) + name, exist_ok=True)
+            gm.bind(kept, os.fsencode(at("/m/")) + name)
+
+
+def check_lines(tag, text):
+    """Every line has six fields, as libmount reads them; none is a comment by mistake."""
+    rows = [row for row in text.split(b"\n") if row and not row.startswith(b"# ")]
+    gm.expect(all(len(row.split()) == 6 and not row.startswith(b"#") for row in rows), f"{tag}: {rows}")
+    return rows
+
+
+# From outside first, by chroot: devices that are attached stay what they are.
+top = root.path
+loops = {}
+for name in ("ext4", "x f#s", "btr\\fs"):
+    loops[name] = gm.run("losetup", "-f", "--show", f"{images}/{name}.img").strip()
+keep = {line.point for line in gm.mountinfo()}
+build(top, loops, True)
+before = snapshot(os.fsencode(top))
+result = gm.getmnt("fstab", top, program=os.environ["GETMNT"])
+gm.expect(result.status in (0, 1), f"chroot: {result.status} {result.err}")
+rows = check_lines("chroot", result.out)
+with open(root / "fstab", "wb") as f:
+    f.write(result.out)
+gm.expect(not BROKEN.search(result.out), f"chroot: {result.out.decode(errors='replace')}")
+unmount_all(os.fsencode(top), keep)
+sh("/bin/mount", "-a", "-T", "/fstab", chroot=top)
+same("chroot", before, snapshot(os.fsencode(top)))
+unmount_all(os.fsencode(top), keep)
+for device in loops.values():
+    gm.run("losetup", "-d", device)
+
+# The whole system, with images that it mounts by itself.
+shutil.move(images, root / "img")
+root.enter()
+keep = {line.point for line in gm.mountinfo()}
+for policy in ("minimal", "live"):
+    build("", {}, False)
+    before = snapshot()
+    result = gm.getmnt("fstab", "--options=" + policy)
+    gm.expect(result.status == 0 and not result.err, f"{policy}: {result.status} {result.err}")
+    gm.expect(not BROKEN.search(result.out), f"{policy}: {result.out.decode(errors='replace')}")
+    rows = check_lines(policy, result.out)
+    with open("/fstab", "wb") as f:
+        f.write(result.out)
+    unmount_all(b"/", keep)
+    sh("/bin/mount", "-a", "-T", "/fstab")
+    same(policy, before, snapshot())
+    again = gm.getmnt("fstab", "--options=" + policy)
+    gm.expect(sorted(again.out.split(b"\n")) == sorted(result.out.split(b"\n")), f"{policy}: made anew, another")
+    unmount_all(b"/", keep)
+gm.done()
