@@ -43,6 +43,8 @@ struct devmap_dev {
 	bool removable;          /* it, or one that it stands on */
 	const char *blocks;      /* why I/O to it could block, or NULL */
 	const char *backing;     /* the file of a loop device */
+	bool loop_read;          /* loop_offset, loop_limit are */
+	uint64_t loop_offset, loop_limit;
 	bool avoided;            /* by devmap_avoid() */
 	bool tagged;
 	struct devmap_tags tags;

@@ -314,10 +314,14 @@ bool devmap_loop(struct devmap *map, uint32_t major, uint32_t minor, struct devm
 		devmap_judge(map, dev);
 	if (!dev || !dev->backing)
 		return false;
+	if (!dev->loop_read) {
+		dev->loop_offset = devmap_loop_number(map, dev, "loop/offset");
+		dev->loop_limit = devmap_loop_number(map, dev, "loop/sizelimit");
+		dev->loop_read = true;
+	}
 	*loop = (struct devmap_loop){
 		.file = dev->backing, .partition = dev->partition,
-		.offset = devmap_loop_number(map, dev, "loop/offset"),
-		.limit = devmap_loop_number(map, dev, "loop/sizelimit"),
+		.offset = dev->loop_offset, .limit = dev->loop_limit,
 	};
 	return true;
 }

@@ -541,11 +541,11 @@ static void test_loop(void)
 	CU_ASSERT_FALSE(devmap_blocks(map, 259, 0, &backing));
 	SAME(backing, "/srv/a b.img (deleted)");
 	struct devmap_loop loop = {0};
+	put("sys/devices/" VIRTUAL "loop0/loop/offset", "1048576\n");
+	put("sys/devices/" VIRTUAL "loop0/loop/sizelimit", "4096\n");
 	CU_ASSERT_TRUE(devmap_loop(map, 259, 0, &loop));
 	SAME(loop.file, "/srv/a b.img (deleted)");
 	CU_ASSERT_TRUE(loop.partition);
-	put("sys/devices/" VIRTUAL "loop0/loop/offset", "1048576\n");
-	put("sys/devices/" VIRTUAL "loop0/loop/sizelimit", "4096\n");
 	CU_ASSERT_TRUE(devmap_loop(map, 7, 0, &loop));
 	CU_ASSERT_FALSE(loop.partition);
 	CU_ASSERT_EQUAL(loop.offset, 1048576);
