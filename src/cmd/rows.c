@@ -22,8 +22,9 @@ void rows_help(const struct row_table *table, FILE *out)
 		bool may = argument_of(row) == optional_argument;
 		snprintf(left, sizeof(left), "--%s%s%s", row->name, may ? "[=" : row->argument ? "=" : "",
 		         row->argument ? row->argument + may : "");
-		fprintf(out, " %c%c%c %-21s %s\n", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
-		        row->letter ? ',' : ' ', left, row->help);
+		fprintf(out, " %c%c%c %-21s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
+		        row->letter ? ',' : ' ', left);
+		fprintf(out, strlen(left) > 21 ? "\n%27s%s\n" : "%s%s\n", strlen(left) > 21 ? "" : " ", row->help);
 	}
 }
 

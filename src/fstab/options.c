@@ -308,6 +308,7 @@ static bool add_layers(struct fstab_draft *draft, struct strbuf *out, const char
 		if (*at == ':')
 			strbuf_putc(out, *at++);
 	}
+	draft->failed |= value.failed || path.failed;
 	strbuf_destroy(&value);
 	strbuf_destroy(&path);
 	return good;

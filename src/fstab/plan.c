@@ -41,8 +41,10 @@ struct place {
 	bool boot;               /* OWN, and there when the fstab is read */
 	bool bind;
 	bool automount;          /* by an automount unit of the fstab */
-	uint32_t next_name;      /* the next of the same hash; MT_NONE */
-	uint32_t next_root;
+	struct link {
+		uint32_t next;   /* of the same hash; MT_NONE */
+		uint32_t last;   /* of the first: the last of them */
+	} name, root;
 	const char *why;
 };
 
@@ -99,7 +101,7 @@ static const char *join(struct maker *mk, const char *dir, const char *rest)
 static uint32_t find_name(const struct maker *mk, uint64_t hash, const char *name, size_t n)
 {
 	uint32_t node = map64_get(&mk->by_name, hash);
-	for (; node != MAP64_NONE; node = mk->places[node].next_name) {
+	for (; node != MAP64_NONE; node = mk->places[node].name.next) {
 		const char *target = mk->places[node].target;
 		if (strncmp(target, name, n) == 0 && !target[n])
 			return node;
@@ -130,20 +132,23 @@ static uint64_t root_hash(const struct mount *mount, const char *root, size_t n)
 	return map64_bytes(map64_bytes(MAP64_BYTES, (const char *)&device, sizeof(device)), root, n);
 }
 
+/** The link of a node in one of the two indexes. */
+static struct link *link_of(struct maker *mk, const struct map64 *map, uint32_t node)
+{
+	return map == &mk->by_name ? &mk->places[node].name : &mk->places[node].root;
+}
+
 /** Put a node behind the others of its hash. */
-static bool add_index(struct map64 *map, uint64_t hash, uint32_t node, struct place *places, bool root)
+static bool add_index(struct maker *mk, struct map64 *map, uint64_t hash, uint32_t node)
 {
 	uint32_t first = map64_put(map, hash, node);
 	if (first == MAP64_NONE)
 		return false;
-	uint32_t *next = root ? &places[node].next_root : &places[node].next_name;
-	*next = MT_NONE;
-	if (first == node)
-		return true;
-	/* Behind the first: which of the others comes next does not matter. */
-	uint32_t *behind = root ? &places[first].next_root : &places[first].next_name;
-	*next = *behind;
-	*behind = node;
+	struct link *head = link_of(mk, map, first);
+	link_of(mk, map, node)->next = MT_NONE;
+	if (first != node)
+		link_of(mk, map, head->last)->next = node;
+	head->last = node;
 	return true;
 }
 
@@ -163,9 +168,9 @@ static bool make_indexes(struct maker *mk)
 		if (!place->visible)
 			continue;
 		const char *root = root_of(m);
-		if (!add_index(&mk->by_name, map64_bytes(MAP64_BYTES, place->target, strlen(place->target)), i,
-		               mk->places, false)
-		    || !add_index(&mk->by_root, root_hash(m, root, strlen(root)), i, mk->places, true))
+		uint64_t name = map64_bytes(MAP64_BYTES, place->target, strlen(place->target));
+		if (!add_index(mk, &mk->by_name, name, i)
+		    || !add_index(mk, &mk->by_root, root_hash(m, root, strlen(root)), i))
 			return false;
 		if (strcmp(root, "/") != 0)
 			continue;
@@ -363,21 +368,34 @@ static enum state available(const struct maker *mk, uint32_t node)
 /**
  * Look whether there is the mount that a file or directory lies in.
  *
+ * @i     The node that needs it, which may cover it: an overlay of what it is
+ *        mounted on.  MT_NONE: none.
  * @path  From ROOT.
  * @what  "its image", for the reason.
+ * @node [out]  The mount.
  * @return LINE, WAITING, or REFUSED with *why.
  */
-static enum state needs_path(struct maker *mk, const char *path, const char *what, const char **why)
+static enum state needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
+                             uint32_t *node, const char **why)
 {
-	uint32_t node = holder(mk, path);
-	enum state state = available(mk, node);
-	if (state == LINE && node != MT_NONE && is_volatile(mk, node)) {
+	*node = holder(mk, path);
+	if (*node == i && i != MT_NONE) {
+		*node = mk->tree->nodes[i].parent;
+		if (*node != MT_NONE && mk->places[*node].state == ELSEWHERE)
+			*node = MT_NONE;
+		if (strcmp(mk->places[i].target, "/") == 0 || (*node != MT_NONE && !mk->places[*node].visible)) {
+			*why = fstab_format(&mk->draft, "%s %s is covered by itself", what, path);
+			return REFUSED;
+		}
+	}
+	enum state state = available(mk, *node);
+	if (state == LINE && *node != MT_NONE && is_volatile(mk, *node)) {
 		*why = fstab_format(&mk->draft, "%s %s lies in memory, and will be gone", what, path);
 		return REFUSED;
 	}
 	if (state == REFUSED || state == OWN) {
 		*why = fstab_format(&mk->draft, "%s %s lies on %s, which has no line", what, path,
-		                    mk->places[node].target);
+		                    mk->places[*node].target);
 		return REFUSED;
 	}
 	return state;
@@ -428,12 +446,14 @@ static bool try_bind(struct maker *mk, uint32_t i, uint32_t candidate, size_t pr
 	bool onto_itself = found == i && strcmp(source, target) == 0
 	                   && mk->tree->nodes[i].parent == candidate;
 	if (found != candidate && !onto_itself) {
-		bind->why = fstab_format(&mk->draft, "its source %s is covered by the mount on %s", source,
-		                         mk->places[found].target);
+		if (!bind->why)
+			bind->why = fstab_format(&mk->draft, "its source %s is covered by the mount on %s", source,
+			                         mk->places[found].target);
 		return false;
 	}
 	if (rest[strspn(rest, "/")] && is_volatile(mk, candidate)) {
-		bind->why = fstab_format(&mk->draft, "its source %s lies in memory, and will be gone", source);
+		if (!bind->why)
+			bind->why = fstab_format(&mk->draft, "its source %s lies in memory, and will be gone", source);
 		return false;
 	}
 	bind->in = candidate;
@@ -458,7 +478,7 @@ static void find_bind(struct maker *mk, uint32_t i, struct bind *bind)
 			            && !shown[n];
 			if (fits && try_bind(mk, i, node, n, bind))
 				return;
-			node = mk->places[node].next_root;
+			node = mk->places[node].root.next;
 		}
 		if (!root[n])
 			return;
@@ -541,9 +561,10 @@ static int pass_of(const struct maker *mk, const char *fstype, const char *targe
 /** Layers of an overlay, each of which must be there. */
 struct layers {
 	struct maker *mk;
+	uint32_t i;
 	enum state state;
 	const char *why;
-	struct strbuf *more;     /* gets what systemd must wait for; or NULL */
+	struct strbuf *more;     /* gets what systemd must wait for */
 };
 
 static bool each_layer(void *arg, const struct fstab_layer *layer)
@@ -554,13 +575,13 @@ static bool each_layer(void *arg, const struct fstab_layer *layer)
 	const char *path = below_root(mk->in, strbuf_str(&mk->path));
 	if (!path)
 		return true;   /* the options tell of it */
-	enum state state = needs_path(mk, path, "its layer", &layers->why);
+	uint32_t node;
+	enum state state = needs_path(mk, layers->i, path, "its layer", &node, &layers->why);
 	if (state != LINE) {
 		layers->state = state;
 		return state == WAITING;
 	}
-	uint32_t node = holder(mk, path);
-	if (layers->more && node != MT_NONE && mk->places[node].state == LINE
+	if (node != MT_NONE && mk->places[node].state == LINE
 	    && strcmp(mk->places[node].target, "/") != 0 && !strpbrk(mk->places[node].target, " ,\"\\")) {
 		const char *option = fstab_format(&mk->draft, "x-systemd.requires-mounts-for=%s",
 		                                  mk->places[node].target);
@@ -572,7 +593,7 @@ static bool each_layer(void *arg, const struct fstab_layer *layer)
 
 /** What a loop device becomes: the file that it shows, as somebody would mount it;
     where that lies outside of ROOT, a disk. */
-static enum state name_image(struct maker *mk, const struct fstab_device *device,
+static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_device *device,
                              struct fstab_line *line, const char **first)
 {
 	const struct devmap_loop *loop = &device->loop;
@@ -591,7 +612,8 @@ static enum state name_image(struct maker *mk, const struct fstab_device *device
 		line->why = "the image that it shows was removed";
 		return REFUSED;
 	}
-	enum state state = needs_path(mk, path, "its image", &line->why);
+	uint32_t node;
+	enum state state = needs_path(mk, i, path, "its image", &node, &line->why);
 	if (state != LINE)
 		return state;
 	line->source = path;
@@ -625,7 +647,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 	strbuf_init(&more);
 	enum state state = LINE;
 
-	struct layers layers = {.mk = mk, .state = LINE, .more = &more};
+	struct layers layers = {.mk = mk, .i = i, .state = LINE, .more = &more};
 	if (strcmp(type_of(m), "overlay") == 0) {
 		fstab_each_layer(m->fs_opts, &mk->scratch, each_layer, &layers);
 		line->why = layers.why;
@@ -641,7 +663,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 			mk->draft.failed = true;
 			goto out;
 		}
-		state = name_image(mk, &device, line, &first);
+		state = name_image(mk, i, &device, line, &first);
 		if (state == LINE && !line->source && !fstab_name_device(&mk->draft, &device, m->source, line))
 			state = REFUSED;
 		if (state != LINE)
@@ -683,7 +705,7 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct fsta
 	if (!bind.source) {
 		if (bind.waiting && !last)
 			return WAITING;
-		line->why = bind.why ? bind.why
+		line->why = bind.why ? bind.why : bind.waiting ? "its source is seen only in mounts that have no line"
 		            : fstab_format(&mk->draft, "its source, %s of %s, is seen nowhere %s", root_of(m),
 		                           m->source ? m->source : "none",
 		                           strcmp(in->root, "/") == 0 ? "else" : "below ROOT");
@@ -787,6 +809,7 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 	struct fstab_line line = {.target = "none", .fstype = "swap", .source = swap->name};
 	enum fstab_fate fate = FSTAB_LINE;
 	struct fstab_device device = {0};
+	uint32_t node;
 	if (in->filter && strncmp(swap->name, in->filter, strlen(in->filter)) != 0) {
 		line.why = "not asked for: -f";
 		fate = FSTAB_OWN;
@@ -802,7 +825,7 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 			line.source = swap->name;
 			line.why = "its file lies outside ROOT";
 			fate = FSTAB_OWN;
-		} else if (needs_path(mk, line.source, "its file", &line.why) != LINE) {
+		} else if (needs_path(mk, MT_NONE, line.source, "its file", &node, &line.why) != LINE) {
 			fate = FSTAB_COMMENT;
 		}
 	} else if (in->world.swap && in->world.swap(in->world.arg, swap->name, &device) != 0) {

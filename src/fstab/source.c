@@ -100,9 +100,9 @@ static const char *device_path(const struct fstab_device *device, const char *so
 }
 
 /** Device mapper's names are chosen and last; those of disks do not. */
-static bool is_mapped(const struct devmap_tags *tags)
+static bool is_mapped(const char *path)
 {
-	return tags->name && strncmp(tags->name, "/dev/mapper/", 12) == 0;
+	return path && strncmp(path, "/dev/mapper/", 12) == 0;
 }
 
 /** Write down what the device is called beside the name that was chosen. */
@@ -135,7 +135,7 @@ bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *dev
 	const char *path = device_path(device, source), *fault = NULL;
 
 	if (id == FSTAB_AUTO) {
-		id = is_mapped(tags) ? FSTAB_PATH : FSTAB_UUID;
+		id = is_mapped(path) ? FSTAB_PATH : FSTAB_UUID;
 		fault = id == FSTAB_UUID ? tag_fault(draft, tags, id) : NULL;
 		if (fault && !tag_fault(draft, tags, FSTAB_PARTUUID)) {
 			line->warning = fstab_format(draft, "%s: so its partition is named", fault);

@@ -1,0 +1,848 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lines of an fstab, from recorded tables and a made-up machine: pure.
+ *
+ * g1 to g21 are defects of genfstab(8), as the cases are named that show that
+ * they are none of ours.
+ */
+#include "unit.h"
+
+#include "fault.h"
+#include "fstab/fstab.h"
+
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The machine. */
+
+static const struct machine_device {
+	uint32_t major, minor;
+	struct devmap_tags tags;
+	struct devmap_loop loop;
+	bool remote;
+	const char *source;          /* of an anonymous number: known by that */
+} machine[] = {
+	{8, 1, {.name = "/dev/sda1", .type = "ext4", .uuid = "u-root", .label = "root", .partuuid = "p-1"}},
+	{8, 2, {.name = "/dev/sda2", .type = "vfat", .uuid = "AB-CD", .partuuid = "p-2", .partlabel = "EFI"}},
+	{8, 3, {.name = "/dev/sda3", .type = "xfs", .uuid = "u-twice", .label = "data", .partuuid = "p-3"}},
+	{8, 4, {.name = "/dev/sda4", .type = "ext4", .uuid = "u-twice", .label = "twice", .partuuid = "p-twice"}},
+	{8, 5, {.name = "/dev/sda5", .type = "swap", .uuid = "u-swap", .partuuid = "p-5"}},
+	{8, 16, {.name = "/dev/sdb", .known = DEVMAP_DENIED}},
+	{8, 32, {.name = "/dev/sdc", .type = "ext4", .uuid = "u-iscsi"}, .remote = true},
+	{8, 48, {.name = "/dev/sdd", .type = "ntfs", .uuid = "u-ntfs", .label = "Win dows"}},
+	{253, 0, {.name = "/dev/mapper/vg-home", .type = "ext4", .uuid = "u-twice"}},
+	{9, 127, {.name = "/dev/md127", .type = "ext4", .uuid = "u-md"}},
+	{7, 0, {.name = "/dev/loop0", .type = "ext4", .uuid = "u-img"}, {.file = "/srv/a b.img"}},
+	{7, 1, {.name = "/dev/loop1", .type = "ext4", .uuid = "u-off"},
+	 {.file = "/srv/disk.img", .offset = 1048576, .limit = 4096}},
+	{7, 2, {.name = "/dev/loop2", .type = "ext4", .uuid = "u-gone"}, {.file = "/srv/x.img (deleted)"}},
+	{259, 0, {.name = "/dev/loop3p1", .type = "ext4", .uuid = "u-part"}, {.file = "/srv/d.img", .partition = true}},
+	{7, 4, {.name = "/dev/loop4", .type = "ext4", .uuid = "u-mem"}, {.file = "/tmp/x.img"}},
+	{0, 40, {.name = "/dev/sde1", .type = "btrfs", .uuid = "u-btrfs", .label = "pool"}, .source = "/dev/sde1"},
+};
+
+static unsigned asked;   /* how often for a device */
+
+static int find_device(void *arg, const struct mount *mount, struct fstab_device *device)
+{
+	(void)arg;
+	++asked;
+	for (size_t i = 0; i < sizeof(machine) / sizeof(*machine); ++i) {
+		const struct machine_device *m = &machine[i];
+		if (m->major == mount->dev_major && m->minor == mount->dev_minor)
+			*device = (struct fstab_device){&m->tags, m->loop, m->remote};
+	}
+	return 0;
+}
+
+static int find_swap(void *arg, const char *name, struct fstab_device *device)
+{
+	(void)arg;
+	for (size_t i = 0; i < sizeof(machine) / sizeof(*machine); ++i) {
+		if (strcmp(machine[i].tags.name, name) == 0)
+			*device = (struct fstab_device){&machine[i].tags, machine[i].loop, machine[i].remote};
+	}
+	return 0;
+}
+
+static unsigned holders(void *arg, const char *tag, const char *value)
+{
+	(void)arg, (void)tag;
+	return strstr(value, "twice") ? 2 : 1;
+}
+
+static int has_fsck(void *arg, const char *fstype)
+{
+	(void)arg;
+	return strcmp(fstype, "ext4") == 0 || strcmp(fstype, "xfs") == 0 || strcmp(fstype, "btrfs") == 0;
+}
+
+static enum fstab_unit unit_of(void *arg, const char *target)
+{
+	(void)arg;
+	return strcmp(target, "/own/unit") == 0 ? FSTAB_OWN_UNIT
+	       : strcmp(target, "/lazy") == 0   ? FSTAB_AUTOMOUNT
+	                                        : FSTAB_NO_UNIT;
+}
+
+static const char *kept_of(void *arg, const char *name)
+{
+	(void)arg;
+	return strcmp(name, "/stick") == 0  ? "uhelper=udisks2"
+	       : strcmp(name, "/notes") == 0 ? "x-own.note=1,user=joe,_netdev,x-b" : NULL;
+}
+
+static bool has_secret_word(const char *source, const char *options)
+{
+	return (source && strstr(source, "word@")) || (options && strstr(options, "password="));
+}
+
+#define WORLD {NULL, find_device, find_swap, holders, has_fsck, unit_of, kept_of, has_secret_word}
+
+/** An input with usual choices, to be changed before made(). */
+static struct fstab_input usual(void)
+{
+	return (struct fstab_input){.root = "/", .options = FSTAB_MINIMAL, .world = WORLD};
+}
+
+static char text[64 * 1024];
+
+__attribute__((format(printf, 1, 2)))
+static void add_text(const char *format, ...)
+{
+	size_t n = strlen(text);
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text + n, sizeof(text) - n, format, args);
+	va_end(args);
+}
+
+/** What becomes of a table: a line each, as "source target type options pass"; "#target:
+    why" for comments, "-target: why" for what is left out. */
+static const char *made(struct fstab_input in, const char *table)
+{
+	struct mount_table *mounts = table_parse_mountinfo(table, strlen(table));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mounts);
+	CU_ASSERT_EQUAL(mounts->nproblems, 0);
+	struct os os = {.statx_works = true};
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	struct discovery *d = discover(&os, NULL, mounts, &opts);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+	in.d = d;
+	struct fstab_plan plan;
+	text[0] = '\0';
+	asked = 0;
+	CU_ASSERT_EQUAL(fstab_plan(&in, &plan), 0);
+	for (size_t i = 0; i < plan.count; ++i) {
+		const struct fstab_line *line = &plan.lines[i];
+		if (line->fate == FSTAB_LINE)
+			add_text("%s|%s|%s|%s|%d\n", line->source, line->target, line->fstype, line->options,
+			         line->passno);
+		else
+			add_text("%c%s: %s\n", line->fate == FSTAB_COMMENT ? '#' : '-',
+			         line->mount ? line->target : line->source, line->why);
+		if (line->warning)
+			add_text("!%s\n", line->warning);
+	}
+	CU_ASSERT_EQUAL(plan.of[FSTAB_LINE] + plan.of[FSTAB_COMMENT] + plan.of[FSTAB_OWN], plan.count);
+	fstab_plan_destroy(&plan);
+	discovery_free(d);
+	table_free(mounts);
+	CU_ASSERT_EQUAL(os_calls_total(&os), 0);
+	return text;
+}
+
+/** Assert on what becomes of a table below the root, whose line is not repeated. */
+static void check_at(const char *file, int number, struct fstab_input in, const char *table, const char *expected)
+{
+	static const char first[] = "UUID=u-root|/|ext4|defaults|1\n";
+	char whole[32 * 1024];
+	snprintf(whole, sizeof(whole), "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n%s", table);
+	const char *got = made(in, whole);
+	bool good = strncmp(got, first, strlen(first)) == 0 && strcmp(got + strlen(first), expected) == 0;
+	if (!good)
+		printf("%s:%d: got:\n%s", file, number, got);
+	CU_ASSERT_TRUE(good);
+}
+#define CHECK(...) check_at(__FILE__, __LINE__, __VA_ARGS__)
+#define USUAL(...) CHECK(usual(), __VA_ARGS__)
+
+/* Names. */
+
+static void test_g1_g2_names(void)
+{
+	/* Decoded once, whatever stands at the end. */
+	USUAL("21 20 0:30 / /my\\040dir rw,relatime - tmpfs tmp\\040fs rw\n"
+	      "22 20 0:31 / /back\\134slash rw,relatime - tmpfs t rw\n"
+	      "23 20 0:32 / /ab\\134040 rw,relatime - tmpfs t rw\n"
+	      "24 20 0:33 / /ab\\040 rw,relatime - tmpfs \\043hash rw\n",
+	      "tmp fs|/my dir|tmpfs|defaults|0\n"
+	      "t|/back\\slash|tmpfs|defaults|0\n"
+	      "t|/ab\\040|tmpfs|defaults|0\n"
+	      "#hash|/ab |tmpfs|defaults|0\n");
+}
+
+static void test_g3_stacked(void)
+{
+	USUAL("21 20 0:30 / /mnt rw,relatime - tmpfs one rw\n"
+	      "22 21 0:31 / /mnt rw,relatime - tmpfs two rw\n"
+	      "23 22 0:32 / /mnt/in rw,relatime - tmpfs in rw\n"
+	      "24 20 0:33 / /a/b rw,relatime - tmpfs below rw\n"
+	      "25 20 0:34 / /a rw,relatime - tmpfs above rw\n",
+	      "above|/a|tmpfs|defaults|0\n"
+	      "two|/mnt|tmpfs|defaults|0\n"
+	      "in|/mnt/in|tmpfs|defaults|0\n"
+	      "#/mnt: hidden: /mnt is mounted over it\n"
+	      "#/a/b: hidden: /a is mounted over it\n");
+}
+
+/* Binds. */
+
+static void test_g4_outside(void)
+{
+	struct fstab_input in = usual();
+	in.root = "/mnt";
+	const char *table = "20 1 8:3 / / rw,relatime - ext4 /dev/sda3 rw\n"
+	                    "21 20 8:1 / /mnt rw,relatime - ext4 /dev/sda1 rw\n"
+	                    "22 21 8:3 /host/ext /mnt/out rw,relatime - ext4 /dev/sda3 rw\n"
+	                    "23 21 8:1 /srv/in /mnt/in rw,relatime - ext4 /dev/sda1 rw\n"
+	                    "24 20 0:30 / /elsewhere rw,relatime - tmpfs t rw\n"
+	                    "25 20 0:31 / /mnt2 rw,relatime - tmpfs t rw\n";
+	CU_ASSERT_STRING_EQUAL(made(in, table),
+		"UUID=u-root|/|ext4|defaults|1\n"
+		"/srv/in|/in|none|bind|0\n"
+		"#/out: its source, /host/ext of /dev/sda3, is seen nowhere below ROOT\n");
+}
+
+static void test_g5_deleted(void)
+{
+	USUAL("21 20 8:1 /gone//deleted /nest rw,relatime - ext4 /dev/sda1 rw\n",
+	      "#/nest: the directory that it shows was removed\n");
+}
+
+static void test_g6_bind_options(void)
+{
+	/* Not those of the file system; all of the mount's, where it has others. */
+	const char *table = "21 20 8:1 /a /b ro,noexec,relatime - ext4 /dev/sda1 rw,resuid=65534,resgid=65534\n"
+	                    "22 20 8:1 /a /c rw,relatime - ext4 /dev/sda1 rw,resuid=65534\n"
+	                    "23 20 8:1 /a /d rw,noatime - ext4 /dev/sda1 rw\n";
+	USUAL(table,
+	      "/a|/b|none|bind,ro,noexec,relatime|0\n"
+	      "/a|/c|none|bind|0\n"
+	      "/a|/d|none|bind,rw,noatime|0\n");
+	/* What it has not, its source having it, is said as well. */
+	USUAL("21 20 8:3 / /x rw,nosuid,nodev,relatime - ext4 /dev/sda9 rw\n"
+	      "22 20 8:3 /a /y rw,nodev,relatime - ext4 /dev/sda9 rw\n",
+	      "PARTUUID=p-3|/x|ext4|nosuid,nodev|2\n!UUID=u-twice is that of 2 devices: so its partition is named\n"
+	      "/x/a|/y|none|bind,rw,suid,nodev,relatime|0\n");
+}
+
+static void test_g7_files(void)
+{
+	struct fstab_input in = usual();
+	USUAL("21 20 8:1 /srv/passwd /etc/passwd rw,relatime - ext4 /dev/sda1 rw\n",
+	      "/srv/passwd|/etc/passwd|none|bind|0\n");
+	/* What a container engine puts into each of its own. */
+	CU_ASSERT_STRING_EQUAL(made(in, "20 1 0:50 / / rw,relatime - tmpfs root rw\n"
+		"21 20 8:4 /var/lib/x/hosts /etc/hosts rw,relatime - ext4 /dev/sda4 rw\n"
+		"22 20 8:4 /var/lib/x/file /etc/file rw,relatime - ext4 /dev/sda4 rw\n"),
+		"root|/|tmpfs|defaults|0\n"
+		"#/etc/file: its source, /var/lib/x/file of /dev/sda4, is seen nowhere else\n"
+		"-/etc/hosts: of a container\n");
+}
+
+static bool no_disk(const char *fstype)
+{
+	return strcmp(fstype, "tmpfs") == 0 || strcmp(fstype, "overlay") == 0;
+}
+
+static void test_g8_root(void)
+{
+	struct fstab_input in = usual();
+	in.pseudo = no_disk;
+	CU_ASSERT_STRING_EQUAL(made(in, "20 1 0:50 / / rw,relatime - tmpfs root rw,size=1g\n"
+		"21 20 0:51 / /x rw,relatime - tmpfs t rw\n"
+		"22 21 8:2 / /x/efi rw,relatime - vfat /dev/sda2 rw\n"),
+		"root|/|tmpfs|size=1g|0\n"
+		"UUID=AB-CD|/x/efi|vfat|defaults|0\n"
+		"-/x: a pseudo file system: -P\n");
+}
+
+static void test_g9_roots(void)
+{
+	/* A part of what is beyond a network has a name of its own. */
+	USUAL("21 20 0:30 /sub /cifs rw,relatime - cifs //srv/share/sub rw,sec=krb5,username=joe\n"
+	      "22 20 0:31 / /nfs rw,relatime - nfs4 srv:/a rw\n"
+	      "23 20 0:31 / /nfs2 rw,relatime - nfs4 srv:/a/b rw\n"
+	      "24 20 0:32 / /9p rw,relatime - 9p tag rw,trans=virtio\n"
+	      "25 20 0:32 /d /9pd rw,relatime - 9p tag rw,trans=virtio\n"
+	      "26 20 8:3 / /bc rw,relatime - bcachefs /dev/sda3 rw\n"
+	      "27 20 8:3 /sub /bcsub rw,relatime - bcachefs /dev/sda3 rw\n",
+	      "//srv/share/sub|/cifs|cifs|sec=krb5,username=joe|0\n"
+	      "srv:/a|/nfs|nfs4|defaults|0\n"
+	      "srv:/a/b|/nfs2|nfs4|defaults|0\n"
+	      "tag|/9p|9p|trans=virtio|0\n"
+	      "/9p/d|/9pd|none|bind|0\n"
+	      "PARTUUID=p-3|/bc|bcachefs|defaults|0\n!UUID=u-twice is that of 2 devices: so its partition is named\n"
+	      "/bc/sub|/bcsub|none|bind|0\n");
+}
+
+static void test_g10_subvolumes(void)
+{
+	const char *table =
+		"21 20 0:40 /@ /s rw,relatime - btrfs /dev/sde1 rw,ssd,space_cache=v2,subvolid=256,subvol=/@\n"
+		"22 20 0:40 /@/dir /d rw,relatime - btrfs /dev/sde1 rw,subvolid=256,subvol=/@\n"
+		"23 20 0:40 /@ho\\040me /h ro,relatime - btrfs /dev/sde1 rw,compress=zstd:3,subvol=/@ho\\040me\n"
+		"24 20 0:40 / /top rw,relatime - btrfs /dev/sde1 rw,subvolid=5,subvol=/\n"
+		"25 20 0:40 /@/n /n rw,relatime - btrfs /dev/sde1 rw,subvolid=300,subvol=/@/n\n"
+		"26 20 0:40 /@x\\054y /c rw,relatime - btrfs /dev/sde1 rw,subvolid=301,subvol=/@x\\054y\n";
+	USUAL(table,
+	      "UUID=u-btrfs|/s|btrfs|subvol=/@|0\n"
+	      "/s/dir|/d|none|bind|0\n"
+	      "UUID=u-btrfs|/h|btrfs|ro,compress=zstd:3,subvol=/@ho me|0\n"
+	      "UUID=u-btrfs|/top|btrfs|subvol=/|0\n"
+	      "UUID=u-btrfs|/n|btrfs|subvol=/@/n|0\n"
+	      "#/c: the option subvol has a comma in its value\n");
+}
+
+static void test_bind_source(void)
+{
+	/* Covered on the way; in memory; seen in another bind alone; onto itself; in a circle. */
+	USUAL("21 20 0:30 / /srv rw,relatime - tmpfs t rw\n"
+	      "22 20 8:1 /srv/a /b rw,relatime - ext4 /dev/sda1 rw\n",
+	      "t|/srv|tmpfs|defaults|0\n"
+	      "#/b: its source /srv/a is covered by the mount on /srv\n");
+	USUAL("21 20 0:30 / /srv rw,relatime - tmpfs t rw\n"
+	      "22 20 0:30 /a /b rw,relatime - tmpfs t rw\n"
+	      "23 20 0:30 / /c rw,relatime - tmpfs t rw\n",
+	      "t|/srv|tmpfs|defaults|0\n"
+	      "/srv|/c|none|bind|0\n"
+	      "#/b: its source /srv/a lies in memory, and will be gone\n");
+	USUAL("21 20 8:1 /store /store ro,relatime - ext4 /dev/sda1 rw\n",
+	      "/store|/store|none|bind,ro,relatime|0\n");
+	USUAL("21 20 0:70 / /x rw,relatime - overlay o rw,lowerdir=/l\n"
+	      "22 20 0:70 /a /y rw,relatime - overlay o rw,lowerdir=/l\n"
+	      "23 20 0:71 /p/q /z rw,relatime - xyz o rw\n"
+	      "24 20 0:71 /p /w rw,relatime - xyz o rw\n",
+	      "o|/x|overlay|lowerdir=/l|0\n"
+	      "/x/a|/y|none|bind|0\n"
+	      "#/z: its source, /p/q of o, is seen nowhere else\n"
+	      "#/w: its source, /p of o, is seen nowhere else\n");
+	USUAL("21 20 8:2 /a /x rw,relatime - vfat /dev/sda2 rw\n"
+	      "22 21 8:2 / /x/y rw,relatime - vfat /dev/sda2 rw\n"
+	      "23 20 8:2 /b /w rw,relatime - vfat /dev/sda2 rw\n",
+	      "#/x: its source is seen only in mounts that have no line\n"
+	      "#/w: its source is seen only in mounts that have no line\n"
+	      "#/x/y: it stands on /x, which has no line\n");
+	/* What is always there, as /dev, can be bound. */
+	USUAL("21 20 0:5 / /dev rw,nosuid,relatime - devtmpfs udev rw\n"
+	      "22 20 0:5 / /srv/c/dev rw,nosuid,relatime - devtmpfs udev rw\n"
+	      "23 20 0:6 / /srv/c/proc rw,relatime - proc proc rw\n",
+	      "/dev|/srv/c/dev|none|bind|0\n"
+	      "proc|/srv/c/proc|proc|defaults|0\n"
+	      "-/dev: an API file system\n");
+}
+
+/** One to write to and one to read: the second is a bind, whichever comes first. */
+static void test_twice(void)
+{
+	USUAL("21 20 8:2 / /ro ro,relatime - vfat /dev/sda2 rw\n"
+	      "22 20 8:2 / /rw rw,relatime - vfat /dev/sda2 rw\n"
+	      "23 20 8:2 / /again rw,noatime - vfat /dev/sda2 rw\n",
+	      "UUID=AB-CD|/rw|vfat|defaults|0\n"
+	      "UUID=AB-CD|/again|vfat|noatime|0\n"
+	      "/rw|/ro|none|bind,ro,relatime|0\n");
+}
+
+/* Options. */
+
+static void test_g11_run_time(void)
+{
+	const char *table =
+		"21 20 0:30 / /nas rw,relatime - nfs4 srv:/x rw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,"
+		"hard,proto=tcp,timeo=600,retrans=2,sec=sys,clientaddr=192.0.2.7,local_lock=none,addr=192.0.2.1\n"
+		"22 20 0:31 / /old rw,relatime - nfs srv:/y rw,vers=3,soft,mountaddr=192.0.2.1,mountvers=3,"
+		"mountport=33,mountproto=udp,addr=192.0.2.1\n"
+		"23 20 0:32 / /ssh rw,nosuid,relatime - fuse.sshfs joe@h: rw,user_id=0,group_id=0,allow_other\n"
+		"24 20 8:2 / /boot/efi rw,relatime - vfat /dev/sda2 rw,fmask=0022,dmask=0022,codepage=437,"
+		"iocharset=ascii,shortname=mixed,errors=remount-ro\n"
+		"25 20 8:3 / /x rw,relatime - xfs /dev/sda3 rw,seclabel,attr2,inode64,logbufs=8,logbsize=32k,noquota\n";
+	USUAL(table,
+	      "srv:/x|/nas|nfs4|vers=4.2|0\n"
+	      "srv:/y|/old|nfs|vers=3,soft|0\n"
+	      "joe@h:|/ssh|fuse.sshfs|nosuid,allow_other,_netdev|0\n"
+	      "UUID=AB-CD|/boot/efi|vfat|defaults|0\n"
+	      "PARTUUID=p-3|/x|xfs|defaults|0\n!UUID=u-twice is that of 2 devices: so its partition is named\n");
+	struct fstab_input in = usual();
+	in.options = FSTAB_LIVE;
+	const char *got = strchr(made(in, table + 0), '\n');
+	CU_ASSERT_PTR_NOT_NULL_FATAL(got);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "|nfs4|rw,relatime,vers=4.2,rsize=1048576,wsize=1048576,hard,proto=tcp,"
+	                              "timeo=600,retrans=2,sec=sys,local_lock=none|0\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "|vfat|rw,relatime,fmask=0022,dmask=0022,codepage=437,"));
+	CU_ASSERT_PTR_NULL(strstr(text, "addr="));
+	CU_ASSERT_PTR_NULL(strstr(text, "seclabel"));
+	CU_ASSERT_PTR_NULL(strstr(text, "user_id"));
+}
+
+static void test_options(void)
+{
+	/* Access times of old; a ',' in quotes, and one that cannot be; both lists. */
+	USUAL("21 20 0:30 / /a rw - tmpfs t rw,size=12k,nr_inodes=5,mode=700,inode64\n"
+	      "22 20 0:31 / /b rw,relatime - tmpfs t rw,context=\"s:c1,c2\",huge=always\n"
+	      "23 20 0:32 / /c rw,relatime - tmpfs t rw,odd=a\\054b\n"
+	      "24 20 0:33 / /d rw,nosuid,sync,noatime - tmpfs t rw,sync,x=a\\040b\n"
+	      "25 20 8:2 / /e rw,relatime - vfat /dev/sda2 ro\n"
+	      "26 20 0:34 / /f rw,relatime,idmapped - tmpfs t rw\n",
+	      "t|/a|tmpfs|strictatime,size=12k,nr_inodes=5,mode=700|0\n"
+	      "t|/b|tmpfs|context=\"s:c1,c2\",huge=always|0\n"
+	      "t|/d|tmpfs|nosuid,sync,noatime,x=a b|0\n"
+	      "UUID=AB-CD|/e|vfat|defaults|0\n"
+	      "!the file system is read-only now, the mount is not: after an error?\n"
+	      "#/c: the option odd has a comma in its value\n"
+	      "#/f: its ID mapping is known to the kernel alone\n");
+	USUAL("21 20 7:9 / /iso rw,relatime - iso9660 /dev/sr0 ro,nojoliet,check=s\n",
+	      "#/iso: there is no UUID: devices are not asked; --id=path would name it /dev/sr0\n");
+}
+
+static void test_g12_others(void)
+{
+	/* What mount(8) kept; what it did not keep, and nobody can know. */
+	USUAL("21 20 0:30 / /notes rw,relatime - tmpfs t rw\n"
+	      "22 20 0:31 / /win rw,relatime - cifs //s/x rw,vers=3.1.1,sec=ntlmssp,username=joe\n"
+	      "23 20 0:32 / /guest rw,relatime - cifs //s/g rw,sec=none,username=x,addr=192.0.2.1\n"
+	      "24 20 0:33 / /word rw,relatime - cifs //s/w rw,password=x\n"
+	      "25 20 0:34 / /url rw,relatime - fuse.x joe:word@h: rw\n",
+	      "t|/notes|tmpfs|x-own.note=1,_netdev,x-b|0\n"
+	      "//s/g|/guest|cifs|sec=none,username=x|0\n"
+	      "#/win: its password is known to the kernel alone; write a line with credentials=FILE\n"
+	      "#/word: it was mounted with a secret, which does not belong here\n"
+	      "#/url: it was mounted with a secret, which does not belong here\n");
+	struct fstab_input in = usual();
+	in.nofail = true;
+	CHECK(in, "21 20 0:30 / /srv rw,relatime - tmpfs t rw\n22 20 0:31 / /var/x rw,relatime - tmpfs t rw\n"
+	      "23 20 8:1 /q /data rw,relatime - ext4 /dev/sda1 rw\n"
+	      "24 20 8:32 / /net rw,relatime - ext4 /dev/sdc rw\n",
+	      "t|/srv|tmpfs|nofail|0\n"
+	      "t|/var/x|tmpfs|defaults|0\n"
+	      "/q|/data|none|bind,nofail|0\n"
+	      "UUID=u-iscsi|/net|ext4|_netdev,nofail|2\n");
+}
+
+/* Swap. */
+
+static void test_g13_g21_swap(void)
+{
+	static const char swaps[] =
+		"Filename\tType\tSize\tUsed\tPriority\n"
+		"/dev/sda5                               partition\t1024\t0\t-2\n"
+		"/dev/zram0 partition 5 0 100\n"
+		"/srv/swap\\040file file 5 0 7\n"
+		"/tmp/swap file 5 0 -3\n"
+		"/gone\\040(deleted) file 5 0 -4\n"
+		"/dev/mapper/vg-home partition 5 0 32767\n"
+		"short line\n";
+	struct arena arena;
+	struct fstab_swap *list = NULL;
+	arena_init(&arena);
+	struct fstab_input in = usual();
+	ssize_t n = fstab_parse_swaps(swaps, &arena, &list);
+	CU_ASSERT_EQUAL_FATAL(n, 6);
+	in.swaps = list;
+	in.nswaps = (size_t)n;
+	CHECK(in, "21 20 0:30 / /tmp rw,relatime - tmpfs t rw\n",
+	      "t|/tmp|tmpfs|defaults|0\n"
+	      "UUID=u-swap|none|swap|defaults|0\n"
+	      "-/dev/zram0: zram is set up at boot, and has another UUID then\n"
+	      "/srv/swap file|none|swap|defaults,pri=7|0\n"
+	      "#/tmp/swap: its file /tmp/swap lies in memory, and will be gone\n"
+	      "#/gone: its file was removed\n"
+	      "/dev/mapper/vg-home|none|swap|defaults,pri=32767|0\n");
+	/* Files belong to a ROOT, devices to all. */
+	in.root = "/srv";
+	const char *got = made(in, "20 1 8:3 / / rw,relatime - ext4 /dev/sda3 rw\n"
+	                       "21 20 8:1 / /srv rw,relatime - ext4 /dev/sda1 rw\n");
+	CU_ASSERT_PTR_NOT_NULL(strstr(got, "\n/swap file|none|swap|defaults,pri=7|0\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(got, "\n-/tmp/swap: its file lies outside ROOT\n"));
+	in.filter = "/dev/mapper/";
+	got = made(in, "20 1 8:3 / / rw,relatime - ext4 /dev/sda3 rw\n");
+	CU_ASSERT_STRING_EQUAL(strchr(got, '/') - 0, strstr(got, "/dev/sda5"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(got, "/dev/mapper/vg-home|none"));
+	free(list);
+	arena_destroy(&arena);
+	arena_init(&arena);
+	CU_ASSERT_EQUAL(fstab_parse_swaps("", &arena, &list), 0);
+	free(list);
+	arena_destroy(&arena);
+}
+
+/* What the system mounts by itself. */
+
+static void test_g14_own(void)
+{
+	USUAL("21 20 0:30 / /proc rw,relatime - proc proc rw\n"
+	      "22 20 0:31 / /run rw,relatime - tmpfs tmpfs rw\n"
+	      "23 22 0:32 / /run/user/1000 rw,relatime - tmpfs tmpfs rw\n"
+	      "24 20 0:33 / /tank rw,relatime - zfs tank rw\n"
+	      "25 20 0:34 / /auto rw,relatime - autofs auto.x rw\n"
+	      "26 25 0:35 / /auto/key rw,relatime - nfs4 srv:/k rw\n"
+	      "27 26 0:36 / /auto/key/sub rw,relatime - nfs4 srv:/other rw\n"
+	      "28 20 8:4 / /snap/core/1 ro,relatime - squashfs /dev/loop9 ro\n"
+	      "29 20 0:37 / /var/lib/docker/overlay2/x/merged rw,relatime - overlay overlay rw\n"
+	      "30 20 8:2 / /var/lib/docker rw,relatime - vfat /dev/sda2 rw\n"
+	      "31 20 0:38 / /own/unit rw,relatime - tmpfs t rw\n"
+	      "32 20 8:5 / /stick rw,relatime - vfat /dev/sda5 rw\n"
+	      "33 20 0:39 / /tmp rw,relatime - tmpfs t rw\n"
+	      "34 22 8:4 / /run/media/joe/x rw,relatime - vfat /dev/sda4 rw\n",
+	      "UUID=AB-CD|/var/lib/docker|vfat|defaults|0\n"
+	      "t|/tmp|tmpfs|defaults|0\n"
+	      "-/proc: an API file system\n"
+	      "-/run: made at boot\n"
+	      "-/tank: zfs mounts its data sets by itself\n"
+	      "-/auto: an automounter's trigger\n"
+	      "-/snap/core/1: of snapd\n"
+	      "-/var/lib/docker/overlay2/x/merged: of a container\n"
+	      "-/own/unit: of a unit of its own\n"
+	      "-/stick: of udisks\n"
+	      "-/run/user/1000: of a session\n"
+	      "-/run/media/joe/x: of udisks\n"
+	      "-/auto/key: mounted by an automounter\n"
+	      "-/auto/key/sub: it stands on /auto/key, which the system mounts by itself, and perhaps not\n");
+}
+
+static void test_automount(void)
+{
+	/* An automount of the fstab is made one again; NFS's own mounts are its own. */
+	USUAL("21 20 0:34 / /lazy rw,relatime - autofs systemd-1 rw\n"
+	      "22 21 8:2 / /lazy rw,relatime - vfat /dev/sda2 rw\n"
+	      "23 20 0:35 / /nfs rw,relatime - nfs4 srv:/ rw\n"
+	      "24 23 0:36 / /nfs/a/b rw,relatime - nfs4 srv:/a/b rw\n"
+	      "25 23 0:37 / /nfs/c rw,relatime - nfs4 srv:/else rw\n",
+	      "srv:/|/nfs|nfs4|defaults|0\n"
+	      "UUID=AB-CD|/lazy|vfat|x-systemd.automount|0\n"
+	      "srv:/else|/nfs/c|nfs4|defaults|0\n"
+	      "-/lazy: an automounter's trigger\n"
+	      "-/nfs/a/b: NFS mounts it when it is entered\n");
+}
+
+/* Devices. */
+
+static void test_g17_identifiers(void)
+{
+	static const struct {
+		enum fstab_id id;
+		const char *root, *dup, *mapped, *denied;
+	} rows[] = {
+		{FSTAB_AUTO, "UUID=u-root|", "\nPARTUUID=p-3|/dup|", "\n/dev/mapper/vg-home|/home|",
+		 "\n#/denied: there is no UUID: not permitted to open the device; --id=path would name it /dev/sdb\n"},
+		{FSTAB_UUID, "UUID=u-root|", "\n#/dup: UUID=u-twice is that of 2 devices; ",
+		 "\n#/home: UUID=u-twice is that of 2 devices; ", "\n#/denied: there is no UUID: not permitted"},
+		{FSTAB_LABEL, "LABEL=root|", "\nLABEL=data|/dup|", "\n#/home: there is no LABEL; --id=path",
+		 "\n#/denied: there is no LABEL: not permitted"},
+		{FSTAB_PARTUUID, "PARTUUID=p-1|", "\nPARTUUID=p-3|/dup|", "\n#/home: there is no PARTUUID; ",
+		 "\n#/denied: there is no PARTUUID: "},
+		{FSTAB_PARTLABEL, "#/: there is no PARTLABEL; ", "\n#/dup: there is no PARTLABEL; ",
+		 "\n#/home: there is no PARTLABEL; ", "\n#/denied: there is no PARTLABEL: "},
+		{FSTAB_PATH, "/dev/sda1|", "\n/dev/sda3|/dup|", "\n/dev/mapper/vg-home|/home|", "\n/dev/sdb|/denied|"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		struct fstab_input in = usual();
+		in.id = rows[i].id;
+		char got[4096];
+		snprintf(got, sizeof(got), "\n%s", made(in, "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
+			"21 20 8:3 / /dup rw,relatime - xfs /dev/sda3 rw\n"
+			"22 20 253:0 / /home rw,relatime - ext4 /dev/dm-0 rw\n"
+			"23 20 8:16 / /denied rw,relatime - ext4 /dev/sdb rw\n"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(got, rows[i].root));
+		CU_ASSERT_PTR_NOT_NULL(strstr(got, rows[i].dup));
+		CU_ASSERT_PTR_NOT_NULL(strstr(got, rows[i].mapped));
+		CU_ASSERT_PTR_NOT_NULL(strstr(got, rows[i].denied));
+	}
+	/* Both twice: no line. */
+	USUAL("21 20 8:4 / /x rw,relatime - ext4 /dev/sda4 rw\n22 20 9:127 / /md rw,relatime - ext4 /dev/md127 rw\n",
+	      "UUID=u-md|/md|ext4|defaults|2\n"
+	      "#/x: UUID=u-twice is that of 2 devices; --id=path would name it /dev/sda4\n");
+	/* FUSE on a device is what is on that. */
+	USUAL("21 20 8:48 / /win rw,relatime - fuseblk /dev/sdd rw,user_id=0,group_id=0,blksize=4096\n",
+	      "UUID=u-ntfs|/win|ntfs|defaults|0\n");
+}
+
+static void test_images(void)
+{
+	const char *table = "21 20 7:0 / /a rw,relatime - ext4 /dev/loop0 rw\n"
+	                    "22 20 7:1 / /b ro,relatime - ext4 /dev/loop1 rw\n"
+	                    "23 20 7:2 / /c rw,relatime - ext4 /dev/loop2 rw\n"
+	                    "24 20 259:0 / /d rw,relatime - ext4 /dev/loop3p1 rw\n"
+	                    "25 20 7:4 / /e rw,relatime - ext4 /dev/loop4 rw\n"
+	                    "26 20 0:30 / /tmp rw,relatime - tmpfs t rw\n";
+	USUAL(table,
+	      "/srv/a b.img|/a|ext4|loop|0\n"
+	      "/srv/disk.img|/b|ext4|ro,loop,offset=1048576,sizelimit=4096|0\n"
+	      "UUID=u-part|/d|ext4|nofail|2\n"
+	      "!it is a partition of the image /srv/d.img, which must be attached before: losetup -P\n"
+	      "t|/tmp|tmpfs|defaults|0\n"
+	      "#/c: the image that it shows was removed\n"
+	      "#/e: its image /tmp/x.img lies in memory, and will be gone\n");
+	/* Outside of ROOT it is a disk. */
+	struct fstab_input in = usual();
+	in.root = "/mnt";
+	CU_ASSERT_STRING_EQUAL(made(in, "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
+		"21 20 7:0 / /mnt rw,relatime - ext4 /dev/loop0 rw\n"
+		"22 21 259:0 / /mnt/d rw,relatime - ext4 /dev/loop3p1 rw\n"),
+		"UUID=u-img|/|ext4|defaults|1\nUUID=u-part|/d|ext4|defaults|2\n");
+}
+
+/* The helpers of ROOT tell, not a list of ours (g19). */
+static int no_fsck(void *arg, const char *fstype)
+{
+	(void)arg, (void)fstype;
+	return 0;
+}
+
+static void test_g19_passes(void)
+{
+	const char *table = "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
+	                    "21 20 8:2 / /v rw,relatime - vfat /dev/sda2 rw\n"
+	                    "22 20 8:32 / /e rw,relatime - ext4 /dev/sdc rw\n"
+	                    "23 20 9:127 / /x rw,relatime - xfs /dev/md127 rw\n"
+	                    "24 20 0:40 / /b rw,relatime - btrfs /dev/sde1 rw,subvol=/\n";
+	struct fstab_input in = usual();
+	CU_ASSERT_STRING_EQUAL(made(in, table),
+		"UUID=u-root|/|ext4|defaults|1\nUUID=AB-CD|/v|vfat|defaults|0\n"
+		"UUID=u-iscsi|/e|ext4|_netdev|2\nUUID=u-md|/x|xfs|defaults|0\nUUID=u-btrfs|/b|btrfs|subvol=/|0\n");
+	in.world.fsck = no_fsck;
+	CU_ASSERT_PTR_NOT_NULL(strstr(made(in, table), "UUID=u-root|/|ext4|defaults|0\n"));
+	in.world.fsck = NULL;   /* not known: what there is of most */
+	CU_ASSERT_PTR_NOT_NULL(strstr(made(in, table), "UUID=AB-CD|/v|vfat|defaults|2\n"));
+}
+
+static void test_g20_order(void)
+{
+	/* What is needed comes first, whatever the order of the table. */
+	USUAL("21 25 8:2 / /a/b rw,relatime - vfat /dev/sda2 rw\n"
+	      "22 20 8:32 /dir /z rw,relatime - ext4 /dev/sdc rw\n"
+	      "23 20 0:50 / /ov rw,relatime - overlay over rw,lowerdir=/x/l1:/l2\\134:y,upperdir=/x/u,workdir=/x/w\n"
+	      "24 20 8:32 / /x rw,relatime - ext4 /dev/sdc rw\n"
+	      "25 20 0:30 / /a rw,relatime - tmpfs t rw\n",
+	      "UUID=u-iscsi|/x|ext4|_netdev|2\n"
+	      "t|/a|tmpfs|defaults|0\n"
+	      "UUID=AB-CD|/a/b|vfat|defaults|0\n"
+	      "/x/dir|/z|none|bind|0\n"
+	      "over|/ov|overlay|lowerdir=/x/l1:/l2\\:y,upperdir=/x/u,workdir=/x/w,"
+	      "x-systemd.requires-mounts-for=/x|0\n");
+	/* What stands on one that has no line has none. */
+	USUAL("21 20 8:1 /gone//deleted /a rw,relatime - ext4 /dev/sda1 rw\n"
+	      "22 21 0:30 / /a/b rw,relatime - tmpfs t rw\n"
+	      "23 22 0:31 / /a/b/c rw,relatime - tmpfs t rw\n",
+	      "#/a: the directory that it shows was removed\n"
+	      "#/a/b: it stands on /a, which has no line\n"
+	      "#/a/b/c: it stands on /a/b, which has no line\n");
+	USUAL("21 20 0:50 / /r rw,relatime - overlay o rw,lowerdir=l1:l2\n"
+	      "22 20 0:51 / /s rw,relatime - overlay o rw,lowerdir=/t/x\n"
+	      "23 20 0:52 / /t rw,relatime - tmpfs t rw\n",
+	      "t|/t|tmpfs|defaults|0\n"
+	      "#/r: its layers have no absolute names\n"
+	      "#/s: its layer /t/x lies in memory, and will be gone\n");
+	/* Of what it is mounted on; as the root, of what is beneath everything. */
+	USUAL("21 20 8:2 / /q rw,relatime - vfat /dev/sda2 rw\n"
+	      "22 21 0:50 / /q/etc rw,relatime - overlay o rw,lowerdir=/q/etc,upperdir=/q/u,workdir=/q/w\n",
+	      "UUID=AB-CD|/q|vfat|defaults|0\n"
+	      "o|/q/etc|overlay|lowerdir=/q/etc,upperdir=/q/u,workdir=/q/w,x-systemd.requires-mounts-for=/q|0\n");
+	struct fstab_input in = usual();
+	CU_ASSERT_STRING_EQUAL(made(in, "20 1 0:50 / / rw,relatime - overlay overlay rw,lowerdir=/l1:/l2\n"),
+	                       "#/: its layer /l1 is covered by itself\n");
+	in.root = "/mnt";
+	CU_ASSERT_STRING_EQUAL(made(in, "20 1 8:3 / / rw,relatime - ext4 /dev/sda3 rw\n"
+		"21 20 8:1 / /mnt rw,relatime - ext4 /dev/sda1 rw\n"
+		"22 21 0:50 / /mnt/o rw,relatime - overlay o rw,lowerdir=/mnt/a:/mnt,upperdir=/mnt/u,workdir=/mnt/w\n"
+		"23 21 0:51 / /mnt/p rw,relatime - overlay o rw,lowerdir=/mnt2/a\n"),
+		"UUID=u-root|/|ext4|defaults|1\n"
+		"o|/o|overlay|lowerdir=/a:/,upperdir=/u,workdir=/w|0\n"
+		"#/p: its layer /mnt2/a lies outside ROOT\n");
+}
+
+static void test_filter(void)
+{
+	struct fstab_input in = usual();
+	in.filter = "/ho";
+	const char *got = made(in, "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
+	                       "21 20 8:2 / /home rw,relatime - vfat /dev/sda2 rw\n");
+	CU_ASSERT_STRING_EQUAL(got, "UUID=AB-CD|/home|vfat|defaults|0\n-/: not asked for: -f\n");
+	in.filter = NULL;
+	in.all = true;
+	got = made(in, "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n21 20 0:30 / /proc rw,relatime - proc proc rw\n"
+	           "22 20 0:31 / /auto rw,relatime - autofs x rw\n");
+	CU_ASSERT_STRING_EQUAL(got, "UUID=u-root|/|ext4|defaults|1\nproc|/proc|proc|defaults|0\n"
+	                       "-/auto: an automounter's trigger\n");
+}
+
+/* Texts. */
+
+static void test_utab(void)
+{
+	char utab[] = "ID=1 SRC=/dev/sdb1 TARGET=/media/a\\040b ROOT=/ OPTS=uhelper=udisks2\n"
+	              "SRC=x TARGET=/no/options ROOT=/\n"
+	              "garbage\n\n"
+	              "OPTS=x-a,_netdev TARGET=/late\\134040";
+	char *at = utab;
+	const char *target, *options;
+	CU_ASSERT_TRUE(fstab_utab_next(&at, &target, &options));
+	CU_ASSERT_STRING_EQUAL(target, "/media/a b");
+	CU_ASSERT_STRING_EQUAL(options, "uhelper=udisks2");
+	CU_ASSERT_TRUE(fstab_utab_next(&at, &target, &options));
+	CU_ASSERT_STRING_EQUAL(target, "/late\\040");
+	CU_ASSERT_STRING_EQUAL(options, "x-a,_netdev");
+	CU_ASSERT_FALSE(fstab_utab_next(&at, &target, &options));
+}
+
+static void test_unit_names(void)
+{
+	static const struct {
+		const char *name, *path;
+		bool automount;
+	} rows[] = {
+		{"-.mount", "/", false}, {"home.mount", "/home", false}, {"srv-a\\x2db.automount", "/srv/a-b", true},
+		{"a\\x20b-c.mount", "/a b/c", false}, {"a\\xZZ.mount", "/a\\xZZ", false},
+		{".mount", NULL, false}, {"x.service", NULL, false}, {"mount", NULL, false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		char path[64];
+		bool automount = false, is = fstab_unit_path(rows[i].name, path, &automount);
+		CU_ASSERT_EQUAL(is, rows[i].path != NULL);
+		if (is && rows[i].path) {
+			CU_ASSERT_STRING_EQUAL(path, rows[i].path);
+			CU_ASSERT_EQUAL(automount, rows[i].automount);
+		}
+	}
+}
+
+/** g18: each mount asks for its device once, and the time is linear: many mounts of one
+    device, binds of one directory, a chain, a stack. */
+static void test_g18_many(void)
+{
+	enum { MANY = 10000 };
+	char *table = malloc(MANY * 3 * 400);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+	size_t n = (size_t)sprintf(table, "1 0 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n");
+	for (unsigned i = 0; i < MANY; ++i) {
+		n += (size_t)sprintf(table + n, "%u 1 8:1 /d /b%u rw,relatime - ext4 /dev/sda1 rw\n", 10 + i, i);
+		n += (size_t)sprintf(table + n, "%u %u 0:77 / /stack rw,relatime - tmpfs t rw\n", MANY + 10 + i,
+		                     i ? MANY + 9 + i : 1);
+		n += (size_t)sprintf(table + n, "%u 1 8:2 / /v%u rw,relatime - vfat /dev/sda2 rw\n", 2 * MANY + 10 + i, i);
+	}
+	struct mount_table *mounts = table_parse_mountinfo(table, n);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mounts);
+	struct os os = {.statx_works = true};
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	struct fstab_input in = usual();
+	struct discovery *d = discover(&os, NULL, mounts, &opts);
+	in.d = d;
+	struct fstab_plan plan;
+	asked = 0;
+	double start = os_now();
+	CU_ASSERT_EQUAL(fstab_plan(&in, &plan), 0);
+	CU_ASSERT_TRUE(os_now() - start < 5);
+	CU_ASSERT_EQUAL(plan.of[FSTAB_LINE], 1 + 2 * MANY + 1);
+	CU_ASSERT_EQUAL(plan.of[FSTAB_COMMENT], MANY - 1);
+	CU_ASSERT_EQUAL(asked, 1 + MANY);
+	fstab_plan_destroy(&plan);
+	discovery_free(d);
+	table_free(mounts);
+	free(table);
+}
+
+/** Every allocation fails once, alone and with all behind it: there is an error, or the
+    same plan, and nothing is left. */
+static void test_no_memory(void)
+{
+#ifdef _FORTIFY_SOURCE
+	UNIT_SKIP("a fortified program makes calls that are not wrapped");
+#endif
+	const char *table =
+		"20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
+		"21 20 8:3 / /x rw,relatime - xfs /dev/sda3 rw\n"
+		"22 20 8:3 /a /b ro,relatime - xfs /dev/sda3 rw\n"
+		"23 20 0:50 / /ov rw,relatime - overlay o rw,lowerdir=/x/a:/x/b,upperdir=/x/u,workdir=/x/w\n"
+		"24 20 7:1 / /img rw,relatime - ext4 /dev/loop1 rw\n"
+		"25 20 0:40 /@ /s rw,relatime - btrfs /dev/sde1 rw,subvol=/@\n"
+		"26 20 0:60 / /t rw,relatime - tmpfs t rw,odd=a\\054b\n"
+		"27 20 0:61 / /notes rw,relatime - tmpfs t rw\n"
+		"28 27 0:62 / /notes rw,relatime - tmpfs t rw\n";
+	struct fstab_swap swaps[] = {{.name = "/dev/sda5", .priority = 3}, {.name = "/x/swap", .file = true}};
+	struct mount_table *mounts = table_parse_mountinfo(table, strlen(table));
+	struct os os = {.statx_works = true};
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	struct fstab_input in = usual();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mounts);
+	struct discovery *d = discover(&os, NULL, mounts, &opts);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+	in.d = d;
+	in.nofail = true;
+	in.swaps = swaps;
+	in.nswaps = 2;
+	struct fault_count count = {0};
+	uint64_t allocations = 0;
+	for (uint64_t n = 0; n <= 2 * allocations; ++n) {
+		struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC, (n + 1) / 2, ENOMEM};
+		struct fstab_plan plan;
+		fault_begin(n ? &fault : NULL, 1000);
+		int rc = fstab_plan(&in, &plan), error = errno;
+		size_t lines = plan.of[FSTAB_LINE], comments = plan.of[FSTAB_COMMENT];
+		fstab_plan_destroy(&plan);
+		fault_end(&count);
+		allocations = n ? allocations : count.calls[FAULT_ALLOC];
+		CU_ASSERT_EQUAL(count.blocks, 0);
+		CU_ASSERT_EQUAL(count.kernel, 0);
+		bool good = rc == 0 ? lines == 9 && comments == 2 : n > 0 && error == ENOMEM;
+		if (!good)
+			printf("  allocation %d %s: %d, %s, %zu lines, %zu comments\n", (int)fault.n,
+			       n % 2 ? "once" : "on", rc, strerror(error), lines, comments);
+		CU_ASSERT_TRUE(good);
+		CU_ASSERT_TRUE(n == 0 || count.hits > 0);
+	}
+	CU_ASSERT_TRUE(allocations > 10);
+	discovery_free(d);
+	table_free(mounts);
+}
+
+static const struct unit_test tests[] = {
+	{"no_memory", test_no_memory},
+	{"g1_g2_names", test_g1_g2_names},
+	{"g3_stacked", test_g3_stacked},
+	{"g4_outside", test_g4_outside},
+	{"g5_deleted", test_g5_deleted},
+	{"g6_bind_options", test_g6_bind_options},
+	{"g7_files", test_g7_files},
+	{"g8_root", test_g8_root},
+	{"g9_roots", test_g9_roots},
+	{"g10_subvolumes", test_g10_subvolumes},
+	{"bind_source", test_bind_source},
+	{"twice", test_twice},
+	{"g11_run_time", test_g11_run_time},
+	{"options", test_options},
+	{"g12_others", test_g12_others},
+	{"g13_g21_swap", test_g13_g21_swap},
+	{"g14_own", test_g14_own},
+	{"automount", test_automount},
+	{"g17_identifiers", test_g17_identifiers},
+	{"images", test_images},
+	{"g18_many", test_g18_many},
+	{"g19_passes", test_g19_passes},
+	{"g20_order", test_g20_order},
+	{"filter", test_filter},
+	{"utab", test_utab},
+	{"unit_names", test_unit_names},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_fstab = {"fstab", tests};
