@@ -128,6 +128,16 @@ void options_completion(FILE *out)
 	      "\t\tesac\n"
 	      "\t\treturn\n"
 	      "\tfi\n"
+	      "\tif [ \"${COMP_WORDS[1]}\" = fstab ]; then\n"
+	      "\t\tcase $cur in\n"
+	      "\t\t-*)\tmapfile -t COMPREPLY < <(compgen -W '", out);
+	fstab_option_words(out);
+	fputs("' -- \"$cur\") ;;\n"
+	      "\t\t*)\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+	      "\t\t\tcompopt -o filenames 2>/dev/null ;;\n"
+	      "\t\tesac\n"
+	      "\t\treturn\n"
+	      "\tfi\n"
 	      "\tlocal columns=\"", out);
 	for (const struct column *column = column_rows; column->name; ++column)
 		fprintf(out, "%s%s", column == column_rows ? "" : " ", column->name);

@@ -5,7 +5,7 @@ for args in --help -h --version -V --list-columns "discover --help"; do
 	getmnt $args >out 2>err
 	echo "$args: status $?, $(wc -l <err) lines of messages, $([ -s out ] && echo text)"
 done
-for word in audit fstab profile recover; do
+for word in audit profile recover; do
 	getmnt "$word" >out 2>&1
 	echo "$word: status $?: $(cat out)"
 done
