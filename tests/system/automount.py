@@ -131,6 +131,7 @@ for command, what in commands:
         run(command)
         continue
     bases = {"discover": [[], ["--names=walk"], ["--output-all", "-l"], ["--probe=all", "--timeout=0.3"]],
+             "fstab": [[], ["/auto"], ["/auto/direct"]],
              "search": [["*", "/"], ["x/*", "/auto", "/data"], ["/auto/direct/*", "/"]]}
     if command not in bases:
         gm.fail(f"{command}: a new command; give this test operands for it")

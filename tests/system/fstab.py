@@ -12,7 +12,7 @@ import tempfile
 import gm
 
 gm.need_fs("btrfs", "ext4", "xfs", "overlay")
-gm.need("mkfs.btrfs", "btrfs", "mkfs.ext4", "mkfs.xfs", "losetup", "mount", "umount")
+gm.need("mkfs.btrfs", "btrfs", "mkfs.ext4", "mkfs.xfs", "losetup", "blkid", "mount", "umount")
 NAMES = [b"two words", b"tab\there", b"new\nline", b"back\\slash", b"#hash", b"trailing ", b"literal\\040x",
          b"caf\xc3\xa9", b"inv\xff\xfe", b"a,b", b"quo\"te", b"(deleted)"]
 BROKEN = re.compile(rb"^# getmnt: ", re.M)
@@ -152,6 +152,67 @@ same("chroot", before, snapshot(os.fsencode(top)))
 unmount_all(os.fsencode(top), keep)
 for device in loops.values():
     gm.run("losetup", "-d", device)
+
+# The helpers and units are those of ROOT, links leading within it; what is beneath others,
+# or was removed, is told.
+gm.loop_mount(f"{images}/ext4.img", root / "data")
+gm.loop_mount(f"{images}/x f#s.img", root / "x")
+gm.tmpfs(root / "srv/own unit")
+gm.tmpfs(root / "srv/idle")
+gm.tmpfs(root / "srv/stack", source="below")
+gm.tmpfs(root / "srv/stack", source="above")
+gm.mkdir(root / "data/gone")
+gm.bind(root / "data/gone", root / "srv/gone")
+os.rmdir(root / "data/gone")
+gm.mkdir(root / "usr/lib/e2fsprogs")
+gm.touch(root / "usr/lib/e2fsprogs/fsck", "")
+gm.mkdir(root / "usr/sbin")
+os.symlink("/usr/lib/e2fsprogs/fsck", root / "usr/sbin/fsck.ext4")     # within ROOT
+wants = gm.mkdir(root / "etc/systemd/system/local-fs.target.wants")
+os.symlink("/usr/lib/systemd/system/x.mount", wants + "/srv-own\\x20unit.mount")
+gm.touch(root / "usr/lib/systemd/system/srv-idle.mount", "")
+result = gm.getmnt("fstab", top, "--explain", program=os.environ["GETMNT"])
+fields = {gm.unescape(row.split()[1]): row.split() for row in check_lines("places", result.out)}
+gm.expect(result.status == 1, f"places: {result.status} {result.err}")
+gm.expect(fields[b"/data"][0].startswith(b"UUID=") and fields[b"/data"][5] == b"2", f"places: {fields[b'/data']}")
+gm.expect(fields[b"/x"][5] == b"0", f"places: {fields[b'/x']}")
+gm.expect(b"/srv/own unit" not in fields and b"/srv/idle" in fields, f"places: units: {sorted(fields)}")
+gm.expect(fields[b"/srv/stack"][0] == b"above", f"places: {fields[b'/srv/stack']}")
+for text in (b"no line for /srv/stack (tmpfs below): hidden: ", b"no line for /srv/gone (ext4 /dev/loop"):
+    gm.expect(text in result.out, f"places: {text} is not in {result.out}")
+gm.expect(b"/srv/own unit: left out: of a unit" in result.err, f"places: {result.err}")
+gm.expect(b"/dev: left out" in result.err and b"/proc: left out" in result.err, f"places: {result.err}")
+
+# Not into the very file; genfstab may.
+with open(root / "etc/fstab", "wb") as f:
+    result = gm.getmnt("fstab", top, program=os.environ["GETMNT"], stdout=f)
+    gm.expect(result.status == 2 and b"--write" in result.err, f"own file: {result.status} {result.err}")
+    gm.expect(f.tell() == 0 and os.fstat(f.fileno()).st_size == 0, "own file: something was written")
+os.symlink(os.environ["GETMNT"], root / "genfstab")
+with open(root / "etc/fstab", "ab") as f:
+    result = gm.getmnt("-U", top, program=root / "genfstab", stdout=f)
+gm.expect(result.status == 1, f"genfstab: {result.status} {result.err}")
+with open(root / "etc/fstab", "rb") as f:
+    text = f.read()
+uuid = gm.run("blkid", "-p", "-o", "value", "-s", "UUID", f"{images}/ext4.img").strip()
+gm.expect(re.search(rb"^# /dev/loop\d+\nUUID=%s\t/data     \text4      \trw,relatime\t0 2\n\n" % uuid.encode(),
+                    text, re.M), f"genfstab: {text}")
+gm.expect(b"tmpfs" not in b"".join(row for row in text.split(b"\n") if not row.startswith((b"#", b"root"))),
+          f"genfstab: pseudo file systems: {text}")
+gm.expect(re.search(rb"^root +\t/ ", text, re.M), f"genfstab: no root (g8): {text}")
+
+# A device is asked once, however often it is mounted (g18).
+calls = []
+for more in (0, 40):
+    for i in range(more):
+        gm.run("mount", gm.run("findmnt", "-no", "SOURCE", root / "data").strip(), gm.mkdir(root / f"again/{i}"))
+    calls.append(gm.getmnt("fstab", top, "--stats=json", program=os.environ["GETMNT"]).stats()["calls"])
+for call in ("openat", "openat2", "read", "pread", "ioctl"):
+    gm.expect(calls[0].get(call, 0) == calls[1].get(call, 0), f"calls: {call}: {calls}")
+unmount_all(os.fsencode(top), keep)
+os.unlink(root / "genfstab")
+os.unlink(root / "etc/fstab")
+gm.run("rm", "-r", root / "etc/systemd", root / "usr")
 
 # The whole system, with images that it mounts by itself.
 shutil.move(images, root / "img")
