@@ -341,6 +341,20 @@ static void classify(struct maker *mk, uint32_t i)
 	}
 }
 
+/** Say what a node is among the others. */
+static void consider(struct maker *mk, uint32_t i)
+{
+	struct place *place = &mk->places[i];
+	if (place->state != WAITING)
+		return;
+	/* Of a stack one is visible; a table that makes no tree can have more. */
+	size_t n = strlen(place->target);
+	if (find_name(mk, map64_bytes(MAP64_BYTES, place->target, n), place->target, n) != i)
+		refuse(place, "another mount has this name as well");
+	else
+		place->bind = is_bind(mk, i);
+}
+
 /* What a mount needs. */
 
 /** Whether what is below a mount goes with it at a shutdown.  The root's own
@@ -864,8 +878,8 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 		good = make_indexes(&mk);
 	}
 	if (good) {
-		for (uint32_t i = 0; i < tree->count; ++i)
-			mk.places[i].bind = mk.places[i].state == WAITING && is_bind(&mk, i);
+		for (uint32_t at = 0; at < tree->count; ++at)
+			consider(&mk, tree->order[at]);
 		decide_all(&mk);
 		for (size_t i = 0; i < in->nswaps && !mk.draft.failed; ++i)
 			add_swap(&mk, &in->swaps[i]);

@@ -52,10 +52,15 @@ static bool may_touch(struct fstab_system *sys, const char *path)
 	return n > 0 && (size_t)n < sizeof(name) && !(sys->blocks && sys->blocks(sys->arg, name));
 }
 
-/** Open a path below ROOT, links leading nowhere else.  Without openat2 they do. */
+/**
+ * Open a path below ROOT that may be touched.  A link to an absolute path, which was
+ * judged as one of this process, is followed where ROOT is this process's alone.
+ */
 static int open_below(struct fstab_system *sys, const char *path, int flags)
 {
-	int fd = os_openat2(sys->os, sys->root, path, flags, K_RESOLVE_IN_ROOT | K_RESOLVE_NO_MAGICLINKS);
+	bool own = strcmp(sys->root_name, "/") == 0;
+	int fd = os_openat2(sys->os, sys->root, path, flags,
+	                    K_RESOLVE_NO_MAGICLINKS | (own ? K_RESOLVE_IN_ROOT : K_RESOLVE_BENEATH));
 	return fd < 0 && errno == ENOSYS ? os_openat(sys->os, sys->root, path, flags) : fd;
 }
 
@@ -111,19 +116,23 @@ int fstab_system_fsck(struct fstab_system *sys, const char *fstype)
 		if (strcmp(sys->helpers[i].fstype, fstype) == 0)
 			return sys->helpers[i].there;
 	}
-	int fd = -1;
-	for (size_t i = 0; fd < 0 && sys->dirs[i]; ++i) {
-		char path[64 + TYPE_MAX];
-		snprintf(path, sizeof(path), "%s/fsck.%s", sys->dirs[i], fstype);
-		fd = open_below(sys, path, O_PATH);
+	/* Where a link of this name leads is not looked at: it could be anywhere. */
+	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	char name[8 + TYPE_MAX];
+	struct k_statx st;
+	bool there = false;
+	snprintf(name, sizeof(name), "fsck.%s", fstype);
+	for (size_t i = 0; !there && sys->dirs[i]; ++i) {
+		int dir = open_below(sys, sys->dirs[i], O_PATH | O_DIRECTORY);
+		there = dir >= 0 && os_statx(sys->os, dir, name, flags, 0, &st) == 0;
+		os_close(sys->os, dir);
 	}
-	os_close(sys->os, fd);
 	if (sys->nhelpers < HELPERS_MAX) {
 		struct helper *helper = &sys->helpers[sys->nhelpers++];
 		memcpy(helper->fstype, fstype, n + 1);
-		helper->there = fd >= 0;
+		helper->there = there;
 	}
-	return fd >= 0;
+	return there;
 }
 
 bool fstab_system_is(struct fstab_system *sys, int fd, const char *path)
@@ -188,15 +197,25 @@ static void add_unit(struct fstab_system *sys, const char *path, enum fstab_unit
 	++sys->nunits;
 }
 
-/** Take the units that a directory has; of one that is pulled in from, all. */
-static void list_units(struct fstab_system *sys, const char *dir, bool pulled, bool fstab)
+/** Open a directory in another, if it is one: no link, nothing mounted. */
+static int open_dir(struct fstab_system *sys, int dir, const char *name)
+{
+	int fd = os_openat2(sys->os, dir, name, O_RDONLY | O_DIRECTORY,
+	                    K_RESOLVE_NO_XDEV | K_RESOLVE_NO_SYMLINKS);
+	return fd < 0 && errno == ENOSYS ? os_opendir(sys->os, dir, name) : fd;
+}
+
+/**
+ * Take the units that a directory has, which is closed.
+ *
+ * @pulled  What is in it is pulled in by something.
+ * @fstab   It is what the generator of the fstab made.
+ */
+static void list_units(struct fstab_system *sys, int dir, bool pulled, bool fstab)
 {
 	char buf[32 * 1024];
-	int fd = open_below(sys, dir, O_RDONLY | O_DIRECTORY);
-	if (fd < 0)
-		return;
 	ssize_t n;
-	while ((n = os_getdents(sys->os, fd, buf, sizeof(buf))) > 0) {
+	while (dir >= 0 && (n = os_getdents(sys->os, dir, buf, sizeof(buf))) > 0) {
 		const struct k_dirent *entry;
 		size_t at = 0, len;
 		while ((entry = os_dirent(buf, (size_t)n, &at, &len)) != NULL) {
@@ -205,9 +224,7 @@ static void list_units(struct fstab_system *sys, const char *dir, bool pulled, b
 			bool wants = len > 6 && strcmp(entry->name + len - 6, ".wants") == 0;
 			bool requires = len > 9 && strcmp(entry->name + len - 9, ".requires") == 0;
 			if (!pulled && (wants || requires)) {
-				int m = snprintf(path, sizeof(path), "%s/%s", dir, entry->name);
-				if (m > 0 && (size_t)m < sizeof(path))
-					list_units(sys, path, true, fstab);
+				list_units(sys, open_dir(sys, dir, entry->name), true, fstab);
 			} else if (len < sizeof(path) - 1 && fstab_unit_path(entry->name, path, &automount)) {
 				if (fstab)
 					add_unit(sys, path, automount ? FSTAB_AUTOMOUNT : FSTAB_NO_UNIT);
@@ -216,7 +233,14 @@ static void list_units(struct fstab_system *sys, const char *dir, bool pulled, b
 			}
 		}
 	}
-	os_close(sys->os, fd);
+	os_close(sys->os, dir);
+}
+
+/** The same by its path below ROOT. */
+static void list_dir(struct fstab_system *sys, const char *path, bool pulled, bool fstab)
+{
+	if (may_touch(sys, path))
+		list_units(sys, open_below(sys, path, O_RDONLY | O_DIRECTORY), pulled, fstab);
 }
 
 enum fstab_unit fstab_system_unit(struct fstab_system *sys, const char *target)
@@ -226,15 +250,11 @@ enum fstab_unit fstab_system_unit(struct fstab_system *sys, const char *target)
 		"usr/lib/systemd/system", "lib/systemd/system", "usr/local/lib/systemd/system",
 		"etc/systemd/system", "run/systemd/system", "run/systemd/generator.late",
 	};
-	static const char generator[] = "run/systemd/generator";
 	if (!sys->listed) {
 		sys->listed = true;
-		for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
-			if (may_touch(sys, dirs[i]))
-				list_units(sys, dirs[i], strstr(dirs[i], "generator") != NULL, false);
-		}
-		if (may_touch(sys, generator))
-			list_units(sys, generator, false, true);
+		for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i)
+			list_dir(sys, dirs[i], strstr(dirs[i], "generator") != NULL, false);
+		list_dir(sys, "run/systemd/generator", false, true);
 	}
 	const struct unit *unit = find_unit(sys, target);
 	return unit ? unit->what : FSTAB_NO_UNIT;
