@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From any table to an fstab.  The input: a byte of choices, ROOT on a line, lines
+ * of /proc/swaps up to an empty one, utab up to an empty line; the rest is a
+ * mountinfo.
+ *
+ * Every mount below ROOT and every swap space ends as one line, comment or what is
+ * left out; lines have all fields, no target twice, and stand behind that of the
+ * mount that they stand on; as written they are one line each and read the same.
+ * The kernel is not entered.
+ */
+#include "lib/fuzz.h"
+
+#include "base/escape.h"
+#include "fstab/fstab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct devmap_tags tags = {.name = "/dev/x", .type = "ext4", .uuid = "u", .label = "#l \n", .partuuid = "p"};
+
+static int device(void *arg, const struct mount *mount, struct fstab_device *device)
+{
+	(void)arg;
+	if (mount->dev_major % 3)
+		device->tags = &tags;
+	device->remote = mount->dev_minor % 2;
+	if (mount->dev_major == 7)
+		device->loop = (struct devmap_loop){mount->source, mount->dev_minor, 0, mount->dev_minor == 5};
+	return 0;
+}
+
+static unsigned holders(void *arg, const char *tag, const char *value)
+{
+	(void)arg, (void)value;
+	return *tag == 'U' ? 2 : 1;
+}
+
+static int fsck(void *arg, const char *fstype)
+{
+	(void)arg;
+	return fstype[0] == 'e';
+}
+
+static enum fstab_unit unit(void *arg, const char *target)
+{
+	(void)arg;
+	return (enum fstab_unit)(strlen(target) % 3);
+}
+
+static const char *kept(void *arg, const char *name)
+{
+	(void)name;
+	return arg;
+}
+
+static bool is_pseudo(const char *fstype)
+{
+	return *fstype == 't';
+}
+
+/** A line as it is written: one line, that is no comment, and reads the same. */
+static void check_field(const char *text, bool first)
+{
+	struct strbuf out;
+	FUZZ_CHECK(text && *text);
+	strbuf_init(&out);
+	if (first)
+		escape_first_field(&out, text, ESCAPE_PATH, false);
+	else
+		escape_octal(&out, text, ESCAPE_PATH);
+	FUZZ_CHECK(!strpbrk(out.data, " \t\n") && !(first && *out.data == '#'));
+	size_t n = unescape_octal(out.data, out.data, out.len);
+	FUZZ_CHECK(n == strlen(text) && memcmp(out.data, text, n) == 0);
+	strbuf_destroy(&out);
+}
+
+static void check_plan(const struct fstab_input *in, const struct fstab_plan *plan)
+{
+	size_t own = 0, swaps = 0;
+	for (uint32_t i = 0; i < in->d->tree.count; ++i) {
+		const struct mt_node *node = &in->d->tree.nodes[i];
+		const char *name = in->d->targets[i];
+		if (!node->made && !(node->states & 1u << MT_OUTSIDE)
+		    && (name ? mtree_path_within(name, in->root) : strcmp(in->root, "/") == 0))
+			++own;
+	}
+	bool *there = calloc(in->d->tree.count + 1, sizeof(*there));
+	FUZZ_CHECK(there);
+	for (size_t i = 0; i < plan->count; ++i) {
+		const struct fstab_line *line = &plan->lines[i];
+		swaps += !line->mount;
+		if (line->fate != FSTAB_LINE) {
+			FUZZ_CHECK(line->why && (line->mount || line->source));
+			continue;
+		}
+		check_field(line->source, true);
+		check_field(line->target, false);
+		check_field(line->fstype, false);
+		check_field(line->options, false);
+		FUZZ_CHECK(line->passno >= 0 && line->passno <= 2);
+		if (!line->mount)
+			continue;
+		uint32_t node = (uint32_t)(line->mount - in->d->tree.nodes[0].mount);
+		FUZZ_CHECK(line->mount == in->d->tree.nodes[node].mount && !there[node]);
+		there[node] = true;
+		for (size_t k = 0; k < i && plan->count < 200; ++k) {
+			const struct fstab_line *before = &plan->lines[k];
+			bool same = before->fate == FSTAB_LINE && before->mount && strcmp(before->target, line->target) == 0;
+			FUZZ_CHECK(!same);
+		}
+		/* What it stands on, if that has a line at all, came before. */
+		uint32_t parent = in->d->tree.nodes[node].parent;
+		for (size_t k = i + 1; parent != MT_NONE && k < plan->count && plan->count < 200; ++k)
+			FUZZ_CHECK(plan->lines[k].fate != FSTAB_LINE
+			           || plan->lines[k].mount != in->d->tree.nodes[parent].mount);
+	}
+	free(there);
+	FUZZ_CHECK(swaps == in->nswaps && plan->count == own + swaps);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input in = fuzz_input(data, size);
+	size_t n;
+	unsigned choices = fuzz_byte(&in);
+	const char *at = fuzz_until(&in, '\n', &n);
+	char *root = n && *at == '/' ? fuzz_string(at, n) : fuzz_string("/", 1);
+	/* As path_normal() makes it. */
+	for (char *c = root; *c; ++c) {
+		if ((c[0] == '/' && (c[1] == '/' || c[1] == '.')) || (c != root && c[0] == '/' && !c[1]))
+			c[c == root] = '\0';
+	}
+	struct strbuf parts[2];
+	for (int i = 0; i < 2; ++i) {
+		strbuf_init(&parts[i]);
+		strbuf_puts(&parts[i], i ? "" : "Filename\n");
+		while ((at = fuzz_until(&in, '\n', &n)) && n) {
+			strbuf_add(&parts[i], at, strnlen(at, n));
+			strbuf_putc(&parts[i], '\n');
+		}
+		strbuf_add(&parts[i], "", 0);
+	}
+	struct arena arena;
+	arena_init(&arena);
+	struct fstab_swap *swaps = NULL;
+	ssize_t nswaps = fstab_parse_swaps(strbuf_str(&parts[0]), &arena, &swaps);
+	FUZZ_CHECK(nswaps >= 0);
+	const char *options = NULL, *target, *found;
+	for (char *text = parts[1].data; text && fstab_utab_next(&text, &target, &found);) {
+		FUZZ_CHECK(target && found);
+		options = found;
+	}
+	char *path = malloc(parts[1].len + 2);
+	bool automount;
+	FUZZ_CHECK(path);
+	if (parts[1].data && fstab_unit_path(parts[1].data, path, &automount))
+		FUZZ_CHECK(*path == '/' && strlen(path) <= parts[1].len);
+	free(path);
+
+	at = fuzz_bytes(&in, size, &n);
+	struct mount_table *table = table_parse_mountinfo(at, n);
+	FUZZ_CHECK(table);
+	struct os os = {.statx_works = true};
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	struct fstab_input input = {
+		.d = discover(&os, NULL, table, &opts), .root = root, .swaps = swaps, .nswaps = (size_t)nswaps,
+		.id = choices % (FSTAB_PATH + 1), .options = choices & 8 ? FSTAB_LIVE : FSTAB_MINIMAL,
+		.nofail = choices & 16, .all = choices & 32, .pseudo = choices & 64 ? is_pseudo : NULL,
+		.filter = choices & 128 ? "/a" : NULL,
+		.world = {(void *)(uintptr_t)options, device, NULL, holders, fsck, unit, kept, NULL},
+	};
+	FUZZ_CHECK(input.d);
+	if (table->count) {
+		struct fstab_plan plan;
+		FUZZ_CHECK(fstab_plan(&input, &plan) == 0);
+		check_plan(&input, &plan);
+		fstab_plan_destroy(&plan);
+	}
+	discovery_free((struct discovery *)(uintptr_t)input.d);
+	table_free(table);
+	free(swaps);
+	arena_destroy(&arena);
+	strbuf_destroy(&parts[0]);
+	strbuf_destroy(&parts[1]);
+	free(root);
+	return 0;
+}
