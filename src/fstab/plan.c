@@ -483,7 +483,7 @@ static void find_bind(struct maker *mk, uint32_t i, struct bind *bind)
 	const struct mount *m = mount_of(mk, i);
 	const char *root = root_of(m);
 	*bind = (struct bind){.in = MT_NONE};
-	for (size_t n = 1;; n += (n > 1) + strcspn(root + n + (n > 1), "/")) {
+	for (size_t n = *root != '\0';; n += strcspn(root + n, "/")) {
 		uint32_t node = map64_get(&mk->by_root, root_hash(m, root, n));
 		for (unsigned tries = 0; node != MAP64_NONE && tries < CANDIDATES_MAX; ++tries) {
 			const struct mount *other = mount_of(mk, node);
@@ -496,6 +496,7 @@ static void find_bind(struct maker *mk, uint32_t i, struct bind *bind)
 		}
 		if (!root[n])
 			return;
+		n += root[n] == '/';
 	}
 }
 
@@ -831,7 +832,7 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 		line.why = "zram is set up at boot, and has another UUID then";
 		fate = FSTAB_OWN;
 	} else if (swap->deleted) {
-		line.why = "its file was removed";
+		line.why = "its file was removed, or cannot be reached";
 		fate = FSTAB_COMMENT;
 	} else if (swap->file) {
 		line.source = below_root(in, swap->name);

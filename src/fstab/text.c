@@ -52,6 +52,7 @@ ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_sw
 		}
 		name[unescape_octal(name, name, n[0])] = '\0';
 		swap->name = name;
+		swap->deleted |= *name != '/';   /* as "(unreachable)/x" */
 		++count;
 	}
 	*swaps = list;

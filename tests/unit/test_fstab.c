@@ -462,7 +462,7 @@ static void test_g13_g21_swap(void)
 	      "-/dev/zram0: zram is set up at boot, and has another UUID then\n"
 	      "/srv/swap file|none|swap|defaults,pri=7|0\n"
 	      "#/tmp/swap: its file /tmp/swap lies in memory, and will be gone\n"
-	      "#/gone: its file was removed\n"
+	      "#/gone: its file was removed, or cannot be reached\n"
 	      "/dev/mapper/vg-home|none|swap|defaults,pri=32767|0\n");
 	/* Files belong to a ROOT, devices to all. */
 	in.root = "/srv";
