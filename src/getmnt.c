@@ -69,6 +69,7 @@
  *     raw.c             a search packed into a buffer
  *   fstab/              from mounts to the lines of an fstab
  *     plan.c            each mount, when all that it needs is decided
+ *     place.c           what each mount is, and what it needs
  *     own.c             what the system mounts by itself
  *     source.c          how a device is named
  *     options.c         which options stand in a line

@@ -3,6 +3,7 @@
  * What the files of the model share.
  *
  *     plan.c     the mounts, each decided when those that it needs are
+ *     place.c    what each mount is, what it needs
  *     own.c      what the system mounts by itself
  *     source.c   how a device is named
  *     options.c  which options stand in a line

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The places of the mounts.
+ *
+ * Two indexes make this linear: the visible mounts by name, to find the mount that
+ * holds a path and see whether another covers it on the way; and by device and
+ * root, to find where the source of a bind is seen.
+ */
+#include "fstab/place.h"
+
+#include "base/fstypes.h"
+
+#include <string.h>
+
+/** Places of one part of a file system that are tried for the source of a bind. */
+enum { CANDIDATES_MAX = 32 };
+
+const struct mount *place_mount(const struct maker *mk, uint32_t node)
+{
+	return mk->tree->nodes[node].mount;
+}
+
+const char *place_type(const struct mount *mount)
+{
+	return mount->fstype ? mount->fstype : "";
+}
+
+const char *place_root(const struct mount *mount)
+{
+	return mount->root ? mount->root : "/";
+}
+
+const char *place_below(const struct fstab_input *in, const char *name)
+{
+	if (!name || !mtree_path_within(name, in->root))
+		return NULL;
+	if (strcmp(in->root, "/") == 0)
+		return name;
+	name += strlen(in->root);
+	return *name ? name : "/";
+}
+
+/** A path from a directory, and what stands behind it. */
+static const char *join(struct maker *mk, const char *dir, const char *rest)
+{
+	rest += strspn(rest, "/");
+	if (!*rest)
+		return dir;
+	return fstab_format(&mk->draft, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, rest);
+}
+
+/* Indexes. */
+
+/** The visible mount of a name of n bytes, of this hash. */
+static uint32_t find_name(const struct maker *mk, uint64_t hash, const char *name, size_t n)
+{
+	uint32_t node = map64_get(&mk->by_name, hash);
+	for (; node != MAP64_NONE; node = mk->places[node].name.next) {
+		const char *target = mk->places[node].target;
+		if (strncmp(target, name, n) == 0 && !target[n])
+			return node;
+	}
+	return MT_NONE;
+}
+
+/** The visible mount that holds a path from ROOT; MT_NONE: only ROOT does. */
+static uint32_t place_holder(const struct maker *mk, const char *path)
+{
+	uint64_t hash = map64_bytes(MAP64_BYTES, "/", 1);
+	uint32_t best = find_name(mk, hash, "/", 1);
+	hash = MAP64_BYTES;
+	for (size_t at = 0; path[at];) {
+		size_t n = 1 + strcspn(path + at + 1, "/");
+		hash = map64_bytes(hash, path + at, n);
+		at += n;
+		uint32_t found = at > 1 ? find_name(mk, hash, path, at) : MT_NONE;
+		if (found != MT_NONE)
+			best = found;
+	}
+	return best;
+}
+
+static uint64_t root_hash(const struct mount *mount, const char *root, size_t n)
+{
+	uint64_t device = mount_dev(mount);
+	return map64_bytes(map64_bytes(MAP64_BYTES, (const char *)&device, sizeof(device)), root, n);
+}
+
+/** The link of a node in one of the two indexes. */
+static struct link *link_of(struct maker *mk, const struct map64 *map, uint32_t node)
+{
+	return map == &mk->by_name ? &mk->places[node].name : &mk->places[node].root;
+}
+
+/** Put a node behind the others of its hash. */
+static bool add_index(struct maker *mk, struct map64 *map, uint64_t hash, uint32_t node)
+{
+	uint32_t first = map64_put(map, hash, node);
+	if (first == MAP64_NONE)
+		return false;
+	struct link *head = link_of(mk, map, first);
+	link_of(mk, map, node)->next = MT_NONE;
+	if (first != node)
+		link_of(mk, map, head->last)->next = node;
+	head->last = node;
+	return true;
+}
+
+/** Whether the file system can be written to, and this mount of it cannot. */
+static bool is_ro_view(const struct mount *mount)
+{
+	return fstab_has_option(mount->vfs_opts, "ro") && !fstab_has_option(mount->fs_opts, "ro");
+}
+
+bool place_index(struct maker *mk)
+{
+	const struct mtree *tree = mk->tree;
+	for (uint32_t at = 0; at < tree->count; ++at) {
+		uint32_t i = tree->order[at];
+		struct place *place = &mk->places[i];
+		const struct mount *m = place_mount(mk, i);
+		if (!place->visible)
+			continue;
+		const char *root = place_root(m);
+		uint64_t name = map64_bytes(MAP64_BYTES, place->target, strlen(place->target));
+		if (!add_index(mk, &mk->by_name, name, i)
+		    || !add_index(mk, &mk->by_root, root_hash(m, root, strlen(root)), i))
+			return false;
+		if (strcmp(root, "/") != 0)
+			continue;
+		/* The mount of a device: one that can be written to, if there is any. */
+		uint32_t first = map64_put(&mk->primary, mount_dev(m), i);
+		if (first == MAP64_NONE)
+			return false;
+		if (first != i && is_ro_view(place_mount(mk, first)) && !is_ro_view(m)) {
+			map64_remove(&mk->primary, mount_dev(m));
+			map64_put(&mk->primary, mount_dev(m), i);   /* there is room */
+		}
+	}
+	return true;
+}
+
+/* What a mount is. */
+
+/** Whether a path ends with the components of another. */
+static bool ends_with(const char *path, const char *tail)
+{
+	size_t n = strlen(path), m = strlen(tail);
+	return m <= n && strcmp(path + n - m, tail) == 0;
+}
+
+/** Whether a mount is a file system or subvolume by itself, by its source alone. */
+static bool stands_alone(struct maker *mk, const struct mount *m)
+{
+	const char *root = place_root(m), *fstype = place_type(m);
+	if (strcmp(fstype, "btrfs") == 0) {
+		/* A directory of a subvolume is none (g10). */
+		bool told = fstab_option_value(m->fs_opts, "subvol", &mk->scratch);
+		return !told || strcmp(strbuf_str(&mk->scratch), root) == 0;
+	}
+	if (fstype_flags(fstype) & FST_NET && !(fstype_flags(fstype) & FST_DEVICE))
+		return strcmp(root, "/") == 0 || (m->source && ends_with(m->source, root));
+	return strcmp(root, "/") == 0;
+}
+
+/** Whether a node shows what another mount does already, or a part of it. */
+static bool is_bind(struct maker *mk, uint32_t node)
+{
+	const struct mount *m = place_mount(mk, node);
+	unsigned flags = fstype_flags(m->fstype);
+	if (!stands_alone(mk, m))
+		return true;
+	if (flags & FST_SUBVOL || (flags & FST_NET && !(flags & FST_DEVICE)))
+		return false;
+	uint32_t first = map64_get(&mk->primary, mount_dev(m));
+	if (first == MAP64_NONE || first == node)
+		return false;
+	/* A device can be mounted twice, but not once for reading and once for
+	   writing; what stands on none would be a new one. */
+	return m->dev_major == 0 || is_ro_view(m) != is_ro_view(place_mount(mk, first));
+}
+
+/** Why the system has mounted this by automounting; NULL if it has not. */
+static const char *by_automount(struct maker *mk, uint32_t node, bool *fstab)
+{
+	const struct mount *m = place_mount(mk, node);
+	uint32_t parent = mk->tree->nodes[node].parent;
+	if (parent == MT_NONE)
+		return NULL;
+	const struct mount *on = place_mount(mk, parent);
+	const struct fstab_world *world = &mk->in->world;
+	if (fstype_flags(on->fstype) & FST_AUTOFS) {
+		const char *target = mk->places[node].target;
+		bool unit = on->source && strcmp(on->source, "systemd-1") == 0;
+		*fstab = unit && world->unit && world->unit(world->arg, target) == FSTAB_AUTOMOUNT;
+		return *fstab ? NULL : "mounted by an automounter";
+	}
+	/* NFS mounts what a server exports below by itself: server:/a/b on x/b. */
+	const char *name = mk->places[node].target, *above = mk->places[parent].target;
+	if (strcmp(place_type(m), "nfs4") == 0 && strcmp(place_type(on), "nfs4") == 0 && above && m->source
+	    && on->source && mtree_path_within(name, above)) {
+		const char *rest = name + (strcmp(above, "/") == 0 ? 0 : strlen(above));
+		size_t n = strlen(on->source);
+		n -= n && on->source[n - 1] == '/';
+		if (*rest && strncmp(m->source, on->source, n) == 0 && strcmp(m->source + n, rest) == 0)
+			return "NFS mounts it when it is entered";
+	}
+	return NULL;
+}
+
+/** Why the kernel alone can say how this was mounted; NULL if a line can. */
+static const char *unspeakable(struct maker *mk, const struct mount *m)
+{
+	const struct fstab_world *world = &mk->in->world;
+	const char *fstype = place_type(m);
+	/* What ceph shows for a secret is none. */
+	bool ceph = strcmp(fstype, "ceph") == 0;
+	if (world->secret && world->secret(m->source, ceph ? NULL : m->fs_opts))
+		return "it was mounted with a secret, which does not belong here";
+	if (fstab_has_option(m->vfs_opts, "idmapped"))
+		return "its ID mapping is known to the kernel alone";
+	if (strcmp(fstype, "fuse") == 0)
+		return "what program serves it is not known";
+	if ((strcmp(fstype, "cifs") == 0 || strcmp(fstype, "smb3") == 0)
+	    && fstab_option_value(m->fs_opts, "username", &mk->scratch) && mk->scratch.len
+	    && !(fstab_option_value(m->fs_opts, "sec", &mk->scratch)
+	         && (strncmp(strbuf_str(&mk->scratch), "krb5", 4) == 0
+	             || strcmp(strbuf_str(&mk->scratch), "none") == 0)))
+		return "its password is known to the kernel alone; write a line with credentials=FILE";
+	return NULL;
+}
+
+static void refuse(struct place *place, const char *why)
+{
+	place->state = REFUSED;
+	place->why = why;
+}
+
+/** Leave a node out. */
+static void leave_out(struct place *place, const char *why, bool boot)
+{
+	place->state = OWN;
+	place->boot = boot;
+	place->why = why;
+}
+
+void place_classify(struct maker *mk, uint32_t i)
+{
+	const struct fstab_input *in = mk->in;
+	const struct mt_node *node = &mk->tree->nodes[i];
+	const struct mount *m = node->mount;
+	struct place *place = &mk->places[i];
+	const char *name = in->d->targets[i], *why;
+	place->state = ELSEWHERE;
+	if (node->gone || node->made || node->states & 1u << MT_OUTSIDE)
+		return;
+	if (!name) {
+		/* It may be anywhere. */
+		if (strcmp(in->root, "/") == 0)
+			refuse(place, "its place is not known");
+		return;
+	}
+	place->target = place_below(in, name);
+	if (!place->target)
+		return;
+	place->visible = !(node->states & (1u << MT_HIDDEN | 1u << MT_LOST | 1u << MT_UNSEARCHED));
+	if (in->filter && strncmp(name, in->filter, strlen(in->filter)) != 0) {
+		leave_out(place, "not asked for: -f", true);
+		return;
+	}
+	bool boot;
+	const char *kept = in->world.kept ? in->world.kept(in->world.arg, name) : NULL;
+	if ((why = fstab_own(m, place->target, in->all, &boot)) != NULL) {
+		leave_out(place, why, boot);
+	} else if (in->pseudo && in->pseudo(place_type(m)) && strcmp(place->target, "/") != 0) {
+		leave_out(place, "a pseudo file system: -P", true);
+	} else if (fstab_has_option(kept, "uhelper=udisks2")) {
+		leave_out(place, "of udisks", false);
+	} else if ((why = by_automount(mk, i, &place->automount)) != NULL) {
+		leave_out(place, why, false);
+	} else if (in->world.unit && in->world.unit(in->world.arg, place->target) == FSTAB_OWN_UNIT) {
+		leave_out(place, "of a unit of its own", true);
+	} else if (node->states & 1u << MT_HIDDEN) {
+		const char *by = node->covered_by != MT_NONE ? in->d->targets[node->covered_by] : NULL;
+		refuse(place, fstab_format(&mk->draft, "hidden: %s is mounted over it", by ? by : "another"));
+	} else if (!place->visible) {
+		refuse(place, "it was not found at its place");
+	} else if (node->states & 1u << MT_DELETED) {
+		refuse(place, "the directory that it shows was removed");
+	} else if ((why = unspeakable(mk, m)) != NULL) {
+		refuse(place, why);
+	} else {
+		place->state = WAITING;
+	}
+}
+
+void place_consider(struct maker *mk, uint32_t i)
+{
+	struct place *place = &mk->places[i];
+	if (place->state != WAITING)
+		return;
+	/* Of a stack one is visible; a table that makes no tree can have more. */
+	size_t n = strlen(place->target);
+	if (find_name(mk, map64_bytes(MAP64_BYTES, place->target, n), place->target, n) != i)
+		refuse(place, "another mount has this name as well");
+	else
+		place->bind = is_bind(mk, i);
+}
+
+/* What a mount needs. */
+
+/** Whether what is below a mount goes with it at a shutdown.  The root's own
+    contents are somebody else's care. */
+static bool is_volatile(const struct maker *mk, uint32_t node)
+{
+	const char *fstype = place_type(place_mount(mk, node));
+	return (strcmp(fstype, "tmpfs") == 0 || strcmp(fstype, "ramfs") == 0)
+	       && strcmp(mk->places[node].target, "/") != 0;
+}
+
+/** Whether a mount is there when one that needs it is mounted: LINE; else what
+    it waits for. */
+static enum state available(const struct maker *mk, uint32_t node)
+{
+	if (node == MT_NONE)
+		return LINE;   /* ROOT is a directory of a mount outside */
+	const struct place *place = &mk->places[node];
+	/* The root is mounted before anybody reads an fstab. */
+	if (place->visible && strcmp(place->target, "/") == 0)
+		return LINE;
+	return place->state == OWN && place->boot ? LINE : (enum state)place->state;
+}
+
+enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
+                             uint32_t *node, const char **why)
+{
+	*node = place_holder(mk, path);
+	if (*node == i && i != MT_NONE) {
+		*node = mk->tree->nodes[i].parent;
+		if (*node != MT_NONE && mk->places[*node].state == ELSEWHERE)
+			*node = MT_NONE;
+		if (strcmp(mk->places[i].target, "/") == 0 || (*node != MT_NONE && !mk->places[*node].visible)) {
+			*why = fstab_format(&mk->draft, "%s %s is covered by itself", what, path);
+			return REFUSED;
+		}
+	}
+	enum state state = available(mk, *node);
+	if (state == LINE && *node != MT_NONE && is_volatile(mk, *node)) {
+		*why = fstab_format(&mk->draft, "%s %s lies in memory, and will be gone", what, path);
+		return REFUSED;
+	}
+	if (state == REFUSED || state == OWN) {
+		*why = fstab_format(&mk->draft, "%s %s lies on %s, which has no line", what, path,
+		                    mk->places[*node].target);
+		return REFUSED;
+	}
+	return state;
+}
+
+enum state place_needs_parent(struct maker *mk, uint32_t i, const char **why)
+{
+	const struct mt_node *nodes = mk->tree->nodes;
+	uint32_t parent = nodes[i].parent;
+	/* What it is stacked on is hidden, and told of. */
+	while (parent != MT_NONE && mk->places[parent].target && !mk->places[parent].visible
+	       && strcmp(mk->places[parent].target, mk->places[i].target) == 0)
+		parent = nodes[parent].parent;
+	if (parent == MT_NONE || mk->places[parent].state == ELSEWHERE || mk->places[i].automount)
+		return LINE;
+	enum state state = available(mk, parent);
+	if (state == LINE || state == WAITING)
+		return state;
+	const struct place *above = &mk->places[parent];
+	*why = fstab_format(&mk->draft, "it stands on %s, which %s", above->target ? above->target : "?",
+	                    state == OWN ? "the system mounts by itself, and perhaps not" : "has no line");
+	return state;
+}
+
+/** Try a mount for the source of a bind.  @return whether that is it. */
+static bool try_bind(struct maker *mk, uint32_t i, uint32_t candidate, size_t prefix, struct bind *bind)
+{
+	const struct mount *m = place_mount(mk, i);
+	const char *root = place_root(m), *rest = root + prefix, *target = mk->places[i].target;
+	enum state state = available(mk, candidate);
+	if (state != LINE) {
+		bind->waiting |= state == WAITING;
+		return false;
+	}
+	const char *source = join(mk, mk->places[candidate].target, rest);
+	if (!source)
+		return false;
+	uint32_t found = place_holder(mk, source);
+	bool onto_itself = found == i && strcmp(source, target) == 0
+	                   && mk->tree->nodes[i].parent == candidate;
+	if (found != candidate && !onto_itself) {
+		if (!bind->why)
+			bind->why = fstab_format(&mk->draft, "its source %s is covered by the mount on %s", source,
+			                         mk->places[found].target);
+		return false;
+	}
+	if (rest[strspn(rest, "/")] && is_volatile(mk, candidate)) {
+		if (!bind->why)
+			bind->why = fstab_format(&mk->draft, "its source %s lies in memory, and will be gone", source);
+		return false;
+	}
+	bind->in = candidate;
+	bind->source = source;
+	return true;
+}
+
+void place_find_bind(struct maker *mk, uint32_t i, struct bind *bind)
+{
+	const struct mount *m = place_mount(mk, i);
+	const char *root = place_root(m);
+	*bind = (struct bind){.in = MT_NONE};
+	for (size_t n = *root != '\0';; n += strcspn(root + n, "/")) {
+		uint32_t node = map64_get(&mk->by_root, root_hash(m, root, n));
+		for (unsigned tries = 0; node != MAP64_NONE && tries < CANDIDATES_MAX; ++tries) {
+			const struct mount *other = place_mount(mk, node);
+			const char *shown = place_root(other);
+			bool fits = node != i && mount_dev(other) == mount_dev(m) && strncmp(shown, root, n) == 0
+			            && !shown[n];
+			if (fits && try_bind(mk, i, node, n, bind))
+				return;
+			node = mk->places[node].root.next;
+		}
+		if (!root[n])
+			return;
+		n += root[n] == '/';
+	}
+}
+
+bool place_injected(const struct maker *mk, uint32_t i)
+{
+	static const char *const names[] = {"/etc/hostname", "/etc/hosts", "/etc/resolv.conf", NULL};
+	const char *target = mk->places[i].target;
+	for (size_t k = 0; names[k]; ++k) {
+		if (strcmp(target, names[k]) == 0)
+			return true;
+	}
+	return false;
+}
