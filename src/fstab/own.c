@@ -37,7 +37,9 @@ static const struct {
 };
 
 /** Directories below which everything is one owner's; depth says how far below a
-    mount must be to be his: a disk on /var/lib/docker is an admin's. */
+    mount must be to be his: a disk on /var/lib/docker is an admin's, and so is what
+    he binds below /var/lib/docker/volumes, where docker's own have one name more. */
+enum { LAYERS = 1u << 8 };   /* only what stands on no device, nor on a server */
 static const struct {
 	const char *dir;
 	unsigned depth;
@@ -61,12 +63,40 @@ static const struct {
 	{"/run/k3s", 0, "of a container"},
 	{"/run/libpod", 0, "of a container"},
 	{"/var/lib/containerd", 2, "of a container"},
-	{"/var/lib/containers", 2, "of a container"},
-	{"/var/lib/docker", 2, "of a container"},
-	{"/var/lib/incus", 2, "of a container"},
-	{"/var/lib/kubelet", 2, "of a container"},
-	{"/var/lib/lxd", 2, "of a container"},
-	{"/var/lib/rancher", 2, "of a container"},
+	{"/var/lib/containers/storage/btrfs", 0, "of a container"},
+	{"/var/lib/containers/storage/overlay", 0, "of a container"},
+	{"/var/lib/containers/storage/overlay-containers", 0, "of a container"},
+	{"/var/lib/containers/storage/vfs", 0, "of a container"},
+	{"/var/lib/containers/storage/volumes", 2, "of a container"},
+	{"/var/lib/docker/aufs", 0, "of a container"},
+	{"/var/lib/docker/btrfs", 0, "of a container"},
+	{"/var/lib/docker/buildkit", 1, "of a container"},
+	{"/var/lib/docker/containers", 1, "of a container"},
+	{"/var/lib/docker/devicemapper", 1, "of a container"},
+	{"/var/lib/docker/fuse-overlayfs", 1, "of a container"},
+	{"/var/lib/docker/overlay2", 1, "of a container"},
+	{"/var/lib/docker/plugins", 1, "of a container"},
+	{"/var/lib/docker/rootfs", 1, "of a container"},
+	{"/var/lib/docker/vfs", 1, "of a container"},
+	{"/var/lib/docker/volumes", 2, "of a container"},
+	{"/var/lib/incus/devices", 0, "of a container"},
+	{"/var/lib/incus/guestapi", 0, "of a container"},
+	{"/var/lib/incus/shmounts", 0, "of a container"},
+	{"/var/lib/incus/storage-pools", 1, "of a container"},
+	{"/var/lib/kubelet/plugins", 1, "of a container"},
+	{"/var/lib/kubelet/pods", 1, "of a container"},
+	{"/var/lib/lxd/devices", 0, "of a container"},
+	{"/var/lib/lxd/devlxd", 0, "of a container"},
+	{"/var/lib/lxd/shmounts", 0, "of a container"},
+	{"/var/lib/lxd/storage-pools", 1, "of a container"},
+	{"/var/lib/rancher/k3s/agent", 1, "of a container"},
+	{"/var/lib/rancher/rke2/agent", 1, "of a container"},
+	{"/var/lib/containers", LAYERS | 2, "of a container"},
+	{"/var/lib/docker", LAYERS | 2, "of a container"},
+	{"/var/lib/incus", LAYERS | 2, "of a container"},
+	{"/var/lib/kubelet", LAYERS | 2, "of a container"},
+	{"/var/lib/lxd", LAYERS | 2, "of a container"},
+	{"/var/lib/rancher", LAYERS | 2, "of a container"},
 	{"/var/lib/schroot", 2, "of a session"},
 };
 
@@ -105,7 +135,8 @@ const char *fstab_own(const struct mount *mount, const char *target, bool all, b
 	}
 	for (size_t i = 0; i < sizeof(own_dirs) / sizeof(*own_dirs); ++i) {
 		int depth = components_below(target, own_dirs[i].dir);
-		if (depth >= (int)own_dirs[i].depth)
+		bool layers = own_dirs[i].depth & LAYERS;
+		if (depth >= (int)(own_dirs[i].depth & ~LAYERS) && (!layers || (mount->dev_major == 0 && !(flags & (FST_NET | FST_DEVICE)))))
 			return own_dirs[i].why;
 	}
 	/* Of an ordinary user, wherever his home is. */

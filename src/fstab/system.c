@@ -10,6 +10,7 @@
 
 #include "base/map64.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ struct fstab_system {
 	struct unit {
 		const char *path;
 		enum fstab_unit what;
+		bool masked;
 		uint32_t next;
 	} *known;
 	size_t nunits, size;
@@ -110,7 +112,7 @@ bool fstab_system_failed(const struct fstab_system *sys)
 int fstab_system_fsck(struct fstab_system *sys, const char *fstype)
 {
 	size_t n = strlen(fstype);
-	if (n == 0 || n >= TYPE_MAX || strchr(fstype, '/') || !sys->dirs[0])
+	if (n == 0 || n >= TYPE_MAX || strchr(fstype, '/'))
 		return -1;
 	for (size_t i = 0; i < sys->nhelpers; ++i) {
 		if (strcmp(sys->helpers[i].fstype, fstype) == 0)
@@ -139,9 +141,11 @@ bool fstab_system_is(struct fstab_system *sys, int fd, const char *path)
 {
 	struct k_statx one, other;
 	const int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-	if (!may_touch(sys, path))
-		return false;
-	int file = open_below(sys, path, O_PATH);
+	int file = may_touch(sys, path) ? open_below(sys, path, O_PATH) : -1;
+	/* A link to an absolute path leads elsewhere in ROOT: not to another mount, which
+	   may block. */
+	if (file < 0)
+		file = os_openat2(sys->os, sys->root, path, O_PATH, K_RESOLVE_NO_MAGICLINKS | K_RESOLVE_IN_ROOT | K_RESOLVE_NO_XDEV);
 	bool same = file >= 0 && os_statx(sys->os, fd, "", flags, K_STATX_INO, &one) == 0
 	            && os_statx(sys->os, file, "", flags, K_STATX_INO, &other) == 0 && one.ino == other.ino
 	            && one.dev_major == other.dev_major && one.dev_minor == other.dev_minor;
@@ -161,14 +165,18 @@ static struct unit *find_unit(const struct fstab_system *sys, const char *path)
 	return NULL;
 }
 
-/** Remember a unit.  What comes later is told by who knows better. */
-static void add_unit(struct fstab_system *sys, const char *path, enum fstab_unit what)
+/** Remember a unit.  What comes later is told by who knows better, but that what is
+    masked by an admin mounts nothing, whoever pulls it in. */
+static void add_unit(struct fstab_system *sys, const char *path, enum fstab_unit what, bool masked)
 {
 	struct unit *unit = find_unit(sys, path);
 	if (unit) {
+		unit->masked |= masked;
 		/* The line's automount stands beside the line's mount. */
 		if (unit->what != FSTAB_AUTOMOUNT)
 			unit->what = what;
+		if (unit->masked)
+			unit->what = FSTAB_NO_UNIT;
 		return;
 	}
 	if (sys->nunits == sys->size) {
@@ -183,7 +191,7 @@ static void add_unit(struct fstab_system *sys, const char *path, enum fstab_unit
 	}
 	uint32_t i = (uint32_t)sys->nunits;
 	struct unit *to = &sys->known[i];
-	*to = (struct unit){arena_strndup(&sys->arena, path, strlen(path)), what, MAP64_NONE};
+	*to = (struct unit){arena_strndup(&sys->arena, path, strlen(path)), what, masked, MAP64_NONE};
 	uint32_t first = to->path ? map64_put(&sys->units, map64_bytes(MAP64_BYTES, path, strlen(path)), i)
 	                          : MAP64_NONE;
 	if (first == MAP64_NONE) {
@@ -203,6 +211,16 @@ static int open_dir(struct fstab_system *sys, int dir, const char *name)
 	int fd = os_openat2(sys->os, dir, name, O_RDONLY | O_DIRECTORY,
 	                    K_RESOLVE_NO_XDEV | K_RESOLVE_NO_SYMLINKS);
 	return fd < 0 && errno == ENOSYS ? os_opendir(sys->os, dir, name) : fd;
+}
+
+/** Whether a unit is a link to /dev/null: systemctl mask makes it. */
+static bool is_masked(struct fstab_system *sys, int dir, const struct k_dirent *entry)
+{
+	static const char null[] = "/dev/null";
+	char to[sizeof(null) + 1];
+	return (entry->type == DT_LNK || entry->type == DT_UNKNOWN)
+	       && os_readlinkat(sys->os, dir, entry->name, to, sizeof(to)) == sizeof(null) - 1
+	       && memcmp(to, null, sizeof(null) - 1) == 0;
 }
 
 /**
@@ -227,9 +245,11 @@ static void list_units(struct fstab_system *sys, int dir, bool pulled, bool fsta
 				list_units(sys, open_dir(sys, dir, entry->name), true, fstab);
 			} else if (len < sizeof(path) - 1 && fstab_unit_path(entry->name, path, &automount)) {
 				if (fstab)
-					add_unit(sys, path, automount ? FSTAB_AUTOMOUNT : FSTAB_NO_UNIT);
+					add_unit(sys, path, automount ? FSTAB_AUTOMOUNT : FSTAB_NO_UNIT, false);
 				else if (pulled)
-					add_unit(sys, path, FSTAB_OWN_UNIT);
+					add_unit(sys, path, FSTAB_OWN_UNIT, false);
+				else if (!automount && is_masked(sys, dir, entry))
+					add_unit(sys, path, FSTAB_NO_UNIT, true);
 			}
 		}
 	}

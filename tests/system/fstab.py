@@ -159,6 +159,7 @@ gm.loop_mount(f"{images}/ext4.img", root / "data")
 gm.loop_mount(f"{images}/x f#s.img", root / "x")
 gm.tmpfs(root / "srv/own unit")
 gm.tmpfs(root / "srv/idle")
+gm.tmpfs(root / "srv/masked")
 gm.tmpfs(root / "srv/stack", source="below")
 gm.tmpfs(root / "srv/stack", source="above")
 gm.mkdir(root / "data/gone")
@@ -171,12 +172,16 @@ os.symlink("/usr/lib/e2fsprogs/fsck", root / "usr/sbin/fsck.ext4")     # within 
 wants = gm.mkdir(root / "etc/systemd/system/local-fs.target.wants")
 os.symlink("/usr/lib/systemd/system/x.mount", wants + "/srv-own\\x20unit.mount")
 gm.touch(root / "usr/lib/systemd/system/srv-idle.mount", "")
+pulled = gm.mkdir(root / "usr/lib/systemd/system/local-fs.target.wants")
+for unit in (pulled, wants):
+    os.symlink("../srv-masked.mount", unit + "/srv-masked.mount")
+os.symlink("/dev/null", root / "etc/systemd/system/srv-masked.mount")
 result = gm.getmnt("fstab", top, "--explain", program=os.environ["GETMNT"])
 fields = {gm.unescape(row.split()[1]): row.split() for row in check_lines("places", result.out)}
 gm.expect(result.status == 1, f"places: {result.status} {result.err}")
 gm.expect(fields[b"/data"][0].startswith(b"UUID=") and fields[b"/data"][5] == b"2", f"places: {fields[b'/data']}")
 gm.expect(fields[b"/x"][5] == b"0", f"places: {fields[b'/x']}")
-gm.expect(b"/srv/own unit" not in fields and b"/srv/idle" in fields, f"places: units: {sorted(fields)}")
+gm.expect(b"/srv/own unit" not in fields and {b"/srv/idle", b"/srv/masked"} <= set(fields), f"places: units: {sorted(fields)}")
 gm.expect(fields[b"/srv/stack"][0] == b"above", f"places: {fields[b'/srv/stack']}")
 for text in (b"no line for /srv/stack (tmpfs below): hidden: ", b"no line for /srv/gone (ext4 /dev/loop"):
     gm.expect(text in result.out, f"places: {text} is not in {result.out}")
@@ -188,6 +193,13 @@ with open(root / "etc/fstab", "wb") as f:
     result = gm.getmnt("fstab", top, program=os.environ["GETMNT"], stdout=f)
     gm.expect(result.status == 2 and b"--write" in result.err, f"own file: {result.status} {result.err}")
     gm.expect(f.tell() == 0 and os.fstat(f.fileno()).st_size == 0, "own file: something was written")
+# ... also where it is a link, which leads somewhere in ROOT.
+os.rename(root / "etc/fstab", root / "etc/real")
+os.symlink("/etc/real", root / "etc/fstab")
+with open(root / "etc/real", "ab") as f:
+    result = gm.getmnt("fstab", top, program=os.environ["GETMNT"], stdout=f)
+    gm.expect(result.status == 2 and f.tell() == 0, f"own file by a link: {result.status} {result.err}")
+os.rename(root / "etc/real", root / "etc/fstab")
 os.symlink(os.environ["GETMNT"], root / "genfstab")
 with open(root / "etc/fstab", "ab") as f:
     result = gm.getmnt("-U", top, program=root / "genfstab", stdout=f)

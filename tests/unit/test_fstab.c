@@ -484,6 +484,21 @@ static void test_g13_g21_swap(void)
 
 /* What the system mounts by itself. */
 
+/** What an admin has put below an engine's directory is not the engine's. */
+static void test_review_own(void)
+{
+	USUAL("21 20 8:2 / /var/lib/rancher/k3s/storage rw,relatime - vfat /dev/sda2 rw\n"
+	      "22 20 0:40 / /var/lib/docker/volumes/pg rw,relatime - nfs4 srv:/pg rw,vers=4.2\n"
+	      "23 20 0:41 / /var/lib/docker/volumes/v/_data rw,relatime - nfs4 srv:/v rw,vers=4.2\n"
+	      "24 20 8:5 / /var/lib/kubelet/pods/1/volumes/x rw,relatime - vfat /dev/sda5 rw\n"
+	      "25 20 0:42 / /var/lib/containers/c1/merged rw,relatime - overlay overlay rw,lowerdir=/a\n",
+	      "UUID=AB-CD|/var/lib/rancher/k3s/storage|vfat|defaults|0\n"
+	      "srv:/pg|/var/lib/docker/volumes/pg|nfs4|vers=4.2|0\n"
+	      "-/var/lib/docker/volumes/v/_data: of a container\n"
+	      "-/var/lib/kubelet/pods/1/volumes/x: of a container\n"
+	      "-/var/lib/containers/c1/merged: of a container\n");
+}
+
 static void test_g14_own(void)
 {
 	USUAL("21 20 0:30 / /proc rw,relatime - proc proc rw\n"
@@ -833,6 +848,7 @@ static const struct unit_test tests[] = {
 	{"g12_others", test_g12_others},
 	{"g13_g21_swap", test_g13_g21_swap},
 	{"g14_own", test_g14_own},
+	{"what is below a directory of containers", test_review_own},
 	{"automount", test_automount},
 	{"g17_identifiers", test_g17_identifiers},
 	{"images", test_images},
