@@ -80,10 +80,11 @@ static uint32_t place_holder(const struct maker *mk, const char *path)
 	return best;
 }
 
-static uint64_t root_hash(const struct mount *mount, const char *root, size_t n)
+/** What the hash of a part of a file system begins with: the bytes of its root follow. */
+static uint64_t device_hash(const struct mount *mount)
 {
 	uint64_t device = mount_dev(mount);
-	return map64_bytes(map64_bytes(MAP64_BYTES, (const char *)&device, sizeof(device)), root, n);
+	return map64_bytes(MAP64_BYTES, (const char *)&device, sizeof(device));
 }
 
 /** The link of a node in one of the two indexes. */
@@ -124,7 +125,7 @@ bool place_index(struct maker *mk)
 		const char *root = place_root(m);
 		uint64_t name = map64_bytes(MAP64_BYTES, place->target, strlen(place->target));
 		if (!add_index(mk, &mk->by_name, name, i)
-		    || !add_index(mk, &mk->by_root, root_hash(m, root, strlen(root)), i))
+		    || !add_index(mk, &mk->by_root, map64_bytes(device_hash(m), root, strlen(root)), i))
 			return false;
 		if (strcmp(root, "/") != 0)
 			continue;
@@ -413,8 +414,12 @@ void place_find_bind(struct maker *mk, uint32_t i, struct bind *bind)
 	const struct mount *m = place_mount(mk, i);
 	const char *root = place_root(m);
 	*bind = (struct bind){.in = MT_NONE};
+	uint64_t hash = device_hash(m);
+	size_t hashed = 0;
 	for (size_t n = *root != '\0';; n += strcspn(root + n, "/")) {
-		uint32_t node = map64_get(&mk->by_root, root_hash(m, root, n));
+		hash = map64_bytes(hash, root + hashed, n - hashed);
+		hashed = n;
+		uint32_t node = map64_get(&mk->by_root, hash);
 		for (unsigned tries = 0; node != MAP64_NONE && tries < CANDIDATES_MAX; ++tries) {
 			const struct mount *other = place_mount(mk, node);
 			const char *shown = place_root(other);

@@ -774,6 +774,23 @@ static void test_g18_many(void)
 	free(table);
 }
 
+/** The source of a bind is looked for once along its path, however long that is. */
+static void test_review_places_long_path(void)
+{
+	enum { PARTS = 200000 };
+	char *table = malloc(2 * PARTS + 1000);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+	size_t n = (size_t)sprintf(table, "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n21 20 8:2 ");
+	for (unsigned i = 0; i < PARTS; ++i)
+		n += (size_t)sprintf(table + n, "/a");
+	sprintf(table + n, " /x rw,relatime - vfat /dev/sda2 rw\n");
+	double start = os_now();
+	const char *got = made(usual(), table);
+	CU_ASSERT_TRUE(os_now() - start < 2);
+	CU_ASSERT_PTR_NOT_NULL(strstr(got, "#/x: its source, /a/a/a"));
+	free(table);
+}
+
 /** Every allocation fails once, alone and with all behind it: there is an error, or the
     same plan, and nothing is left. */
 static void test_no_memory(void)
@@ -856,6 +873,7 @@ static const struct unit_test tests[] = {
 	{"g19_passes", test_g19_passes},
 	{"g20_order", test_g20_order},
 	{"filter", test_filter},
+	{"review_places_long_path", test_review_places_long_path},
 	{"utab", test_utab},
 	{"unit_names", test_unit_names},
 	{NULL, NULL},
