@@ -113,34 +113,6 @@ static bool is_ro_view(const struct mount *mount)
 	return fstab_has_option(mount->vfs_opts, "ro") && !fstab_has_option(mount->fs_opts, "ro");
 }
 
-bool place_index(struct maker *mk)
-{
-	const struct mtree *tree = mk->tree;
-	for (uint32_t at = 0; at < tree->count; ++at) {
-		uint32_t i = tree->order[at];
-		struct place *place = &mk->places[i];
-		const struct mount *m = place_mount(mk, i);
-		if (!place->visible)
-			continue;
-		const char *root = place_root(m);
-		uint64_t name = map64_bytes(MAP64_BYTES, place->target, strlen(place->target));
-		if (!add_index(mk, &mk->by_name, name, i)
-		    || !add_index(mk, &mk->by_root, map64_bytes(device_hash(m), root, strlen(root)), i))
-			return false;
-		if (strcmp(root, "/") != 0)
-			continue;
-		/* The mount of a device: one that can be written to, if there is any. */
-		uint32_t first = map64_put(&mk->primary, mount_dev(m), i);
-		if (first == MAP64_NONE)
-			return false;
-		if (first != i && is_ro_view(place_mount(mk, first)) && !is_ro_view(m)) {
-			map64_remove(&mk->primary, mount_dev(m));
-			map64_put(&mk->primary, mount_dev(m), i);   /* there is room */
-		}
-	}
-	return true;
-}
-
 /* What a mount is. */
 
 /** Whether a path ends with the components of another. */
@@ -162,6 +134,34 @@ static bool stands_alone(struct maker *mk, const struct mount *m)
 	if (fstype_flags(fstype) & FST_NET && !(fstype_flags(fstype) & FST_DEVICE))
 		return strcmp(root, "/") == 0 || (m->source && ends_with(m->source, root));
 	return strcmp(root, "/") == 0;
+}
+
+bool place_index(struct maker *mk)
+{
+	const struct mtree *tree = mk->tree;
+	for (uint32_t at = 0; at < tree->count; ++at) {
+		uint32_t i = tree->order[at];
+		struct place *place = &mk->places[i];
+		const struct mount *m = place_mount(mk, i);
+		if (!place->visible)
+			continue;
+		const char *root = place_root(m);
+		uint64_t name = map64_bytes(MAP64_BYTES, place->target, strlen(place->target));
+		if (!add_index(mk, &mk->by_name, name, i)
+		    || !add_index(mk, &mk->by_root, map64_bytes(device_hash(m), root, strlen(root)), i))
+			return false;
+		if (!stands_alone(mk, m))
+			continue;
+		/* The mount of a device: one that can be written to, if there is any. */
+		uint32_t first = map64_put(&mk->primary, mount_dev(m), i);
+		if (first == MAP64_NONE)
+			return false;
+		if (first != i && is_ro_view(place_mount(mk, first)) && !is_ro_view(m)) {
+			map64_remove(&mk->primary, mount_dev(m));
+			map64_put(&mk->primary, mount_dev(m), i);   /* there is room */
+		}
+	}
+	return true;
 }
 
 /** Whether a node shows what another mount does already, or a part of it. */
@@ -433,6 +433,19 @@ void place_find_bind(struct maker *mk, uint32_t i, struct bind *bind)
 			return;
 		n += root[n] == '/';
 	}
+}
+
+const char *place_writes_refused(struct maker *mk, uint32_t i)
+{
+	const struct mount *m = place_mount(mk, i);
+	if (fstab_has_option(m->vfs_opts, "ro") || fstab_has_option(m->fs_opts, "ro"))
+		return NULL;
+	uint32_t whole = map64_get(&mk->primary, mount_dev(m));
+	/* What is there at boot has been mounted by others, who know how. */
+	if (whole == MAP64_NONE || mk->places[whole].state == OWN || !is_ro_view(place_mount(mk, whole)))
+		return NULL;
+	return fstab_format(&mk->draft, "it can be written to, and the line of %s makes its file system read-only",
+	                    mk->places[whole].target);
 }
 
 bool place_injected(const struct maker *mk, uint32_t i)

@@ -34,7 +34,8 @@ struct maker {
 	struct place *places;
 	struct map64 by_name;    /* hash of target -> node */
 	struct map64 by_root;    /* hash of device and root -> node */
-	struct map64 primary;    /* device -> the node of its whole that is mounted first */
+	struct map64 primary;    /* device -> the node of its whole that is mounted first;
+	                            a read-only view only where no whole can be written to */
 	struct strbuf path, scratch;
 };
 
@@ -83,6 +84,10 @@ struct bind {
     its root or of a directory above; the higher ones first, since those are mounts
     of it rather than binds. */
 void place_find_bind(struct maker *mk, uint32_t i, struct bind *bind);
+
+/** Why what is written to a bind would be refused: no line mounts a file system for
+    writing and shows it only for reading.  NULL if it would not. */
+const char *place_writes_refused(struct maker *mk, uint32_t i);
 
 /** Whether a container engine binds a file of this name into every container. */
 bool place_injected(const struct maker *mk, uint32_t i);

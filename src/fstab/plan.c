@@ -242,6 +242,9 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct fsta
 		}
 		return REFUSED;
 	}
+	line->why = place_writes_refused(mk, i);
+	if (line->why)
+		return REFUSED;
 	line->source = bind.source;
 	line->fstype = "none";
 	struct strbuf more;

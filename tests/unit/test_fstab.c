@@ -774,6 +774,33 @@ static void test_g18_many(void)
 	free(table);
 }
 
+/** A line mounts a file system read-only with its mount: nothing can be written then. */
+static void test_review_places_ro_view(void)
+{
+	USUAL("21 20 8:2 / /zz ro,relatime - vfat /dev/sda2 rw\n"
+	      "22 20 8:2 /d /b2 rw,relatime - vfat /dev/sda2 rw\n"
+	      "23 20 8:2 /d /b3 ro,relatime - vfat /dev/sda2 rw\n",
+	      "UUID=AB-CD|/zz|vfat|ro|0\n"
+	      "/zz/d|/b3|none|bind|0\n"
+	      "#/b2: it can be written to, and the line of /zz makes its file system read-only\n");
+	/* So it is with the only subvolume; another that can be written to makes it good. */
+	USUAL("21 20 0:40 /@ /s ro,relatime - btrfs /dev/sde1 rw,subvol=/@\n"
+	      "22 20 0:40 /@/d /d rw,relatime - btrfs /dev/sde1 rw,subvol=/@\n",
+	      "UUID=u-btrfs|/s|btrfs|ro,subvol=/@|0\n"
+	      "#/d: it can be written to, and the line of /s makes its file system read-only\n");
+	USUAL("21 20 0:40 /@ /s ro,relatime - btrfs /dev/sde1 rw,subvol=/@\n"
+	      "22 20 0:40 /@/d /d rw,relatime - btrfs /dev/sde1 rw,subvol=/@\n"
+	      "23 20 0:40 /@h /h rw,relatime - btrfs /dev/sde1 rw,subvol=/@h\n",
+	      "UUID=u-btrfs|/s|btrfs|ro,subvol=/@|0\n"
+	      "/s/d|/d|none|bind,rw,relatime|0\n"
+	      "UUID=u-btrfs|/h|btrfs|subvol=/@h|0\n");
+	/* What cannot be written to anyway. */
+	USUAL("21 20 8:2 / /zz ro,relatime - vfat /dev/sda2 ro\n"
+	      "22 20 8:2 /d /b2 rw,relatime - vfat /dev/sda2 ro\n",
+	      "UUID=AB-CD|/zz|vfat|ro|0\n"
+	      "/zz/d|/b2|none|bind,rw,relatime|0\n");
+}
+
 /** The source of a bind is looked for once along its path, however long that is. */
 static void test_review_places_long_path(void)
 {
@@ -873,6 +900,7 @@ static const struct unit_test tests[] = {
 	{"g19_passes", test_g19_passes},
 	{"g20_order", test_g20_order},
 	{"filter", test_filter},
+	{"review_places_ro_view", test_review_places_ro_view},
 	{"review_places_long_path", test_review_places_long_path},
 	{"utab", test_utab},
 	{"unit_names", test_unit_names},
