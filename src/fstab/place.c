@@ -115,11 +115,36 @@ static bool is_ro_view(const struct mount *mount)
 
 /* What a mount is. */
 
-/** Whether a path ends with the components of another. */
-static bool ends_with(const char *path, const char *tail)
+/** The hash of a device and the source of its mounts. */
+static uint64_t source_hash(const struct mount *mount)
 {
-	size_t n = strlen(path), m = strlen(tail);
-	return m <= n && strcmp(path + n - m, tail) == 0;
+	return map64_bytes(device_hash(mount), mount->source, strlen(mount->source));
+}
+
+/** Whether the source of a mount is known to be that of the top of its device. */
+static bool is_top_source(const struct maker *mk, const struct mount *m)
+{
+	uint32_t i = map64_get(&mk->tops, source_hash(m));
+	const struct mount *top = i != MAP64_NONE ? place_mount(mk, i) : NULL;
+	return top && mount_dev(top) == mount_dev(m) && strcmp(top->source, m->source) == 0;
+}
+
+/**
+ * Whether a mount shows of a share the directory that its source names behind it:
+ * //server/share/dir.
+ *
+ * Only SMB shows what it was asked for as the root.  A bind of a directory shows
+ * the source of the mount that it is of, and can look the same: if that is there.
+ */
+static bool shows_source(const struct maker *mk, const struct mount *m)
+{
+	const char *fstype = place_type(m), *rest = m->source;
+	if ((strcmp(fstype, "cifs") != 0 && strcmp(fstype, "smb3") != 0) || !rest || strncmp(rest, "//", 2) != 0)
+		return false;
+	rest += 2 + strcspn(rest + 2, "/");
+	if (*rest)
+		rest += 1 + strcspn(rest + 1, "/");
+	return strcmp(rest, place_root(m)) == 0 && !is_top_source(mk, m);
 }
 
 /** Whether a mount is a file system or subvolume by itself, by its source alone. */
@@ -132,13 +157,28 @@ static bool stands_alone(struct maker *mk, const struct mount *m)
 		return !told || strcmp(strbuf_str(&mk->scratch), root) == 0;
 	}
 	if (fstype_flags(fstype) & FST_NET && !(fstype_flags(fstype) & FST_DEVICE))
-		return strcmp(root, "/") == 0 || (m->source && ends_with(m->source, root));
+		return strcmp(root, "/") == 0 || shows_source(mk, m);
 	return strcmp(root, "/") == 0;
+}
+
+/** Index the mounts of tops of network file systems, wherever they are.
+    @return false: ENOMEM. */
+static bool index_tops(struct maker *mk)
+{
+	for (uint32_t i = 0; i < mk->tree->count; ++i) {
+		const struct mount *m = place_mount(mk, i);
+		if (m && m->source && fstype_flags(m->fstype) & FST_NET && strcmp(place_root(m), "/") == 0
+		    && map64_put(&mk->tops, source_hash(m), i) == MAP64_NONE)
+			return false;
+	}
+	return true;
 }
 
 bool place_index(struct maker *mk)
 {
 	const struct mtree *tree = mk->tree;
+	if (!index_tops(mk))
+		return false;
 	for (uint32_t at = 0; at < tree->count; ++at) {
 		uint32_t i = tree->order[at];
 		struct place *place = &mk->places[i];

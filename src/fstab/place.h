@@ -36,6 +36,7 @@ struct maker {
 	struct map64 by_root;    /* hash of device and root -> node */
 	struct map64 primary;    /* device -> the node of its whole that is mounted first;
 	                            a read-only view only where no whole can be written to */
+	struct map64 tops;       /* device and source -> a node of a network's top, seen or not */
 	struct strbuf path, scratch;
 };
 

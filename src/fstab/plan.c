@@ -384,6 +384,7 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	map64_init(&mk.by_name);
 	map64_init(&mk.by_root);
 	map64_init(&mk.primary);
+	map64_init(&mk.tops);
 	strbuf_init(&mk.draft.text);
 	strbuf_init(&mk.path);
 	strbuf_init(&mk.scratch);
@@ -408,6 +409,7 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	map64_destroy(&mk.by_name);
 	map64_destroy(&mk.by_root);
 	map64_destroy(&mk.primary);
+	map64_destroy(&mk.tops);
 	free(mk.places);
 	if (!good)
 		errno = ENOMEM;

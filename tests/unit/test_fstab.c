@@ -801,6 +801,36 @@ static void test_review_places_ro_view(void)
 	      "/zz/d|/b2|none|bind,rw,relatime|0\n");
 }
 
+/** A directory of what comes over a network: its name may end the source, too. */
+static void test_review_places_network_bind(void)
+{
+	USUAL("21 20 0:50 / /mnt rw,relatime - nfs4 srv:/home rw\n"
+	      "22 20 0:50 /home /jail rw,relatime - nfs4 srv:/home rw\n"
+	      "23 20 0:51 / /ssh rw,relatime - fuse.sshfs joe@h:/d rw\n"
+	      "24 20 0:51 /d /sshd rw,relatime - fuse.sshfs joe@h:/d rw\n"
+	      "25 20 0:52 /a /alone rw,relatime - ceph mon:/a rw\n",
+	      "srv:/home|/mnt|nfs4|defaults|0\n"
+	      "/mnt/home|/jail|none|bind|0\n"
+	      "joe@h:/d|/ssh|fuse.sshfs|_netdev|0\n"
+	      "/ssh/d|/sshd|none|bind|0\n"
+	      "#/alone: its source, /a of mon:/a, is seen nowhere else\n");
+	/* Of SMB it can be what was asked for, if no mount of the share's top has that source. */
+	USUAL("21 20 0:50 / /mnt rw,relatime - cifs //srv/share/sub rw,sec=none\n"
+	      "22 20 0:50 /sub /jail rw,relatime - cifs //srv/share/sub rw,sec=none\n"
+	      "23 20 0:51 /sub /own rw,relatime - cifs //srv/share/sub rw,sec=none\n"
+	      "24 20 0:52 /sub /lost rw,relatime - cifs //srv/sub rw,sec=none\n"
+	      "25 20 0:53 / /a rw,relatime - smb3 //srv/x/sub rw,sec=none\n"
+	      "26 20 0:53 /sub /b rw,relatime - smb3 //srv/x/sub rw,sec=none\n"
+	      "27 25 0:30 / /a rw,relatime - tmpfs t rw\n",
+	      "//srv/share/sub|/mnt|cifs|sec=none|0\n"
+	      "/mnt/sub|/jail|none|bind|0\n"
+	      "//srv/share/sub|/own|cifs|sec=none|0\n"
+	      "t|/a|tmpfs|defaults|0\n"
+	      "#/lost: its source, /sub of //srv/sub, is seen nowhere else\n"
+	      "#/a: hidden: /a is mounted over it\n"
+	      "#/b: its source, /sub of //srv/x/sub, is seen nowhere else\n");
+}
+
 /** The source of a bind is looked for once along its path, however long that is. */
 static void test_review_places_long_path(void)
 {
@@ -901,6 +931,7 @@ static const struct unit_test tests[] = {
 	{"g20_order", test_g20_order},
 	{"filter", test_filter},
 	{"review_places_ro_view", test_review_places_ro_view},
+	{"review_places_network_bind", test_review_places_network_bind},
 	{"review_places_long_path", test_review_places_long_path},
 	{"utab", test_utab},
 	{"unit_names", test_unit_names},
