@@ -398,7 +398,8 @@ enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, cons
 	return state;
 }
 
-enum state place_needs_parent(struct maker *mk, uint32_t i, const char **why)
+/** The mount that the place of a node lies in; MT_NONE: one outside of ROOT. */
+static uint32_t parent_of(const struct maker *mk, uint32_t i)
 {
 	const struct mt_node *nodes = mk->tree->nodes;
 	uint32_t parent = nodes[i].parent;
@@ -406,7 +407,35 @@ enum state place_needs_parent(struct maker *mk, uint32_t i, const char **why)
 	while (parent != MT_NONE && mk->places[parent].target && !mk->places[parent].visible
 	       && strcmp(mk->places[parent].target, mk->places[i].target) == 0)
 		parent = nodes[parent].parent;
-	if (parent == MT_NONE || mk->places[parent].state == ELSEWHERE || mk->places[i].automount)
+	return parent == MT_NONE || mk->places[parent].state == ELSEWHERE ? MT_NONE : parent;
+}
+
+/** Whether a mount stands on a directory, as far as that is known. */
+static bool is_on_directory(const struct maker *mk, uint32_t i)
+{
+	enum discover_kind kind = (enum discover_kind)mk->in->d->kinds[i];
+	if (kind == DK_UNKNOWN)
+		return !mk->places[i].bind || strcmp(place_root(place_mount(mk, i)), "/") == 0
+		       || mk->tree->nodes[i].first != MT_NONE;
+	return kind == DK_DIR;
+}
+
+bool place_wants_mkdir(const struct maker *mk, uint32_t i)
+{
+	uint32_t parent = parent_of(mk, i);
+	return parent != MT_NONE && mk->places[parent].target && is_volatile(mk, parent);
+}
+
+enum state place_needs_parent(struct maker *mk, uint32_t i, const char **why)
+{
+	uint32_t parent = parent_of(mk, i);
+	if (place_wants_mkdir(mk, i) && !is_on_directory(mk, i)) {
+		*why = mk->in->d->kinds[i] == DK_UNKNOWN
+		       ? "its place lies in memory, and will be gone; whether it is a directory is not known"
+		       : "the file that it stands on lies in memory, and will be gone";
+		return REFUSED;
+	}
+	if (parent == MT_NONE || mk->places[i].automount)
 		return LINE;
 	enum state state = available(mk, parent);
 	if (state == LINE || state == WAITING)

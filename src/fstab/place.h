@@ -73,6 +73,9 @@ enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, cons
 /** The same of the mount that a node stands on; OWN: the system mounts it, perhaps. */
 enum state place_needs_parent(struct maker *mk, uint32_t i, const char **why);
 
+/** Whether a mount stands on what will be gone, as a tmpfs is empty at boot. */
+bool place_wants_mkdir(const struct maker *mk, uint32_t i);
+
 /** A bind in the making: the best that is known so far. */
 struct bind {
 	uint32_t in;             /* the mount that its source lies in */

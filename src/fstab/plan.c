@@ -212,6 +212,8 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 		add_more(&more, "nofail");
 	if (mk->places[i].automount)
 		add_more(&more, "x-systemd.automount");
+	if (place_wants_mkdir(mk, i))
+		add_more(&more, "X-mount.mkdir");
 	add_kept(mk, in->d->targets[i], &more);
 	struct fstab_choice choice = {.mount = m, .first = first, .more = more.len ? strbuf_str(&more) : NULL};
 	if (!fstab_choose_options(&mk->draft, &choice, line))
@@ -253,6 +255,8 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct fsta
 		add_more(&more, "nofail");
 	if (mk->places[i].automount)
 		add_more(&more, "x-systemd.automount");
+	if (place_wants_mkdir(mk, i))
+		add_more(&more, "X-mount.mkdir");
 	add_kept(mk, in->d->targets[i], &more);
 	struct fstab_choice choice = {.mount = m, .bound = place_mount(mk, bind.in), .bind = true,
 	                              .more = more.len ? strbuf_str(&more) : NULL};

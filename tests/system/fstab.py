@@ -104,6 +104,8 @@ def build(top, loops, sub):
         gm.mkdir(at("/data/") + name)
     gm.touch(at("/data/file"), "x")
     gm.touch(at("/data/lo wer/in"), "x")
+    gm.tmpfs(at("/data/tmp/in it"), "size=1m")                     # made by mount(8): it is gone
+    gm.bind(at("/data/dir"), gm.mkdir(at("/data/tmp/in it/bound")))
     gm.bind(at("/data/dir"), gm.mkdir(at("/bind")))
     sh("/bin/mount", "-o", "remount,bind,ro,noexec,relatime", "/bind", chroot=top or None)
     gm.touch(at("/etc/passwd file"))
@@ -162,6 +164,8 @@ gm.tmpfs(root / "srv/idle")
 gm.tmpfs(root / "srv/masked")
 gm.tmpfs(root / "srv/stack", source="below")
 gm.tmpfs(root / "srv/stack", source="above")
+gm.touch(root / "srv/idle/file")
+gm.bind(root / "data/file", root / "srv/idle/file")
 gm.mkdir(root / "data/gone")
 gm.bind(root / "data/gone", root / "srv/gone")
 os.rmdir(root / "data/gone")
@@ -183,7 +187,8 @@ gm.expect(fields[b"/data"][0].startswith(b"UUID=") and fields[b"/data"][5] == b"
 gm.expect(fields[b"/x"][5] == b"0", f"places: {fields[b'/x']}")
 gm.expect(b"/srv/own unit" not in fields and {b"/srv/idle", b"/srv/masked"} <= set(fields), f"places: units: {sorted(fields)}")
 gm.expect(fields[b"/srv/stack"][0] == b"above", f"places: {fields[b'/srv/stack']}")
-for text in (b"no line for /srv/stack (tmpfs below): hidden: ", b"no line for /srv/gone (ext4 /dev/loop"):
+for text in (b"no line for /srv/stack (tmpfs below): hidden: ", b"no line for /srv/gone (ext4 /dev/loop",
+             b": the file that it stands on lies in memory"):
     gm.expect(text in result.out, f"places: {text} is not in {result.out}")
 gm.expect(b"/srv/own unit: left out: of a unit" in result.err, f"places: {result.err}")
 gm.expect(b"/dev: left out" in result.err and b"/proc: left out" in result.err, f"places: {result.err}")

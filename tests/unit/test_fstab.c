@@ -197,7 +197,7 @@ static void test_g3_stacked(void)
 	      "25 20 0:34 / /a rw,relatime - tmpfs above rw\n",
 	      "above|/a|tmpfs|defaults|0\n"
 	      "two|/mnt|tmpfs|defaults|0\n"
-	      "in|/mnt/in|tmpfs|defaults|0\n"
+	      "in|/mnt/in|tmpfs|X-mount.mkdir|0\n"
 	      "#/mnt: hidden: /mnt is mounted over it\n"
 	      "#/a/b: hidden: /a is mounted over it\n");
 }
@@ -270,7 +270,7 @@ static void test_g8_root(void)
 		"21 20 0:51 / /x rw,relatime - tmpfs t rw\n"
 		"22 21 8:2 / /x/efi rw,relatime - vfat /dev/sda2 rw\n"),
 		"root|/|tmpfs|size=1g|0\n"
-		"UUID=AB-CD|/x/efi|vfat|defaults|0\n"
+		"UUID=AB-CD|/x/efi|vfat|X-mount.mkdir|0\n"
 		"-/x: a pseudo file system: -P\n");
 }
 
@@ -647,7 +647,7 @@ static void test_g20_order(void)
 	      "25 20 0:30 / /a rw,relatime - tmpfs t rw\n",
 	      "UUID=u-iscsi|/x|ext4|_netdev|2\n"
 	      "t|/a|tmpfs|defaults|0\n"
-	      "UUID=AB-CD|/a/b|vfat|defaults|0\n"
+	      "UUID=AB-CD|/a/b|vfat|X-mount.mkdir|0\n"
 	      "/x/dir|/z|none|bind|0\n"
 	      "over|/ov|overlay|lowerdir=/x/l1:/l2\\:y,upperdir=/x/u,workdir=/x/w,"
 	      "x-systemd.requires-mounts-for=/x|0\n");
@@ -831,6 +831,30 @@ static void test_review_places_network_bind(void)
 	      "#/b: its source, /sub of //srv/x/sub, is seen nowhere else\n");
 }
 
+/** A tmpfs is empty at boot: directories to mount on are made, files cannot be. */
+static void test_review_places_in_memory(void)
+{
+	const char *table = "21 20 0:30 / /t rw,relatime - tmpfs t rw\n"
+	                    "22 21 0:31 / /t/x rw,relatime - tmpfs x rw\n"
+	                    "23 22 8:1 /a /t/x/y rw,relatime - ext4 /dev/sda1 rw\n"
+	                    "24 23 8:2 / /t/x/y/z rw,relatime - vfat /dev/sda2 rw\n"
+	                    "25 20 0:30 / /u rw,relatime - tmpfs t rw\n"
+	                    "26 25 0:32 / /u/v rw,relatime - ramfs v rw\n"
+	                    "27 21 8:1 /a/file /t/file rw,relatime - ext4 /dev/sda1 rw\n";
+	USUAL(table,
+	      "t|/t|tmpfs|defaults|0\n"
+	      "/t|/u|none|bind|0\n"
+	      "x|/t/x|tmpfs|X-mount.mkdir|0\n"
+	      "v|/u/v|ramfs|X-mount.mkdir|0\n"
+	      "/a|/t/x/y|none|bind,X-mount.mkdir|0\n"
+	      "UUID=AB-CD|/t/x/y/z|vfat|defaults|0\n"
+	      "#/t/file: its place lies in memory, and will be gone; whether it is a directory is not known\n");
+	/* The root's own contents are somebody else's care. */
+	CU_ASSERT_STRING_EQUAL(made(usual(), "20 1 0:30 / / rw,relatime - tmpfs r rw\n"
+		"21 20 0:31 / /x rw,relatime - tmpfs x rw\n"),
+		"r|/|tmpfs|defaults|0\nx|/x|tmpfs|defaults|0\n");
+}
+
 /** The source of a bind is looked for once along its path, however long that is. */
 static void test_review_places_long_path(void)
 {
@@ -932,6 +956,7 @@ static const struct unit_test tests[] = {
 	{"filter", test_filter},
 	{"review_places_ro_view", test_review_places_ro_view},
 	{"review_places_network_bind", test_review_places_network_bind},
+	{"review_places_in_memory", test_review_places_in_memory},
 	{"review_places_long_path", test_review_places_long_path},
 	{"utab", test_utab},
 	{"unit_names", test_unit_names},
