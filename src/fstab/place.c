@@ -2,9 +2,10 @@
 /*
  * The places of the mounts.
  *
- * Two indexes make this linear: the visible mounts by name, to find the mount that
- * holds a path and see whether another covers it on the way; and by device and
- * root, to find where the source of a bind is seen.
+ * Indexes make this linear: the visible mounts by name, to find the mount that
+ * holds a path and see whether another covers it on the way; the hidden ones by
+ * name, which may hold what has that name still; and by device and root, to find
+ * where the source of a bind is seen.
  */
 #include "fstab/place.h"
 
@@ -51,10 +52,11 @@ static const char *join(struct maker *mk, const char *dir, const char *rest)
 
 /* Indexes. */
 
-/** The visible mount of a name of n bytes, of this hash. */
-static uint32_t find_name(const struct maker *mk, uint64_t hash, const char *name, size_t n)
+/** The mount of a name of n bytes, of this hash, in an index of names. */
+static uint32_t find_name(const struct maker *mk, const struct map64 *map, uint64_t hash, const char *name,
+                          size_t n)
 {
-	uint32_t node = map64_get(&mk->by_name, hash);
+	uint32_t node = map64_get(map, hash);
 	for (; node != MAP64_NONE; node = mk->places[node].name.next) {
 		const char *target = mk->places[node].target;
 		if (strncmp(target, name, n) == 0 && !target[n])
@@ -63,21 +65,27 @@ static uint32_t find_name(const struct maker *mk, uint64_t hash, const char *nam
 	return MT_NONE;
 }
 
-/** The visible mount that holds a path from ROOT; MT_NONE: only ROOT does. */
-static uint32_t place_holder(const struct maker *mk, const char *path)
+/** The lowest mount of an index whose name a path from ROOT is at or below. */
+static uint32_t lowest_above(const struct maker *mk, const struct map64 *map, const char *path)
 {
 	uint64_t hash = map64_bytes(MAP64_BYTES, "/", 1);
-	uint32_t best = find_name(mk, hash, "/", 1);
+	uint32_t best = find_name(mk, map, hash, "/", 1);
 	hash = MAP64_BYTES;
 	for (size_t at = 0; path[at];) {
 		size_t n = 1 + strcspn(path + at + 1, "/");
 		hash = map64_bytes(hash, path + at, n);
 		at += n;
-		uint32_t found = at > 1 ? find_name(mk, hash, path, at) : MT_NONE;
+		uint32_t found = at > 1 ? find_name(mk, map, hash, path, at) : MT_NONE;
 		if (found != MT_NONE)
 			best = found;
 	}
 	return best;
+}
+
+/** The visible mount that holds a path from ROOT; MT_NONE: only ROOT does. */
+static uint32_t place_holder(const struct maker *mk, const char *path)
+{
+	return lowest_above(mk, &mk->by_name, path);
 }
 
 /** What the hash of a part of a file system begins with: the bytes of its root follow. */
@@ -87,10 +95,10 @@ static uint64_t device_hash(const struct mount *mount)
 	return map64_bytes(MAP64_BYTES, (const char *)&device, sizeof(device));
 }
 
-/** The link of a node in one of the two indexes. */
+/** The link of a node in an index: it is in one of names, and in that of roots. */
 static struct link *link_of(struct maker *mk, const struct map64 *map, uint32_t node)
 {
-	return map == &mk->by_name ? &mk->places[node].name : &mk->places[node].root;
+	return map == &mk->by_root ? &mk->places[node].root : &mk->places[node].name;
 }
 
 /** Put a node behind the others of its hash. */
@@ -174,6 +182,13 @@ static bool index_tops(struct maker *mk)
 	return true;
 }
 
+/** Whether a hidden mount can hold what was named below it: not an automounter's
+    trigger, nor what the kernel starts from. */
+static bool holds_files(const struct mount *m)
+{
+	return !(fstype_flags(m->fstype) & FST_AUTOFS) && strcmp(place_type(m), "rootfs") != 0;
+}
+
 bool place_index(struct maker *mk)
 {
 	const struct mtree *tree = mk->tree;
@@ -183,10 +198,15 @@ bool place_index(struct maker *mk)
 		uint32_t i = tree->order[at];
 		struct place *place = &mk->places[i];
 		const struct mount *m = place_mount(mk, i);
-		if (!place->visible)
+		if (!place->target)
 			continue;
 		const char *root = place_root(m);
 		uint64_t name = map64_bytes(MAP64_BYTES, place->target, strlen(place->target));
+		if (!place->visible) {
+			if (holds_files(m) && !add_index(mk, &mk->by_hidden, name, i))
+				return false;
+			continue;
+		}
 		if (!add_index(mk, &mk->by_name, name, i)
 		    || !add_index(mk, &mk->by_root, map64_bytes(device_hash(m), root, strlen(root)), i))
 			return false;
@@ -342,7 +362,7 @@ void place_consider(struct maker *mk, uint32_t i)
 		return;
 	/* Of a stack one is visible; a table that makes no tree can have more. */
 	size_t n = strlen(place->target);
-	if (find_name(mk, map64_bytes(MAP64_BYTES, place->target, n), place->target, n) != i)
+	if (find_name(mk, &mk->by_name, map64_bytes(MAP64_BYTES, place->target, n), place->target, n) != i)
 		refuse(place, "another mount has this name as well");
 	else
 		place->bind = is_bind(mk, i);
@@ -384,6 +404,13 @@ enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, cons
 			*why = fstab_format(&mk->draft, "%s %s is covered by itself", what, path);
 			return REFUSED;
 		}
+	}
+	/* Its name is that of the time when it was opened. */
+	uint32_t hidden = lowest_above(mk, &mk->by_hidden, path);
+	if (hidden != MT_NONE) {
+		*why = fstab_format(&mk->draft, "%s %s may be that of a mount on %s which is hidden now", what, path,
+		                    mk->places[hidden].target);
+		return REFUSED;
 	}
 	enum state state = available(mk, *node);
 	if (state == LINE && *node != MT_NONE && is_volatile(mk, *node)) {

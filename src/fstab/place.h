@@ -32,7 +32,8 @@ struct maker {
 	struct fstab_plan *plan;
 	const struct mtree *tree;
 	struct place *places;
-	struct map64 by_name;    /* hash of target -> node */
+	struct map64 by_name;    /* hash of target -> node, visible */
+	struct map64 by_hidden;  /* the same, not visible */
 	struct map64 by_root;    /* hash of device and root -> node */
 	struct map64 primary;    /* device -> the node of its whole that is mounted first;
 	                            a read-only view only where no whole can be written to */

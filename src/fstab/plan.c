@@ -386,6 +386,7 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	};
 	plan->lines = calloc(tree->count + in->nswaps + 1, sizeof(*plan->lines));
 	map64_init(&mk.by_name);
+	map64_init(&mk.by_hidden);
 	map64_init(&mk.by_root);
 	map64_init(&mk.primary);
 	map64_init(&mk.tops);
@@ -411,6 +412,7 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	strbuf_destroy(&mk.path);
 	strbuf_destroy(&mk.scratch);
 	map64_destroy(&mk.by_name);
+	map64_destroy(&mk.by_hidden);
 	map64_destroy(&mk.by_root);
 	map64_destroy(&mk.primary);
 	map64_destroy(&mk.tops);

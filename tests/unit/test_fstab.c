@@ -855,6 +855,30 @@ static void test_review_places_in_memory(void)
 		"r|/|tmpfs|defaults|0\nx|/x|tmpfs|defaults|0\n");
 }
 
+/** A name below a hidden mount may be of a file in that one. */
+static void test_review_places_hidden_image(void)
+{
+	USUAL("21 20 8:2 / /srv rw,relatime - vfat /dev/sda2 rw\n"
+	      "22 20 7:0 / /n rw,relatime - ext4 /dev/loop0 rw\n"
+	      "23 20 0:50 / /o rw,relatime - overlay o rw,lowerdir=/srv/l\n"
+	      "24 21 8:32 / /srv rw,relatime - ext4 /dev/sdc rw\n",
+	      "UUID=u-iscsi|/srv|ext4|_netdev|2\n"
+	      "#/srv: hidden: /srv is mounted over it\n"
+	      "#/n: its image /srv/a b.img may be that of a mount on /srv which is hidden now\n"
+	      "#/o: its layer /srv/l may be that of a mount on /srv which is hidden now\n");
+	/* The trigger of an automount holds nothing; nor does a place beside the name. */
+	USUAL("21 20 0:34 / /lazy rw,relatime - autofs systemd-1 rw\n"
+	      "22 21 8:2 / /lazy rw,relatime - vfat /dev/sda2 rw\n"
+	      "23 20 0:50 / /o rw,relatime - overlay o rw,lowerdir=/lazy/l\n"
+	      "24 20 0:30 / /lazy2 rw,relatime - tmpfs t rw\n"
+	      "25 24 0:31 / /lazy2 rw,relatime - tmpfs t rw\n",
+	      "UUID=AB-CD|/lazy|vfat|x-systemd.automount|0\n"
+	      "t|/lazy2|tmpfs|defaults|0\n"
+	      "o|/o|overlay|lowerdir=/lazy/l,x-systemd.requires-mounts-for=/lazy|0\n"
+	      "#/lazy2: hidden: /lazy2 is mounted over it\n"
+	      "-/lazy: an automounter's trigger\n");
+}
+
 /** The source of a bind is looked for once along its path, however long that is. */
 static void test_review_places_long_path(void)
 {
@@ -957,6 +981,7 @@ static const struct unit_test tests[] = {
 	{"review_places_ro_view", test_review_places_ro_view},
 	{"review_places_network_bind", test_review_places_network_bind},
 	{"review_places_in_memory", test_review_places_in_memory},
+	{"review_places_hidden_image", test_review_places_hidden_image},
 	{"review_places_long_path", test_review_places_long_path},
 	{"utab", test_utab},
 	{"unit_names", test_unit_names},
