@@ -118,6 +118,12 @@ static bool each_layer(void *arg, const struct fstab_layer *layer)
 	return true;
 }
 
+/** Whether the file of a loop device is a device, by its name and that from ROOT. */
+static bool is_device_name(const char *file, const char *path)
+{
+	return mtree_path_within(file, "/dev") || (path && mtree_path_within(path, "/dev"));
+}
+
 /** What a loop device becomes: the file that it shows, as somebody would mount it;
     where that lies outside of ROOT, a disk. */
 static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_device *device,
@@ -125,7 +131,17 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 {
 	const struct devmap_loop *loop = &device->loop;
 	const char *path = loop->file ? place_below(mk->in, loop->file) : NULL;
+	uint32_t node;
 	*first = NULL;
+	if (!loop->partition && loop->file && is_device_name(loop->file, path)) {
+		enum state state = path ? place_needs_path(mk, i, path, "its image", &node, &line->why) : LINE;
+		/* All of a device holds the same as that. */
+		if (state != LINE || (!loop->offset && !loop->limit && mk->in->id != FSTAB_PATH))
+			return state;
+		line->why = fstab_format(&mk->draft, "it is of a loop device on %s, which has no name that lasts",
+		                         loop->file);
+		return REFUSED;
+	}
 	if (!path)
 		return LINE;
 	if (loop->partition) {
@@ -139,7 +155,6 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 		line->why = "the image that it shows was removed";
 		return REFUSED;
 	}
-	uint32_t node;
 	enum state state = place_needs_path(mk, i, path, "its image", &node, &line->why);
 	if (state != LINE)
 		return state;

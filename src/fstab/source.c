@@ -99,6 +99,19 @@ static const char *device_path(const struct fstab_device *device, const char *so
 	return source && strncmp(source, "/dev/", 5) == 0 ? source : NULL;
 }
 
+/** Why a name in /dev may be that of another device at the next boot, or of none,
+    whatever is asked for; NULL if that is not known. */
+static const char *path_fault(const char *path)
+{
+	if (!path)
+		return "the device has no name in /dev";
+	if (strcmp(path, "/dev/root") == 0)
+		return "/dev/root is what the kernel calls its first root, no device";
+	if (strncmp(path, "/dev/dm-", 8) == 0)
+		return "/dev/dm-* are numbered anew at every boot";
+	return NULL;
+}
+
 /** Device mapper's names are chosen and last; those of disks do not. */
 static bool is_mapped(const char *path)
 {
@@ -145,10 +158,10 @@ bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *dev
 	} else if (id != FSTAB_PATH) {
 		fault = tag_fault(draft, tags, id);
 	}
-	if (!fault && id == FSTAB_PATH && !path)
-		fault = fstab_format(draft, "the device has no name in /dev");
+	if (!fault && id == FSTAB_PATH)
+		fault = path_fault(path);
 	if (fault || draft->failed) {
-		line->why = fault && path ? fstab_format(draft, "%s; --id=path would name it %s", fault, path)
+		line->why = fault && !path_fault(path) ? fstab_format(draft, "%s; --id=path would name it %s", fault, path)
 		                          : fault;
 		return false;
 	}

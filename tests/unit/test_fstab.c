@@ -42,6 +42,9 @@ static const struct machine_device {
 	{7, 2, {.name = "/dev/loop2", .type = "ext4", .uuid = "u-gone"}, {.file = "/srv/x.img (deleted)"}},
 	{259, 0, {.name = "/dev/loop3p1", .type = "ext4", .uuid = "u-part"}, {.file = "/srv/d.img", .partition = true}},
 	{7, 4, {.name = "/dev/loop4", .type = "ext4", .uuid = "u-mem"}, {.file = "/tmp/x.img"}},
+	{7, 5, {.name = "/dev/loop5", .type = "ext4", .uuid = "u-inner"}, {.file = "/dev/loop1", .offset = 8192}},
+	{7, 6, {.name = "/dev/loop6", .type = "ext4", .uuid = "u-whole"}, {.file = "/dev/sdf"}},
+	{7, 8, {.name = "/dev/loop8", .type = "ext4", .uuid = "u-shm"}, {.file = "/dev/shm/x.img"}},
 	{0, 40, {.name = "/dev/sde1", .type = "btrfs", .uuid = "u-btrfs", .label = "pool"}, .source = "/dev/sde1"},
 };
 
@@ -879,6 +882,55 @@ static void test_review_places_hidden_image(void)
 	      "-/lazy: an automounter's trigger\n");
 }
 
+/** Names of devices that another has at the next boot are in no line. */
+static void test_review_places_device_names(void)
+{
+	const char *table = "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
+	                    "21 20 7:5 / /a rw,relatime - ext4 /dev/loop5 rw\n"
+	                    "22 20 7:6 / /b rw,relatime - ext4 /dev/loop6 rw\n"
+	                    "23 20 7:8 / /c rw,relatime - ext4 /dev/loop8 rw\n"
+	                    "24 20 0:5 / /dev rw,nosuid - devtmpfs udev rw\n"
+	                    "25 24 0:30 / /dev/shm rw,relatime - tmpfs t rw\n";
+	struct fstab_input in = usual();
+	CU_ASSERT_STRING_EQUAL(made(in, table),
+		"UUID=u-root|/|ext4|defaults|1\n"
+		"UUID=u-whole|/b|ext4|defaults|2\n"
+		"#/a: it is of a loop device on /dev/loop1, which has no name that lasts\n"
+		"#/c: its image /dev/shm/x.img lies in memory, and will be gone\n"
+		"-/dev: an API file system\n"
+		"-/dev/shm: an API file system\n");
+	in.id = FSTAB_PATH;
+	const char *got = made(in, table);
+	CU_ASSERT_PTR_NOT_NULL(strstr(got, "#/b: it is of a loop device on /dev/sdf, which has no name that lasts\n"));
+	/* A disk on a disk, from outside. */
+	in.id = FSTAB_AUTO;
+	in.root = "/mnt";
+	CU_ASSERT_STRING_EQUAL(made(in, "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
+		"21 20 8:2 / /mnt rw,relatime - vfat /dev/sda2 rw\n"
+		"22 21 7:5 / /mnt/a rw,relatime - ext4 /dev/loop5 rw\n"),
+		"UUID=AB-CD|/|vfat|defaults|0\n"
+		"#/a: it is of a loop device on /dev/loop1, which has no name that lasts\n");
+	/* By path, with nothing known but the table: of mounts and swap spaces. */
+	in = usual();
+	in.id = FSTAB_PATH;
+	in.world.device = NULL;
+	in.world.swap = NULL;
+	struct fstab_swap swap = {.name = "/dev/dm-1", .priority = -2};
+	in.swaps = &swap;
+	in.nswaps = 1;
+	CU_ASSERT_STRING_EQUAL(made(in, "20 1 259:9 / / rw,relatime - ext4 /dev/root rw\n"
+		"21 20 253:3 / /d rw,relatime - ext4 /dev/dm-3 rw\n"
+		"22 20 253:4 / /m rw,relatime - ext4 /dev/mapper/vg-m rw\n"),
+		"/dev/mapper/vg-m|/m|ext4|defaults|2\n"
+		"#/dev/dm-1: /dev/dm-* are numbered anew at every boot\n"
+		"#/: /dev/root is what the kernel calls its first root, no device\n"
+		"#/d: /dev/dm-* are numbered anew at every boot\n");
+	in.id = FSTAB_UUID;
+	in.nswaps = 0;
+	CU_ASSERT_STRING_EQUAL(made(in, "20 1 259:9 / / rw,relatime - ext4 /dev/root rw\n"),
+		"#/: there is no UUID: devices are not asked\n");
+}
+
 /** The source of a bind is looked for once along its path, however long that is. */
 static void test_review_places_long_path(void)
 {
@@ -982,6 +1034,7 @@ static const struct unit_test tests[] = {
 	{"review_places_network_bind", test_review_places_network_bind},
 	{"review_places_in_memory", test_review_places_in_memory},
 	{"review_places_hidden_image", test_review_places_hidden_image},
+	{"review_places_device_names", test_review_places_device_names},
 	{"review_places_long_path", test_review_places_long_path},
 	{"utab", test_utab},
 	{"unit_names", test_unit_names},
