@@ -122,8 +122,23 @@ static const struct drop_row {
 	{"xfs", "swidth=", USUAL},
 };
 
-/** Step through options, as the kernel gave them.  A ',' between quotation marks
-    is of the value: context="...:s0:c1,c2".
+/** The length of an option that is a label of SELinux in quotes; else 0.  No other
+    value is in quotes: elsewhere they are bytes of a name. */
+static size_t label_length(const char *option)
+{
+	static const char *const names[] = {"context=\"", "fscontext=\"", "defcontext=\"", "rootcontext=\""};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+		size_t len = strlen(names[i]);
+		if (strncmp(option, names[i], len) != 0)
+			continue;
+		const char *end = strchr(option + len, '"');
+		return end && (!end[1] || end[1] == ',') ? (size_t)(end + 1 - option) : 0;
+	}
+	return 0;
+}
+
+/** Step through options, as the kernel gave them.  A ',' in a label is of its value:
+    context="...:s0:c1,c2".
     @return the next, of *n bytes, or NULL. */
 static const char *option_next(const char **list, size_t *n)
 {
@@ -132,12 +147,10 @@ static const char *option_next(const char **list, size_t *n)
 	if (!*list || !**list)
 		return NULL;
 	const char *option = *list;
-	bool quoted = false;
-	for (; **list && (quoted || **list != ','); ++*list)
-		quoted ^= **list == '"';
-	if (quoted)   /* that never ends: they are none */
-		*list = strchrnul(option, ',');
-	*n = (size_t)(*list - option);
+	*n = label_length(option);
+	if (!*n)
+		*n = strcspn(option, ",");
+	*list += *n;
 	return option;
 }
 
@@ -321,6 +334,20 @@ static void add_option(struct strbuf *out, const char *option)
 	strbuf_printf(out, "%s%s", out->len ? "," : "", option);
 }
 
+/** What of an option mount(8) would read as something else; NULL: it does not.  It
+    ends an option at a ',', but for one in quotes or behind a backslash, and drops
+    one whose quotes do not end: then another tree is mounted. */
+static const char *misread(const char *option, size_t n)
+{
+	if (memmem(option, n, "\\054", 4))
+		return "has a comma in its value";
+	if (memmem(option, n, "\\042", 4) || (memchr(option, '"', n) && !label_length(option)))
+		return "has a quotation mark in its value";
+	if (option[n - 1] == '\\' || (n >= 4 && memcmp(option + n - 4, "\\134", 4) == 0))
+		return "ends with a backslash";
+	return NULL;
+}
+
 /**
  * Append the options of a list that stay.
  *
@@ -337,9 +364,11 @@ static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct
 		if (word_is(o, n, "rw") || word_is(o, n, "ro") || has_word(other, o, n)
 		    || is_dropped(fstype, o, n, minimal))
 			continue;
-		if (memmem(o, n, "\\054", 4)) {
-			line->why = fstab_format(draft, "the option %.*s has a comma in its value",
-			                         (int)strcspn(o, "="), o);
+		const char *what = misread(o, n);
+		if (what) {
+			const char *equals = memchr(o, '=', n);
+			line->why = fstab_format(draft, "the option %.*s %s", (int)(equals ? equals - o : (ssize_t)n), o,
+			                         what);
 			return false;
 		}
 		if (out->len)

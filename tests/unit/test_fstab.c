@@ -1004,6 +1004,37 @@ static void test_no_memory(void)
 	table_free(mounts);
 }
 
+/* What a review found in options, sources and texts. */
+
+static void test_review_options_quotes(void)
+{
+	/* mount(8) drops an option whose quotes do not end, and joins what a backslash ends. */
+	USUAL("21 20 0:40 /q\"r /q rw,relatime - btrfs /dev/sde1 rw,subvolid=256,subvol=/q\"r\n"
+	      "22 20 0:50 / /o rw,relatime - overlay o rw,lowerdir=/a\"b:/low\n"
+	      "23 20 0:51 / /p rw,relatime - overlay o rw,lowerdir=/l,upperdir=/u\\134,workdir=/w\n"
+	      "24 20 0:30 / /r rw,relatime - tmpfs t rw,odd=a\\042b\n"
+	      "25 20 0:31 / /s rw,relatime - tmpfs t rw,odd=\"a,b\"\n"
+	      "26 20 0:32 / /t rw,relatime - tmpfs t rw,context=\"s:c1,c2\",rootcontext=\"r:c1,c2\",size=4k\n"
+	      "27 20 0:33 / /u rw,relatime - tmpfs t rw,context=\"s:c1,size=4k\n"
+	      "28 20 0:34 / /v rw,relatime - tmpfs t rw,odd=a\\134b,bare\"\n",
+	      "t|/t|tmpfs|context=\"s:c1,c2\",rootcontext=\"r:c1,c2\",size=4k|0\n"
+	      "#/q: the option subvol has a quotation mark in its value\n"
+	      "#/o: the option lowerdir has a quotation mark in its value\n"
+	      "#/p: the option upperdir ends with a backslash\n"
+	      "#/r: the option odd has a quotation mark in its value\n"
+	      "#/s: the option odd has a quotation mark in its value\n"
+	      "#/u: the option context has a quotation mark in its value\n"
+	      "#/v: the option bare\" has a quotation mark in its value\n");
+	/* Two of them in two options are no pair: ROOT was kept in the second. */
+	struct fstab_input in = usual();
+	in.root = "/mnt";
+	CU_ASSERT_STRING_EQUAL(made(in, "20 1 8:3 / / rw,relatime - ext4 /dev/sda3 rw\n"
+		"21 20 8:1 / /mnt rw,relatime - ext4 /dev/sda1 rw\n"
+		"22 21 0:50 / /mnt/o rw,relatime - overlay o rw,lowerdir=/mnt/a\"b,upperdir=/mnt/u\"v,workdir=/mnt/w\n"),
+		"UUID=u-root|/|ext4|defaults|1\n"
+		"#/o: the option lowerdir has a quotation mark in its value\n");
+}
+
 static const struct unit_test tests[] = {
 	{"no_memory", test_no_memory},
 	{"g1_g2_names", test_g1_g2_names},
@@ -1038,6 +1069,7 @@ static const struct unit_test tests[] = {
 	{"review_places_long_path", test_review_places_long_path},
 	{"utab", test_utab},
 	{"unit_names", test_unit_names},
+	{"review_options_quotes", test_review_options_quotes},
 	{NULL, NULL},
 };
 
