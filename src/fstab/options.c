@@ -21,7 +21,10 @@ enum drop {
 };
 
 /** Types are separated by blanks and without subtype, "*" is any; an option ends
-    with '=' to stand for any value. */
+    with '=' to stand for any value.
+
+    Nothing of ext2 to ext4 is usual: they show what is not the superblock's.  An
+    option that may have been given stays: asking for what was agreed on does no harm. */
 static const struct drop_row {
 	const char *types;
 	const char *option;
@@ -33,12 +36,6 @@ static const struct drop_row {
 	{"btrfs", "ssd", USUAL},
 	{"btrfs", "space_cache", USUAL},
 	{"btrfs", "space_cache=v2", USUAL},
-	{"ext2 ext3 ext4", "data=ordered", USUAL},
-	{"ext2 ext3 ext4", "errors=continue", USUAL},
-	{"ext2 ext3 ext4", "stripe=", USUAL},
-	{"ext2 ext3 ext4", "user_xattr", USUAL},
-	{"ext2 ext3 ext4", "acl", USUAL},
-	{"ext2 ext3 ext4", "barrier=1", USUAL},
 	{"f2fs", "noacl", RUN_TIME},        /* mount(8) is refused by them */
 	{"f2fs", "acl", RUN_TIME},
 	{"f2fs", "nouser_xattr", RUN_TIME},
@@ -66,7 +63,6 @@ static const struct drop_row {
 	{"fuse fuseblk", "group_id=", RUN_TIME},
 	{"fuse fuseblk", "blksize=", RUN_TIME},
 	{"fuse fuseblk", "max_read=", RUN_TIME},
-	{"iso9660", "nojoliet", USUAL},
 	{"iso9660", "check=s", USUAL},
 	{"iso9660", "map=n", USUAL},
 	{"iso9660", "blocksize=2048", USUAL},
@@ -84,14 +80,14 @@ static const struct drop_row {
 	{"nfs nfs4", "local_lock=none", USUAL},
 	{"nfs nfs4", "proto=tcp", USUAL},
 	{"nfs nfs4", "retrans=2", USUAL},
-	{"nfs nfs4", "rsize=", USUAL},      /* as server and client agree */
+	{"nfs nfs4", "rsize=1048576", USUAL},   /* others: agreed on, or given */
 	{"nfs nfs4", "sec=sys", USUAL},
 	{"nfs nfs4", "timeo=600", USUAL},
-	{"nfs nfs4", "wsize=", USUAL},
+	{"nfs nfs4", "wsize=1048576", USUAL},
 	{"cifs smb3", "addr=", RUN_TIME},
 	{"cifs smb3", "password=", RUN_TIME},
 	{"cifs smb3", "actimeo=1", USUAL},
-	{"cifs smb3", "bsize=", USUAL},
+	{"cifs smb3", "bsize=1048576", USUAL},
 	{"cifs smb3", "cache=strict", USUAL},
 	{"cifs smb3", "closetimeo=1", USUAL},
 	{"cifs smb3", "echo_interval=60", USUAL},
@@ -99,10 +95,10 @@ static const struct drop_row {
 	{"cifs smb3", "noforcegid", USUAL},
 	{"cifs smb3", "noforceuid", USUAL},
 	{"cifs smb3", "retrans=1", USUAL},
-	{"cifs smb3", "rsize=", USUAL},
+	{"cifs smb3", "rsize=4194304", USUAL},
 	{"cifs smb3", "serverino", USUAL},
 	{"cifs smb3", "soft", USUAL},
-	{"cifs smb3", "wsize=", USUAL},
+	{"cifs smb3", "wsize=4194304", USUAL},
 	{"ceph", "secret=", RUN_TIME},      /* mount.ceph finds it by the name */
 	{"9p", "rfdno=", RUN_TIME},
 	{"9p", "wfdno=", RUN_TIME},
@@ -118,7 +114,7 @@ static const struct drop_row {
 	{"xfs", "logbsize=32k", USUAL},
 	{"xfs", "logbufs=8", USUAL},
 	{"xfs", "noquota", USUAL},
-	{"xfs", "sunit=", USUAL},           /* of the superblock */
+	{"xfs", "sunit=", USUAL},           /* the superblock keeps them, also if given */
 	{"xfs", "swidth=", USUAL},
 };
 

@@ -1035,6 +1035,21 @@ static void test_review_options_quotes(void)
 		"#/o: the option lowerdir has a quotation mark in its value\n");
 }
 
+/** Options that are shown because they were given. */
+static void test_review_options_given(void)
+{
+	USUAL("21 20 8:32 / /e rw,relatime - ext4 /dev/sdc rw,errors=continue,data=ordered,stripe=16,acl\n"
+	      "22 20 0:30 / /n rw,relatime - nfs4 srv:/x rw,vers=4.2,rsize=8192,wsize=1048576\n"
+	      "23 20 0:31 / /c rw,relatime - cifs //s/g rw,sec=none,rsize=65536,wsize=4194304,bsize=1048576\n"
+	      "24 20 9:127 / /i ro,relatime - iso9660 /dev/md127 ro,nojoliet,check=s,map=n,blocksize=2048\n"
+	      "25 20 8:48 / /x rw,relatime - xfs /dev/sdd rw,attr2,inode64,sunit=8,swidth=16,noquota\n",
+	      "UUID=u-iscsi|/e|ext4|errors=continue,data=ordered,stripe=16,acl,_netdev|2\n"
+	      "srv:/x|/n|nfs4|vers=4.2,rsize=8192|0\n"
+	      "//s/g|/c|cifs|sec=none,rsize=65536|0\n"
+	      "UUID=u-md|/i|iso9660|ro,nojoliet|0\n"
+	      "UUID=u-ntfs|/x|xfs|defaults|0\n");
+}
+
 static const struct unit_test tests[] = {
 	{"no_memory", test_no_memory},
 	{"g1_g2_names", test_g1_g2_names},
@@ -1070,6 +1085,7 @@ static const struct unit_test tests[] = {
 	{"utab", test_utab},
 	{"unit_names", test_unit_names},
 	{"review_options_quotes", test_review_options_quotes},
+	{"review_options_given", test_review_options_given},
 	{NULL, NULL},
 };
 
