@@ -48,6 +48,11 @@ const char *fstab_format(struct fstab_draft *draft, const char *format, ...);
 bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *device,
                        const char *source, struct fstab_line *line);
 
+/** The source of a mount that stands on no device.
+    @line  Gets source, or the reason why there can be none.
+    @return whether there can. */
+bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount, struct fstab_line *line);
+
 /* options.c */
 
 /** What of the options is decided elsewhere. */

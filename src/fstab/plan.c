@@ -198,8 +198,12 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 			goto out;
 	}
 	line->fstype = m->fstype ? m->fstype : "auto";
-	line->source = m->source && *m->source ? m->source : "none";
-	if (on_device(m)) {
+	if (!on_device(m)) {
+		if (!fstab_name_source(&mk->draft, m, line)) {
+			state = REFUSED;
+			goto out;
+		}
+	} else {
 		line->source = NULL;
 		if (in->world.device && in->world.device(in->world.arg, m, &device) != 0) {
 			mk->draft.failed = true;

@@ -6,6 +6,8 @@
  */
 #include "fstab/fstab_impl.h"
 
+#include "base/fstypes.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -172,4 +174,31 @@ bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *dev
 		line->note = arena_strndup(draft->arena, strbuf_str(&draft->text), draft->text.len);
 	draft->failed |= draft->text.failed || (draft->text.len && !line->note) || !line->source;
 	return !draft->failed;
+}
+
+/** Whether mount(8) takes a source for a tag of a device. */
+static bool is_tag(const char *source)
+{
+	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID="};
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
+		if (strncmp(source, tags[i], strlen(tags[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount, struct fstab_line *line)
+{
+	const char *source = mount->source && *mount->source ? mount->source : "none";
+	unsigned flags = fstype_flags(mount->fstype);
+	/* A mere name; for one in /dev systemd would wait. */
+	bool name = flags & FST_PSEUDO || (mount->fstype && strcmp(mount->fstype, "overlay") == 0);
+	if (name && (is_tag(source) || strncmp(source, "/dev/", 5) == 0)) {
+		source = mount->fstype;
+	} else if (is_tag(source)) {
+		line->why = fstab_format(draft, "its source %s would be taken for a device", source);
+		return false;
+	}
+	line->source = source;
+	return true;
 }

@@ -1050,6 +1050,25 @@ static void test_review_options_given(void)
 	      "UUID=u-ntfs|/x|xfs|defaults|0\n");
 }
 
+/** Sources that mount(8) takes for a device's tag. */
+static void test_review_options_tags(void)
+{
+	USUAL("21 20 0:30 / /a rw,relatime - tmpfs UUID=abc rw\n"
+	      "22 20 0:31 / /b rw,relatime - overlay LABEL=data rw,lowerdir=/l\n"
+	      "23 20 0:32 / /c rw,relatime - hugetlbfs /dev/huge rw\n"
+	      "24 20 0:33 / /d rw,relatime - 9p PARTLABEL=x rw,trans=virtio\n"
+	      "25 20 0:34 / /e rw,relatime - nfs UUID=x:/y rw\n"
+	      "26 20 0:35 / /f rw,relatime - ceph joe@id.fs=/x rw\n"
+	      "27 20 0:36 / /g rw,relatime - tmpfs  rw\n",
+	      "tmpfs|/a|tmpfs|defaults|0\n"
+	      "overlay|/b|overlay|lowerdir=/l|0\n"
+	      "hugetlbfs|/c|hugetlbfs|defaults|0\n"
+	      "joe@id.fs=/x|/f|ceph|defaults|0\n"
+	      "none|/g|tmpfs|defaults|0\n"
+	      "#/d: its source PARTLABEL=x would be taken for a device\n"
+	      "#/e: its source UUID=x:/y would be taken for a device\n");
+}
+
 static const struct unit_test tests[] = {
 	{"no_memory", test_no_memory},
 	{"g1_g2_names", test_g1_g2_names},
@@ -1086,6 +1105,7 @@ static const struct unit_test tests[] = {
 	{"unit_names", test_unit_names},
 	{"review_options_quotes", test_review_options_quotes},
 	{"review_options_given", test_review_options_given},
+	{"review_options_tags", test_review_options_tags},
 	{NULL, NULL},
 };
 
