@@ -48,6 +48,9 @@ const char *fstab_format(struct fstab_draft *draft, const char *format, ...);
 bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *device,
                        const char *source, struct fstab_line *line);
 
+/** Why the names that the kernel has are not those to mount a type by; NULL: they are. */
+const char *fstab_type_fault(struct fstab_draft *draft, const struct mount *mount);
+
 /** The source of a mount that stands on no device.
     @line  Gets source, or the reason why there can be none.
     @return whether there can. */

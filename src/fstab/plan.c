@@ -40,9 +40,7 @@ static struct fstab_line *add_line(struct maker *mk, enum fstab_fate fate, const
 static bool wants_netdev(const struct mount *m)
 {
 	static const char *const types[] = {
-		"acfs", "coda", "fuse.ceph", "fuse.ceph-fuse", "fuse.cephfs", "fuse.curlftpfs", "fuse.gcsfuse",
-		"fuse.juicefs", "fuse.mfs", "fuse.moosefs", "fuse.rclone", "fuse.s3fs", "fuse.seaweedfs",
-		"fuse.sshfs", "gpfs", "orangefs", NULL,
+		"acfs", "beegfs", "coda", "fuse.sshfs", "gpfs", "orangefs", NULL,
 	};
 	for (size_t i = 0; types[i]; ++i) {
 		if (strcmp(place_type(m), types[i]) == 0)
@@ -189,6 +187,11 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 	strbuf_init(&more);
 	enum state state = LINE;
 
+	line->why = fstab_type_fault(&mk->draft, m);
+	if (line->why) {
+		state = REFUSED;
+		goto out;
+	}
 	struct layers layers = {.mk = mk, .i = i, .state = LINE, .more = &more};
 	if (strcmp(place_type(m), "overlay") == 0) {
 		fstab_each_layer(m->fs_opts, &mk->scratch, each_layer, &layers);

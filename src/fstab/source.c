@@ -187,6 +187,25 @@ static bool is_tag(const char *source)
 	return false;
 }
 
+const char *fstab_type_fault(struct fstab_draft *draft, const struct mount *mount)
+{
+	static const char *const rows[][2] = {
+		{"aufs", "its branches are known to the kernel alone"},
+		{"ecryptfs", "its key is known to the kernel alone"},
+		{"unionfs", "its branches are known to the kernel alone"},
+	};
+	const char *fstype = mount->fstype ? mount->fstype : "";
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		if (strcmp(fstype, rows[i][0]) == 0)
+			return rows[i][1];
+	}
+	/* The server of a FUSE chooses both names; of sshfs they are those to mount it by. */
+	if (strncmp(fstype, "fuse.", 5) == 0
+	    && (strcmp(fstype, "fuse.sshfs") != 0 || !mount->source || !strchr(mount->source, ':')))
+		return fstab_format(draft, "what %s is mounted from is known to its server alone", fstype);
+	return NULL;
+}
+
 bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount, struct fstab_line *line)
 {
 	const char *source = mount->source && *mount->source ? mount->source : "none";
@@ -197,6 +216,11 @@ bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount, str
 		source = mount->fstype;
 	} else if (is_tag(source)) {
 		line->why = fstab_format(draft, "its source %s would be taken for a device", source);
+		return false;
+	}
+	/* Of a type that is not known, a path may be one of a system that has another root. */
+	if (!(flags & FST_KNOWN) && *source == '/' && source[1] != '/' && strcmp(draft->in->root, "/") != 0) {
+		line->why = fstab_format(draft, "whether its source %s lies in ROOT is not known", source);
 		return false;
 	}
 	line->source = source;

@@ -1069,6 +1069,42 @@ static void test_review_options_tags(void)
 	      "#/e: its source UUID=x:/y would be taken for a device\n");
 }
 
+/** Types that no line can express, and paths of another root. */
+static void test_review_options_types(void)
+{
+	USUAL("21 20 0:30 / /a rw,relatime - fuse.glusterfs srv:/vol rw,user_id=0\n"
+	      "22 20 0:31 / /b rw,relatime - fuse.encfs encfs rw\n"
+	      "23 20 0:32 / /c rw,relatime - fuse.mergerfs 1/disk:2/disk rw\n"
+	      "24 20 0:33 / /d rw,relatime - fuse.hang x rw\n"
+	      "25 20 0:34 / /e rw,relatime - fuse.sshfs joe@h:/x rw\n"
+	      "26 20 0:35 / /f rw,relatime - fuse.sshfs renamed rw\n"
+	      "27 20 0:36 / /g rw,relatime - ecryptfs /home/.enc rw,ecryptfs_sig=1\n"
+	      "28 20 0:37 / /h rw,relatime - aufs none rw,si=1\n"
+	      "29 20 0:38 / /i rw,relatime - beegfs beegfs_nodev rw,cfgFile=/etc/b.conf\n"
+	      "30 20 0:33 /sub /j rw,relatime - fuse.hang x rw\n"
+	      "31 20 0:39 / /k rw,relatime - newfs /srv/what rw\n",
+	      "joe@h:/x|/e|fuse.sshfs|_netdev|0\n"
+	      "beegfs_nodev|/i|beegfs|cfgFile=/etc/b.conf,_netdev|0\n"
+	      "/srv/what|/k|newfs|defaults|0\n"
+	      "#/a: what fuse.glusterfs is mounted from is known to its server alone\n"
+	      "#/b: what fuse.encfs is mounted from is known to its server alone\n"
+	      "#/c: what fuse.mergerfs is mounted from is known to its server alone\n"
+	      "#/d: what fuse.hang is mounted from is known to its server alone\n"
+	      "#/f: what fuse.sshfs is mounted from is known to its server alone\n"
+	      "#/g: its key is known to the kernel alone\n"
+	      "#/h: its branches are known to the kernel alone\n"
+	      "#/j: its source, /sub of x, is seen nowhere else\n");
+	struct fstab_input in = usual();
+	in.root = "/mnt";
+	CU_ASSERT_STRING_EQUAL(made(in, "20 1 8:3 / / rw,relatime - ext4 /dev/sda3 rw\n"
+		"21 20 8:1 / /mnt rw,relatime - ext4 /dev/sda1 rw\n"
+		"22 21 0:30 / /mnt/k rw,relatime - newfs /mnt/srv rw\n"
+		"23 21 0:31 / /mnt/l rw,relatime - newfs //srv/share rw\n"),
+		"UUID=u-root|/|ext4|defaults|1\n"
+		"//srv/share|/l|newfs|defaults|0\n"
+		"#/k: whether its source /mnt/srv lies in ROOT is not known\n");
+}
+
 static const struct unit_test tests[] = {
 	{"no_memory", test_no_memory},
 	{"g1_g2_names", test_g1_g2_names},
@@ -1106,6 +1142,7 @@ static const struct unit_test tests[] = {
 	{"review_options_quotes", test_review_options_quotes},
 	{"review_options_given", test_review_options_given},
 	{"review_options_tags", test_review_options_tags},
+	{"review_options_types", test_review_options_types},
 	{NULL, NULL},
 };
 
