@@ -48,9 +48,9 @@ static enum fstab_unit unit(void *arg, const char *target)
 	return (enum fstab_unit)(strlen(target) % 3);
 }
 
-static const char *kept(void *arg, const char *name)
+static const char *kept(void *arg, const char *name, const struct mount *mount)
 {
-	(void)name;
+	(void)name, (void)mount;
 	return arg;
 }
 
@@ -146,10 +146,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fstab_swap *swaps = NULL;
 	ssize_t nswaps = fstab_parse_swaps(strbuf_str(&parts[0]), &arena, &swaps);
 	FUZZ_CHECK(nswaps >= 0);
-	const char *options = NULL, *target, *found;
-	for (char *text = parts[1].data; text && fstab_utab_next(&text, &target, &found);) {
-		FUZZ_CHECK(target && found);
-		options = found;
+	const char *options = NULL;
+	struct fstab_kept entry;
+	for (char *text = parts[1].data; text && fstab_utab_next(&text, &entry);) {
+		FUZZ_CHECK(entry.target && entry.options);
+		options = entry.options;
 	}
 	char *path = malloc(parts[1].len + 2);
 	bool automount;

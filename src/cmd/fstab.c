@@ -56,7 +56,8 @@ struct world {
 	size_t nswaps;
 	struct arena arena;
 	struct kept {
-		const char *target, *options;
+		struct fstab_kept entry;
+		uint32_t before;          /* the one before of this target, or MAP64_NONE */
 	} *kept;
 	size_t nkept;
 	struct map64 kept_by;     /* hash of the target -> the last of these */
@@ -232,11 +233,16 @@ static enum fstab_unit world_unit(void *arg, const char *target)
 	return world->system ? fstab_system_unit(world->system, target) : FSTAB_NO_UNIT;
 }
 
-static const char *world_kept(void *arg, const char *name)
+static const char *world_kept(void *arg, const char *name, const struct mount *mount)
 {
 	const struct world *world = arg;
 	uint32_t i = map64_get(&world->kept_by, map64_bytes(MAP64_BYTES, name, strlen(name)));
-	return i != MAP64_NONE && strcmp(world->kept[i].target, name) == 0 ? world->kept[i].options : NULL;
+	for (; i != MAP64_NONE; i = world->kept[i].before) {
+		const struct fstab_kept *entry = &world->kept[i].entry;
+		if (strcmp(entry->target, name) == 0 && fstab_utab_fits(entry, mount))
+			return entry->options;
+	}
+	return NULL;
 }
 
 static bool world_secret(const char *source, const char *options)
@@ -263,7 +269,7 @@ static int read_utab(struct world *world)
 		return errno == ENOMEM ? -1 : 0;
 	char *at = world->utab;
 	struct kept kept;
-	while (fstab_utab_next(&at, &kept.target, &kept.options)) {
+	while (fstab_utab_next(&at, &kept.entry)) {
 		if (world->nkept == size) {
 			size = size ? 2 * size : 16;
 			struct kept *more = realloc(world->kept, size * sizeof(*more));
@@ -271,7 +277,8 @@ static int read_utab(struct world *world)
 				return -1;
 			world->kept = more;
 		}
-		uint64_t key = map64_bytes(MAP64_BYTES, kept.target, strlen(kept.target));
+		uint64_t key = map64_bytes(MAP64_BYTES, kept.entry.target, strlen(kept.entry.target));
+		kept.before = map64_get(&world->kept_by, key);
 		world->kept[world->nkept] = kept;
 		map64_remove(&world->kept_by, key);
 		if (map64_put(&world->kept_by, key, (uint32_t)world->nkept++) == MAP64_NONE)

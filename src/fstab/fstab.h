@@ -72,8 +72,8 @@ struct fstab_world {
 	/** Of a mount point, relative to ROOT. */
 	enum fstab_unit (*unit)(void *arg, const char *target);
 
-	/** Options that mount(8) kept for a mount, by its name: utab; or NULL. */
-	const char *(*kept)(void *arg, const char *name);
+	/** Options that mount(8) kept for a mount of this name: utab; or NULL. */
+	const char *(*kept)(void *arg, const char *name, const struct mount *mount);
 
 	/** Whether a source or options hold a secret. */
 	bool (*secret)(const char *source, const char *options);
@@ -149,10 +149,19 @@ void fstab_plan_destroy(struct fstab_plan *plan);
  */
 ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps);
 
-/** The "NAME=VALUE" pairs TARGET and OPTS of the next line of libmount's utab.
-    Pure; the text is changed.
+/** What mount(8) keeps of a mount beside the kernel: a line of libmount's utab. */
+struct fstab_kept {
+	const char *target, *options;
+	const char *source, *root;   /* NULL: not told */
+	unsigned long id;            /* 0: not told */
+};
+
+/** The next line of a utab that has a target and options.  Pure; the text is changed.
     @return whether there was one. */
-bool fstab_utab_next(char **text, const char **target, const char **options);
+bool fstab_utab_next(char **text, struct fstab_kept *kept);
+
+/** Whether an entry is of this mount, beside the target: it may be left of an earlier one. */
+bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount);
 
 /**
  * The mount point of a unit by its name: systemd.unit(5).  Pure.

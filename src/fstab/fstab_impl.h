@@ -76,6 +76,10 @@ bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *
 /** Whether a list of options, as the kernel gave it, has this one. */
 bool fstab_has_option(const char *options, const char *option);
 
+/** The next of options as mount(8) keeps them, of *n bytes; what does not end is none.
+    @return it, or NULL. */
+const char *fstab_kept_next(const char **list, size_t *n);
+
 /** The decoded value of an option; false if it is not there. */
 bool fstab_option_value(const char *options, const char *name, struct strbuf *value);
 

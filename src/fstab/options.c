@@ -172,6 +172,22 @@ bool fstab_has_option(const char *options, const char *option)
 	return has_word(options, option, strlen(option));
 }
 
+const char *fstab_kept_next(const char **list, size_t *n)
+{
+	while (*list && **list == ',')
+		++*list;
+	if (!*list || !**list)
+		return NULL;
+	const char *option = *list;
+	bool quoted = false, escaped = false;
+	for (; **list && (quoted || escaped || **list != ','); ++*list) {
+		quoted ^= **list == '"' && !escaped;
+		escaped = **list == '\\';
+	}
+	*n = (size_t)(*list - option);
+	return quoted ? NULL : option;
+}
+
 /** Append bytes, decoded. */
 static void add_decoded(struct strbuf *out, const char *text, size_t n)
 {

@@ -330,7 +330,7 @@ void place_classify(struct maker *mk, uint32_t i)
 		return;
 	}
 	bool boot;
-	const char *kept = in->world.kept ? in->world.kept(in->world.arg, name) : NULL;
+	const char *kept = in->world.kept ? in->world.kept(in->world.arg, name, m) : NULL;
 	if ((why = fstab_own(m, place->target, in->all, &boot)) != NULL) {
 		leave_out(place, why, boot);
 	} else if (in->pseudo && in->pseudo(place_type(m)) && strcmp(place->target, "/") != 0) {

@@ -55,23 +55,40 @@ static void add_more(struct strbuf *more, const char *option)
 	strbuf_printf(more, "%s%s", more->len ? "," : "", option);
 }
 
-/** Append of the options that mount(8) kept those that are for others. */
-static void add_kept(struct maker *mk, const char *name, struct strbuf *more)
+/** Whether a list of options, as mount(8) keeps them, has this one. */
+static bool has_kept(const char *list, const char *option, size_t n)
+{
+	size_t m;
+	for (const char *o; (o = fstab_kept_next(&list, &m)) != NULL;) {
+		if (m == n && memcmp(o, option, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** Append of the options that mount(8) kept those that are for others.
+    @return false: they hold a secret. */
+static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct fstab_line *line)
 {
 	const struct fstab_world *world = &mk->in->world;
-	const char *kept = world->kept ? world->kept(world->arg, name) : NULL;
-	while (kept && *kept) {
-		size_t n = strcspn(kept, ",");
-		bool takes = (n > 2 && memcmp(kept, "x-", 2) == 0) || (n == 7 && memcmp(kept, "_netdev", 7) == 0);
-		if (takes && n < 1024) {
-			char option[1024];
-			memcpy(option, kept, n);
-			option[n] = '\0';
-			if (!fstab_has_option(strbuf_str(more), option))
-				add_more(more, option);
+	const char *kept = world->kept ? world->kept(world->arg, mk->in->d->targets[i], place_mount(mk, i)) : NULL;
+	size_t n;
+	for (const char *o; (o = fstab_kept_next(&kept, &n)) != NULL;) {
+		bool takes = (n > 2 && memcmp(o, "x-", 2) == 0) || (n == 7 && memcmp(o, "_netdev", 7) == 0);
+		if (!takes || has_kept(strbuf_str(more), o, n))
+			continue;
+		const char *option = arena_strndup(mk->draft.arena, o, n);
+		if (!option) {
+			mk->draft.failed = true;
+			return true;
 		}
-		kept += n + (kept[n] == ',');
+		if (world->secret && world->secret(NULL, option)) {
+			line->why = "an option of it holds a secret, which does not belong here";
+			return false;
+		}
+		add_more(more, option);
 	}
+	return true;
 }
 
 /** The pass of fsck: of what has a helper in ROOT that does something. */
@@ -236,9 +253,9 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 		add_more(&more, "x-systemd.automount");
 	if (place_wants_mkdir(mk, i))
 		add_more(&more, "X-mount.mkdir");
-	add_kept(mk, in->d->targets[i], &more);
+	bool open = add_kept(mk, i, &more, line);
 	struct fstab_choice choice = {.mount = m, .first = first, .more = more.len ? strbuf_str(&more) : NULL};
-	if (!fstab_choose_options(&mk->draft, &choice, line))
+	if (!open || !fstab_choose_options(&mk->draft, &choice, line))
 		state = REFUSED;
 out:
 	mk->draft.failed |= more.failed;
@@ -279,10 +296,10 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct fsta
 		add_more(&more, "x-systemd.automount");
 	if (place_wants_mkdir(mk, i))
 		add_more(&more, "X-mount.mkdir");
-	add_kept(mk, in->d->targets[i], &more);
+	bool open = add_kept(mk, i, &more, line);
 	struct fstab_choice choice = {.mount = m, .bound = place_mount(mk, bind.in), .bind = true,
 	                              .more = more.len ? strbuf_str(&more) : NULL};
-	enum state state = fstab_choose_options(&mk->draft, &choice, line) ? LINE : REFUSED;
+	enum state state = open && fstab_choose_options(&mk->draft, &choice, line) ? LINE : REFUSED;
 	mk->draft.failed |= more.failed;
 	strbuf_destroy(&more);
 	return state;

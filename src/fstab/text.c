@@ -59,13 +59,13 @@ ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_sw
 	return (ssize_t)count;
 }
 
-bool fstab_utab_next(char **text, const char **target, const char **options)
+bool fstab_utab_next(char **text, struct fstab_kept *kept)
 {
 	while (**text) {
 		char *line = *text, *end = line + strcspn(line, "\n");
 		*text = end + (*end == '\n');
 		*end = '\0';
-		*target = *options = NULL;
+		*kept = (struct fstab_kept){0};
 		for (char *at = line; *at;) {
 			at += strspn(at, " ");
 			char *word = at;
@@ -78,14 +78,40 @@ bool fstab_utab_next(char **text, const char **target, const char **options)
 			*value++ = '\0';
 			value[unescape_octal(value, value, strlen(value))] = '\0';
 			if (strcmp(word, "TARGET") == 0)
-				*target = value;
+				kept->target = value;
 			else if (strcmp(word, "OPTS") == 0)
-				*options = value;
+				kept->options = value;
+			else if (strcmp(word, "SRC") == 0)
+				kept->source = value;
+			else if (strcmp(word, "ROOT") == 0)
+				kept->root = value;
+			else if (strcmp(word, "ID") == 0)
+				kept->id = strtoul(value, NULL, 10);
 		}
-		if (*target && *options)
+		if (kept->target && kept->options)
 			return true;
 	}
 	return false;
+}
+
+/** Whether two sources are the same but for a '/' at the end. */
+static bool same_source(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	n -= n > 1 && a[n - 1] == '/';
+	m -= m > 1 && b[m - 1] == '/';
+	return n == m && memcmp(a, b, n) == 0;
+}
+
+bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount)
+{
+	const char *source = mount->source ? mount->source : "";
+	if (kept->id && kept->id != mount->id)
+		return false;
+	if (kept->root && strcmp(kept->root, mount->root ? mount->root : "/") != 0)
+		return false;
+	/* The kernel's own name of the root's device; mount(8) has another. */
+	return !kept->source || strcmp(source, "/dev/root") == 0 || same_source(kept->source, source);
 }
 
 /** The value of a hexadecimal digit, -1 if it is none. */

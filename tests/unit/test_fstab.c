@@ -92,11 +92,13 @@ static enum fstab_unit unit_of(void *arg, const char *target)
 	                                        : FSTAB_NO_UNIT;
 }
 
-static const char *kept_of(void *arg, const char *name)
+static const char *kept_of(void *arg, const char *name, const struct mount *mount)
 {
-	(void)arg;
+	(void)arg, (void)mount;
 	return strcmp(name, "/stick") == 0  ? "uhelper=udisks2"
-	       : strcmp(name, "/notes") == 0 ? "x-own.note=1,user=joe,_netdev,x-b" : NULL;
+	       : strcmp(name, "/notes") == 0 ? "x-own.note=1,user=joe,_netdev,x-b"
+	       : strcmp(name, "/quoted") == 0 ? "x-foo=\"a,b\",x-bar=1,user=joe,x-c=d\\,e,x-bar=1,x-open=\"f,x-g"
+	       : strcmp(name, "/secret") == 0 ? "x-v.password=hunter2" : NULL;
 }
 
 static bool has_secret_word(const char *source, const char *options)
@@ -709,14 +711,14 @@ static void test_utab(void)
 	              "garbage\n\n"
 	              "OPTS=x-a,_netdev TARGET=/late\\134040";
 	char *at = utab;
-	const char *target, *options;
-	CU_ASSERT_TRUE(fstab_utab_next(&at, &target, &options));
-	CU_ASSERT_STRING_EQUAL(target, "/media/a b");
-	CU_ASSERT_STRING_EQUAL(options, "uhelper=udisks2");
-	CU_ASSERT_TRUE(fstab_utab_next(&at, &target, &options));
-	CU_ASSERT_STRING_EQUAL(target, "/late\\040");
-	CU_ASSERT_STRING_EQUAL(options, "x-a,_netdev");
-	CU_ASSERT_FALSE(fstab_utab_next(&at, &target, &options));
+	struct fstab_kept kept;
+	CU_ASSERT_TRUE(fstab_utab_next(&at, &kept));
+	CU_ASSERT_STRING_EQUAL(kept.target, "/media/a b");
+	CU_ASSERT_STRING_EQUAL(kept.options, "uhelper=udisks2");
+	CU_ASSERT_TRUE(fstab_utab_next(&at, &kept));
+	CU_ASSERT_STRING_EQUAL(kept.target, "/late\\040");
+	CU_ASSERT_STRING_EQUAL(kept.options, "x-a,_netdev");
+	CU_ASSERT_FALSE(fstab_utab_next(&at, &kept));
 }
 
 static void test_unit_names(void)
@@ -1105,6 +1107,37 @@ static void test_review_options_types(void)
 		"#/k: whether its source /mnt/srv lies in ROOT is not known\n");
 }
 
+/** What mount(8) kept: quotes, secrets, and entries of another mount. */
+static void test_review_options_utab(void)
+{
+	USUAL("21 20 0:30 / /quoted rw,relatime - tmpfs t rw\n"
+	      "22 20 0:31 / /secret rw,relatime - tmpfs t rw\n"
+	      "23 22 8:1 /a /secret/bind rw,relatime - ext4 /dev/sda1 rw\n",
+	      "t|/quoted|tmpfs|x-foo=\"a,b\",x-bar=1,x-c=d\\,e|0\n"
+	      "#/secret: an option of it holds a secret, which does not belong here\n"
+	      "#/secret/bind: it stands on /secret, which has no line\n");
+	char utab[] = "ID=77 SRC=/dev/sdb1 TARGET=/m ROOT=/a\\040b OPTS=x-a\nTARGET=/n OPTS=x-b\n";
+	char *at = utab;
+	struct fstab_kept kept;
+	CU_ASSERT_TRUE_FATAL(fstab_utab_next(&at, &kept));
+	static const struct {
+		struct mount mount;
+		bool fits;
+	} rows[] = {
+		{{.id = 77, .source = "/dev/sdb1", .root = "/a b"}, true},
+		{{.id = 77, .source = "/dev/sdb1/", .root = "/a b"}, true},
+		{{.id = 77, .source = "/dev/root", .root = "/a b"}, true},
+		{{.id = 78, .source = "/dev/sdb1", .root = "/a b"}, false},
+		{{.id = 77, .source = "/dev/sdb2", .root = "/a b"}, false},
+		{{.id = 77, .source = "/dev/sdb1", .root = "/"}, false},
+		{{.id = 77}, false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+		CU_ASSERT_EQUAL(fstab_utab_fits(&kept, &rows[i].mount), rows[i].fits);
+	CU_ASSERT_TRUE(fstab_utab_next(&at, &kept));
+	CU_ASSERT_TRUE(fstab_utab_fits(&kept, &rows[3].mount));
+}
+
 static const struct unit_test tests[] = {
 	{"no_memory", test_no_memory},
 	{"g1_g2_names", test_g1_g2_names},
@@ -1143,6 +1176,7 @@ static const struct unit_test tests[] = {
 	{"review_options_given", test_review_options_given},
 	{"review_options_tags", test_review_options_tags},
 	{"review_options_types", test_review_options_types},
+	{"review_options_utab", test_review_options_utab},
 	{NULL, NULL},
 };
 
