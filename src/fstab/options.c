@@ -408,6 +408,15 @@ static bool is_readonly(const struct mount *mount)
 	return fstab_has_option(mount->vfs_opts, "ro");
 }
 
+/** Whether a file system cannot be written to, whatever its state: of an overlay, one
+    of lower layers alone. */
+static bool is_never_written(struct fstab_draft *draft, const struct mount *mount)
+{
+	return fstype_flags(mount->fstype) & FST_READONLY
+	       || (mount->fstype && strcmp(mount->fstype, "overlay") == 0
+	           && !fstab_option_value(mount->fs_opts, "upperdir", &draft->text));
+}
+
 /**
  * The options of a bind: those of the mount, not of the file system (g6).  It
  * begins with those of the mount that its source lies in; where it has others,
@@ -451,7 +460,7 @@ bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *
 		add_bind(&out, choice, minimal);
 	} else {
 		bool broken = !is_readonly(mount) && fstab_has_option(mount->fs_opts, "ro");
-		bool natural = fstype_flags(mount->fstype) & FST_READONLY;
+		bool natural = is_never_written(draft, mount);
 		if (broken && !natural)
 			line->warning = "the file system is read-only now, the mount is not: after an error?";
 		if (is_readonly(mount) || (broken && natural))

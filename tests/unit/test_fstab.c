@@ -1138,6 +1138,16 @@ static void test_review_options_utab(void)
 	CU_ASSERT_TRUE(fstab_utab_fits(&kept, &rows[3].mount));
 }
 
+/** An overlay of lower layers alone is read-only without an error. */
+static void test_review_options_lower(void)
+{
+	USUAL("21 20 0:50 / /a rw,relatime - overlay o ro,lowerdir=/l1:/l2\n"
+	      "22 20 0:51 / /b rw,relatime - overlay o ro,lowerdir=/l1,upperdir=/u,workdir=/w\n",
+	      "o|/a|overlay|ro,lowerdir=/l1:/l2|0\n"
+	      "o|/b|overlay|lowerdir=/l1,upperdir=/u,workdir=/w|0\n"
+	      "!the file system is read-only now, the mount is not: after an error?\n");
+}
+
 static const struct unit_test tests[] = {
 	{"no_memory", test_no_memory},
 	{"g1_g2_names", test_g1_g2_names},
@@ -1177,6 +1187,7 @@ static const struct unit_test tests[] = {
 	{"review_options_tags", test_review_options_tags},
 	{"review_options_types", test_review_options_types},
 	{"review_options_utab", test_review_options_utab},
+	{"review_options_lower", test_review_options_lower},
 	{NULL, NULL},
 };
 
