@@ -13,6 +13,7 @@
 #include "base/fstypes.h"
 #include "mounttree.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum drop {
@@ -351,7 +352,7 @@ static void add_option(struct strbuf *out, const char *option)
     one whose quotes do not end: then another tree is mounted. */
 static const char *misread(const char *option, size_t n)
 {
-	if (memmem(option, n, "\\054", 4))
+	if (memmem(option, n, "\\054", 4) || (memchr(option, ',', n) && !label_length(option)))
 		return "has a comma in its value";
 	if (memmem(option, n, "\\042", 4) || (memchr(option, '"', n) && !label_length(option)))
 		return "has a quotation mark in its value";
@@ -392,6 +393,42 @@ static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct
 			add_decoded(out, o, n);
 		}
 	}
+	return true;
+}
+
+/**
+ * Append which subvolume of a btrfs it is, where the kernel shows no subvol= (before
+ * 4.2): the root that the mount has.  A root of "/" can be that of any.
+ *
+ * @return false: there can be no line.
+ */
+static bool add_subvolume(struct fstab_draft *draft, struct strbuf *out, const struct mount *mount,
+                          struct fstab_line *line)
+{
+	const char *root = mount->root ? mount->root : "/";
+	if (!mount->fstype || strcmp(mount->fstype, "btrfs") != 0
+	    || fstab_option_value(mount->fs_opts, "subvol", &draft->text))
+		return true;
+	if (strcmp(root, "/") != 0) {
+		const char *option = fstab_format(draft, "subvol=%s", root);
+		const char *what = option ? misread(option, strlen(option)) : NULL;
+		if (what)
+			line->why = fstab_format(draft, "the option subvol %s", what);
+		if (what || !option)
+			return false;
+		add_option(out, option);
+	} else if (fstab_option_value(mount->fs_opts, "subvolid", &draft->text)) {
+		unsigned long long id = strtoull(strbuf_str(&draft->text), NULL, 10);
+		const char *option = fstab_format(draft, "subvolid=%llu", id);
+		if (option)
+			add_option(out, option);
+		return option;
+	} else {
+		line->why = "which of its subvolumes is mounted is not known";
+		return false;
+	}
+	line->warning = fstab_format(draft, "%s%sthe kernel does not show its subvolume, which is held to be %s",
+	                             line->warning ? line->warning : "", line->warning ? "; " : "", root);
 	return true;
 }
 
@@ -472,7 +509,8 @@ bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *
 			add_option(&out, "strictatime");
 		if (good && choice->first)
 			add_option(&out, choice->first);
-		good = good && add_list(draft, &out, mount, mount->fs_opts, mount->vfs_opts, line);
+		good = good && add_list(draft, &out, mount, mount->fs_opts, mount->vfs_opts, line)
+		       && add_subvolume(draft, &out, mount, line);
 	}
 	if (good && choice->more)
 		add_option(&out, choice->more);

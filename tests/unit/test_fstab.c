@@ -1148,6 +1148,24 @@ static void test_review_options_lower(void)
 	      "!the file system is read-only now, the mount is not: after an error?\n");
 }
 
+/** A btrfs without subvol=, as old kernels show it: never the default one unasked. */
+static void test_review_options_subvolume(void)
+{
+	USUAL("21 20 0:40 /@ /a rw,relatime - btrfs /dev/sde1 rw,subvolid=256\n"
+	      "22 20 0:40 / /b rw,relatime - btrfs /dev/sde1 rw,subvolid=5\n"
+	      "23 20 0:40 / /c rw,relatime - btrfs /dev/sde1 rw,ssd\n"
+	      "24 20 0:40 /x\\054y /d rw,relatime - btrfs /dev/sde1 rw\n"
+	      "25 20 0:40 /x,y /e rw,relatime - btrfs /dev/sde1 rw\n"
+	      "26 20 0:40 /x\"y /f rw,relatime - btrfs /dev/sde1 rw\n",
+	      "UUID=u-btrfs|/a|btrfs|subvol=/@|0\n"
+	      "!the kernel does not show its subvolume, which is held to be /@\n"
+	      "UUID=u-btrfs|/b|btrfs|subvolid=5|0\n"
+	      "#/c: which of its subvolumes is mounted is not known\n"
+	      "#/d: the option subvol has a comma in its value\n"
+	      "#/e: the option subvol has a comma in its value\n"
+	      "#/f: the option subvol has a quotation mark in its value\n");
+}
+
 static const struct unit_test tests[] = {
 	{"no_memory", test_no_memory},
 	{"g1_g2_names", test_g1_g2_names},
@@ -1188,6 +1206,7 @@ static const struct unit_test tests[] = {
 	{"review_options_types", test_review_options_types},
 	{"review_options_utab", test_review_options_utab},
 	{"review_options_lower", test_review_options_lower},
+	{"review_options_subvolume", test_review_options_subvolume},
 	{NULL, NULL},
 };
 
