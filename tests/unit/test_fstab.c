@@ -1115,7 +1115,7 @@ static void test_review_options_utab(void)
 	      "23 22 8:1 /a /secret/bind rw,relatime - ext4 /dev/sda1 rw\n",
 	      "t|/quoted|tmpfs|x-foo=\"a,b\",x-bar=1,x-c=d\\,e|0\n"
 	      "#/secret: an option of it holds a secret, which does not belong here\n"
-	      "#/secret/bind: it stands on /secret, which has no line\n");
+	      "#/secret/bind: its place lies in memory, and will be gone; whether it is a directory is not known\n");
 	char utab[] = "ID=77 SRC=/dev/sdb1 TARGET=/m ROOT=/a\\040b OPTS=x-a\nTARGET=/n OPTS=x-b\n";
 	char *at = utab;
 	struct fstab_kept kept;
