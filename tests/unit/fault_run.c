@@ -519,9 +519,7 @@ void trial_run(struct trial *trial, const struct fault *fault)
 	static const char *const modes[] = {
 		[FAULT_NONE] = "none", [FAULT_ONCE] = "once", [FAULT_ON] = "and on", [FAULT_SHORT] = "short",
 	};
-	const char *step = getenv("GETMNT_FAULT_STEP");
-	unsigned long every = step ? strtoul(step, NULL, 10) : 1;
-	if (trial->faults++ % (every ? every : 1) != 0)
+	if (trial->faults++ % unit_step() != 0)
 		return;
 	++trial->runs;
 	char what[128];

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* suites.inc is made by the Makefile: SUITE(name) for each test_NAME.c. */
@@ -64,6 +65,20 @@ int unit_count(const char *name)
 		++n;
 	closedir(dir);
 	return n;
+}
+
+double unit_cpu(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+unsigned unit_step(void)
+{
+	const char *step = getenv("GETMNT_FAULT_STEP");
+	unsigned long every = step ? strtoul(step, NULL, 10) : 1;
+	return every > 1 && every <= 1000000 ? (unsigned)every : 1;
 }
 
 static void on_start(const CU_pTest test, const CU_pSuite suite)

@@ -35,6 +35,16 @@ void unit_note(const char *format, ...);
 /** Count what a directory of /proc/self lists, "." and ".." too.  @return -1: it cannot be read. */
 int unit_count(const char *dir);
 
+/**
+ * Of runs that are many, only every so many-th is to be made: GETMNT_FAULT_STEP, which is
+ * 1 for make distcheck, and 100 under valgrind.
+ */
+unsigned unit_step(void);
+
+/** The CPU time of this process, in seconds: a machine that is busy with something else does
+    not add to it.  For bounds far above what is usual, which growth alone can pass. */
+double unit_cpu(void);
+
 /** Leave a test that cannot be made here. */
 #define UNIT_SKIP(why) do { unit_skip(why); return; } while (0)
 
