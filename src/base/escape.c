@@ -125,6 +125,11 @@ static void put_code(struct strbuf *out, uint32_t code)
 	strbuf_printf(out, code > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)code);
 }
 
+bool escape_harms(const char *str, size_t n)
+{
+	return n == 0 || is_control(str, n) || unseen_code(str, n);
+}
+
 /** Whether a string begins with what escape_terminal() could have written. */
 static bool looks_escaped(const char *str)
 {
@@ -212,7 +217,7 @@ void escape_octal_terminal(struct strbuf *out, const char *str, const char *set)
 {
 	while (*str) {
 		size_t n = utf8_len(str);
-		bool harms = n == 0 || is_control(str, n) || unseen_code(str, n) || strchr(set, *str);
+		bool harms = escape_harms(str, n) || strchr(set, *str);
 		n += n == 0;
 		for (size_t i = 0; i < n; ++i) {
 			if (harms)

@@ -75,6 +75,10 @@ bool escape_json(struct strbuf *out, const char *str);
 /** Append n bytes in base64 (RFC 4648, with padding). */
 void escape_base64(struct strbuf *out, const char *bytes, size_t n);
 
+/** Whether a character of n bytes, utf8_len(), must not get to a terminal as it is: what is
+    no UTF-8, controls, and what is not seen. */
+bool escape_harms(const char *str, size_t n);
+
 /**
  * The length of the UTF-8 sequence at the start of a string.
  *

@@ -8,7 +8,9 @@
  * Sorted by name (tested).  FST_NLINK is set only where a test proves that a
  * directory's link count is 2 + its sub-directories: see design.md section 4.
  * Pseudo types are those of libmount's mnt_fstype_is_pseudofs().  Of xfs and btrfs
- * fsck does nothing, and the others without FST_FSCK have none.
+ * fsck does nothing, and the others without FST_FSCK have none.  FST_LAST_POS is
+ * EXT4_HTREE_EOF_64BIT of fs/ext4/ext4.h: no hash of a name is made that great
+ * (fs/ext4/hash.c), and no offset in a directory without hashes is.
  */
 enum {
 	DISK   = FST_DEVICE,
@@ -53,9 +55,9 @@ static const struct fstype_row {
 	{"efs", DISK | FST_READONLY},
 	{"erofs", DISK | FST_READONLY},
 	{"exfat", DISK | FST_FSCK},
-	{"ext2", DISK | FST_NLINK | FST_FSCK},
-	{"ext3", DISK | FST_NLINK | FST_FSCK},
-	{"ext4", DISK | FST_NLINK | FST_FSCK},
+	{"ext2", DISK | FST_NLINK | FST_FSCK | FST_LAST_POS},
+	{"ext3", DISK | FST_NLINK | FST_FSCK | FST_LAST_POS},
+	{"ext4", DISK | FST_NLINK | FST_FSCK | FST_LAST_POS},
 	{"f2fs", DISK | FST_FSCK},
 	{"fuse", FUSE},
 	{"fuseblk", FUSE},

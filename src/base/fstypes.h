@@ -22,6 +22,7 @@ enum fstype_flags {
 	FST_LAST    = 1 << 10, /* pseudo, and no usual place for mounts: searched last */
 	FST_FSCK    = 1 << 11, /* fsck.TYPE does something that a boot needs */
 	FST_READONLY = 1 << 12, /* cannot be written to */
+	FST_LAST_POS = 1 << 13, /* a directory ends at position K_LAST_POS, if it comes so far */
 };
 
 /**

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /** What map64_get() gives for a key that is not there. */
 #define MAP64_NONE UINT32_MAX
@@ -52,6 +53,12 @@ uint32_t map64_put(struct map64 *map, uint64_t key, uint32_t value);
  *         MAP64_BYTES, or the hash of the bytes before these.
  */
 uint64_t map64_bytes(uint64_t hash, const char *bytes, size_t n);
+
+/** The same of a string. */
+static inline uint64_t map64_text(const char *text)
+{
+	return map64_bytes(MAP64_BYTES, text, strlen(text));
+}
 
 /** The value of a key, or MAP64_NONE. */
 uint32_t map64_get(const struct map64 *map, uint64_t key);

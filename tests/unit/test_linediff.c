@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base/linediff: applied, by a few lines here and by patch(1), a diff gives the new
+ * text; it is the shortest, as the longest common subsequence by the plain table
+ * tells; and no text makes it slow.
+ */
+#include "unit.h"
+
+#include "base/linediff.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t seed = 88172645463325252u;
+
+static uint32_t chance(uint32_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (uint32_t)(seed >> 32) % n;
+}
+
+static const char *diff_of(struct strbuf *out, const char *old, const char *new)
+{
+	strbuf_reset(out);
+	CU_ASSERT_EQUAL(linediff_unified(out, old, strlen(old), new, strlen(new), NULL), 0);
+	return strbuf_str(out);
+}
+
+static void test_forms(void)
+{
+	static const struct {
+		const char *old, *new, *diff;
+	} rows[] = {
+		{"", "", ""},
+		{"a\n", "a\n", ""},
+		{"a", "a", ""},
+		{"", "a\n", "@@ -0,0 +1 @@\n+a\n"},
+		{"a\n", "", "@@ -1 +0,0 @@\n-a\n"},
+		{"a\n", "a", "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n"},
+		{"a", "a\n", "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n"},
+		{"a", "b\na", "@@ -1 +1,2 @@\n+b\n a\n\\ No newline at end of file\n"},
+		{"\n", "\n\n", "@@ -1 +1,2 @@\n \n+\n"},
+		{"a\r\n", "a\n", "@@ -1 +1 @@\n-a\r\n+a\n"},
+		{"1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nx\n6\n7\n8\n9\n",
+		 "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n"},
+		/* Six lines between are context of both; seven part the hunks. */
+		{"a\n1\n2\n3\n4\n5\n6\nb\n", "1\n2\n3\n4\n5\n6\n",
+		 "@@ -1,8 +1,6 @@\n-a\n 1\n 2\n 3\n 4\n 5\n 6\n-b\n"},
+		{"a\n1\n2\n3\n4\n5\n6\n7\nb\n", "1\n2\n3\n4\n5\n6\n7\n",
+		 "@@ -1,4 +1,3 @@\n-a\n 1\n 2\n 3\n@@ -6,4 +5,3 @@\n 5\n 6\n 7\n-b\n"},
+	};
+	struct strbuf out;
+	strbuf_init(&out);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		const char *diff = diff_of(&out, rows[i].old, rows[i].new);
+		if (strcmp(diff, rows[i].diff) != 0)
+			printf("  row %zu:\n%s", i, diff);
+		CU_ASSERT_STRING_EQUAL(diff, rows[i].diff);
+	}
+	strbuf_destroy(&out);
+}
+
+/* Applying. */
+
+/** Who applies a diff while it is given. */
+struct apply {
+	const char *old;
+	size_t old_len, at, line;   /* what of it was passed: bytes, lines */
+	struct strbuf new;
+	size_t new_line;
+	size_t old_left, new_left;  /* of the hunk */
+	bool bad;
+};
+
+static void apply_line(struct apply *a, bool copy, const char *bytes, size_t n, bool ended)
+{
+	const char *end = a->at < a->old_len ? memchr(a->old + a->at, '\n', a->old_len - a->at) : NULL;
+	size_t next = end ? (size_t)(end + 1 - a->old) : a->old_len;
+	if (a->at >= a->old_len) {
+		a->bad = true;
+		return;
+	}
+	if (bytes)
+		a->bad |= next - a->at != n + ended || memcmp(a->old + a->at, bytes, n) != 0;
+	if (copy) {
+		strbuf_add(&a->new, a->old + a->at, next - a->at);
+		++a->new_line;
+	}
+	a->at = next;
+	++a->line;
+}
+
+static void on_hunk(void *arg, size_t old_line, size_t old_n, size_t new_line, size_t new_n)
+{
+	struct apply *a = arg;
+	a->bad |= a->old_left || a->new_left;
+	while (!a->bad && a->line + (old_n > 0) < old_line)
+		apply_line(a, true, NULL, 0, false);
+	a->bad |= a->line + (old_n > 0) != old_line || a->new_line + (new_n > 0) != new_line;
+	a->old_left = old_n;
+	a->new_left = new_n;
+}
+
+static void on_line(void *arg, char mark, const char *bytes, size_t n, bool ended)
+{
+	struct apply *a = arg;
+	a->bad |= (mark != '+' && a->old_left-- == 0) || (mark != '-' && a->new_left-- == 0);
+	if (mark != '+')
+		apply_line(a, mark == ' ', bytes, n, ended);
+	if (mark == '+') {
+		strbuf_add(&a->new, bytes, n);
+		if (ended)
+			strbuf_putc(&a->new, '\n');
+		++a->new_line;
+	}
+}
+
+/** Whether the diff of two texts makes one of the other. */
+static bool applies(const char *old, size_t old_len, const char *new, size_t new_len, struct linediff_count *count)
+{
+	struct apply a = {.old = old, .old_len = old_len};
+	struct linediff_to to = {&a, on_hunk, on_line};
+	strbuf_init(&a.new);
+	bool ok = linediff(old, old_len, new, new_len, &to, count) == 0;
+	while (!a.bad && a.at < a.old_len)
+		apply_line(&a, true, NULL, 0, false);
+	ok &= !a.bad && !a.old_left && !a.new_left && a.new.len == new_len
+	      && (new_len == 0 || memcmp(a.new.data, new, new_len) == 0);
+	strbuf_destroy(&a.new);
+	return ok;
+}
+
+/* Random texts. */
+
+/** Append a line of a small alphabet; each is of other bytes. */
+static void add_line(struct strbuf *out, uint32_t id, bool ended)
+{
+	static const char *const odd[] = {"", "\r", " ", "-", "+a", "@@ -1 +1 @@", "\\ No newline", "--- a", "# comment"};
+	if (id < sizeof(odd) / sizeof(*odd))
+		strbuf_puts(out, odd[id]);
+	else
+		strbuf_printf(out, "UUID=%u /m/%u ext4 defaults 0 0", id, id);
+	if (ended)
+		strbuf_putc(out, '\n');
+}
+
+/** Make a text, or change one. */
+static size_t make_ids(unsigned char *ids, size_t max, const unsigned char *from, size_t n, unsigned alphabet)
+{
+	size_t count = 0;
+	if (!from) {
+		count = chance((uint32_t)max);
+		for (size_t i = 0; i < count; ++i)
+			ids[i] = (unsigned char)chance(alphabet);
+		return count;
+	}
+	for (size_t i = 0; i <= n && count < max; ++i) {
+		uint32_t what = chance(12);
+		if (what == 0)
+			ids[count++] = (unsigned char)chance(alphabet);
+		if (what != 1 && i < n && count < max)
+			ids[count++] = what == 2 ? (unsigned char)chance(alphabet) : from[i];
+	}
+	return count;
+}
+
+static void make_text(struct strbuf *out, const unsigned char *ids, size_t n, bool ended)
+{
+	strbuf_reset(out);
+	for (size_t i = 0; i < n; ++i)
+		add_line(out, ids[i], i + 1 < n || ended);
+}
+
+/** Lines of a text that was made, which may end without a newline. */
+static size_t lcs(const unsigned char *a, size_t n, const unsigned char *b, size_t m, bool a_ended, bool b_ended)
+{
+	enum { MAX = 64 };
+	static size_t best[MAX + 1][MAX + 1];
+	for (size_t i = 0; i <= n; ++i) {
+		for (size_t j = 0; j <= m; ++j) {
+			if (i == 0 || j == 0) {
+				best[i][j] = 0;
+				continue;
+			}
+			bool cut_a = i == n && !a_ended, cut_b = j == m && !b_ended;
+			bool same = a[i - 1] == b[j - 1] && cut_a == cut_b;
+			best[i][j] = same ? best[i - 1][j - 1] + 1
+			             : best[i - 1][j] > best[i][j - 1] ? best[i - 1][j] : best[i][j - 1];
+		}
+	}
+	return best[n][m];
+}
+
+static void test_random(void)
+{
+	unsigned char a[64], b[64];
+	struct strbuf old, new;
+	strbuf_init(&old);
+	strbuf_init(&new);
+	unsigned wrong = 0, long_ones = 0;
+	for (int i = 0; i < 15000; ++i) {
+		unsigned alphabet = 1 + chance(20);
+		size_t n = make_ids(a, 60, NULL, 0, alphabet), m = make_ids(b, 60, chance(3) ? a : NULL, n, alphabet);
+		/* An empty last line without an end is none. */
+		bool a_ended = chance(4) || n == 0 || a[n - 1] == 0, b_ended = chance(4) || m == 0 || b[m - 1] == 0;
+		make_text(&old, a, n, a_ended);
+		make_text(&new, b, m, b_ended);
+		struct linediff_count count = {0};
+		wrong += !applies(strbuf_str(&old), old.len, strbuf_str(&new), new.len, &count);
+		size_t common = lcs(a, n, b, m, a_ended, b_ended);
+		long_ones += count.removed != n - common || count.added != m - common;
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	CU_ASSERT_EQUAL(long_ones, 0);
+	strbuf_destroy(&old);
+	strbuf_destroy(&new);
+}
+
+/** Any bytes, NUL among them. */
+static void test_bytes(void)
+{
+	char old[200], new[200];
+	unsigned wrong = 0;
+	for (int i = 0; i < 10000; ++i) {
+		size_t n = chance(sizeof(old)), m = chance(sizeof(new));
+		for (size_t k = 0; k < n; ++k)
+			old[k] = "\0\n\n\r\377a"[chance(6)];
+		for (size_t k = 0; k < m; ++k)
+			new[k] = k < n && chance(8) ? old[k] : "\0\n\n\r\377a"[chance(6)];
+		wrong += !applies(old, n, new, m, NULL);
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static bool write_to(const char *path, const char *bytes, size_t len)
+{
+	FILE *f = fopen(path, "w");
+	bool ok = f && fwrite(bytes, 1, len, f) == len;
+	return f && fclose(f) == 0 && ok;
+}
+
+/** patch(1) makes the new text of the old one, and the old of the new. */
+static void test_patch(void)
+{
+	if (system("patch --version >/dev/null 2>&1") != 0)
+		UNIT_SKIP("no patch(1)");
+	char dir[] = "/tmp/getmnt-unit-XXXXXX";
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+	char path[64], command[256];
+	unsigned char a[64], b[64];
+	struct strbuf old, new, diff;
+	strbuf_init(&old);
+	strbuf_init(&new);
+	strbuf_init(&diff);
+	unsigned wrong = 0;
+	for (int i = 0; i < 120; ++i) {
+		unsigned alphabet = 2 + chance(40);
+		size_t n = make_ids(a, 60, NULL, 0, alphabet), m = make_ids(b, 60, chance(4) ? a : NULL, n, alphabet);
+		make_text(&old, a, n, chance(3));
+		make_text(&new, b, m, chance(3));
+		/* patch removes a file that becomes empty, and takes none for no patch. */
+		if (old.len == 0 || new.len == 0 || strcmp(strbuf_str(&old), strbuf_str(&new)) == 0)
+			continue;
+		strbuf_reset(&diff);
+		strbuf_puts(&diff, "--- f\n+++ f\n");
+		CU_ASSERT_EQUAL(linediff_unified(&diff, old.data, old.len, new.data, new.len, NULL), 0);
+		snprintf(path, sizeof(path), "%s/old", dir);
+		bool ok = write_to(path, old.data, old.len);
+		snprintf(path, sizeof(path), "%s/new", dir);
+		ok &= write_to(path, new.data, new.len);
+		snprintf(path, sizeof(path), "%s/diff", dir);
+		ok &= write_to(path, diff.data, diff.len);
+		/* -F0: nothing is to be guessed. */
+		snprintf(command, sizeof(command), "cd %s && patch -s --binary -F0 -o got old diff >log 2>&1 && cmp -s got new"
+		         " && patch -s --binary -R -F0 -o back new diff >log 2>&1 && cmp -s back old", dir);
+		if (!ok || system(command) != 0) {
+			printf("  %s\n", strbuf_str(&diff));
+			++wrong;
+		}
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	CU_ASSERT_EQUAL(system(command), 0);
+	strbuf_destroy(&old);
+	strbuf_destroy(&new);
+	strbuf_destroy(&diff);
+}
+
+/* Hostile ones. */
+
+enum { MANY = 100000 };
+
+static void fill(struct strbuf *out, int kind, size_t n, bool new)
+{
+	strbuf_reset(out);
+	for (size_t i = 0; i < n; ++i) {
+		size_t id = 0;
+		switch (kind) {
+		case 0:   /* the same lines, backwards */
+			id = new ? n - i : i;
+			break;
+		case 1:   /* of two lines, by chance */
+			id = chance(2);
+			break;
+		case 2:   /* of many that are in both */
+			id = chance((uint32_t)n);
+			break;
+		case 3:   /* nothing in common */
+			id = 2 * i + new;
+			break;
+		case 4:   /* periods that do not fit */
+			id = new ? i % 997 : i % 1009;
+			break;
+		case 5:   /* one line, and other lines in one text */
+			id = new && i % 2 ? 1 : 0;
+			break;
+		case 6:   /* long runs */
+			id = new ? i / 300 % 7 : i / 500 % 5;
+			break;
+		}
+		strbuf_printf(out, "line %zu\n", id);
+	}
+}
+
+static void test_hostile(void)
+{
+	struct strbuf old, new;
+	strbuf_init(&old);
+	strbuf_init(&new);
+	double worst = 0;
+	for (int kind = 0; kind <= 6; ++kind) {
+		fill(&old, kind, MANY, false);
+		fill(&new, kind, kind == 5 ? MANY / 2 : MANY, true);
+		double start = unit_cpu();
+		struct linediff_count count = {0};
+		CU_ASSERT_EQUAL(linediff(old.data, old.len, new.data, new.len, &(struct linediff_to){0}, &count), 0);
+		double took = unit_cpu() - start;
+		worst = took > worst ? took : worst;
+		CU_ASSERT_TRUE(applies(old.data, old.len, new.data, new.len, NULL));
+	}
+	printf("  texts of %d lines: %.2f s of CPU at most\n", MANY, worst);
+	CU_ASSERT_TRUE(worst < 30);   /* also under valgrind and sanitizers */
+	strbuf_destroy(&old);
+	strbuf_destroy(&new);
+}
+
+/** A line changed in a long file costs its lines, and no more. */
+static void test_long(void)
+{
+	struct strbuf old, new;
+	strbuf_init(&old);
+	strbuf_init(&new);
+	for (int i = 0; i < MANY; ++i) {
+		strbuf_printf(&old, "line %d\n", i % 5000);
+		if (i % 1000 != 500)
+			strbuf_printf(&new, "line %d\n", i % 5000);
+		if (i % 777 == 3)
+			strbuf_puts(&new, "another\n");
+	}
+	struct linediff_count count = {0};
+	CU_ASSERT_TRUE(applies(old.data, old.len, new.data, new.len, &count));
+	CU_ASSERT_EQUAL(count.removed, 100);
+	CU_ASSERT_EQUAL(count.added, 129);
+	strbuf_destroy(&old);
+	strbuf_destroy(&new);
+}
+
+static const struct unit_test tests[] = {
+	{"forms", test_forms},
+	{"random", test_random},
+	{"bytes", test_bytes},
+	{"patch", test_patch},
+	{"hostile", test_hostile},
+	{"long", test_long},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_linediff = {"linediff", tests};
