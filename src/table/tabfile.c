@@ -39,6 +39,7 @@ struct tab {
 	size_t copy_len;
 	struct tab_line *lines;
 	size_t nlines;
+	bool failed;                /* ENOMEM, where that could not be told */
 };
 
 /** Cut the text into lines. */
@@ -80,9 +81,11 @@ static int tab_refused(struct libmnt_table *lt, const char *filename, int number
 	if (number < 2 || (size_t)number - 2 >= tab->nlines)
 		return 1;
 	struct tab_line *line = &tab->lines[number - 2];
-	if (!line->refused && line->entry)
-		line->refused = table_problem(tab->table, (uint32_t)number - 1, "not a line of fstab(5)",
-		                              line->text, line->n) == 0;
+	if (!line->refused && line->entry) {
+		line->refused = true;
+		tab->failed |= table_problem(tab->table, (uint32_t)number - 1, "not a line of fstab(5)",
+		                             line->text, line->n) != 0;
+	}
 	return 1;
 }
 
@@ -158,7 +161,9 @@ static int tab_take(struct tab *tab, struct libmnt_table *lt)
 			rc = table_problem(tab->table, (uint32_t)(line - tab->lines) + 1, "not read",
 			                   line->text, line->n);
 	}
+	int error = errno;
 	mnt_free_iter(iter);
+	errno = error;
 	return rc;
 }
 
@@ -178,11 +183,15 @@ static int tab_parse(struct tab *tab)
 		rc = -1;
 		goto out;
 	}
-	rc = tab_take(tab, lt);
-out:
+	rc = tab->failed ? -1 : tab_take(tab, lt);
+	if (tab->failed)
+		errno = ENOMEM;
+out:;
+	int error = errno;
 	mnt_unref_table(lt);
 	if (stream)
 		fclose(stream);
+	errno = error;
 	return rc;
 }
 
@@ -257,8 +266,10 @@ static int tab_parents(struct mount_table *table)
 			paths.last[slot] = (uint32_t)i;
 		}
 	}
+	int error = errno;
 	free(paths.last);
 	map64_destroy(&paths.first);
+	errno = error;
 	return rc;
 }
 
@@ -273,13 +284,12 @@ struct mount_table *table_parse_tabfile(const char *text, size_t len, enum table
 	if (!tab.table)
 		return NULL;
 	tab.table->fields = MF_IDS | MF_POINT | MF_FSTYPE | MF_SOURCE | MF_FS_OPTS;
-	if (tab_lines(&tab, text, len) != 0 || tab_parse(&tab) != 0 || tab_parents(tab.table) != 0) {
-		table_free(tab.table);
-		tab.table = NULL;
-	}
+	bool failed = tab_lines(&tab, text, len) != 0 || tab_parse(&tab) != 0 || tab_parents(tab.table) != 0;
 	int error = errno;
+	if (failed)
+		table_free(tab.table);
 	free(tab.copy);
 	free(tab.lines);
 	errno = error;
-	return tab.table;
+	return failed ? NULL : tab.table;
 }

@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/map64.h"
+#include "base/words.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -323,11 +324,6 @@ static const char *option_next(const char **list, size_t *n)
 	return option;
 }
 
-static bool option_is(const char *option, size_t n, const char *word)
-{
-	return n == strlen(word) && memcmp(option, word, n) == 0;
-}
-
 /** Whether a list has an option, spelled the same. */
 static bool options_have(const char *list, const char *option, size_t n)
 {
@@ -344,7 +340,7 @@ static void options_add(struct strbuf *out, const char *list, const char *other)
 {
 	size_t n;
 	for (const char *o; (o = option_next(&list, &n)) != NULL;) {
-		if (option_is(o, n, "rw") || option_is(o, n, "ro") || options_have(other, o, n))
+		if (word_is(o, n, "rw") || word_is(o, n, "ro") || options_have(other, o, n))
 			continue;
 		strbuf_putc(out, ',');
 		strbuf_add(out, o, n);

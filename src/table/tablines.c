@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines are cut here, and judged by libmount all at once, through the one place
+ * that parses by it (tabfile.c).  What libmount would stumble over, so that it reads
+ * less than there is, it is not shown: lines with a NUL, and a line behind a byte
+ * order mark, stand as empty ones in the copy that it gets.  So numbers of lines
+ * agree, and a line is an entry if there is a record of its number.
+ */
+#include "table/tablines.h"
+
+#include "base/escape.h"
+#include "table/table_impl.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char MARK[] = "\xef\xbb\xbf";
+
+static const char WHY_NUL[] = "it holds a NUL byte";
+static const char WHY_MARK[] = "a byte order mark stands before it";
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/** Take the next field, and the blanks before it.  @return whether there is one. */
+static bool next_field(const char **at, const char *end, struct tabline_field *field)
+{
+	while (*at < end && is_blank(**at))
+		++*at;
+	field->raw = *at;
+	while (*at < end && !is_blank(**at))
+		++*at;
+	field->n = (size_t)(*at - field->raw);
+	return field->n > 0;
+}
+
+/** Decode a field.  @return 0, or -1 (ENOMEM). */
+static int decode(struct tablines *lines, struct tabline_field *field, enum tabline_place place)
+{
+	char *value = arena_strndup(&lines->arena, field->raw, field->n);
+	if (!value)
+		return -1;
+	if (place < TABLINE_OPTIONS)
+		value[unescape_octal(value, value, field->n)] = '\0';
+	field->value = value;
+	return 0;
+}
+
+/** A field as a number, as libmount takes it; -1 if it is none. */
+static int number_of(const struct tabline_field *field)
+{
+	if (!field->raw)
+		return -1;
+	char *end;
+	errno = 0;
+	long number = strtol(field->value, &end, 10);
+	return *end || end == field->value || errno || number < 0 || number > INT_MAX ? -1 : (int)number;
+}
+
+/** Take a line apart that is neither blank nor comment.  @return 0, or -1 (ENOMEM). */
+static int take_fields(struct tablines *lines, struct tabline *line)
+{
+	const char *at = line->bytes, *end = line->bytes + line->n;
+	if (line->number == 1 && lines->mark)
+		at += sizeof(MARK) - 1;
+	while (line->nfields < TABLINE_FIELDS && next_field(&at, end, &line->fields[line->nfields])) {
+		if (decode(lines, &line->fields[line->nfields], (enum tabline_place)line->nfields) != 0)
+			return -1;
+		++line->nfields;
+	}
+	for (unsigned i = line->nfields; i < TABLINE_FIELDS; ++i)
+		line->fields[i] = (struct tabline_field){0};
+	struct tabline_field rest;
+	if (next_field(&at, end, &rest)) {
+		line->rest = rest.raw;
+		line->nrest = (size_t)(end - rest.raw);
+	}
+	line->freq = number_of(&line->fields[TABLINE_FREQ]);
+	line->passno = number_of(&line->fields[TABLINE_PASSNO]);
+	return 0;
+}
+
+/** Cut the line at *at.  @return 0, or -1 (ENOMEM). */
+static int cut_line(struct tablines *lines, size_t at, struct tabline *line)
+{
+	const char *bytes = lines->text + at, *newline = memchr(bytes, '\n', lines->len - at);
+	line->bytes = bytes;
+	line->n = newline ? (size_t)(newline - bytes) : lines->len - at;
+	line->size = line->n + (newline != NULL);
+	if (line->n > 0 && bytes[line->n - 1] == '\r')
+		--line->n;
+	line->number = (uint32_t)(line - lines->lines) + 1;
+	line->freq = line->passno = -1;
+
+	bool mark = line->number == 1 && lines->mark;
+	size_t blanks = 0;
+	while (blanks < line->n && is_blank(bytes[blanks]))
+		++blanks;
+	if (memchr(bytes, '\0', line->n) || mark) {
+		line->kind = TABLINE_DAMAGED;
+		line->why = mark ? WHY_MARK : WHY_NUL;
+	} else if (blanks == line->n) {
+		line->kind = TABLINE_BLANK;
+	} else if (bytes[blanks] == '#') {
+		line->kind = TABLINE_COMMENT;
+	} else {
+		line->kind = TABLINE_ENTRY;
+	}
+	return line->kind >= TABLINE_ENTRY ? take_fields(lines, line) : 0;
+}
+
+/** Cut all, and see which end most have.  @return 0, or -1. */
+static int cut_lines(struct tablines *lines)
+{
+	const char *text = lines->text, *end = text + lines->len;
+	size_t n = 0, crlf = 0;
+	for (const char *at = text; at < end; ++n) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		crlf += newline && newline > at && newline[-1] == '\r';
+		at = newline ? newline + 1 : end;
+	}
+	if (n >= UINT32_MAX) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	lines->lines = calloc(n + 1, sizeof(*lines->lines));
+	if (!lines->lines)
+		return -1;
+	lines->eol = 2 * crlf > n ? "\r\n" : "\n";
+	lines->ended = lines->len == 0 || end[-1] == '\n';
+	lines->mark = lines->len >= sizeof(MARK) - 1 && memcmp(text, MARK, sizeof(MARK) - 1) == 0;
+	for (size_t at = 0; at < lines->len; at += lines->lines[lines->count++].size) {
+		if (cut_line(lines, at, &lines->lines[lines->count]) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/** Why mount(8) takes another field than stands there; NULL: it does not. */
+static const char *why_misread(const struct tabline_field *field)
+{
+	for (size_t i = 0; i + 3 < field->n; ++i) {
+		const char *at = field->raw + i;
+		bool escape = *at == '\\';
+		for (size_t k = 1; escape && k < 4; ++k)
+			escape = at[k] >= '0' && at[k] <= '7';
+		if (!escape)
+			continue;
+		if (at[1] > '3')
+			return "an escape of it is beyond \\377, which mount(8) takes for another byte";
+		if (memcmp(at + 1, "000", 3) == 0)
+			return "an escape of it is a NUL byte";
+		i += 3;
+	}
+	return NULL;
+}
+
+/** Whether a backslash of a field begins no escape. */
+static bool odd_escape(const struct tabline_field *field)
+{
+	for (size_t i = 0; i < field->n; ++i) {
+		if (field->raw[i] != '\\')
+			continue;
+		if (field->n - i < 4)
+			return true;
+		for (size_t k = 1; k < 4; ++k) {
+			char c = field->raw[i + k];
+			if (c < '0' || c > (k == 1 ? '3' : '7'))
+				return true;
+		}
+		i += 3;
+	}
+	return false;
+}
+
+/** Why libmount refuses a line, as far as can be told. */
+static const char *why_refused(const struct tabline *line)
+{
+	const struct tabline_field *fields = line->fields;
+	if (line->nfields <= TABLINE_FSTYPE)
+		return line->nfields == 1 ? "it has one field, of at least three" : "it has two fields, of at least three";
+	if (fields[TABLINE_FREQ].raw && line->freq < 0)
+		return "the fifth field, freq, is no number: a blank within the options?";
+	if (fields[TABLINE_PASSNO].raw && line->passno < 0)
+		return "the sixth field, pass, is no number";
+	return "it is no line of fstab(5)";
+}
+
+/** What is odd of an entry; NULL: nothing. */
+static const char *why_odd(const struct tabline *line)
+{
+	for (size_t i = 0; i < line->n; ++i) {
+		unsigned char c = (unsigned char)line->bytes[i];
+		if ((c < ' ' && c != '\t') || c == 0x7f)
+			return "it holds control characters";
+	}
+	for (unsigned i = 0; i < TABLINE_OPTIONS && i < line->nfields; ++i) {
+		if (odd_escape(&line->fields[i]))
+			return "a backslash of it begins no escape of three octal digits";
+	}
+	const char *target = tabline_value(line, TABLINE_TARGET), *type = tabline_value(line, TABLINE_FSTYPE);
+	if (target && *target != '/' && strcmp(target, "none") != 0 && type && strcmp(type, "swap") != 0)
+		return "its mount point is no absolute path";
+	if ((line->fields[TABLINE_FREQ].raw && line->freq < 0) || (line->fields[TABLINE_PASSNO].raw && line->passno < 0))
+		return "a number of it is out of range";
+	if (line->rest && *line->rest != '#')
+		return "text stands behind the sixth field";
+	/* getmntent(3) cuts a line at its LF alone. */
+	if (line->size == line->n + 2 && !line->fields[TABLINE_FREQ].raw)
+		return "it ends in CR LF, and to systemd the CR is of its last field";
+	return NULL;
+}
+
+/** Have libmount judge.  @return 0, or -1. */
+static int judge(struct tablines *lines)
+{
+	/* What it must not see becomes blank; no byte moves. */
+	char *copy = malloc(lines->len + 1);
+	if (!copy)
+		return -1;
+	memcpy(copy, lines->text, lines->len);
+	for (size_t i = 0; i < lines->count; ++i) {
+		const struct tabline *line = &lines->lines[i];
+		if (line->kind == TABLINE_DAMAGED)
+			memset(copy + (line->bytes - lines->text), ' ', line->n);
+	}
+	struct mount_table *table = table_parse_tabfile(copy, lines->len, TABLE_FSTAB);
+	int error = errno;
+	free(copy);
+	errno = error;
+	if (!table)
+		return -1;
+	size_t next = 0;
+	for (size_t i = 0; i < lines->count; ++i) {
+		struct tabline *line = &lines->lines[i];
+		if (line->kind != TABLINE_ENTRY)
+			continue;
+		bool taken = next < table->count && table->mounts[next].line == line->number;
+		next += taken;
+		if (!taken || line->nfields <= TABLINE_FSTYPE) {
+			line->kind = TABLINE_DAMAGED;
+			line->why = why_refused(line);
+			continue;
+		}
+		for (unsigned f = 0; f < TABLINE_OPTIONS && !line->why; ++f)
+			line->why = why_misread(&line->fields[f]);
+		if (line->why)
+			line->kind = TABLINE_DAMAGED;
+		else
+			line->why = why_odd(line);
+	}
+	table_free(table);
+	return 0;
+}
+
+static struct tablines *parse(const char *text, size_t len, bool judged)
+{
+	struct tablines *lines = calloc(1, sizeof(*lines));
+	if (!lines)
+		return NULL;
+	lines->text = text;
+	lines->len = len;
+	arena_init(&lines->arena);
+	if (cut_lines(lines) == 0 && (!judged || judge(lines) == 0))
+		return lines;
+	int error = errno;
+	tablines_free(lines);
+	errno = error;
+	return NULL;
+}
+
+struct tablines *tablines_parse(const char *text, size_t len)
+{
+	return parse(text, len, true);
+}
+
+struct tablines *tablines_cut(const char *text, size_t len)
+{
+	return parse(text, len, false);
+}
+
+void tablines_free(struct tablines *lines)
+{
+	if (!lines)
+		return;
+	arena_destroy(&lines->arena);
+	free(lines->lines);
+	free(lines);
+}
