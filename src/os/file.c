@@ -74,6 +74,19 @@ out:
 	return rc;
 }
 
+int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)
+{
+	int fd = os_openat(os, dirfd, path, O_RDONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return -1;
+	unsigned type = os_file_type(os, fd, NULL, NULL);
+	int rc = type == S_IFREG ? os_read_fd(os, fd, max, text, len) : -1;
+	if (type != 0 && type != S_IFREG)
+		errno = ENOTSUP;
+	os_close(os, fd);
+	return rc;
+}
+
 int os_fs_sizes(struct os *os, int fd, struct os_sizes *sizes)
 {
 	struct statfs st;

@@ -25,6 +25,13 @@
  */
 int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
 
+/**
+ * The same of a regular file alone, whose last component is no link.
+ *
+ * Errors: as well ENOTSUP for all that is no regular file, ELOOP for a link.
+ */
+int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
+
 /** The same from an open descriptor, which stays open. */
 int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len);
 

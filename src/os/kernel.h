@@ -88,6 +88,10 @@ enum {
 	K_RESOLVE_CACHED        = 0x20,   /* 5.12 */
 };
 
+/** The greatest position in a directory; after an entry of this d_off ext4 has no
+    other: EXT4_HTREE_EOF_64BIT of fs/ext4/ext4.h. */
+#define K_LAST_POS INT64_MAX
+
 /** struct linux_dirent64, getdents64(2); entries follow each other by reclen. */
 struct k_dirent {
 	uint64_t ino;

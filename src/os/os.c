@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/os.h"
 
+#include "base/words.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -53,6 +55,15 @@ static const char *const os_names[OS_NCALLS] = {
 	[OS_URING_SETUP] = "io_uring_setup", [OS_URING_REGISTER] = "io_uring_register",
 	[OS_URING_ENTER] = "io_uring_enter", [OS_MMAP] = "mmap", [OS_MUNMAP] = "munmap",
 	[OS_SYNCFS] = "syncfs",
+	[OS_RENAME] = "renameat2",    [OS_LINK] = "linkat",
+	[OS_SYMLINK] = "symlinkat",   [OS_FSYNC] = "fsync",
+	[OS_CHOWN] = "fchown",        [OS_CHMOD] = "fchmod",
+	[OS_UTIME] = "utimensat",     [OS_FLOCK] = "flock",
+	[OS_LISTXATTR] = "flistxattr", [OS_GETXATTR] = "fgetxattr",
+	[OS_SETXATTR] = "fsetxattr",  [OS_REMOVEXATTR] = "fremovexattr",
+	[OS_SIGMASK] = "rt_sigprocmask", [OS_SIGACTION] = "rt_sigaction",
+	[OS_SIGPENDING] = "rt_sigpending", [OS_GETEUID] = "geteuid",
+	[OS_SOCKET] = "socket",       [OS_CONNECT] = "connect",
 };
 
 const char *os_call_name(enum os_call call)
@@ -328,8 +339,12 @@ void os_close(struct os *os, int fd)
 
 ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, size_t size)
 {
-	++os->calls[OS_READLINK];
-	ssize_t n = readlinkat(dirfd, path, buf, size - 1);
+	ssize_t n;
+	unsigned tries = 0;
+	do {
+		++os->calls[OS_READLINK];
+		n = readlinkat(dirfd, path, buf, size - 1);
+	} while (n < 0 && os_again(&tries));
 	if (n >= 0)
 		buf[n] = '\0';
 	return n;
@@ -347,6 +362,13 @@ char *os_hostname(struct os *os)
 	struct utsname name;
 	++os->calls[OS_UNAME];
 	return uname(&name) == 0 ? strdup(name.nodename) : NULL;
+}
+
+char *os_release(struct os *os)
+{
+	struct utsname name;
+	++os->calls[OS_UNAME];
+	return uname(&name) == 0 ? strdup(name.release) : NULL;
 }
 
 int os_dupfd(struct os *os, int fd, int min)
@@ -521,12 +543,13 @@ static unsigned os_parse_disable(const char *list)
 		{"uring", OSC_URING},
 		{"bulk", OSC_INODES},
 		{"clock", OSC_CLOCK},
+		{"last-pos", OSC_LAST_POS},
 	};
 	unsigned disabled = 0;
 	while (list && *list) {
 		size_t n = strcspn(list, ",");
 		for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
-			if (strlen(words[i].word) == n && strncmp(list, words[i].word, n) == 0)
+			if (word_is(list, n, words[i].word))
 				disabled |= words[i].caps;
 		}
 		list += n + (list[n] == ',');

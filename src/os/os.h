@@ -64,6 +64,24 @@ enum os_call {
 	OS_MMAP,
 	OS_MUNMAP,
 	OS_SYNCFS,
+	OS_RENAME,
+	OS_LINK,
+	OS_SYMLINK,
+	OS_FSYNC,
+	OS_CHOWN,
+	OS_CHMOD,
+	OS_UTIME,
+	OS_FLOCK,
+	OS_LISTXATTR,
+	OS_GETXATTR,
+	OS_SETXATTR,
+	OS_REMOVEXATTR,
+	OS_SIGMASK,
+	OS_SIGACTION,
+	OS_SIGPENDING,
+	OS_GETEUID,
+	OS_SOCKET,
+	OS_CONNECT,
 	OS_NCALLS,
 };
 
@@ -78,6 +96,7 @@ enum os_caps {
 	OSC_URING          = 1 << 6,  /* disabled only; os_ring_new() finds out */
 	OSC_INODES         = 1 << 7,  /* disabled only; os_inodes() finds out */
 	OSC_CLOCK          = 1 << 8,  /* disabled only: os_elapsed() knows nothing */
+	OSC_LAST_POS       = 1 << 9,  /* disabled only: what is at K_LAST_POS is asked for */
 };
 
 struct os {
@@ -316,6 +335,9 @@ int os_getcwd(struct os *os, char *buf);
  * @return a string to be freed, or NULL.
  */
 char *os_hostname(struct os *os);
+
+/** The kernel's release, in the same way: "6.1.0-13-amd64". */
+char *os_release(struct os *os);
 
 /** fcntl(F_DUPFD_CLOEXEC).  @return a descriptor of at least min, or -1. */
 int os_dupfd(struct os *os, int fd, int min);

@@ -73,6 +73,12 @@ static bool fails(int kind)
 		        (unsigned long long)shared->limit, fault_kind_name(kind));
 		abort();
 	}
+	if (kind < OS_NCALLS && plan->mode == FAULT_HOOK && atomic_load(&shared->kernel) == plan->n) {
+		atomic_fetch_add(&shared->hits, 1);
+		exempt = true;
+		plan->hook();
+		exempt = false;
+	}
 	bool fail = kind == plan->kind && ((plan->mode == FAULT_ONCE && n == plan->n)
 	                                   || (plan->mode == FAULT_ON && n >= plan->n));
 	if (fail) {
@@ -198,6 +204,11 @@ void fault_begin(const struct fault *fault, uint64_t limit)
 	blocks_used = 0;
 	blocks_live = 0;
 	atomic_store(&active, true);
+}
+
+void fault_change(const struct fault *fault)
+{
+	shared->plan = *fault;
 }
 
 void fault_end(struct fault_count *count)
@@ -527,12 +538,12 @@ WRAP(int, fanotify_mark, int fd, unsigned flags, uint64_t mask, int dirfd, const
 
 WRAP(ssize_t, pread64, int fd, void *buf, size_t size, off_t offset)
 {
-	return fails(OS_PREAD) ? -1 : __real_pread64(fd, buf, size, offset);
+	return fails(OS_PREAD) ? -1 : __real_pread64(fd, buf, is_short(OS_PREAD) && size > 7 ? 7 : size, offset);
 }
 
 WRAP(ssize_t, write, int fd, const void *buf, size_t size)
 {
-	return fails(OS_WRITE) ? -1 : __real_write(fd, buf, size);
+	return fails(OS_WRITE) ? -1 : __real_write(fd, buf, is_short(OS_WRITE) && size > 7 ? 7 : size);
 }
 
 WRAP(int, mkdirat, int dirfd, const char *path, mode_t mode)
@@ -543,6 +554,66 @@ WRAP(int, mkdirat, int dirfd, const char *path, mode_t mode)
 WRAP(int, unlinkat, int dirfd, const char *path, int flags)
 {
 	return fails_at(OS_UNLINK, path) ? -1 : __real_unlinkat(dirfd, path, flags);
+}
+
+WRAP(int, renameat2, int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+	return fails_at(OS_RENAME, from) ? -1 : __real_renameat2(from_dir, from, to_dir, to, flags);
+}
+
+WRAP(int, linkat, int from_dir, const char *from, int to_dir, const char *to, int flags)
+{
+	return fails_at(OS_LINK, from) ? -1 : __real_linkat(from_dir, from, to_dir, to, flags);
+}
+
+WRAP(int, symlinkat, const char *text, int dirfd, const char *path)
+{
+	return fails_at(OS_SYMLINK, path) ? -1 : __real_symlinkat(text, dirfd, path);
+}
+
+WRAP(int, fsync, int fd)
+{
+	return fails(OS_FSYNC) ? -1 : __real_fsync(fd);
+}
+
+WRAP(int, fchown, int fd, uid_t uid, gid_t gid)
+{
+	return fails(OS_CHOWN) ? -1 : __real_fchown(fd, uid, gid);
+}
+
+WRAP(int, fchmod, int fd, mode_t mode)
+{
+	return fails(OS_CHMOD) ? -1 : __real_fchmod(fd, mode);
+}
+
+WRAP(int, futimens, int fd, const struct timespec *times)
+{
+	return fails(OS_UTIME) ? -1 : __real_futimens(fd, times);
+}
+
+WRAP(int, flock, int fd, int operation)
+{
+	return fails(OS_FLOCK) ? -1 : __real_flock(fd, operation);
+}
+
+WRAP(ssize_t, flistxattr, int fd, char *names, size_t size)
+{
+	return fails(OS_LISTXATTR) ? -1 : __real_flistxattr(fd, names, size);
+}
+
+WRAP(ssize_t, fgetxattr, int fd, const char *name, void *value, size_t size)
+{
+	return fails(OS_GETXATTR) ? -1 : __real_fgetxattr(fd, name, value, size);
+}
+
+WRAP(int, fsetxattr, int fd, const char *name, const void *value, size_t size, int flags)
+{
+	return fails(OS_SETXATTR) ? -1 : __real_fsetxattr(fd, name, value, size, flags);
+}
+
+WRAP(int, fremovexattr, int fd, const char *name)
+{
+	return fails(OS_REMOVEXATTR) ? -1 : __real_fremovexattr(fd, name);
 }
 
 WRAP(int, socketpair, int domain, int type, int protocol, int ends[2])

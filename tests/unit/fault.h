@@ -29,6 +29,7 @@ enum fault_mode {
 	FAULT_ON,      /* the n-th and all behind it */
 	FAULT_SHORT,   /* none fails; but each gives as little as the kernel may */
 	FAULT_LIE,     /* none fails; but inodes told in bulk (XFS) have another owner */
+	FAULT_HOOK,    /* none fails; but before the n-th kernel call of all, hook() is called */
 };
 
 struct fault {
@@ -36,6 +37,7 @@ struct fault {
 	int kind;
 	uint64_t n;       /* from 1 */
 	int error;
+	void (*hook)(void);   /* its own calls are let be */
 };
 
 /** What was counted between fault_begin() and fault_end(). */
@@ -60,6 +62,9 @@ const char *fault_kind_name(int kind);
  *         So many kernel calls are a loop without end: the process is aborted.
  */
 void fault_begin(const struct fault *fault, uint64_t limit);
+
+/** From a hook: what else is to fail from now on. */
+void fault_change(const struct fault *fault);
 
 /** Let the calls of this thread be: it is a test's own. */
 void fault_exempt(void);

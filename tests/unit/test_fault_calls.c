@@ -188,7 +188,8 @@ static void test_all_kinds(void)
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	os_probe_events(&os);
 	for (int kind = 0; kind < OS_NCALLS; ++kind) {
-		/* Of a search alone: test_search.c; of a multipath: tests/vm. */
+		/* Of a search alone: test_search.c; of a multipath: tests/vm; of what is written:
+		   test_replace.c. */
 		if (kind == OS_ACCESS || kind >= OS_IOCTL || !is_here(&os, kind))
 			continue;
 		if (seen[kind] == 0 || errors[kind][0] == 0)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "os/bounded.h"
+
+#include "os/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { READ_SIZE = 64 * 1024, REAP_MS = 20 };
+
+static int stream_pair(struct os *os, int fds[2])
+{
+	++os->calls[OS_SOCKETPAIR];
+	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds);
+}
+
+/** The child: print there, and end. */
+_Noreturn static void run_child(int parent, int out, int err, int (*run)(void *), void *arg)
+{
+	enum { BROKEN = 255 };
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
+		os_exit_process(BROKEN);
+	os_exit_process(run(arg));
+}
+
+/** Take what there is to read.  @return 1, 0 at the end, -1. */
+static int take(struct os *os, int fd, struct strbuf *to)
+{
+	char *room = strbuf_extend(to, READ_SIZE);
+	if (!room) {
+		errno = ENOMEM;
+		return -1;
+	}
+	ssize_t n = os_read(os, fd, room, READ_SIZE);
+	to->len -= READ_SIZE - (n > 0 ? (size_t)n : 0);
+	to->data[to->len] = '\0';
+	if (n > 0 && to->len > BOUNDED_MAX) {
+		errno = EFBIG;
+		return -1;
+	}
+	return n < 0 ? -1 : n > 0;
+}
+
+/** Reap the child, for a moment.  @return whether it was. */
+static bool reap(struct os *os, int pid, int ms, int *status)
+{
+	for (double end = os_now() + ms / 1e3;; os_poll(os, NULL, 0, 1)) {
+		++os->calls[OS_WAIT];
+		pid_t got = waitpid(pid, status, WNOHANG);
+		if (got == pid)
+			return true;
+		if ((got < 0 && errno != EINTR) || os_now() > end)
+			return false;
+	}
+}
+
+/** Read until both ends are closed.  @return 0, or -1. */
+static int listen_to(struct os *os, double end, const int fds[2], struct os_bounded *done)
+{
+	struct strbuf *const to[2] = {&done->out, &done->err};
+	struct pollfd polled[2] = {{.fd = fds[0], .events = POLLIN}, {.fd = fds[1], .events = POLLIN}};
+	while (polled[0].fd >= 0 || polled[1].fd >= 0) {
+		double left = end - os_now();
+		done->late = left <= 0;
+		if (done->late)
+			return 0;
+		if (os_poll(os, polled, 2, left < 1e6 ? (int)(left * 1e3) + 1 : (int)1e9) < 0)
+			return -1;
+		for (int i = 0; i < 2; ++i) {
+			int more = polled[i].fd >= 0 && polled[i].revents ? take(os, polled[i].fd, to[i]) : 1;
+			if (more < 0)
+				return -1;
+			if (more == 0)
+				polled[i].fd = -1;
+		}
+	}
+	return 0;
+}
+
+int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg, struct os_bounded *done)
+{
+	int out[2] = {-1, -1}, err[2] = {-1, -1}, rc = -1, status = 0;
+	double end = os_now() + seconds;
+	*done = (struct os_bounded){0};
+	strbuf_init(&done->out);
+	strbuf_init(&done->err);
+	if (stream_pair(os, out) != 0 || stream_pair(os, err) != 0)
+		goto out;
+	int self = getpid(), pid = os_fork_process(os);
+	if (pid < 0)
+		goto out;
+	if (pid == 0)
+		run_child(self, out[1], err[1], run, arg);
+	os_close(os, out[1]);
+	os_close(os, err[1]);
+	out[1] = err[1] = -1;
+	rc = listen_to(os, end, (const int[]){out[0], err[0]}, done);
+	double left = end - os_now();
+	/* It has closed both: it ends now; but nobody is waited for without an end. */
+	bool ended = rc == 0 && !done->late && reap(os, pid, left > 0 ? (int)(left * 1e3) : 0, &status);
+	if (!ended) {
+		int error = errno;
+		done->late |= rc == 0;
+		os_kill(os, pid, SIGKILL);
+		reap(os, pid, REAP_MS, &status);
+		errno = error;
+	} else if (WIFEXITED(status)) {
+		done->status = WEXITSTATUS(status);
+	} else {
+		done->signal = WTERMSIG(status);
+	}
+out:
+	for (int i = 0; i < 2; ++i) {
+		os_close(os, out[i]);
+		os_close(os, err[i]);
+	}
+	return rc;
+}
+
+struct program {
+	char *const *argv, *const *envp;
+};
+
+static int run_program(void *arg)
+{
+	enum { NOT_RUN = 127 };
+	const struct program *program = arg;
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	sigset_t none;
+	sigemptyset(&none);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || sigprocmask(SIG_SETMASK, &none, NULL) != 0)
+		return NOT_RUN;
+	execve(program->argv[0], program->argv, program->envp);
+	return NOT_RUN;
+}
+
+int os_bounded_program(struct os *os, double seconds, char *const argv[], char *const envp[], struct os_bounded *done)
+{
+	struct program program = {argv, envp};
+	return os_bounded(os, seconds, run_program, &program, done);
+}
+
+void os_bounded_destroy(struct os_bounded *done)
+{
+	strbuf_destroy(&done->out);
+	strbuf_destroy(&done->err);
+}

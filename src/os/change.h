@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The calls that change files, and what a careful change needs: the part of the
+ * kernel facade that is for replace.c, but for who owns what, and the time.  Counted as all of it (os.h).
+ *
+ * All return -1 with errno when they fail; what was interrupted is tried again.
+ */
+#ifndef GM_OS_CHANGE_H
+#define GM_OS_CHANGE_H
+
+#include "os/os.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+/** fstatat(2) of a name itself, never of what a link leads to; mounts nothing.
+    @name  "": of dirfd. */
+int os_fstatat(struct os *os, int dirfd, const char *name, struct stat *st);
+
+/** openat(2) that makes a new file, 0600, for reading and writing.  Errors: EEXIST ... */
+int os_create_new(struct os *os, int dirfd, const char *name);
+
+/**
+ * renameat2(2) in a directory.
+ *
+ * @fresh  Whether the second name must not be there: EEXIST.
+ */
+int os_rename(struct os *os, int dirfd, const char *from, const char *to, bool fresh);
+
+/** renameat2(2) of two files in a directory, each to the name of the other.
+    Errors: EINVAL: the file system cannot. */
+int os_exchange(struct os *os, int dirfd, const char *one, const char *two);
+
+/** linkat(2) in a directory. */
+int os_link(struct os *os, int dirfd, const char *from, const char *to);
+
+/** symlinkat(2). */
+int os_symlink(struct os *os, const char *text, int dirfd, const char *name);
+
+/** fsync(2). */
+int os_fsync(struct os *os, int fd);
+
+/** fchown(2). */
+int os_fchown(struct os *os, int fd, uid_t uid, gid_t gid);
+
+/** fchmod(2). */
+int os_fchmod(struct os *os, int fd, mode_t mode);
+
+/** futimens(3): the times of reading and changing. */
+int os_futimens(struct os *os, int fd, const struct timespec times[2]);
+
+/** flock(2) for writing, without waiting.  Errors: EWOULDBLOCK: another has it. */
+int os_flock(struct os *os, int fd);
+
+/** flistxattr(2).  @return the length of the names, each with its NUL. */
+ssize_t os_flistxattr(struct os *os, int fd, char *names, size_t size);
+
+/** fgetxattr(2).  @return the length. */
+ssize_t os_fgetxattr(struct os *os, int fd, const char *name, void *value, size_t size);
+
+/** fsetxattr(2). */
+int os_fsetxattr(struct os *os, int fd, const char *name, const void *value, size_t size);
+
+/** fremovexattr(2). */
+int os_fremovexattr(struct os *os, int fd, const char *name);
+
+/** The flags of an inode (ioctl FS_IOC_GETFLAGS): FS_IMMUTABLE_FL ... */
+int os_inode_flags(struct os *os, int fd, unsigned *flags);
+
+/**
+ * Let signals wait, all that can; and a limit on the size of files be an error
+ * (EFBIG) and no signal.
+ *
+ * @held [out]  What os_signals_go() puts back.
+ */
+struct os_signals {
+	sigset_t mask;
+	struct sigaction size;
+};
+void os_signals_hold(struct os *os, struct os_signals *held);
+
+/** Whether a signal waits that would end the program. */
+bool os_signals_wait(struct os *os, const struct os_signals *held);
+
+/** Let signals come again: one that waits may end the program here. */
+void os_signals_go(struct os *os, const struct os_signals *held);
+
+/** geteuid(2). */
+uid_t os_geteuid(struct os *os);
+
+/** The time of day, in milliseconds.  Not counted: it does not enter the kernel. */
+int64_t os_time_ms(void);
+
+#endif

@@ -1,0 +1,797 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is done to a file that is replaced: the steps at the head of replace.h.
+ *
+ * All names are relative to file->dirfd, which was opened when the name was
+ * resolved: should a directory of the path be renamed meanwhile, this is still where
+ * the file was read.
+ */
+#include "os/replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+enum { NAME_SIZE = NAME_MAX + 64, VALUE_MAX = 64 * 1024, LOCK_MS = 20, LOCK_RACES = 100, BACKUP_TRIES = 100, EXCHANGES_MAX = 16 };
+
+/** What is open, and what is to be removed, while a file is replaced. */
+struct writer {
+	struct replace *file;
+	struct replace_error *error;
+	int dir;                    /* for fsync and a listing */
+	int lock, new;
+	uid_t euid;
+	bool made_lock, made_new, made_backup;
+	char lock_name[NAME_SIZE], new_name[NAME_SIZE], backup_name[NAME_SIZE];
+};
+
+/** Fail by errno, with what stands behind it. */
+static int fail_errno(const struct writer *w, const char *step, const char *name)
+{
+	static const struct {
+		int error;
+		enum replace_why why;
+	} rows[] = {
+		{EROFS, RP_READ_ONLY}, {ENOSPC, RP_SPACE}, {EDQUOT, RP_SPACE}, {EFBIG, RP_SPACE},
+		{EACCES, RP_DENIED}, {EPERM, RP_DENIED},
+	};
+	enum replace_why why = RP_ERROR;
+	int number = errno;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		if (rows[i].error == number)
+			why = rows[i].why;
+	}
+	return replace_fail(w->error, why, number, "%s %s", step, name);
+}
+
+/* May it be replaced? */
+
+/** The flags of chattr(1): FS_IMMUTABLE_FL, FS_APPEND_FL; 0 where there are none. */
+static unsigned flags_of(struct os *os, int dirfd, const char *name, int fd)
+{
+	struct k_statx st;
+	unsigned flags = 0;
+	int look = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
+	if (os->statx_works && os_statx(os, dirfd, name, look, K_STATX_TYPE, &st) == 0
+	    && st.attributes_mask & K_STATX_ATTR_IMMUTABLE) {
+		return (st.attributes & K_STATX_ATTR_IMMUTABLE ? FS_IMMUTABLE_FL : 0)
+		       | (st.attributes & K_STATX_ATTR_APPEND ? FS_APPEND_FL : 0);
+	}
+	return fd >= 0 && os_inode_flags(os, fd, &flags) == 0 ? flags : 0;
+}
+
+static int refuse_flags(unsigned flags, const char *what, struct replace_error *error)
+{
+	if (flags & FS_IMMUTABLE_FL)
+		return replace_fail(error, RP_IMMUTABLE, EPERM, "%s", what);
+	if (flags & FS_APPEND_FL)
+		return replace_fail(error, RP_APPEND, EPERM, "%s", what);
+	return 0;
+}
+
+/** Whether the mount of a directory is read-only, or its file system. */
+static bool is_read_only(struct os *os, int fd)
+{
+	struct statfs fs;
+	return os_fstatfs(os, fd, &fs) == 0 && fs.f_flags & ST_RDONLY;
+}
+
+int replace_may(struct replace *file, bool links, struct replace_error *error)
+{
+	if (file->of_kernel && !file->at_link)
+		return replace_fail(error, RP_KERNEL, 0, "it is in procfs");
+	if (file->missing && file->link)
+		return replace_fail(error, RP_DANGLING, 0, "a symlink to nothing");
+	if (!file->missing && !file->at_link) {
+		if (refuse_flags(flags_of(file->os, file->dirfd, file->name, file->fd), "the file", error) != 0)
+			return -1;
+		if (!links && file->st.st_nlink > 1)
+			return replace_fail(error, RP_LINKS, 0, "it has %llu names",
+			                    (unsigned long long)file->st.st_nlink);
+	}
+	if (refuse_flags(flags_of(file->os, file->dirfd, "", -1), "its directory", error) != 0)
+		return -1;
+	if (is_read_only(file->os, file->dirfd))
+		return replace_fail(error, RP_READ_ONLY, EROFS, "its directory");
+	return 0;
+}
+
+/* Is it still what was read? */
+
+static bool same_times(const struct stat *a, const struct stat *b)
+{
+	return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec
+	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/** Whether the bytes are the same: a clock that ticks every 4 ms shows no change
+    that came within the same tick. */
+static int same_bytes(const struct replace *file, int fd, const char *bytes, size_t len)
+{
+	char buf[16 * 1024];
+	size_t at = 0;
+	for (;;) {
+		ssize_t n = os_pread(file->os, fd, buf, sizeof(buf), at);
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			return at == len;
+		if ((size_t)n > len - at || memcmp(buf, bytes + at, (size_t)n) != 0)
+			return 0;
+		at += (size_t)n;
+	}
+}
+
+/** Whether NAME shows what it showed.  @return 0, or -1 and the error. */
+static int still_shown(const struct writer *w)
+{
+	const struct replace *file = w->file;
+	struct stat st;
+	int rc = os_fstatat(file->os, file->dirfd, file->name, &st);
+	if (rc != 0 && errno != ENOENT)
+		return fail_errno(w, "looking again at", file->name);
+	if (file->missing)
+		return rc == 0 ? replace_fail(w->error, RP_CHANGED, 0, "it was missing, and is there now") : 0;
+	if (rc != 0)
+		return replace_fail(w->error, RP_CHANGED, 0, "it was removed");
+	if (st.st_dev != file->st.st_dev || st.st_ino != file->st.st_ino)
+		return replace_fail(w->error, RP_CHANGED, 0, "it is another file now");
+	if (st.st_size != file->st.st_size || !same_times(&st, &file->st))
+		return replace_fail(w->error, RP_CHANGED, 0, "its size or times are others now");
+	return 0;
+}
+
+/** The same, and whether its bytes are the same.  It is looked at last: by the next
+    call it may be replaced. */
+static int still_same(const struct writer *w)
+{
+	const struct replace *file = w->file;
+	if (still_shown(w) != 0)
+		return -1;
+	if (file->missing || file->at_link)
+		return 0;
+	int same = same_bytes(file, file->fd, file->text, file->len);
+	if (same < 0)
+		return fail_errno(w, "reading again", file->name);
+	if (same == 0)
+		return replace_fail(w->error, RP_CHANGED, 0, "its bytes are others now");
+	return still_shown(w);
+}
+
+/* The lock. */
+
+/** Whether a lock file that was there is one that nobody else can open. */
+static bool is_own_lock(const struct writer *w, const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && (st->st_mode & 077) == 0 && st->st_nlink <= 1 && st->st_uid == w->euid;
+}
+
+/** Say whose lock it is.  @return -1. */
+static int fail_lock(const struct writer *w, const struct stat *st)
+{
+	return replace_fail(w->error, RP_LOCK, 0, "the lock %s beside it is of uid %u, mode %04o", w->lock_name,
+	                    (unsigned)st->st_uid, (unsigned)st->st_mode & 07777);
+}
+
+/** Open the lock file, and lock it.  @return 0; 1: another has it; 2: it is not the
+    one of this name any more; -1 and the error. */
+static int lock_once(struct writer *w)
+{
+	const struct replace *file = w->file;
+	struct os *os = file->os;
+	struct stat st, now;
+	if (w->lock < 0) {
+		w->lock = os_create_new(os, file->dirfd, w->lock_name);
+		w->made_lock = w->lock >= 0;
+		bool there = w->lock < 0 && errno == EEXIST;
+		if (there)
+			w->lock = os_openat(os, file->dirfd, w->lock_name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+		if (there && w->lock < 0 && errno == ENOENT)
+			return 2;
+		/* A user's process that meets root's, or a link. */
+		int error = errno;
+		if (there && w->lock < 0 && os_fstatat(os, file->dirfd, w->lock_name, &st) == 0
+		    && (S_ISLNK(st.st_mode) || error == EACCES))
+			return fail_lock(w, &st);
+		errno = error;
+	}
+	if (w->lock < 0 || os_fstatat(os, w->lock, "", &st) != 0)
+		return fail_errno(w, "making the lock", w->lock_name);
+	/* What another made could be locked by him for ever; what we made is ours, whatever
+	   owner and mode the file system gives to all: vfat, root over NFS. */
+	if (!w->made_lock && !is_own_lock(w, &st))
+		return fail_lock(w, &st);
+	if (os_flock(os, w->lock) != 0)
+		return errno == EWOULDBLOCK ? 1 : fail_errno(w, "locking", w->lock_name);
+	/* Who had it may have removed it before we got it. */
+	if (os_fstatat(os, file->dirfd, w->lock_name, &now) != 0)
+		return errno == ENOENT ? 2 : fail_errno(w, "looking at the lock", w->lock_name);
+	return now.st_ino == st.st_ino && now.st_dev == st.st_dev ? 0 : 2;
+}
+
+static int lock_take(struct writer *w)
+{
+	int rc = 1, races = 0;
+	for (int waited = 0; rc != 0;) {
+		rc = lock_once(w);
+		if (rc < 0 || os_signals_wait(w->file->os, &w->file->signals))
+			break;
+		if (rc == 2) {
+			os_close(w->file->os, w->lock);
+			w->lock = -1;
+		}
+		if ((rc == 1 && waited >= REPLACE_WAIT * 1000) || (rc == 2 && ++races > LOCK_RACES))
+			return replace_fail(w->error, RP_LOCKED, 0, "%s", w->lock_name);
+		if (rc == 1) {
+			os_poll(w->file->os, NULL, 0, LOCK_MS);
+			waited += LOCK_MS;
+		}
+	}
+	if (rc > 0)
+		return replace_fail(w->error, RP_SIGNAL, 0, "waiting for the lock");
+	return rc;
+}
+
+/** Unlock, and remove the lock: only while it is held, and is that of this name. */
+static void lock_drop(struct writer *w, bool held)
+{
+	struct os *os = w->file->os;
+	struct stat st, now;
+	if (!held && w->lock >= 0) {
+		bool known = os_fstatat(os, w->lock, "", &st) == 0;
+		/* Where nothing can be locked nobody else has locked it. */
+		bool free = (w->made_lock || (known && is_own_lock(w, &st)))
+		            && (os_flock(os, w->lock) == 0 || (w->made_lock && errno != EWOULDBLOCK));
+		held = free && known && os_fstatat(os, w->file->dirfd, w->lock_name, &now) == 0 && now.st_ino == st.st_ino
+		       && now.st_dev == st.st_dev;
+	}
+	if (held)
+		os_unlinkat(os, w->file->dirfd, w->lock_name);
+	os_close(os, w->lock);
+	w->lock = -1;
+}
+
+/* Writing. */
+
+static int write_all(const struct writer *w, int fd, const char *bytes, size_t len, const char *name)
+{
+	size_t at = 0;
+	while (at < len) {
+		ssize_t n = os_write(w->file->os, fd, bytes + at, len - at);
+		if (n == 0)
+			errno = EIO;
+		if (n <= 0)
+			return fail_errno(w, "writing", name);
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+/** Have it on the disk, and see that it is what was written. */
+static int settle(const struct writer *w, int fd, const char *bytes, size_t len, const char *name)
+{
+	if (os_fsync(w->file->os, fd) != 0)
+		return fail_errno(w, "writing to disk", name);
+	int same = same_bytes(w->file, fd, bytes, len);
+	if (same < 0)
+		return fail_errno(w, "reading back", name);
+	if (same == 0)
+		return replace_fail(w->error, RP_ERROR, EIO, "reading back %s: it is not what was written", name);
+	return 0;
+}
+
+/** Whether to lose an attribute would change who may do what, or lose what a user put there. */
+static bool must_keep(const char *attribute)
+{
+	static const char *const kept[] = {
+		"user.", "security.", "system.posix_acl_", "system.nfs4_acl", "system.richacl", "trusted.SGI_ACL_",
+	};
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); ++i) {
+		if (strncmp(attribute, kept[i], strlen(kept[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** Whether an attribute is of the bytes, and would be false of others; or the
+    kernel's own record. */
+static bool is_of_bytes(const char *attribute)
+{
+	return strcmp(attribute, "security.ima") == 0 || strcmp(attribute, "security.evm") == 0;
+}
+
+/**
+ * List the names of a file's attributes.
+ *
+ * @names [out]  To be freed; each with its NUL.
+ * @return their length, or -1 with errno.
+ */
+static ssize_t list_attributes(struct os *os, int fd, char **names)
+{
+	*names = NULL;
+	ssize_t n = os_flistxattr(os, fd, NULL, 0);
+	if (n < 0)
+		return errno == ENOTSUP || errno == ENOSYS ? 0 : -1;
+	size_t size = (size_t)n + 1024;   /* for one that comes meanwhile */
+	if (n == 0)
+		return 0;
+	if (!(*names = malloc(size + 1)))
+		return -1;
+	n = os_flistxattr(os, fd, *names, size);
+	if (n >= 0)
+		(*names)[n] = '\0';
+	return n;
+}
+
+static int keep_attribute(const struct writer *w, int to, const char *attribute, char *value, const char *name)
+{
+	struct os *os = w->file->os;
+	ssize_t n = os_fgetxattr(os, w->file->fd, attribute, value, VALUE_MAX);
+	if (n < 0 && errno == ENODATA)
+		return 0;
+	if (n >= 0) {
+		/* A label is there from the beginning, as a rule. */
+		char *has = value + VALUE_MAX;
+		ssize_t m = os_fgetxattr(os, to, attribute, has, VALUE_MAX);
+		if (m == n && memcmp(has, value, (size_t)n) == 0)
+			return 0;
+		if (os_fsetxattr(os, to, attribute, value, (size_t)n) == 0)
+			return 0;
+	}
+	if (!must_keep(attribute))
+		return 0;
+	int error = errno;
+	if (error == ENOSPC || error == EDQUOT || error == EROFS)
+		return fail_errno(w, "setting an attribute of", name);
+	return replace_fail(w->error, RP_KEEP, error, "attribute %s", attribute);
+}
+
+/** Give a new file the attributes of the old: ACLs, label, what users put there. */
+static int keep_attributes(const struct writer *w, int to, const char *name)
+{
+	struct os *os = w->file->os;
+	char *names, *has, *value = NULL;
+	int rc = -1;
+	ssize_t len = list_attributes(os, w->file->fd, &names), nhas = -1;
+	has = NULL;
+	if (len < 0 || (nhas = list_attributes(os, to, &has)) < 0 || !(value = malloc(2 * VALUE_MAX))) {
+		replace_fail(w->error, RP_KEEP, errno, "attributes");
+		goto out;
+	}
+	/* An ACL that it has from the directory: before its mode is set, which is a part
+	   of it. */
+	for (const char *at = has; at && at < has + nhas; at += strlen(at) + 1) {
+		if (strncmp(at, "system.posix_acl_", 17) == 0 && os_fremovexattr(os, to, at) != 0 && errno != ENODATA) {
+			replace_fail(w->error, RP_KEEP, errno, "attribute %s", at);
+			goto out;
+		}
+	}
+	if (os_fchmod(os, to, w->file->st.st_mode & 07777) != 0) {
+		replace_fail(w->error, RP_KEEP, errno, "mode %04o", (unsigned)w->file->st.st_mode & 07777);
+		goto out;
+	}
+	for (const char *at = names; at && at < names + len; at += strlen(at) + 1) {
+		if (!is_of_bytes(at) && keep_attribute(w, to, at, value, name) != 0)
+			goto out;
+	}
+	rc = 0;
+out:
+	free(names);
+	free(has);
+	free(value);
+	return rc;
+}
+
+/** Give a new file owner, mode and attributes of the old; where there is none, 0644. */
+static int keep_all(const struct writer *w, int to, const char *name)
+{
+	const struct replace *file = w->file;
+	struct stat st;
+	if (file->missing || file->at_link)
+		return os_fchmod(file->os, to, 0644) == 0 ? 0 : fail_errno(w, "setting the mode of", name);
+	if (os_fstatat(file->os, to, "", &st) != 0)
+		return fail_errno(w, "looking at", name);
+	if ((st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid)
+	    && os_fchown(file->os, to, file->st.st_uid, file->st.st_gid) != 0)
+		return replace_fail(w->error, RP_KEEP, errno, "owner %u:%u", (unsigned)file->st.st_uid,
+		                    (unsigned)file->st.st_gid);
+	if (keep_attributes(w, to, name) != 0)
+		return -1;
+	/* What says yes and does not do it: vfat, some FUSE. */
+	if (os_fstatat(file->os, to, "", &st) != 0)
+		return fail_errno(w, "looking at", name);
+	if (st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid || st.st_mode != file->st.st_mode)
+		return replace_fail(w->error, RP_KEEP, 0, "owner %u:%u and mode %04o", (unsigned)file->st.st_uid,
+		                    (unsigned)file->st.st_gid, (unsigned)file->st.st_mode & 07777);
+	return 0;
+}
+
+/** Remove what one that was killed has left; only under the lock. */
+static int remove_left(const struct writer *w)
+{
+	const struct replace *file = w->file;
+	struct stat st;
+	if (os_fstatat(file->os, file->dirfd, w->new_name, &st) != 0)
+		return errno == ENOENT ? 0 : fail_errno(w, "looking at", w->new_name);
+	bool ours = S_ISREG(st.st_mode) && (st.st_uid == w->euid || (!file->missing && st.st_uid == file->st.st_uid));
+	if (!ours)
+		return replace_fail(w->error, RP_ERROR, EEXIST, "%s is in the way, and not ours", w->new_name);
+	if (os_unlinkat(file->os, file->dirfd, w->new_name) != 0 && errno != ENOENT)
+		return fail_errno(w, "removing an old", w->new_name);
+	return 0;
+}
+
+static int write_new(struct writer *w, const char *bytes, size_t len)
+{
+	const struct replace *file = w->file;
+	if (remove_left(w) != 0)
+		return -1;
+	w->new = os_create_new(file->os, file->dirfd, w->new_name);
+	if (w->new < 0)
+		return fail_errno(w, "making", w->new_name);
+	w->made_new = true;
+	if (write_all(w, w->new, bytes, len, w->new_name) != 0 || keep_all(w, w->new, w->new_name) != 0)
+		return -1;
+	return settle(w, w->new, bytes, len, w->new_name);
+}
+
+/* Backups. */
+
+/** Name a backup after now: in milliseconds, since names are in the order of time. */
+static bool name_backup(struct writer *w)
+{
+	int64_t now = os_time_ms();
+	time_t seconds = (time_t)(now / 1000);
+	struct tm tm;
+	char stamp[32];
+	if (!gmtime_r(&seconds, &tm) || strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &tm) == 0)
+		return false;
+	return (size_t)snprintf(w->backup_name, sizeof(w->backup_name), "%s.getmnt-%s%03dZ", w->file->name, stamp,
+	                        (int)(now % 1000)) <= NAME_MAX;
+}
+
+/** Make a backup of this name.  @return 0, or -1 and the error; EEXIST in errno alone. */
+static int backup_as(struct writer *w)
+{
+	struct replace *file = w->file;
+	struct os *os = file->os;
+	if (file->at_link) {
+		if (os_symlink(os, file->link, file->dirfd, w->backup_name) != 0)
+			return errno == EEXIST ? -1 : fail_errno(w, "making", w->backup_name);
+		w->made_backup = true;
+		return 0;
+	}
+	int fd = os_create_new(os, file->dirfd, w->backup_name);
+	if (fd < 0)
+		return errno == EEXIST ? -1 : fail_errno(w, "making", w->backup_name);
+	w->made_backup = true;
+	int rc = write_all(w, fd, file->text, file->len, w->backup_name);
+	if (rc == 0)
+		rc = keep_all(w, fd, w->backup_name);
+	/* It says when the file was changed.  Some file systems have no such times. */
+	if (rc == 0)
+		os_futimens(os, fd, (const struct timespec[2]){file->st.st_atim, file->st.st_mtim});
+	if (rc == 0)
+		rc = settle(w, fd, file->text, file->len, w->backup_name);
+	os_close(os, fd);
+	errno = 0;
+	return rc;
+}
+
+static int backup_make(struct writer *w)
+{
+	for (int i = 0; i < BACKUP_TRIES; ++i) {
+		if (!name_backup(w))
+			return replace_fail(w->error, RP_ERROR, ENAMETOOLONG, "naming a backup");
+		errno = 0;
+		int rc = backup_as(w);
+		if (rc == 0 || errno != EEXIST)
+			return rc;
+		os_poll(w->file->os, NULL, 0, 1);
+	}
+	return replace_fail(w->error, RP_ERROR, EEXIST, "making %s", w->backup_name);
+}
+
+/** A number of so many digits; -1 if it is none. */
+static int digits(const char *text, int n)
+{
+	int value = 0;
+	for (int i = 0; i < n; ++i) {
+		if (text[i] < '0' || text[i] > '9')
+			return -1;
+		value = 10 * value + text[i] - '0';
+	}
+	return value;
+}
+
+/** Whether a name is one that name_backup() gives. */
+static bool is_backup_name(const char *of, const char *name)
+{
+	size_t n = strlen(of);
+	if (strncmp(name, of, n) != 0 || strncmp(name + n, ".getmnt-", 8) != 0)
+		return false;
+	const char *at = name + n + 8;
+	size_t len = strlen(at);
+	if (len != 19)
+		return false;
+	int month = digits(at + 4, 2), day = digits(at + 6, 2);
+	int hour = digits(at + 9, 2), minute = digits(at + 11, 2), second = digits(at + 13, 2);
+	return digits(at, 4) >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= 31 && at[8] == 'T'
+	       && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second <= 60
+	       && digits(at + 15, 3) >= 0 && at[18] == 'Z';
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/** List the backups there are.  @return how many; -1 if that cannot be told. */
+static ssize_t backup_list(const struct writer *w, char ***list)
+{
+	_Alignas(struct k_dirent) char buf[16 * 1024];
+	char **names = NULL;
+	size_t count = 0, size = 0;
+	ssize_t n;
+	while ((n = os_getdents(w->file->os, w->dir, buf, sizeof(buf))) > 0) {
+		const struct k_dirent *entry;
+		size_t at = 0, len;
+		while ((entry = os_dirent(buf, (size_t)n, &at, &len))) {
+			if (len == 0 || !is_backup_name(w->file->name, entry->name))
+				continue;
+			if (count == size) {
+				size = size ? 2 * size : 16;
+				char **more = reallocarray(names, size, sizeof(*more));
+				if (!more)
+					goto fail;
+				names = more;
+			}
+			if (!(names[count] = strdup(entry->name)))
+				goto fail;
+			++count;
+		}
+		if (at < (size_t)n)
+			goto fail;
+	}
+	if (n == 0) {
+		*list = names;
+		return (ssize_t)count;
+	}
+fail:
+	while (count > 0)
+		free(names[--count]);
+	free(names);
+	return -1;
+}
+
+/** Remove the backups beyond the last ones.  What fails here is no failure. */
+static void backup_prune(const struct writer *w)
+{
+	struct replace *file = w->file;
+	char **names;
+	ssize_t count = backup_list(w, &names);
+	if (count <= 0)
+		return;
+	qsort(names, (size_t)count, sizeof(*names), compare_names);
+	for (ssize_t i = 0; i < count; ++i) {
+		struct stat st;
+		/* By a clock that was set back the one just made may be the oldest.  What
+		   others made, or linked to, is theirs. */
+		if (i < count - REPLACE_BACKUPS && strcmp(names[i], w->backup_name) != 0
+		    && os_fstatat(file->os, file->dirfd, names[i], &st) == 0
+		    && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) && st.st_nlink == 1
+		    && (st.st_uid == w->euid || st.st_uid == file->st.st_uid)
+		    && os_unlinkat(file->os, file->dirfd, names[i]) == 0)
+			++file->pruned;
+		free(names[i]);
+	}
+	free(names);
+}
+
+/* All together. */
+
+/** The path of a name beside the file. */
+static char *beside(const struct replace *file, const char *name)
+{
+	char *path = NULL;
+	size_t n = strlen(file->path) - strlen(file->name);
+	return asprintf(&path, "%.*s%s", (int)n, file->path, name) < 0 ? NULL : path;
+}
+
+static int sync_dir(const struct writer *w)
+{
+	/* Not every file system knows that of a directory. */
+	if (os_fsync(w->file->os, w->dir) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS)
+		return 0;
+	return -1;
+}
+
+/** Put the new file where there is none.  @return 0, or -1 with errno. */
+static int rename_fresh(const struct writer *w)
+{
+	const struct replace *file = w->file;
+	struct os *os = file->os;
+	int rc = os_rename(os, file->dirfd, w->new_name, file->name, true);
+	if (rc == 0 || (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP))
+		return rc;
+	/* A file system that cannot promise that nothing is replaced: a link can. */
+	if (os_link(os, file->dirfd, w->new_name, file->name) != 0) {
+		if (errno == EEXIST)
+			return -1;
+		return os_rename(os, file->dirfd, w->new_name, file->name, false);
+	}
+	os_unlinkat(os, file->dirfd, w->new_name);
+	return 0;
+}
+
+/** Whether what was taken out is what was read.  Its number is not looked at: an
+    overlay may give another when it is copied up. */
+static bool is_what_was_read(const struct writer *w)
+{
+	const struct replace *file = w->file;
+	struct os *os = file->os;
+	struct stat st;
+	char text[PATH_MAX];
+	if (file->at_link) {
+		ssize_t n = os_readlinkat(os, file->dirfd, w->new_name, text, sizeof(text));
+		return n < 0 ? errno == ENOENT : strcmp(text, file->link) == 0;
+	}
+	if (os_fstatat(os, file->dirfd, w->new_name, &st) != 0)
+		return errno == ENOENT;   /* what knows no exchange has renamed it */
+	if (st.st_mode != file->st.st_mode || st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid)
+		return false;
+	int fd = os_openat(os, file->dirfd, w->new_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	bool same = fd >= 0 && same_bytes(file, fd, file->text, file->len) == 1;
+	os_close(os, fd);
+	return same;
+}
+
+/**
+ * Put back what another wrote at the same moment, and was taken out.
+ *
+ * Meanwhile he may have written again, over ours: then that comes out now, and is what
+ * belongs there.  So on until what comes out is what was last put in.
+ *
+ * @return 0, or -1 with errno.
+ */
+static int put_back(const struct writer *w)
+{
+	const struct replace *file = w->file;
+	struct os *os = file->os;
+	struct stat in, out;
+	if (os_fstatat(os, w->new, "", &in) != 0)
+		in.st_ino = 0;
+	for (int i = 0; i < EXCHANGES_MAX; ++i) {
+		struct stat next;
+		if (os_fstatat(os, file->dirfd, w->new_name, &next) != 0)
+			next.st_ino = 0;
+		if (os_exchange(os, file->dirfd, w->new_name, file->name) != 0)
+			return -1;
+		if (os_fstatat(os, file->dirfd, w->new_name, &out) != 0 || out.st_ino == in.st_ino)
+			return 0;
+		in = next;
+	}
+	return 0;
+}
+
+/** Put the new file in the place of the old.  @return 0, or -1 with errno; 1: it is
+    done, or was undone, and the error says so. */
+static int rename_new(struct writer *w)
+{
+	struct replace *file = w->file;
+	struct os *os = file->os;
+	if (file->missing)
+		return rename_fresh(w);
+	if (os_exchange(os, file->dirfd, w->new_name, file->name) != 0) {
+		/* What fails by this may go by that; but not if there is nothing to replace. */
+		if (errno != ENOENT)
+			return os_rename(os, file->dirfd, w->new_name, file->name, false);
+		replace_fail(w->error, RP_CHANGED, 0, "it was removed");
+		return 1;
+	}
+	if (is_what_was_read(w)) {
+		os_unlinkat(os, file->dirfd, w->new_name);
+		return 0;
+	}
+	if (put_back(w) == 0) {
+		replace_fail(w->error, RP_CHANGED, 0, "in this very moment");
+		return 1;
+	}
+	replace_fail(w->error, RP_OVERTAKEN, errno, "putting it back");
+	file->left = beside(file, w->new_name);
+	file->replaced = true;
+	return 1;
+}
+
+/** The new file is whole, and cannot be put in its place: it stays. */
+static int fail_rename(struct writer *w)
+{
+	struct replace *file = w->file;
+	if (errno == EEXIST && file->missing)
+		return replace_fail(w->error, RP_CHANGED, 0, "it was missing, and is there now");
+	int error = errno;
+	if (error == EBUSY)
+		replace_fail(w->error, RP_BOUND, EBUSY, "renaming %s", w->new_name);
+	else
+		fail_errno(w, "renaming", w->new_name);
+	file->left = beside(file, w->new_name);
+	if (file->left)
+		w->made_new = false;
+	errno = error;
+	return -1;
+}
+
+static int commit_locked(struct writer *w, const char *bytes, size_t len, bool backup)
+{
+	struct replace *file = w->file;
+	if (still_same(w) != 0 || write_new(w, bytes, len) != 0)
+		return -1;
+	if (backup && !file->missing && backup_make(w) != 0)
+		return -1;
+	if (sync_dir(w) != 0)
+		return fail_errno(w, "writing to disk the directory of", file->name);
+	char *path = w->made_backup ? beside(file, w->backup_name) : NULL;
+	if (w->made_backup && !path)
+		return replace_fail(w->error, RP_ERROR, ENOMEM, "naming the backup");
+	/* From here to the rename nothing is done that takes time. */
+	int rc = -1;
+	if (os_signals_wait(file->os, &file->signals))
+		replace_fail(w->error, RP_SIGNAL, 0, "before anything was changed");
+	else if (still_same(w) == 0 && (rc = rename_new(w)) < 0)
+		fail_rename(w);
+	if (rc != 0 && !file->replaced) {
+		free(path);
+		return -1;
+	}
+	file->replaced = true;
+	file->backup = path;
+	w->made_new = w->made_backup = false;
+	if (rc != 0) {
+		sync_dir(w);
+		return -1;
+	}
+	if (sync_dir(w) != 0)
+		return replace_fail(w->error, RP_UNSURE, errno, "writing to disk the directory of %s", file->name);
+	if (path)
+		backup_prune(w);
+	return 0;
+}
+
+int replace_commit(struct replace *file, const char *bytes, size_t len, bool backup, bool links,
+                   struct replace_error *error)
+{
+	struct writer w = {.file = file, .error = error, .dir = -1, .lock = -1, .new = -1, .euid = os_geteuid(file->os)};
+	if (!file->held)
+		os_signals_hold(file->os, &file->signals);
+	file->held = true;
+	if (replace_may(file, links, error) != 0)
+		return -1;
+	int n = snprintf(w.lock_name, sizeof(w.lock_name), ".%s.getmnt-lock", file->name);
+	snprintf(w.new_name, sizeof(w.new_name), ".%s.getmnt-new", file->name);
+	if (n > NAME_MAX)
+		return replace_fail(error, RP_ERROR, ENAMETOOLONG, "naming %s", w.lock_name);
+	w.dir = os_openat(file->os, file->dirfd, ".", O_RDONLY | O_DIRECTORY);
+	if (w.dir < 0)
+		return fail_errno(&w, "opening the directory of", file->name);
+
+	int rc = lock_take(&w);
+	bool locked = rc == 0;
+	if (locked)
+		rc = commit_locked(&w, bytes, len, backup);
+	os_close(file->os, w.new);
+	if (w.made_new)
+		os_unlinkat(file->os, file->dirfd, w.new_name);
+	if (w.made_backup)
+		os_unlinkat(file->os, file->dirfd, w.backup_name);
+	lock_drop(&w, locked);
+	os_close(file->os, w.dir);
+	return rc;
+}
