@@ -35,7 +35,7 @@
 
 enum {
 	THREADS_FROM = 256,   /* directories waiting, for workers to pay */
-	THREADS_AFTER = 2048, /* directories read, for the same */
+	THREADS_AFTER = 512,  /* directories read, for the same */
 	QUEUED_BATCHES = 2,   /* for each worker: one being read, one at hand */
 	OWN_BATCH = 8,        /* directories that the owner reads between deliveries */
 	PAUSED_SHARE = 8,     /* of the descriptors, for directories read in part */
@@ -650,6 +650,19 @@ static void deliver(struct bfs *bfs, struct bfs_batch *batch)
 		bfs->stats.peak_frontier = bfs->frontier.waiting;
 }
 
+/** Where a directory that was entered is. */
+static struct bfs_at dir_at(const struct bfs_dir *dir)
+{
+	return (struct bfs_at){
+		.parent = dir->parent,
+		.dir = dir->name,
+		.name = "",
+		.tag = dir->tag,
+		.depth = dir->depth,
+		.parentfd = -1,
+	};
+}
+
 /** Take the next directory that is still wanted, its parent being open. */
 static bool next_item(struct bfs *bfs, struct bfs_item *item)
 {
@@ -664,14 +677,7 @@ static bool next_item(struct bfs *bfs, struct bfs_item *item)
 			return true;
 		} else {
 			error = errno;
-			struct bfs_at at = {
-				.parent = bunch->dir->parent,
-				.dir = bunch->dir->name,
-				.name = "",
-				.tag = bunch->dir->tag,
-				.depth = bunch->dir->depth,
-				.parentfd = -1,
-			};
+			struct bfs_at at = dir_at(bunch->dir);
 			bfs_frontier_drop(&bfs->frontier, bunch);
 			if (bfs->policy->done(bfs->policy->arg, &at, 0, error, &(struct bfs_enter){0}) == BFS_END_ALL)
 				bfs->ended = true;
@@ -685,16 +691,8 @@ static bool next_item(struct bfs *bfs, struct bfs_item *item)
 static struct bfs_at item_at(const struct bfs_item *item)
 {
 	const struct bfs_bunch *bunch = item->bunch;
-	if (bunch->resume) {
-		return (struct bfs_at){
-			.parent = bunch->dir->parent,
-			.dir = bunch->dir->name,
-			.name = "",
-			.tag = bunch->dir->tag,
-			.depth = bunch->dir->depth,
-			.parentfd = -1,
-		};
-	}
+	if (bunch->resume)
+		return dir_at(bunch->dir);
 	return (struct bfs_at){
 		.parent = bunch->dir,
 		.dir = bunch->names + bunch->kids[item->kid].name,
@@ -708,19 +706,24 @@ static struct bfs_at item_at(const struct bfs_item *item)
 /** Fill a batch with up to n directories. */
 static void batch_fill(struct bfs *bfs, struct bfs_batch *batch, unsigned n)
 {
+	const struct bfs_policy *policy = bfs->policy;
+	/* Another mount may be met where it cannot be refused. */
+	bool known = policy->last_pos && bfs->os->caps & OSC_OPENAT2 && !(bfs->os->disabled & OSC_LAST_POS);
 	struct bfs_item item;
 	bool large = false;
 	/* Of a directory that is read in parts much may come: one to a batch. */
 	while (batch->n < n && !large && next_item(bfs, &item)) {
 		large = item.bunch->resume;
 		++item.bunch->dir->busy;
-		batch->reads[batch->n++] = (struct bfs_read){
+		struct bfs_read *read = &batch->reads[batch->n++];
+		*read = (struct bfs_read){
 			.item = item,
 			.at = item_at(&item),
 			.parentfd = item.bunch->dir->fd,
 			.fd = -1,
 			.rest = item.bunch->rest,
 		};
+		read->last_pos = known && policy->last_pos(policy->arg, read->at.tag);
 		item.bunch->rest = NULL;
 	}
 }

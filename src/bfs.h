@@ -48,7 +48,7 @@ struct bfs_dir;
  * @out     What is to be given to deliver(), appended to.
  * @whole   What is to be given to take(), of all that was read together: text,
  *          appended to, and a number.
- * @notes   The policy's own; all 0 when another directory is begun.
+ * @note    The policy's own; 0 when another directory is begun.
  * @about   The policy's own, kept from one directory to the next as long as what
  *          bfs_at names stays where it is; empty and 0 when that may have gone.
  */
@@ -62,7 +62,7 @@ struct bfs_scratch {
 		struct strbuf text;
 		uint64_t n;
 	} whole;
-	uint64_t notes[1];
+	uint64_t note;
 	struct {
 		struct strbuf text;
 		size_t len;
@@ -129,6 +129,9 @@ struct bfs_policy {
 	uint64_t (*mnt_id)(void *arg, uint32_t tag, bool *unique);
 	enum bfs_verdict (*judge)(void *arg, const struct bfs_at *at, const struct k_statx *st,
 	                          struct bfs_enter *enter);
+	/** Whether directories of a tag have nothing at K_LAST_POS: struct bulk_dir.
+	    May be NULL: none has. */
+	bool (*last_pos)(void *arg, uint32_t tag);
 	/** Whether directories of a tag are still worth reading. */
 	bool (*wanted)(void *arg, uint32_t tag);
 	/** Directories were read together: scratch->whole is what was put out for all.

@@ -107,7 +107,7 @@ static struct bfs_scratch *reader_begin(struct bfs_reader *reader, struct bfs_re
 		read->text = scratch->whole.text.len;
 		scratch->os = reader->os;
 		scratch->fd = dir->fd;
-		memset(scratch->notes, 0, sizeof(scratch->notes));
+		scratch->note = 0;
 	}
 	reader->at.name = name;
 	scratch->tag = reader->at.tag;
@@ -223,6 +223,7 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 			/* Whatever was mounted there since it was looked at. */
 			.same_mount = true,
 			.resume = bunch->resume,
+			.last_pos = read->last_pos,
 			.fs = fs ? reader->policy->fs(reader->policy->arg, read->at.tag) : NULL,
 			.fd = bunch->resume ? read->parentfd : -1,
 			.rest = read->rest,

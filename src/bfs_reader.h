@@ -45,6 +45,7 @@ struct bfs_read {
 	int parentfd;
 	int fd, error;
 	uint32_t entries;
+	bool last_pos;                     /* nothing comes at K_LAST_POS */
 	bool opened;                       /* it was, whatever came then */
 	bool paused;                       /* there may be more to read */
 	struct bulk_rest *rest;            /* to be gone on with, and left by that */

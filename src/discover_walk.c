@@ -418,6 +418,12 @@ static uint64_t walk_mnt_id(void *arg, uint32_t tag, bool *unique)
 	return walk->by_dev ? 0 : walk->nodes[tag].key;
 }
 
+static bool walk_last_pos(void *arg, uint32_t tag)
+{
+	const struct walk *walk = arg;
+	return !walk->by_dev && walk->nodes[tag].last_pos;
+}
+
 int walk_prepare(struct walk *walk)
 {
 	struct dsc *dsc = walk->dsc;
@@ -438,6 +444,7 @@ int walk_prepare(struct walk *walk)
 		node->dev_minor = m->dev_minor;
 		node->nlink = flags & FST_NLINK && dsc_rule(dsc, DR_NLINK);
 		node->subvol = flags & FST_SUBVOL;
+		node->last_pos = flags & FST_LAST_POS;
 		/* A type of plain directories, with nothing to be found in it, nor
 		   to be kept away from. */
 		node->unlooked = flags & FST_NLINK && !tree->nodes[i].has_children && openat2
@@ -518,6 +525,7 @@ void walk_policy(struct walk *walk, struct bfs_policy *policy)
 		.entry = walk_entry,
 		.meta = walk_meta,
 		.mnt_id = walk_mnt_id,
+		.last_pos = walk_last_pos,
 		.judge = walk_judge,
 		.wanted = walk_wanted,
 		.arg = walk,

@@ -21,6 +21,7 @@ struct walk_node {
 	bool nlink;                /* DR_NLINK may be used */
 	bool unlooked;             /* DR_UNLOOKED may be used */
 	bool subvol;               /* btrfs */
+	bool last_pos;             /* nothing comes at K_LAST_POS */
 	bool avoids;               /* there are names in it that must not be looked at */
 	uint32_t same_dev;         /* the next node of its device, MT_NONE */
 	_Atomic bool wanted;       /* a directory of it is worth reading */

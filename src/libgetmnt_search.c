@@ -5,6 +5,7 @@
  */
 #include "search/search.h"
 
+#include "base/fstypes.h"
 #include "devmap.h"
 #include "discover.h"
 #include "table/table.h"
@@ -103,7 +104,8 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, struct searc
 	for (uint32_t i = 0; d && rc == 0 && i < d->tree.count; ++i) {
 		const struct mount *m = d->tree.nodes[i].mount;
 		if (!discovery_blocks(d, i))
-			rc = map64_put(&mounts->known, m->key, 0) == MAP64_NONE ? -1 : 0;
+			rc = map64_put(&mounts->known, m->key, fstype_flags(m->fstype) & FST_LAST_POS
+			               ? MOUNT_ENDS_LAST_POS : MOUNT_ENDS_READ) == MAP64_NONE ? -1 : 0;
 		else if (m->point && d->tree.nodes[i].top == i)
 			rc = avoid_add(mounts->avoid, m->point);
 	}

@@ -44,6 +44,7 @@ struct bulk_dir {
 	const char *name;   /* one component, or "." */
 	bool same_mount;    /* refuse to cross into another mount: EXDEV */
 	bool resume;        /* fd is open, and its reading goes on from there */
+	bool last_pos;      /* nothing comes at K_LAST_POS: it is not read on from there */
 	struct bulk_fs *fs; /* BULK_FS: the file system that it is in; or NULL */
 	struct bulk_rest *rest;  /* with paused: of what was read of it, that whose
 	                       metadata waits; to be given to the read that goes on, or

@@ -4,7 +4,9 @@
  *
  * A directory costs an openat, one getdents64 for each buffer of entries, one
  * that returns 0, since only that is the end (a short read is not: signals,
- * the freezer and tracers cause them), and the caller's close.
+ * the freezer and tracers cause them), and the caller's close.  Where the file
+ * system is known to have nothing behind its last position (last_pos), being
+ * there is the end as well: of small directories that is one call of four.
  */
 #include "bulk/bulk_impl.h"
 
@@ -83,13 +85,15 @@ static enum bulk_verdict read_entries(struct bulk *bulk, const struct bulk_polic
 	return verdict;
 }
 
-/** Take a buffer of entries. */
+/** Take a buffer of entries.
+    @end [out]  It was the last. */
 static enum bulk_verdict read_buffer(struct bulk *bulk, const struct bulk_policy *policy,
-                                     struct bulk_dir *dir, size_t len, void *arg)
+                                     struct bulk_dir *dir, size_t len, bool *end, void *arg)
 {
 	struct bulk_entry entries[READ_TOGETHER];
 	const size_t most = policy->pass ? READ_TOGETHER : 1;
 	enum bulk_verdict verdict = BULK_SKIP;
+	int64_t next = 0;
 	int error = 0;
 	for (size_t at = 0; at < len && verdict < BULK_END_DIR && error == 0;) {
 		size_t n = 0;
@@ -100,6 +104,7 @@ static enum bulk_verdict read_buffer(struct bulk *bulk, const struct bulk_policy
 				error = errno;
 				break;
 			}
+			next = de->off;
 			const char *name = entry->name = de->name;
 			if (name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0')))
 				continue;
@@ -112,6 +117,7 @@ static enum bulk_verdict read_buffer(struct bulk *bulk, const struct bulk_policy
 		}
 		verdict = read_entries(bulk, policy, dir, entries, n, arg);
 	}
+	*end = dir->last_pos && next == K_LAST_POS;
 	dir->error = verdict < BULK_END_DIR ? error : 0;
 	/* After an error no other buffer comes. */
 	return verdict < BULK_END_DIR && error == 0 ? fetch_buffer_ends(&bulk->fetch, policy, dir, arg) : verdict;
@@ -138,8 +144,9 @@ enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
 		enum bulk_verdict verdict = fetch_resume(&bulk->fetch, policy, dir, &ended, arg);
 		while (!ended && verdict < BULK_END_DIR && dir->error == 0 && !dir->paused
 		       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, READ_BUFFER)) > 0) {
-			verdict = read_buffer(bulk, policy, dir, (size_t)len, arg);
-			if (verdict < BULK_END_DIR && dir->error == 0 && !dir->paused && policy->pause && policy->pause(arg, dir))
+			verdict = read_buffer(bulk, policy, dir, (size_t)len, &ended, arg);
+			if (verdict < BULK_END_DIR && dir->error == 0 && !ended && !dir->paused
+			    && policy->pause && policy->pause(arg, dir))
 				fetch_pause(&bulk->fetch, dir);
 		}
 		if (len < 0)

@@ -17,15 +17,14 @@ enum {
 	                             records, which are less */
 };
 
-/* Of a directory that is being read: where its lines begin in the text of the
-   whole, plus one. */
-enum { RUN };
+/* The note of a directory that is being read: where its lines begin in the text of
+   the whole, plus one. */
 static const uint64_t NO_RUN = 0, NO_LINES = UINT64_MAX;
 
 /** Whether objects are put out as lines. */
 static bool lines_go_on(const struct bfs_scratch *scratch)
 {
-	return scratch->notes[RUN] != NO_RUN && scratch->notes[RUN] != NO_LINES;
+	return scratch->note != NO_RUN && scratch->note != NO_LINES;
 }
 
 /** Put out a record.  @target may be NULL. */
@@ -74,7 +73,7 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 		strbuf_putc(path, '/');
 	}
 	bool lines = strbuf_room(path, BULK_SLACK) && !path->failed && path->len <= LINES_PATH;
-	scratch->notes[RUN] = lines ? scratch->whole.text.len + 1 : NO_LINES;
+	scratch->note = lines ? scratch->whole.text.len + 1 : NO_LINES;
 }
 
 /** Copy what is short, by blocks: on both sides a whole one more has room. */
@@ -93,7 +92,7 @@ static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
 {
 	const struct strbuf *dir = &scratch->about.text;
 	struct strbuf *text = &scratch->whole.text;
-	size_t begin = text->len - (scratch->notes[RUN] - 1), size = begin, put = 0;
+	size_t begin = text->len - (scratch->note - 1), size = begin, put = 0;
 	for (; put < n && size < LINES_SIZE; ++put)
 		size += dir->len + entries[put].len + 1;
 	if (!strbuf_room(text, size - begin + BULK_SLACK))
@@ -106,7 +105,7 @@ static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
 	}
 	scratch->whole.n += put;
 	if (size >= LINES_SIZE)
-		scratch->notes[RUN] = NO_LINES;
+		scratch->note = NO_LINES;
 	return put;
 }
 
@@ -310,7 +309,7 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 		    && (search->everything
 		        || pattern_step(search->pattern, node->state, entries[i].name, entries[i].len, NULL)))
 			continue;
-		if (from < i && search->more.lines && scratch->notes[RUN] == NO_RUN)
+		if (from < i && search->more.lines && scratch->note == NO_RUN)
 			lines_begin(search, scratch, at);
 		while (from < i && lines_go_on(scratch) && !search->access)
 			from += put_lines(search, scratch, entries + from, i - from, true);
@@ -343,7 +342,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	bool below = does & PATTERN_BELOW && dir;
 	if (!object && !below)
 		return BFS_SKIP;
-	if (search->more.lines && object && scratch->notes[RUN] == NO_RUN)
+	if (search->more.lines && object && scratch->note == NO_RUN)
 		lines_begin(search, scratch, at);
 	child->mount = node->mount;
 	child->self = node->self;

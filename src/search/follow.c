@@ -34,6 +34,11 @@ bool search_mounts_know(const struct search_mounts *mounts, const struct os *os,
 	return !(os->caps & OSC_STATX_MNT_ID) || map64_get(&mounts->known, id) != MAP64_NONE;
 }
 
+bool search_mounts_last_pos(const struct search_mounts *mounts, const struct os *os, uint64_t id)
+{
+	return os->caps & OSC_STATX_MNT_ID && map64_get(&mounts->known, id) == MOUNT_ENDS_LAST_POS;
+}
+
 /** A path that is being followed. */
 struct follow {
 	struct os *os;

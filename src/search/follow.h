@@ -16,10 +16,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Where the directories of a mount end. */
+enum mount_ends {
+	MOUNT_ENDS_READ,          /* where a read gives nothing */
+	MOUNT_ENDS_LAST_POS,      /* at K_LAST_POS too */
+};
+
 /** What is known of the mounts. */
 struct search_mounts {
 	struct avoid *avoid;      /* points of mounts that can block; owned */
-	struct map64 known;       /* mount ID -> 0, of those that cannot */
+	struct map64 known;       /* mount ID -> enum mount_ends, of those that cannot */
 	bool unique;              /* these are 64-bit IDs */
 };
 
@@ -29,6 +35,9 @@ void search_mounts_destroy(struct search_mounts *mounts);
 /** Whether a mount is one of those that cannot block; so is any where mount IDs
     are not told. */
 bool search_mounts_know(const struct search_mounts *mounts, const struct os *os, uint64_t id);
+
+/** Whether a mount is one whose directories have nothing at K_LAST_POS. */
+bool search_mounts_last_pos(const struct search_mounts *mounts, const struct os *os, uint64_t id);
 
 /**
  * Follow a path from a directory, through links but no magic ones.

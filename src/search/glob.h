@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * One component of a pattern, and one name: for pattern.c alone.
+ * One component of a pattern, and one name: for pattern.c, and for what matches whole
+ * strings (audit/config.c), where a slash is a byte as any other.
  *
  * What components are compiled to stands in arrays that they share, in a
- * block of memory that pattern.c sizes and owns.
+ * block of memory that the caller sizes and owns.
  */
 #ifndef GM_SEARCH_GLOB_H
 #define GM_SEARCH_GLOB_H

@@ -57,15 +57,18 @@ out:
 uint32_t search_mount_number(SEARCH *search, uint64_t id)
 {
 	uint32_t i = 0;
-	while (i < search->nmounts && search->mount_ids[i] != id)
+	while (i < search->nmounts && search->mount_ids[i].id != id)
 		++i;
 	if (i < search->nmounts)
 		return i;
 	pthread_mutex_lock(&search->lock);
-	uint64_t *bigger = realloc(search->mount_ids, (i + 1) * sizeof(*bigger));
+	struct search_mount *bigger = realloc(search->mount_ids, (i + 1) * sizeof(*bigger));
 	if (bigger) {
 		search->mount_ids = bigger;
-		search->mount_ids[search->nmounts++] = id;
+		search->mount_ids[search->nmounts++] = (struct search_mount){
+			.id = id,
+			.last_pos = id != 0 && search_mounts_last_pos(&search->mounts, &search->os, id),
+		};
 	}
 	pthread_mutex_unlock(&search->lock);
 	return bigger ? i : UINT32_MAX;
@@ -78,7 +81,7 @@ struct bulk_fs *search_fs(void *arg, uint32_t tag)
 	if (search->bulk.n == 0 || (search->more.types && !(search->more.types & asked)))
 		return NULL;
 	pthread_mutex_lock(&search->lock);
-	uint64_t id = search->mount_ids[search_node_at(search, tag)->mount];
+	uint64_t id = search->mount_ids[search_node_at(search, tag)->mount].id;
 	pthread_mutex_unlock(&search->lock);
 	uint32_t i = map64_get(&search->bulk.by_mount, id);
 	return i == MAP64_NONE ? NULL : search->bulk.fs[i];

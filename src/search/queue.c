@@ -10,7 +10,13 @@ uint64_t search_mnt_id(void *arg, uint32_t tag, bool *unique)
 {
 	SEARCH *search = arg;
 	*unique = search->unique;
-	return search->mount_ids[search_node_at(search, tag)->mount];
+	return search->mount_ids[search_node_at(search, tag)->mount].id;
+}
+
+bool search_last_pos(void *arg, uint32_t tag)
+{
+	const SEARCH *search = arg;
+	return search->mount_ids[search_node_at(search, tag)->mount].last_pos;
 }
 
 bool search_wanted(void *arg, uint32_t tag)

@@ -88,6 +88,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 		.meta = search_meta,
 		.fs = search_fs,
 		.mnt_id = search_mnt_id,
+		.last_pos = search_last_pos,
 		.judge = search_judge,
 		.wanted = search_wanted,
 		.take = search_take,

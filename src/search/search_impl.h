@@ -78,6 +78,12 @@ struct part {
     line of the cache, each entry given out would take it from the others. */
 #define APART(name) char name[128]
 
+/** A mount that was met. */
+struct search_mount {
+	uint64_t id;
+	bool last_pos;            /* its directories have nothing at K_LAST_POS */
+};
+
 struct SEARCH {
 	/* What workers read; it changes but between roots, or at the end. */
 	struct pattern *pattern;
@@ -106,7 +112,7 @@ struct SEARCH {
 	struct seen seen;
 	uint32_t nnodes;
 	struct map64 by_hash;     /* hash of a node -> the first of that hash */
-	uint64_t *mount_ids;      /* added to by the owner, who may look them up without it */
+	struct search_mount *mount_ids; /* added to by the owner, who may look them up without it */
 	uint32_t nmounts;
 
 	APART(owned);             /* what follows is the caller's thread's */
@@ -219,6 +225,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 
 /** The policy of bfs, too. */
 uint64_t search_mnt_id(void *arg, uint32_t tag, bool *unique);
+bool search_last_pos(void *arg, uint32_t tag);
 
 bool search_wanted(void *arg, uint32_t tag);
 

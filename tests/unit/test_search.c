@@ -294,7 +294,9 @@ static void test_counts(void)
 		CU_ASSERT_EQUAL(counts.dirs, rows[i].dirs);
 		/* Names alone: no object is looked at. */
 		const struct os *os = search_os(search);
-		CU_ASSERT_TRUE(os->calls[OS_STATX] <= 2 && os->calls[OS_GETDENTS] == 2 * counts.dirs);
+		CU_ASSERT_TRUE(os->calls[OS_STATX] <= 2);
+		/* On ext4 one call of each is saved. */
+		CU_ASSERT_TRUE(os->calls[OS_GETDENTS] == 2 * counts.dirs || os->calls[OS_GETDENTS] == counts.dirs);
 		closesearch(search);
 	}
 	/* With metadata: one look for each object that matches. */
