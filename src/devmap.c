@@ -450,7 +450,7 @@ static int devmap_by_number(const void *a, const void *b)
 }
 
 /** List those of a usage; NULL: all that are known. */
-static ssize_t devmap_list_of(struct devmap *map, const char *usage, struct devmap_device **devices)
+static ssize_t devmap_list_of(struct devmap *map, const char *usage, struct devmap_device **devices, bool *whole)
 {
 	struct devmap_found found = {0};
 	ssize_t count = -1;
@@ -465,6 +465,7 @@ static ssize_t devmap_list_of(struct devmap *map, const char *usage, struct devm
 	if (found.count > 0)
 		qsort(found.devs, found.count, sizeof(*found.devs), devmap_by_number);
 	count = 0;
+	*whole = true;
 	for (size_t i = 0; i < found.count; ++i) {
 		const struct devmap_tags *tags = devmap_dev_tags(map, found.devs[i], false);
 		if (!tags) {
@@ -474,6 +475,7 @@ static ssize_t devmap_list_of(struct devmap *map, const char *usage, struct devm
 			goto out;
 		}
 		bool wanted = !usage || (tags->usage && strcmp(tags->usage, usage) == 0);
+		*whole &= tags->known == DEVMAP_KNOWN || tags->known == DEVMAP_UNTAGGED;
 		if (tags->known == DEVMAP_KNOWN && wanted)
 			list[count++] = (struct devmap_device){found.devs[i]->major, found.devs[i]->minor, tags};
 	}
@@ -489,10 +491,11 @@ out:
 
 ssize_t devmap_list(struct devmap *map, struct devmap_device **devices)
 {
-	return devmap_list_of(map, "filesystem", devices);
+	bool whole;
+	return devmap_list_of(map, "filesystem", devices, &whole);
 }
 
-ssize_t devmap_list_all(struct devmap *map, struct devmap_device **devices)
+ssize_t devmap_list_all(struct devmap *map, struct devmap_device **devices, bool *whole)
 {
-	return devmap_list_of(map, NULL, devices);
+	return devmap_list_of(map, NULL, devices, whole);
 }

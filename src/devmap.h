@@ -194,7 +194,8 @@ struct devmap_device {
 ssize_t devmap_list(struct devmap *map, struct devmap_device **devices);
 
 /** The same of all devices with anything that is known, swap as well: for who
-    asks whether an identifier is that of one device alone. */
-ssize_t devmap_list_all(struct devmap *map, struct devmap_device **devices);
+    asks whether an identifier is that of one device alone.
+    @whole [out]  There is no device that could have one and may not be looked at. */
+ssize_t devmap_list_all(struct devmap *map, struct devmap_device **devices, bool *whole);
 
 #endif

@@ -11,6 +11,7 @@
  */
 #include "devmap_impl.h"
 
+#include "base/words.h"
 #include "os/file.h"
 
 #include <blkid/blkid.h>
@@ -78,12 +79,6 @@ static const char *devmap_value(struct devmap *map, const char *str, size_t n, b
 	return len > 0 ? devmap_strndup(map, buf, len) : NULL;
 }
 
-/** Whether a piece of text is a word. */
-static bool devmap_is_word(const char *str, size_t n, const char *word)
-{
-	return strlen(word) == n && memcmp(str, word, n) == 0;
-}
-
 void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
                        struct devmap_tags *tags, struct devmap_udev *udev)
 {
@@ -120,15 +115,15 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 			const char *key = line + 2, *value = equals + 1;
 			size_t key_len = (size_t)(equals - key), value_len = (size_t)(stop - value);
 			for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); ++i) {
-				if (!*keys[i].value && devmap_is_word(key, key_len, keys[i].key))
+				if (!*keys[i].value && word_is(key, key_len, keys[i].key))
 					*keys[i].value = devmap_value(map, value, value_len, keys[i].decode);
 			}
 			for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); ++i) {
-				if (devmap_is_word(key, key_len, marks[i].key)
-				    && devmap_is_word(value, value_len, marks[i].value))
+				if (word_is(key, key_len, marks[i].key)
+				    && word_is(value, value_len, marks[i].value))
 					udev->unsafe = marks[i].unsafe;
 			}
-			if (devmap_is_word(key, key_len, "ID_FS_AMBIVALENT"))
+			if (word_is(key, key_len, "ID_FS_AMBIVALENT"))
 				udev->ambivalent = true;
 		}
 		line = stop + 1;
@@ -229,9 +224,9 @@ static int devmap_cache_index(struct devmap_cache *cache, size_t len)
 		if (!devmap_line(line.str, line.len, &pos, &end))
 			continue;
 		while (devmap_next_attribute(&pos, end, &attr)) {
-			if (devmap_is_word(attr.name, attr.name_len, "DEVNO"))
+			if (word_is(attr.name, attr.name_len, "DEVNO"))
 				number = devmap_attribute_number(&attr, 16);
-			else if (devmap_is_word(attr.name, attr.name_len, "TIME"))
+			else if (word_is(attr.name, attr.name_len, "TIME"))
 				line.time = devmap_attribute_number(&attr, 10);
 		}
 		if (number == 0)
@@ -303,7 +298,7 @@ bool devmap_cached(struct devmap *map, const struct devmap_dev *dev, struct devm
 		return false;
 	while (devmap_next_attribute(&pos, end, &attr)) {
 		for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
-			if (!*names[i].value && devmap_is_word(attr.name, attr.name_len, names[i].name))
+			if (!*names[i].value && word_is(attr.name, attr.name_len, names[i].name))
 				*names[i].value = devmap_attribute_value(map, &attr);
 		}
 	}

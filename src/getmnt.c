@@ -9,16 +9,24 @@
  *     mount.h           one mount, as every layer knows it
  *     arena.c           many small allocations, freed together
  *     strbuf.c          a growing string
+ *     words.h           pieces of a text as words and options
  *     map64.c           a hash map from 64-bit keys
  *     escape.c          the escaping dialects of tables and of output
  *     fstypes.c         what is known of file system types: one table
+ *     sha256.c          the digest of a text
+ *     linediff.c        what differs between two texts, as diff -u has it
  *   os/                 the kernel facade: every crossing, counted
  *     kernel.h          the kernel's structures and numbers
  *     os.c              statx, openat, getdents64, listmount ...; what there is
  *     file.c            small files, read whole
  *     ring.c            statx(2) by io_uring(7)
  *     inodes.c          attributes of many inodes by one call: XFS, btrfs
+ *     change.c          the calls that change files
+ *     replace.c         a file resolved and read, to be replaced whole or not at all
+ *       replace_write.c   ... and replaced
  *     process.c         processes, and the sockets between them
+ *     bounded.c         work with an end: in a child, what it prints kept
+ *     syslog.c          lines for the system's log, without waiting
  *     prober.c          what may never answer, touched with a deadline
  *       prober_supervisor.c  the process that keeps time
  *       prober_worker.c      the process that touches
@@ -35,6 +43,7 @@
  *     listmount.c       listmount(2) and statmount(2)
  *     mountinfo.c       /proc/PID/mountinfo, live or recorded
  *     tabfile.c         fstab and mtab
+ *     tablines.c        ... as lines of which no byte is lost
  *     tablediff.c       what a table changes of the mounts known before
  *     monitor.c         watching: fanotify's events, mountinfo's poll
  *   devmap.c            device number <-> name, UUID, LABEL ...
@@ -47,9 +56,6 @@
  *   bfs.c               the search of a directory tree, without a policy
  *     bfs_frontier.c    the directories that wait to be read
  *     bfs_reader.c      reading batches of them, in threads
- *   search/             the search primitive
- *     pattern.c         patterns of paths: compiled, matched along a walk
- *     glob.c            one component of a pattern, and one name
  *   discover.c          mount tree and search joined: every mount named, judged
  *     discover_impl.h   what its files share
  *     discover_path.c   paths judged without being touched
@@ -73,8 +79,36 @@
  *     own.c             what the system mounts by itself
  *     source.c          how a device is named
  *     options.c         which options stand in a line
+ *     shown.c           what a kernel shows for those that it was given
  *     text.c            swaps, utab, names of units, read as text
  *     system.c          what ROOT has: fsck helpers, units
+ *     merge.c           a file that is there, and what is mounted: line by line
+ *       merge_decide.c  merge_base.c  merge_same.c  merge_units.c  merge_options.c
+ *       merge_refused.c  merge_order.c  merge_stale.c  merge_text.c
+ *     units.c           what systemd's generator made of an fstab, read as text
+ *     proof.c           what an fstab would mount, against what is mounted
+ *       proof_sim.c  proof_tree.c  proof_options.c  the lines simulated; places; options
+ *   audit/              what can be wrong, by rules with codes
+ *     rules.c           the table of rules; an fstab judged by them
+ *     compare.c         a text against the one before it: new risks
+ *     options.c         options: known, near misses, contradictions
+ *     values.c          options that take but numbers, or one of some words
+ *     source.c          sources, places, types, helpers
+ *     mask.c            what differs between machines of one role, taken out of a text
+ *     owner.c           who has mounted what there is
+ *     drift.c           lines against mounts
+ *     mounts.c          what is wrong with mounts, whatever was wanted
+ *     host.c            what a host has beside: mtab, errors of file systems
+ *       boot.c  crypttab.c  unit.c  ... the command line; what is set up before; systemd
+ *     report.c          findings, in their order
+ *     selfcheck.c       what is checked of an fstab before it is written
+ *     config.c          what is configured: its language
+ *     config_apply.c    ... what it silences
+ *     policy.c          what it requires of mounts
+ *   recover/            a file of what is mounted, judged and made anew (pure)
+ *     judge.c           which line is of which mount, and what is wrong with it
+ *     build.c           the file, from the mounts
+ *     options.c         options as sets, and which the kernel does not know
  *   libgetmnt.c         the public library, include/getmnt/getmnt.h
  *   libgetmnt_search.c  the public search, include/getmnt/search.h
  *   cmd/                the commands; only these and this file print
@@ -85,6 +119,7 @@
  *     options.c         the options: one table, and its parser
  *     help.c            --help and the completion, from that table
  *     rows.c            the options of other commands: a table each
+ *     putfile.c         --check, --diff and --write of the commands that change a file
  *     columns.c         the columns: one table
  *     cells.c           the cells of the columns
  *     path.c            paths, followed without touching what can block
@@ -100,6 +135,19 @@
  *     progress.c        the line of progress on a terminal
  *     discover.c        getmnt discover: the flow
  *     fstab.c           getmnt fstab, and genfstab: the flow
+ *     fstab_merge.c     ... --merge: the file, what is told, what is done
+ *     fstab_units.c     ... the base: what systemd has loaded
+ *     audit.c           getmnt audit, and check_getmnt: the flow
+ *       audit_config.c  ... its configuration, found and read
+ *       audit_host.c    ... what the host has beside its fstab
+ *       audit_way.c     ... the form, to where, within which time
+ *       audit_out.c  audit_json.c  audit_nagios.c  audit_prometheus.c  audit_canonical.c
+ *       audit_syslog.c  ... the forms
+ *     recover.c         getmnt recover: the flow
+ *     recover_mounts.c  ... the mounts as rows
+ *     recover_link.c    ... links to the kernel's own table
+ *     recover_out.c     ... what it says of a file, as text and JSON
+ *     recover_hints.c   ... what bears out that of which the kernel knows nothing
  *     search.c          getmnt search: the flow
  *     search_out.c      its columns, one table, and its forms
  *     colors.c          colours of names, as LS_COLORS has them

@@ -7,6 +7,7 @@
 #ifndef GM_CMD_CMD_H
 #define GM_CMD_CMD_H
 
+#include "base/map64.h"
 #include "base/strbuf.h"
 #include "devmap.h"
 #include "discover.h"
@@ -46,9 +47,20 @@ int cmd_search(int argc, char **argv);
 /** Its options, with blanks between them, for the completion. */
 void search_option_words(FILE *out);
 
+/** The command `audit`.  @return an exit status of its own: see there. */
+int cmd_audit(int argc, char **argv);
+void audit_option_words(FILE *out);
+
+/** The same as a monitoring plugin: check_getmnt. */
+int cmd_check(int argc, char **argv);
+
 /** The command `fstab`.  @return an exit status of its own: see there. */
 int cmd_fstab(int argc, char **argv);
 void fstab_option_words(FILE *out);
+
+/** The command `recover`.  @return an exit status of its own: enum put_exit. */
+int cmd_recover(int argc, char **argv);
+void recover_option_words(FILE *out);
 
 /** The same as genfstab(8): its options, layout and filter. */
 int cmd_genfstab(int argc, char **argv);
@@ -72,6 +84,7 @@ struct run {
 	struct mount_table *table;
 	struct prober *prober;         /* NULL without --probe */
 	struct discovery *d;           /* NULL for an fstab or an mtab */
+	struct map64 *places;          /* of d, by path_index(); or NULL */
 	const char *table_name;        /* "listmount", or the file that was read */
 	size_t watched;                /* the mounts that --poll knows */
 	int procfd, rootfd;            /* of --task; else AT_FDCWD */
@@ -156,6 +169,14 @@ void message(const char *object, const char *format, ...);
 /** The same, and where help is.  @return CX_ERROR. */
 __attribute__((format(printf, 2, 3)))
 int usage_error(const char *object, const char *format, ...);
+
+/**
+ * Have all messages from here on noted as well: a line each, without the "getmnt: ".
+ *
+ * @to     NULL: no longer.
+ * @alone  Nothing is printed: who reads but one line of standard output gets them there.
+ */
+void message_note(struct strbuf *to, bool alone);
 
 /**
  * Close stdout and see that all of it was written.  Nothing may be printed on

@@ -365,6 +365,9 @@ out:
 
 void run_destroy(struct run *run)
 {
+	if (run->places)
+		map64_destroy(run->places);
+	free(run->places);
 	discovery_free(run->d);
 	free(run->devices);
 	devmap_free(run->devs);

@@ -6,15 +6,17 @@
  *                                   ^             can be none
  *              devices, swaps, fsck helpers, units, utab
  *
+ * With --merge the plan goes into an fstab that is there: fstab_merge.c.
+ *
  * Exit status: 0 all has a line, 1 something has a comment instead, 2 it could not
- * be judged; called as genfstab also 1.
+ * be judged, 16 not written; called as genfstab also 1.
  */
 #include "cmd/cmd.h"
 
-#include "base/escape.h"
+#include "audit/selfcheck.h"
 #include "base/fstypes.h"
-#include "cmd/columns.h"
-#include "cmd/input.h"
+#include "cmd/fstab_machine.h"
+#include "cmd/fstab_merge.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/rows.h"
@@ -35,8 +37,6 @@
 
 enum { FX_OK = 0, FX_COMMENTS = 1, FX_FAILED = 2 };
 
-enum { TEXT_MAX = 4 << 20 };   /* of swaps and utab */
-
 struct asked {
 	bool genfstab;            /* as that: its layout, and 1 for errors */
 	bool help, explain, nofail, all;
@@ -45,35 +45,26 @@ struct asked {
 	int stats;                /* enum stats_form */
 	const char *tab_file, *swaps, *filter;
 	const char *root;
-};
-
-/** What is known of the machine, for the plan. */
-struct world {
-	struct run run;
-	struct fstab_system *system;
-	char *swaps_text, *utab;
-	struct fstab_swap *swaps;
-	size_t nswaps;
-	struct arena arena;
-	struct kept {
-		struct fstab_kept entry;
-		uint32_t before;          /* the one before of this target, or MAP64_NONE */
-	} *kept;
-	size_t nkept;
-	struct map64 kept_by;     /* hash of the target -> the last of these */
-	struct map64 holders;     /* hash of "TAG=value" -> how many devices */
-	bool counted, uncounted;
+	const char *given;        /* ROOT by --root; or NULL */
+	const char *operand;      /* of --merge: ROOT or FILE */
+	struct merge_asked merge;
 };
 
 static const struct row_option fstab_rows[] = {
+	MERGE_ROW_ADD,
+	MERGE_ROW_BASE,
 	{"explain", 0, NULL, "tell on standard error what is left out, and why"},
+	MERGE_ROW_FIX,
 	{"genfstab", 0, NULL, "be genfstab(8), with its options and layout; stands first"},
 	{"id", 0, "auto|uuid|label|partuuid|partlabel|path", "how devices are named"},
+	MERGE_ROW_MERGE,
 	{"nofail", 0, NULL, "nofail for mounts that a boot can do without"},
-	{"options", 0, "minimal|live", "options: what is not usual, or all that there are"},
+	{"options", 0, "minimal|live|keep", "options: what is not usual, all that there are, or those of the file"},
+	{"root", 0, "DIR", "the same as ROOT; with --merge an operand is FILE then"},
 	{"stats", 0, "[json]", "tell what it cost, on standard error"},
 	{"swaps", 0, "FILE", "a recorded /proc/swaps"},
 	{"tab-file", 'F', "FILE", "a recorded mountinfo; nothing live is touched"},
+	PUT_ROWS,
 	{"help", 'h', NULL, "this text"},
 };
 
@@ -83,11 +74,13 @@ static const struct row_table fstab_table = {
 
 static void fstab_help(FILE *out)
 {
-	fputs("Usage:\n getmnt fstab [options] [ROOT]\n getmnt fstab --genfstab [options of genfstab] ROOT\n\n"
-	      "Print an fstab that mounts again what is mounted at and below ROOT (/).\n\nOptions:\n", out);
+	fputs("Usage:\n getmnt fstab [options] [ROOT]\n getmnt fstab --merge[=FILE] [options] [ROOT]\n"
+	      " getmnt fstab --genfstab [options of genfstab] ROOT\n\n"
+	      "Print an fstab that mounts again what is mounted at and below ROOT (/), or put that\n"
+	      "right which is there.\n\nOptions:\n", out);
 	rows_help(&fstab_table, out);
-	fputs("\nExit status: 0 all has a line, 1 something has a comment instead, 2 it could not be\n"
-	      "judged.\n\nDetails: getmnt-fstab(8).\n", out);
+	fputs("\nExit status: 0 all has a line, 1 something has a comment instead, or with --merge is\n"
+	      "left, 2 it could not be judged, 16 it could not be written.\n\nDetails: getmnt-fstab(8).\n", out);
 }
 
 void fstab_option_words(FILE *out)
@@ -102,24 +95,28 @@ static int take_option(void *arg, const char *name, const char *value)
 		[FSTAB_PARTUUID] = "partuuid", [FSTAB_PARTLABEL] = "partlabel", [FSTAB_PATH] = "path", NULL,
 	};
 	static const char *const policies[] = {
-		[FSTAB_MINIMAL] = "minimal", [FSTAB_LIVE] = "live", NULL,
+		[FSTAB_MINIMAL] = "minimal", [FSTAB_LIVE] = "live", "keep", NULL,
 	};
-	static const char *const stats[] = {[STATS_NONE] = "", [STATS_TEXT] = "text", [STATS_JSON] = "json", NULL};
 	struct asked *asked = arg;
 	if (strcmp(name, "id") == 0)
 		return rows_word("--id", value, ids, &asked->id);
-	if (strcmp(name, "options") == 0 && strcmp(value, "keep") == 0) {
-		message("--options=keep", "not in this version: options are those of the kernel; "
-		        "--options=live gives all of them");
-		return CX_ERROR;
+	int status;
+	if (merge_option(&asked->merge, name, value, &status))
+		return status;
+	if (strcmp(name, "options") == 0) {
+		status = rows_word("--options", value, policies, &asked->options);
+		asked->merge.keep = !status && asked->options > FSTAB_LIVE;
+		if (asked->merge.keep)
+			asked->options = FSTAB_MINIMAL;
+		return status;
 	}
-	if (strcmp(name, "options") == 0)
-		return rows_word("--options", value, policies, &asked->options);
 	if (strcmp(name, "stats") == 0)
-		return rows_word("--stats", value ? value : "text", stats, &asked->stats);
+		return rows_stats(value, &asked->stats);
 	if (strcmp(name, "genfstab") == 0)
 		return usage_error("--genfstab", "stands before the other options, which are those of genfstab then");
-	if (strcmp(name, "tab-file") == 0)
+	if (strcmp(name, "root") == 0)
+		asked->given = value;
+	else if (strcmp(name, "tab-file") == 0)
 		asked->tab_file = value;
 	else if (strcmp(name, "swaps") == 0)
 		asked->swaps = value;
@@ -129,210 +126,6 @@ static int take_option(void *arg, const char *name, const char *value)
 		asked->nofail = true;
 	else
 		asked->help = true;
-	return 0;
-}
-
-/* The world. */
-
-static int world_device(void *arg, const struct mount *mount, struct fstab_device *device)
-{
-	struct run *run = &((struct world *)arg)->run;
-	const char *source = fstype_flags(mount->fstype) & FST_SUBVOL ? mount->source : NULL;
-	uint32_t major, minor;
-	if (!run->devs)
-		return 0;
-	device->tags = devmap_tags(run->devs, mount->dev_major, mount->dev_minor, source);
-	if (!device->tags)
-		return -1;
-	if (devmap_behind(run->devs, mount->dev_major, mount->dev_minor, source, &major, &minor)) {
-		device->remote = devmap_remote(run->devs, major, minor);
-		devmap_loop(run->devs, major, minor, &device->loop);
-	}
-	return 0;
-}
-
-static int world_swap(void *arg, const char *name, struct fstab_device *device)
-{
-	struct run *run = &((struct world *)arg)->run;
-	struct k_statx st;
-	struct strbuf path;
-	strbuf_init(&path);
-	bool seen = run->devs && path_follow(run, name, &path) == PATH_SEEN
-	            && path_look(run, strbuf_str(&path), K_STATX_TYPE, &st) == 0 && S_ISBLK(st.mode);
-	bool failed = path.failed;
-	strbuf_destroy(&path);
-	if (!seen)
-		return failed ? -1 : 0;
-	device->tags = devmap_tags(run->devs, st.rdev_major, st.rdev_minor, NULL);
-	device->remote = devmap_remote(run->devs, st.rdev_major, st.rdev_minor);
-	return device->tags ? 0 : -1;
-}
-
-static uint64_t tag_hash(const char *tag, const char *value)
-{
-	return map64_bytes(map64_bytes(MAP64_BYTES, tag, strlen(tag) + 1), value, strlen(value));
-}
-
-static void count_tag(struct world *world, const char *tag, const char *value)
-{
-	if (!value || !*value)
-		return;
-	uint64_t key = tag_hash(tag, value);
-	uint32_t before = map64_remove(&world->holders, key);
-	if (map64_put(&world->holders, key, before == MAP64_NONE ? 1 : before + 1) == MAP64_NONE)
-		world->run.nomem = true;
-}
-
-/** Count which identifiers there are, of all devices. */
-static void count_tags(struct world *world)
-{
-	struct devmap_device *list = NULL;
-	ssize_t n = devmap_list_all(world->run.devs, &list);
-	world->counted = true;
-	if (n < 0) {
-		message(NULL, "devices cannot be listed: %s; whether identifiers are those of one device alone "
-		        "is not known", strerror(errno));
-		world->uncounted = true;
-		return;
-	}
-	for (ssize_t i = 0; i < n; ++i) {
-		const struct devmap_tags *tags = list[i].tags;
-		/* The devices of one btrfs have one UUID. */
-		bool again = tags->multi_device && tags->uuid
-		             && map64_get(&world->holders, tag_hash("multi", tags->uuid)) != MAP64_NONE;
-		if (tags->multi_device)
-			count_tag(world, "multi", tags->uuid);
-		if (!again) {
-			count_tag(world, "UUID", tags->uuid);
-			count_tag(world, "LABEL", tags->label);
-		}
-		count_tag(world, "PARTUUID", tags->partuuid);
-		count_tag(world, "PARTLABEL", tags->partlabel);
-	}
-	free(list);
-}
-
-static unsigned world_holders(void *arg, const char *tag, const char *value)
-{
-	struct world *world = arg;
-	if (!world->counted)
-		count_tags(world);
-	uint32_t n = world->uncounted ? 0 : map64_get(&world->holders, tag_hash(tag, value));
-	return n == MAP64_NONE ? 0 : n;
-}
-
-static int world_fsck(void *arg, const char *fstype)
-{
-	struct world *world = arg;
-	return world->system ? fstab_system_fsck(world->system, fstype) : -1;
-}
-
-static enum fstab_unit world_unit(void *arg, const char *target)
-{
-	struct world *world = arg;
-	return world->system ? fstab_system_unit(world->system, target) : FSTAB_NO_UNIT;
-}
-
-static const char *world_kept(void *arg, const char *name, const struct mount *mount)
-{
-	const struct world *world = arg;
-	uint32_t i = map64_get(&world->kept_by, map64_bytes(MAP64_BYTES, name, strlen(name)));
-	for (; i != MAP64_NONE; i = world->kept[i].before) {
-		const struct fstab_kept *entry = &world->kept[i].entry;
-		if (strcmp(entry->target, name) == 0 && fstab_utab_fits(entry, mount))
-			return entry->options;
-	}
-	return NULL;
-}
-
-static bool world_secret(const char *source, const char *options)
-{
-	if (options && has_secret(options))
-		return true;
-	struct strbuf masked;
-	strbuf_init(&masked);
-	if (source)
-		mask_source(source, &masked);
-	bool secret = source && strcmp(strbuf_str(&masked), source) != 0;
-	strbuf_destroy(&masked);
-	return secret;
-}
-
-/** Read what mount(8) keeps beside the kernel; it may not be there. */
-static int read_utab(struct world *world)
-{
-	static const char path[] = "/run/mount/utab";
-	size_t len, size = 0;
-	if (path_blocks(&world->run, "/run/mount"))
-		return 0;
-	if (os_read_file(&world->run.os, AT_FDCWD, path, TEXT_MAX, &world->utab, &len) != 0)
-		return errno == ENOMEM ? -1 : 0;
-	char *at = world->utab;
-	struct kept kept;
-	while (fstab_utab_next(&at, &kept.entry)) {
-		if (world->nkept == size) {
-			size = size ? 2 * size : 16;
-			struct kept *more = realloc(world->kept, size * sizeof(*more));
-			if (!more)
-				return -1;
-			world->kept = more;
-		}
-		uint64_t key = map64_bytes(MAP64_BYTES, kept.entry.target, strlen(kept.entry.target));
-		kept.before = map64_get(&world->kept_by, key);
-		world->kept[world->nkept] = kept;
-		map64_remove(&world->kept_by, key);
-		if (map64_put(&world->kept_by, key, (uint32_t)world->nkept++) == MAP64_NONE)
-			return -1;
-	}
-	return 0;
-}
-
-/** Read the swap spaces.  @return 0, or -1 after a message. */
-static int read_swaps(struct world *world, const char *file)
-{
-	const char *path = file ? file : "/proc/swaps";
-	size_t len;
-	if (os_read_file(&world->run.os, AT_FDCWD, path, TEXT_MAX, &world->swaps_text, &len) != 0) {
-		/* A kernel without swap has no such file. */
-		if (!file && errno == ENOENT)
-			return 0;
-		message(path, "cannot be read: %s; give a copy of /proc/swaps with --swaps", strerror(errno));
-		return -1;
-	}
-	ssize_t n = fstab_parse_swaps(world->swaps_text, &world->arena, &world->swaps);
-	if (n < 0) {
-		message(path, "%s", strerror(errno));
-		return -1;
-	}
-	world->nswaps = (size_t)n;
-	return 0;
-}
-
-/** ROOT as the table names it.  @return 0, or -1 after a message. */
-static int find_root(struct world *world, const struct asked *asked, struct strbuf *root)
-{
-	struct run *run = &world->run;
-	if (!run->live) {
-		if (*asked->root != '/') {
-			usage_error(asked->root, "of a recorded table ROOT is an absolute path");
-			return -1;
-		}
-		path_normal(asked->root, root);
-		return 0;
-	}
-	if (path_follow(run, asked->root, root) == PATH_MISSING) {
-		message(asked->root, "%s; give a directory", path_error(errno));
-		return -1;
-	}
-	if (path_blocks(run, strbuf_str(root))) {
-		message(strbuf_str(root), "touching it can block: fsck helpers and units are not looked for");
-		return 0;
-	}
-	world->system = fstab_system_new(&run->os, strbuf_str(root), path_blocks, run);
-	if (!world->system) {
-		message(asked->root, "%s; give a directory", strerror(errno));
-		return -1;
-	}
 	return 0;
 }
 
@@ -349,102 +142,90 @@ static bool is_mounted(const struct run *run, const char *root)
 
 /* Output. */
 
-struct printer {
-	struct strbuf out;
-	struct strbuf field;
-	bool terminal, genfstab;
-};
-
-/** Append a field, filled up with blanks, and what parts it from the next. */
-static void put_field(struct printer *p, const char *text, bool first, int width)
-{
-	strbuf_reset(&p->field);
-	if (first)
-		escape_first_field(&p->field, text, ESCAPE_PATH, p->terminal);
-	else if (p->terminal)
-		escape_octal_terminal(&p->field, text, ESCAPE_PATH);
-	else
-		escape_octal(&p->field, text, ESCAPE_PATH);
-	strbuf_printf(&p->out, p->genfstab ? "%-*s\t" : "%-*s ", width, strbuf_str(&p->field));
-}
-
-/** Append a text to a comment: it must not end it. */
-static void put_text(struct printer *p, const char *text)
-{
-	escape_octal_terminal(&p->out, text, "\n");
-}
-
-static void put_line(struct printer *p, const struct fstab_line *line)
-{
-	if (line->warning) {
-		strbuf_puts(&p->out, "# getmnt: ");
-		put_text(p, line->mount ? line->target : line->source);
-		strbuf_puts(&p->out, ": ");
-		put_text(p, line->warning);
-		strbuf_putc(&p->out, '\n');
-	}
-	if (line->note) {
-		strbuf_puts(&p->out, "# ");
-		put_text(p, line->note);
-		strbuf_putc(&p->out, '\n');
-	}
-	int narrow = p->genfstab ? 10 : 7;
-	put_field(p, line->source, true, p->genfstab ? 20 : 41);
-	put_field(p, line->target, false, p->genfstab ? 10 : 15);
-	put_field(p, line->fstype, false, narrow);
-	put_field(p, line->options, false, p->genfstab ? 10 : 15);
-	strbuf_printf(&p->out, "0 %d\n%s", line->passno, p->genfstab ? "\n" : "");
-}
-
-static void put_comment(struct printer *p, const struct fstab_line *line)
+static void put_comment(struct strbuf *out, const struct fstab_line *line)
 {
 	const struct mount *m = line->mount;
-	strbuf_puts(&p->out, "# getmnt: no line for ");
-	put_text(p, m ? line->target ? line->target : "a mount without a name" : line->source);
-	strbuf_puts(&p->out, " (");
-	put_text(p, m && m->fstype ? m->fstype : m ? "?" : "swap");
+	strbuf_puts(out, "# getmnt: no line for ");
+	fstab_write_text(out, m ? line->target ? line->target : "a mount without a name" : line->source);
+	strbuf_puts(out, " (");
+	fstab_write_text(out, m && m->fstype ? m->fstype : m ? "?" : "swap");
 	if (m && m->source) {
-		strbuf_putc(&p->out, ' ');
-		strbuf_reset(&p->field);
-		mask_source(m->source, &p->field);
-		put_text(p, strbuf_str(&p->field));
+		struct strbuf masked;
+		strbuf_init(&masked);
+		mask_source(m->source, &masked);
+		strbuf_putc(out, ' ');
+		fstab_write_text(out, strbuf_str(&masked));
+		out->failed |= masked.failed;
+		strbuf_destroy(&masked);
 	}
-	strbuf_puts(&p->out, "): ");
-	put_text(p, line->why ? line->why : "?");
-	strbuf_putc(&p->out, '\n');
+	strbuf_puts(out, "): ");
+	fstab_write_text(out, line->why ? line->why : "?");
+	strbuf_putc(out, '\n');
 }
 
-/** Print the plan.  @return an exit status. */
-static int print_plan(const struct run *run, const struct asked *asked, const struct fstab_plan *plan)
+/** Append the lines of a plan, and its comments. */
+static void put_plan(struct strbuf *out, const struct fstab_plan *plan, unsigned form)
 {
-	struct printer p = {.genfstab = asked->genfstab};
-	strbuf_init(&p.out);
-	strbuf_init(&p.field);
-	os_mark(MARK_END);
-	p.terminal = isatty(STDOUT_FILENO);
-	os_mark(MARK_BEGIN);
-	if (!p.genfstab)
-		strbuf_puts(&p.out, "# <source> <target> <type> <options> <freq> <pass>\n");
+	if (!(form & FSTAB_FORM_GENFSTAB))
+		strbuf_puts(out, "# <source> <target> <type> <options> <freq> <pass>\n");
 	for (size_t i = 0; i < plan->count; ++i) {
 		if (plan->lines[i].fate == FSTAB_LINE)
-			put_line(&p, &plan->lines[i]);
+			fstab_write_line(out, &plan->lines[i], form);
 	}
 	for (size_t i = 0; i < plan->count; ++i) {
 		if (plan->lines[i].fate == FSTAB_COMMENT)
-			put_comment(&p, &plan->lines[i]);
+			put_comment(out, &plan->lines[i]);
 	}
-	os_mark(MARK_END);
-	int status = run->complete && plan->of[FSTAB_COMMENT] == 0 ? FX_OK : FX_COMMENTS;
-	if (p.out.failed || p.field.failed) {
+}
+
+/** See that a text is read as it is meant, and makes the mounts; tell where it does not.
+    @return an exit status. */
+static int check_plan(struct fstab_machine *machine, const struct fstab_input *in, const struct fstab_plan *plan)
+{
+	struct strbuf text;
+	struct selfcheck check = {0};
+	strbuf_init(&text);
+	put_plan(&text, plan, 0);
+	int status = FX_OK;
+	if (text.failed || selfcheck_make(&(struct selfcheck_input){
+			.new = strbuf_str(&text), .len = text.len, .live = in, .plan = plan,
+			.facts = facts_functions(&machine->facts)}, &check) != 0) {
 		message(NULL, "%s", strerror(ENOMEM));
 		status = FX_FAILED;
-	} else {
-		fwrite(strbuf_str(&p.out), 1, p.out.len, stdout);
+	} else if (!check.same) {
+		message(in->root, "%s", check.summary);
+		for (size_t i = 0; i < check.nnotes; ++i)
+			message(in->root, "%s", check.notes[i]);
+		status = FX_COMMENTS;
+	}
+	selfcheck_destroy(&check);
+	strbuf_destroy(&text);
+	return status;
+}
+
+/** Print the plan.  @return an exit status. */
+static int print_plan(struct fstab_machine *machine, const struct asked *asked, const struct fstab_input *in,
+                      const struct fstab_plan *plan)
+{
+	struct strbuf out;
+	strbuf_init(&out);
+	os_mark(MARK_END);
+	unsigned form = (isatty(STDOUT_FILENO) ? FSTAB_FORM_TERMINAL : 0) | (asked->genfstab ? FSTAB_FORM_GENFSTAB : 0);
+	os_mark(MARK_BEGIN);
+	put_plan(&out, plan, form);
+	int status = asked->genfstab ? FX_OK : check_plan(machine, in, plan);
+	os_mark(MARK_END);
+	if (status == FX_OK && !(machine->run.complete && plan->of[FSTAB_COMMENT] == 0))
+		status = FX_COMMENTS;
+	if (out.failed) {
+		message(NULL, "%s", strerror(ENOMEM));
+		status = FX_FAILED;
+	} else if (status != FX_FAILED) {
+		fwrite(strbuf_str(&out), 1, out.len, stdout);
 		if (finish_stdout(true) != 0)
 			status = FX_FAILED;
 	}
-	strbuf_destroy(&p.out);
-	strbuf_destroy(&p.field);
+	strbuf_destroy(&out);
 	return status;
 }
 
@@ -464,35 +245,36 @@ static bool is_pseudo(const char *fstype)
 }
 
 /** Make the plan, and print it.  @return an exit status. */
-static int make_fstab(struct world *world, const struct asked *asked, const char *root)
+static int make_fstab(struct fstab_machine *machine, const struct asked *asked, const char *root)
 {
-	struct run *run = &world->run;
-	if (world->system && !asked->genfstab && fstab_system_is(world->system, STDOUT_FILENO, "etc/fstab")) {
+	struct run *run = &machine->run;
+	if (machine->system && !asked->genfstab && fstab_system_is(machine->system, STDOUT_FILENO, "etc/fstab")) {
 		message("standard output", "this is %s/etc/fstab itself: \"> FILE\" has emptied it, \">> FILE\" would add "
-		        "to it what it has; write to another file, compare, and move that. (--write of a later "
-		        "version keeps what is in it.)", strcmp(root, "/") == 0 ? "" : root);
+		        "to it what it has; --merge --write keeps what is in it, --diff shows what it would change",
+		        strcmp(root, "/") == 0 ? "" : root);
 		return FX_FAILED;
 	}
 	struct fstab_input in = {
-		.d = run->d, .root = root, .swaps = world->swaps, .nswaps = world->nswaps,
+		.d = run->d, .root = root, .swaps = machine->swaps, .nswaps = machine->nswaps,
 		.id = (enum fstab_id)asked->id, .options = (enum fstab_options)asked->options,
 		.nofail = asked->nofail, .filter = asked->filter, .all = asked->genfstab && asked->all,
-		.world = {
-			.arg = world, .device = world_device, .swap = world_swap, .holders = world_holders,
-			.fsck = world_fsck, .unit = world_unit, .kept = world_kept, .secret = world_secret,
-		},
+		.world = machine_world(machine),
 	};
 	if (asked->genfstab && !asked->all)
 		in.pseudo = is_pseudo;
 	struct fstab_plan plan;
 	int status = FX_FAILED;
 	if (fstab_plan(&in, &plan) != 0 || run_failed(run)
-	    || (world->system && fstab_system_failed(world->system))) {
+	    || (machine->system && fstab_system_failed(machine->system))) {
 		message(root, "%s", strerror(ENOMEM));
-	} else {
+	} else if (asked->merge.merge) {
 		if (asked->explain)
 			explain(&plan);
-		status = print_plan(run, asked, &plan);
+		status = merge_run(&machine->facts, &asked->merge, &in, &plan, asked->explain);
+	} else if (!asked->merge.keep || merge_keep(&machine->facts, &asked->merge, &in, &plan) == 0) {
+		if (asked->explain)
+			explain(&plan);
+		status = print_plan(machine, asked, &in, &plan);
 		if (plan.of[FSTAB_COMMENT])
 			message(root, "%zu of %zu mounts and swap spaces have a comment instead of a line",
 			        plan.of[FSTAB_COMMENT], plan.of[FSTAB_COMMENT] + plan.of[FSTAB_LINE]);
@@ -501,66 +283,58 @@ static int make_fstab(struct world *world, const struct asked *asked, const char
 	return status;
 }
 
-/** @return an exit status. */
-static int run_fstab(const struct asked *asked)
+/** Say whether the operand of --merge is ROOT, a directory, or FILE.
+    @return 0, or an exit status after a message. */
+static int take_operand(struct run *run, struct asked *asked)
 {
-	static char name[] = "getmnt";
-	char *argv[] = {name, NULL};
-	struct options o;
-	struct columns columns = {0};
-	options_parse(&o, 1, argv);
-	o.tab_file = asked->tab_file;
-	o.stats = asked->stats;
-	o.names = asked->tab_file ? DN_KERNEL : DN_HINT;
-	o.max_dirs = 20000;
-	o.search_seconds = 2;
-	struct world world = {.run = {.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD,
-	                              .complete = true, .start = os_now()}};
-	struct run *run = &world.run;
-	struct strbuf root;
-	strbuf_init(&root);
-	arena_init(&world.arena);
-	map64_init(&world.kept_by);
-	map64_init(&world.holders);
-	run->progress = progress_begin(run);
-	os_mark(MARK_BEGIN);
-	if (o.tab_file)
-		run->os = (struct os){.statx_works = true};
-	else
-		os_init(&run->os, getenv("GETMNT_DISABLE"));
-
-	int status = FX_FAILED;
-	if (run_know(run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS) != 0
-	    || find_root(&world, asked, &root) != 0
-	    || ((run->live || asked->swaps) && read_swaps(&world, asked->swaps) != 0))
-		goto out;
-	if (run->live && read_utab(&world) != 0) {
-		message(NULL, "%s", strerror(ENOMEM));
-		goto out;
+	struct k_statx st;
+	struct strbuf path;
+	strbuf_init(&path);
+	enum path_known known = run->live ? path_follow(run, asked->operand, &path) : PATH_SEEN;
+	int rc = 0;
+	if (known == PATH_SEEN)
+		rc = run->live ? path_look(run, strbuf_str(&path), K_STATX_TYPE, &st)
+		               : os_statx(&run->os, AT_FDCWD, asked->operand, AT_NO_AUTOMOUNT, K_STATX_TYPE, &st);
+	/* Of a recorded table ROOT needs not be there; nor may a file be, but then it is meant. */
+	bool missing = known == PATH_MISSING || rc != 0;
+	bool dir = known == PATH_BLIND || missing || S_ISDIR(st.mode);
+	strbuf_destroy(&path);
+	if (missing && !asked->merge.file) {
+		usage_error(asked->operand, "neither a directory nor a file; one that is to be made is named by --merge=FILE");
+		return FX_FAILED;
 	}
-	bool mounted = is_mounted(run, strbuf_str(&root));
+	*(dir || asked->merge.file ? &asked->root : &asked->merge.file) = asked->operand;
+	return 0;
+}
+
+/** @return an exit status. */
+static int run_fstab(struct asked *asked)
+{
+	struct fstab_machine machine;
+	struct run *run = &machine.run;
+	machine_init(&machine, asked->tab_file, asked->stats);
+	int status = FX_FAILED;
+	if (run_know(run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS) != 0)
+		goto out;
+	if (asked->operand && take_operand(run, asked) != 0)
+		goto out;
+	if (merge_check_options(&asked->merge, asked->tab_file) != 0 || machine_know(&machine, asked->root, asked->swaps) != 0)
+		goto out;
+	const char *root = strbuf_str(&machine.root);
+	bool mounted = is_mounted(run, root);
 	if (!mounted && asked->genfstab) {
 		message(asked->root, "is not a mount point");
 		goto out;
 	}
 	if (!mounted)
 		message(asked->root, "nothing is mounted there: there is no line for /");
-	status = make_fstab(&world, asked, strbuf_str(&root));
+	status = make_fstab(&machine, asked, root);
 	for (size_t i = 0; i < run->nreasons; ++i)
 		message(NULL, "not all is known: %s", run->reasons[i]);
-	if (o.stats)
+	if (asked->stats)
 		stats_print(run);
 out:
-	fstab_system_free(world.system);
-	free(world.swaps_text);
-	free(world.swaps);
-	free(world.utab);
-	free(world.kept);
-	arena_destroy(&world.arena);
-	map64_destroy(&world.kept_by);
-	map64_destroy(&world.holders);
-	strbuf_destroy(&root);
-	run_destroy(run);
+	machine_destroy(&machine);
 	return status;
 }
 
@@ -569,19 +343,35 @@ int cmd_fstab(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "--genfstab") == 0)
 		return cmd_genfstab(argc - 1, argv + 1);
 	struct asked asked = {.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .root = "/"};
-	if (rows_parse(&fstab_table, argc, argv, take_option, &asked) != 0)
+	if (rows_parse(&fstab_table, argc, argv, take_option, &asked) != 0) {
+		merge_asked_destroy(&asked.merge);
 		return FX_FAILED;
+	}
 	if (asked.help) {
+		merge_asked_destroy(&asked.merge);
 		fstab_help(stdout);
 		return finish_stdout(false) == 0 ? FX_OK : FX_FAILED;
 	}
-	if (optind < argc)
-		asked.root = argv[optind++];
-	if (optind < argc || !*asked.root) {
+	if (asked.given) {
+		asked.root = asked.given;
+		if (optind < argc && asked.merge.merge && !asked.merge.file)
+			asked.merge.file = argv[optind++];
+	}
+	bool two = !asked.given && asked.merge.merge && !asked.merge.file && optind + 2 == argc;
+	if (two)
+		asked.merge.file = argv[optind++];
+	if (optind < argc && !asked.given)
+		*(asked.merge.merge ? &asked.operand : &asked.root) = argv[optind++];
+	if (optind < argc || !*asked.root || (asked.operand && !*asked.operand)) {
 		usage_error("fstab", optind < argc ? "one ROOT at a time" : "an empty ROOT; this system's is \"/\"");
+		merge_asked_destroy(&asked.merge);
 		return FX_FAILED;
 	}
-	return run_fstab(&asked);
+	int status = merge_check_options(&asked.merge, false);
+	if (!status)
+		status = run_fstab(&asked);
+	merge_asked_destroy(&asked.merge);
+	return status;
 }
 
 /* genfstab. */

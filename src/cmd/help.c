@@ -97,6 +97,20 @@ static bool is_words(const struct option_row *row)
 	return row->argument && strchr(row->argument, '|');
 }
 
+/** The rest of what completes a command: its options, else a path. */
+static void option_or_path(FILE *out, void (*words)(FILE *file))
+{
+	fputs("\t\tcase $cur in\n"
+	      "\t\t-*)\tmapfile -t COMPREPLY < <(compgen -W '", out);
+	words(out);
+	fputs("' -- \"$cur\") ;;\n"
+	      "\t\t*)\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+	      "\t\t\tcompopt -o filenames 2>/dev/null ;;\n"
+	      "\t\tesac\n"
+	      "\t\treturn\n"
+	      "\tfi\n", out);
+}
+
 void options_completion(FILE *out)
 {
 	fputs("# bash completion for getmnt(8)                    -*- shell-script -*-\n"
@@ -118,27 +132,11 @@ void options_completion(FILE *out)
 	search_column_words(out);
 	fputs("' -- \"$cur\")\n"
 	      "\t\t\treturn ;;\n"
-	      "\t\tesac\n"
-	      "\t\tcase $cur in\n"
-	      "\t\t-*)\tmapfile -t COMPREPLY < <(compgen -W '", out);
-	search_option_words(out);
-	fputs("' -- \"$cur\") ;;\n"
-	      "\t\t*)\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
-	      "\t\t\tcompopt -o filenames 2>/dev/null ;;\n"
-	      "\t\tesac\n"
-	      "\t\treturn\n"
-	      "\tfi\n"
-	      "\tif [ \"${COMP_WORDS[1]}\" = fstab ]; then\n"
-	      "\t\tcase $cur in\n"
-	      "\t\t-*)\tmapfile -t COMPREPLY < <(compgen -W '", out);
-	fstab_option_words(out);
-	fputs("' -- \"$cur\") ;;\n"
-	      "\t\t*)\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
-	      "\t\t\tcompopt -o filenames 2>/dev/null ;;\n"
-	      "\t\tesac\n"
-	      "\t\treturn\n"
-	      "\tfi\n"
-	      "\tlocal columns=\"", out);
+	      "\t\tesac\n", out);
+	option_or_path(out, search_option_words);
+	fputs("\tif [ \"${COMP_WORDS[1]}\" = fstab ]; then\n", out);
+	option_or_path(out, fstab_option_words);
+	fputs("\tlocal columns=\"", out);
 	for (const struct column *column = column_rows; column->name; ++column)
 		fprintf(out, "%s%s", column == column_rows ? "" : " ", column->name);
 	fputs("\"\n\tlocal rules=\"", out);

@@ -8,6 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/** Where what is told goes as well, or alone. */
+static struct strbuf *noted;
+static bool silent;
+
+void message_note(struct strbuf *to, bool alone)
+{
+	noted = to;
+	silent = alone;
+}
+
 __attribute__((format(printf, 2, 0)))
 static void message_v(const char *object, const char *format, va_list args)
 {
@@ -19,7 +29,13 @@ static void message_v(const char *object, const char *format, va_list args)
 		strbuf_printf(&raw, "%s: ", object);
 	strbuf_vprintf(&raw, format, args);
 	escape_terminal(&line, strbuf_str(&raw));
-	if (raw.failed || line.failed)
+	if (noted) {
+		strbuf_puts(noted, strbuf_str(&line));
+		strbuf_putc(noted, '\n');
+	}
+	if (silent)
+		;   /* a form of output says it in its own way */
+	else if (raw.failed || line.failed)
 		fputs("getmnt: out of memory\n", stderr);
 	else
 		fprintf(stderr, "getmnt: %s\n", strbuf_str(&line));
@@ -41,7 +57,8 @@ int usage_error(const char *object, const char *format, ...)
 	va_start(args, format);
 	message_v(object, format, args);
 	va_end(args);
-	fputs("Try 'getmnt --help' for more information.\n", stderr);
+	if (!silent)
+		fputs("Try 'getmnt --help' for more information.\n", stderr);
 	return CX_ERROR;
 }
 

@@ -54,20 +54,67 @@ void path_normal(const char *path, struct strbuf *out)
 		strbuf_putc(out, '.');
 }
 
-uint32_t path_mount(const struct run *run, const char *path)
+/** Whether a node's name leads to it. */
+static bool is_seen(const struct run *run, size_t i)
+{
+	return run_name(run, i) && !(run->d && run->d->tree.nodes[i].states & 1u << MT_HIDDEN);
+}
+
+/** The same as path_mount(), by a look at each. */
+static uint32_t search_mount(const struct run *run, const char *path)
 {
 	uint32_t best = MT_NONE;
 	size_t best_len = 0;
 	for (size_t i = 0; i < run_count(run); ++i) {
-		const char *target = run_name(run, i);
-		if (!target || (run->d && (run->d->tree.nodes[i].states & 1u << MT_HIDDEN)))
+		if (!is_seen(run, i))
 			continue;
-		size_t len = strlen(target);
+		size_t len = strlen(run_name(run, i));
 		/* Of a stack the last is on top. */
-		if (len >= best_len && mtree_path_within(path, target)) {
+		if (len >= best_len && mtree_path_within(path, run_name(run, i))) {
 			best = (uint32_t)i;
 			best_len = len;
 		}
+	}
+	return best;
+}
+
+int path_index(struct run *run)
+{
+	struct map64 *places = malloc(sizeof(*places));
+	if (!places)
+		return -1;
+	map64_init(places);
+	for (size_t i = run_count(run); i > 0; --i) {
+		if (is_seen(run, i - 1) && map64_put(places, map64_text(run_name(run, i - 1)), (uint32_t)(i - 1)) == MAP64_NONE) {
+			map64_destroy(places);
+			free(places);
+			return -1;
+		}
+	}
+	run->places = places;
+	return 0;
+}
+
+uint32_t path_mount(const struct run *run, const char *path)
+{
+	if (!run->places || *path != '/')
+		return search_mount(run, path);
+	uint32_t best = map64_get(run->places, map64_bytes(MAP64_BYTES, "/", 1));
+	uint64_t hash = MAP64_BYTES;
+	if (best == MAP64_NONE || strcmp(run_name(run, best), "/") != 0)
+		return search_mount(run, path);
+	for (size_t n = 0; path[n];) {
+		size_t more = 1 + strcspn(path + n + 1, "/");
+		hash = map64_bytes(hash, path + n, more);
+		n += more;
+		uint32_t i = map64_get(run->places, hash);
+		if (i == MAP64_NONE)
+			continue;
+		const char *name = run_name(run, i);
+		/* Another of the same hash. */
+		if (strncmp(name, path, n) != 0 || name[n])
+			return search_mount(run, path);
+		best = i;
 	}
 	return best;
 }

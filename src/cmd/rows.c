@@ -2,6 +2,7 @@
 #include "cmd/rows.h"
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -89,4 +90,10 @@ int rows_word(const char *name, const char *text, const char *const words[], int
 	int status = usage_error(name, "\"%s\": known are %s", text, strbuf_str(&known));
 	strbuf_destroy(&known);
 	return status;
+}
+
+int rows_stats(const char *text, int *form)
+{
+	static const char *const forms[] = {[STATS_NONE] = "", [STATS_TEXT] = "text", [STATS_JSON] = "json", NULL};
+	return rows_word("--stats", text ? text : "text", forms, form);
 }

@@ -19,7 +19,7 @@ struct row_option {
 };
 
 /** The most options that a table may have. */
-enum { ROWS_MAX = 40 };
+enum { ROWS_MAX = 64 };
 
 /** The rows of a command, and its name for messages. */
 struct row_table {
@@ -53,5 +53,10 @@ int rows_parse(const struct row_table *table, int argc, char **argv,
  * @return 0, or an exit status after a message.
  */
 int rows_word(const char *name, const char *text, const char *const words[], int *word);
+
+/** Take what --stats says, which may be nothing.
+    @form [out]  enum stats_form.
+    @return 0, or an exit status. */
+int rows_stats(const char *text, int *form);
 
 #endif

@@ -159,7 +159,6 @@ static int take_option(void *to, const char *name, const char *arg)
 		[SEARCH_ENGINE_BULK] = "bulk", NULL,
 	};
 	static const char *const sorts[] = {"name", "inode", NULL};
-	static const char *const stats[] = {[STATS_NONE] = "", [STATS_TEXT] = "text", [STATS_JSON] = "json", NULL};
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); ++i) {
 		if (strcmp(name, flags[i].name) == 0) {
 			asked->options.flags |= flags[i].flag;
@@ -186,7 +185,7 @@ static int take_option(void *to, const char *name, const char *arg)
 	if (strcmp(name, "color") == 0)
 		return rows_word("--color", arg ? arg : "always", whens, &asked->color);
 	if (strcmp(name, "stats") == 0)
-		return rows_word("--stats", arg ? arg : "text", stats, &asked->stats);
+		return rows_stats(arg, &asked->stats);
 	if (strcmp(name, "format") == 0) {
 		int form;
 		int status = rows_word("--format", arg, forms, &form);

@@ -13,8 +13,14 @@ static bool is_secret_name(const char *name, size_t n)
 	static const char *const parts[] = {
 		"passw", "passphrase", "passkey", "secret", "credential", "token",
 	};
+	static const char *const ends[] = {"pass", "pw", "pwd"};
 	for (size_t i = 0; n < sizeof(*whole) && i < sizeof(whole) / sizeof(*whole); ++i) {
 		if (strlen(whole[i]) == n && strncasecmp(name, whole[i], n) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); ++i) {
+		size_t len = strlen(ends[i]);
+		if (n > len && strchr("-_.", name[n - len - 1]) && strncasecmp(name + n - len, ends[i], len) == 0)
 			return true;
 	}
 	for (size_t at = 0; at < n; ++at) {

@@ -111,6 +111,13 @@ bool path_blocks(void *arg, const char *path);
 /** Write a path without ".", ".." and double slashes; a relative one stays so. */
 void path_normal(const char *path, struct strbuf *out);
 
+/**
+ * Index the names of a run, whose discovery stays from now on: for who asks of many paths.
+ *
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int path_index(struct run *run);
+
 /** The mount that a path lies in, by the table: MT_NONE if in none. */
 uint32_t path_mount(const struct run *run, const char *path);
 

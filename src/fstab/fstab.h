@@ -50,6 +50,7 @@ struct fstab_device {
 enum fstab_unit {
 	FSTAB_NO_UNIT,
 	FSTAB_OWN_UNIT,    /* a mount or automount unit that is no fstab's */
+	FSTAB_GPT_UNIT,    /* the same, made for a partition by its type */
 	FSTAB_AUTOMOUNT,   /* an automount that comes from a line of the fstab */
 };
 
@@ -112,12 +113,18 @@ enum fstab_fate {
 /** All strings are decoded bytes. */
 struct fstab_line {
 	enum fstab_fate fate;
+	bool boot;                  /* of what is left out: it is there when the fstab is read */
+	bool hidden;                /* another is mounted over it */
 	const struct mount *mount;  /* NULL for a swap space */
 	const char *why;            /* of comments, and what is left out */
+	const char *owner;          /* of what is left out, who mounts it: api, automount,
+	                               container:ENGINE, credentials, gpt-auto, initrd, nsfs,
+	                               session, snap, udisks, unit, zfs; NULL: not known */
 	const char *note;           /* stands above a line; or NULL */
 	const char *warning;        /* what somebody should look at; or NULL */
 	const char *source, *target, *fstype, *options;
 	int passno;
+	const char *swap;           /* of a swap space: its name in /proc/swaps */
 };
 
 struct fstab_plan {

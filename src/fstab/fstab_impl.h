@@ -7,20 +7,37 @@
  *     own.c      what the system mounts by itself
  *     source.c   how a device is named
  *     options.c  which options stand in a line
- *     text.c     swaps, utab, names of units
+ *     text.c     swaps, utab, names of units; paths
  */
 #ifndef GM_FSTAB_IMPL_H
 #define GM_FSTAB_IMPL_H
 
 #include "base/strbuf.h"
+#include "base/words.h"
 #include "fstab/fstab.h"
+
+/* text.c */
+
+/** A path as it is without "//", "/./", "/.." and a '/' at its end; NULL if it is not
+    absolute, or on ENOMEM. */
+const char *fstab_normal(struct arena *arena, const char *path);
 
 /* own.c */
 
-/** Why the system mounts this by itself; NULL if it does not.
-    @all      API file systems are wanted.
-    @boot [out]  It is there when the fstab is read. */
-const char *fstab_own(const struct mount *mount, const char *target, bool all, bool *boot);
+/** Who mounts something without being asked by an fstab. */
+struct fstab_own {
+	const char *owner;       /* fstab_line.owner */
+	const char *why;         /* for people */
+	bool boot;               /* it is there when the fstab is read */
+};
+
+/**
+ * Whether the system mounts this by itself.
+ *
+ * @all        API file systems are wanted.
+ * @own [out]  Static strings; set if it does.
+ */
+bool fstab_own(const struct mount *mount, const char *target, bool all, struct fstab_own *own);
 
 /** Whether a mount point is one that a system does not run without. */
 bool fstab_is_system(const char *target);
@@ -73,12 +90,29 @@ struct fstab_choice {
 bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *choice,
                           struct fstab_line *line);
 
+/** Whether a type, without its ".subtype", is one of a list with a blank between each two;
+    "*" is any, also one that is not known (NULL). */
+static inline bool fstab_type_in(const char *fstype, const char *types)
+{
+	return *types == '*' || (fstype && word_in(fstype, strcspn(fstype, "."), types));
+}
+
+/** Whether an option, as the kernel shows it of a type, stands in no line: it was found
+    out, or may not be given.
+    @minimal  Or it is so without it. */
+bool fstab_is_dropped(const char *fstype, const char *option, size_t n, bool minimal);
+
 /** Whether a list of options, as the kernel gave it, has this one. */
 bool fstab_has_option(const char *options, const char *option);
 
 /** The next of options as mount(8) keeps them, of *n bytes; what does not end is none.
     @return it, or NULL. */
 const char *fstab_kept_next(const char **list, size_t *n);
+
+/** The last of these with a name of n bytes.
+    @m [out]  How many bytes it has.
+    @return it, or NULL. */
+const char *fstab_kept_find(const char *options, const char *name, size_t n, size_t *m);
 
 /** The decoded value of an option; false if it is not there. */
 bool fstab_option_value(const char *options, const char *name, struct strbuf *value);

@@ -4,13 +4,16 @@
  *
  * The kernel shows more than was asked for: what it found out when it mounted
  * (addresses, file descriptors, the ID of a subvolume), which a line must not
- * freeze; and what is so anyway.  Both are rows of one table.  An option that is
- * not known is kept: it was asked for, as far as we can tell.
+ * freeze; and what is so anyway.  Both are rows of one table.  What it shows by another
+ * name than it takes is of a second.  An option that is not known is kept: it was asked
+ * for, as far as we can tell.
  */
 #include "fstab/fstab_impl.h"
 
 #include "base/escape.h"
 #include "base/fstypes.h"
+#include "base/words.h"
+#include "fstab/shown.h"
 #include "mounttree.h"
 
 #include <stdlib.h>
@@ -32,16 +35,16 @@ static const struct drop_row {
 	enum drop drop;
 } drop_rows[] = {
 	{"*", "seclabel", RUN_TIME},
+	{"ext2 ext3 ext4", "emergency_ro", RUN_TIME},   /* what became of it */
+	{"ext2 ext3 ext4", "shutdown", RUN_TIME},
 	{"*", "relatime", USUAL},
 	{"btrfs", "subvolid=", RUN_TIME},   /* a snapshot that was put back has another */
 	{"btrfs", "ssd", USUAL},
 	{"btrfs", "space_cache", USUAL},
 	{"btrfs", "space_cache=v2", USUAL},
-	{"f2fs", "noacl", RUN_TIME},        /* mount(8) is refused by them */
-	{"f2fs", "acl", RUN_TIME},
-	{"f2fs", "nouser_xattr", RUN_TIME},
+	{"f2fs", "acl", RUN_TIME},          /* a kernel may know but noacl, nouser_xattr */
 	{"f2fs", "user_xattr", RUN_TIME},
-	{"f2fs", "atgc", RUN_TIME},
+	{"f2fs", "atgc", RUN_TIME},         /* mount(8) is refused by it */
 	{"f2fs", "active_logs=6", USUAL},
 	{"f2fs", "alloc_mode=default", USUAL},
 	{"f2fs", "background_gc=on", USUAL},
@@ -119,6 +122,17 @@ static const struct drop_row {
 	{"xfs", "swidth=", USUAL},
 };
 
+/** What the kernel shows by another name than it takes; of isofs modes in octal, which
+    it takes for decimal without a 0 before. */
+static const struct name_row {
+	const char *types;
+	const char *shown, *taken;
+} name_rows[] = {
+	{"iso9660", "fmode=", "mode=0"},
+	{"iso9660", "dmode=", "dmode=0"},
+	{"iso9660", "blocksize=", "block="},
+};
+
 /** The length of an option that is a label of SELinux in quotes; else 0.  No other
     value is in quotes: elsewhere they are bytes of a name. */
 static size_t label_length(const char *option)
@@ -149,12 +163,6 @@ static const char *option_next(const char **list, size_t *n)
 		*n = strcspn(option, ",");
 	*list += *n;
 	return option;
-}
-
-/** Whether a word of n bytes is this. */
-static bool word_is(const char *word, size_t n, const char *what)
-{
-	return n == strlen(what) && memcmp(word, what, n) == 0;
 }
 
 /** Whether a word of n bytes is in a list. */
@@ -189,6 +197,19 @@ const char *fstab_kept_next(const char **list, size_t *n)
 	return quoted ? NULL : option;
 }
 
+const char *fstab_kept_find(const char *options, const char *name, size_t n, size_t *m)
+{
+	const char *found = NULL;
+	size_t len;
+	for (const char *o; (o = fstab_kept_next(&options, &len)) != NULL;) {
+		if (len >= n && memcmp(o, name, n) == 0 && (len == n || o[n] == '=')) {
+			found = o;
+			*m = len;
+		}
+	}
+	return found;
+}
+
 /** Append bytes, decoded. */
 static void add_decoded(struct strbuf *out, const char *text, size_t n)
 {
@@ -212,36 +233,50 @@ bool fstab_option_value(const char *options, const char *name, struct strbuf *va
 	return false;
 }
 
-/** Whether a type stands in a list of them. */
-static bool type_in(const char *fstype, const char *types)
-{
-	size_t len = strcspn(fstype, ".");
-	if (*types == '*')
-		return true;
-	for (const char *at = types; *at;) {
-		size_t n = strcspn(at, " ");
-		if (n == len && memcmp(at, fstype, n) == 0)
-			return true;
-		at += n + (at[n] == ' ');
-	}
-	return false;
-}
-
-/** Whether an option is dropped. */
-static bool is_dropped(const char *fstype, const char *option, size_t n, bool minimal)
+bool fstab_is_dropped(const char *fstype, const char *option, size_t n, bool minimal)
 {
 	for (size_t i = 0; i < sizeof(drop_rows) / sizeof(*drop_rows); ++i) {
 		const struct drop_row *row = &drop_rows[i];
 		size_t len = strlen(row->option);
 		bool any = row->option[len - 1] == '=';
 		if (n >= len && memcmp(option, row->option, len) == 0 && (any || n == len)
-		    && type_in(fstype, row->types))
+		    && fstab_type_in(fstype, row->types))
 			return row->drop == RUN_TIME || minimal;
 	}
 	/* As mount(8) makes them of a umask of 022. */
-	if (minimal && type_in(fstype, "vfat msdos exfat"))
+	if (minimal && fstab_type_in(fstype, "vfat msdos exfat"))
 		return word_is(option, n, "fmask=0022") || word_is(option, n, "dmask=0022");
 	return false;
+}
+
+/** Whether a protocol is of the other family than a server that is named by its address:
+    the connection may be one that was there under the server's other address. */
+static bool is_other_family(const struct mount *mount, const char *option, size_t n)
+{
+	const char *source = mount->source ? mount->source : "";
+	if (!fstab_type_in(mount->fstype, "nfs nfs4"))
+		return false;
+	if (*source == '[')
+		return word_is(option, n, "proto=tcp") || word_is(option, n, "proto=udp") || word_is(option, n, "proto=rdma");
+	size_t digits = strspn(source, "0123456789.");
+	return digits && source[digits] == ':'
+	       && (word_is(option, n, "proto=tcp6") || word_is(option, n, "proto=udp6") || word_is(option, n, "proto=rdma6"));
+}
+
+/** Append an option by the name that mount(8) takes. */
+static void add_renamed(struct strbuf *out, const char *fstype, const char *option, size_t n)
+{
+	for (size_t i = 0; i < sizeof(name_rows) / sizeof(*name_rows); ++i) {
+		const struct name_row *row = &name_rows[i];
+		size_t len = strlen(row->shown);
+		if (n > len && memcmp(option, row->shown, len) == 0 && fstab_type_in(fstype, row->types)) {
+			strbuf_puts(out, row->taken);
+			option += len;
+			n -= len;
+			break;
+		}
+	}
+	add_decoded(out, option, n);
 }
 
 /* Layers of overlays. */
@@ -342,11 +377,6 @@ static bool add_layers(struct fstab_draft *draft, struct strbuf *out, const char
 
 /* The line. */
 
-static void add_option(struct strbuf *out, const char *option)
-{
-	strbuf_printf(out, "%s%s", out->len ? "," : "", option);
-}
-
 /** What of an option mount(8) would read as something else; NULL: it does not.  It
     ends an option at a ',', but for one in quotes or behind a backslash, and drops
     one whose quotes do not end: then another tree is mounted. */
@@ -375,13 +405,11 @@ static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct
 	size_t n;
 	for (const char *o; (o = option_next(&list, &n)) != NULL;) {
 		if (word_is(o, n, "rw") || word_is(o, n, "ro") || has_word(other, o, n)
-		    || is_dropped(fstype, o, n, minimal))
+		    || fstab_is_dropped(fstype, o, n, minimal) || is_other_family(mount, o, n))
 			continue;
 		const char *what = misread(o, n);
 		if (what) {
-			const char *equals = memchr(o, '=', n);
-			line->why = fstab_format(draft, "the option %.*s %s", (int)(equals ? equals - o : (ssize_t)n), o,
-			                         what);
+			line->why = fstab_format(draft, "the option %.*s %s", (int)option_name(o, n), o, what);
 			return false;
 		}
 		if (out->len)
@@ -390,7 +418,7 @@ static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct
 			if (!add_layers(draft, out, o, n, layers, line))
 				return false;
 		} else {
-			add_decoded(out, o, n);
+			add_renamed(out, fstype, o, n);
 		}
 	}
 	return true;
@@ -416,12 +444,12 @@ static bool add_subvolume(struct fstab_draft *draft, struct strbuf *out, const s
 			line->why = fstab_format(draft, "the option subvol %s", what);
 		if (what || !option)
 			return false;
-		add_option(out, option);
+		option_puts(out, option);
 	} else if (fstab_option_value(mount->fs_opts, "subvolid", &draft->text)) {
 		unsigned long long id = strtoull(strbuf_str(&draft->text), NULL, 10);
 		const char *option = fstab_format(draft, "subvolid=%llu", id);
 		if (option)
-			add_option(out, option);
+			option_puts(out, option);
 		return option;
 	} else {
 		line->why = "which of its subvolumes is mounted is not known";
@@ -472,17 +500,17 @@ static void add_bind(struct strbuf *out, const struct fstab_choice *choice, bool
 	            && fstab_has_option(mine, "noatime") == fstab_has_option(other, "noatime");
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags) && same; ++i)
 		same = fstab_has_option(mine, flags[i][0]) == fstab_has_option(other, flags[i][0]);
-	add_option(out, "bind");
+	option_puts(out, "bind");
 	if (same && minimal)
 		return;
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); ++i) {
 		bool has = fstab_has_option(mine, flags[i][0]);
 		bool had = fstab_has_option(other, flags[i][0]);
 		if (has || had || i == 0)
-			add_option(out, flags[i][!has]);
+			option_puts(out, flags[i][!has]);
 	}
-	add_option(out, is_strict(choice->mount) ? "strictatime"
-	                : fstab_has_option(mine, "noatime") ? "noatime" : "relatime");
+	option_puts(out, is_strict(choice->mount) ? "strictatime"
+	                 : fstab_has_option(mine, "noatime") ? "noatime" : "relatime");
 }
 
 bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *choice,
@@ -497,25 +525,27 @@ bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *
 		add_bind(&out, choice, minimal);
 	} else {
 		bool broken = !is_readonly(mount) && fstab_has_option(mount->fs_opts, "ro");
-		bool natural = is_never_written(draft, mount);
-		if (broken && !natural)
+		bool natural = is_never_written(draft, mount), failed = shown_failed(mount->fstype, mount->fs_opts);
+		if (failed)
+			line->warning = "the file system has met an error, and is read-only since; its line is not";
+		else if (broken && !natural)
 			line->warning = "the file system is read-only now, the mount is not: after an error?";
-		if (is_readonly(mount) || (broken && natural))
-			add_option(&out, "ro");
+		if (!failed && (is_readonly(mount) || (broken && natural)))
+			option_puts(&out, "ro");
 		else if (!minimal)
-			add_option(&out, "rw");
+			option_puts(&out, "rw");
 		good = add_list(draft, &out, mount, mount->vfs_opts, NULL, line);
 		if (good && is_strict(mount))
-			add_option(&out, "strictatime");
+			option_puts(&out, "strictatime");
 		if (good && choice->first)
-			add_option(&out, choice->first);
+			option_puts(&out, choice->first);
 		good = good && add_list(draft, &out, mount, mount->fs_opts, mount->vfs_opts, line)
 		       && add_subvolume(draft, &out, mount, line);
 	}
 	if (good && choice->more)
-		add_option(&out, choice->more);
+		option_puts(&out, choice->more);
 	if (good && !out.len)
-		add_option(&out, "defaults");
+		option_puts(&out, "defaults");
 	if (good && !out.failed)
 		line->options = arena_strndup(draft->arena, out.data, out.len);
 	draft->failed |= out.failed || (good && !line->options);

@@ -15,25 +15,25 @@
 /** Types that nobody mounts by an fstab, wherever they are. */
 static const struct {
 	const char *fstype;
-	const char *why;
+	const char *owner, *why;
 } own_types[] = {
-	{"autofs", "an automounter's trigger"},
-	{"binfmt_misc", "an API file system"},
-	{"bdev", "an API file system"},
-	{"fuse.gvfsd-fuse", "of a session"},
-	{"fuse.kio-fuse", "of a session"},
-	{"fuse.lxcfs", "of a service"},
-	{"fuse.portal", "of a session"},
-	{"fuse.snapfuse", "of snapd"},
-	{"fuse.rofiles-fuse", "of a session"},
-	{"fusectl", "an API file system"},
-	{"nfsd", "an API file system"},
-	{"nsfs", "of a namespace"},
-	{"pipefs", "an API file system"},
-	{"rootfs", "the kernel's own"},
-	{"rpc_pipefs", "an API file system"},
-	{"sockfs", "an API file system"},
-	{"zfs", "zfs mounts its data sets by itself"},
+	{"autofs", "automount", "an automounter's trigger"},
+	{"binfmt_misc", "api", "an API file system"},
+	{"bdev", "api", "an API file system"},
+	{"fuse.gvfsd-fuse", "session", "of a session"},
+	{"fuse.kio-fuse", "session", "of a session"},
+	{"fuse.lxcfs", "unit", "of a service"},
+	{"fuse.portal", "session", "of a session"},
+	{"fuse.snapfuse", "snap", "of snapd"},
+	{"fuse.rofiles-fuse", "session", "of a session"},
+	{"fusectl", "api", "an API file system"},
+	{"nfsd", "api", "an API file system"},
+	{"nsfs", "nsfs", "of a namespace"},
+	{"pipefs", "api", "an API file system"},
+	{"rootfs", "api", "the kernel's own"},
+	{"rpc_pipefs", "api", "an API file system"},
+	{"sockfs", "api", "an API file system"},
+	{"zfs", "zfs", "zfs mounts its data sets by itself"},
 };
 
 /** Directories below which everything is one owner's; depth says how far below a
@@ -43,61 +43,61 @@ enum { LAYERS = 1u << 8 };   /* only what stands on no device, nor on a server *
 static const struct {
 	const char *dir;
 	unsigned depth;
-	const char *why;
+	const char *owner, *why;
 } own_dirs[] = {
-	{"/snap", 1, "of snapd"},
-	{"/var/lib/snapd", 1, "of snapd"},
-	{"/var/snap", 2, "of snapd"},
-	{"/run/credentials", 0, "of a unit"},
-	{"/run/initramfs", 0, "of the initial RAM disk"},
-	{"/run/lock", 0, "made at boot"},
-	{"/run/media", 0, "of udisks"},
-	{"/run/netns", 0, "of a namespace"},
-	{"/run/schroot", 0, "of a session"},
-	{"/run/snapd", 0, "of snapd"},
-	{"/run/systemd", 0, "of systemd"},
-	{"/run/user", 0, "of a session"},
-	{"/run/containerd", 0, "of a container"},
-	{"/run/containers", 0, "of a container"},
-	{"/run/docker", 0, "of a container"},
-	{"/run/k3s", 0, "of a container"},
-	{"/run/libpod", 0, "of a container"},
-	{"/var/lib/containerd", 2, "of a container"},
-	{"/var/lib/containers/storage/btrfs", 0, "of a container"},
-	{"/var/lib/containers/storage/overlay", 0, "of a container"},
-	{"/var/lib/containers/storage/overlay-containers", 0, "of a container"},
-	{"/var/lib/containers/storage/vfs", 0, "of a container"},
-	{"/var/lib/containers/storage/volumes", 2, "of a container"},
-	{"/var/lib/docker/aufs", 0, "of a container"},
-	{"/var/lib/docker/btrfs", 0, "of a container"},
-	{"/var/lib/docker/buildkit", 1, "of a container"},
-	{"/var/lib/docker/containers", 1, "of a container"},
-	{"/var/lib/docker/devicemapper", 1, "of a container"},
-	{"/var/lib/docker/fuse-overlayfs", 1, "of a container"},
-	{"/var/lib/docker/overlay2", 1, "of a container"},
-	{"/var/lib/docker/plugins", 1, "of a container"},
-	{"/var/lib/docker/rootfs", 1, "of a container"},
-	{"/var/lib/docker/vfs", 1, "of a container"},
-	{"/var/lib/docker/volumes", 2, "of a container"},
-	{"/var/lib/incus/devices", 0, "of a container"},
-	{"/var/lib/incus/guestapi", 0, "of a container"},
-	{"/var/lib/incus/shmounts", 0, "of a container"},
-	{"/var/lib/incus/storage-pools", 1, "of a container"},
-	{"/var/lib/kubelet/plugins", 1, "of a container"},
-	{"/var/lib/kubelet/pods", 1, "of a container"},
-	{"/var/lib/lxd/devices", 0, "of a container"},
-	{"/var/lib/lxd/devlxd", 0, "of a container"},
-	{"/var/lib/lxd/shmounts", 0, "of a container"},
-	{"/var/lib/lxd/storage-pools", 1, "of a container"},
-	{"/var/lib/rancher/k3s/agent", 1, "of a container"},
-	{"/var/lib/rancher/rke2/agent", 1, "of a container"},
-	{"/var/lib/containers", LAYERS | 2, "of a container"},
-	{"/var/lib/docker", LAYERS | 2, "of a container"},
-	{"/var/lib/incus", LAYERS | 2, "of a container"},
-	{"/var/lib/kubelet", LAYERS | 2, "of a container"},
-	{"/var/lib/lxd", LAYERS | 2, "of a container"},
-	{"/var/lib/rancher", LAYERS | 2, "of a container"},
-	{"/var/lib/schroot", 2, "of a session"},
+	{"/snap", 1, "snap", "of snapd"},
+	{"/var/lib/snapd", 1, "snap", "of snapd"},
+	{"/var/snap", 2, "snap", "of snapd"},
+	{"/run/credentials", 0, "credentials", "of a unit"},
+	{"/run/initramfs", 0, "initrd", "of the initial RAM disk"},
+	{"/run/lock", 0, "api", "made at boot"},
+	{"/run/media", 0, "udisks", "of udisks"},
+	{"/run/netns", 0, "nsfs", "of a namespace"},
+	{"/run/schroot", 0, "session", "of a session"},
+	{"/run/snapd", 0, "snap", "of snapd"},
+	{"/run/systemd", 0, "unit", "of systemd"},
+	{"/run/user", 0, "session", "of a session"},
+	{"/run/containerd", 0, "container:containerd", "of a container"},
+	{"/run/containers", 0, "container:podman", "of a container"},
+	{"/run/docker", 0, "container:docker", "of a container"},
+	{"/run/k3s", 0, "container:k3s", "of a container"},
+	{"/run/libpod", 0, "container:podman", "of a container"},
+	{"/var/lib/containerd", 2, "container:containerd", "of a container"},
+	{"/var/lib/containers/storage/btrfs", 0, "container:podman", "of a container"},
+	{"/var/lib/containers/storage/overlay", 0, "container:podman", "of a container"},
+	{"/var/lib/containers/storage/overlay-containers", 0, "container:podman", "of a container"},
+	{"/var/lib/containers/storage/vfs", 0, "container:podman", "of a container"},
+	{"/var/lib/containers/storage/volumes", 2, "container:podman", "of a container"},
+	{"/var/lib/docker/aufs", 0, "container:docker", "of a container"},
+	{"/var/lib/docker/btrfs", 0, "container:docker", "of a container"},
+	{"/var/lib/docker/buildkit", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/containers", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/devicemapper", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/fuse-overlayfs", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/overlay2", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/plugins", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/rootfs", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/vfs", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/volumes", 2, "container:docker", "of a container"},
+	{"/var/lib/incus/devices", 0, "container:incus", "of a container"},
+	{"/var/lib/incus/guestapi", 0, "container:incus", "of a container"},
+	{"/var/lib/incus/shmounts", 0, "container:incus", "of a container"},
+	{"/var/lib/incus/storage-pools", 1, "container:incus", "of a container"},
+	{"/var/lib/kubelet/plugins", 1, "container:kubelet", "of a container"},
+	{"/var/lib/kubelet/pods", 1, "container:kubelet", "of a container"},
+	{"/var/lib/lxd/devices", 0, "container:lxd", "of a container"},
+	{"/var/lib/lxd/devlxd", 0, "container:lxd", "of a container"},
+	{"/var/lib/lxd/shmounts", 0, "container:lxd", "of a container"},
+	{"/var/lib/lxd/storage-pools", 1, "container:lxd", "of a container"},
+	{"/var/lib/rancher/k3s/agent", 1, "container:k3s", "of a container"},
+	{"/var/lib/rancher/rke2/agent", 1, "container:k3s", "of a container"},
+	{"/var/lib/containers", LAYERS | 2, "container:podman", "of a container"},
+	{"/var/lib/docker", LAYERS | 2, "container:docker", "of a container"},
+	{"/var/lib/incus", LAYERS | 2, "container:incus", "of a container"},
+	{"/var/lib/kubelet", LAYERS | 2, "container:kubelet", "of a container"},
+	{"/var/lib/lxd", LAYERS | 2, "container:lxd", "of a container"},
+	{"/var/lib/rancher", LAYERS | 2, "container:k3s", "of a container"},
+	{"/var/lib/schroot", 2, "session", "of a session"},
 };
 
 /** How many components a path has below a directory; -1 if it is not below. */
@@ -120,44 +120,44 @@ static bool below_any(const char *target, const char *const *dirs)
 	return false;
 }
 
-const char *fstab_own(const struct mount *mount, const char *target, bool all, bool *boot)
+/** Name who it is.  @return true. */
+static bool owned(struct fstab_own *own, const char *owner, const char *why, bool boot)
+{
+	*own = (struct fstab_own){owner, why, boot};
+	return true;
+}
+
+bool fstab_own(const struct mount *mount, const char *target, bool all, struct fstab_own *own)
 {
 	static const char *const kernels[] = {"/proc", "/sys", "/dev", NULL};
 	static const char *const run[] = {"/run", "/var/run", NULL};
 	const char *fstype = mount->fstype ? mount->fstype : "";
 	unsigned flags = fstype_flags(fstype);
-	*boot = false;
 	for (size_t i = 0; i < sizeof(own_types) / sizeof(*own_types); ++i) {
-		if (strcmp(fstype, own_types[i].fstype) == 0) {
-			*boot = flags & FST_PSEUDO && !(flags & FST_AUTOFS);
-			return own_types[i].why;
-		}
+		if (strcmp(fstype, own_types[i].fstype) == 0)
+			return owned(own, own_types[i].owner, own_types[i].why, flags & FST_PSEUDO && !(flags & FST_AUTOFS));
 	}
 	for (size_t i = 0; i < sizeof(own_dirs) / sizeof(*own_dirs); ++i) {
 		int depth = components_below(target, own_dirs[i].dir);
 		bool layers = own_dirs[i].depth & LAYERS;
 		if (depth >= (int)(own_dirs[i].depth & ~LAYERS) && (!layers || (mount->dev_major == 0 && !(flags & (FST_NET | FST_DEVICE)))))
-			return own_dirs[i].why;
+			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
 	}
 	/* Of an ordinary user, wherever his home is. */
 	const char *storage = strstr(target, "/.local/share/containers/storage/");
 	if (storage && storage != target)
-		return "of a container";
+		return owned(own, "container:podman", "of a container", false);
 	size_t len = strlen(fstype);
 	if (strncmp(fstype, "fuse.", 5) == 0 && len > 8 && strcasecmp(fstype + len - 8, "AppImage") == 0)
-		return "of an AppImage";
+		return owned(own, "session", "of an AppImage", false);
 
 	if (all)
-		return NULL;
-	if (below_any(target, kernels)) {
-		*boot = true;
-		return "an API file system";
-	}
-	if (below_any(target, run) && flags & FST_PSEUDO) {
-		*boot = strcmp(target, "/run") == 0;
-		return "made at boot";
-	}
-	return NULL;
+		return false;
+	if (below_any(target, kernels))
+		return owned(own, "api", "an API file system", true);
+	if (below_any(target, run) && flags & FST_PSEUDO)
+		return owned(own, "api", "made at boot", strcmp(target, "/run") == 0);
+	return false;
 }
 
 bool fstab_is_system(const char *target)

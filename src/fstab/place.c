@@ -201,7 +201,7 @@ bool place_index(struct maker *mk)
 		if (!place->target)
 			continue;
 		const char *root = place_root(m);
-		uint64_t name = map64_bytes(MAP64_BYTES, place->target, strlen(place->target));
+		uint64_t name = map64_text(place->target);
 		if (!place->visible) {
 			if (holds_files(m) && !add_index(mk, &mk->by_hidden, name, i))
 				return false;
@@ -241,6 +241,15 @@ static bool is_bind(struct maker *mk, uint32_t node)
 	return m->dev_major == 0 || is_ro_view(m) != is_ro_view(place_mount(mk, first));
 }
 
+/** Whether systemd has mounted this when it was entered, and nobody can say by what. */
+static bool by_unknown_unit(struct maker *mk, uint32_t node)
+{
+	uint32_t parent = mk->tree->nodes[node].parent;
+	const struct mount *on = parent == MT_NONE ? NULL : place_mount(mk, parent);
+	return on && !mk->in->world.unit && fstype_flags(on->fstype) & FST_AUTOFS && on->source
+	       && strcmp(on->source, "systemd-1") == 0;
+}
+
 /** Why the system has mounted this by automounting; NULL if it has not. */
 static const char *by_automount(struct maker *mk, uint32_t node, bool *fstab)
 {
@@ -267,6 +276,13 @@ static const char *by_automount(struct maker *mk, uint32_t node, bool *fstab)
 			return "NFS mounts it when it is entered";
 	}
 	return NULL;
+}
+
+/** Who mounts this by a unit that is no fstab's; NULL: nobody, or it is not known. */
+static const char *by_unit(const struct fstab_world *world, const char *target)
+{
+	enum fstab_unit unit = world->unit ? world->unit(world->arg, target) : FSTAB_NO_UNIT;
+	return unit == FSTAB_GPT_UNIT ? "gpt-auto" : unit == FSTAB_OWN_UNIT ? "unit" : NULL;
 }
 
 /** Why the kernel alone can say how this was mounted; NULL if a line can. */
@@ -298,11 +314,12 @@ static void refuse(struct place *place, const char *why)
 }
 
 /** Leave a node out. */
-static void leave_out(struct place *place, const char *why, bool boot)
+static void leave_out(struct place *place, const char *owner, const char *why, bool boot)
 {
 	place->state = OWN;
 	place->boot = boot;
 	place->why = why;
+	place->owner = owner;
 }
 
 void place_classify(struct maker *mk, uint32_t i)
@@ -311,7 +328,7 @@ void place_classify(struct maker *mk, uint32_t i)
 	const struct mt_node *node = &mk->tree->nodes[i];
 	const struct mount *m = node->mount;
 	struct place *place = &mk->places[i];
-	const char *name = in->d->targets[i], *why;
+	const char *name = in->d->targets[i], *why, *owner;
 	place->state = ELSEWHERE;
 	if (node->gone || node->made || node->states & 1u << MT_OUTSIDE)
 		return;
@@ -326,21 +343,24 @@ void place_classify(struct maker *mk, uint32_t i)
 		return;
 	place->visible = !(node->states & (1u << MT_HIDDEN | 1u << MT_LOST | 1u << MT_UNSEARCHED));
 	if (in->filter && strncmp(name, in->filter, strlen(in->filter)) != 0) {
-		leave_out(place, "not asked for: -f", true);
+		leave_out(place, NULL, "not asked for: -f", true);
 		return;
 	}
-	bool boot;
+	struct fstab_own own;
 	const char *kept = in->world.kept ? in->world.kept(in->world.arg, name, m) : NULL;
-	if ((why = fstab_own(m, place->target, in->all, &boot)) != NULL) {
-		leave_out(place, why, boot);
+	if (fstab_own(m, place->target, in->all, &own)) {
+		leave_out(place, own.owner, own.why, own.boot);
 	} else if (in->pseudo && in->pseudo(place_type(m)) && strcmp(place->target, "/") != 0) {
-		leave_out(place, "a pseudo file system: -P", true);
+		leave_out(place, "api", "a pseudo file system: -P", true);
 	} else if (fstab_has_option(kept, "uhelper=udisks2")) {
-		leave_out(place, "of udisks", false);
+		leave_out(place, "udisks", "of udisks", false);
+	} else if (by_unknown_unit(mk, i)) {
+		refuse(place, "systemd mounts it when it is entered: by a line with x-systemd.automount or by a unit of its "
+		       "own is not known here");
 	} else if ((why = by_automount(mk, i, &place->automount)) != NULL) {
-		leave_out(place, why, false);
-	} else if (in->world.unit && in->world.unit(in->world.arg, place->target) == FSTAB_OWN_UNIT) {
-		leave_out(place, "of a unit of its own", true);
+		leave_out(place, "automount", why, false);
+	} else if ((owner = by_unit(&in->world, place->target)) != NULL) {
+		leave_out(place, owner, "of a unit of its own", true);
 	} else if (node->states & 1u << MT_HIDDEN) {
 		const char *by = node->covered_by != MT_NONE ? in->d->targets[node->covered_by] : NULL;
 		refuse(place, fstab_format(&mk->draft, "hidden: %s is mounted over it", by ? by : "another"));

@@ -16,6 +16,7 @@
 #include "fstab/place.h"
 
 #include "base/fstypes.h"
+#include "base/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,12 +50,6 @@ static bool wants_netdev(const struct mount *m)
 	return strcmp(place_type(m), "9p") == 0 && fstab_has_option(m->fs_opts, "trans=tcp");
 }
 
-/** Append an option to a list of them. */
-static void add_more(struct strbuf *more, const char *option)
-{
-	strbuf_printf(more, "%s%s", more->len ? "," : "", option);
-}
-
 /** Whether a list of options, as mount(8) keeps them, has this one. */
 static bool has_kept(const char *list, const char *option, size_t n)
 {
@@ -74,7 +69,7 @@ static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct f
 	const char *kept = world->kept ? world->kept(world->arg, mk->in->d->targets[i], place_mount(mk, i)) : NULL;
 	size_t n;
 	for (const char *o; (o = fstab_kept_next(&kept, &n)) != NULL;) {
-		bool takes = (n > 2 && memcmp(o, "x-", 2) == 0) || (n == 7 && memcmp(o, "_netdev", 7) == 0);
+		bool takes = (n > 2 && memcmp(o, "x-", 2) == 0) || word_is(o, n, "_netdev");
 		if (!takes || has_kept(strbuf_str(more), o, n))
 			continue;
 		const char *option = arena_strndup(mk->draft.arena, o, n);
@@ -86,9 +81,23 @@ static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct f
 			line->why = "an option of it holds a secret, which does not belong here";
 			return false;
 		}
-		add_more(more, option);
+		option_puts(more, option);
 	}
 	return true;
+}
+
+/** Append the options that are no file system's: ours, and those that mount(8) kept.
+    @spare  A boot can do without it, whatever was asked.
+    @return false: they hold a secret. */
+static bool add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more, struct fstab_line *line)
+{
+	if (spare || (mk->in->nofail && !fstab_is_system(mk->places[i].target)))
+		option_puts(more, "nofail");
+	if (mk->places[i].automount)
+		option_puts(more, "x-systemd.automount");
+	if (place_wants_mkdir(mk, i))
+		option_puts(more, "X-mount.mkdir");
+	return add_kept(mk, i, more, line);
 }
 
 /** The pass of fsck: of what has a helper in ROOT that does something. */
@@ -128,7 +137,7 @@ static bool each_layer(void *arg, const struct fstab_layer *layer)
 		const char *option = fstab_format(&mk->draft, "x-systemd.requires-mounts-for=%s",
 		                                  mk->places[node].target);
 		if (option && !fstab_has_option(strbuf_str(layers->more), option))
-			add_more(layers->more, option);
+			option_puts(layers->more, option);
 	}
 	return true;
 }
@@ -246,14 +255,8 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 			line->passno = pass_of(mk, line->fstype, mk->places[i].target);
 	}
 	if (device.remote || wants_netdev(m))
-		add_more(&more, "_netdev");
-	if ((in->nofail && !fstab_is_system(mk->places[i].target)) || (device.loop.partition && line->warning))
-		add_more(&more, "nofail");
-	if (mk->places[i].automount)
-		add_more(&more, "x-systemd.automount");
-	if (place_wants_mkdir(mk, i))
-		add_more(&more, "X-mount.mkdir");
-	bool open = add_kept(mk, i, &more, line);
+		option_puts(&more, "_netdev");
+	bool open = add_own(mk, i, device.loop.partition && line->warning, &more, line);
 	struct fstab_choice choice = {.mount = m, .first = first, .more = more.len ? strbuf_str(&more) : NULL};
 	if (!open || !fstab_choose_options(&mk->draft, &choice, line))
 		state = REFUSED;
@@ -290,13 +293,7 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct fsta
 	line->fstype = "none";
 	struct strbuf more;
 	strbuf_init(&more);
-	if (in->nofail && !fstab_is_system(mk->places[i].target))
-		add_more(&more, "nofail");
-	if (mk->places[i].automount)
-		add_more(&more, "x-systemd.automount");
-	if (place_wants_mkdir(mk, i))
-		add_more(&more, "X-mount.mkdir");
-	bool open = add_kept(mk, i, &more, line);
+	bool open = add_own(mk, i, false, &more, line);
 	struct fstab_choice choice = {.mount = m, .bound = place_mount(mk, bind.in), .bind = true,
 	                              .more = more.len ? strbuf_str(&more) : NULL};
 	enum state state = open && fstab_choose_options(&mk->draft, &choice, line) ? LINE : REFUSED;
@@ -366,8 +363,9 @@ static void add_others(struct maker *mk)
 			if (place->state != (own ? OWN : REFUSED))
 				continue;
 			struct fstab_line line = {
-				.mount = place_mount(mk, i), .why = place->why,
+				.mount = place_mount(mk, i), .why = place->why, .owner = own ? place->owner : NULL,
 				.target = place->target ? place->target : mk->in->d->targets[i],
+				.boot = own && place->boot, .hidden = mk->tree->nodes[i].states & 1u << MT_HIDDEN,
 			};
 			add_line(mk, own ? FSTAB_OWN : FSTAB_COMMENT, &line);
 		}
@@ -379,7 +377,7 @@ static void add_others(struct maker *mk)
 static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 {
 	const struct fstab_input *in = mk->in;
-	struct fstab_line line = {.target = "none", .fstype = "swap", .source = swap->name};
+	struct fstab_line line = {.target = "none", .fstype = "swap", .source = swap->name, .swap = swap->name};
 	enum fstab_fate fate = FSTAB_LINE;
 	struct fstab_device device = {0};
 	uint32_t node;
@@ -388,6 +386,7 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 		fate = FSTAB_OWN;
 	} else if (strncmp(swap->name, "/dev/zram", 9) == 0) {
 		line.why = "zram is set up at boot, and has another UUID then";
+		line.owner = "unit";
 		fate = FSTAB_OWN;
 	} else if (swap->deleted) {
 		line.why = "its file was removed, or cannot be reached";

@@ -141,6 +141,13 @@ static void add_note(struct fstab_draft *draft, const struct devmap_tags *tags, 
 		strbuf_printf(&draft->text, "%sLABEL=%s", blank, label);
 }
 
+/** Whether a device is memory: zram, or a RAM disk. */
+static bool is_memory(const char *path)
+{
+	size_t n = !path ? 0 : strncmp(path, "/dev/zram", 9) == 0 ? 9 : strncmp(path, "/dev/ram", 8) == 0 ? 8 : 0;
+	return n && path[n] && strspn(path + n, "0123456789") == strlen(path + n);
+}
+
 bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *device,
                        const char *source, struct fstab_line *line)
 {
@@ -149,6 +156,10 @@ bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *dev
 	enum fstab_id id = draft->in->id;
 	const char *path = device_path(device, source), *fault = NULL;
 
+	if (is_memory(path)) {
+		line->why = "its device is memory: after a boot nothing of it is left, and it has another UUID";
+		return false;
+	}
 	if (id == FSTAB_AUTO) {
 		id = is_mapped(path) ? FSTAB_PATH : FSTAB_UUID;
 		fault = id == FSTAB_UUID ? tag_fault(draft, tags, id) : NULL;

@@ -9,6 +9,7 @@
 #include "fstab/system.h"
 
 #include "base/map64.h"
+#include "os/file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELPERS_MAX = 64, TYPE_MAX = 32, DIRS_MAX = 8 };
+enum { HELPERS_MAX = 64, HELPER_NAME_MAX = 40, DIRS_MAX = 8, UNIT_MAX = 64 << 10 };
 
 struct helper {
-	char fstype[TYPE_MAX];
+	char name[HELPER_NAME_MAX];
 	bool there;
 };
 
@@ -109,21 +110,19 @@ bool fstab_system_failed(const struct fstab_system *sys)
 	return sys->failed;
 }
 
-int fstab_system_fsck(struct fstab_system *sys, const char *fstype)
+int fstab_system_helper(struct fstab_system *sys, const char *name)
 {
-	size_t n = strlen(fstype);
-	if (n == 0 || n >= TYPE_MAX || strchr(fstype, '/'))
+	size_t n = strlen(name);
+	if (n == 0 || n >= HELPER_NAME_MAX || strchr(name, '/'))
 		return -1;
 	for (size_t i = 0; i < sys->nhelpers; ++i) {
-		if (strcmp(sys->helpers[i].fstype, fstype) == 0)
+		if (strcmp(sys->helpers[i].name, name) == 0)
 			return sys->helpers[i].there;
 	}
 	/* Where a link of this name leads is not looked at: it could be anywhere. */
 	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-	char name[8 + TYPE_MAX];
 	struct k_statx st;
 	bool there = false;
-	snprintf(name, sizeof(name), "fsck.%s", fstype);
 	for (size_t i = 0; !there && sys->dirs[i]; ++i) {
 		int dir = open_below(sys, sys->dirs[i], O_PATH | O_DIRECTORY);
 		there = dir >= 0 && os_statx(sys->os, dir, name, flags, 0, &st) == 0;
@@ -131,7 +130,7 @@ int fstab_system_fsck(struct fstab_system *sys, const char *fstype)
 	}
 	if (sys->nhelpers < HELPERS_MAX) {
 		struct helper *helper = &sys->helpers[sys->nhelpers++];
-		memcpy(helper->fstype, fstype, n + 1);
+		memcpy(helper->name, name, n + 1);
 		helper->there = there;
 	}
 	return there;
@@ -157,7 +156,7 @@ bool fstab_system_is(struct fstab_system *sys, int fd, const char *path)
 
 static struct unit *find_unit(const struct fstab_system *sys, const char *path)
 {
-	uint32_t i = map64_get(&sys->units, map64_bytes(MAP64_BYTES, path, strlen(path)));
+	uint32_t i = map64_get(&sys->units, map64_text(path));
 	for (; i != MAP64_NONE; i = sys->known[i].next) {
 		if (strcmp(sys->known[i].path, path) == 0)
 			return &sys->known[i];
@@ -192,7 +191,7 @@ static void add_unit(struct fstab_system *sys, const char *path, enum fstab_unit
 	uint32_t i = (uint32_t)sys->nunits;
 	struct unit *to = &sys->known[i];
 	*to = (struct unit){arena_strndup(&sys->arena, path, strlen(path)), what, masked, MAP64_NONE};
-	uint32_t first = to->path ? map64_put(&sys->units, map64_bytes(MAP64_BYTES, path, strlen(path)), i)
+	uint32_t first = to->path ? map64_put(&sys->units, map64_text(path), i)
 	                          : MAP64_NONE;
 	if (first == MAP64_NONE) {
 		sys->failed = true;
@@ -223,13 +222,29 @@ static bool is_masked(struct fstab_system *sys, int dir, const struct k_dirent *
 	       && memcmp(to, null, sizeof(null) - 1) == 0;
 }
 
-/**
- * Take the units that a directory has, which is closed.
- *
- * @pulled  What is in it is pulled in by something.
- * @fstab   It is what the generator of the fstab made.
- */
-static void list_units(struct fstab_system *sys, int dir, bool pulled, bool fstab)
+/** Whether a unit of a generator is of the one that goes by the types of partitions:
+    systemd-gpt-auto-generator(8). */
+static bool is_of_partition(struct fstab_system *sys, int dir, const char *name)
+{
+	char *text;
+	size_t len;
+	if (os_read_regular(sys->os, dir, name, UNIT_MAX, &text, &len) != 0)
+		return false;
+	bool is = strstr(text, "systemd-gpt-auto-generator") != NULL;
+	free(text);
+	return is;
+}
+
+/** Whose the units of a directory are. */
+enum whose {
+	WHOSE_FILES,     /* files, and links in *.wants that pull them in */
+	WHOSE_PULLED,    /* of such a directory of links */
+	WHOSE_LATE,      /* of generators that come after the one of the fstab */
+	WHOSE_FSTAB,     /* of that */
+};
+
+/** Take the units that a directory has, which is closed. */
+static void list_units(struct fstab_system *sys, int dir, enum whose whose)
 {
 	char buf[32 * 1024];
 	ssize_t n;
@@ -241,13 +256,15 @@ static void list_units(struct fstab_system *sys, int dir, bool pulled, bool fsta
 			bool automount;
 			bool wants = len > 6 && strcmp(entry->name + len - 6, ".wants") == 0;
 			bool requires = len > 9 && strcmp(entry->name + len - 9, ".requires") == 0;
-			if (!pulled && (wants || requires)) {
-				list_units(sys, open_dir(sys, dir, entry->name), true, fstab);
+			if (wants || requires) {
+				if (whose == WHOSE_FILES)
+					list_units(sys, open_dir(sys, dir, entry->name), WHOSE_PULLED);
 			} else if (len < sizeof(path) - 1 && fstab_unit_path(entry->name, path, &automount)) {
-				if (fstab)
+				if (whose == WHOSE_FSTAB)
 					add_unit(sys, path, automount ? FSTAB_AUTOMOUNT : FSTAB_NO_UNIT, false);
-				else if (pulled)
-					add_unit(sys, path, FSTAB_OWN_UNIT, false);
+				else if (whose != WHOSE_FILES)
+					add_unit(sys, path, whose == WHOSE_LATE && is_of_partition(sys, dir, entry->name)
+					         ? FSTAB_GPT_UNIT : FSTAB_OWN_UNIT, false);
 				else if (!automount && is_masked(sys, dir, entry))
 					add_unit(sys, path, FSTAB_NO_UNIT, true);
 			}
@@ -257,10 +274,10 @@ static void list_units(struct fstab_system *sys, int dir, bool pulled, bool fsta
 }
 
 /** The same by its path below ROOT. */
-static void list_dir(struct fstab_system *sys, const char *path, bool pulled, bool fstab)
+static void list_dir(struct fstab_system *sys, const char *path, enum whose whose)
 {
 	if (may_touch(sys, path))
-		list_units(sys, open_below(sys, path, O_RDONLY | O_DIRECTORY), pulled, fstab);
+		list_units(sys, open_below(sys, path, O_RDONLY | O_DIRECTORY), whose);
 }
 
 enum fstab_unit fstab_system_unit(struct fstab_system *sys, const char *target)
@@ -268,13 +285,14 @@ enum fstab_unit fstab_system_unit(struct fstab_system *sys, const char *target)
 	/* What the fstab's generator made comes last: it says whose it is. */
 	static const char *const dirs[] = {
 		"usr/lib/systemd/system", "lib/systemd/system", "usr/local/lib/systemd/system",
-		"etc/systemd/system", "run/systemd/system", "run/systemd/generator.late",
+		"etc/systemd/system", "run/systemd/system",
 	};
 	if (!sys->listed) {
 		sys->listed = true;
 		for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i)
-			list_dir(sys, dirs[i], strstr(dirs[i], "generator") != NULL, false);
-		list_dir(sys, "run/systemd/generator", false, true);
+			list_dir(sys, dirs[i], WHOSE_FILES);
+		list_dir(sys, "run/systemd/generator.late", WHOSE_LATE);
+		list_dir(sys, "run/systemd/generator", WHOSE_FSTAB);
 	}
 	const struct unit *unit = find_unit(sys, target);
 	return unit ? unit->what : FSTAB_NO_UNIT;

@@ -26,8 +26,9 @@ struct fstab_system *fstab_system_new(struct os *os, const char *root,
 /** Free it; NULL is fine. */
 void fstab_system_free(struct fstab_system *sys);
 
-/** Whether there is fsck.TYPE: 1, 0; -1: it cannot be seen.  Looked for once. */
-int fstab_system_fsck(struct fstab_system *sys, const char *fstype);
+/** Whether there is a helper, "fsck.ext4" or "mount.nfs": 1, 0; -1: it cannot be seen.
+    Looked for once. */
+int fstab_system_helper(struct fstab_system *sys, const char *name);
 
 /** What systemd has for a mount point.  Units are listed once, when they are first
     asked for. */

@@ -16,6 +16,7 @@ which mounts can be reached, by opening each name with O_PATH and asking
     gm.check("nested")
     gm.done()
 """
+import atexit
 import codecs
 import ctypes
 import errno
@@ -103,6 +104,12 @@ def _excepthook(*args):
 
 
 sys.excepthook = _excepthook
+
+
+@atexit.register
+def _not_done():
+    print("  FAIL the case ended without gm.done()", flush=True)
+    os._exit(1)
 
 
 # Mounts.

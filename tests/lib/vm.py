@@ -58,6 +58,69 @@ def linear(name, device, uuid=None):
     return dm(name, f"0 {sectors(device)} linear {device} 0", uuid)
 
 
+def lvm(command, *args, passed=()):
+    """A command of LVM, without udev, and not by the devices that are passed over."""
+    devices = "".join(f'"r|^{device}$|",' for device in passed)
+    gm.run("lvm", command, "--config", "activation{udev_sync=0 udev_rules=0 monitoring=0 verify_udev_operations=1} "
+           "backup{backup=0 archive=0} "
+           f'devices{{use_devicesfile=0 filter=[{devices}"a|.*|"]}}', "-q", *args)
+    gm.run("dmsetup", "mknodes")
+
+
+class NfsServer:
+    """The NFS server of this machine.  Of version 3 it needs rpcbind and rpc.statd."""
+
+    def __init__(self, exports, three=False):
+        gm.need("rpc.mountd", "exportfs", *(("rpcbind", "rpc.statd") if three else ()))
+        modules("nfsd", "nfsv4", *(("nfsv3", "lockd") if three else ()))
+        for path in ("/var/lib/nfs/v4recovery", "/var/lib/nfs/sm", "/var/lib/nfs/sm.bak", "/run/sendsigs.omit.d",
+                     "/run/rpcbind"):
+            gm.mkdir(path)
+        for path in ("etab", "rmtab", "xtab", "state"):
+            gm.touch("/var/lib/nfs/" + path)
+        gm.touch("/etc/exports", exports)
+        gm.mount("nfsd", "/proc/fs/nfsd", "nfsd")
+        self.tell("nfsv4leasetime", "10")
+        self.tell("nfsv4gracetime", "10")
+        self.without = ["--no-nfs-version", "2"] + ([] if three else ["--no-nfs-version", "3"])
+        self.programs = ["rpc.mountd"]
+        if three:
+            gm.run("rpcbind")
+            gm.run("rpc.statd", "--no-notify")
+            self.programs += ["rpc.statd", "rpcbind"]
+        gm.run("exportfs", "-ra")
+        gm.run("rpc.mountd", *self.without)
+        self.start()
+
+    @staticmethod
+    def tell(name, text):
+        with open("/proc/fs/nfsd/" + name, "w", encoding="ascii") as f:
+            f.write(text)
+
+    def start(self):
+        # It knows no version 2 that could be left out.
+        gm.run("rpc.nfsd", *self.without[2:], "--tcp", "--no-udp", "--port", "2049", "2")
+
+    def stop(self):
+        """It answers no more."""
+        self.tell("threads", "0")
+
+    def end(self):
+        """End it, and what it needs."""
+        self.stop()
+        gm.run("exportfs", "-ua")
+        for name in os.listdir("/proc"):
+            if not name.isdigit():
+                continue
+            try:
+                with open(f"/proc/{name}/comm", encoding="latin-1") as f:
+                    comm = f.read().strip()
+            except OSError:
+                continue
+            if comm in self.programs:
+                os.kill(int(name), 15)
+
+
 def blkid(device):
     """What blkid finds on a device: key -> value."""
     out = gm.run("blkid", "-p", "-o", "export", device)

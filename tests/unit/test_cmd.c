@@ -389,14 +389,14 @@ static const char *rows_of(struct fixture *f, bool tree)
 	return text;
 }
 
-static void fixture_open(struct fixture *f)
+static void fixture_of(struct fixture *f, const char *text)
 {
 	*f = (struct fixture){0};
 	f->options.names = DN_KERNEL;
 	f->options.quiet = true;
 	f->run = (struct run){.opt = &f->options, .cols = &f->columns, .procfd = AT_FDCWD,
 	                      .rootfd = AT_FDCWD, .os = {.statx_works = true}};
-	f->run.table = table_parse_mountinfo(table_text, strlen(table_text));
+	f->run.table = table_parse_mountinfo(text, strlen(text));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(f->run.table);
 	struct discover_opts opts;
 	discover_defaults(&opts);
@@ -405,8 +405,16 @@ static void fixture_open(struct fixture *f)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(f->run.d);
 }
 
+static void fixture_open(struct fixture *f)
+{
+	fixture_of(f, table_text);
+}
+
 static void fixture_close(struct fixture *f)
 {
+	if (f->run.places)
+		map64_destroy(f->run.places);
+	free(f->run.places);
 	discovery_free(f->run.d);
 	table_free(f->run.table);
 }
@@ -445,6 +453,64 @@ static void test_path_judge(void)
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "/proc/self/exe");
 	fixture_close(&f);
 	strbuf_destroy(&out);
+}
+
+/** Append a random path of a few names. */
+static void add_path(struct strbuf *out, unsigned *state)
+{
+	static const char *const names[] = {"a", "b", "ab", "c", "a", "x-y"};
+	for (unsigned depth = *state % 5; depth > 0; --depth) {
+		*state = *state * 1103515245 + 12345;
+		strbuf_printf(out, "/%s", names[*state / 65536 % COUNT(names)]);
+	}
+	*state = *state * 1103515245 + 12345;
+	*state ^= *state >> 16;
+	if (!out->len || out->data[out->len - 1] == '\t')
+		strbuf_putc(out, '/');
+}
+
+/** By an index a path is in the mount that a look at each has found: with a root, and
+    without one. */
+static void test_path_index(void)
+{
+	unsigned state = 1, found = 0;
+	for (unsigned turn = 0; turn < 40; ++turn) {
+		struct strbuf text, path;
+		struct fixture f;
+		strbuf_init(&text);
+		strbuf_init(&path);
+		if (turn % 4)
+			strbuf_puts(&text, "1 0 8:1 / / rw - ext4 /dev/a rw\n");
+		for (unsigned id = 2; id < 30; ++id) {
+			strbuf_printf(&text, "%u %u 0:%u / ", id, turn % 4 ? 1 : id, id);
+			strbuf_reset(&path);
+			add_path(&path, &state);
+			strbuf_printf(&text, "%s rw - tmpfs t rw\n", strbuf_str(&path));
+		}
+		fixture_of(&f, strbuf_str(&text));
+		enum { PATHS = 200 };
+		static char paths[PATHS][64];
+		static uint32_t nodes[PATHS];
+		for (unsigned i = 0; i < PATHS; ++i) {
+			strbuf_reset(&path);
+			add_path(&path, &state);
+			if (i % 10 == 0)
+				strbuf_puts(&path, i % 20 ? "/" : "//a");
+			snprintf(paths[i], sizeof(paths[i]), "%s", i == 0 ? "a" : i == 1 ? "" : strbuf_str(&path));
+			nodes[i] = path_mount(&f.run, paths[i]);
+			found += nodes[i] != MT_NONE && nodes[i] != 0;
+		}
+		CU_ASSERT_EQUAL_FATAL(path_index(&f.run), 0);
+		for (unsigned i = 0; i < PATHS; ++i) {
+			CU_ASSERT_EQUAL(path_mount(&f.run, paths[i]), nodes[i]);
+			if (path_mount(&f.run, paths[i]) != nodes[i])
+				printf("  %s: %u, not %u\n%s", paths[i], path_mount(&f.run, paths[i]), nodes[i], strbuf_str(&text));
+		}
+		fixture_close(&f);
+		strbuf_destroy(&text);
+		strbuf_destroy(&path);
+	}
+	CU_ASSERT(found > 1000);
 }
 
 static void test_filters(void)
@@ -624,6 +690,7 @@ static const struct unit_test tests[] = {
 	{"paths", test_paths},
 	{"rows", test_rows},
 	{"path_judge", test_path_judge},
+	{"path_index", test_path_index},
 	{"filters", test_filters},
 	{"deep_tree", test_deep_tree},
 	{"hundred_thousand", test_hundred_thousand},

@@ -670,7 +670,8 @@ static void test_list(void)
 	SAME(list[0].tags->name, "/dev/sda1");
 	SAME(list[1].tags->type, "xfs");
 	free(list);
-	CU_ASSERT_EQUAL_FATAL(devmap_list_all(map, &list), 4);
+	bool whole = false;
+	CU_ASSERT_EQUAL_FATAL(devmap_list_all(map, &list, &whole), 4);
 	SAME(list[2].tags->type, "swap");
 	SAME(list[3].tags->usage, "raid");
 	free(list);

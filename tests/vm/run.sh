@@ -22,7 +22,7 @@ top=$(cd "$here/../.." && pwd)
 getmnt=$top/build/debug/getmnt
 vm=${GETMNT_VM_DIR:-$top/build/vm}
 machines=${GETMNT_VM_MACHINES:-2}
-limit=${GETMNT_VM_SECONDS:-1200}    # for a machine, from start to end
+limit=${GETMNT_VM_SECONDS:-1800}    # for a machine, from start to end
 silence=400                         # for what it prints next
 
 while [ $# -gt 0 ]; do
@@ -37,11 +37,11 @@ done
 # Packages that are on the disk: those installed here, with what they depend
 # on; those that are downloaded.
 installed=(bash coreutils sed grep gawk findutils diffutils util-linux mount procps hostname iproute2
-	libc-bin python3 strace e2fsprogs btrfs-progs xfsprogs squashfs-tools dmsetup passwd
+	libc-bin dash python3 strace e2fsprogs btrfs-progs xfsprogs squashfs-tools dmsetup passwd
 	openssh-client dropbear-bin libmount1 libblkid1 libsmartcols1 libaio1 libevent-core-2.1-7)
 downloaded=(kmod libkmod2 nfs-kernel-server nfs-common libnfsidmap1 libwrap0 libevent-core-2.1-7 libtirpc3
 	lvm2 liblvm2cmd2.03 libdevmapper-event1.02.1 libaio1 dmsetup libdevmapper1.02.1
-	mdadm dosfstools f2fs-tools udftools genisoimage libmagic1)
+	mdadm dosfstools f2fs-tools udftools genisoimage libmagic1 netbase rpcbind fdisk libfdisk1 exfatprogs jfsutils)
 
 unused='gpu|media|net|staging|infiniband|usb|iio|hwmon|input|platform|hid|i2c|mmc|mtd|bluetooth|thermal|comedi|ata|leds|rtc|power|mfd|pinctrl|isdn|message|accel|pci|pcmcia|firewire|watchdog|w1|spi|edac|extcon|regulator|tty|video|crypto|acpi|bus|clk|counter|dca|firmware|gpio|hsi|hv|mcb|misc|ntb|perf|phy|powercap|ptp|soundwire|ssb|thunderbolt|uio|vdpa|vfio|vhost|xen'
 
@@ -50,9 +50,12 @@ unused='gpu|media|net|staging|infiniband|usb|iio|hwmon|input|platform|hid|i2c|mm
 seconds_of()
 {
 	case $1 in
-	automount | names | strace | poll_storm | probe_autofs | scale_wide | stacked) echo 90 ;;
-	scale_* | bare | churn | nfs | vanish) echo 50 ;;
-	denied | stacks | suspended | soak* | search | chain | poll | probe | no_proc | oldtypes) echo 30 ;;
+	vm/fstab) echo 200; return ;;
+	esac
+	case ${1#*/} in
+	automount | names | strace | poll_storm | probe_autofs | proof | scale_wide | stacked) echo 90 ;;
+	scale_* | bare | churn | nfs | vanish | fstab) echo 50 ;;
+	denied | stacks | suspended | soak* | search | chain | poll | probe | no_proc | oldtypes | fstab_merge | recover) echo 30 ;;
 	probe* | terminal_signals | container_host | hung_paths | p9) echo 18 ;;
 	*) echo 8 ;;
 	esac
@@ -101,7 +104,7 @@ download()
 {
 	local dir=$vm/$1 deb
 	shift
-	[ -e "$dir/name" ] && return 0
+	[ "$(cat "$dir/name" 2>/dev/null)" = "$*" ] && return 0
 	echo "download: $*"
 	rm -rf "$dir" "$vm/debs"
 	mkdir -p "$dir" "$vm/debs"
@@ -111,7 +114,7 @@ download()
 		dpkg -x "$deb" "$dir" || return 1
 	done
 	rm -rf "$vm/debs"
-	echo "$1" >"$dir/name"
+	echo "$*" >"$dir/name"
 }
 download kernel "$stock" || cannot "the kernel cannot be downloaded"
 download extra "${downloaded[@]}" || cannot "the tools cannot be downloaded"
@@ -145,6 +148,7 @@ make_root()
 	(cd "$vm/kernel" && find "lib/modules/$version" -type f |
 		grep -vE "/(sound|drivers/($unused))/" | tar -c -T - ) | tar -x -C "$vm/root/usr" || die "modules"
 	cp /etc/passwd /etc/group /etc/nsswitch.conf /etc/ld.so.conf "$vm/root/etc/"
+	grep -q '^_rpc:' /etc/passwd || echo '_rpc:x:101:65534::/run/rpcbind:/usr/sbin/nologin' >>"$vm/root/etc/passwd"
 	cp -a /etc/ld.so.conf.d "$vm/root/etc/"
 	ln -s /proc/mounts "$vm/root/etc/mtab"
 	printf '127.0.0.1 localhost vm\n' >"$vm/root/etc/hosts"
@@ -186,6 +190,8 @@ mkdir -p "$disk/tests"
 cp -r "$top/tests/system" "$top/tests/lib" "$top/tests/vm" "$top/tests/fixtures" "$disk/tests/"
 cp -r "$top/bench" "$disk/"
 cp "$getmnt" "$disk/getmnt"
+prove=$(dirname "$getmnt")/tests/lib/prove
+[ ! -e "$prove" ] || cp "$prove" "$disk/tests/lib/"
 python3 -m compileall -q --invalidation-mode unchecked-hash "$disk/tests/lib" "$disk/bench" >/dev/null
 [ ! -e "$vm/debug" ] || cp "$vm/debug" "$disk/debug"
 cat >"$disk/env" <<-EOF
@@ -209,7 +215,7 @@ done < <(
 	for suite in system vm; do
 		for case in "$top/tests/$suite"/*.py; do
 			name=$(basename "$case" .py)
-			chosen "$name" "$@" && echo "$(seconds_of "$name") $suite $name"
+			chosen "$name" "$@" && echo "$(seconds_of "$suite/$name") $suite $name"
 		done
 	done | sort -k1,1nr
 )
@@ -219,6 +225,10 @@ if [ "$total" -eq 0 ]; then
 	exit 0
 fi
 mkfs.ext4 -q -F -O ^has_journal -E root_owner=0:0 -d "$disk" "$vm/disk.img" 64M || die "mkfs.ext4"
+
+# An empty disk of each machine's own, for partitions.
+rm -f "$vm/empty.img"
+truncate -s 6G "$vm/empty.img"
 
 # The machines.  Each has a line for the console, and a folder that it shares.
 start=$SECONDS
@@ -235,6 +245,7 @@ for ((n = 1; n <= machines; ++n)); do
 		-append "console=ttyS0 loglevel=5 panic=-1 mitigations=off random.trust_cpu=on getmnt.machine=$n" \
 		-drive "file=$vm/root.img,if=virtio,format=raw,snapshot=on" \
 		-drive "file=$vm/disk.img,if=virtio,format=raw,readonly=on" \
+		-drive "file=$vm/empty.img,if=virtio,format=raw,snapshot=on" \
 		-virtfs "local,path=$vm/share,mount_tag=share,security_model=none,readonly=on" \
 		</dev/null >"$vm/$n.log" 2>&1 &
 	pids[n]=$!

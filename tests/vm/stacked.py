@@ -9,28 +9,19 @@ import vm
 gm.need("lvm", "mdadm", "dmsetup", "mkfs.ext4")
 vm.modules("dm-mod", "dm-multipath", "dm-round-robin", "raid1")
 vm.work()
-
-
-
-
 physical = [vm.loop("pv0"), vm.loop("pv1")]
-# Without udev, and not by the device below.
-LVM = ("--config", "activation{udev_sync=0 udev_rules=0 monitoring=0 verify_udev_operations=1} "
-       "backup{backup=0 archive=0} "
-       f'devices{{use_devicesfile=0 filter=["r|^{physical[0]}$|","a|.*|"]}}')
 
 
 def lvm(command, *args):
-    gm.run("lvm", command, *LVM, *args)
+    vm.lvm(command, *args, passed=physical[:1])
 
 
 # The volume group stands on a device that can be suspended.
 lower = vm.linear("lower", physical[0])
-lvm("pvcreate", "-q", lower, physical[1])
-lvm("vgcreate", "-q", "group", lower, physical[1])
-lvm("lvcreate", "-q", "-y", "-Wn", "-Zn", "-n", "root", "-L", "12m", "group", lower)
-lvm("lvcreate", "-q", "-y", "-Wn", "-Zn", "-n", "with-dash", "-L", "12m", "group", physical[1])
-gm.run("dmsetup", "mknodes")
+lvm("pvcreate", lower, physical[1])
+lvm("vgcreate", "group", lower, physical[1])
+lvm("lvcreate", "-y", "-Wn", "-Zn", "-n", "root", "-L", "12m", "group", lower)
+lvm("lvcreate", "-y", "-Wn", "-Zn", "-n", "with-dash", "-L", "12m", "group", physical[1])
 members = [vm.loop("md0"), vm.loop("md1")]
 gm.run("mdadm", "--create", "/dev/md7", "--run", "--assume-clean", "--level=1", "--metadata=1.2",
        "--raid-devices=2", "--homehost=any", *members)
@@ -94,7 +85,7 @@ for target in DEVICES:
     gm.run("umount", target)
 gm.run(*vm.DM, "remove", "--retry", "mpathx")
 gm.run("mdadm", "--stop", "/dev/md7")
-lvm("vgchange", "-q", "-an", "group")
+lvm("vgchange", "-an", "group")
 gm.run(*vm.DM, "remove", "--retry", "lower")
 for device in physical + members + paths:
     gm.run("losetup", "-d", device)

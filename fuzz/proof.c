@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is checked of an fstab before it is written.  The input: a byte of choices, an
+ * old text, a byte 1, a new text, a byte 1; the rest is a mountinfo.
+ *
+ * Every line that is damaged is told, or ignored; findings stand in the order of lines,
+ * and are risks only where the rule can be one; a text adds no risk to itself.  Each
+ * mount that is wanted is judged once.  The fstab that the plan makes is reproduced by
+ * its own lines.  The kernel is not entered.
+ */
+#include "lib/fuzz.h"
+
+#include "audit/drift.h"
+#include "audit/mounts.h"
+#include "audit/owner.h"
+#include "audit/selfcheck.h"
+#include "base/escape.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct devmap_tags tags[] = {
+	{.name = "/dev/x", .type = "ext4", .uuid = "u", .label = "#l \n", .partuuid = "p"},
+	{.name = "/dev/y", .type = "xfs", .uuid = "v"},
+};
+
+/** Each device by a name of its own; a loop shows a file of its own. */
+static struct made {
+	struct made *next;
+	uint64_t dev;
+	struct devmap_tags tags;
+	char name[48], file[48];
+} *made;
+
+static int device(void *arg, const struct mount *mount, struct fstab_device *device)
+{
+	(void)arg;
+	if (!mount->dev_major)
+		return 0;
+	struct made *one = made;
+	while (one && one->dev != mount_dev(mount))
+		one = one->next;
+	if (!one) {
+		one = fuzz_alloc(sizeof(*one));
+		one->next = made;
+		one->dev = mount_dev(mount);
+		one->tags = (struct devmap_tags){.name = one->name};
+		snprintf(one->name, sizeof(one->name), "/dev/%u:%u", mount->dev_major, mount->dev_minor);
+		snprintf(one->file, sizeof(one->file), "/mnt/%u:%u", mount->dev_major, mount->dev_minor);
+		made = one;
+	}
+	device->tags = &one->tags;
+	if (mount->dev_major == 7)
+		device->loop = (struct devmap_loop){one->file, mount->dev_minor, 0, mount->dev_minor == 5};
+	return 0;
+}
+
+static int devices(void *arg, const char *source, struct fstab_device *device)
+{
+	(void)arg;
+	size_t n = strlen(source) % 4;
+	if (device)
+		*device = (struct fstab_device){.tags = &tags[n % 2], .remote = n == 3};
+	return (int)n - 1;
+}
+
+static enum fact_kind look(void *arg, const char *path, struct strbuf *real)
+{
+	(void)arg;
+	size_t n = strlen(path);
+	if (real && n % 5)
+		strbuf_puts(real, n % 7 ? path : "/else/where");
+	return (enum fact_kind)(n % (FACT_OTHER + 1));
+}
+
+static int helper(void *arg, const char *name)
+{
+	(void)arg;
+	return (int)(strlen(name) % 3) - 1;
+}
+
+static bool secret(const char *source, const char *options)
+{
+	return (source && strchr(source, '@')) || (options && strstr(options, "pass"));
+}
+
+static void check_audit(const struct tablines *lines, const struct fstab_facts *facts)
+{
+	struct audit_report report;
+	FUZZ_CHECK(audit_fstab(&(struct audit_input){lines, facts, secret}, &report) == 0);
+	size_t damaged = 0, told = 0, of[AUDIT_CRITICAL + 1] = {0};
+	for (size_t i = 0; i < lines->count; ++i)
+		damaged += lines->lines[i].kind == TABLINE_DAMAGED;
+	for (size_t i = 0; i < report.count; ++i) {
+		const struct audit_finding *f = &report.findings[i];
+		FUZZ_CHECK(f->line >= 1 && f->line <= lines->count && f->code < AUDIT_CODES && f->message && f->target);
+		FUZZ_CHECK(i == 0 || report.findings[i - 1].line <= f->line);
+		FUZZ_CHECK(f->severity <= audit_rules[f->code].severity && (!f->boot || audit_rules[f->code].boot));
+		told += lines->lines[f->line - 1].kind == TABLINE_DAMAGED;
+		++of[f->severity];
+	}
+	FUZZ_CHECK(told <= damaged && told + report.suppressed >= damaged);
+	FUZZ_CHECK(memcmp(of, report.of, sizeof(of)) == 0);
+	const struct audit_finding **risks;
+	FUZZ_CHECK(audit_new_risks(&report, &report, &risks) == 0);
+	free(risks);
+	audit_report_destroy(&report);
+}
+
+/** What is mounted, against the file and by itself. */
+static void check_drift(const struct tablines *lines, const struct fstab_input *live, struct fstab_plan *plan,
+                        const struct fstab_facts *facts)
+{
+	static const char *const include[] = {"container", "session", NULL};
+	struct audit_report report;
+	struct fstab_merged merged;
+	FUZZ_CHECK(audit_fstab(&(struct audit_input){lines, facts, secret, live->d}, &report) == 0);
+	FUZZ_CHECK(fstab_merge(&(struct fstab_merge_input){.file = lines, .in = live, .plan = plan}, &merged) == 0);
+	audit_own(plan, &merged, lines->count);
+	FUZZ_CHECK(audit_drift(&(struct audit_drift_input){lines, &merged, live, plan, facts, -1}, &report) == 0);
+	FUZZ_CHECK(audit_mounts(&(struct audit_mounts_input){live->d, plan, include + lines->count % 3, secret, (long)lines->count}, &report) == 0);
+	size_t of[AUDIT_CRITICAL + 1] = {0};
+	for (size_t i = 0; i < report.count; ++i) {
+		const struct audit_finding *f = &report.findings[i];
+		FUZZ_CHECK(f->code < AUDIT_CODES && f->severity <= audit_rules[f->code].severity && *f->message && f->target);
+		FUZZ_CHECK(f->line <= lines->count && (f->line == 0 || lines->lines[f->line - 1].kind >= TABLINE_ENTRY));
+		FUZZ_CHECK(f->line == 0 || !(report.ignored[f->line - 1] & audit_bit(f->code)));
+		FUZZ_CHECK(i == 0 || report.findings[i - 1].line - 1 <= f->line - 1);
+		++of[f->severity];
+	}
+	FUZZ_CHECK(memcmp(of, report.of, sizeof(of)) == 0);
+	fstab_merged_destroy(&merged);
+	audit_report_destroy(&report);
+}
+
+static void check_proof(const struct fstab_input *live, const struct fstab_plan *plan,
+                        const struct mount_table *entries, const struct fstab_facts *facts)
+{
+	struct proof proof;
+	FUZZ_CHECK(proof_make(&(struct proof_input){entries, live, plan, *facts}, &proof) == 0);
+	size_t wanted = 0, same = 0, k = 0;
+	for (size_t i = 0; i < plan->count; ++i)
+		wanted += plan->lines[i].fate == FSTAB_LINE && plan->lines[i].mount;
+	FUZZ_CHECK(proof.mounts == wanted && proof.same <= wanted && proof.systemd <= wanted);
+	for (size_t i = 0; i < plan->count; ++i) {
+		if (plan->lines[i].fate != FSTAB_LINE || !plan->lines[i].mount)
+			continue;
+		FUZZ_CHECK(k < proof.count && proof.items[k].want == &plan->lines[i]);
+		same += proof.items[k++].verdict == PROOF_SAME;
+	}
+	FUZZ_CHECK(same == proof.same);
+	for (size_t i = 0; i < proof.count; ++i)
+		FUZZ_CHECK(proof.items[i].target && (proof.items[i].verdict == PROOF_SAME) == !proof.items[i].why);
+	proof_destroy(&proof);
+}
+
+/** Whether a table is one that a kernel could give: a tree, names that are normal and
+    below those of their parents, a device that has one type and source. */
+static bool is_sane(const struct discovery *d)
+{
+	unsigned roots = 0;
+	if (d->table->nproblems)
+		return false;
+	for (uint32_t i = 0; i < d->tree.count; ++i) {
+		const struct mount *m = d->tree.nodes[i].mount;
+		const char *names[] = {m->point, m->root};
+		roots += d->tree.nodes[i].parent == MT_NONE;
+		if (d->tree.nodes[i].odd & (MT_ODD_CYCLE | MT_ODD_DUPLICATE) || roots > 1)
+			return false;
+		uint32_t parent = d->tree.nodes[i].parent;
+		if (parent != MT_NONE && m->point && d->tree.nodes[parent].mount->point
+		    && !mtree_path_within(m->point, d->tree.nodes[parent].mount->point))
+			return false;
+		for (size_t k = 0; k < 2; ++k) {
+			const char *name = names[k];
+			if (!name || *name != '/' || strstr(name, "//") || strstr(name, "/.") || (name[1] && name[strlen(name) - 1] == '/'))
+				return false;
+		}
+		for (uint32_t k = 0; k < i; ++k) {
+			const struct mount *other = d->tree.nodes[k].mount;
+			if (mount_dev(m) == mount_dev(other)
+			    && (!m->fstype || !other->fstype || strcmp(m->fstype, other->fstype) || !m->source || !other->source
+			        || strcmp(m->source, other->source)))
+				return false;
+		}
+	}
+	return true;
+}
+
+/** What the plan makes, it must prove, if it is sure of it. */
+static void check_own(const struct fstab_input *live, const struct fstab_plan *plan)
+{
+	struct strbuf text;
+	strbuf_init(&text);
+	for (size_t i = 0; i < plan->count; ++i) {
+		const struct fstab_line *line = &plan->lines[i];
+		if (line->fate != FSTAB_LINE)
+			continue;
+		escape_first_field(&text, line->source, ESCAPE_PATH, false);
+		const char *const fields[] = {line->target, line->fstype, line->options};
+		for (size_t k = 0; k < 3; ++k) {
+			strbuf_putc(&text, ' ');
+			escape_octal(&text, fields[k], ESCAPE_PATH);
+		}
+		strbuf_puts(&text, " 0 0\n");
+	}
+	struct tablines *lines = tablines_parse(strbuf_str(&text), text.len);
+	FUZZ_CHECK(lines);
+	struct mount_table *entries = selfcheck_entries(lines);
+	FUZZ_CHECK(entries);
+	struct proof proof;
+	FUZZ_CHECK(proof_make(&(struct proof_input){entries, live, plan, {0}}, &proof) == 0);
+	for (size_t i = 0; i < proof.count && is_sane(live->d); ++i) {
+		if (proof.items[i].want && proof.items[i].want->mount && proof.items[i].verdict != PROOF_SAME)
+			fuzz_same(proof.items[i].why, "same", strbuf_str(&text), __FILE__, __LINE__);
+	}
+	proof_destroy(&proof);
+	table_free(entries);
+	tablines_free(lines);
+	strbuf_destroy(&text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input in = fuzz_input(data, size);
+	size_t old_len, len, n;
+	unsigned choices = fuzz_byte(&in);
+	const char *old = fuzz_until(&in, 1, &old_len), *new = fuzz_until(&in, 1, &len);
+	const char *at = fuzz_bytes(&in, size, &n);
+	old = old_len ? old : "";
+	new = len ? new : "";
+	struct fstab_facts facts = {
+		.devices = choices & 1 ? devices : NULL, .look = choices & 2 ? look : NULL,
+		.helper = choices & 4 ? helper : NULL, .fstype = choices & 8 ? helper : NULL,
+	};
+	struct mount_table *table = table_parse_mountinfo(at, n);
+	FUZZ_CHECK(table);
+	struct os os = {.statx_works = true};
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	struct fstab_swap swaps[] = {{.name = "/dev/s", .priority = 1}, {.name = "/s w", .file = true, .priority = -1}};
+	struct fstab_input live = {
+		.d = discover(&os, NULL, table, &opts), .root = choices & 16 ? "/mnt" : "/", .id = FSTAB_PATH,
+		.options = choices & 32 ? FSTAB_LIVE : FSTAB_MINIMAL, .swaps = swaps, .nswaps = choices & 64 ? 2 : 0,
+		.world = {.device = device, .secret = secret},
+	};
+	FUZZ_CHECK(live.d);
+	struct tablines *lines = tablines_parse(new, len);
+	FUZZ_CHECK(lines);
+	check_audit(lines, &facts);
+	if (table->count) {
+		struct fstab_plan plan;
+		FUZZ_CHECK(fstab_plan(&live, &plan) == 0);
+		check_drift(lines, &live, &plan, &facts);
+		struct mount_table *entries = selfcheck_entries(lines);
+		FUZZ_CHECK(entries);
+		check_proof(&live, &plan, entries, &facts);
+		check_own(&live, &plan);
+		struct selfcheck check;
+		FUZZ_CHECK(selfcheck_make(&(struct selfcheck_input){old, old_len, new, len, &live, &plan, facts}, &check) == 0);
+		for (size_t i = 0; i < check.nnotes + check.nrisks; ++i) {
+			const char *line = i < check.nnotes ? check.notes[i] : check.risks[i - check.nnotes];
+			FUZZ_CHECK(*line && !strchr(line, '\n'));
+		}
+		selfcheck_destroy(&check);
+		table_free(entries);
+		fstab_plan_destroy(&plan);
+	}
+	tablines_free(lines);
+	discovery_free((struct discovery *)(uintptr_t)live.d);
+	table_free(table);
+	while (made) {
+		struct made *next = made->next;
+		free(made);
+		made = next;
+	}
+	return 0;
+}

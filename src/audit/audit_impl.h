@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What the files of the audit share.
+ *
+ *     rules.c     the table of rules; the flow: each entry, then entries together
+ *     options.c   options: known, near misses, against each other
+ *     values.c    options that take but numbers, or one of some words
+ *     compare.c   a text against the one before it: what only both tell
+ *     report.c    findings, in their order
+ *     source.c    what a source names, what stands there; types and helpers
+ */
+#ifndef GM_AUDIT_IMPL_H
+#define GM_AUDIT_IMPL_H
+
+#include "audit/rules.h"
+#include "base/map64.h"
+
+enum { AUDIT_OPTIONS_MAX = 16384 };   /* bytes of options that are judged */
+
+/** An entry that is being judged. */
+struct audit_entry {
+	const struct tabline *line;
+	const char *source, *target, *fstype;   /* never NULL */
+	const char *path;        /* target, normal; NULL: it is no absolute path */
+	const char *options;     /* decoded */
+	unsigned flags;          /* of the type: enum fstype_flags */
+	uint64_t ignored;        /* set of codes */
+	bool swap, bind, noauto, nofail, automount, netdev, mkdir;
+	bool needed;             /* a boot fails without it */
+};
+
+struct audit {
+	const struct audit_input *in;
+	struct audit_report *report;
+	struct audit_entry *entries;
+	size_t count;
+	struct map64 by_target;  /* hash of a path -> the first entry of it that is not noauto */
+	uint32_t *next_target;   /* of the same hash, later in the file */
+	uint32_t *next_steady;   /* the same, of those that are no automounts */
+	struct map64 by_source;
+	struct map64 keys;       /* of the options of one entry */
+	struct map64 shown;      /* hash of a type and an option, or its name -> a live mount that
+	                            shows it */
+	bool shown_read;
+	struct strbuf text;
+	unsigned misses;         /* near misses that were looked for */
+	bool failed;             /* ENOMEM */
+};
+
+/** What is told of an entry. */
+struct audit_told {
+	enum audit_severity severity;
+	bool boot;               /* if the entry is needed */
+	const char *message, *expected, *actual, *hint;
+	const char *refused, *option;   /* as in struct audit_finding */
+};
+
+/** Add a finding.  @return 0, or -1 (ENOMEM). */
+int audit_add(struct audit_report *report, const struct audit_finding *finding);
+
+/** Tell of an entry, unless it is ignored there. */
+void audit_tell(struct audit *audit, const struct audit_entry *entry, enum audit_code code,
+                const struct audit_told *told);
+
+/** A formatted string that stays; "" on ENOMEM. */
+__attribute__((format(printf, 2, 3)))
+const char *audit_format(struct audit *audit, const char *format, ...);
+
+/** A rule could not be judged. */
+void audit_unjudged(struct audit *audit, enum audit_code code);
+
+/** The next entry that mounts at a path of n bytes, and is not noauto, behind an entry
+    (NULL: from the first); NULL: none. */
+const struct audit_entry *audit_at(const struct audit *audit, const struct audit_entry *behind,
+                                   const char *path, size_t n, uint64_t hash);
+
+/** The lowest entry that a path lies below, but for "/"; NULL. */
+const struct audit_entry *audit_above(const struct audit *audit, const struct audit_entry *self,
+                                      const char *path);
+
+/** The value of the last option of this name, "" for none; NULL: it is not there. */
+const char *audit_option(struct audit *audit, const struct audit_entry *entry, const char *name);
+
+/* options.c */
+void audit_options(struct audit *audit, const struct audit_entry *entry);
+
+/* values.c */
+
+/** What the kernel takes as the value of an option of n bytes, key of them its name, if it
+    is known to refuse this one: "a number"; NULL: nothing is known against it. */
+const char *audit_value(const char *fstype, const char *option, size_t key, size_t n);
+
+/* source.c */
+void audit_source(struct audit *audit, const struct audit_entry *entry);
+void audit_place(struct audit *audit, const struct audit_entry *entry);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's command line: root= and resume=, against the devices that there are, the
+ * fstab, and what is mounted.
+ *
+ * Only names of devices are judged: what an initial RAM disk makes of "root=nfs:...",
+ * "ZFS=..." or "live:..." is its own affair, and is told as not judged.
+ *
+ * Source: kernel-parameters.txt; dracut.cmdline(7); initramfs-tools(7).
+ */
+#include "audit/host_impl.h"
+
+#include <string.h>
+
+bool host_names_device(const char *source)
+{
+	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", NULL};
+	static const char *const other[] = {"/dev/nfs", "/dev/root", "/dev/cifs", NULL};   /* of the kernel's own */
+	for (const char *const *name = other; *name; ++name) {
+		if (strcmp(source, *name) == 0)
+			return false;
+	}
+	for (const char *const *tag = tags; *tag; ++tag) {
+		if (strncmp(source, *tag, strlen(*tag)) == 0)
+			return !strchr(source, '/');   /* PARTUUID=.../PARTNROFF=1 */
+	}
+	return strncmp(source, "/dev/", 5) == 0 && strncmp(source, "/dev/ram", 8) != 0;
+}
+
+int host_same_device(const struct fstab_device *a, const struct fstab_device *b)
+{
+	const struct devmap_tags *x = a->tags, *y = b->tags;
+	if (!x || !y)
+		return -1;
+	if (x == y || (x->name && y->name && strcmp(x->name, y->name) == 0))
+		return 1;
+	if (x->multi_device || y->multi_device)
+		return x->uuid && y->uuid ? strcmp(x->uuid, y->uuid) == 0 : -1;
+	return x->name && y->name ? 0 : -1;
+}
+
+/** The value of the last parameter of a name: "" for none; NULL: it is not there. */
+static const char *parameter(struct host *host, const char *name)
+{
+	size_t len = strlen(name);
+	const char *found = NULL;
+	size_t n = 0;
+	for (const char *at = host->in->cmdline; *at;) {
+		at += strspn(at, " \t\n");
+		const char *word = at;
+		bool quoted = false;
+		for (; *at && (quoted || !strchr(" \t\n", *at)); ++at)
+			quoted ^= *at == '"';
+		if (at - word == 2 && memcmp(word, "--", 2) == 0)
+			break;   /* what follows is for init */
+		if ((size_t)(at - word) > len && memcmp(word, name, len) == 0 && word[len] == '=') {
+			found = word + len + 1;
+			n = (size_t)(at - found);
+		}
+	}
+	if (!found)
+		return NULL;
+	if (n >= 2 && *found == '"' && found[n - 1] == '"') {
+		++found;
+		n -= 2;
+	}
+	return host_form(host, "%.*s", (int)n, found);
+}
+
+/** How many devices a source names; -1: it is not known. */
+static int devices(struct host *host, const char *source, struct fstab_device *device)
+{
+	const struct fstab_facts *facts = host->in->facts;
+	*device = (struct fstab_device){0};
+	return facts && facts->devices ? facts->devices(facts->arg, source, device) : -1;
+}
+
+/** The line of the fstab for the root; NULL: none. */
+static const struct tabline *root_line(const struct host *host, bool *any)
+{
+	const struct tabline *found = NULL;
+	*any = false;
+	for (size_t i = 0; i < host->in->lines->count; ++i) {
+		const struct tabline *line = &host->in->lines->lines[i];
+		const char *target = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_TARGET) : NULL;
+		*any |= target != NULL;
+		if (target && strcmp(target, "/") == 0)
+			found = line;
+	}
+	return found;
+}
+
+/** The root that is seen; NULL: it is not of a device, or not the whole of one. */
+static const struct mount *mounted_root(struct host *host, struct fstab_device *device)
+{
+	const struct fstab_plan *plan = host->in->plan;
+	const struct fstab_world *world = host->in->world;
+	for (size_t i = 0; i < plan->count; ++i) {
+		const struct fstab_line *line = &plan->lines[i];
+		const struct mount *m = line->mount;
+		if (!m || !line->target || strcmp(line->target, "/") != 0 || line->hidden)
+			continue;
+		*device = (struct fstab_device){0};
+		if (!world->device || world->device(world->arg, m, device) != 0 || !device->tags || !device->tags->name)
+			return NULL;
+		return m;
+	}
+	return NULL;
+}
+
+static void judge_root(struct host *host, const char *root)
+{
+	struct fstab_device named, live, lined;
+	bool any;
+	const struct tabline *line = root_line(host, &any);
+	const struct mount *m = mounted_root(host, &live);
+	int n = m && host_names_device(root) ? devices(host, root, &named) : -1;
+	if (m && any && !line)
+		host_tell(host, &(struct audit_finding){
+			.code = BOOT_ROOT, .severity = AUDIT_INFO, .target = "/", .owner = "initrd",
+			.message = "the fstab has no line of it: it stays as the kernel has mounted it, and is not checked",
+			.expected = "a line", .actual = "none", .hint = "getmnt fstab --merge --add=/ --diff"});
+	if (n < 0) {
+		host_unjudged(host, BOOT_ROOT);
+		return;
+	}
+	if (n == 0) {
+		host_tell(host, &(struct audit_finding){
+			.code = BOOT_ROOT, .severity = AUDIT_CRITICAL, .boot = true, .target = "/", .owner = "initrd",
+			.message = "the command line of this boot names a root that there is not any more: the next boot fails with the same",
+			.expected = "a device", .actual = host_form(host, "root=%s", root),
+			.hint = "see what the boot loader has, and put in what blkid shows"});
+		return;
+	}
+	if (host_same_device(&named, &live) == 0)
+		host_tell(host, &(struct audit_finding){
+			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/", .owner = "initrd",
+			.message = "the root is not the device that the command line names",
+			.expected = host_form(host, "root=%s (%s)", root, named.tags->name), .actual = live.tags->name,
+			.hint = "see whether the root was copied, and which of the two is meant"});
+	const char *source = line ? tabline_value(line, TABLINE_SOURCE) : NULL;
+	if (source && host_names_device(source) && devices(host, source, &lined) > 0 && host_same_device(&named, &lined) == 0)
+		host_tell(host, &(struct audit_finding){
+			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/", .owner = "fstab", .line = line->number,
+			.message = "the command line names another root than the fstab",
+			.expected = host_form(host, "root=%s (%s)", root, named.tags->name),
+			.actual = host_form(host, "%s (%s)", source, lined.tags->name),
+			.hint = "put one right, and the boot loader's configuration with it"});
+}
+
+static void judge_resume(struct host *host, const char *resume)
+{
+	struct fstab_device named;
+	int n = host_names_device(resume) ? devices(host, resume, &named) : -1;
+	if (n < 0) {
+		host_unjudged(host, BOOT_ROOT);
+		return;
+	}
+	struct audit_finding finding = {
+		.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = resume, .expected = "a swap space",
+		.hint = "put in what swapon --show has, or take it away, and make the initial RAM disk anew",
+	};
+	if (n == 0) {
+		finding.message = "the command line resumes from what there is not: each boot waits for it";
+		finding.actual = "no such device";
+		host_tell(host, &finding);
+	} else if (named.tags && named.tags->type && !parameter(host, "resume_offset") && strcmp(named.tags->type, "swap") != 0
+	           && strcmp(named.tags->type, "swsuspend") != 0) {
+		finding.message = "the command line resumes from what is no swap space";
+		finding.actual = named.tags->type;
+		host_tell(host, &finding);
+	}
+}
+
+void host_boot_root(struct host *host)
+{
+	if (!host->in->cmdline) {
+		host_unjudged(host, BOOT_ROOT);
+		return;
+	}
+	const char *root = parameter(host, "root"), *resume = parameter(host, "resume");
+	if (root && *root)
+		judge_root(host, root);
+	else
+		host_unjudged(host, BOOT_ROOT);
+	if (resume && *resume && strcmp(resume, "none") != 0)
+		judge_resume(host, resume);
+}

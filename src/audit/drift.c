@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/drift.h"
+
+#include "audit/audit_impl.h"
+#include "base/fstypes.h"
+#include "fstab/fstab_impl.h"
+#include "fstab/shown.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct drift {
+	const struct audit_drift_input *in;
+	struct audit_report *report;
+	struct map64 by_target;   /* hash of a mount point -> the uppermost line of the plan there */
+	bool *told;               /* of each line: what becomes of it is told already */
+	bool any;                 /* a line of a mount or swap space */
+	struct strbuf text, actual;
+	bool failed;
+};
+
+__attribute__((format(printf, 2, 3)))
+static const char *form(struct strbuf *out, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	strbuf_reset(out);
+	strbuf_vprintf(out, format, args);
+	va_end(args);
+	return strbuf_str(out);
+}
+
+/** Tell of a line, a mount, or both. */
+static void tell(struct drift *drift, enum audit_code code, const struct tabline *line,
+                 const struct fstab_line *live, struct audit_finding *finding)
+{
+	const struct fstab_world *world = &drift->in->live->world;
+	const char *target = live && live->swap ? live->swap : live ? live->target : NULL;
+	if (!target && line) {
+		target = tabline_value(line, TABLINE_TARGET);
+		if (!target || *target != '/')
+			target = tabline_value(line, TABLINE_SOURCE);
+	}
+	if (finding->hint && strcmp(drift->in->live->root, "/") != 0)
+		finding->hint = NULL;   /* it would be done to this system */
+	if (target && *target != '/' && world->secret && world->secret(target, NULL))
+		target = NULL;
+	finding->code = code;
+	finding->line = line ? line->number : 0;
+	finding->target = target ? target : "";
+	finding->owner = line ? "fstab" : live->owner;
+	finding->fstype = live && live->mount ? live->mount->fstype : live ? "swap" : tabline_value(line, TABLINE_FSTYPE);
+	if (line)
+		drift->told[line->number - 1] = true;
+	drift->failed |= drift->text.failed || drift->actual.failed || audit_report_add(drift->report, finding) != 0;
+}
+
+/** A source and type, without secrets. */
+static const char *name_of(const struct drift *drift, struct strbuf *out, const char *source, const char *fstype)
+{
+	const struct fstab_world *world = &drift->in->live->world;
+	bool secret = source && world->secret && world->secret(source, NULL);
+	return form(out, "%s (%s)", secret ? "***" : source ? source : "none", fstype ? fstype : "?");
+}
+
+static const char *live_name(const struct drift *drift, struct strbuf *out, const struct fstab_line *live)
+{
+	bool own = live->fate == FSTAB_LINE || !live->mount;
+	return name_of(drift, out, own ? live->source : live->mount->source, live->mount ? live->mount->fstype : "swap");
+}
+
+/** Whether a list of differing options has one, as a word. */
+static bool differs_in(const char *list, const char *word)
+{
+	return list && fstab_has_option(list, word);
+}
+
+static void tell_options(struct drift *drift, const struct fstab_note *note)
+{
+	const struct fstab_world *world = &drift->in->live->world;
+	bool secret = world->secret && world->secret(NULL, note->text), ro = differs_in(note->text, "ro");
+	const char *line = tabline_value(note->line, TABLINE_OPTIONS);
+	bool hidden = line && world->secret && world->secret(NULL, line);
+	tell(drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, note->line, note->live, &(struct audit_finding){
+		.severity = ro ? AUDIT_CRITICAL : AUDIT_WARNING,
+		.message = ro ? "it is mounted read-only, and its line does not say so" : "it is mounted with other options than its line says",
+		.expected = hidden ? "options that hold a secret" : line && *line ? line : "defaults",
+		.actual = secret ? "options that hold a secret" : note->text,
+		.hint = ro ? "look into the kernel's log for why; mount -o remount,rw once that is mended"
+		           : "mount -o remount, or getmnt fstab --merge --fix=options"});
+}
+
+/** Whether a mount is one of which MNT-* tells: a line of it is not wrong. */
+static bool is_lost(const struct drift *drift, const struct fstab_line *live)
+{
+	const struct discovery *d = drift->in->live->d;
+	const struct mount *first = d->table->mounts;
+	if (!live->mount || live->mount < first || live->mount >= first + d->table->count)
+		return false;
+	const struct mt_node *node = &d->tree.nodes[live->mount - first];
+	return node->states & (1u << MT_HIDDEN | 1u << MT_DELETED);
+}
+
+/** What is not judged of everything. */
+static void leave_open(struct drift *drift, enum audit_code code)
+{
+	drift->report->unjudged |= audit_bit(code);
+}
+
+/** Whether a source and type say nothing of what is mounted: who serves FUSE names both as he
+    likes, ceph shows addresses for names, and a root on layers or on NFS is its boot's. */
+static bool is_of_server(const struct fstab_line *live)
+{
+	const char *fstype = live->mount && live->mount->fstype ? live->mount->fstype : "";
+	bool root = live->target && strcmp(live->target, "/") == 0;
+	return strncmp(fstype, "fuse", 4) == 0 || strcmp(fstype, "ceph") == 0
+	       || (root && (strcmp(fstype, "overlay") == 0 || strcmp(fstype, "composefs") == 0 || fstype_flags(fstype) & FST_NET));
+}
+
+/** Whether a mount may be that of a unit that many systems have, and that is not known here. */
+static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
+{
+	return !drift->in->live->world.unit && live->mount && live->mount->fstype && strcmp(live->mount->fstype, "tmpfs") == 0
+	       && live->target && strcmp(live->target, "/tmp") == 0;
+}
+
+/** What the merge has found. */
+static void tell_note(struct drift *drift, const struct fstab_note *note)
+{
+	const struct fstab_line *live = note->live;
+	const char *source = note->line ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
+	const char *fstype = note->line ? tabline_value(note->line, TABLINE_FSTYPE) : NULL;
+	bool same = false;
+	switch (note->kind) {
+	case FSTAB_NOTE_MISSING:
+		if (strcmp(live->owner, "unknown") != 0)
+			break;
+		/* Where there is no line at all, somebody else has mounted: a container's engine. */
+		tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+			.severity = drift->any && !may_be_units(drift, live) ? AUDIT_WARNING : AUDIT_INFO,
+			.message = live->swap ? "it is in use, and no line has it" : "it is mounted, no line has it, and nothing is known that owns it",
+			.expected = "a line", .actual = live_name(drift, &drift->actual, live),
+			.hint = form(&drift->text, "getmnt fstab --merge --add=%s --diff", live->swap ? live->swap : live->target)});
+		break;
+	case FSTAB_NOTE_NO_LINE:
+		if (strcmp(live->owner, "unknown") != 0)
+			break;
+		tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+			.severity = AUDIT_INFO, .message = form(&drift->text, "it has no line, and can have none: %s", note->text ? note->text : "?"),
+			.actual = live_name(drift, &drift->actual, live)});
+		break;
+	case FSTAB_NOTE_SOURCE:
+		if (is_of_server(live)) {
+			leave_open(drift, DRIFT_SOURCE);
+			leave_open(drift, DRIFT_TYPE);
+		}
+		if (is_lost(drift, live) || is_of_server(live)) {
+			drift->told[note->line->number - 1] = true;
+			break;
+		}
+		same = source && live->mount && live->mount->source && strcmp(source, live->mount->source) == 0
+		       && !shown_type(fstype, live->mount->fstype);
+		tell(drift, same ? DRIFT_TYPE : DRIFT_SOURCE, note->line, live, &(struct audit_finding){
+			.severity = same ? AUDIT_WARNING : AUDIT_CRITICAL,
+			.message = same ? "it is mounted as another type than its line says" : "something else is mounted there than its line says",
+			.expected = name_of(drift, &drift->text, source, fstype), .actual = live_name(drift, &drift->actual, live),
+			.hint = "see which is meant; getmnt fstab --merge --fix=source --diff shows the line of what is mounted"});
+		break;
+	case FSTAB_NOTE_OPTIONS:
+		tell_options(drift, note);
+		break;
+	case FSTAB_NOTE_ELSEWHERE:
+		tell(drift, DRIFT_NOT_MOUNTED, note->line, NULL, &(struct audit_finding){
+			.severity = AUDIT_WARNING, .message = form(&drift->text, "it is not mounted; its source is, on %s", live->target),
+			.expected = "mounted", .actual = "not mounted", .hint = "see which place is meant"});
+		break;
+	case FSTAB_NOTE_BESIDE:
+	case FSTAB_NOTE_REPEATED:
+	case FSTAB_NOTE_DAMAGED:
+		/* FSTAB-DUP-TARGET, FSTAB-SYNTAX. */
+		drift->told[note->line->number - 1] = true;
+		break;
+	case FSTAB_NOTE_REFUSED:
+	case FSTAB_NOTE_ODD:
+	case FSTAB_NOTE_NAME:
+	case FSTAB_NOTE_PASS:
+	case FSTAB_NOTE_ORDER:
+	case FSTAB_NOTE_UNKNOWN:
+	case FSTAB_NOTE_KINDS:
+		break;
+	}
+}
+
+/** Whether a line has an option, by its name. */
+static bool asks_for(const struct tabline *line, const char *name)
+{
+	size_t n;
+	return fstab_kept_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
+}
+
+/** Whether the device, file or directory of a line is missing, as far as is known. */
+static bool is_missing(const struct drift *drift, const struct tabline *line)
+{
+	const struct fstab_facts *facts = drift->in->facts;
+	const char *source = tabline_value(line, TABLINE_SOURCE);
+	if (!facts || !source)
+		return false;
+	if (*source == '/' && strncmp(source, "/dev/", 5) != 0)
+		return facts->look && source[1] != '/' && facts->look(facts->arg, source, NULL) == FACT_MISSING;
+	return facts->devices && (*source == '/' || strchr(source, '=')) && facts->devices(facts->arg, source, NULL) == 0;
+}
+
+/** A line whose mount goes by it, but that the file system below went read-only. */
+static void judge_readonly(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	const struct mount *m = live->mount;
+	if (!m || !m->fs_opts || !m->vfs_opts || asks_for(line, "ro") || shown_readonly(m->fstype, m->fs_opts)
+	    || fstab_has_option(m->vfs_opts, "ro"))
+		return;
+	bool emergency = fstab_has_option(m->fs_opts, "emergency_ro") || fstab_has_option(m->fs_opts, "shutdown");
+	if (!emergency && !fstab_has_option(m->fs_opts, "ro"))
+		return;
+	tell(drift, DRIFT_READONLY, line, live, &(struct audit_finding){
+		.severity = AUDIT_CRITICAL,
+		.message = emergency ? "the file system has met an error, and takes no more writes"
+		                     : "the file system is read-only, the mount is not: it may have met an error",
+		.expected = "rw", .actual = emergency ? "rw,emergency_ro" : "ro",
+		.hint = "look into the kernel's log, check the file system, and mount it again"});
+}
+
+/** Flags of the mount that the line names, where its options were not compared otherwise. */
+static void judge_flags(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	static const char *const flags[][2] = {{"nosuid", "suid"}, {"nodev", "dev"}, {"noexec", "exec"}};
+	const char *options = tabline_value(line, TABLINE_OPTIONS);
+	const struct mount *m = live->mount;
+	if (!m || !m->vfs_opts || !options || drift->told[line->number - 1] || fstype_flags(m->fstype) & FST_AUTOFS)
+		return;
+	if (fstab_has_option(m->vfs_opts, "ro") && live->fate != FSTAB_OWN && !asks_for(line, "ro")
+	    && !(m->fs_opts && shown_readonly(m->fstype, m->fs_opts)) && !(fstype_flags(m->fstype) & FST_READONLY)) {
+		tell(drift, DRIFT_READONLY, line, live, &(struct audit_finding){
+			.severity = AUDIT_CRITICAL, .message = "it is mounted read-only, and its line does not say so",
+			.expected = "rw", .actual = "ro",
+			.hint = "look into the kernel's log for why; mount -o remount,rw once that is mended"});
+		return;
+	}
+	strbuf_reset(&drift->actual);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); ++i) {
+		if (asks_for(line, flags[i][0]) && !asks_for(line, flags[i][1]) && !fstab_has_option(m->vfs_opts, flags[i][0]))
+			strbuf_printf(&drift->actual, "%s%s", drift->actual.len ? "," : "", flags[i][1]);
+	}
+	if (drift->actual.len)
+		tell(drift, DRIFT_OPTIONS, line, live, &(struct audit_finding){
+			.severity = AUDIT_WARNING, .message = "it is mounted with other options than its line says",
+			.expected = "flags of the line", .actual = strbuf_str(&drift->actual),
+			.hint = "mount -o remount, or getmnt fstab --merge --fix=options"});
+}
+
+/** A line of a mount of which it is not known whether it is its own. */
+static void judge_unknown(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	const char *options = tabline_value(line, TABLINE_OPTIONS);
+	bool plain = !options || strcmp(options, "defaults") == 0;
+	if (live->fate != FSTAB_OWN)
+		leave_open(drift, DRIFT_SOURCE);
+	if (!plain || live->fate != FSTAB_OWN)
+		leave_open(drift, DRIFT_OPTIONS);
+	judge_readonly(drift, line, live);
+	judge_flags(drift, line, live);
+}
+
+/** A line of nothing that is mounted. */
+static void judge_line(struct drift *drift, const struct tabline *line)
+{
+	const char *target = tabline_value(line, TABLINE_TARGET), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	bool swap = fstype && strcmp(fstype, "swap") == 0;
+	bool automount = asks_for(line, "x-systemd.automount") || asks_for(line, "comment=systemd.automount");
+	if (!target || !fstype || strcmp(fstype, "ignore") == 0 || (asks_for(line, "noauto") && !automount)
+	    || (!swap && *target != '/') || (drift->in->uptime >= 0 && drift->in->uptime < AUDIT_BOOTING))
+		return;
+	uint32_t at = map64_get(&drift->by_target, map64_text(target));
+	const struct fstab_line *live = at == MAP64_NONE || swap ? NULL : &drift->in->plan->lines[at];
+	if (live && strcmp(live->target, target) == 0) {
+		/* What the system mounts by itself, as the line has it. */
+		bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
+		bool alike = live->mount && shown_type(fstype, live->mount->fstype);
+		if (!idle && (alike || is_of_server(live)))
+			judge_unknown(drift, line, live);
+		if (idle || alike || is_of_server(live) || asks_for(line, "bind") || asks_for(line, "rbind"))
+			return;
+		tell(drift, DRIFT_TYPE, line, live, &(struct audit_finding){
+			.severity = AUDIT_WARNING, .message = "the system has mounted another type there than its line says",
+			.expected = fstype, .actual = live->mount && live->mount->fstype ? live->mount->fstype : "?"});
+		return;
+	}
+	bool missing = is_missing(drift, line), can = missing && (asks_for(line, "nofail") || automount);
+	tell(drift, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, line, NULL, &(struct audit_finding){
+		.severity = can ? AUDIT_INFO : AUDIT_WARNING,
+		.message = swap ? missing ? "it is not in use, and is not there" : "it is not in use"
+		           : automount ? missing ? "it is neither mounted nor set up to be, and its source is not there"
+		                                 : "it is neither mounted nor set up to be when it is entered"
+		           : missing ? "it is not mounted, and its source is not there" : "it is not mounted",
+		.expected = swap ? "in use" : "mounted", .actual = swap ? "not in use" : "not mounted",
+		.hint = missing ? "see to the device, or give the line noauto" : swap ? "swapon -a, or take the line away"
+		        : automount ? "systemctl daemon-reload, and start its automount unit"
+		                    : form(&drift->text, "mount %s, or give the line noauto", target)});
+}
+
+int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
+{
+	struct drift drift = {.in = in, .report = report, .told = calloc(in->lines->count + 1, sizeof(bool))};
+	map64_init(&drift.by_target);
+	strbuf_init(&drift.text);
+	strbuf_init(&drift.actual);
+	drift.failed = !drift.told;
+	for (size_t i = 0; i < in->lines->count; ++i)
+		drift.any |= in->lines->lines[i].kind == TABLINE_ENTRY;
+	for (uint32_t i = 0; i < in->plan->count && !drift.failed; ++i) {
+		const struct fstab_line *line = &in->plan->lines[i];
+		if (line->mount && line->target && !line->hidden)
+			drift.failed |= map64_put(&drift.by_target, map64_text(line->target), i) == MAP64_NONE;
+	}
+	for (size_t i = 0; i < in->merged->nnotes && !drift.failed; ++i)
+		tell_note(&drift, &in->merged->notes[i]);
+	for (size_t i = 0; i < in->lines->count && !drift.failed; ++i) {
+		const struct tabline *line = &in->lines->lines[i];
+		if (line->kind != TABLINE_ENTRY || drift.told[i])
+			continue;
+		if (in->merged->of[i]) {
+			judge_readonly(&drift, line, in->merged->of[i]);
+			judge_flags(&drift, line, in->merged->of[i]);
+		} else {
+			judge_line(&drift, line);
+		}
+	}
+	if (!drift.failed)
+		audit_report_sort(report);
+	free(drift.told);
+	map64_destroy(&drift.by_target);
+	strbuf_destroy(&drift.text);
+	strbuf_destroy(&drift.actual);
+	if (drift.failed)
+		errno = ENOMEM;
+	return drift.failed ? -1 : 0;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/mounts.h"
+
+#include "audit/audit_impl.h"
+#include "audit/owner.h"
+#include "base/fstypes.h"
+#include "fstab/fstab_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** So much of fs.mount-max may be used, in percent. */
+enum { LIMIT_WARNING = 80, LIMIT_CRITICAL = 95 };
+
+struct look {
+	const struct audit_mounts_input *in;
+	struct audit_report *report;
+	struct map64 by_mount;   /* address of a mount -> its line of the plan */
+	struct map64 dead;       /* superblocks that were told to be */
+	size_t own_deleted, own_hidden, own_dead;
+	struct strbuf text;
+	bool failed;
+};
+
+static void tell(struct look *look, const struct audit_finding *finding)
+{
+	look->failed |= look->text.failed || audit_report_add(look->report, finding) != 0;
+}
+
+/** The line of the plan that a mount has; NULL: none. */
+static const struct fstab_line *line_of(const struct look *look, const struct mount *mount)
+{
+	uint32_t i = map64_get(&look->by_mount, (uint64_t)(uintptr_t)mount);
+	return i == MAP64_NONE ? NULL : &look->in->plan->lines[i];
+}
+
+/** Whether a mount is somebody else's affair. */
+static bool is_own(const struct look *look, const struct fstab_line *line)
+{
+	if (!line || line->fate != FSTAB_OWN)
+		return false;
+	for (const char *const *name = look->in->include; *name; ++name) {
+		if (audit_is_owner(line->owner, *name))
+			return false;
+	}
+	return true;
+}
+
+static bool same(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/** A mount that another hides. */
+static void judge_hidden(struct look *look, uint32_t node, const char *target, const char *owner)
+{
+	const struct discovery *d = look->in->d;
+	const struct mt_node *n = &d->tree.nodes[node];
+	const struct mt_node *by = n->covered_by == MT_NONE ? NULL : &d->tree.nodes[n->covered_by];
+	const struct mount *m = n->mount, *over = by ? by->mount : NULL;
+	const char *name = by ? d->targets[n->covered_by] : NULL;
+	/* An automount that was entered. */
+	if (fstype_flags(m->fstype) & FST_AUTOFS && name && strcmp(name, target) == 0)
+		return;
+	if (over && name && strcmp(name, target) == 0 && mount_dev(m) == mount_dev(over) && same(m->root, over->root)) {
+		bool ro = m->vfs_opts && over->vfs_opts && !fstab_has_option(m->vfs_opts, "ro") && fstab_has_option(over->vfs_opts, "ro");
+		bool shm = strcmp(target, "/dev/shm") == 0;
+		if (ro || shm)
+			return;   /* as NixOS binds its store; as containers double it */
+		tell(look, &(struct audit_finding){
+			.code = MNT_DUP, .severity = AUDIT_WARNING, .target = target, .owner = owner, .fstype = m->fstype,
+			.message = "the same is mounted there again, upon itself", .expected = "one mount", .actual = "two",
+			.hint = "umount the upper one; see which line or unit mounts twice"});
+		return;
+	}
+	strbuf_reset(&look->text);
+	strbuf_printf(&look->text, "%s (%s), mounted on %s, hides it", !over || !over->source ? "another mount" : look->in->secret && look->in->secret(over->source, NULL) ? "***" : over->source,
+	              over && over->fstype ? over->fstype : "?", name ? name : "?");
+	bool below = name && strcmp(name, target) != 0;
+	tell(look, &(struct audit_finding){
+		.code = MNT_SHADOWED, .severity = AUDIT_WARNING, .target = target, .owner = owner, .fstype = m->fstype, .message = strbuf_str(&look->text),
+		.hint = below ? "it was mounted before what it lies below: mount it again behind that" : "umount the one that is not meant"});
+}
+
+/** A mount that does not answer, or only with errors: each superblock is told once. */
+static void judge_dead(struct look *look, uint32_t node, const char *target, const char *owner)
+{
+	const struct discovery *d = look->in->d;
+	const struct mount *m = d->tree.nodes[node].mount;
+	bool hung = d->tree.nodes[node].states & 1u << MT_HUNG;
+	int error = d->probed ? d->probed[node].error : 0;
+	uint32_t first = map64_put(&look->dead, mount_dev(m), node);
+	look->failed |= first == MAP64_NONE;
+	if (first != node)
+		return;
+	strbuf_reset(&look->text);
+	if (hung)
+		strbuf_puts(&look->text, "no answer in time");
+	else if (error)
+		strbuf_printf(&look->text, "%s: %s", strerrorname_np(error) ? strerrorname_np(error) : "?", strerror(error));
+	else
+		strbuf_puts(&look->text, "an error");
+	bool fuse = m->fstype && strncmp(m->fstype, "fuse", 4) == 0, net = fstype_flags(m->fstype) & FST_NET;
+	tell(look, &(struct audit_finding){
+		.code = hung ? MNT_TIMEOUT : MNT_STALE, .severity = AUDIT_CRITICAL, .target = target, .owner = owner, .fstype = m->fstype,
+		.message = hung ? "what is mounted there does not answer: who touches it hangs" : "what is mounted there answers with an error alone",
+		.expected = "an answer", .actual = strbuf_str(&look->text),
+		.hint = fuse  ? "see whether its daemon runs; umount it, and start it anew"
+		        : net ? "see whether the server is up and exports it still; umount -l, and mount it again"
+		              : "see whether its device is there; umount it, and mount it again"});
+}
+
+static void judge_node(struct look *look, uint32_t node)
+{
+	const struct discovery *d = look->in->d;
+	const struct mt_node *n = &d->tree.nodes[node];
+	const char *target = d->targets[node] ? d->targets[node] : n->mount->point;
+	bool deleted = n->states & 1u << MT_DELETED, hidden = n->states & 1u << MT_HIDDEN;
+	bool dead = n->states & (1u << MT_HUNG | 1u << MT_STALE) && !hidden;
+	if (n->gone || n->made || n->states & 1u << MT_OUTSIDE || !target || !(deleted || hidden || dead))
+		return;
+	const struct fstab_line *line = line_of(look, n->mount);
+	if (!line)
+		return;   /* outside of ROOT */
+	const char *owner = line->owner;
+	if (is_own(look, line)) {
+		look->own_deleted += deleted;
+		look->own_dead += dead;
+		look->own_hidden += hidden && !deleted && !(fstype_flags(n->mount->fstype) & FST_AUTOFS);
+		return;
+	}
+	if (dead)
+		judge_dead(look, node, target, owner);
+	if (deleted)
+		tell(look, &(struct audit_finding){
+			.code = MNT_DELETED, .severity = AUDIT_WARNING, .target = target, .owner = owner, .fstype = n->mount->fstype,
+			.message = "what it shows was removed where it comes from", .actual = n->mount->root,
+			.hint = "umount it, or bind what has taken its place"});
+	if (hidden)
+		judge_hidden(look, node, target, owner);
+}
+
+static void tell_own(struct look *look, enum audit_code code, size_t count, const char *one, const char *more)
+{
+	if (count == 0)
+		return;
+	strbuf_reset(&look->text);
+	strbuf_printf(&look->text, "%zu mount%s of the system, of sessions or containers %s", count, count == 1 ? "" : "s",
+	              count == 1 ? one : more);
+	tell(look, &(struct audit_finding){.code = code, .severity = AUDIT_INFO, .target = "", .message = strbuf_str(&look->text)});
+}
+
+int audit_mounts(const struct audit_mounts_input *in, struct audit_report *report)
+{
+	struct look look = {.in = in, .report = report};
+	const struct mtree *tree = &in->d->tree;
+	size_t count = 0;
+	map64_init(&look.by_mount);
+	map64_init(&look.dead);
+	strbuf_init(&look.text);
+	for (uint32_t i = 0; i < in->plan->count && !look.failed; ++i) {
+		const struct mount *m = in->plan->lines[i].mount;
+		look.failed = m && map64_put(&look.by_mount, (uint64_t)(uintptr_t)m, i) == MAP64_NONE;
+	}
+	for (uint32_t i = 0; i < tree->count && !look.failed; ++i) {
+		count += !tree->nodes[i].gone && !tree->nodes[i].made;
+		judge_node(&look, i);
+	}
+	tell_own(&look, MNT_STALE, look.own_dead, "is dead", "are dead");
+	tell_own(&look, MNT_DELETED, look.own_deleted, "shows what was removed", "show what was removed");
+	tell_own(&look, MNT_SHADOWED, look.own_hidden, "is hidden by another", "are hidden by others");
+	if (in->limit > 0 && count >= (size_t)in->limit / 100 * LIMIT_WARNING) {
+		bool critical = count >= (size_t)in->limit / 100 * LIMIT_CRITICAL;
+		char expected[48], actual[32];
+		snprintf(expected, sizeof(expected), "fewer than %ld", in->limit);
+		snprintf(actual, sizeof(actual), "%zu", count);
+		tell(&look, &(struct audit_finding){
+			.code = MNT_LIMIT, .severity = critical ? AUDIT_CRITICAL : AUDIT_WARNING, .target = "",
+			.message = "the limit of mounts in a namespace is near: then nothing more can be mounted",
+			.expected = expected, .actual = actual, .hint = "find who leaks mounts; sysctl fs.mount-max"});
+	}
+	if (!in->d->probed)
+		report->unjudged |= audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT);
+	if (!look.failed)
+		audit_report_sort(report);
+	map64_destroy(&look.by_mount);
+	map64_destroy(&look.dead);
+	strbuf_destroy(&look.text);
+	if (look.failed)
+		errno = ENOMEM;
+	return look.failed ? -1 : 0;
+}

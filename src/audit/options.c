@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options of a line: whether there are such, and whether they go together.
+ *
+ * Of some types all options are held, so that one which is not among them is none; of
+ * the others only what is nearly an option of mount(8) or systemd is told.  What
+ * begins with x- or X- is for others, whoever they are.
+ */
+#include "audit/audit_impl.h"
+
+#include "base/fstypes.h"
+#include "base/words.h"
+#include "fstab/fstab_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 40, MISSES_MAX = 2000 };
+
+/** Options of the kernel's VFS, of mount(8), swapon(8) and LSMs. */
+static const char common_options[] =
+	"rw ro suid nosuid dev nodev exec noexec sync async dirsync atime noatime diratime nodiratime relatime "
+	"norelatime strictatime nostrictatime lazytime nolazytime mand nomand iversion noiversion symfollow "
+	"nosymfollow silent loud defaults auto noauto user nouser users nousers owner noowner group nogroup nofail "
+	"_netdev loop offset sizelimit encryption uhelper helper bind rbind move remount private shared slave "
+	"unbindable rprivate rshared rslave runbindable context fscontext defcontext rootcontext seclabel comment "
+	"smackfsdef smackfsfloor smackfshat smackfsroot smackfstransmute verity.hashdevice verity.roothash "
+	"verity.hashoffset verity.fecdevice verity.fecoffset verity.fecroots verity.roothashfile verity.roothashsig "
+	"verity.oncorruption";
+
+static const char systemd_options[] =
+	"x-systemd.requires x-systemd.before x-systemd.after x-systemd.wanted-by x-systemd.required-by "
+	"x-systemd.wants x-systemd.requires-mounts-for x-systemd.wants-mounts-for x-systemd.device-bound "
+	"x-systemd.automount x-systemd.idle-timeout x-systemd.device-timeout x-systemd.mount-timeout "
+	"x-systemd.makefs x-systemd.growfs x-systemd.pcrfs x-systemd.rw-only x-systemd.validatefs "
+	"x-systemd.graceful-option x-initrd.mount x-initrd.attach X-mount.mkdir x-mount.mkdir X-mount.subdir "
+	"X-mount.auto-fstypes X-mount.owner X-mount.group X-mount.mode X-mount.idmap X-mount.noloop "
+	"X-mount.nocanonicalize";
+
+/** Types whose options are held, all of them. */
+static const struct type_options {
+	const char *types;
+	const char *options;
+} held[] = {
+	{"ext2 ext3 ext4",
+	 "acl noacl user_xattr nouser_xattr errors data data_err commit barrier nobarrier journal journal_async_commit "
+	 "journal_checksum nojournal_checksum journal_dev journal_path journal_ioprio delalloc nodelalloc discard "
+	 "nodiscard dioread_lock dioread_nolock nodioread_nolock auto_da_alloc noauto_da_alloc stripe "
+	 "inode_readahead_blks init_itable noinit_itable max_batch_time min_batch_time block_validity "
+	 "noblock_validity bsddf minixdf debug grpid nogrpid bsdgroups sysvgroups resgid resuid sb quota noquota "
+	 "usrquota grpquota prjquota usrjquota grpjquota offusrjquota offgrpjquota jqfmt dax nombcache no_mbcache "
+	 "prefetch_block_bitmaps no_prefetch_block_bitmaps mb_optimize_scan i_version test_dummy_encryption "
+	 "inlinecrypt max_dir_size_kb norecovery noload abort oldalloc orlov nobh bh nouid32 check nocheck "
+	 "reservation noreservation xip mblk_io_submit nomblk_io_submit debug_want_extra_isize warn_on_error "
+	 "nowarn_on_error fc_debug_force fc_debug_max_replay removed"},
+	{"xfs",
+	 "allocsize attr2 noattr2 dax discard nodiscard grpid bsdgroups nogrpid sysvgroups filestreams ikeep noikeep "
+	 "inode32 inode64 largeio nolargeio logbufs logbsize logdev rtdev noalign norecovery nouuid noquota uquota "
+	 "usrquota uqnoenforce quota gquota grpquota gqnoenforce pquota prjquota pqnoenforce qnoenforce sunit swidth "
+	 "swalloc wsync lifetime nolifetime barrier nobarrier biosize ihashsize osyncisdsync osyncisosync delaylog "
+	 "nodelaylog max_atomic_write max_open_zones errortag mtpt"},
+	{"btrfs",
+	 "acl noacl autodefrag noautodefrag barrier nobarrier check_int check_int_data check_int_print_mask clear_cache "
+	 "noclear_cache commit compress compress-force datacow nodatacow datasum nodatasum degraded device discard "
+	 "nodiscard enospc_debug noenospc_debug fatal_errors flushoncommit noflushoncommit fragment inode_cache "
+	 "noinode_cache max_inline metadata_ratio norecovery nologreplay rescan_uuid_tree rescue skip_balance "
+	 "space_cache nospace_cache ssd ssd_spread nossd nossd_spread subvol subvolid subvolrootid thread_pool treelog "
+	 "notreelog usebackuproot user_subvol_rm_allowed recovery ref_verify ref_tracker alloc_start ignorebadroots "
+	 "ignoredatacsums"},
+	{"tmpfs",
+	 "size nr_blocks nr_inodes mode gid uid huge mpol inode32 inode64 noswap quota usrquota grpquota "
+	 "usrquota_block_hardlimit usrquota_inode_hardlimit grpquota_block_hardlimit grpquota_inode_hardlimit casefold "
+	 "strict_encoding"},
+	{"vfat msdos",
+	 "allow_utime blocksize codepage check debug discard dmask fmask umask uid gid iocharset utf8 uni_xlate "
+	 "nonumtail numtail quiet rodir sys_immutable flush usefree time_offset tz errors nfs shortname showexec "
+	 "dos1xfloppy dotsOK posix fat conv dots nodots cvf_format cvf_options nocase"},
+	{"swap", "sw swap pri discard"},
+};
+
+/** Pairs of which the last counts. */
+static const char *const opposites[][2] = {
+	{"rw", "ro"}, {"suid", "nosuid"}, {"dev", "nodev"}, {"exec", "noexec"}, {"sync", "async"},
+	{"atime", "noatime"}, {"diratime", "nodiratime"}, {"relatime", "norelatime"}, {"relatime", "noatime"},
+	{"strictatime", "nostrictatime"}, {"strictatime", "noatime"}, {"strictatime", "relatime"},
+	{"lazytime", "nolazytime"}, {"mand", "nomand"}, {"iversion", "noiversion"}, {"symfollow", "nosymfollow"},
+	{"auto", "noauto"}, {"user", "nouser"}, {"users", "nousers"}, {"owner", "noowner"}, {"group", "nogroup"},
+};
+
+/** The options of a type; NULL: they are not held. */
+static const char *options_of(const char *fstype)
+{
+	for (size_t i = 0; i < sizeof(held) / sizeof(*held); ++i) {
+		if (*fstype && word_in(fstype, strlen(fstype), held[i].types))
+			return held[i].options;
+	}
+	return NULL;
+}
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	return a < b ? (a < c ? a : c) : (b < c ? b : c);
+}
+
+/** How many changes make one word the other: a byte more, less, another, or two that
+    changed places. */
+static unsigned distance(const char *a, size_t n, const char *b, size_t m)
+{
+	unsigned rows[3][NAME_MAX_BYTES + 1];
+	unsigned *before = rows[0], *last = rows[1], *now = rows[2];
+	for (size_t k = 0; k <= m; ++k)
+		last[k] = (unsigned)k;
+	for (size_t i = 1; i <= n; ++i) {
+		now[0] = (unsigned)i;
+		for (size_t k = 1; k <= m; ++k) {
+			now[k] = min3(last[k] + 1, now[k - 1] + 1, last[k - 1] + (a[i - 1] != b[k - 1]));
+			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] && before[k - 2] + 1 < now[k])
+				now[k] = before[k - 2] + 1;
+		}
+		unsigned *old = before;
+		before = last;
+		last = now;
+		now = old;
+	}
+	return last[m];
+}
+
+/** Look for the nearest of a list.
+    @best  The distance of what was found so far; gets the new one. */
+static void nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found, size_t *nfound)
+{
+	for (const char *at = list; *at;) {
+		size_t m = strcspn(at, " ");
+		if (m >= 4 && m <= NAME_MAX_BYTES && (m > n ? m - n : n - m) < *best) {
+			unsigned d = distance(word, n, at, m);
+			if (d < *best) {
+				*best = d;
+				*found = at;
+				*nfound = m;
+			}
+		}
+		at += m + (at[m] == ' ');
+	}
+}
+
+/** Of the common ones those that are near to no option of a type that is not held here. */
+static const char distinct_options[] = "defaults noauto nofail _netdev noexec nosuid nodev relatime noatime nodiratime";
+
+/** What a word was perhaps meant to be; NULL. */
+static const char *near_miss(struct audit *audit, const char *word, size_t n, const char *list, size_t *nfound)
+{
+	const char *found = NULL;
+	/* Short words are near to many. */
+	unsigned best = n < 7 ? 2 : 3;
+	if (n < (list ? 4 : 5) || n > NAME_MAX_BYTES || (!list && word_is(word, n, "notail")))   /* of reiserfs */
+		return NULL;
+	if (audit->misses++ >= MISSES_MAX) {
+		audit_unjudged(audit, FSTAB_OPT_TYPO);
+		return NULL;
+	}
+	nearest(list ? common_options : distinct_options, word, n, &best, &found, nfound);
+	if (list)
+		nearest(list, word, n, &best, &found, nfound);
+	return found;
+}
+
+static uint64_t shown_hash(const char *fstype, const char *option, size_t key)
+{
+	return map64_bytes(map64_bytes(MAP64_BYTES, fstype, strlen(fstype) + 1), option, key);
+}
+
+/** Whether a live mount of the type shows the option: by its name, or as it stands, as
+    that many bytes go.  They are read when that is first
+    asked: most files have no unknown option. */
+static bool is_shown(struct audit *audit, const char *fstype, const char *option, size_t len)
+{
+	const struct discovery *d = audit->in->live;
+	size_t n;
+	for (uint32_t i = 0; d && i < d->tree.count && !audit->shown_read && !audit->failed; ++i) {
+		const struct mount *m = d->tree.nodes[i].mount;
+		const char *list = m->fs_opts;
+		for (const char *o; m->fstype && list && (o = fstab_kept_next(&list, &n)) != NULL;) {
+			audit->failed |= map64_put(&audit->shown, shown_hash(m->fstype, o, option_name(o, n)), i) == MAP64_NONE;
+			if (option_name(o, n) < n)
+				audit->failed |= map64_put(&audit->shown, shown_hash(m->fstype, o, n), i) == MAP64_NONE;
+		}
+	}
+	audit->shown_read = true;
+	uint32_t i = map64_get(&audit->shown, shown_hash(fstype, option, len));
+	if (i == MAP64_NONE)
+		return false;
+	const struct mount *m = d->tree.nodes[i].mount;
+	const char *list = m->fs_opts;
+	for (const char *o; strcmp(m->fstype, fstype) == 0 && (o = fstab_kept_next(&list, &n)) != NULL;) {
+		if ((option_name(o, n) == len || n == len) && memcmp(o, option, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** Why the kernel refuses a mount with an option: known of types that hold theirs.  A bind
+    hands none to the file system, and swapon(8) passes over what it does not know.  What has
+    no name mount(2) passes over, and fsconfig(2) refuses. */
+static const char *refused_name(struct audit *audit, const struct audit_entry *entry, const char *list,
+                                const char *option, size_t key)
+{
+	if (!list || entry->bind || entry->swap)
+		return NULL;
+	return key ? audit_format(audit, "the line has the option %.*s, which %s does not have", (int)key, option, entry->fstype)
+	           : "the line has an option without a name, which mount(8) from 2.39 on has refused";
+}
+
+/** Judge the value of an option that there is. */
+static void judge_value(struct audit *audit, const struct audit_entry *entry, const char *option, size_t key,
+                        size_t n)
+{
+	const char *takes = entry->bind ? NULL : audit_value(entry->fstype, option, key, n);
+	if (!takes || is_shown(audit, entry->fstype, option, n))
+		return;
+	const char *value = n > key + 1 ? audit_format(audit, "%.*s", (int)(n - key - 1), option + key + 1) : NULL;
+	audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+		AUDIT_WARNING, true, audit_format(audit, "as %.*s %s takes %s, and %s%s: the kernel would refuse the mount", (int)key,
+		option, entry->fstype, takes, value ? "not " : "there is none", value ? value : ""), takes, value,
+		"write another value, or take it away",
+		audit_format(audit, "the line has the option %.*s, where %s takes %s", (int)n, option, entry->fstype, takes),
+		audit_format(audit, "%.*s", (int)n, option)});
+}
+
+/** Judge the name of an option by itself. */
+static void judge_name(struct audit *audit, const struct audit_entry *entry, const char *list, const char *option,
+                       size_t n)
+{
+	size_t key = option_name(option, n), m;
+	bool x = key >= 2 && (memcmp(option, "x-", 2) == 0 || memcmp(option, "X-", 2) == 0);
+	if (word_in(option, key, common_options) || (list && word_in(option, key, list))
+	    || word_in(option, key, systemd_options)) {
+		judge_value(audit, entry, option, key, n);
+		return;
+	}
+	if (x) {
+		unsigned best = 3;
+		const char *found = NULL;
+		if (key <= NAME_MAX_BYTES && key > 8 && audit->misses++ < MISSES_MAX)
+			nearest(systemd_options, option, key, &best, &found, &m);
+		if (found)
+			audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
+				AUDIT_WARNING, false, audit_format(audit, "nobody knows the option %.*s", (int)key, option),
+				audit_format(audit, "%.*s", (int)m, found), audit_format(audit, "%.*s", (int)key, option),
+				audit_format(audit, "is %.*s meant?", (int)m, found)});
+		return;
+	}
+	if (is_shown(audit, entry->fstype, option, key))
+		return;
+	const char *refused = refused_name(audit, entry, list, option, key);
+	const char *whole = refused ? audit_format(audit, "%.*s", (int)n, option) : NULL;
+	if (key == 0) {
+		if (refused)
+			audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+				AUDIT_WARNING, true, "an option has no name: from mount(8) 2.39 on the kernel refuses the mount", NULL,
+				audit_format(audit, "%.*s", (int)n, option), "take it away", refused, whole});
+		return;
+	}
+	const char *found = near_miss(audit, option, key, list, &m);
+	if (found) {
+		audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
+			list ? AUDIT_CRITICAL : AUDIT_WARNING, list, audit_format(audit, "there is no option %.*s", (int)key, option),
+			audit_format(audit, "%.*s", (int)m, found), audit_format(audit, "%.*s", (int)key, option),
+			audit_format(audit, "is %.*s meant?", (int)m, found), refused, whole});
+	} else if (list && !entry->bind) {
+		audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+			AUDIT_WARNING, true, audit_format(audit, "%s has no option %.*s, as far as is known: the kernel would refuse "
+			"the mount", entry->fstype, (int)key, option), NULL, audit_format(audit, "%.*s", (int)key, option),
+			"take it away, or see the manual of the type", refused, whole});
+	}
+}
+
+/** Whether an option may be given more than once. */
+static bool may_repeat(const char *option, size_t key)
+{
+	static const char words[] = "device lowerdir+ datadir+ comment modules rescue context";
+	return word_in(option, key, words) || (key > 2 && (memcmp(option, "x-", 2) == 0 || memcmp(option, "X-", 2) == 0));
+}
+
+/** Judge options against those before them. */
+static void judge_repeated(struct audit *audit, const struct audit_entry *entry, const char *list, const char *option,
+                           size_t n)
+{
+	size_t key = option_name(option, n);
+	uint64_t hash = map64_bytes(MAP64_BYTES, option, key);
+	uint32_t at = (uint32_t)(option - entry->options), before = map64_get(&audit->keys, hash);
+	const char *first = before != MAP64_NONE ? entry->options + before : NULL;
+	bool known = word_in(option, key, common_options) || (list && word_in(option, key, list));
+	if (first && known && !may_repeat(option, key)) {
+		const char *rest = first;
+		size_t m;
+		fstab_kept_next(&rest, &m);
+		bool same = m == n && memcmp(first, option, n) == 0;
+		audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
+			same ? AUDIT_INFO : AUDIT_WARNING, false,
+			same ? audit_format(audit, "the option %.*s stands twice", (int)key, option)
+			     : audit_format(audit, "the option %.*s stands twice with other values, of which the last counts",
+			                    (int)key, option), NULL, NULL, "take one away"});
+	}
+	for (size_t i = 0; i < sizeof(opposites) / sizeof(*opposites); ++i) {
+		for (int side = 0; side < 2; ++side) {
+			const char *mine = opposites[i][side], *other = opposites[i][!side];
+			if (!word_is(option, n, mine)
+			    || map64_get(&audit->keys, map64_text(other)) == MAP64_NONE)
+				continue;
+			audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
+				AUDIT_WARNING, false, audit_format(audit, "%s and %s contradict each other, and the last counts", other, mine),
+				NULL, NULL, "take one away"});
+		}
+	}
+	map64_remove(&audit->keys, hash);
+	audit->failed |= map64_put(&audit->keys, hash, at) == MAP64_NONE;
+}
+
+/** Judge the values of swap options (b8). */
+static void judge_swap(struct audit *audit, const struct audit_entry *entry)
+{
+	const char *pri = audit_option(audit, entry, "pri"), *discard = audit_option(audit, entry, "discard");
+	if (pri) {
+		char *end;
+		long value = strtol(pri, &end, 10);
+		if (!*pri || *end || value < -1 || value > 32767)
+			audit_tell(audit, entry, FSTAB_SWAP, &(struct audit_told){
+				AUDIT_WARNING, false, "swapon(8) does not take this priority", "-1 to 32767", pri, "write another"});
+	}
+	if (discard && *discard && strcmp(discard, "once") != 0 && strcmp(discard, "pages") != 0)
+		audit_tell(audit, entry, FSTAB_SWAP, &(struct audit_told){
+			AUDIT_WARNING, false, "swapon(8) does not take this value of discard", "once or pages", discard,
+			"write discard, discard=once or discard=pages"});
+}
+
+/** Judge what a boot waits for. */
+static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
+{
+	const char *timeout = audit_option(audit, entry, "x-systemd.device-timeout");
+	char *end;
+	if (timeout && *timeout && !entry->noauto && strtoul(timeout, &end, 10) == 0 && end != timeout
+	    && (!*end || strcmp(end, "s") == 0))
+		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
+			AUDIT_INFO, false, "0 as x-systemd.device-timeout is no timeout: a boot waits for the device for ever",
+			"a time", timeout, "write 10s, or nofail"});
+	if (!entry->path || !entry->needed)
+		return;
+	/* What needs a mount that may be missing, may be missing. */
+	const char *source = entry->bind ? fstab_normal(&audit->report->arena, entry->source) : NULL;
+	const struct audit_entry *above = audit_above(audit, entry, entry->path);
+	const struct audit_entry *from = source ? audit_above(audit, entry, source) : NULL;
+	if (above && !above->nofail)
+		above = NULL;
+	if (from && from->nofail)
+		above = from;
+	if (above && above != entry) {
+		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
+			AUDIT_WARNING, true, audit_format(audit, "it needs %s of line %u, which a boot can do without, and is itself "
+			"not nofail", above->path, above->line->number), "nofail", NULL, "give it nofail too"});
+	} else if (entry->flags & FST_DEVICE && !entry->bind && !fstab_is_system(entry->path)) {
+		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
+			AUDIT_INFO, false, "a boot ends in emergency mode without it", "nofail", NULL,
+			"give it nofail, if the system can do without it"});
+	}
+}
+
+static void judge_esp(struct audit *audit, const struct audit_entry *entry)
+{
+	static const char *const places[] = {"/boot/efi", "/efi", "/boot"};
+	bool esp = false;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i)
+		esp |= entry->path && strcmp(entry->path, places[i]) == 0;
+	if (!esp || strcmp(entry->fstype, "vfat") != 0)
+		return;
+	const char *umask = audit_option(audit, entry, "umask"), *fmask = audit_option(audit, entry, "fmask");
+	const char *mask = fmask ? fmask : umask;
+	if (!mask || (strtoul(mask, NULL, 8) & 044) != 044)
+		audit_tell(audit, entry, FSTAB_ESP_MASK, &(struct audit_told){
+			AUDIT_INFO, false, "all can read it, and what a boot loader keeps there", "umask=0077", mask,
+			"give it umask=0077"});
+}
+
+void audit_options(struct audit *audit, const struct audit_entry *entry)
+{
+	const char *list = options_of(entry->fstype), *at = entry->options;
+	size_t n;
+	bool repeats = strchr(entry->options, ',');
+	for (const char *o; (o = fstab_kept_next(&at, &n)) != NULL;) {
+		judge_name(audit, entry, list, o, n);
+		if (repeats)
+			judge_repeated(audit, entry, list, o, n);
+	}
+	if (repeats) {
+		map64_destroy(&audit->keys);
+		map64_init(&audit->keys);
+	}
+	if (entry->swap)
+		judge_swap(audit, entry);
+	judge_waiting(audit, entry);
+	judge_esp(audit, entry);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Who has mounted what there is.
+ *
+ * What the system mounts by itself has its owner by the plan.  Of the rest, what a line
+ * of the fstab makes is the fstab's, the root is the boot's, and nobody is known to own
+ * what is left.
+ */
+#ifndef GM_AUDIT_OWNER_H
+#define GM_AUDIT_OWNER_H
+
+#include "fstab/merge.h"
+
+/** All owners there are, as findings name them; a container's is followed by its
+    engine: "container:docker".  NULL ends them. */
+extern const char *const audit_owners[];
+
+/** The name of an owner, without an engine: of audit_owners[]; NULL for what is none. */
+const char *audit_owner_name(const char *owner);
+
+/** Whether an owner is the one of a name, with any engine. */
+bool audit_is_owner(const char *owner, const char *name);
+
+/**
+ * Name the owners of a plan's mounts.
+ *
+ * @plan    Gets the owner of each line that has none.
+ * @merged  Of a file and this plan.
+ * @nlines  Lines of that file.
+ */
+void audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, size_t nlines);
+
+#endif

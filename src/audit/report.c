@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/audit_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void audit_report_init(struct audit_report *report)
+{
+	*report = (struct audit_report){0};
+	arena_init(&report->arena);
+}
+
+int audit_add(struct audit_report *report, const struct audit_finding *finding)
+{
+	if (report->count == report->room) {
+		size_t room = report->room ? 2 * report->room : 16;
+		struct audit_finding *more = reallocarray(report->findings, room, sizeof(*more));
+		if (!more)
+			return -1;
+		report->findings = more;
+		report->room = room;
+	}
+	report->findings[report->count++] = *finding;
+	++report->of[finding->severity];
+	return 0;
+}
+
+/** Copy a string.  @return whether there was memory. */
+static bool keep(struct audit_report *report, const char **text)
+{
+	if (*text)
+		*text = arena_strndup(&report->arena, *text, strlen(*text));
+	return *text;
+}
+
+int audit_report_add(struct audit_report *report, const struct audit_finding *finding)
+{
+	struct audit_finding copy = *finding;
+	if (!copy.file && copy.line && copy.line <= report->nlines && report->ignored[copy.line - 1] & audit_bit(copy.code)) {
+		++report->suppressed;
+		return 0;
+	}
+	const char **const texts[] = {&copy.target, &copy.message, &copy.expected, &copy.actual, &copy.hint,
+	                              &copy.file, &copy.owner, &copy.fstype};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
+		if (*texts[i] && !keep(report, texts[i])) {
+			errno = ENOMEM;
+			return -1;
+		}
+	}
+	return audit_add(report, &copy);
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+	const struct audit_finding *x = a, *y = b;
+	uint32_t xline = x->file ? 0 : x->line, yline = y->file ? 0 : y->line;
+	if (xline != yline)
+		return xline - 1 < yline - 1 ? -1 : 1;   /* 0 is the last */
+	int order = xline ? 0 : strcmp(x->target, y->target);
+	if (order == 0 && x->code != y->code)
+		return x->code < y->code ? -1 : 1;
+	order = order ? order : strcmp(x->target, y->target);
+	return order || x->line == y->line ? order : x->line < y->line ? -1 : 1;
+}
+
+void audit_report_sort(struct audit_report *report)
+{
+	if (report->count)
+		qsort(report->findings, report->count, sizeof(*report->findings), compare_findings);
+}
+
+void audit_report_destroy(struct audit_report *report)
+{
+	free(report->findings);
+	free(report->mounts);
+	free(report->ignored);
+	report->findings = NULL;
+	report->mounts = NULL;
+	report->ignored = NULL;
+	arena_destroy(&report->arena);
+}

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rules of an fstab: one table; and the flow, each entry by itself, then against
+ * the others.
+ *
+ * A rule must not cry wolf: what an installer writes, and what works, is not told; nor
+ * is what depends on a fact that nobody knows.  A finding is a risk for a boot only if
+ * the entry is needed then: not with noauto, nofail or an automount.
+ */
+#include "audit/audit_impl.h"
+
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "base/words.h"
+#include "fstab/fstab_impl.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct audit_rule audit_rules[AUDIT_CODES] = {
+	[FSTAB_SYNTAX] = {"FSTAB-SYNTAX", AUDIT_CRITICAL, true, "a line that is none, or not the one that it looks like"},
+	[FSTAB_ESCAPE] = {"FSTAB-ESCAPE", AUDIT_CRITICAL, true, "a backslash or a quotation mark that does not do what it seems to"},
+	[FSTAB_ORDER] = {"FSTAB-ORDER", AUDIT_CRITICAL, true, "a line before the one whose mount it needs"},
+	[FSTAB_DUP_TARGET] = {"FSTAB-DUP-TARGET", AUDIT_WARNING, true, "two lines of one mount point"},
+	[FSTAB_DUP_SOURCE] = {"FSTAB-DUP-SOURCE", AUDIT_WARNING, false, "one swap space or file system twice"},
+	[FSTAB_OPT_UNKNOWN] = {"FSTAB-OPT-UNKNOWN", AUDIT_WARNING, true, "an option that the type does not have, or a value that it does not take"},
+	[FSTAB_OPT_TYPO] = {"FSTAB-OPT-TYPO", AUDIT_CRITICAL, true, "an option that is nearly a known one"},
+	[FSTAB_OPT_CONFLICT] = {"FSTAB-OPT-CONFLICT", AUDIT_WARNING, false, "options that contradict each other"},
+	[FSTAB_PASSNO] = {"FSTAB-PASSNO", AUDIT_WARNING, false, "a number of dump or fsck that does not fit"},
+	[FSTAB_SWAP] = {"FSTAB-SWAP", AUDIT_WARNING, false, "a swap space with options that swapon(8) does not take"},
+	[FSTAB_SRC_MISSING] = {"FSTAB-SRC-MISSING", AUDIT_CRITICAL, true, "a source that there is not"},
+	[FSTAB_SRC_AMBIGUOUS] = {"FSTAB-SRC-AMBIGUOUS", AUDIT_CRITICAL, true, "an identifier that more than one device has"},
+	[FSTAB_SRC_UNSTABLE] = {"FSTAB-SRC-UNSTABLE", AUDIT_WARNING, true, "a device by a name that may be another's at the next boot"},
+	[FSTAB_BIND_SRC] = {"FSTAB-BIND-SRC", AUDIT_CRITICAL, true, "a bind of what there is not"},
+	[FSTAB_OVERLAY_DIR] = {"FSTAB-OVERLAY-DIR", AUDIT_CRITICAL, true, "an overlay without one of its directories"},
+	[FSTAB_TGT_MISSING] = {"FSTAB-TGT-MISSING", AUDIT_WARNING, false, "a mount point that there is not"},
+	[FSTAB_TGT_SYMLINK] = {"FSTAB-TGT-SYMLINK", AUDIT_INFO, false, "a mount point by the name of a symlink"},
+	[FSTAB_TYPE_MISMATCH] = {"FSTAB-TYPE-MISMATCH", AUDIT_CRITICAL, true, "another type than what is on the device"},
+	[FSTAB_TYPE_UNSUPPORTED] = {"FSTAB-TYPE-UNSUPPORTED", AUDIT_CRITICAL, true, "a type that the kernel cannot mount"},
+	[FSTAB_HELPER_MISSING] = {"FSTAB-HELPER-MISSING", AUDIT_WARNING, false, "a type whose mount or fsck helper is not installed"},
+	[FSTAB_NOFAIL] = {"FSTAB-NOFAIL", AUDIT_WARNING, true, "a boot waits for, or fails with, what it could do without"},
+	[FSTAB_NETDEV] = {"FSTAB-NETDEV", AUDIT_WARNING, true, "block storage over a network without _netdev"},
+	[FSTAB_ESP_MASK] = {"FSTAB-ESP-MASK", AUDIT_INFO, false, "an EFI system partition that all can read"},
+	[FSTAB_SECRET] = {"FSTAB-SECRET", AUDIT_WARNING, false, "a secret in a file that all can read"},
+	[FSTAB_LOST] = {"FSTAB-LOST", AUDIT_CRITICAL, true, "a mount of the file before that is made no more, or of nothing"},
+	[DRIFT_NOT_MOUNTED] = {"DRIFT-NOT-MOUNTED", AUDIT_WARNING, false, "a line that is not mounted"},
+	[DRIFT_NOT_IN_FSTAB] = {"DRIFT-NOT-IN-FSTAB", AUDIT_WARNING, false, "a mount that nobody owns, and no line makes"},
+	[DRIFT_SOURCE] = {"DRIFT-SOURCE", AUDIT_CRITICAL, false, "something else is mounted than the line says"},
+	[DRIFT_TYPE] = {"DRIFT-TYPE", AUDIT_WARNING, false, "mounted as another type than the line says"},
+	[DRIFT_OPTIONS] = {"DRIFT-OPTIONS", AUDIT_WARNING, false, "mounted with other options than the line says"},
+	[DRIFT_READONLY] = {"DRIFT-READONLY", AUDIT_CRITICAL, false, "read-only, and not meant so"},
+	[SWAP_NOT_ACTIVE] = {"SWAP-NOT-ACTIVE", AUDIT_WARNING, false, "a swap space of a line that is not in use"},
+	[SWAP_EXTRA] = {"SWAP-EXTRA", AUDIT_WARNING, false, "a swap space in use that no line has"},
+	[MNT_DELETED] = {"MNT-DELETED", AUDIT_WARNING, false, "a mount of a directory or file that was removed"},
+	[MNT_SHADOWED] = {"MNT-SHADOWED", AUDIT_WARNING, false, "a mount that another hides"},
+	[MNT_DUP] = {"MNT-DUP", AUDIT_WARNING, false, "the same mounted again upon itself"},
+	[MNT_LIMIT] = {"MNT-LIMIT", AUDIT_CRITICAL, false, "nearly as many mounts as fs.mount-max allows"},
+	[MNT_STALE] = {"MNT-STALE", AUDIT_CRITICAL, false, "a mount whose server, daemon or device is gone"},
+	[MNT_TIMEOUT] = {"MNT-TIMEOUT", AUDIT_CRITICAL, false, "a mount that does not answer"},
+	[MTAB_REGULAR] = {"MTAB-REGULAR", AUDIT_INFO, false, "an mtab that is a file of its own"},
+	[MTAB_STALE] = {"MTAB-STALE", AUDIT_WARNING, false, "an mtab that says what is not so"},
+	[MTAB_CORRUPT] = {"MTAB-CORRUPT", AUDIT_WARNING, false, "an mtab that cannot be read"},
+	[FSTAB_MODE] = {"FSTAB-MODE", AUDIT_CRITICAL, false, "an fstab that others than root can write to"},
+	[FSTAB_SYSTEMD_STALE] = {"FSTAB-SYSTEMD-STALE", AUDIT_WARNING, false, "a line that systemd has loaded otherwise, or not"},
+	[UNIT_FAILED] = {"UNIT-FAILED", AUDIT_WARNING, false, "a mount, automount or swap unit of systemd that has failed"},
+	[FS_ERRORS] = {"FS-ERRORS", AUDIT_CRITICAL, false, "a file system that has met errors, or lacks devices"},
+	[BOOT_ROOT] = {"BOOT-ROOT", AUDIT_CRITICAL, true, "a root or a swap space of the command line that is another, or is not there"},
+	[BOOT_CRYPTTAB] = {"BOOT-CRYPTTAB", AUDIT_CRITICAL, true, "a line of the crypttab that cannot be set up"},
+	[POLICY_OPTION] = {"POLICY-OPTION", AUDIT_WARNING, false, "a mount without options that the configuration requires"},
+	[POLICY_PARTITION] = {"POLICY-PARTITION", AUDIT_WARNING, false, "no mount point of its own, as the configuration requires"},
+	[MNT_PROPAGATION] = {"MNT-PROPAGATION", AUDIT_WARNING, false, "another propagation than the configuration requires"},
+};
+
+int audit_code(const char *name, size_t n)
+{
+	for (int i = 0; i < AUDIT_CODES; ++i) {
+		if (word_is(name, n, audit_rules[i].code))
+			return i;
+	}
+	return -1;
+}
+
+uint64_t audit_codes(const char *name, size_t n)
+{
+	uint64_t found = 0;
+	bool all = n > 0 && name[n - 1] == '*';
+	for (int code = 0; code < AUDIT_CODES; ++code) {
+		const char *is = audit_rules[code].code;
+		if (all ? strncmp(is, name, n - 1) == 0 : strlen(is) == n && memcmp(is, name, n) == 0)
+			found |= audit_bit((enum audit_code)code);
+	}
+	return found;
+}
+
+const char *audit_severity_name(enum audit_severity severity)
+{
+	static const char *const names[] = {
+		[AUDIT_INFO] = "info", [AUDIT_WARNING] = "warning", [AUDIT_CRITICAL] = "critical",
+	};
+	return names[severity];
+}
+
+/* Telling. */
+
+const char *audit_format(struct audit *audit, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	strbuf_reset(&audit->text);
+	strbuf_vprintf(&audit->text, format, args);
+	va_end(args);
+	const char *text = audit->text.failed ? NULL
+	                   : arena_strndup(&audit->report->arena, strbuf_str(&audit->text), audit->text.len);
+	audit->failed |= !text;
+	return text ? text : "";
+}
+
+void audit_unjudged(struct audit *audit, enum audit_code code)
+{
+	audit->report->unjudged |= audit_bit(code);
+}
+
+/** Copy a string, which may go with the lines. */
+static const char *keep(struct audit *audit, const char *text)
+{
+	const char *copy = text ? arena_strndup(&audit->report->arena, text, strlen(text)) : NULL;
+	audit->failed |= text && !copy;
+	return copy;
+}
+
+void audit_tell(struct audit *audit, const struct audit_entry *entry, enum audit_code code,
+                const struct audit_told *told)
+{
+	if (entry->ignored & audit_bit(code)) {
+		++audit->report->suppressed;
+		return;
+	}
+	const char *target = entry->swap ? entry->source : entry->target;
+	if (entry->swap && audit->in->secret && audit->in->secret(target, NULL))
+		target = "";
+	target = keep(audit, target);
+	struct audit_finding finding = {
+		.code = code, .severity = told->severity, .boot = told->boot && entry->needed, .line = entry->line->number,
+		.target = target ? target : "", .owner = "fstab", .message = told->message, .expected = told->expected,
+		.actual = keep(audit, told->actual), .hint = told->hint, .refused = told->refused,
+		.option = told->option};
+	audit->failed |= audit_add(audit->report, &finding) != 0;
+}
+
+/* Entries. */
+
+const char *audit_option(struct audit *audit, const struct audit_entry *entry, const char *name)
+{
+	size_t m, len = strlen(name);
+	const char *found = fstab_kept_find(entry->options, name, len, &m);
+	if (!found || m <= len)
+		return found ? "" : NULL;
+	return audit_format(audit, "%.*s", (int)(m - len - 1), found + len + 1);
+}
+
+const struct audit_entry *audit_at(const struct audit *audit, const struct audit_entry *behind,
+                                   const char *path, size_t n, uint64_t hash)
+{
+	uint32_t i = behind ? audit->next_target[behind - audit->entries] : map64_get(&audit->by_target, hash);
+	for (; i != MAP64_NONE; i = audit->next_target[i]) {
+		const struct audit_entry *entry = &audit->entries[i];
+		if (strncmp(entry->path, path, n) == 0 && !entry->path[n])
+			return entry;
+	}
+	return NULL;
+}
+
+const struct audit_entry *audit_above(const struct audit *audit, const struct audit_entry *self,
+                                      const char *path)
+{
+	const struct audit_entry *found = NULL;
+	uint64_t hash = MAP64_BYTES;
+	for (size_t n = 0; path[n] && path[1];) {
+		size_t more = 1 + strcspn(path + n + 1, "/");
+		hash = map64_bytes(hash, path + n, more);
+		n += more;
+		const struct audit_entry *entry = audit_at(audit, NULL, path, n, hash);
+		if (entry && entry == self)
+			entry = audit_at(audit, entry, path, n, hash);
+		found = entry ? entry : found;
+	}
+	return found;
+}
+
+/** The codes that a comment takes away: "# getmnt: ignore=A,B". */
+static uint64_t ignored_by(const struct tabline *line)
+{
+	static const char word[] = "getmnt: ignore=";
+	const char *at = line->bytes, *end = at + line->n;
+	uint64_t set = 0;
+	while (at < end && (*at == '#' || *at == ' ' || *at == '\t'))
+		++at;
+	if ((size_t)(end - at) < sizeof(word) - 1 || memcmp(at, word, sizeof(word) - 1) != 0)
+		return 0;
+	at += sizeof(word) - 1;
+	while (at < end && *at != ' ' && *at != '\t') {
+		const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end;
+		while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t' || stop[-1] == '\r'))
+			--stop;
+		int code = audit_code(at, (size_t)(stop - at));
+		if (code >= 0)
+			set |= audit_bit(code);
+		at = comma ? comma + 1 : end;
+	}
+	return set;
+}
+
+static bool has_secret(const struct audit *audit, const char *source, const char *options)
+{
+	return audit->in->secret && audit->in->secret(source, options);
+}
+
+/** Whether an option is a secret, and not the file that one is in. */
+static bool holds_secret(struct audit *audit, const struct audit_entry *entry)
+{
+	const char *list = entry->options;
+	size_t n;
+	if (!has_secret(audit, NULL, list))
+		return false;
+	for (const char *o; (o = fstab_kept_next(&list, &n)) != NULL;) {
+		size_t key = option_name(o, n);
+		bool file = key + 1 < n && o[key + 1] == '/'
+		            && ((key >= 4 && memcmp(o + key - 4, "file", 4) == 0) || WORD_OF(o, key, ((const char *const[]){
+		                "credentials", "credential", "cred", "creds"})));
+		if (!file && has_secret(audit, NULL, audit_format(audit, "%.*s", (int)n, o)))
+			return true;
+	}
+	return false;
+}
+
+/** Take an entry apart. */
+static void read_entry(struct audit *audit, struct audit_entry *entry, const struct tabline *line, uint64_t ignored)
+{
+	const char *source = tabline_value(line, TABLINE_SOURCE), *target = tabline_value(line, TABLINE_TARGET);
+	const char *fstype = tabline_value(line, TABLINE_FSTYPE), *raw = tabline_value(line, TABLINE_OPTIONS);
+	*entry = (struct audit_entry){.line = line, .source = source ? source : "", .target = target ? target : "",
+	                              .fstype = fstype ? fstype : "", .options = "", .ignored = ignored};
+	entry->flags = fstype_flags(entry->fstype);
+	size_t n = raw ? strlen(raw) : 0;
+	char *options = n ? arena_strndup(&audit->report->arena, raw, n) : NULL;
+	if (n && !options)
+		audit->failed = true;
+	if (options) {
+		options[unescape_octal(options, options, n)] = '\0';
+		entry->options = options;
+	}
+	entry->swap = strcmp(entry->fstype, "swap") == 0;
+	entry->path = entry->swap ? NULL : fstab_normal(&audit->report->arena, entry->target);
+	if (!entry->path && !entry->swap && *entry->target == '/')
+		audit->failed = true;
+	bool longer = strlen(entry->options) > AUDIT_OPTIONS_MAX;
+	if (longer)
+		entry->options = "";
+	const char *list = entry->options;
+	size_t len;
+	for (const char *o; (o = fstab_kept_next(&list, &len)) != NULL;) {
+		static const char *const words[] = {"bind", "rbind", "noauto", "nofail", "x-systemd.automount", "_netdev",
+		                                    "X-mount.mkdir", "x-mount.mkdir"};
+		bool *const flags[] = {&entry->bind, &entry->bind, &entry->noauto, &entry->nofail, &entry->automount,
+		                       &entry->netdev, &entry->mkdir, &entry->mkdir};
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
+			size_t m = strlen(words[i]);
+			*flags[i] |= len >= m && memcmp(o, words[i], m) == 0 && (len == m || o[m] == '=');
+		}
+		if (word_is(o, len, "auto"))
+			entry->noauto = false;
+	}
+	bool remote = entry->flags & FST_NET && !(entry->flags & FST_DEVICE);
+	entry->needed = !entry->swap && !entry->noauto && !entry->nofail && !entry->automount && !remote;
+	if (longer)
+		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
+			AUDIT_CRITICAL, true, "its options are longer than the kernel takes, and are not judged", NULL, NULL, NULL});
+}
+
+/** A raw field with a backslash that begins no escape. */
+static bool has_stray_backslash(const struct tabline_field *field)
+{
+	for (size_t i = 0; field->raw && i < field->n; ++i) {
+		if (field->raw[i] != '\\')
+			continue;
+		const char *at = field->raw + i;
+		if (field->n - i < 4 || at[1] < '0' || at[1] > '3' || at[2] < '0' || at[2] > '7' || at[3] < '0' || at[3] > '7')
+			return true;
+		i += 3;
+	}
+	return false;
+}
+
+static void judge_syntax(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct tabline *line = entry->line;
+	static const char *const names[] = {"source", "mount point", "type"};
+	for (unsigned i = TABLINE_SOURCE; i <= TABLINE_FSTYPE; ++i) {
+		const struct tabline_field *field = &line->fields[i];
+		if (has_stray_backslash(field))
+			audit_tell(audit, entry, FSTAB_ESCAPE, &(struct audit_told){
+				AUDIT_CRITICAL, true, audit_format(audit, "the %s has a backslash that begins no escape of three octal "
+				"digits: it is taken as it stands", names[i]), "\\040 for a blank, \\134 for a backslash", NULL,
+				"write three octal digits behind it"});
+		if (i < TABLINE_FSTYPE && field->raw && (*field->raw == '"' || *field->raw == '\''))
+			audit_tell(audit, entry, FSTAB_ESCAPE, &(struct audit_told){
+				AUDIT_CRITICAL, true, audit_format(audit, "the %s begins with a quotation mark, which is held to be part of "
+				"its name", names[i]), NULL, NULL, "leave out the quotes, and write \\040 for a blank"});
+	}
+	if (line->rest && line->nrest)
+		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
+			AUDIT_WARNING, false, "behind the sixth field stands more, which is passed over", "six fields", NULL,
+			"put a comment into a line of its own"});
+	bool none = strcmp(entry->target, "none") == 0 || strcmp(entry->target, "swap") == 0;
+	if (!entry->swap && !entry->path)
+		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
+			AUDIT_CRITICAL, true, "the mount point is no absolute path", "/...",
+			none ? "none" : NULL, "give the directory that it is to be mounted on"});
+	if (entry->swap && !none)
+		audit_tell(audit, entry, FSTAB_SWAP, &(struct audit_told){
+			AUDIT_WARNING, false, "a swap space has no mount point", "none", entry->target, "write none"});
+	if (!audit->in->closed && (has_secret(audit, entry->source, NULL) || holds_secret(audit, entry)))
+		audit_tell(audit, entry, FSTAB_SECRET, &(struct audit_told){
+			AUDIT_WARNING, false, "it holds a secret, and this file can be read by all", NULL, NULL,
+			"put it into a file of root's: credentials=FILE"});
+}
+
+static void judge_numbers(struct audit *audit, const struct audit_entry *entry)
+{
+	int freq = entry->line->freq, pass = entry->line->passno;
+	bool root = entry->path && !entry->path[1];
+	if (freq > 1 || freq < -1)
+		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
+			AUDIT_WARNING, false, "the fifth field is for dump(8)", "0 or 1", audit_format(audit, "%d", freq), "write 0"});
+	if (pass > 2 || pass < -1) {
+		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
+			AUDIT_WARNING, false, "the sixth field is the pass of fsck(8)", "0, 1 or 2", audit_format(audit, "%d", pass),
+			"write 1 for the root, 2 for others, 0 for what is not checked"});
+	} else if (pass > 0) {
+		const char *what = entry->bind ? "a bind" : entry->swap ? "a swap space"
+		                   : entry->flags & FST_NET && !(entry->flags & FST_DEVICE) ? "a network file system"
+		                   : entry->flags & FST_PSEUDO ? "a file system without a device"
+		                   : strcmp(entry->fstype, "overlay") == 0 ? "an overlay" : NULL;
+		if (what)
+			audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
+				AUDIT_WARNING, false, audit_format(audit, "%s has nothing that fsck(8) could check", what), "0",
+				audit_format(audit, "%d", pass), "write 0"});
+	}
+	if (root && entry->flags & FST_FSCK && !entry->bind && pass <= 2 && pass != 1)
+		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
+			pass > 1 ? AUDIT_WARNING : AUDIT_INFO, false,
+			pass > 1 ? "the root is checked after others" : "the root is not checked by fsck(8)", "1",
+			audit_format(audit, "%d", pass < 0 ? 0 : pass), "write 1"});
+}
+
+/* Entries against each other. */
+
+/** The first entry at a path, of those that are mounted in the order of the file, but
+    for one. */
+static const struct audit_entry *steady_at(const struct audit *audit, const struct audit_entry *self,
+                                           const char *path, size_t n, uint64_t hash)
+{
+	uint32_t i = map64_get(&audit->by_target, hash);
+	if (i != MAP64_NONE && audit->entries[i].automount)
+		i = audit->next_steady[i];
+	for (; i != MAP64_NONE; i = audit->next_steady[i]) {
+		const struct audit_entry *entry = &audit->entries[i];
+		if (entry != self && strncmp(entry->path, path, n) == 0 && !entry->path[n])
+			return entry;
+	}
+	return NULL;
+}
+
+/** The first entry that mounts what is on the way to a path: one behind a line, if none
+    is before it. */
+static const struct audit_entry *find_later(const struct audit *audit, const struct audit_entry *self,
+                                            const char *path, bool itself)
+{
+	uint64_t hash = MAP64_BYTES;
+	const struct audit_entry *found = NULL;
+	for (size_t n = 0; path[n];) {
+		size_t more = path[1] ? 1 + strcspn(path + n + 1, "/") : 1;
+		hash = map64_bytes(hash, path + n, more);
+		n += more;
+		if (!path[n] && !itself)
+			break;
+		const struct audit_entry *entry = steady_at(audit, self, path, n, hash);
+		if (entry && entry > self)
+			found = entry;
+	}
+	return found;
+}
+
+static void judge_order(struct audit *audit, const struct audit_entry *entry)
+{
+	if (entry->noauto || entry->automount || !entry->path || !entry->path[1])
+		return;
+	const struct audit_entry *later = find_later(audit, entry, entry->path, false);
+	if (later) {
+		audit_tell(audit, entry, FSTAB_ORDER, &(struct audit_told){
+			AUDIT_CRITICAL, true, audit_format(audit, "%s of line %u is mounted after it, and covers it", later->path,
+			later->line->number), "mounts above come first", NULL,
+			audit_format(audit, "move it behind line %u", later->line->number)});
+	} else {
+		/* Of "/" all know; but that is no order either. */
+		const struct audit_entry *root = audit_at(audit, NULL, "/", 1, map64_text("/"));
+		if (root && root > entry)
+			audit_tell(audit, entry, FSTAB_ORDER, &(struct audit_told){
+				AUDIT_WARNING, false, audit_format(audit, "it stands before / of line %u", root->line->number),
+				"mounts above come first", NULL, "put / first"});
+	}
+	const char *source = entry->bind ? fstab_normal(&audit->report->arena, entry->source) : NULL;
+	if (!source)
+		return;
+	later = find_later(audit, entry, source, true);
+	if (later && later->path[1])
+		audit_tell(audit, entry, FSTAB_ORDER, &(struct audit_told){
+			AUDIT_CRITICAL, true, audit_format(audit, "what it binds lies on %s, which line %u mounts after it", later->path,
+			later->line->number), "a source is mounted first", NULL,
+			audit_format(audit, "move it behind line %u", later->line->number)});
+}
+
+/** Whether two entries are of the same, so that one of them is too many. */
+static bool is_same_part(struct audit *audit, const struct audit_entry *a, const struct audit_entry *b)
+{
+	if (!(a->flags & FST_SUBVOL))
+		return true;
+	const char *x = audit_option(audit, a, "subvol"), *y = audit_option(audit, b, "subvol");
+	const char *v = audit_option(audit, a, "subvolid"), *w = audit_option(audit, b, "subvolid");
+	return strcmp(x ? x : "", y ? y : "") == 0 && strcmp(v ? v : "", w ? w : "") == 0;
+}
+
+static void judge_twice(struct audit *audit, const struct audit_entry *entry)
+{
+	if (entry->noauto)
+		return;
+	if (entry->path) {
+		size_t n = strlen(entry->path);
+		const struct audit_entry *first = audit_at(audit, NULL, entry->path, n, map64_text(entry->path));
+		if (first && first < entry)
+			audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
+				AUDIT_WARNING, true, audit_format(audit, "line %u has this mount point too: mount(8) mounts one upon the "
+				"other, systemd the first alone", first->line->number), "one line", NULL,
+				"take one away, or give it noauto"});
+	}
+	/* One device, without parts, twice. */
+	if (!*entry->source || entry->bind || strcmp(entry->source, "none") == 0
+	    || !(entry->swap || entry->flags & FST_DEVICE))
+		return;
+	uint32_t i = map64_get(&audit->by_source, map64_text(entry->source));
+	const struct audit_entry *first = i != MAP64_NONE ? &audit->entries[i] : NULL;
+	if (!first || first >= entry || strcmp(first->source, entry->source) != 0 || first->swap != entry->swap
+	    || first->noauto || first->bind || !is_same_part(audit, first, entry)
+	    || (first->path && entry->path && strcmp(first->path, entry->path) == 0))
+		return;
+	audit_tell(audit, entry, FSTAB_DUP_SOURCE, &(struct audit_told){
+		entry->swap ? AUDIT_WARNING : AUDIT_INFO, false,
+		audit_format(audit, "line %u is of the same %s", first->line->number, entry->swap ? "swap space" : "file system"),
+		"one line", NULL, entry->swap ? "take one away" : "bind the one to the other, if that is meant"});
+}
+
+/* The flow. */
+
+/** Take the lines apart; damaged ones are told. */
+static void read_lines(struct audit *audit)
+{
+	const struct tablines *lines = audit->in->lines;
+	uint64_t ignored = 0;
+	audit->report->ignored = calloc(lines->count + 1, sizeof(*audit->report->ignored));
+	audit->report->nlines = lines->count;
+	audit->failed |= !audit->report->ignored;
+	for (size_t i = 0; i < lines->count && !audit->failed; ++i) {
+		const struct tabline *line = &lines->lines[i];
+		if (line->kind == TABLINE_COMMENT) {
+			ignored |= ignored_by(line);
+			continue;
+		}
+		if (line->kind == TABLINE_ENTRY) {
+			read_entry(audit, &audit->entries[audit->count++], line, ignored);
+		} else if (line->kind == TABLINE_DAMAGED) {
+			const char *target = tabline_value(line, TABLINE_TARGET);
+			bool blank = line->nfields >= 5 && line->freq < 0;
+			struct audit_entry entry = {.line = line, .target = target ? target : "", .source = "", .ignored = ignored,
+			                            .needed = true};
+			audit_tell(audit, &entry, FSTAB_SYNTAX, &(struct audit_told){
+				AUDIT_CRITICAL, true, line->why ? line->why : "not a line of fstab(5)",
+				"source, mount point, type, options, and two numbers", NULL,
+				blank ? "options are parted by commas without blanks; \\040 stands for a blank in a name"
+				      : "mend it, or make it a comment"});
+		}
+		audit->report->ignored[i] = ignored;
+		ignored = 0;
+	}
+}
+
+/** Index the entries, from the last: so the first of a hash is the first line. */
+static void index_entries(struct audit *audit)
+{
+	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->failed;) {
+		const struct audit_entry *entry = &audit->entries[i];
+		audit->next_target[i] = audit->next_steady[i] = MAP64_NONE;
+		if (entry->path && !entry->noauto) {
+			uint64_t hash = map64_text(entry->path);
+			uint32_t next = map64_remove(&audit->by_target, hash);
+			audit->next_target[i] = next;
+			audit->next_steady[i] = next != MAP64_NONE && audit->entries[next].automount ? audit->next_steady[next] : next;
+			audit->failed |= map64_put(&audit->by_target, hash, i) == MAP64_NONE;
+		}
+		if (entry->noauto)
+			continue;
+		uint64_t source = map64_text(entry->source);
+		map64_remove(&audit->by_source, source);
+		audit->failed |= map64_put(&audit->by_source, source, i) == MAP64_NONE;
+	}
+}
+
+/** Keep what another text is compared by. */
+static void keep_mounts(struct audit *audit)
+{
+	struct audit_report *report = audit->report;
+	report->mounts = calloc(audit->count + 1, sizeof(*report->mounts));
+	audit->failed |= !report->mounts;
+	for (size_t i = 0; i < audit->count && !audit->failed; ++i) {
+		const struct audit_entry *entry = &audit->entries[i];
+		const char *type = entry->fstype;
+		if (!entry->path || strcmp(type, "ignore") == 0)
+			continue;
+		bool none = entry->flags & (FST_PSEUDO | FST_LAYERED) || strcmp(type, "none") == 0;
+		report->mounts[report->nmounts++] = (struct audit_mount){
+			.path = entry->path, .line = entry->line->number, .ignored = entry->ignored,
+			.boots = !entry->noauto || entry->automount,
+			.optional = entry->noauto || entry->nofail || entry->automount, .needed = entry->needed,
+			.device = entry->bind || !none,
+		};
+	}
+}
+
+int audit_fstab(const struct audit_input *in, struct audit_report *report)
+{
+	static const struct fstab_facts none;
+	struct audit_input input = *in;
+	if (!input.facts)
+		input.facts = &none;
+	audit_report_init(report);
+	size_t n = in->lines->count;
+	struct audit audit = {
+		.in = &input, .report = report, .entries = calloc(n + 1, sizeof(*audit.entries)),
+		.next_target = calloc(n + 1, sizeof(*audit.next_target)),
+		.next_steady = calloc(n + 1, sizeof(*audit.next_steady)),
+	};
+	map64_init(&audit.by_target);
+	map64_init(&audit.by_source);
+	map64_init(&audit.keys);
+	map64_init(&audit.shown);
+	strbuf_init(&audit.text);
+	audit.failed = !audit.entries || !audit.next_target || !audit.next_steady;
+	if (!audit.failed)
+		read_lines(&audit);
+	if (!audit.failed)
+		index_entries(&audit);
+	for (size_t i = 0; i < audit.count && !audit.failed; ++i) {
+		const struct audit_entry *entry = &audit.entries[i];
+		judge_syntax(&audit, entry);
+		judge_numbers(&audit, entry);
+		judge_order(&audit, entry);
+		judge_twice(&audit, entry);
+		audit_options(&audit, entry);
+		audit_source(&audit, entry);
+		audit_place(&audit, entry);
+	}
+	if (!audit.failed)
+		keep_mounts(&audit);
+	if (!audit.failed)
+		audit_report_sort(report);
+	free(audit.entries);
+	free(audit.next_target);
+	free(audit.next_steady);
+	map64_destroy(&audit.by_target);
+	map64_destroy(&audit.by_source);
+	map64_destroy(&audit.keys);
+	map64_destroy(&audit.shown);
+	strbuf_destroy(&audit.text);
+	if (audit.failed)
+		errno = ENOMEM;
+	return audit.failed ? -1 : 0;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/fstab_facts.h"
+
+#include "cmd/cmd.h"
+#include "cmd/input.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { TYPES_MAX = 8 << 20 /* bytes of modules.alias */, LINKS_MAX = 40 };
+
+void facts_init(struct facts *facts, struct run *run, const char *root, struct fstab_system *system)
+{
+	*facts = (struct facts){.run = run, .root = root, .system = system};
+	map64_init(&facts->tags);
+}
+
+void facts_destroy(struct facts *facts)
+{
+	map64_destroy(&facts->tags);
+	free(facts->devices);
+	free(facts->counts);
+	free(facts->filesystems);
+	free(facts->modules);
+}
+
+/* Devices. */
+
+static uint64_t tag_hash(const char *tag, const char *value)
+{
+	return map64_bytes(map64_bytes(MAP64_BYTES, tag, strlen(tag) + 1), value, strlen(value));
+}
+
+static void count_tag(struct facts *facts, uint32_t device, const char *tag, const char *value)
+{
+	if (!value || !*value)
+		return;
+	uint32_t at = map64_put(&facts->tags, tag_hash(tag, value), (uint32_t)facts->ncounts);
+	if (at != MAP64_NONE && at != facts->ncounts) {
+		++facts->counts[at].count;
+		return;
+	}
+	if (at != MAP64_NONE && facts->ncounts == facts->counts_size) {
+		size_t size = facts->counts_size ? 2 * facts->counts_size : 64;
+		struct facts_tag *more = realloc(facts->counts, size * sizeof(*more));
+		if (more) {
+			facts->counts = more;
+			facts->counts_size = size;
+		}
+	}
+	if (at == MAP64_NONE || facts->ncounts == facts->counts_size) {
+		facts->run->nomem = true;
+		facts->unlisted = true;
+		return;
+	}
+	facts->counts[facts->ncounts++] = (struct facts_tag){1, device};
+}
+
+/** Count which identifiers there are, of all devices. */
+static void count_tags(struct facts *facts)
+{
+	facts->listed = true;
+	ssize_t n = facts->run->devs ? devmap_list_all(facts->run->devs, &facts->devices, &facts->whole) : -1;
+	if (n < 0) {
+		if (facts->run->devs)
+			message(NULL, "devices cannot be listed: %s; whether identifiers are those of one device alone "
+			        "is not known", strerror(errno));
+		facts->unlisted = true;
+		return;
+	}
+	for (ssize_t i = 0; i < n; ++i) {
+		const struct devmap_tags *tags = facts->devices[i].tags;
+		/* The devices of one btrfs have one UUID. */
+		bool again = tags->multi_device && tags->uuid
+		             && map64_get(&facts->tags, tag_hash("multi", tags->uuid)) != MAP64_NONE;
+		if (tags->multi_device)
+			count_tag(facts, (uint32_t)i, "multi", tags->uuid);
+		if (!again) {
+			count_tag(facts, (uint32_t)i, "UUID", tags->uuid);
+			count_tag(facts, (uint32_t)i, "LABEL", tags->label);
+		}
+		count_tag(facts, (uint32_t)i, "PARTUUID", tags->partuuid);
+		count_tag(facts, (uint32_t)i, "PARTLABEL", tags->partlabel);
+	}
+}
+
+/** The devices of a tag, or NULL. */
+static const struct facts_tag *find_tag(struct facts *facts, const char *tag, const char *value)
+{
+	if (!facts->listed)
+		count_tags(facts);
+	uint32_t at = facts->unlisted ? MAP64_NONE : map64_get(&facts->tags, tag_hash(tag, value));
+	return at == MAP64_NONE ? NULL : &facts->counts[at];
+}
+
+unsigned facts_holders(struct facts *facts, const char *tag, const char *value)
+{
+	const struct facts_tag *found = find_tag(facts, tag, value);
+	return found ? found->count : 0;
+}
+
+/** A path that is followed within ROOT. */
+struct walk {
+	struct run *run;
+	struct strbuf *out;       /* where it has led, without links */
+	size_t root;              /* so much of that is ROOT */
+	char *rest;
+	unsigned links;
+};
+
+/** Go on with what a link says.  @return 0, or -1. */
+static int walk_link(struct walk *walk, const char *target)
+{
+	char *rest = NULL;
+	if (++walk->links > LINKS_MAX) {
+		errno = ELOOP;
+		return -1;
+	}
+	if (asprintf(&rest, "%s/%s", target, walk->rest) < 0) {
+		walk->run->nomem = true;
+		return -1;
+	}
+	free(walk->rest);
+	walk->rest = rest;
+	if (*target == '/') {
+		walk->out->len = walk->root;
+		walk->out->data[walk->root] = '\0';
+	}
+	return 0;
+}
+
+/** Whether a mount point, whose directory may be touched, is one of what can block. */
+static bool point_blocks(struct run *run, const char *path)
+{
+	uint32_t node = path_mount(run, path);
+	const char *name = node == MT_NONE ? NULL : run_name(run, node);
+	return name && strcmp(name, path) == 0 && path_blocks(run, path);
+}
+
+/** Go one name on. */
+static enum path_known walk_step(struct walk *walk, const char *name)
+{
+	struct strbuf *out = walk->out;
+	char target[PATH_MAX];
+	struct k_statx st;
+	size_t before = out->len;
+	if (strcmp(name, "..") == 0) {
+		const char *slash = before > walk->root ? memrchr(out->data, '/', before) : NULL;
+		if (slash) {
+			out->len = (size_t)(slash - out->data);
+			out->data[out->len] = '\0';
+		}
+		return PATH_SEEN;
+	}
+	strbuf_printf(out, "/%s", name);
+	if (out->failed || point_blocks(walk->run, strbuf_str(out)))
+		return PATH_BLIND;
+	if (path_look(walk->run, strbuf_str(out), K_STATX_TYPE, &st) != 0)
+		return PATH_MISSING;
+	if (!S_ISLNK(st.mode))
+		return PATH_SEEN;
+	ssize_t n = os_readlinkat(&walk->run->os, AT_FDCWD, strbuf_str(out), target, sizeof(target));
+	out->len = before;
+	out->data[before] = '\0';
+	return n >= 0 && walk_link(walk, target) == 0 ? PATH_SEEN : PATH_MISSING;
+}
+
+/** Follow a path as it is followed when ROOT is "/". */
+static enum path_known follow_below(struct facts *facts, const char *path, struct strbuf *out)
+{
+	struct walk walk = {.run = facts->run, .out = out, .root = strlen(facts->root), .rest = strdup(path)};
+	enum path_known known = walk.rest && !path_blocks(facts->run, facts->root) ? PATH_SEEN : PATH_BLIND;
+	strbuf_reset(out);
+	strbuf_puts(out, facts->root);
+	while (known == PATH_SEEN && *walk.rest) {
+		char name[NAME_MAX + 1];
+		char *at = walk.rest + strspn(walk.rest, "/");
+		size_t n = strcspn(at, "/");
+		if (n > NAME_MAX) {
+			errno = ENAMETOOLONG;
+			known = PATH_MISSING;
+			break;
+		}
+		memcpy(name, at, n);
+		name[n] = '\0';
+		memmove(walk.rest, at + n, strlen(at + n) + 1);
+		if (n > 0 && strcmp(name, ".") != 0)
+			known = walk_step(&walk, name);
+	}
+	facts->run->nomem |= !walk.rest || out->failed;
+	int error = errno;
+	free(walk.rest);
+	errno = error;
+	return known;
+}
+
+enum path_known facts_follow(struct facts *facts, const char *path, struct strbuf *out)
+{
+	bool below = strcmp(facts->root, "/") != 0 && strncmp(path, "/dev/", 5) != 0;
+	return below && facts->run->live ? follow_below(facts, path, out) : path_follow(facts->run, path, out);
+}
+
+bool facts_device(struct facts *facts, const char *path, uint32_t *major, uint32_t *minor)
+{
+	struct k_statx st;
+	struct strbuf place;
+	strbuf_init(&place);
+	enum path_known known = facts_follow(facts, path, &place);
+	int error = known == PATH_MISSING ? errno : 0;
+	bool is = known == PATH_SEEN && path_look(facts->run, strbuf_str(&place), K_STATX_TYPE, &st) == 0
+	          && S_ISBLK(st.mode);
+	if (is) {
+		*major = st.rdev_major;
+		*minor = st.rdev_minor;
+	}
+	strbuf_destroy(&place);
+	errno = error;
+	return is;
+}
+
+/** Fill in what is known of a device. */
+static void fill_device(struct facts *facts, uint32_t major, uint32_t minor, struct fstab_device *device)
+{
+	struct devmap *devs = facts->run->devs;
+	device->tags = devmap_tags(devs, major, minor, NULL);
+	device->remote = devmap_remote(devs, major, minor);
+	devmap_loop(devs, major, minor, &device->loop);
+}
+
+static int facts_devices(void *arg, const char *source, struct fstab_device *device)
+{
+	struct facts *facts = arg;
+	if (*source == '/') {
+		uint32_t major, minor;
+		if (!facts_device(facts, source, &major, &minor))
+			return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+		if (device)
+			fill_device(facts, major, minor, device);
+		return 1;
+	}
+	const char *equals = strchr(source, '=');
+	char tag[16];
+	if (!equals || (size_t)(equals - source) >= sizeof(tag))
+		return -1;
+	memcpy(tag, source, (size_t)(equals - source));
+	tag[equals - source] = '\0';
+	const struct facts_tag *found = find_tag(facts, tag, equals + 1);
+	static const char *const known[] = {"UUID", "LABEL", "PARTUUID", "PARTLABEL"};
+	bool is_known = false;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); ++i)
+		is_known |= strcmp(tag, known[i]) == 0;
+	if (!found)
+		return is_known && facts->whole && !facts->unlisted ? 0 : -1;
+	if (device)
+		fill_device(facts, facts->devices[found->device].major, facts->devices[found->device].minor, device);
+	return (int)found->count;
+}
+
+/* Places. */
+
+static enum fact_kind facts_look(void *arg, const char *path, struct strbuf *real)
+{
+	struct facts *facts = arg;
+	struct k_statx st;
+	struct strbuf place;
+	strbuf_init(&place);
+	enum fact_kind kind = FACT_UNKNOWN;
+	enum path_known known = facts_follow(facts, path, &place);
+	size_t n = strcmp(facts->root, "/") == 0 || strncmp(path, "/dev/", 5) == 0 ? 0 : strlen(facts->root);
+	const char *found = strbuf_str(&place);
+	/* A link may lead out of ROOT from here: it would not from there. */
+	bool inside = strncmp(found, facts->root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
+	if (known == PATH_MISSING)
+		kind = (errno == ENOENT || errno == ENOTDIR) && inside ? FACT_MISSING : FACT_UNKNOWN;
+	else if (known == PATH_SEEN && inside && path_look(facts->run, found, K_STATX_TYPE, &st) == 0)
+		kind = S_ISDIR(st.mode) ? FACT_DIR : S_ISREG(st.mode) ? FACT_FILE : S_ISBLK(st.mode) ? FACT_BLOCK : FACT_OTHER;
+	if (real && kind > FACT_MISSING)
+		strbuf_puts(real, found[n] ? found + n : "/");
+	facts->run->nomem |= place.failed;
+	strbuf_destroy(&place);
+	return kind;
+}
+
+static int facts_helper(void *arg, const char *name)
+{
+	const struct facts *facts = arg;
+	return facts->system ? fstab_system_helper(facts->system, name) : -1;
+}
+
+/** Whether a text has a line of which a word is this one, as /proc/filesystems, or
+    "alias fs-WORD ..." of modules.alias. */
+static bool has_type(const char *text, const char *before, const char *type)
+{
+	size_t n = strlen(type), head = strlen(before);
+	for (const char *at = text; (at = strstr(at, before)) != NULL; at += head) {
+		if (strncmp(at + head, type, n) == 0 && (at[head + n] == '\n' || at[head + n] == ' '))
+			return true;
+	}
+	return false;
+}
+
+static int facts_fstype(void *arg, const char *fstype)
+{
+	struct facts *facts = arg;
+	struct run *run = facts->run;
+	size_t len;
+	/* The kernel of another root is another one. */
+	if (strcmp(facts->root, "/") != 0 || strpbrk(fstype, " \n"))
+		return -1;
+	if (!facts->types_read) {
+		facts->types_read = true;
+		struct strbuf path;
+		strbuf_init(&path);
+		char *release = os_release(&run->os);
+		if (os_read_file(&run->os, AT_FDCWD, "/proc/filesystems", TYPES_MAX, &facts->filesystems, &len) != 0)
+			facts->filesystems = NULL;
+		if (release)
+			strbuf_printf(&path, "/lib/modules/%s/modules.alias", release);
+		if (path.len == 0 || path_blocks(run, strbuf_str(&path))
+		    || os_read_file(&run->os, AT_FDCWD, strbuf_str(&path), TYPES_MAX, &facts->modules, &len) != 0)
+			facts->modules = NULL;
+		strbuf_destroy(&path);
+		free(release);
+	}
+	if (facts->filesystems && has_type(facts->filesystems, "\t", fstype))
+		return 1;
+	if (facts->modules && has_type(facts->modules, "alias fs-", fstype))
+		return 1;
+	return facts->filesystems && facts->modules ? 0 : -1;
+}
+
+struct fstab_facts facts_functions(struct facts *facts)
+{
+	if (!facts->run->live)
+		return (struct fstab_facts){0};
+	return (struct fstab_facts){
+		.arg = facts, .devices = facts_devices, .look = facts_look, .helper = facts_helper,
+		.fstype = facts_fstype,
+	};
+}

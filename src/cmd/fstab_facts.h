@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What an fstab names, as this machine has it: devices by their identifiers and
+ * paths, what is at a place of ROOT, helpers, types.  Nothing that can block is
+ * touched.
+ */
+#ifndef GM_CMD_FSTAB_FACTS_H
+#define GM_CMD_FSTAB_FACTS_H
+
+#include "base/map64.h"
+#include "cmd/view.h"
+#include "fstab/facts.h"
+#include "fstab/system.h"
+
+struct facts {
+	struct run *run;
+	const char *root;
+	struct fstab_system *system;   /* NULL: not known */
+	bool listed, unlisted, whole;  /* devices are; cannot be; all of them are known */
+	struct devmap_device *devices;
+	struct map64 tags;             /* hash of "TAG=value" -> index of counts */
+	struct facts_tag {
+		unsigned count;
+		uint32_t device;           /* the first */
+	} *counts;
+	size_t ncounts, counts_size;
+	char *filesystems, *modules;   /* /proc/filesystems; modules.alias of the kernel that runs */
+	bool types_read;
+};
+
+/** All that is given stays the caller's, and outlives it. */
+void facts_init(struct facts *facts, struct run *run, const char *root, struct fstab_system *system);
+void facts_destroy(struct facts *facts);
+
+/** The functions by which models ask; of a recorded table all are NULL. */
+struct fstab_facts facts_functions(struct facts *facts);
+
+/** How many devices have a tag of this value; 0: none, or not known. */
+unsigned facts_holders(struct facts *facts, const char *tag, const char *value);
+
+/** Follow a path from ROOT; /dev is this system's.  @return whether it was seen to its
+    end; PATH_MISSING has errno set. */
+enum path_known facts_follow(struct facts *facts, const char *path, struct strbuf *out);
+
+/** The device that a path from ROOT leads to.  @return whether it is one; ENOENT where
+    there is nothing. */
+bool facts_device(struct facts *facts, const char *path, uint32_t *major, uint32_t *minor);
+
+#endif

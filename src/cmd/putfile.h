@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A file that a command puts right: judged, compared, asked about and replaced,
+ * in the same way by each command.
+ *
+ *     static const struct row_option rows[] = { ..., PUT_ROWS, ... };
+ *     take_option():  if (put_take(&asked->put, name, &status)) return status;
+ *
+ *     put_open()  -->  put_old()  -->  (the command makes the new text)  -->  put_finish()
+ *                                                                        -->  put_close()
+ *
+ * What is read at first is all that is read: put_finish() replaces those bytes of
+ * that inode, or nothing.  os/replace.h says how, and what a crash leaves.
+ */
+#ifndef GM_CMD_PUTFILE_H
+#define GM_CMD_PUTFILE_H
+
+#include "base/strbuf.h"
+#include "cmd/rows.h"
+#include "os/os.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Exit statuses of recover and of fstab --merge; design.md section 5. */
+enum put_exit {
+	PX_OK = 0,           /* right, or put right */
+	PX_DIFFERENT = 1,    /* differences were found, and nothing was written:
+	                        not asked to, or the answer was no */
+	PX_UNJUDGED = 2,     /* usage; the file could not be read or judged */
+	PX_UNWRITTEN = 16,   /* it could not be written, or was refused */
+};
+
+/** What is to be done with the result.  All false is `check`. */
+struct put_options {
+	bool check, diff, write;   /* one of these */
+	bool yes;                  /* do not ask */
+	bool force;                /* in spite of new boot risks, and of further hard links */
+	bool force_file;           /* a symlink gives way to a file; else what it leads to is written */
+	bool no_backup;
+};
+
+/** The rows of these options, for the table of a command. */
+#define PUT_ROWS \
+	{"check", 0, NULL, "tell by the exit status whether anything differs; write nothing"}, \
+	{"diff", 0, NULL, "print what would be changed, as diff -u does; write nothing"}, \
+	{"force", 0, NULL, "write in spite of new boot risks, or of further hard links"}, \
+	{"force-file", 0, NULL, "put a file in the place of a symlink"}, \
+	{"no-backup", 0, NULL, "keep no copy of the file as it was"}, \
+	{"write", 0, NULL, "change the file, after a question"}, \
+	{"yes", 0, NULL, "do not ask before writing"}
+
+/**
+ * Take an option, if it is one of PUT_ROWS.
+ *
+ * @status [out]  0, or PX_UNJUDGED after a message: two of --check, --diff, --write.
+ * @return whether it is one.
+ */
+bool put_take(struct put_options *options, const char *name, int *status);
+
+/** See that the options go together, when all were read.
+    @return 0, or PX_UNJUDGED after a message (--yes without --write ...). */
+int put_check(const struct put_options *options);
+
+/** How a file is opened. */
+struct put_request {
+	const char *path;      /* its name.  With a root: absolute, as seen there */
+	const char *root;      /* links and ".." do not lead out of it; NULL or "/": none */
+	bool may_create;       /* one that is missing is an empty one, and made 0644 */
+	/* Whether to touch a path can block: put_blocks() and a run that is live, or NULL. */
+	bool (*blocks)(void *arg, const char *path);
+	void *blocks_arg;
+	bool named;            /* the user gave the path, and no root: it is touched all the same;
+	                          but not what links lead to */
+};
+
+/** Whether to touch a path of this process can block, by what a run knows; no link is on
+    the way, and the last component is not followed.
+    @run  Live, after run_know(). */
+bool put_blocks(void *run, const char *path);
+
+/** A file that is held. */
+struct put;
+
+/**
+ * Resolve the name once, and read the file whole: up to 64 MiB.
+ *
+ * A link that belongs to neither root nor the effective user is not followed.
+ *
+ * @os       What counts the calls; outlives it.
+ * @options  Outlive it.
+ * @put [out]
+ * @return 0, or PX_UNJUDGED after a message: it cannot be read, is missing and not to
+ *         be made, is a directory, a FIFO or a device, changes all the time, is behind
+ *         a link of somebody else, or behind what can block.
+ * Ownership: *put is freed by put_close().
+ */
+int put_open(struct os *os, const struct put_options *options, const struct put_request *request,
+             struct put **put);
+
+/** The bytes as they were read; len of them, and a NUL behind.  Any may be NUL. */
+const char *put_old(const struct put *put, size_t *len);
+
+/** Where the file lies: absolute, without links, with the root before it. */
+const char *put_path(const struct put *put);
+
+/** What the last component says where the name given is that of a symlink (readlink(2)
+    of it, at the first of several); NULL where it is none. */
+const char *put_link(const struct put *put);
+
+/** Whether it is missing (and may be created). */
+bool put_missing(const struct put *put);
+
+/** Whether it is a file that the kernel makes up (procfs): /etc/mtab as a link to
+    /proc/self/mounts.  It cannot be written; --force-file replaces the link. */
+bool put_of_kernel(const struct put *put);
+
+/** What is said of the new text, by whoever checked it. */
+struct put_verdict {
+	const char *summary;             /* "reproduces 14 of 14 mounts"; NULL: nothing is said */
+	const char *const *risks;        /* of boot, that the old text did not have: a code and
+	                                    why, a line each; --write refuses them without --force */
+	size_t nrisks;
+};
+
+/**
+ * Do with the new text what the options ask.
+ *
+ *  check  One line on stdout: the path, what differs in lines, the summary.
+ *  diff   The unified diff on stdout: for patch(1) byte for byte; on a terminal
+ *         terminal-safe and without secrets.  Summary and risks on stderr.
+ *  write  The diff on stdout, without secrets; on stderr the path and its file system,
+ *         the question (on a terminal: y or yes; elsewhere --yes is needed), the
+ *         backup's name, what undoes it, and systemctl daemon-reload where systemd
+ *         has read this file.
+ *
+ * The same bytes are no change: nothing is asked or written.  Stdout is flushed, and
+ * not closed: that is for the caller, by finish_stdout().
+ *
+ * @new, len  The whole text; any byte may be in it.
+ * @verdict   NULL: nobody checked it.
+ * @return    enum put_exit.
+ */
+int put_finish(struct put *put, const char *new, size_t len, const struct put_verdict *verdict);
+
+/**
+ * Put a report into a file, and say nothing: one that is made anew by each run, of which
+ * no copy is kept, no question asked, and which may have further hard links: those keep
+ * the old bytes.  Of two runs at once one is the last.
+ *
+ * @return 0, or PX_UNWRITTEN after a message.
+ */
+int put_report(struct os *os, const struct put_request *request, const char *bytes, size_t len);
+
+/**
+ * Print a file on a terminal: without secrets, which is told, and with what would harm it
+ * as \ooo.
+ *
+ * @return whether it was; not after a message (ENOMEM).
+ */
+bool put_show(const char *text, size_t len);
+
+/** Append a word for a shell, such that it is also printed unchanged. */
+void put_quoted(struct strbuf *out, const char *word);
+
+/** Let go of it.  NULL is fine. */
+void put_close(struct put *put);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a line of a file mounts what is mounted.
+ *
+ * A device has many names: tags, in quotes, links of /dev/disk, /dev/mapper.  A bind
+ * can name its directory by any place where it is seen.  So names are not compared
+ * but what they name, as far as that is known; what is not known is held to be right.
+ */
+#include "fstab/merge_impl.h"
+
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "fstab/fstab_impl.h"
+#include "fstab/shown.h"
+#include "mounttree.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *tag, *dir;
+} tag_rows[] = {
+	{"UUID=", "/dev/disk/by-uuid/"}, {"LABEL=", "/dev/disk/by-label/"},
+	{"PARTUUID=", "/dev/disk/by-partuuid/"}, {"PARTLABEL=", "/dev/disk/by-partlabel/"},
+};
+
+/** A name of udev's, with \xhh for what it escapes. */
+static void add_udev_name(struct strbuf *out, const char *name)
+{
+	for (; *name; ++name) {
+		if (name[0] == '\\' && name[1] == 'x' && isxdigit((unsigned char)name[2])
+		    && isxdigit((unsigned char)name[3])) {
+			char hex[3] = {name[2], name[3], '\0'};
+			strbuf_putc(out, (char)strtoul(hex, NULL, 16));
+			name += 3;
+		} else {
+			strbuf_putc(out, *name);
+		}
+	}
+}
+
+const char *merge_tag(struct merger *m, const char *source)
+{
+	for (size_t i = 0; i < sizeof(tag_rows) / sizeof(*tag_rows); ++i) {
+		const char *tag = tag_rows[i].tag, *dir = tag_rows[i].dir;
+		size_t n = strlen(tag), len = strlen(source);
+		if (strncmp(source, dir, strlen(dir)) == 0) {
+			strbuf_reset(&m->text);
+			strbuf_puts(&m->text, tag);
+			add_udev_name(&m->text, source + strlen(dir));
+			return merge_format(m, "%s", strbuf_str(&m->text));
+		}
+		if (strncmp(source, tag, n) != 0)
+			continue;
+		bool quoted = len >= n + 2 && (source[n] == '"' || source[n] == '\'') && source[len - 1] == source[n];
+		return quoted ? merge_format(m, "%s%.*s", tag, (int)(len - n - 2), source + n + 1) : source;
+	}
+	return NULL;
+}
+
+void merge_device(struct merger *m, const struct fstab_line *line, struct fstab_device *device)
+{
+	const struct fstab_world *world = &m->in->in->world;
+	int rc = 0;
+	*device = (struct fstab_device){0};
+	if (line->mount && world->device)
+		rc = world->device(world->arg, line->mount, device);
+	else if (line->swap && world->swap)
+		rc = world->swap(world->arg, line->swap, device);
+	m->failed |= rc != 0;
+}
+
+/** Whether a tag is the device's: 1, 0; -1: not known. */
+static int same_tag(const struct devmap_tags *tags, const char *tag)
+{
+	if (!tags || tags->known != DEVMAP_KNOWN)
+		return -1;
+	const char *const values[] = {tags->uuid, tags->label, tags->partuuid, tags->partlabel};
+	for (size_t i = 0; i < sizeof(tag_rows) / sizeof(*tag_rows); ++i) {
+		size_t n = strlen(tag_rows[i].tag);
+		if (strncmp(tag, tag_rows[i].tag, n) == 0)
+			return values[i] && strcmp(values[i], tag + n) == 0;
+	}
+	return -1;
+}
+
+/** Whether a mount's source is but a name. */
+static bool is_mere_name(const struct mount *mount)
+{
+	return mount && (fstype_flags(mount->fstype) & FST_PSEUDO
+	                 || (mount->fstype && strcmp(mount->fstype, "overlay") == 0));
+}
+
+static bool is_bind(const struct words *words)
+{
+	return merge_has(words->options, "bind") || merge_has(words->options, "rbind");
+}
+
+/** The mount that a path lies in, by the plan, and what is behind it.  NULL: none. */
+static const struct mount *holder(struct merger *m, const char *path, const char *skip, const char **rest)
+{
+	const char *key = merge_normal(m, path);
+	char *copy = key ? arena_strndup(m->arena, key, strlen(key)) : NULL;
+	if (!copy) {
+		m->failed = true;
+		return NULL;
+	}
+	for (size_t n = strlen(copy);;) {
+		const struct new *new = merge_live(m, copy);
+		if (new && new->line->mount && strcmp(copy, skip) != 0) {
+			*rest = key + (n == 1 ? 0 : n);
+			return new->line->mount;
+		}
+		if (n <= 1)
+			return NULL;
+		while (n > 1 && copy[n - 1] != '/')
+			--n;
+		n -= n > 1;
+		copy[n] = '\0';
+	}
+}
+
+/** Whether a path shows what is bound by a mount, by what the plan knows: 1, 0, -1. */
+static int same_directory(struct merger *m, const char *path, const struct new *new)
+{
+	const struct mount *mount = new->line->mount;
+	const char *rest;
+	if (*path != '/')
+		return 0;
+	/* A bind onto itself, or of what it covers: what was there before is not known. */
+	const struct mount *in = mount ? holder(m, path, new->key ? new->key : "", &rest) : NULL;
+	if (!in)
+		return -1;
+	const char *root = in->root ? in->root : "/", *bound = mount->root ? mount->root : "/";
+	const char *whole = merge_format(m, "%s%s", strcmp(root, "/") == 0 ? "" : root, strcmp(rest, "/") == 0 ? "" : rest);
+	if (!whole)
+		return -1;
+	if (mount_dev(in) != mount_dev(mount))
+		return 0;
+	return strcmp(*whole ? whole : "/", bound) == 0;
+}
+
+/** Whether two names of servers and the like are one, but for a '/' at the end. */
+static bool same_word(const char *a, const char *b)
+{
+	size_t n = strlen(a), k = strlen(b);
+	n -= n > 1 && a[n - 1] == '/';
+	k -= k > 1 && b[k - 1] == '/';
+	return n == k && memcmp(a, b, n) == 0;
+}
+
+/** Whether a path is what the kernel calls a device, rather than one of its other names. */
+static bool is_kernel_name(const char *path)
+{
+	if (strncmp(path, "/dev/mapper/", 12) == 0)
+		return true;
+	return strncmp(path, "/dev/", 5) == 0 && !strchr(path + 5, '/') && strncmp(path, "/dev/dm-", 8) != 0
+	       && strcmp(path, "/dev/root") != 0;
+}
+
+/** Append a part of the name that device mapper has for a logical volume. */
+static void add_volume(struct strbuf *out, const char *part, size_t n)
+{
+	for (size_t i = 0; i < n; ++i)
+		strbuf_puts(out, part[i] == '-' ? "--" : (char[]){part[i], '\0'});
+}
+
+/** Whether a path in /dev may lead to what device mapper calls by a name: as /dev/GROUP/VOLUME,
+    or in a folder of udev's. */
+static bool may_be_mapped(struct merger *m, const char *path, const char *mapped)
+{
+	const char *group = path + strlen("/dev/");
+	size_t n = strcspn(group, "/");
+	if (!group[n] || strncmp(path, "/dev/disk/", 10) == 0 || strncmp(path, "/dev/block/", 11) == 0)
+		return !is_kernel_name(path);
+	strbuf_reset(&m->text);
+	strbuf_puts(&m->text, "/dev/mapper/");
+	add_volume(&m->text, group, n);
+	strbuf_putc(&m->text, '-');
+	add_volume(&m->text, group + n + 1, strlen(group + n + 1));
+	return strcmp(strbuf_str(&m->text), mapped) == 0;
+}
+
+/** Whether a path cannot be what a mount stands on, by the names alone. */
+static bool is_other_path(struct merger *m, const char *source, const struct fstab_line *line)
+{
+	const char *own = line->swap ? line->swap : line->mount && line->mount->source ? line->mount->source : "";
+	bool device = strncmp(source, "/dev/", 5) == 0;
+	/* Two files. */
+	if (!device && line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0)
+		return true;
+	/* A file may be what a loop device shows. */
+	if (!is_kernel_name(own) || (!device && strncmp(own, "/dev/loop", 9) == 0))
+		return false;
+	if (device && strncmp(own, "/dev/mapper/", 12) == 0)
+		return !may_be_mapped(m, source, own);
+	return !device || is_kernel_name(source);
+}
+
+static int same_source(struct merger *m, const struct old *old, const struct new *new)
+{
+	const struct fstab_line *line = new->line;
+	const char *source = old->words.source;
+	bool planned = line->fate == FSTAB_LINE || !line->mount, bind = is_bind(&old->words);
+	/* Without "bind", mount(8) does not bind it. */
+	if (planned && line->source && bind == (strcmp(line->fstype, "none") == 0) && same_word(source, line->source))
+		return 1;
+	if (line->swap && same_word(source, line->swap))
+		return 1;
+	if (bind)
+		return same_directory(m, source, new);
+	/* A bind of it: without "bind" the line makes another. */
+	if (is_mere_name(line->mount))
+		return !(planned && line->source && strcmp(line->fstype, "none") == 0);
+	/* Of a server: it is written as the kernel has it. */
+	if (line->mount && line->mount->dev_major == 0 && !(fstype_flags(line->mount->fstype) & FST_SUBVOL))
+		return line->mount->source && same_word(source, line->mount->source);
+	struct fstab_device device;
+	merge_device(m, line, &device);
+	const char *tag = merge_tag(m, source);
+	if (tag) {
+		int same = same_tag(device.tags, tag);
+		/* A swap file has none. */
+		if (line->swap && strncmp(line->swap, "/dev/", 5) != 0)
+			return 0;
+		/* Of two tags of one kind one is not the other. */
+		const char *own = planned && line->source ? merge_tag(m, line->source) : NULL;
+		if (same < 0 && own && strcspn(own, "=") == strcspn(tag, "=") && strncmp(own, tag, strcspn(tag, "=")) == 0)
+			same = strcmp(own, tag) == 0;
+		return same;
+	}
+	if (device.tags && device.tags->name && strcmp(device.tags->name, source) == 0)
+		return 1;
+	if (*source == '/' && source[1] != '/') {
+		int same = m->in->leads ? m->in->leads(m->in->arg, source, line) : -1;
+		if (same < 0 && line->mount && line->mount->dev_major && line->mount->source && same_word(source, line->mount->source))
+			return 1;
+		/* Of swap nothing else says that it is the one. */
+		return same < 0 && (line->swap || is_other_path(m, source, line)) ? 0 : same;
+	}
+	return line->mount && line->mount->source && same_word(source, line->mount->source);
+}
+
+static bool same_type(const struct old *old, const struct fstab_line *line)
+{
+	const char *type = old->words.fstype, *live = line->mount ? line->mount->fstype : "swap";
+	/* mount(8) does not look at the type of a bind. */
+	return is_bind(&old->words) || shown_type(type, live)
+	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
+}
+
+/** Append the layers that a list of options names, as one. */
+static void add_layers(const char *options, struct strbuf *out)
+{
+	size_t n;
+	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
+		static const char *const names[] = {"lowerdir=", "lowerdir+=", "datadir+="};
+		static const char *const between[] = {"", ":", "::"};
+		for (size_t i = 0; i < 3; ++i) {
+			size_t len = strlen(names[i]);
+			if (n < len || memcmp(o, names[i], len) != 0)
+				continue;
+			strbuf_puts(out, out->len ? between[i] : "");
+			bool quoted = n >= len + 2 && o[len] == '"' && o[n - 1] == '"';
+			strbuf_add(out, o + len + quoted, n - len - 2 * (size_t)quoted);
+		}
+	}
+}
+
+/** Whether an overlay has the same layers; "+=" adds what ':' parts. */
+static bool same_layers(struct merger *m, const char *a, const char *b)
+{
+	static const char *const names[] = {"upperdir", "workdir"};
+	for (size_t i = 0; i < 2; ++i) {
+		size_t n, k;
+		const char *x = merge_value(a, names[i], &n), *y = merge_value(b, names[i], &k);
+		if (!x != !y || (x && (n != k || memcmp(x, y, n) != 0)))
+			return false;
+	}
+	struct strbuf one, other;
+	strbuf_init(&one);
+	strbuf_init(&other);
+	add_layers(a, &one);
+	add_layers(b, &other);
+	bool same = strcmp(strbuf_str(&one), strbuf_str(&other)) == 0;
+	m->failed |= one.failed || other.failed;
+	strbuf_destroy(&one);
+	strbuf_destroy(&other);
+	return same;
+}
+
+/** Whether an option that says what is mounted has the same value; if both give one. */
+static bool same_value(const char *a, const char *b, const char *name)
+{
+	size_t n, k;
+	const char *x = merge_value(a, name, &n), *y = merge_value(b, name, &k);
+	if (!x || !y)
+		return true;
+	if (strcmp(name, "subvol") == 0) {
+		while (n > 0 && *x == '/')
+			++x, --n;
+		while (k > 0 && *y == '/')
+			++y, --k;
+	}
+	return n == k && memcmp(x, y, n) == 0;
+}
+
+/**
+ * Whether a line says nothing of the subvolume that is mounted, as one that was cut
+ * does.  Of "/" that is usual where snapshots are booted: it is the file system's
+ * default.
+ */
+static bool lacks_subvol(const struct old *old, const char *live)
+{
+	size_t n, k;
+	const char *subvol = merge_value(live, "subvol", &n), *line = old->words.options;
+	while (subvol && n > 0 && *subvol == '/')
+		++subvol, --n;
+	return subvol && n > 0 && !merge_value(line, "subvol", &k) && !merge_value(line, "subvolid", &k)
+	       && strcmp(old->words.target, "/") != 0;
+}
+
+/** Whether it is the same part of a file system. */
+static bool same_part(struct merger *m, const struct old *old, const struct fstab_line *line)
+{
+	const struct mount *mount = line->mount;
+	if (!mount || is_bind(&old->words))
+		return true;
+	const char *options = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") != 0 ? line->options : mount->fs_opts;
+	char *plain = arena_strndup(m->arena, options ? options : "", options ? strlen(options) : 0);
+	if (!plain) {
+		m->failed = true;
+		return true;
+	}
+	if (options == mount->fs_opts)
+		plain[unescape_octal(plain, plain, strlen(plain))] = '\0';
+	bool overlay = mount->fstype && strcmp(mount->fstype, "overlay") == 0;
+	/* With ROOT, the kernel has other names for the layers. */
+	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->in->root, "/") == 0;
+	if (compare && (overlay ? !same_layers(m, old->words.options, plain)
+	                : !same_value(old->words.options, plain, "subvol") || lacks_subvol(old, plain)))
+		return false;
+	/* A directory of a file system, which such a line shows from its root. */
+	bool part = mount->root && strcmp(mount->root, "/") != 0;
+	if (part && line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0
+	    && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO)))
+		return false;
+	return !(fstype_flags(mount->fstype) & FST_SUBVOL) || overlay
+	       || same_value(old->words.options, mount->fs_opts, "subvolid");
+}
+
+int merge_same(struct merger *m, const struct old *old, const struct new *new)
+{
+	if (!new->line->mount)
+		return old->swap ? same_source(m, old, new) : 0;
+	if (!same_type(old, new->line) || !same_part(m, old, new->line))
+		return 0;
+	return same_source(m, old, new);
+}
+
+bool merge_same_name(struct merger *m, const struct old *old, const struct new *new)
+{
+	const struct fstab_line *line = new->line;
+	(void)m;
+	return is_mere_name(line->mount) || is_bind(&old->words) || strcmp(line->fstype, "none") == 0
+	       || same_word(old->words.source, line->source);
+}

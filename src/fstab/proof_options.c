@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options of a line against those of a live mount.
+ *
+ * Flags of the mount itself are computed, and must be the same.  Options of a file
+ * system are those that the plan would write: each must be asked for by the line, and
+ * none may be there with another value.  Words that the kernel shows of every file system
+ * (sync) are compared on both sides.  What a line has beyond that is let be: the kernel
+ * does not show all that it was asked for.
+ */
+#include "fstab/proof_impl.h"
+
+#include "base/fstypes.h"
+#include "base/words.h"
+#include "fstab/shown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct flag_word {
+	const char *word;
+	unsigned set, clear;
+} flag_words[] = {
+	{"rw", 0, PFF_RO}, {"ro", PFF_RO, 0},
+	{"suid", 0, PFF_NOSUID}, {"nosuid", PFF_NOSUID, 0},
+	{"dev", 0, PFF_NODEV}, {"nodev", PFF_NODEV, 0},
+	{"exec", 0, PFF_NOEXEC}, {"noexec", PFF_NOEXEC, 0},
+	{"diratime", 0, PFF_NODIRATIME}, {"nodiratime", PFF_NODIRATIME, 0},
+	{"symfollow", 0, PFF_NOSYMFOLLOW}, {"nosymfollow", PFF_NOSYMFOLLOW, 0},
+	{"noatime", PFF_NOATIME, PFF_STRICTATIME}, {"atime", 0, PFF_NOATIME},
+	{"relatime", 0, PFF_ATIME}, {"norelatime", 0, 0},
+	{"strictatime", PFF_STRICTATIME, PFF_NOATIME}, {"nostrictatime", 0, PFF_STRICTATIME},
+	/* Anybody may mount it: as mount(8) makes these of it. */
+	{"user", PFF_NOSUID | PFF_NODEV | PFF_NOEXEC, 0}, {"users", PFF_NOSUID | PFF_NODEV | PFF_NOEXEC, 0},
+	{"owner", PFF_NOSUID | PFF_NODEV, 0}, {"group", PFF_NOSUID | PFF_NODEV, 0},
+};
+
+/** Options that are for mount(8), systemd and others, and not for the file system. */
+static const char *const others[] = {
+	"defaults", "auto", "noauto", "nouser", "nousers", "noowner", "nogroup", "nofail", "_netdev", "loop",
+	"bind", "rbind", "move", "remount", "silent", "loud", "async", "nolazytime", "nomand", "noiversion",
+};
+
+static const struct flag_word *find_flag(const char *option, size_t n)
+{
+	for (size_t i = 0; i < sizeof(flag_words) / sizeof(*flag_words); ++i) {
+		if (word_is(option, n, flag_words[i].word))
+			return &flag_words[i];
+	}
+	return NULL;
+}
+
+/** Whether an option is for the file system. */
+static bool is_fs_option(const char *option, size_t n)
+{
+	static const char *const heads[] = {"x-", "X-", "comment=", "offset=", "sizelimit=", "loop=", "uhelper=",
+	                                    "helper=", "user=", "verity.", "encryption="};
+	if (find_flag(option, n) || WORD_OF(option, n, others))
+		return false;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); ++i) {
+		if (n >= strlen(heads[i]) && memcmp(option, heads[i], strlen(heads[i])) == 0)
+			return false;
+	}
+	return true;
+}
+
+const char *pf_option(struct pf *pf, const char *options, const char *name)
+{
+	size_t n = strlen(name), m;
+	const char *found = fstab_kept_find(options, name, n, &m);
+	if (!found || m <= n)
+		return found ? "" : NULL;
+	found += n + 1;
+	m -= n + 1;
+	if (m >= 2 && found[0] == '"' && found[m - 1] == '"')
+		return fstab_format(&pf->draft, "%.*s", (int)(m - 2), found + 1);
+	return fstab_format(&pf->draft, "%.*s", (int)m, found);
+}
+
+unsigned pf_flags(const char *options, unsigned *given)
+{
+	unsigned flags = 0, told = 0;
+	size_t n;
+	for (const char *o; (o = fstab_kept_next(&options, &n)) != NULL;) {
+		const struct flag_word *word = find_flag(o, n);
+		if (!word)
+			continue;
+		flags = (flags & ~word->clear) | word->set;
+		told |= word->set | word->clear;
+	}
+	if (given)
+		*given = told;
+	return flags;
+}
+
+unsigned pf_live_flags(const struct mount *mount)
+{
+	const char *opts = mount->vfs_opts;
+	unsigned flags = pf_flags(opts ? opts : "", NULL) & ~(unsigned)PFF_STRICTATIME;
+	/* The kernel has no word for it. */
+	if (opts && !fstab_has_option(opts, "relatime") && !fstab_has_option(opts, "noatime"))
+		flags |= PFF_STRICTATIME;
+	return flags;
+}
+
+/** Option and value as they may be shown. */
+static const char *show_option(struct pf *pf, const char *option, size_t n)
+{
+	const struct fstab_world *world = &pf->in->live->world;
+	const char *text = fstab_format(&pf->draft, "%.*s", (int)n, option);
+	if (text && world->secret && world->secret(NULL, text))
+		text = fstab_format(&pf->draft, "%.*s=***", (int)strcspn(text, "="), text);
+	return text ? text : "";
+}
+
+/** What was agreed on with a server, or chosen by the kernel: another mount finds it
+    again. */
+static bool is_agreed(const struct mount *mount, const char *option, size_t n)
+{
+	return shown_unasked(mount->fstype, option, n)
+	       || (fstype_flags(mount->fstype) & FST_NET && memchr(option, '=', n));
+}
+
+/** What the kernel shows of any file system, and the word that takes it back. */
+static const char *const super_words[][2] = {
+	{"sync", "async"}, {"dirsync", ""}, {"lazytime", "nolazytime"},
+};
+
+/** Whether options ask for a word: the last of both counts. */
+static bool asks_for(const char *options, const char *const words[2])
+{
+	bool asked = false;
+	size_t n;
+	for (const char *o; (o = fstab_kept_next(&options, &n)) != NULL;)
+		asked = word_is(o, n, words[0]) || (asked && !word_is(o, n, words[1]));
+	return asked;
+}
+
+/** Compare what the line asks for, and live has not.  A helper may take it as it likes. */
+static const char *compare_super(struct pf *pf, const struct mount *live, const char *options)
+{
+	if (!live->fs_opts || fstype_flags(live->fstype) & FST_NET || (live->fstype && strncmp(live->fstype, "fuse", 4) == 0))
+		return NULL;
+	for (size_t i = 0; i < sizeof(super_words) / sizeof(*super_words); ++i) {
+		if (asks_for(options, super_words[i]) && !fstab_has_option(live->fs_opts, super_words[i][0]))
+			return fstab_format(&pf->draft, "it is not %s, and the line makes it so", super_words[i][0]);
+	}
+	return NULL;
+}
+
+/** Whether the values of two options of one name, the second as it was asked for, are the same. */
+static bool same_value(const struct mount *mount, const char *live, size_t n, const char *asked, size_t m)
+{
+	size_t key = option_name(live, n), other = option_name(asked, m);
+	return shown_same(mount->fstype, live, key, asked + other + (other < m), m - other - (other < m),
+	                  live + key + (key < n), n - key - (key < n));
+}
+
+/** Compare the options of the file system with those that are asked for, as they are shown. */
+static const char *compare_shown(struct pf *pf, const struct fstab_line *want, const char *options)
+{
+	const struct mount *mount = want->mount;
+	const char *list = want->options, *mine;
+	size_t n, m;
+	for (const char *o; (o = fstab_kept_next(&list, &n)) != NULL;) {
+		if (!is_fs_option(o, n))
+			continue;
+		mine = fstab_kept_find(options, o, option_name(o, n), &m);
+		if (!mine && word_is(o, option_name(o, n), "subvol"))
+			mine = fstab_kept_find(options, "subvolid", 8, &m);   /* the root says what it is */
+		else if (mine && !same_value(mount, o, n, mine, m))
+			return fstab_format(&pf->draft, "it has the option %s, and the line %s", show_option(pf, o, n),
+			                    show_option(pf, mine, m));
+		if (!mine && !is_agreed(mount, o, n))
+			return fstab_format(&pf->draft, "it has the option %s, and the line has not", show_option(pf, o, n));
+	}
+	/* What the line asks for, and live is there with another value. */
+	list = options;
+	for (const char *o; mount->fs_opts && (o = fstab_kept_next(&list, &n)) != NULL;) {
+		size_t key = option_name(o, n);
+		if (key == n || !is_fs_option(o, n) || word_is(o, key, "subvolid")
+		    || fstab_kept_find(options, o, key, &m) != o)
+			continue;
+		mine = fstab_kept_find(mount->fs_opts, o, key, &m);
+		if (mine && m > key && !memchr(mine, '\\', m) && !same_value(mount, mine, m, o, n)
+		    && strcmp(mount->fstype ? mount->fstype : "", "overlay") != 0)
+			return fstab_format(&pf->draft, "it has the option %s, and the line %s", show_option(pf, mine, m),
+			                    show_option(pf, o, n));
+	}
+	return NULL;
+}
+
+/** Compare the options of the file system.
+    @fs  That of which subvolumes share them: those of the first line count, too. */
+static const char *compare_fs(struct pf *pf, const struct fstab_line *want, const struct pf_fs *fs, const char *options)
+{
+	struct strbuf shown;
+	strbuf_init(&shown);
+	if (fstype_flags(want->mount->fstype) & FST_SUBVOL && fs->line != PF_NONE)
+		shown_list(want->mount->fstype, pf->lines[fs->line].options, &shown);
+	shown_list(want->mount->fstype, options, &shown);
+	const char *why = compare_shown(pf, want, strbuf_str(&shown));
+	pf->draft.failed |= shown.failed;
+	strbuf_destroy(&shown);
+	return why;
+}
+
+/** The word of a flag, or of its opposite. */
+static const char *flag_name(unsigned flags, unsigned bit)
+{
+	if (bit & PFF_ATIME)
+		return flags & PFF_NOATIME ? "noatime" : flags & PFF_STRICTATIME ? "strictatime" : "relatime";
+	for (size_t i = 0; i < sizeof(flag_words) / sizeof(*flag_words); ++i) {
+		if ((flags & bit ? flag_words[i].set : flag_words[i].clear) == bit)
+			return flag_words[i].word;
+	}
+	return "?";
+}
+
+const char *pf_compare_options(struct pf *pf, const struct fstab_line *want, const struct pf_mount *got,
+                               const char *options)
+{
+	const struct mount *m = want->mount;
+	bool bound = strcmp(want->fstype, "none") == 0;
+	if (m->vfs_opts) {
+		unsigned wanted = pf_live_flags(m), care = PFF_ALL;
+		if (!bound)
+			wanted = (wanted & ~(unsigned)PFF_RO) | (pf_flags(want->options, NULL) & PFF_RO);
+		if (shown_readonly(m->fstype, m->fs_opts) || shown_failed(m->fstype, m->fs_opts))
+			care &= ~(unsigned)PFF_RO;
+		/* Its helper adds what the line does not speak of. */
+		unsigned given, helper = bound ? 0 : pf_flags(shown_flags(m->fstype), NULL);
+		pf_flags(options, &given);
+		care &= ~(helper & wanted & ~given);
+		unsigned differ = (wanted ^ got->flags) & care;
+		for (unsigned bit = 1; bit <= PFF_NOATIME && differ; bit <<= 1) {
+			unsigned mask = bit == PFF_NOATIME ? PFF_ATIME : bit;
+			if (!(differ & mask))
+				continue;
+			if (got->unknown & mask)
+				return fstab_format(&pf->draft, "it is %s, and the line leaves that to the version of mount(8)",
+				                    flag_name(wanted, mask));
+			return fstab_format(&pf->draft, "it is %s, and the line makes it %s", flag_name(wanted, mask),
+			                    flag_name(got->flags, mask));
+		}
+	}
+	if (pf_option(pf, options, "X-mount.idmap") && !(m->vfs_opts && fstab_has_option(m->vfs_opts, "idmapped")))
+		return "it has no mapped IDs, and the line maps them";
+	/* Through a bind nothing of the file system can be set. */
+	bool binds = pf_option(pf, options, "bind") || pf_option(pf, options, "rbind");
+	const char *why = bound || binds ? NULL : compare_fs(pf, want, &pf->fs[got->fs], options);
+	return why || bound || binds ? why : compare_super(pf, m, options);
+}
+
+const char *pf_compare_swap(struct pf *pf, const struct fstab_line *want, const char *options)
+{
+	const char *mine = pf_option(pf, want->options, "pri"), *other = pf_option(pf, options, "pri");
+	if (strcmp(mine ? mine : "", other ? other : "") == 0)
+		return NULL;
+	return fstab_format(&pf->draft, "it has the priority %s, and the line gives %s", mine ? mine : "that the kernel chose",
+	                    other ? other : "none");
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What a kernel shows of the options that it was given.
+ *
+ *     umask=077               fmask=0077,dmask=0077
+ *     noload                  norecovery
+ *     defaults                rw,attr2,inode64,logbufs=8 ...
+ *
+ * It renames, shows one option as several, writes numbers for names and units as it
+ * likes, and shows what it chose by itself.  So a line and a mount are compared only
+ * after the line's options were written as the kernel would: shown_as().  Then what is
+ * in both by name must have the same value, shown_same(); and what is shown and was not
+ * asked for is a difference unless it can be there unasked, shown_unasked().  Pure.
+ *
+ * The rows are by what show_options() of the kernel's file systems (5.4 to 6.18) and the
+ * manuals of the mount helpers say, and by trying: tests/fixtures/options.
+ */
+#ifndef GM_FSTAB_SHOWN_H
+#define GM_FSTAB_SHOWN_H
+
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * Append an option as the kernel shows it: no, one or several options with commas between.
+ *
+ * @fstype
+ *         Of the mount, as the kernel has it; a ".subtype" is ignored.  NULL: not known.
+ * @option, n
+ *         As mount(8) takes it; with a value in quotes or not.
+ */
+void shown_as(const char *fstype, const char *option, size_t n, struct strbuf *out);
+
+/** Append a list of options as the kernel shows it.  Those of mount(8) stay. */
+void shown_list(const char *fstype, const char *options, struct strbuf *out);
+
+/** Whether the kernel, a helper or a server can have made an option by itself. */
+bool shown_unasked(const char *fstype, const char *option, size_t n);
+
+/**
+ * Whether a value that was asked for, as shown_as() has it, is what is shown; where that
+ * cannot be told, it is.
+ *
+ * @key, nkey
+ *         The option's name, that of both.
+ */
+bool shown_same(const char *fstype, const char *key, size_t nkey, const char *asked, size_t n,
+                const char *shown, size_t m);
+
+/** Whether a file system was shut down, or made read-only, by an error. */
+bool shown_failed(const char *fstype, const char *options);
+
+/** Whether a line of a type, or of a list of them with commas, makes a mount of a type as
+    the kernel shows it: "sshfs" one of "fuse.sshfs", "ntfs-3g" one of "fuseblk".  NULL and
+    "auto" make any. */
+bool shown_type(const char *asked, const char *live);
+
+/** Whether a mount is read-only by nature, whatever is asked for.
+    @options  Of its file system, as the kernel shows them; or NULL. */
+bool shown_readonly(const char *fstype, const char *options);
+
+/** Flags that a mount has where the line does not speak of them: libfuse's
+    "nosuid,nodev"; or "". */
+const char *shown_flags(const char *fstype);
+
+#endif

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Each row of tests/fixtures/options whose type is there, mounted: the line that was
+mounted is no difference to what the kernel shows of it; another line is one."""
+import os
+import shutil
+import subprocess
+import tempfile
+
+import gm
+
+ROWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fixtures/options/rows")
+gm.need_fs("squashfs", "overlay", "ext4", "xfs", "btrfs")
+gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "mksquashfs", "losetup")
+root = gm.Root()
+top = root.path
+gm.mkdir(root / "d")
+for name in "lmuw":
+    gm.mkdir(root / name)
+# Outside of ROOT: disks to it.
+store = tempfile.mkdtemp()
+MKFS = {
+    "ext4": (32, ("mkfs.ext4", "-q")), "ext3": (32, ("mkfs.ext3", "-q")), "ext2": (32, ("mkfs.ext2", "-q")),
+    "xfs": (320, ("mkfs.xfs", "-q")), "btrfs": (128, ("mkfs.btrfs", "-q")),
+}
+# What few kernels of today are built with.
+RARE = {"vfat": (40, ("mkfs.vfat",)), "f2fs": (64, ("mkfs.f2fs", "-q", "-f")), "udf": (40, ("mkudffs", "-b", "512"))}
+for fstype, how in RARE.items():
+    if shutil.which("modprobe"):
+        subprocess.run(["modprobe", "-q", fstype], check=False)
+    with open("/proc/filesystems", encoding="ascii") as file:
+        if fstype in file.read().split() and shutil.which(how[1][0]):
+            MKFS[fstype] = how
+images, devices = {}, {}
+for fstype, (size, mkfs) in MKFS.items():
+    images[fstype] = gm.image(f"{store}/{fstype}.img", size << 20, *mkfs)
+images["squashfs"] = f"{store}/squashfs.img"
+gm.run("mksquashfs", root / "l", images["squashfs"], "-quiet", "-no-progress")
+for fstype, image in images.items():
+    devices[fstype] = gm.run("losetup", "-f", "--show", str(image)).strip()
+gm.mount(devices["btrfs"], root / "d", "btrfs")
+gm.run("btrfs", "-q", "subvolume", "create", root / "d/@")
+gm.umount(root / "d")
+
+table = root / "fstab"
+same = other = 0
+refused = []
+with open(ROWS, encoding="utf-8") as file:
+    rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+for fstype, line, flags, shown, expect in rows:
+    # With loop it is of an image, not of its device.
+    if fstype not in (*devices, "tmpfs", "ramfs", "overlay") or "loop" in line.split(","):
+        continue
+    source = devices.get(fstype, fstype)
+    # What another line made is mounted by what the kernel shows of it.
+    asked = line if expect == "=" else ",".join([flags, shown])
+    words = []
+    for word in asked.split(","):
+        if fstype == "overlay" and "dir=/" in word:
+            key, _, value = word.partition("=")
+            word = key + "=" + ":".join(top + part for part in value.split(":"))
+        words.append(word)
+    options = ",".join(words)
+    made = subprocess.run(["mount", "-t", fstype, "-o", options, source, root / "d"], stdin=subprocess.DEVNULL,
+                          capture_output=True, check=False)
+    if made.returncode:
+        refused.append(f"{fstype} {asked}")
+        continue
+    with open("/proc/self/mountinfo", encoding="utf-8") as file:
+        live = [text.split(" - ")[0].split()[5] + " " + text.split(" - ")[1] for text in file if f" {top}/d " in text]
+    with open(table, "w", encoding="utf-8") as file:
+        file.write(f"{source} /d {fstype} {line} 0 0\n")
+    result = gm.getmnt("fstab", "--id=path", f"--merge={table}", "--check", top, program=os.environ["GETMNT"])
+    told = [text for text in result.err.decode().splitlines()
+            if "is mounted with other options" in text or "does not reproduce /d " in text]
+    if expect == "=":
+        same += 1
+        gm.expect(not told and b"reproduces 1 of 2 mounts" in result.out,
+                  f"{fstype} {line}: {live} {result.out} {result.err} {result.status}")
+    else:
+        other += 1
+        gm.expect(told and result.status == 1, f"{fstype} {line}, and mounted by {options}: nothing is told")
+    gm.umount(root / "d")
+print(f"  {same} lines are the same, {other} are not; {len(refused)} refused by this kernel or mount(8): {', '.join(refused)}")
+gm.expect(same >= 60 and other >= 10, "too few could be mounted")
+for device in devices.values():
+    gm.run("losetup", "-d", device)
+shutil.rmtree(store)
+gm.done()

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rules of a host: for each what fires it, and the nearest that is healthy.
+ */
+#include "unit.h"
+
+#include "audit/host.h"
+#include "audit/owner.h"
+#include "fault.h"
+
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The machine: devices by the names that they have. */
+
+static const struct devmap_tags tags[] = {
+	{.name = "/dev/sda1", .type = "ext4", .uuid = "root"},
+	{.name = "/dev/sdb1", .type = "ext4", .uuid = "copy"},
+	{.name = "/dev/sda3", .type = "swap", .uuid = "swap"},
+	{.name = "/dev/sda4", .type = "crypto_LUKS", .uuid = "luks"},
+	{.name = "/dev/sdc1", .type = "btrfs", .uuid = "pool", .multi_device = true},
+	{.name = "/dev/sdd1", .type = "btrfs", .uuid = "pool", .multi_device = true},
+};
+
+static int devices(void *arg, const char *source, struct fstab_device *device)
+{
+	(void)arg;
+	const char *value = strchr(source, '=') ? strchr(source, '=') + 1 : source;
+	if (strstr(source, "twice"))
+		return 2;
+	if (strstr(source, "denied"))
+		return -1;
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
+		if (strcmp(tags[i].name, value) == 0 || strcmp(tags[i].uuid, value) == 0) {
+			if (device)
+				device->tags = &tags[i];
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static enum fact_kind look(void *arg, const char *path, struct strbuf *real)
+{
+	(void)arg;
+	(void)real;
+	return strstr(path, "gone") ? FACT_MISSING : strstr(path, "hung") ? FACT_UNKNOWN : FACT_FILE;
+}
+
+static int root_device(void *arg, const struct mount *mount, struct fstab_device *device)
+{
+	(void)arg;
+	if (mount->dev_major == 8)
+		device->tags = &tags[mount->dev_minor];
+	return 0;
+}
+
+static const struct fstab_facts facts = {.devices = devices, .look = look};
+static const struct fstab_world world = {.device = root_device};
+
+static char text[16 * 1024];
+
+/** What is told, a line each: "CODE severity target file:line: message (is)", and what
+    cannot be judged. */
+static const char *judged(struct audit_host *host, const char *fstab, struct fstab_plan *plan)
+{
+	static const struct fstab_plan none;
+	struct audit_report report;
+	struct tablines *lines = tablines_parse(fstab, strlen(fstab));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
+	host->lines = lines;
+	host->plan = plan ? plan : &none;
+	host->world = &world;
+	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines, NULL, NULL, NULL}, &report), 0);
+	uint64_t before = report.unjudged;
+	size_t own = report.count;
+	CU_ASSERT_EQUAL_FATAL(audit_host(host, &report), 0);
+	size_t n = 0, told = 0;
+	text[0] = '\0';
+	for (size_t i = 0; i < report.count; ++i) {
+		const struct audit_finding *f = &report.findings[i];
+		CU_ASSERT(f->severity <= audit_rules[f->code].severity);
+		CU_ASSERT(!f->boot || audit_rules[f->code].boot);
+		if (f->code < MTAB_REGULAR)
+			continue;
+		++told;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s%s %s", audit_rules[f->code].code,
+		                      audit_severity_name(f->severity), f->boot ? "!" : "", f->target);
+		if (f->file)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, " %s:%u", f->file, f->line);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ": %s (%s)\n", f->message, f->actual ? f->actual : "");
+	}
+	CU_ASSERT_EQUAL(told, report.count - own);
+	for (int code = MTAB_REGULAR; code < AUDIT_CODES; ++code) {
+		if (report.unjudged & ~before & audit_bit((enum audit_code)code))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "?%s\n", audit_rules[code].code);
+	}
+	audit_report_destroy(&report);
+	tablines_free(lines);
+	return text;
+}
+
+static void says(const char *name, const char *got, const char *expected)
+{
+	if (strcmp(got, expected) != 0)
+		printf("  %s: \"%s\", not \"%s\"\n", name, got, expected);
+	CU_ASSERT_STRING_EQUAL(got, expected);
+}
+
+/** Of a host of which all is known, and nothing wrong. */
+static struct audit_host healthy(void)
+{
+	return (struct audit_host){
+		.loaded_known = true, .units_known = true, .facts = &facts, .mtab = {.kind = AUDIT_MTAB_KERNEL}, .fstab_seen = true, .fstab_mode = 0100644,
+		.cmdline = "root=ZFS=tank",
+	};
+}
+
+#define UNJUDGED "?BOOT-ROOT\n"   /* of a healthy() one */
+
+static void mtab(void)
+{
+	static const struct {
+		struct audit_mtab mtab;
+		const char *expected;
+	} rows_[] = {
+		{{.kind = AUDIT_MTAB_KERNEL}, UNJUDGED},
+		{{.kind = AUDIT_MTAB_NONE}, UNJUDGED},
+		{{.kind = AUDIT_MTAB_UNKNOWN}, "?MTAB-REGULAR\n?MTAB-STALE\n?MTAB-CORRUPT\n" UNJUDGED},
+		{{.kind = AUDIT_MTAB_NOWHERE}, "MTAB-CORRUPT warning /etc/mtab: it is a symlink that leads nowhere ()\n" UNJUDGED},
+		{{.kind = AUDIT_MTAB_FILE}, "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since "
+		                            "util-linux 2.39 (a regular file)\n" UNJUDGED},
+		{{AUDIT_MTAB_FILE, 1, 2, 3, 4},
+		 "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since util-linux 2.39 (a regular file)\n"
+		 "MTAB-STALE warning /etc/mtab: it says of mounts what is not so (1 wrong, 2 gone, 3 missing)\n"
+		 "MTAB-CORRUPT warning /etc/mtab: it has lines that are none (4 unreadable)\n" UNJUDGED},
+	};
+	for (size_t i = 0; i < sizeof(rows_) / sizeof(*rows_); ++i) {
+		struct audit_host host = healthy();
+		host.mtab = rows_[i].mtab;
+		says("mtab", judged(&host, "", NULL), rows_[i].expected);
+	}
+}
+
+static void mode(void)
+{
+	struct audit_host host = healthy();
+	for (unsigned m = 0; m <= 0777; ++m) {
+		host.fstab_mode = 0100000 | m;
+		CU_ASSERT_EQUAL(strstr(judged(&host, "", NULL), "FSTAB-MODE critical") != NULL, (m & 022) != 0);
+	}
+	host.fstab_mode = 0100644;
+	host.fstab_uid = 1000;
+	says("of a user", judged(&host, "", NULL), "FSTAB-MODE critical : others than root can write to the fstab: who does that is "
+	     "root at the next boot (of user 1000, mode 0644)\n" UNJUDGED);
+	host.fstab_seen = false;
+	says("not seen", judged(&host, "", NULL), "?FSTAB-MODE\n" UNJUDGED);
+}
+
+static void errors(void)
+{
+	static const struct audit_errors some[] = {
+		{"/e", "fstab", "ext4", 3, 0, "the last in ext4_lookup()"},
+		{"/b", "unknown", "btrfs", 2, 0, "write_errs 2"},
+		{"/m", NULL, "btrfs", 0, 1, NULL},
+	};
+	struct audit_host host = healthy();
+	host.errors = some;
+	host.nerrors = 3;
+	host.errors_unknown = true;
+	says("errors", judged(&host, "", NULL),
+	     "FS-ERRORS warning /b: devices of the file system have failed (2: write_errs 2)\n"
+	     "FS-ERRORS critical /e: the file system has met errors (3: the last in ext4_lookup())\n"
+	     "FS-ERRORS critical /m: the file system lacks devices (1 missing)\n?FS-ERRORS\n" UNJUDGED);
+}
+
+static void stale(void)
+{
+	static const struct tabline line = {.number = 7};
+	static const struct fstab_stale all[] = {
+		{FSTAB_STALE_NEW, &line, "/n"}, {FSTAB_STALE_SOURCE, &line, "/s"}, {FSTAB_STALE_OPTIONS, &line, "/o"},
+		{FSTAB_STALE_PASS, &line, "/p"}, {FSTAB_STALE_GONE, NULL, "/g"},
+	};
+	struct audit_host host = healthy();
+	host.stale = all;
+	host.nstale = 5;
+	says("stale", judged(&host, "", NULL),
+	     "FSTAB-SYSTEMD-STALE warning /n: systemd has not loaded the line: nothing of it is made, waited for or ordered (not loaded)\n"
+	     "FSTAB-SYSTEMD-STALE warning /o: systemd has loaded other options (as it was)\n"
+	     "FSTAB-SYSTEMD-STALE warning /p: systemd has loaded the line with another pass: whether it is checked is otherwise (as it was)\n"
+	     "FSTAB-SYSTEMD-STALE warning /s: systemd has loaded another source or type (as it was)\n"
+	     "FSTAB-SYSTEMD-STALE warning /g: systemd has loaded it from the fstab, which has it no more (loaded)\n" UNJUDGED);
+	host = healthy();
+	host.loaded_known = false;
+	says("not known", judged(&host, "", NULL), "?FSTAB-SYSTEMD-STALE\n" UNJUDGED);
+}
+
+static void units(void)
+{
+	static const char shown[] =
+		"Id=-.mount\nLoadState=loaded\nActiveState=active\nResult=success\nWhere=/\nWhat=/dev/sda1\n\n"
+		"Result=exit-code\nWhere=/srv/x=y\nWhat=/dev/sdb1\nId=srv-x.mount\nLoadState=loaded\nActiveState=failed\nOther=1\n\n\n"
+		"What=/dev/sdc1\nResult=timeout\nId=dev-sdc1.swap\nLoadState=loaded\nActiveState=failed\n\n"
+		"Id=old.automount\nLoadState=not-found\nActiveState=failed\nWhere=\nnonsense\n\n"
+		"Id=later.mount\nActiveState=activating\n\n"
+		"ActiveState=failed\n\n"
+		"Id=fine.mount\n\n"
+		"Id=last.mount\nActiveState=failed\n";
+	char text_[sizeof(shown)];
+	struct audit_unit *list = NULL;
+	struct audit_host host = healthy();
+	memcpy(text_, shown, sizeof(shown));
+	ssize_t n = audit_units_parse(text_, &list);
+	CU_ASSERT_EQUAL(n, 7);
+	host.units = list;
+	host.nunits = n > 0 ? (size_t)n : 0;
+	says("failed", judged(&host, "", NULL),
+	     "UNIT-FAILED warning /dev/sdc1: dev-sdc1.swap has failed (timeout)\n"
+	     "UNIT-FAILED warning /srv/x=y: srv-x.mount has failed (exit-code)\n"
+	     "UNIT-FAILED warning last.mount: last.mount has failed (failed)\n"
+	     "UNIT-FAILED info old.automount: old.automount has failed, and is not there any more (failed)\n" UNJUDGED);
+	free(list);
+	char none[] = "";
+	CU_ASSERT_EQUAL(audit_units_parse(none, &list), 0);
+	free(list);
+	host = healthy();
+	host.units_known = false;
+	says("no manager", judged(&host, "", NULL), "?UNIT-FAILED\n" UNJUDGED);
+}
+
+#define LINE "UUID=root / ext4 defaults 0 1\n"
+
+/** What is told of a command line, an fstab and the minor number of the root's device. */
+static const char *booted(const char *cmdline, const char *fstab, unsigned minor)
+{
+	struct mount root = {.dev_major = minor < 10 ? 8 : 0, .dev_minor = minor, .fstype = "ext4"};
+	struct fstab_line line = {.fate = FSTAB_LINE, .mount = &root, .target = "/", .owner = "fstab"};
+	struct fstab_plan plan = {.lines = &line, .count = 1};
+	struct audit_host host = healthy();
+	host.cmdline = cmdline;
+	return judged(&host, fstab, &plan);
+}
+
+static void boot_root(void)
+{
+	static const char *const right[] = {
+		"root=UUID=root ro quiet", "root=/dev/sda1", "root=/dev/sdb1 root=/dev/sda1\n", "\"root=none\" root=\"UUID=root\"",
+		"BOOT_IMAGE=/vmlinuz root=UUID=root -- root=UUID=gone", "x\troot=PARTUUID=root\t", "root=UUID=root resume=",
+		"root=UUID=root resume=none", "root=UUID=root resume=UUID=swap", "root=UUID=root noresume=UUID=gone",
+		"root=UUID=root resume=UUID=root resume_offset=34816",
+	};
+	for (size_t i = 0; i < sizeof(right) / sizeof(*right); ++i)
+		says(right[i], booted(right[i], LINE, 0), "");
+	static const char *const other[] = {
+		"", "quiet", "root=", "root=nfs:10.0.0.1:/srv", "root=/dev/nfs", "root=ZFS=rpool/ROOT", "root=live:CDLABEL=x", "root=0801",
+		"root=PARTUUID=root/PARTNROFF=1", "root=/dev/ram0", "root=UUID=denied", "root=tmpfs", "noroot=UUID=gone", "root=gpt-auto",
+	};
+	for (size_t i = 0; i < sizeof(other) / sizeof(*other); ++i)
+		says(other[i], booted(other[i], LINE, 0), "?BOOT-ROOT\n");
+	/* The root of a container stands on no device: what the host has is not judged. */
+	says("overlay", booted("root=UUID=gone", LINE, 99), "?BOOT-ROOT\n");
+	says("overlay", booted("root=UUID=gone", "x /x ext4\n", 99), "?BOOT-ROOT\n");
+	says("another of the same", booted("root=UUID=pool", "/dev/sdd1 / btrfs\n", 4), "");
+
+	says("gone", booted("root=UUID=gone", LINE, 0),
+	     "BOOT-ROOT critical! /: the command line of this boot names a root that there is not any more: the next boot fails with "
+	     "the same (root=UUID=gone)\n");
+	says("a copy", booted("root=UUID=copy", "UUID=copy / ext4\n", 0),
+	     "BOOT-ROOT warning /: the root is not the device that the command line names (/dev/sda1)\n");
+	says("another line", booted("root=/dev/sda1", "/dev/sdb1 / ext4\n", 0),
+	     "BOOT-ROOT warning /: the command line names another root than the fstab (/dev/sdb1 (/dev/sdb1))\n");
+	says("no line", booted("root=UUID=root", "x /x ext4\n", 0),
+	     "BOOT-ROOT info /: the fstab has no line of it: it stays as the kernel has mounted it, and is not checked (none)\n");
+	says("no lines at all", booted("root=UUID=root", "", 0), "");
+	says("nothing to resume", booted("root=UUID=root resume=UUID=gone", LINE, 0),
+	     "BOOT-ROOT warning UUID=gone: the command line resumes from what there is not: each boot waits for it (no such device)\n");
+	says("no swap", booted("root=UUID=root resume=/dev/sdb1", LINE, 0),
+	     "BOOT-ROOT warning /dev/sdb1: the command line resumes from what is no swap space (ext4)\n");
+}
+
+/** What is told of a crypttab. */
+static const char *crypt(const char *crypttab, const char *fstab)
+{
+	struct audit_host host = healthy();
+	host.crypttab = crypttab;
+	host.crypttab_name = "ct";
+	return judged(&host, fstab, NULL);
+}
+
+static void crypttab(void)
+{
+	static const char *const right[] = {
+		"", "\n", "# a UUID=gone\n\n   # b\n", "a UUID=luks none luks\n", "a\tUUID=luks\r\n", "  a /dev/sda4 /etc/key luks,discard",
+		"s /dev/sdb1 /dev/urandom swap,cipher=aes\n", "s UUID=root none plain,nofail\n", "v UUID=root none tcrypt\n", "f /srv/image\n",
+		"k UUID=luks /key:UUID=stick luks\n", "k UUID=luks /gone luks,keyscript=/lib/decrypt\n", "k UUID=luks - luks\n",
+	};
+	for (size_t i = 0; i < sizeof(right) / sizeof(*right); ++i)
+		says(right[i], crypt(right[i], ""), UNJUDGED);
+	says("gone", crypt("# x\na UUID=gone none luks\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:2: its device is not there, and a boot waits for it (UUID=gone)\n" UNJUDGED);
+	says("and needed", crypt("a UUID=gone\n", "/dev/mapper/a /a ext4\n"),
+	     "BOOT-CRYPTTAB critical! a ct:1: its device is not there, and a boot waits for it (UUID=gone)\n" UNJUDGED);
+	says("needed by nobody", crypt("a UUID=gone\n", "/dev/mapper/a /a ext4 nofail\n/dev/mapper/ab /ab ext4\n"),
+	     "BOOT-CRYPTTAB warning a ct:1: its device is not there, and a boot waits for it (UUID=gone)\n" UNJUDGED);
+	says("may be missing", crypt("a UUID=gone none luks,nofail\nb UUID=gone none noauto", ""),
+	     "BOOT-CRYPTTAB info a ct:1: its device is not there (UUID=gone)\n"
+	     "BOOT-CRYPTTAB info b ct:2: its device is not there (UUID=gone)\n" UNJUDGED);
+	says("an image", crypt("a /gone/image\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:1: its device is not there, and a boot waits for it (/gone/image)\n" UNJUDGED);
+	says("twice", crypt("a UUID=twice\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:1: more than one device has this identifier (2 with UUID=twice)\n" UNJUDGED);
+	says("no LUKS", crypt("a UUID=root\n", ""), "BOOT-CRYPTTAB warning a ct:1: its device holds no LUKS (ext4)\n" UNJUDGED);
+	says("no key", crypt("a UUID=luks /etc/gone luks\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:1: its key file is not there: somebody is asked for a passphrase (/etc/gone)\n" UNJUDGED);
+	says("one name", crypt("a UUID=luks\nb UUID=luks\na UUID=luks\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:3: two lines have this name (line 1 as well)\n" UNJUDGED);
+	says("no device", crypt("a\n", ""), "BOOT-CRYPTTAB warning a ct:1: the line has no device (a)\n" UNJUDGED);
+	says("not known", crypt("a UUID=denied\n", ""), UNJUDGED "?BOOT-CRYPTTAB\n");
+	/* A comment of the fstab takes nothing from a line of another file. */
+	says("another file's", crypt("\na UUID=gone\n", "# getmnt: ignore=BOOT-CRYPTTAB\nx /x ext4 noauto\n"),
+	     "BOOT-CRYPTTAB warning a ct:2: its device is not there, and a boot waits for it (UUID=gone)\n" UNJUDGED);
+}
+
+static void many(void)
+{
+	enum { LINES = 20000 };
+	struct strbuf out;
+	strbuf_init(&out);
+	for (unsigned i = 0; i < LINES; ++i)
+		strbuf_printf(&out, "n%u UUID=luks none luks\n", i);
+	says("many", crypt(strbuf_str(&out), ""), UNJUDGED);
+	strbuf_destroy(&out);
+}
+
+/** All that can be told at once, with each allocation failing. */
+static void no_memory(void)
+{
+#ifdef _FORTIFY_SOURCE
+	UNIT_SKIP("a fortified program makes calls that are not wrapped");
+#endif
+	static const struct tabline line = {.number = 1};
+	static const struct fstab_stale stale_[] = {{FSTAB_STALE_NEW, &line, "/n"}, {FSTAB_STALE_GONE, NULL, "/g"}};
+	static const struct audit_errors met[] = {{"/e", "fstab", "ext4", 3, 0, "the last in f()"}};
+	static const char shown[] = "Id=a.mount\nActiveState=failed\nWhere=/a\n\nId=b.swap\nActiveState=failed\n";
+	static const char fstab[] = "UUID=copy / ext4\n/dev/mapper/a /a ext4\n";
+	struct mount root = {.dev_major = 8, .fstype = "ext4"};
+	struct fstab_line of_root = {.fate = FSTAB_LINE, .mount = &root, .target = "/"};
+	struct fstab_plan plan = {.lines = &of_root, .count = 1};
+	struct tablines *lines = tablines_parse(fstab, sizeof(fstab) - 1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
+	struct fault_count count = {0};
+	uint64_t allocations = 0;
+	size_t found = 0;
+	for (uint64_t n = 0; n <= 2 * allocations; n += n ? unit_step() | 1 : 1) {
+		struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC, (n + 1) / 2, ENOMEM};
+		char text_[sizeof(shown)];
+		memcpy(text_, shown, sizeof(shown));
+		struct audit_report report;
+		struct audit_unit *list = NULL;
+		fault_begin(n ? &fault : NULL, 1000);
+		audit_report_init(&report);
+		ssize_t units_ = audit_units_parse(text_, &list);
+		int rc = units_ < 0 ? -1 : audit_host(&(struct audit_host){
+			.lines = lines, .plan = &plan, .world = &world, .facts = &facts, .mtab = {AUDIT_MTAB_FILE, 1, 1, 1, 1},
+			.fstab_seen = true, .fstab_mode = 0100666, .stale = stale_, .nstale = 2, .units = list, .nunits = 2,
+			.errors = met, .nerrors = 1, .cmdline = "root=UUID=root resume=/dev/gone", .crypttab = "a UUID=gone /gone\na\n",
+			.crypttab_name = "ct"}, &report);
+		int error = errno;
+		size_t got = report.count;
+		audit_report_destroy(&report);
+		free(list);
+		fault_end(&count);
+		found = n ? found : got;
+		allocations = n ? allocations : count.calls[FAULT_ALLOC];
+		CU_ASSERT_EQUAL(count.blocks, 0);
+		CU_ASSERT(count.hits == 0 ? rc == 0 && got == found : rc == -1 && error == ENOMEM);
+	}
+	CU_ASSERT(found > 12);
+	CU_ASSERT(allocations > 5);
+	tablines_free(lines);
+}
+
+static void owners(void)
+{
+	CU_ASSERT(audit_is_owner("container:docker", "container"));
+	CU_ASSERT(audit_is_owner("session", "session"));
+	CU_ASSERT(!audit_is_owner("sessions", "session"));
+	CU_ASSERT(!audit_is_owner("session", "sessions"));
+	CU_ASSERT(!audit_is_owner(NULL, "session"));
+	for (size_t i = 1; audit_owners[i]; ++i)
+		CU_ASSERT(strcmp(audit_owners[i - 1], audit_owners[i]) < 0);
+}
+
+static const struct unit_test tests[] = {
+	{"mtab", mtab},
+	{"mode", mode},
+	{"errors", errors},
+	{"stale", stale},
+	{"units", units},
+	{"boot_root", boot_root},
+	{"crypttab", crypttab},
+	{"many", many},
+	{"no_memory", no_memory},
+	{"owners", owners},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_host = {"host", tests};

@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd/putfile: what is printed, asked and returned; and that each failure of a write
+ * says where the good copy is.
+ */
+#include "unit.h"
+
+#include "cmd/putfile.h"
+#include "fault.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pty.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OLD "# a\nUUID=1 / ext4 rw 0 1\n//u:geheim@s/x /m cifs user=u,password=geheim 0 0\n"
+#define NEW "# a\nUUID=1 / ext4 rw,noatime 0 1\n//u:geheim@s/x /m cifs user=u,password=geheim 0 0\n"
+#define DIFF "@@ -1,3 +1,3 @@\n # a\n-UUID=1 / ext4 rw 0 1\n+UUID=1 / ext4 rw,noatime 0 1\n " \
+             "//u:geheim@s/x /m cifs user=u,password=geheim 0 0\n"
+#define MASKED "@@ -1,3 +1,3 @@\n # a\n-UUID=1 / ext4 rw 0 1\n+UUID=1 / ext4 rw,noatime 0 1\n " \
+               "//u:***@s/x /m cifs user=u,password=*** 0 0\n"
+
+static char top[] = "/tmp/getmnt-unit-XXXXXX";
+static bool is_root;
+static char out[32768], err[32768];   /* what was printed */
+
+static const char *at(const char *name)
+{
+	static char paths[4][256];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+	snprintf(path, sizeof(paths[0]), "%s/%s", top, name);
+	return path;
+}
+
+static void put_text(const char *name, const char *text, size_t len)
+{
+	int fd = open(at(name), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	CU_ASSERT_EQUAL(write(fd, text, len), (ssize_t)len);
+	close(fd);
+}
+
+static void get_path(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		snprintf(text, size, "(missing)");
+	else
+		text[n] = '\0';
+}
+
+static const char *get_text(const char *name)
+{
+	static char text[4096];
+	get_path(at(name), text, sizeof(text));
+	return text;
+}
+
+static void clean(void)
+{
+	DIR *dir = opendir(top);
+	struct dirent *entry;
+	while (dir && (entry = readdir(dir)))
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+}
+
+/** How many files there are whose name begins so. */
+static unsigned count_names(const char *prefix)
+{
+	unsigned n = 0;
+	DIR *dir = opendir(top);
+	struct dirent *entry;
+	while (dir && (entry = readdir(dir)))
+		n += strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/** Replace what stands for what is not the same each time. */
+static void normalize(char *text)
+{
+	static const struct {
+		const char *what;
+		size_t len;
+		const char *with;
+	} rows[] = {
+		{".getmnt-2", 27, ".getmnt-TIME"},
+	};
+	char *dir;
+	while ((dir = strstr(text, top)))
+		memmove(dir, dir + strlen(top), strlen(dir + strlen(top)) + 1);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		char *found;
+		while ((found = strstr(text, rows[i].what)) && strlen(found) >= rows[i].len) {
+			memmove(found + strlen(rows[i].with), found + rows[i].len, strlen(found + rows[i].len) + 1);
+			memcpy(found, rows[i].with, strlen(rows[i].with));
+		}
+	}
+	/* Which file system it is differs. */
+	char *line = strstr(text, ": on ");
+	char *end = line ? strchr(line, '\n') : NULL;
+	if (end)
+		memmove(line + 5, end, strlen(end) + 1);
+}
+
+/** Do it. */
+static int do_put(const char *path, const struct put_options *o, const char *root, bool create, const char *new,
+                  size_t len, const struct put_verdict *verdict)
+{
+	struct os os;
+	struct put *put;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	struct put_request request = {.path = path, .root = root, .may_create = create};
+	int status = put_open(&os, o, &request, &put);
+	if (status == 0) {
+		status = put_finish(put, new, len, verdict);
+		put_close(put);
+	}
+	return status;
+}
+
+/** The same, with what is printed in out and err; what is to fail, may. */
+static int try_put(const char *path, struct put_options o, const char *new, size_t len,
+                   const struct put_verdict *verdict, const struct fault *fault, struct fault_count *count)
+{
+	int saved[2] = {dup(1), dup(2)};
+	fflush(stdout);
+	for (int i = 0; i < 2; ++i) {
+		int fd = open(at(i ? "../getmnt-unit.err" : "../getmnt-unit.out"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+		dup2(fd, i + 1);
+		close(fd);
+	}
+	if (count)
+		fault_begin(fault, 200000);
+	int status = do_put(path, &o, NULL, false, new, len, verdict);
+	if (count)
+		fault_end(count);
+	fflush(stdout);
+	for (int i = 0; i < 2; ++i) {
+		dup2(saved[i], i + 1);
+		close(saved[i]);
+	}
+	get_path(at("../getmnt-unit.out"), out, sizeof(out));
+	get_path(at("../getmnt-unit.err"), err, sizeof(err));
+	normalize(out);
+	normalize(err);
+	return status;
+}
+
+static int put_as(struct put_options o, const char *new, const struct put_verdict *verdict)
+{
+	return try_put(at("f"), o, new, strlen(new), verdict, NULL, NULL);
+}
+
+static void expect(int status, int want, const char *want_out, const char *want_err)
+{
+	CU_ASSERT_EQUAL(status, want);
+	if (strcmp(out, want_out) != 0 || strcmp(err, want_err) != 0)
+		printf("  status %d\n--- out\n%s--- err\n%s", status, out, err);
+	CU_ASSERT_STRING_EQUAL(out, want_out);
+	CU_ASSERT_STRING_EQUAL(err, want_err);
+}
+
+static void test_enter(void)
+{
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
+	/* Beside others that run at the same time. */
+	is_root = geteuid() == 0 && unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+	          && mount("tmp", "/tmp", "tmpfs", 0, NULL) == 0 && mkdir(top, 0755) == 0
+	          && mount("top", top, "tmpfs", 0, NULL) == 0;
+}
+
+static void test_options(void)
+{
+	struct put_options o = {0};
+	int status;
+	CU_ASSERT_FALSE(put_take(&o, "id", &status));
+	CU_ASSERT_TRUE(put_take(&o, "write", &status) && status == 0 && o.write);
+	CU_ASSERT_TRUE(put_take(&o, "yes", &status) && put_take(&o, "force", &status) && put_take(&o, "force-file", &status)
+	               && put_take(&o, "no-backup", &status));
+	CU_ASSERT_TRUE(o.yes && o.force && o.force_file && o.no_backup);
+	CU_ASSERT_EQUAL(put_check(&o), 0);
+	fflush(stderr);
+	int saved = dup(2), null = open("/dev/null", O_WRONLY);
+	dup2(null, 2);
+	CU_ASSERT_TRUE(put_take(&o, "diff", &status) && status == PX_UNJUDGED);
+	CU_ASSERT_EQUAL(put_check(&(struct put_options){.yes = true}), PX_UNJUDGED);
+	CU_ASSERT_EQUAL(put_check(&(struct put_options){.force = true, .diff = true}), PX_UNJUDGED);
+	CU_ASSERT_EQUAL(put_check(&(struct put_options){.no_backup = true, .check = true}), PX_UNJUDGED);
+	dup2(saved, 2);
+	close(saved);
+	close(null);
+	CU_ASSERT_EQUAL(put_check(&(struct put_options){.force_file = true}), 0);
+	/* Each row is one that is taken. */
+	static const struct row_option rows[] = {PUT_ROWS};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		struct put_options one = {0};
+		CU_ASSERT_TRUE(put_take(&one, rows[i].name, &status) && status == 0);
+	}
+}
+
+static void test_forms(void)
+{
+	static const char *const risks[] = {"FSTAB-1: one", "FSTAB-2: two"};
+	struct put_verdict good = {.summary = "reproduces 2 of 2 mounts"};
+	struct put_verdict bad = {.summary = "reproduces 1 of 2 mounts", .risks = risks, .nrisks = 2};
+	put_text("f", OLD, strlen(OLD));
+
+	/* Nothing to do: in each way. */
+	expect(put_as((struct put_options){0}, OLD, NULL), 0, "/f: no line differs\n", "");
+	expect(put_as((struct put_options){.check = true}, OLD, &good), 0,
+	       "/f: no line differs; reproduces 2 of 2 mounts\n", "");
+	expect(put_as((struct put_options){.diff = true}, OLD, &good), 0, "",
+	       "getmnt: /f: no line differs; reproduces 2 of 2 mounts\n");
+	expect(put_as((struct put_options){.write = true}, OLD, NULL), 0, "", "getmnt: /f: no line differs\n");
+	CU_ASSERT_EQUAL(count_names(""), 3);   /* ".", "..", "f" */
+
+	/* What differs. */
+	expect(put_as((struct put_options){.check = true}, NEW, &good), 1,
+	       "/f: 1 line removed, 1 line added; reproduces 2 of 2 mounts\n", "");
+	expect(put_as((struct put_options){.check = true}, "", &bad), 1,
+	       "/f: 3 lines removed; reproduces 1 of 2 mounts\n",
+	       "getmnt: /f: new boot risk: FSTAB-1: one\ngetmnt: /f: new boot risk: FSTAB-2: two\n");
+	expect(put_as((struct put_options){.diff = true}, NEW, &good), 1, "--- /f\n+++ /f\n" DIFF,
+	       "getmnt: /f: 1 line removed, 1 line added; reproduces 2 of 2 mounts\n");
+	CU_ASSERT_STRING_EQUAL(get_text("f"), OLD);
+
+	/* Nobody to ask; risks. */
+	expect(put_as((struct put_options){.write = true}, NEW, NULL), 16, "--- /f\n+++ /f\n" MASKED,
+	       "getmnt: /f: 1 line removed, 1 line added\ngetmnt: /f: on \ngetmnt: /f: not written: there is no terminal to "
+	       "ask on; --yes writes without a question\n");
+	expect(put_as((struct put_options){.write = true, .yes = true}, NEW, &bad), 16, "--- /f\n+++ /f\n" MASKED,
+	       "getmnt: /f: 1 line removed, 1 line added; reproduces 1 of 2 mounts\n"
+	       "getmnt: /f: new boot risk: FSTAB-1: one\ngetmnt: /f: new boot risk: FSTAB-2: two\ngetmnt: /f: on \n"
+	       "getmnt: /f: not written: a boot could fail as it does not now, see above; --force writes it all the same\n");
+	CU_ASSERT_STRING_EQUAL(get_text("f"), OLD);
+	CU_ASSERT_EQUAL(count_names(""), 3);
+
+	/* Written. */
+	expect(put_as((struct put_options){.write = true, .yes = true}, NEW, &good), 0, "--- /f\n+++ /f\n" MASKED,
+	       "getmnt: /f: 1 line removed, 1 line added; reproduces 2 of 2 mounts\ngetmnt: /f: on \n"
+	       "getmnt: /f: written; as it was it is in /f.getmnt-TIME\n"
+	       "getmnt: /f: to undo: mv -- /f.getmnt-TIME /f\n");
+	CU_ASSERT_STRING_EQUAL(get_text("f"), NEW);
+	CU_ASSERT_EQUAL(put_as((struct put_options){.write = true, .yes = true, .force = true}, OLD, &bad), 0);
+	CU_ASSERT_EQUAL(put_as((struct put_options){.write = true, .yes = true, .no_backup = true}, NEW, NULL), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "written; no backup was kept\n"));
+	CU_ASSERT_PTR_NULL(strstr(err, "undo"));
+	for (int i = 0; i < 5; ++i)
+		CU_ASSERT_EQUAL(put_as((struct put_options){.write = true, .yes = true}, i % 2 ? NEW : OLD, NULL), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "; 1 older backup removed\n"));
+	CU_ASSERT_EQUAL(count_names("f.getmnt-"), 5);
+
+	/* What cannot be read. */
+	expect(try_put(at("none"), (struct put_options){0}, "", 0, NULL, NULL, NULL), 2, "",
+	       "getmnt: /none: cannot be read: looking at it: No such file or directory\n");
+	expect(try_put(top, (struct put_options){0}, "", 0, NULL, NULL, NULL), 2, "", "getmnt: : it is a directory; give a file\n");
+	clean();
+}
+
+/** Names and bytes that a shell, a terminal or patch would take for something else. */
+static void test_odd_names(void)
+{
+	static const char *const names[] = {
+		"two words", "it's", "new\nline", "tab\there", "back\\slash\\x41", "caf\303\251", "in\377valid", "-f", "$(x)`y`",
+		"esc\033[31m", "bidi\342\200\256", "a\"b", "#h", "*",
+	};
+	static const char odd[] = "a\0b\tc\r\n\033[31mred\n\n";
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+		char path[256], command[4096], back[256];
+		snprintf(path, sizeof(path), "%s/%s", top, names[i]);
+		put_text(names[i], OLD, strlen(OLD));
+		/* The diff is one that patch takes, byte for byte. */
+		CU_ASSERT_EQUAL(try_put(path, (struct put_options){.diff = true}, odd, sizeof(odd) - 1, NULL, NULL, NULL), 1);
+		snprintf(command, sizeof(command), "patch -s --binary -o %s/patched %s/old %s/../getmnt-unit.out 2>&1 && "
+		         "cmp %s/patched %s/want", top, top, top, top, top);
+		put_text("old", OLD, strlen(OLD));
+		put_text("want", odd, sizeof(odd) - 1);
+		CU_ASSERT_EQUAL(system(command), 0);
+		/* The command that undoes it does. */
+		CU_ASSERT_EQUAL(try_put(path, (struct put_options){.write = true, .yes = true}, odd, sizeof(odd) - 1, NULL, NULL, NULL), 0);
+		get_path(at("../getmnt-unit.err"), err, sizeof(err));
+		const char *undo = strstr(err, "to undo: ");
+		CU_ASSERT_PTR_NOT_NULL_FATAL(undo);
+		FILE *f = fopen(at("undo.sh"), "w");
+		fputs(undo + strlen("to undo: "), f);
+		fclose(f);
+		snprintf(command, sizeof(command), "bash %s/undo.sh", top);
+		CU_ASSERT_EQUAL(system(command), 0);
+		get_path(path, back, sizeof(back));
+		CU_ASSERT_STRING_EQUAL(back, OLD);
+		for (const char *c = err; *c; ++c)
+			CU_ASSERT_TRUE(*c == '\n' || (unsigned char)*c >= ' ');
+		clean();
+	}
+}
+
+/** No part of a secret is shown, however it is written. */
+static void test_secrets(void)
+{
+	static const char *const rows[][2] = {
+		{"//s/x /m cifs user=u,password=HUNTER,vers=3 0 0", "//s/x /m cifs user=u,password=***,vers=3 0 0"},
+		{"//s/x /m cifs password=HUNTER\t1 2 ", "//s/x /m cifs password=***\t1 2 "},
+		{"//s/x /m cifs password=\"HUNTER HUNTER\" 0 0", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs password=\"HUNTER,HUNTER 1\",ro 0 0", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs password='HUNTER' 0 0", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs password=HUNTER HUNTER 0 0", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs password=HUNTER 1 2 3", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs password=HUNTER 12 3", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs password= HUNTER 0 0", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs \"pass=HUNTER HUNTER\" 0 0", "//s/x /m cifs \"pass=***"},
+		{"//s/x /m cifs a\\054pass=HUNTER HUNTER", "//s/x /m cifs ***"},
+		{"\"//u:HUNTER@s/q\" /m cifs rw 0 0", "\"//u:***@s/q\" /m cifs rw 0 0"},
+		{"'https://HUNTER@s/q' /m davfs rw 0 0", "'https://***@s/q' /m davfs rw 0 0"},
+		{"/dev/sda1 /m ext4 rw 1 2 # quoted \"words\"", "/dev/sda1 /m ext4 rw 1 2 # quoted \"words\""},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		char new[300], expected[300];
+		put_text("f", "", 0);
+		snprintf(new, sizeof(new), "%s\n", rows[i][0]);
+		snprintf(expected, sizeof(expected), "@@ -0,0 +1 @@\n+%s\n", rows[i][1]);
+		CU_ASSERT_EQUAL(put_as((struct put_options){.write = true}, new, NULL), 16);
+		CU_ASSERT_PTR_NOT_NULL(strstr(out, expected));
+		if (!strstr(out, expected))
+			printf("  %s: %s", rows[i][0], out);
+		CU_ASSERT_PTR_NULL(strstr(out, "HUNTER"));
+	}
+	clean();
+}
+
+/* On a terminal. */
+
+/** Write on a terminal, and give an answer.  @return the exit status; out: the terminal. */
+static int answer(const char *text, const char *new, size_t len)
+{
+	int master, status = -1;
+	pid_t pid = forkpty(&master, NULL, NULL, NULL);
+	if (pid == 0) {
+		/* A shell starts a job in the background with some of them ignored. */
+		static const int numbers[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM};
+		sigset_t none;
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); ++i)
+			signal(numbers[i], SIG_DFL);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		struct put_options o = {.write = true};
+		int rc = do_put(at("f"), &o, NULL, false, new, len, NULL);
+		fflush(stdout);
+		_exit(rc);
+	}
+	size_t used = 0;
+	bool sent = false;
+	for (;;) {
+		ssize_t n = read(master, out + used, sizeof(out) - 1 - used);
+		if (n <= 0)
+			break;
+		used += (size_t)n;
+		out[used] = '\0';
+		if (!sent && strstr(out, "[y/N] ")) {
+			CU_ASSERT_EQUAL(write(master, text, strlen(text)), (ssize_t)strlen(text));
+			sent = true;
+		}
+	}
+	out[used] = '\0';
+	close(master);
+	waitpid(pid, &status, 0);
+	CU_ASSERT_TRUE(sent);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void test_terminal(void)
+{
+	static const char odd[] = "a\0b\tc\r\n\033[31mred /m cifs pass=geheim 0 0\n";
+	static const struct {
+		const char *answer;
+		int status;
+	} rows[] = {
+		{"\n", 1}, {"n\n", 1}, {"yy\n", 1}, {"yes please\n", 1}, {"\004", 1}, {"\003", 128 + SIGINT},
+		{"y\n", 0}, {"Y\n", 0}, {"yes\n", 0},
+	};
+	void (*before)(int) = signal(SIGINT, SIG_IGN);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		put_text("f", OLD, strlen(OLD));
+		int status = answer(rows[i].answer, odd, sizeof(odd) - 1);
+		CU_ASSERT_EQUAL(status, rows[i].status);
+		CU_ASSERT_TRUE((strcmp(get_text("f"), OLD) == 0) == (status != 0));
+		CU_ASSERT_EQUAL(count_names("f"), status == 0 ? 2 : 1);
+		CU_ASSERT_EQUAL(count_names(".f"), 0);
+		/* No byte of the file does anything to the terminal, and no secret is shown. */
+		CU_ASSERT_PTR_NOT_NULL(strstr(out, "+a\\x00b\tc\\x0d\r\n"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(out, "+\\x1b[31mred /m cifs pass=*** 0 0\r\n"));
+		CU_ASSERT_PTR_NULL(strstr(out, "geheim"));
+		CU_ASSERT_PTR_NULL(strchr(out, '\033'));
+		clean();
+	}
+	signal(SIGINT, before);
+}
+
+/* What stands in the way. */
+
+static void test_failures(void)
+{
+	struct put_options o = {.write = true, .yes = true};
+	put_text("f", OLD, strlen(OLD));
+	CU_ASSERT_EQUAL(link(at("f"), at("g")), 0);
+	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: not written: it has 2 names (hard links), and the others would keep the "
+	                                   "old lines; \"find DIR -samefile /f\" names them; --force parts this one from them\n"
+	                                   "getmnt: /f: is as it was; --diff prints what was to be changed\n"));
+	o.force = true;
+	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 0);
+	o.force = false;
+	clean();
+	put_text("f", OLD, strlen(OLD));
+	put_text(".f.getmnt-lock", "", 0);
+	CU_ASSERT_EQUAL(chmod(at(".f.getmnt-lock"), 0644), 0);
+	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "mode 0644, and could be held for ever by others; if no getmnt runs, remove it, and try "
+	                                   "again\ngetmnt: /f: is as it was; "));
+	clean();
+
+	/* A link to the kernel's table stays, and gives way to a file where that is forced. */
+	CU_ASSERT_EQUAL(symlink("/proc/self/mounts", at("f")), 0);
+	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "not written: the kernel makes it up"));
+	struct os os;
+	struct put *put;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	CU_ASSERT_EQUAL(put_open(&os, &o, &(struct put_request){.path = at("f")}, &put), 0);
+	CU_ASSERT_TRUE(put_of_kernel(put) && !put_missing(put) && strcmp(put_link(put), "/proc/self/mounts") == 0);
+	size_t len;
+	CU_ASSERT_TRUE(strstr(put_old(put, &len), " / ") && len > 10 && strncmp(put_path(put), "/proc/", 6) == 0);
+	put_close(put);
+	o.force_file = true;
+	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: to undo: mv -- /f.getmnt-TIME /f\n"));
+	CU_ASSERT_STRING_EQUAL(get_text("f"), NEW);
+	clean();
+	o.force_file = false;
+	if (!is_root)
+		UNIT_SKIP("no root, or no private mount namespace");
+
+	/* A file that is bound. */
+	put_text("f", OLD, strlen(OLD));
+	put_text("g", OLD, strlen(OLD));
+	CU_ASSERT_EQUAL(mount(at("g"), at("f"), NULL, MS_BIND, NULL), 0);
+	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: not written: it is itself a mount point (a file that is bound there)"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: is as it was; the new one is complete, and lies in /.f.getmnt-new\n"));
+	CU_ASSERT_STRING_EQUAL(get_text(".f.getmnt-new"), NEW);
+	CU_ASSERT_EQUAL(umount2(at("f"), 0), 0);
+	CU_ASSERT_EQUAL(mount(NULL, top, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: not written: its file system is read-only; mount it read-write (mount -o "
+	                                   "remount,rw), and try again\ngetmnt: /f: is as it was; --diff prints what was to be "
+	                                   "changed\n"));
+	CU_ASSERT_EQUAL(mount(NULL, top, NULL, MS_REMOUNT, NULL), 0);
+	clean();
+	static const char *const flags[] = {"+i", "+a"};
+	for (int i = 0; i < 2; ++i) {
+		char command[128], text[128];
+		put_text("f", OLD, strlen(OLD));
+		snprintf(command, sizeof(command), "chattr %s %s 2>/dev/null", flags[i], at("f"));
+		if (system(command) != 0)
+			UNIT_SKIP("no such flags on a tmpfs");
+		CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
+		snprintf(text, sizeof(text), "not written: the file is %s (chattr %s), which somebody meant",
+		         i ? "append-only" : "immutable", flags[i]);
+		CU_ASSERT_PTR_NOT_NULL(strstr(err, text));
+		snprintf(command, sizeof(command), "chattr -ia %s", at("f"));
+		CU_ASSERT_EQUAL(system(command), 0);
+	}
+	clean();
+}
+
+/** Each call of a write fails: 16, and where the good copy is. */
+static void test_faults(void)
+{
+	static const int errors[] = {ENOSPC, EROFS, EIO, EINTR, EACCES, EBUSY, ENOMEM, 0};
+	struct put_options o = {.write = true, .yes = true};
+	struct fault_count base, count;
+#ifdef _FORTIFY_SOURCE
+	UNIT_SKIP("a fortified program makes calls that are not wrapped");
+#endif
+	put_text("f", OLD, strlen(OLD));
+	CU_ASSERT_EQUAL(try_put(at("f"), o, NEW, strlen(NEW), NULL, NULL, &base), 0);
+	unsigned long every = unit_step() > 10 ? unit_step() / 10 : 1;
+	unsigned long runs = 0, tried = 0, bad = 0, of[17] = {0};
+	for (int kind = 0; kind < FAULT_NKINDS; ++kind) {
+		for (uint64_t n = 1; n <= base.calls[kind]; ++n) {
+			for (const int *error = errors; *error; ++error) {
+				if ((kind >= OS_NCALLS && *error != ENOMEM) || (kind == OS_STATMOUNT && n > 5) || tried++ % every != 0)
+					continue;
+				struct fault fault = {FAULT_ONCE, kind, n, *error};
+				clean();
+				put_text("f", OLD, strlen(OLD));
+				int status = try_put(at("f"), o, NEW, strlen(NEW), NULL, &fault, &count);
+				bool new = strcmp(get_text("f"), NEW) == 0, ok = new || strcmp(get_text("f"), OLD) == 0;
+				bool left = strstr(err, "is as it was; the new one is complete, and lies in /.f.getmnt-new\n") != NULL;
+				switch (status) {
+				case PX_OK:
+					/* Without memory it can be that not all is said. */
+					ok &= new && ((strstr(err, "written; as it was it is in /f.getmnt-TIME") && strstr(err, "to undo: "))
+					              || (kind == FAULT_ALLOC && (strstr(err, "memory"))));
+					break;
+				case PX_UNJUDGED:   /* it could not be read, or compared */
+					ok &= !new && strstr(err, "getmnt: ") == err;
+					break;
+				case PX_UNWRITTEN:
+					if (new)
+						ok &= strstr(err, "written; but whether it outlives a power cut") && strstr(err, "/f.getmnt-TIME");
+					else if (left)
+						ok &= strcmp(get_text(".f.getmnt-new"), NEW) == 0;
+					else
+						ok &= strstr(err, "not written: ") && strstr(err, "/f: is as it was; ");
+					break;
+				default:
+					ok = false;
+				}
+				ok &= left == (count_names(".f.getmnt-new") == 1) || kind == OS_UNLINK;
+				ok &= count.blocks == 0 && count.fds == 0 && count.bad_closes == 0;
+				if (!ok)
+					printf("  %s %llu %s: status %d, %s, blocks %ld fds %ld\n%s", fault_kind_name(kind),
+					       (unsigned long long)n, strerrorname_np(*error), status, new ? "new" : "old", count.blocks,
+					       count.fds, err);
+				bad += !ok;
+				++of[status > 16 || status < 0 ? 1 : status];
+				++runs;
+			}
+		}
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+	CU_ASSERT_TRUE(of[0] > 0 && of[2] > 0 && of[16] > 0 && of[1] == 0);
+	printf("  %lu runs, one call failing: %lu written all the same, %lu could not be judged, %lu not written\n", runs,
+	       of[0], of[2], of[16]);
+	clean();
+}
+
+/** What cannot be shown is not written. */
+static void test_full_stdout(void)
+{
+	put_text("f", OLD, strlen(OLD));
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct put_options o = {.write = true, .yes = true};
+		int full = open("/dev/full", O_WRONLY), null = open("/dev/null", O_WRONLY);
+		dup2(full, 1);
+		dup2(null, 2);
+		_exit(do_put(at("f"), &o, NULL, false, NEW, strlen(NEW), NULL));
+	}
+	int status = 0;
+	waitpid(pid, &status, 0);
+	CU_ASSERT_EQUAL(WEXITSTATUS(status), 16);
+	CU_ASSERT_STRING_EQUAL(get_text("f"), OLD);
+	clean();
+}
+
+/** The hint is for an fstab of this system, where systemd runs. */
+static void test_reload(void)
+{
+	if (!is_root)
+		UNIT_SKIP("no root, or no private mount namespace");
+	/* A small root of our own. */
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct put_options o = {.write = true, .yes = true};
+		const char *const want[] = {"systemctl daemon-reload", NULL, NULL, "systemctl daemon-reload"};
+		int null = open("/dev/null", O_WRONLY), log = open(at("../getmnt-unit.err"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+		int bad = 0;
+		dup2(null, 1);
+		dup2(log, 2);
+		if (chroot(top) != 0 || chdir("/") != 0 || mkdir("/etc", 0755) != 0 || mkdir("/mnt", 0755) != 0
+		    || mkdir("/mnt/etc", 0755) != 0 || mkdir("/run", 0755) != 0 || mkdir("/run/systemd", 0755) != 0
+		    || mkdir("/run/systemd/system", 0755) != 0)
+			_exit(99);
+		static const char *const paths[] = {"/etc/fstab", "/etc/other", "/mnt/etc/fstab", "/etc/link"};
+		for (int i = 0; i < 4; ++i) {
+			static char text[8192];
+			if (i == 3 && (rename("/etc/fstab", "/etc/real") != 0 || symlink("real", "/etc/fstab") != 0
+			               || symlink("fstab", "/etc/link") != 0))
+				_exit(98);
+			int rc = ftruncate(log, 0);
+			lseek(log, 0, SEEK_SET);
+			rc |= do_put(i == 2 ? "/etc/fstab" : paths[i], &o, i == 2 ? "/mnt" : "/", true, i == 3 ? "x\n" : NEW,
+			             i == 3 ? 2 : strlen(NEW), NULL);
+			ssize_t n = pread(log, text, sizeof(text) - 1, 0);
+			text[n > 0 ? n : 0] = '\0';
+			const char *hint = strstr(text, "systemctl daemon-reload");
+			bool last = hint && strcmp(strchr(hint, '\n'), "\n") == 0;
+			bad |= (rc != 0 || (want[i] ? !last : hint != NULL)) << i;
+			/* One that was made is undone by its removal. */
+			bad |= (i < 3 && !strstr(text, "to undo: rm -- ")) << (i + 4);
+		}
+		_exit(bad);
+	}
+	int status = 0;
+	waitpid(pid, &status, 0);
+	CU_ASSERT_EQUAL(status, 0);
+	CU_ASSERT_EQUAL(umount2(top, MNT_DETACH), 0);
+	CU_ASSERT_EQUAL(mount("top", top, "tmpfs", 0, NULL), 0);
+}
+
+static void test_leave(void)
+{
+	unlink(at("../getmnt-unit.out"));
+	unlink(at("../getmnt-unit.err"));
+	if (is_root)
+		CU_ASSERT_EQUAL(umount2(top, MNT_DETACH), 0);
+	CU_ASSERT_EQUAL(rmdir(top), 0);
+	if (is_root) {
+		CU_ASSERT_EQUAL(umount2("/tmp", MNT_DETACH), 0);
+		rmdir(top);
+	}
+}
+
+static const struct unit_test tests[] = {
+	{"enter", test_enter},
+	{"options", test_options},
+	{"forms", test_forms},
+	{"odd names", test_odd_names},
+	{"secrets", test_secrets},
+	{"terminal", test_terminal},
+	{"failures", test_failures},
+	{"faults", test_faults},
+	{"full stdout", test_full_stdout},
+	{"reload", test_reload},
+	{"leave", test_leave},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_putfile = {"putfile", tests};
