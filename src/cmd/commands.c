@@ -8,7 +8,7 @@ const struct command commands[] = {
 	{"audit", NULL, "what is wanted against what is"},
 	{"fstab", cmd_fstab, "make an fstab of what is mounted"},
 	{"profile", NULL, "what each algorithm costs"},
-	{"recover", NULL, "judge a mount table line by line and rebuild it"},
+	{"recover", cmd_recover, "judge a mount table line by line and rebuild it"},
 	{"search", cmd_search, "search a directory tree"},
 	{NULL, NULL, NULL},
 };

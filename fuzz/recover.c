@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file of what is mounted, judged by any table and made anew.  The input: a byte of
+ * choices, a mountinfo up to an empty line; the rest is the file.
+ *
+ * Every line is told of once, and every mount; what is made has a line for each mount,
+ * is right when it is judged, and is made again the same; without hints it does not
+ * depend on the file.  The kernel is not entered.
+ */
+#include "lib/fuzz.h"
+
+#include "base/map64.h"
+#include "recover/recover.h"
+#include "table/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool borne_out(void *arg, const struct rec_row *row, const char *option)
+{
+	(void)arg;
+	FUZZ_CHECK(row->target && option && *option);
+	return strlen(option) % 2;
+}
+
+static void check(const struct rec_input *in, const struct rec_judgement *j)
+{
+	size_t sum = 0;
+	FUZZ_CHECK(j->nlines == in->lines->count);
+	for (size_t i = 0; i < j->count; ++i) {
+		const struct rec_finding *f = &j->findings[i];
+		FUZZ_CHECK(i < j->nlines ? f->line == &in->lines->lines[i] : f->verdict == REC_MISSING && !f->line);
+		FUZZ_CHECK(f->row == REC_NONE || j->finding[f->row] == i);
+		FUZZ_CHECK((f->row != REC_NONE) == (f->verdict <= REC_WRONG || f->verdict == REC_MISSING));
+		FUZZ_CHECK((f->verdict == REC_WRONG) == (f->fields != 0));
+		FUZZ_CHECK(f->row != REC_NONE || f->why);
+		FUZZ_CHECK(f->hint + f->nhints <= j->nhints);
+	}
+	for (size_t r = 0; r < in->nrows; ++r)
+		FUZZ_CHECK(j->finding[r] < j->count && j->findings[j->finding[r]].row == r);
+	for (unsigned v = 0; v < REC_NVERDICTS; ++v)
+		sum += j->of[v];
+	FUZZ_CHECK(sum == j->count);
+}
+
+/** Judge a text, and make the file anew.  @return whether it was right. */
+static bool remake(struct rec_input *in, const char *text, size_t len, struct strbuf *made)
+{
+	struct rec_judgement j;
+	struct tablines *lines = in->format == REC_MTAB ? tablines_parse(text, len) : tablines_cut(text, len);
+	FUZZ_CHECK(lines);
+	in->lines = lines;
+	FUZZ_CHECK(rec_judge(in, &j) == 0);
+	check(in, &j);
+	bool right = rec_is_right(&j);
+	strbuf_init(made);
+	rec_build(in, &j, made);
+	rec_judgement_destroy(&j);
+	tablines_free(lines);
+	return right;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input in = fuzz_input(data, size);
+	unsigned choices = fuzz_byte(&in);
+	const char *text = in.at;
+	size_t n = (size_t)(in.end - in.at), len = n;
+	const char *gap = n ? memmem(text, n, "\n\n", 2) : NULL;
+	if (gap)
+		len = (size_t)(gap - text) + 1;
+	struct mount_table *table = table_parse_mountinfo(text, len);
+	FUZZ_CHECK(table);
+	const char *file = gap ? gap + 2 : in.end;
+
+	struct map64 keys;
+	map64_init(&keys);
+	struct rec_row *rows = calloc(table->count + 1, sizeof(*rows));
+	FUZZ_CHECK(rows);
+	for (size_t i = 0; i < table->count; ++i)
+		map64_put(&keys, table->mounts[i].key, (uint32_t)i);
+	size_t nrows = 0;
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct mount *m = &table->mounts[i];
+		if (!m->point || *m->point != '/')
+			continue;
+		rows[nrows] = (struct rec_row){m, m->point, nrows == i ? map64_get(&keys, m->parent_key) : REC_NONE};
+		++nrows;
+	}
+	struct rec_input input = {
+		.format = choices % 3, .rows = rows, .nrows = nrows, .first_time = 5, .last_time = 5000000000,
+		.keep = choices / 3 % 3, .borne_out = choices & 64 ? borne_out : NULL,
+	};
+	struct strbuf made, again, plain, none;
+	remake(&input, file, (size_t)(in.end - file), &made);
+	FUZZ_CHECK(remake(&input, strbuf_str(&made), made.len, &again));
+	FUZZ_SAME(strbuf_str(&again), strbuf_str(&made));
+	size_t ends = 0;
+	for (size_t i = 0; i < made.len; ++i)
+		ends += made.data[i] == '\n';
+	FUZZ_CHECK(ends == nrows);
+	if (input.format != REC_MNTTAB) {
+		input.keep = REC_NO;
+		remake(&input, file, (size_t)(in.end - file), &plain);
+		remake(&input, "", 0, &none);
+		FUZZ_SAME(strbuf_str(&plain), strbuf_str(&none));
+		strbuf_destroy(&plain);
+		strbuf_destroy(&none);
+	}
+	strbuf_destroy(&made);
+	strbuf_destroy(&again);
+	map64_destroy(&keys);
+	free(rows);
+	table_free(table);
+	return 0;
+}

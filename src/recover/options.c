@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lists of options.
+ *
+ * The order that they are written in is of no account, so that they are compared
+ * as sorted sets; in an mtab two that differ by escapes alone are the same.  Hints
+ * are what mount(8) wrote into an mtab beside what the kernel knows, and none but
+ * these: libmount's table of userspace options, less those that it does not write
+ * there (auto, user without a name, nofail, comment=, X-...).
+ */
+#include "recover/recover_impl.h"
+
+#include "base/escape.h"
+#include "base/map64.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_BYTES "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+
+const char *rec_option_next(const char **list, size_t *n)
+{
+	while (*list && **list == ',')
+		++*list;
+	if (!*list || !**list)
+		return NULL;
+	const char *option = *list;
+	size_t len = strcspn(option, ",\"");
+	/* context="a,b"; a mark that is not closed is but a byte. */
+	const char *close = option[len] == '"' ? strchr(option + len + 1, '"') : NULL;
+	if (close)
+		len = (size_t)(close + 1 - option);
+	len += strcspn(option + len, ",");
+	*n = len;
+	*list = option + len;
+	return option;
+}
+
+/** Whether an option is a prefix with a name, and nothing else, behind it. */
+static bool is_named(const char *option, const char *prefix, const char *bytes)
+{
+	size_t n = strlen(prefix);
+	return strncmp(option, prefix, n) == 0 && option[n] && option[n] != '-'
+	       && option[n + strspn(option + n, bytes)] == '\0';
+}
+
+/** Whether an option, as it is written, is one that mount(8) adds to an mtab. */
+static bool is_hint(const char *option)
+{
+	if (strcmp(option, "_netdev") == 0 || is_named(option, "user=", NAME_BYTES)
+	    || is_named(option, "helper=", NAME_BYTES) || is_named(option, "uhelper=", NAME_BYTES)
+	    || is_named(option, "loop=/dev/loop", "0123456789"))
+		return true;
+	if (strncmp(option, "x-", 2) != 0)
+		return false;
+	const char *at = option + 2 + strspn(option + 2, NAME_BYTES);
+	if (at == option + 2 || (*at && *at != '='))
+		return false;
+	for (; *at; ++at) {
+		if ((unsigned char)*at <= ' ' || *at == 0x7f)
+			return false;
+	}
+	return utf8_valid(option);
+}
+
+static int compare_options(const void *a, const void *b)
+{
+	const struct rec_option *x = a, *y = b;
+	size_t n = x->n < y->n ? x->n : y->n;
+	int order = memcmp(x->text, y->text, n);
+	return order ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+static bool same_option(const struct rec_option *a, const struct rec_option *b)
+{
+	return a->n == b->n && memcmp(a->text, b->text, a->n) == 0;
+}
+
+int rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
+{
+	*set = (struct rec_set){0};
+	size_t count = 0, n;
+	const char *at = list;
+	while (rec_option_next(&at, &n))
+		++count;
+	if (count == 0)
+		return 0;
+	/* The known from the front, the hints from the back. */
+	struct rec_option *all = arena_alloc(arena, count * sizeof(*all));
+	char *copy = arena_strndup(arena, list, strlen(list));
+	char *text = arena_strndup(arena, list, strlen(list));
+	if (!all || !copy || !text)
+		return -1;
+	set->known = all;
+	for (at = list; rec_option_next(&at, &n);) {
+		size_t start = (size_t)(at - list) - n;
+		char *raw = copy + start;
+		raw[n] = '\0';
+		struct rec_option option = {text + start, unescape_octal(text + start, raw, n), raw};
+		if (is_hint(raw)) {
+			all[count - ++set->nhints] = option;
+		} else {
+			all[set->nknown++] = option;
+			set->hash += map64_bytes(MAP64_BYTES, option.text, option.n);
+		}
+	}
+	set->hints = all + count - set->nhints;
+	for (size_t i = 0; i < set->nhints / 2; ++i) {
+		struct rec_option swap = set->hints[i];
+		set->hints[i] = set->hints[set->nhints - 1 - i];
+		set->hints[set->nhints - 1 - i] = swap;
+	}
+	qsort(set->known, set->nknown, sizeof(*set->known), compare_options);
+	return 0;
+}
+
+bool rec_set_equal(const struct rec_set *a, const struct rec_set *b)
+{
+	bool equal = a->nknown == b->nknown && a->hash == b->hash;
+	for (size_t i = 0; equal && i < a->nknown; ++i)
+		equal = same_option(&a->known[i], &b->known[i]);
+	return equal;
+}
+
+bool rec_set_has_hint(const struct rec_set *set, const struct rec_option *option)
+{
+	for (size_t i = 0; i < set->nhints; ++i) {
+		if (same_option(&set->hints[i], option))
+			return true;
+	}
+	return false;
+}

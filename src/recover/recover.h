@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A file of what is mounted (mtab, mnttab, what setmnt(1M) reads), however damaged:
+ * each line judged by the mounts that there are, and the file made anew.  Pure.
+ *
+ *     lines (table/tablines.h) --.
+ *                                 >-- rec_judge() --> a finding for each line, and
+ *     mounts, named -------------'        |           for each mount without one
+ *                                         '---------> rec_build() --> the bytes
+ *
+ * What the file is made of is what the kernel tells.  Of the old file come hints
+ * alone, what mount(8) wrote there and the kernel does not know: they are taken only
+ * from lines that are right in all that it does know, and, unless told otherwise, only
+ * where somebody else bears them out; so damage puts nothing untrue into the file.
+ */
+#ifndef GM_RECOVER_RECOVER_H
+#define GM_RECOVER_RECOVER_H
+
+#include "base/arena.h"
+#include "base/mount.h"
+#include "base/strbuf.h"
+#include "table/tablines.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** "None": of the index of a row. */
+#define REC_NONE UINT32_MAX
+
+enum rec_format {
+	REC_MTAB,      /* as /proc/mounts: source target type options 0 0 */
+	REC_MNTTAB,    /* of System V, parted by tabs: special, mount_point, fstype,
+	                  options, time */
+	REC_SETMNT,    /* what setmnt(1M) reads: special directory */
+};
+
+enum rec_verdict {
+	REC_RIGHT,
+	REC_WRONG,       /* it is of this mount, but a field of it is another */
+	REC_GONE,        /* no mount is there for it */
+	REC_MISSING,     /* a mount without a line */
+	REC_UNREADABLE,
+	REC_IGNORED,     /* blank, or a comment: whoever reads the file passes over it */
+	REC_NVERDICTS,
+};
+
+/** What is wrong with a line. */
+enum rec_field {
+	REC_SOURCE  = 1 << 0,
+	REC_TARGET  = 1 << 1,
+	REC_FSTYPE  = 1 << 2,
+	REC_OPTIONS = 1 << 3,
+	REC_FREQ    = 1 << 4,
+	REC_PASSNO  = 1 << 5,
+	REC_TIME    = 1 << 6,
+	REC_REST    = 1 << 7,   /* text behind the last field */
+	REC_END     = 1 << 8,   /* no newline at its end, or CR LF */
+	REC_ORDER   = 1 << 9,   /* before the line of the mount that it stands on */
+	REC_NFIELDS = 10,
+};
+
+/** Which options of a line, that the kernel does not know, are kept. */
+enum rec_keep {
+	REC_CHECKED,   /* those that are borne out */
+	REC_ALL,
+	REC_NO,
+};
+
+/** A mount that there is, under its name; in the order that its line is to have. */
+struct rec_row {
+	const struct mount *mount;
+	const char *target;
+	uint32_t parent;       /* the row of what it is mounted on; REC_NONE */
+};
+
+struct rec_input {
+	enum rec_format format;
+	enum rec_keep keep;
+	const struct tablines *lines;   /* of REC_MTAB by tablines_parse(), else by tablines_cut() */
+	const struct rec_row *rows;
+	size_t nrows;
+	uint64_t first_time, last_time; /* REC_MNTTAB: the times at which something that is
+	                                   mounted can have been mounted; seconds since 1970 */
+	/* Whether something other than the file says that a mount has an option (as it is
+	   written in the line), for REC_CHECKED; NULL: nothing does. */
+	bool (*borne_out)(void *arg, const struct rec_row *row, const char *option);
+	void *arg;
+};
+
+/** What is said of a line, or of a mount without one. */
+struct rec_finding {
+	enum rec_verdict verdict;
+	const struct tabline *line;  /* NULL: of REC_MISSING */
+	uint32_t row;                /* of REC_RIGHT, REC_WRONG, REC_MISSING; else REC_NONE */
+	unsigned fields;             /* of REC_WRONG: enum rec_field */
+	uint32_t other;              /* the number of another line, or 0.  REC_ORDER: that of the mount
+	                                it stands on; REC_GONE: the last one of that place;
+	                                REC_MISSING: an unreadable one of that place */
+	const char *why;             /* of REC_GONE, REC_UNREADABLE, REC_IGNORED, and of a REC_WRONG
+	                                that has something odd; static */
+	uint64_t time;               /* REC_MNTTAB: what is kept of it; 0: nothing */
+	size_t hint, nhints;         /* in rec_judgement.hints */
+};
+
+/** An option that the kernel does not know, of a line that is right otherwise. */
+struct rec_hint {
+	const char *option;
+	bool kept;
+};
+
+struct rec_judgement {
+	struct rec_finding *findings;   /* of each line, in order; then of each missing mount */
+	size_t count, nlines;
+	size_t of[REC_NVERDICTS];
+	struct rec_hint *hints;
+	size_t nhints, dropped;
+	const char **options;           /* of each row, as the kernel writes them in an mtab */
+	uint32_t *finding;              /* of each row */
+	struct arena arena;
+};
+
+/**
+ * Judge a file.
+ *
+ * A line is of the mount that has the same target, source, type and options; failing
+ * that, of one with the same target and as much of the rest as can be had; failing
+ * that, of one with the same source.  Lines and mounts that are alike are paired in
+ * their order, one each.  The order of options, and of escapes that mean the same, is
+ * of no account.  Linear but for a sort of each line's options.
+ *
+ * @judgement [out]  To be freed by rec_judgement_destroy(), also on failure.
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int rec_judge(const struct rec_input *in, struct rec_judgement *judgement);
+void rec_judgement_destroy(struct rec_judgement *judgement);
+
+/** Whether the file says of every mount what is so, and of nothing else. */
+bool rec_is_right(const struct rec_judgement *judgement);
+
+/**
+ * Make the file anew: a line for each row.
+ *
+ * @judgement  What rec_judge() made of the same input; its hints are used.
+ * @out        Appended to.
+ */
+void rec_build(const struct rec_input *in, const struct rec_judgement *judgement, struct strbuf *out);
+
+/** Append the options of a mount as /proc/mounts has them, escaped as the kernel
+    gave them. */
+void rec_options(const struct mount *mount, struct strbuf *out);
+
+/** Step through a list: pieces are parted by commas outside of quotation marks.
+    @return the next, of *n bytes, or NULL. */
+const char *rec_option_next(const char **list, size_t *n);
+
+/** The name of a format, a verdict and a field (of the number of its bit). */
+const char *rec_format_name(enum rec_format format);
+const char *rec_verdict_name(enum rec_verdict verdict);
+const char *rec_field_name(unsigned field);
+
+#endif

@@ -1,0 +1,738 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An mtab judged and made anew, from recorded tables: pure.
+ */
+#include "unit.h"
+
+#include "base/map64.h"
+#include "fault.h"
+#include "recover/recover.h"
+#include "table/table.h"
+
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** A machine: what is mounted on it, and what is asked of the file. */
+struct machine {
+	struct mount_table *table;
+	struct rec_row *rows;
+	struct rec_input in;
+};
+
+static bool borne_out(void *arg, const struct rec_row *row, const char *option)
+{
+	const char *const *known = arg;
+	for (; known && *known; known += 2) {
+		if (strcmp(known[0], row->target) == 0 && strcmp(known[1], option) == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct machine machine_new(const char *text, enum rec_format format)
+{
+	struct machine m = {.table = table_parse_mountinfo(text, strlen(text))};
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m.table);
+	CU_ASSERT_EQUAL_FATAL(m.table->nproblems, 0);
+	m.rows = calloc(m.table->count + 1, sizeof(*m.rows));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m.rows);
+	struct map64 keys;
+	map64_init(&keys);
+	for (size_t i = 0; i < m.table->count; ++i)
+		map64_put(&keys, m.table->mounts[i].key, (uint32_t)i);
+	for (size_t i = 0; i < m.table->count; ++i) {
+		const struct mount *mount = &m.table->mounts[i];
+		m.rows[i] = (struct rec_row){mount, mount->point, map64_get(&keys, mount->parent_key)};
+	}
+	map64_destroy(&keys);
+	m.in = (struct rec_input){.format = format, .rows = m.rows, .nrows = m.table->count,
+	                          .first_time = 1000, .last_time = 2000, .borne_out = borne_out};
+	return m;
+}
+
+static void machine_free(struct machine *m)
+{
+	table_free(m->table);
+	free(m->rows);
+}
+
+static struct tablines *cut(const struct machine *m, const char *text, size_t len)
+{
+	struct tablines *lines = m->in.format == REC_MTAB ? tablines_parse(text, len) : tablines_cut(text, len);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
+	return lines;
+}
+
+/** Judge a text.  What must hold of every judgement is looked at. */
+static struct rec_judgement judge(struct machine *m, struct tablines *lines)
+{
+	struct rec_judgement j;
+	m->in.lines = lines;
+	CU_ASSERT_EQUAL_FATAL(rec_judge(&m->in, &j), 0);
+	size_t sum = 0, off = 0;
+	CU_ASSERT_EQUAL(j.nlines, lines->count);
+	for (size_t i = 0; i < j.count; ++i) {
+		const struct rec_finding *f = &j.findings[i];
+		off += (i < j.nlines) != (f->line == &lines->lines[i]) || (i >= j.nlines) != (f->verdict == REC_MISSING);
+		off += f->row != REC_NONE && j.finding[f->row] != i;
+		off += (f->row == REC_NONE) != (f->verdict == REC_GONE || f->verdict == REC_UNREADABLE || f->verdict == REC_IGNORED);
+		off += (f->verdict == REC_WRONG) != (f->fields != 0);
+		off += f->row == REC_NONE && !f->why;
+	}
+	for (size_t r = 0; r < m->in.nrows; ++r)
+		off += j.finding[r] >= j.count || j.findings[j.finding[r]].row != r;
+	for (unsigned v = 0; v < REC_NVERDICTS; ++v)
+		sum += j.of[v];
+	CU_ASSERT_EQUAL(off, 0);
+	CU_ASSERT_EQUAL(sum, j.count);
+	return j;
+}
+
+/** The file made anew, from what is left of it. */
+static char *rebuild(struct machine *m, const char *text, size_t len, enum rec_keep keep)
+{
+	struct strbuf out;
+	strbuf_init(&out);
+	struct tablines *lines = cut(m, text, len);
+	m->in.keep = keep;
+	struct rec_judgement j = judge(m, lines);
+	rec_build(&m->in, &j, &out);
+	rec_judgement_destroy(&j);
+	tablines_free(lines);
+	char *made = strbuf_take(&out);
+	return made ? made : calloc(1, 1);
+}
+
+/** Judge a text, and compare what is said with what is expected, a line each. */
+static void expect(struct machine *m, const char *text, size_t len, const char *expected)
+{
+	struct strbuf said;
+	strbuf_init(&said);
+	struct tablines *lines = cut(m, text, len);
+	struct rec_judgement j = judge(m, lines);
+	for (size_t i = 0; i < j.count; ++i) {
+		const struct rec_finding *f = &j.findings[i];
+		strbuf_printf(&said, "%u %s", f->line ? f->line->number : 0, rec_verdict_name(f->verdict));
+		if (f->row != REC_NONE)
+			strbuf_printf(&said, " %s", m->rows[f->row].target);
+		for (unsigned b = 0; b < REC_NFIELDS; ++b) {
+			if (f->fields & 1u << b)
+				strbuf_printf(&said, " %s", rec_field_name(b));
+		}
+		if (f->row == REC_NONE)
+			strbuf_printf(&said, ": %s", f->why);
+		if (f->other)
+			strbuf_printf(&said, " (%u)", f->other);
+		strbuf_putc(&said, '\n');
+	}
+	if (strcmp(strbuf_str(&said), expected) != 0)
+		printf("\nof:\n%sexpected:\n%ssaid:\n%s", text, expected, strbuf_str(&said));
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&said), expected);
+	strbuf_destroy(&said);
+	rec_judgement_destroy(&j);
+	tablines_free(lines);
+}
+
+static void expect_text(struct machine *m, const char *text, const char *expected)
+{
+	expect(m, text, strlen(text), expected);
+}
+
+static const char small[] =
+	"21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro\n"
+	"22 21 0:20 / /proc rw,nosuid - proc proc rw\n"
+	"23 21 0:21 / /tmp rw,nosuid,nodev - tmpfs tmpfs rw,size=1024k\n"
+	"24 23 0:22 / /tmp/a\\040b rw - tmpfs t\\043x rw\n"
+	"25 21 0:30 / /srv rw,relatime - nfs4 host:/x rw,vers=4.2,addr=10.0.0.1\n";
+
+#define ROOT "/dev/sda1 / ext4 rw,relatime,errors=remount-ro 0 0\n"
+#define PROC "proc /proc proc rw,nosuid 0 0\n"
+#define TMP "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k 0 0\n"
+#define BLANK "t\\043x /tmp/a\\040b tmpfs rw 0 0\n"
+#define SRV "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1 0 0\n"
+
+static void test_right(void)
+{
+	struct machine m = machine_new(small, REC_MTAB);
+	expect_text(&m, ROOT PROC TMP BLANK SRV, "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n");
+	/* Spacing, the order of options, escapes of what needs none: of no account. */
+	expect_text(&m, "/dev/sda1\t/  ext4 errors=remount-ro,rw,relatime 0\t0\n" PROC TMP "t\\043x /tmp/\\141\\040b tmpfs rw 0 0\n" SRV,
+	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n");
+	/* Nor the order of lines that do not stand on each other; nor comments. */
+	expect_text(&m, ROOT TMP "# a comment\n\n" SRV BLANK PROC,
+	            "1 right /\n2 right /tmp\n3 ignored: a comment\n4 ignored: a blank line\n5 right /srv\n"
+	            "6 right /tmp/a b\n7 right /proc\n");
+	/* What is made is the kernel's, whatever there was. */
+	for (int i = 0; i < 2; ++i) {
+		char *made = rebuild(&m, i ? SRV "x" : "", i ? strlen(SRV "x") : 0, REC_CHECKED);
+		CU_ASSERT_STRING_EQUAL(made, ROOT PROC TMP BLANK SRV);
+		free(made);
+	}
+	machine_free(&m);
+}
+
+static void test_wrong(void)
+{
+	struct machine m = machine_new(small, REC_MTAB);
+	expect_text(&m, "/dev/sdb1 / ext4 rw,relatime,errors=remount-ro 0 0\n"
+	            "proc /proc sysfs rw,nosuid 0 0\n"
+	            "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1025k 0 0\n"
+	            "t\\043x /tmp/a\\040c tmpfs rw 0 0\n"
+	            "host:/x /mnt nfs4 rw 1 2 x\n",
+	            "1 wrong / source\n2 wrong /proc fstype\n3 wrong /tmp options\n4 wrong /tmp/a b target\n"
+	            "5 wrong /srv target options freq pass rest\n");
+	/* Fields that are missing, CR LF, and no newline at the end. */
+	expect_text(&m, "/dev/sda1 / ext4\n" "proc /proc proc rw,nosuid 0\n" "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k 0 0\r\n"
+	            BLANK "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1 0 0",
+	            "1 wrong / options freq pass\n2 wrong /proc pass\n3 wrong /tmp end\n4 right /tmp/a b\n5 wrong /srv end\n");
+	/* Of two that are alike the one without a fault is the mount's. */
+	expect_text(&m, ROOT "proc /proc proc rw,nosuid 0 0\r\n" PROC TMP BLANK SRV,
+	            "1 right /\n2 gone: there are fewer mounts than lines (3)\n3 right /proc\n4 right /tmp\n5 right /tmp/a b\n"
+	            "6 right /srv\n");
+	/* A line before the one of the mount that it stands on. */
+	expect_text(&m, PROC BLANK TMP SRV ROOT,
+	            "1 wrong /proc order (5)\n2 wrong /tmp/a b order (3)\n3 wrong /tmp order (5)\n4 wrong /srv order (5)\n5 right /\n");
+	machine_free(&m);
+}
+
+static void test_gone(void)
+{
+	struct machine m = machine_new(small, REC_MTAB);
+	expect_text(&m, ROOT PROC "/dev/sdc1 /mnt vfat rw 0 0\n" TMP TMP BLANK,
+	            "1 right /\n2 right /proc\n3 gone: nothing is mounted there\n4 right /tmp\n"
+	            "5 gone: there are fewer mounts than lines (4)\n6 right /tmp/a b\n0 missing /srv\n");
+	/* A tmpfs elsewhere is another tmpfs; a device elsewhere was moved. */
+	expect_text(&m, "/dev/sda1 /old ext4 ro 0 0\n" "tmpfs /elsewhere tmpfs ro 0 0\n" PROC BLANK SRV,
+	            "1 wrong / target options\n2 gone: nothing is mounted there\n3 right /proc\n4 right /tmp/a b\n"
+	            "5 right /srv\n0 missing /tmp\n");
+	machine_free(&m);
+}
+
+static void test_unreadable(void)
+{
+	struct machine m = machine_new(small, REC_MTAB);
+	static const char text[] = ROOT "proc /proc pr\0c rw,nosuid 0 0\n" "tmpfs\n" "t\\043x /tmp/a\\040b tmpfs rw zero 0\n" SRV
+		"tmpfs /tmp\\000x tmpfs rw,nosuid,nodev,size=1024k 0 0\n";
+	expect(&m, text, sizeof(text) - 1,
+	       "1 right /\n2 unreadable: it holds a NUL byte\n3 unreadable: it has one field, of at least three\n"
+	       "4 unreadable: the fifth field, freq, is no number: a blank within the options?\n5 right /srv\n"
+	       "6 unreadable: an escape of it is a NUL byte\n0 missing /proc (2)\n0 missing /tmp (6)\n0 missing /tmp/a b (4)\n");
+	expect_text(&m, "", "0 missing /\n0 missing /proc\n0 missing /tmp\n0 missing /tmp/a b\n0 missing /srv\n");
+	machine_free(&m);
+}
+
+static void test_stacks(void)
+{
+	static const char text[] =
+		"21 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+		"22 21 0:20 / /mnt rw - tmpfs one rw\n"
+		"23 22 0:21 / /mnt rw - tmpfs two rw\n"
+		"24 23 0:22 / /mnt rw - tmpfs two rw\n";
+#define A "/dev/sda1 / ext4 rw 0 0\n"
+#define ONE "one /mnt tmpfs rw 0 0\n"
+#define TWO "two /mnt tmpfs rw 0 0\n"
+	struct machine m = machine_new(text, REC_MTAB);
+	expect_text(&m, A ONE TWO TWO, "1 right /\n2 right /mnt\n3 right /mnt\n4 right /mnt\n");
+	expect_text(&m, A TWO TWO ONE, "1 right /\n2 wrong /mnt order (4)\n3 right /mnt\n4 right /mnt\n");
+	expect_text(&m, A TWO ONE ONE, "1 right /\n2 wrong /mnt order (3)\n3 right /mnt\n4 wrong /mnt source\n");
+	expect_text(&m, A ONE TWO, "1 right /\n2 right /mnt\n3 right /mnt\n0 missing /mnt\n");
+	expect_text(&m, A ONE ONE TWO TWO TWO,
+	            "1 right /\n2 right /mnt\n3 gone: there are fewer mounts than lines (2)\n4 right /mnt\n5 right /mnt\n"
+	            "6 gone: there are fewer mounts than lines (2)\n");
+	machine_free(&m);
+}
+
+/** A mount without a source has "none", which /proc/mounts has not: its line has a field less. */
+static void test_empty(void)
+{
+	struct machine m = machine_new("1 1 0:1 / / rw - tmpfs  rw\n2 1 0:2 / /x rw - tmpfs none rw\n", REC_MTAB);
+	expect_text(&m, "none / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n", "1 right /\n2 right /x\n");
+	expect_text(&m, " / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n", "1 gone: nothing is mounted there\n2 right /x\n0 missing /\n");
+	char *made = rebuild(&m, "", 0, REC_ALL);
+	CU_ASSERT_STRING_EQUAL(made, "none / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n");
+	free(made);
+	machine_free(&m);
+}
+
+/** The kernel's own order is none that is wrong, as after a move. */
+static void test_moved(void)
+{
+	static const char text[] =
+		"21 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+		"22 23 0:20 / /a/b rw - tmpfs one rw\n"
+		"23 21 0:21 / /a rw - tmpfs two rw\n";
+	struct machine m = machine_new(text, REC_MTAB);
+	expect_text(&m, A "one /a/b tmpfs rw 0 0\n" "two /a tmpfs rw 0 0\n", "1 right /\n2 right /a/b\n3 right /a\n");
+	machine_free(&m);
+}
+
+static void test_options(void)
+{
+	static const char text[] =
+		"21 1 8:1 / / rw,noatime - ext4 /dev/sda1 ro,sync,lazytime,context=\"a:b,c\",errors=continue\n"
+		"22 21 0:20 / /o rw - overlay over rw,lowerdir=/a\\134,b\\054c:/d\\040e\n"
+		"23 21 0:20 / /n ro,nosuid -  tmpfs  \n";
+	struct mount_table *table = table_parse_mountinfo(text, strlen(text));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+	struct strbuf out;
+	strbuf_init(&out);
+	static const char *const expected[] = {
+		"ro,sync,lazytime,context=\"a:b,c\",noatime,errors=continue", "rw,lowerdir=/a\\134,b\\054c:/d\\040e",
+		"ro,nosuid",
+	};
+	for (size_t i = 0; i < table->count; ++i) {
+		strbuf_reset(&out);
+		rec_options(&table->mounts[i], &out);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), expected[i]);
+	}
+	strbuf_destroy(&out);
+	table_free(table);
+}
+
+static void test_hints(void)
+{
+	struct machine m = machine_new(small, REC_MTAB);
+	static const char *const known[] = {"/srv", "_netdev", "/srv", "user=bob", "/tmp", "x-a=b", NULL};
+	m.in.arg = (void *)(uintptr_t)known;
+	static const char text[] =
+		"/dev/sda1 / ext4 rw,relatime,errors=remount-ro,x-root 0 0\n" PROC
+		"tmpfs /tmp tmpfs rw,x-a=b,nosuid,nodev,size=1024k,x-a=b,x-c 0 0\n" BLANK
+		"host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n";
+	expect_text(&m, text, "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n");
+	char *made = rebuild(&m, text, strlen(text), REC_CHECKED);
+	CU_ASSERT_STRING_EQUAL(made, ROOT PROC "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k,x-a=b 0 0\n" BLANK
+	                       "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n");
+	free(made);
+	made = rebuild(&m, text, strlen(text), REC_ALL);
+	CU_ASSERT_STRING_EQUAL(made, "/dev/sda1 / ext4 rw,relatime,errors=remount-ro,x-root 0 0\n" PROC
+	                       "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k,x-a=b,x-c 0 0\n" BLANK
+	                       "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n");
+	free(made);
+	made = rebuild(&m, text, strlen(text), REC_NO);
+	CU_ASSERT_STRING_EQUAL(made, ROOT PROC TMP BLANK SRV);
+	free(made);
+
+	/* Of a line that is wrong in anything nothing is kept, borne out or not. */
+	static const char *const wrong[] = {
+		"host:/y /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 0\n",
+		"host:/x /srv nfs rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 0\n",
+		"host:/x /srv nfs4 rw,relatime,vers=4.1,addr=10.0.0.1,_netdev 0 0\n",
+		"host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 1\n",
+		"host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 0\r\n",
+		"host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 0",
+		"host:/x /s nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 0\n",
+	};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); ++i) {
+		made = rebuild(&m, wrong[i], strlen(wrong[i]), REC_ALL);
+		CU_ASSERT_STRING_EQUAL(made, ROOT PROC TMP BLANK SRV);
+		free(made);
+	}
+
+	/* What is no hint is an option that the kernel would show. */
+	static const char *const none[] = {
+		"nofail", "user", "user=", "user=-x", "user=a b", "_netdevx", "x-", "X-a", "x-a\\054b\001", "comment=x",
+		"loop=/dev/sda", "loop=/dev/loop", "loop", "helper=", "defaults", "x-\xff=1", "x-a=\xff",
+	};
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); ++i) {
+		char line[128];
+		snprintf(line, sizeof(line), "proc /proc proc rw,nosuid,%s 0 0\n", none[i]);
+		made = rebuild(&m, line, strlen(line), REC_ALL);
+		CU_ASSERT_STRING_EQUAL(made, ROOT PROC TMP BLANK SRV);
+		free(made);
+	}
+	static const char *const some[] = {
+		"_netdev", "user=a.b-c", "x-systemd.automount", "x-a=b:c", "loop=/dev/loop7", "helper=udisks2", "uhelper=hal",
+	};
+	for (size_t i = 0; i < sizeof(some) / sizeof(*some); ++i) {
+		char line[128];
+		snprintf(line, sizeof(line), "proc /proc proc rw,nosuid,%s 0 0\n", some[i]);
+		made = rebuild(&m, line, strlen(line), REC_ALL);
+		CU_ASSERT_PTR_NOT_NULL(strstr(made, line));
+		free(made);
+	}
+	machine_free(&m);
+}
+
+static void test_mnttab(void)
+{
+	struct machine m = machine_new(small, REC_MNTTAB);
+#define TABS(s, t, f, o, time) s "\t" t "\t" f "\t" o "\t" time "\n"
+#define MROOT(time) TABS("/dev/sda1", "/", "ext4", "rw,relatime,errors=remount-ro", time)
+#define MPROC(time) TABS("proc", "/proc", "proc", "rw,nosuid", time)
+#define MTMP(time) TABS("tmpfs", "/tmp", "tmpfs", "rw,nosuid,nodev,size=1024k", time)
+#define MBLANK(time) TABS("t\\043x", "/tmp/a\\040b", "tmpfs", "rw", time)
+#define MSRV(time) TABS("host:/x", "/srv", "nfs4", "rw,relatime,vers=4.2,addr=10.0.0.1", time)
+	static const char text[] = MROOT("1000") MPROC("2001") MTMP("x") "t\\043x /tmp/a\\040b tmpfs rw\n"
+		"host:/x\t/srv\tnfs4\trw,relatime,vers=4.2,addr=10.0.0.1\t1500";
+	expect_text(&m, text, "1 right /\n2 wrong /proc time\n3 wrong /tmp time\n4 wrong /tmp/a b time\n5 wrong /srv end\n");
+	char *made = rebuild(&m, text, strlen(text), REC_CHECKED);
+	CU_ASSERT_STRING_EQUAL(made, MROOT("1000") MPROC("0") MTMP("0") MBLANK("0") MSRV("0"));
+	free(made);
+	expect_text(&m, MROOT("1000") MPROC("0") MTMP("2000") MBLANK("1999") "host:/x\t/sr\tnfs4\trw\t1500\n",
+	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 wrong /srv target options\n");
+	static const char nul[] = "proc /proc\\000x proc rw,nosuid 0\nproc /proc proc\n";
+	expect_text(&m, nul, "1 unreadable: an escape of it is a NUL byte\n2 unreadable: it has less than four fields\n"
+	            "0 missing /\n0 missing /proc (1)\n0 missing /tmp\n0 missing /tmp/a b\n0 missing /srv\n");
+	machine_free(&m);
+}
+
+static void test_setmnt(void)
+{
+	struct machine m = machine_new(small, REC_SETMNT);
+	static const char text[] = "/dev/sda1 /\nproc /proc\ntmpfs /tmp x\nt\\043x /tmp/a\\040b\nhost:/y /srv\n";
+	expect_text(&m, text, "1 right /\n2 right /proc\n3 wrong /tmp rest\n4 right /tmp/a b\n5 wrong /srv source\n");
+	char *made = rebuild(&m, text, strlen(text), REC_ALL);
+	CU_ASSERT_STRING_EQUAL(made, "/dev/sda1 /\nproc /proc\ntmpfs /tmp\nt\\043x /tmp/a\\040b\nhost:/x /srv\n");
+	free(made);
+	machine_free(&m);
+	m = machine_new("1 1 8:1 / /cr\r rw - ext4 a\r rw\n", REC_SETMNT);
+	made = rebuild(&m, "", 0, REC_ALL);
+	CU_ASSERT_STRING_EQUAL(made, "a\r /cr\\015\n");
+	expect_text(&m, made, "1 right /cr\r\n");
+	free(made);
+	machine_free(&m);
+}
+
+/* Damage. */
+
+static uint64_t seed;
+
+static size_t any(size_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return n ? (size_t)(seed % n) : 0;
+}
+
+/** Turn a block of a buffer into another: the buffer has room for twice its bytes. */
+static size_t damage(char *text, size_t n)
+{
+	static const char *const bits[] = {
+		"\\", "\\0", "\\040", "\\134", "\\000", "\\777", "\\\\", "\n", "\r\n", " ", "\t", "#", "\\012", "\xff", ",", ",x-a=b",
+		"0 0\n", "\"", "tmpfs /run tmpfs rw 0 0\n", "/dev/sdq9 /foreign ext4 rw,relatime 0 0\n",
+	};
+	size_t at = any(n), len = any(n - at < 400 ? n - at : 400), to;
+	switch (any(9)) {
+	case 0:                            /* flipped bits */
+		for (size_t i = any(4) + 1; i-- && n;)
+			text[any(n)] ^= (char)(1u << any(8));
+		return n;
+	case 1:                            /* cut */
+		return at;
+	case 2:                            /* a piece lost */
+		memmove(text + at, text + at + len, n - at - len);
+		return n - len;
+	case 3:                            /* a piece twice */
+		memmove(text + at + len, text + at, n - at);
+		return n + len;
+	case 4:                            /* two pieces swapped */
+		to = any(n);
+		for (size_t i = 0; i < len && at + i < n && to + i < n; ++i) {
+			char swap = text[at + i];
+			text[at + i] = text[to + i];
+			text[to + i] = swap;
+		}
+		return n;
+	case 5:                            /* NULs, as after a crash */
+		memset(text + at, 0, len);
+		return n;
+	case 6:                            /* rubbish */
+		for (size_t i = 0; i < len; ++i)
+			text[at + i] = (char)any(256);
+		return n;
+	case 7: {                          /* an escape, a line end, a foreign line ... */
+		const char *bit = bits[any(sizeof(bits) / sizeof(*bits))];
+		memmove(text + at + strlen(bit), text + at, n - at);
+		memcpy(text + at, bit, strlen(bit));
+		return n + strlen(bit);
+	}
+	default:                           /* a block copied over another */
+		to = any(n);
+		len = to + len > n ? n - to : len;
+		memmove(text + to, text + at, len);
+		return n;
+	}
+}
+
+static const char *const *borne;       /* of the machine below */
+
+/** Whether a line that was made says of a mount only what is true. */
+static bool line_true(const char *line, const char *end, const char *truth, const char *target)
+{
+	/* The kernel's part, less the " 0 0\n" at its end; then hints that are true. */
+	const char *truth_end = strchr(truth, '\n');
+	size_t n = (size_t)(truth_end - truth) - 4;
+	if ((size_t)(end - line) < n + 4 || memcmp(line, truth, n) != 0 || memcmp(end - 4, " 0 0", 4) != 0)
+		return false;
+	const char *at = line + n;
+	while (at < end - 4) {
+		size_t len = *at == ',' ? strcspn(at + 1, ", ") : 0;
+		bool known = false;
+		for (const char *const *k = borne; *k; k += 2)
+			known |= strcmp(k[0], target) == 0 && strlen(k[1]) == len && memcmp(k[1], at + 1, len) == 0;
+		if (!known)
+			return false;
+		at += len + 1;
+	}
+	return true;
+}
+
+/** How many lines of the truth stand in a text as they are: of each as often. */
+static size_t lines_left(const struct tablines *lines, const char *const *truth, size_t ntruth)
+{
+	size_t left = 0;
+	bool used[64] = {false};
+	for (size_t i = 0; i < lines->count; ++i) {
+		for (size_t k = 0; k < ntruth; ++k) {
+			if (!used[k] && lines->lines[i].size == strlen(truth[k])
+			    && memcmp(lines->lines[i].bytes, truth[k], lines->lines[i].size) == 0) {
+				used[k] = true;
+				++left;
+				break;
+			}
+		}
+	}
+	return left;
+}
+
+static void test_damage(void)
+{
+	static const char text[] =
+		"21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro\n"
+		"22 21 0:20 / /proc rw,nosuid,nodev,noexec - proc proc rw\n"
+		"23 21 0:21 / /tmp rw,nosuid,nodev - tmpfs tmpfs rw,size=1024k\n"
+		"24 23 0:22 / /tmp/a\\040b rw - tmpfs t\\043x rw\n"
+		"25 21 0:30 / /srv rw,relatime - nfs4 host:/x rw,vers=4.2,addr=10.0.0.1\n"
+		"26 21 0:31 / /srv2 rw,relatime - nfs4 host:/x2 rw,vers=4.2,addr=10.0.0.1\n"
+		"27 21 0:32 / /back\\134slash rw - tmpfs tmpfs rw\n"
+		"28 21 0:33 / /new\\012line rw - tmpfs tmpfs rw\n"
+		"29 21 0:34 / /caf\xc3\xa9\\011tab rw - tmpfs tmpfs rw\n"
+		"30 21 0:35 / /stack rw - tmpfs tmpfs rw\n"
+		"31 30 0:36 / /stack rw - tmpfs tmpfs rw\n"
+		"32 31 0:37 / /stack ro - tmpfs tmpfs rw\n"
+		"33 21 0:38 / /o rw - overlay overlay rw,lowerdir=/a\\134,b:/c\n"
+		"34 21 8:17 / /mnt/usb rw,nosuid - vfat /dev/sdb1 rw,uid=1000\n";
+	static const char *const known[] = {
+		"/", "x-root", "/srv", "_netdev", "/srv", "user=bob", "/srv2", "user=alice", "/mnt/usb", "helper=udisks2",
+		"/tmp", "x-systemd.automount", NULL,
+	};
+	struct machine m = machine_new(text, REC_MTAB);
+	m.in.arg = (void *)(uintptr_t)known;
+	borne = known;
+	char *truth = rebuild(&m, "", 0, REC_NO), *good, *made;
+	const char *lines_of[64] = {truth};
+	size_t ntruth = 0;
+	struct strbuf buf;
+	strbuf_init(&buf);
+	/* The good file: with what mount(8) wrote beside. */
+	for (const char *at = truth; *at; ++ntruth) {
+		const char *end = strchr(at, '\n');
+		lines_of[ntruth] = at;
+		strbuf_add(&buf, at, (size_t)(end - at) - 4);
+		for (const char *const *k = known; *k; k += 2) {
+			if (strcmp(k[0], m.rows[ntruth].target) == 0)
+				strbuf_printf(&buf, ",%s", k[1]);
+		}
+		strbuf_puts(&buf, " 0 0\n");
+		at = end + 1;
+	}
+	good = strbuf_take(&buf);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(good);
+	CU_ASSERT_EQUAL_FATAL(ntruth, m.in.nrows);
+	made = rebuild(&m, good, strlen(good), REC_CHECKED);
+	CU_ASSERT_STRING_EQUAL(made, good);
+	free(made);
+	char *good_lines[64];
+	for (size_t i = 0, at = 0; i < ntruth; ++i) {
+		size_t len = strcspn(good + at, "\n") + 1;
+		good_lines[i] = strndup(good + at, len);
+		at += len;
+	}
+
+	char *torn = malloc(64 * strlen(good));
+	size_t bad = 0, untrue = 0, unlike = 0, lost = 0, whole = 0;
+	seed = 88172645463325252u;
+	for (unsigned round = 0; round < 10000; ++round) {
+		size_t n = strlen(good);
+		memcpy(torn, good, n);
+		for (size_t i = any(4) + 1; i-- && n;)
+			n = damage(torn, n);
+		unit_note("round %u", round);
+
+		struct tablines *lines = cut(&m, torn, n);
+		m.in.keep = REC_CHECKED;
+		struct rec_judgement j = judge(&m, lines);
+		size_t right = 0, bytes = 0;
+		for (size_t i = 0; i < j.nlines; ++i) {
+			right += j.findings[i].row != REC_NONE && !(j.findings[i].fields & ~(unsigned)REC_ORDER);
+			bytes += j.findings[i].line->size;
+		}
+		lost += bytes != n;
+		bad += right < lines_left(lines, (const char *const *)good_lines, ntruth);
+		whole += rec_is_right(&j);
+		strbuf_init(&buf);
+		rec_build(&m.in, &j, &buf);
+		made = strbuf_take(&buf);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(made);
+		const char *at = made;
+		for (size_t r = 0; r < ntruth; ++r) {
+			const char *end = strchrnul(at, '\n');
+			untrue += !line_true(at, end, lines_of[r], m.rows[r].target);
+			at = *end ? end + 1 : end;
+		}
+		untrue += *at != '\0';
+		rec_judgement_destroy(&j);
+		tablines_free(lines);
+
+		/* What was made is right, and made again the same. */
+		lines = cut(&m, made, strlen(made));
+		j = judge(&m, lines);
+		bad += !rec_is_right(&j) || j.dropped;
+		strbuf_init(&buf);
+		rec_build(&m.in, &j, &buf);
+		unlike += strcmp(strbuf_str(&buf), made) != 0;
+		strbuf_destroy(&buf);
+		rec_judgement_destroy(&j);
+		tablines_free(lines);
+		free(made);
+
+		/* Without hints it is the truth, byte for byte. */
+		made = rebuild(&m, torn, n, REC_NO);
+		unlike += strcmp(made, truth) != 0;
+		free(made);
+
+		/* Nor does a hint that nobody bears out touch what the kernel has. */
+		made = rebuild(&m, torn, n, REC_ALL);
+		at = made;
+		for (size_t r = 0; r < ntruth; ++r) {
+			size_t len = strcspn(lines_of[r], "\n") - 4;
+			const char *end = strchrnul(at, '\n');
+			untrue += strncmp(at, lines_of[r], len) != 0 || !strchr(", ", at[len]) || memcmp(end - 4, " 0 0", 4) != 0;
+			at = *end ? end + 1 : end;
+		}
+		untrue += *at != '\0';
+		free(made);
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+	CU_ASSERT_EQUAL(lost, 0);
+	CU_ASSERT_EQUAL(untrue, 0);
+	CU_ASSERT_EQUAL(unlike, 0);
+	/* Some damage is none: a bit that was flipped twice, lines in another order. */
+	CU_ASSERT(whole < 1000);
+	for (size_t i = 0; i < ntruth; ++i)
+		free(good_lines[i]);
+	free(torn);
+	free(good);
+	free(truth);
+	machine_free(&m);
+}
+
+/** The time that a damaged file of n lines takes, in seconds. */
+static double time_of(size_t n)
+{
+	struct strbuf table, file;
+	strbuf_init(&table);
+	strbuf_init(&file);
+	strbuf_puts(&table, "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n");
+	for (size_t i = 2; i < n; ++i) {
+		/* Half of them in one place; the lines backwards, every third another. */
+		char place[32] = "/mnt";
+		if (i % 2)
+			snprintf(place, sizeof(place), "/m/%zu", i);
+		strbuf_printf(&table, "%zu 1 0:%zu / %s rw,nosuid - tmpfs tmpfs rw,size=1k\n", i, i, place);
+		size_t k = n - i;
+		snprintf(place, sizeof(place), k % 2 ? "/m/%zu" : "/mnt", k);
+		if (i % 3)
+			strbuf_printf(&file, "tmpfs %s tmpfs rw,nosuid,size=1k 0 0\n", place);
+		else if (i % 2)
+			strbuf_printf(&file, "tmpfs %s tmpfs rw,nosuid,size=2k,x-a=%zu 0\n", place, i);
+		else
+			strbuf_printf(&file, "gar\\bage %s\n%zu /gone ext4 rw\n", place, i);
+	}
+	struct machine m = machine_new(strbuf_str(&table), REC_MTAB);
+	double from = unit_cpu();
+	char *made = rebuild(&m, strbuf_str(&file), file.len, REC_CHECKED);
+	double to = unit_cpu();
+	size_t lines = 0;
+	for (const char *at = made; (at = strchr(at, '\n')); ++at)
+		++lines;
+	CU_ASSERT_EQUAL(lines, n - 1);
+	free(made);
+	machine_free(&m);
+	strbuf_destroy(&table);
+	strbuf_destroy(&file);
+	return to - from;
+}
+
+static void test_linear(void)
+{
+	double few = time_of(6250), many = time_of(50000);
+	if (getenv("GETMNT_TIMES"))
+		printf("\n6250: %.3f s, 50000: %.3f s\n", few, many);
+	/* Eight times as much; a quadratic one takes 64 times as long. */
+	CU_ASSERT(many < 24 * few + 0.5);
+}
+
+/** Each allocation fails once, and with all behind it: no answer, and nothing left. */
+static void test_memory(void)
+{
+	static const char text[] = ROOT "proc /proc proc rw,nosuid,x-a,user=b 0 0\n" TMP TMP "t\\043x /tmp/a\\040b\n" "\\000 /srv x y\n"
+		"\ngarb\\age /mnt vfat rw,x-a 0 0";
+	uint64_t allocations = 0;
+	for (int format = REC_MTAB; format <= REC_SETMNT; ++format) {
+		struct machine m = machine_new(small, (enum rec_format)format);
+		struct tablines *lines = cut(&m, text, sizeof(text) - 1);
+		char *whole = rebuild(&m, text, sizeof(text) - 1, REC_ALL);
+		m.in.lines = lines;
+		for (uint64_t n = 0; n <= 2 * allocations; n += n ? unit_step() | 1 : 1) {
+			struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC, (n + 1) / 2, ENOMEM};
+			struct fault_count count = {0};
+			struct rec_judgement j;
+			struct strbuf made;
+			strbuf_init(&made);
+			fault_begin(n ? &fault : NULL, 1000);
+			int rc = rec_judge(&m.in, &j), error = errno;
+			if (rc == 0)
+				rec_build(&m.in, &j, &made);
+			bool same = rc == 0 && !made.failed && strcmp(strbuf_str(&made), whole) == 0;
+			bool good = same || (n && (rc == 0 ? made.failed : error == ENOMEM));
+			rec_judgement_destroy(&j);
+			strbuf_destroy(&made);
+			fault_end(&count);
+			allocations = n ? allocations : count.calls[FAULT_ALLOC];
+			CU_ASSERT_TRUE(good);
+			CU_ASSERT_EQUAL(count.blocks, 0);
+			CU_ASSERT_EQUAL(count.kernel, 0);
+			CU_ASSERT_TRUE(n == 0 || count.hits > 0);
+		}
+		CU_ASSERT_TRUE(allocations > 10);
+		free(whole);
+		tablines_free(lines);
+		machine_free(&m);
+	}
+}
+
+static const struct unit_test tests[] = {
+	{"what is right", test_right},
+	{"what is wrong", test_wrong},
+	{"what is gone", test_gone},
+	{"what cannot be read", test_unreadable},
+	{"mounts on each other", test_stacks},
+	{"no source", test_empty},
+	{"the kernel's order", test_moved},
+	{"options as the kernel writes them", test_options},
+	{"hints", test_hints},
+	{"mnttab", test_mnttab},
+	{"setmnt", test_setmnt},
+	{"10,000 damaged files", test_damage},
+	{"50,000 lines", test_linear},
+	{"no memory", test_memory},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_recover = {"recover", tests};
