@@ -227,6 +227,8 @@ int main(int argc, char **argv)
 	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
 	if (argc > 0 && strcmp(slash ? slash + 1 : argv[0], "genfstab") == 0)
 		return cmd_genfstab(argc, argv);
+	if (argc > 0 && strcmp(slash ? slash + 1 : argv[0], "check_getmnt") == 0)
+		return cmd_check(argc, argv);
 	const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
 	if (!command)
 		return cmd_discover(argc, argv);

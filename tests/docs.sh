@@ -53,7 +53,7 @@ missing()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-commands=(discover search fstab)
+commands=(discover search fstab recover audit)
 for command in "${commands[@]}"; do
 	page=man/getmnt-$command.8
 	if ! "$program" "$command" --help >"$work/help" 2>&1 || [ ! -s "$work/help" ]; then
@@ -101,6 +101,20 @@ if [ -s "$work/help" ]; then
 else
 	verdict "getmnt --help" "is empty"
 fi
+
+# The rules that --write goes by.
+man_text man/getmnt-fstab.8 >"$work/page"
+mapfile -t gone < <(sed -n 's/.*{"\(FSTAB-[A-Z-]*\)", AUDIT_[A-Z]*, true,.*/\1/p' src/audit/rules.c | missing "$work/page")
+mapfile -t more < <(grep -oE '^ +FSTAB-[A-Z-]+' "$work/page" | tr -d ' ' |
+	while IFS= read -r word; do grep -q "{\"$word\", AUDIT_[A-Z]*, true," src/audit/rules.c || echo "$word"; done)
+verdict "rules of the check of an fstab" "${gone[@]}" "${more[@]}"
+
+# The rules of the audit; FSTAB-LOST is of two files.
+man_text man/getmnt-audit.8 >"$work/page"
+"$program" audit --list-rules | cut -d' ' -f1 >"$work/rules"
+mapfile -t gone < <(missing "$work/page" <"$work/rules")
+mapfile -t more < <(grep -oE '^ +[A-Z]+-[A-Z-]*[A-Z]$' "$work/page" | tr -d ' ' | grep -vxF -f "$work/rules")
+verdict "rules of getmnt audit ($(wc -l <"$work/rules"))" "${gone[@]}" "${more[@]}"
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

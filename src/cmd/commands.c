@@ -5,7 +5,7 @@
 
 const struct command commands[] = {
 	{"discover", cmd_discover, "name and judge every mount point (the default)"},
-	{"audit", NULL, "what is wanted against what is"},
+	{"audit", cmd_audit, "what is wanted against what is"},
 	{"fstab", cmd_fstab, "make an fstab of what is mounted"},
 	{"profile", NULL, "what each algorithm costs"},
 	{"recover", cmd_recover, "judge a mount table line by line and rebuild it"},

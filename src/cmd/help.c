@@ -134,6 +134,8 @@ void options_completion(FILE *out)
 	      "\t\t\treturn ;;\n"
 	      "\t\tesac\n", out);
 	option_or_path(out, search_option_words);
+	fputs("\tif [ \"${COMP_WORDS[1]}\" = audit ]; then\n", out);
+	option_or_path(out, audit_option_words);
 	fputs("\tif [ \"${COMP_WORDS[1]}\" = fstab ]; then\n", out);
 	option_or_path(out, fstab_option_words);
 	fputs("\tif [ \"${COMP_WORDS[1]}\" = recover ]; then\n", out);

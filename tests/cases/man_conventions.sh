@@ -5,11 +5,9 @@ for args in --help -h --version -V --list-columns "discover --help"; do
 	getmnt $args >out 2>err
 	echo "$args: status $?, $(wc -l <err) lines of messages, $([ -s out ] && echo text)"
 done
-for word in audit profile recover; do
-	getmnt "$word" >out 2>&1
-	echo "$word: status $?: $(cat out)"
-done
-getmnt -F "$(table cli/host)" -- audit
+getmnt profile >out 2>&1
+echo "profile: status $?: $(cat out)"
+getmnt -F "$(table cli/host)" -- profile
 echo "status $?"
 env -i "$GETMNT" -F "$(table cli/host)" -n -l -o TARGET | wc -l
 GETMNT_DISABLE=nosuchword,listmount,statx-mntid,openat2,fanotify,uring getmnt -V | sed -n '3s/ (switched off by GETMNT_DISABLE)/ OFF/gp'

@@ -45,7 +45,7 @@ done <<'ARGS'
 a b c
 audit
 ARGS
-status audit
+status profile
 status search --nosuch
 status nosuchcommand -F "$host"
 status --boundaries --names=hint

@@ -47,7 +47,7 @@ def run(*args, **more):
     global runs
     runs += 1
     result = gm.getmnt(*args, **more)
-    statuses = (0, 1, 2) if args[:1] == ("fstab",) else (0, 1, 32, 64, None)
+    statuses = {"audit": (0, 1, 2, 3), "fstab": (0, 1, 2), "recover": (0, 1, 2, 16)}.get(args[0] if args else None, (0, 1, 32, 64, None))
     gm.expect(result.status in statuses, f"{args}: status {result.status}: {result.err[-300:]}")
     idle(" ".join(args))
     return result
@@ -81,7 +81,8 @@ PATHS = ["/", "/auto", "/auto/direct", "/auto/direct/", "/auto/direct/x", "/auto
          "/auto/keys/one", "/auto/keys/one/below/x", "/auto/keys/other", "/auto/active",
          "/auto/active/below", "//auto//direct", "/plain/direct", "/plain/direct/", "/plain/direct/x",
          "/plain/key", "/plain/key/deep", "/plain/keys/idle", "/plain/keys/more", "/plain/dir/../direct/x"]
-VALUES = {"DIR": PATHS, "FILE": ["/tmp/table", "/nowhere"], "PID": [str(os.getpid()), "1"],
+VALUES = {"DIR": PATHS, "FILE": ["/tmp/table", "/nowhere"],
+          "FILE|none": ["none", "/nowhere", "/tmp/table"], "PID": [str(os.getpid()), "1"],
           "PATH": PATHS, "SPEC": ["getmnt-test", "systemd-1", "LABEL=x", "UUID=y", *PATHS],
           "LIST": ["autofs", "noautofs", "rw,direct", "tmpfs"], "NUMBER": ["1", "999999999"],
           "N": ["0", "1", "3"], "NUM": ["0.3"], "SEC": ["0.3"], "SIZE": ["1M"],
@@ -89,6 +90,9 @@ VALUES = {"DIR": PATHS, "FILE": ["/tmp/table", "/nowhere"], "PID": [str(os.getpi
           "[+]COL,...": ["+" + name for name in (
               "SIZE", "UUID", "SOURCES", "KIND", "INO.USED", "LABEL", "NS", "PROPAGATION")],
           "LETTERS": ["d", "fl"], "rwx": ["r", "wx"], "WHEN": ["always", "auto"], "ENGINE": ["sync", "uring", "bulk"],
+          "MOUNT,...": ["persistent", "/auto/direct,/auto/indirect/key"],
+          "WHAT,...": ["source,options,pass,order,damaged"], "CODE,...": ["DRIFT-*", "FSTAB-ORDER,SWAP-EXTRA"],
+          "OWNER,...": ["automount,container"],
           "FORM": ["paths", "long", "json", "jsonl"], "[+]COLUMNS": ["LINK", "+SIZE,MNT-ID,TYPE,USER"]}
 
 
@@ -107,8 +111,10 @@ def options_of(command):
         if not argument:
             lists.append([name])
             continue
-        values = VALUES.get(argument) or (argument.split("|") if re.fullmatch(r"[\w+|]+", argument)
+        values = VALUES.get(argument) or (argument.split("|") if re.fullmatch(r"[\w+|-]+", argument)
                                           and ("|" in argument or argument.islower()) else None)
+        if name == "--output" and argument == "FILE":
+            values = ["/tmp/told", "/nowhere/told"]      # it is written
         if values is None:
             gm.fail(f"{name}: what is {argument}?  Give this test a value for it")
             continue
@@ -131,9 +137,13 @@ for command, what in commands:
     if "not in this version" in what:
         run(command)
         continue
-    bases = {"discover": [[], ["--names=walk"], ["--output-all", "-l"], ["--probe=all", "--timeout=0.3"]],
-             "fstab": [[], ["/auto"], ["/auto/direct"]],
-             "search": [["*", "/"], ["x/*", "/auto", "/data"], ["/auto/direct/*", "/"]]}
+    bases = {"discover": [[], ["--names=walk"], ["--output-all", "-l"], ["--probe=all", "--probe-timeout=0.3"]],
+             "fstab": [[], ["/auto"], ["/auto/direct"], ["--merge", "--fix=source,order"],
+                       ["--merge", "--add=persistent", "--diff"]],
+             "search": [["*", "/"], ["x/*", "/auto", "/data"], ["/auto/direct/*", "/"]],
+             "audit": [[], ["--root=/auto"], ["--root=/auto/direct", "-v"], ["--probe=all", "--probe-timeout=0.3"]],
+             "audit": [[], ["--root=/auto"], ["--root=/auto/direct", "-v"], ["--syslog"]],
+             "recover": [["/plain/mtab"], ["/nowhere/mtab"], []]}
     if command not in bases:
         gm.fail(f"{command}: a new command; give this test operands for it")
         continue
@@ -162,6 +172,8 @@ for turn, path in enumerate(PATHS):
 # (What is named to search, or as a file to be read, is meant to be looked into.)
 for pattern in ("/auto/direct", "/auto/direct/x", "/auto/indirect/key", "auto/keys/idle/*", "unit/*"):
     run("search", pattern, "/")
+for path in PATHS:
+    run("recover", "--root=" + path, "--names=walk")
 for cwd in ("/auto/indirect", "/auto/keys", "/auto", "/plain")[:4 if gm.SLOW == 1 else 2]:
     for path in (".", "..", "key", "idle/x", "./one", "direct/x", "../auto/direct/x", "keys/idle"):
         for args in (("-T", path), ("-M", path), (path,), ("--root", path)):

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt audit: what an fstab wants, against what is mounted, and what devices are
+ * called.
+ *
+ *     options --> run_know() --> fstab_plan() --> fstab_merge() --> audit_drift() --.
+ *                     |                                                              >-- findings
+ *     fstab --> lines +--> audit_fstab(), audit_mounts() ----------------------------'
+ *     configuration --> audit_policy() ----------------------------------------------^
+ *
+ * Nothing is written, and nothing that can block is touched.
+ *
+ * Exit status: 0 clean, 1 findings, 2 it could not be audited.
+ */
+#include "cmd/audit.h"
+
+#include "audit/drift.h"
+#include "audit/mounts.h"
+#include "audit/owner.h"
+#include "audit/policy.h"
+#include "base/words.h"
+#include "cmd/audit_config.h"
+#include "cmd/audit_host.h"
+#include "cmd/fstab_machine.h"
+#include "cmd/fstab_merge.h"
+#include "cmd/input.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/rows.h"
+#include "cmd/view.h"
+#include "os/change.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MAX = 64 << 20, OWNERS_MAX = 32, SECONDS_MAX = 600 };
+
+struct asked {
+	bool help, list_rules, show_config, verbose, version;
+	bool only;                /* --only was given */
+	uint64_t rules;           /* set of codes that are on */
+	int fail_on;              /* enum audit_severity; above: never */
+	int stats;                /* enum stats_form */
+	int probe;                /* enum discover_probe */
+	double timeout;           /* of a probe, in seconds */
+	const char *config, *fstab, *root, *tab_file, *swaps;
+	const char *include[OWNERS_MAX + 1];   /* of audit_owners[] */
+	struct audit_way way;
+};
+
+/** All that is audited. */
+struct auditing {
+	struct asked *asked;
+	struct fstab_machine machine;
+	struct strbuf path;       /* of the fstab, as it is shown */
+	bool is_there;            /* the fstab */
+	bool is_seen;             /* ... by its usual name, and this of it: */
+	bool is_closed;           /* nobody but its owner can read it */
+	struct k_statx st;
+	char *text;
+	struct tablines *lines;
+	struct audit_config config;
+	int64_t today;
+	struct audit_report report;
+	uint64_t unjudged;        /* beside the report's */
+	int64_t began;            /* seconds since 1970 */
+};
+
+static const struct row_option audit_rows[] = {
+	{"config", 0, "FILE|none", "the configuration; else ROOT/etc/getmnt/audit.conf, audit.conf.d"},
+	{"disable", 0, "CODE,...", "do without these rules"},
+	{"fail-on", 0, "info|warning|critical|never", "findings from here on make the status 1: warning"},
+	{"fstab", 0, "FILE", "what is wanted; else ROOT/etc/fstab"},
+	{"include", 0, "OWNER,...", "tell of deleted and hidden mounts of these owners one by one"},
+	{"list-rules", 0, NULL, "print the rules, and how grave each is"},
+	{"only", 0, "CODE,...", "these rules alone"},
+	{"probe", 0, "[local|all]", "touch mounts, each with a deadline: those that should not block, or every one"},
+	{"probe-timeout", 0, "SEC", "the time that one probe may take: 3"},
+	{"root", 0, "DIR", "audit what is mounted at and below DIR, by its etc/fstab"},
+	{"show-config", 0, NULL, "print what is configured, and where"},
+	{"stats", 0, "[json]", "tell what it cost, on standard error"},
+	{"swaps", 0, "FILE", "a recorded /proc/swaps"},
+	{"tab-file", 'F', "FILE", "a recorded mountinfo; nothing live is touched but the fstab"},
+	AUDIT_WAY_ROWS,
+	{"verbose", 'v', NULL, "tell of what is but for information, too"},
+	{"help", 'h', NULL, "this text"},
+};
+
+static const struct row_table audit_table = {
+	"audit", audit_rows, sizeof(audit_rows) / sizeof(*audit_rows),
+};
+
+static void audit_help(FILE *out)
+{
+	fputs("Usage:\n getmnt audit [options]\n\n"
+	      "Compare what an fstab wants with what is mounted, and with what devices are called.\n\nOptions:\n", out);
+	rows_help(&audit_table, out);
+	fputs("\nExit status: 0 clean, 1 findings, 2 it could not be audited.\n\nDetails: getmnt-audit(8).\n", out);
+}
+
+void audit_option_words(FILE *out)
+{
+	rows_words(&audit_table, out);
+}
+
+/** Read codes with commas between.
+    @return 0, or an exit status after a message. */
+static int take_codes(const char *name, const char *value, uint64_t *set)
+{
+	for (const char *at = value;; ++at) {
+		size_t n = strcspn(at, ",");
+		uint64_t found = audit_codes(at, n);
+		if (!found)
+			return usage_error(name, "\"%.*s\": no such rule; getmnt audit --list-rules shows them", (int)n, at);
+		*set |= found;
+		at += n;
+		if (!*at)
+			return 0;
+	}
+}
+
+/** Read owners with commas between.  @return 0, or an exit status after a message. */
+static int take_owners(const char *value, const char **include)
+{
+	size_t n, had = 0;
+	for (const char *at = value;; at += n + 1) {
+		n = strcspn(at, ",");
+		const char *const *owner = audit_owners;
+		while (*owner && !word_is(at, n, *owner))
+			++owner;
+		if (!*owner)
+			return usage_error("--include", "\"%.*s\": no such owner; getmnt-audit(8) names them", (int)n, at);
+		for (had = 0; include[had] && include[had] != *owner;)
+			++had;
+		include[had] = *owner;
+		if (!at[n])
+			return 0;
+	}
+}
+
+/** Read a time.  @return 0, or an exit status after a message. */
+static int take_seconds(const char *name, const char *value, double *seconds)
+{
+	char *end;
+	*seconds = strtod(value, &end);
+	if (end == value || *end || !(*seconds > 0 && *seconds <= SECONDS_MAX))
+		return usage_error(name, "\"%s\": a number of seconds, above 0 and up to %d", value, SECONDS_MAX);
+	return 0;
+}
+
+static int take_option(void *arg, const char *name, const char *value)
+{
+	static const char *const severities[] = {
+		[AUDIT_INFO] = "info", [AUDIT_WARNING] = "warning", [AUDIT_CRITICAL] = "critical", "never", NULL,
+	};
+	static const char *const probes[] = {[DP_NONE] = "", [DP_LOCAL] = "local", [DP_ALL] = "all", NULL};
+	struct asked *asked = arg;
+	uint64_t set = 0;
+	int taken;
+	if (audit_way_take(&asked->way, name, value, &taken))
+		return taken;
+	if (strcmp(name, "fail-on") == 0)
+		return rows_word("--fail-on", value, severities, &asked->fail_on);
+	if (strcmp(name, "stats") == 0)
+		return rows_stats(value, &asked->stats);
+	if (strcmp(name, "probe") == 0)
+		return rows_word("--probe", value ? value : "local", probes, &asked->probe);
+	if (strcmp(name, "probe-timeout") == 0)
+		return take_seconds("--probe-timeout", value, &asked->timeout);
+	if (strcmp(name, "include") == 0)
+		return take_owners(value, asked->include);
+	if (strcmp(name, "disable") == 0 || strcmp(name, "only") == 0) {
+		bool only = strcmp(name, "only") == 0;
+		int status = take_codes(only ? "--only" : "--disable", value, &set);
+		if (only && !status)
+			asked->rules = asked->only ? asked->rules | set : set;
+		else if (!status)
+			asked->rules &= ~set;
+		asked->only |= only;
+		return status;
+	}
+	if (strcmp(name, "config") == 0 && !*value)
+		return usage_error("--config", "name a file, or none");
+	if (strcmp(name, "config") == 0 && asked->config)
+		return usage_error("--config", "it is given twice; put the lines into one file, or into /etc/getmnt/audit.conf.d");
+	if (strcmp(name, "config") == 0)
+		asked->config = value;
+	else if (strcmp(name, "fstab") == 0)
+		asked->fstab = value;
+	else if (strcmp(name, "root") == 0)
+		asked->root = value;
+	else if (strcmp(name, "tab-file") == 0)
+		asked->tab_file = value;
+	else if (strcmp(name, "swaps") == 0)
+		asked->swaps = value;
+	else if (strcmp(name, "list-rules") == 0)
+		asked->list_rules = true;
+	else if (strcmp(name, "show-config") == 0)
+		asked->show_config = true;
+	else if (strcmp(name, "verbose") == 0) {
+		asked->verbose = true;
+		++asked->way.limits.verbose;
+	} else if (strcmp(name, "version") == 0)
+		asked->version = true;
+	else
+		asked->help = true;
+	return 0;
+}
+
+/** Read it.  What was named may be a pipe; else whoever has put a FIFO there is not waited for. */
+static int read_text(struct auditing *a, const char *path, size_t *len)
+{
+	struct run *run = &a->machine.run;
+	return a->asked->fstab ? os_read_file(&run->os, AT_FDCWD, path, FILE_MAX, &a->text, len)
+	                       : os_read_regular(&run->os, AT_FDCWD, path, FILE_MAX, &a->text, len);
+}
+
+/** Read the fstab.  One that is not there, and was not named, is told by the report.
+    @return 0, or -1 after a message. */
+static int read_fstab(struct auditing *a)
+{
+	struct fstab_machine *machine = &a->machine;
+	struct run *run = &machine->run;
+	const struct asked *asked = a->asked;
+	struct strbuf place;
+	size_t len;
+	strbuf_init(&place);
+	enum path_known known;
+	if (asked->fstab) {
+		strbuf_puts(&a->path, asked->fstab);
+		known = run->live ? path_follow(run, asked->fstab, &place) : PATH_SEEN;
+		if (!run->live)
+			strbuf_puts(&place, asked->fstab);
+	} else {
+		const char *root = strbuf_str(&machine->root);
+		strbuf_printf(&a->path, "%s/etc/fstab", strcmp(root, "/") == 0 ? "" : root);
+		known = facts_follow(&machine->facts, "/etc/fstab", &place);
+	}
+	const char *name = strbuf_str(&a->path), *path = strbuf_str(&place);
+	int rc = -1;
+	if (place.failed || a->path.failed) {
+		message(NULL, "%s", strerror(ENOMEM));
+	} else if (known == PATH_BLIND || (known == PATH_SEEN && run->live && path_blocks(run, path))) {
+		message(name, "touching it can block; give a copy with --fstab");
+	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0) && (errno != ENOENT || asked->fstab)) {
+		message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : strerror(errno));
+	} else {
+		a->is_there = a->text;
+		bool seen = a->text && run->live && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
+		a->is_seen = seen && !asked->fstab;
+		a->is_closed = seen && !(a->st.mode & (S_IRGRP | S_IROTH));
+		if (!a->text) {
+			len = 0;
+			a->unjudged |= audit_bit(DRIFT_NOT_IN_FSTAB) | audit_bit(SWAP_EXTRA);
+		}
+		a->lines = tablines_parse(a->text ? a->text : "", len);
+		rc = a->lines ? 0 : -1;
+		if (rc != 0)
+			message(name, "%s", strerror(errno));
+	}
+	strbuf_destroy(&place);
+	return rc;
+}
+
+/** Judge what the host has beside its fstab.
+    @return 0; -1, ENOMEM; or -2 after a message. */
+static int judge_host(struct auditing *a, const struct fstab_merge_input *merge, const struct fstab_facts *facts)
+{
+	struct audit_gathered gathered;
+	struct audit_host *host = &gathered.host;
+	audit_gathered_init(&gathered);
+	int rc = audit_gather(&gathered, &a->machine, merge, a->is_seen) == 0 ? 0 : -2;
+	if (rc == 0) {
+		host->lines = a->lines;
+		host->plan = merge->plan;
+		host->world = &merge->in->world;
+		host->facts = facts;
+		host->fstab_seen = a->is_seen;
+		host->fstab_mode = a->st.mode;
+		host->fstab_uid = a->st.uid;
+		rc = audit_host(host, &a->report);
+	}
+	audit_gathered_destroy(&gathered);
+	return rc;
+}
+
+/** Judge all.  @return 0, or -1 after a message. */
+static int judge(struct auditing *a)
+{
+	struct fstab_machine *machine = &a->machine;
+	struct run *run = &machine->run;
+	struct fstab_facts facts = facts_functions(&machine->facts);
+	struct fstab_input in = {
+		.d = run->d, .root = strbuf_str(&machine->root), .swaps = machine->swaps, .nswaps = machine->nswaps,
+		.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .world = machine_world(machine),
+	};
+	struct fstab_plan plan;
+	struct fstab_merged merged = {0};
+	struct merge_machine merging = {.facts = &machine->facts, .run = run, .in = &in};
+	struct fstab_merge_input merge = merge_input(&merging, &plan, a->lines);
+	struct audit_mounts_input mounts = {
+		.d = run->d, .plan = &plan, .include = a->asked->include,
+		.secret = in.world.secret, .limit = run->live ? audit_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
+	};
+	struct audit_drift_input drift = {
+		.lines = a->lines, .merged = &merged, .live = &in, .plan = &plan, .facts = &facts,
+		.uptime = run->live && strcmp(in.root, "/") == 0 ? audit_read_number(&run->os, "/proc/uptime") : -1,
+	};
+	struct audit_policy_input policy = {&a->config, run->d, in.root, &facts, in.world.secret};
+	a->config.rules = a->asked->rules;
+	int rc = fstab_plan(&in, &plan);
+	if (rc == 0)
+		rc = audit_fstab(&(struct audit_input){a->lines, &facts, in.world.secret, run->d, a->is_closed}, &a->report);
+	if (rc == 0)
+		rc = fstab_merge(&merge, &merged);
+	if (rc == 0) {
+		audit_own(&plan, &merged, a->lines->count);
+		rc = audit_mounts(&mounts, &a->report);
+	}
+	if (rc == 0 && a->is_there)
+		rc = audit_drift(&drift, &a->report);
+	if (rc == 0)
+		rc = judge_host(a, &merge, &facts);
+	if (rc == 0)
+		rc = audit_policy(&policy, &a->report);
+	if (rc == 0)
+		rc = audit_config_apply(&a->report, &a->config, a->today);
+	if (rc == 0 && (run_failed(run) || run->nomem || (machine->system && fstab_system_failed(machine->system))))
+		rc = -1;
+	if (rc == -1)
+		message(strbuf_str(&a->path), "cannot be audited: %s", strerror(errno ? errno : ENOMEM));
+	if (mounts.limit < 0)
+		a->unjudged |= audit_bit(MNT_LIMIT);
+	fstab_merged_destroy(&merged);
+	fstab_plan_destroy(&plan);
+	return rc == 0 ? 0 : -1;
+}
+
+/** Tell.
+    @failed  Why it could not be audited; NULL: it was.
+    @return an exit status. */
+static int tell(struct auditing *a, const char *failed, struct strbuf *document)
+{
+	struct run *run = &a->machine.run;
+	struct asked *asked = a->asked;
+	struct audit_told_run told = {
+		.run = run, .report = &a->report, .config = &a->config, .today = a->today, .fstab = a->is_there ? strbuf_str(&a->path) : NULL,
+		.root = strbuf_str(&a->machine.root), .rules = asked->rules, .unjudged = (a->report.unjudged | a->unjudged) & asked->rules & ~a->config.off,
+		.unasked = asked->probe ? 0 : audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT),
+		.least = asked->verbose || asked->fail_on == AUDIT_INFO ? AUDIT_INFO : AUDIT_WARNING,
+		.failed = failed, .began = a->began, .seconds = os_now() - run->start, .mounts = run->d ? run->d->tree.count : 0,
+	};
+	bool found = false;
+	for (size_t i = 0; i < a->report.count; ++i) {
+		const struct audit_finding *f = &a->report.findings[i];
+		found |= audit_is_on(&told, f) && (int)f->severity >= asked->fail_on;
+	}
+	told.status = failed ? AX_FAILED : found ? AX_FINDINGS : run->complete ? AX_CLEAN : AX_FAILED;
+	if (failed)
+		run_incomplete(run, failed);
+	if ((!run->host && asked->way.form != AF_TEXT && machine_read(run) != 0)) {
+		message(NULL, "%s", strerror(ENOMEM));
+		return AX_FAILED;
+	}
+	return audit_way_tell(&asked->way, &told, document);
+}
+
+/** Print the configuration.  @return an exit status. */
+static int show_config(struct auditing *a)
+{
+	bool looked = a->machine.run.live && !a->asked->config;
+	if (audit_config_show(&a->config, looked ? strbuf_str(&a->machine.root) : NULL, a->today) == 0)
+		return AX_CLEAN;
+	message(NULL, "%s", strerror(ENOMEM));
+	return AX_FAILED;
+}
+
+/** @return an exit status. */
+static int run_audit(void *arg, struct strbuf *document)
+{
+	struct asked *asked = arg;
+	struct auditing a = {.asked = asked, .began = os_time_ms() / 1000};
+	struct run *run = &a.machine.run;
+	strbuf_init(&a.path);
+	audit_report_init(&a.report);
+	audit_config_init(&a.config);
+	a.today = audit_today();
+	machine_init(&a.machine, asked->tab_file, asked->stats);
+	a.machine.options.probe = asked->probe;
+	if (asked->probe && !(run->prober = prober_new(&run->os, asked->timeout))) {
+		message("--probe", "no prober could be started: %s; nothing was probed", strerror(errno));
+		run_incomplete(run, "no prober could be started");
+	}
+	bool known = run_know(run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS | MF_PROPAGATION) == 0;
+	prober_free(run->prober);
+	run->prober = NULL;
+	int status = AX_FAILED;
+	if (known && asked->tab_file && run_count(run) == 0) {
+		message(asked->tab_file, "has no mount: give a copy of /proc/self/mountinfo");
+		known = false;
+	}
+	if (!known || machine_know(&a.machine, asked->root, asked->swaps) != 0
+	    || audit_config_read(&a.machine, asked->config, &a.config) != 0
+	    || (!asked->show_config && (read_fstab(&a) != 0 || judge(&a) != 0))) {
+		status = asked->show_config ? AX_FAILED : tell(&a, audit_way_why(&asked->way), document);
+		goto out;
+	}
+	os_mark(MARK_END);
+	status = asked->show_config ? show_config(&a) : tell(&a, NULL, document);
+	if (audit_way_is_text(&asked->way) && !asked->show_config) {
+		for (size_t i = 0; i < run->nreasons; ++i)
+			message(NULL, "not all is known: %s", run->reasons[i]);
+	}
+	if (asked->stats)
+		stats_print(run);
+out:
+	audit_report_destroy(&a.report);
+	audit_config_destroy(&a.config);
+	tablines_free(a.lines);
+	free(a.text);
+	strbuf_destroy(&a.path);
+	machine_destroy(&a.machine);
+	return status;
+}
+
+/** Read what was asked for.  @return 0, or an exit status after a message. */
+static int read_options(const struct row_table *table, int argc, char **argv, struct asked *asked)
+{
+	int status = rows_parse(table, argc, argv, take_option, asked);
+	if (status || asked->help || asked->list_rules || asked->version)
+		return status;
+	if (optind < argc)
+		return usage_error(argv[optind], "no operand is taken; --root=DIR or --fstab=FILE");
+	if (asked->tab_file && asked->probe)
+		return usage_error("--probe", "nothing live is touched with --tab-file");
+	if (asked->tab_file && !asked->fstab && !asked->show_config)
+		return usage_error("--tab-file", "of a recorded table: name what is wanted as well, --fstab=FILE");
+	const struct audit_way *way = &asked->way;
+	if (asked->show_config && (way->form != AF_TEXT || way->plugin || way->output || way->log))
+		return usage_error("--show-config", "stands alone: nothing is audited with it");
+	if (way->form == AF_SYSLOG && way->output)
+		return usage_error("--output", "--format=syslog prints nothing; --syslog goes beside another form");
+	asked->way.root = asked->root;
+	asked->way.live = !asked->tab_file;
+	return 0;
+}
+
+/** @plugin  It is called as check_getmnt. */
+static int audit(int argc, char **argv, bool plugin)
+{
+	struct asked asked = {.root = "/", .timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_bit(AUDIT_CODES) - 1};
+	struct row_option rows[ROWS_MAX];
+	struct row_table table = audit_table;
+	audit_way_init(&asked.way);
+	if (audit_way_plugin(&asked.way, plugin, argc, argv))
+		table = audit_plugin_table(&audit_table, rows);
+	if (read_options(&table, argc, argv, &asked) != 0)
+		return audit_way_refuse(&asked.way, argc, argv);
+	if (!asked.help && !asked.list_rules && !asked.version)
+		return audit_way_run(&asked.way, run_audit, &asked);
+	if (asked.version)
+		puts("check_getmnt " GETMNT_VERSION);
+	else if (asked.list_rules)
+		audit_list_rules(stdout);
+	else if (asked.way.plugin)
+		audit_plugin_help(&table, stdout);
+	else
+		audit_help(stdout);
+	int status = finish_stdout(false) == 0 ? AX_CLEAN : AX_FAILED;
+	/* As the guidelines have it: nothing was checked. */
+	if (asked.way.plugin)
+		status = NX_UNKNOWN;
+	audit_way_destroy(&asked.way);
+	return status;
+}
+
+int cmd_audit(int argc, char **argv)
+{
+	return audit(argc, argv, false);
+}
+
+int cmd_check(int argc, char **argv)
+{
+	return audit(argc, argv, true);
+}

@@ -1,0 +1,90 @@
+# getmnt audit, on recorded tables: each finding, and the nearest that is healthy.
+audit()
+{
+	getmnt audit -F table --fstab=fstab "$@"
+	echo "status $?"
+}
+root="20 1 8:1 / / rw,relatime - ext4 /dev/mapper/root rw"
+echo "/dev/mapper/root / ext4 defaults 0 1" >line
+# told NAME MOUNTS LINES: with the root, and its line.
+told()
+{
+	echo "== $1"
+	printf '%s\n%b' "$root" "$2" >table
+	{ cat line; printf '%b' "$3"; } >fstab
+	audit "${@:4}"
+}
+data='21 20 8:2 / /data rw,relatime - ext4 /dev/mapper/data rw\n'
+told "clean: silent" "$data" '/dev/mapper/data /data ext4 defaults 0 2\n'
+told "clean, and told" "$data" '/dev/mapper/data /data ext4 defaults 0 2\n' -v
+told "not mounted" "" '/dev/mapper/data /data ext4 defaults 0 2\n'
+told "noauto" "" '/dev/mapper/data /data ext4 noauto 0 2\n'
+told "an automount that waits" '21 20 0:40 / /data rw,relatime - autofs systemd-1 rw,fd=6,pgrp=1,timeout=0,minproto=5,maxproto=5,direct\n' \
+	'/dev/mapper/data /data ext4 noauto,x-systemd.automount 0 2\n'
+told "an automount that is not set up" "" '/dev/mapper/data /data ext4 noauto,x-systemd.automount 0 2\n'
+told "no line" "$data" ""
+told "excused" "" '# getmnt: ignore=DRIFT-NOT-MOUNTED\n/dev/mapper/data /data ext4 defaults 0 2\n' -v
+told "another source" "$data" '/dev/mapper/other /data ext4 defaults 0 2\n'
+told "another type" '21 20 0:40 / /t rw,relatime - tmpfs t rw\n' 't /t ramfs defaults 0 0\n'
+told "other options" '21 20 8:2 / /data rw,noexec,relatime - ext4 /dev/mapper/data rw\n' '/dev/mapper/data /data ext4 defaults 0 2\n'
+told "read-only" '21 20 8:2 / /data ro,relatime - ext4 /dev/mapper/data ro\n' '/dev/mapper/data /data ext4 defaults 0 2\n'
+told "read-only, and meant so" '21 20 8:2 / /data ro,relatime - ext4 /dev/mapper/data ro\n' '/dev/mapper/data /data ext4 ro 0 2\n'
+told "an error below" '21 20 8:2 / /data rw,relatime - ext4 /dev/mapper/data ro\n' '/dev/mapper/data /data ext4 errors=remount-ro 0 2\n'
+told "an error below, since 6.15" '21 20 8:2 / /data rw,relatime - ext4 /dev/mapper/data rw,emergency_ro\n' '/dev/mapper/data /data ext4 defaults 0 2\n'
+told "hidden by what came before" "22 20 8:3 / /data/in rw,relatime - xfs /dev/mapper/in rw\n$data" \
+	'/dev/mapper/data /data ext4 defaults 0 2\n/dev/mapper/in /data/in xfs defaults 0 0\n'
+told "twice" "$data"'22 21 8:2 / /data rw,relatime - ext4 /dev/mapper/data rw\n' '/dev/mapper/data /data ext4 defaults 0 2\n'
+told "removed" '21 20 8:1 /srv/x//deleted /x rw,relatime - ext4 /dev/mapper/root rw\n' '/srv/x /x none bind 0 0\n'
+told "of a container, and removed" '21 20 8:1 /srv/x//deleted /var/lib/docker/volumes/a/b/c rw,relatime - ext4 /dev/mapper/root rw\n' '' -v
+told "the same, asked for" '21 20 8:1 /srv/x//deleted /var/lib/docker/volumes/a/b/c rw,relatime - ext4 /dev/mapper/root rw\n' '' --include=session,container
+told "the same, of another owner" '21 20 8:1 /srv/x//deleted /var/lib/docker/volumes/a/b/c rw,relatime - ext4 /dev/mapper/root rw\n' '' --include=session
+echo "== the root has no line"
+printf '%s\n%b' "$root" "$data" >table
+echo '/dev/mapper/data /data ext4 defaults 0 2' >fstab
+audit
+echo "== owners"
+printf '%s\n' "$root" '21 20 8:1 /a//deleted /run/user/0/a rw - ext4 /dev/mapper/root rw' \
+	'22 20 8:1 /a//deleted /snap/a/1 rw - ext4 /dev/mapper/root rw' '23 20 8:1 /a//deleted /run/credentials/x rw - ext4 /dev/mapper/root rw' \
+	'24 20 8:1 /a//deleted /run/media/u/d rw - ext4 /dev/mapper/root rw' '25 20 0:9 /x//deleted /srv/ns rw - nsfs nsfs rw' \
+	'26 20 8:1 /a//deleted /var/lib/containers/storage/overlay/a rw - ext4 /dev/mapper/root rw' \
+	'27 20 8:1 /a//deleted /srv/own rw - ext4 /dev/mapper/root rw' '28 20 0:8 /x//deleted /tank rw - zfs tank rw' \
+	'29 20 8:1 /a//deleted /srv/line rw - ext4 /dev/mapper/root rw' >table
+{ cat line; echo '/a /srv/line none bind 0 0'; } >fstab
+audit --json --only=MNT-DELETED --include=session,snap,credentials,udisks,nsfs,container,zfs | sed -n 's/.*"target": \("[^"]*"\), "owner": \("[^"]*"\).*/\1 \2/p'
+echo "== swap"
+printf 'Filename Type Size Used Priority\n/dev/mapper/a partition 100 0 -2\n/dev/zram0 partition 100 0 100\n' >swaps
+told "in use" "" '/dev/mapper/a none swap sw 0 0\n' --swaps=swaps
+told "not in use; in use and of no line" "" '/dev/mapper/b none swap sw 0 0\n' --swaps=swaps
+echo "== options"
+told "the fstab by itself" "" '/dev/mapper/x none xfs defualts 0 0\n/dev/mapper/y /y ext4 noauto 0 9\n'
+told "only" "$data" '/dev/mapper/y /y ext4 defaults 0 9\n' --only='SWAP-*,FSTAB-PASSNO'
+told "without" "$data" '/dev/mapper/y /y ext4 defaults 0 9\n' --disable=DRIFT-NOT-IN-FSTAB,DRIFT-NOT-MOUNTED --fail-on=critical
+told "JSON" "$data" 'x y z\n/dev/mapper/y /y ext4 defaults 0 2\n' --json | sed -E 's/"version": ".*"/"version": VERSION/; s/"(time|seconds)": [0-9.]+/"\1": N/'
+told "a secret" '21 20 0:40 / /s rw,relatime - cifs //h/s rw,username=u\n' '//other/s /s cifs username=u,password=hunter2 0 0\n'
+getmnt audit -F table
+getmnt audit -F table --fstab=none
+echo "status $?"
+getmnt audit --only=FSTAB
+getmnt audit operand
+getmnt audit --fail-on=always
+getmnt audit --include=docker
+getmnt audit -F table --fstab=fstab --probe
+getmnt audit --probe-timeout=1e9
+echo "status $?"
+getmnt audit --list-rules | grep -c .
+echo "== what a review has found"
+bare="21 20 8:2 / /d ro,relatime - ext4 /dev/sdb1 ro,emergency_ro\n"
+told "a source that cannot be resolved, read-only" "$bare" 'UUID=0a1b /d ext4 defaults 0 2\n' --only='DRIFT-*' -v
+told "the same, and meant so" "$bare" 'UUID=0a1b /d ext4 ro 0 2\n' --only='DRIFT-*' -v
+told "FUSE names its source as it likes" '21 20 0:40 / /m rw - fuse.mergerfs 1:2 rw\n' '/a:/b /m fuse.mergerfs defaults 0 0\n' --only='DRIFT-*' -v
+told "a secret of what hides another" '21 20 8:2 / /d rw - ext4 /dev/sdb1 rw\n22 21 0:40 / /d rw - fuse.davfs https://u:hunter2@h/ rw\n' '/dev/sdb1 /d ext4 defaults 0 2\n' --only=MNT-SHADOWED
+told "a file of a secret" '' '//h/s /s cifs noauto,credentials=/root/c 0 0\n' --only=FSTAB-SECRET
+: >empty
+getmnt audit -F empty --fstab=fstab
+echo "status $?"
+getmnt audit --show-config --json
+getmnt audit --format=syslog --output=x
+echo "status $?"
+echo old >kept
+getmnt audit -F empty --fstab=fstab --output=kept
+echo "status $?, $(cat kept)"

@@ -1,0 +1,206 @@
+# getmnt audit in each of its forms, read as those read it who it is for: what is told of
+# planted faults, of names that harm, of much, and of what could not be audited.
+export NO_COLOR=1
+forms=(text json jsonl nagios prometheus ansible canonical canonical-full digest)
+schema=$TOP/docs/audit.schema.json
+read_form()
+{
+	case $1 in
+	json | jsonl) python3 "$TOP/tests/lib/forms.py" json "$schema" ;;
+	ansible) python3 "$TOP/tests/lib/forms.py" json "$schema" fact ;;
+	canonical | canonical-full)
+		cat >canon
+		if [ -s canon ]; then python3 "$TOP/tests/lib/forms.py" canonical <canon; fi ;;
+	nagios | prometheus) python3 "$TOP/tests/lib/forms.py" "$1" ;;
+	digest) grep -qxE '[0-9a-f]{64}' && echo digest ;;
+	*) cat ;;
+	esac
+}
+# What is slow, as under valgrind, has its time.
+choose()
+{
+	case $1 in
+	nagios) way=(--format=nagios --timeout=60) ;;
+	ansible) way=(--format=ansible --max-time=60) ;;
+	*) way=(--format="$1") ;;
+	esac
+}
+plain()
+{
+	sed -E 's/"version": "[^"]*"/"version": VERSION/; s/version="[^"]*"/version=VERSION/; s/("(time|seconds)": )[0-9.]+/\1N/g' |
+		sed -E 's/(_(timestamp|duration)_seconds) [0-9.]+/\1 N/; s/time=[0-9.]+s/time=Ns/'
+}
+audit()
+{
+	getmnt audit -F table --fstab=fstab "$@"
+}
+
+cat >table <<'EOF'
+20 1 8:1 / / rw,relatime - ext4 /dev/mapper/root rw
+21 20 8:2 / /data ro,relatime - ext4 /dev/mapper/data ro
+22 20 8:3 / /t rw,relatime - ext4 /dev/mapper/t rw
+23 22 8:3 / /t rw,relatime - ext4 /dev/mapper/t rw
+24 23 8:3 / /t rw,relatime - ext4 /dev/mapper/t rw
+25 20 8:1 /srv/x//deleted /x rw,relatime - ext4 /dev/mapper/root rw
+EOF
+cat >fstab <<'EOF'
+/dev/mapper/root / ext4 defaults 0 1
+/dev/mapper/data /data ext4 defaults,nofail 0 2
+/dev/mapper/t /t ext4 defaults,nofail 0 2
+/srv/x /x none bind,nofail 0 0
+# getmnt: ignore=DRIFT-NOT-MOUNTED
+/dev/mapper/y /y ext4 defaults,nofail 0 2
+/dev/mapper/z /z ext4 defaults,nofail,size=17 0 2
+EOF
+for form in "${forms[@]}"; do
+	choose "$form"
+	echo "== $form"
+	audit "${way[@]}" >out 2>err
+	echo "status $?"
+	cat err
+	if [ "$form" = digest ]; then
+		audit --canonical | sha256sum | cut -d' ' -f1 | cmp - out && echo "that of --canonical"
+	else
+		plain <out
+	fi
+	read_form "$form" <out >judged || cat judged
+	[ "$form" = text ] || cat judged
+done
+echo "== at a terminal"
+in_terminal()
+{
+	env -u NO_COLOR TERM=xterm "$@" python3 - "$GETMNT" <<'PY'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], ["getmnt", "audit", "-F", "table", "--fstab=fstab", "--only=DRIFT-*"])
+told = b""
+try:
+    while piece := os.read(fd, 4096):
+        told += piece
+except OSError:
+    pass
+os.waitpid(pid, 0)
+sys.stdout.write("".join(line + "\n" for line in told.decode().splitlines() if "DRIFT-" in line))
+PY
+}
+in_terminal | cat -v
+in_terminal NO_COLOR=1 | cat -v
+in_terminal TERM=dumb | cat -v
+echo "== short spellings"
+for pair in json:--json json:-J jsonl:--jsonl nagios:--nagios prometheus:--prometheus canonical:--canonical \
+	canonical-full:--canonical=full digest:--digest; do
+	choose "${pair%%:*}"
+	audit "${way[@]}" | plain | sed 's/;0;60/;0;10/' >one
+	audit "${pair#*:}" | plain >two
+	cmp one two && echo "$pair"
+done
+
+echo "== nothing is wrong"
+head -n 1 table >clean.table
+head -n 1 fstab >clean.fstab
+for form in "${forms[@]}"; do
+	choose "$form"
+	getmnt audit -F clean.table --fstab=clean.fstab "${way[@]}" >out
+	echo "$form $? $(read_form "$form" <out)"
+done
+
+echo "== names that harm"
+python3 - <<'PY'
+names = [b"/new\nline", b'/quo"te\'s', b"/inv\xff\xfealid", b"/" + b"x" * 4094, b"/esc\x1b[31m\x1b]0;x\x07", b"/bar|bar", b"/b\\s",
+         b"/\xc2\x9bc1", b"/blank s", b"/#", b"/\xe2\x80\xaeturned", b"/'=", b"/{a=\"b\"}", b"/\t", b"/-"]
+def octal(name):
+    return b"".join(b"\\%03o" % c if c in b" \t\n\\#" else bytes([c]) for c in name)
+with open("harm.table", "wb") as f:
+    f.write(b"20 1 8:1 / / rw - ext4 /dev/mapper/root rw\n")
+    for i, name in enumerate(names):
+        f.write(b"%d 20 9:%d / %s rw - ext4 /dev/mapper/%s rw\n" % (100 + i, i, octal(name), octal(name[1:])[:200]))
+        f.write(b"%d %d 9:%d / %s rw - ext4 /dev/mapper/%s rw\n" % (200 + i, 100 + i, i, octal(name), octal(name[1:])[:200]))
+with open("harm.fstab", "wb") as f:
+    f.write(b"/dev/mapper/root / ext4 defaults 0 1\n")
+    f.writelines(b"/dev/mapper/n%d %s/sub ext4 defaults,nofail 0 2\n" % (i, octal(name)) for i, name in enumerate(names) if len(name) < 4000)
+PY
+for form in "${forms[@]}"; do
+	choose "$form"
+	getmnt audit -F harm.table --fstab=harm.fstab "${way[@]}" >out
+	echo "$form $? $(read_form "$form" <out | grep -vE '^(/|  )')"
+	grep -qaP '[\x00-\x08\x0b-\x1f\x7f\x1b]' out && echo "what harms a terminal"
+	iconv -f UTF-8 -t UTF-8 <out >/dev/null || echo "no UTF-8"
+done
+getmnt audit --nagios -F harm.table --fstab=harm.fstab -vvv | read_form nagios
+
+echo "== 600 findings"
+python3 - <<'PY'
+with open("many.table", "w") as f:
+    f.write("20 1 8:1 / / rw - ext4 /dev/mapper/root rw\n")
+with open("many.fstab", "w") as f:
+    f.write("/dev/mapper/root / ext4 defaults 0 1\n")
+    f.writelines(f"/dev/mapper/m{i} /m{i} ext4 defaults,nofail 0 2\n" for i in range(600))
+PY
+for form in "${forms[@]}"; do
+	choose "$form"
+	getmnt audit -F many.table --fstab=many.fstab "${way[@]}" >out
+	echo "$form $? $(read_form "$form" <out | tail -n 1)"
+done
+getmnt audit -F many.table --fstab=many.fstab --prometheus | grep -vc '^#'
+
+echo "== incomplete"
+for form in "${forms[@]}"; do
+	choose "$form"
+	getmnt audit -F "$(table cli/should-fail-lines)" --fstab=clean.fstab --only=MNT-DUP "${way[@]}" >out 2>err
+	echo "$form $? $(read_form "$form" <out) $(grep -c complete out) $(wc -l <err) messages"
+done
+getmnt audit -F "$(table cli/should-fail-lines)" --fstab=clean.fstab --only=MNT-DUP --nagios | plain
+
+echo "== not audited"
+for form in "${forms[@]}"; do
+	choose "$form"
+	getmnt audit -F table --fstab=none "${way[@]}" >out 2>err
+	echo "$form $? $(read_form "$form" <out) $(wc -c <err) bytes of messages"
+done
+getmnt audit -F table --fstab=none --nagios
+getmnt audit -F table --fstab=none --prometheus 2>&1 | plain
+getmnt audit -F none --fstab=fstab --prometheus 2>/dev/null | grep '^getmnt_audit_success'
+
+echo "== --require-complete"
+for args in "--only=MNT-DUP,DRIFT-TYPE" "--only=FSTAB-SRC-MISSING" ""; do
+	for form in text json nagios ansible; do
+		choose $form
+		# shellcheck disable=SC2086
+		getmnt audit -F clean.table --fstab=clean.fstab $args --require-complete "${way[@]}" >out 2>&1
+		echo "$form $args: $? $(grep -oE 'UNKNOWN - .*mounts \||"exit_status": .' out)"
+	done
+done
+
+echo "== two of one role"
+# hosts A B: other disks, names, sizes, containers, numbers of lines; the same role.
+host()
+{
+	local disk=$1 uuid=$2 box=$3 size=$4 user=$5
+	cat >role.table <<EOF
+20 1 8:1 / / rw,relatime - ext4 /dev/mapper/root rw
+21 20 8:2 / /data ro,relatime - ext4 $disk ro
+22 20 0:40 / /t rw,relatime - tmpfs t rw,size=${size}k
+23 20 8:1 /srv/$box//deleted /srv/$box rw,relatime - ext4 /dev/mapper/root rw
+24 20 0:41 / /srv/user/$box rw,relatime - ext4 /dev/mapper/x$user rw
+EOF
+	cat >role.fstab <<EOF
+/dev/mapper/root / ext4 defaults 0 1
+$disk /data ext4 defaults,nofail 0 2
+${6-}UUID=$uuid /old ext4 defaults,nofail 0 2
+t /t tmpfs size=1k 0 0
+EOF
+	getmnt audit -F role.table --fstab=role.fstab "${@:7}"
+}
+a=(/dev/sda2 2f6b1a3e-0f11-4c5d-9a63-7f0a4e6b1c2d 0123456789abcdef0123456789abcdef 65536 1)
+b=(/dev/nvme0n1p7 aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee fedcba9876543210fedcba9876543210 131072 1)
+host "${a[@]}" "" --canonical >one
+host "${b[@]}" $'# a comment\n\n' --canonical >two
+cat one
+cmp one two && echo "the same"
+[ "$(host "${a[@]}" "" --digest)" = "$(host "${b[@]}" "" --digest)" ] && echo "the same digest"
+[ "$(host "${a[@]}" "" --digest)" = "$(sha256sum <one | cut -d' ' -f1)" ] && echo "which is sha256sum's"
+host "${a[@]}" "" --canonical=full >full
+host "${b[@]}" "" --canonical=full | cmp -s full - || echo "another in full"
+sed -i s,/data,/dato, role.table
+getmnt audit -F role.table --fstab=role.fstab --canonical | cmp -s one - || echo "another fault is another"

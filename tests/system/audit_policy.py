@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""The configuration of getmnt audit, of a machine: files in their order, what is no file,
+what others may write, what can block; and policies against real mounts: what is required
+and is so, is silent; what is made otherwise is found, and nothing else."""
+import json
+import os
+import tempfile
+
+import gm
+
+gm.need("mount", "umount")
+root = gm.Root()
+for program in ("mount", "umount"):
+    gm.install(program, root.path)
+for name in ("etc/getmnt/audit.conf.d", "tmp", "srv/a", "srv/b", "var", "plain", "other/etc/getmnt", "other/tmp", "hung", "trigger"):
+    gm.mkdir(root / name)
+gm.mount("devtmpfs", gm.mkdir(root / "dev"), "devtmpfs")
+root.enter()
+gm.propagation("/", gm.MS_PRIVATE)
+gm.run("mount", "-t", "tmpfs", "-o", "size=1m,nosuid,nodev", "t", "/tmp")
+gm.run("mount", "-t", "tmpfs", "-o", "size=1m", "a", "/srv/a")
+gm.run("mount", "-t", "tmpfs", "-o", "size=1m", "v", "/var")
+gm.run("mount", "-t", "tmpfs", "-o", "size=1m,nosuid", "o", "/other/tmp")
+gm.propagation("/var", gm.MS_SHARED)
+with open("/etc/fstab", "w", encoding="utf-8") as file:
+    file.write("root / tmpfs defaults 0 0\nt /tmp tmpfs size=1m,nosuid,nodev 0 0\nv /var tmpfs size=1m 0 0\n")
+
+
+def put(name, text, mode=0o644):
+    """Write a file of /etc/getmnt."""
+    path = "/etc/getmnt/" + name
+    if os.path.lexists(path):
+        os.unlink(path)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+def audit(*args):
+    """What is told, as CODE target source, and how much is silenced."""
+    result = gm.getmnt("audit", "--json", "--only=DRIFT-NOT-IN-FSTAB,POLICY-*,MNT-PROPAGATION", *args)
+    gm.expect(result.status in (0, 1), f"{args}: {result.status} {result.err}")
+    document = json.loads(result.out)
+    found = sorted(f"{f['code']} {f['target']} {f['source']}" for f in document["findings"] if f["severity"] != "info")
+    return found, document["counts"]["silenced"]
+
+
+def is_told(tag, want, silenced=0, args=()):
+    got = audit(*args)
+    gm.expect(got == (sorted(want), silenced), f"{tag}: {got}, not {(sorted(want), silenced)}")
+
+
+def refused(tag, word, *args):
+    """Exit 2, a message with a word in it, and nothing that could be taken for clean."""
+    for more in ((), ("--json",), ("--show-config",)):
+        result = gm.getmnt("audit", *args, *more)
+        told = json.loads(result.out) if more == ("--json",) and result.out else None
+        silent = told["failed"] and told["exit_status"] == 2 and not told["findings"] if told else not result.out
+        gm.expect(result.status == 2 and word in result.err.decode() and silent, f"{tag} {more}: {result.status} {result.out} {result.err}")
+
+
+A, O = "DRIFT-NOT-IN-FSTAB /srv/a None", "DRIFT-NOT-IN-FSTAB /other/tmp None"
+is_told("without files", [A, O])
+
+# Files, in their order.
+put("audit.conf", "rule DRIFT-* off target=/srv/*\n")
+is_told("audit.conf", [O], 1)
+put("audit.conf.d/20-more.conf", "rule DRIFT-* on target=/srv/a\nignore target /other/*\n")
+is_told("a later one undoes it", [A], 1)
+put("audit.conf.d/30-last.conf", "rule DRIFT-* off target=/srv/a\n")
+is_told("one behind that", [], 2)
+put("audit.conf.d/10-first.conf", "rule DRIFT-* off\n")
+is_told("one before changes nothing", [], 2)
+for name in (".hidden.conf", "40-more", "50-more.conf~", "conf", "60.conf.bak", ".conf"):
+    put("audit.conf.d/" + name, "this is no statement\n")
+is_told("what is not read", [], 2)
+result = gm.getmnt("audit", "--show-config")
+gm.expect(result.status == 0 and result.out.decode().split("\n") == [
+    "/etc/getmnt/audit.conf:1: rule DRIFT-* off target=/srv/*",
+    "/etc/getmnt/audit.conf.d/10-first.conf:1: rule DRIFT-* off",
+    "/etc/getmnt/audit.conf.d/20-more.conf:1: rule DRIFT-* on target=/srv/a",
+    "/etc/getmnt/audit.conf.d/20-more.conf:2: ignore target /other/*",
+    "/etc/getmnt/audit.conf.d/30-last.conf:1: rule DRIFT-* off target=/srv/a", ""], f"--show-config: {result.out} {result.err}")
+is_told("one that is named instead", [A], 1, ["--config=/etc/getmnt/audit.conf.d/20-more.conf"])
+is_told("none", [A, O], 0, ["--config=none"])
+result = gm.getmnt("audit", "-v", "--only=DRIFT-NOT-IN-FSTAB")
+gm.expect(result.status == 0 and b"silenced by /etc/getmnt/audit.conf.d/30-last.conf:1: warning DRIFT-NOT-IN-FSTAB /srv/a\n" in result.out
+          and b"2 silenced by the configuration" in result.out, f"-v: {result.out} {result.err}")
+# Of a recorded table none is read.
+with open("/proc/self/mountinfo", encoding="ascii") as file:
+    gm.touch("/plain/table", file.read())
+is_told("a recorded table", [A, O], 0, ["--tab-file=/plain/table", "--fstab=/etc/fstab"])
+is_told("a recorded table, and a file", [A], 1,
+        ["--tab-file=/plain/table", "--fstab=/etc/fstab", "--config=/etc/getmnt/audit.conf.d/20-more.conf"])
+
+# What is wrong is told with its place, and nothing is audited.
+put("audit.conf.d/15-wrong.conf", "# one\nrule DRIFT-OPTION off\n")
+refused("a wrong line", "getmnt: /etc/getmnt/audit.conf.d/15-wrong.conf:2: \"DRIFT-OPTION\": no such rule")
+is_told("and not read", [A, O], 0, ["--config=none"])
+put("audit.conf.d/15-wrong.conf", "#" * (1 << 20) + "#")
+refused("too large", "15-wrong.conf: it is larger than 1048576 bytes")
+put("audit.conf.d/15-wrong.conf", "", 0o664)
+refused("the group may write", "15-wrong.conf: others than root may write it (mode 0664)")
+put("audit.conf.d/15-wrong.conf", "", 0o646)
+refused("all may write", "15-wrong.conf: others than root may write it (mode 0646)")
+os.chown(put("audit.conf.d/15-wrong.conf", ""), 1000, 0)
+refused("another's", "15-wrong.conf: it belongs to uid 1000")
+os.unlink("/etc/getmnt/audit.conf.d/15-wrong.conf")
+os.symlink("/nowhere", "/etc/getmnt/audit.conf.d/15-wrong.conf")
+refused("a link to nothing", "15-wrong.conf: it leads nowhere")
+os.unlink("/etc/getmnt/audit.conf.d/15-wrong.conf")
+os.mkfifo("/etc/getmnt/audit.conf.d/15-wrong.conf", 0o644)
+is_told("a FIFO is empty", [], 2)
+os.unlink("/etc/getmnt/audit.conf.d/15-wrong.conf")
+os.mkdir("/etc/getmnt/audit.conf.d/15-wrong.conf")
+refused("a directory", "15-wrong.conf: it is no file of text")
+os.rmdir("/etc/getmnt/audit.conf.d/15-wrong.conf")
+os.chmod("/etc/getmnt/audit.conf.d", 0o777)
+refused("a directory that all may write", "audit.conf.d: others than root may write it (mode 0777)")
+os.chmod("/etc/getmnt/audit.conf.d", 0o755)
+refused("one that is not there", "/nowhere: cannot be read: No such file or directory", "--config=/nowhere")
+# Who is not root is free to take any.
+os.chown(put("audit.conf.d/15-wrong.conf", "", 0o666), 1000, 1000)
+result = gm.getmnt("audit", "--only=DRIFT-NOT-IN-FSTAB", uid=1000)
+gm.expect(result.status == 0, f"not root: {result.status} {result.out} {result.err}")
+put("audit.conf.d/15-wrong.conf", "", 0o600)
+result = gm.getmnt("audit", "--only=DRIFT-NOT-IN-FSTAB", uid=1000)
+gm.expect(result.status == 2 and b"15-wrong.conf: cannot be read: Permission denied" in result.err, f"denied: {result.status} {result.err}")
+os.unlink("/etc/getmnt/audit.conf.d/15-wrong.conf")
+
+# A link is followed; not to where it could block.
+os.rename("/etc/getmnt/audit.conf", "/plain/conf")
+os.symlink("/plain/conf", "/etc/getmnt/audit.conf")
+is_told("a link", [], 2)
+os.unlink("/etc/getmnt/audit.conf")
+trigger = gm.Autofs("/trigger", "direct")
+os.symlink("/trigger/conf", "/etc/getmnt/audit.conf")
+refused("behind an automount", "/etc/getmnt/audit.conf: touching it can block")
+refused("behind an automount, named", "/trigger/conf: touching it can block", "--config=/trigger/conf")
+gm.expect(not trigger.requests(), "the automount was pulled")
+hung = gm.HungFuse("/hung", dev="/dev/fuse") if os.path.exists("/dev/fuse") else None
+if hung:
+    os.unlink("/etc/getmnt/audit.conf")
+    os.symlink("/hung/conf", "/etc/getmnt/audit.conf")
+    refused("behind what hangs", "/etc/getmnt/audit.conf: touching it can block")
+    refused("behind what hangs, named", "/hung/x: touching it can block", "--config=/hung/x")
+    hung.end()
+    gm.umount("/hung", gm.MNT_DETACH)
+os.unlink("/etc/getmnt/audit.conf")
+gm.umount("/trigger", gm.MNT_DETACH)
+for name in os.listdir("/etc/getmnt/audit.conf.d"):
+    os.unlink("/etc/getmnt/audit.conf.d/" + name)
+
+# Policies.
+HEALTHY = """ignore target *
+require /tmp nosuid,nodev,rw,exec,size=1024k
+require /var suid
+separate /tmp
+separate /
+propagation /var shared
+propagation /tmp private
+"""
+CONF = "/etc/getmnt/audit.conf"
+put("audit.conf", HEALTHY)
+is_told("healthy", [], 2)
+
+
+def planted(tag, want, undo, silenced=2):
+    is_told(tag, want, silenced)
+    for argv in undo:
+        gm.run(*argv)
+    is_told(tag + ", undone", [], 2)
+
+
+gm.run("mount", "-o", "remount,suid,nodev,size=1m", "/tmp")
+planted("suid", [f"POLICY-OPTION /tmp {CONF}:2"], [("mount", "-o", "remount,nosuid,nodev,size=1m", "/tmp")])
+gm.run("mount", "-o", "remount,ro,nosuid,nodev,size=1m", "/tmp")
+planted("read-only", [f"POLICY-OPTION /tmp {CONF}:2"], [("mount", "-o", "remount,rw,nosuid,nodev,size=1m", "/tmp")])
+gm.run("mount", "-o", "remount,nosuid,nodev,size=2m", "/tmp")
+planted("another size", [f"POLICY-OPTION /tmp {CONF}:2"], [("mount", "-o", "remount,nosuid,nodev,size=1m", "/tmp")])
+gm.run("mount", "-o", "remount,bind,nosuid", "/var")
+planted("nosuid", [f"POLICY-OPTION /var {CONF}:3"], [("mount", "-o", "remount,bind,suid", "/var")])
+gm.run("umount", "/tmp")
+planted("not mounted", [f"POLICY-OPTION /tmp {CONF}:2", f"POLICY-PARTITION /tmp {CONF}:4", f"MNT-PROPAGATION /tmp {CONF}:7"],
+        [("mount", "-t", "tmpfs", "-o", "size=1m,nosuid,nodev", "t", "/tmp")])
+gm.run("mount", "--make-private", "/var")
+planted("private", [f"MNT-PROPAGATION /var {CONF}:6"], [("mount", "--make-shared", "/var")])
+gm.run("mount", "--make-shared", "/tmp")
+planted("shared", [f"MNT-PROPAGATION /tmp {CONF}:7"], [("mount", "--make-private", "/tmp")])
+# What covers it is what is judged.
+gm.run("mount", "-t", "tmpfs", "-o", "nosuid", "cover", "/tmp")
+planted("covered", [f"POLICY-OPTION /tmp {CONF}:2"], [("umount", "/tmp")])
+
+# A root that is elsewhere has files of its own.
+with open("/other/etc/getmnt/audit.conf", "w", encoding="utf-8") as file:
+    file.write("require /tmp nosuid\nrequire /tmp noexec\nseparate /var\n")
+gm.touch("/other/etc/fstab", "")
+os.chmod("/other/etc/getmnt/audit.conf", 0o644)
+OTHER = "/other/etc/getmnt/audit.conf"
+got = [line for line in audit("--root=/other")[0] if line.startswith(("POLICY", "MNT-PROPAGATION"))]
+gm.expect(got == [f"POLICY-OPTION /tmp {OTHER}:2", f"POLICY-PARTITION /var {OTHER}:3"], f"--root: {got}")
+result = gm.getmnt("audit", "--root=/other", "-v")
+gm.expect(b"there is nothing of that name" in result.out, f"--root: {result.out}")
+
+# As much as a file may hold.
+many = tempfile.mkdtemp() + "/conf"
+gm.touch(many, "".join(f"separate /{i}\n" for i in range(100000))[:1 << 20].rsplit("\n", 1)[0] + "\n")
+result = gm.getmnt("audit", "--config=" + many, "--json", "--only=POLICY-*,MNT-PROPAGATION")
+lines = sum(1 for line in open(many, encoding="ascii"))
+gm.expect(result.status == 1 and len(json.loads(result.out)["findings"]) == lines, f"many: {result.status} {result.err}")
+gm.done()
