@@ -36,6 +36,9 @@
 #                      interrupted), FUZZ='TARGET...' alone: see fuzz/README.md
 # make check-fuzz      the same for a minute each
 # make bench           what each algorithm costs; 10 minutes, BENCH=--quick one
+# make compare-genfstab  the table of docs/GENFSTAB.md, by running both
+# make compare-verify    that of docs/VERIFY.md
+# make run-docs        what the commands of docs/LOST-FSTAB.md print, by running them
 # make deps-bench      what bench measures getmnt search against: bfs and fd
 #
 # Variables: VARIANT=debug|release|asan|tsan|profile|gcov|plain (of plain, all
@@ -171,6 +174,12 @@ $(BUILD)/tests/unit/suites.inc: FORCE
 $(BUILD)/tests/unit/main.o: ALL_CPPFLAGS += -iquote $(BUILD)/tests/unit
 $(BUILD)/tests/unit/main.o: $(BUILD)/tests/unit/suites.inc
 
+# What system cases ask of the models alone.
+ASKED := $(BUILD)/tests/lib/prove $(BUILD)/tests/lib/loaded
+$(ASKED): %: %.o $(BUILD)/libgetmnt.a
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
 # A fuzz target is a file of fuzz/.  It is linked to libFuzzer where the
 # variant is fuzz, else to a driver that replays files; the calls of the
 # library to os/ end in fuzz/lib/kernel.c.
@@ -189,7 +198,7 @@ FORCE:
 
 # Everything that is compiled.
 .PHONY: binaries
-binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC) $(BUILD)/tests/unit/unit fuzz-targets
+binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC) $(BUILD)/tests/unit/unit $(ASKED) fuzz-targets
 
 .PHONY: deps deps-bench deps-vm
 deps:
@@ -225,8 +234,12 @@ check-cases: $(BUILD)/getmnt
 	tests/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
 
 .PHONY: check-system
-check-system: $(BUILD)/getmnt
+check-system: $(BUILD)/getmnt $(ASKED)
 	tests/system/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
+
+.PHONY: compare-genfstab compare-verify run-docs
+compare-genfstab compare-verify run-docs: $(BUILD)/getmnt
+	GETMNT_UPDATE=1 tests/system/run.sh --getmnt $(BUILD)/getmnt $(if $(filter run-docs,$@),lost_fstab,$(@:compare-%=%))
 
 .PHONY: check-lib
 check-lib: $(PUBLIC_SO) $(PUBLIC_A)
@@ -332,6 +345,11 @@ LIBDEST := $(DESTDIR)$(LIBDIR)
 INCDIR := $(DESTDIR)$(PREFIX)/include/getmnt
 MANDIR := $(DESTDIR)$(PREFIX)/share/man
 COMPDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+# Where initramfs-tools and dracut look, if PREFIX is /usr.
+HOOKDIR := $(DESTDIR)$(PREFIX)/share/initramfs-tools/hooks
+DRACUTDIR := $(DESTDIR)$(PREFIX)/lib/dracut/modules.d/95getmnt
+# Where Nagios and its kin look for plugins.
+PLUGINDIR := $(DESTDIR)$(PREFIX)/lib/nagios/plugins
 HEADERS := $(wildcard include/getmnt/*.h)
 MANPAGES := $(wildcard man/*.[1-8])
 # Each public function has a page that leads to the one it is told in.
@@ -339,9 +357,13 @@ API = $(filter-out opensearch,$(shell sed -n 's/^[[:blank:]]*\([a-z0-9_]*\);$$/\
 
 .PHONY: install
 install: $(BUILD)/getmnt $(PUBLIC_SO) $(PUBLIC_A)
-	install -d $(BINDIR) $(COMPDIR) $(LIBDEST)/pkgconfig $(INCDIR) $(MANDIR)/man3 $(MANDIR)/man8
+	install -d $(BINDIR) $(COMPDIR) $(LIBDEST)/pkgconfig $(INCDIR) $(MANDIR)/man3 $(MANDIR)/man5 $(MANDIR)/man8
 	install -m 755 $(BUILD)/getmnt $(BINDIR)/getmnt
 	install -m 644 contrib/completion/getmnt $(COMPDIR)/getmnt
+	install -d $(HOOKDIR) $(DRACUTDIR) $(PLUGINDIR)
+	ln -sf ../../../bin/getmnt $(PLUGINDIR)/check_getmnt
+	install -m 755 contrib/initramfs-tools/hooks/getmnt $(HOOKDIR)/getmnt
+	install -m 755 contrib/dracut/95getmnt/module-setup.sh $(DRACUTDIR)/module-setup.sh
 	install -m 644 $(HEADERS) $(INCDIR)
 	install -m 644 $(PUBLIC_A) $(PUBLIC_SO) $(LIBDEST)
 	ln -sf $(notdir $(PUBLIC_SO)) $(LIBDEST)/libgetmnt.so.$(LIB_ABI)
@@ -353,18 +375,20 @@ install: $(BUILD)/getmnt $(PUBLIC_SO) $(PUBLIC_A)
 	set -e; $(foreach page,$(MANPAGES),install -m 644 $(page) $(MANDIR)/man$(subst .,,$(suffix $(page)));)
 	set -e; $(foreach name,$(API),echo '.so man3/$(if $(filter getmnt_%,$(name)),getmnt,opensearch).3' >$(MANDIR)/man3/$(name).3; chmod 644 $(MANDIR)/man3/$(name).3;)
 
-# Directories go only from a staging area, but for that of our headers alone:
+# Directories go only from a staging area, but for those of ours alone:
 # elsewhere they may have been there.
 .PHONY: uninstall
 uninstall:
-	rm -f $(BINDIR)/getmnt $(COMPDIR)/getmnt $(patsubst include/getmnt/%,$(INCDIR)/%,$(HEADERS)) \
+	rm -f $(BINDIR)/getmnt $(COMPDIR)/getmnt $(HOOKDIR)/getmnt $(DRACUTDIR)/module-setup.sh $(PLUGINDIR)/check_getmnt $(patsubst include/getmnt/%,$(INCDIR)/%,$(HEADERS)) \
 		$(addprefix $(LIBDEST)/,libgetmnt.a libgetmnt.so libgetmnt.so.$(LIB_ABI)) \
 		$(LIBDEST)/$(notdir $(PUBLIC_SO)) $(LIBDEST)/pkgconfig/libgetmnt.pc \
 		$(foreach page,$(MANPAGES),$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
 		$(API:%=$(MANDIR)/man3/%.3)
-	@if [ -d $(INCDIR) ]; then rmdir --ignore-fail-on-non-empty $(INCDIR); fi
+	@for dir in $(INCDIR) $(DRACUTDIR); do \
+		if [ -d "$$dir" ]; then rmdir --ignore-fail-on-non-empty "$$dir"; fi; \
+	done
 ifneq ($(DESTDIR),)
-	@for dir in $(BINDIR) $(COMPDIR) $(LIBDEST)/pkgconfig $(dir $(INCDIR)) $(MANDIR)/man3 $(MANDIR)/man8; do \
+	@for dir in $(BINDIR) $(COMPDIR) $(HOOKDIR) $(dir $(DRACUTDIR)) $(PLUGINDIR) $(LIBDEST)/pkgconfig $(dir $(INCDIR)) $(MANDIR)/man3 $(MANDIR)/man5 $(MANDIR)/man8; do \
 		if [ -d "$$dir" ]; then \
 			(cd $(DESTDIR) && rmdir -p --ignore-fail-on-non-empty "$${dir#$(DESTDIR)/}"); \
 		fi; \

@@ -249,6 +249,7 @@ use_packages()
 	check "getmnt -J, parsed" eval 'in_root getmnt -J -l -o +STATE | is_json'
 	check "getmnt, as an ordinary user" eval 'user_in_root getmnt -J -l | is_json'
 	check "getmnt --version" eval "in_root getmnt --version | grep -F '$version'"
+	check "check_getmnt" eval "in_root /usr/lib/nagios/plugins/check_getmnt -V | grep -F '$version'"
 	check "man getmnt" shows_page '^ *getmnt.*the mount points of a machine' getmnt
 	check "man getmnt_run" shows_page 'every mount, named and judged' getmnt_run
 	check "man getmnt-discover" shows_page '--names' getmnt-discover

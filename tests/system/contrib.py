@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""What contrib has for audits from a timer and from cron, as it stands."""
+import os
+import re
+import select
+import shutil
+import socket
+import subprocess
+import tempfile
+
+import gm
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+work = tempfile.mkdtemp()
+
+# The units, as systemd reads them; the program is where it was built.
+with open(f"{TOP}/contrib/systemd/getmnt-audit.service", encoding="ascii") as f:
+    service = f.read()
+gm.expect(not re.search(r"^(Private|Protect|ReadOnly|ReadWrite|Root|Bind|TemporaryFile)", service, re.M), "a mount namespace of its own")
+if shutil.which("systemd-analyze"):
+    gm.touch(f"{work}/getmnt-audit.service", service.replace("/usr/bin/getmnt", os.environ["GETMNT"]))
+    shutil.copy(f"{TOP}/contrib/systemd/getmnt-audit.timer", work)
+    result = subprocess.run(["systemd-analyze", "verify", "--man=no", f"{work}/getmnt-audit.timer", f"{work}/getmnt-audit.service"],
+                            stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+    ours = [row for row in result.stdout.decode().split("\n") if "getmnt-audit" in row]
+    gm.expect(not ours, f"systemd-analyze: {ours}")
+else:
+    print("  no systemd-analyze: the units were not read")
+command = re.search(r"^ExecStart=(.*)$", service, re.M).group(1).split()
+statuses = {0, *(int(n) for n in re.findall(r"^SuccessExitStatus=(\d+)$", service, re.M))}
+
+# cron's lines: as it cuts them, by sh.
+with open(f"{TOP}/contrib/cron.d/getmnt-audit", encoding="ascii") as f:
+    lines = f.read().split("\n")
+gm.expect(not any(row and not row.startswith("#") for row in lines), "a line that is not disabled")
+jobs = [re.match(r"#(?:\S+ ){5}root (.*)", row) for row in lines]
+jobs = [re.sub(r"\\%", "%", match.group(1)) for match in jobs if match]
+gm.expect(len(jobs) == 2 and all("\\" not in job and "%" in job for job in jobs), f"jobs: {jobs}")
+
+root = gm.Root()
+for program in ("sh", "cksum", "cut"):
+    gm.install(program, root.path)
+gm.touch(root / "bin/sleep", '#!/bin/sh\ntest "$1" -ge 0 && test "$1" -lt 1800 && echo "$1" >>/slept\n')
+os.chmod(root / "bin/sleep", 0o755)
+gm.touch(root / "etc/machine-id", "0123456789abcdef0123456789abcdef\n")
+gm.touch(root / "etc/fstab", "")
+gm.mkdir(root / "var/lib/prometheus/node-exporter")
+gm.mkdir(root / "dev")
+root.enter()
+
+
+def run(words, **more):
+    return subprocess.run(words, stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"PATH": "/bin:/usr/bin"},
+                          timeout=60, check=False, **more)
+
+
+log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+log.bind("/dev/log")
+for fstab, status in (("", 0), ("none /gone tmpfs defaults 0 0\n", 1)):
+    gm.touch("/etc/fstab", fstab)
+    result = run(["/bin/getmnt", *command[1:]])
+    told = b""
+    while select.select([log], [], [], 0)[0]:
+        told += log.recv(65536)
+    gm.expect(result.returncode == status and status in statuses and not result.stdout and not result.stderr
+              and (b"DRIFT-NOT-MOUNTED" in told) == bool(status) and b" warning, " in told, f"the unit, {fstab!r}: {result} {told}")
+    result = run(["/bin/sh", "-c", jobs[0]])
+    gm.expect(result.returncode == status and bool(result.stdout) == bool(status) and not result.stderr, f"cron, {fstab!r}: {result}")
+    result = run(["/bin/sh", "-c", jobs[1]])
+    with open("/var/lib/prometheus/node-exporter/getmnt.prom", encoding="ascii") as f:
+        metrics = f.read()
+    gm.expect(result.returncode == status and not result.stdout and not result.stderr and "\ngetmnt_audit_success 1\n" in metrics
+              and ('code="DRIFT-NOT-MOUNTED"' in metrics) == bool(status), f"metrics, {fstab!r}: {result} {metrics}")
+with open("/slept", encoding="ascii") as f:
+    gm.expect(len(set(f.read().split())) == 1, "a host waits for another time each time")
+shutil.rmtree(work, ignore_errors=True)
+gm.done()
