@@ -63,7 +63,7 @@ AR ?= ar
 OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
 
-PKGS := mount blkid smartcols
+PKGS := mount blkid smartcols jansson
 BUILD := build/$(VARIANT)
 
 VARIANT_CFLAGS_debug := -O2 -g
