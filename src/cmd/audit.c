@@ -472,7 +472,7 @@ static int audit(int argc, char **argv, bool plugin)
 		audit_plugin_help(&table, stdout);
 	else
 		audit_help(stdout);
-	int status = finish_stdout(false) == 0 ? AX_CLEAN : AX_FAILED;
+	int status = finish_stdout(true) == 0 ? AX_CLEAN : AX_FAILED;
 	/* As the guidelines have it: nothing was checked. */
 	if (asked.way.plugin)
 		status = NX_UNKNOWN;

@@ -307,7 +307,7 @@ static int deliver(struct audit_way *way, const struct strbuf *document)
 	}
 	if (document->len)
 		fwrite(strbuf_str(document), 1, document->len, stdout);
-	return finish_stdout(way->form != AF_TEXT && document->len > 0);
+	return finish_stdout(true);   /* closed, it has told nobody */
 }
 
 /** In a child. */

@@ -104,6 +104,12 @@ done
 
 getmnt audit --nagios -t 60 -F table --fstab=fstab >/dev/full
 echo "nagios $?"
+for args in --format=text --format=jsonl --format=nagios --format=ansible --list-rules --show-config --help --only=NONE; do
+	audit $args --disable=MNT-DUP >&- 2>err
+	echo "$args closed: $? $(head -n 1 err)"
+done
+getmnt audit -F clean.table --fstab=clean.fstab >&-
+echo "nothing to tell: $?"
 
 echo "== --output"
 umask 077
