@@ -448,6 +448,48 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	return options;
 }
 
+/** What a mount has of its own, as the kernel shows it. */
+static void shown_of_mount(const struct mount *mount, struct flags *flags)
+{
+	static const enum group supers[] = {G_SYNC, G_DIRSYNC, G_LAZY};
+	static const struct flags none;
+	struct flags super;
+	take_flags(mount->vfs_opts, &none, flags);
+	take_flags(mount->fs_opts ? mount->fs_opts : "", &none, &super);
+	for (size_t i = 0; i < sizeof(supers) / sizeof(*supers); ++i)
+		flags->value[supers[i]] |= super.value[supers[i]];
+	/* Of the times of access the one that is not shown. */
+	if (!merge_has(mount->vfs_opts, "relatime") && !merge_has(mount->vfs_opts, "noatime"))
+		flags->value[G_ATIME] = 2;
+}
+
+void fstab_asked(const struct fstab_line *live, const char *options, struct strbuf *differ)
+{
+	const struct mount *mount = live->mount;
+	if (!mount || !mount->vfs_opts || is_open(options))
+		return;
+	const char *fstype = mount->fstype ? mount->fstype : "";
+	bool bind = merge_has(options, "bind") || merge_has(options, "rbind");
+	const char *const lives[] = {mount->vfs_opts, bind ? NULL : mount->fs_opts};
+	struct flags have, want;
+	struct strbuf rest;
+	size_t n;
+	strbuf_init(&rest);
+	shown_of_mount(mount, &have);
+	want = have;
+	for (const char *at = options, *o; (o = merge_next(&at, &n)) != NULL;) {
+		int row = flag_row(o, n);
+		if (row >= 0)
+			want.value[flag_rows[row].group] = flag_rows[row].value;
+	}
+	if (have.value[G_RO])
+		want.value[G_RO] = 1;
+	tell_flags(&want, &have, differ);
+	take_over(fstype, options, lives, NULL, &rest, differ);
+	differ->failed |= rest.failed;
+	strbuf_destroy(&rest);
+}
+
 const char *merge_inherit(struct merger *m, const char *options, const char *from)
 {
 	static const char *const kept[] = {"nofail", "_netdev", "user", "users", "owner", "group", "comment"};
