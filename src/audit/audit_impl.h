@@ -16,6 +16,8 @@
 #include "audit/rules.h"
 #include "base/map64.h"
 
+#include <stdarg.h>
+
 enum {
 	AUDIT_OPTIONS_MAX = 16384,   /* bytes of options that are judged */
 	AUDIT_NAME_MAX = 40,         /* ... of a word that something is near to */
@@ -59,6 +61,12 @@ struct audit_told {
 	const char *message, *expected, *actual, *hint;
 	const char *refused, *option;   /* as in struct audit_finding */
 };
+
+/** A formatted string that the report keeps.
+    @text  For use in passing.
+    @return it, or NULL (ENOMEM). */
+__attribute__((format(printf, 3, 0)))
+const char *audit_vformat(struct audit_report *report, struct strbuf *text, const char *format, va_list args);
 
 /** Add a finding.  @return 0, or -1 (ENOMEM). */
 int audit_add(struct audit_report *report, const struct audit_finding *finding);

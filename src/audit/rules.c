@@ -108,11 +108,8 @@ const char *audit_format(struct audit *audit, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	strbuf_reset(&audit->text);
-	strbuf_vprintf(&audit->text, format, args);
+	const char *text = audit_vformat(audit->report, &audit->text, format, args);
 	va_end(args);
-	const char *text = audit->text.failed ? NULL
-	                   : arena_strndup(&audit->report->arena, strbuf_str(&audit->text), audit->text.len);
 	audit->failed |= !text;
 	return text ? text : "";
 }
