@@ -149,7 +149,9 @@ static void add_shown(struct strbuf *out, const char *shown, const char *value, 
 
 void shown_as(const char *fstype, const char *option, size_t n, struct strbuf *out)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; n > 0 && i < sizeof(rows) / sizeof(*rows); ++i) {
+		if (*option != *rows[i].asked)
+			continue;
 		size_t len = strlen(rows[i].asked);
 		bool any = rows[i].asked[len - 1] == '=';
 		if (n < len || memcmp(option, rows[i].asked, len) != 0 || (n > len && !any) || !fstab_type_in(fstype, rows[i].types))
