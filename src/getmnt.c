@@ -11,14 +11,17 @@
  *     strbuf.c          a growing string
  *     words.h           pieces of a text as words and options
  *     map64.c           a hash map from 64-bit keys
+ *     intern.c          strings, each kept once and numbered
  *     escape.c          the escaping dialects of tables and of output
  *     fstypes.c         what is known of file system types: one table
  *     sha256.c          the digest of a text
  *     linediff.c        what differs between two texts, as diff -u has it
+ *     hostlist.c        names of hosts, folded: node[1-9]
  *   os/                 the kernel facade: every crossing, counted
  *     kernel.h          the kernel's structures and numbers
  *     os.c              statx, openat, getdents64, listmount ...; what there is
  *     file.c            small files, read whole
+ *     lines.c           files of any size, line by line
  *     ring.c            statx(2) by io_uring(7)
  *     inodes.c          attributes of many inodes by one call: XFS, btrfs
  *     change.c          the calls that change files
@@ -102,6 +105,7 @@
  *     host.c            what a host has beside: mtab, errors of file systems
  *       boot.c  crypttab.c  unit.c  ... the command line; what is set up before; systemd
  *     report.c          findings, in their order
+ *     collect.c         the audits of many hosts, put together
  *     selfcheck.c       what is checked of an fstab before it is written
  *     config.c          what is configured: its language
  *     config_apply.c    ... what it silences
@@ -144,6 +148,8 @@
  *       audit_way.c     ... the form, to where, within which time
  *       audit_out.c  audit_json.c  audit_nagios.c  audit_prometheus.c  audit_canonical.c
  *       audit_syslog.c  ... the forms
+ *       audit_collect.c ... --collect: the lines of many hosts, read
+ *       audit_collect_line.c  audit_collect_out.c   a line of JSON; the result
  *     recover.c         getmnt recover: the flow
  *     recover_mounts.c  ... the mounts as rows
  *     recover_link.c    ... links to the kernel's own table

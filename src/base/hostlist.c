@@ -14,7 +14,7 @@
  */
 #include "base/hostlist.h"
 
-#include "base/map64.h"
+#include "base/intern.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -39,19 +39,12 @@ struct item {
 	size_t place;            /* of its first name, in order */
 };
 
-/** Texts of cells, each once. */
-struct texts {
-	const char **of;
-	size_t count, room;
-	struct map64 map;
-};
-
 struct folding {
 	struct hostlist *list;
 	struct arena arena;      /* what is needed for folding alone */
 	struct item *items;
 	struct number *numbers;  /* of a set */
-	struct texts texts;
+	struct intern texts;     /* of cells */
 	struct strbuf text;
 	unsigned dim;            /* that is folded */
 };
@@ -147,33 +140,6 @@ static int compare_places(const void *x, const void *y)
 	return a->place < b->place ? -1 : a->place > b->place;
 }
 
-/** The number of a text.  @return 0, or -1: ENOMEM. */
-static int intern(struct folding *f, const char *text, size_t n, uint32_t *number)
-{
-	struct texts *texts = &f->texts;
-	uint64_t key = map64_bytes(MAP64_BYTES, text, n);
-	/* Texts of one hash stand at the hashes behind it. */
-	for (uint32_t at; (at = map64_get(&texts->map, key)) != MAP64_NONE; ++key) {
-		if (strncmp(texts->of[at], text, n) == 0 && !texts->of[at][n]) {
-			*number = at;
-			return 0;
-		}
-	}
-	if (texts->count == texts->room) {
-		size_t room = texts->room ? 2 * texts->room : 64;
-		const char **more = realloc(texts->of, room * sizeof(*more));
-		if (!more)
-			return -1;
-		texts->of = more;
-		texts->room = room;
-	}
-	if (!(texts->of[texts->count] = arena_strndup(&f->arena, text, n))
-	    || map64_put(&texts->map, key, (uint32_t)texts->count) == MAP64_NONE)
-		return -1;
-	*number = (uint32_t)texts->count++;
-	return 0;
-}
-
 static void put_number(struct strbuf *out, const struct number *number)
 {
 	strbuf_printf(out, "%0*" PRIu64, (int)number->digits, number->value);
@@ -245,7 +211,7 @@ static size_t join(struct folding *f, struct item *items, size_t n)
 		if (next - i > 1) {
 			strbuf_reset(&f->text);
 			put_set(&f->text, f->numbers, next - i);
-			if (f->text.failed || intern(f, strbuf_str(&f->text), f->text.len, &whole->cells[d]) != 0)
+			if (f->text.failed || intern_put(&f->texts, strbuf_str(&f->text), f->text.len, &whole->cells[d]) != 0)
 				return 0;
 		}
 	}
@@ -259,7 +225,7 @@ static size_t fold_pattern(struct folding *f, struct item *items, size_t n)
 		for (unsigned d = 0; d < items[i].dims; ++d) {
 			strbuf_reset(&f->text);
 			put_number(&f->text, &items[i].numbers[d]);
-			if (f->text.failed || intern(f, strbuf_str(&f->text), f->text.len, &items[i].cells[d]) != 0)
+			if (f->text.failed || intern_put(&f->texts, strbuf_str(&f->text), f->text.len, &items[i].cells[d]) != 0)
 				return 0;
 		}
 	}
@@ -329,15 +295,14 @@ int hostlist_fold(const char *const *names, size_t n, struct hostlist *list)
 	*list = (struct hostlist){0};
 	arena_init(&list->arena);
 	arena_init(&f.arena);
-	map64_init(&f.texts.map);
+	intern_init(&f.texts);
 	strbuf_init(&f.text);
 	f.items = calloc(n + 1, sizeof(*f.items));
 	f.numbers = calloc(n + 1, sizeof(*f.numbers));
 	int rc = f.items && f.numbers ? fold(&f, names, n) : -1;
 	free(f.items);
 	free(f.numbers);
-	free(f.texts.of);
-	map64_destroy(&f.texts.map);
+	intern_destroy(&f.texts);
 	strbuf_destroy(&f.text);
 	arena_destroy(&f.arena);
 	if (rc != 0)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/intern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void intern_init(struct intern *intern)
+{
+	*intern = (struct intern){0};
+	map64_init(&intern->map);
+	arena_init(&intern->arena);
+}
+
+void intern_destroy(struct intern *intern)
+{
+	free(intern->of);
+	map64_destroy(&intern->map);
+	arena_destroy(&intern->arena);
+	intern_init(intern);
+}
+
+/** Look for a string.  Those of one hash stand at the hashes behind it.
+    @key [out]  Where it stands, or is to. */
+static uint32_t look(const struct intern *intern, const char *text, size_t n, uint64_t *key)
+{
+	uint32_t at;
+	for (*key = map64_bytes(MAP64_BYTES, text, n); (at = map64_get(&intern->map, *key)) != MAP64_NONE; ++*key) {
+		if (strncmp(intern->of[at], text, n) == 0 && !intern->of[at][n])
+			return at;
+	}
+	return INTERN_NONE;
+}
+
+uint32_t intern_find(const struct intern *intern, const char *text, size_t n)
+{
+	uint64_t key;
+	return look(intern, text, n, &key);
+}
+
+int intern_put(struct intern *intern, const char *text, size_t n, uint32_t *number)
+{
+	uint64_t key;
+	uint32_t at = look(intern, text, n, &key);
+	if (at != INTERN_NONE) {
+		*number = at;
+		return 0;
+	}
+	if (intern->count == intern->room) {
+		size_t room = intern->room ? 2 * intern->room : 64;
+		const char **more = room < INTERN_NONE ? realloc(intern->of, room * sizeof(*more)) : NULL;
+		if (!more) {
+			errno = ENOMEM;
+			return -1;
+		}
+		intern->of = more;
+		intern->room = room;
+	}
+	intern->of[intern->count] = arena_strndup(&intern->arena, text, n);
+	if (!intern->of[intern->count] || map64_put(&intern->map, key, (uint32_t)intern->count) == MAP64_NONE)
+		return -1;
+	*number = (uint32_t)intern->count++;
+	return 0;
+}
