@@ -19,6 +19,7 @@
 #include "audit/owner.h"
 #include "audit/policy.h"
 #include "base/words.h"
+#include "cmd/audit_collect.h"
 #include "cmd/audit_config.h"
 #include "cmd/audit_host.h"
 #include "cmd/fstab_machine.h"
@@ -52,6 +53,8 @@ struct asked {
 	const char *config, *fstab, *root, *tab_file, *swaps;
 	const char *include[OWNERS_MAX + 1];   /* of audit_owners[] */
 	struct audit_way way;
+	bool collect;
+	struct collect_asked of;  /* with --collect */
 };
 
 /** All that is audited. */
@@ -73,12 +76,15 @@ struct auditing {
 };
 
 static const struct row_option audit_rows[] = {
+	{"collect", 0, NULL, "put together what --jsonl printed on many hosts: FILE..., or - for standard input"},
 	{"config", 0, "FILE|none", "the configuration; else ROOT/etc/getmnt/audit.conf, audit.conf.d"},
 	{"disable", 0, "CODE,...", "do without these rules"},
 	{"fail-on", 0, "info|warning|critical|never", "findings from here on make the status 1: warning"},
 	{"fstab", 0, "FILE", "what is wanted; else ROOT/etc/fstab"},
+	{"hosts", 0, "FILE", "with --collect: the hosts that there should be"},
 	{"include", 0, "OWNER,...", "tell of deleted and hidden mounts of these owners one by one"},
 	{"list-rules", 0, NULL, "print the rules, and how grave each is"},
+	{"max-age", 0, "AGE", "with --collect: what is older is stale; 90m, 26h, 2d"},
 	{"only", 0, "CODE,...", "these rules alone"},
 	{"probe", 0, "[local|all]", "touch mounts, each with a deadline: those that should not block, or every one"},
 	{"probe-timeout", 0, "SEC", "the time that one probe may take: 3"},
@@ -98,7 +104,7 @@ static const struct row_table audit_table = {
 
 static void audit_help(FILE *out)
 {
-	fputs("Usage:\n getmnt audit [options]\n\n"
+	fputs("Usage:\n getmnt audit [options]\n getmnt audit --collect [options] FILE...\n\n"
 	      "Compare what an fstab wants with what is mounted, and with what devices are called.\n\nOptions:\n", out);
 	rows_help(&audit_table, out);
 	fputs("\nExit status: 0 clean, 1 findings, 2 it could not be audited.\n\nDetails: getmnt-audit(8).\n", out);
@@ -165,6 +171,8 @@ static int take_option(void *arg, const char *name, const char *value)
 	int taken;
 	if (audit_way_take(&asked->way, name, value, &taken))
 		return taken;
+	if (strcmp(name, "max-age") == 0)
+		return audit_collect_age(value, &asked->of.max_age);
 	if (strcmp(name, "fail-on") == 0)
 		return rows_word("--fail-on", value, severities, &asked->fail_on);
 	if (strcmp(name, "stats") == 0)
@@ -198,8 +206,12 @@ static int take_option(void *arg, const char *name, const char *value)
 		return rows_once("--tab-file", value, &asked->tab_file);
 	if (strcmp(name, "swaps") == 0)
 		return rows_once("--swaps", value, &asked->swaps);
+	if (strcmp(name, "hosts") == 0)
+		return rows_once("--hosts", value, &asked->of.hosts);
 	if (strcmp(name, "config") == 0)
 		asked->config = value;
+	else if (strcmp(name, "collect") == 0)
+		asked->collect = true;
 	else if (strcmp(name, "list-rules") == 0)
 		asked->list_rules = true;
 	else if (strcmp(name, "show-config") == 0)
@@ -430,12 +442,44 @@ out:
 	return status;
 }
 
+/** See that options go together with --collect.  @return 0, or an exit status after a message. */
+static int read_collect(int argc, char **argv, struct asked *asked)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} others[] = {
+		{asked->config, "--config"}, {asked->fstab, "--fstab"}, {asked->root, "--root"}, {asked->tab_file, "--tab-file"},
+		{asked->swaps, "--swaps"}, {asked->include[0], "--include"}, {asked->probe, "--probe"}, {asked->show_config, "--show-config"},
+		{asked->stats, "--stats"}, {asked->way.log, "--syslog"}, {asked->way.seconds >= 0, "--max-time"},
+	};
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i) {
+		if (others[i].given)
+			return usage_error(others[i].name, "nothing is audited with --collect: give it where --jsonl is printed");
+	}
+	if (asked->way.form != AF_TEXT && asked->way.form != AF_JSON)
+		return usage_error("--format", "with --collect there is text or json");
+	if (optind == argc)
+		return usage_error("--collect", "name the files that have what --jsonl printed, or - for standard input");
+	asked->of.way = &asked->way;
+	asked->of.files = argv + optind;
+	asked->of.rules = asked->rules;
+	asked->of.only = asked->only;
+	asked->of.fail_on = asked->fail_on;
+	asked->of.verbose = asked->verbose;
+	return 0;
+}
+
 /** Read what was asked for.  @return 0, or an exit status after a message. */
 static int read_options(const struct row_table *table, int argc, char **argv, struct asked *asked)
 {
 	int status = rows_parse(table, argc, argv, take_option, asked);
 	if (status || asked->help || asked->list_rules || asked->version)
 		return status;
+	if (asked->collect)
+		return read_collect(argc, argv, asked);
+	if (asked->of.hosts || asked->of.max_age >= 0)
+		return usage_error(asked->of.hosts ? "--hosts" : "--max-age", "is for --collect alone");
 	if (optind < argc)
 		return usage_error(argv[optind], "no operand is taken; --root=DIR or --fstab=FILE");
 	if (asked->tab_file && asked->probe)
@@ -456,7 +500,7 @@ static int read_options(const struct row_table *table, int argc, char **argv, st
 /** @plugin  It is called as check_getmnt. */
 static int audit(int argc, char **argv, bool plugin)
 {
-	struct asked asked = {.timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_bit(AUDIT_CODES) - 1};
+	struct asked asked = {.of.max_age = -1, .timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_bit(AUDIT_CODES) - 1};
 	struct row_option rows[ROWS_MAX];
 	struct row_table table = audit_table;
 	audit_way_init(&asked.way);
@@ -464,6 +508,8 @@ static int audit(int argc, char **argv, bool plugin)
 		table = audit_plugin_table(&audit_table, rows);
 	if (read_options(&table, argc, argv, &asked) != 0)
 		return audit_way_refuse(&asked.way, argc, argv);
+	if (!asked.help && !asked.list_rules && !asked.version && asked.collect)
+		return audit_collect(&asked.of);
 	if (!asked.help && !asked.list_rules && !asked.version)
 		return audit_way_run(&asked.way, run_audit, &asked);
 	if (asked.version)

@@ -69,6 +69,9 @@ progress_fn *progress_begin(struct run *run);
     stdout and stderr are a terminal; then signals clear it. */
 bool progress_open(void);
 
+/** How many columns a terminal has; 80 where that is not known. */
+int terminal_width(int fd);
+
 /** Show a line, as wide as the terminal: a head, and a path. */
 void progress_line(const char *head, const char *where);
 

@@ -61,10 +61,15 @@ static int fit(const char *text, int columns)
 	return (int)(at - text);
 }
 
-void progress_line(const char *head, const char *where)
+int terminal_width(int fd)
 {
 	struct winsize size;
-	int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+void progress_line(const char *head, const char *where)
+{
+	int width = terminal_width(STDERR_FILENO);
 	struct strbuf safe;
 	strbuf_init(&safe);
 	if (where)

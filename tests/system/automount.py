@@ -85,7 +85,7 @@ VALUES = {"DIR": PATHS, "FILE": ["/tmp/table", "/nowhere"],
           "FILE|none": ["none", "/nowhere", "/tmp/table"], "PID": [str(os.getpid()), "1"],
           "PATH": PATHS, "SPEC": ["getmnt-test", "systemd-1", "LABEL=x", "UUID=y", *PATHS],
           "LIST": ["autofs", "noautofs", "rw,direct", "tmpfs"], "NUMBER": ["1", "999999999"],
-          "N": ["0", "1", "3"], "NUM": ["0.3"], "SEC": ["0.3"], "SIZE": ["1M"],
+          "N": ["0", "1", "3"], "NUM": ["0.3"], "SEC": ["0.3"], "AGE": ["1h"], "SIZE": ["1M"],
           "DIRS[,SEC]": ["10", "0,1"], "+RULE,-RULE": [sign + rule for rule in RULES for sign in "+-"],
           "[+]COL,...": ["+" + name for name in (
               "SIZE", "UUID", "SOURCES", "KIND", "INO.USED", "LABEL", "NS", "PROPAGATION")],
