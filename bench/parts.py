@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import cold
+import collect
 import hosts
 import scale
 import search
@@ -19,13 +20,13 @@ FULL = {
     "figure4": {"dirs": 170000}, "container": {"dirs": 20000, "overlays": 500, "tmpfs": 500},
     "deep": {"files": 300000}, "walk": {"dirs": 100000}, "walk_turns": 9,
     "scale": [10, 20, 100, 1000, 10000, 50000], "stack": 32000, "bound": 10, "budget": 2, "most": 15,
-    "cold": {"files": 200000, "turns": 7},
+    "cold": {"files": 200000, "turns": 7}, "collect": [1000, 10000, 100000],
 }
 QUICK = {
     "figure4": {"dirs": 17000}, "container": {"dirs": 4000, "overlays": 100, "tmpfs": 100},
     "deep": {"files": 30000}, "walk": {"dirs": 20000}, "walk_turns": 5,
     "scale": [10, 20, 100, 1000], "stack": 2000, "bound": 3, "budget": 0.5, "most": 7,
-    "cold": {"files": 20000, "turns": 3},
+    "cold": {"files": 20000, "turns": 3}, "collect": [100, 1000, 10000],
 }
 
 
@@ -236,4 +237,4 @@ class Bench:
 
 
 PARTS = {"hierarchies": Bench.hierarchies, "find": Bench.against_find, "scale": Bench.growth,
-         "search": Bench.searched, "cold": cold.part}
+         "search": Bench.searched, "cold": cold.part, "collect": collect.part}
