@@ -55,6 +55,9 @@ static int check_bounds(const char *text, size_t n, struct collect_read *read)
 {
 	size_t depth = 0, values = 0;
 	bool quoted = false;
+	/* The library passes over some of these. */
+	if (memchr(text, '\0', n))
+		return damaged(read, "a NUL byte");
 	for (size_t i = 0; i < n; ++i) {
 		char c = text[i];
 		if (quoted) {

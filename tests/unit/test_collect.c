@@ -162,6 +162,10 @@ static void test_damage(void)
 		CU_ASSERT_PTR_NOT_NULL(strstr(why, rows[i].why));
 	}
 	CU_ASSERT_EQUAL(kind("{\"a\": \"\0\"}", 10, &why), COLLECT_DAMAGED);
+	memcpy(text, line_of("time=9\001"), n = strlen(line_of("time=9\001")));
+	*(char *)memchr(text, '\1', n) = '\0';
+	CU_ASSERT_EQUAL(kind(text, n, &why), COLLECT_DAMAGED);
+	CU_ASSERT_STRING_EQUAL(why, "a NUL byte");
 	/* What would cost too much. */
 	size_t big = 3 << 20;
 	char *many = malloc(big);
