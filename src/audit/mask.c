@@ -93,7 +93,7 @@ static bool partition(const char *at, size_t n)
 	return n == 0 || (*at == 'p' && all_digits(at + 1, n - 1));
 }
 
-static bool is_disk(const char *at, size_t n)
+bool mask_is_disk(const char *at, size_t n)
 {
 	for (size_t i = 0; i < sizeof(disks) / sizeof(*disks); ++i) {
 		size_t stem = strlen(disks[i].stem), k = stem;
@@ -284,7 +284,7 @@ static void put_word(struct words *w, const char *at, size_t n)
 		all = (!parent || (w->parent && is_word(w->parent, w->parent_len, parent)))
 		      && (!grand || (w->grand && is_word(w->grand, w->grand_len, grand)));
 	}
-	all = all || is_disk(at, n) || (number && n >= 5);
+	all = all || mask_is_disk(at, n) || (number && n >= 5);
 	if (w->value && !all)
 		all = is_amount(at, n) || (w->key && follows_machine(w->key, w->key_len)) || (number && w->line);
 	if (all) {

@@ -18,6 +18,12 @@
 
 #include "base/strbuf.h"
 
+#include <stdbool.h>
+
+/** Whether n bytes are the name by which a kernel knows a disk or a partition, in the order
+    that it finds them: sda1, nvme0n1p2, dm-0, loop3. */
+bool mask_is_disk(const char *at, size_t n);
+
 /**
  * Append a mount point.
  *

@@ -33,14 +33,11 @@ int64_t audit_today(void)
 	return os_time_ms() / 1000 / 86400;
 }
 
-/** Tell why an open file or directory cannot be trusted.  @return whether it can. */
-static bool is_trusted(struct reading *r, const char *name, const struct stat *st)
+bool audit_is_trusted(const char *name, const struct stat *st, const char *option)
 {
-	if (r->trusting)
-		return true;
 	if (st->st_uid != 0)
-		message(name, "it belongs to uid %u, who could silence what root is told: chown root it, or give a file of root's with --config",
-		        (unsigned)st->st_uid);
+		message(name, "it belongs to uid %u, who could silence what root is told: chown root it, or give a file of root's with %s",
+		        (unsigned)st->st_uid, option);
 	else if (st->st_mode & (S_IWGRP | S_IWOTH))
 		message(name, "others than root may write it (mode %04o), and silence what root is told: chmod go-w",
 		        (unsigned)st->st_mode & 07777);
@@ -63,7 +60,7 @@ static int open_trusted(struct reading *r, const char *name, const char *place, 
 	}
 	if (!dir && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) {
 		message(name, "it is no file of text: give one, or take it away");
-	} else if (is_trusted(r, name, &st)) {
+	} else if (r->trusting || audit_is_trusted(name, &st, "--config")) {
 		return fd;
 	}
 	os_close(os, fd);

@@ -12,6 +12,8 @@
 #include "audit/config.h"
 #include "cmd/fstab_machine.h"
 
+#include <sys/stat.h>
+
 /**
  * Read what is configured.
  *
@@ -27,6 +29,11 @@ int audit_config_read(struct fstab_machine *machine, const char *given, struct a
     @looked  The ROOT whose files were read; NULL: others, or none.
     @return 0, or -1 (ENOMEM). */
 int audit_config_show(const struct audit_config *config, const char *looked, int64_t today);
+
+/** Tell why a file or directory, as it was opened, is none that root takes what it is told by.
+    @option  By which another is named.
+    @return whether it is. */
+bool audit_is_trusted(const char *name, const struct stat *st, const char *option);
 
 /** Today, as audit_config_apply() has it: by UTC. */
 int64_t audit_today(void);
