@@ -101,6 +101,8 @@
  *     mask.c            what differs between machines of one role, taken out of a text
  *     owner.c           who has mounted what there is
  *     drift.c           lines against mounts
+ *     baseline.c        what there is, taken down such that it is the same after a boot
+ *       baseline_compare.c  ... against what there was
  *     mounts.c          what is wrong with mounts, whatever was wanted
  *     host.c            what a host has beside: mtab, errors of file systems
  *       boot.c  crypttab.c  unit.c  ... the command line; what is set up before; systemd
@@ -144,6 +146,7 @@
  *     fstab_units.c     ... the base: what systemd has loaded
  *     audit.c           getmnt audit, and check_getmnt: the flow
  *       audit_config.c  ... its configuration, found and read
+ *       audit_baseline.c  ... --baseline, --save: the file
  *       audit_host.c    ... what the host has beside its fstab
  *       audit_way.c     ... the form, to where, within which time
  *       audit_out.c  audit_json.c  audit_nagios.c  audit_prometheus.c  audit_canonical.c

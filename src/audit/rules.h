@@ -65,6 +65,9 @@ enum audit_code {
 	MNT_LIMIT,
 	MNT_STALE,
 	MNT_TIMEOUT,
+	BASE_CAME,           /* against a baseline: baseline.h */
+	BASE_WENT,
+	BASE_CHANGED,
 	MTAB_REGULAR,
 	MTAB_STALE,
 	MTAB_CORRUPT,
@@ -105,6 +108,9 @@ static inline uint64_t audit_bit(enum audit_code code)
 /** "info", "warning", "critical". */
 const char *audit_severity_name(enum audit_severity severity);
 
+/** A finding against a baseline. */
+enum audit_age { AUDIT_AGELESS /* not known */, AUDIT_NEW, AUDIT_KNOWN };
+
 /** All strings are decoded bytes, without secrets. */
 struct audit_finding {
 	enum audit_code code;
@@ -122,6 +128,7 @@ struct audit_finding {
 	const char *refused;     /* why the kernel is known to refuse the mount, of the line: "the
 	                            line has ..."; or NULL */
 	const char *option;      /* which one it is, if it is refused, as it stands; else NULL */
+	enum audit_age age;      /* audit_baseline_age() */
 };
 
 struct audit_input {

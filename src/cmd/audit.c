@@ -7,8 +7,9 @@
  *                     |                                                              >-- findings
  *     fstab --> lines +--> audit_fstab(), audit_mounts() ----------------------------'
  *     configuration --> audit_policy() ----------------------------------------------^
+ *     baseline --> audit_base_judge() -----------------------------------------------^
  *
- * Nothing is written, and nothing that can block is touched.
+ * Nothing is written but what --output and --save name, and nothing that can block is touched.
  *
  * Exit status: 0 clean, 1 findings, 2 it could not be audited.
  */
@@ -19,6 +20,7 @@
 #include "audit/owner.h"
 #include "audit/policy.h"
 #include "base/words.h"
+#include "cmd/audit_baseline.h"
 #include "cmd/audit_collect.h"
 #include "cmd/audit_config.h"
 #include "cmd/audit_host.h"
@@ -50,7 +52,7 @@ struct asked {
 	int stats;                /* enum stats_form */
 	int probe;                /* enum discover_probe */
 	double timeout;           /* of a probe, in seconds */
-	const char *config, *fstab, *root, *tab_file, *swaps;
+	const char *baseline, *config, *fstab, *root, *save, *tab_file, *swaps;
 	const char *include[OWNERS_MAX + 1];   /* of audit_owners[] */
 	struct audit_way way;
 	bool collect;
@@ -71,11 +73,13 @@ struct auditing {
 	struct audit_config config;
 	int64_t today;
 	struct audit_report report;
+	struct audit_base_run base;
 	uint64_t unjudged;        /* beside the report's */
 	int64_t began;            /* seconds since 1970 */
 };
 
 static const struct row_option audit_rows[] = {
+	{"baseline", 0, "FILE", "tell what came, went and changed since --save=FILE, and which findings are new"},
 	{"collect", 0, NULL, "put together what --jsonl printed on many hosts: FILE..., or - for standard input"},
 	{"config", 0, "FILE|none", "the configuration; else ROOT/etc/getmnt/audit.conf, audit.conf.d"},
 	{"disable", 0, "CODE,...", "do without these rules"},
@@ -89,6 +93,7 @@ static const struct row_option audit_rows[] = {
 	{"probe", 0, "[local|all]", "touch mounts, each with a deadline: those that should not block, or every one"},
 	{"probe-timeout", 0, "SEC", "the time that one probe may take: 3"},
 	{"root", 0, "DIR", "audit what is mounted at and below DIR, by its etc/fstab"},
+	{"save", 0, "FILE", "keep what there is now, for --baseline"},
 	{"show-config", 0, NULL, "print what is configured, and where"},
 	{"stats", 0, "[json]", "tell what it cost, on standard error"},
 	{"swaps", 0, "FILE", "a recorded /proc/swaps"},
@@ -193,6 +198,8 @@ static int take_option(void *arg, const char *name, const char *value)
 		asked->only |= only;
 		return status;
 	}
+	if ((strcmp(name, "baseline") == 0 || strcmp(name, "save") == 0) && !*value)
+		return usage_error(*name == 'b' ? "--baseline" : "--save", "name a file");
 	if (strcmp(name, "config") == 0 && !*value)
 		return usage_error("--config", "name a file, or none");
 	if (strcmp(name, "config") == 0 && asked->config)
@@ -206,6 +213,10 @@ static int take_option(void *arg, const char *name, const char *value)
 		return rows_once("--tab-file", value, &asked->tab_file);
 	if (strcmp(name, "swaps") == 0)
 		return rows_once("--swaps", value, &asked->swaps);
+	if (strcmp(name, "baseline") == 0)
+		return rows_once("--baseline", value, &asked->baseline);
+	if (strcmp(name, "save") == 0)
+		return rows_once("--save", value, &asked->save);
 	if (strcmp(name, "hosts") == 0)
 		return rows_once("--hosts", value, &asked->of.hosts);
 	if (strcmp(name, "config") == 0)
@@ -340,10 +351,15 @@ static int judge(struct auditing *a)
 		rc = audit_drift(&drift, &a->report);
 	if (rc == 0)
 		rc = judge_host(a, &merge, &facts);
+	struct audit_base_input taken = {.plan = &plan, .world = &in.world, .merged = &merged, .lines = a->lines};
+	if (rc == 0)
+		rc = audit_base_judge(&a->base, &taken, drift.uptime, &a->report);
 	if (rc == 0)
 		rc = audit_policy(&policy, &a->report);
 	if (rc == 0)
 		rc = audit_config_apply(&a->report, &a->config, a->today);
+	if (rc == 0)
+		rc = audit_base_age(&a->base, a->config.rules & ~a->config.off, &a->report);
 	if (rc == 0 && (run_failed(run) || run->nomem || (machine->system && fstab_system_failed(machine->system))))
 		rc = -1;
 	if (rc == -1)
@@ -368,6 +384,7 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 		.unasked = asked->probe ? 0 : audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT),
 		.least = asked->verbose || asked->fail_on == AUDIT_INFO ? AUDIT_INFO : AUDIT_WARNING,
 		.failed = failed, .began = a->began, .seconds = os_now() - run->start, .mounts = run->d ? run->d->tree.count : 0,
+		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old, .fresh = a->base.fresh, .gone = a->base.gone,
 	};
 	bool found = false;
 	for (size_t i = 0; i < a->report.count; ++i) {
@@ -381,7 +398,13 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 		message(NULL, "%s", strerror(ENOMEM));
 		return AX_FAILED;
 	}
-	return audit_way_tell(&asked->way, &told, document);
+	int status = audit_way_tell(&asked->way, &told, document);
+	/* What was not told must be told the next time. */
+	if (!failed && asked->save && asked->way.unlogged)
+		message(asked->save, "not saved: not all was logged");
+	else if (!failed && asked->save && audit_base_text(&a->base, &told, &asked->way.saved) != 0)
+		status = AX_FAILED;
+	return status;
 }
 
 /** Print the configuration.  @return an exit status. */
@@ -403,6 +426,11 @@ static int run_audit(void *arg, struct strbuf *document)
 	strbuf_init(&a.path);
 	audit_report_init(&a.report);
 	audit_config_init(&a.config);
+	audit_base_init(&a.base);
+	a.base.baseline = asked->baseline;
+	a.base.save = asked->save;
+	for (size_t i = 0; asked->include[i]; ++i)
+		a.base.include |= audit_owner_bit(asked->include[i]);
 	a.today = audit_today();
 	machine_init(&a.machine, asked->tab_file, asked->stats);
 	a.machine.options.probe = asked->probe;
@@ -420,7 +448,7 @@ static int run_audit(void *arg, struct strbuf *document)
 	}
 	if (!known || machine_know(&a.machine, asked->root, asked->swaps) != 0
 	    || audit_config_read(&a.machine, asked->config, &a.config) != 0
-	    || (!asked->show_config && (read_fstab(&a) != 0 || judge(&a) != 0))) {
+	    || (!asked->show_config && (audit_base_read(&a.base, &a.machine) != 0 || read_fstab(&a) != 0 || judge(&a) != 0))) {
 		status = asked->show_config ? AX_FAILED : tell(&a, audit_way_why(&asked->way), document);
 		goto out;
 	}
@@ -433,6 +461,7 @@ static int run_audit(void *arg, struct strbuf *document)
 	if (asked->stats)
 		stats_print(run);
 out:
+	audit_base_destroy(&a.base);
 	audit_report_destroy(&a.report);
 	audit_config_destroy(&a.config);
 	tablines_free(a.lines);
@@ -487,11 +516,14 @@ static int read_options(const struct row_table *table, int argc, char **argv, st
 	if (asked->tab_file && !asked->fstab && !asked->show_config)
 		return usage_error("--tab-file", "of a recorded table: name what is wanted as well, --fstab=FILE");
 	const struct audit_way *way = &asked->way;
-	if (asked->show_config && (way->form != AF_TEXT || way->plugin || way->output || way->log))
+	if (asked->show_config && (way->form != AF_TEXT || way->plugin || way->output || way->log || asked->save || asked->baseline))
 		return usage_error("--show-config", "stands alone: nothing is audited with it");
 	if (way->form == AF_SYSLOG && way->output)
 		return usage_error("--output", "--format=syslog prints nothing; --syslog goes beside another form");
 	asked->root = asked->root ? asked->root : "/";
+	if (asked->save && way->output && strcmp(asked->save, way->output) == 0)
+		return usage_error("--save", "%s is that of --output, too; name two files", asked->save);
+	asked->way.save = asked->save;
 	asked->way.root = asked->root;
 	asked->way.live = !asked->tab_file;
 	return 0;

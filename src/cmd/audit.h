@@ -5,6 +5,7 @@
  *     audit.c             options, what is asked of the machine, the flow
  *     audit_host.c        what the host has beside its fstab
  *     audit_config.c      the configuration: found, read, shown (audit_config.h)
+ *     audit_baseline.c    --baseline, --save: the file, what is done with it (audit_baseline.h)
  *     audit_way.c         how it is told: the form, to where, within which time
  *     audit_out.c         findings as text, the table of rules
  *     audit_json.c        ... as JSON, as a line of it, as a fact for Ansible
@@ -19,6 +20,7 @@
 #ifndef GM_CMD_AUDIT_H
 #define GM_CMD_AUDIT_H
 
+#include "audit/baseline.h"
 #include "audit/config.h"
 #include "cmd/cmd.h"
 #include "cmd/rows.h"
@@ -69,6 +71,9 @@ struct audit_told_run {
 	double seconds;          /* it took */
 	size_t mounts;           /* that were looked at */
 	const struct audit_limits *limits;
+	const char *baseline;    /* the file that it was compared with; NULL: none */
+	const struct audit_baseline *old;   /* what it says */
+	size_t fresh, gone;      /* findings, against that */
 };
 
 /** Whether a finding is to be told. */
@@ -180,7 +185,10 @@ struct audit_way {
 	const char *root;        /* for what is told where nothing was audited */
 	bool live;
 	bool failed;             /* nothing was audited */
+	bool unlogged;           /* not all was sent to the log */
 	struct strbuf said;      /* messages, a line each */
+	const char *save;        /* a file for what is in saved, once the document is delivered; or NULL */
+	struct strbuf saved;
 };
 
 /** The rows of these options, for the table of the command. */

@@ -55,6 +55,17 @@ static void put_expired(const struct audit_told_run *told, struct strbuf *out)
 	strbuf_destroy(&place);
 }
 
+/** What it was compared with. */
+static void put_baseline(const struct audit_told_run *told, struct strbuf *out)
+{
+	strbuf_puts(out, ",\n   \"baseline\": {\"file\": ");
+	put_string(out, told->baseline);
+	audit_member(out, "host", told->old->host);
+	audit_member(out, "boot_id", told->old->boot_id);
+	audit_member(out, "version", told->old->version);
+	strbuf_printf(out, ", \"time\": %" PRId64 ", \"new\": %zu, \"gone\": %zu}", told->old->time, told->fresh, told->gone);
+}
+
 static void put_counts(const struct audit_told_run *told, struct strbuf *out)
 {
 	size_t of[AUDIT_CRITICAL + 1];
@@ -62,6 +73,8 @@ static void put_counts(const struct audit_told_run *told, struct strbuf *out)
 	strbuf_printf(out, "\"counts\": {\"critical\": %zu, \"warning\": %zu, \"info\": %zu, \"ignored\": %zu, \"silenced\": %zu}", of[AUDIT_CRITICAL],
 	              of[AUDIT_WARNING], of[AUDIT_INFO], told->report->suppressed, told->report->silenced);
 	put_expired(told, out);
+	if (told->baseline)
+		put_baseline(told, out);
 	strbuf_puts(out, ",\n   \"not_judged\": [");
 	audit_put_codes(out, told->unjudged, ", ", "\"");
 	strbuf_puts(out, "],\n   \"failed\": ");
@@ -108,6 +121,8 @@ void audit_json(const struct audit_told_run *told, struct strbuf *out)
 		audit_member(out, "actual", f->actual);
 		audit_member(out, "hint", f->hint);
 		audit_member(out, "source", f->line ? strbuf_str(&source) : NULL);
+		if (told->baseline)
+			strbuf_printf(out, ", \"new\": %s", f->age == AUDIT_NEW ? "true" : f->age == AUDIT_KNOWN ? "false" : "null");
 		strbuf_putc(out, '}');
 		part = ",";
 	}

@@ -174,7 +174,7 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 			const struct audit_finding *f = &report->findings[i];
 			if (!audit_is_on(told, f) || (int)f->severity != severity)
 				continue;
-			strbuf_printf(out, "%s %s ", audit_severity_name(f->severity), audit_rules[f->code].code);
+			strbuf_printf(out, "%s%s %s ", f->age == AUDIT_NEW ? "new: " : "", audit_severity_name(f->severity), audit_rules[f->code].code);
 			put_safe(out, f->target);
 			strbuf_puts(out, *f->target ? ": " : "");
 			put_safe(out, f->message);

@@ -46,7 +46,7 @@ static void put_finding(struct strbuf *out, const struct audit_finding *f, bool 
 	} else if (f->line) {
 		strbuf_printf(out, " (line %" PRIu32 ")", f->line);
 	}
-	strbuf_puts(out, ": ");
+	strbuf_puts(out, f->age == AUDIT_NEW ? ", new: " : ": ");
 	escape_terminal(out, f->message);
 	strbuf_putc(out, '\n');
 	if (f->expected || f->actual) {
@@ -148,6 +148,10 @@ void audit_text(const struct audit_told_run *told, struct strbuf *out)
 			strbuf_printf(out, ", %zu ignored by the fstab", report->suppressed);
 		if (report->silenced)
 			strbuf_printf(out, ", %zu silenced by the configuration", report->silenced);
+		if (told->baseline) {
+			strbuf_printf(out, "; %zu new and %zu gone since ", told->fresh, told->gone);
+			audit_baseline_when(told->old, out);
+		}
 		strbuf_puts(out, "; ");
 		escape_terminal(out, told->fstab ? told->fstab : "there is no fstab");
 		strbuf_putc(out, '\n');

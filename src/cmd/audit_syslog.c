@@ -34,7 +34,7 @@ static void put_finding(struct strbuf *out, const struct audit_told_run *told, c
 	put_value(out, f->file ? "file" : "fstab", !f->line ? NULL : f->file ? f->file : told->fstab);
 	put_value(out, "expected", f->expected);
 	put_value(out, "actual", f->actual);
-	strbuf_puts(out, ": ");
+	strbuf_puts(out, f->age == AUDIT_NEW ? " new=true: " : ": ");
 	escape_terminal(out, f->message);
 }
 

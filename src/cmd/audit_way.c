@@ -42,12 +42,14 @@ void audit_way_init(struct audit_way *way)
 		.limits = {.warning = {.text = "0"}, .critical = {.text = "0"}},
 	};
 	strbuf_init(&way->said);
+	strbuf_init(&way->saved);
 }
 
 void audit_way_destroy(struct audit_way *way)
 {
 	message_note(NULL, false);
 	strbuf_destroy(&way->said);
+	strbuf_destroy(&way->saved);
 }
 
 /* Options. */
@@ -89,7 +91,8 @@ bool audit_way_plugin(struct audit_way *way, const struct row_table *table, bool
 struct row_table audit_plugin_table(const struct row_table *of, struct row_option *rows)
 {
 	static const char *const left_out[] = {
-		"canonical", "collect", "digest", "fail-on", "hosts", "max-age", "json", "jsonl", "list-rules", "max-time", "output", "prometheus", "stats",
+		"canonical", "collect", "digest", "fail-on", "hosts", "max-age", "json", "jsonl", "list-rules", "max-time", "output", "prometheus",
+		"save", "stats",
 		"help", "verbose", "format", "nagios",
 	};
 	static const struct row_option own[] = {
@@ -226,7 +229,8 @@ int audit_way_tell(struct audit_way *way, const struct audit_told_run *given, st
 		break;
 	}
 	bool logs = way->log || way->form == AF_SYSLOG;
-	if (logs && audit_syslog(&told) != 0 && !way->plugin)
+	way->unlogged = logs && audit_syslog(&told) != 0;
+	if (way->unlogged && !way->plugin)
 		status = AX_FAILED;
 	/* Of a fact that fails Ansible takes nothing; what failed stands in it. */
 	return way->form == AF_ANSIBLE && !document->failed ? 0 : status;
@@ -283,6 +287,18 @@ static bool leads_astray(void *arg, const char *path)
 	return !to->table || discover_path_blocks(to->table, path);
 }
 
+/** Put text into a file, whole or not at all.  @return 0, or -1 after a message. */
+static int put_into(const char *path, const struct strbuf *text)
+{
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	struct way_out to = {.os = &os};
+	struct put_request request = {.path = path, .may_create = true, .named = true, .blocks = leads_astray, .blocks_arg = &to};
+	int status = put_report(&os, &request, strbuf_str(text), text->len);
+	table_free(to.table);
+	return status ? -1 : 0;
+}
+
 /** Put a document where it is wanted.  @return 0, or -1 after a message. */
 static int deliver(struct audit_way *way, const struct strbuf *document)
 {
@@ -290,17 +306,8 @@ static int deliver(struct audit_way *way, const struct strbuf *document)
 		message(NULL, "%s", strerror(ENOMEM));
 		return -1;
 	}
-	if (way->output) {
-		struct os os;
-		os_init(&os, getenv("GETMNT_DISABLE"));
-		struct way_out to = {.os = &os};
-		struct put_request request = {
-			.path = way->output, .may_create = true, .named = true, .blocks = leads_astray, .blocks_arg = &to,
-		};
-		int status = put_report(&os, &request, strbuf_str(document), document->len);
-		table_free(to.table);
-		return status ? -1 : 0;
-	}
+	if (way->output)
+		return put_into(way->output, document);
 	if (document->len)
 		fwrite(strbuf_str(document), 1, document->len, stdout);
 	return finish_stdout(true);   /* closed, it has told nobody */
@@ -320,7 +327,11 @@ static int run_child(void *arg)
 	strbuf_init(&document);
 	int status = child->run(child->arg, &document);
 	enum { BROKEN = 255 };
-	bool whole = !document.failed && fwrite(strbuf_str(&document), 1, document.len, stdout) == document.len
+	/* Behind both stands how much of it is the document. */
+	const struct strbuf *saved = &child->way->saved;
+	uint64_t len = document.len;
+	bool whole = !document.failed && !saved->failed && fwrite(strbuf_str(&document), 1, document.len, stdout) == document.len
+	             && fwrite(strbuf_str(saved), 1, saved->len, stdout) == saved->len && fwrite(&len, 1, sizeof(len), stdout) == sizeof(len)
 	             && fflush(stdout) == 0 && fflush(stderr) == 0;
 	strbuf_destroy(&document);
 	return whole ? status : BROKEN;
@@ -335,6 +346,7 @@ static int run_bounded(struct audit_way *way, int (*run)(void *, struct strbuf *
 	struct os_bounded done;
 	int status = AX_FAILED;
 	char why[160] = "";
+	uint64_t len;
 	int rc = os_bounded(&os, way->seconds, run_child, &child, &done);
 	if (rc != 0)
 		snprintf(why, sizeof(why), "cannot be audited: %s", strerror(errno));
@@ -342,7 +354,7 @@ static int run_bounded(struct audit_way *way, int (*run)(void *, struct strbuf *
 		snprintf(why, sizeof(why), "not audited within %g seconds", way->seconds);
 	else if (done.signal)
 		snprintf(why, sizeof(why), "the audit was ended by signal %d (%s)", done.signal, strsignal(done.signal));
-	else if (done.status == BROKEN)
+	else if (done.status == BROKEN || done.out.len < sizeof(len))
 		snprintf(why, sizeof(why), "the audit could not be told");
 	if (done.err.len)
 		fwrite(strbuf_str(&done.err), 1, done.err.len, stderr);
@@ -350,7 +362,10 @@ static int run_bounded(struct audit_way *way, int (*run)(void *, struct strbuf *
 		message(NULL, "%s", why);
 		status = tell_failure(way, why, document);
 	} else {
-		strbuf_add(document, strbuf_str(&done.out), done.out.len);
+		const char *out = strbuf_str(&done.out);
+		memcpy(&len, out + done.out.len - sizeof(len), sizeof(len));
+		strbuf_add(document, out, len);
+		strbuf_add(&way->saved, out + len, done.out.len - sizeof(len) - len);
 		status = done.status;
 	}
 	os_bounded_destroy(&done);
@@ -370,6 +385,8 @@ int audit_way_run(struct audit_way *way, int (*run)(void *arg, struct strbuf *do
 	bool failed = status == AX_FAILED && way->output && document.len == 0 && !document.failed;
 	if (!failed && deliver(way, &document) != 0)
 		status = way->plugin ? NX_UNKNOWN : AX_FAILED;
+	else if (!failed && way->saved.len && put_into(way->save, &way->saved) != 0)
+		status = AX_FAILED;   /* what was told is told again then, and is not lost */
 	strbuf_destroy(&document);
 	audit_way_destroy(way);
 	return status;

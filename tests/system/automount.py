@@ -115,6 +115,8 @@ def options_of(command):
                                           and ("|" in argument or argument.islower()) else None)
         if name == "--output" and argument == "FILE":
             values = ["/tmp/told", "/nowhere/told"]      # it is written
+        if name == "--save":
+            values = ["/tmp/kept", "/nowhere/kept"]      # so is this
         if values is None:
             gm.fail(f"{name}: what is {argument}?  Give this test a value for it")
             continue
