@@ -109,6 +109,7 @@ static void test_compare(void)
 		{M("/t", "\"options\": \"rw\""), M("/t", "\"options\": \"nosuid,rw\""), "BASE-CHANGED warning /t: without nosuid; nosuid\n"},
 		{M("/t", "\"propagation\": \"shared\", \"super\": \"rw\""), M("/t", "\"propagation\": \"private\", \"super\": \"ro\""),
 		 "BASE-CHANGED warning /t: rw; shared; ro; private\n"},
+		{M("/t", "\"propagation\": \"shared\""), M("/t", "\"owner\": \"fstab\""), ""},
 		/* Options of one file system, shown twice; of two. */
 		{M("/same/a", "\"super\": \"rw\"") M("/same/b", "\"super\": \"rw\""), M("/same/a", "\"super\": \"ro\"") M("/same/b", "\"super\": \"ro\""),
 		 "BASE-CHANGED warning /same/a: rw; ro\n"},

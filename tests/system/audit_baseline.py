@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: MIT
+"""getmnt audit against its own past, of real mounts: what is mounted, unmounted and mounted
+otherwise is told, and nothing else; a loop device of another number, a mount made anew is
+no change.  Another host, another root, a file that others may write, that is behind what
+blocks, or damaged, is never compared.  What could not be told is not rolled over."""
+import ctypes
+import hashlib
+import json
+import os
+import shutil
+import socket
+
+import gm
+
+gm.need("mkfs.ext4", "losetup", "mount", "umount")
+root = gm.Root()
+for program in ("mount", "umount", "losetup"):
+    gm.install(program, root.path)
+for name in ("etc", "tmp", "var", "srv/a", "srv/b", "img", "bound", "stack", "keep", "images", "other/etc", "trigger", "run", "home", "data"):
+    gm.mkdir(root / name)
+gm.mount("devtmpfs", gm.mkdir(root / "dev"), "devtmpfs")
+for name in ("one", "two", "spare"):
+    gm.image(root / f"images/{name}", 16 << 20, "mkfs.ext4", "-q")
+root.enter()
+gm.propagation("/", gm.MS_PRIVATE)
+with open("/etc/fstab", "w", encoding="utf-8") as file:
+    file.write("root / tmpfs defaults 0 0\n/dev/none /when ext4 noauto 0 0\n")
+gm.touch("/etc/machine-id", "0123456789abcdef0123456789abcdef\n")
+
+
+def tmpfs(target, *options):
+    gm.run("mount", "-t", "tmpfs", "-o", ",".join(("size=1m",) + options), "t", gm.mkdir(target))
+
+
+tmpfs("/tmp", "nosuid", "nodev")
+tmpfs("/var")
+tmpfs("/home")
+BASE = "/keep/base"
+
+
+def loop(image):
+    return gm.run("losetup", "-f", "--show", image).strip()
+
+
+def mount_loop(device):
+    """The device goes when the mount goes."""
+    gm.run("mount", device, "/img")
+    gm.run("losetup", "-d", device)
+
+
+first = loop("/images/one")
+mount_loop(first)
+gm.run("mount", "--bind", "/img", "/bound")
+
+
+def audit(*args, **more):
+    return gm.getmnt("audit", "--only=BASE-*", "--json", "--fail-on=info", *args, **more)
+
+
+def told(*args, **more):
+    """What is told: CODE severity target expected actual."""
+    result = audit(f"--baseline={BASE}", *args, **more)
+    gm.expect(result.status in (0, 1), f"{args}: {result.status} {result.err}")
+    return sorted(" ".join((f["code"], f["severity"], f["target"], f["expected"], "->", f["actual"])) for f in json.loads(result.out)["findings"])
+
+
+def is_told(tag, *want, args=(), **more):
+    got = told(*args, **more)
+    gm.expect(got == sorted(want), f"{tag}: {got}, not {sorted(want)}")
+
+
+def refused(tag, word, *args, **more):
+    """Exit 2, a message with a word in it, and nothing that could be taken for clean."""
+    result = audit(*args, **more)
+    document = json.loads(result.out) if result.out else None
+    gm.expect(result.status == 2 and word in result.err.decode() and (not document or document["failed"]),
+              f"{tag}: {result.status} {result.out[:300]} {result.err}")
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+result = audit(f"--save={BASE}")
+gm.expect(result.status == 0, f"save: {result.status} {result.err}")
+gm.expect(os.stat(BASE).st_mode & 0o7777 == 0o644 and os.listdir("/keep") == ["base"], f"the file: {os.listdir('/keep')}")
+saved = read(BASE)
+# Who reads the sum elsewhere: the last line is of all before it.
+lines = saved.splitlines(True)
+end = json.loads(lines[-1])
+gm.expect(end == {"end": len(lines) - 1, "sha256": hashlib.sha256(b"".join(lines[:-1])).hexdigest()}, f"the end: {end}")
+gm.expect(b"0123456789abcdef0123" not in saved, "the machine-id is told")
+is_told("nothing was done")
+is_told("by a user", uid=1000)
+is_told("by another table", env={"GETMNT_DISABLE": "listmount"})
+result = audit(f"--save={BASE}2")
+gm.expect(read(BASE + "2").splitlines()[1:-1] == saved.splitlines()[1:-1], "twice saved, and not alike")
+
+# Came, went.
+tmpfs("/srv/a")
+is_told("came", "BASE-CAME warning /srv/a not mounted -> t (tmpfs)")
+gm.run("umount", "/srv/a")
+is_told("came and went")
+gm.run("umount", "/var")
+is_told("went", "BASE-WENT warning /var t (tmpfs) -> not mounted")
+tmpfs("/var")
+is_told("made anew")
+gm.run("mount", "--move", "/home", "/data")
+is_told("moved", "BASE-CAME warning /data not mounted -> t (tmpfs)", "BASE-WENT warning /home t (tmpfs) -> not mounted")
+gm.run("mount", "--move", "/data", "/home")
+tmpfs("/stack")
+tmpfs("/stack")
+is_told("a stack", "BASE-CAME warning /stack not mounted -> t (tmpfs)")
+gm.getmnt("audit", "--save=/keep/stack")
+gm.run("umount", "/stack")
+result = audit("--baseline=/keep/stack")
+gm.expect(b"1 mount there is gone" in result.out and result.out.count(b"BASE-") == 1, f"one of a stack: {result.out}")
+gm.run("umount", "/stack")
+
+# Otherwise.
+gm.run("mount", "-o", "remount,suid,nodev,size=1m", "/tmp")
+is_told("suid", "BASE-CHANGED warning /tmp nosuid -> without nosuid")
+gm.run("mount", "-o", "remount,nosuid,nodev,size=2m", "/tmp")
+is_told("another size", "BASE-CHANGED warning /tmp size=1024k -> size=2048k")
+gm.run("mount", "-o", "remount,nodev,nosuid,size=1m", "/tmp")
+is_told("as it was")
+gm.run("mount", "--make-shared", "/var")
+is_told("shared", "BASE-CHANGED warning /var private -> shared")
+gm.run("mount", "--make-private", "/var")
+gm.run("mount", "-o", "remount,ro", "/img")
+is_told("read-only, told once", "BASE-CHANGED warning /img rw; rw -> ro; ro")
+gm.run("mount", "-o", "remount,rw", "/img")
+is_told("writable again")
+
+# The same file system by another loop device.
+gm.run("umount", "/bound")
+gm.run("umount", "/img")
+held, other = [], loop("/images/spare")
+while not held or other == first:
+    held.append(other)
+    other = loop("/images/one")
+for device in held:
+    gm.run("losetup", "-d", device)
+mount_loop(other)
+gm.run("mount", "--bind", "/img", "/bound")
+gm.expect(other != first, f"the loop device has the same number: {other}")
+is_told("another loop device")
+# Another one by the same.
+gm.run("umount", "/bound")
+gm.run("umount", "/img")
+mount_loop(loop("/images/two"))
+gm.run("mount", "--bind", "/img", "/bound")
+got = told()
+gm.expect(len(got) == 2 and all(line.startswith("BASE-CHANGED warning /") and "/images/one (ext4" in line and "-> /images/two (ext4" in line for line in got),
+          f"another file system: {got}")
+gm.run("umount", "/bound")
+gm.run("umount", "/img")
+mount_loop(loop("/images/one"))
+gm.run("mount", "--bind", "/img", "/bound")
+is_told("as it was, at the end")
+
+# Findings that are new.
+gm.getmnt("audit", "--save=/keep/all")
+tmpfs("/srv/b")
+document = json.loads(gm.getmnt("audit", f"--baseline={BASE}", "--json").out)
+gm.expect(all(f["new"] is None for f in document["findings"]), "of rules that were off it is known which are new")
+document = json.loads(gm.getmnt("audit", "--baseline=/keep/all", "--json").out)
+ages = {(f["code"], f["target"]): f["new"] for f in document["findings"]}
+gm.expect(ages.get(("BASE-CAME", "/srv/b"), 0) is None, f"ages: {ages}")
+gm.expect(document["baseline"]["file"] == "/keep/all" and document["baseline"]["boot_id"] == document["boot_id"], f"of which: {document['baseline']}")
+
+log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+log.bind("/dev/log")
+log.setblocking(False)
+gm.getmnt("audit", "--baseline=/keep/all", "--format=syslog")
+messages = []
+try:
+    while piece := log.recv(65536):
+        messages.append(piece.decode())
+except BlockingIOError:
+    pass
+for (code, target), new in ages.items():
+    text = [message for message in messages if f" {code} target={json.dumps(target)}" in message]
+    gm.expect(not target or (len(text) == 1 and (" new=true: " in text[0]) == (new is True)), f"the log: {code} {target} {new}: {text}")
+gm.expect(True in ages.values(), f"nothing is new: {ages}")
+log.close()
+os.unlink("/dev/log")
+
+# Compared, and then replaced; not, where it could not be told.
+shutil.copy(BASE, "/keep/roll")
+full = os.open("/dev/full", os.O_WRONLY)
+for args in ((), ("--max-time=30",)):
+    result = audit("--baseline=/keep/roll", "--save=/keep/roll", *args, stdout=full)
+    gm.expect(result.status == 2 and read("/keep/roll") == saved, f"a full disk {args}: {result.status} {result.err}")
+os.close(full)
+result = audit("--baseline=/keep/roll", "--save=/keep/roll", "--syslog")
+gm.expect(result.status == 2 and read("/keep/roll") == saved and b"not saved: not all was logged" in result.err, f"no log: {result.status} {result.err}")
+result = audit("--baseline=/keep/roll", "--save=/keep/roll", "--max-time=30")
+gm.expect(result.status == 1 and b'"BASE-CAME"' in result.out, f"rolled: {result.out}")
+result = audit("--baseline=/keep/roll", "--save=/keep/roll")
+gm.expect(result.status == 0 and b"BASE-" not in result.out, f"rolled, and again: {result.out}")
+result = audit("--save=/nowhere/base")
+gm.expect(result.status == 2 and b"/nowhere/base" in result.err, f"no such directory: {result.status} {result.err}")
+gm.run("umount", "/srv/b")
+
+# Of whom it is.
+refused("of another root", "it was saved with --root=/, and this is /other", f"--baseline={BASE}", "--root=/other", "--fstab=/etc/fstab")
+gm.touch("/etc/machine-id", "1123456789abcdef0123456789abcdef\n")
+refused("another installation", "of another installation (the machine-id differs)", f"--baseline={BASE}")
+gm.touch("/etc/machine-id", "0123456789abcdef0123456789abcdef\n")
+is_told("the same again")
+if ctypes.CDLL(None).unshare(0x04000000) == 0:
+    name = socket.gethostname()
+    socket.sethostname("other-name")
+    result = audit(f"--baseline={BASE}")
+    gm.expect(result.status == 0 and f"this host was {name} when it was saved, and is other-name now" in result.err.decode(), f"renamed: {result.err}")
+    gm.touch("/etc/machine-id", "")
+    refused("another host", f"it is of another host, {name}, and this is other-name", f"--baseline={BASE}")
+    gm.touch("/etc/machine-id", "0123456789abcdef0123456789abcdef\n")
+    socket.sethostname(name)
+
+# Files that are none, or nobody's to trust.
+for cut in (1, 100, len(saved) // 2, len(saved) - 1):
+    with open("/keep/cut", "wb") as file:
+        file.write(saved[:cut])
+    line = saved[:cut].count(b"\n") + 1
+    refused(f"cut at {cut}", f"getmnt: /keep/cut:{line}: ", "--baseline=/keep/cut")
+    gm.expect(audit("--baseline=/keep/cut", "--save=/keep/cut").status == 2 and len(read("/keep/cut")) == cut, "a damaged one was replaced")
+os.chmod(BASE, 0o664)
+refused("the group may write", "others than root may write it (mode 0664)", f"--baseline={BASE}")
+os.chmod(BASE, 0o644)
+os.chown(BASE, 1000, 0)
+refused("another's", "it belongs to uid 1000", f"--baseline={BASE}")
+os.chown(BASE, 0, 0)
+os.mkdir("/keep/dir")
+refused("a directory", "/keep/dir: it is no file of text", "--baseline=/keep/dir")
+os.mkfifo("/keep/fifo", 0o644)
+refused("a FIFO", "/keep/fifo:1: the file is empty", "--baseline=/keep/fifo")
+refused("nothing", "/keep/none: there is no such baseline: --save=/keep/none makes it", "--baseline=/keep/none")
+refused("a link to an fstab", "it is no baseline of getmnt, and is not overwritten", "--save=/etc/fstab")
+trigger = gm.Autofs("/trigger", "direct")
+os.symlink("/trigger/base", "/keep/link")
+for option in ("--baseline", "--save"):
+    refused("behind an automount", "touching it can block", f"{option}=/trigger/base")
+    refused("behind a link", "touching it can block", f"{option}=/keep/link")
+gm.expect(not trigger.requests(), "the automount was pulled")
+is_told("a trigger", "BASE-CAME warning /trigger not mounted -> getmnt-test (autofs)")
+gm.umount("/trigger", gm.MNT_DETACH)
+
+# As much as there may be.
+for i in range(1500):
+    gm.mount("t", gm.mkdir(f"/run/{i}"), "tmpfs")
+gm.expect(audit("--save=/keep/many").status == 0, "many")
+result = audit("--baseline=/keep/many")
+gm.expect(result.status == 0 and json.loads(result.out)["findings"] == [], f"many: {result.status} {result.err}")
+gm.expect(len(told()) == 1500, "1500 came")
+gm.run("umount", "/bound")
+gm.run("umount", "/img")
+gm.done()
