@@ -78,7 +78,7 @@ audit -F partial --save=roll --only='BASE-*'  2>&1
 cmp base roll && echo "as it was"
 echo "== damaged"
 head -c 900 base >bad
-for form in --json --prometheus --format=text; do
+for form in --json --prometheus; do
 	audit -F table --baseline=bad "$form" >out 2>err
 	cat err
 	grep -oE '"failed": .*|_success [01]|findings": \[.*|^status .*' out
@@ -108,7 +108,7 @@ audit -F table --save=table 2>&1
 audit -F table --save=empty --only='BASE-*'
 head -c 20 empty && echo
 echo "== options"
-for args in "--save=" "--baseline=" "--show-config --save=x" "--save=x --output=x"; do
+for args in "--save=" "--show-config --save=x" "--save=x --output=x"; do
 	# shellcheck disable=SC2086
 	audit -F table $args 2>&1 | grep -v "^Try"
 done
