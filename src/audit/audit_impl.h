@@ -49,6 +49,7 @@ struct audit {
 	struct map64 shown;      /* hash of a type and an option, or its name -> a live mount that
 	                            shows it */
 	bool shown_read;
+	bool cr;                 /* a line that ends in CR LF was told of */
 	struct strbuf text;
 	unsigned misses;         /* near misses that were looked for */
 	bool failed;             /* ENOMEM */

@@ -2,6 +2,7 @@
 #include "audit/drift.h"
 
 #include "audit/audit_impl.h"
+#include "audit/host_impl.h"
 #include "base/fstypes.h"
 #include "fstab/fstab_impl.h"
 #include "fstab/shown.h"
@@ -69,6 +70,33 @@ static const char *live_name(const struct drift *drift, struct strbuf *out, cons
 {
 	bool own = live->fate == FSTAB_LINE || !live->mount;
 	return name_of(drift, out, own ? live->source : live->mount->source, live->mount ? live->mount->fstype : "swap");
+}
+
+/** A name, and where more than that says what is mounted, the options that do: which
+    subvolume, which layers. */
+static const char *with_part(const struct drift *drift, struct strbuf *out, const char *name, const char *fstype, const char *options)
+{
+	const struct fstab_world *world = &drift->in->live->world;
+	unsigned flags = fstype_flags(fstype);
+	if (!(flags & (FST_SUBVOL | FST_LAYERED)) || !options || !*options || (world->secret && world->secret(NULL, options)))
+		return name;
+	size_t n = strlen(options);
+	const char *part = flags & FST_LAYERED ? options : fstab_kept_find(options, "subvol", 6, &n);
+	if (!part)
+		part = fstab_kept_find(options, "subvolid", 8, &n);
+	if (part)
+		strbuf_printf(out, ": %.*s", (int)n, part);
+	return strbuf_str(out);
+}
+
+/** Whether a line names the device that is mounted. */
+static bool is_same_device(const struct drift *drift, const char *source, const struct fstab_line *live)
+{
+	const struct fstab_facts *facts = drift->in->facts;
+	const struct fstab_world *world = &drift->in->live->world;
+	struct fstab_device named = {0}, mounted = {0};
+	return source && live->mount && facts && facts->devices && world->device && facts->devices(facts->arg, source, &named) == 1
+	       && world->device(world->arg, live->mount, &mounted) == 0 && host_same_device(&named, &mounted) == 1;
 }
 
 /** Tell of a mount that has options otherwise than its line.
@@ -224,12 +252,15 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			drift->told[note->line->number - 1] = true;
 			break;
 		}
-		same = source && live->mount && live->mount->source && strcmp(source, live->mount->source) == 0
-		       && !shown_type(fstype, live->mount->fstype);
+		same = source && live->mount && live->mount->source && !shown_type(fstype, live->mount->fstype)
+		       && (strcmp(source, live->mount->source) == 0 || is_same_device(drift, source, live));
 		tell(drift, same ? DRIFT_TYPE : DRIFT_SOURCE, note->line, live, &(struct audit_finding){
 			.severity = same ? AUDIT_WARNING : AUDIT_CRITICAL,
 			.message = same ? "it is mounted as another type than its line says" : "something else is mounted there than its line says",
-			.expected = name_of(drift, &drift->text, source, fstype), .actual = live_name(drift, &drift->actual, live),
+			.expected = with_part(drift, &drift->text, name_of(drift, &drift->text, source, fstype), fstype,
+			                      tabline_value(note->line, TABLINE_OPTIONS)),
+			.actual = with_part(drift, &drift->actual, live_name(drift, &drift->actual, live), live->mount ? live->mount->fstype : NULL,
+			                    live->mount ? live->mount->fs_opts : NULL),
 			.hint = "see which is meant; getmnt fstab --merge --fix=source --diff shows the line of what is mounted"});
 		break;
 	case FSTAB_NOTE_OPTIONS:
@@ -274,7 +305,8 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 		bool alike = (live->mount && shown_type(fstype, live->mount->fstype)) || is_of_server(live);
 		if (!idle && alike)
 			judge_unknown(drift, line, live);
-		if (idle || alike || asks_for(line, "bind") || asks_for(line, "rbind"))
+		/* What covers the line's mount, and is nobody's, is told by itself. */
+		if (idle || alike || live->fate != FSTAB_OWN || asks_for(line, "bind") || asks_for(line, "rbind"))
 			return;
 		tell(drift, DRIFT_TYPE, line, live, &(struct audit_finding){
 			.severity = AUDIT_WARNING, .message = "the system has mounted another type there than its line says",

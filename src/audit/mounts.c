@@ -171,8 +171,8 @@ int audit_mounts(const struct audit_mounts_input *in, struct audit_report *repor
 	tell_own(&look, MNT_STALE, look.own_dead, "is dead", "are dead");
 	tell_own(&look, MNT_DELETED, look.own_deleted, "shows what was removed", "show what was removed");
 	tell_own(&look, MNT_SHADOWED, look.own_hidden, "is hidden by another", "are hidden by others");
-	if (in->limit > 0 && count >= (size_t)in->limit / 100 * LIMIT_WARNING) {
-		bool critical = count >= (size_t)in->limit / 100 * LIMIT_CRITICAL;
+	if (in->limit > 0 && 100 * count >= (size_t)in->limit * LIMIT_WARNING) {
+		bool critical = 100 * count >= (size_t)in->limit * LIMIT_CRITICAL;
 		char expected[48], actual[32];
 		snprintf(expected, sizeof(expected), "fewer than %ld", in->limit);
 		snprintf(actual, sizeof(actual), "%zu", count);

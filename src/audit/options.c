@@ -12,6 +12,7 @@
 #include "base/words.h"
 #include "fstab/fstab_impl.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,8 +103,14 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return a < b ? (a < c ? a : c) : (b < c ? b : c);
 }
 
+/** Whether two bytes are one letter, large or small. */
+static bool is_letter(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
 /** How many changes make one word the other: a byte more, less, another, or two that
-    changed places. */
+    changed places.  Large letters are small ones. */
 static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 {
 	unsigned rows[3][NAME_MAX_BYTES + 1];
@@ -113,8 +120,8 @@ static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 	for (size_t i = 1; i <= n; ++i) {
 		now[0] = (unsigned)i;
 		for (size_t k = 1; k <= m; ++k) {
-			now[k] = min3(last[k] + 1, now[k - 1] + 1, last[k - 1] + (a[i - 1] != b[k - 1]));
-			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] && before[k - 2] + 1 < now[k])
+			now[k] = min3(last[k] + 1, now[k - 1] + 1, last[k - 1] + !is_letter(a[i - 1], b[k - 1]));
+			if (i > 1 && k > 1 && is_letter(a[i - 1], b[k - 2]) && is_letter(a[i - 2], b[k - 1]) && before[k - 2] + 1 < now[k])
 				now[k] = before[k - 2] + 1;
 		}
 		unsigned *old = before;

@@ -270,9 +270,31 @@ static bool has_stray_backslash(const struct tabline_field *field)
 	return false;
 }
 
+/** Bytes that nobody sees: of another system's editor, or of none. */
+static void judge_bytes(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct tabline *line = entry->line;
+	bool cr = line->size == line->n + 2, last = cr && !line->fields[TABLINE_FREQ].raw, odd = false;
+	for (size_t i = 0; i < line->n; ++i)
+		odd |= ((unsigned char)line->bytes[i] < ' ' && line->bytes[i] != '\t') || line->bytes[i] == 0x7f;
+	if (odd)
+		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
+			AUDIT_WARNING, false, "it holds control characters, which are taken for part of a name or an option", NULL, NULL,
+			"take them away: cat -A shows them"});
+	/* getmntent(3) cuts a line at its LF alone; of all lines of a file it is told once. */
+	if (last || (cr && !audit->cr))
+		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
+			last ? AUDIT_CRITICAL : AUDIT_WARNING, last,
+			last ? "it ends in CR LF, and to systemd the CR is part of its last field"
+			     : "lines end in CR LF: not all that reads the file takes a CR for an end", "LF alone", "CR LF",
+			"sed -i 's/\\r$//' takes the CR away"});
+	audit->cr |= cr;
+}
+
 static void judge_syntax(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct tabline *line = entry->line;
+	judge_bytes(audit, entry);
 	static const char *const names[] = {"source", "mount point", "type"};
 	for (unsigned i = TABLINE_SOURCE; i <= TABLINE_FSTYPE; ++i) {
 		const struct tabline_field *field = &line->fields[i];

@@ -131,6 +131,8 @@ static void judge_network(struct audit *audit, const struct audit_entry *entry, 
 /** The type that a line gives, and the one on the device. */
 static void judge_type(struct audit *audit, const struct audit_entry *entry, const char *type)
 {
+	if (!entry->path && !entry->swap)
+		return;
 	static const char *const alike[][2] = {
 		{"ext2 ext3 ext4", "ext2 ext3 ext4"}, {"vfat msdos", "vfat msdos"}, {"ntfs ntfs3 ntfs-3g fuseblk", "ntfs"},
 		{"udf iso9660", "udf iso9660"}, {"exfat fuse.exfat", "exfat"}, {"swap", "swap swsuspend"},
@@ -366,7 +368,9 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 void audit_place(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
-	judge_helpers(audit, entry);
+	/* Of a line that lacks a field, the one behind it is none of a type. */
+	if (entry->path || entry->swap)
+		judge_helpers(audit, entry);
 	if (!entry->path || !entry->path[1])
 		return;
 	if (!facts->look) {
