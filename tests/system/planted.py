@@ -1,0 +1,553 @@
+# SPDX-License-Identifier: MIT
+"""getmnt audit of planted faults: a host of real mounts that is as it should be is clean,
+then faults are planted in it, and what is told must be these, and nothing else.
+
+Each fault stands beside the nearest that is healthy: the line as it was before, which is
+part of the clean host, or the host once the fault is undone.  Every rule of --list-rules
+must have fired here; the last lines of this file see to that."""
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+
+import gm
+
+gm.need_fs("ext4", "overlay", "xfs", "btrfs", "squashfs")
+gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "mksquashfs", "losetup", "mkswap", "blkid", "mount", "umount", "btrfs")
+GONE = "01234567-89ab-cdef-0123-456789abcdef"
+GOING_DOWN = 0x8004587d     # FS_IOC_SHUTDOWN
+images = tempfile.mkdtemp()
+loops, held = {}, []
+
+
+def disk(name, size, *mkfs):
+    """A loop device with a file system; it ends with its last user.  @return its UUID."""
+    where = f"{top}/images/{name}" if loops else f"{images}/{name}"
+    if mkfs:
+        gm.image(where, size << 20, *mkfs)
+    loops[name] = gm.run("losetup", "-f", "--show", where).strip()
+    held.append(os.open(loops[name], os.O_RDWR | os.O_CLOEXEC))
+    gm.run("losetup", "-d", loops[name])
+    return gm.run("blkid", "-p", "-o", "value", "-s", "UUID", loops[name]).strip()
+
+
+# The root is an ext4, built on the small one.
+outer = gm.Root(proc=False, sysfs=False)
+tag = os.path.basename(images)[-8:].lower()
+ROOT = disk("root", 640, "mkfs.ext4", "-q", "-L", f"r{tag}")
+top = gm.mkdir(outer / "root")
+gm.mount(loops["root"], top, "ext4", 0, "errors=remount-ro")
+gm.mkdir(f"{top}/images/empty")
+EXT4 = disk("ext4", 32, "mkfs.ext4", "-q", "-L", f"e{tag}")
+XFS = disk("xfs", 320, "mkfs.xfs", "-q", "-L", f"x{tag}")
+BTRFS = disk("btrfs", 128, "mkfs.btrfs", "-q")
+OTHER = disk("other", 32, "mkfs.ext4", "-q")
+SWAP = disk("swap", 16, "mkswap", "-q")
+LUKS = disk("luks", 16, "mkfs.ext4", "-q")
+with open(f"{top}/images/fat", "wb") as f:      # as little of one as blkid takes for it
+    f.write(bytes.fromhex("eb3c90") + b"mkfs.fat" + bytes.fromhex("0002 04 0100 02 0002 0010 f8 0c00 2000 0200 00000000 00000000 80 00 29 34cd12ab")
+            + b"NO NAME    FAT12   " + bytes(448) + bytes.fromhex("55aaf8ffff"))
+    f.truncate(2 << 20)
+FAT = disk("fat", 2)
+shutil.copy(f"{top}/images/ext4", f"{top}/images/copy")     # of the same UUID
+gm.run("mksquashfs", f"{top}/images/empty", f"{top}/images/sq", "-quiet", "-no-progress")
+for name in os.listdir(outer.path):
+    if name != "root":
+        gm.run("cp", "-a", f"{outer.path}/{name}", top)
+shutil.rmtree(images)
+gm.mount("proc", gm.mkdir(f"{top}/proc"), "proc")
+gm.mount("sysfs", gm.mkdir(f"{top}/sys"), "sysfs")
+for name in ("mount", "umount", "losetup", "btrfs", "sh", "rm", "chmod", "chown"):
+    gm.install(name, top)
+for name in ("etc", "run/mount", "root", "data", "var", "home", "srv/b", "srv/src", "srv/elsewhere", "tmp", "over", "low", "layers",
+             "bound", "sq", "late", "space here", "new", "disk", "mnt/img", "mnt/late", "nfs", "cifs", "usb", "boot/efi", "opt"):
+    gm.mkdir(f"{top}/{name}")
+GENERATOR = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
+if os.path.exists(GENERATOR):
+    gm.install(GENERATOR, top)
+for name in ("fsck.ext4", "fsck.vfat", "mount.nfs", "mount.nfs4", "mount.cifs"):
+    gm.touch(f"{top}/sbin/{name}")
+gm.touch(f"{top}/lib/modules/{os.uname().release}/modules.alias", "alias fs-vfat vfat\nalias fs-nfs nfs\nalias fs-cifs cifs\n")
+gm.touch(f"{top}/lib/modules/{os.uname().release}/modules.dep", "")
+gm.touch(f"{top}/srv/file", "x")
+gm.touch(f"{top}/etc/bound.conf", "")
+gm.touch(f"{top}/root/cred", "x")
+gm.touch(f"{top}/root/key", "x")
+os.symlink("var", f"{top}/link")
+os.symlink("../proc/self/mounts", f"{top}/etc/mtab")
+# A /dev of its own, with all block devices that there are, and loop devices to come.
+os.mknod(f"{top}/fuse", 0o020600, os.makedev(10, 229))
+os.mknod(f"{top}/dev/loop-control", 0o020600, os.makedev(10, 237))
+for number in range(64):
+    os.mknod(f"{top}/dev/loop{number}", 0o060600, os.makedev(7, number))
+for name in os.listdir("/sys/dev/block"):
+    node = f"{top}/dev/{os.path.basename(os.readlink(f'/sys/dev/block/{name}'))}"
+    if not os.path.exists(node):
+        os.mknod(node, 0o060600, os.makedev(*map(int, name.split(":"))))
+for place in ("disk/by-path", "mapper", "disk/by-uuid"):
+    gm.mkdir(f"{top}/dev/{place}")
+ISCSI = "/dev/disk/by-path/ip-10.0.0.1:3260-iscsi-iqn.2001-04.example:x-lun-0"
+os.symlink(loops["other"], f"{top}{ISCSI}")
+ROOT_LINK = f"/dev/disk/by-uuid/{ROOT}"
+os.symlink(loops["root"], f"{top}{ROOT_LINK}")
+os.symlink(loops["other"], f"{top}/dev/mapper/vg-data")
+outer.path = top
+outer.enter()
+# Of devices these alone are listed, not those of who runs beside.
+gm.mount("listed", "/sys/class/block", "tmpfs", 0, "mode=0755")
+
+
+def show(loop):
+    """Let a device be listed.  @return the link that does it."""
+    link = f"/sys/class/block/{os.path.basename(loop)}"
+    os.symlink(f"../../devices/virtual/block/{os.path.basename(loop)}", link)
+    return link
+
+
+for disk_name in loops:
+    if disk_name != "root":     # whose image is gone
+        show(loops[disk_name])
+
+FSTAB = f"""# what is wanted
+{ROOT_LINK} / ext4 errors=remount-ro 0 1
+UUID={EXT4} /data ext4 nofail,noatime,errors=remount-ro 0 2
+LABEL=x{tag} /var xfs defaults 0 0
+UUID={BTRFS} /home btrfs subvol=/@home 0 0
+UUID={BTRFS} /srv/b btrfs nofail,subvol=@b,compress=zstd 0 0
+t /tmp tmpfs size=1m,mode=1777,nosuid,nodev,noexec 0 0
+overlay /over overlay lowerdir=/low,upperdir=/layers/up,workdir=/layers/work 0 0
+/srv/src /bound none bind,ro 0 0
+/srv/file /etc/bound.conf none bind 0 0
+/images/sq /sq squashfs nofail,loop,ro 0 0
+u /space\\040here tmpfs size=1m 0 0
+UUID={SWAP} none swap sw,pri=5 0 0
+//server/share /cifs cifs noauto,credentials=/root/cred 0 0
+server:/export /nfs nfs noauto,_netdev 0 0
+{ISCSI} /disk ext4 noauto,_netdev 0 0
+none /new tmpfs noauto,x-systemd.idle-timeout=1min 0 0
+UUID={FAT} /boot/efi vfat noauto,umask=0077 0 1
+"""
+SWAPS = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+SWAPPED = SWAPS + f"{loops['swap']}                              partition\t16380\t\t0\t\t5\n"
+
+
+def put(text=FSTAB, path="/etc/fstab"):
+    if os.path.islink(path):
+        os.unlink(path)
+    with open(path, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+
+
+MOUNTS = {
+    "/data": ("-t", "ext4", "-o", "noatime,errors=remount-ro", loops["ext4"]),
+    "/var": ("-t", "xfs", loops["xfs"]),
+    "/home": ("-t", "btrfs", "-o", "subvol=/@home", loops["btrfs"]),
+    "/srv/b": ("-t", "btrfs", "-o", "subvol=@b,compress=zstd", loops["btrfs"]),
+    "/tmp": ("-t", "tmpfs", "-o", "size=1m,mode=1777,nosuid,nodev,noexec", "t"),
+    "/over": ("-t", "overlay", "-o", "lowerdir=/low,upperdir=/layers/up,workdir=/layers/work", "overlay"),
+    "/bound": ("-o", "bind,ro", "/srv/src"),
+    "/etc/bound.conf": ("--bind", "/srv/file"),
+    "/sq": ("-t", "squashfs", "-o", "loop,ro", "/images/sq"),
+    "/space here": ("-t", "tmpfs", "-o", "size=1m", "u"),
+}
+
+
+def mount(target, *how):
+    gm.run("mount", *(how or MOUNTS[target]), target)
+
+
+def umount(target):
+    gm.run("umount", target)
+
+
+put()
+put(SWAPPED, "/swaps")
+put(f"root={ROOT_LINK} ro quiet resume=UUID={SWAP}\n", "/cmdline")
+gm.mkdir("/layers/up")
+gm.mkdir("/layers/work")
+mount("/late", "-t", "btrfs", loops["btrfs"])
+for name in ("@home", "@b", "@other"):
+    gm.run("btrfs", "subvolume", "create", f"/late/{name}")
+umount("/late")
+for name in MOUNTS:
+    mount(name)
+gm.bind("/cmdline", "/proc/cmdline")
+
+fired, faults = {}, 0
+
+
+def audit(*args):
+    """What is told, as CODE severity target."""
+    result = gm.getmnt("audit", "--jsonl", "--swaps=/swaps", *args)
+    gm.expect(result.status in (0, 1), f"{args}: {result.status} {result.err}")
+    document = json.loads(result.out)
+    return sorted(f"{f['code']} {f['severity']} {f['target']}" for f in document["findings"]), document
+
+
+def clean(name):
+    """The nearest that is healthy: nothing is told, not even for information."""
+    got, document = audit()
+    detail = [(f["code"], f["target"], f["message"], f["expected"], f["actual"]) for f in document["findings"]]
+    gm.expect(got == [], f"{name}: healthy, but {detail}")
+
+
+def told(name, expected, *args, count=1):
+    """Of what is planted exactly this."""
+    global faults
+    faults += count
+    got, document = audit(*args)
+    for row in expected:
+        fired.setdefault(row.split()[0], name)
+    more, less = [row for row in got if row not in expected], [row for row in expected if row not in got]
+    detail = [(f["code"], f["target"], f["message"], f["expected"], f["actual"]) for f in document["findings"]
+              if f"{f['code']} {f['severity']} {f['target']}" in more]
+    gm.expect(got == sorted(expected), f"{name}: missed {less}; told {detail}")
+
+
+clean("as it was made")
+
+
+def edited(name, old, new, expected):
+    """One piece of the fstab, written otherwise."""
+    gm.expect(FSTAB.count(old) == 1, f"{name}: {old!r} stands there {FSTAB.count(old)} times")
+    put(FSTAB.replace(old, new))
+    told(name, expected)
+    put()
+
+
+def added(name, text, expected):
+    """Lines behind those that there are."""
+    put(FSTAB + text)
+    told(name, expected)
+    put()
+
+
+E, X, B = f"UUID={EXT4}", f"LABEL=x{tag}", f"UUID={BTRFS}"
+EDITED = [
+    ("an option misspelt", "noatime,errors", "noatmie,errors", ["FSTAB-OPT-TYPO critical /data", "DRIFT-OPTIONS warning /data"]),
+    ("an option in capitals", "/data ext4 nofail", "/data ext4 NOFAIL", ["FSTAB-OPT-TYPO critical /data", "FSTAB-NOFAIL info /data"]),
+    ("an option of systemd, misspelt", "x-systemd.idle-timeout", "x-systemd.idel-timeout", ["FSTAB-OPT-TYPO warning /new"]),
+    ("an option of another type", "xfs defaults", "xfs defaults,data=ordered", ["FSTAB-OPT-UNKNOWN warning /var"]),
+    ("a value that there is not", "errors=remount-ro 0 2", "errors=remount-rw 0 2", ["FSTAB-OPT-UNKNOWN warning /data", "DRIFT-OPTIONS warning /data"]),
+    ("a size that is none", "t /tmp tmpfs size=1m", "t /tmp tmpfs size=1mb", ["FSTAB-OPT-UNKNOWN warning /tmp", "DRIFT-OPTIONS warning /tmp"]),
+    ("ro and rw", "nofail,noatime", "nofail,ro,rw,noatime", ["FSTAB-OPT-CONFLICT warning /data"]),
+    ("a blank behind a comma", "nofail,noatime", "nofail, noatime", ["FSTAB-SYNTAX critical /data", "DRIFT-NOT-IN-FSTAB warning /data"]),
+    ("a comma too many fields", "xfs defaults 0 0", "xfs defaults 0 0 0", ["FSTAB-SYNTAX warning /var"]),
+    ("the mount point left out", f"{X} /var xfs", f"{X} xfs", ["FSTAB-SYNTAX critical xfs", "DRIFT-NOT-IN-FSTAB warning /var"]),
+    ("a relative mount point", " /var xfs", " var xfs", ["FSTAB-SYNTAX critical var", "DRIFT-NOT-IN-FSTAB warning /var"]),
+    ("a blank not escaped", "/space\\040here", "/space here", ["FSTAB-SYNTAX critical /space", "DRIFT-NOT-IN-FSTAB warning /space here"]),
+    ("a tab as \\t", "/space\\040here", "/space\\there", ["FSTAB-ESCAPE critical /space\\there", "FSTAB-TGT-MISSING warning /space\\there", "DRIFT-NOT-MOUNTED warning /space\\there", "DRIFT-NOT-IN-FSTAB warning /space here"]),
+    ("a name in quotes", "/srv/src /bound", '"/srv/src" /bound', ["FSTAB-ESCAPE critical /bound", "DRIFT-SOURCE critical /bound"]),
+    ("a pass of 3", f"ext4 nofail,noatime,errors=remount-ro 0 2", "ext4 nofail,noatime,errors=remount-ro 0 3", ["FSTAB-PASSNO warning /data"]),
+    ("a check of a tmpfs", "noexec 0 0", "noexec 0 2", ["FSTAB-PASSNO warning /tmp"]),
+    ("the root checked after others", "errors=remount-ro 0 1", "errors=remount-ro 0 2", ["FSTAB-PASSNO warning /"]),
+    ("a bind that is checked", "none bind,ro 0 0", "none bind,ro 0 1", ["FSTAB-PASSNO warning /bound"]),
+    ("a priority that there is not", "sw,pri=5", "sw,pri=50000", [f"FSTAB-SWAP warning UUID={SWAP}"]),
+    ("a swap space with a mount point", "none swap sw", "/swap swap sw", [f"FSTAB-SWAP warning UUID={SWAP}"]),
+    ("the UUID of a disk that was taken out", f"{E} /data", f"UUID={GONE[:-1]}d /data", ["FSTAB-SRC-MISSING info /data", "DRIFT-SOURCE critical /data"]),
+    ("the same of a disk that is needed", f"{X} /var", f"UUID={GONE[:-1]}d /var", ["FSTAB-SRC-MISSING critical /var", "DRIFT-SOURCE critical /var"]),
+    ("a UUID in capitals", f"{E} /data", f"UUID={EXT4.upper()} /data", ["FSTAB-SRC-MISSING info /data", "DRIFT-SOURCE critical /data"]),
+    ("a UUID without UUID=", f"{X} /var", f"{EXT4} /var", ["FSTAB-SRC-MISSING critical /var", "DRIFT-SOURCE critical /var"]),
+    ("a tag that mount does not know", f"{X} /var", f"GUID={EXT4} /var", ["FSTAB-SRC-MISSING critical /var", "DRIFT-SOURCE critical /var"]),
+    ("an image that there is not", "/images/sq", "/images/qs", ["FSTAB-SRC-MISSING info /sq", "DRIFT-SOURCE critical /sq"]),
+    ("a device by the kernel's name", f"{E} /data", f"{loops['ext4']} /data", ["FSTAB-SRC-UNSTABLE warning /data"]),
+    ("a bind of a directory that there is not", "/srv/src /bound", "/srv/scr /bound", ["FSTAB-BIND-SRC critical /bound", "DRIFT-SOURCE critical /bound"]),
+    ("a file that is not there to be bound", "/srv/file /etc", "/srv/flie /etc", ["FSTAB-BIND-SRC critical /etc/bound.conf", "DRIFT-SOURCE critical /etc/bound.conf"]),
+    ("an overlay without a lower layer", "lowerdir=/low,", "lowerdir=/lwo,", ["FSTAB-OVERLAY-DIR critical /over", "DRIFT-SOURCE critical /over"]),
+    ("an overlay without a workdir", ",workdir=/layers/work", "", ["FSTAB-OVERLAY-DIR critical /over", "DRIFT-SOURCE critical /over"]),
+    ("an overlay whose upper is not there", "upperdir=/layers/up", "upperdir=/layers/uq", ["FSTAB-OVERLAY-DIR critical /over", "DRIFT-SOURCE critical /over"]),
+    ("a mount point that there is not", "none /new", "none /nwe", ["FSTAB-TGT-MISSING info /nwe"]),
+    ("a mount point that is a symlink", "none /new", "none /link", ["FSTAB-TGT-SYMLINK info /link"]),
+    ("a mount point that is a file", "none /new", "none /srv/file", ["FSTAB-TGT-MISSING warning /srv/file"]),
+    ("ext4 for an xfs", "/var xfs", "/var ext4", ["FSTAB-TYPE-MISMATCH critical /var", "DRIFT-TYPE warning /var"]),
+    ("a type that there is not", "/var xfs", "/var xsf", ["FSTAB-TYPE-UNSUPPORTED critical /var", "FSTAB-TYPE-MISMATCH critical /var", "DRIFT-TYPE warning /var"]),
+    ("vfat where the kernel has none", "none /new tmpfs", "none /new tmpsf", ["FSTAB-TYPE-UNSUPPORTED warning /new"]),
+    ("a type whose helper is missing", "/cifs cifs", "/cifs davfs", ["FSTAB-HELPER-MISSING warning /cifs"]),
+    ("no nofail", "ext4 nofail,noatime", "ext4 noatime", ["FSTAB-NOFAIL info /data"]),
+    ("no timeout", "nofail,noatime", "nofail,x-systemd.device-timeout=0,noatime", ["FSTAB-NOFAIL info /data"]),
+    ("all can read the ESP", "umask=0077", "umask=0022", ["FSTAB-ESP-MASK info /boot/efi"]),
+    ("a password", "credentials=/root/cred", "username=u,password=hunter2", ["FSTAB-SECRET warning /cifs"]),
+    ("a password of a URL", "//server/share /cifs cifs", "https://u:hunter2@h/x /cifs cifs", ["FSTAB-SECRET warning /cifs"]),
+    # What is mounted is another.
+    ("the line taken out", "u /space\\040here tmpfs size=1m 0 0\n", "", ["DRIFT-NOT-IN-FSTAB warning /space here"]),
+    ("the line made a comment", f"{E} /data", f"# {E} /data", ["DRIFT-NOT-IN-FSTAB warning /data"]),
+    ("another subvolume", "subvol=/@home", "subvol=/@other", ["DRIFT-SOURCE critical /home"]),
+    ("another subvolume by its id", "subvol=/@home", "subvolid=258", ["DRIFT-SOURCE critical /home"]),
+    ("another lower layer", "lowerdir=/low,", "lowerdir=/opt,", ["DRIFT-SOURCE critical /over"]),
+    ("another file bound", "/srv/file /etc", "/root/cred /etc", ["DRIFT-SOURCE critical /etc/bound.conf"]),
+    ("another option wanted", "xfs defaults", "xfs noexec", ["DRIFT-OPTIONS warning /var"]),
+    ("noatime wanted no more", "nofail,noatime", "nofail", ["DRIFT-OPTIONS warning /data"]),
+    ("another size wanted", "here tmpfs size=1m", "here tmpfs size=2m", ["DRIFT-OPTIONS warning /space here"]),
+    ("another type wanted", "here tmpfs size=1m", "here ramfs defaults", ["DRIFT-TYPE warning /space here"]),
+    ("read-only no more wanted", "none bind,ro", "none bind", ["DRIFT-READONLY critical /bound"]),
+]
+for row in EDITED:
+    edited(*row)
+ADDED = [
+    ("a mount point twice", "v /space\\040here tmpfs size=1m 0 0\n", ["FSTAB-DUP-TARGET warning /space here"]),
+    ("a swap space twice", f"UUID={SWAP} none swap sw 0 0\n", [f"FSTAB-DUP-SOURCE warning UUID={SWAP}"]),
+    ("one file system in two places", f"{X} /late xfs nofail 0 0\n", ["FSTAB-DUP-SOURCE info /late", "DRIFT-NOT-MOUNTED warning /late"]),
+    ("a line not mounted", "none /late tmpfs defaults 0 0\n", ["DRIFT-NOT-MOUNTED warning /late"]),
+    ("the parent behind its child", "m /mnt/late tmpfs defaults 0 0\nm /mnt tmpfs size=1m 0 0\n",
+     ["FSTAB-ORDER critical /mnt/late", "DRIFT-NOT-MOUNTED warning /mnt/late", "DRIFT-NOT-MOUNTED warning /mnt"]),
+    ("a bind before what it binds", "/mnt/late /late none bind 0 0\nm /mnt tmpfs size=1m 0 0\n",
+     ["FSTAB-ORDER critical /late", "DRIFT-NOT-MOUNTED warning /late", "DRIFT-NOT-MOUNTED warning /mnt"]),
+    ("iSCSI without _netdev", f"{ISCSI} /late ext4 nofail 0 0\n", ["FSTAB-NETDEV warning /late", "DRIFT-NOT-MOUNTED warning /late"]),
+    ("needed on what may be missing", "/data/x /late none bind 0 0\n", ["FSTAB-NOFAIL warning /late", "DRIFT-NOT-MOUNTED warning /late"]),
+    ("no newline at the end, and half a line", f"{E} /la", ["FSTAB-SYNTAX critical /la"]),
+    ("a swap space not in use", f"UUID={LUKS} none swap sw 0 0\n", [f"FSTAB-TYPE-MISMATCH critical UUID={LUKS}", f"SWAP-NOT-ACTIVE warning UUID={LUKS}"]),
+]
+for row in ADDED:
+    added(*row)
+# Ends of lines.
+for name, text, expected in (
+        ("CR LF", FSTAB.replace("\n", "\r\n"), ["FSTAB-SYNTAX warning /"]),
+        ("a byte order mark", "\ufeff" + FSTAB[2:], ["FSTAB-SYNTAX critical is"]),
+        ("a NUL", FSTAB.replace("nofail,noatime", "nofail\0noatime"), ["FSTAB-SYNTAX critical /data", "DRIFT-NOT-IN-FSTAB warning /data"]),
+        ("a blank that is none", FSTAB.replace("nofail,noatime", "nofail,\u00a0noatime"), ["FSTAB-OPT-TYPO critical /data", "DRIFT-OPTIONS warning /data"]),
+):
+    put(text)
+    told(name, expected)
+    put()
+for name, text in (("no newline at the end", FSTAB[:-1]), ("tabs for blanks", FSTAB.replace(" ", "\t")), ("blanks before", FSTAB.replace("\n", "\n "))):
+    put(text)
+    clean(name)
+    put()
+# UUIDs of two lines exchanged.
+put(FSTAB.replace(f"{E} /data", "HERE").replace(f"{X} /var", f"{E} /var").replace("HERE", f"{X} /data"))
+told("two UUIDs exchanged", ["FSTAB-TYPE-MISMATCH critical /data", "FSTAB-TYPE-MISMATCH critical /var", "DRIFT-SOURCE critical /data", "DRIFT-SOURCE critical /var"])
+put()
+clean("after all edits")
+
+
+def planted(name, how, undo, expected, *args):
+    """A fault of what is mounted or lies beside; what undoes it is the nearest that is healthy."""
+    how()
+    told(name, expected, *args)
+    undo()
+    clean(name + ", undone")
+
+
+def sh(*argv):
+    return lambda: gm.run(*argv)
+
+
+def again(target):
+    def undo():
+        umount(target)
+        mount(target)
+    return undo
+
+
+def instead(target, *how):
+    def plant():
+        umount(target)
+        mount(target, *how)
+    return plant
+
+
+def file(path, text):
+    return lambda: put(text, path)
+
+
+def gone(path):
+    return lambda: os.unlink(path)
+
+
+def gone_source():
+    os.rmdir("/srv/src")
+
+
+def remade_source():
+    umount("/bound")
+    os.mkdir("/srv/src")
+    mount("/bound")
+
+
+def remount(target, options):
+    return sh("mount", "--options-source=disable", "-o", "remount," + options, target)
+
+
+DATA, TMP, BEFORE = "noatime,errors=remount-ro", "size=1m,nosuid,nodev,noexec", "DRIFT-OPTIONS warning /tmp"
+planted("read-only", remount("/data", "ro," + DATA), remount("/data", "rw," + DATA), ["DRIFT-READONLY critical /data"])
+planted("read-only by its mount alone", sh("mount", "-o", "remount,bind,ro,noatime", "/data"),
+        sh("mount", "-o", "remount,bind,rw,noatime", "/data"), ["DRIFT-READONLY critical /data"])
+planted("noexec put in", remount("/data", "noexec," + DATA), remount("/data", "exec," + DATA), ["DRIFT-OPTIONS warning /data"])
+planted("noatime lost", remount("/data", "relatime,errors=remount-ro"), remount("/data", DATA), ["DRIFT-OPTIONS warning /data"])
+planted("noexec lost", remount("/tmp", "exec,nosuid,nodev"), remount("/tmp", TMP), [BEFORE])
+planted("nosuid lost", remount("/tmp", "suid,nodev,noexec"), remount("/tmp", TMP), [BEFORE])
+planted("nodev lost", remount("/tmp", "dev,nosuid,noexec"), remount("/tmp", TMP), [BEFORE])
+planted("another size", remount("/tmp", "size=2m,nosuid,nodev,noexec"), remount("/tmp", TMP), [BEFORE])
+planted("a bind writable", sh("mount", "-o", "remount,bind,rw", "/bound"), sh("mount", "-o", "remount,bind,ro", "/bound"), ["DRIFT-OPTIONS warning /bound"])
+planted("not mounted", lambda: umount("/space here"), lambda: mount("/space here"), ["DRIFT-NOT-MOUNTED warning /space here"])
+planted("a bind not made", lambda: umount("/etc/bound.conf"), lambda: mount("/etc/bound.conf"), ["DRIFT-NOT-MOUNTED warning /etc/bound.conf"])
+planted("another disk", instead("/data", "-t", "ext4", "-o", DATA, loops["other"]), again("/data"), ["DRIFT-SOURCE critical /data"])
+planted("another subvolume mounted", instead("/home", "-t", "btrfs", "-o", "subvol=/@other", loops["btrfs"]), again("/home"), ["DRIFT-SOURCE critical /home"])
+planted("the top of the btrfs", instead("/home", "-t", "btrfs", loops["btrfs"]), again("/home"), ["DRIFT-SOURCE critical /home"])
+planted("another directory bound", instead("/bound", "-o", "bind,ro", "/srv/elsewhere"), again("/bound"), ["DRIFT-SOURCE critical /bound"])
+planted("a tmpfs for a disk", instead("/space here", "-t", "ramfs", "u"), again("/space here"), ["DRIFT-TYPE warning /space here"])
+planted("nobody's", sh("mount", "-t", "tmpfs", "nobody", "/late"), sh("umount", "/late"), ["DRIFT-NOT-IN-FSTAB warning /late"])
+planted("nobody's disk", sh("mount", "-t", "ext4", loops["other"], "/late"), sh("umount", "/late"), ["DRIFT-NOT-IN-FSTAB warning /late"])
+planted("nobody's bind", sh("mount", "--bind", "/srv/elsewhere", "/late"), sh("umount", "/late"), ["DRIFT-NOT-IN-FSTAB warning /late"])
+planted("its directory removed", gone_source, remade_source, ["MNT-DELETED warning /bound", "FSTAB-BIND-SRC critical /bound"])
+planted("covered", sh("mount", "-t", "tmpfs", "cover", "/data"), sh("umount", "/data"), ["MNT-SHADOWED warning /data", "DRIFT-NOT-IN-FSTAB warning /data"])
+planted("twice", sh("mount", "--bind", "/data", "/data"), sh("umount", "/data"), ["MNT-DUP warning /data"])
+planted("swapped off", file("/swaps", SWAPS), file("/swaps", SWAPPED), [f"SWAP-NOT-ACTIVE warning UUID={SWAP}"])
+planted("a swap space of nobody", file("/swaps", SWAPPED + f"{loops['other']} partition 16380 0 -2\n"), file("/swaps", SWAPPED),
+        [f"SWAP-EXTRA warning {loops['other']}"])
+planted("another priority", file("/swaps", SWAPPED.replace("\t5\n", "\t-2\n")), file("/swaps", SWAPPED), [])
+planted("no fsck", sh("rm", "/sbin/fsck.ext4"), file("/sbin/fsck.ext4", ""), ["FSTAB-HELPER-MISSING warning /", "FSTAB-HELPER-MISSING warning /data"])
+copied = []
+
+
+def copied_disk():
+    loop = gm.run("losetup", "-f", "--show", "/images/copy").strip()
+    copied.extend([loop, show(loop)])
+
+
+def take_back():
+    os.unlink(copied[1])
+    gm.run("losetup", "-d", copied[0])
+
+
+planted("a disk and its copy", copied_disk, take_back, ["FSTAB-SRC-AMBIGUOUS critical /data"])
+# Beside the fstab.
+REGULAR = "MTAB-REGULAR info /etc/mtab"
+
+
+def mtab(change):
+    with open("/proc/self/mounts", encoding="utf-8") as file:
+        put(change(file.read()), "/etc/mtab")
+
+
+def mtab_link(to="../proc/self/mounts"):
+    os.unlink("/etc/mtab")
+    os.symlink(to, "/etc/mtab")
+
+
+planted("an mtab of its own", lambda: mtab(lambda text: text), mtab_link, [REGULAR])
+planted("an mtab of yesterday", lambda: mtab(lambda text: text + "/dev/sdz1 /gone ext4 rw 0 0\n"), mtab_link, [REGULAR, "MTAB-STALE warning /etc/mtab"])
+planted("an mtab that lacks a mount", lambda: mtab(lambda text: text.replace(" /var ", " /vra ")), mtab_link, [REGULAR, "MTAB-STALE warning /etc/mtab"])
+planted("an mtab that is torn", lambda: mtab(lambda text: text + "\x01\x02 x\n"), mtab_link, [REGULAR, "MTAB-CORRUPT warning /etc/mtab"])
+planted("an mtab that leads nowhere", lambda: mtab_link("/nowhere"), mtab_link, ["MTAB-CORRUPT warning /etc/mtab"])
+planted("all may write the fstab", sh("chmod", "0666", "/etc/fstab"), sh("chmod", "0644", "/etc/fstab"), ["FSTAB-MODE critical None"])
+planted("the group may write it", sh("chmod", "0664", "/etc/fstab"), sh("chmod", "0600", "/etc/fstab"), ["FSTAB-MODE critical None"])
+planted("it is another's", sh("chown", "1000", "/etc/fstab"), sh("chown", "0", "/etc/fstab"), ["FSTAB-MODE critical None"])
+gm.run("chmod", "0644", "/etc/fstab")
+# The command line, and the crypttab.
+LINE = f"root={ROOT_LINK} ro quiet resume=UUID={SWAP}\n"
+
+
+def boots(name, text, expected):
+    planted(name, file("/cmdline", text), file("/cmdline", LINE), expected)
+
+
+boots("a root that there is not", "root=/dev/gone ro\n", ["BOOT-ROOT critical /"])
+boots("a root by a UUID that there is not", f"root=UUID={GONE} ro\n", ["BOOT-ROOT critical /"])
+boots("another root", f"root=UUID={OTHER} ro\n", ["BOOT-ROOT warning /"] * 2)     # than is mounted, and than the fstab has
+boots("resumes from what is gone", f"root={ROOT_LINK} resume=UUID={GONE}\n", [f"BOOT-ROOT warning UUID={GONE}"])
+boots("resumes from a disk", f"root={ROOT_LINK} resume=UUID={OTHER}\n", [f"BOOT-ROOT warning UUID={OTHER}"])
+
+
+def crypt(name, text, expected, more=""):
+    put(FSTAB + more)
+    planted(name, file("/etc/crypttab", text), lambda: (gone("/etc/crypttab")(), put()), expected)
+
+
+put(f"# name device key options\nsw UUID={SWAP} /dev/urandom swap\nlater /dev/gone none luks,noauto,plain\n", "/etc/crypttab")
+crypt("its device is gone", f"vault UUID={GONE} none luks\n", ["BOOT-CRYPTTAB warning vault"])
+crypt("its device is no LUKS", f"vault UUID={OTHER} none luks\n", ["BOOT-CRYPTTAB warning vault"])
+crypt("its key is gone", f"vault UUID={OTHER} /root/kye plain\n", ["BOOT-CRYPTTAB warning vault"])
+crypt("its name twice", f"vault UUID={OTHER} none plain\nvault UUID={LUKS} none plain\n", ["BOOT-CRYPTTAB warning vault"])
+crypt("its name is another in the fstab", f"vault UUID={OTHER} none plain\n",
+      ["FSTAB-SRC-MISSING critical /opt", "DRIFT-NOT-MOUNTED warning /opt"], "/dev/mapper/valut /opt ext4 defaults 0 2\n")
+
+# What systemd has loaded, and what has failed.
+def systemctl(text):
+    gm.touch("/usr/bin/systemctl", f"#!/bin/sh\nprintf '{text}'\n")
+    os.chmod("/usr/bin/systemctl", 0o755)
+
+
+UNIT = "Id=data.mount\\nLoadState=loaded\\nActiveState=active\\nResult=success\\nWhere=/data\\n\\n"
+FAILED = UNIT.replace("=active", "=failed").replace("success", "exit-code")
+gm.mkdir("/run/systemd/system")
+systemctl(UNIT)
+clean("beside systemd")
+planted("a unit that has failed", lambda: systemctl(FAILED), lambda: systemctl(UNIT), ["UNIT-FAILED warning /data"])
+planted("one that was taken away", lambda: systemctl(FAILED.replace("=loaded", "=not-found")), lambda: systemctl(UNIT), ["UNIT-FAILED info /data"])
+if os.path.exists("/bin/systemd-fstab-generator"):
+    places = [gm.mkdir(f"/run/systemd/generator{name}") for name in ("", ".early", ".late")]
+    gm.run("/bin/systemd-fstab-generator", *places)
+    clean("what systemd has loaded")
+    LOADED = [
+        ("a line that was not loaded", FSTAB + "none /late tmpfs noauto 0 0\n", ["FSTAB-SYSTEMD-STALE warning /late"]),
+        ("another source than was loaded", FSTAB.replace("server:/export", "server:/other"), ["FSTAB-SYSTEMD-STALE warning /nfs"]),
+        ("a line taken out since", FSTAB.replace("server:/export /nfs nfs noauto,_netdev 0 0\n", ""), ["FSTAB-SYSTEMD-STALE warning /nfs"]),
+    ]
+    for name, text, expected in LOADED:
+        planted(name, file("/etc/fstab", text), put, expected)
+else:
+    print("  no systemd-fstab-generator: what it has loaded is not tried")
+    fired["FSTAB-SYSTEMD-STALE"] = "not here"
+shutil.rmtree("/run/systemd")
+# What the configuration requires.
+gm.mkdir("/etc/getmnt")
+put("require /tmp nosuid,nodev,noexec\nrequire /var rw\nseparate /var\npropagation /tmp private\n", "/etc/getmnt/audit.conf")
+clean("as it is required")
+CONF = "/etc/getmnt/audit.conf"
+for name, text, expected in (
+        ("an option that is required", "require /var nodev\n", ["POLICY-OPTION warning /var"]),
+        ("a mount that is required", "require /opt nosuid\n", ["POLICY-OPTION warning /opt"]),
+        ("a mount point of its own", "separate /opt\n", ["POLICY-PARTITION warning /opt"]),
+        ("another propagation", "propagation /tmp shared\n", ["MNT-PROPAGATION warning /tmp"])):
+    planted(name, file(CONF, text), file(CONF, ""), expected)
+# The limit of mounts.
+put("100000\n", "/limit")
+gm.bind("/limit", "/proc/sys/fs/mount-max")
+clean("a limit far away")
+with open("/proc/self/mountinfo", encoding="ascii") as table:
+    count = len(table.readlines())
+planted("a limit that is near", file("/limit", f"{count * 5 // 4}\n"), file("/limit", f"{count * 2}\n"), ["MNT-LIMIT warning None"])
+planted("a limit that is reached", file("/limit", f"{count}\n"), file("/limit", "100000\n"), ["MNT-LIMIT critical None"])
+# What does not answer, in a root of its own: a root on an image that cannot be seen is held to
+# block where anything does.
+child = os.fork()
+if child == 0:
+    gm.unshare_mounts()
+    gm.mount("root", "/opt", "tmpfs")
+    for name in os.listdir("/"):
+        if os.path.isdir(f"/{name}") and (name == "bin" or name.startswith("lib")):
+            shutil.copytree(f"/{name}", f"/opt/{name}", symlinks=True)
+    for name in ("proc", "sys"):
+        gm.mount(name, gm.mkdir(f"/opt/{name}"), "proc" if name == "proc" else "sysfs")
+    gm.mkdir("/opt/etc")
+    hung = gm.HungFuse("/opt/late", dev="/fuse")
+    outer.path = "/opt"
+    outer.enter()
+    put("root / tmpfs defaults 0 0\nhung /late fuse allow_other,suid,dev 0 0\n")
+    put(SWAPS, "/swaps")
+    gm.touch("/sbin/mount.fuse")
+    clean("none of them asked")
+    dead = ("--probe=all", "--probe-timeout=1")
+    told("a mount that does not answer", ["MNT-TIMEOUT critical /late"], *dead)
+    hung.end()
+    told("a mount whose daemon is gone", ["MNT-STALE critical /late"], *dead)
+    gm.umount("/late", gm.MNT_DETACH)
+    os._exit(1 if gm.failures else 0)
+gm.expect(os.waitpid(child, 0)[1] == 0, "what does not answer")
+faults += 2
+fired["MNT-TIMEOUT"] = fired["MNT-STALE"] = "what does not answer"
+# Errors of file systems, which stay.
+gm.touch(f"/sys/fs/ext4/{os.path.basename(loops['ext4'])}/trigger_fs_error", "planted")
+told("an error of ext4", ["FS-ERRORS critical /data", "DRIFT-READONLY critical /data"])
+xfs = os.open("/var", os.O_RDONLY)
+fcntl.ioctl(xfs, GOING_DOWN, b"\x02\0\0\0")
+os.close(xfs)
+told("an XFS that was shut down", ["FS-ERRORS critical /data", "DRIFT-READONLY critical /data", "MNT-STALE critical /var"])
+print(f"  {faults} faults, of {len(fired)} rules")
+rules = {line.split()[0] for line in gm.getmnt("audit", "--list-rules").out.decode().splitlines()}
+gm.expect(faults >= 60, f"{faults} faults")
+gm.expect(rules == set(fired), f"rules that have not fired: {sorted(rules - set(fired))}; that are none: {sorted(set(fired) - rules)}")
+gm.done()
