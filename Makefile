@@ -350,6 +350,10 @@ HOOKDIR := $(DESTDIR)$(PREFIX)/share/initramfs-tools/hooks
 DRACUTDIR := $(DESTDIR)$(PREFIX)/lib/dracut/modules.d/95getmnt
 # Where Nagios and its kin look for plugins.
 PLUGINDIR := $(DESTDIR)$(PREFIX)/lib/nagios/plugins
+# Where systemd looks for units; they are enabled by nobody.
+UNITPATH ?= $(PREFIX)/lib/systemd/system
+UNITDIR = $(DESTDIR)$(UNITPATH)
+UNITS := getmnt-audit.service getmnt-audit.timer
 HEADERS := $(wildcard include/getmnt/*.h)
 MANPAGES := $(wildcard man/*.[1-8])
 # Each public function has a page that leads to the one it is told in.
@@ -364,6 +368,8 @@ install: $(BUILD)/getmnt $(PUBLIC_SO) $(PUBLIC_A)
 	ln -sf ../../../bin/getmnt $(PLUGINDIR)/check_getmnt
 	install -m 755 contrib/initramfs-tools/hooks/getmnt $(HOOKDIR)/getmnt
 	install -m 755 contrib/dracut/95getmnt/module-setup.sh $(DRACUTDIR)/module-setup.sh
+	install -d $(UNITDIR)
+	set -e; $(foreach unit,$(UNITS),sed 's|/usr/bin/getmnt|$(PREFIX)/bin/getmnt|' contrib/systemd/$(unit) >$(UNITDIR)/$(unit); chmod 644 $(UNITDIR)/$(unit);)
 	install -m 644 $(HEADERS) $(INCDIR)
 	install -m 644 $(PUBLIC_A) $(PUBLIC_SO) $(LIBDEST)
 	ln -sf $(notdir $(PUBLIC_SO)) $(LIBDEST)/libgetmnt.so.$(LIB_ABI)
@@ -379,7 +385,7 @@ install: $(BUILD)/getmnt $(PUBLIC_SO) $(PUBLIC_A)
 # elsewhere they may have been there.
 .PHONY: uninstall
 uninstall:
-	rm -f $(BINDIR)/getmnt $(COMPDIR)/getmnt $(HOOKDIR)/getmnt $(DRACUTDIR)/module-setup.sh $(PLUGINDIR)/check_getmnt $(patsubst include/getmnt/%,$(INCDIR)/%,$(HEADERS)) \
+	rm -f $(BINDIR)/getmnt $(COMPDIR)/getmnt $(HOOKDIR)/getmnt $(DRACUTDIR)/module-setup.sh $(PLUGINDIR)/check_getmnt $(addprefix $(UNITDIR)/,$(UNITS)) $(patsubst include/getmnt/%,$(INCDIR)/%,$(HEADERS)) \
 		$(addprefix $(LIBDEST)/,libgetmnt.a libgetmnt.so libgetmnt.so.$(LIB_ABI)) \
 		$(LIBDEST)/$(notdir $(PUBLIC_SO)) $(LIBDEST)/pkgconfig/libgetmnt.pc \
 		$(foreach page,$(MANPAGES),$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
@@ -388,7 +394,7 @@ uninstall:
 		if [ -d "$$dir" ]; then rmdir --ignore-fail-on-non-empty "$$dir"; fi; \
 	done
 ifneq ($(DESTDIR),)
-	@for dir in $(BINDIR) $(COMPDIR) $(HOOKDIR) $(dir $(DRACUTDIR)) $(PLUGINDIR) $(LIBDEST)/pkgconfig $(dir $(INCDIR)) $(MANDIR)/man3 $(MANDIR)/man5 $(MANDIR)/man8; do \
+	@for dir in $(BINDIR) $(COMPDIR) $(HOOKDIR) $(dir $(DRACUTDIR)) $(PLUGINDIR) $(UNITDIR) $(LIBDEST)/pkgconfig $(dir $(INCDIR)) $(MANDIR)/man3 $(MANDIR)/man5 $(MANDIR)/man8; do \
 		if [ -d "$$dir" ]; then \
 			(cd $(DESTDIR) && rmdir -p --ignore-fail-on-non-empty "$${dir#$(DESTDIR)/}"); \
 		fi; \

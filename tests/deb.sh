@@ -62,7 +62,7 @@ build_once()
 {
 	run_make deb >"$work/first.log" 2>&1 || { cat "$work/first.log"; return 1; }
 	local package
-	for package in getmnt getmnt-dbgsym libgetmnt0 libgetmnt0-dbgsym libgetmnt-dev; do
+	for package in getmnt getmnt-dbgsym getmnt-genfstab libgetmnt0 libgetmnt0-dbgsym libgetmnt-dev; do
 		compgen -G "build/deb/${package}_*.deb" || { echo "no package $package"; return 1; }
 	done
 	# The tests of the build itself.
@@ -261,9 +261,47 @@ use_packages()
 	check "example: static, run" example /tmp/static
 }
 
+# A package of an older version, whose configuration has a line less.
+older()
+{
+	dpkg-deb -R "$root"/packages/getmnt_*.deb "$root/packages/old" &&
+		sed -i "s/^Version: .*/Version: 0.0.9-1/" "$root/packages/old/DEBIAN/control" &&
+		sed -i '/separate/d' "$root/packages/old/etc/getmnt/audit.conf" &&
+		dpkg-deb -b "$root/packages/old" "$root/packages/older.deb" &&
+		rm -r "$root/packages/old"
+}
+
+# What the administrator has said stays, and what is new lies beside it.
+is_kept()
+{
+	grep -x "rule FSTAB-NOFAIL off" "$root/etc/getmnt/audit.conf" &&
+		grep -x "#separate /var" "$root/etc/getmnt/audit.conf.dpkg-dist" &&
+		in_root getmnt audit --show-config | grep -x '/etc/getmnt/audit.conf:[0-9]*: rule FSTAB-NOFAIL off' &&
+		in_root sh -c "dpkg-query -W getmnt | grep -F '$version'"
+}
+
+# The units are there, and nobody has enabled them.
+is_disabled()
+{
+	[ -f "$root/lib/systemd/system/getmnt-audit.service" ] && [ -f "$root/lib/systemd/system/getmnt-audit.timer" ] &&
+		! find "$root/etc/systemd" "$root/etc/cron.d" -name '*getmnt*' 2>/dev/null | grep . &&
+		! grep -rs "enable\|start" "$root"/var/lib/dpkg/info/getmnt.postinst
+}
+
+as_genfstab()
+{
+	in_root genfstab -h | grep -i genfstab && in_root man -w genfstab && in_root sh -c "genfstab / >/dev/null"
+}
+
+# Removed, it leaves what was configured; purged, nothing.
+leaves_conffiles()
+{
+	[ -f "$root/etc/getmnt/audit.conf" ] && [ ! -e "$root/usr/bin/getmnt" ] && [ ! -e "$root/lib/systemd/system/getmnt-audit.timer" ]
+}
+
 whole()
 {
-	in_root dpkg --verify getmnt libgetmnt0 libgetmnt-dev >"$work/verify" || return 1
+	in_root dpkg --verify getmnt getmnt-genfstab libgetmnt0 libgetmnt-dev >"$work/verify" || return 1
 	diff /dev/null "$work/verify"
 }
 
@@ -274,7 +312,7 @@ differ()
 
 gone()
 {
-	in_root sh -c '! command -v getmnt && ! dpkg -l getmnt libgetmnt0 libgetmnt-dev 2>/dev/null | grep -E "^(ii|rc)"'
+	in_root sh -c '! command -v getmnt && ! dpkg -l getmnt getmnt-genfstab libgetmnt0 libgetmnt-dev 2>/dev/null | grep -E "^(ii|rc)"'
 }
 
 cleanup()
@@ -332,14 +370,22 @@ cp -a --reflink=auto "$cache/base" "$root"
 survey "$root" >"$work/before"
 mkdir "$root/packages"
 cp build/deb/*.deb "$root/packages"
-if check "install" in_root sh -c "cd /packages && apt-get -y -q --no-install-recommends install \
-		./getmnt_*.deb ./libgetmnt0_*.deb ./libgetmnt-dev_*.deb"; then
+if check "older package" older && check "install an older one" in_root dpkg -i /packages/older.deb &&
+		sed -i 's/^#rule FSTAB-NOFAIL/rule FSTAB-NOFAIL/' "$root/etc/getmnt/audit.conf" &&
+		check "upgrade, and install" in_root sh -c "cd /packages && apt-get -y -q --no-install-recommends \
+		-o Dpkg::Options::=--force-confdef install \
+		./getmnt_*.deb ./getmnt-genfstab_*.deb ./libgetmnt0_*.deb ./libgetmnt-dev_*.deb"; then
+	check "the configuration is kept" is_kept
+	mv "$root/etc/getmnt/audit.conf.dpkg-dist" "$root/etc/getmnt/audit.conf"
 	check "what was installed is whole" whole
+	check "units: there, and disabled" is_disabled
+	check "genfstab" as_genfstab
 	use_packages
 	survey "$root" >"$work/installed"
 	check "files were installed" differ "$work/before" "$work/installed"
 	check "remove" in_root apt-get -y -q remove getmnt libgetmnt-dev
-	check "purge" in_root apt-get -y -q purge --autoremove libgetmnt0
+	check "removed: but for its configuration" leaves_conffiles
+	check "purge" in_root apt-get -y -q purge --autoremove getmnt getmnt-genfstab libgetmnt0
 	check "gone" gone
 	survey "$root" >"$work/after"
 	check "no file is left" diff "$work/before" "$work/after"
