@@ -384,7 +384,7 @@ if check "older package" older && check "install an older one" in_root dpkg -i /
 	check "files were installed" differ "$work/before" "$work/installed"
 	check "remove" in_root apt-get -y -q remove getmnt libgetmnt-dev
 	check "removed: but for its configuration" leaves_conffiles
-	check "purge" in_root apt-get -y -q purge --autoremove getmnt getmnt-genfstab libgetmnt0
+	check "purge" in_root apt-get -y -q purge --autoremove getmnt libgetmnt0
 	check "gone" gone
 	survey "$root" >"$work/after"
 	check "no file is left" diff "$work/before" "$work/after"
