@@ -90,6 +90,9 @@ struct discover_opts {
 	                              those that are held not to block, or all */
 	struct prober *prober;     /* for that; stays the caller's.  One that is
 	                              not there leaves the run incomplete */
+	double probe_lock;         /* seconds; not 0: nothing is probed but by one run at a
+	                              time, which can remember what it leaves.  Another
+	                              is waited for so long */
 	int procfd;                /* where mountinfo was read, for asking again */
 	const char *procpath;
 	/* Called about 4 times a second while searching and probing; may be NULL. */
@@ -120,6 +123,8 @@ struct discover_stats {
 /** What the prober told of a mount. */
 struct discover_probed {
 	int error;                 /* an errno value; ETIMEDOUT if hung */
+	int pid;                   /* a process of a former run that still waits; 0: none */
+	int64_t since;             /* ... since then, in seconds since 1970; 0: not known */
 	bool sized;                /* the sizes are known: statfs(2) */
 	struct os_sizes sizes;
 };

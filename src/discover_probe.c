@@ -202,7 +202,9 @@ static int probing_super(struct probing *p, struct probe_super *super)
 	while (super->first != MT_NONE && !super->busy) {
 		uint32_t node = super->first, next = p->next[node];
 		const struct mount *m = p->dsc->tree->nodes[node].mount;
-		if (super->hung || prober_left(p->dsc->opts->prober, m->dev_major, m->dev_minor)) {
+		struct discover_probed *probed = &p->dsc->d->probed[node];
+		probed->pid = prober_left(p->dsc->opts->prober, m->dev_major, m->dev_minor, &probed->since);
+		if (super->hung || probed->pid) {
 			super->hung = true;
 			super->first = next;
 			++p->dsc->d->stats.probes_spared;
@@ -425,31 +427,59 @@ static int probing_number(struct probing *p)
 }
 
 /**
+ * Have what former runs left for this run alone, if that is wanted.
+ *
+ * @may     It cannot block.
+ * @return NULL, or why nothing is probed.
+ */
+static const char *probing_lock(struct dsc *dsc, bool may)
+{
+	if (dsc->opts->probe_lock <= 0)
+		return NULL;
+	if (!may)
+		return "nothing was probed: there is no directory to remember in what does not answer: root has it in /run, "
+		       "another user in $XDG_RUNTIME_DIR, where that cannot block";
+	if (prober_lock(dsc->opts->prober, dsc->opts->probe_lock) == 0)
+		return NULL;
+	switch (errno) {
+	case EWOULDBLOCK:
+		return "nothing was probed: another run is probing";
+	case EPERM:
+	case ENOTDIR:
+	case ELOOP:
+		return "nothing was probed: /run/getmnt (of another user than root: $XDG_RUNTIME_DIR/getmnt) is no directory that "
+		       "is its user's alone, mode 0700: see who has made it, and remove it";
+	default:
+		return "nothing was probed: /run/getmnt (of another user than root: $XDG_RUNTIME_DIR/getmnt), where is remembered "
+		       "what does not answer, cannot be made or locked";
+	}
+}
+
+/**
  * Permit the prober its own places, where they cannot block.  With --task the
  * table is another process's, and ours is read.
  *
+ * @why [out]  Not NULL: nothing is to be probed, and why.
  * @return 0, or -1 (EPIPE).
  */
-static int probing_permit(struct dsc *dsc)
+static int probing_permit(struct dsc *dsc, const char **why)
 {
 	const struct mount_table *own = dsc->table;
 	struct mount_table *read = NULL;
 	if (dsc->opts->procfd != AT_FDCWD)
 		own = read = table_read_kernel(dsc->os, TABLE_AUTO, MF_POINT | MF_FSTYPE);
-	if (!own)
-		return 0;
 	static const char *const cgroups[] = {PROBER_CGROUP_DIR "/unified", PROBER_CGROUP_DIR "/systemd"};
 	unsigned places = PROBER_MEMORY | PROBER_CGROUPS;
 	char dir[PROBER_DIR_MAX];
-	prober_memory_dir(dir);
-	if (discover_path_blocks(own, dir))
+	if (!own || !prober_memory_dir(dir) || discover_path_blocks(own, dir))
 		places &= ~(unsigned)PROBER_MEMORY;
 	for (size_t i = 0; i < sizeof(cgroups) / sizeof(*cgroups); ++i) {
-		if (discover_path_blocks(own, cgroups[i]))
+		if (!own || discover_path_blocks(own, cgroups[i]))
 			places &= ~(unsigned)PROBER_CGROUPS;
 	}
 	table_free(read);
-	return prober_permit(dsc->opts->prober, places);
+	*why = probing_lock(dsc, places & PROBER_MEMORY);
+	return *why || !own ? 0 : prober_permit(dsc->opts->prober, places);
 }
 
 int dsc_probe(struct dsc *dsc)
@@ -470,8 +500,16 @@ int dsc_probe(struct dsc *dsc)
 		goto out;
 	if (probing_number(&p) != 0)
 		goto out;
-	if (probing_permit(dsc) != 0)
+	const char *why;
+	if (probing_permit(dsc, &why) != 0)
 		goto lost;
+	if (why) {
+		probing_incomplete(&p, why);
+		free(dsc->d->probed);
+		dsc->d->probed = NULL;
+		rc = 0;
+		goto out;
+	}
 	if (dsc->rootfd != AT_FDCWD && prober_root(dsc->opts->prober, dsc->rootfd) != 0)
 		goto lost;
 	for (uint32_t i = 0; i < tree->count; ++i) {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /** So much of fs.mount-max may be used, in percent. */
 enum { LIMIT_WARNING = 80, LIMIT_CRITICAL = 95 };
@@ -20,13 +21,13 @@ struct look {
 	struct map64 by_mount;   /* address of a mount -> its line of the plan */
 	struct map64 dead;       /* superblocks that were told to be */
 	size_t own_deleted, own_hidden, own_dead;
-	struct strbuf text;
+	struct strbuf text, more;
 	bool failed;
 };
 
 static void tell(struct look *look, const struct audit_finding *finding)
 {
-	look->failed |= look->text.failed || audit_report_add(look->report, finding) != 0;
+	look->failed |= look->text.failed || look->more.failed || audit_report_add(look->report, finding) != 0;
 }
 
 /** The line of the plan that a mount has; NULL: none. */
@@ -102,10 +103,22 @@ static void judge_dead(struct look *look, uint32_t node, const char *target, con
 		strbuf_printf(&look->text, "%s: %s", strerrorname_np(error) ? strerrorname_np(error) : "?", strerror(error));
 	else
 		strbuf_puts(&look->text, "an error");
+	const char *message = hung ? "what is mounted there does not answer: who touches it hangs"
+	                           : "what is mounted there answers with an error alone";
+	if (hung && d->probed && d->probed[node].pid) {
+		char date[32];
+		time_t since = (time_t)d->probed[node].since;
+		struct tm tm;
+		bool dated = since > 0 && gmtime_r(&since, &tm) && strftime(date, sizeof(date), "%FT%TZ", &tm) > 0;
+		strbuf_reset(&look->more);
+		strbuf_printf(&look->more, "what is mounted there still does not answer: process %d waits for it%s%s",
+		              d->probed[node].pid, dated ? " since " : "", dated ? date : "");
+		message = strbuf_str(&look->more);
+	}
 	bool fuse = m->fstype && strncmp(m->fstype, "fuse", 4) == 0, net = fstype_flags(m->fstype) & FST_NET;
 	tell(look, &(struct audit_finding){
 		.code = hung ? MNT_TIMEOUT : MNT_STALE, .severity = AUDIT_CRITICAL, .target = target, .owner = owner, .fstype = m->fstype,
-		.message = hung ? "what is mounted there does not answer: who touches it hangs" : "what is mounted there answers with an error alone",
+		.message = message,
 		.expected = "an answer", .actual = strbuf_str(&look->text),
 		.hint = fuse  ? "see whether its daemon runs; umount it, and start it anew"
 		        : net ? "see whether the server is up and exports it still; umount -l, and mount it again"
@@ -160,6 +173,7 @@ int audit_mounts(const struct audit_mounts_input *in, struct audit_report *repor
 	map64_init(&look.by_mount);
 	map64_init(&look.dead);
 	strbuf_init(&look.text);
+	strbuf_init(&look.more);
 	for (uint32_t i = 0; i < in->plan->count && !look.failed; ++i) {
 		const struct mount *m = in->plan->lines[i].mount;
 		look.failed = m && map64_put(&look.by_mount, (uint64_t)(uintptr_t)m, i) == MAP64_NONE;
@@ -188,6 +202,7 @@ int audit_mounts(const struct audit_mounts_input *in, struct audit_report *repor
 	map64_destroy(&look.by_mount);
 	map64_destroy(&look.dead);
 	strbuf_destroy(&look.text);
+	strbuf_destroy(&look.more);
 	if (look.failed)
 		errno = ENOMEM;
 	return look.failed ? -1 : 0;

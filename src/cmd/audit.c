@@ -42,7 +42,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_MAX = 64 << 20, OWNERS_MAX = 32, SECONDS_MAX = 600 };
+enum {
+	FILE_MAX = 64 << 20, OWNERS_MAX = 32, SECONDS_MAX = 600,
+	LOCK_SECONDS = 3,         /* and the time of a probe: another run that probes is waited for */
+};
 
 struct asked {
 	bool help, list_rules, show_config, verbose, version;
@@ -434,6 +437,7 @@ static int run_audit(void *arg, struct strbuf *document)
 	a.today = audit_today();
 	machine_init(&a.machine, asked->tab_file, asked->stats);
 	a.machine.options.probe = asked->probe;
+	a.machine.options.probe_lock = asked->timeout + LOCK_SECONDS;
 	if (asked->probe && !(run->prober = prober_new(&run->os, asked->timeout))) {
 		message("--probe", "no prober could be started: %s; nothing was probed", strerror(errno));
 		run_incomplete(run, "no prober could be started");

@@ -119,6 +119,7 @@ static int run_discover(struct run *run)
 	opts.threads = o->threads;
 	opts.boundaries = o->boundaries;
 	opts.probe = run->prober ? (enum discover_probe)o->probe : DP_NONE;
+	opts.probe_lock = o->probe_lock;
 	opts.prober = run->prober;
 	if (run->procfd != AT_FDCWD) {
 		opts.procfd = run->procfd;

@@ -4,6 +4,7 @@
  */
 #include "os/prober.h"
 
+#include "os/change.h"
 #include "os/file.h"
 #include "os/process.h"
 #include "os/prober_impl.h"
@@ -23,7 +24,10 @@ static const double END_WITHIN = 4;
    stopped. */
 static const double QUIET = 3;
 
-enum { WAITS_MAX = 100 };   /* for one answer: each ends when there is one */
+enum {
+	WAITS_MAX = 100,       /* for one answer: each ends when there is one */
+	LOCK_MS = 50,
+};
 
 struct prober {
 	struct os *os;
@@ -35,6 +39,7 @@ struct prober {
 	char boot_id[PROBE_BOOT_ID_MAX];
 	struct prober_left *left;
 	size_t nleft;
+	int lock;                  /* the directory of those, ours alone; -1 */
 };
 
 struct prober *prober_new(struct os *os, double timeout)
@@ -43,7 +48,7 @@ struct prober *prober_new(struct os *os, double timeout)
 	struct prober *prober = calloc(1, sizeof(*prober));
 	if (!prober)
 		return NULL;
-	*prober = (struct prober){.os = os, .sock = -1, .quiet = 2 * timeout + QUIET};
+	*prober = (struct prober){.os = os, .sock = -1, .lock = -1, .quiet = 2 * timeout + QUIET};
 
 	char *text;
 	size_t len;
@@ -97,6 +102,22 @@ int prober_permit(struct prober *prober, unsigned places)
 	if (places & PROBER_MEMORY && !prober->left)
 		prober->nleft = prober_recall(prober->os, prober->boot_id, &prober->left);
 	return os_send(prober->os, prober->sock, &request, sizeof(request), NULL, 0, -1, true);
+}
+
+int prober_lock(struct prober *prober, double seconds)
+{
+	struct os *os = prober->os;
+	double end = os_now() + seconds;
+	int rc, fd = prober_memory_open(os, true);
+	if (fd < 0)
+		return -1;
+	while ((rc = os_flock(os, fd)) != 0 && errno == EWOULDBLOCK && os_now() < end)
+		os_poll(os, NULL, 0, LOCK_MS);
+	if (rc == 0)
+		prober->lock = fd;
+	else
+		os_close(os, fd);
+	return rc;
 }
 
 int prober_ask(struct prober *prober, const struct probe_question *question)
@@ -190,12 +211,14 @@ int prober_answer(struct prober *prober, struct probe_answer *answer, double dea
 	}
 }
 
-int prober_left(const struct prober *prober, uint32_t dev_major, uint32_t dev_minor)
+int prober_left(const struct prober *prober, uint32_t dev_major, uint32_t dev_minor, int64_t *since)
 {
 	for (size_t i = 0; i < prober->nleft; ++i) {
 		const struct prober_left *left = &prober->left[i];
-		if (left->dev_major == dev_major && left->dev_minor == dev_minor)
+		if (left->dev_major == dev_major && left->dev_minor == dev_minor) {
+			*since = left->since;
 			return left->pid;
+		}
 	}
 	return 0;
 }
@@ -232,6 +255,8 @@ void prober_free(struct prober *prober)
 	if (!ended)
 		os_kill(prober->os, prober->pid, SIGKILL);
 	os_reap(prober->os, prober->pid, ended);
+	/* Now what it left is remembered. */
+	os_close(prober->os, prober->lock);
 	free(prober->left);
 	free(prober);
 }

@@ -83,12 +83,17 @@ enum prober_places {
 
 #define PROBER_CGROUP_DIR "/sys/fs/cgroup"
 
-enum { PROBER_DIR_MAX = 48 };
+enum { PROBER_DIR_MAX = 256 };
 
 struct prober;
 
-/** Write the name of the directory of those that were left. */
-void prober_memory_dir(char dir[PROBER_DIR_MAX]);
+/**
+ * Write the name of the directory of those that were left: /run/getmnt, of an ordinary
+ * user $XDG_RUNTIME_DIR/getmnt.
+ *
+ * @return whether there is one; not for a user without that variable.
+ */
+bool prober_memory_dir(char dir[PROBER_DIR_MAX]);
 
 /**
  * Start a supervisor.
@@ -122,6 +127,20 @@ int prober_root(struct prober *prober, int fd);
 int prober_permit(struct prober *prober, unsigned places);
 
 /**
+ * Have the directory of those that were left for this prober alone, until
+ * prober_free(); it is made where there is none.  To be called before
+ * prober_permit(), for a directory that cannot block.
+ *
+ * @seconds
+ *         How long one that another prober has is waited for.
+ * @return 0, or -1.
+ * Errors: EWOULDBLOCK: another has it still; EPERM, ENOTDIR, ELOOP: it is not
+ *         ours alone, or no directory; ENOENT: there is none for this user;
+ *         those of openat(2) and flock(2).
+ */
+int prober_lock(struct prober *prober, double seconds);
+
+/**
  * Ask.  The caller sees to it that one superblock is asked one question at a
  * time.
  *
@@ -145,9 +164,11 @@ int prober_answer(struct prober *prober, struct probe_answer *answer, double dea
  * Whether a former run left a process behind that still waits for this mount's
  * superblock.
  *
+ * @since [out]
+ *         When it was left, in seconds since 1970; 0: not known.
  * @return its process ID, or 0.
  */
-int prober_left(const struct prober *prober, uint32_t dev_major, uint32_t dev_minor);
+int prober_left(const struct prober *prober, uint32_t dev_major, uint32_t dev_minor, int64_t *since);
 
 /**
  * End the processes, add their kernel calls to those of the run, and free;

@@ -61,7 +61,17 @@ _Noreturn void prober_work(const struct os *os, int sock, int root);
 struct prober_left {
 	uint32_t dev_major, dev_minor;
 	int32_t pid;
+	int64_t since;       /* when it was left: mtime of the file; 0 */
 };
+
+/**
+ * Open the directory.
+ *
+ * @make    Where there is none.
+ * @return a descriptor, or -1.
+ * Errors: as prober_lock().
+ */
+int prober_memory_open(struct os *os, bool make);
 
 /**
  * Read who was left behind and is still there; forget the others.

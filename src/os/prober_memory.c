@@ -6,8 +6,8 @@
  *     /run/getmnt/BOOT-ID_MOUNT-ID_MAJOR:MINOR_PID_STARTTIME
  *
  * A process is the one that is meant while its start time is the same
- * (proc(5), field 22 of /proc/PID/stat).  An ordinary user has the directory
- * that is made for him below /run/user.
+ * (proc(5), field 22 of /proc/PID/stat).  An ordinary user has one in
+ * $XDG_RUNTIME_DIR.
  */
 #include "os/prober_impl.h"
 #include "os/process.h"
@@ -25,38 +25,70 @@
 
 enum { LEFT_MAX = 4096 };   /* files looked at */
 
-/** Write the name of the directory that ours is in. */
-static void memory_base(char base[PROBER_DIR_MAX])
+/** Write the name of the directory that ours is in.  @return whether there is one. */
+static bool memory_base(char base[PROBER_DIR_MAX])
 {
-	uid_t uid = geteuid();
-	if (uid == 0)
-		strcpy(base, "/run");
-	else
-		snprintf(base, PROBER_DIR_MAX, "/run/user/%u", (unsigned)uid);
+	const char *named = geteuid() == 0 ? "/run" : secure_getenv("XDG_RUNTIME_DIR");
+	if (!named || *named != '/' || strlen(named) + sizeof("/" MEMORY_DIR) > PROBER_DIR_MAX)
+		return false;
+	strcpy(base, named);
+	return true;
 }
 
-void prober_memory_dir(char dir[PROBER_DIR_MAX])
+bool prober_memory_dir(char dir[PROBER_DIR_MAX])
 {
-	memory_base(dir);
+	if (!memory_base(dir))
+		return false;
 	strcat(dir, "/" MEMORY_DIR);
+	return true;
 }
 
-/** Open the directory, if it is ours alone.  @return a descriptor, or -1. */
-static int memory_open(struct os *os, bool make)
+/** Whether a directory is a user's, and none of these bits is in its mode. */
+static bool memory_is_own(struct os *os, int fd, uid_t uid, unsigned bits)
+{
+	struct k_statx st;
+	return os_statx(os, fd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) == 0 && st.uid == uid && !(st.mode & bits);
+}
+
+/** Open what a variable names, which anybody may have set: through no link.
+    @return a descriptor made with O_PATH, or -1. */
+static int memory_open_base(struct os *os, char *base)
+{
+	char *save = NULL;
+	int at = os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
+	for (char *step = strtok_r(base, "/", &save); step && at >= 0; step = strtok_r(NULL, "/", &save)) {
+		int next = -1;
+		if (strcmp(step, "..") == 0)
+			errno = ELOOP;
+		else
+			next = os_openat(os, at, step, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		os_close(os, at);
+		at = next;
+	}
+	if (at >= 0 && !memory_is_own(os, at, geteuid(), 022)) {
+		os_close(os, at);
+		errno = EPERM;
+		at = -1;
+	}
+	return at;
+}
+
+int prober_memory_open(struct os *os, bool make)
 {
 	char base[PROBER_DIR_MAX];
 	uid_t uid = geteuid();
-	memory_base(base);
-	int run = os_openat(os, AT_FDCWD, base, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	if (!memory_base(base)) {
+		errno = ENOENT;
+		return -1;
+	}
+	int run = uid == 0 ? os_openat(os, AT_FDCWD, base, O_PATH | O_DIRECTORY | O_NOFOLLOW) : memory_open_base(os, base);
 	if (run < 0)
 		return -1;
 	if (make)
 		os_mkdirat(os, run, MEMORY_DIR, 0700);
 	int fd = os_opendir(os, run, MEMORY_DIR);
 	os_close(os, run);
-	struct k_statx st;
-	if (fd >= 0 && (os_statx(os, fd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) != 0 || st.uid != uid
-	                || st.mode & 077)) {
+	if (fd >= 0 && !memory_is_own(os, fd, uid, 077)) {
 		os_close(os, fd);
 		errno = EPERM;
 		return -1;
@@ -91,7 +123,7 @@ int prober_remember(struct os *os, const char *boot_id, const struct probe_reque
 {
 	char name[160];
 	uint64_t start;
-	int dir = memory_open(os, true);
+	int dir = prober_memory_open(os, true);
 	if (dir < 0)
 		return -1;
 	prober_process(os, pid, &start);
@@ -130,7 +162,7 @@ size_t prober_recall(struct os *os, const char *boot_id, struct prober_left **le
 	_Alignas(struct k_dirent) char entries[8192];
 	size_t count = 0;
 	*left = NULL;
-	int dir = memory_open(os, false);
+	int dir = prober_memory_open(os, false);
 	if (dir < 0)
 		return 0;
 	ssize_t n;
@@ -138,11 +170,16 @@ size_t prober_recall(struct os *os, const char *boot_id, struct prober_left **le
 		const struct k_dirent *entry;
 		for (size_t at = 0; (entry = os_dirent(entries, (size_t)n, &at, NULL)); ++seen) {
 			struct prober_left one, *more;
+			struct k_statx st;
 			if (entry->name[0] == '.')
 				continue;
-			if (!memory_read(os, entry->name, boot_id, &one))
+			if (!memory_read(os, entry->name, boot_id, &one)) {
 				os_unlinkat(os, dir, entry->name);
-			else if ((more = realloc(*left, (count + 1) * sizeof(one))))
+				continue;
+			}
+			bool dated = os_statx(os, dir, entry->name, AT_SYMLINK_NOFOLLOW, K_STATX_BASIC, &st) == 0;
+			one.since = dated ? st.mtime.sec : 0;
+			if ((more = realloc(*left, (count + 1) * sizeof(one))))
 				*left = more, more[count++] = one;
 		}
 	}

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""getmnt audit --probe, run after run beside servers that never answer: what is left of a probe
+is remembered in a directory that is its user's alone, one run probes at a time, and an audit
+without --probe waits for nobody."""
+import fcntl
+import json
+import os
+import re
+import shutil
+import stat
+import threading
+import time
+
+import gm
+
+RUNS = int(os.environ.get("GM_RUNS", "20"))
+STATE = "/run/getmnt"
+MS_REMOUNT = 32
+UNASKED = {"MNT-STALE", "MNT-TIMEOUT"}
+
+gm.need_fs("fuse")
+root = gm.Root()
+gm.tmpfs(root / "run")
+gm.mkdir(root / "etc")
+gm.touch(root / "etc/fstab", "none /ok tmpfs defaults 0 0\n")
+gm.tmpfs(root / "ok")
+os.mknod(root / "dev/fuse", 0o600 | stat.S_IFCHR, os.makedev(10, 229))
+silent = gm.SilentFuse(root / "silent")
+hung = gm.HungFuse(root / "hung")
+gm.mount(root / "silent", gm.mkdir(root / "bound"), None, gm.MS_BIND)
+root.enter()
+SERVERS = ["/hung", "/silent"]
+
+
+def audit(*args, status=(0, 1), **more):
+    """The places that do not answer, with what is said of them; the document; the run."""
+    result = gm.getmnt("audit", "--json", "--only=MNT-*", *args, **more)
+    gm.expect(result.status in status, f"{args} {more}: {result.status} {result.err}")
+    document = json.loads(result.out)
+    return {f["target"]: f["message"] for f in document["findings"] if f["code"] == "MNT-TIMEOUT"}, document, result
+
+
+def probe(**more):
+    return audit("--probe=all", "--probe-timeout=0.2", **more)
+
+
+def settled(true, what):
+    end = time.monotonic() + gm.WAIT_SECONDS
+    while not true() and time.monotonic() < end:
+        time.sleep(0.02)
+    gm.expect(true(), what)
+
+
+# Without --probe nothing is made, nor asked for.
+audit()
+gm.expect(not os.path.exists(STATE), "without --probe there is a directory")
+
+# Run after run.
+descriptors = len(os.listdir("/proc/self/fd"))
+found, document, _ = probe()
+gm.expect(sorted(found) == SERVERS and not UNASKED & set(document["not_judged"]), f"the first: {document}")
+gm.expect("still" not in str(found), f"the first: {found}")
+left, asked = gm.probers(), silent.requests
+gm.expect(len(left) == 1, f"left: {left}")
+pid = next(iter(left))
+before = time.time()
+for number in range(1, RUNS):
+    found, _, _ = probe()
+    gm.expect(sorted(found) == SERVERS, f"run {number}: {found}")
+    gm.expect(re.fullmatch(f"what is mounted there still does not answer: process {pid} waits for it since "
+                           r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", found["/silent"]), f"run {number}: {found}")
+    gm.expect(gm.probers() == left, f"run {number}: {gm.probers()}, not {left}")
+gm.expect(silent.requests == asked, "who is known not to answer was asked again")
+gm.expect(len(os.listdir(STATE)) == 1, f"remembered: {os.listdir(STATE)}")
+gm.expect(len(os.listdir("/proc/self/fd")) == descriptors, "descriptors")
+print(f"  {RUNS} runs: {len(left)} process left, {(time.time() - before) / RUNS:.2f} s each", flush=True)
+
+# Whoever has the directory is waited for with --probe, for a moment, and not without.
+lock = os.open(STATE, os.O_RDONLY | os.O_DIRECTORY)
+fcntl.flock(lock, fcntl.LOCK_EX)
+began = time.monotonic()
+audit()
+gm.expect(time.monotonic() - began < 1 * gm.SLOW, "an audit without --probe has waited")
+found, document, result = probe(status=(2,))
+gm.expect(not found and UNASKED <= set(document["not_judged"]) and not document["complete"]
+          and "another run is probing" in str(document["incomplete_reasons"]), f"the lock is held: {document}")
+threading.Timer(1, os.close, [lock]).start()
+found, document, _ = probe()
+gm.expect(sorted(found) == SERVERS and document["complete"], f"the lock was held for a second: {document}")
+# One that is left has no lock: the last run had it while it left none, now one does.
+silent.end()
+settled(lambda: not gm.probers(), f"the server has ended: {gm.probers()} are left")
+gm.umount("/bound", gm.MNT_DETACH)
+gm.umount("/silent", gm.MNT_DETACH)
+silent = gm.SilentFuse("/silent")
+probe()
+gm.expect(len(gm.probers()) == 1 and len(os.listdir(STATE)) == 1, f"a new server: {gm.probers()} {os.listdir(STATE)}")
+lock = os.open(STATE, os.O_RDONLY | os.O_DIRECTORY)
+fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+os.close(lock)
+
+# A directory that is not ours alone is refused, and nothing probed.
+asked = silent.requests
+
+
+def refused(tag, text, **more):
+    found, document, result = probe(status=(2,), **more)
+    gm.expect(not found and UNASKED <= set(document["not_judged"]) and text in str(document["incomplete_reasons"]),
+              f"{tag}: {document}")
+    gm.expect(silent.requests == asked, f"{tag}: it was probed")
+    result = gm.getmnt("audit", "--only=MNT-*", "--probe=all", **more)
+    gm.expect(result.status == 2 and b"getmnt" in result.err and text.encode() in result.err, f"{tag}: {result.err}")
+
+
+OURS = "is no directory that is its user's alone"
+os.rename(STATE, "/run/other")
+kept = os.listdir("/run/other")
+os.symlink("other", STATE)
+refused("a symlink", OURS)
+gm.expect(os.listdir("/run/other") == kept, "something was done through a symlink")
+os.unlink(STATE)
+os.symlink("gone", STATE)
+refused("a symlink to nothing", OURS)
+gm.expect(not os.path.lexists("/run/gone"), "a directory was made through a symlink")
+os.unlink(STATE)
+os.mkfifo(STATE, 0o700)
+refused("a FIFO", OURS)
+os.unlink(STATE)
+gm.touch(STATE)
+refused("a file", OURS)
+os.unlink(STATE)
+os.mkdir(STATE, 0o700)
+for mode, uid in ((0o777, 0), (0o710, 0), (0o700, 1000)):
+    os.chmod(STATE, mode)
+    os.chown(STATE, uid, 0)
+    refused(f"mode {mode:o} of {uid}", OURS)
+gm.expect(not os.listdir(STATE), f"something was written: {os.listdir(STATE)}")
+os.rmdir(STATE)
+# Where none can be made; and where it can block.
+gm.mount(None, "/run", None, MS_REMOUNT | gm.MS_RDONLY)
+refused("read-only", "cannot be made")
+gm.mount(None, "/run", None, MS_REMOUNT)
+other = gm.HungFuse("/run")
+refused("/run can block", "where that cannot block")
+gm.umount("/run", gm.MNT_DETACH)
+other.end()
+
+# An ordinary user has one in XDG_RUNTIME_DIR, or none.
+user = {"uid": 1000}
+gm.mkdir("/run/user/1000")
+gm.mkdir("/run/user/1001")
+os.chmod("/run/user/1000", 0o700)
+os.chown("/run/user/1000", 1000, 1000)
+os.symlink("1000", "/run/user/link")
+os.symlink("user", "/run/users")
+
+
+def runtime(value):
+    return {**user, "env": {"XDG_RUNTIME_DIR": value}}
+
+
+refused("no XDG_RUNTIME_DIR", "there is no directory to remember in", **user)
+refused("one that is relative", "there is no directory to remember in", **runtime("run/user/1000"))
+refused("one that is long", "there is no directory to remember in", **runtime("/run/" + "x" * 4000))
+refused("one by a link", OURS, **runtime("/run/user/link"))
+refused("one through a link", OURS, **runtime("/run/users/1000"))
+refused("one upwards", OURS, **runtime("/run/user/1001/../1000"))
+refused("another's", OURS, **runtime("/run/user/1001"))
+refused("one that is not there", "cannot be made", **runtime("/run/user/1002"))
+os.chmod("/run/user/1000", 0o777)
+refused("one that all may write to", OURS, **runtime("/run/user/1000"))
+os.chmod("/run/user/1000", 0o700)
+gm.expect(not os.listdir("/run/user/1000"), "something was made")
+before = len(gm.probers())
+for number in range(3):
+    found, document, _ = probe(**runtime("/run/user/1000"))
+    gm.expect("/silent" in found and document["complete"], f"of a user, run {number}: {document}")
+info = os.stat("/run/user/1000/getmnt")
+gm.expect(stat.S_IMODE(info.st_mode) == 0o700 and info.st_uid == 1000, f"of a user: {info}")
+gm.expect(len(gm.probers()) == before + 1 and len(os.listdir("/run/user/1000/getmnt")) == 1, f"of a user: {gm.probers()}")
+
+# When the servers go, nothing is left, and nothing remembered.
+silent.end()
+hung.end()
+settled(lambda: not gm.probers(), f"left behind: {gm.probers()}")
+os.rename("/run/other", STATE)
+probe()
+probe(**runtime("/run/user/1000"))
+gm.expect(not os.listdir(STATE) and not os.listdir("/run/user/1000/getmnt"),
+          f"remembered: {os.listdir(STATE)} {os.listdir('/run/user/1000/getmnt')}")
+shutil.rmtree(STATE)
+for target in SERVERS:
+    gm.umount(target, gm.MNT_DETACH)
+gm.done()
