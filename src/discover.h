@@ -85,6 +85,8 @@ struct discover_opts {
 	bool guest;                /* in the process of another, whose limit on
 	                              descriptors stays, and leaves half to it */
 	bool boundaries;           /* keep them */
+	bool lets_expire;          /* nor is what stands on an automount trigger touched: to
+	                              lead a name through one begins its idle time anew */
 	bool blocking;             /* tell what can block, also when nothing is touched */
 	enum discover_probe probe; /* which mounts are touched by the prober: none,
 	                              those that are held not to block, or all */

@@ -157,7 +157,8 @@ static bool block_pass_down(struct dsc *dsc)
 			continue;
 		/* What is stacked on the root of one that blocks is reached without
 		   a name being resolved in it. */
-		bool blocks = dsc->flags[parent] & DF_BLOCKS && !mtree_stacked(tree, index);
+		bool idles = dsc->opts->lets_expire && fstype_flags(tree->nodes[parent].mount->fstype) & FST_AUTOFS;
+		bool blocks = dsc->flags[parent] & DF_BLOCKS && (idles || !mtree_stacked(tree, index));
 		if (blocks || dsc->flags[parent] & DF_BEHIND) {
 			dsc->flags[index] |= DF_BEHIND;
 			changed = true;

@@ -437,6 +437,7 @@ static int run_audit(void *arg, struct strbuf *document)
 	a.today = audit_today();
 	machine_init(&a.machine, asked->tab_file, asked->stats);
 	a.machine.options.probe = asked->probe;
+	a.machine.options.lets_expire = true;
 	a.machine.options.probe_lock = asked->timeout + LOCK_SECONDS;
 	if (asked->probe && !(run->prober = prober_new(&run->os, asked->timeout))) {
 		message("--probe", "no prober could be started: %s; nothing was probed", strerror(errno));

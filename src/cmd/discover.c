@@ -120,6 +120,7 @@ static int run_discover(struct run *run)
 	opts.boundaries = o->boundaries;
 	opts.probe = run->prober ? (enum discover_probe)o->probe : DP_NONE;
 	opts.probe_lock = o->probe_lock;
+	opts.lets_expire = o->lets_expire;
 	opts.prober = run->prober;
 	if (run->procfd != AT_FDCWD) {
 		opts.procfd = run->procfd;

@@ -53,7 +53,8 @@ struct options {
 	double search_seconds;    /* of --search-limit; 0: no bound */
 	double max_time;          /* of --max-time; 0: no bound */
 	double timeout;           /* of a probe */
-	double probe_lock;        /* as struct discover_opts has it; of no option */
+	double probe_lock;        /* these as struct discover_opts has them; of no option */
+	bool lets_expire;
 	int probe;                /* enum discover_probe */
 	int engine;
 	bool boundaries, strict;

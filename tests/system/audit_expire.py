@@ -18,7 +18,8 @@ if struct.calcsize("l") != 8:
     gm.skip("the numbers of these ioctls are those of 64 bits")
 root = gm.Root()
 gm.mkdir(root / "etc")
-gm.touch(root / "etc/fstab", "none /ok tmpfs defaults 0 0\n")
+gm.touch(root / "etc/fstab", "none /ok tmpfs defaults 0 0\nnone /direct tmpfs noauto,x-systemd.automount 0 0\n"
+         "/direct/disk /direct/below ext4 noauto 0 0\n/indirect/key/disk /indirect/key/below none noauto,bind 0 0\n")
 gm.tmpfs(root / "ok")
 direct = gm.Autofs(root / "direct", "direct")
 indirect = gm.Autofs(root / "indirect", "indirect")

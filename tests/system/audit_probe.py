@@ -51,7 +51,10 @@ left = len(gm.probers())
 found, document = audit("--probe=all", "--probe-timeout=1")
 gm.expect({"MNT-TIMEOUT critical /hung0"} <= set(found) and len(gm.probers()) <= left, f"again: {found} {gm.probers()}")
 # By an ordinary user another's is denied, which is no fault.
-found, document = audit("--probe=all", "--probe-timeout=1", uid=1000)
+gm.mkdir("/run/user/1000/own")
+os.chmod("/run/user/1000/own", 0o700)
+os.chown("/run/user/1000/own", 1000, 1000)
+found, document = audit("--probe=all", "--probe-timeout=1", uid=1000, env={"XDG_RUNTIME_DIR": "/run/user/1000/own"})
 gm.expect(not [f for f in found if "private" in f], f"of another user: {found}")
 for fuse in (*hung, private):
     fuse.end()

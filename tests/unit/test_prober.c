@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -200,6 +201,42 @@ static void test_counts(void)
 	CU_ASSERT_EQUAL(os->calls[OS_FORK], 2);
 }
 
+/** One at a time; a directory that is not ours alone is not locked. */
+static void test_lock(void)
+{
+	struct os *os = begin();
+	char dir[] = "/tmp/getmnt-lock-XXXXXX", path[64];
+	if (geteuid() == 0 && setresuid(-1, 65534, -1) != 0)
+		UNIT_SKIP("there is no other user here");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/getmnt", dir);
+	setenv("XDG_RUNTIME_DIR", dir, 1);
+	int fds = unit_count("/proc/self/fd");
+	struct prober *first = prober_new(os, 10), *second = prober_new(os, 10);
+	CU_ASSERT_FATAL(first && second);
+	CU_ASSERT_EQUAL(prober_lock(first, 0), 0);
+	CU_ASSERT_TRUE(prober_lock(second, 0.1) == -1 && errno == EWOULDBLOCK);
+	CU_ASSERT_EQUAL(prober_permit(second, PROBER_MEMORY), 0);
+	prober_free(first);
+	CU_ASSERT_EQUAL(prober_lock(second, 0), 0);
+	prober_free(second);
+	CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
+
+	int64_t since;
+	first = prober_new(os, 10);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+	CU_ASSERT_EQUAL(prober_left(first, 0, 1, &since), 0);
+	CU_ASSERT_EQUAL(chmod(path, 0750), 0);
+	CU_ASSERT_TRUE(prober_lock(first, 0) == -1 && errno == EPERM);
+	CU_ASSERT_TRUE(rmdir(path) == 0 && symlink(dir, path) == 0);
+	CU_ASSERT_TRUE(prober_lock(first, 0) == -1 && (errno == ENOTDIR || errno == ELOOP));
+	unlink(path);
+	unsetenv("XDG_RUNTIME_DIR");
+	CU_ASSERT_TRUE(prober_lock(first, 0) == -1 && errno == ENOENT);
+	prober_free(first);
+	rmdir(dir);
+}
+
 static const struct unit_test tests[] = {
 	{"answers", test_answers},
 	{"led elsewhere", test_elsewhere},
@@ -208,6 +245,7 @@ static const struct unit_test tests[] = {
 	{"many questions", test_many},
 	{"the supervisor is gone", test_supervisor_gone},
 	{"counts", test_counts},
+	{"one at a time", test_lock},
 	{NULL, NULL},
 };
 const struct unit_suite suite_prober = {"prober", tests};
