@@ -8,6 +8,7 @@
  *     values.c    options that take but numbers, or one of some words
  *     compare.c   a text against the one before it: what only both tell
  *     report.c    findings, in their order
+ *     under.c     which mounts are an admin's
  *     source.c    what a source names, what stands there; types and helpers
  */
 #ifndef GM_AUDIT_IMPL_H
@@ -15,6 +16,7 @@
 
 #include "audit/rules.h"
 #include "base/map64.h"
+#include "fstab/fstab.h"
 
 #include <stdarg.h>
 
@@ -68,6 +70,9 @@ struct audit_told {
     @return it, or NULL (ENOMEM). */
 __attribute__((format(printf, 3, 0)))
 const char *audit_vformat(struct audit_report *report, struct strbuf *text, const char *format, va_list args);
+
+/** Whether a mount is somebody else's affair than an admin's: of an owner that is not included. */
+bool audit_is_others(const struct fstab_line *line, const char *const *include);
 
 /** Add a finding.  @return 0, or -1 (ENOMEM). */
 int audit_add(struct audit_report *report, const struct audit_finding *finding);

@@ -2,7 +2,6 @@
 #include "audit/mounts.h"
 
 #include "audit/audit_impl.h"
-#include "audit/owner.h"
 #include "base/fstypes.h"
 #include "fstab/fstab_impl.h"
 
@@ -35,18 +34,6 @@ static const struct fstab_line *line_of(const struct look *look, const struct mo
 {
 	uint32_t i = map64_get(&look->by_mount, (uint64_t)(uintptr_t)mount);
 	return i == MAP64_NONE ? NULL : &look->in->plan->lines[i];
-}
-
-/** Whether a mount is somebody else's affair. */
-static bool is_own(const struct look *look, const struct fstab_line *line)
-{
-	if (!line || line->fate != FSTAB_OWN)
-		return false;
-	for (const char *const *name = look->in->include; *name; ++name) {
-		if (audit_is_owner(line->owner, *name))
-			return false;
-	}
-	return true;
 }
 
 static bool same(const char *a, const char *b)
@@ -138,7 +125,7 @@ static void judge_node(struct look *look, uint32_t node)
 	if (!line)
 		return;   /* outside of ROOT */
 	const char *owner = line->owner;
-	if (is_own(look, line)) {
+	if (audit_is_others(line, look->in->include)) {
 		look->own_deleted += deleted;
 		look->own_dead += dead;
 		look->own_hidden += hidden && !deleted && !(fstype_flags(n->mount->fstype) & FST_AUTOFS);

@@ -68,6 +68,7 @@ enum audit_code {
 	BASE_CAME,           /* against a baseline: baseline.h */
 	BASE_WENT,
 	BASE_CHANGED,
+	MNT_UNDER_NOT_EMPTY,
 	MTAB_REGULAR,
 	MTAB_STALE,
 	MTAB_CORRUPT,

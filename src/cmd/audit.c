@@ -24,6 +24,7 @@
 #include "cmd/audit_collect.h"
 #include "cmd/audit_config.h"
 #include "cmd/audit_host.h"
+#include "cmd/audit_under.h"
 #include "cmd/fstab_machine.h"
 #include "cmd/fstab_merge.h"
 #include "cmd/input.h"
@@ -54,6 +55,7 @@ struct asked {
 	int fail_on;              /* enum audit_severity; above: never */
 	int stats;                /* enum stats_form */
 	int probe;                /* enum discover_probe */
+	bool under;               /* look at what lies under mounts */
 	double timeout;           /* of a probe, in seconds */
 	const char *baseline, *config, *fstab, *root, *save, *tab_file, *swaps;
 	const char *include[OWNERS_MAX + 1];   /* of audit_owners[] */
@@ -101,6 +103,7 @@ static const struct row_option audit_rows[] = {
 	{"stats", 0, "[json]", "tell what it cost, on standard error"},
 	{"swaps", 0, "FILE", "a recorded /proc/swaps"},
 	{"tab-file", 'F', "FILE", "a recorded mountinfo; nothing live is touched but the fstab"},
+	{"under", 0, NULL, "look at what lies under mounts: in a copy of the mount below, which nobody sees"},
 	AUDIT_WAY_ROWS,
 	{"verbose", 'v', NULL, "tell of what is but for information, too"},
 	{"help", 'h', NULL, "this text"},
@@ -226,6 +229,8 @@ static int take_option(void *arg, const char *name, const char *value)
 		asked->config = value;
 	else if (strcmp(name, "collect") == 0)
 		asked->collect = true;
+	else if (strcmp(name, "under") == 0)
+		asked->under = true;
 	else if (strcmp(name, "list-rules") == 0)
 		asked->list_rules = true;
 	else if (strcmp(name, "show-config") == 0)
@@ -317,6 +322,25 @@ static int judge_host(struct auditing *a, const struct fstab_merge_input *merge,
 	return rc;
 }
 
+/** Judge what lies under mounts.  @return 0, or -1 (ENOMEM). */
+static int judge_under(struct auditing *a, const struct fstab_plan *plan)
+{
+	struct run *run = &a->machine.run;
+	struct audit_under *list;
+	if (!a->asked->under) {
+		a->unjudged |= audit_bit(MNT_UNDER_NOT_EMPTY);
+		return 0;
+	}
+	ssize_t n = audit_under_list(run->d, plan, a->asked->include, &list);
+	if (n < 0)
+		return -1;
+	int rc = audit_under_look(run, list, (size_t)n);
+	if (rc == 0)
+		rc = audit_under(list, (size_t)n, &a->report);
+	audit_under_free(list, (size_t)n);
+	return rc;
+}
+
 /** Judge all.  @return 0, or -1 after a message. */
 static int judge(struct auditing *a)
 {
@@ -350,6 +374,8 @@ static int judge(struct auditing *a)
 		audit_own(&plan, &merged, a->lines->count);
 		rc = audit_mounts(&mounts, &a->report);
 	}
+	if (rc == 0)
+		rc = judge_under(a, &plan);
 	if (rc == 0 && a->is_there)
 		rc = audit_drift(&drift, &a->report);
 	if (rc == 0)
@@ -384,7 +410,7 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 	struct audit_told_run told = {
 		.run = run, .report = &a->report, .config = &a->config, .today = a->today, .fstab = a->is_there ? strbuf_str(&a->path) : NULL,
 		.root = strbuf_str(&a->machine.root), .rules = asked->rules, .unjudged = (a->report.unjudged | a->unjudged) & asked->rules & ~a->config.off,
-		.unasked = asked->probe ? 0 : audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT),
+		.unasked = (asked->probe ? 0 : audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT)) | (asked->under ? 0 : audit_bit(MNT_UNDER_NOT_EMPTY)),
 		.least = asked->verbose || asked->fail_on == AUDIT_INFO ? AUDIT_INFO : AUDIT_WARNING,
 		.failed = failed, .began = a->began, .seconds = os_now() - run->start, .mounts = run->d ? run->d->tree.count : 0,
 		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old, .fresh = a->base.fresh, .gone = a->base.gone,
@@ -518,6 +544,8 @@ static int read_options(const struct row_table *table, int argc, char **argv, st
 		return usage_error(argv[optind], "no operand is taken; --root=DIR or --fstab=FILE");
 	if (asked->tab_file && asked->probe)
 		return usage_error("--probe", "nothing live is touched with --tab-file");
+	if (asked->tab_file && asked->under)
+		return usage_error("--under", "nothing live is touched with --tab-file");
 	if (asked->tab_file && !asked->fstab && !asked->show_config)
 		return usage_error("--tab-file", "of a recorded table: name what is wanted as well, --fstab=FILE");
 	const struct audit_way *way = &asked->way;

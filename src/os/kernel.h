@@ -16,6 +16,7 @@
 #define K_NR_io_uring_setup    425   /* 5.1 */
 #define K_NR_io_uring_enter    426
 #define K_NR_io_uring_register 427
+#define K_NR_open_tree   428   /* 5.2 */
 #define K_NR_pidfd_open  434   /* 5.3 */
 #define K_NR_openat2     437   /* 5.6 */
 #define K_NR_faccessat2  439   /* 5.8 */
@@ -71,6 +72,9 @@ enum {
 	K_STATX_ATTR_AUTOMOUNT  = 0x1000,
 	K_STATX_ATTR_MOUNT_ROOT = 0x2000,  /* 5.8 */
 };
+
+/* open_tree(2), 5.2 */
+#define K_OPEN_TREE_CLONE 1
 
 /** struct open_how, openat2(2). */
 struct k_open_how {

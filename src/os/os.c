@@ -64,6 +64,7 @@ static const char *const os_names[OS_NCALLS] = {
 	[OS_SIGMASK] = "rt_sigprocmask", [OS_SIGACTION] = "rt_sigaction",
 	[OS_SIGPENDING] = "rt_sigpending", [OS_GETEUID] = "geteuid",
 	[OS_SOCKET] = "socket",       [OS_CONNECT] = "connect",
+	[OS_OPEN_TREE] = "open_tree",
 };
 
 const char *os_call_name(enum os_call call)
@@ -180,6 +181,17 @@ int os_opendir(struct os *os, int dirfd, const char *name)
 	if (fd < 0 && errno == EPERM)
 		fd = os_openat(os, dirfd, name, flags);
 	return fd;
+}
+
+int os_open_tree(struct os *os, int fd)
+{
+	int tree;
+	unsigned tries = 0;
+	do {
+		++os->calls[OS_OPEN_TREE];
+		tree = (int)syscall(K_NR_open_tree, fd, "", K_OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | AT_NO_AUTOMOUNT);
+	} while (tree < 0 && os_again(&tries));
+	return tree;
 }
 
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size)

@@ -82,6 +82,7 @@ enum os_call {
 	OS_GETEUID,
 	OS_SOCKET,
 	OS_CONNECT,
+	OS_OPEN_TREE,
 	OS_NCALLS,
 };
 
@@ -171,6 +172,16 @@ int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t r
  * Errors: those of openat(2); ENOTDIR for what is no directory, or a link.
  */
 int os_opendir(struct os *os, int dirfd, const char *name);
+
+/**
+ * A mount without those on it, that is attached nowhere: open_tree(2).
+ *
+ * @fd      Of its root; may be made with O_PATH.
+ * @return a descriptor made with O_PATH, or -1.
+ * Errors: ENOSYS (before Linux 5.2), EPERM (no CAP_SYS_ADMIN over the namespace),
+ *         EINVAL (it is of another, unbindable, or hides what must not be seen).
+ */
+int os_open_tree(struct os *os, int fd);
 
 /** getdents64(2).  @return bytes, 0 at the end of the directory, or -1. */
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);

@@ -422,6 +422,7 @@ WRAP(long, syscall, long number, ...)
 		{K_NR_statmount, OS_STATMOUNT, 4, false},
 		{SYS_getcwd, OS_GETCWD, 2, false},
 		{K_NR_pidfd_open, OS_PIDFD_OPEN, 2, false},
+		{K_NR_open_tree, OS_OPEN_TREE, 3, false},
 		{K_NR_faccessat2, OS_ACCESS, 4, true},
 		{K_NR_io_uring_setup, OS_URING_SETUP, 2, false},
 		{K_NR_io_uring_enter, OS_URING_ENTER, 6, false},
@@ -451,7 +452,8 @@ WRAP(long, syscall, long number, ...)
 	if (kind == OS_GETDENTS && is_short(kind) && a[2] > 280)
 		a[2] = 280;
 	long rc = __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	return kind == OS_OPENAT2 || kind == OS_PIDFD_OPEN || kind == OS_URING_SETUP ? opened((int)rc) : rc;
+	return kind == OS_OPENAT2 || kind == OS_PIDFD_OPEN || kind == OS_URING_SETUP || kind == OS_OPEN_TREE
+	       ? opened((int)rc) : rc;
 }
 
 WRAP(int, openat64, int dirfd, const char *path, int flags, ...)
