@@ -104,6 +104,7 @@
  *     baseline.c        what there is, taken down such that it is the same after a boot
  *       baseline_compare.c  ... against what there was
  *     mounts.c          what is wrong with mounts, whatever was wanted
+ *     held.c            what holds a file system that is unmounted
  *     under.c           what lies in the directories that they are mounted on
  *     host.c            what a host has beside: mtab, errors of file systems
  *       boot.c  crypttab.c  unit.c  ... the command line; what is set up before; systemd
@@ -149,6 +150,7 @@
  *       audit_config.c  ... its configuration, found and read
  *       audit_baseline.c  ... --baseline, --save: the file
  *       audit_host.c    ... what the host has beside its fstab
+ *       audit_held.c    ... who holds what is not mounted
  *       audit_under.c   ... what lies under mounts
  *       audit_way.c     ... the form, to where, within which time
  *       audit_out.c  audit_json.c  audit_nagios.c  audit_prometheus.c  audit_canonical.c

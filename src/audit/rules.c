@@ -63,6 +63,7 @@ const struct audit_rule audit_rules[AUDIT_CODES] = {
 	[BASE_WENT] = {"BASE-WENT", AUDIT_WARNING, false, "a mount or swap space of the baseline that is gone"},
 	[BASE_CHANGED] = {"BASE-CHANGED", AUDIT_WARNING, false, "a mount that is another than in the baseline, or otherwise"},
 	[MNT_UNDER_NOT_EMPTY] = {"MNT-UNDER-NOT-EMPTY", AUDIT_WARNING, false, "data in the directory that something is mounted on"},
+	[MNT_HELD] = {"MNT-HELD", AUDIT_WARNING, false, "what is unmounted or removed, and still in use"},
 	[MTAB_REGULAR] = {"MTAB-REGULAR", AUDIT_INFO, false, "an mtab that is a file of its own"},
 	[MTAB_STALE] = {"MTAB-STALE", AUDIT_WARNING, false, "an mtab that says what is not so"},
 	[MTAB_CORRUPT] = {"MTAB-CORRUPT", AUDIT_WARNING, false, "an mtab that cannot be read"},

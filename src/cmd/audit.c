@@ -23,6 +23,7 @@
 #include "cmd/audit_baseline.h"
 #include "cmd/audit_collect.h"
 #include "cmd/audit_config.h"
+#include "cmd/audit_held.h"
 #include "cmd/audit_host.h"
 #include "cmd/audit_under.h"
 #include "cmd/fstab_machine.h"
@@ -55,7 +56,7 @@ struct asked {
 	int fail_on;              /* enum audit_severity; above: never */
 	int stats;                /* enum stats_form */
 	int probe;                /* enum discover_probe */
-	bool under;               /* look at what lies under mounts */
+	bool under, holders;      /* look at what lies under mounts; at what holds them */
 	double timeout;           /* of a probe, in seconds */
 	const char *baseline, *config, *fstab, *root, *save, *tab_file, *swaps;
 	const char *include[OWNERS_MAX + 1];   /* of audit_owners[] */
@@ -90,6 +91,7 @@ static const struct row_option audit_rows[] = {
 	{"disable", 0, "CODE,...", "do without these rules"},
 	{"fail-on", 0, "info|warning|critical|never", "findings from here on make the status 1: warning"},
 	{"fstab", 0, "FILE", "what is wanted; else ROOT/etc/fstab"},
+	{"holders", 0, NULL, "look for what holds file systems that are unmounted here"},
 	{"hosts", 0, "FILE", "the hosts that there should be, with --collect"},
 	{"include", 0, "OWNER,...", "tell of deleted and hidden mounts of these owners one by one"},
 	{"list-rules", 0, NULL, "print the rules, and how grave each is"},
@@ -231,6 +233,8 @@ static int take_option(void *arg, const char *name, const char *value)
 		asked->collect = true;
 	else if (strcmp(name, "under") == 0)
 		asked->under = true;
+	else if (strcmp(name, "holders") == 0)
+		asked->holders = true;
 	else if (strcmp(name, "list-rules") == 0)
 		asked->list_rules = true;
 	else if (strcmp(name, "show-config") == 0)
@@ -341,6 +345,23 @@ static int judge_under(struct auditing *a, const struct fstab_plan *plan)
 	return rc;
 }
 
+/** Judge what holds what is not mounted.  @return 0, or -1 (ENOMEM). */
+static int judge_holders(struct auditing *a, const struct fstab_facts *facts, bool (*secret)(const char *, const char *))
+{
+	struct audit_holders holders;
+	if (!a->asked->holders) {
+		a->unjudged |= audit_bit(MNT_HELD);
+		return 0;
+	}
+	int rc = audit_holders_read(&a->machine.run, a->lines, facts, &holders);
+	if (rc == 0 && holders.partly)
+		a->unjudged |= audit_bit(MNT_HELD);
+	if (rc == 0)
+		rc = audit_held(holders.held, holders.count, secret, &a->report);
+	audit_holders_destroy(&holders);
+	return rc;
+}
+
 /** Judge all.  @return 0, or -1 after a message. */
 static int judge(struct auditing *a)
 {
@@ -376,6 +397,8 @@ static int judge(struct auditing *a)
 	}
 	if (rc == 0)
 		rc = judge_under(a, &plan);
+	if (rc == 0)
+		rc = judge_holders(a, &facts, in.world.secret);
 	if (rc == 0 && a->is_there)
 		rc = audit_drift(&drift, &a->report);
 	if (rc == 0)
@@ -410,7 +433,8 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 	struct audit_told_run told = {
 		.run = run, .report = &a->report, .config = &a->config, .today = a->today, .fstab = a->is_there ? strbuf_str(&a->path) : NULL,
 		.root = strbuf_str(&a->machine.root), .rules = asked->rules, .unjudged = (a->report.unjudged | a->unjudged) & asked->rules & ~a->config.off,
-		.unasked = (asked->probe ? 0 : audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT)) | (asked->under ? 0 : audit_bit(MNT_UNDER_NOT_EMPTY)),
+		.unasked = (asked->probe ? 0 : audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT))
+		           | (asked->under ? 0 : audit_bit(MNT_UNDER_NOT_EMPTY)) | (asked->holders ? 0 : audit_bit(MNT_HELD)),
 		.least = asked->verbose || asked->fail_on == AUDIT_INFO ? AUDIT_INFO : AUDIT_WARNING,
 		.failed = failed, .began = a->began, .seconds = os_now() - run->start, .mounts = run->d ? run->d->tree.count : 0,
 		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old, .fresh = a->base.fresh, .gone = a->base.gone,
@@ -544,8 +568,8 @@ static int read_options(const struct row_table *table, int argc, char **argv, st
 		return usage_error(argv[optind], "no operand is taken; --root=DIR or --fstab=FILE");
 	if (asked->tab_file && asked->probe)
 		return usage_error("--probe", "nothing live is touched with --tab-file");
-	if (asked->tab_file && asked->under)
-		return usage_error("--under", "nothing live is touched with --tab-file");
+	if (asked->tab_file && (asked->under || asked->holders))
+		return usage_error(asked->under ? "--under" : "--holders", "nothing live is touched with --tab-file");
 	if (asked->tab_file && !asked->fstab && !asked->show_config)
 		return usage_error("--tab-file", "of a recorded table: name what is wanted as well, --fstab=FILE");
 	const struct audit_way *way = &asked->way;

@@ -69,6 +69,8 @@ getmnt audit operand
 getmnt audit --fail-on=always
 getmnt audit --include=docker
 getmnt audit -F table --fstab=fstab --probe
+getmnt audit -F table --fstab=fstab --under
+getmnt audit -F table --fstab=fstab --holders
 getmnt audit --probe-timeout=1e9
 echo "status $?"
 getmnt audit --list-rules | grep -c .
