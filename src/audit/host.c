@@ -131,7 +131,11 @@ static void judge_errors(struct host *host)
 			.actual = host_form(host, "%llu%s", e->count, more),
 			.hint = "see the kernel's log; save what is on it, check the device, then the file system while it is not mounted",
 		};
-		if (e->missing) {
+		if (e->shutdown) {
+			finding.message = "the file system has shut down after an error: nothing is read or written any more";
+			finding.actual = "shut down";
+			finding.hint = "see the kernel's log and the device; umount it, check it, and mount it again";
+		} else if (e->missing) {
 			finding.message = "the file system lacks devices";
 			finding.actual = host_form(host, "%u missing%s", e->missing, more);
 			finding.hint = "see which device is gone; btrfs device usage and btrfs replace";

@@ -30,6 +30,7 @@ struct audit_errors {
 	unsigned long long count;   /* errors that it has met */
 	unsigned missing;           /* devices that it lacks */
 	const char *detail;         /* or NULL */
+	bool shutdown;              /* it answers nothing any more */
 };
 
 /** A unit of systemd; strings may be NULL. */

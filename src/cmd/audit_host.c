@@ -7,6 +7,7 @@
 #include "cmd/audit_host.h"
 
 #include "cmd/recover.h"
+#include "fstab/fstab_impl.h"
 #include "os/bounded.h"
 #include "os/file.h"
 
@@ -226,6 +227,30 @@ static void ask_btrfs(struct audit_gathered *g, struct fstab_machine *machine, c
 	}
 }
 
+/**
+ * Whether a file system is seen to have shut down, without a question to it: ext4 says so among
+ * its options (since Linux 6.16); of XFS statx(2) tells nothing but EIO then, though what it
+ * tells otherwise is in memory.
+ */
+static bool is_shut_down(struct audit_gathered *g, const struct discovery *d, const struct mount *m)
+{
+	bool xfs = strcmp(m->fstype, "xfs") == 0;
+	uint32_t node = xfs ? mtree_find(&d->tree, m->key) : MT_NONE;
+	if (!xfs)
+		return m->fs_opts && fstab_has_option(m->fs_opts, "shutdown");
+	unsigned states = node == MT_NONE ? 1u << MT_UNTESTED : d->tree.nodes[node].states;
+	g->host.errors_unknown |= (states & (1u << MT_UNTESTED | 1u << MT_UNSEARCHED | 1u << MT_DENIED)) != 0;
+	return states & 1u << MT_STALE && !(states & 1u << MT_HIDDEN);
+}
+
+/** A file system that has shut down: of what it says of itself no more is asked. */
+static void add_shutdown(struct audit_gathered *g, const struct fstab_line *line)
+{
+	struct audit_errors *errors = add_errors(g, line);
+	if (errors)
+		errors->shutdown = true;
+}
+
 /** Ask each superblock once. */
 static void read_errors(struct audit_gathered *g, struct fstab_machine *machine, const struct fstab_plan *plan)
 {
@@ -238,15 +263,21 @@ static void read_errors(struct audit_gathered *g, struct fstab_machine *machine,
 	for (size_t i = 0; i < plan->count && !g->failed; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		const char *fstype = line->mount && line->target ? line->mount->fstype : NULL;
-		bool btrfs = fstype && strcmp(fstype, "btrfs") == 0;
-		if (!fstype || !(btrfs || (strncmp(fstype, "ext", 3) == 0 && strchr("234", fstype[3]) && fstype[3] && !fstype[4])))
+		bool btrfs = fstype && strcmp(fstype, "btrfs") == 0, xfs = fstype && strcmp(fstype, "xfs") == 0;
+		if (!fstype || !(btrfs || xfs || (strncmp(fstype, "ext", 3) == 0 && strchr("234", fstype[3]) && fstype[3] && !fstype[4])))
+			continue;
+		bool down = is_shut_down(g, machine->run.d, line->mount);
+		/* Of XFS another mount of it may be the one that is seen. */
+		if (xfs && !down)
 			continue;
 		uint64_t dev = mount_dev(line->mount);
 		uint32_t first = map64_put(&seen, dev, (uint32_t)i);
 		g->failed |= first == MAP64_NONE;
 		if (first != i)
 			continue;
-		if (btrfs)
+		if (down)
+			add_shutdown(g, line);
+		else if (btrfs)
 			ask_btrfs(g, machine, line);
 		else
 			ask_ext4(g, &machine->run.os, line);

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """getmnt audit of what a host has beside its fstab: the mtab, who may write to the fstab,
 what file systems say of themselves, the crypttab, the command line."""
+import fcntl
 import json
 import os
 import shutil
+import struct
 import tempfile
 import time
 
@@ -13,6 +15,7 @@ gm.need_fs("ext4")
 gm.need("mkfs.ext4", "losetup", "blkid", "mount", "umount")
 images = tempfile.mkdtemp()
 program = os.environ["GETMNT"]
+GOINGDOWN = 0x8004587d        # XFS_IOC_GOINGDOWN, and ext4's
 
 
 def disk(name, *mkfs, size=32):
@@ -72,6 +75,7 @@ if os.readlink("/proc/self/ns/pid") == "pid:[4026531836]":
 else:
     print("  this is a container: the command line is not judged")
 
+xfs = None
 btrfs = []
 with open("/proc/filesystems", encoding="ascii") as f:
     types = f.read().split()
@@ -79,6 +83,8 @@ if "btrfs" in types and gm.shutil.which("mkfs.btrfs") and gm.shutil.which("btrfs
     btrfs = [disk(name, "true", size=128) for name in ("b1", "b2")]
     gm.run("mkfs.btrfs", "-q", "-f", "-d", "raid1", "-m", "raid1", *btrfs)
 
+if "xfs" in types and gm.shutil.which("mkfs.xfs"):
+    xfs = disk("xfs", "mkfs.xfs", "-q", size=320)
 root = gm.Root()
 for program in ("mount", "umount", "losetup", "sh", "sleep", *(["btrfs"] if btrfs else [])):
     gm.install(program, root.path)
@@ -147,6 +153,28 @@ if btrfs:
 else:
     print("  no btrfs here: a missing device was not tried")
 
+# One that has shut down, which is seen without a question to it.
+for device, fstype in ((ext4, "ext4"), (xfs, "xfs")):
+    if not device:
+        print("  no xfs here: one that has shut down was not tried")
+        continue
+    gm.run("mount", "-t", fstype, device, "/e")
+    gm.run("mount", "--bind", "/e", "/again")
+    told_before, _ = told("FS-ERRORS")
+    says(f"{fstype} is well", "FS-ERRORS", told_before)
+    fd = os.open("/e", os.O_RDONLY)
+    fcntl.ioctl(fd, GOINGDOWN, struct.pack("I", 2))
+    os.close(fd)
+    result = gm.getmnt("audit", "--only=FS-ERRORS")
+    with open("/proc/self/mountinfo", encoding="utf-8") as f:
+        shown = fstype == "xfs" or ",shutdown" in f.read()
+    if shown:
+        gm.expect(result.out.count(b"has shut down") == 1 and result.status == 1, f"{fstype} has shut down: {result.out}")
+    else:
+        print("  this kernel does not show that ext4 has shut down")
+    gm.run("umount", "/again")
+    gm.run("umount", "/e")
+
 # Units, by a manager that answers, fails, prints what it likes, or never ends.
 found, unjudged = told("UNIT-FAILED")
 gm.expect((found, unjudged) == ([], ["UNIT-FAILED"]), f"no manager: {found} {unjudged}")
@@ -193,6 +221,6 @@ os.unlink("/etc/crypttab")
 os.mkfifo("/etc/crypttab")
 result = gm.getmnt("audit")
 gm.expect(result.status == 2 and b"/etc/crypttab: " in result.err, f"a pipe: {result.status} {result.err}")
-for loop in (ext4, *btrfs[:1]):
+for loop in (ext4, *btrfs[:1], *([xfs] if xfs else [])):
     gm.run("losetup", "-d", loop)
 gm.done()

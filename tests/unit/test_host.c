@@ -166,15 +166,17 @@ static void errors(void)
 		{"/e", "fstab", "ext4", 3, 0, "the last in ext4_lookup()"},
 		{"/b", "unknown", "btrfs", 2, 0, "write_errs 2"},
 		{"/m", NULL, "btrfs", 0, 1, NULL},
+		{.target = "/x", .fstype = "xfs", .shutdown = true},
 	};
 	struct audit_host host = healthy();
 	host.errors = some;
-	host.nerrors = 3;
+	host.nerrors = 4;
 	host.errors_unknown = true;
 	says("errors", judged(&host, "", NULL),
 	     "FS-ERRORS warning /b: devices of the file system have failed (2: write_errs 2)\n"
 	     "FS-ERRORS critical /e: the file system has met errors (3: the last in ext4_lookup())\n"
-	     "FS-ERRORS critical /m: the file system lacks devices (1 missing)\n?FS-ERRORS\n" UNJUDGED);
+	     "FS-ERRORS critical /m: the file system lacks devices (1 missing)\n"
+	     "FS-ERRORS critical /x: the file system has shut down after an error: nothing is read or written any more (shut down)\n?FS-ERRORS\n" UNJUDGED);
 }
 
 static void stale(void)
