@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is looked under, and what is told of that and of holders: recorded tables alone.
+ */
+#include "unit.h"
+
+#include "audit/held.h"
+#include "audit/under.h"
+#include "discover.h"
+#include "fault.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char TABLE[] =
+	"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+	"2 1 8:2 / /data rw - ext4 /dev/sdb1 rw\n"                       /* told */
+	"3 2 8:3 / /data/deep/place rw - xfs /dev/sdc1 rw\n"             /* told, in /data */
+	"4 1 8:1 /self /self ro - ext4 /dev/sda1 rw\n"                   /* upon itself */
+	"5 2 8:2 /in /data/in rw - ext4 /dev/sdb1 rw\n"                  /* the same, deeper */
+	"6 1 8:1 /other /bound rw - ext4 /dev/sda1 rw\n"                 /* for information */
+	"7 1 0:50 / /usr ro - overlay sysext ro,lowerdir=/run/ext\\134:x:/usr,xino=off\n"    /* its own layer */
+	"8 1 0:51 / /up rw - overlay up rw,lowerdir=/low,upperdir=/up,workdir=/w\n"          /* the same */
+	"9 1 0:52 / /over rw - overlay o rw,lowerdir=/over2:/overs,upperdir=/u,workdir=/w\n" /* for information */
+	"10 1 0:53 / /tmp rw - tmpfs tmpfs rw\n"                         /* for information */
+	"11 1 0:54 / /n rw - nfs4 h:/x rw\n"                             /* told: a server's */
+	"12 11 8:4 / /n/below rw - ext4 /dev/sdd1 rw\n"                  /* on a server's: the look fails */
+	"13 1 0:55 / /b rw - btrfs /dev/sde1 rw,subvol=/b\n"             /* told */
+	"14 1 0:56 / /proc rw - proc proc rw\n"                            /* the system's */
+	"15 14 8:5 / /proc/x rw - ext4 /dev/sdf1 rw\n"                   /* in what the kernel makes up */
+	"16 1 8:6 / /stack rw - ext4 /dev/sdg1 rw\n"
+	"17 16 8:7 / /stack rw - ext4 /dev/sdh1 rw\n"                    /* told once */
+	"18 1 0:57 / /a rw - autofs systemd-1 rw,fd=1,direct\n"
+	"19 18 8:8 / /a rw - ext4 /dev/sdi1 rw\n"                        /* told, in / */
+	"20 1 8:9 /x//deleted /gone rw - ext4 /dev/sdj1 rw\n"
+	"21 1 8:10 / /container rw - ext4 /dev/sdk1 rw\n"                /* another's */
+	"22 1 8:1 /self2 /self2/x rw - ext4 /dev/sda1 rw\n";             /* no longer upon itself */
+
+static const char *const nobody[] = {NULL}, *const docker[] = {"container", NULL};
+
+static char text[16 * 1024];
+
+/** List, and say of all that they have data. */
+static ssize_t list_all(const struct discovery *d, struct fstab_plan *plan, const char *const *include, struct audit_under **list)
+{
+	ssize_t n = audit_under_list(d, plan, include, list);
+	for (ssize_t i = 0; i < n; ++i)
+		(*list)[i].seen = (*list)[i].line->target[1] == 'n' && (*list)[i].line->target[2] ? AUDIT_UNDER_UNKNOWN : AUDIT_UNDER_DATA;
+	return n;
+}
+
+/** "TARGET PARENT PLACE SEVERITY" of each, and whether all is judged. */
+static const char *listed(const struct discovery *d, struct fstab_plan *plan, const char *const *include)
+{
+	struct audit_under *list;
+	struct audit_report report;
+	size_t len = 0;
+	ssize_t n = list_all(d, plan, include, &list);
+	CU_ASSERT_FATAL(n >= 0);
+	audit_report_init(&report);
+	CU_ASSERT_EQUAL(audit_under(list, (size_t)n, &report), 0);
+	text[0] = '\0';
+	for (ssize_t i = 0; i < n; ++i) {
+		const char *severity = "none";
+		for (size_t k = 0; k < report.count; ++k) {
+			if (strcmp(report.findings[k].target, list[i].line->target) == 0)
+				severity = audit_severity_name(report.findings[k].severity);
+		}
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s %s %s\n", list[i].line->target,
+		                        d->tree.nodes[list[i].parent].mount->point, list[i].place ? list[i].place : "?", severity);
+	}
+	len += (size_t)snprintf(text + len, sizeof(text) - len, "%s", report.unjudged & audit_bit(MNT_UNDER_NOT_EMPTY) ? "?" : "");
+	audit_report_destroy(&report);
+	audit_under_free(list, (size_t)n);
+	return text;
+}
+
+static void says(const char *name, const char *got, const char *expected)
+{
+	if (strcmp(got, expected) != 0)
+		printf("  %s: \"%s\", not \"%s\"\n", name, got, expected);
+	CU_ASSERT_STRING_EQUAL(got, expected);
+}
+
+/** A discovery of TABLE, and a plan with a line for each mount. */
+struct world {
+	struct mount_table *table;
+	struct discovery *d;
+	struct fstab_line lines[32];
+	struct fstab_plan plan;
+};
+
+static void world_init(struct world *w)
+{
+	struct os os = {.statx_works = true};
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	memset(w, 0, sizeof(*w));
+	w->table = table_parse_mountinfo(TABLE, sizeof(TABLE) - 1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w->table);
+	CU_ASSERT_EQUAL(w->table->nproblems, 0);
+	w->d = discover(&os, NULL, w->table, &opts);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w->d);
+	for (size_t i = 0; i < w->table->count; ++i) {
+		const struct mount *m = &w->table->mounts[i];
+		bool other = strcmp(m->point, "/container") == 0, api = strcmp(m->point, "/proc") == 0;
+		w->lines[i] = (struct fstab_line){.mount = m, .target = m->point, .owner = other ? "container:docker" : api ? "api" : "fstab",
+		                                  .fate = other || api ? FSTAB_OWN : FSTAB_LINE};
+	}
+	w->plan = (struct fstab_plan){.lines = w->lines, .count = w->table->count};
+}
+
+static void world_destroy(struct world *w)
+{
+	discovery_free(w->d);
+	table_free(w->table);
+}
+
+#define TOLD_IN_ROOT_1 "/a / a warning\n/b / b warning\n/bound / bound info\n"
+#define TOLD_IN_ROOT_2 "/data / data warning\n/n / n warning\n/over / over info\n/self2/x / self2/x info\n" \
+	"/stack / stack warning\n/tmp / tmp info\n"
+#define TOLD_ELSEWHERE "/data/deep/place /data deep/place warning\n/n/below /n below none\n?"
+
+static void test_list(void)
+{
+	struct world w;
+	world_init(&w);
+	says("nobody else's", listed(w.d, &w.plan, nobody), TOLD_IN_ROOT_1 TOLD_IN_ROOT_2 TOLD_ELSEWHERE);
+	says("containers', too", listed(w.d, &w.plan, docker),
+	     TOLD_IN_ROOT_1 "/container / container warning\n" TOLD_IN_ROOT_2 TOLD_ELSEWHERE);
+	world_destroy(&w);
+}
+
+static void test_words(void)
+{
+	static const struct mount ext4 = {.fstype = "ext4", .root = "/"};
+	static const struct fstab_line line = {.mount = &ext4, .target = "/m", .owner = "fstab"};
+	struct {
+		struct audit_under under;
+		const char *message;
+	} rows[] = {
+		{{.count = 1, .names = {(char[]){"a"}}}, "under it lies 1 entry that nobody sees while it is mounted: a"},
+		{{.count = 2, .names = {(char[]){"a"}, (char[]){"b"}}}, "under it lie 2 entries that nobody sees while it is mounted: a, b"},
+		{{.count = 4, .names = {(char[]){"a"}, (char[]){"b"}, (char[]){"c"}}},
+		 "under it lie 4 entries that nobody sees while it is mounted: a, b, c ..."},
+		{{.count = 700, .more = true, .names = {(char[]){"a"}}},
+		 "under it lie at least 700 entries that nobody sees while it is mounted: a ..."},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		struct audit_report report;
+		struct audit_under under = rows[i].under;
+		under.line = &line;
+		under.seen = AUDIT_UNDER_DATA;
+		audit_report_init(&report);
+		CU_ASSERT_EQUAL(audit_under(&under, 1, &report), 0);
+		CU_ASSERT_EQUAL_FATAL(report.count, 1);
+		says("under", report.findings[0].message, rows[i].message);
+		/* Equal roles say the same, whatever they have there. */
+		says("is", report.findings[0].actual, "not empty");
+		audit_report_destroy(&report);
+	}
+	CU_ASSERT(audit_under_keeps(".keep") && audit_under_keeps(".gitkeep"));
+	CU_ASSERT(!audit_under_keeps("keep") && !audit_under_keeps(".keepx") && !audit_under_keeps(""));
+}
+
+static bool secret(const char *source, const char *options)
+{
+	(void)options;
+	return source && strstr(source, "hunter2");
+}
+
+static void test_held(void)
+{
+	static const struct audit_held all[] = {
+		{.kind = AUDIT_HELD_ELSEWHERE, .target = "/e", .owner = "fstab", .source = "/dev/sdb1", .line = 3, .count = 3, .pid = 7, .comm = "x", .where = "/y"},
+		{.kind = AUDIT_HELD_ELSEWHERE, .target = "/f", .owner = "fstab", .source = "u:hunter2@h:/x", .line = 4, .count = 1, .pid = 7, .comm = "x", .where = "/y"},
+		{.kind = AUDIT_HELD_ALIVE, .target = "/g", .owner = "fstab", .source = "/dev/sdc1", .line = 5},
+		{.kind = AUDIT_HELD_DELETED, .target = "/h", .count = 2, .pid = 8, .comm = "z", .where = "/h/a"},
+		{.kind = AUDIT_HELD_DETACHED, .count = 1, .pid = 9, .comm = "w", .where = "/a"},
+	};
+	static const char *const expected[] = {
+		"warning /e 3: /dev/sdb1 is not mounted here, but in another mount namespace, and so is busy: on /y of process 7 (x), and 2 more namespaces",
+		"warning /f 4: *** is not mounted here, but in another mount namespace, and so is busy: on /y of process 7 (x)",
+		"warning /g 5: /dev/sdc1 is mounted nowhere that can be seen, but the kernel has it in use",
+		"info  0: process 9 (w) has /a open, of a file system that is mounted nowhere any more",
+		"info /h 0: files of what was removed are open: process 8 (z) has /h/a, and 1 more file",
+	};
+	struct audit_report report;
+	audit_report_init(&report);
+	CU_ASSERT_EQUAL(audit_held(all, 5, secret, &report), 0);
+	CU_ASSERT_EQUAL_FATAL(report.count, 5);
+	for (size_t i = 0; i < report.count; ++i) {
+		const struct audit_finding *f = &report.findings[i];
+		snprintf(text, sizeof(text), "%s %s %u: %s", audit_severity_name(f->severity), f->target, f->line, f->message);
+		says("held", text, expected[i]);
+		CU_ASSERT(f->hint && f->expected && f->actual);
+	}
+	audit_report_destroy(&report);
+}
+
+/** Each allocation fails in turn. */
+static void test_memory(void)
+{
+	struct world w;
+	struct fault_count count = {.hits = 1};
+	uint64_t n = 0;
+	world_init(&w);
+	while (count.hits) {
+		struct audit_under *list = NULL;
+		struct audit_report report;
+		fault_begin(&(struct fault){.mode = FAULT_ON, .kind = FAULT_ALLOC, .n = ++n, .error = ENOMEM}, 1000);
+		audit_report_init(&report);
+		errno = 0;
+		ssize_t got = list_all(w.d, &w.plan, nobody, &list);
+		int rc = got < 0 ? -1 : audit_under(list, (size_t)got, &report), error = errno;
+		if (got >= 0)
+			audit_under_free(list, (size_t)got);
+		audit_report_destroy(&report);
+		fault_end(&count);
+		CU_ASSERT_EQUAL(count.blocks, 0);
+		CU_ASSERT(count.hits ? rc == -1 && error == ENOMEM : rc == 0);
+	}
+	CU_ASSERT(n > 5);
+	world_destroy(&w);
+}
+
+static const struct unit_test tests[] = {
+	{"list", test_list}, {"words", test_words}, {"held", test_held}, {"memory", test_memory}, {NULL, NULL},
+};
+const struct unit_suite suite_under = {"under", tests};
