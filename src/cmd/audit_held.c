@@ -70,7 +70,7 @@ static const char *keep(struct looking *look, const char *text)
 static void each_number(struct looking *look, const char *path, size_t most, void (*one)(struct looking *, int dir, int number))
 {
 	struct os *os = &look->run->os;
-	_Alignas(struct k_dirent) char *entries = malloc(ENTRIES);
+	char *entries = malloc(ENTRIES);
 	int dir = os_opendir(os, AT_FDCWD, path);
 	size_t seen = 0;
 	ssize_t n;
