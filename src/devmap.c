@@ -435,7 +435,7 @@ static bool devmap_each_device(struct devmap *map, const char *name, void *arg)
 	char path[DEVMAP_PATH_MAX], size[32];
 	if (strncmp(name, "ram", 3) == 0 || strncmp(name, "zram", 4) == 0
 	    || !devmap_path(path, sizeof(path), "class/block/%s/size", name)
-	    || devmap_read(map, size, sizeof(size), path) <= 0 || strcmp(size, "0") == 0
+	    || (devmap_read(map, size, sizeof(size), path) <= 0 ? !os_is_inside(map->os) : strcmp(size, "0") == 0)
 	    || !devmap_path(path, sizeof(path), "class/block/%s/dev", name))
 		return true;
 	struct devmap_dev *dev = devmap_dev_at(map, path);

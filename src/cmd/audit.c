@@ -256,7 +256,7 @@ static int read_fstab(struct auditing *a)
 	} else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path))) {
 		message(name, "touching it can block; give a copy with --fstab");
 	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
-	           && ((errno != ENOENT && !(a->snapshot && known == PATH_MISSING && errno == EACCES)) || asked->fstab)) {
+	           && (asked->fstab || !(errno == ENOENT || (errno == EACCES && a->snapshot && known == PATH_MISSING)))) {
 		message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : strerror(errno));
 	} else {
 		a->is_there = a->text;
@@ -268,6 +268,9 @@ static int read_fstab(struct auditing *a)
 		if (!a->text) {
 			len = 0;
 			a->unjudged |= audit_bit(DRIFT_NOT_IN_FSTAB) | audit_bit(SWAP_EXTRA);
+			/* What is not recorded may be there. */
+			if (a->snapshot && errno == EACCES)
+				a->unjudged |= (audit_codes("FSTAB-*", 7) & ~audit_bit(FSTAB_LOST)) | audit_codes("DRIFT-*", 7) | audit_codes("SWAP-*", 6);
 		}
 		a->lines = tablines_parse(a->text ? a->text : "", len);
 		rc = a->lines ? 0 : -1;
