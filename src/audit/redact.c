@@ -85,8 +85,10 @@ static void make(enum redact_kind kind, const char *value, size_t n, unsigned nu
 	case REDACT_ADDRESS:   /* those of documentation: RFC 5737, RFC 3849 */
 		if (memchr(value, ':', n))
 			snprintf(to, size, "2001:db8::%x", number);
-		else
+		else if (number < 256)
 			snprintf(to, size, "192.0.2.%u", number);
+		else   /* RFC 2544 */
+			snprintf(to, size, "198.18.%u.%u", number / 256 % 256, number % 256);
 		break;
 	case REDACT_ID:
 	case REDACT_KINDS:
@@ -299,12 +301,24 @@ static size_t ipv4_at(const char *at)
 	return *at == '.' && isdigit((unsigned char)at[1]) ? 0 : (size_t)(at - start);
 }
 
+/** Whether an address is that of every host. */
+static bool is_own(const char *at)
+{
+	return strncmp(at, "127.", 4) == 0 || strncmp(at, "0.0.0.0", 7) == 0;
+}
+
+static size_t colons_of(const char *at, size_t n)
+{
+	size_t colons = 0;
+	for (size_t i = 0; i < n; ++i)
+		colons += at[i] == ':';
+	return colons;
+}
+
 /** An IPv6 address: hex, at least two colons.  @return its length, or 0. */
 static size_t ipv6_at(const char *at)
 {
-	size_t n = strspn(at, "0123456789abcdefABCDEF:"), colons = 0;
-	for (size_t i = 0; i < n; ++i)
-		colons += at[i] == ':';
+	size_t n = strspn(at, "0123456789abcdefABCDEF:"), colons = colons_of(at, n);
 	while (n > 0 && at[n - 1] == ':')
 		--n;
 	bool is = colons > 1 && colons < 8 && n > 3 && n < 40 && (strchr(at, ':') < at + 5);
@@ -374,7 +388,7 @@ static size_t put_context(struct redact *r, const char *at, struct strbuf *out)
 			part = n - (size_t)(tail - value);
 		size_t len = decode(plain, value, n - part);
 		strbuf_add(out, at, (size_t)(value - at));
-		if (len == 0 || memcmp(plain, "***", len < 3 ? len : 3) == 0) {
+		if (len == 0 || strncmp(plain, "***", 3) == 0 || (context->kind == REDACT_SERVER && is_own(plain))) {
 			strbuf_add(out, value, n);
 		} else {
 			const char *found = NULL;
@@ -410,12 +424,12 @@ static size_t put_form(struct redact *r, const char *at, struct strbuf *out)
 		return n;
 	}
 	n = ipv4_at(at);
-	if (n && strncmp(at, "127.", 4) != 0 && strncmp(at, "0.0.0.0", 7) != 0) {
+	if (n && !is_own(at)) {
 		strbuf_puts(out, stand_in(r, REDACT_ADDRESS, at, n));
 		return n;
 	}
 	n = ipv6_at(at);
-	if (n && memmem(at, n, "::", 2)) {
+	if (n && (memmem(at, n, "::", 2) || colons_of(at, n) == 7)) {
 		strbuf_puts(out, stand_in(r, REDACT_ADDRESS, at, n));
 		return n;
 	}
