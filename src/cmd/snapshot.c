@@ -346,8 +346,21 @@ struct recording {
 	const struct asked *asked;
 	struct snapshot_tree tree;
 	struct redact redact;
+	const char *dir;
+	bool blocks;             /* touching it can block */
 	char *marker;
 };
+
+/** Whether writing a directory could block: by where it, or what it is to be in, lies. */
+static bool can_block(struct run *run, const char *dir)
+{
+	struct strbuf place;
+	strbuf_init(&place);
+	enum path_known known = path_follow(run, dir, &place);
+	bool blocks = known == PATH_BLIND || (known == PATH_SEEN && path_blocks(run, strbuf_str(&place)));
+	strbuf_destroy(&place);
+	return blocks;
+}
 
 static void done(void *arg, struct fstab_machine *machine)
 {
@@ -355,6 +368,9 @@ static void done(void *arg, struct fstab_machine *machine)
 	struct snapshot_tree *tree = &recording->tree;
 	struct run *run = &machine->run;
 	char *units = NULL;
+	recording->blocks = can_block(run, recording->dir);
+	if (recording->blocks)
+		return;
 	bool asked_units = audit_ask_systemd(run, &units) == 0 && units;
 	snapshot_tree_record(tree);
 	add_table(tree);
@@ -393,12 +409,14 @@ int cmd_snapshot(int argc, char **argv)
 		return SX_FAILED;
 	}
 	const char *dir = argv[optind];
-	struct recording recording = {.asked = &asked};
+	struct recording recording = {.asked = &asked, .dir = dir};
 	snapshot_tree_init(&recording.tree);
 	redact_init(&recording.redact);
 	status = SX_FAILED;
 	if (audit_listen(snapshot_tree_note, &recording.tree, done, &recording) == 0) {
-		if (recording.tree.failed || !recording.marker)
+		if (recording.blocks)
+			message(dir, "touching it can block; name a directory elsewhere");
+		else if (recording.tree.failed || !recording.marker)
 			message(dir, "%s", strerror(ENOMEM));
 		else if (snapshot_tree_write(&recording.tree, dir, recording.marker) == 0)
 			status = SX_OK;

@@ -382,7 +382,7 @@ int snapshot_tree_write(struct snapshot_tree *tree, const char *dir, const char 
 	snprintf(name, sizeof(name), ".%.200s.%llx", end ? end : "", (unsigned long long)os_time_ms());
 	if (tree->count)
 		qsort(tree->entries, tree->count, sizeof(*tree->entries), by_path);
-	if (up < 0 || os_mkdirat(os, up, name, 0755) != 0) {
+	if (up < 0 || os_mkdirat(os, up, name, 0700) != 0) {
 		message(dir, "cannot be made: %s; name a directory that is not there, in one that is", strerror(errno));
 		goto out;
 	}

@@ -122,3 +122,9 @@ bad "another version" 'echo "getmnt snapshot 2" >getmnt-snapshot'
 bad "a marker that is none" 'echo nonsense >>getmnt-snapshot'
 bad "a marker that is a link" 'rm getmnt-snapshot; ln -s ../outside getmnt-snapshot'
 bad "no marker: another root" 'rm getmnt-snapshot' | sed 's/[0-9]* info/N info/' | tail -n 1 | grep -c status
+
+echo "--- one made: usage"
+status snapshot
+status snapshot a b
+status snapshot --bad a
+status snapshot h

@@ -138,6 +138,24 @@ before, after = audit("--root=/names2"), audit(f"--root={planted}")
 gm.expect(len(before["findings"]) > 10 and brief(before) != brief(audit()), f"of the host of now: {brief(before)}")
 gm.expect([f["code"] for f in before["findings"]] == [f["code"] for f in after["findings"]], "they differ now")
 
+# Comments stay if that is asked for, and nothing else.
+gm.touch("/etc/fstab", "# telephone 1234\n# getmnt: ignore=FSTAB-NOFAIL\n//gmnas/x /s cifs noauto,password=hunter2 0 0\n")
+snapshot("/comments", "--keep-comments")
+snapshot("/plain")
+texts = [open(f"/{name}/etc/fstab", encoding="utf-8").read() for name in ("comments", "plain")]
+gm.expect(texts[0] == "# telephone 1234\n# getmnt: ignore=FSTAB-NOFAIL\n//server1/x /s cifs noauto,password=*** 0 0\n", texts[0])
+gm.expect(texts[1] == texts[0].replace(" telephone 1234", ""), texts[1])
+gm.expect(os.stat("/plain").st_mode & 0o777 == 0o700, f"mode {os.stat('/plain').st_mode:o}")
+
+# What can block is not written to.
+gm.mkdir("/hung")
+hung = gm.HungFuse("/hung") if os.path.exists("/dev/fuse") else None
+if hung:
+    result = gm.getmnt("snapshot", "/hung/x")
+    gm.expect(result.status == 2 and b"/hung/x" in result.err, f"where it can block: {result.status} {result.err}")
+    snapshot("/beside")
+    hung.end()
+
 # It is there whole, or not at all; and what is there stays.
 gm.mkdir("/empty")
 snapshot("/empty/")
