@@ -234,7 +234,7 @@ static int same_source(struct merger *m, const struct old *old, const struct new
 		return 1;
 	if (*source == '/' && source[1] != '/') {
 		int same = m->in->leads ? m->in->leads(m->in->arg, source, line) : -1;
-		if (same < 0 && line->mount && line->mount->dev_major && line->mount->source && same_word(source, line->mount->source))
+		if (same < 0 && line->mount && line->mount->source && same_word(source, line->mount->source))
 			return 1;
 		/* Of swap nothing else says that it is the one. */
 		return same < 0 && (line->swap || is_other_path(m, source, line)) ? 0 : same;
