@@ -2,6 +2,7 @@
 #include "devmap_impl.h"
 
 #include "os/file.h"
+#include "os/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,6 +189,7 @@ static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
 	if (!devmap_at(path, sizeof(path), map->runroot, "udev/data/b%u:%u", dev->major, dev->minor))
 		return;
 	if (os_read_file(map->os, AT_FDCWD, path, DEVMAP_UDEV_MAX, &text, &len) == 0) {
+		udev->there = true;
 		devmap_parse_udev(map, text, len, tags, udev);
 		free(text);
 	} else if (errno == ENOMEM) {
@@ -267,6 +269,11 @@ static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wa
 		tags->origin = "udev";
 		return;
 	}
+	/* Of a recorded host nothing is probed: who has recorded has asked. */
+	if (udev.there && !udev.unsafe && os_is_inside(map->os)) {
+		tags->known = DEVMAP_UNTAGGED;
+		return;
+	}
 
 	struct devmap_tags cached = {0};
 	bool has_cached = devmap_cached(map, dev, &cached);
@@ -335,6 +342,7 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 		return NULL;
 	}
 	dev->tags = tags;
+	dev->told = true;
 	/* A list's reserve does not bind one who asks for the device. */
 	dev->tagged = wanted || tags.known != DEVMAP_UNSAFE;
 	return &dev->tags;
@@ -355,6 +363,12 @@ const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32
 	bool real = major != 0 || !tags
 	            || (tags->type && (!strcmp(tags->type, "btrfs") || !strcmp(tags->type, "bcachefs")));
 	return real ? tags : &map->anonymous;
+}
+
+const struct devmap_tags *devmap_told(const struct devmap *map, uint32_t major, uint32_t minor)
+{
+	uint32_t at = map64_get(&map->index, (uint64_t)major << 32 | minor);
+	return at != MAP64_NONE && map->devs[at]->told ? &map->devs[at]->tags : NULL;
 }
 
 bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char **backing)
@@ -421,7 +435,7 @@ static bool devmap_each_device(struct devmap *map, const char *name, void *arg)
 	char path[DEVMAP_PATH_MAX], size[32];
 	if (strncmp(name, "ram", 3) == 0 || strncmp(name, "zram", 4) == 0
 	    || !devmap_path(path, sizeof(path), "class/block/%s/size", name)
-	    || devmap_read(map, size, sizeof(size), path) <= 0 || strcmp(size, "0") == 0
+	    || (devmap_read(map, size, sizeof(size), path) <= 0 ? !os_is_inside(map->os) : strcmp(size, "0") == 0)
 	    || !devmap_path(path, sizeof(path), "class/block/%s/dev", name))
 		return true;
 	struct devmap_dev *dev = devmap_dev_at(map, path);

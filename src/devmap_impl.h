@@ -47,6 +47,7 @@ struct devmap_dev {
 	uint64_t loop_offset, loop_limit;
 	bool avoided;            /* by devmap_avoid() */
 	bool tagged;
+	bool told;               /* tags are something */
 	struct devmap_tags tags;
 
 	/* An anonymous number: */
@@ -169,6 +170,7 @@ const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev);
 
 /** What a file of the udev database says beyond the tags. */
 struct devmap_udev {
+	bool there;              /* the database has the device */
 	bool ambivalent;
 	const char *unsafe;      /* a reason not to probe, or NULL */
 };

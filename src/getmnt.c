@@ -22,6 +22,7 @@
  *     os.c              statx, openat, getdents64, listmount ...; what there is
  *     file.c            small files, read whole
  *     lines.c           files of any size, line by line
+ *     inside.c          a directory that stands for a whole system
  *     ring.c            statx(2) by io_uring(7)
  *     inodes.c          attributes of many inodes by one call: XFS, btrfs
  *     change.c          the calls that change files
@@ -99,6 +100,7 @@
  *     values.c          options that take but numbers, or one of some words
  *     source.c          sources, places, types, helpers
  *     mask.c            what differs between machines of one role, taken out of a text
+ *     redact.c          what tells whose a host is, replaced the same way everywhere
  *     owner.c           who has mounted what there is
  *     drift.c           lines against mounts
  *     baseline.c        what there is, taken down such that it is the same after a boot
@@ -146,6 +148,9 @@
  *     fstab.c           getmnt fstab, and genfstab: the flow
  *     fstab_merge.c     ... --merge: the file, what is told, what is done
  *     fstab_units.c     ... the base: what systemd has loaded
+ *     snapshot.c        getmnt snapshot: what an audit reads, as files
+ *       snapshot_tree.c   ... names recorded as a tree, which is written
+ *       snapshot_read.c   ... a recorded host, asked instead of this machine
  *     audit.c           getmnt audit, and check_getmnt: the flow
  *       audit_config.c  ... its configuration, found and read
  *       audit_baseline.c  ... --baseline, --save: the file

@@ -347,21 +347,23 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 /** Read a file that was named.
     @option  By which.
     @return 1; 0: it is not there; -1 after a message. */
-static int read_named(struct run *run, const char *name, const char *option, char **text, size_t *len)
+static int read_named(struct fstab_machine *machine, const char *name, const char *option, char **text, size_t *len)
 {
-	struct os *os = &run->os;
+	struct run *run = &machine->run;
+	struct os *os = machine_outside(machine);
+	bool live = run->live && !run->snapshot;
 	struct strbuf place;
 	struct stat st;
 	int rc = -1, fd = -1;
 	strbuf_init(&place);
-	enum path_known known = run->live ? path_follow(run, name, &place) : PATH_SEEN;
+	enum path_known known = live ? path_follow(run, name, &place) : PATH_SEEN;
 	int error = errno;
-	if (!run->live)
+	if (!live)
 		strbuf_puts(&place, name);
 	const char *path = strbuf_str(&place);
 	if (place.failed)
 		message(NULL, "%s", strerror(ENOMEM));
-	else if (known == PATH_BLIND || (known == PATH_SEEN && run->live && path_blocks(run, path)))
+	else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path)))
 		message(name, "touching it can block; give another place with %s", option);
 	else if (known == PATH_MISSING && error == ENOENT)
 		rc = 0;
@@ -460,14 +462,14 @@ static bool is_of_here(const struct audit_base_run *base)
 	return false;
 }
 
-static int read_old(struct audit_base_run *base, struct run *run)
+static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
 {
 	const char *name = base->baseline;
 	struct strbuf why, place;
 	char *text = NULL;
 	size_t len;
 	uint32_t line;
-	int rc = read_named(run, name, "--baseline", &text, &len);
+	int rc = read_named(machine, name, "--baseline", &text, &len);
 	if (rc == 0)
 		message(name, "there is no such baseline: --save=%s makes it", name);
 	if (rc <= 0)
@@ -490,11 +492,11 @@ static int read_old(struct audit_base_run *base, struct run *run)
 }
 
 /** Whether a file may be replaced by a baseline.  @return 0, or -1 after a message. */
-static int may_save(struct audit_base_run *base, struct run *run)
+static int may_save(struct audit_base_run *base, struct fstab_machine *machine)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int rc = read_named(run, base->save, "--save", &text, &len);
+	int rc = read_named(machine, base->save, "--save", &text, &len);
 	bool fine = rc == 0 || (rc > 0 && (len == 0 || (len > sizeof(HEAD) - 1 && memcmp(text, HEAD, sizeof(HEAD) - 1) == 0)));
 	if (rc > 0 && !fine)
 		message(base->save, "it is no baseline of getmnt, and is not overwritten: name another file, or take it away");
@@ -510,10 +512,10 @@ int audit_base_read(struct audit_base_run *base, struct fstab_machine *machine)
 		message(NULL, "%s", strerror(ENOMEM));
 		return -1;
 	}
-	if (base->baseline && (read_old(base, &machine->run) != 0 || !is_of_here(base)))
+	if (base->baseline && (read_old(base, machine) != 0 || !is_of_here(base)))
 		return -1;
 	base->compared = base->baseline;
-	return base->save ? may_save(base, &machine->run) : 0;
+	return base->save ? may_save(base, machine) : 0;
 }
 
 int audit_base_judge(struct audit_base_run *base, struct audit_base_input *in, long uptime, struct audit_report *report)

@@ -62,6 +62,10 @@ void fstab_option_words(FILE *out);
 int cmd_recover(int argc, char **argv);
 void recover_option_words(FILE *out);
 
+/** The command `snapshot`.  @return 0, or 2. */
+int cmd_snapshot(int argc, char **argv);
+void snapshot_option_words(FILE *out);
+
 /** The same as genfstab(8): its options, layout and filter. */
 int cmd_genfstab(int argc, char **argv);
 
@@ -72,6 +76,7 @@ int cmd_genfstab(int argc, char **argv);
 
 struct options;
 struct columns;
+struct snapshot;
 
 /** What a run has found out so far; every part of the command reads it. */
 struct run {
@@ -89,7 +94,9 @@ struct run {
 	size_t watched;                /* the mounts that --poll knows */
 	int procfd, rootfd;            /* of --task; else AT_FDCWD */
 	char *prefix;                  /* of --root; else NULL */
-	bool live;                     /* the table is the kernel's, and of now */
+	struct snapshot *snapshot;   /* of a recorded host: os has entered it; or NULL */
+	bool live;                     /* the table is the kernel's, and of now; or that of a snapshot:
+	                                  there is a host to be asked */
 	bool judged;                   /* discovery tested all that cannot block */
 	bool nomem;                    /* memory ran out where that could not be told */
 	bool complete;

@@ -2,6 +2,7 @@
 #include "os/os.h"
 
 #include "base/words.h"
+#include "os/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +32,13 @@ enum { OS_TRIES = 32 };   /* of a call that was interrupted, or raced with a ren
 bool os_again(unsigned *tries)
 {
 	return errno == EINTR && ++*tries < OS_TRIES;
+}
+
+/** Tell of a name. */
+static void os_tell(const struct os *os, int dirfd, const char *path, int flags)
+{
+	if (os->seen)
+		os->seen(os->seen_arg, dirfd, path, flags);
 }
 
 static const char *const os_names[OS_NCALLS] = {
@@ -123,6 +131,9 @@ int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mas
 	int rc;
 	unsigned tries = 0;
 	memset(st, 0, sizeof(*st));
+	os_tell(os, dirfd, path, O_PATH | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0));
+	if (os_is_inside(os))
+		return os_inside_statx(os, dirfd, path, flags, st);
 	if (!os->statx_works)
 		return os_statx_by_stat(os, dirfd, path, flags, st);
 	do {
@@ -147,6 +158,9 @@ int os_openat(struct os *os, int dirfd, const char *path, int flags)
 {
 	int fd;
 	unsigned tries = 0;
+	os_tell(os, dirfd, path, flags);
+	if (os_is_inside(os))
+		return os_inside_open(os, dirfd, path, flags);
 	do {
 		++os->calls[OS_OPENAT];
 		fd = openat(dirfd, path, flags | O_CLOEXEC);
@@ -160,6 +174,7 @@ int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t r
 		errno = ENOSYS;
 		return -1;
 	}
+	os_tell(os, dirfd, path, flags);
 	struct k_open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
 		.resolve = resolve,
@@ -267,6 +282,12 @@ int os_unlinkat(struct os *os, int dirfd, const char *path)
 	return unlinkat(dirfd, path, 0);
 }
 
+int os_rmdirat(struct os *os, int dirfd, const char *path)
+{
+	++os->calls[OS_UNLINK];
+	return unlinkat(dirfd, path, AT_REMOVEDIR);
+}
+
 unsigned os_file_type(struct os *os, int fd, uint32_t *major_out, uint32_t *minor_out)
 {
 	struct stat st;
@@ -277,7 +298,16 @@ unsigned os_file_type(struct os *os, int fd, uint32_t *major_out, uint32_t *mino
 		*major_out = major(st.st_rdev);
 	if (minor_out)
 		*minor_out = minor(st.st_rdev);
-	return st.st_mode & S_IFMT;
+	uint32_t number[2];
+	if (!os_is_inside(os) || !(S_ISLNK(st.st_mode) || S_ISBLK(st.st_mode) || S_ISCHR(st.st_mode)))
+		return st.st_mode & S_IFMT;
+	if (!os_inside_block(os, fd, &number[0], &number[1]))
+		return S_ISLNK(st.st_mode) ? S_IFLNK : S_IFSOCK;
+	if (major_out)
+		*major_out = number[0];
+	if (minor_out)
+		*minor_out = number[1];
+	return S_IFBLK;
 }
 
 ssize_t os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf, size_t size)
@@ -353,6 +383,9 @@ ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, siz
 {
 	ssize_t n;
 	unsigned tries = 0;
+	os_tell(os, dirfd, path, O_PATH | O_NOFOLLOW);
+	if (os_is_inside(os))
+		return os_inside_readlink(os, dirfd, path, buf, size);
 	do {
 		++os->calls[OS_READLINK];
 		n = readlinkat(dirfd, path, buf, size - 1);
@@ -364,6 +397,10 @@ ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, siz
 
 int os_getcwd(struct os *os, char *buf)
 {
+	if (os_is_inside(os)) {
+		memcpy(buf, "/", 2);
+		return 0;
+	}
 	/* The C library's would look for a name itself where there is none. */
 	++os->calls[OS_GETCWD];
 	return syscall(SYS_getcwd, buf, PATH_MAX) < 0 ? -1 : 0;
