@@ -2,6 +2,7 @@
 #include "devmap_impl.h"
 
 #include "os/file.h"
+#include "os/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,6 +189,7 @@ static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
 	if (!devmap_at(path, sizeof(path), map->runroot, "udev/data/b%u:%u", dev->major, dev->minor))
 		return;
 	if (os_read_file(map->os, AT_FDCWD, path, DEVMAP_UDEV_MAX, &text, &len) == 0) {
+		udev->there = true;
 		devmap_parse_udev(map, text, len, tags, udev);
 		free(text);
 	} else if (errno == ENOMEM) {
@@ -265,6 +267,11 @@ static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wa
 	if (tags->type || udev.ambivalent) {
 		tags->known = udev.ambivalent ? DEVMAP_AMBIVALENT : DEVMAP_KNOWN;
 		tags->origin = "udev";
+		return;
+	}
+	/* Of a recorded host nothing is probed: who has recorded has asked. */
+	if (udev.there && !udev.unsafe && os_is_inside(map->os)) {
+		tags->known = DEVMAP_UNTAGGED;
 		return;
 	}
 

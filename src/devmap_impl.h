@@ -169,6 +169,7 @@ const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev);
 
 /** What a file of the udev database says beyond the tags. */
 struct devmap_udev {
+	bool there;              /* the database has the device */
 	bool ambivalent;
 	const char *unsafe;      /* a reason not to probe, or NULL */
 };

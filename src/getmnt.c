@@ -19,6 +19,7 @@
  *     kernel.h          the kernel's structures and numbers
  *     os.c              statx, openat, getdents64, listmount ...; what there is
  *     file.c            small files, read whole
+ *     inside.c          a directory that stands for a whole system
  *     ring.c            statx(2) by io_uring(7)
  *     inodes.c          attributes of many inodes by one call: XFS, btrfs
  *     change.c          the calls that change files
@@ -137,6 +138,7 @@
  *     fstab.c           getmnt fstab, and genfstab: the flow
  *     fstab_merge.c     ... --merge: the file, what is told, what is done
  *     fstab_units.c     ... the base: what systemd has loaded
+ *     snapshot_read.c   a recorded host, asked instead of this machine
  *     audit.c           getmnt audit, and check_getmnt: the flow
  *       audit_config.c  ... its configuration, found and read
  *       audit_host.c    ... what the host has beside its fstab

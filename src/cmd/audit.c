@@ -27,6 +27,7 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/rows.h"
+#include "cmd/snapshot.h"
 #include "cmd/view.h"
 #include "os/change.h"
 #include "os/file.h"
@@ -61,6 +62,7 @@ struct auditing {
 	struct strbuf path;       /* of the fstab, as it is shown */
 	bool is_there;            /* the fstab */
 	bool is_seen;             /* ... by its usual name, and this of it: */
+	bool is_known;            /* ... who may write to it */
 	bool is_closed;           /* nobody but its owner can read it */
 	struct k_statx st;
 	char *text;
@@ -69,6 +71,8 @@ struct auditing {
 	int64_t today;
 	struct audit_report report;
 	uint64_t unjudged;        /* beside the report's */
+	uint64_t blind;           /* of these, of which nothing is known: not told */
+	struct snapshot *snapshot;   /* that ROOT is; or NULL */
 	int64_t began;            /* seconds since 1970 */
 };
 
@@ -217,7 +221,8 @@ static int take_option(void *arg, const char *name, const char *value)
 static int read_text(struct auditing *a, const char *path, size_t *len)
 {
 	struct run *run = &a->machine.run;
-	return a->asked->fstab ? os_read_file(&run->os, AT_FDCWD, path, FILE_MAX, &a->text, len)
+	struct os *os = machine_outside(&a->machine);
+	return a->asked->fstab ? os_read_file(os, AT_FDCWD, path, FILE_MAX, &a->text, len)
 	                       : os_read_regular(&run->os, AT_FDCWD, path, FILE_MAX, &a->text, len);
 }
 
@@ -232,29 +237,33 @@ static int read_fstab(struct auditing *a)
 	size_t len;
 	strbuf_init(&place);
 	enum path_known known;
+	bool live = run->live && !a->snapshot;
 	if (asked->fstab) {
 		strbuf_puts(&a->path, asked->fstab);
-		known = run->live ? path_follow(run, asked->fstab, &place) : PATH_SEEN;
-		if (!run->live)
+		known = live ? path_follow(run, asked->fstab, &place) : PATH_SEEN;
+		if (!live)
 			strbuf_puts(&place, asked->fstab);
 	} else {
 		const char *root = strbuf_str(&machine->root);
-		strbuf_printf(&a->path, "%s/etc/fstab", strcmp(root, "/") == 0 ? "" : root);
+		strbuf_printf(&a->path, "%s%s/etc/fstab", snapshot_prefix(run), strcmp(root, "/") == 0 ? "" : root);
 		known = facts_follow(&machine->facts, "/etc/fstab", &place);
 	}
 	const char *name = strbuf_str(&a->path), *path = strbuf_str(&place);
 	int rc = -1;
 	if (place.failed || a->path.failed) {
 		message(NULL, "%s", strerror(ENOMEM));
-	} else if (known == PATH_BLIND || (known == PATH_SEEN && run->live && path_blocks(run, path))) {
+	} else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path))) {
 		message(name, "touching it can block; give a copy with --fstab");
-	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0) && (errno != ENOENT || asked->fstab)) {
+	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
+	           && ((errno != ENOENT && !(a->snapshot && known == PATH_MISSING && errno == EACCES)) || asked->fstab)) {
 		message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : strerror(errno));
 	} else {
 		a->is_there = a->text;
-		bool seen = a->text && run->live && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
+		bool seen = a->text && run->live && (!a->snapshot || !asked->fstab) && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
+		bool known_mode = seen && (!a->snapshot || snapshot_mode(a->snapshot, &a->st));
 		a->is_seen = seen && !asked->fstab;
-		a->is_closed = seen && !(a->st.mode & (S_IRGRP | S_IROTH));
+		a->is_known = a->is_seen && known_mode;
+		a->is_closed = known_mode && !(a->st.mode & (S_IRGRP | S_IROTH));
 		if (!a->text) {
 			len = 0;
 			a->unjudged |= audit_bit(DRIFT_NOT_IN_FSTAB) | audit_bit(SWAP_EXTRA);
@@ -281,7 +290,7 @@ static int judge_host(struct auditing *a, const struct fstab_merge_input *merge,
 		host->plan = merge->plan;
 		host->world = &merge->in->world;
 		host->facts = facts;
-		host->fstab_seen = a->is_seen;
+		host->fstab_seen = a->is_known;
 		host->fstab_mode = a->st.mode;
 		host->fstab_uid = a->st.uid;
 		rc = audit_host(host, &a->report);
@@ -310,7 +319,8 @@ static int judge(struct auditing *a)
 	};
 	struct audit_drift_input drift = {
 		.lines = a->lines, .merged = &merged, .live = &in, .plan = &plan, .facts = &facts,
-		.uptime = run->live && strcmp(in.root, "/") == 0 ? audit_read_number(&run->os, "/proc/uptime") : -1,
+		.uptime = a->snapshot ? a->snapshot->uptime
+		          : run->live && strcmp(in.root, "/") == 0 ? audit_read_number(&run->os, "/proc/uptime") : -1,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &facts, in.world.secret};
 	a->config.rules = a->asked->rules;
@@ -335,6 +345,8 @@ static int judge(struct auditing *a)
 		rc = -1;
 	if (rc == -1)
 		message(strbuf_str(&a->path), "cannot be audited: %s", strerror(errno ? errno : ENOMEM));
+	if (machine->no_swaps)
+		a->blind = audit_bit(SWAP_NOT_ACTIVE) | audit_bit(SWAP_EXTRA);
 	if (mounts.limit < 0)
 		a->unjudged |= audit_bit(MNT_LIMIT);
 	fstab_merged_destroy(&merged);
@@ -351,7 +363,8 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 	struct asked *asked = a->asked;
 	struct audit_told_run told = {
 		.run = run, .report = &a->report, .config = &a->config, .today = a->today, .fstab = a->is_there ? strbuf_str(&a->path) : NULL,
-		.root = strbuf_str(&a->machine.root), .rules = asked->rules, .unjudged = (a->report.unjudged | a->unjudged) & asked->rules & ~a->config.off,
+		.root = a->snapshot ? a->snapshot->name : strbuf_str(&a->machine.root), .rules = asked->rules & ~a->blind,
+		.unjudged = (a->report.unjudged | a->unjudged | a->blind) & asked->rules & ~a->config.off,
 		.unasked = asked->probe ? 0 : audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT),
 		.least = asked->verbose || asked->fail_on == AUDIT_INFO ? AUDIT_INFO : AUDIT_WARNING,
 		.failed = failed, .began = a->began, .seconds = os_now() - run->start, .mounts = run->d ? run->d->tree.count : 0,
@@ -381,6 +394,17 @@ static int show_config(struct auditing *a)
 	return AX_FAILED;
 }
 
+/** Ask the snapshot from here on.  @return 0, or -1 after a message. */
+static int enter_snapshot(struct auditing *a)
+{
+	/* What is told of a failure is not of this host. */
+	a->asked->way.live = false;
+	if (!a->asked->probe)
+		return machine_enter(&a->machine, a->snapshot);
+	message("--probe", "%s is a snapshot: nothing live is touched", a->snapshot->name);
+	return -1;
+}
+
 /** @return an exit status. */
 static int run_audit(void *arg, struct strbuf *document)
 {
@@ -390,19 +414,22 @@ static int run_audit(void *arg, struct strbuf *document)
 	strbuf_init(&a.path);
 	audit_report_init(&a.report);
 	audit_config_init(&a.config);
-	a.today = audit_today();
+	bool known = asked->tab_file || snapshot_open(asked->root, &a.snapshot) == 0;
+	a.today = a.snapshot && a.snapshot->time >= 0 ? a.snapshot->time / 86400 : audit_today();
 	machine_init(&a.machine, asked->tab_file, asked->stats);
 	a.machine.options.probe = asked->probe;
-	if (asked->probe && !(run->prober = prober_new(&run->os, asked->timeout))) {
+	if (a.snapshot) {
+		known = enter_snapshot(&a) == 0;
+	} else if (known && asked->probe && !(run->prober = prober_new(&run->os, asked->timeout))) {
 		message("--probe", "no prober could be started: %s; nothing was probed", strerror(errno));
 		run_incomplete(run, "no prober could be started");
 	}
-	bool known = run_know(run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS | MF_PROPAGATION) == 0;
+	known = known && run_know(run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS | MF_PROPAGATION) == 0;
 	prober_free(run->prober);
 	run->prober = NULL;
 	int status = AX_FAILED;
-	if (known && asked->tab_file && run_count(run) == 0) {
-		message(asked->tab_file, "has no mount: give a copy of /proc/self/mountinfo");
+	if (known && (asked->tab_file || a.snapshot) && run_count(run) == 0) {
+		message(run->table_name, "has no mount: give a copy of /proc/self/mountinfo");
 		known = false;
 	}
 	if (!known || machine_know(&a.machine, asked->root, asked->swaps) != 0
@@ -426,6 +453,7 @@ out:
 	free(a.text);
 	strbuf_destroy(&a.path);
 	machine_destroy(&a.machine);
+	snapshot_close(a.snapshot);
 	return status;
 }
 

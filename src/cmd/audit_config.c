@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "cmd/audit.h"
 #include "cmd/cmd.h"
+#include "cmd/snapshot.h"
 #include "cmd/view.h"
 #include "os/change.h"
 #include "os/file.h"
@@ -23,6 +24,7 @@ enum { CONFIG_MAX = 1 << 20 /* bytes of a file */, FILES_MAX = 1000, DIR_BYTES =
 struct reading {
 	struct fstab_machine *machine;
 	struct audit_config *config;
+	struct os *os;           /* by which it is read */
 	bool trusting;           /* whoever may write a file */
 	char **names;            /* of CONFIG_DIR */
 	size_t nnames, names_room;
@@ -52,7 +54,7 @@ static bool is_trusted(struct reading *r, const char *name, const struct stat *s
 /** Open what a path has led to, and look at it.  @return a descriptor, or -1 after a message. */
 static int open_trusted(struct reading *r, const char *name, const char *place, bool dir)
 {
-	struct os *os = &r->machine->run.os;
+	struct os *os = r->os;
 	struct stat st;
 	/* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
 	int fd = dir ? os_opendir(os, AT_FDCWD, place) : os_openat(os, AT_FDCWD, place, O_RDONLY | O_NOCTTY | O_NONBLOCK);
@@ -73,7 +75,7 @@ static int open_trusted(struct reading *r, const char *name, const char *place, 
 /** Read one file that a path has led to.  @return 0, or -1 after a message. */
 static int read_file(struct reading *r, const char *name, const char *place)
 {
-	struct os *os = &r->machine->run.os;
+	struct os *os = r->os;
 	char *text;
 	size_t len;
 	int fd = open_trusted(r, name, place, false);
@@ -102,7 +104,7 @@ static int find(struct reading *r, const char *path, struct strbuf *shown, struc
 	struct run *run = &r->machine->run;
 	const char *root = strbuf_str(&r->machine->root);
 	strbuf_reset(shown);
-	strbuf_printf(shown, "%s%s", strcmp(root, "/") == 0 ? "" : root, path);
+	strbuf_printf(shown, "%s%s%s", snapshot_prefix(run), strcmp(root, "/") == 0 ? "" : root, path);
 	enum path_known known = facts_follow(&r->machine->facts, path, place);
 	int error = errno;
 	if (shown->failed || place->failed)
@@ -111,7 +113,7 @@ static int find(struct reading *r, const char *path, struct strbuf *shown, struc
 		message(strbuf_str(shown), "touching it can block; give a copy with --config, or --config=none");
 	else if (known == PATH_SEEN)
 		return 1;
-	else if (error == ENOENT || error == ENOTDIR)
+	else if (error == ENOENT || error == ENOTDIR || (error == EACCES && run->snapshot))
 		return 0;
 	else
 		message(strbuf_str(shown), "cannot be read: %s; --config=none does without", path_error(error));
@@ -141,7 +143,7 @@ static int compare_names(const void *a, const void *b)
 /** List the files of a directory.  @return 0, or -1 after a message. */
 static int list_dir(struct reading *r, const char *name, int fd)
 {
-	struct os *os = &r->machine->run.os;
+	struct os *os = r->os;
 	const struct k_dirent *entry;
 	ssize_t n;
 	void *buf = malloc(DIR_BYTES);
@@ -184,7 +186,7 @@ static int read_default(struct reading *r)
 	if (rc > 0) {
 		int fd = open_trusted(r, strbuf_str(&shown), strbuf_str(&place), true);
 		rc = fd < 0 ? -1 : list_dir(r, strbuf_str(&shown), fd);
-		os_close(&r->machine->run.os, fd);
+		os_close(r->os, fd);
 	}
 	for (size_t i = 0; i < r->nnames && rc == 0; ++i) {
 		strbuf_reset(&path);
@@ -210,12 +212,13 @@ static int read_given(struct reading *r, const char *name)
 	struct strbuf place;
 	strbuf_init(&place);
 	int rc = -1;
-	enum path_known known = run->live ? path_follow(run, name, &place) : PATH_SEEN;
-	if (!run->live)
+	bool live = run->live && !run->snapshot;
+	enum path_known known = live ? path_follow(run, name, &place) : PATH_SEEN;
+	if (!live)
 		strbuf_puts(&place, name);
 	if (place.failed)
 		message(NULL, "%s", strerror(ENOMEM));
-	else if (known == PATH_BLIND || (known == PATH_SEEN && run->live && path_blocks(run, strbuf_str(&place))))
+	else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, strbuf_str(&place))))
 		message(name, "touching it can block; give a copy with --config");
 	else if (known == PATH_MISSING)
 		message(name, "cannot be read: %s; name a file, or --config=none", path_error(errno));
@@ -245,11 +248,11 @@ static int tell_problems(const struct audit_config *config)
 
 int audit_config_read(struct fstab_machine *machine, const char *given, struct audit_config *config)
 {
-	struct reading r = {.machine = machine, .config = config};
+	struct reading r = {.machine = machine, .config = config, .os = given ? machine_outside(machine) : &machine->run.os};
 	audit_config_init(config);
 	if (given ? strcmp(given, "none") == 0 : !machine->run.live)
 		return 0;
-	r.trusting = os_geteuid(&machine->run.os) != 0;
+	r.trusting = os_geteuid(&machine->run.os) != 0 || (machine->run.snapshot && !given);
 	int rc = given ? read_given(&r, given) : read_default(&r);
 	for (size_t i = 0; i < r.nnames; ++i)
 		free(r.names[i]);

@@ -7,6 +7,7 @@
 #include "cmd/audit_host.h"
 
 #include "cmd/recover.h"
+#include "cmd/snapshot.h"
 #include "os/bounded.h"
 #include "os/file.h"
 
@@ -19,7 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NUMBER_MAX = 256, TEXT_MAX = 1 << 20, MTAB_MAX = 64 << 20, SYSTEMD_SECONDS = 5 };
+enum { NUMBER_MAX = 256, TEXT_MAX = 1 << 20, MTAB_MAX = 64 << 20, UNITS_MAX = 64 << 20, SYSTEMD_SECONDS = 5 };
 
 /** Of the initial PID namespace, by which the kernel has named it since 3.8. */
 static const char first_pids[] = "pid:[4026531836]";
@@ -51,8 +52,8 @@ long audit_read_number(struct os *os, const char *path)
 static bool is_host(struct run *run)
 {
 	char name[sizeof(first_pids) + 1];
-	return run->live && os_readlinkat(&run->os, AT_FDCWD, "/proc/self/ns/pid", name, sizeof(name)) == sizeof(first_pids) - 1
-	       && strcmp(name, first_pids) == 0 && units_are_ours(&run->os);
+	return run->snapshot || (run->live && os_readlinkat(&run->os, AT_FDCWD, "/proc/self/ns/pid", name, sizeof(name)) == sizeof(first_pids) - 1
+	       && strcmp(name, first_pids) == 0 && units_are_ours(&run->os));
 }
 
 /* The mtab. */
@@ -86,7 +87,7 @@ static int judge_mtab(struct run *run, const char *text, size_t len, struct audi
 static int read_mtab(struct fstab_machine *machine, struct audit_mtab *mtab)
 {
 	struct run *run = &machine->run;
-	struct put_request request = {.path = "/etc/mtab", .blocks = put_blocks, .blocks_arg = run};
+	struct put_request request = {.path = "/etc/mtab", .blocks = run->snapshot ? NULL : put_blocks, .blocks_arg = run};
 	struct strbuf place;
 	char link[PATH_MAX], *text;
 	size_t len;
@@ -264,23 +265,27 @@ static int read_crypttab(struct audit_gathered *g, struct fstab_machine *machine
 	int rc = 0;
 	strbuf_reset(&g->text);
 	enum path_known known = facts_follow(&machine->facts, "/etc/crypttab", &g->text);
-	const char *path = strbuf_str(&g->text);
+	struct strbuf shown;
+	strbuf_init(&shown);
+	strbuf_printf(&shown, "%s%s", snapshot_prefix(run), strbuf_str(&g->text));
+	const char *path = strbuf_str(&g->text), *name = strbuf_str(&shown);
 	if (known == PATH_BLIND || (known == PATH_SEEN && path_blocks(run, path))) {
 		g->host.crypttab_unknown = true;
 	} else if (known == PATH_MISSING || os_read_regular(&run->os, AT_FDCWD, path, TEXT_MAX, &g->crypttab, &len) != 0) {
 		/* An ordinary user may not read it. */
 		g->host.crypttab_unknown = errno == EACCES || errno == EPERM;
 		if (errno != ENOENT && errno != ENOTDIR && !g->host.crypttab_unknown) {
-			message(path, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : strerror(errno));
+			message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : strerror(errno));
 			rc = -1;
 		}
 	} else if (strlen(g->crypttab) != len) {
-		message(path, "cannot be judged: it has a NUL byte; see what has damaged it");
+		message(name, "cannot be judged: it has a NUL byte; see what has damaged it");
 		rc = -1;
 	} else {
 		g->host.crypttab = g->crypttab;
-		g->host.crypttab_name = keep(g, &g->text);
+		g->host.crypttab_name = keep(g, &shown);
 	}
+	strbuf_destroy(&shown);
 	return rc;
 }
 
@@ -297,6 +302,25 @@ static int read_loaded(struct audit_gathered *g, struct run *run, struct fstab_m
 	g->host.stale = g->stale;
 	g->host.nstale = n < 0 ? 0 : (size_t)n;
 	g->host.loaded_known = n >= 0;
+	return 0;
+}
+
+/** Take what systemctl has printed.  @return whether there was memory. */
+static bool take_units(struct audit_gathered *g)
+{
+	ssize_t n = g->shown ? audit_units_parse(g->shown, &g->systemd) : -1;
+	g->host.units = g->systemd;
+	g->host.nunits = n < 0 ? 0 : (size_t)n;
+	g->host.units_known = n > 0;   /* there is "-.mount", if nothing else */
+	return n >= 0;
+}
+
+/** The same of a snapshot, which may have it. */
+static int read_shown(struct audit_gathered *g, struct run *run)
+{
+	size_t len;
+	if (run->snapshot->systemd && os_read_regular(&run->os, AT_FDCWD, SNAPSHOT_UNITS, UNITS_MAX, &g->shown, &len) == 0)
+		g->failed |= !take_units(g);
 	return 0;
 }
 
@@ -328,11 +352,7 @@ static int ask_systemd(struct audit_gathered *g, struct run *run)
 	int rc = os_bounded_program(&run->os, SYSTEMD_SECONDS, argv, envp, &done);
 	if (rc == 0 && !done.late && !done.signal && done.status == 0) {
 		g->shown = strdup(strbuf_str(&done.out));
-		ssize_t n = g->shown ? audit_units_parse(g->shown, &g->systemd) : -1;
-		g->failed |= n < 0;
-		g->host.units = g->systemd;
-		g->host.nunits = n < 0 ? 0 : (size_t)n;
-		g->host.units_known = n > 0;   /* there is "-.mount", if nothing else */
+		g->failed |= !take_units(g);
 	}
 	os_bounded_destroy(&done);
 	return rc == 0 || errno != ENOMEM ? 0 : -1;
@@ -372,7 +392,7 @@ int audit_gather(struct audit_gathered *g, struct fstab_machine *machine, const 
 	g->host.cmdline = g->cmdline;
 	if (here && read_mtab(machine, &g->host.mtab) != 0)
 		g->failed = true;
-	if (here && ask_systemd(g, run) != 0)
+	if (here && (run->snapshot ? read_shown(g, run) : ask_systemd(g, run)) != 0)
 		g->failed = true;
 	read_errors(g, machine, merge->plan);
 	g->host.errors = g->errors;

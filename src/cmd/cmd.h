@@ -72,6 +72,7 @@ int cmd_genfstab(int argc, char **argv);
 
 struct options;
 struct columns;
+struct snapshot;
 
 /** What a run has found out so far; every part of the command reads it. */
 struct run {
@@ -89,7 +90,9 @@ struct run {
 	size_t watched;                /* the mounts that --poll knows */
 	int procfd, rootfd;            /* of --task; else AT_FDCWD */
 	char *prefix;                  /* of --root; else NULL */
-	bool live;                     /* the table is the kernel's, and of now */
+	struct snapshot *snapshot;   /* of a recorded host: os has entered it; or NULL */
+	bool live;                     /* the table is the kernel's, and of now; or that of a snapshot:
+	                                  there is a host to be asked */
 	bool judged;                   /* discovery tested all that cannot block */
 	bool nomem;                    /* memory ran out where that could not be told */
 	bool complete;

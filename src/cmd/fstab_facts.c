@@ -3,6 +3,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/input.h"
+#include "cmd/snapshot.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -317,7 +318,8 @@ static int facts_fstype(void *arg, const char *fstype)
 		facts->types_read = true;
 		struct strbuf path;
 		strbuf_init(&path);
-		char *release = os_release(&run->os);
+		const struct snapshot *snapshot = run->snapshot;
+		char *release = !snapshot ? os_release(&run->os) : snapshot->kernel ? strdup(snapshot->kernel) : NULL;
 		if (os_read_file(&run->os, AT_FDCWD, "/proc/filesystems", TYPES_MAX, &facts->filesystems, &len) != 0)
 			facts->filesystems = NULL;
 		if (release)

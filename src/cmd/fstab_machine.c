@@ -4,8 +4,10 @@
 #include "base/fstypes.h"
 #include "cmd/input.h"
 #include "cmd/output.h"
+#include "cmd/snapshot.h"
 #include "cmd/view.h"
 #include "os/file.h"
+#include "os/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,7 +130,12 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 {
 	const char *path = file ? file : "/proc/swaps";
 	size_t len;
-	if (os_read_file(&machine->run.os, AT_FDCWD, path, TEXT_MAX, &machine->swaps_text, &len) != 0) {
+	struct os *os = file ? machine_outside(machine) : &machine->run.os;
+	if (os_read_file(os, AT_FDCWD, path, TEXT_MAX, &machine->swaps_text, &len) != 0) {
+		if (!file && machine->run.snapshot) {
+			machine->no_swaps = true;
+			return 0;
+		}
 		/* A kernel without swap has no such file. */
 		if (!file && errno == ENOENT)
 			return 0;
@@ -147,6 +154,8 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 /** ROOT as the table names it.  @return 0, or -1 after a message. */
 static int find_root(struct fstab_machine *machine, const char *given)
 {
+	if (machine->run.snapshot)
+		given = "/";
 	struct run *run = &machine->run;
 	struct strbuf *root = &machine->root;
 	if (!run->live) {
@@ -204,6 +213,7 @@ void machine_init(struct fstab_machine *machine, const char *tab_file, int stats
 	struct run *run = &machine->run;
 	*machine = (struct fstab_machine){.run = {
 		.opt = o, .cols = &machine->columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .complete = true, .start = os_now()}};
+	machine->outside.statx_works = true;
 	strbuf_init(&machine->root);
 	arena_init(&machine->arena);
 	map64_init(&machine->kept_by);
@@ -222,6 +232,24 @@ void machine_init(struct fstab_machine *machine, const char *tab_file, int stats
 		os_init(&run->os, getenv("GETMNT_DISABLE"));
 }
 
+int machine_enter(struct fstab_machine *machine, struct snapshot *snapshot)
+{
+	int dir = os_dupfd(&machine->outside, snapshot->dir, 0);
+	if (dir < 0) {
+		message(snapshot->name, "%s", strerror(errno));
+		return -1;
+	}
+	machine->run.snapshot = snapshot;
+	machine->options.names = DN_KERNEL;
+	os_enter(&machine->run.os, dir);
+	return 0;
+}
+
+struct os *machine_outside(struct fstab_machine *machine)
+{
+	return machine->run.snapshot ? &machine->outside : &machine->run.os;
+}
+
 void machine_destroy(struct fstab_machine *machine)
 {
 	fstab_system_free(machine->system);
@@ -233,5 +261,6 @@ void machine_destroy(struct fstab_machine *machine)
 	map64_destroy(&machine->kept_by);
 	facts_destroy(&machine->facts);
 	strbuf_destroy(&machine->root);
+	os_leave(&machine->run.os);
 	run_destroy(&machine->run);
 }

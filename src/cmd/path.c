@@ -12,12 +12,14 @@
 
 #include "base/fstypes.h"
 #include "cmd/options.h"
+#include "cmd/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MAX_LINKS = 40 };   /* the kernel's own bound: path_resolution(7) */
 
@@ -174,7 +176,13 @@ int path_look(struct run *run, const char *path, unsigned mask, struct k_statx *
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
 	if (run->rootfd != AT_FDCWD && !*name)
 		flags |= AT_EMPTY_PATH;
-	return os_statx(&run->os, run->rootfd, name, flags, mask, st);
+	int rc = os_statx(&run->os, run->rootfd, name, flags, mask, st);
+	/* Where something is mounted need not be recorded. */
+	if (rc != 0 && run->snapshot && snapshot_has_place(run->snapshot, path)) {
+		*st = (struct k_statx){.mask = K_STATX_TYPE, .mode = S_IFDIR};
+		rc = 0;
+	}
+	return rc;
 }
 
 /** Whether the names of the table are those of another root than this process's. */
@@ -186,6 +194,9 @@ static bool root_elsewhere(const struct run *run)
 bool path_blocks(void *arg, const char *path)
 {
 	struct run *run = arg;
+	/* The files of a snapshot are files. */
+	if (run->snapshot)
+		return false;
 	/* Untested, nothing is known of layers and devices. */
 	if (!run->d || !run->judged || root_elsewhere(run))
 		return true;
@@ -267,8 +278,10 @@ enum path_known path_follow(struct run *run, const char *path, struct strbuf *ou
 		if (known != PATH_SEEN || up || out->len == before)
 			continue;
 
-		uint32_t node = path_mount(run, strbuf_str(out));
-		if (node == MT_NONE || node_blocks(run, node)) {
+		if (run->snapshot && snapshot_has_place(run->snapshot, strbuf_str(out)))
+			continue;
+		uint32_t node = run->snapshot ? MT_NONE : path_mount(run, strbuf_str(out));
+		if (!run->snapshot && (node == MT_NONE || node_blocks(run, node))) {
 			known = PATH_BLIND;
 			continue;
 		}

@@ -12,6 +12,7 @@
 #include "os/file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ enum { HELPERS_MAX = 64, HELPER_NAME_MAX = 40, DIRS_MAX = 8, UNIT_MAX = 64 << 10
 
 struct helper {
 	char name[HELPER_NAME_MAX];
-	bool there;
+	signed char there;         /* -1: it cannot be seen */
 };
 
 struct fstab_system {
@@ -122,18 +123,19 @@ int fstab_system_helper(struct fstab_system *sys, const char *name)
 	/* Where a link of this name leads is not looked at: it could be anywhere. */
 	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	struct k_statx st;
-	bool there = false;
+	bool there = false, unseen = false;
 	for (size_t i = 0; !there && sys->dirs[i]; ++i) {
 		int dir = open_below(sys, sys->dirs[i], O_PATH | O_DIRECTORY);
 		there = dir >= 0 && os_statx(sys->os, dir, name, flags, 0, &st) == 0;
+		unseen |= !there && errno == EACCES;
 		os_close(sys->os, dir);
 	}
 	if (sys->nhelpers < HELPERS_MAX) {
 		struct helper *helper = &sys->helpers[sys->nhelpers++];
 		memcpy(helper->name, name, n + 1);
-		helper->there = there;
+		helper->there = there ? 1 : unseen ? -1 : 0;
 	}
-	return there;
+	return there ? 1 : unseen ? -1 : 0;
 }
 
 bool fstab_system_is(struct fstab_system *sys, int fd, const char *path)

@@ -108,6 +108,7 @@ struct os {
 	uint64_t statmount_mask;      /* STATMOUNT_* that this kernel answers; 0 if
 	                                 it cannot tell (before 6.15) */
 	bool torn_reads;              /* mountinfo can lose lines: before 5.8 */
+	int inside;                   /* os_enter(): that directory, and 1; 0: none */
 	uint64_t calls[OS_NCALLS];
 };
 
