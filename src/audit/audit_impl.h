@@ -44,6 +44,7 @@ struct audit {
 	bool shown_read;
 	struct strbuf text;
 	unsigned misses;         /* near misses that were looked for */
+	signed char systemd;     /* mounts the lines: 1, -1: not; 0: not looked at */
 	bool failed;             /* ENOMEM */
 };
 
