@@ -41,6 +41,10 @@ static bool is_own(const struct look *look, const struct fstab_line *line)
 {
 	if (!line || line->fate != FSTAB_OWN)
 		return false;
+	/* What is mounted once at a boot is not stacked by who mounts it. */
+	if (line->target && (audit_is_owner(line->owner, "zfs") || audit_is_owner(line->owner, "gpt-auto")
+	                     || (audit_is_owner(line->owner, "unit") && !mtree_path_within(line->target, "/run"))))
+		return false;
 	for (const char *const *name = look->in->include; *name; ++name) {
 		if (audit_is_owner(line->owner, *name))
 			return false;

@@ -72,6 +72,13 @@ getmnt audit -F table --fstab=fstab --probe
 getmnt audit --probe-timeout=1e9
 echo "status $?"
 getmnt audit --list-rules | grep -c .
+echo "== what hosts have shown"
+printf 'Filename Type Size Used Priority\n/dev/dm-3 partition 100 0 -2\n/var/swap file 100 0 -3\n' >swaps
+shown='21 20 8:17 / /mnt/x rw,relatime - ext4 /dev/sdb1 rw\n22 20 8:33 / /media/ann/STICK rw,nosuid,nodev,relatime - vfat /dev/sdc1 rw
+23 20 8:1 /nix/store /nix/store ro,relatime - ext4 /dev/mapper/root rw\n24 20 8:1 /srv/a /srv/a rw,relatime - ext4 /dev/mapper/root rw
+25 20 8:1 /srv/b /srv/c ro,relatime - ext4 /dev/mapper/root rw\n26 20 0:50 / /pool rw,relatime - zfs pool rw\n27 26 0:51 / /pool rw,relatime - zfs pool/b rw\n'
+told "warnings, and what is info beside them" "$shown" '/dev/mapper/vg-swap none swap sw 0 0\n' --swaps=swaps -v
+told "a partition is no volume" "" '/dev/sda9 none swap sw 0 0\n' --swaps=swaps
 echo "== what a review has found"
 bare="21 20 8:2 / /d ro,relatime - ext4 /dev/sdb1 ro,emergency_ro\n"
 told "a source that cannot be resolved, read-only" "$bare" 'UUID=0a1b /d ext4 defaults 0 2\n' --only='DRIFT-*' -v
