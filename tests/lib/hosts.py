@@ -7,10 +7,11 @@ hosts.py judge HOSTS OUT      compare OUT/NAME.*.jsonl with what is expected of 
 A text begins with comments: which system it is, and the documents that it was written from.
 Its sections begin with "== " and are files of the snapshot, but for:
 
-    udev      lines of run/udev/data: a device, and words of its file: S:LINK or KEY=VALUE
+    udev      block devices: bMAJ:MIN NAME, and words of what udev knows of it: S:LINK or
+              KEY=VALUE; DM_NAME=NAME is also that of sysfs
     empty     paths of empty files; with a '/' at the end, of directories
     links     a symlink, and where it leads
-    planted   faults: a line CODE TARGET for what must be found, a section or file, and there
+    planted   faults: a line CODE TARGET (CODE alone: of the whole host) for what must be found, a section or file, and there
               "- TEXT" that is taken out: replaced by the "+ TEXT" behind it, or with its
               whole line; and "+ TEXT" alone is a line more
     @pods N   in proc/self/mountinfo: the mounts of so many pods of Kubernetes
@@ -90,7 +91,7 @@ def plant(sections):
             old = line[2:]
         elif line.startswith("+ "):
             sections.setdefault(name, []).append(line[2:])
-        elif " " in line:
+        elif line.split()[0].isupper():
             expected.append(line)
         else:
             name = line
@@ -102,6 +103,13 @@ def put(root, path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
+
+
+def link(root, path, to):
+    path = os.path.join(root, path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if not os.path.lexists(path):
+        os.symlink(to, path)
 
 
 def udev_file(words):
@@ -118,22 +126,40 @@ def udev_file(words):
     return "".join(line + "\n" for line in lines + ["G:systemd"])
 
 
+def put_device(root, device, name, words):
+    """A block device: in sysfs, in udev's database, and its nodes."""
+    text, number = udev_file(words), device[1:]
+    put(root, f"run/udev/data/{device}", text)
+    place = f"sys/devices/virtual/block/{name}"
+    put(root, f"{place}/dev", f"{number}\n")
+    put(root, f"{place}/size", "2097152\n")
+    if name[-1].isdigit() and not name.startswith(("dm-", "sr", "zram")):
+        put(root, f"{place}/partition", "1\n")
+    for word in words:
+        if word.startswith("DM_NAME="):
+            put(root, f"{place}/dm/name", word[8:] + "\n")
+    link(root, f"sys/class/block/{name}", f"../../devices/virtual/block/{name}")
+    link(root, f"sys/dev/block/{number}", f"../../devices/virtual/block/{name}")
+    link(root, f"dev/{name}", f"getmnt:block:{number}")
+    for line in text.splitlines():
+        if line.startswith("S:"):
+            link(root, f"dev/{line[2:]}", "../" * line[2:].count("/") + name)
+
+
 def unpack(sections, root):
     """Write a snapshot."""
     for name, lines in sections.items():
         if name not in SPECIAL:
             put(root, name, "".join(line + "\n" for line in lines))
     for line in sections.get("udev", []):
-        device, *words = line.split()
-        put(root, f"run/udev/data/{device}", udev_file(words))
+        device, name, *words = line.split()
+        put_device(root, device, name, words)
     for path in sections.get("empty", []):
         os.makedirs(os.path.join(root, path if path.endswith("/") else os.path.dirname(path)), exist_ok=True)
         if not path.endswith("/"):
             put(root, path, "")
     for line in sections.get("links", []):
-        path, to = line.split()
-        os.makedirs(os.path.dirname(os.path.join(root, path)) or root, exist_ok=True)
-        os.symlink(to, os.path.join(root, path))
+        link(root, *line.split())
 
 
 def told(path):
