@@ -84,6 +84,8 @@ bare="21 20 8:2 / /d ro,relatime - ext4 /dev/sdb1 ro,emergency_ro\n"
 told "a source that cannot be resolved, read-only" "$bare" 'UUID=0a1b /d ext4 defaults 0 2\n' --only='DRIFT-*' -v
 told "the same, and meant so" "$bare" 'UUID=0a1b /d ext4 ro 0 2\n' --only='DRIFT-*' -v
 told "FUSE names its source as it likes" '21 20 0:40 / /m rw - fuse.mergerfs 1:2 rw\n' '/a:/b /m fuse.mergerfs defaults 0 0\n' --only='DRIFT-*' -v
+told "FUSE with and without the flags of libfuse" '21 20 0:40 / /g rw,relatime - fuse.glusterfs srv:/vol rw\n22 20 0:41 / /d rw,nosuid,nodev,relatime - fuse https://dav/x rw\n23 20 0:42 / /s rw,relatime - fuse.sshfs h:/srv rw\n' \
+	'srv:/vol /g glusterfs _netdev 0 0\nhttps://dav/x /d davfs _netdev 0 0\nh:/srv /s fuse.sshfs nosuid 0 0\n' --only='DRIFT-*'
 told "a secret of what hides another" '21 20 8:2 / /d rw - ext4 /dev/sdb1 rw\n22 21 0:40 / /d rw - fuse.davfs https://u:hunter2@h/ rw\n' '/dev/sdb1 /d ext4 defaults 0 2\n' --only=MNT-SHADOWED
 told "a file of a secret" '' '//h/s /s cifs noauto,credentials=/root/c 0 0\n' --only=FSTAB-SECRET
 : >empty
