@@ -52,6 +52,7 @@ enum fstab_unit {
 	FSTAB_OWN_UNIT,    /* a mount or automount unit that is no fstab's */
 	FSTAB_GPT_UNIT,    /* the same, made for a partition by its type */
 	FSTAB_AUTOMOUNT,   /* an automount that comes from a line of the fstab */
+	FSTAB_IDLE_UNIT,   /* a mount unit that nothing pulls in by a link: another unit may name it */
 };
 
 /** What there is beside the mounts.  A function that is NULL: not known. */

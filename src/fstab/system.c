@@ -2,9 +2,9 @@
 /*
  * What the system in ROOT has.
  *
- * Of units those count that something pulls in (a link in *.wants or *.requires),
- * or that systemd's generators other than the one for the fstab have made: a unit
- * that lies there unused mounts nothing.
+ * Of units those mount something at a boot that something pulls in (a link in *.wants or
+ * *.requires), or that systemd's generators other than the one for the fstab have made.  A
+ * unit that lies there may be unused, or be named by another; that is not read.
  */
 #include "fstab/system.h"
 
@@ -172,6 +172,8 @@ static struct unit *find_unit(const struct fstab_system *sys, const char *path)
 static void add_unit(struct fstab_system *sys, const char *path, enum fstab_unit what, bool masked)
 {
 	struct unit *unit = find_unit(sys, path);
+	if (unit && what == FSTAB_IDLE_UNIT)
+		return;
 	if (unit) {
 		unit->masked |= masked;
 		/* The line's automount stands beside the line's mount. */
@@ -301,6 +303,8 @@ static void list_units(struct fstab_system *sys, int dir, enum whose whose)
 					          ? FSTAB_GPT_UNIT : FSTAB_OWN_UNIT);
 				else if (!automount && is_masked(sys, dir, entry))
 					add_unit(sys, path, FSTAB_NO_UNIT, true);
+				else if (!automount)
+					add_unit(sys, path, FSTAB_IDLE_UNIT, false);
 			}
 		}
 	}
