@@ -342,6 +342,7 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 		return NULL;
 	}
 	dev->tags = tags;
+	dev->told = true;
 	/* A list's reserve does not bind one who asks for the device. */
 	dev->tagged = wanted || tags.known != DEVMAP_UNSAFE;
 	return &dev->tags;
@@ -362,6 +363,12 @@ const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32
 	bool real = major != 0 || !tags
 	            || (tags->type && (!strcmp(tags->type, "btrfs") || !strcmp(tags->type, "bcachefs")));
 	return real ? tags : &map->anonymous;
+}
+
+const struct devmap_tags *devmap_told(const struct devmap *map, uint32_t major, uint32_t minor)
+{
+	uint32_t at = map64_get(&map->index, (uint64_t)major << 32 | minor);
+	return at != MAP64_NONE && map->devs[at]->told ? &map->devs[at]->tags : NULL;
 }
 
 bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char **backing)
@@ -428,7 +435,7 @@ static bool devmap_each_device(struct devmap *map, const char *name, void *arg)
 	char path[DEVMAP_PATH_MAX], size[32];
 	if (strncmp(name, "ram", 3) == 0 || strncmp(name, "zram", 4) == 0
 	    || !devmap_path(path, sizeof(path), "class/block/%s/size", name)
-	    || devmap_read(map, size, sizeof(size), path) <= 0 || strcmp(size, "0") == 0
+	    || (devmap_read(map, size, sizeof(size), path) <= 0 ? !os_is_inside(map->os) : strcmp(size, "0") == 0)
 	    || !devmap_path(path, sizeof(path), "class/block/%s/dev", name))
 		return true;
 	struct devmap_dev *dev = devmap_dev_at(map, path);

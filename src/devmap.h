@@ -130,6 +130,10 @@ bool devmap_behind(struct devmap *map, uint32_t major, uint32_t minor, const cha
 const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32_t minor,
                                       const char *source);
 
+/** What was told of a device the last time that it was asked for; NULL: it was not.
+    Nothing is read. */
+const struct devmap_tags *devmap_told(const struct devmap *map, uint32_t major, uint32_t minor);
+
 /**
  * Whether I/O to a device could block: it is suspended, shut down, or remote
  * (nbd, rbd, drbd, iSCSI, NVMe over fabrics), or stands through dm, md or a

@@ -47,6 +47,7 @@ struct devmap_dev {
 	uint64_t loop_offset, loop_limit;
 	bool avoided;            /* by devmap_avoid() */
 	bool tagged;
+	bool told;               /* tags are something */
 	struct devmap_tags tags;
 
 	/* An anonymous number: */

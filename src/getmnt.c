@@ -96,6 +96,7 @@
  *     values.c          options that take but numbers, or one of some words
  *     source.c          sources, places, types, helpers
  *     mask.c            what differs between machines of one role, taken out of a text
+ *     redact.c          what tells whose a host is, replaced the same way everywhere
  *     owner.c           who has mounted what there is
  *     drift.c           lines against mounts
  *     mounts.c          what is wrong with mounts, whatever was wanted
@@ -138,7 +139,9 @@
  *     fstab.c           getmnt fstab, and genfstab: the flow
  *     fstab_merge.c     ... --merge: the file, what is told, what is done
  *     fstab_units.c     ... the base: what systemd has loaded
- *     snapshot_read.c   a recorded host, asked instead of this machine
+ *     snapshot.c        getmnt snapshot: what an audit reads, as files
+ *       snapshot_tree.c   ... names recorded as a tree, which is written
+ *       snapshot_read.c   ... a recorded host, asked instead of this machine
  *     audit.c           getmnt audit, and check_getmnt: the flow
  *       audit_config.c  ... its configuration, found and read
  *       audit_host.c    ... what the host has beside its fstab

@@ -40,6 +40,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { AUDIT_FIELDS = DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS | MF_PROPAGATION };
 enum { FILE_MAX = 64 << 20, OWNERS_MAX = 32, SECONDS_MAX = 600 };
 
 struct asked {
@@ -255,7 +256,7 @@ static int read_fstab(struct auditing *a)
 	} else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path))) {
 		message(name, "touching it can block; give a copy with --fstab");
 	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
-	           && ((errno != ENOENT && !(a->snapshot && known == PATH_MISSING && errno == EACCES)) || asked->fstab)) {
+	           && (asked->fstab || !(errno == ENOENT || (errno == EACCES && a->snapshot && known == PATH_MISSING)))) {
 		message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : strerror(errno));
 	} else {
 		a->is_there = a->text;
@@ -267,6 +268,9 @@ static int read_fstab(struct auditing *a)
 		if (!a->text) {
 			len = 0;
 			a->unjudged |= audit_bit(DRIFT_NOT_IN_FSTAB) | audit_bit(SWAP_EXTRA);
+			/* What is not recorded may be there. */
+			if (a->snapshot && errno == EACCES)
+				a->unjudged |= (audit_codes("FSTAB-*", 7) & ~audit_bit(FSTAB_LOST)) | audit_codes("DRIFT-*", 7) | audit_codes("SWAP-*", 6);
 		}
 		a->lines = tablines_parse(a->text ? a->text : "", len);
 		rc = a->lines ? 0 : -1;
@@ -394,6 +398,17 @@ static int show_config(struct auditing *a)
 	return AX_FAILED;
 }
 
+static void auditing_destroy(struct auditing *a)
+{
+	audit_report_destroy(&a->report);
+	audit_config_destroy(&a->config);
+	tablines_free(a->lines);
+	free(a->text);
+	strbuf_destroy(&a->path);
+	machine_destroy(&a->machine);
+	snapshot_close(a->snapshot);
+}
+
 /** Ask the snapshot from here on.  @return 0, or -1 after a message. */
 static int enter_snapshot(struct auditing *a)
 {
@@ -424,7 +439,7 @@ static int run_audit(void *arg, struct strbuf *document)
 		message("--probe", "no prober could be started: %s; nothing was probed", strerror(errno));
 		run_incomplete(run, "no prober could be started");
 	}
-	known = known && run_know(run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS | MF_PROPAGATION) == 0;
+	known = known && run_know(run, AUDIT_FIELDS) == 0;
 	prober_free(run->prober);
 	run->prober = NULL;
 	int status = AX_FAILED;
@@ -447,14 +462,42 @@ static int run_audit(void *arg, struct strbuf *document)
 	if (asked->stats)
 		stats_print(run);
 out:
-	audit_report_destroy(&a.report);
-	audit_config_destroy(&a.config);
-	tablines_free(a.lines);
-	free(a.text);
-	strbuf_destroy(&a.path);
-	machine_destroy(&a.machine);
-	snapshot_close(a.snapshot);
+	auditing_destroy(&a);
 	return status;
+}
+
+int audit_listen(void (*seen)(void *arg, int dirfd, const char *path, int flags), void *seen_arg,
+                 void (*done)(void *arg, struct fstab_machine *machine), void *done_arg)
+{
+	struct asked asked = {.root = "/", .rules = audit_bit(AUDIT_CODES) - 1};
+	struct auditing a = {.asked = &asked, .today = audit_today()};
+	struct run *run = &a.machine.run;
+	strbuf_init(&a.path);
+	audit_report_init(&a.report);
+	audit_config_init(&a.config);
+	machine_init(&a.machine, NULL, 0);
+	int rc = run_know(run, AUDIT_FIELDS) == 0 ? 0 : -1;
+	if (rc == 0) {
+		/* What was asked of devices for the mounts is asked again, to be heard. */
+		devmap_free(run->devs);
+		run->devs = discover_devmap(&run->os, run->table);
+		rc = run->devs ? 0 : -1;
+	}
+	if (rc == 0) {
+		devmap_set_judge(run->devs, path_blocks, run);
+		run->os.seen_arg = seen_arg;
+		run->os.seen = seen;
+		/* What cannot be judged is what somebody wants to show. */
+		if (machine_know(&a.machine, asked.root, NULL) == 0) {
+			audit_config_read(&a.machine, NULL, &a.config);
+			if (read_fstab(&a) == 0)
+				judge(&a);
+		}
+		run->os.seen = NULL;
+		done(done_arg, &a.machine);
+	}
+	auditing_destroy(&a);
+	return rc;
 }
 
 /** Read what was asked for.  @return 0, or an exit status after a message. */

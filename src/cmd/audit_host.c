@@ -308,28 +308,15 @@ static int read_loaded(struct audit_gathered *g, struct run *run, struct fstab_m
 /** Take what systemctl has printed.  @return whether there was memory. */
 static bool take_units(struct audit_gathered *g)
 {
-	ssize_t n = g->shown ? audit_units_parse(g->shown, &g->systemd) : -1;
+	ssize_t n = audit_units_parse(g->shown, &g->systemd);
 	g->host.units = g->systemd;
 	g->host.nunits = n < 0 ? 0 : (size_t)n;
 	g->host.units_known = n > 0;   /* there is "-.mount", if nothing else */
 	return n >= 0;
 }
 
-/** The same of a snapshot, which may have it. */
-static int read_shown(struct audit_gathered *g, struct run *run)
-{
-	size_t len;
-	if (run->snapshot->systemd && os_read_regular(&run->os, AT_FDCWD, SNAPSHOT_UNITS, UNITS_MAX, &g->shown, &len) == 0)
-		g->failed |= !take_units(g);
-	return 0;
-}
-
-/**
- * Ask systemd for its units.  It may be busy, and need not answer: who asks has an end.
- *
- * @return 0, or -1 (ENOMEM).
- */
-static int ask_systemd(struct audit_gathered *g, struct run *run)
+/* It may be busy, and need not answer: who asks has an end. */
+int audit_ask_systemd(struct run *run, char **text)
 {
 	static char show[] = "show", pager[] = "--no-pager", end[] = "--", locale[] = "LC_ALL=C",
 	            keys[] = "--property=Id,LoadState,ActiveState,Result,Where,What", mounts[] = "*.mount",
@@ -338,6 +325,7 @@ static int ask_systemd(struct audit_gathered *g, struct run *run)
 	char *argv[] = {NULL, show, pager, keys, end, mounts, automounts, swaps, NULL}, *const envp[] = {locale, NULL};
 	struct k_statx st;
 	struct os_bounded done;
+	*text = NULL;
 	/* Where it is the manager: sd_booted(3). */
 	if (path_blocks(run, "/run/systemd") || !units_are_ours(&run->os)
 	    || os_statx(&run->os, AT_FDCWD, "/run/systemd/system", AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, K_STATX_TYPE, &st) != 0
@@ -351,11 +339,27 @@ static int ask_systemd(struct audit_gathered *g, struct run *run)
 		return 0;
 	int rc = os_bounded_program(&run->os, SYSTEMD_SECONDS, argv, envp, &done);
 	if (rc == 0 && !done.late && !done.signal && done.status == 0) {
-		g->shown = strdup(strbuf_str(&done.out));
-		g->failed |= !take_units(g);
+		*text = strdup(strbuf_str(&done.out));
+		if (!*text) {
+			rc = -1;
+			errno = ENOMEM;
+		}
 	}
 	os_bounded_destroy(&done);
 	return rc == 0 || errno != ENOMEM ? 0 : -1;
+}
+
+/** Learn of the units.  @return 0, or -1 (ENOMEM). */
+static int read_systemd(struct audit_gathered *g, struct run *run)
+{
+	size_t len;
+	int rc = 0;
+	if (!run->snapshot)
+		rc = audit_ask_systemd(run, &g->shown);
+	else if (!run->snapshot->systemd
+	         || os_read_regular(&run->os, AT_FDCWD, SNAPSHOT_UNITS, UNITS_MAX, &g->shown, &len) != 0)
+		g->shown = NULL;
+	return rc == 0 && (!g->shown || take_units(g)) ? 0 : -1;
 }
 
 void audit_gathered_init(struct audit_gathered *g)
@@ -392,7 +396,7 @@ int audit_gather(struct audit_gathered *g, struct fstab_machine *machine, const 
 	g->host.cmdline = g->cmdline;
 	if (here && read_mtab(machine, &g->host.mtab) != 0)
 		g->failed = true;
-	if (here && (run->snapshot ? read_shown(g, run) : ask_systemd(g, run)) != 0)
+	if (here && read_systemd(g, run) != 0)
 		g->failed = true;
 	read_errors(g, machine, merge->plan);
 	g->host.errors = g->errors;

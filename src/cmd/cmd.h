@@ -62,6 +62,10 @@ void fstab_option_words(FILE *out);
 int cmd_recover(int argc, char **argv);
 void recover_option_words(FILE *out);
 
+/** The command `snapshot`.  @return 0, or 2. */
+int cmd_snapshot(int argc, char **argv);
+void snapshot_option_words(FILE *out);
+
 /** The same as genfstab(8): its options, layout and filter. */
 int cmd_genfstab(int argc, char **argv);
 

@@ -10,6 +10,7 @@ const struct command commands[] = {
 	{"profile", NULL, "what each algorithm costs"},
 	{"recover", cmd_recover, "judge a mount table line by line and rebuild it"},
 	{"search", cmd_search, "search a directory tree"},
+	{"snapshot", cmd_snapshot, "record what an audit reads, for an audit elsewhere"},
 	{NULL, NULL, NULL},
 };
 

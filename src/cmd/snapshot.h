@@ -2,6 +2,8 @@
 /**
  * Snapshots: what an audit reads of a host, as files below a directory.
  *
+ *     snapshot.c        getmnt snapshot: one made
+ *     snapshot_tree.c   ... its files (snapshot_tree.h)
  *     snapshot_read.c   one opened, and asked instead of this machine
  *
  * Its form is told in getmnt-snapshot(8).  What is in one may come from anybody: the

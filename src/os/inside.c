@@ -247,7 +247,7 @@ int os_inside_open(struct os *os, int dirfd, const char *path, int flags)
 	else if (flags & O_DIRECTORY && type != S_IFDIR)
 		error = ENOTDIR;
 	else if (!(flags & O_PATH) && type != S_IFREG && type != S_IFDIR)
-		error = EACCES;
+		error = type == S_IFLNK ? EACCES : ENOTSUP;
 	else if (!(flags & O_PATH) && type == S_IFDIR && is_part(os, fd))
 		error = EACCES;
 	if (error || flags & O_PATH) {

@@ -34,6 +34,13 @@ bool os_again(unsigned *tries)
 	return errno == EINTR && ++*tries < OS_TRIES;
 }
 
+/** Tell of a name. */
+static void os_tell(const struct os *os, int dirfd, const char *path, int flags)
+{
+	if (os->seen)
+		os->seen(os->seen_arg, dirfd, path, flags);
+}
+
 static const char *const os_names[OS_NCALLS] = {
 	[OS_STATX] = "statx",         [OS_OPENAT] = "openat",
 	[OS_OPENAT2] = "openat2",     [OS_GETDENTS] = "getdents64",
@@ -123,6 +130,7 @@ int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mas
 	int rc;
 	unsigned tries = 0;
 	memset(st, 0, sizeof(*st));
+	os_tell(os, dirfd, path, O_PATH | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0));
 	if (os_is_inside(os))
 		return os_inside_statx(os, dirfd, path, flags, st);
 	if (!os->statx_works)
@@ -149,6 +157,7 @@ int os_openat(struct os *os, int dirfd, const char *path, int flags)
 {
 	int fd;
 	unsigned tries = 0;
+	os_tell(os, dirfd, path, flags);
 	if (os_is_inside(os))
 		return os_inside_open(os, dirfd, path, flags);
 	do {
@@ -164,6 +173,7 @@ int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t r
 		errno = ENOSYS;
 		return -1;
 	}
+	os_tell(os, dirfd, path, flags);
 	struct k_open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
 		.resolve = resolve,
@@ -258,6 +268,12 @@ int os_unlinkat(struct os *os, int dirfd, const char *path)
 {
 	++os->calls[OS_UNLINK];
 	return unlinkat(dirfd, path, 0);
+}
+
+int os_rmdirat(struct os *os, int dirfd, const char *path)
+{
+	++os->calls[OS_UNLINK];
+	return unlinkat(dirfd, path, AT_REMOVEDIR);
 }
 
 unsigned os_file_type(struct os *os, int fd, uint32_t *major_out, uint32_t *minor_out)
@@ -355,6 +371,7 @@ ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, siz
 {
 	ssize_t n;
 	unsigned tries = 0;
+	os_tell(os, dirfd, path, O_PATH | O_NOFOLLOW);
 	if (os_is_inside(os))
 		return os_inside_readlink(os, dirfd, path, buf, size);
 	do {

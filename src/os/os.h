@@ -109,6 +109,12 @@ struct os {
 	                                 it cannot tell (before 6.15) */
 	bool torn_reads;              /* mountinfo can lose lines: before 5.8 */
 	int inside;                   /* os_enter(): that directory, and 1; 0: none */
+
+	/** Told of each name that is looked at, opened or read as a link, before it is: by whom
+	    all is recorded that was asked for; or NULL.
+	    @flags  Those of openat(2); O_PATH: it is but looked at. */
+	void (*seen)(void *arg, int dirfd, const char *path, int flags);
+	void *seen_arg;
 	uint64_t calls[OS_NCALLS];
 };
 
@@ -313,6 +319,9 @@ int os_mkdirat(struct os *os, int dirfd, const char *path, unsigned mode);
 
 /** unlinkat(2) of a file.  @return 0, or -1. */
 int os_unlinkat(struct os *os, int dirfd, const char *path);
+
+/** unlinkat(2) of an empty directory.  @return 0, or -1. */
+int os_rmdirat(struct os *os, int dirfd, const char *path);
 
 /** close(2); keeps errno, takes -1. */
 void os_close(struct os *os, int fd);
