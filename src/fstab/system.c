@@ -354,7 +354,7 @@ enum fstab_unit fstab_system_unit(struct fstab_system *sys, const char *target)
 	if (unit && unit->file && unit->what == FSTAB_NO_UNIT && !unit->masked) {
 		char path[sizeof("run/systemd/generator/") + NAME_MAX];
 		snprintf(path, sizeof(path), "run/systemd/generator/%s", unit->file);
-		if (is_by(sys, sys->root, path, "systemd-fstab-generator") == 0)
+		if (is_by(sys, sys->root, path, "systemd-fstab-generator") == 0 && is_by(sys, sys->root, path, "SourcePath=/etc/fstab") == 0)
 			unit->what = FSTAB_OWN_UNIT;
 		unit->file = NULL;
 	}
