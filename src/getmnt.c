@@ -93,6 +93,7 @@
  *     rules.c           the table of rules; an fstab judged by them
  *     compare.c         a text against the one before it: new risks
  *     options.c         options: known, near misses, contradictions
+ *     ignore.c          the comment that takes codes from a line
  *     values.c          options that take but numbers, or one of some words
  *     source.c          sources, places, types, helpers
  *     mask.c            what differs between machines of one role, taken out of a text

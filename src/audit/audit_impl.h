@@ -4,6 +4,7 @@
  *
  *     rules.c     the table of rules; the flow: each entry, then entries together
  *     options.c   options: known, near misses, against each other
+ *     ignore.c    the comment that takes codes from a line
  *     values.c    options that take but numbers, or one of some words
  *     compare.c   a text against the one before it: what only both tell
  *     report.c    findings, in their order
@@ -15,7 +16,13 @@
 #include "audit/rules.h"
 #include "base/map64.h"
 
-enum { AUDIT_OPTIONS_MAX = 16384 };   /* bytes of options that are judged */
+#include <stdarg.h>
+
+enum {
+	AUDIT_OPTIONS_MAX = 16384,   /* bytes of options that are judged */
+	AUDIT_NAME_MAX = 40,         /* ... of a word that something is near to */
+	AUDIT_MISSES_MAX = 2000,     /* near misses that are looked for */
+};
 
 /** An entry that is being judged. */
 struct audit_entry {
@@ -56,6 +63,12 @@ struct audit_told {
 	const char *refused, *option;   /* as in struct audit_finding */
 };
 
+/** A formatted string that the report keeps.
+    @text  For use in passing.
+    @return it, or NULL (ENOMEM). */
+__attribute__((format(printf, 3, 0)))
+const char *audit_vformat(struct audit_report *report, struct strbuf *text, const char *format, va_list args);
+
 /** Add a finding.  @return 0, or -1 (ENOMEM). */
 int audit_add(struct audit_report *report, const struct audit_finding *finding);
 
@@ -84,6 +97,18 @@ const char *audit_option(struct audit *audit, const struct audit_entry *entry, c
 
 /* options.c */
 void audit_options(struct audit *audit, const struct audit_entry *entry);
+
+/** Look for the nearest of a list of words with a blank between each two.
+    @n      At most AUDIT_NAME_MAX.
+    @best   How many changes less are looked for than this; gets the number of what was found.
+    @found  [out] If there is one, of nfound bytes. */
+void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found, size_t *nfound);
+
+/* ignore.c */
+
+/** The codes that a comment takes from the line below.  Words of it that are none are told.
+    @return a set. */
+uint64_t audit_ignored(struct audit *audit, const struct tabline *line);
 
 /* values.c */
 

@@ -11,13 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** The rows of a verb and plain string, by the latest: of those that say nothing more than later
+    ones there are none, so there are no more than codes. */
+struct chain {
+	uint32_t last;
+	uint64_t on, severity;   /* sets of codes of which there is one that says it */
+};
+
 /** Which rows may be of a finding: those without a glob by code, those with a plain string
     by that, the others one by one; of each the latest first. */
 struct use {
 	const struct audit_config *config;
 	uint32_t on[AUDIT_CODES], severity[AUDIT_CODES];   /* row + 1; 0: none */
 	struct map64 exact;      /* hash of verb and string -> the latest row of it */
-	uint32_t *before;        /* of each row: the one before of the same, or MAP64_NONE */
+	uint32_t *before;        /* of each row: the one before of the same hash, or MAP64_NONE */
+	struct chain *chains;    /* of each row that is the latest of a hash */
 	uint32_t *wild;          /* rows with wildcards, latest last */
 	size_t nwild;
 	uint64_t some;           /* set of codes that are on of some targets */
@@ -29,10 +37,35 @@ static uint64_t exact_hash(enum audit_verb verb, const char *text)
 	return map64_bytes(map64_bytes(MAP64_BYTES, &head, 1), text, strlen(text));
 }
 
-static bool use_row(struct use *use, uint32_t i)
+/** Take a row with a plain string, later ones being taken. */
+static bool use_exact(struct use *use, uint32_t i)
 {
 	const struct audit_row *row = &use->config->rows[i];
+	uint64_t hash = exact_hash(row->verb, row->glob->exact);
+	uint64_t on = row->on >= 0 ? row->codes : 0, severity = row->severity >= 0 ? row->codes : 0;
+	uint32_t latest = map64_get(&use->exact, hash);
 	use->before[i] = MAP64_NONE;
+	if (latest == MAP64_NONE) {
+		use->chains[i] = (struct chain){i, on, severity};
+		return map64_put(&use->exact, hash, i) != MAP64_NONE;
+	}
+	const struct audit_row *other = &use->config->rows[latest];
+	struct chain *chain = &use->chains[latest];
+	if (other->verb == row->verb && strcmp(other->glob->exact, row->glob->exact) == 0) {
+		if (!(on & ~chain->on) && !(severity & ~chain->severity))
+			return true;
+		chain->on |= on;
+		chain->severity |= severity;
+	}
+	use->before[chain->last] = i;
+	chain->last = i;
+	return true;
+}
+
+/** Take another row, or what it says whatever it is of. */
+static void use_row(struct use *use, uint32_t i)
+{
+	const struct audit_row *row = &use->config->rows[i];
 	if (!row->glob) {
 		for (int code = 0; code < AUDIT_CODES; ++code) {
 			if (!(row->codes & audit_bit((enum audit_code)code)))
@@ -42,16 +75,17 @@ static bool use_row(struct use *use, uint32_t i)
 			if (row->severity >= 0)
 				use->severity[code] = i + 1;
 		}
-		return true;
+		return;
 	}
 	use->some |= row->on > 0 ? row->codes : 0;
-	if (!row->glob->exact) {
+	if (!row->glob->exact)
 		use->wild[use->nwild++] = i;
-		return true;
-	}
-	uint64_t hash = exact_hash(row->verb, row->glob->exact);
-	use->before[i] = map64_remove(&use->exact, hash);
-	return map64_put(&use->exact, hash, i) != MAP64_NONE;
+}
+
+/** Whether a row is to be used for findings. */
+static bool is_used(const struct audit_row *row, int64_t today)
+{
+	return row->verb <= AUDIT_IGNORE_TARGET && !audit_row_over(row, today);
 }
 
 static bool use_make(struct use *use, int64_t today)
@@ -60,10 +94,16 @@ static bool use_make(struct use *use, int64_t today)
 	map64_init(&use->exact);
 	use->before = calloc(config->count + 1, sizeof(*use->before));
 	use->wild = calloc(config->wild + 1, sizeof(*use->wild));
-	bool made = use->before && use->wild;
+	use->chains = calloc(config->count + 1, sizeof(*use->chains));
+	bool made = use->before && use->wild && use->chains;
 	for (uint32_t i = 0; made && i < config->count; ++i) {
-		if (config->rows[i].verb <= AUDIT_IGNORE_TARGET && !audit_row_over(&config->rows[i], today))
-			made = use_row(use, i);
+		if (is_used(&config->rows[i], today))
+			use_row(use, i);
+	}
+	for (uint32_t i = (uint32_t)config->count; made && i-- > 0;) {
+		const struct audit_row *row = &config->rows[i];
+		if (row->glob && row->glob->exact && is_used(row, today))
+			made = use_exact(use, i);
 	}
 	return made;
 }
@@ -72,6 +112,7 @@ static void use_end(struct use *use)
 {
 	map64_destroy(&use->exact);
 	free(use->before);
+	free(use->chains);
 	free(use->wild);
 }
 

@@ -71,23 +71,19 @@ static const char *live_name(const struct drift *drift, struct strbuf *out, cons
 	return name_of(drift, out, own ? live->source : live->mount->source, live->mount ? live->mount->fstype : "swap");
 }
 
-/** Whether a list of differing options has one, as a word. */
-static bool differs_in(const char *list, const char *word)
-{
-	return list && fstab_has_option(list, word);
-}
-
-static void tell_options(struct drift *drift, const struct fstab_note *note)
+/** Tell of a mount that has options otherwise than its line.
+    @differ  Those, as the mount has them. */
+static void tell_differs(struct drift *drift, const struct tabline *line, const struct fstab_line *live, const char *differ)
 {
 	const struct fstab_world *world = &drift->in->live->world;
-	bool secret = world->secret && world->secret(NULL, note->text), ro = differs_in(note->text, "ro");
-	const char *line = tabline_value(note->line, TABLINE_OPTIONS);
-	bool hidden = line && world->secret && world->secret(NULL, line);
-	tell(drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, note->line, note->live, &(struct audit_finding){
+	bool secret = world->secret && world->secret(NULL, differ), ro = fstab_has_option(differ, "ro");
+	const char *options = tabline_value(line, TABLINE_OPTIONS);
+	bool hidden = options && world->secret && world->secret(NULL, options);
+	tell(drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, line, live, &(struct audit_finding){
 		.severity = ro ? AUDIT_CRITICAL : AUDIT_WARNING,
 		.message = ro ? "it is mounted read-only, and its line does not say so" : "it is mounted with other options than its line says",
-		.expected = hidden ? "options that hold a secret" : line && *line ? line : "defaults",
-		.actual = secret ? "options that hold a secret" : note->text,
+		.expected = hidden ? "options that hold a secret" : options && *options ? options : "defaults",
+		.actual = secret ? "options that hold a secret" : differ,
 		.hint = ro ? "look into the kernel's log for why; mount -o remount,rw once that is mended"
 		           : "mount -o remount, or getmnt fstab --merge --fix=options"});
 }
@@ -152,6 +148,74 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 	return strncmp(m->root, root, n) == 0 && strcmp(m->root + n, below) == 0;
 }
 
+/** Whether a line has an option, by its name. */
+static bool asks_for(const struct tabline *line, const char *name)
+{
+	size_t n;
+	return fstab_kept_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
+}
+
+/** Whether the device, file or directory of a line is missing, as far as is known. */
+static bool is_missing(const struct drift *drift, const struct tabline *line)
+{
+	const struct fstab_facts *facts = drift->in->facts;
+	const char *source = tabline_value(line, TABLINE_SOURCE);
+	if (!facts || !source)
+		return false;
+	if (*source == '/' && strncmp(source, "/dev/", 5) != 0)
+		return facts->look && source[1] != '/' && facts->look(facts->arg, source, NULL) == FACT_MISSING;
+	return facts->devices && (*source == '/' || strchr(source, '=')) && facts->devices(facts->arg, source, NULL) == 0;
+}
+
+/** A line whose mount is read-only, or the file system below it, and was not to be. */
+static void judge_readonly(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	const struct mount *m = live->mount;
+	if (!m || !m->vfs_opts || asks_for(line, "ro") || (m->fs_opts && shown_readonly(m->fstype, m->fs_opts)))
+		return;
+	if (fstab_has_option(m->vfs_opts, "ro")) {
+		if (live->fate != FSTAB_OWN && !(fstype_flags(m->fstype) & (FST_READONLY | FST_AUTOFS)))
+			tell_differs(drift, line, live, "ro");
+		return;
+	}
+	bool emergency = m->fs_opts && (fstab_has_option(m->fs_opts, "emergency_ro") || fstab_has_option(m->fs_opts, "shutdown"));
+	if (!emergency && !(m->fs_opts && fstab_has_option(m->fs_opts, "ro")))
+		return;
+	tell(drift, DRIFT_READONLY, line, live, &(struct audit_finding){
+		.severity = AUDIT_CRITICAL,
+		.message = emergency ? "the file system has met an error, and takes no more writes"
+		                     : "the file system is read-only, the mount is not: it may have met an error",
+		.expected = "rw", .actual = emergency ? "rw,emergency_ro" : "ro",
+		.hint = "look into the kernel's log, check the file system, and mount it again"});
+}
+
+/** How a line's mount is made, where the merge has not compared it: what the line names is held
+    against the mount; what else the mount has may be the system's, or a server's. */
+static void judge_how(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	const char *options = tabline_value(line, TABLINE_OPTIONS), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	const struct mount *m = live->mount;
+	judge_readonly(drift, line, live);
+	/* Its root may be of layers that have their own options. */
+	bool same = m && (asks_for(line, "bind") || asks_for(line, "rbind") || shown_type(fstype, m->fstype));
+	if (!same || !options || live->fate == FSTAB_LINE || drift->told[line->number - 1] || fstype_flags(m->fstype) & FST_AUTOFS)
+		return;
+	strbuf_reset(&drift->actual);
+	fstab_asked(live, options, &drift->actual);
+	if (drift->actual.len)
+		tell_differs(drift, line, live, strbuf_str(&drift->actual));
+}
+
+/** A line of a mount of which it is not known whether it is its own. */
+static void judge_unknown(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	if (live->fate != FSTAB_OWN) {
+		leave_open(drift, DRIFT_SOURCE);
+		leave_open(drift, DRIFT_OPTIONS);
+	}
+	judge_how(drift, line, live);
+}
+
 /** What the merge has found. */
 static void tell_note(struct drift *drift, const struct fstab_note *note)
 {
@@ -181,8 +245,8 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 		break;
 	case FSTAB_NOTE_SOURCE:
 		if (is_of_server(live)) {
-			leave_open(drift, DRIFT_SOURCE);
 			leave_open(drift, DRIFT_TYPE);
+			judge_unknown(drift, note->line, live);
 		}
 		if (is_lost(drift, live) || is_of_server(live)) {
 			drift->told[note->line->number - 1] = true;
@@ -197,7 +261,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			.hint = "see which is meant; getmnt fstab --merge --fix=source --diff shows the line of what is mounted"});
 		break;
 	case FSTAB_NOTE_OPTIONS:
-		tell_options(drift, note);
+		tell_differs(drift, note->line, live, note->text ? note->text : "");
 		break;
 	case FSTAB_NOTE_ELSEWHERE:
 		tell(drift, DRIFT_NOT_MOUNTED, note->line, NULL, &(struct audit_finding){
@@ -221,84 +285,6 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 	}
 }
 
-/** Whether a line has an option, by its name. */
-static bool asks_for(const struct tabline *line, const char *name)
-{
-	size_t n;
-	return fstab_kept_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
-}
-
-/** Whether the device, file or directory of a line is missing, as far as is known. */
-static bool is_missing(const struct drift *drift, const struct tabline *line)
-{
-	const struct fstab_facts *facts = drift->in->facts;
-	const char *source = tabline_value(line, TABLINE_SOURCE);
-	if (!facts || !source)
-		return false;
-	if (*source == '/' && strncmp(source, "/dev/", 5) != 0)
-		return facts->look && source[1] != '/' && facts->look(facts->arg, source, NULL) == FACT_MISSING;
-	return facts->devices && (*source == '/' || strchr(source, '=')) && facts->devices(facts->arg, source, NULL) == 0;
-}
-
-/** A line whose mount goes by it, but that the file system below went read-only. */
-static void judge_readonly(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
-{
-	const struct mount *m = live->mount;
-	if (!m || !m->fs_opts || !m->vfs_opts || asks_for(line, "ro") || shown_readonly(m->fstype, m->fs_opts)
-	    || fstab_has_option(m->vfs_opts, "ro"))
-		return;
-	bool emergency = fstab_has_option(m->fs_opts, "emergency_ro") || fstab_has_option(m->fs_opts, "shutdown");
-	if (!emergency && !fstab_has_option(m->fs_opts, "ro"))
-		return;
-	tell(drift, DRIFT_READONLY, line, live, &(struct audit_finding){
-		.severity = AUDIT_CRITICAL,
-		.message = emergency ? "the file system has met an error, and takes no more writes"
-		                     : "the file system is read-only, the mount is not: it may have met an error",
-		.expected = "rw", .actual = emergency ? "rw,emergency_ro" : "ro",
-		.hint = "look into the kernel's log, check the file system, and mount it again"});
-}
-
-/** Flags of the mount that the line names, where its options were not compared otherwise. */
-static void judge_flags(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
-{
-	static const char *const flags[][2] = {{"nosuid", "suid"}, {"nodev", "dev"}, {"noexec", "exec"}};
-	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	const struct mount *m = live->mount;
-	if (!m || !m->vfs_opts || !options || drift->told[line->number - 1] || fstype_flags(m->fstype) & FST_AUTOFS)
-		return;
-	if (fstab_has_option(m->vfs_opts, "ro") && live->fate != FSTAB_OWN && !asks_for(line, "ro")
-	    && !(m->fs_opts && shown_readonly(m->fstype, m->fs_opts)) && !(fstype_flags(m->fstype) & FST_READONLY)) {
-		tell(drift, DRIFT_READONLY, line, live, &(struct audit_finding){
-			.severity = AUDIT_CRITICAL, .message = "it is mounted read-only, and its line does not say so",
-			.expected = "rw", .actual = "ro",
-			.hint = "look into the kernel's log for why; mount -o remount,rw once that is mended"});
-		return;
-	}
-	strbuf_reset(&drift->actual);
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); ++i) {
-		if (asks_for(line, flags[i][0]) && !asks_for(line, flags[i][1]) && !fstab_has_option(m->vfs_opts, flags[i][0]))
-			strbuf_printf(&drift->actual, "%s%s", drift->actual.len ? "," : "", flags[i][1]);
-	}
-	if (drift->actual.len)
-		tell(drift, DRIFT_OPTIONS, line, live, &(struct audit_finding){
-			.severity = AUDIT_WARNING, .message = "it is mounted with other options than its line says",
-			.expected = "flags of the line", .actual = strbuf_str(&drift->actual),
-			.hint = "mount -o remount, or getmnt fstab --merge --fix=options"});
-}
-
-/** A line of a mount of which it is not known whether it is its own. */
-static void judge_unknown(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
-{
-	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	bool plain = !options || strcmp(options, "defaults") == 0;
-	if (live->fate != FSTAB_OWN)
-		leave_open(drift, DRIFT_SOURCE);
-	if (!plain || live->fate != FSTAB_OWN)
-		leave_open(drift, DRIFT_OPTIONS);
-	judge_readonly(drift, line, live);
-	judge_flags(drift, line, live);
-}
-
 /** A line of nothing that is mounted. */
 static void judge_line(struct drift *drift, const struct tabline *line)
 {
@@ -313,10 +299,10 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 	if (live && strcmp(live->target, target) == 0) {
 		/* What the system mounts by itself, as the line has it. */
 		bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
-		bool alike = live->mount && shown_type(fstype, live->mount->fstype);
-		if (!idle && (alike || is_of_server(live)))
+		bool alike = (live->mount && shown_type(fstype, live->mount->fstype)) || is_of_server(live);
+		if (!idle && alike)
 			judge_unknown(drift, line, live);
-		if (idle || alike || is_of_server(live) || asks_for(line, "bind") || asks_for(line, "rbind"))
+		if (idle || alike || asks_for(line, "bind") || asks_for(line, "rbind"))
 			return;
 		tell(drift, DRIFT_TYPE, line, live, &(struct audit_finding){
 			.severity = AUDIT_WARNING, .message = "the system has mounted another type there than its line says",
@@ -357,8 +343,7 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 		if (line->kind != TABLINE_ENTRY || drift.told[i])
 			continue;
 		if (in->merged->of[i]) {
-			judge_readonly(&drift, line, in->merged->of[i]);
-			judge_flags(&drift, line, in->merged->of[i]);
+			judge_how(&drift, line, in->merged->of[i]);
 		} else {
 			judge_line(&drift, line);
 		}

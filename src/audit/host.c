@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/host_impl.h"
 
+#include "audit/audit_impl.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -12,11 +14,8 @@ const char *host_form(struct host *host, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	strbuf_reset(&host->text);
-	strbuf_vprintf(&host->text, format, args);
+	const char *text = audit_vformat(host->report, &host->text, format, args);
 	va_end(args);
-	const char *text = host->text.failed ? NULL
-	                   : arena_strndup(&host->report->arena, strbuf_str(&host->text), host->text.len);
 	host->failed |= !text;
 	return text ? text : "";
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_digit(char c)
 {
@@ -77,11 +78,13 @@ static size_t hex_len(const char *at, size_t n)
 /* Of kernel names of disks: what stands behind these is a disk and a partition. */
 static const struct {
 	const char *stem;
-	enum { LETTERS, NUMBER, NVME, MMC } behind;
+	enum { LETTERS, MULTIPATH, NUMBER, NVME, MMC } behind;
 } disks[] = {
 	{"sd", LETTERS}, {"vd", LETTERS}, {"xvd", LETTERS}, {"hd", LETTERS}, {"ubd", LETTERS}, {"dasd", LETTERS},
 	{"nvme", NVME}, {"mmcblk", MMC}, {"nbd", MMC}, {"md", MMC}, {"loop", MMC}, {"rbd", MMC},
 	{"dm-", NUMBER}, {"zram", NUMBER}, {"ram", NUMBER}, {"sr", NUMBER}, {"zd", MMC}, {"drbd", NUMBER},
+	{"bcache", MMC}, {"pmem", MMC},
+	{"mpath", MULTIPATH},   /* multipathd's, which counts them as it meets them */
 };
 
 /** Whether behind a disk's number stands nothing, or a partition: "p1". */
@@ -96,10 +99,13 @@ static bool is_disk(const char *at, size_t n)
 		size_t stem = strlen(disks[i].stem), k = stem;
 		if (n <= stem || memcmp(at, disks[i].stem, stem) != 0)
 			continue;
-		if (disks[i].behind == LETTERS) {
+		if (disks[i].behind <= MULTIPATH) {
 			while (k < n && at[k] >= 'a' && at[k] <= 'z')
 				++k;
-			if (k > stem && k - stem <= 3 && digits(at + k, n - k) == n - k)
+			bool multipath = disks[i].behind == MULTIPATH, named = k > stem && k - stem <= 3;
+			if (multipath && n - k > 5 && memcmp(at + k, "-part", 5) == 0)
+				k += 5;
+			if (named && digits(at + k, n - k) == n - k)
 				return true;
 			continue;
 		}
@@ -124,7 +130,7 @@ static const struct {
 	const char *parent, *grand;   /* NULL: any */
 } numbered[] = {
 	{"user", "run"}, {"proc", NULL}, {"task", NULL}, {"fd", NULL}, {"snapshots", NULL}, {".snapshots", NULL},
-	{"pts", "dev"}, {NULL, "snap"},
+	{"pts", "dev"}, {"md", "dev"}, {NULL, "snap"},
 };
 
 /** Directories of what udev calls devices by what they are. */
@@ -167,9 +173,12 @@ static size_t before_random(const char *at, size_t n)
 
 struct words {
 	struct strbuf *out;
-	const char *host;
+	const char *host;               /* or NULL */
 	size_t host_len, short_len;     /* of the whole name, and of what stands before its first dot */
+	enum { PLAIN, COUNTED, NAMED } kind;   /* letters alone; none; both, or more */
 	bool value;
+	bool server;                    /* it is all of a server's name */
+	bool line;                      /* it stands behind the word "line" */
 	/* The two words before, in the same path; or NULL. */
 	const char *parent, *grand;
 	size_t parent_len, grand_len;
@@ -219,6 +228,52 @@ static bool is_amount(const char *at, size_t n)
 	       && (n == 10 || at[10] == 'T');
 }
 
+/** Whether a word has ended, n bytes of which are left. */
+static bool ends(const char *at, size_t n)
+{
+	return n == 0 || !(is_letter(*at) || is_digit(*at));
+}
+
+/** How many bytes of a word a name takes, as LVM may have it in a mapper's name: with two dashes
+    for one.  0: it is not there. */
+static size_t name_len(const char *at, size_t n, const char *name, size_t len)
+{
+	size_t k = 0;
+	for (size_t i = 0; i < len; ++i, ++k) {
+		if (k == n || strncasecmp(at + k, name + i, 1) != 0)
+			return 0;
+		if (name[i] == '-' && k + 1 < n && at[k + 1] == '-' && (i + 1 == len || name[i + 1] != '-'))
+			++k;
+	}
+	return ends(at + k, n - k) ? k : 0;
+}
+
+/** Whether a volume group is named by its host, as installers do: node-vg, rhel_node. */
+static bool names_group(const char *at, size_t n, size_t i, size_t len)
+{
+	static const char *const systems[] = {"rhel", "fedora", "centos", "cl", "almalinux", "rocky", "ol"};
+	size_t k = i + len, dashes = strspn(at + k, "-");
+	if (i == 0 && (dashes == 1 || dashes == 2) && n - k >= dashes + 2 && memcmp(at + k + dashes, "vg", 2) == 0
+	    && ends(at + k + dashes + 2, n - k - dashes - 2))
+		return true;
+	return i > 1 && at[i - 1] == '_' && has_name(at, i - 1, systems, sizeof(systems) / sizeof(*systems));
+}
+
+/** How many bytes the host's own name takes where a word may begin in a word; 0: it is not there. */
+static size_t host_len(const struct words *w, const char *at, size_t n, size_t i)
+{
+	if (!w->host)
+		return 0;
+	bool whole = w->server || w->kind == COUNTED;   /* "node1.elsewhere:/srv" is another host */
+	size_t len = name_len(at + i, n - i, w->host, w->host_len);
+	if (len && (w->kind == NAMED || w->short_len < w->host_len || w->kind == COUNTED) && (!whole || (i == 0 && len == n)))
+		return len;
+	len = name_len(at + i, n - i, w->host, w->short_len);
+	if (!len || (whole && (i > 0 || len < n)))
+		return 0;
+	return w->kind != PLAIN || (!w->server && names_group(at, n, i, len)) ? len : 0;
+}
+
 static void put_word(struct words *w, const char *at, size_t n)
 {
 	struct strbuf *out = w->out;
@@ -231,9 +286,7 @@ static void put_word(struct words *w, const char *at, size_t n)
 	}
 	all = all || is_disk(at, n) || (number && n >= 5);
 	if (w->value && !all)
-		all = is_amount(at, n) || (w->key && follows_machine(w->key, w->key_len))
-		      || (w->host && ((n == w->host_len && memcmp(at, w->host, n) == 0)
-		                      || (n == w->short_len && memcmp(at, w->host, n) == 0)));
+		all = is_amount(at, n) || (w->key && follows_machine(w->key, w->key_len)) || (number && w->line);
 	if (all) {
 		strbuf_putc(out, '*');
 		return;
@@ -248,6 +301,8 @@ static void put_word(struct words *w, const char *at, size_t n)
 		k = begins ? uuid_len(at + i, end - i) : 0;
 		if (!k && begins)
 			k = hex_len(at + i, end - i);
+		if (!k && begins)
+			k = host_len(w, at, end, i);
 		if (k) {
 			strbuf_putc(out, '*');
 		} else {
@@ -262,6 +317,7 @@ static void put_word(struct words *w, const char *at, size_t n)
 /** Append a text, word by word. */
 static void put_words(struct words *w, const char *text, const char *between)
 {
+	const char *first = text;
 	while (*text) {
 		/* What udev makes of an identifier may have all of these in it. */
 		bool by = w->parent && is_by(w->parent, w->parent_len);
@@ -273,9 +329,11 @@ static void put_words(struct words *w, const char *text, const char *between)
 			text += n + 1 + minor;
 			continue;
 		}
+		char c = text[n];
+		w->server = (c == ':' && text[n + 1] == '/') || (text - first >= 2 && memcmp(text - 2, "//", 2) == 0);
 		if (n)
 			put_word(w, text, n);
-		char c = text[n];
+		w->line = c == ' ' && is_word(text, n, "line");
 		if (c == '/') {
 			w->grand = n ? w->parent : NULL;
 			w->grand_len = w->parent_len;
@@ -292,25 +350,29 @@ static void put_words(struct words *w, const char *text, const char *between)
 	}
 }
 
-void mask_path(struct strbuf *out, const char *path)
+/** Set the name of the host. */
+static void set_host(struct words *w, const char *host)
 {
-	put_words(&(struct words){.out = out}, path, "/");
+	size_t letters = 0, n = 0;
+	if (!host || !*host)
+		return;
+	w->host = host;
+	w->host_len = strlen(host);
+	for (w->short_len = strcspn(host, "."); n < w->short_len; ++n)
+		letters += is_letter(host[n]);
+	w->kind = letters == n ? PLAIN : letters ? NAMED : COUNTED;
+}
+
+void mask_path(struct strbuf *out, const char *path, const char *host)
+{
+	struct words w = {.out = out};
+	set_host(&w, host);
+	put_words(&w, path, "/");
 }
 
 void mask_value(struct strbuf *out, const char *value, const char *host)
 {
-	size_t n = host ? strlen(host) : 0, letters = 0;
-	while (letters < n && is_letter(host[letters]))
-		++letters;
 	struct words w = {.out = out, .value = true};
-	if (n && letters < n) {
-		w.host = host;
-		w.host_len = n;
-		w.short_len = strcspn(host, ".");
-		for (letters = 0; letters < w.short_len && is_letter(host[letters]);)
-			++letters;
-		if (letters == w.short_len)
-			w.short_len = n;   /* "data.example.org" */
-	}
+	set_host(&w, host);
 	put_words(&w, value, "/ \t\n,=:;()[]\"'@");
 }

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MAX_BYTES = 40, MISSES_MAX = 2000 };
+enum { NAME_MAX_BYTES = AUDIT_NAME_MAX, MISSES_MAX = AUDIT_MISSES_MAX };
 
 /** Options of the kernel's VFS, of mount(8), swapon(8) and LSMs. */
 static const char common_options[] =
@@ -125,9 +125,7 @@ static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 	return last[m];
 }
 
-/** Look for the nearest of a list.
-    @best  The distance of what was found so far; gets the new one. */
-static void nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found, size_t *nfound)
+void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found, size_t *nfound)
 {
 	for (const char *at = list; *at;) {
 		size_t m = strcspn(at, " ");
@@ -158,9 +156,9 @@ static const char *near_miss(struct audit *audit, const char *word, size_t n, co
 		audit_unjudged(audit, FSTAB_OPT_TYPO);
 		return NULL;
 	}
-	nearest(list ? common_options : distinct_options, word, n, &best, &found, nfound);
+	audit_nearest(list ? common_options : distinct_options, word, n, &best, &found, nfound);
 	if (list)
-		nearest(list, word, n, &best, &found, nfound);
+		audit_nearest(list, word, n, &best, &found, nfound);
 	return found;
 }
 
@@ -241,7 +239,7 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, con
 		unsigned best = 3;
 		const char *found = NULL;
 		if (key <= NAME_MAX_BYTES && key > 8 && audit->misses++ < MISSES_MAX)
-			nearest(systemd_options, option, key, &best, &found, &m);
+			audit_nearest(systemd_options, option, key, &best, &found, &m);
 		if (found)
 			audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
 				AUDIT_WARNING, false, audit_format(audit, "nobody knows the option %.*s", (int)key, option),

@@ -108,11 +108,8 @@ const char *audit_format(struct audit *audit, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	strbuf_reset(&audit->text);
-	strbuf_vprintf(&audit->text, format, args);
+	const char *text = audit_vformat(audit->report, &audit->text, format, args);
 	va_end(args);
-	const char *text = audit->text.failed ? NULL
-	                   : arena_strndup(&audit->report->arena, strbuf_str(&audit->text), audit->text.len);
 	audit->failed |= !text;
 	return text ? text : "";
 }
@@ -187,29 +184,6 @@ const struct audit_entry *audit_above(const struct audit *audit, const struct au
 		found = entry ? entry : found;
 	}
 	return found;
-}
-
-/** The codes that a comment takes away: "# getmnt: ignore=A,B". */
-static uint64_t ignored_by(const struct tabline *line)
-{
-	static const char word[] = "getmnt: ignore=";
-	const char *at = line->bytes, *end = at + line->n;
-	uint64_t set = 0;
-	while (at < end && (*at == '#' || *at == ' ' || *at == '\t'))
-		++at;
-	if ((size_t)(end - at) < sizeof(word) - 1 || memcmp(at, word, sizeof(word) - 1) != 0)
-		return 0;
-	at += sizeof(word) - 1;
-	while (at < end && *at != ' ' && *at != '\t') {
-		const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end;
-		while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t' || stop[-1] == '\r'))
-			--stop;
-		int code = audit_code(at, (size_t)(stop - at));
-		if (code >= 0)
-			set |= audit_bit(code);
-		at = comma ? comma + 1 : end;
-	}
-	return set;
 }
 
 static bool has_secret(const struct audit *audit, const char *source, const char *options)
@@ -474,7 +448,7 @@ static void read_lines(struct audit *audit)
 	for (size_t i = 0; i < lines->count && !audit->failed; ++i) {
 		const struct tabline *line = &lines->lines[i];
 		if (line->kind == TABLINE_COMMENT) {
-			ignored |= ignored_by(line);
+			ignored |= audit_ignored(audit, line);
 			continue;
 		}
 		if (line->kind == TABLINE_ENTRY) {

@@ -14,7 +14,7 @@
  * Two texts are compared by what they mount at a boot: audit_compare().
  *
  * A comment "# getmnt: ignore=CODE,CODE" in the lines of comment right above an entry
- * takes these codes from it.
+ * takes these codes from it.  What is no code there is told, for information.
  */
 #ifndef GM_AUDIT_RULES_H
 #define GM_AUDIT_RULES_H

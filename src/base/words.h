@@ -14,7 +14,8 @@
 /** Whether n bytes are this word. */
 static inline bool word_is(const char *at, size_t n, const char *word)
 {
-	return strlen(word) == n && memcmp(at, word, n) == 0;
+	/* Most words differ in their first byte: they need not be measured. */
+	return (n == 0 || *at == *word) && strlen(word) == n && memcmp(at, word, n) == 0;
 }
 
 /** Whether n bytes are one of an array of words. */
@@ -31,9 +32,9 @@ static inline bool word_of(const char *at, size_t n, const char *const *words, s
 /** Whether n bytes are one of a list of words with a blank between each two. */
 static inline bool word_in(const char *at, size_t n, const char *list)
 {
-	for (size_t m; *list; list += m + (list[m] == ' ')) {
-		m = strcspn(list, " ");
-		if (m == n && memcmp(list, at, n) == 0)
+	for (const char *end; *list; list = end + (*end == ' ')) {
+		end = strchrnul(list, ' ');
+		if ((size_t)(end - list) == n && memcmp(list, at, n) == 0)
 			return true;
 	}
 	return false;

@@ -194,16 +194,17 @@ static int take_option(void *arg, const char *name, const char *value)
 		return usage_error("--config", "name a file, or none");
 	if (strcmp(name, "config") == 0 && asked->config)
 		return usage_error("--config", "it is given twice; put the lines into one file, or into /etc/getmnt/audit.conf.d");
+	/* Of two one would not be audited. */
+	if (strcmp(name, "fstab") == 0)
+		return rows_once("--fstab", value, &asked->fstab);
+	if (strcmp(name, "root") == 0)
+		return rows_once("--root", value, &asked->root);
+	if (strcmp(name, "tab-file") == 0)
+		return rows_once("--tab-file", value, &asked->tab_file);
+	if (strcmp(name, "swaps") == 0)
+		return rows_once("--swaps", value, &asked->swaps);
 	if (strcmp(name, "config") == 0)
 		asked->config = value;
-	else if (strcmp(name, "fstab") == 0)
-		asked->fstab = value;
-	else if (strcmp(name, "root") == 0)
-		asked->root = value;
-	else if (strcmp(name, "tab-file") == 0)
-		asked->tab_file = value;
-	else if (strcmp(name, "swaps") == 0)
-		asked->swaps = value;
 	else if (strcmp(name, "list-rules") == 0)
 		asked->list_rules = true;
 	else if (strcmp(name, "show-config") == 0)
@@ -517,6 +518,7 @@ static int read_options(const struct row_table *table, int argc, char **argv, st
 		return usage_error("--show-config", "stands alone: nothing is audited with it");
 	if (way->form == AF_SYSLOG && way->output)
 		return usage_error("--output", "--format=syslog prints nothing; --syslog goes beside another form");
+	asked->root = asked->root ? asked->root : "/";
 	asked->way.root = asked->root;
 	asked->way.live = !asked->tab_file;
 	return 0;
@@ -525,11 +527,11 @@ static int read_options(const struct row_table *table, int argc, char **argv, st
 /** @plugin  It is called as check_getmnt. */
 static int audit(int argc, char **argv, bool plugin)
 {
-	struct asked asked = {.root = "/", .timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_bit(AUDIT_CODES) - 1};
+	struct asked asked = {.timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_bit(AUDIT_CODES) - 1};
 	struct row_option rows[ROWS_MAX];
 	struct row_table table = audit_table;
 	audit_way_init(&asked.way);
-	if (audit_way_plugin(&asked.way, plugin, argc, argv))
+	if (audit_way_plugin(&asked.way, &audit_table, plugin, argc, argv))
 		table = audit_plugin_table(&audit_table, rows);
 	if (read_options(&table, argc, argv, &asked) != 0)
 		return audit_way_refuse(&asked.way, argc, argv);
@@ -543,7 +545,7 @@ static int audit(int argc, char **argv, bool plugin)
 		audit_plugin_help(&table, stdout);
 	else
 		audit_help(stdout);
-	int status = finish_stdout(false) == 0 ? AX_CLEAN : AX_FAILED;
+	int status = finish_stdout(true) == 0 ? AX_CLEAN : AX_FAILED;
 	/* As the guidelines have it: nothing was checked. */
 	if (asked.way.plugin)
 		status = NX_UNKNOWN;

@@ -166,6 +166,7 @@ enum audit_form {
 
 /** How it is told. */
 struct audit_way {
+	const struct row_table *table;   /* of the command's options */
 	int form;                /* enum audit_form */
 	bool chosen;             /* it was asked for */
 	bool plugin;             /* called as check_getmnt, or with --nagios: other options, and all
@@ -202,7 +203,7 @@ void audit_way_destroy(struct audit_way *way);
 
 /** Whether these arguments are those of a monitoring plugin; then all that is told from here
     on is noted alone. */
-bool audit_way_plugin(struct audit_way *way, bool named, int argc, char **argv);
+bool audit_way_plugin(struct audit_way *way, const struct row_table *table, bool named, int argc, char **argv);
 
 /**
  * Make the table of a plugin's options of the command's.

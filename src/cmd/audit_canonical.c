@@ -47,7 +47,7 @@ static const char *masked(struct masked *m, const char *value, bool path)
 		return value;
 	strbuf_reset(&m->text);
 	if (path)
-		mask_path(&m->text, value);
+		mask_path(&m->text, value, m->told->run->host);
 	else
 		mask_value(&m->text, value, m->told->run->host);
 	return strbuf_str(&m->text);

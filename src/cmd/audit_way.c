@@ -52,36 +52,34 @@ void audit_way_destroy(struct audit_way *way)
 
 /* Options. */
 
-/** Whether an option is there with this value, as one word or two. */
-static bool has_option(int argc, char **argv, const char *name, const char *value)
+/** Look for the last option of this name, as one word or two.
+    @value [out]  It has; or NULL. */
+static bool find_option(const struct audit_way *way, int argc, char **argv, const char *name, const char **value)
 {
-	size_t n = strlen(name);
+	bool found = false;
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
-		const char *given = strncmp(argv[i], name, n) != 0 ? NULL : argv[i][n] == '=' ? argv[i] + n + 1
-		                    : !argv[i][n] && i + 1 < argc ? argv[i + 1] : NULL;
-		if (!value ? strcmp(argv[i], name) == 0 : given && strcmp(given, value) == 0)
-			return true;
+		const char *given;
+		const struct row_option *row = rows_long(way->table, argv[i], &given);
+		if (!row || strcmp(row->name, name) != 0)
+			continue;
+		found = true;
+		*value = given || !row->argument ? given : argv[i + 1];
 	}
-	return false;
+	return found;
 }
 
-/** The value of the last option of this name; or NULL. */
-static const char *option_value(int argc, char **argv, const char *name)
+/** Whether a form is asked for by an option of its own, or by --format. */
+static bool asks_for_form(const struct audit_way *way, int argc, char **argv, const char *form)
 {
-	const char *value = NULL;
-	size_t n = strlen(name);
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
-		if (strncmp(argv[i], name, n) == 0 && argv[i][n] == '=')
-			value = argv[i] + n + 1;
-		else if (strcmp(argv[i], name) == 0 && i + 1 < argc)
-			value = argv[i + 1];
-	}
-	return value;
+	const char *value;
+	return find_option(way, argc, argv, form, &value)
+	       || (find_option(way, argc, argv, "format", &value) && value && strcmp(value, form) == 0);
 }
 
-bool audit_way_plugin(struct audit_way *way, bool named, int argc, char **argv)
+bool audit_way_plugin(struct audit_way *way, const struct row_table *table, bool named, int argc, char **argv)
 {
-	way->plugin = named || has_option(argc, argv, "--nagios", NULL) || has_option(argc, argv, "--format", "nagios");
+	way->table = table;
+	way->plugin = named || asks_for_form(way, argc, argv, "nagios");
 	if (way->plugin)
 		way->form = AF_NAGIOS;
 	message_note(&way->said, way->plugin);
@@ -182,9 +180,7 @@ bool audit_way_take(struct audit_way *way, const char *name, const char *value, 
 	} else if (strcmp(name, "timeout") == 0) {
 		*status = take_seconds("--timeout", value, &way->seconds);
 	} else if (strcmp(name, "output") == 0) {
-		way->output = value;
-		if (!*value)
-			*status = usage_error("--output", "an empty name");
+		*status = *value ? rows_once("--output", value, &way->output) : usage_error("--output", "an empty name");
 	} else if (strcmp(name, "require-complete") == 0) {
 		way->whole = true;
 	} else if (strcmp(name, "syslog") == 0) {
@@ -307,7 +303,7 @@ static int deliver(struct audit_way *way, const struct strbuf *document)
 	}
 	if (document->len)
 		fwrite(strbuf_str(document), 1, document->len, stdout);
-	return finish_stdout(way->form != AF_TEXT && document->len > 0);
+	return finish_stdout(true);   /* closed, it has told nobody */
 }
 
 /** In a child. */
@@ -385,8 +381,9 @@ int audit_way_refuse(struct audit_way *way, int argc, char **argv)
 	int status = AX_FAILED;
 	strbuf_init(&document);
 	/* A file that is read elsewhere must not go on telling of what was. */
-	bool metrics = has_option(argc, argv, "--prometheus", NULL) || has_option(argc, argv, "--format", "prometheus");
-	way->output = option_value(argc, argv, "--output");
+	bool metrics = asks_for_form(way, argc, argv, "prometheus");
+	way->output = NULL;
+	find_option(way, argc, argv, "output", &way->output);
 	if (way->plugin) {
 		audit_nagios_unknown(audit_way_why(way), &document);
 		status = NX_UNKNOWN;

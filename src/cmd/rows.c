@@ -73,6 +73,34 @@ int rows_parse(const struct row_table *table, int argc, char **argv,
 	return 0;
 }
 
+const struct row_option *rows_long(const struct row_table *table, const char *arg, const char **value)
+{
+	const struct row_option *found = NULL;
+	if (arg[0] != '-' || arg[1] != '-' || !arg[2])
+		return NULL;
+	const char *name = arg + 2;
+	size_t n = strcspn(name, "="), count = 0;
+	*value = name[n] ? name + n + 1 : NULL;
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct row_option *row = &table->rows[i];
+		if (strncmp(row->name, name, n) != 0)
+			continue;
+		if (!row->name[n])
+			return row;
+		found = row;
+		++count;
+	}
+	return count == 1 ? found : NULL;
+}
+
+int rows_once(const char *name, const char *value, const char **text)
+{
+	if (*text)
+		return usage_error(name, "it is given twice, as \"%s\" and \"%s\"", *text, value);
+	*text = value;
+	return 0;
+}
+
 int rows_word(const char *name, const char *text, const char *const words[], int *word)
 {
 	for (int i = 0; words[i]; ++i) {

@@ -46,6 +46,24 @@ int rows_parse(const struct row_table *table, int argc, char **argv,
                int (*take)(void *arg, const char *name, const char *value), void *arg);
 
 /**
+ * Tell which option an argument is by its long name, as rows_parse() takes it: abbreviated, if it is
+ * of no other.
+ *
+ * @value [out]  What stands behind its equals sign; or NULL.
+ * @return its row, or NULL.
+ */
+const struct row_option *rows_long(const struct row_table *table, const char *arg, const char **value);
+
+/**
+ * Take a text that may be given once.
+ *
+ * @name  With its dashes.
+ * @text  Where it goes; not NULL: it was given.
+ * @return 0, or an exit status after a message.
+ */
+int rows_once(const char *name, const char *value, const char **text);
+
+/**
  * Take a word of an option.
  *
  * @words   Those there are, ended by NULL; "" in it is no word.

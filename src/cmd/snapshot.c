@@ -134,8 +134,12 @@ static void put_cmdline(const char *text, struct strbuf *out)
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); ++i)
 			kept |= strncmp(at, keys[i], strlen(keys[i])) == 0;
 		if (kept) {
+			char *word = strndup(at, n);
 			strbuf_puts(out, out->len ? " " : "");
-			strbuf_add(out, at, n);
+			if (word)
+				put_word(word, out);
+			out->failed |= !word;
+			free(word);
 		}
 		at += n;
 		at += strspn(at, " \n");

@@ -122,6 +122,15 @@ int fstab_merge(const struct fstab_merge_input *in, struct fstab_merged *merged)
 
 void fstab_merged_destroy(struct fstab_merged *merged);
 
+/**
+ * Append the options that a mount has otherwise than a line asks for by name, as the mount
+ * has them: where no line is made of the mount, so that what the line does not name may be the
+ * system's or a server's.  Not that it is read-only.
+ *
+ * @options  Of the line, decoded.
+ */
+void fstab_asked(const struct fstab_line *live, const char *options, struct strbuf *differ);
+
 /** How a line and what systemd has loaded of it differ. */
 enum fstab_stale_kind {
 	FSTAB_STALE_NEW,       /* no unit is there of the line */

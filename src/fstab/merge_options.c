@@ -218,6 +218,7 @@ static bool is_opposite(const char *a, size_t n, const char *b, size_t k)
 {
 	static const char *const rows[][2] = {
 		{"hard", "soft"}, {"hard", "softerr"}, {"soft", "softerr"}, {"inode32", "inode64"}, {"grpid", "nogrpid"},
+		{"posixacl", "noacl"},
 	};
 	if (n == k + 2 && memcmp(a, "no", 2) == 0)
 		return memcmp(a + 2, b, k) == 0;
@@ -390,6 +391,21 @@ static bool tell_flags(const struct flags *a, const struct flags *b, struct strb
 	return other;
 }
 
+/** What a mount has of its own, as the kernel shows it. */
+static void shown_of_mount(const struct mount *mount, struct flags *flags)
+{
+	static const enum group supers[] = {G_SYNC, G_DIRSYNC, G_LAZY};
+	static const struct flags none;
+	struct flags super;
+	take_flags(mount->vfs_opts, &none, flags);
+	take_flags(mount->fs_opts ? mount->fs_opts : "", &none, &super);
+	for (size_t i = 0; i < sizeof(supers) / sizeof(*supers); ++i)
+		flags->value[supers[i]] |= super.value[supers[i]];
+	/* Of the times of access the one that is not shown. */
+	if (!merge_has(mount->vfs_opts, "relatime") && !merge_has(mount->vfs_opts, "noatime"))
+		flags->value[G_ATIME] = 2;
+}
+
 const char *merge_options(struct merger *m, const struct old *old, const struct new *new, const char **differ)
 {
 	const char *from = old->act == CHANGED ? old->changed.options : old->words.options, *live = new->line->options;
@@ -409,6 +425,8 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	shown_list(fstype, from, &shown);
 	strbuf_reset(&m->more);
 	take_flags(live, &none, &want);
+	if (mount && mount->vfs_opts && !new->line->options)
+		shown_of_mount(mount, &want);
 	take_flags(shown_flags(fstype), &none, &base);
 	/* Some helpers take libfuse's flags away again: mergerfs, glusterfs. */
 	if (strncmp(fstype, "fuse", 4) == 0) {
@@ -451,6 +469,33 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	strbuf_destroy(&told);
 	strbuf_destroy(&shown);
 	return options;
+}
+
+void fstab_asked(const struct fstab_line *live, const char *options, struct strbuf *differ)
+{
+	const struct mount *mount = live->mount;
+	if (!mount || !mount->vfs_opts || is_open(options))
+		return;
+	const char *fstype = mount->fstype ? mount->fstype : "";
+	bool bind = merge_has(options, "bind") || merge_has(options, "rbind");
+	const char *const lives[] = {mount->vfs_opts, bind ? NULL : mount->fs_opts};
+	struct flags have, want;
+	struct strbuf rest;
+	size_t n;
+	strbuf_init(&rest);
+	shown_of_mount(mount, &have);
+	want = have;
+	for (const char *at = options, *o; (o = merge_next(&at, &n)) != NULL;) {
+		int row = flag_row(o, n);
+		if (row >= 0)
+			want.value[flag_rows[row].group] = flag_rows[row].value;
+	}
+	if (have.value[G_RO])
+		want.value[G_RO] = 1;
+	tell_flags(&want, &have, differ);
+	take_over(fstype, options, lives, NULL, &rest, differ);
+	differ->failed |= rest.failed;
+	strbuf_destroy(&rest);
 }
 
 const char *merge_inherit(struct merger *m, const char *options, const char *from)

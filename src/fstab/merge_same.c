@@ -240,7 +240,7 @@ static int same_source(struct merger *m, const struct old *old, const struct new
 		return 1;
 	if (*source == '/' && source[1] != '/') {
 		int same = m->in->leads ? m->in->leads(m->in->arg, source, line) : -1;
-		if (same < 0 && line->mount && line->mount->dev_major && line->mount->source && same_word(source, line->mount->source))
+		if (same < 0 && line->mount && line->mount->source && same_word(source, line->mount->source))
 			return 1;
 		/* Of swap nothing else says that it is the one; /proc/swaps calls volumes /dev/dm-N. */
 		bool mapped = line->swap && strncmp(line->swap, "/dev/dm-", 8) == 0 && device_word(source);

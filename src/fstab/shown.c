@@ -124,7 +124,7 @@ static const struct {
 	{"cifs smb3", "vers sec username domain uid gid forceuid forcegid file_mode dir_mode unix nounix posix posixpaths "
 	              "noserverino mapchars rsize wsize bsize retrans echo_interval acregmax=1 acdirmax=1 iocharset reparse "
 	              "nativesocket symlink symlinkroot acl cruid noperm max_channels multichannel"},
-	{"ceph", "name acl noacl fsid mon_addr"},
+	{"ceph", "name acl noacl fsid mon_addr wsize"},   /* 4.x shows its own wsize */
 	{"9p", "access cache=none trans uname aname msize"},
 	{"lustre", "checksum nochecksum flock user_xattr nouser_xattr lruresize nolruresize lazystatfs nolazystatfs user_fid2path "
 	           "nouser_fid2path verbose noverbose encrypt noencrypt statfs_project"},
@@ -149,7 +149,9 @@ static void add_shown(struct strbuf *out, const char *shown, const char *value, 
 
 void shown_as(const char *fstype, const char *option, size_t n, struct strbuf *out)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; n > 0 && i < sizeof(rows) / sizeof(*rows); ++i) {
+		if (*option != *rows[i].asked)
+			continue;
 		size_t len = strlen(rows[i].asked);
 		bool any = rows[i].asked[len - 1] == '=';
 		if (n < len || memcmp(option, rows[i].asked, len) != 0 || (n > len && !any) || !fstab_type_in(fstype, rows[i].types))
@@ -296,6 +298,9 @@ bool shown_same(const char *fstype, const char *key, size_t nkey, const char *as
 	unquote(&asked, &n);
 	unquote(&shown, &m);
 	if (n == m && memcmp(asked, shown, n) == 0)
+		return true;
+	/* Of a key that a kernel does not show nothing is known. */
+	if (word_is(asked, n, "<hidden>") || word_is(shown, m, "<hidden>"))
 		return true;
 	bool octal = WORD_OF(key, nkey, octals), remote = fstype_flags(fstype) & FST_NET;
 	bool first = read_number(asked, n, octal, &x), second = read_number(shown, m, octal, &y);

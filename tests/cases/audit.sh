@@ -83,6 +83,21 @@ echo "== what a review has found"
 bare="21 20 8:2 / /d ro,relatime - ext4 /dev/sdb1 ro,emergency_ro\n"
 told "a source that cannot be resolved, read-only" "$bare" 'UUID=0a1b /d ext4 defaults 0 2\n' --only='DRIFT-*' -v
 told "the same, and meant so" "$bare" 'UUID=0a1b /d ext4 ro 0 2\n' --only='DRIFT-*' -v
+# Of what no line is made of, what the line names is held against it: here; not so there.
+told "options where the source cannot be told, or is the system's" \
+	'21 20 8:2 / /d rw,relatime - ext4 /dev/sdb1 rw,commit=60,sync
+22 20 8:3 / /d/ok rw,nosuid,noatime - ext4 /dev/sdb2 rw,commit=30,lazytime
+23 20 0:40 / /dev/shm rw,nosuid,nodev - tmpfs tmpfs rw,size=2097152k
+24 20 0:41 / /proc rw,nosuid,nodev,noexec,relatime - proc proc rw,hidepid=invisible
+25 20 0:42 / /run rw,nosuid,nodev - tmpfs tmpfs rw,size=65536k,mode=755
+26 20 0:43 / /m rw,nosuid,nodev,relatime - fuse.mergerfs 1:2 rw,user_id=0,group_id=0,allow_other
+27 20 0:44 / /m2 rw,noatime - fuse.mergerfs 1:2 rw,user_id=0,group_id=0\n' 'UUID=0a1b /d ext4 noatime,nosuid,commit=30,user_xattr 0 2
+UUID=0a1c /d/ok ext4 noatime,nosuid,commit=30,lazytime,async 0 2
+tmpfs /dev/shm tmpfs nosuid,noexec,size=1g 0 0
+proc /proc proc defaults,hidepid=2 0 0
+tmpfs /run tmpfs nosuid,size=64m,mode=0755 0 0
+/a:/b /m fuse.mergerfs noatime,allow_other,category.create=mfs 0 0
+/a:/b /m2 fuse.mergerfs rw,suid,noatime,cache.files=off 0 0\n' --only='DRIFT-*' -v
 told "FUSE names its source as it likes" '21 20 0:40 / /m rw - fuse.mergerfs 1:2 rw\n' '/a:/b /m fuse.mergerfs defaults 0 0\n' --only='DRIFT-*' -v
 told "FUSE with and without the flags of libfuse" '21 20 0:40 / /g rw,relatime - fuse.glusterfs srv:/vol rw\n22 20 0:41 / /d rw,nosuid,nodev,relatime - fuse https://dav/x rw\n23 20 0:42 / /s rw,relatime - fuse.sshfs h:/srv rw\n' \
 	'srv:/vol /g glusterfs _netdev 0 0\nhttps://dav/x /d davfs _netdev 0 0\nh:/srv /s fuse.sshfs nosuid 0 0\n' --only='DRIFT-*'

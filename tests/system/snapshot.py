@@ -3,6 +3,8 @@
 whose host it was."""
 import json
 import os
+import re
+import shutil
 import tempfile
 
 import gm
@@ -25,7 +27,16 @@ def disk(name, *mkfs):
 data = disk("data", "mkfs.ext4", "-q", "-L", "gmprivate")
 twin = disk("twin", "mkfs.ext4", "-q", "-L", "gmprivate")
 swap = disk("swap", "mkswap", "-q")
-os.rmdir(images)
+# The command line of this machine; in a container it is another's.
+if os.readlink("/proc/self/ns/pid") == "pid:[4026531836]":
+    gm.touch(f"{images}/cmdline", f"quiet root=UUID={UUIDS[0]} rd.iscsi.password=hunter2 own=swordfish rootflags=x,password=hunter2 ro\n")
+    gm.bind(f"{images}/cmdline", "/proc/cmdline")
+    result = gm.getmnt("snapshot", f"{images}/snap", program=os.environ["GETMNT"])
+    gm.expect(result.status == 0, f"of the machine: {result.err}")
+    got = open(f"{images}/snap/proc/cmdline", encoding="ascii").read()
+    gm.expect(re.fullmatch(r"root=UUID=a0{7}(-0{4}){3}-[0-9a-f]{12} rd.iscsi.password=\*\*\* rootflags=x,password=\*\*\* ro\n", got), got)
+    gm.run("umount", "/proc/cmdline")
+shutil.rmtree(images)
 root = gm.Root()
 for program in ("mount", "umount", "losetup"):
     gm.install(program, root.path)

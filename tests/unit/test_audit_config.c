@@ -592,6 +592,39 @@ static void test_much(void)
 	audit_config_destroy(&config);
 }
 
+/** Many rules of one target, and many findings there: of the rules those count that say something
+    that later ones do not, whatever stands between. */
+static void test_much_of_one(void)
+{
+	/* Under valgrind fewer: it is for each as long. */
+	const size_t rules = unit_step() >= 100 ? 2000 : 20000, count = rules;
+	struct audit_config config;
+	struct audit_report report;
+	char *lines = malloc((rules + 8) * 64);
+	size_t len = (size_t)sprintf(lines, "rule DRIFT-OPTIONS severity=info target=/same\nrule DRIFT-OPTIONS off target=/same\n");
+	for (size_t i = 0; i < rules; ++i)
+		len += (size_t)sprintf(lines + len, "rule MNT-DUP severity=%s target=/same\n", i % 2 ? "info" : "critical");
+	len += (size_t)sprintf(lines + len, "rule DRIFT-* on target=/same\nrule MNT-DUP off target=/other\n");
+	audit_report_init(&report);
+	audit_config_init(&config);
+	for (size_t i = 0; i < count; ++i) {
+		struct audit_finding f = {.code = i % 2 ? DRIFT_OPTIONS : MNT_DUP, .severity = AUDIT_WARNING, .line = 2, .target = "/same",
+		                          .message = "m", .owner = "fstab", .fstype = "ext4"};
+		CU_ASSERT_EQUAL_FATAL(audit_report_add(&report, &f), 0);
+	}
+	CU_ASSERT_EQUAL(audit_config_parse(&config, "F", lines, len), 0);
+	CU_ASSERT_EQUAL(config.nproblems, 0);
+	config.rules = UINT64_MAX;
+	double begin = unit_cpu();
+	CU_ASSERT_EQUAL(audit_config_apply(&report, &config, 0), 0);
+	CU_ASSERT(unit_cpu() - begin < 1);
+	CU_ASSERT_EQUAL(report.count, count);
+	CU_ASSERT_EQUAL(report.of[AUDIT_INFO], count);
+	audit_report_destroy(&report);
+	audit_config_destroy(&config);
+	free(lines);
+}
+
 /** The CPU time of 500 policies of paths of so many components, of 4,000 bytes together. */
 static double timed_paths(size_t components)
 {
@@ -717,7 +750,8 @@ static void test_policy_memory(void)
 
 static const struct unit_test tests[] = {
 	{"right", test_right}, {"wrong", test_wrong}, {"long", test_long}, {"rows", test_rows}, {"globs", test_globs}, {"days", test_days},
-	{"apply", test_apply}, {"off", test_off}, {"files", test_files}, {"policy", test_policy}, {"policy_places", test_policy_places}, {"much", test_much}, {"deep", test_deep},
+	{"apply", test_apply}, {"off", test_off}, {"files", test_files}, {"policy", test_policy}, {"policy_places", test_policy_places}, {"much", test_much},
+	{"much_of_one", test_much_of_one}, {"deep", test_deep},
 	{"many_problems", test_many_problems}, {"memory", test_memory}, {"policy_memory", test_policy_memory}, {NULL, NULL},
 };
 

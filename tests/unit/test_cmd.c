@@ -6,6 +6,7 @@
 #include "cmd/filter.h"
 #include "cmd/input.h"
 #include "cmd/options.h"
+#include "cmd/rows.h"
 #include "cmd/view.h"
 
 #include <ctype.h>
@@ -260,6 +261,29 @@ static void test_fields(void)
 	CU_ASSERT_EQUAL(FIELDS("-o", "ID", "--format=fstab"),
 	                DISCOVER_FIELDS | MF_SOURCE | opts);
 	CU_ASSERT_EQUAL(FIELDS("-J"), DISCOVER_FIELDS | MF_SOURCE | opts);
+}
+
+/** An abbreviated option is what getopt_long(3) takes it for. */
+static void test_rows_long(void)
+{
+	static const struct row_option rows[] = {{"only", 0, "X", ""}, {"output", 0, "X", ""}, {"json", 'J', NULL, ""}, {"jsonl", 0, NULL, ""}};
+	static const struct row_table table = {"some", rows, sizeof(rows) / sizeof(*rows)};
+	static const struct {
+		const char *arg, *name, *value;
+	} args[] = {
+		{"--only", "only", NULL}, {"--on=a=b", "only", "a=b"}, {"--output=", "output", ""}, {"--o", NULL, NULL}, {"--o=x", NULL, NULL},
+		{"--json", "json", NULL}, {"--jso", NULL, NULL}, {"--jsonl", "jsonl", NULL}, {"--jsonlx", NULL, NULL}, {"--", NULL, NULL},
+		{"-J", NULL, NULL}, {"only", NULL, NULL}, {"", NULL, NULL},
+	};
+	for (size_t i = 0; i < sizeof(args) / sizeof(*args); ++i) {
+		const char *value = NULL;
+		const struct row_option *row = rows_long(&table, args[i].arg, &value);
+		CU_ASSERT_EQUAL(!row, !args[i].name);
+		if (!row || !args[i].name)
+			continue;
+		CU_ASSERT_STRING_EQUAL(row->name, args[i].name);
+		CU_ASSERT(args[i].value ? value && strcmp(value, args[i].value) == 0 : !value);
+	}
 }
 
 static void test_secrets(void)
@@ -685,6 +709,7 @@ static const struct unit_test tests[] = {
 	{"column_table", test_column_table},
 	{"columns_choose", test_columns_choose},
 	{"fields", test_fields},
+	{"rows_long", test_rows_long},
 	{"secrets", test_secrets},
 	{"secret_sources", test_secret_sources},
 	{"paths", test_paths},

@@ -64,6 +64,20 @@ static const struct masked paths[] = {
 	{"/mnt/loop3", "/mnt/*"},
 	{"/mnt/sda1", "/mnt/*"},
 	{"/x/123456", "/x/*"},
+	{"/dev/mapper/web17--vg-swap_1", "/dev/mapper/*--vg-swap_1"},
+	{"/dev/web17-vg/root", "/dev/*-vg/root"},
+	{"/srv/web17", "/srv/*"},
+	{"/srv/www.web17.example.org", "/srv/www.*"},
+	{"/backup/WEB17.img", "/backup/*.img"},
+	{"/srv/web170", "/srv/web170"},
+	{"/srv/myweb17", "/srv/myweb17"},
+	{"/dev/md/web17:root", "/dev/md/*:root"},
+	{"/dev/md/127", "/dev/md/*"},
+	{"/dev/mapper/mpathb", "/dev/mapper/*"},
+	{"/dev/mapper/mpathaa-part2", "/dev/mapper/*"},
+	{"/mnt/mpath", "/mnt/mpath"},
+	{"/dev/pmem0p1", "/dev/*"},
+	{"/efi/0123456789abcdef0123456789abcdef", "/efi/*"},
 };
 
 static const struct masked values[] = {
@@ -100,6 +114,21 @@ static const struct masked values[] = {
 	{"web17:/srv, web17", "*:/srv, *"},
 	{"web17.example.org:/srv", "*:/srv"},
 	{"web170", "web170"},
+	{"/dev/mapper/web17--vg-root (ext4)", "/dev/mapper/*--vg-root (ext4)"},
+	{"/dev/mapper/rhel_web17-root (xfs)", "/dev/mapper/rhel_*-root (xfs)"},
+	{"LABEL=web17-root", "LABEL=*-root"},
+	{"LABEL=WEB17 (vfat)", "LABEL=* (vfat)"},
+	{"nas:/export/homes/web17.example.org (nfs4)", "nas:/export/homes/* (nfs4)"},
+	{"nas-web17:/srv", "nas-web17:/srv"},
+	{"web17.elsewhere.org:/srv", "web17.elsewhere.org:/srv"},
+	{"//web17.elsewhere.org/share (cifs)", "//web17.elsewhere.org/share (cifs)"},
+	{"//web17/share (cifs)", "//*/share (cifs)"},
+	{"/dev/vda2, /dev/xvda1", "/dev/*, /dev/*"},
+	{"size=10%,huge=never", "size=*,huge=never"},
+	{"size=3906588k", "size=*"},
+	{"line 17 as well", "line * as well"},
+	{"pass 2", "pass 2"},
+	{"/run/user/1000", "/run/user/*"},
 	{"", ""},
 };
 
@@ -108,7 +137,7 @@ static void expect_masked(const struct masked *row, bool path)
 	struct strbuf out;
 	strbuf_init(&out);
 	if (path)
-		mask_path(&out, row->text);
+		mask_path(&out, row->text, "web17.example.org");
 	else
 		mask_value(&out, row->text, "web17.example.org");
 	if (strcmp(strbuf_str(&out), row->want) != 0) {
@@ -144,6 +173,38 @@ static void test_mask_host(void)
 	}
 }
 
+/** Where the disk was set up by an installer, the host is in it, be its name a plain word. */
+static void test_mask_groups(void)
+{
+	static const struct {
+		const char *host, *path, *want;
+	} rows[] = {
+		{"node-1", "/dev/mapper/node--1--vg-root", "/dev/mapper/*--vg-root"},
+		{"node-1", "/dev/node-1-vg/root", "/dev/*-vg/root"},
+		{"node-1", "/dev/mapper/node--1-root", "/dev/mapper/*-root"},
+		{"node-1", "/dev/mapper/node--12--vg-root", "/dev/mapper/node--12--vg-root"},
+		{"data", "/dev/mapper/data--vg-root", "/dev/mapper/*--vg-root"},
+		{"data", "/dev/data-vg/data", "/dev/*-vg/data"},
+		{"data", "/dev/mapper/rhel_data-root", "/dev/mapper/rhel_*-root"},
+		{"data.example.org", "/dev/mapper/cl_data-root", "/dev/mapper/cl_*-root"},
+		{"data", "/dev/mapper/vg_data-root", "/dev/mapper/vg_data-root"},
+		{"data", "/dev/mapper/data-vgroot", "/dev/mapper/data-vgroot"},
+		{"data", "/data", "/data"},
+		{"17", "/srv/17/disk-17", "/srv/*/disk-17"},
+		{"vg", "/dev/mapper/vg-vg", "/dev/mapper/*-vg"},
+	};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		struct strbuf out;
+		strbuf_init(&out);
+		mask_path(&out, rows[i].path, rows[i].host);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), rows[i].want);
+		strbuf_reset(&out);
+		mask_value(&out, rows[i].path, rows[i].host);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), rows[i].want);
+		strbuf_destroy(&out);
+	}
+}
+
 /** What it is given, it ends; and a mask of a mask is itself. */
 static void test_mask_random(void)
 {
@@ -164,7 +225,7 @@ static void test_mask_random(void)
 		strbuf_reset(&two);
 		mask_value(&one, text, "x09");
 		CU_ASSERT(one.len <= 2 * n + 2);
-		mask_path(&two, text);
+		mask_path(&two, text, "x09");
 		CU_ASSERT(two.len <= n);
 	}
 	strbuf_destroy(&one);
@@ -297,6 +358,7 @@ static void test_bounded(void)
 static const struct unit_test tests[] = {
 	{"mask", test_mask},
 	{"mask_host", test_mask_host},
+	{"mask_groups", test_mask_groups},
 	{"mask_random", test_mask_random},
 	{"label", test_label},
 	{"ranges", test_ranges},

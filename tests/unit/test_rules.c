@@ -440,6 +440,45 @@ static void test_ignored(void)
 	}
 }
 
+/** What is no code takes nothing away, and is told at its line. */
+static void test_ignored_words(void)
+{
+	static const struct {
+		const char *comment, *told;
+		uint64_t set;
+	} comments[] = {
+		{"# getmnt: ignore=DRIFT-OPTIONS, FSTAB-NOFAIL  since it is so", "", 1ull << DRIFT_OPTIONS | 1ull << FSTAB_NOFAIL},
+		{"# getmnt: ignore=MNT-D*\r", "", 1ull << MNT_DELETED | 1ull << MNT_DUP},
+		{"#getmnt:ignore = FSTAB-PASSNO", "", 1ull << FSTAB_PASSNO},
+		{"# getmnt: ignore=DRIFT-OPTION,FSTAB-PASSNO",
+		 "2 FSTAB-SYNTAX info : no rule has the code DRIFT-OPTION, and nothing is silenced by it (DRIFT-OPTIONS)\n", 1ull << FSTAB_PASSNO},
+		{"# getmnt: ignore=drift-options", "2 FSTAB-SYNTAX info : no rule has the code drift-options, and nothing is silenced by it (DRIFT-OPTIONS)\n", 0},
+		{"# getmnt: ignore=SOMETHING,ELSE", "2 FSTAB-SYNTAX info : no rule has the code SOMETHING, and nothing is silenced by it (a code)\n", 0},
+		{"# getmnt: ignore=NO-*", "2 FSTAB-SYNTAX info : no rule has the code NO-*, and nothing is silenced by it (a code)\n", 0},
+		{"# getmnt: ignore=", "2 FSTAB-SYNTAX info : a code is missing here, and nothing is silenced (a code)\n", 0},
+		{"# getmnt: ignore=FSTAB-PASSNO,", "2 FSTAB-SYNTAX info : a code is missing here, and nothing is silenced (a code)\n", 1ull << FSTAB_PASSNO},
+		{"# getmnt: ignore FSTAB-PASSNO", "2 FSTAB-SYNTAX info : this comment takes nothing from the line below it (ignore=CODE,CODE)\n", 0},
+		{"# getmnt: see to this", "", 0},
+		{"# getmntignore=X", "", 0},
+		{"# getmnt:", "", 0},
+	};
+	for (size_t i = 0; i < sizeof(comments) / sizeof(*comments); ++i) {
+		char fstab[512], told[512] = "";
+		struct audit_report report;
+		snprintf(fstab, sizeof(fstab), ROOT "%s\n" X " /x xfs\n", comments[i].comment);
+		judged(fstab, &facts, &report);
+		for (size_t k = 0; k < report.count; ++k) {
+			const struct audit_finding *f = &report.findings[k];
+			if (f->line == 2)
+				snprintf(told, sizeof(told), "%u %s %s %s: %s (%s)\n", f->line, audit_rules[f->code].code,
+				         audit_severity_name(f->severity), f->target, f->message, f->expected);
+		}
+		CU_ASSERT_STRING_EQUAL(told, comments[i].told);
+		CU_ASSERT_EQUAL(report.ignored[2], comments[i].set);
+		audit_report_destroy(&report);
+	}
+}
+
 /** So many, or a tenth under valgrind, which sets that. */
 static unsigned many_lines(unsigned many)
 {
@@ -589,6 +628,7 @@ static const struct unit_test tests[] = {
 	{"lost", test_lost},
 	{"needed", test_needed},
 	{"ignored", test_ignored},
+	{"ignored_words", test_ignored_words},
 	{"b20_many", test_b20_many},
 	{"piled up", test_piled_up},
 	{"hostile", test_hostile},

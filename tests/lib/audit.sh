@@ -1,0 +1,71 @@
+# shellcheck shell=bash disable=SC2034
+# SPDX-License-Identifier: MIT
+#
+# What the cases of getmnt audit's forms share: a table and an fstab with planted faults, in
+# the directory of the case, a clean pair, and the ways to have them told.
+export NO_COLOR=1
+schema=$TOP/docs/audit.schema.json
+forms=(text json jsonl nagios prometheus ansible canonical canonical-full digest)
+
+# Set way to the options of a form.  What is slow, as under valgrind, has its time.
+choose()
+{
+	case $1 in
+	nagios) way=(--format=nagios --timeout=60) ;;
+	ansible) way=(--format=ansible --max-time=60) ;;
+	*) way=(--format="$1") ;;
+	esac
+}
+
+# Without what each run tells otherwise.
+plain()
+{
+	sed -E 's/"version": "[^"]*"/"version": VERSION/; s/version="[^"]*"/version=VERSION/; s/("(time|seconds)": )[0-9.]+/\1N/g' |
+		sed -E 's/(_(timestamp|duration)_seconds) [0-9.]+/\1 N/; s/time=[0-9.]+s/time=Ns/'
+}
+
+# Read a form as who it is for reads it, and tell what stands in it.
+read_form()
+{
+	case $1 in
+	json | jsonl) python3 "$TOP/tests/lib/forms.py" json "$schema" ;;
+	ansible) python3 "$TOP/tests/lib/forms.py" json "$schema" fact ;;
+	canonical | canonical-full)
+		cat >canon
+		if [ -s canon ]; then python3 "$TOP/tests/lib/forms.py" canonical <canon; fi ;;
+	nagios | prometheus) python3 "$TOP/tests/lib/forms.py" "$1" ;;
+	digest) grep -qxE '[0-9a-f]{64}' && echo digest ;;
+	*) cat ;;
+	esac
+}
+
+audit()
+{
+	getmnt audit -F table --fstab=fstab "$@"
+}
+
+# Do without valgrind what goes the ways of a run before, with other words.
+swift()
+{
+	GETMNT_WRAP='' "$@"
+}
+
+cat >table <<'END'
+20 1 8:1 / / rw,relatime - ext4 /dev/mapper/root rw
+21 20 8:2 / /data ro,relatime - ext4 /dev/mapper/data ro
+22 20 8:3 / /t rw,relatime - ext4 /dev/mapper/t rw
+23 22 8:3 / /t rw,relatime - ext4 /dev/mapper/t rw
+24 23 8:3 / /t rw,relatime - ext4 /dev/mapper/t rw
+25 20 8:1 /srv/x//deleted /x rw,relatime - ext4 /dev/mapper/root rw
+END
+cat >fstab <<'END'
+/dev/mapper/root / ext4 defaults 0 1
+/dev/mapper/data /data ext4 defaults,nofail 0 2
+/dev/mapper/t /t ext4 defaults,nofail 0 2
+/srv/x /x none bind,nofail 0 0
+# getmnt: ignore=DRIFT-NOT-MOUNTED
+/dev/mapper/y /y ext4 defaults,nofail 0 2
+/dev/mapper/z /z ext4 defaults,nofail,size=17 0 2
+END
+head -n 1 table >clean.table
+head -n 1 fstab >clean.fstab

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""What getmnt audit asks of the kernel on a healthy host of 1,000 mounts, each with its line: no
+directory is opened, the calls are exact, and grow with mounts and lines alone."""
+import os
+import resource
+
+import gm
+
+SIZES = (200, 1000)
+root = gm.Root()
+for name in ("etc", "run/mount"):
+    gm.mkdir(root / name)
+if gm.shutil.which("strace"):
+    gm.install("strace", root.path)
+root.enter()
+lines = ["root / tmpfs size=2g,mode=0755 0 0"]
+
+
+def grow(before, count):
+    """That many mounts with a line each: tmpfs, and every tenth a bind of one."""
+    for i in range(before, count):
+        gm.mkdir(f"/m/{i}")
+        if i % 10 == 9:
+            gm.bind(f"/m/{i - 1}", f"/m/{i}")
+            lines.append(f"/m/{i - 1} /m/{i} none bind 0 0")
+        else:
+            gm.tmpfs(f"/m/{i}", "size=64k,mode=0755")
+            lines.append(f"tmpfs /m/{i} tmpfs size=64k,mode=0755 0 0")
+    with open("/etc/fstab", "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def audit(tag):
+    """@return the calls of an audit that finds nothing, and its processor time in seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result = gm.getmnt("audit", "--stats=json", "--disable=FSTAB-*,MTAB-*")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    gm.expect(result.status == 0 and not result.out, f"{tag}: {result.status} {result.out} {result.err[-300:]}")
+    stats = result.stats()
+    gm.expect(stats["dirs"] == 0 and stats["complete"], f"{tag}: {stats}")
+    return stats["calls"], after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+seen = []
+for size, before in zip(SIZES, (0,) + SIZES):
+    grow(before, size)
+    calls, cpu = audit(f"{size} mounts")
+    gm.expect(calls["getdents64"] == 0, f"{size} mounts: directories are read: {calls}")
+    # 50 ms of a release build; this one has its assertions, and a fork of Python before it.
+    gm.expect(cpu < 0.5 * gm.SLOW, f"{size} mounts: {cpu:.3f} s of processor time")
+    seen.append(calls)
+few, many = seen
+mounts = SIZES[1] - SIZES[0]
+binds = mounts // 10
+# A name is verified, and looked for links, as each line's is; a bind has a source besides, of as
+# many components.
+want = {"statx": 2 * mounts + binds, "readlinkat": 2 * (mounts + binds), "openat": 0, "openat2": 0, "newfstatat": 0}
+if gm.have_listmount():
+    want |= {"statmount": mounts, "listmount": 0, "read": 0}
+grown = {call: many[call] - few[call] for call in want}
+gm.expect(grown == want, f"{mounts} mounts more: {grown}, not {want}")
+rest = {call: many[call] - few[call] for call in many if call not in want and many[call] != few[call]}
+gm.expect(not set(rest) - {"sched_getaffinity", "read", "pread64"}, f"calls that grow besides: {rest}")
+
+# The same by what strace sees: what is opened is a file, or "/" as a place to look from.
+if os.path.exists("/bin/strace") and not gm.sanitized():
+    result = gm.getmnt("-f", "-o", "/run/trace", "-e", "trace=open,openat,openat2,getdents,getdents64", gm.PROGRAM, "audit",
+                       "--disable=FSTAB-*,MTAB-*", program="/bin/strace")
+    gm.expect(result.status == 0, f"strace: {result.status} {result.err[-300:]}")
+    with open("/run/trace", encoding="utf-8", errors="replace") as file:
+        trace = file.read().split("\n")
+    directories = [line for line in trace if "getdents" in line or ("O_DIRECTORY" in line and "O_PATH" not in line and "ENOENT" not in line)]
+    gm.expect(any('"/etc/fstab"' in line for line in trace), f"strace has seen nothing: {trace[-5:]}")
+    gm.expect(not directories, f"directories are opened: {directories[:3]}")
+
+# systemd's units are read, if there are any mounts that they can own: as many directories
+# as it has, whatever is mounted.
+units = gm.mkdir("/usr/lib/systemd/system/local-fs.target.wants")
+gm.touch("/usr/lib/systemd/system/x.mount", "[Mount]\nWhere=/x\n")
+os.symlink("../x.mount", f"{units}/x.mount")
+gm.tmpfs("/x")
+more = audit("with units")[0]
+gm.expect(0 < more["getdents64"] <= 20, f"with units: {more}")
+gm.done()
