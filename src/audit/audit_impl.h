@@ -54,6 +54,7 @@ struct audit {
 	bool cr;                 /* a line that ends in CR LF was told of */
 	struct strbuf text;
 	unsigned misses;         /* near misses that were looked for */
+	signed char systemd;     /* mounts the lines: 1, -1: not; 0: not looked at */
 	bool failed;             /* ENOMEM */
 };
 

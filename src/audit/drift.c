@@ -143,11 +143,37 @@ static bool is_of_server(const struct fstab_line *live)
 	       || (root && (strcmp(fstype, "overlay") == 0 || strcmp(fstype, "composefs") == 0 || fstype_flags(fstype) & FST_NET));
 }
 
-/** Whether a mount may be that of a unit that many systems have, and that is not known here. */
+/** Whether a mount or swap space may be that of a unit that many systems have, or of udisks,
+    of which nothing is known here. */
 static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
 {
-	return !drift->in->live->world.unit && live->mount && live->mount->fstype && strcmp(live->mount->fstype, "tmpfs") == 0
-	       && live->target && strcmp(live->target, "/tmp") == 0;
+	const struct mount *m = live->mount;
+	if (drift->in->live->world.unit)
+		return false;
+	if (live->swap)
+		return strcmp(live->swap, "/var/swap") == 0;
+	if (!m || !m->fstype || !live->target)
+		return false;
+	bool stick = strncmp(live->target, "/media/", 7) == 0 && strchr(live->target + 7, '/') && m->vfs_opts
+	             && fstab_has_option(m->vfs_opts, "nosuid") && fstab_has_option(m->vfs_opts, "nodev");
+	return stick || (strcmp(m->fstype, "tmpfs") == 0 && strcmp(live->target, "/tmp") == 0);
+}
+
+/** Whether a directory is bound onto itself, read-only: as NixOS has its store. */
+static bool is_locked(const struct drift *drift, const struct fstab_line *live)
+{
+	const struct discovery *d = drift->in->live->d;
+	const struct mount *m = live->mount, *first = d->table->mounts;
+	if (!m || m < first || m >= first + d->table->count || !m->vfs_opts || !fstab_has_option(m->vfs_opts, "ro") || !m->root)
+		return false;
+	uint32_t on = d->tree.nodes[m - first].parent;
+	const struct mount *parent = on == MT_NONE ? NULL : d->tree.nodes[on].mount;
+	const char *target = d->targets[m - first], *above = on == MT_NONE ? NULL : d->targets[on];
+	if (!parent || !target || !above || mount_dev(parent) != mount_dev(m) || !mtree_path_within(target, above))
+		return false;
+	const char *below = target + (above[1] ? strlen(above) : 0), *root = parent->root ? parent->root : "/";
+	size_t n = root[1] ? strlen(root) : 0;
+	return strncmp(m->root, root, n) == 0 && strcmp(m->root + n, below) == 0;
 }
 
 /** Whether a line has an option, by its name. */
@@ -231,7 +257,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			break;
 		/* Where there is no line at all, somebody else has mounted: a container's engine. */
 		tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
-			.severity = drift->any && !may_be_units(drift, live) ? AUDIT_WARNING : AUDIT_INFO,
+			.severity = drift->any && !may_be_units(drift, live) && !is_locked(drift, live) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = live->swap ? "it is in use, and no line has it" : "it is mounted, no line has it, and nothing is known that owns it",
 			.expected = "a line", .actual = live_name(drift, &drift->actual, live),
 			.hint = form(&drift->text, "getmnt fstab --merge --add=%s --diff", live->swap ? live->swap : live->target)});
@@ -239,8 +265,10 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 	case FSTAB_NOTE_NO_LINE:
 		if (strcmp(live->owner, "unknown") != 0)
 			break;
-		tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
-			.severity = AUDIT_INFO, .message = form(&drift->text, "it has no line, and can have none: %s", note->text ? note->text : "?"),
+		tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+			.severity = drift->any && live->unnamed && !may_be_units(drift, live) ? AUDIT_WARNING : AUDIT_INFO,
+			.message = form(&drift->text, live->unnamed ? "no line has it, and nothing is known that owns it; for a line it lacks a name: %s"
+			                : "it has no line, and can have none: %s", note->text ? note->text : "?"),
 			.actual = live_name(drift, &drift->actual, live)});
 		break;
 	case FSTAB_NOTE_SOURCE:

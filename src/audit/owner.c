@@ -22,7 +22,14 @@ const char *audit_owner_name(const char *owner)
 	return *name;
 }
 
-void audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, size_t nlines)
+/** Whether a unit file is there for what is mounted, whoever has started it. */
+static bool has_unit(const struct fstab_world *world, const struct fstab_line *line)
+{
+	const char *name = line->swap ? line->swap : line->target;
+	return world->unit && name && world->unit(world->arg, name) == FSTAB_IDLE_UNIT;
+}
+
+void audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, size_t nlines, const struct fstab_world *world)
 {
 	for (size_t i = 0; i < nlines; ++i) {
 		if (merged->of[i])
@@ -36,6 +43,7 @@ void audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, size_
 	for (size_t i = 0; i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
 		if (!line->owner)
-			line->owner = line->mount && line->target && strcmp(line->target, "/") == 0 ? "initrd" : "unknown";
+			line->owner = line->mount && line->target && strcmp(line->target, "/") == 0 ? "initrd"
+			              : has_unit(world, line) ? "unit" : "unknown";
 	}
 }

@@ -27,7 +27,9 @@ bool audit_is_owner(const char *owner, const char *name);
  * @plan    Gets the owner of each line that has none.
  * @merged  Of a file and this plan.
  * @nlines  Lines of that file.
+ * @world   Asked for units: one that is there owns what is mounted on its place, whatever
+ *          has started it.
  */
-void audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, size_t nlines);
+void audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, size_t nlines, const struct fstab_world *world);
 
 #endif

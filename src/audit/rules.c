@@ -405,11 +405,11 @@ static void judge_order(struct audit *audit, const struct audit_entry *entry)
 			later->line->number), "mounts above come first", NULL,
 			audit_format(audit, "move it behind line %u", later->line->number)});
 	} else {
-		/* Of "/" all know; but that is no order either. */
+		/* "/" is mounted before the file is read: Raspberry Pi OS writes it last. */
 		const struct audit_entry *root = audit_at(audit, NULL, "/", 1, map64_text("/"));
 		if (root && root > entry)
 			audit_tell(audit, entry, FSTAB_ORDER, &(struct audit_told){
-				AUDIT_WARNING, false, audit_format(audit, "it stands before / of line %u", root->line->number),
+				AUDIT_INFO, false, audit_format(audit, "it stands before / of line %u", root->line->number),
 				"mounts above come first", NULL, "put / first"});
 	}
 	const char *source = entry->bind ? fstab_normal(&audit->report->arena, entry->source) : NULL;

@@ -104,8 +104,11 @@ static void judge_stable(struct audit *audit, const struct audit_entry *entry)
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); ++i) {
 		if (!is_numbered(name, heads[i].head, heads[i].letters))
 			continue;
+		/* Of a cloud's disk cloud-init writes the line, anew on each instance. */
+		const char *by = audit_option(audit, entry, "comment");
+		bool cloud = by && strcmp(by, "cloudconfig") == 0;
 		audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
-			AUDIT_WARNING, heads[i].boot, audit_format(audit, "%s may be another device at the next boot", entry->source),
+			cloud ? AUDIT_INFO : AUDIT_WARNING, heads[i].boot && !cloud, audit_format(audit, "%s may be another device at the next boot", entry->source),
 			"UUID=, LABEL=, PARTUUID= or a name of /dev/disk or /dev/mapper", entry->source,
 			"name it by its UUID: getmnt fstab does"});
 		return;
@@ -365,6 +368,20 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 			"mend the name, or install the module"});
 }
 
+/** Whether systemd mounts the lines: it makes the directories. */
+static bool is_systemd(struct audit *audit)
+{
+	static const char *const places[] = {
+		"/run/systemd/system", "/run/systemd/generator", "/usr/lib/systemd/systemd", "/lib/systemd/systemd", NULL,
+	};
+	const struct fstab_facts *facts = audit->in->facts;
+	for (size_t i = 0; places[i] && !audit->systemd; ++i) {
+		enum fact_kind kind = facts->look(facts->arg, places[i], NULL);
+		audit->systemd = kind == FACT_DIR || kind == FACT_FILE ? 1 : places[i + 1] ? 0 : -1;
+	}
+	return audit->systemd > 0;
+}
+
 void audit_place(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -387,7 +404,7 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 	} else if (kind == FACT_MISSING) {
 		if (!entry->mkdir && !audit_above(audit, entry, entry->path))
 			audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
-				entry->noauto || entry->nofail ? AUDIT_INFO : AUDIT_WARNING, false,
+				entry->noauto || entry->nofail || is_systemd(audit) ? AUDIT_INFO : AUDIT_WARNING, false,
 				"there is no such directory; systemd would make it, mount(8) not", NULL, NULL,
 				"make it, or give X-mount.mkdir"});
 	} else if (kind == FACT_FILE && !entry->bind) {

@@ -14,6 +14,10 @@ bool audit_is_others(const struct fstab_line *line, const char *const *include)
 {
 	if (!line || line->fate != FSTAB_OWN)
 		return false;
+	/* What is mounted once at a boot is not stacked by who mounts it. */
+	if (line->target && (audit_is_owner(line->owner, "zfs") || audit_is_owner(line->owner, "gpt-auto")
+	                     || (audit_is_owner(line->owner, "unit") && !mtree_path_within(line->target, "/run"))))
+		return false;
 	for (const char *const *name = include; *name; ++name) {
 		if (audit_is_owner(line->owner, *name))
 			return false;

@@ -406,7 +406,7 @@ static int judge(struct auditing *a)
 	if (rc == 0)
 		rc = fstab_merge(&merge, &merged);
 	if (rc == 0) {
-		audit_own(&plan, &merged, a->lines->count);
+		audit_own(&plan, &merged, a->lines->count, &in.world);
 		rc = audit_mounts(&mounts, &a->report);
 	}
 	if (rc == 0)

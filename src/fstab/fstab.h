@@ -52,6 +52,7 @@ enum fstab_unit {
 	FSTAB_OWN_UNIT,    /* a mount or automount unit that is no fstab's */
 	FSTAB_GPT_UNIT,    /* the same, made for a partition by its type */
 	FSTAB_AUTOMOUNT,   /* an automount that comes from a line of the fstab */
+	FSTAB_IDLE_UNIT,   /* a mount unit that nothing pulls in by a link: another unit may name it */
 };
 
 /** What there is beside the mounts.  A function that is NULL: not known. */
@@ -115,6 +116,7 @@ struct fstab_line {
 	enum fstab_fate fate;
 	bool boot;                  /* of what is left out: it is there when the fstab is read */
 	bool hidden;                /* another is mounted over it */
+	bool unnamed;               /* of comments: only for want of a name of its device that lasts */
 	const struct mount *mount;  /* NULL for a swap space */
 	const char *why;            /* of comments, and what is left out */
 	const char *owner;          /* of what is left out, who mounts it: api, automount,

@@ -424,11 +424,16 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	strbuf_init(&shown);
 	shown_list(fstype, from, &shown);
 	strbuf_reset(&m->more);
-	take_flags(shown_flags(fstype), &none, &base);
-	take_flags(strbuf_str(&shown), &base, &have);
 	take_flags(live, &none, &want);
 	if (mount && mount->vfs_opts && !new->line->options)
 		shown_of_mount(mount, &want);
+	take_flags(shown_flags(fstype), &none, &base);
+	/* Some helpers take libfuse's flags away again: mergerfs, glusterfs. */
+	if (strncmp(fstype, "fuse", 4) == 0) {
+		base.value[G_SUID] = want.value[G_SUID];
+		base.value[G_DEV] = want.value[G_DEV];
+	}
+	take_flags(strbuf_str(&shown), &base, &have);
 	bool bind = merge_has(from, "bind") || merge_has(from, "rbind");
 	/* By nature, or after an error: nobody asked for it. */
 	if (mount && !bind && (shown_readonly(fstype, mount->fs_opts) || shown_failed(fstype, mount->fs_opts)))

@@ -198,6 +198,12 @@ static bool is_other_path(struct merger *m, const char *source, const struct fst
 	return !device || is_kernel_name(source);
 }
 
+/** Whether a path in /dev may be that of a device of device mapper. */
+static bool device_word(const char *path)
+{
+	return strncmp(path, "/dev/", 5) == 0 && (!is_kernel_name(path) || strncmp(path, "/dev/mapper/", 12) == 0);
+}
+
 static int same_source(struct merger *m, const struct old *old, const struct new *new)
 {
 	const struct fstab_line *line = new->line;
@@ -236,8 +242,9 @@ static int same_source(struct merger *m, const struct old *old, const struct new
 		int same = m->in->leads ? m->in->leads(m->in->arg, source, line) : -1;
 		if (same < 0 && line->mount && line->mount->source && same_word(source, line->mount->source))
 			return 1;
-		/* Of swap nothing else says that it is the one. */
-		return same < 0 && (line->swap || is_other_path(m, source, line)) ? 0 : same;
+		/* Of swap nothing else says that it is the one; /proc/swaps calls volumes /dev/dm-N. */
+		bool mapped = line->swap && strncmp(line->swap, "/dev/dm-", 8) == 0 && device_word(source);
+		return same < 0 && ((line->swap && !mapped) || is_other_path(m, source, line)) ? 0 : same;
 	}
 	return line->mount && line->mount->source && same_word(source, line->mount->source);
 }

@@ -56,6 +56,7 @@ static const struct {
 	{"/run/schroot", 0, "session", "of a session"},
 	{"/run/snapd", 0, "snap", "of snapd"},
 	{"/run/systemd", 0, "unit", "of systemd"},
+	{"/mnt/pve", 1, "unit", "a storage of Proxmox VE"},
 	{"/run/user", 0, "session", "of a session"},
 	{"/run/containerd", 0, "container:containerd", "of a container"},
 	{"/run/containers", 0, "container:podman", "of a container"},
@@ -127,6 +128,28 @@ static bool owned(struct fstab_own *own, const char *owner, const char *why, boo
 	return true;
 }
 
+/** Whether ostree has put it together in the initial RAM disk: the parts of a deployment at
+    their places, and the whole at /sysroot. */
+static bool is_of_ostree(const struct mount *mount, const char *target)
+{
+	static const char deploy[] = "/ostree/deploy/";
+	const char *at = mount->root ? strstr(mount->root, deploy) : NULL;
+	if (strcmp(target, "/sysroot") == 0)
+		return true;
+	if (!at)
+		return false;
+	if (mtree_path_within(target, "/sysroot"))
+		return true;
+	/* OS/var, or OS/deploy/COMMIT/etc. */
+	at += sizeof(deploy) - 1;
+	at += strcspn(at, "/");
+	if (strncmp(at, "/deploy/", 8) == 0) {
+		at += 8;
+		at += strcspn(at, "/");
+	}
+	return *at && strcmp(at, target) == 0;
+}
+
 bool fstab_own(const struct mount *mount, const char *target, bool all, struct fstab_own *own)
 {
 	static const char *const kernels[] = {"/proc", "/sys", "/dev", NULL};
@@ -153,6 +176,8 @@ bool fstab_own(const struct mount *mount, const char *target, bool all, struct f
 
 	if (all)
 		return false;
+	if (is_of_ostree(mount, target))
+		return owned(own, "initrd", "of ostree", true);
 	if (below_any(target, kernels))
 		return owned(own, "api", "an API file system", true);
 	if (below_any(target, run) && flags & FST_PSEUDO)

@@ -278,8 +278,7 @@ static const char *by_automount(struct maker *mk, uint32_t node, bool *fstab)
 	return NULL;
 }
 
-/** Who mounts this by a unit that is no fstab's; NULL: nobody, or it is not known. */
-static const char *by_unit(const struct fstab_world *world, const char *target)
+const char *place_unit(const struct fstab_world *world, const char *target)
 {
 	enum fstab_unit unit = world->unit ? world->unit(world->arg, target) : FSTAB_NO_UNIT;
 	return unit == FSTAB_GPT_UNIT ? "gpt-auto" : unit == FSTAB_OWN_UNIT ? "unit" : NULL;
@@ -359,7 +358,7 @@ void place_classify(struct maker *mk, uint32_t i)
 		       "own is not known here");
 	} else if ((why = by_automount(mk, i, &place->automount)) != NULL) {
 		leave_out(place, "automount", why, false);
-	} else if ((owner = by_unit(&in->world, place->target)) != NULL) {
+	} else if ((owner = place_unit(&in->world, place->target)) != NULL) {
 		leave_out(place, owner, "of a unit of its own", true);
 	} else if (node->states & 1u << MT_HIDDEN) {
 		const char *by = node->covered_by != MT_NONE ? in->d->targets[node->covered_by] : NULL;

@@ -19,6 +19,7 @@ struct place {
 	bool boot;               /* OWN, and there when the fstab is read */
 	bool bind;
 	bool automount;          /* by an automount unit of the fstab */
+	bool unnamed;            /* REFUSED: fstab_line.unnamed */
 	struct link {
 		uint32_t next;   /* of the same hash; MT_NONE */
 		uint32_t last;   /* of the first: the last of them */
@@ -97,5 +98,8 @@ const char *place_writes_refused(struct maker *mk, uint32_t i);
 
 /** Whether a container engine binds a file of this name into every container. */
 bool place_injected(const struct maker *mk, uint32_t i);
+
+/** Who mounts this, or swaps onto it, by a unit that is no fstab's; NULL: nobody, or it is not known. */
+const char *place_unit(const struct fstab_world *world, const char *target);
 
 #endif

@@ -239,8 +239,10 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 			goto out;
 		}
 		state = name_image(mk, i, &device, line, &first);
-		if (state == LINE && !line->source && !fstab_name_device(&mk->draft, &device, m->source, line))
+		if (state == LINE && !line->source && !fstab_name_device(&mk->draft, &device, m->source, line)) {
 			state = REFUSED;
+			line->unnamed = true;
+		}
 		if (state != LINE)
 			goto out;
 		if (strcmp(line->fstype, "fuseblk") == 0) {
@@ -307,6 +309,7 @@ static void settle(struct maker *mk, uint32_t i, enum state state, const struct 
 {
 	mk->places[i].state = (uint8_t)state;
 	mk->places[i].why = line->why;
+	mk->places[i].unnamed = line->unnamed;
 	if (state == LINE)
 		add_line(mk, FSTAB_LINE, line);
 }
@@ -365,7 +368,7 @@ static void add_others(struct maker *mk)
 			struct fstab_line line = {
 				.mount = place_mount(mk, i), .why = place->why, .owner = own ? place->owner : NULL,
 				.target = place->target ? place->target : mk->in->d->targets[i],
-				.boot = own && place->boot, .hidden = mk->tree->nodes[i].states & 1u << MT_HIDDEN,
+				.boot = own && place->boot, .unnamed = !own && place->unnamed, .hidden = mk->tree->nodes[i].states & 1u << MT_HIDDEN,
 			};
 			add_line(mk, own ? FSTAB_OWN : FSTAB_COMMENT, &line);
 		}
@@ -388,6 +391,9 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 		line.why = "zram is set up at boot, and has another UUID then";
 		line.owner = "unit";
 		fate = FSTAB_OWN;
+	} else if ((line.owner = place_unit(&in->world, swap->name)) != NULL) {
+		line.why = "of a unit of its own";
+		fate = FSTAB_OWN;
 	} else if (swap->deleted) {
 		line.why = "its file was removed, or cannot be reached";
 		fate = FSTAB_COMMENT;
@@ -405,6 +411,7 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 		return;
 	} else if (!fstab_name_device(&mk->draft, &device, swap->name, &line)) {
 		line.source = swap->name;
+		line.unnamed = true;
 		fate = FSTAB_COMMENT;
 	}
 	line.options = device.remote ? "defaults,_netdev" : "defaults";

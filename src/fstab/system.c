@@ -2,9 +2,9 @@
 /*
  * What the system in ROOT has.
  *
- * Of units those count that something pulls in (a link in *.wants or *.requires),
- * or that systemd's generators other than the one for the fstab have made: a unit
- * that lies there unused mounts nothing.
+ * Of units those mount something at a boot that something pulls in (a link in *.wants or
+ * *.requires), or that systemd's generators other than the one for the fstab have made.  A
+ * unit that lies there may be unused, or be named by another; that is not read.
  */
 #include "fstab/system.h"
 
@@ -42,6 +42,7 @@ struct fstab_system {
 		const char *path;
 		enum fstab_unit what;
 		bool masked;
+		const char *file;      /* of a generator that has not been looked at; or NULL */
 		uint32_t next;
 	} *known;
 	size_t nunits, size;
@@ -171,6 +172,8 @@ static struct unit *find_unit(const struct fstab_system *sys, const char *path)
 static void add_unit(struct fstab_system *sys, const char *path, enum fstab_unit what, bool masked)
 {
 	struct unit *unit = find_unit(sys, path);
+	if (unit && what == FSTAB_IDLE_UNIT)
+		return;
 	if (unit) {
 		unit->masked |= masked;
 		/* The line's automount stands beside the line's mount. */
@@ -192,7 +195,7 @@ static void add_unit(struct fstab_system *sys, const char *path, enum fstab_unit
 	}
 	uint32_t i = (uint32_t)sys->nunits;
 	struct unit *to = &sys->known[i];
-	*to = (struct unit){arena_strndup(&sys->arena, path, strlen(path)), what, masked, MAP64_NONE};
+	*to = (struct unit){.path = arena_strndup(&sys->arena, path, strlen(path)), .what = what, .masked = masked, .next = MAP64_NONE};
 	uint32_t first = to->path ? map64_put(&sys->units, map64_text(path), i)
 	                          : MAP64_NONE;
 	if (first == MAP64_NONE) {
@@ -224,17 +227,22 @@ static bool is_masked(struct fstab_system *sys, int dir, const struct k_dirent *
 	       && memcmp(to, null, sizeof(null) - 1) == 0;
 }
 
-/** Whether a unit of a generator is of the one that goes by the types of partitions:
-    systemd-gpt-auto-generator(8). */
-static bool is_of_partition(struct fstab_system *sys, int dir, const char *name)
+/** Whether the unit of a generator is of this one, as each writes at its head: 1, 0; -1: it cannot be read. */
+static int is_by(struct fstab_system *sys, int dir, const char *name, const char *generator)
 {
 	char *text;
 	size_t len;
 	if (os_read_regular(sys->os, dir, name, UNIT_MAX, &text, &len) != 0)
-		return false;
-	bool is = strstr(text, "systemd-gpt-auto-generator") != NULL;
+		return -1;
+	int is = strstr(text, generator) != NULL;
 	free(text);
 	return is;
+}
+
+/** Whether it is of the one that goes by the types of partitions: systemd-gpt-auto-generator(8). */
+static bool is_of_partition(struct fstab_system *sys, int dir, const char *name)
+{
+	return is_by(sys, dir, name, "systemd-gpt-auto-generator") == 1;
 }
 
 /** Whose the units of a directory are. */
@@ -244,6 +252,29 @@ enum whose {
 	WHOSE_LATE,      /* of generators that come after the one of the fstab */
 	WHOSE_FSTAB,     /* of that */
 };
+
+/** The path that a unit is named after, as fstab_unit_path(); of a swap unit as well. */
+static bool unit_path(const char *name, size_t len, char *path, bool *automount)
+{
+	char mount[512];
+	bool swap = len > 5 && len + 2 < sizeof(mount) && strcmp(name + len - 5, ".swap") == 0;
+	if (swap)
+		snprintf(mount, sizeof(mount), "%.*s.mount", (int)(len - 5), name);
+	return fstab_unit_path(swap ? mount : name, path, automount);
+}
+
+/** Take a unit that mounts something, or swaps onto it: also by what its name is a link to. */
+static void take_unit(struct fstab_system *sys, const char *path, enum fstab_unit what)
+{
+	char to[PATH_MAX];
+	add_unit(sys, path, what, false);
+	ssize_t n = strncmp(path, "/dev/disk/", 10) == 0 && may_touch(sys, "dev")
+	            ? os_readlinkat(sys->os, sys->root, path + 1, to, sizeof(to)) : 0;
+	const char *last = n > 0 ? memrchr(to, '/', (size_t)n) : NULL;
+	char device[NAME_MAX + 8];
+	if (last && snprintf(device, sizeof(device), "/dev%.*s", (int)(to + n - last), last) < (int)sizeof(device))
+		add_unit(sys, device, what, false);
+}
 
 /** Take the units that a directory has, which is closed. */
 static void list_units(struct fstab_system *sys, int dir, enum whose whose)
@@ -261,14 +292,19 @@ static void list_units(struct fstab_system *sys, int dir, enum whose whose)
 			if (wants || requires) {
 				if (whose == WHOSE_FILES)
 					list_units(sys, open_dir(sys, dir, entry->name), WHOSE_PULLED);
-			} else if (len < sizeof(path) - 1 && fstab_unit_path(entry->name, path, &automount)) {
-				if (whose == WHOSE_FSTAB)
+			} else if (len < sizeof(path) - 1 && unit_path(entry->name, len, path, &automount)) {
+				struct unit *unit;
+				if (whose == WHOSE_FSTAB) {
 					add_unit(sys, path, automount ? FSTAB_AUTOMOUNT : FSTAB_NO_UNIT, false);
-				else if (whose != WHOSE_FILES)
-					add_unit(sys, path, whose == WHOSE_LATE && is_of_partition(sys, dir, entry->name)
-					         ? FSTAB_GPT_UNIT : FSTAB_OWN_UNIT, false);
+					if (!automount && (unit = find_unit(sys, path)) != NULL)
+						unit->file = arena_strndup(&sys->arena, entry->name, len);
+				} else if (whose != WHOSE_FILES)
+					take_unit(sys, path, whose == WHOSE_LATE && is_of_partition(sys, dir, entry->name)
+					          ? FSTAB_GPT_UNIT : FSTAB_OWN_UNIT);
 				else if (!automount && is_masked(sys, dir, entry))
 					add_unit(sys, path, FSTAB_NO_UNIT, true);
+				else if (!automount)
+					add_unit(sys, path, FSTAB_IDLE_UNIT, false);
 			}
 		}
 	}
@@ -282,6 +318,22 @@ static void list_dir(struct fstab_system *sys, const char *path, enum whose whos
 		list_units(sys, open_below(sys, path, O_RDONLY | O_DIRECTORY), whose);
 }
 
+/** Take the swap file that dphys-swapfile(8) makes, and swaps onto. */
+static void take_dphys(struct fstab_system *sys)
+{
+	static const char key[] = "CONF_SWAPFILE=";
+	char *text, name[PATH_MAX] = "/var/swap";
+	size_t len;
+	if (!may_touch(sys, "etc/dphys-swapfile") || os_read_regular(sys->os, sys->root, "etc/dphys-swapfile", UNIT_MAX, &text, &len) != 0)
+		return;
+	for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+		if (strncmp(at, key, sizeof(key) - 1) == 0)
+			snprintf(name, sizeof(name), "%.*s", (int)strcspn(at + sizeof(key) - 1, " \t\r\n"), at + sizeof(key) - 1);
+	}
+	free(text);
+	add_unit(sys, name, FSTAB_OWN_UNIT, false);
+}
+
 enum fstab_unit fstab_system_unit(struct fstab_system *sys, const char *target)
 {
 	/* What the fstab's generator made comes last: it says whose it is. */
@@ -293,9 +345,18 @@ enum fstab_unit fstab_system_unit(struct fstab_system *sys, const char *target)
 		sys->listed = true;
 		for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i)
 			list_dir(sys, dirs[i], WHOSE_FILES);
+		take_dphys(sys);
 		list_dir(sys, "run/systemd/generator.late", WHOSE_LATE);
 		list_dir(sys, "run/systemd/generator", WHOSE_FSTAB);
 	}
-	const struct unit *unit = find_unit(sys, target);
+	struct unit *unit = find_unit(sys, target);
+	/* Other generators write there as well: coreos-boot-mount-generator, zram-generator. */
+	if (unit && unit->file && unit->what == FSTAB_NO_UNIT && !unit->masked) {
+		char path[sizeof("run/systemd/generator/") + NAME_MAX];
+		snprintf(path, sizeof(path), "run/systemd/generator/%s", unit->file);
+		if (is_by(sys, sys->root, path, "systemd-fstab-generator") == 0 && is_by(sys, sys->root, path, "SourcePath=/etc/fstab") == 0)
+			unit->what = FSTAB_OWN_UNIT;
+		unit->file = NULL;
+	}
 	return unit ? unit->what : FSTAB_NO_UNIT;
 }

@@ -74,6 +74,13 @@ getmnt audit -F table --fstab=fstab --holders
 getmnt audit --probe-timeout=1e9
 echo "status $?"
 getmnt audit --list-rules | grep -c .
+echo "== what hosts have shown"
+printf 'Filename Type Size Used Priority\n/dev/dm-3 partition 100 0 -2\n/var/swap file 100 0 -3\n' >swaps
+shown='21 20 8:17 / /mnt/x rw,relatime - ext4 /dev/sdb1 rw\n22 20 8:33 / /media/ann/STICK rw,nosuid,nodev,relatime - vfat /dev/sdc1 rw
+23 20 8:1 /nix/store /nix/store ro,relatime - ext4 /dev/mapper/root rw\n24 20 8:1 /srv/a /srv/a rw,relatime - ext4 /dev/mapper/root rw
+25 20 8:1 /srv/b /srv/c ro,relatime - ext4 /dev/mapper/root rw\n26 20 0:50 / /pool rw,relatime - zfs pool rw\n27 26 0:51 / /pool rw,relatime - zfs pool/b rw\n'
+told "warnings, and what is info beside them" "$shown" '/dev/mapper/vg-swap none swap sw 0 0\n' --swaps=swaps -v
+told "a partition is no volume" "" '/dev/sda9 none swap sw 0 0\n' --swaps=swaps
 echo "== what a review has found"
 bare="21 20 8:2 / /d ro,relatime - ext4 /dev/sdb1 ro,emergency_ro\n"
 told "a source that cannot be resolved, read-only" "$bare" 'UUID=0a1b /d ext4 defaults 0 2\n' --only='DRIFT-*' -v
@@ -94,6 +101,8 @@ tmpfs /run tmpfs nosuid,size=64m,mode=0755 0 0
 /a:/b /m fuse.mergerfs noatime,allow_other,category.create=mfs 0 0
 /a:/b /m2 fuse.mergerfs rw,suid,noatime,cache.files=off 0 0\n' --only='DRIFT-*' -v
 told "FUSE names its source as it likes" '21 20 0:40 / /m rw - fuse.mergerfs 1:2 rw\n' '/a:/b /m fuse.mergerfs defaults 0 0\n' --only='DRIFT-*' -v
+told "FUSE with and without the flags of libfuse" '21 20 0:40 / /g rw,relatime - fuse.glusterfs srv:/vol rw\n22 20 0:41 / /d rw,nosuid,nodev,relatime - fuse https://dav/x rw\n23 20 0:42 / /s rw,relatime - fuse.sshfs h:/srv rw\n' \
+	'srv:/vol /g glusterfs _netdev 0 0\nhttps://dav/x /d davfs _netdev 0 0\nh:/srv /s fuse.sshfs nosuid 0 0\n' --only='DRIFT-*'
 told "a secret of what hides another" '21 20 8:2 / /d rw - ext4 /dev/sdb1 rw\n22 21 0:40 / /d rw - fuse.davfs https://u:hunter2@h/ rw\n' '/dev/sdb1 /d ext4 defaults 0 2\n' --only=MNT-SHADOWED
 told "a file of a secret" '' '//h/s /s cifs noauto,credentials=/root/c 0 0\n' --only=FSTAB-SECRET
 : >empty

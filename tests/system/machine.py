@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""This machine's own mounts, where the suite runs."""
+"""This machine's own mounts, where the suite runs, and its audit."""
+import json
 import os
 
 import gm
@@ -17,4 +18,9 @@ for names, algorithm, source in gm.ONE_EACH:
     gm.compare(f"machine: {names} {source}", names, lines, result, untouched)
 ids = set(gm.ids_of(gm.getmnt("-J", program=program).rows()))
 gm.expect(ids == {line.id for line in lines}, "-J does not account for every line")
+# Its audit, as it is: nothing that somebody should look at.
+result = gm.getmnt("audit", "--jsonl", program=program)
+document = json.loads(result.out)
+found = [f"{f['code']} {f['target']}: {f['message']}" for f in document["findings"] if f["severity"] != "info"]
+gm.expect(result.status == 0 and not found, f"audit: {result.status} {found}")
 gm.done()

@@ -536,6 +536,25 @@ static void test_g14_own(void)
 	      "-/auto/key/sub: it stands on /auto/key, which the system mounts by itself, and perhaps not\n");
 }
 
+/** What hosts of public documentation have: ostree's parts, and the nearest that are none. */
+static void test_hosts(void)
+{
+	USUAL("21 20 8:4 / /sysroot ro,relatime - ext4 /dev/sda4 rw\n"
+	      "22 20 8:4 /ostree/deploy/os/deploy/7c1e.0/etc /etc rw,relatime - ext4 /dev/sda4 rw\n"
+	      "23 20 8:4 /ostree/deploy/os/var /var rw,relatime - ext4 /dev/sda4 rw\n"
+	      "24 21 8:4 /ostree/deploy/os/var /sysroot/ostree/deploy/os/var rw,relatime - ext4 /dev/sda4 rw\n"
+	      "25 20 8:4 /ostree/deploy/os/deploy/7c1e.0/etc /srv/etc rw,relatime - ext4 /dev/sda4 rw\n"
+	      "26 20 0:40 / /mnt/pve/nas rw,relatime - nfs4 srv:/pve rw\n"
+	      "27 20 0:41 / /mnt/pve rw,relatime - nfs4 srv:/other rw\n",
+	      "/sysroot/ostree/deploy/os/deploy/7c1e.0/etc|/srv/etc|none|bind,rw,relatime|0\n"
+	      "srv:/other|/mnt/pve|nfs4|defaults|0\n"
+	      "-/sysroot: of ostree\n"
+	      "-/etc: of ostree\n"
+	      "-/var: of ostree\n"
+	      "-/mnt/pve/nas: a storage of Proxmox VE\n"
+	      "-/sysroot/ostree/deploy/os/var: of ostree\n");
+}
+
 static void test_automount(void)
 {
 	/* An automount of the fstab is made one again; NFS's own mounts are its own. */
@@ -1209,6 +1228,7 @@ static const struct unit_test tests[] = {
 	{"g13_g21_swap", test_g13_g21_swap},
 	{"g14_own", test_g14_own},
 	{"what is below a directory of containers", test_review_own},
+	{"hosts", test_hosts},
 	{"automount", test_automount},
 	{"g17_identifiers", test_g17_identifiers},
 	{"images", test_images},

@@ -50,8 +50,8 @@ static int devices(void *arg, const char *source, struct fstab_device *device)
 
 static enum fact_kind look(void *arg, const char *path, struct strbuf *real)
 {
-	(void)arg;
-	if (strstr(path, "gone"))
+	bool systemd = arg && strcmp(path, arg) == 0;
+	if (strstr(path, "gone") || (strstr(path, "systemd") && !systemd))
 		return FACT_MISSING;
 	if (strstr(path, "hung"))
 		return FACT_UNKNOWN;
@@ -270,7 +270,30 @@ static void test_rows(void)
 static void test_b1_root(void)
 {
 	CU_ASSERT_STRING_EQUAL(judged(X " /home xfs\n" ROOT, &facts, NULL),
-	                       "1 FSTAB-ORDER warning /home: it stands before / of line 2\n");
+	                       "1 FSTAB-ORDER info /home: it stands before / of line 2\n");
+}
+
+/** systemd makes directories that are missing, wherever it shows that it is the one. */
+static void test_systemd(void)
+{
+	static char places[][32] = {"/run/systemd/system", "/run/systemd/generator", "/usr/lib/systemd/systemd", "/lib/systemd/systemd"};
+	struct fstab_facts own = facts;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
+		own.arg = places[i];
+		CU_ASSERT_TRUE(has(judged(ROOT X " /gone xfs\n", &own, NULL), FSTAB_TGT_MISSING, "2 FSTAB-TGT-MISSING info /gone"));
+	}
+	CU_ASSERT_TRUE(has(judged(ROOT X " /gone xfs\n", &facts, NULL), FSTAB_TGT_MISSING, "2 FSTAB-TGT-MISSING warning /gone"));
+}
+
+/** What cloud-init writes of a disk, and the same by somebody. */
+static void test_cloud(void)
+{
+	static const char line[] = ROOT "/dev/vdb /mnt auto nofail,comment=%s 0 2\n";
+	char whole[256];
+	snprintf(whole, sizeof(whole), line, "cloudconfig");
+	CU_ASSERT_TRUE(has(judged(whole, &facts, NULL), FSTAB_SRC_UNSTABLE, "2 FSTAB-SRC-UNSTABLE info /mnt"));
+	snprintf(whole, sizeof(whole), line, "mine");
+	CU_ASSERT_TRUE(has(judged(whole, &facts, NULL), FSTAB_SRC_UNSTABLE, "2 FSTAB-SRC-UNSTABLE warning /mnt"));
 }
 
 /** What installers write, and what works: nothing is told but what to think about. */
@@ -602,6 +625,8 @@ static const struct unit_test tests[] = {
 	{"refused", test_refused},
 	{"each rule", test_rows},
 	{"b1_root", test_b1_root},
+	{"systemd", test_systemd},
+	{"cloud", test_cloud},
 	{"healthy", test_healthy},
 	{"unjudged", test_unjudged},
 	{"new risks", test_new_risks},
