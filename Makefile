@@ -200,13 +200,15 @@ FORCE:
 .PHONY: binaries
 binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC) $(BUILD)/tests/unit/unit $(ASKED) fuzz-targets
 
-.PHONY: deps deps-bench deps-vm
+.PHONY: deps deps-bench deps-vm deps-fleet
 deps:
 	@build-aux/deps
 deps-bench:
 	@build-aux/deps bench
 deps-vm:
 	@build-aux/deps vm
+deps-fleet:
+	@build-aux/deps fleet
 
 # Of the runs with a failing call or allocation every one of so many is done;
 # make distcheck does all.
