@@ -792,8 +792,8 @@ class SilentFuse(HungFuse):
     """A FUSE mount whose server reads its requests and never replies: who
     waits for it cannot be killed."""
 
-    def __init__(self, target, source="silent"):
-        super().__init__(target, source=source)
+    def __init__(self, target, source="silent", fstype="fuse"):
+        super().__init__(target, source=source, fstype=fstype)
         self.requests = 0
         self.ended = threading.Event()
         os.set_blocking(self.fd, False)

@@ -6,13 +6,14 @@ import shutil
 import gm
 
 
-def make(work, tools=None):
+def make(work, tools=None, lower="/"):
     """Mount it below a directory that is in memory; what is in the tree `tools` is
-    added.  It has /proc and /sys, and nothing in /dev.  Returns where it is."""
+    added, or lies above / in `lower`, as lowerdir= has it.  It has /proc and /sys, and
+    nothing in /dev.  Returns where it is."""
     upper, top = gm.mkdir(work + "/upper"), gm.mkdir(work + "/machine")
     if tools and os.path.isdir(tools):
         shutil.copytree(tools, upper, symlinks=True, dirs_exist_ok=True)
-    gm.mount("machine", top, "overlay", 0, f"lowerdir=/,upperdir={upper},workdir={gm.mkdir(work + '/work')}")
+    gm.mount("machine", top, "overlay", 0, f"lowerdir={lower},upperdir={upper},workdir={gm.mkdir(work + '/work')}")
     gm.mount("proc", gm.mkdir(top + "/proc"), "proc")
     gm.mount("sysfs", gm.mkdir(top + "/sys"), "sysfs")
     for path in ("/tmp", "/var/tmp"):
