@@ -25,6 +25,9 @@
 # make check-vm        system, and NFS, 9p, device mapper, md, vfat and others, on a
 #                      stock kernel 6.1 in two virtual machines, by make deps-vm; 20
 #                      minutes.  What they need is downloaded once, into build/vm
+# make check-fleet     twelve hosts in namespaces, asked by ClusterShell, Ansible,
+#                      Prometheus and others as docs/FLEET.md says, by make
+#                      deps-fleet; 3 minutes
 # make check-long      a thousand of each signal, on a terminal and off, and
 #                      searches of a million entries, and a minute beside
 #                      writers; 20 minutes
@@ -38,7 +41,8 @@
 # make bench           what each algorithm costs; 10 minutes, BENCH=--quick one
 # make compare-genfstab  the table of docs/GENFSTAB.md, by running both
 # make compare-verify    that of docs/VERIFY.md
-# make run-docs        what the commands of docs/LOST-FSTAB.md print, by running them
+# make run-docs        what the commands of docs/LOST-FSTAB.md print, by running
+#                      them; make run-fleet those of docs/FLEET.md
 # make deps-bench      what bench measures getmnt search against: bfs and fd
 #
 # Variables: VARIANT=debug|release|asan|tsan|profile|gcov|plain (of plain, all
@@ -313,6 +317,10 @@ check-valgrind: | $(AFTER_DEPS)
 .PHONY: check-vm
 check-vm: $(BUILD)/getmnt
 	tests/vm/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
+
+.PHONY: check-fleet run-fleet
+check-fleet run-fleet: $(BUILD)/getmnt
+	$(if $(filter run-fleet,$@),GETMNT_UPDATE=1 )GETMNT_SECONDS=600 tests/system/run.sh --getmnt $(BUILD)/getmnt --cases tests/fleet $(TESTS)
 
 # SIGNALS=N for another number.
 .PHONY: check-long

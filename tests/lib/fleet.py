@@ -29,6 +29,7 @@ CONTRIB = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../contr
 NETWORK = "192.0.2"             # of documentation: nobody's
 ADMIN = 254
 BOOTED = 300                    # seconds, before which the audit does not tell of what is not mounted
+SAFE = gm.MS_NOSUID | gm.MS_NODEV
 TEXTFILES = "/var/lib/prometheus/node-exporter"
 # What a host has none of from the machine that it is made on.
 EMPTY = ("root", "srv", "mnt", "media", "etc/getmnt", "etc/ssh", "etc/ansible", "etc/nagios", "var/lib/prometheus")
@@ -39,6 +40,11 @@ PasswordAuthentication no
 PermitRootLogin prohibit-password
 MaxStartups 100
 Subsystem sftp /usr/lib/openssh/sftp-server
+"""
+# A namespace has no systemd that manages it; the disks of the machine are not the host's, and
+# the kernel's command line is the machine's.
+CONFIG = """rule UNIT-FAILED,FSTAB-SYSTEMD-STALE off
+rule FSTAB-SRC-MISSING,FSTAB-SRC-AMBIGUOUS,FSTAB-TYPE-MISMATCH,BOOT-ROOT off
 """
 NRPE = f"""server_port=5666
 allowed_hosts={NETWORK}.{ADMIN}
@@ -79,15 +85,15 @@ def machine(work, tools, hosts):
     for path in EMPTY:
         os.setxattr(gm.mkdir(f"{work}/upper/{path}"), "trusted.overlay.opaque", b"y")
     top = overlaid.make(work, lower=f"{tools}:/")
-    gm.mount("dev", top + "/dev", "tmpfs", 2, "mode=755,size=1m")              # nosuid
+    gm.mount("dev", top + "/dev", "tmpfs", gm.MS_NOSUID, "mode=755,size=1m")
     for name in ("null", "zero", "full", "random", "urandom", "tty"):
         os.mknod(f"{top}/dev/{name}", stat.S_IFCHR | 0o666, os.stat("/dev/" + name).st_rdev)
         os.chmod(f"{top}/dev/{name}", 0o666)
     for name, where in (("ptmx", "pts/ptmx"), ("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
         os.symlink(where, f"{top}/dev/{name}")
     gm.mount("devpts", gm.mkdir(top + "/dev/pts"), "devpts", 0, "newinstance,ptmxmode=0666,mode=620,gid=5")
-    gm.mount("shm", gm.mkdir(top + "/dev/shm"), "tmpfs", 6, "mode=1777")       # nosuid,nodev
-    gm.mount("tmpfs", top + "/run", "tmpfs", 6, "mode=755,size=32m")
+    gm.mount("shm", gm.mkdir(top + "/dev/shm"), "tmpfs", SAFE, "mode=1777")
+    gm.mount("tmpfs", top + "/run", "tmpfs", SAFE, "mode=755,size=32m")
     os.chmod(top + "/root", 0o700)
     gm.touch(top + "/etc/hosts", "127.0.0.1 localhost\n" + hosts)
     gm.touch(top + "/etc/passwd", "root:x:0:0:root:/root:/bin/bash\nsshd:x:101:65534::/run/sshd:/usr/sbin/nologin\n"
@@ -131,7 +137,7 @@ def serve():
     gm.run("mount", "-o", "remount" + ("" if fault == "options" else ",nosuid,nodev"), top + "/tmp")
     gm.mkdir(top + "/srv/scratch")
     if fault != "missing":
-        gm.mount("tmpfs", top + "/srv/scratch", "tmpfs", 6, "size=16m")
+        gm.mount("tmpfs", top + "/srv/scratch", "tmpfs", SAFE, "size=16m")
     fstab = (f"UUID={identity} /srv/data ext4 defaults,nodev,nofail 0 2\n"
              "tmpfs /tmp tmpfs size=512m,mode=1777,nosuid,nodev 0 0\n"
              "tmpfs /var/tmp tmpfs size=512m,mode=1777 0 0\n"
@@ -139,11 +145,12 @@ def serve():
     if fault == "readonly":
         gm.run("mount", "-o", "remount,ro", top + "/srv/data")
     if fault == "hung":
-        gm.touch(top + "/sbin/mount.fuse.store", "#!/bin/sh\n")
-        os.chmod(top + "/sbin/mount.fuse.store", 0o755)
-        gm.SilentFuse(gm.mkdir(top + "/srv/net"), source="store:/net", fstype="fuse.store")
+        gm.touch(top + "/usr/sbin/mount.fuse", "#!/bin/sh\n")
+        os.chmod(top + "/usr/sbin/mount.fuse", 0o755)
+        gm.SilentFuse(gm.mkdir(top + "/srv/net"), source="store:/net", fstype="fuse.store", flags=SAFE)
         fstab += "store:/net /srv/net fuse.store defaults,_netdev,nofail 0 0\n"
     gm.touch(top + "/etc/fstab", fstab)
+    gm.touch(top + "/etc/getmnt/audit.conf.d/namespace.conf", CONFIG)
 
     for words in (["link", "set", "lo", "up"], ["addr", "add", f"{NETWORK}.{number}/24", "dev", "eth0"],
                   ["link", "set", "eth0", "up"]):
@@ -172,7 +179,9 @@ class Fleet:
         self.work = work = os.environ["GETMNT_WORK"]
         self.names = {n: f"node{n:02}" for n in range(1, count + 1)}
         self.faults = {self.names[n]: fault for n, fault in faults.items()}
-        self.hosts = "".join(f"{NETWORK}.{n} {name}\n" for n, name in self.names.items()) + f"{NETWORK}.{ADMIN} admin\n"
+        self.hosts = "".join(f"{NETWORK}.{n} {name}\n" for n, name in self.names.items())
+        # One more, that is not there.
+        self.hosts += f"{NETWORK}.{count + 1} node{count + 1:02}\n{NETWORK}.{ADMIN} admin\n"
         with open("/proc/uptime", encoding="ascii") as f:
             booted = float(f.read().split()[0])
         if booted < BOOTED:
@@ -210,14 +219,6 @@ class Fleet:
         process.stdin.write(json.dumps({"number": n, "name": name, "work": self.work, "hosts": self.hosts,
                                         "fault": self.faults.get(name)}) + "\n")
         process.stdin.flush()
-
-    def logs(self):
-        """What the daemons of all hosts have said; before the root of the admin is entered."""
-        texts = []
-        for name in self.names.values():
-            with open(f"{self.work}/{name}.log", encoding="utf-8", errors="replace") as f:
-                texts.append(f"{name}: {f.read()}")
-        return "\n".join(texts)
 
 
 def enter_admin(fleet):

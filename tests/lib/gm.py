@@ -41,7 +41,7 @@ null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)   # also where there is no
 for codec in ("ascii", "latin-1", "idna"):
     codecs.lookup(codec)
 
-MS_RDONLY, MS_BIND, MS_MOVE, MS_REC = 1, 4096, 8192, 16384
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND, MS_MOVE, MS_REC = 1, 2, 4, 4096, 8192, 16384
 MS_UNBINDABLE, MS_PRIVATE, MS_SLAVE, MS_SHARED = 1 << 17, 1 << 18, 1 << 19, 1 << 20
 MNT_DETACH, UMOUNT_NOFOLLOW = 2, 8
 CLONE_NEWNS = 0x20000
@@ -741,10 +741,10 @@ class HungFuse:
     """A FUSE mount whose server answers INIT and never reads again."""
 
     def __init__(self, target, dev="/dev/fuse", options="allow_other", source="hung",
-                 fstype="fuse"):
+                 fstype="fuse", flags=0):
         self.fd = os.open(dev, os.O_RDWR | os.O_CLOEXEC)
         mode = stat.S_IFDIR | 0o755
-        mount(source, mkdir(target), fstype, 0,
+        mount(source, mkdir(target), fstype, flags,
               f"fd={self.fd},rootmode={mode:o},user_id=0,group_id=0,{options}")
         request = os.read(self.fd, 65536)
         length, opcode = int.from_bytes(request[0:4], "little"), int.from_bytes(
@@ -792,8 +792,8 @@ class SilentFuse(HungFuse):
     """A FUSE mount whose server reads its requests and never replies: who
     waits for it cannot be killed."""
 
-    def __init__(self, target, source="silent", fstype="fuse"):
-        super().__init__(target, source=source, fstype=fstype)
+    def __init__(self, target, source="silent", **more):
+        super().__init__(target, source=source, **more)
         self.requests = 0
         self.ended = threading.Event()
         os.set_blocking(self.fd, False)

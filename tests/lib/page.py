@@ -3,6 +3,7 @@
 is printed must be what the page shows, or is written into it (GETMNT_UPDATE)."""
 import os
 import subprocess
+import time
 
 import gm
 
@@ -19,7 +20,7 @@ class Page:
         self.prompt, self.update = prompt, bool(os.environ.get("GETMNT_UPDATE"))
         self.file = open(f"{DOCS}/{name}", "r+" if self.update else "r", encoding="utf-8")
         self.text = self.file.read()
-        self.count = 0
+        self.count, self.seconds = 0, {}      # commands that were run, and how long each took
 
     def pieces(self, known):
         """The page in pieces: text, or a command with what it shows.  A word behind "console"
@@ -53,7 +54,9 @@ class Page:
             command, shown = piece
             before(command)
             self.count += 1
-            shell.stdin.write(f"{command}\nstatus=$?; echo; echo {END}; echo $status\n")
+            began = time.monotonic()
+            # What reads its standard input is not to read what comes next.
+            shell.stdin.write(f"{{ {command}\n}} </dev/null\nstatus=$?; echo; echo {END}; echo $status\n")
             shell.stdin.flush()
             text = ""
             for line in iter(shell.stdout.readline, ""):
@@ -61,6 +64,7 @@ class Page:
                     break
                 text += line
             status = shell.stdout.readline().strip()
+            self.seconds[command] = time.monotonic() - began
             text = text.removesuffix("\n")
             if text and not text.endswith("\n"):
                 text += "\n"
