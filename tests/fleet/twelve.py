@@ -58,7 +58,7 @@ def wait(what, condition, seconds=60 * gm.SLOW):
         try:
             if condition():
                 return True
-        except OSError:
+        except (OSError, ValueError, http.client.HTTPException):     # it is not there yet
             pass
         if time.monotonic() > end:
             return gm.expect(False, f"{what}: not in {seconds} s")
@@ -133,8 +133,18 @@ gm.expect(len(queries) >= 11, "queries of the dashboard")
 
 
 def on(name, command):
-    gm.run("ssh", name, command)
+    return gm.run("ssh", name, command)
 
+
+# A detector in a pod, which is a mount namespace, and as it enters the node's.
+plugin = "/etc/node-problem-detector/getmnt-audit.sh"
+out = on("node01", f"unshare -m sh -c 'umount /tmp; {plugin}; export GETMNT_ENTER=\"nsenter -t 1 -m\"; {plugin}'").split("\n")
+gm.expect(out == ["GETMNT WARNING - 0 critical, 1 warning: DRIFT-NOT-MOUNTED /tmp", "GETMNT OK - 0 critical, 0 warning, 11 mounts", ""],
+          f"in a pod: {out}")
+with open("contrib/node-problem-detector/getmnt-audit.json", encoding="ascii") as f:
+    monitor = json.load(f)
+gm.expect({rule["path"] for rule in monitor["rules"]} == {plugin} and {rule["condition"] for rule in monitor["rules"]}
+          <= {condition["type"] for condition in monitor["conditions"]}, f"the monitor: {monitor}")
 
 # A host without a file, one whose file is old, one whose audit fails.
 textfile = fleet.TEXTFILES + "/getmnt.prom"
@@ -144,6 +154,9 @@ on("node08", f"echo nonsense >/etc/getmnt/audit.conf; getmnt audit --prometheus 
 LATER = {("GetmntAuditMissing", "node05", ""), ("GetmntAuditOld", "node07", ""), ("GetmntAuditFailed", "node08", "")}
 wait("the alerts on audits", lambda: alerts() == FIRING | LATER)
 gm.expect(alerts() == FIRING | LATER, f"alerts: {alerts()}")
+# Ansible tells of the one that cannot be audited, and of another all the same.
+out = gm.run("ansible-playbook", "-i", "contrib/ansible/inventory.ini", "--limit", "node01,node08", "contrib/ansible/getmnt-audit.yml")
+gm.expect(re.search(r'"node08 \(1\)",\s+"    not audited: .*audit.conf:1', out) and '"node01 (1)"' in out, f"a host that cannot be audited: {out}")
 # And all is well again.
 for name in ("node05", "node07", "node08"):
     on(name, f"rm -f /etc/getmnt/audit.conf; getmnt audit --prometheus --output={textfile}")
