@@ -65,6 +65,8 @@ def enclose():
         if not os.path.exists(f"{TREE}/usr/{name}") and not os.path.exists(f"/usr/{name}"):
             gm.skip(f"there is no {name}: make deps-fleet")
     gm.need_fs("overlay", "ext4", "fuse")
+    if os.stat("/usr").st_dev != os.stat("/").st_dev:
+        gm.skip("/usr is a file system of its own: a host would have none")
     if gm.sanitized():
         gm.skip("a root of its own has no sanitizer's libraries")
     os.environ["GETMNT_FLEET"] = "1"
