@@ -27,7 +27,8 @@
 #                      minutes.  What they need is downloaded once, into build/vm
 # make check-fleet     twelve hosts in namespaces, asked by ClusterShell, Ansible,
 #                      Prometheus and others as docs/FLEET.md says, by make
-#                      deps-fleet; 3 minutes
+#                      deps-fleet; 2 minutes.  Not beside check-system, which
+#                      would take its loop devices for left behind
 # make check-long      a thousand of each signal, on a terminal and off, and
 #                      searches of a million entries, and a minute beside
 #                      writers; 20 minutes
