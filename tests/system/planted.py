@@ -492,6 +492,37 @@ else:
     print("  no systemd-fstab-generator: what it has loaded is not tried")
     fired["FSTAB-SYSTEMD-STALE"] = "not here"
 shutil.rmtree("/run/systemd")
+# What there was before.
+saved = gm.getmnt("audit", "--swaps=/swaps", "--save=/base")
+gm.expect(saved.status == 0, f"--save: {saved.status} {saved.err}")
+told("all is as it was", [], "--baseline=/base", count=0)
+planted("a mount that came", sh("mount", "-t", "tmpfs", "nobody", "/late"), sh("umount", "/late"),
+        ["BASE-CAME warning /late", "DRIFT-NOT-IN-FSTAB warning /late"], "--baseline=/base")
+planted("one that went", lambda: umount("/tmp"), lambda: mount("/tmp"), ["BASE-WENT warning /tmp", "DRIFT-NOT-MOUNTED warning /tmp"],
+        "--baseline=/base")
+planted("one that changed", sh("mount", "-o", "remount,bind,noexec", "/data"), sh("mount", "-o", "remount,bind,exec", "/data"),
+        ["BASE-CHANGED warning /data", "DRIFT-OPTIONS warning /data"], "--baseline=/base")
+
+
+# What lies below, and what is held.
+def below(name):
+    gm.touch(f"/tmp/below/{name}", "")
+    mount("/tmp/below", "-t", "ext4", loops["other"])
+
+
+def away():
+    umount("/tmp/below")
+    shutil.rmtree("/tmp/below")
+
+
+NOBODYS = "DRIFT-NOT-IN-FSTAB warning /tmp/below"
+planted("data below a mount", lambda: below("data"), away, ["MNT-UNDER-NOT-EMPTY warning /tmp/below", NOBODYS], "--under")
+planted("nothing of weight below one", lambda: below(".keep"), away, [NOBODYS], "--under")
+mount("/late", "-t", "ext4", loops["other"])
+with open("/late/held", "w", encoding="ascii"):
+    gm.run("umount", "-l", "/late")
+    told("open, and mounted nowhere; a line is of it", ["MNT-HELD info None", "MNT-HELD info None", "MNT-HELD warning /disk"], "--holders")
+told("no longer open, but for what this test was begun with", ["MNT-HELD info None"], "--holders", count=0)
 # What the configuration requires.
 gm.mkdir("/etc/getmnt")
 put("require /tmp nosuid,nodev,noexec\nrequire /var rw\nseparate /var\npropagation /tmp private\n", "/etc/getmnt/audit.conf")
@@ -523,6 +554,7 @@ if child == 0:
     for name in ("proc", "sys"):
         gm.mount(name, gm.mkdir(f"/opt/{name}"), "proc" if name == "proc" else "sysfs")
     gm.mkdir("/opt/etc")
+    gm.mkdir("/opt/run")
     hung = gm.HungFuse("/opt/late", dev="/fuse")
     outer.path = "/opt"
     outer.enter()
@@ -545,7 +577,8 @@ told("an error of ext4", ["FS-ERRORS critical /data", "DRIFT-READONLY critical /
 xfs = os.open("/var", os.O_RDONLY)
 fcntl.ioctl(xfs, GOING_DOWN, b"\x02\0\0\0")
 os.close(xfs)
-told("an XFS that was shut down", ["FS-ERRORS critical /data", "DRIFT-READONLY critical /data", "MNT-STALE critical /var"])
+told("an XFS that was shut down",
+     ["FS-ERRORS critical /data", "DRIFT-READONLY critical /data", "FS-ERRORS critical /var", "MNT-STALE critical /var"])
 print(f"  {faults} faults, of {len(fired)} rules")
 rules = {line.split()[0] for line in gm.getmnt("audit", "--list-rules").out.decode().splitlines()}
 gm.expect(faults >= 60, f"{faults} faults")
