@@ -143,8 +143,7 @@ for command, what in commands:
              "fstab": [[], ["/auto"], ["/auto/direct"], ["--merge", "--fix=source,order"],
                        ["--merge", "--add=persistent", "--diff"]],
              "search": [["*", "/"], ["x/*", "/auto", "/data"], ["/auto/direct/*", "/"]],
-             "audit": [[], ["--root=/auto"], ["--root=/auto/direct", "-v"], ["--probe=all", "--probe-timeout=0.3"]],
-             "audit": [[], ["--root=/auto"], ["--root=/auto/direct", "-v"], ["--syslog"]],
+             "audit": [[], ["--root=/auto"], ["--root=/auto/direct", "-v"], ["--probe=all", "--probe-timeout=0.3"], ["--syslog"]],
              "recover": [["/plain/mtab"], ["/nowhere/mtab"], []],
              "snapshot": [["/plain/snapshot"], ["/auto/snapshot"], ["/auto/direct"]]}
     if command not in bases:
