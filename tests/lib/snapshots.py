@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Recorded hosts: tests/fixtures/hosts/NAME, each a whole snapshot in one text.
 
-hosts.py unpack HOSTS OUT     write OUT/NAME.healthy and OUT/NAME.planted
-hosts.py judge HOSTS OUT      compare OUT/NAME.*.jsonl with what is expected of each
+snapshots.py unpack HOSTS OUT     write OUT/NAME.healthy and OUT/NAME.planted
+snapshots.py judge HOSTS OUT      compare OUT/NAME.*.jsonl with what is expected of each
 
 A text begins with comments: which system it is, and the documents that it was written from.
 Its sections begin with "== " and are files of the snapshot, but for:
