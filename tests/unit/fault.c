@@ -465,6 +465,12 @@ WRAP(int, openat64, int dirfd, const char *path, int flags, ...)
 	return fails_at(OS_OPENAT, path) ? -1 : opened(__real_openat64(dirfd, path, flags, mode));
 }
 
+/* The same, as <bits/fcntl2.h> names it where no mode is given. */
+WRAP(int, __openat64_2, int dirfd, const char *path, int flags)
+{
+	return fails_at(OS_OPENAT, path) ? -1 : opened(__real_openat64(dirfd, path, flags, 0));
+}
+
 WRAP(int, close, int fd)
 {
 	bool fail = fails(OS_CLOSE);
