@@ -7,8 +7,8 @@ import gm
 
 gm.need_fs("fuse")
 root = gm.Root()
-gm.tmpfs(root / "m")
-gm.tmpfs(root / "m/point")
+gm.tmpfs(root / "m", "size=512m")
+gm.tmpfs(root / "m/point", "size=256m")
 JAILS = {"a directory": gm.mkdir(root / "m/jail"), "a mount point": root / "m/point",
          "what is covered": gm.mkdir(root / "m/covered")}
 servers, jails = [gm.HungFuse(root / "outside")], {}
@@ -21,7 +21,7 @@ for name, jail in JAILS.items():
     gm.tmpfs(jail + "/over")
     servers.append(gm.HungFuse(jail + "/hung"))
     jails[name] = os.open(jail, os.O_PATH)
-gm.tmpfs(root / "m/covered")
+gm.tmpfs(root / "m/covered", "size=256m")
 root.enter()
 WELL = {"/proc", "/in/side", "/in/side/more", "/over"}
 
