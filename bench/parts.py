@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import audited
 import cold
 import collect
 import hosts
@@ -21,12 +22,14 @@ FULL = {
     "deep": {"files": 300000}, "walk": {"dirs": 100000}, "walk_turns": 9,
     "scale": [10, 20, 100, 1000, 10000, 50000], "stack": 32000, "bound": 10, "budget": 2, "most": 15,
     "cold": {"files": 200000, "turns": 7}, "collect": [1000, 10000, 100000],
+    "audit": [500, 1000, 5000, 10000],
 }
 QUICK = {
     "figure4": {"dirs": 17000}, "container": {"dirs": 4000, "overlays": 100, "tmpfs": 100},
     "deep": {"files": 30000}, "walk": {"dirs": 20000}, "walk_turns": 5,
     "scale": [10, 20, 100, 1000], "stack": 2000, "bound": 3, "budget": 0.5, "most": 7,
     "cold": {"files": 20000, "turns": 3}, "collect": [100, 1000, 10000],
+    "audit": [500, 1000, 5000],
 }
 
 
@@ -237,4 +240,5 @@ class Bench:
 
 
 PARTS = {"hierarchies": Bench.hierarchies, "find": Bench.against_find, "scale": Bench.growth,
-         "search": Bench.searched, "cold": cold.part, "collect": collect.part}
+         "search": Bench.searched, "cold": cold.part, "collect": collect.part,
+         "audit": audited.part}
