@@ -127,11 +127,11 @@ static const struct fstype_row {
 /** Compare a type, up to its ".subtype", with a row. */
 static int fstype_compare(const void *key, const void *row)
 {
-	const char *fstype = key;
-	const char *name = ((const struct fstype_row *)row)->name;
-	size_t n = strcspn(fstype, ".");
-	int order = strncmp(fstype, name, n);
-	return order != 0 ? order : -(name[n] != '\0');
+	const unsigned char *fstype = key;
+	const unsigned char *name = (const unsigned char *)((const struct fstype_row *)row)->name;
+	for (; *name && *fstype == *name; ++fstype)
+		++name;
+	return (*fstype == '.' ? '\0' : *fstype) - *name;
 }
 
 unsigned fstype_flags(const char *fstype)

@@ -66,6 +66,7 @@ const char *merge_next(const char **list, size_t *n)
 		return NULL;
 	const char *option = *list;
 	bool quoted = false, escaped = false;
+	*list += strcspn(option, ",\"\\");
 	for (; **list && (quoted || escaped || **list != ','); ++*list) {
 		quoted ^= **list == '"' && !escaped;
 		escaped = **list == '\\' && !escaped;

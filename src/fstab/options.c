@@ -140,7 +140,7 @@ static size_t label_length(const char *option)
 	static const char *const names[] = {"context=\"", "fscontext=\"", "defcontext=\"", "rootcontext=\""};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
 		size_t len = strlen(names[i]);
-		if (strncmp(option, names[i], len) != 0)
+		if (*option != *names[i] || strncmp(option, names[i], len) != 0)
 			continue;
 		const char *end = strchr(option + len, '"');
 		return end && (!end[1] || end[1] == ',') ? (size_t)(end + 1 - option) : 0;
