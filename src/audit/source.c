@@ -382,6 +382,40 @@ static bool is_systemd(struct audit *audit)
 	return audit->systemd > 0;
 }
 
+/** A unit of the admin's for the mount point of a line: systemd takes that, and nothing of the line. */
+static void judge_unit(struct audit *audit, const struct audit_entry *entry, const char *target)
+{
+	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
+	const struct fstab_facts *facts = audit->in->facts;
+	struct strbuf name, real;
+	strbuf_init(&name);
+	strbuf_init(&real);
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
+		if (facts->look(facts->arg, dirs[i], NULL) != FACT_DIR)
+			continue;
+		strbuf_reset(&name);
+		strbuf_printf(&name, "%s/", dirs[i]);
+		fstab_unit_name(&name, target);
+		strbuf_puts(&name, ".mount");
+		strbuf_reset(&real);
+		enum fact_kind kind = facts->look(facts->arg, strbuf_str(&name), &real);
+		bool masked = real.len && strcmp(strbuf_str(&real), "/dev/null") == 0;
+		if (kind != FACT_FILE && !masked)
+			continue;
+		const char *path = audit_format(audit, "%s", strbuf_str(&name));
+		audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
+			entry->noauto ? AUDIT_INFO : AUDIT_WARNING, true,
+			masked ? "its unit is masked: systemd does not mount it" : "a unit has this mount point too: systemd takes that, and nothing of the line",
+			masked ? "no mask" : "one of both", path,
+			masked ? audit_format(audit, "take the line away, or: systemctl unmask '%s'", strrchr(path, '/') + 1)
+			       : "take the line away, or the unit, and systemctl daemon-reload"});
+		break;
+	}
+	audit->failed |= name.failed || real.failed;
+	strbuf_destroy(&name);
+	strbuf_destroy(&real);
+}
+
 void audit_place(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -415,6 +449,8 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 			AUDIT_INFO, false, audit_format(audit, "it leads to %s, as which it is mounted", strbuf_str(&real)),
 			NULL, NULL, "write the name that it leads to"});
 	}
+	if (is_systemd(audit))
+		judge_unit(audit, entry, real.len && kind != FACT_UNKNOWN && kind != FACT_MISSING ? strbuf_str(&real) : entry->path);
 	audit->failed |= real.failed;
 	strbuf_destroy(&real);
 }

@@ -241,6 +241,9 @@ static int facts_devices(void *arg, const char *source, struct fstab_device *dev
 		uint32_t major, minor;
 		if (!facts_device(facts, source, &major, &minor))
 			return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+		/* A snapshot of a host of whose devices nobody asked. */
+		if (device && !facts->run->devs)
+			return -1;
 		if (device)
 			fill_device(facts, major, minor, device);
 		return 1;

@@ -314,7 +314,7 @@ static void replace_names(struct snapshot_tree *tree, struct redact *redact)
 			entry->text = replaced(redact, entry->text);
 		}
 		entry->path = replaced(redact, entry->path);
-		tree->failed |= !entry->path || (!entry->text && (entry->kind == SNAPSHOT_LINK || entry->kind == SNAPSHOT_BLOCK));
+		tree->failed |= !entry->path || (!entry->text && (entry->kind == SNAPSHOT_LINK || entry->kind == SNAPSHOT_SPECIAL));
 	}
 	tree->failed |= redact->failed;
 }

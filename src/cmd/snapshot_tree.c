@@ -159,12 +159,12 @@ static struct snapshot_entry *look(struct snapshot_tree *tree, const char *path)
 		snapshot_tree_add(tree, SNAPSHOT_LINK, path, strdup(buf));
 	} else if (S_ISBLK(st.st_mode)) {
 		snprintf(buf, sizeof(buf), INSIDE_BLOCK "%u:%u", major(st.st_rdev), minor(st.st_rdev));
-		snapshot_tree_add(tree, SNAPSHOT_BLOCK, path, strdup(buf));
+		snapshot_tree_add(tree, SNAPSHOT_SPECIAL, path, strdup(buf));
 	} else {
-		return NULL;
+		snapshot_tree_add(tree, SNAPSHOT_SPECIAL, path, strdup(INSIDE_OTHER));
 	}
 	entry = find_entry(tree, path);
-	tree->failed |= !entry || ((entry->kind == SNAPSHOT_LINK || entry->kind == SNAPSHOT_BLOCK) && !entry->text);
+	tree->failed |= !entry || ((entry->kind == SNAPSHOT_LINK || entry->kind == SNAPSHOT_SPECIAL) && !entry->text);
 	return tree->failed ? NULL : entry;
 }
 
@@ -323,7 +323,7 @@ static int write_entry(struct snapshot_tree *tree, int dir, const struct snapsho
 	case SNAPSHOT_FILE:
 		return write_file(os, dir, path, entry->text ? entry->text : "");
 	case SNAPSHOT_LINK:
-	case SNAPSHOT_BLOCK:
+	case SNAPSHOT_SPECIAL:
 		return os_symlink(os, entry->text, dir, path);
 	case SNAPSHOT_MISSING:
 		return os_symlink(os, INSIDE_MISSING, dir, path);

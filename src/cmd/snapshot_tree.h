@@ -8,7 +8,7 @@
 #include "base/map64.h"
 #include "os/os.h"
 
-enum snapshot_kind { SNAPSHOT_DIR, SNAPSHOT_FILE, SNAPSHOT_LINK, SNAPSHOT_BLOCK, SNAPSHOT_MISSING };
+enum snapshot_kind { SNAPSHOT_DIR, SNAPSHOT_FILE, SNAPSHOT_LINK, SNAPSHOT_SPECIAL, SNAPSHOT_MISSING };
 
 struct snapshot_entry {
 	char *path;              /* from "/", without links */

@@ -180,4 +180,8 @@ bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount);
  */
 bool fstab_unit_path(const char *name, char *path, bool *automount);
 
+/** Append the name of the unit of a mount point, without its ".mount": the other way round.
+    @path  Absolute; slashes that are too many are passed over. */
+void fstab_unit_name(struct strbuf *out, const char *path);
+
 #endif

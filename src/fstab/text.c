@@ -145,6 +145,21 @@ bool fstab_unit_path(const char *name, char *path, bool *automount)
 	return true;
 }
 
+void fstab_unit_name(struct strbuf *out, const char *path)
+{
+	const char *from = path + strspn(path, "/");
+	if (!*from)
+		strbuf_putc(out, '-');
+	for (const char *at = from; *at; ++at) {
+		if (isalnum((unsigned char)*at) || strchr(":_", *at) || (*at == '.' && at > from))
+			strbuf_putc(out, *at);
+		else if (*at != '/')
+			strbuf_printf(out, "\\x%02x", (unsigned char)*at);
+		else if (at[1] && at[1] != '/')
+			strbuf_putc(out, '-');
+	}
+}
+
 const char *fstab_normal(struct arena *arena, const char *path)
 {
 	if (!path || *path != '/')

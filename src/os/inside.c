@@ -87,6 +87,12 @@ static bool stands_for_block(const char *link)
 	return strncmp(link, INSIDE_BLOCK, sizeof(INSIDE_BLOCK) - 1) == 0;
 }
 
+/** ... for something that is there. */
+static bool stands_for(const char *link)
+{
+	return stands_for_block(link) || strcmp(link, INSIDE_OTHER) == 0;
+}
+
 /** The directory of the names that are done.  @return a descriptor, or -1. */
 static int open_done(struct walk *walk)
 {
@@ -182,10 +188,10 @@ static int resolve(struct walk *walk, bool follow)
 		if (more < 0 || (!up && fd < 0))
 			return miss(walk, dir);
 		size_t n = up ? 0 : read_link(walk->os, fd, link);
-		bool special = n && (stands_for_block(link) || strcmp(link, INSIDE_MISSING) == 0);
+		bool special = n && (stands_for(link) || strcmp(link, INSIDE_MISSING) == 0);
 		bool end = walk->rest[strspn(walk->rest, "/")] == '\0';
-		if (special && (!end || !stands_for_block(link))) {
-			errno = stands_for_block(link) ? ENOTDIR : ENOENT;
+		if (special && (!end || !stands_for(link))) {
+			errno = stands_for(link) ? ENOTDIR : ENOENT;
 			os_close(walk->os, fd);
 			os_close(walk->os, dir);
 			return -1;
@@ -242,7 +248,7 @@ int os_inside_open(struct os *os, int dirfd, const char *path, int flags)
 		return -1;
 	unsigned type = type_of(os, fd);
 	int error = 0;
-	if (type == S_IFLNK && read_link(os, fd, link) && !stands_for_block(link) && !(flags & O_PATH))
+	if (type == S_IFLNK && read_link(os, fd, link) && !stands_for(link) && !(flags & O_PATH))
 		error = ELOOP;
 	else if (flags & O_DIRECTORY && type != S_IFDIR)
 		error = ENOTDIR;
@@ -306,8 +312,11 @@ int os_inside_statx(struct os *os, int dirfd, const char *path, int flags, struc
 		/* Nodes of devices tell nothing: their numbers are of where they were made. */
 		if (S_ISBLK(st.st_mode) || S_ISCHR(st.st_mode))
 			out->mode = S_IFSOCK;
+		char link[PATH_MAX];
 		if (S_ISLNK(st.st_mode) && os_inside_block(os, fd, &out->rdev_major, &out->rdev_minor))
 			out->mode = S_IFBLK | 0600;
+		else if (S_ISLNK(st.st_mode) && read_link(os, fd, link) && stands_for(link))
+			out->mode = S_IFSOCK;
 	}
 	if (!own)
 		os_close(os, fd);
@@ -322,7 +331,7 @@ ssize_t os_inside_readlink(struct os *os, int dirfd, const char *path, char *buf
 		return -1;
 	size_t n = read_link(os, fd, link);
 	os_close(os, fd);
-	if (n == 0 || stands_for_block(link)) {
+	if (n == 0 || stands_for(link)) {
 		errno = EINVAL;
 		return -1;
 	}

@@ -8,6 +8,7 @@
  * system's own objects that need root to be made are links instead:
  *
  *     dev/sda1 -> getmnt:block:8:1     a block device: never opened, only looked at
+ *     dev/null -> getmnt:other         what is neither of these nor a directory, file or link
  *     srv/data -> getmnt:missing       what was looked for, and is not there
  *
  * A directory has all that there was, and what it lacks is missing (ENOENT).  Of one with
@@ -24,6 +25,7 @@
 
 #define INSIDE_MISSING "getmnt:missing"
 #define INSIDE_BLOCK "getmnt:block:"
+#define INSIDE_OTHER "getmnt:other"
 #define INSIDE_PART ".getmnt-part"
 
 /**

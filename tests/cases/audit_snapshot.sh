@@ -71,6 +71,10 @@ printf 'Id=srv-data.mount\nActiveState=failed\nResult=exit-code\nWhere=/srv/data
 rm f/etc/mtab f/run/systemd/generator/srv-data.mount
 echo 'gone /gone ext4 rw 0 0' >f/etc/mtab
 printf 'c /dev/sdz2 none luks\n' >f/etc/crypttab
+mkdir -p f/etc/systemd/system/gone.mount.d f/run/systemd/system
+ln -s /dev/null f/etc/systemd/system/srv-data.mount
+ln -s getmnt:other f/dev/null
+printf '[Mount]\nWhere=/srv/there\n' >f/run/systemd/system/srv-there.mount
 status audit --root=f -v
 
 echo "--- an answer for each: a fstab of here, swap spaces of here, a configuration"
@@ -128,3 +132,9 @@ status snapshot
 status snapshot a b
 status snapshot --bad a
 status snapshot h
+
+echo "--- no list of devices"
+make_host n
+rm -r n/sys/class
+echo '/dev/sda2 none swap sw,noauto 0 0' >>n/etc/fstab
+status audit --root=n

@@ -759,6 +759,19 @@ static void test_unit_names(void)
 			CU_ASSERT_EQUAL(automount, rows[i].automount);
 		}
 	}
+	/* The other way round, as systemd-escape(1) --path writes them. */
+	static const char *const names[][2] = {
+		{"/", "-"}, {"//", "-"}, {"/home", "home"}, {"/srv/a-b", "srv-a\\x2db"}, {"/a b/c", "a\\x20b-c"},
+		{"//srv///x//", "srv-x"}, {"/.snapshots", "\\x2esnapshots"}, {"/a/.b", "a-.b"}, {"/u_:1", "u_:1"}, {"/\303\244", "\\xc3\\xa4"},
+	};
+	struct strbuf name;
+	strbuf_init(&name);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+		strbuf_reset(&name);
+		fstab_unit_name(&name, names[i][0]);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&name), names[i][1]);
+	}
+	strbuf_destroy(&name);
 }
 
 /** g18: each mount asks for its device once, and the time is linear: many mounts of one
