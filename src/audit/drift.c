@@ -217,12 +217,46 @@ static void judge_readonly(struct drift *drift, const struct tabline *line, cons
 		.hint = "look into the kernel's log, check the file system, and mount it again"});
 }
 
+/** The priority that options ask for a swap space with; -1: none that swapon(8) takes. */
+static long priority_of(const char *options)
+{
+	long priority = -1;
+	size_t n;
+	for (const char *o; options && (o = fstab_kept_next(&options, &n)) != NULL;) {
+		char *end;
+		if (n > 4 && memcmp(o, "pri=", 4) == 0) {
+			long value = strtol(o + 4, &end, 10);
+			priority = end == o + n && value >= 0 && value <= 32767 ? value : -1;
+		}
+	}
+	return priority;
+}
+
+/** A swap space is used with the priority of its line: /proc/swaps shows it as it was given. */
+static void judge_priority(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	long asked = priority_of(tabline_value(line, TABLINE_OPTIONS)), is = priority_of(live->options);
+	if (asked < 0 || asked == is)
+		return;
+	strbuf_reset(&drift->actual);
+	if (is >= 0)
+		strbuf_printf(&drift->actual, "pri=%ld", is);
+	else
+		strbuf_puts(&drift->actual, "what the kernel has chosen");
+	tell(drift, DRIFT_OPTIONS, line, NULL, &(struct audit_finding){
+		.severity = AUDIT_WARNING, .message = "it is used with another priority than the line says",
+		.expected = form(&drift->text, "pri=%ld", asked), .actual = strbuf_str(&drift->actual),
+		.hint = "swapoff it while there is memory, and swapon -a"});
+}
+
 /** How a line's mount is made, where the merge has not compared it: what the line names is held
     against the mount; what else the mount has may be the system's, or a server's. */
 static void judge_how(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
 {
 	const char *options = tabline_value(line, TABLINE_OPTIONS), *fstype = tabline_value(line, TABLINE_FSTYPE);
 	const struct mount *m = live->mount;
+	if (live->swap)
+		judge_priority(drift, line, live);
 	judge_readonly(drift, line, live);
 	/* Its root may be of layers that have their own options. */
 	bool same = m && (asks_for(line, "bind") || asks_for(line, "rbind") || shown_type(fstype, m->fstype));

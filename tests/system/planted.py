@@ -397,7 +397,7 @@ planted("twice", sh("mount", "--bind", "/data", "/data"), sh("umount", "/data"),
 planted("swapped off", file("/swaps", SWAPS), file("/swaps", SWAPPED), [f"SWAP-NOT-ACTIVE warning UUID={SWAP}"])
 planted("a swap space of nobody", file("/swaps", SWAPPED + f"{loops['other']} partition 16380 0 -2\n"), file("/swaps", SWAPPED),
         [f"SWAP-EXTRA warning {loops['other']}"])
-planted("another priority", file("/swaps", SWAPPED.replace("\t5\n", "\t-2\n")), file("/swaps", SWAPPED), [])
+planted("another priority", file("/swaps", SWAPPED.replace("\t5\n", "\t-2\n")), file("/swaps", SWAPPED), [f"DRIFT-OPTIONS warning UUID={SWAP}"])
 planted("no fsck", sh("rm", "/sbin/fsck.ext4"), file("/sbin/fsck.ext4", ""), ["FSTAB-HELPER-MISSING warning /", "FSTAB-HELPER-MISSING warning /data"])
 copied = []
 
