@@ -54,12 +54,13 @@ enum { AUDIT_FIELDS = DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS | M
 struct asked {
 	bool help, list_rules, show_config, verbose, version;
 	bool only;                /* --only was given */
-	uint64_t rules;           /* set of codes that are on */
+	uint64_t rules, without;  /* sets of codes: those that are on; those of --disable */
 	int fail_on;              /* enum audit_severity; above: never */
 	int stats;                /* enum stats_form */
 	int probe;                /* enum discover_probe */
 	bool under, holders;      /* look at what lies under mounts; at what holds them */
 	double timeout;           /* of a probe, in seconds */
+	bool timed;               /* ... and it was given */
 	const char *baseline, *config, *fstab, *root, *save, *tab_file, *swaps;
 	const char *include[OWNERS_MAX + 1];   /* of audit_owners[] */
 	struct audit_way way;
@@ -139,7 +140,7 @@ static int take_codes(const char *name, const char *value, uint64_t *set)
 {
 	for (const char *at = value;; ++at) {
 		size_t n = strcspn(at, ",");
-		uint64_t found = audit_codes(at, n);
+		uint64_t found = audit_codes(at, n) & ~audit_bit(FSTAB_LOST);
 		if (!found)
 			return usage_error(name, "\"%.*s\": no such rule; getmnt audit --list-rules shows them", (int)n, at);
 		*set |= found;
@@ -197,8 +198,10 @@ static int take_option(void *arg, const char *name, const char *value)
 		return rows_stats(value, &asked->stats);
 	if (strcmp(name, "probe") == 0)
 		return rows_word("--probe", value ? value : "local", probes, &asked->probe);
-	if (strcmp(name, "probe-timeout") == 0)
+	if (strcmp(name, "probe-timeout") == 0) {
+		asked->timed = true;
 		return take_seconds("--probe-timeout", value, &asked->timeout);
+	}
 	if (strcmp(name, "include") == 0)
 		return take_owners(value, asked->include);
 	if (strcmp(name, "disable") == 0 || strcmp(name, "only") == 0) {
@@ -207,12 +210,10 @@ static int take_option(void *arg, const char *name, const char *value)
 		if (only && !status)
 			asked->rules = asked->only ? asked->rules | set : set;
 		else if (!status)
-			asked->rules &= ~set;
+			asked->without |= set;
 		asked->only |= only;
 		return status;
 	}
-	if ((strcmp(name, "baseline") == 0 || strcmp(name, "save") == 0) && !*value)
-		return usage_error(*name == 'b' ? "--baseline" : "--save", "name a file");
 	if (strcmp(name, "config") == 0 && !*value)
 		return usage_error("--config", "name a file, or none");
 	if (strcmp(name, "config") == 0 && asked->config)
@@ -611,6 +612,8 @@ static int read_collect(int argc, char **argv, struct asked *asked)
 		{asked->config, "--config"}, {asked->fstab, "--fstab"}, {asked->root, "--root"}, {asked->tab_file, "--tab-file"},
 		{asked->swaps, "--swaps"}, {asked->include[0], "--include"}, {asked->probe, "--probe"}, {asked->show_config, "--show-config"},
 		{asked->stats, "--stats"}, {asked->way.log, "--syslog"}, {asked->way.seconds >= 0, "--max-time"},
+		{asked->baseline, "--baseline"}, {asked->save, "--save"}, {asked->under, "--under"}, {asked->holders, "--holders"},
+		{asked->timed, "--probe-timeout"},
 	};
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i) {
 		if (others[i].given)
@@ -635,8 +638,14 @@ static int read_options(const struct row_table *table, int argc, char **argv, st
 	int status = rows_parse(table, argc, argv, take_option, asked);
 	if (status || asked->help || asked->list_rules || asked->version)
 		return status;
+	const uint64_t base = audit_bit(BASE_CAME) | audit_bit(BASE_WENT) | audit_bit(BASE_CHANGED);
+	asked->rules &= ~(asked->without | audit_bit(FSTAB_LOST));
+	if (!asked->rules)
+		return usage_error("--disable", "no rule is left; take one away");
 	if (asked->collect)
 		return read_collect(argc, argv, asked);
+	if (!(asked->rules & ~base) && !asked->baseline && !asked->save && !asked->show_config)
+		return usage_error("--only", "BASE-* compares with a baseline: --baseline=FILE; --save=FILE makes one");
 	if (asked->of.hosts || asked->of.max_age >= 0)
 		return usage_error(asked->of.hosts ? "--hosts" : "--max-age", "is for --collect alone");
 	if (optind < argc)

@@ -183,7 +183,7 @@ bool audit_way_take(struct audit_way *way, const char *name, const char *value, 
 	} else if (strcmp(name, "timeout") == 0) {
 		*status = take_seconds("--timeout", value, &way->seconds);
 	} else if (strcmp(name, "output") == 0) {
-		*status = *value ? rows_once("--output", value, &way->output) : usage_error("--output", "an empty name");
+		*status = rows_once("--output", value, &way->output);
 	} else if (strcmp(name, "require-complete") == 0) {
 		way->whole = true;
 	} else if (strcmp(name, "syslog") == 0) {

@@ -97,6 +97,8 @@ int rows_once(const char *name, const char *value, const char **text)
 {
 	if (*text)
 		return usage_error(name, "it is given twice, as \"%s\" and \"%s\"", *text, value);
+	if (!*value)
+		return usage_error(name, "nothing stands behind it; name one");
 	*text = value;
 	return 0;
 }

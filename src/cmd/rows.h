@@ -55,7 +55,7 @@ int rows_parse(const struct row_table *table, int argc, char **argv,
 const struct row_option *rows_long(const struct row_table *table, const char *arg, const char **value);
 
 /**
- * Take a text that may be given once.
+ * Take a text that may be given once, and has something in it.
  *
  * @name  With its dashes.
  * @text  Where it goes; not NULL: it was given.

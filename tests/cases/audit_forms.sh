@@ -169,3 +169,16 @@ host "${a[@]}" "" --canonical=full >full
 host "${b[@]}" "" --canonical=full | cmp -s full - || echo "another in full"
 sed -i s,/data,/dato, role.table
 getmnt audit -F role.table --fstab=role.fstab --canonical | cmp -s one - || echo "another fault is another"
+
+echo "== rules that are asked for and left out, in any order; what would never tell of anything"
+printf '1 0 8:1 / / rw - ext4 /dev/sda1 rw\n' >lone
+printf '/dev/sda1 / ext4 defaults 0 1\n' >line
+for options in "--disable=FSTAB-SRC-UNSTABLE --only=FSTAB-*" "--only=FSTAB-* --disable=FSTAB-SRC-UNSTABLE" "--only=BASE-*" \
+	"--only=FSTAB-LOST" "--disable=?" "--disable=*" "--root="; do
+	set -f
+	status audit -F lone --fstab=line $options 2>&1 | grep -v ^Try
+	set +f
+done
+for options in --baseline=x --save=x --under --holders --probe-timeout=1; do
+	status audit --collect $options y 2>&1 | grep -v ^Try
+done
