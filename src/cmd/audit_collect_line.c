@@ -133,6 +133,8 @@ static int read_findings(const json_t *json, struct collect_read *read)
 	}
 	read->line.findings = read->findings;
 	read->line.nfindings = n;
+	if (n == 0 && read->line.exit_status == 1)
+		return damaged(read, "\"exit_status\" is 1, and it has no finding");
 	return COLLECT_TAKEN;
 }
 
@@ -175,6 +177,8 @@ static int read_whole(const json_t *json, struct collect_read *read)
 	}
 	if (!json_is_array(reasons))
 		return damaged(read, "it has no array \"incomplete_reasons\"");
+	if (line->complete && json_array_size(reasons))
+		return damaged(read, "it says \"complete\": true, and in \"incomplete_reasons\" why not");
 	if ((text = json_string_value(json_array_get(reasons, 0)))) {
 		keep(read->reason, text);
 		line->reason = read->reason;

@@ -15,7 +15,7 @@ def put(name, *lines):
     with open(name, "w", encoding="utf-8", newline="") as f:
         f.write("".join(lines))
 hosts = [f"node{i:02}" for i in range(1, 13)]
-put("clean", *(line(h, [("FSTAB-NOFAIL", "info")]) for h in hosts))
+put("clean", *(line(h, [("FSTAB-NOFAIL", "info")], exit_status=int(h == "node01")) for h in hosts))
 put("some", line("rack1-a1.example", [("DRIFT-READONLY", "critical"), ("MNT-DUP", "warning"), ("MNT-DUP", "warning")]),
     line("rack1-a2.example", [("MNT-DUP", "warning")]), line("rack2-a1.example", [("MNT-DUP", "warning"), ("MNT-OF-TOMORROW", "critical")]),
     line("rack2-a2.example", [("MNT-DUP", "warning")]), line("half", complete=False, incomplete_reasons=["a mount \x1b[31mdid not answer"]),
@@ -23,7 +23,7 @@ put("some", line("rack1-a1.example", [("DRIFT-READONLY", "critical"), ("MNT-DUP"
     line("ahead", ago=-9000), line("unasked", not_judged=["MNT-STALE", "MNT-TIMEOUT"]))
 put("bad", line("again", [("MNT-DUP", "critical")], ago=99), line("again"), line("again", [("MNT-DUP", "critical")], ago=98),
     line("newer", schema=2), line("older", schema=0), line("cut")[:-30] + "\n", "ssh: connect to host \x1b[31mnode7: timed out\n", "\r\n",
-    line("less", counts={"critical": 0, "warning": 1, "info": 0}), line(None), line("evil\x1b]0;x\x07,[1-9]"), line("last")[:-1])
+    line("less", counts={"critical": 0, "warning": 1, "info": 0}), line(None), line("saysone", exit_status=1), line("saysboth", incomplete_reasons=["x"]), line("evil\x1b]0;x\x07,[1-9]"), line("last")[:-1])
 put("empty", "\n")
 put("hosts", "# all of them\nnode[01-12]\t half none # and these\nold,ahead,unasked rack[1-2]-a[1-2].example\n")
 put("wrong", "node[1-3]\nnode[3-1]\n")
