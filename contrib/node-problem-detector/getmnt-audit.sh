@@ -14,8 +14,9 @@ plugin=${CHECK_GETMNT:-/usr/lib/nagios/plugins/check_getmnt}
 # shellcheck disable=SC2086 # words
 told=$(${GETMNT_ENTER-} "$plugin" -t 20 "$@" 2>&1)
 status=$?
-first=$(printf '%s\n' "$told" | head -n 1)
-printf '%.80s\n' "${first%% | *}"
+# Cut where a character begins: a condition of Kubernetes takes UTF-8 alone.
+printf '%s\n' "$told" |
+	LC_ALL=C sed -n '1 { s/ | .*//; s/^\(.\{80\}\).*/\1/; t cut; p; q; :cut; s/[\xc0-\xff][\x80-\xbf]*$//; p; q }'
 case $status in
 0) exit 0 ;;
 1 | 2) exit 1 ;;

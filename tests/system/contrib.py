@@ -38,7 +38,7 @@ jobs = [re.sub(r"\\%", "%", match.group(1)) for match in jobs if match]
 gm.expect(len(jobs) == 2 and all("\\" not in job and "%" in job for job in jobs), f"jobs: {jobs}")
 
 root = gm.Root()
-for program in ("sh", "cksum", "cut"):
+for program in ("sh", "cat", "cksum", "cut", "uname"):
     gm.install(program, root.path)
 gm.touch(root / "bin/sleep", '#!/bin/sh\ntest "$1" -ge 0 && test "$1" -lt 1800 && echo "$1" >>/slept\n')
 os.chmod(root / "bin/sleep", 0o755)
@@ -72,6 +72,14 @@ for fstab, status in (("", 0), ("none /gone tmpfs defaults 0 0\n", 1)):
     gm.expect(result.returncode == status and not result.stdout and not result.stderr and "\ngetmnt_audit_success 1\n" in metrics
               and ('code="DRIFT-NOT-MOUNTED"' in metrics) == bool(status), f"metrics, {fstab!r}: {result} {metrics}")
 with open("/slept", encoding="ascii") as f:
-    gm.expect(len(set(f.read().split())) == 1, "a host waits for another time each time")
+    slept = f.read().split()
+gm.expect(len(set(slept)) == 1, "a host waits for another time each time")
+# Alpine, Devuan: there is no machine-id.
+os.unlink("/etc/machine-id")
+for job in jobs:
+    result = run(["/bin/sh", "-c", job])
+    gm.expect(result.returncode == 1 and not result.stderr, f"without a machine-id: {result}")
+with open("/slept", encoding="ascii") as f:
+    gm.expect(len(f.read().split()) == len(slept) + len(jobs), "without a machine-id it does not wait")
 shutil.rmtree(work, ignore_errors=True)
 gm.done()
