@@ -258,12 +258,23 @@ static bool devmap_has_zfs(struct devmap *map)
 	return map->zfs;
 }
 
+/** Whether what is on a device is a part of something else. */
+static bool devmap_is_member(const struct devmap_tags *tags)
+{
+	size_t n = strlen(tags->type);
+	/* zfs_member is a file system to libblkid. */
+	return (tags->usage && strcmp(tags->usage, "raid") == 0) || strcmp(tags->type, "bcache") == 0
+	       || (n > 7 && strcmp(tags->type + n - 7, "_member") == 0);
+}
+
 /** Ask all sources of identifiers, the better ones first. */
 static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wanted,
                              struct devmap_tags *tags)
 {
 	struct devmap_udev udev = {0};
 	devmap_read_udev(map, dev, tags, &udev);
+	if (udev.path)
+		dev->part = "path of a multipath";
 	if (tags->type || udev.ambivalent) {
 		tags->known = udev.ambivalent ? DEVMAP_AMBIVALENT : DEVMAP_KNOWN;
 		tags->origin = "udev";
@@ -334,6 +345,8 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 		devmap_read_tags(map, dev, wanted, &tags);
 		if (!tags.partuuid)
 			devmap_read_uevent(map, dev, &tags);
+		if (!dev->part && tags.type && devmap_is_member(&tags))
+			dev->part = "member of another device";
 		if (tags.type && strcmp(tags.type, "btrfs") == 0 && tags.uuid)
 			tags.multi_device = devmap_is_multi(map, dev, tags.uuid);
 	}
@@ -463,7 +476,7 @@ static int devmap_by_number(const void *a, const void *b)
 	return x->minor < y->minor ? -1 : x->minor > y->minor;
 }
 
-/** List those of a usage; NULL: all that are known. */
+/** List those of a usage; NULL: all that are known, or have an identifier by their place. */
 static ssize_t devmap_list_of(struct devmap *map, const char *usage, struct devmap_device **devices, bool *whole)
 {
 	struct devmap_found found = {0};
@@ -490,7 +503,8 @@ static ssize_t devmap_list_of(struct devmap *map, const char *usage, struct devm
 		}
 		bool wanted = !usage || (tags->usage && strcmp(tags->usage, usage) == 0);
 		*whole &= tags->known == DEVMAP_KNOWN || tags->known == DEVMAP_UNTAGGED;
-		if (tags->known == DEVMAP_KNOWN && wanted)
+		bool known = tags->known == DEVMAP_KNOWN || (!usage && (tags->partuuid || tags->partlabel));
+		if (known && wanted)
 			list[count++] = (struct devmap_device){found.devs[i]->major, found.devs[i]->minor, tags};
 	}
 	*devices = list;

@@ -45,6 +45,7 @@ struct devmap_tags {
 	const char *uuid, *label;
 	const char *partuuid, *partlabel;
 	enum devmap_known known;
+	const char *uuid_sub;    /* of one device of a file system of several: btrfs, bcachefs */
 	bool multi_device;       /* one of several of a mounted file system: btrfs */
 	const char *origin;      /* "udev", "probe", "sysfs", "cache": where type and
 	                            uuid are from; NULL if they are not known */
@@ -197,9 +198,15 @@ struct devmap_device {
  */
 ssize_t devmap_list(struct devmap *map, struct devmap_device **devices);
 
-/** The same of all devices with anything that is known, swap as well: for who
-    asks whether an identifier is that of one device alone.
+/** The same of all devices with anything that is known, swap as well, and partitions that
+    hold nothing but have an identifier: for who asks whether one is that of a device alone.
     @whole [out]  There is no device that could have one and may not be looked at. */
 ssize_t devmap_list_all(struct devmap *map, struct devmap_device **devices, bool *whole);
+
+/** Why a device is not mounted by itself, though it may show the identifiers of what is: it is a
+    path of a multipath, or a member of md, LVM, zfs or bcache; or its disk is.
+    Reads sysfs alone, where the tags do not tell.
+    @return NULL: it is none, or was not listed. */
+const char *devmap_part(struct devmap *map, uint32_t major, uint32_t minor);
 
 #endif

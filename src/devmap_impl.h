@@ -48,6 +48,7 @@ struct devmap_dev {
 	bool avoided;            /* by devmap_avoid() */
 	bool tagged;
 	bool told;               /* tags are something */
+	const char *part;        /* devmap_part(), by its tags */
 	struct devmap_tags tags;
 
 	/* An anonymous number: */
@@ -173,6 +174,7 @@ struct devmap_udev {
 	bool there;              /* the database has the device */
 	bool ambivalent;
 	const char *unsafe;      /* a reason not to probe, or NULL */
+	bool path;               /* of a multipath */
 };
 
 /** Parse a file of the udev database into the tags and the rest. */

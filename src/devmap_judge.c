@@ -367,6 +367,25 @@ static const char *devmap_held(struct devmap *map, const struct devmap_dev *dev,
 	return holder.why;
 }
 
+const char *devmap_part(struct devmap *map, uint32_t major, uint32_t minor)
+{
+	struct devmap_dev *dev = devmap_get(map, major, minor);
+	if (!dev || !dev->told)
+		return NULL;
+	bool unread = map->unread;
+	char dir[64];
+	const struct devmap_dev *disk = devmap_whole(map, dev);
+	const char *why = dev->part ? dev->part : disk ? disk->part : NULL;
+	/* LUKS that is open keeps its own label. */
+	bool crypto = dev->tags.usage && strcmp(dev->tags.usage, "crypto") == 0;
+	if (!why && !crypto && devmap_path(dir, sizeof(dir), "dev/block/%u:%u", major, minor))
+		why = devmap_held(map, dev, dir);
+	if (!why && disk && devmap_path(dir, sizeof(dir), "dev/block/%u:%u", disk->major, disk->minor))
+		why = devmap_held(map, disk, dir);
+	map->unread = unread;
+	return why;
+}
+
 /** Whether a dm device is one that LVM keeps to itself: LVM-<64 bytes>-tmeta. */
 static bool devmap_is_private(struct devmap *map, const struct devmap_dev *dev)
 {

@@ -169,6 +169,7 @@ static enum devmap_known devmap_probe_superblocks(struct devmap *map, int fd, st
 		const char **tag;
 	} const keys[] = {
 		{"TYPE", &tags->type}, {"USAGE", &tags->usage}, {"UUID", &tags->uuid}, {"LABEL", &tags->label},
+		{"UUID_SUB", &tags->uuid_sub},
 	};
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); ++i) {
 		const char *value = NULL;

@@ -82,7 +82,7 @@ static const char *devmap_value(struct devmap *map, const char *str, size_t n, b
 void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
                        struct devmap_tags *tags, struct devmap_udev *udev)
 {
-	const char *plain_uuid = NULL, *plain_label = NULL;
+	const char *plain_uuid = NULL, *plain_label = NULL, *plain_sub = NULL;
 	struct {
 		const char *key;
 		const char **value;
@@ -92,9 +92,11 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 		{"ID_FS_USAGE", &tags->usage, false},
 		{"ID_FS_UUID_ENC", &tags->uuid, true},
 		{"ID_FS_LABEL_ENC", &tags->label, true},
+		{"ID_FS_UUID_SUB_ENC", &tags->uuid_sub, true},
 		/* These have other bytes in place of what is not safe. */
 		{"ID_FS_UUID", &plain_uuid, false},
 		{"ID_FS_LABEL", &plain_label, false},
+		{"ID_FS_UUID_SUB", &plain_sub, false},
 		{"ID_PART_ENTRY_UUID", &tags->partuuid, true},
 		{"ID_PART_ENTRY_NAME", &tags->partlabel, true},
 	};
@@ -120,8 +122,10 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 			}
 			for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); ++i) {
 				if (word_is(key, key_len, marks[i].key)
-				    && word_is(value, value_len, marks[i].value))
+				    && word_is(value, value_len, marks[i].value)) {
 					udev->unsafe = marks[i].unsafe;
+					udev->path |= i == 0;
+				}
 			}
 			if (word_is(key, key_len, "ID_FS_AMBIVALENT"))
 				udev->ambivalent = true;
@@ -132,6 +136,8 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 		tags->uuid = plain_uuid;
 	if (!tags->label)
 		tags->label = plain_label;
+	if (!tags->uuid_sub)
+		tags->uuid_sub = plain_sub;
 }
 
 /** One attribute of a line of blkid.tab; the value is still escaped. */

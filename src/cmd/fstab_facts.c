@@ -60,7 +60,27 @@ static void count_tag(struct facts *facts, uint32_t device, const char *tag, con
 		facts->unlisted = true;
 		return;
 	}
-	facts->counts[facts->ncounts++] = (struct facts_tag){1, device};
+	facts->counts[facts->ncounts++] = (struct facts_tag){.count = 1, .device = device};
+}
+
+enum { TAG_UUID, TAG_LABEL, TAG_PARTUUID, TAG_PARTLABEL, TAGS };
+static const char *const tag_names[TAGS] = {"UUID", "LABEL", "PARTUUID", "PARTLABEL"};
+
+/** What a device has of a tag; NULL. */
+static const char *tag_value(const struct devmap_tags *tags, int tag)
+{
+	/* What is not known to be there may be the remains of something. */
+	bool known = tags->known == DEVMAP_KNOWN;
+	switch (tag) {
+	case TAG_UUID:
+		return known ? tags->uuid : NULL;
+	case TAG_LABEL:
+		return known ? tags->label : NULL;
+	case TAG_PARTUUID:
+		return tags->partuuid;
+	default:
+		return tags->partlabel;
+	}
 }
 
 /** Count which identifiers there are, of all devices. */
@@ -75,20 +95,56 @@ static void count_tags(struct facts *facts)
 		facts->unlisted = true;
 		return;
 	}
-	for (ssize_t i = 0; i < n; ++i) {
-		const struct devmap_tags *tags = facts->devices[i].tags;
-		/* The devices of one btrfs have one UUID. */
-		bool again = tags->multi_device && tags->uuid
-		             && map64_get(&facts->tags, tag_hash("multi", tags->uuid)) != MAP64_NONE;
-		if (tags->multi_device)
-			count_tag(facts, (uint32_t)i, "multi", tags->uuid);
-		if (!again) {
-			count_tag(facts, (uint32_t)i, "UUID", tags->uuid);
-			count_tag(facts, (uint32_t)i, "LABEL", tags->label);
-		}
-		count_tag(facts, (uint32_t)i, "PARTUUID", tags->partuuid);
-		count_tag(facts, (uint32_t)i, "PARTLABEL", tags->partlabel);
+	facts->ndevices = (size_t)n;
+	for (size_t i = 0; i < facts->ndevices; ++i) {
+		for (int tag = 0; tag < TAGS; ++tag)
+			count_tag(facts, (uint32_t)i, tag_names[tag], tag_value(facts->devices[i].tags, tag));
 	}
+}
+
+/** Whether two devices that show one UUID are of one file system: not if one is a copy of the other. */
+static bool are_one(const struct devmap_tags *a, const struct devmap_tags *b)
+{
+	if (!a->type || !b->type || strcmp(a->type, b->type) != 0 || !a->uuid || !b->uuid || strcmp(a->uuid, b->uuid) != 0)
+		return false;
+	if (a->multi_device && b->multi_device)
+		return true;
+	if (a->uuid_sub && b->uuid_sub)
+		return (strcmp(a->type, "btrfs") == 0 || strcmp(a->type, "bcachefs") == 0) && strcmp(a->uuid_sub, b->uuid_sub) != 0;
+	return strcmp(a->type, "bcachefs") == 0;
+}
+
+/** Of several devices with a tag, take out those that are parts of others, and count those of one
+    file system once.  If all are parts, it is the tag of what they are parts of. */
+static void sort_out(struct facts *facts, int tag, const char *value, struct facts_tag *found)
+{
+	uint32_t *alone = malloc(found->count * sizeof(*alone));
+	unsigned n = 0, count = 0;
+	if (!alone) {
+		facts->run->nomem = true;
+		return;
+	}
+	for (uint32_t i = found->device; i < facts->ndevices && n < found->count; ++i) {
+		const struct devmap_device *device = &facts->devices[i];
+		const char *has = tag_value(device->tags, tag);
+		if (!has || strcmp(has, value) != 0 || devmap_part(facts->run->devs, device->major, device->minor))
+			continue;
+		bool again = n > 0 && tag <= TAG_LABEL;
+		bool other = false, copy = false;
+		for (unsigned k = 0; k < n && again; ++k) {
+			const struct devmap_tags *before = facts->devices[alone[k]].tags;
+			bool same = are_one(before, device->tags);
+			other |= same;
+			copy |= !same && before->uuid && device->tags->uuid && strcmp(before->uuid, device->tags->uuid) == 0;
+		}
+		count += !other || copy;
+		alone[n++] = i;
+	}
+	if (n > 0)
+		found->device = alone[0];
+	found->count = count > 0 ? count : 1;
+	found->sorted = true;
+	free(alone);
 }
 
 /** The devices of a tag, or NULL. */
@@ -97,7 +153,14 @@ static const struct facts_tag *find_tag(struct facts *facts, const char *tag, co
 	if (!facts->listed)
 		count_tags(facts);
 	uint32_t at = facts->unlisted ? MAP64_NONE : map64_get(&facts->tags, tag_hash(tag, value));
-	return at == MAP64_NONE ? NULL : &facts->counts[at];
+	if (at == MAP64_NONE)
+		return NULL;
+	struct facts_tag *found = &facts->counts[at];
+	for (int i = 0; i < TAGS && found->count > 1 && !found->sorted; ++i) {
+		if (strcmp(tag, tag_names[i]) == 0)
+			sort_out(facts, i, value, found);
+	}
+	return found;
 }
 
 unsigned facts_holders(struct facts *facts, const char *tag, const char *value)
@@ -255,10 +318,9 @@ static int facts_devices(void *arg, const char *source, struct fstab_device *dev
 	memcpy(tag, source, (size_t)(equals - source));
 	tag[equals - source] = '\0';
 	const struct facts_tag *found = find_tag(facts, tag, equals + 1);
-	static const char *const known[] = {"UUID", "LABEL", "PARTUUID", "PARTLABEL"};
 	bool is_known = false;
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); ++i)
-		is_known |= strcmp(tag, known[i]) == 0;
+	for (int i = 0; i < TAGS; ++i)
+		is_known |= strcmp(tag, tag_names[i]) == 0;
 	if (!found)
 		return is_known && facts->whole && !facts->unlisted ? 0 : -1;
 	if (device)

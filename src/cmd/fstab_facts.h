@@ -18,10 +18,12 @@ struct facts {
 	struct fstab_system *system;   /* NULL: not known */
 	bool listed, unlisted, whole;  /* devices are; cannot be; all of them are known */
 	struct devmap_device *devices;
+	size_t ndevices;
 	struct map64 tags;             /* hash of "TAG=value" -> index of counts */
 	struct facts_tag {
 		unsigned count;
 		uint32_t device;           /* the first */
+		bool sorted;               /* members and paths of others are out of it */
 	} *counts;
 	size_t ncounts, counts_size;
 	char *filesystems, *modules;   /* /proc/filesystems; modules.alias of the kernel that runs */

@@ -147,6 +147,7 @@ static void put_slave(const char *upper_dir, const char *lower_dir)
 
 #define VIRTUAL "virtual/block/"
 #define SDA "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda"
+#define SDB "pci0000:00/0000:00:1f.2/ata2/host1/target1:0:0/1:0:0:0/block/sdb"
 
 static void test_names(void)
 {
@@ -681,6 +682,57 @@ static void test_list(void)
 	end();
 }
 
+/** What shows the identifiers of something else, or of nothing. */
+static void test_part(void)
+{
+	begin();
+	struct devmap_device *list = NULL;
+	bool whole = false;
+	static const struct {
+		unsigned minor;
+		const char *udev, *part;
+	} parts[] = {
+		{1, "E:ID_FS_TYPE=none\nE:DM_MULTIPATH_DEVICE_PATH=1\nE:DM_SUSPENDED=1\nE:ID_PART_ENTRY_UUID=u\n", "path of a multipath"},
+		{2, "E:ID_FS_TYPE=linux_raid_member\nE:ID_FS_USAGE=raid\n", "member of another device"},
+		{3, "E:ID_FS_TYPE=zfs_member\nE:ID_FS_USAGE=filesystem\n", "member of another device"},
+		{4, "E:ID_FS_TYPE=ext4\nE:ID_FS_UUID_SUB=a\\x20b\nE:ID_FS_UUID_SUB_ENC=a\\x20b\n", NULL},
+		{5, "E:ID_FS_TYPE=xfs\n", "path of a multipath"},   /* by sysfs */
+		{6, "E:ID_FS_TYPE=xfs\n", "member of md"},
+		{7, "E:ID_FS_TYPE=crypto_LUKS\nE:ID_FS_USAGE=crypto\n", NULL},
+		{8, "E:ID_FS_TYPE=_member\n", NULL},
+	};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); ++i) {
+		char path[64], place[128];
+		snprintf(place, sizeof(place), SDA "/sda%u", parts[i].minor);
+		put_dev(8, parts[i].minor, place);
+		snprintf(path, sizeof(path), "run/udev/data/b8:%u", parts[i].minor);
+		put(path, "%s", parts[i].udev);
+	}
+	put("sys/devices/" SDA "/sda5/holders/dm-3/dm/uuid", "mpath-3600\n");
+	put("sys/devices/" SDA "/sda6/holders/md0/dev", "9:0\n");
+	put("sys/devices/" SDA "/sda7/holders/dm-4/dm/uuid", "CRYPT-LUKS2-x\n");
+	/* A partition of a member, and one that holds nothing. */
+	put_dev(8, 16, SDB);
+	put("run/udev/data/b8:16", "E:ID_FS_TYPE=isw_raid_member\nE:ID_FS_USAGE=raid\n");
+	put_dev(8, 17, SDB "/sdb1");
+	put("sys/devices/" SDB "/sdb1/partition", "1\n");
+	put("run/udev/data/b8:17", "E:DM_NOSCAN=1\nE:ID_PART_ENTRY_NAME=name\n");
+	CU_ASSERT_PTR_NULL(devmap_part(map, 8, 2));
+	CU_ASSERT_EQUAL_FATAL(devmap_list_all(map, &list, &whole), 10);
+	SAME(list[9].tags->partlabel, "name");
+	SAME(list[3].tags->uuid_sub, "a b");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); ++i) {
+		const char *part = devmap_part(map, 8, parts[i].minor);
+		if (parts[i].part)
+			SAME(part, parts[i].part);
+		else
+			CU_ASSERT_PTR_NULL(part);
+	}
+	SAME(devmap_part(map, 8, 17), "member of another device");
+	free(list);
+	end();
+}
+
 /* Real devices. */
 
 /** Make a file of so many MiB below root. */
@@ -1004,6 +1056,7 @@ static const struct unit_test tests[] = {
 	{"loop", test_loop},
 	{"btrfs", test_btrfs},
 	{"list", test_list},
+	{"part", test_part},
 	{"real-ext4", test_real_ext4},
 	{"real-partition", test_real_partition},
 	{"real-denied", test_real_denied},
