@@ -98,7 +98,8 @@
  *     options.c         options: known, near misses, contradictions
  *     ignore.c          the comment that takes codes from a line
  *     values.c          options that take but numbers, or one of some words
- *     source.c          sources, places, types, helpers
+ *     source.c          sources
+ *     place.c           mount points, types, helpers
  *     mask.c            what differs between machines of one role, taken out of a text
  *     redact.c          what tells whose a host is, replaced the same way everywhere
  *     owner.c           who has mounted what there is

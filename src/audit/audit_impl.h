@@ -9,7 +9,8 @@
  *     compare.c   a text against the one before it: what only both tell
  *     report.c    findings, in their order
  *     under.c     which mounts are an admin's
- *     source.c    what a source names, what stands there; types and helpers
+ *     source.c    what a source names, what stands there
+ *     place.c     mount points; types and their helpers
  */
 #ifndef GM_AUDIT_IMPL_H
 #define GM_AUDIT_IMPL_H
@@ -51,6 +52,7 @@ struct audit {
 	struct map64 shown;      /* hash of a type and an option, or its name -> a live mount that
 	                            shows it */
 	bool shown_read;
+	const struct audit_entry *typo;   /* the last with an option that is nearly another */
 	bool cr;                 /* a line that ends in CR LF was told of */
 	struct strbuf text;
 	unsigned misses;         /* near misses that were looked for */
@@ -124,6 +126,8 @@ const char *audit_value(const char *fstype, const char *option, size_t key, size
 
 /* source.c */
 void audit_source(struct audit *audit, const struct audit_entry *entry);
+
+/* place.c */
 void audit_place(struct audit *audit, const struct audit_entry *entry);
 
 #endif

@@ -151,21 +151,24 @@ void audit_nearest(const char *list, const char *word, size_t n, unsigned *best,
 /** Of the common ones those that are near to no option of a type that is not held here. */
 static const char distinct_options[] = "defaults noauto nofail _netdev noexec nosuid nodev relatime noatime nodiratime";
 
-/** What a word was perhaps meant to be; NULL. */
-static const char *near_miss(struct audit *audit, const char *word, size_t n, const char *list, size_t *nfound)
+/** What a word was perhaps meant to be; NULL.
+    @list  The options of the type; NULL: they are not held.
+    @none  It is the type none, of which a bind is made. */
+static const char *near_miss(struct audit *audit, const char *word, size_t n, const char *list, bool none, size_t *nfound)
 {
 	const char *found = NULL;
 	/* Short words are near to many. */
 	unsigned best = n < 7 ? 2 : 3;
-	if (n < (list ? 4 : 5) || n > NAME_MAX_BYTES || (!list && word_is(word, n, "notail")))   /* of reiserfs */
+	if (n < (list || none ? 4 : 5) || n > NAME_MAX_BYTES || (!list && word_is(word, n, "notail")))   /* of reiserfs */
 		return NULL;
 	if (audit->misses++ >= MISSES_MAX) {
 		audit_unjudged(audit, FSTAB_OPT_TYPO);
 		return NULL;
 	}
-	audit_nearest(list ? common_options : distinct_options, word, n, &best, &found, nfound);
-	if (list)
-		audit_nearest(list, word, n, &best, &found, nfound);
+	if (n > 4 || list)
+		audit_nearest(list ? common_options : distinct_options, word, n, &best, &found, nfound);
+	if (list || none)
+		audit_nearest(list ? list : "bind rbind", word, n, &best, &found, nfound);
 	return found;
 }
 
@@ -265,10 +268,12 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, con
 				audit_format(audit, "%.*s", (int)n, option), "take it away", refused, whole});
 		return;
 	}
-	const char *found = near_miss(audit, option, key, list, &m);
+	bool none = strcmp(entry->fstype, "none") == 0;
+	const char *found = near_miss(audit, option, key, list, none, &m);
 	if (found) {
+		audit->typo = entry;
 		audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
-			list ? AUDIT_CRITICAL : AUDIT_WARNING, list, audit_format(audit, "there is no option %.*s", (int)key, option),
+			list || none ? AUDIT_CRITICAL : AUDIT_WARNING, list || none, audit_format(audit, "there is no option %.*s", (int)key, option),
 			audit_format(audit, "%.*s", (int)m, found), audit_format(audit, "%.*s", (int)key, option),
 			audit_format(audit, "is %.*s meant?", (int)m, found), refused, whole});
 	} else if (list && !entry->bind) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a source names, and what is at the places that a line names; types, and the
- * helpers that they need.
+ * What a source names, and what is at the places that it names.
  *
  * What is there is what is there now: below the mount point of another line that may
  * be an empty directory, so nothing is told of it.
@@ -13,6 +12,7 @@
 #include "mounttree.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +131,26 @@ static void judge_network(struct audit *audit, const struct audit_entry *entry, 
 		NULL, "give it _netdev"});
 }
 
+/** What to name in place of a device that holds no file system; NULL: that is not what it holds. */
+static const char *name_instead(const char *type)
+{
+	static const char *const rows[][2] = {
+		{"crypto_LUKS", "name the mapping that crypttab(5) or cryptsetup opens of it: /dev/mapper/NAME"},
+		{"BitLocker", "name the mapping that crypttab(5) or cryptsetup opens of it: /dev/mapper/NAME"},
+		{"LVM2_member", "name the volume that lies on it: /dev/VG/LV, or the UUID of that"},
+		{"linux_raid_member", "name the array that it is a part of: /dev/md/NAME, or the UUID of that"},
+		{"zfs_member", "ZFS mounts its data sets by itself: zfs set mountpoint="},
+		{"bcache", "name the device that it is a part of: /dev/bcache0, or the UUID of that"},
+		{"swap", "name a device with a file system"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		if (strcmp(type, rows[i][0]) == 0)
+			return rows[i][1];
+	}
+	size_t n = strlen(type);
+	return n > 7 && strcmp(type + n - 7, "_member") == 0 ? "name the device that it is a part of, or the UUID of that" : NULL;
+}
+
 /** The type that a line gives, and the one on the device. */
 static void judge_type(struct audit *audit, const struct audit_entry *entry, const char *type)
 {
@@ -140,8 +160,12 @@ static void judge_type(struct audit *audit, const struct audit_entry *entry, con
 		{"ext2 ext3 ext4", "ext2 ext3 ext4"}, {"vfat msdos", "vfat msdos"}, {"ntfs ntfs3 ntfs-3g fuseblk", "ntfs"},
 		{"udf iso9660", "udf iso9660"}, {"exfat fuse.exfat", "exfat"}, {"swap", "swap swsuspend"},
 	};
-	if (!type || !*entry->fstype || strcmp(entry->fstype, "auto") == 0 || strcmp(entry->fstype, type) == 0
-	    || strchr(entry->fstype, ','))
+	/* What is left of a path of a multipath, whose map is not there. */
+	if (!type || strcmp(type, "none") == 0 || strcmp(type, "mpath_member") == 0)
+		return;
+	const char *instead = name_instead(type);
+	bool any = !*entry->fstype || strcmp(entry->fstype, "auto") == 0 || strchr(entry->fstype, ',');
+	if ((any && !instead) || strcmp(entry->fstype, type) == 0)
 		return;
 	for (size_t i = 0; i < sizeof(alike) / sizeof(*alike); ++i) {
 		const char *line = alike[i][0], *disk = alike[i][1];
@@ -152,8 +176,10 @@ static void judge_type(struct audit *audit, const struct audit_entry *entry, con
 			return;
 	}
 	audit_tell(audit, entry, FSTAB_TYPE_MISMATCH, &(struct audit_told){
-		AUDIT_CRITICAL, true, audit_format(audit, "what is on the device is %s", type), type, entry->fstype,
-		audit_format(audit, "write %s", type)});
+		AUDIT_CRITICAL, true, audit_format(audit, "what is on the device is %s", type),
+		entry->swap ? "swap" : instead ? "a file system" : type, entry->swap || instead ? type : entry->fstype,
+		entry->swap ? "name a swap space: mkswap would destroy what is there"
+		: instead ? instead : audit_format(audit, "write %s", type)});
 }
 
 /** What there may be of a tag in other letters (b24). */
@@ -184,6 +210,79 @@ static void tell_missing(struct audit *audit, const struct audit_entry *entry, c
 		audit->in->secret && audit->in->secret(entry->source, NULL) ? NULL : entry->source, hint});
 }
 
+/** What a path names that is neither a device nor an image.  @return whether it was told. */
+static bool tell_no_device(struct audit *audit, const struct audit_entry *entry, const char *source, enum fact_kind kind)
+{
+	if (kind != FACT_DIR && kind != FACT_OTHER)
+		return false;
+	bool later = entry->noauto || entry->nofail;
+	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+		later ? AUDIT_WARNING : AUDIT_CRITICAL, true,
+		kind == FACT_DIR ? audit_format(audit, "%s is a directory, and no device", source)
+		: audit_format(audit, "%s is no block device", source), entry->swap ? "a swap space" : "a block device", NULL,
+		kind == FACT_DIR && !entry->swap ? "give it bind and the type none, or name a device" : "name a device"});
+	return true;
+}
+
+/** Whether something is mounted of a device, whatever udev knows of it. */
+static bool is_in_use(const struct audit *audit, const char *name)
+{
+	const struct discovery *d = audit->in->live;
+	for (uint32_t i = 0; d && name && i < d->tree.count; ++i) {
+		const struct mount *m = d->tree.nodes[i].mount;
+		if (m->source && strcmp(m->source, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** A device that holds nothing, where something known is wanted of it. */
+static void judge_blank(struct audit *audit, const struct audit_entry *entry, const char *name)
+{
+	/* Of these udev does not look at what they hold. */
+	static const char *const heads[] = {"/dev/zram", "/dev/nbd", "/dev/mtd", "/dev/fd", "/dev/ram"};
+	bool wanted = entry->swap || !*entry->fstype || strcmp(entry->fstype, "auto") == 0 || entry->flags & FST_DEVICE;
+	for (size_t i = 0; name && i < sizeof(heads) / sizeof(*heads); ++i)
+		wanted &= strncmp(name, heads[i], strlen(heads[i])) != 0;
+	if (!wanted || entry->noauto || (!entry->path && !entry->swap) || audit_option(audit, entry, "x-systemd.makefs")
+	    || is_in_use(audit, name))
+		return;
+	audit_tell(audit, entry, FSTAB_TYPE_MISMATCH, &(struct audit_told){
+		entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true, "the device holds nothing that is known",
+		entry->swap ? "a swap space" : "a file system", NULL,
+		entry->swap ? "see blkid -p; mkswap makes one, or name another device" : "see blkid -p; mkfs makes one, or name another device"});
+}
+
+/** The tag that a link of udev is of, "UUID=x" for "/dev/disk/by-uuid/x"; NULL. */
+static const char *link_tag(struct audit *audit, const char *source)
+{
+	static const char *const dirs[][2] = {
+		{"uuid/", "UUID="}, {"label/", "LABEL="}, {"partuuid/", "PARTUUID="}, {"partlabel/", "PARTLABEL="},
+	};
+	static const char by[] = "/dev/disk/by-";
+	if (strncmp(source, by, sizeof(by) - 1) != 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
+		size_t n = strlen(dirs[i][0]), len = 0;
+		const char *at = source + sizeof(by) - 1;
+		if (strncmp(at, dirs[i][0], n) != 0)
+			continue;
+		char *value = arena_strndup(&audit->report->arena, at + n, strlen(at + n));
+		if (!value)
+			break;
+		for (const char *c = value; *c; ++len) {
+			unsigned byte;
+			bool escape = c[0] == '\\' && c[1] == 'x' && isxdigit((unsigned char)c[2]) && isxdigit((unsigned char)c[3])
+			              && sscanf(c + 2, "%2x", &byte) == 1 && byte;
+			value[len] = escape ? (char)byte : *c;
+			c += escape ? 4 : 1;
+		}
+		value[len] = '\0';
+		return audit_format(audit, "%s%s", dirs[i][1], value);
+	}
+	return NULL;
+}
+
 static void judge_device(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -204,15 +303,25 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 		const struct audit_entry *above = audit_above(audit, entry, source);
 		if (above)
 			return;
+		enum fact_kind kind = facts->look ? facts->look(facts->arg, source, NULL) : FACT_UNKNOWN;
 		if (!facts->look)
 			audit_unjudged(audit, FSTAB_SRC_MISSING);
-		else if (facts->look(facts->arg, source, NULL) == FACT_MISSING)
+		else if (kind == FACT_MISSING)
 			tell_missing(audit, entry, "there is no such file", "give the file, or take the line away");
+		else
+			tell_no_device(audit, entry, source, kind);
 		return;
 	}
 	struct fstab_device device = {0};
 	int count = facts->devices ? facts->devices(facts->arg, source, &device) : -1;
+	/* A link of udev is one device's, of all that could have it. */
+	const char *tag = count == 1 ? link_tag(audit, source) : NULL;
+	int all = tag ? facts->devices(facts->arg, tag, NULL) : 0;
+	count = all > 1 ? all : count;
 	judge_network(audit, entry, count > 0 ? &device : NULL);
+	if (count < 0 && *source == '/' && facts->look && !audit_above(audit, entry, source)
+	    && tell_no_device(audit, entry, source, facts->look(facts->arg, source, NULL)))
+		return;
 	if (count < 0) {
 		audit_unjudged(audit, FSTAB_SRC_MISSING);
 		audit_unjudged(audit, FSTAB_SRC_AMBIGUOUS);
@@ -227,6 +336,8 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 			entry->noauto ? AUDIT_WARNING : AUDIT_CRITICAL, true,
 			audit_format(audit, "%d devices have it, and which of them is mounted is not told", count), "one device",
 			source, "name it by PARTUUID= or its path of /dev/disk/by-id, or give one of them another"});
+	} else if (device.tags && device.tags->known == DEVMAP_UNTAGGED) {
+		judge_blank(audit, entry, device.tags->name);
 	} else if (device.tags) {
 		judge_type(audit, entry, device.tags->type);
 	}
@@ -307,150 +418,30 @@ static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
 	strbuf_destroy(&layers.path);
 }
 
+/** The type none, which is one of a bind, a move and what changes a mount. */
+static void judge_none(struct audit *audit, const struct audit_entry *entry)
+{
+	static const char *const words[] = {
+		"move", "remount", "private", "rprivate", "shared", "rshared", "slave", "rslave", "unbindable", "runbindable",
+	};
+	bool fits = audit->typo == entry;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words) && !fits; ++i)
+		fits = audit_option(audit, entry, words[i]);
+	if (!fits)
+		audit_tell(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_told){
+			entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
+			"the type none is for what is bound or moved, and no option says so", "bind", NULL,
+			"give it bind, or the type of what is on the device"});
+}
+
 void audit_source(struct audit *audit, const struct audit_entry *entry)
 {
 	if (entry->bind)
 		judge_bind(audit, entry);
+	else if (strcmp(entry->fstype, "none") == 0 && entry->path)
+		judge_none(audit, entry);
 	else if (strcmp(entry->fstype, "overlay") == 0)
 		judge_overlay(audit, entry);
 	else if (on_device(entry) && *entry->source != '"' && *entry->source != '\'')
 		judge_device(audit, entry);
-}
-
-/** Whether mount(8) cannot do without a helper of the type; of fuse it is one for all. */
-static bool wants_helper(const char *fstype, const char **name)
-{
-	static const char *const types[] = {
-		"nfs", "nfs4", "cifs", "smb3", "glusterfs", "davfs", "ntfs-3g", "lustre", "beegfs", "moosefs", "s3fs",
-		"vmhgfs-fuse", "fuse", "zfs",
-	};
-	*name = fstype;
-	if (strncmp(fstype, "fuse.", 5) == 0) {
-		*name = "fuse";
-		return true;
-	}
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); ++i) {
-		if (strcmp(fstype, types[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
-/** Judge the helpers of a type, and whether the kernel has it. */
-static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
-{
-	const struct fstab_facts *facts = audit->in->facts;
-	const char *name;
-	bool wanted = wants_helper(entry->fstype, &name);
-	if (wanted || (entry->line->passno > 0 && entry->flags & FST_FSCK)) {
-		const char *helper = audit_format(audit, "%s.%s", wanted ? "mount" : "fsck", name);
-		int there = facts->helper ? facts->helper(facts->arg, helper) : -1;
-		if (there < 0)
-			audit_unjudged(audit, FSTAB_HELPER_MISSING);
-		else if (there == 0)
-			audit_tell(audit, entry, FSTAB_HELPER_MISSING, &(struct audit_told){
-				AUDIT_WARNING, false, audit_format(audit, "%s is not installed", helper), helper, NULL,
-				wanted ? "install what it is in" : "install it, or write 0 as the pass"});
-	}
-	if (entry->bind || entry->swap || wanted || !*entry->fstype || strchr(entry->fstype, ',')
-	    || strcmp(entry->fstype, "auto") == 0 || strcmp(entry->fstype, "none") == 0
-	    || strcmp(entry->fstype, "ignore") == 0)
-		return;
-	int known = facts->fstype ? facts->fstype(facts->arg, entry->fstype) : -1;
-	const char *helper = known == 0 ? audit_format(audit, "mount.%s", entry->fstype) : "";
-	/* With a helper of its own it may be anything. */
-	if (known < 0 || (known == 0 && facts->helper && facts->helper(facts->arg, helper) != 0))
-		audit_unjudged(audit, FSTAB_TYPE_UNSUPPORTED);
-	else if (known == 0)
-		audit_tell(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_told){
-			entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
-			audit_format(audit, "the kernel cannot mount the type %s", entry->fstype), NULL, NULL,
-			"mend the name, or install the module"});
-}
-
-/** Whether systemd mounts the lines: it makes the directories. */
-static bool is_systemd(struct audit *audit)
-{
-	static const char *const places[] = {
-		"/run/systemd/system", "/run/systemd/generator", "/usr/lib/systemd/systemd", "/lib/systemd/systemd", NULL,
-	};
-	const struct fstab_facts *facts = audit->in->facts;
-	for (size_t i = 0; places[i] && !audit->systemd; ++i) {
-		enum fact_kind kind = facts->look(facts->arg, places[i], NULL);
-		audit->systemd = kind == FACT_DIR || kind == FACT_FILE ? 1 : places[i + 1] ? 0 : -1;
-	}
-	return audit->systemd > 0;
-}
-
-/** A unit of the admin's for the mount point of a line: systemd takes that, and nothing of the line. */
-static void judge_unit(struct audit *audit, const struct audit_entry *entry, const char *target)
-{
-	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
-	const struct fstab_facts *facts = audit->in->facts;
-	struct strbuf name, real;
-	strbuf_init(&name);
-	strbuf_init(&real);
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
-		if (facts->look(facts->arg, dirs[i], NULL) != FACT_DIR)
-			continue;
-		strbuf_reset(&name);
-		strbuf_printf(&name, "%s/", dirs[i]);
-		fstab_unit_name(&name, target);
-		strbuf_puts(&name, ".mount");
-		strbuf_reset(&real);
-		enum fact_kind kind = facts->look(facts->arg, strbuf_str(&name), &real);
-		bool masked = real.len && strcmp(strbuf_str(&real), "/dev/null") == 0;
-		if (kind != FACT_FILE && !masked)
-			continue;
-		const char *path = audit_format(audit, "%s", strbuf_str(&name));
-		audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
-			entry->noauto ? AUDIT_INFO : AUDIT_WARNING, true,
-			masked ? "its unit is masked: systemd does not mount it" : "a unit has this mount point too: systemd takes that, and nothing of the line",
-			masked ? "no mask" : "one of both", path,
-			masked ? audit_format(audit, "take the line away, or: systemctl unmask '%s'", strrchr(path, '/') + 1)
-			       : "take the line away, or the unit, and systemctl daemon-reload"});
-		break;
-	}
-	audit->failed |= name.failed || real.failed;
-	strbuf_destroy(&name);
-	strbuf_destroy(&real);
-}
-
-void audit_place(struct audit *audit, const struct audit_entry *entry)
-{
-	const struct fstab_facts *facts = audit->in->facts;
-	/* Of a line that lacks a field, the one behind it is none of a type. */
-	if (entry->path || entry->swap)
-		judge_helpers(audit, entry);
-	if (!entry->path || !entry->path[1])
-		return;
-	if (!facts->look) {
-		audit_unjudged(audit, FSTAB_TGT_MISSING);
-		audit_unjudged(audit, FSTAB_TGT_SYMLINK);
-		return;
-	}
-	struct strbuf real;
-	strbuf_init(&real);
-	enum fact_kind kind = facts->look(facts->arg, entry->path, &real);
-	if (kind == FACT_UNKNOWN) {
-		audit_unjudged(audit, FSTAB_TGT_MISSING);
-		audit_unjudged(audit, FSTAB_TGT_SYMLINK);
-	} else if (kind == FACT_MISSING) {
-		if (!entry->mkdir && !audit_above(audit, entry, entry->path))
-			audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
-				entry->noauto || entry->nofail || is_systemd(audit) ? AUDIT_INFO : AUDIT_WARNING, false,
-				"there is no such directory; systemd would make it, mount(8) not", NULL, NULL,
-				"make it, or give X-mount.mkdir"});
-	} else if (kind == FACT_FILE && !entry->bind) {
-		audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
-			AUDIT_WARNING, false, "the mount point is a file", "a directory", NULL, "give a directory"});
-	} else if (real.len && strcmp(strbuf_str(&real), entry->path) != 0) {
-		audit_tell(audit, entry, FSTAB_TGT_SYMLINK, &(struct audit_told){
-			AUDIT_INFO, false, audit_format(audit, "it leads to %s, as which it is mounted", strbuf_str(&real)),
-			NULL, NULL, "write the name that it leads to"});
-	}
-	if (is_systemd(audit))
-		judge_unit(audit, entry, real.len && kind != FACT_UNKNOWN && kind != FACT_MISSING ? strbuf_str(&real) : entry->path);
-	audit->failed |= real.failed;
-	strbuf_destroy(&real);
 }

@@ -16,7 +16,7 @@ gm.need("findmnt", "mkfs.ext4", "mkswap", "losetup", "blkid", "mount", "umount")
 DOC = os.path.join(os.path.dirname(__file__), "../../docs/VERIFY.md")
 root = gm.Root()
 gm.mount("devtmpfs", gm.mkdir(root / "dev"), "devtmpfs")
-for program in ("findmnt", "mkfs.ext4", "mkswap", "losetup", "blkid", "umount"):
+for program in ("findmnt", "mkfs.ext4", "mkswap", "losetup", "blkid", "umount", "true"):
     gm.install(program, root.path)
 for name in ("etc", "a", "a/b", "data", "home", "low", "run/mount", "two words", "m"):
     gm.mkdir(root / name)
@@ -37,9 +37,12 @@ def device(name, *made):
 
 
 (DISK_LOOP, DISK), (SWAP_LOOP, SWAP) = device("disk", "mkfs.ext4", "-q", "-F", "-L", "data"), device("swap", "mkswap", "-q")
+BLANK_LOOP, BLANK = gm.run("losetup", "-f", "--show", gm.image("/blank.img", 16 << 20, "true")).strip(), "/dev/disk/by-id/blank"
+os.makedirs(os.path.dirname(BLANK), exist_ok=True)
+os.symlink(BLANK_LOOP, BLANK)
 GONE = "01234567-89ab-cdef-0123-456789abcdef"
 
-# Number of findmnt's defect, what it is, the lines, and whether something is wrong; for what is, the codes.
+# Number of findmnt's defect (b) or check (v), what it is, the lines, and whether something is wrong; for what is, the codes.
 ROWS = [
     ("", "a disk, a swap space, a tmpfs, a bind", f"{DISK} /data ext4 nofail 0 2\n{SWAP} none swap sw 0 0\n"
      "tmpfs /a/b tmpfs size=1m 0 0\n/low /home none bind 0 0\n", None),
@@ -67,6 +70,12 @@ ROWS = [
     ("b9", "a bind of a name in quotes", '"/low" /data none bind 0 0\n', "FSTAB-ESCAPE"),
     ("", "a blank, escaped", f"{DISK} /two\\040words ext4 nofail 0 2\n", None),
     ("b10", "a blank between options", f"{DISK} /data ext4 nofail, noatime 0 2\n", "FSTAB-SYNTAX"),
+    ("v15", "a directory in place of a disk", "/low /data ext4 defaults 0 2\n", "FSTAB-SRC-MISSING"),
+    ("v15", "a directory in place of a swap space", "/low none swap sw 0 0\n", "FSTAB-SRC-MISSING"),
+    ("v16", "`/dev/null` in place of a disk", "/dev/null /data ext4 defaults 0 2\n", "FSTAB-SRC-MISSING"),
+    ("v18", "`none` without `bind`", "/low /data none defaults 0 0\n", "FSTAB-TYPE-UNSUPPORTED"),
+    ("v20", "a disk that holds nothing", f"{BLANK} /data auto defaults 0 0\n", "FSTAB-TYPE-MISMATCH"),
+    ("", "`bnid`", "/low /data none bnid 0 0\n", "FSTAB-OPT-TYPO"),
     ("", "a type that there is not", f"{DISK} /data ext5 nofail 0 2\n", "FSTAB-TYPE-UNSUPPORTED"),
     ("b14", "ceph, which is no path of this system", "10.0.0.1:6789:/ /data ceph noauto,name=x 0 0\n", None),
     ("", "a mount point by a relative name", f"{DISK} data ext4 nofail 0 2\n", "FSTAB-SYNTAX"),
@@ -125,7 +134,7 @@ for number, what, lines, code in ROWS:
     cried += not code and bool(theirs)
     table.append([number, what, cell(short, code, theirs), cell([f"`{name}`" for name in ours], code, code in ours)])
 gm.run("umount", "/m")
-for loop, link in ((DISK_LOOP, DISK), (SWAP_LOOP, SWAP)):
+for loop, link in ((DISK_LOOP, DISK), (SWAP_LOOP, SWAP), (BLANK_LOOP, BLANK)):
     os.unlink(link)
     gm.run("losetup", "-d", loop)
 

@@ -23,6 +23,10 @@ static const struct devmap_tags tags[] = {
 	{.name = "/dev/sda2", .type = "vfat", .uuid = "AB12-CD34"},
 	{.name = "/dev/sda3", .type = "swap", .uuid = "swap"},
 	{.name = "/dev/mapper/vg-x", .type = "xfs", .uuid = "xfs"},
+	{.name = "/dev/sda4", .type = "crypto_LUKS", .uuid = "luks"},
+	{.name = "/dev/sda5", .type = "mpath_member", .uuid = "path"},
+	{.name = "/dev/sda6", .uuid = "blank", .known = DEVMAP_UNTAGGED},
+	{.name = "/dev/zram0", .uuid = "zram", .known = DEVMAP_UNTAGGED},
 };
 
 static unsigned asked;
@@ -57,19 +61,24 @@ static enum fact_kind look(void *arg, const char *path, struct strbuf *real)
 		return FACT_UNKNOWN;
 	if (real)
 		strbuf_puts(real, strcmp(path, "/var/run") == 0 ? "/run" : path);
-	return strstr(path, "file") ? FACT_FILE : FACT_DIR;
+	return strstr(path, "file") ? FACT_FILE : strstr(path, "char") ? FACT_OTHER : FACT_DIR;
 }
 
 static int helper(void *arg, const char *name)
 {
 	(void)arg;
-	return strcmp(name, "mount.cifs") != 0 && strcmp(name, "mount.tmpsf") != 0 && strcmp(name, "fsck.f2fs") != 0;
+	static const char *const missing[] = {"mount.cifs", "mount.tmpsf", "mount.foofs", "mount.hfsplus", "fsck.f2fs"};
+	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); ++i) {
+		if (strcmp(name, missing[i]) == 0)
+			return 0;
+	}
+	return 1;
 }
 
 static int fstype(void *arg, const char *name)
 {
 	(void)arg;
-	return strcmp(name, "tmpsf") != 0;
+	return strcmp(name, "tmpsf") != 0 && strcmp(name, "hfsplus") != 0 && strcmp(name, "foofs") != 0;
 }
 
 static bool secret(const char *source, const char *options)
@@ -172,6 +181,8 @@ static const struct rule_row {
 	 X " /x xfs x-systemd.automount,x-systemd.idle-timeout=1min,x-gvfs-show,x-systemd.nobody-knows\n"},
 	{"other types' options", FSTAB_OPT_TYPO, "//s/a /x cifs noauot\n", NULL,
 	 "//s/a /x cifs nodfs,noperm,nounix,nobrl,sfu,vers=3.0,nosetuids\ns:/a /y nfs nolock,noac,nocto,hard,intr,soft,bg\n"},
+	{"a bind that is none", FSTAB_OPT_TYPO, "/srv/a /x none ro,bnid\n", "2 FSTAB-OPT-TYPO critical! /x: there is no option bnid", "/srv/a /x none ro,bind\n"},
+	{"an rbind that is none", FSTAB_OPT_TYPO, "/srv/a /x none rbimd\n", NULL, "s:/a /x nfs bnid\n"},
 	{"b5: ro,rw", FSTAB_OPT_CONFLICT, X " /x xfs ro,rw\n", "2 FSTAB-OPT-CONFLICT warning /x: ro and rw", X " /x xfs rw,noexec,user,exec\n#"},
 	{"b5: two sizes", FSTAB_OPT_CONFLICT, "t /x tmpfs size=1G,size=2G\n", "2 FSTAB-OPT-CONFLICT warning /x", "t /x tmpfs size=1G,mode=755\n"},
 	{"b5: the same twice", FSTAB_OPT_CONFLICT, "t /x tmpfs noexec,noexec\n", "2 FSTAB-OPT-CONFLICT info /x",
@@ -198,6 +209,25 @@ static const struct rule_row {
 	 "o /x overlay lowerdir=/a\nhost:vol /y glusterfs\ntag /z virtiofs\ns3 /w fuse.s3fs\nm:/ /c ceph\nt /t tmpfs\n"},
 	{"an image", FSTAB_SRC_MISSING, "/srv/gone.img /x ext4 loop\n", NULL, "/srv/file.img /x ext4\n" X " /m xfs\n/m/gone.img /y ext4 loop\n"},
 	{"b16: two devices", FSTAB_SRC_AMBIGUOUS, "UUID=twice /x ext4\n", "2 FSTAB-SRC-AMBIGUOUS critical! /x", "UUID=there /x ext4\n"},
+	{"one of two, by a link", FSTAB_SRC_AMBIGUOUS, "/dev/disk/by-uuid/twice /x ext4\n", "2 FSTAB-SRC-AMBIGUOUS critical! /x",
+	 "/dev/disk/by-uuid/there /x ext4\n/dev/disk/by-id/twi /y ext4 noauto\n"},
+	{"a link with an escape", FSTAB_SRC_AMBIGUOUS, "/dev/disk/by-label/twic\\134x65 /x ext4 noauto\n", "2 FSTAB-SRC-AMBIGUOUS warning /x",
+	 "/dev/disk/by-label/\\134x7 /x ext4\n"},
+	{"v15: a directory", FSTAB_SRC_MISSING, "/srv/denied /x ext4\n", "2 FSTAB-SRC-MISSING critical! /x: /srv/denied is a directory, and no device",
+	 "/srv/denied /x none bind\n/srv/denied /z fuse.mergerfs\n/srv/denied /y virtiofs\n" X " /m xfs\n/m/denied /n ext4 noauto\n"},
+	{"v15: of a swap space", FSTAB_SRC_MISSING, "/denied none swap sw\n", "2 FSTAB-SRC-MISSING critical /denied: /denied is a directory",
+	 "/srv/file none swap sw\n"},
+	{"v15: of an image", FSTAB_SRC_MISSING, "/srv /x ext4 loop,nofail\n", "2 FSTAB-SRC-MISSING warning /x: /srv is a directory", "/srv/file /x ext4 loop\n"},
+	{"v16: no block device", FSTAB_SRC_MISSING, "/dev/denied-char /x ext4\n", "2 FSTAB-SRC-MISSING critical! /x: /dev/denied-char is no block device",
+	 "/dev/denied-hung /x ext4\n"},
+	{"v18: none without a bind", FSTAB_TYPE_UNSUPPORTED, "/srv /x none defaults\n",
+	 "2 FSTAB-TYPE-UNSUPPORTED critical! /x: the type none is for what is bound or moved",
+	 "/srv /x none bind\nnone /y none remount,ro\n/z /z none move\nnone /w none rshared\n/srv /v none bnid\n#"},
+	{"v20: a blank device", FSTAB_TYPE_MISMATCH, "UUID=blank /x auto\n", "2 FSTAB-TYPE-MISMATCH critical! /x: the device holds nothing that is known",
+	 "UUID=blank /x auto noauto,user\nUUID=blank /y ext4 x-systemd.makefs\nUUID=blank /z lustre\nUUID=zram none swap\n"},
+	{"v20: of a swap space", FSTAB_TYPE_MISMATCH, "UUID=blank none swap sw,nofail\n", "2 FSTAB-TYPE-MISMATCH warning UUID=blank", "UUID=swap none swap\n"},
+	{"LUKS in place of what is in it", FSTAB_TYPE_MISMATCH, "UUID=luks /x auto\n", "2 FSTAB-TYPE-MISMATCH critical! /x: what is on the device is crypto_LUKS",
+	 "UUID=path /x ext4\n"},
 	{"b17: names of the kernel", FSTAB_SRC_UNSTABLE, "/dev/sda1 /x ext4\n", "2 FSTAB-SRC-UNSTABLE warning! /x",
 	 "/dev/sdb1 /x ext4 noauto\n/dev/md0 /a ext4\n/dev/mapper/a /b ext4\n/dev/disk/by-id/sda1 /c ext4\n/dev/vg/sda1 /d ext4\n/dev/sr0 /e iso9660\n"},
 	{"b17: nvme", FSTAB_SRC_UNSTABLE, "/dev/nvme0n1p2 /x ext4\n", NULL, "/dev/md/0 /x ext4\n"},
@@ -212,6 +242,9 @@ static const struct rule_row {
 	{"another type", FSTAB_TYPE_MISMATCH, X " /x ext4\n", "2 FSTAB-TYPE-MISMATCH critical! /x", X " /x auto\n/dev/sda1 /y ext2\nUUID=AB12-CD34 /z msdos\n"},
 	{"a field less", FSTAB_TYPE_MISMATCH, X " /x ext4 rw 0 0\n", NULL, X " xfs rw 0 0\n"},
 	{"no type", FSTAB_TYPE_UNSUPPORTED, "t /x tmpsf\n", "2 FSTAB-TYPE-UNSUPPORTED critical", "t /x tmpfs\n"},
+	{"no type of a list", FSTAB_TYPE_UNSUPPORTED, X " /x tmpsf,foofs noauto\n", "2 FSTAB-TYPE-UNSUPPORTED warning /x",
+	 X " /x foofs,xfs\n/dev/sr0 /d hfsplus noauto,user\n/dev/sr1 /e foofs,auto noauto\n"},
+	{"no type of a disk", FSTAB_TYPE_UNSUPPORTED, X " /x hfsplus\n", "2 FSTAB-TYPE-UNSUPPORTED critical! /x", X " /x hfsplus,hfs noauto\n"},
 	{"b15: mount helper", FSTAB_HELPER_MISSING, "//s/a /x cifs\n", "2 FSTAB-HELPER-MISSING warning /x", "s:/a /x nfs\n"},
 	{"b15: fsck helper", FSTAB_HELPER_MISSING, "UUID=there /x f2fs defaults 0 2\n", NULL, "UUID=there /x f2fs defaults 0 0\n"},
 	{"nofail", FSTAB_NOFAIL, X " /srv/x xfs\n", "2 FSTAB-NOFAIL info /srv/x", X " /home xfs\n"},

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a line mounts, and as what: mount points, types, and the helpers that they need.
+ */
+#include "audit/audit_impl.h"
+
+#include "base/fstypes.h"
+#include "fstab/fstab_impl.h"
+
+#include <string.h>
+
+/** Whether mount(8) cannot do without a helper of the type; of fuse it is one for all. */
+static bool wants_helper(const char *fstype, const char **name)
+{
+	static const char *const types[] = {
+		"nfs", "nfs4", "cifs", "smb3", "glusterfs", "davfs", "ntfs-3g", "lustre", "beegfs", "moosefs", "s3fs",
+		"vmhgfs-fuse", "fuse", "zfs",
+	};
+	*name = fstype;
+	if (strncmp(fstype, "fuse.", 5) == 0) {
+		*name = "fuse";
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); ++i) {
+		if (strcmp(fstype, types[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** Whether mount(8) can mount a type: 1, 0; -1: not known. */
+static int can_mount(struct audit *audit, const char *type)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	if (strcmp(type, "auto") == 0)
+		return 1;
+	int known = facts->fstype ? facts->fstype(facts->arg, type) : -1;
+	/* With a helper of its own it may be anything. */
+	if (known == 0 && facts->helper && facts->helper(facts->arg, audit_format(audit, "mount.%s", type)) != 0)
+		return -1;
+	return known;
+}
+
+/** Judge the helpers of a type, and whether the kernel has it. */
+static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	const char *name;
+	bool wanted = wants_helper(entry->fstype, &name);
+	if (wanted || (entry->line->passno > 0 && entry->flags & FST_FSCK)) {
+		const char *helper = audit_format(audit, "%s.%s", wanted ? "mount" : "fsck", name);
+		int there = facts->helper ? facts->helper(facts->arg, helper) : -1;
+		if (there < 0)
+			audit_unjudged(audit, FSTAB_HELPER_MISSING);
+		else if (there == 0)
+			audit_tell(audit, entry, FSTAB_HELPER_MISSING, &(struct audit_told){
+				AUDIT_WARNING, false, audit_format(audit, "%s is not installed", helper), helper, NULL,
+				wanted ? "install what it is in" : "install it, or write 0 as the pass"});
+	}
+	if (entry->bind || entry->swap || wanted || !*entry->fstype || strcmp(entry->fstype, "none") == 0
+	    || strcmp(entry->fstype, "ignore") == 0)
+		return;
+	/* Of a list one will do. */
+	bool held = true;
+	int known = 0;
+	size_t n;
+	for (const char *type = entry->fstype; *type && known == 0; type += n + (type[n] == ',')) {
+		n = strcspn(type, ",");
+		const char *one = audit_format(audit, "%.*s", (int)n, type);
+		held &= (fstype_flags(one) & FST_KNOWN) != 0;
+		if (n > 0)
+			known = can_mount(audit, one);
+	}
+	if (known < 0)
+		audit_unjudged(audit, FSTAB_TYPE_UNSUPPORTED);
+	/* A medium that is not always there, of a type that there is: its module comes with it. */
+	else if (known == 0 && !(entry->noauto && held))
+		audit_tell(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_told){
+			entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
+			audit_format(audit, "the kernel cannot mount the type %s", entry->fstype), NULL, NULL,
+			"mend the name, or install the module"});
+}
+
+/** Whether systemd mounts the lines: it makes the directories. */
+static bool is_systemd(struct audit *audit)
+{
+	static const char *const places[] = {
+		"/run/systemd/system", "/run/systemd/generator", "/usr/lib/systemd/systemd", "/lib/systemd/systemd", NULL,
+	};
+	const struct fstab_facts *facts = audit->in->facts;
+	for (size_t i = 0; places[i] && !audit->systemd; ++i) {
+		enum fact_kind kind = facts->look(facts->arg, places[i], NULL);
+		audit->systemd = kind == FACT_DIR || kind == FACT_FILE ? 1 : places[i + 1] ? 0 : -1;
+	}
+	return audit->systemd > 0;
+}
+
+/** A unit of the admin's for the mount point of a line: systemd takes that, and nothing of the line. */
+static void judge_unit(struct audit *audit, const struct audit_entry *entry, const char *target)
+{
+	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
+	const struct fstab_facts *facts = audit->in->facts;
+	struct strbuf name, real;
+	strbuf_init(&name);
+	strbuf_init(&real);
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
+		if (facts->look(facts->arg, dirs[i], NULL) != FACT_DIR)
+			continue;
+		strbuf_reset(&name);
+		strbuf_printf(&name, "%s/", dirs[i]);
+		fstab_unit_name(&name, target);
+		strbuf_puts(&name, ".mount");
+		strbuf_reset(&real);
+		enum fact_kind kind = facts->look(facts->arg, strbuf_str(&name), &real);
+		bool masked = real.len && strcmp(strbuf_str(&real), "/dev/null") == 0;
+		if (kind != FACT_FILE && !masked)
+			continue;
+		const char *path = audit_format(audit, "%s", strbuf_str(&name));
+		audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
+			entry->noauto ? AUDIT_INFO : AUDIT_WARNING, true,
+			masked ? "its unit is masked: systemd does not mount it" : "a unit has this mount point too: systemd takes that, and nothing of the line",
+			masked ? "no mask" : "one of both", path,
+			masked ? audit_format(audit, "take the line away, or: systemctl unmask '%s'", strrchr(path, '/') + 1)
+			       : "take the line away, or the unit, and systemctl daemon-reload"});
+		break;
+	}
+	audit->failed |= name.failed || real.failed;
+	strbuf_destroy(&name);
+	strbuf_destroy(&real);
+}
+
+void audit_place(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	/* Of a line that lacks a field, the one behind it is none of a type. */
+	if (entry->path || entry->swap)
+		judge_helpers(audit, entry);
+	if (!entry->path || !entry->path[1])
+		return;
+	if (!facts->look) {
+		audit_unjudged(audit, FSTAB_TGT_MISSING);
+		audit_unjudged(audit, FSTAB_TGT_SYMLINK);
+		return;
+	}
+	struct strbuf real;
+	strbuf_init(&real);
+	enum fact_kind kind = facts->look(facts->arg, entry->path, &real);
+	if (kind == FACT_UNKNOWN) {
+		audit_unjudged(audit, FSTAB_TGT_MISSING);
+		audit_unjudged(audit, FSTAB_TGT_SYMLINK);
+	} else if (kind == FACT_MISSING) {
+		if (!entry->mkdir && !audit_above(audit, entry, entry->path))
+			audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
+				entry->noauto || entry->nofail || is_systemd(audit) ? AUDIT_INFO : AUDIT_WARNING, false,
+				"there is no such directory; systemd would make it, mount(8) not", NULL, NULL,
+				"make it, or give X-mount.mkdir"});
+	} else if (kind == FACT_FILE && !entry->bind) {
+		audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
+			AUDIT_WARNING, false, "the mount point is a file", "a directory", NULL, "give a directory"});
+	} else if (real.len && strcmp(strbuf_str(&real), entry->path) != 0) {
+		audit_tell(audit, entry, FSTAB_TGT_SYMLINK, &(struct audit_told){
+			AUDIT_INFO, false, audit_format(audit, "it leads to %s, as which it is mounted", strbuf_str(&real)),
+			NULL, NULL, "write the name that it leads to"});
+	}
+	if (is_systemd(audit))
+		judge_unit(audit, entry, real.len && kind != FACT_UNKNOWN && kind != FACT_MISSING ? strbuf_str(&real) : entry->path);
+	audit->failed |= real.failed;
+	strbuf_destroy(&real);
+}
