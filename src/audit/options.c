@@ -234,6 +234,19 @@ static void judge_value(struct audit *audit, const struct audit_entry *entry, co
 		audit_format(audit, "%.*s", (int)n, option)});
 }
 
+/** Judge the times of systemd, which passes over what is none. */
+static void judge_time(struct audit *audit, const struct audit_entry *entry, const char *option, size_t key, size_t n)
+{
+	static const char times[] = "x-systemd.device-timeout x-systemd.mount-timeout x-systemd.idle-timeout";
+	if (!word_in(option, key, times) || (n > key && audit_is_time(option + key + 1, n - key - 1)))
+		return;
+	const char *value = n > key ? audit_format(audit, "%.*s", (int)(n - key - 1), option + key + 1) : NULL;
+	audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+		AUDIT_WARNING, false, audit_format(audit, "as %.*s systemd takes a time, and %s%s: it passes over it", (int)key, option,
+		value ? "not " : "there is none", value ? value : ""), "a time, as 90s or 1min 30s", value,
+		"write a time: systemd.time(7)"});
+}
+
 /** Judge the name of an option by itself. */
 static void judge_name(struct audit *audit, const struct audit_entry *entry, const char *list, const char *option,
                        size_t n)
@@ -243,6 +256,8 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, con
 	if (word_in(option, key, common_options) || (list && word_in(option, key, list))
 	    || word_in(option, key, systemd_options)) {
 		judge_value(audit, entry, option, key, n);
+		if (x)
+			judge_time(audit, entry, option, key, n);
 		return;
 	}
 	if (x) {

@@ -129,6 +129,18 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 	strbuf_destroy(&real);
 }
 
+/** Whether what is bound is known to be a directory where the mount point is none, or the other way round.
+    What lies below another line may be another thing when that is mounted. */
+static bool is_other_kind(struct audit *audit, const struct audit_entry *entry, enum fact_kind kind)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	const char *source = fstab_normal(&audit->report->arena, entry->source);
+	if (!source || audit_above(audit, entry, source) || audit_above(audit, entry, entry->path))
+		return false;
+	enum fact_kind bound = facts->look(facts->arg, source, NULL);
+	return bound != kind && (bound == FACT_DIR || (bound > FACT_DIR && kind == FACT_DIR));
+}
+
 void audit_place(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -157,6 +169,11 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 	} else if (kind == FACT_FILE && !entry->bind) {
 		audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
 			AUDIT_WARNING, false, "the mount point is a file", "a directory", NULL, "give a directory"});
+	} else if (entry->bind && (kind == FACT_FILE || kind == FACT_DIR) && is_other_kind(audit, entry, kind)) {
+		audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
+			AUDIT_WARNING, false,
+			kind == FACT_FILE ? "a directory is bound, and the mount point is a file" : "a file is bound, and the mount point is a directory",
+			kind == FACT_FILE ? "a directory" : "a file", NULL, "the one takes no mount of the other: give what it is"});
 	} else if (real.len && strcmp(strbuf_str(&real), entry->path) != 0) {
 		audit_tell(audit, entry, FSTAB_TGT_SYMLINK, &(struct audit_told){
 			AUDIT_INFO, false, audit_format(audit, "it leads to %s, as which it is mounted", strbuf_str(&real)),

@@ -293,6 +293,65 @@ static void judge_bytes(struct audit *audit, const struct audit_entry *entry)
 	audit->cr |= cr;
 }
 
+/** What looks like a blank in n bytes, and is none; NULL. */
+static const char *find_blank(const char *text, size_t n, const char **name, size_t *len)
+{
+	static const char *const blanks[][2] = {
+		{"\xc2\xa0", "U+00A0"}, {"\xe2\x80\xaf", "U+202F"}, {"\xe2\x80\x82", "U+2002"}, {"\xe2\x80\x83", "U+2003"},
+		{"\xe2\x80\x87", "U+2007"}, {"\xe2\x80\x89", "U+2009"}, {"\xe2\x80\x8b", "U+200B"}, {"\xe3\x80\x80", "U+3000"},
+	};
+	for (size_t i = 0; text && i < n; ++i) {
+		/* All others begin below, or are no lead. */
+		for (size_t k = 0; (unsigned char)text[i] >= 0xc2 && k < sizeof(blanks) / sizeof(*blanks); ++k) {
+			*len = strlen(blanks[k][0]);
+			if (n - i >= *len && memcmp(text + i, blanks[k][0], *len) == 0) {
+				*name = blanks[k][1];
+				return text + i;
+			}
+		}
+	}
+	return NULL;
+}
+
+/** Of an entry: such a blank in the name of an option; NULL. */
+static const char *find_option_blank(const struct audit_entry *entry, const char **name, size_t *len)
+{
+	const char *list = entry->options, *found = NULL;
+	size_t n;
+	for (const char *o; !found && (o = fstab_kept_next(&list, &n)) != NULL;)
+		found = find_blank(o, option_name(o, n), name, len);
+	return found;
+}
+
+/** Tell of a blank that is none, because of which the line is another than it looks like.  In names of
+    files it may well be.  @return whether it was told: then nothing else of the line is right. */
+static bool judge_blanks(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct tabline *line = entry->line;
+	const char *name = NULL;
+	size_t len = 0;
+	bool odd = line->kind == TABLINE_DAMAGED || (!entry->path && !entry->swap);
+	const char *found = odd ? find_blank(line->bytes, line->n, &name, &len)
+	                    : find_blank(entry->fstype, strlen(entry->fstype), &name, &len);
+	if (!found)
+		found = find_option_blank(entry, &name, &len);
+	if (!found)
+		return false;
+	/* "UUID=x /d": what is behind was meant as the mount point. */
+	struct audit_entry meant = *entry;
+	const char *in = find_blank(entry->source, strlen(entry->source), &name, &len);
+	if (odd && in && in[len] == '/') {
+		const char *next = NULL, *target = in + len;
+		size_t n = strlen(target);
+		const char *end = find_blank(target, n, &next, &len);
+		meant.target = audit_format(audit, "%.*s", end ? (int)(end - target) : (int)n, target);
+	}
+	audit_tell(audit, &meant, FSTAB_SYNTAX, &(struct audit_told){
+		AUDIT_CRITICAL, true, audit_format(audit, "it holds a %s, which looks like a blank and parts nothing", name),
+		"blanks and tabs", name, "write a blank in its place: cat -A shows it as M-"});
+	return true;
+}
+
 static void judge_syntax(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct tabline *line = entry->line;
@@ -332,13 +391,16 @@ static void judge_numbers(struct audit *audit, const struct audit_entry *entry)
 {
 	int freq = entry->line->freq, pass = entry->line->passno;
 	bool root = entry->path && !entry->path[1];
-	if (freq > 1 || freq < -1)
+	/* Of an entry a field that is none of these is a number below 0. */
+	const struct tabline_field *first = &entry->line->fields[TABLINE_FREQ], *second = &entry->line->fields[TABLINE_PASSNO];
+	if (freq > 1 || (freq < 0 && first->raw))
 		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
-			AUDIT_WARNING, false, "the fifth field is for dump(8)", "0 or 1", audit_format(audit, "%d", freq), "write 0"});
-	if (pass > 2 || pass < -1) {
+			AUDIT_WARNING, false, "the fifth field is for dump(8)", "0 or 1",
+			audit_format(audit, "%.*s", (int)first->n, first->raw), "write 0"});
+	if (pass > 2 || (pass < 0 && second->raw)) {
 		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
-			AUDIT_WARNING, false, "the sixth field is the pass of fsck(8)", "0, 1 or 2", audit_format(audit, "%d", pass),
-			"write 1 for the root, 2 for others, 0 for what is not checked"});
+			AUDIT_WARNING, false, "the sixth field is the pass of fsck(8)", "0, 1 or 2",
+			audit_format(audit, "%.*s", (int)second->n, second->raw), "write 1 for the root, 2 for others, 0 for what is not checked"});
 	} else if (pass > 0) {
 		const char *what = entry->bind ? "a bind" : entry->swap ? "a swap space"
 		                   : entry->flags & FST_NET && !(entry->flags & FST_DEVICE) ? "a network file system"
@@ -483,13 +545,16 @@ static void read_lines(struct audit *audit)
 		} else if (line->kind == TABLINE_DAMAGED) {
 			const char *target = tabline_value(line, TABLINE_TARGET);
 			bool blank = line->nfields >= 5 && line->freq < 0;
-			struct audit_entry entry = {.line = line, .target = target ? target : "", .source = "", .ignored = ignored,
+			struct audit_entry entry = {.line = line, .target = target ? target : "", .source = "", .fstype = "", .options = "", .ignored = ignored,
 			                            .needed = true};
-			audit_tell(audit, &entry, FSTAB_SYNTAX, &(struct audit_told){
-				AUDIT_CRITICAL, true, line->why ? line->why : "not a line of fstab(5)",
-				"source, mount point, type, options, and two numbers", NULL,
-				blank ? "options are parted by commas without blanks; \\040 stands for a blank in a name"
-				      : "mend it, or make it a comment"});
+			const char *source = tabline_value(line, TABLINE_SOURCE);
+			entry.source = source ? source : "";
+			if (!judge_blanks(audit, &entry))
+				audit_tell(audit, &entry, FSTAB_SYNTAX, &(struct audit_told){
+					AUDIT_CRITICAL, true, line->why ? line->why : "not a line of fstab(5)",
+					"source, mount point, type, options, and two numbers", NULL,
+					blank ? "options are parted by commas without blanks; \\040 stands for a blank in a name"
+					      : "mend it, or make it a comment"});
 		}
 		audit->report->ignored[i] = ignored;
 		ignored = 0;
@@ -563,6 +628,8 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 		index_entries(&audit);
 	for (size_t i = 0; i < audit.count && !audit.failed; ++i) {
 		const struct audit_entry *entry = &audit.entries[i];
+		if (judge_blanks(&audit, entry))
+			continue;
 		judge_syntax(&audit, entry);
 		judge_numbers(&audit, entry);
 		judge_order(&audit, entry);

@@ -149,6 +149,37 @@ static bool is_taken(const struct value_row *row, char *value)
 	return true;
 }
 
+bool audit_is_time(const char *text, size_t n)
+{
+	static const char units[] =
+		"s seconds second sec m minutes minute min h hours hour hr d days day w weeks week M months month y years year "
+		"ms msec us usec \xce\xbcs \xc2\xb5s";
+	const char *at = text, *end = text + n;
+	bool any = false;
+	if (word_is(text, n, "infinity"))
+		return true;
+	for (;;) {
+		while (at < end && isspace((unsigned char)*at))
+			++at;
+		if (at == end)
+			return any;
+		const char *number = at;
+		size_t digits = 0;
+		for (; at < end && (isdigit((unsigned char)*at) || *at == '.'); ++at)
+			digits += *at != '.';
+		if (digits == 0 || (size_t)(at - number) > digits + 1)
+			return false;
+		while (at < end && isspace((unsigned char)*at))
+			++at;
+		const char *unit = at;
+		while (at < end && !isspace((unsigned char)*at) && !isdigit((unsigned char)*at))
+			++at;
+		if (at > unit && !word_in(unit, (size_t)(at - unit), units))
+			return false;
+		any = true;
+	}
+}
+
 const char *audit_value(const char *fstype, const char *option, size_t key, size_t n)
 {
 	char value[VALUE_MAX + 1];

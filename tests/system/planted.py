@@ -258,6 +258,8 @@ EDITED = [
     ("an overlay without a lower layer", "lowerdir=/low,", "lowerdir=/lwo,", ["FSTAB-OVERLAY-DIR critical /over", "DRIFT-SOURCE critical /over"]),
     ("an overlay without a workdir", ",workdir=/layers/work", "", ["FSTAB-OVERLAY-DIR critical /over", "DRIFT-SOURCE critical /over"]),
     ("an overlay whose upper is not there", "upperdir=/layers/up", "upperdir=/layers/uq", ["FSTAB-OVERLAY-DIR critical /over", "DRIFT-SOURCE critical /over"]),
+    ("a time that is none", "idle-timeout=1min", "idle-timeout=1mn", ["FSTAB-OPT-UNKNOWN warning /new"]),
+    ("a directory bound onto a file", "/srv/file /etc/bound.conf", "/srv /etc/bound.conf", ["FSTAB-TGT-MISSING warning /etc/bound.conf", "DRIFT-SOURCE critical /etc/bound.conf"]),
     ("a mount point that there is not", "none /new", "none /nwe", ["FSTAB-TGT-MISSING info /nwe"]),
     ("a mount point that is a symlink", "none /new", "none /link", ["FSTAB-TGT-SYMLINK info /link"]),
     ("a mount point that is a file", "none /new", "none /srv/file", ["FSTAB-TGT-MISSING warning /srv/file"]),
@@ -306,7 +308,7 @@ for name, text, expected in (
         ("CR LF", FSTAB.replace("\n", "\r\n"), ["FSTAB-SYNTAX warning /"]),
         ("a byte order mark", "\ufeff" + FSTAB[2:], ["FSTAB-SYNTAX critical is"]),
         ("a NUL", FSTAB.replace("nofail,noatime", "nofail\0noatime"), ["FSTAB-SYNTAX critical /data", "DRIFT-NOT-IN-FSTAB warning /data"]),
-        ("a blank that is none", FSTAB.replace("nofail,noatime", "nofail,\u00a0noatime"), ["FSTAB-OPT-TYPO critical /data", "DRIFT-OPTIONS warning /data"]),
+        ("a blank that is none", FSTAB.replace("nofail,noatime", "nofail,\u00a0noatime"), ["FSTAB-SYNTAX critical /data", "DRIFT-OPTIONS warning /data"]),
 ):
     put(text)
     told(name, expected)
