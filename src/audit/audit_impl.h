@@ -128,6 +128,13 @@ const char *audit_value(const char *fstype, const char *option, size_t key, size
 bool audit_is_time(const char *text, size_t n);
 
 /* source.c */
+
+/** Call for each absolute path that a mount needs, until one says false: what it binds, the directories of
+    an overlay, the file of an image.
+    @what  "what it binds", for a message. */
+void audit_each_need(struct audit *audit, const struct audit_entry *entry,
+                     bool (*each)(void *arg, const char *path, const char *what), void *arg);
+
 void audit_source(struct audit *audit, const struct audit_entry *entry);
 
 /* place.c */

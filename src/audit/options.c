@@ -358,6 +358,21 @@ static void judge_swap(struct audit *audit, const struct audit_entry *entry)
 			"write discard, discard=once or discard=pages"});
 }
 
+/** What an entry needs, and which entry that may be missing mounts it. */
+struct needs {
+	const struct audit *audit;
+	const struct audit_entry *entry, *missing;
+};
+
+static bool each_need(void *arg, const char *path, const char *what)
+{
+	struct needs *needs = arg;
+	const struct audit_entry *above = audit_above(needs->audit, needs->entry, path);
+	(void)what;
+	needs->missing = above && above->nofail ? above : NULL;
+	return !needs->missing;
+}
+
 /** Judge what a boot waits for. */
 static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 {
@@ -371,13 +386,13 @@ static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 	if (!entry->path || !entry->needed)
 		return;
 	/* What needs a mount that may be missing, may be missing. */
-	const char *source = entry->bind ? fstab_normal(&audit->report->arena, entry->source) : NULL;
+	struct needs needs = {.audit = audit, .entry = entry};
+	audit_each_need(audit, entry, each_need, &needs);
 	const struct audit_entry *above = audit_above(audit, entry, entry->path);
-	const struct audit_entry *from = source ? audit_above(audit, entry, source) : NULL;
 	if (above && !above->nofail)
 		above = NULL;
-	if (from && from->nofail)
-		above = from;
+	if (needs.missing)
+		above = needs.missing;
 	if (above && above != entry) {
 		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
 			AUDIT_WARNING, true, audit_format(audit, "it needs %s of line %u, which a boot can do without, and is itself "

@@ -456,6 +456,24 @@ static const struct audit_entry *find_later(const struct audit *audit, const str
 	return found;
 }
 
+/** What an entry needs, and which entry mounts that behind it. */
+struct needs {
+	struct audit *audit;
+	const struct audit_entry *entry, *later;
+	const char *what;
+};
+
+static bool each_need(void *arg, const char *path, const char *what)
+{
+	struct needs *needs = arg;
+	needs->what = what;
+	needs->later = find_later(needs->audit, needs->entry, path, true);
+	/* "/" is mounted before the file is read. */
+	if (needs->later && !needs->later->path[1])
+		needs->later = NULL;
+	return !needs->later;
+}
+
 static void judge_order(struct audit *audit, const struct audit_entry *entry)
 {
 	if (entry->noauto || entry->automount || !entry->path || !entry->path[1])
@@ -474,15 +492,13 @@ static void judge_order(struct audit *audit, const struct audit_entry *entry)
 				AUDIT_INFO, false, audit_format(audit, "it stands before / of line %u", root->line->number),
 				"mounts above come first", NULL, "put / first"});
 	}
-	const char *source = entry->bind ? fstab_normal(&audit->report->arena, entry->source) : NULL;
-	if (!source)
-		return;
-	later = find_later(audit, entry, source, true);
-	if (later && later->path[1])
+	struct needs needs = {.audit = audit, .entry = entry};
+	audit_each_need(audit, entry, each_need, &needs);
+	if (needs.later)
 		audit_tell(audit, entry, FSTAB_ORDER, &(struct audit_told){
-			AUDIT_CRITICAL, true, audit_format(audit, "what it binds lies on %s, which line %u mounts after it", later->path,
-			later->line->number), "a source is mounted first", NULL,
-			audit_format(audit, "move it behind line %u", later->line->number)});
+			AUDIT_CRITICAL, true, audit_format(audit, "%s lies on %s, which line %u mounts after it", needs.what,
+			needs.later->path, needs.later->line->number), "a source is mounted first", NULL,
+			audit_format(audit, "move it behind line %u", needs.later->line->number)});
 }
 
 /** Whether two entries are of the same, so that one of them is too many. */

@@ -377,45 +377,76 @@ static void judge_bind(struct audit *audit, const struct audit_entry *entry)
 /** Layers of an overlay. */
 struct layers {
 	struct audit *audit;
-	const struct audit_entry *entry;
 	struct strbuf path;
+	bool (*each)(void *arg, const char *path, const char *what);
+	void *arg;
 };
 
 static bool each_layer(void *arg, const struct fstab_layer *layer)
 {
 	struct layers *layers = arg;
-	struct audit *audit = layers->audit;
 	fstab_layer_path(layer, &layers->path);
-	const char *path = fstab_normal(&audit->report->arena, strbuf_str(&layers->path));
-	if (!path)
-		return !layers->path.failed;
-	enum fact_kind kind = look(audit, layers->entry, path, FSTAB_OVERLAY_DIR);
+	const char *path = fstab_normal(&layers->audit->report->arena, strbuf_str(&layers->path));
+	return path ? layers->each(layers->arg, path, "a directory of it") : !layers->path.failed;
+}
+
+void audit_each_need(struct audit *audit, const struct audit_entry *entry,
+                     bool (*each)(void *arg, const char *path, const char *what), void *arg)
+{
+	if (strcmp(entry->fstype, "overlay") == 0 && !entry->bind) {
+		struct layers layers = {.audit = audit, .each = each, .arg = arg};
+		struct strbuf scratch;
+		strbuf_init(&layers.path);
+		strbuf_init(&scratch);
+		const char *raw = tabline_value(entry->line, TABLINE_OPTIONS);
+		if (raw && *entry->options)
+			fstab_each_layer(raw, &scratch, each_layer, &layers);
+		audit->failed |= scratch.failed || layers.path.failed;
+		strbuf_destroy(&scratch);
+		strbuf_destroy(&layers.path);
+		return;
+	}
+	bool image = !entry->bind && on_device(entry) && !mtree_path_within(entry->source, "/dev");
+	const char *path = *entry->source == '/' && (entry->bind || image) ? fstab_normal(&audit->report->arena, entry->source) : NULL;
+	if (path)
+		each(arg, path, image ? "its image" : "what it binds");
+}
+
+/** Overlays that are judged. */
+struct overlay {
+	struct audit *audit;
+	const struct audit_entry *entry;
+};
+
+static bool judge_layer(void *arg, const char *path, const char *what)
+{
+	const struct overlay *overlay = arg;
+	struct audit *audit = overlay->audit;
+	(void)what;
+	enum fact_kind kind = look(audit, overlay->entry, path, FSTAB_OVERLAY_DIR);
 	if (kind == FACT_MISSING || kind == FACT_FILE)
-		audit_tell(audit, layers->entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
-			layers->entry->noauto || layers->entry->nofail ? AUDIT_INFO : AUDIT_CRITICAL, true,
+		audit_tell(audit, overlay->entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
+			overlay->entry->noauto || overlay->entry->nofail ? AUDIT_INFO : AUDIT_CRITICAL, true,
 			audit_format(audit, "its directory %s is not there", path), NULL, NULL, "make it"});
 	return true;
 }
 
 static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
 {
-	bool upper = audit_option(audit, entry, "upperdir"), work = audit_option(audit, entry, "workdir");
+	const char *upper = audit_option(audit, entry, "upperdir"), *work = audit_option(audit, entry, "workdir");
 	bool lower = audit_option(audit, entry, "lowerdir") || audit_option(audit, entry, "lowerdir+");
 	const char *lack = !lower ? "lowerdir" : upper && !work ? "workdir" : !upper && work ? "upperdir" : NULL;
 	if (lack)
 		audit_tell(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
 			AUDIT_CRITICAL, true, audit_format(audit, "it has no %s", lack), audit_format(audit, "%s=", lack), NULL,
 			"give all that it needs"});
-	struct layers layers = {.audit = audit, .entry = entry};
-	struct strbuf scratch;
-	strbuf_init(&layers.path);
-	strbuf_init(&scratch);
-	const char *raw = tabline_value(entry->line, TABLINE_OPTIONS);
-	if (raw && *entry->options)
-		fstab_each_layer(raw, &scratch, each_layer, &layers);
-	audit->failed |= scratch.failed || layers.path.failed;
-	strbuf_destroy(&scratch);
-	strbuf_destroy(&layers.path);
+	const char *up = upper ? fstab_normal(&audit->report->arena, upper) : NULL;
+	const char *down = work ? fstab_normal(&audit->report->arena, work) : NULL;
+	if (up && down && (mtree_path_within(up, down) || mtree_path_within(down, up)))
+		audit_tell(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
+			AUDIT_CRITICAL, true, "its workdir and upperdir are one, or one lies in the other: the kernel would refuse the mount",
+			"two directories side by side", audit_format(audit, "upperdir=%s,workdir=%s", upper, work), "make it another"});
+	audit_each_need(audit, entry, judge_layer, &(struct overlay){audit, entry});
 }
 
 /** The type none, which is one of a bind, a move and what changes a mount. */
