@@ -121,24 +121,57 @@ static const struct mount *holder(struct merger *m, const char *path, const char
 	}
 }
 
+/** The mount that a path lies in, by the plan, and its directory of that file system; NULL: not known. */
+static const struct mount *shown_by(struct merger *m, const char *path, const struct new *new, const char **whole)
+{
+	const char *rest;
+	/* A bind onto itself, or of what it covers: what was there before is not known. */
+	const struct mount *in = holder(m, path, new->key ? new->key : "", &rest);
+	if (!in)
+		return NULL;
+	const char *root = in->root ? in->root : "/";
+	*whole = merge_format(m, "%s%s", strcmp(root, "/") == 0 ? "" : root, strcmp(rest, "/") == 0 ? "" : rest);
+	*whole = **whole ? *whole : "/";
+	return in;
+}
+
+/** Whether no name of a path is a link, as other mounts tell: one stands at it or below, or shows
+    it, or what is below, of its file system. */
+static bool is_linkless(const struct merger *m, const char *path, const struct mount *in, const char *whole)
+{
+	for (size_t i = 0; i < m->nnew; ++i) {
+		const struct mount *mount = m->new[i].line->mount;
+		if (mount && ((m->new[i].key && mtree_path_within(m->new[i].key, path))
+		              || (mount_dev(mount) == mount_dev(in) && mount->root && mtree_path_within(mount->root, whole))))
+			return true;
+	}
+	return false;
+}
+
 /** Whether a path shows what is bound by a mount, by what the plan knows: 1, 0, -1. */
-static int same_directory(struct merger *m, const char *path, const struct new *new)
+static int same_directory(struct merger *m, const char *source, const struct new *new)
 {
 	const struct mount *mount = new->line->mount;
-	const char *rest;
-	if (*path != '/')
+	const char *path = *source == '/' ? merge_normal(m, source) : NULL, *whole;
+	if (!path)
 		return 0;
-	/* A bind onto itself, or of what it covers: what was there before is not known. */
-	const struct mount *in = mount ? holder(m, path, new->key ? new->key : "", &rest) : NULL;
+	const struct mount *in = mount ? shown_by(m, path, new, &whole) : NULL;
 	if (!in)
 		return -1;
-	const char *root = in->root ? in->root : "/", *bound = mount->root ? mount->root : "/";
-	const char *whole = merge_format(m, "%s%s", strcmp(root, "/") == 0 ? "" : root, strcmp(rest, "/") == 0 ? "" : rest);
-	if (!whole)
-		return -1;
-	if (mount_dev(in) != mount_dev(mount))
-		return 0;
-	return strcmp(*whole ? whole : "/", bound) == 0;
+	const char *bound = mount->root ? mount->root : "/";
+	if (mount_dev(in) == mount_dev(mount) && strcmp(whole, bound) == 0)
+		return 1;
+	/* Another by its name: a link may be on the way. */
+	struct strbuf real;
+	strbuf_init(&real);
+	int led = m->in->follow ? m->in->follow(m->in->arg, path, &real) : -1;
+	const char *there = led > 0 ? merge_normal(m, strbuf_str(&real)) : NULL;
+	m->failed |= real.failed;
+	strbuf_destroy(&real);
+	if (!there || strcmp(there, path) == 0)
+		return led >= 0 || is_linkless(m, path, in, whole) ? 0 : -1;
+	in = shown_by(m, there, new, &whole);
+	return !in ? -1 : mount_dev(in) == mount_dev(mount) && strcmp(whole, bound) == 0;
 }
 
 /** Whether two names of servers and the like are one, but for a '/' at the end. */

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+# Whether a line is that of the mount on its place, where names say little: of snapshots, and of
+# tables of which nothing else is known.
+A=8a4b6f0c-33c5-4f5e-b7a1-0d9c2e7f5b21 R=2f0e3c54-9f0b-4d3a-8c4e-6f1d2a7b9e10
+
+# A host whose mountinfo is at standard input, below that of all: DIR ROOT-SOURCE.
+make_host()
+{
+	mkdir -p "$1"/{proc/self,proc/sys/fs,etc,run/udev/data,sys/dev/block,sys/class/block,dev/disk/by-uuid,usr/sbin,usr/lib/modules,usr/lib/systemd}
+	(
+		cd "$1" || exit
+		printf 'getmnt snapshot 1\nuptime=90000\n' >getmnt-snapshot
+		{
+			echo "21 1 8:2 / / rw,relatime - ext4 ${2-/dev/sda2} rw"
+			echo "22 21 0:20 / /sys rw,nosuid,nodev,noexec,relatime - sysfs sysfs rw"
+			echo "23 21 0:21 / /proc rw,nosuid,nodev,noexec,relatime - proc proc rw"
+			echo "24 21 0:5 / /dev rw,nosuid,relatime - devtmpfs udev rw,size=4012340k,mode=755"
+			echo "26 21 0:23 / /run rw,nosuid,nodev,relatime - tmpfs tmpfs rw,size=806124k,mode=755"
+			cat
+		} >proc/self/mountinfo
+		printf 'Filename\tType\tSize\tUsed\tPriority\n' >proc/swaps
+		echo 100000 >proc/sys/fs/mount-max
+		: >usr/sbin/fsck.ext4 >usr/lib/systemd/systemd
+		ln -s usr/lib lib
+		for i in 2 3; do
+			uuid=$R
+			[ $i = 2 ] || uuid=$A
+			printf 'E:ID_FS_TYPE=ext4\nE:ID_FS_USAGE=filesystem\nE:ID_FS_UUID_ENC=%s\n' "$uuid" >run/udev/data/b8:$i
+			ln -s getmnt:block:8:$i dev/sda$i
+			ln -s ../../sda$i "dev/disk/by-uuid/$uuid"
+			mkdir -p sys/devices/virtual/block/sda$i
+			echo 8:$i >sys/devices/virtual/block/sda$i/dev
+			echo 1000 >sys/devices/virtual/block/sda$i/size
+			echo $i >sys/devices/virtual/block/sda$i/partition
+			ln -s ../../devices/virtual/block/sda$i sys/class/block/sda$i
+			ln -s ../../devices/virtual/block/sda$i sys/dev/block/8:$i
+		done
+	)
+}
+# The findings, each with its severity and target.
+told()
+{
+	getmnt audit "$@" --canonical=full | awk '/^[^#]/ { print $1, $2, $4 }'
+}
+
+echo "--- healthy"
+make_host h <<END
+40 21 8:2 /usr/lib/modules /srv/c/mod ro,relatime - ext4 /dev/sda2 rw
+41 21 0:23 /dbus /srv/c/dbus rw,nosuid,nodev,relatime - tmpfs tmpfs rw,size=806124k,mode=755
+END
+mkdir -p h/run/dbus h/var h/srv/c/{mod,dbus}
+ln -s ../run h/var/run
+cat >h/etc/fstab <<END
+UUID=$R / ext4 defaults 0 1
+/lib/modules /srv/c/mod none bind,ro 0 0
+/var/run/dbus /srv/c/dbus none bind 0 0
+END
+status audit --root=h
+
+echo "--- another directory than the link leads to, and one that is not there"
+sed 's|/usr/lib/modules /srv|/usr/lib /srv|' h/proc/self/mountinfo >m && mv m h/proc/self/mountinfo
+rm -r h/run/dbus
+told --root=h
+
+echo "--- of a table, where a link may be"
+printf '21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n22 21 8:2 /usr/lib/modules /c/mod rw,relatime - ext4 /dev/sda2 rw\n' >m
+echo '/lib/modules /c/mod none bind 0 0' >f
+told -F m --fstab=f
+getmnt fstab -F m --merge=f --add=/ --check 2>&1 | grep /c/mod
+echo "--- and where none is"
+echo '23 21 8:2 /lib/modules /c/two rw,relatime - ext4 /dev/sda2 rw' >>m
+echo '/usr/lib/modules /c/two none bind 0 0' >>f
+told -F m --fstab=f
