@@ -20,7 +20,7 @@ make_host()
 		} >proc/self/mountinfo
 		printf 'Filename\tType\tSize\tUsed\tPriority\n' >proc/swaps
 		echo 100000 >proc/sys/fs/mount-max
-		: >usr/sbin/fsck.ext4 >usr/lib/systemd/systemd
+		touch usr/sbin/fsck.ext4 usr/lib/systemd/systemd
 		ln -s usr/lib lib
 		for i in 2 3; do
 			uuid=$R
@@ -56,6 +56,15 @@ UUID=$R / ext4 defaults 0 1
 /var/run/dbus /srv/c/dbus none bind 0 0
 END
 status audit --root=h
+
+echo "--- swap on zram that has a line, and one of another priority"
+printf '/dev/zram0 none swap defaults,pri=100 0 0\nLABEL=zram1 none swap sw,nofail 0 0\n/dev/zram2 none swap pri=5 0 0\n/dev/zram3 none swap sw 0 0\n' >f
+printf 'Filename\tType\tSize\tUsed\tPriority\n' >swaps
+for i in 0 2 4; do
+	printf '/dev/zram%s\tpartition\t8135676\t0\t100\n' $i >>swaps
+done
+echo '21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw' >m
+told -F m --swaps=swaps --fstab=f
 
 echo "--- another directory than the link leads to, and one that is not there"
 sed 's|/usr/lib/modules /srv|/usr/lib /srv|' h/proc/self/mountinfo >m && mv m h/proc/self/mountinfo
