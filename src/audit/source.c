@@ -307,9 +307,20 @@ static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
 	strbuf_destroy(&layers.path);
 }
 
+/** Whether a source is but the kernel's name for the device that it has started from. */
+static bool is_any_root(const struct audit_entry *entry)
+{
+	return entry->path && strcmp(entry->path, "/") == 0
+	       && (strcmp(entry->source, "/dev/root") == 0 || strcmp(entry->source, "rootfs") == 0);
+}
+
 void audit_source(struct audit *audit, const struct audit_entry *entry)
 {
-	if (entry->bind)
+	if (is_any_root(entry) && !entry->bind)
+		audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
+			AUDIT_INFO, false, audit_format(audit, "%s is whatever device the kernel has started from", entry->source),
+			"UUID=, LABEL= or PARTUUID=", entry->source, "name it by its UUID: getmnt fstab does"});
+	else if (entry->bind)
 		judge_bind(audit, entry);
 	else if (strcmp(entry->fstype, "overlay") == 0)
 		judge_overlay(audit, entry);

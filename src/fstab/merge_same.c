@@ -390,10 +390,21 @@ static bool same_part(struct merger *m, const struct old *old, const struct fsta
 	       || same_value(old->words.options, mount->fs_opts, "subvolid");
 }
 
+/** Whether a line is of the root, whatever device the kernel has taken for it. */
+static bool is_any_root(const struct old *old, const struct new *new)
+{
+	const struct words *words = &old->words;
+	return strcmp(new->key, "/") == 0 && fstype_flags(new->line->mount->fstype) & FST_DEVICE
+	       && (strcmp(words->source, "/dev/root") == 0 || strcmp(words->source, "rootfs") == 0)
+	       && (strcmp(words->fstype, "rootfs") == 0 || same_type(old, new->line));
+}
+
 int merge_same(struct merger *m, const struct old *old, const struct new *new)
 {
 	if (!new->line->mount)
 		return old->swap ? same_source(m, old, new) : 0;
+	if (new->key && is_any_root(old, new))
+		return same_part(m, old, new->line);
 	if (!same_type(old, new->line) || !same_part(m, old, new->line))
 		return 0;
 	return same_source(m, old, new);

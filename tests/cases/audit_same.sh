@@ -71,6 +71,15 @@ sed 's|/usr/lib/modules /srv|/usr/lib /srv|' h/proc/self/mountinfo >m && mv m h/
 rm -r h/run/dbus
 told --root=h
 
+echo "--- a root by the kernel's name for it; not any other mount by that name"
+make_host r /dev/root </dev/null
+for line in '/dev/root / auto' 'rootfs / auto' 'rootfs / rootfs' '/dev/root / xfs'; do
+	echo "$line defaults 1 1" >r/etc/fstab
+	told --root=r
+done
+printf 'UUID=%s / ext4 defaults 0 1\n/dev/root /mnt ext4 noauto 0 0\n' $R >r/etc/fstab
+told --root=r
+
 echo "--- of a table, where a link may be"
 printf '21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n22 21 8:2 /usr/lib/modules /c/mod rw,relatime - ext4 /dev/sda2 rw\n' >m
 echo '/lib/modules /c/mod none bind 0 0' >f
