@@ -92,6 +92,15 @@ static bool is_mere_name(const struct mount *mount)
 	                 || (mount->fstype && strcmp(mount->fstype, "overlay") == 0));
 }
 
+/** Whether a mount is one of all of a file system that there is once: mounted again it is the
+    same (get_tree_single() of the kernel, and what is there once for a namespace or hierarchy). */
+static bool is_single(const struct mount *mount)
+{
+	static const char types[] = "binfmt_misc cgroup cgroup2 configfs debugfs devtmpfs efivarfs fusectl mqueue nfsd proc pstore "
+	                            "rpc_pipefs securityfs selinuxfs smackfs sysfs tracefs";
+	return fstab_type_in(mount->fstype, types) && (!mount->root || strcmp(mount->root, "/") == 0);
+}
+
 static bool is_bind(const struct words *words)
 {
 	return merge_has(words->options, "bind") || merge_has(words->options, "rbind");
@@ -249,9 +258,9 @@ static int same_source(struct merger *m, const struct old *old, const struct new
 		return 1;
 	if (bind)
 		return same_directory(m, source, new);
-	/* A bind of it: without "bind" the line makes another. */
+	/* A bind of it: without "bind" the line makes another, if there can be another. */
 	if (is_mere_name(line->mount))
-		return !(planned && line->source && strcmp(line->fstype, "none") == 0);
+		return !(planned && line->source && strcmp(line->fstype, "none") == 0) || is_single(line->mount);
 	/* Of a server: it is written as the kernel has it. */
 	if (line->mount && line->mount->dev_major == 0 && !(fstype_flags(line->mount->fstype) & FST_SUBVOL))
 		return line->mount->source && same_word(source, line->mount->source);

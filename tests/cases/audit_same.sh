@@ -80,6 +80,26 @@ done
 printf 'UUID=%s / ext4 defaults 0 1\n/dev/root /mnt ext4 noauto 0 0\n' $R >r/etc/fstab
 told --root=r
 
+echo "--- what there is once, at a second place; a part of it, and what there is more than once"
+make_host c <<END
+30 21 0:25 / /d rw,relatime - tmpfs tmpfs rw
+40 21 0:20 / /srv/c/sys rw,relatime - sysfs sysfs rw
+41 21 0:21 / /srv/c/proc rw,relatime - proc proc rw
+42 21 0:5 / /srv/c/dev rw,relatime - devtmpfs none rw,size=4012340k,mode=755
+43 21 0:20 /kernel /srv/c/kernel rw,relatime - sysfs sysfs rw
+44 21 0:25 / /srv/c/d rw,relatime - tmpfs tmpfs rw
+END
+cat >c/etc/fstab <<END
+UUID=$R / ext4 defaults 0 1
+sysfs /srv/c/sys sysfs defaults 0 0
+proc /srv/c/proc proc defaults 0 0
+none /srv/c/dev devtmpfs mode=755 0 0
+sysfs /srv/c/kernel sysfs defaults 0 0
+tmpfs /d tmpfs defaults 0 0
+tmpfs /srv/c/d tmpfs defaults 0 0
+END
+told --root=c
+
 echo "--- of a table, where a link may be"
 printf '21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n22 21 8:2 /usr/lib/modules /c/mod rw,relatime - ext4 /dev/sda2 rw\n' >m
 echo '/lib/modules /c/mod none bind 0 0' >f
