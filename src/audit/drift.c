@@ -278,12 +278,42 @@ static void judge_unknown(struct drift *drift, const struct tabline *line, const
 	judge_how(drift, line, live);
 }
 
+/** What is told already of a line whose source is not there, or names nothing; NULL: nothing. */
+static struct audit_finding *find_cause(const struct drift *drift, const struct tabline *line, const char *source)
+{
+	for (size_t i = 0; i < drift->report->count; ++i) {
+		struct audit_finding *finding = &drift->report->findings[i];
+		enum audit_code code = finding->code;
+		bool quoted = code == FSTAB_ESCAPE && source && (*source == '"' || *source == '\'');
+		if (finding->line == line->number && !finding->file
+		    && (quoted || code == FSTAB_SRC_MISSING || code == FSTAB_BIND_SRC || code == FSTAB_OVERLAY_DIR))
+			return finding;
+	}
+	return NULL;
+}
+
+/** That something else is mounted than a line names where that is not there is no fault of its own:
+    it is said with that, which is no mere information then. */
+static void tell_cause(struct drift *drift, struct audit_finding *cause, const struct fstab_line *live)
+{
+	struct audit_report *report = drift->report;
+	const char *message = form(&drift->text, "%s; what is mounted is %s", cause->message, live_name(drift, &drift->actual, live));
+	cause->message = arena_strndup(&report->arena, message, drift->text.len);
+	drift->failed |= drift->text.failed || drift->actual.failed || !cause->message;
+	if (cause->severity < AUDIT_WARNING) {
+		--report->of[cause->severity];
+		cause->severity = AUDIT_WARNING;
+		++report->of[cause->severity];
+	}
+}
+
 /** What the merge has found. */
 static void tell_note(struct drift *drift, const struct fstab_note *note)
 {
 	const struct fstab_line *live = note->live;
 	const char *source = note->line ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
 	const char *fstype = note->line ? tabline_value(note->line, TABLINE_FSTYPE) : NULL;
+	struct audit_finding *cause;
 	bool same = false;
 	switch (note->kind) {
 	case FSTAB_NOTE_MISSING:
@@ -316,6 +346,12 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 		}
 		same = source && live->mount && live->mount->source && !shown_type(fstype, live->mount->fstype)
 		       && (strcmp(source, live->mount->source) == 0 || is_same_device(drift, source, live));
+		cause = same ? NULL : find_cause(drift, note->line, source);
+		if (cause) {
+			tell_cause(drift, cause, live);
+			drift->told[note->line->number - 1] = true;
+			break;
+		}
 		tell(drift, same ? DRIFT_TYPE : DRIFT_SOURCE, note->line, live, &(struct audit_finding){
 			.severity = same ? AUDIT_WARNING : AUDIT_CRITICAL,
 			.message = same ? "it is mounted as another type than its line says" : "something else is mounted there than its line says",

@@ -100,6 +100,19 @@ tmpfs /srv/c/d tmpfs defaults 0 0
 END
 told --root=c
 
+echo "--- a name that nothing has: told once, whatever is mounted"
+make_host n <<END
+40 21 8:3 / /d rw,relatime - ext4 /dev/sda3 rw
+END
+for line in "UUID=${A^^} /d ext4 defaults" "UUID=${A^^} /d ext4 nofail" "UUID:$A /d ext4 nofail" "/dev/sdz9 /d ext4 nofail" "UUID=$R /d ext4 nofail"; do
+	printf 'UUID=%s / ext4 defaults 0 1\n%s 0 2\n' $R "$line" >n/etc/fstab
+	told --root=n
+done
+printf 'UUID=%s / ext4 defaults 0 1\n/run/nothing /d none bind 0 0\n' $R >n/etc/fstab
+told --root=n
+sed -i '2i # getmnt: ignore=FSTAB-BIND-SRC' n/etc/fstab
+getmnt audit --root=n
+
 echo "--- of a table, where a link may be"
 printf '21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n22 21 8:2 /usr/lib/modules /c/mod rw,relatime - ext4 /dev/sda2 rw\n' >m
 echo '/lib/modules /c/mod none bind 0 0' >f
