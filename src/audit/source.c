@@ -352,7 +352,7 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	const char *name;
-	bool wanted = wants_helper(entry->fstype, &name);
+	bool wanted = wants_helper(entry->fstype, &name) || (strcmp(entry->fstype, "efs") == 0 && entry->flags & FST_NET);
 	if (wanted || (entry->line->passno > 0 && entry->flags & FST_FSCK)) {
 		const char *helper = audit_format(audit, "%s.%s", wanted ? "mount" : "fsck", name);
 		int there = facts->helper ? facts->helper(facts->arg, helper) : -1;

@@ -192,6 +192,26 @@ static bool same_word(const char *a, const char *b)
 	return n == k && memcmp(a, b, n) == 0;
 }
 
+bool merge_by_helper(const struct old *old, const struct mount *mount)
+{
+	const struct words *words = &old->words;
+	bool nfs = mount && mount->fstype && (strcmp(mount->fstype, "nfs4") == 0 || strcmp(mount->fstype, "nfs") == 0);
+	return nfs && strcmp(words->fstype, "efs") == 0 && fstype_line_flags(words->fstype, words->source) & FST_NET;
+}
+
+/** Whether a line that a helper takes may be of what it mounts: fs-ID:/PATH, that of
+    fs-ID.efs.REGION.amazonaws.com, or of an address that says nothing.  1 is never known: 0, -1. */
+static int same_helped(const char *source, const char *live)
+{
+	size_t n = strcspn(source, ":"), k = live ? strcspn(live, ":") : 0;
+	if (!live || !live[k])
+		return -1;
+	const char *path = source[n] && source[n + 1] ? source + n + 1 : "/";
+	bool named = strncmp(live, "fs-", 3) == 0;
+	bool own = k >= n && strncmp(live, source, n) == 0 && (k == n || live[n] == '.');
+	return (!named || own) && same_word(path, live + k + 1) ? -1 : 0;
+}
+
 /** Whether a path is what the kernel calls a device, rather than one of its other names. */
 static bool is_kernel_name(const char *path)
 {
@@ -261,6 +281,8 @@ static int same_source(struct merger *m, const struct old *old, const struct new
 	/* A bind of it: without "bind" the line makes another, if there can be another. */
 	if (is_mere_name(line->mount))
 		return !(planned && line->source && strcmp(line->fstype, "none") == 0) || is_single(line->mount);
+	if (merge_by_helper(old, line->mount))
+		return same_helped(source, line->mount->source);
 	/* Of a server: it is written as the kernel has it. */
 	if (line->mount && line->mount->dev_major == 0 && !(fstype_flags(line->mount->fstype) & FST_SUBVOL))
 		return line->mount->source && same_word(source, line->mount->source);
@@ -295,7 +317,7 @@ static bool same_type(const struct old *old, const struct fstab_line *line)
 {
 	const char *type = old->words.fstype, *live = line->mount ? line->mount->fstype : "swap";
 	/* mount(8) does not look at the type of a bind. */
-	return is_bind(&old->words) || shown_type(type, live)
+	return is_bind(&old->words) || shown_type(type, live) || merge_by_helper(old, line->mount)
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
 

@@ -113,6 +113,27 @@ told --root=n
 sed -i '2i # getmnt: ignore=FSTAB-BIND-SRC' n/etc/fstab
 getmnt audit --root=n
 
+echo "--- efs of Amazon: a helper makes NFS of it, of the directory that it is asked for"
+cat >m <<END
+21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw
+22 21 0:50 / /efs rw,relatime - nfs4 127.0.0.1:/ rw,vers=4.1,rsize=1048576,wsize=1048576,hard,noresvport,proto=tcp,port=20354,timeo=600,addr=127.0.0.1
+23 21 0:51 / /plain rw,relatime - nfs4 fs-02.efs.eu-west-1.amazonaws.com:/ rw,vers=4.1,addr=10.0.0.2
+24 21 0:52 / /part rw,relatime - nfs4 127.0.0.1:/a rw,vers=4.1,addr=127.0.0.1
+25 21 0:53 / /other rw,relatime - nfs4 fs-02.efs.eu-west-1.amazonaws.com:/ rw,vers=4.1,addr=10.0.0.2
+26 21 0:54 / /ro ro,relatime - nfs4 127.0.0.1:/ rw,vers=4.1,addr=127.0.0.1
+END
+cat >f <<END
+fs-01:/ /efs efs _netdev,noresvport,tls,iam 0 0
+fs-02 /plain efs _netdev 0 0
+fs-03:/ /part efs _netdev,tls 0 0
+fs-04:/ /other efs _netdev 0 0
+fs-05:/ /ro efs _netdev,tls 0 0
+/dev/sda9 /sgi efs noauto 0 0
+fs-06:/ /late efs noauto,_netdev 0 0
+END
+told -F m --fstab=f
+getmnt fstab -F m --merge=f --fix=source --diff 2>/dev/null | grep '^[-+]f'
+
 echo "--- of a table, where a link may be"
 printf '21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n22 21 8:2 /usr/lib/modules /c/mod rw,relatime - ext4 /dev/sda2 rw\n' >m
 echo '/lib/modules /c/mod none bind 0 0' >f
