@@ -19,8 +19,15 @@ struct drift {
 	bool *told;               /* of each line: what becomes of it is told already */
 	bool any;                 /* a line of a mount or swap space */
 	struct strbuf text, actual;
+	signed char container;    /* audit_is_contained() */
 	bool failed;
 };
+
+/** Whether it is no fault that a line is not mounted as it says. */
+static bool is_contained(struct drift *drift, const struct tabline *line)
+{
+	return line && audit_is_contained(drift->in->facts, tabline_value(line, TABLINE_SOURCE), &drift->container);
+}
 
 __attribute__((format(printf, 2, 3)))
 static const char *form(struct strbuf *out, const char *format, ...)
@@ -48,6 +55,11 @@ static void tell(struct drift *drift, enum audit_code code, const struct tabline
 		finding->hint = NULL;   /* it would be done to this system */
 	if (target && *target != '/' && world->secret && world->secret(target, NULL))
 		target = NULL;
+	if (code != DRIFT_READONLY && finding->severity > AUDIT_INFO && is_contained(drift, line)) {
+		finding->severity = AUDIT_INFO;
+		if (finding->hint)
+			finding->hint = "in a container nothing mounts the devices of an fstab: take the line away";
+	}
 	finding->code = code;
 	finding->line = line ? line->number : 0;
 	finding->target = target ? target : "";
@@ -294,13 +306,13 @@ static struct audit_finding *find_cause(const struct drift *drift, const struct 
 
 /** That something else is mounted than a line names where that is not there is no fault of its own:
     it is said with that, which is no mere information then. */
-static void tell_cause(struct drift *drift, struct audit_finding *cause, const struct fstab_line *live)
+static void tell_cause(struct drift *drift, struct audit_finding *cause, bool contained, const struct fstab_line *live)
 {
 	struct audit_report *report = drift->report;
 	const char *message = form(&drift->text, "%s; what is mounted is %s", cause->message, live_name(drift, &drift->actual, live));
 	cause->message = arena_strndup(&report->arena, message, drift->text.len);
 	drift->failed |= drift->text.failed || drift->actual.failed || !cause->message;
-	if (cause->severity < AUDIT_WARNING) {
+	if (cause->severity < AUDIT_WARNING && !contained) {
 		--report->of[cause->severity];
 		cause->severity = AUDIT_WARNING;
 		++report->of[cause->severity];
@@ -348,7 +360,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 		       && (strcmp(source, live->mount->source) == 0 || is_same_device(drift, source, live));
 		cause = same ? NULL : find_cause(drift, note->line, source);
 		if (cause) {
-			tell_cause(drift, cause, live);
+			tell_cause(drift, cause, is_contained(drift, note->line), live);
 			drift->told[note->line->number - 1] = true;
 			break;
 		}

@@ -175,10 +175,22 @@ static const char *other_case(struct audit *audit, const char *source)
 	return NULL;
 }
 
+bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known)
+{
+	/* systemd's note, Docker's, Podman's, and that of WSL. */
+	static const char *const marks[] = {"/run/systemd/container", "/.dockerenv", "/run/.containerenv", "/run/WSL"};
+	if (!facts || !facts->look || !source || (!is_tag(source) && strncmp(source, "/dev/", 5) != 0))
+		return false;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks) && *known == 0; ++i)
+		*known = facts->look(facts->arg, marks[i], NULL) > FACT_MISSING;
+	*known = *known ? *known : -1;
+	return *known > 0;
+}
+
 /** A source that there is not. */
 static void tell_missing(struct audit *audit, const struct audit_entry *entry, const char *message, const char *hint)
 {
-	bool later = entry->noauto || entry->nofail;
+	bool later = entry->noauto || entry->nofail || audit_is_contained(audit->in->facts, entry->source, &audit->container);
 	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
 		later ? AUDIT_INFO : AUDIT_CRITICAL, true, message, NULL,
 		audit->in->secret && audit->in->secret(entry->source, NULL) ? NULL : entry->source, hint});
@@ -360,7 +372,8 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 			audit_unjudged(audit, FSTAB_HELPER_MISSING);
 		else if (there == 0)
 			audit_tell(audit, entry, FSTAB_HELPER_MISSING, &(struct audit_told){
-				AUDIT_WARNING, false, audit_format(audit, "%s is not installed", helper), helper, NULL,
+				audit_is_contained(facts, entry->source, &audit->container) ? AUDIT_INFO : AUDIT_WARNING, false,
+				audit_format(audit, "%s is not installed", helper), helper, NULL,
 				wanted ? "install what it is in" : "install it, or write 0 as the pass"});
 	}
 	if (entry->bind || entry->swap || wanted || !*entry->fstype || strchr(entry->fstype, ',')

@@ -134,6 +134,28 @@ END
 told -F m --fstab=f
 getmnt fstab -F m --merge=f --fix=source --diff 2>/dev/null | grep '^[-+]f'
 
+echo "--- an image of a cloud, as a container: of devices information, of others as ever"
+mkdir -p l/{proc/self,etc,run/systemd,usr/lib/systemd}
+printf 'getmnt snapshot 1\nuptime=90000\n' >l/getmnt-snapshot
+touch l/usr/lib/systemd/systemd
+cat >l/proc/self/mountinfo <<END
+21 1 0:44 /containers/c1 / rw,relatime - btrfs /dev/loop1 rw,subvolid=260,subvol=/containers/c1
+23 21 0:101 / /proc rw,relatime - proc proc rw
+END
+cat >l/etc/fstab <<END
+LABEL=cloudimg-rootfs / ext4 discard,errors=remount-ro 0 1
+LABEL=UEFI /boot/efi vfat umask=0077 0 1
+tmpfs /scratch tmpfs defaults 0 0
+END
+told --root=l
+for mark in run/systemd/container .dockerenv run/.containerenv run/WSL/; do
+	echo "$mark"
+	mkdir -p l/run/WSL
+	case $mark in */) ;; *) rmdir l/run/WSL && touch "l/$mark" ;; esac
+	told --root=l
+	rm -rf "l/${mark%/}"
+done
+
 echo "--- of a table, where a link may be"
 printf '21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n22 21 8:2 /usr/lib/modules /c/mod rw,relatime - ext4 /dev/sda2 rw\n' >m
 echo '/lib/modules /c/mod none bind 0 0' >f
