@@ -156,6 +156,19 @@ for mark in run/systemd/container .dockerenv run/.containerenv run/WSL/; do
 	rm -rf "l/${mark%/}"
 done
 
+echo "--- a subvolume that may be the default; not so if others are named, or if it is another file system"
+cat >m <<END
+21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw
+22 21 0:40 /@def /srv rw,relatime - btrfs /dev/sdb rw,subvolid=257,subvol=/@def
+END
+for line in /dev/sdb UUID=$A /dev/sdc; do
+	echo "$line /srv btrfs defaults 0 0" >f
+	told -F m --fstab=f --only=DRIFT-*
+done
+echo '23 21 0:40 /@home /home rw,relatime - btrfs /dev/sdb rw,subvolid=258,subvol=/@home' >>m
+printf '/dev/sdb /srv btrfs defaults 0 0\n/dev/sdb /home btrfs subvol=@home 0 0\n' >f
+told -F m --fstab=f --only=DRIFT-*
+
 echo "--- of a table, where a link may be"
 printf '21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n22 21 8:2 /usr/lib/modules /c/mod rw,relatime - ext4 /dev/sda2 rw\n' >m
 echo '/lib/modules /c/mod none bind 0 0' >f
