@@ -182,7 +182,7 @@ bool audit_is_contained(const struct fstab_facts *facts, const char *source, sig
 	if (!facts || !facts->look || !source || (!is_tag(source) && strncmp(source, "/dev/", 5) != 0))
 		return false;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks) && *known == 0; ++i)
-		*known = facts->look(facts->arg, marks[i], NULL) > FACT_MISSING;
+		*known = facts->look(facts->arg, marks[i], NULL) == (i < 3 ? FACT_FILE : FACT_DIR);
 	*known = *known ? *known : -1;
 	return *known > 0;
 }
