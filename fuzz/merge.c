@@ -44,11 +44,11 @@ static int leads(void *arg, const char *path, const struct fstab_line *line)
 	return (int)((strlen(path) + (line->target ? strlen(line->target) : 0)) % 3) - 1;
 }
 
-static bool follow(void *arg, const char *target, struct strbuf *path)
+static int follow(void *arg, const char *target, struct strbuf *path)
 {
 	(void)arg;
 	strbuf_puts(path, strlen(target) % 5 ? "/nowhere" : "/home");
-	return strlen(target) % 2;
+	return (int)(strlen(target) % 3) - 1;
 }
 
 /** Whether a line is kept by a comment. */

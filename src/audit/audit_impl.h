@@ -57,6 +57,7 @@ struct audit {
 	struct strbuf text;
 	unsigned misses;         /* near misses that were looked for */
 	signed char systemd;     /* mounts the lines: 1, -1: not; 0: not looked at */
+	signed char container;   /* audit_is_contained() */
 	bool failed;             /* ENOMEM */
 };
 
@@ -99,6 +100,11 @@ const struct audit_entry *audit_at(const struct audit *audit, const struct audit
 /** The lowest entry that a path lies below, but for "/"; NULL. */
 const struct audit_entry *audit_above(const struct audit *audit, const struct audit_entry *self,
                                       const char *path);
+
+/** Whether a line is of a device, in a container: its init passes such lines over, as systemd
+    does, for there are none.  WSL is one: what it starts from is Windows' choice.
+    @known  0 at first; keeps what was found. */
+bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known);
 
 /** The value of the last option of this name, "" for none; NULL: it is not there. */
 const char *audit_option(struct audit *audit, const struct audit_entry *entry, const char *name);

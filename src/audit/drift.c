@@ -17,10 +17,19 @@ struct drift {
 	struct audit_report *report;
 	struct map64 by_target;   /* hash of a mount point -> the uppermost line of the plan there */
 	bool *told;               /* of each line: what becomes of it is told already */
+	size_t *cause;            /* of each line, the number from 1 of the finding that its source is not there; 0 */
+	struct map64 named;       /* the devices of which a line names a subvolume that is mounted */
 	bool any;                 /* a line of a mount or swap space */
 	struct strbuf text, actual;
+	signed char container;    /* audit_is_contained() */
 	bool failed;
 };
+
+/** Whether it is no fault that a line is not mounted as it says. */
+static bool is_contained(struct drift *drift, const struct tabline *line)
+{
+	return line && audit_is_contained(drift->in->facts, tabline_value(line, TABLINE_SOURCE), &drift->container);
+}
 
 __attribute__((format(printf, 2, 3)))
 static const char *form(struct strbuf *out, const char *format, ...)
@@ -48,6 +57,11 @@ static void tell(struct drift *drift, enum audit_code code, const struct tabline
 		finding->hint = NULL;   /* it would be done to this system */
 	if (target && *target != '/' && world->secret && world->secret(target, NULL))
 		target = NULL;
+	if (code != DRIFT_READONLY && finding->severity > AUDIT_INFO && is_contained(drift, line)) {
+		finding->severity = AUDIT_INFO;
+		if (finding->hint)
+			finding->hint = "in a container nothing mounts the devices of an fstab: take the line away";
+	}
 	finding->code = code;
 	finding->line = line ? line->number : 0;
 	finding->target = target ? target : "";
@@ -97,6 +111,36 @@ static bool is_same_device(const struct drift *drift, const char *source, const 
 	struct fstab_device named = {0}, mounted = {0};
 	return source && live->mount && facts && facts->devices && world->device && facts->devices(facts->arg, source, &named) == 1
 	       && world->device(world->arg, live->mount, &mounted) == 0 && host_same_device(&named, &mounted) == 1;
+}
+
+static bool names_subvolume(const struct tabline *line)
+{
+	size_t n;
+	const char *options = tabline_value(line, TABLINE_OPTIONS);
+	return options && (fstab_kept_find(options, "subvol", 6, &n) || fstab_kept_find(options, "subvolid", 8, &n));
+}
+
+/** Note the devices of which lines name subvolumes that are mounted. */
+static void note_named(struct drift *drift)
+{
+	for (size_t i = 0; i < drift->in->lines->count && !drift->failed; ++i) {
+		const struct fstab_line *of = drift->in->merged->of[i];
+		if (of && of->mount && fstype_flags(of->mount->fstype) & FST_SUBVOL && names_subvolume(&drift->in->lines->lines[i]))
+			drift->failed |= map64_put(&drift->named, mount_dev(of->mount), 0) == MAP64_NONE;
+	}
+}
+
+/** Whether a line that names no subvolume may be of the file system's default, which is not known:
+    unless the line of another of its subvolumes names that. */
+static bool may_be_default(const struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	const struct mount *m = live->mount;
+	const char *source = tabline_value(line, TABLINE_SOURCE), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	if (!m || !(fstype_flags(m->fstype) & FST_SUBVOL) || !shown_type(fstype, m->fstype) || names_subvolume(line))
+		return false;
+	bool tag = source && strchr(source, '='), asked = drift->in->facts && drift->in->facts->devices;
+	bool own = source && m->source && strcmp(source, m->source) == 0;
+	return map64_get(&drift->named, mount_dev(m)) == MAP64_NONE && (own || is_same_device(drift, source, live) || (tag && !asked));
 }
 
 /** Tell of a mount that has options otherwise than its line.
@@ -278,13 +322,44 @@ static void judge_unknown(struct drift *drift, const struct tabline *line, const
 	judge_how(drift, line, live);
 }
 
+/** Note what is told already of lines whose source is not there, or names nothing. */
+static void note_causes(struct drift *drift)
+{
+	const struct tablines *lines = drift->in->lines;
+	for (size_t i = 0; i < drift->report->count; ++i) {
+		const struct audit_finding *finding = &drift->report->findings[i];
+		enum audit_code code = finding->code;
+		if (finding->file || finding->line == 0 || finding->line > lines->count)
+			continue;
+		const char *source = tabline_value(&lines->lines[finding->line - 1], TABLINE_SOURCE);
+		bool quoted = code == FSTAB_ESCAPE && source && (*source == '"' || *source == '\'');
+		if (quoted || code == FSTAB_SRC_MISSING || code == FSTAB_BIND_SRC || code == FSTAB_OVERLAY_DIR)
+			drift->cause[finding->line - 1] = i + 1;
+	}
+}
+
+/** That something else is mounted than a line names where that is not there is no fault of its own:
+    it is said with that, which is no mere information then. */
+static void tell_cause(struct drift *drift, struct audit_finding *cause, bool contained, const struct fstab_line *live)
+{
+	struct audit_report *report = drift->report;
+	const char *message = form(&drift->text, "%s; what is mounted is %s", cause->message, live_name(drift, &drift->actual, live));
+	cause->message = arena_strndup(&report->arena, message, drift->text.len);
+	drift->failed |= drift->text.failed || drift->actual.failed || !cause->message;
+	if (cause->severity < AUDIT_WARNING && !contained) {
+		--report->of[cause->severity];
+		cause->severity = AUDIT_WARNING;
+		++report->of[cause->severity];
+	}
+}
+
 /** What the merge has found. */
 static void tell_note(struct drift *drift, const struct fstab_note *note)
 {
 	const struct fstab_line *live = note->live;
 	const char *source = note->line ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
 	const char *fstype = note->line ? tabline_value(note->line, TABLINE_FSTYPE) : NULL;
-	bool same = false;
+	bool same = false, of_default = false;
 	switch (note->kind) {
 	case FSTAB_NOTE_MISSING:
 		if (strcmp(live->owner, "unknown") != 0)
@@ -316,14 +391,23 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 		}
 		same = source && live->mount && live->mount->source && !shown_type(fstype, live->mount->fstype)
 		       && (strcmp(source, live->mount->source) == 0 || is_same_device(drift, source, live));
+		if (!same && drift->cause[note->line->number - 1]) {
+			tell_cause(drift, &drift->report->findings[drift->cause[note->line->number - 1] - 1], is_contained(drift, note->line), live);
+			drift->told[note->line->number - 1] = true;
+			break;
+		}
+		of_default = !same && may_be_default(drift, note->line, live);
 		tell(drift, same ? DRIFT_TYPE : DRIFT_SOURCE, note->line, live, &(struct audit_finding){
-			.severity = same ? AUDIT_WARNING : AUDIT_CRITICAL,
-			.message = same ? "it is mounted as another type than its line says" : "something else is mounted there than its line says",
+			.severity = same ? AUDIT_WARNING : of_default ? AUDIT_INFO : AUDIT_CRITICAL,
+			.message = same ? "it is mounted as another type than its line says"
+			           : of_default ? "a subvolume is mounted that its line does not name: right if it is the default of the file system"
+			                        : "something else is mounted there than its line says",
 			.expected = with_part(drift, &drift->text, name_of(drift, &drift->text, source, fstype), fstype,
 			                      tabline_value(note->line, TABLINE_OPTIONS)),
 			.actual = with_part(drift, &drift->actual, live_name(drift, &drift->actual, live), live->mount ? live->mount->fstype : NULL,
 			                    live->mount ? live->mount->fs_opts : NULL),
-			.hint = "see which is meant; getmnt fstab --merge --fix=source --diff shows the line of what is mounted"});
+			.hint = of_default ? "btrfs subvolume get-default tells; write subvol= into the line"
+			        : "see which is meant; getmnt fstab --merge --fix=source --diff shows the line of what is mounted"});
 		break;
 	case FSTAB_NOTE_OPTIONS:
 		tell_differs(drift, note->line, live, note->text ? note->text : "");
@@ -390,11 +474,17 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 
 int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 {
-	struct drift drift = {.in = in, .report = report, .told = calloc(in->lines->count + 1, sizeof(bool))};
+	struct drift drift = {.in = in, .report = report, .told = calloc(in->lines->count + 1, sizeof(bool)),
+	                      .cause = calloc(in->lines->count + 1, sizeof(size_t))};
 	map64_init(&drift.by_target);
+	map64_init(&drift.named);
 	strbuf_init(&drift.text);
 	strbuf_init(&drift.actual);
-	drift.failed = !drift.told;
+	drift.failed = !drift.told || !drift.cause;
+	if (!drift.failed) {
+		note_causes(&drift);
+		note_named(&drift);
+	}
 	for (size_t i = 0; i < in->lines->count; ++i)
 		drift.any |= in->lines->lines[i].kind == TABLINE_ENTRY;
 	for (uint32_t i = 0; i < in->plan->count && !drift.failed; ++i) {
@@ -417,6 +507,8 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 	if (!drift.failed)
 		audit_report_sort(report);
 	free(drift.told);
+	free(drift.cause);
+	map64_destroy(&drift.named);
 	map64_destroy(&drift.by_target);
 	strbuf_destroy(&drift.text);
 	strbuf_destroy(&drift.actual);

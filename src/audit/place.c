@@ -46,7 +46,7 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	const char *name;
-	bool wanted = wants_helper(entry->fstype, &name);
+	bool wanted = wants_helper(entry->fstype, &name) || (strcmp(entry->fstype, "efs") == 0 && entry->flags & FST_NET);
 	if (wanted || (entry->line->passno > 0 && entry->flags & FST_FSCK)) {
 		const char *helper = audit_format(audit, "%s.%s", wanted ? "mount" : "fsck", name);
 		int there = facts->helper ? facts->helper(facts->arg, helper) : -1;
@@ -54,7 +54,8 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 			audit_unjudged(audit, FSTAB_HELPER_MISSING);
 		else if (there == 0)
 			audit_tell(audit, entry, FSTAB_HELPER_MISSING, &(struct audit_told){
-				AUDIT_WARNING, false, audit_format(audit, "%s is not installed", helper), helper, NULL,
+				audit_is_contained(facts, entry->source, &audit->container) ? AUDIT_INFO : AUDIT_WARNING, false,
+				audit_format(audit, "%s is not installed", helper), helper, NULL,
 				wanted ? "install what it is in" : "install it, or write 0 as the pass"});
 	}
 	if (entry->bind || entry->swap || wanted || !*entry->fstype || strcmp(entry->fstype, "none") == 0

@@ -221,7 +221,7 @@ static void read_entry(struct audit *audit, struct audit_entry *entry, const str
 	const char *fstype = tabline_value(line, TABLINE_FSTYPE), *raw = tabline_value(line, TABLINE_OPTIONS);
 	*entry = (struct audit_entry){.line = line, .source = source ? source : "", .target = target ? target : "",
 	                              .fstype = fstype ? fstype : "", .options = "", .ignored = ignored};
-	entry->flags = fstype_flags(entry->fstype);
+	entry->flags = fstype_line_flags(entry->fstype, entry->source);
 	size_t n = raw ? strlen(raw) : 0;
 	char *options = n ? arena_strndup(&audit->report->arena, raw, n) : NULL;
 	if (n && !options)

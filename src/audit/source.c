@@ -201,10 +201,22 @@ static const char *other_case(struct audit *audit, const char *source)
 	return NULL;
 }
 
+bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known)
+{
+	/* systemd's note, Docker's, Podman's, and that of WSL. */
+	static const char *const marks[] = {"/run/systemd/container", "/.dockerenv", "/run/.containerenv", "/run/WSL"};
+	if (!facts || !facts->look || !source || (!is_tag(source) && strncmp(source, "/dev/", 5) != 0))
+		return false;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks) && *known == 0; ++i)
+		*known = facts->look(facts->arg, marks[i], NULL) == (i < 3 ? FACT_FILE : FACT_DIR);
+	*known = *known ? *known : -1;
+	return *known > 0;
+}
+
 /** A source that there is not. */
 static void tell_missing(struct audit *audit, const struct audit_entry *entry, const char *message, const char *hint)
 {
-	bool later = entry->noauto || entry->nofail;
+	bool later = entry->noauto || entry->nofail || audit_is_contained(audit->in->facts, entry->source, &audit->container);
 	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
 		later ? AUDIT_INFO : AUDIT_CRITICAL, true, message, NULL,
 		audit->in->secret && audit->in->secret(entry->source, NULL) ? NULL : entry->source, hint});
@@ -465,9 +477,20 @@ static void judge_none(struct audit *audit, const struct audit_entry *entry)
 			"give it bind, or the type of what is on the device"});
 }
 
+/** Whether a source is but the kernel's name for the device that it has started from. */
+static bool is_any_root(const struct audit_entry *entry)
+{
+	return entry->path && strcmp(entry->path, "/") == 0
+	       && (strcmp(entry->source, "/dev/root") == 0 || strcmp(entry->source, "rootfs") == 0);
+}
+
 void audit_source(struct audit *audit, const struct audit_entry *entry)
 {
-	if (entry->bind)
+	if (is_any_root(entry) && !entry->bind)
+		audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
+			AUDIT_INFO, false, audit_format(audit, "%s is whatever device the kernel has started from", entry->source),
+			"UUID=, LABEL= or PARTUUID=", entry->source, "name it by its UUID: getmnt fstab does"});
+	else if (entry->bind)
 		judge_bind(audit, entry);
 	else if (strcmp(entry->fstype, "none") == 0 && entry->path)
 		judge_none(audit, entry);

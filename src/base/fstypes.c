@@ -134,6 +134,13 @@ static int fstype_compare(const void *key, const void *row)
 	return (*fstype == '.' ? '\0' : *fstype) - *name;
 }
 
+unsigned fstype_line_flags(const char *fstype, const char *source)
+{
+	/* Amazon's mount.efs takes fs-ID:/PATH, the kernel's type of this name, of SGI, a device. */
+	bool network = fstype && source && strcmp(fstype, "efs") == 0 && *source != '/' && !strchr(source, '=');
+	return network ? NET | FST_NO_LOOK | FST_KNOWN : fstype_flags(fstype);
+}
+
 unsigned fstype_flags(const char *fstype)
 {
 	const struct fstype_row *row = NULL;

@@ -36,4 +36,14 @@ enum fstype_flags {
  */
 unsigned fstype_flags(const char *fstype);
 
+/**
+ * What is known of the type of a line, which the source may tell from another of its name.
+ *
+ * @source
+ *         Decoded; NULL is unknown.
+ * @return
+ *         As fstype_flags().
+ */
+unsigned fstype_line_flags(const char *fstype, const char *source);
+
 #endif

@@ -169,23 +169,24 @@ static int machine_leads(void *arg, const char *path, const struct fstab_line *l
 	return major == own_major && minor == own_minor;
 }
 
-static bool machine_follow(void *arg, const char *target, struct strbuf *path)
+static int machine_follow(void *arg, const char *target, struct strbuf *path)
 {
 	const struct merge_machine *machine = arg;
 	const char *root = machine->in->root;
 	struct strbuf here;
 	if (!machine->run->live)
-		return false;
+		return -1;
 	strbuf_init(&here);
-	bool seen = facts_follow(machine->facts, target, &here) == PATH_SEEN;
+	enum path_known known = facts_follow(machine->facts, target, &here);
+	bool none = known == PATH_MISSING && (errno == ENOENT || errno == ENOTDIR);
 	const char *found = strbuf_str(&here);
 	size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
-	seen = seen && strncmp(found, root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
-	if (seen)
+	bool inside = strncmp(found, root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
+	if (inside && known == PATH_SEEN)
 		strbuf_puts(path, found[n] ? found + n : "/");
 	path->failed |= here.failed;
 	strbuf_destroy(&here);
-	return seen;
+	return !inside ? -1 : known == PATH_SEEN ? 1 : none ? 0 : -1;
 }
 
 static bool machine_refused(void *arg, uint32_t line, const char *option, size_t n)

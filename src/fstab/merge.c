@@ -133,7 +133,7 @@ const char *merge_lead(struct merger *m, const char *key)
 		return key;
 	struct strbuf path;
 	strbuf_init(&path);
-	const char *there = m->in->follow(m->in->arg, key, &path) ? merge_normal(m, strbuf_str(&path)) : NULL;
+	const char *there = m->in->follow(m->in->arg, key, &path) > 0 ? merge_normal(m, strbuf_str(&path)) : NULL;
 	m->failed |= path.failed;
 	strbuf_destroy(&path);
 	return there && merge_live(m, there) ? there : key;

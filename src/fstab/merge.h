@@ -54,9 +54,9 @@ struct fstab_merge_input {
 	/** Whether a path of a device or file, from ROOT, leads to what a line of the plan
 	    stands on: 1, 0; -1: not known.  NULL: it never is. */
 	int (*leads)(void *arg, const char *path, const struct fstab_line *line);
-	/** Where a mount point of the file leads, from ROOT, links being followed.
-	    @return false: it is not known.  NULL: nowhere else. */
-	bool (*follow)(void *arg, const char *target, struct strbuf *path);
+	/** Where a mount point of the file, or what is bound, leads, from ROOT, links being followed.
+	    @return 1; 0: nothing is there; -1: not known.  NULL: it never is. */
+	int (*follow)(void *arg, const char *target, struct strbuf *path);
 	/** Whether the kernel is known to refuse an option, n bytes of a line of the file.
 	    NULL: none is known. */
 	bool (*refused)(void *arg, uint32_t line, const char *option, size_t n);

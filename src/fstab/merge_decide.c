@@ -271,10 +271,16 @@ struct old *merge_choose(struct merger *m, const struct new *new)
 void merge_decide(struct merger *m, struct new *new, struct loaded *base)
 {
 	const struct fstab_line *line = new->line;
-	if (line->fate == FSTAB_OWN || (new->key && merge_live(m, new->key) != new))
+	/* A swap space of somebody else's may have a line all the same: zram. */
+	if ((line->fate == FSTAB_OWN && !line->swap) || (new->key && merge_live(m, new->key) != new))
 		return;
 	m->out->mounts += line->fate == FSTAB_LINE;
 	struct old *own = merge_choose(m, new);
+	if (line->fate == FSTAB_OWN) {
+		if (own && merge_same(m, own, new) > 0)
+			own->live = (uint32_t)(new - m->new);
+		return;
+	}
 	if (own) {
 		new->old = (uint32_t)(own - m->old);
 		own->live = (uint32_t)(new - m->new);

@@ -178,6 +178,10 @@ bool merge_taken_out(struct merger *m, struct loaded *base, const struct old *lo
 /** Whether a line of the file mounts what one of the plan does: 1, 0; -1: it cannot be told. */
 int merge_same(struct merger *m, const struct old *old, const struct new *new);
 
+/** Whether a line is of a type that a helper makes another of, with options of its own: Amazon's
+    efs is NFS. */
+bool merge_by_helper(const struct old *old, const struct mount *mount);
+
 /** Whether a line's source names the mount as the plan does, or is a mere name. */
 bool merge_same_name(struct merger *m, const struct old *old, const struct new *new);
 

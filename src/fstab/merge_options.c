@@ -455,7 +455,7 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	if (first != MAP64_NONE)
 		shown_list(fstype, m->old[first].words.options, &shown);
 	take_over(fstype, from, lives, flags ? &want : NULL, &m->more, &told);
-	if (!bind)
+	if (!bind && !merge_by_helper(old, mount))
 		add_missing(fstype, strbuf_str(&shown), live, &m->more, &told);
 	if (flags && bind)
 		add_words(live, &m->more);

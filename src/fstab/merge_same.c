@@ -92,6 +92,15 @@ static bool is_mere_name(const struct mount *mount)
 	                 || (mount->fstype && strcmp(mount->fstype, "overlay") == 0));
 }
 
+/** Whether a mount is one of all of a file system that there is once: mounted again it is the
+    same (get_tree_single() of the kernel, and what is there once for a namespace or hierarchy). */
+static bool is_single(const struct mount *mount)
+{
+	static const char types[] = "binfmt_misc cgroup cgroup2 configfs debugfs devtmpfs efivarfs fusectl mqueue nfsd proc pstore "
+	                            "rpc_pipefs securityfs selinuxfs smackfs sysfs tracefs";
+	return fstab_type_in(mount->fstype, types) && (!mount->root || strcmp(mount->root, "/") == 0);
+}
+
 static bool is_bind(const struct words *words)
 {
 	return merge_has(words->options, "bind") || merge_has(words->options, "rbind");
@@ -121,24 +130,57 @@ static const struct mount *holder(struct merger *m, const char *path, const char
 	}
 }
 
+/** The mount that a path lies in, by the plan, and its directory of that file system; NULL: not known. */
+static const struct mount *shown_by(struct merger *m, const char *path, const struct new *new, const char **whole)
+{
+	const char *rest;
+	/* A bind onto itself, or of what it covers: what was there before is not known. */
+	const struct mount *in = holder(m, path, new->key ? new->key : "", &rest);
+	if (!in)
+		return NULL;
+	const char *root = in->root ? in->root : "/";
+	*whole = merge_format(m, "%s%s", strcmp(root, "/") == 0 ? "" : root, strcmp(rest, "/") == 0 ? "" : rest);
+	*whole = **whole ? *whole : "/";
+	return in;
+}
+
+/** Whether no name of a path is a link, as other mounts tell: one stands at it or below, or shows
+    it, or what is below, of its file system. */
+static bool is_linkless(const struct merger *m, const char *path, const struct mount *in, const char *whole)
+{
+	for (size_t i = 0; i < m->nnew; ++i) {
+		const struct mount *mount = m->new[i].line->mount;
+		if (mount && ((m->new[i].key && mtree_path_within(m->new[i].key, path))
+		              || (mount_dev(mount) == mount_dev(in) && mount->root && mtree_path_within(mount->root, whole))))
+			return true;
+	}
+	return false;
+}
+
 /** Whether a path shows what is bound by a mount, by what the plan knows: 1, 0, -1. */
-static int same_directory(struct merger *m, const char *path, const struct new *new)
+static int same_directory(struct merger *m, const char *source, const struct new *new)
 {
 	const struct mount *mount = new->line->mount;
-	const char *rest;
-	if (*path != '/')
+	const char *path = *source == '/' ? merge_normal(m, source) : NULL, *whole;
+	if (!path)
 		return 0;
-	/* A bind onto itself, or of what it covers: what was there before is not known. */
-	const struct mount *in = mount ? holder(m, path, new->key ? new->key : "", &rest) : NULL;
+	const struct mount *in = mount ? shown_by(m, path, new, &whole) : NULL;
 	if (!in)
 		return -1;
-	const char *root = in->root ? in->root : "/", *bound = mount->root ? mount->root : "/";
-	const char *whole = merge_format(m, "%s%s", strcmp(root, "/") == 0 ? "" : root, strcmp(rest, "/") == 0 ? "" : rest);
-	if (!whole)
-		return -1;
-	if (mount_dev(in) != mount_dev(mount))
-		return 0;
-	return strcmp(*whole ? whole : "/", bound) == 0;
+	const char *bound = mount->root ? mount->root : "/";
+	if (mount_dev(in) == mount_dev(mount) && strcmp(whole, bound) == 0)
+		return 1;
+	/* Another by its name: a link may be on the way. */
+	struct strbuf real;
+	strbuf_init(&real);
+	int led = m->in->follow ? m->in->follow(m->in->arg, path, &real) : -1;
+	const char *there = led > 0 ? merge_normal(m, strbuf_str(&real)) : NULL;
+	m->failed |= real.failed;
+	strbuf_destroy(&real);
+	if (!there || strcmp(there, path) == 0)
+		return led >= 0 || is_linkless(m, path, in, whole) ? 0 : -1;
+	in = shown_by(m, there, new, &whole);
+	return !in ? -1 : mount_dev(in) == mount_dev(mount) && strcmp(whole, bound) == 0;
 }
 
 /** Whether two names of servers and the like are one, but for a '/' at the end. */
@@ -148,6 +190,26 @@ static bool same_word(const char *a, const char *b)
 	n -= n > 1 && a[n - 1] == '/';
 	k -= k > 1 && b[k - 1] == '/';
 	return n == k && memcmp(a, b, n) == 0;
+}
+
+bool merge_by_helper(const struct old *old, const struct mount *mount)
+{
+	const struct words *words = &old->words;
+	bool nfs = mount && mount->fstype && (strcmp(mount->fstype, "nfs4") == 0 || strcmp(mount->fstype, "nfs") == 0);
+	return nfs && strcmp(words->fstype, "efs") == 0 && fstype_line_flags(words->fstype, words->source) & FST_NET;
+}
+
+/** Whether a line that a helper takes may be of what it mounts: fs-ID:/PATH, that of
+    fs-ID.efs.REGION.amazonaws.com, or of an address that says nothing.  1 is never known: 0, -1. */
+static int same_helped(const char *source, const char *live)
+{
+	size_t n = strcspn(source, ":"), k = live ? strcspn(live, ":") : 0;
+	if (!live || !live[k])
+		return -1;
+	const char *path = source[n] && source[n + 1] ? source + n + 1 : "/";
+	bool named = strncmp(live, "fs-", 3) == 0;
+	bool own = k >= n && strncmp(live, source, n) == 0 && (k == n || live[n] == '.');
+	return (!named || own) && same_word(path, live + k + 1) ? -1 : 0;
 }
 
 /** Whether a path is what the kernel calls a device, rather than one of its other names. */
@@ -216,9 +278,11 @@ static int same_source(struct merger *m, const struct old *old, const struct new
 		return 1;
 	if (bind)
 		return same_directory(m, source, new);
-	/* A bind of it: without "bind" the line makes another. */
+	/* A bind of it: without "bind" the line makes another, if there can be another. */
 	if (is_mere_name(line->mount))
-		return !(planned && line->source && strcmp(line->fstype, "none") == 0);
+		return !(planned && line->source && strcmp(line->fstype, "none") == 0) || is_single(line->mount);
+	if (merge_by_helper(old, line->mount))
+		return same_helped(source, line->mount->source);
 	/* Of a server: it is written as the kernel has it. */
 	if (line->mount && line->mount->dev_major == 0 && !(fstype_flags(line->mount->fstype) & FST_SUBVOL))
 		return line->mount->source && same_word(source, line->mount->source);
@@ -253,7 +317,7 @@ static bool same_type(const struct old *old, const struct fstab_line *line)
 {
 	const char *type = old->words.fstype, *live = line->mount ? line->mount->fstype : "swap";
 	/* mount(8) does not look at the type of a bind. */
-	return is_bind(&old->words) || shown_type(type, live)
+	return is_bind(&old->words) || shown_type(type, live) || merge_by_helper(old, line->mount)
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
 
@@ -357,10 +421,21 @@ static bool same_part(struct merger *m, const struct old *old, const struct fsta
 	       || same_value(old->words.options, mount->fs_opts, "subvolid");
 }
 
+/** Whether a line is of the root, whatever device the kernel has taken for it. */
+static bool is_any_root(const struct old *old, const struct new *new)
+{
+	const struct words *words = &old->words;
+	return strcmp(new->key, "/") == 0 && fstype_flags(new->line->mount->fstype) & FST_DEVICE
+	       && (strcmp(words->source, "/dev/root") == 0 || strcmp(words->source, "rootfs") == 0)
+	       && (strcmp(words->fstype, "rootfs") == 0 || same_type(old, new->line));
+}
+
 int merge_same(struct merger *m, const struct old *old, const struct new *new)
 {
 	if (!new->line->mount)
 		return old->swap ? same_source(m, old, new) : 0;
+	if (new->key && is_any_root(old, new))
+		return same_part(m, old, new->line);
 	if (!same_type(old, new->line) || !same_part(m, old, new->line))
 		return 0;
 	return same_source(m, old, new);

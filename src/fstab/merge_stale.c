@@ -40,7 +40,7 @@ static const char *follow(struct merger *m, const char *key)
 	for (size_t n = strlen(key); n > 1 && !there && !m->failed;) {
 		strbuf_reset(&begin);
 		strbuf_add(&begin, key, n);
-		if (m->in->follow(m->in->arg, strbuf_str(&begin), &path)) {
+		if (m->in->follow(m->in->arg, strbuf_str(&begin), &path) > 0) {
 			strbuf_puts(&path, key + n);
 			there = path.failed ? NULL : merge_normal(m, strbuf_str(&path));
 		}

@@ -459,6 +459,12 @@ static void test_fstypes_subtype(void)
 	CU_ASSERT_TRUE(fstype_flags("fuse.sshfs") & FST_BLOCKS);
 	CU_ASSERT_EQUAL(fstype_flags("fuseblk.ntfs-3g"), fstype_flags("fuseblk"));
 	CU_ASSERT_EQUAL(fstype_flags("nosuch.fuse"), FST_BLOCKS);
+	/* SGI's file system, and Amazon's. */
+	CU_ASSERT_EQUAL(fstype_line_flags("efs", "/dev/sda1"), fstype_flags("efs"));
+	CU_ASSERT_EQUAL(fstype_line_flags("efs", "LABEL=irix"), fstype_flags("efs"));
+	CU_ASSERT_EQUAL(fstype_line_flags("efs", NULL), fstype_flags("efs"));
+	CU_ASSERT_EQUAL(fstype_line_flags("efs", "fs-01:/"), fstype_flags("nfs4"));
+	CU_ASSERT_EQUAL(fstype_line_flags("ext4", "fs-01:/"), fstype_flags("ext4"));
 }
 
 static void test_fstypes_rules(void)

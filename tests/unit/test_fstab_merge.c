@@ -63,12 +63,14 @@ static int leads(void *arg, const char *path, const struct fstab_line *line)
 	return strncmp(path, "/dev/unknown", 12) == 0 ? -1 : 0;
 }
 
-static bool follow(void *arg, const char *target, struct strbuf *path)
+static int follow(void *arg, const char *target, struct strbuf *path)
 {
 	(void)arg;
 	bool link = strcmp(target, "/link/home") == 0;
+	if (strncmp(target, "/unknown", 8) == 0)
+		return -1;
 	strbuf_puts(path, link ? "/home" : target);
-	return link;
+	return 1;
 }
 
 #define TABLE \
@@ -282,6 +284,33 @@ static void test_sources(void)
 	/* By a link. */
 	static const char linked[] = ROOT_LINE SWAP_LINE "UUID=0a1b-home /link/home ext4 rw 0 2\n";
 	CHECK(PERSISTENT, table, linked, linked, "");
+}
+
+/** What is bound is named as anybody likes: by links on the way to it. */
+static void test_bind_sources(void)
+{
+	static const char table[] = ROOT "22 20 8:3 / /home rw,relatime - ext4 /dev/sda3 rw\n"
+	                            "25 20 8:3 %s /m rw,relatime - ext4 /dev/sda3 rw\n26 20 8:1 /real/a /p rw,relatime - ext4 /dev/sda1 rw\n";
+	static const struct {
+		const char *source, *root;
+		bool other;
+	} rows[] = {
+		{"/home", "/", false}, {"/link/home", "/", false}, {"/link/home/", "/", false}, {"/link/home", "/x", true},
+		{"/elsewhere", "/x", true},                                  /* no link, or nothing is there */
+		{"/unknown.d", "/x", false},                                 /* nobody knows */
+		{"/unknown/real", "/x", false}, {"/unknown/mnt", "/x", true},  /* a mount stands there */
+		{"/unknown/shown", "/x", true},                              /* another mount shows it */
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		char text[256], mounts[1024];
+		snprintf(text, sizeof(text), ROOT_LINE SWAP_LINE "UUID=0a1b-home /home ext4 rw 0 2\n%s /m none bind 0 0\n", rows[i].source);
+		int n = snprintf(mounts, sizeof(mounts), table, rows[i].root);
+		snprintf(mounts + n, sizeof(mounts) - (size_t)n, "27 20 8:1 /unknown/shown /q rw - ext4 /dev/sda1 rw\n28 20 0:60 / /unknown/mnt rw - tmpfs t rw\n");
+		free(merged(NONE, mounts, text, NULL));
+		CU_ASSERT_EQUAL(strstr(notes, "source 4 /m") != NULL, rows[i].other);
+		if ((strstr(notes, "source 4 /m") != NULL) != rows[i].other)
+			printf("%s of %s: %s", rows[i].source, rows[i].root, notes);
+	}
 }
 
 static void test_types(void)
@@ -1068,7 +1097,7 @@ static void test_corrupted(void)
 		unit_note("corruption %u", run);
 		struct tablines *file = tablines_parse(text, len);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-		struct fstab_merge_input in = {.file = file, .in = &made.in, .plan = &made.plan, .leads = NULL};
+		struct fstab_merge_input in = {.file = file, .in = &made.in, .plan = &made.plan, .follow = follow};
 		struct fstab_merged out, again;
 		const char *bad = NULL;
 		if (fstab_merge(&in, &out) != 0 || out.len != len || memcmp(out.text, text, len) != 0)
@@ -1220,6 +1249,7 @@ static const struct unit_test tests[] = {
 	{"no_memory", test_no_memory},
 	{"nothing to do is nothing done", test_nothing_to_do},
 	{"sources by any name", test_sources},
+	{"what a bind is of", test_bind_sources},
 	{"types, layers, subvolumes", test_types},
 	{"lines that go", test_lines_that_go},
 	{"binds by any place", test_binds},

@@ -55,7 +55,7 @@ static int devices(void *arg, const char *source, struct fstab_device *device)
 static enum fact_kind look(void *arg, const char *path, struct strbuf *real)
 {
 	bool systemd = arg && strcmp(path, arg) == 0;
-	if (strstr(path, "gone") || (strstr(path, "systemd") && !systemd))
+	if (strstr(path, "gone") || strcmp(path, "/run/WSL") == 0 || (strstr(path, "systemd") && !systemd))
 		return FACT_MISSING;
 	if (strstr(path, "hung"))
 		return FACT_UNKNOWN;

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+# Whether a line is that of the mount on its place, where names say little: of snapshots, and of
+# tables of which nothing else is known.
+A=8a4b6f0c-33c5-4f5e-b7a1-0d9c2e7f5b21 R=2f0e3c54-9f0b-4d3a-8c4e-6f1d2a7b9e10
+
+# A host whose mountinfo is at standard input, below that of all: DIR ROOT-SOURCE.
+make_host()
+{
+	mkdir -p "$1"/{proc/self,proc/sys/fs,etc,run/udev/data,sys/dev/block,sys/class/block,dev/disk/by-uuid,usr/sbin,usr/lib/modules,usr/lib/systemd}
+	(
+		cd "$1" || exit
+		printf 'getmnt snapshot 1\nuptime=90000\n' >getmnt-snapshot
+		{
+			echo "21 1 8:2 / / rw,relatime - ext4 ${2-/dev/sda2} rw"
+			echo "22 21 0:20 / /sys rw,nosuid,nodev,noexec,relatime - sysfs sysfs rw"
+			echo "23 21 0:21 / /proc rw,nosuid,nodev,noexec,relatime - proc proc rw"
+			echo "24 21 0:5 / /dev rw,nosuid,relatime - devtmpfs udev rw,size=4012340k,mode=755"
+			echo "26 21 0:23 / /run rw,nosuid,nodev,relatime - tmpfs tmpfs rw,size=806124k,mode=755"
+			cat
+		} >proc/self/mountinfo
+		printf 'Filename\tType\tSize\tUsed\tPriority\n' >proc/swaps
+		echo 100000 >proc/sys/fs/mount-max
+		touch usr/sbin/fsck.ext4 usr/lib/systemd/systemd
+		ln -s usr/lib lib
+		for i in 2 3; do
+			uuid=$R
+			[ $i = 2 ] || uuid=$A
+			printf 'E:ID_FS_TYPE=ext4\nE:ID_FS_USAGE=filesystem\nE:ID_FS_UUID_ENC=%s\n' "$uuid" >run/udev/data/b8:$i
+			ln -s getmnt:block:8:$i dev/sda$i
+			ln -s ../../sda$i "dev/disk/by-uuid/$uuid"
+			mkdir -p sys/devices/virtual/block/sda$i
+			echo 8:$i >sys/devices/virtual/block/sda$i/dev
+			echo 1000 >sys/devices/virtual/block/sda$i/size
+			echo $i >sys/devices/virtual/block/sda$i/partition
+			ln -s ../../devices/virtual/block/sda$i sys/class/block/sda$i
+			ln -s ../../devices/virtual/block/sda$i sys/dev/block/8:$i
+		done
+	)
+}
+# The findings, each with its severity and target.
+told()
+{
+	getmnt audit "$@" --canonical=full | awk '/^[^#]/ { print $1, $2, $4 }'
+}
+
+echo "--- healthy"
+make_host h <<END
+40 21 8:2 /usr/lib/modules /srv/c/mod ro,relatime - ext4 /dev/sda2 rw
+41 21 0:23 /dbus /srv/c/dbus rw,nosuid,nodev,relatime - tmpfs tmpfs rw,size=806124k,mode=755
+END
+mkdir -p h/run/dbus h/var h/srv/c/{mod,dbus}
+ln -s ../run h/var/run
+cat >h/etc/fstab <<END
+UUID=$R / ext4 defaults 0 1
+/lib/modules /srv/c/mod none bind,ro 0 0
+/var/run/dbus /srv/c/dbus none bind 0 0
+END
+status audit --root=h
+
+echo "--- swap on zram that has a line, and one of another priority"
+printf '/dev/zram0 none swap defaults,pri=100 0 0\nLABEL=zram1 none swap sw,nofail 0 0\n/dev/zram2 none swap pri=5 0 0\n/dev/zram3 none swap sw 0 0\n' >f
+printf 'Filename\tType\tSize\tUsed\tPriority\n' >swaps
+for i in 0 2 4; do
+	printf '/dev/zram%s\tpartition\t8135676\t0\t100\n' $i >>swaps
+done
+echo '21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw' >m
+told -F m --swaps=swaps --fstab=f
+
+echo "--- another directory than the link leads to, and one that is not there"
+sed 's|/usr/lib/modules /srv|/usr/lib /srv|' h/proc/self/mountinfo >m && mv m h/proc/self/mountinfo
+rm -r h/run/dbus
+told --root=h
+
+echo "--- a root by the kernel's name for it; not any other mount by that name"
+make_host r /dev/root </dev/null
+for line in '/dev/root / auto' 'rootfs / auto' 'rootfs / rootfs' '/dev/root / xfs'; do
+	echo "$line defaults 1 1" >r/etc/fstab
+	told --root=r
+done
+printf 'UUID=%s / ext4 defaults 0 1\n/dev/root /mnt ext4 noauto 0 0\n' $R >r/etc/fstab
+told --root=r
+
+echo "--- what there is once, at a second place; a part of it, and what there is more than once"
+make_host c <<END
+30 21 0:25 / /d rw,relatime - tmpfs tmpfs rw
+40 21 0:20 / /srv/c/sys rw,relatime - sysfs sysfs rw
+41 21 0:21 / /srv/c/proc rw,relatime - proc proc rw
+42 21 0:5 / /srv/c/dev rw,relatime - devtmpfs none rw,size=4012340k,mode=755
+43 21 0:20 /kernel /srv/c/kernel rw,relatime - sysfs sysfs rw
+44 21 0:25 / /srv/c/d rw,relatime - tmpfs tmpfs rw
+END
+cat >c/etc/fstab <<END
+UUID=$R / ext4 defaults 0 1
+sysfs /srv/c/sys sysfs defaults 0 0
+proc /srv/c/proc proc defaults 0 0
+none /srv/c/dev devtmpfs mode=755 0 0
+sysfs /srv/c/kernel sysfs defaults 0 0
+tmpfs /d tmpfs defaults 0 0
+tmpfs /srv/c/d tmpfs defaults 0 0
+END
+told --root=c
+
+echo "--- a name that nothing has: told once, whatever is mounted"
+make_host n <<END
+40 21 8:3 / /d rw,relatime - ext4 /dev/sda3 rw
+END
+for line in "UUID=${A^^} /d ext4 defaults" "UUID=${A^^} /d ext4 nofail" "UUID:$A /d ext4 nofail" "/dev/sdz9 /d ext4 nofail" "UUID=$R /d ext4 nofail"; do
+	printf 'UUID=%s / ext4 defaults 0 1\n%s 0 2\n' $R "$line" >n/etc/fstab
+	told --root=n
+done
+printf 'UUID=%s / ext4 defaults 0 1\n/run/nothing /d none bind 0 0\n' $R >n/etc/fstab
+told --root=n
+sed -i '2i # getmnt: ignore=FSTAB-BIND-SRC' n/etc/fstab
+getmnt audit --root=n
+
+echo "--- efs of Amazon: a helper makes NFS of it, of the directory that it is asked for"
+cat >m <<END
+21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw
+22 21 0:50 / /efs rw,relatime - nfs4 127.0.0.1:/ rw,vers=4.1,rsize=1048576,wsize=1048576,hard,noresvport,proto=tcp,port=20354,timeo=600,addr=127.0.0.1
+23 21 0:51 / /plain rw,relatime - nfs4 fs-02.efs.eu-west-1.amazonaws.com:/ rw,vers=4.1,addr=10.0.0.2
+24 21 0:52 / /part rw,relatime - nfs4 127.0.0.1:/a rw,vers=4.1,addr=127.0.0.1
+25 21 0:53 / /other rw,relatime - nfs4 fs-02.efs.eu-west-1.amazonaws.com:/ rw,vers=4.1,addr=10.0.0.2
+26 21 0:54 / /ro ro,relatime - nfs4 127.0.0.1:/ rw,vers=4.1,addr=127.0.0.1
+END
+cat >f <<END
+fs-01:/ /efs efs _netdev,noresvport,tls,iam 0 0
+fs-02 /plain efs _netdev 0 0
+fs-03:/ /part efs _netdev,tls 0 0
+fs-04:/ /other efs _netdev 0 0
+fs-05:/ /ro efs _netdev,tls 0 0
+/dev/sda9 /sgi efs noauto 0 0
+fs-06:/ /late efs noauto,_netdev 0 0
+END
+told -F m --fstab=f
+getmnt fstab -F m --merge=f --fix=source --diff 2>/dev/null | grep '^[-+]f'
+
+echo "--- an image of a cloud, as a container: of devices information, of others as ever"
+mkdir -p l/{proc/self,etc,run/systemd,usr/lib/systemd}
+printf 'getmnt snapshot 1\nuptime=90000\n' >l/getmnt-snapshot
+touch l/usr/lib/systemd/systemd
+cat >l/proc/self/mountinfo <<END
+21 1 0:44 /containers/c1 / rw,relatime - btrfs /dev/loop1 rw,subvolid=260,subvol=/containers/c1
+23 21 0:101 / /proc rw,relatime - proc proc rw
+END
+cat >l/etc/fstab <<END
+LABEL=cloudimg-rootfs / ext4 discard,errors=remount-ro 0 1
+LABEL=UEFI /boot/efi vfat umask=0077 0 1
+tmpfs /scratch tmpfs defaults 0 0
+END
+told --root=l
+for mark in run/systemd/container .dockerenv run/.containerenv run/WSL/; do
+	echo "$mark"
+	mkdir -p l/run/WSL
+	case $mark in */) ;; *) rmdir l/run/WSL && touch "l/$mark" ;; esac
+	told --root=l
+	rm -rf "l/${mark%/}"
+done
+
+echo "--- a subvolume that may be the default; not so if others are named, or if it is another file system"
+cat >m <<END
+21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw
+22 21 0:40 /@def /srv rw,relatime - btrfs /dev/sdb rw,subvolid=257,subvol=/@def
+END
+for line in /dev/sdb UUID=$A /dev/sdc; do
+	echo "$line /srv btrfs defaults 0 0" >f
+	told -F m --fstab=f --only=DRIFT-*
+done
+echo '23 21 0:40 /@home /home rw,relatime - btrfs /dev/sdb rw,subvolid=258,subvol=/@home' >>m
+printf '/dev/sdb /srv btrfs defaults 0 0\n/dev/sdb /home btrfs subvol=@home 0 0\n' >f
+told -F m --fstab=f --only=DRIFT-*
+
+echo "--- of a table, where a link may be"
+printf '21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n22 21 8:2 /usr/lib/modules /c/mod rw,relatime - ext4 /dev/sda2 rw\n' >m
+echo '/lib/modules /c/mod none bind 0 0' >f
+told -F m --fstab=f
+getmnt fstab -F m --merge=f --add=/ --check 2>&1 | grep /c/mod
+echo "--- and where none is"
+echo '23 21 8:2 /lib/modules /c/two rw,relatime - ext4 /dev/sda2 rw' >>m
+echo '/usr/lib/modules /c/two none bind 0 0' >>f
+told -F m --fstab=f
