@@ -276,10 +276,14 @@ static void judge_lacks(struct drift *drift, const struct tabline *line, const s
 	fstab_lacks(live->mount, options, &drift->text);
 	if (!drift->text.len || !is_first_of(drift, line, live->mount))
 		return;
+	/* These drop it where the device has no such thing: images of many clouds ask for it on any. */
+	bool able = strcmp(strbuf_str(&drift->text), "discard") != 0 || !fstab_type_in(live->mount->fstype, "ext4 xfs");
 	strbuf_reset(&drift->actual);
 	strbuf_printf(&drift->actual, "without %s", strbuf_str(&drift->text));
 	tell(drift, DRIFT_OPTIONS, line, live, &(struct audit_finding){
-		.severity = AUDIT_WARNING, .message = "it is mounted without options that its line asks for",
+		.severity = able ? AUDIT_WARNING : AUDIT_INFO,
+		.message = able ? "it is mounted without options that its line asks for"
+		                : "it is mounted without an option that its line asks for, of which its device may be incapable",
 		.expected = world->secret && world->secret(NULL, options) ? "options that hold a secret" : options,
 		.actual = strbuf_str(&drift->actual),
 		.hint = "mount -o remount; what that does not change, unmount it and mount it again"});

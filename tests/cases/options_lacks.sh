@@ -48,3 +48,17 @@ getmnt audit -F table --fstab=fstab --only=DRIFT-OPTIONS --canonical
 # Nor does one behind a line of another subvolume.
 sed -i -e 's/ btrfs compress=zstd/ btrfs subvol=@other/' -e '/tmpfs/d' fstab
 getmnt audit -F table --fstab=fstab --only=DRIFT-\* --canonical
+# What ext4 and XFS drop on a device that cannot is for information; a FAT shows it on any.
+cat >table <<'END'
+20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
+21 20 8:2 / /a rw,relatime - xfs /dev/mapper/a rw,noquota
+22 20 8:3 / /b rw,relatime - vfat /dev/mapper/b rw,fmask=0022,dmask=0022
+23 20 8:4 / /c rw,relatime - xfs /dev/mapper/c rw,noquota
+END
+cat >fstab <<'END'
+/dev/sda1 / ext4 discard 0 1
+/dev/mapper/a /a xfs discard 0 0
+/dev/mapper/b /b vfat discard 0 0
+/dev/mapper/c /c xfs discard,uquota 0 0
+END
+getmnt audit -F table --fstab=fstab --only=DRIFT-\* --canonical
