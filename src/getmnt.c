@@ -88,7 +88,7 @@
  *     system.c          what ROOT has: fsck helpers, units
  *     merge.c           a file that is there, and what is mounted: line by line
  *       merge_decide.c  merge_base.c  merge_same.c  merge_units.c  merge_options.c
- *       merge_refused.c  merge_order.c  merge_stale.c  merge_text.c
+ *       merge_lacks.c  merge_refused.c  merge_order.c  merge_stale.c  merge_text.c
  *     units.c           what systemd's generator made of an fstab, read as text
  *     proof.c           what an fstab would mount, against what is mounted
  *       proof_sim.c  proof_tree.c  proof_options.c  the lines simulated; places; options

@@ -293,7 +293,47 @@ static void judge_priority(struct drift *drift, const struct tabline *line, cons
 		.hint = "swapoff it while there is memory, and swapon -a"});
 }
 
-/** How a line's mount is made, where the merge has not compared it: what the line names is held
+/** Whether no line before this one is of a mount of the same file system, which has one set of options. */
+static bool is_first_of(const struct drift *drift, const struct tabline *line, const struct mount *m)
+{
+	for (uint32_t i = 0; i + 1 < line->number; ++i) {
+		const struct tabline *before = &drift->in->lines->lines[i];
+		const struct fstab_line *other = drift->in->merged->of[i];
+		const char *target = before->kind == TABLINE_ENTRY ? tabline_value(before, TABLINE_TARGET) : NULL;
+		uint32_t at = target && !other ? map64_get(&drift->by_target, map64_text(target)) : MAP64_NONE;
+		if (at != MAP64_NONE)
+			other = &drift->in->plan->lines[at];   /* which the line does not name */
+		if (other && other->mount && mount_dev(other->mount) == mount_dev(m) && !asks_for(before, "bind") && !asks_for(before, "rbind"))
+			return false;
+	}
+	return true;
+}
+
+/** A line that asks for what its mount has not, of what a kernel always shows. */
+static void judge_lacks(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	const struct fstab_world *world = &drift->in->live->world;
+	const char *options = tabline_value(line, TABLINE_OPTIONS);
+	if (asks_for(line, "bind") || asks_for(line, "rbind") || asks_for(line, "remount"))
+		return;
+	strbuf_reset(&drift->text);
+	fstab_lacks(live->mount, options, &drift->text);
+	if (!drift->text.len || !is_first_of(drift, line, live->mount))
+		return;
+	/* These drop it where the device has no such thing: images of many clouds ask for it on any. */
+	bool able = strcmp(strbuf_str(&drift->text), "discard") != 0 || !fstab_type_in(live->mount->fstype, "ext4 xfs");
+	strbuf_reset(&drift->actual);
+	strbuf_printf(&drift->actual, "without %s", strbuf_str(&drift->text));
+	tell(drift, DRIFT_OPTIONS, line, live, &(struct audit_finding){
+		.severity = able ? AUDIT_WARNING : AUDIT_INFO,
+		.message = able ? "it is mounted without options that its line asks for"
+		                : "it is mounted without an option that its line asks for, of which its device may be incapable",
+		.expected = world->secret && world->secret(NULL, options) ? "options that hold a secret" : options,
+		.actual = strbuf_str(&drift->actual),
+		.hint = "mount -o remount; what that does not change, unmount it and mount it again"});
+}
+
+/** How a line's mount is made.  Where the merge has not compared it, what the line names is held
     against the mount; what else the mount has may be the system's, or a server's. */
 static void judge_how(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
 {
@@ -304,12 +344,15 @@ static void judge_how(struct drift *drift, const struct tabline *line, const str
 	judge_readonly(drift, line, live);
 	/* Its root may be of layers that have their own options. */
 	bool same = m && (asks_for(line, "bind") || asks_for(line, "rbind") || shown_type(fstype, m->fstype));
-	if (!same || !options || live->fate == FSTAB_LINE || drift->told[line->number - 1] || fstype_flags(m->fstype) & FST_AUTOFS)
+	if (!same || !options || drift->told[line->number - 1] || fstype_flags(m->fstype) & FST_AUTOFS)
 		return;
 	strbuf_reset(&drift->actual);
-	fstab_asked(live, options, &drift->actual);
+	if (live->fate != FSTAB_LINE)
+		fstab_asked(live, options, &drift->actual);
 	if (drift->actual.len)
 		tell_differs(drift, line, live, strbuf_str(&drift->actual));
+	else
+		judge_lacks(drift, line, live);
 }
 
 /** A line of a mount of which it is not known whether it is its own. */

@@ -14,6 +14,9 @@ static bool is_secret_name(const char *name, size_t n)
 		"passw", "passphrase", "passkey", "secret", "credential", "token",
 	};
 	static const char *const ends[] = {"pass", "pw", "pwd"};
+	/* That of a ceph's is the name of a file, which holds it. */
+	if (n == 10 && strncasecmp(name, "secretfile", n) == 0)
+		return false;
 	for (size_t i = 0; n < sizeof(*whole) && i < sizeof(whole) / sizeof(*whole); ++i) {
 		if (strlen(whole[i]) == n && strncasecmp(name, whole[i], n) == 0)
 			return true;

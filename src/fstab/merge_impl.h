@@ -8,6 +8,7 @@
  *     merge_same.c     whether a line mounts the same
  *     merge_units.c    whether a line is as systemd has loaded it
  *     merge_options.c  options compared, and changed
+ *     merge_lacks.c    options that a line asks for, and its mount has not
  *     merge_refused.c  options that the kernel refuses
  *     merge_order.c    where added lines go; lines that stand too early
  *     merge_stale.c    what systemd has loaded that is otherwise in the file

@@ -429,10 +429,9 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	if (mount && mount->vfs_opts && !new->line->options)
 		shown_of_mount(mount, &want);
 	take_flags(shown_flags(fstype), &none, &base);
-	/* Some helpers take libfuse's flags away again: mergerfs, glusterfs. */
-	if (strncmp(fstype, "fuse", 4) == 0) {
-		base.value[G_SUID] = want.value[G_SUID];
-		base.value[G_DEV] = want.value[G_DEV];
+	for (size_t i = 0; i < sizeof(flag_rows) / sizeof(*flag_rows); ++i) {
+		if (shown_any_flag(fstype, flag_rows[i].option))
+			base.value[flag_rows[i].group] = want.value[flag_rows[i].group];
 	}
 	take_flags(strbuf_str(&shown), &base, &have);
 	bool bind = merge_has(from, "bind") || merge_has(from, "rbind");

@@ -94,6 +94,7 @@ static const struct {
 	{"cifs smb3", "ver=", "vers=%"},
 	{"9p", "cache=none", ""},
 	{"ceph", "secretfile=", ""},
+	{"ceph", "fs=", "mds_namespace=%"},
 };
 
 /** What is shown of a type though nobody asked for it, beside what no line or no minimal
@@ -118,20 +119,24 @@ static const struct {
 	{"udf", "utf8 iocharset bs lastblock session anchor"},
 	{"f2fs", "lazytime active_logs alloc_mode background_gc gc_merge discard nodiscard discard_unit nouser_xattr "
 	         "noinline_xattr noacl noinline_data noinline_dentry noflush_merge noextent_cache age_extent_cache mode "
-	         "nocheckpoint_merge fsync_mode memory errors lookup_mode"},
+	         "nocheckpoint_merge fsync_mode memory errors lookup_mode "
+	         "compress_algorithm=lz4 compress_log_size=2 compress_mode=fs"},   /* of one made to compress */
 	{"fuse fuseblk", "default_permissions allow_other"},
 	{"nfs nfs4", "vers minorversion rsize wsize bsize sec proto retrans=3 timeo acl noacl"},
 	{"cifs smb3", "vers sec username domain uid gid forceuid forcegid file_mode dir_mode unix nounix posix posixpaths "
 	              "noserverino mapchars rsize wsize bsize retrans echo_interval acregmax=1 acdirmax=1 iocharset reparse "
 	              "nativesocket symlink symlinkroot acl cruid noperm max_channels multichannel"},
 	{"ceph", "name acl noacl fsid mon_addr wsize"},   /* 4.x shows its own wsize */
-	{"9p", "access cache=none trans uname aname msize"},
+	{"9p", "access cache=none trans uname aname msize sync dirsync"},
 	{"lustre", "checksum nochecksum flock user_xattr nouser_xattr lruresize nolruresize lazystatfs nolazystatfs user_fid2path "
 	           "nouser_fid2path verbose noverbose encrypt noencrypt statfs_project"},
 	{"gfs2", "hostdata lockproto locktable"},
 	{"ocfs2", "heartbeat nointr data coherency atime_quantum cluster_stack errors user_xattr nouser_xattr acl noacl"},
 	{"zfs", "rw xattr noxattr posixacl noacl casesensitive"},
 	{"proc", "gid=0"},
+	{"devpts", "mode=600 ptmxmode=000"},
+	{"hugetlbfs", "pagesize"},
+	{"vboxsf", "iocharset nls ttl tag"},
 };
 
 /** Append what is shown, with a value in the places of '%'. */
@@ -187,10 +192,26 @@ bool shown_unasked(const char *fstype, const char *option, size_t n)
 	return false;
 }
 
+bool shown_any_flag(const char *fstype, const char *flag)
+{
+	static const struct {
+		const char *types, *flags;
+	} any[] = {
+		{"fuse fuseblk", "nosuid nodev"},   /* some helpers take libfuse's away again: mergerfs, glusterfs */
+		{"9p", "sync dirsync"},             /* until 6.3, of one without a cache */
+		{"vboxsf", "nodev"},                /* its helper's */
+	};
+	for (size_t i = 0; i < sizeof(any) / sizeof(*any); ++i) {
+		if (fstab_type_in(fstype, any[i].types) && word_in(flag, strlen(flag), any[i].flags))
+			return true;
+	}
+	return false;
+}
+
 const char *shown_flags(const char *fstype)
 {
 	bool fuse = fstype && strncmp(fstype, "fuse", 4) == 0 && (fstype[4] == '.' || !fstype[4]);
-	return fuse ? "nosuid,nodev" : fstab_type_in(fstype, "f2fs") ? "lazytime" : "";
+	return fuse ? "nosuid,nodev" : fstab_type_in(fstype, "f2fs") ? "lazytime" : fstab_type_in(fstype, "vboxsf") ? "nodev" : "";
 }
 
 bool shown_readonly(const char *fstype, const char *options)
@@ -262,7 +283,7 @@ static bool read_number(const char *text, size_t n, bool octal, unsigned long lo
 	const char *unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
 	if (unit && !octal) {
 		*value <<= 10 * (unsigned)(unit - units + 1);
-		++end;
+		end += end[1] == 'B' ? 2 : 1;   /* memparse() takes what is behind the unit for nothing */
 	}
 	return !*end;
 }
@@ -291,7 +312,7 @@ static bool has_part(const char *list, size_t n, const char *word, size_t m)
 bool shown_same(const char *fstype, const char *key, size_t nkey, const char *asked, size_t n,
                 const char *shown, size_t m)
 {
-	static const char *const octals[] = {"mode", "umask", "fmask", "dmask", "dmode", "file_mode", "dir_mode", "allow_utime"};
+	static const char *const octals[] = {"mode", "umask", "fmask", "dmask", "dmode", "file_mode", "dir_mode", "allow_utime", "ptmxmode"};
 	static const char *const owners[] = {"uid", "gid", "suid", "sgid", "resuid", "resgid", "cruid", "backupuid"};
 	static const char *const agreed[] = {"rsize", "wsize", "bsize"};
 	unsigned long long x, y;
@@ -313,6 +334,11 @@ bool shown_same(const char *fstype, const char *key, size_t nkey, const char *as
 		for (; m && *shown == '/'; --m)
 			++shown;
 		return n == m && memcmp(asked, shown, n) == 0;
+	}
+	/* Linux 5.8 shows names for numbers. */
+	if (word_is(key, nkey, "hidepid")) {
+		static const char *const names[] = {"0", "noaccess", "invisible", "3", "ptraceable"};
+		return m == 1 && *shown >= '0' && *shown <= '4' && word_is(asked, n, names[*shown - '0']);
 	}
 	/* vers=4 is that minor version that both have; other protocols are of an address. */
 	if (remote && word_is(key, nkey, "vers"))

@@ -61,8 +61,11 @@ bool shown_type(const char *asked, const char *live);
     @options  Of its file system, as the kernel shows them; or NULL. */
 bool shown_readonly(const char *fstype, const char *options);
 
+/** Whether a type's mounts may have a flag, or not, where the line does not speak of it. */
+bool shown_any_flag(const char *fstype, const char *flag);
+
 /** Flags that a mount has where the line does not speak of them: libfuse's
-    "nosuid,nodev"; or "". */
+    "nosuid,nodev", and the like; or "". */
 const char *shown_flags(const char *fstype);
 
 #endif

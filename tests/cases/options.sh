@@ -11,10 +11,10 @@ while IFS=$'\t' read -r type line flags shown expect; do
 	minor=$((rows + 100))
 	source=/dev/mapper/d$rows root=/ dev=0:$minor live=$type pass=0
 	case $type in
-	tmpfs | ramfs | overlay | proc) source=$type ;;
+	tmpfs | ramfs | overlay | proc | devpts | hugetlbfs) source=$type ;;
 	nfs | nfs4) source=server:/export$rows ;;
 	cifs) source=//server/share$rows ;;
-	9p | virtiofs) source=share$rows ;;
+	9p | virtiofs | vboxsf) source=share$rows ;;
 	ceph) source=10.0.0.1:/$rows ;;
 	zfs) source=tank/data$rows ;;
 	lustre) source=10.0.0.1@tcp:/fs$rows ;;

@@ -298,6 +298,7 @@ static void test_secrets(void)
 		{"secret=\"a,b=\"c,secret=\"d,e\"", "secret=***"},
 		{"password=\"a\"b,rw", "password=***,rw"},
 		{"credentials=/etc/c", "credentials=***"},
+		{"name=a,secretfile=/etc/c", "name=a,secretfile=/etc/c"},
 		{"username=me%word,rw", "username=me%***,rw"},
 		{"username=me,rw", "username=me,rw"},
 		{"password=", "password="},
