@@ -254,12 +254,12 @@ static int take_option(void *arg, const char *name, const char *value)
 	return 0;
 }
 
-/** Read it.  What was named may be a pipe; else whoever has put a FIFO there is not waited for. */
+/** Read it.  What was named may be a pipe; else a FIFO is none. */
 static int read_text(struct auditing *a, const char *path, size_t *len)
 {
 	struct run *run = &a->machine.run;
 	struct os *os = machine_outside(&a->machine);
-	return a->asked->fstab ? os_read_file(os, AT_FDCWD, path, FILE_MAX, &a->text, len)
+	return a->asked->fstab ? os_read_named(os, path, FILE_MAX, &a->text, len)
 	                       : os_read_regular(&run->os, AT_FDCWD, path, FILE_MAX, &a->text, len);
 }
 
@@ -293,7 +293,7 @@ static int read_fstab(struct auditing *a)
 		message(name, "touching it can block; give a copy with --fstab");
 	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
 	           && (asked->fstab || !(errno == ENOENT || (errno == EACCES && a->snapshot && known == PATH_MISSING)))) {
-		message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : strerror(errno));
+		message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : path_error(errno));
 	} else {
 		a->is_there = a->text;
 		bool seen = a->text && run->live && (!a->snapshot || !asked->fstab) && path_look(run, path, K_STATX_BASIC, &a->st) == 0;

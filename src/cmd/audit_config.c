@@ -26,6 +26,7 @@ struct reading {
 	struct audit_config *config;
 	struct os *os;           /* by which it is read */
 	bool trusting;           /* whoever may write a file */
+	bool named;              /* the file, which may be a pipe then */
 	char **names;            /* of CONFIG_DIR */
 	size_t nnames, names_room;
 };
@@ -60,7 +61,7 @@ static int open_trusted(struct reading *r, const char *name, const char *place, 
 		os_close(os, fd);
 		return -1;
 	}
-	if (!dir && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) {
+	if (!dir && !S_ISREG(st.st_mode) && !(r->named && S_ISFIFO(st.st_mode))) {
 		message(name, "it is no file of text: give one, or take it away");
 	} else if (r->trusting || audit_is_trusted(name, &st, "--config")) {
 		return fd;
@@ -82,7 +83,7 @@ static int read_file(struct reading *r, const char *name, const char *place)
 	if (rc != 0 && errno == EFBIG)
 		message(name, "it is larger than %d bytes: is it a configuration?  Make it smaller, or several", CONFIG_MAX);
 	else if (rc != 0)
-		message(name, "cannot be read: %s; --config=none does without", strerror(errno));
+		message(name, "cannot be read: %s; --config=none does without", path_error(errno));
 	os_close(os, fd);
 	if (rc != 0)
 		return -1;
@@ -245,7 +246,7 @@ static int tell_problems(const struct audit_config *config)
 
 int audit_config_read(struct fstab_machine *machine, const char *given, struct audit_config *config)
 {
-	struct reading r = {.machine = machine, .config = config, .os = given ? machine_outside(machine) : &machine->run.os};
+	struct reading r = {.machine = machine, .config = config, .named = given, .os = given ? machine_outside(machine) : &machine->run.os};
 	audit_config_init(config);
 	if (given ? strcmp(given, "none") == 0 : !machine->run.live)
 		return 0;

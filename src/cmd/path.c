@@ -247,7 +247,7 @@ static enum path_known cwd_known(struct run *run, const char *name, int *error)
 const char *path_error(int error)
 {
 	return error == ESTALE ? "the working directory has no name any more, or another mount covers it"
-	                       : strerror(error);
+	       : error == ETIME ? "it is a FIFO that nobody writes to" : strerror(error);
 }
 
 enum path_known path_follow(struct run *run, const char *path, struct strbuf *out)
