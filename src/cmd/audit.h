@@ -155,8 +155,8 @@ void audit_put_codes(struct strbuf *out, uint64_t set, const char *between, cons
 /* audit_syslog.c */
 
 /**
- * Send a line for each finding that is on, and one for the whole, to the system's log; wait
- * for nobody.
+ * Send a line for the whole, and one for each finding that is on, the gravest first, to the
+ * system's log; wait a second at most.
  *
  * @return 0, or -1 after a message: not all were sent.
  */
