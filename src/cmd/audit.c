@@ -263,6 +263,28 @@ static int read_text(struct auditing *a, const char *path, size_t *len)
 	                       : os_read_regular(&run->os, AT_FDCWD, path, FILE_MAX, &a->text, len);
 }
 
+/** Whether something stands where the fstab should, that leads nowhere; after a message then.
+    Leaves errno. */
+static bool is_astray(struct auditing *a)
+{
+	struct fstab_machine *machine = &a->machine;
+	const char *root = strbuf_str(&machine->root), *why = NULL;
+	struct strbuf part, name;
+	int error = errno;
+	if (a->asked->fstab)
+		return false;
+	strbuf_init(&part);
+	strbuf_init(&name);
+	why = facts_astray(&machine->facts, "/etc/fstab", &part);
+	strbuf_printf(&name, "%s%s%s", snapshot_prefix(&machine->run), strcmp(root, "/") == 0 ? "" : root, strbuf_str(&part));
+	if (why)
+		message(strbuf_str(&name), "%s", why);
+	strbuf_destroy(&part);
+	strbuf_destroy(&name);
+	errno = error;
+	return why;
+}
+
 /** Read the fstab.  One that is not there, and was not named, is told by the report.
     @return 0, or -1 after a message. */
 static int read_fstab(struct auditing *a)
@@ -291,6 +313,8 @@ static int read_fstab(struct auditing *a)
 		message(NULL, "%s", strerror(ENOMEM));
 	} else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path))) {
 		message(name, "touching it can block; give a copy with --fstab");
+	} else if (known == PATH_MISSING && errno == ENOENT && is_astray(a)) {
+		rc = -1;
 	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
 	           && (asked->fstab || !(errno == ENOENT || (errno == EACCES && a->snapshot && known == PATH_MISSING)))) {
 		message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : path_error(errno));
