@@ -65,6 +65,7 @@ struct audit_told_run {
 	enum audit_severity least;  /* of the text: findings below are counted alone */
 	bool terminal, colored;  /* the text is read at one; and with colours */
 	const char *failed;      /* why it could not be audited; NULL: it was */
+	const char *unlogged;    /* why not all was sent to the log; NULL: it was, or was not to be */
 	int status;              /* AX_CLEAN ... */
 	bool whole;              /* rules that could not be judged are no success */
 	int64_t began;           /* seconds since 1970 */
@@ -186,6 +187,7 @@ struct audit_way {
 	bool live;
 	bool failed;             /* nothing was audited */
 	bool unlogged;           /* not all was sent to the log */
+	bool unsaved;            /* what was to be saved is not going to be */
 	struct strbuf said;      /* messages, a line each */
 	const char *save;        /* a file for what is in saved, once the document is delivered; or NULL */
 	struct strbuf saved;

@@ -66,7 +66,7 @@ int audit_nagios_status(const struct audit_told_run *told)
 		return NX_CRITICAL;
 	if (audit_range_tells(&told->limits->warning, (double)of[AUDIT_WARNING]))
 		return NX_WARNING;
-	return !audit_is_complete(told) || (told->whole && told->unjudged & ~told->unasked) ? NX_UNKNOWN : NX_OK;
+	return !audit_is_complete(told) || told->unlogged || (told->whole && told->unjudged & ~told->unasked) ? NX_UNKNOWN : NX_OK;
 }
 
 /** Append text such that it stays in its line, and on its side of the bar. */
@@ -132,18 +132,20 @@ static void put_line(const struct audit_told_run *told, int status, struct strbu
 	if (told->failed) {
 		put_safe(&line, told->failed);
 	} else {
-		if (!audit_is_complete(told)) {
-			strbuf_puts(&line, "not all is known: ");
-			put_safe(&line, told->run->nreasons ? told->run->reasons[0] : "?");
-			strbuf_puts(&line, "; ");
-		} else if (status == NX_UNKNOWN) {
-			strbuf_printf(&line, "%u rules not judged; ", audit_codes_in(told->unjudged));
-		}
 		strbuf_printf(&line, "%zu critical, %zu warning", of[AUDIT_CRITICAL], of[AUDIT_WARNING]);
 		if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING])
 			put_gravest(told, &line);
 		else
 			strbuf_printf(&line, ", %zu mount%s", told->mounts, told->mounts == 1 ? "" : "s");
+		if (!audit_is_complete(told)) {
+			strbuf_puts(&line, "; not all is known: ");
+			put_safe(&line, told->run->nreasons ? told->run->reasons[0] : "?");
+		} else if (told->unlogged) {
+			strbuf_puts(&line, "; ");
+			put_safe(&line, told->unlogged);
+		} else if (status == NX_UNKNOWN) {
+			strbuf_printf(&line, "; %u rules not judged", audit_codes_in(told->unjudged));
+		}
 	}
 	cut(&line, LINE_MAX_CHARS);
 	strbuf_add(out, strbuf_str(&line), line.len);
@@ -211,6 +213,11 @@ void audit_nagios(const struct audit_told_run *told, struct strbuf *out)
 	if (!told->failed)
 		put_perfdata(told, out);
 	strbuf_putc(out, '\n');
+	/* In the first line there may be no room for it. */
+	if (told->unlogged) {
+		put_safe(out, told->unlogged);
+		strbuf_putc(out, '\n');
+	}
 	if (told->limits->verbose)
 		put_long(told, out);
 }

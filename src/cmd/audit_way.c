@@ -211,6 +211,13 @@ int audit_way_tell(struct audit_way *way, const struct audit_told_run *given, st
 	told.whole = way->whole;
 	if (way->whole && (!audit_is_complete(&told) || told.unjudged & ~told.unasked))
 		told.status = AX_FAILED;
+	bool logs = way->log || way->form == AF_SYSLOG;
+	/* Before any form is made, which tells the status. */
+	way->unlogged = logs && audit_syslog(&told) != 0;
+	if (way->unlogged)
+		told.unlogged = audit_way_why(way);
+	if (way->unlogged || way->unsaved)
+		told.status = AX_FAILED;
 	int status = told.status;
 	switch (way->form) {
 	case AF_TEXT: audit_text(&told, document); break;
@@ -228,10 +235,6 @@ int audit_way_tell(struct audit_way *way, const struct audit_told_run *given, st
 	default:
 		break;
 	}
-	bool logs = way->log || way->form == AF_SYSLOG;
-	way->unlogged = logs && audit_syslog(&told) != 0;
-	if (way->unlogged && !way->plugin)
-		status = AX_FAILED;
 	/* Of a fact that fails Ansible takes nothing; what failed stands in it. */
 	return way->form == AF_ANSIBLE && !document->failed ? 0 : status;
 }

@@ -40,9 +40,13 @@ def audit(*args, fstab="/fstab", program=gm.PROGRAM, **more):
 result = audit("--format=syslog")
 gm.expect(result.status == 2 and not result.out and b"/dev/log: nothing was logged" in result.err, f"no log: {result.status} {result.err}")
 result = audit("--syslog", "--json")
-gm.expect(result.status == 2 and json.loads(result.out)["counts"]["critical"] == 1, f"no log, and JSON: {result.status}")
+gm.expect(result.status == 2 and json.loads(result.out)["counts"]["critical"] == 1
+          and json.loads(result.out)["exit_status"] == 2, f"no log, and JSON: {result.status} {result.out}")
 result = audit("--syslog", program="/bin/check_getmnt")
-gm.expect(result.status == 2 and result.out.startswith(b"GETMNT CRITICAL") and not result.err, f"no log, a plugin: {result.out} {result.err}")
+gm.expect(result.status == 2 and result.out.startswith(b"GETMNT CRITICAL") and result.out.endswith(b"\n/dev/log: nothing was logged: No such file or directory\n") and not result.err, f"no log, a plugin: {result.out} {result.err}")
+result = audit("--syslog", "--only=MNT-DUP", program="/bin/check_getmnt")
+gm.expect(result.status == 3 and result.out.startswith(b"GETMNT UNKNOWN - 0 critical, 0 warning, 2 mounts; /dev/log: nothing was ") and not result.err
+          and b"\n/dev/log: nothing was logged: No such file or directory\n" in result.out, f"no log, a plugin: {result.status} {result.out} {result.err}")
 
 # A log that is read.
 LINE = re.compile(r"<(\d+)>[A-Z][a-z]{2} [ 123]\d \d\d:\d\d:\d\d getmnt-audit\[\d+\]: ([^\0\n\x1b]*)")
