@@ -492,12 +492,14 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 		message(NULL, "%s", strerror(ENOMEM));
 		return AX_FAILED;
 	}
+	asked->way.unsaved = !failed && asked->save
+	                     && (audit_way_may_save(&asked->way) != 0 || audit_base_text(&a->base, &told, &asked->way.saved) != 0);
 	int status = audit_way_tell(&asked->way, &told, document);
 	/* What was not told must be told the next time. */
 	if (!failed && asked->save && asked->way.unlogged)
 		message(asked->save, "not saved: not all was logged");
-	else if (!failed && asked->save && audit_base_text(&a->base, &told, &asked->way.saved) != 0)
-		status = AX_FAILED;
+	if (asked->way.unsaved || asked->way.unlogged)
+		strbuf_reset(&asked->way.saved);
 	return status;
 }
 

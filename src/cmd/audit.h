@@ -239,6 +239,10 @@ bool audit_way_is_text(const struct audit_way *way);
     @return the exit status. */
 int audit_way_tell(struct audit_way *way, const struct audit_told_run *told, struct strbuf *document);
 
+/** See whether what is to be saved can be, before a form tells the status.
+    @return 0, or -1 after a message. */
+int audit_way_may_save(const struct audit_way *way);
+
 /** The last message that was noted; or something. */
 const char *audit_way_why(struct audit_way *way);
 

@@ -290,16 +290,23 @@ static bool leads_astray(void *arg, const char *path)
 	return !to->table || discover_path_blocks(to->table, path);
 }
 
-/** Put text into a file, whole or not at all.  @return 0, or -1 after a message. */
+/** Put text into a file, whole or not at all.
+    @text  NULL: see whether it could be.
+    @return 0, or -1 after a message. */
 static int put_into(const char *path, const struct strbuf *text)
 {
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	struct way_out to = {.os = &os};
 	struct put_request request = {.path = path, .may_create = true, .named = true, .blocks = leads_astray, .blocks_arg = &to};
-	int status = put_report(&os, &request, strbuf_str(text), text->len);
+	int status = text ? put_report(&os, &request, strbuf_str(text), text->len) : put_report_may(&os, &request);
 	table_free(to.table);
 	return status ? -1 : 0;
+}
+
+int audit_way_may_save(const struct audit_way *way)
+{
+	return put_into(way->save, NULL);
 }
 
 /** Put a document where it is wanted.  @return 0, or -1 after a message. */
