@@ -142,6 +142,15 @@ void audit_digest(const struct audit_told_run *told, struct strbuf *out);
 /** Append a line of the configuration, without what is a secret. */
 void audit_put_row(struct strbuf *out, const struct audit_row *row);
 
+/**
+ * Go on to the next line of the configuration that has run out.
+ *
+ * @at           From where; at first 0.
+ * @place [out]  FILE:LINE, as it is.
+ * @return it, or NULL: there is none.
+ */
+const struct audit_row *audit_next_over(const struct audit_told_run *told, size_t *at, struct strbuf *place);
+
 /** Print the table of rules. */
 void audit_list_rules(FILE *out);
 

@@ -187,6 +187,14 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 			strbuf_putc(out, '\n');
 		}
 	}
+	struct strbuf place;
+	strbuf_init(&place);
+	for (size_t at = 0; audit_next_over(told, &at, &place);) {
+		put_safe(out, strbuf_str(&place));
+		strbuf_puts(out, " has run out, and has no effect any more\n");
+	}
+	out->failed |= place.failed;
+	strbuf_destroy(&place);
 	for (size_t i = 0; i < run->nreasons; ++i) {
 		strbuf_puts(out, "not all is known: ");
 		put_safe(out, run->reasons[i]);

@@ -50,6 +50,8 @@ static void put_whole(struct strbuf *out, const struct audit_told_run *told)
 	} else {
 		strbuf_printf(out, "%zu critical, %zu warning, %zu info", of[AUDIT_CRITICAL], of[AUDIT_WARNING], of[AUDIT_INFO]);
 	}
+	if (!told->failed)
+		strbuf_printf(out, " ignored=%zu silenced=%zu", told->report->suppressed, told->report->silenced);
 	put_value(out, "host", run->host);
 	put_value(out, "boot_id", run->boot_id);
 	if (run->mntns)
@@ -64,6 +66,12 @@ static void put_whole(struct strbuf *out, const struct audit_told_run *told)
 		strbuf_puts(out, " not_judged=");
 		audit_put_codes(out, told->unjudged, ",", "");
 	}
+	struct strbuf place;
+	strbuf_init(&place);
+	for (size_t at = 0; audit_next_over(told, &at, &place);)
+		put_value(out, "expired", strbuf_str(&place));
+	out->failed |= place.failed;
+	strbuf_destroy(&place);
 }
 
 /** A log, and what was sent to it. */

@@ -95,6 +95,11 @@ with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
     boot = f.read().strip()
 gm.expect(f'host="{os.uname().nodename}" boot_id="{boot}" mntns={os.stat("/proc/self/ns/mnt").st_ino} ' in told[-1][1], f"live: {told}")
 
+gm.touch("/conf", "rule DRIFT-* off\nignore type x until=2001-01-01\nignore type y until=2001-01-01\n")
+result = audit("--format=syslog", "--config=/conf")
+told = lines(received(log))
+gm.expect(' ignored=0 silenced=2 ' in told[0][1] and told[0][1].endswith(' expired="/conf:2" expired="/conf:3"'), f"silenced: {told}")
+
 # A name that makes a line too long: cut, and UTF-8 still.
 gm.touch("/long", FSTAB + "/dev/mapper/l /" + "\u00e9" * 2000 + "/" + "\u202e" * 1300 + " ext4 defaults,nofail 0 2\n")
 result = audit("--format=syslog", fstab="/long")
