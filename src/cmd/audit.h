@@ -64,7 +64,7 @@ struct audit_told_run {
 	uint64_t unasked;        /* of these, which nobody has asked for: no --probe */
 	enum audit_severity least;  /* of the text: findings below are counted alone */
 	bool terminal, colored;  /* the text is read at one; and with colours */
-	const char *failed;      /* why it could not be audited; NULL: it was */
+	const char *failed;      /* why it could not be audited, a message: escaped; NULL: it was */
 	const char *unlogged;    /* why not all was sent to the log; NULL: it was, or was not to be */
 	int status;              /* AX_CLEAN ... */
 	bool whole;              /* rules that could not be judged are no success */

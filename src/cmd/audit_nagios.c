@@ -69,18 +69,24 @@ int audit_nagios_status(const struct audit_told_run *told)
 	return !audit_is_complete(told) || told->unlogged || (told->whole && told->unjudged & ~told->unasked) ? NX_UNKNOWN : NX_OK;
 }
 
-/** Append text such that it stays in its line, and on its side of the bar. */
-static void put_safe(struct strbuf *out, const char *text)
+/** Append a message, which is escaped, such that it stays on its side of the bar. */
+static void put_message(struct strbuf *out, const char *text)
 {
-	struct strbuf safe;
-	strbuf_init(&safe);
-	escape_terminal(&safe, text);
-	for (const char *at = strbuf_str(&safe); *at; ++at) {
+	for (const char *at = text; *at; ++at) {
 		if (*at == '|')
 			strbuf_puts(out, "\\x7c");
 		else
 			strbuf_putc(out, *at);
 	}
+}
+
+/** Append any text such that it stays in its line as well. */
+static void put_safe(struct strbuf *out, const char *text)
+{
+	struct strbuf safe;
+	strbuf_init(&safe);
+	escape_terminal(&safe, text);
+	put_message(out, strbuf_str(&safe));
 	out->failed |= safe.failed;
 	strbuf_destroy(&safe);
 }
@@ -130,7 +136,7 @@ static void put_line(const struct audit_told_run *told, int status, struct strbu
 	strbuf_init(&line);
 	strbuf_printf(&line, "GETMNT %s - ", names[status]);
 	if (told->failed) {
-		put_safe(&line, told->failed);
+		put_message(&line, told->failed);
 	} else {
 		strbuf_printf(&line, "%zu critical, %zu warning", of[AUDIT_CRITICAL], of[AUDIT_WARNING]);
 		if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING])
@@ -142,7 +148,7 @@ static void put_line(const struct audit_told_run *told, int status, struct strbu
 			put_safe(&line, told->run->nreasons ? told->run->reasons[0] : "?");
 		} else if (told->unlogged) {
 			strbuf_puts(&line, "; ");
-			put_safe(&line, told->unlogged);
+			put_message(&line, told->unlogged);
 		} else if (status == NX_UNKNOWN) {
 			strbuf_printf(&line, "; %u rules not judged", audit_codes_in(told->unjudged));
 		}
@@ -197,7 +203,10 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 	strbuf_destroy(&place);
 	for (size_t i = 0; i < run->nreasons; ++i) {
 		strbuf_puts(out, "not all is known: ");
-		put_safe(out, run->reasons[i]);
+		if (told->failed && strcmp(told->failed, run->reasons[i]) == 0)
+			put_message(out, told->failed);
+		else
+			put_safe(out, run->reasons[i]);
 		strbuf_putc(out, '\n');
 	}
 	if (verbose > 1 && told->unjudged) {
@@ -223,7 +232,7 @@ void audit_nagios(const struct audit_told_run *told, struct strbuf *out)
 	strbuf_putc(out, '\n');
 	/* In the first line there may be no room for it. */
 	if (told->unlogged) {
-		put_safe(out, told->unlogged);
+		put_message(out, told->unlogged);
 		strbuf_putc(out, '\n');
 	}
 	if (told->limits->verbose)
@@ -235,7 +244,7 @@ void audit_nagios_unknown(const char *why, struct strbuf *out)
 	struct strbuf line;
 	strbuf_init(&line);
 	strbuf_puts(&line, "GETMNT UNKNOWN - ");
-	put_safe(&line, why);
+	put_message(&line, why);
 	cut(&line, LINE_MAX_CHARS);
 	strbuf_add(out, strbuf_str(&line), line.len);
 	strbuf_putc(out, '\n');

@@ -46,7 +46,7 @@ static void put_whole(struct strbuf *out, const struct audit_told_run *told)
 	audit_count(told, of);
 	if (told->failed) {
 		strbuf_puts(out, "not audited: ");
-		escape_terminal(out, told->failed);
+		strbuf_puts(out, told->failed);   /* a message, which is escaped */
 	} else {
 		strbuf_printf(out, "%zu critical, %zu warning, %zu info", of[AUDIT_CRITICAL], of[AUDIT_WARNING], of[AUDIT_INFO]);
 	}

@@ -300,6 +300,10 @@ enum path_known path_follow(struct run *run, const char *path, struct strbuf *ou
 			known = PATH_MISSING;
 			continue;
 		}
+		/* What a descriptor is open on, and has no other name: <(command), /dev/stdin. */
+		if (len > 6 && memcmp(link, "pipe:[", 6) == 0 && node != MT_NONE
+		    && strcmp(run->d->tree.nodes[node].mount->fstype, "proc") == 0)
+			continue;
 		/* The link in place of the component, the rest behind it. */
 		struct strbuf next;
 		strbuf_init(&next);

@@ -48,6 +48,12 @@ done
 echo "== who writes nothing"
 getmnt audit -F table --fstab=<(true) --config=none $only
 echo "status $?"
+echo "== what has no name, of this machine"
+printf 'tmpfs /t tmpfs noauto,nosuchoption 0 0\n' >here
+getmnt audit --fstab=<(cat here) --config=<(echo 'rule FSTAB-OPT-UNKNOWN severity=critical') --only=FSTAB-OPT-UNKNOWN | sed 's|/dev/fd/.*|PIPE|'
+echo "status ${PIPESTATUS[0]}"
+# shellcheck disable=SC2002
+cat here | getmnt audit --fstab=/dev/stdin --config=none --only=FSTAB-OPT-UNKNOWN | tail -n 1
 echo "== nobody is waited for where a file has its usual place"
 for root in root drop; do
 	getmnt audit --root=$root 2>&1 | sed "s|$PWD|HERE|"
