@@ -53,6 +53,7 @@ static void add(struct comparison *of, const struct place *place, const struct a
 	struct audit_finding added = *finding;
 	if (line && line->ignored & audit_bit(finding->code)) {
 		++of->report->suppressed;
+		of->report->suppressed_codes |= audit_bit(finding->code);
 		return;
 	}
 	added.boot = true;

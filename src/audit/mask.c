@@ -145,11 +145,12 @@ static bool is_by(const char *at, size_t n)
 }
 
 /** How long a word is before what is random in it: what mkstemp(3) makes, six letters and
-    digits, among which a capital behind the first; what Kubernetes does, five without vowels,
+    digits, among which a capital behind the first; what mktemp(1) does, ten behind "tmp.", else
+    of all three kinds; what Kubernetes does, five without vowels,
     among which a digit before a letter; what is known to be.  0: nothing is. */
 static size_t before_random(const char *at, size_t n)
 {
-	enum { POD = 5, TEMPORARY = 6 };
+	enum { POD = 5, TEMPORARY = 6, LONG = 10 };
 	static const char *const known[] = {"kube-api-access-", "default-token-", ".mount_"};
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); ++i) {
 		size_t k = strlen(known[i]);
@@ -157,17 +158,19 @@ static size_t before_random(const char *at, size_t n)
 			return k;
 	}
 	size_t k = n;
-	bool capital = false, other = false, pod = true, mixed = false;
+	bool capital = false, small = false, number = false, pod = true, mixed = false;
 	while (k && (is_letter(at[k - 1]) || is_digit(at[k - 1]))) {
 		char c = at[--k];
 		bool upper = c >= 'A' && c <= 'Z', first = k == 0 || strchr("-._", at[k - 1]);
 		capital |= upper && !first;
-		other |= !upper;
+		small |= c >= 'a' && c <= 'z';
+		number |= is_digit(c);
 		pod &= strchr("bcdfghjklmnpqrstvwxz2456789", c) != NULL;
 		mixed |= is_digit(c) && k + 1 < n && is_letter(at[k + 1]);
 	}
 	size_t len = n - k;
-	bool random = (len == TEMPORARY && capital && other) || (len == POD && pod && mixed);
+	bool random = (len == TEMPORARY && capital && (small || number)) || (len == POD && pod && mixed)
+	              || (len == LONG && ((capital && small && number) || (k == 4 && memcmp(at, "tmp.", 4) == 0)));
 	return random && k >= 2 && strchr("-._", at[k - 1]) ? k : 0;
 }
 

@@ -46,6 +46,7 @@ int audit_report_add(struct audit_report *report, const struct audit_finding *fi
 	struct audit_finding copy = *finding;
 	if (!copy.file && copy.line && copy.line <= report->nlines && report->ignored[copy.line - 1] & audit_bit(copy.code)) {
 		++report->suppressed;
+		report->suppressed_codes |= audit_bit(copy.code);
 		return 0;
 	}
 	const char **const texts[] = {&copy.target, &copy.message, &copy.expected, &copy.actual, &copy.hint,

@@ -137,6 +137,7 @@ void audit_tell(struct audit *audit, const struct audit_entry *entry, enum audit
 {
 	if (entry->ignored & audit_bit(code)) {
 		++audit->report->suppressed;
+		audit->report->suppressed_codes |= audit_bit(code);
 		return;
 	}
 	const char *target = entry->swap ? entry->source : entry->target;

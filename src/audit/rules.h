@@ -164,6 +164,7 @@ struct audit_report {
 	size_t count, room;
 	size_t of[AUDIT_CRITICAL + 1];        /* how many of each severity */
 	size_t suppressed;                 /* by lines of the fstab */
+	uint64_t suppressed_codes;         /* of these: set of codes */
 	size_t silenced;                   /* by the configuration */
 	struct audit_mount *mounts;        /* as the lines stand */
 	size_t nmounts;

@@ -255,13 +255,35 @@ static int take_option(void *arg, const char *name, const char *value)
 	return 0;
 }
 
-/** Read it.  What was named may be a pipe; else whoever has put a FIFO there is not waited for. */
+/** Read it.  What was named may be a pipe; else a FIFO is none. */
 static int read_text(struct auditing *a, const char *path, size_t *len)
 {
 	struct run *run = &a->machine.run;
 	struct os *os = machine_outside(&a->machine);
-	return a->asked->fstab ? os_read_file(os, AT_FDCWD, path, FILE_MAX, &a->text, len)
+	return a->asked->fstab ? os_read_named(os, path, FILE_MAX, &a->text, len)
 	                       : os_read_regular(&run->os, AT_FDCWD, path, FILE_MAX, &a->text, len);
+}
+
+/** Whether something stands where the fstab should, that leads nowhere; after a message then.
+    Leaves errno. */
+static bool is_astray(struct auditing *a)
+{
+	struct fstab_machine *machine = &a->machine;
+	const char *root = strbuf_str(&machine->root), *why = NULL;
+	struct strbuf part, name;
+	int error = errno;
+	if (a->asked->fstab)
+		return false;
+	strbuf_init(&part);
+	strbuf_init(&name);
+	why = facts_astray(&machine->facts, "/etc/fstab", &part);
+	strbuf_printf(&name, "%s%s%s", snapshot_prefix(&machine->run), strcmp(root, "/") == 0 ? "" : root, strbuf_str(&part));
+	if (why)
+		message(strbuf_str(&name), "%s", why);
+	strbuf_destroy(&part);
+	strbuf_destroy(&name);
+	errno = error;
+	return why;
 }
 
 /** Read the fstab.  One that is not there, and was not named, is told by the report.
@@ -292,9 +314,11 @@ static int read_fstab(struct auditing *a)
 		message(NULL, "%s", strerror(ENOMEM));
 	} else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path))) {
 		message(name, "touching it can block; give a copy with --fstab");
+	} else if (known == PATH_MISSING && errno == ENOENT && is_astray(a)) {
+		rc = -1;
 	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
 	           && (asked->fstab || !(errno == ENOENT || (errno == EACCES && a->snapshot && known == PATH_MISSING)))) {
-		message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : strerror(errno));
+		message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : path_error(errno));
 	} else {
 		a->is_there = a->text;
 		bool seen = a->text && run->live && (!a->snapshot || !asked->fstab) && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
@@ -469,12 +493,14 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 		message(NULL, "%s", strerror(ENOMEM));
 		return AX_FAILED;
 	}
+	asked->way.unsaved = !failed && asked->save
+	                     && (audit_way_may_save(&asked->way) != 0 || audit_base_text(&a->base, &told, &asked->way.saved) != 0);
 	int status = audit_way_tell(&asked->way, &told, document);
 	/* What was not told must be told the next time. */
 	if (!failed && asked->save && asked->way.unlogged)
 		message(asked->save, "not saved: not all was logged");
-	else if (!failed && asked->save && audit_base_text(&a->base, &told, &asked->way.saved) != 0)
-		status = AX_FAILED;
+	if (asked->way.unsaved || asked->way.unlogged)
+		strbuf_reset(&asked->way.saved);
 	return status;
 }
 

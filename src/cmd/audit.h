@@ -64,7 +64,8 @@ struct audit_told_run {
 	uint64_t unasked;        /* of these, which nobody has asked for: no --probe */
 	enum audit_severity least;  /* of the text: findings below are counted alone */
 	bool terminal, colored;  /* the text is read at one; and with colours */
-	const char *failed;      /* why it could not be audited; NULL: it was */
+	const char *failed;      /* why it could not be audited, a message: escaped; NULL: it was */
+	const char *unlogged;    /* why not all was sent to the log; NULL: it was, or was not to be */
 	int status;              /* AX_CLEAN ... */
 	bool whole;              /* rules that could not be judged are no success */
 	int64_t began;           /* seconds since 1970 */
@@ -141,6 +142,15 @@ void audit_digest(const struct audit_told_run *told, struct strbuf *out);
 /** Append a line of the configuration, without what is a secret. */
 void audit_put_row(struct strbuf *out, const struct audit_row *row);
 
+/**
+ * Go on to the next line of the configuration that has run out.
+ *
+ * @at           From where; at first 0.
+ * @place [out]  FILE:LINE, as it is.
+ * @return it, or NULL: there is none.
+ */
+const struct audit_row *audit_next_over(const struct audit_told_run *told, size_t *at, struct strbuf *place);
+
 /** Print the table of rules. */
 void audit_list_rules(FILE *out);
 
@@ -155,8 +165,8 @@ void audit_put_codes(struct strbuf *out, uint64_t set, const char *between, cons
 /* audit_syslog.c */
 
 /**
- * Send a line for each finding that is on, and one for the whole, to the system's log; wait
- * for nobody.
+ * Send a line for the whole, and one for each finding that is on, the gravest first, to the
+ * system's log; wait a second at most.
  *
  * @return 0, or -1 after a message: not all were sent.
  */
@@ -186,6 +196,7 @@ struct audit_way {
 	bool live;
 	bool failed;             /* nothing was audited */
 	bool unlogged;           /* not all was sent to the log */
+	bool unsaved;            /* what was to be saved is not going to be */
 	struct strbuf said;      /* messages, a line each */
 	const char *save;        /* a file for what is in saved, once the document is delivered; or NULL */
 	struct strbuf saved;
@@ -236,6 +247,10 @@ bool audit_way_is_text(const struct audit_way *way);
 /** Make the form that was asked for, and send what is to be logged.
     @return the exit status. */
 int audit_way_tell(struct audit_way *way, const struct audit_told_run *told, struct strbuf *document);
+
+/** See whether what is to be saved can be, before a form tells the status.
+    @return 0, or -1 after a message. */
+int audit_way_may_save(const struct audit_way *way);
 
 /** The last message that was noted; or something. */
 const char *audit_way_why(struct audit_way *way);

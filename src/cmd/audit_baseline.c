@@ -383,7 +383,7 @@ static int read_named(struct fstab_machine *machine, const char *name, const cha
 	else if (errno == EFBIG)
 		message(name, "it is larger than %d bytes: it is no baseline", FILE_MAX);
 	else
-		message(name, "cannot be read: %s", strerror(errno));
+		message(name, "cannot be read: %s", path_error(errno));
 	os_close(os, fd);
 	strbuf_destroy(&place);
 	return rc;

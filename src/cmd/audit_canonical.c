@@ -5,6 +5,9 @@
  *     # getmnt audit 1
  *     # incomplete: ...                       none if all is known
  *     # not judged: CODE CODE
+ *     # ignored: CODE CODE                    by the fstab
+ *     # silenced: CODE CODE                   by the configuration
+ *     # has run out: FILE:LINE                of the configuration
  *     CODE SEVERITY OWNER TARGET EXPECTED ACTUAL
  *
  * Fields are parted by one blank; what is none is "-"; bytes in them are escaped as in
@@ -64,6 +67,35 @@ static void put_line(struct masked *m, const struct audit_finding *f, struct str
 	put_field(out, counts ? "*" : masked(m, f->actual, false));
 }
 
+static void put_codes(struct strbuf *out, const char *what, uint64_t codes)
+{
+	if (!codes)
+		return;
+	strbuf_printf(out, "# %s: ", what);
+	audit_put_codes(out, codes, " ", "");
+	strbuf_putc(out, '\n');
+}
+
+/** What could not be told, what is not, and what was not for a time; how often differs from host to host. */
+static void put_untold(const struct audit_told_run *told, struct strbuf *out)
+{
+	struct strbuf place;
+	uint64_t silenced = 0;
+	for (size_t i = 0; i < told->config->nsilenced; ++i)
+		silenced |= audit_bit(told->config->silenced[i].finding.code);
+	put_codes(out, "not judged", told->unjudged);
+	put_codes(out, "ignored", told->report->suppressed_codes & told->rules);
+	put_codes(out, "silenced", silenced & told->rules);
+	strbuf_init(&place);
+	for (size_t at = 0; audit_next_over(told, &at, &place);) {
+		strbuf_puts(out, "# has run out: ");
+		escape_terminal(out, strbuf_str(&place));
+		strbuf_putc(out, '\n');
+	}
+	out->failed |= place.failed;
+	strbuf_destroy(&place);
+}
+
 void audit_canonical(const struct audit_told_run *told, bool full, struct strbuf *out)
 {
 	const struct audit_report *report = told->report;
@@ -93,11 +125,7 @@ void audit_canonical(const struct audit_told_run *told, bool full, struct strbuf
 		escape_terminal(out, told->run->reasons[i]);
 		strbuf_putc(out, '\n');
 	}
-	if (told->unjudged) {
-		strbuf_puts(out, "# not judged: ");
-		audit_put_codes(out, told->unjudged, " ", "");
-		strbuf_putc(out, '\n');
-	}
+	put_untold(told, out);
 	for (size_t i = 0; i < n; ++i) {
 		if (i == 0 || strcmp(lines[i], lines[i - 1]) != 0) {
 			strbuf_puts(out, lines[i]);

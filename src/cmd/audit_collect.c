@@ -12,6 +12,7 @@
 #include "base/hostlist.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
+#include "cmd/view.h"
 #include "os/change.h"
 #include "os/file.h"
 #include "os/lines.h"
@@ -60,7 +61,7 @@ int audit_collect_age(const char *text, int64_t *seconds)
 static const char *unreadable(int error)
 {
 	static char why[128];
-	snprintf(why, sizeof(why), "cannot be read: %s", error == ENOTSUP ? "it is neither a file nor a pipe" : strerror(error));
+	snprintf(why, sizeof(why), "cannot be read: %s", error == ENOTSUP ? "it is neither a file nor a pipe" : path_error(error));
 	return why;
 }
 
@@ -155,7 +156,7 @@ static int read_hosts(struct collecting *co)
 	char *text;
 	size_t len, number = 0;
 	int rc = 0;
-	if (os_read_file(&co->os, AT_FDCWD, name, HOSTS_FILE_MAX, &text, &len) != 0)
+	if (os_read_named(&co->os, name, HOSTS_FILE_MAX, &text, &len) != 0)
 		return errno == ENOMEM ? -1 : fail_file(co, name, 0, unreadable(errno));
 	const char *wrong = NULL;
 	for (const char *at = text, *end = text + len; at < end && rc == 0 && !wrong; ++at) {

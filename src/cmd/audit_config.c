@@ -26,6 +26,7 @@ struct reading {
 	struct audit_config *config;
 	struct os *os;           /* by which it is read */
 	bool trusting;           /* whoever may write a file */
+	bool named;              /* the file, which may be a pipe then */
 	char **names;            /* of CONFIG_DIR */
 	size_t nnames, names_room;
 };
@@ -60,7 +61,7 @@ static int open_trusted(struct reading *r, const char *name, const char *place, 
 		os_close(os, fd);
 		return -1;
 	}
-	if (!dir && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) {
+	if (!dir && !S_ISREG(st.st_mode) && !(r->named && S_ISFIFO(st.st_mode))) {
 		message(name, "it is no file of text: give one, or take it away");
 	} else if (r->trusting || audit_is_trusted(name, &st, "--config")) {
 		return fd;
@@ -82,7 +83,7 @@ static int read_file(struct reading *r, const char *name, const char *place)
 	if (rc != 0 && errno == EFBIG)
 		message(name, "it is larger than %d bytes: is it a configuration?  Make it smaller, or several", CONFIG_MAX);
 	else if (rc != 0)
-		message(name, "cannot be read: %s; --config=none does without", strerror(errno));
+		message(name, "cannot be read: %s; --config=none does without", path_error(errno));
 	os_close(os, fd);
 	if (rc != 0)
 		return -1;
@@ -93,15 +94,38 @@ static int read_file(struct reading *r, const char *name, const char *place)
 	return rc;
 }
 
+/** The name of a path from ROOT, for people. */
+static void show_name(struct reading *r, const char *path, struct strbuf *shown)
+{
+	const char *root = strbuf_str(&r->machine->root);
+	strbuf_reset(shown);
+	strbuf_printf(shown, "%s%s%s", snapshot_prefix(&r->machine->run), strcmp(root, "/") == 0 ? "" : root, path);
+}
+
+/** Whether a path that leads to nothing is none, and not one that should.
+    @return it; not after a message. */
+static bool is_absent(struct reading *r, const char *path, struct strbuf *shown)
+{
+	struct strbuf part;
+	strbuf_init(&part);
+	const char *why = facts_astray(&r->machine->facts, path, &part);
+	bool failed = part.failed;
+	show_name(r, strbuf_str(&part), shown);
+	strbuf_destroy(&part);
+	if (failed || shown->failed)
+		message(NULL, "%s", strerror(ENOMEM));
+	else if (why)
+		message(strbuf_str(shown), "%s", why);
+	return !failed && !shown->failed && !why;
+}
+
 /** Where a path from ROOT leads.
     @shown [out]  Its name, for people.
     @return 1, 0: it is not there, -1 after a message. */
 static int find(struct reading *r, const char *path, struct strbuf *shown, struct strbuf *place)
 {
 	struct run *run = &r->machine->run;
-	const char *root = strbuf_str(&r->machine->root);
-	strbuf_reset(shown);
-	strbuf_printf(shown, "%s%s%s", snapshot_prefix(run), strcmp(root, "/") == 0 ? "" : root, path);
+	show_name(r, path, shown);
 	enum path_known known = facts_follow(&r->machine->facts, path, place);
 	int error = errno;
 	if (shown->failed || place->failed)
@@ -110,7 +134,9 @@ static int find(struct reading *r, const char *path, struct strbuf *shown, struc
 		message(strbuf_str(shown), "touching it can block; give a copy with --config, or --config=none");
 	else if (known == PATH_SEEN)
 		return 1;
-	else if (error == ENOENT || error == ENOTDIR || (error == EACCES && run->snapshot))
+	else if (error == ENOENT || error == ENOTDIR)
+		return is_absent(r, path, shown) ? 0 : -1;
+	else if (error == EACCES && run->snapshot)
 		return 0;
 	else
 		message(strbuf_str(shown), "cannot be read: %s; --config=none does without", path_error(error));
@@ -189,10 +215,7 @@ static int read_default(struct reading *r)
 		strbuf_reset(&path);
 		strbuf_printf(&path, "%s/%s", CONFIG_DIR, r->names[i]);
 		rc = find(r, strbuf_str(&path), &shown, &place);
-		if (rc == 0) {
-			message(strbuf_str(&shown), "it leads nowhere: take it away, or put a file in its place");
-			rc = -1;
-		}
+		/* Else it went while the directory was read. */
 		if (rc > 0)
 			rc = read_file(r, strbuf_str(&shown), strbuf_str(&place));
 	}
@@ -245,7 +268,7 @@ static int tell_problems(const struct audit_config *config)
 
 int audit_config_read(struct fstab_machine *machine, const char *given, struct audit_config *config)
 {
-	struct reading r = {.machine = machine, .config = config, .os = given ? machine_outside(machine) : &machine->run.os};
+	struct reading r = {.machine = machine, .config = config, .named = given, .os = given ? machine_outside(machine) : &machine->run.os};
 	audit_config_init(config);
 	if (given ? strcmp(given, "none") == 0 : !machine->run.live)
 		return 0;

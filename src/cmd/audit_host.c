@@ -298,7 +298,13 @@ static int read_crypttab(struct audit_gathered *g, struct fstab_machine *machine
 	enum path_known known = facts_follow(&machine->facts, "/etc/crypttab", &g->text);
 	struct strbuf shown;
 	strbuf_init(&shown);
-	strbuf_printf(&shown, "%s%s", snapshot_prefix(run), strbuf_str(&g->text));
+	strbuf_puts(&shown, snapshot_prefix(run));
+	if (known == PATH_MISSING) {
+		const char *root = strbuf_str(&machine->root);
+		strbuf_printf(&shown, "%s/etc/crypttab", strcmp(root, "/") == 0 ? "" : root);
+	} else {
+		strbuf_puts(&shown, strbuf_str(&g->text));
+	}
 	const char *path = strbuf_str(&g->text), *name = strbuf_str(&shown);
 	if (known == PATH_BLIND || (known == PATH_SEEN && path_blocks(run, path))) {
 		g->host.crypttab_unknown = true;

@@ -40,12 +40,7 @@ static void put_expired(const struct audit_told_run *told, struct strbuf *out)
 	const char *part = "";
 	strbuf_init(&place);
 	strbuf_puts(out, ",\n   \"expired\": [");
-	for (size_t i = 0; i < told->config->count; ++i) {
-		const struct audit_row *row = &told->config->rows[i];
-		if (!audit_row_over(row, told->today))
-			continue;
-		strbuf_reset(&place);
-		strbuf_printf(&place, "%s:%" PRIu32, row->file, row->line);
+	for (size_t at = 0; audit_next_over(told, &at, &place);) {
 		strbuf_puts(out, part);
 		escape_json(out, strbuf_str(&place));
 		part = ", ";

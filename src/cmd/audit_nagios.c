@@ -66,21 +66,27 @@ int audit_nagios_status(const struct audit_told_run *told)
 		return NX_CRITICAL;
 	if (audit_range_tells(&told->limits->warning, (double)of[AUDIT_WARNING]))
 		return NX_WARNING;
-	return !audit_is_complete(told) || (told->whole && told->unjudged & ~told->unasked) ? NX_UNKNOWN : NX_OK;
+	return !audit_is_complete(told) || told->unlogged || (told->whole && told->unjudged & ~told->unasked) ? NX_UNKNOWN : NX_OK;
 }
 
-/** Append text such that it stays in its line, and on its side of the bar. */
-static void put_safe(struct strbuf *out, const char *text)
+/** Append a message, which is escaped, such that it stays on its side of the bar. */
+static void put_message(struct strbuf *out, const char *text)
 {
-	struct strbuf safe;
-	strbuf_init(&safe);
-	escape_terminal(&safe, text);
-	for (const char *at = strbuf_str(&safe); *at; ++at) {
+	for (const char *at = text; *at; ++at) {
 		if (*at == '|')
 			strbuf_puts(out, "\\x7c");
 		else
 			strbuf_putc(out, *at);
 	}
+}
+
+/** Append any text such that it stays in its line as well. */
+static void put_safe(struct strbuf *out, const char *text)
+{
+	struct strbuf safe;
+	strbuf_init(&safe);
+	escape_terminal(&safe, text);
+	put_message(out, strbuf_str(&safe));
 	out->failed |= safe.failed;
 	strbuf_destroy(&safe);
 }
@@ -130,20 +136,22 @@ static void put_line(const struct audit_told_run *told, int status, struct strbu
 	strbuf_init(&line);
 	strbuf_printf(&line, "GETMNT %s - ", names[status]);
 	if (told->failed) {
-		put_safe(&line, told->failed);
+		put_message(&line, told->failed);
 	} else {
-		if (!audit_is_complete(told)) {
-			strbuf_puts(&line, "not all is known: ");
-			put_safe(&line, told->run->nreasons ? told->run->reasons[0] : "?");
-			strbuf_puts(&line, "; ");
-		} else if (status == NX_UNKNOWN) {
-			strbuf_printf(&line, "%u rules not judged; ", audit_codes_in(told->unjudged));
-		}
 		strbuf_printf(&line, "%zu critical, %zu warning", of[AUDIT_CRITICAL], of[AUDIT_WARNING]);
 		if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING])
 			put_gravest(told, &line);
 		else
 			strbuf_printf(&line, ", %zu mount%s", told->mounts, told->mounts == 1 ? "" : "s");
+		if (!audit_is_complete(told)) {
+			strbuf_puts(&line, "; not all is known: ");
+			put_safe(&line, told->run->nreasons ? told->run->reasons[0] : "?");
+		} else if (told->unlogged) {
+			strbuf_puts(&line, "; ");
+			put_message(&line, told->unlogged);
+		} else if (status == NX_UNKNOWN) {
+			strbuf_printf(&line, "; %u rules not judged", audit_codes_in(told->unjudged));
+		}
 	}
 	cut(&line, LINE_MAX_CHARS);
 	strbuf_add(out, strbuf_str(&line), line.len);
@@ -185,9 +193,20 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 			strbuf_putc(out, '\n');
 		}
 	}
+	struct strbuf place;
+	strbuf_init(&place);
+	for (size_t at = 0; audit_next_over(told, &at, &place);) {
+		put_safe(out, strbuf_str(&place));
+		strbuf_puts(out, " has run out, and has no effect any more\n");
+	}
+	out->failed |= place.failed;
+	strbuf_destroy(&place);
 	for (size_t i = 0; i < run->nreasons; ++i) {
 		strbuf_puts(out, "not all is known: ");
-		put_safe(out, run->reasons[i]);
+		if (told->failed && strcmp(told->failed, run->reasons[i]) == 0)
+			put_message(out, told->failed);
+		else
+			put_safe(out, run->reasons[i]);
 		strbuf_putc(out, '\n');
 	}
 	if (verbose > 1 && told->unjudged) {
@@ -211,6 +230,11 @@ void audit_nagios(const struct audit_told_run *told, struct strbuf *out)
 	if (!told->failed)
 		put_perfdata(told, out);
 	strbuf_putc(out, '\n');
+	/* In the first line there may be no room for it. */
+	if (told->unlogged) {
+		put_message(out, told->unlogged);
+		strbuf_putc(out, '\n');
+	}
 	if (told->limits->verbose)
 		put_long(told, out);
 }
@@ -220,7 +244,7 @@ void audit_nagios_unknown(const char *why, struct strbuf *out)
 	struct strbuf line;
 	strbuf_init(&line);
 	strbuf_puts(&line, "GETMNT UNKNOWN - ");
-	put_safe(&line, why);
+	put_message(&line, why);
 	cut(&line, LINE_MAX_CHARS);
 	strbuf_add(out, strbuf_str(&line), line.len);
 	strbuf_putc(out, '\n');

@@ -94,18 +94,33 @@ static void put_silenced(struct strbuf *out, const struct audit_config *config)
 	}
 }
 
+const struct audit_row *audit_next_over(const struct audit_told_run *told, size_t *at, struct strbuf *place)
+{
+	while (*at < told->config->count) {
+		const struct audit_row *row = &told->config->rows[(*at)++];
+		if (!audit_row_over(row, told->today))
+			continue;
+		strbuf_reset(place);
+		strbuf_printf(place, "%s:%" PRIu32, row->file, row->line);
+		return row;
+	}
+	return NULL;
+}
+
 /** The lines of the configuration that have run out. */
 static void put_over(struct strbuf *out, const struct audit_told_run *told)
 {
-	for (size_t i = 0; i < told->config->count; ++i) {
-		const struct audit_row *row = &told->config->rows[i];
-		if (!audit_row_over(row, told->today))
-			continue;
-		put_place(out, row->file, row->line);
+	struct strbuf place;
+	const struct audit_row *row;
+	strbuf_init(&place);
+	for (size_t at = 0; (row = audit_next_over(told, &at, &place));) {
+		escape_terminal(out, strbuf_str(&place));
 		strbuf_puts(out, " has run out, and has no effect any more: take it away, or give it another date: ");
 		audit_put_row(out, row);
 		strbuf_putc(out, '\n');
 	}
+	out->failed |= place.failed;
+	strbuf_destroy(&place);
 }
 
 static int compare_targets(const void *a, const void *b)
@@ -158,8 +173,7 @@ void audit_text(const struct audit_told_run *told, struct strbuf *out)
 	}
 	if (told->least == AUDIT_INFO)
 		put_silenced(out, told->config);
-	if (n > 0 || told->least == AUDIT_INFO || told->terminal)
-		put_over(out, told);
+	put_over(out, told);
 	if (told->least == AUDIT_INFO && told->unjudged) {
 		strbuf_puts(out, "not judged of everything: ");
 		audit_put_codes(out, told->unjudged, ", ", "");

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { LABEL_MAX = 1000 };
+enum { LABEL_MAX = 1000, EXPIRED_MAX = 50 /* series */ };
 
 void audit_label(struct strbuf *out, const char *value)
 {
@@ -116,6 +116,28 @@ static char *series_line(const struct audit_finding *f)
 	return strbuf_take(&line);
 }
 
+/** The lines of the configuration that have run out. */
+static void put_expired(struct metrics *m, const struct audit_told_run *told)
+{
+	struct strbuf place;
+	size_t n = 0;
+	strbuf_init(&place);
+	const struct audit_row *row;
+	for (size_t at = 0; (row = audit_next_over(told, &at, &place)); ++n) {
+		if (n == 0)
+			head(m, "config_line_expired", "A line of the configuration that has run out.");
+		if (n >= EXPIRED_MAX)
+			continue;
+		strbuf_puts(m->out, "getmnt_audit_config_line_expired{");
+		put_label(m->out, "file", row->file);
+		strbuf_printf(m->out, ",line=\"%" PRIu32 "\"} 1\n", row->line);
+		++m->series;
+	}
+	m->out->failed |= place.failed;
+	strbuf_destroy(&place);
+	put_gauge(m, "config_lines_expired", "Lines of the configuration that have run out.", (double)n);
+}
+
 static void put_findings(struct metrics *m, const struct audit_told_run *told, unsigned room)
 {
 	const struct audit_report *report = told->report;
@@ -182,6 +204,7 @@ void audit_prometheus(const struct audit_told_run *told, struct strbuf *out)
 	}
 	put_gauge(&m, "findings_ignored", "Findings that the fstab takes away.", (double)told->report->suppressed);
 	put_gauge(&m, "findings_silenced", "Findings that the configuration takes away.", (double)told->report->silenced);
+	put_expired(&m, told);
 	put_gauge(&m, "rules_not_judged", "Rules that could not be judged of everything.", audit_codes_in(told->unjudged));
 	if (told->unjudged)
 		head(&m, "rule_not_judged", "A rule that could not be judged of everything.");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- *     critical DRIFT-NOT-MOUNTED target="/data" line="/etc/fstab:3" ...: it is not mounted
- *     0 critical, 0 warning, 3 info host="n1" boot_id="..." ... complete=true
+ *     1 critical, 0 warning, 3 info host="n1" boot_id="..." ... complete=true
+ *     critical DRIFT-NOT-MOUNTED target="/data" line=3 fstab="/etc/fstab" ...: it is not mounted
  *
- * The second is sent in any case: that it is missing says that no audit was made.
+ * The first is sent in any case: that it is missing says that no audit was made.  It and the
+ * gravest go first, since a log that nobody reads has room for few.
  */
 #include "cmd/audit.h"
 
@@ -45,10 +46,12 @@ static void put_whole(struct strbuf *out, const struct audit_told_run *told)
 	audit_count(told, of);
 	if (told->failed) {
 		strbuf_puts(out, "not audited: ");
-		escape_terminal(out, told->failed);
+		strbuf_puts(out, told->failed);   /* a message, which is escaped */
 	} else {
 		strbuf_printf(out, "%zu critical, %zu warning, %zu info", of[AUDIT_CRITICAL], of[AUDIT_WARNING], of[AUDIT_INFO]);
 	}
+	if (!told->failed)
+		strbuf_printf(out, " ignored=%zu silenced=%zu", told->report->suppressed, told->report->silenced);
 	put_value(out, "host", run->host);
 	put_value(out, "boot_id", run->boot_id);
 	if (run->mntns)
@@ -63,6 +66,32 @@ static void put_whole(struct strbuf *out, const struct audit_told_run *told)
 		strbuf_puts(out, " not_judged=");
 		audit_put_codes(out, told->unjudged, ",", "");
 	}
+	struct strbuf place;
+	strbuf_init(&place);
+	for (size_t at = 0; audit_next_over(told, &at, &place);)
+		put_value(out, "expired", strbuf_str(&place));
+	out->failed |= place.failed;
+	strbuf_destroy(&place);
+}
+
+/** A log, and what was sent to it. */
+struct sending {
+	struct os *os;
+	struct os_syslog log;
+	struct strbuf line;
+	size_t lines, sent;
+	int error;               /* the first */
+};
+
+/** Send the line that was made. */
+static void send_line(struct sending *s, int priority)
+{
+	++s->lines;
+	if (!s->line.failed && os_syslog_send(s->os, &s->log, priority, tag, strbuf_str(&s->line)) == 0)
+		++s->sent;
+	else if (!s->error)
+		s->error = s->line.failed ? ENOMEM : errno;
+	strbuf_reset(&s->line);
 }
 
 int audit_syslog(const struct audit_told_run *told)
@@ -70,36 +99,27 @@ int audit_syslog(const struct audit_told_run *told)
 	static const int priorities[] = {
 		[AUDIT_INFO] = SYSLOG_INFO, [AUDIT_WARNING] = SYSLOG_WARNING, [AUDIT_CRITICAL] = SYSLOG_CRIT,
 	};
-	struct os *os = &told->run->os;
-	struct os_syslog log;
-	struct strbuf line;
-	size_t lines = 0, sent = 0;
-	int error = 0;
-	if (os_syslog_open(os, &log) != 0) {
+	struct sending s = {.os = &told->run->os};
+	if (os_syslog_open(s.os, &s.log) != 0) {
 		message("/dev/log", "nothing was logged: %s", strerror(errno));
 		return -1;
 	}
-	strbuf_init(&line);
-	for (size_t i = 0; i <= told->report->count; ++i) {
-		const struct audit_finding *f = i < told->report->count ? &told->report->findings[i] : NULL;
-		if (f && !audit_is_on(told, f))
-			continue;
-		strbuf_reset(&line);
-		if (f)
-			put_finding(&line, told, f);
-		else
-			put_whole(&line, told);
-		int priority = f ? priorities[f->severity] : told->failed ? SYSLOG_ERR : SYSLOG_INFO;
-		++lines;
-		if (!line.failed && os_syslog_send(os, &log, priority, tag, strbuf_str(&line)) == 0)
-			++sent;
-		else if (!error)
-			error = line.failed ? ENOMEM : errno;
+	strbuf_init(&s.line);
+	put_whole(&s.line, told);
+	send_line(&s, told->failed ? SYSLOG_ERR : SYSLOG_INFO);
+	for (int severity = AUDIT_CRITICAL; severity >= AUDIT_INFO; --severity) {
+		for (size_t i = 0; i < told->report->count; ++i) {
+			const struct audit_finding *f = &told->report->findings[i];
+			if ((int)f->severity != severity || !audit_is_on(told, f))
+				continue;
+			put_finding(&s.line, told, f);
+			send_line(&s, priorities[severity]);
+		}
 	}
-	if (sent < lines)
-		message("/dev/log", "%zu of %zu lines were not logged: %s", lines - sent, lines,
-		        error == EAGAIN ? "whoever writes the log has no room for them" : strerror(error));
-	strbuf_destroy(&line);
-	os_syslog_close(os, &log);
-	return sent == lines ? 0 : -1;
+	if (s.sent < s.lines)
+		message("/dev/log", "%zu of %zu lines were not logged: %s", s.lines - s.sent, s.lines,
+		        s.error == EAGAIN ? "whoever writes the log has no room for them" : strerror(s.error));
+	strbuf_destroy(&s.line);
+	os_syslog_close(s.os, &s.log);
+	return s.sent == s.lines ? 0 : -1;
 }

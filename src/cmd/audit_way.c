@@ -211,6 +211,13 @@ int audit_way_tell(struct audit_way *way, const struct audit_told_run *given, st
 	told.whole = way->whole;
 	if (way->whole && (!audit_is_complete(&told) || told.unjudged & ~told.unasked))
 		told.status = AX_FAILED;
+	bool logs = way->log || way->form == AF_SYSLOG;
+	/* Before any form is made, which tells the status. */
+	way->unlogged = logs && audit_syslog(&told) != 0;
+	if (way->unlogged)
+		told.unlogged = audit_way_why(way);
+	if (way->unlogged || way->unsaved)
+		told.status = AX_FAILED;
 	int status = told.status;
 	switch (way->form) {
 	case AF_TEXT: audit_text(&told, document); break;
@@ -228,10 +235,6 @@ int audit_way_tell(struct audit_way *way, const struct audit_told_run *given, st
 	default:
 		break;
 	}
-	bool logs = way->log || way->form == AF_SYSLOG;
-	way->unlogged = logs && audit_syslog(&told) != 0;
-	if (way->unlogged && !way->plugin)
-		status = AX_FAILED;
 	/* Of a fact that fails Ansible takes nothing; what failed stands in it. */
 	return way->form == AF_ANSIBLE && !document->failed ? 0 : status;
 }
@@ -287,16 +290,23 @@ static bool leads_astray(void *arg, const char *path)
 	return !to->table || discover_path_blocks(to->table, path);
 }
 
-/** Put text into a file, whole or not at all.  @return 0, or -1 after a message. */
+/** Put text into a file, whole or not at all.
+    @text  NULL: see whether it could be.
+    @return 0, or -1 after a message. */
 static int put_into(const char *path, const struct strbuf *text)
 {
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	struct way_out to = {.os = &os};
 	struct put_request request = {.path = path, .may_create = true, .named = true, .blocks = leads_astray, .blocks_arg = &to};
-	int status = put_report(&os, &request, strbuf_str(text), text->len);
+	int status = text ? put_report(&os, &request, strbuf_str(text), text->len) : put_report_may(&os, &request);
 	table_free(to.table);
 	return status ? -1 : 0;
+}
+
+int audit_way_may_save(const struct audit_way *way)
+{
+	return put_into(way->save, NULL);
 }
 
 /** Put a document where it is wanted.  @return 0, or -1 after a message. */

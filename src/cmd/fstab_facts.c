@@ -270,6 +270,40 @@ enum path_known facts_follow(struct facts *facts, const char *path, struct strbu
 	return below && facts->run->live ? follow_below(facts, path, out) : path_follow(facts->run, path, out);
 }
 
+const char *facts_astray(struct facts *facts, const char *path, struct strbuf *part)
+{
+	static const char nowhere[] = "it leads nowhere: take it away, or put in place what it leads to";
+	static const char file[] = "it is no directory: take it away, or make it one";
+	struct strbuf place, above;
+	struct k_statx st;
+	const char *why = NULL;
+	bool on = true;
+	strbuf_init(&place);
+	strbuf_init(&above);
+	if (strcmp(facts->root, "/") != 0)
+		strbuf_puts(&above, facts->root);
+	for (size_t n = 0, end; on && path[n] == '/'; n = end) {
+		end = n + 1 + strcspn(path + n + 1, "/");
+		strbuf_reset(part);
+		strbuf_add(part, path, end);
+		enum path_known known = part->failed ? PATH_BLIND : facts_follow(facts, strbuf_str(part), &place);
+		on = known == PATH_SEEN;
+		if (known == PATH_MISSING) {
+			/* The link itself, in the place that was found of what is above it. */
+			strbuf_add(&above, path + n, end - n);
+			why = path_look(facts->run, strbuf_str(&above), K_STATX_TYPE, &st) == 0 ? nowhere : NULL;
+		} else if (on && path[end] && path_look(facts->run, strbuf_str(&place), K_STATX_TYPE, &st) == 0 && !S_ISDIR(st.mode)) {
+			why = file;
+			on = false;
+		}
+		strbuf_reset(&above);
+		strbuf_puts(&above, strbuf_str(&place));
+	}
+	strbuf_destroy(&place);
+	strbuf_destroy(&above);
+	return why;
+}
+
 bool facts_device(struct facts *facts, const char *path, uint32_t *major, uint32_t *minor)
 {
 	struct k_statx st;

@@ -44,6 +44,16 @@ unsigned facts_holders(struct facts *facts, const char *tag, const char *value);
     end; PATH_MISSING has errno set. */
 enum path_known facts_follow(struct facts *facts, const char *path, struct strbuf *out);
 
+/**
+ * What is wrong with a path that facts_follow() does not find, but for not being there: a
+ * link to nothing, or what is no directory on its way.
+ *
+ * @path        Absolute.
+ * @part [out]  Its beginning, up to that.
+ * @return why, for people; NULL: it is not there.
+ */
+const char *facts_astray(struct facts *facts, const char *path, struct strbuf *part);
+
 /** The device that a path from ROOT leads to.  @return whether it is one; ENOENT where
     there is nothing. */
 bool facts_device(struct facts *facts, const char *path, uint32_t *major, uint32_t *minor);

@@ -131,7 +131,8 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 	const char *path = file ? file : "/proc/swaps";
 	size_t len;
 	struct os *os = file ? machine_outside(machine) : &machine->run.os;
-	if (os_read_file(os, AT_FDCWD, path, TEXT_MAX, &machine->swaps_text, &len) != 0) {
+	if ((file ? os_read_named(os, path, TEXT_MAX, &machine->swaps_text, &len)
+	          : os_read_file(os, AT_FDCWD, path, TEXT_MAX, &machine->swaps_text, &len)) != 0) {
 		if (!file && machine->run.snapshot) {
 			machine->no_swaps = true;
 			return 0;
@@ -139,7 +140,7 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 		/* A kernel without swap has no such file. */
 		if (!file && errno == ENOENT)
 			return 0;
-		message(path, "cannot be read: %s; give a copy of /proc/swaps with --swaps", strerror(errno));
+		message(path, "cannot be read: %s; give a copy of /proc/swaps with --swaps", path_error(errno));
 		return -1;
 	}
 	ssize_t n = fstab_parse_swaps(machine->swaps_text, &machine->arena, &machine->swaps);

@@ -417,8 +417,8 @@ static bool has_entry(const struct tablines *lines)
 static int read_base(struct run *run, const char *path, char **text, struct tablines **lines)
 {
 	size_t len;
-	if (os_read_file(&run->os, AT_FDCWD, path, FILE_MAX, text, &len) != 0) {
-		message(path, "cannot be read: %s", strerror(errno));
+	if (os_read_named(&run->os, path, FILE_MAX, text, &len) != 0) {
+		message(path, "cannot be read: %s", path_error(errno));
 		return PX_UNJUDGED;
 	}
 	*lines = tablines_parse(*text, len);

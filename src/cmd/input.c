@@ -39,6 +39,8 @@ static const char *read_error(int error)
 		return "it is a directory";
 	case ENOTSUP:
 		return "it is neither a file nor a pipe";
+	case ETIME:
+		return path_error(error);
 	case EFBIG:
 		return "it is too big for a table";
 	case EILSEQ:

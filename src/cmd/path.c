@@ -247,7 +247,7 @@ static enum path_known cwd_known(struct run *run, const char *name, int *error)
 const char *path_error(int error)
 {
 	return error == ESTALE ? "the working directory has no name any more, or another mount covers it"
-	                       : strerror(error);
+	       : error == ETIME ? "it is a FIFO that nobody writes to" : strerror(error);
 }
 
 enum path_known path_follow(struct run *run, const char *path, struct strbuf *out)
@@ -300,6 +300,10 @@ enum path_known path_follow(struct run *run, const char *path, struct strbuf *ou
 			known = PATH_MISSING;
 			continue;
 		}
+		/* What a descriptor is open on, and has no other name: <(command), /dev/stdin. */
+		if (len > 6 && memcmp(link, "pipe:[", 6) == 0 && node != MT_NONE
+		    && strcmp(run->d->tree.nodes[node].mount->fstype, "proc") == 0)
+			continue;
 		/* The link in place of the component, the rest behind it. */
 		struct strbuf next;
 		strbuf_init(&next);

@@ -664,7 +664,8 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 	return status;
 }
 
-int put_report(struct os *os, const struct put_request *request, const char *bytes, size_t len)
+/** @bytes  NULL: see whether it could be. */
+static int report(struct os *os, const struct put_request *request, const char *bytes, size_t len)
 {
 	static const struct put_options options = {0};
 	enum { TRIES = 8 };
@@ -677,7 +678,7 @@ int put_report(struct os *os, const struct put_request *request, const char *byt
 			return PX_UNWRITTEN;
 		put->report = true;
 		bool failed = replace_may(&put->file, true, &error) != 0 && error.why != RP_BOUND;
-		failed = failed || replace_commit(&put->file, bytes, len, false, true, &error) != 0;
+		failed = failed || (bytes && replace_commit(&put->file, bytes, len, false, true, &error) != 0);
 		/* Another run has put its report there: ours is the newer one. */
 		again = failed && error.why == RP_CHANGED && tries < TRIES;
 		if (!again)
@@ -685,4 +686,14 @@ int put_report(struct os *os, const struct put_request *request, const char *byt
 		put_close(put);
 	}
 	return status;
+}
+
+int put_report(struct os *os, const struct put_request *request, const char *bytes, size_t len)
+{
+	return report(os, request, bytes, len);
+}
+
+int put_report_may(struct os *os, const struct put_request *request)
+{
+	return report(os, request, NULL, 0);
 }

@@ -152,6 +152,10 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
  */
 int put_report(struct os *os, const struct put_request *request, const char *bytes, size_t len);
 
+/** See whether it could be, as far as that can be told without writing.
+    @return 0, or PX_UNWRITTEN after a message. */
+int put_report_may(struct os *os, const struct put_request *request);
+
 /**
  * Print a file on a terminal: without secrets, which is told, and with what would harm it
  * as \ooo.

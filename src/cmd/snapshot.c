@@ -234,19 +234,21 @@ static void add_dir(struct snapshot_tree *tree, const char *path)
 		entry->kind = SNAPSHOT_DIR;
 }
 
-/** Record the table, whose /proc/self is a link.  Without it there is no snapshot. */
-static void add_table(struct snapshot_tree *tree)
+/** Record the table, whose /proc/self is a link.  Without it there is no snapshot.
+    @return whether it is there; not after a message. */
+static bool add_table(struct snapshot_tree *tree)
 {
 	char *text;
 	size_t len;
 	if (os_read_file(&tree->os, AT_FDCWD, SNAPSHOT_TABLE, TABLE_MAX, &text, &len) != 0) {
 		message(SNAPSHOT_TABLE, "cannot be read: %s", strerror(errno));
 		tree->failed = true;
-		return;
+		return false;
 	}
 	add_dir(tree, "/proc");
 	add_dir(tree, "/proc/self");
 	snapshot_tree_add(tree, SNAPSHOT_FILE, SNAPSHOT_TABLE, text);
+	return true;
 }
 
 /** Record devices by what is known of them, whoever has told it. */
@@ -352,6 +354,7 @@ struct recording {
 	struct redact redact;
 	const char *dir;
 	bool blocks;             /* touching it can block */
+	bool told;               /* why there is none */
 	char *marker;
 };
 
@@ -377,7 +380,7 @@ static void done(void *arg, struct fstab_machine *machine)
 		return;
 	bool asked_units = audit_ask_systemd(run, &units) == 0 && units;
 	snapshot_tree_record(tree);
-	add_table(tree);
+	recording->told = !add_table(tree);
 	if (units)
 		snapshot_tree_add(tree, SNAPSHOT_FILE, SNAPSHOT_UNITS, units);
 	tree->failed |= machine_read(run) != 0;
@@ -420,6 +423,8 @@ int cmd_snapshot(int argc, char **argv)
 	if (audit_listen(snapshot_tree_note, &recording.tree, done, &recording) == 0) {
 		if (recording.blocks)
 			message(dir, "touching it can block; name a directory elsewhere");
+		else if (recording.told)
+			;
 		else if (recording.tree.failed || !recording.marker)
 			message(dir, "%s", strerror(ENOMEM));
 		else if (snapshot_tree_write(&recording.tree, dir, recording.marker) == 0)

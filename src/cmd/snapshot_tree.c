@@ -367,6 +367,11 @@ static int write_tree(struct snapshot_tree *tree, int dir, const char *marker, s
 	return rc == 0 ? os_fsync(&tree->os, dir) : -1;
 }
 
+static const char *advice(int error, const char *other)
+{
+	return error == ENOSPC || error == EDQUOT ? "; make room, or name one elsewhere" : other;
+}
+
 int snapshot_tree_write(struct snapshot_tree *tree, const char *dir, const char *marker)
 {
 	struct os *os = &tree->os;
@@ -383,16 +388,17 @@ int snapshot_tree_write(struct snapshot_tree *tree, const char *dir, const char 
 	if (tree->count)
 		qsort(tree->entries, tree->count, sizeof(*tree->entries), by_path);
 	if (up < 0 || os_mkdirat(os, up, name, 0700) != 0) {
-		message(dir, "cannot be made: %s; name a directory that is not there, in one that is", strerror(errno));
+		message(dir, "cannot be made: %s%s", strerror(errno), advice(errno, "; name a directory that is not there, in one that is"));
 		goto out;
 	}
 	own = os_openat(os, up, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	rc = own < 0 ? -1 : write_tree(tree, own, marker, &written);
 	/* An empty directory gives way to another; nothing else does. */
-	const char *why = "cannot be written";
+	const char *why = "cannot be written", *next = "";
 	if (rc == 0) {
 		rc = os_rename(os, up, name, end, false);
 		why = "is there, and no empty directory";
+		next = "; name one that is not there";
 	}
 	if (rc == 0) {
 		rc = os_fsync(os, up);
@@ -405,7 +411,7 @@ int snapshot_tree_write(struct snapshot_tree *tree, const char *dir, const char 
 		errno = error;
 	}
 	if (rc != 0)
-		message(dir, "%s: %s; name one that is not there", why, strerror(errno));
+		message(dir, "%s: %s%s", why, strerror(errno), advice(errno, next));
 out:
 	os_close(os, own);
 	os_close(os, up);

@@ -1,18 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/file.h"
 
+#include "os/inside.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
 enum { WAITS_MAX = 1000 };   /* for a pipe to give something */
+enum { WRITER_MS = 3000 };   /* the time that the first writer of a FIFO has */
 
-int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len)
+int os_wait_writer(struct os *os, int fd)
 {
+	struct statfs st;
+	/* Of a pipe without a name all writers are there from the first. */
+	if (os_file_type(os, fd, NULL, NULL) != S_IFIFO || (os_fstatfs(os, fd, &st) == 0 && st.f_type == PIPEFS_MAGIC))
+		return 0;
+	/* poll(2) tells of no end before there was a writer, read(2) of nothing else. */
+	struct pollfd polled = {.fd = fd, .events = POLLIN};
+	double end = os_now() + WRITER_MS / 1000.0;
+	for (int ms = WRITER_MS; ms > 0; ms = (int)((end - os_now()) * 1000)) {
+		int ready = os_poll(os, &polled, 1, ms);
+		if (ready < 0)
+			return -1;
+		if (ready > 0)
+			return polled.revents & POLLIN ? 1 : 0;
+	}
+	return 1;
+}
+
+/** @waits  For the first writer of a FIFO. */
+static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, size_t *len)
+{
+	bool late = false;
 	size_t size = max < 64 * 1024 ? max + 2 : 64 * 1024, used = 0;
-	unsigned waits = 0;
+	unsigned empty = 0;
 	char *buf = malloc(size);
 	if (!buf)
 		return -1;
@@ -27,13 +53,29 @@ int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len)
 		}
 		ssize_t n = os_read(os, fd, buf + used, size - used - 1);
 		/* A pipe whose writer is slow; but others may read from it as well. */
-		if (n < 0 && errno == EAGAIN && ++waits < WAITS_MAX && os_wait_readable(os, fd) == 0)
+		if (n < 0 && errno == EAGAIN && ++empty < WAITS_MAX && os_wait_readable(os, fd) == 0) {
+			waits = late = false;   /* there is one */
 			continue;
+		}
 		if (n < 0)
 			goto fail;
+		if (n == 0 && used == 0 && late) {
+			errno = ETIME;
+			goto fail;
+		}
+		if (n == 0 && used == 0 && waits) {
+			int come = os_wait_writer(os, fd);
+			if (come < 0)
+				goto fail;
+			if (come > 0) {
+				waits = false;
+				late = true;
+				continue;
+			}
+		}
 		if (n == 0)
 			break;
-		waits = 0;
+		empty = 0;
 		used += (size_t)n;
 		if (used > max) {
 			errno = EFBIG;
@@ -54,7 +96,12 @@ fail:
 	return -1;
 }
 
-int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)
+int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len)
+{
+	return read_all(os, fd, max, true, text, len);
+}
+
+static int read_file(struct os *os, int dirfd, const char *path, size_t max, bool waits, char **text, size_t *len)
 {
 	/* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
 	int fd = os_openat(os, dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
@@ -68,10 +115,21 @@ int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **
 			errno = type == S_IFDIR ? EISDIR : ENOTSUP;
 		goto out;
 	}
-	rc = os_read_fd(os, fd, max, text, len);
+	rc = read_all(os, fd, max, waits, text, len);
 out:
 	os_close(os, fd);
 	return rc;
+}
+
+int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)
+{
+	return read_file(os, dirfd, path, max, false, text, len);
+}
+
+int os_read_named(struct os *os, const char *path, size_t max, char **text, size_t *len)
+{
+	/* In a record nobody writes. */
+	return read_file(os, AT_FDCWD, path, max, !os_is_inside(os), text, len);
 }
 
 int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)

@@ -20,8 +20,8 @@
  *         Their number, without the NUL.
  * @return 0, or -1 with the outputs untouched.
  * Errors: those of openat(2) and read(2); EISDIR; EFBIG beyond max; ENOMEM;
- *         ENOTSUP for what is neither a regular file nor a pipe (a device or
- *         a FIFO that nobody writes to would block).
+ *         ENOTSUP for what is neither a regular file nor a pipe (a device would
+ *         block).  A FIFO that nobody writes to is empty: see os_read_named().
  */
 int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
 
@@ -32,7 +32,24 @@ int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **
  */
 int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
 
+/**
+ * The same of a file that a user has named: of a FIFO that nobody writes to yet somebody is
+ * waited for, some seconds.
+ *
+ * Errors: as well ETIME: nobody came.
+ */
+int os_read_named(struct os *os, const char *path, size_t max, char **text, size_t *len);
+
 /** The same from an open descriptor, which stays open. */
 int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len);
+
+/**
+ * Wait for the first writer of a FIFO that was opened with O_NONBLOCK, and of which a read
+ * has given nothing; some seconds.
+ *
+ * @return 1: read again: if there is nothing, none has come; 0: it has ended, or is no FIFO
+ *         that has a name; -1.
+ */
+int os_wait_writer(struct os *os, int fd);
 
 #endif

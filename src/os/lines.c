@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/lines.h"
 
+#include "os/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -31,7 +33,7 @@ int os_lines_open(struct os *os, const char *path, size_t max, struct os_lines *
 		errno = error;
 		return -1;
 	}
-	*lines = (struct os_lines){.os = os, .fd = fd, .buf = buf, .size = size, .max = max};
+	*lines = (struct os_lines){.os = os, .fd = fd, .buf = buf, .size = size, .max = max, .waits = path && type == S_IFIFO};
 	return 0;
 }
 
@@ -50,13 +52,29 @@ static int fill(struct os_lines *lines)
 		lines->buf = more;
 		lines->size *= 2;
 	}
-	for (;;) {
+	for (bool late = false;;) {
 		ssize_t n = os_read(lines->os, lines->fd, lines->buf + lines->end, lines->size - lines->end);
 		/* A pipe whose writer is slow. */
-		if (n < 0 && errno == EAGAIN && os_wait_readable(lines->os, lines->fd) == 0)
+		if (n < 0 && errno == EAGAIN && os_wait_readable(lines->os, lines->fd) == 0) {
+			lines->waits = late = false;
 			continue;
+		}
 		if (n < 0)
 			return -1;
+		if (n == 0 && late) {
+			errno = ETIME;
+			return -1;
+		}
+		if (n == 0 && lines->waits) {
+			int come = os_wait_writer(lines->os, lines->fd);
+			lines->waits = false;
+			late = come > 0;
+			if (come < 0)
+				return -1;
+			if (late)
+				continue;
+		}
+		lines->waits = false;
 		lines->end += (size_t)n;
 		lines->eof = n == 0;
 		return 0;

@@ -17,6 +17,7 @@ struct os_lines {
 	size_t size, at, end;    /* what was read and not given out is buf[at, end) */
 	size_t max;              /* the longest line */
 	bool eof;
+	bool waits;              /* for the first writer of a FIFO */
 };
 
 struct os_line {
@@ -40,7 +41,8 @@ int os_lines_open(struct os *os, const char *path, size_t max, struct os_lines *
 /**
  * Read a line.
  *
- * @return 1; 0 at the end; -1.  Errors: those of read(2), ENOMEM.
+ * @return 1; 0 at the end; -1.  Errors: those of read(2), ENOMEM; ETIME: nobody
+ *         writes to a FIFO, which is waited for some seconds.
  */
 int os_lines_next(struct os_lines *lines, struct os_line *line);
 

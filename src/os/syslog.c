@@ -2,11 +2,15 @@
 #include "os/syslog.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+/** Milliseconds that a daemon has to make room, of a whole log: one that reads needs few. */
+enum { WAIT_MS = 1000 };
 
 static int connect_as(struct os *os, int type)
 {
@@ -48,6 +52,32 @@ static int put_time(char *to, size_t size)
 	                tm.tm_sec);
 }
 
+/** Wait for room, while there is time.  @return whether there may be. */
+static bool wait_for_room(struct os *os, struct os_syslog *log)
+{
+	struct pollfd polled = {.fd = log->fd, .events = POLLOUT};
+	double began = os_now();
+	int ms = WAIT_MS - (int)(log->waited * 1000);
+	if (ms <= 0 || os_poll(os, &polled, 1, ms) < 0) {
+		errno = EAGAIN;
+		return false;
+	}
+	log->waited += os_now() - began;
+	return true;
+}
+
+/** Send bytes.  @return how many were, or -1. */
+static ssize_t send_piece(struct os *os, struct os_syslog *log, const char *bytes, size_t n)
+{
+	ssize_t sent;
+	unsigned tries = 0;
+	do {
+		++os->calls[OS_SEND];
+		sent = send(log->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	} while (sent < 0 && (os_again(&tries) || (errno == EAGAIN && wait_for_room(os, log))));
+	return sent;
+}
+
 int os_syslog_send(struct os *os, struct os_syslog *log, int priority, const char *tag, const char *line)
 {
 	static const char dots[] = "...";
@@ -67,16 +97,16 @@ int os_syslog_send(struct os *os, struct os_syslog *log, int priority, const cha
 		n += sizeof(dots) - 1;
 	}
 	n += log->stream;
-	ssize_t sent;
-	unsigned tries = 0;
-	do {
-		++os->calls[OS_SEND];
-		sent = send(log->fd, text, n, MSG_NOSIGNAL | MSG_DONTWAIT);
-	} while (sent < 0 && os_again(&tries));
-	log->broken = sent >= 0 && (size_t)sent < n;
-	if (log->broken)
-		errno = EAGAIN;
-	return sent >= 0 && !log->broken ? 0 : -1;
+	size_t done = 0;
+	while (done < n) {
+		ssize_t sent = send_piece(os, log, text + done, n - done);
+		if (sent < 0)
+			break;
+		done += (size_t)sent;
+	}
+	/* Of a stream; what follows would be taken for its end. */
+	log->broken = done > 0 && done < n;
+	return done == n ? 0 : -1;
 }
 
 void os_syslog_close(struct os *os, struct os_syslog *log)

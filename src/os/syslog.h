@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Lines for the system's log, by the socket /dev/log, as syslog(3) writes them (RFC 3164),
- * but never waiting: what a daemon that does not read has no room for is not sent, and
- * that is told.
+ * but waiting no longer than a second in all: what a daemon that does not read has no room
+ * for by then is not sent, and that is told.
  */
 #ifndef GM_OS_SYSLOG_H
 #define GM_OS_SYSLOG_H
@@ -18,6 +18,7 @@ enum { SYSLOG_MAX = 8000 };
 struct os_syslog {
 	int fd;
 	bool stream;      /* lines end by a NUL */
+	double waited;    /* for room, in seconds */
 	bool broken;      /* a part of a line was sent: nothing more can be */
 };
 

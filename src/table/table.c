@@ -203,7 +203,7 @@ struct mount_table *table_read_file(struct os *os, const char *path, enum table_
 {
 	char *text;
 	size_t len;
-	if (os_read_file(os, AT_FDCWD, path, TABLE_MAX_BYTES, &text, &len) != 0)
+	if (os_read_named(os, path, TABLE_MAX_BYTES, &text, &len) != 0)
 		return NULL;
 
 	struct mount_table *table;

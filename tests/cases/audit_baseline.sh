@@ -76,6 +76,9 @@ echo "== not all is known"
 sed '2s/.*/no mount/' table >partial
 audit -F partial --save=roll --only='BASE-*'  2>&1
 cmp base roll && echo "as it was"
+echo "== JSON says the status, too"
+audit -F partial --save=roll --json 2>&1 | grep -E '^getmnt|status'
+audit -F table --save=/nowhere/x --json --fail-on=never 2>&1 | grep -E '^getmnt|status'
 echo "== damaged"
 head -c 900 base >bad
 for form in --json --prometheus; do

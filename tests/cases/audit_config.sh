@@ -34,6 +34,23 @@ with 'require /data exec\nrule POLICY-* severity=critical' --only='POLICY-*,MNT-
 with 'separate /var' --disable='DRIFT-*,POLICY-PARTITION'
 with 'rule DRIFT-OPTIONS off until=2001-01-01\nignore type tmpfs\nseparate /a\\040b' --json | sed -E 's/"version": ".*"/"version": VERSION/; s/"(time|seconds)": [0-9.]+/"\1": N/'
 with 'require /srv/one\\040two size=2m'
+echo "== told in every form: what is silenced, and what was to be for a time"
+printf '/dev/mapper/root / ext4 defaults 0 1\n# getmnt: ignore=FSTAB-TGT-DUP\n/dev/mapper/data /data ext4 noexec 0 2\n' >quiet
+with_quiet()
+{
+	getmnt audit -F table --fstab=quiet --config=conf --only='DRIFT-*' "$@"
+	echo "status $?"
+}
+printf 'ignore type tmpfs\nrule MNT-DUP off until=2999-12-31\n' >conf
+with_quiet
+with_quiet --canonical
+printf 'ignore type x until=2001-01-01\n' >>conf
+for form in text canonical prometheus nagios; do
+	more=
+	[ $form != nagios ] || more="-v -t 60"
+	# shellcheck disable=SC2086
+	with_quiet --format=$form $more | grep -vE '^# (HELP|TYPE)|_(info|timestamp.*|duration.*|.*completion.*)[ {]' | sed 's/ time=.*//'
+done
 echo "== of another root"
 printf 'separate /one\\040two\nrequire / noexec\nseparate /x\n' >conf
 : >empty

@@ -19,6 +19,8 @@ for args in -z "-w x" "-c 1|2" "-t 0" -w operand "-F table" --output=x "--format
 	swift plugin $args >out 2>err
 	echo "$args: $(tr '\n' ' ' <out)$(wc -l <out) lines, $(wc -c <err) bytes of messages"
 done
+# A name is escaped once.
+swift plugin -F clean.table --fstab=$'no\n|x' -v
 # As abbreviated as the program takes it.
 getmnt audit --nosuch --nag
 echo "status $?"

@@ -4,8 +4,10 @@ which it leaves behind in time; what machine forms say of this machine."""
 import json
 import os
 import re
+import select
 import socket
 import subprocess
+import threading
 import time
 
 import gm
@@ -38,9 +40,13 @@ def audit(*args, fstab="/fstab", program=gm.PROGRAM, **more):
 result = audit("--format=syslog")
 gm.expect(result.status == 2 and not result.out and b"/dev/log: nothing was logged" in result.err, f"no log: {result.status} {result.err}")
 result = audit("--syslog", "--json")
-gm.expect(result.status == 2 and json.loads(result.out)["counts"]["critical"] == 1, f"no log, and JSON: {result.status}")
+gm.expect(result.status == 2 and json.loads(result.out)["counts"]["critical"] == 1
+          and json.loads(result.out)["exit_status"] == 2, f"no log, and JSON: {result.status} {result.out}")
 result = audit("--syslog", program="/bin/check_getmnt")
-gm.expect(result.status == 2 and result.out.startswith(b"GETMNT CRITICAL") and not result.err, f"no log, a plugin: {result.out} {result.err}")
+gm.expect(result.status == 2 and result.out.startswith(b"GETMNT CRITICAL") and result.out.endswith(b"\n/dev/log: nothing was logged: No such file or directory\n") and not result.err, f"no log, a plugin: {result.out} {result.err}")
+result = audit("--syslog", "--only=MNT-DUP", program="/bin/check_getmnt")
+gm.expect(result.status == 3 and result.out.startswith(b"GETMNT UNKNOWN - 0 critical, 0 warning, 2 mounts; /dev/log: nothing was ") and not result.err
+          and b"\n/dev/log: nothing was logged: No such file or directory\n" in result.out, f"no log, a plugin: {result.status} {result.out} {result.err}")
 
 # A log that is read.
 LINE = re.compile(r"<(\d+)>[A-Z][a-z]{2} [ 123]\d \d\d:\d\d:\d\d getmnt-audit\[\d+\]: ([^\0\n\x1b]*)")
@@ -78,8 +84,8 @@ for args in (("--format=syslog",), ("--syslog", "--canonical"), ("--syslog", "--
     texts = [text for _, text in told]
     gm.expect(texts[1].startswith('critical DRIFT-READONLY target="/data" owner="fstab" line=2 fstab="/fstab"'), f"{args}: {texts}")
     gm.expect('target="/a b\\u000ac"' in texts[2], f"{args}: {texts[2]}")
-    gm.expect(texts[-1].startswith("1 critical, 1 warning, 1 info") and "complete=true" in texts[-1]
-              and 'table="recorded"' in texts[-1] and "not_judged=" in texts[-1], f"{args}: {texts[-1]}")
+    gm.expect(texts[0].startswith("1 critical, 1 warning, 1 info") and "complete=true" in texts[0]
+              and 'table="recorded"' in texts[0] and "not_judged=" in texts[0], f"{args}: {texts[0]}")
 result = audit("--format=syslog", fstab="/none")
 told = lines(received(log))
 gm.expect(result.status == 2 and len(told) == 1 and told[0][0] == 3 and told[0][1].startswith("not audited: /none: "), f"failed: {told}")
@@ -89,6 +95,11 @@ with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
     boot = f.read().strip()
 gm.expect(f'host="{os.uname().nodename}" boot_id="{boot}" mntns={os.stat("/proc/self/ns/mnt").st_ino} ' in told[-1][1], f"live: {told}")
 
+gm.touch("/conf", "rule DRIFT-* off\nignore type x until=2001-01-01\nignore type y until=2001-01-01\n")
+result = audit("--format=syslog", "--config=/conf")
+told = lines(received(log))
+gm.expect(' ignored=0 silenced=2 ' in told[0][1] and told[0][1].endswith(' expired="/conf:2" expired="/conf:3"'), f"silenced: {told}")
+
 # A name that makes a line too long: cut, and UTF-8 still.
 gm.touch("/long", FSTAB + "/dev/mapper/l /" + "\u00e9" * 2000 + "/" + "\u202e" * 1300 + " ext4 defaults,nofail 0 2\n")
 result = audit("--format=syslog", fstab="/long")
@@ -97,13 +108,32 @@ longest = max(told, key=len)
 gm.expect(len(longest) <= 8000 and longest.decode().endswith("..."), f"a long line: {len(longest)}")
 lines(told)
 
-# One that nobody reads: no waiting, and what was lost is told.
+# One that is read late: nothing is lost.  More lines than a socket takes.
+def read_late():
+    time.sleep(0.2)
+    while not ended.is_set() or select.select([log], [], [], 0)[0]:
+        if select.select([log], [], [], 0.01)[0]:
+            late.append(log.recv(65536))
+
+
+late, ended = [], threading.Event()
+reader = threading.Thread(target=read_late)
+reader.start()
+result = audit("--format=syslog", fstab="/many")
+ended.set()
+reader.join()
+told = lines(late)
+gm.expect(result.status == 1 and not result.err and len(told) > 600, f"read late: {result.status} {result.err} {len(told)}")
+
+# One that nobody reads: no long waiting, what was lost is told, and it is not the gravest.
 began = time.monotonic()
 result = audit("--format=syslog", fstab="/many")
 match = re.search(rb"/dev/log: (\d+) of (\d+) lines were not logged: whoever writes the log has no room", result.err)
 kept = received(log)
 gm.expect(result.status == 2 and match and int(match.group(2)) - int(match.group(1)) == len(kept) > 0,
           f"nobody reads: {result.status} {result.err} {len(kept)}")
+first = lines(kept)[:2]
+gm.expect(first[0][1].startswith("1 critical, ") and first[1][0] == 2, f"nobody reads: first is {first}")
 gm.expect(time.monotonic() - began < 10, "nobody reads: it took long")
 log.close()
 result = audit("--format=syslog")

@@ -176,6 +176,12 @@ gm.touch("/file", "x")
 for name in ("/file", "/nowhere/x", "/file/x"):
     result = gm.getmnt("snapshot", name)
     gm.expect(result.status == 2 and name.encode() in result.err, f"{name}: {result.status} {result.err}")
+gm.mkdir("/full")
+gm.mount("none", "/full", "tmpfs", 0, "size=16k,nr_inodes=20")
+result = gm.getmnt("snapshot", "/full/x")
+gm.expect(result.status == 2 and result.err.endswith(b": No space left on device; make room, or name one elsewhere\n") and not os.listdir("/full"),
+          f"a full disk: {result.status} {result.err} {os.listdir('/full')}")
+gm.run("umount", "/full")
 gm.expect(not [n for n in os.listdir("/") if n.startswith(".")], f"left behind: {os.listdir('/')}")
 gm.run("umount", "/bound")
 gm.run("umount", "/data")
