@@ -299,6 +299,13 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 	case FSTAB_NOTE_NO_LINE:
 		if (strcmp(live->owner, "unknown") != 0)
 			break;
+		if (live->mount && live->target && !live->hidden && fstab_hides_kernels(live->mount, live->target)) {
+			tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+				.severity = AUDIT_WARNING, .message = "it hides what the kernel has there, and nothing is known that owns it",
+				.expected = "what the kernel shows", .actual = live_name(drift, &drift->actual, live),
+				.hint = "see who has mounted it, and for what; umount it"});
+			break;
+		}
 		tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
 			.severity = drift->any && live->unnamed && !may_be_units(drift, live) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = form(&drift->text, live->unnamed ? "no line has it, and nothing is known that owns it; for a line it lacks a name: %s"

@@ -128,6 +128,33 @@ static bool owned(struct fstab_own *own, const char *owner, const char *why, boo
 	return true;
 }
 
+bool fstab_is_kernels(const char *target)
+{
+	static const char *const dirs[] = {"/proc", "/sys", "/dev", NULL};
+	/* Below /dev/shm are files of everybody. */
+	return below_any(target, dirs) && components_below(target, "/dev/shm") < 1;
+}
+
+bool fstab_hides_kernels(const struct mount *mount, const char *target)
+{
+	const char *fstype = mount->fstype ? mount->fstype : "";
+	unsigned flags = fstype_flags(fstype);
+	if (!fstab_is_kernels(target) || flags & FST_AUTOFS)
+		return false;
+	/* A process: container engines mask files of /proc, and none of these. */
+	if (strncmp(target, "/proc/", 6) == 0 && target[6] >= '0' && target[6] <= '9')
+		return true;
+	if (strcmp(target, "/proc") == 0)
+		return strcmp(fstype, "proc") != 0;
+	/* The kubelet binds a file of its disk there, into every container. */
+	if (strcmp(target, "/dev/termination-log") == 0)
+		return false;
+	bool fuse = strncmp(fstype, "fuse", 4) == 0 && (fstype[4] == '\0' || fstype[4] == '.' || strcmp(fstype, "fuseblk") == 0);
+	if (strcmp(fstype, "fuse.lxcfs") == 0 || (fuse && mount->source && strcmp(mount->source, "sysboxfs") == 0))
+		return false;
+	return mount->dev_major != 0 || fuse || flags & (FST_DEVICE | FST_NET | FST_LAYERED) || strcmp(fstype, "zfs") == 0;
+}
+
 /** Whether ostree has put it together in the initial RAM disk: the parts of a deployment at
     their places, and the whole at /sysroot. */
 static bool is_of_ostree(const struct mount *mount, const char *target)
@@ -152,10 +179,11 @@ static bool is_of_ostree(const struct mount *mount, const char *target)
 
 bool fstab_own(const struct mount *mount, const char *target, bool all, struct fstab_own *own)
 {
-	static const char *const kernels[] = {"/proc", "/sys", "/dev", NULL};
 	static const char *const run[] = {"/run", "/var/run", NULL};
 	const char *fstype = mount->fstype ? mount->fstype : "";
 	unsigned flags = fstype_flags(fstype);
+	if (fstab_hides_kernels(mount, target))
+		return false;
 	for (size_t i = 0; i < sizeof(own_types) / sizeof(*own_types); ++i) {
 		if (strcmp(fstype, own_types[i].fstype) == 0)
 			return owned(own, own_types[i].owner, own_types[i].why, flags & FST_PSEUDO && !(flags & FST_AUTOFS));
@@ -178,7 +206,7 @@ bool fstab_own(const struct mount *mount, const char *target, bool all, struct f
 		return false;
 	if (is_of_ostree(mount, target))
 		return owned(own, "initrd", "of ostree", true);
-	if (below_any(target, kernels))
+	if (fstab_is_kernels(target) || (mtree_path_within(target, "/dev/shm") && flags & FST_PSEUDO))
 		return owned(own, "api", "an API file system", true);
 	if (below_any(target, run) && flags & FST_PSEUDO)
 		return owned(own, "api", "made at boot", strcmp(target, "/run") == 0);

@@ -367,6 +367,8 @@ void place_classify(struct maker *mk, uint32_t i)
 		refuse(place, "it was not found at its place");
 	} else if (node->states & 1u << MT_DELETED) {
 		refuse(place, "the directory that it shows was removed");
+	} else if (fstab_hides_kernels(m, place->target)) {
+		refuse(place, "it hides what the kernel has there");
 	} else if ((why = unspeakable(mk, m)) != NULL) {
 		refuse(place, why);
 	} else {

@@ -536,6 +536,39 @@ static void test_g14_own(void)
 	      "-/auto/key/sub: it stands on /auto/key, which the system mounts by itself, and perhaps not\n");
 }
 
+/** Over what the kernel shows nobody's disk is the system's; what containers have there is. */
+static void test_kernels_own(void)
+{
+	USUAL("21 20 0:30 / /proc rw,relatime - proc proc rw\n"
+	      "22 20 0:31 / /dev rw,relatime - devtmpfs udev rw\n"
+	      "23 20 0:33 / /sys rw,relatime - sysfs sysfs rw\n"
+	      "24 21 8:2 /tmp/x /proc/1234 rw,relatime - vfat /dev/sda2 rw\n"
+	      "25 21 0:34 / /proc/77 rw,relatime - tmpfs t rw\n"
+	      "26 21 0:35 / /proc/stat rw,relatime - fuse.other o rw,user_id=0,group_id=0\n"
+	      "27 22 8:5 / /dev/shm rw,relatime - vfat /dev/sda5 rw\n"
+	      "28 23 0:36 / /sys/kernel/x rw,relatime - overlay overlay rw,lowerdir=/a\n"
+	      "29 21 0:37 /proc/cpuinfo /proc/cpuinfo rw,relatime - fuse.lxcfs lxcfs rw,user_id=0,group_id=0\n"
+	      "30 21 0:38 /sys/net /proc/sys rw,relatime - fuse sysboxfs rw,user_id=0,group_id=0\n"
+	      "31 21 0:31 /null /proc/kcore rw - devtmpfs udev rw\n"
+	      "32 21 0:39 / /proc/acpi ro,relatime - tmpfs tmpfs ro\n"
+	      "33 22 8:4 /pods/1/log /dev/termination-log rw,relatime - ext4 /dev/sda4 rw\n"
+	      "34 23 0:40 / /sys/fs/x rw,relatime - functionfs f rw\n",
+	      "#/proc/1234: it hides what the kernel has there\n"
+	      "#/proc/77: it hides what the kernel has there\n"
+	      "#/proc/stat: it hides what the kernel has there\n"
+	      "#/dev/shm: it hides what the kernel has there\n"
+	      "#/sys/kernel/x: it hides what the kernel has there\n"
+	      "-/proc: an API file system\n"
+	      "-/dev: an API file system\n"
+	      "-/sys: an API file system\n"
+	      "-/proc/cpuinfo: of a service\n"
+	      "-/proc/sys: an API file system\n"
+	      "-/proc/kcore: an API file system\n"
+	      "-/proc/acpi: an API file system\n"
+	      "-/dev/termination-log: an API file system\n"
+	      "-/sys/fs/x: an API file system\n");
+}
+
 /** What hosts of public documentation have: ostree's parts, and the nearest that are none. */
 static void test_hosts(void)
 {
@@ -1241,6 +1274,7 @@ static const struct unit_test tests[] = {
 	{"g13_g21_swap", test_g13_g21_swap},
 	{"g14_own", test_g14_own},
 	{"what is below a directory of containers", test_review_own},
+	{"over what the kernel shows", test_kernels_own},
 	{"hosts", test_hosts},
 	{"automount", test_automount},
 	{"g17_identifiers", test_g17_identifiers},
