@@ -16,6 +16,7 @@ struct drift {
 	const struct audit_drift_input *in;
 	struct audit_report *report;
 	struct map64 by_target;   /* hash of a mount point -> the uppermost line of the plan there */
+	struct map64 flipped;     /* superblock -> the line of which it was told to be read-only */
 	bool *told;               /* of each line: what becomes of it is told already */
 	bool any;                 /* a line of a mount or swap space */
 	struct strbuf text, actual;
@@ -206,9 +207,17 @@ static void judge_readonly(struct drift *drift, const struct tabline *line, cons
 			tell_differs(drift, line, live, "ro");
 		return;
 	}
-	bool emergency = m->fs_opts && (fstab_has_option(m->fs_opts, "emergency_ro") || fstab_has_option(m->fs_opts, "shutdown"));
-	if (!emergency && !(m->fs_opts && fstab_has_option(m->fs_opts, "ro")))
+	bool emergency = m->fs_opts && fstab_has_option(m->fs_opts, "emergency_ro");
+	/* What has shut down is told as FS-ERRORS. */
+	if (!m->fs_opts || fstab_has_option(m->fs_opts, "shutdown") || (!emergency && !fstab_has_option(m->fs_opts, "ro")))
 		return;
+	bool excused = drift->report->ignored[line->number - 1] & audit_bit(DRIFT_READONLY);
+	uint32_t first = excused ? line->number : map64_put(&drift->flipped, mount_dev(m), line->number);
+	drift->failed |= first == MAP64_NONE;
+	if (first != line->number) {
+		drift->told[line->number - 1] = true;   /* of the same file system */
+		return;
+	}
 	tell(drift, DRIFT_READONLY, line, live, &(struct audit_finding){
 		.severity = AUDIT_CRITICAL,
 		.message = emergency ? "the file system has met an error, and takes no more writes"
@@ -399,6 +408,7 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 {
 	struct drift drift = {.in = in, .report = report, .told = calloc(in->lines->count + 1, sizeof(bool))};
 	map64_init(&drift.by_target);
+	map64_init(&drift.flipped);
 	strbuf_init(&drift.text);
 	strbuf_init(&drift.actual);
 	drift.failed = !drift.told;
@@ -425,6 +435,7 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 		audit_report_sort(report);
 	free(drift.told);
 	map64_destroy(&drift.by_target);
+	map64_destroy(&drift.flipped);
 	strbuf_destroy(&drift.text);
 	strbuf_destroy(&drift.actual);
 	if (drift.failed)

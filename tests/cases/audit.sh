@@ -31,9 +31,15 @@ told "read-only" '21 20 8:2 / /data ro,relatime - ext4 /dev/mapper/data ro\n' '/
 told "read-only, and meant so" '21 20 8:2 / /data ro,relatime - ext4 /dev/mapper/data ro\n' '/dev/mapper/data /data ext4 ro 0 2\n'
 told "an error below" '21 20 8:2 / /data rw,relatime - ext4 /dev/mapper/data ro\n' '/dev/mapper/data /data ext4 errors=remount-ro 0 2\n'
 told "an error below, since 6.15" '21 20 8:2 / /data rw,relatime - ext4 /dev/mapper/data rw,emergency_ro\n' '/dev/mapper/data /data ext4 defaults 0 2\n'
+told "an error below, and no line, of a container's and somebody's" '21 20 8:2 / /var/lib/kubelet/pods/u/v rw,relatime - ext4 /dev/rbd0 rw,emergency_ro\n22 20 8:3 / /srv/a rw,relatime - ext4 /dev/mapper/a ro\n23 20 8:4 / /b rw,relatime - xfs /dev/mapper/b ro\n24 20 8:5 / /c ro,relatime - ext4 /dev/mapper/c ro\n25 20 8:5 /x /d rw,relatime - ext4 /dev/mapper/c ro\n' '' --only=FS-ERRORS,DRIFT-READONLY
+told "shut down, of a line and twice of none" "${data/ rw\\n/ rw,shutdown\\n}"'22 20 8:3 / /e rw,relatime - ext4 /dev/rbd0 rw,shutdown\n23 20 8:3 /x /f rw,relatime - ext4 /dev/rbd0 rw,shutdown\n' '/dev/mapper/data /data ext4 defaults 0 2\n' --only=FS-ERRORS,DRIFT-READONLY
+told "one file system, of two lines" '21 20 0:70 /a /a rw,relatime - btrfs /dev/mapper/p ro,subvol=/a\n22 20 0:70 /b /b rw,relatime - btrfs /dev/mapper/p ro,subvol=/b\n' '/dev/mapper/p /a btrfs subvol=a 0 0\n/dev/mapper/p /b btrfs subvol=b 0 0\n'
+told "excused, of what is mounted" '21 20 8:2 / /data rw,relatime - ext4 /dev/mapper/data rw,shutdown\n22 21 0:50 / /data rw,relatime - tmpfs t rw\n23 20 8:1 /srv/x//deleted /x rw,relatime - ext4 /dev/mapper/root rw\n' '# getmnt: ignore=MNT-*,FS-ERRORS,FSTAB-DUP-TARGET\n/dev/mapper/data /data ext4 defaults 0 2\n# getmnt: ignore=FSTAB-DUP-TARGET\nt /data tmpfs defaults 0 0\n# getmnt: ignore=MNT-DELETED\n/srv/x /x none bind 0 0\n'
+told "excused, by the line of what is over it" "$data"'22 21 0:50 / /data rw,relatime - tmpfs t rw\n' '/dev/mapper/data /data ext4 defaults 0 2\n# getmnt: ignore=FSTAB-DUP-TARGET,MNT-SHADOWED\nt /data tmpfs defaults 0 0\n'
 told "hidden by what came before" "22 20 8:3 / /data/in rw,relatime - xfs /dev/mapper/in rw\n$data" \
 	'/dev/mapper/data /data ext4 defaults 0 2\n/dev/mapper/in /data/in xfs defaults 0 0\n'
 told "twice" "$data"'22 21 8:2 / /data rw,relatime - ext4 /dev/mapper/data rw\n' '/dev/mapper/data /data ext4 defaults 0 2\n'
+told "five times, and another twice" "$data$(for i in 22 23 24 25; do printf '%s %s 8:2 / /data rw,relatime - ext4 /dev/mapper/data rw\\n' $i $((i - 1)); done)30 20 8:3 / /e rw - ext4 /dev/mapper/e rw\n31 30 8:3 / /e rw - ext4 /dev/mapper/e rw\n" '/dev/mapper/data /data ext4 defaults 0 2\n' --only=MNT-DUP
 told "removed" '21 20 8:1 /srv/x//deleted /x rw,relatime - ext4 /dev/mapper/root rw\n' '/srv/x /x none bind 0 0\n'
 told "of a container, and removed" '21 20 8:1 /srv/x//deleted /var/lib/docker/volumes/a/b/c rw,relatime - ext4 /dev/mapper/root rw\n' '' -v
 told "the same, asked for" '21 20 8:1 /srv/x//deleted /var/lib/docker/volumes/a/b/c rw,relatime - ext4 /dev/mapper/root rw\n' '' --include=session,container

@@ -133,6 +133,9 @@ static void mtab(void)
 		{{.kind = AUDIT_MTAB_NOWHERE}, "MTAB-CORRUPT warning /etc/mtab: it is a symlink that leads nowhere ()\n" UNJUDGED},
 		{{.kind = AUDIT_MTAB_FILE}, "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since "
 		                            "util-linux 2.39 (a regular file)\n" UNJUDGED},
+		{{AUDIT_MTAB_FILE, 0, 0, 3, 4},
+		 "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since util-linux 2.39 (a regular file)\n"
+		 "MTAB-CORRUPT warning /etc/mtab: it has lines that are none (4 unreadable)\n" UNJUDGED},
 		{{AUDIT_MTAB_FILE, 1, 2, 3, 4},
 		 "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since util-linux 2.39 (a regular file)\n"
 		 "MTAB-STALE warning /etc/mtab: it says of mounts what is not so (1 wrong, 2 gone, 3 missing)\n"
@@ -177,6 +180,42 @@ static void errors(void)
 	     "FS-ERRORS critical /e: the file system has met errors (3: the last in ext4_lookup())\n"
 	     "FS-ERRORS critical /m: the file system lacks devices (1 missing)\n"
 	     "FS-ERRORS critical /x: the file system has shut down after an error: nothing is read or written any more (shut down)\n?FS-ERRORS\n" UNJUDGED);
+}
+
+/** What the table shows by itself, whoever has mounted it, and what is told already. */
+static void flips(void)
+{
+	static const struct mount mounts[] = {
+		{.dev_major = 8, .dev_minor = 1, .fstype = "ext4", .vfs_opts = "rw", .fs_opts = "rw,emergency_ro"},
+		{.dev_major = 8, .dev_minor = 1, .fstype = "ext4", .vfs_opts = "rw", .fs_opts = "rw,emergency_ro"},
+		{.dev_major = 8, .dev_minor = 2, .fstype = "ext4", .vfs_opts = "rw", .fs_opts = "rw,shutdown"},
+		{.dev_major = 8, .dev_minor = 3, .fstype = "vfat", .vfs_opts = "rw", .fs_opts = "ro"},
+		{.dev_major = 8, .dev_minor = 4, .fstype = "ext4", .vfs_opts = "ro", .fs_opts = "ro"},
+		{.dev_major = 8, .dev_minor = 4, .fstype = "ext4", .vfs_opts = "rw", .fs_opts = "ro"},
+		{.dev_major = 7, .dev_minor = 0, .fstype = "squashfs", .vfs_opts = "rw", .fs_opts = "ro"},
+		{.dev_major = 8, .dev_minor = 5, .fstype = "vfat", .vfs_opts = "rw", .fs_opts = "ro"},
+		{.dev_major = 0, .dev_minor = 9, .fstype = "fuse.x", .vfs_opts = "rw", .fs_opts = "rw,shutdown"},
+	};
+	static const struct audit_errors met[] = {{.target = "/down", .owner = "unit", .fstype = "ext4", .shutdown = true}};
+	static const char *const targets[] = {"/pod", "/pod2", "/down", "/flip", "/meant", "/bind", "/snap", "/stick", "/fuse"};
+	struct fstab_line lines[sizeof(mounts) / sizeof(*mounts)];
+	struct fstab_plan plan = {.lines = lines, .count = sizeof(lines) / sizeof(*lines)};
+	for (size_t i = 0; i < plan.count; ++i)
+		lines[i] = (struct fstab_line){.mount = &mounts[i], .target = targets[i], .owner = i == 7 ? "udisks" : "container:kubelet"};
+	struct audit_host host = healthy();
+	says("flips", judged(&host, "", &plan),
+	     "FS-ERRORS critical /down: the file system has shut down after an error: nothing is read or written any more (shut down)\n"
+	     "FS-ERRORS critical /flip: the file system is read-only, the mount is not: it may have met an error (ro)\n"
+	     "FS-ERRORS critical /pod: the file system has met an error, and takes no more writes (rw,emergency_ro)\n" UNJUDGED);
+	host.errors = met;
+	host.nerrors = 1;
+	lines[0].of = lines[3].of = 1;   /* the line of /flip has its own rule; that of /pod is ignored there */
+	says("told", judged(&host, "# getmnt: ignore=FS-ERRORS\nx /pod ext4 noauto 0 0\n", &plan),
+	     "FS-ERRORS critical /pod: the file system has met an error, and takes no more writes (rw,emergency_ro)\n"
+	     "FS-ERRORS critical /down: the file system has shut down after an error: nothing is read or written any more (shut down)\n" UNJUDGED);
+	lines[0].of = 2;
+	says("excused", judged(&host, "# getmnt: ignore=FS-ERRORS\nx /pod ext4 noauto 0 0\n", &plan),
+	     "FS-ERRORS critical /down: the file system has shut down after an error: nothing is read or written any more (shut down)\n" UNJUDGED);
 }
 
 static void stale(void)
@@ -400,6 +439,7 @@ static const struct unit_test tests[] = {
 	{"mtab", mtab},
 	{"mode", mode},
 	{"errors", errors},
+	{"flips", flips},
 	{"stale", stale},
 	{"units", units},
 	{"boot_root", boot_root},
