@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIRST_USER = 1000 };   /* the lowest user id of a person: login.defs(5) */
+
 struct drift {
 	const struct audit_drift_input *in;
 	struct audit_report *report;
@@ -160,6 +162,24 @@ static bool may_be_units(const struct drift *drift, const struct fstab_line *liv
 	return stick || (strcmp(m->fstype, "tmpfs") == 0 && strcmp(live->target, "/tmp") == 0);
 }
 
+/** Whether an ordinary user has mounted it by FUSE, in his home. */
+static bool is_of_user(const struct fstab_line *live)
+{
+	const struct mount *m = live->mount;
+	size_t n;
+	if (!m || !m->fstype || strncmp(m->fstype, "fuse", 4) != 0 || !m->vfs_opts || !m->fs_opts || !live->target
+	    || strncmp(live->target, "/home/", 6) != 0 || !strchr(live->target + 6, '/'))
+		return false;
+	const char *id = fstab_kept_find(m->fs_opts, "user_id", 7, &n);
+	return id && n > 8 && strtoul(id + 8, NULL, 10) >= FIRST_USER && fstab_has_option(m->vfs_opts, "nosuid") && fstab_has_option(m->vfs_opts, "nodev");
+}
+
+/** Whether it is in memory that is set up at boot: there can be no line of it. */
+static bool is_of_zram(const struct fstab_line *live)
+{
+	return live->mount && live->mount->source && strncmp(live->mount->source, "/dev/zram", 9) == 0;
+}
+
 /** Whether a directory is bound onto itself, read-only: as NixOS has its store. */
 static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 {
@@ -300,7 +320,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			break;
 		/* Where there is no line at all, somebody else has mounted: a container's engine. */
 		tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
-			.severity = drift->any && !may_be_units(drift, live) && !is_locked(drift, live) ? AUDIT_WARNING : AUDIT_INFO,
+			.severity = drift->any && !may_be_units(drift, live) && !is_locked(drift, live) && !is_of_user(live) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = live->swap ? "it is in use, and no line has it" : "it is mounted, no line has it, and nothing is known that owns it",
 			.expected = "a line", .actual = live_name(drift, &drift->actual, live),
 			.hint = form(&drift->text, "getmnt fstab --merge --add=%s --diff", live->swap ? live->swap : live->target)});
@@ -316,7 +336,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			break;
 		}
 		tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
-			.severity = drift->any && live->unnamed && !may_be_units(drift, live) ? AUDIT_WARNING : AUDIT_INFO,
+			.severity = drift->any && live->unnamed && !may_be_units(drift, live) && !is_of_zram(live) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = form(&drift->text, live->unnamed ? "no line has it, and nothing is known that owns it; for a line it lacks a name: %s"
 			                : "it has no line, and can have none: %s", note->text ? note->text : "?"),
 			.actual = live_name(drift, &drift->actual, live)});

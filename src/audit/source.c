@@ -291,7 +291,9 @@ static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
 	bool upper = audit_option(audit, entry, "upperdir"), work = audit_option(audit, entry, "workdir");
 	bool lower = audit_option(audit, entry, "lowerdir") || audit_option(audit, entry, "lowerdir+");
 	const char *lack = !lower ? "lowerdir" : upper && !work ? "workdir" : !upper && work ? "upperdir" : NULL;
-	if (lack)
+	/* Of a live system the root is mounted, and its line is but for a remount. */
+	bool mounted = entry->path && strcmp(entry->path, "/") == 0 && !lower && !upper && !work;
+	if (lack && !mounted)
 		audit_tell(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
 			AUDIT_CRITICAL, true, audit_format(audit, "it has no %s", lack), audit_format(audit, "%s=", lack), NULL,
 			"give all that it needs"});

@@ -44,6 +44,25 @@ told "removed" '21 20 8:1 /srv/x//deleted /x rw,relatime - ext4 /dev/mapper/root
 told "of a container, and removed" '21 20 8:1 /srv/x//deleted /var/lib/docker/volumes/a/b/c rw,relatime - ext4 /dev/mapper/root rw\n' '' -v
 told "the same, asked for" '21 20 8:1 /srv/x//deleted /var/lib/docker/volumes/a/b/c rw,relatime - ext4 /dev/mapper/root rw\n' '' --include=session,container
 told "the same, of another owner" '21 20 8:1 /srv/x//deleted /var/lib/docker/volumes/a/b/c rw,relatime - ext4 /dev/mapper/root rw\n' '' --include=session
+# live ROOT MOUNT...: of a root of layers, with the line of a live system, and one of another place.
+live()
+{
+	echo "== $1"
+	printf '%s\n' "20 1 0:50 / / rw,relatime - overlay $2" '21 20 0:51 / /tmp rw,nosuid,nodev,relatime - tmpfs tmpfs rw' "${@:3}" >table
+	printf 'overlay / overlay rw 0 0\ntmpfs /tmp tmpfs nosuid,nodev 0 0\noverlay /o overlay noauto 0 0\n' >fstab
+	audit
+}
+medium='22 20 11:0 / /run/live/medium ro - iso9660 /dev/sr0 ro'
+live "a live system" 'overlay rw,lowerdir=/run/live/rootfs/a.squashfs/,upperdir=/run/live/overlay/rw,workdir=/run/live/overlay/work' "$medium" \
+	'23 20 7:0 / /run/live/rootfs/a.squashfs ro - squashfs /dev/loop0 ro' '24 20 8:9 / /srv/live rw - ext4 /dev/mapper/live rw'
+live "casper" '/cow rw,lowerdir=/minimal.squashfs,upperdir=/cow/upper,workdir=/cow/work' '22 20 11:0 / /cdrom ro - iso9660 /dev/sr0 ro' \
+	'23 20 7:0 / /rofs ro - squashfs /dev/loop0 ro'
+live "a root that keeps nothing" 'overlayroot rw,lowerdir=/media/root-ro,upperdir=/media/root-rw/overlay,workdir=/media/root-rw/w' \
+	'22 20 8:1 / /media/root-ro ro - ext4 /dev/mapper/root ro' '23 20 0:52 / /media/root-rw rw - tmpfs tmpfs-root rw'
+live "layers of somewhere else" 'overlay rw,lowerdir=/var/lib/docker/overlay2/l/A,upperdir=/var/lib/docker/overlay2/b/diff,workdir=/w' "$medium" \
+	'23 20 8:2 / /var/lib rw - ext4 /dev/mapper/lib rw' '24 20 11:0 / /cdrom ro - iso9660 /dev/sr0 ro'
+told "of a user, and of root, by FUSE" '21 20 0:40 / /home/joe/h rw,nosuid,nodev,relatime - fuse.sshfs h: rw,user_id=1000,group_id=1000\n22 20 0:41 / /home/joe/r rw,nosuid,nodev,relatime - fuse.sshfs r: rw,user_id=0,group_id=0\n' ''
+told "in memory that is set up at boot" '21 20 252:1 / /var/log rw,relatime - ext4 /dev/zram1 rw\n' '' -v --only=DRIFT-\*
 echo "== the root has no line"
 printf '%s\n%b' "$root" "$data" >table
 echo '/dev/mapper/data /data ext4 defaults 0 2' >fstab

@@ -569,6 +569,37 @@ static void test_kernels_own(void)
 	      "-/sys/fs/x: an API file system\n");
 }
 
+/** What programs mount at places of their own, and the nearest that are not theirs. */
+static void test_places_own(void)
+{
+	USUAL("21 20 0:30 / /var/lib/ceph/osd/ceph-0 rw,relatime - tmpfs tmpfs rw\n"
+	      "22 20 8:2 / /var/lib/ceph/osd/ceph-1 rw,relatime - vfat /dev/sda2 rw\n"
+	      "23 20 0:31 / /var/lib/k0s/kubelet/pods/b/volumes/x rw,relatime - tmpfs tmpfs rw\n"
+	      "24 20 8:9 / /home/joe rw,nosuid,nodev,relatime - ext4 /dev/mapper/home-joe rw\n"
+	      "25 20 8:5 / /home/ann rw,nosuid,nodev,relatime - vfat /dev/sda5 rw\n"
+	      "26 20 0:32 / /home/u/.local/share/docker/overlay2/x/merged rw,relatime - overlay overlay rw,lowerdir=/a\n"
+	      "27 20 8:9 / /run/timeshift/12/backup rw,relatime - ext4 /dev/sda9 rw\n"
+	      "28 20 8:9 / /var/lib/os-prober/mount ro - ext4 /dev/sda9 ro\n"
+	      "29 20 0:33 / /mnt/c rw,noatime - 9p drvfs rw,dirsync,aname=drvfs;path=C:\\134;uid=0,trans=fd\n"
+	      "30 20 0:34 / /mnt/d rw,noatime - tmpfs d rw\n"
+	      "31 20 0:35 / /mnt/wslg rw,relatime - tmpfs none rw\n"
+	      "32 20 0:36 / /media/psf/Home rw - prl_fs Home rw\n"
+	      "33 20 0:37 / /media/psf/x rw - tmpfs x rw\n",
+	      "UUID=AB-CD|/var/lib/ceph/osd/ceph-1|vfat|defaults|0\n"
+	      "UUID=u-swap|/home/ann|vfat|nosuid,nodev|0\n"
+	      "d|/mnt/d|tmpfs|noatime|0\n"
+	      "x|/media/psf/x|tmpfs|strictatime|0\n"
+	      "-/var/lib/ceph/osd/ceph-0: of Ceph\n"
+	      "-/var/lib/k0s/kubelet/pods/b/volumes/x: of a container\n"
+	      "-/home/joe: of systemd-homed\n"
+	      "-/home/u/.local/share/docker/overlay2/x/merged: of a container\n"
+	      "-/run/timeshift/12/backup: of Timeshift\n"
+	      "-/var/lib/os-prober/mount: of os-prober\n"
+	      "-/mnt/c: of WSL\n"
+	      "-/mnt/wslg: of WSL\n"
+	      "-/media/psf/Home: of Parallels\n");
+}
+
 /** What hosts of public documentation have: ostree's parts, and the nearest that are none. */
 static void test_hosts(void)
 {
@@ -1275,6 +1306,7 @@ static const struct unit_test tests[] = {
 	{"g14_own", test_g14_own},
 	{"what is below a directory of containers", test_review_own},
 	{"over what the kernel shows", test_kernels_own},
+	{"places of programs", test_places_own},
 	{"hosts", test_hosts},
 	{"automount", test_automount},
 	{"g17_identifiers", test_g17_identifiers},
