@@ -307,6 +307,12 @@ static void judge_unknown(struct drift *drift, const struct tabline *line, const
 	judge_how(drift, line, live);
 }
 
+/** Whether a damaged line has the mount point: what is mended there may be its line. */
+static bool is_of_damaged(const struct drift *drift, const struct fstab_line *live)
+{
+	return live->of && drift->in->lines->lines[live->of - 1].kind == TABLINE_DAMAGED;
+}
+
 /** What the merge has found. */
 static void tell_note(struct drift *drift, const struct fstab_note *note)
 {
@@ -316,7 +322,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 	bool same = false;
 	switch (note->kind) {
 	case FSTAB_NOTE_MISSING:
-		if (strcmp(live->owner, "unknown") != 0)
+		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
 			break;
 		/* Where there is no line at all, somebody else has mounted: a container's engine. */
 		tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
@@ -326,7 +332,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			.hint = form(&drift->text, "getmnt fstab --merge --add=%s --diff", live->swap ? live->swap : live->target)});
 		break;
 	case FSTAB_NOTE_NO_LINE:
-		if (strcmp(live->owner, "unknown") != 0)
+		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
 			break;
 		if (live->mount && live->target && !live->hidden && fstab_hides_kernels(live->mount, live->target)) {
 			tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){

@@ -35,7 +35,8 @@ static bool has_unit(const struct fstab_world *world, const struct fstab_line *l
 /** The mount point of a line, as a key; false: it has none. */
 static bool key_of(const struct tabline *line, uint64_t *key)
 {
-	const char *target = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_TARGET) : NULL;
+	/* Of a damaged line as well, if that can be made out. */
+	const char *target = line->kind >= TABLINE_ENTRY ? tabline_value(line, TABLINE_TARGET) : NULL;
 	if (!target || *target != '/')
 		return false;
 	*key = map64_text(target);
