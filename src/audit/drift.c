@@ -110,12 +110,15 @@ static void tell_differs(struct drift *drift, const struct tabline *line, const 
 	bool secret = world->secret && world->secret(NULL, differ), ro = fstab_has_option(differ, "ro");
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
 	bool hidden = options && world->secret && world->secret(NULL, options);
+	size_t n;
 	tell(drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, line, live, &(struct audit_finding){
 		.severity = ro ? AUDIT_CRITICAL : AUDIT_WARNING,
 		.message = ro ? "it is mounted read-only, and its line does not say so" : "it is mounted with other options than its line says",
 		.expected = hidden ? "options that hold a secret" : options && *options ? options : "defaults",
 		.actual = secret ? "options that hold a secret" : differ,
 		.hint = ro ? "look into the kernel's log for why; mount -o remount,rw once that is mended"
+		        : fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET && fstab_kept_find(differ, "vers", 4, &n)
+		           ? "umount it, and mount it again; or getmnt fstab --merge --fix=options"
 		           : "mount -o remount, or getmnt fstab --merge --fix=options"});
 }
 

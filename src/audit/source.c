@@ -219,8 +219,10 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 		audit_unjudged(audit, FSTAB_TYPE_MISMATCH);
 	} else if (count == 0) {
 		const char *other = is_tag(source) ? other_case(audit, source) : NULL;
-		tell_missing(audit, entry, is_tag(source) ? "no device has it" : "there is no such device",
+		bool file = *source == '/' && !mtree_path_within(source, "/dev");
+		tell_missing(audit, entry, is_tag(source) ? "no device has it" : file ? "there is no such file" : "there is no such device",
 		             other ? audit_format(audit, "is %s meant?  Upper and lower case are not the same", other)
+		             : file ? "make it, as mkswap --file does of a swap space, or take the line away"
 		             : "see lsblk -f; give what is there, or nofail if it may be missing");
 	} else if (count > 1) {
 		audit_tell(audit, entry, FSTAB_SRC_AMBIGUOUS, &(struct audit_told){

@@ -62,6 +62,7 @@ live "a root that keeps nothing" 'overlayroot rw,lowerdir=/media/root-ro,upperdi
 live "layers of somewhere else" 'overlay rw,lowerdir=/var/lib/docker/overlay2/l/A,upperdir=/var/lib/docker/overlay2/b/diff,workdir=/w' "$medium" \
 	'23 20 8:2 / /var/lib rw - ext4 /dev/mapper/lib rw' '24 20 11:0 / /cdrom ro - iso9660 /dev/sr0 ro'
 told "of damaged lines, and of none" "$data"'22 20 8:3 / /e rw,relatime - ext4 /dev/mapper/e rw\n23 20 8:4 / /f rw,relatime - ext4 /dev/mapper/f rw\n' '/dev/mapper/data /data ext4 defaults, nofail 0 2\n/dev/mapper/e /e ext4 nofail 0 x\n' --only=FSTAB-SYNTAX,DRIFT-\*
+told "a version of NFS, which no remount changes" '21 20 0:40 / /n rw,relatime - nfs4 srv:/n rw,vers=4.1,hard,addr=10.0.0.1\n' 'srv:/n /n nfs vers=4.2 0 0\n' --only=DRIFT-\*
 told "of a user, and of root, by FUSE" '21 20 0:40 / /home/joe/h rw,nosuid,nodev,relatime - fuse.sshfs h: rw,user_id=1000,group_id=1000\n22 20 0:41 / /home/joe/r rw,nosuid,nodev,relatime - fuse.sshfs r: rw,user_id=0,group_id=0\n' ''
 told "in memory that is set up at boot" '21 20 252:1 / /var/log rw,relatime - ext4 /dev/zram1 rw\n' '' -v --only=DRIFT-\*
 echo "== the root has no line"

@@ -291,6 +291,7 @@ static void boot_root(void)
 		"root=UUID=root ro quiet", "root=/dev/sda1", "root=/dev/sdb1 root=/dev/sda1\n", "\"root=none\" root=\"UUID=root\"",
 		"BOOT_IMAGE=/vmlinuz root=UUID=root -- root=UUID=gone", "x\troot=PARTUUID=root\t", "root=UUID=root resume=",
 		"root=UUID=root resume=none", "root=UUID=root resume=UUID=swap", "root=UUID=root noresume=UUID=gone",
+		"root=UUID=root noresume resume=UUID=gone", "root=UUID=root resume=UUID=gone\tnoresume",
 		"root=UUID=root resume=UUID=root resume_offset=34816",
 	};
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); ++i)
@@ -318,6 +319,8 @@ static void boot_root(void)
 	says("no lines at all", booted("root=UUID=root", "", 0), "");
 	says("nothing to resume", booted("root=UUID=root resume=UUID=gone", LINE, 0),
 	     "BOOT-ROOT warning UUID=gone: the command line resumes from what there is not: each boot waits for it (no such device)\n");
+	says("another word", booted("root=UUID=root xnoresume resume=UUID=gone -- noresume", LINE, 0),
+	     "BOOT-ROOT warning UUID=gone: the command line resumes from what there is not: each boot waits for it (no such device)\n");
 	says("no swap", booted("root=UUID=root resume=/dev/sdb1", LINE, 0),
 	     "BOOT-ROOT warning /dev/sdb1: the command line resumes from what is no swap space (ext4)\n");
 }
@@ -337,6 +340,7 @@ static void crypttab(void)
 		"", "\n", "# a UUID=gone\n\n   # b\n", "a UUID=luks none luks\n", "a\tUUID=luks\r\n", "  a /dev/sda4 /etc/key luks,discard",
 		"s /dev/sdb1 /dev/urandom swap,cipher=aes\n", "s UUID=root none plain,nofail\n", "v UUID=root none tcrypt\n", "f /srv/image\n",
 		"k UUID=luks /key:UUID=stick luks\n", "k UUID=luks /gone luks,keyscript=/lib/decrypt\n", "k UUID=luks - luks\n",
+		"q UUID=\"luks\" none luks\n", "q UUID='luks'\n", "c UUID=luks none luks # why\n", "c UUID=luks none luks \t\r\n",
 	};
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); ++i)
 		says(right[i], crypt(right[i], ""), UNJUDGED);
@@ -358,6 +362,10 @@ static void crypttab(void)
 	     "BOOT-CRYPTTAB warning a ct:1: its key file is not there: somebody is asked for a passphrase (/etc/gone)\n" UNJUDGED);
 	says("one name", crypt("a UUID=luks\nb UUID=luks\na UUID=luks\n", ""),
 	     "BOOT-CRYPTTAB warning a ct:3: two lines have this name (line 1 as well)\n" UNJUDGED);
+	says("a blank", crypt("a UUID=luks none luks,discard, nofail\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:1: what stands behind a blank in the options is passed over (luks,discard,)\n" UNJUDGED);
+	says("quoted, and gone", crypt("a UUID=\"gone\"\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:1: its device is not there, and a boot waits for it (UUID=gone)\n" UNJUDGED);
 	says("no device", crypt("a\n", ""), "BOOT-CRYPTTAB warning a ct:1: the line has no device (a)\n" UNJUDGED);
 	says("not known", crypt("a UUID=denied\n", ""), UNJUDGED "?BOOT-CRYPTTAB\n");
 	/* A comment of the fstab takes nothing from a line of another file. */
