@@ -117,7 +117,7 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 	struct fstab_merged merged;
 	FUZZ_CHECK(audit_fstab(&(struct audit_input){lines, facts, secret, live->d}, &report) == 0);
 	FUZZ_CHECK(fstab_merge(&(struct fstab_merge_input){.file = lines, .in = live, .plan = plan}, &merged) == 0);
-	audit_own(plan, &merged, lines->count, &live->world);
+	FUZZ_CHECK(audit_own(plan, &merged, lines, &live->world) == 0);
 	FUZZ_CHECK(audit_drift(&(struct audit_drift_input){lines, &merged, live, plan, facts, -1}, &report) == 0);
 	FUZZ_CHECK(audit_mounts(&(struct audit_mounts_input){live->d, plan, include + lines->count % 3, secret, (long)lines->count}, &report) == 0);
 	size_t of[AUDIT_CRITICAL + 1] = {0};

@@ -67,6 +67,21 @@ static const char *parameter(struct host *host, const char *name)
 	return host_form(host, "%.*s", (int)n, found);
 }
 
+/** Whether a parameter without a value is there. */
+static bool is_given(const struct host *host, const char *name)
+{
+	size_t len = strlen(name), n;
+	for (const char *at = host->in->cmdline; *at; at += n) {
+		at += strspn(at, " \t\n");
+		n = strcspn(at, " \t\n");
+		if (n == 2 && memcmp(at, "--", 2) == 0)
+			break;
+		if (n == len && memcmp(at, name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
 /** How many devices a source names; -1: it is not known. */
 static int devices(struct host *host, const char *source, struct fstab_device *device)
 {
@@ -183,6 +198,6 @@ void host_boot_root(struct host *host)
 		judge_root(host, root);
 	else
 		host_unjudged(host, BOOT_ROOT);
-	if (resume && *resume && strcmp(resume, "none") != 0)
+	if (resume && *resume && strcmp(resume, "none") != 0 && !is_given(host, "noresume"))
 		judge_resume(host, resume);
 }

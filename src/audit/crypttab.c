@@ -21,6 +21,7 @@ struct crypt {
 	uint32_t number;
 	const char *field[FIELDS];   /* NULL: it has no such */
 	bool needed, optional;
+	bool more;                   /* something stands behind the options */
 };
 
 static bool says(const struct crypt *crypt, const char *name)
@@ -77,10 +78,20 @@ static void judge_type(struct host *host, const struct crypt *crypt, const struc
 		     "see which device is meant; blkid shows what they hold");
 }
 
+/** A tag without the quotation marks around its value, which systemd takes off. */
+static const char *unquoted(struct host *host, const char *source)
+{
+	const char *equals = strchr(source, '=');
+	size_t n = strlen(source);
+	if (!equals || *source == '/' || (equals[1] != '"' && equals[1] != '\'') || source + n < equals + 3 || source[n - 1] != equals[1])
+		return source;
+	return host_form(host, "%.*s=%.*s", (int)(equals - source), source, (int)(source + n - equals - 3), equals + 2);
+}
+
 static void judge_device(struct host *host, const struct crypt *crypt)
 {
 	const struct fstab_facts *facts = host->in->facts;
-	const char *source = crypt->field[DEVICE];
+	const char *source = unquoted(host, crypt->field[DEVICE]);
 	struct fstab_device device = {0};
 	int n = -1;
 	if (!facts) {
@@ -96,7 +107,7 @@ static void judge_device(struct host *host, const struct crypt *crypt)
 	else if (n == 0)
 		tell(host, crypt, crypt->optional ? AUDIT_INFO : crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
 		     crypt->optional ? "its device is not there" : "its device is not there, and a boot waits for it",
-		     "a device", source, "put in what blkid shows, or give it nofail");
+		     "a device", source, crypt->optional ? "put in what blkid shows, or take the line away" : "put in what blkid shows, or give it nofail");
 	else if (n > 1)
 		tell(host, crypt, AUDIT_WARNING, "more than one device has this identifier", "one device",
 		     host_form(host, "%d with %s", n, source), "cryptsetup luksUUID --uuid gives a copy one of its own");
@@ -131,6 +142,8 @@ static bool take_line(struct host *host, const char *line, size_t n, struct cryp
 			return i > 0;
 		crypt->field[i] = host_form(host, "%.*s", (int)(at - field), field);
 	}
+	at += strspn(at, " \t\r");
+	crypt->more = at < end && *at != '#';
 	return true;
 }
 
@@ -165,6 +178,9 @@ void host_crypttab(struct host *host)
 		else
 			tell(host, &crypt, AUDIT_WARNING, "the line has no device", "name device key options", name, "give the device, as UUID=...");
 		judge_key(host, &crypt);
+		if (crypt.more)
+			tell(host, &crypt, AUDIT_WARNING, "what stands behind a blank in the options is passed over", "name device key options",
+			     crypt.field[OPTIONS], "options are parted by commas without blanks");
 	}
 	map64_destroy(&names);
 	map64_destroy(&needed);

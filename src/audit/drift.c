@@ -12,10 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIRST_USER = 1000 };   /* the lowest user id of a person: login.defs(5) */
+
 struct drift {
 	const struct audit_drift_input *in;
 	struct audit_report *report;
 	struct map64 by_target;   /* hash of a mount point -> the uppermost line of the plan there */
+	struct map64 flipped;     /* superblock -> the line of which it was told to be read-only */
 	bool *told;               /* of each line: what becomes of it is told already */
 	size_t *cause;            /* of each line, the number from 1 of the finding that its source is not there; 0 */
 	struct map64 named;       /* the devices of which a line names a subvolume that is mounted */
@@ -151,12 +154,15 @@ static void tell_differs(struct drift *drift, const struct tabline *line, const 
 	bool secret = world->secret && world->secret(NULL, differ), ro = fstab_has_option(differ, "ro");
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
 	bool hidden = options && world->secret && world->secret(NULL, options);
+	size_t n;
 	tell(drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, line, live, &(struct audit_finding){
 		.severity = ro ? AUDIT_CRITICAL : AUDIT_WARNING,
 		.message = ro ? "it is mounted read-only, and its line does not say so" : "it is mounted with other options than its line says",
 		.expected = hidden ? "options that hold a secret" : options && *options ? options : "defaults",
 		.actual = secret ? "options that hold a secret" : differ,
 		.hint = ro ? "look into the kernel's log for why; mount -o remount,rw once that is mended"
+		        : fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET && fstab_kept_find(differ, "vers", 4, &n)
+		           ? "umount it, and mount it again; or getmnt fstab --merge --fix=options"
 		           : "mount -o remount, or getmnt fstab --merge --fix=options"});
 }
 
@@ -201,6 +207,24 @@ static bool may_be_units(const struct drift *drift, const struct fstab_line *liv
 	bool stick = strncmp(live->target, "/media/", 7) == 0 && strchr(live->target + 7, '/') && m->vfs_opts
 	             && fstab_has_option(m->vfs_opts, "nosuid") && fstab_has_option(m->vfs_opts, "nodev");
 	return stick || (strcmp(m->fstype, "tmpfs") == 0 && strcmp(live->target, "/tmp") == 0);
+}
+
+/** Whether an ordinary user has mounted it by FUSE, in his home. */
+static bool is_of_user(const struct fstab_line *live)
+{
+	const struct mount *m = live->mount;
+	size_t n;
+	if (!m || !m->fstype || strncmp(m->fstype, "fuse", 4) != 0 || !m->vfs_opts || !m->fs_opts || !live->target
+	    || strncmp(live->target, "/home/", 6) != 0 || !strchr(live->target + 6, '/'))
+		return false;
+	const char *id = fstab_kept_find(m->fs_opts, "user_id", 7, &n);
+	return id && n > 8 && strtoul(id + 8, NULL, 10) >= FIRST_USER && fstab_has_option(m->vfs_opts, "nosuid") && fstab_has_option(m->vfs_opts, "nodev");
+}
+
+/** Whether it is in memory that is set up at boot: there can be no line of it. */
+static bool is_of_zram(const struct fstab_line *live)
+{
+	return live->mount && live->mount->source && strncmp(live->mount->source, "/dev/zram", 9) == 0;
 }
 
 /** Whether a directory is bound onto itself, read-only: as NixOS has its store. */
@@ -250,9 +274,17 @@ static void judge_readonly(struct drift *drift, const struct tabline *line, cons
 			tell_differs(drift, line, live, "ro");
 		return;
 	}
-	bool emergency = m->fs_opts && (fstab_has_option(m->fs_opts, "emergency_ro") || fstab_has_option(m->fs_opts, "shutdown"));
-	if (!emergency && !(m->fs_opts && fstab_has_option(m->fs_opts, "ro")))
+	bool emergency = m->fs_opts && fstab_has_option(m->fs_opts, "emergency_ro");
+	/* What has shut down is told as FS-ERRORS. */
+	if (!m->fs_opts || fstab_has_option(m->fs_opts, "shutdown") || (!emergency && !fstab_has_option(m->fs_opts, "ro")))
 		return;
+	bool excused = drift->report->ignored[line->number - 1] & audit_bit(DRIFT_READONLY);
+	uint32_t first = excused ? line->number : map64_put(&drift->flipped, mount_dev(m), line->number);
+	drift->failed |= first == MAP64_NONE;
+	if (first != line->number) {
+		drift->told[line->number - 1] = true;   /* of the same file system */
+		return;
+	}
 	tell(drift, DRIFT_READONLY, line, live, &(struct audit_finding){
 		.severity = AUDIT_CRITICAL,
 		.message = emergency ? "the file system has met an error, and takes no more writes"
@@ -396,6 +428,12 @@ static void tell_cause(struct drift *drift, struct audit_finding *cause, bool co
 	}
 }
 
+/** Whether a damaged line has the mount point: what is mended there may be its line. */
+static bool is_of_damaged(const struct drift *drift, const struct fstab_line *live)
+{
+	return live->of && drift->in->lines->lines[live->of - 1].kind == TABLINE_DAMAGED;
+}
+
 /** What the merge has found. */
 static void tell_note(struct drift *drift, const struct fstab_note *note)
 {
@@ -405,20 +443,27 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 	bool same = false, of_default = false;
 	switch (note->kind) {
 	case FSTAB_NOTE_MISSING:
-		if (strcmp(live->owner, "unknown") != 0)
+		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
 			break;
 		/* Where there is no line at all, somebody else has mounted: a container's engine. */
 		tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
-			.severity = drift->any && !may_be_units(drift, live) && !is_locked(drift, live) ? AUDIT_WARNING : AUDIT_INFO,
+			.severity = drift->any && !may_be_units(drift, live) && !is_locked(drift, live) && !is_of_user(live) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = live->swap ? "it is in use, and no line has it" : "it is mounted, no line has it, and nothing is known that owns it",
 			.expected = "a line", .actual = live_name(drift, &drift->actual, live),
 			.hint = form(&drift->text, "getmnt fstab --merge --add=%s --diff", live->swap ? live->swap : live->target)});
 		break;
 	case FSTAB_NOTE_NO_LINE:
-		if (strcmp(live->owner, "unknown") != 0)
+		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
 			break;
+		if (live->mount && live->target && !live->hidden && fstab_hides_kernels(live->mount, live->target)) {
+			tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+				.severity = AUDIT_WARNING, .message = "it hides what the kernel has there, and nothing is known that owns it",
+				.expected = "what the kernel shows", .actual = live_name(drift, &drift->actual, live),
+				.hint = "see who has mounted it, and for what; umount it"});
+			break;
+		}
 		tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
-			.severity = drift->any && live->unnamed && !may_be_units(drift, live) ? AUDIT_WARNING : AUDIT_INFO,
+			.severity = drift->any && live->unnamed && !may_be_units(drift, live) && !is_of_zram(live) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = form(&drift->text, live->unnamed ? "no line has it, and nothing is known that owns it; for a line it lacks a name: %s"
 			                : "it has no line, and can have none: %s", note->text ? note->text : "?"),
 			.actual = live_name(drift, &drift->actual, live)});
@@ -521,6 +566,7 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 	                      .cause = calloc(in->lines->count + 1, sizeof(size_t))};
 	map64_init(&drift.by_target);
 	map64_init(&drift.named);
+	map64_init(&drift.flipped);
 	strbuf_init(&drift.text);
 	strbuf_init(&drift.actual);
 	drift.failed = !drift.told || !drift.cause;
@@ -553,6 +599,7 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 	free(drift.cause);
 	map64_destroy(&drift.named);
 	map64_destroy(&drift.by_target);
+	map64_destroy(&drift.flipped);
 	strbuf_destroy(&drift.text);
 	strbuf_destroy(&drift.actual);
 	if (drift.failed)

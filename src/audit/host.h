@@ -31,6 +31,7 @@ struct audit_errors {
 	unsigned missing;           /* devices that it lacks */
 	const char *detail;         /* or NULL */
 	bool shutdown;              /* it answers nothing any more */
+	uint32_t line;              /* of the fstab; 0: none */
 };
 
 /** A unit of systemd; strings may be NULL. */

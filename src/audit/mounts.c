@@ -14,11 +14,23 @@
 /** So much of fs.mount-max may be used, in percent. */
 enum { LIMIT_WARNING = 80, LIMIT_CRITICAL = 95 };
 
+/** What is mounted upon itself. */
+struct stack {
+	uint32_t node;           /* the first that is hidden by its like */
+	const char *target;
+	const struct fstab_line *line;
+	const struct mount *over;
+	size_t depth;
+};
+
 struct look {
 	const struct audit_mounts_input *in;
 	struct audit_report *report;
 	struct map64 by_mount;   /* address of a mount -> its line of the plan */
 	struct map64 dead;       /* superblocks that were told to be */
+	struct map64 stacked;    /* hash of a place and what is mounted there -> of stacks */
+	struct stack *stacks;
+	size_t nstacks, room;
 	size_t own_deleted, own_hidden, own_dead;
 	struct strbuf text, more;
 	bool failed;
@@ -41,9 +53,60 @@ static bool same(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/** A mount that another hides. */
-static void judge_hidden(struct look *look, uint32_t node, const char *target, const char *owner)
+/** The line of which it is told that a mount is hidden: that of what hides it may take it from
+    the report as well, as it is an overmount on purpose. */
+static uint32_t said(const struct look *look, enum audit_code code, const struct fstab_line *line, const struct mount *over)
 {
+	const struct fstab_line *other = over ? line_of(look, over) : NULL;
+	const struct audit_report *report = look->report;
+	return other && other->of && other->of <= report->nlines && report->ignored[other->of - 1] & audit_bit(code) ? other->of : line->of;
+}
+
+/** Count a mount that its like hides: each stack is told once. */
+static void add_stacked(struct look *look, const struct stack *stack)
+{
+	const struct mount *m = look->in->d->tree.nodes[stack->node].mount;
+	uint64_t dev = mount_dev(m), key = map64_bytes(map64_text(stack->target), (const char *)&dev, sizeof(dev));
+	uint32_t at = map64_put(&look->stacked, map64_bytes(key, m->root ? m->root : "", strlen(m->root ? m->root : "")), (uint32_t)look->nstacks);
+	if (at != MAP64_NONE && at < look->nstacks && strcmp(look->stacks[at].target, stack->target) == 0) {
+		++look->stacks[at].depth;
+		return;
+	}
+	if (look->nstacks == look->room) {
+		size_t room = look->room ? 2 * look->room : 16;
+		struct stack *more = reallocarray(look->stacks, room, sizeof(*more));
+		look->failed |= !more;
+		if (!more)
+			return;
+		look->stacks = more;
+		look->room = room;
+	}
+	look->failed |= at == MAP64_NONE;
+	look->stacks[look->nstacks++] = *stack;
+}
+
+static void tell_stacks(struct look *look)
+{
+	for (size_t i = 0; i < look->nstacks && !look->failed; ++i) {
+		const struct stack *stack = &look->stacks[i];
+		strbuf_reset(&look->text);
+		if (stack->depth == 2)
+			strbuf_puts(&look->text, "the same is mounted there again, upon itself");
+		else
+			strbuf_printf(&look->text, "the same is mounted there %zu times, upon itself", stack->depth);
+		tell(look, &(struct audit_finding){
+			.code = MNT_DUP, .severity = AUDIT_WARNING, .target = stack->target, .owner = stack->line->owner,
+			.line = said(look, MNT_DUP, stack->line, stack->over), .fstype = look->in->d->tree.nodes[stack->node].mount->fstype,
+			.message = strbuf_str(&look->text), .expected = "one mount", .actual = stack->depth == 2 ? "two" : "more than two",
+			.hint = stack->depth == 2 ? "umount the upper one; see which line or unit mounts twice"
+			                          : "umount all but one; see what mounts again and again"});
+	}
+}
+
+/** A mount that another hides. */
+static void judge_hidden(struct look *look, uint32_t node, const char *target, const struct fstab_line *line)
+{
+	const char *owner = line->owner;
 	const struct discovery *d = look->in->d;
 	const struct mt_node *n = &d->tree.nodes[node];
 	const struct mt_node *by = n->covered_by == MT_NONE ? NULL : &d->tree.nodes[n->covered_by];
@@ -57,10 +120,7 @@ static void judge_hidden(struct look *look, uint32_t node, const char *target, c
 		bool shm = strcmp(target, "/dev/shm") == 0;
 		if (ro || shm)
 			return;   /* as NixOS binds its store; as containers double it */
-		tell(look, &(struct audit_finding){
-			.code = MNT_DUP, .severity = AUDIT_WARNING, .target = target, .owner = owner, .fstype = m->fstype,
-			.message = "the same is mounted there again, upon itself", .expected = "one mount", .actual = "two",
-			.hint = "umount the upper one; see which line or unit mounts twice"});
+		add_stacked(look, &(struct stack){.node = node, .target = target, .line = line, .over = over, .depth = 2});
 		return;
 	}
 	strbuf_reset(&look->text);
@@ -68,12 +128,13 @@ static void judge_hidden(struct look *look, uint32_t node, const char *target, c
 	              over && over->fstype ? over->fstype : "?", name ? name : "?");
 	bool below = name && strcmp(name, target) != 0;
 	tell(look, &(struct audit_finding){
-		.code = MNT_SHADOWED, .severity = AUDIT_WARNING, .target = target, .owner = owner, .fstype = m->fstype, .message = strbuf_str(&look->text),
+		.code = MNT_SHADOWED, .severity = AUDIT_WARNING, .target = target, .owner = owner, .line = said(look, MNT_SHADOWED, line, over),
+		.fstype = m->fstype, .message = strbuf_str(&look->text),
 		.hint = below ? "it was mounted before what it lies below: mount it again behind that" : "umount the one that is not meant"});
 }
 
 /** A mount that does not answer, or only with errors: each superblock is told once. */
-static void judge_dead(struct look *look, uint32_t node, const char *target, const char *owner)
+static void judge_dead(struct look *look, uint32_t node, const char *target, const struct fstab_line *line)
 {
 	const struct discovery *d = look->in->d;
 	const struct mount *m = d->tree.nodes[node].mount;
@@ -104,7 +165,7 @@ static void judge_dead(struct look *look, uint32_t node, const char *target, con
 	}
 	bool fuse = m->fstype && strncmp(m->fstype, "fuse", 4) == 0, net = fstype_flags(m->fstype) & FST_NET;
 	tell(look, &(struct audit_finding){
-		.code = hung ? MNT_TIMEOUT : MNT_STALE, .severity = AUDIT_CRITICAL, .target = target, .owner = owner, .fstype = m->fstype,
+		.code = hung ? MNT_TIMEOUT : MNT_STALE, .severity = AUDIT_CRITICAL, .target = target, .owner = line->owner, .line = line->of, .fstype = m->fstype,
 		.message = message,
 		.expected = "an answer", .actual = strbuf_str(&look->text),
 		.hint = fuse  ? "see whether its daemon runs; umount it, and start it anew"
@@ -124,7 +185,6 @@ static void judge_node(struct look *look, uint32_t node)
 	const struct fstab_line *line = line_of(look, n->mount);
 	if (!line)
 		return;   /* outside of ROOT */
-	const char *owner = line->owner;
 	if (audit_is_others(line, look->in->include)) {
 		look->own_deleted += deleted;
 		look->own_dead += dead;
@@ -132,14 +192,14 @@ static void judge_node(struct look *look, uint32_t node)
 		return;
 	}
 	if (dead)
-		judge_dead(look, node, target, owner);
+		judge_dead(look, node, target, line);
 	if (deleted)
 		tell(look, &(struct audit_finding){
-			.code = MNT_DELETED, .severity = AUDIT_WARNING, .target = target, .owner = owner, .fstype = n->mount->fstype,
+			.code = MNT_DELETED, .severity = AUDIT_WARNING, .target = target, .owner = line->owner, .line = line->of, .fstype = n->mount->fstype,
 			.message = "what it shows was removed where it comes from", .actual = n->mount->root,
 			.hint = "umount it, or bind what has taken its place"});
 	if (hidden)
-		judge_hidden(look, node, target, owner);
+		judge_hidden(look, node, target, line);
 }
 
 static void tell_own(struct look *look, enum audit_code code, size_t count, const char *one, const char *more)
@@ -159,6 +219,7 @@ int audit_mounts(const struct audit_mounts_input *in, struct audit_report *repor
 	size_t count = 0;
 	map64_init(&look.by_mount);
 	map64_init(&look.dead);
+	map64_init(&look.stacked);
 	strbuf_init(&look.text);
 	strbuf_init(&look.more);
 	for (uint32_t i = 0; i < in->plan->count && !look.failed; ++i) {
@@ -169,6 +230,7 @@ int audit_mounts(const struct audit_mounts_input *in, struct audit_report *repor
 		count += !tree->nodes[i].gone && !tree->nodes[i].made;
 		judge_node(&look, i);
 	}
+	tell_stacks(&look);
 	tell_own(&look, MNT_STALE, look.own_dead, "is dead", "are dead");
 	tell_own(&look, MNT_DELETED, look.own_deleted, "shows what was removed", "show what was removed");
 	tell_own(&look, MNT_SHADOWED, look.own_hidden, "is hidden by another", "are hidden by others");
@@ -188,6 +250,8 @@ int audit_mounts(const struct audit_mounts_input *in, struct audit_report *repor
 		audit_report_sort(report);
 	map64_destroy(&look.by_mount);
 	map64_destroy(&look.dead);
+	map64_destroy(&look.stacked);
+	free(look.stacks);
 	strbuf_destroy(&look.text);
 	strbuf_destroy(&look.more);
 	if (look.failed)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/owner.h"
 
+#include "base/map64.h"
+
+#include <errno.h>
 #include <string.h>
 
 const char *const audit_owners[] = {
@@ -29,11 +32,48 @@ static bool has_unit(const struct fstab_world *world, const struct fstab_line *l
 	return world->unit && name && world->unit(world->arg, name) == FSTAB_IDLE_UNIT;
 }
 
-void audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, size_t nlines, const struct fstab_world *world)
+/** The mount point of a line, as a key; false: it has none. */
+static bool key_of(const struct tabline *line, uint64_t *key)
 {
-	for (size_t i = 0; i < nlines; ++i) {
-		if (merged->of[i])
-			plan->lines[merged->of[i] - plan->lines].owner = "fstab";
+	/* Of a damaged line as well, if that can be made out. */
+	const char *target = line->kind >= TABLINE_ENTRY ? tabline_value(line, TABLINE_TARGET) : NULL;
+	if (!target || *target != '/')
+		return false;
+	*key = map64_text(target);
+	return true;
+}
+
+/** Say of what is mounted where a line has its mount point that it is of that line: of what is
+    hidden, or another thing, the line says as well what is to be told.
+    @return whether there was memory. */
+static bool number_places(struct fstab_plan *plan, const struct tablines *lines)
+{
+	struct map64 by_target;
+	uint64_t key;
+	bool failed = false;
+	map64_init(&by_target);
+	for (uint32_t i = 0; i < lines->count && !failed; ++i) {
+		if (key_of(&lines->lines[i], &key))
+			failed = map64_put(&by_target, key, i) == MAP64_NONE;
+	}
+	for (size_t i = 0; i < plan->count && !failed; ++i) {
+		struct fstab_line *line = &plan->lines[i];
+		uint32_t at = line->mount && line->target && !line->of ? map64_get(&by_target, map64_text(line->target)) : MAP64_NONE;
+		if (at != MAP64_NONE && strcmp(tabline_value(&lines->lines[at], TABLINE_TARGET), line->target) == 0)
+			line->of = lines->lines[at].number;
+	}
+	map64_destroy(&by_target);
+	return !failed;
+}
+
+int audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, const struct tablines *lines, const struct fstab_world *world)
+{
+	for (size_t i = 0; i < lines->count; ++i) {
+		if (merged->of[i]) {
+			struct fstab_line *line = &plan->lines[merged->of[i] - plan->lines];
+			line->owner = "fstab";
+			line->of = line->of ? line->of : lines->lines[i].number;
+		}
 	}
 	for (size_t i = 0; i < merged->nnotes; ++i) {
 		const struct fstab_note *note = &merged->notes[i];
@@ -46,4 +86,8 @@ void audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, size_
 			line->owner = line->mount && line->target && strcmp(line->target, "/") == 0 ? "initrd"
 			              : has_unit(world, line) ? "unit" : "unknown";
 	}
+	if (number_places(plan, lines))
+		return 0;
+	errno = ENOMEM;
+	return -1;
 }

@@ -22,14 +22,15 @@ const char *audit_owner_name(const char *owner);
 bool audit_is_owner(const char *owner, const char *name);
 
 /**
- * Name the owners of a plan's mounts.
+ * Name the owners of a plan's mounts, and the line that each is of.
  *
- * @plan    Gets the owner of each line that has none.
+ * @plan    Gets the owner of each line that has none, and the line of the file.
  * @merged  Of a file and this plan.
- * @nlines  Lines of that file.
+ * @lines   That file.
  * @world   Asked for units: one that is there owns what is mounted on its place, whatever
  *          has started it.
+ * @return 0, or -1.  Errors: ENOMEM.
  */
-void audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, size_t nlines, const struct fstab_world *world);
+int audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, const struct tablines *lines, const struct fstab_world *world);
 
 #endif

@@ -340,8 +340,10 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 		audit_unjudged(audit, FSTAB_TYPE_MISMATCH);
 	} else if (count == 0) {
 		const char *other = is_tag(source) ? other_case(audit, source) : NULL;
-		tell_missing(audit, entry, is_tag(source) ? "no device has it" : "there is no such device",
+		bool file = *source == '/' && !mtree_path_within(source, "/dev");
+		tell_missing(audit, entry, is_tag(source) ? "no device has it" : file ? "there is no such file" : "there is no such device",
 		             other ? audit_format(audit, "is %s meant?  Upper and lower case are not the same", other)
+		             : file ? "make it, as mkswap --file does of a swap space, or take the line away"
 		             : "see lsblk -f; give what is there, or nofail if it may be missing");
 	} else if (count > 1) {
 		audit_tell(audit, entry, FSTAB_SRC_AMBIGUOUS, &(struct audit_told){
@@ -448,7 +450,9 @@ static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
 	const char *upper = audit_option(audit, entry, "upperdir"), *work = audit_option(audit, entry, "workdir");
 	bool lower = audit_option(audit, entry, "lowerdir") || audit_option(audit, entry, "lowerdir+");
 	const char *lack = !lower ? "lowerdir" : upper && !work ? "workdir" : !upper && work ? "upperdir" : NULL;
-	if (lack)
+	/* Of a live system the root is mounted, and its line is but for a remount. */
+	bool mounted = entry->path && strcmp(entry->path, "/") == 0 && !lower && !upper && !work;
+	if (lack && !mounted)
 		audit_tell(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
 			AUDIT_CRITICAL, true, audit_format(audit, "it has no %s", lack), audit_format(audit, "%s=", lack), NULL,
 			"give all that it needs"});

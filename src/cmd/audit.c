@@ -430,10 +430,10 @@ static int judge(struct auditing *a)
 		rc = audit_fstab(&(struct audit_input){a->lines, &facts, in.world.secret, run->d, a->is_closed}, &a->report);
 	if (rc == 0)
 		rc = fstab_merge(&merge, &merged);
-	if (rc == 0) {
-		audit_own(&plan, &merged, a->lines->count, &in.world);
+	if (rc == 0)
+		rc = audit_own(&plan, &merged, a->lines, &in.world);
+	if (rc == 0)
 		rc = audit_mounts(&mounts, &a->report);
-	}
 	if (rc == 0)
 		rc = judge_under(a, &plan);
 	if (rc == 0)

@@ -121,7 +121,7 @@ static struct audit_errors *add_errors(struct audit_gathered *g, const struct fs
 	}
 	g->errors = more;
 	more += g->host.nerrors++;
-	*more = (struct audit_errors){.target = line->target, .owner = line->owner, .fstype = line->mount->fstype};
+	*more = (struct audit_errors){.target = line->target, .owner = line->owner, .fstype = line->mount->fstype, .line = line->of};
 	return more;
 }
 

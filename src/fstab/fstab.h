@@ -127,6 +127,8 @@ struct fstab_line {
 	const char *source, *target, *fstype, *options;
 	int passno;
 	const char *swap;           /* of a swap space: its name in /proc/swaps */
+	uint32_t of;                /* the number of the line of an fstab that is for it, or for its
+	                               mount point: audit_own(); 0: none */
 };
 
 struct fstab_plan {

@@ -39,6 +39,13 @@ struct fstab_own {
  */
 bool fstab_own(const struct mount *mount, const char *target, bool all, struct fstab_own *own);
 
+/** Whether a mount point is one of the kernel's own: at or below /proc, /sys and /dev. */
+bool fstab_is_kernels(const char *target);
+
+/** Whether it is mounted over what the kernel or the system shows there, and is nothing of
+    theirs: files of a disk, of a server or of a program, or over a process. */
+bool fstab_hides_kernels(const struct mount *mount, const char *target);
+
 /** Whether a mount point is one that a system does not run without. */
 bool fstab_is_system(const char *target);
 

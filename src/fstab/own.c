@@ -61,6 +61,7 @@ static const struct {
 	{"/run/containerd", 0, "container:containerd", "of a container"},
 	{"/run/containers", 0, "container:podman", "of a container"},
 	{"/run/docker", 0, "container:docker", "of a container"},
+	{"/run/k0s", 0, "container:k0s", "of a container"},
 	{"/run/k3s", 0, "container:k3s", "of a container"},
 	{"/run/libpod", 0, "container:podman", "of a container"},
 	{"/var/lib/containerd", 2, "container:containerd", "of a container"},
@@ -86,6 +87,10 @@ static const struct {
 	{"/var/lib/incus/storage-pools", 1, "container:incus", "of a container"},
 	{"/var/lib/kubelet/plugins", 1, "container:kubelet", "of a container"},
 	{"/var/lib/kubelet/pods", 1, "container:kubelet", "of a container"},
+	{"/var/data/kubelet/plugins", 1, "container:kubelet", "of a container"},
+	{"/var/data/kubelet/pods", 1, "container:kubelet", "of a container"},
+	{"/var/lib/k0s/kubelet/plugins", 1, "container:k0s", "of a container"},
+	{"/var/lib/k0s/kubelet/pods", 1, "container:k0s", "of a container"},
 	{"/var/lib/lxd/devices", 0, "container:lxd", "of a container"},
 	{"/var/lib/lxd/devlxd", 0, "container:lxd", "of a container"},
 	{"/var/lib/lxd/shmounts", 0, "container:lxd", "of a container"},
@@ -99,6 +104,34 @@ static const struct {
 	{"/var/lib/lxd", LAYERS | 2, "container:lxd", "of a container"},
 	{"/var/lib/rancher", LAYERS | 2, "container:k3s", "of a container"},
 	{"/var/lib/schroot", 2, "session", "of a session"},
+};
+
+/** What a program mounts at a place of its own: the type, and more of what it mounts, must fit as
+    well as the place, and what is not of it is somebody's. */
+enum { READ_ONLY = 1, SAFE = 2 /* nosuid, nodev */, AT_BOOT = 4 };
+static const struct {
+	const char *dir;
+	unsigned char least, most;   /* components below it */
+	const char *types;           /* with a blank between each two; NULL: those of a device */
+	const char *source;          /* what it begins with; NULL: any */
+	unsigned how;
+	const char *owner, *why;
+} own_places[] = {
+	{"/var/lib/ceph/osd", 1, 1, "tmpfs", NULL, 0, "unit", "of Ceph"},
+	{"/run/timeshift", 2, 2, NULL, "/dev/", 0, "session", "of Timeshift"},
+	{"/var/lib/os-prober/mount", 0, 0, NULL, "/dev/", READ_ONLY, "session", "of os-prober"},
+	{"/var/lib/apptainer/mnt/session", 0, 255, "tmpfs overlay", NULL, 0, "container:apptainer", "of a container"},
+	{"/var/lib/singularity/mnt/session", 0, 255, "tmpfs overlay", NULL, 0, "container:apptainer", "of a container"},
+	{"/var/lib/waydroid/rootfs", 0, 255, NULL, "/dev/loop", 0, "container:waydroid", "of a container"},
+	{"/var/lib/waydroid/rootfs", 0, 255, "overlay tmpfs", NULL, 0, "container:waydroid", "of a container"},
+	{"/media/psf", 0, 1, "prl_fs", NULL, 0, "unit", "of Parallels"},
+	{"/home/ubuntu", 1, 255, "fuse.sshfs", ":", SAFE, "unit", "of Multipass"},
+	{"/mnt/wsl", 0, 0, "tmpfs", "none", AT_BOOT, "api", "of WSL"},
+	{"/mnt/wslg", 0, 0, "tmpfs", "none", AT_BOOT, "api", "of WSL"},
+	{"/mnt/wslg/distro", 0, 0, "ext4", "/dev/sd", READ_ONLY, "api", "of WSL"},
+	{"/mnt/wslg/doc", 0, 0, "overlay", "none", 0, "api", "of WSL"},
+	{"/usr/lib/wsl/drivers", 0, 0, "9p", NULL, READ_ONLY, "api", "of WSL"},
+	{"/usr/lib/wsl/lib", 0, 0, "overlay", NULL, 0, "api", "of WSL"},
 };
 
 /** How many components a path has below a directory; -1 if it is not below. */
@@ -128,6 +161,76 @@ static bool owned(struct fstab_own *own, const char *owner, const char *why, boo
 	return true;
 }
 
+/** Whether a type is one of a list of words. */
+static bool is_word(const char *words, const char *type)
+{
+	size_t n = strlen(type);
+	for (const char *at = words; n && (at = strstr(at, type)) != NULL; at += n) {
+		if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return true;
+	}
+	return false;
+}
+
+static bool has(const char *options, const char *name)
+{
+	return options && fstab_has_option(options, name);
+}
+
+/** Whether a program has mounted this at a place of its own. */
+static bool is_of_place(const struct mount *mount, const char *target, struct fstab_own *own)
+{
+	const char *fstype = mount->fstype ? mount->fstype : "", *source = mount->source ? mount->source : "";
+	for (size_t i = 0; i < sizeof(own_places) / sizeof(*own_places); ++i) {
+		int depth = components_below(target, own_places[i].dir);
+		unsigned how = own_places[i].how;
+		if (depth >= own_places[i].least && depth <= own_places[i].most
+		    && (own_places[i].types ? is_word(own_places[i].types, fstype) : (fstype_flags(fstype) & FST_DEVICE) != 0)
+		    && (!own_places[i].source || strncmp(source, own_places[i].source, strlen(own_places[i].source)) == 0)
+		    && (!(how & READ_ONLY) || has(mount->vfs_opts, "ro"))
+		    && (!(how & SAFE) || (has(mount->vfs_opts, "nosuid") && has(mount->vfs_opts, "nodev"))))
+			return owned(own, own_places[i].owner, own_places[i].why, how & AT_BOOT);
+	}
+	/* A drive of Windows by its letter. */
+	if (strncmp(target, "/mnt/", 5) == 0 && target[5] >= 'a' && target[5] <= 'z' && !target[6]
+	    && (strcmp(fstype, "drvfs") == 0 || (strcmp(fstype, "9p") == 0 && mount->fs_opts && strstr(mount->fs_opts, "aname=drvfs;"))))
+		return owned(own, "api", "of WSL", true);
+	/* The home of NAME, from the device home-NAME. */
+	static const char home[] = "/home/", mapper[] = "/dev/mapper/home-";
+	if (strncmp(target, home, sizeof(home) - 1) == 0 && strncmp(source, mapper, sizeof(mapper) - 1) == 0
+	    && strcmp(target + sizeof(home) - 1, source + sizeof(mapper) - 1) == 0 && !strchr(source + sizeof(mapper) - 1, '/')
+	    && fstype_flags(fstype) & FST_DEVICE && has(mount->vfs_opts, "nosuid") && has(mount->vfs_opts, "nodev"))
+		return owned(own, "unit", "of systemd-homed", false);
+	return false;
+}
+
+bool fstab_is_kernels(const char *target)
+{
+	static const char *const dirs[] = {"/proc", "/sys", "/dev", NULL};
+	/* Below /dev/shm are files of everybody. */
+	return below_any(target, dirs) && components_below(target, "/dev/shm") < 1;
+}
+
+bool fstab_hides_kernels(const struct mount *mount, const char *target)
+{
+	const char *fstype = mount->fstype ? mount->fstype : "";
+	unsigned flags = fstype_flags(fstype);
+	if (!fstab_is_kernels(target) || flags & FST_AUTOFS)
+		return false;
+	/* A process: container engines mask files of /proc, and none of these. */
+	if (strncmp(target, "/proc/", 6) == 0 && target[6] >= '0' && target[6] <= '9')
+		return true;
+	if (strcmp(target, "/proc") == 0)
+		return strcmp(fstype, "proc") != 0;
+	/* The kubelet binds a file of its disk there, into every container. */
+	if (strcmp(target, "/dev/termination-log") == 0)
+		return false;
+	bool fuse = strncmp(fstype, "fuse", 4) == 0 && (fstype[4] == '\0' || fstype[4] == '.' || strcmp(fstype, "fuseblk") == 0);
+	if (strcmp(fstype, "fuse.lxcfs") == 0 || (fuse && mount->source && strcmp(mount->source, "sysboxfs") == 0))
+		return false;
+	return mount->dev_major != 0 || fuse || flags & (FST_DEVICE | FST_NET | FST_LAYERED) || strcmp(fstype, "zfs") == 0;
+}
+
 /** Whether ostree has put it together in the initial RAM disk: the parts of a deployment at
     their places, and the whole at /sysroot. */
 static bool is_of_ostree(const struct mount *mount, const char *target)
@@ -152,10 +255,11 @@ static bool is_of_ostree(const struct mount *mount, const char *target)
 
 bool fstab_own(const struct mount *mount, const char *target, bool all, struct fstab_own *own)
 {
-	static const char *const kernels[] = {"/proc", "/sys", "/dev", NULL};
 	static const char *const run[] = {"/run", "/var/run", NULL};
 	const char *fstype = mount->fstype ? mount->fstype : "";
 	unsigned flags = fstype_flags(fstype);
+	if (fstab_hides_kernels(mount, target))
+		return false;
 	for (size_t i = 0; i < sizeof(own_types) / sizeof(*own_types); ++i) {
 		if (strcmp(fstype, own_types[i].fstype) == 0)
 			return owned(own, own_types[i].owner, own_types[i].why, flags & FST_PSEUDO && !(flags & FST_AUTOFS));
@@ -170,6 +274,11 @@ bool fstab_own(const struct mount *mount, const char *target, bool all, struct f
 	const char *storage = strstr(target, "/.local/share/containers/storage/");
 	if (storage && storage != target)
 		return owned(own, "container:podman", "of a container", false);
+	const char *layers = strstr(target, "/.local/share/docker/");
+	if (layers && layers != target && mount->dev_major == 0 && (flags & FST_LAYERED || strcmp(fstype, "fuse.fuse-overlayfs") == 0))
+		return owned(own, "container:docker", "of a container", false);
+	if (is_of_place(mount, target, own))
+		return true;
 	size_t len = strlen(fstype);
 	if (strncmp(fstype, "fuse.", 5) == 0 && len > 8 && strcasecmp(fstype + len - 8, "AppImage") == 0)
 		return owned(own, "session", "of an AppImage", false);
@@ -178,7 +287,7 @@ bool fstab_own(const struct mount *mount, const char *target, bool all, struct f
 		return false;
 	if (is_of_ostree(mount, target))
 		return owned(own, "initrd", "of ostree", true);
-	if (below_any(target, kernels))
+	if (fstab_is_kernels(target) || (mtree_path_within(target, "/dev/shm") && flags & FST_PSEUDO))
 		return owned(own, "api", "an API file system", true);
 	if (below_any(target, run) && flags & FST_PSEUDO)
 		return owned(own, "api", "made at boot", strcmp(target, "/run") == 0);

@@ -306,6 +306,56 @@ static const char *unspeakable(struct maker *mk, const struct mount *m)
 	return NULL;
 }
 
+/** Learn whether the root is of layers. */
+static const struct mount *layered_root(struct maker *mk)
+{
+	for (uint32_t i = 0; i < mk->tree->count && !mk->looked; ++i) {
+		const struct mt_node *node = &mk->tree->nodes[i];
+		const char *name = mk->in->d->targets[i];
+		const char *target = !node->gone && !node->made && name ? place_below(mk->in, name) : NULL;
+		if (target && strcmp(target, "/") == 0 && !(node->states & 1u << MT_HIDDEN) && strcmp(place_type(node->mount), "overlay") == 0)
+			mk->layers = node->mount;
+	}
+	mk->looked = true;
+	return mk->layers;
+}
+
+/** Whether a directory is a layer of the root, or holds one, so many directories below. */
+static bool is_layer_of(struct maker *mk, const struct mount *root, const char *dir, unsigned most)
+{
+	static const char *const names[] = {"lowerdir", "upperdir", NULL};
+	size_t n = strlen(dir);
+	for (const char *const *name = names; *name; ++name) {
+		if (!root->fs_opts || !fstab_option_value(root->fs_opts, *name, &mk->scratch))
+			continue;
+		for (const char *at = strbuf_str(&mk->scratch); *at; at += *at == ':') {
+			size_t len = strcspn(at, ":"), below = 0;
+			for (size_t k = n; k < len; ++k)
+				below += at[k] == '/' && k + 1 < len && at[k + 1] != '/';
+			if (len >= n && strncmp(at, dir, n) == 0 && (len == n || at[n] == '/') && below <= most)
+				return true;
+			at += len;
+		}
+	}
+	return false;
+}
+
+/** Whether the initial RAM disk of a live system, or of one that keeps nothing, has mounted this:
+    layers of the root, and the medium that they are on. */
+static bool is_of_live(struct maker *mk, const struct mount *m, const char *target)
+{
+	const struct mount *root = strcmp(target, "/") != 0 ? layered_root(mk) : NULL;
+	if (!root)
+		return false;
+	bool device = fstype_flags(place_type(m)) & FST_DEVICE, memory = strcmp(place_type(m), "tmpfs") == 0;
+	if ((device || memory) && is_layer_of(mk, root, target, 1))
+		return true;
+	if (mtree_path_within(target, "/run/live") && is_layer_of(mk, root, "/run/live", 9))
+		return device || memory;
+	bool casper = is_layer_of(mk, root, "/cow", 1);
+	return casper && device && (strcmp(target, "/cdrom") == 0 || strcmp(target, "/rofs") == 0);
+}
+
 static void refuse(struct place *place, const char *why)
 {
 	place->state = REFUSED;
@@ -349,6 +399,8 @@ void place_classify(struct maker *mk, uint32_t i)
 	const char *kept = in->world.kept ? in->world.kept(in->world.arg, name, m) : NULL;
 	if (fstab_own(m, place->target, in->all, &own)) {
 		leave_out(place, own.owner, own.why, own.boot);
+	} else if (is_of_live(mk, m, place->target)) {
+		leave_out(place, "initrd", "a part of the root, or what it comes from", true);
 	} else if (in->pseudo && in->pseudo(place_type(m)) && strcmp(place->target, "/") != 0) {
 		leave_out(place, "api", "a pseudo file system: -P", true);
 	} else if (fstab_has_option(kept, "uhelper=udisks2")) {
@@ -367,6 +419,8 @@ void place_classify(struct maker *mk, uint32_t i)
 		refuse(place, "it was not found at its place");
 	} else if (node->states & 1u << MT_DELETED) {
 		refuse(place, "the directory that it shows was removed");
+	} else if (fstab_hides_kernels(m, place->target)) {
+		refuse(place, "it hides what the kernel has there");
 	} else if ((why = unspeakable(mk, m)) != NULL) {
 		refuse(place, why);
 	} else {

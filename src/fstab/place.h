@@ -40,6 +40,8 @@ struct maker {
 	struct map64 primary;    /* device -> the node of its whole that is mounted first;
 	                            a read-only view only where no whole can be written to */
 	struct map64 tops;       /* device and source -> a node of a network's top, seen or not */
+	const struct mount *layers;  /* the root, if it is of layers */
+	bool looked;             /* ... known */
 	struct strbuf path, scratch;
 };
 

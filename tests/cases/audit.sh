@@ -31,13 +31,40 @@ told "read-only" '21 20 8:2 / /data ro,relatime - ext4 /dev/mapper/data ro\n' '/
 told "read-only, and meant so" '21 20 8:2 / /data ro,relatime - ext4 /dev/mapper/data ro\n' '/dev/mapper/data /data ext4 ro 0 2\n'
 told "an error below" '21 20 8:2 / /data rw,relatime - ext4 /dev/mapper/data ro\n' '/dev/mapper/data /data ext4 errors=remount-ro 0 2\n'
 told "an error below, since 6.15" '21 20 8:2 / /data rw,relatime - ext4 /dev/mapper/data rw,emergency_ro\n' '/dev/mapper/data /data ext4 defaults 0 2\n'
+told "an error below, and no line, of a container's and somebody's" '21 20 8:2 / /var/lib/kubelet/pods/u/v rw,relatime - ext4 /dev/rbd0 rw,emergency_ro\n22 20 8:3 / /srv/a rw,relatime - ext4 /dev/mapper/a ro\n23 20 8:4 / /b rw,relatime - xfs /dev/mapper/b ro\n24 20 8:5 / /c ro,relatime - ext4 /dev/mapper/c ro\n25 20 8:5 /x /d rw,relatime - ext4 /dev/mapper/c ro\n' '' --only=FS-ERRORS,DRIFT-READONLY
+told "shut down, of a line and twice of none" "${data/ rw\\n/ rw,shutdown\\n}"'22 20 8:3 / /e rw,relatime - ext4 /dev/rbd0 rw,shutdown\n23 20 8:3 /x /f rw,relatime - ext4 /dev/rbd0 rw,shutdown\n' '/dev/mapper/data /data ext4 defaults 0 2\n' --only=FS-ERRORS,DRIFT-READONLY
+told "one file system, of two lines" '21 20 0:70 /a /a rw,relatime - btrfs /dev/mapper/p ro,subvol=/a\n22 20 0:70 /b /b rw,relatime - btrfs /dev/mapper/p ro,subvol=/b\n' '/dev/mapper/p /a btrfs subvol=a 0 0\n/dev/mapper/p /b btrfs subvol=b 0 0\n'
+told "excused, of what is mounted" '21 20 8:2 / /data rw,relatime - ext4 /dev/mapper/data rw,shutdown\n22 21 0:50 / /data rw,relatime - tmpfs t rw\n23 20 8:1 /srv/x//deleted /x rw,relatime - ext4 /dev/mapper/root rw\n' '# getmnt: ignore=MNT-*,FS-ERRORS,FSTAB-DUP-TARGET\n/dev/mapper/data /data ext4 defaults 0 2\n# getmnt: ignore=FSTAB-DUP-TARGET\nt /data tmpfs defaults 0 0\n# getmnt: ignore=MNT-DELETED\n/srv/x /x none bind 0 0\n'
+told "excused, by the line of what is over it" "$data"'22 21 0:50 / /data rw,relatime - tmpfs t rw\n' '/dev/mapper/data /data ext4 defaults 0 2\n# getmnt: ignore=FSTAB-DUP-TARGET,MNT-SHADOWED\nt /data tmpfs defaults 0 0\n'
 told "hidden by what came before" "22 20 8:3 / /data/in rw,relatime - xfs /dev/mapper/in rw\n$data" \
 	'/dev/mapper/data /data ext4 defaults 0 2\n/dev/mapper/in /data/in xfs defaults 0 0\n'
 told "twice" "$data"'22 21 8:2 / /data rw,relatime - ext4 /dev/mapper/data rw\n' '/dev/mapper/data /data ext4 defaults 0 2\n'
+told "five times, and another twice" "$data$(for i in 22 23 24 25; do printf '%s %s 8:2 / /data rw,relatime - ext4 /dev/mapper/data rw\\n' $i $((i - 1)); done)30 20 8:3 / /e rw - ext4 /dev/mapper/e rw\n31 30 8:3 / /e rw - ext4 /dev/mapper/e rw\n" '/dev/mapper/data /data ext4 defaults 0 2\n' --only=MNT-DUP
 told "removed" '21 20 8:1 /srv/x//deleted /x rw,relatime - ext4 /dev/mapper/root rw\n' '/srv/x /x none bind 0 0\n'
 told "of a container, and removed" '21 20 8:1 /srv/x//deleted /var/lib/docker/volumes/a/b/c rw,relatime - ext4 /dev/mapper/root rw\n' '' -v
 told "the same, asked for" '21 20 8:1 /srv/x//deleted /var/lib/docker/volumes/a/b/c rw,relatime - ext4 /dev/mapper/root rw\n' '' --include=session,container
 told "the same, of another owner" '21 20 8:1 /srv/x//deleted /var/lib/docker/volumes/a/b/c rw,relatime - ext4 /dev/mapper/root rw\n' '' --include=session
+# live ROOT MOUNT...: of a root of layers, with the line of a live system, and one of another place.
+live()
+{
+	echo "== $1"
+	printf '%s\n' "20 1 0:50 / / rw,relatime - overlay $2" '21 20 0:51 / /tmp rw,nosuid,nodev,relatime - tmpfs tmpfs rw' "${@:3}" >table
+	printf 'overlay / overlay rw 0 0\ntmpfs /tmp tmpfs nosuid,nodev 0 0\noverlay /o overlay noauto 0 0\n' >fstab
+	audit
+}
+medium='22 20 11:0 / /run/live/medium ro - iso9660 /dev/sr0 ro'
+live "a live system" 'overlay rw,lowerdir=/run/live/rootfs/a.squashfs/,upperdir=/run/live/overlay/rw,workdir=/run/live/overlay/work' "$medium" \
+	'23 20 7:0 / /run/live/rootfs/a.squashfs ro - squashfs /dev/loop0 ro' '24 20 8:9 / /srv/live rw - ext4 /dev/mapper/live rw'
+live "casper" '/cow rw,lowerdir=/minimal.squashfs,upperdir=/cow/upper,workdir=/cow/work' '22 20 11:0 / /cdrom ro - iso9660 /dev/sr0 ro' \
+	'23 20 7:0 / /rofs ro - squashfs /dev/loop0 ro'
+live "a root that keeps nothing" 'overlayroot rw,lowerdir=/media/root-ro,upperdir=/media/root-rw/overlay,workdir=/media/root-rw/w' \
+	'22 20 8:1 / /media/root-ro ro - ext4 /dev/mapper/root ro' '23 20 0:52 / /media/root-rw rw - tmpfs tmpfs-root rw'
+live "layers of somewhere else" 'overlay rw,lowerdir=/var/lib/docker/overlay2/l/A,upperdir=/var/lib/docker/overlay2/b/diff,workdir=/w' "$medium" \
+	'23 20 8:2 / /var/lib rw - ext4 /dev/mapper/lib rw' '24 20 11:0 / /cdrom ro - iso9660 /dev/sr0 ro'
+told "of damaged lines, and of none" "$data"'22 20 8:3 / /e rw,relatime - ext4 /dev/mapper/e rw\n23 20 8:4 / /f rw,relatime - ext4 /dev/mapper/f rw\n' '/dev/mapper/data /data ext4 defaults, nofail 0 2\n/dev/mapper/e /e ext4 nofail 0 x\n' --only=FSTAB-SYNTAX,DRIFT-\*
+told "a version of NFS, which no remount changes" '21 20 0:40 / /n rw,relatime - nfs4 srv:/n rw,vers=4.1,hard,addr=10.0.0.1\n' 'srv:/n /n nfs vers=4.2 0 0\n' --only=DRIFT-\*
+told "of a user, and of root, by FUSE" '21 20 0:40 / /home/joe/h rw,nosuid,nodev,relatime - fuse.sshfs h: rw,user_id=1000,group_id=1000\n22 20 0:41 / /home/joe/r rw,nosuid,nodev,relatime - fuse.sshfs r: rw,user_id=0,group_id=0\n' ''
+told "in memory that is set up at boot" '21 20 252:1 / /var/log rw,relatime - ext4 /dev/zram1 rw\n' '' -v --only=DRIFT-\*
 echo "== the root has no line"
 printf '%s\n%b' "$root" "$data" >table
 echo '/dev/mapper/data /data ext4 defaults 0 2' >fstab

@@ -109,7 +109,7 @@ done
 echo "== incomplete"
 for form in "${some[@]}"; do
 	choose "$form"
-	swift getmnt audit -F "$(table cli/should-fail-lines)" --fstab=clean.fstab --only=MNT-DUP "${way[@]}" >out 2>err
+	swift getmnt audit -F "$(table cli/should-fail-lines)" --fstab=clean.fstab --only=MNT-SHADOWED "${way[@]}" >out 2>err
 	echo "$form $? $(read_form "$form" <out) $(grep -c complete out) $(wc -l <err) messages"
 	[ "$form" != nagios ] || plain <out
 done
@@ -126,7 +126,7 @@ done
 getmnt audit -F none --fstab=fstab --prometheus 2>/dev/null | grep '^getmnt_audit_success'
 
 echo "== --require-complete"
-for args in "--only=MNT-DUP,DRIFT-TYPE" "--only=FSTAB-SRC-MISSING" ""; do
+for args in "--only=MNT-SHADOWED,DRIFT-TYPE" "--only=FSTAB-SRC-MISSING" ""; do
 	for form in text json nagios ansible; do
 		case $form-$args in
 		text-?* | ansible-*MNT*) continue ;;   # the status of text is that of json

@@ -53,8 +53,8 @@ swift()
 cat >table <<'END'
 20 1 8:1 / / rw,relatime - ext4 /dev/mapper/root rw
 21 20 8:2 / /data ro,relatime - ext4 /dev/mapper/data ro
-22 20 8:3 / /t rw,relatime - ext4 /dev/mapper/t rw
-23 22 8:3 / /t rw,relatime - ext4 /dev/mapper/t rw
+22 20 8:4 / /t rw,relatime - ext4 /dev/mapper/u rw
+23 22 8:5 / /t rw,relatime - ext4 /dev/mapper/v rw
 24 23 8:3 / /t rw,relatime - ext4 /dev/mapper/t rw
 25 20 8:1 /srv/x//deleted /x rw,relatime - ext4 /dev/mapper/root rw
 END

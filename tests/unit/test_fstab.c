@@ -536,6 +536,70 @@ static void test_g14_own(void)
 	      "-/auto/key/sub: it stands on /auto/key, which the system mounts by itself, and perhaps not\n");
 }
 
+/** Over what the kernel shows nobody's disk is the system's; what containers have there is. */
+static void test_kernels_own(void)
+{
+	USUAL("21 20 0:30 / /proc rw,relatime - proc proc rw\n"
+	      "22 20 0:31 / /dev rw,relatime - devtmpfs udev rw\n"
+	      "23 20 0:33 / /sys rw,relatime - sysfs sysfs rw\n"
+	      "24 21 8:2 /tmp/x /proc/1234 rw,relatime - vfat /dev/sda2 rw\n"
+	      "25 21 0:34 / /proc/77 rw,relatime - tmpfs t rw\n"
+	      "26 21 0:35 / /proc/stat rw,relatime - fuse.other o rw,user_id=0,group_id=0\n"
+	      "27 22 8:5 / /dev/shm rw,relatime - vfat /dev/sda5 rw\n"
+	      "28 23 0:36 / /sys/kernel/x rw,relatime - overlay overlay rw,lowerdir=/a\n"
+	      "29 21 0:37 /proc/cpuinfo /proc/cpuinfo rw,relatime - fuse.lxcfs lxcfs rw,user_id=0,group_id=0\n"
+	      "30 21 0:38 /sys/net /proc/sys rw,relatime - fuse sysboxfs rw,user_id=0,group_id=0\n"
+	      "31 21 0:31 /null /proc/kcore rw - devtmpfs udev rw\n"
+	      "32 21 0:39 / /proc/acpi ro,relatime - tmpfs tmpfs ro\n"
+	      "33 22 8:4 /pods/1/log /dev/termination-log rw,relatime - ext4 /dev/sda4 rw\n"
+	      "34 23 0:40 / /sys/fs/x rw,relatime - functionfs f rw\n",
+	      "#/proc/1234: it hides what the kernel has there\n"
+	      "#/proc/77: it hides what the kernel has there\n"
+	      "#/proc/stat: it hides what the kernel has there\n"
+	      "#/dev/shm: it hides what the kernel has there\n"
+	      "#/sys/kernel/x: it hides what the kernel has there\n"
+	      "-/proc: an API file system\n"
+	      "-/dev: an API file system\n"
+	      "-/sys: an API file system\n"
+	      "-/proc/cpuinfo: of a service\n"
+	      "-/proc/sys: an API file system\n"
+	      "-/proc/kcore: an API file system\n"
+	      "-/proc/acpi: an API file system\n"
+	      "-/dev/termination-log: an API file system\n"
+	      "-/sys/fs/x: an API file system\n");
+}
+
+/** What programs mount at places of their own, and the nearest that are not theirs. */
+static void test_places_own(void)
+{
+	USUAL("21 20 0:30 / /var/lib/ceph/osd/ceph-0 rw,relatime - tmpfs tmpfs rw\n"
+	      "22 20 8:2 / /var/lib/ceph/osd/ceph-1 rw,relatime - vfat /dev/sda2 rw\n"
+	      "23 20 0:31 / /var/lib/k0s/kubelet/pods/b/volumes/x rw,relatime - tmpfs tmpfs rw\n"
+	      "24 20 8:9 / /home/joe rw,nosuid,nodev,relatime - ext4 /dev/mapper/home-joe rw\n"
+	      "25 20 8:5 / /home/ann rw,nosuid,nodev,relatime - vfat /dev/sda5 rw\n"
+	      "26 20 0:32 / /home/u/.local/share/docker/overlay2/x/merged rw,relatime - overlay overlay rw,lowerdir=/a\n"
+	      "27 20 8:9 / /run/timeshift/12/backup rw,relatime - ext4 /dev/sda9 rw\n"
+	      "28 20 8:9 / /var/lib/os-prober/mount ro - ext4 /dev/sda9 ro\n"
+	      "29 20 0:33 / /mnt/c rw,noatime - 9p drvfs rw,dirsync,aname=drvfs;path=C:\\134;uid=0,trans=fd\n"
+	      "30 20 0:34 / /mnt/d rw,noatime - tmpfs d rw\n"
+	      "31 20 0:35 / /mnt/wslg rw,relatime - tmpfs none rw\n"
+	      "32 20 0:36 / /media/psf/Home rw - prl_fs Home rw\n"
+	      "33 20 0:37 / /media/psf/x rw - tmpfs x rw\n",
+	      "UUID=AB-CD|/var/lib/ceph/osd/ceph-1|vfat|defaults|0\n"
+	      "UUID=u-swap|/home/ann|vfat|nosuid,nodev|0\n"
+	      "d|/mnt/d|tmpfs|noatime|0\n"
+	      "x|/media/psf/x|tmpfs|strictatime|0\n"
+	      "-/var/lib/ceph/osd/ceph-0: of Ceph\n"
+	      "-/var/lib/k0s/kubelet/pods/b/volumes/x: of a container\n"
+	      "-/home/joe: of systemd-homed\n"
+	      "-/home/u/.local/share/docker/overlay2/x/merged: of a container\n"
+	      "-/run/timeshift/12/backup: of Timeshift\n"
+	      "-/var/lib/os-prober/mount: of os-prober\n"
+	      "-/mnt/c: of WSL\n"
+	      "-/mnt/wslg: of WSL\n"
+	      "-/media/psf/Home: of Parallels\n");
+}
+
 /** What hosts of public documentation have: ostree's parts, and the nearest that are none. */
 static void test_hosts(void)
 {
@@ -1241,6 +1305,8 @@ static const struct unit_test tests[] = {
 	{"g13_g21_swap", test_g13_g21_swap},
 	{"g14_own", test_g14_own},
 	{"what is below a directory of containers", test_review_own},
+	{"over what the kernel shows", test_kernels_own},
+	{"places of programs", test_places_own},
 	{"hosts", test_hosts},
 	{"automount", test_automount},
 	{"g17_identifiers", test_g17_identifiers},

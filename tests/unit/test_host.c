@@ -133,6 +133,9 @@ static void mtab(void)
 		{{.kind = AUDIT_MTAB_NOWHERE}, "MTAB-CORRUPT warning /etc/mtab: it is a symlink that leads nowhere ()\n" UNJUDGED},
 		{{.kind = AUDIT_MTAB_FILE}, "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since "
 		                            "util-linux 2.39 (a regular file)\n" UNJUDGED},
+		{{AUDIT_MTAB_FILE, 0, 0, 3, 4},
+		 "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since util-linux 2.39 (a regular file)\n"
+		 "MTAB-CORRUPT warning /etc/mtab: it has lines that are none (4 unreadable)\n" UNJUDGED},
 		{{AUDIT_MTAB_FILE, 1, 2, 3, 4},
 		 "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since util-linux 2.39 (a regular file)\n"
 		 "MTAB-STALE warning /etc/mtab: it says of mounts what is not so (1 wrong, 2 gone, 3 missing)\n"
@@ -177,6 +180,42 @@ static void errors(void)
 	     "FS-ERRORS critical /e: the file system has met errors (3: the last in ext4_lookup())\n"
 	     "FS-ERRORS critical /m: the file system lacks devices (1 missing)\n"
 	     "FS-ERRORS critical /x: the file system has shut down after an error: nothing is read or written any more (shut down)\n?FS-ERRORS\n" UNJUDGED);
+}
+
+/** What the table shows by itself, whoever has mounted it, and what is told already. */
+static void flips(void)
+{
+	static const struct mount mounts[] = {
+		{.dev_major = 8, .dev_minor = 1, .fstype = "ext4", .vfs_opts = "rw", .fs_opts = "rw,emergency_ro"},
+		{.dev_major = 8, .dev_minor = 1, .fstype = "ext4", .vfs_opts = "rw", .fs_opts = "rw,emergency_ro"},
+		{.dev_major = 8, .dev_minor = 2, .fstype = "ext4", .vfs_opts = "rw", .fs_opts = "rw,shutdown"},
+		{.dev_major = 8, .dev_minor = 3, .fstype = "vfat", .vfs_opts = "rw", .fs_opts = "ro"},
+		{.dev_major = 8, .dev_minor = 4, .fstype = "ext4", .vfs_opts = "ro", .fs_opts = "ro"},
+		{.dev_major = 8, .dev_minor = 4, .fstype = "ext4", .vfs_opts = "rw", .fs_opts = "ro"},
+		{.dev_major = 7, .dev_minor = 0, .fstype = "squashfs", .vfs_opts = "rw", .fs_opts = "ro"},
+		{.dev_major = 8, .dev_minor = 5, .fstype = "vfat", .vfs_opts = "rw", .fs_opts = "ro"},
+		{.dev_major = 0, .dev_minor = 9, .fstype = "fuse.x", .vfs_opts = "rw", .fs_opts = "rw,shutdown"},
+	};
+	static const struct audit_errors met[] = {{.target = "/down", .owner = "unit", .fstype = "ext4", .shutdown = true}};
+	static const char *const targets[] = {"/pod", "/pod2", "/down", "/flip", "/meant", "/bind", "/snap", "/stick", "/fuse"};
+	struct fstab_line lines[sizeof(mounts) / sizeof(*mounts)];
+	struct fstab_plan plan = {.lines = lines, .count = sizeof(lines) / sizeof(*lines)};
+	for (size_t i = 0; i < plan.count; ++i)
+		lines[i] = (struct fstab_line){.mount = &mounts[i], .target = targets[i], .owner = i == 7 ? "udisks" : "container:kubelet"};
+	struct audit_host host = healthy();
+	says("flips", judged(&host, "", &plan),
+	     "FS-ERRORS critical /down: the file system has shut down after an error: nothing is read or written any more (shut down)\n"
+	     "FS-ERRORS critical /flip: the file system is read-only, the mount is not: it may have met an error (ro)\n"
+	     "FS-ERRORS critical /pod: the file system has met an error, and takes no more writes (rw,emergency_ro)\n" UNJUDGED);
+	host.errors = met;
+	host.nerrors = 1;
+	lines[0].of = lines[3].of = 1;   /* the line of /flip has its own rule; that of /pod is ignored there */
+	says("told", judged(&host, "# getmnt: ignore=FS-ERRORS\nx /pod ext4 noauto 0 0\n", &plan),
+	     "FS-ERRORS critical /pod: the file system has met an error, and takes no more writes (rw,emergency_ro)\n"
+	     "FS-ERRORS critical /down: the file system has shut down after an error: nothing is read or written any more (shut down)\n" UNJUDGED);
+	lines[0].of = 2;
+	says("excused", judged(&host, "# getmnt: ignore=FS-ERRORS\nx /pod ext4 noauto 0 0\n", &plan),
+	     "FS-ERRORS critical /down: the file system has shut down after an error: nothing is read or written any more (shut down)\n" UNJUDGED);
 }
 
 static void stale(void)
@@ -252,6 +291,7 @@ static void boot_root(void)
 		"root=UUID=root ro quiet", "root=/dev/sda1", "root=/dev/sdb1 root=/dev/sda1\n", "\"root=none\" root=\"UUID=root\"",
 		"BOOT_IMAGE=/vmlinuz root=UUID=root -- root=UUID=gone", "x\troot=PARTUUID=root\t", "root=UUID=root resume=",
 		"root=UUID=root resume=none", "root=UUID=root resume=UUID=swap", "root=UUID=root noresume=UUID=gone",
+		"root=UUID=root noresume resume=UUID=gone", "root=UUID=root resume=UUID=gone\tnoresume",
 		"root=UUID=root resume=UUID=root resume_offset=34816",
 	};
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); ++i)
@@ -279,6 +319,8 @@ static void boot_root(void)
 	says("no lines at all", booted("root=UUID=root", "", 0), "");
 	says("nothing to resume", booted("root=UUID=root resume=UUID=gone", LINE, 0),
 	     "BOOT-ROOT warning UUID=gone: the command line resumes from what there is not: each boot waits for it (no such device)\n");
+	says("another word", booted("root=UUID=root xnoresume resume=UUID=gone -- noresume", LINE, 0),
+	     "BOOT-ROOT warning UUID=gone: the command line resumes from what there is not: each boot waits for it (no such device)\n");
 	says("no swap", booted("root=UUID=root resume=/dev/sdb1", LINE, 0),
 	     "BOOT-ROOT warning /dev/sdb1: the command line resumes from what is no swap space (ext4)\n");
 }
@@ -298,6 +340,7 @@ static void crypttab(void)
 		"", "\n", "# a UUID=gone\n\n   # b\n", "a UUID=luks none luks\n", "a\tUUID=luks\r\n", "  a /dev/sda4 /etc/key luks,discard",
 		"s /dev/sdb1 /dev/urandom swap,cipher=aes\n", "s UUID=root none plain,nofail\n", "v UUID=root none tcrypt\n", "f /srv/image\n",
 		"k UUID=luks /key:UUID=stick luks\n", "k UUID=luks /gone luks,keyscript=/lib/decrypt\n", "k UUID=luks - luks\n",
+		"q UUID=\"luks\" none luks\n", "q UUID='luks'\n", "c UUID=luks none luks # why\n", "c UUID=luks none luks \t\r\n",
 	};
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); ++i)
 		says(right[i], crypt(right[i], ""), UNJUDGED);
@@ -319,6 +362,10 @@ static void crypttab(void)
 	     "BOOT-CRYPTTAB warning a ct:1: its key file is not there: somebody is asked for a passphrase (/etc/gone)\n" UNJUDGED);
 	says("one name", crypt("a UUID=luks\nb UUID=luks\na UUID=luks\n", ""),
 	     "BOOT-CRYPTTAB warning a ct:3: two lines have this name (line 1 as well)\n" UNJUDGED);
+	says("a blank", crypt("a UUID=luks none luks,discard, nofail\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:1: what stands behind a blank in the options is passed over (luks,discard,)\n" UNJUDGED);
+	says("quoted, and gone", crypt("a UUID=\"gone\"\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:1: its device is not there, and a boot waits for it (UUID=gone)\n" UNJUDGED);
 	says("no device", crypt("a\n", ""), "BOOT-CRYPTTAB warning a ct:1: the line has no device (a)\n" UNJUDGED);
 	says("not known", crypt("a UUID=denied\n", ""), UNJUDGED "?BOOT-CRYPTTAB\n");
 	/* A comment of the fstab takes nothing from a line of another file. */
@@ -400,6 +447,7 @@ static const struct unit_test tests[] = {
 	{"mtab", mtab},
 	{"mode", mode},
 	{"errors", errors},
+	{"flips", flips},
 	{"stale", stale},
 	{"units", units},
 	{"boot_root", boot_root},
