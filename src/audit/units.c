@@ -136,7 +136,8 @@ static int judge(const struct audit_units_input *in, const struct tablines *line
 		if (!said->line || said->line > in->wanted->count)
 			continue;
 		const struct wanted_unit *unit = &in->wanted->units[said->line - 1];
-		if (said->code != SWAP_NOT_ACTIVE || !is_used(in, plan, unit))
+		bool booting = said->code == DRIFT_NOT_MOUNTED && in->uptime >= 0 && in->uptime < AUDIT_BOOTING;
+		if (!booting && (said->code != SWAP_NOT_ACTIVE || !is_used(in, plan, unit)))
 			rc = tell(in, unit, &lines->lines[said->line - 1], said, &text, report);
 	}
 	strbuf_destroy(&text);

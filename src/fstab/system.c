@@ -288,7 +288,10 @@ static void list_dir(struct fstab_system *sys, enum units_dir of, enum whose who
 {
 	bool may = system_may_touch(sys, units_dirs[of]);
 	int dir = may ? system_open(sys, units_dirs[of], O_RDONLY | O_DIRECTORY) : -1;
-	sys->unlisted |= !may || (dir < 0 && errno != ENOENT && errno != ENOTDIR);
+	bool known = may && (dir >= 0 || errno == ENOENT || errno == ENOTDIR);
+	/* Where there are both, one is a link to the other. */
+	sys->unlisted |= !known && (of != UNITS_LIB || !sys->usr_listed);
+	sys->usr_listed |= of == UNITS_USR && dir >= 0;
 	list_units(sys, dir, of, whose, 0);
 }
 

@@ -51,6 +51,7 @@ struct fstab_system {
 	size_t nhelpers;
 	bool listed;               /* units are */
 	bool unlisted;             /* a directory of them cannot be */
+	bool usr_listed;           /* that of usr/lib is */
 	struct arena arena;
 	struct map64 units;        /* hash of the mount point -> of these */
 	struct unit {

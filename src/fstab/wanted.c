@@ -400,15 +400,17 @@ static void look(struct fstab_system *sys, const struct unit_name *name, bool (*
 	const char *first = NULL;
 	struct unitfile file, own;
 	if (n > NAME_MAX || !name->there || !(name->pulled || name->there & generated)
-	    || !system_unit_path(name->name, n, path, &automount) || is_api(path) || (skip && skip(arg, path)))
+	    || !system_unit_path(name->name, n, path, &automount) || (skip && skip(arg, path)))
 		return;
 	unsigned pull = name->pulled | (name->there & generated ? generated_pull(sys, name) : 0);
+	bool swap = ends(name->name, n, ".swap");
+	if (!swap && is_api(path))
+		return;
 	/* One that is mounted when it is entered, too, may be unmounted in between. */
 	snprintf(mount, sizeof(mount), "%.*s.automount", (int)(strrchr(name->name, '.') - name->name), name->name);
 	const struct unit_name *trigger = ends(name->name, n, ".mount") ? find_name(sys, mount, strlen(mount)) : NULL;
 	if (trigger && trigger->pulled & PULL_BOOT && !trigger->masked)
 		return;
-	bool swap = ends(name->name, n, ".swap");
 	if (!(pull & (PULL_BOOT | PULL_OTHER)))
 		return;
 	enum found found = read_unit(sys, name, wanted, &file, &first);
@@ -432,7 +434,8 @@ static void look(struct fstab_system *sys, const struct unit_name *name, bool (*
 /** Whether systemd is there to start any. */
 static bool has_systemd(struct fstab_system *sys)
 {
-	static const char *const places[] = {"run/systemd/system", "usr/lib/systemd/systemd", "lib/systemd/systemd"};
+	static const char *const places[] = {"run/systemd/system", "usr/lib/systemd/systemd", "lib/systemd/systemd",
+	                                      "run/current-system/systemd/lib/systemd/systemd"};
 	struct k_statx st;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
 		if (system_may_touch(sys, places[i])
