@@ -286,9 +286,8 @@ static void list_units(struct fstab_system *sys, int dir, enum units_dir of, enu
 /** The same of one of them. */
 static void list_dir(struct fstab_system *sys, enum units_dir of, enum whose whose)
 {
-	bool may = system_may_touch(sys, units_dirs[of]);
-	int dir = may ? system_open(sys, units_dirs[of], O_RDONLY | O_DIRECTORY) : -1;
-	bool known = may && (dir >= 0 || errno == ENOENT || errno == ENOTDIR);
+	int dir = system_may_touch(sys, units_dirs[of]) ? system_open(sys, units_dirs[of], O_RDONLY | O_DIRECTORY) : -1;
+	bool known = dir >= 0 || errno == ENOENT || errno == ENOTDIR;
 	/* Where there are both, one is a link to the other. */
 	sys->unlisted |= !known && (of != UNITS_LIB || !sys->usr_listed);
 	sys->usr_listed |= of == UNITS_USR && dir >= 0;

@@ -68,7 +68,7 @@ struct fstab_system {
 	bool failed;
 };
 
-/** Whether a path below ROOT may be touched. */
+/** Whether a path below ROOT may be touched; errno: as `blocks` has it. */
 bool system_may_touch(struct fstab_system *sys, const char *path);
 
 /** Open a path below ROOT that may be touched.  A link to an absolute path, which was
