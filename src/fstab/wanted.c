@@ -357,7 +357,9 @@ static void add(struct fstab_system *sys, struct wanted *wanted, const struct un
 	for (size_t i = 0; i < UNITFILE_KEYS; ++i)
 		odd |= file->values[i].odd;
 	unit.source = what ? what : unit.swap ? named : NULL;
-	unit.target = unit.swap ? "none" : where ? where : named;
+	/* As systemd has it: without a slash too many. */
+	const char *target = fstab_normal(&wanted->arena, where ? where : named);
+	unit.target = unit.swap ? "none" : target;
 	unit.fstype = unit.swap ? "swap" : type ? type : bind ? "none" : "auto";
 	unit.options = options ? options : "";
 	if (unit.swap && priority) {
