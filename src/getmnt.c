@@ -86,6 +86,8 @@
  *     shown.c           what a kernel shows for those that it was given
  *     text.c            swaps, utab, names of units, read as text
  *     system.c          what ROOT has: fsck helpers, units
+ *     wanted.c          ... units that a boot is to start, and what they want
+ *     unitfile.c        a unit and its drop-ins, read as text
  *     merge.c           a file that is there, and what is mounted: line by line
  *       merge_decide.c  merge_base.c  merge_same.c  merge_units.c  merge_options.c
  *       merge_lacks.c  merge_refused.c  merge_order.c  merge_stale.c  merge_text.c
@@ -104,6 +106,7 @@
  *     redact.c          what tells whose a host is, replaced the same way everywhere
  *     owner.c           who has mounted what there is
  *     drift.c           lines against mounts
+ *     units.c           what units want, against mounts
  *     baseline.c        what there is, taken down such that it is the same after a boot
  *       baseline_compare.c  ... against what there was
  *     mounts.c          what is wrong with mounts, whatever was wanted
@@ -158,6 +161,7 @@
  *       audit_host.c    ... what the host has beside its fstab
  *       audit_held.c    ... who holds what is not mounted
  *       audit_under.c   ... what lies under mounts
+ *       audit_units.c   ... what units want
  *       audit_way.c     ... the form, to where, within which time
  *       audit_out.c  audit_json.c  audit_nagios.c  audit_prometheus.c  audit_canonical.c
  *       audit_syslog.c  ... the forms

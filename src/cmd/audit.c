@@ -26,6 +26,7 @@
 #include "cmd/audit_held.h"
 #include "cmd/audit_host.h"
 #include "cmd/audit_under.h"
+#include "cmd/audit_units.h"
 #include "cmd/fstab_machine.h"
 #include "cmd/fstab_merge.h"
 #include "cmd/input.h"
@@ -440,6 +441,8 @@ static int judge(struct auditing *a)
 		rc = judge_holders(a, &facts, in.world.secret);
 	if (rc == 0 && a->is_there)
 		rc = audit_drift(&drift, &a->report);
+	if (rc == 0)
+		rc = audit_judge_units(machine, &in, a->lines, &facts, drift.uptime, &a->report);
 	if (rc == 0)
 		rc = judge_host(a, &merge, &facts);
 	struct audit_base_input taken = {.plan = &plan, .world = &in.world, .merged = &merged, .lines = a->lines};

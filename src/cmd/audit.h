@@ -4,6 +4,7 @@
  *
  *     audit.c             options, what is asked of the machine, the flow
  *     audit_host.c        what the host has beside its fstab
+ *     audit_units.c       what units want beside it (audit_units.h)
  *     audit_config.c      the configuration: found, read, shown (audit_config.h)
  *     audit_baseline.c    --baseline, --save: the file, what is done with it (audit_baseline.h)
  *     audit_way.c         how it is told: the form, to where, within which time

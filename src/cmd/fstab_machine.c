@@ -68,6 +68,8 @@ static int machine_fsck(void *arg, const char *fstype)
 static enum fstab_unit machine_unit(void *arg, const char *target)
 {
 	struct fstab_machine *machine = arg;
+	if (machine->units_of)
+		return machine->units_of(machine->units_arg, target);
 	return machine->system ? fstab_system_unit(machine->system, target) : FSTAB_NO_UNIT;
 }
 

@@ -33,6 +33,9 @@ struct fstab_machine {
 	struct map64 kept_by;     /* hash of the target -> the last of these */
 	struct facts facts;
 	struct strbuf root;       /* ROOT, as the table names it */
+	/* While it is set, asked instead of the system what there is for a mount point: */
+	enum fstab_unit (*units_of)(void *arg, const char *target);
+	void *units_arg;
 };
 
 /**

@@ -197,6 +197,7 @@ bool path_blocks(void *arg, const char *path)
 	/* The files of a snapshot are files. */
 	if (run->snapshot)
 		return false;
+	errno = EAGAIN;
 	/* Untested, nothing is known of layers and devices. */
 	if (!run->d || !run->judged || root_elsewhere(run))
 		return true;
@@ -207,8 +208,11 @@ bool path_blocks(void *arg, const char *path)
 	if (known == PATH_SEEN)
 		node = path_mount(run, strbuf_str(&name));
 	run->nomem |= known == PATH_MISSING && errno == ENOMEM;
+	int error = known == PATH_MISSING ? errno : EAGAIN;
 	strbuf_destroy(&name);
-	return node == MT_NONE || node_blocks(run, node);
+	bool blocks = node == MT_NONE || node_blocks(run, node);
+	errno = error;
+	return blocks;
 }
 
 /** The working directory of a relative path, or "/".  @return whether it has

@@ -124,6 +124,31 @@ static void put_masked(const char *text, bool comments, struct strbuf *out)
 	}
 }
 
+/** A unit, without what people say in it: comments, and what it is called.  Lines stay lines. */
+static void put_unit(const char *text, struct strbuf *out)
+{
+	struct strbuf plain;
+	bool said = false, goes_on = false;
+	strbuf_init(&plain);
+	for (const char *line = text; *line;) {
+		size_t n = strcspn(line, "\n"), blank = strspn(line, " \t");
+		bool comment = line[blank] == '#' || line[blank] == ';';
+		if (!goes_on && !comment)
+			said = strncmp(line + blank, "Description", 11) == 0 || strncmp(line + blank, "Documentation", 13) == 0;
+		if (comment)
+			strbuf_putc(&plain, line[blank]);
+		else if (!said)
+			strbuf_add(&plain, line, n);
+		goes_on = n && (comment ? goes_on : line[n - 1] == '\\');
+		line += n;
+		if (*line)
+			strbuf_putc(&plain, *line++);
+	}
+	put_masked(strbuf_str(&plain), true, out);
+	out->failed |= plain.failed;
+	strbuf_destroy(&plain);
+}
+
 /** What of the command line says what is to be mounted. */
 static void put_cmdline(const char *text, struct strbuf *out)
 {
@@ -207,12 +232,15 @@ static void first_text(struct snapshot_tree *tree, const struct asked *asked, st
 	struct strbuf out;
 	strbuf_init(&out);
 	const char *text = entry->text ? entry->text : "", *path = entry->path;
-	bool unit = strstr(path, "/systemd/") != NULL, commented = entry->commented;
+	/* Generators say in comments whose a unit is. */
+	bool unit = strstr(path, "/systemd/system/") != NULL && !asked->keep_comments, commented = entry->commented;
 	if (strcmp(path, "/proc/cmdline") == 0)
 		put_cmdline(text, &out);
 	else if (strncmp(path, "/lib/modules/", 13) == 0 || strncmp(path, "/usr/lib/modules/", 17) == 0)
 		put_aliases(text, &out);
-	else if (strncmp(path, "/sys/", 5) == 0 || unit || !commented)
+	else if (unit)
+		put_unit(text, &out);
+	else if (strncmp(path, "/sys/", 5) == 0 || !commented)
 		put_masked(text, true, &out);
 	else
 		put_masked(text, asked->keep_comments, &out);

@@ -6,12 +6,10 @@
  * *.requires), or that systemd's generators other than the one for the fstab have made.  A
  * unit that lies there may be unused, or be named by another; that is not read.
  */
-#include "fstab/system.h"
+#include "fstab/system_impl.h"
 
-#include "base/map64.h"
 #include "os/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,49 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELPERS_MAX = 64, HELPER_NAME_MAX = 40, DIRS_MAX = 8, UNIT_MAX = 64 << 10 };
-
-struct helper {
-	char name[HELPER_NAME_MAX];
-	signed char there;         /* -1: it cannot be seen */
-};
-
-struct fstab_system {
-	struct os *os;
-	int root;                  /* O_PATH */
-	const char *dirs[DIRS_MAX + 1];   /* where helpers are looked for; NULL ends */
-	const char *root_name;
-	bool (*blocks)(void *arg, const char *path);
-	void *arg;
-	struct helper helpers[HELPERS_MAX];
-	size_t nhelpers;
-	bool listed;               /* units are */
-	struct arena arena;
-	struct map64 units;        /* hash of the mount point -> of these */
-	struct unit {
-		const char *path;
-		enum fstab_unit what;
-		bool masked;
-		const char *file;      /* of a generator that has not been looked at; or NULL */
-		uint32_t next;
-	} *known;
-	size_t nunits, size;
-	bool failed;
-};
-
-/** Whether a directory below ROOT may be touched. */
-static bool may_touch(struct fstab_system *sys, const char *path)
+bool system_may_touch(struct fstab_system *sys, const char *path)
 {
 	char name[PATH_MAX];
 	int n = snprintf(name, sizeof(name), "%s/%s", strcmp(sys->root_name, "/") == 0 ? "" : sys->root_name, path);
 	return n > 0 && (size_t)n < sizeof(name) && !(sys->blocks && sys->blocks(sys->arg, name));
 }
 
-/**
- * Open a path below ROOT that may be touched.  A link to an absolute path, which was
- * judged as one of this process, is followed where ROOT is this process's alone.
- */
-static int open_below(struct fstab_system *sys, const char *path, int flags)
+int system_open(struct fstab_system *sys, const char *path, int flags)
 {
 	bool own = strcmp(sys->root_name, "/") == 0;
 	int fd = os_openat2(sys->os, sys->root, path, flags,
@@ -81,6 +44,7 @@ struct fstab_system *fstab_system_new(struct os *os, const char *root,
 	*sys = (struct fstab_system){.os = os, .root_name = root, .blocks = blocks, .arg = arg};
 	arena_init(&sys->arena);
 	map64_init(&sys->units);
+	map64_init(&sys->by_name);
 	sys->root = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);
 	if (sys->root < 0) {
 		fstab_system_free(sys);
@@ -88,7 +52,7 @@ struct fstab_system *fstab_system_new(struct os *os, const char *root,
 	}
 	size_t n = 0;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
-		if (may_touch(sys, dirs[i]))
+		if (system_may_touch(sys, dirs[i]))
 			sys->dirs[n++] = dirs[i];
 	}
 	return sys;
@@ -102,7 +66,9 @@ void fstab_system_free(struct fstab_system *sys)
 	os_close(sys->os, sys->root);
 	arena_destroy(&sys->arena);
 	map64_destroy(&sys->units);
+	map64_destroy(&sys->by_name);
 	free(sys->known);
+	free(sys->names);
 	free(sys);
 	errno = error;
 }
@@ -126,7 +92,7 @@ int fstab_system_helper(struct fstab_system *sys, const char *name)
 	struct k_statx st;
 	bool there = false, unseen = false;
 	for (size_t i = 0; !there && sys->dirs[i]; ++i) {
-		int dir = open_below(sys, sys->dirs[i], O_PATH | O_DIRECTORY);
+		int dir = system_open(sys, sys->dirs[i], O_PATH | O_DIRECTORY);
 		there = dir >= 0 && os_statx(sys->os, dir, name, flags, 0, &st) == 0;
 		unseen |= !there && errno == EACCES;
 		os_close(sys->os, dir);
@@ -143,7 +109,7 @@ bool fstab_system_is(struct fstab_system *sys, int fd, const char *path)
 {
 	struct k_statx one, other;
 	const int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-	int file = may_touch(sys, path) ? open_below(sys, path, O_PATH) : -1;
+	int file = system_may_touch(sys, path) ? system_open(sys, path, O_PATH) : -1;
 	/* A link to an absolute path leads elsewhere in ROOT: not to another mount, which
 	   may block. */
 	if (file < 0)
@@ -217,8 +183,7 @@ static int open_dir(struct fstab_system *sys, int dir, const char *name)
 	return fd < 0 && errno == ENOSYS ? os_opendir(sys->os, dir, name) : fd;
 }
 
-/** Whether a unit is a link to /dev/null: systemctl mask makes it. */
-static bool is_masked(struct fstab_system *sys, int dir, const struct k_dirent *entry)
+bool system_is_masked(struct fstab_system *sys, int dir, const struct k_dirent *entry)
 {
 	static const char null[] = "/dev/null";
 	char to[sizeof(null) + 1];
@@ -253,8 +218,7 @@ enum whose {
 	WHOSE_FSTAB,     /* of that */
 };
 
-/** The path that a unit is named after, as fstab_unit_path(); of a swap unit as well. */
-static bool unit_path(const char *name, size_t len, char *path, bool *automount)
+bool system_unit_path(const char *name, size_t len, char *path, bool *automount)
 {
 	char mount[512];
 	bool swap = len > 5 && len + 2 < sizeof(mount) && strcmp(name + len - 5, ".swap") == 0;
@@ -268,7 +232,7 @@ static void take_unit(struct fstab_system *sys, const char *path, enum fstab_uni
 {
 	char to[PATH_MAX];
 	add_unit(sys, path, what, false);
-	ssize_t n = strncmp(path, "/dev/disk/", 10) == 0 && may_touch(sys, "dev")
+	ssize_t n = strncmp(path, "/dev/disk/", 10) == 0 && system_may_touch(sys, "dev")
 	            ? os_readlinkat(sys->os, sys->root, path + 1, to, sizeof(to)) : 0;
 	const char *last = n > 0 ? memrchr(to, '/', (size_t)n) : NULL;
 	char device[NAME_MAX + 8];
@@ -276,8 +240,9 @@ static void take_unit(struct fstab_system *sys, const char *path, enum fstab_uni
 		add_unit(sys, device, what, false);
 }
 
-/** Take the units that a directory has, which is closed. */
-static void list_units(struct fstab_system *sys, int dir, enum whose whose)
+/** Take the units that a directory has, which is closed.
+    @pull  What it pulls in, of WHOSE_PULLED. */
+static void list_units(struct fstab_system *sys, int dir, enum units_dir of, enum whose whose, unsigned pull)
 {
 	char buf[32 * 1024];
 	ssize_t n;
@@ -291,9 +256,14 @@ static void list_units(struct fstab_system *sys, int dir, enum whose whose)
 			bool requires = len > 9 && strcmp(entry->name + len - 9, ".requires") == 0;
 			if (wants || requires) {
 				if (whose == WHOSE_FILES)
-					list_units(sys, open_dir(sys, dir, entry->name), WHOSE_PULLED);
-			} else if (len < sizeof(path) - 1 && unit_path(entry->name, len, path, &automount)) {
+					list_units(sys, open_dir(sys, dir, entry->name), of, WHOSE_PULLED, system_pull(entry->name, len));
+			} else if (len < sizeof(path) - 1 && system_unit_path(entry->name, len, path, &automount)) {
+				bool masked = whose != WHOSE_FSTAB && whose != WHOSE_LATE && system_is_masked(sys, dir, entry);
 				struct unit *unit;
+				if (whose == WHOSE_PULLED)
+					system_note_pull(sys, entry->name, len, masked ? PULL_TAKEN : pull);
+				else
+					system_note(sys, of, entry->name, len, masked);
 				if (whose == WHOSE_FSTAB) {
 					add_unit(sys, path, automount ? FSTAB_AUTOMOUNT : FSTAB_NO_UNIT, false);
 					if (!automount && (unit = find_unit(sys, path)) != NULL)
@@ -301,21 +271,27 @@ static void list_units(struct fstab_system *sys, int dir, enum whose whose)
 				} else if (whose != WHOSE_FILES)
 					take_unit(sys, path, whose == WHOSE_LATE && is_of_partition(sys, dir, entry->name)
 					          ? FSTAB_GPT_UNIT : FSTAB_OWN_UNIT);
-				else if (!automount && is_masked(sys, dir, entry))
+				else if (!automount && masked)
 					add_unit(sys, path, FSTAB_NO_UNIT, true);
 				else if (!automount)
 					add_unit(sys, path, FSTAB_IDLE_UNIT, false);
+			} else if (whose != WHOSE_PULLED) {
+				system_note(sys, of, entry->name, len, false);
 			}
 		}
 	}
 	os_close(sys->os, dir);
 }
 
-/** The same by its path below ROOT. */
-static void list_dir(struct fstab_system *sys, const char *path, enum whose whose)
+/** The same of one of them. */
+static void list_dir(struct fstab_system *sys, enum units_dir of, enum whose whose)
 {
-	if (may_touch(sys, path))
-		list_units(sys, open_below(sys, path, O_RDONLY | O_DIRECTORY), whose);
+	int dir = system_may_touch(sys, units_dirs[of]) ? system_open(sys, units_dirs[of], O_RDONLY | O_DIRECTORY) : -1;
+	bool known = dir >= 0 || errno == ENOENT || errno == ENOTDIR;
+	/* Where there are both, one is a link to the other. */
+	sys->unlisted |= !known && (of != UNITS_LIB || !sys->usr_listed);
+	sys->usr_listed |= of == UNITS_USR && dir >= 0;
+	list_units(sys, dir, of, whose, 0);
 }
 
 /** Take the swap file that dphys-swapfile(8) makes, and swaps onto. */
@@ -324,7 +300,7 @@ static void take_dphys(struct fstab_system *sys)
 	static const char key[] = "CONF_SWAPFILE=";
 	char *text, name[PATH_MAX] = "/var/swap";
 	size_t len;
-	if (!may_touch(sys, "etc/dphys-swapfile") || os_read_regular(sys->os, sys->root, "etc/dphys-swapfile", UNIT_MAX, &text, &len) != 0)
+	if (!system_may_touch(sys, "etc/dphys-swapfile") || os_read_regular(sys->os, sys->root, "etc/dphys-swapfile", UNIT_MAX, &text, &len) != 0)
 		return;
 	for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
 		if (strncmp(at, key, sizeof(key) - 1) == 0)
@@ -334,21 +310,29 @@ static void take_dphys(struct fstab_system *sys)
 	add_unit(sys, name, FSTAB_OWN_UNIT, false);
 }
 
-enum fstab_unit fstab_system_unit(struct fstab_system *sys, const char *target)
+const char *const units_dirs[UNITS_DIRS] = {
+	[UNITS_ETC] = "etc/systemd/system", [UNITS_RUN] = "run/systemd/system", [UNITS_GENERATOR] = "run/systemd/generator",
+	[UNITS_LOCAL] = "usr/local/lib/systemd/system", [UNITS_USR] = "usr/lib/systemd/system", [UNITS_LIB] = "lib/systemd/system",
+	[UNITS_LATE] = "run/systemd/generator.late",
+};
+
+void system_list(struct fstab_system *sys)
 {
 	/* What the fstab's generator made comes last: it says whose it is. */
-	static const char *const dirs[] = {
-		"usr/lib/systemd/system", "lib/systemd/system", "usr/local/lib/systemd/system",
-		"etc/systemd/system", "run/systemd/system",
-	};
-	if (!sys->listed) {
-		sys->listed = true;
-		for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i)
-			list_dir(sys, dirs[i], WHOSE_FILES);
-		take_dphys(sys);
-		list_dir(sys, "run/systemd/generator.late", WHOSE_LATE);
-		list_dir(sys, "run/systemd/generator", WHOSE_FSTAB);
-	}
+	static const enum units_dir files[] = {UNITS_USR, UNITS_LIB, UNITS_LOCAL, UNITS_ETC, UNITS_RUN};
+	if (sys->listed)
+		return;
+	sys->listed = true;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); ++i)
+		list_dir(sys, files[i], WHOSE_FILES);
+	take_dphys(sys);
+	list_dir(sys, UNITS_LATE, WHOSE_LATE);
+	list_dir(sys, UNITS_GENERATOR, WHOSE_FSTAB);
+}
+
+enum fstab_unit fstab_system_unit(struct fstab_system *sys, const char *target)
+{
+	system_list(sys);
 	struct unit *unit = find_unit(sys, target);
 	/* Other generators write there as well: coreos-boot-mount-generator, zram-generator. */
 	if (unit && unit->file && unit->what == FSTAB_NO_UNIT && !unit->masked) {

@@ -16,7 +16,7 @@ struct fstab_system;
  * Open ROOT.
  *
  * @blocks  Whether touching a path of this process could block; what lies there is
- *          not looked at then.
+ *          not looked at then.  errno is ENOENT of what is not there.
  * @return it, or NULL.  Errors: ENOMEM; those of openat(2).
  * Ownership: fstab_system_free().
  */

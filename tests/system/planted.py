@@ -482,6 +482,22 @@ systemctl(UNIT)
 clean("beside systemd")
 planted("a unit that has failed", lambda: systemctl(FAILED), lambda: systemctl(UNIT), ["UNIT-FAILED warning /data"])
 planted("one that was taken away", lambda: systemctl(FAILED.replace("=loaded", "=not-found")), lambda: systemctl(UNIT), ["UNIT-FAILED info /data"])
+# A unit of the administrator's.
+gm.mkdir("/etc/systemd/system/multi-user.target.wants")
+put(f"[Mount]\nWhat={loops['other']}\nWhere=/mnt/late\nType=ext4\nOptions=noatime,nosuid\n", "/etc/systemd/system/mnt-late.mount")
+os.symlink("../mnt-late.mount", "/etc/systemd/system/multi-user.target.wants/mnt-late.mount")
+MOUNTS["/mnt/late"] = ("-t", "ext4", "-o", "noatime,nosuid", loops["other"])
+told("a unit that is not mounted", ["DRIFT-NOT-MOUNTED warning /mnt/late"])
+mount("/mnt/late")
+clean("a unit that is")
+planted("read-only, of a unit", remount("/mnt/late", "ro,noatime,nosuid"), again("/mnt/late"), ["DRIFT-READONLY critical /mnt/late"])
+planted("without an option of a unit", remount("/mnt/late", "noatime,suid"), again("/mnt/late"), ["DRIFT-OPTIONS warning /mnt/late"])
+planted("another disk than a unit's", instead("/mnt/late", "-t", "ext4", "-o", "noatime,nosuid", loops["luks"]), again("/mnt/late"),
+        ["DRIFT-SOURCE critical /mnt/late"])
+planted("another type than a unit's", instead("/mnt/late", "-t", "tmpfs", "x"), again("/mnt/late"), ["DRIFT-SOURCE critical /mnt/late"])
+umount("/mnt/late")
+shutil.rmtree("/etc/systemd")
+clean("no units any more")
 if os.path.exists("/bin/systemd-fstab-generator"):
     places = [gm.mkdir(f"/run/systemd/generator{name}") for name in ("", ".early", ".late")]
     gm.run("/bin/systemd-fstab-generator", *places)

@@ -135,9 +135,32 @@ gm.touch("/etc/mtab", "gone /gone ext4 rw 0 0\n")
 os.chmod("/etc/fstab", 0o666)
 gm.mkdir("/etc/getmnt")
 gm.touch("/etc/getmnt/audit.conf", "# gmadmin says so\nrequire /t noexec\nseparate /home\n")
+# Units: one that is not mounted, one with other options by a drop-in, a swap space that is not used.
+gm.touch("/usr/lib/systemd/systemd", "")
+units = gm.mkdir("/etc/systemd/system/multi-user.target.wants")
+gm.mkdir("/etc/systemd/system/low.mount.d")
+gm.touch("/etc/systemd/system/home-gmuser-x.mount", """; ask gmadmin
+[Unit]
+Description=of gmcorp, \\
+  telephone 1234
+[Mount]
+What=//gmnas.gmcorp.example/x
+Where=/home/gmuser/x
+Type=cifs
+Options=username=gmadmin,password=hunter2
+""")
+gm.touch("/etc/systemd/system/low.mount", "[Mount]\nWhat=tmpfs\nWhere=/low\nType=tmpfs\n")
+gm.touch("/etc/systemd/system/low.mount.d/a.conf", "# gmadmin\n[Mount]\nOptions=nosuid,nodev,size=1m\n")
+gm.touch("/etc/systemd/system/gmswap.swap", "[Swap]\nWhat=/gmswap\nOptions=pri=3\n")
+for name in ("home-gmuser-x.mount", "low.mount", "gmswap.swap"):
+    os.symlink(f"../{name}", f"{units}/{name}")
+gm.run("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", "/low")
 planted = same("faults", 2, {"DRIFT-READONLY", "DRIFT-OPTIONS", "MNT-DELETED", "MTAB-STALE", "FSTAB-MODE",
                              "POLICY-OPTION", "POLICY-PARTITION", "DRIFT-SOURCE"})
 clean(planted)
+said = [f["source"].replace("/names2", "") for f in audit("--root=/names2")["findings"] if "/systemd/" in (f["source"] or "")]
+gm.expect(sorted(said) == ["/etc/systemd/system/gmswap.swap:2", "/etc/systemd/system/home-gmuser-x.mount:7",
+                           "/etc/systemd/system/low.mount.d/a.conf:3"], f"units: {said}")
 
 # Nothing of here is in what is told of it.
 gm.run("umount", "/late")
