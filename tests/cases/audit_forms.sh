@@ -176,9 +176,10 @@ printf '/dev/sda1 / ext4 defaults 0 1\n' >line
 for options in "--disable=FSTAB-SRC-UNSTABLE --only=FSTAB-*" "--only=FSTAB-* --disable=FSTAB-SRC-UNSTABLE" "--only=BASE-*" \
 	"--only=FSTAB-LOST" "--disable=?" "--disable=*" "--root="; do
 	set -f
+	# shellcheck disable=SC2086 # words
 	status audit -F lone --fstab=line $options 2>&1 | grep -v ^Try
 	set +f
 done
 for options in --baseline=x --save=x --under --holders --probe-timeout=1; do
-	status audit --collect $options y 2>&1 | grep -v ^Try
+		status audit --collect $options y 2>&1 | grep -v ^Try
 done
