@@ -72,30 +72,6 @@ static int take_option(void *arg, const char *name, const char *value)
 
 /* Texts. */
 
-/** Mask the secrets of a word: as options, behind its first '=', and as a source. */
-static void put_word(const char *word, struct strbuf *out)
-{
-	struct strbuf masked, source;
-	strbuf_init(&masked);
-	strbuf_init(&source);
-	mask_options(word, &masked);
-	const char *equals = strchr(word, '=');
-	if (equals && strcmp(strbuf_str(&masked), word) == 0) {
-		strbuf_reset(&masked);
-		strbuf_add(&masked, word, (size_t)(equals + 1 - word));
-		mask_options(equals + 1, &masked);
-	}
-	word = strbuf_str(&masked);
-	equals = *word != '/' && !strstr(word, "://") ? strchr(word, '=') : NULL;
-	if (equals)
-		strbuf_add(out, word, (size_t)(equals + 1 - word));
-	mask_source(equals ? equals + 1 : word, &source);
-	strbuf_puts(out, strbuf_str(&source));
-	out->failed |= masked.failed || source.failed;
-	strbuf_destroy(&masked);
-	strbuf_destroy(&source);
-}
-
 /** Append a text without secrets; and without what its comments say.
     @comments  They stay. */
 static void put_masked(const char *text, bool comments, struct strbuf *out)
@@ -113,7 +89,7 @@ static void put_masked(const char *text, bool comments, struct strbuf *out)
 				strbuf_add(out, line + i, skip);
 				out->failed |= !word;
 				if (word && m)
-					put_word(word, out);
+					mask_word(word, out);
 				free(word);
 				i += skip + m;
 			}
@@ -137,7 +113,7 @@ static void put_cmdline(const char *text, struct strbuf *out)
 			char *word = strndup(at, n);
 			strbuf_puts(out, out->len ? " " : "");
 			if (word)
-				put_word(word, out);
+				mask_word(word, out);
 			out->failed |= !word;
 			free(word);
 		}
