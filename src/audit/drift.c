@@ -4,6 +4,7 @@
 #include "audit/audit_impl.h"
 #include "audit/host_impl.h"
 #include "base/fstypes.h"
+#include "base/secret.h"
 #include "fstab/fstab_impl.h"
 #include "fstab/shown.h"
 
@@ -58,12 +59,17 @@ static void tell(struct drift *drift, enum audit_code code, const struct tabline
 	drift->failed |= drift->text.failed || drift->actual.failed || audit_report_add(drift->report, finding) != 0;
 }
 
-/** A source and type, without secrets. */
+/** A source and type, without secrets: also in a type, behind a comma that should be a blank. */
 static const char *name_of(const struct drift *drift, struct strbuf *out, const char *source, const char *fstype)
 {
 	const struct fstab_world *world = &drift->in->live->world;
 	bool secret = source && world->secret && world->secret(source, NULL);
-	return form(out, "%s (%s)", secret ? "***" : source ? source : "none", fstype ? fstype : "?");
+	strbuf_reset(out);
+	strbuf_puts(out, secret ? "***" : source ? source : "none");
+	strbuf_puts(out, " (");
+	mask_options(fstype ? fstype : "?", out);
+	strbuf_puts(out, ")");
+	return strbuf_str(out);
 }
 
 static const char *live_name(const struct drift *drift, struct strbuf *out, const struct fstab_line *live)
