@@ -378,6 +378,9 @@ static size_t put_context(struct redact *r, const char *at, struct strbuf *out)
 			++value;
 		const char stop[] = {quote, '\0'};
 		size_t n = quote ? strcspn(value, stop) : strcspn(value, " \t\n,\"'/");
+		/* A secret behind the user's name is masked, and still to be seen. */
+		if (context->kind == REDACT_USER && n > 0 && !quote)
+			n = strcspn(value, " \t\n,\"'/%:");
 		if (context->unit) {
 			const char *dot = memrchr(value, '.', n);
 			n = dot ? (size_t)(dot - value) : n;

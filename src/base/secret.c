@@ -180,6 +180,9 @@ void mask_options(const char *options, struct strbuf *out)
 				n = (size_t)(quote + 1 - options);
 			strbuf_add(out, options, (size_t)(secret - options));
 			strbuf_puts(out, "***");
+			/* That of the whole option stays: others read on to it. */
+			if (quote && mark != *secret)
+				strbuf_putc(out, mark);
 		} else {
 			strbuf_add(out, options, n);
 		}
@@ -299,8 +302,9 @@ size_t secret_goes_on(const char *line, size_t n, struct strbuf *word, bool *ope
 		if (m == 0)
 			break;
 		if (has_secret(strbuf_str(word))) {
-			found = behind;
-			break;
+			/* That of a source ends where the mount point begins. */
+			found = at == 0 && next > 0 && line[behind + next] == '/' ? n : behind;
+			continue;
 		}
 		bool equals = line[behind - 1] != '=' && behind + next < n && line[behind + next] == '=';
 		if (equals)

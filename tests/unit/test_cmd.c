@@ -307,7 +307,7 @@ static void test_secrets(void)
 		{"paswd=x,psswd=x,pswd=x,PassWrd=x", "paswd=***,psswd=***,pswd=***,PassWrd=***"},
 		{"secrt=x,sercet=x,tokne=x,tokn=x,passphrse=x", "secrt=***,sercet=***,tokne=***,tokn=***,passphrse=***"},
 		{"credentails=/etc/c,pass2=x,userpass=x,my_pw=x", "credentails=***,pass2=***,userpass=***,my_pw=***"},
-		{"password =x,\"password=a,b\",'pw=x'", "password =***,\"password=***,'pw=***"},
+		{"password =x,\"password=a,b\",'pw=x'", "password =***,\"password=***\",'pw=***'"},
 		{"passno=1,pass_through=1,passfd=3,token-timeout=5,broken=1", "passno=1,pass_through=1,passfd=3,token-timeout=5,broken=1"},
 		{"secure=1,sector=512,username=x,users=1,user_id=0", "secure=1,sector=512,username=x,users=1,user_id=0"},
 		/* What holds one behind something else. */

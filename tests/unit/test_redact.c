@@ -50,6 +50,8 @@ static void test_rows(void)
 		{"/dev/disk/by-id/ata-SAMSUNG_S1234-part2", "/dev/disk/by-id/aaa-aaaaaaa_aaaaa-part2"},
 		/* Names. */
 		{"//nas.example.com/share /s cifs username=bob,domain=CORP 0 0", "//server1/share /s cifs username=user1,domain=user2 0 0"},
+		{"//s/a /s cifs user=bob%***,rw", "//s/a /s cifs user=user1%***,rw"},
+		{"username=bob:***", "username=user1:***"},
 		{"bob@box:/dir /home/carol fuse.sshfs", "user1@server2:/dir /home/user3 fuse.sshfs"},
 		{"Where=/home/carol home-carol.mount carolina carol_x", "Where=/home/user3 home-user3.mount carolina carol_x"},
 		{"mon1,mon2:6789:/ /c ceph name=x", "server3,server4:6789:/ /c ceph name=x"},
