@@ -122,9 +122,20 @@ static void test_many(void)
 	strbuf_destroy(&before);
 }
 
+/** What is learnt of a text goes in one before it; what is no name stays. */
+static void test_order(void)
+{
+	struct redact r;
+	redact_init(&r);
+	says(&r, "/srv/gmbob 22 data/root x username=gmbob user=22 domain=root user=data",
+	     "/srv/user1 22 data/root x username=user1 user=user2 domain=root user=data");
+	redact_destroy(&r);
+}
+
 static const struct unit_test tests[] = {
 	{"what goes, and what stays", test_rows},
 	{"many, and any", test_many},
+	{"a name before it is known", test_order},
 	{NULL, NULL},
 };
 
