@@ -3,6 +3,7 @@
 
 #include "audit/audit_impl.h"
 #include "audit/host_impl.h"
+#include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "fstab/fstab_impl.h"
@@ -31,6 +32,26 @@ static const char *form(struct strbuf *out, const char *format, ...)
 	strbuf_reset(out);
 	strbuf_vprintf(out, format, args);
 	va_end(args);
+	return strbuf_str(out);
+}
+
+/** What gives a mount or swap space a line.  Its name is whoever's has mounted it. */
+static const char *add_hint(struct strbuf *out, const char *name)
+{
+	strbuf_reset(out);
+	strbuf_puts(out, "getmnt fstab --merge --add=");
+	escape_shell_octal(out, name);
+	strbuf_puts(out, " --diff");
+	return strbuf_str(out);
+}
+
+/** What mounts a line. */
+static const char *mount_hint(struct strbuf *out, const char *target)
+{
+	strbuf_reset(out);
+	strbuf_puts(out, "mount ");
+	escape_operand(out, target);
+	strbuf_puts(out, ", or give the line noauto");
 	return strbuf_str(out);
 }
 
@@ -300,7 +321,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			.severity = drift->any && !may_be_units(drift, live) && !is_locked(drift, live) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = live->swap ? "it is in use, and no line has it" : "it is mounted, no line has it, and nothing is known that owns it",
 			.expected = "a line", .actual = live_name(drift, &drift->actual, live),
-			.hint = form(&drift->text, "getmnt fstab --merge --add=%s --diff", live->swap ? live->swap : live->target)});
+			.hint = add_hint(&drift->text, live->swap ? live->swap : live->target)});
 		break;
 	case FSTAB_NOTE_NO_LINE:
 		if (strcmp(live->owner, "unknown") != 0)
@@ -391,7 +412,7 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 		.expected = swap ? "in use" : "mounted", .actual = swap ? "not in use" : "not mounted",
 		.hint = missing ? "see to the device, or give the line noauto" : swap ? "swapon -a, or take the line away"
 		        : automount ? "systemctl daemon-reload, and start its automount unit"
-		                    : form(&drift->text, "mount %s, or give the line noauto", target)});
+		                    : mount_hint(&drift->text, target)});
 }
 
 int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
