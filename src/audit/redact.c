@@ -363,9 +363,11 @@ static size_t put_context(struct redact *r, const char *at, struct strbuf *out)
 			continue;
 		const char *value = at + head;
 		char quote = *value == '"' || *value == '\'' ? *value : '\0', plain[NAME_BYTES + 1];
-		if (quote)
-			++value;
-		const char stop[] = {quote, '\0'};
+		const char stop[] = {quote, '\n', '\0'};
+		/* One that is not closed in its line is none. */
+		if (quote && value[1 + strcspn(value + 1, stop)] != quote)
+			quote = '\0';
+		value += quote || *value == '"' || *value == '\'';
 		size_t n = quote ? strcspn(value, stop) : strcspn(value, " \t\n,\"'/");
 		/* A secret behind the user's name is masked, and still to be seen. */
 		if (context->kind == REDACT_USER && n > 0 && !quote)

@@ -46,6 +46,7 @@ static void test_rows(void)
 		{"E:ID_FS_UUID_ENC=ABCD-1234\n", "E:ID_FS_UUID_ENC=A000-0002\n"},
 		{"LABEL=my\\040disk /a ext4", "LABEL=label1 /a ext4"},
 		{"E:ID_FS_LABEL_ENC=my\\x20disk\nx", "E:ID_FS_LABEL_ENC=label1\nx"},
+		{"LABEL=\"my /a\nLABEL=x\" y", "LABEL=\"label2 /a\nLABEL=label3\" y"},
 		{"PARTLABEL='my disk' /a", "PARTLABEL='label1' /a"},
 		{"/dev/disk/by-id/ata-SAMSUNG_S1234-part2", "/dev/disk/by-id/aaa-aaaaaaa_aaaaa-part2"},
 		/* Names. */
