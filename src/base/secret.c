@@ -111,7 +111,9 @@ static const char *secret_of_url(const char *value, size_t n)
 	size_t len = (size_t)((slash ? slash : value + n) - authority);
 	const char *at = memrchr(authority, '@', len);
 	const char *colon = at ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
-	return !at || colon + 1 == at ? NULL : colon ? colon + 1 : authority;
+	if (!at || (colon && colon + 1 == at))
+		return NULL;
+	return colon ? colon + 1 : authority;
 }
 
 /**
@@ -122,35 +124,34 @@ static const char *secret_of_url(const char *value, size_t n)
  */
 static const char *secret_at(const char *option, size_t n, const char **begin)
 {
-	const char *end = option + n;
+	const char *end = option + n, *found = NULL;
 	for (const char *from = option, *equals; (equals = memchr(from, '=', (size_t)(end - from))) != NULL; from = equals + 1) {
-		const char *value = equals + 1;
-		if (begin)
-			*begin = from;
-		if (value == end)
-			return NULL;
+		const char *value = equals + 1, *secret = NULL;
 		/* "x-systemd.key": what stands behind the last dot names the value. */
 		const char *dot = memrchr(from, '.', (size_t)(equals - from)), *name = dot ? dot + 1 : from;
 		size_t len = (size_t)(equals - name), rest = (size_t)(end - value);
 		/* What a value holds is an option if it has such a name: a path has none. */
-		if (from != option && memchr(from, '/', (size_t)(equals - from)))
+		if (rest == 0 || (from != option && memchr(from, '/', (size_t)(equals - from))))
 			continue;
-		if (is_secret_name(name, len))
-			return value;
-		if (is_user_name(name, len)) {
+		if (is_secret_name(name, len)) {
+			secret = value;
+		} else if (is_user_name(name, len)) {
 			const char *percent = memchr(value, '%', rest), *colon = memchr(value, ':', rest);
 			const char *sign = percent && (!colon || percent < colon) ? percent : colon;
-			if (sign && sign + 1 < end)
-				return sign + 1;
+			secret = sign && sign + 1 < end ? sign + 1 : NULL;
+		} else if (len == 11 && ends_in(name, len, "ssh_command") && memmem(value, rest, "pass", 4)) {
+			secret = value;   /* sshfs runs it: sshpass -pWORD */
 		}
-		/* sshfs runs it: sshpass -pWORD. */
-		if (len == 11 && ends_in(name, len, "ssh_command") && memmem(value, rest, "pass", 4))
-			return value;
-		const char *secret = secret_of_url(value, rest);
-		if (secret)
-			return secret;
+		if (!secret)
+			secret = secret_of_url(value, rest);
+		/* A URL's may begin behind one of what it holds. */
+		if (secret && (!found || secret < found)) {
+			found = secret;
+			if (begin)
+				*begin = from;
+		}
 	}
-	return NULL;
+	return found;
 }
 
 bool has_secret(const char *options)
@@ -236,7 +237,8 @@ bool source_has_secret(const char *source)
 	return secret_of_source(source, &at) || options_of_source(source);
 }
 
-void mask_source(const char *source, struct strbuf *out)
+/** Mask a source once. */
+static void put_source(const char *source, struct strbuf *out)
 {
 	const char *at, *secret = secret_of_source(source, &at), *options = options_of_source(source);
 	if (secret) {
@@ -249,6 +251,27 @@ void mask_source(const char *source, struct strbuf *out)
 	strbuf_add(out, source, options ? (size_t)(options - source) : strlen(source));
 	if (options)
 		mask_options(options, out);
+}
+
+void mask_source(const char *source, struct strbuf *out)
+{
+	enum { TIMES = 8 };
+	struct strbuf texts[2];
+	strbuf_init(&texts[0]);
+	strbuf_init(&texts[1]);
+	strbuf_puts(&texts[0], source);
+	/* Of one that is many things at once what is left may be another with a secret. */
+	int i = 0;
+	bool same = !source_has_secret(source);
+	for (; i < TIMES && !same; ++i) {
+		strbuf_reset(&texts[(i + 1) % 2]);
+		put_source(strbuf_str(&texts[i % 2]), &texts[(i + 1) % 2]);
+		same = strcmp(strbuf_str(&texts[0]), strbuf_str(&texts[1])) == 0;
+	}
+	strbuf_puts(out, same ? strbuf_str(&texts[i % 2]) : "***");
+	out->failed |= texts[0].failed || texts[1].failed;
+	strbuf_destroy(&texts[0]);
+	strbuf_destroy(&texts[1]);
 }
 
 void mask_word(const char *word, struct strbuf *out)
