@@ -15,6 +15,8 @@
  *     escape.c          the escaping dialects of tables and of output
  *     fstypes.c         what is known of file system types: one table
  *     sha256.c          the digest of a text
+ *     near.c            how near a word is to another that was meant
+ *     secret.c          passwords in options, sources and lines, masked
  *     linediff.c        what differs between two texts, as diff -u has it
  *     hostlist.c        names of hosts, folded: node[1-9]
  *   os/                 the kernel facade: every crossing, counted
@@ -130,7 +132,6 @@
  *     cmd.h             what the commands share
  *     commands.c        the commands: one table
  *     message.c         messages on standard error
- *     secrets.c         passwords in options and sources, masked
  *     options.c         the options: one table, and its parser
  *     help.c            --help and the completion, from that table
  *     rows.c            the options of other commands: a table each

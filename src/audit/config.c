@@ -11,6 +11,8 @@
 #include "audit/config.h"
 
 #include "audit/owner.h"
+#include "base/escape.h"
+#include "base/secret.h"
 #include "base/strbuf.h"
 
 #include <errno.h>
@@ -30,6 +32,8 @@ struct parser {
 	struct audit_config *config;
 	const char *file;
 	uint32_t line;
+	const char *at;          /* the line, of n bytes */
+	size_t n;
 	struct word words[WORDS_MAX + 1];
 	size_t nwords;
 	struct strbuf text;      /* for use in passing */
@@ -98,6 +102,42 @@ static const char *word_behind(const struct word *word, const char *head, size_t
 	return word->at + len;
 }
 
+/** Bytes of p->at as they may be told: without secrets.  @return a string of the configuration's. */
+static const char *quoted(struct parser *p, const char *bytes, size_t n)
+{
+	bool open;
+	struct strbuf word, out;
+	if (p->config->nproblems >= AUDIT_PROBLEMS_MAX)
+		return "";   /* it is not kept */
+	strbuf_init(&word);
+	strbuf_init(&out);
+	if (n && (size_t)(bytes - p->at) >= secret_goes_on(p->at, p->n, &word, &open)) {
+		strbuf_puts(&out, "***");
+		n = 0;
+	}
+	strbuf_reset(&word);
+	strbuf_add(&word, bytes, n);
+	mask_word(strbuf_str(&word), &out);
+	if (!word.failed && memchr(bytes, '\\', n)) {
+		word.len = unescape_octal(word.data, word.data, word.len);
+		word.data[word.len] = '\0';
+		if (has_secret(strbuf_str(&word))) {
+			strbuf_reset(&out);
+			strbuf_puts(&out, "***");
+		}
+	}
+	const char *text = arena_strndup(&p->config->arena, strbuf_str(&out), out.len);
+	p->failed |= word.failed || out.failed || !text;
+	strbuf_destroy(&word);
+	strbuf_destroy(&out);
+	return text ? text : "";
+}
+
+static const char *quoted_word(struct parser *p, const struct word *word)
+{
+	return quoted(p, word->at, word->n);
+}
+
 /** Cut a line into words.  @return whether it can be. */
 static bool cut(struct parser *p, const char *line, size_t n)
 {
@@ -141,12 +181,12 @@ static bool decode(struct parser *p, const char *bytes, size_t n, bool glob)
 		c = (unsigned char)bytes[++i];   /* cut() has seen to it that there is one */
 		if (c >= '0' && c <= '9') {
 			if (n - i < 3 || c > '3' || !is_octal(bytes[i + 1]) || !is_octal(bytes[i + 2]))
-				return wrong(p, "\"%.*s\": a backslash and digits are a byte as three octal digits, as \\040; the backslash itself is \\\\",
-				             (int)n, bytes);
+				return wrong(p, "\"%s\": a backslash and digits are a byte as three octal digits, as \\040; the backslash itself is \\\\",
+				             quoted(p, bytes, n));
 			c = (unsigned char)((c - '0') << 6 | (bytes[i + 1] - '0') << 3 | (bytes[i + 2] - '0'));
 			i += 2;
 			if (c == 0)
-				return wrong(p, "\"%.*s\": no path has a NUL in it", (int)n, bytes);
+				return wrong(p, "\"%s\": no path has a NUL in it", quoted(p, bytes, n));
 		}
 		if (glob && c < 0x80)
 			strbuf_putc(&p->text, '\\');
@@ -198,7 +238,7 @@ static struct audit_glob *make_glob(struct parser *p, const char *bytes, size_t 
 	if (glob_compile(&glob->pool, text, 0, len, 0, &glob->glob, &error) != 0) {
 		/* Of a whole string there is no more to it. */
 		bool open = strncmp(error.why, "[ without its ]", 15) == 0;
-		wrong(p, "\"%.*s\": %s", (int)n, bytes, open ? "[ without its ]; \\[ is the character itself" : error.why);
+		wrong(p, "\"%s\": %s", quoted(p, bytes, n), open ? "[ without its ]; \\[ is the character itself" : error.why);
 		return NULL;
 	}
 	if (glob->glob.kind == GLOB_EXACT) {
@@ -224,12 +264,12 @@ static struct audit_glob *make_target(struct parser *p, const char *bytes, size_
 		return NULL;
 	/* What has an '=' is a swap space of an fstab, by its tag. */
 	if (!strchr("/*?[\\", *bytes) && !memchr(bytes, '=', n)) {
-		wrong(p, "\"%.*s\" is no mount point's: they begin with /; *%.*s takes what ends so", (int)n, bytes, (int)n, bytes);
+		wrong(p, "\"%s\" is no mount point's: they begin with /; *%s takes what ends so", quoted(p, bytes, n), quoted(p, bytes, n));
 		return NULL;
 	}
 	if (n > 1 && bytes[n - 1] == '/') {
-		wrong(p, "\"%.*s\" is no mount point's: they end in no /; %.*s is the directory itself, %.*s* what is below it", (int)n, bytes,
-		      (int)n - 1, bytes, (int)n, bytes);
+		wrong(p, "\"%s\" is no mount point's: they end in no /; %s is the directory itself, %s* what is below it", quoted(p, bytes, n),
+		      quoted(p, bytes, n - 1), quoted(p, bytes, n));
 		return NULL;
 	}
 	return glob;
@@ -263,7 +303,7 @@ static bool take_until(struct parser *p, struct audit_row *row, const char *date
 {
 	row->until = audit_day(date, n);
 	if (row->until < 0)
-		return wrong(p, "until=%.*s: no such day; write the last one on which the line has effect as YYYY-MM-DD", (int)n, date);
+		return wrong(p, "until=%s: no such day; write the last one on which the line has effect as YYYY-MM-DD", quoted(p, date, n));
 	return true;
 }
 
@@ -277,7 +317,7 @@ static bool parse_codes(struct parser *p, struct audit_row *row, const struct wo
 		size_t n = (size_t)((comma ? comma : end) - at);
 		uint64_t found = audit_codes(at, n);
 		if (!found)
-			return wrong(p, "\"%.*s\": no such rule; getmnt audit --list-rules shows them", (int)n, at);
+			return wrong(p, "\"%s\": no such rule; getmnt audit --list-rules shows them", quoted(p, at, n));
 		row->codes |= found;
 		if (!comma)
 			return true;
@@ -311,7 +351,7 @@ static bool parse_rule(struct parser *p, struct audit_row *row)
 					row->severity = (int)severities[k];
 			}
 			if (row->severity < 0)
-				return wrong(p, "severity=%.*s: known are info, warning, critical", (int)n, value);
+				return wrong(p, "severity=%s: known are info, warning, critical", quoted(p, value, n));
 		} else if ((value = word_behind(word, "target=", &n)) != NULL) {
 			twice = row->glob;
 			if (!twice && !(row->glob = make_target(p, value, n)))
@@ -321,11 +361,11 @@ static bool parse_rule(struct parser *p, struct audit_row *row)
 			if (!take_until(p, row, value, n))
 				return false;
 		} else {
-			return wrong(p, "rule: \"%.*s\": known are on, off, severity=, target=, until=; write a blank in a path as \\040",
-			             (int)word->n, word->at);
+			return wrong(p, "rule: \"%s\": known are on, off, severity=, target=, until=; write a blank in a path as \\040",
+			             quoted_word(p, word));
 		}
 		if (twice)
-			return wrong(p, "rule: \"%.*s\": that is said twice; leave one", (int)word->n, word->at);
+			return wrong(p, "rule: \"%s\": that is said twice; leave one", quoted_word(p, word));
 	}
 	if (row->on < 0 && row->severity < 0)
 		return wrong(p, "rule: it says nothing: on, off or severity=info|warning|critical");
@@ -353,10 +393,10 @@ static bool parse_ignore(struct parser *p, struct audit_row *row)
 		for (size_t i = 0; row->glob && audit_owners[i]; ++i)
 			any |= audit_glob_matches(row->glob, audit_owners[i]);
 		if (row->glob && !any)
-			return wrong(p, "ignore owner: \"%.*s\": known are fstab, unit, gpt-auto, automount, initrd, api, session, "
-			             "credentials, snap, container, udisks, zfs, nsfs, unknown", (int)glob->n, glob->at);
+			return wrong(p, "ignore owner: \"%s\": known are fstab, unit, gpt-auto, automount, initrd, api, session, "
+			             "credentials, snap, container, udisks, zfs, nsfs, unknown", quoted_word(p, glob));
 	} else {
-		return wrong(p, "ignore: \"%.*s\": known are owner, type, target", (int)what->n, what->at);
+		return wrong(p, "ignore: \"%s\": known are owner, type, target", quoted_word(p, what));
 	}
 	if (!row->glob)
 		return false;
@@ -364,8 +404,8 @@ static bool parse_ignore(struct parser *p, struct audit_row *row)
 		return false;
 	size_t last = row->until != AUDIT_FOREVER ? 4 : 3;
 	if (p->nwords > last)
-		return wrong(p, "ignore: \"%.*s\": behind the pattern stands until=YYYY-MM-DD or nothing; write a blank in a path as \\040",
-		             (int)p->words[last].n, p->words[last].at);
+		return wrong(p, "ignore: \"%s\": behind the pattern stands until=YYYY-MM-DD or nothing; write a blank in a path as \\040",
+		             quoted_word(p, &p->words[last]));
 	return true;
 }
 
@@ -376,7 +416,7 @@ static bool parse_path(struct parser *p, struct audit_row *row, size_t words, co
 	if (p->nwords < words)
 		return wrong(p, "it lacks a word: %s", form);
 	if (p->nwords > words)
-		return wrong(p, "\"%.*s\" is a word too many: %s; write a blank in a path as \\040", (int)p->words[words].n, p->words[words].at, form);
+		return wrong(p, "\"%s\" is a word too many: %s; write a blank in a path as \\040", quoted_word(p, &p->words[words]), form);
 	if (!decode(p, word->at, word->n, false))
 		return false;
 	const char *path = strbuf_str(&p->text);
@@ -385,12 +425,12 @@ static bool parse_path(struct parser *p, struct audit_row *row, size_t words, co
 	if (!normal)
 		return false;
 	if (*path != '/')
-		return wrong(p, "\"%.*s\" is no absolute path: give the mount point from / on", (int)word->n, word->at);
+		return wrong(p, "\"%s\" is no absolute path: give the mount point from / on", quoted_word(p, word));
 	for (size_t n; *path; path += n) {
 		path += strspn(path, "/");
 		n = strcspn(path, "/");
 		if ((n == 1 && *path == '.') || (n == 2 && memcmp(path, "..", 2) == 0))
-			return wrong(p, "\"%.*s\": a mount point has no . or .. in it", (int)word->n, word->at);
+			return wrong(p, "\"%s\": a mount point has no . or .. in it", quoted_word(p, word));
 		if (n > 0) {
 			normal[len++] = '/';
 			memcpy(normal + len, path, n);
@@ -477,12 +517,13 @@ static bool parse_require(struct parser *p, struct audit_row *row)
 	bool right = true, shown;
 	for (uint32_t i = 0; right && (o = audit_next_option(&list, &n)) != NULL; ++i) {
 		why = option_fault(o, n);
-		right = !why || wrong(p, "require: \"%.*s\": %s", (int)n, o, why);
+		right = !why || wrong(p, "require: \"%s\": %s", quoted(p, p->words[2].at + (o - row->options), n), why);
 		const char *key = audit_option_key(o, n, &len, &shown);
 		uint32_t other = right ? map64_put(&keys, map64_bytes(MAP64_BYTES, key, len), i) : i;
 		p->failed |= other == MAP64_NONE;
 		if (other != i && other != MAP64_NONE)
-			right = wrong(p, "require: \"%.*s\": it stands here twice, or contradicts another: leave one", (int)n, o);
+			right = wrong(p, "require: \"%s\": it stands here twice, or contradicts another: leave one",
+			              quoted(p, p->words[2].at + (o - row->options), n));
 	}
 	map64_destroy(&keys);
 	return right && !p->failed;
@@ -511,7 +552,7 @@ static bool parse_propagation(struct parser *p, struct audit_row *row)
 			return true;
 		}
 	}
-	return wrong(p, "propagation: \"%.*s\": known are shared, private, slave, unbindable", (int)p->words[2].n, p->words[2].at);
+	return wrong(p, "propagation: \"%s\": known are shared, private, slave, unbindable", quoted_word(p, &p->words[2]));
 }
 
 static const struct {
@@ -558,6 +599,8 @@ static bool check_bytes(struct parser *p, const char *line, size_t n)
 
 static void parse_line(struct parser *p, const char *line, size_t n)
 {
+	p->at = line;
+	p->n = n;
 	if (!check_bytes(p, line, n) || !cut(p, line, n) || p->nwords == 0)
 		return;
 	const struct word *verb = &p->words[0], *last = &p->words[p->nwords - 1];
@@ -573,7 +616,7 @@ static void parse_line(struct parser *p, const char *line, size_t n)
 		p->config->count += verbs[i].parse(p, row) && !p->failed;
 		return;
 	}
-	wrong(p, "\"%.*s\": a line begins with rule, ignore, require, separate or propagation; a comment with #", (int)verb->n, verb->at);
+	wrong(p, "\"%s\": a line begins with rule, ignore, require, separate or propagation; a comment with #", quoted_word(p, verb));
 }
 
 int audit_config_parse(struct audit_config *config, const char *file, const char *text, size_t len)

@@ -3,7 +3,9 @@
 
 #include "audit/audit_impl.h"
 #include "audit/host_impl.h"
+#include "base/escape.h"
 #include "base/fstypes.h"
+#include "base/secret.h"
 #include "fstab/fstab_impl.h"
 #include "fstab/shown.h"
 
@@ -45,6 +47,26 @@ static const char *form(struct strbuf *out, const char *format, ...)
 	return strbuf_str(out);
 }
 
+/** What gives a mount or swap space a line.  Its name is whoever's has mounted it. */
+static const char *add_hint(struct strbuf *out, const char *name)
+{
+	strbuf_reset(out);
+	strbuf_puts(out, "getmnt fstab --merge --add=");
+	escape_shell_octal(out, name);
+	strbuf_puts(out, " --diff");
+	return strbuf_str(out);
+}
+
+/** What mounts a line. */
+static const char *mount_hint(struct strbuf *out, const char *target)
+{
+	strbuf_reset(out);
+	strbuf_puts(out, "mount ");
+	escape_operand(out, target);
+	strbuf_puts(out, ", or give the line noauto");
+	return strbuf_str(out);
+}
+
 /** Tell of a line, a mount, or both. */
 static void tell(struct drift *drift, enum audit_code code, const struct tabline *line,
                  const struct fstab_line *live, struct audit_finding *finding)
@@ -75,12 +97,17 @@ static void tell(struct drift *drift, enum audit_code code, const struct tabline
 	drift->failed |= drift->text.failed || drift->actual.failed || audit_report_add(drift->report, finding) != 0;
 }
 
-/** A source and type, without secrets. */
+/** A source and type, without secrets: also in a type, behind a comma that should be a blank. */
 static const char *name_of(const struct drift *drift, struct strbuf *out, const char *source, const char *fstype)
 {
 	const struct fstab_world *world = &drift->in->live->world;
 	bool secret = source && world->secret && world->secret(source, NULL);
-	return form(out, "%s (%s)", secret ? "***" : source ? source : "none", fstype ? fstype : "?");
+	strbuf_reset(out);
+	strbuf_puts(out, secret ? "***" : source ? source : "none");
+	strbuf_puts(out, " (");
+	mask_options(fstype ? fstype : "?", out);
+	strbuf_puts(out, ")");
+	return strbuf_str(out);
 }
 
 static const char *live_name(const struct drift *drift, struct strbuf *out, const struct fstab_line *live)
@@ -450,7 +477,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			.severity = drift->any && !may_be_units(drift, live) && !is_locked(drift, live) && !is_of_user(live) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = live->swap ? "it is in use, and no line has it" : "it is mounted, no line has it, and nothing is known that owns it",
 			.expected = "a line", .actual = live_name(drift, &drift->actual, live),
-			.hint = form(&drift->text, "getmnt fstab --merge --add=%s --diff", live->swap ? live->swap : live->target)});
+			.hint = add_hint(&drift->text, live->swap ? live->swap : live->target)});
 		break;
 	case FSTAB_NOTE_NO_LINE:
 		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
@@ -557,7 +584,7 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 		.expected = swap ? "in use" : "mounted", .actual = swap ? "not in use" : "not mounted",
 		.hint = missing ? "see to the device, or give the line noauto" : swap ? "swapon -a, or take the line away"
 		        : automount ? "systemctl daemon-reload, and start its automount unit"
-		                    : form(&drift->text, "mount %s, or give the line noauto", target)});
+		                    : mount_hint(&drift->text, target)});
 }
 
 int audit_drift(const struct audit_drift_input *in, struct audit_report *report)

@@ -9,10 +9,10 @@
 #include "audit/audit_impl.h"
 
 #include "base/fstypes.h"
+#include "base/near.h"
 #include "base/words.h"
 #include "fstab/fstab_impl.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,46 +98,12 @@ static const char *options_of(const char *fstype)
 	return NULL;
 }
 
-static unsigned min3(unsigned a, unsigned b, unsigned c)
-{
-	return a < b ? (a < c ? a : c) : (b < c ? b : c);
-}
-
-/** Whether two bytes are one letter, large or small. */
-static bool is_letter(char a, char b)
-{
-	return tolower((unsigned char)a) == tolower((unsigned char)b);
-}
-
-/** How many changes make one word the other: a byte more, less, another, or two that
-    changed places.  Large letters are small ones. */
-static unsigned distance(const char *a, size_t n, const char *b, size_t m)
-{
-	unsigned rows[3][NAME_MAX_BYTES + 1];
-	unsigned *before = rows[0], *last = rows[1], *now = rows[2];
-	for (size_t k = 0; k <= m; ++k)
-		last[k] = (unsigned)k;
-	for (size_t i = 1; i <= n; ++i) {
-		now[0] = (unsigned)i;
-		for (size_t k = 1; k <= m; ++k) {
-			now[k] = min3(last[k] + 1, now[k - 1] + 1, last[k - 1] + !is_letter(a[i - 1], b[k - 1]));
-			if (i > 1 && k > 1 && is_letter(a[i - 1], b[k - 2]) && is_letter(a[i - 2], b[k - 1]) && before[k - 2] + 1 < now[k])
-				now[k] = before[k - 2] + 1;
-		}
-		unsigned *old = before;
-		before = last;
-		last = now;
-		now = old;
-	}
-	return last[m];
-}
-
 void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found, size_t *nfound)
 {
 	for (const char *at = list; *at;) {
 		size_t m = strcspn(at, " ");
 		if (m >= 4 && m <= NAME_MAX_BYTES && (m > n ? m - n : n - m) < *best) {
-			unsigned d = distance(word, n, at, m);
+			unsigned d = near_distance(word, n, at, m, false);
 			if (d < *best) {
 				*best = d;
 				*found = at;

@@ -4,6 +4,7 @@
  */
 #include "audit/audit_impl.h"
 
+#include "base/escape.h"
 #include "base/fstypes.h"
 #include "fstab/fstab_impl.h"
 
@@ -117,11 +118,13 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 		if (kind != FACT_FILE && !masked)
 			continue;
 		const char *path = audit_format(audit, "%s", strbuf_str(&name));
+		strbuf_reset(&real);
+		escape_operand(&real, strrchr(path, '/') + 1);
 		audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
 			entry->noauto ? AUDIT_INFO : AUDIT_WARNING, true,
 			masked ? "its unit is masked: systemd does not mount it" : "a unit has this mount point too: systemd takes that, and nothing of the line",
 			masked ? "no mask" : "one of both", path,
-			masked ? audit_format(audit, "take the line away, or: systemctl unmask '%s'", strrchr(path, '/') + 1)
+			masked ? audit_format(audit, "take the line away, or: systemctl unmask %s", strbuf_str(&real))
 			       : "take the line away, or the unit, and systemctl daemon-reload"});
 		break;
 	}

@@ -7,6 +7,7 @@
 #include "audit/policy.h"
 
 #include "audit/audit_impl.h"
+#include "base/escape.h"
 #include "base/fstypes.h"
 #include "fstab/fstab_impl.h"
 
@@ -224,11 +225,15 @@ static void judge_options(struct policy *policy, uint32_t i, uint32_t node)
 	}
 	hide(policy, &policy->actual);
 	strbuf_printf(&policy->message, "it is mounted without %s", strbuf_str(&policy->expected));
-	if (secret)
+	if (secret) {
 		strbuf_puts(&policy->hint, "see to its line of the fstab, or its unit; a secret is to stand in neither, nor here");
-	else
-		strbuf_printf(&policy->hint, "mount -o remount,%s %s, and let its line of the fstab, or its unit, say so",
-		              strbuf_str(&policy->expected), row->path);
+	} else {
+		strbuf_puts(&policy->hint, "mount -o remount,");
+		escape_shell(&policy->hint, strbuf_str(&policy->expected));
+		strbuf_putc(&policy->hint, ' ');
+		escape_operand(&policy->hint, row->path);
+		strbuf_puts(&policy->hint, ", and let its line of the fstab, or its unit, say so");
+	}
 	tell(policy, POLICY_OPTION, row, m);
 }
 
@@ -266,7 +271,9 @@ static void judge_propagation(struct policy *policy, uint32_t i, uint32_t node)
 		return;
 	put_propagation(&policy->actual, m->propagation);
 	strbuf_printf(&policy->message, "its propagation is %s", strbuf_str(&policy->actual));
-	strbuf_printf(&policy->hint, "mount --make-%s %s; what is bound or mounted below keeps its own", names[row->propagation], row->path);
+	strbuf_printf(&policy->hint, "mount --make-%s ", names[row->propagation]);
+	escape_operand(&policy->hint, row->path);
+	strbuf_puts(&policy->hint, "; what is bound or mounted below keeps its own");
 	tell(policy, MNT_PROPAGATION, row, m);
 }
 

@@ -159,12 +159,18 @@ static bool is_of_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-void redact_name(struct redact *r, enum redact_kind kind, const char *name, size_t n)
+/** Whether a word is a name wherever it stands: no number, and no word of every system. */
+static bool is_name(const char *name, size_t n)
 {
 	bool letters = false;
 	for (size_t i = 0; i < n; ++i)
 		letters |= isalpha((unsigned char)name[i]) != 0;
-	if (n < 2 || n > NAME_BYTES || !letters || word_in(name, n, common))
+	return n > 1 && n <= NAME_BYTES && letters && !word_in(name, n, common);
+}
+
+void redact_name(struct redact *r, enum redact_kind kind, const char *name, size_t n)
+{
+	if (!is_name(name, n))
 		return;
 	/* One name is of one kind: the first that it was told as. */
 	for (int other = REDACT_HOST; other <= REDACT_USER; ++other) {
@@ -223,23 +229,6 @@ static void learn_source(struct redact *r, const char *word, size_t n)
 	}
 }
 
-void redact_learn(struct redact *r, const char *text)
-{
-	static const char *const homes[] = {"/home/", "/media/", "/Users/"};
-	for (const char *at = text; *at;) {
-		size_t n = strcspn(at, " \t\n");
-		learn_source(r, at, n);
-		at += n;
-		at += strspn(at, " \t\n");
-	}
-	for (size_t i = 0; i < sizeof(homes) / sizeof(*homes); ++i) {
-		for (const char *at = text; (at = strstr(at, homes[i])) != NULL;) {
-			at += strlen(homes[i]);
-			redact_name(r, REDACT_USER, at, strcspn(at, "/ \t\n,\"'\\:="));
-		}
-	}
-}
-
 /** The longest name at the beginning of a text.  @return its length, or 0. */
 static size_t known_name(struct redact *r, const char *at, const char **found)
 {
@@ -247,7 +236,7 @@ static size_t known_name(struct redact *r, const char *at, const char **found)
 	while (n < NAME_BYTES && (is_of_word(at[n]) || at[n] == '.' || at[n] == '-' || at[n] == '+'))
 		++n;
 	for (; n > 1; --n) {
-		if (is_of_word(at[n]) && is_of_word(at[n - 1]))
+		if ((is_of_word(at[n]) && is_of_word(at[n - 1])) || !is_name(at, n))
 			continue;
 		for (int kind = REDACT_HOST; kind <= REDACT_USER; ++kind) {
 			uint32_t i = map64_get(&r->by_value, hash_of((enum redact_kind)kind, at, n));
@@ -374,10 +363,15 @@ static size_t put_context(struct redact *r, const char *at, struct strbuf *out)
 			continue;
 		const char *value = at + head;
 		char quote = *value == '"' || *value == '\'' ? *value : '\0', plain[NAME_BYTES + 1];
-		if (quote)
-			++value;
-		const char stop[] = {quote, '\0'};
+		const char stop[] = {quote, '\n', '\0'};
+		/* One that is not closed in its line is none. */
+		if (quote && value[1 + strcspn(value + 1, stop)] != quote)
+			quote = '\0';
+		value += quote || *value == '"' || *value == '\'';
 		size_t n = quote ? strcspn(value, stop) : strcspn(value, " \t\n,\"'/");
+		/* A secret behind the user's name is masked, and still to be seen. */
+		if (context->kind == REDACT_USER && n > 0 && !quote)
+			n = strcspn(value, " \t\n,\"'/%:");
 		if (context->unit) {
 			const char *dot = memrchr(value, '.', n);
 			n = dot ? (size_t)(dot - value) : n;
@@ -388,11 +382,12 @@ static size_t put_context(struct redact *r, const char *at, struct strbuf *out)
 			part = n - (size_t)(tail - value);
 		size_t len = decode(plain, value, n - part);
 		strbuf_add(out, at, (size_t)(value - at));
-		if (len == 0 || strncmp(plain, "***", 3) == 0 || (context->kind == REDACT_SERVER && is_own(plain))) {
+		bool word = context->kind == REDACT_USER || context->kind == REDACT_SERVER;
+		if (len == 0 || strncmp(plain, "***", 3) == 0 || (context->kind == REDACT_SERVER && is_own(plain))
+		    || (word && word_in(plain, len, common))) {
 			strbuf_add(out, value, n);
 		} else {
 			const char *found = NULL;
-			bool word = context->kind == REDACT_USER || context->kind == REDACT_SERVER;
 			if (word && known_name(r, plain, &found) != len)
 				found = NULL;
 			if (!found && context->kind == REDACT_SERVER)
@@ -410,6 +405,32 @@ static size_t put_context(struct redact *r, const char *at, struct strbuf *out)
 		return (size_t)(value - at) + n;
 	}
 	return 0;
+}
+
+void redact_learn(struct redact *r, const char *text)
+{
+	static const char *const homes[] = {"/home/", "/media/", "/Users/"};
+	for (const char *at = text; *at;) {
+		size_t n = strcspn(at, " \t\n");
+		learn_source(r, at, n);
+		at += n;
+		at += strspn(at, " \t\n");
+	}
+	for (size_t i = 0; i < sizeof(homes) / sizeof(*homes); ++i) {
+		for (const char *at = text; (at = strstr(at, homes[i])) != NULL;) {
+			at += strlen(homes[i]);
+			redact_name(r, REDACT_USER, at, strcspn(at, "/ \t\n,\"'\\:="));
+		}
+	}
+	/* A name in an option stands before it as well, and in other texts. */
+	struct strbuf out;
+	strbuf_init(&out);
+	for (const char *at = text; *at; ++at) {
+		strbuf_reset(&out);
+		put_context(r, at, &out);
+	}
+	r->failed |= out.failed;
+	strbuf_destroy(&out);
 }
 
 /** What is replaced for its form or for being a known name.  @return how much, or 0. */

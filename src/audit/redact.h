@@ -39,7 +39,8 @@ void redact_name(struct redact *r, enum redact_kind kind, const char *name, size
 /** The stand-in of a label, as it is, not escaped. */
 const char *redact_label(struct redact *r, const char *label);
 
-/** Find names: of servers in sources, of users in paths. */
+/** Find names: of servers in sources, of users in paths, of both in options.  All texts are
+    learnt before the first is written: redact_text() finds no name anew. */
 void redact_learn(struct redact *r, const char *text);
 
 /** Append a text or a path without what tells whose it is. */

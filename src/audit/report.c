@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/audit_impl.h"
 
+#include "base/secret.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,20 @@ static bool keep(struct audit_report *report, const char **text)
 	return *text;
 }
 
+/** Copy a text without the secrets that stand in words of it.  @return whether there was memory. */
+static bool keep_masked(struct audit_report *report, const char **text)
+{
+	struct strbuf out;
+	if (!*text || !has_secret(*text))
+		return !*text || keep(report, text);
+	strbuf_init(&out);
+	mask_text(*text, &out);
+	*text = strbuf_str(&out);
+	bool kept = !out.failed && keep(report, text);
+	strbuf_destroy(&out);
+	return kept;
+}
+
 int audit_report_add(struct audit_report *report, const struct audit_finding *finding)
 {
 	struct audit_finding copy = *finding;
@@ -49,13 +65,16 @@ int audit_report_add(struct audit_report *report, const struct audit_finding *fi
 		report->suppressed_codes |= audit_bit(copy.code);
 		return 0;
 	}
-	const char **const texts[] = {&copy.target, &copy.message, &copy.expected, &copy.actual, &copy.hint,
-	                              &copy.file, &copy.owner, &copy.fstype};
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
-		if (*texts[i] && !keep(report, texts[i])) {
-			errno = ENOMEM;
-			return -1;
-		}
+	const char **const texts[] = {&copy.target, &copy.hint, &copy.file, &copy.owner};
+	const char **const masked[] = {&copy.message, &copy.expected, &copy.actual, &copy.fstype};
+	bool kept = true;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i)
+		kept = kept && (!*texts[i] || keep(report, texts[i]));
+	for (size_t i = 0; i < sizeof(masked) / sizeof(*masked); ++i)
+		kept = kept && keep_masked(report, masked[i]);
+	if (!kept) {
+		errno = ENOMEM;
+		return -1;
 	}
 	return audit_add(report, &copy);
 }

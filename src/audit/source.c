@@ -7,6 +7,7 @@
  */
 #include "audit/audit_impl.h"
 
+#include "base/escape.h"
 #include "base/fstypes.h"
 #include "fstab/fstab_impl.h"
 #include "mounttree.h"

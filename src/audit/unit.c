@@ -5,6 +5,8 @@
  */
 #include "audit/host_impl.h"
 
+#include "base/escape.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +58,9 @@ ssize_t audit_units_parse(char *text, struct audit_unit **units)
 void host_units(struct host *host)
 {
 	const struct audit_host *in = host->in;
+	struct strbuf name, plain;
+	strbuf_init(&name);
+	strbuf_init(&plain);
 	if (!in->units_known)
 		host_unjudged(host, UNIT_FAILED);
 	for (size_t i = 0; i < in->nunits; ++i) {
@@ -63,12 +68,19 @@ void host_units(struct host *host)
 		const char *target = unit->where && *unit->where ? unit->where : unit->what && *unit->what ? unit->what : unit->id;
 		if (!unit->active || strcmp(unit->active, "failed") != 0)
 			continue;
+		strbuf_reset(&name);
+		strbuf_reset(&plain);
+		escape_operand(&name, unit->id);
+		escape_shell(&plain, unit->id);
 		bool gone = unit->load && strcmp(unit->load, "not-found") == 0;
 		host_tell(host, &(struct audit_finding){
 			.code = UNIT_FAILED, .severity = gone ? AUDIT_INFO : AUDIT_WARNING, .target = target, .owner = "unit",
 			.message = host_form(host, gone ? "%s has failed, and is not there any more" : "%s has failed", unit->id),
 			.expected = "no failure", .actual = unit->result ? unit->result : "failed",
-			.hint = gone ? host_form(host, "systemctl reset-failed '%s'", unit->id)
-			             : host_form(host, "systemctl status '%s'; journalctl -u '%s'", unit->id, unit->id)});
+			.hint = gone ? host_form(host, "systemctl reset-failed %s", strbuf_str(&name))
+			             : host_form(host, "systemctl status %s; journalctl -u %s", strbuf_str(&name), strbuf_str(&plain))});
 	}
+	host->failed |= name.failed || plain.failed;
+	strbuf_destroy(&name);
+	strbuf_destroy(&plain);
 }

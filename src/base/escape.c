@@ -175,6 +175,39 @@ static size_t raw_plain(const char *str, size_t len)
 	return n;
 }
 
+void escape_shell(struct strbuf *out, const char *word)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=,-";
+	if (*word && word[strspn(word, safe)] == '\0') {
+		strbuf_puts(out, word);
+		return;
+	}
+	strbuf_putc(out, '\'');
+	for (; *word; ++word) {
+		if (*word == '\'')
+			strbuf_puts(out, "'\\''");
+		else
+			strbuf_putc(out, *word);
+	}
+	strbuf_putc(out, '\'');
+}
+
+void escape_operand(struct strbuf *out, const char *name)
+{
+	strbuf_puts(out, *name == '-' ? "-- " : "");
+	escape_shell(out, name);
+}
+
+void escape_shell_octal(struct strbuf *out, const char *name)
+{
+	struct strbuf octal;
+	strbuf_init(&octal);
+	escape_octal_terminal(&octal, name, "\\,'\n");
+	escape_shell(out, strbuf_str(&octal));
+	out->failed |= octal.failed;
+	strbuf_destroy(&octal);
+}
+
 void escape_raw(struct strbuf *out, const char *str)
 {
 	for (size_t len = strlen(str);;) {

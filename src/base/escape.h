@@ -53,6 +53,18 @@ void escape_first_field(struct strbuf *out, const char *str, const char *set, bo
  */
 void escape_terminal(struct strbuf *out, const char *str);
 
+/** Append a word for a shell: as it is, or, where it has what a shell may take for its own,
+    in '...'.  It is not escaped for a terminal. */
+void escape_shell(struct strbuf *out, const char *word);
+
+/** The same of a name that a command is given: of one that begins with '-' behind "--",
+    lest it be taken for an option. */
+void escape_operand(struct strbuf *out, const char *name);
+
+/** The same of a name as --add= takes it, which is octal for it: in quotes, with what would
+    end it, or harm a terminal, as \ooo. */
+void escape_shell_octal(struct strbuf *out, const char *name);
+
 /** Append a string as a field of raw output, as libsmartcols has it: blanks, the
     backslash, and all that is no printing character of ASCII are \xhh, so that
     there is one way to read it. */

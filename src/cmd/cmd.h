@@ -8,6 +8,7 @@
 #define GM_CMD_CMD_H
 
 #include "base/map64.h"
+#include "base/secret.h"
 #include "base/strbuf.h"
 #include "devmap.h"
 #include "discover.h"
@@ -198,17 +199,5 @@ int finish_stdout(bool whole);
 
 /** Flush stdout in the middle of what is no document.  @return as finish_stdout(). */
 int flush_stdout(void);
-
-/* secrets.c */
-
-/** Append options, with the values of secrets replaced by "***". */
-void mask_options(const char *options, struct strbuf *out);
-
-/** Whether options hold a secret. */
-bool has_secret(const char *options);
-
-/** Append a source, with a password in its userinfo replaced by "***"; behind a
-    scheme also a userinfo without one, which may be a key. */
-void mask_source(const char *source, struct strbuf *out);
 
 #endif

@@ -87,15 +87,7 @@ static const char *machine_kept(void *arg, const char *name, const struct mount 
 
 static bool machine_secret(const char *source, const char *options)
 {
-	if (options && has_secret(options))
-		return true;
-	struct strbuf masked;
-	strbuf_init(&masked);
-	if (source)
-		mask_source(source, &masked);
-	bool secret = source && strcmp(strbuf_str(&masked), source) != 0;
-	strbuf_destroy(&masked);
-	return secret;
+	return (options && has_secret(options)) || (source && source_has_secret(source));
 }
 
 /** Read what mount(8) keeps beside the kernel; it may not be there. */

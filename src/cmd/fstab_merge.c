@@ -221,10 +221,8 @@ struct fstab_merge_input merge_input(struct merge_machine *machine, const struct
 /** A name as --add takes it, quoted for a shell where it has to be. */
 static void put_name(struct strbuf *out, const char *name)
 {
-	bool quote = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@:=") != strlen(name);
-	strbuf_puts(out, quote ? "--add='" : "--add=");
-	escape_octal_terminal(out, name, "\\,'\n");
-	strbuf_puts(out, quote ? "'" : "");
+	strbuf_puts(out, "--add=");
+	escape_shell_octal(out, name);
 }
 
 /** What a mount is: its source and type. */

@@ -7,6 +7,7 @@
 #include "cmd/view.h"
 #include "os/replace.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -374,26 +375,23 @@ static void put_counts(struct strbuf *out, const struct put *put, const struct l
 
 void put_quoted(struct strbuf *out, const char *word)
 {
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
 	struct strbuf shown;
 	strbuf_init(&shown);
 	escape_terminal(&shown, word);
-	bool plain = strcmp(strbuf_str(&shown), word) == 0 && !strchr(word, '\\');
+	bool plain = strcmp(strbuf_str(&shown), word) == 0 && !strpbrk(word, "\\'");
 	strbuf_destroy(&shown);
-	if (strspn(word, safe) == strlen(word)) {
-		strbuf_puts(out, word);
-	} else if (plain && !strchr(word, '\'')) {
-		strbuf_printf(out, "'%s'", word);
-	} else {
-		strbuf_puts(out, "$'");
-		for (; *word; ++word) {
-			if (strchr(safe, *word) || *word == ' ')
-				strbuf_putc(out, *word);
-			else
-				strbuf_printf(out, "\\%03o", (unsigned char)*word);
-		}
-		strbuf_putc(out, '\'');
+	if (plain) {
+		escape_shell(out, word);
+		return;
 	}
+	strbuf_puts(out, "$'");
+	for (; *word; ++word) {
+		if (isalnum((unsigned char)*word) || strchr("_-+=:,./@% ", *word))
+			strbuf_putc(out, *word);
+		else
+			strbuf_printf(out, "\\%03o", (unsigned char)*word);
+	}
+	strbuf_putc(out, '\'');
 }
 
 /** Say on which file system it is: "ext4 of /dev/sda2, mounted on /". */

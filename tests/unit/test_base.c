@@ -276,6 +276,19 @@ static const char *coded(void (*codec)(struct strbuf *, const char *), const cha
 	return out;
 }
 
+static void test_escape_shell(void)
+{
+	CU_ASSERT_STRING_EQUAL(coded(escape_shell, "/srv/a.B_1@x:y%z+=,-"), "/srv/a.B_1@x:y%z+=,-");
+	CU_ASSERT_STRING_EQUAL(coded(escape_shell, ""), "''");
+	CU_ASSERT_STRING_EQUAL(coded(escape_shell, "/a b"), "'/a b'");
+	CU_ASSERT_STRING_EQUAL(coded(escape_shell, "it's;$(x)`y`"), "'it'\\''s;$(x)`y`'");
+	CU_ASSERT_STRING_EQUAL(coded(escape_shell, "~\\x2d"), "'~\\x2d'");
+	CU_ASSERT_STRING_EQUAL(coded(escape_operand, "-.mount"), "-- -.mount");
+	CU_ASSERT_STRING_EQUAL(coded(escape_operand, "a.mount"), "a.mount");
+	CU_ASSERT_STRING_EQUAL(coded(escape_shell_octal, "/a,'b\\\n"), "'/a\\054\\047b\\134\\012'");
+	CU_ASSERT_STRING_EQUAL(coded(escape_shell_octal, "/a"), "/a");
+}
+
 static void test_escape_raw(void)
 {
 	CU_ASSERT_STRING_EQUAL(coded(escape_raw, "/a~!b"), "/a~!b");
@@ -525,6 +538,7 @@ static const struct unit_test tests[] = {
 	{"unescape_octal", test_unescape_octal},
 	{"octal_round_trip", test_octal_round_trip},
 	{"escape_raw", test_escape_raw},
+	{"escape: a shell", test_escape_shell},
 	{"escape_terminal", test_escape_terminal},
 	{"escape_unseen", test_escape_unseen},
 	{"escape_octal_terminal", test_escape_octal_terminal},

@@ -303,12 +303,27 @@ static void test_secrets(void)
 		{"username=me,rw", "username=me,rw"},
 		{"password=", "password="},
 		{"password_stdin,compass=north", "password_stdin,compass=north"},
+		/* A letter more, less, another, two that changed places. */
+		{"pasword=x,passsword=x,passwrod=x,paasswrd=x", "pasword=***,passsword=***,passwrod=***,paasswrd=***"},
+		{"paswd=x,psswd=x,pswd=x,PassWrd=x", "paswd=***,psswd=***,pswd=***,PassWrd=***"},
+		{"secrt=x,sercet=x,tokne=x,tokn=x,passphrse=x", "secrt=***,sercet=***,tokne=***,tokn=***,passphrse=***"},
+		{"credentails=/etc/c,pass2=x,userpass=x,my_pw=x", "credentails=***,pass2=***,userpass=***,my_pw=***"},
+		{"password =x,\"password=a,b\",'pw=x'", "password =***,\"password=***\",'pw=***'"},
+		{"passno=1,pass_through=1,passfd=3,token-timeout=5,broken=1", "passno=1,pass_through=1,passfd=3,token-timeout=5,broken=1"},
+		{"secure=1,sector=512,username=x,users=1,user_id=0", "secure=1,sector=512,username=x,users=1,user_id=0"},
+		/* What holds one behind something else. */
+		{"user=me:word,usr=me%a:b,usernme=me:w,user=me:", "user=me:***,usr=me%***,usernme=me:***,user=me:"},
+		{"proxy=http://u:w@h:1/,url=https://k@h,u=http://h/a@b", "proxy=http://u:***,url=https://***,u=http://h/a@b"},
+		{"extpass=echo pw,ssh_command=sshpass -ppw,ssh_command=ssh -4", "extpass=***,ssh_command=***,ssh_command=ssh -4"},
+		{"OPTS=user=a%b,comment=password=x,lowerdir=/a/token=1", "OPTS=user=a%***,comment=password=***,lowerdir=/a/token=1"},
+		{"password=***,user=me%***", "password=***,user=me%***"},
 		{"", ""},
 	};
 	struct strbuf out;
 	strbuf_init(&out);
 	for (size_t i = 0; i < COUNT(cases); ++i) {
 		strbuf_reset(&out);
+		unit_note("%s", cases[i][0]);
 		mask_options(cases[i][0], &out);
 		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), cases[i][1]);
 		CU_ASSERT_EQUAL(has_secret(cases[i][0]), strstr(cases[i][1], "***") != NULL);
@@ -337,6 +352,11 @@ static void test_secret_sources(void)
 		{"/dev/disk/by-path/pci-0:1@2", "/dev/disk/by-path/pci-0:1@2"},
 		{"pool/data@snap", "pool/data@snap"},
 		{"[fe80::1]:/x", "[fe80::1]:/x"},
+		{"//s/y,password=x,rw", "//s/y,password=***,rw"},
+		{"//u:w@s/y,pasword=x", "//u:***@s/y,pasword=***"},
+		{"rw,password=x", "rw,password=***"},
+		{"//u:***@s/y", "//u:***@s/y"},
+		{"/dir,of=a,b", "/dir,of=a,b"},
 		{"tmpfs", "tmpfs"},
 		{"", ""},
 	};
@@ -346,6 +366,7 @@ static void test_secret_sources(void)
 		strbuf_reset(&out);
 		mask_source(cases[i][0], &out);
 		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), cases[i][1]);
+		CU_ASSERT_EQUAL(source_has_secret(cases[i][0]), strstr(cases[i][1], "***") != NULL);
 	}
 	strbuf_destroy(&out);
 }

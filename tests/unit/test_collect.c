@@ -208,7 +208,7 @@ static void test_states(void)
 		{"findings={\"code\": \"A-B\", \"severity\": \"warning\"};warning=1", "h findings"},
 		{"findings={\"code\": \"A-B\", \"severity\": \"critical\"};critical=1;status=1", "h findings"},
 		{"findings={\"code\": \"A-B\", \"severity\": \"critical\"};critical=1;complete=false", "h findings"},
-		{"status=1", "h clean"},
+		{"findings={\"code\": \"A-B\", \"severity\": \"info\"};info=1;status=1", "h clean"},
 		{"status=2", "h incomplete"},
 		{"complete=false", "h incomplete"},
 		{"failed=\"why\"", "h failed"},

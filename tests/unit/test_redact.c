@@ -46,10 +46,13 @@ static void test_rows(void)
 		{"E:ID_FS_UUID_ENC=ABCD-1234\n", "E:ID_FS_UUID_ENC=A000-0002\n"},
 		{"LABEL=my\\040disk /a ext4", "LABEL=label1 /a ext4"},
 		{"E:ID_FS_LABEL_ENC=my\\x20disk\nx", "E:ID_FS_LABEL_ENC=label1\nx"},
+		{"LABEL=\"my /a\nLABEL=x\" y", "LABEL=\"label2 /a\nLABEL=label3\" y"},
 		{"PARTLABEL='my disk' /a", "PARTLABEL='label1' /a"},
 		{"/dev/disk/by-id/ata-SAMSUNG_S1234-part2", "/dev/disk/by-id/aaa-aaaaaaa_aaaaa-part2"},
 		/* Names. */
 		{"//nas.example.com/share /s cifs username=bob,domain=CORP 0 0", "//server1/share /s cifs username=user1,domain=user2 0 0"},
+		{"//s/a /s cifs user=bob%***,rw", "//s/a /s cifs user=user1%***,rw"},
+		{"username=bob:***", "username=user1:***"},
 		{"bob@box:/dir /home/carol fuse.sshfs", "user1@server2:/dir /home/user3 fuse.sshfs"},
 		{"Where=/home/carol home-carol.mount carolina carol_x", "Where=/home/user3 home-user3.mount carolina carol_x"},
 		{"mon1,mon2:6789:/ /c ceph name=x", "server3,server4:6789:/ /c ceph name=x"},
@@ -120,9 +123,20 @@ static void test_many(void)
 	strbuf_destroy(&before);
 }
 
+/** What is learnt of a text goes in one before it; what is no name stays. */
+static void test_order(void)
+{
+	struct redact r;
+	redact_init(&r);
+	says(&r, "/srv/gmbob 22 data/root x username=gmbob user=22 domain=root user=data",
+	     "/srv/user1 22 data/root x username=user1 user=user2 domain=root user=data");
+	redact_destroy(&r);
+}
+
 static const struct unit_test tests[] = {
 	{"what goes, and what stays", test_rows},
 	{"many, and any", test_many},
+	{"a name before it is known", test_order},
 	{NULL, NULL},
 };
 

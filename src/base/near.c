@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/near.h"
+
+#include <ctype.h>
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	return a < b ? (a < c ? a : c) : (b < c ? b : c);
+}
+
+/** Whether two bytes are one letter, large or small. */
+static bool is_letter(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+unsigned near_distance(const char *a, size_t n, const char *b, size_t m, bool part)
+{
+	unsigned rows[3][NEAR_BYTES + 1];
+	unsigned *before = rows[0], *last = rows[1], *now = rows[2];
+	for (size_t k = 0; k <= m; ++k)
+		last[k] = (unsigned)k;
+	unsigned best = last[m];
+	for (size_t i = 1; i <= n; ++i) {
+		now[0] = part ? 0 : (unsigned)i;
+		for (size_t k = 1; k <= m; ++k) {
+			now[k] = min3(last[k] + 1, now[k - 1] + 1, last[k - 1] + !is_letter(a[i - 1], b[k - 1]));
+			if (i > 1 && k > 1 && is_letter(a[i - 1], b[k - 2]) && is_letter(a[i - 2], b[k - 1]) && before[k - 2] + 1 < now[k])
+				now[k] = before[k - 2] + 1;
+		}
+		unsigned *old = before;
+		before = last;
+		last = now;
+		now = old;
+		best = last[m] < best ? last[m] : best;
+	}
+	return part ? best : last[m];
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/secret.h"
+
+#include "base/near.h"
+#include "base/words.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+static bool ends_in(const char *name, size_t n, const char *word)
+{
+	size_t len = strlen(word);
+	return n >= len && strncasecmp(name + n - len, word, len) == 0;
+}
+
+/** The letters that are in a name, a bit each. */
+static uint32_t letters_of(const char *name, size_t n)
+{
+	uint32_t letters = 0;
+	for (size_t i = 0; i < n; ++i) {
+		if (isalpha((unsigned char)name[i]))
+			letters |= UINT32_C(1) << (tolower((unsigned char)name[i]) - 'a');
+	}
+	return letters;
+}
+
+/** What stands behind the last '-', '_' or '.' of a name. */
+static const char *last_word(const char *name, size_t n)
+{
+	const char *at = name + n;
+	while (at > name && !strchr("-_.", at[-1]))
+		--at;
+	return at;
+}
+
+/** Whether an option of this name has a secret for its value. */
+static bool is_secret_name(const char *name, size_t n)
+{
+	static const char *const whole[] = {"cred", "creds", "key", "apikey", "auth"};
+	static const char *const words[] = {"pass", "pasw", "pswd", "psw", "pword", "pw", "pwd"};
+	static const char *const parts[] = {"passw", "passkey", "token"};
+	/* So many changes of a part of the name, or of its last word, make it this. */
+	static const struct {
+		const char *word;
+		unsigned changes;
+		bool part;
+	} near[] = {
+		{"password", 2, true}, {"passwd", 1, true}, {"passphrase", 2, true}, {"credential", 2, true},
+		{"secret", 1, true}, {"token", 1, false},
+	};
+	/* They are about one, as crypttab(5) has it, or name a file that holds it, or are about none. */
+	static const char none[] = "token-timeout password-echo secretfile passfd bypass compass";
+
+	for (; n > 0 && strchr("\"' \t", *name); --n)
+		++name;
+	while (n > 0 && (strchr(" \t", name[n - 1]) || isdigit((unsigned char)name[n - 1])))
+		--n;
+	if (n > NEAR_BYTES) {
+		name += n - NEAR_BYTES;
+		n = NEAR_BYTES;
+	}
+	if (word_in(name, n, none))
+		return false;
+	const char *last = last_word(name, n);
+	size_t nlast = (size_t)(name + n - last);
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); ++i) {
+		if (strlen(whole[i]) == n && ends_in(name, n, whole[i]))
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
+		if (strlen(words[i]) == nlast && ends_in(name, n, words[i]))
+			return true;
+	}
+	if (ends_in(name, n, "pass"))
+		return true;
+	uint32_t letters = letters_of(name, n);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); ++i) {
+		size_t len = strlen(parts[i]);
+		if (!(letters_of(parts[i], len) & ~letters) && near_distance(name, n, parts[i], len, true) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(near) / sizeof(*near); ++i) {
+		size_t len = strlen(near[i].word);
+		/* Each change does away with one letter at most. */
+		if ((unsigned)__builtin_popcount(letters_of(near[i].word, len) & ~letters) > near[i].changes)
+			continue;
+		if (near_distance(near[i].part ? name : last, near[i].part ? n : nlast, near[i].word, len, near[i].part) <= near[i].changes)
+			return true;
+	}
+	return false;
+}
+
+/** Whether an option of this name has for its value a user, and perhaps a password behind. */
+static bool is_user_name(const char *name, size_t n)
+{
+	const char *last = last_word(name, n);
+	size_t nlast = (size_t)(name + n - last);
+	return (nlast == 4 && ends_in(name, n, "user")) || (nlast == 3 && ends_in(name, n, "usr"))
+	       || (nlast > 5 && nlast < 12 && near_distance(last, nlast, "username", 8, false) <= 1);
+}
+
+/** Where the secret of a URL's userinfo begins; NULL: nowhere. */
+static const char *secret_of_url(const char *value, size_t n)
+{
+	const char *scheme = memmem(value, n, "://", 3);
+	if (!scheme)
+		return NULL;
+	const char *authority = scheme + 3, *slash = memchr(authority, '/', (size_t)(value + n - authority));
+	size_t len = (size_t)((slash ? slash : value + n) - authority);
+	const char *at = memrchr(authority, '@', len);
+	const char *colon = at ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
+	if (!at || (colon && colon + 1 == at))
+		return NULL;
+	return colon ? colon + 1 : authority;
+}
+
+/**
+ * Where the secret of one option begins: behind '=', or for "user=NAME%WORD" (smbfs) and
+ * "user=NAME:WORD" (curlftpfs) behind that; in "OPTS=user=..." behind the last.
+ * @begin [out]  Its name, or NULL.
+ * @return NULL if the option holds none.
+ */
+static const char *secret_at(const char *option, size_t n, const char **begin)
+{
+	const char *end = option + n, *found = NULL;
+	for (const char *from = option, *equals; (equals = memchr(from, '=', (size_t)(end - from))) != NULL; from = equals + 1) {
+		const char *value = equals + 1, *secret = NULL;
+		/* "x-systemd.key": what stands behind the last dot names the value. */
+		const char *dot = memrchr(from, '.', (size_t)(equals - from)), *name = dot ? dot + 1 : from;
+		size_t len = (size_t)(equals - name), rest = (size_t)(end - value);
+		/* What a value holds is an option if it has such a name: a path has none. */
+		if (rest == 0 || (from != option && memchr(from, '/', (size_t)(equals - from))))
+			continue;
+		if (is_secret_name(name, len)) {
+			secret = value;
+		} else if (is_user_name(name, len)) {
+			const char *percent = memchr(value, '%', rest), *colon = memchr(value, ':', rest);
+			const char *sign = percent && (!colon || percent < colon) ? percent : colon;
+			secret = sign && sign + 1 < end ? sign + 1 : NULL;
+		} else if (len == 11 && ends_in(name, len, "ssh_command") && memmem(value, rest, "pass", 4)) {
+			secret = value;   /* sshfs runs it: sshpass -pWORD */
+		}
+		if (!secret)
+			secret = secret_of_url(value, rest);
+		/* A URL's may begin behind one of what it holds. */
+		if (secret && (!found || secret < found)) {
+			found = secret;
+			if (begin)
+				*begin = from;
+		}
+	}
+	return found;
+}
+
+bool has_secret(const char *options)
+{
+	while (*options) {
+		size_t n = strcspn(options, ",");
+		if (secret_at(options, n, NULL))
+			return true;
+		options += n + (options[n] == ',');
+	}
+	return false;
+}
+
+void mask_options(const char *options, struct strbuf *out)
+{
+	while (*options) {
+		size_t n = strcspn(options, ",");
+		const char *from, *secret = secret_at(options, n, &from);
+		if (secret) {
+			/* Quotes, of the value or the option, keep a ',' in them; one that ends it has
+			   nothing behind it, lest what another begins be shown. */
+			const char mark = *secret == '"' || *secret == '\'' ? *secret : *from;
+			const char *quote = mark == '"' || mark == '\'' ? strchr(secret + (mark == *secret), mark) : NULL;
+			while (quote && quote[1] && quote[1] != ',')
+				quote = strchr(quote + 1, mark);
+			if (quote && quote >= options + n)
+				n = (size_t)(quote + 1 - options);
+			strbuf_add(out, options, (size_t)(secret - options));
+			strbuf_puts(out, "***");
+			/* That of the whole option stays: others read on to it. */
+			if (quote && mark != *secret)
+				strbuf_putc(out, mark);
+		} else {
+			strbuf_add(out, options, n);
+		}
+		options += n;
+		if (*options == ',') {
+			strbuf_putc(out, ',');
+			++options;
+		}
+	}
+}
+
+/** Where the secret of a source's userinfo begins, and its '@'; NULL: it has none. */
+static const char *secret_of_source(const char *source, const char **sign)
+{
+	/* "//user:word@server/share", "https://user:word@server/", "https://key@server/",
+	   "user:word@server:/dir"; a plain path has no userinfo, and in
+	   "10.0.0.1@tcp:/fs" (Lustre) the '@' comes before any ':'. */
+	const char *authority = source;
+	const char *scheme = strstr(source, "://");
+	bool url = scheme && memchr(source, '/', (size_t)(scheme + 1 - source)) == NULL;
+	if (url)
+		authority = scheme + 3;
+	else if (strncmp(source, "//", 2) == 0)
+		authority = source + 2;
+
+	const char *end = authority + strcspn(authority, "/");
+	const char *at = memrchr(authority, '@', (size_t)(end - authority));
+	const char *colon = at ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
+	const char *secret = NULL;
+	if (colon && (url || !memchr(authority, '@', (size_t)(colon - authority))))
+		secret = colon + 1;
+	else if (at && url)
+		secret = authority;   /* a lone word may be the name, or a key */
+	*sign = at;
+	return secret == at ? NULL : secret;
+}
+
+/** Options that stand where a source should end, or in its place: "//server/share,password=x".
+    @return NULL: there are none with a secret. */
+static const char *options_of_source(const char *source)
+{
+	const char *comma = strchr(source, ',');
+	size_t first = strcspn(source, ",=");
+	const char *options = memchr(source, '/', first) ? comma ? comma + 1 : "" : source;
+	return has_secret(options) ? options : NULL;
+}
+
+bool source_has_secret(const char *source)
+{
+	const char *at;
+	return secret_of_source(source, &at) || options_of_source(source);
+}
+
+/** Mask a source once. */
+static void put_source(const char *source, struct strbuf *out)
+{
+	const char *at, *secret = secret_of_source(source, &at), *options = options_of_source(source);
+	if (secret) {
+		strbuf_add(out, source, (size_t)((options && options < secret ? options : secret) - source));
+		strbuf_puts(out, "***");
+		source = at;
+		options = strchr(at, ',');
+		options = options && has_secret(options + 1) ? options + 1 : NULL;
+	}
+	strbuf_add(out, source, options ? (size_t)(options - source) : strlen(source));
+	if (options)
+		mask_options(options, out);
+}
+
+void mask_source(const char *source, struct strbuf *out)
+{
+	enum { TIMES = 8 };
+	struct strbuf texts[2];
+	strbuf_init(&texts[0]);
+	strbuf_init(&texts[1]);
+	strbuf_puts(&texts[0], source);
+	/* Of one that is many things at once what is left may be another with a secret. */
+	int i = 0;
+	bool same = !source_has_secret(source);
+	for (; i < TIMES && !same; ++i) {
+		strbuf_reset(&texts[(i + 1) % 2]);
+		put_source(strbuf_str(&texts[i % 2]), &texts[(i + 1) % 2]);
+		same = strcmp(strbuf_str(&texts[0]), strbuf_str(&texts[1])) == 0;
+	}
+	strbuf_puts(out, same ? strbuf_str(&texts[i % 2]) : "***");
+	out->failed |= texts[0].failed || texts[1].failed;
+	strbuf_destroy(&texts[0]);
+	strbuf_destroy(&texts[1]);
+}
+
+void mask_word(const char *word, struct strbuf *out)
+{
+	struct strbuf masked;
+	strbuf_init(&masked);
+	mask_options(word, &masked);
+	word = strbuf_str(&masked);
+	const char *equals = *word != '/' && !strstr(word, "://") ? strchr(word, '=') : NULL;
+	if (equals)
+		strbuf_add(out, word, (size_t)(equals + 1 - word));
+	mask_source(equals ? equals + 1 : word, out);
+	out->failed |= masked.failed;
+	strbuf_destroy(&masked);
+}
+
+void mask_text(const char *text, struct strbuf *out)
+{
+	struct strbuf word;
+	strbuf_init(&word);
+	while (*text) {
+		size_t n = strcspn(text, " \t\n"), own = n;
+		/* "(cifs,password=x):" is the text's. */
+		while (own > 0 && strchr("):;", text[own - 1]))
+			--own;
+		strbuf_reset(&word);
+		strbuf_add(&word, text, own);
+		mask_options(strbuf_str(&word), out);
+		strbuf_add(out, text + own, n - own);
+		text += n;
+		if (*text)
+			strbuf_putc(out, *text++);
+	}
+	out->failed |= word.failed;
+	strbuf_destroy(&word);
+}
+
+size_t secret_goes_on(const char *line, size_t n, struct strbuf *word, bool *open)
+{
+	static const char blanks[] = " \t";
+	size_t found = n;
+	for (size_t at = 0, m; at < n && found == n; at += m) {
+		m = strspn(line + at, blanks);
+		at += m < n - at ? m : n - at;
+		m = strcspn(line + at, blanks);
+		m = m < n - at ? m : n - at;
+		strbuf_reset(word);
+		strbuf_add(word, line + at, m);
+		size_t behind = at + m, next = strspn(line + behind, blanks);
+		*open = false;
+		if (m == 0)
+			break;
+		if (has_secret(strbuf_str(word))) {
+			/* That of a source ends where the mount point begins. */
+			found = at == 0 && next > 0 && line[behind + next] == '/' ? n : behind;
+			continue;
+		}
+		bool equals = line[behind - 1] != '=' && behind + next < n && line[behind + next] == '=';
+		if (equals)
+			strbuf_putc(word, '=');
+		strbuf_putc(word, 'x');
+		if ((equals || line[behind - 1] == '=') && has_secret(strbuf_str(word))) {
+			found = equals ? behind + next + 1 : behind;
+			*open = true;
+		}
+	}
+	return word->failed ? 0 : found;
+}

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# A hint that is a command does, pasted into a shell, nothing but what it says: names that
+# a user has chosen are quoted.
+umask 022
+cat >mi <<'TABLE'
+20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+40 20 0:90 / /home/u/a;touch\040PWNED rw,nosuid,nodev - fuse.sshfs u@h: rw,user_id=1000,group_id=1000
+41 20 0:91 / /srv/$(touch\040PWNED) rw - tmpfs t rw
+42 20 0:92 / /srv/it's,\134a rw - tmpfs t rw
+43 20 0:93 / /srv/`touch\040PWNED`\011b rw - tmpfs t rw
+44 20 0:94 / /srv/plain-1.0@x:y%z+=_ rw - tmpfs t rw
+45 20 0:95 / /srv/p;touch\040PWNED rw shared:3 - tmpfs t rw
+TABLE
+cat >fstab <<'FSTAB'
+/dev/sda1 / ext4 defaults 0 1
+t /srv/x;touch\040PWNED tmpfs defaults 0 0
+t /a\040'b tmpfs defaults 0 0
+t /srv/p;touch\040PWNED tmpfs defaults 0 0
+FSTAB
+printf 'Filename\tType\tSize\tUsed\tPriority\n' >sw
+printf 'require /srv/p;touch\\040PWNED nodev,x=$(touch\\040PWNED)\npropagation /srv/p;touch\\040PWNED private\n' >conf
+getmnt audit -F mi --fstab=fstab --swaps=sw --config=conf --only='DRIFT-*,POLICY-OPTION,MNT-PROPAGATION' --include=session --json |
+	grep -o '"hint": "[gm][^"]*' | sed 's/^[^:]*: "//; s/\\\\/\\/g; s/, \(or give the line\|and let\).*//; s/; what is bound.*//' |
+	grep -e PWNED -e /srv -e /a >hints
+cat hints
+echo "--- what a shell makes of them"
+mount() { printf '[%s]' mount "$@"; echo; }
+getmnt() { printf '[%s]' getmnt "$@"; echo; }
+eval "$(cat hints)"
+ls PWNED 2>&1 | grep -c ^PWNED

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+# No form of an audit shows a secret, however the line has it: in a wrong field, by a
+# misspelt name, behind a name of a user, in a command.
+umask 022
+cat >mi <<'TABLE'
+20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+40 20 0:90 / /type rw,relatime - cifs //bob:HUNT1@srv/share rw,password=HUNT2
+41 20 0:91 / /source rw,relatime - cifs //srv/y rw
+42 20 0:92 / /names rw,relatime - cifs //srv/z rw,pasword=HUNT3,user=u:HUNT4
+43 20 0:93 / /ftp rw,relatime - fuse.curlftpfs curlftpfs#ftp://h/ rw,user_id=0,group_id=0
+TABLE
+cat >fstab <<'FSTAB'
+/dev/mapper/root / ext4 defaults,x-systemd.automount 0 1
+//srv/share /type cifs,user=bob,password=HUNT5 0 0
+//s/y,password=HUNT6 /source cifs ro 0 0
+//srv/z /names cifs ro,pasword=HUNT7,user=u:HUNT8,passsword=HUNT9 0 0
+curlftpfs#ftp://h/ /ftp fuse ro,user=u:HUNT10,extpass=echo\040HUNT11,ssh_command=sshpass\040-pHUNT12 0 0
+x /none tmpfs noauto,nofial,tokne=HUNT13 0 0
+//srv/a /ask cifs noauto,extpass=/usr/bin/askpass,credentails=/etc/c 0 0
+FSTAB
+echo 'require /names password=HUNT14,nodev,secert=HUNT15' >conf
+printf "Filename\tType\tSize\tUsed\tPriority\n" >sw
+audit()
+{
+	getmnt audit -F mi --fstab=fstab --swaps=sw --config=conf "$@"
+}
+audit -v
+for form in --json --canonical=full --prometheus --save=saved; do
+	audit $form >out 2>&1
+	echo "$form $? $(cat out saved 2>/dev/null | grep -c HUNT)"
+done
+
+echo "--- lines of the configuration that are wrong"
+printf '%s\n' 'require /x password=HUNT,password=HUNT' 'require /x pasword=HUNT,,rw' 'password=HUNT' 'rule password=HUNT' \
+	'rule all user=a%HUNT' 'ignore target user=a:HUNT' 'ignore password=HUNT x' 'require /x rw password=HUNT' \
+	'separate //u:HUNT@s/a b' 'require /x password= HUNT' 'propagation / token=HUNT' 'separate /x password = HUNT' >conf
+audit --prometheus --output=prom.prom
+echo "status $? $(grep -c HUNT prom.prom)"
+grep reason prom.prom
