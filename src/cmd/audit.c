@@ -19,20 +19,17 @@
 #include "audit/mounts.h"
 #include "audit/owner.h"
 #include "audit/policy.h"
-#include "base/words.h"
 #include "cmd/audit_baseline.h"
-#include "cmd/audit_collect.h"
 #include "cmd/audit_config.h"
 #include "cmd/audit_held.h"
 #include "cmd/audit_host.h"
+#include "cmd/audit_options.h"
 #include "cmd/audit_under.h"
 #include "cmd/audit_units.h"
 #include "cmd/fstab_machine.h"
 #include "cmd/fstab_merge.h"
 #include "cmd/input.h"
-#include "cmd/options.h"
 #include "cmd/output.h"
-#include "cmd/rows.h"
 #include "cmd/snapshot.h"
 #include "cmd/view.h"
 #include "os/change.h"
@@ -40,38 +37,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-	FILE_MAX = 64 << 20, OWNERS_MAX = 32, SECONDS_MAX = 600,
+	FILE_MAX = 64 << 20,
 	LOCK_SECONDS = 3,         /* and the time of a probe: another run that probes is waited for */
 };
 enum { AUDIT_FIELDS = DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS | MF_PROPAGATION };
 
-struct asked {
-	bool help, list_rules, show_config, verbose, version;
-	bool only;                /* --only was given */
-	uint64_t rules, without;  /* sets of codes: those that are on; those of --disable */
-	int fail_on;              /* enum audit_severity; above: never */
-	int stats;                /* enum stats_form */
-	int probe;                /* enum discover_probe */
-	bool under, holders;      /* look at what lies under mounts; at what holds them */
-	double timeout;           /* of a probe, in seconds */
-	bool timed;               /* ... and it was given */
-	const char *baseline, *config, *fstab, *root, *save, *tab_file, *swaps;
-	const char *include[OWNERS_MAX + 1];   /* of audit_owners[] */
-	struct audit_way way;
-	bool collect;
-	struct collect_asked of;  /* with --collect */
-};
-
 /** All that is audited. */
 struct auditing {
-	struct asked *asked;
+	struct audit_asked *asked;
 	struct fstab_machine machine;
 	struct strbuf path;       /* of the fstab, as it is shown */
 	bool is_there;            /* the fstab */
@@ -90,171 +69,6 @@ struct auditing {
 	struct snapshot *snapshot;   /* that ROOT is; or NULL */
 	int64_t began;            /* seconds since 1970 */
 };
-
-static const struct row_option audit_rows[] = {
-	{"baseline", 0, "FILE", "tell what came, went and changed since --save=FILE, and which findings are new"},
-	{"collect", 0, NULL, "put together what --jsonl printed on many hosts: FILE..., or - for standard input"},
-	{"config", 0, "FILE|none", "the configuration; else ROOT/etc/getmnt/audit.conf, audit.conf.d"},
-	{"disable", 0, "CODE,...", "do without these rules"},
-	{"fail-on", 0, "info|warning|critical|never", "findings from here on make the status 1: warning"},
-	{"fstab", 0, "FILE", "what is wanted; else ROOT/etc/fstab"},
-	{"holders", 0, NULL, "look for what holds file systems that are unmounted here"},
-	{"hosts", 0, "FILE", "the hosts that there should be, with --collect"},
-	{"include", 0, "OWNER,...", "tell of deleted and hidden mounts of these owners one by one"},
-	{"list-rules", 0, NULL, "print the rules, and how grave each is"},
-	{"max-age", 0, "AGE", "what is older is stale, with --collect; 90m, 26h, 2d"},
-	{"only", 0, "CODE,...", "these rules alone"},
-	{"probe", 0, "[local|all]", "touch mounts, each with a deadline: those that should not block, or every one"},
-	{"probe-timeout", 0, "SEC", "the time that one probe may take: 3"},
-	{"root", 0, "DIR", "audit what is mounted at and below DIR, by its etc/fstab"},
-	{"save", 0, "FILE", "keep what there is now, for --baseline"},
-	{"show-config", 0, NULL, "print what is configured, and where"},
-	{"stats", 0, "[json]", "tell what it cost, on standard error"},
-	{"swaps", 0, "FILE", "a recorded /proc/swaps"},
-	{"tab-file", 'F', "FILE", "a recorded mountinfo; nothing live is touched but the fstab"},
-	{"under", 0, NULL, "look at what lies under mounts: in a copy of the mount below, which nobody sees"},
-	AUDIT_WAY_ROWS,
-	{"verbose", 'v', NULL, "tell of what is but for information, too"},
-	{"help", 'h', NULL, "this text"},
-};
-
-static const struct row_table audit_table = {
-	"audit", audit_rows, sizeof(audit_rows) / sizeof(*audit_rows),
-};
-
-static void audit_help(FILE *out)
-{
-	fputs("Usage:\n getmnt audit [options]\n getmnt audit --collect [options] FILE...\n\n"
-	      "Compare what an fstab wants with what is mounted, and with what devices are called.\n\nOptions:\n", out);
-	rows_help(&audit_table, out);
-	fputs("\nExit status: 0 clean, 1 findings, 2 it could not be audited.\n\nDetails: getmnt-audit(8).\n", out);
-}
-
-void audit_option_words(FILE *out)
-{
-	rows_words(&audit_table, out);
-}
-
-/** Read codes with commas between.
-    @return 0, or an exit status after a message. */
-static int take_codes(const char *name, const char *value, uint64_t *set)
-{
-	for (const char *at = value;; ++at) {
-		size_t n = strcspn(at, ",");
-		uint64_t found = audit_codes(at, n) & ~audit_bit(FSTAB_LOST);
-		if (!found)
-			return usage_error(name, "\"%.*s\": no such rule; getmnt audit --list-rules shows them", (int)n, at);
-		*set |= found;
-		at += n;
-		if (!*at)
-			return 0;
-	}
-}
-
-/** Read owners with commas between.  @return 0, or an exit status after a message. */
-static int take_owners(const char *value, const char **include)
-{
-	size_t n, had = 0;
-	for (const char *at = value;; at += n + 1) {
-		n = strcspn(at, ",");
-		const char *const *owner = audit_owners;
-		while (*owner && !word_is(at, n, *owner))
-			++owner;
-		if (!*owner)
-			return usage_error("--include", "\"%.*s\": no such owner; getmnt-audit(8) names them", (int)n, at);
-		for (had = 0; include[had] && include[had] != *owner;)
-			++had;
-		include[had] = *owner;
-		if (!at[n])
-			return 0;
-	}
-}
-
-/** Read a time.  @return 0, or an exit status after a message. */
-static int take_seconds(const char *name, const char *value, double *seconds)
-{
-	char *end;
-	*seconds = strtod(value, &end);
-	if (end == value || *end || !(*seconds > 0 && *seconds <= SECONDS_MAX))
-		return usage_error(name, "\"%s\": a number of seconds, above 0 and up to %d", value, SECONDS_MAX);
-	return 0;
-}
-
-static int take_option(void *arg, const char *name, const char *value)
-{
-	static const char *const severities[] = {
-		[AUDIT_INFO] = "info", [AUDIT_WARNING] = "warning", [AUDIT_CRITICAL] = "critical", "never", NULL,
-	};
-	static const char *const probes[] = {[DP_NONE] = "", [DP_LOCAL] = "local", [DP_ALL] = "all", NULL};
-	struct asked *asked = arg;
-	uint64_t set = 0;
-	int taken;
-	if (audit_way_take(&asked->way, name, value, &taken))
-		return taken;
-	if (strcmp(name, "max-age") == 0)
-		return audit_collect_age(value, &asked->of.max_age);
-	if (strcmp(name, "fail-on") == 0)
-		return rows_word("--fail-on", value, severities, &asked->fail_on);
-	if (strcmp(name, "stats") == 0)
-		return rows_stats(value, &asked->stats);
-	if (strcmp(name, "probe") == 0)
-		return rows_word("--probe", value ? value : "local", probes, &asked->probe);
-	if (strcmp(name, "probe-timeout") == 0) {
-		asked->timed = true;
-		return take_seconds("--probe-timeout", value, &asked->timeout);
-	}
-	if (strcmp(name, "include") == 0)
-		return take_owners(value, asked->include);
-	if (strcmp(name, "disable") == 0 || strcmp(name, "only") == 0) {
-		bool only = strcmp(name, "only") == 0;
-		int status = take_codes(only ? "--only" : "--disable", value, &set);
-		if (only && !status)
-			asked->rules = asked->only ? asked->rules | set : set;
-		else if (!status)
-			asked->without |= set;
-		asked->only |= only;
-		return status;
-	}
-	if (strcmp(name, "config") == 0 && !*value)
-		return usage_error("--config", "name a file, or none");
-	if (strcmp(name, "config") == 0 && asked->config)
-		return usage_error("--config", "it is given twice; put the lines into one file, or into /etc/getmnt/audit.conf.d");
-	/* Of two one would not be audited. */
-	if (strcmp(name, "fstab") == 0)
-		return rows_once("--fstab", value, &asked->fstab);
-	if (strcmp(name, "root") == 0)
-		return rows_once("--root", value, &asked->root);
-	if (strcmp(name, "tab-file") == 0)
-		return rows_once("--tab-file", value, &asked->tab_file);
-	if (strcmp(name, "swaps") == 0)
-		return rows_once("--swaps", value, &asked->swaps);
-	if (strcmp(name, "baseline") == 0)
-		return rows_once("--baseline", value, &asked->baseline);
-	if (strcmp(name, "save") == 0)
-		return rows_once("--save", value, &asked->save);
-	if (strcmp(name, "hosts") == 0)
-		return rows_once("--hosts", value, &asked->of.hosts);
-	if (strcmp(name, "config") == 0)
-		asked->config = value;
-	else if (strcmp(name, "collect") == 0)
-		asked->collect = true;
-	else if (strcmp(name, "under") == 0)
-		asked->under = true;
-	else if (strcmp(name, "holders") == 0)
-		asked->holders = true;
-	else if (strcmp(name, "list-rules") == 0)
-		asked->list_rules = true;
-	else if (strcmp(name, "show-config") == 0)
-		asked->show_config = true;
-	else if (strcmp(name, "verbose") == 0) {
-		asked->verbose = true;
-		++asked->way.limits.verbose;
-	} else if (strcmp(name, "version") == 0)
-		asked->version = true;
-	else
-		asked->help = true;
-	return 0;
-}
 
 /** Read it.  What was named may be a pipe; else a FIFO is none. */
 static int read_text(struct auditing *a, const char *path, size_t *len)
@@ -293,7 +107,7 @@ static int read_fstab(struct auditing *a)
 {
 	struct fstab_machine *machine = &a->machine;
 	struct run *run = &machine->run;
-	const struct asked *asked = a->asked;
+	const struct audit_asked *asked = a->asked;
 	struct strbuf place;
 	size_t len;
 	strbuf_init(&place);
@@ -473,7 +287,7 @@ static int judge(struct auditing *a)
 static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 {
 	struct run *run = &a->machine.run;
-	struct asked *asked = a->asked;
+	struct audit_asked *asked = a->asked;
 	struct audit_told_run told = {
 		.run = run, .report = &a->report, .config = &a->config, .today = a->today, .fstab = a->is_there ? strbuf_str(&a->path) : NULL,
 		.unasked = (asked->probe ? 0 : audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT))
@@ -534,7 +348,7 @@ static int enter_snapshot(struct auditing *a)
 {
 	/* What is told of a failure is not of this host. */
 	a->asked->way.live = false;
-	const struct asked *asked = a->asked;
+	const struct audit_asked *asked = a->asked;
 	const char *live = asked->probe ? "--probe" : asked->under ? "--under" : asked->holders ? "--holders" : NULL;
 	if (!live)
 		return machine_enter(&a->machine, a->snapshot);
@@ -545,7 +359,7 @@ static int enter_snapshot(struct auditing *a)
 /** @return an exit status. */
 static int run_audit(void *arg, struct strbuf *document)
 {
-	struct asked *asked = arg;
+	struct audit_asked *asked = arg;
 	struct auditing a = {.asked = asked, .began = os_time_ms() / 1000};
 	struct run *run = &a.machine.run;
 	strbuf_init(&a.path);
@@ -598,7 +412,7 @@ out:
 int audit_listen(void (*seen)(void *arg, int dirfd, const char *path, int flags), void *seen_arg,
                  void (*done)(void *arg, struct fstab_machine *machine), void *done_arg)
 {
-	struct asked asked = {.root = "/", .rules = audit_bit(AUDIT_CODES) - 1};
+	struct audit_asked asked = {.root = "/", .rules = audit_bit(AUDIT_CODES) - 1};
 	struct auditing a = {.asked = &asked, .today = audit_today()};
 	struct run *run = &a.machine.run;
 	strbuf_init(&a.path);
@@ -631,84 +445,16 @@ int audit_listen(void (*seen)(void *arg, int dirfd, const char *path, int flags)
 	return rc;
 }
 
-/** See that options go together with --collect.  @return 0, or an exit status after a message. */
-static int read_collect(int argc, char **argv, struct asked *asked)
-{
-	const struct {
-		bool given;
-		const char *name;
-	} others[] = {
-		{asked->config, "--config"}, {asked->fstab, "--fstab"}, {asked->root, "--root"}, {asked->tab_file, "--tab-file"},
-		{asked->swaps, "--swaps"}, {asked->include[0], "--include"}, {asked->probe, "--probe"}, {asked->show_config, "--show-config"},
-		{asked->stats, "--stats"}, {asked->way.log, "--syslog"}, {asked->way.seconds >= 0, "--max-time"},
-		{asked->baseline, "--baseline"}, {asked->save, "--save"}, {asked->under, "--under"}, {asked->holders, "--holders"},
-		{asked->timed, "--probe-timeout"},
-	};
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i) {
-		if (others[i].given)
-			return usage_error(others[i].name, "nothing is audited with --collect: give it where --jsonl is printed");
-	}
-	if (asked->way.form != AF_TEXT && asked->way.form != AF_JSON)
-		return usage_error("--format", "with --collect there is text or json");
-	if (optind == argc)
-		return usage_error("--collect", "name the files that have what --jsonl printed, or - for standard input");
-	asked->of.way = &asked->way;
-	asked->of.files = argv + optind;
-	asked->of.rules = asked->rules;
-	asked->of.only = asked->only;
-	asked->of.fail_on = asked->fail_on;
-	asked->of.verbose = asked->verbose;
-	return 0;
-}
-
-/** Read what was asked for.  @return 0, or an exit status after a message. */
-static int read_options(const struct row_table *table, int argc, char **argv, struct asked *asked)
-{
-	int status = rows_parse(table, argc, argv, take_option, asked);
-	if (status || asked->help || asked->list_rules || asked->version)
-		return status;
-	const uint64_t base = audit_bit(BASE_CAME) | audit_bit(BASE_WENT) | audit_bit(BASE_CHANGED);
-	asked->rules &= ~(asked->without | audit_bit(FSTAB_LOST));
-	if (!asked->rules)
-		return usage_error("--disable", "no rule is left; take one away");
-	if (asked->collect)
-		return read_collect(argc, argv, asked);
-	if (!(asked->rules & ~base) && !asked->baseline && !asked->save && !asked->show_config)
-		return usage_error("--only", "BASE-* compares with a baseline: --baseline=FILE; --save=FILE makes one");
-	if (asked->of.hosts || asked->of.max_age >= 0)
-		return usage_error(asked->of.hosts ? "--hosts" : "--max-age", "is for --collect alone");
-	if (optind < argc)
-		return usage_error(argv[optind], "no operand is taken; --root=DIR or --fstab=FILE");
-	if (asked->tab_file && asked->probe)
-		return usage_error("--probe", "nothing live is touched with --tab-file");
-	if (asked->tab_file && (asked->under || asked->holders))
-		return usage_error(asked->under ? "--under" : "--holders", "nothing live is touched with --tab-file");
-	if (asked->tab_file && !asked->fstab && !asked->show_config)
-		return usage_error("--tab-file", "of a recorded table: name what is wanted as well, --fstab=FILE");
-	const struct audit_way *way = &asked->way;
-	if (asked->show_config && (way->form != AF_TEXT || way->plugin || way->output || way->log || asked->save || asked->baseline))
-		return usage_error("--show-config", "stands alone: nothing is audited with it");
-	if (way->form == AF_SYSLOG && way->output)
-		return usage_error("--output", "--format=syslog prints nothing; --syslog goes beside another form");
-	asked->root = asked->root ? asked->root : "/";
-	if (asked->save && way->output && strcmp(asked->save, way->output) == 0)
-		return usage_error("--save", "%s is that of --output, too; name two files", asked->save);
-	asked->way.save = asked->save;
-	asked->way.root = asked->root;
-	asked->way.live = !asked->tab_file;
-	return 0;
-}
-
 /** @plugin  It is called as check_getmnt. */
 static int audit(int argc, char **argv, bool plugin)
 {
-	struct asked asked = {.of.max_age = -1, .timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_bit(AUDIT_CODES) - 1};
+	struct audit_asked asked = {.of.max_age = -1, .timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_bit(AUDIT_CODES) - 1};
 	struct row_option rows[ROWS_MAX];
 	struct row_table table = audit_table;
 	audit_way_init(&asked.way);
 	if (audit_way_plugin(&asked.way, &audit_table, plugin, argc, argv))
 		table = audit_plugin_table(&audit_table, rows);
-	if (read_options(&table, argc, argv, &asked) != 0)
+	if (audit_options_read(&table, argc, argv, &asked) != 0)
 		return audit_way_refuse(&asked.way, argc, argv);
 	if (!asked.help && !asked.list_rules && !asked.version && asked.collect)
 		return audit_collect(&asked.of);
@@ -721,7 +467,7 @@ static int audit(int argc, char **argv, bool plugin)
 	else if (asked.way.plugin)
 		audit_plugin_help(&table, stdout);
 	else
-		audit_help(stdout);
+		audit_options_help(stdout);
 	int status = finish_stdout(true) == 0 ? AX_CLEAN : AX_FAILED;
 	/* As the guidelines have it: nothing was checked. */
 	if (asked.way.plugin)

@@ -2,7 +2,8 @@
 /**
  * What the files of `getmnt audit` share.
  *
- *     audit.c             options, what is asked of the machine, the flow
+ *     audit.c             what is asked of the machine, the flow
+ *     audit_options.c     what the command is asked for (audit_options.h)
  *     audit_host.c        what the host has beside its fstab
  *     audit_units.c       what units want beside it (audit_units.h)
  *     audit_config.c      the configuration: found, read, shown (audit_config.h)
