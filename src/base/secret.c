@@ -309,24 +309,31 @@ void mask_text(const char *text, struct strbuf *out)
 	strbuf_destroy(&word);
 }
 
+/** How many of n bytes are blanks, or none, before the first that is not so.  A NUL is one:
+    what stands behind it is a word of its own. */
+static size_t blanks_in(const char *at, size_t n, bool blank)
+{
+	size_t m = 0;
+	while (m < n && (at[m] == ' ' || at[m] == '\t' || !at[m]) == blank)
+		++m;
+	return m;
+}
+
 size_t secret_goes_on(const char *line, size_t n, struct strbuf *word, bool *open)
 {
-	static const char blanks[] = " \t";
 	size_t found = n;
 	for (size_t at = 0, m; at < n && found == n; at += m) {
-		m = strspn(line + at, blanks);
-		at += m < n - at ? m : n - at;
-		m = strcspn(line + at, blanks);
-		m = m < n - at ? m : n - at;
+		at += blanks_in(line + at, n - at, true);
+		m = blanks_in(line + at, n - at, false);
 		strbuf_reset(word);
 		strbuf_add(word, line + at, m);
-		size_t behind = at + m, next = strspn(line + behind, blanks);
+		size_t behind = at + m, next = blanks_in(line + behind, n - behind, true);
 		*open = false;
 		if (m == 0)
 			break;
 		if (has_secret(strbuf_str(word))) {
 			/* That of a source ends where the mount point begins. */
-			found = at == 0 && next > 0 && line[behind + next] == '/' ? n : behind;
+			found = at == 0 && next > 0 && behind + next < n && line[behind + next] == '/' ? n : behind;
 			continue;
 		}
 		bool equals = line[behind - 1] != '=' && behind + next < n && line[behind + next] == '=';

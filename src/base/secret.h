@@ -36,7 +36,7 @@ void mask_text(const char *text, struct strbuf *out);
  * Where in a line of words what is no more than a secret that goes on over blanks may begin:
  * behind "password=a", in "password=a b", and behind "password ="; not between a source, as
  * the first word, and the mount point.
- * @n      Bytes of the line.
+ * @n      Bytes of the line; nothing is read behind them.  A NUL among them is a blank.
  * @word   For use in passing; it has failed if there was no memory, and 0 is returned.
  * @open [out]  Nothing of it has stood yet: the word that follows is the secret.
  * @return an offset from where on nothing is to be shown; n: nowhere.

@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/map64.h"
+#include "base/secret.h"
 #include "base/sha256.h"
 #include "base/strbuf.h"
 
@@ -526,6 +527,30 @@ static void test_sha256(void)
 	free(a);
 }
 
+/** Where what goes on begins, in the first n bytes of a line. */
+static size_t goes_on(const char *line, size_t n)
+{
+	struct strbuf word;
+	bool open;
+	strbuf_init(&word);
+	size_t at = secret_goes_on(line, n, &word, &open);
+	strbuf_destroy(&word);
+	return at;
+}
+
+static void test_secret_goes_on(void)
+{
+	CU_ASSERT_EQUAL(goes_on("x password=a b", 14), 12);
+	CU_ASSERT_EQUAL(goes_on("x password = b", 14), 12);
+	CU_ASSERT_EQUAL(goes_on("user:password=a@h /mnt", 22), 22);
+	CU_ASSERT_EQUAL(goes_on("nothing here", 12), 12);
+	/* What stands behind the n bytes is not looked at. */
+	CU_ASSERT_EQUAL(goes_on("password=a /", 12), 12);
+	CU_ASSERT_EQUAL(goes_on("password=a /", 11), 10);
+	CU_ASSERT_EQUAL(goes_on("x password=a b", 3), 3);
+	CU_ASSERT_EQUAL(goes_on("x\0password=a b", 15), 12);
+}
+
 static const struct unit_test tests[] = {
 	{"map64_empty", test_map64_empty},
 	{"map64_first_wins", test_map64_first_wins},
@@ -545,6 +570,7 @@ static const struct unit_test tests[] = {
 	{"escape_first_field", test_escape_first_field},
 	{"escape_json", test_escape_json},
 	{"escape_base64", test_escape_base64},
+	{"secret_goes_on", test_secret_goes_on},
 	{"utf8", test_utf8},
 	{"sha256", test_sha256},
 	{"fstypes", test_fstypes},
