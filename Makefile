@@ -42,6 +42,8 @@
 # make bench           what each algorithm costs; 10 minutes, BENCH=--quick one
 # make compare-genfstab  the table of docs/GENFSTAB.md, by running both
 # make compare-verify    that of docs/VERIFY.md
+# make study           Smith's experiment of 1988 again: the tables of docs/STUDY.md;
+#                      2 minutes, needs root
 # make run-docs        what the commands of docs/LOST-FSTAB.md print, by running
 #                      them; make run-fleet those of docs/FLEET.md
 # make deps-bench      what bench measures getmnt search against: bfs and fd
@@ -350,6 +352,10 @@ check-deb:
 .PHONY: bench
 bench: $(BUILD)/getmnt
 	bench/run --getmnt $(BUILD)/getmnt $(BENCH)
+
+.PHONY: study
+study: $(BUILD)/getmnt
+	bench/study.py --real --getmnt $(BUILD)/getmnt --write docs/STUDY.md
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 LIBDEST := $(DESTDIR)$(LIBDIR)

@@ -66,8 +66,9 @@ def options(argv):
     parser.add_argument("--json", action="store_true", help="every count, as JSON")
     parser.add_argument("--real", action="store_true", help="build them, and run getmnt on them; needs root")
     parser.add_argument("--getmnt", default=f"{TOP}/getmnt", metavar="FILE", help="that program (./getmnt)")
-    parser.add_argument("--write", metavar="FILE", help="put the tables where FILE, docs/STUDY.md, has them")
-    parser.add_argument("--check", metavar="FILE", help="status 1 if FILE has other tables than these")
+    doc = parser.add_mutually_exclusive_group()
+    doc.add_argument("--write", metavar="FILE", help="put the tables where FILE, docs/STUDY.md, has them")
+    doc.add_argument("--check", metavar="FILE", help="status 1 if FILE has other tables than these")
     opts = parser.parse_args(argv)
     if opts.real and os.geteuid() != 0:
         parser.error("--real needs root, for mounts in a mount namespace of its own; "
@@ -102,13 +103,14 @@ def count(opts):
 
 def compare(opts):
     """Run getmnt on all systems.  @return what study_tables.real() takes."""
-    compared = []
+    compared, here = [], os.getcwd()
     with tempfile.TemporaryDirectory(prefix="getmnt-study.") as top, hosts.Namespace():
         for number in opts.systems:
             progress(f"system {number}, built")
             system = study_systems.System(number, opts.seed)
             compared.append((number, study_real.compare(system, top, opts.getmnt, study_model.ALGORITHMS)))
             gc.collect()
+    os.chdir(here)      # leaving a mount namespace leads to "/"
     progress("")
     return compared
 
@@ -180,6 +182,9 @@ if __name__ == "__main__":
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)
-    except (OSError, study_real.Failed, subprocess.TimeoutExpired) as error:
+    except OSError as error:
+        print(f"study.py: {error.filename}: {error.strerror}", file=sys.stderr)
+        sys.exit(1)
+    except (study_real.Failed, subprocess.TimeoutExpired) as error:
         print(f"study.py: {error}", file=sys.stderr)
         sys.exit(1)

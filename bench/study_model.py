@@ -28,13 +28,13 @@ PER_READ = BLOCK // ENTRY
 
 
 class Count:
-    """What a run did: directories, calls, mount points found, and file systems
-    entered besides the root.  A read of a directory's end, which gives nothing,
-    is a read; a close is an open again, and not counted."""
-    __slots__ = ("dirs", "stat", "read", "found", "entered")
+    """What a run did: directories, calls, and mount points found.  A read of a
+    directory's end, which gives nothing, is a read; a close is an open again,
+    and not counted."""
+    __slots__ = ("dirs", "stat", "read", "found")
 
     def __init__(self):
-        self.dirs = self.stat = self.read = self.found = self.entered = 0
+        self.dirs = self.stat = self.read = self.found = 0
 
     @property
     def open(self):
@@ -72,7 +72,6 @@ def exhaust(system, leaves):
                 continue
             count.found += 1
             if leaves or not kid.over.leaf:
-                count.entered += 1
                 stack.append(kid.over.root)
     return count
 
@@ -101,7 +100,6 @@ def breadth_first(system, whole):
         fs, at = queue.popleft()
         if not missing[fs]:
             continue
-        count.entered += at is fs.root and fs.on is not None
         dirs, mounts, last = [], [], None
         for place, kid in at.kids:
             if kid.over is None:

@@ -13,9 +13,9 @@ import hosts
 
 # What 1988 did not have is off: types in directories, link counts, mounts that
 # are proved unreachable, directories opened without a look, and the orders of
-# the queue but breadth-first.
+# the queue but breadth-first.  Mounts are told by device number.
 PRUNE = "-dtype,-nlink,-unlooked,-unreachable,-likely,-pseudo,-boundary"
-RULES = ["--names=pure", "--threads=1", f"--prune={PRUNE}", "--stats=json", "--quiet"]
+RULES = ["--names=pure", "--identity=dev", "--threads=1", f"--prune={PRUNE}", "--stats=json", "--quiet"]
 SECONDS = 300      # what a run may take
 
 
