@@ -144,7 +144,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct arena arena;
 	arena_init(&arena);
 	struct fstab_swap *swaps = NULL;
-	ssize_t nswaps = fstab_parse_swaps(strbuf_str(&parts[0]), &arena, &swaps);
+	size_t damaged;
+	ssize_t nswaps = fstab_parse_swaps(strbuf_str(&parts[0]), &arena, &swaps, &damaged);
 	FUZZ_CHECK(nswaps >= 0);
 	const char *options = NULL;
 	struct fstab_kept entry;

@@ -137,9 +137,19 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 		message(path, "cannot be read: %s; give a copy of /proc/swaps with --swaps", path_error(errno));
 		return -1;
 	}
-	ssize_t n = fstab_parse_swaps(machine->swaps_text, &machine->arena, &machine->swaps);
+	size_t damaged;
+	ssize_t n = fstab_parse_swaps(machine->swaps_text, &machine->arena, &machine->swaps, &damaged);
 	if (n < 0) {
 		message(path, "%s", strerror(errno));
+		return -1;
+	}
+	/* A NUL ends what was read. */
+	if (!damaged && strlen(machine->swaps_text) < len)
+		damaged = (size_t)n + 2;
+	/* A kernel without swap may have an empty one. */
+	if (damaged && (file || machine->run.snapshot || len)) {
+		message(path, "line %zu is not of a list of swap spaces; give a copy of /proc/swaps%s", damaged,
+		        file ? "" : " with --swaps");
 		return -1;
 	}
 	machine->nswaps = (size_t)n;

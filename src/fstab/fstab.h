@@ -156,9 +156,11 @@ void fstab_plan_destroy(struct fstab_plan *plan);
  *
  * @arena   Gets the names.
  * @swaps [out]  An array, to be freed.
+ * @damaged [out]  The first line that is none of such a list, the heading's is 1, and which is
+ *               passed over; 0: none.
  * @return its length, or -1.  Errors: ENOMEM.
  */
-ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps);
+ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps, size_t *damaged);
 
 /** What mount(8) keeps of a mount beside the kernel: a line of libmount's utab. */
 struct fstab_kept {

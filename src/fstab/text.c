@@ -3,6 +3,7 @@
 #include "fstab/fstab_impl.h"
 
 #include "base/escape.h"
+#include "base/words.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -19,26 +20,40 @@ static const char *next_word(const char **line, size_t *n)
 	return *n ? word : NULL;
 }
 
-ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps)
+/** Whether words are a line of /proc/swaps: name, type, size, used, priority. */
+static bool is_swap(const char *const *word, const size_t *n)
 {
-	static const char deleted[] = "\\040(deleted)";
-	size_t lines = 1, count = 0;
+	static const char digits[] = "0123456789";
+	if (!word[4] || !(word_is(word[1], n[1], "partition") || word_is(word[1], n[1], "file")))
+		return false;
+	size_t sign = *word[4] == '-' && n[4] > 1;
+	return strspn(word[2], digits) == n[2] && strspn(word[3], digits) == n[3]
+	       && strspn(word[4] + sign, digits) == n[4] - sign;
+}
+
+ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps, size_t *damaged)
+{
+	static const char deleted[] = "\\040(deleted)", heading[] = "Filename";
+	size_t lines = 1, count = 0, number = 1;
 	for (const char *at = text; (at = strchr(at, '\n')) != NULL; ++at)
 		++lines;
 	struct fstab_swap *list = calloc(lines, sizeof(*list));
 	if (!list)
 		return -1;
-	/* The first line is a heading. */
+	*damaged = strncmp(text, heading, sizeof(heading) - 1) == 0 ? 0 : 1;
 	for (const char *line = strchr(text, '\n'); line && *++line; line = strchr(line, '\n')) {
 		const char *at = line, *word[5];
 		size_t n[5] = {0};
 		for (int i = 0; i < 5; ++i)
 			word[i] = next_word(&at, &n[i]);
-		if (!word[4])
+		++number;
+		if (!is_swap(word, n)) {
+			if (!*damaged && word[0])
+				*damaged = number;
 			continue;
+		}
 		struct fstab_swap *swap = &list[count];
-		*swap = (struct fstab_swap){.file = n[1] == 4 && memcmp(word[1], "file", 4) == 0,
-		                            .priority = atoi(word[4])};
+		*swap = (struct fstab_swap){.file = *word[1] == 'f', .priority = atoi(word[4])};
 		size_t tail = sizeof(deleted) - 1;
 		if (n[0] > tail && memcmp(word[0] + n[0] - tail, deleted, tail) == 0) {
 			swap->deleted = true;

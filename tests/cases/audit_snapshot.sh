@@ -79,7 +79,7 @@ status audit --root=f -v
 
 echo "--- an answer for each: a fstab of here, swap spaces of here, a configuration"
 printf 'UUID=%s /srv/data ext4 defaults,nofail 0 2\n' $two >own
-printf '/dev/sda2 partition 1 0 -2\n' >swaps
+printf 'Filename Type Size Used Priority\n/dev/sda2 partition 1 0 -2\n' >swaps
 echo 'require /srv/data nodev' >conf
 status audit --root=h --fstab=own --swaps=swaps --config=conf
 mkdir h/etc/getmnt

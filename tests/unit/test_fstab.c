@@ -457,8 +457,10 @@ static void test_g13_g21_swap(void)
 	struct fstab_swap *list = NULL;
 	arena_init(&arena);
 	struct fstab_input in = usual();
-	ssize_t n = fstab_parse_swaps(swaps, &arena, &list);
+	size_t damaged;
+	ssize_t n = fstab_parse_swaps(swaps, &arena, &list, &damaged);
 	CU_ASSERT_EQUAL_FATAL(n, 6);
+	CU_ASSERT_EQUAL(damaged, 8);
 	in.swaps = list;
 	in.nswaps = (size_t)n;
 	CHECK(in, "21 20 0:30 / /tmp rw,relatime - tmpfs t rw\n",
@@ -482,8 +484,26 @@ static void test_g13_g21_swap(void)
 	free(list);
 	arena_destroy(&arena);
 	arena_init(&arena);
-	CU_ASSERT_EQUAL(fstab_parse_swaps("", &arena, &list), 0);
+	CU_ASSERT_EQUAL(fstab_parse_swaps("", &arena, &list, &damaged), 0);
+	CU_ASSERT_EQUAL(damaged, 1);
 	free(list);
+	static const struct {
+		const char *text;
+		size_t damaged;
+	} texts[] = {
+		{"Filename\tType\tSize\tUsed\tPriority\n", 0},
+		{"Filename\tType\tSize\tUsed\tPriority\n/dev/a partition 1 0 -2\n\n", 0},
+		{"garbage\n", 1},
+		{"/dev/a partition 1 0 -2\n", 1},
+		{"Filename\n/dev/a partition 1 0 -2\n/dev/sr0 /media udf,iso9660 user,noauto 0\n", 3},
+		{"Filename\n/dev/a partition 1 x -2\n", 2},
+		{"Filename\n/dev/a partition 1 0 -\n", 2},
+	};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
+		CU_ASSERT(fstab_parse_swaps(texts[i].text, &arena, &list, &damaged) >= 0);
+		CU_ASSERT_EQUAL(damaged, texts[i].damaged);
+		free(list);
+	}
 	arena_destroy(&arena);
 }
 

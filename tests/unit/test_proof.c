@@ -140,7 +140,8 @@ static const char *proven(struct proof_input in, const char *root, const char *t
 	struct arena arena;
 	arena_init(&arena);
 	struct fstab_swap *swaps = NULL;
-	live.nswaps = (size_t)fstab_parse_swaps(swaps_text, &arena, &swaps);
+	size_t damaged;
+	live.nswaps = (size_t)fstab_parse_swaps(swaps_text, &arena, &swaps, &damaged);
 	live.swaps = swaps;
 	struct fstab_plan plan;
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&live, &plan), 0);
