@@ -129,7 +129,7 @@ static int read_fstab(struct auditing *a)
 		message(NULL, "%s", strerror(ENOMEM));
 	} else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path))) {
 		message(name, "touching it can block; give a copy with --fstab");
-	} else if (known == PATH_MISSING && errno == ENOENT && is_astray(a)) {
+	} else if (known == PATH_MISSING && (errno == ENOENT || (errno == EACCES && a->snapshot)) && is_astray(a)) {
 		rc = -1;
 	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
 	           && (asked->fstab || !(errno == ENOENT || (errno == EACCES && a->snapshot && known == PATH_MISSING)))) {
