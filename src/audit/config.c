@@ -10,6 +10,7 @@
  */
 #include "audit/config.h"
 
+#include "audit/audit_impl.h"
 #include "audit/owner.h"
 #include "base/escape.h"
 #include "base/secret.h"
@@ -503,6 +504,16 @@ static const char *option_fault(const char *option, size_t n)
 	return NULL;
 }
 
+/** What every mount may be asked for, nearly which an option is, and which it is not; or NULL. */
+static const char *nearly(const char *option, size_t n, size_t *len)
+{
+	static const char flags[] = "nosuid nodev noexec nosymfollow noatime nodiratime relatime lazytime dirsync";
+	const char *found = NULL;
+	unsigned best = 2;
+	audit_nearest(flags, option, n, &best, &found, len);
+	return best > 0 ? found : NULL;
+}
+
 /** require PATH OPT[,OPT...] */
 static bool parse_require(struct parser *p, struct audit_row *row)
 {
@@ -518,6 +529,10 @@ static bool parse_require(struct parser *p, struct audit_row *row)
 	for (uint32_t i = 0; right && (o = audit_next_option(&list, &n)) != NULL; ++i) {
 		why = option_fault(o, n);
 		right = !why || wrong(p, "require: \"%s\": %s", quoted(p, p->words[2].at + (o - row->options), n), why);
+		const char *meant = right ? nearly(o, n, &len) : NULL;
+		if (meant)
+			right = wrong(p, "require: \"%s\": there is no such option: is %.*s meant?",
+			              quoted(p, p->words[2].at + (o - row->options), n), (int)len, meant);
 		const char *key = audit_option_key(o, n, &len, &shown);
 		uint32_t other = right ? map64_put(&keys, map64_bytes(MAP64_BYTES, key, len), i) : i;
 		p->failed |= other == MAP64_NONE;

@@ -271,6 +271,31 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 	return strncmp(m->root, root, n) == 0 && strcmp(m->root + n, below) == 0;
 }
 
+/** Whether something of a disk is in use that an fstab without a line has lost: a whole file
+    system, not /usr, which an initrd mounts, or a swap space, where the root is of a disk as
+    well, and in no container. */
+static bool is_forgotten(struct drift *drift, const struct fstab_line *live)
+{
+	static const char dev[] = "/dev/", *const made[] = {"/dev/loop", "/dev/zram", "/dev/ram", "/dev/fuse"};
+	const struct fstab_plan *plan = drift->in->plan;
+	const char *source = live->swap ? live->swap : live->mount ? live->mount->source : NULL;
+	if (!source || strncmp(source, dev, sizeof(dev) - 1) != 0 || audit_is_contained(drift->in->facts, source, &drift->container))
+		return false;
+	if (!live->swap && ((live->target && strcmp(live->target, "/usr") == 0)
+	                    || (live->mount->root && strcmp(live->mount->root, "/") != 0)))
+		return false;
+	for (size_t i = 0; i < sizeof(made) / sizeof(*made); ++i) {
+		if (strncmp(source, made[i], strlen(made[i])) == 0)
+			return false;
+	}
+	for (uint32_t i = 0; i < plan->count; ++i) {
+		const struct fstab_line *line = &plan->lines[i];
+		if (line->mount && line->mount->source && line->target && strcmp(line->target, "/") == 0)
+			return strncmp(line->mount->source, dev, sizeof(dev) - 1) == 0;
+	}
+	return false;
+}
+
 /** Whether a line has an option, by its name. */
 static bool asks_for(const struct tabline *line, const char *name)
 {
@@ -474,7 +499,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			break;
 		/* Where there is no line at all, somebody else has mounted: a container's engine. */
 		tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
-			.severity = drift->any && !may_be_units(drift, live) && !is_locked(drift, live) && !is_of_user(live) ? AUDIT_WARNING : AUDIT_INFO,
+			.severity = (drift->any || is_forgotten(drift, live)) && !may_be_units(drift, live) && !is_locked(drift, live) && !is_of_user(live) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = live->swap ? "it is in use, and no line has it" : "it is mounted, no line has it, and nothing is known that owns it",
 			.expected = "a line", .actual = live_name(drift, &drift->actual, live),
 			.hint = add_hint(&drift->text, live->swap ? live->swap : live->target)});
@@ -490,7 +515,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			break;
 		}
 		tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
-			.severity = drift->any && live->unnamed && !may_be_units(drift, live) && !is_of_zram(live) ? AUDIT_WARNING : AUDIT_INFO,
+			.severity = (drift->any || is_forgotten(drift, live)) && live->unnamed && !may_be_units(drift, live) && !is_of_zram(live) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = form(&drift->text, live->unnamed ? "no line has it, and nothing is known that owns it; for a line it lacks a name: %s"
 			                : "it has no line, and can have none: %s", note->text ? note->text : "?"),
 			.actual = live_name(drift, &drift->actual, live)});

@@ -54,6 +54,7 @@ struct auditing {
 	struct fstab_machine machine;
 	struct strbuf path;       /* of the fstab, as it is shown */
 	bool is_there;            /* the fstab */
+	bool is_lost;             /* it is known not to be */
 	bool is_seen;             /* ... by its usual name, and this of it: */
 	bool is_known;            /* ... who may write to it */
 	bool is_closed;           /* nobody but its owner can read it */
@@ -143,10 +144,10 @@ static int read_fstab(struct auditing *a)
 		a->is_closed = known_mode && !(a->st.mode & (S_IRGRP | S_IROTH));
 		if (!a->text) {
 			len = 0;
-			a->unjudged |= audit_bit(DRIFT_NOT_IN_FSTAB) | audit_bit(SWAP_EXTRA);
 			/* What is not recorded may be there. */
-			if (a->snapshot && errno == EACCES)
-				a->unjudged |= (audit_codes("FSTAB-*", 7) & ~audit_bit(FSTAB_LOST)) | audit_codes("DRIFT-*", 7) | audit_codes("SWAP-*", 6);
+			a->is_lost = !(a->snapshot && errno == EACCES);
+			if (!a->is_lost)
+				a->unjudged |= audit_bit(DRIFT_NOT_IN_FSTAB) | audit_bit(SWAP_EXTRA) | (audit_codes("FSTAB-*", 7) & ~audit_bit(FSTAB_LOST)) | audit_codes("DRIFT-*", 7) | audit_codes("SWAP-*", 6);
 		}
 		a->lines = tablines_parse(a->text ? a->text : "", len);
 		rc = a->lines ? 0 : -1;
@@ -253,7 +254,7 @@ static int judge(struct auditing *a)
 		rc = judge_under(a, &plan);
 	if (rc == 0)
 		rc = judge_holders(a, &facts, in.world.secret);
-	if (rc == 0 && a->is_there)
+	if (rc == 0 && (a->is_there || a->is_lost))
 		rc = audit_drift(&drift, &a->report);
 	if (rc == 0)
 		rc = audit_judge_units(machine, &in, a->lines, &facts, drift.uptime, &a->report);

@@ -148,8 +148,12 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 		damaged = (size_t)n + 2;
 	/* A kernel without swap may have an empty one. */
 	if (damaged && (file || machine->run.snapshot || len)) {
-		message(path, "line %zu is not of a list of swap spaces; give a copy of /proc/swaps%s", damaged,
+		struct strbuf name;
+		strbuf_init(&name);
+		strbuf_printf(&name, "%s%s", file ? "" : snapshot_prefix(&machine->run), path);
+		message(strbuf_str(&name), "line %zu is not of a list of swap spaces; give a copy of /proc/swaps%s", damaged,
 		        file ? "" : " with --swaps");
+		strbuf_destroy(&name);
 		return -1;
 	}
 	machine->nswaps = (size_t)n;

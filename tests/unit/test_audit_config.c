@@ -99,6 +99,8 @@ static void test_wrong(void)
 		{"require", "it lacks a word: require PATH"}, {"require /tmp", "it lacks a word"}, {"require /tmp nosuid nodev", "\"nodev\" is a word too many"},
 		{"require /tmp nosuid,", "nothing stands between"}, {"require /tmp ,nosuid", "nothing stands between"}, {"require tmp nosuid", "no absolute path"},
 		{"require /tmp defaults", "\"defaults\": the kernel shows it of no mount"}, {"require /tmp nofail", "shows it of no mount"},
+		{"require /tmp nodev,nosiud", "\"nosiud\": there is no such option: is nosuid meant?"},
+		{"require /tmp noexce", "is noexec meant?"},
 		{"require /tmp x-systemd.automount", "for the fstab alone"}, {"require /tmp nosuid,nosuid", "\"nosuid\": it stands here twice"},
 		{"require /tmp ro,rw", "\"rw\": it stands here twice, or contradicts"}, {"require /tmp exec,noexec", "contradicts"},
 		{"require /tmp size=1g,size=2g", "contradicts"}, {"require UUID=x ro", "no absolute path"}, {"require /a\\000 ro", "no path has a NUL"},
