@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,32 +16,42 @@ enum { MARKER_MAX = 64 << 10, VALUE_MAX = 256 };
 
 /* The marker. */
 
-/** A value that is a number in a base.  @return it, or -1. */
-static long number(const char *value, int base)
+/** Take a value that is a number in a base.  @return whether it is one. */
+static bool take_number(const char *value, int base, long *taken)
 {
 	char *end;
-	long found = strtol(value, &end, base);
-	return end != value && (!*end || *end == '.') && found >= 0 ? found : -1;
+	errno = 0;
+	*taken = strtol(value, &end, base);
+	return end != value && (!*end || *end == '.') && *taken >= 0 && errno == 0;
 }
 
-static void take_value(struct snapshot *snapshot, const char *key, const char *value)
+/** Take what a key says, if it is known.  @return whether it can be that. */
+static bool take_value(struct snapshot *snapshot, const char *key, const char *value)
 {
-	if (strcmp(key, "host") == 0)
-		snapshot->host = value;
-	else if (strcmp(key, "boot-id") == 0)
-		snapshot->boot_id = value;
-	else if (strcmp(key, "kernel") == 0)
-		snapshot->kernel = value;
-	else if (strcmp(key, "uptime") == 0)
-		snapshot->uptime = number(value, 10);
-	else if (strcmp(key, "time") == 0)
-		snapshot->time = number(value, 10);
-	else if (strcmp(key, "fstab-mode") == 0)
-		snapshot->fstab_mode = number(value, 8);
-	else if (strcmp(key, "fstab-uid") == 0)
-		snapshot->fstab_uid = number(value, 10);
-	else if (strcmp(key, "systemd") == 0)
+	const struct {
+		const char *key;
+		const char **text;
+	} texts[] = {{"host", &snapshot->host}, {"boot-id", &snapshot->boot_id}, {"kernel", &snapshot->kernel}};
+	const struct {
+		const char *key;
+		long *number;
+		int base, most;
+	} numbers[] = {
+		{"uptime", &snapshot->uptime, 10, INT_MAX}, {"time", &snapshot->time, 10, 0},
+		{"fstab-mode", &snapshot->fstab_mode, 8, 07777}, {"fstab-uid", &snapshot->fstab_uid, 10, 0},
+	};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
+		if (strcmp(key, texts[i].key) == 0)
+			*texts[i].text = value;
+	}
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); ++i) {
+		if (strcmp(key, numbers[i].key) == 0)
+			return take_number(value, numbers[i].base, numbers[i].number)
+			       && (!numbers[i].most || *numbers[i].number <= numbers[i].most);
+	}
+	if (strcmp(key, "systemd") == 0)
 		snapshot->systemd = strcmp(value, "none") != 0;
+	return true;
 }
 
 /** Read what the marker says; keys that are not known are of later versions.
@@ -67,9 +78,11 @@ static int read_marker(struct snapshot *snapshot, size_t len)
 			message(object, "line %u is no key=value", number);
 			return -1;
 		}
-		if (equals && strlen(equals + 1) < VALUE_MAX) {
+		if (equals)
 			*equals = '\0';
-			take_value(snapshot, line, equals + 1);
+		if (equals && (strlen(equals + 1) >= VALUE_MAX || !take_value(snapshot, line, equals + 1))) {
+			message(object, "line %u has a value that %s cannot have", number, line);
+			return -1;
 		}
 	}
 	return 0;

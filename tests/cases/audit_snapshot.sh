@@ -124,6 +124,8 @@ bad "a huge fstab" 'truncate -s 1T etc/fstab'
 bad "huge attributes, and FIFOs" 'truncate -s 1T sys/fs/ext4/sda1/errors_count run/udev/data/b8:2; rm sys/fs/ext4/sda2/errors_count; mkfifo sys/fs/ext4/sda2/errors_count; rm sys/devices/pci/block/sda/sda1/size; mkfifo sys/devices/pci/block/sda/sda1/size'
 bad "another version" 'echo "getmnt snapshot 2" >getmnt-snapshot'
 bad "a marker that is none" 'echo nonsense >>getmnt-snapshot'
+bad "a time that is none" 'sed -i s/uptime=.*/uptime=abc/ getmnt-snapshot'
+bad "a mode that is none" 'sed -i s/fstab-mode=.*/fstab-mode=9/ getmnt-snapshot'
 bad "a marker that is a link" 'rm getmnt-snapshot; ln -s ../outside getmnt-snapshot'
 bad "no marker: another root" 'rm getmnt-snapshot' | sed 's/[0-9]* info/N info/' | tail -n 1 | grep -c status
 
