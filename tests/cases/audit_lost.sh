@@ -4,7 +4,7 @@ python3 "$TOP/tests/lib/snapshots.py" unpack "$TOP/tests/fixtures/hosts" .
 host=debian-installer.healthy
 empty() {
 	echo "-- $1"
-	printf "$2" >$host/etc/fstab
+	printf %b "$2" >$host/etc/fstab
 	getmnt audit --root=$host --canonical
 	echo "status $?"
 }
@@ -19,7 +19,7 @@ for name in container coreos kubernetes; do
 done
 echo "-- swap spaces"
 for text in "" "garbage\n" "Filename Type Size Used Priority\n/dev/sda4 partition 1 0 x\n"; do
-	printf "$text" >swaps
+	printf %b "$text" >swaps
 	getmnt audit --root=$host --swaps=swaps 2>&1
 	echo "status $?"
 done
