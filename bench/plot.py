@@ -38,6 +38,8 @@ def draw(where, name):
     with open(f"{where}/{name}.dat", encoding="utf-8") as file:
         title, unit = (file.readline()[1:].strip() for _ in range(2))
         ways = sum(line.startswith('"') for line in file)
+    if not ways:
+        raise RuntimeError(f"{name}.dat: nothing to draw: no run of it ended within the bound")
     argv = ["gnuplot", "-c", f"{HERE}/growth.gp", f"{where}/{name}.dat", f"{where}/{name}.svg",
             title, unit, str(ways)]
     done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
