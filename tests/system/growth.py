@@ -9,8 +9,9 @@ import hosts
 WAYS = {"hint": ("--names=hint",)}
 WAYS.update((way, ("--names=walk", "--algorithm=" + way, "--threads=1"))
             for way in ("getmnt1", "getmnt2", "getmnt3"))
-# A table is read by pages, and from some size on processors are asked for, once.
-APART = ("read", "listmount", "sched_getaffinity")
+# A table is read by pages; from some size on processors are asked for, once; and by
+# the clock it is looked whether anybody still reads.
+APART = ("read", "listmount", "sched_getaffinity", "poll")
 # An older kernel is asked for the same in other words: as often for each, all the same.
 EXACT = "listmount" in gm.SOURCES and not gm.DISABLED
 
