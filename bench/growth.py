@@ -53,7 +53,9 @@ def counted(row):
 
 def few(value):
     """A difference as people read it; what is noise beside the others is 0."""
-    return "-" if value is None else f"{value:.4g}" if abs(value) >= 0.0005 else "0"
+    if value is None or abs(value) >= 1000:
+        return "-" if value is None else f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) >= 0.0005 else "0"
 
 
 class Growth:
