@@ -20,12 +20,12 @@ set style line 4 linecolor "#009e73" pointtype 9 pointsize 0.7 linewidth 1.5
 
 set title "kernel calls"
 set format y "10^{%T}"
-set yrange [10:*]
+set yrange [*<10:*]
 plot for [i=1:ways] ARG1 index i-1 using 1:2 with linespoints linestyle i title columnheader(1)
 
 set title "user and system time, ms"
 set format y "%g"
-set yrange [1:*]
+set yrange [*<1:*]
 plot for [i=1:ways] ARG1 index i-1 using 1:3 with linespoints linestyle i title columnheader(1)
 
 set title "peak memory, MiB"
