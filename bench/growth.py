@@ -146,7 +146,11 @@ class Growth:
                                            bound=self.sizes["bound"])
         if rows:
             self.bench.measure(f"growth-{series}-{size}", list(rows.values()))
+        want = sum((point + "/").startswith(top + "/") for point in hosts.mount_points())
         for way, row in rows.items():
+            if not row.over and (row.status != 0 or row.found != want):
+                raise RuntimeError(f"{series}, {size}: {way}: status {row.status}, "
+                                   f"{row.found} of {want} mounts were named")
             self.rows[series, way, size] = row
             if row.over:
                 self.ended.add((series, way))
