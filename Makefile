@@ -40,13 +40,15 @@
 #                      interrupted), FUZZ='TARGET...' alone: see fuzz/README.md
 # make check-fuzz      the same for a minute each
 # make bench           what each algorithm costs; 10 minutes, BENCH=--quick one
+# make growth          how calls, time and memory grow, and the pictures of it in
+#                      docs/growth; 10 minutes, BENCH=--quick one
 # make compare-genfstab  the table of docs/GENFSTAB.md, by running both
 # make compare-verify    that of docs/VERIFY.md
 # make study           Smith's experiment of 1988 again: the tables of docs/STUDY.md;
 #                      2 minutes, needs root
 # make run-docs        what the commands of docs/LOST-FSTAB.md print, by running
 #                      them; make run-fleet those of docs/FLEET.md
-# make deps-bench      what bench measures getmnt search against: bfs and fd
+# make deps-bench      what bench measures getmnt search against, bfs and fd; and gnuplot
 #
 # Variables: VARIANT=debug|release|asan|tsan|profile|gcov|plain (of plain, all
 # flags but the needed ones are yours), CC, CFLAGS, LDFLAGS, DESTDIR, PREFIX
@@ -356,6 +358,11 @@ bench: $(BUILD)/getmnt
 .PHONY: study
 study: $(BUILD)/getmnt
 	bench/study.py --real --getmnt $(BUILD)/getmnt --write docs/STUDY.md
+
+# On tmpfs, which lists directories in the same order each time: calls are exact.
+.PHONY: growth
+growth: $(BUILD)/getmnt
+	bench/run --getmnt $(BUILD)/getmnt --part growth --fs tmpfs --plot docs/growth $(BENCH)
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 LIBDEST := $(DESTDIR)$(LIBDIR)

@@ -52,7 +52,7 @@ def part(bench):
                 while len(row.times) < 3 and sum(row.times) < LONG:
                     took, cpu, row.status, _ = spawn(row.argv)
                     row.times.append(took)
-                    row.cpus.append(cpu)
+                    row.cpus.append(sum(cpu))
             bench.done.setdefault("collect", []).extend(measured)
             screen = subprocess.run(measured[0].argv, check=True, capture_output=True).stdout
             for row, (name, _) in zip(measured, forms):

@@ -75,8 +75,8 @@ class MountMax:
     PATH = "/proc/sys/fs/mount-max"
     ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
-    def __init__(self, mounts):
-        self.want, self.had, self.handlers = mounts + 1000, None, {}
+    def __init__(self, mounts, spare=1000):
+        self.want, self.had, self.handlers = mounts + spare, None, {}
 
     def read(self):
         """The limit that is in force."""
@@ -303,6 +303,49 @@ class Binds:
             os.makedirs(point)
             mount(source, point, None, MS_BIND)
             self.made = i + 1
+
+
+class Flat:
+    """Mounts where a search comes upon each at once: a thousand to a directory,
+    each the same empty one, bound."""
+
+    def __init__(self, top):
+        self.top, self.made, self.source = top, 0, f"{top}/source"
+        os.mkdir(self.source)
+        mount("tmpfs", self.source, "tmpfs", 0, "size=64k")
+
+    def add(self, mounts):
+        """So many more."""
+        for i in range(self.made, self.made + mounts):
+            point = f"{self.top}/{i // 1000:03d}/{i % 1000:03d}"
+            os.makedirs(point)
+            mount(self.source, point, None, MS_BIND)
+            self.made = i + 1
+
+
+def descend(top, levels, each):
+    """Directories, one below the other, deeper than a path can tell: the last is
+    mounted on, or each."""
+    above = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+    for level in range(levels):
+        os.mkdir("d", dir_fd=above)
+        fd = os.open("d", os.O_RDONLY | os.O_DIRECTORY, dir_fd=above)
+        if each or level == levels - 1:
+            mount("tmpfs", f"/proc/self/fd/{fd}", "tmpfs", 0, "size=64k")
+            os.close(fd)
+            fd = os.open("d", os.O_RDONLY | os.O_DIRECTORY, dir_fd=above)
+        os.close(above)
+        above = fd
+    os.close(above)
+
+
+def crowd(top, entries):
+    """A mount point, and so many files made beside it later: tmpfs, which lists
+    what came last first, lists it behind them all."""
+    os.mkdir(f"{top}/mount")
+    mount("tmpfs", f"{top}/mount", "tmpfs", 0, "size=64k")
+    for i in range(entries):
+        os.mknod(f"{top}/{i:07d}", 0o100644)
 
 
 class Containers:

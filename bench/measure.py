@@ -34,6 +34,8 @@ class Row:
         self.argv = argv
         self.bound = bound           # seconds; 0: none
         self.times = []              # seconds, of whole processes
+        self.users = []              # seconds, in the program
+        self.systems = []            # seconds, in the kernel for it
         self.cpus = []               # seconds, of user and system
         self.searches = []           # seconds, getmnt's own
         self.stats = {}              # getmnt's
@@ -53,6 +55,16 @@ class Row:
     def cpu(self):
         """Median of user and system time, in seconds."""
         return statistics.median(self.cpus) if self.cpus else None
+
+    @property
+    def user(self):
+        """Median of user time, in seconds."""
+        return statistics.median(self.users) if self.users else None
+
+    @property
+    def system(self):
+        """Median of system time, in seconds."""
+        return statistics.median(self.systems) if self.systems else None
 
     def quartile(self, number):
         """A quartile of the time, in seconds."""
@@ -84,6 +96,7 @@ class Row:
         """For --json."""
         return {"name": self.name, "argv": [os.path.basename(self.argv[0])] + self.argv[1:],
                 "seconds": self.times, "median": self.time, "cpu": self.cpu,
+                "user": self.user, "system": self.system,
                 "search": self.search,
                 "calls": self.calls, "stats": self.stats, "peak_kib": self.peak,
                 "over": self.bound if self.over else None, "status": self.status,
@@ -92,7 +105,7 @@ class Row:
 
 def spawn(argv, bound=0, err=None, out="/dev/null"):
     """Run to the end, or for `bound` seconds.
-    @return (seconds, seconds of user and system, status, over)."""
+    @return (seconds, (of user, of system), status, over)."""
     actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
                (os.POSIX_SPAWN_OPEN, 1, out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)]
     if err is None:
@@ -116,12 +129,15 @@ def spawn(argv, bound=0, err=None, out="/dev/null"):
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         raise
-    return (time.perf_counter() - begin, used.ru_utime + used.ru_stime,
+    return (time.perf_counter() - begin, (used.ru_utime, used.ru_stime),
             os.waitstatus_to_exitcode(status), over)
 
 
+LONG = 10     # seconds; what takes longer is run once
+
+
 def run_row(row, keep):
-    """One run of a row."""
+    """One run of a row; it is kept if it is to be, or is the only one."""
     with tempfile.TemporaryFile() as err:
         seconds, cpu, row.status, killed = spawn(row.argv, row.bound and row.bound * 1.5 + 1,
                                                  err.fileno(), row.out)
@@ -133,15 +149,14 @@ def run_row(row, keep):
     elif row.status not in (0, -signal.SIGKILL):
         raise RuntimeError(f"{' '.join(row.argv)}: status {row.status}: {text.strip()}")
     row.over = killed or bool(row.bound and seconds >= row.bound)
-    if keep:
+    if keep or row.over or seconds > LONG:
         row.times.append(seconds)
-        row.cpus.append(cpu)
+        row.users.append(cpu[0])
+        row.systems.append(cpu[1])
+        row.cpus.append(sum(cpu))
         if "discovery_seconds" in row.stats:
             row.searches.append(row.stats["discovery_seconds"])
     return seconds
-
-
-LONG = 10     # seconds; what takes longer is run once
 
 
 def interleaved(rows, budget, least=3, most=15, say=None):
@@ -155,7 +170,6 @@ def interleaved(rows, budget, least=3, most=15, say=None):
             say(row.name)
         seconds = run_row(row, False)
         if row.over or seconds > LONG:
-            row.times.append(seconds)
             want[row] = 0
         else:
             want[row] = max(least, min(most, int(budget / max(seconds, 1e-6))))

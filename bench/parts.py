@@ -9,6 +9,7 @@ import sys
 import audited
 import cold
 import collect
+import growth
 import hosts
 import scale
 import search
@@ -23,6 +24,9 @@ FULL = {
     "scale": [10, 20, 100, 1000, 10000, 50000], "stack": 32000, "bound": 10, "budget": 2, "most": 15,
     "cold": {"files": 200000, "turns": 7}, "collect": [1000, 10000, 100000],
     "audit": [500, 1000, 5000, 10000],
+    "growth": {"mounts": [10, 100, 1000, 10000, 100000], "nested": [10, 30, 100, 300, 1000, 3000],
+               "deep": [10, 100, 1000, 10000], "leaf": [1000, 10000, 100000, 1000000],
+               "entries": [100, 1000, 10000, 100000, 1000000], "bound": 60},
 }
 QUICK = {
     "figure4": {"dirs": 17000}, "container": {"dirs": 4000, "overlays": 100, "tmpfs": 100},
@@ -30,6 +34,9 @@ QUICK = {
     "scale": [10, 20, 100, 1000], "stack": 2000, "bound": 3, "budget": 0.5, "most": 7,
     "cold": {"files": 20000, "turns": 3}, "collect": [100, 1000, 10000],
     "audit": [500, 1000, 5000],
+    "growth": {"mounts": [10, 100, 1000, 5000], "nested": [10, 100, 1000],
+               "deep": [10, 100, 1000], "leaf": [1000, 3000, 10000, 30000],
+               "entries": [100, 1000, 10000, 100000], "bound": 10},
 }
 
 
@@ -40,6 +47,7 @@ class Bench:
         self.getmnt, self.other = getmnt, other
         self.where, self.fs = where, fs
         self.sizes = QUICK if quick else FULL
+        self.plot = None             # the directory for pictures of the part growth
         self.done = {}               # for --json: part -> rows
 
     def say(self, text):
@@ -69,9 +77,9 @@ class Bench:
 
     # Trees.
 
-    def tree(self):
+    def tree(self, top=None):
         """An empty file system to build in; a mount of its own."""
-        top = f"{self.where}/tree"
+        top = top or f"{self.where}/tree"
         os.makedirs(top, exist_ok=True)
         if self.fs == "tmpfs":
             hosts.mount("tmpfs", top, "tmpfs", 0, "size=80%,nr_inodes=8m")
@@ -220,7 +228,7 @@ class Bench:
               ["tree", "", "calls", "directories", "process, ms", "times faster than find",
                "fastest runs"], rows)
 
-    def growth(self):
+    def scaled(self):
         """10 to 50,000 mounts."""
         scale.part(self, FINDMNT)
 
@@ -239,6 +247,6 @@ class Bench:
                for part, rows in self.done.items() for row in rows if row.twin])
 
 
-PARTS = {"hierarchies": Bench.hierarchies, "find": Bench.against_find, "scale": Bench.growth,
+PARTS = {"hierarchies": Bench.hierarchies, "find": Bench.against_find, "scale": Bench.scaled,
          "search": Bench.searched, "cold": cold.part, "collect": collect.part,
-         "audit": audited.part}
+         "audit": audited.part, "growth": growth.part}
