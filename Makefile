@@ -83,8 +83,14 @@ VARIANT_CFLAGS_tsan := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 VARIANT_LDFLAGS_tsan := -fsanitize=thread
 VARIANT_CFLAGS_fuzz := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 VARIANT_LDFLAGS_fuzz := -fsanitize=fuzzer,address,undefined
-VARIANT_CFLAGS_profile := -O2 -g -pg -fno-inline-functions-called-once
+# For gprof: a function is one of that name, and no copy or part of it has another; what
+# enters the kernel is a function of its own (src/os/crossing.h), and so is all of os/.
+# Addresses are those of the file: no PIE.
+VARIANT_CFLAGS_profile := -O2 -pg -DGM_PROFILE -fno-inline-functions-called-once \
+	-fno-partial-inlining -fno-ipa-cp -fno-ipa-sra -fno-ipa-icf -fno-reorder-blocks-and-partition
 VARIANT_LDFLAGS_profile := -pg
+VARIANT_PIE_profile := -no-pie
+$(BUILD)/src/os/%.o: VARIANT_CFLAGS_profile += -fno-inline
 VARIANT_CFLAGS_gcov := -O0 -g --coverage
 VARIANT_LDFLAGS_gcov := --coverage
 VARIANT_CFLAGS_plain := -DNDEBUG
@@ -121,7 +127,7 @@ LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 PUBLIC_OBJ := $(filter-out $(BUILD)/src/cmd/%,$(LIB_OBJ))
 PUBLIC_SO := $(BUILD)/lib/libgetmnt.so.$(LIB_VERSION)
 PUBLIC_A := $(BUILD)/lib/libgetmnt.a
-PUBLIC := $(if $(filter asan tsan gcov fuzz,$(VARIANT)),,$(PUBLIC_SO) $(PUBLIC_A))
+PUBLIC := $(if $(filter asan tsan gcov fuzz profile,$(VARIANT)),,$(PUBLIC_SO) $(PUBLIC_A))
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
 

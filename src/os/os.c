@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/crossing.h"   /* after the C library */
+
 /* linux/fcntl.h clashes with fcntl.h; the C library has these under _GNU_SOURCE. */
 _Static_assert(AT_NO_AUTOMOUNT == 0x800 && AT_EMPTY_PATH == 0x1000, "AT_ flags");
 
@@ -531,9 +533,9 @@ int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
 	sigset_t all, before;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	(pthread_sigmask)(SIG_SETMASK, &all, &before);
 	int error = pthread_create(thread, NULL, run, arg);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	(pthread_sigmask)(SIG_SETMASK, &before, NULL);
 	return error;
 }
 
@@ -568,7 +570,7 @@ void os_mark(const char *what)
 #ifndef NDEBUG
 	if (getenv("GETMNT_MARK")) {
 		int error = errno;
-		syscall(SYS_faccessat, -1, what, 0);
+		(syscall)(SYS_faccessat, -1, what, 0);
 		errno = error;
 	}
 #else
