@@ -13,6 +13,9 @@
  * program counter of the program, and knows no shared library: what the kernel does is
  * charged to where it was entered, and nobody's if that is in the C library.
  *
+ * gprof counts between the marks (os_mark()), as --stats does: what a run closes after it
+ * has told its counts is in neither.
+ *
  * sys_faccessat() and sys_sendto() are of the kinds faccessat2 and sendmsg.  What is
  * counted nowhere is no crossing: its name stands in parentheses where it is called.
  */
@@ -25,6 +28,9 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+/** The C library's, of which no header tells: stop the profile (0), or go on. */
+void moncontrol(int on);
 
 /** Those of our own instruction: name, and number. */
 #define CROSSINGS(X) \

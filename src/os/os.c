@@ -567,6 +567,10 @@ uint64_t os_elapsed(const struct os *os, uint64_t *since)
 
 void os_mark(const char *what)
 {
+#ifdef GM_PROFILE
+	/* As what --stats tells, and what is between the marks of a trace. */
+	moncontrol(strstr(what, ":end") == NULL);
+#endif
 #ifndef NDEBUG
 	if (getenv("GETMNT_MARK")) {
 		int error = errno;

@@ -432,7 +432,8 @@ double os_now(void);
 uint64_t os_elapsed(const struct os *os, uint64_t *since);
 
 /** In a debug build and with GETMNT_MARK in the environment: a call that
-    fails, and by whose path a trace can be cut; else nothing. */
+    fails, and by whose path a trace can be cut; in a build for gprof, ":end" at the
+    end of it stops the profile, and another goes on; else nothing. */
 void os_mark(const char *what);
 
 #endif
