@@ -417,7 +417,8 @@ unsigned os_raise_nofile(struct os *os, unsigned want);
 /**
  * Start a thread that takes no signals: they are for the program's own.
  *
- * @return 0, or an error number.  Errors: those of pthread_create(3).
+ * @return 0, or an error number.  Errors: those of pthread_create(3); in a build for
+ *         gprof always EAGAIN.
  */
 int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
