@@ -40,6 +40,9 @@
 #                      interrupted), FUZZ='TARGET...' alone: see fuzz/README.md
 # make check-fuzz      the same for a minute each
 # make bench           what each algorithm costs; 10 minutes, BENCH=--quick one
+# make profile         a program for gprof, build/profile/getmnt: a run leaves gmon.out
+# make profile-report  the profiles of docs/PROFILE.md, by gprof, on a tree that it
+#                      builds, as root; or of a directory, printed: TREE=DIR; 1 minute
 # make compare-genfstab  the table of docs/GENFSTAB.md, by running both
 # make compare-verify    that of docs/VERIFY.md
 # make study           Smith's experiment of 1988 again: the tables of docs/STUDY.md;
@@ -86,11 +89,12 @@ VARIANT_LDFLAGS_fuzz := -fsanitize=fuzzer,address,undefined
 # For gprof: a function is one of that name, and no copy or part of it has another; what
 # enters the kernel is a function of its own (src/os/crossing.h), and so is all of os/.
 # Addresses are those of the file: no PIE.
-VARIANT_CFLAGS_profile := -O2 -pg -DGM_PROFILE -fno-inline-functions-called-once \
-	-fno-partial-inlining -fno-ipa-cp -fno-ipa-sra -fno-ipa-icf -fno-reorder-blocks-and-partition
+VARIANT_CFLAGS_profile = -O2 -pg -DGM_PROFILE $(PROFILE_FLAGS) $(OS_FLAGS)
+PROFILE_FLAGS = $(eval PROFILE_FLAGS := $$(shell CC='$(CC)' build-aux/cc-flags -fno-inline-functions-called-once \
+	-fno-partial-inlining -fno-ipa-cp -fno-ipa-sra -fno-ipa-icf -fno-reorder-blocks-and-partition))$(PROFILE_FLAGS)
 VARIANT_LDFLAGS_profile := -pg
 VARIANT_PIE_profile := -no-pie
-$(BUILD)/src/os/%.o: VARIANT_CFLAGS_profile += -fno-inline
+build/profile/src/os/%.o: OS_FLAGS := -fno-inline
 VARIANT_CFLAGS_gcov := -O0 -g --coverage
 VARIANT_LDFLAGS_gcov := --coverage
 VARIANT_CFLAGS_plain := -DNDEBUG
@@ -112,6 +116,11 @@ LIBS = $(PKG_LIBS)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(PKGS)))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(shell $(PKG_CONFIG) --libs $(PKGS)))$(PKG_LIBS)
 CC_FLAGS = $(eval CC_FLAGS := $$(shell CC='$(CC)' build-aux/cc-flags -std=gnu17 $(WARNINGS)))$(CC_FLAGS)
+
+# The program for gprof, whatever is built else.  A system case holds its counts against
+# those of a debug build, on machines that src/os/crossing.c knows.
+PROFILE := build/profile/getmnt
+PROFILED := $(if $(filter debug,$(VARIANT)),$(if $(filter x86_64 aarch64,$(shell uname -m)),$(PROFILE)))
 
 # When deps is among the goals, everything else waits for it.
 AFTER_DEPS := $(if $(filter deps,$(MAKECMDGOALS)),deps)
@@ -229,7 +238,7 @@ export GETMNT_FAULT_STEP ?= 10
 
 .PHONY: check
 check: | $(AFTER_DEPS)
-	@$(SUBMAKE) binaries
+	@$(SUBMAKE) binaries $(PROFILED)
 	+@build-aux/tally \
 		"check-unit: $(MAKE) --no-print-directory check-unit" \
 		"check-cases: $(MAKE) --no-print-directory check-cases" \
@@ -249,8 +258,24 @@ check-cases: $(BUILD)/getmnt
 	tests/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
 
 .PHONY: check-system
-check-system: $(BUILD)/getmnt $(ASKED)
+check-system: $(BUILD)/getmnt $(ASKED) $(PROFILED)
 	tests/system/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
+
+ifneq ($(VARIANT),profile)
+$(PROFILE): FORCE | $(AFTER_DEPS)
+	@$(SUBMAKE) VARIANT=profile BUILD=build/profile $@
+endif
+
+.PHONY: profile profile-report
+profile: $(PROFILE)
+	@echo 'A run leaves gmon.out in the directory it is called in, which gprof reads:'
+	@echo '  $(PROFILE) --names=walk --algorithm=getmnt1 --root=/usr'
+	@echo '  gprof -b -p $(PROFILE) gmon.out'
+	@echo 'make profile-report does that for getmnt1, 2 and 3 (TREE=DIR: on a directory).'
+
+# The page is of the tree that it builds.
+profile-report: $(PROFILE)
+	@bench/profile_report.py --getmnt $(PROFILE) $(if $(TREE),-- "$$TREE",--update docs/PROFILE.md)
 
 .PHONY: compare-genfstab compare-verify run-docs
 compare-genfstab compare-verify run-docs: $(BUILD)/getmnt
