@@ -263,7 +263,7 @@ check-system: $(BUILD)/getmnt $(ASKED) $(PROFILED)
 
 ifneq ($(VARIANT),profile)
 $(PROFILE): FORCE | $(AFTER_DEPS)
-	@$(SUBMAKE) VARIANT=profile BUILD=build/profile $@
+	+@$(SUBMAKE) VARIANT=profile BUILD=build/profile $@
 endif
 
 .PHONY: profile profile-report

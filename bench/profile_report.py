@@ -94,8 +94,13 @@ class Profile:
         self.getmnt, self.algorithm, self.folder = getmnt, algorithm, folder
         self.runs, self.user, self.system, self.functions = 0, 0.0, 0.0, None
         self.calls, self.steady = {}, True      # by kind, of all runs; and all alike
-        shutil.rmtree(folder, ignore_errors=True)
-        os.makedirs(folder)
+        try:
+            if os.path.lexists(folder):
+                shutil.rmtree(folder)
+            os.makedirs(folder)
+        except OSError as error:
+            raise RuntimeError(f"{folder}, where profiles are left, cannot be made anew: {error.strerror}: remove it, "
+                               "or build where you may write") from None
 
     def once(self):
         """One more run."""
@@ -125,11 +130,15 @@ class Profile:
             # How often it looks whether its reader is gone is a matter of time.
             self.steady &= kind == "poll" or self.calls[kind] == n * self.runs
 
+    def too_short(self):
+        """Whether no number of runs would give samples: the clock begins with each."""
+        return self.runs >= 20 and self.user + self.system < self.runs * TICK / 2
+
     def repeat(self, seconds):
         """Run until that much processor time is spent, and have gprof add them up."""
         end = time.monotonic() + 4 * seconds
         while self.runs == 0 or (self.user + self.system < seconds and self.runs < MOST
-                                 and time.monotonic() < end):
+                                 and not self.too_short() and time.monotonic() < end):
             say(f"{self.algorithm}: run {self.runs + 1}")
             self.once()
         parts = [f"{self.folder}/{i}.gmon" for i in range(self.runs)]
@@ -182,6 +191,10 @@ def report(profiles, told, out):
     print(f"{told}. {os.cpu_count()} cores ({model}), Linux {platform.release().split('-')[0]}, "
           f"load before: {os.getloadavg()[0]:.1f}. Seconds and calls are those of one run, seconds the mean.",
           file=out)
+    short = [p.algorithm for p in profiles if p.too_short()]
+    if short:
+        print(f"\nRuns of {', '.join(short)} end before the first sample, at {1e3 * TICK:.0f} ms: they have calls, "
+              "but no time. A larger tree has.", file=out)
     head = ["%time", "cumulative seconds", "self seconds", "#calls", "us/call", "name"]
     for p in profiles:
         table(f"{p.algorithm}, as in Figure {FIGURES[p.algorithm]}: {p.runs} run{'s' * (p.runs > 1)}, "

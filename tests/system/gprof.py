@@ -76,6 +76,11 @@ gm.expect(all(sums), f"gmon.sum is left for {sums}")
 done = report(os.environ["GETMNT"], root / "d")
 gm.expect(done.returncode == 1 and "left no gmon.out" in done.stderr and done.stderr.count("\n") == 1,
           f"of a debug build: {done.returncode}: {done.stderr[-300:]}")
+os.rename(root / "tmp/copy/report", root / "tmp/copy/old")
+gm.touch(root / "tmp/copy/report")
+done = report(PROFILE, root / "d")
+gm.expect(done.returncode == 1 and "cannot be made anew: Not a directory" in done.stderr, f"no folder: {done.stderr[-300:]}")
+os.unlink(root / "tmp/copy/report")
 # A page of somebody else is not touched.
 done = report(PROFILE, "--update", gm.touch(root / "tmp/other.md", "mine\n"), root / "d")
 gm.expect(done.returncode == 1 and "lacks the lines" in done.stderr, f"no marks: {done.stderr[-300:]}")
