@@ -4,8 +4,8 @@
  * through one of these functions, which counts it.
  *
  * The functions are thin: they retry EINTR, set errno, and count a call once
- * for each time the kernel was entered.  None that enters it is inlined, so that
- * a profile shows each kind of call as a function of its own.
+ * for each time the kernel was entered.  In the build of `make profile` each kind of
+ * call is a function of its own as well: os/crossing.h.
  *
  * A struct os belongs to one thread.  Workers have their own, and the owner
  * adds the counts up with os_join().
