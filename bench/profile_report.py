@@ -37,7 +37,7 @@ FIGURES = {"getmnt1": 2, "getmnt2": 3, "getmnt3": 9}
 SIZE = {"dirs": 20000, "overlays": 500, "tmpfs": 500}
 SMALL = {"dirs": 500, "overlays": 4, "tmpfs": 4}
 TICK = 0.01      # seconds of processor time between two samples
-ENOUGH = 5       # samples, to tell the time of a call
+ENOUGH = 5       # samples, to tell the time of a call, or of a run
 MOST = 1000      # runs of one algorithm
 
 
@@ -191,10 +191,10 @@ def report(profiles, told, out):
     print(f"{told}. {os.cpu_count()} cores ({model}), Linux {platform.release().split('-')[0]}, "
           f"load before: {os.getloadavg()[0]:.1f}. Seconds and calls are those of one run, seconds the mean.",
           file=out)
-    short = [p.algorithm for p in profiles if p.too_short()]
+    short = [p.algorithm for p in profiles if p.user + p.system < ENOUGH * TICK * p.runs]
     if short:
-        print(f"\nRuns of {', '.join(short)} end before the first sample, at {1e3 * TICK:.0f} ms: they have calls, "
-              "but no time. A larger tree has.", file=out)
+        print(f"\nRuns of {', '.join(short)} are too short for a sample every {1e3 * TICK:.0f} ms, and the first "
+              "comes that late: their calls are right, their times are not. A larger tree has them.", file=out)
     head = ["%time", "cumulative seconds", "self seconds", "#calls", "us/call", "name"]
     for p in profiles:
         table(f"{p.algorithm}, as in Figure {FIGURES[p.algorithm]}: {p.runs} run{'s' * (p.runs > 1)}, "
