@@ -22,6 +22,7 @@
  *   os/                 the kernel facade: every crossing, counted
  *     kernel.h          the kernel's structures and numbers
  *     os.c              statx, openat, getdents64, listmount ...; what there is
+ *     crossing.c        each way into the kernel a function, in a build for gprof
  *     file.c            small files, read whole
  *     lines.c           files of any size, line by line
  *     inside.c          a directory that stands for a whole system
