@@ -121,12 +121,16 @@ uint32_t path_mount(const struct run *run, const char *path)
 	return best;
 }
 
+enum { FILES_MAX = 4 };      /* that stand on another's file system */
+
+static bool stands_blocked(const struct run *run, uint32_t node, unsigned files);
+
 /**
  * Whether touching one mount can block.  Where discovery has not judged that,
- * what is known by the type is not enough: what can stand on others is held
- * to, but that which holds the root.
+ * what is known by the type is not enough: layers are held to, but those of what
+ * holds the root; and a file that it stands on lies where the kernel's names say.
  */
-static bool mount_blocks(const struct run *run, uint32_t node)
+static bool mount_blocks(const struct run *run, uint32_t node, unsigned files)
 {
 	const struct mount *m = run->d->tree.nodes[node].mount;
 	unsigned flags = fstype_flags(m->fstype);
@@ -138,11 +142,18 @@ static bool mount_blocks(const struct run *run, uint32_t node)
 		return true;
 	const char *backing = NULL;
 	const char *source = flags & FST_SUBVOL ? m->source : NULL;
-	return run->devs && (m->dev_major != 0 || source)
-	       && (devmap_mount_blocks(run->devs, m->dev_major, m->dev_minor, source, &backing) || backing);
+	if (!run->devs || (m->dev_major == 0 && !source))
+		return false;
+	if (devmap_mount_blocks(run->devs, m->dev_major, m->dev_minor, source, &backing))
+		return true;
+	if (!backing)
+		return false;
+	uint32_t on = *backing == '/' && files < FILES_MAX ? path_mount(run, backing) : MT_NONE;
+	return on == MT_NONE || stands_blocked(run, on, files + 1);
 }
 
-bool node_blocks(const struct run *run, uint32_t node)
+/** Whether a mount can block, or one that it lies behind. */
+static bool stands_blocked(const struct run *run, uint32_t node, unsigned files)
 {
 	const struct mtree *tree = &run->d->tree;
 	uint32_t above = MT_NONE;
@@ -152,16 +163,22 @@ bool node_blocks(const struct run *run, uint32_t node)
 			break;
 		/* What is but stacked upon is not passed on the way. */
 		bool passed = above == MT_NONE || n->top != tree->nodes[above].top;
-		if (passed && mount_blocks(run, i))
+		if (passed && mount_blocks(run, i, files))
 			return true;
 		/* What lies below a mount lies behind it; above the root, nothing does. */
 		if (i == run->d->root)
 			break;
 	}
+	return false;
+}
+
+bool node_blocks(const struct run *run, uint32_t node)
+{
 	/* Discovery knows more: devices, layers.  It tests all that cannot block;
 	   what only a probe found alive is no safer for that. */
-	return run->judged && (discovery_blocks(run->d, node)
-	                       || mtree_shown_state(&tree->nodes[node]) == MT_UNTESTED);
+	return stands_blocked(run, node, 0)
+	       || (run->judged && (discovery_blocks(run->d, node)
+	                           || mtree_shown_state(&run->d->tree.nodes[node]) == MT_UNTESTED));
 }
 
 /** A path from the run's root, as it is given beside run->rootfd. */

@@ -64,6 +64,11 @@ for args, status, out in (
     result = gm.getmnt("-r", "-n", "-o", "TARGET", *args)
     gm.expect(result.status == status and out in (None, result.out),
               f"{args}: status {result.status}: {result.out} {result.err}")
+# As a root, before anything was tested: where the file lies is told by the table.
+for target, status in (("/good", 0), ("/bad", 1), ("/laid", 1)):
+    result = gm.getmnt("-r", "-n", "-o", "SOURCE", "--names=walk", "--root", target, "--target", "/")
+    gm.expect(result.status == status and (status == 0) == (b"can block" not in result.err),
+              f"--root={target}: status {result.status}: {result.out} {result.err}")
 gm.umount("/sys")
 for args in (("--names=walk",), ("--names=pure", "--algorithm=getmnt1"), ("-D",), ("--output-all",),
              ("--unmounted",), ("--root", "/bad"), ("-T", "/bad/d1/e")):
