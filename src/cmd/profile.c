@@ -27,11 +27,11 @@
    that the ticks by which the kernel tells user from system time can be counted. */
 #define MAX_TIME 30.0
 #define TOTAL_TIME 50.0
-#define ROW_TIME 0.6
-#define TURN_TIME 0.05
+#define ROW_TIME 0.4
+#define TURN_TIME 0.04
 #define SEED 1988
 
-enum { TURNS_LEAST = 3, TURNS_MOST = 9 };
+enum { TURNS_LEAST = 3, TURNS_MOST = 7 };
 
 static const struct row_option profile_option_rows[] = {
 	{"cold", 0, NULL, "drop the kernel's caches before each run: for root"},

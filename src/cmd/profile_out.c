@@ -238,7 +238,8 @@ static int print_head(const struct profile_study *study)
 	size_t least, most;
 	strbuf_init(&name);
 	count_turns(study, &least, &most);
-	printf("What it costs to find %" PRIu64 " mounts by searching, as three algorithms do it", study->mounts);
+	printf("What it costs to find %" PRIu64 " mount%s by searching, as three algorithms do it", study->mounts,
+	       study->mounts == 1 ? "" : "s");
 	if (study->topology) {
 		escape_terminal(&name, study->topology_name);
 		printf(",\non a topology of %" PRIu64 " directories and %" PRIu64 " files (%s), in memory.\n", study->topology->dirs,
@@ -249,10 +250,9 @@ static int print_head(const struct profile_study *study)
 	}
 	printf("Calls of the kernel, directories and entries read are those of one run; times are in\n"
 	       "milliseconds, the median of ");
-	if (least == most)
-		printf("%zu turns%s.\n\n", most, asked->cold ? "" : " with warm caches");
-	else
-		printf("%zu to %zu turns%s.\n\n", least, most, asked->cold ? "" : " with warm caches");
+	if (least != most)
+		printf("%zu to ", least);
+	printf("%zu turn%s%s.\n\n", most, most == 1 ? "" : "s", asked->cold ? "" : " with warm caches");
 	strbuf_destroy(&name);
 	return name.failed ? -1 : 0;
 }
@@ -267,7 +267,9 @@ static void print_notes(const struct profile_study *study)
 	if (study->varies)
 		printf("\nNot all runs of a row made the same calls: the tree or the mounts change. Shown is the first.\n");
 	if (errors)
-		printf("\n%" PRIu64 " directories could not be read%s.\n", errors, errors ? ", by getmnt1" : "");
+		printf("\n%" PRIu64 " directories could not be read, by getmnt1.\n", errors);
+	if (study->mounts <= 1)
+		printf("\nNothing is mounted below it, so that there is nothing to be found: only getmnt1 does not know that.\n");
 	if (!study->complete)
 		printf("\nNot every mount was found: %s.\n", study->reason);
 }

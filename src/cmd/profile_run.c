@@ -135,7 +135,7 @@ static int run_once(struct runner *r, double limit, bool first)
 	status = status == CX_INCOMPLETE || status == CX_NOTHING ? CX_OK : status;
 	if (!status && m.run.d) {
 		struct profile_counts counts = {.dirs = m.run.d->stats.dirs, .entries = m.run.d->stats.entries,
-		                                .mounts = m.run.table->count, .errors = m.run.d->stats.errors,
+		                                .mounts = m.run.d->tree.count - m.run.d->stats.states[MT_OUTSIDE], .errors = m.run.d->stats.errors,
 		                                .named = m.run.d->stats.named[MT_NAMED_WALKED]};
 		memcpy(counts.calls, m.run.os.calls, sizeof(counts.calls));
 		if (first) {

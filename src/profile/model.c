@@ -10,6 +10,7 @@ enum profile_kind profile_kind(enum os_call call)
 	case OS_STATX:
 		return PK_STATX;
 	case OS_OPENAT:
+	case OS_OPENAT2:
 		return PK_OPENAT;
 	case OS_GETDENTS:
 		return PK_GETDENTS;
@@ -84,23 +85,24 @@ double profile_median(double *values, size_t n)
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/** The median of a field of the turns that count. */
-static double median_of(const struct profile_row *row, size_t field)
-{
-	double values[PROFILE_TURNS + 1];
-	size_t n = 0, from = row->ntimes > 1 && row->times[0].turn == 0 ? 1 : 0;
-	for (size_t i = from; i < row->ntimes && n < PROFILE_TURNS + 1; ++i)
-		memcpy(&values[n++], (const char *)&row->times[i] + field, sizeof(double));
-	return profile_median(values, n);
-}
-
 void profile_settle(struct profile_row *row)
 {
+	double real[PROFILE_TURNS + 1], discovery[PROFILE_TURNS + 1], both[PROFILE_TURNS + 1], user = 0, system = 0;
+	size_t n = 0, from = row->ntimes > 1 && row->times[0].turn == 0 ? 1 : 0;
+	for (size_t i = from; i < row->ntimes && n < PROFILE_TURNS + 1; ++i, ++n) {
+		const struct profile_times *t = &row->times[i];
+		real[n] = t->real;
+		discovery[n] = t->discovery;
+		both[n] = t->user + t->system;
+		user += t->user;
+		system += t->system;
+	}
+	double processor = profile_median(both, n), share = user + system > 0 ? user / (user + system) : 0;
 	row->median = (struct profile_times){
-		.user = median_of(row, offsetof(struct profile_times, user)),
-		.system = median_of(row, offsetof(struct profile_times, system)),
-		.real = median_of(row, offsetof(struct profile_times, real)),
-		.discovery = median_of(row, offsetof(struct profile_times, discovery)),
+		.user = processor * share,
+		.system = processor * (1 - share),
+		.real = profile_median(real, n),
+		.discovery = profile_median(discovery, n),
 	};
 }
 

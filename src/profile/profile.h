@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Kinds of call, as the tables have them. */
+/** Kinds of call, as the tables have them; openat(2) is openat2(2) as well. */
 enum profile_kind { PK_STATX, PK_OPENAT, PK_GETDENTS, PK_CLOSE, PK_OTHER, PK_NKINDS };
 
 /** Of which kind a call is. */
@@ -65,7 +65,7 @@ struct profile_row {
 	double limit;              /* seconds after which it was stopped */
 	struct profile_times *times;     /* of those measured; the row's own */
 	size_t ntimes;
-	struct profile_times median;     /* of each field; by profile_settle() */
+	struct profile_times median;     /* by profile_settle() */
 };
 
 /** The algorithms, which are the first rows; the most rows: each rule beside. */
@@ -88,6 +88,10 @@ int profile_add(struct profile_row *row, const struct profile_times *times);
 
 /**
  * Make the medians of a row.  The first turn counts only if there is no other.
+ *
+ * User and system time are the median of both together, divided as they were over all
+ * turns: the kernel knows exactly how long a process ran, but tells these two apart by
+ * what it was doing when the clock ticked.
  */
 void profile_settle(struct profile_row *row);
 
