@@ -42,7 +42,11 @@ struct topology *profile_read_topology(struct os *os, const char *path)
 struct builder {
 	struct os *os;
 	const char *name;
+	int64_t made;              /* how many things */
 };
+
+/* The time of the first: CUCS-323-88 is of 1988. */
+enum { EPOCH = 567993600 };
 
 /** Tell that something could not be made.  @return an exit status. */
 static int not_made(const struct builder *b, const struct topology_line *line, const char *path)
@@ -56,26 +60,47 @@ static int not_made(const struct builder *b, const struct topology_line *line, c
 	return CX_ERROR;
 }
 
+/** Date a directory by what was made before: a search may go by what was changed last, and what
+    is made within a tick of the clock would be in no order.  @return 0, or an exit status. */
+static int date(struct builder *b, const char *path, const struct topology_line *line)
+{
+	return os_stage_date(b->os, path, EPOCH + ++b->made) == 0 ? 0 : not_made(b, line, path);
+}
+
+/** Date the directory that something was made in. */
+static int date_parent(struct builder *b, const char *path, const struct topology_line *line)
+{
+	char parent[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	while (slash > path && slash[-1] == '/')
+		--slash;
+	snprintf(parent, sizeof(parent), "%.*s", slash > path ? (int)(slash - path) : 1, path);
+	return date(b, parent, line);
+}
+
 static int build_dir(void *arg, const char *path, const struct topology_line *line)
 {
 	struct builder *b = arg;
-	return os_mkdirat(b->os, AT_FDCWD, path, 0755) == 0 || errno == EEXIST ? 0 : not_made(b, line, path);
+	if (os_mkdirat(b->os, AT_FDCWD, path, 0755) != 0)
+		return errno == EEXIST ? 0 : not_made(b, line, path);
+	int status = date(b, path, line);
+	return status ? status : date_parent(b, path, line);
 }
 
 static int build_mount(void *arg, const char *path, const struct topology_line *line)
 {
 	struct builder *b = arg;
-	return os_stage_mount(b->os, path) == 0 ? 0 : not_made(b, line, path);
+	return os_stage_mount(b->os, path) == 0 ? date(b, path, line) : not_made(b, line, path);
 }
 
 static int build_file(void *arg, const char *path, const struct topology_line *line)
 {
 	struct builder *b = arg;
 	int fd = os_create_new(b->os, AT_FDCWD, path);
-	if (fd < 0 && errno != EEXIST)
-		return not_made(b, line, path);
+	if (fd < 0)
+		return errno == EEXIST ? 0 : not_made(b, line, path);
 	os_close(b->os, fd);
-	return 0;
+	return date_parent(b, path, line);
 }
 
 /** Tell why there is no stage.  @return an exit status. */
@@ -129,7 +154,7 @@ static int record_table(struct os *os, int proc)
 
 int profile_build(struct os *os, const struct topology *topology, const char *name)
 {
-	struct builder builder = {os, name};
+	struct builder builder = {.os = os, .name = name};
 	struct topology_maker maker = {build_mount, build_dir, build_file, &builder};
 	enum os_stage_step step;
 	int status = CX_ERROR, proc = -1;

@@ -34,6 +34,9 @@ int os_stage_enter(struct os *os, enum os_stage_step *step);
 /** Mount an empty tmpfs on a directory.  @return 0, or -1. */
 int os_stage_mount(struct os *os, const char *path);
 
+/** Give a directory this time of its last change, in seconds since 1970.  @return 0, or -1. */
+int os_stage_date(struct os *os, const char *path, int64_t seconds);
+
 /** What this process has used, all threads together. */
 struct os_usage {
 	double user, system;       /* seconds of a processor */

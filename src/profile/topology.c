@@ -191,7 +191,7 @@ static bool take_words(struct topology *t, uint32_t number, char *words[], size_
 	line.fanout = (uint32_t)value[4];
 	line.files = (uint32_t)value[5];
 	if (line.verb == TOPOLOGY_DIRS && room_for(line.depth, line.fanout) < line.count)
-		return wrong(t, number, "%u levels of %u have room for %llu directories", line.depth, line.fanout,
+		return wrong(t, number, "DEPTH %u and FANOUT %u have room for %llu directories", line.depth, line.fanout,
 		             (unsigned long long)room_for(line.depth, line.fanout));
 	return add(t, &line);
 }
