@@ -241,11 +241,12 @@ static bool take_mounts(struct topology *t, const struct mount_table *table)
 		const struct mount *m = &table->mounts[i];
 		if (!m->point || m->point[0] != '/' || m->point[1] == '\0')
 			continue;
-		struct topology_line line = {.verb = TOPOLOGY_MOUNT, .number = m->line,
+		uint32_t number = m->line ? m->line : (uint32_t)i + 1;
+		struct topology_line line = {.verb = TOPOLOGY_MOUNT, .number = number,
 		                             .path = (char *)(uintptr_t)m->point};
 		if (!add(t, &line))
 			return false;
-		line = (struct topology_line){.verb = TOPOLOGY_DIRS, .number = m->line, .path = line.path,
+		line = (struct topology_line){.verb = TOPOLOGY_DIRS, .number = number, .path = line.path,
 		                              .count = dirs > DIRS ? DIRS : dirs ? dirs : 1, .depth = 4, .fanout = 8,
 		                              .files = FILES};
 		if (!add(t, &line))
