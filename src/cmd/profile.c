@@ -141,7 +141,7 @@ static int check(struct profile_asked *a, int argc, char **argv)
 struct course {
 	struct profile_study *study;
 	struct os *os;
-	double end;                /* when all must have ended */
+	double start, end;         /* when it was begun, and all must have ended */
 	bool shows;                /* progress */
 	unsigned turns[PROFILE_ROWS], loops[PROFILE_ROWS];   /* of each row */
 	const struct profile_row *row;
@@ -153,7 +153,7 @@ static void show_progress(void *arg, const struct profile_counts *counts, const 
 	struct course *c = arg;
 	char head[160];
 	bool rule = c->row->rule >= 0;
-	if (!c->shows)
+	if (!c->shows || os_now() - c->start < 1)
 		return;
 	snprintf(head, sizeof(head), "%s%s%s, turn %u: %" PRIu64 " directories: ", profile_algorithm(c->row->algorithm),
 	         rule ? " without " : "", rule ? discover_rules[c->row->rule].name : "", c->turn + 1, counts->dirs);
@@ -276,7 +276,7 @@ static int run_all(struct course *c)
 /** Make the study, and show it.  @return an exit status. */
 static int study_make(struct profile_study *study, struct os *os, double start)
 {
-	struct course course = {.study = study, .os = os, .end = start + study->asked->total_time,
+	struct course course = {.study = study, .os = os, .start = start, .end = start + study->asked->total_time,
 	                        .shows = progress_open()};
 	int status = 0;
 	if (study->topology)

@@ -191,7 +191,7 @@ static int print_rules(const struct profile_study *study)
 	bool states = has_states(study, PROFILE_ALGORITHMS, study->nrows);
 	sheet_begin(&s);
 	sheet_column(&s, "WITHOUT", false);
-	static const char *const heads[] = {"CALLS", "MORE", "DIRS", "MORE", "REAL", "MORE"};
+	static const char *const heads[] = {"CALLS", "+CALLS", "DIRS", "+DIRS", "REAL", "+REAL"};
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); ++i)
 		sheet_column(&s, heads[i], true);
 	if (states)
@@ -257,6 +257,17 @@ static int print_head(const struct profile_study *study)
 	return name.failed ? -1 : 0;
 }
 
+/** Whether an algorithm has waited for much longer than it has worked. */
+static bool has_waited(const struct profile_study *study)
+{
+	for (size_t i = 0; i < PROFILE_ALGORITHMS; ++i) {
+		const struct profile_times *t = &study->rows[i].median;
+		if (t->real > 1e-3 && t->real > 1.5 * (t->user + t->system))
+			return true;
+	}
+	return false;
+}
+
 /** Say what the figures need to be understood. */
 static void print_notes(const struct profile_study *study)
 {
@@ -264,6 +275,10 @@ static void print_notes(const struct profile_study *study)
 	if (study->asked->cold)
 		printf("\nThe kernel's caches were dropped before each run%s.\n",
 		       study->in_memory ? "; but this file system lies in memory, of which nothing can be dropped" : "");
+	if (has_waited(study) && !study->asked->cold)
+		printf("\nReal time is much more than that of the processor: %s.\n",
+		       study->in_memory ? "other work goes on here, for which it waited"
+		                        : "it waited for the disk, or for other work that goes on here");
 	if (study->varies)
 		printf("\nNot all runs of a row made the same calls: the tree or the mounts change. Shown is the first.\n");
 	if (errors)
@@ -284,7 +299,7 @@ int profile_text(const struct profile_study *study)
 		rc = print_ratios(study);
 	}
 	if (rc == 0) {
-		printf("\nWhat each rule of getmnt3 saves: without it, getmnt3 takes\n\n");
+		printf("\nWhat each rule of getmnt3 saves: without it, getmnt3 takes (+: more than with it)\n\n");
 		rc = print_rules(study);
 	}
 	if (rc == 0)

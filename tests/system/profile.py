@@ -2,6 +2,8 @@
 """getmnt profile: its calls are those of getmnt, to the last one; rows that are stopped say
 so; what is built is the same each time, for everybody, and nothing of it is left."""
 import os
+import pty
+import re
 import signal
 import subprocess
 import time
@@ -20,6 +22,7 @@ gm.mkdir(root / "plain/d")
 gm.install_program(root / "plain")
 gm.mkdir(root / "plain/proc")
 os.chmod(root / "", 0o755)
+master, slave = pty.openpty()
 root.enter()
 
 
@@ -137,6 +140,20 @@ text = gm.getmnt("profile", "--topology=/tmp/wide", "--max-time=0.02", "--repeat
 gm.expect(text.status == 64 and b"over 0.02 s, stopped at " in text.out, f"stopped: {text.out.decode()}")
 text = gm.getmnt("profile", "--topology=/tmp/wide", "--total-time=0.001", "--repeats=1")
 gm.expect(text.status == 64 and text.out.count(b"not run: the time was up") > 10, f"not run: {text.out.decode()}")
+
+# On a terminal it tells where it is, and leaves nothing of that.
+with subprocess.Popen([gm.PROGRAM, "profile", "--topology=/tmp/topology", "--repeats=4"], stdin=gm.null, stdout=slave,
+                      stderr=slave, env={"PATH": "/bin", "TERM": "xterm"}) as proc:
+    os.close(slave)
+    shown = b""
+    try:
+        while piece := os.read(master, 65536):
+            shown += piece
+    except OSError:
+        pass        # the end of a terminal
+gm.expect(proc.returncode == 0, "on a terminal")
+gm.expect(re.search(rb"getmnt\d( without \w+)?, turn \d+: \d+ directories", shown), f"no progress: {shown[:300]}")
+gm.expect(b"\r\x1b[KWhat it costs" in shown and b"\x1b" not in shown.partition(b"What it costs")[2], f"the line stands: {shown[-300:]}")
 
 # Ended by a signal: its processes end, and nothing is mounted.
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
