@@ -89,6 +89,12 @@ static bool path_is_good(struct topology *t, uint32_t number, const char *path)
 	return true;
 }
 
+/** Whether an absolute path is the root, which is there already. */
+static bool is_root(const char *path)
+{
+	return path[0] == '/' && path[strspn(path, "/")] == '\0';
+}
+
 /** Add a line, whose path is copied.  @return whether that went well; errno is 0 where it is wrong. */
 static bool add(struct topology *t, const struct topology_line *line)
 {
@@ -177,7 +183,7 @@ static bool take_words(struct topology *t, uint32_t number, char *words[], size_
 	line.verb = verb->verb;
 	words[1][unescape_octal(words[1], words[1], strlen(words[1]))] = '\0';
 	line.path = words[1];
-	if (verb->verb == TOPOLOGY_MOUNT && strspn(line.path, "/") == strlen(line.path) && line.path[0])
+	if (verb->verb == TOPOLOGY_MOUNT && is_root(line.path))
 		return wrong(t, number, "the root is mounted already; name what is below it");
 	if (verb->verb != TOPOLOGY_MOUNT && !number_of(t, number, "COUNT", words[2], 1, TOPOLOGY_INODES, &value[2]))
 		return false;
@@ -239,7 +245,7 @@ static bool take_mounts(struct topology *t, const struct mount_table *table)
 		return false;
 	for (size_t i = 0; i < table->count; ++i) {
 		const struct mount *m = &table->mounts[i];
-		if (!m->point || m->point[0] != '/' || m->point[1] == '\0')
+		if (!m->point || m->point[0] != '/' || is_root(m->point))
 			continue;
 		uint32_t number = m->line ? m->line : (uint32_t)i + 1;
 		struct topology_line line = {.verb = TOPOLOGY_MOUNT, .number = number,
