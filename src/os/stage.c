@@ -65,7 +65,7 @@ int os_stage_enter(struct os *os, enum os_stage_step *step)
 			return -1;
 	}
 	*step = STAGE_PRIVATE;
-	if (stage_mount(os, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+	if (stage_mount(os, STAGE_NAME, "/", "none", MS_REC | MS_PRIVATE, NULL) != 0)
 		return -1;
 	*step = STAGE_MOUNT;
 	if (os_stage_mount(os, "/") != 0)
