@@ -33,6 +33,7 @@
  *       replace_write.c   ... and replaced
  *     process.c         processes, and the sockets between them
  *     bounded.c         work with an end: in a child, what it prints kept
+ *     stage.c           a mount namespace of our own, to build and measure in
  *     syslog.c          lines for the system's log, without waiting
  *     prober.c          what may never answer, touched with a deadline
  *       prober_supervisor.c  the process that keeps time
@@ -127,6 +128,10 @@
  *     judge.c           which line is of which mount, and what is wrong with it
  *     build.c           the file, from the mounts
  *     options.c         options as sets, and which the kernel does not know
+ *   profile/            what algorithms cost: the study (pure)
+ *     model.c           runs, their medians and ratios, the order of turns
+ *     topology.c        a topology, recorded as lines
+ *     grow.c            ... its mounts, directories and files, one by one
  *   libgetmnt.c         the public library, include/getmnt/getmnt.h
  *   libgetmnt_search.c  the public search, include/getmnt/search.h
  *   cmd/                the commands; only these and this file print
@@ -176,6 +181,11 @@
  *     recover_hints.c   ... what bears out that of which the kernel knows nothing
  *     search.c          getmnt search: the flow
  *     search_out.c      its columns, one table, and its forms
+ *     profile.c         getmnt profile: the flow
+ *     profile_run.c     ... one algorithm run and measured, in a process of its own
+ *     profile_stage.c   ... a topology, built where nobody else sees it
+ *     profile_out.c     ... the tables
+ *     profile_json.c    ... the document
  *     colors.c          colours of names, as LS_COLORS has them
  *     owners.c          names of users and groups
  *   getmnt.c            main: dispatch

@@ -63,6 +63,10 @@ void fstab_option_words(FILE *out);
 int cmd_recover(int argc, char **argv);
 void recover_option_words(FILE *out);
 
+/** The command `profile`.  @return an exit status. */
+int cmd_profile(int argc, char **argv);
+void profile_option_words(FILE *out);
+
 /** The command `snapshot`.  @return 0, or 2. */
 int cmd_snapshot(int argc, char **argv);
 void snapshot_option_words(FILE *out);
@@ -144,6 +148,14 @@ static inline const char *run_name(const struct run *run, size_t i)
  * @return 0, or an exit status after a message.
  */
 int run_know(struct run *run, unsigned fields);
+
+/**
+ * The same, and the mounts that run->opt selects listed in its form: all that `getmnt
+ * discover` does between its options and its end, but for probes and --poll.
+ *
+ * @return an exit status.
+ */
+int run_listed(struct run *run);
 
 /** Free what a run found out. */
 void run_destroy(struct run *run);

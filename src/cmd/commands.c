@@ -7,7 +7,7 @@ const struct command commands[] = {
 	{"discover", cmd_discover, "name and judge every mount point (the default)"},
 	{"audit", cmd_audit, "what is wanted against what is"},
 	{"fstab", cmd_fstab, "make an fstab of what is mounted"},
-	{"profile", NULL, "what each algorithm costs"},
+	{"profile", cmd_profile, "what each algorithm costs"},
 	{"recover", cmd_recover, "judge a mount table line by line and rebuild it"},
 	{"search", cmd_search, "search a directory tree"},
 	{"snapshot", cmd_snapshot, "record what an audit reads, for an audit elsewhere"},

@@ -385,6 +385,16 @@ void run_destroy(struct run *run)
 	free(run->boot_id);
 }
 
+int run_listed(struct run *run)
+{
+	struct picks picks = {0};
+	int status = run_find(run, &picks);
+	if (!status)
+		status = run_show(run, &picks);
+	picks_destroy(&picks);
+	return status;
+}
+
 int cmd_discover(int argc, char **argv)
 {
 	struct options o;

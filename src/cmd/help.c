@@ -138,6 +138,8 @@ void options_completion(FILE *out)
 	option_or_path(out, audit_option_words);
 	fputs("\tif [ \"${COMP_WORDS[1]}\" = fstab ]; then\n", out);
 	option_or_path(out, fstab_option_words);
+	fputs("\tif [ \"${COMP_WORDS[1]}\" = profile ]; then\n", out);
+	option_or_path(out, profile_option_words);
 	fputs("\tif [ \"${COMP_WORDS[1]}\" = recover ]; then\n", out);
 	option_or_path(out, recover_option_words);
 	fputs("\tif [ \"${COMP_WORDS[1]}\" = snapshot ]; then\n", out);

@@ -226,7 +226,8 @@ static int open_root(struct run *run)
 	}
 	if (run->opt->names != DN_KERNEL || run->opt->probe) {
 		if (known == PATH_BLIND) {
-			message(dir, "lies on a file system that can block; --names=kernel without --probe touches none");
+			message(dir, "lies on a file system that can block, which is not touched; getmnt --names=kernel without "
+			        "--probe tells of it by the table alone");
 			goto out;
 		}
 		run->rootfd = os_openat(&run->os, AT_FDCWD, strbuf_str(&name),

@@ -225,8 +225,7 @@ static int bad_word(const struct option_row *row, const char *arg)
 	return usage_error(row_title(row, title), "\"%s\": not one of %s", arg, row->argument);
 }
 
-/** Read a whole number up to max.  @return whether it is one. */
-static bool read_number(const char *text, uint64_t max, uint64_t *number)
+bool option_number(const char *text, uint64_t max, uint64_t *number)
 {
 	if (*text < '0' || *text > '9')
 		return false;
@@ -239,8 +238,7 @@ static bool read_number(const char *text, uint64_t max, uint64_t *number)
 	return true;
 }
 
-/** Read seconds, 0 to max.  @return whether they are. */
-static bool read_seconds(const char *text, double max, double *seconds)
+bool option_seconds(const char *text, double max, double *seconds)
 {
 	char *end;
 	if ((*text < '0' || *text > '9') && *text != '.')
@@ -282,7 +280,7 @@ static int take_table(struct options *o, const struct option_row *row, const cha
 static int take_task(struct options *o, const struct option_row *row, const char *arg)
 {
 	uint64_t pid;
-	if (!read_number(arg, INT_MAX, &pid) || pid == 0)
+	if (!option_number(arg, INT_MAX, &pid) || pid == 0)
 		return bad_argument(row, arg, "not the number of a process");
 	o->task = (pid_t)pid;
 	return 0;
@@ -371,8 +369,8 @@ static int take_search_limit(struct options *o, const struct option_row *row, co
 	memcpy(dirs, arg, n);
 	dirs[n] = '\0';
 	double seconds = 0;
-	if (!read_number(dirs, UINT64_MAX, &o->max_dirs)
-	    || (arg[n] && !read_seconds(arg + n + 1, 1e6, &seconds)))
+	if (!option_number(dirs, UINT64_MAX, &o->max_dirs)
+	    || (arg[n] && !option_seconds(arg + n + 1, 1e6, &seconds)))
 		return bad_argument(row, arg, "not DIRS or DIRS,SECONDS");
 	o->search_seconds = seconds;
 	o->limit_given = true;
@@ -442,7 +440,7 @@ static int take_prune(struct options *o, const struct option_row *row, const cha
 static int take_seconds(const struct option_row *row, const char *arg, double *seconds)
 {
 	char title[40];
-	if (read_seconds(arg, row->max, seconds) && *seconds > 0)
+	if (option_seconds(arg, row->max, seconds) && *seconds > 0)
 		return 0;
 	return usage_error(row_title(row, title),
 	                   "\"%s\": not a time in seconds, above 0 and up to %.0f", arg, row->max);
@@ -474,7 +472,7 @@ static int finish_timeout(struct options *o)
 	if (!o->poll)
 		return take_seconds(row, arg, &o->timeout);
 	bool negative = *arg == '-';
-	if (!read_number(arg + negative, INT_MAX, &number))
+	if (!option_number(arg + negative, INT_MAX, &number))
 		return usage_error(o->timeout_letter ? "-w" : "--timeout", "\"%s\": not a number of "
 		                   "milliseconds up to %d", arg, INT_MAX);
 	o->wait = negative ? -1 : (int)number;
@@ -501,13 +499,13 @@ static int take_option(struct options *o, const struct option_row *row, const ch
 		*(int *)field = word_number(row->argument, arg);
 		return *(int *)field < 0 ? bad_word(row, arg) : 0;
 	case OH_UINT:
-		if (!read_number(arg, (uint64_t)row->max, &number))
+		if (!option_number(arg, (uint64_t)row->max, &number))
 			return usage_error(row_title(row, title), "\"%s\": not a number from 0 to %.0f",
 			                   arg, row->max);
 		*(unsigned *)field = (unsigned)number;
 		return 0;
 	case OH_ID:
-		if (!read_number(arg, UINT64_MAX, &number) || number == 0)
+		if (!option_number(arg, UINT64_MAX, &number) || number == 0)
 			return bad_argument(row, arg, "not an ID");
 		*(uint64_t *)field = number;
 		return 0;

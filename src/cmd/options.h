@@ -136,6 +136,12 @@ extern const struct option_row option_rows[];
  */
 int options_parse(struct options *options, int argc, char **argv);
 
+/** Read a whole number up to max.  @return whether it is one. */
+bool option_number(const char *text, uint64_t max, uint64_t *number);
+
+/** Read seconds, 0 to max.  @return whether they are. */
+bool option_seconds(const char *text, double max, double *seconds);
+
 /** Print --help. */
 void options_help(FILE *out);
 

@@ -63,7 +63,9 @@ void moncontrol(int on);
 	X(fgetxattr, SYS_fgetxattr)       X(fsetxattr, SYS_fsetxattr) \
 	X(fremovexattr, SYS_fremovexattr) X(geteuid, SYS_geteuid) \
 	X(socket, SYS_socket)             X(connect, SYS_connect) \
-	X(open_tree, K_NR_open_tree)
+	X(open_tree, K_NR_open_tree)      X(unshare, SYS_unshare) \
+	X(mount, SYS_mount)               X(fchdir, SYS_fchdir) \
+	X(chroot, SYS_chroot)             X(getrusage, SYS_getrusage)
 
 #define CROSSING(name, number) long sys_##name(long a, long b, long c, long d, long e, long f);
 CROSSINGS(CROSSING)
@@ -131,6 +133,12 @@ int sys_rt_sigpending(sigset_t *set);
 #define fchown(...)         ((int)CROSS(fchown, __VA_ARGS__))
 #define fchmod(...)         ((int)CROSS(fchmod, __VA_ARGS__))
 #define futimens(fd, times) ((int)CROSS(utimensat, fd, 0, times))
+#define utimensat(...)      ((int)CROSS(utimensat, __VA_ARGS__))
+#define unshare(what)       ((int)CROSS(unshare, what))
+#define mount(...)          ((int)CROSS(mount, __VA_ARGS__))
+#define fchdir(fd)          ((int)CROSS(fchdir, fd))
+#define chroot(path)        ((int)CROSS(chroot, path))
+#define getrusage(...)      ((int)CROSS(getrusage, __VA_ARGS__))
 #define flock(...)          ((int)CROSS(flock, __VA_ARGS__))
 #define flistxattr(...)     ((ssize_t)CROSS(flistxattr, __VA_ARGS__))
 #define fgetxattr(...)      ((ssize_t)CROSS(fgetxattr, __VA_ARGS__))

@@ -1,12 +1,10 @@
 # getmnt(8): help and version on standard output; messages on standard error;
-# words kept for later; an empty environment.
+# a mount point named as a command; an empty environment.
 for args in --help -h --version -V --list-columns "discover --help"; do
 	# shellcheck disable=SC2086
 	getmnt $args >out 2>err
 	echo "$args: status $?, $(wc -l <err) lines of messages, $([ -s out ] && echo text)"
 done
-getmnt profile >out 2>&1
-echo "profile: status $?: $(cat out)"
 getmnt -F "$(table cli/host)" -- profile
 echo "status $?"
 env -i "$GETMNT" -F "$(table cli/host)" -n -l -o TARGET | wc -l

@@ -45,7 +45,7 @@ done <<'ARGS'
 a b c
 audit
 ARGS
-status profile
+status profile --nosuch
 status search --nosuch
 status nosuchcommand -F "$host"
 status --boundaries --names=hint

@@ -145,6 +145,8 @@ for command, what in commands:
              "search": [["*", "/"], ["x/*", "/auto", "/data"], ["/auto/direct/*", "/"]],
              "audit": [[], ["--root=/auto"], ["--root=/auto/direct", "-v"], ["--probe=all", "--probe-timeout=0.3"], ["--syslog"]],
              "recover": [["/plain/mtab"], ["/nowhere/mtab"], []],
+             "profile": [["/plain", "--total-time=0.3"], ["/auto", "--total-time=0.3"], ["--live", "--total-time=0.3"],
+                         ["/auto/direct", "--total-time=0.3"]],
              "snapshot": [["/plain/snapshot"], ["/auto/snapshot"], ["/auto/direct"]]}
     if command not in bases:
         gm.fail(f"{command}: a new command; give this test operands for it")
