@@ -22,6 +22,8 @@
  *   os/                 the kernel facade: every crossing, counted
  *     kernel.h          the kernel's structures and numbers
  *     os.c              statx, openat, getdents64, listmount ...; what there is
+ *     clock.c           calls timed by their kind, where that is asked for
+ *     sampler.c         ... and where the thread is between them
  *     file.c            small files, read whole
  *     lines.c           files of any size, line by line
  *     inside.c          a directory that stands for a whole system
@@ -123,6 +125,8 @@
  *     config.c          what is configured: its language
  *     config_apply.c    ... what it silences
  *     policy.c          what it requires of mounts
+ *   profile/            what a run has cost (pure)
+ *     layers.c          where its time went, in rows that add up
  *   recover/            a file of what is mounted, judged and made anew (pure)
  *     judge.c           which line is of which mount, and what is wrong with it
  *     build.c           the file, from the mounts
