@@ -80,25 +80,18 @@ void os_clock_leave(struct os_clock *clock, enum os_call kind)
 	errno = error;
 }
 
-static uint64_t timeval_ns(struct timeval tv)
-{
-	return (uint64_t)tv.tv_sec * 1000000000 + (uint64_t)tv.tv_usec * 1000;
-}
-
 /** Set what the kernel tells of this thread so far. */
-static void clock_account(struct os *os, struct os_clock *clock)
+static void clock_account(struct os *os, struct os_clock *clock, int procfd)
 {
 	struct rusage usage;
 	memset(&usage, 0, sizeof(usage));
-	getrusage(RUSAGE_THREAD, &usage);
-	clock->user = timeval_ns(usage.ru_utime);
-	clock->system = timeval_ns(usage.ru_stime);
+	OS_CALL(os, OS_GETRUSAGE, getrusage(RUSAGE_THREAD, &usage));
 	clock->faults = (uint64_t)usage.ru_minflt;
 	clock->sleeps = (uint64_t)usage.ru_nvcsw;
 	clock->queued = OS_UNKNOWN;
 	/* On a processor, waiting for one, and slices: Documentation/scheduler/sched-stats.rst */
 	char text[128], *end;
-	int fd = os_openat(os, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY);
+	int fd = procfd < 0 ? -1 : os_openat(os, procfd, "thread-self/schedstat", O_RDONLY);
 	ssize_t n = fd < 0 ? -1 : os_read(os, fd, text, sizeof(text) - 1);
 	os_close(os, fd);
 	if (n <= 0)
@@ -110,11 +103,12 @@ static void clock_account(struct os *os, struct os_clock *clock)
 		clock->queued = queued;
 }
 
-void os_clock_start(struct os *os, struct os_clock *clock, bool marks)
+void os_clock_start(struct os *os, struct os_clock *clock, bool marks, int procfd)
 {
 	memset(clock, 0, sizeof(*clock));
-	clock_account(os, clock);
+	clock_account(os, clock, procfd);
 	clock->marks = marks;
+	clock->procfd = procfd;
 	clock->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	clock->looked = clock->last = clock_ns(CLOCK_MONOTONIC);
 	os->clock = clock;
@@ -126,13 +120,27 @@ void os_clock_stop(struct os *os)
 	if (!clock->marks)
 		clock_lay(clock, &clock->outside, &clock->outside_off);
 	os->clock = NULL;
-	clock_account(os, &now);
-	clock->user = now.user - clock->user;
-	clock->system = now.system - clock->system;
+	clock_account(os, &now, clock->procfd);
 	clock->faults = now.faults - clock->faults;
 	clock->sleeps = now.sleeps - clock->sleeps;
 	if (clock->queued != OS_UNKNOWN)
 		clock->queued = now.queued == OS_UNKNOWN ? OS_UNKNOWN : now.queued - clock->queued;
+}
+
+void os_clock_add(struct os_clock *sum, const struct os_clock *clock)
+{
+	for (int i = 0; i < OS_NCALLS; ++i) {
+		sum->calls[i] += clock->calls[i];
+		sum->ns[i] += clock->ns[i];
+		sum->off[i] += clock->off[i];
+	}
+	sum->outside += clock->outside;
+	sum->outside_off += clock->outside_off;
+	sum->looks += clock->looks;
+	sum->looking += clock->looking;
+	sum->faults += clock->faults;
+	sum->sleeps += clock->sleeps;
+	sum->queued = sum->queued == OS_UNKNOWN || clock->queued == OS_UNKNOWN ? OS_UNKNOWN : sum->queued + clock->queued;
 }
 
 uint64_t os_clock_real(const struct os_clock *clock)

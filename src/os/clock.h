@@ -39,12 +39,12 @@ struct os_clock {
 	uint64_t looking;            /* ns, in neither ns nor outside */
 
 	/* Of the thread, from start to stop, by getrusage(2) and the scheduler. */
-	uint64_t user, system;       /* ns, as the kernel splits them: by its ticks */
 	uint64_t faults;             /* pages mapped at their first use */
 	uint64_t sleeps;             /* voluntary switches: it waited for something */
 	uint64_t queued;             /* ns ready to run, but no processor free; OS_UNKNOWN */
 
 	/* Where it stands. */
+	int procfd;
 	bool marks;                  /* no clock is read; inside is kept all the same */
 	volatile sig_atomic_t inside;  /* 1 in a call; for who samples */
 	uint64_t last;               /* ns: the reading before */
@@ -76,12 +76,16 @@ int os_costs_measure(struct os *os, struct os_costs *costs);
  *
  * @clock   Emptied.  Must outlive os_clock_stop().
  * @marks   Read no clock; only tell a sampler when a call is made.
+ * @procfd  Of /proc, for how long the thread is queued; -1: that is not asked for.
  * What this itself asks the kernel for is counted in os, and not timed.
  */
-void os_clock_start(struct os *os, struct os_clock *clock, bool marks);
+void os_clock_start(struct os *os, struct os_clock *clock, bool marks, int procfd);
 
 /** End that; the clock of os holds the sums. */
 void os_clock_stop(struct os *os);
+
+/** Add the sums of another run, which has ended. */
+void os_clock_add(struct os_clock *sum, const struct os_clock *clock);
 
 /** All real time between start and stop but looking. */
 uint64_t os_clock_real(const struct os_clock *clock);

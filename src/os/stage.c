@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/stage.h"
 
+#include "os/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -16,15 +18,13 @@
 
 static int stage_unshare(struct os *os, int what)
 {
-	++os->calls[OS_UNSHARE];
-	return unshare(what);
+	return OS_CALL(os, OS_UNSHARE, unshare(what));
 }
 
 static int stage_mount(struct os *os, const char *source, const char *path, const char *type, unsigned long flags,
                        const char *options)
 {
-	++os->calls[OS_MOUNT];
-	return mount(source, path, type, flags, options);
+	return OS_CALL(os, OS_MOUNT, mount(source, path, type, flags, options));
 }
 
 /** Write a text to a file of /proc at once.  @return 0, or -1. */
@@ -76,13 +76,11 @@ int os_stage_enter(struct os *os, enum os_stage_step *step)
 	int fd = os_openat(os, AT_FDCWD, "/..", O_PATH | O_DIRECTORY);
 	if (fd < 0)
 		return -1;
-	++os->calls[OS_FCHDIR];
-	int rc = fchdir(fd);
+	int rc = OS_CALL(os, OS_FCHDIR, fchdir(fd));
 	os_close(os, fd);
 	if (rc != 0)
 		return -1;
-	++os->calls[OS_CHROOT];
-	return chroot(".");
+	return OS_CALL(os, OS_CHROOT, chroot("."));
 }
 
 int os_stage_mount(struct os *os, const char *path)
@@ -100,8 +98,7 @@ int os_stage_date(struct os *os, const char *path, int64_t seconds)
 void os_usage(struct os *os, struct os_usage *usage)
 {
 	struct rusage r = {0};
-	++os->calls[OS_GETRUSAGE];
-	getrusage(RUSAGE_SELF, &r);
+	OS_CALL(os, OS_GETRUSAGE, getrusage(RUSAGE_SELF, &r));
 	*usage = (struct os_usage){
 		.user = (double)r.ru_utime.tv_sec + (double)r.ru_utime.tv_usec / 1e6,
 		.system = (double)r.ru_stime.tv_sec + (double)r.ru_stime.tv_usec / 1e6,
