@@ -40,15 +40,17 @@ static uint64_t clock_ns(clockid_t id)
 static uint64_t clock_look(struct os_clock *clock, uint64_t now)
 {
 	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), after = clock_ns(CLOCK_MONOTONIC);
-	uint64_t half = (after - now) / 2;
+	uint64_t took = after - now, most = now - clock->last;
+	if (took / 2 < clock->half)
+		clock->half = took / 2;
 	/* CPU time was read half a look after `now`, and half a look before `looked`. */
-	int64_t off = (int64_t)(now - clock->looked) - (int64_t)(cpu - clock->cpu) + (int64_t)(half + clock->half);
-	uint64_t most = now - clock->last;
+	int64_t off = (int64_t)(now - clock->looked) - (int64_t)(cpu - clock->cpu) + 2 * (int64_t)clock->half;
 	++clock->looks;
-	clock->looking += after - now;
+	clock->looking += took;
+	if (took >= 2 * clock->half + OS_CLOCK_OFF)
+		clock->looking_off += took - 2 * clock->half;
 	clock->looked = clock->last = after;
 	clock->cpu = cpu;
-	clock->half = half;
 	return off < OS_CLOCK_OFF ? 0 : (uint64_t)off > most ? most : (uint64_t)off;
 }
 
@@ -108,6 +110,7 @@ void os_clock_start(struct os *os, struct os_clock *clock, bool marks, int procf
 	memset(clock, 0, sizeof(*clock));
 	clock_account(os, clock, procfd);
 	clock->marks = marks;
+	clock->half = UINT64_MAX / 4;
 	clock->procfd = procfd;
 	clock->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	clock->looked = clock->last = clock_ns(CLOCK_MONOTONIC);
@@ -138,6 +141,7 @@ void os_clock_add(struct os_clock *sum, const struct os_clock *clock)
 	sum->outside_off += clock->outside_off;
 	sum->looks += clock->looks;
 	sum->looking += clock->looking;
+	sum->looking_off += clock->looking_off;
 	sum->faults += clock->faults;
 	sum->sleeps += clock->sleeps;
 	sum->queued = sum->queued == OS_UNKNOWN || clock->queued == OS_UNKNOWN ? OS_UNKNOWN : sum->queued + clock->queued;

@@ -37,6 +37,7 @@ struct os_clock {
 	uint64_t outside_off;        /* of outside: off the processor */
 	uint64_t looks;              /* at the CPU clock */
 	uint64_t looking;            /* ns, in neither ns nor outside */
+	uint64_t looking_off;        /* of looking: off the processor */
 
 	/* Of the thread, from start to stop, by getrusage(2) and the scheduler. */
 	uint64_t faults;             /* pages mapped at their first use */
@@ -49,7 +50,7 @@ struct os_clock {
 	volatile sig_atomic_t inside;  /* 1 in a call; for who samples */
 	uint64_t last;               /* ns: the reading before */
 	uint64_t looked, cpu;        /* ns: real and CPU time of the last look */
-	uint64_t half;               /* ns: half of what that took */
+	uint64_t half;               /* ns: half of the quickest look */
 };
 
 /** What things cost on this machine, in nanoseconds. */

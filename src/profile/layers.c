@@ -69,7 +69,8 @@ static void add_user(struct layers *layers, uint64_t ns, const struct os_samples
 void layers_make(struct layers *layers, const struct os_clock *clock, const struct os_costs *costs,
                  const struct os_samples *samples)
 {
-	uint64_t work[OS_NCALLS], crossing = 0, clocks = clock->looking, off_in = 0;
+	uint64_t work[OS_NCALLS], crossing = 0, off_in = 0, off_out = min64(clock->outside_off, clock->outside),
+	         off_look = min64(clock->looking_off, clock->looking), clocks = clock->looking - off_look;
 	memset(layers, 0, sizeof(*layers));
 	layers->real = (int64_t)(os_clock_real(clock) + clock->looking);
 	layers->queue_known = clock->queued != OS_UNKNOWN;
@@ -86,7 +87,7 @@ void layers_make(struct layers *layers, const struct os_clock *clock, const stru
 		work[i] = ns - timing - empty;
 	}
 
-	uint64_t off_out = min64(clock->outside_off, clock->outside), user = clock->outside - off_out;
+	uint64_t user = clock->outside - off_out;
 	uint64_t timing = at_cost(layers->calls, costs->outside, user);
 	clocks += timing;
 	user -= timing;
@@ -94,8 +95,9 @@ void layers_make(struct layers *layers, const struct os_clock *clock, const stru
 	user -= faults;
 
 	/* Nobody sleeps outside of calls: who was off the processor there, waited for one. */
-	uint64_t queued = layers->queue_known ? min64(clock->queued, off_in + off_out) : 0;
-	uint64_t asleep = clock->sleeps ? off_in - (queued - min64(queued, off_out)) : 0;
+	uint64_t queued = layers->queue_known ? min64(clock->queued, (uint64_t)layers->real) : 0;
+	uint64_t queued_in = queued - min64(queued, off_out + off_look);
+	uint64_t asleep = clock->sleeps ? off_in - min64(queued_in, off_in) : 0;
 
 	add_user(layers, user, samples);
 	add(layers, LAYER_FAULTS, OS_NCALLS, faults, clock->faults);

@@ -56,8 +56,9 @@ struct layers {
  * Take a run apart.
  *
  * A row that is made of a count and a cost (crossing, pages, clocks) is never more than
- * what was measured of what it is taken from.  LAYER_REST is what no other row has: off
- * the processor, and neither asleep nor ready to run; or outside of calls and off the processor.
+ * what was measured of what it is taken from.  LAYER_REST is by how much the clocks, which
+ * saw the thread off the processor, differ from the scheduler, which says that it was ready to
+ * run and waited for one; below 0 where the latter says more.
  *
  * @clock    After os_clock_stop().
  * @samples  Of a run of the same; may be NULL: none.

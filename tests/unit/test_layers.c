@@ -125,6 +125,25 @@ static void test_waiting(void)
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_WAITING, OS_STATX), 54000);
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_REST, OS_NCALLS), 0);
 
+	/* The scheduler says more than the clocks saw. */
+	cold.queued = 500000;
+	layers_make(&layers, &cold, &costs, NULL);
+	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_WAITING, OS_GETDENTS), -1);
+	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_REST, OS_NCALLS), 442000 - 500000);
+
+	/* Driven off while the clock was looked at. */
+	cold.looking = 50000;
+	cold.looking_off = 43000;
+	cold.queued = 125000;
+	layers_make(&layers, &cold, &costs, NULL);
+	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_CLOCKS, OS_NCALLS), 7000 + 100 * 50);
+	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_WAITING, OS_GETDENTS), 300000);
+	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_REST, OS_NCALLS), 0);
+	CU_ASSERT_EQUAL(sum(&layers), layers.real);
+	cold.looking = 7000;
+	cold.looking_off = 0;
+	cold.queued = 118000;
+
 	/* It never slept: it was driven off. */
 	cold.sleeps = 0;
 	layers_make(&layers, &cold, &costs, NULL);
@@ -160,6 +179,7 @@ static void test_any_numbers(void)
 		clock.outside = ANY();
 		clock.outside_off = ANY();
 		clock.looking = ANY();
+		clock.looking_off = ANY();
 		clock.faults = ANY();
 		clock.sleeps = ANY() % 2;
 		clock.queued = run % 3 ? ANY() : OS_UNKNOWN;
