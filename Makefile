@@ -42,6 +42,8 @@
 # make bench           what each algorithm costs; 10 minutes, BENCH=--quick one
 # make growth          how calls, time and memory grow, and the pictures of it in
 #                      docs/growth; 10 minutes, BENCH=--quick one
+# make profile-layers  where the time of each algorithm goes: tables and picture of
+#                      docs/PROFILE.md; 2 minutes; as root it drops the kernel's caches
 # make compare-genfstab  the table of docs/GENFSTAB.md, by running both
 # make compare-verify    that of docs/VERIFY.md
 # make study           Smith's experiment of 1988 again: the tables of docs/STUDY.md;
@@ -363,6 +365,11 @@ study: $(BUILD)/getmnt
 .PHONY: growth
 growth: $(BUILD)/getmnt
 	bench/run --getmnt $(BUILD)/getmnt --part growth --fs tmpfs --plot docs/growth $(BENCH)
+
+# TRIES=N: of so many runs that which waited least for a processor.
+.PHONY: profile-layers
+profile-layers: $(BUILD)/getmnt
+	bench/layers.py --getmnt $(BUILD)/getmnt --update docs --tries $(or $(TRIES),5)
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 LIBDEST := $(DESTDIR)$(LIBDIR)

@@ -91,8 +91,7 @@ int os_stage_mount(struct os *os, const char *path)
 int os_stage_date(struct os *os, const char *path, int64_t seconds)
 {
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = (time_t)seconds}};
-	++os->calls[OS_UTIME];
-	return utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW);
+	return OS_CALL(os, OS_UTIME, utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW));
 }
 
 void os_usage(struct os *os, struct os_usage *usage)
