@@ -28,6 +28,8 @@ GROUPS += [("work " + call, "kernel: " + call) for call in KERNEL]
 GROUPS += [("work", "kernel: other calls"), ("waiting", "waiting for the device"),
            ("processor", "no processor free"), ("clocks", "the clocks"),
            ("rest", "not accounted for")]
+# Of other programs, and of the clocks' inexactness.
+UNDRAWN = ("processor", "rest")
 
 
 class Wrong(Exception):
@@ -106,7 +108,7 @@ def write_rows(path, runs):
 
 def draw(where, runs):
     """The picture, by way of a matrix of shares."""
-    columns = [(key, title) for key, title in used(runs) if key not in ("processor", "rest")]
+    columns = [(key, title) for key, title in used(runs) if key not in UNDRAWN]
     lines = ["\t".join(["run", *(title for _, title in columns)])]
     for title, run in runs:
         sums = groups_of(run)
@@ -124,13 +126,16 @@ def draw(where, runs):
 
 
 def table(runs):
-    """All runs, for the page: milliseconds and shares."""
+    """All runs, for the page: milliseconds, and shares as in the picture."""
     lines = ["| layer | " + " | ".join(title for title, _ in runs) + " |",
              "|---|" + "---:|" * len(runs)]
     sums = [groups_of(run) for _, run in runs]
     for key, title in used(runs):
-        cells = [f"{milliseconds(one[key])} ({one[key] / run['real']:.0%})" if abs(one[key]) > 1e-9 else ""
-                 for one, (_, run) in zip(sums, runs)]
+        cells = []
+        for one, (_, run) in zip(sums, runs):
+            whole = run["real"] - one["processor"]
+            share = "" if key in UNDRAWN else f" ({one[key] / whole:.0%})"
+            cells.append(f"{milliseconds(one[key])}{share}" if abs(one[key]) > 1e-9 else "")
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
     lines.append("| **all, ms** | " + " | ".join(f"**{milliseconds(run['real'])}**" for _, run in runs)
                  + " |")
@@ -195,7 +200,8 @@ def main():
     draw(asked.update, runs)
     lines = ["", f"On {os.uname().release}, {os.cpu_count()} processors; an empty call takes "
              f"{costs['empty_call']:.0f} ns, timing one {costs['clock_inside'] + costs['clock_outside']:.0f} ns, "
-             f"a page at its first use {costs['page_fault']:.0f} ns. Milliseconds, and of all:", "",
+             f"a page at its first use {costs['page_fault']:.0f} ns. Milliseconds, and what that is of the time in which it had a "
+             "processor, or slept:", "",
              *table(runs), "", *table_of_calls(runs), ""]
     replace(f"{asked.update}/PROFILE.md", lines)
     return 0

@@ -188,6 +188,7 @@
  *     profile_run.c     ... one algorithm run and measured, in a process of its own
  *     profile_stage.c   ... a topology, built where nobody else sees it
  *     profile_out.c     ... the tables
+ *     profile_layers.c  ... where the time of each algorithm goes: --layers
  *     profile_json.c    ... the document
  *     colors.c          colours of names, as LS_COLORS has them
  *     owners.c          names of users and groups
