@@ -123,7 +123,8 @@ static int print_layers(const struct profile_layer *of)
 		sheet_cell(&s, "%s%s%s", layer_title(layers, row->layer), of_kind ? ": " : "",
 		           of_kind ? os_call_name(row->call) : "");
 		sheet_time(&s, "", (double)row->ns / 1e9 / of->runs);
-		sheet_cell(&s, "%.1f%%", layer_share(layers, row) * 100);
+		double percent = layer_share(layers, row) * 100;
+		sheet_cell(&s, "%.1f%%", percent < 0 && percent > -0.05 ? 0 : percent);
 		if (counted)
 			sheet_cell(&s, "%.*f", row->count % of->runs ? 1 : 0, (double)row->count / of->runs);
 		else
