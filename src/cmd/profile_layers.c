@@ -104,6 +104,12 @@ int profile_layers_row(struct profile_study *study, struct os *os, size_t i, con
 
 /* Tables. */
 
+/** What would be printed as -0 is 0. */
+static double no_minus(double value, double least)
+{
+	return value < 0 && value > -least ? 0 : value;
+}
+
 /** One algorithm's. */
 static int print_layers(const struct profile_layer *of)
 {
@@ -122,9 +128,8 @@ static int print_layers(const struct profile_layer *of)
 		sheet_row(&s);
 		sheet_cell(&s, "%s%s%s", layer_title(layers, row->layer), of_kind ? ": " : "",
 		           of_kind ? os_call_name(row->call) : "");
-		sheet_time(&s, "", (double)row->ns / 1e9 / of->runs);
-		double percent = layer_share(layers, row) * 100;
-		sheet_cell(&s, "%.1f%%", percent < 0 && percent > -0.05 ? 0 : percent);
+		sheet_time(&s, "", no_minus((double)row->ns / 1e9 / of->runs, 0.5e-6));
+		sheet_cell(&s, "%.1f%%", no_minus(layer_share(layers, row) * 100, 0.05));
 		if (counted)
 			sheet_cell(&s, "%.*f", row->count % of->runs ? 1 : 0, (double)row->count / of->runs);
 		else
