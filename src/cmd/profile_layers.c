@@ -152,9 +152,9 @@ int profile_layers_text(const struct profile_study *study)
 {
 	const struct profile_layers *l = study->layers;
 	int rc = 0;
-	printf("\nWhere the time goes, by clocks around each call: here one costs %.0f ns, one that does nothing\n"
-	       "(the crossing) %.0f ns, a page at its first use %.0f ns.\n", l->costs.inside + l->costs.outside,
-	       l->costs.empty, l->costs.fault);
+	printf("\nWhere the time goes, by clocks around each call. Reading them costs %.0f ns a call here; to enter\n"
+	       "the kernel and return %.0f ns (the crossing); what a call takes beyond that is the kernel's work, or\n"
+	       "waiting asleep. No processor free: other programs had them.\n", l->costs.inside + l->costs.outside, l->costs.empty);
 	for (size_t i = 0; rc == 0 && i < PROFILE_ALGORITHMS; ++i) {
 		const struct profile_row *row = &study->rows[i];
 		const struct profile_layer *of = &l->of[i];
