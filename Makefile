@@ -42,6 +42,9 @@
 # make bench           what each algorithm costs; 10 minutes, BENCH=--quick one
 # make growth          how calls, time and memory grow, and the pictures of it in
 #                      docs/growth; 10 minutes, BENCH=--quick one
+# make profile         a program for gprof, build/profile/getmnt: a run leaves gmon.out
+# make profile-report  the profiles of docs/PROFILE.md, by gprof, on a tree that it
+#                      builds, as root; or of a directory, printed: TREE=DIR; 1 minute
 # make profile-layers  where the time of each algorithm goes: tables and picture of
 #                      docs/PROFILE.md; 2 minutes; as root it drops the kernel's caches
 # make compare-genfstab  the table of docs/GENFSTAB.md, by running both
@@ -87,8 +90,15 @@ VARIANT_CFLAGS_tsan := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 VARIANT_LDFLAGS_tsan := -fsanitize=thread
 VARIANT_CFLAGS_fuzz := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 VARIANT_LDFLAGS_fuzz := -fsanitize=fuzzer,address,undefined
-VARIANT_CFLAGS_profile := -O2 -g -pg -fno-inline-functions-called-once
+# For gprof: a function is one of that name, and no copy or part of it has another; what
+# enters the kernel is a function of its own (src/os/crossing.h), and so is all of os/.
+# Addresses are those of the file: no PIE.
+VARIANT_CFLAGS_profile = -O2 -pg -DGM_PROFILE $(PROFILE_FLAGS) $(OS_FLAGS)
+PROFILE_FLAGS = $(eval PROFILE_FLAGS := $$(shell CC='$(CC)' build-aux/cc-flags -fno-inline-functions-called-once \
+	-fno-partial-inlining -fno-ipa-cp -fno-ipa-sra -fno-ipa-icf -fno-reorder-blocks-and-partition))$(PROFILE_FLAGS)
 VARIANT_LDFLAGS_profile := -pg
+VARIANT_PIE_profile := -no-pie
+build/profile/src/os/%.o: OS_FLAGS := -fno-inline
 VARIANT_CFLAGS_gcov := -O0 -g --coverage
 VARIANT_LDFLAGS_gcov := --coverage
 VARIANT_CFLAGS_plain := -DNDEBUG
@@ -111,6 +121,11 @@ PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(PKGS)))$(PKG
 PKG_LIBS = $(eval PKG_LIBS := $$(shell $(PKG_CONFIG) --libs $(PKGS)))$(PKG_LIBS)
 CC_FLAGS = $(eval CC_FLAGS := $$(shell CC='$(CC)' build-aux/cc-flags -std=gnu17 $(WARNINGS)))$(CC_FLAGS)
 
+# The program for gprof, whatever is built else.  A system case holds its counts against
+# those of a debug build, on machines that src/os/crossing.c knows.
+PROFILE := build/profile/getmnt
+PROFILED := $(if $(filter debug,$(VARIANT)),$(if $(filter x86_64 aarch64,$(shell uname -m)),$(PROFILE)))
+
 # When deps is among the goals, everything else waits for it.
 AFTER_DEPS := $(if $(filter deps,$(MAKECMDGOALS)),deps)
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -125,7 +140,7 @@ LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 PUBLIC_OBJ := $(filter-out $(BUILD)/src/cmd/%,$(LIB_OBJ))
 PUBLIC_SO := $(BUILD)/lib/libgetmnt.so.$(LIB_VERSION)
 PUBLIC_A := $(BUILD)/lib/libgetmnt.a
-PUBLIC := $(if $(filter asan tsan gcov fuzz,$(VARIANT)),,$(PUBLIC_SO) $(PUBLIC_A))
+PUBLIC := $(if $(filter asan tsan gcov fuzz profile,$(VARIANT)),,$(PUBLIC_SO) $(PUBLIC_A))
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
 
@@ -227,7 +242,7 @@ export GETMNT_FAULT_STEP ?= 10
 
 .PHONY: check
 check: | $(AFTER_DEPS)
-	@$(SUBMAKE) binaries
+	@$(SUBMAKE) binaries $(PROFILED)
 	+@build-aux/tally \
 		"check-unit: $(MAKE) --no-print-directory check-unit" \
 		"check-cases: $(MAKE) --no-print-directory check-cases" \
@@ -247,8 +262,24 @@ check-cases: $(BUILD)/getmnt
 	tests/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
 
 .PHONY: check-system
-check-system: $(BUILD)/getmnt $(ASKED)
+check-system: $(BUILD)/getmnt $(ASKED) $(PROFILED)
 	tests/system/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
+
+ifneq ($(VARIANT),profile)
+$(PROFILE): FORCE | $(AFTER_DEPS)
+	+@$(SUBMAKE) VARIANT=profile BUILD=build/profile $@
+endif
+
+.PHONY: profile profile-report
+profile: $(PROFILE)
+	@echo 'A run leaves gmon.out in the directory it is called in, which gprof reads:'
+	@echo '  $(PROFILE) --names=walk --algorithm=getmnt1 --root=/usr'
+	@echo '  gprof -b -p $(PROFILE) gmon.out'
+	@echo 'make profile-report does that for getmnt1, 2 and 3 (TREE=DIR: on a directory).'
+
+# The page is of the tree that it builds.
+profile-report: $(PROFILE)
+	@bench/profile_report.py --getmnt $(PROFILE) $(if $(TREE),-- "$$TREE",--update docs/PROFILE.md)
 
 .PHONY: compare-genfstab compare-verify run-docs
 compare-genfstab compare-verify run-docs: $(BUILD)/getmnt

@@ -87,17 +87,15 @@ class Bench:
             os.makedirs(f"{self.where}/here")
             hosts.mount(f"{self.where}/here", top, None, hosts.MS_BIND)
         else:
+            # It keeps its name: of a loop device whose file has none it cannot be known
+            # whether it can block, so that getmnt would not touch it.
             image = f"{self.where}/image"
             with open(image, "wb") as file:
                 file.truncate(8 << 30)
-            try:
-                make = {"ext4": ["mkfs.ext4", "-q", "-F", "-N", "1500000", "-O", "^has_journal"],
-                        "xfs": ["mkfs.xfs", "-q", "-f"]}[self.fs]
-                subprocess.run(make + [image], check=True)
-                # The loop device goes with the mount, the image with the device.
-                subprocess.run(["mount", "-o", "loop", image, top], check=True)
-            finally:
-                os.unlink(image)
+            make = {"ext4": ["mkfs.ext4", "-q", "-F", "-N", "1500000", "-O", "^has_journal"],
+                    "xfs": ["mkfs.xfs", "-q", "-f"]}[self.fs]
+            subprocess.run(make + [image], check=True)
+            subprocess.run(["mount", "-o", "loop", image, top], check=True)
         return top
 
     def drop(self, top):
@@ -105,6 +103,8 @@ class Bench:
         hosts.detach(top)
         if self.fs == "here":
             shutil.rmtree(f"{self.where}/here")
+        elif self.fs != "tmpfs":
+            os.unlink(f"{self.where}/image")
 
     # Parts.
 

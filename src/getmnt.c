@@ -24,6 +24,7 @@
  *     os.c              statx, openat, getdents64, listmount ...; what there is
  *     clock.c           calls timed by their kind, where that is asked for
  *     sampler.c         ... and where the thread is between them
+ *     crossing.c        each way into the kernel a function, in a build for gprof
  *     file.c            small files, read whole
  *     lines.c           files of any size, line by line
  *     inside.c          a directory that stands for a whole system

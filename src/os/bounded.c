@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/crossing.h"   /* after the C library */
+
 enum { READ_SIZE = 64 * 1024, REAP_MS = 20 };
 
 static int stream_pair(struct os *os, int fds[2])

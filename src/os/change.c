@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/crossing.h"   /* after the C library */
+
 /* A call that is made again while it is interrupted, each time counted. */
 #define CALL(rc, kind, call) do { \
 		unsigned tries = 0; \

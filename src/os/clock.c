@@ -29,6 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/crossing.h"   /* after the C library */
+
 static uint64_t clock_ns(clockid_t id)
 {
 	struct timespec ts;

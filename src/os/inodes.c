@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/crossing.h"   /* after the C library */
+
 /** ioctl(2). */
 static int inodes_ioctl(struct os *os, int fd, unsigned long request, void *arg)
 {

@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/crossing.h"   /* after the C library */
+
 enum { LINKS_MAX = 40 };   /* the kernel's own bound: path_resolution(7) */
 
 /** A name that is resolved. */

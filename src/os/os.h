@@ -4,8 +4,8 @@
  * through one of these functions, which counts it.
  *
  * The functions are thin: they retry EINTR, set errno, and count a call once
- * for each time the kernel was entered.  None that enters it is inlined, so that
- * a profile shows each kind of call as a function of its own.
+ * for each time the kernel was entered.  In the build of `make profile` each kind of
+ * call is a function of its own as well: os/crossing.h.
  *
  * A struct os belongs to one thread.  Workers have their own, and the owner
  * adds the counts up with os_join().
@@ -423,7 +423,8 @@ unsigned os_raise_nofile(struct os *os, unsigned want);
 /**
  * Start a thread that takes no signals: they are for the program's own.
  *
- * @return 0, or an error number.  Errors: those of pthread_create(3).
+ * @return 0, or an error number.  Errors: those of pthread_create(3); in a build for
+ *         gprof always EAGAIN.
  */
 int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
@@ -438,7 +439,8 @@ double os_now(void);
 uint64_t os_elapsed(const struct os *os, uint64_t *since);
 
 /** In a debug build and with GETMNT_MARK in the environment: a call that
-    fails, and by whose path a trace can be cut; else nothing. */
+    fails, and by whose path a trace can be cut; in a build for gprof, ":end" at the
+    end of it stops the profile, and another goes on; else nothing. */
 void os_mark(const char *what);
 
 #endif

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/crossing.h"   /* after the C library */
+
 int os_socketpair(struct os *os, int fds[2])
 {
 	return OS_CALL(os, OS_SOCKETPAIR, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds));
@@ -27,7 +29,7 @@ int os_fork_process(struct os *os)
 void os_exit_process(int status)
 {
 	for (;;)
-		syscall(SYS_exit_group, status);
+		(syscall)(SYS_exit_group, status);
 }
 
 int os_kill(struct os *os, int pid, int signal)
@@ -122,7 +124,7 @@ int os_shutdown(struct os *os, int sock)
 static void close_from(int first)
 {
 #ifdef SYS_close_range
-	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+	if ((syscall)(SYS_close_range, first, ~0U, 0) == 0)
 		return;
 #endif
 	/* Before 5.9.  Some may stand above a limit that was lowered later. */

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/crossing.h"   /* after the C library */
+
 struct os_ring {
 	int fd;
 	unsigned entries;

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/crossing.h"   /* after the C library */
+
 #define STAGE_NAME "getmnt-profile"
 
 static int stage_unshare(struct os *os, int what)
@@ -54,7 +56,7 @@ static int map_user(struct os *os, uid_t uid, gid_t gid)
 
 int os_stage_enter(struct os *os, enum os_stage_step *step)
 {
-	uid_t uid = geteuid();
+	uid_t uid = (geteuid)();
 	gid_t gid = getegid();
 	*step = STAGE_UNSHARE;
 	if (stage_unshare(os, CLONE_NEWNS) != 0) {

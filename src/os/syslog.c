@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/crossing.h"   /* after the C library */
+
 /** Milliseconds that a daemon has to make room, of a whole log: one that reads needs few. */
 enum { WAIT_MS = 1000 };
 

@@ -6,6 +6,7 @@ import os
 import re
 
 import gm
+from traced import traced
 
 gm.need("strace", "mkfs.ext4")
 # What the loader, libselinux (which libmount is linked with) and the C library
@@ -90,37 +91,6 @@ os.mknod(root.path + node, 0o60600, number)
 # The tracer runs inside of the small root as well.
 gm.install("strace", root.path)
 root.enter()
-
-# What the memory allocator, the clock and the threads do is nobody's count.
-IGNORED = {"brk", "mmap", "munmap", "mremap", "madvise", "mprotect", "futex", "clock_gettime",
-           "faccessat", "clone3", "clone", "set_robust_list", "rseq", "rt_sigprocmask", "exit",
-           "gettid", "sched_yield", "rt_sigaction", "rt_sigreturn"}
-
-
-def traced(args):
-    """The calls by name between the two marks, and those that --stats tells."""
-    result = gm.getmnt("-f", "-o", "/tmp/trace", gm.PROGRAM, *args, "--stats=json", "--threads=1",
-                       program="/bin/strace", env={"GETMNT_MARK": "1",
-                                                   "ASAN_OPTIONS": "detect_leaks=0"})
-    if result.status not in (0, 64):
-        gm.fail(f"strace {args}: status {result.status}: {result.err[-500:]}")
-        return None, None
-    counts, inside, marks = {}, False, 0
-    with open("/tmp/trace", encoding="utf-8", errors="replace") as f:
-        for text in f:
-            match = re.match(r"\d+\s+(?:syscall_(0x[0-9a-f]+)|(\w+))\(", text)
-            if not match:
-                continue
-            name = match.group(2) or {"0x1c9": "statmount", "0x1ca": "listmount"}.get(
-                match.group(1), match.group(1))
-            if name.startswith("faccessat") and "getmnt:" in text:
-                marks += 1
-                inside = "getmnt:begin" in text
-            elif inside and name not in IGNORED:
-                counts[name] = counts.get(name, 0) + 1
-    gm.expect(marks >= 2, f"{args}: {marks} marks; is this a debug build?")
-    return counts, {k: v for k, v in result.stats()["calls"].items() if v}
-
 
 for args in (["-J"], ["-J", "--names=walk"], ["-J", "--names=walk", "--algorithm=getmnt1"],
              ["-J", "--names=walk", "--algorithm=getmnt2"], ["-J", "--names=pure"],

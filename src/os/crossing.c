@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#define GM_CROSSING_BODIES
+#include "os/crossing.h"
+
+#ifdef GM_PROFILE
+
+#include "os/kernel.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Each as it stands here: neither put into its caller, nor made one with another. */
+#ifdef __clang__
+#define OWN __attribute__((noinline))
+#else
+#define OWN __attribute__((noipa))
+#endif
+
+/** Enter the kernel, here. */
+__attribute__((always_inline)) static inline long enter(long number, long a, long b, long c, long d, long e, long f)
+{
+#if defined(__x86_64__) && defined(__LP64__)
+	long rc;
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	__asm__ volatile("syscall"
+	                 : "=a"(rc)
+	                 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+	                 : "rcx", "r11", "memory");
+#elif defined(__aarch64__) && defined(__LP64__)
+	register long x8 __asm__("x8") = number;
+	register long rc __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+	__asm__ volatile("svc 0" : "+r"(rc) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+#else
+#error "VARIANT=profile is for x86-64 and arm64: elsewhere nobody has said how the kernel is entered"
+#endif
+	if ((unsigned long)rc < -4095UL)
+		return rc;
+	errno = (int)-rc;
+	return -1;
+}
+
+#define CROSSING(name, number) \
+	OWN long sys_##name(long a, long b, long c, long d, long e, long f) \
+	{ \
+		return enter(number, a, b, c, d, e, f); \
+	}
+CROSSINGS(CROSSING)
+
+OWN int sys_clone(void)
+{
+	return (int)fork();
+}
+
+OWN int sys_poll(struct pollfd *fds, nfds_t n, int ms)
+{
+	return poll(fds, n, ms);
+}
+
+OWN int sys_rt_sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	return pthread_sigmask(how, set, old);
+}
+
+OWN int sys_rt_sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+	return sigaction(number, action, old);
+}
+
+OWN int sys_rt_sigpending(sigset_t *set)
+{
+	return sigpending(set);
+}
+
+#endif

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""What strace sees of a run between its marks, by call, beside what --stats tells.
+
+The tracer is in the small root that was entered (gm.install("strace", ...))."""
+import re
+
+import gm
+
+# What the memory allocator, the clock and the threads do is nobody's count.
+IGNORED = {"brk", "mmap", "munmap", "mremap", "madvise", "mprotect", "futex", "clock_gettime",
+           "faccessat", "clone3", "clone", "set_robust_list", "rseq", "rt_sigprocmask", "exit",
+           "gettid", "sched_yield", "rt_sigaction", "rt_sigreturn"}
+TRACE = "/tmp/trace"
+
+
+def traced(args, program=gm.PROGRAM, env=None, options=()):
+    """The calls by name between the marks, and those that --stats tells; None, None
+    where the run has failed.  options: of strace."""
+    result = gm.getmnt("-f", *options, "-o", TRACE, program, *args, "--stats=json", "--threads=1",
+                       program="/bin/strace", env={"GETMNT_MARK": "1", "ASAN_OPTIONS": "detect_leaks=0",
+                                                   **(env or {})})
+    if result.status not in (0, 64):
+        gm.fail(f"strace {args}: status {result.status}: {result.err[-500:]}")
+        return None, None
+    counts, inside, marks = {}, False, 0
+    with open(TRACE, encoding="utf-8", errors="replace") as f:
+        for text in f:
+            match = re.match(r"\d+\s+(?:syscall_(0x[0-9a-f]+)|(\w+))\(", text)
+            if not match:
+                continue
+            name = match.group(2) or {"0x1c9": "statmount", "0x1ca": "listmount"}.get(
+                match.group(1), match.group(1))
+            if name.startswith("faccessat") and "getmnt:" in text:
+                marks += 1
+                inside = "getmnt:begin" in text
+            elif inside and name not in IGNORED:
+                counts[name] = counts.get(name, 0) + 1
+    gm.expect(marks >= 2, f"{args}: {marks} marks; is this a debug build?")
+    return counts, {k: v for k, v in result.stats()["calls"].items() if v}
