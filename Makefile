@@ -45,6 +45,8 @@
 # make profile         a program for gprof, build/profile/getmnt: a run leaves gmon.out
 # make profile-report  the profiles of docs/PROFILE.md, by gprof, on a tree that it
 #                      builds, as root; or of a directory, printed: TREE=DIR; 1 minute
+# make profile-layers  where the time of each algorithm goes: tables and picture of
+#                      docs/PROFILE.md; 2 minutes; as root it drops the kernel's caches
 # make compare-genfstab  the table of docs/GENFSTAB.md, by running both
 # make compare-verify    that of docs/VERIFY.md
 # make study           Smith's experiment of 1988 again: the tables of docs/STUDY.md;
@@ -394,6 +396,11 @@ study: $(BUILD)/getmnt
 .PHONY: growth
 growth: $(BUILD)/getmnt
 	bench/run --getmnt $(BUILD)/getmnt --part growth --fs tmpfs --plot docs/growth $(BENCH)
+
+# TRIES=N: of so many runs that which waited least for a processor.
+.PHONY: profile-layers
+profile-layers: $(BUILD)/getmnt
+	bench/layers.py --getmnt $(BUILD)/getmnt --update docs --tries $(or $(TRIES),5)
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 LIBDEST := $(DESTDIR)$(LIBDIR)

@@ -22,6 +22,8 @@
  *   os/                 the kernel facade: every crossing, counted
  *     kernel.h          the kernel's structures and numbers
  *     os.c              statx, openat, getdents64, listmount ...; what there is
+ *     clock.c           calls timed by their kind, where that is asked for
+ *     sampler.c         ... and where the thread is between them
  *     crossing.c        each way into the kernel a function, in a build for gprof
  *     file.c            small files, read whole
  *     lines.c           files of any size, line by line
@@ -124,6 +126,8 @@
  *     config.c          what is configured: its language
  *     config_apply.c    ... what it silences
  *     policy.c          what it requires of mounts
+ *   profile/            what a run has cost (pure)
+ *     layers.c          where its time went, in rows that add up
  *   recover/            a file of what is mounted, judged and made anew (pure)
  *     judge.c           which line is of which mount, and what is wrong with it
  *     build.c           the file, from the mounts
@@ -185,6 +189,7 @@
  *     profile_run.c     ... one algorithm run and measured, in a process of its own
  *     profile_stage.c   ... a topology, built where nobody else sees it
  *     profile_out.c     ... the tables
+ *     profile_layers.c  ... where the time of each algorithm goes: --layers
  *     profile_json.c    ... the document
  *     colors.c          colours of names, as LS_COLORS has them
  *     owners.c          names of users and groups

@@ -36,6 +36,7 @@ enum { TURNS_LEAST = 3, TURNS_MOST = 7 };
 static const struct row_option profile_option_rows[] = {
 	{"cold", 0, NULL, "drop the kernel's caches before each run: for root"},
 	{"json", 'J', NULL, "as JSON, with all that was measured"},
+	{"layers", 0, NULL, "show where the time went, too: one more run of each algorithm, with clocks"},
 	{"live", 0, NULL, "this machine, the whole of it"},
 	{"max-time", 0, "SEC", "stop a run after this time (30)"},
 	{"print-topology", 0, NULL, "print the topology that is built in, as a file to begin with"},
@@ -86,6 +87,8 @@ static int take_option(void *arg, const char *name, const char *value)
 		asked->cold = true;
 	else if (strcmp(name, "json") == 0)
 		asked->json = true;
+	else if (strcmp(name, "layers") == 0)
+		asked->layers = true;
 	else if (strcmp(name, "live") == 0)
 		asked->live = true;
 	else if (strcmp(name, "print-topology") == 0)
@@ -160,8 +163,7 @@ static void show_progress(void *arg, const struct profile_counts *counts, const 
 	progress_line(head, where);
 }
 
-/** Have the kernel forget what it read.  @return 0, or an exit status after a message. */
-static int drop_caches(struct os *os)
+int profile_drop_caches(struct os *os)
 {
 	static const char path[] = "/proc/sys/vm/drop_caches";
 	int fd = os_openat(os, AT_FDCWD, path, O_WRONLY | O_NOFOLLOW);
@@ -183,7 +185,7 @@ static int run_row(struct course *c, size_t i)
 	struct profile_turn turn;
 	const struct profile_asked *asked = study->asked;
 	if (asked->cold) {
-		int status = drop_caches(c->os);
+		int status = profile_drop_caches(c->os);
 		if (status)
 			return status;
 	}
@@ -243,6 +245,23 @@ static bool wants(const struct course *c, size_t i)
 	return c->turn <= c->turns[i] && left > row->times[0].real * c->loops[i] * 1.5;
 }
 
+/** Make the runs that tell where the time goes: after the first turn, since it is what was
+    asked for, and before the others, which take what time is left. */
+static int run_layers(struct course *c)
+{
+	const struct profile_asked *asked = c->study->asked;
+	int status = 0;
+	for (size_t i = PROFILE_ALGORITHMS; !status && i-- > 0;) {
+		double left = c->end - os_now();
+		struct profile_how how = {.root = asked->path, .limit = left < asked->max_time ? left : asked->max_time,
+		                          .silent = true, .progress = show_progress, .arg = c};
+		c->row = &c->study->rows[i];
+		if (left > 0)
+			status = profile_layers_row(c->study, c->os, i, &how, c->loops[i]);
+	}
+	return status;
+}
+
 /** Make all runs.  @return 0, or an exit status. */
 static int run_all(struct course *c)
 {
@@ -266,6 +285,8 @@ static int run_all(struct course *c)
 		study->turns = c->turn + 1;
 		if (c->turn == 0)
 			plan(c);
+		if (c->turn == 0 && !status && study->layers)
+			status = run_layers(c);
 		for (size_t i = 0; i < study->nrows; ++i)
 			most = c->turns[i] > most ? c->turns[i] : most;
 	}
@@ -278,8 +299,8 @@ static int study_make(struct profile_study *study, struct os *os, double start)
 {
 	struct course course = {.study = study, .os = os, .start = start, .end = start + study->asked->total_time,
 	                        .shows = progress_open()};
-	int status = 0;
-	if (study->topology)
+	int status = study->layers ? profile_layers_begin(study->layers, os) : 0;
+	if (!status && study->topology)
 		status = profile_build(os, study->topology, study->topology_name);
 	if (!status)
 		status = run_all(&course);
@@ -343,7 +364,10 @@ int cmd_profile(int argc, char **argv)
 	struct profile_study study = {.asked = &asked, .machine = &machine, .rows = rows, .nrows = profile_rows(rows),
 	                              .topology = topology, .complete = true,
 	                              .topology_name = asked.topology ? asked.topology : "built in"};
+	struct profile_layers layers = {.procfd = -1};
+	study.layers = asked.layers ? &layers : NULL;
 	status = study_make(&study, &machine.os, machine.start);
+	profile_layers_end(&layers, &machine.os);
 	for (size_t i = 0; i < study.nrows; ++i)
 		profile_row_destroy(&rows[i]);
 	topology_free(topology);

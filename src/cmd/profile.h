@@ -6,6 +6,7 @@
 #define GM_CMD_PROFILE_H
 
 #include "cmd/cmd.h"
+#include "cmd/profile_layers.h"
 #include "os/stage.h"
 #include "profile/profile.h"
 #include "profile/topology.h"
@@ -14,7 +15,7 @@
 struct profile_asked {
 	const char *path, *topology;
 	const char *repeats_text, *seed_text, *max_text, *total_text;
-	bool live, cold, json, help, print_topology;
+	bool live, cold, json, layers, help, print_topology;
 	unsigned repeats;          /* 0: as many as there is time for */
 	uint64_t seed;
 	double max_time, total_time;
@@ -28,6 +29,8 @@ struct profile_how {
 	double limit;              /* seconds for a run, and for all of a turn */
 	unsigned loops;            /* runs, at least 1 */
 	bool silent;               /* messages have been printed */
+	enum profile_look look;
+	int procfd;                /* for that: of /proc, or -1 */
 	/** Called some times a second while it runs; may be NULL. */
 	void (*progress)(void *arg, const struct profile_counts *counts, const char *where);
 	void *arg;
@@ -43,6 +46,7 @@ struct profile_turn {
 	bool in_memory;            /* the root's file system is one that nothing can drop */
 	char reason[160];          /* why it is not complete; "" */
 	char fstype[32];           /* of the root */
+	struct profile_looked looked;    /* if it was looked at */
 };
 
 /**
@@ -58,6 +62,9 @@ struct profile_turn {
  */
 int profile_run_row(struct os *os, const struct profile_row *row, const struct profile_how *how,
                     struct profile_turn *turn);
+
+/** Have the kernel forget what it read.  @return 0, or an exit status after a message. */
+int profile_drop_caches(struct os *os);
 
 /* profile_stage.c */
 
@@ -86,7 +93,36 @@ struct profile_study {
 	bool in_memory, complete, varies;
 	char fstype[32];           /* of the root */
 	char reason[160];          /* the first reason why a run was not complete */
+	struct profile_layers *layers;   /* NULL: not asked for */
 };
+
+/* profile_out.c: tables. */
+
+struct libscols_table;
+struct libscols_line;
+
+/** A table that is being filled. */
+struct sheet {
+	struct libscols_table *table;
+	struct libscols_line *line;
+	size_t column;
+	bool failed;
+};
+
+void sheet_begin(struct sheet *s);
+
+void sheet_column(struct sheet *s, const char *name, bool number);
+
+void sheet_row(struct sheet *s);
+
+__attribute__((format(printf, 2, 3)))
+void sheet_cell(struct sheet *s, const char *format, ...);
+
+/** Milliseconds, with as many digits as tell something. */
+void sheet_time(struct sheet *s, const char *before, double seconds);
+
+/** Print it, and be done with it.  @return 0, or -1. */
+int sheet_end(struct sheet *s);
 
 /** Print a study as tables.  @return 0, or -1 (ENOMEM). */
 int profile_text(const struct profile_study *study);

@@ -168,6 +168,7 @@ int profile_json(const struct profile_study *study)
 	}
 	strbuf_puts(&out, "\n   ]");
 	put_ratios(&out, study);
+	profile_layers_json(&out, study);
 	put_place(&out, study);
 	put_order(&out, study);
 	strbuf_puts(&out, ",\n   ");

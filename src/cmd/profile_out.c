@@ -14,27 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A table that is being filled. */
-struct sheet {
-	struct libscols_table *table;
-	struct libscols_line *line;
-	size_t column;
-	bool failed;
-};
-
-static void sheet_begin(struct sheet *s)
+void sheet_begin(struct sheet *s)
 {
 	*s = (struct sheet){.table = scols_new_table()};
 	s->failed = !s->table;
 }
 
-static void sheet_column(struct sheet *s, const char *name, bool number)
+void sheet_column(struct sheet *s, const char *name, bool number)
 {
 	if (!s->failed)
 		s->failed = !scols_table_new_column(s->table, name, 0, number ? SCOLS_FL_RIGHT : 0);
 }
 
-static void sheet_row(struct sheet *s)
+void sheet_row(struct sheet *s)
 {
 	s->column = 0;
 	if (!s->failed) {
@@ -43,8 +35,7 @@ static void sheet_row(struct sheet *s)
 	}
 }
 
-__attribute__((format(printf, 2, 3)))
-static void sheet_cell(struct sheet *s, const char *format, ...)
+void sheet_cell(struct sheet *s, const char *format, ...)
 {
 	char text[200];
 	va_list args;
@@ -55,8 +46,7 @@ static void sheet_cell(struct sheet *s, const char *format, ...)
 		s->failed = scols_line_set_data(s->line, s->column++, text) != 0;
 }
 
-/** Print it, and be done with it.  @return 0, or -1. */
-static int sheet_end(struct sheet *s)
+int sheet_end(struct sheet *s)
 {
 	if (!s->failed)
 		s->failed = scols_print_table(s->table) != 0;
@@ -78,14 +68,18 @@ static void cell_count(struct sheet *s, const struct profile_row *row, uint64_t 
 		sheet_cell(s, "%s%" PRIu64, bound_of(row), count);
 }
 
-/** Milliseconds, with as many digits as tell something. */
-static void cell_time(struct sheet *s, const struct profile_row *row, double seconds)
+void sheet_time(struct sheet *s, const char *before, double seconds)
 {
 	double ms = seconds * 1e3;
+	sheet_cell(s, "%s%.*f", before, ms < 10 ? 3 : ms < 1000 ? 1 : 0, ms);
+}
+
+static void cell_time(struct sheet *s, const struct profile_row *row, double seconds)
+{
 	if (row->state == PROFILE_NOT_RUN)
 		sheet_cell(s, "-");
 	else
-		sheet_cell(s, "%s%.*f", bound_of(row), ms < 10 ? 3 : ms < 1000 ? 1 : 0, ms);
+		sheet_time(s, bound_of(row), seconds);
 }
 
 static void cell_ratio(struct sheet *s, struct profile_ratio ratio)
@@ -304,5 +298,7 @@ int profile_text(const struct profile_study *study)
 	}
 	if (rc == 0)
 		print_notes(study);
+	if (rc == 0 && study->layers)
+		rc = profile_layers_text(study);
 	return rc;
 }

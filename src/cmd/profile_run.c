@@ -52,6 +52,7 @@ struct runner {
 struct measured {
 	struct run run;            /* first: it is what progress is told with */
 	struct runner *runner;
+	struct profile_watch watch;
 };
 
 /** Understand the command line that a row stands for. */
@@ -129,7 +130,9 @@ static int run_once(struct runner *r, double limit, bool first)
 	                     .start = os_now(), .progress = run_progress};
 	os_mark(MARK_BEGIN);
 	os_init(&m.run.os, getenv("GETMNT_DISABLE"));
+	profile_watch_start(&m.watch, &m.run.os, r->how->look, r->how->procfd);
 	status = run_listed(&m.run);
+	profile_watch_stop(&m.watch, &m.run.os, &turn->looked);
 	os_mark(MARK_END);
 	double real = os_now() - m.run.start;
 	status = status == CX_INCOMPLETE || status == CX_NOTHING ? CX_OK : status;

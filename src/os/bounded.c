@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/bounded.h"
 
+#include "os/clock.h"
 #include "os/process.h"
 
 #include <errno.h>
@@ -18,8 +19,7 @@ enum { READ_SIZE = 64 * 1024, REAP_MS = 20 };
 
 static int stream_pair(struct os *os, int fds[2])
 {
-	++os->calls[OS_SOCKETPAIR];
-	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds);
+	return OS_CALL(os, OS_SOCKETPAIR, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds));
 }
 
 /** The child: print there, and end. */
@@ -54,8 +54,7 @@ static int take(struct os *os, int fd, struct strbuf *to)
 static bool reap(struct os *os, int pid, int ms, int *status)
 {
 	for (double end = os_now() + ms / 1e3;; os_poll(os, NULL, 0, 1)) {
-		++os->calls[OS_WAIT];
-		pid_t got = waitpid(pid, status, WNOHANG);
+		pid_t got = OS_CALL(os, OS_WAIT, waitpid(pid, status, WNOHANG));
 		if (got == pid)
 			return true;
 		if ((got < 0 && errno != EINTR) || os_now() > end)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/change.h"
 
+#include "os/clock.h"
+
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
@@ -16,8 +18,7 @@
 #define CALL(rc, kind, call) do { \
 		unsigned tries = 0; \
 		do { \
-			++os->calls[kind]; \
-			(rc) = (call); \
+			(rc) = OS_CALL(os, kind, (call)); \
 		} while ((rc) < 0 && os_again(&tries)); \
 	} while (0)
 
@@ -139,20 +140,17 @@ void os_signals_hold(struct os *os, struct os_signals *held)
 {
 	sigset_t all;
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	++os->calls[OS_SIGACTION];
-	sigaction(SIGXFSZ, &ignore, &held->size);
+	OS_CALL(os, OS_SIGACTION, sigaction(SIGXFSZ, &ignore, &held->size));
 	/* Were it blocked as well, it would wait, and come later. */
 	sigfillset(&all);
 	sigdelset(&all, SIGXFSZ);
-	++os->calls[OS_SIGMASK];
-	pthread_sigmask(SIG_SETMASK, &all, &held->mask);
+	OS_CALL(os, OS_SIGMASK, pthread_sigmask(SIG_SETMASK, &all, &held->mask));
 }
 
 bool os_signals_wait(struct os *os, const struct os_signals *held)
 {
 	sigset_t waiting;
-	++os->calls[OS_SIGPENDING];
-	if (sigpending(&waiting) != 0)
+	if (OS_CALL(os, OS_SIGPENDING, sigpending(&waiting)) != 0)
 		return false;
 	for (int number = 1; number < NSIG; ++number) {
 		struct sigaction action;
@@ -160,8 +158,7 @@ bool os_signals_wait(struct os *os, const struct os_signals *held)
 		                || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 		if (harmless || sigismember(&waiting, number) != 1 || sigismember(&held->mask, number) == 1)
 			continue;
-		++os->calls[OS_SIGACTION];
-		if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+		if (OS_CALL(os, OS_SIGACTION, sigaction(number, NULL, &action)) == 0 && action.sa_handler != SIG_IGN)
 			return true;
 	}
 	return false;
@@ -169,16 +166,13 @@ bool os_signals_wait(struct os *os, const struct os_signals *held)
 
 void os_signals_go(struct os *os, const struct os_signals *held)
 {
-	++os->calls[OS_SIGACTION];
-	sigaction(SIGXFSZ, &held->size, NULL);
-	++os->calls[OS_SIGMASK];
-	pthread_sigmask(SIG_SETMASK, &held->mask, NULL);
+	OS_CALL(os, OS_SIGACTION, sigaction(SIGXFSZ, &held->size, NULL));
+	OS_CALL(os, OS_SIGMASK, pthread_sigmask(SIG_SETMASK, &held->mask, NULL));
 }
 
 uid_t os_geteuid(struct os *os)
 {
-	++os->calls[OS_GETEUID];
-	return geteuid();
+	return OS_CALL(os, OS_GETEUID, geteuid());
 }
 
 int64_t os_time_ms(void)

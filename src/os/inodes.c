@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/inodes.h"
 
+#include "os/clock.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
@@ -17,8 +19,7 @@ static int inodes_ioctl(struct os *os, int fd, unsigned long request, void *arg)
 	int rc;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_IOCTL];
-		rc = ioctl(fd, request, arg);
+		rc = OS_CALL(os, OS_IOCTL, ioctl(fd, request, arg));
 	} while (rc != 0 && os_again(&tries));
 	return rc;
 }
@@ -171,8 +172,7 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf, str
 		return -1;
 	if (clock_gettime(CLOCK_REALTIME_COARSE, &now) != 0)
 		return -1;
-	++os->calls[OS_SYNCFS];
-	if (syncfs(fd) != 0)
+	if (OS_CALL(os, OS_SYNCFS, syncfs(fd)) != 0)
 		return -1;
 	*since = (struct k_statx_time){.sec = now.tv_sec, .nsec = (uint32_t)now.tv_nsec};
 	return 0;

@@ -9,6 +9,8 @@
  */
 #include "os/inside.h"
 
+#include "os/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -49,8 +51,7 @@ static int step(struct os *os, int dir, const char *name, int flags)
 	unsigned tries = 0;
 	int fd;
 	do {
-		++os->calls[OS_OPENAT];
-		fd = openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC);
+		fd = OS_CALL(os, OS_OPENAT, openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC));
 	} while (fd < 0 && os_again(&tries));
 	return fd;
 }
@@ -58,26 +59,23 @@ static int step(struct os *os, int dir, const char *name, int flags)
 static unsigned type_of(struct os *os, int fd)
 {
 	struct stat st;
-	++os->calls[OS_FSTAT];
-	return fstat(fd, &st) == 0 ? st.st_mode & S_IFMT : 0;
+	return OS_CALL(os, OS_FSTAT, fstat(fd, &st)) == 0 ? st.st_mode & S_IFMT : 0;
 }
 
 /** Whether not all of a directory was recorded. */
 static bool is_part(struct os *os, int dir)
 {
 	struct stat own, top;
-	os->calls[OS_FSTAT] += 2;
-	if (fstat(dir, &own) != 0 || fstat(os->inside - 1, &top) != 0 || (own.st_dev == top.st_dev && own.st_ino == top.st_ino))
+	if (OS_CALL(os, OS_FSTAT, fstat(dir, &own)) != 0 || OS_CALL(os, OS_FSTAT, fstat(os->inside - 1, &top)) != 0
+	    || (own.st_dev == top.st_dev && own.st_ino == top.st_ino))
 		return true;
-	++os->calls[OS_FSTAT];
-	return fstatat(dir, INSIDE_PART, &own, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+	return OS_CALL(os, OS_FSTAT, fstatat(dir, INSIDE_PART, &own, AT_SYMLINK_NOFOLLOW)) == 0 || errno != ENOENT;
 }
 
 /** Read an open link.  @return its length, 0 for what is none or does not fit. */
 static size_t read_link(struct os *os, int fd, char buf[PATH_MAX])
 {
-	++os->calls[OS_READLINK];
-	ssize_t n = readlinkat(fd, "", buf, PATH_MAX);
+	ssize_t n = OS_CALL(os, OS_READLINK, readlinkat(fd, "", buf, PATH_MAX));
 	if (n <= 0 || n == PATH_MAX)
 		return 0;
 	buf[n] = '\0';
@@ -278,8 +276,7 @@ int os_inside_open(struct os *os, int dirfd, const char *path, int flags)
 		while (len)
 			self[n++] = digits[--len];
 		self[n] = '\0';
-		++os->calls[OS_OPENAT];
-		own = openat(AT_FDCWD, self, (flags & ~O_NOFOLLOW) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		own = OS_CALL(os, OS_OPENAT, openat(AT_FDCWD, self, (flags & ~O_NOFOLLOW) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 	}
 	os_close(os, fd);
 	return own;
@@ -303,8 +300,7 @@ int os_inside_statx(struct os *os, int dirfd, const char *path, int flags, struc
 	int fd = own ? dirfd : find(os, dirfd, path, !(flags & AT_SYMLINK_NOFOLLOW));
 	if (fd < 0)
 		return -1;
-	++os->calls[OS_FSTAT];
-	int rc = fstat(fd, &st);
+	int rc = OS_CALL(os, OS_FSTAT, fstat(fd, &st));
 	if (rc == 0) {
 		out->mask = K_STATX_TYPE | K_STATX_NLINK | K_STATX_INO;
 		out->mode = (uint16_t)st.st_mode;

@@ -2,6 +2,7 @@
 #include "os/os.h"
 
 #include "base/words.h"
+#include "os/clock.h"
 #include "os/inside.h"
 
 #include <errno.h>
@@ -96,6 +97,7 @@ void os_fork(struct os *worker, const struct os *os)
 {
 	*worker = *os;
 	memset(worker->calls, 0, sizeof(worker->calls));
+	worker->clock = NULL;
 }
 
 void os_join(struct os *os, const struct os *worker)
@@ -111,8 +113,7 @@ static int os_statx_by_stat(struct os *os, int dirfd, const char *path, int flag
 	int known = flags & (AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH), rc;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_FSTAT];
-		rc = fstatat(dirfd, path, &st, known);
+		rc = OS_CALL(os, OS_FSTAT, fstatat(dirfd, path, &st, known));
 	} while (rc != 0 && os_again(&tries));
 	if (rc != 0)
 		return -1;
@@ -141,8 +142,7 @@ int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mas
 	if (!os->statx_works)
 		return os_statx_by_stat(os, dirfd, path, flags, st);
 	do {
-		++os->calls[OS_STATX];
-		rc = (int)syscall(SYS_statx, dirfd, path, flags, mask, st);
+		rc = (int)OS_CALL(os, OS_STATX, syscall(SYS_statx, dirfd, path, flags, mask, st));
 	} while (rc != 0 && os_again(&tries));
 	return rc;
 }
@@ -166,8 +166,7 @@ int os_openat(struct os *os, int dirfd, const char *path, int flags)
 	if (os_is_inside(os))
 		return os_inside_open(os, dirfd, path, flags);
 	do {
-		++os->calls[OS_OPENAT];
-		fd = openat(dirfd, path, flags | O_CLOEXEC);
+		fd = OS_CALL(os, OS_OPENAT, openat(dirfd, path, flags | O_CLOEXEC));
 	} while (fd < 0 && os_again(&tries));
 	return fd;
 }
@@ -186,8 +185,7 @@ int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t r
 	int fd;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_OPENAT2];
-		fd = (int)syscall(K_NR_openat2, dirfd, path, &how, sizeof(how));
+		fd = (int)OS_CALL(os, OS_OPENAT2, syscall(K_NR_openat2, dirfd, path, &how, sizeof(how)));
 	} while (fd < 0 && ++tries < OS_TRIES
 	         && (errno == EINTR || (errno == EAGAIN && !(resolve & K_RESOLVE_CACHED))));
 	return fd;
@@ -207,8 +205,7 @@ int os_open_tree(struct os *os, int fd)
 	int tree;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_OPEN_TREE];
-		tree = (int)syscall(K_NR_open_tree, fd, "", K_OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | AT_NO_AUTOMOUNT);
+		tree = (int)OS_CALL(os, OS_OPEN_TREE, syscall(K_NR_open_tree, fd, "", K_OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | AT_NO_AUTOMOUNT));
 	} while (tree < 0 && os_again(&tries));
 	return tree;
 }
@@ -218,8 +215,7 @@ ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size)
 	ssize_t n;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_GETDENTS];
-		n = syscall(SYS_getdents64, fd, buf, size);
+		n = OS_CALL(os, OS_GETDENTS, syscall(SYS_getdents64, fd, buf, size));
 	} while (n < 0 && os_again(&tries));
 	return n;
 }
@@ -229,21 +225,18 @@ ssize_t os_read(struct os *os, int fd, void *buf, size_t size)
 	ssize_t n;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_READ];
-		n = read(fd, buf, size);
+		n = OS_CALL(os, OS_READ, read(fd, buf, size));
 	} while (n < 0 && os_again(&tries));
 	return n;
 }
 
 int os_access(struct os *os, int dirfd, const char *name, int mode)
 {
-	++os->calls[OS_ACCESS];
 	int flags = AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH);
-	int rc = (int)syscall(K_NR_faccessat2, dirfd, name, mode, flags);
+	int rc = (int)OS_CALL(os, OS_ACCESS, syscall(K_NR_faccessat2, dirfd, name, mode, flags));
 	if (rc == 0 || (errno != ENOSYS && errno != EPERM))
 		return rc;
-	++os->calls[OS_ACCESS];
-	return (int)syscall(SYS_faccessat, dirfd, name, mode, 0);
+	return (int)OS_CALL(os, OS_ACCESS, syscall(SYS_faccessat, dirfd, name, mode, 0));
 }
 
 ssize_t os_pread(struct os *os, int fd, void *buf, size_t size, uint64_t offset)
@@ -251,8 +244,7 @@ ssize_t os_pread(struct os *os, int fd, void *buf, size_t size, uint64_t offset)
 	ssize_t n;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_PREAD];
-		n = pread(fd, buf, size, (off_t)offset);
+		n = OS_CALL(os, OS_PREAD, pread(fd, buf, size, (off_t)offset));
 	} while (n < 0 && os_again(&tries));
 	return n;
 }
@@ -262,41 +254,35 @@ ssize_t os_write(struct os *os, int fd, const void *buf, size_t size)
 	ssize_t n;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_WRITE];
-		n = write(fd, buf, size);
+		n = OS_CALL(os, OS_WRITE, write(fd, buf, size));
 	} while (n < 0 && os_again(&tries));
 	return n;
 }
 
 int os_create(struct os *os, int dirfd, const char *path)
 {
-	++os->calls[OS_OPENAT];
-	return openat(dirfd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return OS_CALL(os, OS_OPENAT, openat(dirfd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
 int os_mkdirat(struct os *os, int dirfd, const char *path, unsigned mode)
 {
-	++os->calls[OS_MKDIR];
-	return mkdirat(dirfd, path, mode);
+	return OS_CALL(os, OS_MKDIR, mkdirat(dirfd, path, mode));
 }
 
 int os_unlinkat(struct os *os, int dirfd, const char *path)
 {
-	++os->calls[OS_UNLINK];
-	return unlinkat(dirfd, path, 0);
+	return OS_CALL(os, OS_UNLINK, unlinkat(dirfd, path, 0));
 }
 
 int os_rmdirat(struct os *os, int dirfd, const char *path)
 {
-	++os->calls[OS_UNLINK];
-	return unlinkat(dirfd, path, AT_REMOVEDIR);
+	return OS_CALL(os, OS_UNLINK, unlinkat(dirfd, path, AT_REMOVEDIR));
 }
 
 unsigned os_file_type(struct os *os, int fd, uint32_t *major_out, uint32_t *minor_out)
 {
 	struct stat st;
-	++os->calls[OS_FSTAT];
-	if (fstat(fd, &st) != 0)
+	if (OS_CALL(os, OS_FSTAT, fstat(fd, &st)) != 0)
 		return 0;
 	if (major_out)
 		*major_out = major(st.st_rdev);
@@ -326,8 +312,7 @@ ssize_t os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char
 		.flags = DM_NOFLUSH_FLAG,
 		.dev = (minor & 0xff) | major << 8 | (uint64_t)(minor & ~0xffu) << 12,
 	}};
-	++os->calls[OS_IOCTL];
-	if (ioctl(fd, DM_TABLE_STATUS, &data) != 0)
+	if (OS_CALL(os, OS_IOCTL, ioctl(fd, DM_TABLE_STATUS, &data)) != 0)
 		return -1;
 	struct dm_target_spec spec;
 	size_t at = data.head.data_start + sizeof(spec);
@@ -351,15 +336,13 @@ ssize_t os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char
 int os_wait_readable(struct os *os, int fd)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-	++os->calls[OS_POLL];
-	return poll(&poll_fd, 1, -1) < 0 && errno != EINTR ? -1 : 0;
+	return OS_CALL(os, OS_POLL, poll(&poll_fd, 1, -1)) < 0 && errno != EINTR ? -1 : 0;
 }
 
 bool os_reader_gone(struct os *os, int fd)
 {
 	struct pollfd poll_fd = {.fd = fd};
-	++os->calls[OS_POLL];
-	return poll(&poll_fd, 1, 0) > 0 && poll_fd.revents & POLLERR;
+	return OS_CALL(os, OS_POLL, poll(&poll_fd, 1, 0)) > 0 && poll_fd.revents & POLLERR;
 }
 
 int os_fstatfs(struct os *os, int fd, struct statfs *st)
@@ -367,8 +350,7 @@ int os_fstatfs(struct os *os, int fd, struct statfs *st)
 	int rc;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_STATFS];
-		rc = fstatfs(fd, st);
+		rc = OS_CALL(os, OS_STATFS, fstatfs(fd, st));
 	} while (rc != 0 && os_again(&tries));
 	return rc;
 }
@@ -378,8 +360,7 @@ void os_close(struct os *os, int fd)
 	if (fd < 0)
 		return;
 	int error = errno;
-	++os->calls[OS_CLOSE];
-	close(fd);   /* Linux frees the descriptor even on EINTR: close(2) */
+	OS_CALL(os, OS_CLOSE, close(fd));   /* Linux frees the descriptor even on EINTR: close(2) */
 	errno = error;
 }
 
@@ -391,8 +372,7 @@ ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, siz
 	if (os_is_inside(os))
 		return os_inside_readlink(os, dirfd, path, buf, size);
 	do {
-		++os->calls[OS_READLINK];
-		n = readlinkat(dirfd, path, buf, size - 1);
+		n = OS_CALL(os, OS_READLINK, readlinkat(dirfd, path, buf, size - 1));
 	} while (n < 0 && os_again(&tries));
 	if (n >= 0)
 		buf[n] = '\0';
@@ -406,28 +386,24 @@ int os_getcwd(struct os *os, char *buf)
 		return 0;
 	}
 	/* The C library's would look for a name itself where there is none. */
-	++os->calls[OS_GETCWD];
-	return syscall(SYS_getcwd, buf, PATH_MAX) < 0 ? -1 : 0;
+	return OS_CALL(os, OS_GETCWD, syscall(SYS_getcwd, buf, PATH_MAX)) < 0 ? -1 : 0;
 }
 
 char *os_hostname(struct os *os)
 {
 	struct utsname name;
-	++os->calls[OS_UNAME];
-	return uname(&name) == 0 ? strdup(name.nodename) : NULL;
+	return OS_CALL(os, OS_UNAME, uname(&name)) == 0 ? strdup(name.nodename) : NULL;
 }
 
 char *os_release(struct os *os)
 {
 	struct utsname name;
-	++os->calls[OS_UNAME];
-	return uname(&name) == 0 ? strdup(name.release) : NULL;
+	return OS_CALL(os, OS_UNAME, uname(&name)) == 0 ? strdup(name.release) : NULL;
 }
 
 int os_dupfd(struct os *os, int fd, int min)
 {
-	++os->calls[OS_FCNTL];
-	return fcntl(fd, F_DUPFD_CLOEXEC, min);
+	return OS_CALL(os, OS_FCNTL, fcntl(fd, F_DUPFD_CLOEXEC, min));
 }
 
 /** Fill a request in the size that this kernel takes. */
@@ -448,8 +424,7 @@ ssize_t os_listmount(struct os *os, uint64_t mnt_id, uint64_t last, uint64_t *id
 	}
 	struct k_mnt_id_req req;
 	os_mnt_id_req(os, &req, mnt_id, last);
-	++os->calls[OS_LISTMOUNT];
-	return syscall(K_NR_listmount, &req, ids, n, 0);
+	return OS_CALL(os, OS_LISTMOUNT, syscall(K_NR_listmount, &req, ids, n, 0));
 }
 
 int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmount *buf,
@@ -464,8 +439,7 @@ int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmou
 	int rc;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_STATMOUNT];
-		rc = (int)syscall(K_NR_statmount, &req, buf, size, 0);
+		rc = (int)OS_CALL(os, OS_STATMOUNT, syscall(K_NR_statmount, &req, buf, size, 0));
 	} while (rc != 0 && os_again(&tries));
 	return rc;
 }
@@ -476,15 +450,13 @@ int os_watch_mounts(struct os *os)
 		errno = ENOSYS;
 		return -1;
 	}
-	++os->calls[OS_FANOTIFY_INIT];
-	int fd = fanotify_init(K_FAN_REPORT_MNT | FAN_CLOEXEC | FAN_NONBLOCK, 0);
+	int fd = OS_CALL(os, OS_FANOTIFY_INIT, fanotify_init(K_FAN_REPORT_MNT | FAN_CLOEXEC | FAN_NONBLOCK, 0));
 	if (fd < 0)
 		return -1;
 	int ns = os_openat(os, AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY), rc = -1;
 	if (ns >= 0) {
-		++os->calls[OS_FANOTIFY_MARK];
-		rc = fanotify_mark(fd, FAN_MARK_ADD | K_FAN_MARK_MNTNS,
-		                   K_FAN_MNT_ATTACH | K_FAN_MNT_DETACH, ns, NULL);
+		rc = OS_CALL(os, OS_FANOTIFY_MARK, fanotify_mark(fd, FAN_MARK_ADD | K_FAN_MARK_MNTNS,
+		                                                 K_FAN_MNT_ATTACH | K_FAN_MNT_DETACH, ns, NULL));
 	}
 	os_close(os, ns);
 	if (rc == 0)
@@ -495,22 +467,19 @@ int os_watch_mounts(struct os *os)
 
 int os_pidfd_open(struct os *os, pid_t pid)
 {
-	++os->calls[OS_PIDFD_OPEN];
-	return (int)syscall(K_NR_pidfd_open, pid, 0);
+	return (int)OS_CALL(os, OS_PIDFD_OPEN, syscall(K_NR_pidfd_open, pid, 0));
 }
 
 int os_poll(struct os *os, struct pollfd *fds, size_t n, int ms)
 {
-	++os->calls[OS_POLL];
-	int ready = poll(fds, n, ms);
+	int ready = OS_CALL(os, OS_POLL, poll(fds, n, ms));
 	return ready < 0 && errno == EINTR ? 0 : ready;
 }
 
 unsigned os_nofile(struct os *os, unsigned most)
 {
 	struct rlimit limit;
-	++os->calls[OS_RLIMIT];
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+	if (OS_CALL(os, OS_RLIMIT, getrlimit(RLIMIT_NOFILE, &limit)) != 0)
 		return 64;
 	return limit.rlim_cur < most ? (unsigned)limit.rlim_cur : most;
 }
@@ -518,14 +487,12 @@ unsigned os_nofile(struct os *os, unsigned most)
 unsigned os_raise_nofile(struct os *os, unsigned want)
 {
 	struct rlimit limit;
-	++os->calls[OS_RLIMIT];
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+	if (OS_CALL(os, OS_RLIMIT, getrlimit(RLIMIT_NOFILE, &limit)) != 0)
 		return 64;
 	if (limit.rlim_cur < want && limit.rlim_cur < limit.rlim_max) {
 		struct rlimit raised = limit;
 		raised.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
-		++os->calls[OS_RLIMIT];
-		if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+		if (OS_CALL(os, OS_RLIMIT, setrlimit(RLIMIT_NOFILE, &raised)) == 0)
 			limit = raised;
 	}
 	return limit.rlim_cur < want ? (unsigned)limit.rlim_cur : want;
@@ -550,8 +517,7 @@ int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 unsigned os_cpus(struct os *os)
 {
 	cpu_set_t set;
-	++os->calls[OS_AFFINITY];
-	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+	int n = OS_CALL(os, OS_AFFINITY, sched_getaffinity(0, sizeof(set), &set)) == 0 ? CPU_COUNT(&set) : 1;
 	return n > 0 ? (unsigned)n : 1;
 }
 
@@ -687,8 +653,7 @@ static void os_probe_listmount(struct os *os)
 static bool os_older_than(struct os *os, int major, int minor)
 {
 	struct utsname name;
-	++os->calls[OS_UNAME];
-	if (uname(&name) != 0)
+	if (OS_CALL(os, OS_UNAME, uname(&name)) != 0)
 		return true;
 	char *end;
 	long has_major = strtol(name.release, &end, 10);
@@ -704,8 +669,7 @@ void os_init(struct os *os, const char *disable)
 		os_probe_listmount(os);
 	if (!(os->disabled & OSC_OPENAT2)) {
 		/* A size that it cannot be is what it complains of first. */
-		++os->calls[OS_OPENAT2];
-		if (syscall(K_NR_openat2, -1, NULL, NULL, 0) < 0 && errno == EINVAL)
+		if (OS_CALL(os, OS_OPENAT2, syscall(K_NR_openat2, -1, NULL, NULL, 0)) < 0 && errno == EINVAL)
 			os->caps |= OSC_OPENAT2;
 	}
 	os->caps &= ~os->disabled;

@@ -122,6 +122,7 @@ struct os {
 	void (*seen)(void *arg, int dirfd, const char *path, int flags);
 	void *seen_arg;
 	uint64_t calls[OS_NCALLS];
+	struct os_clock *clock;       /* os/clock.h: calls are timed; NULL: no clock is read */
 };
 
 /**

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/process.h"
 
+#include "os/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,14 +18,12 @@
 
 int os_socketpair(struct os *os, int fds[2])
 {
-	++os->calls[OS_SOCKETPAIR];
-	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds);
+	return OS_CALL(os, OS_SOCKETPAIR, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds));
 }
 
 int os_fork_process(struct os *os)
 {
-	++os->calls[OS_FORK];
-	return (int)fork();
+	return (int)OS_CALL(os, OS_FORK, fork());
 }
 
 void os_exit_process(int status)
@@ -34,8 +34,7 @@ void os_exit_process(int status)
 
 int os_kill(struct os *os, int pid, int signal)
 {
-	++os->calls[OS_KILL];
-	return kill(pid, signal);
+	return OS_CALL(os, OS_KILL, kill(pid, signal));
 }
 
 bool os_reap(struct os *os, int pid, bool wait)
@@ -43,8 +42,7 @@ bool os_reap(struct os *os, int pid, bool wait)
 	pid_t done;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_WAIT];
-		done = waitpid(pid, NULL, wait ? 0 : WNOHANG);
+		done = OS_CALL(os, OS_WAIT, waitpid(pid, NULL, wait ? 0 : WNOHANG));
 	} while (done < 0 && os_again(&tries));
 	return done != 0;   /* ECHILD: whoever started us has them reaped */
 }
@@ -77,8 +75,7 @@ int os_send(struct os *os, int sock, const void *head, size_t head_size, const v
 	ssize_t n;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_SEND];
-		n = sendmsg(sock, &message, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT));
+		n = OS_CALL(os, OS_SEND, sendmsg(sock, &message, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT)));
 	} while (n < 0 && os_again(&tries));
 	return n < 0 ? -1 : 0;
 }
@@ -96,8 +93,7 @@ ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bo
 	ssize_t n;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_RECV];
-		n = recvmsg(sock, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
+		n = OS_CALL(os, OS_RECV, recvmsg(sock, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT)));
 	} while (n < 0 && os_again(&tries));
 	if (passed)
 		*passed = -1;
@@ -121,8 +117,7 @@ ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bo
 
 int os_shutdown(struct os *os, int sock)
 {
-	++os->calls[OS_SHUTDOWN];
-	return shutdown(sock, SHUT_WR);
+	return OS_CALL(os, OS_SHUTDOWN, shutdown(sock, SHUT_WR));
 }
 
 /** Close all descriptors from one on. */

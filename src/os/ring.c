@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/ring.h"
 
+#include "os/clock.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -26,8 +28,7 @@ struct os_ring {
 /** Map a part of a ring.  @return it, or NULL. */
 static void *ring_map(struct os *os, int fd, size_t size, uint64_t offset)
 {
-	++os->calls[OS_MMAP];
-	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (off_t)offset);
+	void *at = OS_CALL(os, OS_MMAP, mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (off_t)offset));
 	return at == MAP_FAILED ? NULL : at;
 }
 
@@ -37,12 +38,10 @@ void os_ring_free(struct os *os, struct os_ring *ring)
 		return;
 	int error = errno;
 	if (ring->sqes) {
-		++os->calls[OS_MUNMAP];
-		munmap(ring->sqes, ring->entries * sizeof(*ring->sqes));
+		OS_CALL(os, OS_MUNMAP, munmap(ring->sqes, ring->entries * sizeof(*ring->sqes)));
 	}
 	if (ring->ring) {
-		++os->calls[OS_MUNMAP];
-		munmap(ring->ring, ring->ring_size);
+		OS_CALL(os, OS_MUNMAP, munmap(ring->ring, ring->ring_size));
 	}
 	os_close(os, ring->fd);
 	free(ring);
@@ -59,8 +58,7 @@ struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)
 	if (!ring)
 		return NULL;
 	struct k_uring_params params = {0};
-	++os->calls[OS_URING_SETUP];
-	ring->fd = (int)syscall(K_NR_io_uring_setup, entries, &params);
+	ring->fd = (int)OS_CALL(os, OS_URING_SETUP, syscall(K_NR_io_uring_setup, entries, &params));
 	if (ring->fd < 0)
 		goto fail;
 	/* Without it, statx is not there either (5.4 against 5.6), nor are the
@@ -70,8 +68,8 @@ struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)
 		goto fail;
 	}
 	unsigned most[2] = {workers, workers};
-	++os->calls[OS_URING_REGISTER];
-	syscall(K_NR_io_uring_register, ring->fd, K_URING_REGISTER_IOWQ_MAX_WORKERS, most, 2);
+	OS_CALL(os, OS_URING_REGISTER,
+	        syscall(K_NR_io_uring_register, ring->fd, K_URING_REGISTER_IOWQ_MAX_WORKERS, most, 2));
 
 	ring->entries = params.sq_entries;
 	size_t sq = params.sq_off.array + params.sq_entries * sizeof(unsigned);
@@ -137,9 +135,9 @@ static int ring_round(struct os *os, struct os_ring *ring, int dirfd, int flags,
 	/* What was begun must end, whatever else happens. */
 	while (answered < begun || (begun < n && !refused)) {
 		unsigned submit = refused ? 0 : n - begun;
-		++os->calls[OS_URING_ENTER];
-		long rc = syscall(K_NR_io_uring_enter, ring->fd, submit,
-		                  begun + submit - (unsigned)answered, K_URING_ENTER_GETEVENTS, NULL, 0);
+		long rc = OS_CALL(os, OS_URING_ENTER,
+		                  syscall(K_NR_io_uring_enter, ring->fd, submit,
+		                          begun + submit - (unsigned)answered, K_URING_ENTER_GETEVENTS, NULL, 0));
 		if (rc > 0)
 			begun += (unsigned)rc;
 		if (rc < 0 && errno != EINTR)

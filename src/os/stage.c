@@ -2,6 +2,7 @@
 #include "os/stage.h"
 
 #include "os/change.h"
+#include "os/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,15 +21,13 @@
 
 static int stage_unshare(struct os *os, int what)
 {
-	++os->calls[OS_UNSHARE];
-	return unshare(what);
+	return OS_CALL(os, OS_UNSHARE, unshare(what));
 }
 
 static int stage_mount(struct os *os, const char *source, const char *path, const char *type, unsigned long flags,
                        const char *options)
 {
-	++os->calls[OS_MOUNT];
-	return mount(source, path, type, flags, options);
+	return OS_CALL(os, OS_MOUNT, mount(source, path, type, flags, options));
 }
 
 /** Write a text to a file of /proc at once.  @return 0, or -1. */
@@ -80,13 +79,11 @@ int os_stage_enter(struct os *os, enum os_stage_step *step)
 	int fd = os_openat(os, AT_FDCWD, "/..", O_PATH | O_DIRECTORY);
 	if (fd < 0)
 		return -1;
-	++os->calls[OS_FCHDIR];
-	int rc = fchdir(fd);
+	int rc = OS_CALL(os, OS_FCHDIR, fchdir(fd));
 	os_close(os, fd);
 	if (rc != 0)
 		return -1;
-	++os->calls[OS_CHROOT];
-	return chroot(".");
+	return OS_CALL(os, OS_CHROOT, chroot("."));
 }
 
 int os_stage_mount(struct os *os, const char *path)
@@ -97,15 +94,13 @@ int os_stage_mount(struct os *os, const char *path)
 int os_stage_date(struct os *os, const char *path, int64_t seconds)
 {
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = (time_t)seconds}};
-	++os->calls[OS_UTIME];
-	return utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW);
+	return OS_CALL(os, OS_UTIME, utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW));
 }
 
 void os_usage(struct os *os, struct os_usage *usage)
 {
 	struct rusage r = {0};
-	++os->calls[OS_GETRUSAGE];
-	(void)getrusage(RUSAGE_SELF, &r);
+	OS_CALL(os, OS_GETRUSAGE, getrusage(RUSAGE_SELF, &r));
 	*usage = (struct os_usage){
 		.user = (double)r.ru_utime.tv_sec + (double)r.ru_utime.tv_usec / 1e6,
 		.system = (double)r.ru_stime.tv_sec + (double)r.ru_stime.tv_usec / 1e6,

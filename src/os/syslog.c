@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/syslog.h"
 
+#include "os/clock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,12 +19,10 @@ enum { WAIT_MS = 1000 };
 static int connect_as(struct os *os, int type)
 {
 	static const struct sockaddr_un where = {.sun_family = AF_UNIX, .sun_path = "/dev/log"};
-	++os->calls[OS_SOCKET];
-	int fd = socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = OS_CALL(os, OS_SOCKET, socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 	if (fd < 0)
 		return -1;
-	++os->calls[OS_CONNECT];
-	if (connect(fd, (const struct sockaddr *)&where, sizeof(where)) != 0) {
+	if (OS_CALL(os, OS_CONNECT, connect(fd, (const struct sockaddr *)&where, sizeof(where))) != 0) {
 		os_close(os, fd);
 		return -1;
 	}
@@ -74,8 +74,7 @@ static ssize_t send_piece(struct os *os, struct os_syslog *log, const char *byte
 	ssize_t sent;
 	unsigned tries = 0;
 	do {
-		++os->calls[OS_SEND];
-		sent = send(log->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+		sent = OS_CALL(os, OS_SEND, send(log->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT));
 	} while (sent < 0 && (os_again(&tries) || (errno == EAGAIN && wait_for_room(os, log))));
 	return sent;
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Where a thread is, looked at many times a second: in a call, in our code, in
+ * the C library or in another.  For runs under a clock (os/clock.h) that only marks.
+ *
+ * Not for a run whose calls are counted: a signal that comes while a directory is
+ * read ends that getdents64(2) early, and another is made.
+ */
+#ifndef GM_OS_SAMPLER_H
+#define GM_OS_SAMPLER_H
+
+#include "os/clock.h"
+
+#include <stdint.h>
+
+enum os_where {
+	OS_AT_PROGRAM,   /* the program's own code, or with it what was linked statically */
+	OS_AT_LIBC,      /* the C library, outside of calls that are counted */
+	OS_AT_LIBRARY,   /* another library, or the vdso */
+	OS_AT_CALL,      /* a call that is counted, with the C library's part in it */
+	OS_AT_NWHERE,
+};
+
+struct os_samples {
+	uint64_t at[OS_AT_NWHERE];
+	bool libc_apart;   /* there is a C library of its own; else it is OS_AT_PROGRAM */
+};
+
+/**
+ * Begin to sample this thread.
+ *
+ * One sampler runs at a time.  It uses a real-time signal, whose action is
+ * given back by os_sampler_stop().
+ *
+ * @clock   Says whether a call is made: of the struct os that this thread uses.
+ * @period  Nanoseconds from one sample to the next, of real time.
+ * @return 0, or -1.
+ * Errors: EBUSY (one runs), ENOSYS (on this kind of processor it is not known
+ *         where the thread was), those of timer_create(2).
+ */
+int os_sampler_start(const struct os_clock *clock, uint64_t period);
+
+/** End that.  @samples  What was seen is added to it. */
+void os_sampler_stop(struct os_samples *samples);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/layers.h"
+
+#include <string.h>
+
+static const struct {
+	const char *key, *title;
+} names[LAYER_NKINDS] = {
+	[LAYER_OWN] = {"own", "our own code"},
+	[LAYER_LIBC] = {"libc", "the C library"},
+	[LAYER_LIBRARIES] = {"libraries", "other libraries"},
+	[LAYER_TOGETHER] = {"user", "our code and the libraries"},
+	[LAYER_FAULTS] = {"faults", "page faults"},
+	[LAYER_CROSSING] = {"crossing", "the crossing"},
+	[LAYER_WORK] = {"work", "kernel"},
+	[LAYER_WAITING] = {"waiting", "waiting"},
+	[LAYER_PROCESSOR] = {"processor", "no processor free"},
+	[LAYER_CLOCKS] = {"clocks", "these clocks"},
+	[LAYER_REST] = {"rest", "not accounted for"},
+};
+
+static uint64_t min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/** So many of such a cost, but no more than there is. */
+static uint64_t at_cost(uint64_t count, double cost, uint64_t most)
+{
+	double ns = (double)count * cost;
+	return ns <= 0 ? 0 : ns >= (double)most ? most : (uint64_t)ns;
+}
+
+static void add(struct layers *layers, enum layer layer, enum os_call call, uint64_t ns, uint64_t count)
+{
+	layers->rows[layers->n++] = (struct layer_row){
+		.layer = layer,
+		.call = call,
+		.ns = (int64_t)ns,
+		.count = count,
+	};
+}
+
+/** What was outside of calls: by whom, if the samples tell. */
+static void add_user(struct layers *layers, uint64_t ns, const struct os_samples *samples)
+{
+	static const enum layer of[] = {
+		[OS_AT_PROGRAM] = LAYER_OWN, [OS_AT_LIBC] = LAYER_LIBC, [OS_AT_LIBRARY] = LAYER_LIBRARIES,
+	};
+	layers->libc_apart = !samples || samples->libc_apart;
+	for (int i = 0; samples && i < OS_AT_CALL; ++i)
+		layers->samples += samples->at[i];
+	if (layers->samples < LAYERS_SAMPLES) {
+		add(layers, LAYER_TOGETHER, OS_NCALLS, ns, layers->samples);
+		return;
+	}
+	uint64_t part[OS_AT_CALL], left = ns;
+	for (int i = OS_AT_LIBC; i <= OS_AT_LIBRARY; ++i) {
+		part[i] = at_cost(samples->at[i], (double)ns / (double)layers->samples, left);
+		left -= part[i];
+	}
+	part[OS_AT_PROGRAM] = left;   /* with what rounding left */
+	for (int i = OS_AT_PROGRAM; i <= OS_AT_LIBRARY; ++i) {
+		if (i == OS_AT_PROGRAM || samples->at[i])
+			add(layers, of[i], OS_NCALLS, part[i], samples->at[i]);
+	}
+}
+
+void layers_make(struct layers *layers, const struct os_clock *clock, const struct os_costs *costs,
+                 const struct os_samples *samples)
+{
+	uint64_t work[OS_NCALLS], crossing = 0, off_in = 0, off_out = min64(clock->outside_off, clock->outside),
+	         off_look = min64(clock->looking_off, clock->looking), clocks = clock->looking - off_look;
+	memset(layers, 0, sizeof(*layers));
+	layers->real = (int64_t)(os_clock_real(clock) + clock->looking);
+	layers->queue_known = clock->queued != OS_UNKNOWN;
+
+	for (int i = 0; i < OS_NCALLS; ++i) {
+		uint64_t calls = clock->calls[i], off = min64(clock->off[i], clock->ns[i]);
+		uint64_t ns = clock->ns[i] - off;
+		uint64_t timing = at_cost(calls, costs->inside, ns);
+		uint64_t empty = at_cost(calls, costs->empty, ns - timing);
+		layers->calls += calls;
+		off_in += off;
+		clocks += timing;
+		crossing += empty;
+		work[i] = ns - timing - empty;
+	}
+
+	uint64_t user = clock->outside - off_out;
+	uint64_t timing = at_cost(layers->calls, costs->outside, user);
+	clocks += timing;
+	user -= timing;
+	uint64_t faults = at_cost(clock->faults, costs->fault, user);
+	user -= faults;
+
+	/* Nobody sleeps outside of calls: who was off the processor there, waited for one. */
+	uint64_t queued = layers->queue_known ? min64(clock->queued, (uint64_t)layers->real) : 0;
+	uint64_t queued_in = queued - min64(queued, off_out + off_look);
+	uint64_t asleep = clock->sleeps ? off_in - min64(queued_in, off_in) : 0;
+
+	add_user(layers, user, samples);
+	add(layers, LAYER_FAULTS, OS_NCALLS, faults, clock->faults);
+	add(layers, LAYER_CROSSING, OS_NCALLS, crossing, layers->calls);
+	for (int i = 0; i < OS_NCALLS; ++i) {
+		if (clock->calls[i])
+			add(layers, LAYER_WORK, (enum os_call)i, work[i], clock->calls[i]);
+	}
+	for (int i = 0; i < OS_NCALLS; ++i) {
+		uint64_t off = min64(clock->off[i], clock->ns[i]);
+		uint64_t part = off ? at_cost(off, (double)asleep / (double)off_in, off) : 0;
+		if (part)
+			add(layers, LAYER_WAITING, (enum os_call)i, part, 0);
+	}
+	if (layers->queue_known)
+		add(layers, LAYER_PROCESSOR, OS_NCALLS, queued, 0);
+	add(layers, LAYER_CLOCKS, OS_NCALLS, clocks, layers->calls);
+
+	int64_t rest = layers->real;
+	for (size_t i = 0; i < layers->n; ++i)
+		rest -= layers->rows[i].ns;
+	layers->rows[layers->n++] = (struct layer_row){.layer = LAYER_REST, .call = OS_NCALLS, .ns = rest};
+}
+
+const char *layer_key(enum layer layer)
+{
+	return names[layer].key;
+}
+
+const char *layer_title(const struct layers *layers, enum layer layer)
+{
+	if (layer == LAYER_OWN && !layers->libc_apart)
+		return "our code and the C library";
+	return names[layer].title;
+}
+
+double layer_share(const struct layers *layers, const struct layer_row *row)
+{
+	return layers->real ? (double)row->ns / (double)layers->real : 0;
+}
