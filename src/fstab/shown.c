@@ -33,12 +33,16 @@ static const struct {
 	{"ext2 ext3 ext4", "data_err=ignore", ""},
 	{"ext2 ext3 ext4", "bsdgroups", "grpid"},
 	{"ext2 ext3 ext4", "sysvgroups", "nogrpid"},
+	{"ext2 ext3 ext4", "dioread_lock", "nodioread_nolock"},
+	{"ext2 ext3 ext4", "no_mbcache", "nombcache"},
 	{"xfs", "quota", "usrquota"},
 	{"xfs", "uquota", "usrquota"},
 	{"xfs", "gquota", "grpquota"},
 	{"xfs", "pquota", "prjquota"},
 	{"xfs", "qnoenforce", "uqnoenforce"},
 	{"xfs", "dax", "dax=always"},
+	{"xfs", "bsdgroups", "grpid"},
+	{"xfs", "sysvgroups", "nogrpid"},
 	{"btrfs", "compress", "compress=zlib:3"},
 	{"btrfs", "compress=zlib", "compress=zlib:3"},
 	{"btrfs", "compress=zstd", "compress=zstd:3"},
@@ -53,6 +57,11 @@ static const struct {
 	{"btrfs", "recovery", "rescue=usebackuproot"},
 	{"btrfs", "nologreplay", "rescue=nologreplay"},
 	{"btrfs", "norecovery", "rescue=nologreplay"},
+	{"btrfs", "rescue=all", "rescue=?"},   /* all that a kernel has */
+	{"btrfs", "rescue=ibadroots", "rescue=ignorebadroots"},
+	{"btrfs", "rescue=idatacsums", "rescue=ignoredatacsums"},
+	{"btrfs", "rescue=imetacsums", "rescue=ignoremetacsums"},
+	{"btrfs", "rescue=isuperflags", "rescue=ignoresuperflags"},
 	{"btrfs", "ssd_spread", "ssd_spread,ssd"},
 	{"vfat msdos exfat ntfs3", "umask=", "fmask=%,dmask=%"},
 	{"vfat msdos", "utf8=1", "utf8"},
@@ -270,8 +279,8 @@ bool shown_type(const char *asked, const char *live)
 
 /* Values. */
 
-/** A number with a unit of size, or in octal.  @return whether it is one. */
-static bool read_number(const char *text, size_t n, bool octal, unsigned long long *value)
+/** A number with a unit of size; of base 8 without.  @return whether it is one. */
+static bool read_number(const char *text, size_t n, int base, unsigned long long *value)
 {
 	static const char units[] = "kmgtpe";
 	char copy[32], *end;
@@ -279,9 +288,9 @@ static bool read_number(const char *text, size_t n, bool octal, unsigned long lo
 		return false;
 	memcpy(copy, text, n);
 	copy[n] = '\0';
-	*value = strtoull(copy, &end, octal ? 8 : 10);
+	*value = strtoull(copy, &end, base);
 	const char *unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
-	if (unit && !octal) {
+	if (unit && base != 8) {
 		*value <<= 10 * (unsigned)(unit - units + 1);
 		end += end[1] == 'B' ? 2 : 1;   /* memparse() takes what is behind the unit for nothing */
 	}
@@ -315,7 +324,7 @@ bool shown_same(const char *fstype, const char *key, size_t nkey, const char *as
 	static const char *const octals[] = {"mode", "umask", "fmask", "dmask", "dmode", "file_mode", "dir_mode", "allow_utime", "ptmxmode"};
 	static const char *const owners[] = {"uid", "gid", "suid", "sgid", "resuid", "resgid", "cruid", "backupuid"};
 	static const char *const agreed[] = {"rsize", "wsize", "bsize"};
-	unsigned long long x, y;
+	unsigned long long x, y, other;
 	unquote(&asked, &n);
 	unquote(&shown, &m);
 	if (n == m && memcmp(asked, shown, n) == 0)
@@ -324,7 +333,10 @@ bool shown_same(const char *fstype, const char *key, size_t nkey, const char *as
 	if (word_is(asked, n, "<hidden>") || word_is(shown, m, "<hidden>"))
 		return true;
 	bool octal = WORD_OF(key, nkey, octals), remote = fstype_flags(fstype) & FST_NET;
-	bool first = read_number(asked, n, octal, &x), second = read_number(shown, m, octal, &y);
+	/* The kernel takes 0x10 and 020 for 16 where it takes a number, some helpers do not. */
+	bool first = read_number(asked, n, octal ? 8 : 10, &x), second = read_number(shown, m, octal ? 8 : 10, &y);
+	if (!octal && second && n > 1 && *asked == '0' && read_number(asked, n, 0, &other))
+		x = !first || other == y ? other : x, first = true;
 	/* A user by his name; a share of the memory. */
 	if (n && (asked[n - 1] == '%' || word_is(asked, n, "?") || (WORD_OF(key, nkey, owners) && !first)))
 		return true;
