@@ -20,6 +20,7 @@ struct drift {
 	const struct audit_drift_input *in;
 	struct audit_report *report;
 	struct map64 by_target;   /* hash of a mount point -> the uppermost line of the plan there */
+	struct map64 lined;       /* mount -> the index of its line */
 	struct map64 flipped;     /* superblock -> the line of which it was told to be read-only */
 	bool *told;               /* of each line: what becomes of it is told already */
 	size_t *cause;            /* of each line, the number from 1 of the finding that its source is not there; 0 */
@@ -315,11 +316,25 @@ static bool is_missing(const struct drift *drift, const struct tabline *line)
 	return facts->devices && (*source == '/' || strchr(source, '=')) && facts->devices(facts->arg, source, NULL) == 0;
 }
 
+/** Whether a line binds what is read-only by itself: its mount began as that.  Where that was not to
+    be, it is told of the line of that. */
+static bool binds_readonly(const struct drift *drift, const struct tabline *line, const struct mount *m)
+{
+	const struct mount *in = drift->in->merged->bound[line->number - 1].in;
+	if (!in || !in->vfs_opts || !in->fs_opts)
+		return false;
+	bool ro = fstab_has_option(in->vfs_opts, "ro");
+	if (ro && fstab_has_option(m->vfs_opts, "ro"))
+		return true;
+	uint32_t of = ro || fstab_has_option(in->fs_opts, "ro") ? map64_get(&drift->lined, in->key) : MAP64_NONE;
+	return of != MAP64_NONE && !(drift->report->ignored[of] & audit_bit(DRIFT_READONLY));
+}
+
 /** A line whose mount is read-only, or the file system below it, and was not to be. */
 static void judge_readonly(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
-	if (!m || !m->vfs_opts || asks_for(line, "ro") || (m->fs_opts && shown_readonly(m->fstype, m->fs_opts)))
+	if (!m || !m->vfs_opts || asks_for(line, "ro") || (m->fs_opts && shown_readonly(m->fstype, m->fs_opts)) || binds_readonly(drift, line, m))
 		return;
 	if (fstab_has_option(m->vfs_opts, "ro")) {
 		if (live->fate != FSTAB_OWN && !(fstype_flags(m->fstype) & (FST_READONLY | FST_AUTOFS)))
@@ -619,6 +634,7 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 	map64_init(&drift.by_target);
 	map64_init(&drift.named);
 	map64_init(&drift.flipped);
+	map64_init(&drift.lined);
 	strbuf_init(&drift.text);
 	strbuf_init(&drift.actual);
 	drift.failed = !drift.told || !drift.cause;
@@ -626,8 +642,12 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 		note_causes(&drift);
 		note_named(&drift);
 	}
-	for (size_t i = 0; i < in->lines->count; ++i)
+	for (uint32_t i = 0; i < in->lines->count && !drift.failed; ++i) {
+		const struct fstab_line *of = in->merged->of[i];
 		drift.any |= in->lines->lines[i].kind == TABLINE_ENTRY;
+		if (of && of->mount)
+			drift.failed |= map64_put(&drift.lined, of->mount->key, i) == MAP64_NONE;
+	}
 	for (uint32_t i = 0; i < in->plan->count && !drift.failed; ++i) {
 		const struct fstab_line *line = &in->plan->lines[i];
 		if (line->mount && line->target && !line->hidden)
@@ -652,6 +672,7 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 	map64_destroy(&drift.named);
 	map64_destroy(&drift.by_target);
 	map64_destroy(&drift.flipped);
+	map64_destroy(&drift.lined);
 	strbuf_destroy(&drift.text);
 	strbuf_destroy(&drift.actual);
 	if (drift.failed)

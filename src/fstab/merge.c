@@ -342,15 +342,19 @@ int fstab_merge(const struct fstab_merge_input *asked, struct fstab_merged *merg
 		merge_order(&m);
 	}
 	merged->of = calloc(in.file->count + 1, sizeof(*merged->of));
-	m.failed |= !merged->of;
+	merged->bound = calloc(in.file->count + 1, sizeof(*merged->bound));
+	m.failed |= !merged->of || !merged->bound;
 	errno = ENOMEM;
 	if (!m.failed && !base.m.failed)
 		rc = merge_write(&m);
 	for (size_t i = 0; i < m.nold && rc == 0; ++i) {
 		const struct old *old = &m.old[i];
 		merged->changed += old->act == CHANGED;
-		if (old->live != NO_LINE && old->act != ASIDE)
-			merged->of[i] = m.new[old->live].line;
+		if (old->live == NO_LINE || old->act == ASIDE)
+			continue;
+		merged->of[i] = m.new[old->live].line;
+		merge_bound(&m, old, &m.new[old->live], &merged->bound[i]);
+		rc = m.failed ? -1 : 0;
 	}
 	for (size_t i = 0; i < merged->nnotes; ++i) {
 		merged->edited += merged->notes[i].edited;
@@ -370,9 +374,11 @@ void fstab_merged_destroy(struct fstab_merged *merged)
 	free(merged->text);
 	free(merged->notes);
 	free(merged->of);
+	free(merged->bound);
 	merged->text = NULL;
 	merged->notes = NULL;
 	merged->of = NULL;
+	merged->bound = NULL;
 	arena_destroy(&merged->arena);
 }
 

@@ -92,6 +92,12 @@ struct fstab_note {
 	const char *text;
 };
 
+/** Where what a line binds is seen. */
+struct fstab_bound {
+	const struct mount *in;        /* the mount that it lies in; NULL: no bind, or it is not known */
+	const char *path;              /* from ROOT, without links */
+};
+
 struct fstab_merged {
 	char *text;                    /* the file as it is to be; the same bytes if nothing changes */
 	size_t len;
@@ -104,6 +110,7 @@ struct fstab_merged {
 	size_t added, changed, aside, moved;
 	const struct fstab_line **of;  /* for each line of the file, by its number - 1: the mount or
 	                                  swap space that it is of; NULL: of none */
+	struct fstab_bound *bound;     /* of each of these that is a bind, beside of[] */
 	struct arena arena;
 };
 

@@ -179,6 +179,11 @@ bool merge_taken_out(struct merger *m, struct loaded *base, const struct old *lo
 /** Whether a line of the file mounts what one of the plan does: 1, 0; -1: it cannot be told. */
 int merge_same(struct merger *m, const struct old *old, const struct new *new);
 
+/** Where what the line of a bind binds is seen, if that is what the mount shows.
+    @bound [out]  Set if it does.
+    @return whether it does. */
+bool merge_bound(struct merger *m, const struct old *old, const struct new *new, struct fstab_bound *bound);
+
 /** Whether a line is of a type that a helper makes another of, with options of its own: Amazon's
     efs is NFS. */
 bool merge_by_helper(const struct old *old, const struct mount *mount);

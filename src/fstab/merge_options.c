@@ -392,19 +392,26 @@ static bool tell_flags(const struct flags *a, const struct flags *b, struct strb
 	return other;
 }
 
-/** What a mount has of its own, as the kernel shows it. */
+/** What a mount has of its own, and none of its file system. */
+static void vfs_of_mount(const struct mount *mount, struct flags *flags)
+{
+	static const struct flags none;
+	take_flags(mount->vfs_opts, &none, flags);
+	/* Of the times of access the one that is not shown. */
+	if (!merge_has(mount->vfs_opts, "relatime") && !merge_has(mount->vfs_opts, "noatime"))
+		flags->value[G_ATIME] = 2;
+}
+
+/** The same with what is shown of the file system. */
 static void shown_of_mount(const struct mount *mount, struct flags *flags)
 {
 	static const enum group supers[] = {G_SYNC, G_DIRSYNC, G_LAZY};
 	static const struct flags none;
 	struct flags super;
-	take_flags(mount->vfs_opts, &none, flags);
+	vfs_of_mount(mount, flags);
 	take_flags(mount->fs_opts ? mount->fs_opts : "", &none, &super);
 	for (size_t i = 0; i < sizeof(supers) / sizeof(*supers); ++i)
 		flags->value[supers[i]] |= super.value[supers[i]];
-	/* Of the times of access the one that is not shown. */
-	if (!merge_has(mount->vfs_opts, "relatime") && !merge_has(mount->vfs_opts, "noatime"))
-		flags->value[G_ATIME] = 2;
 }
 
 const char *merge_options(struct merger *m, const struct old *old, const struct new *new, const char **differ)
@@ -439,14 +446,23 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	if (mount && !bind && (shown_readonly(fstype, mount->fs_opts) || shown_failed(fstype, mount->fs_opts)))
 		have.value[G_RO] = want.value[G_RO];
 	/* A bind that names none has those of its source; the plan's, if they are these. */
-	bool as_source = bind && !have.any;
+	bool as_source = bind && !have.any, flags;
 	if (bind && !want.any && have.any && mount && mount->vfs_opts)
 		take_flags(mount->vfs_opts, &none, &want);
-	bool flags = as_source ? want.any : tell_flags(&have, &want, &told);
-	if (as_source && flags)
-		tell_flags(&none, &want, &told);
-	if (as_source && flags && !told.len)
-		strbuf_puts(&told, "rw");
+	struct fstab_bound bound;
+	if (as_source && mount && mount->vfs_opts && merge_bound(m, old, new, &bound) && bound.in->vfs_opts) {
+		/* That which the line names: the plan may have found another, or need none. */
+		vfs_of_mount(bound.in, &have);
+		vfs_of_mount(mount, &want);
+		flags = tell_flags(&have, &want, &told);
+		live = mount->vfs_opts;
+	} else {
+		flags = as_source ? want.any : tell_flags(&have, &want, &told);
+		if (as_source && flags)
+			tell_flags(&none, &want, &told);
+		if (as_source && flags && !told.len)
+			strbuf_puts(&told, "rw");
+	}
 	/* Of a bind the file system's are another line's affair. */
 	const char *const lives[] = {live, bind || !mount ? NULL : mount->fs_opts};
 	/* What the first line of the file system has asked for, all its subvolumes have. */

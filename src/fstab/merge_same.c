@@ -157,8 +157,9 @@ static bool is_linkless(const struct merger *m, const char *path, const struct m
 	return false;
 }
 
-/** Whether a path shows what is bound by a mount, by what the plan knows: 1, 0, -1. */
-static int same_directory(struct merger *m, const char *source, const struct new *new)
+/** Whether a path shows what is bound by a mount, by what the plan knows: 1, 0, -1.
+    @bound [out]  Where, if it does. */
+static int same_directory(struct merger *m, const char *source, const struct new *new, struct fstab_bound *bound)
 {
 	const struct mount *mount = new->line->mount;
 	const char *path = *source == '/' ? merge_normal(m, source) : NULL, *whole;
@@ -167,8 +168,9 @@ static int same_directory(struct merger *m, const char *source, const struct new
 	const struct mount *in = mount ? shown_by(m, path, new, &whole) : NULL;
 	if (!in)
 		return -1;
-	const char *bound = mount->root ? mount->root : "/";
-	if (mount_dev(in) == mount_dev(mount) && strcmp(whole, bound) == 0)
+	const char *root = mount->root ? mount->root : "/";
+	*bound = (struct fstab_bound){in, path};
+	if (mount_dev(in) == mount_dev(mount) && strcmp(whole, root) == 0)
 		return 1;
 	/* Another by its name: a link may be on the way. */
 	struct strbuf real;
@@ -180,7 +182,17 @@ static int same_directory(struct merger *m, const char *source, const struct new
 	if (!there || strcmp(there, path) == 0)
 		return led >= 0 || is_linkless(m, path, in, whole) ? 0 : -1;
 	in = shown_by(m, there, new, &whole);
-	return !in ? -1 : mount_dev(in) == mount_dev(mount) && strcmp(whole, bound) == 0;
+	*bound = (struct fstab_bound){in, there};
+	return !in ? -1 : mount_dev(in) == mount_dev(mount) && strcmp(whole, root) == 0;
+}
+
+bool merge_bound(struct merger *m, const struct old *old, const struct new *new, struct fstab_bound *bound)
+{
+	struct fstab_bound found;
+	if (!is_bind(&old->words) || same_directory(m, old->words.source, new, &found) != 1)
+		return false;
+	*bound = found;
+	return true;
 }
 
 /** Whether two names of servers and the like are one, but for a '/' at the end. */
@@ -276,8 +288,9 @@ static int same_source(struct merger *m, const struct old *old, const struct new
 		return 1;
 	if (line->swap && same_word(source, line->swap))
 		return 1;
+	struct fstab_bound bound;
 	if (bind)
-		return same_directory(m, source, new);
+		return same_directory(m, source, new, &bound);
 	/* A bind of it: without "bind" the line makes another, if there can be another. */
 	if (is_mere_name(line->mount))
 		return !(planned && line->source && strcmp(line->fstype, "none") == 0) || is_single(line->mount);
