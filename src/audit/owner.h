@@ -3,7 +3,7 @@
  * Who has mounted what there is.
  *
  * What the system mounts by itself has its owner by the plan.  Of the rest, what a line
- * of the fstab makes is the fstab's, the root is the boot's, and nobody is known to own
+ * of the fstab makes is the fstab's, with what comes along with a bind; the root is the boot's, and nobody is known to own
  * what is left.
  */
 #ifndef GM_AUDIT_OWNER_H

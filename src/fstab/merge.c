@@ -344,17 +344,18 @@ int fstab_merge(const struct fstab_merge_input *asked, struct fstab_merged *merg
 	merged->of = calloc(in.file->count + 1, sizeof(*merged->of));
 	merged->bound = calloc(in.file->count + 1, sizeof(*merged->bound));
 	m.failed |= !merged->of || !merged->bound;
+	for (size_t i = 0; i < m.nold && !m.failed; ++i) {
+		if (m.old[i].live != NO_LINE && m.old[i].act != ASIDE)
+			merge_bound(&m, &m.old[i], &m.new[m.old[i].live], &merged->bound[i]);
+	}
 	errno = ENOMEM;
 	if (!m.failed && !base.m.failed)
 		rc = merge_write(&m);
 	for (size_t i = 0; i < m.nold && rc == 0; ++i) {
 		const struct old *old = &m.old[i];
 		merged->changed += old->act == CHANGED;
-		if (old->live == NO_LINE || old->act == ASIDE)
-			continue;
-		merged->of[i] = m.new[old->live].line;
-		merge_bound(&m, old, &m.new[old->live], &merged->bound[i]);
-		rc = m.failed ? -1 : 0;
+		if (old->live != NO_LINE && old->act != ASIDE)
+			merged->of[i] = m.new[old->live].line;
 	}
 	for (size_t i = 0; i < merged->nnotes; ++i) {
 		merged->edited += merged->notes[i].edited;

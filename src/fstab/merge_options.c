@@ -414,6 +414,19 @@ static void shown_of_mount(const struct mount *mount, struct flags *flags)
 		flags->value[supers[i]] |= super.value[supers[i]];
 }
 
+/** Whether a mount that is read-only is so by its line, and not since. */
+static bool is_meant_readonly(struct merger *m, const struct mount *mount)
+{
+	for (size_t i = 0; i < m->nnew && !merge_has(mount->fs_opts ? mount->fs_opts : "", "ro"); ++i) {
+		const struct old *old = m->new[i].line->mount == mount ? merge_first_on(m, &m->new[i]) : NULL;
+		for (; old; old = merge_next_on(m, old)) {
+			if (merge_has(old->words.options, "ro"))
+				return true;
+		}
+	}
+	return false;
+}
+
 const char *merge_options(struct merger *m, const struct old *old, const struct new *new, const char **differ)
 {
 	const char *from = old->act == CHANGED ? old->changed.options : old->words.options, *live = new->line->options;
@@ -454,6 +467,7 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 		/* That which the line names: the plan may have found another, or need none. */
 		vfs_of_mount(bound.in, &have);
 		vfs_of_mount(mount, &want);
+		have.value[G_RO] = have.value[G_RO] && (want.value[G_RO] || is_meant_readonly(m, bound.in));
 		flags = tell_flags(&have, &want, &told);
 		live = mount->vfs_opts;
 	} else {
