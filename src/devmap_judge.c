@@ -300,6 +300,12 @@ bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor)
 	       && !devmap_is_kind(dev->kname, "zd");
 }
 
+bool devmap_protected(struct devmap *map, uint32_t major, uint32_t minor)
+{
+	const struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
+	return dev && devmap_flag(map, dev, "ro");
+}
+
 /** A number of an attribute of a loop device; 0 if it is not there. */
 static uint64_t devmap_loop_number(struct devmap *map, const struct devmap_dev *dev, const char *attr)
 {

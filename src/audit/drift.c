@@ -180,15 +180,19 @@ static void tell_differs(struct drift *drift, const struct tabline *line, const 
 {
 	const struct fstab_world *world = &drift->in->live->world;
 	bool secret = world->secret && world->secret(NULL, differ), ro = fstab_has_option(differ, "ro");
+	/* mount(8) tries it read-only then, and tells who looks. */
+	bool guarded = ro && live->mount && world->protected && world->protected(world->arg, live->mount), alone = strcmp(differ, "ro") == 0;
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
 	bool hidden = options && world->secret && world->secret(NULL, options);
 	size_t n;
 	tell(drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, line, live, &(struct audit_finding){
-		.severity = ro ? AUDIT_CRITICAL : AUDIT_WARNING,
-		.message = ro ? "it is mounted read-only, and its line does not say so" : "it is mounted with other options than its line says",
+		.severity = guarded && alone ? AUDIT_INFO : ro && !guarded ? AUDIT_CRITICAL : AUDIT_WARNING,
+		.message = guarded ? "it is mounted read-only, for its device takes no writes, and its line does not say so"
+		           : ro ? "it is mounted read-only, and its line does not say so" : "it is mounted with other options than its line says",
 		.expected = hidden ? "options that hold a secret" : options && *options ? options : "defaults",
 		.actual = secret ? "options that hold a secret" : differ,
-		.hint = ro ? "look into the kernel's log for why; mount -o remount,rw once that is mended"
+		.hint = guarded ? "give the line ro, or see why: a switch of the medium, losetup -r, blockdev --getro"
+		        : ro ? "look into the kernel's log for why; mount -o remount,rw once that is mended"
 		        : fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET && fstab_kept_find(differ, "vers", 4, &n)
 		           ? "umount it, and mount it again; or getmnt fstab --merge --fix=options"
 		           : "mount -o remount, or getmnt fstab --merge --fix=options"});
@@ -334,7 +338,7 @@ static bool binds_readonly(const struct drift *drift, const struct tabline *line
 static void judge_readonly(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
-	if (!m || !m->vfs_opts || asks_for(line, "ro") || (m->fs_opts && shown_readonly(m->fstype, m->fs_opts)) || binds_readonly(drift, line, m))
+	if (!m || !m->vfs_opts || asks_for(line, "ro") || (m->fs_opts && shown_readonly(m)) || binds_readonly(drift, line, m))
 		return;
 	if (fstab_has_option(m->vfs_opts, "ro")) {
 		if (live->fate != FSTAB_OWN && !(fstype_flags(m->fstype) & (FST_READONLY | FST_AUTOFS)))

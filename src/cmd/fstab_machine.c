@@ -35,6 +35,15 @@ static int machine_device(void *arg, const struct mount *mount, struct fstab_dev
 	return 0;
 }
 
+static bool machine_protected(void *arg, const struct mount *mount)
+{
+	struct run *run = &((struct fstab_machine *)arg)->run;
+	const char *source = fstype_flags(mount->fstype) & FST_SUBVOL ? mount->source : NULL;
+	uint32_t major, minor;
+	return run->devs && devmap_behind(run->devs, mount->dev_major, mount->dev_minor, source, &major, &minor)
+	       && devmap_protected(run->devs, major, minor);
+}
+
 static int machine_swap(void *arg, const char *name, struct fstab_device *device)
 {
 	struct run *run = &((struct fstab_machine *)arg)->run;
@@ -210,7 +219,7 @@ struct fstab_world machine_world(struct fstab_machine *machine)
 	return (struct fstab_world){
 		.arg = machine, .device = machine_device, .swap = machine_swap, .holders = machine_holders,
 		.fsck = machine_fsck, .unit = machine->system ? machine_unit : NULL, .kept = machine_kept,
-		.secret = machine_secret,
+		.secret = machine_secret, .protected = machine_protected,
 	};
 }
 

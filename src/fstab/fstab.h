@@ -79,6 +79,9 @@ struct fstab_world {
 
 	/** Whether a source or options hold a secret. */
 	bool (*secret)(const char *source, const char *options);
+
+	/** Whether the device of a mount is known to take no writes. */
+	bool (*protected)(void *arg, const struct mount *mount);
 };
 
 /** A swap space that is in use: a line of /proc/swaps. */

@@ -456,7 +456,7 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	take_flags(strbuf_str(&shown), &base, &have);
 	bool bind = merge_has(from, "bind") || merge_has(from, "rbind");
 	/* By nature, or after an error: nobody asked for it. */
-	if (mount && !bind && (shown_readonly(fstype, mount->fs_opts) || shown_failed(fstype, mount->fs_opts)))
+	if (mount && !bind && (shown_readonly(mount) || shown_failed(fstype, mount->fs_opts)))
 		have.value[G_RO] = want.value[G_RO];
 	/* A bind that names none has those of its source; the plan's, if they are these. */
 	bool as_source = bind && !have.any, flags;

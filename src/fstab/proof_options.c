@@ -226,7 +226,7 @@ const char *pf_compare_options(struct pf *pf, const struct fstab_line *want, con
 		unsigned wanted = pf_live_flags(m), care = PFF_ALL;
 		if (!bound)
 			wanted = (wanted & ~(unsigned)PFF_RO) | (pf_flags(want->options, NULL) & PFF_RO);
-		if (shown_readonly(m->fstype, m->fs_opts) || shown_failed(m->fstype, m->fs_opts))
+		if (shown_readonly(m) || shown_failed(m->fstype, m->fs_opts))
 			care &= ~(unsigned)PFF_RO;
 		/* Its helper adds what the line does not speak of. */
 		unsigned given, helper = bound ? 0 : pf_flags(shown_flags(m->fstype), NULL);

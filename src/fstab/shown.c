@@ -223,10 +223,20 @@ const char *shown_flags(const char *fstype)
 	return fuse ? "nosuid,nodev" : fstab_type_in(fstype, "f2fs") ? "lazytime" : fstab_type_in(fstype, "vboxsf") ? "nodev" : "";
 }
 
-bool shown_readonly(const char *fstype, const char *options)
+/** Whether the kernel calls a device one of discs. */
+static bool is_disc(const struct mount *mount)
 {
+	enum { SCSI_CDROM_MAJOR = 11 };
+	const char *source = mount->source ? mount->source : "";
+	size_t n = strncmp(source, "/dev/sr", 7) == 0 ? 7 : strncmp(source, "/dev/scd", 8) == 0 ? 8 : 0;
+	return mount->dev_major == SCSI_CDROM_MAJOR || (n && mount->dev_major && isdigit((unsigned char)source[n]));
+}
+
+bool shown_readonly(const struct mount *mount)
+{
+	const char *fstype = mount->fstype, *options = mount->fs_opts;
 	size_t n;
-	if (fstype_flags(fstype) & FST_READONLY)
+	if (fstype_flags(fstype) & FST_READONLY || is_disc(mount))
 		return true;
 	if (!fstab_type_in(fstype, "overlay") || !options)
 		return false;

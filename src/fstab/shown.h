@@ -18,6 +18,7 @@
 #ifndef GM_FSTAB_SHOWN_H
 #define GM_FSTAB_SHOWN_H
 
+#include "base/mount.h"
 #include "base/strbuf.h"
 
 #include <stdbool.h>
@@ -57,9 +58,9 @@ bool shown_failed(const char *fstype, const char *options);
     "auto" make any. */
 bool shown_type(const char *asked, const char *live);
 
-/** Whether a mount is read-only by nature, whatever is asked for.
-    @options  Of its file system, as the kernel shows them; or NULL. */
-bool shown_readonly(const char *fstype, const char *options);
+/** Whether a mount is read-only by nature, whatever is asked for: by its type, as one of lower
+    layers alone, or of a disc. */
+bool shown_readonly(const struct mount *mount);
 
 /** Whether a type's mounts may have a flag, or not, where the line does not speak of it. */
 bool shown_any_flag(const char *fstype, const char *flag);
