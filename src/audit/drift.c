@@ -264,16 +264,8 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct discovery *d = drift->in->live->d;
 	const struct mount *m = live->mount, *first = d->table->mounts;
-	if (!m || m < first || m >= first + d->table->count || !m->vfs_opts || !fstab_has_option(m->vfs_opts, "ro") || !m->root)
-		return false;
-	uint32_t on = d->tree.nodes[m - first].parent;
-	const struct mount *parent = on == MT_NONE ? NULL : d->tree.nodes[on].mount;
-	const char *target = d->targets[m - first], *above = on == MT_NONE ? NULL : d->targets[on];
-	if (!parent || !target || !above || mount_dev(parent) != mount_dev(m) || !mtree_path_within(target, above))
-		return false;
-	const char *below = target + (above[1] ? strlen(above) : 0), *root = parent->root ? parent->root : "/";
-	size_t n = root[1] ? strlen(root) : 0;
-	return strncmp(m->root, root, n) == 0 && strcmp(m->root + n, below) == 0;
+	return m && m >= first && m < first + d->table->count && m->vfs_opts && fstab_has_option(m->vfs_opts, "ro")
+	       && fstab_upon_itself(d, (uint32_t)(m - first));
 }
 
 /** Whether something of a disk is in use that an fstab without a line has lost: a whole file

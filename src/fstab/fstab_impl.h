@@ -31,13 +31,18 @@ struct fstab_own {
 	bool boot;               /* it is there when the fstab is read */
 };
 
+/** Whether the mount of a node of the tree shows the directory that it is mounted on, as what it is
+    mounted on has it. */
+bool fstab_upon_itself(const struct discovery *d, uint32_t node);
+
 /**
  * Whether the system mounts this by itself.
  *
+ * @itself     fstab_upon_itself()
  * @all        API file systems are wanted.
  * @own [out]  Static strings; set if it does.
  */
-bool fstab_own(const struct mount *mount, const char *target, bool all, struct fstab_own *own);
+bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, struct fstab_own *own);
 
 /** Whether a mount point is one of the kernel's own: at or below /proc, /sys and /dev. */
 bool fstab_is_kernels(const char *target);

@@ -154,6 +154,19 @@ static bool below_any(const char *target, const char *const *dirs)
 	return false;
 }
 
+bool fstab_upon_itself(const struct discovery *d, uint32_t node)
+{
+	const struct mount *m = d->tree.nodes[node].mount;
+	uint32_t on = d->tree.nodes[node].parent;
+	const struct mount *parent = on == MT_NONE ? NULL : d->tree.nodes[on].mount;
+	const char *target = d->targets[node], *above = on == MT_NONE ? NULL : d->targets[on];
+	if (!m || !m->root || !parent || !target || !above || mount_dev(parent) != mount_dev(m) || !mtree_path_within(target, above))
+		return false;
+	const char *below = target + (above[1] ? strlen(above) : 0), *root = parent->root ? parent->root : "/";
+	size_t n = root[1] ? strlen(root) : 0;
+	return strncmp(m->root, root, n) == 0 && strcmp(m->root + n, below) == 0;
+}
+
 /** Name who it is.  @return true. */
 static bool owned(struct fstab_own *own, const char *owner, const char *why, bool boot)
 {
@@ -253,7 +266,7 @@ static bool is_of_ostree(const struct mount *mount, const char *target)
 	return *at && strcmp(at, target) == 0;
 }
 
-bool fstab_own(const struct mount *mount, const char *target, bool all, struct fstab_own *own)
+bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, struct fstab_own *own)
 {
 	static const char *const run[] = {"/run", "/var/run", NULL};
 	const char *fstype = mount->fstype ? mount->fstype : "";
@@ -267,6 +280,9 @@ bool fstab_own(const struct mount *mount, const char *target, bool all, struct f
 	for (size_t i = 0; i < sizeof(own_dirs) / sizeof(*own_dirs); ++i) {
 		int depth = components_below(target, own_dirs[i].dir);
 		bool layers = own_dirs[i].depth & LAYERS;
+		/* Engines bind their directories, each onto itself: to have them private, or shared. */
+		if (depth >= 0 && itself && strncmp(own_dirs[i].owner, "container:", 10) == 0)
+			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
 		if (depth >= (int)(own_dirs[i].depth & ~LAYERS) && (!layers || (mount->dev_major == 0 && !(flags & (FST_NET | FST_DEVICE)))))
 			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
 	}

@@ -397,7 +397,7 @@ void place_classify(struct maker *mk, uint32_t i)
 	}
 	struct fstab_own own;
 	const char *kept = in->world.kept ? in->world.kept(in->world.arg, name, m) : NULL;
-	if (fstab_own(m, place->target, in->all, &own)) {
+	if (fstab_own(m, place->target, fstab_upon_itself(in->d, i), in->all, &own)) {
 		leave_out(place, own.owner, own.why, own.boot);
 	} else if (is_of_live(mk, m, place->target)) {
 		leave_out(place, "initrd", "a part of the root, or what it comes from", true);
