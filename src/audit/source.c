@@ -415,7 +415,7 @@ void audit_each_need(struct audit *audit, const struct audit_entry *entry,
 		strbuf_init(&scratch);
 		const char *raw = tabline_value(entry->line, TABLINE_OPTIONS);
 		if (raw && *entry->options)
-			fstab_each_layer(raw, &scratch, each_layer, &layers);
+			fstab_each_line_layer(raw, &scratch, each_layer, &layers);
 		audit->failed |= scratch.failed || layers.path.failed;
 		strbuf_destroy(&scratch);
 		strbuf_destroy(&layers.path);

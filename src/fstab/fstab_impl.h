@@ -137,13 +137,18 @@ struct fstab_layer {
 };
 
 /**
- * Go through the directories of an overlay's options.
+ * Go through the directories of an overlay's options, as the kernel shows them.
  *
  * @each   Returns whether to go on.
  * @return false if each() did, or memory ran out.
  */
 bool fstab_each_layer(const char *options, struct strbuf *scratch,
                       bool (*each)(void *arg, const struct fstab_layer *layer), void *arg);
+
+/** The same of the options of a line: mount(8) parts them at each ',' that no backslash stands before,
+    when it has decoded them. */
+bool fstab_each_line_layer(const char *options, struct strbuf *scratch,
+                           bool (*each)(void *arg, const struct fstab_layer *layer), void *arg);
 
 /** The path of a layer. */
 void fstab_layer_path(const struct fstab_layer *layer, struct strbuf *path);

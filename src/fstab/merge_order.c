@@ -108,7 +108,7 @@ static void find_needs(struct order *o, uint32_t i)
 			need_path(o, path, true);
 	}
 	if (strcmp(node->words.fstype, "overlay") == 0)
-		fstab_each_layer(node->words.options, &o->scratch, each_layer, o);
+		fstab_each_line_layer(node->words.options, &o->scratch, each_layer, o);
 }
 
 /** Whether a node is the line of a mount. */

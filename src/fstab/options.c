@@ -308,24 +308,51 @@ static bool is_layers(const char *option, size_t n, bool *list)
 	return false;
 }
 
+/** Go through the directories of an option that may name some.  @return false if each() did. */
+static bool each_of_option(const char *option, size_t n, struct strbuf *scratch,
+                           bool (*each)(void *arg, const struct fstab_layer *layer), void *arg)
+{
+	bool list;
+	if (!is_layers(option, n, &list))
+		return true;
+	const char *equals = memchr(option, '=', n);
+	strbuf_reset(scratch);
+	add_decoded(scratch, equals + 1, (size_t)(option + n - equals - 1));
+	struct fstab_layer layer;
+	for (const char *at = strbuf_str(scratch); *at; at += *at == ':') {
+		if (layer_next(&at, list, &layer) && !each(arg, &layer))
+			return false;
+	}
+	return true;
+}
+
 bool fstab_each_layer(const char *options, struct strbuf *scratch,
                       bool (*each)(void *arg, const struct fstab_layer *layer), void *arg)
 {
 	size_t n;
-	bool list;
 	for (const char *o; (o = option_next(&options, &n)) != NULL;) {
-		if (!is_layers(o, n, &list))
-			continue;
-		const char *equals = memchr(o, '=', n);
-		strbuf_reset(scratch);
-		add_decoded(scratch, equals + 1, (size_t)(o + n - equals - 1));
-		struct fstab_layer layer;
-		for (const char *at = strbuf_str(scratch); *at; at += *at == ':') {
-			if (layer_next(&at, list, &layer) && !each(arg, &layer))
-				return false;
-		}
+		if (!each_of_option(o, n, scratch, each, arg))
+			return false;
 	}
 	return !scratch->failed;
+}
+
+bool fstab_each_line_layer(const char *options, struct strbuf *scratch,
+                           bool (*each)(void *arg, const struct fstab_layer *layer), void *arg)
+{
+	struct strbuf plain;
+	size_t n;
+	bool all = true;
+	strbuf_init(&plain);
+	if (options)
+		add_decoded(&plain, options, strlen(options));
+	const char *list = strbuf_str(&plain);
+	for (const char *o; all && (o = fstab_kept_next(&list, &n)) != NULL;)
+		all = each_of_option(o, n, scratch, each, arg);
+	all = all && !plain.failed && !scratch->failed;
+	scratch->failed |= plain.failed;
+	strbuf_destroy(&plain);
+	return all;
 }
 
 void fstab_layer_path(const struct fstab_layer *layer, struct strbuf *path)

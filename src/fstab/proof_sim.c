@@ -350,7 +350,7 @@ static bool find_other(struct pf *pf, struct job *job)
 		struct strbuf scratch;
 		strbuf_init(&scratch);
 		if (entry->fs_opts)
-			fstab_each_layer(entry->fs_opts, &scratch, each_layer, &layers);
+			fstab_each_line_layer(entry->fs_opts, &scratch, each_layer, &layers);
 		pf->draft.failed |= scratch.failed || layers.path.failed;
 		strbuf_destroy(&scratch);
 		strbuf_destroy(&layers.path);
