@@ -75,6 +75,11 @@ struct audit_told {
 __attribute__((format(printf, 3, 0)))
 const char *audit_vformat(struct audit_report *report, struct strbuf *text, const char *format, va_list args);
 
+/** Whether options hold a secret, and not the file that one is in; without memory, they do.
+    @secret  audit_input.secret
+    @options  Decoded; or NULL. */
+bool audit_holds_secret(bool (*secret)(const char *source, const char *options), const char *options);
+
 /** Whether a mount is somebody else's affair than an admin's: of an owner that is not included. */
 bool audit_is_others(const struct fstab_line *line, const char *const *include);
 

@@ -183,7 +183,7 @@ static void tell_differs(struct drift *drift, const struct tabline *line, const 
 	/* mount(8) tries it read-only then, and tells who looks. */
 	bool guarded = ro && live->mount && world->protected && world->protected(world->arg, live->mount), alone = strcmp(differ, "ro") == 0;
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	bool hidden = options && world->secret && world->secret(NULL, options);
+	bool hidden = audit_holds_secret(world->secret, options);
 	size_t n;
 	tell(drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, line, live, &(struct audit_finding){
 		.severity = guarded && alone ? AUDIT_INFO : ro && !guarded ? AUDIT_CRITICAL : AUDIT_WARNING,
@@ -423,7 +423,7 @@ static void judge_lacks(struct drift *drift, const struct tabline *line, const s
 		.severity = able ? AUDIT_WARNING : AUDIT_INFO,
 		.message = able ? "it is mounted without options that its line asks for"
 		                : "it is mounted without an option that its line asks for, of which its device may be incapable",
-		.expected = world->secret && world->secret(NULL, options) ? "options that hold a secret" : options,
+		.expected = audit_holds_secret(world->secret, options) ? "options that hold a secret" : options,
 		.actual = strbuf_str(&drift->actual),
 		.hint = "mount -o remount; what that does not change, unmount it and mount it again"});
 }

@@ -2,10 +2,37 @@
 #include "audit/audit_impl.h"
 
 #include "base/secret.h"
+#include "base/words.h"
+#include "fstab/fstab_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool audit_holds_secret(bool (*secret)(const char *source, const char *options), const char *options)
+{
+	const char *list = options, *rest = options;
+	size_t n;
+	if (!secret || !options || !secret(NULL, options))
+		return false;
+	struct strbuf one;
+	strbuf_init(&one);
+	bool found = false;
+	for (const char *o; !found && (o = fstab_kept_next(&list, &n)) != NULL;) {
+		size_t key = option_name(o, n);
+		/* "extpass=/usr/bin/askpass" asks for it. */
+		bool file = key + 1 < n && o[key + 1] == '/' && !memchr(o + key + 1, '=', n - key - 1)
+		            && ((key >= 4 && memcmp(o + key - 4, "file", 4) == 0) || memmem(o, key, "cred", 4)
+		                || (word_is(o, key, "extpass") && !memchr(o, ' ', n)));
+		strbuf_reset(&one);
+		strbuf_add(&one, o, n);
+		found = !file && (one.failed || secret(NULL, strbuf_str(&one)));
+		rest = o + n;
+	}
+	strbuf_destroy(&one);
+	/* Behind quotes that do not end may be anything. */
+	return found || rest[strspn(rest, ",")];
+}
 
 void audit_report_init(struct audit_report *report)
 {

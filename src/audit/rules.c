@@ -197,25 +197,6 @@ static bool has_secret(const struct audit *audit, const char *source, const char
 	return audit->in->secret && audit->in->secret(source, options);
 }
 
-/** Whether an option is a secret, and not the file that one is in. */
-static bool holds_secret(struct audit *audit, const struct audit_entry *entry)
-{
-	const char *list = entry->options;
-	size_t n;
-	if (!has_secret(audit, NULL, list))
-		return false;
-	for (const char *o; (o = fstab_kept_next(&list, &n)) != NULL;) {
-		size_t key = option_name(o, n);
-		/* "extpass=/usr/bin/askpass" asks for it. */
-		bool file = key + 1 < n && o[key + 1] == '/'
-		            && ((key >= 4 && memcmp(o + key - 4, "file", 4) == 0) || memmem(o, key, "cred", 4)
-		                || (word_is(o, key, "extpass") && !memchr(o, ' ', n)));
-		if (!file && has_secret(audit, NULL, audit_format(audit, "%.*s", (int)n, o)))
-			return true;
-	}
-	return false;
-}
-
 /** Take an entry apart. */
 static void read_entry(struct audit *audit, struct audit_entry *entry, const struct tabline *line, uint64_t ignored)
 {
@@ -383,7 +364,7 @@ static void judge_syntax(struct audit *audit, const struct audit_entry *entry)
 	if (entry->swap && !none)
 		audit_tell(audit, entry, FSTAB_SWAP, &(struct audit_told){
 			AUDIT_WARNING, false, "a swap space has no mount point", "none", entry->target, "write none"});
-	if (!audit->in->closed && (has_secret(audit, entry->source, NULL) || has_secret(audit, NULL, entry->fstype) || holds_secret(audit, entry)))
+	if (!audit->in->closed && (has_secret(audit, entry->source, NULL) || has_secret(audit, NULL, entry->fstype) || audit_holds_secret(audit->in->secret, entry->options)))
 		audit_tell(audit, entry, FSTAB_SECRET, &(struct audit_told){
 			AUDIT_WARNING, false, "it holds a secret, and this file can be read by all", NULL, NULL,
 			"put it into a file of root's: credentials=FILE"});

@@ -8,6 +8,10 @@ cat >mi <<'TABLE'
 41 20 0:91 / /source rw,relatime - cifs //srv/y rw
 42 20 0:92 / /names rw,relatime - cifs //srv/z rw,pasword=HUNT3,user=u:HUNT4
 43 20 0:93 / /ftp rw,relatime - fuse.curlftpfs curlftpfs#ftp://h/ rw,user_id=0,group_id=0
+44 20 0:94 / /file rw,relatime - cifs //srv/1 rw
+45 20 0:95 / /open rw,relatime - cifs //srv/2 rw
+46 20 0:96 / /comma rw,relatime - cifs //srv/3 rw
+47 20 0:97 / /both rw,relatime - cifs //srv/4 rw
 TABLE
 cat >fstab <<'FSTAB'
 /dev/mapper/root / ext4 defaults,x-systemd.automount 0 1
@@ -17,6 +21,10 @@ cat >fstab <<'FSTAB'
 curlftpfs#ftp://h/ /ftp fuse ro,user=u:HUNT10,extpass=echo\040HUNT11,ssh_command=sshpass\040-pHUNT12 0 0
 x /none tmpfs noauto,nofial,tokne=HUNT13 0 0
 //srv/a /ask cifs noauto,extpass=/usr/bin/askpass,credentails=/etc/c 0 0
+//srv/1 /file cifs nosuid,credentials=/root/c 0 0
+//srv/2 /open cifs nosuid,credentials="/root/c,password=HUNT16 0 0
+//srv/3 /comma cifs nosuid,credentials=/root/c\134,password=HUNT17 0 0
+//srv/4 /both cifs nosuid,credentials=/root/c,password=HUNT18 0 0
 FSTAB
 echo 'require /names password=HUNT14,nodev,secert=HUNT15' >conf
 printf "Filename\tType\tSize\tUsed\tPriority\n" >sw
