@@ -141,6 +141,8 @@ static int same_place(const struct merge_machine *machine, const char *a, const 
 	return same;
 }
 
+enum { LOOP_MAJOR = 7 };
+
 static int machine_leads(void *arg, const char *path, const struct fstab_line *line)
 {
 	const struct merge_machine *machine = arg;
@@ -163,6 +165,10 @@ static int machine_leads(void *arg, const char *path, const struct fstab_line *l
 			return same_place(machine, path, line->source);
 	}
 	if (!known)
+		return -1;
+	/* Of a loop device without its file, it may be any. */
+	struct devmap_loop loop;
+	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0 && !devmap_loop(run->devs, own_major, own_minor, &loop))
 		return -1;
 	if (!facts_device(machine->facts, path, &major, &minor))
 		return errno == ENOENT || strncmp(path, "/dev/", 5) != 0 ? 0 : -1;
