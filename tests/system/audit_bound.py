@@ -7,7 +7,7 @@ import tempfile
 
 import gm
 
-gm.need_fs("ext4", "squashfs", "tmpfs")
+gm.need_fs("ext4", "squashfs", "overlay")
 gm.need("mkfs.ext4", "mksquashfs", "losetup", "mount", "umount")
 program = os.environ["GETMNT"]
 top = os.path.realpath(tempfile.mkdtemp())
@@ -106,6 +106,26 @@ gm.mkdir(f"{top}/d/dev")
 mounted("--rbind", "/dev", "@/d/dev")
 told("the devices of a chroot", "/dev @/d/dev none rbind 0 0\n")
 umount("d/dev")
+
+# Beside binds: what the kernel, or mount(8), makes of a line by itself.
+loop = gm.run("losetup", "-r", "-f", "--show", f"{top}/ext4").strip()
+mounted("-t", "ext4", loop, "@/b")
+told("a device that takes no writes", f"{loop} @/b ext4 defaults 0 0\n", "DRIFT-READONLY info /b")
+umount("b")
+gm.run("losetup", "-d", loop)
+loop = gm.run("losetup", "-f", "--show", f"{top}/ext4").strip()
+mounted("-t", "ext4", "-o", "ro", loop, "@/b")
+told("one that takes them", f"{loop} @/b ext4 defaults 0 0\n", "DRIFT-READONLY critical /b")
+umount("b")
+gm.run("losetup", "-d", loop)
+for name in "n", "n/com,ma", "n/lo":
+    gm.mkdir(f"{top}/{name}")
+overlay = "o @/b overlay lowerdir=@/n/com\\134,ma:@/n/lo 0 0\n"
+gm.touch(f"{top}/fstab", overlay.replace("@", top))
+mounted("-a", "-T", "@/fstab")
+told("a layer with a comma", overlay, rules="DRIFT-*,FSTAB-OVERLAY-DIR")
+told("one that is not there", overlay.replace("com", "con"), "FSTAB-OVERLAY-DIR critical /b", rules="DRIFT-*,FSTAB-OVERLAY-DIR")
+umount("b")
 gm.umount(top)
 gm.run("rm", "-rf", top)
 gm.done()
