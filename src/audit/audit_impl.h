@@ -47,6 +47,7 @@ struct audit {
 	struct map64 by_target;  /* hash of a path -> the first entry of it that is not noauto */
 	uint32_t *next_target;   /* of the same hash, later in the file */
 	uint32_t *next_steady;   /* the same, of those that are no automounts */
+	struct map64 asleep;     /* hash of a path -> the first entry of it that is noauto, and no automount */
 	struct map64 by_source;
 	struct map64 keys;       /* of the options of one entry */
 	struct map64 shown;      /* hash of a type and an option, or its name -> a live mount that
@@ -105,6 +106,12 @@ const struct audit_entry *audit_at(const struct audit *audit, const struct audit
 /** The lowest entry that a path lies below, but for "/"; NULL. */
 const struct audit_entry *audit_above(const struct audit *audit, const struct audit_entry *self,
                                       const char *path);
+
+/** The lowest entry that a path lies below, of those that are noauto and no automount; NULL, also if
+    another has the same place, or a lower one.
+    @above   audit_above() of this path.
+    @itself  Or at. */
+const struct audit_entry *audit_asleep(const struct audit *audit, const char *path, const struct audit_entry *above, bool itself);
 
 /** Whether a line is of a device, in a container: its init passes such lines over, as systemd
     does, for there are none.  WSL is one: what it starts from is Windows' choice.

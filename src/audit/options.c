@@ -335,7 +335,11 @@ static bool each_need(void *arg, const char *path, const char *what)
 	struct needs *needs = arg;
 	const struct audit_entry *above = audit_above(needs->audit, needs->entry, path);
 	(void)what;
-	needs->missing = above && above->nofail ? above : NULL;
+	needs->missing = above && above->nofail ? above : audit_asleep(needs->audit, path, above, true);
+	/* On a file it mounts nothing. */
+	const struct fstab_facts *facts = needs->audit->in->facts;
+	if (needs->missing && needs->missing->noauto && facts->look && facts->look(facts->arg, needs->missing->path, NULL) == FACT_FILE)
+		needs->missing = NULL;
 	return !needs->missing;
 }
 
@@ -355,14 +359,17 @@ static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 	struct needs needs = {.audit = audit, .entry = entry};
 	audit_each_need(audit, entry, each_need, &needs);
 	const struct audit_entry *above = audit_above(audit, entry, entry->path);
-	if (above && !above->nofail)
-		above = NULL;
+	if (!above || !above->nofail)
+		above = audit_asleep(audit, entry->path, above, false);
 	if (needs.missing)
 		above = needs.missing;
 	if (above && above != entry) {
 		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
-			AUDIT_WARNING, true, audit_format(audit, "it needs %s of line %u, which a boot can do without, and is itself "
-			"not nofail", above->path, above->line->number), "nofail", NULL, "give it nofail too"});
+			AUDIT_WARNING, true,
+			audit_format(audit, above->noauto ? "it needs %s of line %u, which is not mounted at a boot, and is itself not noauto"
+			             : "it needs %s of line %u, which a boot can do without, and is itself not nofail", above->path, above->line->number),
+			above->noauto ? "noauto" : "nofail", NULL,
+			above->noauto ? "give it noauto too: systemd mounts both, mount -a what is there without" : "give it nofail too"});
 	} else if (entry->flags & FST_DEVICE && !entry->bind && !fstab_is_system(entry->path)) {
 		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
 			AUDIT_INFO, false, "a boot ends in emergency mode without it", "nofail", NULL,

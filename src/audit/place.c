@@ -145,6 +145,16 @@ static bool is_other_kind(struct audit *audit, const struct audit_entry *entry, 
 	return bound != kind && (bound == FACT_DIR || (bound > FACT_DIR && kind == FACT_DIR));
 }
 
+/** A mount point by another name than that of its line, where another line has that. */
+static void judge_led(struct audit *audit, const struct audit_entry *entry, const char *real)
+{
+	const struct audit_entry *other = entry->noauto ? NULL : audit_at(audit, NULL, real, strlen(real), map64_text(real));
+	if (other && other != entry)
+		audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
+			AUDIT_WARNING, true, audit_format(audit, "it leads to %s, which is that of line %u: one is mounted upon the other", real,
+			other->line->number), "one line", NULL, "take one away, or give it noauto"});
+}
+
 void audit_place(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -182,6 +192,7 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 		audit_tell(audit, entry, FSTAB_TGT_SYMLINK, &(struct audit_told){
 			AUDIT_INFO, false, audit_format(audit, "it leads to %s, as which it is mounted", strbuf_str(&real)),
 			NULL, NULL, "write the name that it leads to"});
+		judge_led(audit, entry, strbuf_str(&real));
 	}
 	if (is_systemd(audit))
 		judge_unit(audit, entry, real.len && kind != FACT_UNKNOWN && kind != FACT_MISSING ? strbuf_str(&real) : entry->path);

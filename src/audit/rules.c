@@ -192,6 +192,22 @@ const struct audit_entry *audit_above(const struct audit *audit, const struct au
 	return found;
 }
 
+const struct audit_entry *audit_asleep(const struct audit *audit, const char *path, const struct audit_entry *above, bool itself)
+{
+	const struct audit_entry *found = NULL;
+	uint64_t hash = MAP64_BYTES;
+	for (size_t n = 0; path[n] && path[1];) {
+		size_t more = 1 + strcspn(path + n + 1, "/");
+		hash = map64_bytes(hash, path + n, more);
+		n += more;
+		uint32_t i = path[n] || itself ? map64_get(&audit->asleep, hash) : MAP64_NONE;
+		const char *target = i == MAP64_NONE ? NULL : audit->entries[i].path;
+		if (target && strncmp(target, path, n) == 0 && !target[n] && !audit_at(audit, NULL, path, n, hash))
+			found = &audit->entries[i];
+	}
+	return found && above && strlen(above->path) > strlen(found->path) ? NULL : found;
+}
+
 static bool has_secret(const struct audit *audit, const char *source, const char *options)
 {
 	return audit->in->secret && audit->in->secret(source, options);
@@ -394,6 +410,12 @@ static void judge_numbers(struct audit *audit, const struct audit_entry *entry)
 				AUDIT_WARNING, false, audit_format(audit, "%s has nothing that fsck(8) could check", what), "0",
 				audit_format(audit, "%d", pass), "write 0"});
 	}
+	/* Installers write it: Debian's of the ESP, Ubuntu's of all that it mounts; to systemd it is as 2. */
+	const struct audit_entry *first_root = audit_at(audit, NULL, "/", 1, map64_text("/"));
+	if (!root && pass == 1 && entry->flags & FST_FSCK && !entry->noauto && strcmp(entry->fstype, "vfat") != 0 && first_root
+	    && first_root->flags & FST_FSCK && first_root->line->passno == 1)
+		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
+			AUDIT_INFO, false, "it is checked with the root: fsck(8) -A may check both at once, on one disk", "2", "1", "write 2"});
 	if (root && entry->flags & FST_FSCK && !entry->bind && pass <= 2 && pass != 1)
 		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
 			pass > 1 ? AUDIT_WARNING : AUDIT_INFO, false,
@@ -573,6 +595,10 @@ static void index_entries(struct audit *audit)
 			audit->next_steady[i] = next != MAP64_NONE && audit->entries[next].automount ? audit->next_steady[next] : next;
 			audit->failed |= map64_put(&audit->by_target, hash, i) == MAP64_NONE;
 		}
+		if (entry->path && entry->noauto && !entry->automount) {
+			map64_remove(&audit->asleep, map64_text(entry->path));
+			audit->failed |= map64_put(&audit->asleep, map64_text(entry->path), i) == MAP64_NONE;
+		}
 		if (entry->noauto)
 			continue;
 		uint64_t source = map64_text(entry->source);
@@ -617,6 +643,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	};
 	map64_init(&audit.by_target);
 	map64_init(&audit.by_source);
+	map64_init(&audit.asleep);
 	map64_init(&audit.keys);
 	map64_init(&audit.shown);
 	strbuf_init(&audit.text);
@@ -646,6 +673,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	free(audit.next_steady);
 	map64_destroy(&audit.by_target);
 	map64_destroy(&audit.by_source);
+	map64_destroy(&audit.asleep);
 	map64_destroy(&audit.keys);
 	map64_destroy(&audit.shown);
 	strbuf_destroy(&audit.text);
