@@ -111,6 +111,7 @@
  *     mask.c            what differs between machines of one role, taken out of a text
  *     redact.c          what tells whose a host is, replaced the same way everywhere
  *     owner.c           who has mounted what there is
+ *     bound.c           what comes along with a bind, and what has not
  *     drift.c           lines against mounts
  *     units.c           what units want, against mounts
  *     baseline.c        what there is, taken down such that it is the same after a boot

@@ -2,6 +2,7 @@
 #include "audit/drift.h"
 
 #include "audit/audit_impl.h"
+#include "audit/bound.h"
 #include "audit/host_impl.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
@@ -623,6 +624,17 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 		                    : mount_hint(&drift->text, target)});
 }
 
+/** A line that binds recursively, without what was mounted below its source. */
+static void tell_left_out(void *arg, const struct tabline *line, const struct fstab_line *child)
+{
+	struct drift *drift = arg;
+	if (drift->told[line->number - 1])
+		return;
+	tell(drift, DRIFT_OPTIONS, line, drift->in->merged->of[line->number - 1], &(struct audit_finding){
+		.severity = AUDIT_WARNING, .message = form(&drift->text, "it was to be bound with all that is mounted below, and %s is not there", child->target),
+		.expected = "rbind", .actual = "bind", .hint = "umount it, and mount it again; or write bind"});
+}
+
 int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 {
 	struct drift drift = {.in = in, .report = report, .told = calloc(in->lines->count + 1, sizeof(bool)),
@@ -661,6 +673,7 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 			judge_line(&drift, line);
 		}
 	}
+	drift.failed |= !drift.failed && !audit_left_out(in->plan, in->merged, in->lines, in->live->d, tell_left_out, &drift);
 	if (!drift.failed)
 		audit_report_sort(report);
 	free(drift.told);
