@@ -140,7 +140,7 @@ static bool is_same_device(const struct drift *drift, const char *source, const 
 	const struct fstab_world *world = &drift->in->live->world;
 	struct fstab_device named = {0}, mounted = {0};
 	return source && live->mount && facts && facts->devices && world->device && facts->devices(facts->arg, source, &named) == 1
-	       && world->device(world->arg, live->mount, &mounted) == 0 && host_same_device(&named, &mounted) == 1;
+	       && world->device(world->arg, live->mount, &mounted) == 0 && fstab_same_device(&named, &mounted) == 1;
 }
 
 static bool names_subvolume(const struct tabline *line)

@@ -298,7 +298,8 @@ static int same_source(struct merger *m, const struct old *old, const struct new
 		const char *own = planned && line->source ? merge_tag(m, line->source) : NULL;
 		if (same < 0 && own && strcspn(own, "=") == strcspn(tag, "=") && strncmp(own, tag, strcspn(tag, "=")) == 0)
 			same = strcmp(own, tag) == 0;
-		return same;
+		/* One that has none, or none that is known: by what has the tag. */
+		return same < 0 && m->in->leads ? m->in->leads(m->in->arg, tag, line) : same;
 	}
 	if (device.tags && device.tags->name && strcmp(device.tags->name, source) == 0)
 		return 1;
