@@ -117,11 +117,16 @@ static const char *live_name(const struct drift *drift, struct strbuf *out, cons
 }
 
 /** A name, and where more than that says what is mounted, the options that do: which
-    subvolume, which layers. */
-static const char *with_part(const struct drift *drift, struct strbuf *out, const char *name, const char *fstype, const char *options)
+    subvolume, which layers, which directory.  @live  What is mounted; NULL of a line. */
+static const char *with_part(const struct drift *drift, struct strbuf *out, const char *name, const char *fstype, const char *options,
+                             const struct fstab_line *live)
 {
 	const struct fstab_world *world = &drift->in->live->world;
 	unsigned flags = fstype_flags(fstype);
+	if (live && !(flags & (FST_SUBVOL | FST_LAYERED | FST_PSEUDO)) && live->mount && live->mount->root && strcmp(live->mount->root, "/") != 0) {
+		strbuf_printf(out, ": %s", live->mount->root);
+		return strbuf_str(out);
+	}
 	if (!(flags & (FST_SUBVOL | FST_LAYERED)) || !options || !*options || (world->secret && world->secret(NULL, options)))
 		return name;
 	size_t n = strlen(options);
@@ -210,13 +215,40 @@ static void leave_open(struct drift *drift, enum audit_code code)
 	drift->report->unjudged |= audit_bit(code);
 }
 
-/** Whether a source and type say nothing of what is mounted: who serves FUSE names both as he
-    likes, ceph shows addresses for names, and a root on layers or on NFS is its boot's. */
-static bool is_of_server(const struct fstab_line *live)
+/** Whether a line has an option, by its name. */
+static bool asks_for(const struct tabline *line, const char *name)
 {
+	size_t n;
+	return fstab_kept_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
+}
+
+/** Whether one of a list of types is not the kernel's: its helper may mount anything. */
+static bool is_of_helper(const char *types)
+{
+	char type[32];
+	for (size_t n; types && *types; types += n + (types[n] == ',')) {
+		n = strcspn(types, ",");
+		if (n >= sizeof(type))
+			return true;
+		memcpy(type, types, n);
+		type[n] = '\0';
+		if (!(fstype_flags(type) & FST_KNOWN))
+			return true;
+	}
+	return false;
+}
+
+/** Whether the source and type of a line say nothing of what is mounted: who serves FUSE names both
+    as he likes, ceph shows addresses for names, and a root on layers or on NFS is its boot's. */
+static bool is_of_server(const struct tabline *line, const struct fstab_line *live)
+{
+	const char *asked = tabline_value(line, TABLINE_FSTYPE);
 	const char *fstype = live->mount && live->mount->fstype ? live->mount->fstype : "";
 	bool root = live->target && strcmp(live->target, "/") == 0;
-	return strncmp(fstype, "fuse", 4) == 0 || strcmp(fstype, "ceph") == 0
+	/* One of FUSE that stands on a device has its number. */
+	bool served = (strncmp(fstype, "fuse", 4) == 0 && live->mount->dev_major == 0) || strcmp(fstype, "ceph") == 0;
+	bool may = !asks_for(line, "bind") && !asks_for(line, "rbind") && (shown_type(asked, fstype) || is_of_helper(asked));
+	return (served && may)
 	       || (root && (strcmp(fstype, "overlay") == 0 || strcmp(fstype, "composefs") == 0 || fstype_flags(fstype) & FST_NET));
 }
 
@@ -294,13 +326,6 @@ static bool is_forgotten(struct drift *drift, const struct fstab_line *live)
 			return strncmp(line->mount->source, dev, sizeof(dev) - 1) == 0;
 	}
 	return false;
-}
-
-/** Whether a line has an option, by its name. */
-static bool asks_for(const struct tabline *line, const char *name)
-{
-	size_t n;
-	return fstab_kept_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
 }
 
 /** Whether the device, file or directory of a line is missing, as far as is known. */
@@ -521,11 +546,11 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			.actual = live_name(drift, &drift->actual, live)});
 		break;
 	case FSTAB_NOTE_SOURCE:
-		if (is_of_server(live)) {
+		if (is_of_server(note->line, live)) {
 			leave_open(drift, DRIFT_TYPE);
 			judge_unknown(drift, note->line, live);
 		}
-		if (is_lost(drift, live) || is_of_server(live)) {
+		if (is_lost(drift, live) || is_of_server(note->line, live)) {
 			drift->told[note->line->number - 1] = true;
 			break;
 		}
@@ -543,9 +568,9 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			           : of_default ? "a subvolume is mounted that its line does not name: right if it is the default of the file system"
 			                        : "something else is mounted there than its line says",
 			.expected = with_part(drift, &drift->text, name_of(drift, &drift->text, source, fstype), fstype,
-			                      tabline_value(note->line, TABLINE_OPTIONS)),
+			                      tabline_value(note->line, TABLINE_OPTIONS), NULL),
 			.actual = with_part(drift, &drift->actual, live_name(drift, &drift->actual, live), live->mount ? live->mount->fstype : NULL,
-			                    live->mount ? live->mount->fs_opts : NULL),
+			                    live->mount ? live->mount->fs_opts : NULL, live),
 			.hint = of_default ? "btrfs subvolume get-default tells; write subvol= into the line"
 			        : "see which is meant; getmnt fstab --merge --fix=source --diff shows the line of what is mounted"});
 		break;
@@ -588,7 +613,7 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 	if (live && strcmp(live->target, target) == 0) {
 		/* What the system mounts by itself, as the line has it. */
 		bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
-		bool alike = (live->mount && shown_type(fstype, live->mount->fstype)) || is_of_server(live);
+		bool alike = (live->mount && shown_type(fstype, live->mount->fstype)) || is_of_server(line, live);
 		if (!idle && alike)
 			judge_unknown(drift, line, live);
 		/* What covers the line's mount, and is nobody's, is told by itself. */
