@@ -178,6 +178,35 @@ static bool may_be_default(const struct drift *drift, const struct tabline *line
 	return map64_get(&drift->named, mount_dev(m)) == MAP64_NONE && (own || is_same_device(drift, source, live) || (tag && !asked));
 }
 
+static const char of_default[] = "a subvolume is mounted that its line does not name: right if it is the default of the file system";
+
+/** Tell that something else is mounted than a line names: as a warning, that it is of another type. */
+static void tell_source(struct drift *drift, const struct tabline *line, const struct fstab_line *live,
+                        enum audit_severity severity, const char *message)
+{
+	const char *source = tabline_value(line, TABLINE_SOURCE), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	const struct mount *m = live->mount;
+	tell(drift, severity == AUDIT_WARNING ? DRIFT_TYPE : DRIFT_SOURCE, line, live, &(struct audit_finding){
+		.severity = severity, .message = message,
+		.expected = with_part(drift, &drift->text, name_of(drift, &drift->text, source, fstype), fstype,
+		                      tabline_value(line, TABLINE_OPTIONS), NULL),
+		.actual = with_part(drift, &drift->actual, live_name(drift, &drift->actual, live), m ? m->fstype : NULL,
+		                    m ? m->fs_opts : NULL, live),
+		.hint = message == of_default ? "btrfs subvolume get-default tells; write subvol= into the line"
+		        : "see which is meant; getmnt fstab --merge --fix=source --diff shows the line of what is mounted"});
+}
+
+/** Whether the root is of a subvolume that its line does not name: the command line or the default
+    has chosen it. */
+static bool lacks_root(const struct tabline *line, const struct mount *m)
+{
+	const char *target = tabline_value(line, TABLINE_TARGET), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	size_t n;
+	const char *subvol = m->fs_opts && strcmp(target ? target : "", "/") == 0 && shown_type(fstype, m->fstype)
+	                     ? fstab_kept_find(m->fs_opts, "subvol", 6, &n) : NULL;
+	return subvol && n > 8 && !names_subvolume(line);   /* "subvol=/" is the top */
+}
+
 /** Tell of a mount that has options otherwise than its line.
     @differ  Those, as the mount has them. */
 static void tell_differs(struct drift *drift, const struct tabline *line, const struct fstab_line *live, const char *differ)
@@ -442,6 +471,14 @@ static void judge_lacks(struct drift *drift, const struct tabline *line, const s
 		.hint = "mount -o remount; what that does not change, unmount it and mount it again"});
 }
 
+/** The version that a mount of NFS has which is older than its line's type nfs4 asks for; NULL. */
+static const char *older_nfs(const char *fstype, const struct mount *m, size_t *n)
+{
+	const char *vers = m->fs_opts && strcmp(fstype ? fstype : "", "nfs4") == 0 && strcmp(m->fstype ? m->fstype : "", "nfs") == 0
+	                   ? fstab_kept_find(m->fs_opts, "vers", 4, n) : NULL;
+	return vers && *n > 5 && vers[5] < '4' ? vers : NULL;
+}
+
 /** How a line's mount is made.  Where the merge has not compared it, what the line names is held
     against the mount; what else the mount has may be the system's, or a server's. */
 static void judge_how(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
@@ -451,6 +488,8 @@ static void judge_how(struct drift *drift, const struct tabline *line, const str
 	if (live->swap)
 		judge_priority(drift, line, live);
 	judge_readonly(drift, line, live);
+	if (!drift->told[line->number - 1] && m && lacks_root(line, m))
+		tell_source(drift, line, live, AUDIT_INFO, of_default);
 	/* Its root may be of layers that have their own options. */
 	bool same = m && (asks_for(line, "bind") || asks_for(line, "rbind") || shown_type(fstype, m->fstype));
 	if (!same || !options || drift->told[line->number - 1] || fstype_flags(m->fstype) & FST_AUTOFS)
@@ -458,6 +497,10 @@ static void judge_how(struct drift *drift, const struct tabline *line, const str
 	strbuf_reset(&drift->actual);
 	if (live->fate != FSTAB_LINE)
 		fstab_asked(live, options, &drift->actual);
+	size_t n;
+	const char *older = drift->actual.len ? NULL : older_nfs(fstype, m, &n);
+	if (older)
+		strbuf_add(&drift->actual, older, n);
 	if (drift->actual.len)
 		tell_differs(drift, line, live, strbuf_str(&drift->actual));
 	else
@@ -517,7 +560,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 	const struct fstab_line *live = note->live;
 	const char *source = note->line ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
 	const char *fstype = note->line ? tabline_value(note->line, TABLINE_FSTYPE) : NULL;
-	bool same = false, of_default = false;
+	bool same = false;
 	switch (note->kind) {
 	case FSTAB_NOTE_MISSING:
 		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
@@ -561,18 +604,12 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			drift->told[note->line->number - 1] = true;
 			break;
 		}
-		of_default = !same && may_be_default(drift, note->line, live);
-		tell(drift, same ? DRIFT_TYPE : DRIFT_SOURCE, note->line, live, &(struct audit_finding){
-			.severity = same ? AUDIT_WARNING : of_default ? AUDIT_INFO : AUDIT_CRITICAL,
-			.message = same ? "it is mounted as another type than its line says"
-			           : of_default ? "a subvolume is mounted that its line does not name: right if it is the default of the file system"
-			                        : "something else is mounted there than its line says",
-			.expected = with_part(drift, &drift->text, name_of(drift, &drift->text, source, fstype), fstype,
-			                      tabline_value(note->line, TABLINE_OPTIONS), NULL),
-			.actual = with_part(drift, &drift->actual, live_name(drift, &drift->actual, live), live->mount ? live->mount->fstype : NULL,
-			                    live->mount ? live->mount->fs_opts : NULL, live),
-			.hint = of_default ? "btrfs subvolume get-default tells; write subvol= into the line"
-			        : "see which is meant; getmnt fstab --merge --fix=source --diff shows the line of what is mounted"});
+		if (!same && may_be_default(drift, note->line, live)) {
+			tell_source(drift, note->line, live, AUDIT_INFO, of_default);
+			break;
+		}
+		tell_source(drift, note->line, live, same ? AUDIT_WARNING : AUDIT_CRITICAL, same ? "it is mounted as another type than its line says"
+		            : "something else is mounted there than its line says");
 		break;
 	case FSTAB_NOTE_OPTIONS:
 		tell_differs(drift, note->line, live, note->text ? note->text : "");
