@@ -123,7 +123,7 @@ static const char *with_part(const struct drift *drift, struct strbuf *out, cons
 {
 	const struct fstab_world *world = &drift->in->live->world;
 	unsigned flags = fstype_flags(fstype);
-	if (live && !(flags & (FST_SUBVOL | FST_LAYERED | FST_PSEUDO)) && live->mount && live->mount->root && strcmp(live->mount->root, "/") != 0) {
+	if (live && live->fate != FSTAB_LINE && !(flags & (FST_SUBVOL | FST_LAYERED | FST_PSEUDO)) && live->mount && live->mount->root && strcmp(live->mount->root, "/") != 0) {
 		strbuf_printf(out, ": %s", live->mount->root);
 		return strbuf_str(out);
 	}

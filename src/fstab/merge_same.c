@@ -400,10 +400,8 @@ static bool lacks_subvol(const struct old *old, const char *live)
  */
 static bool is_strange_part(const struct old *old, const struct mount *mount)
 {
-	size_t n;
 	return mount->dev_major != 0 && fstype_flags(mount->fstype) & FST_DEVICE && strcmp(old->words.target, "/") != 0
-	       && strncmp(mount->root, "/ostree/", 8) != 0 && !strstr(mount->root, "/systemd-private-")
-	       && !merge_value(old->words.options, "X-mount.subdir", &n);
+	       && strncmp(mount->root, "/ostree/", 8) != 0 && !strstr(mount->root, "/systemd-private-");
 }
 
 /** Whether it is the same part of a file system. */
@@ -427,7 +425,9 @@ static bool same_part(struct merger *m, const struct old *old, const struct fsta
 	                : !same_value(old->words.options, plain, "subvol") || lacks_subvol(old, plain)))
 		return false;
 	/* A directory of a file system, which such a line shows from its root. */
-	bool part = mount->root && strcmp(mount->root, "/") != 0 && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
+	size_t n;
+	bool part = mount->root && strcmp(mount->root, "/") != 0 && !merge_value(old->words.options, "X-mount.subdir", &n)
+	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
 	if (part && line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0)
 		return false;
 	if (part && is_strange_part(old, mount))

@@ -293,6 +293,8 @@ for row in EDITED:
 ADDED = [
     ("a mount point twice", "v /space\\040here tmpfs size=1m 0 0\n", ["FSTAB-DUP-TARGET warning /space here"]),
     ("a swap space twice", f"UUID={SWAP} none swap sw 0 0\n", [f"FSTAB-DUP-SOURCE warning UUID={SWAP}"]),
+    ("a swap space twice, by two names", f"{loops['swap']} none swap sw 0 0\n", [f"FSTAB-DUP-SOURCE warning {loops['swap']}", f"FSTAB-SRC-UNSTABLE warning {loops['swap']}"]),
+    ("one file system in two places, by two names", f"UUID={XFS} /late xfs nofail 0 0\n", ["FSTAB-DUP-SOURCE info /late", "DRIFT-NOT-MOUNTED warning /late"]),
     ("one file system in two places", f"{X} /late xfs nofail 0 0\n", ["FSTAB-DUP-SOURCE info /late", "DRIFT-NOT-MOUNTED warning /late"]),
     ("a line not mounted", "none /late tmpfs defaults 0 0\n", ["DRIFT-NOT-MOUNTED warning /late"]),
     ("the parent behind its child", "m /mnt/late tmpfs defaults 0 0\nm /mnt tmpfs size=1m 0 0\n",
