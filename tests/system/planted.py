@@ -391,6 +391,17 @@ planted("a bind writable", sh("mount", "-o", "remount,bind,rw", "/bound"), sh("m
 planted("not mounted", lambda: umount("/space here"), lambda: mount("/space here"), ["DRIFT-NOT-MOUNTED warning /space here"])
 planted("a bind not made", lambda: umount("/etc/bound.conf"), lambda: mount("/etc/bound.conf"), ["DRIFT-NOT-MOUNTED warning /etc/bound.conf"])
 planted("another disk", instead("/data", "-t", "ext4", "-o", DATA, loops["other"]), again("/data"), ["DRIFT-SOURCE critical /data"])
+
+
+def part_of_disk():
+    """A directory of what the line mounts, in its place."""
+    umount("/data")
+    gm.run("mount", "-t", "ext4", "-o", DATA, loops["ext4"], "/late")
+    gm.run("mount", "--bind", gm.mkdir("/late/old"), "/data")
+    umount("/late")
+
+
+planted("a directory of the disk", part_of_disk, again("/data"), ["DRIFT-SOURCE critical /data"])
 planted("another subvolume mounted", instead("/home", "-t", "btrfs", "-o", "subvol=/@other", loops["btrfs"]), again("/home"), ["DRIFT-SOURCE critical /home"])
 planted("the top of the btrfs", instead("/home", "-t", "btrfs", loops["btrfs"]), again("/home"), ["DRIFT-SOURCE critical /home"])
 planted("another directory bound", instead("/bound", "-o", "bind,ro", "/srv/elsewhere"), again("/bound"), ["DRIFT-SOURCE critical /bound"])
