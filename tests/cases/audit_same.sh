@@ -171,10 +171,10 @@ told -F m --fstab=f --only=DRIFT-*
 
 echo "--- devices by their numbers, servers by what a line can be served by, parts of a file system"
 # Two hosts: what stands behind the fault is the nearest that is right.
-for i in 2 3; do
-	[ $i = 2 ] && host=wrong || host=right
+for host in wrong right; do
+	of() { [ $host = wrong ] && echo "$1" || echo "$2"; }
 	while IFS='|' read -r wrong right; do
-		[ $i = 2 ] && echo "$wrong" || echo "$right"
+		of "$wrong" "$right"
 	done <<-END >m
 		40 21 8:17 / /a rw,relatime - ext4 /dev/sdb1 rw|40 21 8:3 / /a rw,relatime - ext4 /dev/sda3 rw
 		41 21 8:3 /old /b rw,relatime - ext4 /dev/sda3 rw|41 21 8:3 / /b rw,relatime - ext4 /dev/sda3 rw
@@ -186,11 +186,11 @@ for i in 2 3; do
 		47 21 0:73 / /h rw,relatime - fuse.x a rw,user_id=0,group_id=0|47 21 0:73 / /h rw,relatime - fuse.x a rw,user_id=0,group_id=0
 		48 21 8:3 /old /i rw,relatime - ext4 /dev/sda3 rw|48 21 8:3 /old /i rw,relatime - ext4 /dev/sda3 rw
 	END
-	make_host $host <m
-	mkdir -p $host/{a,b,c,d,e,f,g,h,i}
-	printf '%s\tpartition\t8135676\t0\t-2\n' /dev/sd$([ $i = 2 ] && echo b3 || echo a3) >>$host/proc/swaps
-	echo "root=8:$([ $i = 2 ] && echo 3 || echo 2)" >$host/proc/cmdline
-	cat >$host/etc/fstab <<-END
+	make_host "$host" <m
+	mkdir -p "$host"/{a,b,c,d,e,f,g,h,i}
+	printf '%s\tpartition\t8135676\t0\t-2\n' /dev/sd"$(of b3 a3)" >>"$host"/proc/swaps
+	echo "root=8:$(of 3 2)" >"$host"/proc/cmdline
+	cat >"$host"/etc/fstab <<-END
 		UUID=$R / ext4 defaults 0 1
 		UUID=$A /a ext4 defaults 0 2
 		UUID=$A /b ext4 defaults 0 2
@@ -199,16 +199,16 @@ for i in 2 3; do
 		UUID=$A /e ntfs-3g defaults 0 0
 		n:/ /f nfs4 defaults 0 0
 		UUID=$A /g ext4 defaults 0 2
-		a /h $([ $i = 2 ] && echo nfs || echo xfuse) defaults 0 0
-		UUID=$A /i ext4 $([ $i = 2 ] && echo defaults || echo X-mount.subdir=old) 0 2
+		a /h $(of nfs xfuse) defaults 0 0
+		UUID=$A /i ext4 $(of defaults X-mount.subdir=old) 0 2
 		UUID=$A none swap sw 0 0
 	END
 done
 # What stands on it has its tags as well.
 mkdir -p right/sys/devices/virtual/block/sda3/holders/dm-0
 for host in wrong right; do
-	echo $host
-	getmnt audit --root=$host --only='DRIFT-*,SWAP-*,BOOT-ROOT' --fail-on=warning --jsonl |
+	echo "$host"
+	getmnt audit --root="$host" --only='DRIFT-*,SWAP-*,BOOT-ROOT' --fail-on=warning --jsonl |
 		python3 -c 'import json, sys
 for f in json.load(sys.stdin)["findings"]:
     if f["severity"] != "info":
