@@ -376,7 +376,7 @@ static const char *devmap_held(struct devmap *map, const struct devmap_dev *dev,
 const char *devmap_part(struct devmap *map, uint32_t major, uint32_t minor)
 {
 	struct devmap_dev *dev = devmap_get(map, major, minor);
-	if (!dev || !dev->told)
+	if (!dev || !dev->told || !dev->kname)
 		return NULL;
 	bool unread = map->unread;
 	char dir[64];

@@ -37,6 +37,8 @@ struct audit_entry {
 	uint64_t ignored;        /* set of codes */
 	bool swap, bind, noauto, nofail, automount, netdev, mkdir;
 	bool needed;             /* a boot fails without it */
+	bool numbered;           /* which device the source names is known, and it is one: */
+	uint32_t major, minor;
 };
 
 struct audit {

@@ -10,6 +10,7 @@
  */
 #include "audit/host_impl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool host_names_device(const char *source)
@@ -25,18 +26,6 @@ bool host_names_device(const char *source)
 			return !strchr(source, '/');   /* PARTUUID=.../PARTNROFF=1 */
 	}
 	return strncmp(source, "/dev/", 5) == 0 && strncmp(source, "/dev/ram", 8) != 0;
-}
-
-int host_same_device(const struct fstab_device *a, const struct fstab_device *b)
-{
-	const struct devmap_tags *x = a->tags, *y = b->tags;
-	if (!x || !y)
-		return -1;
-	if (x == y || (x->name && y->name && strcmp(x->name, y->name) == 0))
-		return 1;
-	if (x->multi_device || y->multi_device)
-		return x->uuid && y->uuid ? strcmp(x->uuid, y->uuid) == 0 : -1;
-	return x->name && y->name ? 0 : -1;
 }
 
 /** The value of the last parameter of a name: "" for none; NULL: it is not there. */
@@ -90,6 +79,43 @@ static int devices(struct host *host, const char *source, struct fstab_device *d
 	return facts && facts->devices ? facts->devices(facts->arg, source, device) : -1;
 }
 
+/** A number of a device as the kernel takes it: MAJOR:MINOR, or hexadecimal in one.
+    Source: devt_from_devnum() in block/early-lookup.c. */
+static bool read_number(const char *text, struct fstab_device *device)
+{
+	size_t hex = strspn(text, "0123456789abcdefABCDEF"), digits = strspn(text, "0123456789");
+	char *end;
+	if (hex > 0 && hex <= 8 && !text[hex]) {
+		unsigned long number = strtoul(text, NULL, 16);
+		device->major = number >> 8 & 0xfff;
+		device->minor = (number & 0xff) | (number >> 12 & 0xfff00);
+	} else if (digits > 0 && digits < 5 && text[digits] == ':' && strspn(text + digits + 1, "0123456789") > 0) {
+		device->major = (uint32_t)strtoul(text, NULL, 10);
+		device->minor = (uint32_t)strtoul(text + digits + 1, &end, 10);
+		if (*end)
+			return false;
+	} else {
+		return false;
+	}
+	return device->numbered = true;
+}
+
+/** The devices that root= names, as devices(): of a number it is not known whether it is there. */
+static int root_devices(struct host *host, const char *root, struct fstab_device *device)
+{
+	*device = (struct fstab_device){0};
+	if (read_number(root, device))
+		return 1;
+	return host_names_device(root) ? devices(host, root, device) : -1;
+}
+
+/** root= and the device that it names. */
+static const char *root_form(struct host *host, const char *root, const struct fstab_device *named)
+{
+	const char *name = named->tags ? named->tags->name : NULL;
+	return host_form(host, name ? "root=%s (%s)" : "root=%s", root, name);
+}
+
 /** The line of the fstab for the root; NULL: none. */
 static const struct tabline *root_line(const struct host *host, bool *any)
 {
@@ -98,8 +124,9 @@ static const struct tabline *root_line(const struct host *host, bool *any)
 	for (size_t i = 0; i < host->in->lines->count; ++i) {
 		const struct tabline *line = &host->in->lines->lines[i];
 		const char *target = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_TARGET) : NULL;
+		const char *fstype = target ? tabline_value(line, TABLINE_FSTYPE) : NULL;
 		*any |= target != NULL;
-		if (target && strcmp(target, "/") == 0)
+		if (target && strcmp(target, "/") == 0 && (!fstype || strcmp(fstype, "swap") != 0))
 			found = line;
 	}
 	return found;
@@ -116,7 +143,8 @@ static const struct mount *mounted_root(struct host *host, struct fstab_device *
 		if (!m || !line->target || strcmp(line->target, "/") != 0 || line->hidden)
 			continue;
 		*device = (struct fstab_device){0};
-		if (!world->device || world->device(world->arg, m, device) != 0 || !device->tags || !device->tags->name)
+		if (!world->device || world->device(world->arg, m, device) != 0 || !device->tags
+		    || !(device->tags->name || device->numbered))
 			return NULL;
 		return m;
 	}
@@ -129,7 +157,7 @@ static void judge_root(struct host *host, const char *root)
 	bool any;
 	const struct tabline *line = root_line(host, &any);
 	const struct mount *m = mounted_root(host, &live);
-	int n = m && host_names_device(root) ? devices(host, root, &named) : -1;
+	int n = m ? root_devices(host, root, &named) : -1;
 	if (m && any && !line)
 		host_tell(host, &(struct audit_finding){
 			.code = BOOT_ROOT, .severity = AUDIT_INFO, .target = "/", .owner = "initrd",
@@ -147,19 +175,19 @@ static void judge_root(struct host *host, const char *root)
 			.hint = "see what the boot loader has, and put in what blkid shows"});
 		return;
 	}
-	if (host_same_device(&named, &live) == 0)
+	if (fstab_same_device(&named, &live) == 0)
 		host_tell(host, &(struct audit_finding){
 			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/", .owner = "initrd",
 			.message = "the root is not the device that the command line names",
-			.expected = host_form(host, "root=%s (%s)", root, named.tags->name), .actual = live.tags->name,
+			.expected = root_form(host, root, &named), .actual = live.tags->name ? live.tags->name : m->source,
 			.hint = "see whether the root was copied, and which of the two is meant"});
 	const char *source = line ? tabline_value(line, TABLINE_SOURCE) : NULL;
-	if (source && host_names_device(source) && devices(host, source, &lined) > 0 && host_same_device(&named, &lined) == 0)
+	if (source && host_names_device(source) && devices(host, source, &lined) > 0 && fstab_same_device(&named, &lined) == 0)
 		host_tell(host, &(struct audit_finding){
 			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/", .owner = "fstab", .line = line->number,
 			.message = "the command line names another root than the fstab",
-			.expected = host_form(host, "root=%s (%s)", root, named.tags->name),
-			.actual = host_form(host, "%s (%s)", source, lined.tags->name),
+			.expected = root_form(host, root, &named),
+			.actual = lined.tags && lined.tags->name ? host_form(host, "%s (%s)", source, lined.tags->name) : source,
 			.hint = "put one right, and the boot loader's configuration with it"});
 }
 

@@ -119,11 +119,16 @@ static const char *live_name(const struct drift *drift, struct strbuf *out, cons
 }
 
 /** A name, and where more than that says what is mounted, the options that do: which
-    subvolume, which layers. */
-static const char *with_part(const struct drift *drift, struct strbuf *out, const char *name, const char *fstype, const char *options)
+    subvolume, which layers, which directory.  @live  What is mounted; NULL of a line. */
+static const char *with_part(const struct drift *drift, struct strbuf *out, const char *name, const char *fstype, const char *options,
+                             const struct fstab_line *live)
 {
 	const struct fstab_world *world = &drift->in->live->world;
 	unsigned flags = fstype_flags(fstype);
+	if (live && live->fate != FSTAB_LINE && !(flags & (FST_SUBVOL | FST_LAYERED | FST_PSEUDO)) && live->mount && live->mount->root && strcmp(live->mount->root, "/") != 0) {
+		strbuf_printf(out, ": %s", live->mount->root);
+		return strbuf_str(out);
+	}
 	if (!(flags & (FST_SUBVOL | FST_LAYERED)) || !options || !*options || (world->secret && world->secret(NULL, options)))
 		return name;
 	size_t n = strlen(options);
@@ -142,7 +147,7 @@ static bool is_same_device(const struct drift *drift, const char *source, const 
 	const struct fstab_world *world = &drift->in->live->world;
 	struct fstab_device named = {0}, mounted = {0};
 	return source && live->mount && facts && facts->devices && world->device && facts->devices(facts->arg, source, &named) == 1
-	       && world->device(world->arg, live->mount, &mounted) == 0 && host_same_device(&named, &mounted) == 1;
+	       && world->device(world->arg, live->mount, &mounted) == 0 && fstab_same_device(&named, &mounted) == 1;
 }
 
 static bool names_subvolume(const struct tabline *line)
@@ -173,6 +178,35 @@ static bool may_be_default(const struct drift *drift, const struct tabline *line
 	bool tag = source && strchr(source, '='), asked = drift->in->facts && drift->in->facts->devices;
 	bool own = source && m->source && strcmp(source, m->source) == 0;
 	return map64_get(&drift->named, mount_dev(m)) == MAP64_NONE && (own || is_same_device(drift, source, live) || (tag && !asked));
+}
+
+static const char of_default[] = "a subvolume is mounted that its line does not name: right if it is the default of the file system";
+
+/** Tell that something else is mounted than a line names: as a warning, that it is of another type. */
+static void tell_source(struct drift *drift, const struct tabline *line, const struct fstab_line *live,
+                        enum audit_severity severity, const char *message)
+{
+	const char *source = tabline_value(line, TABLINE_SOURCE), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	const struct mount *m = live->mount;
+	tell(drift, severity == AUDIT_WARNING ? DRIFT_TYPE : DRIFT_SOURCE, line, live, &(struct audit_finding){
+		.severity = severity, .message = message,
+		.expected = with_part(drift, &drift->text, name_of(drift, &drift->text, source, fstype), fstype,
+		                      tabline_value(line, TABLINE_OPTIONS), NULL),
+		.actual = with_part(drift, &drift->actual, live_name(drift, &drift->actual, live), m ? m->fstype : NULL,
+		                    m ? m->fs_opts : NULL, live),
+		.hint = message == of_default ? "btrfs subvolume get-default tells; write subvol= into the line"
+		        : "see which is meant; getmnt fstab --merge --fix=source --diff shows the line of what is mounted"});
+}
+
+/** Whether the root is of a subvolume that its line does not name: the command line or the default
+    has chosen it. */
+static bool lacks_root(const struct tabline *line, const struct mount *m)
+{
+	const char *target = tabline_value(line, TABLINE_TARGET), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	size_t n;
+	const char *subvol = m->fs_opts && strcmp(target ? target : "", "/") == 0 && shown_type(fstype, m->fstype)
+	                     ? fstab_kept_find(m->fs_opts, "subvol", 6, &n) : NULL;
+	return subvol && n > 8 && !names_subvolume(line);   /* "subvol=/" is the top */
 }
 
 /** Tell of a mount that has options otherwise than its line.
@@ -216,13 +250,40 @@ static void leave_open(struct drift *drift, enum audit_code code)
 	drift->report->unjudged |= audit_bit(code);
 }
 
-/** Whether a source and type say nothing of what is mounted: who serves FUSE names both as he
-    likes, ceph shows addresses for names, and a root on layers or on NFS is its boot's. */
-static bool is_of_server(const struct fstab_line *live)
+/** Whether a line has an option, by its name. */
+static bool asks_for(const struct tabline *line, const char *name)
 {
+	size_t n;
+	return fstab_kept_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
+}
+
+/** Whether one of a list of types is not the kernel's: its helper may mount anything. */
+static bool is_of_helper(const char *types)
+{
+	char type[32];
+	for (size_t n; types && *types; types += n + (types[n] == ',')) {
+		n = strcspn(types, ",");
+		if (n >= sizeof(type))
+			return true;
+		memcpy(type, types, n);
+		type[n] = '\0';
+		if (!(fstype_flags(type) & FST_KNOWN))
+			return true;
+	}
+	return false;
+}
+
+/** Whether the source and type of a line say nothing of what is mounted: who serves FUSE names both
+    as he likes, ceph shows addresses for names, and a root on layers or on NFS is its boot's. */
+static bool is_of_server(const struct tabline *line, const struct fstab_line *live)
+{
+	const char *asked = tabline_value(line, TABLINE_FSTYPE);
 	const char *fstype = live->mount && live->mount->fstype ? live->mount->fstype : "";
 	bool root = live->target && strcmp(live->target, "/") == 0;
-	return strncmp(fstype, "fuse", 4) == 0 || strcmp(fstype, "ceph") == 0
+	/* One of FUSE that stands on a device has its number. */
+	bool served = (strncmp(fstype, "fuse", 4) == 0 && live->mount->dev_major == 0) || strcmp(fstype, "ceph") == 0;
+	bool may = !asks_for(line, "bind") && !asks_for(line, "rbind") && (shown_type(asked, fstype) || is_of_helper(asked));
+	return (served && may)
 	       || (root && (strcmp(fstype, "overlay") == 0 || strcmp(fstype, "composefs") == 0 || fstype_flags(fstype) & FST_NET));
 }
 
@@ -292,13 +353,6 @@ static bool is_forgotten(struct drift *drift, const struct fstab_line *live)
 			return strncmp(line->mount->source, dev, sizeof(dev) - 1) == 0;
 	}
 	return false;
-}
-
-/** Whether a line has an option, by its name. */
-static bool asks_for(const struct tabline *line, const char *name)
-{
-	size_t n;
-	return fstab_kept_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
 }
 
 /** Whether the device, file or directory of a line is missing, as far as is known. */
@@ -429,6 +483,14 @@ static void judge_lacks(struct drift *drift, const struct tabline *line, const s
 		.hint = "mount -o remount; what that does not change, unmount it and mount it again"});
 }
 
+/** The version that a mount of NFS has which is older than its line's type nfs4 asks for; NULL. */
+static const char *older_nfs(const char *fstype, const struct mount *m, size_t *n)
+{
+	const char *vers = m->fs_opts && strcmp(fstype ? fstype : "", "nfs4") == 0 && strcmp(m->fstype ? m->fstype : "", "nfs") == 0
+	                   ? fstab_kept_find(m->fs_opts, "vers", 4, n) : NULL;
+	return vers && *n > 5 && vers[5] < '4' ? vers : NULL;
+}
+
 /** How a line's mount is made.  Where the merge has not compared it, what the line names is held
     against the mount; what else the mount has may be the system's, or a server's. */
 static void judge_how(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
@@ -438,6 +500,8 @@ static void judge_how(struct drift *drift, const struct tabline *line, const str
 	if (live->swap)
 		judge_priority(drift, line, live);
 	judge_readonly(drift, line, live);
+	if (!drift->told[line->number - 1] && m && lacks_root(line, m))
+		tell_source(drift, line, live, AUDIT_INFO, of_default);
 	/* Its root may be of layers that have their own options. */
 	bool same = m && (asks_for(line, "bind") || asks_for(line, "rbind") || shown_type(fstype, m->fstype));
 	if (!same || !options || drift->told[line->number - 1] || fstype_flags(m->fstype) & FST_AUTOFS)
@@ -445,6 +509,10 @@ static void judge_how(struct drift *drift, const struct tabline *line, const str
 	strbuf_reset(&drift->actual);
 	if (live->fate != FSTAB_LINE)
 		fstab_asked(live, options, &drift->actual);
+	size_t n;
+	const char *older = drift->actual.len ? NULL : older_nfs(fstype, m, &n);
+	if (older)
+		strbuf_add(&drift->actual, older, n);
 	if (drift->actual.len)
 		tell_differs(drift, line, live, strbuf_str(&drift->actual));
 	else
@@ -504,7 +572,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 	const struct fstab_line *live = note->live;
 	const char *source = note->line ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
 	const char *fstype = note->line ? tabline_value(note->line, TABLINE_FSTYPE) : NULL;
-	bool same = false, of_default = false;
+	bool same = false;
 	switch (note->kind) {
 	case FSTAB_NOTE_MISSING:
 		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
@@ -533,11 +601,11 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			.actual = live_name(drift, &drift->actual, live)});
 		break;
 	case FSTAB_NOTE_SOURCE:
-		if (is_of_server(live)) {
+		if (is_of_server(note->line, live)) {
 			leave_open(drift, DRIFT_TYPE);
 			judge_unknown(drift, note->line, live);
 		}
-		if (is_lost(drift, live) || is_of_server(live)) {
+		if (is_lost(drift, live) || is_of_server(note->line, live)) {
 			drift->told[note->line->number - 1] = true;
 			break;
 		}
@@ -548,18 +616,12 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			drift->told[note->line->number - 1] = true;
 			break;
 		}
-		of_default = !same && may_be_default(drift, note->line, live);
-		tell(drift, same ? DRIFT_TYPE : DRIFT_SOURCE, note->line, live, &(struct audit_finding){
-			.severity = same ? AUDIT_WARNING : of_default ? AUDIT_INFO : AUDIT_CRITICAL,
-			.message = same ? "it is mounted as another type than its line says"
-			           : of_default ? "a subvolume is mounted that its line does not name: right if it is the default of the file system"
-			                        : "something else is mounted there than its line says",
-			.expected = with_part(drift, &drift->text, name_of(drift, &drift->text, source, fstype), fstype,
-			                      tabline_value(note->line, TABLINE_OPTIONS)),
-			.actual = with_part(drift, &drift->actual, live_name(drift, &drift->actual, live), live->mount ? live->mount->fstype : NULL,
-			                    live->mount ? live->mount->fs_opts : NULL),
-			.hint = of_default ? "btrfs subvolume get-default tells; write subvol= into the line"
-			        : "see which is meant; getmnt fstab --merge --fix=source --diff shows the line of what is mounted"});
+		if (!same && may_be_default(drift, note->line, live)) {
+			tell_source(drift, note->line, live, AUDIT_INFO, of_default);
+			break;
+		}
+		tell_source(drift, note->line, live, same ? AUDIT_WARNING : AUDIT_CRITICAL, same ? "it is mounted as another type than its line says"
+		            : "something else is mounted there than its line says");
 		break;
 	case FSTAB_NOTE_OPTIONS:
 		tell_differs(drift, note->line, live, note->text ? note->text : "");
@@ -600,7 +662,7 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 	if (live && strcmp(live->target, target) == 0) {
 		/* What the system mounts by itself, as the line has it. */
 		bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
-		bool alike = (live->mount && shown_type(fstype, live->mount->fstype)) || is_of_server(live);
+		bool alike = (live->mount && shown_type(fstype, live->mount->fstype)) || is_of_server(line, live);
 		if (!idle && alike)
 			judge_unknown(drift, line, live);
 		/* What covers the line's mount, and is nobody's, is told by itself. */

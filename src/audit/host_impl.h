@@ -32,9 +32,6 @@ void host_unjudged(struct host *host, enum audit_code code);
 /** Whether a source can name a device: a path in /dev, or one of the four tags. */
 bool host_names_device(const char *source);
 
-/** Whether two are one device, or of one file system; -1: it is not known. */
-int host_same_device(const struct fstab_device *a, const struct fstab_device *b);
-
 void host_boot_root(struct host *host);
 void host_units(struct host *host);
 void host_crypttab(struct host *host);

@@ -8,6 +8,7 @@
  * the entry is needed then: not with noauto, nofail or an automount.
  */
 #include "audit/audit_impl.h"
+#include "audit/host_impl.h"
 
 #include "base/escape.h"
 #include "base/fstypes.h"
@@ -506,6 +507,32 @@ static void judge_order(struct audit *audit, const struct audit_entry *entry)
 			audit_format(audit, "move it behind line %u", needs.later->line->number)});
 }
 
+/** What a source is found by: the number of its device, if that is known; or its name. */
+static uint64_t source_key(const struct audit_entry *entry)
+{
+	const uint32_t number[] = {entry->major, entry->minor};
+	return entry->numbered ? map64_bytes(MAP64_BYTES, (const char *)number, sizeof(number)) : map64_text(entry->source);
+}
+
+static bool is_same_source(const struct audit_entry *a, const struct audit_entry *b)
+{
+	bool one = a->numbered && b->numbered && a->major == b->major && a->minor == b->minor;
+	return one || strcmp(a->source, b->source) == 0;
+}
+
+/** Note the device of a source. */
+static void number_source(const struct audit *audit, struct audit_entry *entry)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	struct fstab_device device = {0};
+	if (facts && facts->devices && host_names_device(entry->source) && facts->devices(facts->arg, entry->source, &device) == 1
+	    && device.numbered) {
+		entry->numbered = true;
+		entry->major = device.major;
+		entry->minor = device.minor;
+	}
+}
+
 /** Whether two entries are of the same, so that one of them is too many. */
 static bool is_same_part(struct audit *audit, const struct audit_entry *a, const struct audit_entry *b)
 {
@@ -533,10 +560,10 @@ static void judge_twice(struct audit *audit, const struct audit_entry *entry)
 	if (!*entry->source || entry->bind || strcmp(entry->source, "none") == 0
 	    || !(entry->swap || entry->flags & FST_DEVICE))
 		return;
-	uint32_t i = map64_get(&audit->by_source, map64_text(entry->source));
+	uint32_t i = map64_get(&audit->by_source, source_key(entry));
 	const struct audit_entry *first = i != MAP64_NONE ? &audit->entries[i] : NULL;
-	if (!first || first >= entry || strcmp(first->source, entry->source) != 0 || first->swap != entry->swap
-	    || first->noauto || first->bind || !is_same_part(audit, first, entry)
+	if (!first || first >= entry || !is_same_source(first, entry) || first->swap != entry->swap
+	    || !is_same_part(audit, first, entry)
 	    || (first->path && entry->path && strcmp(first->path, entry->path) == 0))
 		return;
 	audit_tell(audit, entry, FSTAB_DUP_SOURCE, &(struct audit_told){
@@ -586,7 +613,7 @@ static void read_lines(struct audit *audit)
 static void index_entries(struct audit *audit)
 {
 	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->failed;) {
-		const struct audit_entry *entry = &audit->entries[i];
+		struct audit_entry *entry = &audit->entries[i];
 		audit->next_target[i] = audit->next_steady[i] = MAP64_NONE;
 		if (entry->path && !entry->noauto) {
 			uint64_t hash = map64_text(entry->path);
@@ -599,9 +626,10 @@ static void index_entries(struct audit *audit)
 			map64_remove(&audit->asleep, map64_text(entry->path));
 			audit->failed |= map64_put(&audit->asleep, map64_text(entry->path), i) == MAP64_NONE;
 		}
-		if (entry->noauto)
+		if (entry->noauto || entry->bind)
 			continue;
-		uint64_t source = map64_text(entry->source);
+		number_source(audit, entry);
+		uint64_t source = source_key(entry);
 		map64_remove(&audit->by_source, source);
 		audit->failed |= map64_put(&audit->by_source, source, i) == MAP64_NONE;
 	}

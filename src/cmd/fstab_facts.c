@@ -327,11 +327,14 @@ static void fill_device(struct facts *facts, uint32_t major, uint32_t minor, str
 {
 	struct devmap *devs = facts->run->devs;
 	device->tags = devmap_tags(devs, major, minor, NULL);
+	device->numbered = true;
+	device->major = major;
+	device->minor = minor;
 	device->remote = devmap_remote(devs, major, minor);
 	devmap_loop(devs, major, minor, &device->loop);
 }
 
-static int facts_devices(void *arg, const char *source, struct fstab_device *device)
+int facts_devices(void *arg, const char *source, struct fstab_device *device)
 {
 	struct facts *facts = arg;
 	if (*source == '/') {

@@ -34,6 +34,9 @@ struct facts {
 void facts_init(struct facts *facts, struct run *run, const char *root, struct fstab_system *system);
 void facts_destroy(struct facts *facts);
 
+/** The devices that a source names: struct fstab_facts.  @facts  A struct facts. */
+int facts_devices(void *facts, const char *source, struct fstab_device *device);
+
 /** The functions by which models ask; of a recorded table all are NULL. */
 struct fstab_facts facts_functions(struct facts *facts);
 

@@ -29,6 +29,9 @@ static int machine_device(void *arg, const struct mount *mount, struct fstab_dev
 	if (!device->tags)
 		return -1;
 	if (devmap_behind(run->devs, mount->dev_major, mount->dev_minor, source, &major, &minor)) {
+		device->numbered = true;
+		device->major = major;
+		device->minor = minor;
 		device->remote = devmap_remote(run->devs, major, minor);
 		devmap_loop(run->devs, major, minor, &device->loop);
 	}
@@ -58,6 +61,9 @@ static int machine_swap(void *arg, const char *name, struct fstab_device *device
 		return failed ? -1 : 0;
 	device->tags = devmap_tags(run->devs, st.rdev_major, st.rdev_minor, NULL);
 	device->remote = devmap_remote(run->devs, st.rdev_major, st.rdev_minor);
+	device->numbered = true;
+	device->major = st.rdev_major;
+	device->minor = st.rdev_minor;
 	return device->tags ? 0 : -1;
 }
 

@@ -143,6 +143,31 @@ static int same_place(const struct merge_machine *machine, const char *a, const 
 
 enum { LOOP_MAJOR = 7 };
 
+/** Whether a name in /dev is the one that the kernel has, and not of what has many. */
+static bool is_plain_name(const char *name)
+{
+	return name && strncmp(name, "/dev/", 5) == 0 && !strchr(name + 5, '/') && strncmp(name + 5, "dm-", 3) != 0;
+}
+
+/** Whether a tag is that of the device of a line of the plan, by the number of what has it. */
+static int tag_leads(const struct merge_machine *machine, const char *tag, const struct fstab_line *line)
+{
+	const struct fstab_world *world = &machine->in->world;
+	struct fstab_device named = {0}, own = {0};
+	if (facts_devices(machine->facts, tag, &named) != 1
+	    || (line->swap ? world->swap(world->arg, line->swap, &own) : world->device(world->arg, line->mount, &own)) != 0)
+		return -1;
+	int same = fstab_same_device(&named, &own);
+	const char *name = named.tags ? named.tags->name : NULL;
+	/* A device of which nothing is known but that it is used. */
+	if (same < 0 && line->swap && !own.numbered && is_plain_name(line->swap) && is_plain_name(name))
+		same = strcmp(line->swap, name) == 0;
+	/* Of a path, a member and what stands on them each can show the tag. */
+	bool part = same == 0 && (devmap_part(machine->run->devs, named.major, named.minor)
+	                          || (own.numbered && devmap_part(machine->run->devs, own.major, own.minor)));
+	return part ? -1 : same;
+}
+
 static int machine_leads(void *arg, const char *path, const struct fstab_line *line)
 {
 	const struct merge_machine *machine = arg;
@@ -151,6 +176,8 @@ static int machine_leads(void *arg, const char *path, const struct fstab_line *l
 	bool known = false;
 	if (!run->live || !run->devs)
 		return -1;
+	if (*path != '/')
+		return tag_leads(machine, path, line);
 	if (line->swap) {
 		known = facts_device(machine->facts, line->swap, &own_major, &own_minor);
 		if (!known)

@@ -44,7 +44,19 @@ struct fstab_device {
 	const struct devmap_tags *tags;  /* NULL: no device */
 	struct devmap_loop loop;         /* file is NULL if it is no loop */
 	bool remote;
+	bool numbered;                   /* its number is known, though it may have no tags */
+	uint32_t major, minor;
 };
+
+/**
+ * Whether two devices are one, or hold one file system.
+ *
+ * Those of a file system of several are compared by its UUID; others by their numbers and
+ * names.  That one stands upon the other is not seen.
+ *
+ * @return 1, 0; -1: not known.
+ */
+int fstab_same_device(const struct fstab_device *a, const struct fstab_device *b);
 
 /** What systemd has for a mount point. */
 enum fstab_unit {

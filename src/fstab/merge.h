@@ -51,9 +51,9 @@ struct fstab_merge_input {
 	size_t nadd;
 
 	void *arg;
-	/** Whether a path of a device or file, from ROOT, leads to what a line of the plan
-	    stands on: 1, 0; -1: not known.  NULL: it never is. */
-	int (*leads)(void *arg, const char *path, const struct fstab_line *line);
+	/** Whether a path of a device or file, from ROOT, or TAG=value without quotes, leads to
+	    what a line of the plan stands on: 1, 0; -1: not known.  NULL: it never is. */
+	int (*leads)(void *arg, const char *source, const struct fstab_line *line);
 	/** Where a mount point of the file, or what is bound, leads, from ROOT, links being followed.
 	    @return 1; 0: nothing is there; -1: not known.  NULL: it never is. */
 	int (*follow)(void *arg, const char *target, struct strbuf *path);

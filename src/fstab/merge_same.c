@@ -311,7 +311,8 @@ static int same_source(struct merger *m, const struct old *old, const struct new
 		const char *own = planned && line->source ? merge_tag(m, line->source) : NULL;
 		if (same < 0 && own && strcspn(own, "=") == strcspn(tag, "=") && strncmp(own, tag, strcspn(tag, "=")) == 0)
 			same = strcmp(own, tag) == 0;
-		return same;
+		/* One that has none, or none that is known: by what has the tag. */
+		return same < 0 && m->in->leads ? m->in->leads(m->in->arg, tag, line) : same;
 	}
 	if (device.tags && device.tags->name && strcmp(device.tags->name, source) == 0)
 		return 1;
@@ -405,6 +406,17 @@ static bool lacks_subvol(const struct old *old, const char *live)
 	       && strcmp(old->words.target, "/") != 0;
 }
 
+/**
+ * Whether a directory of the file system of a device is mounted where a line of the device mounts
+ * its root.  What the root is a part of is its boot's affair or a container's; ostree and systemd,
+ * which gives services places of their own, bind parts.
+ */
+static bool is_strange_part(const struct old *old, const struct mount *mount)
+{
+	return mount->dev_major != 0 && fstype_flags(mount->fstype) & FST_DEVICE && strcmp(old->words.target, "/") != 0
+	       && strncmp(mount->root, "/ostree/", 8) != 0 && !strstr(mount->root, "/systemd-private-");
+}
+
 /** Whether it is the same part of a file system. */
 static bool same_part(struct merger *m, const struct old *old, const struct fstab_line *line)
 {
@@ -426,9 +438,12 @@ static bool same_part(struct merger *m, const struct old *old, const struct fsta
 	                : !same_value(old->words.options, plain, "subvol") || lacks_subvol(old, plain)))
 		return false;
 	/* A directory of a file system, which such a line shows from its root. */
-	bool part = mount->root && strcmp(mount->root, "/") != 0;
-	if (part && line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0
-	    && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO)))
+	size_t n;
+	bool part = mount->root && strcmp(mount->root, "/") != 0 && !merge_value(old->words.options, "X-mount.subdir", &n)
+	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
+	if (part && line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0)
+		return false;
+	if (part && is_strange_part(old, mount))
 		return false;
 	return !(fstype_flags(mount->fstype) & FST_SUBVOL) || overlay
 	       || same_value(old->words.options, mount->fs_opts, "subvolid");

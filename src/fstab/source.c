@@ -24,6 +24,23 @@ const char *fstab_format(struct fstab_draft *draft, const char *format, ...)
 	return text;
 }
 
+/** Whether a device can be one of several of its file system, or of a pool. */
+static bool is_of_many(const struct devmap_tags *tags)
+{
+	return tags && (tags->multi_device || (tags->type && (fstype_flags(tags->type) & FST_SUBVOL || strcmp(tags->type, "zfs_member") == 0)));
+}
+
+int fstab_same_device(const struct fstab_device *a, const struct fstab_device *b)
+{
+	const struct devmap_tags *x = a->tags, *y = b->tags;
+	bool named = x && y && x->name && y->name, numbered = a->numbered && b->numbered;
+	if ((x && x == y) || (named && strcmp(x->name, y->name) == 0) || (numbered && a->major == b->major && a->minor == b->minor))
+		return 1;
+	if (is_of_many(x) || is_of_many(y))
+		return x && y && x->uuid && y->uuid ? strcmp(x->uuid, y->uuid) == 0 : -1;
+	return named || numbered ? 0 : -1;
+}
+
 static const char *const tag_names[] = {
 	[FSTAB_UUID] = "UUID", [FSTAB_LABEL] = "LABEL",
 	[FSTAB_PARTUUID] = "PARTUUID", [FSTAB_PARTLABEL] = "PARTLABEL",

@@ -169,6 +169,60 @@ echo '23 21 0:40 /@home /home rw,relatime - btrfs /dev/sdb rw,subvolid=258,subvo
 printf '/dev/sdb /srv btrfs defaults 0 0\n/dev/sdb /home btrfs subvol=@home 0 0\n' >f
 told -F m --fstab=f --only=DRIFT-*
 
+echo "--- devices by their numbers, servers by what a line can be served by, parts of a file system"
+# Two hosts: what stands behind the fault is the nearest that is right.
+for host in wrong right; do
+	of() { [ $host = wrong ] && echo "$1" || echo "$2"; }
+	while IFS='|' read -r wrong right; do
+		of "$wrong" "$right"
+	done <<-END >m
+		40 21 8:17 / /a rw,relatime - ext4 /dev/sdb1 rw|40 21 8:3 / /a rw,relatime - ext4 /dev/sda3 rw
+		41 21 8:3 /old /b rw,relatime - ext4 /dev/sda3 rw|41 21 8:3 / /b rw,relatime - ext4 /dev/sda3 rw
+		42 21 0:70 / /c rw,relatime - fuse.sshfs u@h:/ rw,user_id=0,group_id=0|42 21 8:3 / /c rw,relatime - ext4 /dev/sda3 rw
+		43 21 0:71 / /d rw,relatime - ceph 10.0.0.1:6789:/ rw|43 21 0:71 / /d rw,relatime - tmpfs tmpfs rw
+		44 21 8:17 / /e rw,relatime - fuseblk /dev/sdb1 rw,user_id=0,group_id=0|44 21 8:3 / /e rw,relatime - fuseblk /dev/sda3 rw,user_id=0,group_id=0
+		45 21 0:72 / /f rw,relatime - nfs n:/ rw,vers=3,addr=192.0.2.1|45 21 0:72 / /f rw,relatime - nfs4 n:/ rw,vers=4.2,addr=192.0.2.1
+		46 21 8:18 / /g rw,relatime - ext4 /dev/sdb2 rw|46 21 253:0 / /g rw,relatime - ext4 /dev/mapper/above rw
+		47 21 0:73 / /h rw,relatime - fuse.x a rw,user_id=0,group_id=0|47 21 0:73 / /h rw,relatime - fuse.x a rw,user_id=0,group_id=0
+		48 21 8:3 /old /i rw,relatime - ext4 /dev/sda3 rw|48 21 8:3 /old /i rw,relatime - ext4 /dev/sda3 rw
+	END
+	make_host "$host" <m
+	mkdir -p "$host"/{a,b,c,d,e,f,g,h,i}
+	printf '%s\tpartition\t8135676\t0\t-2\n' /dev/sd"$(of b3 a3)" >>"$host"/proc/swaps
+	echo "root=8:$(of 3 2)" >"$host"/proc/cmdline
+	cat >"$host"/etc/fstab <<-END
+		UUID=$R / ext4 defaults 0 1
+		UUID=$A /a ext4 defaults 0 2
+		UUID=$A /b ext4 defaults 0 2
+		UUID=$A /c ext4 defaults 0 2
+		tmpfs /d tmpfs defaults 0 0
+		UUID=$A /e ntfs-3g defaults 0 0
+		n:/ /f nfs4 defaults 0 0
+		UUID=$A /g ext4 defaults 0 2
+		a /h $(of nfs xfuse) defaults 0 0
+		UUID=$A /i ext4 $(of defaults X-mount.subdir=old) 0 2
+		UUID=$A none swap sw 0 0
+	END
+done
+# What stands on it has its tags as well.
+mkdir -p right/sys/devices/virtual/block/sda3/holders/dm-0
+for host in wrong right; do
+	echo "$host"
+	getmnt audit --root="$host" --only='DRIFT-*,SWAP-*,BOOT-ROOT' --fail-on=warning --jsonl |
+		python3 -c 'import json, sys
+for f in json.load(sys.stdin)["findings"]:
+    if f["severity"] != "info":
+        print(f["code"], f["severity"], f["target"], f["actual"] or "")'
+done
+
+echo "--- a root of a subvolume that its line does not name"
+echo '21 1 0:40 /@ / rw,relatime - btrfs /dev/sda2 rw,subvolid=256,subvol=/@
+22 21 0:40 /@home /home rw,relatime - btrfs /dev/sda2 rw,subvolid=257,subvol=/@home' >m
+printf '/dev/sda2 / btrfs defaults 0 0\n/dev/sda2 /home btrfs subvol=@home 0 0\n' >f
+told -F m --fstab=f --only=DRIFT-*
+sed -i 's|/ btrfs defaults|/ btrfs subvol=@|' f
+told -F m --fstab=f --only=DRIFT-*
+
 echo "--- of a table, where a link may be"
 printf '21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n22 21 8:2 /usr/lib/modules /c/mod rw,relatime - ext4 /dev/sda2 rw\n' >m
 echo '/lib/modules /c/mod none bind 0 0' >f

@@ -293,6 +293,8 @@ for row in EDITED:
 ADDED = [
     ("a mount point twice", "v /space\\040here tmpfs size=1m 0 0\n", ["FSTAB-DUP-TARGET warning /space here"]),
     ("a swap space twice", f"UUID={SWAP} none swap sw 0 0\n", [f"FSTAB-DUP-SOURCE warning UUID={SWAP}"]),
+    ("a swap space twice, by two names", f"{loops['swap']} none swap sw 0 0\n", [f"FSTAB-DUP-SOURCE warning {loops['swap']}", f"FSTAB-SRC-UNSTABLE warning {loops['swap']}"]),
+    ("one file system in two places, by two names", f"UUID={XFS} /late xfs nofail 0 0\n", ["FSTAB-DUP-SOURCE info /late", "DRIFT-NOT-MOUNTED warning /late"]),
     ("one file system in two places", f"{X} /late xfs nofail 0 0\n", ["FSTAB-DUP-SOURCE info /late", "DRIFT-NOT-MOUNTED warning /late"]),
     ("a line not mounted", "none /late tmpfs defaults 0 0\n", ["DRIFT-NOT-MOUNTED warning /late"]),
     ("the parent behind its child", "m /mnt/late tmpfs defaults 0 0\nm /mnt tmpfs size=1m 0 0\n",
@@ -389,6 +391,17 @@ planted("a bind writable", sh("mount", "-o", "remount,bind,rw", "/bound"), sh("m
 planted("not mounted", lambda: umount("/space here"), lambda: mount("/space here"), ["DRIFT-NOT-MOUNTED warning /space here"])
 planted("a bind not made", lambda: umount("/etc/bound.conf"), lambda: mount("/etc/bound.conf"), ["DRIFT-NOT-MOUNTED warning /etc/bound.conf"])
 planted("another disk", instead("/data", "-t", "ext4", "-o", DATA, loops["other"]), again("/data"), ["DRIFT-SOURCE critical /data"])
+
+
+def part_of_disk():
+    """A directory of what the line mounts, in its place."""
+    umount("/data")
+    gm.run("mount", "-t", "ext4", "-o", DATA, loops["ext4"], "/late")
+    gm.run("mount", "--bind", gm.mkdir("/late/old"), "/data")
+    umount("/late")
+
+
+planted("a directory of the disk", part_of_disk, again("/data"), ["DRIFT-SOURCE critical /data"])
 planted("another subvolume mounted", instead("/home", "-t", "btrfs", "-o", "subvol=/@other", loops["btrfs"]), again("/home"), ["DRIFT-SOURCE critical /home"])
 planted("the top of the btrfs", instead("/home", "-t", "btrfs", loops["btrfs"]), again("/home"), ["DRIFT-SOURCE critical /home"])
 planted("another directory bound", instead("/bound", "-o", "bind,ro", "/srv/elsewhere"), again("/bound"), ["DRIFT-SOURCE critical /bound"])

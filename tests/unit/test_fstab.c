@@ -1297,6 +1297,27 @@ static void test_review_options_lower(void)
 }
 
 /** A btrfs without subvol=, as old kernels show it: never the default one unasked. */
+static void test_same_device(void)
+{
+	static const struct devmap_tags none = {.known = DEVMAP_NO_DEVICE},
+		ext4 = {.name = "/dev/sda3", .type = "ext4", .uuid = "e"}, btrfs = {.name = "/dev/sdb", .type = "btrfs", .uuid = "b"},
+		second = {.name = "/dev/sdc", .type = "btrfs", .uuid = "b", .multi_device = true},
+		pool = {.name = "/dev/sdd", .type = "zfs_member", .label = "tank"}, bare = {.known = DEVMAP_NO_DEVICE};
+#define AT(tagged, m) &(struct fstab_device){.tags = (tagged), .numbered = true, .major = 8, .minor = (m)}
+	CU_ASSERT_EQUAL(fstab_same_device(AT(&ext4, 3), AT(&none, 3)), 1);
+	CU_ASSERT_EQUAL(fstab_same_device(AT(&ext4, 3), AT(&none, 17)), 0);
+	CU_ASSERT_EQUAL(fstab_same_device(AT(NULL, 3), AT(NULL, 17)), 0);
+	CU_ASSERT_EQUAL(fstab_same_device(AT(&ext4, 3), &(struct fstab_device){.tags = &none}), -1);
+	CU_ASSERT_EQUAL(fstab_same_device(&(struct fstab_device){.tags = &bare}, &(struct fstab_device){.tags = &none}), -1);
+	CU_ASSERT_EQUAL(fstab_same_device(&(struct fstab_device){0}, &(struct fstab_device){0}), -1);
+	/* Several devices of one file system. */
+	CU_ASSERT_EQUAL(fstab_same_device(AT(&btrfs, 16), AT(&second, 32)), 1);
+	CU_ASSERT_EQUAL(fstab_same_device(AT(&btrfs, 16), AT(&ext4, 3)), 0);
+	CU_ASSERT_EQUAL(fstab_same_device(AT(&btrfs, 16), AT(&none, 48)), -1);
+	CU_ASSERT_EQUAL(fstab_same_device(AT(&pool, 48), AT(&none, 64)), -1);
+#undef AT
+}
+
 static void test_review_options_subvolume(void)
 {
 	USUAL("21 20 0:40 /@ /a rw,relatime - btrfs /dev/sde1 rw,subvolid=256\n"
@@ -1358,6 +1379,7 @@ static const struct unit_test tests[] = {
 	{"review_options_types", test_review_options_types},
 	{"review_options_utab", test_review_options_utab},
 	{"review_options_lower", test_review_options_lower},
+	{"same_device", test_same_device},
 	{"review_options_subvolume", test_review_options_subvolume},
 	{NULL, NULL},
 };

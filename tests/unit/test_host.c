@@ -54,7 +54,7 @@ static int root_device(void *arg, const struct mount *mount, struct fstab_device
 {
 	(void)arg;
 	if (mount->dev_major == 8)
-		device->tags = &tags[mount->dev_minor];
+		*device = (struct fstab_device){.tags = &tags[mount->dev_minor], .numbered = true, .major = 8, .minor = mount->dev_minor};
 	return 0;
 }
 
@@ -292,12 +292,12 @@ static void boot_root(void)
 		"BOOT_IMAGE=/vmlinuz root=UUID=root -- root=UUID=gone", "x\troot=PARTUUID=root\t", "root=UUID=root resume=",
 		"root=UUID=root resume=none", "root=UUID=root resume=UUID=swap", "root=UUID=root noresume=UUID=gone",
 		"root=UUID=root noresume resume=UUID=gone", "root=UUID=root resume=UUID=gone\tnoresume",
-		"root=UUID=root resume=UUID=root resume_offset=34816",
+		"root=UUID=root resume=UUID=root resume_offset=34816", "root=8:0", "root=0800 ro", "root=800",
 	};
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); ++i)
 		says(right[i], booted(right[i], LINE, 0), "");
 	static const char *const other[] = {
-		"", "quiet", "root=", "root=nfs:10.0.0.1:/srv", "root=/dev/nfs", "root=ZFS=rpool/ROOT", "root=live:CDLABEL=x", "root=0801",
+		"", "quiet", "root=", "root=nfs:10.0.0.1:/srv", "root=/dev/nfs", "root=ZFS=rpool/ROOT", "root=live:CDLABEL=x", "root=0801x", "root=8:1:", "root=8:", "root=123456789",
 		"root=PARTUUID=root/PARTNROFF=1", "root=/dev/ram0", "root=UUID=denied", "root=tmpfs", "noroot=UUID=gone", "root=gpt-auto",
 	};
 	for (size_t i = 0; i < sizeof(other) / sizeof(*other); ++i)
@@ -312,6 +312,10 @@ static void boot_root(void)
 	     "the same (root=UUID=gone)\n");
 	says("a copy", booted("root=UUID=copy", "UUID=copy / ext4\n", 0),
 	     "BOOT-ROOT warning /: the root is not the device that the command line names (/dev/sda1)\n");
+	for (int i = 0; i < 2; ++i)
+		says("another number", booted(i ? "root=8:1" : "root=801", LINE, 0),
+		     "BOOT-ROOT warning /: the root is not the device that the command line names (/dev/sda1)\n");
+	says("a swap space at /", booted("root=UUID=root", LINE "UUID=copy / swap\n", 0), "");
 	says("another line", booted("root=/dev/sda1", "/dev/sdb1 / ext4\n", 0),
 	     "BOOT-ROOT warning /: the command line names another root than the fstab (/dev/sdb1 (/dev/sdb1))\n");
 	says("no line", booted("root=UUID=root", "x /x ext4\n", 0),
