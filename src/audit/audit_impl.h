@@ -141,6 +141,9 @@ bool audit_is_time(const char *text, size_t n);
 void audit_each_need(struct audit *audit, const struct audit_entry *entry,
                      bool (*each)(void *arg, const char *path, const char *what), void *arg);
 
+/** Whether a name in /dev is one that the kernel gives in the order that it finds devices. */
+bool audit_is_unstable(const char *source);
+
 void audit_source(struct audit *audit, const struct audit_entry *entry);
 
 /* place.c */

@@ -88,32 +88,44 @@ static bool is_numbered(const char *name, const char *head, bool letters)
 	return letters ? islower((unsigned char)name[n]) : isdigit((unsigned char)name[n]);
 }
 
-/** Judge a name in /dev: whether the kernel gives it in the order that it finds devices. */
+/** Heads of names in /dev that the kernel gives in the order that it finds devices. */
+static const struct unstable {
+	const char *head;
+	bool letters, boot;
+} unstable[] = {
+	{"sd", true, true}, {"hd", true, true}, {"vd", true, false}, {"xvd", true, false}, {"nvme", false, true},
+	{"mmcblk", false, false}, {"dm-", false, true}, {"loop", false, true}, {"nbd", false, true}, {"rbd", false, true},
+	{"pmem", false, false}, {"ram", false, false},
+};
+
+/** The row of a source; NULL: its name lasts. */
+static const struct unstable *unstable_row(const char *source)
+{
+	for (size_t i = 0; strncmp(source, "/dev/", 5) == 0 && i < sizeof(unstable) / sizeof(*unstable); ++i) {
+		if (is_numbered(source + 5, unstable[i].head, unstable[i].letters))
+			return &unstable[i];
+	}
+	return NULL;
+}
+
+bool audit_is_unstable(const char *source)
+{
+	return unstable_row(source) != NULL;
+}
+
+/** Judge a name in /dev: whether it lasts. */
 static void judge_stable(struct audit *audit, const struct audit_entry *entry)
 {
-	static const struct {
-		const char *head;
-		bool letters, boot;
-	} heads[] = {
-		{"sd", true, true}, {"hd", true, true}, {"vd", true, false}, {"xvd", true, false}, {"nvme", false, true},
-		{"mmcblk", false, false}, {"dm-", false, true}, {"loop", false, true}, {"nbd", false, true}, {"rbd", false, true},
-		{"pmem", false, false}, {"ram", false, false},
-	};
-	if (entry->noauto || strncmp(entry->source, "/dev/", 5) != 0)
+	const struct unstable *row = entry->noauto ? NULL : unstable_row(entry->source);
+	if (!row)
 		return;
-	const char *name = entry->source + 5;
-	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); ++i) {
-		if (!is_numbered(name, heads[i].head, heads[i].letters))
-			continue;
-		/* Of a cloud's disk cloud-init writes the line, anew on each instance. */
-		const char *by = audit_option(audit, entry, "comment");
-		bool cloud = by && strcmp(by, "cloudconfig") == 0;
-		audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
-			cloud ? AUDIT_INFO : AUDIT_WARNING, heads[i].boot && !cloud, audit_format(audit, "%s may be another device at the next boot", entry->source),
-			"UUID=, LABEL=, PARTUUID= or a name of /dev/disk or /dev/mapper", entry->source,
-			"name it by its UUID: getmnt fstab does"});
-		return;
-	}
+	/* Of a cloud's disk cloud-init writes the line, anew on each instance. */
+	const char *by = audit_option(audit, entry, "comment");
+	bool cloud = by && strcmp(by, "cloudconfig") == 0;
+	audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
+		cloud ? AUDIT_INFO : AUDIT_WARNING, row->boot && !cloud, audit_format(audit, "%s may be another device at the next boot", entry->source),
+		"UUID=, LABEL=, PARTUUID= or a name of /dev/disk or /dev/mapper", entry->source,
+		"name it by its UUID: getmnt fstab does"});
 }
 
 /** Judge whether block storage comes over a network. */

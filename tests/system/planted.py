@@ -464,6 +464,9 @@ def crypt(name, text, expected, more=""):
 put(f"# name device key options\nsw UUID={SWAP} /dev/urandom swap\nlater /dev/gone none luks,noauto,plain\n", "/etc/crypttab")
 crypt("its device is gone", f"vault UUID={GONE} none luks\n", ["BOOT-CRYPTTAB warning vault"])
 crypt("its device is no LUKS", f"vault UUID={OTHER} none luks\n", ["BOOT-CRYPTTAB warning vault"])
+crypt("a disk that is overwritten at each boot", f"vault UUID={EXT4} /dev/urandom swap\n", ["BOOT-CRYPTTAB critical vault"])
+crypt("a disk with something on it", f"vault UUID={LUKS} /dev/urandom tmp\n", ["BOOT-CRYPTTAB warning vault"])
+crypt("an option of it misspelt", f"vault UUID={OTHER} none plian\n", ["BOOT-CRYPTTAB warning vault"])
 crypt("its key is gone", f"vault UUID={OTHER} /root/kye plain\n", ["BOOT-CRYPTTAB warning vault"])
 crypt("its name twice", f"vault UUID={OTHER} none plain\nvault UUID={LUKS} none plain\n", ["BOOT-CRYPTTAB warning vault"])
 crypt("its name is another in the fstab", f"vault UUID={OTHER} none plain\n",
