@@ -102,6 +102,7 @@
  *     rules.c           the table of rules; an fstab judged by them
  *     compare.c         a text against the one before it: new risks
  *     options.c         options: known, near misses, contradictions
+ *     meant.c           ... of types of which not all are held
  *     ignore.c          the comment that takes codes from a line
  *     values.c          options that take but numbers, or one of some words
  *     source.c          sources

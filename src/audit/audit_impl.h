@@ -4,6 +4,7 @@
  *
  *     rules.c     the table of rules; the flow: each entry, then entries together
  *     options.c   options: known, near misses, against each other
+ *     meant.c     options of types of which not all are held
  *     ignore.c    the comment that takes codes from a line
  *     values.c    options that take but numbers, or one of some words
  *     compare.c   a text against the one before it: what only both tell
@@ -117,6 +118,12 @@ void audit_options(struct audit *audit, const struct audit_entry *entry);
     @best   How many changes less are looked for than this; gets the number of what was found.
     @found  [out] If there is one, of nfound bytes. */
 void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found, size_t *nfound);
+
+/* meant.c */
+
+/** Options of a type of which not all are held: what is nearly one of them is meant to be that.
+    @return with a blank between each two; NULL: none is known. */
+const char *audit_meant(const char *fstype);
 
 /* ignore.c */
 

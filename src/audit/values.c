@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options of which the kernel is known to refuse some values.
+ * Options of which the kernel, or the helper of a type, is known to refuse some values.
  *
  * A row stands only for what its parsers have refused in all versions since 5.0: fs_parse(),
  * and match_token() before it.  A sign before a number is let be: some took it, some did not.
@@ -26,6 +26,7 @@ enum form {
 	SUFFIXED,    /* as XFS reads it: 16, 16k */
 	WORD,        /* one of a list */
 	HEAD,        /* what begins with one of a list */
+	WORDS,       /* some of a list, with a colon between each two */
 };
 
 static const char *const form_names[] = {
@@ -67,6 +68,28 @@ static const struct value_row {
 	{"vfat msdos", "codepage", NUMBER, false, NULL},
 	{"vfat msdos", "errors", WORD, false, "continue, panic, remount-ro"},
 	{"vfat", "shortname", WORD, false, "lower, win95, winnt, mixed"},
+	{"exfat ntfs3", "umask dmask fmask", OCTAL, false, NULL},
+	{"exfat ntfs3", "uid gid", ID, false, NULL},
+	{"nfs nfs4", "vers nfsvers", WORD, false, "2, 3, 4, 4.0, 4.1, 4.2"},
+	{"nfs nfs4", "sec", WORDS, false, "none, null, sys, krb5, krb5i, krb5p, lkey, lkeyi, lkeyp, spkm3, spkm3i, spkm3p"},
+	{"nfs nfs4", "proto", WORD, false, "tcp, udp, rdma, tcp6, udp6, rdma6"},
+	{"nfs nfs4", "lookupcache", WORD, false, "all, none, pos, positive"},
+	{"nfs nfs4", "local_lock", WORD, false, "all, flock, posix, none"},
+	{"nfs nfs4", "timeo retrans rsize wsize acregmin acregmax acdirmin acdirmax actimeo nconnect retry port", NUMBER, false, NULL},
+	{"cifs smb3", "vers", WORD, false, "default, 1.0, 2.0, 2.1, 3, 3.0, 3.0.2, 3.02, 3.1.1, 3.11"},
+	{"cifs smb3", "sec", WORD, false,
+	 "none, krb5, krb5i, krb5p, ntlm, ntlmi, ntlmv2, ntlmv2i, ntlmssp, ntlmsspi, nontlm, lanman"},
+	{"cifs smb3", "cache", WORD, false, "none, strict, loose, ro, singleclient"},
+	{"cifs smb3", "file_mode dir_mode", OCTAL, false, NULL},
+	{"cifs smb3", "uid gid", ID, false, NULL},
+	{"cifs smb3", "rsize wsize actimeo port", NUMBER, false, NULL},
+	{"proc", "hidepid", WORD, false, "0, 1, 2, 4, off, noaccess, invisible, ptraceable"},
+	{"proc", "subset", WORDS, false, "pid"},
+	{"overlay", "index nfs_export metacopy", WORD, false, "on, off"},
+	{"overlay", "redirect_dir", WORD, false, "on, off, follow, nofollow"},
+	{"overlay", "xino", WORD, false, "on, off, auto"},
+	{"squashfs", "errors", WORD, false, "continue, panic"},
+	{"f2fs", "background_gc", WORD, false, "on, off, sync"},
 };
 
 /** Whether a value of n bytes, or but what it begins with, is one of a row. */
@@ -142,6 +165,13 @@ static bool is_taken(const struct value_row *row, char *value)
 		return is_size(value, row->form == PART);
 	case SUFFIXED:
 		return is_suffixed(value);
+	case WORDS:
+		for (size_t m; *value; value += m + (value[m] == ':')) {
+			m = strcspn(value, ":");
+			if (!in_list(row->words, value, m, false))
+				return false;
+		}
+		return n > 0;
 	case WORD:
 	case HEAD:
 		return in_list(row->words, value, n, row->form == HEAD);
