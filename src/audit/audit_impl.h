@@ -137,6 +137,9 @@ uint64_t audit_ignored(struct audit *audit, const struct tabline *line);
     is known to refuse this one: "a number"; NULL: nothing is known against it. */
 const char *audit_value(const char *fstype, const char *option, size_t key, size_t n);
 
+/** Judge options that go only with another one. */
+void audit_pairs(struct audit *audit, const struct audit_entry *entry);
+
 /** Whether a text of n bytes is a time as systemd.time(7) has it: "90", "1min 30s", "infinity". */
 bool audit_is_time(const char *text, size_t n);
 

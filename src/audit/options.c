@@ -196,7 +196,9 @@ static void judge_value(struct audit *audit, const struct audit_entry *entry, co
                         size_t n)
 {
 	const char *takes = entry->bind ? NULL : audit_value(entry->fstype, option, key, n);
-	if (!takes || is_shown(audit, entry->fstype, option, n))
+	/* Of a loop device alone. */
+	bool loop = word_in(option, key, "offset sizelimit");
+	if (!takes || is_shown(audit, entry->fstype, option, n) || (loop && !audit_option(audit, entry, "loop")))
 		return;
 	const char *value = n > key + 1 ? audit_format(audit, "%.*s", (int)(n - key - 1), option + key + 1) : NULL;
 	audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
@@ -408,6 +410,7 @@ void audit_options(struct audit *audit, const struct audit_entry *entry)
 		map64_destroy(&audit->keys);
 		map64_init(&audit->keys);
 	}
+	audit_pairs(audit, entry);
 	if (entry->swap)
 		judge_swap(audit, entry);
 	judge_waiting(audit, entry);
