@@ -11,6 +11,7 @@
  *     report.c    findings, in their order
  *     under.c     which mounts are an admin's
  *     source.c    what a source names, what stands there
+ *     overlay.c   the layers of an overlay
  *     place.c     mount points; types and their helpers
  */
 #ifndef GM_AUDIT_IMPL_H
@@ -49,6 +50,7 @@ struct audit {
 	uint32_t *next_target;   /* of the same hash, later in the file */
 	uint32_t *next_steady;   /* the same, of those that are no automounts */
 	struct map64 by_source;
+	struct map64 written;    /* hash of a directory that an overlay writes to -> the first entry of it */
 	struct map64 keys;       /* of the options of one entry */
 	struct map64 shown;      /* hash of a type and an option, or its name -> a live mount that
 	                            shows it */
@@ -155,6 +157,11 @@ void audit_each_need(struct audit *audit, const struct audit_entry *entry,
 bool audit_is_unstable(const char *source);
 
 void audit_source(struct audit *audit, const struct audit_entry *entry);
+
+/* overlay.c */
+
+/** Judge the layers of an overlay against each other, and against those of other lines. */
+void audit_overlay(struct audit *audit, const struct audit_entry *entry);
 
 /* place.c */
 void audit_place(struct audit *audit, const struct audit_entry *entry);

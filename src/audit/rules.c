@@ -636,6 +636,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	};
 	map64_init(&audit.by_target);
 	map64_init(&audit.by_source);
+	map64_init(&audit.written);
 	map64_init(&audit.keys);
 	map64_init(&audit.shown);
 	strbuf_init(&audit.text);
@@ -665,6 +666,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	free(audit.next_steady);
 	map64_destroy(&audit.by_target);
 	map64_destroy(&audit.by_source);
+	map64_destroy(&audit.written);
 	map64_destroy(&audit.keys);
 	map64_destroy(&audit.shown);
 	strbuf_destroy(&audit.text);

@@ -476,6 +476,7 @@ static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
 			AUDIT_CRITICAL, true, "its workdir and upperdir are one, or one lies in the other: the kernel would refuse the mount",
 			"two directories side by side", audit_format(audit, "upperdir=%s,workdir=%s", upper, work), "make it another"});
 	audit_each_need(audit, entry, judge_layer, &(struct overlay){audit, entry});
+	audit_overlay(audit, entry);
 }
 
 /** The type none, which is one of a bind, a move and what changes a mount. */

@@ -321,7 +321,10 @@ bool fstab_each_layer(const char *options, struct strbuf *scratch,
 		add_decoded(scratch, equals + 1, (size_t)(o + n - equals - 1));
 		struct fstab_layer layer;
 		for (const char *at = strbuf_str(scratch); *at; at += *at == ':') {
-			if (layer_next(&at, list, &layer) && !each(arg, &layer))
+			if (!layer_next(&at, list, &layer))
+				continue;
+			layer.of = *o;
+			if (!each(arg, &layer))
 				return false;
 		}
 	}

@@ -267,6 +267,8 @@ EDITED = [
     ("a file that is not there to be bound", "/srv/file /etc", "/srv/flie /etc", ["FSTAB-BIND-SRC critical /etc/bound.conf"]),
     ("an overlay without a lower layer", "lowerdir=/low,", "lowerdir=/lwo,", ["FSTAB-OVERLAY-DIR critical /over"]),
     ("an overlay without a workdir", ",workdir=/layers/work", "", ["FSTAB-OVERLAY-DIR critical /over"]),
+    ("an overlay of two mounts", "workdir=/layers/work", "workdir=/tmp", ["FSTAB-OVERLAY-DIR critical /over"]),
+    ("an overlay whose upper is a layer", "lowerdir=/low,", "lowerdir=/low:/layers/up,", ["FSTAB-OVERLAY-DIR critical /over"]),
     ("an overlay whose upper is not there", "upperdir=/layers/up", "upperdir=/layers/uq", ["FSTAB-OVERLAY-DIR critical /over"]),
     ("a time that is none", "idle-timeout=1min", "idle-timeout=1mn", ["FSTAB-OPT-UNKNOWN warning /new"]),
     ("a directory bound onto a file", "/srv/file /etc/bound.conf", "/srv /etc/bound.conf", ["FSTAB-TGT-MISSING warning /etc/bound.conf", "DRIFT-SOURCE critical /etc/bound.conf"]),

@@ -297,7 +297,21 @@ static const struct rule_row {
 	{"b7: workdir", FSTAB_OVERLAY_DIR, "o /x overlay lowerdir=/a,upperdir=/b\n", NULL, "o /x overlay lowerdir=/a,upperdir=/b,workdir=/c\n"},
 	{"one for both", FSTAB_OVERLAY_DIR, "o /x overlay lowerdir=/a,upperdir=/b,workdir=/b/\n", "2 FSTAB-OVERLAY-DIR critical! /x: its workdir and upperdir",
 	 "o /x overlay lowerdir=/a,upperdir=/b/u,workdir=/b/uw\n"},
-	{"one in the other", FSTAB_OVERLAY_DIR, "o /x overlay lowerdir=/a,upperdir=/b,workdir=/b/w\n", NULL, "o /x overlay lowerdir=/a\n"},
+	{"one in the other", FSTAB_OVERLAY_DIR, "o /x overlay lowerdir=/a,upperdir=/b,workdir=/b/w\n", NULL, "o /x overlay lowerdir=/a:/b\n"},
+	{"one layer", FSTAB_OVERLAY_DIR, "o /x overlay lowerdir=/a\n", "2 FSTAB-OVERLAY-DIR critical! /x: it has one lowerdir and no upperdir",
+	 "o /x overlay lowerdir=/a::/b\no /y overlay lowerdir+=/a,lowerdir+=/b\n"},
+	{"a layer twice", FSTAB_OVERLAY_DIR, "o /x overlay lowerdir=/a:/b:/a/\n", "2 FSTAB-OVERLAY-DIR critical! /x: the layer /a is another of its layers",
+	 "o /x overlay lowerdir=/a:/ab:/b\n"},
+	{"a layer in another", FSTAB_OVERLAY_DIR, "o /x overlay lowerdir=/a/b:/a\n", NULL, X " /a/b xfs\no /x overlay lowerdir=/a/b:/a\n"},
+	{"a layer in the upper", FSTAB_OVERLAY_DIR, "o /x overlay lowerdir=/u/l,upperdir=/u,workdir=/w\n", NULL, "o /x overlay lowerdir=/,upperdir=/u,workdir=/w\n"},
+	{"the upper as a layer", FSTAB_OVERLAY_DIR, "o /x overlay lowerdir=/u,upperdir=/u,workdir=/w\n", "2 FSTAB-OVERLAY-DIR critical! /x: the layer /u is its upperdir",
+	 "o /x overlay lowerdir=/l,upperdir=/u,workdir=/w\n"},
+	{"of two mounts", FSTAB_OVERLAY_DIR, X " /d xfs\no /x overlay lowerdir=/l,upperdir=/d/u,workdir=/w\n",
+	 "3 FSTAB-OVERLAY-DIR critical! /x: its upperdir and workdir are of two mounts", X " /d xfs\no /x overlay lowerdir=/l,upperdir=/d/u,workdir=/d/w\n"},
+	{"relative", FSTAB_OVERLAY_DIR, "o /x overlay lowerdir=a:b\n", "2 FSTAB-OVERLAY-DIR warning /x: its directory a is no absolute path", "o /x overlay lowerdir=/a:/b\n"},
+	{"one upper for two", FSTAB_OVERLAY_DIR, "o /x overlay lowerdir=/l,upperdir=/u,workdir=/w\no /y overlay lowerdir=/k,upperdir=/u,workdir=/v\n",
+	 "3 FSTAB-OVERLAY-DIR warning /y: line 2 writes to /u as well",
+	 "o /x overlay lowerdir=/l,upperdir=/u,workdir=/w\no /y overlay lowerdir=/l,upperdir=/v,workdir=/y\no /z overlay noauto,lowerdir=/l,upperdir=/u,workdir=/w\n"},
 	{"no directory", FSTAB_TGT_MISSING, X " /gone xfs\n", "2 FSTAB-TGT-MISSING warning /gone",
 	 X " /gone xfs X-mount.mkdir\nUUID=there /m ext4\nt /m/gone tmpfs\n"},
 	{"a file", FSTAB_TGT_MISSING, X " /file xfs\n", NULL, "/etc/file /file none bind\n"},
@@ -422,7 +436,7 @@ static void test_healthy(void)
 static void test_unjudged(void)
 {
 	struct audit_report report;
-	CU_ASSERT_STRING_EQUAL(judged(ROOT "/a /b none bind\no /o overlay lowerdir=/l\ns:/a /n nfs\n", NULL, &report), "");
+	CU_ASSERT_STRING_EQUAL(judged(ROOT "/a /b none bind\no /o overlay lowerdir=/l:/m\ns:/a /n nfs\n", NULL, &report), "");
 	CU_ASSERT_EQUAL(report.unjudged, 1u << FSTAB_SRC_MISSING | 1u << FSTAB_SRC_AMBIGUOUS | 1u << FSTAB_TYPE_MISMATCH
 	                | 1u << FSTAB_BIND_SRC | 1u << FSTAB_OVERLAY_DIR | 1u << FSTAB_HELPER_MISSING
 	                | 1u << FSTAB_TYPE_UNSUPPORTED | 1u << FSTAB_TGT_MISSING | 1u << FSTAB_TGT_SYMLINK);
