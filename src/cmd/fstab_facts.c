@@ -327,7 +327,8 @@ static void fill_device(struct facts *facts, uint32_t major, uint32_t minor, str
 {
 	struct devmap *devs = facts->run->devs;
 	device->tags = devmap_tags(devs, major, minor, NULL);
-	device->remote = devmap_remote(devs, major, minor);
+	/* Of a recorded host sysfs does not tell. */
+	device->remote = devmap_remote(devs, major, minor) || (device->tags && device->tags->remote);
 	devmap_loop(devs, major, minor, &device->loop);
 }
 
