@@ -9,6 +9,7 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
+#include "base/words.h"
 #include "fstab/fstab_impl.h"
 #include "mounttree.h"
 
@@ -502,12 +503,50 @@ static bool is_any_root(const struct audit_entry *entry)
 	       && (strcmp(entry->source, "/dev/root") == 0 || strcmp(entry->source, "rootfs") == 0);
 }
 
+/** What a source of a network file system is, if it is not of that form; NULL: it is, or that is not known. */
+static const char *other_form(struct audit *audit, const struct audit_entry *entry)
+{
+	static const struct {
+		const char *types, *form;
+		bool share;
+	} rows[] = {
+		{"nfs nfs4", "SERVER:/PATH", false}, {"fuse.sshfs sshfs", "[USER@]HOST:[PATH]", false}, {"cifs smb3", "//SERVER/SHARE", true},
+	};
+	const char *source = entry->source;
+	/* The root of a diskless host has been mounted before: /dev/nfs. */
+	if (entry->path && strcmp(entry->path, "/") == 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		if (!*source || !word_in(entry->fstype, strlen(entry->fstype), rows[i].types))
+			continue;
+		if (!rows[i].share)
+			return strchr(source, ':') ? NULL : rows[i].form;
+		size_t n = strspn(source, "/\\") == 2 ? strcspn(source + 2, "/\\") : 0;
+		bool good = n && source[2 + n] && source[2 + n + 1];
+		return good || audit_option(audit, entry, "unc") || audit_option(audit, entry, "target") || audit_option(audit, entry, "path")
+		       ? NULL : rows[i].form;
+	}
+	return NULL;
+}
+
+static void tell_form(struct audit *audit, const struct audit_entry *entry, const char *form)
+{
+	bool hidden = audit->in->secret && audit->in->secret(entry->source, NULL);
+	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+		entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
+		audit_format(audit, "as a source %s takes %s", entry->fstype, form), form, hidden ? NULL : entry->source,
+		"see which server and directory are meant"});
+}
+
 void audit_source(struct audit *audit, const struct audit_entry *entry)
 {
+	const char *form = entry->bind ? NULL : other_form(audit, entry);
 	if (is_any_root(entry) && !entry->bind)
 		audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
 			AUDIT_INFO, false, audit_format(audit, "%s is whatever device the kernel has started from", entry->source),
 			"UUID=, LABEL= or PARTUUID=", entry->source, "name it by its UUID: getmnt fstab does"});
+	else if (form)
+		tell_form(audit, entry, form);
 	else if (entry->bind)
 		judge_bind(audit, entry);
 	else if (strcmp(entry->fstype, "none") == 0 && entry->path)

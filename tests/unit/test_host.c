@@ -251,20 +251,25 @@ static void units(void)
 		"Id=later.mount\nActiveState=activating\n\n"
 		"ActiveState=failed\n\n"
 		"Id=fine.mount\n\n"
+		"Id=odd.mount\nLoadState=bad-setting\nActiveState=inactive\nWhere=/odd\nResult=success\n\n"
+		"Id=torn.mount\nLoadState=error\nActiveState=inactive\n\nId=off.mount\nLoadState=masked\nActiveState=inactive\n\n"
+		"Id=none.mount\nLoadState=not-found\nActiveState=inactive\n\n"
 		"Id=last.mount\nActiveState=failed\n";
 	char text_[sizeof(shown)];
 	struct audit_unit *list = NULL;
 	struct audit_host host = healthy();
 	memcpy(text_, shown, sizeof(shown));
 	ssize_t n = audit_units_parse(text_, &list);
-	CU_ASSERT_EQUAL(n, 7);
+	CU_ASSERT_EQUAL(n, 11);
 	host.units = list;
 	host.nunits = n > 0 ? (size_t)n : 0;
 	says("failed", judged(&host, "", NULL),
 	     "UNIT-FAILED warning /dev/sdc1: dev-sdc1.swap has failed (timeout)\n"
+	     "UNIT-FAILED warning /odd: systemd cannot make anything of odd.mount (bad-setting)\n"
 	     "UNIT-FAILED warning /srv/x=y: srv-x.mount has failed (exit-code)\n"
 	     "UNIT-FAILED warning last.mount: last.mount has failed (failed)\n"
-	     "UNIT-FAILED info old.automount: old.automount has failed, and is not there any more (failed)\n" UNJUDGED);
+	     "UNIT-FAILED info old.automount: old.automount has failed, and is not there any more (failed)\n"
+	     "UNIT-FAILED warning torn.mount: systemd cannot make anything of torn.mount (error)\n" UNJUDGED);
 	free(list);
 	char none[] = "";
 	CU_ASSERT_EQUAL(audit_units_parse(none, &list), 0);
