@@ -538,8 +538,26 @@ static void tell_form(struct audit *audit, const struct audit_entry *entry, cons
 		"see which server and directory are meant"});
 }
 
+/** Files with a secret that options name: without them nothing is mounted, or somebody is asked. */
+static void judge_keys(struct audit *audit, const struct audit_entry *entry)
+{
+	static const char *const names[] = {"credentials", "cred", "secretfile", "IdentityFile", "passwordfile", "passwd_file"};
+	const struct fstab_facts *facts = audit->in->facts;
+	for (size_t i = 0; facts->look && i < sizeof(names) / sizeof(*names); ++i) {
+		const char *path = audit_option(audit, entry, names[i]);
+		if (path && *path == '/' && !strchr(path, '%') && !audit_above(audit, entry, path)
+		    && facts->look(facts->arg, path, NULL) == FACT_MISSING)
+			audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+				AUDIT_WARNING, false, audit_format(audit, "the file that %s names is not there", names[i]), "a file", path,
+				"put it there, for root alone to read"});
+	}
+}
+
 void audit_source(struct audit *audit, const struct audit_entry *entry)
 {
+	if (entry->flags & FST_NET || strncmp(entry->fstype, "fuse", 4) == 0)
+		judge_keys(audit, entry);
+
 	const char *form = entry->bind ? NULL : other_form(audit, entry);
 	if (is_any_root(entry) && !entry->bind)
 		audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){

@@ -240,6 +240,8 @@ EDITED = [
     ("what goes only with ro", "xfs defaults", "xfs norecovery", ["FSTAB-OPT-CONFLICT warning /var"]),
     ("a version that there is not", "nfs noauto,", "nfs noauto,vers=5,", ["FSTAB-OPT-UNKNOWN warning /nfs"]),
     ("an option of NFS misspelt", "nfs noauto,", "nfs noauto,hrad,", ["FSTAB-OPT-TYPO warning /nfs"]),
+    ("credentials that are gone", "credentials=/root/cred", "credentials=/root/cerd", ["FSTAB-SRC-MISSING warning /cifs"]),
+    ("a share left out", "//server/share", "//server", ["FSTAB-SRC-MISSING warning /cifs"]),
     ("an option of CIFS misspelt", "credentials=/root", "credentails=/root", ["FSTAB-OPT-TYPO warning /cifs"]),
     ("a size that is none", "t /tmp tmpfs size=1m", "t /tmp tmpfs size=1mb", ["FSTAB-OPT-UNKNOWN warning /tmp", "DRIFT-OPTIONS warning /tmp"]),
     ("ro and rw", "nofail,noatime", "nofail,ro,rw,noatime", ["FSTAB-OPT-CONFLICT warning /data"]),
@@ -283,7 +285,7 @@ EDITED = [
     ("no timeout", "nofail,noatime", "nofail,x-systemd.device-timeout=0,noatime", ["FSTAB-NOFAIL info /data"]),
     ("all can read the ESP", "umask=0077", "umask=0022", ["FSTAB-ESP-MASK info /boot/efi"]),
     ("a password", "credentials=/root/cred", "username=u,password=hunter2", ["FSTAB-SECRET warning /cifs"]),
-    ("a password of a URL", "//server/share /cifs cifs", "https://u:hunter2@h/x /cifs cifs", ["FSTAB-SECRET warning /cifs"]),
+    ("a password of a URL", "//server/share /cifs cifs", "https://u:hunter2@h/x /cifs cifs", ["FSTAB-SECRET warning /cifs", "FSTAB-SRC-MISSING warning /cifs"]),
     # What is mounted is another.
     ("the line taken out", "u /space\\040here tmpfs size=1m 0 0\n", "", ["DRIFT-NOT-IN-FSTAB warning /space here"]),
     ("the line made a comment", f"{E} /data", f"# {E} /data", ["DRIFT-NOT-IN-FSTAB warning /data"]),
