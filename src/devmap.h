@@ -49,6 +49,7 @@ struct devmap_tags {
 	bool multi_device;       /* one of several of a mounted file system: btrfs */
 	const char *origin;      /* "udev", "probe", "sysfs", "cache": where type and
 	                            uuid are from; NULL if they are not known */
+	bool remote;             /* its path, as udev has it, leads over a network: iSCSI */
 	const char *reason;      /* DEVMAP_UNSAFE: why, as "path of a multipath" */
 };
 

@@ -79,6 +79,12 @@ static const char *devmap_value(struct devmap *map, const char *str, size_t n, b
 	return len > 0 ? devmap_strndup(map, buf, len) : NULL;
 }
 
+/** Whether a path of udev leads over a network: "ip-192.0.2.9:3260-iscsi-...". */
+static bool devmap_is_over_net(const char *path, size_t n)
+{
+	return n > 3 && memcmp(path, "ip-", 3) == 0 && memmem(path, n, "-iscsi-", 7);
+}
+
 void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
                        struct devmap_tags *tags, struct devmap_udev *udev)
 {
@@ -129,7 +135,11 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 			}
 			if (word_is(key, key_len, "ID_FS_AMBIVALENT"))
 				udev->ambivalent = true;
+			tags->remote |= word_is(key, key_len, "ID_PATH") && devmap_is_over_net(value, value_len);
 		}
+		static const char link[] = "S:disk/by-path/";
+		size_t n = (size_t)(stop - line), skip = sizeof(link) - 1;
+		tags->remote |= n > skip && memcmp(line, link, skip) == 0 && devmap_is_over_net(line + skip, n - skip);
 		line = stop + 1;
 	}
 	if (!tags->uuid)

@@ -104,9 +104,11 @@
  *     rules.c           the table of rules; an fstab judged by them
  *     compare.c         a text against the one before it: new risks
  *     options.c         options: known, near misses, contradictions
+ *     meant.c           ... of types of which not all are held
  *     ignore.c          the comment that takes codes from a line
  *     values.c          options that take but numbers, or one of some words
  *     source.c          sources
+ *     overlay.c         ... the layers of overlays
  *     place.c           mount points, types, helpers
  *     mask.c            what differs between machines of one role, taken out of a text
  *     redact.c          what tells whose a host is, replaced the same way everywhere

@@ -4,12 +4,14 @@
  *
  *     rules.c     the table of rules; the flow: each entry, then entries together
  *     options.c   options: known, near misses, against each other
+ *     meant.c     options of types of which not all are held
  *     ignore.c    the comment that takes codes from a line
  *     values.c    options that take but numbers, or one of some words
  *     compare.c   a text against the one before it: what only both tell
  *     report.c    findings, in their order
  *     under.c     which mounts are an admin's
  *     source.c    what a source names, what stands there
+ *     overlay.c   the layers of an overlay
  *     place.c     mount points; types and their helpers
  */
 #ifndef GM_AUDIT_IMPL_H
@@ -51,6 +53,7 @@ struct audit {
 	uint32_t *next_steady;   /* the same, of those that are no automounts */
 	struct map64 asleep;     /* hash of a path -> the first entry of it that is noauto, and no automount */
 	struct map64 by_source;
+	struct map64 written;    /* hash of a directory that an overlay writes to -> the first entry of it */
 	struct map64 keys;       /* of the options of one entry */
 	struct map64 shown;      /* hash of a type and an option, or its name -> a live mount that
 	                            shows it */
@@ -132,6 +135,12 @@ void audit_options(struct audit *audit, const struct audit_entry *entry);
     @found  [out] If there is one, of nfound bytes. */
 void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found, size_t *nfound);
 
+/* meant.c */
+
+/** Options of a type of which not all are held: what is nearly one of them is meant to be that.
+    @return with a blank between each two; NULL: none is known. */
+const char *audit_meant(const char *fstype);
+
 /* ignore.c */
 
 /** The codes that a comment takes from the line below.  Words of it that are none are told.
@@ -144,6 +153,9 @@ uint64_t audit_ignored(struct audit *audit, const struct tabline *line);
     is known to refuse this one: "a number"; NULL: nothing is known against it. */
 const char *audit_value(const char *fstype, const char *option, size_t key, size_t n);
 
+/** Judge options that go only with another one. */
+void audit_pairs(struct audit *audit, const struct audit_entry *entry);
+
 /** Whether a text of n bytes is a time as systemd.time(7) has it: "90", "1min 30s", "infinity". */
 bool audit_is_time(const char *text, size_t n);
 
@@ -155,7 +167,15 @@ bool audit_is_time(const char *text, size_t n);
 void audit_each_need(struct audit *audit, const struct audit_entry *entry,
                      bool (*each)(void *arg, const char *path, const char *what), void *arg);
 
+/** Whether a name in /dev is one that the kernel gives in the order that it finds devices. */
+bool audit_is_unstable(const char *source);
+
 void audit_source(struct audit *audit, const struct audit_entry *entry);
+
+/* overlay.c */
+
+/** Judge the layers of an overlay against each other, and against those of other lines. */
+void audit_overlay(struct audit *audit, const struct audit_entry *entry);
 
 /* place.c */
 void audit_place(struct audit *audit, const struct audit_entry *entry);

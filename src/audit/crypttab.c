@@ -9,24 +9,44 @@
  */
 #include "audit/host_impl.h"
 
+#include "audit/audit_impl.h"
 #include "base/map64.h"
+#include "base/near.h"
+#include "base/words.h"
 #include "fstab/fstab_impl.h"
 
 #include <string.h>
 
 enum { NAME, DEVICE, KEY, OPTIONS, FIELDS };
 
+static const char mapper[] = "/dev/mapper/";
+
+/** The options of systemd and of Debian's cryptsetup, for what is nearly one. */
+static const char known_options[] =
+	"allow-discards bitlk cipher crypto_keyfile_offset discard fido2-cid fido2-device fido2-rp force-password-dialog hash header "
+	"headless initramfs integrity integrity-no-journal key-slot keyfile-erase keyfile-offset keyfile-size keyfile-timeout "
+	"keyring keyscript keyslot link-volume-key loop loud luks luks1 luks2 luksonce no-read-workqueue no-write-workqueue noauto "
+	"noearly nofail offset password-cache password-echo perf-no_read_workqueue perf-no_write_workqueue "
+	"perf-same_cpu_crypt perf-submit_from_crypt_cpus persistent pkcs11-uri plain precheck quiet read-only readonly "
+	"same-cpu-crypt sector-size size skip submit-from-crypt-cpus swap tcrypt tcrypt-hidden tcrypt-keyfile tcrypt-system "
+	"tcrypt-veracrypt tcrypthidden tcryptsystem timeout token-timeout tpm2-device tpm2-measure-bank tpm2-measure-keyslot-nvpcr "
+	"tpm2-measure-pcr tpm2-pcrlock tpm2-pcrs tpm2-pin tpm2-signature tries try-empty-password unlock-ecc veracrypt "
+	"veracrypt-pim veracrypt-query-pim verify checkargs fixate-volume-key same-cpu-crypt tmp check";
+
 /** A line; strings stay the arena's. */
 struct crypt {
 	uint32_t number;
 	const char *field[FIELDS];   /* NULL: it has no such */
 	bool needed, optional;
+	bool typo;                   /* an option is nearly another */
 	bool more;                   /* something stands behind the options */
 };
 
+/** Whether it has an option, whatever its value is. */
 static bool says(const struct crypt *crypt, const char *name)
 {
-	return crypt->field[OPTIONS] && fstab_has_option(crypt->field[OPTIONS], name);
+	size_t n;
+	return crypt->field[OPTIONS] && fstab_kept_find(crypt->field[OPTIONS], name, strlen(name), &n);
 }
 
 static void tell(struct host *host, const struct crypt *crypt, enum audit_severity severity, const char *message,
@@ -46,7 +66,6 @@ static uint64_t hash_of(const char *name)
 /** Take the mappings that lines of the fstab stand on without which there is no boot. */
 static void take_needed(struct host *host, struct map64 *needed)
 {
-	static const char mapper[] = "/dev/mapper/";
 	for (size_t i = 0; i < host->in->lines->count; ++i) {
 		const struct tabline *line = &host->in->lines->lines[i];
 		const char *source = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_SOURCE) : NULL;
@@ -61,11 +80,51 @@ static void take_needed(struct host *host, struct map64 *needed)
 	}
 }
 
+/** What else is of the device of a line: "mounted on /x", "line 3 of the fstab mounts it"; NULL: nothing. */
+static const char *other_use(struct host *host, const struct fstab_device *device)
+{
+	const struct fstab_plan *plan = host->in->plan;
+	const struct fstab_world *world = host->in->world;
+	for (size_t i = 0; i < plan->count && world->device; ++i) {
+		const struct fstab_line *line = &plan->lines[i];
+		struct fstab_device live = {0};
+		if (line->mount && line->target && world->device(world->arg, line->mount, &live) == 0 && host_same_device(&live, device) == 1)
+			return host_form(host, "mounted on %s", line->target);
+	}
+	for (size_t i = 0; i < host->in->lines->count; ++i) {
+		const struct tabline *line = &host->in->lines->lines[i];
+		const char *source = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_SOURCE) : NULL;
+		struct fstab_device named = {0};
+		if (source && host_names_device(source) && host->in->facts->devices(host->in->facts->arg, source, &named) == 1
+		    && host_same_device(&named, device) == 1)
+			return host_form(host, "of line %u of the fstab", line->number);
+	}
+	return NULL;
+}
+
+/** A device that each boot overwrites: for a swap space, or a /tmp. */
+static void judge_overwritten(struct host *host, const struct crypt *crypt, const char *source, const struct fstab_device *device)
+{
+	const char *type = device->tags ? device->tags->type : NULL;
+	/* A small file system that gives the device a name is passed by. */
+	bool beside = says(crypt, "offset") || says(crypt, "skip");
+	const char *use = beside || !device->tags ? NULL : other_use(host, device);
+	if (use)
+		tell(host, crypt, AUDIT_CRITICAL, "its device is overwritten at each boot, and is used otherwise", "a device of its own",
+		     host_form(host, "%s: %s%s%s", source, type ? type : "", type ? ", " : "", use), "name the device that is meant, before the next boot");
+	else if (type && !beside && strcmp(type, "swap") != 0 && strcmp(type, "swsuspend") != 0)
+		tell(host, crypt, AUDIT_WARNING, "its device is overwritten at each boot, and holds something", "a swap space, or nothing", type,
+		     "name the device that is meant, before the next boot; wipefs takes away what is no more wanted");
+	else if (audit_is_unstable(source))
+		tell(host, crypt, AUDIT_WARNING, "its device is overwritten at each boot, and may be another then", "a name of /dev/disk/by-partuuid", source,
+		     "PARTUUID= of blkid, or a name of /dev/disk/by-partuuid or by-id");
+}
+
 /** A device of LUKS, as it should be unless the line says otherwise. */
 static void judge_type(struct host *host, const struct crypt *crypt, const struct fstab_device *device)
 {
 	static const char *const other[] = {
-		"plain", "swap", "tmp", "tcrypt", "tcryptsystem", "tcrypthidden", "tcrypt-hidden", "tcrypt-system",
+		"plain", "tcrypt", "tcryptsystem", "tcrypthidden", "tcrypt-hidden", "tcrypt-system",
 		"veracrypt", "tcrypt-veracrypt", "bitlk", "loop", "header", NULL,
 	};
 	const char *type = device->tags ? device->tags->type : NULL;
@@ -73,7 +132,10 @@ static void judge_type(struct host *host, const struct crypt *crypt, const struc
 		if (says(crypt, *name))
 			return;
 	}
-	if (type && strcmp(type, "crypto_LUKS") != 0 && strcmp(type, "BitLocker") != 0)
+	if (device->tags && device->tags->known == DEVMAP_UNTAGGED)
+		tell(host, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "its device holds no LUKS", "crypto_LUKS", "nothing that is known",
+		     "see which device is meant; blkid shows what they hold");
+	else if (type && strcmp(type, "crypto_LUKS") != 0 && strcmp(type, "BitLocker") != 0)
 		tell(host, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "its device holds no LUKS", "crypto_LUKS", type,
 		     "see which device is meant; blkid shows what they hold");
 }
@@ -111,8 +173,29 @@ static void judge_device(struct host *host, const struct crypt *crypt)
 	else if (n > 1)
 		tell(host, crypt, AUDIT_WARNING, "more than one device has this identifier", "one device",
 		     host_form(host, "%d with %s", n, source), "cryptsetup luksUUID --uuid gives a copy one of its own");
-	else
+	else if (says(crypt, "swap") || says(crypt, "tmp"))
+		judge_overwritten(host, crypt, source, &device);
+	else if (!crypt->typo)
 		judge_type(host, crypt, &device);
+}
+
+/** Options that are nearly those that there are. */
+static void judge_options(struct host *host, struct crypt *crypt)
+{
+	const char *list = crypt->field[OPTIONS];
+	size_t n;
+	for (const char *o; list && (o = fstab_kept_next(&list, &n)) != NULL;) {
+		size_t key = option_name(o, n), m;
+		const char *found = NULL;
+		unsigned best = key < 7 ? 2 : 3;
+		if (key < 4 || key > AUDIT_NAME_MAX || word_in(o, key, known_options) || *o == 'x' || *o == 'X')
+			continue;
+		audit_nearest(known_options, o, key, &best, &found, &m);
+		crypt->typo |= found != NULL;
+		if (found)
+			tell(host, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, host_form(host, "there is no option %.*s", (int)key, o),
+			     host_form(host, "%.*s", (int)m, found), host_form(host, "%.*s", (int)key, o), host_form(host, "is %.*s meant?", (int)m, found));
+	}
 }
 
 static void judge_key(struct host *host, const struct crypt *crypt)
@@ -147,6 +230,69 @@ static bool take_line(struct host *host, const char *line, size_t n, struct cryp
 	return true;
 }
 
+/** The line that was to set up a mapping that no line sets up: one in a comment, or one of nearly its name
+    whose own is not there.  What has none is set up by the initial RAM disk, or is of LVM.
+    @wanted   Its name, of at most NEAR_BYTES.
+    @comment [out]  It is a comment.
+    @return whether there is one. */
+static bool find_unmade(struct host *host, const char *wanted, struct crypt *found, bool *comment)
+{
+	const struct fstab_facts *facts = host->in->facts;
+	size_t n, len = strlen(wanted);
+	uint32_t number = 0;
+	for (const char *at = host->in->crypttab; *at && !host->failed; at += n + (at[n] == '\n')) {
+		n = strcspn(at, "\n");
+		const char *name = at + strspn(at, "# \t"), *end = at + n;
+		size_t m = name < end ? strcspn(name, " \t\r\n") : 0;
+		++number;
+		if (m == 0 || m > len + 2 || len > m + 2)
+			continue;
+		*comment = memchr(at, '#', (size_t)(name - at));
+		unsigned d = near_distance(name, m, wanted, len, false);
+		*found = (struct crypt){.number = number};
+		if (d > (*comment ? 0 : len < 7 ? 1 : 2) || !take_line(host, name, (size_t)(end - name), found) || !found->field[DEVICE]
+		    || !(*found->field[DEVICE] == '/' || host_names_device(found->field[DEVICE])))
+			continue;
+		if (*comment || facts->devices(facts->arg, host_form(host, "%s%s", mapper, found->field[NAME]), NULL) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** Judge the mappings that lines of the fstab stand on, which are there now, and will not be at the next boot. */
+static void judge_wanted(struct host *host, const struct map64 *names)
+{
+	enum { WANTED_MAX = 64 };
+	const struct fstab_facts *facts = host->in->facts;
+	unsigned count = 0;
+	for (size_t i = 0; facts && facts->devices && i < host->in->lines->count && count < WANTED_MAX; ++i) {
+		const struct tabline *line = &host->in->lines->lines[i];
+		const char *source = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_SOURCE) : NULL;
+		const char *target = source ? tabline_value(line, TABLINE_TARGET) : NULL;
+		const char *options = source ? tabline_value(line, TABLINE_OPTIONS) : NULL;
+		const char *fstype = source ? tabline_value(line, TABLINE_FSTYPE) : NULL;
+		if (!source || strncmp(source, mapper, sizeof(mapper) - 1) != 0 || (options && fstab_has_option(options, "noauto"))
+		    || (target && strcmp(target, "/") == 0))
+			continue;
+		const char *name = source + sizeof(mapper) - 1;
+		if (!*name || strlen(name) > NEAR_BYTES || map64_get(names, hash_of(name)) != MAP64_NONE
+		    || (host->in->cmdline && strstr(host->in->cmdline, name)))
+			continue;
+		++count;
+		struct crypt crypt;
+		bool comment, swap = fstype && strcmp(fstype, "swap") == 0, nofail = options && fstab_has_option(options, "nofail");
+		/* Of what is not there now the fstab's rules tell. */
+		if (!find_unmade(host, name, &crypt, &comment) || facts->devices(facts->arg, source, NULL) == 0)
+			continue;
+		const char *is = crypt.field[NAME];
+		crypt.field[NAME] = name;
+		crypt.needed = !swap && !nofail;
+		tell(host, &crypt, nofail ? AUDIT_INFO : swap ? AUDIT_WARNING : AUDIT_CRITICAL,
+		     host_form(host, "line %u of the fstab needs %s, which no line sets up at the next boot", line->number, source), name,
+		     comment ? "a comment" : is, comment ? "take the # away, or the line of the fstab" : "give both the same name");
+	}
+}
+
 void host_crypttab(struct host *host)
 {
 	const char *text = host->in->crypttab;
@@ -173,6 +319,7 @@ void host_crypttab(struct host *host)
 		if (first != number)
 			tell(host, &crypt, AUDIT_WARNING, "two lines have this name", "one line", host_form(host, "line %u as well", first),
 			     "take one away, or give it another name");
+		judge_options(host, &crypt);
 		if (crypt.field[DEVICE])
 			judge_device(host, &crypt);
 		else
@@ -182,6 +329,8 @@ void host_crypttab(struct host *host)
 			tell(host, &crypt, AUDIT_WARNING, "what stands behind a blank in the options is passed over", "name device key options",
 			     crypt.field[OPTIONS], "options are parted by commas without blanks");
 	}
+	if (text && !host->failed)
+		judge_wanted(host, &names);
 	map64_destroy(&names);
 	map64_destroy(&needed);
 }

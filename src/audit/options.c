@@ -3,7 +3,7 @@
  * The options of a line: whether there are such, and whether they go together.
  *
  * Of some types all options are held, so that one which is not among them is none; of
- * the others only what is nearly an option of mount(8) or systemd is told.  What
+ * the others only what is nearly an option of theirs, of mount(8) or of systemd is told.  What
  * begins with x- or X- is for others, whoever they are.
  */
 #include "audit/audit_impl.h"
@@ -86,6 +86,9 @@ static const char *const opposites[][2] = {
 	{"strictatime", "nostrictatime"}, {"strictatime", "noatime"}, {"strictatime", "relatime"},
 	{"lazytime", "nolazytime"}, {"mand", "nomand"}, {"iversion", "noiversion"}, {"symfollow", "nosymfollow"},
 	{"auto", "noauto"}, {"user", "nouser"}, {"users", "nousers"}, {"owner", "noowner"}, {"group", "nogroup"},
+	/* Of NFS and CIFS. */
+	{"hard", "soft"}, {"hard", "softerr"}, {"soft", "softerr"}, {"bg", "fg"}, {"ac", "noac"}, {"cto", "nocto"}, {"lock", "nolock"},
+	{"intr", "nointr"}, {"tcp", "udp"}, {"serverino", "noserverino"}, {"perm", "noperm"},
 };
 
 /** The options of a type; NULL: they are not held. */
@@ -119,13 +122,15 @@ static const char distinct_options[] = "defaults noauto nofail _netdev noexec no
 
 /** What a word was perhaps meant to be; NULL.
     @list  The options of the type; NULL: they are not held.
+    @some  Some of them then: audit_meant(); or NULL.
     @none  It is the type none, of which a bind is made. */
-static const char *near_miss(struct audit *audit, const char *word, size_t n, const char *list, bool none, size_t *nfound)
+static const char *near_miss(struct audit *audit, const char *word, size_t n, const char *list, const char *some, bool none,
+                             size_t *nfound)
 {
 	const char *found = NULL;
 	/* Short words are near to many. */
 	unsigned best = n < 7 ? 2 : 3;
-	if (n < (list || none ? 4 : 5) || n > NAME_MAX_BYTES || (!list && word_is(word, n, "notail")))   /* of reiserfs */
+	if (n < (list || some || none ? 4 : 5) || n > NAME_MAX_BYTES || (!list && word_is(word, n, "notail")))   /* of reiserfs */
 		return NULL;
 	if (audit->misses++ >= MISSES_MAX) {
 		audit_unjudged(audit, FSTAB_OPT_TYPO);
@@ -135,6 +140,8 @@ static const char *near_miss(struct audit *audit, const char *word, size_t n, co
 		audit_nearest(list ? common_options : distinct_options, word, n, &best, &found, nfound);
 	if (list || none)
 		audit_nearest(list ? list : "bind rbind", word, n, &best, &found, nfound);
+	if (!list && some)
+		audit_nearest(some, word, n, &best, &found, nfound);
 	return found;
 }
 
@@ -189,7 +196,9 @@ static void judge_value(struct audit *audit, const struct audit_entry *entry, co
                         size_t n)
 {
 	const char *takes = entry->bind ? NULL : audit_value(entry->fstype, option, key, n);
-	if (!takes || is_shown(audit, entry->fstype, option, n))
+	/* Of a loop device alone. */
+	bool loop = word_in(option, key, "offset sizelimit");
+	if (!takes || is_shown(audit, entry->fstype, option, n) || (loop && !audit_option(audit, entry, "loop")))
 		return;
 	const char *value = n > key + 1 ? audit_format(audit, "%.*s", (int)(n - key - 1), option + key + 1) : NULL;
 	audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
@@ -218,8 +227,9 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, con
                        size_t n)
 {
 	size_t key = option_name(option, n), m;
+	const char *some = list ? NULL : audit_meant(entry->fstype);
 	bool x = key >= 2 && (memcmp(option, "x-", 2) == 0 || memcmp(option, "X-", 2) == 0);
-	if (word_in(option, key, common_options) || (list && word_in(option, key, list))
+	if (word_in(option, key, common_options) || (list && word_in(option, key, list)) || (some && word_in(option, key, some))
 	    || word_in(option, key, systemd_options)) {
 		judge_value(audit, entry, option, key, n);
 		if (x)
@@ -250,7 +260,7 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, con
 		return;
 	}
 	bool none = strcmp(entry->fstype, "none") == 0;
-	const char *found = near_miss(audit, option, key, list, none, &m);
+	const char *found = near_miss(audit, option, key, list, some, none, &m);
 	if (found) {
 		audit->typo = entry;
 		audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
@@ -407,6 +417,7 @@ void audit_options(struct audit *audit, const struct audit_entry *entry)
 		map64_destroy(&audit->keys);
 		map64_init(&audit->keys);
 	}
+	audit_pairs(audit, entry);
 	if (entry->swap)
 		judge_swap(audit, entry);
 	judge_waiting(audit, entry);

@@ -97,11 +97,14 @@ static bool is_systemd(struct audit *audit)
 	return audit->systemd > 0;
 }
 
-/** A unit of the admin's for the mount point of a line: systemd takes that, and nothing of the line. */
-static void judge_unit(struct audit *audit, const struct audit_entry *entry, const char *target)
+/** A unit of the admin's for what a line is of: systemd takes that, and nothing of the line.
+    @path  The mount point, or the swap space.
+    @kind  ".mount", ".swap"; of an ".automount" only whether it is masked. */
+static void judge_unit(struct audit *audit, const struct audit_entry *entry, const char *path, const char *kind)
 {
 	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
 	const struct fstab_facts *facts = audit->in->facts;
+	bool automount = strcmp(kind, ".automount") == 0;
 	struct strbuf name, real;
 	strbuf_init(&name);
 	strbuf_init(&real);
@@ -110,20 +113,24 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 			continue;
 		strbuf_reset(&name);
 		strbuf_printf(&name, "%s/", dirs[i]);
-		fstab_unit_name(&name, target);
-		strbuf_puts(&name, ".mount");
+		fstab_unit_name(&name, path);
+		strbuf_puts(&name, kind);
 		strbuf_reset(&real);
-		enum fact_kind kind = facts->look(facts->arg, strbuf_str(&name), &real);
+		enum fact_kind is = facts->look(facts->arg, strbuf_str(&name), &real);
 		bool masked = real.len && strcmp(strbuf_str(&real), "/dev/null") == 0;
-		if (kind != FACT_FILE && !masked)
+		if (!masked && (is != FACT_FILE || automount))
 			continue;
-		const char *path = audit_format(audit, "%s", strbuf_str(&name));
+		const char *file = audit_format(audit, "%s", strbuf_str(&name));
 		strbuf_reset(&real);
-		escape_operand(&real, strrchr(path, '/') + 1);
+		escape_operand(&real, strrchr(file, '/') + 1);
 		audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
 			entry->noauto ? AUDIT_INFO : AUDIT_WARNING, true,
-			masked ? "its unit is masked: systemd does not mount it" : "a unit has this mount point too: systemd takes that, and nothing of the line",
-			masked ? "no mask" : "one of both", path,
+			masked && automount  ? "its automount is masked: systemd does not mount it when it is used"
+			: masked && entry->swap ? "its unit is masked: systemd does not swap onto it"
+			: masked             ? "its unit is masked: systemd does not mount it"
+			: entry->swap        ? "a unit has this swap space too: systemd takes that, and nothing of the line"
+			                     : "a unit has this mount point too: systemd takes that, and nothing of the line",
+			masked ? "no mask" : "one of both", file,
 			masked ? audit_format(audit, "take the line away, or: systemctl unmask %s", strbuf_str(&real))
 			       : "take the line away, or the unit, and systemctl daemon-reload"});
 		break;
@@ -131,6 +138,25 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 	audit->failed |= name.failed || real.failed;
 	strbuf_destroy(&name);
 	strbuf_destroy(&real);
+}
+
+/** The same of a swap space, whose unit is of the path that systemd makes of its source. */
+static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry)
+{
+	static const char *const tags[][2] = {
+		{"UUID=", "/dev/disk/by-uuid/"}, {"LABEL=", "/dev/disk/by-label/"}, {"PARTUUID=", "/dev/disk/by-partuuid/"},
+		{"PARTLABEL=", "/dev/disk/by-partlabel/"},
+	};
+	const char *path = *entry->source == '/' ? entry->source : NULL;
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags) && !path; ++i) {
+		size_t n = strlen(tags[i][0]);
+		const char *value = strncmp(entry->source, tags[i][0], n) == 0 ? entry->source + n : NULL;
+		/* udev writes other bytes in another way. */
+		if (value && !value[strspn(value, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.")])
+			path = audit_format(audit, "%s%s", tags[i][1], value);
+	}
+	if (path && audit->in->facts->look && is_systemd(audit))
+		judge_unit(audit, entry, path, ".swap");
 }
 
 /** Whether what is bound is known to be a directory where the mount point is none, or the other way round.
@@ -161,6 +187,8 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 	/* Of a line that lacks a field, the one behind it is none of a type. */
 	if (entry->path || entry->swap)
 		judge_helpers(audit, entry);
+	if (entry->swap)
+		judge_swap_unit(audit, entry);
 	if (!entry->path || !entry->path[1])
 		return;
 	if (!facts->look) {
@@ -194,8 +222,12 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 			NULL, NULL, "write the name that it leads to"});
 		judge_led(audit, entry, strbuf_str(&real));
 	}
-	if (is_systemd(audit))
-		judge_unit(audit, entry, real.len && kind != FACT_UNKNOWN && kind != FACT_MISSING ? strbuf_str(&real) : entry->path);
+	if (is_systemd(audit)) {
+		const char *path = real.len && kind != FACT_UNKNOWN && kind != FACT_MISSING ? strbuf_str(&real) : entry->path;
+		judge_unit(audit, entry, path, ".mount");
+		if (entry->automount)
+			judge_unit(audit, entry, path, ".automount");
+	}
 	audit->failed |= real.failed;
 	strbuf_destroy(&real);
 }

@@ -28,7 +28,7 @@ const struct audit_rule audit_rules[AUDIT_CODES] = {
 	[FSTAB_DUP_SOURCE] = {"FSTAB-DUP-SOURCE", AUDIT_WARNING, false, "one swap space or file system twice"},
 	[FSTAB_OPT_UNKNOWN] = {"FSTAB-OPT-UNKNOWN", AUDIT_WARNING, true, "an option that the type does not have, or a value that it does not take"},
 	[FSTAB_OPT_TYPO] = {"FSTAB-OPT-TYPO", AUDIT_CRITICAL, true, "an option that is nearly a known one"},
-	[FSTAB_OPT_CONFLICT] = {"FSTAB-OPT-CONFLICT", AUDIT_WARNING, false, "options that contradict each other"},
+	[FSTAB_OPT_CONFLICT] = {"FSTAB-OPT-CONFLICT", AUDIT_WARNING, true, "options that contradict each other, or do not go without another"},
 	[FSTAB_PASSNO] = {"FSTAB-PASSNO", AUDIT_WARNING, false, "a number of dump or fsck that does not fit"},
 	[FSTAB_SWAP] = {"FSTAB-SWAP", AUDIT_WARNING, false, "a swap space with options that swapon(8) does not take"},
 	[FSTAB_SRC_MISSING] = {"FSTAB-SRC-MISSING", AUDIT_CRITICAL, true, "a source that there is not"},
@@ -672,6 +672,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	map64_init(&audit.by_target);
 	map64_init(&audit.by_source);
 	map64_init(&audit.asleep);
+	map64_init(&audit.written);
 	map64_init(&audit.keys);
 	map64_init(&audit.shown);
 	strbuf_init(&audit.text);
@@ -702,6 +703,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	map64_destroy(&audit.by_target);
 	map64_destroy(&audit.by_source);
 	map64_destroy(&audit.asleep);
+	map64_destroy(&audit.written);
 	map64_destroy(&audit.keys);
 	map64_destroy(&audit.shown);
 	strbuf_destroy(&audit.text);

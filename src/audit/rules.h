@@ -146,6 +146,9 @@ struct audit_input {
 
 	/** Nobody but its owner can read the file. */
 	bool closed;
+
+	/** ROOT, as the mount points of `live` have it; NULL: not known. */
+	const char *root;
 };
 
 /** A line that has a mount point, as two texts are compared by it. */

@@ -9,6 +9,7 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
+#include "base/words.h"
 #include "fstab/fstab_impl.h"
 #include "mounttree.h"
 
@@ -88,32 +89,44 @@ static bool is_numbered(const char *name, const char *head, bool letters)
 	return letters ? islower((unsigned char)name[n]) : isdigit((unsigned char)name[n]);
 }
 
-/** Judge a name in /dev: whether the kernel gives it in the order that it finds devices. */
+/** Heads of names in /dev that the kernel gives in the order that it finds devices. */
+static const struct unstable {
+	const char *head;
+	bool letters, boot;
+} unstable[] = {
+	{"sd", true, true}, {"hd", true, true}, {"vd", true, false}, {"xvd", true, false}, {"nvme", false, true},
+	{"mmcblk", false, false}, {"dm-", false, true}, {"loop", false, true}, {"nbd", false, true}, {"rbd", false, true},
+	{"pmem", false, false}, {"ram", false, false},
+};
+
+/** The row of a source; NULL: its name lasts. */
+static const struct unstable *unstable_row(const char *source)
+{
+	for (size_t i = 0; strncmp(source, "/dev/", 5) == 0 && i < sizeof(unstable) / sizeof(*unstable); ++i) {
+		if (is_numbered(source + 5, unstable[i].head, unstable[i].letters))
+			return &unstable[i];
+	}
+	return NULL;
+}
+
+bool audit_is_unstable(const char *source)
+{
+	return unstable_row(source) != NULL;
+}
+
+/** Judge a name in /dev: whether it lasts. */
 static void judge_stable(struct audit *audit, const struct audit_entry *entry)
 {
-	static const struct {
-		const char *head;
-		bool letters, boot;
-	} heads[] = {
-		{"sd", true, true}, {"hd", true, true}, {"vd", true, false}, {"xvd", true, false}, {"nvme", false, true},
-		{"mmcblk", false, false}, {"dm-", false, true}, {"loop", false, true}, {"nbd", false, true}, {"rbd", false, true},
-		{"pmem", false, false}, {"ram", false, false},
-	};
-	if (entry->noauto || strncmp(entry->source, "/dev/", 5) != 0)
+	const struct unstable *row = entry->noauto ? NULL : unstable_row(entry->source);
+	if (!row)
 		return;
-	const char *name = entry->source + 5;
-	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); ++i) {
-		if (!is_numbered(name, heads[i].head, heads[i].letters))
-			continue;
-		/* Of a cloud's disk cloud-init writes the line, anew on each instance. */
-		const char *by = audit_option(audit, entry, "comment");
-		bool cloud = by && strcmp(by, "cloudconfig") == 0;
-		audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
-			cloud ? AUDIT_INFO : AUDIT_WARNING, heads[i].boot && !cloud, audit_format(audit, "%s may be another device at the next boot", entry->source),
-			"UUID=, LABEL=, PARTUUID= or a name of /dev/disk or /dev/mapper", entry->source,
-			"name it by its UUID: getmnt fstab does"});
-		return;
-	}
+	/* Of a cloud's disk cloud-init writes the line, anew on each instance. */
+	const char *by = audit_option(audit, entry, "comment");
+	bool cloud = by && strcmp(by, "cloudconfig") == 0;
+	audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
+		cloud ? AUDIT_INFO : AUDIT_WARNING, row->boot && !cloud, audit_format(audit, "%s may be another device at the next boot", entry->source),
+		"UUID=, LABEL=, PARTUUID= or a name of /dev/disk or /dev/mapper", entry->source,
+		"name it by its UUID: getmnt fstab does"});
 }
 
 /** Judge whether block storage comes over a network. */
@@ -464,6 +477,7 @@ static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
 			AUDIT_CRITICAL, true, "its workdir and upperdir are one, or one lies in the other: the kernel would refuse the mount",
 			"two directories side by side", audit_format(audit, "upperdir=%s,workdir=%s", upper, work), "make it another"});
 	audit_each_need(audit, entry, judge_layer, &(struct overlay){audit, entry});
+	audit_overlay(audit, entry);
 }
 
 /** The type none, which is one of a bind, a move and what changes a mount. */
@@ -489,12 +503,68 @@ static bool is_any_root(const struct audit_entry *entry)
 	       && (strcmp(entry->source, "/dev/root") == 0 || strcmp(entry->source, "rootfs") == 0);
 }
 
+/** What a source of a network file system is, if it is not of that form; NULL: it is, or that is not known. */
+static const char *other_form(struct audit *audit, const struct audit_entry *entry)
+{
+	static const struct {
+		const char *types, *form;
+		bool share;
+	} rows[] = {
+		{"nfs nfs4", "SERVER:/PATH", false}, {"fuse.sshfs sshfs", "[USER@]HOST:[PATH]", false}, {"cifs smb3", "//SERVER/SHARE", true},
+	};
+	const char *source = entry->source;
+	/* The root of a diskless host has been mounted before: /dev/nfs. */
+	if (entry->path && strcmp(entry->path, "/") == 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		if (!*source || !word_in(entry->fstype, strlen(entry->fstype), rows[i].types))
+			continue;
+		if (!rows[i].share)
+			return strchr(source, ':') ? NULL : rows[i].form;
+		size_t n = strspn(source, "/\\") == 2 ? strcspn(source + 2, "/\\") : 0;
+		bool good = n && source[2 + n] && source[2 + n + 1];
+		return good || audit_option(audit, entry, "unc") || audit_option(audit, entry, "target") || audit_option(audit, entry, "path")
+		       ? NULL : rows[i].form;
+	}
+	return NULL;
+}
+
+static void tell_form(struct audit *audit, const struct audit_entry *entry, const char *form)
+{
+	bool hidden = audit->in->secret && audit->in->secret(entry->source, NULL);
+	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+		entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
+		audit_format(audit, "as a source %s takes %s", entry->fstype, form), form, hidden ? NULL : entry->source,
+		"see which server and directory are meant"});
+}
+
+/** Files with a secret that options name: without them nothing is mounted, or somebody is asked. */
+static void judge_keys(struct audit *audit, const struct audit_entry *entry)
+{
+	static const char *const names[] = {"credentials", "cred", "secretfile", "IdentityFile", "passwordfile", "passwd_file"};
+	const struct fstab_facts *facts = audit->in->facts;
+	for (size_t i = 0; facts->look && i < sizeof(names) / sizeof(*names); ++i) {
+		const char *path = audit_option(audit, entry, names[i]);
+		if (path && *path == '/' && !strchr(path, '%') && !audit_above(audit, entry, path)
+		    && facts->look(facts->arg, path, NULL) == FACT_MISSING)
+			audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+				AUDIT_WARNING, false, audit_format(audit, "the file that %s names is not there", names[i]), "a file", path,
+				"put it there, for root alone to read"});
+	}
+}
+
 void audit_source(struct audit *audit, const struct audit_entry *entry)
 {
+	if (entry->flags & FST_NET || strncmp(entry->fstype, "fuse", 4) == 0)
+		judge_keys(audit, entry);
+
+	const char *form = entry->bind ? NULL : other_form(audit, entry);
 	if (is_any_root(entry) && !entry->bind)
 		audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
 			AUDIT_INFO, false, audit_format(audit, "%s is whatever device the kernel has started from", entry->source),
 			"UUID=, LABEL= or PARTUUID=", entry->source, "name it by its UUID: getmnt fstab does"});
+	else if (form)
+		tell_form(audit, entry, form);
 	else if (entry->bind)
 		judge_bind(audit, entry);
 	else if (strcmp(entry->fstype, "none") == 0 && entry->path)

@@ -66,7 +66,8 @@ void host_units(struct host *host)
 	for (size_t i = 0; i < in->nunits; ++i) {
 		const struct audit_unit *unit = &in->units[i];
 		const char *target = unit->where && *unit->where ? unit->where : unit->what && *unit->what ? unit->what : unit->id;
-		if (!unit->active || strcmp(unit->active, "failed") != 0)
+		bool unread = unit->load && (strcmp(unit->load, "bad-setting") == 0 || strcmp(unit->load, "error") == 0);
+		if (!unread && (!unit->active || strcmp(unit->active, "failed") != 0))
 			continue;
 		strbuf_reset(&name);
 		strbuf_reset(&plain);
@@ -75,8 +76,8 @@ void host_units(struct host *host)
 		bool gone = unit->load && strcmp(unit->load, "not-found") == 0;
 		host_tell(host, &(struct audit_finding){
 			.code = UNIT_FAILED, .severity = gone ? AUDIT_INFO : AUDIT_WARNING, .target = target, .owner = "unit",
-			.message = host_form(host, gone ? "%s has failed, and is not there any more" : "%s has failed", unit->id),
-			.expected = "no failure", .actual = unit->result ? unit->result : "failed",
+			.message = host_form(host, unread ? "systemd cannot make anything of %s" : gone ? "%s has failed, and is not there any more" : "%s has failed", unit->id),
+			.expected = unread ? "loaded" : "no failure", .actual = unread ? unit->load : unit->result ? unit->result : "failed",
 			.hint = gone ? host_form(host, "systemctl reset-failed %s", strbuf_str(&name))
 			             : host_form(host, "systemctl status %s; journalctl -u %s", strbuf_str(&name), strbuf_str(&plain))});
 	}

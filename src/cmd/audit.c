@@ -243,7 +243,7 @@ static int judge(struct auditing *a)
 	a->config.rules = a->asked->rules;
 	int rc = fstab_plan(&in, &plan);
 	if (rc == 0)
-		rc = audit_fstab(&(struct audit_input){a->lines, &facts, in.world.secret, run->d, a->is_closed}, &a->report);
+		rc = audit_fstab(&(struct audit_input){a->lines, &facts, in.world.secret, run->d, a->is_closed, in.root}, &a->report);
 	if (rc == 0)
 		rc = fstab_merge(&merge, &merged);
 	if (rc == 0)

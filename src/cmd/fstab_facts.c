@@ -330,7 +330,8 @@ static void fill_device(struct facts *facts, uint32_t major, uint32_t minor, str
 	device->numbered = true;
 	device->major = major;
 	device->minor = minor;
-	device->remote = devmap_remote(devs, major, minor);
+	/* Of a recorded host sysfs does not tell. */
+	device->remote = devmap_remote(devs, major, minor) || (device->tags && device->tags->remote);
 	devmap_loop(devs, major, minor, &device->loop);
 }
 
@@ -383,6 +384,9 @@ static enum fact_kind facts_look(void *arg, const char *path, struct strbuf *rea
 		kind = (errno == ENOENT || errno == ENOTDIR) && inside ? FACT_MISSING : FACT_UNKNOWN;
 	else if (known == PATH_SEEN && inside && path_look(facts->run, found, K_STATX_TYPE, &st) == 0)
 		kind = S_ISDIR(st.mode) ? FACT_DIR : S_ISREG(st.mode) ? FACT_FILE : S_ISBLK(st.mode) ? FACT_BLOCK : FACT_OTHER;
+	/* Of a system that does not run, or was recorded without it: systemctl mask links to it. */
+	if (kind <= FACT_MISSING && known == PATH_MISSING && inside && strcmp(found + n, "/dev/null") == 0)
+		kind = FACT_OTHER;
 	if (real && kind > FACT_MISSING)
 		strbuf_puts(real, found[n] ? found + n : "/");
 	facts->run->nomem |= place.failed;

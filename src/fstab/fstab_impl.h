@@ -134,6 +134,7 @@ struct fstab_layer {
 	const char *text;           /* within the decoded value */
 	size_t n;
 	bool list;                  /* of a list, where a backslash escapes */
+	char of;                    /* 'l'owerdir, 'd'atadir, 'u'pperdir, 'w'orkdir */
 };
 
 /**

@@ -320,7 +320,10 @@ static bool each_of_option(const char *option, size_t n, struct strbuf *scratch,
 	add_decoded(scratch, equals + 1, (size_t)(option + n - equals - 1));
 	struct fstab_layer layer;
 	for (const char *at = strbuf_str(scratch); *at; at += *at == ':') {
-		if (layer_next(&at, list, &layer) && !each(arg, &layer))
+		if (!layer_next(&at, list, &layer))
+			continue;
+		layer.of = *option;
+		if (!each(arg, &layer))
 			return false;
 	}
 	return true;

@@ -73,7 +73,9 @@ echo 'gone /gone ext4 rw 0 0' >f/etc/mtab
 printf 'c /dev/sdz2 none luks\n' >f/etc/crypttab
 mkdir -p f/etc/systemd/system/gone.mount.d f/run/systemd/system
 ln -s /dev/null f/etc/systemd/system/srv-data.mount
-ln -s getmnt:other f/dev/null
+ln -s /dev/null f/etc/systemd/system/dev-sda2.swap
+ln -s /dev/null f/etc/systemd/system/auto.automount
+echo 'x /auto tmpfs nofail,x-systemd.automount 0 0' >>f/etc/fstab
 printf '[Mount]\nWhere=/srv/there\n' >f/run/systemd/system/srv-there.mount
 status audit --root=f -v
 

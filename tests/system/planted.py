@@ -234,6 +234,15 @@ EDITED = [
     ("an option of systemd, misspelt", "x-systemd.idle-timeout", "x-systemd.idel-timeout", ["FSTAB-OPT-TYPO warning /new"]),
     ("an option of another type", "xfs defaults", "xfs defaults,data=ordered", ["FSTAB-OPT-UNKNOWN warning /var"]),
     ("a value that there is not", "errors=remount-ro 0 2", "errors=remount-rw 0 2", ["FSTAB-OPT-UNKNOWN warning /data", "DRIFT-OPTIONS warning /data"]),
+    ("a commit below 0", "ext4 nofail,noatime", "ext4 nofail,commit=-1,noatime", ["FSTAB-OPT-UNKNOWN warning /data"]),
+    ("too many buffers", "xfs defaults", "xfs logbufs=9", ["FSTAB-OPT-UNKNOWN warning /var", "DRIFT-OPTIONS warning /var"]),
+    ("a flag with a value", "ext4 nofail,noatime", "ext4 nofail,discard=1,noatime", ["FSTAB-OPT-UNKNOWN warning /data", "DRIFT-OPTIONS warning /data"]),
+    ("what goes only with ro", "xfs defaults", "xfs norecovery", ["FSTAB-OPT-CONFLICT warning /var"]),
+    ("a version that there is not", "nfs noauto,", "nfs noauto,vers=5,", ["FSTAB-OPT-UNKNOWN warning /nfs"]),
+    ("an option of NFS misspelt", "nfs noauto,", "nfs noauto,hrad,", ["FSTAB-OPT-TYPO warning /nfs"]),
+    ("credentials that are gone", "credentials=/root/cred", "credentials=/root/cerd", ["FSTAB-SRC-MISSING warning /cifs"]),
+    ("a share left out", "//server/share", "//server", ["FSTAB-SRC-MISSING warning /cifs"]),
+    ("an option of CIFS misspelt", "credentials=/root", "credentails=/root", ["FSTAB-OPT-TYPO warning /cifs"]),
     ("a size that is none", "t /tmp tmpfs size=1m", "t /tmp tmpfs size=1mb", ["FSTAB-OPT-UNKNOWN warning /tmp", "DRIFT-OPTIONS warning /tmp"]),
     ("ro and rw", "nofail,noatime", "nofail,ro,rw,noatime", ["FSTAB-OPT-CONFLICT warning /data"]),
     ("a blank behind a comma", "nofail,noatime", "nofail, noatime", ["FSTAB-SYNTAX critical /data"]),
@@ -260,6 +269,8 @@ EDITED = [
     ("a file that is not there to be bound", "/srv/file /etc", "/srv/flie /etc", ["FSTAB-BIND-SRC critical /etc/bound.conf"]),
     ("an overlay without a lower layer", "lowerdir=/low,", "lowerdir=/lwo,", ["FSTAB-OVERLAY-DIR critical /over"]),
     ("an overlay without a workdir", ",workdir=/layers/work", "", ["FSTAB-OVERLAY-DIR critical /over"]),
+    ("an overlay of two mounts", "workdir=/layers/work", "workdir=/tmp", ["FSTAB-OVERLAY-DIR critical /over"]),
+    ("an overlay whose upper is a layer", "lowerdir=/low,", "lowerdir=/low:/layers/up,", ["FSTAB-OVERLAY-DIR critical /over"]),
     ("an overlay whose upper is not there", "upperdir=/layers/up", "upperdir=/layers/uq", ["FSTAB-OVERLAY-DIR critical /over"]),
     ("a time that is none", "idle-timeout=1min", "idle-timeout=1mn", ["FSTAB-OPT-UNKNOWN warning /new"]),
     ("a directory bound onto a file", "/srv/file /etc/bound.conf", "/srv /etc/bound.conf", ["FSTAB-TGT-MISSING warning /etc/bound.conf", "DRIFT-SOURCE critical /etc/bound.conf"]),
@@ -274,7 +285,7 @@ EDITED = [
     ("no timeout", "nofail,noatime", "nofail,x-systemd.device-timeout=0,noatime", ["FSTAB-NOFAIL info /data"]),
     ("all can read the ESP", "umask=0077", "umask=0022", ["FSTAB-ESP-MASK info /boot/efi"]),
     ("a password", "credentials=/root/cred", "username=u,password=hunter2", ["FSTAB-SECRET warning /cifs"]),
-    ("a password of a URL", "//server/share /cifs cifs", "https://u:hunter2@h/x /cifs cifs", ["FSTAB-SECRET warning /cifs"]),
+    ("a password of a URL", "//server/share /cifs cifs", "https://u:hunter2@h/x /cifs cifs", ["FSTAB-SECRET warning /cifs", "FSTAB-SRC-MISSING warning /cifs"]),
     # What is mounted is another.
     ("the line taken out", "u /space\\040here tmpfs size=1m 0 0\n", "", ["DRIFT-NOT-IN-FSTAB warning /space here"]),
     ("the line made a comment", f"{E} /data", f"# {E} /data", ["DRIFT-NOT-IN-FSTAB warning /data"]),
@@ -477,6 +488,9 @@ def crypt(name, text, expected, more=""):
 put(f"# name device key options\nsw UUID={SWAP} /dev/urandom swap\nlater /dev/gone none luks,noauto,plain\n", "/etc/crypttab")
 crypt("its device is gone", f"vault UUID={GONE} none luks\n", ["BOOT-CRYPTTAB warning vault"])
 crypt("its device is no LUKS", f"vault UUID={OTHER} none luks\n", ["BOOT-CRYPTTAB warning vault"])
+crypt("a disk that is overwritten at each boot", f"vault UUID={EXT4} /dev/urandom swap\n", ["BOOT-CRYPTTAB critical vault"])
+crypt("a disk with something on it", f"vault UUID={LUKS} /dev/urandom tmp\n", ["BOOT-CRYPTTAB warning vault"])
+crypt("an option of it misspelt", f"vault UUID={OTHER} none plian\n", ["BOOT-CRYPTTAB warning vault"])
 crypt("its key is gone", f"vault UUID={OTHER} /root/kye plain\n", ["BOOT-CRYPTTAB warning vault"])
 crypt("its name twice", f"vault UUID={OTHER} none plain\nvault UUID={LUKS} none plain\n", ["BOOT-CRYPTTAB warning vault"])
 crypt("its name is another in the fstab", f"vault UUID={OTHER} none plain\n",

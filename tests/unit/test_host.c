@@ -23,6 +23,8 @@ static const struct devmap_tags tags[] = {
 	{.name = "/dev/sda4", .type = "crypto_LUKS", .uuid = "luks"},
 	{.name = "/dev/sdc1", .type = "btrfs", .uuid = "pool", .multi_device = true},
 	{.name = "/dev/sdd1", .type = "btrfs", .uuid = "pool", .multi_device = true},
+	{.name = "/dev/sde1", .uuid = "blank", .known = DEVMAP_UNTAGGED},
+	{.name = "/dev/mapper/made", .type = "swap", .uuid = "made"},
 };
 
 static int devices(void *arg, const char *source, struct fstab_device *device)
@@ -249,20 +251,25 @@ static void units(void)
 		"Id=later.mount\nActiveState=activating\n\n"
 		"ActiveState=failed\n\n"
 		"Id=fine.mount\n\n"
+		"Id=odd.mount\nLoadState=bad-setting\nActiveState=inactive\nWhere=/odd\nResult=success\n\n"
+		"Id=torn.mount\nLoadState=error\nActiveState=inactive\n\nId=off.mount\nLoadState=masked\nActiveState=inactive\n\n"
+		"Id=none.mount\nLoadState=not-found\nActiveState=inactive\n\n"
 		"Id=last.mount\nActiveState=failed\n";
 	char text_[sizeof(shown)];
 	struct audit_unit *list = NULL;
 	struct audit_host host = healthy();
 	memcpy(text_, shown, sizeof(shown));
 	ssize_t n = audit_units_parse(text_, &list);
-	CU_ASSERT_EQUAL(n, 7);
+	CU_ASSERT_EQUAL(n, 11);
 	host.units = list;
 	host.nunits = n > 0 ? (size_t)n : 0;
 	says("failed", judged(&host, "", NULL),
 	     "UNIT-FAILED warning /dev/sdc1: dev-sdc1.swap has failed (timeout)\n"
+	     "UNIT-FAILED warning /odd: systemd cannot make anything of odd.mount (bad-setting)\n"
 	     "UNIT-FAILED warning /srv/x=y: srv-x.mount has failed (exit-code)\n"
 	     "UNIT-FAILED warning last.mount: last.mount has failed (failed)\n"
-	     "UNIT-FAILED info old.automount: old.automount has failed, and is not there any more (failed)\n" UNJUDGED);
+	     "UNIT-FAILED info old.automount: old.automount has failed, and is not there any more (failed)\n"
+	     "UNIT-FAILED warning torn.mount: systemd cannot make anything of torn.mount (error)\n" UNJUDGED);
 	free(list);
 	char none[] = "";
 	CU_ASSERT_EQUAL(audit_units_parse(none, &list), 0);
@@ -342,7 +349,9 @@ static void crypttab(void)
 {
 	static const char *const right[] = {
 		"", "\n", "# a UUID=gone\n\n   # b\n", "a UUID=luks none luks\n", "a\tUUID=luks\r\n", "  a /dev/sda4 /etc/key luks,discard",
-		"s /dev/sdb1 /dev/urandom swap,cipher=aes\n", "s UUID=root none plain,nofail\n", "v UUID=root none tcrypt\n", "f /srv/image\n",
+		"s UUID=swap /dev/urandom swap,cipher=aes\n", "s UUID=blank /dev/urandom swap\n", "t UUID=blank /dev/urandom tmp=ext4\n",
+		"o UUID=copy /dev/urandom swap,offset=2048\n", "p UUID=blank none plain,_netdev,nosuch\n", "h UUID=blank none luks,header=/h\n",
+		"x UUID=luks none luks,x-initrd.attach,x-systemd.device-timeout=1,hash=sha256,size=512,tries=1,tpm2-pcrs=7\n", "l /dev/sda4 none luks\n", "s UUID=root none plain,nofail\n", "v UUID=root none tcrypt\n", "f /srv/image\n",
 		"k UUID=luks /key:UUID=stick luks\n", "k UUID=luks /gone luks,keyscript=/lib/decrypt\n", "k UUID=luks - luks\n",
 		"q UUID=\"luks\" none luks\n", "q UUID='luks'\n", "c UUID=luks none luks # why\n", "c UUID=luks none luks \t\r\n",
 	};
@@ -371,6 +380,30 @@ static void crypttab(void)
 	says("quoted, and gone", crypt("a UUID=\"gone\"\n", ""),
 	     "BOOT-CRYPTTAB warning a ct:1: its device is not there, and a boot waits for it (UUID=gone)\n" UNJUDGED);
 	says("no device", crypt("a\n", ""), "BOOT-CRYPTTAB warning a ct:1: the line has no device (a)\n" UNJUDGED);
+	says("overwritten, and used", crypt("a UUID=copy /dev/urandom swap\n", "UUID=copy /c ext4 noauto\n"),
+	     "BOOT-CRYPTTAB critical a ct:1: its device is overwritten at each boot, and is used otherwise (UUID=copy: ext4, of line 1 of the fstab)\n" UNJUDGED);
+	struct mount live = {.dev_major = 8, .dev_minor = 1, .fstype = "ext4"};
+	struct fstab_line of_live = {.fate = FSTAB_LINE, .mount = &live, .target = "/c"};
+	struct fstab_plan plan = {.lines = &of_live, .count = 1};
+	struct audit_host host = healthy();
+	host.crypttab = "a /dev/sdb1 /dev/urandom tmp\nb UUID=root /dev/urandom swap\n";
+	host.crypttab_name = "ct";
+	says("overwritten, and mounted", judged(&host, "", &plan),
+	     "BOOT-CRYPTTAB critical a ct:1: its device is overwritten at each boot, and is used otherwise (/dev/sdb1: ext4, mounted on /c)\n"
+	     "BOOT-CRYPTTAB warning b ct:2: its device is overwritten at each boot, and holds something (ext4)\n" UNJUDGED);
+	says("overwritten, whatever it is then", crypt("a /dev/sda3 /dev/urandom swap\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:1: its device is overwritten at each boot, and may be another then (/dev/sda3)\n" UNJUDGED);
+	says("a blank device", crypt("a UUID=blank none luks\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:1: its device holds no LUKS (nothing that is known)\n" UNJUDGED);
+	says("misspelt", crypt("a UUID=blank /dev/urandom swpa\nb UUID=luks none luks,discrad\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:1: there is no option swpa (swpa)\n"
+	     "BOOT-CRYPTTAB warning b ct:2: there is no option discrad (discrad)\n" UNJUDGED);
+	says("another name", crypt("made2 UUID=luks none luks\n", "/dev/mapper/made none swap sw\n"),
+	     "BOOT-CRYPTTAB warning made ct:1: line 1 of the fstab needs /dev/mapper/made, which no line sets up at the next boot (made2)\n" UNJUDGED);
+	says("in a comment", crypt("# all\n#made UUID=luks none luks\n", "/dev/mapper/made /m ext4\n"),
+	     "BOOT-CRYPTTAB critical! made ct:2: line 1 of the fstab needs /dev/mapper/made, which no line sets up at the next boot (a comment)\n" UNJUDGED);
+	says("by nobody", crypt("other UUID=luks\n# made of what there is\n#made\n", "/dev/mapper/made /m ext4\n"), UNJUDGED);
+	says("not at a boot", crypt("#made UUID=luks\n", "/dev/mapper/made /m ext4 noauto\n/dev/mapper/made / ext4\n/dev/mapper/gone /g ext4\n"), UNJUDGED);
 	says("not known", crypt("a UUID=denied\n", ""), UNJUDGED "?BOOT-CRYPTTAB\n");
 	/* A comment of the fstab takes nothing from a line of another file. */
 	says("another file's", crypt("\na UUID=gone\n", "# getmnt: ignore=BOOT-CRYPTTAB\nx /x ext4 noauto\n"),
@@ -398,7 +431,7 @@ static void no_memory(void)
 	static const struct fstab_stale stale_[] = {{FSTAB_STALE_NEW, &line, "/n"}, {FSTAB_STALE_GONE, NULL, "/g"}};
 	static const struct audit_errors met[] = {{"/e", "fstab", "ext4", 3, 0, "the last in f()"}};
 	static const char shown[] = "Id=a.mount\nActiveState=failed\nWhere=/a\n\nId=b.swap\nActiveState=failed\n";
-	static const char fstab[] = "UUID=copy / ext4\n/dev/mapper/a /a ext4\n";
+	static const char fstab[] = "UUID=copy / ext4\n/dev/mapper/a /a ext4\n/dev/mapper/made /m ext4\n";
 	struct mount root = {.dev_major = 8, .fstype = "ext4"};
 	struct fstab_line of_root = {.fate = FSTAB_LINE, .mount = &root, .target = "/"};
 	struct fstab_plan plan = {.lines = &of_root, .count = 1};
@@ -419,7 +452,7 @@ static void no_memory(void)
 		int rc = units_ < 0 ? -1 : audit_host(&(struct audit_host){
 			.lines = lines, .plan = &plan, .world = &world, .facts = &facts, .mtab = {AUDIT_MTAB_FILE, 1, 1, 1, 1},
 			.fstab_seen = true, .fstab_mode = 0100666, .stale = stale_, .nstale = 2, .units = list, .nunits = 2,
-			.errors = met, .nerrors = 1, .cmdline = "root=UUID=root resume=/dev/gone", .crypttab = "a UUID=gone /gone\na\n",
+			.errors = met, .nerrors = 1, .cmdline = "root=UUID=root resume=/dev/gone", .crypttab = "a UUID=gone /gone\na\nt UUID=copy k swap\n#made /x\nu UUID=luks - noatuo\n",
 			.crypttab_name = "ct"}, &report);
 		int error = errno;
 		size_t got = report.count;
