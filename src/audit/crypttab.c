@@ -88,7 +88,7 @@ static const char *other_use(struct host *host, const struct fstab_device *devic
 	for (size_t i = 0; i < plan->count && world->device; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		struct fstab_device live = {0};
-		if (line->mount && line->target && world->device(world->arg, line->mount, &live) == 0 && host_same_device(&live, device) == 1)
+		if (line->mount && line->target && world->device(world->arg, line->mount, &live) == 0 && fstab_same_device(&live, device) == 1)
 			return host_form(host, "mounted on %s", line->target);
 	}
 	for (size_t i = 0; i < host->in->lines->count; ++i) {
@@ -96,7 +96,7 @@ static const char *other_use(struct host *host, const struct fstab_device *devic
 		const char *source = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_SOURCE) : NULL;
 		struct fstab_device named = {0};
 		if (source && host_names_device(source) && host->in->facts->devices(host->in->facts->arg, source, &named) == 1
-		    && host_same_device(&named, device) == 1)
+		    && fstab_same_device(&named, device) == 1)
 			return host_form(host, "of line %u of the fstab", line->number);
 	}
 	return NULL;

@@ -335,7 +335,7 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
     well, and in no container. */
 static bool is_forgotten(struct drift *drift, const struct fstab_line *live)
 {
-	static const char dev[] = "/dev/", *const made[] = {"/dev/loop", "/dev/zram", "/dev/ram", "/dev/fuse"};
+	static const char dev[] = "/dev/", *const made[] = {"/dev/loop", "/dev/zram", "/dev/ram", "/dev/fuse", "/dev/sr", "/dev/scd"};
 	const struct fstab_plan *plan = drift->in->plan;
 	const char *source = live->swap ? live->swap : live->mount ? live->mount->source : NULL;
 	if (!source || strncmp(source, dev, sizeof(dev) - 1) != 0 || audit_is_contained(drift->in->facts, source, &drift->container))
