@@ -31,7 +31,8 @@ enum form {
 	WORDS,       /* some of a list, with a colon between each two */
 	COUNT,       /* a number above 0 */
 	POWER,       /* a power of two */
-	LOG_SIZE,    /* the same with a suffix, from 16k to 256k, or 0 */
+	BUFFERS,     /* how many of XFS's log: 0, or 2 to 8 */
+	LOG_SIZE,    /* a power of two with a suffix, from 16k to 256k, or 0 */
 	ALLOC_SIZE,  /* the same from 4k to 1g */
 	BYTES,       /* as libmount reads it: 1MiB, 0x400 */
 	FLAG,        /* none at all */
@@ -41,7 +42,7 @@ static const char *const form_names[] = {
 	[NUMBER] = "a number", [WIDE] = "a number", [OCTAL] = "an octal number", [ID] = "a number or a name",
 	[SIZE] = "a number, with k, m, g for a size", [PART] = "a number, with k, m, g for a size, or %",
 	[SUFFIXED] = "a number, with k, m, g for a size", [COUNT] = "a number above 0", [POWER] = "a power of two",
-	[LOG_SIZE] = "a power of two from 16k to 256k", [ALLOC_SIZE] = "a power of two from 4k to 1g",
+	[BUFFERS] = "0, or 2 to 8", [LOG_SIZE] = "a power of two from 16k to 256k", [ALLOC_SIZE] = "a power of two from 4k to 1g",
 	[BYTES] = "a number, with K, M, G for a size", [FLAG] = "no value",
 };
 
@@ -63,7 +64,7 @@ static const struct value_row {
 	{"ext4", "journal_ioprio", WORD, false, "0, 1, 2, 3, 4, 5, 6, 7"},
 	{"ext4", "init_itable auto_da_alloc", NUMBER, true, NULL},
 	{"ext4 xfs", "dax", WORD, true, "always, inode, never"},
-	{"xfs", "logbufs", WORD, false, "0, 2, 3, 4, 5, 6, 7, 8"},
+	{"xfs", "logbufs", BUFFERS, false, NULL},
 	{"xfs", "sunit swidth", NUMBER, false, NULL},
 	{"xfs", "logbsize", LOG_SIZE, false, NULL},
 	{"xfs", "allocsize", ALLOC_SIZE, false, NULL},
@@ -229,6 +230,8 @@ static bool is_taken(const struct value_row *row, char *value)
 		return is_number(value, UINT32_MAX) && value[strspn(value, "+0")];
 	case POWER:
 		return is_number(value, UINT32_MAX) && is_power(value, 0, UINT32_MAX);
+	case BUFFERS:
+		return is_number(value, 8) && is_number(value, 1) == is_number(value, 0);
 	case LOG_SIZE:
 		return strcmp(value, "0") == 0 || is_power(value, 16 << 10, 256 << 10);
 	case ALLOC_SIZE:
