@@ -205,8 +205,10 @@ shutil.rmtree("/run/systemd")
 
 # The crypttab, of this root's /etc.
 says("no crypttab", "BOOT-CRYPTTAB", [])
-gm.touch("/etc/crypttab", f"# name\nsw {ext4} /dev/urandom swap\nv {ext4} none plain\n")
+gm.touch("/etc/crypttab", f"# name\nv {ext4} none plain\n")
 says("right", "BOOT-CRYPTTAB", [])
+gm.touch("/etc/crypttab", f"sw {ext4} /dev/urandom swap\n")
+says("overwritten", "BOOT-CRYPTTAB", ["BOOT-CRYPTTAB warning sw"])
 gm.touch("/etc/crypttab", f"a {ext4} none plain\nb /dev/gone /gone luks\na {ext4} none plain\n")
 gm.touch("/etc/fstab", "/dev/mapper/b /b ext4 defaults 0 2\n")
 says("wrong", "BOOT-CRYPTTAB", ["BOOT-CRYPTTAB critical b", "BOOT-CRYPTTAB warning b", "BOOT-CRYPTTAB warning a"])
