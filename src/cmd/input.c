@@ -224,6 +224,10 @@ static int open_root(struct run *run)
 		message(dir, "cannot be taken as root: %s; give a directory", path_error(errno));
 		goto out;
 	}
+	if (run->opt->part && known == PATH_SEEN && strcmp(strbuf_str(&name), "/") == 0) {
+		message(dir, "it is the whole of this machine: give --live instead");
+		goto out;
+	}
 	if (run->opt->names != DN_KERNEL || run->opt->probe) {
 		if (known == PATH_BLIND) {
 			message(dir, "lies on a file system that can block, which is not touched; getmnt --names=kernel without "

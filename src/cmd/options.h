@@ -33,6 +33,7 @@ struct options {
 	int source;               /* enum table_source */
 	const char *tab_file;
 	const char *root;
+	bool part;                /* ... which is not to be "/" */
 	pid_t task;               /* 0: none */
 
 	/* which mounts */

@@ -203,10 +203,13 @@ static int run_row(struct course *c, size_t i)
 		row->state = turn.state;
 		row->counts = turn.counts;
 		row->limit = how.limit;
-		if (i + 1 == PROFILE_ALGORITHMS) {
+		if (!study->known && *turn.fstype) {
+			study->known = true;
 			study->mounts = turn.counts.mounts;
 			study->in_memory = turn.in_memory;
 			memcpy(study->fstype, turn.fstype, sizeof(study->fstype));
+		}
+		if (i + 1 == PROFILE_ALGORITHMS) {
 			if (!turn.complete && turn.state == PROFILE_DONE) {
 				study->complete = false;
 				memcpy(study->reason, turn.reason, sizeof(study->reason));

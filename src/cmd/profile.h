@@ -88,6 +88,7 @@ struct profile_study {
 	const struct topology *topology;     /* NULL: PATH, or the live machine */
 	const char *topology_name;
 	unsigned turns;            /* that were begun, the first included */
+	bool known;                /* a run has told what is below it: */
 	uint64_t mounts;           /* of the table */
 	double seconds;            /* that all took */
 	bool in_memory, complete, varies;

@@ -154,7 +154,8 @@ int profile_layers_text(const struct profile_study *study)
 	int rc = 0;
 	printf("\nWhere the time goes, by clocks around each call. Reading them costs %.0f ns a call here; to enter\n"
 	       "the kernel and return %.0f ns (the crossing); what a call takes beyond that is the kernel's work, or\n"
-	       "waiting asleep. No processor free: other programs had them.\n", l->costs.inside + l->costs.outside, l->costs.empty);
+	       "waiting asleep. No processor free: other programs had them. The few calls that ask what the\n"
+	       "kernel can do are made before the clocks run, and are in no row.\n", l->costs.inside + l->costs.outside, l->costs.empty);
 	for (size_t i = 0; rc == 0 && i < PROFILE_ALGORITHMS; ++i) {
 		const struct profile_row *row = &study->rows[i];
 		const struct profile_layer *of = &l->of[i];

@@ -106,7 +106,8 @@ static void cell_state(struct sheet *s, const struct profile_row *row)
 	if (row->state == PROFILE_NOT_RUN)
 		sheet_cell(s, "not run: the time was up");
 	else if (row->state == PROFILE_STOPPED)
-		sheet_cell(s, "over %.3g s, stopped at %" PRIu64 " directories", row->limit, row->counts.dirs);
+		sheet_cell(s, row->limit < 1000 ? "over %.3g s, stopped at %" PRIu64 " directories" : "over %.0f s, stopped at %" PRIu64 " directories",
+		           row->limit, row->counts.dirs);
 }
 
 static int print_costs(const struct profile_study *study)
@@ -232,23 +233,66 @@ static int print_head(const struct profile_study *study)
 	size_t least, most;
 	strbuf_init(&name);
 	count_turns(study, &least, &most);
-	printf("What it costs to find %" PRIu64 " mount%s by searching, as three algorithms do it", study->mounts,
-	       study->mounts == 1 ? "" : "s");
+	fputs("What it costs to find ", stdout);
+	if (study->known)
+		printf("%" PRIu64 " mount%s", study->mounts, study->mounts == 1 ? "" : "s");
+	else
+		fputs("the mounts", stdout);
+	fputs(" by searching, as three algorithms do it", stdout);
 	if (study->topology) {
 		escape_terminal(&name, study->topology_name);
 		printf(",\non a topology of %" PRIu64 " directories and %" PRIu64 " files (%s), in memory.\n", study->topology->dirs,
 		       study->topology->files, strbuf_str(&name));
 	} else {
 		escape_terminal(&name, asked->path ? asked->path : "/");
-		printf(",\nbelow %s (%s).\n", strbuf_str(&name), study->fstype);
+		printf(",\nbelow %s%s%s%s.\n", strbuf_str(&name), study->known ? " (" : "", study->fstype, study->known ? ")" : "");
 	}
+	printf("getmnt1 reads every directory; getmnt2 none in a file system on which nothing is mounted;\n"
+	       "getmnt3 goes level by level, by its rules, and ends when all is found.\n");
 	printf("Calls of the kernel, directories and entries read are those of one run; times are in\n"
 	       "milliseconds, the median of ");
 	if (least != most)
 		printf("%zu to ", least);
-	printf("%zu turn%s%s.\n\n", most, most == 1 ? "" : "s", asked->cold ? "" : " with warm caches");
+	printf("%zu turn%s%s.\n\n", most, most == 1 ? "" : "s", asked->cold || most == 0 ? "" : " with warm caches");
 	strbuf_destroy(&name);
 	return name.failed ? -1 : 0;
+}
+
+/** Say of which rows there is but the first run, before which nothing was warm. */
+static void print_firsts(const struct profile_study *study)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < study->nrows; ++i) {
+		const struct profile_row *row = &study->rows[i];
+		if (row->ntimes != 1 || row->state == PROFILE_NOT_RUN)
+			continue;
+		printf("%s%s%s", n++ ? ", " : "\nOf ", row->rule < 0 ? "" : "without ",
+		       row->rule < 0 ? profile_algorithm(row->algorithm) : discover_rules[row->rule].name);
+	}
+	if (n)
+		printf(" there is but the first run, which found the caches as they were.\n");
+}
+
+/** Say below which difference of real time a rule's row tells nothing: by how much runs that did
+    the same differ, and the middle half of getmnt3's. */
+static void print_scatter(const struct profile_study *study)
+{
+	const struct profile_row *whole = &study->rows[PROFILE_ALGORITHMS - 1];
+	double most = whole->spread;
+	if (whole->state != PROFILE_DONE)
+		return;
+	for (size_t i = PROFILE_ALGORITHMS; i < study->nrows; ++i) {
+		const struct profile_row *row = &study->rows[i];
+		double more = row->median.real - whole->median.real;
+		more = more < 0 ? -more : more;
+		if (row->state == PROFILE_DONE && more > most
+		    && memcmp(row->counts.calls, whole->counts.calls, sizeof(row->counts.calls)) == 0)
+			most = more;
+	}
+	printf("+0: there is nothing for the rule here, or another does the same.");
+	if (most > 0)
+		printf("  REAL: up to %.3f is scatter, by\nwhich runs differ that do the same.", most * 1e3);
+	putchar('\n');
 }
 
 /** Whether an algorithm has waited for much longer than it has worked. */
@@ -269,6 +313,8 @@ static void print_notes(const struct profile_study *study)
 	if (study->asked->cold)
 		printf("\nThe kernel's caches were dropped before each run%s.\n",
 		       study->in_memory ? "; but this file system lies in memory, of which nothing can be dropped" : "");
+	if (!study->asked->cold)
+		print_firsts(study);
 	if (has_waited(study) && !study->asked->cold)
 		printf("\nReal time is much more than that of the processor: %s.\n",
 		       study->in_memory ? "other work goes on here, for which it waited"
@@ -276,8 +322,8 @@ static void print_notes(const struct profile_study *study)
 	if (study->varies)
 		printf("\nNot all runs of a row made the same calls: the tree or the mounts change. Shown is the first.\n");
 	if (errors)
-		printf("\n%" PRIu64 " directories could not be read, by getmnt1.\n", errors);
-	if (study->mounts <= 1)
+		printf("\n%" PRIu64 " director%s could not be read, by getmnt1.\n", errors, errors == 1 ? "y" : "ies");
+	if (study->known && study->mounts <= 1)
 		printf("\nNothing is mounted below it, so that there is nothing to be found: only getmnt1 does not know that.\n");
 	if (!study->complete)
 		printf("\nNot every mount was found: %s.\n", study->reason);
@@ -296,8 +342,10 @@ int profile_text(const struct profile_study *study)
 		printf("\nWhat each rule of getmnt3 saves: without it, getmnt3 takes (+: more than with it)\n\n");
 		rc = print_rules(study);
 	}
-	if (rc == 0)
+	if (rc == 0) {
+		print_scatter(study);
 		print_notes(study);
+	}
 	if (rc == 0 && study->layers)
 		rc = profile_layers_text(study);
 	return rc;

@@ -81,7 +81,9 @@ static int row_options(const struct runner *r, double limit, struct options *o)
 		argv[argc++] = (char *)(uintptr_t)r->how->root;
 	}
 	argv[argc] = NULL;
-	return options_parse(o, argc, argv);
+	int status = options_parse(o, argc, argv);
+	o->part = r->how->root;
+	return status;
 }
 
 /** Tell the parent; if it does not listen, nothing is lost. */
@@ -114,13 +116,16 @@ static void take_first(struct profile_turn *turn, const struct run *run)
 	turn->in_memory = strcmp(turn->fstype, "tmpfs") == 0 || strcmp(turn->fstype, "ramfs") == 0;
 }
 
-/** Run once, and take down what it did.  @return 0, or an exit status. */
-static int run_once(struct runner *r, double limit, bool first)
+/** Run once, and take down what it did.
+    @cut [out]  It is not the first, and the time has cut it short: nothing of it was taken.
+    @return 0, or an exit status. */
+static int run_once(struct runner *r, double limit, bool first, bool *cut)
 {
 	struct measured m = {.runner = r};
 	struct options o;
 	struct columns columns;
 	struct profile_turn *turn = &r->word.turn;
+	struct os_usage before, after;
 	int status = row_options(r, limit, &o);
 	if (!status)
 		status = columns_choose(&columns, &o);
@@ -128,6 +133,7 @@ static int run_once(struct runner *r, double limit, bool first)
 		return status;
 	m.run = (struct run){.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .complete = true,
 	                     .start = os_now(), .progress = run_progress};
+	os_usage(&r->own, &before);
 	os_mark(MARK_BEGIN);
 	os_init(&m.run.os, getenv("GETMNT_DISABLE"));
 	profile_watch_start(&m.watch, &m.run.os, r->how->look, r->how->procfd);
@@ -135,8 +141,12 @@ static int run_once(struct runner *r, double limit, bool first)
 	profile_watch_stop(&m.watch, &m.run.os, &turn->looked);
 	os_mark(MARK_END);
 	double real = os_now() - m.run.start;
+	os_usage(&r->own, &after);
+	/* It may have named all there is before it was stopped: getmnt1 and getmnt2 go on. */
+	bool stopped = real >= limit;
 	status = status == CX_INCOMPLETE || status == CX_NOTHING ? CX_OK : status;
-	if (!status && m.run.d) {
+	*cut = stopped && !first;
+	if (!status && m.run.d && !*cut) {
 		struct profile_counts counts = {.dirs = m.run.d->stats.dirs, .entries = m.run.d->stats.entries,
 		                                .mounts = m.run.d->tree.count - m.run.d->stats.states[MT_OUTSIDE], .errors = m.run.d->stats.errors,
 		                                .named = m.run.d->stats.named[MT_NAMED_WALKED]};
@@ -146,9 +156,10 @@ static int run_once(struct runner *r, double limit, bool first)
 			take_first(turn, &m.run);
 		}
 		turn->varies |= memcmp(&counts, &turn->counts, sizeof(counts)) != 0;
-		/* It may have named all there is before it was stopped: getmnt1 and getmnt2 go on. */
-		turn->state = real >= limit ? PROFILE_STOPPED : PROFILE_DONE;
+		turn->state = stopped ? PROFILE_STOPPED : PROFILE_DONE;
 		turn->times.real += real;
+		turn->times.user += after.user - before.user;
+		turn->times.system += after.system - before.system;
 		turn->times.discovery += m.run.d->stats.seconds;
 		++turn->times.loops;
 	}
@@ -161,27 +172,22 @@ static int run_child(struct runner *r)
 {
 	const struct profile_how *how = r->how;
 	struct profile_turn *turn = &r->word.turn;
-	struct os_usage before, after;
 	double end = os_now() + how->limit;
 	int status = CX_OK;
+	bool cut = false;
 	message_note(NULL, how->silent);
-	os_usage(&r->own, &before);
 	for (unsigned i = 0; !status && i < (how->loops ? how->loops : 1) && (i == 0 || os_now() < end); ++i) {
 		double left = end - os_now();
-		status = run_once(r, left > 1e-3 ? left : 1e-3, i == 0);
+		status = run_once(r, left > 1e-3 ? left : 1e-3, i == 0, &cut);
 		message_note(NULL, true);
-		if (turn->state != PROFILE_DONE)
+		if (turn->state != PROFILE_DONE || cut)
 			break;
 	}
-	os_usage(&r->own, &after);
 	double n = turn->times.loops ? turn->times.loops : 1;
-	turn->times.user = (after.user - before.user) / n;
-	turn->times.system = (after.system - before.system) / n;
+	turn->times.user /= n;
+	turn->times.system /= n;
 	turn->times.real /= n;
 	turn->times.discovery /= n;
-	/* One that was cut short by others before it tells nothing. */
-	if (turn->state == PROFILE_STOPPED && turn->times.loops > 1)
-		turn->state = PROFILE_DONE;
 	return status;
 }
 

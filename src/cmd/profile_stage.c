@@ -114,7 +114,8 @@ static int no_stage(enum os_stage_step step)
 		message("the topology", "no mount namespace to build it in: %s; %s%s", strerror(error),
 		        error == EPERM || error == EACCES
 		        ? "ordinary users need user namespaces (sysctl kernel.unprivileged_userns_clone, "
-		          "kernel.apparmor_restrict_unprivileged_userns, user.max_user_namespaces): " : "", give);
+		          "kernel.apparmor_restrict_unprivileged_userns): "
+		        : error == ENOSPC ? "no more are allowed (sysctl user.max_user_namespaces, user.max_mnt_namespaces): " : "", give);
 		break;
 	case STAGE_PRIVATE:
 		message("the topology", "the mounts of this process cannot be kept to itself: %s; its root is no mount "

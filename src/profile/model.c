@@ -101,9 +101,10 @@ void profile_settle(struct profile_row *row)
 	row->median = (struct profile_times){
 		.user = processor * share,
 		.system = processor * (1 - share),
-		.real = profile_median(real, n),
+		.real = profile_median(real, n),   /* which sorts them */
 		.discovery = profile_median(discovery, n),
 	};
+	row->spread = n > 1 ? real[n - 1 - n / 4] - real[n / 4] : 0;
 }
 
 uint64_t profile_calls(const struct profile_counts *counts, enum profile_kind kind)

@@ -66,6 +66,7 @@ struct profile_row {
 	struct profile_times *times;     /* of those measured; the row's own */
 	size_t ntimes;
 	struct profile_times median;     /* by profile_settle() */
+	double spread;             /* by the same: between the quarters of the real times, seconds */
 };
 
 /** The algorithms, which are the first rows; the most rows: each rule beside. */

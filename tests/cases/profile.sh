@@ -4,7 +4,7 @@ say()
 	getmnt profile "$@" >out 2>err </dev/null
 	echo "status $?, $(wc -c <out) bytes: $*: $(head -n 1 err)"
 }
-for args in --nosuch "--live /srv" "--topology=x /srv" "--topology=x --live" --cold "--topology=x --cold" "/srv /home" \
+for args in --nosuch / /usr/../. "--live /srv" "--topology=x /srv" "--topology=x --live" --cold "--topology=x --cold" "/srv /home" \
 	--repeats=0 --repeats=x --repeats=1001 --seed=-1 --max-time=0 --max-time=x --total-time=-1 "--seed=1 --seed=2" --topology= \
 	--topology=nosuch --topology=.; do
 	# shellcheck disable=SC2086
