@@ -397,6 +397,8 @@ static size_t put_context(struct redact *r, const char *at, struct strbuf *out)
 			for (; *found; ++found) {
 				if (context->unit && *found == '-')
 					strbuf_puts(out, "\\x2d");
+				else if (*found == '\n' || (!quote && (*found == ' ' || *found == '\t')))
+					strbuf_printf(out, context->unit ? "\\x%02x" : "\\%03o", (unsigned)*found);   /* as it was */
 				else
 					strbuf_putc(out, *found);
 			}
