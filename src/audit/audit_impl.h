@@ -63,6 +63,7 @@ struct audit {
 	struct strbuf text;
 	unsigned misses;         /* near misses that were looked for */
 	signed char systemd;     /* mounts the lines: 1, -1: not; 0: not looked at */
+	signed char unit_dirs[2];  /* whether there are those of judge_unit(): 1, -1; 0: not looked at */
 	signed char container;   /* audit_is_contained() */
 	bool failed;             /* ENOMEM */
 };

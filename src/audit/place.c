@@ -109,7 +109,9 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 	strbuf_init(&name);
 	strbuf_init(&real);
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
-		if (facts->look(facts->arg, dirs[i], NULL) != FACT_DIR)
+		if (!audit->unit_dirs[i])
+			audit->unit_dirs[i] = facts->look(facts->arg, dirs[i], NULL) == FACT_DIR ? 1 : -1;
+		if (audit->unit_dirs[i] < 0)
 			continue;
 		strbuf_reset(&name);
 		strbuf_printf(&name, "%s/", dirs[i]);

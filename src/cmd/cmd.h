@@ -83,6 +83,8 @@ struct options;
 struct columns;
 struct snapshot;
 
+enum { RUN_PLAIN = 6 };
+
 /** What a run has found out so far; every part of the command reads it. */
 struct run {
 	struct os os;
@@ -95,6 +97,9 @@ struct run {
 	struct prober *prober;         /* NULL without --probe */
 	struct discovery *d;           /* NULL for an fstab or an mtab */
 	struct map64 *places;          /* of d, by path_index(); or NULL */
+	char *plain[RUN_PLAIN];        /* with places: directories that were lately gone down to without
+	                                  a link, NULL for none */
+	unsigned next_plain;
 	const char *table_name;        /* "listmount", or the file that was read */
 	size_t watched;                /* the mounts that --poll knows */
 	int procfd, rootfd;            /* of --task; else AT_FDCWD */

@@ -377,6 +377,8 @@ void run_destroy(struct run *run)
 	if (run->places)
 		map64_destroy(run->places);
 	free(run->places);
+	for (size_t i = 0; i < RUN_PLAIN; ++i)
+		free(run->plain[i]);
 	discovery_free(run->d);
 	free(run->devices);
 	devmap_free(run->devs);

@@ -271,6 +271,39 @@ const char *path_error(int error)
 	       : error == ETIME ? "it is a FIFO that nobody writes to" : strerror(error);
 }
 
+/** Begin an absolute path with a directory to which others have gone down lately without a link, if
+    there are many paths to follow.  @return how much of the path that is. */
+static size_t go_plain(const struct run *run, const char *path, struct strbuf *out)
+{
+	size_t most = 0;
+	for (size_t i = 0; run->places && i < RUN_PLAIN && run->plain[i]; ++i) {
+		size_t n = strlen(run->plain[i]);
+		if (n > most && strncmp(path, run->plain[i], n) == 0 && path[n] == '/')
+			most = n;
+	}
+	if (most) {
+		strbuf_reset(out);
+		strbuf_add(out, path, most);
+	}
+	return most;
+}
+
+/** Keep the directory above what was gone down to without a link. */
+static void keep_plain(struct run *run, const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	size_t n = slash ? (size_t)(slash - name) : 0;
+	if (!run->places || n == 0)
+		return;
+	for (size_t i = 0; i < RUN_PLAIN && run->plain[i]; ++i) {
+		if (strncmp(run->plain[i], name, n) == 0 && !run->plain[i][n])
+			return;
+	}
+	char **place = &run->plain[run->next_plain++ % RUN_PLAIN];
+	free(*place);
+	*place = strndup(name, n);
+}
+
 enum path_known path_follow(struct run *run, const char *path, struct strbuf *out)
 {
 	struct strbuf rest;
@@ -289,14 +322,17 @@ enum path_known path_follow(struct run *run, const char *path, struct strbuf *ou
 		known = cwd_known(run, strbuf_str(out), &error);
 	}
 	unsigned links = 0;
-	size_t at = 0;
+	bool up = false;
+	size_t at = known == PATH_SEEN && *path == '/' && !rest.failed ? go_plain(run, path, out) : 0;
+	at += at > 0;
 	while (!rest.failed && !out->failed && at < rest.len) {
 		size_t n = strcspn(rest.data + at, "/");
 		size_t before = out->len;
-		bool up = n == 2 && memcmp(rest.data + at, "..", 2) == 0;
+		bool above = n == 2 && memcmp(rest.data + at, "..", 2) == 0;
+		up |= above;
 		path_step(out, rest.data + at, n);
 		at += n + (rest.data[at + n] == '/');
-		if (known != PATH_SEEN || up || out->len == before)
+		if (known != PATH_SEEN || above || out->len == before)
 			continue;
 
 		if (run->snapshot && snapshot_has_place(run->snapshot, strbuf_str(out)))
@@ -342,7 +378,10 @@ enum path_known path_follow(struct run *run, const char *path, struct strbuf *ou
 		error = ENOMEM;
 		known = PATH_MISSING;
 	}
+	bool gone = known == PATH_MISSING && error == ENOENT && at >= rest.len;
 	strbuf_destroy(&rest);
+	if ((known == PATH_SEEN || gone) && links == 0 && !up)
+		keep_plain(run, strbuf_str(out));
 	if (known == PATH_MISSING)
 		errno = error;
 	return known;
