@@ -73,10 +73,19 @@ int profile_drop_caches(struct os *os);
     @return it, or NULL after a message. */
 struct topology *profile_read_topology(struct os *os, const char *path);
 
+/** How one is to be built. */
+struct profile_building {
+	double end;                /* by os_now(): when it must stand */
+	/** Called after each thousand of what is made. */
+	void (*progress)(void *arg, uint64_t made, uint64_t all, const char *where);
+	void *arg;
+};
+
 /** Leave the host, and build a topology as the whole of what this process sees.
+    @topology [in, out]  Its dirs and files become what was made, those on the way as well.
     @name  Of it, for messages.
-    @return 0, or an exit status after a message. */
-int profile_build(struct os *os, const struct topology *topology, const char *name);
+    @return 0, or an exit status after a message: the time was up, too. */
+int profile_build(struct os *os, struct topology *topology, const char *name, const struct profile_building *how);
 
 /* profile.c: the study, for the forms that show it. */
 
@@ -85,7 +94,7 @@ struct profile_study {
 	struct run *machine;       /* host, boot_id ... */
 	struct profile_row *rows;
 	size_t nrows;
-	const struct topology *topology;     /* NULL: PATH, or the live machine */
+	struct topology *topology;           /* NULL: PATH, or the live machine */
 	const char *topology_name;
 	unsigned turns;            /* that were begun, the first included */
 	bool known;                /* a run has told what is below it: */

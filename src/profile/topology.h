@@ -48,7 +48,7 @@ struct topology {
 	struct topology_line *lines;
 	size_t count;
 	uint64_t seed;
-	uint64_t mounts, dirs, files;    /* that lines ask for */
+	uint64_t mounts, dirs, files;    /* that lines ask for; of the last two, once built, what there is */
 	uint64_t way;                /* directories on the way to these, at most */
 	uint32_t bad_line;           /* 0: all is right */
 	char why[160];               /* what is wrong with it */
