@@ -216,6 +216,10 @@ static int run_row(struct course *c, size_t i)
 	int status = profile_run_row(c->os, row, &how, &turn);
 	if (status)
 		return status;
+	if (turn.died) {
+		row->died = study->died = true;
+		c->turns[i] = 0;
+	}
 	turn.times.turn = c->turn;
 	if (c->turn == 0) {
 		row->state = turn.state;
@@ -336,6 +340,10 @@ static int study_make(struct profile_study *study, struct os *os, double start)
 			status = CX_INCOMPLETE;
 			run_incomplete(study->machine, "a run was stopped, or not made: see its state");
 		}
+	}
+	if (study->died) {
+		status = CX_INCOMPLETE;
+		run_incomplete(study->machine, "the process of a run has died; is there memory enough?");
 	}
 	if (!study->complete)
 		run_incomplete(study->machine, study->reason);

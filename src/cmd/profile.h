@@ -39,6 +39,7 @@ struct profile_how {
 /** What running a row in a turn has given. */
 struct profile_turn {
 	enum profile_state state;
+	bool died;                 /* it is stopped, since its process has died */
 	struct profile_counts counts;    /* of the first run */
 	struct profile_times times;      /* of a run, the mean over those that were made */
 	bool varies;               /* not all runs made the same calls */
@@ -53,7 +54,8 @@ struct profile_turn {
  * Run a row in a process of its own: as often as wanted `getmnt discover --names=walk
  * --threads=1` with its algorithm and rules, all but the printing.  What it takes is taken
  * there by clock and getrusage(2), its kernel calls are those of --stats.  The process is
- * killed if it does not end within the time.
+ * killed if it does not end within the time.  One that dies by itself (killed for want of
+ * memory) is stopped as well, after a message.
  *
  * @os  Of the caller; counts what the measuring takes, nothing of what is measured.
  * @turn [out]
@@ -97,6 +99,7 @@ struct profile_study {
 	struct topology *topology;           /* NULL: PATH, or the live machine */
 	const char *topology_name;
 	unsigned turns;            /* that were begun, the first included */
+	bool died;                 /* the process of a run */
 	bool known;                /* a run has told what is below it: */
 	uint64_t mounts;           /* of the table */
 	double seconds;            /* that all took */
