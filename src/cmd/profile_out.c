@@ -107,6 +107,10 @@ static void cell_state(struct sheet *s, const struct profile_row *row)
 		sheet_cell(s, "done; the process of a later run died");
 		return;
 	}
+	if (row->died && row->counts.dirs == 0) {
+		sheet_cell(s, "its process died");   /* before it told how far it was */
+		return;
+	}
 	if (row->died) {
 		sheet_cell(s, "its process died at %" PRIu64 " directories", row->counts.dirs);
 		return;
