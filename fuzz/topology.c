@@ -4,7 +4,7 @@
  *
  * What is refused has a line that there is, and a reason; what is taken is within the
  * bounds, and all that it makes is told with an absolute path that does not lead up,
- * a directory before what is in it, as many as were asked for.
+ * a directory before what is in it, as many as were asked for, and no more than were counted.
  */
 #include "lib/fuzz.h"
 
@@ -66,11 +66,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (t->bad_line == 0) {
 		struct told told = {0};
 		struct topology_maker maker = {tell_mount, tell_dir, tell_file, &told};
-		FUZZ_CHECK(t->mounts > 0 && t->mounts <= TOPOLOGY_MOUNTS && t->dirs + t->files <= TOPOLOGY_INODES);
-		if (t->mounts + t->dirs + t->files <= GROWN) {
+		FUZZ_CHECK(t->mounts > 0 && t->mounts <= TOPOLOGY_MOUNTS && t->dirs + t->files + t->way <= TOPOLOGY_INODES);
+		if (t->mounts + t->dirs + t->files + t->way <= GROWN) {
 			FUZZ_CHECK(topology_grow(t, &maker) == 0);
 			/* Directories on the way are told as well. */
-			FUZZ_CHECK(told.mounts == t->mounts && told.files == t->files && told.dirs >= t->dirs);
+			FUZZ_CHECK(told.mounts == t->mounts && told.files == t->files && told.dirs == t->dirs + t->way);
 		}
 	}
 	topology_free(t);

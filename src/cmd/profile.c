@@ -146,6 +146,7 @@ struct course {
 	struct os *os;
 	double start, end;         /* when it was begun, and all must have ended */
 	bool shows;                /* progress */
+	double shown;              /* when it was, of building */
 	unsigned turns[PROFILE_ROWS], loops[PROFILE_ROWS];   /* of each row */
 	const struct profile_row *row;
 	unsigned turn;
@@ -160,6 +161,23 @@ static void show_progress(void *arg, const struct profile_counts *counts, const 
 		return;
 	snprintf(head, sizeof(head), "%s%s%s, turn %u: %" PRIu64 " directories: ", profile_algorithm(c->row->algorithm),
 	         rule ? " without " : "", rule ? discover_rules[c->row->rule].name : "", c->turn + 1, counts->dirs);
+	progress_line(head, where);
+}
+
+static void show_building(void *arg, uint64_t made, uint64_t all, const char *where)
+{
+	const double often = 0.1;
+	struct course *c = arg;
+	char head[160];
+	double now = os_now();
+	if (now - c->start < 1 || now - c->shown < often)
+		return;
+	c->shown = now;
+	if (!c->shows) {
+		progress_reader(c->os);
+		return;
+	}
+	snprintf(head, sizeof(head), "building: %" PRIu64 " of %" PRIu64 " directories, files and mounts: ", made, all);
 	progress_line(head, where);
 }
 
@@ -198,6 +216,10 @@ static int run_row(struct course *c, size_t i)
 	int status = profile_run_row(c->os, row, &how, &turn);
 	if (status)
 		return status;
+	if (turn.died) {
+		row->died = study->died = true;
+		c->turns[i] = 0;
+	}
 	turn.times.turn = c->turn;
 	if (c->turn == 0) {
 		row->state = turn.state;
@@ -304,7 +326,8 @@ static int study_make(struct profile_study *study, struct os *os, double start)
 	                        .shows = progress_open()};
 	int status = study->layers ? profile_layers_begin(study->layers, os) : 0;
 	if (!status && study->topology)
-		status = profile_build(os, study->topology, study->topology_name);
+		status = profile_build(os, study->topology, study->topology_name,
+		                       &(struct profile_building){course.end, show_building, &course});
 	if (!status)
 		status = run_all(&course);
 	if (status)
@@ -317,6 +340,10 @@ static int study_make(struct profile_study *study, struct os *os, double start)
 			status = CX_INCOMPLETE;
 			run_incomplete(study->machine, "a run was stopped, or not made: see its state");
 		}
+	}
+	if (study->died) {
+		status = CX_INCOMPLETE;
+		run_incomplete(study->machine, "the process of a run has died; is there memory enough?");
 	}
 	if (!study->complete)
 		run_incomplete(study->machine, study->reason);

@@ -39,6 +39,7 @@ struct profile_how {
 /** What running a row in a turn has given. */
 struct profile_turn {
 	enum profile_state state;
+	bool died;                 /* it is stopped, since its process has died */
 	struct profile_counts counts;    /* of the first run */
 	struct profile_times times;      /* of a run, the mean over those that were made */
 	bool varies;               /* not all runs made the same calls */
@@ -53,7 +54,8 @@ struct profile_turn {
  * Run a row in a process of its own: as often as wanted `getmnt discover --names=walk
  * --threads=1` with its algorithm and rules, all but the printing.  What it takes is taken
  * there by clock and getrusage(2), its kernel calls are those of --stats.  The process is
- * killed if it does not end within the time.
+ * killed if it does not end within the time.  One that dies by itself (killed for want of
+ * memory) is stopped as well, after a message.
  *
  * @os  Of the caller; counts what the measuring takes, nothing of what is measured.
  * @turn [out]
@@ -73,10 +75,19 @@ int profile_drop_caches(struct os *os);
     @return it, or NULL after a message. */
 struct topology *profile_read_topology(struct os *os, const char *path);
 
+/** How one is to be built. */
+struct profile_building {
+	double end;                /* by os_now(): when it must stand */
+	/** Called after each thousand of what is made. */
+	void (*progress)(void *arg, uint64_t made, uint64_t all, const char *where);
+	void *arg;
+};
+
 /** Leave the host, and build a topology as the whole of what this process sees.
+    @topology [in, out]  Its dirs and files become what was made, those on the way as well.
     @name  Of it, for messages.
-    @return 0, or an exit status after a message. */
-int profile_build(struct os *os, const struct topology *topology, const char *name);
+    @return 0, or an exit status after a message: the time was up, too. */
+int profile_build(struct os *os, struct topology *topology, const char *name, const struct profile_building *how);
 
 /* profile.c: the study, for the forms that show it. */
 
@@ -85,9 +96,10 @@ struct profile_study {
 	struct run *machine;       /* host, boot_id ... */
 	struct profile_row *rows;
 	size_t nrows;
-	const struct topology *topology;     /* NULL: PATH, or the live machine */
+	struct topology *topology;           /* NULL: PATH, or the live machine */
 	const char *topology_name;
 	unsigned turns;            /* that were begun, the first included */
+	bool died;                 /* the process of a run */
 	bool known;                /* a run has told what is below it: */
 	uint64_t mounts;           /* of the table */
 	double seconds;            /* that all took */

@@ -28,7 +28,7 @@ static void put_row(struct strbuf *out, const struct profile_row *row)
 {
 	const struct profile_counts *c = &row->counts;
 	strbuf_printf(out, "\"state\": \"%s\", ", profile_state_name(row->state));
-	if (row->state == PROFILE_STOPPED)
+	if (row->state == PROFILE_STOPPED && !row->died)
 		strbuf_printf(out, "\"limit\": %.6f,", row->limit);
 	else
 		strbuf_puts(out, "\"limit\": null,");
@@ -42,6 +42,8 @@ static void put_row(struct strbuf *out, const struct profile_row *row)
 	              ", \"mounts\": %" PRIu64 ", \"named\": %" PRIu64 ", \"errors\": %" PRIu64 ", ",
 	              profile_total(c), c->dirs, c->entries, c->mounts, c->named, c->errors);
 	put_bool(out, "varies", row->varies);
+	strbuf_puts(out, ", ");
+	put_bool(out, "died", row->died);
 	strbuf_puts(out, ",\n       ");
 	put_times(out, &row->median);
 	strbuf_puts(out, ",\n       \"times\": [");

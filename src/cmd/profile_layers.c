@@ -68,6 +68,8 @@ static int run_looked(struct profile_study *study, struct os *os, const struct p
 	int status = study->asked->cold ? profile_drop_caches(os) : 0;
 	if (!status)
 		status = profile_run_row(os, row, how, turn);
+	if (!status)
+		study->died |= turn->died;
 	how->limit -= os_now() - begun;
 	return status;
 }
@@ -87,8 +89,10 @@ int profile_layers_row(struct profile_study *study, struct os *os, size_t i, con
 	how.procfd = l->procfd;
 	how.loops = loops;
 	int status = run_looked(study, os, row, &how, PROFILE_CLOCKED, &clocked);
-	if (status || clocked.state != PROFILE_DONE)
+	if (status || clocked.state != PROFILE_DONE) {
+		of->died = !status && clocked.died;
 		return status;
+	}
 	how.loops = study->asked->cold ? 1 : profile_loops(one, SAMPLE_TIME);
 	if (one * 1.5 <= how.limit)
 		status = run_looked(study, os, row, &how, PROFILE_SAMPLED, &sampled);
@@ -160,8 +164,10 @@ int profile_layers_text(const struct profile_study *study)
 		const struct profile_row *row = &study->rows[i];
 		const struct profile_layer *of = &l->of[i];
 		if (!of->made) {
-			printf("\n%s: not run with clocks, for want of time; --max-time and --total-time give more.\n",
-			       profile_algorithm(row->algorithm));
+			printf("\n%s: %s.\n", profile_algorithm(row->algorithm),
+			       of->died ? "its process with clocks died"
+			       : row->died ? "not run with clocks, since its process died"
+			       : "not run with clocks, for want of time; --max-time and --total-time give more");
 			continue;
 		}
 		printf("\n%s, the mean of %u run%s; without clocks one takes %.3f ms:\n\n", profile_algorithm(row->algorithm),

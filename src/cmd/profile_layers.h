@@ -47,6 +47,7 @@ void profile_watch_stop(struct profile_watch *w, struct os *os, struct profile_l
 /** The layers of an algorithm. */
 struct profile_layer {
 	bool made;
+	bool died;                      /* it was not made, since its process has died */
 	bool same;                      /* as many calls as without clocks */
 	unsigned runs, sampled;         /* that were made */
 	struct layers layers;           /* of all of these runs */

@@ -95,7 +95,7 @@ static void cell_ratio(struct sheet *s, struct profile_ratio ratio)
 static bool has_states(const struct profile_study *study, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; ++i) {
-		if (study->rows[i].state != PROFILE_DONE)
+		if (study->rows[i].state != PROFILE_DONE || study->rows[i].died)
 			return true;
 	}
 	return false;
@@ -103,6 +103,18 @@ static bool has_states(const struct profile_study *study, size_t from, size_t to
 
 static void cell_state(struct sheet *s, const struct profile_row *row)
 {
+	if (row->died && row->state == PROFILE_DONE) {
+		sheet_cell(s, "done; the process of a later run died");
+		return;
+	}
+	if (row->died && row->counts.dirs == 0) {
+		sheet_cell(s, "its process died");   /* before it told how far it was */
+		return;
+	}
+	if (row->died) {
+		sheet_cell(s, "its process died at %" PRIu64 " directories", row->counts.dirs);
+		return;
+	}
 	if (row->state == PROFILE_NOT_RUN)
 		sheet_cell(s, "not run: the time was up");
 	else if (row->state == PROFILE_STOPPED)
@@ -203,7 +215,7 @@ static int print_rules(const struct profile_study *study)
 		cell_time(&s, row, row->median.real);
 		cell_more(&s, row, whole, PF_REAL);
 		if (states) {
-			if (row->state == PROFILE_DONE)
+			if (row->state == PROFILE_DONE && !row->died)
 				sheet_cell(&s, "done");
 			else
 				cell_state(&s, row);

@@ -17,6 +17,7 @@
 #include "base/fstypes.h"
 #include "cmd/columns.h"
 #include "cmd/options.h"
+#include "cmd/output.h"
 #include "os/process.h"
 
 #include <errno.h>
@@ -245,8 +246,10 @@ int profile_run_row(struct os *os, const struct profile_row *row, const struct p
 		turn->state = PROFILE_STOPPED;
 		turn->times.real = os_now() - begun;
 		if (turn->times.real < how->limit) {
-			message(profile_algorithm(row->algorithm), "its process has died; is there memory enough?");
-			status = CX_ERROR;
+			turn->died = true;
+			progress_end();
+			message(profile_algorithm(row->algorithm), "%s%sits process has died; is there memory enough?",
+			        row->rule < 0 ? "" : "without ", row->rule < 0 ? "" : discover_rules[row->rule].name);
 		}
 	}
 out:

@@ -5,11 +5,13 @@
  */
 #include "cmd/profile.h"
 
+#include "cmd/output.h"
 #include "os/change.h"
 #include "os/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +44,26 @@ struct topology *profile_read_topology(struct os *os, const char *path)
 struct builder {
 	struct os *os;
 	const char *name;
+	const struct profile_building *how;
 	int64_t made;              /* how many things */
+	uint64_t told, all;        /* of what there is to make */
+	uint64_t dirs, files;      /* that were made */
 };
+
+/** Now and then: tell how far it is, and see that there is time.  @return 0, or an exit status. */
+static int look(struct builder *b, const char *path)
+{
+	enum { THINGS = 1000 };
+	if (++b->told % THINGS)
+		return CX_OK;
+	b->how->progress(b->how->arg, b->told, b->all, path);
+	if (os_now() < b->how->end)
+		return CX_OK;
+	progress_end();
+	message(b->name, "the time was up while the topology was built: %" PRIu64 " of %" PRIu64
+	        " directories, files and mounts; make it smaller, or give it more by --total-time", b->told, b->all);
+	return CX_ERROR;
+}
 
 /* The time of the first: CUCS-323-88 is of 1988. */
 enum { EPOCH = 567993600 };
@@ -53,6 +73,7 @@ static int not_made(const struct builder *b, const struct topology_line *line, c
 {
 	char object[PATH_MAX + 16];
 	int error = errno;
+	progress_end();
 	snprintf(object, sizeof(object), "%s:%u", b->name, (unsigned)line->number);
 	message(object, "%s: cannot be made: %s%s", path, strerror(error),
 	        error == ENOTDIR || error == EEXIST ? "; a file of a line before it has this name"
@@ -81,25 +102,36 @@ static int date_parent(struct builder *b, const char *path, const struct topolog
 static int build_dir(void *arg, const char *path, const struct topology_line *line)
 {
 	struct builder *b = arg;
+	int status = look(b, path);
+	if (status)
+		return status;
 	if (os_mkdirat(b->os, AT_FDCWD, path, 0755) != 0)
 		return errno == EEXIST ? 0 : not_made(b, line, path);
-	int status = date(b, path, line);
+	++b->dirs;
+	status = date(b, path, line);
 	return status ? status : date_parent(b, path, line);
 }
 
 static int build_mount(void *arg, const char *path, const struct topology_line *line)
 {
 	struct builder *b = arg;
+	int status = look(b, path);
+	if (status)
+		return status;
 	return os_stage_mount(b->os, path) == 0 ? date(b, path, line) : not_made(b, line, path);
 }
 
 static int build_file(void *arg, const char *path, const struct topology_line *line)
 {
 	struct builder *b = arg;
+	int status = look(b, path);
+	if (status)
+		return status;
 	int fd = os_create_new(b->os, AT_FDCWD, path);
 	if (fd < 0)
 		return errno == EEXIST ? 0 : not_made(b, line, path);
 	os_close(b->os, fd);
+	++b->files;
 	return date_parent(b, path, line);
 }
 
@@ -153,9 +185,10 @@ static int record_table(struct os *os, int proc)
 	return CX_ERROR;
 }
 
-int profile_build(struct os *os, const struct topology *topology, const char *name)
+int profile_build(struct os *os, struct topology *topology, const char *name, const struct profile_building *how)
 {
-	struct builder builder = {.os = os, .name = name};
+	struct builder builder = {.os = os, .name = name, .how = how,
+	                          .all = topology->mounts + topology->dirs + topology->files + topology->way};
 	struct topology_maker maker = {build_mount, build_dir, build_file, &builder};
 	enum os_stage_step step;
 	int status = CX_ERROR, proc = -1;
@@ -166,6 +199,9 @@ int profile_build(struct os *os, const struct topology *topology, const char *na
 		goto out;
 	}
 	status = topology_grow(topology, &maker);
+	progress_end();
+	topology->dirs = builder.dirs;
+	topology->files = builder.files;
 	if (status < 0) {
 		message(name, "%s", strerror(ENOMEM));
 		status = CX_ERROR;

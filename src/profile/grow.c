@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Tell of the directories that lead to a path, and of it. */
-static int tell_way(const struct topology_line *line, const struct topology_maker *maker)
+/** Tell of the directories that lead to a path, and of it: those that the line before has not made. */
+static int tell_way(const struct topology_line *line, const char *before, const struct topology_maker *maker)
 {
 	struct strbuf path;
+	const char *anew = topology_anew(before, line->path);
 	int rc = 0;
 	strbuf_init(&path);
 	for (const char *at = line->path; rc == 0;) {
@@ -22,7 +23,8 @@ static int tell_way(const struct topology_line *line, const struct topology_make
 		strbuf_putc(&path, '/');
 		strbuf_add(&path, at, n);
 		at += n;
-		rc = path.failed ? -1 : maker->dir(maker->arg, strbuf_str(&path), line);
+		if (at > anew || path.failed)
+			rc = path.failed ? -1 : maker->dir(maker->arg, strbuf_str(&path), line);
 	}
 	strbuf_destroy(&path);
 	return rc;
@@ -99,7 +101,7 @@ int topology_grow(const struct topology *topology, const struct topology_maker *
 	for (size_t i = 0; i < topology->count && rc == 0; ++i) {
 		const struct topology_line *line = &topology->lines[i];
 		errno = ENOMEM;
-		rc = tell_way(line, maker);
+		rc = tell_way(line, i ? line[-1].path : "", maker);
 		if (rc)
 			break;
 		switch (line->verb) {

@@ -62,6 +62,7 @@ struct profile_row {
 	enum profile_state state;
 	struct profile_counts counts;    /* of the first run that was measured */
 	bool varies;               /* another had other counts */
+	bool died;                 /* the process of a run has died; of the first, if it is stopped */
 	double limit;              /* seconds after which it was stopped */
 	struct profile_times *times;     /* of those measured; the row's own */
 	size_t ntimes;

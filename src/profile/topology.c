@@ -95,6 +95,30 @@ static bool is_root(const char *path)
 	return path[0] == '/' && path[strspn(path, "/")] == '\0';
 }
 
+const char *topology_anew(const char *before, const char *path)
+{
+	for (const char *at = path;;) {
+		const char *name = at + strspn(at, "/");
+		size_t n = strcspn(name, "/");
+		before += strspn(before, "/");
+		if (n == 0 || n != strcspn(before, "/") || memcmp(name, before, n) != 0)
+			return at;
+		at = name + n;
+		before += n;
+	}
+}
+
+/** How many names a path has. */
+static uint64_t names_of(const char *path)
+{
+	uint64_t sum = 0;
+	for (path += strspn(path, "/"); *path; path += strspn(path, "/")) {
+		path += strcspn(path, "/");
+		++sum;
+	}
+	return sum;
+}
+
 /** Add a line, whose path is copied.  @return whether that went well; errno is 0 where it is wrong. */
 static bool add(struct topology *t, const struct topology_line *line)
 {
@@ -103,10 +127,12 @@ static bool add(struct topology *t, const struct topology_line *line)
 	t->mounts += line->verb == TOPOLOGY_MOUNT;
 	t->dirs += line->verb == TOPOLOGY_DIRS ? line->count : 0;
 	t->files += line->verb == TOPOLOGY_FILES ? line->count : (uint64_t)line->count * line->files;
+	t->way += names_of(topology_anew(t->count ? t->lines[t->count - 1].path : "", line->path));
 	if (t->mounts > TOPOLOGY_MOUNTS)
 		return wrong(t, line->number, "more than %d mounts", TOPOLOGY_MOUNTS);
-	if (t->dirs + t->files > TOPOLOGY_INODES)
-		return wrong(t, line->number, "more than %d directories and files", TOPOLOGY_INODES);
+	if (t->dirs + t->files + t->way > TOPOLOGY_INODES)
+		return wrong(t, line->number, "more than %d directories and files, %llu of them on the way to others",
+		             TOPOLOGY_INODES, (unsigned long long)t->way);
 	if (t->count == TOPOLOGY_LINES)
 		return wrong(t, line->number, "more than %d lines", TOPOLOGY_LINES);
 	if ((t->count & (t->count - 1)) == 0) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """getmnt profile: its calls are those of getmnt, to the last one; rows that are stopped say
 so; what is built is the same each time, for everybody, and nothing of it is left."""
+import json
 import os
 import pty
 import re
@@ -24,6 +25,7 @@ gm.mount("proc", gm.mkdir(root / "plain/proc"), "proc")
 os.chmod(root / "", 0o755)
 hung = gm.HungFuse(root / "hung") if os.path.exists("/dev/fuse") else None
 master, slave = pty.openpty()
+building = pty.openpty()
 root.enter()
 
 
@@ -141,9 +143,10 @@ for other in runs:
     for rows in ("algorithms", "rules"):
         gm.expect([row["calls"] for row in first[rows]] == [row["calls"] for row in other[rows]]
                   and [row["dirs"] for row in first[rows]] == [row["dirs"] for row in other[rows]], f"{rows}: not the same calls")
-gm.expect(first["topology"] == {"name": "/tmp/topology", "seed": 5, "mounts": 3, "dirs": 400, "files": 609}
+gm.expect(first["topology"] == {"name": "/tmp/topology", "seed": 5, "mounts": 3, "dirs": 405, "files": 609}
           and [row["mounts"] for row in first["algorithms"]] == [4] * 3, f"{first['topology']}")
-gm.expect([row["dirs"] for row in first["algorithms"]][0] >= 400 + 4 + 2 and first["complete"], "directories built")
+# The root is no directory that was made; a table that is recorded has two of its own.
+gm.expect(first["algorithms"][0]["dirs"] - 405 in (1, 3) and first["complete"], f"{first['algorithms'][0]['dirs']} directories built")
 document = profile("--topology=/tmp/mountinfo", "--repeats=1")
 gm.expect(document["algorithms"][2]["mounts"] == len({line.point for line in gm.mountinfo()}), "the mounts of a mountinfo")
 document = profile("--repeats=1")
@@ -175,8 +178,64 @@ if three["state"] == "done":
     gm.expect(document["ratios"][2]["calls"]["bound"] == "over", f"{document['ratios'][2]}")
 text = gm.getmnt("profile", "--topology=/tmp/wide", "--max-time=0.02", "--repeats=1", env=NO_PROC)
 gm.expect(text.status == 64 and b"over 0.02 s, stopped at " in text.out, f"stopped: {text.out.decode()}")
-text = gm.getmnt("profile", "--topology=/tmp/wide", "--total-time=0.001", "--repeats=1", env=NO_PROC)
+with open("/tmp/small", "w", encoding="ascii") as f:
+    f.write("mount /a\n")
+text = gm.getmnt("profile", "--topology=/tmp/small", "--total-time=0.001", "--repeats=1", env=NO_PROC)
 gm.expect(text.status == 64 and text.out.count(b"not run: the time was up") > 10, f"not run: {text.out.decode()}")
+
+# Building has the same end.  Deep paths take long.
+with open("/tmp/deep", "w", encoding="ascii") as f:
+    f.write("mount /m\ndirs " + "/a" * 500 + " 290000 3 1000\n")
+begun = time.monotonic()
+text = gm.getmnt("profile", "--topology=/tmp/deep", "--total-time=0.2", env=NO_PROC)
+gm.expect(text.status == 1 and text.out == b"" and text.err.count(b"\n") == 1 and time.monotonic() - begun < 2 * gm.SLOW
+          and re.search(rb"/tmp/deep: the time was up while the topology was built: \d+000 of 290502 .*--total-time", text.err),
+          f"built: {text.status}, {text.err}")
+with subprocess.Popen([gm.PROGRAM, "profile", "--topology=/tmp/deep", "--total-time=1.5"], stdin=gm.null, stdout=building[1],
+                      stderr=building[1], env={"PATH": "/bin", "TERM": "xterm", **NO_PROC}) as proc:
+    os.close(building[1])
+    shown = b""
+    try:
+        while piece := os.read(building[0], 65536):
+            shown += piece
+    except OSError:
+        pass        # the end of a terminal
+gm.expect(proc.returncode == 1 and re.search(rb"\r\x1b\[Kbuilding: \d+000 of 290502 directories", shown)
+          and b"\r\x1b[Kgetmnt: /tmp/deep: the time was up" in shown, f"building: {proc.returncode}, {shown[-300:]}")
+
+# A process that dies takes but its row with it: one that has run for a while, and is not about to end.
+def busy_child(parent):
+    end = time.monotonic() + gm.WAIT_SECONDS
+    before = []
+    while time.monotonic() < end:
+        with open(f"/proc/{parent}/task/{parent}/children", encoding="ascii") as f:
+            words = f.read().split()
+        if words and words == before:
+            return int(words[0])
+        before = words
+        time.sleep(0.02)
+    return None
+
+
+with open("/tmp/less", "w", encoding="ascii") as f:
+    f.write("dirs / 20000 5 20\nmount /z/y/x\n")
+for option in ([], ["--json"]):
+    with subprocess.Popen([gm.PROGRAM, "profile", "--topology=/tmp/less", "--repeats=1", *option], stdin=gm.null,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"PATH": "/bin", **NO_PROC}) as proc:
+        os.kill(busy_child(proc.pid), signal.SIGKILL)
+        out, err = proc.communicate(timeout=gm.RUN_SECONDS * 3)
+    gm.expect(proc.returncode == 64 and re.fullmatch(rb"getmnt: getmnt\d: [^\n]*its process has died; [^\n]*\n", err),
+              f"a process that died: {proc.returncode}, {err}")
+    if option:
+        document = json.loads(out)
+        rows = document["algorithms"] + document["rules"]
+        died = [row for row in rows if row["died"]]
+        gm.expect(len(died) == 1 and died[0]["limit"] is None and all(row["state"] == "done" for row in rows if not row["died"]),
+                  f"rows: {[(row['state'], row['died']) for row in rows]}")
+        gm.expect(not document["complete"] and "has died" in document["incomplete_reasons"][-1], f"{document['incomplete_reasons']}")
+    else:
+        gm.expect(len(re.findall(rb"its process died( at \d+ directories)?|the process of a later run died", out)) == 1
+                  and b"getmnt1 / getmnt2" in out, out.decode())
 
 # On a terminal it tells where it is, and leaves nothing of that.
 with subprocess.Popen([gm.PROGRAM, "profile", "--topology=/tmp/topology", "--repeats=4"], stdin=gm.null, stdout=slave,

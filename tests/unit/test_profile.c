@@ -199,6 +199,18 @@ static void test_refused(void)
 		strbuf_puts(&many, "mount /a\n");
 	CU_ASSERT_TRUE(refused(many.data, many.len, TOPOLOGY_MOUNTS + 1, "more than 10000 mounts"));
 	strbuf_destroy(&many);
+
+	/* Directories on the way count: 650 ways of 463 are more than 300,000. */
+	strbuf_init(&many);
+	strbuf_puts(&many, "mount /m\n");
+	for (int i = 0; i < 650; ++i) {
+		strbuf_printf(&many, "dirs /%d", i);
+		for (int k = 0; k < 462; ++k)
+			strbuf_puts(&many, "/a");
+		strbuf_puts(&many, " 1 1 1\n");
+	}
+	CU_ASSERT_TRUE(refused(many.data, many.len, 648, "on the way"));
+	strbuf_destroy(&many);
 }
 
 /** What was told. */
@@ -245,6 +257,8 @@ static void grow(const char *text, struct told *told, int rc)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
 	CU_ASSERT_EQUAL(t->bad_line, 0);
 	CU_ASSERT_EQUAL(topology_grow(t, &maker), rc);
+	if (rc == 0)
+		CU_ASSERT_TRUE(told->mounts == t->mounts && told->files == t->files && told->dirs == t->dirs + t->way);
 	topology_free(t);
 }
 
@@ -271,6 +285,13 @@ static void test_grow(void)
 	told = (struct told){0};
 	grow("mount /m\ndirs / 5000 1 5000\n", &told, 0);
 	CU_ASSERT_EQUAL(told.deepest, 1);
+	strbuf_destroy(&told.text);
+
+	/* On the way is what the line before has not made: by whole names, however many slashes. */
+	told = (struct told){0};
+	grow("mount /a/b\nmount //a/bc\ndirs /a//bc/ 1 1 1\nfiles /a 1\nfiles /a/b/c 1\nfiles / 1\nfiles /a 1\n", &told, 0);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&told.text), "/a\n/a/b\n/a/b\n/a/bc\n//a/bc\n/a//bc//d1\n/a/f1\n"
+	                                               "/a/b\n/a/b/c\n/a/b/c/f1\n/f1\n/a\n/a/f1\n");
 	strbuf_destroy(&told.text);
 
 	/* What the maker returns ends it. */
