@@ -105,18 +105,21 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
 	const struct fstab_facts *facts = audit->in->facts;
 	bool automount = strcmp(kind, ".automount") == 0;
-	struct strbuf name, real;
+	struct strbuf unit, name, real;
+	strbuf_init(&unit);
 	strbuf_init(&name);
 	strbuf_init(&real);
+	fstab_unit_name(&unit, path);
+	strbuf_puts(&unit, kind);
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
 		if (!audit->unit_dirs[i])
 			audit->unit_dirs[i] = facts->look(facts->arg, dirs[i], NULL) == FACT_DIR ? 1 : -1;
 		if (audit->unit_dirs[i] < 0)
 			continue;
 		strbuf_reset(&name);
-		strbuf_printf(&name, "%s/", dirs[i]);
-		fstab_unit_name(&name, path);
-		strbuf_puts(&name, kind);
+		strbuf_puts(&name, dirs[i]);
+		strbuf_putc(&name, '/');
+		strbuf_puts(&name, strbuf_str(&unit));
 		strbuf_reset(&real);
 		enum fact_kind is = facts->look(facts->arg, strbuf_str(&name), &real);
 		bool masked = real.len && strcmp(strbuf_str(&real), "/dev/null") == 0;
@@ -137,7 +140,8 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 			       : "take the line away, or the unit, and systemctl daemon-reload"});
 		break;
 	}
-	audit->failed |= name.failed || real.failed;
+	audit->failed |= unit.failed || name.failed || real.failed;
+	strbuf_destroy(&unit);
 	strbuf_destroy(&name);
 	strbuf_destroy(&real);
 }

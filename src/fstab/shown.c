@@ -210,6 +210,9 @@ bool shown_any_flag(const char *fstype, const char *flag)
 		{"9p", "sync dirsync"},             /* until 6.3, of one without a cache */
 		{"vboxsf", "nodev"},                /* its helper's */
 	};
+	/* It is asked of each option of each mount. */
+	if (!fstype || !strchr("f9v", *fstype))
+		return false;
 	for (size_t i = 0; i < sizeof(any) / sizeof(*any); ++i) {
 		if (fstab_type_in(fstype, any[i].types) && word_in(flag, strlen(flag), any[i].flags))
 			return true;
