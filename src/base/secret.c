@@ -113,6 +113,7 @@ static const char *secret_of_url(const char *value, size_t n)
 	const char *colon = at ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
 	if (!at || (colon && colon + 1 == at))
 		return NULL;
+	/* What follows is masked with it: of two '@' the first would be left for another look. */
 	return colon && !memchr(authority, '@', (size_t)(colon - authority)) ? colon + 1 : authority;
 }
 
@@ -213,10 +214,10 @@ static const char *secret_of_source(const char *source, const char **sign)
 	const char *at = memrchr(authority, '@', (size_t)(end - authority));
 	const char *colon = at ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
 	const char *secret = NULL;
-	if (colon && !memchr(authority, '@', (size_t)(colon - authority)))
+	if (colon && (url || !memchr(authority, '@', (size_t)(colon - authority))))
 		secret = colon + 1;
 	else if (at && url)
-		secret = authority;   /* a lone word may be the name, or a key; so may what is before an '@' */
+		secret = authority;   /* a lone word may be the name, or a key */
 	*sign = at;
 	return secret == at ? NULL : secret;
 }
