@@ -238,7 +238,7 @@ for option in ([], ["--json"]):
                   and b"getmnt1 / getmnt2" in out, out.decode())
 
 # On a terminal it tells where it is, and leaves nothing of that.
-with subprocess.Popen([gm.PROGRAM, "profile", "--topology=/tmp/topology", "--repeats=4"], stdin=gm.null, stdout=slave,
+with subprocess.Popen([gm.PROGRAM, "profile", "--topology=/tmp/topology", "--repeats=15"], stdin=gm.null, stdout=slave,
                       stderr=slave, env={"PATH": "/bin", "TERM": "xterm", **NO_PROC}) as proc:
     os.close(slave)
     shown = b""

@@ -61,7 +61,8 @@ def check(tag, document):
             gm.expect(abs(rows[-1]["seconds"]) < 0.2 * real + 0.005, f"{tag}: not accounted for: {rows[-1]}")
 
 
-check("a topology", profile("--layers", "--max-time=1", "--topology=/tmp/topology"))
+# Where it is built there is no /proc, which a leak check would need.
+check("a topology", profile("--layers", "--max-time=1", "--topology=/tmp/topology", env={"ASAN_OPTIONS": "detect_leaks=0"}))
 document = profile("--layers", "--max-time=0.5", "/t", uid=65534)
 check("a path, by nobody", document)
 gm.expect(any(row["layer"] == "processor" for row in document["layers"][0]["rows"])
