@@ -176,6 +176,7 @@ printf '/dev/sda1 / ext4 defaults 0 1\n' >line
 for options in "--disable=FSTAB-SRC-UNSTABLE --only=FSTAB-*" "--only=FSTAB-* --disable=FSTAB-SRC-UNSTABLE" "--only=BASE-*" \
 	"--only=FSTAB-LOST" "--disable=?" "--disable=*" "--root="; do
 	set -f
+	# shellcheck disable=SC2086 # words
 	status audit -F lone --fstab=line $options 2>&1 | grep -v ^Try
 	set +f
 done
