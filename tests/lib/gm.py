@@ -443,8 +443,10 @@ class Watch:
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                      env=environment, cwd="/", preexec_fn=prepare)
         self.pid, self.out, self.err = self.proc.pid, b"", b""
-        threading.Thread(target=self._read, args=(self.proc.stdout, "out"), daemon=True).start()
-        threading.Thread(target=self._read, args=(self.proc.stderr, "err"), daemon=True).start()
+        self.readers = [threading.Thread(target=self._read, args=(pipe, name), daemon=True)
+                        for pipe, name in ((self.proc.stdout, "out"), (self.proc.stderr, "err"))]
+        for reader in self.readers:
+            reader.start()
         if debug:
             self.wait(lambda: b"watching" in self.err or self.proc.poll() is not None, "to begin")
 
@@ -498,8 +500,10 @@ class Watch:
         return self.status()
 
     def status(self):
-        """Its status, when it has ended by itself."""
+        """Its status, when it has ended by itself and all that it said is read."""
         self.wait(lambda: self.proc.poll() is not None, "its end")
+        for reader in self.readers:
+            reader.join(WAIT_SECONDS)
         if b"Sanitizer" in self.err or b"runtime error" in self.err:
             fail(f"{self.name}: {self.err[-3000:].decode(errors='replace')}")
         return self.proc.returncode

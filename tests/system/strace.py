@@ -141,6 +141,9 @@ SIZED = ["/", "/a", "/disk", "/etc/other", "/d/d7/e/f(/g)?"]
 TAGS = ["/run/udev/data/b.*", "/run/blkid/blkid.tab", "/dev", r"/sys/dev/block/\d+:\d+(/.*)?"]
 # A device is looked at before it is opened; libblkid asks sysfs itself.
 TAGS_TWICE = ["/dev", r"/sys/dev/block/\d+:\d+"]
+# The files behind all loop devices are looked for, the images of whatever else
+# runs here among them; those of one folder have its name in common.
+IMAGES = "/(tmp|var/tmp)(/.*)?"
 for args, opened, twice in (
         ([], [], []), (["-l"], [], []), (["-r"], [], []), (["--format=mtab"], [], []),
         (["--format=dot"], [], []), (["-J"], [BOOT_ID], []), (["--format=jsonl"], [BOOT_ID], []),
@@ -155,7 +158,7 @@ for args, opened, twice in (
         (["-o", "TARGET,UUID"], TAGS, TAGS_TWICE), (["-o", "+LABEL"], TAGS, TAGS_TWICE),
         (["-S", "LABEL=none", "-i"], TAGS, TAGS_TWICE),
         (["--unmounted"], TAGS + ["/sys/(class/block(/.*)?|fs/btrfs|module/zfs)"],
-         [*TAGS_TWICE, "/sys/fs/btrfs"]),
+         [*TAGS_TWICE, "/sys/fs/btrfs", IMAGES]),
         (["-N", str(os.getpid())], [f"/proc/{os.getpid()}", "/proc/self/mountinfo"], []),
         # A path that is given is followed by us, link by link.
         (["--root", "/d"], ["/d"], ["/d"]), (["--root", "/d", "--names=walk"], ["/d"], ["/d"]),
