@@ -168,6 +168,10 @@ bool devmap_mount_blocks(struct devmap *map, uint32_t major, uint32_t minor, con
  */
 bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor);
 
+/** Whether a device is a mapping of cryptsetup(8): CRYPT-LUKS2-...  Reads one file of sysfs, of device
+    mapper's alone. */
+bool devmap_crypt(struct devmap *map, uint32_t major, uint32_t minor);
+
 /** Whether a device is known to take no writes: a disc, a card with its switch on, what was attached
     so.  Reads one file of sysfs. */
 bool devmap_protected(struct devmap *map, uint32_t major, uint32_t minor);

@@ -300,6 +300,14 @@ bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor)
 	       && !devmap_is_kind(dev->kname, "zd");
 }
 
+bool devmap_crypt(struct devmap *map, uint32_t major, uint32_t minor)
+{
+	char uuid[256];
+	const struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
+	return dev && devmap_is_kind(dev->kname, "dm-") && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
+	       && strncmp(uuid, "CRYPT-", 6) == 0;
+}
+
 bool devmap_protected(struct devmap *map, uint32_t major, uint32_t minor)
 {
 	const struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;

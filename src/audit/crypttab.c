@@ -206,7 +206,11 @@ static void judge_key(struct host *host, const struct crypt *crypt)
 	if (!key || *key != '/' || strncmp(key, "/dev/", 5) == 0 || strchr(key, ':') || !facts || !facts->look
 	    || (crypt->field[OPTIONS] && strstr(crypt->field[OPTIONS], "keyscript=")))
 		return;
-	if (facts->look(facts->arg, key, NULL) == FACT_MISSING)
+	enum fact_kind kind = facts->look(facts->arg, key, NULL);
+	if (kind == FACT_FILE && facts->open_to_all && facts->open_to_all(facts->arg, key) > 0)
+		tell(host, crypt, AUDIT_WARNING, "its key file can be read by all", "a file that root alone reads", key,
+		     host_form(host, "chmod 600 %s", key));
+	if (kind == FACT_MISSING)
 		tell(host, crypt, crypt->optional ? AUDIT_INFO : AUDIT_WARNING, "its key file is not there: somebody is asked for a passphrase",
 		     "a file", key, "put the key there, or none in its place");
 }
@@ -259,6 +263,19 @@ static bool find_unmade(struct host *host, const char *wanted, struct crypt *fou
 	return false;
 }
 
+/** Whether the initial RAM disk may open mappings with none of these lines: by the command line, by a
+    crypttab of its own, or since it is NixOS's, which has its own list. */
+static bool is_made_early(const struct host *host)
+{
+	static const char *const signs[] = {"/etc/crypttab.initramfs", "/etc/NIXOS"};
+	const struct fstab_facts *facts = host->in->facts;
+	const char *cmdline = host->in->cmdline;
+	bool early = !cmdline || strstr(cmdline, "luks") || strstr(cmdline, "crypt") || !facts->look;
+	for (size_t i = 0; !early && i < sizeof(signs) / sizeof(*signs); ++i)
+		early = facts->look(facts->arg, signs[i], NULL) != FACT_MISSING;
+	return early;
+}
+
 /** Judge the mappings that lines of the fstab stand on, which are there now, and will not be at the next boot. */
 static void judge_wanted(struct host *host, const struct map64 *names)
 {
@@ -279,17 +296,24 @@ static void judge_wanted(struct host *host, const struct map64 *names)
 		    || (host->in->cmdline && strstr(host->in->cmdline, name)))
 			continue;
 		++count;
-		struct crypt crypt;
-		bool comment, swap = fstype && strcmp(fstype, "swap") == 0, nofail = options && fstab_has_option(options, "nofail");
+		struct crypt crypt = {0};
+		struct fstab_device device = {0};
+		bool comment = false, swap = fstype && strcmp(fstype, "swap") == 0, nofail = options && fstab_has_option(options, "nofail");
 		/* Of what is not there now the fstab's rules tell. */
-		if (!find_unmade(host, name, &crypt, &comment) || facts->devices(facts->arg, source, NULL) == 0)
+		int there = facts->devices(facts->arg, source, &device);
+		bool unmade = there != 0 && find_unmade(host, name, &crypt, &comment);
+		if (there == 0 || (!unmade && !(there > 0 && device.crypt && !is_made_early(host))))
 			continue;
-		const char *is = crypt.field[NAME];
+		if (!unmade)
+			crypt = (struct crypt){0};
+		const char *is = unmade ? crypt.field[NAME] : NULL;
 		crypt.field[NAME] = name;
 		crypt.needed = !swap && !nofail;
-		tell(host, &crypt, nofail ? AUDIT_INFO : swap ? AUDIT_WARNING : AUDIT_CRITICAL,
+		/* What opens it may be of the initial RAM disk after all. */
+		tell(host, &crypt, nofail ? AUDIT_INFO : swap || !unmade ? AUDIT_WARNING : AUDIT_CRITICAL,
 		     host_form(host, "line %u of the fstab needs %s, which no line sets up at the next boot", line->number, source), name,
-		     comment ? "a comment" : is, comment ? "take the # away, or the line of the fstab" : "give both the same name");
+		     comment ? "a comment" : is,
+		     !unmade ? "give it a line, if it is not opened otherwise" : comment ? "take the # away, or the line of the fstab" : "give both the same name");
 	}
 }
 

@@ -545,8 +545,14 @@ static void judge_keys(struct audit *audit, const struct audit_entry *entry)
 	const struct fstab_facts *facts = audit->in->facts;
 	for (size_t i = 0; facts->look && i < sizeof(names) / sizeof(*names); ++i) {
 		const char *path = audit_option(audit, entry, names[i]);
-		if (path && *path == '/' && !strchr(path, '%') && !audit_above(audit, entry, path)
-		    && facts->look(facts->arg, path, NULL) == FACT_MISSING)
+		if (!path || *path != '/' || strchr(path, '%') || audit_above(audit, entry, path))
+			continue;
+		enum fact_kind kind = facts->look(facts->arg, path, NULL);
+		if (kind == FACT_FILE && facts->open_to_all && facts->open_to_all(facts->arg, path) > 0)
+			audit_tell(audit, entry, FSTAB_SECRET, &(struct audit_told){
+				AUDIT_WARNING, false, audit_format(audit, "the file that %s names can be read by all", names[i]),
+				"a file that root alone reads", path, audit_format(audit, "chmod 600 %s", path)});
+		if (kind == FACT_MISSING)
 			audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
 				AUDIT_WARNING, false, audit_format(audit, "the file that %s names is not there", names[i]), "a file", path,
 				"put it there, for root alone to read"});

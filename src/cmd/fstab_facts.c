@@ -332,6 +332,7 @@ static void fill_device(struct facts *facts, uint32_t major, uint32_t minor, str
 	device->minor = minor;
 	/* Of a recorded host sysfs does not tell. */
 	device->remote = devmap_remote(devs, major, minor) || (device->tags && device->tags->remote);
+	device->crypt = devmap_crypt(devs, major, minor);
 	devmap_loop(devs, major, minor, &device->loop);
 }
 
@@ -394,6 +395,31 @@ static enum fact_kind facts_look(void *arg, const char *path, struct strbuf *rea
 	return kind;
 }
 
+static int facts_open_to_all(void *arg, const char *path)
+{
+	struct facts *facts = arg;
+	struct k_statx st;
+	struct strbuf place;
+	/* Modes are not recorded. */
+	if (facts->run->snapshot)
+		return -1;
+	strbuf_init(&place);
+	int open = facts_follow(facts, path, &place) == PATH_SEEN && !place.failed ? 1 : -1;
+	/* From its end, since each is cut off for the next; ROOT is another system's "/". */
+	for (size_t root = strcmp(facts->root, "/") == 0 ? 0 : strlen(facts->root); open > 0 && place.len > root;) {
+		if (path_look(facts->run, strbuf_str(&place), K_STATX_TYPE | K_STATX_MODE, &st) != 0)
+			open = -1;
+		else
+			open = (st.mode & (S_ISDIR(st.mode) ? S_IXOTH : S_IROTH)) != 0;
+		while (place.data[--place.len] != '/')
+			;
+		place.data[place.len] = '\0';
+	}
+	facts->run->nomem |= place.failed;
+	strbuf_destroy(&place);
+	return open;
+}
+
 static int facts_helper(void *arg, const char *name)
 {
 	const struct facts *facts = arg;
@@ -448,7 +474,7 @@ struct fstab_facts facts_functions(struct facts *facts)
 	if (!facts->run->live)
 		return (struct fstab_facts){0};
 	return (struct fstab_facts){
-		.arg = facts, .devices = facts_devices, .look = facts_look, .helper = facts_helper,
+		.arg = facts, .devices = facts_devices, .look = facts_look, .open_to_all = facts_open_to_all, .helper = facts_helper,
 		.fstype = facts_fstype,
 	};
 }

@@ -44,6 +44,7 @@ struct fstab_device {
 	const struct devmap_tags *tags;  /* NULL: no device */
 	struct devmap_loop loop;         /* file is NULL if it is no loop */
 	bool remote;
+	bool crypt;                      /* a mapping of cryptsetup(8) */
 	bool numbered;                   /* its number is known, though it may have no tags */
 	uint32_t major, minor;
 };

@@ -57,6 +57,7 @@ _Static_assert(sizeof(struct k_statx) == 256, "struct statx is 256 bytes");
 
 enum {
 	K_STATX_TYPE          = 0x0001,
+	K_STATX_MODE          = 0x0002,
 	K_STATX_NLINK         = 0x0004,
 	K_STATX_MTIME         = 0x0040,
 	K_STATX_INO           = 0x0100,

@@ -138,6 +138,8 @@ def put_device(root, device, name, words):
     for word in words:
         if word.startswith("DM_NAME="):
             put(root, f"{place}/dm/name", word[8:] + "\n")
+        if word.startswith("DM_UUID="):
+            put(root, f"{place}/dm/uuid", word[8:] + "\n")
     link(root, f"sys/class/block/{name}", f"../../devices/virtual/block/{name}")
     link(root, f"sys/dev/block/{number}", f"../../devices/virtual/block/{name}")
     link(root, f"dev/{name}", f"getmnt:block:{number}")

@@ -73,8 +73,9 @@ gm.touch(f"{top}/lib/modules/{os.uname().release}/modules.alias", "alias fs-vfat
 gm.touch(f"{top}/lib/modules/{os.uname().release}/modules.dep", "")
 gm.touch(f"{top}/srv/file", "x")
 gm.touch(f"{top}/etc/bound.conf", "")
-gm.touch(f"{top}/root/cred", "x")
-gm.touch(f"{top}/root/key", "x")
+for name in ("cred", "key"):
+    gm.touch(f"{top}/root/{name}", "x")
+    os.chmod(f"{top}/root/{name}", 0o600)
 os.symlink("var", f"{top}/link")
 os.symlink("../proc/self/mounts", f"{top}/etc/mtab")
 # A /dev of its own, with all block devices that there are, and loop devices to come.
@@ -465,6 +466,9 @@ planted("all may write the fstab", sh("chmod", "0666", "/etc/fstab"), sh("chmod"
 planted("the group may write it", sh("chmod", "0664", "/etc/fstab"), sh("chmod", "0600", "/etc/fstab"), ["FSTAB-MODE critical None"])
 planted("it is another's", sh("chown", "1000", "/etc/fstab"), sh("chown", "0", "/etc/fstab"), ["FSTAB-MODE critical None"])
 gm.run("chmod", "0644", "/etc/fstab")
+planted("all may read the credentials", sh("chmod", "0644", "/root/cred"), sh("chmod", "0640", "/root/cred"), ["FSTAB-SECRET warning /cifs"])
+planted("nobody comes to credentials that all may read", lambda: (os.chmod("/root/cred", 0o644), os.chmod("/root", 0o750)),
+        lambda: (os.chmod("/root/cred", 0o600), os.chmod("/root", 0o755)), [])
 # The command line, and the crypttab.
 LINE = f"root={ROOT_LINK} ro quiet resume=UUID={SWAP}\n"
 
@@ -492,6 +496,9 @@ crypt("a disk that is overwritten at each boot", f"vault UUID={EXT4} /dev/urando
 crypt("a disk with something on it", f"vault UUID={LUKS} /dev/urandom tmp\n", ["BOOT-CRYPTTAB warning vault"])
 crypt("an option of it misspelt", f"vault UUID={OTHER} none plian\n", ["BOOT-CRYPTTAB warning vault"])
 crypt("its key is gone", f"vault UUID={OTHER} /root/kye plain\n", ["BOOT-CRYPTTAB warning vault"])
+os.chmod("/root/key", 0o604)
+crypt("all may read its key", f"vault UUID={OTHER} /root/key plain\n", ["BOOT-CRYPTTAB warning vault"])
+os.chmod("/root/key", 0o600)
 crypt("its name twice", f"vault UUID={OTHER} none plain\nvault UUID={LUKS} none plain\n", ["BOOT-CRYPTTAB warning vault"])
 crypt("its name is another in the fstab", f"vault UUID={OTHER} none plain\n",
       ["FSTAB-SRC-MISSING critical /opt", "DRIFT-NOT-MOUNTED warning /opt"], "/dev/mapper/valut /opt ext4 defaults 0 2\n")
