@@ -43,16 +43,16 @@ struct fstab_facts {
 	 */
 	enum fact_kind (*look)(void *arg, const char *path, struct strbuf *real);
 
-	/** Whether what is at a path, found as by look, can be read by others than its owner
-	    and group: 1, 0; -1: not known. */
-	int (*open_to_all)(void *arg, const char *path);
-
 	/** Whether ROOT has a helper, "mount.nfs" or "fsck.ext4": 1, 0; -1: not known. */
 	int (*helper)(void *arg, const char *name);
 
 	/** Whether the kernel of ROOT can mount a type, with a module that it would load:
 	    1, 0; -1: not known. */
 	int (*fstype)(void *arg, const char *fstype);
+
+	/** Whether what is at a path, found as by look, can be read by others than its owner
+	    and group: 1, 0; -1: not known. */
+	int (*open_to_all)(void *arg, const char *path);
 };
 
 #endif
