@@ -3,6 +3,8 @@
  * What the files of the audit share.
  *
  *     rules.c     the table of rules; the flow: each entry, then entries together
+ *     line.c      an entry by itself: blanks, syntax, numbers
+ *     among.c     entries against each other: their order, what is there twice
  *     options.c   options: known, near misses, against each other
  *     meant.c     options of types of which not all are held
  *     ignore.c    the comment that takes codes from a line
@@ -126,6 +128,26 @@ bool audit_is_contained(const struct fstab_facts *facts, const char *source, sig
 
 /** The value of the last option of this name, "" for none; NULL: it is not there. */
 const char *audit_option(struct audit *audit, const struct audit_entry *entry, const char *name);
+
+/* line.c */
+
+/** Tell of a blank that is none, because of which the line is another than it looks like.  In names of
+    files it may well be.  @return whether it was told: then nothing else of the line is right. */
+bool audit_blanks(struct audit *audit, const struct audit_entry *entry);
+
+void audit_syntax(struct audit *audit, const struct audit_entry *entry);
+void audit_numbers(struct audit *audit, const struct audit_entry *entry);
+
+/* among.c */
+
+/** Note the device of a source. */
+void audit_number_source(const struct audit *audit, struct audit_entry *entry);
+
+/** What a source is found by: the number of its device, if that is known; or its name. */
+uint64_t audit_source_key(const struct audit_entry *entry);
+
+void audit_order(struct audit *audit, const struct audit_entry *entry);
+void audit_twice(struct audit *audit, const struct audit_entry *entry);
 
 /* options.c */
 void audit_options(struct audit *audit, const struct audit_entry *entry);

@@ -8,7 +8,6 @@
  * the entry is needed then: not with noauto, nofail or an automount.
  */
 #include "audit/audit_impl.h"
-#include "audit/host_impl.h"
 
 #include "base/escape.h"
 #include "base/fstypes.h"
@@ -176,15 +175,23 @@ const struct audit_entry *audit_at(const struct audit *audit, const struct audit
 	return NULL;
 }
 
+/** Take one more component of a path.  @n, @hash  Of what was taken; 0 and MAP64_BYTES at first. */
+static bool next_part(const char *path, size_t *n, uint64_t *hash)
+{
+	if (!path[*n] || !path[1])
+		return false;
+	size_t more = 1 + strcspn(path + *n + 1, "/");
+	*hash = map64_bytes(*hash, path + *n, more);
+	*n += more;
+	return true;
+}
+
 const struct audit_entry *audit_above(const struct audit *audit, const struct audit_entry *self,
                                       const char *path)
 {
 	const struct audit_entry *found = NULL;
 	uint64_t hash = MAP64_BYTES;
-	for (size_t n = 0; path[n] && path[1];) {
-		size_t more = 1 + strcspn(path + n + 1, "/");
-		hash = map64_bytes(hash, path + n, more);
-		n += more;
+	for (size_t n = 0; next_part(path, &n, &hash);) {
 		const struct audit_entry *entry = audit_at(audit, NULL, path, n, hash);
 		if (entry && entry == self)
 			entry = audit_at(audit, entry, path, n, hash);
@@ -197,21 +204,13 @@ const struct audit_entry *audit_asleep(const struct audit *audit, const char *pa
 {
 	const struct audit_entry *found = NULL;
 	uint64_t hash = MAP64_BYTES;
-	for (size_t n = 0; path[n] && path[1];) {
-		size_t more = 1 + strcspn(path + n + 1, "/");
-		hash = map64_bytes(hash, path + n, more);
-		n += more;
+	for (size_t n = 0; next_part(path, &n, &hash);) {
 		uint32_t i = path[n] || itself ? map64_get(&audit->asleep, hash) : MAP64_NONE;
 		const char *target = i == MAP64_NONE ? NULL : audit->entries[i].path;
 		if (target && strncmp(target, path, n) == 0 && !target[n] && !audit_at(audit, NULL, path, n, hash))
 			found = &audit->entries[i];
 	}
 	return found && above && strlen(above->path) > strlen(found->path) ? NULL : found;
-}
-
-static bool has_secret(const struct audit *audit, const char *source, const char *options)
-{
-	return audit->in->secret && audit->in->secret(source, options);
 }
 
 /** Take an entry apart. */
@@ -258,320 +257,6 @@ static void read_entry(struct audit *audit, struct audit_entry *entry, const str
 			AUDIT_CRITICAL, true, "its options are longer than the kernel takes, and are not judged", NULL, NULL, NULL});
 }
 
-/** A raw field with a backslash that begins no escape. */
-static bool has_stray_backslash(const struct tabline_field *field)
-{
-	for (size_t i = 0; field->raw && i < field->n; ++i) {
-		if (field->raw[i] != '\\')
-			continue;
-		const char *at = field->raw + i;
-		if (field->n - i < 4 || at[1] < '0' || at[1] > '3' || at[2] < '0' || at[2] > '7' || at[3] < '0' || at[3] > '7')
-			return true;
-		i += 3;
-	}
-	return false;
-}
-
-/** Bytes that nobody sees: of another system's editor, or of none. */
-static void judge_bytes(struct audit *audit, const struct audit_entry *entry)
-{
-	const struct tabline *line = entry->line;
-	bool cr = line->size == line->n + 2, last = cr && !line->fields[TABLINE_FREQ].raw, odd = false;
-	for (size_t i = 0; i < line->n; ++i)
-		odd |= ((unsigned char)line->bytes[i] < ' ' && line->bytes[i] != '\t') || line->bytes[i] == 0x7f;
-	if (odd)
-		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
-			AUDIT_WARNING, false, "it holds control characters, which are taken for part of a name or an option", NULL, NULL,
-			"take them away: cat -A shows them"});
-	/* getmntent(3) cuts a line at its LF alone; of all lines of a file it is told once. */
-	if (last || (cr && !audit->cr))
-		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
-			last ? AUDIT_CRITICAL : AUDIT_WARNING, last,
-			last ? "it ends in CR LF, and to systemd the CR is part of its last field"
-			     : "lines end in CR LF: not all that reads the file takes a CR for an end", "LF alone", "CR LF",
-			"sed -i 's/\\r$//' takes the CR away"});
-	audit->cr |= cr;
-}
-
-/** What looks like a blank in n bytes, and is none; NULL. */
-static const char *find_blank(const char *text, size_t n, const char **name, size_t *len)
-{
-	static const char *const blanks[][2] = {
-		{"\xc2\xa0", "U+00A0"}, {"\xe2\x80\xaf", "U+202F"}, {"\xe2\x80\x82", "U+2002"}, {"\xe2\x80\x83", "U+2003"},
-		{"\xe2\x80\x87", "U+2007"}, {"\xe2\x80\x89", "U+2009"}, {"\xe2\x80\x8b", "U+200B"}, {"\xe3\x80\x80", "U+3000"},
-	};
-	for (size_t i = 0; text && i < n; ++i) {
-		/* All others begin below, or are no lead. */
-		for (size_t k = 0; (unsigned char)text[i] >= 0xc2 && k < sizeof(blanks) / sizeof(*blanks); ++k) {
-			*len = strlen(blanks[k][0]);
-			if (n - i >= *len && memcmp(text + i, blanks[k][0], *len) == 0) {
-				*name = blanks[k][1];
-				return text + i;
-			}
-		}
-	}
-	return NULL;
-}
-
-/** Of an entry: such a blank in the name of an option; NULL. */
-static const char *find_option_blank(const struct audit_entry *entry, const char **name, size_t *len)
-{
-	const char *list = entry->options, *found = NULL;
-	size_t n;
-	for (const char *o; !found && (o = fstab_kept_next(&list, &n)) != NULL;)
-		found = find_blank(o, option_name(o, n), name, len);
-	return found;
-}
-
-/** Tell of a blank that is none, because of which the line is another than it looks like.  In names of
-    files it may well be.  @return whether it was told: then nothing else of the line is right. */
-static bool judge_blanks(struct audit *audit, const struct audit_entry *entry)
-{
-	const struct tabline *line = entry->line;
-	const char *name = NULL;
-	size_t len = 0;
-	bool odd = line->kind == TABLINE_DAMAGED || (!entry->path && !entry->swap);
-	const char *found = odd ? find_blank(line->bytes, line->n, &name, &len)
-	                    : find_blank(entry->fstype, strlen(entry->fstype), &name, &len);
-	if (!found)
-		found = find_option_blank(entry, &name, &len);
-	if (!found)
-		return false;
-	/* "UUID=x /d": what is behind was meant as the mount point. */
-	struct audit_entry meant = *entry;
-	const char *in = find_blank(entry->source, strlen(entry->source), &name, &len);
-	if (odd && in && in[len] == '/') {
-		const char *next = NULL, *target = in + len;
-		size_t n = strlen(target);
-		const char *end = find_blank(target, n, &next, &len);
-		meant.target = audit_format(audit, "%.*s", end ? (int)(end - target) : (int)n, target);
-	}
-	audit_tell(audit, &meant, FSTAB_SYNTAX, &(struct audit_told){
-		AUDIT_CRITICAL, true, audit_format(audit, "it holds a %s, which looks like a blank and parts nothing", name),
-		"blanks and tabs", name, "write a blank in its place: cat -A shows it as M-"});
-	return true;
-}
-
-static void judge_syntax(struct audit *audit, const struct audit_entry *entry)
-{
-	const struct tabline *line = entry->line;
-	judge_bytes(audit, entry);
-	static const char *const names[] = {"source", "mount point", "type"};
-	for (unsigned i = TABLINE_SOURCE; i <= TABLINE_FSTYPE; ++i) {
-		const struct tabline_field *field = &line->fields[i];
-		if (has_stray_backslash(field))
-			audit_tell(audit, entry, FSTAB_ESCAPE, &(struct audit_told){
-				AUDIT_CRITICAL, true, audit_format(audit, "the %s has a backslash that begins no escape of three octal "
-				"digits: it is taken as it stands", names[i]), "\\040 for a blank, \\134 for a backslash", NULL,
-				"write three octal digits behind it"});
-		if (i < TABLINE_FSTYPE && field->raw && (*field->raw == '"' || *field->raw == '\''))
-			audit_tell(audit, entry, FSTAB_ESCAPE, &(struct audit_told){
-				AUDIT_CRITICAL, true, audit_format(audit, "the %s begins with a quotation mark, which is held to be part of "
-				"its name", names[i]), NULL, NULL, "leave out the quotes, and write \\040 for a blank"});
-	}
-	if (line->rest && line->nrest)
-		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
-			AUDIT_WARNING, false, "behind the sixth field stands more, which is passed over", "six fields", NULL,
-			"put a comment into a line of its own"});
-	bool none = strcmp(entry->target, "none") == 0 || strcmp(entry->target, "swap") == 0;
-	if (!entry->swap && !entry->path)
-		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
-			AUDIT_CRITICAL, true, "the mount point is no absolute path", "/...",
-			none ? "none" : NULL, "give the directory that it is to be mounted on"});
-	if (entry->swap && !none)
-		audit_tell(audit, entry, FSTAB_SWAP, &(struct audit_told){
-			AUDIT_WARNING, false, "a swap space has no mount point", "none", entry->target, "write none"});
-	if (!audit->in->closed && (has_secret(audit, entry->source, NULL) || has_secret(audit, NULL, entry->fstype) || audit_holds_secret(audit->in->secret, entry->options)))
-		audit_tell(audit, entry, FSTAB_SECRET, &(struct audit_told){
-			AUDIT_WARNING, false, "it holds a secret, and this file can be read by all", NULL, NULL,
-			"put it into a file of root's: credentials=FILE"});
-}
-
-static void judge_numbers(struct audit *audit, const struct audit_entry *entry)
-{
-	int freq = entry->line->freq, pass = entry->line->passno;
-	bool root = entry->path && !entry->path[1];
-	/* Of an entry a field that is none of these is a number below 0. */
-	const struct tabline_field *first = &entry->line->fields[TABLINE_FREQ], *second = &entry->line->fields[TABLINE_PASSNO];
-	if (freq > 1 || (freq < 0 && first->raw))
-		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
-			AUDIT_WARNING, false, "the fifth field is for dump(8)", "0 or 1",
-			audit_format(audit, "%.*s", (int)first->n, first->raw), "write 0"});
-	if (pass > 2 || (pass < 0 && second->raw)) {
-		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
-			AUDIT_WARNING, false, "the sixth field is the pass of fsck(8)", "0, 1 or 2",
-			audit_format(audit, "%.*s", (int)second->n, second->raw), "write 1 for the root, 2 for others, 0 for what is not checked"});
-	} else if (pass > 0) {
-		const char *what = entry->bind ? "a bind" : entry->swap ? "a swap space"
-		                   : entry->flags & FST_NET && !(entry->flags & FST_DEVICE) ? "a network file system"
-		                   : entry->flags & FST_PSEUDO ? "a file system without a device"
-		                   : strcmp(entry->fstype, "overlay") == 0 ? "an overlay" : NULL;
-		if (what)
-			audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
-				AUDIT_WARNING, false, audit_format(audit, "%s has nothing that fsck(8) could check", what), "0",
-				audit_format(audit, "%d", pass), "write 0"});
-	}
-	/* Installers write it: Debian's of the ESP, Ubuntu's of all that it mounts; to systemd it is as 2. */
-	const struct audit_entry *first_root = audit_at(audit, NULL, "/", 1, map64_text("/"));
-	if (!root && pass == 1 && entry->flags & FST_FSCK && !entry->noauto && strcmp(entry->fstype, "vfat") != 0 && first_root
-	    && first_root->flags & FST_FSCK && first_root->line->passno == 1)
-		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
-			AUDIT_INFO, false, "it is checked with the root: fsck(8) -A may check both at once, on one disk", "2", "1", "write 2"});
-	if (root && entry->flags & FST_FSCK && !entry->bind && pass <= 2 && pass != 1)
-		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
-			pass > 1 ? AUDIT_WARNING : AUDIT_INFO, false,
-			pass > 1 ? "the root is checked after others" : "the root is not checked by fsck(8)", "1",
-			audit_format(audit, "%d", pass < 0 ? 0 : pass), "write 1"});
-}
-
-/* Entries against each other. */
-
-/** The first entry at a path, of those that are mounted in the order of the file, but
-    for one. */
-static const struct audit_entry *steady_at(const struct audit *audit, const struct audit_entry *self,
-                                           const char *path, size_t n, uint64_t hash)
-{
-	uint32_t i = map64_get(&audit->by_target, hash);
-	if (i != MAP64_NONE && audit->entries[i].automount)
-		i = audit->next_steady[i];
-	for (; i != MAP64_NONE; i = audit->next_steady[i]) {
-		const struct audit_entry *entry = &audit->entries[i];
-		if (entry != self && strncmp(entry->path, path, n) == 0 && !entry->path[n])
-			return entry;
-	}
-	return NULL;
-}
-
-/** The first entry that mounts what is on the way to a path: one behind a line, if none
-    is before it. */
-static const struct audit_entry *find_later(const struct audit *audit, const struct audit_entry *self,
-                                            const char *path, bool itself)
-{
-	uint64_t hash = MAP64_BYTES;
-	const struct audit_entry *found = NULL;
-	for (size_t n = 0; path[n];) {
-		size_t more = path[1] ? 1 + strcspn(path + n + 1, "/") : 1;
-		hash = map64_bytes(hash, path + n, more);
-		n += more;
-		if (!path[n] && !itself)
-			break;
-		const struct audit_entry *entry = steady_at(audit, self, path, n, hash);
-		if (entry && entry > self)
-			found = entry;
-	}
-	return found;
-}
-
-/** What an entry needs, and which entry mounts that behind it. */
-struct needs {
-	struct audit *audit;
-	const struct audit_entry *entry, *later;
-	const char *what;
-};
-
-static bool each_need(void *arg, const char *path, const char *what)
-{
-	struct needs *needs = arg;
-	needs->what = what;
-	needs->later = find_later(needs->audit, needs->entry, path, true);
-	/* "/" is mounted before the file is read. */
-	if (needs->later && !needs->later->path[1])
-		needs->later = NULL;
-	return !needs->later;
-}
-
-static void judge_order(struct audit *audit, const struct audit_entry *entry)
-{
-	if (entry->noauto || entry->automount || !entry->path || !entry->path[1])
-		return;
-	const struct audit_entry *later = find_later(audit, entry, entry->path, false);
-	if (later) {
-		audit_tell(audit, entry, FSTAB_ORDER, &(struct audit_told){
-			AUDIT_CRITICAL, true, audit_format(audit, "%s of line %u is mounted after it, and covers it", later->path,
-			later->line->number), "mounts above come first", NULL,
-			audit_format(audit, "move it behind line %u", later->line->number)});
-	} else {
-		/* "/" is mounted before the file is read: Raspberry Pi OS writes it last. */
-		const struct audit_entry *root = audit_at(audit, NULL, "/", 1, map64_text("/"));
-		if (root && root > entry)
-			audit_tell(audit, entry, FSTAB_ORDER, &(struct audit_told){
-				AUDIT_INFO, false, audit_format(audit, "it stands before / of line %u", root->line->number),
-				"mounts above come first", NULL, "put / first"});
-	}
-	struct needs needs = {.audit = audit, .entry = entry};
-	audit_each_need(audit, entry, each_need, &needs);
-	if (needs.later)
-		audit_tell(audit, entry, FSTAB_ORDER, &(struct audit_told){
-			AUDIT_CRITICAL, true, audit_format(audit, "%s lies on %s, which line %u mounts after it", needs.what,
-			needs.later->path, needs.later->line->number), "a source is mounted first", NULL,
-			audit_format(audit, "move it behind line %u", needs.later->line->number)});
-}
-
-/** What a source is found by: the number of its device, if that is known; or its name. */
-static uint64_t source_key(const struct audit_entry *entry)
-{
-	const uint32_t number[] = {entry->major, entry->minor};
-	return entry->numbered ? map64_bytes(MAP64_BYTES, (const char *)number, sizeof(number)) : map64_text(entry->source);
-}
-
-static bool is_same_source(const struct audit_entry *a, const struct audit_entry *b)
-{
-	bool one = a->numbered && b->numbered && a->major == b->major && a->minor == b->minor;
-	return one || strcmp(a->source, b->source) == 0;
-}
-
-/** Note the device of a source. */
-static void number_source(const struct audit *audit, struct audit_entry *entry)
-{
-	const struct fstab_facts *facts = audit->in->facts;
-	struct fstab_device device = {0};
-	if (facts && facts->devices && host_names_device(entry->source) && facts->devices(facts->arg, entry->source, &device) == 1
-	    && device.numbered) {
-		entry->numbered = true;
-		entry->major = device.major;
-		entry->minor = device.minor;
-	}
-}
-
-/** Whether two entries are of the same, so that one of them is too many. */
-static bool is_same_part(struct audit *audit, const struct audit_entry *a, const struct audit_entry *b)
-{
-	if (!(a->flags & FST_SUBVOL))
-		return true;
-	const char *x = audit_option(audit, a, "subvol"), *y = audit_option(audit, b, "subvol");
-	const char *v = audit_option(audit, a, "subvolid"), *w = audit_option(audit, b, "subvolid");
-	return strcmp(x ? x : "", y ? y : "") == 0 && strcmp(v ? v : "", w ? w : "") == 0;
-}
-
-static void judge_twice(struct audit *audit, const struct audit_entry *entry)
-{
-	if (entry->noauto)
-		return;
-	if (entry->path) {
-		size_t n = strlen(entry->path);
-		const struct audit_entry *first = audit_at(audit, NULL, entry->path, n, map64_text(entry->path));
-		if (first && first < entry)
-			audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
-				AUDIT_WARNING, true, audit_format(audit, "line %u has this mount point too: mount(8) mounts one upon the "
-				"other, systemd the first alone", first->line->number), "one line", NULL,
-				"take one away, or give it noauto"});
-	}
-	/* One device, without parts, twice. */
-	if (!*entry->source || entry->bind || strcmp(entry->source, "none") == 0
-	    || !(entry->swap || entry->flags & FST_DEVICE))
-		return;
-	uint32_t i = map64_get(&audit->by_source, source_key(entry));
-	const struct audit_entry *first = i != MAP64_NONE ? &audit->entries[i] : NULL;
-	if (!first || first >= entry || !is_same_source(first, entry) || first->swap != entry->swap
-	    || !is_same_part(audit, first, entry)
-	    || (first->path && entry->path && strcmp(first->path, entry->path) == 0))
-		return;
-	audit_tell(audit, entry, FSTAB_DUP_SOURCE, &(struct audit_told){
-		entry->swap ? AUDIT_WARNING : AUDIT_INFO, false,
-		audit_format(audit, "line %u is of the same %s", first->line->number, entry->swap ? "swap space" : "file system"),
-		"one line", NULL, entry->swap ? "take one away" : "bind the one to the other, if that is meant"});
-}
-
 /* The flow. */
 
 /** Take the lines apart; damaged ones are told. */
@@ -597,7 +282,7 @@ static void read_lines(struct audit *audit)
 			                            .needed = true};
 			const char *source = tabline_value(line, TABLINE_SOURCE);
 			entry.source = source ? source : "";
-			if (!judge_blanks(audit, &entry))
+			if (!audit_blanks(audit, &entry))
 				audit_tell(audit, &entry, FSTAB_SYNTAX, &(struct audit_told){
 					AUDIT_CRITICAL, true, line->why ? line->why : "not a line of fstab(5)",
 					"source, mount point, type, options, and two numbers", NULL,
@@ -628,8 +313,8 @@ static void index_entries(struct audit *audit)
 		}
 		if (entry->noauto || entry->bind)
 			continue;
-		number_source(audit, entry);
-		uint64_t source = source_key(entry);
+		audit_number_source(audit, entry);
+		uint64_t source = audit_source_key(entry);
 		map64_remove(&audit->by_source, source);
 		audit->failed |= map64_put(&audit->by_source, source, i) == MAP64_NONE;
 	}
@@ -683,12 +368,12 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 		index_entries(&audit);
 	for (size_t i = 0; i < audit.count && !audit.failed; ++i) {
 		const struct audit_entry *entry = &audit.entries[i];
-		if (judge_blanks(&audit, entry))
+		if (audit_blanks(&audit, entry))
 			continue;
-		judge_syntax(&audit, entry);
-		judge_numbers(&audit, entry);
-		judge_order(&audit, entry);
-		judge_twice(&audit, entry);
+		audit_syntax(&audit, entry);
+		audit_numbers(&audit, entry);
+		audit_order(&audit, entry);
+		audit_twice(&audit, entry);
 		audit_options(&audit, entry);
 		audit_source(&audit, entry);
 		audit_place(&audit, entry);
