@@ -58,10 +58,10 @@ class Search:
         row.out = self.out
         return row
 
-    def group(self, title, rows, least):
-        """Measure rows in turns.  @return them by name."""
+    def group(self, title, rows, least, beside=()):
+        """Measure rows in turns.  @beside  Others in the same turns, of other paths."""
         turns = self.bench.sizes["walk_turns"]
-        self.bench.measure("search", rows, least=turns, most=turns)
+        self.bench.measure("search", rows + list(beside), least=turns, most=turns)
         best = rows[0]
         told = {row.name: paths_of([a for a in row.argv if a != "--stats=json"], self.out) for row in rows}
         different = {name for name, paths in told.items() if paths != told[best.name]}
@@ -79,7 +79,6 @@ class Search:
             value = paired(quickest.times, best.times)
             self.limits.append([f"{title}: {what} ({quickest.name})", show(value), f">= {factor:g}",
                                 "held" if value >= factor else "missed"])
-        return rows
 
     def names(self):
         """Names alone; a pattern with few hits."""
@@ -90,11 +89,10 @@ class Search:
         dfs = self.bfs and self.theirs("bfs -S dfs", [self.bfs, "-S", "dfs", self.top, "-mindepth", "1"])
         fd = self.fd and self.theirs("fd -u", [self.fd, "-u", ".", self.top])
         rows = [row for row in (a, b, find, bfs, dfs, fd) if row]
-        self.group("Names", rows, [("find", [find], 3), ("the quicker of bfs and fd", [bfs, fd], 2.5)])
-        turns = self.bench.sizes["walk_turns"]
-        self.bench.measure("search", [few], least=turns, most=turns)
+        self.group("Names", rows, [("find", [find], 3), ("the quicker of bfs and fd", [bfs, fd], 2.5)], [few])
+        slower = paired(few.times, a.times)
         table("A pattern with few hits", ["", "calls", "process, ms", "times as long as names"],
-              [[few.name, calls_of(few), ms(few.time), show(few.time / a.time)]])
+              [[few.name, calls_of(few), ms(few.time), show(slower)]])
         apart = abs(1 - paired(a.times, b.times))
         spread = statistics.quantiles([x / y for x, y in zip(a.times, b.times)])
         table("The same against the same", ["", "median apart", "a quarter below", "a quarter above"],
