@@ -44,7 +44,7 @@ const struct discover_rule_row discover_rules[DISCOVER_RULES_MAX] = {
 	[DR_NLINK] = {"nlink", "a directory of link count 2 is not opened (ext2/3/4, xfs, tmpfs)", A3},
 	[DR_UNLOOKED] = {"unlooked", "where no mount can be, directories are opened without a look", A1 | A2 | A3},
 	[DR_PSEUDO] = {"pseudo", "pseudo file systems are searched last", A3},
-	[DR_LIKELY] = {"likely", "turn about, the directory changed most recently; rarely, once that finds less", A3},
+	[DR_LIKELY] = {"likely", "every other time the directory changed last is next; rarely, once that finds less", A3},
 	[DR_BOUNDARY] = {"boundary", "boundaries that the table does not list are entered last", A2 | A3},
 };
 

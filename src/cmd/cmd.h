@@ -191,6 +191,9 @@ bool run_failed(const struct run *run);
 __attribute__((format(printf, 2, 3)))
 void message(const char *object, const char *format, ...);
 
+/** From now on the help of a command is where help is.  @name  Stays. */
+void message_verb(const char *name);
+
 /** The same, and where help is.  @return CX_ERROR. */
 __attribute__((format(printf, 2, 3)))
 int usage_error(const char *object, const char *format, ...);

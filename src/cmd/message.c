@@ -11,6 +11,13 @@
 /** Where what is told goes as well, or alone. */
 static struct strbuf *noted;
 static bool silent;
+/** Whose help is named. */
+static const char *verb;
+
+void message_verb(const char *name)
+{
+	verb = name;
+}
 
 void message_note(struct strbuf *to, bool alone)
 {
@@ -58,7 +65,7 @@ int usage_error(const char *object, const char *format, ...)
 	message_v(object, format, args);
 	va_end(args);
 	if (!silent)
-		fputs("Try 'getmnt --help' for more information.\n", stderr);
+		fprintf(stderr, "Try 'getmnt %s%s--help' for more information.\n", verb ? verb : "", verb ? " " : "");
 	return CX_ERROR;
 }
 

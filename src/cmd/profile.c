@@ -332,6 +332,12 @@ static int study_make(struct profile_study *study, struct os *os, double start)
 		status = run_all(&course);
 	if (status)
 		return status;
+	const struct profile_counts *first = &study->rows[0].counts;
+	if (study->rows[0].state == PROFILE_DONE && first->dirs == 0 && first->errors > 0) {
+		message(study->asked->path ? study->asked->path : "/",
+		        "it cannot be read, so that there is nothing to measure; is that permitted? As root it is, or give another directory");
+		return CX_ERROR;
+	}
 	study->seconds = os_now() - start;
 	for (size_t i = 0; i < study->nrows; ++i) {
 		profile_settle(&study->rows[i]);
@@ -361,6 +367,7 @@ int cmd_profile(int argc, char **argv)
 	struct columns no_columns = {0};
 	struct profile_row rows[PROFILE_ROWS];
 	struct topology *topology = NULL;
+	message_verb("profile");
 	int status = rows_parse(&profile_table, argc, argv, take_option, &asked);
 	if (status)
 		return status;

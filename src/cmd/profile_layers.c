@@ -152,6 +152,23 @@ static int print_layers(const struct profile_layer *of)
 	return sheet_end(&s);
 }
 
+/** Say by how much more or less the processor had to do than without clocks, if that is much.
+    @without  Seconds of it for one run. */
+static void print_apart(const struct profile_layer *of, double without)
+{
+	const struct layers *layers = &of->layers;
+	double worked = (double)layers->real;
+	for (size_t i = 0; i < layers->n; ++i) {
+		enum layer kind = layers->rows[i].layer;
+		if (kind == LAYER_PROCESSOR || kind == LAYER_CLOCKS || kind == LAYER_WAITING || kind == LAYER_REST)
+			worked -= (double)layers->rows[i].ns;
+	}
+	double more = without > 0 ? (worked / 1e9 / of->runs / without - 1) * 100 : 0;
+	if (more > 10 || more < -10)
+		printf("\nBeside the clocks the processor worked %.0f%% %s than without them (other work here, caches): as much\n"
+		       "may the rows be off.\n", more < 0 ? -more : more, more < 0 ? "less" : "more");
+}
+
 int profile_layers_text(const struct profile_study *study)
 {
 	const struct profile_layers *l = study->layers;
@@ -173,6 +190,7 @@ int profile_layers_text(const struct profile_study *study)
 		printf("\n%s, the mean of %u run%s; without clocks one takes %.3f ms:\n\n", profile_algorithm(row->algorithm),
 		       of->runs, of->runs == 1 ? "" : "s", row->median.real * 1e3);
 		rc = print_layers(of);
+		print_apart(of, row->median.user + row->median.system);
 		if (of->layers.samples < LAYERS_SAMPLES)
 			printf("\nOur code and the libraries are not told apart: %" PRIu64 " samples are too few.\n", of->layers.samples);
 		if (!of->same)

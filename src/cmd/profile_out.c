@@ -261,8 +261,9 @@ static int print_head(const struct profile_study *study)
 	}
 	printf("getmnt1 reads every directory; getmnt2 none in a file system on which nothing is mounted;\n"
 	       "getmnt3 goes level by level, by its rules, and ends when all is found.\n");
-	printf("Calls of the kernel, directories and entries read are those of one run; times are in\n"
-	       "milliseconds, the median of ");
+	printf("Calls of the kernel (OPENAT: openat2 too; OTHER: most of them read the table of mounts), directories\n"
+	       "and entries read are those of one run. Times are in milliseconds; what is USER and what SYSTEM is\n"
+	       "told by ticks of a clock: their sum is right, each and its ratios are rough. They are the median of\n");
 	if (least != most)
 		printf("%zu to ", least);
 	printf("%zu turn%s%s.\n\n", most, most == 1 ? "" : "s", asked->cold || most == 0 ? "" : " with warm caches");
@@ -334,7 +335,8 @@ static void print_notes(const struct profile_study *study)
 	if (study->varies)
 		printf("\nNot all runs of a row made the same calls: the tree or the mounts change. Shown is the first.\n");
 	if (errors)
-		printf("\n%" PRIu64 " director%s could not be read, by getmnt1.\n", errors, errors == 1 ? "y" : "ies");
+		printf("\n%" PRIu64 " director%s could not be read, by getmnt1: what lies below is in no row.\n", errors,
+		       errors == 1 ? "y" : "ies");
 	if (study->known && study->mounts <= 1)
 		printf("\nNothing is mounted below it, so that there is nothing to be found: only getmnt1 does not know that.\n");
 	if (!study->complete)

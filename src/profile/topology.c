@@ -266,7 +266,8 @@ static bool take_mounts(struct topology *t, const struct mount_table *table)
 	struct topology_line root = {.verb = TOPOLOGY_DIRS, .number = 1, .path = top, .count = ROOT_DIRS, .depth = 4,
 	                             .fanout = 8, .files = FILES};
 	if (table->nproblems)
-		return wrong(t, table->problems[0].line, "%s", table->problems[0].reason);
+		return wrong(t, table->problems[0].line, "%s; it is taken for a mountinfo, since it begins with a digit",
+		             table->problems[0].reason);
 	if (!add(t, &root))
 		return false;
 	for (size_t i = 0; i < table->count; ++i) {

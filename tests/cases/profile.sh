@@ -26,3 +26,7 @@ mount /\x1b[31m/..
 LINES
 printf 'mount /a\0b\n' >topology
 say --topology=topology
+printf '25 1 8:1 / / rw - ext4\n' >topology
+say --topology=topology
+# The help that is named is that of the command.
+getmnt profile --nosuch 2>&1 | tail -n 1

@@ -261,6 +261,11 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         out = proc.communicate(timeout=gm.WAIT_SECONDS)[0]
         gm.expect(proc.returncode == -number and out == b"", f"signal {number}: {proc.returncode}, {out}")
 gm.expect(before[0] == open("/proc/self/mountinfo", "rb").read(), "a signal: it left something")
+# A directory that may not be read is not measured as if it was empty.
+os.mkdir("/closed", 0o700)
+result = gm.getmnt("profile", "/closed", "--repeats=1", uid=65534)
+gm.expect(result.status == 1 and result.out == b"" and b"getmnt: /closed: it cannot be read" in result.err,
+          f"closed: {result.status} {result.out[-300:]} {result.err}")
 if hung:
     hung.end()
 gm.done()
