@@ -41,7 +41,7 @@
 # make check-fuzz      the same for a minute each
 # make bench           what each algorithm costs; 10 minutes, BENCH=--quick one
 # make growth          how calls, time and memory grow, and the pictures of it in
-#                      docs/growth; 10 minutes, BENCH=--quick one
+#                      docs/growth; 10 minutes, BENCH='--quick --plot DIR' one
 # make profile         a program for gprof, build/profile/getmnt: a run leaves gmon.out
 # make profile-report  the profiles of docs/PROFILE.md, by gprof, on a tree that it
 #                      builds, as root; or of a directory, printed: TREE=DIR; 1 minute

@@ -181,6 +181,8 @@ def measure(asked):
     if os.geteuid() == 0 and not asked.warm:
         cold, _ = best(asked.getmnt, ["--cold", asked.path], ["getmnt1"], 1)
         titled.append((f"getmnt1 {asked.path} cold", cold[0]))
+    else:
+        print("layers: without a cold run: to drop caches needs root", file=sys.stderr)
     return titled, costs
 
 
@@ -198,8 +200,9 @@ def main():
     runs, costs = measure(asked)
     write_rows(f"{asked.update}/layers.tsv", runs)
     draw(asked.update, runs)
-    lines = ["", f"On {os.uname().release}, {os.cpu_count()} processors; an empty call takes "
-             f"{costs['empty_call']:.0f} ns, timing one {costs['clock_inside'] + costs['clock_outside']:.0f} ns, "
+    lines = ["", f"On {os.uname().release}, {os.cpu_count()} processors; in one of the runs, and in others about so, an "
+             f"empty call takes {costs['empty_call']:.0f} ns, timing one {costs['clock_inside'] + costs['clock_outside']:.0f} ns "
+             "and a look at the scheduler on top after each piece of 5 microseconds, "
              f"a page at its first use {costs['page_fault']:.0f} ns. Milliseconds, and what that is of the time in which it had a "
              "processor, or slept:", "",
              *table(runs), "", *table_of_calls(runs), ""]

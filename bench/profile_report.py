@@ -63,11 +63,12 @@ def can_run(opts):
     if opts.tree is not None:
         # Not opened, which may mount what is there.
         try:
-            why = None if stat.S_ISDIR(os.stat(opts.tree).st_mode) else os.strerror(errno.ENOTDIR)
+            why = os.strerror(errno.ENOTDIR) if not stat.S_ISDIR(os.stat(opts.tree).st_mode) else \
+                None if os.access(opts.tree, os.R_OK | os.X_OK) else os.strerror(errno.EACCES)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
         if why:
-            return f"{opts.tree} cannot be searched: {why}: give a directory, as in make profile-report TREE=/usr"
+            return f"{opts.tree} cannot be searched: {why}: give a directory that you may read, as in make profile-report TREE=/usr"
     if opts.tree is None and os.geteuid() != 0:
         return ("needs root, to build a tree of mounts in a mount namespace of its own; without it, give a "
                 "directory: make profile-report TREE=/usr")
@@ -204,7 +205,9 @@ def report(profiles, told, out):
         print("\nCalls differ from run to run, as the tree is changed meanwhile: they are the mean.", file=out)
     table("Calls by kind: gprof and `--stats` agree on each", ["kind", *(p.algorithm for p in profiles)],
           [[kind, *(round(p.calls[kind] / p.runs) for p in profiles)] for kind in kinds]
-          + [["all", *(round(sum(p.calls.values()) / p.runs) for p in profiles)]], out)
+          + [["all", *(sum(round(n / p.runs) for n in p.calls.values()) for p in profiles)]], out)
+    if any(p.calls.get("poll") for p in profiles):
+        print("\nHow often poll asks whether anybody still reads is a matter of time: it is the mean.", file=out)
     rows = []
     for p in profiles:
         seen, crossing = p.sampled()
