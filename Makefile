@@ -25,7 +25,8 @@
 # make check-vm        system, and NFS, 9p, device mapper, md, vfat and others, on a
 #                      stock kernel 6.1 in two virtual machines, by make deps-vm; 20
 #                      minutes.  What they need is downloaded once, into build/vm
-# make check-fleet     twelve hosts in namespaces, asked by ClusterShell, Ansible,
+# make check-fleet     a host that systemd manages, by its timer, and
+#                      twelve hosts in namespaces, asked by ClusterShell, Ansible,
 #                      Prometheus and others as docs/FLEET.md says, by make
 #                      deps-fleet; 2 minutes.  Not beside check-system, which
 #                      would take its loop devices for left behind

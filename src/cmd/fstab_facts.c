@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/input.h"
 #include "cmd/snapshot.h"
+#include "fstab/wanted.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -426,6 +427,12 @@ static int facts_helper(void *arg, const char *name)
 	return facts->system ? fstab_system_helper(facts->system, name) : -1;
 }
 
+static unsigned facts_overrides(void *arg, const char *target)
+{
+	const struct facts *facts = arg;
+	return facts->system ? fstab_system_overrides(facts->system, target) : 0;
+}
+
 /** Whether a text has a line of which a word is this one, as /proc/filesystems, or
     "alias fs-WORD ..." of modules.alias. */
 static bool has_type(const char *text, const char *before, const char *type)
@@ -475,6 +482,6 @@ struct fstab_facts facts_functions(struct facts *facts)
 		return (struct fstab_facts){0};
 	return (struct fstab_facts){
 		.arg = facts, .devices = facts_devices, .look = facts_look, .open_to_all = facts_open_to_all, .helper = facts_helper,
-		.fstype = facts_fstype,
+		.fstype = facts_fstype, .overrides = facts_overrides,
 	};
 }

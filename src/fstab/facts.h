@@ -53,6 +53,9 @@ struct fstab_facts {
 	/** Whether what is at a path, found as by look, can be read by others than its owner
 	    and group: 1, 0; -1: not known. */
 	int (*open_to_all)(void *arg, const char *path);
+
+	/** Which settings drop-ins of the unit of a mount point say anew: fstab_system_overrides(). */
+	unsigned (*overrides)(void *arg, const char *target);
 };
 
 #endif

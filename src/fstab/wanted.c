@@ -462,6 +462,52 @@ int fstab_system_wanted(struct fstab_system *sys, bool (*skip)(void *arg, const 
 	return sys->failed ? -1 : 0;
 }
 
+/** What drop-ins of a unit say.  @return a set. */
+static unsigned read_overrides(struct fstab_system *sys, const char *name)
+{
+	struct dropins *dropins = malloc(sizeof(*dropins));
+	struct unitfile unit = {0};
+	struct arena arena;
+	unsigned set = 0;
+	char *text;
+	size_t len;
+	arena_init(&arena);
+	sys->failed |= !dropins;
+	if (dropins)
+		find_dropins(sys, &arena, name, dropins);
+	for (size_t i = 0; dropins && i < dropins->count; ++i) {
+		if (dropins->list[i].masked || read_file(sys, dropins->list[i].path, &text, &len) != 0)
+			continue;
+		sys->failed |= unitfile_read(&unit, &arena, dropins->list[i].path, text, len) != 0;
+		free(text);
+	}
+	for (int key = 0; key < UNITFILE_KEYS; ++key)
+		set |= unit.values[key].text ? 1u << key : 0;
+	arena_destroy(&arena);
+	free(dropins);
+	return set;
+}
+
+unsigned fstab_system_overrides(struct fstab_system *sys, const char *target)
+{
+	unsigned set = 0;
+	char name[NAME_MAX + 1], path[PATH_MAX];
+	bool automount;
+	if (!has_systemd(sys))
+		return 0;
+	system_list(sys);
+	for (size_t i = 0; i < sys->nnames && !sys->failed; ++i) {
+		size_t n = strlen(sys->names[i].name);
+		if (!ends(sys->names[i].name, n, ".mount.d") || n - 2 >= sizeof(name))
+			continue;
+		memcpy(name, sys->names[i].name, n - 2);
+		name[n - 2] = '\0';
+		if (fstab_unit_path(name, path, &automount) && strcmp(path, target) == 0)
+			set |= read_overrides(sys, name);
+	}
+	return set;
+}
+
 void wanted_destroy(struct wanted *wanted)
 {
 	free(wanted->units);

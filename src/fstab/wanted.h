@@ -52,6 +52,14 @@ struct wanted {
 int fstab_system_wanted(struct fstab_system *sys, bool (*skip)(void *arg, const char *target), void *arg,
                         struct wanted *wanted);
 
+/**
+ * Which settings of the mount unit that is made of a line drop-ins say anew: systemctl edit makes one.
+ *
+ * @target  The mount point, without "." and "..".
+ * @return a set of 1 << UNITFILE_WHAT ...; one that cannot be read has none.
+ */
+unsigned fstab_system_overrides(struct fstab_system *sys, const char *target);
+
 void wanted_destroy(struct wanted *wanted);
 
 #endif

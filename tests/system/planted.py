@@ -514,6 +514,24 @@ FAILED = UNIT.replace("=active", "=failed").replace("success", "exit-code")
 gm.mkdir("/run/systemd/system")
 systemctl(UNIT)
 clean("beside systemd")
+
+DROPIN = "/etc/systemd/system/data.mount.d"
+
+
+def edited(text):
+    """As systemctl edit does it, of the unit that is made of a line."""
+    os.makedirs(DROPIN, exist_ok=True)
+    put(text, f"{DROPIN}/override.conf")
+    gm.run("mount", "-o", "remount,noexec," + DATA, "/data")
+
+
+def unedited():
+    shutil.rmtree(DROPIN)
+    gm.run("mount", "-o", "remount,exec," + DATA, "/data")
+
+
+planted("noexec, which a drop-in of its unit says", lambda: edited(f"[Mount]\nOptions=noexec,{DATA}\n"), unedited, ["DRIFT-OPTIONS info /data"])
+planted("noexec, and a drop-in that says nothing of it", lambda: edited("[Mount]\nTimeoutSec=9\n"), unedited, ["DRIFT-OPTIONS warning /data"])
 planted("a unit that has failed", lambda: systemctl(FAILED), lambda: systemctl(UNIT), ["UNIT-FAILED warning /data"])
 planted("one that was taken away", lambda: systemctl(FAILED.replace("=loaded", "=not-found")), lambda: systemctl(UNIT), ["UNIT-FAILED info /data"])
 # A unit of the administrator's.
