@@ -278,5 +278,6 @@ int main(int argc, char **argv)
 		return cmd_discover(argc, argv);
 	if (!command->run)
 		return not_here(command->name);
+	message_verb(command->name);
 	return command->run(argc - 1, argv + 1);
 }

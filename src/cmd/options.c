@@ -181,9 +181,9 @@ const struct option_row option_rows[] = {
 	{"hyperlink", 0, OG_HIDDEN, ARG_MAY, OH_REFUSED, "WHEN",
 	 "not in this version; names are printed as they are"},
 	{"verbose", 0, OG_HIDDEN, ARG_NONE, OH_REFUSED, NULL,
-	 "belongs to --verify; `getmnt audit` of a later version judges the fstab"},
+	 "belongs to --verify; `getmnt audit` judges the fstab"},
 	{"verify", 'x', OG_HIDDEN, ARG_NONE, OH_REFUSED, NULL,
-	 "not in this version; `getmnt audit` of a later one judges the fstab"},
+	 "`getmnt audit` judges the fstab, and what is mounted by it"},
 	{NULL, 0, OG_HIDDEN, ARG_NONE, OH_REFUSED, NULL, NULL},
 };
 

@@ -367,7 +367,6 @@ int cmd_profile(int argc, char **argv)
 	struct columns no_columns = {0};
 	struct profile_row rows[PROFILE_ROWS];
 	struct topology *topology = NULL;
-	message_verb("profile");
 	int status = rows_parse(&profile_table, argc, argv, take_option, &asked);
 	if (status)
 		return status;
