@@ -40,20 +40,25 @@ gm.touch(f"{root}/etc/crypttab", "")
 for name in ("good", "late", "bad", "hand"):
     os.makedirs(f"{root}/{name}", exist_ok=True)
 
-START = f"""set -e
+START = """set -e
 mount --make-rprivate /
-cd {root}
+cd "$1"
 mount -t proc proc proc
 mount -t sysfs sysfs sys
 mount -t cgroup2 cgroup2 sys/fs/cgroup
 mount -t tmpfs -o mode=0755,nosuid,nodev tmpfs run
 mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs tmp
-mount --rbind /dev dev
+mount -t tmpfs -o mode=0755,nosuid tmpfs dev
+for node in null:3 zero:5 full:7 random:8 urandom:9; do
+    mknod -m 0666 dev/${node%:*} c 1 ${node#*:}
+done
+mknod -m 0666 dev/tty c 5 0
+ln -s /proc/self/fd dev/fd
 pivot_root . mnt
 umount -l /mnt
-exec env -i container=getmnt-test PATH=/usr/sbin:/usr/bin:/sbin:/bin {SYSTEMD} --unit=basic.target --show-status=no --log-target=null
+exec env -i container=getmnt-test PATH=/usr/sbin:/usr/bin:/sbin:/bin "$2" --unit=basic.target --show-status=no --log-target=null
 """
-boot = subprocess.Popen(["unshare", "-m", "-p", "-u", "-i", "-C", "-f", "--kill-child", "sh", "-c", START], stdin=gm.null,
+boot = subprocess.Popen(["unshare", "-m", "-p", "-u", "-i", "-C", "-f", "--kill-child", "sh", "-c", START, "sh", root, SYSTEMD], stdin=gm.null,
                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 began = time.monotonic()
 

@@ -247,6 +247,13 @@ def install_program(top):
         os.chmod(top + "/dev/null", 0o666)
 
 
+def devices(top):
+    """Give a directory that becomes a root devices of its own: what is made in its /dev is not of the machine."""
+    for name, kind, major, minor in [("zero", stat.S_IFCHR, 1, 5), ("full", stat.S_IFCHR, 1, 7), ("urandom", stat.S_IFCHR, 1, 9),
+                                     ("loop-control", stat.S_IFCHR, 10, 237)] + [(f"loop{i}", stat.S_IFBLK, 7, i) for i in range(256)]:
+        os.mknod(f"{mkdir(top + '/dev')}/{name}", 0o600 | kind, os.makedev(major, minor))
+
+
 class Root:
     """A small root, not yet entered.  root / "a/b" is a path below it."""
 

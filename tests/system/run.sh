@@ -53,8 +53,8 @@ if [ "$(id -u)" -ne 0 ] || ! unshare -m --propagation private true; then
 	exit 0
 fi
 
-# What must be the same before and after: mounts, and processes of this run (by
-# a mark in their environment).  No loop device and no FUSE connection may be
+# What must be the same before and after: mounts, what is in /dev beside devices,
+# and processes of this run (by a mark in their environment).  No loop device and no FUSE connection may be
 # new; those of other runs beside this one come and go.
 GETMNT_TEST_RUN=$$.$RANDOM
 survey()
@@ -62,6 +62,7 @@ survey()
 	sed 's/^/mount /' /proc/self/mountinfo
 	losetup -a 2>/dev/null | sed 's/^/loop /'
 	find /sys/fs/fuse/connections -mindepth 1 -maxdepth 1 2>/dev/null
+	find /dev -xdev -mindepth 1 -maxdepth 1 ! -type b ! -type c
 	local dir
 	for dir in /proc/[0-9]*; do
 		if grep -qzsFx "GETMNT_TEST_RUN=$GETMNT_TEST_RUN" "$dir/environ" 2>/dev/null; then
