@@ -111,7 +111,8 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 	strbuf_init(&real);
 	fstab_unit_name(&unit, path);
 	strbuf_puts(&unit, kind);
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
+	bool lacks = !unit.failed && facts->lacks_unit && facts->lacks_unit(facts->arg, strbuf_str(&unit));
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && !lacks; ++i) {
 		if (!audit->unit_dirs[i])
 			audit->unit_dirs[i] = facts->look(facts->arg, dirs[i], NULL) == FACT_DIR ? 1 : -1;
 		if (audit->unit_dirs[i] < 0)

@@ -433,6 +433,12 @@ static unsigned facts_overrides(void *arg, const char *target)
 	return facts->system ? fstab_system_overrides(facts->system, target) : 0;
 }
 
+static bool facts_lacks_unit(void *arg, const char *name)
+{
+	const struct facts *facts = arg;
+	return facts->system && fstab_system_lacks(facts->system, name);
+}
+
 /** Whether a text has a line of which a word is this one, as /proc/filesystems, or
     "alias fs-WORD ..." of modules.alias. */
 static bool has_type(const char *text, const char *before, const char *type)
@@ -482,6 +488,6 @@ struct fstab_facts facts_functions(struct facts *facts)
 		return (struct fstab_facts){0};
 	return (struct fstab_facts){
 		.arg = facts, .devices = facts_devices, .look = facts_look, .open_to_all = facts_open_to_all, .helper = facts_helper,
-		.fstype = facts_fstype, .overrides = facts_overrides,
+		.fstype = facts_fstype, .overrides = facts_overrides, .lacks_unit = facts_lacks_unit,
 	};
 }

@@ -56,6 +56,9 @@ struct fstab_facts {
 
 	/** Which settings drop-ins of the unit of a mount point say anew: fstab_system_overrides(). */
 	unsigned (*overrides)(void *arg, const char *target);
+
+	/** Whether the admin has no unit of a name, for certain: fstab_system_lacks(). */
+	bool (*lacks_unit)(void *arg, const char *name);
 };
 
 #endif

@@ -250,7 +250,11 @@ struct old *merge_choose(struct merger *m, const struct new *new)
 	struct old *own = NULL;
 	const struct fstab_line *line = new->line;
 	int best = 0;
-	for (struct old *old = merge_first_on(m, new); old; old = merge_next_on(m, old)) {
+	struct old *first = merge_first_on(m, new);
+	/* Of one alone it does not matter how well it fits. */
+	if (first && !merge_next_on(m, first) && !line->swap)
+		return merge_same(m, first, new) != 0 ? first : NULL;
+	for (struct old *old = first; old; old = merge_next_on(m, old)) {
 		int fits = fit(m, old, new);
 		if (fits > best) {
 			best = fits;

@@ -508,6 +508,13 @@ unsigned fstab_system_overrides(struct fstab_system *sys, const char *target)
 	return set;
 }
 
+bool fstab_system_lacks(struct fstab_system *sys, const char *name)
+{
+	system_list(sys);
+	const struct unit_name *unit = find_name(sys, name, strlen(name));
+	return !sys->unlisted && !sys->failed && !(unit && unit->there & (1u << UNITS_ETC | 1u << UNITS_RUN));
+}
+
 void wanted_destroy(struct wanted *wanted)
 {
 	free(wanted->units);

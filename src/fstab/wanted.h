@@ -60,6 +60,10 @@ int fstab_system_wanted(struct fstab_system *sys, bool (*skip)(void *arg, const 
  */
 unsigned fstab_system_overrides(struct fstab_system *sys, const char *target);
 
+/** Whether no unit of a name is in /etc/systemd/system or /run/systemd/system, for certain: of many
+    lines each asks, and the directories are listed once. */
+bool fstab_system_lacks(struct fstab_system *sys, const char *name);
+
 void wanted_destroy(struct wanted *wanted);
 
 #endif
