@@ -50,16 +50,6 @@ static const char *mount_hint(struct strbuf *out, const char *target)
 	return strbuf_str(out);
 }
 
-/** Whether a drop-in of the unit that systemd makes of a line says anew what a finding is about. */
-static bool is_overridden(const struct drift *drift, const struct tabline *line, enum audit_code code)
-{
-	const struct fstab_facts *facts = drift->in->facts;
-	const char *target = tabline_value(line, TABLINE_TARGET);
-	unsigned key = code == DRIFT_SOURCE ? 1u << UNITFILE_WHAT : code == DRIFT_TYPE ? 1u << UNITFILE_TYPE
-	               : code == DRIFT_OPTIONS ? 1u << UNITFILE_OPTIONS : 0;
-	return key && target && facts && facts->overrides && facts->overrides(facts->arg, target) & key;
-}
-
 void drift_tell(struct drift *drift, enum audit_code code, const struct tabline *line,
                 const struct fstab_line *live, struct audit_finding *finding)
 {
@@ -79,10 +69,11 @@ void drift_tell(struct drift *drift, enum audit_code code, const struct tabline 
 		if (finding->hint)
 			finding->hint = "in a container nothing mounts the devices of an fstab: take the line away";
 	}
-	if (line && finding->severity > AUDIT_INFO && is_overridden(drift, line, code)) {
-		finding->severity = AUDIT_INFO;
-		finding->message = "it is not mounted as its line says, and a drop-in of its unit says otherwise than that";
-		finding->hint = "systemctl cat shows the drop-in of its unit: say the same in both";
+	if (line && drift->in->more && drift->in->more[line->number - 1]
+	    && (code == DRIFT_SOURCE || code == DRIFT_TYPE || code == DRIFT_OPTIONS || code == DRIFT_READONLY)) {
+		finding->message = "it is not mounted as its line says, with the drop-ins of its unit";
+		if (finding->hint)
+			finding->hint = "systemctl cat shows the drop-ins; unmount it and have systemd mount it, or mend them or the line";
 	}
 	finding->code = code;
 	finding->line = line ? line->number : 0;

@@ -117,21 +117,19 @@ static int judge(const struct audit_units_input *in, const struct tablines *line
 {
 	struct fstab_merge_input merge = in->merge;
 	struct fstab_merged merged = {0};
-	struct fstab_facts facts = in->facts ? *in->facts : (struct fstab_facts){0};
 	struct audit_report own;
 	struct strbuf text;
 	audit_report_init(&own);
 	strbuf_init(&text);
 	merge.file = lines;
 	merge.plan = plan;
-	facts.overrides = NULL;   /* the lines have what the drop-ins say */
 	int rc = fstab_merge(&merge, &merged);
 	/* What no unit wants is told by the fstab. */
 	for (size_t i = 0; i < plan->count; ++i)
 		plan->lines[i].owner = "unit";
 	if (rc == 0)
 		rc = audit_drift(&(struct audit_drift_input){
-			.lines = lines, .merged = &merged, .live = merge.in, .plan = plan, .facts = in->facts ? &facts : NULL, .uptime = in->uptime}, &own);
+			.lines = lines, .merged = &merged, .live = merge.in, .plan = plan, .facts = in->facts, .uptime = in->uptime}, &own);
 	report->unjudged |= own.unjudged;
 	for (size_t i = 0; i < own.count && rc == 0; ++i) {
 		const struct audit_finding *said = &own.findings[i];

@@ -228,26 +228,30 @@ static int judge(struct auditing *a)
 	};
 	struct fstab_plan plan;
 	struct fstab_merged merged = {0};
+	struct audit_lines with;
 	struct merge_machine merging = {.facts = &machine->facts, .run = run, .in = &in};
-	struct fstab_merge_input merge = merge_input(&merging, &plan, a->lines);
+	int rc = audit_lines_with(machine, a->lines, &with);
+	struct fstab_merge_input merge = merge_input(&merging, &plan, &with.lines);
 	struct audit_mounts_input mounts = {
 		.d = run->d, .plan = &plan, .include = a->asked->include,
 		.secret = in.world.secret, .limit = run->live ? audit_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
 	};
 	struct audit_drift_input drift = {
-		.lines = a->lines, .merged = &merged, .live = &in, .plan = &plan, .facts = &facts,
+		.lines = &with.lines, .merged = &merged, .live = &in, .plan = &plan, .facts = &facts, .more = with.more,
 		.uptime = a->snapshot ? a->snapshot->uptime
 		          : run->live && strcmp(in.root, "/") == 0 ? audit_read_number(&run->os, "/proc/uptime") : -1,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &facts, in.world.secret};
 	a->config.rules = a->asked->rules;
-	int rc = fstab_plan(&in, &plan);
+	/* To be destroyed. */
+	int planned = fstab_plan(&in, &plan);
+	rc = rc == 0 ? planned : rc;
 	if (rc == 0)
 		rc = audit_fstab(&(struct audit_input){a->lines, &facts, in.world.secret, run->d, a->is_closed, in.root}, &a->report);
 	if (rc == 0)
 		rc = fstab_merge(&merge, &merged);
 	if (rc == 0)
-		rc = audit_own(&plan, &merged, a->lines, &in.world);
+		rc = audit_own(&plan, &merged, &with.lines, &in.world);
 	if (rc == 0)
 		rc = audit_mounts(&mounts, &a->report);
 	if (rc == 0)
@@ -260,7 +264,7 @@ static int judge(struct auditing *a)
 		rc = audit_judge_units(machine, &in, a->lines, &facts, drift.uptime, &a->report);
 	if (rc == 0)
 		rc = judge_host(a, &merge, &facts);
-	struct audit_base_input taken = {.plan = &plan, .world = &in.world, .merged = &merged, .lines = a->lines};
+	struct audit_base_input taken = {.plan = &plan, .world = &in.world, .merged = &merged, .lines = &with.lines};
 	if (rc == 0)
 		rc = audit_base_judge(&a->base, &taken, drift.uptime, &a->report);
 	if (rc == 0)
@@ -279,6 +283,7 @@ static int judge(struct auditing *a)
 		a->unjudged |= audit_bit(MNT_LIMIT);
 	fstab_merged_destroy(&merged);
 	fstab_plan_destroy(&plan);
+	audit_lines_destroy(&with);
 	return rc == 0 ? 0 : -1;
 }
 

@@ -6,10 +6,15 @@
 #include "cmd/audit_units.h"
 
 #include "audit/units.h"
+#include "base/words.h"
 #include "cmd/snapshot.h"
 #include "fstab/fstab_impl.h"
+#include "fstab/wanted.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /** Mounts as the plan of units sees them. */
 struct sight {
@@ -54,6 +59,88 @@ static bool take_lines(struct sight *sight, const struct tablines *lines)
 		good = !place || (normal && map64_put(&sight->lines, map64_text(normal), 0) != MAP64_NONE);
 	}
 	return good;
+}
+
+/** The options of a unit with those of its line that are mount(8)'s and systemd's own.
+    @return them, or NULL: ENOMEM. */
+static const char *with_own(struct arena *arena, const char *options, const char *line)
+{
+	static const char own[] = "auto noauto nofail _netdev user nouser users nousers owner noowner group nogroup defaults";
+	struct strbuf out;
+	size_t n;
+	strbuf_init(&out);
+	strbuf_puts(&out, options);
+	for (const char *o; (o = fstab_kept_next(&line, &n)) != NULL;) {
+		if (word_in(o, n, own) || (n > 2 && strncasecmp(o, "x-", 2) == 0) || (n > 8 && memcmp(o, "comment=", 8) == 0)) {
+			strbuf_puts(&out, ",");
+			strbuf_add(&out, o, n);
+		}
+	}
+	const char *whole = out.failed ? NULL : arena_strndup(arena, strbuf_str(&out), out.len);
+	strbuf_destroy(&out);
+	return whole;
+}
+
+/** Put what drop-ins say over a line.  @return 1, 0 (nothing), or -1: ENOMEM. */
+static int add_dropins(struct fstab_machine *machine, struct tabline *line, struct arena *arena)
+{
+	struct unitfile unit = {0};
+	const char *target = tabline_value(line, TABLINE_TARGET), *options = tabline_value(line, TABLINE_OPTIONS);
+	if (line->kind != TABLINE_ENTRY || !target || *target != '/')
+		return 0;
+	unit.values[UNITFILE_WHAT].text = tabline_value(line, TABLINE_SOURCE);
+	unit.values[UNITFILE_TYPE].text = tabline_value(line, TABLINE_FSTYPE);
+	unit.values[UNITFILE_OPTIONS].text = options;
+	if (!fstab_system_dropins(machine->system, target, arena, &unit))
+		return 0;
+	/* One that takes it back. */
+	const char *what = unit.values[UNITFILE_WHAT].text, *type = unit.values[UNITFILE_TYPE].text;
+	const char *said = unit.values[UNITFILE_OPTIONS].text;
+	if (said != options) {
+		/* In an fstab such a byte parts fields, or begins an escape. */
+		if (said && said[strcspn(said, " \t\n\\")])
+			return 0;
+		const char *whole = with_own(arena, said ? said : "defaults", options ? options : "");
+		if (!whole)
+			return -1;
+		line->fields[TABLINE_OPTIONS].value = whole;
+	}
+	line->fields[TABLINE_SOURCE].value = what ? what : tabline_value(line, TABLINE_SOURCE);
+	line->fields[TABLINE_FSTYPE].value = type ? type : "auto";
+	return 1;
+}
+
+int audit_lines_with(struct fstab_machine *machine, const struct tablines *lines, struct audit_lines *with)
+{
+	*with = (struct audit_lines){.lines = *lines};
+	arena_init(&with->arena);
+	for (size_t i = 0; machine->system && i < lines->count; ++i) {
+		struct tabline line = lines->lines[i];
+		int rc = add_dropins(machine, &line, &with->arena);
+		if (rc == 0)
+			continue;
+		if (rc > 0 && !with->list) {
+			with->list = reallocarray(NULL, lines->count, sizeof(*with->list));
+			with->more = calloc(lines->count, sizeof(*with->more));
+		}
+		if (rc < 0 || !with->list || !with->more) {
+			errno = ENOMEM;
+			return -1;
+		}
+		if (with->lines.lines != with->list)
+			memcpy(with->list, lines->lines, lines->count * sizeof(*with->list));
+		with->lines.lines = with->list;
+		with->list[i] = line;
+		with->more[i] = true;
+	}
+	return 0;
+}
+
+void audit_lines_destroy(struct audit_lines *with)
+{
+	free(with->list);
+	free(with->more);
+	arena_destroy(&with->arena);
 }
 
 int audit_judge_units(struct fstab_machine *machine, const struct fstab_input *in, const struct tablines *lines,

@@ -427,12 +427,6 @@ static int facts_helper(void *arg, const char *name)
 	return facts->system ? fstab_system_helper(facts->system, name) : -1;
 }
 
-static unsigned facts_overrides(void *arg, const char *target)
-{
-	const struct facts *facts = arg;
-	return facts->system ? fstab_system_overrides(facts->system, target) : 0;
-}
-
 static bool facts_lacks_unit(void *arg, const char *name)
 {
 	const struct facts *facts = arg;
@@ -488,6 +482,6 @@ struct fstab_facts facts_functions(struct facts *facts)
 		return (struct fstab_facts){0};
 	return (struct fstab_facts){
 		.arg = facts, .devices = facts_devices, .look = facts_look, .open_to_all = facts_open_to_all, .helper = facts_helper,
-		.fstype = facts_fstype, .overrides = facts_overrides, .lacks_unit = facts_lacks_unit,
+		.fstype = facts_fstype, .lacks_unit = facts_lacks_unit,
 	};
 }

@@ -54,9 +54,6 @@ struct fstab_facts {
 	    and group: 1, 0; -1: not known. */
 	int (*open_to_all)(void *arg, const char *path);
 
-	/** Which settings drop-ins of the unit of a mount point say anew: fstab_system_overrides(). */
-	unsigned (*overrides)(void *arg, const char *target);
-
 	/** Whether the admin has no unit of a name, for certain: fstab_system_lacks(). */
 	bool (*lacks_unit)(void *arg, const char *name);
 };

@@ -52,6 +52,8 @@ struct fstab_system {
 	bool listed;               /* units are */
 	bool unlisted;             /* a directory of them cannot be */
 	bool usr_listed;           /* that of usr/lib is */
+	bool dropins;              /* a directory of drop-ins is there */
+	signed char systemd;       /* systemd is there; -1: is not; 0: not looked for */
 	struct arena arena;
 	struct map64 units;        /* hash of the mount point -> of these */
 	struct unit {

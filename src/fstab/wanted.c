@@ -86,6 +86,7 @@ void system_note(struct fstab_system *sys, enum units_dir dir, const char *name,
 	if (!unit)
 		return;
 	unit->there |= 1u << dir;
+	sys->dropins |= n > 2 && memcmp(name + n - 2, ".d", 2) == 0;
 	unit->masked |= masked ? 1u << dir : 0;
 }
 
@@ -439,12 +440,14 @@ static bool has_systemd(struct fstab_system *sys)
 	static const char *const places[] = {"run/systemd/system", "usr/lib/systemd/systemd", "lib/systemd/systemd",
 	                                      "run/current-system/systemd/lib/systemd/systemd"};
 	struct k_statx st;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
-		if (system_may_touch(sys, places[i])
-		    && os_statx(sys->os, sys->root, places[i], AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, 0, &st) == 0)
-			return true;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !sys->systemd; ++i) {
+		bool there = system_may_touch(sys, places[i])
+		             && os_statx(sys->os, sys->root, places[i], AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, 0, &st) == 0;
+		sys->systemd = there ? 1 : 0;
 	}
-	return false;
+	if (!sys->systemd)
+		sys->systemd = -1;
+	return sys->systemd > 0;
 }
 
 int fstab_system_wanted(struct fstab_system *sys, bool (*skip)(void *arg, const char *target), void *arg, struct wanted *wanted)
@@ -462,57 +465,53 @@ int fstab_system_wanted(struct fstab_system *sys, bool (*skip)(void *arg, const 
 	return sys->failed ? -1 : 0;
 }
 
-/** What drop-ins of a unit say.  @return a set. */
-static unsigned read_overrides(struct fstab_system *sys, const char *name)
+bool fstab_system_dropins(struct fstab_system *sys, const char *target, struct arena *arena, struct unitfile *unit)
 {
-	struct dropins *dropins = malloc(sizeof(*dropins));
-	struct unitfile unit = {0};
-	struct arena arena;
-	unsigned set = 0;
-	char *text;
-	size_t len;
-	arena_init(&arena);
-	sys->failed |= !dropins;
+	struct unitfile whole = *unit;
+	struct strbuf name;
+	system_list(sys);
+	if (!sys->dropins || !has_systemd(sys))
+		return false;
+	const char *normal = fstab_normal(arena, target);
+	struct dropins *dropins = normal ? malloc(sizeof(*dropins)) : NULL;
+	strbuf_init(&name);
 	if (dropins)
-		find_dropins(sys, &arena, name, dropins);
-	for (size_t i = 0; dropins && i < dropins->count; ++i) {
-		if (dropins->list[i].masked || read_file(sys, dropins->list[i].path, &text, &len) != 0)
+		fstab_unit_name(&name, normal);
+	strbuf_puts(&name, ".mount");
+	sys->failed |= !dropins || name.failed;
+	if (!sys->failed)
+		find_dropins(sys, arena, strbuf_str(&name), dropins);
+	bool known = !sys->failed && !dropins->open;
+	for (size_t i = 0; known && i < dropins->count; ++i) {
+		char *text;
+		size_t len;
+		if (dropins->list[i].masked)
 			continue;
-		sys->failed |= unitfile_read(&unit, &arena, dropins->list[i].path, text, len) != 0;
+		known = read_file(sys, dropins->list[i].path, &text, &len) == 0;
+		if (!known)
+			break;
+		sys->failed |= unitfile_read(&whole, arena, dropins->list[i].path, text, len) != 0;
 		free(text);
 	}
-	for (int key = 0; key < UNITFILE_KEYS; ++key)
-		set |= unit.values[key].text ? 1u << key : 0;
-	arena_destroy(&arena);
-	free(dropins);
-	return set;
-}
-
-unsigned fstab_system_overrides(struct fstab_system *sys, const char *target)
-{
-	unsigned set = 0;
-	char name[NAME_MAX + 1], path[PATH_MAX];
-	bool automount;
-	if (!has_systemd(sys))
-		return 0;
-	system_list(sys);
-	for (size_t i = 0; i < sys->nnames && !sys->failed; ++i) {
-		size_t n = strlen(sys->names[i].name);
-		if (!ends(sys->names[i].name, n, ".mount.d") || n - 2 >= sizeof(name))
-			continue;
-		memcpy(name, sys->names[i].name, n - 2);
-		name[n - 2] = '\0';
-		if (fstab_unit_path(name, path, &automount) && strcmp(path, target) == 0)
-			set |= read_overrides(sys, name);
+	bool said = false;
+	for (int key = 0; key < UNITFILE_KEYS; ++key) {
+		known = known && !whole.values[key].odd;
+		said |= whole.values[key].text != unit->values[key].text;
 	}
-	return set;
+	said = said && known && !whole.odd && !sys->failed;
+	if (said)
+		*unit = whole;
+	strbuf_destroy(&name);
+	free(dropins);
+	return said;
 }
 
 bool fstab_system_lacks(struct fstab_system *sys, const char *name)
 {
 	system_list(sys);
 	const struct unit_name *unit = find_name(sys, name, strlen(name));
-	return !sys->unlisted && !sys->failed && !(unit && unit->there & (1u << UNITS_ETC | 1u << UNITS_RUN));
+	/* Below another root a link may lead elsewhere than it was listed by. */
+	return strcmp(sys->root_name, "/") == 0 && !sys->unlisted && !sys->failed && !(unit && unit->there & (1u << UNITS_ETC | 1u << UNITS_RUN));
 }
 
 void wanted_destroy(struct wanted *wanted)

@@ -53,12 +53,15 @@ int fstab_system_wanted(struct fstab_system *sys, bool (*skip)(void *arg, const 
                         struct wanted *wanted);
 
 /**
- * Which settings of the mount unit that is made of a line drop-ins say anew: systemctl edit makes one.
+ * Put what drop-ins say over the mount unit that is made of a line: systemctl edit makes one.
  *
- * @target  The mount point, without "." and "..".
- * @return a set of 1 << UNITFILE_WHAT ...; one that cannot be read has none.
+ * @target  The mount point, as the line has it.
+ * @arena   Gets the strings.
+ * @unit [in,out]
+ *          What the line says.
+ * @return whether they say anything; not, where one cannot be read or understood.
  */
-unsigned fstab_system_overrides(struct fstab_system *sys, const char *target);
+bool fstab_system_dropins(struct fstab_system *sys, const char *target, struct arena *arena, struct unitfile *unit);
 
 /** Whether no unit of a name is in /etc/systemd/system or /run/systemd/system, for certain: of many
     lines each asks, and the directories are listed once. */

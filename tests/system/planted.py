@@ -518,11 +518,11 @@ clean("beside systemd")
 DROPIN = "/etc/systemd/system/data.mount.d"
 
 
-def edited(text):
-    """As systemctl edit does it, of the unit that is made of a line."""
+def edited(text, options=""):
+    """As systemctl edit does it, of the unit that is made of a line; and what is mounted then."""
     os.makedirs(DROPIN, exist_ok=True)
     put(text, f"{DROPIN}/override.conf")
-    gm.run("mount", "-o", "remount,noexec," + DATA, "/data")
+    gm.run("mount", "-o", f"remount,{options}{DATA}", "/data")
 
 
 def unedited():
@@ -530,8 +530,17 @@ def unedited():
     gm.run("mount", "-o", "remount,exec," + DATA, "/data")
 
 
-planted("noexec, which a drop-in of its unit says", lambda: edited(f"[Mount]\nOptions=noexec,{DATA}\n"), unedited, ["DRIFT-OPTIONS info /data"])
-planted("noexec, and a drop-in that says nothing of it", lambda: edited("[Mount]\nTimeoutSec=9\n"), unedited, ["DRIFT-OPTIONS warning /data"])
+edited(f"[Mount]\nOptions=noexec,{DATA}\n", "noexec,")
+clean("noexec, which a drop-in of its unit says")
+unedited()
+edited(f"[Mount]\nOptions={DATA}\n")
+clean("a drop-in that says what the line says")
+unedited()
+planted("noexec, and a drop-in that says nothing of it", lambda: edited("[Mount]\nTimeoutSec=9\n", "noexec,"), unedited, ["DRIFT-OPTIONS warning /data"])
+planted("noexec, and a drop-in that says what the line says", lambda: edited(f"[Mount]\nOptions={DATA}\n", "noexec,"), unedited,
+        ["DRIFT-OPTIONS warning /data"])
+planted("a drop-in that says noexec, and it is not", lambda: edited(f"[Mount]\nOptions=noexec,{DATA}\n"), unedited, ["DRIFT-OPTIONS warning /data"])
+planted("a drop-in that says another type", lambda: edited("[Mount]\nWhat=t\nType=tmpfs\n"), unedited, ["DRIFT-SOURCE critical /data"])
 planted("a unit that has failed", lambda: systemctl(FAILED), lambda: systemctl(UNIT), ["UNIT-FAILED warning /data"])
 planted("one that was taken away", lambda: systemctl(FAILED.replace("=loaded", "=not-found")), lambda: systemctl(UNIT), ["UNIT-FAILED info /data"])
 # A unit of the administrator's.
