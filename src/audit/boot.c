@@ -191,6 +191,32 @@ static void judge_root(struct host *host, const char *root)
 			.hint = "put one right, and the boot loader's configuration with it"});
 }
 
+/** A swap space on a disk that is in use, where none is the device; NULL: there is none, or the device is
+    in use, or is of a line. */
+static const char *other_swap(struct host *host, const struct fstab_device *named)
+{
+	const struct fstab_plan *plan = host->in->plan;
+	const char *found = NULL;
+	struct fstab_device device;
+	for (size_t i = 0; plan && i < plan->count; ++i) {
+		const char *swap = plan->lines[i].swap;
+		if (!swap || strncmp(swap, "/dev/", 5) != 0 || strncmp(swap, "/dev/zram", 9) == 0)
+			continue;
+		if (devices(host, swap, &device) <= 0 || fstab_same_device(named, &device) != 0)
+			return NULL;
+		found = swap;
+	}
+	for (size_t i = 0; i < host->in->lines->count && found; ++i) {
+		const struct tabline *line = &host->in->lines->lines[i];
+		const char *fstype = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_FSTYPE) : NULL;
+		const char *source = fstype && strcmp(fstype, "swap") == 0 ? tabline_value(line, TABLINE_SOURCE) : NULL;
+		int n = source && host_names_device(source) ? devices(host, source, &device) : 0;
+		if (n < 0 || (n > 0 && fstab_same_device(named, &device) != 0))
+			return NULL;
+	}
+	return found;
+}
+
 static void judge_resume(struct host *host, const char *resume)
 {
 	struct fstab_device named;
@@ -211,6 +237,11 @@ static void judge_resume(struct host *host, const char *resume)
 	           && strcmp(named.tags->type, "swsuspend") != 0) {
 		finding.message = "the command line resumes from what is no swap space";
 		finding.actual = named.tags->type;
+		host_tell(host, &finding);
+	} else if (named.tags && named.tags->type && strcmp(named.tags->type, "swap") == 0 && other_swap(host, &named)) {
+		finding.message = "the command line resumes from a swap space that is not in use, and another is: what is written there is not found";
+		finding.expected = other_swap(host, &named);
+		finding.actual = named.tags->name ? named.tags->name : resume;
 		host_tell(host, &finding);
 	}
 }

@@ -125,7 +125,7 @@ void audit_syntax(struct audit *audit, const struct audit_entry *entry)
 	}
 	if (line->rest && line->nrest)
 		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
-			AUDIT_WARNING, false, "behind the sixth field stands more, which is passed over", "six fields", NULL,
+			*line->rest == '#' ? AUDIT_INFO : AUDIT_WARNING, false, "behind the sixth field stands more, which is passed over", "six fields", NULL,
 			"put a comment into a line of its own"});
 	bool none = strcmp(entry->target, "none") == 0 || strcmp(entry->target, "swap") == 0;
 	if (!entry->swap && !entry->path)

@@ -13,6 +13,7 @@
 #include "base/words.h"
 #include "fstab/fstab_impl.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,8 +59,7 @@ static const struct type_options {
 	 "allocsize attr2 noattr2 dax discard nodiscard grpid bsdgroups nogrpid sysvgroups filestreams ikeep noikeep "
 	 "inode32 inode64 largeio nolargeio logbufs logbsize logdev rtdev noalign norecovery nouuid noquota uquota "
 	 "usrquota uqnoenforce quota gquota grpquota gqnoenforce pquota prjquota pqnoenforce qnoenforce sunit swidth "
-	 "swalloc wsync lifetime nolifetime barrier nobarrier biosize ihashsize osyncisdsync osyncisosync delaylog "
-	 "nodelaylog max_atomic_write max_open_zones errortag mtpt"},
+	 "swalloc wsync lifetime nolifetime max_atomic_write max_open_zones errortag mtpt"},
 	{"btrfs",
 	 "acl noacl autodefrag noautodefrag barrier nobarrier check_int check_int_data check_int_print_mask clear_cache "
 	 "noclear_cache commit compress compress-force datacow nodatacow datasum nodatasum degraded device discard "
@@ -79,16 +79,20 @@ static const struct type_options {
 	{"swap", "sw swap pri discard"},
 };
 
-/** Pairs of which the last counts. */
-static const char *const opposites[][2] = {
-	{"rw", "ro"}, {"suid", "nosuid"}, {"dev", "nodev"}, {"exec", "noexec"}, {"sync", "async"},
-	{"atime", "noatime"}, {"diratime", "nodiratime"}, {"relatime", "norelatime"}, {"relatime", "noatime"},
-	{"strictatime", "nostrictatime"}, {"strictatime", "noatime"}, {"strictatime", "relatime"},
-	{"lazytime", "nolazytime"}, {"mand", "nomand"}, {"iversion", "noiversion"}, {"symfollow", "nosymfollow"},
-	{"auto", "noauto"}, {"user", "nouser"}, {"users", "nousers"}, {"owner", "noowner"}, {"group", "nogroup"},
-	/* Of NFS and CIFS. */
-	{"hard", "soft"}, {"hard", "softerr"}, {"soft", "softerr"}, {"bg", "fg"}, {"ac", "noac"}, {"cto", "nocto"}, {"lock", "nolock"},
-	{"intr", "nointr"}, {"tcp", "udp"}, {"serverino", "noserverino"}, {"perm", "noperm"},
+/** Pairs of which the last counts, or the one that is named: the kernel goes by flags, not by their order. */
+static const struct opposite {
+	const char *sides[2], *counts;
+} opposites[] = {
+	{{"rw", "ro"}, NULL}, {{"suid", "nosuid"}, NULL}, {{"dev", "nodev"}, NULL}, {{"exec", "noexec"}, NULL},
+	{{"sync", "async"}, NULL}, {{"atime", "noatime"}, NULL}, {{"diratime", "nodiratime"}, NULL},
+	{{"relatime", "norelatime"}, NULL}, {{"relatime", "noatime"}, "noatime"}, {{"strictatime", "nostrictatime"}, NULL},
+	{{"strictatime", "noatime"}, "strictatime"}, {{"strictatime", "relatime"}, "strictatime"},
+	{{"lazytime", "nolazytime"}, NULL}, {{"mand", "nomand"}, NULL}, {{"iversion", "noiversion"}, NULL},
+	{{"symfollow", "nosymfollow"}, NULL}, {{"auto", "noauto"}, NULL}, {{"user", "nouser"}, NULL},
+	{{"users", "nousers"}, NULL}, {{"owner", "noowner"}, NULL}, {{"group", "nogroup"}, NULL}, {{"hard", "soft"}, NULL},
+	{{"hard", "softerr"}, NULL}, {{"soft", "softerr"}, NULL}, {{"bg", "fg"}, NULL}, {{"ac", "noac"}, NULL},
+	{{"cto", "nocto"}, NULL}, {{"lock", "nolock"}, NULL}, {{"intr", "nointr"}, NULL}, {{"tcp", "udp"}, NULL},
+	{{"serverino", "noserverino"}, NULL}, {{"perm", "noperm"}, NULL},
 };
 
 /** The options of a type; NULL: they are not held. */
@@ -222,6 +226,58 @@ static void judge_time(struct audit *audit, const struct audit_entry *entry, con
 		"write a time: systemd.time(7)"});
 }
 
+/** Judge what is no option of any type, by its form.  @return whether it was told. */
+static bool judge_form(struct audit *audit, const struct audit_entry *entry, const char *list, const char *option, size_t key,
+                       size_t n, const char *refused, const char *whole)
+{
+	static const char *const almost[] = {"systemd.", "xsystemd.", "x.systemd.", "x_systemd."};
+	for (size_t i = 0; i < sizeof(almost) / sizeof(*almost); ++i) {
+		size_t k = strlen(almost[i]);
+		if (key <= k || memcmp(option, almost[i], k) != 0)
+			continue;
+		const char *meant = audit_format(audit, "x-systemd.%.*s", (int)(key - k), option + k);
+		audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
+			AUDIT_WARNING, true, audit_format(audit, "there is no option %.*s", (int)key, option), meant,
+			audit_format(audit, "%.*s", (int)key, option), audit_format(audit, "is %s meant?", meant), refused, whole});
+		return true;
+	}
+	if (entry->swap && word_is(option, key, "prio")) {
+		audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
+			AUDIT_WARNING, false, "swapon(8) has no option prio, and passes over it", "pri", "prio", "is pri meant?", NULL, NULL});
+		return true;
+	}
+	/* Of a type whose options are not held. */
+	if (list || entry->bind || entry->swap || !entry->path)
+		return false;
+	bool number = key == n && strspn(option, "0123456789") == n, path = *option == '/';
+	if (!number && !path)
+		return false;
+	audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+		AUDIT_WARNING, true, number ? "a number is no option of any type: is the field of the options left out?"
+		: "a path is no option of any type: is a comma meant to be a colon?", NULL, audit_format(audit, "%.*s", (int)n, option),
+		number ? "write defaults as the fourth field" : "see the manual of the type", refused, whole});
+	return true;
+}
+
+/** Judge what x- options take: the names of units, a mode. */
+static void judge_taken(struct audit *audit, const struct audit_entry *entry, const char *option, size_t key, size_t n)
+{
+	static const char kinds[] = "service socket device mount automount swap target path timer slice scope";
+	const char *value = n > key + 1 ? audit_format(audit, "%.*s", (int)(n - key - 1), option + key + 1) : NULL;
+	if (!value)
+		return;
+	const char *dot = strrchr(value, '.');
+	if (word_in(option, key, "x-systemd.requires x-systemd.after x-systemd.before") && *value != '/'
+	    && !(dot && word_in(dot + 1, strlen(dot + 1), kinds)))
+		audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+			AUDIT_WARNING, false, audit_format(audit, "what %.*s names is neither a path nor a unit with its kind: systemd takes it for %s.mount",
+			(int)key, option, value), "a path, or a unit as network-online.target", value, "write the whole name of the unit"});
+	if (word_in(option, key, "X-mount.mkdir x-mount.mkdir X-mount.mode") && isdigit((unsigned char)*value) && value[strspn(value, "01234567")])
+		audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+			AUDIT_WARNING, true, audit_format(audit, "as %.*s mount(8) takes an octal number, and refuses the mount otherwise", (int)key, option),
+			"an octal number, as 0755", value, "write an octal number"});
+}
+
 /** Judge the name of an option by itself. */
 static void judge_name(struct audit *audit, const struct audit_entry *entry, const char *list, const char *option,
                        size_t n)
@@ -232,8 +288,10 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, con
 	if (word_in(option, key, common_options) || (list && word_in(option, key, list)) || (some && word_in(option, key, some))
 	    || word_in(option, key, systemd_options)) {
 		judge_value(audit, entry, option, key, n);
-		if (x)
+		if (x) {
 			judge_time(audit, entry, option, key, n);
+			judge_taken(audit, entry, option, key, n);
+		}
 		return;
 	}
 	if (x) {
@@ -259,6 +317,8 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, con
 				audit_format(audit, "%.*s", (int)n, option), "take it away", refused, whole});
 		return;
 	}
+	if (judge_form(audit, entry, list, option, key, n, refused, whole))
+		return;
 	bool none = strcmp(entry->fstype, "none") == 0;
 	const char *found = near_miss(audit, option, key, list, some, none, &m);
 	if (found) {
@@ -304,13 +364,15 @@ static void judge_repeated(struct audit *audit, const struct audit_entry *entry,
 	}
 	for (size_t i = 0; i < sizeof(opposites) / sizeof(*opposites); ++i) {
 		for (int side = 0; side < 2; ++side) {
-			const char *mine = opposites[i][side], *other = opposites[i][!side];
+			const char *mine = opposites[i].sides[side], *other = opposites[i].sides[!side], *counts = opposites[i].counts;
 			if (!word_is(option, n, mine)
 			    || map64_get(&audit->keys, map64_text(other)) == MAP64_NONE)
 				continue;
+			/* relatime is what there is without any. */
+			bool mere = counts && (strcmp(mine, "relatime") == 0 || strcmp(other, "relatime") == 0);
 			audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
-				AUDIT_WARNING, false, audit_format(audit, "%s and %s contradict each other, and the last counts", other, mine),
-				NULL, NULL, "take one away"});
+				mere ? AUDIT_INFO : AUDIT_WARNING, false, audit_format(audit, "%s and %s contradict each other, and %s counts", other, mine,
+				counts ? counts : "the last"), NULL, NULL, "take one away"});
 		}
 	}
 	map64_remove(&audit->keys, hash);
@@ -403,6 +465,28 @@ static void judge_esp(struct audit *audit, const struct audit_entry *entry)
 			"give it umask=0077"});
 }
 
+/** Judge the versions of NFS that a line names: mount.nfs(8) takes one. */
+static void judge_versions(struct audit *audit, const struct audit_entry *entry)
+{
+	static const char names[] = "vers nfsvers v2 v3 v4 v4.0 v4.1 v4.2";
+	const char *at = entry->options, *first = NULL;
+	size_t n, m = 0;
+	if (!word_in(entry->fstype, strlen(entry->fstype), "nfs nfs4"))
+		return;
+	for (const char *o; (o = fstab_kept_next(&at, &n)) != NULL;) {
+		if (!word_in(o, option_name(o, n), names))
+			continue;
+		if (first && !(option_name(o, n) == option_name(first, m) && memcmp(o, first, option_name(o, n)) == 0)) {
+			audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
+				AUDIT_WARNING, true, audit_format(audit, "%.*s and %.*s: mount.nfs(8) refuses more than one version", (int)m, first, (int)n, o),
+				"one version", NULL, "take one away"});
+			return;
+		}
+		first = o;
+		m = n;
+	}
+}
+
 void audit_options(struct audit *audit, const struct audit_entry *entry)
 {
 	const char *list = options_of(entry->fstype), *at = entry->options;
@@ -418,6 +502,7 @@ void audit_options(struct audit *audit, const struct audit_entry *entry)
 		map64_init(&audit->keys);
 	}
 	audit_pairs(audit, entry);
+	judge_versions(audit, entry);
 	if (entry->swap)
 		judge_swap(audit, entry);
 	judge_waiting(audit, entry);

@@ -143,6 +143,22 @@ static int flag_row(const char *option, size_t n)
 	return -1;
 }
 
+/** Take a flag.  The kernel goes by which of relatime, noatime and strictatime are there, not by their
+    order: each counts above those before it.
+    @atime  The uppermost so far; 0 at first. */
+static void set_flag(struct flags *flags, int row, unsigned char *atime)
+{
+	static const char *const ranks[] = {"relatime", "noatime", "strictatime"};
+	unsigned char value = flag_rows[row].value;
+	if (flag_rows[row].group == G_ATIME) {
+		bool ranked = strcmp(flag_rows[row].option, ranks[value]) == 0;
+		if (ranked && value < *atime)
+			return;
+		*atime = ranked ? value : 0;
+	}
+	flags->value[flag_rows[row].group] = value;
+}
+
 /** What a mount has of its own by a list of options.
     @base  What it has by none; what it is stays. */
 static void take_flags(const char *options, const struct flags *base, struct flags *flags)
@@ -150,10 +166,11 @@ static void take_flags(const char *options, const struct flags *base, struct fla
 	*flags = *base;
 	flags->any = false;
 	size_t n;
+	unsigned char atime = 0;
 	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
 		int row = flag_row(o, n);
 		if (row >= 0) {
-			flags->value[flag_rows[row].group] = flag_rows[row].value;
+			set_flag(flags, row, &atime);
 			flags->any = true;
 		} else if (word_is(o, n, "user") || word_is(o, n, "users")) {
 			flags->value[G_SUID] = flags->value[G_DEV] = flags->value[G_EXEC] = 1;
@@ -512,13 +529,14 @@ void fstab_asked(const struct fstab_line *live, const char *options, struct strb
 	struct flags have, want;
 	struct strbuf rest;
 	size_t n;
+	unsigned char atime = 0;
 	strbuf_init(&rest);
 	shown_of_mount(mount, &have);
 	want = have;
 	for (const char *at = options, *o; (o = merge_next(&at, &n)) != NULL;) {
 		int row = flag_row(o, n);
 		if (row >= 0)
-			want.value[flag_rows[row].group] = flag_rows[row].value;
+			set_flag(&want, row, &atime);
 	}
 	if (have.value[G_RO])
 		want.value[G_RO] = 1;

@@ -224,6 +224,70 @@ static int same_helped(const char *source, const char *live)
 	return (!named || own) && same_word(path, live + k + 1) ? -1 : 0;
 }
 
+/** Whether n bytes are an address: of IPv4, or of IPv6 in brackets or not. */
+static bool is_address(const char *text, size_t n)
+{
+	size_t numbers = strspn(text, "0123456789."), digits = strspn(text, "0123456789abcdefABCDEF:.[]%");
+	return (numbers >= n && memchr(text, '.', n)) || (digits >= n && memchr(text, ':', n));
+}
+
+/** Whether two servers of NFS may be one: 1, 0; -1: no name is looked up, and that would say it. */
+static int same_host(const char *a, size_t n, const char *b, size_t k, const struct mount *mount)
+{
+	size_t m;
+	if (n == k && memcmp(a, b, n) == 0)
+		return 1;
+	if (is_address(a, n)) {
+		for (const char *at = mount->fs_opts ? mount->fs_opts : "", *o; (o = merge_next(&at, &m)) != NULL;) {
+			if (m > 5 && memcmp(o, "addr=", 5) == 0)
+				return m - 5 == n && memcmp(o + 5, a, n) == 0;
+		}
+		return is_address(b, k) ? 0 : -1;
+	}
+	/* A name with its domain, and without. */
+	size_t label = strcspn(a, ".:"), other = strcspn(b, ".:");
+	bool shorter = label == n || other == k;
+	return is_address(b, k) || (shorter && label == other && memcmp(a, b, label) == 0) ? -1 : 0;
+}
+
+/** Whether two lists of the NIDs of a server of Lustre may be one: a name is shown as its address, and
+    the first network of a kind with or without its number.  As same_host(). */
+static int same_nids(const char *a, size_t n, const char *b, size_t k)
+{
+	for (size_t i = 0, j = 0; i < n || j < k; ++i, ++j) {
+		size_t x = strcspn(a + i, ":,@"), y = strcspn(b + j, ":,@");
+		if (!is_address(a + i, x))
+			return -1;
+		if (x != y || memcmp(a + i, b + j, x) != 0)
+			return 0;
+		i += x;
+		j += y;
+		x = a[i] == '@' ? strcspn(a + i, ":,") : 0;
+		y = b[j] == '@' ? strcspn(b + j, ":,") : 0;
+		size_t net = x - (x > 1 && a[i + x - 1] == '0'), other = y - (y > 1 && b[j + y - 1] == '0');
+		if (net != other || strncmp(a + i, b + j, net) != 0)
+			return 0;
+		i += x;
+		j += y;
+	}
+	return 1;
+}
+
+/** Whether a source is that of a mount of a server, which is written as the kernel has it, but for
+    the server's name: 1, 0; -1: it may be. */
+static int same_server(const char *source, const struct mount *mount)
+{
+	const char *live = mount->source, *fstype = mount->fstype ? mount->fstype : "";
+	if (same_word(source, live))
+		return 1;
+	bool nfs = strcmp(fstype, "nfs") == 0 || strcmp(fstype, "nfs4") == 0;
+	const char *path = strstr(source, ":/"), *own = strstr(live, ":/");
+	if ((!nfs && strcmp(fstype, "lustre") != 0) || !path || !own || !same_word(path, own))
+		return 0;
+	return nfs ? same_host(source, (size_t)(path - source), live, (size_t)(own - live), mount)
+	           : same_nids(source, (size_t)(path - source), live, (size_t)(own - live));
+}
+
 /** Whether a path is what the kernel calls a device, rather than one of its other names. */
 static bool is_kernel_name(const char *path)
 {
@@ -298,7 +362,7 @@ static int same_source(struct merger *m, const struct old *old, const struct new
 		return same_helped(source, line->mount->source);
 	/* Of a server: it is written as the kernel has it. */
 	if (line->mount && line->mount->dev_major == 0 && !(fstype_flags(line->mount->fstype) & FST_SUBVOL))
-		return line->mount->source && same_word(source, line->mount->source);
+		return line->mount->source ? same_server(source, line->mount) : 0;
 	struct fstab_device device;
 	merge_device(m, line, &device);
 	const char *tag = merge_tag(m, source);

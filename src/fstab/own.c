@@ -104,6 +104,7 @@ static const struct {
 	{"/var/lib/lxd", LAYERS | 2, "container:lxd", "of a container"},
 	{"/var/lib/rancher", LAYERS | 2, "container:k3s", "of a container"},
 	{"/var/lib/schroot", 2, "session", "of a session"},
+	{"/var/named/chroot", 1, "unit", "of named-chroot"},
 };
 
 /** What a program mounts at a place of its own: the type, and more of what it mounts, must fit as
@@ -217,6 +218,45 @@ static bool is_of_place(const struct mount *mount, const char *target, struct fs
 	return false;
 }
 
+/** How many of n bytes are hexadecimal digits, or dashes between them. */
+static bool is_id(const char *text, size_t n)
+{
+	return strspn(text, "0123456789abcdef-") == n;
+}
+
+/** Whose container a mount is of, by the form of its path alone, wherever the engine keeps its data: a
+    data-root, graphroot or root-dir on a disk of its own.  @return the engine, or NULL. */
+static const char *container_of(const char *target, unsigned flags)
+{
+	static const struct {
+		const char *before;      /* an ID of so many bytes stands behind it */
+		size_t id;
+		const char *behind;      /* what follows; with a '/' at its end there is more */
+		const char *owner;
+	} forms[] = {
+		{"/overlay2/", 64, "/merged", "container:docker"},
+		{"/overlay/", 64, "/merged", "container:podman"},
+		{"/containers/", 64, "/mounts/shm", "container:docker"},
+		{"/overlay-containers/", 64, "/userdata/shm", "container:podman"},
+		{"/io.containerd.grpc.v1.cri/sandboxes/", 64, "/shm", "container:containerd"},
+		{"/io.containerd.runtime.v2.task/k8s.io/", 64, "/rootfs", "container:containerd"},
+		{"/io.containerd.runtime.v2.task/moby/", 64, "/rootfs", "container:containerd"},
+		{"/pods/", 36, "/volumes/kubernetes.io~", "container:kubelet"},
+		{"/pods/", 36, "/volume-subpaths/", "container:kubelet"},
+		{"/pods/", 32, "/volumes/kubernetes.io~", "container:kubelet"},
+	};
+	/* What stands on a disk of its own may be an admin's, but not below a pod. */
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); ++i) {
+		bool pod = strcmp(forms[i].before, "/pods/") == 0;
+		const char *found = pod || !(flags & (FST_DEVICE | FST_NET)) ? strstr(target, forms[i].before) : NULL;
+		const char *id = found ? found + strlen(forms[i].before) : NULL;
+		size_t n = strlen(forms[i].behind);
+		if (id && is_id(id, forms[i].id) && strncmp(id + forms[i].id, forms[i].behind, n) == 0 && (pod || !id[forms[i].id + n]))
+			return forms[i].owner;
+	}
+	return NULL;
+}
+
 bool fstab_is_kernels(const char *target)
 {
 	static const char *const dirs[] = {"/proc", "/sys", "/dev", NULL};
@@ -293,6 +333,9 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 	const char *layers = strstr(target, "/.local/share/docker/");
 	if (layers && layers != target && mount->dev_major == 0 && (flags & FST_LAYERED || strcmp(fstype, "fuse.fuse-overlayfs") == 0))
 		return owned(own, "container:docker", "of a container", false);
+	const char *engine = container_of(target, flags);
+	if (engine)
+		return owned(own, engine, "of a container", false);
 	if (is_of_place(mount, target, own))
 		return true;
 	size_t len = strlen(fstype);

@@ -45,6 +45,7 @@ XFS = disk("xfs", 320, "mkfs.xfs", "-q", "-L", f"x{tag}")
 BTRFS = disk("btrfs", 128, "mkfs.btrfs", "-q")
 OTHER = disk("other", 32, "mkfs.ext4", "-q")
 SWAP = disk("swap", 16, "mkswap", "-q")
+OLD_SWAP = disk("old-swap", 16, "mkswap", "-q")
 LUKS = disk("luks", 16, "mkfs.ext4", "-q")
 with open(f"{top}/images/fat", "wb") as f:      # as little of one as blkid takes for it
     f.write(bytes.fromhex("eb3c90") + b"mkfs.fat" + bytes.fromhex("0002 04 0100 02 0002 0010 f8 0c00 2000 0200 00000000 00000000 80 00 29 34cd12ab")
@@ -482,6 +483,7 @@ boots("a root by a UUID that there is not", f"root=UUID={GONE} ro\n", ["BOOT-ROO
 boots("another root", f"root=UUID={OTHER} ro\n", ["BOOT-ROOT warning /"] * 2)     # than is mounted, and than the fstab has
 boots("resumes from what is gone", f"root={ROOT_LINK} resume=UUID={GONE}\n", [f"BOOT-ROOT warning UUID={GONE}"])
 boots("resumes from a disk", f"root={ROOT_LINK} resume=UUID={OTHER}\n", [f"BOOT-ROOT warning UUID={OTHER}"])
+boots("resumes from a swap space of old", f"root={ROOT_LINK} resume=UUID={OLD_SWAP}\n", [f"BOOT-ROOT warning UUID={OLD_SWAP}"])
 
 
 def crypt(name, text, expected, more=""):
