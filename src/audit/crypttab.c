@@ -150,7 +150,20 @@ static const char *unquoted(struct host *host, const char *source)
 	return host_form(host, "%.*s=%.*s", (int)(equals - source), source, (int)(source + n - equals - 3), equals + 2);
 }
 
-static void judge_device(struct host *host, const struct crypt *crypt)
+/** A device that another line has as well: who comes second finds it in use. */
+static void judge_shared(struct host *host, const struct crypt *crypt, const struct fstab_device *device, struct map64 *lines)
+{
+	/* Parts of one are parted by where they begin. */
+	if (!device->numbered || says(crypt, "noauto") || says(crypt, "offset") || says(crypt, "skip"))
+		return;
+	uint32_t first = map64_put(lines, (uint64_t)device->major << 32 | device->minor, crypt->number);
+	host->failed |= first == MAP64_NONE;
+	if (first != crypt->number)
+		tell(host, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "another line has its device as well: who comes second finds it in use",
+		     "a device of its own", host_form(host, "%s of line %u", crypt->field[DEVICE], first), "take one of the two away");
+}
+
+static void judge_device(struct host *host, const struct crypt *crypt, struct map64 *lines)
 {
 	const struct fstab_facts *facts = host->in->facts;
 	const char *source = unquoted(host, crypt->field[DEVICE]);
@@ -164,8 +177,13 @@ static void judge_device(struct host *host, const struct crypt *crypt)
 		n = !facts->look ? -1 : facts->look(facts->arg, source, NULL) == FACT_MISSING ? 0 : 1;
 	else if (facts->devices && host_names_device(source))
 		n = facts->devices(facts->arg, source, &device);
+	struct fstab_device open = {0};
 	if (n < 0)
 		host_unjudged(host, BOOT_CRYPTTAB);
+	else if (n == 0 && crypt->optional && !says(crypt, "noauto") && facts->devices
+	         && facts->devices(facts->arg, host_form(host, "%s%s", mapper, crypt->field[NAME]), &open) > 0 && open.crypt)
+		tell(host, crypt, AUDIT_WARNING, "its device is not there, and its mapping is: at the next boot it is not", "the device that is open now", source,
+		     host_form(host, "put in what cryptsetup status %s shows", crypt->field[NAME]));
 	else if (n == 0)
 		tell(host, crypt, crypt->optional ? AUDIT_INFO : crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
 		     crypt->optional ? "its device is not there" : "its device is not there, and a boot waits for it",
@@ -177,6 +195,8 @@ static void judge_device(struct host *host, const struct crypt *crypt)
 		judge_overwritten(host, crypt, source, &device);
 	else if (!crypt->typo)
 		judge_type(host, crypt, &device);
+	if (n == 1)
+		judge_shared(host, crypt, &device, lines);
 }
 
 /** Options that are nearly those that there are. */
@@ -201,10 +221,19 @@ static void judge_options(struct host *host, struct crypt *crypt)
 static void judge_key(struct host *host, const struct crypt *crypt)
 {
 	const struct fstab_facts *facts = host->in->facts;
-	const char *key = crypt->field[KEY];
+	const char *key = crypt->field[KEY], *at = key;
+	size_t n;
+	bool options = key && !crypt->field[OPTIONS], scripted = says(crypt, "keyscript");
+	for (const char *o; options && (o = fstab_kept_next(&at, &n)) != NULL;)
+		options = word_in(o, option_name(o, n), known_options);
+	if (key && *key != '/' && strcmp(key, "none") != 0 && strcmp(key, "-") != 0 && !strchr(key, ':') && !scripted) {
+		tell(host, crypt, AUDIT_WARNING, options ? "options stand where the key file belongs: they are passed over"
+		     : "its key file has no absolute path: it is passed over, and somebody is asked for a passphrase",
+		     "name device key options", key, options ? host_form(host, "put none before %s", key) : "write the whole path, or none");
+		return;
+	}
 	/* With a colon it is on another device; a script takes what it likes. */
-	if (!key || *key != '/' || strncmp(key, "/dev/", 5) == 0 || strchr(key, ':') || !facts || !facts->look
-	    || (crypt->field[OPTIONS] && strstr(crypt->field[OPTIONS], "keyscript=")))
+	if (!key || *key != '/' || strncmp(key, "/dev/", 5) == 0 || strchr(key, ':') || !facts || !facts->look || scripted)
 		return;
 	enum fact_kind kind = facts->look(facts->arg, key, NULL);
 	if (kind == FACT_FILE && facts->open_to_all && facts->open_to_all(facts->arg, key) > 0)
@@ -310,7 +339,8 @@ static void judge_wanted(struct host *host, const struct map64 *names)
 		crypt.field[NAME] = name;
 		crypt.needed = !swap && !nofail;
 		/* What opens it may be of the initial RAM disk after all. */
-		tell(host, &crypt, nofail ? AUDIT_INFO : swap || !unmade ? AUDIT_WARNING : AUDIT_CRITICAL,
+		bool sure = unmade && there > 0 && device.crypt;
+		tell(host, &crypt, nofail ? (sure ? AUDIT_WARNING : AUDIT_INFO) : swap || !unmade ? AUDIT_WARNING : AUDIT_CRITICAL,
 		     host_form(host, "line %u of the fstab needs %s, which no line sets up at the next boot", line->number, source), name,
 		     comment ? "a comment" : is,
 		     !unmade ? "give it a line, if it is not opened otherwise" : comment ? "take the # away, or the line of the fstab" : "give both the same name");
@@ -320,12 +350,13 @@ static void judge_wanted(struct host *host, const struct map64 *names)
 void host_crypttab(struct host *host)
 {
 	const char *text = host->in->crypttab;
-	struct map64 names, needed;
+	struct map64 names, needed, devices;
 	uint32_t number = 0;
 	if (host->in->crypttab_unknown)
 		host_unjudged(host, BOOT_CRYPTTAB);
 	map64_init(&names);
 	map64_init(&needed);
+	map64_init(&devices);
 	if (text)
 		take_needed(host, &needed);
 	for (const char *at = text; at && *at && !host->failed;) {
@@ -345,7 +376,7 @@ void host_crypttab(struct host *host)
 			     "take one away, or give it another name");
 		judge_options(host, &crypt);
 		if (crypt.field[DEVICE])
-			judge_device(host, &crypt);
+			judge_device(host, &crypt, &devices);
 		else
 			tell(host, &crypt, AUDIT_WARNING, "the line has no device", "name device key options", name, "give the device, as UUID=...");
 		judge_key(host, &crypt);
@@ -357,4 +388,5 @@ void host_crypttab(struct host *host)
 		judge_wanted(host, &names);
 	map64_destroy(&names);
 	map64_destroy(&needed);
+	map64_destroy(&devices);
 }

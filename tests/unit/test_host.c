@@ -35,6 +35,11 @@ static int devices(void *arg, const char *source, struct fstab_device *device)
 		return 2;
 	if (strstr(source, "denied"))
 		return -1;
+	if (strstr(source, "open") || strstr(source, "pair")) {
+		if (device)
+			*device = (struct fstab_device){.numbered = true, .major = 8, .minor = 77, .crypt = strstr(source, "open")};
+		return 1;
+	}
 	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
 		if (strcmp(tags[i].name, value) == 0 || strcmp(tags[i].uuid, value) == 0) {
 			if (device)
@@ -404,6 +409,17 @@ static void crypttab(void)
 	     "BOOT-CRYPTTAB critical! made ct:2: line 1 of the fstab needs /dev/mapper/made, which no line sets up at the next boot (a comment)\n" UNJUDGED);
 	says("by nobody", crypt("other UUID=luks\n# made of what there is\n#made\n", "/dev/mapper/made /m ext4\n"), UNJUDGED);
 	says("not at a boot", crypt("#made UUID=luks\n", "/dev/mapper/made /m ext4 noauto\n/dev/mapper/made / ext4\n/dev/mapper/gone /g ext4\n"), UNJUDGED);
+	says("two of one device", crypt("a UUID=pair none luks\nb /dev/pair none luks,noauto\nc /dev/pair none plain,offset=8\nd /dev/pair none luks\n", ""),
+	     "BOOT-CRYPTTAB warning d ct:4: another line has its device as well: who comes second finds it in use (/dev/pair of line 1)\n" UNJUDGED);
+	says("options for the key", crypt("a UUID=luks luks,discard\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:1: options stand where the key file belongs: they are passed over (luks,discard)\n" UNJUDGED);
+	says("a relative key", crypt("a UUID=luks root/key luks\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:1: its key file has no absolute path: it is passed over, and somebody is asked for a passphrase (root/key)\n" UNJUDGED);
+	says("another device, and open", crypt("open UUID=gone none luks,nofail\nopen2 UUID=gone none luks,noauto\n", ""),
+	     "BOOT-CRYPTTAB warning open ct:1: its device is not there, and its mapping is: at the next boot it is not (UUID=gone)\n"
+	     "BOOT-CRYPTTAB info open2 ct:2: its device is not there (UUID=gone)\n" UNJUDGED);
+	says("another name, open, and nofail", crypt("opne UUID=luks none luks\n", "/dev/mapper/open /o ext4 nofail\n"),
+	     "BOOT-CRYPTTAB warning open ct:1: line 1 of the fstab needs /dev/mapper/open, which no line sets up at the next boot (opne)\n" UNJUDGED);
 	says("not known", crypt("a UUID=denied\n", ""), UNJUDGED "?BOOT-CRYPTTAB\n");
 	/* A comment of the fstab takes nothing from a line of another file. */
 	says("another file's", crypt("\na UUID=gone\n", "# getmnt: ignore=BOOT-CRYPTTAB\nx /x ext4 noauto\n"),
