@@ -28,7 +28,8 @@ void audit_count(const struct audit_told_run *told, size_t of[AUDIT_CRITICAL + 1
 static void put_place(struct strbuf *out, const char *file, uint32_t line)
 {
 	escape_terminal(out, file);
-	strbuf_printf(out, ":%" PRIu32, line);
+	if (line)
+		strbuf_printf(out, ":%" PRIu32, line);
 }
 
 static void put_finding(struct strbuf *out, const struct audit_finding *f, bool colored)
