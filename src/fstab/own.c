@@ -39,7 +39,11 @@ static const struct {
 /** Directories below which everything is one owner's; depth says how far below a
     mount must be to be his: a disk on /var/lib/docker is an admin's, and so is what
     he binds below /var/lib/docker/volumes, where docker's own have one name more. */
-enum { LAYERS = 1u << 8 };   /* only what stands on no device, nor on a server */
+enum {
+	LAYERS = 1u << 8,   /* only what stands on no device, nor on a server */
+	BOUND = 1u << 9,    /* only what is a part of its file system */
+	DEPTH = LAYERS - 1,
+};
 static const struct {
 	const char *dir;
 	unsigned depth;
@@ -104,7 +108,7 @@ static const struct {
 	{"/var/lib/lxd", LAYERS | 2, "container:lxd", "of a container"},
 	{"/var/lib/rancher", LAYERS | 2, "container:k3s", "of a container"},
 	{"/var/lib/schroot", 2, "session", "of a session"},
-	{"/var/named/chroot", 1, "unit", "of named-chroot"},
+	{"/var/named/chroot", BOUND | 1, "unit", "of named-chroot"},
 };
 
 /** What a program mounts at a place of its own: the type, and more of what it mounts, must fit as
@@ -319,11 +323,11 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 	}
 	for (size_t i = 0; i < sizeof(own_dirs) / sizeof(*own_dirs); ++i) {
 		int depth = components_below(target, own_dirs[i].dir);
-		bool layers = own_dirs[i].depth & LAYERS;
+		bool layers = own_dirs[i].depth & LAYERS, whole = own_dirs[i].depth & BOUND && mount->root && strcmp(mount->root, "/") == 0;
 		/* Engines bind their directories, each onto itself: to have them private, or shared. */
 		if (depth >= 0 && itself && strncmp(own_dirs[i].owner, "container:", 10) == 0)
 			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
-		if (depth >= (int)(own_dirs[i].depth & ~LAYERS) && (!layers || (mount->dev_major == 0 && !(flags & (FST_NET | FST_DEVICE)))))
+		if (depth >= (int)(own_dirs[i].depth & DEPTH) && !whole && (!layers || (mount->dev_major == 0 && !(flags & (FST_NET | FST_DEVICE)))))
 			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
 	}
 	/* Of an ordinary user, wherever his home is. */

@@ -16,6 +16,7 @@ cat >mi <<'TABLE'
 62 28 253:9 /etc/named.conf /var/named/chroot/etc/named.conf rw,relatime - ext4 /dev/mapper/root rw
 63 28 0:62 / /nfs3 rw,relatime - nfs4 nas:/export rw,vers=4.2,addr=10.0.0.1
 64 28 0:62 / /nfs4 rw,relatime - nfs4 nas:/export rw,vers=4.2,addr=10.0.0.1
+66 28 253:7 / /var/named/chroot/disk rw,relatime - ext4 /dev/mapper/vg-disk rw
 65 28 0:99 / /lus3 rw,relatime - lustre 10.0.0.9@tcp:/scratch rw,flock
 TABLE
 cat >healthy <<'FSTAB'
