@@ -38,6 +38,7 @@ struct crypt {
 	uint32_t number;
 	const char *field[FIELDS];   /* NULL: it has no such */
 	bool needed, optional;
+	bool again;                  /* another line has its name */
 	bool typo;                   /* an option is nearly another */
 	bool more;                   /* something stands behind the options */
 };
@@ -154,7 +155,7 @@ static const char *unquoted(struct host *host, const char *source)
 static void judge_shared(struct host *host, const struct crypt *crypt, const struct fstab_device *device, struct map64 *lines)
 {
 	/* Parts of one are parted by where they begin. */
-	if (!device->numbered || says(crypt, "noauto") || says(crypt, "offset") || says(crypt, "skip"))
+	if (!device->numbered || crypt->again || says(crypt, "noauto") || says(crypt, "offset") || says(crypt, "skip"))
 		return;
 	uint32_t first = map64_put(lines, (uint64_t)device->major << 32 | device->minor, crypt->number);
 	host->failed |= first == MAP64_NONE;
@@ -371,7 +372,8 @@ void host_crypttab(struct host *host)
 		crypt.optional = says(&crypt, "nofail") || says(&crypt, "noauto");
 		uint32_t first = map64_put(&names, hash_of(name), number);
 		host->failed |= first == MAP64_NONE;
-		if (first != number)
+		crypt.again = first != number;
+		if (crypt.again)
 			tell(host, &crypt, AUDIT_WARNING, "two lines have this name", "one line", host_form(host, "line %u as well", first),
 			     "take one away, or give it another name");
 		judge_options(host, &crypt);

@@ -411,6 +411,8 @@ static void crypttab(void)
 	says("not at a boot", crypt("#made UUID=luks\n", "/dev/mapper/made /m ext4 noauto\n/dev/mapper/made / ext4\n/dev/mapper/gone /g ext4\n"), UNJUDGED);
 	says("two of one device", crypt("a UUID=pair none luks\nb /dev/pair none luks,noauto\nc /dev/pair none plain,offset=8\nd /dev/pair none luks\n", ""),
 	     "BOOT-CRYPTTAB warning d ct:4: another line has its device as well: who comes second finds it in use (/dev/pair of line 1)\n" UNJUDGED);
+	says("one line twice", crypt("a UUID=pair none luks\na UUID=pair none luks\n", ""),
+	     "BOOT-CRYPTTAB warning a ct:2: two lines have this name (line 1 as well)\n" UNJUDGED);
 	says("options for the key", crypt("a UUID=luks luks,discard\n", ""),
 	     "BOOT-CRYPTTAB warning a ct:1: options stand where the key file belongs: they are passed over (luks,discard)\n" UNJUDGED);
 	says("a relative key", crypt("a UUID=luks root/key luks\n", ""),
