@@ -295,9 +295,7 @@ static bool is_other(const char *fstype, const char *shown, const char *behind, 
 		const char *found = find_live(live, o, n, &k);
 		if (!found)
 			continue;
-		size_t len = option_name(o, n), key = option_name(found, k);
-		if ((len < n) == (key < k)
-		    && (len == n || shown_same(fstype, o, len, o + len + 1, n - len - 1, found + key + 1, k - key - 1)))
+		if (shown_same(fstype, o, n, found, k))
 			continue;
 		strbuf_reset(rest);
 		shown_list(fstype, behind, rest);
@@ -358,13 +356,18 @@ static void add_missing(const char *fstype, const char *have, const char *live, 
                         struct strbuf *differ)
 {
 	size_t n, k;
+	struct strbuf use;
+	strbuf_init(&use);
 	for (const char *o; (o = merge_next(&live, &n)) != NULL;) {
 		if (flag_row(o, n) >= 0 || IS_OF(o, n, others) || (n > 2 && strncasecmp(o, "x-", 2) == 0)
-		    || find_name(have, o, n, &k) || shown_unasked(fstype, o, n) || find_name(strbuf_str(list), o, n, &k))
+		    || find_name(have, o, n, &k) || shown_unasked(fstype, o, n) || find_name(strbuf_str(list), o, n, &k)
+		    || shown_has(fstype, have, o, n, &use))
 			continue;
 		option_add(list, o, n);
 		option_add(differ, o, n);
 	}
+	list->failed |= use.failed;
+	strbuf_destroy(&use);
 }
 
 /** Append the words of flags that the plan has: of a bind that names one, all must be named. */

@@ -148,16 +148,9 @@ static const char *compare_super(struct pf *pf, const struct mount *live, const 
 	return NULL;
 }
 
-/** Whether the values of two options of one name, the second as it was asked for, are the same. */
-static bool same_value(const struct mount *mount, const char *live, size_t n, const char *asked, size_t m)
-{
-	size_t key = option_name(live, n), other = option_name(asked, m);
-	return shown_same(mount->fstype, live, key, asked + other + (other < m), m - other - (other < m),
-	                  live + key + (key < n), n - key - (key < n));
-}
-
-/** Compare the options of the file system with those that are asked for, as they are shown. */
-static const char *compare_shown(struct pf *pf, const struct fstab_line *want, const char *options)
+/** Compare the options of the file system with those that are asked for, as they are shown.
+    @use  For use in passing. */
+static const char *compare_shown(struct pf *pf, const struct fstab_line *want, const char *options, struct strbuf *use)
 {
 	const struct mount *mount = want->mount;
 	const char *list = want->options, *mine;
@@ -168,10 +161,10 @@ static const char *compare_shown(struct pf *pf, const struct fstab_line *want, c
 		mine = fstab_kept_find(options, o, option_name(o, n), &m);
 		if (!mine && word_is(o, option_name(o, n), "subvol"))
 			mine = fstab_kept_find(options, "subvolid", 8, &m);   /* the root says what it is */
-		else if (mine && !same_value(mount, o, n, mine, m))
+		else if (mine && !shown_same(mount->fstype, mine, m, o, n))
 			return fstab_format(&pf->draft, "it has the option %s, and the line %s", show_option(pf, o, n),
 			                    show_option(pf, mine, m));
-		if (!mine && !is_agreed(mount, o, n))
+		if (!mine && !is_agreed(mount, o, n) && !shown_has(mount->fstype, options, o, n, use))
 			return fstab_format(&pf->draft, "it has the option %s, and the line has not", show_option(pf, o, n));
 	}
 	/* What the line asks for, and live is there with another value. */
@@ -182,7 +175,7 @@ static const char *compare_shown(struct pf *pf, const struct fstab_line *want, c
 		    || fstab_kept_find(options, o, key, &m) != o)
 			continue;
 		mine = fstab_kept_find(mount->fs_opts, o, key, &m);
-		if (mine && m > key && !memchr(mine, '\\', m) && !same_value(mount, mine, m, o, n)
+		if (mine && m > key && !memchr(mine, '\\', m) && !shown_same(mount->fstype, o, n, mine, m)
 		    && strcmp(mount->fstype ? mount->fstype : "", "overlay") != 0)
 			return fstab_format(&pf->draft, "it has the option %s, and the line %s", show_option(pf, mine, m),
 			                    show_option(pf, o, n));
@@ -194,14 +187,16 @@ static const char *compare_shown(struct pf *pf, const struct fstab_line *want, c
     @fs  That of which subvolumes share them: those of the first line count, too. */
 static const char *compare_fs(struct pf *pf, const struct fstab_line *want, const struct pf_fs *fs, const char *options)
 {
-	struct strbuf shown;
+	struct strbuf shown, use;
 	strbuf_init(&shown);
+	strbuf_init(&use);
 	if (fstype_flags(want->mount->fstype) & FST_SUBVOL && fs->line != PF_NONE)
 		shown_list(want->mount->fstype, pf->lines[fs->line].options, &shown);
 	shown_list(want->mount->fstype, options, &shown);
-	const char *why = compare_shown(pf, want, strbuf_str(&shown));
-	pf->draft.failed |= shown.failed;
+	const char *why = compare_shown(pf, want, strbuf_str(&shown), &use);
+	pf->draft.failed |= shown.failed || use.failed;
 	strbuf_destroy(&shown);
+	strbuf_destroy(&use);
 	return why;
 }
 

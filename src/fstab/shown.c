@@ -331,8 +331,9 @@ static bool has_part(const char *list, size_t n, const char *word, size_t m)
 	return false;
 }
 
-bool shown_same(const char *fstype, const char *key, size_t nkey, const char *asked, size_t n,
-                const char *shown, size_t m)
+/** Whether a value of n bytes that was asked for is what is shown, of the option of a name. */
+static bool is_value(const char *fstype, const char *key, size_t nkey, const char *asked, size_t n, const char *shown,
+                     size_t m)
 {
 	static const char *const octals[] = {"mode", "umask", "fmask", "dmask", "dmode", "file_mode", "dir_mode", "allow_utime", "ptmxmode"};
 	static const char *const owners[] = {"uid", "gid", "suid", "sgid", "resuid", "resgid", "cruid", "backupuid"};
@@ -385,4 +386,37 @@ bool shown_same(const char *fstype, const char *key, size_t nkey, const char *as
 	/* mpol=interleave, which is shown with its nodes; others with a level. */
 	bool level = nkey >= 8 && memcmp(key, "compress", 8) == 0;
 	return !level && n < m && memcmp(asked, shown, n) == 0 && shown[n] == ':';
+}
+
+/** Whether what is shown is but a name that other kernels have for an option. */
+static bool is_name_of(const char *fstype, const char *shown, size_t m, const char *option, size_t n)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		if (word_is(shown, m, rows[i].asked) && word_is(option, n, rows[i].shown) && fstab_type_in(fstype, rows[i].types))
+			return true;
+	}
+	return false;
+}
+
+bool shown_same(const char *fstype, const char *asked, size_t n, const char *shown, size_t m)
+{
+	size_t key = option_name(asked, n), other = option_name(shown, m);
+	if ((key < n) == (other < m)
+	    && (key == n || is_value(fstype, asked, key, asked + key + 1, n - key - 1, shown + other + 1, m - other - 1)))
+		return true;
+	return is_name_of(fstype, shown, m, asked, n);
+}
+
+bool shown_has(const char *fstype, const char *asked, const char *shown, size_t n, struct strbuf *use)
+{
+	size_t k, m;
+	strbuf_reset(use);
+	shown_as(fstype, shown, n, use);
+	const char *list = strbuf_str(use);
+	for (const char *o; (o = fstab_kept_next(&list, &k)) != NULL;) {
+		const char *mine = fstab_kept_find(asked, o, option_name(o, k), &m);
+		if (!mine || !shown_same(fstype, mine, m, o, k))
+			return false;
+	}
+	return true;
 }

@@ -41,14 +41,24 @@ void shown_list(const char *fstype, const char *options, struct strbuf *out);
 bool shown_unasked(const char *fstype, const char *option, size_t n);
 
 /**
- * Whether a value that was asked for, as shown_as() has it, is what is shown; where that
- * cannot be told, it is.
+ * Whether an option that was asked for, as shown_as() has it, is what is shown by the same
+ * name; where its value cannot be told, it is.
  *
- * @key, nkey
- *         The option's name, that of both.
+ * @asked, n
+ * @shown, m
+ *         Options with their values, if they have one.  An older kernel may show one as it
+ *         is asked for: "space_cache=v1" is "space_cache".
  */
-bool shown_same(const char *fstype, const char *key, size_t nkey, const char *asked, size_t n,
-                const char *shown, size_t m);
+bool shown_same(const char *fstype, const char *asked, size_t n, const char *shown, size_t m);
+
+/**
+ * Whether a list that was asked for, as shown_as() has it, has what an option of a mount
+ * means, or need not have it: what stands for a default.  "usebackuproot", as Linux 5.8
+ * shows it, is "rescue=usebackuproot".
+ *
+ * @use    For use in passing; whether it failed is the caller's to look.
+ */
+bool shown_has(const char *fstype, const char *asked, const char *shown, size_t n, struct strbuf *use);
 
 /** Whether a file system was shut down, or made read-only, by an error. */
 bool shown_failed(const char *fstype, const char *options);

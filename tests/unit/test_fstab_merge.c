@@ -419,6 +419,13 @@ static void test_options(void)
 	CHECK(FIX(OPTIONS), ROOT "22 20 0:51 / /n rw,relatime - nfs4 nas:/e rw,vers=4.2\n",
 	      ROOT_LINE SWAP_LINE "nas:/e /n nfs nfsvers=3,bg 0 0\n", ROOT_LINE SWAP_LINE "nas:/e /n nfs vers=4.2,bg 0 0\n",
 	      "+options 3 /n vers=4.2\n");
+	/* Another kernel shows it as it is asked for. */
+	static const char old[] = ROOT_LINE SWAP_LINE "/dev/sdc /n btrfs recovery,space_cache=v1 0 0\n";
+	CHECK(FIX(OPTIONS), ROOT "22 20 0:40 / /n rw,relatime - btrfs /dev/sdc rw,usebackuproot,space_cache=v1,compress=no,subvol=/\n",
+	      old, old, "");
+	CHECK(FIX(OPTIONS), ROOT "22 20 0:40 / /n rw,relatime - btrfs /dev/sdc rw,rescue=usebackuproot,space_cache,subvol=/\n", old, old, "");
+	CHECK(FIX(OPTIONS), ROOT "22 20 0:40 / /n rw,relatime - btrfs /dev/sdc rw,usebackuproot,space_cache=v1,subvol=/\n",
+	      ROOT_LINE SWAP_LINE "/dev/sdc /n btrfs nosuid 0 0\n", ROOT_LINE SWAP_LINE "/dev/sdc /n btrfs usebackuproot 0 0\n", NULL);
 	/* A line without options, and a bind that has those of its source. */
 	CHECK(FIX(OPTIONS), ROOT "22 20 8:3 / /home rw,noatime - ext4 /dev/sda3 rw\n23 20 8:1 /a /b rw,nosuid,relatime - ext4 /dev/sda1 rw\n",
 	      ROOT_LINE SWAP_LINE "UUID=0a1b-home\t/home ext4 # x\n/a /b none bind 0 0\n",

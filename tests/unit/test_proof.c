@@ -491,6 +491,13 @@ static void test_chosen(void)
 	PURE("21 20 8:2 / /efi rw,relatime - vfat /dev/sda2 rw,fmask=0077,dmask=0077\n",
 	     "UUID=u-data /efi vfat defaults\n",
 	     "1 of 2\n2 /efi options: it has the option fmask=0077, and the line has not\n");
+	/* Another kernel shows it as it is asked for. */
+	static const char old[] = "21 20 0:40 / /s rw,relatime - btrfs /dev/sdb1 rw,usebackuproot,space_cache=v1,compress=no,subvol=/\n";
+	PURE(old, "UUID=u-btrfs /s btrfs usebackuproot,space_cache=v1\n", "2 of 2\n");
+	PURE(old, "UUID=u-btrfs /s btrfs recovery,space_cache\n", "2 of 2\n");
+	PURE(old, "UUID=u-btrfs /s btrfs space_cache=v1\n", "1 of 2\n2 /s options: it has the option usebackuproot, and the line has not\n");
+	PURE(old, "UUID=u-btrfs /s btrfs recovery,space_cache=v2\n",
+	     "1 of 2\n2 /s options: it has the option space_cache=v1, and the line space_cache=v2\n");
 }
 
 static void test_superblock(void)
