@@ -104,7 +104,7 @@ void merge_take(struct merger *m, const struct tabline *line, struct old *old)
 		options[unescape_octal(options, options, strlen(options))] = '\0';
 	old->words = (struct words){
 		tabline_value(line, TABLINE_SOURCE), tabline_value(line, TABLINE_TARGET),
-		tabline_value(line, TABLINE_FSTYPE), options ? options : "defaults", line->passno,
+		tabline_value(line, TABLINE_FSTYPE), options && *options ? options : "defaults", line->passno,
 	};
 	old->swap = strcmp(old->words.fstype, "swap") == 0;
 	old->noauto = merge_noauto(old->words.options);

@@ -131,7 +131,7 @@ bool merge_edited_source(struct merger *m, const struct old *old, struct loaded 
 	if (of && of->unit)
 		return !merge_loaded_source(m, old, of->unit);
 	return !of || strcmp(old->words.source, of->words.source) != 0
-	       || strcmp(old->words.fstype, of->words.fstype) != 0;
+	       || strcmp(old->words.fstype, of->words.fstype) != 0 || !merge_alike(old->words.options, of->words.options, true);
 }
 
 bool merge_edited_options(struct merger *m, const struct old *old, struct loaded *base, const struct old *of)
@@ -140,7 +140,7 @@ bool merge_edited_options(struct merger *m, const struct old *old, struct loaded
 		return false;
 	if (of && of->unit)
 		return !merge_loaded_options(m, old, of->unit);
-	return !of || strcmp(old->words.options, of->words.options) != 0;
+	return !of || !merge_alike(old->words.options, of->words.options, false);
 }
 
 bool merge_edited_pass(struct merger *m, const struct old *old, struct loaded *base, const struct old *of)

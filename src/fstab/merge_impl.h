@@ -163,7 +163,8 @@ const struct old *merge_find_loaded(struct merger *m, struct loaded *base, const
 /** Whether a line is the last, without an end: it may be a part of one. */
 bool merge_cut(const struct merger *m, const struct old *old);
 
-/** Whether what a line mounts was changed since the base; a new line was. */
+/** Whether what a line mounts was changed since the base, its subvolume or layers too; a new
+    line was. */
 bool merge_edited_source(struct merger *m, const struct old *old, struct loaded *base, const struct old *of);
 
 /** The same of its options, and of its pass. */
@@ -247,6 +248,9 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 
 /** Options with the parts of these that say what is mounted: subvol=, bind, lowerdir= ... */
 const char *merge_identity(struct merger *m, const char *options, const char *live);
+
+/** Whether two lists have the same of what says what is mounted; or of all the rest. */
+bool merge_alike(const char *a, const char *b, bool identity);
 
 /* merge_refused.c */
 

@@ -566,6 +566,28 @@ const char *merge_inherit(struct merger *m, const char *options, const char *fro
 	return merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : options);
 }
 
+/** Go on to the next option that says what is mounted, or that does not. */
+static const char *next_of(const char **list, bool identity, size_t *n)
+{
+	const char *option;
+	do
+		option = merge_next(list, n);
+	while (option && (IS_OF(option, *n, parts) != identity || word_is(option, *n, "defaults")));
+	return option;
+}
+
+bool merge_alike(const char *a, const char *b, bool identity)
+{
+	for (;;) {
+		size_t n, k;
+		const char *x = next_of(&a, identity, &n), *y = next_of(&b, identity, &k);
+		if (!x || !y)
+			return !x && !y;
+		if (n != k || memcmp(x, y, n) != 0)
+			return false;
+	}
+}
+
 const char *merge_identity(struct merger *m, const char *options, const char *live)
 {
 	size_t n;

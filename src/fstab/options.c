@@ -421,10 +421,19 @@ static const char *misread(const char *option, size_t n)
 	return NULL;
 }
 
+/** Whether it is a flag of a mount: what its own list does not have, it has not. */
+static bool is_mount_flag(const char *option, size_t n)
+{
+	static const char *const flags[] = {"nosuid", "suid", "nodev", "dev", "noexec", "exec", "noatime", "relatime", "strictatime",
+	                                    "nodiratime", "diratime", "nosymfollow", "symfollow"};
+	return WORD_OF(option, n, flags);
+}
+
 /**
  * Append the options of a list that stay.
  *
- * @other  What stands in this one is not said again; or NULL.
+ * @other  The list of the mount itself, beside that of its file system: what stands in it
+ *         is not said again; or NULL.
  * @return false: there can be no line.
  */
 static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct mount *mount,
@@ -434,7 +443,7 @@ static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct
 	bool minimal = draft->in->options == FSTAB_MINIMAL, layers;
 	size_t n;
 	for (const char *o; (o = option_next(&list, &n)) != NULL;) {
-		if (word_is(o, n, "rw") || word_is(o, n, "ro") || has_word(other, o, n)
+		if (word_is(o, n, "rw") || word_is(o, n, "ro") || has_word(other, o, n) || (other && is_mount_flag(o, n))
 		    || fstab_is_dropped(fstype, o, n, minimal) || is_other_family(mount, o, n))
 			continue;
 		const char *what = misread(o, n);

@@ -716,6 +716,15 @@ static void test_base(void)
 	static const char options[] = ROOT_LINE SWAP_LINE "UUID=0a1b-home /home ext4 rw,nodev 0 1\n";
 	BASED(in, table, base, options, options, "~options 3 /home dev,noatime\n~pass 3 /home\n");
 	BASED(in, table, base, base, ROOT_LINE SWAP_LINE "UUID=0a1b-home /home ext4 noatime 0 2\n", "+options 3 /home noatime\n");
+	/* A subvolume is of what is mounted, and none of the other options. */
+	const char *pool = ROOT "22 20 0:40 /@ /s rw,noatime - btrfs /dev/sdc rw,subvol=/@\n";
+	static const char sub[] = ROOT_LINE SWAP_LINE "UUID=0a1b-pool /s btrfs subvol=@ 0 0\n";
+	static const char subvol[] = ROOT_LINE SWAP_LINE "UUID=0a1b-pool /s btrfs subvol=@new 0 0\n";
+	BASED(in, pool, sub, subvol, subvol, "~source 3 /s\n");
+	BASED(FIX(OPTIONS), pool, subvol, sub, ROOT_LINE SWAP_LINE "UUID=0a1b-pool /s btrfs subvol=@,noatime 0 0\n", "+options 3 /s noatime\n");
+	/* Empty once it is decoded: as if there were none. */
+	BASED(in, table, ROOT_LINE SWAP_LINE "UUID=0a1b-home /home ext4\n", ROOT_LINE SWAP_LINE "UUID=0a1b-home /home ext4 \\000x 0 2\n",
+	      ROOT_LINE SWAP_LINE "UUID=0a1b-home /home ext4 defaults,noatime 0 2\n", NULL);
 	BASED(in, table, base, ROOT_LINE SWAP_LINE, ROOT_LINE SWAP_LINE, "~missing 0 /home\n");
 	/* It never was in: it is added.  A line that mounts another by hand was not taken out. */
 	BASED(in, table, REST "UUID=0a1b-other /home xfs noauto 0 0\n", REST "UUID=0a1b-other /home xfs noauto 0 0\n",
