@@ -156,10 +156,12 @@ static const char *compare_shown(struct pf *pf, const struct fstab_line *want, c
 	const char *list = want->options, *mine;
 	size_t n, m;
 	for (const char *o; (o = fstab_kept_next(&list, &n)) != NULL;) {
-		if (!is_fs_option(o, n))
+		size_t key = option_name(o, n);
+		/* Of one that is there again the last counts, but for those that add to a list. */
+		if (!is_fs_option(o, n) || (o[key - (key > 0)] != '+' && fstab_kept_find(want->options, o, key, &m) != o))
 			continue;
-		mine = fstab_kept_find(options, o, option_name(o, n), &m);
-		if (!mine && word_is(o, option_name(o, n), "subvol"))
+		mine = fstab_kept_find(options, o, key, &m);
+		if (!mine && word_is(o, key, "subvol"))
 			mine = fstab_kept_find(options, "subvolid", 8, &m);   /* the root says what it is */
 		else if (mine && !shown_same(mount->fstype, mine, m, o, n))
 			return fstab_format(&pf->draft, "it has the option %s, and the line %s", show_option(pf, o, n),

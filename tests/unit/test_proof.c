@@ -491,6 +491,10 @@ static void test_chosen(void)
 	PURE("21 20 8:2 / /efi rw,relatime - vfat /dev/sda2 rw,fmask=0077,dmask=0077\n",
 	     "UUID=u-data /efi vfat defaults\n",
 	     "1 of 2\n2 /efi options: it has the option fmask=0077, and the line has not\n");
+	/* Of an option that is there twice the last counts. */
+	PURE("21 20 8:2 / /data rw,relatime - ext4 /dev/sda2 rw,commit=6,commit=7\n", "UUID=u-data /data ext4 commit=6,commit=7\n", "2 of 2\n");
+	PURE("21 20 8:2 / /data rw,relatime - ext4 /dev/sda2 rw,commit=6,commit=7\n", "UUID=u-data /data ext4 commit=7,commit=6\n",
+	     "1 of 2\n2 /data options: it has the option commit=7, and the line commit=6\n");
 	/* Another kernel shows it as it is asked for. */
 	static const char old[] = "21 20 0:40 / /s rw,relatime - btrfs /dev/sdb1 rw,usebackuproot,space_cache=v1,compress=no,subvol=/\n";
 	PURE(old, "UUID=u-btrfs /s btrfs usebackuproot,space_cache=v1\n", "2 of 2\n");
