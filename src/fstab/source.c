@@ -227,6 +227,8 @@ const char *fstab_type_fault(struct fstab_draft *draft, const struct mount *moun
 		if (strcmp(fstype, rows[i][0]) == 0)
 			return rows[i][1];
 	}
+	if (strchr(fstype, ','))
+		return "its type has a comma, which mount(8) takes for a list of types";
 	/* The server of a FUSE chooses both names; of sshfs they are those to mount it by. */
 	if (strncmp(fstype, "fuse.", 5) == 0
 	    && (strcmp(fstype, "fuse.sshfs") != 0 || !mount->source || !strchr(mount->source, ':')))
