@@ -159,6 +159,17 @@ static void check_proof(const struct fstab_input *live, const struct fstab_plan 
 	proof_destroy(&proof);
 }
 
+/** Whether a mount shows a subvolume that its root is in, or none. */
+static bool has_subvolume(const struct mount *m)
+{
+	const char *subvol = m->fs_opts ? strstr(m->fs_opts, "subvol=") : NULL;
+	if (!subvol)
+		return true;
+	subvol += strlen("subvol=");
+	size_t n = strcspn(subvol, ",");
+	return n && *subvol == '/' && (n == 1 || (strncmp(m->root, subvol, n) == 0 && (!m->root[n] || m->root[n] == '/')));
+}
+
 /** Whether a table is one that a kernel could give: a tree, names that are normal and
     below those of their parents, a device that has one type and source. */
 static bool is_sane(const struct discovery *d)
@@ -181,6 +192,11 @@ static bool is_sane(const struct discovery *d)
 			if (!name || *name != '/' || strstr(name, "//") || strstr(name, "/.") || (name[1] && name[strlen(name) - 1] == '/'))
 				return false;
 		}
+		if (!has_subvolume(m))
+			return false;
+		/* What has no number of a device has no device. */
+		if (!m->dev_major && m->source && strncmp(m->source, "/dev/", 5) == 0)
+			return false;
 		for (uint32_t k = 0; k < i; ++k) {
 			const struct mount *other = d->tree.nodes[k].mount;
 			if (mount_dev(m) == mount_dev(other)

@@ -412,6 +412,10 @@ static bool add_layers(struct fstab_draft *draft, struct strbuf *out, const char
     one whose quotes do not end: then another tree is mounted. */
 static const char *misread(const char *option, size_t n)
 {
+	static const char *const own[] = {"auto", "noauto", "nofail", "user", "users", "owner", "group", "bind", "rbind", "move", "remount",
+	                                  "loop", "private", "rprivate", "shared", "rshared", "slave", "rslave", "unbindable", "runbindable"};
+	if (WORD_OF(option, n, own) || (n > 2 && strncasecmp(option, "x-", 2) == 0))
+		return "is one that mount(8) keeps for itself";
 	if (memmem(option, n, "\\054", 4) || (memchr(option, ',', n) && !label_length(option)))
 		return "has a comma in its value";
 	if (memmem(option, n, "\\042", 4) || (memchr(option, '"', n) && !label_length(option)))

@@ -406,7 +406,8 @@ static void test_options(void)
 	      "25 20 8:2 / /e rw,relatime - vfat /dev/sda2 ro\n"
 	      "26 20 0:34 / /f rw,relatime,idmapped - tmpfs t rw\n"
 	      "27 20 8:2 / /g rw,relatime - a,b /dev/sda2 rw\n"
-	      "28 20 0:35 / /h rw,relatime - tmpfs t rw,nosuid,mode=700\n",
+	      "28 20 0:35 / /h rw,relatime - tmpfs t rw,nosuid,mode=700\n"
+	      "29 20 0:36 / /i rw,relatime - tmpfs t rw,user,mode=700\n",
 	      "t|/a|tmpfs|strictatime,size=12k,nr_inodes=5,mode=700|0\n"
 	      "t|/b|tmpfs|context=\"s:c1,c2\",huge=always|0\n"
 	      "t|/d|tmpfs|nosuid,sync,noatime,x=a b|0\n"
@@ -415,7 +416,8 @@ static void test_options(void)
 	      "t|/h|tmpfs|mode=700|0\n"
 	      "#/c: the option odd has a comma in its value\n"
 	      "#/f: its ID mapping is known to the kernel alone\n"
-	      "#/g: its type has a comma, which mount(8) takes for a list of types\n");
+	      "#/g: its type has a comma, which mount(8) takes for a list of types\n"
+	      "#/i: the option user is one that mount(8) keeps for itself\n");
 	USUAL("21 20 7:9 / /iso rw,relatime - iso9660 /dev/sr0 ro,nojoliet,check=s\n",
 	      "#/iso: there is no UUID: devices are not asked; --id=path would name it /dev/sr0\n");
 }
