@@ -38,7 +38,7 @@ struct crypt {
 	uint32_t number;
 	const char *field[FIELDS];   /* NULL: it has no such */
 	bool needed, optional;
-	bool again;                  /* another line has its name */
+	bool again;                  /* a line above has its name */
 	bool typo;                   /* an option is nearly another */
 	bool more;                   /* something stands behind the options */
 };

@@ -148,6 +148,42 @@ static const char *compare_super(struct pf *pf, const struct mount *live, const 
 	return NULL;
 }
 
+/** Whether an option is the last of its name in its list: that one counts. */
+static bool is_last(const char *list, const char *option, size_t key)
+{
+	size_t n;
+	return fstab_kept_find(list, option, key, &n) == option;
+}
+
+/** Whether all options of a name count, in their order: "lowerdir+=/a,lowerdir+=/b". */
+static bool adds_up(const char *option, size_t key)
+{
+	return key > 0 && option[key - 1] == '+';
+}
+
+/** The next option of a name. */
+static const char *next_named(const char **list, const char *name, size_t key, size_t *n)
+{
+	const char *option;
+	do
+		option = fstab_kept_next(list, n);
+	while (option && (option_name(option, *n) != key || memcmp(option, name, key) != 0));
+	return option;
+}
+
+/** Whether two lists have the same options of a name, in the same order. */
+static bool same_order(const char *a, const char *b, const char *name, size_t key)
+{
+	for (;;) {
+		size_t n, m;
+		const char *x = next_named(&a, name, key, &n), *y = next_named(&b, name, key, &m);
+		if (!x || !y)
+			return !x && !y;
+		if (n != m || memcmp(x, y, n) != 0)
+			return false;
+	}
+}
+
 /** Compare the options of the file system with those that are asked for, as they are shown.
     @use  For use in passing. */
 static const char *compare_shown(struct pf *pf, const struct fstab_line *want, const char *options, struct strbuf *use)
@@ -157,9 +193,13 @@ static const char *compare_shown(struct pf *pf, const struct fstab_line *want, c
 	size_t n, m;
 	for (const char *o; (o = fstab_kept_next(&list, &n)) != NULL;) {
 		size_t key = option_name(o, n);
-		/* Of one that is there again the last counts, but for those that add to a list. */
-		if (!is_fs_option(o, n) || (o[key - (key > 0)] != '+' && fstab_kept_find(want->options, o, key, &m) != o))
+		if (!is_fs_option(o, n) || !is_last(want->options, o, key))
 			continue;
+		if (adds_up(o, key)) {
+			if (!same_order(want->options, options, o, key))
+				return fstab_format(&pf->draft, "it has other options %.*s than the line", (int)key, o);
+			continue;
+		}
 		mine = fstab_kept_find(options, o, key, &m);
 		if (!mine && word_is(o, key, "subvol"))
 			mine = fstab_kept_find(options, "subvolid", 8, &m);   /* the root says what it is */
@@ -173,8 +213,7 @@ static const char *compare_shown(struct pf *pf, const struct fstab_line *want, c
 	list = options;
 	for (const char *o; mount->fs_opts && (o = fstab_kept_next(&list, &n)) != NULL;) {
 		size_t key = option_name(o, n);
-		if (key == n || !is_fs_option(o, n) || word_is(o, key, "subvolid")
-		    || fstab_kept_find(options, o, key, &m) != o)
+		if (key == n || !is_fs_option(o, n) || word_is(o, key, "subvolid") || !is_last(options, o, key))
 			continue;
 		mine = fstab_kept_find(mount->fs_opts, o, key, &m);
 		if (mine && m > key && !memchr(mine, '\\', m) && !shown_same(mount->fstype, o, n, mine, m)

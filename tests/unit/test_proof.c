@@ -495,6 +495,13 @@ static void test_chosen(void)
 	PURE("21 20 8:2 / /data rw,relatime - ext4 /dev/sda2 rw,commit=6,commit=7\n", "UUID=u-data /data ext4 commit=6,commit=7\n", "2 of 2\n");
 	PURE("21 20 8:2 / /data rw,relatime - ext4 /dev/sda2 rw,commit=6,commit=7\n", "UUID=u-data /data ext4 commit=7,commit=6\n",
 	     "1 of 2\n2 /data options: it has the option commit=7, and the line commit=6\n");
+	/* Of layers each counts, and their order. */
+	static const char layers[] = "21 20 0:43 / /ov rw,relatime - overlay o ro,lowerdir+=/a,lowerdir+=/b\n";
+	PURE(layers, "o /ov overlay ro,lowerdir+=/a,lowerdir+=/b\n", "2 of 2\n");
+	PURE(layers, "o /ov overlay ro,lowerdir+=/b,lowerdir+=/a\n", "1 of 2\n2 /ov options: it has other options lowerdir+ than the line\n");
+	PURE(layers, "o /ov overlay ro,lowerdir+=/a,lowerdir+=/b,lowerdir+=/c\n",
+	     "1 of 2, 1 held\n2 /ov options: it has other options lowerdir+ than the line\n");
+	PURE(layers, "o /ov overlay ro,lowerdir+=/b\n", "1 of 2\n2 /ov options: it has other options lowerdir+ than the line\n");
 	/* Another kernel shows it as it is asked for. */
 	static const char old[] = "21 20 0:40 / /s rw,relatime - btrfs /dev/sdb1 rw,usebackuproot,space_cache=v1,compress=no,subvol=/\n";
 	PURE(old, "UUID=u-btrfs /s btrfs usebackuproot,space_cache=v1\n", "2 of 2\n");
