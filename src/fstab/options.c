@@ -425,12 +425,22 @@ static const char *misread(const char *option, size_t n)
 	return NULL;
 }
 
+/** Flags of a mount, and what takes them back; that of access times apart. */
+static const char *const mount_flags[][2] = {
+	{"ro", "rw"}, {"nosuid", "suid"}, {"nodev", "dev"}, {"noexec", "exec"},
+	{"nodiratime", "diratime"}, {"nosymfollow", "symfollow"},
+};
+enum { MOUNT_FLAGS = sizeof(mount_flags) / sizeof(*mount_flags) };
+
 /** Whether it is a flag of a mount: what its own list does not have, it has not. */
 static bool is_mount_flag(const char *option, size_t n)
 {
-	static const char *const flags[] = {"nosuid", "suid", "nodev", "dev", "noexec", "exec", "noatime", "relatime", "strictatime",
-	                                    "nodiratime", "diratime", "nosymfollow", "symfollow"};
-	return WORD_OF(option, n, flags);
+	static const char *const times[] = {"noatime", "relatime", "strictatime"};
+	for (size_t i = 0; i < MOUNT_FLAGS; ++i) {
+		if (word_is(option, n, mount_flags[i][0]) || word_is(option, n, mount_flags[i][1]))
+			return true;
+	}
+	return WORD_OF(option, n, times);
 }
 
 /**
@@ -533,24 +543,20 @@ static bool is_never_written(struct fstab_draft *draft, const struct mount *moun
  */
 static void add_bind(struct strbuf *out, const struct fstab_choice *choice, bool minimal)
 {
-	static const char *const flags[][2] = {
-		{"ro", "rw"}, {"nosuid", "suid"}, {"nodev", "dev"}, {"noexec", "exec"},
-		{"nodiratime", "diratime"}, {"nosymfollow", "symfollow"},
-	};
 	const char *mine = choice->mount->vfs_opts;
 	const char *other = choice->bound ? choice->bound->vfs_opts : NULL;
 	bool same = other && is_strict(choice->mount) == is_strict(choice->bound)
 	            && fstab_has_option(mine, "noatime") == fstab_has_option(other, "noatime");
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags) && same; ++i)
-		same = fstab_has_option(mine, flags[i][0]) == fstab_has_option(other, flags[i][0]);
+	for (size_t i = 0; i < MOUNT_FLAGS && same; ++i)
+		same = fstab_has_option(mine, mount_flags[i][0]) == fstab_has_option(other, mount_flags[i][0]);
 	option_puts(out, "bind");
 	if (same && minimal)
 		return;
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); ++i) {
-		bool has = fstab_has_option(mine, flags[i][0]);
-		bool had = fstab_has_option(other, flags[i][0]);
+	for (size_t i = 0; i < MOUNT_FLAGS; ++i) {
+		bool has = fstab_has_option(mine, mount_flags[i][0]);
+		bool had = fstab_has_option(other, mount_flags[i][0]);
 		if (has || had || i == 0)
-			option_puts(out, flags[i][!has]);
+			option_puts(out, mount_flags[i][!has]);
 	}
 	option_puts(out, is_strict(choice->mount) ? "strictatime"
 	                 : fstab_has_option(mine, "noatime") ? "noatime" : "relatime");
