@@ -16,12 +16,16 @@
 #include "os/kernel.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/types.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /** Kinds of kernel call, one row each in os_call_name(). */
 enum os_call {
@@ -200,14 +204,13 @@ int os_open_tree(struct os *os, int fd);
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
 
 /**
- * The length of the name in an entry whose reclen was checked.  Pure.
- *
- * Entries are made of words, so their bytes are looked at by words.
+ * The length of the name in an entry whose reclen was checked, by words: entries are
+ * made of them.  Pure.
  *
  * @slash [out]  Whether there is a slash in it.
  * @return  The length; what there is room for: no NUL ends it.
  */
-static inline size_t os_dirent_len(const struct k_dirent *entry, bool *slash)
+static inline size_t os_dirent_len_words(const struct k_dirent *entry, bool *slash)
 {
 	const size_t head = offsetof(struct k_dirent, name), room = entry->reclen - head;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -235,6 +238,32 @@ static inline size_t os_dirent_len(const struct k_dirent *entry, bool *slash)
 	size_t len = strnlen(entry->name, room);
 	*slash = memchr(entry->name, '/', len);
 	return len;
+#endif
+}
+
+/** The same by two words at a time, where the machine can. */
+static inline size_t os_dirent_len(const struct k_dirent *entry, bool *slash)
+{
+#ifdef __SSE2__
+	const size_t head = offsetof(struct k_dirent, name);
+	const __m128i nul = _mm_setzero_si128(), separator = _mm_set1_epi8('/');
+	/* Pairs of words of which the last ends where the entry does. */
+	size_t at = 16 - entry->reclen % 16;
+	unsigned mask = UINT16_MAX << (head - at), found = 0;
+	for (; at < entry->reclen; at += 16, mask = UINT16_MAX) {
+		__m128i pair = _mm_loadu_si128((const void *)((const char *)entry + at));
+		unsigned end = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(pair, nul)) & mask;
+		found |= (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(pair, separator)) & mask
+		         & (end ? (end & -end) - 1 : UINT_MAX);
+		if (end) {
+			*slash = found != 0;
+			return at + (size_t)__builtin_ctz(end) - head;
+		}
+	}
+	*slash = false;
+	return entry->reclen - head;
+#else
+	return os_dirent_len_words(entry, slash);
 #endif
 }
 
