@@ -140,6 +140,13 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 	}, st, entry->name, target);
 }
 
+bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
+{
+	uint64_t id = search->os.caps & OSC_STATX_MNT_ID ? os_statx_mnt_id(st, search->unique) : 0;
+	return id && search->root_mount ? id != search->root_mount
+	                                : makedev(st->dev_major, st->dev_minor) != search->root_dev;
+}
+
 /** The state of a node as one word: with more, a hash of them. */
 static uint64_t node_state(const SEARCH *search, const struct node *node)
 {
@@ -265,7 +272,7 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
 		search_put_object(search, scratch, &known, search->flags & SEARCH_METADATA ? &st : NULL, fd, "");
 	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || dangling)
 		goto out;
-	if (search->flags & SEARCH_XDEV && os_statx_mnt_id(&st, search->unique) != search->root_mount)
+	if (search->flags & SEARCH_XDEV && search_elsewhere(search, &st))
 		goto out;
 	if (search->depth && (unsigned)depth > search->depth) {
 		search_put_error(scratch, entry->name, len, SEARCH_ERR_LIMIT, EOVERFLOW);
@@ -359,8 +366,9 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	}
 	if (follow && entry->type == DT_LNK)
 		return follow_entry(search, scratch, at, entry, node, child, does);
-	/* Of an entry that may have to be followed or seen, more must be known. */
-	bool unknown = entry->type == DT_UNKNOWN || (follow && below && entry->type == DT_DIR);
+	/* Of an entry that may have to be followed or seen, or be elsewhere, more must be known. */
+	bool unknown = entry->type == DT_UNKNOWN
+	               || ((follow || search->xdev_looks) && below && entry->type == DT_DIR);
 	bool type = search->access || search->more.type || search->more.types || follow;
 	if ((object && search->flags & SEARCH_METADATA) || (unknown && (below || type)))
 		return BFS_LOOK;
@@ -397,6 +405,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	if (does & PATTERN_MATCH)
 		search_put_object(search, scratch, &known, search->flags & SEARCH_METADATA ? st : NULL,
 		           scratch->fd, entry->name);
-	return does & PATTERN_BELOW && known.type == DT_DIR
-	       ? enter(search, scratch, at, entry->name, len, node, child, st) : BFS_SKIP;
+	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || (search->xdev_looks && search_elsewhere(search, st)))
+		return BFS_SKIP;
+	return enter(search, scratch, at, entry->name, len, node, child, st);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum { MAX_FDS = 8192 };
@@ -17,6 +18,19 @@ static void root_error(SEARCH *search, int error)
 {
 	struct bfs_at at = {.dir = ".", .name = ""};
 	search_queue_error(search, &at, SEARCH_ERR_OPEN, error);
+}
+
+/** Whether a descriptor is on the root's mount.  Errors: EXDEV, and statx(2)'s. */
+static bool literal_here(SEARCH *search, int fd)
+{
+	struct k_statx st;
+	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+	if (os_statx(&search->os, fd, "", flags, search_id_mask(search), &st) != 0)
+		return false;
+	if (!search_elsewhere(search, &st))
+		return true;
+	errno = EXDEV;
+	return false;
 }
 
 /** Open a directory below the root, through no link.  @return a descriptor,
@@ -38,6 +52,10 @@ static int literal_dir(SEARCH *search, const char *path)
 		if (at != search->rootfd)
 			os_close(os, at);
 		at = next;
+		if (at >= 0 && search->flags & SEARCH_XDEV && !literal_here(search, at)) {
+			os_close(os, at);
+			at = -1;
+		}
 	}
 	int error = errno;
 	free(steps);
@@ -52,17 +70,13 @@ static void root_literal_follow(SEARCH *search, struct bfs_scratch *scratch, con
 {
 	struct os *os = &search->os;
 	struct strbuf place;
-	struct k_statx st;
 	strbuf_init(&place);
 	strbuf_puts(&place, strbuf_str(&search->place));
-	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
 	scratch->fd = follow_path(os, search_mounts(search), search->rootfd, &place, dir);
 	if (scratch->fd < 0) {
 		if (errno != ENOENT && errno != ENOTDIR)
 			search_put_error(scratch, name, strlen(name), SEARCH_ERR_OPEN, errno);
-	} else if (!(search->flags & SEARCH_XDEV)
-	           || (os_statx(os, scratch->fd, "", flags, search_id_mask(search), &st) == 0
-	               && os_statx_mnt_id(&st, search->unique) == search->root_mount)) {
+	} else if (!(search->flags & SEARCH_XDEV) || literal_here(search, scratch->fd)) {
 		search_follow_link(search, scratch, &place, 0, &(struct bulk_entry){.name = name, .len = strlen(name)}, NULL, NULL,
 		            PATTERN_MATCH);
 	}
@@ -234,6 +248,7 @@ bool search_root_begin(SEARCH *search)
 		memset(&st, 0, sizeof(st));
 	st.attributes = 0;   /* what is named is entered */
 	search->root_mount = os_statx_mnt_id(&st, search->unique);
+	search->root_dev = makedev(st.dev_major, st.dev_minor);
 	if (search->mounts.avoid || search->flags & SEARCH_FOLLOW)
 		root_place(search, name);
 	struct strbuf literal;

@@ -121,6 +121,11 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	}
 	if (flags & SEARCH_FOLLOW)
 		search->policy.statx_mask |= K_STATX_TYPE | K_STATX_INO | search_id_mask(search);
+	search->xdev_looks = flags & SEARCH_XDEV && !(os->caps & OSC_OPENAT2);
+	if (search->xdev_looks) {
+		search->policy.statx_mask |= K_STATX_TYPE | search_id_mask(search);
+		search->policy.fs = NULL;   /* which tells of what a mount covers */
+	}
 	return search;
 fail:
 	{

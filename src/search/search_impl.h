@@ -97,11 +97,14 @@ struct SEARCH {
 	unsigned threads, depth;
 	int access;               /* R_OK | ... */
 	struct search_more more;
+	bool xdev_looks;          /* with XDEV: the kernel refuses no other mount; each
+	                             directory is looked at */
 	struct bfs_policy policy;
 	struct bulk_spare spare;       /* of its readers */
 	const char *root_name;
 	size_t root_len;          /* of it, but for a slash at its end */
 	uint64_t root_mount;      /* its mount ID */
+	uint64_t root_dev;        /* its device */
 	struct strbuf via;        /* the link that was followed to it, below the root */
 	struct strbuf place;      /* its path from "/", through no link; "" if not known */
 	atomic_bool cancelled;
@@ -195,6 +198,10 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
  */
 int search_enter_once(SEARCH *search, const struct node *from, struct node *child,
                       const struct k_statx *st);
+
+/** Whether an object that was looked at is on another mount than the root; where
+    mounts tell no ID (before 5.8) on another device, as find(1) has it. */
+bool search_elsewhere(const SEARCH *search, const struct k_statx *st);
 
 /**
  * Follow a link.
