@@ -5,10 +5,10 @@
  * The lowest operation of a walk.  For each entry the caller is asked for a
  * verdict; metadata is fetched after the verdict, in batches whose size the
  * caller sets: one while pruning, so that the last mount of a directory ends
- * its reading at once, large in a search.  Directories are opened and read by
- * plain calls; what fetches metadata is chosen: plain calls, the reference;
- * io_uring, by which a batch is under way at once; or the file system's own
- * interface, which tells many inodes by one call.
+ * its reading at once, large in a search.  Directories are read by plain calls,
+ * and opened by such or, those of a bunch, together.  What fetches metadata is
+ * chosen: plain calls, the reference; io_uring, by which a batch is under way at
+ * once; or the file system's own interface, which tells many inodes by one call.
  */
 #ifndef GM_BULK_BULK_H
 #define GM_BULK_BULK_H
@@ -119,12 +119,14 @@ struct bulk_spare {
 	atomic_uint shares;   /* BULK_AHEAD_SHARES - 1, to begin with */
 };
 
-/** How metadata is fetched. */
+/** How directories are opened, and metadata fetched. */
 struct bulk_how {
 	enum bulk_engine engine;
 	bool ahead;     /* in the order of inode numbers: on a disk about that in which it
 	                   lies.  Without it BULK_AUTO does so as long as it is waited for */
 	struct bulk_spare *spare;   /* as long as any reader or rest; NULL: none */
+	bool together;  /* the directories of a bunch are opened together, where the kernel has
+	                   a ring */
 };
 
 /** What is left of a directory whose reading was paused: see struct bulk_dir. */
@@ -172,5 +174,4 @@ void bulk_free(struct bulk *bulk);
  */
 enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
                             struct bulk_dir *dirs, size_t n, void *arg);
-
 #endif

@@ -63,6 +63,25 @@ void fetch_forget(struct fetch *fetch);
 enum bulk_verdict fetch_buffer_ends(struct fetch *fetch, const struct bulk_policy *policy,
                                     struct bulk_dir *dir, void *arg);
 
+/* together.c: directories opened by one call. */
+
+enum { TOGETHER_MAX = 32 };      /* of them */
+
+struct together {
+	struct os *os;
+	struct os_ring *ring;     /* NULL: none yet */
+	bool none;                /* there is none to be had, or none is wanted */
+	unsigned reads;           /* bunches that it would have paid for, before there is one */
+	unsigned plain;           /* bunches to be opened by plain calls: names are not cached */
+};
+
+void together_init(struct together *together, struct os *os, bool wanted);
+void together_destroy(struct together *together);
+
+/** Open what can be opened at once of the first TOGETHER_MAX directories whose fd is -1.
+    The others are left as they are. */
+void together_open(struct together *together, struct bulk_dir *dirs, size_t n, int flags, uint64_t resolve);
+
 /* many.c: by the file system's own interface. */
 
 enum { MANY_ENTRIES = 1024 };   /* asked for together, at most */

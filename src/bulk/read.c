@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directories, by plain calls: openat, getdents64.
+ * Directories: openat, getdents64, close.
  *
  * A directory costs an openat, one getdents64 for each buffer of entries, one
  * that returns 0, since only that is the end (a short read is not: signals,
- * the freezer and tracers cause them), and the caller's close.  Where the file
+ * the freezer and tracers cause them), and a close.  Where the file
  * system is known to have nothing behind its last position (last_pos), being
- * there is the end as well: of small directories that is one call of four.
+ * there is the end as well: of small directories that is one call of four.  Many
+ * directories can be opened by one call: together.c.
  */
 #include "bulk/bulk_impl.h"
 
@@ -19,11 +20,14 @@
 
 /* The size of the buffer does not matter (0.4 us an entry); that of the C
    library's is kind to the cache. */
-enum { READ_BUFFER = 32 * 1024, READ_TOGETHER = 64 };
+enum { READ_BUFFER = 32 * 1024, READ_ENTRIES = 64 };
+
+enum { READ_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY };
 
 struct bulk {
 	struct os *os;
 	struct fetch fetch;
+	struct together together;
 	alignas(struct k_dirent) char buf[READ_BUFFER + BULK_SLACK];
 };
 
@@ -34,6 +38,7 @@ struct bulk *bulk_new(struct os *os, const struct bulk_how *how)
 		return NULL;
 	bulk->os = os;
 	fetch_init(&bulk->fetch, os, how);
+	together_init(&bulk->together, os, how->together);
 	return bulk;
 }
 
@@ -41,6 +46,7 @@ void bulk_free(struct bulk *bulk)
 {
 	if (!bulk)
 		return;
+	together_destroy(&bulk->together);
 	fetch_destroy(&bulk->fetch);
 	free(bulk);
 }
@@ -49,10 +55,9 @@ void bulk_free(struct bulk *bulk)
 static int read_open(struct os *os, const struct bulk_dir *dir)
 {
 	if (dir->same_mount && os->caps & OSC_OPENAT2) {
-		int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-		int fd = os_openat2(os, dir->parentfd, dir->name, flags | O_NOATIME, K_RESOLVE_NO_XDEV);
+		int fd = os_openat2(os, dir->parentfd, dir->name, READ_FLAGS | O_NOATIME, K_RESOLVE_NO_XDEV);
 		if (fd < 0 && errno == EPERM)
-			fd = os_openat2(os, dir->parentfd, dir->name, flags, K_RESOLVE_NO_XDEV);
+			fd = os_openat2(os, dir->parentfd, dir->name, READ_FLAGS, K_RESOLVE_NO_XDEV);
 		return fd;
 	}
 	return os_opendir(os, dir->parentfd, dir->name);
@@ -90,8 +95,8 @@ static enum bulk_verdict read_entries(struct bulk *bulk, const struct bulk_polic
 static enum bulk_verdict read_buffer(struct bulk *bulk, const struct bulk_policy *policy,
                                      struct bulk_dir *dir, size_t len, bool *end, void *arg)
 {
-	struct bulk_entry entries[READ_TOGETHER];
-	const size_t most = policy->pass ? READ_TOGETHER : 1;
+	struct bulk_entry entries[READ_ENTRIES];
+	const size_t most = policy->pass ? READ_ENTRIES : 1;
 	enum bulk_verdict verdict = BULK_SKIP;
 	int64_t next = 0;
 	int error = 0;
@@ -123,49 +128,75 @@ static enum bulk_verdict read_buffer(struct bulk *bulk, const struct bulk_policy
 	return verdict < BULK_END_DIR && error == 0 ? fetch_buffer_ends(&bulk->fetch, policy, dir, arg) : verdict;
 }
 
+/** Read a directory that is open, or what is left of it. */
+static enum bulk_verdict read_dir(struct bulk *bulk, const struct bulk_policy *policy,
+                                  struct bulk_dir *dir, void *arg)
+{
+	bool ended;
+	ssize_t len = 0;
+	fetch_begin(&bulk->fetch, policy, dir);
+	enum bulk_verdict verdict = fetch_resume(&bulk->fetch, policy, dir, &ended, arg);
+	while (!ended && verdict < BULK_END_DIR && dir->error == 0 && !dir->paused
+	       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, READ_BUFFER)) > 0) {
+		verdict = read_buffer(bulk, policy, dir, (size_t)len, &ended, arg);
+		if (verdict < BULK_END_DIR && dir->error == 0 && !ended && !dir->paused
+		    && policy->pause && policy->pause(arg, dir))
+			fetch_pause(&bulk->fetch, dir);
+	}
+	if (len < 0)
+		dir->error = errno;
+	if (verdict < BULK_END_DIR && !dir->paused)
+		verdict = fetch_end(&bulk->fetch, policy, dir, arg);
+	fetch_forget(&bulk->fetch);
+	dir->ended = verdict >= BULK_END_DIR;
+	return verdict;
+}
+
+/** Close a directory that is not kept. */
+static void read_close(struct bulk *bulk, struct bulk_dir *dir)
+{
+	os_close(bulk->os, dir->fd);
+	dir->fd = -1;
+}
+
+/** Have those closed that were opened, and are not to be read. */
+static void read_none(struct bulk *bulk, struct bulk_dir *dirs, size_t n)
+{
+	for (size_t i = 0; i < n; ++i) {
+		if (!dirs[i].resume && dirs[i].fd >= 0)
+			read_close(bulk, &dirs[i]);
+		dirs[i].fd = -1;
+		dirs[i].opened = false;
+	}
+}
+
 enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
                             struct bulk_dir *dirs, size_t n, void *arg)
 {
+	enum bulk_verdict verdict = BULK_SKIP;
 	for (size_t i = 0; i < n; ++i) {
+		if (!dirs[i].resume)
+			dirs[i].fd = -1;
+	}
+	for (size_t i = 0; i < n && verdict < BULK_END_ALL; ++i) {
 		struct bulk_dir *dir = &dirs[i];
+		if (i % TOGETHER_MAX == 0)
+			together_open(&bulk->together, dir, n - i, READ_FLAGS | O_NOATIME, K_RESOLVE_NO_XDEV);
 		dir->error = 0;
 		dir->entries = 0;
 		dir->ended = dir->paused = false;
-		if (!dir->resume)
+		if (dir->fd < 0)
 			dir->fd = read_open(bulk->os, dir);
 		dir->opened = dir->fd >= 0;
 		if (!dir->opened) {
 			dir->error = errno;
 			continue;
 		}
-		bool ended;
-		ssize_t len = 0;
-		fetch_begin(&bulk->fetch, policy, dir);
-		enum bulk_verdict verdict = fetch_resume(&bulk->fetch, policy, dir, &ended, arg);
-		while (!ended && verdict < BULK_END_DIR && dir->error == 0 && !dir->paused
-		       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, READ_BUFFER)) > 0) {
-			verdict = read_buffer(bulk, policy, dir, (size_t)len, &ended, arg);
-			if (verdict < BULK_END_DIR && dir->error == 0 && !ended && !dir->paused
-			    && policy->pause && policy->pause(arg, dir))
-				fetch_pause(&bulk->fetch, dir);
-		}
-		if (len < 0)
-			dir->error = errno;
-		if (verdict < BULK_END_DIR && !dir->paused)
-			verdict = fetch_end(&bulk->fetch, policy, dir, arg);
-		fetch_forget(&bulk->fetch);
-		dir->ended = verdict >= BULK_END_DIR;
-		if (policy->keep && !policy->keep(arg, dir)) {
-			os_close(bulk->os, dir->fd);
-			dir->fd = -1;
-		}
-		if (verdict == BULK_END_ALL) {
-			for (size_t left = i + 1; left < n; ++left) {
-				dirs[left].fd = -1;
-				dirs[left].opened = false;
-			}
-			return verdict;
-		}
+		verdict = read_dir(bulk, policy, dir, arg);
+		if (policy->keep && !policy->keep(arg, dir))
+			read_close(bulk, dir);
+		if (verdict == BULK_END_ALL)
+			read_none(bulk, dir + 1, n - i - 1);
 	}
-	return BULK_SKIP;
+	return verdict == BULK_END_ALL ? verdict : BULK_SKIP;
 }

@@ -157,6 +157,7 @@ int sys_rt_sigpending(sigset_t *set);
 /* By its number: a row for each that is made so. */
 #define syscall(number, ...) CROSS_BY_##number(__VA_ARGS__)
 #define CROSS_BY_SYS_statx(...)              CROSS(statx, __VA_ARGS__)
+#define CROSS_BY_SYS_close(...)              CROSS(close, __VA_ARGS__)
 #define CROSS_BY_SYS_getdents64(...)         CROSS(getdents64, __VA_ARGS__)
 #define CROSS_BY_SYS_getcwd(...)             CROSS(getcwd, __VA_ARGS__)
 #define CROSS_BY_SYS_faccessat(...)          CROSS(faccessat, __VA_ARGS__)

@@ -156,6 +156,9 @@ const char *os_call_name(enum os_call call);
     @tries  0 to begin with. */
 bool os_again(unsigned *tries);
 
+/** For the files of os/: tell os->seen of a name, if there is one to be told. */
+void os_tell(const struct os *os, int dirfd, const char *path, int flags);
+
 /** The sum of all calls. */
 uint64_t os_calls_total(const struct os *os);
 

@@ -4,6 +4,7 @@
 #include "os/clock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct os_ring {
 	_Atomic unsigned *sq_tail, *cq_head, *cq_tail;
 	unsigned *sq_array, sq_mask, cq_mask;
 	const struct k_uring_cqe *cqes;
+	int *results;             /* of the requests of a round: as io_uring(7) has them */
 };
 
 /** Map a part of a ring.  @return it, or NULL. */
@@ -44,6 +46,7 @@ void os_ring_free(struct os *os, struct os_ring *ring)
 		OS_CALL(os, OS_MUNMAP, munmap(ring->ring, ring->ring_size));
 	}
 	os_close(os, ring->fd);
+	free(ring->results);
 	free(ring);
 	errno = error;
 }
@@ -72,6 +75,9 @@ struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)
 	        syscall(K_NR_io_uring_register, ring->fd, K_URING_REGISTER_IOWQ_MAX_WORKERS, most, 2));
 
 	ring->entries = params.sq_entries;
+	ring->results = calloc(ring->entries, sizeof(*ring->results));
+	if (!ring->results)
+		goto fail;
 	size_t sq = params.sq_off.array + params.sq_entries * sizeof(unsigned);
 	size_t cq = params.cq_off.cqes + params.cq_entries * sizeof(struct k_uring_cqe);
 	ring->ring_size = sq > cq ? sq : cq;
@@ -96,38 +102,34 @@ fail:
 }
 
 /** Take the answers that are there.  @return how many. */
-static size_t ring_reap(struct os_ring *ring, struct os_ring_stat *stats)
+static size_t ring_reap(struct os_ring *ring)
 {
 	unsigned head = atomic_load_explicit(ring->cq_head, memory_order_relaxed);
 	unsigned tail = atomic_load_explicit(ring->cq_tail, memory_order_acquire);
 	size_t n = tail - head;
 	for (; head != tail; ++head) {
 		const struct k_uring_cqe *cqe = &ring->cqes[head & ring->cq_mask];
-		stats[cqe->user_data].error = cqe->res < 0 ? -cqe->res : 0;
+		ring->results[cqe->user_data] = cqe->res;
 	}
 	atomic_store_explicit(ring->cq_head, head, memory_order_release);
 	return n;
 }
 
-/** Ask for a part of them, not more than the ring has entries. */
-static int ring_round(struct os *os, struct os_ring *ring, int dirfd, int flags, unsigned mask,
-                      struct os_ring_stat *stats, unsigned n)
+/** A request of the round that is to come.  @i  Its number, less than ring->entries. */
+static void ring_request(struct os_ring *ring, unsigned i, const struct k_uring_sqe *request)
+{
+	unsigned slot = (atomic_load_explicit(ring->sq_tail, memory_order_relaxed) + i) & ring->sq_mask;
+	ring->sqes[slot] = *request;
+	ring->sqes[slot].user_data = i;
+	ring->sq_array[slot] = slot;
+}
+
+/** Have the first n requests answered.
+    @return how many were, from the first: less than n where the ring is of no more use. */
+static unsigned ring_round(struct os *os, struct os_ring *ring, unsigned n)
 {
 	unsigned tail = atomic_load_explicit(ring->sq_tail, memory_order_relaxed);
-	for (unsigned i = 0; i < n; ++i, ++tail) {
-		unsigned slot = tail & ring->sq_mask;
-		ring->sqes[slot] = (struct k_uring_sqe){
-			.opcode = K_URING_OP_STATX,
-			.fd = dirfd,
-			.addr = (uintptr_t)stats[i].name,
-			.off = (uintptr_t)stats[i].st,
-			.len = mask,
-			.op_flags = (unsigned)flags,
-			.user_data = i,
-		};
-		ring->sq_array[slot] = slot;
-	}
-	atomic_store_explicit(ring->sq_tail, tail, memory_order_release);
+	atomic_store_explicit(ring->sq_tail, tail + n, memory_order_release);
 
 	unsigned begun = 0, failures = 0;
 	size_t answered = 0;
@@ -142,20 +144,77 @@ static int ring_round(struct os *os, struct os_ring *ring, int dirfd, int flags,
 			begun += (unsigned)rc;
 		if (rc < 0 && errno != EINTR)
 			refused |= (errno != EAGAIN && errno != EBUSY) || ++failures > 100;
-		answered += ring_reap(ring, stats);
+		answered += ring_reap(ring);
 	}
-	return refused ? -1 : 0;
+	return begun;
+}
+
+/** How many of n, from the i-th, make a round. */
+static unsigned ring_part(const struct os_ring *ring, size_t i, size_t n)
+{
+	return n - i < ring->entries ? (unsigned)(n - i) : ring->entries;
+}
+
+/** Whether a kernel does not know a request. */
+static bool ring_unknown(int result)
+{
+	return result == -EINVAL || result == -EOPNOTSUPP;
 }
 
 int os_ring_statx(struct os *os, struct os_ring *ring, int dirfd, int flags, unsigned mask,
                   struct os_ring_stat *stats, size_t n)
 {
-	for (size_t i = 0; i < n; i += ring->entries) {
-		unsigned part = n - i < ring->entries ? (unsigned)(n - i) : ring->entries;
-		if (ring_round(os, ring, dirfd, flags, mask, stats + i, part) != 0)
+	for (size_t from = 0; from < n; from += ring->entries) {
+		unsigned part = ring_part(ring, from, n);
+		struct os_ring_stat *these = stats + from;
+		for (unsigned i = 0; i < part; ++i) {
+			ring_request(ring, i, &(struct k_uring_sqe){
+				.opcode = K_URING_OP_STATX,
+				.fd = dirfd,
+				.addr = (uintptr_t)these[i].name,
+				.off = (uintptr_t)these[i].st,
+				.len = mask,
+				.op_flags = (unsigned)flags,
+			});
+		}
+		if (ring_round(os, ring, part) < part)
 			return -1;
 		/* Before 5.6 there is no such request. */
-		if (stats[i].error == EINVAL || stats[i].error == EOPNOTSUPP)
+		if (ring_unknown(ring->results[0]))
+			return -1;
+		for (unsigned i = 0; i < part; ++i)
+			these[i].error = ring->results[i] < 0 ? -ring->results[i] : 0;
+	}
+	return 0;
+}
+
+int os_ring_open(struct os *os, struct os_ring *ring, int flags, uint64_t resolve,
+                 struct os_ring_open *opens, size_t n)
+{
+	const struct k_open_how how = {
+		.flags = (unsigned)(flags | O_CLOEXEC),
+		.resolve = resolve | K_RESOLVE_CACHED,
+	};
+	for (size_t i = 0; i < n; ++i)
+		opens[i].fd = -1;
+	for (size_t from = 0; from < n; from += ring->entries) {
+		unsigned part = ring_part(ring, from, n);
+		struct os_ring_open *these = opens + from;
+		for (unsigned i = 0; i < part; ++i) {
+			os_tell(os, these[i].dirfd, these[i].name, flags);
+			ring_request(ring, i, &(struct k_uring_sqe){
+				.opcode = K_URING_OP_OPENAT2,
+				.fd = these[i].dirfd,
+				.addr = (uintptr_t)these[i].name,
+				.off = (uintptr_t)&how,
+				.len = sizeof(how),
+			});
+		}
+		unsigned answered = ring_round(os, ring, part);
+		for (unsigned i = 0; i < answered; ++i)
+			these[i].fd = ring->results[i] < 0 ? -1 : ring->results[i];
+		/* Before 5.12 there is no such way to open. */
+		if (answered < part || ring_unknown(ring->results[0]))
 			return -1;
 	}
 	return 0;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Several calls of statx(2) under way at once, by io_uring(7).
+ * Several calls by one, through io_uring(7).
  *
- * The kernel hands each to a thread of its own, so that this pays where an
- * answer has to be waited for, and costs where it is at hand.  All that is
- * begun is waited for: no buffer is the kernel's when a function has returned.
+ * The kernel hands each statx(2) to a thread of its own, so that this pays where an
+ * answer has to be waited for, and costs where it is at hand.  Names in its cache it
+ * opens at once, in the caller's thread: there it saves what it costs to enter the
+ * kernel.  All that is begun is waited for: no buffer is the kernel's when a function
+ * has returned.
  */
 #ifndef GM_OS_RING_H
 #define GM_OS_RING_H
@@ -45,5 +47,25 @@ void os_ring_free(struct os *os, struct os_ring *ring);
  */
 int os_ring_statx(struct os *os, struct os_ring *ring, int dirfd, int flags, unsigned mask,
                   struct os_ring_stat *stats, size_t n);
+
+/** A name to be opened, and what came of it. */
+struct os_ring_open {
+	int dirfd;
+	const char *name;
+	int fd;                   /* [out] the caller's to close; or -1: open it by os_openat2(),
+	                             which tells why where it cannot be */
+};
+
+/**
+ * Open several names that can be opened without waiting for a disk or a server (5.12).
+ *
+ * @flags, resolve  As os_openat2() has them, for all.
+ * @opens   Any number of them.
+ * @return 0; or -1: free the ring, which is of no use.  In either case each is open, or
+ *         its fd is -1.
+ * Source: openat2(2), RESOLVE_CACHED; io_uring_enter(2).
+ */
+int os_ring_open(struct os *os, struct os_ring *ring, int flags, uint64_t resolve,
+                 struct os_ring_open *opens, size_t n);
 
 #endif

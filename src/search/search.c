@@ -81,7 +81,12 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 		.statx_mask = flags & SEARCH_METADATA ? K_STATX_BASIC | K_STATX_BTIME : K_STATX_TYPE,
 		.statx_flags = flags & SEARCH_CACHED ? AT_STATX_DONT_SYNC : 0,
 		.batch = META_BATCH,
-		.how = {(enum bulk_engine)options->engine, options->ahead, &search->spare},
+		.how = {
+			.engine = (enum bulk_engine)options->engine,
+			.ahead = options->ahead,
+			.spare = &search->spare,
+			.together = search->threads > 1 && options->engine != SEARCH_ENGINE_SYNC,
+		},
 		.pause = flags & ORDER_FLAGS ? 0 : PART,
 		.pass = flags & (SEARCH_FOLLOW | SEARCH_METADATA) ? NULL : search_pass,
 		.entry = search_entry,

@@ -2,6 +2,8 @@
 /* The wrapped functions: see fault.h. */
 #include "fault.h"
 
+#include "os/ring.h"
+
 #include <blkid/blkid.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -408,6 +410,23 @@ static int opened(int fd)
 	return fd;
 }
 
+WRAP(int, close, int fd)
+{
+	bool fail = fails(OS_CLOSE);
+	int error = errno;
+	if (atomic_load(&active) && !forked && !exempt) {
+		if (fd >= 0 && fd < FDS_MAX && atomic_exchange(&fd_open[fd], false))
+			atomic_fetch_sub(&fds, 1);
+		else
+			atomic_fetch_add(&bad_closes, 1);
+	}
+	/* It is free, whatever the kernel says: close(2). */
+	int rc = __real_close(fd);
+	if (fail)
+		errno = error;
+	return fail ? -1 : rc;
+}
+
 WRAP(long, syscall, long number, ...)
 {
 	static const struct {
@@ -418,6 +437,7 @@ WRAP(long, syscall, long number, ...)
 		{SYS_statx, OS_STATX, 5, true},
 		{K_NR_openat2, OS_OPENAT2, 4, true},
 		{SYS_getdents64, OS_GETDENTS, 3, false},
+		{SYS_close, -1, 1, false},
 		{K_NR_listmount, OS_LISTMOUNT, 4, false},
 		{K_NR_statmount, OS_STATMOUNT, 4, false},
 		{SYS_getcwd, OS_GETCWD, 2, false},
@@ -445,6 +465,8 @@ WRAP(long, syscall, long number, ...)
 	for (int i = 0; i < rows[row].nargs; ++i)
 		a[i] = va_arg(args, long);
 	va_end(args);
+	if (number == SYS_close)
+		return __wrap_close((int)a[0]);
 	int kind = rows[row].kind;
 	if (kind >= 0 && (rows[row].at ? fails_at(kind, (const char *)a[1]) : fails(kind)))
 		return -1;
@@ -454,6 +476,16 @@ WRAP(long, syscall, long number, ...)
 	long rc = __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	return kind == OS_OPENAT2 || kind == OS_PIDFD_OPEN || kind == OS_URING_SETUP || kind == OS_OPEN_TREE
 	       ? opened((int)rc) : rc;
+}
+
+/* What a ring opens; a call that fails is one of io_uring_enter. */
+WRAP(int, os_ring_open, struct os *os, struct os_ring *ring, int flags, uint64_t resolve,
+     struct os_ring_open *opens, size_t n)
+{
+	int rc = __real_os_ring_open(os, ring, flags, resolve, opens, n);
+	for (size_t i = 0; i < n; ++i)
+		opened(opens[i].fd);
+	return rc;
 }
 
 WRAP(int, openat64, int dirfd, const char *path, int flags, ...)
@@ -469,23 +501,6 @@ WRAP(int, openat64, int dirfd, const char *path, int flags, ...)
 WRAP(int, __openat64_2, int dirfd, const char *path, int flags)
 {
 	return fails_at(OS_OPENAT, path) ? -1 : opened(__real_openat64(dirfd, path, flags, 0));
-}
-
-WRAP(int, close, int fd)
-{
-	bool fail = fails(OS_CLOSE);
-	int error = errno;
-	if (atomic_load(&active) && !forked && !exempt) {
-		if (fd >= 0 && fd < FDS_MAX && atomic_exchange(&fd_open[fd], false))
-			atomic_fetch_sub(&fds, 1);
-		else
-			atomic_fetch_add(&bad_closes, 1);
-	}
-	/* It is free, whatever the kernel says: close(2). */
-	int rc = __real_close(fd);
-	if (fail)
-		errno = error;
-	return fail ? -1 : rc;
 }
 
 WRAP(ssize_t, read, int fd, void *buf, size_t size)

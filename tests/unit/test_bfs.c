@@ -481,6 +481,118 @@ static void test_thread_signals(void)
 	CU_ASSERT_TRUE(takes(SIGINT) && takes(SIGUSR1) && takes(SIGRTMIN));
 }
 
+/* Directories that are opened together. */
+
+/** Descriptors below 256 that are open; of a ring, one of them. */
+static unsigned open_fds(int *ring)
+{
+	unsigned n = 0;
+	for (int fd = 0; fd < 256; ++fd) {
+		char path[64], link[64];
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		ssize_t len = readlink(path, link, sizeof(link) - 1);
+		if (len < 0)
+			continue;
+		link[len] = '\0';
+		++n;
+		if (ring && strcmp(link, "anon_inode:[io_uring]") == 0)
+			*ring = fd;
+	}
+	return n;
+}
+
+static bool bulk_keep_none(void *arg, const struct bulk_dir *dir)
+{
+	(void)arg, (void)dir;
+	return false;
+}
+
+enum { BUNCH = 40, AMISS = 7 };   /* of AMISS, one is not there */
+
+/** Read a bunch of directories, some of which are not there, and hold it against what it is. */
+static void read_bunch(struct bulk *bulk, bool keep, unsigned stop)
+{
+	char names[BUNCH][16];
+	struct bulk_dir dirs[BUNCH];
+	struct bulk_policy policy = {
+		.statx_mask = K_STATX_TYPE,
+		.batch = 1,
+		.entry = bulk_entry_cb,
+		.meta = bulk_meta_cb,
+		.keep = keep ? NULL : bulk_keep_none,
+		.enter = bulk_enter_cb,
+	};
+	struct bulk_seen seen = {.verdict = BULK_END_ALL, .at = stop};
+	unsigned all = 0, before = open_fds(NULL), left = 0;
+	for (unsigned i = 0; i < BUNCH; ++i) {
+		if (i % AMISS == AMISS - 1)
+			snprintf(names[i], sizeof(names[i]), "missing");
+		else
+			snprintf(names[i], sizeof(names[i]), "w%u", i % 8);
+		dirs[i] = (struct bulk_dir){.parentfd = topfd, .name = names[i], .same_mount = i % 5 != 0};
+		all += i % AMISS == AMISS - 1 ? 0 : 5;
+	}
+	enum bulk_verdict verdict = bulk_read(bulk, &policy, dirs, BUNCH, &seen);
+	CU_ASSERT_EQUAL(verdict, stop ? BULK_END_ALL : BULK_SKIP);
+	CU_ASSERT_EQUAL(seen.names, stop ? stop : all);
+	unsigned told = 0;
+	for (unsigned i = 0; i < BUNCH; ++i) {
+		if (told < seen.names && i % AMISS == AMISS - 1) {
+			CU_ASSERT_EQUAL(dirs[i].error, ENOENT);
+			CU_ASSERT_FALSE(dirs[i].opened);
+		} else if (told < seen.names) {
+			told += dirs[i].entries;
+			CU_ASSERT_TRUE(dirs[i].opened);
+			CU_ASSERT_EQUAL(dirs[i].fd >= 0, keep);
+		} else {
+			CU_ASSERT_TRUE(dirs[i].fd == -1 && !dirs[i].opened);
+		}
+		left += dirs[i].fd >= 0;
+		if (dirs[i].fd >= 0)
+			close(dirs[i].fd);
+	}
+	CU_ASSERT_EQUAL(told, seen.names);
+	/* A ring may have been made, or let go of. */
+	unsigned after = open_fds(NULL);
+	CU_ASSERT_TRUE(after <= before + 1 && after + 1 >= before);
+	CU_ASSERT_TRUE(left > 0 || !keep);
+}
+
+static void test_bulk_together(void)
+{
+	make_tree();
+	static const char *const disable[] = {NULL, "uring", "openat2"};
+	for (int d = 0; d < 3; ++d) {
+		struct os os;
+		os_init(&os, disable[d] ? disable[d] : getenv("GETMNT_DISABLE"));
+		unsigned before = open_fds(NULL);
+		struct bulk *bulk = bulk_new(&os, &(struct bulk_how){.together = true});
+		CU_ASSERT_PTR_NOT_NULL_FATAL(bulk);
+		for (unsigned i = 0; i < 40; ++i)
+			read_bunch(bulk, i % 2, i % 3 ? 0 : 1 + i * 4);
+		int ring = -1;
+		open_fds(&ring);
+		CU_ASSERT_TRUE(d == 0 || ring < 0);
+		if (ring >= 0) {
+			/* Each 5th may be on another mount, and is opened by itself; 4 others are
+			   not there, which a plain call tells. */
+			uint64_t enters = os.calls[OS_URING_ENTER], opens = os.calls[OS_OPENAT2];
+			read_bunch(bulk, false, 0);
+			CU_ASSERT_EQUAL(os.calls[OS_URING_ENTER] - enters, 1);
+			CU_ASSERT_EQUAL(os.calls[OS_OPENAT2] - opens, 4);
+			/* It breaks: all is opened by plain calls. */
+			int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+			CU_ASSERT_EQUAL(dup2(null, ring), ring);
+			close(null);
+			opens = os.calls[OS_OPENAT2];
+			read_bunch(bulk, false, 0);
+			CU_ASSERT_EQUAL(os.calls[OS_OPENAT2] - opens, BUNCH - BUNCH / 5);
+		}
+		bulk_free(bulk);
+		CU_ASSERT_EQUAL(open_fds(NULL), before);
+	}
+}
+
 /* Entries, as the kernel gives them. */
 
 /** What os_dirent() says of a name of n bytes with `rest` more bytes of room; the
@@ -548,6 +660,7 @@ static const struct unit_test tests[] = {
 	{"paths", test_paths},
 	{"search with few descriptors", test_search},
 	{"search that is ended", test_search_ends},
+	{"bulk read, opened together", test_bulk_together},
 	{"bulk read", test_bulk},
 	{"threads take no signals", test_thread_signals},
 	{NULL, NULL},

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Directories that are opened together: the same is found on each file system as without,
+by less calls; what cannot be opened like that is told all the same."""
+import os
+
+import gm
+
+gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "losetup")
+gm.need_fs("ext4", "xfs", "btrfs")
+WIDE, DEEP = 60, 20    # directories: WIDE of them, with DEEP in each
+
+root = gm.Root()
+for kind, mkfs in (("ext4", ["mkfs.ext4", "-q"]), ("xfs", ["mkfs.xfs", "-q"]), ("btrfs", ["mkfs.btrfs", "-q"])):
+    gm.loop_mount(gm.image(root / f"{kind}.img", 400 << 20, *mkfs), gm.mkdir(root / f"t/{kind}"))
+gm.tmpfs(root / "t/tmpfs")
+gm.tmpfs(root / "layers")
+for i in range(WIDE):
+    for k in range(DEEP):
+        gm.mkdir(root / f"layers/low/{i}/{k}")
+        gm.touch(root / f"layers/low/{i}/{k}/file")
+gm.overlay(root / "t/overlay", root / "layers/low", root / "layers/work")
+root.enter()
+
+
+def search(top, *args, disable=None, **more):
+    """@return what was found, what was told, and the calls."""
+    r = gm.getmnt("search", "--stats=json", *args, "*", top, env={"GETMNT_DISABLE": disable}, **more)
+    err = [line for line in r.err.decode().splitlines() if line.startswith("getmnt: ")]
+    return sorted(r.out.split(b"\n")), sorted(err), r.stats()
+
+
+for kind in ("ext4", "xfs", "btrfs", "tmpfs", "overlay"):
+    top = f"/t/{kind}"
+    if kind != "overlay":
+        for i in range(WIDE):
+            for k in range(DEEP):
+                gm.mkdir(f"{top}/{i}/{k}")
+                gm.touch(f"{top}/{i}/{k}/file")
+    # What is mounted, is none of the user's, or leads elsewhere.
+    gm.tmpfs(f"{top}/7/7")
+    gm.touch(f"{top}/7/7/other")
+    os.chmod(f"{top}/8", 0o700)
+    os.symlink("..", f"{top}/9/up")
+    for args in ((), ("--xdev",), ("-o", "SIZE,PATH"), ("-L",)):
+        plain = search(top, *args, "--threads=1")[:2]
+        for more in ((), ("--engine=sync",), ("--threads=4",), ("--engine=uring",)):
+            for disable in (None, "uring", "openat2"):
+                got = search(top, *args, *more, disable=disable)
+                gm.expect(got[:2] == plain, f"{kind} {args} {more} {disable}: {got[:2]} {plain}")
+    # Of another user's the name is told, and that it cannot be read.
+    for uid in (0, 1000):
+        plain, got = (search(top, option, uid=uid) for option in ("--engine=sync", "--engine=auto"))
+        gm.expect(plain[:2] == got[:2] and bool(got[1]) == (uid > 0), f"{kind}, user {uid}: {got[1]} {plain[1]}")
+    search(top)   # names are known to the kernel then
+    got, without = search(top, "--threads=2")[2], search(top, "--threads=2", disable="uring")[2]
+    gm.expect(got["dirs"] == without["dirs"] > WIDE * DEEP, f"{kind}: {got}")
+    gm.expect(without["calls"]["io_uring_enter"] == 0 and without["calls"]["openat2"] >= without["dirs"] - 1,
+              f"{kind}: {without}")
+    if got["calls"]["io_uring_setup"] and kind != "overlay":
+        gm.expect(got["calls"]["openat2"] < got["dirs"] * 0.8, f"{kind}: not opened together: {got}")
+    for name in ("--threads=1", "--engine=sync"):
+        stats = search(top, name)[2]
+        gm.expect(stats["calls"]["io_uring_setup"] == 0, f"{kind} {name}: {stats}")
+    # Few descriptors, and a ring that is refused.
+    for few in (32, 48, 600):
+        some = search(top, "--threads=2", nofile=few)
+        gm.expect(some[:2] == search(top, "--threads=1")[:2], f"{kind}, {few} descriptors: {some[1]}")
+gm.done()
