@@ -35,9 +35,9 @@
 
 enum {
 	THREADS_FROM = 256,   /* directories waiting, for workers to pay */
-	THREADS_AFTER = 512,  /* directories read, for the same */
+	THREADS_AFTER = 128,  /* directories read, for the same */
 	QUEUED_BATCHES = 2,   /* for each worker: one being read, one at hand */
-	OWN_BATCH = 8,        /* directories that the owner reads between deliveries */
+	OWN_BATCH = 16,       /* directories that the owner reads between deliveries */
 	PAUSED_SHARE = 8,     /* of the descriptors, for directories read in part */
 	RETRIES = 12,         /* of a directory, with half the descriptors each time */
 };
