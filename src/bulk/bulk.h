@@ -170,8 +170,9 @@ void bulk_free(struct bulk *bulk);
  * directory whose read failed half-way has been delivered.
  *
  * @return BULK_END_ALL if a callback said so: the directories behind that
- *         one have not been opened; else BULK_SKIP.
+ *         one are not open; else BULK_SKIP.
  */
 enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
                             struct bulk_dir *dirs, size_t n, void *arg);
+
 #endif

@@ -73,13 +73,24 @@ struct together {
 	bool none;                /* there is none to be had, or none is wanted */
 	unsigned reads;           /* bunches that it would have paid for, before there is one */
 	unsigned plain;           /* bunches to be opened by plain calls: names are not cached */
+	unsigned tried;           /* bunches */
+	bool opened;              /* something was */
 };
 
+/** Begin without a ring, which is made when it pays.  @os  As long as it lives.
+    @wanted  Whether there is to be one. */
 void together_init(struct together *together, struct os *os, bool wanted);
+
+/** Free the ring. */
 void together_destroy(struct together *together);
 
-/** Open what can be opened at once of the first TOGETHER_MAX directories whose fd is -1.
-    The others are left as they are. */
+/**
+ * Open what can be opened at once of the first TOGETHER_MAX directories whose fd is -1,
+ * and which must be on their parent's mount.  Descriptors are the caller's; what was not
+ * opened is left as it is.
+ *
+ * @flags, resolve  As os_openat2() has them.
+ */
 void together_open(struct together *together, struct bulk_dir *dirs, size_t n, int flags, uint64_t resolve);
 
 /* many.c: by the file system's own interface. */

@@ -12,7 +12,8 @@
  *
  * A name that the kernel would have to look up on a disk or ask a server for is refused
  * by it at once, and opened by a plain call; so is what cannot be opened, which tells
- * why.  Where most names are like that, some bunches are not tried.
+ * why, and another user's directory, whose time of access only root may leave alone.
+ * Where most are like that, some bunches are not tried.
  */
 #include "bulk/bulk_impl.h"
 
@@ -23,6 +24,8 @@ enum {
 	READS_BEFORE = 8,         /* bunches, for a ring to pay */
 	WORKERS = 1,              /* of the kernel: none has work here */
 	PLAIN = 15,               /* bunches that are not tried */
+	IN_VAIN = 4,              /* bunches of which nothing was opened, for the kernel to be
+	                             held to be one that opens no directories so */
 };
 
 void together_init(struct together *together, struct os *os, bool wanted)
@@ -78,11 +81,13 @@ void together_open(struct together *together, struct bulk_dir *dirs, size_t n, i
 	if (!together_pays(together, wanted))
 		return;
 	int rc = os_ring_open(together->os, together->ring, flags, resolve, opens, wanted);
+	++together->tried;
 	for (size_t i = 0; i < wanted; ++i) {
 		whose[i]->fd = opens[i].fd;
 		opened += opens[i].fd >= 0;
 	}
-	if (rc != 0)
+	together->opened |= opened > 0;
+	if (rc != 0 || (together->tried == IN_VAIN && !together->opened))
 		together_drop(together);
 	else if (opened < wanted / 2)
 		together->plain = PLAIN;

@@ -74,7 +74,7 @@ static const struct row_option search_rows[] = {
 	{"stats", 0, "[json]", "tell what it cost, on standard error"},
 	{"threads", 0, "N", "threads that read (0: chosen)"},
 	{"type", 0, "LETTERS", "only these: b, c, d, f, l, p, s, as find has them"},
-	{"xdev", 0, NULL, "enter no other file system"},
+	{"xdev", 0, NULL, "enter no other mount"},
 	{"help", 'h', NULL, "this text"},
 };
 

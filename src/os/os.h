@@ -288,7 +288,7 @@ static inline const struct k_dirent *os_dirent(const void *buf, size_t n, size_t
 	if (left == 0)
 		return NULL;
 	if (left <= head || entry->reclen <= head || entry->reclen > left
-	    || entry->reclen % _Alignof(struct k_dirent) != 0
+	    || entry->reclen % sizeof(uint64_t) != 0
 	    || (name = os_dirent_len(entry, &slash)) == entry->reclen - head) {
 		errno = EIO;
 		return NULL;

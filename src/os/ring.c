@@ -213,8 +213,11 @@ int os_ring_open(struct os *os, struct os_ring *ring, int flags, uint64_t resolv
 		unsigned answered = ring_round(os, ring, part);
 		for (unsigned i = 0; i < answered; ++i)
 			these[i].fd = ring->results[i] < 0 ? -1 : ring->results[i];
+		unsigned unknown = 0;
+		for (unsigned i = 0; i < answered; ++i)
+			unknown += ring_unknown(ring->results[i]);
 		/* Before 5.12 there is no such way to open. */
-		if (answered < part || ring_unknown(ring->results[0]))
+		if (answered < part || unknown == part)
 			return -1;
 	}
 	return 0;

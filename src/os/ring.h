@@ -28,7 +28,8 @@ struct os_ring_stat {
  * @entries  Calls under way at most; a power of two.
  * @workers  Threads of the kernel's for them, at most (5.15).
  * @return it, or NULL.  Ownership: os_ring_free().
- * Errors: ENOSYS (not in this kernel, before 5.6 among them, or disabled),
+ * Errors: ENOSYS (not in this kernel, before 5.6 among them, disabled, or one that
+ *         refuses statx(2)),
  *         EPERM (refused: sysctl, seccomp), ENOMEM, EMFILE, ENFILE.
  * Source: io_uring_setup(2), io_uring_register(2).
  */
@@ -57,7 +58,12 @@ struct os_ring_open {
 };
 
 /**
- * Open several names that can be opened without waiting for a disk or a server (5.12).
+ * Open several names that the kernel has in its cache (5.12; directories with
+ * O_DIRECTORY from 6.5, and 5.15.127 and 6.4.11, on: before, none of them is opened, or
+ * each by a thread of the kernel's).
+ *
+ * No name is looked up on a disk or at a server; to open what it stands for can wait
+ * for one (FUSE), as in openat2(2).
  *
  * @flags, resolve  As os_openat2() has them, for all.
  * @opens   Any number of them.

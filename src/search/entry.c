@@ -143,6 +143,9 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
 {
 	uint64_t id = search->os.caps & OSC_STATX_MNT_ID ? os_statx_mnt_id(st, search->unique) : 0;
+	/* To enter it would mount something. */
+	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
+		return true;
 	return id && search->root_mount ? id != search->root_mount
 	                                : makedev(st->dev_major, st->dev_minor) != search->root_dev;
 }
@@ -394,6 +397,14 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);
 	if (error == 0 && !(st->mask & K_STATX_TYPE))
 		error = EACCES;
+	/* It was looked at but to see where it is: its name is known all the same. */
+	bool named = entry->type == DT_DIR && !(search->flags & (SEARCH_METADATA | SEARCH_FOLLOW));
+	if (error != 0 && named) {
+		if (does & PATTERN_MATCH)
+			search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
+		search_put_error(scratch, entry->name, len, SEARCH_ERR_OPEN, error);
+		return BFS_SKIP;
+	}
 	if (error != 0) {
 		search_put_error(scratch, entry->name, len, SEARCH_ERR_STAT, error);
 		return BFS_SKIP;

@@ -80,16 +80,27 @@ def runs(tag, forbidden, table, strict):
             gm.compare(where, names, lines, result, strict=strict)
 
 
+def searches(tag, forbidden, strict):
+    """The same is found.  strict: with --xdev too, where a bind is no device of its own."""
+    for more in (("/w",), ("--xdev", "/a"), ("--xdev", "/w")) + ((("--xdev", "/etc"),) if strict else ()):
+        want = gm.getmnt("search", "--threads=1", "*", *more)
+        got = gm.getmnt("search", "--threads=4", "*", *more, before=lambda: forbid(*forbidden))
+        gm.expect(got.status == 0 and want.out and sorted(got.out.split(b"\n")) == sorted(want.out.split(b"\n")),
+                  f"{tag}: search {more}: {got.status} {got.err} {len(got.out)} {len(want.out)}")
+
+
 for error, number in ERRORS.items():
     for name in NR:
         tag = f"{name}: {error}"
         forms(tag, ([name], number))
+        searches(tag, ([name], number), name != "statx")
         if name in ("statx", "openat2", "statmount", "listmount", "clone3"):
             runs(tag, ([name], number), name not in ("listmount", "statmount"), name != "statx")
     for names in (["openat2", "statmount", "listmount"], ["openat2", "statmount", "listmount", "clone3"],
                   list(NR)):
         tag = f"{len(names)} calls: {error}"
         forms(tag, (names, number))
+        searches(tag, (names, number), False)
         runs(tag, (names, number), False, "statx" not in names)
     # Without mount IDs devices tell them apart: what has its own is found.
     result = gm.getmnt("-J", "-l", "-o", "+NAMED", "--names=walk", before=lambda: forbid(list(NR), number))

@@ -5,6 +5,8 @@
 #include "bfs.h"
 #include "bfs_frontier.h"
 #include "bulk/bulk.h"
+#include "fault.h"
+#include "os/ring.h"
 
 #include <CUnit/CUnit.h>
 #include <dirent.h>
@@ -18,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -483,6 +486,21 @@ static void test_thread_signals(void)
 
 /* Directories that are opened together. */
 
+/** Whether this kernel opens directories by a ring. */
+static bool ring_opens(struct os *os)
+{
+	struct os_ring_open one = {.dirfd = topfd, .name = "w0"};
+	struct os_ring *ring = os_ring_new(os, 8, 1);
+	int fd = os_openat2(os, topfd, "w0", O_RDONLY | O_DIRECTORY, K_RESOLVE_CACHED);
+	if (ring)
+		CU_ASSERT_EQUAL(os_ring_open(os, ring, O_RDONLY | O_DIRECTORY, 0, &one, 1) == 0 && one.fd >= 0, fd >= 0);
+	if (ring && one.fd >= 0)
+		close(one.fd);
+	os_ring_free(os, ring);
+	os_close(os, fd);
+	return ring && fd >= 0;
+}
+
 /** Descriptors below 256 that are open; of a ring, one of them. */
 static unsigned open_fds(int *ring)
 {
@@ -499,6 +517,12 @@ static unsigned open_fds(int *ring)
 			*ring = fd;
 	}
 	return n;
+}
+
+static enum bulk_verdict bulk_skip_cb(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+{
+	(void)arg, (void)dir, (void)entry;
+	return BULK_SKIP;
 }
 
 static bool bulk_keep_none(void *arg, const struct bulk_dir *dir)
@@ -572,7 +596,7 @@ static void test_bulk_together(void)
 			read_bunch(bulk, i % 2, i % 3 ? 0 : 1 + i * 4);
 		int ring = -1;
 		open_fds(&ring);
-		CU_ASSERT_TRUE(d == 0 || ring < 0);
+		CU_ASSERT_EQUAL(ring >= 0, d == 0 && ring_opens(&os));
 		if (ring >= 0) {
 			/* Each 5th may be on another mount, and is opened by itself; 4 others are
 			   not there, which a plain call tells. */
@@ -591,6 +615,73 @@ static void test_bulk_together(void)
 		bulk_free(bulk);
 		CU_ASSERT_EQUAL(open_fds(NULL), before);
 	}
+}
+
+/** Read bunches until a ring is in use, and more.  @left  Descriptors that there are; 0: enough.
+    @return directories that were opened. */
+static unsigned read_bunches(rlim_t left)
+{
+	struct bulk_policy policy = {.batch = 1, .entry = bulk_skip_cb, .keep = bulk_keep_none};
+	struct rlimit limit, few;
+	struct os os;
+	unsigned opened = 0;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = limit;
+	struct bulk *bulk = bulk_new(&os, &(struct bulk_how){.together = true});
+	for (unsigned round = 0; bulk && round < 12; ++round) {
+		struct bulk_dir dirs[8];
+		for (unsigned i = 0; i < 8; ++i) {
+			static const char *const names[] = {"w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"};
+			dirs[i] = (struct bulk_dir){.parentfd = topfd, .name = names[i], .same_mount = true};
+		}
+		few.rlim_cur = open_fds(NULL) + left;
+		if (left && round == 10)
+			CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
+		bulk_read(bulk, &policy, dirs, 8, NULL);
+		for (unsigned i = 0; i < 8; ++i) {
+			CU_ASSERT_TRUE(dirs[i].fd == -1 && dirs[i].opened == (dirs[i].error != EMFILE && dirs[i].error != EIO));
+			opened += dirs[i].opened;
+		}
+	}
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	bulk_free(bulk);
+	return opened;
+}
+
+static void test_bulk_together_faults(void)
+{
+#ifdef _FORTIFY_SOURCE
+	UNIT_SKIP("a fortified program makes calls that are not wrapped");
+#endif
+	make_tree();
+	static const int kinds[] = {
+		OS_URING_SETUP, OS_URING_REGISTER, OS_URING_ENTER, OS_OPENAT2, FAULT_ALLOC,
+	};
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	bool rings = ring_opens(&os);
+	for (size_t kind = 0; kind < sizeof(kinds) / sizeof(*kinds); ++kind) {
+		uint64_t calls = 1;
+		for (uint64_t n = 0; n <= calls; ++n) {
+			for (enum fault_mode mode = FAULT_ONCE; mode <= FAULT_ON; ++mode) {
+				struct fault_count count;
+				struct fault fault = {n ? mode : FAULT_NONE, kinds[kind], n, kinds[kind] == FAULT_ALLOC ? ENOMEM : EIO};
+				unit_note("%s %ju, %d", fault_kind_name(kinds[kind]), (uintmax_t)n, mode);
+				fault_begin(&fault, 100000);
+				unsigned opened = read_bunches(0);
+				fault_end(&count);
+				CU_ASSERT_TRUE(count.blocks == 0 && count.fds == 0 && count.bad_closes == 0);
+				calls = n ? calls : count.calls[kinds[kind]];
+				CU_ASSERT_TRUE(n || !rings || calls > 0);
+				/* Whatever becomes of the ring, it is done without. */
+				CU_ASSERT_TRUE(opened == 12 * 8 || (n && kinds[kind] == OS_OPENAT2) || kinds[kind] == FAULT_ALLOC);
+			}
+		}
+	}
+	/* Descriptors run out within a bunch; the others of it are read, one by one. */
+	for (rlim_t left = 1; left < 10; ++left)
+		CU_ASSERT_EQUAL(read_bunches(left), 12 * 8);
 }
 
 /* Entries, as the kernel gives them. */
@@ -661,6 +752,7 @@ static const struct unit_test tests[] = {
 	{"search with few descriptors", test_search},
 	{"search that is ended", test_search_ends},
 	{"bulk read, opened together", test_bulk_together},
+	{"bulk read, together, with faults", test_bulk_together_faults},
 	{"bulk read", test_bulk},
 	{"threads take no signals", test_thread_signals},
 	{NULL, NULL},
