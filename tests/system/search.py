@@ -23,6 +23,8 @@ direct = gm.Autofs(root / "t/direct", "direct")
 indirect = gm.Autofs(root / "t/indirect", "indirect")
 gm.tmpfs(root / "t/covered")
 gm.mount("tmpfs", root / "t/covered", "tmpfs")      # a stack
+gm.mkdir(root / "u/d/sub")
+os.chmod(root / "u/d", 0o744)
 root.enter()
 FIND = {"t/one", "t/one/file", "t/one/two", "t/one/two/file", "t/plain", "t/plain/file", "t/mountpoint",
         "t/mountpoint/file", "t/point", "t/below", "t/below/hung", "t/hung", "t/direct", "t/indirect",
@@ -82,6 +84,14 @@ for disable in ("", "openat2", "statx-mntid", "listmount,openat2", "listmount,op
             gm.expect(names == set(), f"{disable} --xdev {args}, literal: {names}")
     _, names = search("--xdev", "/plain/file", "t", env=env)
     gm.expect(names == {"t/plain/file"}, f"{disable} --xdev, literal: {names}")
+
+# Who may read a directory and not search it is told the names in it.
+for disable in ("", "openat2", "listmount,openat2,statx-mntid"):
+    for args in ((), ("-o", "PATH"), ("--threads=4",)):
+        result, names = search("--xdev", *args, "*", "/u", env={"GETMNT_DISABLE": disable}, uid=1000)
+        gm.expect(names == {"/u/d", "/u/d/sub"} and result.status == 1
+                  and result.err.count(b"getmnt: ") == 1 and b"/u/d/sub: cannot be opened" in result.err,
+                  f"{disable} --xdev {args}, another user: {names} {result.err}")
 
 # What the user names is entered: here a directory below which one blocks.
 _, names = search("*", "/t/below")
