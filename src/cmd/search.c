@@ -441,7 +441,7 @@ int cmd_search(int argc, char **argv)
 	             && !(asked.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE | SEARCH_METADATA));
 	search_more(show.search, &(struct search_more){
 		.types = asked.types, .type = out.needs & SN_TYPE, .links = out.needs & SN_LINK,
-		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .watch = watch, .arg = &show,
+		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .statx = true, .watch = watch, .arg = &show,
 		.lines = plain ? print_lines : NULL, .end = asked.nul ? '\0' : '\n',
 	});
 	status = run_search(&asked, &show, &out, forgiving);

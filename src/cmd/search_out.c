@@ -313,6 +313,8 @@ static const char *cell_text(struct search_out *out, const struct search_column 
 	strbuf_reset(&out->cell);
 	if (column->needs & SN_METADATA && !o->st)
 		return NULL;
+	if (column->cell == cell_path)
+		return o->path;
 	return column->cell(o, &out->cell) ? strbuf_str(&out->cell) : NULL;
 }
 

@@ -134,15 +134,18 @@ int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mas
 {
 	int rc;
 	unsigned tries = 0;
-	memset(st, 0, sizeof(*st));
 	os_tell(os, dirfd, path, O_PATH | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0));
-	if (os_is_inside(os))
-		return os_inside_statx(os, dirfd, path, flags, st);
-	if (!os->statx_works)
-		return os_statx_by_stat(os, dirfd, path, flags, st);
+	if (os_is_inside(os) || !os->statx_works) {
+		memset(st, 0, sizeof(*st));
+		return os_is_inside(os) ? os_inside_statx(os, dirfd, path, flags, st)
+		                        : os_statx_by_stat(os, dirfd, path, flags, st);
+	}
 	do {
 		rc = (int)OS_CALL(os, OS_STATX, syscall(SYS_statx, dirfd, path, flags, mask, st));
 	} while (rc != 0 && os_again(&tries));
+	/* Else the kernel has filled all of it. */
+	if (rc != 0)
+		memset(st, 0, sizeof(*st));
 	return rc;
 }
 

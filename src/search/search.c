@@ -255,7 +255,8 @@ static struct searchent *give(SEARCH *search)
 	if (record.meta) {
 		memcpy(&search->st, at, sizeof(search->st));
 		at += sizeof(search->st);
-		info_from(&search->info, &search->st);
+		if (!search->more.statx)
+			info_from(&search->info, &search->st);
 	}
 	make_path(search, record.source != 0 || search->flags & SEARCH_INCLUDEROOT, at, record.len);
 	at += record.len;
@@ -267,7 +268,7 @@ static struct searchent *give(SEARCH *search)
 	search->type = record.type;
 	search->entry = (struct searchent){
 		.path = search->path.data,
-		.info = record.meta ? &search->info : NULL,
+		.info = record.meta && !search->more.statx ? &search->info : NULL,
 		.errsource = record.source,
 		.err = record.error,
 	};

@@ -50,6 +50,7 @@ struct search_more {
 	bool type;                /* search_type() is to be known, at the same cost */
 	bool links;               /* search_target(), a call for each link */
 	unsigned mask;            /* K_STATX_*: with SEARCH_METADATA, asked as well */
+	bool statx;               /* attributes are taken from statxsearch() alone: info is NULL */
 	/* Whole paths, each with `end` behind it, made by the workers and passed on
 	   many at a time, n of them; readsearch() gives out errors, and what few
 	   objects are not among these.  With SEARCH_INCLUDEROOT, in no order, and
