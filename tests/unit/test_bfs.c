@@ -490,6 +490,8 @@ static void test_thread_signals(void)
 static bool ring_opens(struct os *os)
 {
 	struct os_ring_open one = {.dirfd = topfd, .name = "w0"};
+	if (!(os->caps & OSC_OPENAT2))   /* as under valgrind */
+		return false;
 	struct os_ring *ring = os_ring_new(os, 8, 1);
 	int fd = os_openat2(os, topfd, "w0", O_RDONLY | O_DIRECTORY, K_RESOLVE_CACHED);
 	if (ring)
