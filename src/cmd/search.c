@@ -6,6 +6,7 @@
  */
 #include "cmd/cmd.h"
 
+#include "base/escape.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/rows.h"
@@ -43,6 +44,7 @@ struct asked {
 /** What a search that goes on is shown by. */
 struct show {
 	SEARCH *search;
+	const struct search_out *out;
 	struct os os;                /* for what is no part of the search */
 	double start, next, next_line;
 	bool shown;                  /* progress is, as lines on a terminal */
@@ -280,7 +282,14 @@ static void watch(void *arg)
 	}
 }
 
-/** Print paths that workers have made lines of. */
+/** Make the line of an object, in any thread. */
+static void make_line(void *arg, const struct search_object *object, struct strbuf *text)
+{
+	const struct show *show = arg;
+	search_out_line(show->out, object, text);
+}
+
+/** Print lines that workers have made. */
 static void print_lines(void *arg, const char *text, size_t len, uint64_t n)
 {
 	struct show *show = arg;
@@ -423,8 +432,8 @@ int cmd_search(int argc, char **argv)
 		if (!*roots[i])
 			return usage_error("search", "an empty PATH; the current directory is \".\"");
 	}
-	struct show show = {.start = os_now()};
 	struct search_out out;
+	struct show show = {.out = &out, .start = os_now()};
 	bool forgiving = false;
 	search_out_init(&out, asked.form >= 0 ? (enum search_form)asked.form : SF_PATHS, &show.os);
 	status = prepare(&asked, &out, &forgiving);
@@ -437,12 +446,14 @@ int cmd_search(int argc, char **argv)
 	}
 	os_fork(&show.os, search_os(show.search));
 	show.shown = progress_open();
-	bool plain = out.form == SF_PATHS && !out.colors && !out.terminal && !asked.first
-	             && !(asked.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE | SEARCH_METADATA));
+	bool columns = out.form == SF_COLUMNS;
+	bool lines = search_out_lines(&out) && !asked.first
+	             && !(asked.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE));
 	search_more(show.search, &(struct search_more){
 		.types = asked.types, .type = out.needs & SN_TYPE, .links = out.needs & SN_LINK,
 		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .statx = true, .watch = watch, .arg = &show,
-		.lines = plain ? print_lines : NULL, .end = asked.nul ? '\0' : '\n',
+		.lines = lines ? print_lines : NULL, .end = asked.nul ? '\0' : '\n',
+		.line = columns ? make_line : NULL, .escape = columns && !asked.nul ? escape_raw : NULL,
 	});
 	status = run_search(&asked, &show, &out, forgiving);
 	search_stop(show.search);

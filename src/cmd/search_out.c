@@ -16,8 +16,10 @@
 
 /** What a cell is made of. */
 struct object {
-	struct search_out *out;
-	const char *path;
+	struct search_out *out;      /* NULL: in any thread */
+	const char *dir;             /* as it is printed: of a line, all but the name */
+	size_t dir_len;
+	const char *path;            /* what is behind that */
 	unsigned char type;          /* DT_* */
 	const struct k_statx *st;    /* NULL: not asked for */
 	const char *target;          /* of a link; NULL: not asked for, no link */
@@ -40,10 +42,15 @@ static bool cell_path(const struct object *o, struct strbuf *text)
 	return true;
 }
 
-static bool cell_name(const struct object *o, struct strbuf *text)
+static const char *name_of(const struct object *o)
 {
 	const char *slash = strrchr(o->path, '/');
-	strbuf_puts(text, slash ? slash + 1 : o->path);
+	return slash ? slash + 1 : o->path;
+}
+
+static bool cell_name(const struct object *o, struct strbuf *text)
+{
+	strbuf_puts(text, name_of(o));
 	return true;
 }
 
@@ -215,7 +222,7 @@ static const struct search_column search_columns[] = {
 	{"CTIME", CT_NUMBER, SN_METADATA, cell_ctime, "time of the last change of its attributes"},
 	{"DEV", CT_STRING, SN_METADATA, cell_dev, "major:minor of the device it is on"},
 	{"GID", CT_NUMBER, SN_METADATA, cell_gid, "number of its group"},
-	{"GROUP", CT_STRING, SN_METADATA, cell_group, "name of its group in /etc/group, or the number"},
+	{"GROUP", CT_STRING, SN_METADATA | SN_OWNERS, cell_group, "name of its group in /etc/group, or the number"},
 	{"INO", CT_NUMBER, SN_METADATA, cell_ino, "inode number"},
 	{"LINK", CT_STRING, SN_TYPE | SN_LINK, cell_link, "where a symbolic link leads"},
 	{"MNT-ID", CT_NUMBER, SN_METADATA | SN_MOUNT, cell_mnt_id, "mount ID: the column ID of getmnt discover"},
@@ -229,7 +236,7 @@ static const struct search_column search_columns[] = {
 	{"SIZE", CT_NUMBER, SN_METADATA, cell_size, "size in bytes"},
 	{"TYPE", CT_STRING, SN_TYPE, cell_type, "type: b, c, d, f, l, p, s, as of --type"},
 	{"UID", CT_NUMBER, SN_METADATA, cell_uid, "number of its owner"},
-	{"USER", CT_STRING, SN_METADATA, cell_user, "name of its owner in /etc/passwd, or the number"},
+	{"USER", CT_STRING, SN_METADATA | SN_OWNERS, cell_user, "name of its owner in /etc/passwd, or the number"},
 };
 
 enum { NCOLUMNS = sizeof(search_columns) / sizeof(*search_columns) };
@@ -328,17 +335,51 @@ static void put_path(struct search_out *out, const struct object *o)
 		strbuf_puts(&out->text, o->path);
 }
 
-static void put_columns(struct search_out *out, const struct object *o)
+/** Append what may hold anything. */
+static void put_field(const struct search_out *out, const char *field, struct strbuf *text)
+{
+	if (out->nul)
+		strbuf_puts(text, field);
+	else
+		escape_raw(text, field);
+}
+
+static void put_columns(const struct search_out *out, const struct object *o, struct strbuf *text)
 {
 	for (size_t i = 0; i < out->ncolumns; ++i) {
-		const char *text = cell_text(out, out->columns[i], o);
+		const struct search_column *column = out->columns[i];
 		if (i)
-			strbuf_putc(&out->text, '\t');
-		if (text && out->nul)
-			strbuf_puts(&out->text, text);
-		else if (text)
-			escape_raw(&out->text, text);
+			strbuf_putc(text, '\t');
+		if (column->cell == cell_path) {
+			strbuf_add(text, o->dir, o->dir_len);
+			put_field(out, o->path, text);
+		} else if (column->cell == cell_name) {
+			put_field(out, name_of(o), text);
+		} else if (column->needs & (SN_LINK | SN_OWNERS)) {
+			const char *cell = cell_text(o->out, column, o);
+			if (cell)
+				put_field(out, cell, text);
+		} else if (o->st || !(column->needs & SN_METADATA)) {
+			/* Digits, letters, and signs, none of which is escaped. */
+			column->cell(o, text);
+		}
 	}
+}
+
+bool search_out_lines(const struct search_out *out)
+{
+	if (out->colors || out->terminal)
+		return false;
+	return out->form == SF_PATHS || (out->form == SF_COLUMNS && !(out->needs & (SN_LINK | SN_OWNERS)));
+}
+
+void search_out_line(const struct search_out *out, const struct search_object *object, struct strbuf *text)
+{
+	struct object o = {
+		.dir = object->dir, .dir_len = object->dir_len, .path = object->name, .type = object->type,
+		.st = (const struct k_statx *)(const void *)object->st,
+	};
+	put_columns(out, &o, text);
 }
 
 /** Append the cell of -l, to the width of those before it, or wider. */
@@ -428,7 +469,7 @@ static int flush_text(struct search_out *out)
 int search_out_object(struct search_out *out, const SEARCH *search, const char *path)
 {
 	struct object o = {
-		.out = out, .path = path, .type = search_type(search),
+		.out = out, .dir = "", .path = path, .type = search_type(search),
 		.st = (const struct k_statx *)(const void *)statxsearch(search), .target = search_target(search),
 	};
 	strbuf_reset(&out->text);
@@ -437,7 +478,7 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 		put_path(out, &o);
 		break;
 	case SF_COLUMNS:
-		put_columns(out, &o);
+		put_columns(out, &o, &out->text);
 		break;
 	case SF_LONG:
 		put_long(out, &o);

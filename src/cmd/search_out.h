@@ -30,6 +30,7 @@ enum search_need {
 	SN_TYPE = 1 << 1,
 	SN_LINK = 1 << 2,
 	SN_MOUNT = 1 << 3,        /* with SN_METADATA */
+	SN_OWNERS = 1 << 4,       /* names of users and groups, which are kept */
 };
 
 struct search_column;
@@ -66,6 +67,13 @@ void search_out_begin(struct search_out *out);
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int search_out_object(struct search_out *out, const SEARCH *search, const char *path);
+
+/** Whether objects can be printed as lines that search_out_line() makes. */
+bool search_out_lines(const struct search_out *out);
+
+/** Append the line of an object, without its end.  Changes nothing of @out, so that
+    threads can do so at once. */
+void search_out_line(const struct search_out *out, const struct search_object *object, struct strbuf *text);
 
 /** What failed, in words. */
 void search_error_text(const struct searchent *e, struct strbuf *text);

@@ -50,6 +50,18 @@ void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len,
 	}, NULL, name, NULL);
 }
 
+/** Write a path as it is written in lines. */
+static void escape_whole(const SEARCH *search, struct strbuf *path)
+{
+	struct strbuf escaped;
+	strbuf_init(&escaped);
+	search->more.escape(&escaped, strbuf_str(path));
+	strbuf_reset(path);
+	strbuf_add(path, strbuf_str(&escaped), escaped.len);
+	path->failed |= escaped.failed;
+	strbuf_destroy(&escaped);
+}
+
 /** Begin with lines of what is in a directory: have its path at hand. */
 static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at)
 {
@@ -63,13 +75,18 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 		bfs_path(&parent, path);
 		if (!path->failed && path->data[path->len - 1] != '/')
 			strbuf_putc(path, '/');
+		if (search->more.escape)
+			escape_whole(search, path);
 		scratch->about.of = at->parent;
 		scratch->about.len = path->len;
 	}
 	if (!path->failed)
 		path->len = scratch->about.len;
 	if (strcmp(at->dir, ".") != 0) {
-		strbuf_puts(path, at->dir);
+		if (search->more.escape)
+			search->more.escape(path, at->dir);
+		else
+			strbuf_puts(path, at->dir);
 		strbuf_putc(path, '/');
 	}
 	bool lines = strbuf_room(path, BULK_SLACK) && !path->failed && path->len <= LINES_PATH;
@@ -109,6 +126,23 @@ static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
 	return put;
 }
 
+/** Put out an object as a line that is more than its path. */
+static void put_line(const SEARCH *search, struct bfs_scratch *scratch, const struct bulk_entry *entry,
+                     const struct k_statx *st)
+{
+	struct strbuf *text = &scratch->whole.text;
+	search->more.line(search->more.arg, &(struct search_object){
+		.dir = scratch->about.text.data, .dir_len = scratch->about.text.len,
+		.name = entry->name, .len = entry->len, .type = entry->type,
+		.st = (const struct statx *)(const void *)st,
+	}, text);
+	strbuf_putc(text, search->more.end);
+	++scratch->whole.n;
+	/* A record with attributes is no less than its line. */
+	if (!st && text->len - (scratch->note - 1) >= LINES_SIZE)
+		scratch->note = NO_LINES;
+}
+
 /** Whether objects of a type are wanted; of one not known, not yet. */
 static bool type_wanted(const SEARCH *search, uint8_t type)
 {
@@ -128,7 +162,10 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 		return;
 	}
 	if (lines_go_on(scratch)) {
-		put_lines(search, scratch, entry, 1, false);
+		if (search->more.line)
+			put_line(search, scratch, entry, st);
+		else
+			put_lines(search, scratch, entry, 1, false);
 		return;
 	}
 	char target[PATH_MAX];
@@ -321,7 +358,7 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 			continue;
 		if (from < i && search->more.lines && scratch->note == NO_RUN)
 			lines_begin(search, scratch, at);
-		while (from < i && lines_go_on(scratch) && !search->access)
+		while (from < i && lines_go_on(scratch) && !search->access && !search->more.line)
 			from += put_lines(search, scratch, entries + from, i - from, true);
 		for (; from < i; ++from)
 			search_put_object(search, scratch, &entries[from], NULL, scratch->fd, entries[from].name);

@@ -10,6 +10,7 @@
 #define GM_SEARCH_SEARCH_H
 
 #include "getmnt/search.h"
+#include "base/strbuf.h"
 #include "bulk/bulk.h"
 #include "os/os.h"
 #include "search/follow.h"
@@ -43,6 +44,16 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
                    const char *const roots[], size_t n, const char *pattern,
                    const struct search_options *options);
 
+/** An object, of which a line is made. */
+struct search_object {
+	const char *dir;          /* its path but for the name, as search_more.escape made it */
+	size_t dir_len;
+	const char *name;
+	size_t len;
+	unsigned char type;       /* DT_* */
+	const struct statx *st;   /* with SEARCH_METADATA; else NULL */
+};
+
 /** What is wanted beside the public options. */
 struct search_more {
 	unsigned types;           /* 1 << DT_*: objects of these alone, which costs a
@@ -54,9 +65,13 @@ struct search_more {
 	/* Whole paths, each with `end` behind it, made by the workers and passed on
 	   many at a time, n of them; readsearch() gives out errors, and what few
 	   objects are not among these.  With SEARCH_INCLUDEROOT, in no order, and
-	   without attributes alone; or NULL. */
+	   without links alone; or NULL. */
 	void (*lines)(void *arg, const char *text, size_t len, uint64_t n);
 	char end;
+	/* Such a line, where it is more than the path: appends it, in any thread; and
+	   how a path is written in it, byte by byte.  Or NULL. */
+	void (*line)(void *arg, const struct search_object *object, struct strbuf *text);
+	void (*escape)(struct strbuf *text, const char *path);
 	void (*watch)(void *arg); /* called before what may take a while; or NULL */
 	void *arg;
 };
