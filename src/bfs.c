@@ -11,25 +11,14 @@
  *          ^                      (owner, or a worker)        |
  *          '------------------- deliver <---------------------'
  *
- * Descriptors are a budget.  A directory whose children wait keeps its own
- * open while there is room; breadth-first, the one added last gives way, as
- * it is needed last; depth-first, the one opened first.  A directory that
- * was closed is opened again from its nearest open ancestor, through no link,
- * and must show the mount that it showed before.
- *
  * Invariants:
  *  - the frontier, the directories and their descriptors are the owner's;
  *  - a directory with reads under way (busy) keeps its descriptor;
  *  - a batch is either filled by the owner, read by one reader, or delivered.
  */
-#include "bfs.h"
-
-#include "bfs_frontier.h"
-#include "bfs_reader.h"
+#include "bfs_impl.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,285 +31,9 @@ enum {
 	RETRIES = 12,         /* of a directory, with half the descriptors each time */
 };
 
-struct bfs {
-	struct os *os;
-	const struct bfs_policy *policy;
-	struct bfs_stats stats;
-	struct bfs_frontier frontier;
-	struct bfs_dir *root;         /* what starts are relative to */
-	struct bfs_dir *newest, *oldest;   /* open descriptors, by age */
-	unsigned open_fds, max_fds;
-	unsigned paused;              /* directories read in part */
-	struct bfs_reader reader;     /* the owner's own */
-	struct bfs_batch *spare;      /* batches to be used again */
-	struct bfs_pool *pool;
-	unsigned threads;
-	unsigned under_way;           /* batches with the workers */
-	bool ended, failed;
-};
-
-/* Directories and their descriptors. */
-
-/** Note a descriptor of a directory, and that it may be closed.  @by  Who opened it. */
-static void dir_opened(struct bfs *bfs, struct bfs_dir *dir, int fd, unsigned by)
-{
-	dir->fd = fd;
-	dir->by = by;
-	dir->older = bfs->newest;
-	dir->newer = NULL;
-	if (dir->older)
-		dir->older->newer = dir;
-	else
-		bfs->oldest = dir;
-	bfs->newest = dir;
-	if (++bfs->open_fds > bfs->stats.peak_fds)
-		bfs->stats.peak_fds = bfs->open_fds;
-}
-
-/** Close a directory's descriptor; it can be opened again.
-    @now  Before this returns, whoever opened it. */
-static void dir_close(struct bfs *bfs, struct bfs_dir *dir, bool now)
-{
-	if (dir->fd < 0 || dir == bfs->root)
-		return;
-	if (dir->by && bfs->pool && !now)
-		bfs_pool_close(bfs->pool, bfs->os, dir->by, dir->fd);
-	else
-		os_close(bfs->os, dir->fd);
-	dir->fd = -1;
-	if (dir->newer)
-		dir->newer->older = dir->older;
-	else
-		bfs->newest = dir->older;
-	if (dir->older)
-		dir->older->newer = dir->newer;
-	else
-		bfs->oldest = dir->newer;
-	--bfs->open_fds;
-}
-
-/** Close descriptors until at most n are open; for 0, at once.  @return whether one was. */
-static bool dirs_evict(struct bfs *bfs, unsigned n)
-{
-	bool depth = bfs->policy->order == BFS_DEPTH;
-	bool any = false;
-	struct bfs_dir *dir = depth ? bfs->oldest : bfs->newest;
-	while (dir && bfs->open_fds > n) {
-		struct bfs_dir *then = depth ? dir->newer : dir->older;
-		if (dir->busy == 0) {
-			dir_close(bfs, dir, n == 0);
-			any = true;
-		}
-		dir = then;
-	}
-	return any;
-}
-
-/** A new directory, without a reference, its descriptor not yet noted. */
-static struct bfs_dir *dir_new(struct bfs_dir *parent, const char *name, uint32_t tag, int depth)
-{
-	size_t n = strlen(name);
-	struct bfs_dir *dir = malloc(sizeof(*dir) + n + 1);
-	if (!dir)
-		return NULL;
-	*dir = (struct bfs_dir){
-		.parent = parent,
-		.fd = -1,
-		.tag = tag,
-		.depth = depth,
-		.namelen = n,
-	};
-	memcpy(dir->name, name, n + 1);
-	if (parent)
-		++parent->refs;
-	return dir;
-}
-
-/** Drop a reference to a directory, and so on upwards. */
-static void dir_unref(struct bfs *bfs, struct bfs_dir *dir)
-{
-	while (dir && --dir->refs == 0) {
-		struct bfs_dir *parent = dir->parent;
-		dir_close(bfs, dir, false);
-		free(dir);
-		dir = parent;
-	}
-}
-
 static void bunch_release(void *arg, struct bfs_bunch *bunch)
 {
-	dir_unref(arg, bunch->dir);
-}
-
-/** The name of a directory in a path: none for the root and for ".". */
-static bool dir_shown(const char *name)
-{
-	return name[0] != '\0' && strcmp(name, ".") != 0;
-}
-
-/** Append the path of a directory below `top` to out, without a leading "/". */
-static void dir_path(const struct bfs_dir *dir, const struct bfs_dir *top, struct strbuf *out)
-{
-	size_t len = 0;
-	for (const struct bfs_dir *d = dir; d && d != top; d = d->parent) {
-		if (dir_shown(d->name))
-			len += d->namelen + 1;
-	}
-	if (len == 0)
-		return;
-	char *start = strbuf_extend(out, len - 1);
-	char *end = start ? start + len - 1 : NULL;
-	for (const struct bfs_dir *d = dir; start && d && d != top; d = d->parent) {
-		if (!dir_shown(d->name))
-			continue;
-		end -= d->namelen;
-		memcpy(end, d->name, d->namelen);
-		if (end > start)
-			*--end = '/';
-	}
-}
-
-void bfs_path(const struct bfs_at *at, struct strbuf *out)
-{
-	size_t start = out->len;
-	strbuf_putc(out, '/');
-	dir_path(at->parent, NULL, out);
-	const char *parts[2] = {at->dir, at->name};
-	for (int i = 0; i < 2; ++i) {
-		if (!dir_shown(parts[i]))
-			continue;
-		if (out->len > start + 1)
-			strbuf_putc(out, '/');
-		strbuf_puts(out, parts[i]);
-	}
-}
-
-/** Compare the end of path[0..*len) with a name, and cut it off. */
-static bool path_cut(const char *path, size_t *len, const char *name, size_t n)
-{
-	if (*len <= n || memcmp(path + *len - n, name, n) != 0 || path[*len - n - 1] != '/')
-		return false;
-	*len -= n + 1;
-	return true;
-}
-
-bool bfs_path_is(const struct bfs_at *at, const char *path)
-{
-	size_t len = strlen(path);
-	if (dir_shown(at->name) && !path_cut(path, &len, at->name, strlen(at->name)))
-		return false;
-	if (dir_shown(at->dir) && !path_cut(path, &len, at->dir, strlen(at->dir)))
-		return false;
-	for (const struct bfs_dir *d = at->parent; d; d = d->parent) {
-		if (dir_shown(d->name) && !path_cut(path, &len, d->name, d->namelen))
-			return false;
-	}
-	return len == 0;
-}
-
-/** Open one name with O_PATH, through no link. */
-static int open_step(struct bfs *bfs, int dirfd, const char *path, bool same_mount)
-{
-	/* Without O_DIRECTORY, which would trigger an automount put there. */
-	int flags = O_PATH | O_NOFOLLOW;
-	if (bfs->os->caps & OSC_OPENAT2) {
-		uint64_t resolve = K_RESOLVE_NO_SYMLINKS | (same_mount ? K_RESOLVE_NO_XDEV : 0);
-		return os_openat2(bfs->os, dirfd, path, flags, resolve);
-	}
-	return os_openat(bfs->os, dirfd, path, flags);
-}
-
-/**
- * Open a path below a descriptor through no link, in pieces that the kernel
- * takes: single names without openat2.  The path is cut up in the process.
- */
-static int open_below(struct bfs *bfs, int dirfd, char *path, bool same_mount)
-{
-	bool whole = bfs->os->caps & OSC_OPENAT2;
-	int at = dirfd;
-	for (char *piece = path; piece;) {
-		size_t n = strlen(piece);
-		char *cut = NULL;
-		if (!whole) {
-			cut = strchr(piece, '/');
-		} else if (n >= PATH_MAX) {
-			cut = piece + PATH_MAX - 1;
-			while (*cut != '/')
-				--cut;
-		}
-		if (cut)
-			*cut = '\0';
-		int fd = open_step(bfs, at, piece, same_mount);
-		if (at != dirfd)
-			os_close(bfs->os, at);
-		if (fd < 0)
-			return -1;
-		at = fd;
-		piece = cut ? cut + 1 : NULL;
-	}
-	return at;
-}
-
-/** Whether a descriptor shows the mount that its tag stands for. */
-static bool fd_shows(struct bfs *bfs, int fd, uint32_t tag)
-{
-	bool unique = false;
-	uint64_t want = bfs->policy->mnt_id(bfs->policy->arg, tag, &unique);
-	if (want == 0)
-		return true;
-	struct k_statx st;
-	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
-	if (os_statx(bfs->os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) != 0)
-		return false;
-	if (os_statx_mnt_id(&st, unique) == want)
-		return true;
-	errno = EXDEV;
-	return false;
-}
-
-/** Have a directory's descriptor.  @return 0, or -1 with errno. */
-static int dir_open(struct bfs *bfs, struct bfs_dir *dir)
-{
-	if (dir == bfs->root || dir->fd >= 0)
-		return 0;
-	struct bfs_dir *from = dir->parent;
-	while (from != bfs->root && from->fd < 0)
-		from = from->parent;
-
-	struct strbuf path;
-	strbuf_init(&path);
-	dir_path(dir, from, &path);
-	char dot[] = ".";
-	if (path.len == 0)
-		strbuf_putc(&path, '.');
-	if (path.failed) {
-		strbuf_destroy(&path);
-		errno = ENOMEM;
-		return -1;
-	}
-	++from->busy;
-	dirs_evict(bfs, bfs->max_fds - 1);
-	bool same = from != bfs->root && from->tag == dir->tag;
-	int fd = open_below(bfs, from->fd, path.data, same);
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-		/* Fewer than we thought: all but the one needed give way. */
-		dirs_evict(bfs, 0);
-		strbuf_reset(&path);
-		dir_path(dir, from, &path);
-		fd = open_below(bfs, from->fd, path.len ? path.data : dot, same);
-	}
-	--from->busy;
-	strbuf_destroy(&path);
-	if (fd < 0)
-		return -1;
-	bool refused = same && bfs->os->caps & OSC_OPENAT2;
-	if (!refused && !fd_shows(bfs, fd, dir->tag)) {
-		os_close(bfs->os, fd);
-		return -1;
-	}
-	dir_opened(bfs, dir, fd, 0);
-	++bfs->stats.reopened;
-	return 0;
+	bfs_dir_unref(arg, bunch->dir);
 }
 
 /* The life of a search. */
@@ -360,7 +73,7 @@ struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, 
 		.judge = judge_now,
 		.judge_arg = bfs,
 	};
-	bfs->root = dir_new(NULL, "", 0, -1);
+	bfs->root = bfs_dir_new(NULL, "", 0, -1);
 	if (bfs->root)
 		bfs->root->refs = 1;
 	if (!bfs->reader.bulk || !bfs->root) {
@@ -431,8 +144,8 @@ void bfs_free(struct bfs *bfs)
 		bfs_batch_free(batch);
 	}
 	if (bfs->root) {
-		/* rootfd is the caller's: dir_close() leaves it alone. */
-		dir_unref(bfs, bfs->root);
+		/* rootfd is the caller's: bfs_dir_close() leaves it alone. */
+		bfs_dir_unref(bfs, bfs->root);
 	}
 	bulk_free(bfs->reader.bulk);
 	free(bfs);
@@ -468,12 +181,12 @@ static struct bfs_bunch *push_one(struct bfs *bfs, struct bfs_dir *dir, const ch
 static int push_start(struct bfs *bfs, struct bfs_dir *in, const char *path, uint32_t tag,
                       enum bfs_queue queue, int depth)
 {
-	struct bfs_dir *dir = dir_new(in, path, tag, depth - 1);
+	struct bfs_dir *dir = bfs_dir_new(in, path, tag, depth - 1);
 	if (!dir)
 		return -1;
 	dir->refs = 1;
 	int rc = push_one(bfs, dir, ".", tag, queue, 0, false) ? 0 : -1;
-	dir_unref(bfs, dir);
+	bfs_dir_unref(bfs, dir);
 	return rc;
 }
 
@@ -499,11 +212,11 @@ static struct bfs_dir *deliver_dir(struct bfs *bfs, struct bfs_read *read, unsig
 		++read->item.bunch->dir->refs;
 		return read->item.bunch->dir;
 	}
-	struct bfs_dir *dir = dir_new(read->item.bunch->dir, at.dir, at.tag, at.depth);
+	struct bfs_dir *dir = bfs_dir_new(read->item.bunch->dir, at.dir, at.tag, at.depth);
 	if (!dir)
 		return NULL;
 	dir->refs = 1;
-	dir_opened(bfs, dir, read->fd, by);
+	bfs_dir_opened(bfs, dir, read->fd, by);
 	read->fd = -1;
 	return dir;
 }
@@ -579,7 +292,7 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 	if ((read->error == EMFILE || read->error == ENFILE) && !read->opened
 	    && bunch->retry < RETRIES) {
 		bfs->max_fds = bfs->open_fds / 2 + 1;
-		dirs_evict(bfs, bfs->max_fds);
+		bfs_dirs_evict(bfs, bfs->max_fds);
 		if (!push_one(bfs, bunch->dir, at.dir, at.tag, bunch->queue, bunch->retry + 1u, true))
 			bfs->failed = true;
 		return;
@@ -626,7 +339,7 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 			bfs->failed = true;
 	}
 	deliver_pause(bfs, read, dir);
-	dir_unref(bfs, dir);
+	bfs_dir_unref(bfs, dir);
 }
 
 /** Take in a batch that was read. */
@@ -645,7 +358,7 @@ static void deliver(struct bfs *bfs, struct bfs_batch *batch)
 	for (int i = 0; i < BFS_HITS; ++i)
 		bfs->stats.hits[i] += batch->scratch.hits[i];
 	batch_put(bfs, batch);
-	dirs_evict(bfs, bfs->max_fds);
+	bfs_dirs_evict(bfs, bfs->max_fds);
 	if (bfs->frontier.waiting > bfs->stats.peak_frontier)
 		bfs->stats.peak_frontier = bfs->frontier.waiting;
 }
@@ -673,7 +386,7 @@ static bool next_item(struct bfs *bfs, struct bfs_item *item)
 			++bfs->stats.dropped;
 			if (!bunch->mixed)
 				bfs->stats.dropped += bfs_frontier_drop(&bfs->frontier, bunch);
-		} else if (dir_open(bfs, bunch->dir) == 0) {
+		} else if (bfs_dir_open(bfs, bunch->dir) == 0) {
 			return true;
 		} else {
 			error = errno;
