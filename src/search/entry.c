@@ -380,7 +380,8 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	bool dir = entry->type == DT_DIR || entry->type == DT_UNKNOWN || (follow && entry->type == DT_LNK);
 	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return BFS_END_ALL;
-	unsigned does = pattern_step(search->pattern, node->state, entry->name, len, dir ? child->state : NULL);
+	unsigned does = search->everything && !dir ? (unsigned)PATTERN_MATCH
+	                : pattern_step(search->pattern, node->state, entry->name, len, dir ? child->state : NULL);
 	if (does == 0)
 		return BFS_SKIP;
 	/* What a link that is followed leads to is not known yet. */
@@ -391,6 +392,9 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		return BFS_SKIP;
 	if (search->more.lines && object && scratch->note == NO_RUN)
 		lines_begin(search, scratch, at);
+	/* Most objects are this, and nothing more. */
+	if (!dir && search->flags & SEARCH_METADATA && !avoid_below(search->mounts.avoid, node->avoid))
+		return BFS_LOOK;
 	child->mount = node->mount;
 	child->self = node->self;
 	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);
@@ -428,6 +432,13 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	struct node *child = &new.node;
 	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return BFS_END_ALL;
+	/* Of what cannot be entered, objects alone are looked at. */
+	bool leaf = entry->type != DT_DIR && entry->type != DT_UNKNOWN && !(search->flags & SEARCH_FOLLOW);
+	if (leaf && error == 0 && st->mask & K_STATX_TYPE && IFTODT(st->mode) == entry->type) {
+		search_put_object(search, scratch, entry, search->flags & SEARCH_METADATA ? st : NULL, scratch->fd,
+		                  entry->name);
+		return BFS_SKIP;
+	}
 	unsigned does = pattern_step(search->pattern, node->state, entry->name, len, child->state);
 	child->mount = node->mount;
 	child->self = node->self;
