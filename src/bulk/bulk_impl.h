@@ -23,6 +23,10 @@ struct fetch {
 	bool begun;               /* the directory's first window is behind us */
 	struct pace pace;         /* BULK_AUTO: whether the disk is waited for */
 	unsigned turn;            /* parts that were fetched while it is not */
+	struct {
+		struct k_statx st;
+		int error;
+	} run[PACE_RUN];          /* what was asked for while the clock ran */
 	uint64_t dev, ordered;    /* of what was told last; where order may pay */
 	struct fetch_ring *ring;  /* NULL: none yet */
 	bool no_ring;             /* there is none to be had */

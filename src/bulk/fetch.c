@@ -185,6 +185,22 @@ static void order_judge(struct fetch *fetch, const struct bulk_dir *dir, const s
 		pace_set(&fetch->pace, PACE_CALM);
 }
 
+/** Ask for that of up to PACE_RUN entries by the clock, which does not run while they
+    are passed on: what is made of them there is no waiting. */
+static void ask_timed(struct fetch *fetch, const struct bulk_policy *policy, const struct bulk_dir *dir,
+                      const struct bulk_entry *wanted, size_t n)
+{
+	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
+	uint64_t since = 0;
+	n = n < PACE_RUN ? n : PACE_RUN;
+	os_elapsed(fetch->os, &since);
+	for (size_t i = 0; i < n; ++i) {
+		int rc = os_statx(fetch->os, dir->fd, wanted[i].name, flags, policy->statx_mask, &fetch->run[i].st);
+		fetch->run[i].error = rc == 0 ? 0 : errno;
+	}
+	pace_note(&fetch->pace, n, os_elapsed(fetch->os, &since));
+}
+
 /** Fetch that of a part of the entries, at most as many as there is room for. */
 static enum bulk_verdict fetch_part(struct fetch *fetch, const struct bulk_policy *policy, struct bulk_dir *dir,
                                     const struct bulk_entry *wanted, size_t n, bool by_ring, void *arg)
@@ -194,23 +210,23 @@ static enum bulk_verdict fetch_part(struct fetch *fetch, const struct bulk_polic
 	/* Of small parts some will do. */
 	bool timed = adapts(fetch) && (n >= PACE_RUN || fetch->pace.state != PACE_CALM || ++fetch->turn % TURNS_TIMED == 0);
 	bool waited = fetch->pace.state == PACE_WAITS;
-	uint64_t since = 0;
 	by_ring = by_ring && fetch->ring && ring_ask(fetch, policy, dir, wanted, n);
 	if (by_many)
 		many_ask(fetch->many, fetch->os, policy, dir, wanted, n);
-	if (timed)
-		os_elapsed(fetch->os, &since);
 	for (size_t i = 0; i < n && verdict < BULK_END_DIR; ++i) {
 		const struct bulk_entry *entry = &wanted[i];
 		struct k_statx *st = by_many ? many_answer(fetch->many, i) : NULL;
-		if (by_ring)
+		size_t turn = i % PACE_RUN;
+		if (timed && turn == 0)
+			ask_timed(fetch, policy, dir, entry, n - i);
+		if (timed)
+			verdict = pass(fetch, policy, dir, entry, &fetch->run[turn].st, fetch->run[turn].error, arg);
+		else if (by_ring)
 			verdict = pass(fetch, policy, dir, entry, &fetch->ring->sts[i], fetch->ring->stats[i].error, arg);
 		else if (st)
 			verdict = pass(fetch, policy, dir, entry, st, 0, arg);
 		else
 			verdict = fetch_one(fetch, policy, dir, entry, arg);
-		if (timed && ((i + 1) % PACE_RUN == 0 || i + 1 == n))
-			pace_note(&fetch->pace, i % PACE_RUN + 1, os_elapsed(fetch->os, &since));
 	}
 	if (fetch->pace.state == PACE_WAITS && !waited)
 		order_judge(fetch, dir, wanted, n);
