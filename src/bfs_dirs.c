@@ -31,7 +31,9 @@ void bfs_dir_opened(struct bfs *bfs, struct bfs_dir *dir, int fd, unsigned by)
 		bfs->stats.peak_fds = bfs->open_fds;
 }
 
-void bfs_dir_close(struct bfs *bfs, struct bfs_dir *dir, bool now)
+/** Close a directory's descriptor; it can be opened again.
+    @now  Before this returns, whoever opened it. */
+static void dir_close(struct bfs *bfs, struct bfs_dir *dir, bool now)
 {
 	if (dir->fd < 0 || dir == bfs->root)
 		return;
@@ -59,7 +61,7 @@ bool bfs_dirs_evict(struct bfs *bfs, unsigned n)
 	while (dir && bfs->open_fds > n) {
 		struct bfs_dir *then = depth ? dir->newer : dir->older;
 		if (dir->busy == 0) {
-			bfs_dir_close(bfs, dir, n == 0);
+			dir_close(bfs, dir, n == 0);
 			any = true;
 		}
 		dir = then;
@@ -90,7 +92,7 @@ void bfs_dir_unref(struct bfs *bfs, struct bfs_dir *dir)
 {
 	while (dir && --dir->refs == 0) {
 		struct bfs_dir *parent = dir->parent;
-		bfs_dir_close(bfs, dir, false);
+		dir_close(bfs, dir, false);
 		free(dir);
 		dir = parent;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * The frontier of a search: bunches of directories that wait to be read.
- * Private to bfs.c.
+ * Private to src/bfs*.c.
  */
 #ifndef GM_BFS_FRONTIER_H
 #define GM_BFS_FRONTIER_H

@@ -35,10 +35,6 @@ struct bfs {
 /** Note a descriptor of a directory, and that it may be closed.  @by  Who opened it. */
 void bfs_dir_opened(struct bfs *bfs, struct bfs_dir *dir, int fd, unsigned by);
 
-/** Close a directory's descriptor; it can be opened again.
-    @now  Before this returns, whoever opened it. */
-void bfs_dir_close(struct bfs *bfs, struct bfs_dir *dir, bool now);
-
 /** Close descriptors until at most n are open; for 0, at once.  @return whether one was. */
 bool bfs_dirs_evict(struct bfs *bfs, unsigned n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Reading a batch of directories, in the owner or in worker threads, and what
- * was found in them.  Private to bfs.c.
+ * was found in them.  Private to src/bfs*.c.
  */
 #ifndef GM_BFS_READER_H
 #define GM_BFS_READER_H

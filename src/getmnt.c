@@ -64,6 +64,8 @@
  *     devmap_judge.c    which devices may be touched, which can block
  *   mounttree.c         the tree of mounts: LEAF and INTERNAL, naming, standing
  *   bfs.c               the search of a directory tree, without a policy
+ *     bfs_impl.h        what its files share
+ *     bfs_dirs.c        directories that were entered, and their descriptors
  *     bfs_frontier.c    the directories that wait to be read
  *     bfs_reader.c      reading batches of them, in threads
  *   discover.c          mount tree and search joined: every mount named, judged

@@ -2,7 +2,8 @@
 /*
  * getmnt search: what matches a pattern, as it is found.
  *
- *     options --> searchv() --> readsearch() --> search_out.c: a line each
+ *     options --> searchv() --+--> readsearch() --> search_out.c: a line each
+ *                             '--> lines, made by search_out.c in the threads that read
  */
 #include "cmd/cmd.h"
 

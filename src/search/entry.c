@@ -14,7 +14,7 @@ enum {
 	LINES_PATH = 512,         /* bytes of a directory's path that are repeated for
 	                             each entry; of a longer one records are less */
 	LINES_SIZE = 32 * 1024,   /* bytes of a directory's lines; the rest of it is
-	                             records, which are less */
+	                             records, as soon as one is less than a line */
 };
 
 /* The note of a directory that is being read: where its lines begin in the text of
@@ -131,15 +131,15 @@ static void put_line(const SEARCH *search, struct bfs_scratch *scratch, const st
                      const struct k_statx *st)
 {
 	struct strbuf *text = &scratch->whole.text;
+	size_t from = text->len, record = sizeof(struct record) + entry->len + (st ? sizeof(*st) : 0);
 	search->more.line(search->more.arg, &(struct search_object){
 		.dir = scratch->about.text.data, .dir_len = scratch->about.text.len,
-		.name = entry->name, .len = entry->len, .type = entry->type,
+		.name = entry->name, .type = entry->type,
 		.st = (const struct statx *)(const void *)st,
 	}, text);
 	strbuf_putc(text, search->more.end);
 	++scratch->whole.n;
-	/* A record with attributes is no less than its line. */
-	if (!st && text->len - (scratch->note - 1) >= LINES_SIZE)
+	if (text->len - (scratch->note - 1) >= LINES_SIZE && text->len - from > record)
 		scratch->note = NO_LINES;
 }
 
@@ -432,6 +432,9 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	struct node *child = &new.node;
 	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return BFS_END_ALL;
+	/* What waited while the directory was put aside has passed no search_entry() since. */
+	if (search->more.lines && scratch->note == NO_RUN)
+		lines_begin(search, scratch, at);
 	/* Of what cannot be entered, objects alone are looked at. */
 	bool leaf = entry->type != DT_DIR && entry->type != DT_UNKNOWN && !(search->flags & SEARCH_FOLLOW);
 	if (leaf && error == 0 && st->mask & K_STATX_TYPE && IFTODT(st->mode) == entry->type) {

@@ -49,7 +49,6 @@ struct search_object {
 	const char *dir;          /* its path but for the name, as search_more.escape made it */
 	size_t dir_len;
 	const char *name;
-	size_t len;
 	unsigned char type;       /* DT_* */
 	const struct statx *st;   /* with SEARCH_METADATA; else NULL */
 };
@@ -62,14 +61,14 @@ struct search_more {
 	bool links;               /* search_target(), a call for each link */
 	unsigned mask;            /* K_STATX_*: with SEARCH_METADATA, asked as well */
 	bool statx;               /* attributes are taken from statxsearch() alone: info is NULL */
-	/* Whole paths, each with `end` behind it, made by the workers and passed on
-	   many at a time, n of them; readsearch() gives out errors, and what few
-	   objects are not among these.  With SEARCH_INCLUDEROOT, in no order, and
-	   without links alone; or NULL. */
+	/* Lines, made by who reads and passed on many at a time, n of them, each with `end`
+	   behind it: whole paths, unless line() makes more of them.  readsearch() then gives
+	   out errors, and what few objects are not among these.  With SEARCH_INCLUDEROOT, in
+	   no order, and without links alone; or NULL. */
 	void (*lines)(void *arg, const char *text, size_t len, uint64_t n);
 	char end;
-	/* Such a line, where it is more than the path: appends it, in any thread; and
-	   how a path is written in it, byte by byte.  Or NULL. */
+	/* Append the line of an object, in any thread; and how a path is written there, byte
+	   by byte, '/' as it is.  Or NULL. */
 	void (*line)(void *arg, const struct search_object *object, struct strbuf *text);
 	void (*escape)(struct strbuf *text, const char *path);
 	void (*watch)(void *arg); /* called before what may take a while; or NULL */

@@ -35,7 +35,21 @@ for columns in PATH NAME SIZE,PATH PATH,SIZE TYPE,NAME,PATH,MODE,PERMS,RDEV,DEV,
 done
 same "*" t
 same -0 "*" t
+# Enough for threads; more than is read at a time, of which the rest waits in an order.
+mkdir -p u/{1..20}/{1..20} v
+for dir in u/*/*; do : >"$dir/file"; done
+(cd v && seq -f 'file-%g' 9000 | xargs touch)
+for columns in SIZE,PATH TYPE,MODE,NLINK,UID,GID,SIZE,MTIME,INO,PATH; do
+	same --threads=4 -o "$columns" "*" u
+	same --threads=4 -o "$columns" "*" u/1 v u/2
+	same --ahead -o "$columns" "*" v
+	same --xdev -o "$columns" "/1/*/file|/2*" u
+	same -o "$columns" "*" "$PWD/v" "$PWD//u/"
+done
 (cd t && same -o SIZE,PATH "*")
 echo "$pairs pairs"
+echo "== as they come: one run in the order of inodes, then the next"
+getmnt search --threads=1 --ahead -o INO,MODE,NLINK,UID,GID,SIZE,MTIME,PATH "*" v |
+	awk '$1 < last { ++runs } { last = $1 } END { print runs < 3 ? "few" : runs }'
 echo "== as they are"
 getmnt search -o SIZE,TYPE,PATH,NAME "one" t/plain t/$'new\nline' 't/back\slash' t/é 't/sp ace' | sort

@@ -85,11 +85,20 @@ while time.monotonic() < begun + SECONDS or turn < (1 if slow else 2) * len(WAYS
     turn += 1
     for place in places:
         tag = f"{place} {env} {' '.join(way)}"
-        result = gm.getmnt("search", "-m", "--format=jsonl", *way, "*", place, env=env)
+        # Lines, too, which the threads make.
+        form = ["-m", "--format=jsonl"] if turn % 3 else ["-0", "-o", "TYPE,SIZE,PATH"]
+        result = gm.getmnt("search", *form, *way, "*", place, env=env)
         if result.status is None:
             continue
         runs += 1
         seen, errors = collections.Counter(), 0
+        if "-0" in form:
+            errors = len(result.err.split(b"\n")) - 1
+            result.out, lines = b"", result.out.decode().split("\0")[:-1]
+            for kind, size, path in (line.split("\t", 2) for line in lines):
+                seen[path] += 1
+                if path in stays:
+                    gm.expect(int(size) == stays[path] and kind == "f", f"{tag}: {kind} {size} {path}")
         for line in result.out.split(b"\n")[:-1]:
             row = json.loads(line)
             path = row["path"]

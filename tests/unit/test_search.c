@@ -597,6 +597,77 @@ static void expect_lines(const char *pattern, const struct search_options *optio
 	names_free(&lines);
 }
 
+/** What lines were taken. */
+struct taken {
+	struct strbuf text;
+	uint64_t n;
+};
+
+static void take_lines(void *arg, const char *text, size_t len, uint64_t n)
+{
+	struct taken *taken = arg;
+	strbuf_add(&taken->text, text, len);
+	taken->n += n;
+}
+
+static void line_of(void *arg, const struct search_object *object, struct strbuf *text)
+{
+	(void)arg;
+	strbuf_printf(text, "%.*s%s %d %d", (int)object->dir_len, object->dir, object->name, object->type,
+	              object->st ? (int)IFTODT(object->st->stx_mode) : -1);
+}
+
+/** A way to write a path: '0' is "00". */
+static void escape_double(struct strbuf *text, const char *path)
+{
+	for (; *path; ++path)
+		strbuf_puts(text, *path == '0' ? "00" : (const char[]){*path, '\0'});
+}
+
+/** Objects are lines, made of what is known of each: readsearch() gives out none. */
+static void test_made_lines(void)
+{
+	char name[256];
+	snprintf(name, sizeof(name), "lines/%0100d", 0);
+	begin();
+	make_dir("lines");
+	make_dir(name);
+	make_file("lines/one");
+	for (int deep = 0; deep < 2; ++deep) {
+		size_t n = strlen(name);
+		snprintf(name + n, sizeof(name) - n, "/d");
+		make_dir(name);
+	}
+	struct search_more more = {.lines = take_lines, .line = line_of, .escape = escape_double, .end = ';', .statx = true};
+	for (int flags = SEARCH_INCLUDEROOT; flags <= (SEARCH_INCLUDEROOT | SEARCH_METADATA); flags += SEARCH_METADATA) {
+		struct taken taken = {0};
+		strbuf_init(&taken.text);
+		more.arg = &taken;
+		char root[100], want[700];
+		snprintf(root, sizeof(root), "%s/lines", top);
+		const char *const roots[] = {root};
+		SEARCH *search = searchv(roots, 1, "*", &(struct search_options){.size = sizeof(struct search_options),
+		                                                                 .flags = flags});
+		CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+		search_more(search, &more);
+		CU_ASSERT_PTR_NULL(readsearch(search));
+		CU_ASSERT_EQUAL(errno, 0);
+		closesearch(search);
+		CU_ASSERT_EQUAL(taken.n, 4);
+		struct strbuf escaped;
+		strbuf_init(&escaped);
+		escape_double(&escaped, root);
+		bool meta = flags & SEARCH_METADATA;
+		snprintf(want, sizeof(want), "%s/one %d %d;", escaped.data, DT_REG, meta ? DT_REG : -1);
+		CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&taken.text), want));
+		snprintf(want, sizeof(want), "%s/%0200d/d/d %d %d;", escaped.data, 0, DT_DIR, meta ? DT_DIR : -1);
+		CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&taken.text), want));
+		strbuf_destroy(&escaped);
+		strbuf_destroy(&taken.text);
+	}
+	end();
+}
+
 static void test_follow(void)
 {
 	/* ELOOP is 40, EOVERFLOW 75.  Each directory is entered once, by its own
@@ -890,6 +961,7 @@ static const struct unit_test tests[] = {
 	{"closed anywhere", test_close_anywhere},
 	{"cancelled", test_cancel},
 	{"symbolic links followed", test_follow},
+	{"lines made of objects", test_made_lines},
 	{"order", test_order},
 	{"same as a walk", test_same_as_walk},
 	{"roots", test_roots},
