@@ -13,6 +13,9 @@ mkdir t/many
 pairs=0
 lines=$PWD/lines records=$PWD/records
 same() {
+	pairs=$((pairs + 1))
+	# Under valgrind, where a run takes a second, some of them.
+	[ -z "${GETMNT_WRAP-}" ] || [ $((pairs % 13)) -eq 0 ] || return 0
 	local sort=(sort)
 	[ "$1" = -0 ] && sort=(sort -z)
 	getmnt search "$@" | "${sort[@]}" >"$lines"
@@ -20,7 +23,6 @@ same() {
 	if ! [ -s "$lines" ] || ! cmp "$lines" "$records"; then
 		printf 'not the same: %s\n' "$*"
 	fi
-	pairs=$((pairs + 1))
 }
 for columns in PATH NAME SIZE,PATH PATH,SIZE TYPE,NAME,PATH,MODE,PERMS,RDEV,DEV,MNT-ID \
 	INO,NLINK,UID,GID,BLOCKS,ATIME,BTIME,CTIME,MTIME,NAME USER,PATH LINK,PATH; do
