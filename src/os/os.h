@@ -252,15 +252,16 @@ static inline size_t os_dirent_len(const struct k_dirent *entry, bool *slash)
 	const __m128i nul = _mm_setzero_si128(), separator = _mm_set1_epi8('/');
 	/* Pairs of words of which the last ends where the entry does. */
 	size_t at = 16 - entry->reclen % 16;
-	unsigned mask = UINT16_MAX << (head - at), found = 0;
+	unsigned mask = UINT16_MAX << (head - at);
 	for (; at < entry->reclen; at += 16, mask = UINT16_MAX) {
 		__m128i pair = _mm_loadu_si128((const void *)((const char *)entry + at));
-		unsigned end = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(pair, nul)) & mask;
-		found |= (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(pair, separator)) & mask
-		         & (end ? (end & -end) - 1 : UINT_MAX);
-		if (end) {
-			*slash = found != 0;
-			return at + (size_t)__builtin_ctz(end) - head;
+		__m128i ends = _mm_or_si128(_mm_cmpeq_epi8(pair, nul), _mm_cmpeq_epi8(pair, separator));
+		unsigned found = (unsigned)_mm_movemask_epi8(ends) & mask;
+		if (found) {
+			size_t len = at + (size_t)__builtin_ctz(found) - head;
+			*slash = entry->name[len] != '\0';
+			/* It happens on broken file systems alone. */
+			return *slash ? os_dirent_len_words(entry, slash) : len;
 		}
 	}
 	*slash = false;
