@@ -69,6 +69,12 @@ bool bfs_dirs_evict(struct bfs *bfs, unsigned n)
 	return any;
 }
 
+/** The name of a directory in a path: none for the root and for ".". */
+static bool dir_shown(const char *name)
+{
+	return name[0] != '\0' && strcmp(name, ".") != 0;
+}
+
 struct bfs_dir *bfs_dir_new(struct bfs_dir *parent, const char *name, uint32_t tag, int depth)
 {
 	size_t n = strlen(name);
@@ -80,7 +86,7 @@ struct bfs_dir *bfs_dir_new(struct bfs_dir *parent, const char *name, uint32_t t
 		.fd = -1,
 		.tag = tag,
 		.depth = depth,
-		.namelen = n,
+		.shown = dir_shown(name) ? n : 0,
 	};
 	memcpy(dir->name, name, n + 1);
 	if (parent)
@@ -98,29 +104,23 @@ void bfs_dir_unref(struct bfs *bfs, struct bfs_dir *dir)
 	}
 }
 
-/** The name of a directory in a path: none for the root and for ".". */
-static bool dir_shown(const char *name)
-{
-	return name[0] != '\0' && strcmp(name, ".") != 0;
-}
-
 /** Append the path of a directory below `top` to out, without a leading "/". */
 static void dir_path(const struct bfs_dir *dir, const struct bfs_dir *top, struct strbuf *out)
 {
 	size_t len = 0;
 	for (const struct bfs_dir *d = dir; d && d != top; d = d->parent) {
-		if (dir_shown(d->name))
-			len += d->namelen + 1;
+		if (d->shown)
+			len += d->shown + 1;
 	}
 	if (len == 0)
 		return;
 	char *start = strbuf_extend(out, len - 1);
 	char *end = start ? start + len - 1 : NULL;
 	for (const struct bfs_dir *d = dir; start && d && d != top; d = d->parent) {
-		if (!dir_shown(d->name))
+		if (!d->shown)
 			continue;
-		end -= d->namelen;
-		memcpy(end, d->name, d->namelen);
+		end -= d->shown;
+		memcpy(end, d->name, d->shown);
 		if (end > start)
 			*--end = '/';
 	}
@@ -158,7 +158,7 @@ bool bfs_path_is(const struct bfs_at *at, const char *path)
 	if (dir_shown(at->dir) && !path_cut(path, &len, at->dir, strlen(at->dir)))
 		return false;
 	for (const struct bfs_dir *d = at->parent; d; d = d->parent) {
-		if (dir_shown(d->name) && !path_cut(path, &len, d->name, d->namelen))
+		if (d->shown && !path_cut(path, &len, d->name, d->shown))
 			return false;
 	}
 	return len == 0;

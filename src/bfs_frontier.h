@@ -23,7 +23,7 @@ struct bfs_dir {
 	struct bfs_dir *parent;    /* holds a reference; NULL for the root */
 	uint32_t tag;
 	int depth;                 /* -1: what a start is in */
-	size_t namelen;
+	size_t shown;              /* length of its name in a path; 0 for the root and "." */
 	char name[];               /* in parent; a start's is a path */
 };
 

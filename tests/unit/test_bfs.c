@@ -180,9 +180,9 @@ static void test_paths(void)
 	struct bfs_dir *deep = calloc(1, sizeof(*deep) + 8);
 	CU_ASSERT_TRUE_FATAL(root && start && deep);
 	start->parent = root;
-	start->namelen = strlen(strcpy(start->name, "a/bc"));
+	start->shown = strlen(strcpy(start->name, "a/bc"));
 	deep->parent = start;
-	deep->namelen = strlen(strcpy(deep->name, "d"));
+	deep->shown = strlen(strcpy(deep->name, "d"));
 	struct strbuf path;
 	strbuf_init(&path);
 
