@@ -93,8 +93,8 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 	scratch->note = lines ? scratch->whole.text.len + 1 : NO_LINES;
 }
 
-/** Copy what is short, by blocks: on both sides a whole one more has room. */
-static char *copy_short(char *to, const char *from, size_t len)
+/** Copy by blocks what is mostly short: on both sides a whole one more has room. */
+static char *copy_blocks(char *to, const char *from, size_t len)
 {
 	for (size_t i = 0; i < len; i += BULK_SLACK)
 		memcpy(to + i, from + i, BULK_SLACK);
@@ -107,19 +107,21 @@ static char *copy_short(char *to, const char *from, size_t len)
 static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
                         const struct bulk_entry *entries, size_t n, bool slack)
 {
-	const struct strbuf *dir = &scratch->about.text;
+	const char *dir = scratch->about.text.data, end = search->more.end;
+	const size_t dir_len = scratch->about.text.len;
 	struct strbuf *text = &scratch->whole.text;
 	size_t begin = text->len - (scratch->note - 1), size = begin, put = 0;
 	for (; put < n && size < LINES_SIZE; ++put)
-		size += dir->len + entries[put].len + 1;
+		size += dir_len + entries[put].len + 1;
 	if (!strbuf_room(text, size - begin + BULK_SLACK))
 		return n;
 	char *to = strbuf_extend(text, size - begin);
 	for (size_t i = 0; i < put; ++i) {
-		to = mempcpy(to, dir->data, dir->len);
-		to = slack ? copy_short(to, entries[i].name, entries[i].len) : mempcpy(to, entries[i].name, entries[i].len);
-		*to++ = search->more.end;
+		to = copy_blocks(to, dir, dir_len);
+		to = slack ? copy_blocks(to, entries[i].name, entries[i].len) : mempcpy(to, entries[i].name, entries[i].len);
+		*to++ = end;
 	}
+	*to = '\0';   /* which the last block may have overwritten */
 	scratch->whole.n += put;
 	if (size >= LINES_SIZE)
 		scratch->note = NO_LINES;
@@ -339,6 +341,19 @@ static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch
 	return BFS_SKIP;
 }
 
+/** Put out objects of which no more is to be known. */
+static void put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
+                      const struct bulk_entry *entries, size_t n)
+{
+	size_t i = 0;
+	if (search->more.lines && scratch->note == NO_RUN)
+		lines_begin(search, scratch, at);
+	while (i < n && lines_go_on(scratch) && !search->access && !search->more.line)
+		i += put_lines(search, scratch, entries + i, n - i, true);
+	for (; i < n; ++i)
+		search_put_object(search, scratch, &entries[i], NULL, scratch->fd, entries[i].name);
+}
+
 size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
                    const struct bulk_entry *entries, size_t n)
 {
@@ -348,23 +363,18 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 	if (avoid_below(search->mounts.avoid, node->avoid)
 	    || atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return 0;
+	const bool everything = search->everything;
 	const unsigned plain = ~(1u << DT_DIR | 1u << DT_UNKNOWN);
 	const unsigned wanted = plain & (search->more.types ? search->more.types : UINT_MAX);
-	for (size_t i = 0, from = 0;; ++i) {
-		unsigned type = i < n ? 1u << entries[i].type : 1u << DT_UNKNOWN;
-		if (wanted & type
-		    && (search->everything
-		        || pattern_step(search->pattern, node->state, entries[i].name, entries[i].len, NULL)))
-			continue;
-		if (from < i && search->more.lines && scratch->note == NO_RUN)
-			lines_begin(search, scratch, at);
-		while (from < i && lines_go_on(scratch) && !search->access && !search->more.line)
-			from += put_lines(search, scratch, entries + from, i - from, true);
-		for (; from < i; ++from)
-			search_put_object(search, scratch, &entries[from], NULL, scratch->fd, entries[from].name);
-		if (!(type & plain))
+	for (size_t i = 0;; ++i) {
+		size_t from = i;
+		while (i < n && wanted >> entries[i].type & 1
+		       && (everything || pattern_step(search->pattern, node->state, entries[i].name, entries[i].len, NULL)))
+			++i;
+		if (from < i)
+			put_plain(search, scratch, at, entries + from, i - from);
+		if (i == n || !(plain >> entries[i].type & 1))
 			return i;
-		from = i + 1;
 	}
 }
 
