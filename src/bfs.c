@@ -26,6 +26,7 @@ enum {
 	THREADS_FROM = 256,   /* directories waiting, for workers to pay */
 	THREADS_AFTER = 128,  /* directories read, for the same */
 	QUEUED_BATCHES = 2,   /* for each worker: one being read, one at hand */
+	LEAST_BATCH = 4,      /* directories of a worker's batch, where descriptors are few */
 	OWN_BATCH = 16,       /* directories that the owner reads between deliveries */
 	PAUSED_SHARE = 8,     /* of the descriptors, for directories read in part */
 	RETRIES = 12,         /* of a directory, with half the descriptors each time */
@@ -469,7 +470,7 @@ static int supply_workers(struct bfs *bfs)
 			bfs->failed = true;
 			return -1;
 		}
-		batch_fill(bfs, batch, share < BFS_BATCH ? (unsigned)share : BFS_BATCH);
+		batch_fill(bfs, batch, share < bfs->batch ? (unsigned)share : bfs->batch);
 		if (batch->n == 0) {
 			batch_put(bfs, batch);
 			break;
@@ -504,21 +505,28 @@ static bool run_shared(struct bfs *bfs)
 	return true;
 }
 
-/** Start the workers, if the frontier is large and descriptors allow. */
+/** Start the workers, if the frontier is large: as many as descriptors allow. */
 static void start_workers(struct bfs *bfs)
 {
-	unsigned in_flight = bfs->threads * QUEUED_BATCHES * BFS_BATCH;
-	if (bfs->pool || bfs->threads <= 1 || bfs->max_fds < in_flight * 2
+	if (bfs->pool || bfs->threads <= 1
 	    || (bfs->frontier.waiting < THREADS_FROM && bfs->stats.dirs < THREADS_AFTER))
 		return;
+	/* What is being read has at most half of them. */
+	unsigned most = bfs->max_fds / 2 / QUEUED_BATCHES;
+	unsigned threads = bfs->threads < most / LEAST_BATCH ? bfs->threads : most / LEAST_BATCH;
+	if (threads <= 1) {
+		bfs->threads = 1;
+		return;
+	}
+	bfs->batch = most / threads < BFS_BATCH ? most / threads : BFS_BATCH;
 	/* A table of descriptors that grows while threads share it waits for
 	   an RCU grace period each time: have it grown before. */
 	os_close(bfs->os, os_dupfd(bfs->os, bfs->root->fd, (int)bfs->max_fds - 1));
-	unsigned workers = bfs->threads - 1, left = bfs->max_fds - in_flight;
+	unsigned workers = threads - 1, left = bfs->max_fds - threads * QUEUED_BATCHES * bfs->batch;
 	unsigned closing = left / 4 / workers < BFS_CLOSING ? left / 4 / workers : BFS_CLOSING;
 	bfs->pool = bfs_pool_new(bfs->os, bfs->policy, workers, closing);
 	if (bfs->pool) {
-		bfs->stats.threads = bfs->threads;
+		bfs->stats.threads = threads;
 		bfs->max_fds = left - workers * closing;
 	} else {
 		bfs->threads = 1;

@@ -155,7 +155,7 @@ struct bfs_stats {
 	uint64_t peak_frontier;    /* directories waiting, at most */
 	uint64_t peak_fds;         /* descriptors held by the frontier, at most */
 	uint64_t hits[BFS_HITS];
-	unsigned threads;          /* workers that were started */
+	unsigned threads;          /* that read, with the owner; 0: no others were started */
 };
 
 /**
@@ -165,8 +165,8 @@ struct bfs_stats {
  *         Descriptor that the names of starts are relative to; the caller's,
  *         open as long as the search; may be AT_FDCWD.
  * @threads
- *         Workers to start once the frontier is large; 1: none ever, and all
- *         counts are exact.
+ *         Threads that read once the frontier is large, this one among them, or as
+ *         many as there are descriptors for; 1: no others, and all counts are exact.
  * @max_fds
  *         Descriptors that the search may hold; it finds out when they are less.
  * @return a search, or NULL.  Errors: ENOMEM.  Ownership: bfs_free().

@@ -25,7 +25,8 @@ struct bfs {
 	struct bfs_reader reader;     /* the owner's own */
 	struct bfs_batch *spare;      /* batches to be used again */
 	struct bfs_pool *pool;
-	unsigned threads;
+	unsigned threads;             /* asked for; 1: none, or none any more */
+	unsigned batch;               /* directories that a worker is given at once, at most */
 	unsigned under_way;           /* batches with the workers */
 	bool ended, failed;
 };

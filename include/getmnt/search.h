@@ -138,6 +138,7 @@ struct search_counts {
 	uint64_t dirs, entries;   /* directories read, entries seen in them */
 	uint64_t found, errors;
 	uint64_t calls;           /* kernel calls */
+	uint64_t threads;         /* that have read, the caller's among them, at most */
 };
 
 /** @size is sizeof(struct search_counts).  The calls of threads are known at

@@ -319,13 +319,14 @@ static void print_stats(const struct asked *asked, const struct show *show)
 		fputc('{', stderr);
 		stats_calls_json(os);
 		fprintf(stderr, ",\"dirs\":%" PRIu64 ",\"entries\":%" PRIu64 ",\"found\":%" PRIu64
-		        ",\"errors\":%" PRIu64 ",\"seconds\":%.6f}\n", counts.dirs, counts.entries, show->found,
-		        counts.errors, seconds);
+		        ",\"errors\":%" PRIu64 ",\"threads\":%" PRIu64 ",\"seconds\":%.6f}\n", counts.dirs,
+		        counts.entries, show->found, counts.errors, counts.threads, seconds);
 		return;
 	}
 	stats_calls_text(os);
 	fprintf(stderr, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64 ", errors %"
-	        PRIu64 "\ntime: %.6f s\n", counts.dirs, counts.entries, show->found, counts.errors, seconds);
+	        PRIu64 "\nthreads: %" PRIu64 ", time: %.6f s\n", counts.dirs, counts.entries, show->found,
+	        counts.errors, counts.threads, seconds);
 }
 
 /** Search, and print.  @return an exit status. */
@@ -446,6 +447,7 @@ int cmd_search(int argc, char **argv)
 		goto out;
 	}
 	os_fork(&show.os, search_os(show.search));
+	os_raise_nofile(&show.os, SEARCH_FDS);
 	show.shown = progress_open();
 	bool columns = out.form == SF_COLUMNS;
 	bool lines = search_out_lines(&out) && !asked.first

@@ -11,8 +11,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { MAX_FDS = 8192 };
-
 /** An error of a root. */
 static void root_error(SEARCH *search, int error)
 {
@@ -129,10 +127,17 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 	strbuf_destroy(&scratch.out);
 }
 
+void search_count_bfs(const SEARCH *search, struct search_counts *counts)
+{
+	const struct bfs_stats *stats = bfs_stats(search->bfs);
+	counts->dirs += stats->dirs;
+	counts->threads = counts->threads > stats->threads ? counts->threads : stats->threads;
+}
+
 void search_root_end(SEARCH *search)
 {
 	if (search->bfs)
-		search->counts.dirs += bfs_stats(search->bfs)->dirs;
+		search_count_bfs(search, &search->counts);
 	bfs_free(search->bfs);
 	search->bfs = NULL;
 	os_close(&search->os, search->rootfd);
@@ -142,7 +147,7 @@ void search_root_end(SEARCH *search)
 /** Have what was opened as rootfd searched.  @tag  UINT32_MAX: no memory. */
 static void root_search(SEARCH *search, uint32_t tag, int depth)
 {
-	unsigned fds = os_nofile(&search->os, MAX_FDS) / 2;
+	unsigned fds = os_nofile(&search->os, SEARCH_FDS) / 2;
 	if (tag != UINT32_MAX)
 		search->bfs = bfs_new(&search->os, &search->policy, search->rootfd, search->threads, fds);
 	if (!search->bfs || bfs_start(search->bfs, ".", tag, BFS_NORMAL, depth) != 0) {

@@ -104,6 +104,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	unsigned pattern_flags = (flags & SEARCH_PERIOD ? PATTERN_PERIOD : 0)
 	                         | (flags & SEARCH_PAPER_Q ? PATTERN_PAPER_Q : 0);
 	search->pattern = pattern_compile(pattern, strlen(pattern), pattern_flags, NULL);
+	search->counts.threads = 1;
 	search->roots = calloc(n + 1, sizeof(*search->roots));
 	if (!search->pattern || !search->roots)
 		goto fail;
@@ -364,7 +365,7 @@ void countsearch(const SEARCH *search, struct search_counts *counts, size_t size
 {
 	struct search_counts now = search->counts;
 	if (search->bfs)
-		now.dirs += bfs_stats(search->bfs)->dirs;
+		search_count_bfs(search, &now);
 	now.calls = os_calls_total(&search->os);
 	memset(counts, 0, size);
 	memcpy(counts, &now, size < sizeof(now) ? size : sizeof(now));

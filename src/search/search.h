@@ -18,6 +18,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** Descriptors that a search has a use for; it takes half of what the process may have. */
+enum { SEARCH_FDS = 8192 };
+
 /** The file systems that can be asked for many inodes at once. */
 struct search_bulk {
 	struct map64 by_mount;    /* mount ID -> which */

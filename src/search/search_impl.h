@@ -260,6 +260,9 @@ void search_queue_error(SEARCH *search, const struct bfs_at *at, int source, int
 /** Begin at the next root.  @return whether there is one. */
 bool search_root_begin(SEARCH *search);
 
+/** Add what the search of a root, which there is, has done so far. */
+void search_count_bfs(const SEARCH *search, struct search_counts *counts);
+
 /** The root is done with. */
 void search_root_end(SEARCH *search);
 

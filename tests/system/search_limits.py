@@ -71,6 +71,16 @@ for threads in ("1", "2"):
     search("*", "/t/dirs", "--threads=" + threads, mib=DIRS_MIB, want=DIRS)
 search("*", "/t/dirs", files=32, mib=DIRS_MIB, want=DIRS)
 
+# With few descriptors there are fewer threads, and smaller batches.
+for i in range(700):
+    gm.mkdir(f"/t/some/{i % 20}/{i}")
+for files, asked, least in ((1024, 8, 8), (1024, 32, 32), (256, 64, 8), (64, 8, 2), (32, 8, 1)):
+    result = gm.getmnt("search", "*", "/t/some", f"--threads={asked}", "--stats=json",
+                       before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
+    threads = result.stats()["threads"]
+    gm.expect(least <= threads <= asked and result.out.count(b"\n") == 720,
+              f"{files} descriptors, {asked} threads asked for: {threads}; {result.status}")
+
 # Directories that are read in part, one in the other, with few descriptors.
 here = "/t/nested"
 for level in range(40):
