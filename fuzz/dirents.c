@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* As in bulk/read.c: what is asked for at once. */
-enum { CHUNK = 32 * 1024 };
+enum { CHUNK = 64 * 1024 };
 
 /** What was delivered, and what has to be. */
 struct reading {

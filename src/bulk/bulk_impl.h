@@ -94,8 +94,9 @@ void together_destroy(struct together *together);
  * opened is left as it is.
  *
  * @flags, resolve  As os_openat2() has them.
+ * @return How many were.
  */
-void together_open(struct together *together, struct bulk_dir *dirs, size_t n, int flags, uint64_t resolve);
+size_t together_open(struct together *together, struct bulk_dir *dirs, size_t n, int flags, uint64_t resolve);
 
 /* many.c: by the file system's own interface. */
 

@@ -12,8 +12,7 @@
  *
  * A name that the kernel would have to look up on a disk or ask a server for is refused
  * by it at once, and opened by a plain call; so is what cannot be opened, which tells
- * why, and another user's directory, whose time of access only root may leave alone.
- * Where most are like that, some bunches are not tried.
+ * why.  Where most are like that, some bunches are not tried.
  */
 #include "bulk/bulk_impl.h"
 
@@ -67,7 +66,7 @@ static bool together_pays(struct together *together, size_t n)
 	return together->ring;
 }
 
-void together_open(struct together *together, struct bulk_dir *dirs, size_t n, int flags, uint64_t resolve)
+size_t together_open(struct together *together, struct bulk_dir *dirs, size_t n, int flags, uint64_t resolve)
 {
 	struct os_ring_open opens[TOGETHER_MAX];
 	struct bulk_dir *whose[TOGETHER_MAX];
@@ -79,7 +78,7 @@ void together_open(struct together *together, struct bulk_dir *dirs, size_t n, i
 		opens[wanted++] = (struct os_ring_open){.dirfd = dirs[i].parentfd, .name = dirs[i].name};
 	}
 	if (!together_pays(together, wanted))
-		return;
+		return 0;
 	int rc = os_ring_open(together->os, together->ring, flags, resolve, opens, wanted);
 	++together->tried;
 	for (size_t i = 0; i < wanted; ++i) {
@@ -91,4 +90,5 @@ void together_open(struct together *together, struct bulk_dir *dirs, size_t n, i
 		together_drop(together);
 	else if (opened < wanted / 2)
 		together->plain = PLAIN;
+	return opened;
 }

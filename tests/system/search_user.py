@@ -72,6 +72,20 @@ for args, status in (((), 0), (("-o", "PATH"), 0), (("-J",), 1)):
     result = gm.getmnt("search", "*", "/t/open", *args, before=lambda: os.close(1))
     gm.expect(result.status == status, f"{args}, no standard output: {result.status}, {result.err}")
 
+# Of directories that are another's the time of access is left alone only where that may be
+# asked for: it is not asked for in each of them.
+for i in range(600):
+    gm.mkdir(f"/t/many/{i % 30}/{i}")
+dirs = 1 + 30 + 600
+for disable in (None, "openat2"):
+    for uid, refused in ((0, 0), (65534, 10)):
+        result = gm.getmnt("search", "*", "/t/many", "--threads=1", "--stats=json", uid=uid,
+                           env={"GETMNT_DISABLE": disable})
+        calls = result.stats()["calls"]
+        opens = calls["openat2"] + calls["openat"]
+        gm.expect(dirs <= opens <= dirs + refused + 2 and calls["getdents64"] <= 2 * dirs,
+                  f"{uid}, without {disable}: {opens} opens, {calls['getdents64']} reads of {dirs} directories")
+
 # A file system whose directories tell no types.
 TYPES = {"f": "/e/file", "d": "/e/dir", "l": "/e/link", "p": "/e/dir/fifo"}
 for threads in ("--threads=1", "--threads=4"):
