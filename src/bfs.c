@@ -106,6 +106,7 @@ static void batch_put(struct bfs *bfs, struct bfs_batch *batch)
 		struct bfs_bunch *bunch = batch->reads[i].item.bunch;
 		--bunch->dir->busy;
 		bulk_rest_free(batch->reads[i].rest);
+		bulk_rest_free(batch->reads[i].portions);
 		bfs_bunch_unref(&bfs->frontier, bunch);
 	}
 	batch->n = 0;
@@ -258,30 +259,43 @@ static void deliver_judges(struct bfs *bfs, struct bfs_batch *batch, struct bfs_
 	}
 }
 
-/** Have the rest of a directory read, if it was read in part. */
+/** Have a directory read on.  @rest  What waits of it; taken over. */
+static void push_rest(struct bfs *bfs, const struct bfs_read *read, struct bfs_dir *dir,
+                      struct bulk_rest *rest, bool in_front)
+{
+	struct bfs_bunch *bunch = push_one(bfs, dir, ".", dir->tag, (enum bfs_queue)read->item.bunch->queue, 0, in_front);
+	if (!bunch) {
+		bulk_rest_free(rest);
+		bfs->failed = true;
+		return;
+	}
+	bunch->resume = true;
+	bunch->rest = rest;
+	++dir->busy;
+	++bfs->paused;
+}
+
+/** Have the rest of a directory read, if it was read in part, and the portions of it that
+    are for any thread. */
 static void deliver_pause(struct bfs *bfs, struct bfs_read *read, struct bfs_dir *dir)
 {
 	/* While it is read in parts its descriptor holds the place. */
 	bool was = read->item.bunch->resume;
-	dir->busy += read->paused;
 	dir->busy -= was;
-	bfs->paused += read->paused;
 	bfs->paused -= was;
-	if (!read->paused)
-		return;
 	/* Depth-first, what was found in it is read before the rest of it, so that
 	   little waits; but each that waits like this keeps a descriptor, and entries
 	   that wait themselves would be kept beside it. */
-	bool last = bfs->policy->order == BFS_DEPTH && !read->rest && bfs->paused <= bfs->max_fds / PAUSED_SHARE;
-	bool in_front = last || bfs->policy->order == BFS_BREADTH;
-	struct bfs_bunch *rest = push_one(bfs, dir, ".", dir->tag, (enum bfs_queue)read->item.bunch->queue, 0, in_front);
-	if (!rest) {
-		bfs->failed = true;
-		return;
+	bool last = bfs->policy->order == BFS_DEPTH && !read->rest && bfs->paused < bfs->max_fds / PAUSED_SHARE;
+	bool breadth = bfs->policy->order == BFS_BREADTH;
+	if (read->paused) {
+		push_rest(bfs, read, dir, read->rest, last || breadth);
+		read->rest = NULL;
 	}
-	rest->resume = true;
-	rest->rest = read->rest;
-	read->rest = NULL;
+	for (struct bulk_rest *portion; (portion = bulk_rest_take(&read->portions));) {
+		push_rest(bfs, read, dir, portion, breadth);
+		bfs->divided = true;
+	}
 }
 
 /** Take in what one read found. */
@@ -320,7 +334,7 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 		read->nkids = 0;
 	}
 	if (!bunch->resume && (bfs->ended || read->fd < 0
-	                       || (read->nkids == 0 && read->ncrosses == 0 && !read->paused))) {
+	                       || (read->nkids == 0 && read->ncrosses == 0 && !read->paused && !read->portions))) {
 		os_close(bfs->os, read->fd);
 		return;
 	}
@@ -458,11 +472,11 @@ static bool run_own(struct bfs *bfs, unsigned n)
 	return any;
 }
 
-/** Have the workers supplied.  @return 0, or -1. */
+/** Have the workers supplied, but for one directory, which is the owner's.  @return 0, or -1. */
 static int supply_workers(struct bfs *bfs)
 {
 	unsigned workers = bfs->stats.threads - 1, most = workers * QUEUED_BATCHES;
-	while (bfs->under_way < most && bfs->frontier.waiting > 0 && !bfs->ended) {
+	while (bfs->under_way < most && bfs->frontier.waiting > 1 && !bfs->ended) {
 		/* Share what waits: a small frontier must not go to one thread. */
 		uint64_t share = bfs->frontier.waiting / (most + 1) + 1;
 		struct bfs_batch *batch = batch_take(bfs);
@@ -505,11 +519,11 @@ static bool run_shared(struct bfs *bfs)
 	return true;
 }
 
-/** Start the workers, if the frontier is large: as many as descriptors allow. */
+/** Start the workers, if the frontier is large, or a directory: as many as descriptors allow. */
 static void start_workers(struct bfs *bfs)
 {
 	if (bfs->pool || bfs->threads <= 1
-	    || (bfs->frontier.waiting < THREADS_FROM && bfs->stats.dirs < THREADS_AFTER))
+	    || (bfs->frontier.waiting < THREADS_FROM && bfs->stats.dirs < THREADS_AFTER && !bfs->divided))
 		return;
 	/* What is being read has at most half of them. */
 	unsigned most = bfs->max_fds / 2 / QUEUED_BATCHES;

@@ -21,7 +21,8 @@ struct bfs {
 	struct bfs_dir *root;         /* what starts are relative to */
 	struct bfs_dir *newest, *oldest;   /* open descriptors, by age */
 	unsigned open_fds, max_fds;
-	unsigned paused;              /* directories read in part */
+	unsigned paused;              /* reads of directories that are to go on */
+	bool divided;                 /* one is so large that others take a part in it */
 	struct bfs_reader reader;     /* the owner's own */
 	struct bfs_batch *spare;      /* batches to be used again */
 	struct bfs_pool *pool;

@@ -196,7 +196,7 @@ static bool reader_keep(void *arg, const struct bulk_dir *dir)
 {
 	const struct bfs_read *read = dir->tag;
 	(void)arg;
-	return dir->resume || dir->paused || read->nkids || read->njudges || read->ncrosses;
+	return dir->resume || dir->paused || dir->portions || read->nkids || read->njudges || read->ncrosses;
 }
 
 void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
@@ -241,6 +241,7 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 		read->entries = dirs[i].entries;
 		read->paused = dirs[i].paused;
 		read->rest = dirs[i].rest;
+		read->portions = dirs[i].portions;
 	}
 }
 

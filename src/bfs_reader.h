@@ -49,6 +49,7 @@ struct bfs_read {
 	bool opened;                       /* it was, whatever came then */
 	bool paused;                       /* there may be more to read */
 	struct bulk_rest *rest;            /* to be gone on with, and left by that */
+	struct bulk_rest *portions;        /* left for any reader */
 	bool mixed;                        /* kids of other tags than its own */
 	size_t out, nout;                  /* range in the batch's out */
 	size_t text, ntext;                /* ... and in the text of the whole */

@@ -49,6 +49,8 @@ struct bulk_dir {
 	struct bulk_rest *rest;  /* with paused: of what was read of it, that whose
 	                       metadata waits; to be given to the read that goes on, or
 	                       freed; else NULL */
+	struct bulk_rest *portions;  /* and what any thread may fetch: each to be given to a
+	                       read of its own, with resume, or freed; NULL to begin with */
 	void *tag;          /* the caller's */
 
 	/* Filled by the read. */
@@ -114,9 +116,14 @@ enum {
 	BULK_AHEAD_MAX = BULK_AHEAD_SHARE * BULK_AHEAD_SHARES,
 };
 
+/* Entries of a directory of which as many were fetched already, for others to fetch. */
+enum { BULK_PORTION = 2048 };
+
 /** What readers share: by how many shares more may wait. */
 struct bulk_spare {
 	atomic_uint shares;   /* BULK_AHEAD_SHARES - 1, to begin with */
+	atomic_uint portions; /* and how many portions may wait to be fetched; 0: all is
+	                         fetched by who reads */
 };
 
 /** How directories are opened, and metadata fetched. */
@@ -132,8 +139,11 @@ struct bulk_how {
 /** What is left of a directory whose reading was paused: see struct bulk_dir. */
 struct bulk_rest;
 
-/** Free it; NULL is fine. */
+/** Free it, and all that it is in a list with; NULL is fine. */
 void bulk_rest_free(struct bulk_rest *rest);
+
+/** Take the first out of a list.  @return it, or NULL: there is none. */
+struct bulk_rest *bulk_rest_take(struct bulk_rest **list);
 
 /**
  * A file system with an interface of its own, for the readers of a search to

@@ -21,6 +21,8 @@ struct fetch {
 	size_t n, size;
 	struct bulk_rest *window; /* those that are asked for in order; NULL: none yet */
 	bool begun;               /* the directory's first window is behind us */
+	size_t came;              /* wanted ones of the directory, or of this part of it */
+	bool full;                /* as many portions wait as may */
 	struct pace pace;         /* BULK_AUTO: whether the disk is waited for */
 	unsigned turn;            /* parts that were fetched while it is not */
 	struct {

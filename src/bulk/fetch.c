@@ -15,6 +15,10 @@
  * whether they wait, each buffer is put in order by itself; then all, if they do,
  * unless the directory has that order anyway or the disk is another machine's; and as
  * it comes, if they do not.
+ *
+ * Where nothing is waited for, and threads share what they may keep (struct bulk_spare),
+ * a large directory is divided: the thread that reads its names leaves them in portions,
+ * and any fetches what they stand for.
  */
 #include "bulk/bulk_impl.h"
 
@@ -133,6 +137,8 @@ static bool many_pays(const struct fetch *fetch, const struct bulk_dir *dir, siz
 void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, struct bulk_dir *dir)
 {
 	fetch->begun = dir->resume;
+	fetch->came = dir->resume ? BULK_PORTION : 0;
+	fetch->full = false;
 	if (dir->rest) {
 		bulk_rest_free(fetch->window);
 		fetch->window = dir->rest;
@@ -344,18 +350,54 @@ enum bulk_verdict fetch_end(struct fetch *fetch, const struct bulk_policy *polic
 	return verdict;
 }
 
+/** Whether what comes may be left to any thread: it is of a large directory, and nothing is
+    waited for. */
+static bool divides(const struct fetch *fetch)
+{
+	const struct bulk_how *how = fetch->how;
+	return fetch->came > BULK_PORTION
+	       && ((adapts(fetch) && fetch->pace.state == PACE_CALM) || (how->engine == BULK_SYNC && !how->ahead));
+}
+
+/** Have a window.  @return whether there is one. */
+static bool window_there(struct fetch *fetch)
+{
+	if (!fetch->window)
+		fetch->window = window_new(fetch->how->spare);
+	return fetch->window;
+}
+
+/** Begin a portion.  @return whether one more may wait. */
+static bool portion_begin(struct fetch *fetch)
+{
+	if (!fetch->full)
+		fetch->full = !window_there(fetch) || !window_portion(fetch->window);
+	return !fetch->full;
+}
+
+/** Have an entry wait. */
+static enum bulk_verdict fetch_wait(struct fetch *fetch, const struct bulk_policy *policy,
+                                    struct bulk_dir *dir, const struct bulk_entry *entry, void *arg)
+{
+	if (!window_there(fetch) || !window_add(fetch->window, entry))
+		return fetch_one(fetch, policy, dir, entry, arg);
+	if (fetch->window->portion && fetch->window->n == BULK_PORTION && divides(fetch)) {
+		window_leave(fetch->window, &dir->portions);
+		fetch->window = NULL;
+	}
+	return BULK_SKIP;
+}
+
 enum bulk_verdict fetch_add(struct fetch *fetch, const struct bulk_policy *policy,
                             struct bulk_dir *dir, const struct bulk_entry *entry, void *arg)
 {
 	if (policy->batch <= 1)
 		return fetch_one(fetch, policy, dir, entry, arg);
+	++fetch->came;
 	/* What waits already may be of a reader who did not see it so. */
-	if (fetch->how->ahead || (adapts(fetch) && fetch->pace.state != PACE_CALM) || (fetch->window && fetch->window->n > 0)) {
-		if (!fetch->window)
-			fetch->window = window_new(fetch->how->spare);
-		bool waits = fetch->window && window_add(fetch->window, entry);
-		return waits ? BULK_SKIP : fetch_one(fetch, policy, dir, entry, arg);
-	}
+	if (fetch->how->ahead || (adapts(fetch) && fetch->pace.state != PACE_CALM)
+	    || (fetch->window && fetch->window->n > 0) || (divides(fetch) && portion_begin(fetch)))
+		return fetch_wait(fetch, policy, dir, entry, arg);
 	if (!wanted_room(fetch, fetch->n + 1))
 		return fetch_one(fetch, policy, dir, entry, arg);
 	fetch->wanted[fetch->n] = *entry;
@@ -370,7 +412,7 @@ enum bulk_verdict fetch_buffer_ends(struct fetch *fetch, const struct bulk_polic
 		return fetch_wanted(fetch, policy, dir, arg);
 	if (!fetch->window || fetch->window->n == 0)
 		return BULK_SKIP;
-	bool trial = !fetch->how->ahead && fetch->pace.state == PACE_TRIAL;
+	bool trial = adapts(fetch) && fetch->pace.state == PACE_TRIAL;
 	if (!trial && !window_full(fetch->window, !fetch->begun))
 		return BULK_SKIP;
 	return fetch_window(fetch, policy, dir, arg);

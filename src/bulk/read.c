@@ -171,8 +171,9 @@ static enum bulk_verdict read_dir(struct bulk *bulk, const struct bulk_policy *p
 	while (!ended && verdict < BULK_END_DIR && dir->error == 0 && !dir->paused
 	       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, READ_BUFFER)) > 0) {
 		verdict = read_buffer(bulk, policy, dir, (size_t)len, &ended, arg);
-		if (verdict < BULK_END_DIR && dir->error == 0 && !ended && !dir->paused
-		    && policy->pause && policy->pause(arg, dir))
+		/* What is left to others, they are to have at once. */
+		bool pause = dir->portions || (policy->pause && policy->pause(arg, dir));
+		if (verdict < BULK_END_DIR && dir->error == 0 && !ended && !dir->paused && pause)
 			fetch_pause(&bulk->fetch, dir);
 	}
 	if (len < 0)
@@ -181,6 +182,10 @@ static enum bulk_verdict read_dir(struct bulk *bulk, const struct bulk_policy *p
 		verdict = fetch_end(&bulk->fetch, policy, dir, arg);
 	fetch_forget(&bulk->fetch);
 	dir->ended = verdict >= BULK_END_DIR;
+	if (dir->ended) {
+		bulk_rest_free(dir->portions);
+		dir->portions = NULL;
+	}
 	return verdict;
 }
 

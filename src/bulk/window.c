@@ -23,13 +23,27 @@ struct bulk_rest *window_new(struct bulk_spare *spare)
 
 void bulk_rest_free(struct bulk_rest *window)
 {
-	if (!window)
-		return;
-	if (window->spare)
-		atomic_fetch_add(&window->spare->shares, window->shares);
-	free(window->keys);
-	strbuf_destroy(&window->names);
-	free(window);
+	while (window) {
+		struct bulk_rest *next = window->next;
+		if (window->spare) {
+			atomic_fetch_add(&window->spare->shares, window->shares);
+			atomic_fetch_add(&window->spare->portions, window->portion);
+		}
+		free(window->keys);
+		strbuf_destroy(&window->names);
+		free(window);
+		window = next;
+	}
+}
+
+struct bulk_rest *bulk_rest_take(struct bulk_rest **list)
+{
+	struct bulk_rest *first = *list;
+	if (first) {
+		*list = first->next;
+		first->next = NULL;
+	}
+	return first;
 }
 
 bool window_add(struct bulk_rest *window, const struct bulk_entry *entry)
@@ -58,19 +72,37 @@ bool window_add(struct bulk_rest *window, const struct bulk_entry *entry)
 	return true;
 }
 
+/** Take one of what there is left of for all.  @return whether there was one. */
+static bool spare_take(atomic_uint *spare)
+{
+	unsigned left = atomic_load(spare);
+	while (left > 0) {
+		if (atomic_compare_exchange_weak(spare, &left, left - 1))
+			return true;
+	}
+	return false;
+}
+
 /** Take a share of what all windows may grow by.  @return whether there was one. */
 static bool share_take(struct bulk_rest *window)
 {
-	if (!window->spare)
+	if (!window->spare || !spare_take(&window->spare->shares))
 		return false;
-	unsigned left = atomic_load(&window->spare->shares);
-	while (left > 0) {
-		if (atomic_compare_exchange_weak(&window->spare->shares, &left, left - 1)) {
-			++window->shares;
-			return true;
-		}
-	}
-	return false;
+	++window->shares;
+	return true;
+}
+
+bool window_portion(struct bulk_rest *window)
+{
+	window->portion = window->portion || (window->spare && spare_take(&window->spare->portions));
+	return window->portion;
+}
+
+void window_leave(struct bulk_rest *window, struct bulk_rest **list)
+{
+	window->taken = window->ended = true;
+	window->next = *list;
+	*list = window;
 }
 
 bool window_full(struct bulk_rest *window, bool first)
@@ -166,6 +198,9 @@ void window_reset(struct bulk_rest *window)
 	window->taken = window->apt = window->ended = false;
 	window->error = 0;
 	strbuf_reset(&window->names);
+	if (window->portion)
+		atomic_fetch_add(&window->spare->portions, 1);
+	window->portion = false;
 	if (window->shares == 0)
 		return;
 	atomic_fetch_add(&window->spare->shares, window->shares);

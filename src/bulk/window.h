@@ -32,6 +32,8 @@ struct bulk_rest {
 	int error;                /* ... or to this; 0 */
 	struct bulk_spare *spare; /* what it may grow by; NULL: by nothing */
 	unsigned shares;          /* it has of that */
+	bool portion;             /* it is one of those that may wait */
+	struct bulk_rest *next;   /* in a list of these */
 };
 
 /** @return an empty one, or NULL.  Errors: ENOMEM.  Ownership: bulk_rest_free(). */
@@ -52,6 +54,12 @@ void window_sort(struct bulk_rest *window);
 /** Take the next entries, at most n, whose names are valid until it is made empty.
     @return how many. */
 size_t window_take(struct bulk_rest *window, struct bulk_entry *entries, size_t n);
+
+/** Make an empty one a portion.  @return false: enough of them wait. */
+bool window_portion(struct bulk_rest *window);
+
+/** Leave a portion to be fetched by another, in the order that it came in.  @list  Added to. */
+void window_leave(struct bulk_rest *window, struct bulk_rest **list);
 
 /** Make it empty; what a large one has is given back. */
 void window_reset(struct bulk_rest *window);

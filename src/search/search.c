@@ -34,6 +34,7 @@ _Static_assert((int)BULK_AUTO == SEARCH_ENGINE_AUTO && (int)BULK_SYNC == SEARCH_
                && (int)BULK_URING == SEARCH_ENGINE_URING && (int)BULK_FS == SEARCH_ENGINE_BULK, "engines");
 
 enum {
+	PORTIONS = 4, PORTIONS_MOST = 64,   /* of large directories, that wait: a thread, and all */
 	META_BATCH = 256,
 	PART = 256 * 1024,        /* bytes of records that a directory is read in */
 	ALL_FLAGS = SEARCH_STOPATFIRST | SEARCH_METADATA | SEARCH_INCLUDEROOT | SEARCH_PERIOD
@@ -76,6 +77,8 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	seen_init(&search->seen);
 	search->behind_end = &search->behind;
 	atomic_init(&search->spare.shares, BULK_AHEAD_SHARES - 1);
+	atomic_init(&search->spare.portions, search->threads <= 1 ? 0 : search->threads < PORTIONS_MOST / PORTIONS
+	                                     ? PORTIONS * search->threads : PORTIONS_MOST);
 	search->policy = (struct bfs_policy){
 		.order = BFS_DEPTH,
 		.statx_mask = flags & SEARCH_METADATA ? K_STATX_BASIC | K_STATX_BTIME : K_STATX_TYPE,

@@ -6,7 +6,7 @@ import gm
 
 gm.need("mkfs.ext4", "mkfs.xfs")
 gm.need_fs("xfs")
-FILES, FIRST, BUFFER = 12000, 4096 + 2000, 2000   # what is in order by itself; a buffer more
+FILES, FIRST, BUFFER = 12000, 4096 + 2050, 2050   # what is in order by itself; a buffer more
 root = gm.Root()
 gm.tmpfs(root / "tmpfs", "size=200m")
 gm.loop_mount(gm.image(root / "tmpfs/ext4.img", 64 << 20, "mkfs.ext4", "-q", "-N", "20000"), gm.mkdir(root / "ext4"))

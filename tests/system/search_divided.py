@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""One large directory: threads share its entries, whose attributes are asked for, and
+the same is found as by one."""
+import os
+import re
+
+import gm
+
+gm.need("strace")
+FILES, DIRS, PORTION = 30000, 300, 2048
+root = gm.Root()
+gm.tmpfs(root / "t", "nr_inodes=0,size=1g")
+gm.install("strace", root.path)
+root.enter()
+gm.mkdir("/t/big")
+for i in range(FILES):
+    gm.touch(f"/t/big/{i:x}")
+for i in range(DIRS):
+    gm.mkdir(f"/t/big/dir{i}")
+    gm.touch(f"/t/big/dir{i}/below", "x" * i)
+os.symlink("dir7", "/t/big/link")
+os.symlink("nothing", "/t/big/dangling")
+entries = FILES + 2 * DIRS + 3
+
+
+def search(*args, **more):
+    result = gm.getmnt("search", "*", "/t", "--stats=json", *args, **more)
+    gm.expect(result.status == 0, f"{args}: status {result.status}, {result.err[-300:]}")
+    return sorted(result.out.split(b"\n")[:-1]), result.stats()
+
+
+for columns in (("-o", "SIZE,TYPE,INO,PATH"), ("-m", "-0"), ("-L", "-o", "SIZE,PATH"), ("--format=jsonl", "-m"), ("--type=f,l", "-m")):
+    plain, _ = search("--threads=1", "--engine=sync", *columns)
+    for engine in ("sync", "auto", "uring"):
+        for threads in ("2", "8"):
+            for env in (None, gm.without("clock")):
+                for files in (None, 64):
+                    got, stats = search(f"--engine={engine}", f"--threads={threads}", *columns, env=env, nofile=files)
+                    tag = f"{columns} {engine} {threads} {env} {files}"
+                    gm.expect(got == plain, f"{tag}: {len(got)} lines, not {len(plain)}")
+                    gm.expect(engine == "uring" or stats["calls"]["statx"] >= FILES,
+                              f"{tag}: {stats['calls']['statx']} statx")
+
+# Of names alone there is nothing to share but the directories in it.
+_, stats = search("--threads=2")
+gm.expect(stats["entries"] == entries and stats["calls"]["statx"] < 100, f"names: {stats}")
+
+# Each thread has a part of it, and none more than once.
+if not gm.sanitized():
+    result = gm.getmnt("-f", "-o", "/tmp/trace", "-e", "trace=statx", gm.PROGRAM, "search", "--engine=sync",
+                       "--threads=3", "-o", "SIZE,PATH", "*", "/t/big", program="/bin/strace")
+    gm.expect(result.status == 0, f"strace: {result.status}, {result.err[-300:]}")
+    with open("/tmp/trace", encoding="ascii") as f:
+        calls = re.findall(r'^(\d+) +statx\(\d+, "([0-9a-f]+)", ', f.read(), re.M)
+    names = [name for _, name in calls]
+    gm.expect(len(names) == len(set(names)) == FILES, f"{len(names)} calls for {len(set(names))} names")
+    parts = {pid: sum(who == pid for who, _ in calls) for pid in {pid for pid, _ in calls}}
+    gm.expect(len(parts) >= 2 and min(parts.values()) >= PORTION // 2, f"who asked for how many: {parts}")
+gm.done()
