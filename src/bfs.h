@@ -134,9 +134,9 @@ struct bfs_policy {
 	bool (*last_pos)(void *arg, uint32_t tag);
 	/** Whether directories of a tag are still worth reading. */
 	bool (*wanted)(void *arg, uint32_t tag);
-	/** Directories were read together: scratch->whole is what was put out for all.
-	    May be NULL. */
-	void (*take)(void *arg, const struct bfs_scratch *scratch);
+	/** Directories were read together: scratch->whole is what was put out for all; the
+	    text may be taken, and another left in its place.  May be NULL. */
+	void (*take)(void *arg, struct bfs_scratch *scratch);
 	/** What was put out while (a part of) a directory was read; may be NULL. */
 	void (*deliver)(void *arg, const struct bfs_at *at, const char *out, size_t size);
 	/** A directory was read, or could not be (error); BFS_END_ALL to stop.

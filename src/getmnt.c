@@ -190,6 +190,7 @@
  *     recover_hints.c   ... what bears out that of which the kernel knows nothing
  *     search.c          getmnt search: the flow
  *     search_out.c      its columns, one table, and its forms
+ *     search_flow.c     what it prints: whole lines, in time; its progress
  *     profile.c         getmnt profile: the flow
  *     profile_run.c     ... one algorithm run and measured, in a process of its own
  *     profile_stage.c   ... a topology, built where nobody else sees it

@@ -2,8 +2,8 @@
 /*
  * getmnt search: what matches a pattern, as it is found.
  *
- *     options --> searchv() --+--> readsearch() --> search_out.c: a line each
- *                             '--> lines, made by search_out.c in the threads that read
+ *     options --> searchv() --+--> readsearch() --> search_out.c: a line each ------------+--> search_flow.c
+ *                             '--> lines, made by search_out.c in the threads that read --'
  */
 #include "cmd/cmd.h"
 
@@ -11,6 +11,7 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/rows.h"
+#include "cmd/search_flow.h"
 #include "cmd/search_out.h"
 #include "os/os.h"
 #include "search/pattern.h"
@@ -24,11 +25,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Seconds that what was found may wait to be printed, that a line of progress
-    stands, and before there is one. */
+/** Seconds between looks at how far the search is, but for the first steps. */
 #define TICK 0.1
-#define LINE_TICK 0.25
-#define PATIENCE 1.0
+enum { FIRST_STEPS = 64 };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -45,12 +44,13 @@ struct asked {
 /** What a search that goes on is shown by. */
 struct show {
 	SEARCH *search;
-	const struct search_out *out;
+	struct search_out *out;
+	struct flow *flow;
 	struct os os;                /* for what is no part of the search */
-	double start, next, next_line;
+	double start, next;
 	bool shown;                  /* progress is, as lines on a terminal */
+	unsigned steps;              /* of the search, up to FIRST_STEPS */
 	uint64_t found;
-	int unwritten;               /* why lines could not be written; 0 */
 };
 
 static const struct row_option search_rows[] = {
@@ -253,34 +253,30 @@ static bool wants_color(const struct asked *asked, const struct search_out *out)
 }
 
 /** What was found could not be written: there is no use in going on. */
-static void unwritten(struct show *show)
+static void unwritten(void *arg)
 {
-	if (!show->unwritten) {
-		show->unwritten = errno;
-		cancelsearch(show->search);
-	}
+	struct show *show = arg;
+	cancelsearch(show->search);
 }
 
 /** What has waited is shown, and where the search is. */
 static void watch(void *arg)
 {
 	struct show *show = arg;
+	flow_turn(show->flow);
+	if (!show->shown)
+		return;
 	double now = os_now();
-	if (now < show->next)
+	if (show->steps < FIRST_STEPS)
+		++show->steps;
+	else if (now < show->next)
 		return;
 	show->next = now + TICK;
-	if (fflush(stdout) != 0)
-		unwritten(show);
-	if (!show->shown) {
-		progress_reader(&show->os);
-	} else if (now - show->start >= PATIENCE && now >= show->next_line) {
-		show->next_line = now + LINE_TICK;
-		struct search_counts counts;
-		countsearch(show->search, &counts, sizeof(counts));
-		char head[120];
-		snprintf(head, sizeof(head), "%" PRIu64 " directories, %" PRIu64 " found: ", counts.dirs, show->found);
-		progress_line(head, search_where(show->search));
-	}
+	struct search_counts counts;
+	countsearch(show->search, &counts, sizeof(counts));
+	char head[120];
+	snprintf(head, sizeof(head), "%" PRIu64 " directories, %" PRIu64 " found: ", counts.dirs, show->found);
+	flow_progress(show->flow, head, search_where(show->search));
 }
 
 /** Make the line of an object, in any thread. */
@@ -291,21 +287,22 @@ static void make_line(void *arg, const struct search_object *object, struct strb
 }
 
 /** Print lines that workers have made. */
-static void print_lines(void *arg, const char *text, size_t len, uint64_t n)
+static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 {
 	struct show *show = arg;
 	show->found += n;
-	if (fwrite_unlocked(text, 1, len, stdout) < len)
-		unwritten(show);
+	flow_take(show->flow, text);
 }
 
 /** Tell of what could not be examined, as find does. */
-static void print_error(const struct searchent *e)
+static void print_error(struct show *show, const struct searchent *e)
 {
 	struct strbuf text;
 	strbuf_init(&text);
 	search_error_text(e, &text);
+	flow_hold(show->flow);
 	message(e->path, "%s", strbuf_str(&text));
+	flow_release(show->flow);
 	strbuf_destroy(&text);
 }
 
@@ -330,43 +327,45 @@ static void print_stats(const struct asked *asked, const struct show *show)
 }
 
 /** Search, and print.  @return an exit status. */
-static int run_search(const struct asked *asked, struct show *show, struct search_out *out, bool forgiving)
+static int run_search(const struct asked *asked, struct show *show)
 {
+	struct search_out *out = show->out;
 	bool json = out->form == SF_JSON || out->form == SF_JSONL;
 	uint64_t errors = 0;
 	struct searchent *e;
 	search_out_begin(out);
-	while ((e = readsearch(show->search)) && !ferror(stdout)) {
-		/* Where it was for its colour alone, attributes may be missing. */
-		bool object = !e->err || (forgiving && e->errsource == SEARCH_ERR_STAT && e->err != ENOENT);
-		progress_end();
-		if (object) {
+	while ((e = readsearch(show->search))) {
+		if (!e->err) {
 			++show->found;
-			if (search_out_object(out, show->search, e->path) != 0)
-				break;
-			if (asked->first)
+			if (search_out_object(out, show->search, e->path) != 0 || asked->first)
 				break;
 		} else {
 			++errors;
 			if (!json)
-				print_error(e);
+				print_error(show, e);
 			else if (search_out_error(out, e) != 0)
 				break;
 		}
 	}
-	int error = e || ferror(stdout) ? 0 : errno;
-	progress_end();
+	int error = e ? 0 : errno;
 	if (out->text.failed || out->cell.failed)
 		error = ENOMEM;
-	if (error)
+	/* Else it is told at the end. */
+	bool whole = !error || error == ECANCELED;
+	if (!whole) {
+		flow_hold(show->flow);
 		message("search", "it could not go on: %s", strerror(error));
+		flow_release(show->flow);
+	}
 	search_out_end(out, show->found, errors, error ? "the search could not go on"
 	               : errors ? "not all could be examined" : NULL);
 	return error || errors ? CX_ERROR : CX_OK;
 }
 
-/** Have what the form needs asked for.  @return 0, or an exit status. */
-static int prepare(struct asked *asked, struct search_out *out, bool *forgiving)
+/** Have what the form needs asked for.
+    @optional [out]  Attributes are for colours alone.
+    @return 0, or an exit status. */
+static int prepare(struct asked *asked, struct search_out *out, bool *optional)
 {
 	out->nul = asked->nul;
 	out->terminal = isatty(STDOUT_FILENO);
@@ -382,7 +381,7 @@ static int prepare(struct asked *asked, struct search_out *out, bool *forgiving)
 			return CX_ERROR;
 		}
 		bool access = asked->options.flags & (SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK);
-		*forgiving = !(out->needs & SN_METADATA) && !access;
+		*optional = !(out->needs & SN_METADATA) && !access;
 		out->needs |= SN_TYPE;
 		if (colors_need_mode(out->colors))
 			asked->options.flags |= SEARCH_METADATA;
@@ -436,9 +435,9 @@ int cmd_search(int argc, char **argv)
 	}
 	struct search_out out;
 	struct show show = {.out = &out, .start = os_now()};
-	bool forgiving = false;
+	bool optional = false;
 	search_out_init(&out, asked.form >= 0 ? (enum search_form)asked.form : SF_PATHS, &show.os);
-	status = prepare(&asked, &out, &forgiving);
+	status = prepare(&asked, &out, &optional);
 	if (status)
 		goto out;
 	show.search = searchv(roots, nroots, pattern, &asked.options);
@@ -449,22 +448,31 @@ int cmd_search(int argc, char **argv)
 	os_fork(&show.os, search_os(show.search));
 	os_raise_nofile(&show.os, SEARCH_FDS);
 	show.shown = progress_open();
+	out.flow = show.flow = flow_new(&show.os, show.shown, unwritten, &show);
+	if (!show.flow) {
+		message("search", "%s", strerror(errno));
+		closesearch(show.search);
+		status = CX_ERROR;
+		goto out;
+	}
 	bool columns = out.form == SF_COLUMNS;
 	bool lines = search_out_lines(&out) && !asked.first
 	             && !(asked.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE));
 	search_more(show.search, &(struct search_more){
 		.types = asked.types, .type = out.needs & SN_TYPE, .links = out.needs & SN_LINK,
-		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .statx = true, .watch = watch, .arg = &show,
+		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .statx = true, .optional = optional, .watch = watch,
+		.arg = &show,
 		.lines = lines ? print_lines : NULL, .end = asked.nul ? '\0' : '\n',
 		.line = columns ? make_line : NULL, .escape = columns && !asked.nul ? escape_raw : NULL,
 	});
-	status = run_search(&asked, &show, &out, forgiving);
+	status = run_search(&asked, &show);
 	search_stop(show.search);
+	int error = flow_end(show.flow);
 	if (asked.stats)
 		print_stats(&asked, &show);
 	closesearch(show.search);
-	if (show.unwritten)
-		errno = show.unwritten;
+	if (error)
+		errno = error;
 	if (finish_stdout(out.form == SF_JSON) != 0)
 		status = CX_ERROR;
 out:

@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "cmd/columns.h"
 #include "cmd/options.h"
+#include "cmd/search_flow.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -455,15 +456,21 @@ static void put_json(struct search_out *out, const struct object *o)
 	strbuf_putc(&out->text, '}');
 }
 
-/** Print the text that was made, and its end.  @return 0, or -1 (ENOMEM). */
-static int flush_text(struct search_out *out)
+/** Print the text that was made.  @return 0, or -1 (ENOMEM). */
+static int print_text(struct search_out *out)
+{
+	if (out->text.failed || out->cell.failed)
+		return -1;
+	flow_add(out->flow, &out->text);
+	return 0;
+}
+
+/** The same, and its end. */
+static int print_line(struct search_out *out)
 {
 	if (out->form != SF_JSON)
 		strbuf_putc(&out->text, out->nul ? '\0' : '\n');
-	if (out->text.failed || out->cell.failed)
-		return -1;
-	fwrite_unlocked(out->text.data, 1, out->text.len, stdout);
-	return 0;
+	return print_text(out);
 }
 
 int search_out_object(struct search_out *out, const SEARCH *search, const char *path)
@@ -490,7 +497,7 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 	case SF_COUNT:
 		return 0;
 	}
-	return flush_text(out);
+	return print_line(out);
 }
 
 void search_error_text(const struct searchent *e, struct strbuf *text)
@@ -524,23 +531,26 @@ int search_out_error(struct search_out *out, const struct searchent *e)
 	              sources[e->errsource]);
 	json_text(&out->text, "message", strbuf_str(&out->cell));
 	strbuf_putc(&out->text, '}');
-	return flush_text(out);
+	return print_line(out);
 }
 
 void search_out_begin(struct search_out *out)
 {
+	strbuf_reset(&out->text);
 	if (out->form == SF_JSON)
-		fputs("{\n   \"entries\": [", stdout);
+		strbuf_puts(&out->text, "{\n   \"entries\": [");
+	print_text(out);
 }
 
 void search_out_end(struct search_out *out, uint64_t found, uint64_t errors, const char *reason)
 {
+	strbuf_reset(&out->text);
 	if (out->form == SF_COUNT)
-		printf("%" PRIu64 "\n", found);
-	if (out->form != SF_JSON)
-		return;
-	printf("%s],\n   \"schema\": 1,\n   \"version\": \"%s\",\n   \"found\": %" PRIu64
-	       ",\n   \"errors\": %" PRIu64 ",\n   \"complete\": %s,\n   \"incomplete_reasons\": [%s%s%s]\n}\n",
-	       out->begun ? "\n   " : "", GETMNT_VERSION, found, errors, reason ? "false" : "true",
-	       reason ? "\"" : "", reason ? reason : "", reason ? "\"" : "");
+		strbuf_printf(&out->text, "%" PRIu64 "\n", found);
+	if (out->form == SF_JSON)
+		strbuf_printf(&out->text, "%s],\n   \"schema\": 1,\n   \"version\": \"%s\",\n   \"found\": %" PRIu64
+		              ",\n   \"errors\": %" PRIu64 ",\n   \"complete\": %s,\n   \"incomplete_reasons\": [%s%s%s]\n}\n",
+		              out->begun ? "\n   " : "", GETMNT_VERSION, found, errors, reason ? "false" : "true",
+		              reason ? "\"" : "", reason ? reason : "", reason ? "\"" : "");
+	print_text(out);
 }

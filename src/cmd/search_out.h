@@ -44,6 +44,7 @@ struct search_out {
 	unsigned needs;           /* enum search_need */
 	struct colors *colors;    /* NULL: none */
 	struct os *os;
+	struct flow *flow;        /* what is printed */
 	struct owners users, groups;
 	int widths[4];            /* of -l, growing */
 	bool begun;               /* JSON: there was an entry */

@@ -16,8 +16,8 @@
  * gprof counts between the marks (os_mark()), as --stats does: what a run closes after it
  * has told its counts is in neither.
  *
- * sys_faccessat() and sys_sendto() are of the kinds faccessat2 and sendmsg.  What is
- * counted nowhere is no crossing: its name stands in parentheses where it is called.
+ * sys_faccessat(), sys_sendto() and sys_writev() are of the kinds faccessat2, sendmsg and
+ * write.  What is counted nowhere is no crossing: its name stands in parentheses where it is called.
  */
 #ifndef GM_OS_CROSSING_H
 #define GM_OS_CROSSING_H
@@ -65,7 +65,8 @@ void moncontrol(int on);
 	X(socket, SYS_socket)             X(connect, SYS_connect) \
 	X(open_tree, K_NR_open_tree)      X(unshare, SYS_unshare) \
 	X(mount, SYS_mount)               X(fchdir, SYS_fchdir) \
-	X(chroot, SYS_chroot)             X(getrusage, SYS_getrusage)
+	X(chroot, SYS_chroot)             X(getrusage, SYS_getrusage) \
+	X(writev, SYS_writev)
 
 #define CROSSING(name, number) long sys_##name(long a, long b, long c, long d, long e, long f);
 CROSSINGS(CROSSING)
@@ -111,6 +112,7 @@ int sys_rt_sigpending(sigset_t *set);
 #define fstat(fd, st)       ((int)CROSS(newfstatat, fd, "", st, AT_EMPTY_PATH))
 #define pread(...)          ((ssize_t)CROSS(pread64, __VA_ARGS__))
 #define write(...)          ((ssize_t)CROSS(write, __VA_ARGS__))
+#define writev(...)         ((ssize_t)CROSS(writev, __VA_ARGS__))
 #define mkdirat(...)        ((int)CROSS(mkdirat, __VA_ARGS__))
 #define unlinkat(...)       ((int)CROSS(unlinkat, __VA_ARGS__))
 #define socketpair(...)     ((int)CROSS(socketpair, __VA_ARGS__))

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -259,6 +260,25 @@ ssize_t os_write(struct os *os, int fd, const void *buf, size_t size)
 		n = OS_CALL(os, OS_WRITE, write(fd, buf, size));
 	} while (n < 0 && os_again(&tries));
 	return n;
+}
+
+int os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n)
+{
+	while (*n > 0) {
+		ssize_t done = OS_CALL(os, OS_WRITE, writev(fd, *pieces, *n < IOV_MAX ? (int)*n : IOV_MAX));
+		if (done < 0 && errno == EAGAIN)
+			os_poll(os, &(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+		else if (done < 0 && errno != EINTR)
+			return -1;
+		size_t left = done > 0 ? (size_t)done : 0;
+		for (; *n > 0 && left >= (*pieces)->iov_len; --*n, ++*pieces)
+			left -= (*pieces)->iov_len;
+		if (left > 0) {
+			(*pieces)->iov_base = (char *)(*pieces)->iov_base + left;
+			(*pieces)->iov_len -= left;
+		}
+	}
+	return 0;
 }
 
 int os_create(struct os *os, int dirfd, const char *path)

@@ -361,6 +361,18 @@ int os_fs_sizes(struct os *os, int fd, struct os_sizes *sizes);
 /** write(2).  @return bytes, or -1. */
 ssize_t os_write(struct os *os, int fd, const void *buf, size_t size);
 
+struct iovec;
+
+/**
+ * Write all of some pieces; where a descriptor does not wait for room (O_NONBLOCK), we do.
+ *
+ * @pieces, n
+ *         Moved behind what was written, also on failure.
+ * @return 0, or -1.
+ * Errors: those of writev(2).
+ */
+int os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n);
+
 /** Make an empty file, which must not be there, 0600.  @return a descriptor, or -1. */
 int os_create(struct os *os, int dirfd, const char *path);
 

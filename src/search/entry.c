@@ -306,6 +306,8 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
 	if (!from && (error == ENOENT || error == ENOTDIR))
 		goto out;
 	if (error != 0) {
+		if (search->more.optional && does & PATTERN_MATCH && error != EREMOTE && error != ENOENT)
+			search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
 		search_put_error(scratch, entry->name, len, error == EREMOTE ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, error);
 		goto out;
 	}
@@ -458,12 +460,15 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);
 	if (error == 0 && !(st->mask & K_STATX_TYPE))
 		error = EACCES;
-	/* It was looked at but to see where it is: its name is known all the same. */
+	/* It was looked at but to see where it is, or how to show it: its name is known all the
+	   same.  What is below it, if something can be, is not. */
 	bool named = entry->type == DT_DIR && !(search->flags & (SEARCH_METADATA | SEARCH_FOLLOW));
+	named |= search->more.optional && error != ENOENT;
 	if (error != 0 && named) {
 		if (does & PATTERN_MATCH)
 			search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
-		search_put_error(scratch, entry->name, len, SEARCH_ERR_OPEN, error);
+		if (entry->type == DT_UNKNOWN || (entry->type == DT_DIR && does & PATTERN_BELOW))
+			search_put_error(scratch, entry->name, len, entry->type == DT_DIR ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, error);
 		return BFS_SKIP;
 	}
 	if (error != 0) {

@@ -109,13 +109,13 @@ static void queue_sorted(SEARCH *search, const struct bfs_at *at, const char *ou
 	strbuf_destroy(&sorted);
 }
 
-void search_take(void *arg, const struct bfs_scratch *scratch)
+void search_take(void *arg, struct bfs_scratch *scratch)
 {
 	SEARCH *search = arg;
 	if (scratch->whole.n == 0)
 		return;
 	search->counts.found += scratch->whole.n;
-	search->more.lines(search->more.arg, scratch->whole.text.data, scratch->whole.text.len, scratch->whole.n);
+	search->more.lines(search->more.arg, &scratch->whole.text, scratch->whole.n);
 }
 
 void search_deliver(void *arg, const struct bfs_at *at, const char *out, size_t size)

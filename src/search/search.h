@@ -64,11 +64,13 @@ struct search_more {
 	bool links;               /* search_target(), a call for each link */
 	unsigned mask;            /* K_STATX_*: with SEARCH_METADATA, asked as well */
 	bool statx;               /* attributes are taken from statxsearch() alone: info is NULL */
+	bool optional;            /* an object that is there and has none is given out without */
 	/* Lines, made by who reads and passed on many at a time, n of them, each with `end`
-	   behind it: whole paths, unless line() makes more of them.  readsearch() then gives
-	   out errors, and what few objects are not among these.  With SEARCH_INCLUDEROOT, in
-	   no order, and without links alone; or NULL. */
-	void (*lines)(void *arg, const char *text, size_t len, uint64_t n);
+	   behind it: whole paths, unless line() makes more of them.  The text may be taken, and
+	   another left in its place.  readsearch() then gives out errors, and what few objects
+	   are not among these.  With SEARCH_INCLUDEROOT, in no order, and without links alone;
+	   or NULL. */
+	void (*lines)(void *arg, struct strbuf *text, uint64_t n);
 	char end;
 	/* Append the line of an object, in any thread; and how a path is written there, byte
 	   by byte, '/' as it is.  Or NULL. */

@@ -239,7 +239,7 @@ bool search_wanted(void *arg, uint32_t tag);
 enum bfs_verdict search_judge(void *arg, const struct bfs_at *at, const struct k_statx *st,
                               struct bfs_enter *enter_it);
 
-void search_take(void *arg, const struct bfs_scratch *scratch);
+void search_take(void *arg, struct bfs_scratch *scratch);
 
 void search_deliver(void *arg, const struct bfs_at *at, const char *out, size_t size);
 

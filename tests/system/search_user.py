@@ -65,7 +65,16 @@ result, names, err = search("--access=r", "/file", "/t/open", uid=0)
 gm.expect(names == ["/t/open/file"], f"--access, as root: {names}, {err}")
 # Coloured, nothing is missing for want of attributes.
 result, names, err = search("--color=always", "listed/file", "/t")
-gm.expect(len(names) == 1 and "file" in names[0] and "/t/listed/file" not in err, f"coloured: {names}, {err}")
+gm.expect(len(names) == 1 and "file" in names[0] and "/t/listed/file" not in err,
+          f"coloured: {names}, {err}")
+# But a directory that is not entered is told, and shown as one.
+gm.mkdir("/t/listed/below")
+for args in (("--color=never",), ("--color=always",), ("--color=always", "-L"), ("--color=always", "--xdev")):
+    result, names, err = search("listed/*|below/*", "/t", *args, "--threads=1")
+    gm.expect(len(names) == 2 and result.status == 1, f"{args}: {names}, {result.status}")
+    gm.expect("getmnt: /t/listed/below: " in err and ": Permission denied\n" in err, f"{args}: {err}")
+gm.expect("\x1b[01;34mbelow" in "".join(names), f"not as a directory: {names}")
+os.rmdir("/t/listed/below")
 
 # Without standard output nobody reads, but a document is cut.
 for args, status in (((), 0), (("-o", "PATH"), 0), (("-J",), 1)):

@@ -603,10 +603,10 @@ struct taken {
 	uint64_t n;
 };
 
-static void take_lines(void *arg, const char *text, size_t len, uint64_t n)
+static void take_lines(void *arg, struct strbuf *text, uint64_t n)
 {
 	struct taken *taken = arg;
-	strbuf_add(&taken->text, text, len);
+	strbuf_add(&taken->text, text->data, text->len);
 	taken->n += n;
 }
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""What getmnt search prints comes while a directory holds it up, and so does its progress;
+what is printed to a file ends with a line, whenever a signal ends the search."""
+import errno
+import os
+import select
+import signal
+import stat
+import struct
+import subprocess
+import threading
+import time
+
+import gm
+
+gm.need_speed("the kernel has no part in it")
+
+
+class SlowFuse(gm.FileFuse):
+    """A file and a directory, which is opened when `go` is set."""
+    NODES = {b"file": 2, b"slow": 3}
+
+    def __init__(self, target):
+        self.go = threading.Event()
+        super().__init__(target)
+
+    def attr(self, node):
+        folder = node != 2
+        return struct.pack("=QQQQQQIIIIIIIIII", node, 0, 0, 0, 0, 0, 0, 0, 0, 0o755 | (
+            stat.S_IFDIR if folder else stat.S_IFREG), 1 + folder, 0, 0, 0, 4096, 0)
+
+    def answer(self, opcode, node, body):
+        if opcode == 1:                                         # LOOKUP
+            number = self.NODES.get(body.split(b"\0")[0])
+            return struct.pack("=QQQQII", number, 0, 0, 0, 0, 0) + self.attr(number) if number else errno.ENOENT
+        if opcode == 27 and node == 3:                          # OPENDIR
+            self.go.wait(gm.WAIT_SECONDS)
+        if opcode == 28 and node == 1 and struct.unpack_from("=QQ", body)[1] == 0:   # READDIR
+            return b"".join(struct.pack("=QQII", number, at, 4, kind) + name + bytes(4) for at, (name, number, kind)
+                            in enumerate(((b"file", 2, 8), (b"slow", 3, 4)), 1))
+        return super().answer(opcode, node, body)
+
+
+shows, writes = os.openpty()
+root = gm.Root()
+fuse = SlowFuse(root / "t")
+gm.tmpfs(root / "m", "nr_inodes=0,size=1g")
+for i in range(300):
+    folder = gm.mkdir(root / f"m/{'long' * 40}/{i}")
+    fd = os.open(folder, os.O_RDONLY)
+    for k in range(200):
+        os.mknod(f"entry-{k}", dir_fd=fd)
+    os.close(fd)
+root.enter()
+ENV = {"LC_ALL": "C.UTF-8", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
+
+
+def start(args, out, err=gm.null, **env):
+    return subprocess.Popen([gm.PROGRAM, "search", *args], stdin=gm.null, stdout=out, stderr=err, env={**ENV, **env})
+
+
+for args in ((), ("--threads=4",), ("--format=jsonl",), ("-l",), ("-o", "SIZE,PATH", "-0"), ("--json",)):
+    for reads_on in (True, False):
+        fuse.go.clear()
+        proc = start([*args, "*", "/t"], subprocess.PIPE)
+        text = b""
+        while b"/t/file" not in text and select.select([proc.stdout], [], [], gm.WAIT_SECONDS)[0]:
+            more = os.read(proc.stdout.fileno(), 4096)
+            if not more:
+                break
+            text += more
+        gm.expect(b"/t/file" in text and not fuse.go.is_set(), f"{args}: nothing comes: {text!r}")
+        if not reads_on:
+            proc.stdout.close()
+            time.sleep(0.4)
+        fuse.go.set()
+        status = proc.wait()
+        gm.expect(status == (0 if reads_on else -signal.SIGPIPE), f"{args}: {status}")
+
+# Where the search is, is told as well.
+fuse.go.clear()
+proc = start(["nothing", "/t"], writes, writes, TERM="xterm")
+text = b""
+end = time.monotonic() + gm.WAIT_SECONDS
+while b" found: /t" not in text and time.monotonic() < end:
+    if select.select([shows], [], [], 0.2)[0]:
+        text += os.read(shows, 65536)
+gm.expect(b"directories, 0 found: /t" in text, f"no progress: {text!r}")
+fuse.go.set()
+gm.expect(proc.wait() == 0, "with progress")
+while select.select([shows], [], [], 0.1)[0]:
+    text += os.read(shows, 65536)
+gm.expect(text.endswith(b"\r\x1b[K"), f"left on the terminal: {text[-100:]!r}")
+
+# Whenever it is ended, what stands in a file is whole lines.
+for args, end in (((), b"\n"), (("-0",), b"\0"), (("-o", "SIZE,PATH"), b"\n"), (("--format=jsonl",), b"\n")):
+    ended = 0
+    for turn in range(12):
+        with open("/out", "wb+") as out:
+            proc = start([*args, "*", "/m"], out)
+            time.sleep(0.004 * turn)
+            proc.send_signal((signal.SIGINT, signal.SIGTERM)[turn % 2])
+            ended += proc.wait() < 0
+            text = out.read()
+        gm.expect(not text or text.endswith(end), f"{args}: ends with {text[-300:]!r}")
+    gm.expect(ended > 0, f"{args}: it was never ended before its end")
+
+# A reader that waits for room, and one that does not.
+for flags in (0, os.O_NONBLOCK):
+    out, into = os.pipe()
+    os.set_blocking(into, not flags)
+    proc = start(["*", "/m"], into)
+    os.close(into)
+    time.sleep(0.2)
+    with os.fdopen(out, "rb") as reader:
+        lines = reader.read().split(b"\n")
+    gm.expect(proc.wait() == 0 and len(lines) == 1 + 1 + 300 + 300 * 200, f"{flags}: {len(lines)} lines")
+gm.done()
