@@ -95,14 +95,16 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 	struct bulk_entry entry = {.name = name, .len = len};
 	struct bfs_at at = {.dir = slash ? path->data : ".", .name = ""};
 
-	for (const char *step = path->data; *step && !avoid_here(search->mounts.avoid, avoid);) {
+	/* The root itself is entered, whatever it is on. */
+	bool blocks = false;
+	for (const char *step = path->data; *step && !blocks;) {
 		size_t n = strcspn(step, "/");
 		avoid = avoid_step(search->mounts.avoid, avoid, step, n);
+		blocks = avoid_here(search->mounts.avoid, avoid);
 		step += n + (step[n] == '/');
 	}
 	if (slash)
 		*slash = '\0';
-	bool blocks = avoid_here(search->mounts.avoid, avoid);
 	scratch.fd = blocks || search->flags & SEARCH_FOLLOW ? -1 : literal_dir(search, at.dir);
 	struct k_statx st;
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | search->policy.statx_flags;
