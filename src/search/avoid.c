@@ -119,16 +119,17 @@ bool avoid_here(const struct avoid *avoid, uint32_t node)
 	return node != AVOID_NONE && avoid->nodes[node].here;
 }
 
-bool avoid_covers(const struct avoid *avoid, const char *path)
+uint32_t avoid_cover(const struct avoid *avoid, const char *path)
 {
-	uint32_t node = ROOT;
-	while (node != AVOID_NONE && !avoid->nodes[node].here) {
+	uint32_t cover = AVOID_NONE;
+	for (uint32_t node = ROOT; node != AVOID_NONE;) {
+		cover = avoid->nodes[node].here ? node : cover;
 		path += strspn(path, "/");
 		size_t len = strcspn(path, "/");
 		if (len == 0)
-			return false;
+			break;
 		node = avoid_step(avoid, node, path, len);
 		path += len;
 	}
-	return node != AVOID_NONE;
+	return cover;
 }

@@ -37,7 +37,8 @@ bool avoid_below(const struct avoid *avoid, uint32_t node);
 /** Whether a node is itself a place to be avoided. */
 bool avoid_here(const struct avoid *avoid, uint32_t node);
 
-/** Whether an absolute path is a place to be avoided, or lies below one. */
-bool avoid_covers(const struct avoid *avoid, const char *path);
+/** The place to be avoided that an absolute path is or lies below, the nearest; AVOID_NONE:
+    none. */
+uint32_t avoid_cover(const struct avoid *avoid, const char *path);
 
 #endif

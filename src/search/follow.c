@@ -59,16 +59,26 @@ static void go(struct follow *follow, int fd)
 	follow->at = fd;
 }
 
+/** Whether the place where we are may be touched. */
+static bool may_touch(const struct follow *follow)
+{
+	uint32_t cover = follow->placed ? avoid_cover(follow->mounts->avoid, strbuf_str(follow->place)) : AVOID_NONE;
+	return follow->placed && (cover == AVOID_NONE || cover == follow->mounts->entered);
+}
+
 /** Whether another mount, on a name of the directory where we are, may be entered. */
 static bool may_cross(struct follow *follow, const char *name)
 {
+	const struct search_mounts *mounts = follow->mounts;
 	struct k_statx st;
-	if (!follow->placed || avoid_covers(follow->mounts->avoid, strbuf_str(follow->place)))
+	if (!may_touch(follow))
 		return false;
-	unsigned mask = follow->mounts->unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	unsigned mask = mounts->unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-	return os_statx(follow->os, follow->at, name, flags, mask, &st) == 0
-	       && search_mounts_know(follow->mounts, follow->os, os_statx_mnt_id(&st, follow->mounts->unique));
+	if (os_statx(follow->os, follow->at, name, flags, mask, &st) != 0)
+		return false;
+	uint64_t id = os_statx_mnt_id(&st, mounts->unique);
+	return search_mounts_know(mounts, follow->os, id) || (id && id == mounts->entered_id);
 }
 
 /** Open a name of the directory where we are; place is already its own. */
@@ -80,8 +90,7 @@ static int open_name(struct follow *follow, const char *name)
 		int fd = os_openat2(os, follow->at, name, flags, K_RESOLVE_NO_XDEV);
 		if (fd >= 0 || (errno != EXDEV && errno != ENOSYS))
 			return fd;
-		if (errno == EXDEV ? !may_cross(follow, name)
-		    : !follow->placed || avoid_covers(follow->mounts->avoid, strbuf_str(follow->place))) {
+		if (errno == EXDEV ? !may_cross(follow, name) : !may_touch(follow)) {
 			errno = EREMOTE;
 			return -1;
 		}
@@ -104,7 +113,7 @@ static int go_top(struct follow *follow)
 		errno = ENOMEM;
 		return -1;
 	}
-	if (mounts && avoid_covers(mounts->avoid, "/")) {
+	if (mounts && !may_touch(follow)) {
 		errno = EREMOTE;
 		return -1;
 	}

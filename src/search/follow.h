@@ -27,6 +27,9 @@ struct search_mounts {
 	struct avoid *avoid;      /* points of mounts that can block; owned */
 	struct map64 known;       /* mount ID -> enum mount_ends, of those that cannot */
 	bool unique;              /* these are 64-bit IDs */
+	/* One that can block is entered: that of a root, which was named. */
+	uint32_t entered;         /* its place in avoid, or AVOID_NONE */
+	uint64_t entered_id;      /* its mount ID; 0: not known */
 };
 
 /** Free what it holds. */
@@ -53,8 +56,8 @@ bool search_mounts_last_pos(const struct search_mounts *mounts, const struct os 
  * @target
  *         The path.
  * @return a descriptor made with O_PATH, of what is no link, or -1.
- * Errors: EREMOTE: the path leads to, or through, a mount that can block or is
- *         not known.  ELOOP: more than 40 links.  ENAMETOOLONG, ENOMEM, those
+ * Errors: EREMOTE: the path leads to, or through, a mount that can block, and is
+ *         not the one that is entered, or is not known.  ELOOP: more than 40 links.  ENAMETOOLONG, ENOMEM, those
  *         of openat2(2).
  */
 int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,

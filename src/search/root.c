@@ -258,6 +258,9 @@ bool search_root_begin(SEARCH *search)
 	search->root_dev = makedev(st.dev_major, st.dev_minor);
 	if (search->mounts.avoid || search->flags & SEARCH_FOLLOW)
 		root_place(search, name);
+	search->mounts.entered = search->mounts.avoid && search->place.len > 0
+	                         ? avoid_cover(search->mounts.avoid, search->place.data) : AVOID_NONE;
+	search->mounts.entered_id = search->root_mount;
 	struct strbuf literal;
 	strbuf_init(&literal);
 	uint32_t tag = UINT32_MAX;

@@ -55,6 +55,7 @@ TreeFuse(root / "t/fuse", {
 gm.HungFuse(root / "t/hung")
 root.enter()
 TREE = {"abs", "dir", "dir/below", "dir/hung", "file", "hung", "out", "to-dir", "to-file", "up"}
+FOLLOWED = {"abs", "dir", "dir/below", "file", "out", "out/x", "to-dir", "to-file", "up"}
 
 
 def search(*args, **more):
@@ -64,18 +65,20 @@ def search(*args, **more):
 
 for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,statx-mntid"):
     env = {"GETMNT_DISABLE": disable}
-    for args in ((), ("--threads=4",), ("--xdev",)):
+    for args in ((), ("-L",), ("--threads=4",), ("--xdev",), ("-L", "--xdev")):
         tag = f"{disable} {args}"
+        follow, xdev = "-L" in args, "--xdev" in args
         result, names, err = search("*", "/t/fuse", *args, env=env)
-        gm.expect(names == {f"/t/fuse/{name}" for name in TREE} and result.status == 0 and not err,
-                  f"{tag}: {names} {err}")
+        want = FOLLOWED - ({"out/x"} if xdev else set()) if follow else TREE
+        gm.expect(names == {f"/t/fuse/{name}" for name in want}, f"{tag}: {names}")
+        gm.expect(result.status == follow and len(err.splitlines()) == (2 if follow else 0), f"{tag}: {err}")
         for pattern, found in (("/file", True), ("/dir", True), ("/dir/below", True), ("/none", False),
-                               ("/[f]ile", True), ("/to-file", True), ("/to-dir/below", False),
-                               ("/up", True), ("/out/x", False)):
+                               ("/[f]ile", True), ("/to-file", True), ("/to-dir/below", follow),
+                               ("/abs/below", follow), ("/up", True), ("/out/x", follow and not xdev)):
             result, names, err = search(pattern, "/t/fuse", *args, env=env)
             gm.expect(names == ({f"/t/fuse{pattern}".replace("[f]", "f")} if found else set()) and not err,
                       f"{tag}: {pattern}: {names} {err}")
-    for args in (("/fuse/file", "/t"), ("/hung/x", "/t")):
+    for args in (("/fuse/file", "/t"), ("/hung/x", "/t"), ("-L", "/hung/x", "/t/fuse")):
         result, names, err = search(*args, env=env)
         gm.expect(result.status == 1 and not names and "is on a file system that can block" in err,
                   f"{disable} {args}: {names} {err}")

@@ -515,8 +515,11 @@ static void test_avoid(void)
 	CU_ASSERT_EQUAL(avoid_step(avoid, srv, "nf", 2), AVOID_NONE);
 	CU_ASSERT_EQUAL(avoid_step(avoid, AVOID_NONE, "srv", 3), AVOID_NONE);
 	CU_ASSERT_EQUAL(avoid_find(avoid, "/usr"), AVOID_NONE);
-	CU_ASSERT_TRUE(avoid_covers(avoid, "/srv/nfs") && avoid_covers(avoid, "/srv/nfs/x/y"));
-	CU_ASSERT_FALSE(avoid_covers(avoid, "/srv") || avoid_covers(avoid, "/") || avoid_covers(avoid, "/usr/x"));
+	uint32_t nfs = avoid_step(avoid, srv, "nfs", 3);
+	CU_ASSERT_TRUE(avoid_cover(avoid, "/srv/nfs") == nfs && avoid_cover(avoid, "/srv//nfs/x/y") == nfs);
+	CU_ASSERT_EQUAL(avoid_cover(avoid, "/srv/nfs/below/x"), avoid_find(avoid, "/srv/nfs/below"));
+	CU_ASSERT_EQUAL(avoid_cover(avoid, "/srv"), AVOID_NONE);
+	CU_ASSERT_TRUE(avoid_cover(avoid, "/") == AVOID_NONE && avoid_cover(avoid, "/usr/x") == AVOID_NONE);
 	avoid_free(avoid);
 	avoid_free(NULL);
 }
