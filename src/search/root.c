@@ -232,7 +232,7 @@ bool search_root_begin(SEARCH *search)
 		return false;
 	const char *name = search->roots[search->root++];
 	name = *name ? name : ".";
-	search->root_name = search->roots[search->root - 1];
+	search->root_name = name;
 	search->root_len = strlen(search->root_name);
 	search->root_len -= search->root_len > 0 && search->root_name[search->root_len - 1] == '/';
 	strbuf_reset(&search->via);

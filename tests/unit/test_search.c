@@ -269,6 +269,41 @@ static void test_roots(void)
 	end();
 }
 
+/** An empty path is the current directory, by its name. */
+static void test_here(void)
+{
+	static const struct {
+		const char *paths, *pattern, *want;
+	} rows[] = {
+		{"", "/ab", "./ab"}, {".", "/ab", "./ab"}, {"", "/a[b]", "./ab"}, {":a", "/ab", "./ab"}, {"a/b:", "/ab", "./ab"},
+	};
+	begin();
+	plain_tree();
+	CU_ASSERT_EQUAL_FATAL(chdir(top), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		SEARCH *search = opensearch(rows[i].paths, rows[i].pattern, SEARCH_INCLUDEROOT);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+		struct searchent *e = readsearch(search);
+		CU_ASSERT_TRUE(e && !e->err && strcmp(e->path, rows[i].want) == 0);
+		CU_ASSERT_TRUE(readsearch(search) == NULL && errno == 0);
+		closesearch(search);
+	}
+	SEARCH *search = opensearch("", "/ab", 0);
+	struct searchent *e = search ? readsearch(search) : NULL;
+	CU_ASSERT_TRUE(e && strcmp(e->path, "/ab") == 0);
+	closesearch(search);
+	/* It was removed: a kernel may tell of that. */
+	make_dir("gone");
+	CU_ASSERT_TRUE_FATAL(chdir("gone") == 0 && rmdir("../gone") == 0);
+	search = opensearch("", "*", 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+	e = readsearch(search);
+	CU_ASSERT_TRUE(e ? e->err == ENOENT && strcmp(e->path, ".") == 0 : errno == 0);
+	closesearch(search);
+	CU_ASSERT_EQUAL(chdir("/"), 0);
+	end();
+}
+
 /** An anchored pattern opens what it must, and a literal one nothing. */
 static void test_counts(void)
 {
@@ -968,6 +1003,7 @@ static const struct unit_test tests[] = {
 	{"order", test_order},
 	{"same as a walk", test_same_as_walk},
 	{"roots", test_roots},
+	{"the current directory", test_here},
 	{"counts", test_counts},
 	{"ways to fetch attributes", test_ways},
 	{"large directories, and leaving", test_large_and_early},
