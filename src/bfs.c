@@ -192,6 +192,28 @@ static int push_start(struct bfs *bfs, struct bfs_dir *in, const char *path, uin
 	return rc;
 }
 
+/** Queue a directory that was opened otherwise, to be read by its descriptor. */
+static int push_opened(struct bfs *bfs, struct bfs_dir *in, const struct bfs_at *at,
+                       const struct bfs_enter *enter)
+{
+	struct bfs_dir *dir = bfs_dir_new(in, at->dir, enter->tag, at->depth);
+	if (!dir) {
+		os_close(bfs->os, enter->fd);
+		return -1;
+	}
+	dir->refs = 1;
+	bfs_dir_opened(bfs, dir, enter->fd, 0);
+	struct bfs_bunch *bunch = push_one(bfs, dir, ".", enter->tag, enter->queue, 0, false);
+	if (bunch) {
+		bunch->resume = true;
+		++dir->busy;
+		++bfs->paused;
+		++bfs->stats.dirs;
+	}
+	bfs_dir_unref(bfs, dir);
+	return bunch ? 0 : -1;
+}
+
 int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue queue, int depth)
 {
 	while (*path == '/')
@@ -326,7 +348,8 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 	if (read->verdict == BFS_END_ALL
 	    || bfs->policy->done(bfs->policy->arg, &at, read->entries, read->error, &enter) == BFS_END_ALL)
 		bfs->ended = true;
-	if (enter.enter && push_start(bfs, bunch->dir, at.dir, enter.tag, enter.queue, at.depth) != 0)
+	if (enter.enter && (enter.opened ? push_opened(bfs, bunch->dir, &at, &enter)
+	                    : push_start(bfs, bunch->dir, at.dir, enter.tag, enter.queue, at.depth)) != 0)
 		bfs->failed = true;
 
 	if (read->nkids > 0 && !bfs->policy->wanted(bfs->policy->arg, at.tag)) {

@@ -95,6 +95,8 @@ struct bfs_enter {
 	bool enter;
 	uint32_t tag;
 	enum bfs_queue queue;
+	bool opened;               /* of done(): by fd, which can be read; it is taken over */
+	int fd;
 };
 
 struct bfs_policy {
@@ -140,7 +142,8 @@ struct bfs_policy {
 	/** What was put out while (a part of) a directory was read; may be NULL. */
 	void (*deliver)(void *arg, const struct bfs_at *at, const char *out, size_t size);
 	/** A directory was read, or could not be (error); BFS_END_ALL to stop.
-	    One that is on another mount (EXDEV) can be entered all the same. */
+	    One that is on another mount (EXDEV), or was opened in another way, can be
+	    entered all the same. */
 	enum bfs_verdict (*done)(void *arg, const struct bfs_at *at, uint32_t entries, int error,
 	                         struct bfs_enter *enter);
 

@@ -173,6 +173,11 @@ enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entrie
 		strbuf_puts(&search->where, strbuf_str(&search->via));
 		bfs_path(at, &search->where);
 	}
+	if (error == EACCES && !at->opened && at->parentfd == search->rootfd && strcmp(at->dir, ".") == 0) {
+		int fd = search_root_open(search);
+		*into = (struct bfs_enter){fd >= 0, at->tag, BFS_NORMAL, fd >= 0, fd};
+		error = fd >= 0 ? 0 : error;
+	}
 	if (error == EXDEV)
 		cross(search, at, into);
 	else if (error != 0)

@@ -158,6 +158,39 @@ static void root_search(SEARCH *search, uint32_t tag, int depth)
 	}
 }
 
+/** What is looked at to know a directory again. */
+static bool root_stat(SEARCH *search, int fd, struct k_statx *st)
+{
+	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+	return os_statx(&search->os, fd, "", flags, K_STATX_INO | search_id_mask(search), st) == 0;
+}
+
+int search_root_open(SEARCH *search)
+{
+	struct os *os = &search->os;
+	struct k_statx was, now;
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->rootfd);
+	/* Without /proc by its name, which may be another directory's by now. */
+	const char *const names[] = {link, search->via.len ? strbuf_str(&search->place) : search->root_name};
+	const int flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY;
+	if (!root_stat(search, search->rootfd, &was))
+		return -1;
+	for (int i = 0; i < 2; ++i) {
+		int fd = os_openat(os, AT_FDCWD, names[i], flags | O_NOATIME);
+		if (fd < 0 && errno == EPERM)
+			fd = os_openat(os, AT_FDCWD, names[i], flags);
+		if (fd < 0 && errno == EACCES)
+			return -1;
+		if (fd >= 0 && root_stat(search, fd, &now) && now.ino == was.ino && now.dev_major == was.dev_major
+		    && now.dev_minor == was.dev_minor
+		    && os_statx_mnt_id(&now, search->unique) == os_statx_mnt_id(&was, search->unique))
+			return fd;
+		os_close(os, fd);
+	}
+	return -1;
+}
+
 /** Find out the path of rootfd from "/".  @name  By which it was opened. */
 static void root_place(SEARCH *search, const char *name)
 {

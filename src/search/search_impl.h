@@ -257,6 +257,10 @@ void search_queue_error(SEARCH *search, const struct bfs_at *at, int source, int
 
 /* root.c */
 
+/** Open the root anew, to be read itself: who may read a directory, and not search it,
+    cannot open "." in it.  @return a descriptor, or -1. */
+int search_root_open(SEARCH *search);
+
 /** Begin at the next root.  @return whether there is one. */
 bool search_root_begin(SEARCH *search);
 

@@ -20,6 +20,15 @@ os.chmod(root / "t/open/file", 0o640)
 os.chmod(root / "", 0o755)
 os.chmod(root / "t", 0o755)
 os.chmod(root / "t/open", 0o755)
+gm.touch(root / "r/file", "x")             # a root that may be read, and not entered
+gm.mkdir(root / "r/dir")
+gm.mkdir(root / "many")
+for i in range(12000):
+    os.symlink("x", root / f"many/name-of-some-length-{i}")
+for name, mode in (("r", 0o744), ("many", 0o744)):
+    os.chmod(root / name, mode)
+gm.mkdir(root / "l")
+os.symlink("../r", root / "l/link")
 image = gm.image(root / "image", 8 << 20, "mkfs.ext2", "-q", "-O", "^filetype")
 gm.loop_mount(image, root / "e")
 gm.touch(root / "e/file", "x")
@@ -54,6 +63,31 @@ document = result.json()
 gm.expect(result.status == 1 and err == "" and not document["complete"], f"-J: {result.status}, {err}")
 gm.expect([(e["path"], e["error"], e["errsource"]) for e in document["entries"]]
           == [("/t/closed", "EACCES", "open")], f"-J: {document}")
+
+# A root that can be read, and not entered, has its names told, as find tells them; the
+# names in it cannot be entered or looked at.
+def readable(tag, **more):
+    """Search such roots."""
+    for args in ((), ("-o", "PATH"), ("--threads=4",), ("--xdev",), ("--sort=name",), ("--type=d,f",)):
+        result, names, err = search("*", "/r", *args, **more)
+        gm.expect(names == ["/r/dir", "/r/file"] and result.status == 1
+                  and err == "getmnt: /r/dir: cannot be opened: Permission denied\n", f"{tag} {args}: {names}, {err}")
+    result, names, err = search("/*", "/r/", "--stats=json", **more)
+    gm.expect(names == ["/r/dir", "/r/file"] and result.status == 0 and json.loads(err)["dirs"] == 1, f"{tag}: {err}")
+    for args in ((), ("-o", "PATH"), ("--sort=inode",), ("--threads=4", "--engine=uring")):
+        result, names, err = search("*", "/many", *args, **more)
+        gm.expect(len(names) == len(set(names)) == 12000 and result.status == 0 and not err, f"{tag} {args}: {len(names)}, {err}")
+    result, names, err = search("--first", "*", "/many", **more)
+    gm.expect(len(names) == 1 and not err, f"{tag} --first: {names}, {err}")
+    result, names, err = search("-m", "/*", "/r", **more)
+    gm.expect(not names and len(err.splitlines()) == 2 and "has no attributes" in err, f"{tag} -m: {names}, {err}")
+
+
+readable("readable")
+readable("readable, no openat2", env=gm.without("openat2"))
+result, names, err = search("-L", "file", "/l")
+gm.expect(names == ["/l/link/file"] and result.status == 1 and "/l/link/dir: has no attributes" in err,
+          f"behind a link: {names}, {err}")
 
 # Attributes behind a directory that may not be entered; --access.
 result, names, err = search("-o", "SIZE,PATH", "listed/file|open/file", "/t")
@@ -110,4 +144,7 @@ for threads in ("--threads=1", "--threads=4"):
 result, _, err = search("--type=p", "*", "/e", "--threads=1", "--stats=json", uid=0)
 gm.expect(json.loads(err)["calls"]["statx"] == 1 + 4, f"calls: {err}")
 gm.expect(stat.S_ISFIFO(os.lstat("/e/dir/fifo").st_mode), "no FIFO there")
+if not gm.sanitized():      # which has words of its own without
+    gm.umount("/proc", gm.MNT_DETACH)
+    readable("readable, no /proc")
 gm.done()
