@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "search/avoid.h"
 
+#include "base/map64.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +11,31 @@
 struct avoid_node {
 	char *name;
 	size_t len;
-	uint32_t first, next;   /* child, sibling; 0: none */
+	uint64_t lens;            /* of its children's names: bits; 0: it has none */
+	uint32_t parent;
 	bool here;
 };
 
 struct avoid {
 	struct avoid_node *nodes;
 	uint32_t n, size;
+	struct map64 children;    /* hash of a node and a name -> the first of that hash */
 };
 
 enum { ROOT = 1 };
+
+/** The bit of a name's length. */
+static uint64_t len_bit(size_t len)
+{
+	return (uint64_t)1 << len % 64;
+}
+
+/** The hash of a name in the directory of a node; what is next to it is tried for one that is
+    taken by something else. */
+static uint64_t child_hash(uint32_t node, const char *name, size_t len)
+{
+	return map64_bytes(MAP64_BYTES ^ node * 0x9e3779b97f4a7c15u, name, len);
+}
 
 struct avoid *avoid_new(void)
 {
@@ -32,6 +49,7 @@ struct avoid *avoid_new(void)
 	}
 	avoid->size = 16;
 	avoid->n = ROOT + 1;
+	map64_init(&avoid->children);
 	return avoid;
 }
 
@@ -42,16 +60,23 @@ void avoid_free(struct avoid *avoid)
 	for (uint32_t i = 0; i < avoid->n; ++i)
 		free(avoid->nodes[i].name);
 	free(avoid->nodes);
+	map64_destroy(&avoid->children);
 	free(avoid);
 }
 
 uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, size_t len)
 {
-	uint32_t child = node == AVOID_NONE ? 0 : avoid->nodes[node].first;
-	while (child != 0 && (avoid->nodes[child].len != len
-	                      || memcmp(avoid->nodes[child].name, name, len) != 0))
-		child = avoid->nodes[child].next;
-	return child;
+	/* Most names are of another length than those of the few that are there. */
+	if (node == AVOID_NONE || !(avoid->nodes[node].lens & len_bit(len)))
+		return AVOID_NONE;
+	for (uint64_t hash = child_hash(node, name, len);; ++hash) {
+		uint32_t i = map64_get(&avoid->children, hash);
+		if (i == MAP64_NONE)
+			return AVOID_NONE;
+		const struct avoid_node *child = &avoid->nodes[i];
+		if (child->parent == node && child->len == len && memcmp(child->name, name, len) == 0)
+			return i;
+	}
 }
 
 /** Add a child.  @return it, or 0. */
@@ -64,15 +89,17 @@ static uint32_t avoid_child(struct avoid *avoid, uint32_t node, const char *name
 		avoid->nodes = bigger;
 		avoid->size *= 2;
 	}
+	uint64_t hash = child_hash(node, name, len);
+	while (map64_get(&avoid->children, hash) != MAP64_NONE)
+		++hash;
 	char *copy = strndup(name, len);
-	if (!copy)
+	if (!copy || map64_put(&avoid->children, hash, avoid->n) == MAP64_NONE) {
+		free(copy);
 		return 0;
-	uint32_t child = avoid->n++;
-	avoid->nodes[child] = (struct avoid_node){
-		.name = copy, .len = len, .next = avoid->nodes[node].first,
-	};
-	avoid->nodes[node].first = child;
-	return child;
+	}
+	avoid->nodes[avoid->n] = (struct avoid_node){.name = copy, .len = len, .parent = node};
+	avoid->nodes[node].lens |= len_bit(len);
+	return avoid->n++;
 }
 
 /** Go down a path; where the tree ends, add to `make` if that is given. */
@@ -111,7 +138,7 @@ uint32_t avoid_find(const struct avoid *avoid, const char *path)
 
 bool avoid_below(const struct avoid *avoid, uint32_t node)
 {
-	return node != AVOID_NONE && avoid->nodes[node].first != 0;
+	return node != AVOID_NONE && avoid->nodes[node].lens != 0;
 }
 
 bool avoid_here(const struct avoid *avoid, uint32_t node)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Places that a search must not touch: mount points of what can block, as a
- * tree of names, so that a directory costs nothing unless one lies below it.
+ * tree of names, so that a directory costs nothing unless one lies below it,
+ * and then a name a step, however many of them lie there.
  * Pure.
  */
 #ifndef GM_SEARCH_AVOID_H

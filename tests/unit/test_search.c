@@ -559,6 +559,30 @@ static void test_avoid(void)
 	avoid_free(NULL);
 }
 
+/** Linear: as many places in one directory, each of them met, and as many names beside them. */
+static void test_avoid_many(void)
+{
+	enum { N = 200000 };
+	struct avoid *avoid = avoid_new();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(avoid);
+	double start = unit_cpu();
+	char path[64];
+	size_t wrong = 0;
+	for (int i = 0; i < N; ++i) {
+		snprintf(path, sizeof(path), "/m/%06d", i);
+		wrong += avoid_add(avoid, path) != 0;
+	}
+	uint32_t dir = avoid_find(avoid, "/m");
+	for (int i = 0; i < 2 * N; ++i) {
+		snprintf(path, sizeof(path), "%06d", i);
+		uint32_t at = avoid_step(avoid, dir, path, strlen(path));
+		wrong += i < N ? !avoid_here(avoid, at) : at != AVOID_NONE;
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	CU_ASSERT_TRUE(unit_cpu() - start < 20);
+	avoid_free(avoid);
+}
+
 static void make_link(const char *name, const char *target)
 {
 	char path[512];
@@ -1011,6 +1035,7 @@ static const struct unit_test tests[] = {
 	{"depth and access", test_depth_and_access},
 	{"refused", test_refused},
 	{"places to be avoided", test_avoid},
+	{"many places to be avoided", test_avoid_many},
 	{NULL, NULL},
 };
 const struct unit_suite suite_search = {"search", tests};
