@@ -56,22 +56,28 @@ out:
 
 uint32_t search_mount_number(SEARCH *search, uint64_t id)
 {
-	uint32_t i = 0;
-	while (i < search->nmounts && search->mount_ids[i].id != id)
-		++i;
-	if (i < search->nmounts)
+	uint32_t i = map64_get(&search->by_mount, id);
+	if (i != MAP64_NONE)
 		return i;
 	pthread_mutex_lock(&search->lock);
-	struct search_mount *bigger = realloc(search->mount_ids, (i + 1) * sizeof(*bigger));
-	if (bigger) {
+	if (search->nmounts == search->mounts_size) {
+		uint32_t size = search->mounts_size ? 2 * search->mounts_size : 8;
+		struct search_mount *bigger = realloc(search->mount_ids, size * sizeof(*bigger));
+		if (!bigger)
+			goto out;
 		search->mount_ids = bigger;
-		search->mount_ids[search->nmounts++] = (struct search_mount){
-			.id = id,
-			.last_pos = id != 0 && search_mounts_last_pos(&search->mounts, &search->os, id),
-		};
+		search->mounts_size = size;
 	}
+	i = map64_put(&search->by_mount, id, search->nmounts);
+	if (i == MAP64_NONE)
+		goto out;
+	search->mount_ids[search->nmounts++] = (struct search_mount){
+		.id = id,
+		.last_pos = id != 0 && search_mounts_last_pos(&search->mounts, &search->os, id),
+	};
+out:
 	pthread_mutex_unlock(&search->lock);
-	return bigger ? i : UINT32_MAX;
+	return i;
 }
 
 struct bulk_fs *search_fs(void *arg, uint32_t tag)

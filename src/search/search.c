@@ -74,6 +74,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	                 | (flags & SEARCH_X_OK ? X_OK : 0);
 	pthread_mutex_init(&search->lock, NULL);
 	map64_init(&search->by_hash);
+	map64_init(&search->by_mount);
 	seen_init(&search->seen);
 	search->behind_end = &search->behind;
 	atomic_init(&search->spare.shares, BULK_AHEAD_SHARES - 1);
@@ -388,6 +389,7 @@ int closesearch(SEARCH *search)
 	for (int i = 0; i < CHUNKS && search->chunks[i]; ++i)
 		free(atomic_load(&search->chunks[i]));
 	map64_destroy(&search->by_hash);
+	map64_destroy(&search->by_mount);
 	seen_destroy(&search->seen);
 	while (search->behind) {
 		struct behind *behind = search->behind;

@@ -116,13 +116,14 @@ struct SEARCH {
 	uint32_t nnodes;
 	struct map64 by_hash;     /* hash of a node -> the first of that hash */
 	struct search_mount *mount_ids; /* added to by the owner, who may look them up without it */
-	uint32_t nmounts;
+	uint32_t nmounts, mounts_size;
 
 	APART(owned);             /* what follows is the caller's thread's */
 	struct os os;
 	char **roots;
 	size_t nroots, root;      /* the one being searched, plus one */
 	int rootfd;
+	struct map64 by_mount;    /* mount ID -> its index */
 	struct behind *behind, **behind_end;
 	struct bfs *bfs;          /* NULL between roots */
 

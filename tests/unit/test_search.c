@@ -12,7 +12,7 @@
 #include "search/avoid.h"
 #include "search/pattern.h"
 #include "os/ring.h"
-#include "search/search.h"
+#include "search/search_impl.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -583,6 +583,24 @@ static void test_avoid_many(void)
 	avoid_free(avoid);
 }
 
+/** The same of mounts that are entered. */
+static void test_mounts_many(void)
+{
+	enum { N = 400000 };
+	const char *const roots[] = {"/"};
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	SEARCH *search = search_new(&os, NULL, NULL, roots, 1, "*", &(struct search_options){0});
+	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+	double start = unit_cpu();
+	size_t wrong = 0;
+	for (uint32_t i = 0; i < N; ++i)
+		wrong += search_mount_number(search, (uint64_t)i * 3) != i || search_mount_number(search, i / 2 * (uint64_t)3) != i / 2;
+	CU_ASSERT_TRUE(wrong == 0 && search->mount_ids[N - 1].id == (uint64_t)(N - 1) * 3);
+	CU_ASSERT_TRUE(unit_cpu() - start < 10);
+	closesearch(search);
+}
+
 static void make_link(const char *name, const char *target)
 {
 	char path[512];
@@ -1036,6 +1054,7 @@ static const struct unit_test tests[] = {
 	{"refused", test_refused},
 	{"places to be avoided", test_avoid},
 	{"many places to be avoided", test_avoid_many},
+	{"many mounts", test_mounts_many},
 	{NULL, NULL},
 };
 const struct unit_suite suite_search = {"search", tests};
