@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fanotify.h>
@@ -239,7 +240,15 @@ int os_access(struct os *os, int dirfd, const char *name, int mode)
 	int rc = (int)OS_CALL(os, OS_ACCESS, syscall(K_NR_faccessat2, dirfd, name, mode, flags));
 	if (rc == 0 || (errno != ENOSYS && errno != EPERM))
 		return rc;
-	return (int)OS_CALL(os, OS_ACCESS, syscall(SYS_faccessat, dirfd, name, mode, 0));
+	if (*name)
+		return (int)OS_CALL(os, OS_ACCESS, syscall(SYS_faccessat, dirfd, name, mode, 0));
+	char link[32];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", dirfd);
+	rc = (int)OS_CALL(os, OS_ACCESS, syscall(SYS_faccessat, AT_FDCWD, link, mode, 0));
+	/* It is open, so that it is there. */
+	if (rc != 0 && errno == ENOENT)
+		errno = ENOSYS;
+	return rc;
 }
 
 ssize_t os_pread(struct os *os, int fd, void *buf, size_t size, uint64_t offset)

@@ -338,9 +338,10 @@ bool os_reader_gone(struct os *os, int fd);
 /**
  * faccessat2(2) by the real user, of a link itself.
  *
- * @name    "": what dirfd is, which may be made with O_PATH; from Linux 5.8 on.
+ * @name    "": what dirfd is, which may be made with O_PATH.
  * @mode    R_OK, W_OK, X_OK.
  * @return 0, or -1.
+ * Errors: those of faccessat2(2); ENOSYS: before Linux 5.8, of "", without /proc.
  * Before Linux 5.8 a link is followed; ask about none.
  */
 int os_access(struct os *os, int dirfd, const char *name, int mode);

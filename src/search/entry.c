@@ -159,7 +159,8 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 		return;
 	if (search->access && entry->type != DT_LNK
 	    && os_access(scratch->os, fd, name, search->access) != 0) {
-		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ENOENT && errno != ETXTBSY)
+		/* These say no.  All else is no answer, also that it is gone. */
+		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ETXTBSY)
 			search_put_error(scratch, entry->name, entry->len, SEARCH_ERR_ACCESS, errno);
 		return;
 	}

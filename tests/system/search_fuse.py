@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """getmnt search in a file system that can block and that the user named: it is entered
-as any other, by every way to it; what else can block is not."""
+as any other, by every way to it; what else can block is not.  What it lists, and has
+not, is told where more than its name is asked for."""
 import errno
+import json
 import os
 import stat
 import struct
@@ -12,7 +14,8 @@ gm.need_fs("fuse")
 
 
 class TreeFuse(gm.FileFuse):
-    """A FUSE mount with directories (None), links (text) and files (bytes)."""
+    """A FUSE mount with directories (None), links (text) and files (bytes); False is
+    listed, and is not there."""
 
     def __init__(self, target, tree):
         self.paths = [b"", *map(os.fsencode, tree)]
@@ -29,9 +32,9 @@ class TreeFuse(gm.FileFuse):
         here = self.paths[node - 1]
         if opcode == 1:                                         # LOOKUP
             path = os.path.join(here, body.split(b"\0")[0])
-            if path not in self.paths:
+            number = self.paths.index(path) + 1 if path in self.paths else 0
+            if not number or self.what[number - 1] is False:
                 return errno.ENOENT
-            number = self.paths.index(path) + 1
             return struct.pack("=QQQQII", number, 0, 0, 0, 0, 0) + self.attr(number)
         if opcode == 5:                                         # READLINK
             return os.fsencode(self.what[node - 1])
@@ -52,6 +55,7 @@ gm.touch(root / "out/x", "")
 TreeFuse(root / "t/fuse", {
     "file": b"x", "dir": None, "dir/below": b"", "to-file": "file", "to-dir": "dir", "abs": "/t/fuse/dir",
     "up": "dir/../file", "out": "/out", "hung": "/t/hung/x", "dir/hung": "../../hung"})
+TreeFuse(root / "ghosts", {"file": b"x", "ghost": False, "to-ghost": "ghost", "dir": None, "dir/ghost": False})
 gm.HungFuse(root / "t/hung")
 root.enter()
 TREE = {"abs", "dir", "dir/below", "dir/hung", "file", "hung", "out", "to-dir", "to-file", "up"}
@@ -82,4 +86,19 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
         result, names, err = search(*args, env=env)
         gm.expect(result.status == 1 and not names and "is on a file system that can block" in err,
                   f"{disable} {args}: {names} {err}")
+
+# What is gone is told, unless its name alone was asked for; a link that leads there is one.
+THERE, GHOSTS = {"/ghosts/dir", "/ghosts/file", "/ghosts/to-ghost"}, {"/ghosts/ghost", "/ghosts/dir/ghost"}
+for args, source in (((), None), (("--access=r",), "access"), (("--access=w", "--threads=4"), "access"),
+                     (("--access=r", "-L"), "access"), (("-m",), "stat"), (("--access=r", "-m"), "stat")):
+    result, rows, err = search("--format=jsonl", "*", "/ghosts", *args)
+    rows = [json.loads(row) for row in rows]
+    found = {row["path"] for row in rows if "error" not in row}
+    told = {(row["path"], row["error"], row["errsource"]) for row in rows if "error" in row}
+    gm.expect(found == (THERE if source else THERE | GHOSTS), f"{args}: {found}")
+    gm.expect(told == ({(name, "ENOENT", source) for name in GHOSTS} if source else set()), f"{args}: {told}")
+    gm.expect(result.status == bool(source), f"{args}: {result.status}")
+result, names, err = search("--access=r", "/ghost|/file", "/ghosts")
+gm.expect(names == {"/ghosts/file"} and err == "getmnt: /ghosts/ghost: cannot be judged: No such file or directory\n",
+          f"--access: {names} {err}")
 gm.done()

@@ -1036,8 +1036,50 @@ static void test_faults(void)
 	end();
 }
 
+/** What a link leads to is judged without faccessat2(2) too; and what cannot be judged is told. */
+static void test_access_faults(void)
+{
+#ifdef _FORTIFY_SOURCE
+	UNIT_SKIP("a fortified program makes calls that are not wrapped");
+#endif
+	static const int errors[] = {ENOSYS, EPERM, ENOENT, EIO};
+	begin();
+	linked_tree();
+	char root[100];
+	snprintf(root, sizeof(root), "%s/t", top);
+	const char *const roots[] = {root};
+	struct search_options options = {.size = sizeof(options), .flags = SEARCH_FOLLOW | SEARCH_R_OK, .threads = 1};
+	uint64_t calls = 1;
+	int whole = 0;
+	for (uint64_t n = 0; n <= calls * sizeof(errors) / sizeof(*errors); ++n) {
+		int error = errors[n % (sizeof(errors) / sizeof(*errors))], found = 0, told = 0;
+		struct fault fault = {n ? FAULT_ONCE : FAULT_NONE, OS_ACCESS, (n + 3) / 4, error};
+		struct fault_count count;
+		unit_note("access %ju, %s", (uintmax_t)n, strerror(error));
+		fault_begin(&fault, 100000);
+		SEARCH *search = searchv(roots, 1, "*", &options);
+		for (struct searchent *e; search && (e = readsearch(search));) {
+			found += e->err == 0;
+			told += e->err && e->errsource == SEARCH_ERR_ACCESS && e->err == error;
+		}
+		closesearch(search);
+		fault_end(&count);
+		if (n == 0) {
+			calls = count.calls[OS_ACCESS];
+			whole = found;
+			CU_ASSERT_TRUE(calls > 10 && found > 10);
+		} else {
+			/* The first two are asked again in another way. */
+			int lost = error == ENOENT || error == EIO;
+			CU_ASSERT_TRUE(told == lost && found == whole - lost);
+		}
+	}
+	end();
+}
+
 static const struct unit_test tests[] = {
 	{"faults", test_faults},
+	{"access that cannot be judged", test_access_faults},
 	{"closed anywhere", test_close_anywhere},
 	{"cancelled", test_cancel},
 	{"symbolic links followed", test_follow},
