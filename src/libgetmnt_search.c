@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -122,12 +123,34 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, struct searc
 	return rc;
 }
 
+enum {
+	/* The first version had all up to this; members are only added behind it. */
+	OPTIONS_LEAST = offsetof(struct search_options, ahead) + sizeof(bool),
+	OPTIONS_MOST = 4096,
+};
+
+/** Take options, which may be of another version.
+    @return 0, or -1.  Errors: EINVAL; E2BIG: more is asked for than is known. */
+static int options_take(struct search_options *own, const struct search_options *options)
+{
+	const unsigned char *bytes = (const unsigned char *)options;
+	bool more = options->size > OPTIONS_MOST;
+	for (size_t i = sizeof(*own); i < options->size && !more; ++i)
+		more = bytes[i] != 0;
+	if (options->size < OPTIONS_LEAST || more) {
+		errno = more ? E2BIG : EINVAL;
+		return -1;
+	}
+	memcpy(own, options, options->size < sizeof(*own) ? options->size : sizeof(*own));
+	return 0;
+}
+
 SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
                 const struct search_options *options)
 {
 	struct search_options own = {0};
-	if (options)
-		memcpy(&own, options, options->size < sizeof(own) ? options->size : sizeof(own));
+	if (options && options_take(&own, options) != 0)
+		return NULL;
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	struct search_mounts mounts;

@@ -80,7 +80,9 @@ enum {
 	                            (XFS, btrfs) and allows it: getmnt-search(8) */
 };
 
-/** More of what searchv() is to do; zeroed, each has its usual value. */
+/** More of what searchv() is to do; but for size, each has its usual value when it is 0.
+    Members that come later stand behind these: what is asked for by one that the library
+    does not know is refused. */
 struct search_options {
 	size_t size;              /* sizeof(struct search_options) */
 	int flags;                /* SEARCH_* */
@@ -100,7 +102,8 @@ struct search_options {
  * @pattern  See opensearch(3).
  * @flags    SEARCH_*.
  * @return a search, or NULL.
- * Errors: EINVAL (a flag or a pattern that is none), ENOMEM.
+ * Errors: EINVAL (a flag or a pattern that is none), E2BIG (a pattern that is too
+ *         long), ENOMEM.
  */
 SEARCH *opensearch(const char *paths, const char *pattern, int flags);
 
@@ -108,7 +111,9 @@ SEARCH *opensearch(const char *paths, const char *pattern, int flags);
  * Begin a search in an array of directories.
  *
  * @options  May be NULL.
- * @return, errors  As opensearch().
+ * @return, errors  As opensearch(); and EINVAL: the size of the options is less than
+ *         any version's; E2BIG: behind what the library knows of them something is
+ *         not 0, or they have more than 4,096 bytes.
  */
 SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
                 const struct search_options *options);

@@ -20,6 +20,7 @@
 #include <ftw.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -528,6 +529,42 @@ static void test_refused(void)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
 		CU_ASSERT_TRUE(opensearch("/", rows[i].pattern, rows[i].flags) == NULL && errno == EINVAL);
 	CU_ASSERT_EQUAL(closesearch(NULL), 0);
+}
+
+/** The options of a caller that was compiled with another version of them. */
+static void test_options_size(void)
+{
+	const char *const roots[] = {"/"};
+	struct {
+		struct search_options options;
+		unsigned char more[8192];
+	} own = {.options = {.depth = 1}};
+	static const struct {
+		size_t size;
+		int at, error;                /* what is not 0; how it is refused */
+	} rows[] = {
+		{0, -1, EINVAL}, {sizeof(size_t), -1, EINVAL}, {offsetof(struct search_options, ahead), -1, EINVAL},
+		{sizeof(own.options), -1, 0}, {sizeof(own.options), 0, 0}, {sizeof(own.options) + 1, -1, 0},
+		{sizeof(own.options) + 1, 0, E2BIG}, {sizeof(own.options) + 64, -1, 0}, {sizeof(own.options) + 64, 63, E2BIG},
+		{sizeof(own.options) + 64, 64, 0}, {4096, -1, 0}, {4097, -1, E2BIG}, {SIZE_MAX, -1, E2BIG},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		memset(own.more, 0, sizeof(own.more));
+		if (rows[i].at >= 0)
+			own.more[rows[i].at] = 1;
+		own.options.size = rows[i].size;
+		errno = 0;
+		SEARCH *search = searchv(roots, 1, "*", &own.options);
+		unit_note("size %zu", rows[i].size);
+		CU_ASSERT_TRUE(rows[i].error ? !search && errno == rows[i].error : search != NULL);
+		closesearch(search);
+	}
+	/* They are taken, and none need be given. */
+	own.options = (struct search_options){.size = sizeof(own.options), .engine = -1};
+	CU_ASSERT_TRUE(searchv(roots, 1, "*", &own.options) == NULL && errno == EINVAL);
+	SEARCH *search = searchv(roots, 1, "*", NULL);
+	CU_ASSERT_PTR_NOT_NULL(search);
+	closesearch(search);
 }
 
 static void test_avoid(void)
@@ -1094,6 +1131,7 @@ static const struct unit_test tests[] = {
 	{"many directories", test_many_dirs},
 	{"depth and access", test_depth_and_access},
 	{"refused", test_refused},
+	{"size of the options", test_options_size},
 	{"places to be avoided", test_avoid},
 	{"many places to be avoided", test_avoid_many},
 	{"many mounts", test_mounts_many},
