@@ -88,7 +88,8 @@ struct search_options {
 	int flags;                /* SEARCH_* */
 	unsigned threads;         /* 0: one for each processor, where it pays */
 	unsigned depth;           /* directories deeper than this are told and not
-	                             entered (ERR_LIMIT, EOVERFLOW); 0: no bound */
+	                             entered (ERR_LIMIT, EOVERFLOW), what is in a root
+	                             being at depth 1; 0: there is no bound */
 	bool blocking;            /* enter also what can block: network, FUSE ... */
 	int engine;               /* how attributes are asked for: see above */
 	bool ahead;               /* attributes in the order of inode numbers */

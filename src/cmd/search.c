@@ -172,8 +172,14 @@ static int take_option(void *to, const char *name, const char *arg)
 		return take_letters("--access", arg, "rwx", access_bits, &asked->options.flags);
 	if (strcmp(name, "type") == 0)
 		return take_letters("--type", arg, "bcdflps", type_bits, (int *)&asked->types);
-	if (strcmp(name, "depth") == 0)
-		return take_number("--depth", arg, &asked->options.depth);
+	if (strcmp(name, "depth") == 0) {
+		int status = take_number("--depth", arg, &asked->options.depth);
+		/* To the library that is no bound. */
+		if (status == 0 && asked->options.depth == 0)
+			return usage_error("--depth", "\"%s\": 1 is the least; what is in PATH itself is searched by a pattern of one "
+			                   "component, as '/*'", arg);
+		return status;
+	}
 	if (strcmp(name, "threads") == 0)
 		return take_number("--threads", arg, &asked->options.threads);
 	if (strcmp(name, "engine") == 0)

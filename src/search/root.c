@@ -62,9 +62,10 @@ static int literal_dir(SEARCH *search, const char *path)
 }
 
 /** The same with FOLLOW.
-    @dir, name  Of the path: what must be a directory, and what is looked up. */
+    @dir, name  Of the path: what must be a directory, and what is looked up.
+    @beyond     That is too deep to be entered, if it is a directory. */
 static void root_literal_follow(SEARCH *search, struct bfs_scratch *scratch, const char *dir,
-                                const char *name)
+                                const char *name, bool beyond)
 {
 	struct os *os = &search->os;
 	struct strbuf place;
@@ -75,10 +76,26 @@ static void root_literal_follow(SEARCH *search, struct bfs_scratch *scratch, con
 		if (errno != ENOENT && errno != ENOTDIR)
 			search_put_error(scratch, name, strlen(name), SEARCH_ERR_OPEN, errno);
 	} else if (!(search->flags & SEARCH_XDEV) || literal_here(search, scratch->fd)) {
-		search_follow_link(search, scratch, &place, 0, &(struct bulk_entry){.name = name, .len = strlen(name)}, NULL, NULL,
-		            PATTERN_MATCH);
+		search_follow_link(search, scratch, &place, beyond ? (int)search->depth + 1 : 0,
+		                   &(struct bulk_entry){.name = name, .len = strlen(name)}, NULL, NULL,
+		                   beyond ? PATTERN_BELOW : PATTERN_MATCH);
 	}
 	strbuf_destroy(&place);
+}
+
+/** Cut a path off behind the first directory that is too deep to be entered.
+    @return whether there may be one. */
+static bool literal_bound(const SEARCH *search, struct strbuf *path)
+{
+	char *end = path->data;
+	for (unsigned depth = 1; search->depth && (end = strchr(end, '/')); ++depth, ++end) {
+		if (depth > search->depth) {
+			*end = '\0';
+			path->len = (size_t)(end - path->data);
+			return true;
+		}
+	}
+	return false;
 }
 
 /**
@@ -89,6 +106,7 @@ static void root_literal_follow(SEARCH *search, struct bfs_scratch *scratch, con
 static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 {
 	struct bfs_scratch scratch = {.os = &search->os};
+	bool beyond = literal_bound(search, path);
 	char *slash = strrchr(path->data, '/');
 	const char *name = slash ? slash + 1 : path->data;
 	size_t len = strlen(name);
@@ -109,13 +127,16 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 	struct k_statx st;
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | search->policy.statx_flags;
 	if (search->flags & SEARCH_FOLLOW) {
-		root_literal_follow(search, &scratch, at.dir, name);
+		root_literal_follow(search, &scratch, at.dir, name, beyond);
 	} else if (blocks) {
 		search_put_error(&scratch, name, len, SEARCH_ERR_OPEN, EREMOTE);
 	} else if (scratch.fd < 0
 	           || os_statx(&search->os, scratch.fd, name, flags, search->policy.statx_mask, &st) != 0) {
 		if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
 			search_put_error(&scratch, name, len, scratch.fd < 0 ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, errno);
+	} else if (beyond) {
+		if (S_ISDIR(st.mode) && !(search->xdev_looks && search_elsewhere(search, &st)))
+			search_put_error(&scratch, name, len, SEARCH_ERR_LIMIT, EOVERFLOW);
 	} else {
 		entry.type = (uint8_t)IFTODT(st.mode);
 		search_put_object(search, &scratch, &entry, search->flags & SEARCH_METADATA ? &st : NULL,

@@ -25,6 +25,7 @@ done <<'ARGS'
 --access=rx,w,q x t
 --depth x t
 --depth=1000001 x t
+--depth=0 x t
 --threads=-1 x t
 --stats=xml x t
 --color=sometimes x t
@@ -44,6 +45,17 @@ status search found t/file t/none t/dangling t 2>&1
 status search found t "" 2>&1
 status search found t/todir 2>&1
 status search found "t/$(printf 'n%.0s' {1..300})" 2>&1 | sed 's/nnnn*/n.../'
+echo "== too deep: what is looked up, and what is searched for"
+mkdir -p t/deep/a/b
+touch t/deep/a/b/c t/deep/file
+ln -s a t/deep/link
+for pattern in /a/b/c "/a/b/[c]" /a/b/none "/a/b/[n]one" /a/b "/a/[b]" /file/b/c /none/b/c /link/b/c; do
+	for depth in 1 2; do
+		echo "$pattern $depth: $(status search --depth=$depth "$pattern" t/deep 2>&1 | tr '\n' ' ')"
+	done
+done
+status search -L --depth=1 /link/b/c t/deep 2>&1
+status search -J --depth=1 /a/b/c t/deep 2>&1 | grep -e path -e status
 echo "== long patterns"
 status search "$(printf 'x%.0s' {1..70000})" t 2>&1 | sed 's/xxx*/x.../'
 echo "== the rest is searched"

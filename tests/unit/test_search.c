@@ -829,6 +829,47 @@ static void test_follow(void)
 	end();
 }
 
+/** A path that is looked up is bounded as one that is searched for. */
+static void test_depth_literal(void)
+{
+	static const char *const paths[] = {
+		"/a", "/a/b", "/a/b/y", "/a/b/c/z", "/a/b/c", "/a/b/c/none", "/a/x/z", "/none/b/y", "/link/b/c/z", "/link2/b",
+		"/abs/sub/p", "/abs/o/x", "/dangling/x/y", "/a/file/x/y",
+	};
+	static const int flags[] = {0, SEARCH_FOLLOW, SEARCH_XDEV, SEARCH_METADATA, SEARCH_FOLLOW | SEARCH_METADATA};
+	char disable[200];
+	const char *given = getenv("GETMNT_DISABLE");
+	snprintf(disable, sizeof(disable), "%s", given ? given : "");
+	begin();
+	linked_tree();
+	make_dir("t/a/b/c");
+	make_file("t/a/b/c/z");
+	struct search_options options = {.size = sizeof(options), .threads = 1};
+	for (int old = 0; old < 2; ++old) {
+		setenv("GETMNT_DISABLE", old ? "openat2,statx-mntid" : disable, 1);
+		for (options.depth = 0; options.depth < 5; ++options.depth) {
+			for (size_t i = 0; i < sizeof(paths) / sizeof(*paths) * 5; ++i) {
+				const char *path = paths[i / 5];
+				char pattern[100], want[700] = "";
+				options.flags = flags[i % 5];
+				size_t n = strlen(path) - 1;
+				snprintf(pattern, sizeof(pattern), "%.*s[%c]", (int)n, path, path[n]);
+				struct names lines = lines_of(pattern, &options);
+				for (size_t k = 0; k < lines.n; ++k)
+					snprintf(want + strlen(want), sizeof(want) - strlen(want), "%s%s", k ? "\n" : "", lines.items[k]);
+				names_free(&lines);
+				expect_lines(path, &options, want);
+			}
+		}
+	}
+	setenv("GETMNT_DISABLE", disable, 1);
+	options = (struct search_options){.size = sizeof(options), .depth = 1};
+	expect_lines("/a/b/c/z", &options, "6:75:/a/b");
+	options.flags = SEARCH_FOLLOW;
+	expect_lines("/abs/sub/p", &options, "6:75:/abs/sub");
+	end();
+}
+
 /** Without links FOLLOW changes nothing; and the order is what was asked for. */
 static void test_order(void)
 {
@@ -1121,6 +1162,7 @@ static const struct unit_test tests[] = {
 	{"cancelled", test_cancel},
 	{"symbolic links followed", test_follow},
 	{"lines made of objects", test_made_lines},
+	{"depth of a path", test_depth_literal},
 	{"order", test_order},
 	{"same as a walk", test_same_as_walk},
 	{"roots", test_roots},
