@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/rows.h"
 
+#include "base/escape.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 
@@ -38,6 +39,21 @@ void rows_words(const struct row_table *table, FILE *out)
 	}
 }
 
+/** The option that getopt_long(3) did not take: of letters behind one dash the one that it
+    was, else the word. */
+static const char *odd_option(char **argv, char *name, size_t size)
+{
+	const char letter = (char)optopt;
+	if (optopt == 0 || optopt >= 256)
+		return argv[optind - 1];
+	/* The word is passed with its last letter. */
+	const char *at = argv[optind] ? strchr(argv[optind], letter) : NULL;
+	at = at ? at : strchr(argv[optind - 1], letter);
+	int len = at && utf8_len(at) ? (int)utf8_len(at) : 1;
+	snprintf(name, size, "-%.*s", len, at ? at : &letter);
+	return name;
+}
+
 int rows_parse(const struct row_table *table, int argc, char **argv,
                int (*take)(void *arg, const char *name, const char *value), void *arg)
 {
@@ -63,9 +79,10 @@ int rows_parse(const struct row_table *table, int argc, char **argv,
 			if (c == 256 + (int)i || (c < 256 && c == table->rows[i].letter))
 				row = &table->rows[i];
 		}
+		char name[8];
 		if (!row)
-			return c == ':' ? usage_error(argv[optind - 1], "needs an argument")
-			                : usage_error(argv[optind - 1], "no such option of %s", table->command);
+			return c == ':' ? usage_error(odd_option(argv, name, sizeof(name)), "needs an argument")
+			                : usage_error(odd_option(argv, name, sizeof(name)), "no such option of %s", table->command);
 		int status = take(arg, row->name, optarg);
 		if (status)
 			return status;

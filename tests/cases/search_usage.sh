@@ -33,6 +33,13 @@ done <<'ARGS'
 --engine x t
 --first=1 x t
 -x x t
+-dash x t
+-Jdash x t
+x t -lx
+-Jo
+-lé x t
+x -$'\xc3'l t
+--no=x x
 --nosuch x t
 -J -l x t
 --count -m x t
