@@ -231,7 +231,7 @@ int columns_list(const struct options *o)
 int columns_table(struct column_told (*row)(size_t i), int form)
 {
 	static const char *const types[] = {
-		[CT_STRING] = "<string>", [CT_NUMBER] = "<integer>",
+		[CT_STRING] = "<string>", [CT_NUMBER] = "<integer>", [CT_DECIMAL] = "<number>",
 		[CT_SIZE] = "<string|number>", [CT_LIST] = "<array>",
 	};
 	struct libscols_table *table = scols_new_table();

@@ -13,6 +13,7 @@
 enum column_type {
 	CT_STRING,
 	CT_NUMBER,
+	CT_DECIMAL,  /* a number with digits behind its point */
 	CT_SIZE,     /* a string for readers; a number with --bytes */
 	CT_LIST,     /* strings, separated by newlines */
 };

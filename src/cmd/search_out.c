@@ -217,10 +217,10 @@ static bool cell_link(const struct object *o, struct strbuf *text)
 }
 
 static const struct search_column search_columns[] = {
-	{"ATIME", CT_NUMBER, SN_METADATA, cell_atime, "time of the last access, in seconds since 1970"},
+	{"ATIME", CT_DECIMAL, SN_METADATA, cell_atime, "time of the last access, in seconds since 1970"},
 	{"BLOCKS", CT_NUMBER, SN_METADATA, cell_blocks, "space that it takes, in units of 512 bytes"},
-	{"BTIME", CT_NUMBER, SN_METADATA, cell_btime, "time of its creation, where that is known"},
-	{"CTIME", CT_NUMBER, SN_METADATA, cell_ctime, "time of the last change of its attributes"},
+	{"BTIME", CT_DECIMAL, SN_METADATA, cell_btime, "time of its creation, where that is known"},
+	{"CTIME", CT_DECIMAL, SN_METADATA, cell_ctime, "time of the last change of its attributes"},
 	{"DEV", CT_STRING, SN_METADATA, cell_dev, "major:minor of the device it is on"},
 	{"GID", CT_NUMBER, SN_METADATA, cell_gid, "number of its group"},
 	{"GROUP", CT_STRING, SN_METADATA | SN_OWNERS, cell_group, "name of its group in /etc/group, or the number"},
@@ -228,7 +228,7 @@ static const struct search_column search_columns[] = {
 	{"LINK", CT_STRING, SN_TYPE | SN_LINK, cell_link, "where a symbolic link leads"},
 	{"MNT-ID", CT_NUMBER, SN_METADATA | SN_MOUNT, cell_mnt_id, "mount ID: the column ID of getmnt discover"},
 	{"MODE", CT_STRING, SN_METADATA, cell_mode, "permissions in octal, as 0644"},
-	{"MTIME", CT_NUMBER, SN_METADATA, cell_mtime, "time of the last change of its contents"},
+	{"MTIME", CT_DECIMAL, SN_METADATA, cell_mtime, "time of the last change of its contents"},
 	{"NAME", CT_STRING, 0, cell_name, "the last component of the path"},
 	{"NLINK", CT_NUMBER, SN_METADATA, cell_nlink, "number of hard links"},
 	{"PATH", CT_STRING, 0, cell_path, "PATH as it was given, and the path below it"},
