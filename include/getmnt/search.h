@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * The search primitive: all that matches a pattern below some directories, as
- * one call.  After Moretti, Thain and others, "Search Should be a System Call";
+ * one call.  After Bui, Thain and others, "Search Should be a System Call";
  * opensearch(3) is the manual.
  *
  *     SEARCH *s = opensearch("/etc:/usr/lib", "*.conf", SEARCH_METADATA | SEARCH_INCLUDEROOT);
