@@ -61,6 +61,17 @@ size_t utf8_len(const char *str)
 	return (s[3] & 0xc0) == 0x80 ? 4 : 0;
 }
 
+size_t utf8_cut(const char *str, size_t most)
+{
+	size_t cut = 0, n;
+	for (; str[cut]; cut += n) {
+		n = utf8_len(str + cut) ? utf8_len(str + cut) : 1;
+		if (n > most - cut)
+			break;
+	}
+	return cut;
+}
+
 bool utf8_valid(const char *str)
 {
 	while (*str) {

@@ -100,6 +100,9 @@ bool escape_harms(const char *str, size_t n);
  */
 size_t utf8_len(const char *str);
 
+/** How many bytes of a string, at most so many, end in no character's middle. */
+size_t utf8_cut(const char *str, size_t most);
+
 /** Whether a string is valid UTF-8. */
 bool utf8_valid(const char *str);
 

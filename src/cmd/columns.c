@@ -112,7 +112,7 @@ static int columns_add(struct columns *columns, const char *list, const struct o
 		const struct column *column = column_find(list, n);
 		if (!column) {
 			char name[80];
-			snprintf(name, sizeof(name), "--output: \"%.*s\"", (int)(n < 60 ? n : 60), list);
+			snprintf(name, sizeof(name), "--output: \"%.*s\"", (int)utf8_cut(list, n < 60 ? n : 60), list);
 			message(name, "no such column; getmnt -H lists them");
 			return CX_ERROR;
 		}

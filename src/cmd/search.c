@@ -402,9 +402,10 @@ static int refuse(const char *pattern, int flags, int error)
 	if (error == EINVAL || error == E2BIG) {
 		struct pattern *compiled = pattern_compile(pattern, strlen(pattern), (unsigned)flags & PATTERN_FLAGS,
 		                                           &why);
+		size_t shown = utf8_cut(pattern, 60);
 		if (!compiled && errno != ENOMEM)
-			return usage_error("search", "the pattern \"%.60s\"%s, at byte %zu: %s", pattern,
-			                   strlen(pattern) > 60 ? "..." : "", why.at, why.why);
+			return usage_error("search", "the pattern \"%.*s\"%s, at byte %zu: %s", (int)shown, pattern,
+			                   pattern[shown] ? "..." : "", why.at, why.why);
 		pattern_free(compiled);
 	}
 	message("search", "%s", strerror(error));

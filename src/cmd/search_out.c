@@ -290,7 +290,7 @@ int search_out_columns(struct search_out *out, const char *list)
 			++i;
 		if (i == NCOLUMNS) {
 			char name[80];
-			snprintf(name, sizeof(name), "--output: \"%.*s\"", (int)(n < 60 ? n : 60), list);
+			snprintf(name, sizeof(name), "--output: \"%.*s\"", (int)utf8_cut(list, n < 60 ? n : 60), list);
 			message(name, "no such column; getmnt search -H lists them");
 			return CX_ERROR;
 		}

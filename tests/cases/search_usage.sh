@@ -65,6 +65,11 @@ status search -L --depth=1 /link/b/c t/deep 2>&1
 status search -J --depth=1 /a/b/c t/deep 2>&1 | grep -e path -e status
 echo "== long patterns"
 status search "$(printf 'x%.0s' {1..70000})" t 2>&1 | sed 's/xxx*/x.../'
+status search "$(printf 'x%.0s' {1..59})é[" t 2>&1
+status search "$(printf 'é%.0s' {1..30})[" t 2>&1
+status search "$(printf 'x%.0s' {1..58})é"$'\xff[' t 2>&1
+status search -o "$(printf 'x%.0s' {1..59})é" x t 2>&1
+status discover -o "$(printf 'x%.0s' {1..59})é" 2>&1
 echo "== the rest is searched"
 status search --count found t/none t 2>&1
 status search --type=f,d,l --access=r,w "/*" t/d 2>&1

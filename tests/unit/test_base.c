@@ -430,6 +430,16 @@ static void test_utf8(void)
 		CU_ASSERT_EQUAL(utf8_len(bad[i]), 0);
 		CU_ASSERT_FALSE(utf8_valid(bad[i]));
 	}
+	static const struct {
+		const char *text;
+		size_t most, cut;
+	} cuts[] = {
+		{"", 4, 0}, {"abc", 0, 0}, {"abc", 2, 2}, {"abc", 3, 3}, {"abc", 9, 3}, {"a\xc3\xa4" "b", 1, 1},
+		{"a\xc3\xa4" "b", 2, 1}, {"a\xc3\xa4" "b", 3, 3}, {"\xf0\x9f\x98\x80", 3, 0}, {"\xf0\x9f\x98\x80", 4, 4},
+		{"\xf0\x9f\x98", 2, 2}, {"\xc3\xc3\xa4", 2, 1}, {"\xff\xff", 1, 1},
+	};
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); ++i)
+		CU_ASSERT_EQUAL(utf8_cut(cuts[i].text, cuts[i].most), cuts[i].cut);
 	CU_ASSERT_TRUE(utf8_valid(""));
 	CU_ASSERT_TRUE(utf8_valid("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf"));
 	CU_ASSERT_FALSE(utf8_valid("abc\xff"));
