@@ -101,10 +101,8 @@ void search_option_words(FILE *out)
 /** A number of an option. */
 static int take_number(const char *name, const char *text, unsigned *number)
 {
-	char *end;
-	errno = 0;
-	unsigned long value = strtoul(text, &end, 10);
-	if (*end || end == text || *text == '-' || errno || value > 1000000)
+	uint64_t value;
+	if (!option_number(text, 1000000, &value))
 		return usage_error(name, "\"%s\": not a number up to 1000000", text);
 	*number = (unsigned)value;
 	return 0;

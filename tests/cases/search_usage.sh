@@ -26,6 +26,11 @@ done <<'ARGS'
 --depth x t
 --depth=1000001 x t
 --depth=0 x t
+--depth=+5 x t
+--depth=' 5' x t
+--depth='5 ' x t
+--threads= x t
+--threads=0x5 x t
 --threads=-1 x t
 --stats=xml x t
 --color=sometimes x t
