@@ -104,10 +104,11 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, struct searc
 	mounts->unique = table && table->unique_ids;
 	for (uint32_t i = 0; d && rc == 0 && i < d->tree.count; ++i) {
 		const struct mount *m = d->tree.nodes[i].mount;
-		if (!discovery_blocks(d, i))
-			rc = map64_put(&mounts->known, m->key, fstype_flags(m->fstype) & FST_LAST_POS
-			               ? MOUNT_ENDS_LAST_POS : MOUNT_ENDS_READ) == MAP64_NONE ? -1 : 0;
-		else if (m->point && d->tree.nodes[i].top == i)
+		bool blocks = discovery_blocks(d, i);
+		uint32_t known = blocks ? MOUNT_BLOCKS
+		                 : fstype_flags(m->fstype) & FST_LAST_POS ? MOUNT_ENDS_LAST_POS : MOUNT_ENDS_READ;
+		rc = map64_put(&mounts->known, m->key, known) == MAP64_NONE ? -1 : 0;
+		if (rc == 0 && blocks && m->point && d->tree.nodes[i].top == i)
 			rc = avoid_add(mounts->avoid, m->point);
 	}
 	if (d && rc == 0 && bulk)
@@ -145,6 +146,11 @@ static int options_take(struct search_options *own, const struct search_options 
 	return 0;
 }
 
+static int mounts_again(struct os *os, struct search_mounts *now)
+{
+	return mounts_read(os, now, NULL);
+}
+
 SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
                 const struct search_options *options)
 {
@@ -162,6 +168,7 @@ SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
 		return search_new(&os, NULL, NULL, roots, n, pattern, &own);
 	if (mounts_read(&os, &mounts, by_bulk ? &bulk : NULL) != 0)
 		return NULL;
+	mounts.again = mounts_again;
 	/* Without one of its mounts it knows nothing of mount IDs. */
 	struct search_bulk *known = bulk.n > 0 ? &bulk : NULL;
 	if (own.blocking)

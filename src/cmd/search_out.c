@@ -509,6 +509,8 @@ void search_error_text(const struct searchent *e, struct strbuf *text)
 	};
 	if (e->err == EREMOTE)
 		strbuf_puts(text, "is on a file system that can block; --blocking enters it");
+	else if (e->err == EXDEV && e->errsource == SEARCH_ERR_OPEN)
+		strbuf_puts(text, "is on a mount of which it is not known whether it can block; --blocking enters it");
 	else if (e->errsource == SEARCH_ERR_LIMIT)
 		strbuf_puts(text, "is deeper than --depth");
 	else

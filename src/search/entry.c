@@ -250,8 +250,7 @@ static enum bfs_verdict enter(SEARCH *search, struct bfs_scratch *scratch, const
 	return BFS_ENTER;
 }
 
-/** The path from "/" of a directory being read; "" if it is not known. */
-static void place_of(const SEARCH *search, const struct bfs_at *at, struct strbuf *place)
+void search_place_of(const SEARCH *search, const struct bfs_at *at, struct strbuf *place)
 {
 	strbuf_init(place);
 	if (search->place.len == 0)
@@ -307,9 +306,10 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
 	if (!from && (error == ENOENT || error == ENOTDIR))
 		goto out;
 	if (error != 0) {
-		if (search->more.optional && does & PATTERN_MATCH && error != EREMOTE && error != ENOENT)
+		bool refused = error == EREMOTE || error == EXDEV;
+		if (search->more.optional && does & PATTERN_MATCH && !refused && error != ENOENT)
 			search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
-		search_put_error(scratch, entry->name, len, error == EREMOTE ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, error);
+		search_put_error(scratch, entry->name, len, refused ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, error);
 		goto out;
 	}
 	known.type = (uint8_t)IFTODT(st.mode);
@@ -335,7 +335,7 @@ static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch
                                      const struct node *node, struct node *child, unsigned does)
 {
 	struct strbuf place;
-	place_of(search, at, &place);
+	search_place_of(search, at, &place);
 	if (place.failed)
 		search_put_error(scratch, entry->name, entry->len, SEARCH_ERR_OPEN, ENOMEM);
 	else

@@ -29,9 +29,12 @@ void search_mounts_destroy(struct search_mounts *mounts)
 	*mounts = (struct search_mounts){0};
 }
 
-bool search_mounts_know(const struct search_mounts *mounts, const struct os *os, uint64_t id)
+int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os, uint64_t id)
 {
-	return !(os->caps & OSC_STATX_MNT_ID) || map64_get(&mounts->known, id) != MAP64_NONE;
+	if (!(os->caps & OSC_STATX_MNT_ID))
+		return 0;
+	uint32_t known = map64_get(&mounts->known, id);
+	return known == MAP64_NONE ? EXDEV : known == MOUNT_BLOCKS ? EREMOTE : 0;
 }
 
 bool search_mounts_last_pos(const struct search_mounts *mounts, const struct os *os, uint64_t id)
@@ -66,19 +69,19 @@ static bool may_touch(const struct follow *follow)
 	return follow->placed && (cover == AVOID_NONE || cover == follow->mounts->entered);
 }
 
-/** Whether another mount, on a name of the directory where we are, may be entered. */
-static bool may_cross(struct follow *follow, const char *name)
+/** Why another mount, on a name of the directory where we are, may not be entered; 0: it may. */
+static int refuse_cross(struct follow *follow, const char *name)
 {
 	const struct search_mounts *mounts = follow->mounts;
 	struct k_statx st;
 	if (!may_touch(follow))
-		return false;
+		return EREMOTE;
 	unsigned mask = mounts->unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	if (os_statx(follow->os, follow->at, name, flags, mask, &st) != 0)
-		return false;
+		return EREMOTE;
 	uint64_t id = os_statx_mnt_id(&st, mounts->unique);
-	return search_mounts_know(mounts, follow->os, id) || (id && id == mounts->entered_id);
+	return id && id == mounts->entered_id ? 0 : search_mounts_refuse(mounts, follow->os, id);
 }
 
 /** Open a name of the directory where we are; place is already its own. */
@@ -90,8 +93,9 @@ static int open_name(struct follow *follow, const char *name)
 		int fd = os_openat2(os, follow->at, name, flags, K_RESOLVE_NO_XDEV);
 		if (fd >= 0 || (errno != EXDEV && errno != ENOSYS))
 			return fd;
-		if (errno == EXDEV ? !may_cross(follow, name) : !may_touch(follow)) {
-			errno = EREMOTE;
+		int error = errno == EXDEV ? refuse_cross(follow, name) : may_touch(follow) ? 0 : EREMOTE;
+		if (error != 0) {
+			errno = error;
 			return -1;
 		}
 	}

@@ -16,8 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Where the directories of a mount end. */
-enum mount_ends {
+/** What is known of a mount: that it can block, or else where its directories end. */
+enum mount_known {
+	MOUNT_BLOCKS,
 	MOUNT_ENDS_READ,          /* where a read gives nothing */
 	MOUNT_ENDS_LAST_POS,      /* at K_LAST_POS too */
 };
@@ -25,8 +26,10 @@ enum mount_ends {
 /** What is known of the mounts. */
 struct search_mounts {
 	struct avoid *avoid;      /* points of mounts that can block; owned */
-	struct map64 known;       /* mount ID -> enum mount_ends, of those that cannot */
+	struct map64 known;       /* mount ID -> enum mount_known */
 	bool unique;              /* these are 64-bit IDs */
+	/* Read them as they are now; or NULL.  @return 0, or -1.  Errors: ENOMEM. */
+	int (*again)(struct os *os, struct search_mounts *now);
 	/* One that can block is entered: that of a root, which was named. */
 	uint32_t entered;         /* its place in avoid, or AVOID_NONE */
 	uint64_t entered_id;      /* its mount ID; 0: not known */
@@ -35,9 +38,9 @@ struct search_mounts {
 /** Free what it holds. */
 void search_mounts_destroy(struct search_mounts *mounts);
 
-/** Whether a mount is one of those that cannot block; so is any where mount IDs
-    are not told. */
-bool search_mounts_know(const struct search_mounts *mounts, const struct os *os, uint64_t id);
+/** Why a mount may not be entered: EREMOTE: it can block; EXDEV: it is not known, since it was
+    made after the mounts were read.  0: it may; so may any where mount IDs are not told. */
+int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os, uint64_t id);
 
 /** Whether a mount is one whose directories have nothing at K_LAST_POS. */
 bool search_mounts_last_pos(const struct search_mounts *mounts, const struct os *os, uint64_t id);
@@ -57,7 +60,7 @@ bool search_mounts_last_pos(const struct search_mounts *mounts, const struct os 
  *         The path.
  * @return a descriptor made with O_PATH, of what is no link, or -1.
  * Errors: EREMOTE: the path leads to, or through, a mount that can block, and is
- *         not the one that is entered, or is not known.  ELOOP: more than 40 links.  ENAMETOOLONG, ENOMEM, those
+ *         not the one that is entered.  EXDEV: the mount is not known.  ELOOP: more than 40 links.  ENAMETOOLONG, ENOMEM, those
  *         of openat2(2).
  */
 int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,

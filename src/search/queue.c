@@ -133,6 +133,39 @@ void search_queue_error(SEARCH *search, const struct bfs_at *at, int source, int
 	search_queue_part(search, at, (const char *)&record, sizeof(record));
 }
 
+/** Whether something that can block lies below a directory, as it was when looked at later. */
+static bool blocks_below(SEARCH *search, const struct bfs_at *at)
+{
+	struct strbuf place;
+	search_place_of(search, at, &place);
+	uint32_t node = place.failed || place.len == 0 ? AVOID_NONE : avoid_find(search->later.avoid, place.data);
+	bool below = place.failed || place.len == 0 || avoid_below(search->later.avoid, node);
+	strbuf_destroy(&place);
+	return below;
+}
+
+/**
+ * Why a mount that is not known may not be entered, by another look at the table: one that is
+ * made while a search goes on is as good as any.  As many directories are read between two
+ * looks as there are mounts, so that looking costs no more than these.
+ */
+static int refuse_later(SEARCH *search, const struct bfs_at *at, uint64_t id)
+{
+	uint64_t dirs = search->counts.dirs + bfs_stats(search->bfs)->dirs;
+	struct os os;
+	int error = search->later.avoid ? search_mounts_refuse(&search->later, &search->os, id) : EXDEV;
+	if (error == EXDEV && search->mounts.again && dirs >= search->look_at) {
+		search_mounts_destroy(&search->later);
+		os_fork(&os, &search->os);
+		if (search->mounts.again(&os, &search->later) != 0)
+			return ENOMEM;
+		search->look_at = dirs + search->later.known.count + 1;
+		error = search->later.unique == search->unique ? search_mounts_refuse(&search->later, &search->os, id) : EXDEV;
+	}
+	/* Workers know what to avoid as it was at the beginning. */
+	return error == 0 && blocks_below(search, at) ? EXDEV : error;
+}
+
 /** Another mount begins at a directory: enter it, if it is known not to block. */
 static void cross(SEARCH *search, const struct bfs_at *at, struct bfs_enter *into)
 {
@@ -147,8 +180,11 @@ static void cross(SEARCH *search, const struct bfs_at *at, struct bfs_enter *int
 	}
 	uint64_t id = os_statx_mnt_id(&st, search->unique);
 	/* Without mount IDs the places alone must do. */
-	if (search->mounts_known && !search_mounts_know(&search->mounts, &search->os, id)) {
-		search_queue_error(search, at, SEARCH_ERR_OPEN, EREMOTE);
+	int error = search->mounts_known ? search_mounts_refuse(&search->mounts, &search->os, id) : 0;
+	if (error == EXDEV)
+		error = refuse_later(search, at, id);
+	if (error != 0) {
+		search_queue_error(search, at, SEARCH_ERR_OPEN, error);
 		return;
 	}
 	union new_node new;

@@ -382,6 +382,7 @@ int closesearch(SEARCH *search)
 	search_root_end(search);
 	pattern_free(search->pattern);
 	search_mounts_destroy(&search->mounts);
+	search_mounts_destroy(&search->later);
 	search_bulk_destroy(&search->bulk);
 	for (size_t i = 0; i < search->nroots; ++i)
 		free(search->roots[i]);

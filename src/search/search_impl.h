@@ -124,6 +124,8 @@ struct SEARCH {
 	size_t nroots, root;      /* the one being searched, plus one */
 	int rootfd;
 	struct map64 by_mount;    /* mount ID -> its index */
+	struct search_mounts later;    /* those of a later look; all 0 before the first */
+	uint64_t look_at;         /* directories read, for the next */
 	struct behind *behind, **behind_end;
 	struct bfs *bfs;          /* NULL between roots */
 
@@ -199,6 +201,10 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
  */
 int search_enter_once(SEARCH *search, const struct node *from, struct node *child,
                       const struct k_statx *st);
+
+/** The path from "/" of a directory that is or was read; "" if it is not known.
+    @place  Made. */
+void search_place_of(const SEARCH *search, const struct bfs_at *at, struct strbuf *place);
 
 /** Whether an object that was looked at is on another mount than the root; where
     mounts tell no ID (before 5.8) on another device, as find(1) has it. */

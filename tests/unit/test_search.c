@@ -8,6 +8,7 @@
 #include "fault.h"
 
 #include "base/strbuf.h"
+#include "cmd/search_out.h"
 #include "getmnt/search.h"
 #include "search/avoid.h"
 #include "search/pattern.h"
@@ -19,11 +20,13 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -1155,6 +1158,108 @@ static void test_access_faults(void)
 	end();
 }
 
+static int fuse_fd = -1;
+
+/** Mount what cannot block on a directory, or what can: a FUSE whose server never answers. */
+static void mount_on(const char *name, bool blocks)
+{
+	char path[512], data[100];
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	if (blocks && fuse_fd < 0)
+		fuse_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	snprintf(data, sizeof(data), "fd=%d,rootmode=40755,user_id=0,group_id=0", fuse_fd);
+	CU_ASSERT_EQUAL_FATAL(blocks ? mount("hung", path, "fuse", 0, data) : mount("tmpfs", path, "tmpfs", 0, NULL), 0);
+}
+
+/** What is mounted while a search goes on is looked up, and entered if it cannot block. */
+static void test_mounted_later(void)
+{
+	enum { DIRS = 2000 };
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	if (!(os.caps & OSC_OPENAT2) || !(os.caps & OSC_STATX_MNT_ID))
+		UNIT_SKIP("places alone are known here");
+	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+		UNIT_SKIP("no private mount namespace");
+	begin();
+	static const char *const names[] = {"a", "b", "many", "c", "d", "e"};
+	enum { ROOTS = sizeof(names) / sizeof(*names) };
+	static char paths[ROOTS][80];
+	const char *roots[ROOTS];
+	for (size_t i = 0; i < ROOTS; ++i) {
+		make_dir(names[i]);
+		snprintf(paths[i], sizeof(paths[i]), "%s/%s", top, names[i]);
+		roots[i] = paths[i];
+	}
+	for (int i = 0; i < DIRS; ++i) {
+		char name[64];
+		snprintf(name, sizeof(name), "many/%d", i);
+		make_dir(name);
+	}
+	static const char *const points[] = {"a/new", "b/early", "c/late", "d/outer", "e/hung"};
+	for (size_t i = 0; i < sizeof(points) / sizeof(*points); ++i)
+		make_dir(points[i]);
+	bool fuse = access("/dev/fuse", R_OK | W_OK) == 0;
+	struct search_options options = {.size = sizeof(options), .flags = SEARCH_INCLUDEROOT, .threads = 1};
+	SEARCH *search = searchv(roots, ROOTS, "*", &options);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+	mount_on("a/new", false);
+	make_dir("a/new/x");
+	mount_on("a/new/x", false);
+	make_file("a/new/x/y");
+	struct names lines = {0};
+	char line[200];
+	for (struct searchent *e; (e = readsearch(search));) {
+		if (!e->err && strstr(e->path, "/many/"))
+			continue;
+		snprintf(line, sizeof(line), "%d:%d:%s", e->errsource, e->err, e->path + strlen(top) + 1);
+		names_add(&lines, line);
+		if (strcmp(e->path + strlen(top), "/b/early") == 0 && !e->err) {
+			mount_on("b/early", false);
+			make_file("b/early/y");
+		} else if (strcmp(e->path + strlen(top), "/c/late") == 0 && !e->err) {
+			mount_on("c/late", false);
+			make_file("c/late/y");
+			mount_on("d/outer", false);
+			make_dir("d/outer/hung");
+			/* One server is that of both. */
+			if (fuse) {
+				mount_on("e/hung", true);
+				snprintf(line, sizeof(line), "%s/e/hung", top);
+				char inner[200];
+				snprintf(inner, sizeof(inner), "%s/d/outer/hung", top);
+				CU_ASSERT_EQUAL(mount(line, inner, NULL, MS_BIND, NULL), 0);
+			}
+		}
+	}
+	CU_ASSERT_EQUAL(errno, 0);
+	closesearch(search);
+	/* A look; none so soon again; another, which knows what can block: that is not entered,
+	   nor what it lies below. */
+	static const char *const want[][2] = {
+		{"0:0:a/new"}, {"0:0:a/new/x"}, {"0:0:a/new/x/y"}, {"0:0:b/early"}, {"1:18:b/early"}, {"0:0:c/late"},
+		{"0:0:c/late/y"}, {"0:0:d/outer"}, {"1:18:d/outer", "0:0:d/outer/hung"}, {"0:0:e/hung"},
+		{"1:66:e/hung"},
+	};
+	size_t n = sizeof(want) / sizeof(*want) - !fuse;
+	for (size_t i = 0; i < lines.n && i < n; ++i)
+		CU_ASSERT_STRING_EQUAL(lines.items[i], want[i][!fuse && want[i][1]]);
+	CU_ASSERT_EQUAL(lines.n, n);
+	names_free(&lines);
+	struct strbuf text;
+	strbuf_init(&text);
+	search_error_text(&(struct searchent){.errsource = SEARCH_ERR_OPEN, .err = EXDEV}, &text);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&text), "is on a mount of which it is not known whether it can block; --blocking enters it");
+	strbuf_destroy(&text);
+	close(fuse_fd);
+	fuse_fd = -1;
+	for (size_t i = 0; i < sizeof(points) / sizeof(*points); ++i) {
+		snprintf(line, sizeof(line), "%s/%s", top, points[i]);
+		umount2(line, MNT_DETACH);
+	}
+	end();
+}
+
 static const struct unit_test tests[] = {
 	{"faults", test_faults},
 	{"access that cannot be judged", test_access_faults},
@@ -1177,6 +1282,7 @@ static const struct unit_test tests[] = {
 	{"places to be avoided", test_avoid},
 	{"many places to be avoided", test_avoid_many},
 	{"many mounts", test_mounts_many},
+	{"mounted later", test_mounted_later},
 	{NULL, NULL},
 };
 const struct unit_suite suite_search = {"search", tests};
