@@ -33,7 +33,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Flags: the paper's, and those of the programs that were made after it. */
+/* Flags: the paper's, and those of the programs that were made after it.  R_OK, W_OK and
+   X_OK of <unistd.h> are other numbers: INCLUDEROOT, METADATA and STOPATFIRST. */
 #define SEARCH_STOPATFIRST (1 << 0)   /* end after the first object found */
 #define SEARCH_METADATA    (1 << 1)   /* with its attributes: lstat(2) */
 #define SEARCH_INCLUDEROOT (1 << 2)   /* paths begin with the root, as it was given */

@@ -522,6 +522,9 @@ static void test_depth_and_access(void)
 	end();
 }
 
+_Static_assert(SEARCH_INCLUDEROOT == R_OK && SEARCH_METADATA == W_OK && SEARCH_STOPATFIRST == X_OK,
+               "what opensearch(3) warns of");
+
 static void test_refused(void)
 {
 	static const struct {
