@@ -78,8 +78,10 @@ class Row:
 
     @property
     def calls(self):
-        """Kernel calls, or None."""
-        return self.stats.get("total_calls", self.other_calls)
+        """Kernel calls, or None; of a search with those by which it learned of the mounts."""
+        if "total_calls" not in self.stats:
+            return self.other_calls
+        return self.stats["total_calls"] + self.stats.get("before", {}).get("total_calls", 0)
 
     @property
     def table_calls(self):

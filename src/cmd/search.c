@@ -319,12 +319,15 @@ static void print_stats(const struct asked *asked, const struct show *show)
 	if (asked->stats == STATS_JSON) {
 		fputc('{', stderr);
 		stats_calls_json(os);
-		fprintf(stderr, ",\"dirs\":%" PRIu64 ",\"entries\":%" PRIu64 ",\"found\":%" PRIu64
+		fputs(",\"before\":{", stderr);
+		stats_calls_json(search_before(show->search));
+		fprintf(stderr, "},\"dirs\":%" PRIu64 ",\"entries\":%" PRIu64 ",\"found\":%" PRIu64
 		        ",\"errors\":%" PRIu64 ",\"threads\":%" PRIu64 ",\"seconds\":%.6f}\n", counts.dirs,
 		        counts.entries, show->found, counts.errors, counts.threads, seconds);
 		return;
 	}
 	stats_calls_text(os);
+	fprintf(stderr, "before, to read the mounts: %" PRIu64 "\n", counts.mount_calls);
 	fprintf(stderr, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64 ", errors %"
 	        PRIu64 "\nthreads: %" PRIu64 ", time: %.6f s\n", counts.dirs, counts.entries, show->found,
 	        counts.errors, counts.threads, seconds);
@@ -445,7 +448,9 @@ int cmd_search(int argc, char **argv)
 	status = prepare(&asked, &out, &optional);
 	if (status)
 		goto out;
+	os_mark(MARK_BEGIN);
 	show.search = searchv(roots, nroots, pattern, &asked.options);
+	os_mark(MARK_END);
 	if (!show.search) {
 		status = refuse(pattern, asked.options.flags, errno);
 		goto out;
@@ -470,8 +475,10 @@ int cmd_search(int argc, char **argv)
 		.lines = lines ? print_lines : NULL, .end = asked.nul ? '\0' : '\n',
 		.line = columns ? make_line : NULL, .escape = columns && !asked.nul ? escape_raw : NULL,
 	});
+	os_mark(MARK_BEGIN);
 	status = run_search(&asked, &show);
 	search_stop(show.search);
+	os_mark(MARK_END);
 	int error = flow_end(show.flow);
 	if (asked.stats)
 		print_stats(&asked, &show);

@@ -36,7 +36,7 @@ void search_bulk_destroy(struct search_bulk *bulk);
  * Begin a search.
  *
  * @os
- *         The capabilities; copied.
+ *         The capabilities, and the counts of what came before the search; copied.
  * @mounts
  *         Taken over, also on failure; NULL: everything may be entered.
  * @bulk
@@ -102,5 +102,8 @@ unsigned char search_type(const SEARCH *search);
 
 /** The counts of the search. */
 const struct os *search_os(const SEARCH *search);
+
+/** The counts of what came before it: the kernel was probed, the mounts were read. */
+const struct os *search_before(const SEARCH *search);
 
 #endif

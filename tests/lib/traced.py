@@ -6,17 +6,17 @@ import re
 
 import gm
 
-# What the memory allocator, the clock and the threads do is nobody's count.
-IGNORED = {"brk", "mmap", "munmap", "mremap", "madvise", "mprotect", "futex", "clock_gettime",
+# What the memory allocator, the clock, the threads and qsort() do is nobody's count.
+IGNORED = {"sysinfo", "brk", "mmap", "munmap", "mremap", "madvise", "mprotect", "futex", "clock_gettime",
            "faccessat", "clone3", "clone", "set_robust_list", "rseq", "rt_sigprocmask", "exit",
            "gettid", "sched_yield", "rt_sigaction", "rt_sigreturn"}
 TRACE = "/tmp/trace"
 
 
-def traced(args, program=gm.PROGRAM, env=None, options=()):
+def traced(args, program=gm.PROGRAM, env=None, options=(), threads=1, beside=()):
     """The calls by name between the marks, and those that --stats tells; None, None
-    where the run has failed.  options: of strace."""
-    result = gm.getmnt("-f", *options, "-o", TRACE, program, *args, "--stats=json", "--threads=1",
+    where the run has failed.  options: of strace.  beside: calls that it does not count."""
+    result = gm.getmnt("-f", *options, "-o", TRACE, program, *args, "--stats=json", f"--threads={threads}",
                        program="/bin/strace", env={"GETMNT_MARK": "1", "ASAN_OPTIONS": "detect_leaks=0",
                                                    **(env or {})})
     if result.status not in (0, 64):
@@ -33,7 +33,13 @@ def traced(args, program=gm.PROGRAM, env=None, options=()):
             if name.startswith("faccessat") and "getmnt:" in text:
                 marks += 1
                 inside = "getmnt:begin" in text
-            elif inside and name not in IGNORED:
+            elif inside and name not in IGNORED and name not in beside:
                 counts[name] = counts.get(name, 0) + 1
     gm.expect(marks >= 2, f"{args}: {marks} marks; is this a debug build?")
-    return counts, {k: v for k, v in result.stats()["calls"].items() if v}
+    stats = result.stats()
+    told = {k: v for k, v in stats["calls"].items() if v}
+    # A search tells apart what came before it.
+    for name, count in stats.get("before", {}).get("calls", {}).items():
+        if count:
+            told[name] = told.get(name, 0) + count
+    return counts, {k: v for k, v in told.items() if k not in IGNORED}

@@ -89,6 +89,9 @@ gm.bind(gm.touch(root / "etc/file"), root / "etc/other")
 disk = gm.loop_mount(gm.image(root / "disk.img", 8 << 20, "mkfs.ext4", "-q"), root / "disk")
 number = os.stat(disk).st_dev
 node = f"/dev/loop{os.minor(number)}"
+with open("/proc/filesystems", encoding="ascii") as f:
+    if gm.shutil.which("mkfs.xfs") and "\txfs\n" in f.read():
+        gm.loop_mount(gm.image(root / "xfs.img", 320 << 20, "mkfs.xfs", "-q"), root / "xfs")
 os.mknod(root.path + node, 0o60600, number)
 # The tracer runs inside of the small root as well.
 gm.install("strace", root.path)
@@ -103,6 +106,30 @@ for args in (["-J"], ["-J", "--names=walk"], ["-J", "--names=walk", "--algorithm
     if seen is None:
         continue
     gm.expect(seen == told, f"{' '.join(args)}: strace sees {seen}, --stats tells {told}")
+
+# A search counts all but what it prints by, and a look whether somebody still reads that.
+for i in range(300):
+    gm.touch(f"/disk/s/{i % 7}/{i}/file{i}.c")
+    os.symlink("file", f"/disk/s/{i % 7}/{i}/link")
+    gm.touch(f"/xfs/many/{i}")
+PRINTS = ("write", "poll")
+SANITIZER = ("sched_getaffinity", "sigaltstack") if SANITIZED else ()     # by its threads
+FORMS = [["*"], ["-0", "file*"], ["/s/3/*/link"], ["--first", "*.c"], ["--xdev", "*"], ["-L", "*"], ["--access=w", "*.c"],
+         ["--type=f", "--sort=name", "*"], ["-o", "LINK,SIZE,PATH", "*"], ["-m", "*"], ["-m", "--ahead", "*"], ["-m", "--engine=sync", "*"],
+         ["-m", "--engine=uring", "*"], ["-m", "--engine=uring", "--ahead", "*"], ["-m", "--engine=bulk", "*"],
+         ["/s/3/10/link"], ["-m", "/s/3/10/link"], ["-L", "/s/3/10/link"], ["/nothing"], ["--blocking", "/s"]]
+for args in FORMS:
+    for threads in (1, 2):
+        seen, told = traced(["search", *args, "/disk", "/xfs"], threads=threads, beside=PRINTS + SANITIZER)
+        if seen is None:
+            continue
+        tag = f"search {' '.join(args)}, threads {threads}"
+        gm.expect(seen == told, f"{tag}: strace sees {seen}, --stats tells {told}")
+        gm.expect("*" in args[-1] or "getdents64" not in seen, f"{tag}: a directory was read: {seen}")
+        if "--engine=bulk" in args and os.path.ismount("/xfs") and "openat2" in seen:
+            gm.expect("ioctl" in seen, f"{tag}: {seen}")
+if os.path.ismount("/xfs"):
+    gm.umount("/xfs")
 
 # Of a run: what may be opened, and what may be resolved twice.
 with open("/proc/self/mountinfo", encoding="ascii") as f:
@@ -137,7 +164,9 @@ for args, opened, twice in (
         (["-F", "/tmp/table"], ["/tmp/table"], []), (["-s"], ["/etc/fstab"], []),
         (["-m", "-F", "/etc/fstab"], ["/etc/fstab"], []),
         (["-T", "/d/d7/e/f/g"], [], ["/d/d7/e/f(/g)?"]), (["-M", "/a"], [], ["/a"]),
-        (["-S", node], [], [node]), ([node], [], [node])):
+        (["-S", node], [], [node]), ([node], [], [node]),
+        (["search", "*", "/disk/s"], ["/disk/s"], []), (["search", "-m", "/1/*", "/disk/s"], ["/disk/s"], []),
+        (["search", "/s/1/1/file1.c", "/disk"], ["/disk"], [])):
     if not {"-k", "-F", "-N", "-s"} & set(args):
         opened = [*opened, *TABLE]
     audit(" ".join(args) or "default", gm.PROGRAM, "/bin/strace", args, opened, twice)

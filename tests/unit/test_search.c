@@ -334,6 +334,8 @@ static void test_counts(void)
 		/* Names alone: no object is looked at. */
 		const struct os *os = search_os(search);
 		CU_ASSERT_TRUE(os->calls[OS_STATX] <= 2);
+		CU_ASSERT_EQUAL(counts.calls, os_calls_total(os));
+		CU_ASSERT_TRUE(counts.mount_calls > 0 && counts.mount_calls == os_calls_total(search_before(search)));
 		/* On ext4 one call of each is saved. */
 		CU_ASSERT_TRUE(os->calls[OS_GETDENTS] == 2 * counts.dirs || os->calls[OS_GETDENTS] == counts.dirs);
 		closesearch(search);
