@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The rows of tests/fixtures/search, searched for in earnest: on each file system,
-by each way to ask for attributes, by the lines that workers make and by entries
-one by one, with one thread and several."""
+"""The rows of tests/fixtures/search, searched for in earnest: each on every file system,
+by every way to ask for attributes, by the lines that workers make and by entries one by
+one, with one thread and several.  One run searches the tree of a row on all file
+systems, each below a root of its own."""
 import collections
 import json
 import os
@@ -55,11 +56,12 @@ def build(top):
 
 
 def found(entries, spelled, with_root):
-    """Paths and errors, as the rows have them: (path, error) of each."""
-    names = collections.Counter()
+    """Paths and errors of each file system, as the rows have them."""
+    names = {top: collections.Counter() for top, _ in spelled.values()}
     for path, error in entries:
-        root = max((known for known in spelled if (path + "/").startswith(known + "/")), key=len)
-        names[error + (spelled[root] if with_root or error else "") + path[len(root):]] += 1
+        known = max((known for known in spelled if (path + "/").startswith(known + "/")), key=len)
+        top, root = spelled[known]
+        names[top][error + (root if with_root or error else "") + path[len(known):]] += 1
     return names
 
 
@@ -75,40 +77,45 @@ def lines(result):
     return [(gm.shown(path), "") for path in result.out.split(b"\0")[:-1]]
 
 
-def check(top, row, way, by_lines=False):
-    """Search for one row."""
+def check(tops, row, way, by_lines=False):
+    """Search for one row, on several file systems at once."""
     tree, roots, pattern, flags, entered, expected = row.split("\t")
     flags = [] if flags == "-" else flags.split(",")
     roots = ["" if root == "/" else gm.shown(decode(root)) for root in roots.split(" ")]
     # Each root is spelled in a way of its own, so that it is known which an entry is of.
-    spelled = {f"{top}/{tree}{'/.' * i}{root}": root for i, root in enumerate(roots)}
+    spelled = {f"{top}/{tree}{'/.' * i}{root}": (top, root) for top in tops for i, root in enumerate(roots)}
     options = [word for flag in flags for word in OPTIONS[flag]] + way
     if by_lines:
         options = [word for word in options if word != "-m"]
     given = [option for option in options if option != "clock"]
     result = gm.getmnt("search", "-0" if by_lines else "--format=jsonl", *given, "--stats=json",
                        "--", os.fsdecode(decode(pattern)), *spelled, env=gm.without("clock") if "clock" in options else {})
-    tag = f"{top} {' '.join(options)}: {row}"
+    tag = f"{' '.join(options)}: {row}"
     if expected.startswith("!"):
         gm.expect(result.status == 1 and b"the pattern" in result.err, f"{tag}: {result.status}, {result.err}")
         return
     want = collections.Counter(gm.shown(decode(name)) for name in expected.split(" ") if name != "-")
     if by_lines:
         want = collections.Counter(name for name in want.elements() if name.startswith("/"))
-    got = found((lines if by_lines else one_by_one)(result), spelled, "INCLUDEROOT" in flags)
-    if "STOPATFIRST" in flags:
-        hits = [name for name in want if name.startswith("/")]
-        gm.expect(not got - want and sum(n for name, n in got.items() if name in hits) == bool(hits),
-                  f"{tag}: {dict(got)}")
-    else:
-        gm.expect(got == want, f"{tag}: {dict(got - want)} too many, {dict(want - got)} missing")
+    for top, got in found((lines if by_lines else one_by_one)(result), spelled, "INCLUDEROOT" in flags).items():
+        if "STOPATFIRST" in flags:
+            hits = [name for name in want if name.startswith("/")]
+            gm.expect(not got - want and sum(n for name, n in got.items() if name in hits) == bool(hits),
+                      f"{top} {tag}: {dict(got)}")
+        else:
+            gm.expect(got == want, f"{top} {tag}: {dict(got - want)} too many, {dict(want - got)} missing")
     stats = json.loads(result.err.split(b"\n")[-2])
-    gm.expect(entered == "-" or stats["dirs"] <= int(entered), f"{tag}: {stats['dirs']} directories")
+    gm.expect(entered == "-" or stats["dirs"] <= int(entered) * len(tops), f"{tag}: {stats['dirs']} directories")
+
+
+def asked(fstype, tree):
+    """Calls of the file system's own interface, and those for attributes, of a tree."""
+    stats = gm.getmnt("search", "-m", "--engine=bulk", "--threads=1", "--stats=json", "*", f"/{fstype}/trees/{tree}").stats()
+    return stats["calls"]["ioctl"], stats["calls"]["statx"], stats["found"]
 
 
 gm.need_fs("overlay")
 root = gm.Root()
-tops = {}
 gm.tmpfs(root / "tmpfs")
 for fstype, *mkfs in (("ext4", "mkfs.ext4", "-q"), ("xfs", "mkfs.xfs", "-q"), ("btrfs", "mkfs.btrfs", "-q")):
     with open("/proc/filesystems", encoding="ascii") as file:
@@ -116,8 +123,8 @@ for fstype, *mkfs in (("ext4", "mkfs.ext4", "-q"), ("xfs", "mkfs.xfs", "-q"), ("
             gm.loop_mount(gm.image(root / f"{fstype}.img", 400 << 20, *mkfs), root / fstype)
 for name in ("low", "up", "work", "overlay"):
     gm.mkdir(root / f"tmpfs/{name}")
-build(root / "tmpfs/low")
 root.enter()
+build("/tmpfs/low")
 gm.mount("o", "/tmpfs/overlay", "overlay", 0, "lowerdir=/tmpfs/low,upperdir=/tmpfs/up,workdir=/tmpfs/work")
 tops = ["/tmpfs/low", "/tmpfs/overlay"]
 for fstype in ("ext4", "xfs", "btrfs"):
@@ -126,10 +133,16 @@ for fstype in ("ext4", "xfs", "btrfs"):
         tops.append(f"/{fstype}/trees")
 every = 1 if gm.SLOW == 1 and not gm.sanitized() else 7
 for number, row in enumerate(ROWS[::every]):
+    # A search that ends at the first is of one file system, of another in each way.
+    first = "STOPATFIRST" in row
     for turn, way in enumerate(WAYS):
-        # All on the first, and a share of each on the others.
-        check(tops[0] if (number + turn) % 5 or gm.SLOW > 1 else tops[(number + turn) // 5 % len(tops)], row, way)
-    check(tops[number % len(tops)], row, WAYS[number % 2], by_lines=True)
+        check([tops[(number + turn) % len(tops)]] if first else tops, row, way)
+    check([tops[number % len(tops)]] if first else tops, row, WAYS[number % 2], by_lines=True)
 gm.expect(len(ROWS) > 500, f"{len(ROWS)} rows")
-print(f"  {len(ROWS[::every])} rows, {len(WAYS) + 1} ways, on {', '.join(tops)}")
+# In the large directories, and in no small one, there is something to be asked for together.
+for fstype in ("xfs", "btrfs"):
+    if f"/{fstype}/trees" in tops and "bulk" not in os.environ.get("GETMNT_DISABLE", ""):
+        small, large = asked(fstype, "deep"), asked(fstype, "wide")
+        gm.expect(large[0] > small[0] and small[1] > small[2] and large[1] < large[2] * 3 // 4, f"{fstype}: {small}, {large}")
+print(f"  {len(ROWS[::every])} rows, {len(WAYS) + 1} ways, each on {', '.join(tops)}")
 gm.done()

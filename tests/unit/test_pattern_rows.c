@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TREES = 32, MAX_ENTRIES = 64, MAX_FOUND = 128, MAX_FIELDS = 128, MAX_WORDS = 4 };
+enum { MAX_TREES = 32, MAX_ENTRIES = 96, MAX_FOUND = 128, MAX_FIELDS = 128, MAX_WORDS = 4 };
 
 struct entry {
 	char type;          /* as in the file: d, f, x, p, l */
