@@ -8,6 +8,7 @@ import stat
 import gm
 
 gm.need_fs("ext2")
+MS_REMOUNT = 32
 root = gm.Root()
 gm.touch(root / "t/open/file", "x")
 gm.touch(root / "t/closed/file", "x")
@@ -97,6 +98,18 @@ result, names, err = search("--access=r", "/file", "/t/open")
 gm.expect(names == [] and result.status == 0, f"--access: {names}, {err}")
 result, names, err = search("--access=r", "/file", "/t/open", uid=0)
 gm.expect(names == ["/t/open/file"], f"--access, as root: {names}, {err}")
+# What may be written to is asked of the mount, too, and by another user of the file.
+gm.bind("/t/open", "/readonly")
+gm.mount(None, "/readonly", None, gm.MS_BIND | gm.MS_RDONLY | MS_REMOUNT)
+gm.touch("/t/open/anybody", "x")
+os.chmod("/t/open/anybody", 0o666)
+for uid, top, want in ((0, "/t/open", ["anybody", "file"]), (65534, "/t/open", ["anybody"]), (0, "/readonly", []), (65534, "/readonly", [])):
+    for args in ((), ("-m",), ("--first",), ("-L",)):
+        result, names, err = search("--access=w", "*", top, *args, uid=uid)
+        names = sorted(os.path.basename(name) for name in names)
+        good = names == want if args != ("--first",) else len(names) == bool(want) and set(names) <= set(want)
+        gm.expect(good and result.status == 0, f"--access=w {args}, {uid}, {top}: {names}, {err}")
+os.unlink("/t/open/anybody")
 # Coloured, nothing is missing for want of attributes.
 result, names, err = search("--color=always", "listed/file", "/t")
 gm.expect(len(names) == 1 and "file" in names[0] and "/t/listed/file" not in err,
