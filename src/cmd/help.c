@@ -97,6 +97,16 @@ static bool is_words(const struct option_row *row)
 	return row->argument && strchr(row->argument, '|');
 }
 
+/** Where the argument of an option stands, as a pattern: behind a '=', and, if there must be
+    one, as the next word. */
+static void argument_place(FILE *out, const struct option_row *row)
+{
+	if (row->arg == ARG_NEEDED && row->letter)
+		fprintf(out, "-%c|", row->letter);
+	fprintf(out, "%s%s%s=--%s", row->arg == ARG_NEEDED ? "--" : "", row->arg == ARG_NEEDED ? row->name : "",
+	        row->arg == ARG_NEEDED ? "|" : "", row->name);
+}
+
 /** The rest of what completes a command: its options, else a path. */
 static void option_or_path(FILE *out, void (*words)(FILE *file))
 {
@@ -118,13 +128,14 @@ void options_completion(FILE *out)
 	      "\n"
 	      "_getmnt()\n"
 	      "{\n"
-	      "\t# shellcheck disable=SC2034  # of _init_completion\n"
-	      "\tlocal cur prev words cword\n"
-	      "\tif declare -F _init_completion >/dev/null; then\n"
-	      "\t\t_init_completion -n =: || return\n"
-	      "\telse\n"
-	      "\t\tcur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-	      "\tfi\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} eq='' head='' last before\n"
+	      "\t# --option=value is three words, unless COMP_WORDBREAKS has no '='.\n"
+	      "\tcase $cur in\n"
+	      "\t=)\tcur='' eq='=' ;;\n"
+	      "\t--*=*)\tprev=${cur%%=*} eq='=' head=${cur%%=*}= cur=${cur#*=} ;;\n"
+	      "\t*)\tif [ \"$prev\" = = ]; then prev=${COMP_WORDS[COMP_CWORD-2]} eq='='; fi ;;\n"
+	      "\tesac\n"
+	      "\tlast=${cur##*,} before=$head${cur%\"${cur##*,}\"}\n"
 	      "\tif [ \"${COMP_WORDS[1]}\" = search ]; then\n"
 	      "\t\tcase $prev in\n"
 	      "\t\t-o | --output)\n"
@@ -150,59 +161,45 @@ void options_completion(FILE *out)
 	fputs("\"\n\tlocal rules=\"", out);
 	for (int i = 0; discover_rules[i].name; ++i)
 		fprintf(out, "%s%s", i ? " " : "", discover_rules[i].name);
-	fputs("\"\n\n\tcase $cur in\n", out);
+	fputs("\"\n\n\tcase $eq$prev in\n", out);
 	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
 		if (row->group == OG_HIDDEN || row->how == OH_REFUSED || !is_words(row))
 			continue;
-		fprintf(out, "\t--%s=*)\n\t\tmapfile -t COMPREPLY < <(compgen -P '--%s=' -W '", row->name,
-		        row->name);
-		completion_words(out, row->argument);
-		fputs("' -- \"${cur#*=}\")\n\t\treturn ;;\n", out);
-	}
-	fputs("\t--prune=*)\n"
-	      "\t\tlocal rest=${cur#*=} r=\"\"\n"
-	      "\t\tfor r in $rules; do COMPREPLY+=(\"--prune=+$r\" \"--prune=-$r\"); done\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen -W \"${COMPREPLY[*]}\" -- \"--prune=$rest\")\n"
-	      "\t\treturn ;;\n"
-	      "\tesac\n\n\tcase $prev in\n", out);
-	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
-		if (row->group == OG_HIDDEN || row->how == OH_REFUSED || row->arg != ARG_NEEDED
-		    || !is_words(row))
-			continue;
-		if (row->letter)
-			fprintf(out, "\t-%c|--%s)\n", row->letter, row->name);
-		else
-			fprintf(out, "\t--%s)\n", row->name);
-		fputs("\t\tmapfile -t COMPREPLY < <(compgen -W '", out);
+		fputc('\t', out);
+		argument_place(out, row);
+		fputs(")\n\t\tmapfile -t COMPREPLY < <(compgen -P \"$head\" -W '", out);
 		completion_words(out, row->argument);
 		fputs("' -- \"$cur\")\n\t\treturn ;;\n", out);
 	}
-	fputs("\t-o|--output)\n"
-	      "\t\tlocal done=${cur%\"${cur##*,}\"}\n"
-	      "\t\tlocal last=${cur##*,}\n"
-	      "\t\tcase $last in +*) done+=+ last=${last#+} ;; esac\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen -P \"$done\" -S , -W \"$columns\" -- \"${last^^}\")\n"
+	fputs("\t--prune|=--prune)\n"
+	      "\t\tlocal words='' rule\n"
+	      "\t\tfor rule in $rules; do words+=\" +$rule -$rule\"; done\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$words\" -- \"$last\")\n"
+	      "\t\treturn ;;\n"
+	      "\t-o|--output|=--output)\n"
+	      "\t\tcase $last in +*) before+=+ last=${last#+} ;; esac\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -P \"$before\" -S , -W \"$columns\" -- \"${last^^}\")\n"
 	      "\t\tcompopt -o nospace 2>/dev/null\n"
 	      "\t\treturn ;;\n"
-	      "\t-F|--tab-file|-T|--target|-M|--mountpoint)\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+	      "\t-F|--tab-file|=--tab-file|-T|--target|=--target|-M|--mountpoint|=--mountpoint)\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -P \"$head\" -f -- \"$cur\")\n"
 	      "\t\tcompopt -o filenames 2>/dev/null\n"
 	      "\t\treturn ;;\n"
-	      "\t--root)\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
+	      "\t--root|=--root)\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -P \"$head\" -d -- \"$cur\")\n"
 	      "\t\tcompopt -o filenames 2>/dev/null\n"
 	      "\t\treturn ;;\n"
-	      "\t-N|--task)\n"
+	      "\t-N|--task|=--task)\n"
 	      "\t\tlocal pids=(/proc/[0-9]*)\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen -W \"${pids[*]##*/}\" -- \"$cur\")\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -P \"$head\" -W \"${pids[*]##*/}\" -- \"$cur\")\n"
 	      "\t\treturn ;;\n"
-	      "\t-t|--types)\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(sed 's/.*\\t//' /proc/filesystems 2>/dev/null)\" "
-	      "-- \"$cur\")\n"
+	      "\t-t|--types|=--types)\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$(sed 's/.*\\t//' /proc/filesystems "
+	      "2>/dev/null)\" -- \"$last\")\n"
 	      "\t\treturn ;;\n"
-	      "\t-S|--source)\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen -W 'LABEL= UUID= PARTLABEL= PARTUUID=' -- \"$cur\"\n"
-	      "\t\t\tcompgen -f -- \"$cur\")\n"
+	      "\t-S|--source|=--source)\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -P \"$head\" -W 'LABEL= UUID= PARTLABEL= PARTUUID=' -- \"$cur\"\n"
+	      "\t\t\tcompgen -P \"$head\" -f -- \"$cur\")\n"
 	      "\t\tcompopt -o nospace 2>/dev/null\n"
 	      "\t\treturn ;;\n", out);
 	/* Options with an argument of which nothing can be said. */
@@ -211,12 +208,10 @@ void options_completion(FILE *out)
 	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
 		if (row->group == OG_HIDDEN || row->how == OH_REFUSED || row->arg != ARG_NEEDED
 		    || is_words(row) || (row->letter && strchr("oFTMNtS", row->letter))
-		    || strcmp(row->name, "root") == 0)
+		    || strcmp(row->name, "root") == 0 || strcmp(row->name, "prune") == 0)
 			continue;
-		if (row->letter)
-			fprintf(out, "%s-%c|--%s", bar, row->letter, row->name);
-		else
-			fprintf(out, "%s--%s", bar, row->name);
+		fputs(bar, out);
+		argument_place(out, row);
 		bar = "|";
 	}
 	fputs(")\n\t\treturn ;;\n\tesac\n\n\tcase $cur in\n\t-*)\n\t\tmapfile -t COMPREPLY < <(compgen -W '", out);
