@@ -48,6 +48,9 @@ int cmd_search(int argc, char **argv);
 /** Its options, with blanks between them, for the completion. */
 void search_option_words(FILE *out);
 
+/** What completes their arguments: as rows_arguments(). */
+void search_option_arguments(const char *indent, FILE *out);
+
 /** The command `audit`.  @return an exit status of its own: see there. */
 int cmd_audit(int argc, char **argv);
 void audit_option_words(FILE *out);

@@ -137,11 +137,14 @@ void options_completion(FILE *out)
 	      "\tesac\n"
 	      "\tlast=${cur##*,} before=$head${cur%\"${cur##*,}\"}\n"
 	      "\tif [ \"${COMP_WORDS[1]}\" = search ]; then\n"
-	      "\t\tcase $prev in\n"
-	      "\t\t-o | --output)\n"
-	      "\t\t\tmapfile -t COMPREPLY < <(compgen -W '", out);
+	      "\t\tcase $eq$prev in\n", out);
+	search_option_arguments("\t\t", out);
+	fputs("\t\t-o|--output|=--output)\n"
+	      "\t\t\tcase $last in +*) before+=+ last=${last#+} ;; esac\n"
+	      "\t\t\tmapfile -t COMPREPLY < <(compgen -P \"$before\" -S , -W '", out);
 	search_column_words(out);
-	fputs("' -- \"$cur\")\n"
+	fputs("' -- \"${last^^}\")\n"
+	      "\t\t\tcompopt -o nospace 2>/dev/null\n"
 	      "\t\t\treturn ;;\n"
 	      "\t\tesac\n", out);
 	option_or_path(out, search_option_words);

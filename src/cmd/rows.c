@@ -54,6 +54,45 @@ static const char *odd_option(char **argv, char *name, size_t size)
 	return name;
 }
 
+/** Print what completes the argument of one. */
+static void argument_values(const struct row_option *row, const char *indent, FILE *out)
+{
+	const char *blank = "";
+	bool list = row->letters;
+	if (!row->words && !list)
+		return;
+	fprintf(out, "%s\tmapfile -t COMPREPLY < <(compgen -P \"$%s\" -W '", indent, list ? "before" : "head");
+	for (const char *const *word = row->words; word && *word; ++word) {
+		if (**word) {
+			fprintf(out, "%s%s", blank, *word);
+			blank = " ";
+		}
+	}
+	for (const char *letter = row->letters; letter && *letter; ++letter) {
+		fprintf(out, "%s%c", blank, *letter);
+		blank = " ";
+	}
+	fprintf(out, "' -- \"$%s\")\n", list ? "last" : "cur");
+}
+
+void rows_arguments(const struct row_table *table, const char *indent, FILE *out)
+{
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct row_option *row = &table->rows[i];
+		if (!row->argument || row->argument[1] == '+')
+			continue;
+		fputs(indent, out);
+		if (argument_of(row) == required_argument) {
+			if (row->letter)
+				fprintf(out, "-%c|", row->letter);
+			fprintf(out, "--%s|", row->name);
+		}
+		fprintf(out, "=--%s)\n", row->name);
+		argument_values(row, indent, out);
+		fprintf(out, "%s\treturn ;;\n", indent);
+	}
+}
+
 int rows_parse(const struct row_table *table, int argc, char **argv,
                int (*take)(void *arg, const char *name, const char *value), void *arg)
 {
@@ -139,8 +178,9 @@ int rows_word(const char *name, const char *text, const char *const words[], int
 	return status;
 }
 
+const char *const rows_stats_words[] = {[STATS_NONE] = "", [STATS_TEXT] = "text", [STATS_JSON] = "json", NULL};
+
 int rows_stats(const char *text, int *form)
 {
-	static const char *const forms[] = {[STATS_NONE] = "", [STATS_TEXT] = "text", [STATS_JSON] = "json", NULL};
-	return rows_word("--stats", text ? text : "text", forms, form);
+	return rows_word("--stats", text ? text : "text", rows_stats_words, form);
 }

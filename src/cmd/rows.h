@@ -16,6 +16,9 @@ struct row_option {
 	char letter;                 /* 0: none */
 	const char *argument;        /* NULL: none; in brackets: it may be left out */
 	const char *help;
+	/* For the completion: */
+	const char *const *words;    /* the argument is one of these, ended by NULL; or NULL */
+	const char *letters;         /* ... it has some of these; or NULL */
 };
 
 /** The most options that a table may have. */
@@ -33,6 +36,10 @@ void rows_help(const struct row_table *table, FILE *out);
 
 /** Print all options with blanks between them, for the completion. */
 void rows_words(const struct row_table *table, FILE *out);
+
+/** Print what completes the arguments of options, as cases of the completion's `case $eq$prev`;
+    nothing for a list of columns.  @indent  Of the cases. */
+void rows_arguments(const struct row_table *table, const char *indent, FILE *out);
 
 /**
  * Read the options of a command line.
@@ -71,6 +78,9 @@ int rows_once(const char *name, const char *value, const char **text);
  * @return 0, or an exit status after a message.
  */
 int rows_word(const char *name, const char *text, const char *const words[], int *word);
+
+/** The words that rows_stats() takes. */
+extern const char *const rows_stats_words[];
 
 /** Take what --stats says, which may be nothing.
     @form [out]  enum stats_form.

@@ -53,18 +53,32 @@ struct show {
 	uint64_t found;
 };
 
+static const char *const color_words[] = {
+	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL,
+};
+static const char *const form_words[] = {
+	[SF_PATHS] = "paths", [SF_COLUMNS] = "", [SF_LONG] = "long", [SF_JSON] = "json",
+	[SF_JSONL] = "jsonl", NULL,
+};
+static const char *const engine_words[] = {
+	[SEARCH_ENGINE_AUTO] = "auto", [SEARCH_ENGINE_SYNC] = "sync", [SEARCH_ENGINE_URING] = "uring",
+	[SEARCH_ENGINE_BULK] = "bulk", NULL,
+};
+static const char *const sort_words[] = {"name", "inode", NULL};
+static const char access_letters[] = "rwx", type_letters[] = "bcdflps";
+
 static const struct row_option search_rows[] = {
-	{"access", 0, "rwx", "only what we may read, write, execute"},
+	{"access", 0, "rwx", "only what we may read, write, execute", .letters = access_letters},
 	{"ahead", 0, NULL, "attributes in the order of inode numbers, many at once"},
 	{"blocking", 0, NULL, "enter also what can block: network file systems, FUSE ..."},
 	{"cached", 0, NULL, "attributes as they are known, without asking a server"},
-	{"color", 0, "[WHEN]", "names in the colours of LS_COLORS: auto, always, never"},
+	{"color", 0, "[WHEN]", "names in the colours of LS_COLORS: auto, always, never", color_words},
 	{"count", 0, NULL, "print how many there are, and not what"},
 	{"depth", 0, "N", "enter no directory deeper than this"},
-	{"engine", 0, "ENGINE", "how attributes are asked for: auto, sync, uring, bulk"},
+	{"engine", 0, "ENGINE", "how attributes are asked for: auto, sync, uring, bulk", engine_words},
 	{"first", 0, NULL, "end after the first"},
 	{"follow", 'L', NULL, "symbolic links are what they lead to"},
-	{"format", 0, "FORM", "paths, long, json (a document), jsonl (an object a line)"},
+	{"format", 0, "FORM", "paths, long, json (a document), jsonl (an object a line)", form_words},
 	{"json", 'J', NULL, "a JSON document: --format=json"},
 	{"list-columns", 'H', NULL, "the columns that -o takes"},
 	{"long", 'l', NULL, "a list as of ls -l: --format=long"},
@@ -73,10 +87,10 @@ static const struct row_option search_rows[] = {
 	{"output", 'o', "[+]COLUMNS", "print columns, with tabs between them"},
 	{"paper", 0, NULL, "? is zero or one character, as in the paper"},
 	{"period", 0, NULL, "a leading period is matched by a period alone"},
-	{"sort", 0, "name|inode", "what is in a directory in this order"},
-	{"stats", 0, "[json]", "tell what it cost, on standard error"},
+	{"sort", 0, "name|inode", "what is in a directory in this order", sort_words},
+	{"stats", 0, "[json]", "tell what it cost, on standard error", rows_stats_words},
 	{"threads", 0, "N", "threads that read (0: chosen)"},
-	{"type", 0, "LETTERS", "only these: b, c, d, f, l, p, s, as find has them"},
+	{"type", 0, "LETTERS", "only these: b, c, d, f, l, p, s, as find has them", .letters = type_letters},
 	{"xdev", 0, NULL, "enter no other mount"},
 	{"help", 'h', NULL, "this text"},
 };
@@ -96,6 +110,11 @@ static void search_help(FILE *out)
 void search_option_words(FILE *out)
 {
 	rows_words(&search_table, out);
+}
+
+void search_option_arguments(const char *indent, FILE *out)
+{
+	rows_arguments(&search_table, indent, out);
 }
 
 /** A number of an option. */
@@ -148,18 +167,6 @@ static int take_option(void *to, const char *name, const char *arg)
 		{"cached", SEARCH_CACHED}, {"follow", SEARCH_FOLLOW}, {"paper", SEARCH_PAPER_Q},
 		{"period", SEARCH_PERIOD}, {"xdev", SEARCH_XDEV},
 	};
-	static const char *const whens[] = {
-		[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL,
-	};
-	static const char *const forms[] = {
-		[SF_PATHS] = "paths", [SF_COLUMNS] = "", [SF_LONG] = "long", [SF_JSON] = "json",
-		[SF_JSONL] = "jsonl", NULL,
-	};
-	static const char *const engines[] = {
-		[SEARCH_ENGINE_AUTO] = "auto", [SEARCH_ENGINE_SYNC] = "sync", [SEARCH_ENGINE_URING] = "uring",
-		[SEARCH_ENGINE_BULK] = "bulk", NULL,
-	};
-	static const char *const sorts[] = {"name", "inode", NULL};
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); ++i) {
 		if (strcmp(name, flags[i].name) == 0) {
 			asked->options.flags |= flags[i].flag;
@@ -167,9 +174,9 @@ static int take_option(void *to, const char *name, const char *arg)
 		}
 	}
 	if (strcmp(name, "access") == 0)
-		return take_letters("--access", arg, "rwx", access_bits, &asked->options.flags);
+		return take_letters("--access", arg, access_letters, access_bits, &asked->options.flags);
 	if (strcmp(name, "type") == 0)
-		return take_letters("--type", arg, "bcdflps", type_bits, (int *)&asked->types);
+		return take_letters("--type", arg, type_letters, type_bits, (int *)&asked->types);
 	if (strcmp(name, "depth") == 0) {
 		int status = take_number("--depth", arg, &asked->options.depth);
 		/* To the library that is no bound. */
@@ -181,21 +188,21 @@ static int take_option(void *to, const char *name, const char *arg)
 	if (strcmp(name, "threads") == 0)
 		return take_number("--threads", arg, &asked->options.threads);
 	if (strcmp(name, "engine") == 0)
-		return rows_word("--engine", arg, engines, &asked->options.engine);
+		return rows_word("--engine", arg, engine_words, &asked->options.engine);
 	if (strcmp(name, "sort") == 0) {
 		int order = 0;
-		int status = rows_word("--sort", arg, sorts, &order);
+		int status = rows_word("--sort", arg, sort_words, &order);
 		asked->options.flags &= ~(SEARCH_BYNAME | SEARCH_BYINODE);
 		asked->options.flags |= order ? SEARCH_BYINODE : SEARCH_BYNAME;
 		return status;
 	}
 	if (strcmp(name, "color") == 0)
-		return rows_word("--color", arg ? arg : "always", whens, &asked->color);
+		return rows_word("--color", arg ? arg : "always", color_words, &asked->color);
 	if (strcmp(name, "stats") == 0)
 		return rows_stats(arg, &asked->stats);
 	if (strcmp(name, "format") == 0) {
 		int form;
-		int status = rows_word("--format", arg, forms, &form);
+		int status = rows_word("--format", arg, form_words, &form);
 		return status ? status : take_form(asked, "--format", form);
 	}
 	if (strcmp(name, "json") == 0)

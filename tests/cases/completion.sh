@@ -49,3 +49,32 @@ ask --depth ""
 ask --max-time=
 ask audit --form
 ask snapshot --k
+ask search --en
+ask search --engine=
+ask search --engine b
+ask search --sort=
+ask search --sort n
+ask search --access ""
+ask search --access=r,
+ask search --type=
+ask search --type f,d
+ask search --format j
+ask search --format=
+ask search --color d
+ask search --color=al
+ask search --stats=
+ask search --depth=
+ask search --threads ""
+ask search -o SIZE,P
+ask search -o +li
+ask search --output=us
+ask search '*' d
+# What is told is what is taken, and all of it.
+for option in access color engine format sort stats type; do
+	COMP_WORDS=(getmnt search "--$option" "=") COMP_CWORD=3 COMPREPLY=()
+	_getmnt
+	for word in "${COMPREPLY[@]}"; do
+		getmnt search "--$option=$word" nothing dir >/dev/null 2>words || fail "--$option=$word: $(cat words)"
+	done
+	getmnt search "--$option=?" nothing dir 2>&1 | head -n 1
+done
