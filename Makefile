@@ -54,7 +54,8 @@
 #                      2 minutes, needs root
 # make run-docs        what the commands of docs/LOST-FSTAB.md print, by running
 #                      them; make run-fleet those of docs/FLEET.md
-# make deps-bench      what bench measures getmnt search against, bfs and fd; and gnuplot
+# make deps-bench      what bench measures getmnt search against, bfs and fd; gnuplot; and,
+#                      in build/plocate, not installed, plocate
 #
 # Variables: VARIANT=debug|release|asan|tsan|profile|gcov|plain (of plain, all
 # flags but the needed ones are yours), CC, CFLAGS, LDFLAGS, DESTDIR, PREFIX

@@ -46,6 +46,7 @@ class Row:
         self.status = None
         self.twin = None             # the same, by another revision
         self.out = "/dev/null"       # where its output goes
+        self.env = {}                # beside what all have
 
     @property
     def time(self):
@@ -106,8 +107,8 @@ class Row:
                 "compared": self.twin.figures() if self.twin else None}
 
 
-def spawn(argv, bound=0, err=None, out="/dev/null"):
-    """Run to the end, or for `bound` seconds.
+def spawn(argv, bound=0, err=None, out="/dev/null", env=None):
+    """Run to the end, or for `bound` seconds.  @env  Beside ENV.
     @return (seconds, (of user, of system), status, over)."""
     actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
                (os.POSIX_SPAWN_OPEN, 1, out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)]
@@ -118,7 +119,7 @@ def spawn(argv, bound=0, err=None, out="/dev/null"):
     if out != "/dev/null" and os.path.exists(out):
         os.unlink(out)     # to free what the last one wrote is not this one's time
     begin = time.perf_counter()
-    pid = os.posix_spawn(argv[0], argv, ENV, file_actions=actions)
+    pid = os.posix_spawn(argv[0], argv, {**ENV, **(env or {})}, file_actions=actions)
     over = False
     try:
         if bound:
@@ -145,7 +146,7 @@ def run_row(row, keep):
     """One run of a row; it is kept if it is to be, or is the only one."""
     with tempfile.TemporaryFile() as err:
         seconds, cpu, row.status, killed = spawn(row.argv, row.bound and row.bound * 1.5 + 1,
-                                                 err.fileno(), row.out)
+                                                 err.fileno(), row.out, row.env)
         err.seek(0)
         text = err.read().decode("utf-8", "replace")
     last = text.strip().rsplit("\n", 1)[-1]
@@ -196,7 +197,7 @@ def count_calls(row, perf=shutil.which("perf")):
         return
     with tempfile.NamedTemporaryFile("r") as out:
         argv = [perf, "stat", "-x", ",", "-e", "raw_syscalls:sys_enter", "-o", out.name, "--"]
-        spawn(argv + row.argv, 60)
+        spawn(argv + row.argv, 60, env=row.env)
         match = re.search(r"^(\d+),[^,]*,raw_syscalls:sys_enter", out.read(), re.M)
     row.other_calls = int(match[1]) if match else None
 

@@ -4,15 +4,17 @@
 
 One tree of about a million files, warm; command lines in turns, each to a file
 of its own, which must hold the same paths.  A row stands twice, under two
-names: how far the two are apart is what a ratio cannot say.
+names: how far the two are apart is what a ratio cannot say.  plocate is another
+thing: it reads an index that was made before, no directory.
 """
+import glob
 import hashlib
 import os
 import shutil
 import statistics
 
 import hosts
-from measure import Row, calls_of, ms, show, spawn, table
+from measure import Row, calls_of, ms, run_row, show, spawn, table
 from scale import paired
 
 
@@ -21,10 +23,22 @@ def peer(*names):
     return next((path for path in map(shutil.which, names) if path), None)
 
 
-def paths_of(argv, out):
+def index_programs():
+    """plocate and its updatedb, and what these need in the environment: those that are
+    installed, or unpacked by build-aux/deps.  @return three times None without."""
+    tree = f"{os.path.dirname(os.path.dirname(os.path.realpath(__file__)))}/build/plocate/tree/usr"
+    path = ":".join([os.environ.get("PATH", ""), "/usr/sbin", f"{tree}/bin", f"{tree}/sbin"])
+    plocate, updatedb = (shutil.which(name, path=path) for name in ("plocate", "updatedb.plocate"))
+    if not plocate or not updatedb:
+        return None, None, None
+    libraries = ":".join(glob.glob(f"{tree}/lib/*-linux-*"))
+    return plocate, updatedb, {"LD_LIBRARY_PATH": libraries} if libraries else {}
+
+
+def paths_of(row, out):
     """Run a command once.  @return how many paths it wrote, the last of each line, and a sum
     that does not hang on their order."""
-    spawn(argv, out=out)
+    spawn([arg for arg in row.argv if arg != "--stats=json"], out=out, env=row.env)
     total, lines = 0, 0
     with open(out, "rb") as file:
         for line in file:
@@ -43,6 +57,8 @@ class Search:
         self.out = f"{bench.where}/out"
         self.limits = []
         self.find, self.bfs, self.fd = peer("find"), peer("bfs"), peer("fdfind", "fd")
+        self.plocate, self.updatedb, self.env = index_programs()
+        self.index = f"{bench.where}/index"
 
     def ours(self, name, *args):
         """A row of getmnt's."""
@@ -63,7 +79,7 @@ class Search:
         turns = self.bench.sizes["walk_turns"]
         self.bench.measure("search", rows + list(beside), least=turns, most=turns)
         best = rows[0]
-        told = {row.name: paths_of([a for a in row.argv if a != "--stats=json"], self.out) for row in rows}
+        told = {row.name: paths_of(row, self.out) for row in rows}
         different = {name for name, paths in told.items() if paths != told[best.name]}
         table(title, ["", "calls", "process, ms", "user and system, ms", "times as long",
                       "lines", "the same paths"],
@@ -80,16 +96,41 @@ class Search:
             self.limits.append([f"{title}: {what} ({quickest.name})", show(value), f">= {factor:g}",
                                 "held" if value >= factor else "missed"])
 
+    def indexed(self):
+        """Make the index of plocate, anew and again.  @return its row and these; or None, []."""
+        if not self.plocate:
+            return None, []
+        argv = [self.updatedb, "-U", self.top, "-o", self.index, "--require-visibility", "no",
+                "--prune-bind-mounts", "no", "--prunefs", "", "--prunepaths", "", "--prunenames", ""]
+        anew, again = (Row(name, argv) for name in ("updatedb, without an index", "updatedb, of the same again"))
+        # What is below it has its path, and so no root of its own.
+        plocate = self.theirs("plocate", [self.plocate, "-d", self.index, f"{self.top}/"])
+        for row in (anew, again, plocate):
+            row.env = self.env
+        for turn in range(self.bench.sizes["walk_turns"]):
+            self.bench.say(f"updatedb: turn {turn + 1}")
+            if os.path.exists(self.index):
+                os.unlink(self.index)
+            run_row(anew, True)
+            run_row(again, True)
+        self.bench.done.setdefault("search", []).extend([anew, again])
+        return plocate, [anew, again]
+
     def names(self):
         """Names alone; a pattern with few hits."""
+        plocate, index = self.indexed()
         a, b = self.ours("getmnt search '*'", "*"), self.ours("the same again", "*")
         few = self.ours("getmnt search 'f1*7'", "f1*7")
         find = self.theirs("find", [self.find, self.top, "-mindepth", "1"])
         bfs = self.bfs and self.theirs("bfs", [self.bfs, self.top, "-mindepth", "1"])
         dfs = self.bfs and self.theirs("bfs -S dfs", [self.bfs, "-S", "dfs", self.top, "-mindepth", "1"])
         fd = self.fd and self.theirs("fd -u", [self.fd, "-u", ".", self.top])
-        rows = [row for row in (a, b, find, bfs, dfs, fd) if row]
+        rows = [row for row in (a, b, find, bfs, dfs, fd, plocate) if row]
         self.group("Names", rows, [("find", [find], 3), ("the quicker of bfs and fd", [bfs, fd], 2.5)], [few])
+        if index:
+            table(f"The index that plocate reads: {os.path.getsize(self.index) >> 10:,} KiB, made before",
+                  ["", "process, ms", "user and system, ms", "times as long as names"],
+                  [[row.name, ms(row.time), ms(row.cpu), show(row.time / a.time)] for row in index])
         slower = paired(few.times, a.times)
         table("A pattern with few hits", ["", "calls", "process, ms", "times as long as names"],
               [[few.name, calls_of(few), ms(few.time), show(slower)]])
