@@ -21,6 +21,7 @@ FINDMNT = shutil.which("findmnt")
 FULL = {
     "figure4": {"dirs": 170000}, "container": {"dirs": 20000, "overlays": 500, "tmpfs": 500},
     "deep": {"files": 300000}, "walk": {"dirs": 100000}, "walk_turns": 9,
+    "bunch": {"dirs": 1000, "files": 200},
     "scale": [10, 20, 100, 1000, 10000, 50000], "stack": 32000, "bound": 10, "budget": 2, "most": 15,
     "cold": {"files": 200000, "turns": 9}, "collect": [1000, 10000, 100000],
     "audit": [500, 1000, 5000, 10000],
@@ -31,6 +32,7 @@ FULL = {
 QUICK = {
     "figure4": {"dirs": 17000}, "container": {"dirs": 4000, "overlays": 100, "tmpfs": 100},
     "deep": {"files": 30000}, "walk": {"dirs": 20000}, "walk_turns": 5,
+    "bunch": {"dirs": 100, "files": 200},
     "scale": [10, 20, 100, 1000], "stack": 2000, "bound": 3, "budget": 0.5, "most": 7,
     "cold": {"files": 20000, "turns": 3}, "collect": [100, 1000, 10000],
     "audit": [500, 1000, 5000],

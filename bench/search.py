@@ -13,6 +13,7 @@ import os
 import shutil
 import statistics
 
+import cold
 import hosts
 from measure import Row, calls_of, ms, run_row, show, spawn, table
 from scale import paired
@@ -152,20 +153,40 @@ class Search:
         self.group("Attributes of every entry", [ours, again] + sized + printed,
                    [("with -size", [row], 2) for row in sized])
 
-
-    def bunch(self):
-        """An anchored pattern, which reads the directories of three levels and no other:
+    def bunch(self, title, pattern):
+        """An anchored pattern, which reads the directories of some levels and no other:
         what a bunch of so many costs each way of asking for attributes."""
         rows = [self.ours(f"getmnt search --engine={engine} {what}".rstrip(), f"--engine={engine}", "--threads=1",
-                          *columns, "/*/*/*")
+                          *columns, pattern)
                 for engine in ("sync", "uring", "bulk") for what, columns in (("", []), ("-o SIZE,PATH",
                                                                                          ["-o", "SIZE,PATH"]))]
         turns = self.bench.sizes["walk_turns"]
         self.bench.measure("search", rows, least=turns, most=turns)
-        table("A bunch of directories: '/*/*/*', one thread",
-              ["", "directories", "entries", "calls", "statx", "io_uring_enter", "process, ms"],
-              [[row.name, row.stats["dirs"], row.stats["entries"], calls_of(row), row.stats["calls"]["statx"],
-                row.stats["calls"]["io_uring_enter"], ms(row.time)] for row in rows])
+        kinds = ("statx", "ioctl", "syncfs", "io_uring_enter")
+        table(f"A bunch of directories{title}: '{pattern}', one thread",
+              ["", "directories", "entries", "calls", *kinds, "process, ms"],
+              [[row.name, row.stats["dirs"], row.stats["entries"], calls_of(row), *(row.stats["calls"][kind] for kind in kinds),
+                ms(row.time)] for row in rows])
+
+
+def bunches(bench):
+    """The same on images of their own, in directories so large that XFS and btrfs are
+    asked for many inodes at once."""
+    sizes = bench.sizes["bunch"]
+    for fstype, mkfs in cold.MKFS.items():
+        if not shutil.which(mkfs[0]):
+            continue
+        bench.say(f"bunch, {fstype}: building")
+        image = cold.Image(bench.where, fstype)
+        try:
+            for i in range(sizes["dirs"]):
+                path = f"{image.top}/d{i}"
+                os.mkdir(path)
+                for j in range(sizes["files"]):
+                    os.mknod(f"{path}/file-{j:x}", 0o100644)
+            Search(bench, image.top).bunch(f" of {sizes['files']} files, {fstype}", "/d*/*")
+        finally:
+            image.end()
 
 
 def part(bench):
@@ -178,7 +199,8 @@ def part(bench):
         search = Search(bench, top)
         search.names()
         search.metadata()
-        search.bunch()
+        search.bunch("", "/*/*/*")
     finally:
         bench.drop(top)
+    bunches(bench)
     table("Limits", ["", "measured", "limit", ""], search.limits)
