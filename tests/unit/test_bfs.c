@@ -459,6 +459,67 @@ static void test_bulk(void)
 	remove_tree();
 }
 
+static enum bulk_verdict middle_entry(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+{
+	struct bulk_seen *seen = arg;
+	(void)dir, (void)entry;
+	++seen->names;
+	return BULK_WANT;
+}
+
+static enum bulk_verdict middle_meta(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry,
+                                     const struct k_statx *st, int error)
+{
+	struct bulk_seen *seen = arg;
+	(void)dir, (void)entry, (void)st, (void)error;
+	return ++seen->metas == seen->at ? seen->verdict : BULK_SKIP;
+}
+
+/** A directory whose reading is ended in its middle costs no metadata behind that, and no other
+    buffer of names; with a batch of one not a name is looked at too many. */
+static void test_bulk_middle(void)
+{
+	enum { FILES = 3000, BATCH = 64 };
+	char where[] = "/tmp/getmnt-middle-XXXXXX", name[64];
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(where));
+	int parent = open(where, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; i < FILES; ++i) {
+		snprintf(name, sizeof(name), "entry-%04d", i);
+		CU_ASSERT_EQUAL(mknodat(parent, name, S_IFREG | 0644, 0), 0);
+	}
+	static const unsigned places[] = {1, 2, 100, 2500};
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
+		for (unsigned batch = 1; batch <= BATCH; batch *= BATCH) {
+			for (int all = 0; all < 2; ++all) {
+				struct os os;
+				os_init(&os, getenv("GETMNT_DISABLE"));
+				struct bulk *bulk = bulk_new(&os, &(struct bulk_how){.engine = BULK_SYNC});
+				CU_ASSERT_PTR_NOT_NULL_FATAL(bulk);
+				struct bulk_policy policy = {
+					.statx_mask = K_STATX_TYPE, .batch = batch, .entry = middle_entry, .meta = middle_meta,
+				};
+				struct bulk_dir dir = {.parentfd = parent, .name = "."};
+				struct bulk_seen seen = {.verdict = all ? BULK_END_ALL : BULK_END_DIR, .at = places[i]};
+				uint64_t looked = os.calls[OS_STATX] + os.calls[OS_FSTAT], read = os.calls[OS_GETDENTS];
+				bulk_read(bulk, &policy, &dir, 1, &seen);
+				CU_ASSERT_TRUE(dir.ended && dir.error == 0);
+				CU_ASSERT_EQUAL(os.calls[OS_STATX] + os.calls[OS_FSTAT] - looked, places[i]);
+				CU_ASSERT_TRUE(seen.names >= places[i] && seen.names < places[i] + batch);
+				if (places[i] <= 100)
+					CU_ASSERT_EQUAL(os.calls[OS_GETDENTS] - read, 1);
+				close(dir.fd);
+				bulk_free(bulk);
+			}
+		}
+	}
+	for (int i = 0; i < FILES; ++i) {
+		snprintf(name, sizeof(name), "entry-%04d", i);
+		unlinkat(parent, name, 0);
+	}
+	close(parent);
+	CU_ASSERT_EQUAL(rmdir(where), 0);
+}
+
 /** Whether this thread takes a signal. */
 static bool takes(int signal)
 {
@@ -756,6 +817,7 @@ static const struct unit_test tests[] = {
 	{"bulk read, opened together", test_bulk_together},
 	{"bulk read, together, with faults", test_bulk_together_faults},
 	{"bulk read", test_bulk},
+	{"bulk read, ended in the middle", test_bulk_middle},
 	{"threads take no signals", test_thread_signals},
 	{NULL, NULL},
 };

@@ -8,6 +8,7 @@
 #include "discover.h"
 
 #include <CUnit/CUnit.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -234,6 +235,51 @@ static void test_rule_shrink(void)
 	CU_ASSERT_EQUAL(on.dirs, 4);
 	CU_ASSERT_TRUE(off.dirs > 4);
 	CU_ASSERT_TRUE(opens(&off) > opens(&on));
+	end();
+}
+
+/** Where an entry stands in the directory, from 1 on. */
+static unsigned place_of(const char *name)
+{
+	unsigned place = 0;
+	DIR *stream = opendir(top);
+	const struct dirent *entry;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+	while ((entry = readdir(stream))) {
+		place += entry->d_name[0] != '.';
+		if (strcmp(entry->d_name, name) == 0)
+			break;
+	}
+	CU_ASSERT_PTR_NOT_NULL(entry);
+	closedir(stream);
+	return place;
+}
+
+/** The last mount of a directory ends its reading at once: nothing behind it is looked at. */
+static void test_middle(void)
+{
+	BEGIN();
+	put("tmpfs", "m");
+	struct run alone = walk(DA_GETMNT3, 0);
+	end();
+	BEGIN();
+	dirs("a%d", 30);
+	put("tmpfs", "m");
+	dirs("z%d", 30);
+	unsigned place = place_of("m");
+	CU_ASSERT_TRUE(place > 1 && place < 61);
+	/* By END_ALL, and, where nobody ends the search, by END_DIR. */
+	for (int end_all = 1; end_all >= 0; --end_all) {
+		struct run run = walk(DA_GETMNT3, end_all ? 0 : RULE("end"));
+		CU_ASSERT_EQUAL(run.walked, 2);
+		CU_ASSERT_EQUAL(run.dirs, 1);
+		CU_ASSERT_EQUAL(run.calls[OS_STATX] - alone.calls[OS_STATX], place - 1);
+		CU_ASSERT_EQUAL(opens(&run), opens(&alone));
+		CU_ASSERT_TRUE(run.calls[OS_GETDENTS] <= alone.calls[OS_GETDENTS]);
+	}
+	struct run off = walk(DA_GETMNT3, RULE("end") | RULE("shrink") | RULE("nlink"));
+	CU_ASSERT_EQUAL(off.calls[OS_STATX] - alone.calls[OS_STATX], 60);
+	CU_ASSERT_EQUAL(off.dirs, 61);
 	end();
 }
 
@@ -494,6 +540,7 @@ static const struct unit_test tests[] = {
 	{"calls with good hints", test_hints_calls},
 	{"rule leaf", test_rule_leaf},
 	{"rule shrink", test_rule_shrink},
+	{"the last mount in the middle of a directory", test_middle},
 	{"rule end", test_rule_end},
 	{"rule unreachable", test_rule_unreachable},
 	{"rule dtype", test_rule_dtype},
