@@ -8,7 +8,7 @@ import gm
 
 # What the memory allocator, the clock, the threads and qsort() do is nobody's count.
 IGNORED = {"sysinfo", "brk", "mmap", "munmap", "mremap", "madvise", "mprotect", "futex", "clock_gettime",
-           "faccessat", "clone3", "clone", "set_robust_list", "rseq", "rt_sigprocmask", "exit",
+           "faccessat", "writev", "clone3", "clone", "set_robust_list", "rseq", "rt_sigprocmask", "exit",
            "gettid", "sched_yield", "rt_sigaction", "rt_sigreturn"}
 TRACE = "/tmp/trace"
 
