@@ -556,9 +556,7 @@ static void start_workers(struct bfs *bfs)
 		return;
 	}
 	bfs->batch = most / threads < BFS_BATCH ? most / threads : BFS_BATCH;
-	/* A table of descriptors that grows while threads share it waits for
-	   an RCU grace period each time: have it grown before. */
-	os_close(bfs->os, os_dupfd(bfs->os, bfs->root->fd, (int)bfs->max_fds - 1));
+	os_grow_fds(bfs->os, bfs->root->fd, bfs->max_fds);
 	unsigned workers = threads - 1, left = bfs->max_fds - threads * QUEUED_BATCHES * bfs->batch;
 	unsigned closing = left / 4 / workers < BFS_CLOSING ? left / 4 / workers : BFS_CLOSING;
 	bfs->pool = bfs_pool_new(bfs->os, bfs->policy, workers, closing);

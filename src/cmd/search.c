@@ -463,7 +463,9 @@ int cmd_search(int argc, char **argv)
 		goto out;
 	}
 	os_fork(&show.os, search_os(show.search));
-	os_raise_nofile(&show.os, SEARCH_FDS);
+	unsigned fds = os_raise_nofile(&show.os, SEARCH_FDS);
+	if (asked.options.threads != 1)
+		os_grow_fds(&show.os, STDERR_FILENO, fds / 2);
 	show.shown = progress_open();
 	out.flow = show.flow = flow_new(&show.os, show.shown, unwritten, &show);
 	if (!show.flow) {

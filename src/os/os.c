@@ -531,6 +531,11 @@ unsigned os_raise_nofile(struct os *os, unsigned want)
 	return limit.rlim_cur < want ? (unsigned)limit.rlim_cur : want;
 }
 
+void os_grow_fds(struct os *os, int fd, unsigned n)
+{
+	os_close(os, os_dupfd(os, fd, (int)n - 1));
+}
+
 int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
 #ifdef GM_PROFILE

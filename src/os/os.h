@@ -467,6 +467,15 @@ unsigned os_nofile(struct os *os, unsigned most);
 unsigned os_raise_nofile(struct os *os, unsigned want);
 
 /**
+ * Have the table of descriptors grown, before threads share it: from then on each time that
+ * it grows whoever opens something waits for all processors (an RCU grace period, 20 ms).
+ *
+ * @fd  An open one.
+ * @n   As many as there will be, within the limit.
+ */
+void os_grow_fds(struct os *os, int fd, unsigned n);
+
+/**
  * Start a thread that takes no signals: they are for the program's own.
  *
  * @return 0, or an error number.  Errors: those of pthread_create(3); in a build for
