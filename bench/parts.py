@@ -13,7 +13,7 @@ import growth
 import hosts
 import scale
 import search
-from measure import Row, calls_of, count_calls, interleaved, ms, ratio, show, table, time_of
+from measure import Row, calls_of, count_calls, interleaved, ms, ratio, show, spawn, table, time_of
 
 FIND = shutil.which("find")
 FINDMNT = shutil.which("findmnt")
@@ -99,6 +99,16 @@ class Bench:
             subprocess.run(make + [image], check=True)
             subprocess.run(["mount", "-o", "loop", image, top], check=True)
         return top
+
+    def remount(self, top):
+        """What is in memory of a tree is as after a first search of it, by find, and not as
+        it was left by who made it."""
+        if self.fs in ("ext4", "xfs"):
+            subprocess.run(["umount", top], check=True)
+            with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
+                file.write("3")
+            subprocess.run(["mount", "-o", "loop", f"{self.where}/image", top], check=True)
+        spawn([shutil.which("find"), top, "-size", "-99999999"])
 
     def drop(self, top):
         """A tree and all its mounts away."""

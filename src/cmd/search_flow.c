@@ -28,7 +28,7 @@
 
 enum {
 	FLOW_TEXTS = 16,
-	FLOW_SIZE = 512 * 1024,   /* bytes that are printed at once; a text more may wait */
+	FLOW_SIZE = 256 * 1024,   /* bytes that are printed at once; a text more may wait */
 	FLOW_SMALL = 4096,        /* of a text that is not worth a place of its own */
 };
 
