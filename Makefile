@@ -341,7 +341,7 @@ check-tsan: | $(AFTER_DEPS)
 	+@build-aux/tally \
 		"tsan-unit: $(MAKE) --no-print-directory VARIANT=tsan check-unit" \
 		"tsan-corpus: $(MAKE) --no-print-directory VARIANT=tsan check-corpus FUZZ=statmount" \
-		"tsan-threads: $(MAKE) --no-print-directory VARIANT=tsan check-system TESTS='container_host deep_internal fstypes search_races'"
+		"tsan-threads: $(MAKE) --no-print-directory VARIANT=tsan check-system TESTS='container_host deep_internal fstypes search_divided search_flow search_races'"
 
 # valgrind 3.19 knows neither listmount and statmount nor openat2.
 VALGRIND := valgrind -q --suppressions=tests/lib/valgrind.supp --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
