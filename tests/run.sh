@@ -58,8 +58,10 @@ for case in "$here"/cases/*.sh; do
 	rm -rf "${work:?}"/*
 	mkdir "$work/dir"
 	wrap=
+	# libblkid asks a device whether it is a CD, in an ioctl of which valgrind knows
+	# nothing, and says so: which devices there are is no matter of the case.
 	[ -z "$valgrind" ] ||
-		wrap="valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --log-file=$work/valgrind.%p"
+		wrap="valgrind -q --sim-hints=lax-ioctls --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --log-file=$work/valgrind.%p"
 	(
 		cd "$work/dir" &&
 			timeout -k 5 "$seconds" env -i PATH="$PATH" HOME="$work/dir" LC_ALL=C.UTF-8 TERM=dumb TZ=UTC \
