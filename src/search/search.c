@@ -79,8 +79,9 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	seen_init(&search->seen);
 	search->behind_end = &search->behind;
 	atomic_init(&search->spare.shares, BULK_AHEAD_SHARES - 1);
-	atomic_init(&search->spare.portions, search->threads <= 1 ? 0 : search->threads < PORTIONS_MOST / PORTIONS
-	                                     ? PORTIONS * search->threads : PORTIONS_MOST);
+	/* Where there is an order, a directory is one piece. */
+	unsigned sharers = flags & ORDER_FLAGS || search->threads <= 1 ? 0 : search->threads;
+	atomic_init(&search->spare.portions, sharers < PORTIONS_MOST / PORTIONS ? PORTIONS * sharers : PORTIONS_MOST);
 	search->policy = (struct bfs_policy){
 		.order = BFS_DEPTH,
 		.statx_mask = flags & SEARCH_METADATA ? K_STATX_BASIC | K_STATX_BTIME : K_STATX_TYPE,
