@@ -82,7 +82,7 @@ class Row:
         """Kernel calls, or None; of a search with those by which it learned of the mounts."""
         if "total_calls" not in self.stats:
             return self.other_calls
-        return self.stats["total_calls"] + self.stats.get("before", {}).get("total_calls", 0)
+        return self.stats["total_calls"] + self.stats.get("mounts_read", {}).get("total_calls", 0)
 
     @property
     def table_calls(self):

@@ -145,7 +145,7 @@ struct search_counts {
 	uint64_t dirs, entries;   /* directories read, entries seen in them */
 	uint64_t found, errors;
 	uint64_t calls;           /* kernel calls, */
-	uint64_t mount_calls;     /* and those before, by which the mounts were read */
+	uint64_t mount_calls;     /* and those by which the mounts were read, before and since */
 	uint64_t threads;         /* that have read, the caller's among them, at most */
 };
 

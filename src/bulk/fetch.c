@@ -184,8 +184,9 @@ static bool adapts(const struct fetch *fetch)
 /** It was found that they wait: see whether order helps. */
 static void order_judge(struct fetch *fetch, const struct bulk_dir *dir, const struct bulk_entry *wanted, size_t n)
 {
-	bool taken = fetch->window && fetch->window->taken;
-	bool apt = taken ? fetch->window->apt : window_apt(wanted, n);
+	const struct bulk_rest *window = fetch->window;
+	bool sorted = window && window->taken && !window->portion;
+	bool apt = sorted ? window->apt : window_apt(wanted, n);
 	fetch->ordered = fetch->dev;
 	if (apt || !order_known(fetch, dir))
 		pace_set(&fetch->pace, PACE_CALM);

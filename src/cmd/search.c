@@ -326,15 +326,15 @@ static void print_stats(const struct asked *asked, const struct show *show)
 	if (asked->stats == STATS_JSON) {
 		fputc('{', stderr);
 		stats_calls_json(os);
-		fputs(",\"before\":{", stderr);
-		stats_calls_json(search_before(show->search));
+		fputs(",\"mounts_read\":{", stderr);
+		stats_calls_json(search_looked(show->search));
 		fprintf(stderr, "},\"dirs\":%" PRIu64 ",\"entries\":%" PRIu64 ",\"found\":%" PRIu64
 		        ",\"errors\":%" PRIu64 ",\"threads\":%" PRIu64 ",\"seconds\":%.6f}\n", counts.dirs,
 		        counts.entries, show->found, counts.errors, counts.threads, seconds);
 		return;
 	}
 	stats_calls_text(os);
-	fprintf(stderr, "before, to read the mounts: %" PRIu64 "\n", counts.mount_calls);
+	fprintf(stderr, "to read the mounts: %" PRIu64 "\n", counts.mount_calls);
 	fprintf(stderr, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64 ", errors %"
 	        PRIu64 "\nthreads: %" PRIu64 ", time: %.6f s\n", counts.dirs, counts.entries, show->found,
 	        counts.errors, counts.threads, seconds);

@@ -157,7 +157,9 @@ static int refuse_later(SEARCH *search, const struct bfs_at *at, uint64_t id)
 	if (error == EXDEV && search->mounts.again && dirs >= search->look_at) {
 		search_mounts_destroy(&search->later);
 		os_fork(&os, &search->os);
-		if (search->mounts.again(&os, &search->later) != 0)
+		int rc = search->mounts.again(&os, &search->later);
+		os_join(&search->looked, &os);
+		if (rc != 0)
 			return ENOMEM;
 		search->look_at = dirs + search->later.known.count + 1;
 		error = search->later.unique == search->unique ? search_mounts_refuse(&search->later, &search->os, id) : EXDEV;

@@ -66,7 +66,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	if (!search)
 		goto fail;
 	os_fork(&search->os, os);
-	search->before = *os;
+	search->looked = *os;
 	search->rootfd = -1;
 	search->flags = flags;
 	search->threads = options->threads ? options->threads : os_cpus(&search->os);
@@ -367,9 +367,9 @@ const struct os *search_os(const SEARCH *search)
 	return &search->os;
 }
 
-const struct os *search_before(const SEARCH *search)
+const struct os *search_looked(const SEARCH *search)
 {
-	return &search->before;
+	return &search->looked;
 }
 
 void countsearch(const SEARCH *search, struct search_counts *counts, size_t size)
@@ -378,7 +378,7 @@ void countsearch(const SEARCH *search, struct search_counts *counts, size_t size
 	if (search->bfs)
 		search_count_bfs(search, &now);
 	now.calls = os_calls_total(&search->os);
-	now.mount_calls = os_calls_total(&search->before);
+	now.mount_calls = os_calls_total(&search->looked);
 	memset(counts, 0, size);
 	memcpy(counts, &now, size < sizeof(now) ? size : sizeof(now));
 }

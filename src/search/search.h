@@ -103,7 +103,7 @@ unsigned char search_type(const SEARCH *search);
 /** The counts of the search. */
 const struct os *search_os(const SEARCH *search);
 
-/** The counts of what came before it: the kernel was probed, the mounts were read. */
-const struct os *search_before(const SEARCH *search);
+/** The counts of looks at the mounts, of the first of which the kernel was probed. */
+const struct os *search_looked(const SEARCH *search);
 
 #endif

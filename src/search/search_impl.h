@@ -120,7 +120,7 @@ struct SEARCH {
 
 	APART(owned);             /* what follows is the caller's thread's */
 	struct os os;
-	struct os before;         /* the counts of what made its mounts known */
+	struct os looked;         /* the counts of what made its mounts known */
 	char **roots;
 	size_t nroots, root;      /* the one being searched, plus one */
 	int rootfd;

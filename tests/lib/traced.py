@@ -39,7 +39,7 @@ def traced(args, program=gm.PROGRAM, env=None, options=(), threads=1, beside=())
     stats = result.stats()
     told = {k: v for k, v in stats["calls"].items() if v}
     # A search tells apart what came before it.
-    for name, count in stats.get("before", {}).get("calls", {}).items():
+    for name, count in stats.get("mounts_read", {}).get("calls", {}).items():
         if count:
             told[name] = told.get(name, 0) + count
     return counts, {k: v for k, v in told.items() if k not in IGNORED}
