@@ -223,4 +223,8 @@ int finish_stdout(bool whole);
 /** Flush stdout in the middle of what is no document.  @return as finish_stdout(). */
 int flush_stdout(void);
 
+/** Something was printed past stdio, and could not be: finish_stdout() is to say so.
+    @error  An errno. */
+void fail_stdout(int error);
+
 #endif

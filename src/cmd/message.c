@@ -69,12 +69,19 @@ int usage_error(const char *object, const char *format, ...)
 	return CX_ERROR;
 }
 
+static int stdout_error;
+
+void fail_stdout(int error)
+{
+	stdout_error = error;
+}
+
 /** Flush stdout, and close it if this is the end of it. */
 static int settle_stdout(bool whole, bool end)
 {
 	/* What was too big for the buffer failed just now; nothing may be left. */
-	bool failed = ferror(stdout);
-	errno = failed ? errno : 0;
+	bool failed = ferror(stdout) || stdout_error;
+	errno = stdout_error ? stdout_error : failed ? errno : 0;
 	if (fflush(stdout) != 0)
 		failed = true;
 	/* A server, or a quota, may refuse only when a file is closed. */

@@ -5,7 +5,7 @@
  *
  * A signal that ends or stops the program clears the line first.  There is one
  * line, so there is one state of it; a signal handler has no other way to know.
- * Signals come to the thread that draws the line: bfs_pool_new().
+ * Signals come to the thread that draws the line: bfs_pool_new(), search_flow.c.
  */
 #include "cmd/output.h"
 
@@ -15,12 +15,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t line_shown;
+static atomic_int line_shown;
 
 static const char clear_line[] = "\r\033[K";
 

@@ -361,12 +361,11 @@ static int run_search(const struct asked *asked, struct show *show)
 				break;
 		}
 	}
-	int error = e ? 0 : errno;
+	/* That stdout could not be written (unwritten()) is told at the end. */
+	int error = e || errno == ECANCELED ? 0 : errno;
 	if (out->text.failed || out->cell.failed)
 		error = ENOMEM;
-	/* Else it is told at the end. */
-	bool whole = !error || error == ECANCELED;
-	if (!whole) {
+	if (error) {
 		flow_hold(show->flow);
 		message("search", "it could not go on: %s", strerror(error));
 		flow_release(show->flow);
@@ -488,12 +487,10 @@ int cmd_search(int argc, char **argv)
 	status = run_search(&asked, &show);
 	search_stop(show.search);
 	os_mark(MARK_END);
-	int error = flow_end(show.flow);
+	flow_end(show.flow);
 	if (asked.stats)
 		print_stats(&asked, &show);
 	closesearch(show.search);
-	if (error)
-		errno = error;
 	if (finish_stdout(out.form == SF_JSON) != 0)
 		status = CX_ERROR;
 out:

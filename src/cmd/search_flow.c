@@ -6,12 +6,16 @@
  *
  * Texts that threads have made are printed as they are: the C library's buffer would be
  * one copy more of all, and ends in the middle of a line, which is then the last one when
- * a signal ends the program.  A file is written with signals held back: the kernel ends
- * a write of a process that is to die where a page ends.  What others wait at, as a pipe
- * or a terminal, is not: it must be possible to end us there.
+ * a signal ends the program.
+ *
+ * Signals come to the other thread alone, which draws the line of progress that they
+ * clear.  The kernel ends a write of a process that is to die where a page ends: where
+ * stdout is a file they come between writes, ten times a second.  Where it is what others
+ * wait at, as a pipe or a terminal, they come at once: it must be possible to end us there.
  */
 #include "cmd/search_flow.h"
 
+#include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "os/clock.h"
 
@@ -48,6 +52,7 @@ struct flow {
 	pthread_cond_t wake;
 	pthread_t thread;
 	bool tried, runs;         /* to start it; it was */
+	sigset_t mask;            /* the signals that we were called with held back */
 	bool quit;
 	struct strbuf texts[FLOW_TEXTS];
 	unsigned n;               /* of them, that something is in */
@@ -82,36 +87,34 @@ struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *a
 	return flow;
 }
 
-/** What is left of pieces that could not be printed: have stdout know. */
-static void flow_fail(struct flow *flow, const struct iovec *pieces, size_t n, int error)
+/** Print pieces; after an error none.  With the lock. */
+static void flow_write(struct flow *flow, struct iovec *pieces, size_t n)
 {
-	for (size_t i = 0; i < n; ++i)
-		fwrite(pieces[i].iov_base, 1, pieces[i].iov_len, stdout);
-	if (fflush(stdout) == 0)
-		return;           /* it took them, after all */
-	flow->error = error;
-	flow->failed(flow->arg);
+	sigset_t all, before;
+	if (flow->error)
+		return;
+	progress_end();
+	if (flow->file) {
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+	}
+	if (os_write_all(&flow->os, STDOUT_FILENO, &pieces, &n) != 0)
+		flow->error = errno;
+	if (flow->file)
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (flow->error)
+		flow->failed(flow->arg);
 }
 
 /** Print what there is.  With the lock. */
 static void flow_print(struct flow *flow)
 {
-	struct iovec pieces[FLOW_TEXTS], *left = pieces;
-	size_t n = flow->n;
-	sigset_t all, before;
-	if (n == 0)
+	struct iovec pieces[FLOW_TEXTS];
+	if (flow->n == 0)
 		return;
-	progress_end();
-	for (size_t i = 0; i < n; ++i)
+	for (unsigned i = 0; i < flow->n; ++i)
 		pieces[i] = (struct iovec){flow->texts[i].data, flow->texts[i].len};
-	if (flow->file) {
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
-	}
-	if (!flow->error && os_write_all(&flow->os, STDOUT_FILENO, &left, &n) != 0)
-		flow_fail(flow, left, n, errno);
-	if (flow->file)
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	flow_write(flow, pieces, flow->n);
 	for (unsigned i = 0; i < flow->n; ++i)
 		strbuf_reset(&flow->texts[i]);
 	flow->n = 0;
@@ -137,12 +140,9 @@ static void *flow_main(void *arg)
 {
 	struct flow *flow = arg;
 	struct timespec then;
-	sigset_t own;
-	/* What is sent to who writes: nobody reads, or the file is too large. */
-	sigemptyset(&own);
-	sigaddset(&own, SIGPIPE);
-	sigaddset(&own, SIGXFSZ);
-	pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+	sigset_t held;
+	if (!flow->file)
+		pthread_sigmask(SIG_SETMASK, &flow->mask, NULL);
 	pthread_mutex_lock(&flow->lock);
 	while (!flow->quit) {
 		clock_gettime(CLOCK_MONOTONIC, &then);
@@ -151,8 +151,14 @@ static void *flow_main(void *arg)
 		then.tv_nsec %= 1000000000;
 		while (!flow->quit && pthread_cond_timedwait(&flow->wake, &flow->lock, &then) != ETIMEDOUT)
 			;
-		if (!flow->quit)
-			flow_tick(flow);
+		if (flow->quit)
+			break;
+		flow_tick(flow);
+		if (flow->file) {
+			/* Now. */
+			pthread_sigmask(SIG_SETMASK, &flow->mask, &held);
+			pthread_sigmask(SIG_SETMASK, &held, NULL);
+		}
 	}
 	pthread_mutex_unlock(&flow->lock);
 	return NULL;
@@ -205,10 +211,7 @@ void flow_add(struct flow *flow, const struct strbuf *text)
 		/* Without memory for it, at once. */
 		flow_print(flow);
 		to->failed = false;
-		struct iovec piece = {text->data, text->len}, *left = &piece;
-		size_t n = 1;
-		if (!flow->error && os_write_all(&flow->os, STDOUT_FILENO, &left, &n) != 0)
-			flow_fail(flow, left, n, errno);
+		flow_write(flow, &(struct iovec){text->data, text->len}, 1);
 	} else {
 		flow_count(flow, to->len - len);
 	}
@@ -225,12 +228,27 @@ void flow_progress(struct flow *flow, const char *head, const char *where)
 	pthread_mutex_unlock(&flow->lock);
 }
 
+/** Start the other thread, and leave signals to it, but for those that are sent to who
+    writes: nobody reads, the file is too large, the terminal is others'. */
+static void flow_start(struct flow *flow)
+{
+	sigset_t others;
+	flow->tried = true;
+	pthread_sigmask(SIG_SETMASK, NULL, &flow->mask);
+	flow->runs = os_thread(&flow->thread, flow_main, flow) == 0;
+	if (!flow->runs)
+		return;
+	sigfillset(&others);
+	sigdelset(&others, SIGPIPE);
+	sigdelset(&others, SIGXFSZ);
+	sigdelset(&others, SIGTTOU);
+	pthread_sigmask(SIG_BLOCK, &others, NULL);
+}
+
 void flow_turn(struct flow *flow)
 {
-	if (!flow->tried) {
-		flow->tried = true;
-		flow->runs = os_thread(&flow->thread, flow_main, flow) == 0;
-	}
+	if (!flow->tried)
+		flow_start(flow);
 	if (flow->runs)
 		return;
 	double now = os_now();
@@ -242,10 +260,10 @@ void flow_turn(struct flow *flow)
 	pthread_mutex_unlock(&flow->lock);
 }
 
-int flow_end(struct flow *flow)
+void flow_end(struct flow *flow)
 {
 	if (!flow)
-		return 0;
+		return;
 	pthread_mutex_lock(&flow->lock);
 	flow->quit = true;
 	pthread_cond_signal(&flow->wake);
@@ -254,7 +272,10 @@ int flow_end(struct flow *flow)
 		pthread_join(flow->thread, NULL);
 	flow_print(flow);
 	progress_end();
-	int error = flow->error;
+	if (flow->runs)
+		pthread_sigmask(SIG_SETMASK, &flow->mask, NULL);
+	if (flow->error)
+		fail_stdout(flow->error);
 	for (int i = 0; i < FLOW_TEXTS; ++i)
 		strbuf_destroy(&flow->texts[i]);
 	strbuf_destroy(&flow->head);
@@ -262,5 +283,4 @@ int flow_end(struct flow *flow)
 	pthread_cond_destroy(&flow->wake);
 	pthread_mutex_destroy(&flow->lock);
 	free(flow);
-	return error;
 }

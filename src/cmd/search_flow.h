@@ -18,7 +18,7 @@ struct flow;
 
 /** @os  The capabilities; copied.
     @progress  Progress is to be shown (progress_open()).
-    @failed  Called once, in any thread, when stdout takes no more; it takes nothing then.
+    @failed  Called once, in any thread, when stdout took not all; it is given no more then.
     @return it, or NULL.  Errors: ENOMEM.  Ownership: flow_end(). */
 struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *arg), void *arg);
 
@@ -31,15 +31,16 @@ void flow_add(struct flow *flow, const struct strbuf *text);
 /** What to show of the progress, from now on. */
 void flow_progress(struct flow *flow, const char *head, const char *where);
 
-/** The search is about to do something that may take a while. */
+/** The search is about to do something that may take a while.  The first time the other
+    thread is started; signals are held back in this one until flow_end(). */
 void flow_turn(struct flow *flow);
 
 /** Nothing is shown until flow_release(): to tell something on standard error. */
 void flow_hold(struct flow *flow);
 void flow_release(struct flow *flow);
 
-/** Print what is left, and free it; NULL is fine.  Where it could not be printed stdout
-    is in error (ferror(3)).  @return 0, or why. */
-int flow_end(struct flow *flow);
+/** Print what is left, and free it; NULL is fine.  Where something could not be printed
+    finish_stdout() says why. */
+void flow_end(struct flow *flow);
 
 #endif

@@ -2,6 +2,7 @@
 """What getmnt search prints comes while a directory holds it up, and so does its progress;
 what is printed to a file ends with a line, whenever a signal ends the search."""
 import errno
+import json
 import os
 import select
 import signal
@@ -41,9 +42,28 @@ class SlowFuse(gm.FileFuse):
         return super().answer(opcode, node, body)
 
 
+class SlowFile(gm.FileFuse):
+    """A file that is written slowly, a page by a call; `text` is what came so far."""
+
+    def __init__(self, target):
+        self.text = b""
+        self.begun = threading.Event()
+        super().__init__(target, {"out": b""})
+
+    def answer(self, opcode, node, body):
+        if opcode == 16:                                        # WRITE
+            size = struct.unpack_from("=QQI", body)[2]
+            self.text += body[40:40 + size]
+            self.begun.set()
+            time.sleep(0.003)
+        return super().answer(opcode, node, body)
+
+
 shows, writes = os.openpty()
+full = os.open("/dev/full", os.O_WRONLY)
 root = gm.Root()
 fuse = SlowFuse(root / "t")
+slow = SlowFile(root / "slow")
 gm.tmpfs(root / "m", "nr_inodes=0,size=1g")
 for i in range(300):
     folder = gm.mkdir(root / f"m/{'long' * 40}/{i}")
@@ -104,6 +124,33 @@ for args, end in (((), b"\n"), (("-0",), b"\0"), (("-o", "SIZE,PATH"), b"\n"), (
             text = out.read()
         gm.expect(not text or text.endswith(end), f"{args}: ends with {text[-300:]!r}")
     gm.expect(ended > 0, f"{args}: it was never ended before its end")
+
+# Also while the thread that prints ten times a second is at it.
+for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    slow.text = b""
+    slow.begun.clear()
+    fuse.go.clear()
+    with open("/slow/out", "wb") as out:
+        proc = start(["*", f"/m/{'long' * 40}/0", "/t"], out)
+        gm.expect(slow.begun.wait(gm.WAIT_SECONDS), "nothing is written while the search is held up")
+        proc.send_signal(sig)
+        fuse.go.set()
+        gm.expect(proc.wait() == -sig, f"{sig}: {proc.returncode}")
+    lines = slow.text.split(b"\n")
+    gm.expect(lines[-1] == b"" and len(lines) > 1 + 200, f"{sig}: {len(lines)} lines, {lines[-1]!r}")
+
+# What takes nothing ends the search, and is told; what was closed before is nobody's.
+for args in ((), ("-J",), ("--format=jsonl",), ("-o", "SIZE,PATH"), ("--threads=1",), ("-l",)):
+    result = gm.getmnt("search", *args, "*", "/m", "/m", "/m", "--stats=json", stdout=full)
+    gm.expect(result.status == 1 and b"No space left" in result.err, f"{args}: {result.status} {result.err[-200:]}")
+    if "-l" not in args:                                        # it is all held before it is aligned
+        stats = json.loads(next(line for line in result.err.split(b"\n") if line.startswith(b"{")))
+        gm.expect(stats["dirs"] < 900, f"{args}: {stats}")
+    for pattern in ("*", "*-7", "nothing"):
+        result = gm.getmnt("search", *args, pattern, "/m", before=lambda: os.close(1))
+        whole = "-J" in args
+        gm.expect(result.status == whole and (b"could not be written" in result.err) == whole,
+                  f"{args} {pattern}, closed: {result.status} {result.err[-200:]}")
 
 # A reader that waits for room, and one that does not.
 for flags in (0, os.O_NONBLOCK):
