@@ -136,7 +136,7 @@ void options_completion(FILE *out)
 	      "\t*)\tif [ \"$prev\" = = ]; then prev=${COMP_WORDS[COMP_CWORD-2]} eq='='; fi ;;\n"
 	      "\tesac\n"
 	      "\tlast=${cur##*,} before=$head${cur%\"${cur##*,}\"}\n"
-	      "\tif [ \"${COMP_WORDS[1]}\" = search ]; then\n"
+	      "\tif [ \"${COMP_WORDS[1]-}\" = search ]; then\n"
 	      "\t\tcase $eq$prev in\n", out);
 	search_option_arguments("\t\t", out);
 	fputs("\t\t-o|--output|=--output)\n"
@@ -148,15 +148,15 @@ void options_completion(FILE *out)
 	      "\t\t\treturn ;;\n"
 	      "\t\tesac\n", out);
 	option_or_path(out, search_option_words);
-	fputs("\tif [ \"${COMP_WORDS[1]}\" = audit ]; then\n", out);
+	fputs("\tif [ \"${COMP_WORDS[1]-}\" = audit ]; then\n", out);
 	option_or_path(out, audit_option_words);
-	fputs("\tif [ \"${COMP_WORDS[1]}\" = fstab ]; then\n", out);
+	fputs("\tif [ \"${COMP_WORDS[1]-}\" = fstab ]; then\n", out);
 	option_or_path(out, fstab_option_words);
-	fputs("\tif [ \"${COMP_WORDS[1]}\" = profile ]; then\n", out);
+	fputs("\tif [ \"${COMP_WORDS[1]-}\" = profile ]; then\n", out);
 	option_or_path(out, profile_option_words);
-	fputs("\tif [ \"${COMP_WORDS[1]}\" = recover ]; then\n", out);
+	fputs("\tif [ \"${COMP_WORDS[1]-}\" = recover ]; then\n", out);
 	option_or_path(out, recover_option_words);
-	fputs("\tif [ \"${COMP_WORDS[1]}\" = snapshot ]; then\n", out);
+	fputs("\tif [ \"${COMP_WORDS[1]-}\" = snapshot ]; then\n", out);
 	option_or_path(out, snapshot_option_words);
 	fputs("\tlocal columns=\"", out);
 	for (const struct column *column = column_rows; column->name; ++column)
@@ -229,12 +229,16 @@ void options_completion(FILE *out)
 		blank = " ";
 	}
 	fputs("' -- \"$cur\")\n\t\treturn ;;\n\tesac\n\n"
-	      "\tlocal IFS=$'\\n'\n"
-	      "\tmapfile -t COMPREPLY < <(compgen -W \"$(getmnt --names=kernel -rno TARGET 2>/dev/null)\" "
-	      "-- \"$cur\"\n"
-	      "\t\tcompgen -f -- \"$cur\")\n"
+	      "\tlocal target\n"
+	      "\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+	      "\t# Who makes a mount point chooses its name, which compgen -W would expand.\n"
+	      "\twhile IFS= read -r target; do\n"
+	      "\t\tprintf -v target %b \"$target\"\n"
+	      "\t\t[[ $target == \"$cur\"* ]] && COMPREPLY+=(\"$target\")\n"
+	      "\tdone < <(getmnt --names=kernel -rno TARGET 2>/dev/null)\n"
+	      "\tcompopt -o filenames 2>/dev/null\n"
 	      "\tif [ \"$COMP_CWORD\" = 1 ]; then\n"
-	      "\t\tmapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(IFS=' '; compgen -W '", out);
+	      "\t\tmapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -W '", out);
 	blank = "";
 	for (const struct command *command = commands; command->name; ++command) {
 		if (command->run) {

@@ -78,3 +78,16 @@ for option in access color engine format sort stats type; do
 	done
 	getmnt search "--$option=?" nothing dir 2>&1 | head -n 1
 done
+# The name of a mount point is whoever's that mounts, and is neither run nor parted.
+mkdir bin
+cat >bin/getmnt <<'END'
+#!/bin/sh
+printf '%s\n' '/' '/m/$(touch${IFS}ran)' '/m/`touch${IFS}ran`' '/m/two\x20words' '/m/new\x0aline' '/m/back\x5cslash' '/n' '/mm'
+END
+chmod +x bin/getmnt
+unset -f getmnt
+PATH=$PWD/bin:$PATH
+COMP_WORDS=(getmnt /m/) COMP_CWORD=1 COMPREPLY=()
+_getmnt
+printf '<%s>\n' "${COMPREPLY[@]}"
+[ ! -e ran ] || fail "the name of a mount point was run"
