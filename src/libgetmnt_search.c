@@ -126,9 +126,10 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, struct searc
 
 enum {
 	/* The first version had all up to this; members are only added behind it. */
-	OPTIONS_LEAST = offsetof(struct search_options, ahead) + sizeof(bool),
+	OPTIONS_LEAST = offsetof(struct search_options, reserved) + sizeof((struct search_options){0}.reserved),
 	OPTIONS_MOST = 4096,
 };
+_Static_assert(OPTIONS_LEAST % _Alignof(struct search_options) == 0, "no member may be added where nobody wrote");
 
 /** Take options, which may be of another version.
     @return 0, or -1.  Errors: EINVAL; E2BIG: more is asked for than is known. */
@@ -136,10 +137,16 @@ static int options_take(struct search_options *own, const struct search_options 
 {
 	const unsigned char *bytes = (const unsigned char *)options;
 	bool more = options->size > OPTIONS_MOST;
+	if (options->size < OPTIONS_LEAST) {
+		errno = EINVAL;
+		return -1;
+	}
+	for (size_t i = 0; i < sizeof(options->reserved); ++i)
+		more = more || options->reserved[i] != 0;
 	for (size_t i = sizeof(*own); i < options->size && !more; ++i)
 		more = bytes[i] != 0;
-	if (options->size < OPTIONS_LEAST || more) {
-		errno = more ? E2BIG : EINVAL;
+	if (more) {
+		errno = E2BIG;
 		return -1;
 	}
 	memcpy(own, options, options->size < sizeof(*own) ? options->size : sizeof(*own));

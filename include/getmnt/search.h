@@ -94,6 +94,7 @@ struct search_options {
 	bool blocking;            /* enter also what can block: network, FUSE ... */
 	int engine;               /* how attributes are asked for: see above */
 	bool ahead;               /* attributes in the order of inode numbers */
+	unsigned char reserved[3];   /* 0 */
 };
 
 /**

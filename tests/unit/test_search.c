@@ -567,6 +567,12 @@ static void test_options_size(void)
 		CU_ASSERT_TRUE(rows[i].error ? !search && errno == rows[i].error : search != NULL);
 		closesearch(search);
 	}
+	/* There is nothing in it that is not looked at. */
+	for (size_t i = 0; i < sizeof(own.options.reserved); ++i) {
+		own.options = (struct search_options){.size = sizeof(own.options)};
+		own.options.reserved[i] = 1;
+		CU_ASSERT_TRUE(searchv(roots, 1, "*", &own.options) == NULL && errno == E2BIG);
+	}
 	/* They are taken, and none need be given. */
 	own.options = (struct search_options){.size = sizeof(own.options), .engine = -1};
 	CU_ASSERT_TRUE(searchv(roots, 1, "*", &own.options) == NULL && errno == EINVAL);
