@@ -38,7 +38,7 @@ class Image:
         self.image, self.top, self.fstype = f"{where}/cold.img", f"{where}/cold", fstype
         with open(self.image, "wb") as file:
             file.truncate(3 << 30)
-        subprocess.run(MKFS[fstype] + [self.image], check=True)
+        subprocess.run(MKFS[fstype] + [self.image], check=True, stdout=subprocess.DEVNULL)
         os.makedirs(self.top, exist_ok=True)
         self.loop = subprocess.run(["losetup", "-f", "--show", "--direct-io=on", self.image], check=True,
                                    stdout=subprocess.PIPE, text=True).stdout.strip()
