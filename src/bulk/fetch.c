@@ -16,9 +16,10 @@
  * unless the directory has that order anyway or the disk is another machine's; and as
  * it comes, if they do not.
  *
- * Where nothing is waited for, and threads share what they may keep (struct bulk_spare),
- * a large directory is divided: the thread that reads its names leaves them in portions,
- * and any fetches what they stand for.
+ * Where threads share what they may keep (struct bulk_spare), a large directory is
+ * divided: the thread that reads its names leaves them in portions, and any fetches what
+ * they stand for.  Where nothing is waited for they are as the names came; of a window they
+ * are ranges of its order.
  */
 #include "bulk/bulk_impl.h"
 
@@ -185,8 +186,7 @@ static bool adapts(const struct fetch *fetch)
 static void order_judge(struct fetch *fetch, const struct bulk_dir *dir, const struct bulk_entry *wanted, size_t n)
 {
 	const struct bulk_rest *window = fetch->window;
-	bool sorted = window && window->taken && !window->portion;
-	bool apt = sorted ? window->apt : window_apt(wanted, n);
+	bool apt = window && window->sorted ? window->apt : window_apt(wanted, n);
 	fetch->ordered = fetch->dev;
 	if (apt || !order_known(fetch, dir))
 		pace_set(&fetch->pace, PACE_CALM);
@@ -278,6 +278,18 @@ static bool wanted_room(struct fetch *fetch, size_t n)
 	return true;
 }
 
+/** Leave what others may fetch of a large window, in ranges of its order.  @return whether
+    something was. */
+static bool window_divides(struct fetch *fetch, struct bulk_dir *dir)
+{
+	struct bulk_rest *window = fetch->window;
+	if (fetch->how->engine == BULK_URING || fetch->how->engine == BULK_FS)
+		return false;
+	while (window->n - window->at >= 2 * (size_t)BULK_PORTION && window_carve(window, &dir->portions))
+		;
+	return dir->portions;
+}
+
 /** Fetch those of the window, in order, unless it is to be paused before. */
 static enum bulk_verdict fetch_window(struct fetch *fetch, const struct bulk_policy *policy,
                                       struct bulk_dir *dir, void *arg)
@@ -289,6 +301,10 @@ static enum bulk_verdict fetch_window(struct fetch *fetch, const struct bulk_pol
 		window_sort(window);
 	if (window->apt && window->n >= PACE_RUN)
 		pace_set(&fetch->pace, PACE_CALM);
+	if (window_divides(fetch, dir)) {
+		fetch_pause(fetch, dir);
+		return BULK_SKIP;
+	}
 	struct bulk_entry one, *entries = &one;
 	bool by_ring = ring_pays(fetch, window->n - window->at);
 	size_t n, most = part_size(fetch, policy, by_ring);

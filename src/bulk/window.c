@@ -143,7 +143,7 @@ void window_sort(struct bulk_rest *window)
 		back += keys[i].ino < keys[i - 1].ino;
 		differ |= keys[i].ino ^ keys[0].ino;
 	}
-	window->taken = true;
+	window->taken = window->sorted = true;
 	window->apt = back <= n / ORDER_PAYS;
 	if (back == 0)
 		return;
@@ -192,10 +192,29 @@ size_t window_take(struct bulk_rest *window, struct bulk_entry *entries, size_t 
 	return n;
 }
 
+bool window_carve(struct bulk_rest *window, struct bulk_rest **list)
+{
+	struct bulk_rest *portion = window_new(window->spare);
+	struct bulk_entry entry;
+	size_t at = window->at;
+	bool there = portion && window_portion(portion);
+	while (there && portion->n < BULK_PORTION && window_take(window, &entry, 1) > 0)
+		there = window_add(portion, &entry);
+	if (!there) {
+		window->at = at;
+		bulk_rest_free(portion);
+		return false;
+	}
+	portion->sorted = true;
+	portion->apt = window->apt;
+	window_leave(portion, list);
+	return true;
+}
+
 void window_reset(struct bulk_rest *window)
 {
 	window->n = window->at = 0;
-	window->taken = window->apt = window->ended = false;
+	window->taken = window->sorted = window->apt = window->ended = false;
 	window->error = 0;
 	strbuf_reset(&window->names);
 	if (window->portion)

@@ -26,8 +26,9 @@ struct bulk_rest {
 	struct window_key *keys;
 	size_t n, at, size;       /* there, taken of them, room */
 	struct strbuf names;      /* each ended by a NUL */
-	bool taken;               /* it was put in order, and is being emptied */
-	bool apt;                 /* it was about in order before */
+	bool taken;               /* it is being emptied */
+	bool sorted;              /* it was put in order, or is of what was */
+	bool apt;                 /* ... and was about in order before */
 	bool ended;               /* the directory was read to its end ... */
 	int error;                /* ... or to this; 0 */
 	struct bulk_spare *spare; /* what it may grow by; NULL: by nothing */
@@ -60,6 +61,15 @@ bool window_portion(struct bulk_rest *window);
 
 /** Leave a portion to be fetched by another, in the order that it came in.  @list  Added to. */
 void window_leave(struct bulk_rest *window, struct bulk_rest **list);
+
+/**
+ * Leave the next of one that was put in order as a portion of its own.
+ *
+ * @list
+ *         Added to.
+ * @return whether there was memory, and one more portion may wait.
+ */
+bool window_carve(struct bulk_rest *window, struct bulk_rest **list);
 
 /** Make it empty; what a large one has is given back. */
 void window_reset(struct bulk_rest *window);
