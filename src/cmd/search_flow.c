@@ -10,8 +10,9 @@
  *
  * Signals come to the other thread alone, which draws the line of progress that they
  * clear.  The kernel ends a write of a process that is to die where a page ends: where
- * stdout is a file they come between writes, ten times a second.  Where it is what others
- * wait at, as a pipe or a terminal, they come at once: it must be possible to end us there.
+ * stdout is a file they come between writes, in the thread that has written, and where
+ * something is told on standard error.  Where it is what others wait at, as a pipe or a
+ * terminal, they come at once: it must be possible to end us there.
  */
 #include "cmd/search_flow.h"
 
@@ -52,7 +53,8 @@ struct flow {
 	pthread_cond_t wake;
 	pthread_t thread;
 	bool tried, runs;         /* to start it; it was */
-	sigset_t mask;            /* the signals that we were called with held back */
+	sigset_t mask;            /* the signals that we were called with held back, */
+	sigset_t held;            /* and those that are, while something else is told */
 	bool quit;
 	struct strbuf texts[FLOW_TEXTS];
 	unsigned n;               /* of them, that something is in */
@@ -80,11 +82,20 @@ struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *a
 	pthread_cond_init(&flow->wake, &attr);
 	pthread_condattr_destroy(&attr);
 	pthread_mutex_init(&flow->lock, NULL);
+	pthread_sigmask(SIG_SETMASK, NULL, &flow->mask);
 	for (int i = 0; i < FLOW_TEXTS; ++i)
 		strbuf_init(&flow->texts[i]);
 	strbuf_init(&flow->head);
 	strbuf_init(&flow->where);
 	return flow;
+}
+
+/** Have signals come that were held back.  With the lock, so that nothing is being printed. */
+static void flow_signals(struct flow *flow)
+{
+	sigset_t held;
+	pthread_sigmask(SIG_SETMASK, &flow->mask, &held);
+	pthread_sigmask(SIG_SETMASK, &held, NULL);
 }
 
 /** Print pieces; after an error none.  With the lock. */
@@ -100,8 +111,10 @@ static void flow_write(struct flow *flow, struct iovec *pieces, size_t n)
 	}
 	if (os_write_all(&flow->os, STDOUT_FILENO, &pieces, &n) != 0)
 		flow->error = errno;
-	if (flow->file)
+	if (flow->file) {
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		flow_signals(flow);
+	}
 	if (flow->error)
 		flow->failed(flow->arg);
 }
@@ -140,7 +153,6 @@ static void *flow_main(void *arg)
 {
 	struct flow *flow = arg;
 	struct timespec then;
-	sigset_t held;
 	if (!flow->file)
 		pthread_sigmask(SIG_SETMASK, &flow->mask, NULL);
 	pthread_mutex_lock(&flow->lock);
@@ -154,11 +166,8 @@ static void *flow_main(void *arg)
 		if (flow->quit)
 			break;
 		flow_tick(flow);
-		if (flow->file) {
-			/* Now. */
-			pthread_sigmask(SIG_SETMASK, &flow->mask, &held);
-			pthread_sigmask(SIG_SETMASK, &held, NULL);
-		}
+		if (flow->file)
+			flow_signals(flow);
 	}
 	pthread_mutex_unlock(&flow->lock);
 	return NULL;
@@ -168,10 +177,15 @@ void flow_hold(struct flow *flow)
 {
 	pthread_mutex_lock(&flow->lock);
 	progress_end();
+	/* Nobody may read standard error. */
+	if (flow->file)
+		pthread_sigmask(SIG_SETMASK, &flow->mask, &flow->held);
 }
 
 void flow_release(struct flow *flow)
 {
+	if (flow->file)
+		pthread_sigmask(SIG_SETMASK, &flow->held, NULL);
 	pthread_mutex_unlock(&flow->lock);
 }
 
@@ -228,21 +242,20 @@ void flow_progress(struct flow *flow, const char *head, const char *where)
 	pthread_mutex_unlock(&flow->lock);
 }
 
-/** Start the other thread, and leave signals to it, but for those that are sent to who
-    writes: nobody reads, the file is too large, the terminal is others'. */
+/** Start the other thread, and leave signals to it, but for those of what this one does: it
+    writes (nobody reads, the file is too large, the terminal is others'), or it fails. */
 static void flow_start(struct flow *flow)
 {
+	static const int own[] = {SIGPIPE, SIGXFSZ, SIGTTOU, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 	sigset_t others;
+	sigfillset(&others);
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); ++i)
+		sigdelset(&others, own[i]);
 	flow->tried = true;
-	pthread_sigmask(SIG_SETMASK, NULL, &flow->mask);
+	pthread_sigmask(SIG_BLOCK, &others, NULL);
 	flow->runs = os_thread(&flow->thread, flow_main, flow) == 0;
 	if (!flow->runs)
-		return;
-	sigfillset(&others);
-	sigdelset(&others, SIGPIPE);
-	sigdelset(&others, SIGXFSZ);
-	sigdelset(&others, SIGTTOU);
-	pthread_sigmask(SIG_BLOCK, &others, NULL);
+		pthread_sigmask(SIG_SETMASK, &flow->mask, NULL);
 }
 
 void flow_turn(struct flow *flow)
@@ -268,12 +281,12 @@ void flow_end(struct flow *flow)
 	flow->quit = true;
 	pthread_cond_signal(&flow->wake);
 	pthread_mutex_unlock(&flow->lock);
-	if (flow->runs)
+	if (flow->runs) {
 		pthread_join(flow->thread, NULL);
+		pthread_sigmask(SIG_SETMASK, &flow->mask, NULL);
+	}
 	flow_print(flow);
 	progress_end();
-	if (flow->runs)
-		pthread_sigmask(SIG_SETMASK, &flow->mask, NULL);
 	if (flow->error)
 		fail_stdout(flow->error);
 	for (int i = 0; i < FLOW_TEXTS; ++i)

@@ -2,6 +2,7 @@
 """What getmnt search prints comes while a directory holds it up, and so does its progress;
 what is printed to a file ends with a line, whenever a signal ends the search."""
 import errno
+import fcntl
 import json
 import os
 import select
@@ -9,6 +10,7 @@ import signal
 import stat
 import struct
 import subprocess
+import termios
 import threading
 import time
 
@@ -54,7 +56,8 @@ class SlowFile(gm.FileFuse):
         if opcode == 16:                                        # WRITE
             size = struct.unpack_from("=QQI", body)[2]
             self.text += body[40:40 + size]
-            self.begun.set()
+            if size == 4096:                                    # it is not the last
+                self.begun.set()
             time.sleep(0.003)
         return super().answer(opcode, node, body)
 
@@ -71,7 +74,12 @@ for i in range(300):
     for k in range(200):
         os.mknod(f"entry-{k}", dir_fd=fd)
     os.close(fd)
+few = gm.mkdir(root / f"few/{'long' * 40}")
+for i in range(800):
+    gm.touch(f"{few}/{i}")
 root.enter()
+for sig in (signal.SIGINT, signal.SIGHUP):                        # whoever called us
+    signal.signal(sig, signal.SIG_DFL)
 ENV = {"LC_ALL": "C.UTF-8", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
 
 
@@ -114,16 +122,18 @@ gm.expect(text.endswith(b"\r\x1b[K"), f"left on the terminal: {text[-100:]!r}")
 
 # Whenever it is ended, what stands in a file is whole lines.
 for args, end in (((), b"\n"), (("-0",), b"\0"), (("-o", "SIZE,PATH"), b"\n"), (("--format=jsonl",), b"\n")):
-    ended = 0
+    ended = some = 0
     for turn in range(12):
         with open("/out", "wb+") as out:
             proc = start([*args, "*", "/m"], out)
             time.sleep(0.004 * turn)
             proc.send_signal((signal.SIGINT, signal.SIGTERM)[turn % 2])
             ended += proc.wait() < 0
+            out.seek(0)
             text = out.read()
+        some += len(text) > 0
         gm.expect(not text or text.endswith(end), f"{args}: ends with {text[-300:]!r}")
-    gm.expect(ended > 0, f"{args}: it was never ended before its end")
+    gm.expect(ended > 0 and some > 0, f"{args}: {ended} were ended before their end, {some} had printed something")
 
 # Also while the thread that prints ten times a second is at it.
 for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -151,6 +161,26 @@ for args in ((), ("-J",), ("--format=jsonl",), ("-o", "SIZE,PATH"), ("--threads=
         whole = "-J" in args
         gm.expect(result.status == whole and (b"could not be written" in result.err) == whole,
                   f"{args} {pattern}, closed: {result.status} {result.err[-200:]}")
+
+# A signal comes also when nobody reads what is left, nor what is told.
+for out, err in ((True, False), (False, True)):
+    reader, writer = os.pipe()
+    with open("/out", "wb") as file:
+        # What is not there is told each time.
+        proc = start(["*", *(["/few"] if out else ["/none"] * 3000)], writer if out else file, writer if err else gm.null)
+        os.close(writer)
+        waiting, end = 0, time.monotonic() + gm.WAIT_SECONDS
+        while waiting <= 60000 and time.monotonic() < end:
+            waiting = struct.unpack("i", fcntl.ioctl(reader, termios.FIONREAD, bytes(4)))[0]
+            time.sleep(0.05)
+        gm.expect(waiting > 60000, f"{out} {err}: {waiting} bytes wait in the pipe")
+        proc.send_signal(signal.SIGTSTP)
+        _, status = os.waitpid(proc.pid, os.WUNTRACED)
+        gm.expect(os.WIFSTOPPED(status), f"{out} {err}: not stopped: {status}")
+        proc.send_signal(signal.SIGCONT)
+        proc.send_signal(signal.SIGTERM)
+        gm.expect(proc.wait() == -signal.SIGTERM, f"{out} {err}: {proc.returncode}")
+    os.close(reader)
 
 # A reader that waits for room, and one that does not.
 for flags in (0, os.O_NONBLOCK):
