@@ -232,11 +232,13 @@ void options_completion(FILE *out)
 	      "\tlocal target\n"
 	      "\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
 	      "\t# Who makes a mount point chooses its name, which compgen -W would expand.\n"
-	      "\twhile IFS= read -r target; do\n"
-	      "\t\tprintf -v target %b \"$target\"\n"
-	      "\t\t[[ $target == \"$cur\"* ]] && COMPREPLY+=(\"$target\")\n"
-	      "\tdone < <(getmnt --names=kernel -rno TARGET 2>/dev/null)\n"
-	      "\tcompopt -o filenames 2>/dev/null\n"
+	      "\tif [ \"$COMP_CWORD\" != 1 ] || [[ $cur == /* ]]; then\n"
+	      "\t\twhile IFS= read -r target; do\n"
+	      "\t\t\tprintf -v target %b \"$target\"\n"
+	      "\t\t\t[[ $target == \"$cur\"* ]] && COMPREPLY+=(\"$target\")\n"
+	      "\t\tdone < <(getmnt --names=kernel -rno TARGET 2>/dev/null)\n"
+	      "\t\tcompopt -o filenames 2>/dev/null\n"
+	      "\tfi\n"
 	      "\tif [ \"$COMP_CWORD\" = 1 ]; then\n"
 	      "\t\tmapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -W '", out);
 	blank = "";
