@@ -46,7 +46,7 @@ struct fetch_ring {
 
 void fetch_init(struct fetch *fetch, struct os *os, const struct bulk_how *how)
 {
-	*fetch = (struct fetch){.os = os, .how = how};
+	*fetch = (struct fetch){.os = os, .how = how, .asked = UINT64_MAX};
 }
 
 /** Do without a ring from now on. */
@@ -176,6 +176,18 @@ static bool order_known(struct fetch *fetch, const struct bulk_dir *dir)
 	}
 }
 
+/** Whether a look-up of what is not in memory keeps others out of the directory: XFS locks
+    the blocks of its index, the first of which is that of all. */
+static bool looks_alone(struct fetch *fetch, const struct bulk_dir *dir)
+{
+	struct statfs fs;
+	if (fetch->asked != fetch->dev) {
+		fetch->asked = fetch->dev;
+		fetch->alone = os_fstatfs(fetch->os, dir->fd, &fs) == 0 && (unsigned)fs.f_type == K_XFS_SUPER_MAGIC;
+	}
+	return fetch->alone;
+}
+
 /** Whether entries of a directory are timed, and put in order by what comes of it. */
 static bool adapts(const struct fetch *fetch)
 {
@@ -188,6 +200,8 @@ static void order_judge(struct fetch *fetch, const struct bulk_dir *dir, const s
 	const struct bulk_rest *window = fetch->window;
 	bool apt = window && window->sorted ? window->apt : window_apt(wanted, n);
 	fetch->ordered = fetch->dev;
+	if (looks_alone(fetch, dir))
+		fetch->whole = fetch->dev;
 	if (apt || !order_known(fetch, dir))
 		pace_set(&fetch->pace, PACE_CALM);
 }
@@ -283,7 +297,8 @@ static bool wanted_room(struct fetch *fetch, size_t n)
 static bool window_divides(struct fetch *fetch, struct bulk_dir *dir)
 {
 	struct bulk_rest *window = fetch->window;
-	if (fetch->how->engine == BULK_URING || fetch->how->engine == BULK_FS)
+	bool large = window->n - window->at >= 2 * (size_t)BULK_PORTION;
+	if (!large || fetch->how->engine == BULK_URING || fetch->how->engine == BULK_FS || looks_alone(fetch, dir))
 		return false;
 	while (window->n - window->at >= 2 * (size_t)BULK_PORTION && window_carve(window, &dir->portions))
 		;
@@ -368,12 +383,13 @@ enum bulk_verdict fetch_end(struct fetch *fetch, const struct bulk_policy *polic
 }
 
 /** Whether what comes may be left to any thread: it is of a large directory, and nothing is
-    waited for. */
+    waited for, or not by one for the other. */
 static bool divides(const struct fetch *fetch)
 {
 	const struct bulk_how *how = fetch->how;
+	bool whole = fetch->whole != 0 && fetch->whole == fetch->dev;
 	return fetch->came > BULK_PORTION
-	       && ((adapts(fetch) && fetch->pace.state == PACE_CALM) || (how->engine == BULK_SYNC && !how->ahead));
+	       && ((adapts(fetch) && fetch->pace.state == PACE_CALM && !whole) || (how->engine == BULK_SYNC && !how->ahead));
 }
 
 /** Have a window.  @return whether there is one. */
