@@ -153,13 +153,22 @@ void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, struct b
 		many_begin(fetch->many, fetch->os, policy, dir);
 }
 
+/** The type of the file system that was seen last; it is asked for once.  0: not known. */
+static unsigned fs_type(struct fetch *fetch, const struct bulk_dir *dir)
+{
+	struct statfs fs;
+	if (fetch->asked != fetch->dev) {
+		fetch->asked = fetch->dev;
+		fetch->type = os_fstatfs(fetch->os, dir->fd, &fs) == 0 ? (unsigned)fs.f_type : 0;
+	}
+	return fetch->type;
+}
+
 /** Whether the order of inode numbers is that of a disk of this machine. */
 static bool order_known(struct fetch *fetch, const struct bulk_dir *dir)
 {
-	struct statfs fs;
-	if (os_fstatfs(fetch->os, dir->fd, &fs) != 0)
-		return false;
-	switch ((unsigned)fs.f_type) {
+	switch (fs_type(fetch, dir)) {
+	case 0:
 	case NFS_SUPER_MAGIC:
 	case SMB_SUPER_MAGIC:
 	case CIFS_SUPER_MAGIC:
@@ -180,12 +189,7 @@ static bool order_known(struct fetch *fetch, const struct bulk_dir *dir)
     the blocks of its index, the first of which is that of all. */
 static bool looks_alone(struct fetch *fetch, const struct bulk_dir *dir)
 {
-	struct statfs fs;
-	if (fetch->asked != fetch->dev) {
-		fetch->asked = fetch->dev;
-		fetch->alone = os_fstatfs(fetch->os, dir->fd, &fs) == 0 && (unsigned)fs.f_type == K_XFS_SUPER_MAGIC;
-	}
-	return fetch->alone;
+	return fs_type(fetch, dir) == K_XFS_SUPER_MAGIC;
 }
 
 /** Whether entries of a directory are timed, and put in order by what comes of it. */
@@ -297,10 +301,11 @@ static bool wanted_room(struct fetch *fetch, size_t n)
 static bool window_divides(struct fetch *fetch, struct bulk_dir *dir)
 {
 	struct bulk_rest *window = fetch->window;
-	bool large = window->n - window->at >= 2 * (size_t)BULK_PORTION;
-	if (!large || fetch->how->engine == BULK_URING || fetch->how->engine == BULK_FS || looks_alone(fetch, dir))
+	const size_t least = 2 * (size_t)BULK_PORTION;
+	if (window->n - window->at < least || !window->spare || atomic_load(&window->spare->portions) == 0
+	    || fetch->how->engine == BULK_URING || fetch->how->engine == BULK_FS || looks_alone(fetch, dir))
 		return false;
-	while (window->n - window->at >= 2 * (size_t)BULK_PORTION && window_carve(window, &dir->portions))
+	while (window->n - window->at >= least && window_carve(window, &dir->portions))
 		;
 	return dir->portions;
 }
