@@ -30,8 +30,9 @@ struct fetch {
 		int error;
 	} run[PACE_RUN];          /* what was asked for while the clock ran */
 	uint64_t dev, ordered;    /* of what was told last; where order may pay */
-	uint64_t asked, whole;    /* of which type is; of which no directory is divided */
-	unsigned type;            /* of the file system, as fstatfs() has it */
+	uint64_t whole;           /* of which no directory is divided */
+	int64_t type;             /* the directory's file system's, as fstatfs() has it; -1: not
+	                             asked for yet, 0: not told */
 	struct fetch_ring *ring;  /* NULL: none yet */
 	bool no_ring;             /* there is none to be had */
 	struct many *many;        /* BULK_FS; NULL: none yet */

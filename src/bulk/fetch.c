@@ -46,7 +46,7 @@ struct fetch_ring {
 
 void fetch_init(struct fetch *fetch, struct os *os, const struct bulk_how *how)
 {
-	*fetch = (struct fetch){.os = os, .how = how, .asked = UINT64_MAX};
+	*fetch = (struct fetch){.os = os, .how = how, .whole = UINT64_MAX};
 }
 
 /** Do without a ring from now on. */
@@ -140,6 +140,7 @@ void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, struct b
 	fetch->begun = dir->resume;
 	fetch->came = dir->resume ? BULK_PORTION : 0;
 	fetch->full = false;
+	fetch->type = -1;
 	if (dir->rest) {
 		bulk_rest_free(fetch->window);
 		fetch->window = dir->rest;
@@ -153,15 +154,13 @@ void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, struct b
 		many_begin(fetch->many, fetch->os, policy, dir);
 }
 
-/** The type of the file system that was seen last; it is asked for once.  0: not known. */
+/** The type of a directory's file system, which is asked for once.  0: it is not told. */
 static unsigned fs_type(struct fetch *fetch, const struct bulk_dir *dir)
 {
 	struct statfs fs;
-	if (fetch->asked != fetch->dev) {
-		fetch->asked = fetch->dev;
+	if (fetch->type < 0)
 		fetch->type = os_fstatfs(fetch->os, dir->fd, &fs) == 0 ? (unsigned)fs.f_type : 0;
-	}
-	return fetch->type;
+	return (unsigned)fetch->type;
 }
 
 /** Whether the order of inode numbers is that of a disk of this machine. */
@@ -392,9 +391,9 @@ enum bulk_verdict fetch_end(struct fetch *fetch, const struct bulk_policy *polic
 static bool divides(const struct fetch *fetch)
 {
 	const struct bulk_how *how = fetch->how;
-	bool whole = fetch->whole != 0 && fetch->whole == fetch->dev;
 	return fetch->came > BULK_PORTION
-	       && ((adapts(fetch) && fetch->pace.state == PACE_CALM && !whole) || (how->engine == BULK_SYNC && !how->ahead));
+	       && ((adapts(fetch) && fetch->pace.state == PACE_CALM && fetch->whole != fetch->dev)
+	           || (how->engine == BULK_SYNC && !how->ahead));
 }
 
 /** Have a window.  @return whether there is one. */

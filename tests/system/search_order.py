@@ -18,9 +18,9 @@ for place in ("/ext4", "/xfs", "/tmpfs"):
         gm.touch(f"{place}/big/{i * 2654435761 % (1 << 32):x}")
 
 
-def order(*args, env=None):
+def order(*args, env=None, threads=1):
     """Inode numbers as they come out, and the kernel calls."""
-    result = gm.getmnt("search", "-o", "INO", "--threads=1", "--stats=json", *args, env=env)
+    result = gm.getmnt("search", "-o", "INO", f"--threads={threads}", "--stats=json", *args, env=env)
     gm.expect(result.status == 0, f"{args}: status {result.status}, {result.err[-300:]}")
     return [int(line) for line in result.out.split()], result.stats()["calls"]
 
@@ -57,6 +57,13 @@ for place in ("/ext4", "/xfs", "/tmpfs"):
         gm.expect(sorted(ahead) == sorted(plain), f"{place}: {engine}: other entries")
         lengths = runs(ahead)
         gm.expect(len(lengths) == 1 or len(lengths) == 2 and 4096 <= lengths[0] < FIRST, f"{place}: {engine}: in order: {lengths[:5]}")
+    # By many threads in portions, each in order; on XFS, which would have one wait for the
+    # other, as by one.
+    for args, env in ((["--ahead"], None), ([], gm.without("clock"))):
+        shared, _ = order(*args, "*", place + "/big", env=env, threads=4)
+        gm.expect(sorted(shared) == sorted(plain), f"{place}: {args}: other entries by threads")
+        if place == "/xfs":
+            gm.expect(len(runs(shared)) <= 2, f"{place}: {args}: divided: {runs(shared)[:9]}")
     calls = gm.getmnt("search", "--threads=1", "--stats=json", "*", place + "/big").stats()["calls"]
     gm.expect(calls["statx"] < 20, f"{place}: names alone: {calls}")
 gm.done()
