@@ -38,7 +38,7 @@ def traced(args, program=gm.PROGRAM, env=None, options=(), threads=1, beside=())
     gm.expect(marks >= 2, f"{args}: {marks} marks; is this a debug build?")
     stats = result.stats()
     told = {k: v for k, v in stats["calls"].items() if v}
-    # A search tells apart what came before it.
+    # A search tells apart by what it learned of the mounts.
     for name, count in stats.get("mounts_read", {}).get("calls", {}).items():
         if count:
             told[name] = told.get(name, 0) + count
