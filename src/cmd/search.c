@@ -297,12 +297,13 @@ static void make_line(void *arg, const struct search_object *object, struct strb
 	search_out_line(show->out, object, text);
 }
 
-/** Print lines that workers have made. */
+/** Print lines that workers have made, or of which there are so many. */
 static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 {
 	struct show *show = arg;
 	show->found += n;
-	flow_take(show->flow, text);
+	if (text->len > 0)
+		flow_take(show->flow, text);
 }
 
 /** Tell of what could not be examined, as find does. */
@@ -474,13 +475,13 @@ int cmd_search(int argc, char **argv)
 		goto out;
 	}
 	bool columns = out.form == SF_COLUMNS;
-	bool lines = search_out_lines(&out) && !asked.first
-	             && !(asked.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE));
+	bool count = out.form == SF_COUNT, ordered = asked.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE);
+	bool lines = !asked.first && (count || (search_out_lines(&out) && !ordered));
 	search_more(show.search, &(struct search_more){
 		.types = asked.types, .type = out.needs & SN_TYPE, .links = out.needs & SN_LINK,
 		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .statx = true, .optional = optional, .watch = watch,
 		.arg = &show,
-		.lines = lines ? print_lines : NULL, .end = asked.nul ? '\0' : '\n',
+		.lines = lines ? print_lines : NULL, .count = lines && count, .end = asked.nul ? '\0' : '\n',
 		.line = columns ? make_line : NULL, .escape = columns && !asked.nul ? escape_raw : NULL,
 	});
 	os_mark(MARK_BEGIN);

@@ -93,6 +93,13 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 	scratch->note = lines ? scratch->whole.text.len + 1 : NO_LINES;
 }
 
+/** The same where there may be need of it: in a directory that none were begun for. */
+static void lines_may_begin(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at)
+{
+	if (search->more.lines && !search->more.count && scratch->note == NO_RUN)
+		lines_begin(search, scratch, at);
+}
+
 /** Copy by blocks what is mostly short: on both sides a whole one more has room. */
 static char *copy_blocks(char *to, const char *from, size_t len)
 {
@@ -162,6 +169,10 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 		/* These say no.  All else is no answer, also that it is gone. */
 		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ETXTBSY)
 			search_put_error(scratch, entry->name, entry->len, SEARCH_ERR_ACCESS, errno);
+		return;
+	}
+	if (search->more.count) {
+		++scratch->whole.n;
 		return;
 	}
 	if (lines_go_on(scratch)) {
@@ -349,8 +360,11 @@ static void put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct 
                       const struct bulk_entry *entries, size_t n)
 {
 	size_t i = 0;
-	if (search->more.lines && scratch->note == NO_RUN)
-		lines_begin(search, scratch, at);
+	if (search->more.count && !search->access) {
+		scratch->whole.n += n;
+		return;
+	}
+	lines_may_begin(search, scratch, at);
 	while (i < n && lines_go_on(scratch) && !search->access && !search->more.line)
 		i += put_lines(search, scratch, entries + i, n - i, true);
 	for (; i < n; ++i)
@@ -403,8 +417,8 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	bool below = does & PATTERN_BELOW && dir;
 	if (!object && !below)
 		return BFS_SKIP;
-	if (search->more.lines && object && scratch->note == NO_RUN)
-		lines_begin(search, scratch, at);
+	if (object)
+		lines_may_begin(search, scratch, at);
 	/* Most objects are this, and nothing more. */
 	if (!dir && search->flags & SEARCH_METADATA && !avoid_below(search->mounts.avoid, node->avoid))
 		return BFS_LOOK;
@@ -446,8 +460,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return BFS_END_ALL;
 	/* What waited while the directory was put aside has passed no search_entry() since. */
-	if (search->more.lines && scratch->note == NO_RUN)
-		lines_begin(search, scratch, at);
+	lines_may_begin(search, scratch, at);
 	/* Of what cannot be entered, objects alone are looked at. */
 	bool leaf = entry->type != DT_DIR && entry->type != DT_UNKNOWN && !(search->flags & SEARCH_FOLLOW);
 	if (leaf && error == 0 && st->mask & K_STATX_TYPE && IFTODT(st->mode) == entry->type) {

@@ -144,6 +144,7 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 	}
 	if (scratch.out.len > 0)
 		search_queue_part(search, &at, scratch.out.data, scratch.out.len);
+	search_take(search, &scratch);
 	search->failed |= scratch.out.failed;
 	if (scratch.fd != search->rootfd)
 		os_close(&search->os, scratch.fd);

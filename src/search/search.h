@@ -71,6 +71,7 @@ struct search_more {
 	   are not among these.  With SEARCH_INCLUDEROOT, in no order, and without links alone;
 	   or NULL. */
 	void (*lines)(void *arg, struct strbuf *text, uint64_t n);
+	bool count;               /* of lines n alone is wanted: the text stays empty */
 	char end;
 	/* Append the line of an object, in any thread; and how a path is written there, byte
 	   by byte, '/' as it is.  Or NULL. */

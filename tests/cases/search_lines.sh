@@ -1,5 +1,6 @@
 # Plain paths are made by the workers, many at a time: they are those that are
-# found one by one, in every place that a path can have.
+# found one by one, in every place that a path can have; and as many are counted,
+# of which no path is made.
 mkdir -p t/a/b/c t/d 't/n
 l/x' t/empty
 touch t/a/{1..400}.c t/a/b/{1..40}.h t/a/b/c/x t/d/y 't/n
@@ -18,6 +19,10 @@ import json, os, sys
 for line in sys.stdin:
     sys.stdout.buffer.write(os.fsencode(json.loads(line)["path"]) + b"\0")' | sort -z >each
 	getmnt search "$@" | tr -d "\n" | wc -c >bytes
+	for sort in "" --sort=name; do
+		counted=$(getmnt search --count $sort "$@")
+		[ "$counted" = "$(tr -cd "\0" <lines | wc -c)" ] || echo "$sort $*: counted $counted"
+	done
 	cmp lines each && echo "$* | $(tr -cd "\0" <lines | wc -c) paths, $(cat bytes) bytes"
 }
 for threads in 1 4; do
@@ -28,6 +33,9 @@ for threads in 1 4; do
 	both --threads=$threads -L "*" t/d t/a
 	both --threads=$threads --access=r "*c*" t
 	both --threads=$threads "/a/b/*|/d/y" t
+	both --threads=$threads "/d/y" t t/a
+	both --threads=$threads -L "/d/to" t
+	both --threads=$threads -L "/d/to/1.c" t
 done
 (cd / && both "/etc/hostname|/etc/passwd" / | sed 's/[0-9]* bytes//') 2>&1
 both "t/a/b/*" .
