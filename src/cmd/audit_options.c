@@ -29,7 +29,7 @@ static const struct row_option audit_rows[] = {
 	{"root", 0, "DIR", "audit what is mounted at and below DIR, by its etc/fstab"},
 	{"save", 0, "FILE", "keep what there is now, for --baseline"},
 	{"show-config", 0, NULL, "print what is configured, and where"},
-	{"stats", 0, "[json]", "tell what it cost, on standard error"},
+	{"stats", 0, "[text|json]", "tell what it cost, on standard error"},
 	{"swaps", 0, "FILE", "a recorded /proc/swaps"},
 	{"tab-file", 'F', "FILE", "a recorded mountinfo; nothing live is touched but the fstab"},
 	{"under", 0, NULL, "look at what lies under mounts: in a copy of the mount below, which nobody sees"},

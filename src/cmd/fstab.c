@@ -61,7 +61,7 @@ static const struct row_option fstab_rows[] = {
 	{"nofail", 0, NULL, "nofail for mounts that a boot can do without"},
 	{"options", 0, "minimal|live|keep", "options: what is not usual, all that there are, or those of the file"},
 	{"root", 0, "DIR", "the same as ROOT; with --merge an operand is FILE then"},
-	{"stats", 0, "[json]", "tell what it cost, on standard error"},
+	{"stats", 0, "[text|json]", "tell what it cost, on standard error"},
 	{"swaps", 0, "FILE", "a recorded /proc/swaps"},
 	{"tab-file", 'F', "FILE", "a recorded mountinfo; nothing live is touched"},
 	PUT_ROWS,

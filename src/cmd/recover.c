@@ -68,7 +68,7 @@ static const struct row_option recover_rows[] = {
 	{"names", 0, "hint|walk|pure|kernel", "how mounts get their names, as of getmnt discover"},
 	{"print", 'p', NULL, "print the file as it should be; write nothing"},
 	{"root", 0, "DIR", "FILE and names as a process whose root is DIR sees them"},
-	{"stats", 0, "[json]", "tell what it cost, on standard error"},
+	{"stats", 0, "[text|json]", "tell what it cost, on standard error"},
 	{"tab-file", 'F', "FILE", "mounts from a recorded mountinfo; nothing live is touched but FILE"},
 	PUT_ROWS,
 	{"help", 'h', NULL, "this text"},
