@@ -426,13 +426,13 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	child->self = node->self;
 	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);
 	if (avoid_here(search->mounts.avoid, child->avoid)) {
-		/* Its name is known; nothing else can be asked. */
-		if (object && !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS)))
+		/* Its name is known; nothing else can be asked.  With XDEV nobody wants to enter it. */
+		bool named = search->more.optional || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS));
+		below = below && !(search->flags & SEARCH_XDEV);
+		if (object && named)
 			search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
-		else if (object)
-			search_put_error(scratch, entry->name, len, SEARCH_ERR_STAT, EREMOTE);
-		if (below)
-			search_put_error(scratch, entry->name, len, SEARCH_ERR_OPEN, EREMOTE);
+		if (below || (object && !named))
+			search_put_error(scratch, entry->name, len, below ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, EREMOTE);
 		return BFS_SKIP;
 	}
 	if (follow && entry->type == DT_LNK)

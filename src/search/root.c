@@ -98,6 +98,21 @@ static bool literal_bound(const SEARCH *search, struct strbuf *path)
 	return false;
 }
 
+/** What of a path lies behind the first place that is to be avoided, with the slash before it,
+    or is that place: the last step; "" if there is none on the way.
+    @avoid  Of the root, which is entered, whatever it is on. */
+static const char *literal_avoid(const SEARCH *search, const char *path, uint32_t avoid)
+{
+	while (*path) {
+		size_t n = strcspn(path, "/");
+		avoid = avoid_step(search->mounts.avoid, avoid, path, n);
+		if (avoid_here(search->mounts.avoid, avoid))
+			return path[n] ? path + n : path;
+		path += n + (path[n] == '/');
+	}
+	return path;
+}
+
 /**
  * Answer a search for one path: the object is looked up, no directory read.
  *
@@ -113,14 +128,7 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 	struct bulk_entry entry = {.name = name, .len = len};
 	struct bfs_at at = {.dir = slash ? path->data : ".", .name = ""};
 
-	/* The root itself is entered, whatever it is on. */
-	bool blocks = false;
-	for (const char *step = path->data; *step && !blocks;) {
-		size_t n = strcspn(step, "/");
-		avoid = avoid_step(search->mounts.avoid, avoid, step, n);
-		blocks = avoid_here(search->mounts.avoid, avoid);
-		step += n + (step[n] == '/');
-	}
+	bool blocks = *literal_avoid(search, path->data, avoid);
 	if (slash)
 		*slash = '\0';
 	scratch.fd = blocks || search->flags & SEARCH_FOLLOW ? -1 : literal_dir(search, at.dir);
@@ -129,7 +137,8 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 	if (search->flags & SEARCH_FOLLOW) {
 		root_literal_follow(search, &scratch, at.dir, name, beyond);
 	} else if (blocks) {
-		search_put_error(&scratch, name, len, SEARCH_ERR_OPEN, EREMOTE);
+		if (!(search->flags & SEARCH_XDEV))
+			search_put_error(&scratch, name, len, SEARCH_ERR_OPEN, EREMOTE);
 	} else if (scratch.fd < 0
 	           || os_statx(&search->os, scratch.fd, name, flags, search->policy.statx_mask, &st) != 0) {
 		if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
@@ -322,7 +331,13 @@ bool search_root_begin(SEARCH *search)
 	if (!(search->flags & SEARCH_FOLLOW)
 	    || search_enter_once(search, &(struct node){.self = SEEN_NONE}, node, &st) == 0)
 		tag = root_node(search, node, search->root_mount);
-	if (tag != UINT32_MAX && pattern_literal(search->pattern, &literal) && !literal.failed) {
+	bool looked_up = tag != UINT32_MAX && pattern_literal(search->pattern, &literal) && !literal.failed;
+	if (looked_up) {
+		/* Of what is to be avoided itself, the directory that it is in knows the name. */
+		const char *rest = literal_avoid(search, literal.data, node->avoid);
+		looked_up = !*rest || *rest == '/';
+	}
+	if (looked_up) {
 		root_literal(search, &literal, node->avoid);
 		search_root_end(search);
 	} else {
