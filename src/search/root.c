@@ -189,6 +189,15 @@ static void root_search(SEARCH *search, uint32_t tag, int depth)
 	}
 }
 
+/** Whether nothing that is asked of a root, and of the mounts that are entered below it, can block:
+    no server has other attributes than those in memory. */
+static bool search_root_local(const SEARCH *search)
+{
+	return search->mounts_known && (search->root_mount || search->place.len > 0)
+	       && search->mounts.entered == AVOID_NONE
+	       && search_mounts_refuse(&search->mounts, &search->os, search->root_mount) == 0;
+}
+
 /** What is looked at to know a directory again. */
 static bool root_stat(SEARCH *search, int fd, struct k_statx *st)
 {
@@ -337,6 +346,11 @@ bool search_root_begin(SEARCH *search)
 		const char *rest = literal_avoid(search, literal.data, node->avoid);
 		looked_up = !*rest || *rest == '/';
 	}
+	/* Whatever can block and does not belong here was mounted later: it is not asked. */
+	if (search_root_local(search))
+		search->policy.statx_flags |= AT_STATX_DONT_SYNC;
+	else if (!(search->flags & SEARCH_CACHED))
+		search->policy.statx_flags &= ~AT_STATX_DONT_SYNC;
 	if (looked_up) {
 		root_literal(search, &literal, node->avoid);
 		search_root_end(search);
