@@ -33,7 +33,7 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct asked {
 	struct search_options options;
-	bool nul, first, metadata, help, list_columns;
+	bool nul, metadata, help, list_columns;
 	int form;                    /* enum search_form; -1: not asked for */
 	int color;                   /* enum color */
 	int stats;                   /* enum stats_form */
@@ -88,7 +88,7 @@ static const struct row_option search_rows[] = {
 	{"paper", 0, NULL, "? is zero or one character, as in the paper"},
 	{"period", 0, NULL, "a leading period is matched by a period alone"},
 	{"sort", 0, "name|inode", "what is in a directory in this order", sort_words},
-	{"stats", 0, "[json]", "tell what it cost, on standard error", rows_stats_words},
+	{"stats", 0, "[text|json]", "tell what it cost, on standard error", rows_stats_words},
 	{"threads", 0, "N", "threads that read (0: chosen)"},
 	{"type", 0, "LETTERS", "only these: b, c, d, f, l, p, s, as find has them", .letters = type_letters},
 	{"xdev", 0, NULL, "enter no other mount"},
@@ -218,7 +218,7 @@ static int take_option(void *to, const char *name, const char *arg)
 	else if (strcmp(name, "blocking") == 0)
 		asked->options.blocking = true;
 	else if (strcmp(name, "first") == 0)
-		asked->first = true;
+		asked->options.flags |= SEARCH_STOPATFIRST;
 	else if (strcmp(name, "list-columns") == 0)
 		asked->list_columns = true;
 	else if (strcmp(name, "metadata") == 0)
@@ -342,7 +342,7 @@ static void print_stats(const struct asked *asked, const struct show *show)
 }
 
 /** Search, and print.  @return an exit status. */
-static int run_search(const struct asked *asked, struct show *show)
+static int run_search(struct show *show)
 {
 	struct search_out *out = show->out;
 	bool json = out->form == SF_JSON || out->form == SF_JSONL;
@@ -352,7 +352,7 @@ static int run_search(const struct asked *asked, struct show *show)
 	while ((e = readsearch(show->search))) {
 		if (!e->err) {
 			++show->found;
-			if (search_out_object(out, show->search, e->path) != 0 || asked->first)
+			if (search_out_object(out, show->search, e->path) != 0)
 				break;
 		} else {
 			++errors;
@@ -475,8 +475,9 @@ int cmd_search(int argc, char **argv)
 		goto out;
 	}
 	bool columns = out.form == SF_COLUMNS;
-	bool count = out.form == SF_COUNT, ordered = asked.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE);
-	bool lines = !asked.first && (count || (search_out_lines(&out) && !ordered));
+	bool first = asked.options.flags & SEARCH_STOPATFIRST, count = out.form == SF_COUNT;
+	bool ordered = asked.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE);
+	bool lines = !first && (count || (search_out_lines(&out) && !ordered));
 	search_more(show.search, &(struct search_more){
 		.types = asked.types, .type = out.needs & SN_TYPE, .links = out.needs & SN_LINK,
 		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .statx = true, .optional = optional, .watch = watch,
@@ -485,14 +486,14 @@ int cmd_search(int argc, char **argv)
 		.line = columns ? make_line : NULL, .escape = columns && !asked.nul ? escape_raw : NULL,
 	});
 	os_mark(MARK_BEGIN);
-	status = run_search(&asked, &show);
+	status = run_search(&show);
 	search_stop(show.search);
 	os_mark(MARK_END);
 	flow_end(show.flow);
 	if (asked.stats)
 		print_stats(&asked, &show);
 	closesearch(show.search);
-	if (finish_stdout(out.form == SF_JSON) != 0)
+	if (finish_stdout(out.form == SF_JSON || out.form == SF_JSONL) != 0)
 		status = CX_ERROR;
 out:
 	search_out_destroy(&out);

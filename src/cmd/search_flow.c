@@ -115,7 +115,8 @@ static void flow_write(struct flow *flow, struct iovec *pieces, size_t n)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		flow_signals(flow);
 	}
-	if (flow->error)
+	/* Closed before we began, nobody wants it: what could not be examined is told all the same. */
+	if (flow->error && flow->error != EBADF)
 		flow->failed(flow->arg);
 }
 

@@ -18,7 +18,8 @@ struct flow;
 
 /** @os  The capabilities; copied.
     @progress  Progress is to be shown (progress_open()).
-    @failed  Called once, in any thread, when stdout took not all; it is given no more then.
+    @failed  Called once, in any thread, when stdout took not all, unless it was closed
+             before; it is given no more then.
     @return it, or NULL.  Errors: ENOMEM.  Ownership: flow_end(). */
 struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *arg), void *arg);
 

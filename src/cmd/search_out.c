@@ -511,6 +511,8 @@ void search_error_text(const struct searchent *e, struct strbuf *text)
 		strbuf_puts(text, "is on a file system that can block; --blocking enters it");
 	else if (e->err == EXDEV && e->errsource == SEARCH_ERR_OPEN)
 		strbuf_puts(text, "is on a mount of which it is not known whether it can block; --blocking enters it");
+	else if (e->err == ELOOP && e->errsource == SEARCH_ERR_OPEN)
+		strbuf_puts(text, "leads to itself, or to a directory that it is in, and is not entered");
 	else if (e->errsource == SEARCH_ERR_LIMIT)
 		strbuf_puts(text, "is deeper than --depth");
 	else

@@ -156,9 +156,12 @@ for args in ((), ("-J",), ("--format=jsonl",), ("-o", "SIZE,PATH"), ("--threads=
     if "-l" not in args:                                        # it is all held before it is aligned
         stats = json.loads(next(line for line in result.err.split(b"\n") if line.startswith(b"{")))
         gm.expect(stats["dirs"] < 900, f"{args}: {stats}")
+    result = gm.getmnt("search", *args, "*", "/m", "/m/gone", before=lambda: os.close(1))
+    told = "gone" in (result.out + result.err).decode() or args == ("-J",) or args == ("--format=jsonl",)
+    gm.expect(result.status == 1 and told, f"{args}, closed: {result.status} {result.err[-200:]}")
     for pattern in ("*", "*-7", "nothing"):
         result = gm.getmnt("search", *args, pattern, "/m", before=lambda: os.close(1))
-        whole = "-J" in args
+        whole = args in (("-J",), ("--format=jsonl",))
         gm.expect(result.status == whole and (b"could not be written" in result.err) == whole,
                   f"{args} {pattern}, closed: {result.status} {result.err[-200:]}")
 
