@@ -225,6 +225,31 @@ clash()
 }
 check "no clash of names" clash
 
+# One name of ours is such that a program may have it for itself.
+own_search()
+{
+	cat >"$work/own.c" <<-'CC'
+		#include <getmnt/search.h>
+		int mine(void) __asm__("search");
+		int mine(void)
+		{
+			return 42;
+		}
+		int main(void)
+		{
+			SEARCH *s = opensearch("/", "/etc", SEARCH_INCLUDEROOT);
+			struct searchent *e = s ? readsearch(s) : 0;
+			int bad = !e || e->err != 0 || mine() != 42;
+			return closesearch(s) != 0 || bad;
+		}
+	CC
+	# shellcheck disable=SC2046
+	compile "$work/own.c" -o "$work/own" $(config --cflags) "$lib/libgetmnt.a" -pthread && "$work/own" || return 1
+	# shellcheck disable=SC2046
+	compile "$work/own.c" -o "$work/own" $(config --cflags --libs) && LD_LIBRARY_PATH="$lib" "$work/own"
+}
+check "a program's own search()" own_search
+
 # Uninstalling takes what was installed, and nothing of others'.
 stage=$work/stage
 mkdir -p "$stage/usr/lib/pkgconfig" "$stage/usr/include/getmnt" "$stage/usr/share/man/man3"

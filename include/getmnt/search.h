@@ -86,7 +86,7 @@ enum {
     does not know is refused. */
 struct search_options {
 	size_t size;              /* sizeof(struct search_options) */
-	int flags;                /* SEARCH_* */
+	int flags;                /* SEARCH_*, of the two orders one */
 	unsigned threads;         /* 0: one for each processor, where it pays */
 	unsigned depth;           /* directories deeper than this are told and not
 	                             entered (ERR_LIMIT, EOVERFLOW), what is in a root
@@ -103,20 +103,24 @@ struct search_options {
  * @paths    Directories, separated by ':'; "\:" is a colon, "\\" a backslash;
  *           an empty one is ".".
  * @pattern  See opensearch(3).
- * @flags    SEARCH_*.
- * @return a search, or NULL.
- * Errors: EINVAL (a flag or a pattern that is none), E2BIG (a pattern that is too
- *         long), ENOMEM.
+ * @flags    SEARCH_*; of BYNAME and BYINODE one.
+ * @return a search, or NULL.  All three are copied.
+ * Errors: EINVAL (a flag or a pattern that is none, both orders), E2BIG (a pattern of
+ *         more than 65,536 bytes, or a component of more than 4,096), ENOMEM.  What is
+ *         wrong with a directory is an entry.
+ * Ownership: closesearch().
  */
 SEARCH *opensearch(const char *paths, const char *pattern, int flags);
 
 /**
  * Begin a search in an array of directories.
  *
+ * @roots    The directories, n of them; "" is ".".  They are copied.
+ * @pattern  See opensearch(3).
  * @options  May be NULL.
- * @return, errors  As opensearch(); and EINVAL: the size of the options is less than
- *         any version's; E2BIG: behind what the library knows of them something is
- *         not 0, or they have more than 4,096 bytes.
+ * @return, errors, ownership  As opensearch(); and EINVAL: an engine that is none, or the
+ *         size of the options is less than any version's; E2BIG: behind what the library
+ *         knows of them something is not 0, or they have more than 4,096 bytes.
  */
 SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
                 const struct search_options *options);
@@ -131,11 +135,12 @@ SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
 struct searchent *readsearch(SEARCH *search);
 
 /** The attributes of the last entry as statx(2) gave them, with its mask; NULL
-    without SEARCH_METADATA, or with an error. */
+    without SEARCH_METADATA, or with an error.  They are valid as long as the entry. */
 const struct statx *statxsearch(const SEARCH *search);
 
 /** End a search from another thread or a signal handler: the next readsearch()
-    gives NULL. */
+    gives NULL.  At any time, and more than once, but it must have returned before
+    closesearch() is called. */
 void cancelsearch(SEARCH *search);
 
 /** End a search, at any point; NULL is fine.  @return 0. */
@@ -150,8 +155,13 @@ struct search_counts {
 	uint64_t threads;         /* that have read, the caller's among them, at most */
 };
 
-/** @size is sizeof(struct search_counts).  The calls of threads are known at
-    the end of a root. */
+/**
+ * Tell what was done so far.  The calls of threads are known at the end of a root.
+ *
+ * @counts [out]
+ * @size    sizeof(struct search_counts), as the caller knows it: of a shorter one the
+ *          end is left out, of a longer one it is 0.
+ */
 void countsearch(const SEARCH *search, struct search_counts *counts, size_t size);
 
 /*
@@ -194,7 +204,8 @@ struct search_item {
  * out, and counted: with len = used + left_bytes all of them have room, if
  * nothing changes meanwhile.
  *
- * @buffer   At a multiple of 8.
+ * @paths, pattern, flags  As opensearch() has them.
+ * @buffer [out]  The caller's, at a multiple of 8.
  * @len      Its length, at least sizeof(struct search_head).
  * @return   How many entries are in the buffer; or -1, and what is in the
  *           buffer means nothing.

@@ -68,7 +68,7 @@ def on_terminal(*args, **env):
 # Names, with and without colours.
 for args, env, color in (((), {}, True), (("-l",), {}, True), (("--color=never",), {}, False),
                          ((), {"NO_COLOR": "1"}, False), ((), {"NO_COLOR": ""}, True),
-                         ((), {"TERM": "dumb"}, False), (("-o", "PATH"), {}, False), (("-0",), {}, False),
+                         ((), {"TERM": "dumb"}, False), ((), {"TERM": ""}, False), (("-o", "PATH"), {}, False), (("-0",), {}, False),
                          (("--color=always",), {"NO_COLOR": "1"}, True), (("-J",), {}, False),
                          (("--format=jsonl",), {}, False)):
     text = on_terminal(*args, "*", "/n", **env)

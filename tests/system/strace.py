@@ -6,7 +6,7 @@ import os
 import re
 
 import gm
-from traced import traced
+from traced import TRACE, traced
 
 gm.need("strace", "mkfs.ext4")
 # What the loader, libselinux (which libmount is linked with) and the C library
@@ -128,6 +128,14 @@ for args in FORMS:
         gm.expect("*" in args[-1] or "getdents64" not in seen, f"{tag}: a directory was read: {seen}")
         if "--engine=bulk" in args and os.path.ismount("/xfs") and "openat2" in seen:
             gm.expect("ioctl" in seen, f"{tag}: {seen}")
+# No server is asked for attributes, if that is not wanted, or if none has any.
+for args, flag in (([], "AT_STATX_DONT_SYNC"), (["--blocking"], "AT_STATX_SYNC_AS_STAT"),
+                   (["--blocking", "--cached"], "AT_STATX_DONT_SYNC")):
+    for engine in ("sync", "auto"):
+        traced(["search", "-m", f"--engine={engine}", *args, "file1*.c", "/disk"])
+        with open(TRACE, encoding="utf-8", errors="replace") as f:
+            looks = [text for text in f if re.search(r'statx\(\d+, "file1\d*\.c"', text)]
+        gm.expect(len(looks) == 111 and all(flag in text for text in looks), f"{args}, {engine}: {looks[:3]}")
 if os.path.ismount("/xfs"):
     gm.umount("/xfs")
 

@@ -270,7 +270,45 @@ static void test_roots(void)
 	CU_ASSERT_TRUE(e->path[0] == '/' && strstr(e->path, "bar") && !strstr(e->path, top));
 	CU_ASSERT_TRUE(readsearch(search) == NULL && errno == 0);
 	closesearch(search);
+
+	/* An error is no first object, and has no attributes, whatever was before it. */
+	snprintf(paths, sizeof(paths), "%s/a/b:%s/nosuch:%s/a/b", top, top, top);
+	for (int first = 0; first < 2; ++first) {
+		int flags = SEARCH_METADATA | SEARCH_INCLUDEROOT | (first ? SEARCH_STOPATFIRST : 0);
+		search = opensearch(first ? strchr(paths, ':') + 1 : paths, "/bar", flags);
+		for (int i = first; i < 3; ++i) {
+			e = search ? readsearch(search) : NULL;
+			CU_ASSERT_TRUE_FATAL(e != NULL);
+			CU_ASSERT_TRUE(e->err == (i == 1 ? ENOENT : 0) && !e->info == (i == 1) && !statxsearch(search) == (i == 1));
+		}
+		CU_ASSERT_TRUE(readsearch(search) == NULL && errno == 0);
+		closesearch(search);
+	}
 	end();
+}
+
+/** The counts of a caller that was compiled with another version of them. */
+static void test_counts_size(void)
+{
+	const char *const roots[] = {"/nosuch"};
+	struct {
+		struct search_counts counts;
+		unsigned char more[16];
+	} whole, part;
+	SEARCH *search = searchv(roots, 1, "*", NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+	CU_ASSERT_PTR_NOT_NULL(readsearch(search));
+	countsearch(search, &whole.counts, sizeof(whole.counts));
+	CU_ASSERT_TRUE(whole.counts.errors == 1 && whole.counts.threads == 1 && whole.counts.calls > 0);
+	memset(whole.more, 0, sizeof(whole.more));
+	for (size_t size = 0; size <= sizeof(part); ++size) {
+		memset(&part, 0xa5, sizeof(part));
+		countsearch(search, &part.counts, size);
+		CU_ASSERT_EQUAL(memcmp(&part, &whole, size), 0);
+		for (size_t i = size; i < sizeof(part); ++i)
+			CU_ASSERT_EQUAL(((unsigned char *)&part)[i], 0xa5);
+	}
+	closesearch(search);
 }
 
 /** An empty path is the current directory, by its name. */
@@ -575,6 +613,8 @@ static void test_options_size(void)
 	}
 	/* They are taken, and none need be given. */
 	own.options = (struct search_options){.size = sizeof(own.options), .engine = -1};
+	CU_ASSERT_TRUE(searchv(roots, 1, "*", &own.options) == NULL && errno == EINVAL);
+	own.options.engine = SEARCH_ENGINE_BULK + 1;
 	CU_ASSERT_TRUE(searchv(roots, 1, "*", &own.options) == NULL && errno == EINVAL);
 	SEARCH *search = searchv(roots, 1, "*", NULL);
 	CU_ASSERT_PTR_NOT_NULL(search);
@@ -1273,6 +1313,64 @@ static void test_mounted_later(void)
 	end();
 }
 
+/** Of what can block, and is mounted or moved while a search goes on, attributes are those in
+    memory: it is not asked for any, and not entered. */
+static void test_hung_later(void)
+{
+	static const int flags[] = {
+		0, SEARCH_METADATA, SEARCH_FOLLOW, SEARCH_FOLLOW | SEARCH_METADATA, SEARCH_XDEV | SEARCH_METADATA,
+		SEARCH_METADATA | SEARCH_BYNAME,
+	};
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	if (!(os.caps & OSC_OPENAT2) || !(os.caps & OSC_STATX_MNT_ID))
+		UNIT_SKIP("places alone are known here");
+	if (access("/dev/fuse", R_OK | W_OK) != 0)
+		UNIT_SKIP("there is no FUSE");
+	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+		UNIT_SKIP("no private mount namespace");
+	for (size_t f = 0; f < sizeof(flags) / sizeof(*flags); ++f) {
+		for (int way = 0; way < 2 * (SEARCH_ENGINE_BULK + 1); ++way) {
+			const char *const roots[] = {top};
+			struct search_options options = {
+				.size = sizeof(options), .flags = flags[f], .engine = way / 2, .threads = 1 + (unsigned)f % 2,
+			};
+			char path[80], moved[80];
+			begin();
+			make_dir("p");
+			make_dir("p/fu");
+			make_file("p/x");
+			snprintf(path, sizeof(path), "%s/p", top);
+			snprintf(moved, sizeof(moved), "%s/q", top);
+			if (way % 2)
+				mount_on("p/fu", true);
+			SEARCH *search = searchv(roots, 1, "*", &options);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+			if (way % 2) {
+				CU_ASSERT_EQUAL(rename(path, moved), 0);
+			} else {
+				mount_on("p/fu", true);
+			}
+			unit_note("flags %d, engine %d, %s", flags[f], options.engine, way % 2 ? "moved" : "mounted");
+			int found = 0, told = 0;
+			/* To hang would be to fail. */
+			alarm(60);
+			for (struct searchent *e; (e = readsearch(search));) {
+				found += !e->err;
+				told += e->errsource == SEARCH_ERR_OPEN && (e->err == EREMOTE || e->err == EXDEV);
+			}
+			alarm(0);
+			CU_ASSERT_TRUE(errno == 0 && found == 3 && told == !(flags[f] & SEARCH_XDEV));
+			closesearch(search);
+			close(fuse_fd);
+			fuse_fd = -1;
+			snprintf(path, sizeof(path), "%s/%s/fu", top, way % 2 ? "q" : "p");
+			CU_ASSERT_EQUAL(umount2(path, MNT_DETACH), 0);
+			end();
+		}
+	}
+}
+
 static const struct unit_test tests[] = {
 	{"faults", test_faults},
 	{"access that cannot be judged", test_access_faults},
@@ -1286,6 +1384,7 @@ static const struct unit_test tests[] = {
 	{"roots", test_roots},
 	{"the current directory", test_here},
 	{"counts", test_counts},
+	{"size of the counts", test_counts_size},
 	{"ways to fetch attributes", test_ways},
 	{"large directories, and leaving", test_large_and_early},
 	{"many directories", test_many_dirs},
@@ -1296,6 +1395,7 @@ static const struct unit_test tests[] = {
 	{"many places to be avoided", test_avoid_many},
 	{"many mounts", test_mounts_many},
 	{"mounted later", test_mounted_later},
+	{"hung later", test_hung_later},
 	{NULL, NULL},
 };
 const struct unit_suite suite_search = {"search", tests};
