@@ -164,8 +164,9 @@ for args, opened, twice in (
         (["-D"], SIZED, SIZED), (["-I"], SIZED, SIZED),
         (["-o", "TARGET,UUID"], TAGS, TAGS_TWICE), (["-o", "+LABEL"], TAGS, TAGS_TWICE),
         (["-S", "LABEL=none", "-i"], TAGS, TAGS_TWICE),
-        (["--unmounted"], TAGS + ["/sys/(class/block(/.*)?|fs/btrfs|module/zfs)"],
-         [*TAGS_TWICE, "/sys/fs/btrfs", IMAGES]),
+        # Of a btrfs that is mounted somewhere, the devices are looked up.
+        (["--unmounted"], TAGS + ["/sys/(class/block(/.*)?|fs/btrfs(/.*)?|module/zfs)"],
+         [*TAGS_TWICE, "/sys/fs/btrfs(/.*)?", IMAGES]),
         (["-N", str(os.getpid())], [f"/proc/{os.getpid()}", "/proc/self/mountinfo"], []),
         # A path that is given is followed by us, link by link.
         (["--root", "/d"], ["/d"], ["/d"]), (["--root", "/d", "--names=walk"], ["/d"], ["/d"]),
