@@ -85,3 +85,8 @@ if [ -e /dev/full ]; then
 	getmnt search -J "*" t >/dev/full
 	echo "status $?"
 fi
+echo "== links in a circle"
+mkdir -p circle/below
+ln -s self circle/self
+ln -s .. circle/below/up
+status search -L "self|up" circle 2>&1 | sort
