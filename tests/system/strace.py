@@ -165,8 +165,8 @@ for args, opened, twice in (
         (["-o", "TARGET,UUID"], TAGS, TAGS_TWICE), (["-o", "+LABEL"], TAGS, TAGS_TWICE),
         (["-S", "LABEL=none", "-i"], TAGS, TAGS_TWICE),
         # Of a btrfs that is mounted somewhere, the devices are looked up.
-        (["--unmounted"], TAGS + ["/sys/(class/block(/.*)?|fs/btrfs(/.*)?|module/zfs)"],
-         [*TAGS_TWICE, "/sys/fs/btrfs(/.*)?", IMAGES]),
+        (["--unmounted"], TAGS + ["/sys/(class/block(/.*)?|fs/btrfs(/[0-9a-f-]{36}/(devices(/[^/]+)?|label|temp_fsid))?|module/zfs)"],
+         [*TAGS_TWICE, "/sys/fs/btrfs(/[0-9a-f-]{36}/devices/[^/]+)?", IMAGES]),
         (["-N", str(os.getpid())], [f"/proc/{os.getpid()}", "/proc/self/mountinfo"], []),
         # A path that is given is followed by us, link by link.
         (["--root", "/d"], ["/d"], ["/d"]), (["--root", "/d", "--names=walk"], ["/d"], ["/d"]),
