@@ -98,19 +98,19 @@ static bool literal_bound(const SEARCH *search, struct strbuf *path)
 	return false;
 }
 
-/** What of a path lies behind the first place that is to be avoided, with the slash before it,
-    or is that place: the last step; "" if there is none on the way.
-    @avoid  Of the root, which is entered, whatever it is on. */
+/** The first place of a path that is to be avoided.
+    @avoid  Of the root, which is entered, whatever it is on.
+    @return where it ends, at a slash or at the end of the path; NULL: there is none. */
 static const char *literal_avoid(const SEARCH *search, const char *path, uint32_t avoid)
 {
 	while (*path) {
 		size_t n = strcspn(path, "/");
 		avoid = avoid_step(search->mounts.avoid, avoid, path, n);
 		if (avoid_here(search->mounts.avoid, avoid))
-			return path[n] ? path + n : path;
+			return path + n;
 		path += n + (path[n] == '/');
 	}
-	return path;
+	return NULL;
 }
 
 /**
@@ -128,7 +128,7 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 	struct bulk_entry entry = {.name = name, .len = len};
 	struct bfs_at at = {.dir = slash ? path->data : ".", .name = ""};
 
-	bool blocks = *literal_avoid(search, path->data, avoid);
+	bool blocks = literal_avoid(search, path->data, avoid) != NULL;
 	if (slash)
 		*slash = '\0';
 	scratch.fd = blocks || search->flags & SEARCH_FOLLOW ? -1 : literal_dir(search, at.dir);
@@ -191,7 +191,7 @@ static void root_search(SEARCH *search, uint32_t tag, int depth)
 
 /** Whether nothing that is asked of a root, and of the mounts that are entered below it, can block:
     no server has other attributes than those in memory. */
-static bool search_root_local(const SEARCH *search)
+static bool root_local(const SEARCH *search)
 {
 	return search->mounts_known && (search->root_mount || search->place.len > 0)
 	       && search->mounts.entered == AVOID_NONE
@@ -343,14 +343,12 @@ bool search_root_begin(SEARCH *search)
 	bool looked_up = tag != UINT32_MAX && pattern_literal(search->pattern, &literal) && !literal.failed;
 	if (looked_up) {
 		/* Of what is to be avoided itself, the directory that it is in knows the name. */
-		const char *rest = literal_avoid(search, literal.data, node->avoid);
-		looked_up = !*rest || *rest == '/';
+		const char *end = literal_avoid(search, literal.data, node->avoid);
+		looked_up = !end || *end;
 	}
 	/* Whatever can block and does not belong here was mounted later: it is not asked. */
-	if (search_root_local(search))
-		search->policy.statx_flags |= AT_STATX_DONT_SYNC;
-	else if (!(search->flags & SEARCH_CACHED))
-		search->policy.statx_flags &= ~AT_STATX_DONT_SYNC;
+	bool cached = search->flags & SEARCH_CACHED || root_local(search);
+	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;
 	if (looked_up) {
 		root_literal(search, &literal, node->avoid);
 		search_root_end(search);

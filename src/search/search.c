@@ -85,7 +85,6 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	search->policy = (struct bfs_policy){
 		.order = BFS_DEPTH,
 		.statx_mask = flags & SEARCH_METADATA ? K_STATX_BASIC | K_STATX_BTIME : K_STATX_TYPE,
-		.statx_flags = flags & SEARCH_CACHED ? AT_STATX_DONT_SYNC : 0,
 		.batch = META_BATCH,
 		.how = {
 			.engine = (enum bulk_engine)options->engine,
