@@ -208,6 +208,13 @@ $(ASKED): %: %.o $(BUILD)/libgetmnt.a
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
+# The program on a host that is a directory: what tests/lib/recorded.c defines is wrapped.
+RECORDED := $(BUILD)/tests/lib/recorded
+RECORDED_WRAP = $(shell sed -n 's/^[a-z].*__wrap_\([a-z0-9_]*\)(.*)$$/\1/p' tests/lib/recorded.c)
+$(RECORDED): %: %.o $(BUILD)/src/getmnt.o $(BUILD)/libgetmnt.a
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(RECORDED_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
+
 # A fuzz target is a file of fuzz/.  It is linked to libFuzzer where the
 # variant is fuzz, else to a driver that replays files; the calls of the
 # library to os/ end in fuzz/lib/kernel.c.
@@ -226,7 +233,7 @@ FORCE:
 
 # Everything that is compiled.
 .PHONY: binaries
-binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC) $(BUILD)/tests/unit/unit $(ASKED) fuzz-targets
+binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC) $(BUILD)/tests/unit/unit $(ASKED) $(RECORDED) fuzz-targets
 
 .PHONY: deps deps-bench deps-vm deps-fleet
 deps:
@@ -260,7 +267,7 @@ check-unit: $(BUILD)/tests/unit/unit
 	$(BUILD)/tests/unit/unit
 
 .PHONY: check-cases
-check-cases: $(BUILD)/getmnt
+check-cases: $(BUILD)/getmnt $(RECORDED)
 	tests/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
 
 .PHONY: check-system

@@ -8,7 +8,6 @@ import sys
 
 import audited
 import cold
-import collect
 import growth
 import hosts
 import scale
@@ -23,7 +22,7 @@ FULL = {
     "deep": {"files": 300000}, "walk": {"dirs": 100000}, "walk_turns": 9,
     "bunch": {"dirs": 1000, "files": 200},
     "scale": [10, 20, 100, 1000, 10000, 50000], "stack": 32000, "bound": 10, "budget": 2, "most": 15,
-    "cold": {"files": 200000, "turns": 9}, "collect": [1000, 10000, 100000],
+    "cold": {"files": 200000, "turns": 9},
     "audit": [500, 1000, 5000, 10000],
     "growth": {"mounts": [10, 100, 1000, 10000, 100000], "nested": [10, 30, 100, 300, 1000, 3000],
                "deep": [10, 100, 1000, 10000], "leaf": [1000, 10000, 100000, 1000000],
@@ -34,7 +33,7 @@ QUICK = {
     "deep": {"files": 30000}, "walk": {"dirs": 20000}, "walk_turns": 5,
     "bunch": {"dirs": 100, "files": 200},
     "scale": [10, 20, 100, 1000], "stack": 2000, "bound": 3, "budget": 0.5, "most": 7,
-    "cold": {"files": 20000, "turns": 3}, "collect": [100, 1000, 10000],
+    "cold": {"files": 20000, "turns": 3},
     "audit": [500, 1000, 5000],
     "growth": {"mounts": [10, 100, 1000, 5000], "nested": [10, 100, 1000],
                "deep": [10, 100, 1000], "leaf": [1000, 3000, 10000, 30000],
@@ -260,5 +259,5 @@ class Bench:
 
 
 PARTS = {"hierarchies": Bench.hierarchies, "find": Bench.against_find, "scale": Bench.scaled,
-         "search": Bench.searched, "cold": cold.part, "collect": collect.part,
+         "search": Bench.searched, "cold": cold.part,
          "audit": audited.part, "growth": growth.part}

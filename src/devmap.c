@@ -2,7 +2,6 @@
 #include "devmap_impl.h"
 
 #include "os/file.h"
-#include "os/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -280,11 +279,6 @@ static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wa
 		tags->origin = "udev";
 		return;
 	}
-	/* Of a recorded host nothing is probed: who has recorded has asked. */
-	if (udev.there && !udev.unsafe && os_is_inside(map->os)) {
-		tags->known = DEVMAP_UNTAGGED;
-		return;
-	}
 
 	struct devmap_tags cached = {0};
 	bool has_cached = devmap_cached(map, dev, &cached);
@@ -448,7 +442,7 @@ static bool devmap_each_device(struct devmap *map, const char *name, void *arg)
 	char path[DEVMAP_PATH_MAX], size[32];
 	if (strncmp(name, "ram", 3) == 0 || strncmp(name, "zram", 4) == 0
 	    || !devmap_path(path, sizeof(path), "class/block/%s/size", name)
-	    || (devmap_read(map, size, sizeof(size), path) <= 0 ? !os_is_inside(map->os) : strcmp(size, "0") == 0)
+	    || devmap_read(map, size, sizeof(size), path) <= 0 || strcmp(size, "0") == 0
 	    || !devmap_path(path, sizeof(path), "class/block/%s/dev", name))
 		return true;
 	struct devmap_dev *dev = devmap_dev_at(map, path);

@@ -18,7 +18,6 @@
  *     near.c            how near a word is to another that was meant
  *     secret.c          passwords in options, sources and lines, masked
  *     linediff.c        what differs between two texts, as diff -u has it
- *     hostlist.c        names of hosts, folded: node[1-9]
  *   os/                 the kernel facade: every crossing, counted
  *     kernel.h          the kernel's structures and numbers
  *     os.c              statx, openat, getdents64, listmount ...; what there is
@@ -27,7 +26,6 @@
  *     crossing.c        each way into the kernel a function, in a build for gprof
  *     file.c            small files, read whole
  *     lines.c           files of any size, line by line
- *     inside.c          a directory that stands for a whole system
  *     ring.c            statx(2) by io_uring(7)
  *     inodes.c          attributes of many inodes by one call: XFS, btrfs
  *     change.c          the calls that change files
@@ -113,7 +111,6 @@
  *     overlay.c         ... the layers of overlays
  *     place.c           mount points, types, helpers
  *     mask.c            what differs between machines of one role, taken out of a text
- *     redact.c          what tells whose a host is, replaced the same way everywhere
  *     owner.c           who has mounted what there is
  *     bound.c           what comes along with a bind, and what has not
  *     drift.c           lines against mounts
@@ -126,7 +123,6 @@
  *     host.c            what a host has beside: mtab, errors of file systems
  *       boot.c  crypttab.c  unit.c  ... the command line; what is set up before; systemd
  *     report.c          findings, in their order
- *     collect.c         the audits of many hosts, put together
  *     selfcheck.c       what is checked of an fstab before it is written
  *     config.c          what is configured: its language
  *     config_apply.c    ... what it silences
@@ -168,9 +164,6 @@
  *     fstab.c           getmnt fstab, and genfstab: the flow
  *     fstab_merge.c     ... --merge: the file, what is told, what is done
  *     fstab_units.c     ... the base: what systemd has loaded
- *     snapshot.c        getmnt snapshot: what an audit reads, as files
- *       snapshot_tree.c   ... names recorded as a tree, which is written
- *       snapshot_read.c   ... a recorded host, asked instead of this machine
  *     audit.c           getmnt audit, and check_getmnt: the flow
  *       audit_config.c  ... its configuration, found and read
  *       audit_baseline.c  ... --baseline, --save: the file
@@ -181,8 +174,6 @@
  *       audit_way.c     ... the form, to where, within which time
  *       audit_out.c  audit_json.c  audit_nagios.c  audit_prometheus.c  audit_canonical.c
  *       audit_syslog.c  ... the forms
- *       audit_collect.c ... --collect: the lines of many hosts, read
- *       audit_collect_line.c  audit_collect_out.c   a line of JSON; the result
  *     recover.c         getmnt recover: the flow
  *     recover_mounts.c  ... the mounts as rows
  *     recover_link.c    ... links to the kernel's own table

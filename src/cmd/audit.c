@@ -30,7 +30,6 @@
 #include "cmd/fstab_merge.h"
 #include "cmd/input.h"
 #include "cmd/output.h"
-#include "cmd/snapshot.h"
 #include "cmd/view.h"
 #include "os/change.h"
 #include "os/file.h"
@@ -55,8 +54,7 @@ struct auditing {
 	struct strbuf path;       /* of the fstab, as it is shown */
 	bool is_there;            /* the fstab */
 	bool is_lost;             /* it is known not to be */
-	bool is_seen;             /* ... by its usual name, and this of it: */
-	bool is_known;            /* ... who may write to it */
+	bool is_seen;             /* ... by its usual name, and who may write to it */
 	bool is_closed;           /* nobody but its owner can read it */
 	struct k_statx st;
 	char *text;
@@ -66,8 +64,6 @@ struct auditing {
 	struct audit_report report;
 	struct audit_base_run base;
 	uint64_t unjudged;        /* beside the report's */
-	uint64_t blind;           /* of these, of which nothing is known: not told */
-	struct snapshot *snapshot;   /* that ROOT is; or NULL */
 	int64_t began;            /* seconds since 1970 */
 };
 
@@ -75,8 +71,7 @@ struct auditing {
 static int read_text(struct auditing *a, const char *path, size_t *len)
 {
 	struct run *run = &a->machine.run;
-	struct os *os = machine_outside(&a->machine);
-	return a->asked->fstab ? os_read_named(os, path, FILE_MAX, &a->text, len)
+	return a->asked->fstab ? os_read_named(&run->os, path, FILE_MAX, &a->text, len)
 	                       : os_read_regular(&run->os, AT_FDCWD, path, FILE_MAX, &a->text, len);
 }
 
@@ -93,7 +88,7 @@ static bool is_astray(struct auditing *a)
 	strbuf_init(&part);
 	strbuf_init(&name);
 	why = facts_astray(&machine->facts, "/etc/fstab", &part);
-	strbuf_printf(&name, "%s%s%s", snapshot_prefix(&machine->run), strcmp(root, "/") == 0 ? "" : root, strbuf_str(&part));
+	strbuf_printf(&name, "%s%s", strcmp(root, "/") == 0 ? "" : root, strbuf_str(&part));
 	if (why)
 		message(strbuf_str(&name), "%s", why);
 	strbuf_destroy(&part);
@@ -113,7 +108,7 @@ static int read_fstab(struct auditing *a)
 	size_t len;
 	strbuf_init(&place);
 	enum path_known known;
-	bool live = run->live && !a->snapshot;
+	bool live = run->live;
 	if (asked->fstab) {
 		strbuf_puts(&a->path, asked->fstab);
 		known = live ? path_follow(run, asked->fstab, &place) : PATH_SEEN;
@@ -121,7 +116,7 @@ static int read_fstab(struct auditing *a)
 			strbuf_puts(&place, asked->fstab);
 	} else {
 		const char *root = strbuf_str(&machine->root);
-		strbuf_printf(&a->path, "%s%s/etc/fstab", snapshot_prefix(run), strcmp(root, "/") == 0 ? "" : root);
+		strbuf_printf(&a->path, "%s/etc/fstab", strcmp(root, "/") == 0 ? "" : root);
 		known = facts_follow(&machine->facts, "/etc/fstab", &place);
 	}
 	const char *name = strbuf_str(&a->path), *path = strbuf_str(&place);
@@ -130,24 +125,19 @@ static int read_fstab(struct auditing *a)
 		message(NULL, "%s", strerror(ENOMEM));
 	} else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path))) {
 		message(name, "touching it can block; give a copy with --fstab");
-	} else if (known == PATH_MISSING && (errno == ENOENT || (errno == EACCES && a->snapshot)) && is_astray(a)) {
+	} else if (known == PATH_MISSING && errno == ENOENT && is_astray(a)) {
 		rc = -1;
 	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
-	           && (asked->fstab || !(errno == ENOENT || (errno == EACCES && a->snapshot && known == PATH_MISSING)))) {
+	           && (asked->fstab || errno != ENOENT)) {
 		message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : path_error(errno));
 	} else {
 		a->is_there = a->text;
-		bool seen = a->text && run->live && (!a->snapshot || !asked->fstab) && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
-		bool known_mode = seen && (!a->snapshot || snapshot_mode(a->snapshot, &a->st));
+		bool seen = a->text && run->live && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
 		a->is_seen = seen && !asked->fstab;
-		a->is_known = a->is_seen && known_mode;
-		a->is_closed = known_mode && !(a->st.mode & (S_IRGRP | S_IROTH));
+		a->is_closed = seen && !(a->st.mode & (S_IRGRP | S_IROTH));
 		if (!a->text) {
 			len = 0;
-			/* What is not recorded may be there. */
-			a->is_lost = !(a->snapshot && errno == EACCES);
-			if (!a->is_lost)
-				a->unjudged |= audit_bit(DRIFT_NOT_IN_FSTAB) | audit_bit(SWAP_EXTRA) | (audit_codes("FSTAB-*", 7) & ~audit_bit(FSTAB_LOST)) | audit_codes("DRIFT-*", 7) | audit_codes("SWAP-*", 6);
+			a->is_lost = true;
 		}
 		a->lines = tablines_parse(a->text ? a->text : "", len);
 		rc = a->lines ? 0 : -1;
@@ -171,7 +161,7 @@ static int judge_host(struct auditing *a, const struct fstab_merge_input *merge,
 		host->plan = merge->plan;
 		host->world = &merge->in->world;
 		host->facts = facts;
-		host->fstab_seen = a->is_known;
+		host->fstab_seen = a->is_seen;
 		host->fstab_mode = a->st.mode;
 		host->fstab_uid = a->st.uid;
 		rc = audit_host(host, &a->report);
@@ -238,8 +228,7 @@ static int judge(struct auditing *a)
 	};
 	struct audit_drift_input drift = {
 		.lines = &with.lines, .merged = &merged, .live = &in, .plan = &plan, .facts = &facts, .more = with.more,
-		.uptime = a->snapshot ? a->snapshot->uptime
-		          : run->live && strcmp(in.root, "/") == 0 ? audit_read_number(&run->os, "/proc/uptime") : -1,
+		.uptime = run->live && strcmp(in.root, "/") == 0 ? audit_read_number(&run->os, "/proc/uptime") : -1,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &facts, in.world.secret};
 	a->config.rules = a->asked->rules;
@@ -277,8 +266,6 @@ static int judge(struct auditing *a)
 		rc = -1;
 	if (rc == -1)
 		message(strbuf_str(&a->path), "cannot be audited: %s", strerror(errno ? errno : ENOMEM));
-	if (machine->no_swaps)
-		a->blind = audit_bit(SWAP_NOT_ACTIVE) | audit_bit(SWAP_EXTRA);
 	if (mounts.limit < 0)
 		a->unjudged |= audit_bit(MNT_LIMIT);
 	fstab_merged_destroy(&merged);
@@ -298,8 +285,8 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 		.run = run, .report = &a->report, .config = &a->config, .today = a->today, .fstab = a->is_there ? strbuf_str(&a->path) : NULL,
 		.unasked = (asked->probe ? 0 : audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT))
 		           | (asked->under ? 0 : audit_bit(MNT_UNDER_NOT_EMPTY)) | (asked->holders ? 0 : audit_bit(MNT_HELD)),
-		.root = a->snapshot ? a->snapshot->name : strbuf_str(&a->machine.root), .rules = asked->rules & ~a->blind,
-		.unjudged = (a->report.unjudged | a->unjudged | a->blind) & asked->rules & ~a->config.off,
+		.root = strbuf_str(&a->machine.root), .rules = asked->rules,
+		.unjudged = (a->report.unjudged | a->unjudged) & asked->rules & ~a->config.off,
 		.least = asked->verbose || asked->fail_on == AUDIT_INFO ? AUDIT_INFO : AUDIT_WARNING,
 		.failed = failed, .began = a->began, .seconds = os_now() - run->start, .mounts = run->d ? run->d->tree.count : 0,
 		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old, .fresh = a->base.fresh, .gone = a->base.gone,
@@ -346,20 +333,6 @@ static void auditing_destroy(struct auditing *a)
 	free(a->text);
 	strbuf_destroy(&a->path);
 	machine_destroy(&a->machine);
-	snapshot_close(a->snapshot);
-}
-
-/** Ask the snapshot from here on.  @return 0, or -1 after a message. */
-static int enter_snapshot(struct auditing *a)
-{
-	/* What is told of a failure is not of this host. */
-	a->asked->way.live = false;
-	const struct audit_asked *asked = a->asked;
-	const char *live = asked->probe ? "--probe" : asked->under ? "--under" : asked->holders ? "--holders" : NULL;
-	if (!live)
-		return machine_enter(&a->machine, a->snapshot);
-	message(live, "%s is a snapshot: nothing live is touched", a->snapshot->name);
-	return -1;
 }
 
 /** @return an exit status. */
@@ -376,23 +349,20 @@ static int run_audit(void *arg, struct strbuf *document)
 	a.base.save = asked->save;
 	for (size_t i = 0; asked->include[i]; ++i)
 		a.base.include |= audit_owner_bit(asked->include[i]);
-	bool known = asked->tab_file || snapshot_open(asked->root, &a.snapshot) == 0;
-	a.today = a.snapshot && a.snapshot->time >= 0 ? a.snapshot->time / 86400 : audit_today();
+	a.today = audit_today();
 	machine_init(&a.machine, asked->tab_file, asked->stats);
 	a.machine.options.probe = asked->probe;
 	a.machine.options.lets_expire = true;
 	a.machine.options.probe_lock = asked->timeout + LOCK_SECONDS;
-	if (a.snapshot) {
-		known = enter_snapshot(&a) == 0;
-	} else if (known && asked->probe && !(run->prober = prober_new(&run->os, asked->timeout))) {
+	if (asked->probe && !(run->prober = prober_new(&run->os, asked->timeout))) {
 		message("--probe", "no prober could be started: %s; nothing was probed", strerror(errno));
 		run_incomplete(run, "no prober could be started");
 	}
-	known = known && run_know(run, AUDIT_FIELDS) == 0;
+	bool known = run_know(run, AUDIT_FIELDS) == 0;
 	prober_free(run->prober);
 	run->prober = NULL;
 	int status = AX_FAILED;
-	if (known && (asked->tab_file || a.snapshot) && run_count(run) == 0) {
+	if (known && asked->tab_file && run_count(run) == 0) {
 		message(run->table_name, "has no mount: give a copy of /proc/self/mountinfo");
 		known = false;
 	}
@@ -415,46 +385,10 @@ out:
 	return status;
 }
 
-int audit_listen(void (*seen)(void *arg, int dirfd, const char *path, int flags), void *seen_arg,
-                 void (*done)(void *arg, struct fstab_machine *machine), void *done_arg)
-{
-	struct audit_asked asked = {.root = "/", .rules = audit_bit(AUDIT_CODES) - 1};
-	struct auditing a = {.asked = &asked, .today = audit_today()};
-	struct run *run = &a.machine.run;
-	strbuf_init(&a.path);
-	audit_report_init(&a.report);
-	audit_config_init(&a.config);
-	audit_base_init(&a.base);
-	machine_init(&a.machine, NULL, 0);
-	a.machine.options.lets_expire = true;
-	int rc = run_know(run, AUDIT_FIELDS) == 0 ? 0 : -1;
-	if (rc == 0) {
-		/* What was asked of devices for the mounts is asked again, to be heard. */
-		devmap_free(run->devs);
-		run->devs = discover_devmap(&run->os, run->table);
-		rc = run->devs ? 0 : -1;
-	}
-	if (rc == 0) {
-		devmap_set_judge(run->devs, path_blocks, run);
-		run->os.seen_arg = seen_arg;
-		run->os.seen = seen;
-		/* What cannot be judged is what somebody wants to show. */
-		if (machine_know(&a.machine, asked.root, NULL) == 0) {
-			audit_config_read(&a.machine, NULL, &a.config);
-			if (read_fstab(&a) == 0)
-				judge(&a);
-		}
-		run->os.seen = NULL;
-		done(done_arg, &a.machine);
-	}
-	auditing_destroy(&a);
-	return rc;
-}
-
 /** @plugin  It is called as check_getmnt. */
 static int audit(int argc, char **argv, bool plugin)
 {
-	struct audit_asked asked = {.of.max_age = -1, .timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_bit(AUDIT_CODES) - 1};
+	struct audit_asked asked = {.timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_bit(AUDIT_CODES) - 1};
 	struct row_option rows[ROWS_MAX];
 	struct row_table table = audit_table;
 	audit_way_init(&asked.way);
@@ -462,8 +396,6 @@ static int audit(int argc, char **argv, bool plugin)
 		table = audit_plugin_table(&audit_table, rows);
 	if (audit_options_read(&table, argc, argv, &asked) != 0)
 		return audit_way_refuse(&asked.way, argc, argv);
-	if (!asked.help && !asked.list_rules && !asked.version && asked.collect)
-		return audit_collect(&asked.of);
 	if (!asked.help && !asked.list_rules && !asked.version)
 		return audit_way_run(&asked.way, run_audit, &asked);
 	if (asked.version)

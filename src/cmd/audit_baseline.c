@@ -350,8 +350,8 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 static int read_named(struct fstab_machine *machine, const char *name, const char *option, char **text, size_t *len)
 {
 	struct run *run = &machine->run;
-	struct os *os = machine_outside(machine);
-	bool live = run->live && !run->snapshot;
+	struct os *os = &run->os;
+	bool live = run->live;
 	struct strbuf place;
 	struct stat st;
 	int rc = -1, fd = -1;

@@ -4,7 +4,6 @@
 #include "base/escape.h"
 #include "cmd/audit.h"
 #include "cmd/cmd.h"
-#include "cmd/snapshot.h"
 #include "cmd/view.h"
 #include "os/change.h"
 #include "os/file.h"
@@ -99,7 +98,7 @@ static void show_name(struct reading *r, const char *path, struct strbuf *shown)
 {
 	const char *root = strbuf_str(&r->machine->root);
 	strbuf_reset(shown);
-	strbuf_printf(shown, "%s%s%s", snapshot_prefix(&r->machine->run), strcmp(root, "/") == 0 ? "" : root, path);
+	strbuf_printf(shown, "%s%s", strcmp(root, "/") == 0 ? "" : root, path);
 }
 
 /** Whether a path that leads to nothing is none, and not one that should.
@@ -136,8 +135,6 @@ static int find(struct reading *r, const char *path, struct strbuf *shown, struc
 		return 1;
 	else if (error == ENOENT || error == ENOTDIR)
 		return is_absent(r, path, shown) ? 0 : -1;
-	else if (error == EACCES && run->snapshot)
-		return 0;
 	else
 		message(strbuf_str(shown), "cannot be read: %s; --config=none does without", path_error(error));
 	return -1;
@@ -232,7 +229,7 @@ static int read_given(struct reading *r, const char *name)
 	struct strbuf place;
 	strbuf_init(&place);
 	int rc = -1;
-	bool live = run->live && !run->snapshot;
+	bool live = run->live;
 	enum path_known known = live ? path_follow(run, name, &place) : PATH_SEEN;
 	if (!live)
 		strbuf_puts(&place, name);
@@ -268,11 +265,11 @@ static int tell_problems(const struct audit_config *config)
 
 int audit_config_read(struct fstab_machine *machine, const char *given, struct audit_config *config)
 {
-	struct reading r = {.machine = machine, .config = config, .named = given, .os = given ? machine_outside(machine) : &machine->run.os};
+	struct reading r = {.machine = machine, .config = config, .named = given, .os = &machine->run.os};
 	audit_config_init(config);
 	if (given ? strcmp(given, "none") == 0 : !machine->run.live)
 		return 0;
-	r.trusting = os_geteuid(&machine->run.os) != 0 || (machine->run.snapshot && !given);
+	r.trusting = os_geteuid(&machine->run.os) != 0;
 	int rc = given ? read_given(&r, given) : read_default(&r);
 	for (size_t i = 0; i < r.nnames; ++i)
 		free(r.names[i]);

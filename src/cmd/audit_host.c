@@ -8,7 +8,6 @@
 
 #include "cmd/recover.h"
 #include "fstab/fstab_impl.h"
-#include "cmd/snapshot.h"
 #include "os/bounded.h"
 #include "os/file.h"
 
@@ -53,8 +52,8 @@ long audit_read_number(struct os *os, const char *path)
 static bool is_host(struct run *run)
 {
 	char name[sizeof(first_pids) + 1];
-	return run->snapshot || (run->live && os_readlinkat(&run->os, AT_FDCWD, "/proc/self/ns/pid", name, sizeof(name)) == sizeof(first_pids) - 1
-	       && strcmp(name, first_pids) == 0 && units_are_ours(&run->os));
+	return run->live && os_readlinkat(&run->os, AT_FDCWD, "/proc/self/ns/pid", name, sizeof(name)) == sizeof(first_pids) - 1
+	       && strcmp(name, first_pids) == 0 && units_are_ours(&run->os);
 }
 
 /* The mtab. */
@@ -88,7 +87,7 @@ static int judge_mtab(struct run *run, const char *text, size_t len, struct audi
 static int read_mtab(struct fstab_machine *machine, struct audit_mtab *mtab)
 {
 	struct run *run = &machine->run;
-	struct put_request request = {.path = "/etc/mtab", .blocks = run->snapshot ? NULL : put_blocks, .blocks_arg = run};
+	struct put_request request = {.path = "/etc/mtab", .blocks = put_blocks, .blocks_arg = run};
 	struct strbuf place;
 	char link[PATH_MAX], *text;
 	size_t len;
@@ -298,7 +297,6 @@ static int read_crypttab(struct audit_gathered *g, struct fstab_machine *machine
 	enum path_known known = facts_follow(&machine->facts, "/etc/crypttab", &g->text);
 	struct strbuf shown;
 	strbuf_init(&shown);
-	strbuf_puts(&shown, snapshot_prefix(run));
 	if (known == PATH_MISSING) {
 		const char *root = strbuf_str(&machine->root);
 		strbuf_printf(&shown, "%s/etc/crypttab", strcmp(root, "/") == 0 ? "" : root);
@@ -389,13 +387,7 @@ int audit_ask_systemd(struct run *run, char **text)
 /** Learn of the units.  @return 0, or -1 (ENOMEM). */
 static int read_systemd(struct audit_gathered *g, struct run *run)
 {
-	size_t len;
-	int rc = 0;
-	if (!run->snapshot)
-		rc = audit_ask_systemd(run, &g->shown);
-	else if (!run->snapshot->systemd
-	         || os_read_regular(&run->os, AT_FDCWD, SNAPSHOT_UNITS, UNITS_MAX, &g->shown, &len) != 0)
-		g->shown = NULL;
+	int rc = audit_ask_systemd(run, &g->shown);
 	return rc == 0 && (!g->shown || take_units(g)) ? 0 : -1;
 }
 

@@ -42,16 +42,6 @@ int audit_gather(struct audit_gathered *g, struct fstab_machine *machine, const 
  */
 int audit_ask_systemd(struct run *run, char **text);
 
-/**
- * Make an audit of this host, which tells nothing but messages.
- *
- * @seen  Is told of each name that it asks for: os.seen.
- * @done  Is called when it was made, with all that it knows.
- * @return 0, or -1 after a message: the mounts are not known.
- */
-int audit_listen(void (*seen)(void *arg, int dirfd, const char *path, int flags), void *seen_arg,
-                 void (*done)(void *arg, struct fstab_machine *machine), void *done_arg);
-
 /** A number at the beginning of a small file of the kernel's; -1: it is not known. */
 long audit_read_number(struct os *os, const char *path);
 

@@ -13,16 +13,13 @@ enum { SECONDS_MAX = 600 };
 
 static const struct row_option audit_rows[] = {
 	{"baseline", 0, "FILE", "tell what came, went and changed since --save=FILE, and which findings are new"},
-	{"collect", 0, NULL, "put together what --jsonl printed on many hosts: FILE..., or - for standard input"},
 	{"config", 0, "FILE|none", "the configuration; else ROOT/etc/getmnt/audit.conf, audit.conf.d"},
 	{"disable", 0, "CODE,...", "do without these rules"},
 	{"fail-on", 0, "info|warning|critical|never", "findings from here on make the status 1: warning"},
 	{"fstab", 0, "FILE", "what is wanted; else ROOT/etc/fstab"},
 	{"holders", 0, NULL, "look for what holds file systems that are unmounted here"},
-	{"hosts", 0, "FILE", "the hosts that there should be, with --collect"},
 	{"include", 0, "OWNER,...", "tell of deleted and hidden mounts of these owners one by one"},
 	{"list-rules", 0, NULL, "print the rules, and how grave each is"},
-	{"max-age", 0, "AGE", "what is older is stale, with --collect; 90m, 26h, 2d"},
 	{"only", 0, "CODE,...", "these rules alone"},
 	{"probe", 0, "[local|all]", "touch mounts, each with a deadline: those that should not block, or every one"},
 	{"probe-timeout", 0, "SEC", "the time that one probe may take: 3"},
@@ -44,7 +41,7 @@ const struct row_table audit_table = {
 
 void audit_options_help(FILE *out)
 {
-	fputs("Usage:\n getmnt audit [options]\n getmnt audit --collect [options] FILE...\n\n"
+	fputs("Usage:\n getmnt audit [options]\n\n"
 	      "Compare what an fstab wants with what is mounted, and with what devices are called.\n\nOptions:\n", out);
 	rows_help(&audit_table, out);
 	fputs("\nExit status: 0 clean, 1 findings, 2 it could not be audited.\n\nDetails: getmnt-audit(8).\n", out);
@@ -111,8 +108,6 @@ static int take_option(void *arg, const char *name, const char *value)
 	int taken;
 	if (audit_way_take(&asked->way, name, value, &taken))
 		return taken;
-	if (strcmp(name, "max-age") == 0)
-		return audit_collect_age(value, &asked->of.max_age);
 	if (strcmp(name, "fail-on") == 0)
 		return rows_word("--fail-on", value, severities, &asked->fail_on);
 	if (strcmp(name, "stats") == 0)
@@ -120,7 +115,6 @@ static int take_option(void *arg, const char *name, const char *value)
 	if (strcmp(name, "probe") == 0)
 		return rows_word("--probe", value ? value : "local", probes, &asked->probe);
 	if (strcmp(name, "probe-timeout") == 0) {
-		asked->timed = true;
 		return take_seconds("--probe-timeout", value, &asked->timeout);
 	}
 	if (strcmp(name, "include") == 0)
@@ -152,12 +146,8 @@ static int take_option(void *arg, const char *name, const char *value)
 		return rows_once("--baseline", value, &asked->baseline);
 	if (strcmp(name, "save") == 0)
 		return rows_once("--save", value, &asked->save);
-	if (strcmp(name, "hosts") == 0)
-		return rows_once("--hosts", value, &asked->of.hosts);
 	if (strcmp(name, "config") == 0)
 		asked->config = value;
-	else if (strcmp(name, "collect") == 0)
-		asked->collect = true;
 	else if (strcmp(name, "under") == 0)
 		asked->under = true;
 	else if (strcmp(name, "holders") == 0)
@@ -176,36 +166,6 @@ static int take_option(void *arg, const char *name, const char *value)
 	return 0;
 }
 
-/** See that options go together with --collect.  @return 0, or an exit status after a message. */
-static int read_collect(int argc, char **argv, struct audit_asked *asked)
-{
-	const struct {
-		bool given;
-		const char *name;
-	} others[] = {
-		{asked->config, "--config"}, {asked->fstab, "--fstab"}, {asked->root, "--root"}, {asked->tab_file, "--tab-file"},
-		{asked->swaps, "--swaps"}, {asked->include[0], "--include"}, {asked->probe, "--probe"}, {asked->show_config, "--show-config"},
-		{asked->stats, "--stats"}, {asked->way.log, "--syslog"}, {asked->way.seconds >= 0, "--max-time"},
-		{asked->baseline, "--baseline"}, {asked->save, "--save"}, {asked->under, "--under"}, {asked->holders, "--holders"},
-		{asked->timed, "--probe-timeout"},
-	};
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i) {
-		if (others[i].given)
-			return usage_error(others[i].name, "nothing is audited with --collect: give it where --jsonl is printed");
-	}
-	if (asked->way.form != AF_TEXT && asked->way.form != AF_JSON)
-		return usage_error("--format", "with --collect there is text or json");
-	if (optind == argc)
-		return usage_error("--collect", "name the files that have what --jsonl printed, or - for standard input");
-	asked->of.way = &asked->way;
-	asked->of.files = argv + optind;
-	asked->of.rules = asked->rules;
-	asked->of.only = asked->only;
-	asked->of.fail_on = asked->fail_on;
-	asked->of.verbose = asked->verbose;
-	return 0;
-}
-
 int audit_options_read(const struct row_table *table, int argc, char **argv, struct audit_asked *asked)
 {
 	int status = rows_parse(table, argc, argv, take_option, asked);
@@ -215,12 +175,8 @@ int audit_options_read(const struct row_table *table, int argc, char **argv, str
 	asked->rules &= ~(asked->without | audit_bit(FSTAB_LOST));
 	if (!asked->rules)
 		return usage_error("--disable", "no rule is left; take one away");
-	if (asked->collect)
-		return read_collect(argc, argv, asked);
 	if (!(asked->rules & ~base) && !asked->baseline && !asked->save && !asked->show_config)
 		return usage_error("--only", "BASE-* compares with a baseline: --baseline=FILE; --save=FILE makes one");
-	if (asked->of.hosts || asked->of.max_age >= 0)
-		return usage_error(asked->of.hosts ? "--hosts" : "--max-age", "is for --collect alone");
 	if (optind < argc)
 		return usage_error(argv[optind], "no operand is taken; --root=DIR or --fstab=FILE");
 	if (asked->tab_file && asked->probe)

@@ -4,7 +4,6 @@
 #define GM_CMD_AUDIT_OPTIONS_H
 
 #include "cmd/audit.h"
-#include "cmd/audit_collect.h"
 
 enum { AUDIT_OWNERS_MAX = 32 };
 
@@ -17,12 +16,9 @@ struct audit_asked {
 	int probe;                /* enum discover_probe */
 	bool under, holders;      /* look at what lies under mounts; at what holds them */
 	double timeout;           /* of a probe, in seconds */
-	bool timed;               /* ... and it was given */
 	const char *baseline, *config, *fstab, *root, *save, *tab_file, *swaps;
 	const char *include[AUDIT_OWNERS_MAX + 1];   /* of audit_owners[] */
 	struct audit_way way;
-	bool collect;
-	struct collect_asked of;  /* with --collect */
 };
 
 /** The options, those of audit_way.c among them. */

@@ -7,7 +7,6 @@
 
 #include "audit/units.h"
 #include "base/words.h"
-#include "cmd/snapshot.h"
 #include "fstab/fstab_impl.h"
 #include "fstab/wanted.h"
 
@@ -150,15 +149,12 @@ int audit_judge_units(struct fstab_machine *machine, const struct fstab_input *i
 	struct sight sight = {.machine = machine};
 	struct merge_machine merging = {.facts = &machine->facts, .run = run, .in = in};
 	struct wanted wanted = {0};
-	struct strbuf prefix;
 	if (!machine->system)
 		return 0;
 	arena_init(&sight.arena);
 	map64_init(&sight.by_target);
 	map64_init(&sight.lines);
-	strbuf_init(&prefix);
-	strbuf_printf(&prefix, "%s%s", snapshot_prefix(run), strcmp(in->root, "/") == 0 ? "" : in->root);
-	int rc = !prefix.failed && take_lines(&sight, lines) ? fstab_system_wanted(machine->system, has_line, &sight, &wanted) : -1;
+	int rc = take_lines(&sight, lines) ? fstab_system_wanted(machine->system, has_line, &sight, &wanted) : -1;
 	sight.wanted = &wanted;
 	for (uint32_t i = 0; i < wanted.count && rc == 0; ++i)
 		rc = map64_put(&sight.by_target, map64_text(wanted.units[i].target), i) == MAP64_NONE ? -1 : 0;
@@ -166,11 +162,10 @@ int audit_judge_units(struct fstab_machine *machine, const struct fstab_input *i
 	machine->units_arg = &sight;
 	if (rc == 0)
 		rc = audit_units(&(struct audit_units_input){
-			.wanted = &wanted, .prefix = strbuf_str(&prefix), .merge = merge_input(&merging, NULL, NULL), .facts = facts,
+			.wanted = &wanted, .prefix = strcmp(in->root, "/") == 0 ? "" : in->root, .merge = merge_input(&merging, NULL, NULL), .facts = facts,
 			.uptime = uptime}, report);
 	machine->units_of = NULL;
 	wanted_destroy(&wanted);
-	strbuf_destroy(&prefix);
 	map64_destroy(&sight.by_target);
 	map64_destroy(&sight.lines);
 	arena_destroy(&sight.arena);

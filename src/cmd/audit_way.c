@@ -91,7 +91,7 @@ bool audit_way_plugin(struct audit_way *way, const struct row_table *table, bool
 struct row_table audit_plugin_table(const struct row_table *of, struct row_option *rows)
 {
 	static const char *const left_out[] = {
-		"canonical", "collect", "digest", "fail-on", "hosts", "max-age", "json", "jsonl", "list-rules", "max-time", "output", "prometheus",
+		"canonical", "digest", "fail-on", "json", "jsonl", "list-rules", "max-time", "output", "prometheus",
 		"save", "stats",
 		"help", "verbose", "format", "nagios",
 	};

@@ -70,9 +70,6 @@ void recover_option_words(FILE *out);
 int cmd_profile(int argc, char **argv);
 void profile_option_words(FILE *out);
 
-/** The command `snapshot`.  @return 0, or 2. */
-int cmd_snapshot(int argc, char **argv);
-void snapshot_option_words(FILE *out);
 
 /** The same as genfstab(8): its options, layout and filter. */
 int cmd_genfstab(int argc, char **argv);
@@ -84,7 +81,6 @@ int cmd_genfstab(int argc, char **argv);
 
 struct options;
 struct columns;
-struct snapshot;
 
 enum { RUN_PLAIN = 6 };
 
@@ -107,9 +103,7 @@ struct run {
 	size_t watched;                /* the mounts that --poll knows */
 	int procfd, rootfd;            /* of --task; else AT_FDCWD */
 	char *prefix;                  /* of --root; else NULL */
-	struct snapshot *snapshot;   /* of a recorded host: os has entered it; or NULL */
-	bool live;                     /* the table is the kernel's, and of now; or that of a snapshot:
-	                                  there is a host to be asked */
+	bool live;                     /* the table is the kernel's, and of now */
 	bool judged;                   /* discovery tested all that cannot block */
 	bool nomem;                    /* memory ran out where that could not be told */
 	bool complete;

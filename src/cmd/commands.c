@@ -10,7 +10,6 @@ const struct command commands[] = {
 	{"profile", cmd_profile, "what each algorithm costs"},
 	{"recover", cmd_recover, "judge a mount table line by line and rebuild it"},
 	{"search", cmd_search, "search a directory tree"},
-	{"snapshot", cmd_snapshot, "record what an audit reads, for an audit elsewhere"},
 	{NULL, NULL, NULL},
 };
 

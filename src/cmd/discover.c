@@ -13,7 +13,6 @@
 #include "cmd/input.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
-#include "cmd/snapshot.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -53,8 +52,6 @@ int machine_read(struct run *run)
 	char link[64];
 	if (!run->live)
 		return 0;
-	if (run->snapshot)
-		return snapshot_machine(run);
 	run->host = os_hostname(&run->os);
 	if ((!run->host && errno == ENOMEM)
 	    || read_line(run, "/proc/sys/kernel/random/boot_id", &run->boot_id) != 0)
@@ -313,7 +310,7 @@ int run_know(struct run *run, unsigned fields)
 	int status = input_read(run, fields);
 	if (status)
 		return status;
-	if (!run->devs && !run->snapshot && (run->live || ((o->evaluate || o->unmounted) && !o->tab_file))) {
+	if (!run->devs && (run->live || ((o->evaluate || o->unmounted) && !o->tab_file))) {
 		run->devs = discover_devmap(&run->os, run->live && run->procfd == AT_FDCWD ? run->table : NULL);
 		if (!run->devs) {
 			message(NULL, "%s", strerror(errno));
@@ -323,10 +320,6 @@ int run_know(struct run *run, unsigned fields)
 	bool file = run->table->source == TABLE_FSTAB || run->table->source == TABLE_MTAB;
 	if (!file)
 		status = run_discover(run);
-	if (!status && run->snapshot && snapshot_devices(run) != 0) {
-		message(NULL, "%s", strerror(errno));
-		return CX_ERROR;
-	}
 	/* From here on devices may be opened: the files that loops stand on are judged. */
 	if (run->devs) {
 		avoid_hung(run);

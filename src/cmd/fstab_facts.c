@@ -3,7 +3,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/input.h"
-#include "cmd/snapshot.h"
 #include "fstab/wanted.h"
 #include "os/file.h"
 
@@ -331,7 +330,6 @@ static void fill_device(struct facts *facts, uint32_t major, uint32_t minor, str
 	device->numbered = true;
 	device->major = major;
 	device->minor = minor;
-	/* Of a recorded host sysfs does not tell. */
 	device->remote = devmap_remote(devs, major, minor) || (device->tags && device->tags->remote);
 	device->crypt = devmap_crypt(devs, major, minor);
 	devmap_loop(devs, major, minor, &device->loop);
@@ -344,9 +342,6 @@ int facts_devices(void *arg, const char *source, struct fstab_device *device)
 		uint32_t major, minor;
 		if (!facts_device(facts, source, &major, &minor))
 			return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
-		/* A snapshot of a host of whose devices nobody asked. */
-		if (device && !facts->run->devs)
-			return -1;
 		if (device)
 			fill_device(facts, major, minor, device);
 		return 1;
@@ -401,9 +396,6 @@ static int facts_open_to_all(void *arg, const char *path)
 	struct facts *facts = arg;
 	struct k_statx st;
 	struct strbuf place;
-	/* Modes are not recorded. */
-	if (facts->run->snapshot)
-		return -1;
 	strbuf_init(&place);
 	int open = facts_follow(facts, path, &place) == PATH_SEEN && !place.failed ? 1 : -1;
 	/* From its end, since each is cut off for the next; ROOT is another system's "/". */
@@ -457,8 +449,7 @@ static int facts_fstype(void *arg, const char *fstype)
 		facts->types_read = true;
 		struct strbuf path;
 		strbuf_init(&path);
-		const struct snapshot *snapshot = run->snapshot;
-		char *release = !snapshot ? os_release(&run->os) : snapshot->kernel ? strdup(snapshot->kernel) : NULL;
+		char *release = os_release(&run->os);
 		if (os_read_file(&run->os, AT_FDCWD, "/proc/filesystems", TYPES_MAX, &facts->filesystems, &len) != 0)
 			facts->filesystems = NULL;
 		if (release)

@@ -4,10 +4,8 @@
 #include "base/fstypes.h"
 #include "cmd/input.h"
 #include "cmd/output.h"
-#include "cmd/snapshot.h"
 #include "cmd/view.h"
 #include "os/file.h"
-#include "os/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -139,13 +137,9 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 {
 	const char *path = file ? file : "/proc/swaps";
 	size_t len;
-	struct os *os = file ? machine_outside(machine) : &machine->run.os;
+	struct os *os = &machine->run.os;
 	if ((file ? os_read_named(os, path, TEXT_MAX, &machine->swaps_text, &len)
 	          : os_read_file(os, AT_FDCWD, path, TEXT_MAX, &machine->swaps_text, &len)) != 0) {
-		if (!file && machine->run.snapshot) {
-			machine->no_swaps = true;
-			return 0;
-		}
 		/* A kernel without swap has no such file. */
 		if (!file && errno == ENOENT)
 			return 0;
@@ -162,13 +156,9 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 	if (!damaged && strlen(machine->swaps_text) < len)
 		damaged = (size_t)n + 2;
 	/* A kernel without swap may have an empty one. */
-	if (damaged && (file || machine->run.snapshot || len)) {
-		struct strbuf name;
-		strbuf_init(&name);
-		strbuf_printf(&name, "%s%s", file ? "" : snapshot_prefix(&machine->run), path);
-		message(strbuf_str(&name), "line %zu is not of a list of swap spaces; give a copy of /proc/swaps%s", damaged,
+	if (damaged && (file || len)) {
+		message(path, "line %zu is not of a list of swap spaces; give a copy of /proc/swaps%s", damaged,
 		        file ? "" : " with --swaps");
-		strbuf_destroy(&name);
 		return -1;
 	}
 	machine->nswaps = (size_t)n;
@@ -178,8 +168,6 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 /** ROOT as the table names it.  @return 0, or -1 after a message. */
 static int find_root(struct fstab_machine *machine, const char *given)
 {
-	if (machine->run.snapshot)
-		given = "/";
 	struct run *run = &machine->run;
 	struct strbuf *root = &machine->root;
 	if (!run->live) {
@@ -237,7 +225,6 @@ void machine_init(struct fstab_machine *machine, const char *tab_file, int stats
 	struct run *run = &machine->run;
 	*machine = (struct fstab_machine){.run = {
 		.opt = o, .cols = &machine->columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .complete = true, .start = os_now()}};
-	machine->outside.statx_works = true;
 	strbuf_init(&machine->root);
 	arena_init(&machine->arena);
 	map64_init(&machine->kept_by);
@@ -256,24 +243,6 @@ void machine_init(struct fstab_machine *machine, const char *tab_file, int stats
 		os_init(&run->os, getenv("GETMNT_DISABLE"));
 }
 
-int machine_enter(struct fstab_machine *machine, struct snapshot *snapshot)
-{
-	int dir = os_dupfd(&machine->outside, snapshot->dir, 0);
-	if (dir < 0) {
-		message(snapshot->name, "%s", strerror(errno));
-		return -1;
-	}
-	machine->run.snapshot = snapshot;
-	machine->options.names = DN_KERNEL;
-	os_enter(&machine->run.os, dir);
-	return 0;
-}
-
-struct os *machine_outside(struct fstab_machine *machine)
-{
-	return machine->run.snapshot ? &machine->outside : &machine->run.os;
-}
-
 void machine_destroy(struct fstab_machine *machine)
 {
 	fstab_system_free(machine->system);
@@ -285,6 +254,5 @@ void machine_destroy(struct fstab_machine *machine)
 	map64_destroy(&machine->kept_by);
 	facts_destroy(&machine->facts);
 	strbuf_destroy(&machine->root);
-	os_leave(&machine->run.os);
 	run_destroy(&machine->run);
 }

@@ -16,14 +16,12 @@
 
 struct fstab_machine {
 	struct run run;
-	struct os outside;        /* of a snapshot: by which what was named is read */
 	struct options options;   /* of the run: names are found as getmnt discover does, within bounds */
 	struct columns columns;
 	struct fstab_system *system;
 	char *swaps_text, *utab;
 	struct fstab_swap *swaps;
 	size_t nswaps;
-	bool no_swaps;            /* a snapshot has none recorded */
 	struct arena arena;
 	struct kept {
 		struct fstab_kept entry;
@@ -45,13 +43,6 @@ struct fstab_machine {
  * @stats     enum stats_form.
  */
 void machine_init(struct fstab_machine *machine, const char *tab_file, int stats);
-
-/** Have all that is asked of the machine be asked of a snapshot, which outlives it; before
-    run_know().  @return 0, or -1 after a message. */
-int machine_enter(struct fstab_machine *machine, struct snapshot *snapshot);
-
-/** By which a file is read that was named beside ROOT. */
-struct os *machine_outside(struct fstab_machine *machine);
 
 void machine_destroy(struct fstab_machine *machine);
 

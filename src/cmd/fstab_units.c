@@ -9,7 +9,6 @@
 #include "cmd/fstab_merge.h"
 
 #include "os/file.h"
-#include "os/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +21,6 @@ enum { UNIT_MAX = 64 << 10, UNITS_MAX = 32 << 20 /* bytes */ };
 bool units_are_ours(struct os *os)
 {
 	struct k_statx its, own;
-	if (os_is_inside(os))
-		return true;
 	if (os_statx(os, AT_FDCWD, "/proc/1/root", AT_NO_AUTOMOUNT, K_STATX_INO, &its) != 0)
 		return errno == EACCES || errno == EPERM;
 	return os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT, K_STATX_INO, &own) == 0 && its.ino == own.ino
@@ -35,11 +32,11 @@ static int open_units(struct run *run)
 {
 	struct os *os = &run->os;
 	struct k_statx st;
-	if ((!run->snapshot && put_blocks(run, UNITS_DIR)) || !units_are_ours(os))
+	if (put_blocks(run, UNITS_DIR) || !units_are_ours(os))
 		return -1;
 	int dir = os_openat(os, AT_FDCWD, UNITS_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	if (dir >= 0 && (os_statx(os, dir, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, K_STATX_BASIC, &st) != 0
-	                 || (!os_is_inside(os) && (st.uid != 0 || st.mode & 022)))) {
+	                 || st.uid != 0 || st.mode & 022)) {
 		os_close(os, dir);
 		return -1;
 	}

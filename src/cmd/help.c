@@ -156,8 +156,6 @@ void options_completion(FILE *out)
 	option_or_path(out, profile_option_words);
 	fputs("\tif [ \"${COMP_WORDS[1]-}\" = recover ]; then\n", out);
 	option_or_path(out, recover_option_words);
-	fputs("\tif [ \"${COMP_WORDS[1]-}\" = snapshot ]; then\n", out);
-	option_or_path(out, snapshot_option_words);
 	fputs("\tlocal columns=\"", out);
 	for (const struct column *column = column_rows; column->name; ++column)
 		fprintf(out, "%s%s", column == column_rows ? "" : " ", column->name);

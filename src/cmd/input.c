@@ -3,7 +3,6 @@
 
 #include "cmd/columns.h"
 #include "cmd/options.h"
-#include "cmd/snapshot.h"
 #include "cmd/view.h"
 
 #include <errno.h>
@@ -88,20 +87,6 @@ static int read_tab_file(struct run *run, enum table_source source)
 		message(run->table_name, "cannot be read as a table: %s; %s", read_error(errno),
 		        source == TABLE_RECORDED ? "give a mountinfo: cat /proc/self/mountinfo > FILE"
 		                                 : "give a file in the format of fstab(5)");
-		return CX_ERROR;
-	}
-	return report_problems(run);
-}
-
-/** The table of a recorded host. */
-static int read_snapshot(struct run *run)
-{
-	run->live = true;
-	run->table_name = run->snapshot->table_name;
-	run->table = table_read_file(&run->os, SNAPSHOT_TABLE, TABLE_RECORDED);
-	if (!run->table) {
-		message(run->table_name, "cannot be read as a table: %s; a snapshot needs a copy of /proc/self/mountinfo",
-		        errno == EACCES ? "it is not there, or no file that can be read" : read_error(errno));
 		return CX_ERROR;
 	}
 	return report_problems(run);
@@ -308,8 +293,6 @@ int input_read(struct run *run, unsigned fields)
 			return read_kernel(run, TABLE_AUTO, fields);
 		return read_tab_file(run, source);
 	}
-	if (run->snapshot)
-		return read_snapshot(run);
 	if (o->tab_file) {
 		run->table_name = o->tab_file;
 		return read_tab_file(run, TABLE_RECORDED);

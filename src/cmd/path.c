@@ -12,7 +12,6 @@
 
 #include "base/fstypes.h"
 #include "cmd/options.h"
-#include "cmd/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -193,13 +192,7 @@ int path_look(struct run *run, const char *path, unsigned mask, struct k_statx *
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
 	if (run->rootfd != AT_FDCWD && !*name)
 		flags |= AT_EMPTY_PATH;
-	int rc = os_statx(&run->os, run->rootfd, name, flags, mask, st);
-	/* Where something is mounted need not be recorded. */
-	if (rc != 0 && run->snapshot && snapshot_has_place(run->snapshot, path)) {
-		*st = (struct k_statx){.mask = K_STATX_TYPE, .mode = S_IFDIR};
-		rc = 0;
-	}
-	return rc;
+	return os_statx(&run->os, run->rootfd, name, flags, mask, st);
 }
 
 /** Whether the names of the table are those of another root than this process's. */
@@ -211,9 +204,6 @@ static bool root_elsewhere(const struct run *run)
 bool path_blocks(void *arg, const char *path)
 {
 	struct run *run = arg;
-	/* The files of a snapshot are files. */
-	if (run->snapshot)
-		return false;
 	errno = EAGAIN;
 	/* Untested, nothing is known of layers and devices. */
 	if (!run->d || !run->judged || root_elsewhere(run))
@@ -335,10 +325,8 @@ enum path_known path_follow(struct run *run, const char *path, struct strbuf *ou
 		if (known != PATH_SEEN || above || out->len == before)
 			continue;
 
-		if (run->snapshot && snapshot_has_place(run->snapshot, strbuf_str(out)))
-			continue;
-		uint32_t node = run->snapshot ? MT_NONE : path_mount(run, strbuf_str(out));
-		if (!run->snapshot && (node == MT_NONE || node_blocks(run, node))) {
+		uint32_t node = path_mount(run, strbuf_str(out));
+		if (node == MT_NONE || node_blocks(run, node)) {
 			known = PATH_BLIND;
 			continue;
 		}

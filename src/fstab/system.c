@@ -90,7 +90,8 @@ int fstab_system_helper(struct fstab_system *sys, const char *name)
 	/* Where a link of this name leads is not looked at: it could be anywhere. */
 	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	struct k_statx st;
-	bool there = false, unseen = false;
+	/* A system that has none of these directories keeps its helpers elsewhere: NixOS. */
+	bool there = false, unseen = !sys->dirs[0];
 	for (size_t i = 0; !there && sys->dirs[i]; ++i) {
 		int dir = system_open(sys, sys->dirs[i], O_PATH | O_DIRECTORY);
 		there = dir >= 0 && os_statx(sys->os, dir, name, flags, 0, &st) == 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/file.h"
 
-#include "os/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,8 +127,7 @@ int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **
 
 int os_read_named(struct os *os, const char *path, size_t max, char **text, size_t *len)
 {
-	/* In a record nobody writes. */
-	return read_file(os, AT_FDCWD, path, max, !os_is_inside(os), text, len);
+	return read_file(os, AT_FDCWD, path, max, true, text, len);
 }
 
 int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)

@@ -3,7 +3,6 @@
 
 #include "base/words.h"
 #include "os/clock.h"
-#include "os/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,12 +36,6 @@ enum { OS_TRIES = 32 };   /* of a call that was interrupted, or raced with a ren
 bool os_again(unsigned *tries)
 {
 	return errno == EINTR && ++*tries < OS_TRIES;
-}
-
-void os_tell(const struct os *os, int dirfd, const char *path, int flags)
-{
-	if (os->seen)
-		os->seen(os->seen_arg, dirfd, path, flags);
 }
 
 static const char *const os_names[OS_NCALLS] = {
@@ -136,11 +129,9 @@ int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mas
 {
 	int rc;
 	unsigned tries = 0;
-	os_tell(os, dirfd, path, O_PATH | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0));
-	if (os_is_inside(os) || !os->statx_works) {
+	if (!os->statx_works) {
 		memset(st, 0, sizeof(*st));
-		return os_is_inside(os) ? os_inside_statx(os, dirfd, path, flags, st)
-		                        : os_statx_by_stat(os, dirfd, path, flags, st);
+		return os_statx_by_stat(os, dirfd, path, flags, st);
 	}
 	do {
 		rc = (int)OS_CALL(os, OS_STATX, syscall(SYS_statx, dirfd, path, flags, mask, st));
@@ -166,9 +157,6 @@ int os_openat(struct os *os, int dirfd, const char *path, int flags)
 {
 	int fd;
 	unsigned tries = 0;
-	os_tell(os, dirfd, path, flags);
-	if (os_is_inside(os))
-		return os_inside_open(os, dirfd, path, flags);
 	do {
 		fd = OS_CALL(os, OS_OPENAT, openat(dirfd, path, flags | O_CLOEXEC));
 	} while (fd < 0 && os_again(&tries));
@@ -181,7 +169,6 @@ int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t r
 		errno = ENOSYS;
 		return -1;
 	}
-	os_tell(os, dirfd, path, flags);
 	struct k_open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
 		.resolve = resolve,
@@ -319,16 +306,7 @@ unsigned os_file_type(struct os *os, int fd, uint32_t *major_out, uint32_t *mino
 		*major_out = major(st.st_rdev);
 	if (minor_out)
 		*minor_out = minor(st.st_rdev);
-	uint32_t number[2];
-	if (!os_is_inside(os) || !(S_ISLNK(st.st_mode) || S_ISBLK(st.st_mode) || S_ISCHR(st.st_mode)))
-		return st.st_mode & S_IFMT;
-	if (!os_inside_block(os, fd, &number[0], &number[1]))
-		return S_ISLNK(st.st_mode) ? S_IFLNK : S_IFSOCK;
-	if (major_out)
-		*major_out = number[0];
-	if (minor_out)
-		*minor_out = number[1];
-	return S_IFBLK;
+	return st.st_mode & S_IFMT;
 }
 
 ssize_t os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf, size_t size)
@@ -401,9 +379,6 @@ ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, siz
 {
 	ssize_t n;
 	unsigned tries = 0;
-	os_tell(os, dirfd, path, O_PATH | O_NOFOLLOW);
-	if (os_is_inside(os))
-		return os_inside_readlink(os, dirfd, path, buf, size);
 	do {
 		n = OS_CALL(os, OS_READLINK, readlinkat(dirfd, path, buf, size - 1));
 	} while (n < 0 && os_again(&tries));
@@ -414,10 +389,6 @@ ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, siz
 
 int os_getcwd(struct os *os, char *buf)
 {
-	if (os_is_inside(os)) {
-		memcpy(buf, "/", 2);
-		return 0;
-	}
 	/* The C library's would look for a name itself where there is none. */
 	return OS_CALL(os, OS_GETCWD, syscall(SYS_getcwd, buf, PATH_MAX)) < 0 ? -1 : 0;
 }

@@ -118,13 +118,6 @@ struct os {
 	uint64_t statmount_mask;      /* STATMOUNT_* that this kernel answers; 0 if
 	                                 it cannot tell (before 6.15) */
 	bool torn_reads;              /* mountinfo can lose lines: before 5.8 */
-	int inside;                   /* os_enter(): that directory, and 1; 0: none */
-
-	/** Told of each name that is looked at, opened or read as a link, before it is: by whom
-	    all is recorded that was asked for; or NULL.
-	    @flags  Those of openat(2); O_PATH: it is but looked at. */
-	void (*seen)(void *arg, int dirfd, const char *path, int flags);
-	void *seen_arg;
 	uint64_t calls[OS_NCALLS];
 	struct os_clock *clock;       /* os/clock.h: calls are timed; NULL: no clock is read */
 };
@@ -155,9 +148,6 @@ const char *os_call_name(enum os_call call);
     interrupted, and that not too often: nobody may keep us for ever.
     @tries  0 to begin with. */
 bool os_again(unsigned *tries);
-
-/** For the files of os/: tell os->seen of a name, if there is one to be told. */
-void os_tell(const struct os *os, int dirfd, const char *path, int flags);
 
 /** The sum of all calls. */
 uint64_t os_calls_total(const struct os *os);

@@ -201,7 +201,6 @@ int os_ring_open(struct os *os, struct os_ring *ring, int flags, uint64_t resolv
 		unsigned part = ring_part(ring, from, n);
 		struct os_ring_open *these = opens + from;
 		for (unsigned i = 0; i < part; ++i) {
-			os_tell(os, these[i].dirfd, these[i].name, flags);
 			ring_request(ring, i, &(struct k_uring_sqe){
 				.opcode = K_URING_OP_OPENAT2,
 				.fd = these[i].dirfd,

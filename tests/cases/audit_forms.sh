@@ -180,6 +180,3 @@ for options in "--disable=FSTAB-SRC-UNSTABLE --only=FSTAB-*" "--only=FSTAB-* --d
 	status audit -F lone --fstab=line $options 2>&1 | grep -v ^Try
 	set +f
 done
-for options in --baseline=x --save=x --under --holders --probe-timeout=1; do
-		status audit --collect $options y 2>&1 | grep -v ^Try
-done

@@ -1,11 +1,11 @@
 # A fstab that has lost its lines is not well: what is mounted of disks, and swap, is told; not
 # where an engine or the image has mounted it.  A list of swap spaces that is damaged is none.
-python3 "$TOP/tests/lib/snapshots.py" unpack "$TOP/tests/fixtures/hosts" .
+python3 "$TOP/tests/lib/recorded.py" unpack "$TOP/tests/fixtures/hosts" .
 host=debian-installer.healthy
 empty() {
 	echo "-- $1"
 	printf %b "$2" >$host/etc/fstab
-	getmnt audit --root=$host --canonical
+	recorded $host audit --canonical
 	echo "status $?"
 }
 empty "emptied" ""
@@ -14,15 +14,15 @@ empty "its lines ended as on no Unix" "# /etc/fstab\r/dev/sda3 / ext4 defaults 0
 for name in container coreos kubernetes; do
 	echo "-- $name"
 	: >$name.healthy/etc/fstab
-	getmnt audit --root=$name.healthy --canonical
+	recorded $name.healthy audit --canonical
 	echo "status $?"
 done
 echo "-- swap spaces"
 for text in "" "garbage\n" "Filename Type Size Used Priority\n/dev/sda4 partition 1 0 x\n"; do
-	printf %b "$text" >swaps
-	getmnt audit --root=$host --swaps=swaps 2>&1
+	printf %b "$text" >$host/swaps
+	recorded $host audit --swaps=/swaps 2>&1
 	echo "status $?"
 done
 printf "/dev/sda4 partition 1 0 -2\n" >$host/proc/swaps
-getmnt audit --root=$host 2>&1
+recorded $host audit 2>&1
 echo "status $?"

@@ -4,7 +4,6 @@ printf '1 0 8:1 / / rw - ext4 /dev/sda1 rw\n' >table
 printf '/dev/sda1 / ext4 defaults 0 1\ntmpfs /t tmpfs defaults 0 0\n' >fstab
 printf 'Filename\tType\tSize\tUsed\tPriority\n/x partition 1024 0 -2\n' >swaps
 printf 'separate /var\n' >conf
-printf 'node1\n' >hosts
 mkdir -p root/etc/getmnt drop/etc/getmnt/audit.conf.d
 mkfifo root/etc/getmnt/audit.conf drop/etc/getmnt/audit.conf.d/a.conf
 
@@ -18,9 +17,8 @@ of()
 }
 only=--only=DRIFT-NOT-MOUNTED,SWAP-EXTRA,POLICY-PARTITION
 known=(--fstab=fstab --swaps=swaps --config=conf -F table)
-getmnt audit "${known[@]}" --jsonl >line
 
-for pipe in fstab swaps config table collect hosts baseline; do
+for pipe in fstab swaps config table baseline; do
 	mkfifo late-$pipe never-$pipe
 done
 rm late-baseline
@@ -29,8 +27,6 @@ for when in late never; do
 	of $when-swaps -F table --fstab=fstab --config=conf $only --swaps=$when-swaps &
 	of $when-config -F table --fstab=fstab --swaps=swaps $only --config=$when-config &
 	of $when-table --fstab=fstab --swaps=swaps --config=conf $only -F $when-table &
-	of $when-collect --collect $when-collect &
-	of $when-hosts --collect --hosts=$when-hosts line &
 done
 of never-baseline "${known[@]}" --baseline=never-baseline &
 sleep 1
@@ -38,8 +34,6 @@ for pipe in fstab swaps table; do
 	timeout 60 cat $pipe >late-$pipe &
 done
 timeout 60 cat conf >late-config &
-timeout 60 cat line >late-collect &
-timeout 60 cat hosts >late-hosts &
 wait
 for out in late-*.out never-*.out; do
 	echo "== ${out%.out}"

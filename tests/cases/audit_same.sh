@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Whether a line is that of the mount on its place, where names say little: of snapshots, and of
-# tables of which nothing else is known.
+# Whether a line is that of the mount on its place, where names say little: of recorded hosts, and
+# of tables of which nothing else is known.
 A=8a4b6f0c-33c5-4f5e-b7a1-0d9c2e7f5b21 R=2f0e3c54-9f0b-4d3a-8c4e-6f1d2a7b9e10
 
 # A host whose mountinfo is at standard input, below that of all: DIR ROOT-SOURCE.
@@ -9,7 +9,7 @@ make_host()
 	mkdir -p "$1"/{proc/self,proc/sys/fs,etc,run/udev/data,sys/dev/block,sys/class/block,dev/disk/by-uuid,usr/sbin,usr/lib/modules,usr/lib/systemd}
 	(
 		cd "$1" || exit
-		printf 'getmnt snapshot 1\nuptime=90000\n' >getmnt-snapshot
+		echo '90000.00 0.00' >proc/uptime; mkdir -p proc/self/ns proc/1; ln -s 'pid:[4026531836]' proc/self/ns/pid; ln -s / proc/1/root
 		{
 			echo "21 1 8:2 / / rw,relatime - ext4 ${2-/dev/sda2} rw"
 			echo "22 21 0:20 / /sys rw,nosuid,nodev,noexec,relatime - sysfs sysfs rw"
@@ -26,7 +26,7 @@ make_host()
 			uuid=$R
 			[ $i = 2 ] || uuid=$A
 			printf 'E:ID_FS_TYPE=ext4\nE:ID_FS_USAGE=filesystem\nE:ID_FS_UUID_ENC=%s\n' "$uuid" >run/udev/data/b8:$i
-			ln -s getmnt:block:8:$i dev/sda$i
+			install -m 1600 /dev/null dev/sda$i && touch -d @8.00000000$i dev/sda$i
 			ln -s ../../sda$i "dev/disk/by-uuid/$uuid"
 			mkdir -p sys/devices/virtual/block/sda$i
 			echo 8:$i >sys/devices/virtual/block/sda$i/dev
@@ -42,6 +42,10 @@ told()
 {
 	getmnt audit "$@" --canonical=full | awk '/^[^#]/ { print $1, $2, $4 }'
 }
+told_of()
+{
+	recorded "$1" audit --canonical=full | awk '/^[^#]/ { print $1, $2, $4 }'
+}
 
 echo "--- healthy"
 make_host h <<END
@@ -55,7 +59,8 @@ UUID=$R / ext4 defaults 0 1
 /lib/modules /srv/c/mod none bind,ro 0 0
 /var/run/dbus /srv/c/dbus none bind 0 0
 END
-status audit --root=h
+recorded h audit
+echo "status $?"
 
 echo "--- swap on zram that has a line, and one of another priority"
 printf '/dev/zram0 none swap defaults,pri=100 0 0\nLABEL=zram1 none swap sw,nofail 0 0\n/dev/zram2 none swap pri=5 0 0\n/dev/zram3 none swap sw 0 0\n' >f
@@ -69,16 +74,16 @@ told -F m --swaps=swaps --fstab=f
 echo "--- another directory than the link leads to, and one that is not there"
 sed 's|/usr/lib/modules /srv|/usr/lib /srv|' h/proc/self/mountinfo >m && mv m h/proc/self/mountinfo
 rm -r h/run/dbus
-told --root=h
+told_of h
 
 echo "--- a root by the kernel's name for it; not any other mount by that name"
 make_host r /dev/root </dev/null
 for line in '/dev/root / auto' 'rootfs / auto' 'rootfs / rootfs' '/dev/root / xfs'; do
 	echo "$line defaults 1 1" >r/etc/fstab
-	told --root=r
+	told_of r
 done
 printf 'UUID=%s / ext4 defaults 0 1\n/dev/root /mnt ext4 noauto 0 0\n' $R >r/etc/fstab
-told --root=r
+told_of r
 
 echo "--- what there is once, at a second place; a part of it, and what there is more than once"
 make_host c <<END
@@ -98,7 +103,7 @@ sysfs /srv/c/kernel sysfs defaults 0 0
 tmpfs /d tmpfs defaults 0 0
 tmpfs /srv/c/d tmpfs defaults 0 0
 END
-told --root=c
+told_of c
 
 echo "--- a name that nothing has: told once, whatever is mounted"
 make_host n <<END
@@ -106,12 +111,12 @@ make_host n <<END
 END
 for line in "UUID=${A^^} /d ext4 defaults" "UUID=${A^^} /d ext4 nofail" "UUID:$A /d ext4 nofail" "/dev/sdz9 /d ext4 nofail" "UUID=$R /d ext4 nofail"; do
 	printf 'UUID=%s / ext4 defaults 0 1\n%s 0 2\n' $R "$line" >n/etc/fstab
-	told --root=n
+	told_of n
 done
 printf 'UUID=%s / ext4 defaults 0 1\n/run/nothing /d none bind 0 0\n' $R >n/etc/fstab
-told --root=n
+told_of n
 sed -i '2i # getmnt: ignore=FSTAB-BIND-SRC' n/etc/fstab
-getmnt audit --root=n
+recorded n audit
 
 echo "--- efs of Amazon: a helper makes NFS of it, of the directory that it is asked for"
 cat >m <<END
@@ -135,11 +140,11 @@ told -F m --fstab=f
 getmnt fstab -F m --merge=f --fix=source --diff 2>/dev/null | grep '^[-+]f'
 
 echo "--- an image of a cloud, as a container: of devices information, of others as ever"
-mkdir -p l/{proc/self,etc,run/systemd,usr/lib/systemd}
-printf 'getmnt snapshot 1\nuptime=90000\n' >l/getmnt-snapshot
+mkdir -p l/{proc/self,sys/class/block,etc,run/systemd,usr/lib/systemd}
+echo '90000.00 0.00' >l/proc/uptime
 touch l/usr/lib/systemd/systemd
 cat >l/proc/self/mountinfo <<END
-21 1 0:44 /containers/c1 / rw,relatime - btrfs /dev/loop1 rw,subvolid=260,subvol=/containers/c1
+21 1 0:44 / / rw,relatime - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w
 23 21 0:101 / /proc rw,relatime - proc proc rw
 END
 cat >l/etc/fstab <<END
@@ -147,12 +152,12 @@ LABEL=cloudimg-rootfs / ext4 discard,errors=remount-ro 0 1
 LABEL=UEFI /boot/efi vfat umask=0077 0 1
 tmpfs /scratch tmpfs defaults 0 0
 END
-told --root=l
+told_of l
 for mark in run/systemd/container .dockerenv run/.containerenv run/WSL/; do
 	echo "$mark"
 	mkdir -p l/run/WSL
 	case $mark in */) ;; *) rmdir l/run/WSL && touch "l/$mark" ;; esac
-	told --root=l
+	told_of l
 	rm -rf "l/${mark%/}"
 done
 
@@ -208,7 +213,7 @@ done
 mkdir -p right/sys/devices/virtual/block/sda3/holders/dm-0
 for host in wrong right; do
 	echo "$host"
-	getmnt audit --root="$host" --only='DRIFT-*,SWAP-*,BOOT-ROOT' --fail-on=warning --jsonl |
+	recorded "$host" audit --only='DRIFT-*,SWAP-*,BOOT-ROOT' --fail-on=warning --jsonl |
 		python3 -c 'import json, sys
 for f in json.load(sys.stdin)["findings"]:
     if f["severity"] != "info":

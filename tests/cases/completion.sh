@@ -48,7 +48,6 @@ ask --root=d
 ask --depth ""
 ask --max-time=
 ask audit --form
-ask snapshot --k
 ask search --en
 ask search --engine=
 ask search --engine b

@@ -6,6 +6,7 @@
 # A case is a piece of bash.  What it prints is its result.  It can use:
 #   getmnt ARGS...    the program
 #   status ARGS...    the program; prints "status N" behind its output
+#   recorded DIR ARGS...  the program, on a host that is a directory (tests/lib/recorded.c)
 #   table NAME        the path of the recorded table tests/fixtures/NAME
 #   defer COMMAND...  run a command at the end, last one first
 #   skip WHY          end here, counted as skipped
@@ -21,6 +22,14 @@ getmnt()
 {
 	# shellcheck disable=SC2086
 	${GETMNT_WRAP-} "$GETMNT" "$@"
+}
+
+recorded()
+{
+	local dir=$1
+	shift
+	# shellcheck disable=SC2086
+	GETMNT_RECORDED=$dir ${GETMNT_WRAP-} "${GETMNT%/*}/tests/lib/recorded" "$@"
 }
 
 status()

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Recorded hosts: tests/fixtures/hosts/NAME, each a whole snapshot in one text.
+"""Recorded hosts: tests/fixtures/hosts/NAME, each the files of a host in one text, for
+tests/lib/recorded.c.
 
-snapshots.py unpack HOSTS OUT     write OUT/NAME.healthy and OUT/NAME.planted
-snapshots.py judge HOSTS OUT      compare OUT/NAME.*.jsonl with what is expected of each
+recorded.py unpack HOSTS OUT     write OUT/NAME.healthy and OUT/NAME.planted
+recorded.py judge HOSTS OUT      compare OUT/NAME.*.jsonl with what is expected of each
 
 A text begins with comments: which system it is, and the documents that it was written from.
-Its sections begin with "== " and are files of the snapshot, but for:
+Its sections begin with "== " and are files of the host, but for:
 
     udev      block devices: bMAJ:MIN NAME, and words of what udev knows of it: S:LINK or
               KEY=VALUE; DM_NAME=NAME is also that of sysfs
@@ -126,6 +127,15 @@ def udev_file(words):
     return "".join(line + "\n" for line in lines + ["G:systemd"])
 
 
+def put_block(root, path, number):
+    """A node of a block device, as tests/lib/recorded.c has it."""
+    major, minor = map(int, number.split(":"))
+    put(root, path, "")
+    path = os.path.join(root, path)
+    os.chmod(path, 0o1600)
+    os.utime(path, ns=(0, major * 10**9 + minor))
+
+
 def put_device(root, device, name, words):
     """A block device: in sysfs, in udev's database, and its nodes."""
     text, number = udev_file(words), device[1:]
@@ -142,14 +152,14 @@ def put_device(root, device, name, words):
             put(root, f"{place}/dm/uuid", word[8:] + "\n")
     link(root, f"sys/class/block/{name}", f"../../devices/virtual/block/{name}")
     link(root, f"sys/dev/block/{number}", f"../../devices/virtual/block/{name}")
-    link(root, f"dev/{name}", f"getmnt:block:{number}")
+    put_block(root, f"dev/{name}", number)
     for line in text.splitlines():
         if line.startswith("S:"):
             link(root, f"dev/{line[2:]}", "../" * line[2:].count("/") + name)
 
 
 def unpack(sections, root):
-    """Write a snapshot."""
+    """Write the files of a host, and what the kernel and systemd of every host have."""
     for name, lines in sections.items():
         if name not in SPECIAL:
             put(root, name, "".join(line + "\n" for line in lines))
@@ -162,6 +172,11 @@ def unpack(sections, root):
             put(root, path, "")
     for line in sections.get("links", []):
         link(root, *line.split())
+    link(root, "proc/self/ns/pid", "pid:[4026531836]")
+    link(root, "proc/1/root", "/")
+    if "systemctl-show" in sections:
+        os.makedirs(os.path.join(root, "run/systemd/system"), exist_ok=True)
+        put(root, "usr/bin/systemctl", "")
 
 
 def told(path):
