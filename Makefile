@@ -57,10 +57,16 @@
 # make deps-bench      what bench measures getmnt search against, bfs and fd; gnuplot; and,
 #                      in build/plocate, not installed, plocate
 #
+# make check-ci        what .ci/run runs after make check: of the sanitizers and valgrind the
+#                      part that finds most for its time, a short fuzzing run, packages;
+#                      tests/README.md says what is where
+# make check-full      all of the above: three hours
+#
 # Variables: VARIANT=debug|release|asan|tsan|profile|gcov|plain (of plain, all
 # flags but the needed ones are yours), CC, CFLAGS, LDFLAGS, DESTDIR, PREFIX
 # (/usr/local), LIBDIR (PREFIX/lib).  Each variant builds in build/VARIANT.
-# V=1 shows the commands.  TESTS=PATTERN runs the cases of that name alone.
+# V=1 shows the commands.  TESTS=PATTERN runs the cases of that name alone,
+# UNITS='NAME...' the unit suites of those names.
 # JOBS=N compiles N files at a time.
 # GETMNT_REQUIRE_ROOT=1 in the environment: without root the check fails.
 # GETMNT_SCALE=full: 32,000 mounts on one path, where the check has 6,000.
@@ -255,7 +261,9 @@ check: | $(AFTER_DEPS)
 	+@build-aux/tally \
 		"check-unit: $(MAKE) --no-print-directory check-unit" \
 		"check-cases: $(MAKE) --no-print-directory check-cases" \
-		"check-system: $(MAKE) --no-print-directory check-system" \
+		"check-system-1: $(MAKE) --no-print-directory check-system PART=1/2" \
+		-- \
+		"check-system-2: $(MAKE) --no-print-directory check-system PART=2/2" \
 		"check-lib: $(MAKE) --no-print-directory check-lib" \
 		"check-docs: $(MAKE) --no-print-directory check-docs" \
 		"check-corpus: $(MAKE) --no-print-directory check-corpus" \
@@ -264,7 +272,7 @@ check: | $(AFTER_DEPS)
 
 .PHONY: check-unit
 check-unit: $(BUILD)/tests/unit/unit
-	$(BUILD)/tests/unit/unit
+	$(BUILD)/tests/unit/unit $(UNITS)
 
 .PHONY: check-cases
 check-cases: $(BUILD)/getmnt $(RECORDED)
@@ -272,7 +280,7 @@ check-cases: $(BUILD)/getmnt $(RECORDED)
 
 .PHONY: check-system
 check-system: $(BUILD)/getmnt $(ASKED) $(PROFILED)
-	tests/system/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
+	tests/system/run.sh --getmnt $(BUILD)/getmnt $(if $(PART),--part $(PART)) $(TESTS)
 
 ifneq ($(VARIANT),profile)
 $(PROFILE): FORCE | $(AFTER_DEPS)
@@ -311,7 +319,7 @@ fuzz: FUZZ_TIME ?= 300
 # What is checked differs neither from day to day nor by machine; what is sought does.
 check-fuzz: FUZZ_TIME ?= 0
 check-fuzz: FUZZ_SEED ?= 1
-check-fuzz: FUZZ_COUNTED := --counted
+check-fuzz: FUZZ_COUNTED = --counted $(or $(FUZZ_PERCENT),100)
 .PHONY: fuzz check-fuzz
 fuzz check-fuzz: | $(AFTER_DEPS)
 	@if fuzz/run --probe '$(FUZZ_CC)'; then \
@@ -352,15 +360,51 @@ check-tsan: | $(AFTER_DEPS)
 
 # valgrind 3.19 knows neither listmount and statmount nor openat2.
 VALGRIND := valgrind -q --suppressions=tests/lib/valgrind.supp --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
-.PHONY: check-valgrind
-check-valgrind: export GETMNT_DISABLE := listmount,openat2
-check-valgrind: export GETMNT_FAULT_STEP = 100
+.PHONY: check-valgrind check-valgrind-unit
+check-valgrind check-valgrind-unit: export GETMNT_DISABLE := listmount,openat2
+check-valgrind check-valgrind-unit: export GETMNT_FAULT_STEP = 100
+check-valgrind-unit: $(BUILD)/tests/unit/unit
+	$(VALGRIND) $(BUILD)/tests/unit/unit $(UNITS)
 check-valgrind: | $(AFTER_DEPS)
 	@$(SUBMAKE) binaries
 	+@build-aux/tally \
-		"valgrind-unit: $(VALGRIND) $(BUILD)/tests/unit/unit" \
+		"valgrind-unit: $(MAKE) --no-print-directory check-valgrind-unit" \
 		"valgrind-cases: tests/run.sh --valgrind --getmnt $(BUILD)/getmnt $(TESTS)" \
 		"valgrind-corpus: fuzz/run --replay --wrap '$(VALGRIND)' $(BUILD)"
+
+# Units with threads; those of the core; every third system case, the short ones that
+# reach most code.
+CI_TSAN := bfs discover layers libgetmnt profile search search_raw
+CI_VALGRIND := bfs discover mounttree table tablines search pattern replace devmap recover
+CI_ASAN_SYSTEM := audit audit_baseline audit_bound audit_held audit_host audit_policy audit_under autofs bare bare_root binds \
+	btrfs chroot_plain covered covered_blocking deleted denied escape figure4 file_points fstab_merge fuse_hung fuse_overlay \
+	hung_paths loop_blocking machine matrix names no_proc planted probe recover search search_follow seccomp task vanish
+.PHONY: check-ci
+check-ci: | $(AFTER_DEPS)
+	@$(SUBMAKE) VARIANT=asan binaries
+	@$(SUBMAKE) VARIANT=tsan binaries
+	+@build-aux/tally \
+		"asan-unit: $(MAKE) --no-print-directory VARIANT=asan check-unit" \
+		"asan-cases: $(MAKE) --no-print-directory VARIANT=asan check-cases" \
+		"asan-system: $(MAKE) --no-print-directory VARIANT=asan check-system TESTS='$(CI_ASAN_SYSTEM)'" \
+		-- \
+		"tsan-unit: $(MAKE) --no-print-directory VARIANT=tsan check-unit UNITS='$(CI_TSAN)'" \
+		"valgrind-unit: $(MAKE) --no-print-directory check-valgrind-unit UNITS='$(CI_VALGRIND)'" \
+		"check-fuzz: $(MAKE) --no-print-directory check-fuzz FUZZ_PERCENT=10" \
+		"check-deb: $(MAKE) --no-print-directory check-deb"
+
+.PHONY: check-full
+check-full: | $(AFTER_DEPS)
+	+@build-aux/tally \
+		"check: $(MAKE) --no-print-directory check" \
+		"check-asan: $(MAKE) --no-print-directory check-asan" \
+		"check-tsan: $(MAKE) --no-print-directory check-tsan" \
+		"check-valgrind: $(MAKE) --no-print-directory check-valgrind" \
+		"distcheck: $(MAKE) --no-print-directory distcheck" \
+		"check-deb: $(MAKE) --no-print-directory check-deb" \
+		"check-long: $(MAKE) --no-print-directory check-long" \
+		"check-vm: $(MAKE) --no-print-directory deps-vm check-vm" \
+		"check-fleet: $(MAKE) --no-print-directory deps-fleet check-fleet"
 
 .PHONY: check-vm
 check-vm: $(BUILD)/getmnt
