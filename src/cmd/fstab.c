@@ -257,7 +257,7 @@ static int make_fstab(struct fstab_machine *machine, const struct asked *asked, 
 	struct fstab_input in = {
 		.d = run->d, .root = root, .swaps = machine->swaps, .nswaps = machine->nswaps,
 		.id = (enum fstab_id)asked->id, .options = (enum fstab_options)asked->options,
-		.nofail = asked->nofail, .filter = asked->filter, .all = asked->genfstab && asked->all,
+		.nofail = asked->nofail, .add = (const char *const *)asked->merge.add, .nadd = asked->merge.nadd, .filter = asked->filter, .all = asked->genfstab && asked->all,
 		.world = machine_world(machine),
 	};
 	if (asked->genfstab && !asked->all)

@@ -10,6 +10,9 @@
  *
  * Each mount below ROOT ends as one of three: a line; a comment with the reason
  * why there can be no line; or left out, since the system makes it by itself.
+ *
+ * A mount that an ordinary user made (fstab_user()) is a comment, unless it is named: its source
+ * would be that user's words on root's command line at the next boot.
  */
 #ifndef GM_FSTAB_FSTAB_H
 #define GM_FSTAB_FSTAB_H
@@ -112,6 +115,9 @@ struct fstab_input {
 	enum fstab_id id;
 	enum fstab_options options;
 	bool nofail;               /* add nofail where a boot can do without */
+	const char *const *add;    /* names of mount points, from ROOT: a mount of a user's there gets
+	                              a line all the same */
+	size_t nadd;
 	struct fstab_world world;
 
 	/* Of genfstab(8): */
@@ -137,7 +143,8 @@ struct fstab_line {
 	const char *why;            /* of comments, and what is left out */
 	const char *owner;          /* of what is left out, who mounts it: api, automount,
 	                               container:ENGINE, credentials, gpt-auto, initrd, nsfs,
-	                               session, snap, udisks, unit, zfs; NULL: not known */
+	                               session, snap, udisks, unit, zfs; of a mount that a user
+	                               made, and is not left out, user:NAME; NULL: not known */
 	const char *note;           /* stands above a line; or NULL */
 	const char *warning;        /* what somebody should look at; or NULL */
 	const char *source, *target, *fstype, *options;

@@ -40,9 +40,24 @@ bool fstab_upon_itself(const struct discovery *d, uint32_t node);
  *
  * @itself     fstab_upon_itself()
  * @all        API file systems are wanted.
+ * @user       fstab_user(): what an ordinary user can call as that user likes proves nothing.
  * @own [out]  Static strings; set if it does.
  */
-bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, struct fstab_own *own);
+bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, bool user, struct fstab_own *own);
+
+/** Whether a type is one of FUSE. */
+bool fstab_is_fuse(const char *fstype);
+
+/**
+ * Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE, by
+ * "user=NAME" in utab, by a place below /run/user/UID.  Its source, and the type of FUSE, are text of
+ * that user's choice then.  Of a mount made in a user namespace the ID is 0 in that namespace.
+ *
+ * @target  From ROOT.
+ * @kept    fstab_world.kept()
+ * @user    Gets the ID or name appended, if one did: any bytes.
+ */
+bool fstab_user(const struct mount *mount, const char *target, const char *kept, struct strbuf *user);
 
 /** Whether a mount point is one of the kernel's own: at or below /proc, /sys and /dev. */
 bool fstab_is_kernels(const char *target);

@@ -126,13 +126,14 @@ static void compare_how(struct merger *m, struct old *old, const struct new *new
 }
 
 /** Whether a mount of which no line can be made is that of its own line, for only that one
-    has what it takes: a password, the name that a server of FUSE goes by. */
+    has what it takes: a password, the name that a server of FUSE goes by.  Options of a user's mount,
+    which has an owner, are that user's. */
 static bool is_by_its_line(struct merger *m, const struct old *old, const struct new *new)
 {
 	const struct mount *mount = new->line->mount;
 	return mount && mount->vfs_opts && old->words.target && new->line->target && mount->source
 	       && strcmp(old->words.source, mount->source) == 0 && merge_same(m, old, new) > 0
-	       && (!new->line->why || strncmp(new->line->why, "hidden", 6) != 0);
+	       && !new->line->hidden && !new->line->owner;
 }
 
 /** Compare the line of a mount with it. */

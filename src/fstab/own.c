@@ -282,7 +282,7 @@ bool fstab_hides_kernels(const struct mount *mount, const char *target)
 	/* The kubelet binds a file of its disk there, into every container. */
 	if (strcmp(target, "/dev/termination-log") == 0)
 		return false;
-	bool fuse = strncmp(fstype, "fuse", 4) == 0 && (fstype[4] == '\0' || fstype[4] == '.' || strcmp(fstype, "fuseblk") == 0);
+	bool fuse = fstab_is_fuse(fstype);
 	if (strcmp(fstype, "fuse.lxcfs") == 0 || (fuse && mount->source && strcmp(mount->source, "sysboxfs") == 0))
 		return false;
 	return mount->dev_major != 0 || fuse || flags & (FST_DEVICE | FST_NET | FST_LAYERED) || strcmp(fstype, "zfs") == 0;
@@ -310,7 +310,43 @@ static bool is_of_ostree(const struct mount *mount, const char *target)
 	return *at && strcmp(at, target) == 0;
 }
 
-bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, struct fstab_own *own)
+/** Append the user's name, if there is one of n bytes; root is no user.  @return whether it is one. */
+static bool named_user(struct strbuf *user, const char *name, size_t n)
+{
+	if (n == 0 || word_is(name, n, "0") || word_is(name, n, "root"))
+		return false;
+	strbuf_add(user, name, n);
+	return true;
+}
+
+bool fstab_is_fuse(const char *fstype)
+{
+	return fstype && fstab_type_in(fstype, "fuse fuseblk");
+}
+
+bool fstab_user(const struct mount *mount, const char *target, const char *kept, struct strbuf *user)
+{
+	static const char id[] = "user_id=", session[] = "/run/user/";
+	const char *options = mount->fs_opts, *o;
+	size_t n;
+	/* fusermount(1) gives the kernel the ID of who has called it. */
+	while (fstab_is_fuse(mount->fstype) && (o = fstab_kept_next(&options, &n)) != NULL) {
+		if (strncmp(o, id, sizeof(id) - 1) == 0 && named_user(user, o + sizeof(id) - 1, n - (sizeof(id) - 1)))
+			return true;
+	}
+	/* mount(8) keeps the name of who has mounted a line with "user" or "users". */
+	o = kept ? fstab_kept_find(kept, "user", 4, &n) : NULL;
+	if (o && n > 5 && named_user(user, o + 5, n - 5))
+		return true;
+	/* The directory itself is a mount of systemd-logind. */
+	if (strncmp(target, session, sizeof(session) - 1) != 0)
+		return false;
+	target += sizeof(session) - 1;
+	n = strspn(target, "0123456789");
+	return target[n] == '/' && named_user(user, target, n);
+}
+
+bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, bool user, struct fstab_own *own)
 {
 	static const char *const run[] = {"/run", "/var/run", NULL};
 	const char *fstype = mount->fstype ? mount->fstype : "";
@@ -318,7 +354,9 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 	if (fstab_hides_kernels(mount, target))
 		return false;
 	for (size_t i = 0; i < sizeof(own_types) / sizeof(*own_types); ++i) {
-		if (strcmp(fstype, own_types[i].fstype) == 0)
+		/* A user calls a file system of FUSE as that user likes. */
+		bool may = !(user && fstab_is_fuse(fstype)) || strcmp(own_types[i].owner, "session") == 0;
+		if (may && strcmp(fstype, own_types[i].fstype) == 0)
 			return owned(own, own_types[i].owner, own_types[i].why, flags & FST_PSEUDO && !(flags & FST_AUTOFS));
 	}
 	for (size_t i = 0; i < sizeof(own_dirs) / sizeof(*own_dirs); ++i) {
@@ -330,6 +368,12 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 		if (depth >= (int)(own_dirs[i].depth & DEPTH) && !whole && (!layers || (mount->dev_major == 0 && !(flags & (FST_NET | FST_DEVICE)))))
 			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
 	}
+	size_t len = strlen(fstype);
+	if (strncmp(fstype, "fuse.", 5) == 0 && len > 8 && strcasecmp(fstype + len - 8, "AppImage") == 0)
+		return owned(own, "session", "of an AppImage", false);
+	/* Any user can make directories of the names that follow. */
+	if (user)
+		return false;
 	/* Of an ordinary user, wherever his home is. */
 	const char *storage = strstr(target, "/.local/share/containers/storage/");
 	if (storage && storage != target)
@@ -342,10 +386,6 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 		return owned(own, engine, "of a container", false);
 	if (is_of_place(mount, target, own))
 		return true;
-	size_t len = strlen(fstype);
-	if (strncmp(fstype, "fuse.", 5) == 0 && len > 8 && strcasecmp(fstype + len - 8, "AppImage") == 0)
-		return owned(own, "session", "of an AppImage", false);
-
 	if (all)
 		return false;
 	if (is_of_ostree(mount, target))

@@ -397,7 +397,11 @@ void place_classify(struct maker *mk, uint32_t i)
 	}
 	struct fstab_own own;
 	const char *kept = in->world.kept ? in->world.kept(in->world.arg, name, m) : NULL;
-	if (fstab_own(m, place->target, fstab_upon_itself(in->d, i), in->all, &own)) {
+	strbuf_reset(&mk->scratch);
+	bool user = fstab_user(m, place->target, kept, &mk->scratch);
+	if (user)
+		place->owner = fstab_format(&mk->draft, "user:%s", strbuf_str(&mk->scratch));
+	if (fstab_own(m, place->target, fstab_upon_itself(in->d, i), in->all, user, &own)) {
 		leave_out(place, own.owner, own.why, own.boot);
 	} else if (is_of_live(mk, m, place->target)) {
 		leave_out(place, "initrd", "a part of the root, or what it comes from", true);
@@ -405,12 +409,12 @@ void place_classify(struct maker *mk, uint32_t i)
 		leave_out(place, "api", "a pseudo file system: -P", true);
 	} else if (fstab_has_option(kept, "uhelper=udisks2")) {
 		leave_out(place, "udisks", "of udisks", false);
-	} else if (by_unknown_unit(mk, i)) {
+	} else if (!user && by_unknown_unit(mk, i)) {
 		refuse(place, "systemd mounts it when it is entered: by a line with x-systemd.automount or by a unit of its "
 		       "own is not known here");
-	} else if ((why = by_automount(mk, i, &place->automount)) != NULL) {
+	} else if (!user && (why = by_automount(mk, i, &place->automount)) != NULL) {
 		leave_out(place, "automount", why, false);
-	} else if ((owner = place_unit(&in->world, place->target)) != NULL) {
+	} else if (!user && (owner = place_unit(&in->world, place->target)) != NULL) {
 		leave_out(place, owner, "of a unit of its own", true);
 	} else if (node->states & 1u << MT_HIDDEN) {
 		const char *by = node->covered_by != MT_NONE ? in->d->targets[node->covered_by] : NULL;

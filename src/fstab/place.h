@@ -25,7 +25,7 @@ struct place {
 		uint32_t last;   /* of the first: the last of them */
 	} name, root;
 	const char *why;
-	const char *owner;       /* OWN: fstab_line.owner */
+	const char *owner;       /* fstab_line.owner */
 };
 
 struct maker {

@@ -258,7 +258,8 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 	}
 	if (device.remote || wants_netdev(m))
 		option_puts(&more, "_netdev");
-	bool open = add_own(mk, i, device.loop.partition && line->warning, &more, line);
+	bool spare = (device.loop.partition && line->warning) || mk->places[i].owner;
+	bool open = add_own(mk, i, spare, &more, line);
 	struct fstab_choice choice = {.mount = m, .first = first, .more = more.len ? strbuf_str(&more) : NULL};
 	if (!open || !fstab_choose_options(&mk->draft, &choice, line))
 		state = REFUSED;
@@ -295,7 +296,7 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct fsta
 	line->fstype = "none";
 	struct strbuf more;
 	strbuf_init(&more);
-	bool open = add_own(mk, i, false, &more, line);
+	bool open = add_own(mk, i, mk->places[i].owner, &more, line);
 	struct fstab_choice choice = {.mount = m, .bound = place_mount(mk, bind.in), .bind = true,
 	                              .more = more.len ? strbuf_str(&more) : NULL};
 	enum state state = open && fstab_choose_options(&mk->draft, &choice, line) ? LINE : REFUSED;
@@ -314,6 +315,17 @@ static void settle(struct maker *mk, uint32_t i, enum state state, const struct 
 		add_line(mk, FSTAB_LINE, line);
 }
 
+/** Whether a mount point is one that is named. */
+static bool is_named(const struct maker *mk, const char *target)
+{
+	for (size_t k = 0; k < mk->in->nadd; ++k) {
+		const char *name = fstab_normal(mk->draft.arena, mk->in->add[k]);
+		if (name && strcmp(name, target) == 0)
+			return true;
+	}
+	return false;
+}
+
 /**
  * Decide on a node, if all that it needs is decided.
  *
@@ -322,10 +334,15 @@ static void settle(struct maker *mk, uint32_t i, enum state state, const struct 
 static void decide(struct maker *mk, uint32_t i, bool last)
 {
 	struct place *place = &mk->places[i];
-	struct fstab_line line = {.mount = place_mount(mk, i), .target = place->target};
+	struct fstab_line line = {.mount = place_mount(mk, i), .target = place->target, .owner = place->owner};
 	enum state state = place_needs_parent(mk, i, &line.why);
 	if (state == LINE)
 		state = place->bind ? make_bind(mk, i, last, &line) : make_mount(mk, i, &line);
+	if (state == LINE && place->owner && !is_named(mk, place->target)) {
+		line.why = fstab_format(&mk->draft, "user %s mounted it, and a line would have root mount at each boot what that user "
+		                        "chose; --merge --add=PATH writes it", place->owner + strlen("user:"));
+		state = REFUSED;
+	}
 	if (state == WAITING && last) {
 		line.why = "it needs others that need it";
 		state = REFUSED;
@@ -366,7 +383,7 @@ static void add_others(struct maker *mk)
 			if (place->state != (own ? OWN : REFUSED))
 				continue;
 			struct fstab_line line = {
-				.mount = place_mount(mk, i), .why = place->why, .owner = own ? place->owner : NULL,
+				.mount = place_mount(mk, i), .why = place->why, .owner = place->owner,
 				.target = place->target ? place->target : mk->in->d->targets[i],
 				.boot = own && place->boot, .unnamed = !own && place->unnamed, .hidden = mk->tree->nodes[i].states & 1u << MT_HIDDEN,
 			};

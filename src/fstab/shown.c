@@ -222,8 +222,7 @@ bool shown_any_flag(const char *fstype, const char *flag)
 
 const char *shown_flags(const char *fstype)
 {
-	bool fuse = fstype && strncmp(fstype, "fuse", 4) == 0 && (fstype[4] == '.' || !fstype[4]);
-	return fuse ? "nosuid,nodev" : fstab_type_in(fstype, "f2fs") ? "lazytime" : fstab_type_in(fstype, "vboxsf") ? "nodev" : "";
+	return fstab_type_in(fstype, "fuse") ? "nosuid,nodev" : fstab_type_in(fstype, "f2fs") ? "lazytime" : fstab_type_in(fstype, "vboxsf") ? "nodev" : "";
 }
 
 /** Whether the kernel calls a device one of discs. */

@@ -242,10 +242,14 @@ bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount, str
 	unsigned flags = fstype_flags(mount->fstype);
 	/* A mere name; for one in /dev systemd would wait. */
 	bool name = flags & FST_PSEUDO || (mount->fstype && strcmp(mount->fstype, "overlay") == 0);
-	if (name && (is_tag(source) || strncmp(source, "/dev/", 5) == 0)) {
+	if (name && (*source == '-' || is_tag(source) || strncmp(source, "/dev/", 5) == 0)) {
 		source = mount->fstype;
 	} else if (is_tag(source)) {
 		line->why = fstab_format(draft, "its source %s would be taken for a device", source);
+		return false;
+	}
+	if (*source == '-') {
+		line->why = fstab_format(draft, "its source %s would be taken for options by mount(8)", source);
 		return false;
 	}
 	/* Of a type that is not known, a path may be one of a system that has another root. */

@@ -8,7 +8,7 @@
 #include "unit.h"
 
 #include "fault.h"
-#include "fstab/fstab.h"
+#include "fstab/fstab_impl.h"
 
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -425,12 +425,15 @@ static void test_options(void)
 static void test_g12_others(void)
 {
 	/* What mount(8) kept; what it did not keep, and nobody can know. */
-	USUAL("21 20 0:30 / /notes rw,relatime - tmpfs t rw\n"
+	struct fstab_input named = usual();
+	named.add = (const char *const []){"/notes"};
+	named.nadd = 1;
+	CHECK(named, "21 20 0:30 / /notes rw,relatime - tmpfs t rw\n"
 	      "22 20 0:31 / /win rw,relatime - cifs //s/x rw,vers=3.1.1,sec=ntlmssp,username=joe\n"
 	      "23 20 0:32 / /guest rw,relatime - cifs //s/g rw,sec=none,username=x,addr=192.0.2.1\n"
 	      "24 20 0:33 / /word rw,relatime - cifs //s/w rw,password=x\n"
 	      "25 20 0:34 / /url rw,relatime - fuse.x joe:word@h: rw\n",
-	      "t|/notes|tmpfs|x-own.note=1,_netdev,x-b|0\n"
+	      "t|/notes|tmpfs|nofail,x-own.note=1,_netdev,x-b|0\n"
 	      "//s/g|/guest|cifs|sec=none,username=x|0\n"
 	      "#/win: its password is known to the kernel alone; write a line with credentials=FILE\n"
 	      "#/word: it was mounted with a secret, which does not belong here\n"
@@ -1109,6 +1112,8 @@ static void test_no_memory(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(d);
 	in.d = d;
 	in.nofail = true;
+	in.add = (const char *const []){"/notes"};
+	in.nadd = 1;
 	in.swaps = swaps;
 	in.nswaps = 2;
 	struct fault_count count = {0};
@@ -1261,13 +1266,100 @@ static void test_review_options_types(void)
 		"#/k: whether its source /mnt/srv lies in ROOT is not known\n");
 }
 
+#define HIS(who) "user " who " mounted it, and a line would have root mount at each boot what that user chose; " \
+                 "--merge --add=PATH writes it\n"
+
+/** What an ordinary user mounted, however it is named, gets a line only if it is named; root's does. */
+static void test_users(void)
+{
+	static const char table[] =
+		"21 20 0:30 / /home/joe/a rw,nosuid,nodev,relatime - fuse.sshfs h:/x rw,user_id=1500,group_id=1500\n"
+		"22 20 0:31 / /home/joe/b rw,nosuid,nodev,relatime - fuse.sshfs -oProxyCommand=touch:/y rw,user_id=1500,group_id=1500,allow_other\n"
+		"23 20 0:32 / /home/joe/c rw,relatime - fuseblk /dev/sdd rw,user_id=1500,group_id=0,blksize=4096\n"
+		"24 20 0:33 / /win rw,relatime - fuseblk /dev/sdd rw,user_id=0,group_id=0,blksize=4096\n"
+		"25 20 0:34 / /srv/own rw,nosuid,nodev,relatime - fuse.sshfs h:/z rw,user_id=0,group_id=0\n"
+		"26 20 0:35 / /srv/dash rw,nosuid,nodev,relatime - fuse.sshfs -oProxyCommand=touch:/y rw,user_id=0,group_id=0\n"
+		"27 20 0:30 /d /bound rw,relatime - fuse.sshfs h:/x rw,user_id=1500,group_id=1500\n"
+		"28 20 0:36 / /memory rw,relatime - tmpfs -dash rw\n"
+		"29 20 0:37 / /root/notes rw,relatime - tmpfs t rw\n"
+		"30 20 0:38 / /notes rw,relatime - tmpfs t rw\n"
+		"31 20 0:39 / /joe rw,relatime - tmpfs t rw\n"
+		"32 20 0:40 / /home/joe/disk rw,nosuid,nodev,relatime - fuse.ext4 /dev/sda1 rw,user_id=1500,group_id=1500\n"
+		"33 20 0:41 / /home/joe/lxcfs rw,nosuid,nodev,relatime - fuse.lxcfs lxcfs rw,user_id=1500,group_id=1500\n"
+		"34 20 0:42 / /home/joe/.local/share/containers/storage/x rw,nosuid,nodev,relatime - fuse.sshfs h:/x rw,user_id=1500,group_id=1500\n"
+		"35 20 0:43 / /run/user/1500/x rw,relatime - tmpfs t rw\n";
+	USUAL(table,
+	      "h:/z|/srv/own|fuse.sshfs|nosuid,nodev,_netdev|0\n"
+	      "tmpfs|/memory|tmpfs|defaults|0\n"
+	      "t|/root/notes|tmpfs|defaults|0\n"
+	      "t|/joe|tmpfs|defaults|0\n"
+	      "#/home/joe/a: " HIS("1500")
+	      "#/home/joe/b: its source -oProxyCommand=touch:/y would be taken for options by mount(8)\n"
+	      "#/home/joe/c: there is no UUID: devices are not asked; --id=path would name it /dev/sdd\n"
+	      "#/win: there is no UUID: devices are not asked; --id=path would name it /dev/sdd\n"
+	      "#/srv/dash: its source -oProxyCommand=touch:/y would be taken for options by mount(8)\n"
+	      "#/bound: its source, /d of h:/x, is seen nowhere else\n"
+	      "#/notes: " HIS("joe")
+	      "#/home/joe/disk: what fuse.ext4 is mounted from is known to its server alone\n"
+	      "#/home/joe/lxcfs: what fuse.lxcfs is mounted from is known to its server alone\n"
+	      "#/home/joe/.local/share/containers/storage/x: " HIS("1500")
+	      "-/run/user/1500/x: of a session\n");
+	struct fstab_input in = usual();
+	in.add = (const char *const []){"/home//joe/a/", "/home/joe/b", "/bound"};
+	in.nadd = 3;
+	made(in, "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
+	     "21 20 0:30 / /home/joe/a rw,nosuid,nodev,relatime - fuse.sshfs h:/x rw,user_id=1500,group_id=1500\n"
+	     "22 20 0:31 / /home/joe/b rw,nosuid,nodev,relatime - fuse.sshfs -oProxyCommand=touch:/y rw,user_id=1500,group_id=1500\n"
+	     "27 20 0:30 /d /bound rw,relatime - fuse.sshfs h:/x rw,user_id=1500,group_id=1500\n");
+	CU_ASSERT_STRING_EQUAL(text, "UUID=u-root|/|ext4|defaults|1\n"
+		"h:/x|/home/joe/a|fuse.sshfs|nosuid,nodev,_netdev,nofail|0\n"
+		"/home/joe/a/d|/bound|none|bind,rw,suid,dev,relatime,nofail|0\n"
+		"#/home/joe/b: its source -oProxyCommand=touch:/y would be taken for options by mount(8)\n");
+	/* Whose a mount is, by its data alone. */
+	static const struct {
+		const char *fstype, *options, *target, *kept, *user;
+	} rows[] = {
+		{"fuse", "rw,user_id=1500,group_id=100", "/x", NULL, "1500"},
+		{"fuse", "rw,user_id=0,group_id=0", "/x", NULL, NULL},
+		{"fuse.x", "rw,user_id=0,user_id=7", "/x", NULL, "7"},
+		{"fuseblk.ntfs", "rw,user_id=1000", "/x", NULL, "1000"},
+		{"fusectl", "rw,user_id=1000", "/x", NULL, NULL},
+		{"ext4", "rw,user_id=1000", "/x", NULL, NULL},
+		{"fuse", "rw,context=\"a,user_id=1000\"", "/x", NULL, NULL},
+		{"fuse", NULL, "/x", NULL, NULL},
+		{"vfat", "rw", "/x", "users,x-a,user=a b\nc", "a b\nc"},
+		{"vfat", "rw", "/x", "user,x-a=\"user=joe\"", NULL},
+		{"vfat", "rw", "/x", "user=root", NULL},
+		{"vfat", "rw", "/x", "user=", NULL},
+		{"tmpfs", "rw", "/run/user/1000", NULL, NULL},
+		{"tmpfs", "rw", "/run/user/1000/a", NULL, "1000"},
+		{"tmpfs", "rw", "/run/user/0/a", NULL, NULL},
+		{"tmpfs", "rw", "/run/user/1000a/a", NULL, NULL},
+		{"tmpfs", "rw", "/run/users/1000/a", NULL, NULL},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		struct mount mount = {.fstype = rows[i].fstype, .fs_opts = rows[i].options};
+		struct strbuf user;
+		strbuf_init(&user);
+		bool is = fstab_user(&mount, rows[i].target, rows[i].kept, &user);
+		bool right = is == (rows[i].user != NULL) && strcmp(strbuf_str(&user), is ? rows[i].user : "") == 0;
+		if (!right)
+			printf("row %zu: \"%s\"\n", i, strbuf_str(&user));
+		CU_ASSERT_TRUE(right);
+		strbuf_destroy(&user);
+	}
+}
+
 /** What mount(8) kept: quotes, secrets, and entries of another mount. */
 static void test_review_options_utab(void)
 {
-	USUAL("21 20 0:30 / /quoted rw,relatime - tmpfs t rw\n"
+	struct fstab_input named = usual();
+	named.add = (const char *const []){"/quoted"};
+	named.nadd = 1;
+	CHECK(named, "21 20 0:30 / /quoted rw,relatime - tmpfs t rw\n"
 	      "22 20 0:31 / /secret rw,relatime - tmpfs t rw\n"
 	      "23 22 8:1 /a /secret/bind rw,relatime - ext4 /dev/sda1 rw\n",
-	      "t|/quoted|tmpfs|x-foo=\"a,b\",x-bar=1,x-c=d\\,e|0\n"
+	      "t|/quoted|tmpfs|nofail,x-foo=\"a,b\",x-bar=1,x-c=d\\,e|0\n"
 	      "#/secret: an option of it holds a secret, which does not belong here\n"
 	      "#/secret/bind: its place lies in memory, and will be gone; whether it is a directory is not known\n");
 	char utab[] = "ID=77 SRC=/dev/sdb1 TARGET=/m ROOT=/a\\040b OPTS=x-a\nTARGET=/n OPTS=x-b\n";
@@ -1384,6 +1476,7 @@ static const struct unit_test tests[] = {
 	{"review_options_tags", test_review_options_tags},
 	{"review_options_types", test_review_options_types},
 	{"review_options_utab", test_review_options_utab},
+	{"users", test_users},
 	{"review_options_lower", test_review_options_lower},
 	{"same_device", test_same_device},
 	{"review_options_subvolume", test_review_options_subvolume},

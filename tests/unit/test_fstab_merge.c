@@ -113,7 +113,7 @@ struct made {
 
 static const struct fstab_swap swaps[] = {{"/dev/sda5", false, false, 5}};
 
-static void make(struct made *made, const char *table)
+static void make_named(struct made *made, const char *table, const char *const *add, size_t nadd)
 {
 	*made = (struct made){.table = table_parse_mountinfo(table, strlen(table))};
 	CU_ASSERT_PTR_NOT_NULL_FATAL(made->table);
@@ -124,10 +124,16 @@ static void make(struct made *made, const char *table)
 	made->d = discover(&os, NULL, made->table, &opts);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(made->d);
 	made->in = (struct fstab_input){
+		.add = add, .nadd = nadd,
 		.d = made->d, .root = "/", .swaps = swaps, .nswaps = 1, .options = FSTAB_MINIMAL,
 		.world = {NULL, find_device, find_swap, holders},
 	};
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&made->in, &made->plan), 0);
+}
+
+static void make(struct made *made, const char *table)
+{
+	make_named(made, table, NULL, 0);
 }
 
 static void unmake(struct made *made)
@@ -162,7 +168,7 @@ static void tell(const struct fstab_merged *merged)
 static char *merged(struct fstab_merge_input in, const char *table, const char *text, const char *base)
 {
 	struct made made;
-	make(&made, table);
+	make_named(&made, table, in.add, in.nadd);
 	struct tablines *file = tablines_parse(text, strlen(text)), *loaded = base ? tablines_parse(base, strlen(base)) : NULL;
 	struct fstab_merged out;
 	in.file = file;
@@ -1261,6 +1267,28 @@ static void test_many(void)
 	CU_ASSERT(seconds[1] < 5 * seconds[0] + 0.1);
 }
 
+/** What a user mounted is neither added nor put into a line, unless it is named; a line that lets users
+    mount stays. */
+static void test_users(void)
+{
+#define FUSE(id, source) "30 20 0:60 / /home/joe/m rw,nosuid,nodev,relatime - fuse.sshfs " source " rw,user_id=" id ",group_id=0\n"
+	static const char admin[] = ROOT_LINE SWAP_LINE "nas:/x /home/joe/m fuse.sshfs noauto,users 0 0\n";
+	static const char boot[] = ROOT_LINE SWAP_LINE "nas:/x /home/joe/m fuse.sshfs nofail 0 0\n";
+	static const char added[] = ROOT_LINE SWAP_LINE "evil:/y                                   /home/joe/m     fuse.sshfs nosuid,nodev,_netdev,nofail 0 0\n";
+	static const char ours[] = ROOT_LINE SWAP_LINE "evil:/y                                   /home/joe/m     fuse.sshfs nosuid,nodev,_netdev 0 0\n";
+	struct fstab_merge_input named = PERSISTENT, all = PERSISTENT;
+	named.add = (const char *const []){"/home/joe/m"};
+	named.nadd = 1;
+	all.fix = ALL | FSTAB_FIX_SOURCE;
+	CHECK(all, ROOT FUSE("1500", "evil:/y"), ROOT_LINE SWAP_LINE, ROOT_LINE SWAP_LINE, "no-line 0 /home/joe/m\n");
+	CHECK(all, ROOT FUSE("0", "evil:/y"), ROOT_LINE SWAP_LINE, ours, NULL);
+	CHECK(named, ROOT FUSE("1500", "evil:/y"), ROOT_LINE SWAP_LINE, added, NULL);
+	/* Over a line's place: its words stay the admin's. */
+	CHECK(all, ROOT FUSE("1500", "evil:/y"), boot, boot, "source 3 /home/joe/m\n");
+	CHECK(all, ROOT FUSE("1500", "nas:/x"), admin, admin, NULL);
+	CHECK(all, ROOT FUSE("1500", "evil:/y"), admin, admin, NULL);
+}
+
 static const struct unit_test tests[] = {
 	{"no_memory", test_no_memory},
 	{"nothing to do is nothing done", test_nothing_to_do},
@@ -1276,6 +1304,7 @@ static const struct unit_test tests[] = {
 	{"what is added", test_add},
 	{"several on one place", test_twice},
 	{"damaged lines", test_damaged},
+	{"of users", test_users},
 	{"order", test_order},
 	{"a base", test_base},
 	{"what systemd has loaded", test_loaded},
