@@ -203,7 +203,7 @@ static bool is_moved(const struct side *side, const struct audit_base_entry *e)
 /** What comes and goes as somebody likes, or as the kernel does. */
 static bool is_light(const struct compare *c, const struct audit_base_entry *e)
 {
-	static const char *const owners[] = {"api", "nsfs", "snap", "udisks"};
+	static const char *const owners[] = {"api", "nsfs", "snap", "udisks", "user"};
 	bool light = e->noauto || (!e->swap && map64_get(&c->noauto, map64_text(e->target)) != MAP64_NONE);
 	for (size_t i = 0; i < sizeof(owners) / sizeof(*owners); ++i)
 		light |= audit_is_owner(e->owner, owners[i]);

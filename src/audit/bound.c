@@ -181,7 +181,7 @@ static bool look_for(const struct bounds *b, void *arg, uint32_t line, const str
 /** Whether a mount comes and goes, so that one who has bound it may well have let it go. */
 static bool is_passing(const struct fstab_line *line)
 {
-	static const char *const owners[] = {"automount", "container", "credentials", "nsfs", "session", "snap", "udisks"};
+	static const char *const owners[] = {"automount", "container", "credentials", "nsfs", "session", "snap", "udisks", "user"};
 	for (size_t i = 0; i < sizeof(owners) / sizeof(*owners); ++i) {
 		if (audit_is_owner(line->owner, owners[i]))
 			return true;

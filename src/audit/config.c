@@ -395,7 +395,7 @@ static bool parse_ignore(struct parser *p, struct audit_row *row)
 			any |= audit_glob_matches(row->glob, audit_owners[i]);
 		if (row->glob && !any)
 			return wrong(p, "ignore owner: \"%s\": known are fstab, unit, gpt-auto, automount, initrd, api, session, "
-			             "credentials, snap, container, udisks, zfs, nsfs, unknown", quoted_word(p, glob));
+			             "credentials, snap, container, udisks, user, zfs, nsfs, unknown", quoted_word(p, glob));
 	} else {
 		return wrong(p, "ignore: \"%s\": known are owner, type, target", quoted_word(p, what));
 	}

@@ -2,6 +2,7 @@
 #include "audit/drift_impl.h"
 
 #include "audit/bound.h"
+#include "audit/owner.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/secret.h"
@@ -191,6 +192,12 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			.hint = add_hint(&drift->text, live->swap ? live->swap : live->target)});
 		break;
 	case FSTAB_NOTE_NO_LINE:
+		if (audit_is_owner(live->owner, "user")) {
+			drift_tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+				.severity = AUDIT_INFO, .message = "an ordinary user mounted it, and no line has it",
+				.actual = drift_live_name(drift, &drift->actual, live)});
+			break;
+		}
 		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
 			break;
 		if (live->mount && live->target && !live->hidden && fstab_hides_kernels(live->mount, live->target)) {

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_USER = 1000 };   /* the lowest user id of a person: login.defs(5) */
-
 bool drift_is_lost(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct discovery *d = drift->in->live->d;
@@ -67,18 +65,6 @@ static bool may_be_units(const struct drift *drift, const struct fstab_line *liv
 	return stick || (strcmp(m->fstype, "tmpfs") == 0 && strcmp(live->target, "/tmp") == 0);
 }
 
-/** Whether an ordinary user has mounted it by FUSE, in his home. */
-static bool is_of_user(const struct fstab_line *live)
-{
-	const struct mount *m = live->mount;
-	size_t n;
-	if (!m || !m->fstype || strncmp(m->fstype, "fuse", 4) != 0 || !m->vfs_opts || !m->fs_opts || !live->target
-	    || strncmp(live->target, "/home/", 6) != 0 || !strchr(live->target + 6, '/'))
-		return false;
-	const char *id = fstab_kept_find(m->fs_opts, "user_id", 7, &n);
-	return id && n > 8 && strtoul(id + 8, NULL, 10) >= FIRST_USER && fstab_has_option(m->vfs_opts, "nosuid") && fstab_has_option(m->vfs_opts, "nodev");
-}
-
 /** Whether it is in memory that is set up at boot: there can be no line of it. */
 static bool is_of_zram(const struct fstab_line *live)
 {
@@ -117,5 +103,5 @@ bool drift_wants_line(struct drift *drift, const struct fstab_line *live, bool c
 {
 	if ((!drift->any && !is_forgotten(drift, live)) || may_be_units(drift, live))
 		return false;
-	return can ? !is_locked(drift, live) && !is_of_user(live) : live->unnamed && !is_of_zram(live);
+	return can ? !is_locked(drift, live) : live->unnamed && !is_of_zram(live);
 }

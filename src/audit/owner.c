@@ -9,7 +9,7 @@
 
 const char *const audit_owners[] = {
 	"api", "automount", "container", "credentials", "fstab", "gpt-auto", "initrd", "nsfs", "session", "snap",
-	"udisks", "unit", "unknown", "zfs", NULL,
+	"udisks", "unit", "unknown", "user", "zfs", NULL,
 };
 
 bool audit_is_owner(const char *owner, const char *name)
@@ -24,6 +24,11 @@ const char *audit_owner_name(const char *owner)
 	while (*name && !audit_is_owner(owner, *name))
 		++name;
 	return *name;
+}
+
+bool audit_is_users(const char *owner)
+{
+	return audit_is_owner(owner, "user") || audit_is_owner(owner, "session") || audit_is_owner(owner, "udisks");
 }
 
 /** Whether a unit file is there for what is mounted, whoever has started it. */
@@ -72,13 +77,14 @@ int audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, const 
 	for (size_t i = 0; i < lines->count; ++i) {
 		if (merged->of[i]) {
 			struct fstab_line *line = &plan->lines[merged->of[i] - plan->lines];
-			line->owner = "fstab";
+			line->owner = audit_is_users(line->owner) ? line->owner : "fstab";
 			line->of = line->of ? line->of : lines->lines[i].number;
 		}
 	}
 	for (size_t i = 0; i < merged->nnotes; ++i) {
 		const struct fstab_note *note = &merged->notes[i];
-		if (note->line && note->live && note->kind == FSTAB_NOTE_SOURCE)
+		/* What a user mounts over the place of a line is not the line's. */
+		if (note->line && note->live && note->kind == FSTAB_NOTE_SOURCE && !audit_is_users(note->live->owner))
 			plan->lines[note->live - plan->lines].owner = "fstab";
 	}
 	bool good = audit_own_copies(plan, merged, lines);

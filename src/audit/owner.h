@@ -12,7 +12,7 @@
 #include "fstab/merge.h"
 
 /** All owners there are, as findings name them; a container's is followed by its
-    engine: "container:docker".  NULL ends them. */
+    engine: "container:docker", a user's by the name or ID: "user:1500".  NULL ends them. */
 extern const char *const audit_owners[];
 
 /** The name of an owner, without an engine: of audit_owners[]; NULL for what is none. */
@@ -20,6 +20,10 @@ const char *audit_owner_name(const char *owner);
 
 /** Whether an owner is the one of a name, with any engine. */
 bool audit_is_owner(const char *owner, const char *name);
+
+/** Whether an ordinary user made a mount of this owner: as many, and with such names, as that user
+    likes; by hand, in a session, or through udisks. */
+bool audit_is_users(const char *owner);
 
 /**
  * Name the owners of a plan's mounts, and the line that each is of.

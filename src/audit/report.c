@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/audit_impl.h"
 
+#include "audit/owner.h"
 #include "base/secret.h"
 #include "base/words.h"
 #include "fstab/fstab_impl.h"
@@ -92,6 +93,9 @@ int audit_report_add(struct audit_report *report, const struct audit_finding *fi
 		report->suppressed_codes |= audit_bit(copy.code);
 		return 0;
 	}
+	/* A user shall not raise an alarm that wakes an admin. */
+	if (audit_is_users(copy.owner) && copy.severity > AUDIT_WARNING)
+		copy.severity = AUDIT_WARNING;
 	const char **const texts[] = {&copy.target, &copy.hint, &copy.file, &copy.owner};
 	const char **const masked[] = {&copy.message, &copy.expected, &copy.actual, &copy.fstype};
 	bool kept = true;
@@ -123,6 +127,38 @@ void audit_report_sort(struct audit_report *report)
 {
 	if (report->count)
 		qsort(report->findings, report->count, sizeof(*report->findings), compare_findings);
+}
+
+/** How many bytes of text a finding has. */
+static size_t text_bytes(const struct audit_finding *f)
+{
+	const char *const texts[] = {f->target, f->owner, f->message, f->expected, f->actual, f->hint};
+	size_t bytes = 0;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i)
+		bytes += texts[i] ? strlen(texts[i]) : 0;
+	return bytes;
+}
+
+void audit_report_bound(struct audit_report *report, uint64_t rules)
+{
+	size_t kept = 0, bytes = 0, count = 0;
+	for (int severity = AUDIT_CRITICAL; severity >= AUDIT_INFO; --severity) {
+		for (size_t i = 0; i < report->count; ++i) {
+			struct audit_finding *f = &report->findings[i];
+			if ((int)f->severity != severity || !(rules & audit_bit(f->code)) || !audit_is_users(f->owner))
+				continue;
+			size_t n = text_bytes(f);
+			f->left_out = kept == AUDIT_USERS_MAX || bytes + n > AUDIT_USERS_BYTES;
+			kept += !f->left_out;
+			bytes += f->left_out ? 0 : n;
+			report->left_out[severity] += f->left_out;
+		}
+	}
+	for (size_t i = 0; i < report->count; ++i) {
+		if (!report->findings[i].left_out)
+			report->findings[count++] = report->findings[i];
+	}
+	report->count = count;
 }
 
 void audit_report_destroy(struct audit_report *report)

@@ -122,7 +122,7 @@ struct audit_finding {
 	uint32_t line;           /* in the file, from 1; 0: it is of none */
 	const char *target;      /* of a swap space, its source; "" for none */
 	const char *owner;       /* who mounts it: "fstab", "unknown", or as fstab_line has it; NULL:
-	                            it is of no mount */
+	                            it is of no mount.  audit_is_users(): at most a warning */
 	const char *fstype;      /* of the mount; NULL the same */
 	const char *message;
 	const char *expected, *actual;   /* or NULL */
@@ -131,6 +131,7 @@ struct audit_finding {
 	                            line has ..."; or NULL */
 	const char *option;      /* which one it is, if it is refused, as it stands; else NULL */
 	enum audit_age age;      /* audit_baseline_age() */
+	bool left_out;           /* within audit_report_bound() alone */
 };
 
 struct audit_input {
@@ -169,6 +170,8 @@ struct audit_report {
 	size_t suppressed;                 /* by lines of the fstab */
 	uint64_t suppressed_codes;         /* of these: set of codes */
 	size_t silenced;                   /* by the configuration */
+	size_t left_out[AUDIT_CRITICAL + 1];  /* findings of users' mounts that are not in the list,
+	                                         of each severity: audit_report_bound() */
 	struct audit_mount *mounts;        /* as the lines stand */
 	size_t nmounts;
 	uint64_t *ignored;                 /* of each line, that of number 1 first: set of codes */
@@ -198,6 +201,17 @@ void audit_report_init(struct audit_report *report);
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int audit_report_add(struct audit_report *report, const struct audit_finding *finding);
+
+/** Findings of users' mounts that a report keeps, and bytes of text that they have together. */
+enum { AUDIT_USERS_MAX = 50, AUDIT_USERS_BYTES = 64 << 10 };
+
+/**
+ * Bound the findings of mounts that users made: so many mounts and such long names as a user likes do
+ * not push those of the system out of any form.  The gravest are kept; of equal ones the first.
+ *
+ * @rules  A set of codes; findings of others are neither left out nor counted.
+ */
+void audit_report_bound(struct audit_report *report, uint64_t rules);
 
 /** Put findings in their order: by line and code; of those without a line, by target and code. */
 void audit_report_sort(struct audit_report *report);

@@ -292,10 +292,10 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old, .fresh = a->base.fresh, .gone = a->base.gone,
 	};
 	bool found = false;
-	for (size_t i = 0; i < a->report.count; ++i) {
-		const struct audit_finding *f = &a->report.findings[i];
-		found |= audit_is_on(&told, f) && (int)f->severity >= asked->fail_on;
-	}
+	size_t of[AUDIT_CRITICAL + 1];
+	audit_count(&told, of);
+	for (int severity = asked->fail_on; severity <= AUDIT_CRITICAL; ++severity)
+		found |= of[severity] > 0;
 	told.status = failed ? AX_FAILED : found ? AX_FINDINGS : run->complete ? AX_CLEAN : AX_FAILED;
 	if (failed)
 		run_incomplete(run, failed);
@@ -305,6 +305,8 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 	}
 	asked->way.unsaved = !failed && asked->save
 	                     && (audit_way_may_save(&asked->way) != 0 || audit_base_text(&a->base, &told, &asked->way.saved) != 0);
+	/* A baseline has all findings, no form has. */
+	audit_report_bound(&a->report, told.rules);
 	int status = audit_way_tell(&asked->way, &told, document);
 	/* What was not told must be told the next time. */
 	if (!failed && asked->save && asked->way.unlogged)

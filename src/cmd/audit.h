@@ -91,8 +91,18 @@ static inline bool audit_is_complete(const struct audit_told_run *told)
 	return !told->failed && told->run->complete;
 }
 
-/** How many findings of each severity are on. */
+/** How many findings of each severity are on, with those that are left out. */
 void audit_count(const struct audit_told_run *told, size_t of[AUDIT_CRITICAL + 1]);
+
+/** Cut what was appended to a text since a length to so many characters, "..." being the last of them. */
+void audit_cut(struct strbuf *out, size_t from, size_t chars);
+
+/** Append a name or text of a finding, escaped; of a mount of a user's AUDIT_TEXT_MAX characters of it. */
+enum { AUDIT_TEXT_MAX = 300 };
+void audit_put_text(struct strbuf *out, const struct audit_finding *finding, const char *text);
+
+/** Append "left out: 0 critical, 470 warning, 0 info of mounts of users" and a newline, if any are. */
+void audit_put_left_out(struct strbuf *out, const struct audit_report *report);
 
 /** How many codes are in a set. */
 static inline unsigned audit_codes_in(uint64_t set)

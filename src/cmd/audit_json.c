@@ -67,6 +67,9 @@ static void put_counts(const struct audit_told_run *told, struct strbuf *out)
 	audit_count(told, of);
 	strbuf_printf(out, "\"counts\": {\"critical\": %zu, \"warning\": %zu, \"info\": %zu, \"ignored\": %zu, \"silenced\": %zu}", of[AUDIT_CRITICAL],
 	              of[AUDIT_WARNING], of[AUDIT_INFO], told->report->suppressed, told->report->silenced);
+	const size_t *left = told->report->left_out;
+	strbuf_printf(out, ",\n   \"left_out\": {\"critical\": %zu, \"warning\": %zu, \"info\": %zu}", left[AUDIT_CRITICAL], left[AUDIT_WARNING],
+	              left[AUDIT_INFO]);
 	put_expired(told, out);
 	if (told->baseline)
 		put_baseline(told, out);

@@ -5,6 +5,7 @@
  */
 #include "cmd/audit.h"
 
+#include "audit/owner.h"
 #include "base/escape.h"
 
 #include <inttypes.h>
@@ -80,32 +81,23 @@ static void put_message(struct strbuf *out, const char *text)
 	}
 }
 
-/** Append any text such that it stays in its line as well. */
-static void put_safe(struct strbuf *out, const char *text)
+/** Append any text such that it stays in its line as well; of a finding, or NULL. */
+static void put_text(struct strbuf *out, const struct audit_finding *f, const char *text)
 {
 	struct strbuf safe;
 	strbuf_init(&safe);
-	escape_terminal(&safe, text);
+	if (f)
+		audit_put_text(&safe, f, text);
+	else
+		escape_terminal(&safe, text);
 	put_message(out, strbuf_str(&safe));
 	out->failed |= safe.failed;
 	strbuf_destroy(&safe);
 }
 
-/** Cut a text to so many characters. */
-static void cut(struct strbuf *out, size_t chars)
+static void put_safe(struct strbuf *out, const char *text)
 {
-	size_t n = 0, kept = 0;
-	for (size_t at = 0; at < out->len; ++at) {
-		if (((unsigned char)out->data[at] & 0xc0) == 0x80)
-			continue;
-		if (++n == chars - 2)
-			kept = at;   /* where three dots begin */
-		if (n > chars) {
-			out->len = kept;
-			strbuf_puts(out, "...");
-			return;
-		}
-	}
+	put_text(out, NULL, text);
 }
 
 /** Of the gravest severity what it is: "DRIFT-SOURCE /data, DRIFT-TYPE /t". */
@@ -113,13 +105,14 @@ static void put_gravest(const struct audit_told_run *told, struct strbuf *out)
 {
 	const struct audit_report *report = told->report;
 	const char *before = ": ";
-	for (int severity = AUDIT_CRITICAL; severity >= AUDIT_WARNING; --severity) {
+	/* Of each severity the system's, then those of users' mounts. */
+	for (int rank = 2 * AUDIT_CRITICAL + 1; rank >= 2 * AUDIT_WARNING; --rank) {
 		for (size_t i = 0; i < report->count && out->len < 4 * LINE_MAX_CHARS; ++i) {
 			const struct audit_finding *f = &report->findings[i];
-			if (!audit_is_on(told, f) || (int)f->severity != severity)
+			if (!audit_is_on(told, f) || (int)f->severity != rank / 2 || audit_is_users(f->owner) != !(rank % 2))
 				continue;
 			strbuf_printf(out, "%s%s%s", before, audit_rules[f->code].code, *f->target ? " " : "");
-			put_safe(out, f->target);
+			put_text(out, f, f->target);
 			before = ", ";
 		}
 	}
@@ -153,7 +146,7 @@ static void put_line(const struct audit_told_run *told, int status, struct strbu
 			strbuf_printf(&line, "; %u rules not judged", audit_codes_in(told->unjudged));
 		}
 	}
-	cut(&line, LINE_MAX_CHARS);
+	audit_cut(&line, 0, LINE_MAX_CHARS);
 	strbuf_add(out, strbuf_str(&line), line.len);
 	out->failed |= line.failed;
 	strbuf_destroy(&line);
@@ -183,12 +176,12 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 			if (!audit_is_on(told, f) || (int)f->severity != severity)
 				continue;
 			strbuf_printf(out, "%s%s %s ", f->age == AUDIT_NEW ? "new: " : "", audit_severity_name(f->severity), audit_rules[f->code].code);
-			put_safe(out, f->target);
+			put_text(out, f, f->target);
 			strbuf_puts(out, *f->target ? ": " : "");
-			put_safe(out, f->message);
+			put_text(out, f, f->message);
 			if (verbose > 1 && f->hint) {
 				strbuf_puts(out, "; ");
-				put_safe(out, f->hint);
+				put_text(out, f, f->hint);
 			}
 			strbuf_putc(out, '\n');
 		}
@@ -235,6 +228,7 @@ void audit_nagios(const struct audit_told_run *told, struct strbuf *out)
 		put_message(out, told->unlogged);
 		strbuf_putc(out, '\n');
 	}
+	audit_put_left_out(out, told->report);
 	if (told->limits->verbose)
 		put_long(told, out);
 }
@@ -245,7 +239,7 @@ void audit_nagios_unknown(const char *why, struct strbuf *out)
 	strbuf_init(&line);
 	strbuf_puts(&line, "GETMNT UNKNOWN - ");
 	put_message(&line, why);
-	cut(&line, LINE_MAX_CHARS);
+	audit_cut(&line, 0, LINE_MAX_CHARS);
 	strbuf_add(out, strbuf_str(&line), line.len);
 	strbuf_putc(out, '\n');
 	out->failed |= line.failed;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/audit.h"
 
+#include "audit/owner.h"
 #include "base/escape.h"
 
 #include <inttypes.h>
@@ -23,6 +24,40 @@ void audit_count(const struct audit_told_run *told, size_t of[AUDIT_CRITICAL + 1
 		const struct audit_finding *f = &told->report->findings[i];
 		of[f->severity] += audit_is_on(told, f);
 	}
+	for (int severity = AUDIT_INFO; severity <= AUDIT_CRITICAL; ++severity)
+		of[severity] += told->report->left_out[severity];
+}
+
+void audit_cut(struct strbuf *out, size_t from, size_t chars)
+{
+	size_t n = 0, kept = from;
+	for (size_t at = from; at < out->len; ++at) {
+		if (((unsigned char)out->data[at] & 0xc0) == 0x80)
+			continue;
+		if (++n == chars - 2)
+			kept = at;   /* where three dots begin */
+		if (n > chars) {
+			out->len = kept;
+			strbuf_puts(out, "...");
+			return;
+		}
+	}
+}
+
+void audit_put_text(struct strbuf *out, const struct audit_finding *finding, const char *text)
+{
+	size_t from = out->len;
+	escape_terminal(out, text);
+	if (audit_is_users(finding->owner))
+		audit_cut(out, from, AUDIT_TEXT_MAX);
+}
+
+void audit_put_left_out(struct strbuf *out, const struct audit_report *report)
+{
+	const size_t *of = report->left_out;
+	if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING] + of[AUDIT_INFO])
+		strbuf_printf(out, "left out: %zu critical, %zu warning, %zu info of mounts of users\n", of[AUDIT_CRITICAL], of[AUDIT_WARNING],
+		              of[AUDIT_INFO]);
 }
 
 static void put_place(struct strbuf *out, const char *file, uint32_t line)
@@ -48,23 +83,23 @@ static void put_finding(struct strbuf *out, const struct audit_finding *f, bool 
 		strbuf_printf(out, " (line %" PRIu32 ")", f->line);
 	}
 	strbuf_puts(out, f->age == AUDIT_NEW ? ", new: " : ": ");
-	escape_terminal(out, f->message);
+	audit_put_text(out, f, f->message);
 	strbuf_putc(out, '\n');
 	if (f->expected || f->actual) {
 		strbuf_puts(out, "            ");
 		if (f->expected) {
 			strbuf_puts(out, "wanted: ");
-			escape_terminal(out, f->expected);
+			audit_put_text(out, f, f->expected);
 		}
 		if (f->actual) {
 			strbuf_puts(out, f->expected ? "; is: " : "is: ");
-			escape_terminal(out, f->actual);
+			audit_put_text(out, f, f->actual);
 		}
 		strbuf_putc(out, '\n');
 	}
 	if (f->hint) {
 		strbuf_puts(out, "            ");
-		escape_terminal(out, f->hint);
+		audit_put_text(out, f, f->hint);
 		strbuf_putc(out, '\n');
 	}
 }
@@ -82,17 +117,22 @@ void audit_put_row(struct strbuf *out, const struct audit_row *row)
 /** What the configuration has silenced, and which line of it. */
 static void put_silenced(struct strbuf *out, const struct audit_config *config)
 {
+	size_t users = 0;
 	for (size_t i = 0; i < config->nsilenced; ++i) {
 		const struct audit_silenced *silenced = &config->silenced[i];
+		if (audit_is_users(silenced->finding.owner) && ++users > AUDIT_USERS_MAX)
+			continue;
 		strbuf_puts(out, "silenced by ");
 		put_place(out, silenced->row->file, silenced->row->line);
 		strbuf_printf(out, ": %s %s", audit_severity_name(silenced->finding.severity), audit_rules[silenced->finding.code].code);
 		if (*silenced->finding.target) {
 			strbuf_putc(out, ' ');
-			escape_terminal(out, silenced->finding.target);
+			audit_put_text(out, &silenced->finding, silenced->finding.target);
 		}
 		strbuf_putc(out, '\n');
 	}
+	if (users > AUDIT_USERS_MAX)
+		strbuf_printf(out, "silenced by the configuration: %zu more of mounts of users\n", users - AUDIT_USERS_MAX);
 }
 
 const struct audit_row *audit_next_over(const struct audit_told_run *told, size_t *at, struct strbuf *place)
@@ -150,7 +190,7 @@ void audit_text(const struct audit_told_run *told, struct strbuf *out)
 		qsort(shown, n, sizeof(*shown), compare_targets);
 	for (size_t i = 0; shown && i < n; ++i) {
 		if (i == 0 || strcmp(shown[i]->target, shown[i - 1]->target) != 0) {
-			escape_terminal(out, *shown[i]->target ? shown[i]->target : "this system");
+			audit_put_text(out, shown[i], *shown[i]->target ? shown[i]->target : "this system");
 			strbuf_putc(out, '\n');
 		}
 		put_finding(out, shown[i], told->colored);
@@ -171,6 +211,7 @@ void audit_text(const struct audit_told_run *told, struct strbuf *out)
 		strbuf_puts(out, "; ");
 		escape_terminal(out, told->fstab ? told->fstab : "there is no fstab");
 		strbuf_putc(out, '\n');
+		audit_put_left_out(out, report);
 	}
 	if (told->least == AUDIT_INFO)
 		put_silenced(out, told->config);

@@ -3,11 +3,12 @@
  * Text for Prometheus, as node_exporter's textfile collector reads it.
  *
  * A label set may stand there once, or the whole file is passed over: findings are made
- * lines, and of equal lines one stands.  A file has no timestamps for the same reason.  The
- * gravest are told first, where not all have room.
+ * lines, and of equal lines one stands.  A file has no timestamps for the same reason.  Where
+ * not all have room, the gravest come first, and those of users' mounts last.
  */
 #include "cmd/audit.h"
 
+#include "audit/owner.h"
 #include "base/escape.h"
 
 #include <inttypes.h>
@@ -72,6 +73,17 @@ static void put_gauge(struct metrics *m, const char *name, const char *help, dou
 	put_number(m, name, value);
 }
 
+/** A number for each severity. */
+static void put_severities(struct metrics *m, const char *name, const char *help, const size_t of[AUDIT_CRITICAL + 1])
+{
+	head(m, name, help);
+	for (int severity = AUDIT_INFO; severity <= AUDIT_CRITICAL; ++severity) {
+		strbuf_printf(m->out, "getmnt_audit_%s{severity=\"%s\"} %zu\n", name, audit_severity_name((enum audit_severity)severity),
+		              of[severity]);
+		++m->series;
+	}
+}
+
 static void put_info(struct metrics *m, const struct audit_told_run *told)
 {
 	const struct run *run = told->run;
@@ -95,11 +107,14 @@ static void put_info(struct metrics *m, const struct audit_told_run *told)
 struct series {
 	char *line;
 	enum audit_severity severity;
+	bool users;              /* of a mount of a user's */
 };
 
 static int compare_series(const void *a, const void *b)
 {
 	const struct series *x = a, *y = b;
+	if (x->users != y->users)
+		return x->users - y->users;
 	return x->severity != y->severity ? (int)y->severity - (int)x->severity : strcmp(x->line, y->line);
 }
 
@@ -142,7 +157,8 @@ static void put_findings(struct metrics *m, const struct audit_told_run *told, u
 {
 	const struct audit_report *report = told->report;
 	struct series *all = calloc(report->count + 1, sizeof(*all));
-	size_t n = 0, shown = 0, left = 0;
+	size_t n = 0, shown = 0, left[AUDIT_CRITICAL + 1];
+	memcpy(left, report->left_out, sizeof(left));
 	m->out->failed |= !all;
 	for (size_t i = 0; all && i < report->count; ++i) {
 		const struct audit_finding *f = &report->findings[i];
@@ -151,7 +167,7 @@ static void put_findings(struct metrics *m, const struct audit_told_run *told, u
 		char *line = series_line(f);
 		m->out->failed |= !line;
 		if (line)
-			all[n++] = (struct series){line, f->severity};
+			all[n++] = (struct series){line, f->severity, audit_is_users(f->owner)};
 	}
 	if (n)
 		qsort(all, n, sizeof(*all), compare_series);
@@ -163,14 +179,14 @@ static void put_findings(struct metrics *m, const struct audit_told_run *told, u
 			strbuf_puts(m->out, all[i].line);
 			++shown;
 		} else if (!again) {
-			++left;
+			++left[all[i].severity];
 		}
 	}
 	for (size_t i = 0; i < n; ++i)
 		free(all[i].line);
 	free(all);
 	m->series += (unsigned)shown;
-	put_gauge(m, "findings_left_out", "Findings that had no room as series of their own.", (double)left);
+	put_severities(m, "findings_left_out", "Findings that had no room as series of their own.", left);
 }
 
 void audit_prometheus(const struct audit_told_run *told, struct strbuf *out)
@@ -196,12 +212,7 @@ void audit_prometheus(const struct audit_told_run *told, struct strbuf *out)
 	put_gauge(&m, "last_completion_timestamp_seconds", "When the last audit ended that was made.",
 	          (double)(told->began + (int64_t)told->seconds));
 	put_gauge(&m, "mounts", "How many mounts there are.", (double)told->mounts);
-	head(&m, "findings", "How many findings there are.");
-	for (int severity = AUDIT_INFO; severity <= AUDIT_CRITICAL; ++severity) {
-		strbuf_printf(out, "getmnt_audit_findings{severity=\"%s\"} %zu\n", audit_severity_name((enum audit_severity)severity),
-		              of[severity]);
-		++m.series;
-	}
+	put_severities(&m, "findings", "How many findings there are.", of);
 	put_gauge(&m, "findings_ignored", "Findings that the fstab takes away.", (double)told->report->suppressed);
 	put_gauge(&m, "findings_silenced", "Findings that the configuration takes away.", (double)told->report->silenced);
 	put_expired(&m, told);
@@ -214,5 +225,5 @@ void audit_prometheus(const struct audit_told_run *told, struct strbuf *out)
 			++m.series;
 		}
 	}
-	put_findings(&m, told, AUDIT_SERIES_MAX - m.series - 1);
+	put_findings(&m, told, AUDIT_SERIES_MAX - m.series - (AUDIT_CRITICAL + 1));
 }

@@ -4,7 +4,7 @@
 umask 022
 cat >mi <<'TABLE'
 20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
-40 20 0:90 / /home/u/a;touch\040PWNED rw,nosuid,nodev - fuse.sshfs u@h: rw,user_id=1000,group_id=1000
+40 20 0:90 / /home/u/a;touch\040PWNED rw,nosuid,nodev - fuse.sshfs u@h: rw,user_id=0,group_id=0
 41 20 0:91 / /srv/$(touch\040PWNED) rw - tmpfs t rw
 42 20 0:92 / /srv/it's,\134a rw - tmpfs t rw
 43 20 0:93 / /srv/`touch\040PWNED`\011b rw - tmpfs t rw

@@ -756,7 +756,70 @@ static void test_refused(void)
 	}
 }
 
+/** Add so many findings of an owner. */
+static void add_findings(struct audit_report *report, const char *owner, enum audit_code code, enum audit_severity severity,
+                         size_t count, const char *message)
+{
+	for (size_t i = 0; i < count; ++i) {
+		char target[16];
+		snprintf(target, sizeof(target), "/t%03zu", i);
+		CU_ASSERT_EQUAL_FATAL(audit_report_add(report, &(struct audit_finding){
+			.code = code, .severity = severity, .target = target, .owner = owner, .message = message}), 0);
+	}
+}
+
+/** How many findings of one severity and owner are left. */
+static size_t count_findings(const struct audit_report *report, const char *owner, enum audit_severity severity)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < report->count; ++i) {
+		const struct audit_finding *f = &report->findings[i];
+		n += f->severity == severity && (owner ? f->owner && strcmp(f->owner, owner) == 0 : !f->owner);
+	}
+	return n;
+}
+
+/** Those of users' mounts are at most warnings, and so many of them, and so many bytes; nothing else is left out. */
+static void test_users(void)
+{
+	struct audit_report report;
+	audit_report_init(&report);
+	add_findings(&report, "user:1500", DRIFT_NOT_IN_FSTAB, AUDIT_INFO, 300, "x");
+	add_findings(&report, "session", MNT_SHADOWED, AUDIT_WARNING, 5, "x");
+	add_findings(&report, "user:joe", MNT_TIMEOUT, AUDIT_CRITICAL, 30, "x");
+	add_findings(&report, "user:joe", MNT_DUP, AUDIT_WARNING, 200, "x");
+	add_findings(&report, "unknown", MNT_TIMEOUT, AUDIT_CRITICAL, 300, "x");
+	add_findings(&report, "users", MNT_DELETED, AUDIT_WARNING, 100, "x");
+	add_findings(&report, NULL, MNT_LIMIT, AUDIT_WARNING, 60, "x");
+	CU_ASSERT_EQUAL(report.of[AUDIT_CRITICAL], 300);
+	audit_report_sort(&report);
+	audit_report_bound(&report, ~audit_bit(MNT_DUP));
+	CU_ASSERT_EQUAL(count_findings(&report, "unknown", AUDIT_CRITICAL), 300);
+	CU_ASSERT_EQUAL(count_findings(&report, "users", AUDIT_WARNING), 100);
+	CU_ASSERT_EQUAL(count_findings(&report, NULL, AUDIT_WARNING), 60);
+	CU_ASSERT_EQUAL(count_findings(&report, "session", AUDIT_WARNING), 5);
+	/* A rule that is off has no part in it. */
+	CU_ASSERT_EQUAL(count_findings(&report, "user:joe", AUDIT_WARNING), 230);
+	CU_ASSERT_EQUAL(count_findings(&report, "user:1500", AUDIT_INFO), AUDIT_USERS_MAX - 35);
+	CU_ASSERT_EQUAL(report.left_out[AUDIT_CRITICAL], 0);
+	CU_ASSERT_EQUAL(report.left_out[AUDIT_WARNING], 0);
+	CU_ASSERT_EQUAL(report.left_out[AUDIT_INFO], 300 - (AUDIT_USERS_MAX - 35));
+	audit_report_destroy(&report);
+	/* Long ones. */
+	static char words[30000];
+	memset(words, 'x', sizeof(words) - 1);
+	audit_report_init(&report);
+	add_findings(&report, "udisks", MNT_DELETED, AUDIT_WARNING, 4, words);
+	add_findings(&report, "user:1", DRIFT_NOT_IN_FSTAB, AUDIT_INFO, 1, "short");
+	audit_report_bound(&report, ~UINT64_C(0));
+	CU_ASSERT_EQUAL(count_findings(&report, "udisks", AUDIT_WARNING), AUDIT_USERS_BYTES / sizeof(words));
+	CU_ASSERT_EQUAL(count_findings(&report, "user:1", AUDIT_INFO), 1);
+	CU_ASSERT_EQUAL(report.left_out[AUDIT_WARNING], 4 - AUDIT_USERS_BYTES / sizeof(words));
+	audit_report_destroy(&report);
+}
+
 static const struct unit_test tests[] = {
+	{"of users", test_users},
 	{"refused", test_refused},
 	{"each rule", test_rows},
 	{"b1_root", test_b1_root},
