@@ -55,7 +55,8 @@ bool fstab_is_fuse(const char *fstype);
  *
  * @target  From ROOT.
  * @kept    fstab_world.kept()
- * @user    Gets the ID or name appended, if one did: any bytes.
+ * @user    Gets the ID or name appended, if one did: any bytes; "?" if that is not known of a mount
+ *          of FUSE.
  */
 bool fstab_user(const struct mount *mount, const char *target, const char *kept, struct strbuf *user);
 

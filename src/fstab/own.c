@@ -329,6 +329,11 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 	static const char id[] = "user_id=", session[] = "/run/user/";
 	const char *options = mount->fs_opts, *o;
 	size_t n;
+	/* The kernel always shows the ID; a record without options, of a mount that has just come, does not. */
+	if (fstab_is_fuse(mount->fstype) && !options) {
+		strbuf_putc(user, '?');
+		return true;
+	}
 	/* fusermount(1) gives the kernel the ID of who has called it. */
 	while (fstab_is_fuse(mount->fstype) && (o = fstab_kept_next(&options, &n)) != NULL) {
 		if (strncmp(o, id, sizeof(id) - 1) == 0 && named_user(user, o + sizeof(id) - 1, n - (sizeof(id) - 1)))

@@ -1326,7 +1326,7 @@ static void test_users(void)
 		{"fusectl", "rw,user_id=1000", "/x", NULL, NULL},
 		{"ext4", "rw,user_id=1000", "/x", NULL, NULL},
 		{"fuse", "rw,context=\"a,user_id=1000\"", "/x", NULL, NULL},
-		{"fuse", NULL, "/x", NULL, NULL},
+		{"fuse", NULL, "/x", NULL, "?"},
 		{"vfat", "rw", "/x", "users,x-a,user=a b\nc", "a b\nc"},
 		{"vfat", "rw", "/x", "user,x-a=\"user=joe\"", NULL},
 		{"vfat", "rw", "/x", "user=root", NULL},
