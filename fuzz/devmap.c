@@ -122,8 +122,9 @@ static void on_look(const char *path, int flags)
 	FUZZ_CHECK(!up || (up[3] && up[3] != '/'));
 }
 
-static bool on_judge(void *arg, const char *path)
+static bool on_judge(void *arg, const char *path, uint32_t major, uint32_t minor)
 {
+	(void)major, (void)minor;
 	(void)arg;
 	for (size_t i = 0; i < world->nblocking; ++i) {
 		if (strcmp(world->blocking[i], path) == 0)

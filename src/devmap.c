@@ -49,7 +49,8 @@ bool devmap_failed(const struct devmap *map)
 	return map->failed;
 }
 
-void devmap_set_judge(struct devmap *map, bool (*blocks)(void *arg, const char *path), void *arg)
+void devmap_set_judge(struct devmap *map,
+                      bool (*blocks)(void *arg, const char *path, uint32_t major, uint32_t minor), void *arg)
 {
 	map->judge = blocks;
 	map->judge_arg = arg;
@@ -131,9 +132,8 @@ const char *devmap_name(struct devmap *map, uint32_t major, uint32_t minor)
 	return dev->name;
 }
 
-/** The device that a number and a source lead to; NULL if there is none. */
-static struct devmap_dev *devmap_find_behind(struct devmap *map, uint32_t major, uint32_t minor,
-                                             const char *source)
+struct devmap_dev *devmap_find_behind(struct devmap *map, uint32_t major, uint32_t minor,
+                                      const char *source)
 {
 	if (major != 0)
 		return devmap_get(map, major, minor);
@@ -391,6 +391,7 @@ bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const cha
 /** The devices of a mounted btrfs. */
 struct devmap_members {
 	const char *dir;
+	struct devmap_dev *of;
 	bool blocks;
 };
 
@@ -403,7 +404,7 @@ static bool devmap_each_member(struct devmap *map, const char *name, void *arg)
 	if (dev)
 		devmap_judge(map, dev);
 	members->blocks |= !dev || dev->blocks;
-	return true;
+	return !dev || devmap_add_below(map, &members->of->members, dev);
 }
 
 bool devmap_mount_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
@@ -420,8 +421,9 @@ bool devmap_mount_blocks(struct devmap *map, uint32_t major, uint32_t minor, con
 	bool blocks = devmap_blocks(map, dev->major, dev->minor, backing);
 	if (!dev->fs_judged) {
 		char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX];
-		struct devmap_members members = {.dir = dir, .blocks = blocks};
+		struct devmap_members members = {.dir = dir, .of = dev, .blocks = blocks};
 		map->unread = false;
+		dev->members = NULL;
 		if (devmap_btrfs(map, dev, NULL, dir) && devmap_path(path, sizeof(path), "%s/devices", dir))
 			devmap_each(map, path, devmap_each_member, &members);
 		dev->fs_blocks = members.blocks || map->unread;

@@ -83,9 +83,51 @@ bool devmap_failed(const struct devmap *map);
  *
  * @blocks
  *         Whether touching the file of this path could block, or that cannot
- *         be told.  Without it, a file is taken to be local.
+ *         be told; the number is that of the loop device, for
+ *         devmap_file_here().  The path is that of the directory if the file
+ *         is deleted.  Without a judge, a file is taken to be local.
  */
-void devmap_set_judge(struct devmap *map, bool (*blocks)(void *arg, const char *path), void *arg);
+void devmap_set_judge(struct devmap *map,
+                      bool (*blocks)(void *arg, const char *path, uint32_t major, uint32_t minor), void *arg);
+
+/** A file that a device stands on. */
+struct devmap_file {
+	const char *path;        /* its path, or that of its directory if it is deleted; the map's */
+	uint32_t major, minor;   /* the loop device on it */
+};
+
+/**
+ * Call for each file that the device of a mount stands on: directly, through
+ * other devices, or through another device of its btrfs.  What sysfs says was
+ * read by devmap_mount_blocks(), which is to be called before.
+ *
+ * @source
+ *         As for devmap_behind().
+ */
+void devmap_files(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
+                  void (*each)(void *arg, const struct devmap_file *file), void *arg);
+
+/** What is known of the name of a loop's file. */
+enum devmap_here {
+	DEVMAP_UNREAD,
+	DEVMAP_HERE,         /* it is the file of this name */
+	DEVMAP_ELSEWHERE,    /* it is another */
+	DEVMAP_NAMED,        /* that cannot be proved */
+};
+
+/**
+ * Whether the file of a loop device is the one that its name leads to.  To be
+ * asked where it is known that the directory of the file can be opened.  It cannot
+ * be proved without the right to chroot(2), nor of a file in "/"; then a deleted file is
+ * taken for another.  Forks once.
+ *
+ * @dirfd
+ *         What names begin at: AT_FDCWD for "/".
+ */
+enum devmap_here devmap_file_here(struct devmap *map, uint32_t major, uint32_t minor, int dirfd);
+
+/** Call for the name of each connection of FUSE (/sys/fs/fuse/connections), until that says false. */
+void devmap_each_connection(struct devmap *map, bool (*each)(void *arg, const char *name), void *arg);
 
 /**
  * Hold a device to block, whatever sysfs says: what is on it did not answer.

@@ -5,6 +5,7 @@
  *     devmap.c        the map, names, tags and their order of preference
  *     devmap_sysfs.c  reading sysfs: what a device is, and stands on
  *     devmap_judge.c  may it be touched, may it be probed
+ *     devmap_loop.c   the files of loop devices, and whether their names are believed
  *     devmap_text.c   the udev database and blkid.tab          (pure)
  *     devmap_probe.c  the low-level probe by libblkid
  */
@@ -22,6 +23,14 @@ enum {
 	DEVMAP_UDEV_MAX = 1 << 20,     /* one file of the udev database */
 	DEVMAP_CACHE_MAX = 16 << 20,   /* blkid.tab */
 	DEVMAP_DEPTH_MAX = 16,         /* devices that stand on each other */
+};
+
+struct devmap_dev;
+
+/** A list of devices, in the map's arena. */
+struct devmap_below {
+	struct devmap_dev *dev;
+	struct devmap_below *next;
 };
 
 /** One device number.  Lives in the map's arena, so that it never moves. */
@@ -43,6 +52,10 @@ struct devmap_dev {
 	bool removable;          /* it, or one that it stands on */
 	const char *blocks;      /* why I/O to it could block, or NULL */
 	const char *backing;     /* the file of a loop device */
+	const char *way;         /* the same; or its directory, if the file is deleted */
+	enum devmap_here here;
+	struct devmap_below *below;    /* devices that it stands on */
+	struct devmap_below *members;  /* those of its btrfs, if fs_judged */
 	bool loop_read;          /* loop_offset, loop_limit are */
 	uint64_t loop_offset, loop_limit;
 	bool avoided;            /* by devmap_avoid() */
@@ -71,7 +84,7 @@ struct devmap_cache {
 struct devmap {
 	struct os *os;
 	const char *sysroot, *runroot, *devroot;
-	bool (*judge)(void *arg, const char *path);
+	bool (*judge)(void *arg, const char *path, uint32_t major, uint32_t minor);
 	void *judge_arg;
 	bool avoids;             /* whether any device is avoided */
 	struct arena arena;
@@ -91,6 +104,10 @@ const char *devmap_strndup(struct devmap *map, const char *str, size_t n);
 
 /** The record of a number, made if need be.  NULL: ENOMEM (map->failed). */
 struct devmap_dev *devmap_get(struct devmap *map, uint32_t major, uint32_t minor);
+
+/** The device that a number and a source lead to; NULL if there is none. */
+struct devmap_dev *devmap_find_behind(struct devmap *map, uint32_t major, uint32_t minor,
+                                      const char *source);
 
 /** Set dev->name. */
 void devmap_read_name(struct devmap *map, struct devmap_dev *dev);
@@ -155,6 +172,14 @@ struct devmap_dev *devmap_by_name(struct devmap *map, const char *name);
  *              bytes are the UUID.
  */
 bool devmap_btrfs(struct devmap *map, const struct devmap_dev *dev, const char *uuid, char *path);
+
+/* devmap_loop.c */
+
+/** Set backing and way.  @return success; false: ENOMEM. */
+bool devmap_take_file(struct devmap *map, struct devmap_dev *dev, const char *file, size_t n);
+
+/** Add a device to a list.  @return success; false: ENOMEM (map->failed). */
+bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct devmap_dev *dev);
 
 /* devmap_judge.c */
 

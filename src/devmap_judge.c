@@ -139,6 +139,8 @@ static bool devmap_each_slave(struct devmap *map, const char *name, void *arg)
 		devmap_judge_at(map, slave, slaves->depth + 1);
 		slaves->dev->removable |= slave->removable;
 		why = slave->blocks;
+		if (!devmap_add_below(map, &slaves->dev->below, slave))
+			return false;
 	}
 	++slaves->count;
 	if (why) {
@@ -169,6 +171,18 @@ static const char *devmap_judge_slaves(struct devmap *map, struct devmap_dev *de
 	return failed || slaves.blocked == slaves.count ? "no path that works" : NULL;
 }
 
+/** Judge a device by another that it stands on; NULL is none. */
+static const char *devmap_judge_below(struct devmap *map, struct devmap_dev *dev, struct devmap_dev *below, int depth)
+{
+	if (!below)
+		return NULL;
+	if (!devmap_add_below(map, &dev->below, below))
+		return "out of memory";
+	devmap_judge_at(map, below, depth + 1);
+	dev->removable |= below->removable;
+	return below->blocks;
+}
+
 static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev, int depth)
 {
 	if (!dev->backing) {
@@ -176,21 +190,24 @@ static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev,
 		ssize_t n = devmap_disk_attr(map, dev, "loop/backing_file", buf, sizeof(buf));
 		if (n <= 0)
 			return n < 0 && errno != ENOENT ? "on a file of no known name" : NULL;
-		dev->backing = devmap_strndup(map, buf, (size_t)n);
-		if (!dev->backing)
+		if (!devmap_take_file(map, dev, buf, (size_t)n))
 			return "out of memory";
 	}
-	if (strncmp(dev->backing, "/dev/", 5) == 0) {
-		struct devmap_dev *below = devmap_by_name(map, dev->backing + 5);
-		if (below) {
-			devmap_judge_at(map, below, depth + 1);
-			dev->removable |= below->removable;
-			return below->blocks;
-		}
-	}
-	if (map->judge && map->judge(map->judge_arg, dev->backing))
+	if (map->judge && map->judge(map->judge_arg, dev->way, dev->major, dev->minor))
 		return "on a file that can block";
-	return NULL;
+	if (strncmp(dev->backing, "/dev/", 5) != 0)
+		return NULL;
+	return devmap_judge_below(map, dev, devmap_by_name(map, dev->backing + 5), depth);
+}
+
+/** A zram device writes to another what is not used, if it was given one. */
+static const char *devmap_judge_zram(struct devmap *map, struct devmap_dev *dev, int depth)
+{
+	char buf[DEVMAP_ATTR_MAX];
+	if (devmap_disk_attr(map, dev, "backing_dev", buf, sizeof(buf)) <= 0 || strcmp(buf, "none") == 0)
+		return NULL;
+	struct devmap_dev *below = strncmp(buf, "/dev/", 5) == 0 ? devmap_by_name(map, buf + 5) : NULL;
+	return below ? devmap_judge_below(map, dev, below, depth) : "stands on an unknown device";
 }
 
 struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev)
@@ -230,6 +247,8 @@ static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev,
 			return "array not active";
 	} else if (devmap_is_kind(dev->kname, "loop")) {
 		return devmap_judge_loop(map, dev, depth);
+	} else if (devmap_is_kind(dev->kname, "zram")) {
+		return devmap_judge_zram(map, dev, depth);
 	} else if (devmap_is_kind(dev->kname, "nvme")) {
 		const char *why = devmap_judge_nvme(map, dev);
 		if (why)
@@ -275,6 +294,7 @@ static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int dept
 			map->unread = unread;
 		}
 		dev->removable_known = map->opening;
+		dev->below = NULL;
 		dev->blocks = devmap_judge_kind(map, dev, depth);
 		dev->judging = false;
 		dev->judged = true;

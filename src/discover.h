@@ -184,6 +184,16 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 bool discover_path_blocks(const struct mount_table *table, const char *path);
 
 /**
+ * Whether a FUSE file system exists that is mounted nowhere in the table: detached, or in another
+ * namespace.  The kernel lists the connections, each as a device number.
+ */
+bool discover_fuse_hidden(struct devmap *devs, const struct mount_table *table);
+
+/** Whether the file of a loop device is taken for the one that its name leads to: this is proved, or it
+    cannot be and no FUSE file system is hidden.  As devmap_file_here(). */
+bool discover_loop_here(struct devmap *devs, const struct mount_table *table, uint32_t major, uint32_t minor, int dirfd);
+
+/**
  * Make a map of devices that uses /sys, /run and /dev only where they cannot
  * block.
  *

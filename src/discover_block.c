@@ -22,6 +22,7 @@
 #include "base/fstypes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,8 @@ enum { BLOCK_ROUNDS = 32 };
 struct stands_on {
 	uint32_t node;
 	const char *path;   /* decoded; borrowed */
+	uint32_t major, minor;   /* the loop device whose file it is; 0: no loop */
+	bool named;         /* the name alone tells what it is: anything that is not seen may have it */
 	bool clear;         /* found not to block */
 };
 
@@ -41,7 +44,7 @@ struct stands {
 	bool failed;
 };
 
-static void stands_add(struct stands *stands, uint32_t node, const char *path, size_t len)
+static void stands_add(struct stands *stands, const struct stands_on *on, const char *path, size_t len)
 {
 	if (stands->n == stands->size) {
 		size_t size = stands->size ? stands->size * 2 : 64;
@@ -58,55 +61,94 @@ static void stands_add(struct stands *stands, uint32_t node, const char *path, s
 		stands->failed = true;
 		return;
 	}
-	stands->items[stands->n++] = (struct stands_on){node, copy, false};
-}
-
-/** Add the paths of one option's value: a list parted by ':', or one path.
-    A backslash protects the byte behind it.  The value is cut up. */
-static void stands_on_paths(struct stands *stands, uint32_t node, char *value, size_t len, bool list)
-{
-	char *start = value, *out = value;
-	const char *end = value + len;
-	for (char *in = value;; ++in) {
-		if (in == end || (*in == ':' && list)) {
-			if (out > start && *start == '/')
-				stands_add(stands, node, start, (size_t)(out - start));
-			if (in == end)
-				break;
-			start = out = in + 1;
-			continue;
-		}
-		if (*in == '\\' && in + 1 < end)
-			++in;
-		*out++ = *in;
-	}
+	stands->items[stands->n] = *on;
+	stands->items[stands->n++].path = copy;
 }
 
 /**
- * Add the layers of an overlay.  The kernel escapes them twice: a backslash
- * before ':' and '\' by overlayfs, then octal in the option string.  A path
- * that is not absolute was relative to a directory of the one who mounted it;
- * it cannot be told, and the upper layer speaks for it.
+ * Add the layers of one option: a list separated by ':', or one path.
+ *
+ * @return whether each can be followed.  A path that is not absolute was relative to a
+ *         directory of whoever mounted it, which the kernel does not report.
  */
-static void stands_on_layers(struct stands *stands, uint32_t node, const char *options)
+static bool stands_on_paths(struct stands *stands, const struct stands_on *on, const char *value, bool list, bool escapes)
 {
-	static const char *const keys[] = {"lowerdir=", "lowerdir+=", "datadir+=", "upperdir=", "workdir="};
-	char *text = strdup(options), *save = NULL;
-	if (!text) {
+	char *path = malloc(strlen(value) + 1);
+	if (!path) {
 		stands->failed = true;
-		return;
+		return false;
 	}
-	for (char *opt = strtok_r(text, ",", &save); opt; opt = strtok_r(NULL, ",", &save)) {
+	bool known = true;
+	size_t n = 0;
+	for (const char *in = value;; ++in) {
+		if (*in == '\0' || (*in == ':' && list)) {
+			/* An empty one stands before the data-only layers: "a::b". */
+			if (n > 0 && *path == '/')
+				stands_add(stands, on, path, n);
+			known &= n == 0 || *path == '/';
+			n = 0;
+			if (*in == '\0')
+				break;
+			continue;
+		}
+		if (escapes && *in == '\\' && in[1] != '\0')
+			++in;
+		path[n++] = *in;
+	}
+	free(path);
+	return known;
+}
+
+/**
+ * Add the layers of an overlay.  The kernel shows each as it was given, in octal escapes.
+ * In lowerdir= a backslash precedes a ':' or '\' of a name; in lowerdir+= and datadir+= it
+ * is part of the name; and of the others that depends on the kernel.
+ *
+ * @return whether all can be followed.
+ */
+static bool stands_on_layers(struct stands *stands, uint32_t node, const char *options)
+{
+	enum { LIST, PLAIN, EITHER };
+	static const struct {
+		const char *text;
+		int form;
+	} keys[] = {
+		{"lowerdir=", LIST}, {"lowerdir+=", PLAIN}, {"datadir+=", PLAIN}, {"upperdir=", EITHER},
+		{"workdir=", EITHER},
+	};
+	char *text = strdup(options), *save = NULL;
+	bool known = text;
+	stands->failed |= !text;
+	for (char *opt = text ? strtok_r(text, ",", &save) : NULL; opt; opt = strtok_r(NULL, ",", &save)) {
 		for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); ++k) {
-			size_t n = strlen(keys[k]);
-			if (strncmp(opt, keys[k], n) != 0)
+			size_t n = strlen(keys[k].text);
+			if (strncmp(opt, keys[k].text, n) != 0)
 				continue;
+			/* A layer given as a descriptor may be of a mount that never had a place. */
+			struct stands_on on = {.node = node, .named = keys[k].form == PLAIN};
 			char *value = opt + n;
-			size_t len = unescape_octal(value, value, strlen(value));
-			stands_on_paths(stands, node, value, len, k == 0);
+			value[unescape_octal(value, value, strlen(value))] = '\0';
+			if (keys[k].form != PLAIN)
+				known &= stands_on_paths(stands, &on, value, keys[k].form == LIST, true);
+			if (keys[k].form == PLAIN || (keys[k].form == EITHER && strchr(value, '\\')))
+				known &= stands_on_paths(stands, &on, value, false, false);
 		}
 	}
 	free(text);
+	return known;
+}
+
+/** Where the files of a device are gathered. */
+struct stands_files {
+	struct stands *stands;
+	uint32_t node;
+};
+
+static void stands_on_file(void *arg, const struct devmap_file *file)
+{
+	const struct stands_files *files = arg;
+	struct stands_on on = {.node = files->node, .major = file->major, .minor = file->minor};
+	stands_add(files->stands, &on, file->path, strlen(file->path));
 }
 
 /** Mark what its own type or device makes block, and gather what stands on paths. */
@@ -125,21 +167,27 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 			dsc->flags[i] |= DF_NO_LOOK;
 		/* A container's own root is written in the names of its host, which
 		   cannot be followed from inside; and it is in use already. */
-		if (flags & FST_LAYERED && i != dsc->d->root) {
-			if (m->fs_opts)
-				stands_on_layers(stands, i, m->fs_opts);
-			else
-				dsc->flags[i] |= DF_BLOCKS;   /* its layers are not told */
-		}
-		/* btrfs and bcachefs stand on devices behind an anonymous number. */
+		bool own = dsc->d->root != MT_NONE && mount_dev(m) == mount_dev(tree->nodes[dsc->d->root].mount);
+		/* Without its layers nothing is known of an overlay. */
+		if (flags & FST_LAYERED && !own && (!m->fs_opts || !stands_on_layers(stands, i, m->fs_opts)))
+			dsc->flags[i] |= DF_BLOCKS;
+		/* btrfs and bcachefs stand on devices behind an anonymous number; another
+		   type with such a number stands on a file: erofs. */
 		bool behind = flags & FST_SUBVOL;
-		if ((m->dev_major != 0 || behind) && dsc->devs) {
-			const char *backing = NULL;
-			if (devmap_mount_blocks(dsc->devs, m->dev_major, m->dev_minor,
-			                        behind ? m->source : NULL, &backing))
+		if (flags & FST_DEVICE && m->dev_major == 0 && !behind && !(dsc->flags[i] & DF_BLOCKS) && !own) {
+			struct stands_on on = {.node = i, .named = true};
+			if (m->source && *m->source == '/')
+				stands_add(stands, &on, m->source, strlen(m->source));
+			else
 				dsc->flags[i] |= DF_BLOCKS;
-			if (backing)
-				stands_add(stands, i, backing, strlen(backing));
+		}
+		if ((m->dev_major != 0 || behind) && dsc->devs) {
+			struct stands_files files = {stands, i};
+			if (devmap_mount_blocks(dsc->devs, m->dev_major, m->dev_minor, behind ? m->source : NULL, NULL))
+				dsc->flags[i] |= DF_BLOCKS;
+			else if (!own)
+				devmap_files(dsc->devs, m->dev_major, m->dev_minor, behind ? m->source : NULL,
+				             stands_on_file, &files);
 		}
 	}
 }
@@ -228,6 +276,59 @@ static int block_note(struct dsc *dsc, uint32_t node, uint32_t on)
 	return 0;
 }
 
+/** A search for a FUSE connection without a mount. */
+struct block_hidden {
+	const struct mount_table *table;
+	bool found;
+};
+
+static bool block_each_fuse(void *arg, const char *name)
+{
+	struct block_hidden *hidden = arg;
+	char *end;
+	unsigned long dev = strtoul(name, &end, 10);
+	bool mounted = end == name || *end != '\0';
+	for (size_t i = 0; i < hidden->table->count && !mounted; ++i) {
+		const struct mount *m = &hidden->table->mounts[i];
+		mounted = ((unsigned long)m->dev_major << 20 | m->dev_minor) == dev;
+	}
+	hidden->found = !mounted;
+	return mounted;
+}
+
+bool discover_fuse_hidden(struct devmap *devs, const struct mount_table *table)
+{
+	static const char place[] = "/sys/fs/fuse/connections";
+	struct block_hidden hidden = {.table = table};
+	if (!discover_path_blocks(table, place))
+		devmap_each_connection(devs, block_each_fuse, &hidden);
+	return hidden.found;
+}
+
+bool discover_loop_here(struct devmap *devs, const struct mount_table *table, uint32_t major, uint32_t minor, int dirfd)
+{
+	enum devmap_here here = devmap_file_here(devs, major, minor, dirfd);
+	return here == DEVMAP_HERE || (here == DEVMAP_NAMED && !discover_fuse_hidden(devs, table));
+}
+
+/** Judge one path, by what is known so far. */
+static enum dsc_leads block_leads(struct dsc *dsc, struct dsc_paths *paths, const struct stands_on *on,
+                                  uint32_t *in)
+{
+	enum dsc_leads leads = dsc_path_leads(paths, on->path, in);
+	if (*in == on->node)
+		return block_beneath(dsc, on);
+	bool own = dsc->rootfd == AT_FDCWD || strcmp(dsc->opts->prefix, "/") != 0;
+	if (leads == LEADS_CLEAR
+	    && ((on->named && dsc->devs && discover_fuse_hidden(dsc->devs, dsc->table))
+	        || (on->major != 0
+	            && !discover_loop_here(dsc->devs, dsc->table, on->major, on->minor, own ? AT_FDCWD : dsc->rootfd)))) {
+		*in = MT_NONE;
+		return LEADS_BLOCKED;
+	}
+	return leads;
+}
+
 /** Follow the paths that are not settled.  @return whether any is now. */
 static bool block_follow(struct dsc *dsc, struct dsc_paths *paths, struct stands *stands)
 {
@@ -238,9 +339,7 @@ static bool block_follow(struct dsc *dsc, struct dsc_paths *paths, struct stands
 		uint32_t in;
 		if (on->clear || dsc->flags[on->node] & DF_BLOCKS)
 			continue;
-		enum dsc_leads leads = dsc_path_leads(paths, on->path, &in);
-		if (in == on->node)
-			leads = block_beneath(dsc, on);
+		enum dsc_leads leads = block_leads(dsc, paths, on, &in);
 		on->clear = leads == LEADS_CLEAR;
 		if (leads == LEADS_BLOCKED) {
 			dsc->flags[on->node] |= DF_BLOCKS;
@@ -270,8 +369,8 @@ static int block_ask_more(struct dsc *dsc)
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
 		unsigned flags = fstype_flags(node->mount->fstype);
-		if (!node->made && ((flags & FST_LAYERED && lacks & MF_FS_OPTS)
-		                    || (flags & FST_SUBVOL && lacks & MF_SOURCE)))
+		bool behind = flags & FST_DEVICE && node->mount->dev_major == 0;
+		if (!node->made && ((flags & FST_LAYERED && lacks & MF_FS_OPTS) || (behind && lacks & MF_SOURCE)))
 			keys[n++] = node->mount->key;
 	}
 	struct mount_table *more = NULL;
@@ -335,7 +434,7 @@ int dsc_find_blocking(struct dsc *dsc)
 		any = dsc->flags[i] & DF_BLOCKS;
 	if (stands.failed || (dsc->devs && devmap_failed(dsc->devs)))
 		goto out;
-	if (!any) {
+	if (!any && stands.n == 0) {
 		rc = 0;
 		goto out;
 	}

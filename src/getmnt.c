@@ -57,6 +57,7 @@
  *   devmap.c            device number <-> name, UUID, LABEL ...
  *     devmap_impl.h     what its files share
  *     devmap_sysfs.c    what a device is, and what it stands on
+ *     devmap_loop.c     the files of loop devices, and whether their names are believed
  *     devmap_text.c     the udev database and blkid's cache, read as text
  *     devmap_probe.c    a device, probed by libblkid
  *     devmap_judge.c    which devices may be touched, which can block

@@ -35,6 +35,12 @@ static bool met;             /* a path led into that one */
 /** The directory of each mount that may be without permission. */
 enum { DENIED_PLACE = P_C };
 
+/** The major device number of a mount: 0 if it is on no device. */
+static uint32_t world_major(const struct world_mount *m)
+{
+	return fstype_flags(m->fstype) & FST_DEVICE ? 8 : 0;
+}
+
 /* Following paths. */
 
 /** The mount on a place, the uppermost; the mount itself if there is none. */
@@ -233,6 +239,7 @@ static int world_statx(const char *path, int flags, unsigned mask, struct k_stat
 	st->mode = (uint16_t)(DTTOIF(type) | 0755);
 	st->ino = 1000 + at.place;
 	st->nlink = 1;
+	st->dev_major = world_major(m);
 	st->dev_minor = 30 + at.mount;
 	st->attributes_mask = K_STATX_ATTR_MOUNT_ROOT | K_STATX_ATTR_AUTOMOUNT;
 	st->attributes = at.place == P_ROOT ? K_STATX_ATTR_MOUNT_ROOT : 0;
@@ -292,7 +299,7 @@ static int world_statmount(uint64_t id, uint64_t mask, struct k_statmount *sm, s
 	*sm = (struct k_statmount){
 		.mask = mask & (K_STATMOUNT_SB_BASIC | K_STATMOUNT_MNT_BASIC | K_STATMOUNT_MNT_ROOT | K_STATMOUNT_MNT_POINT
 		                | K_STATMOUNT_FS_TYPE | K_STATMOUNT_SB_SOURCE | K_STATMOUNT_MNT_OPTS),
-		.sb_dev_minor = records[i].dev_minor, .mnt_id = m->key, .mnt_parent_id = records[i].parent_key,
+		.sb_dev_major = records[i].dev_major, .sb_dev_minor = records[i].dev_minor, .mnt_id = m->key, .mnt_parent_id = records[i].parent_key,
 		.mnt_id_old = m->id, .mnt_parent_id_old = records[i].parent_id, .mnt_propagation = K_MS_PRIVATE,
 	};
 	const struct {
@@ -324,7 +331,8 @@ void world_records(const struct world *w, struct mount *records)
 		records[i] = (struct mount){
 			.key = m->key, .uniq_id = m->key, .id = m->id, .root = "/", .point = m->point, .fstype = m->fstype,
 			.parent_key = i ? parent->key : 7, .parent_id = i ? parent->id : 1,
-			.source = "src", .vfs_opts = "rw", .fs_opts = *m->options ? m->options : "rw", .dev_minor = 30 + i,
+			.source = "src", .vfs_opts = "rw", .fs_opts = *m->options ? m->options : "rw",
+			.dev_major = world_major(m), .dev_minor = 30 + i,
 			.freq = -1, .passno = -1,
 		};
 	}

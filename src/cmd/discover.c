@@ -323,7 +323,7 @@ int run_know(struct run *run, unsigned fields)
 	/* From here on devices may be opened: the files that loops stand on are judged. */
 	if (run->devs) {
 		avoid_hung(run);
-		devmap_set_judge(run->devs, path_blocks, run);
+		devmap_set_judge(run->devs, loop_blocks, run);
 	}
 	if (run->d)
 		report_odd(run);

@@ -124,6 +124,22 @@ enum { FILES_MAX = 4 };      /* that stand on another's file system */
 
 static bool stands_blocked(const struct run *run, uint32_t node, unsigned files);
 
+/** The files that a mount stands on. */
+struct files_blocked {
+	const struct run *run;
+	unsigned files;
+	bool blocks;
+};
+
+static void file_blocked(void *arg, const struct devmap_file *file)
+{
+	struct files_blocked *blocked = arg;
+	bool known = *file->path == '/' && blocked->files < FILES_MAX;
+	uint32_t on = known ? path_mount(blocked->run, file->path) : MT_NONE;
+	blocked->blocks |= on == MT_NONE || stands_blocked(blocked->run, on, blocked->files + 1)
+	                   || !discover_loop_here(blocked->run->devs, blocked->run->table, file->major, file->minor, AT_FDCWD);
+}
+
 /**
  * Whether touching one mount can block.  Where discovery has not judged that,
  * what is known by the type is not enough: layers are held to, but those of what
@@ -139,16 +155,16 @@ static bool mount_blocks(const struct run *run, uint32_t node, unsigned files)
 		return false;
 	if (flags & FST_LAYERED)
 		return true;
-	const char *backing = NULL;
 	const char *source = flags & FST_SUBVOL ? m->source : NULL;
-	if (!run->devs || (m->dev_major == 0 && !source))
+	if (!run->devs)
 		return false;
-	if (devmap_mount_blocks(run->devs, m->dev_major, m->dev_minor, source, &backing))
+	if (m->dev_major == 0 && !source)
+		return flags & FST_DEVICE && !(flags & FST_SUBVOL);   /* on a file, as erofs can be */
+	if (devmap_mount_blocks(run->devs, m->dev_major, m->dev_minor, source, NULL))
 		return true;
-	if (!backing)
-		return false;
-	uint32_t on = *backing == '/' && files < FILES_MAX ? path_mount(run, backing) : MT_NONE;
-	return on == MT_NONE || stands_blocked(run, on, files + 1);
+	struct files_blocked blocked = {.run = run, .files = files};
+	devmap_files(run->devs, m->dev_major, m->dev_minor, source, file_blocked, &blocked);
+	return blocked.blocks;
 }
 
 /** Whether a mount can block, or one that it lies behind. */
@@ -220,6 +236,12 @@ bool path_blocks(void *arg, const char *path)
 	bool blocks = node == MT_NONE || node_blocks(run, node);
 	errno = error;
 	return blocks;
+}
+
+bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor)
+{
+	struct run *run = arg;
+	return path_blocks(run, path) || !discover_loop_here(run->devs, run->table, major, minor, AT_FDCWD);
 }
 
 /** The working directory of a relative path, or "/".  @return whether it has

@@ -241,7 +241,7 @@ static int tell_changes(struct watch *w, const struct changes *changes)
 		run->devs = discover_devmap(&run->os, NULL);
 		if (!run->devs)
 			goto nomem;
-		devmap_set_judge(run->devs, path_blocks, run);
+		devmap_set_judge(run->devs, loop_blocks, run);
 	}
 	size_t told = rows_make(w, changes, &view);
 	if (view.count && !o->quiet) {

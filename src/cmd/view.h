@@ -104,9 +104,12 @@ const char *path_error(int error);
  */
 int path_look(struct run *run, const char *path, unsigned mask, struct k_statx *st);
 
+/** Whether touching the file of a loop device could block, or that cannot be told: a judge for
+    devmap_set_judge(), whose arg is the run. */
+bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor);
+
 /** Whether touching the file of a path (of this process's root) could block, or
-    that cannot be told: a judge for devmap_set_judge(), whose arg is the run.  Where it is
-    so, errno says why: ENOENT and its kin of what is not there, else EAGAIN. */
+    that cannot be told; arg is the run.  Where it is so, errno says why: ENOENT and its kin of what is not there, else EAGAIN. */
 bool path_blocks(void *arg, const char *path);
 
 /** Write a path without ".", ".." and double slashes; a relative one stays so. */

@@ -47,6 +47,29 @@ bool os_reap(struct os *os, int pid, bool wait)
 	return done != 0;   /* ECHILD: whoever started us has them reaped */
 }
 
+ssize_t os_read_rooted(struct os *os, int root, int fd, char *buf, size_t size)
+{
+	int socks[2];
+	ssize_t n = -1, got = -1;
+	if (os_socketpair(os, socks) != 0)
+		return -1;
+	int pid = os_fork_process(os);
+	if (pid == 0) {
+		if (OS_CALL(os, OS_FCHDIR, fchdir(root)) == 0 && OS_CALL(os, OS_CHROOT, chroot(".")) == 0)
+			n = os_read(os, fd, buf, size);
+		if (n > 0)
+			os_send(os, socks[1], buf, (size_t)n, NULL, 0, -1, true);
+		os_exit_process(0);
+	}
+	os_close(os, socks[1]);
+	if (pid > 0) {
+		got = os_recv(os, socks[0], buf, size, NULL, true);
+		os_reap(os, pid, true);
+	}
+	os_close(os, socks[0]);
+	return got > 0 ? got : -1;
+}
+
 /** Room for one descriptor beside a message. */
 union os_control {
 	char bytes[CMSG_SPACE(sizeof(int))];

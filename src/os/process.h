@@ -19,6 +19,16 @@ int os_socketpair(struct os *os, int fds[2]);
 /** fork(2).  @return the child, 0 in it, or -1. */
 int os_fork_process(struct os *os);
 
+/**
+ * Read a file of the kernel's as a process reads it whose root is another directory: paths
+ * in it begin there.  Done in a child; the calling process must be allowed to chroot(2).
+ *
+ * @root  The directory, opened with O_PATH.
+ * @fd    The file; read from where it is.
+ * @return as read(2); -1: it was not read, or is empty.
+ */
+ssize_t os_read_rooted(struct os *os, int root, int fd, char *buf, size_t size);
+
 /** End this process at once. */
 _Noreturn void os_exit_process(int status);
 

@@ -500,8 +500,9 @@ static void test_blocks(void)
 	end();
 }
 
-static bool judge(void *arg, const char *path)
+static bool judge(void *arg, const char *path, uint32_t major, uint32_t minor)
 {
+	(void)major, (void)minor;
 	return strstr(path, arg);
 }
 
@@ -583,6 +584,58 @@ static void test_loop(void)
 	devmap_set_judge(map, judge, other);
 	CU_ASSERT_TRUE(devmap_mount_blocks(map, 252, 0, NULL, NULL));
 	unsafe(7, 6, "on a file that can block", true);
+	end();
+}
+
+/** The files that were named, each in brackets. */
+static void note_file(void *arg, const struct devmap_file *file)
+{
+	char *names = arg;
+	size_t n = strlen(names);
+	snprintf(names + n, 256 - n, "(%u:%u %s)", file->major, file->minor, file->path);
+}
+
+/* The files below a device: through dm, a device of a loop, zram, and a device of a btrfs. */
+static void test_files(void)
+{
+	begin();
+	static const char *const files[] = {"/srv/a.img", "/gone/b.img (deleted)", "/c.img (deleted)", "/dev/dm-0", "/d.img"};
+	for (unsigned i = 0; i < 5; ++i) {
+		char dir[64], path[128];
+		snprintf(dir, sizeof(dir), VIRTUAL "loop%u", i);
+		put_dev(7, i, dir);
+		snprintf(path, sizeof(path), "sys/devices/%s/loop/backing_file", dir);
+		put(path, "%s\n", files[i]);
+	}
+	put_dev(252, 0, VIRTUAL "dm-0");
+	put_slave(VIRTUAL "dm-0", VIRTUAL "loop0");
+	put_dev(252, 1, VIRTUAL "dm-1");
+	put_slave(VIRTUAL "dm-1", VIRTUAL "loop3");
+	put_slave(VIRTUAL "dm-1", VIRTUAL "loop1");
+	put_dev(251, 0, VIRTUAL "zram0");
+	put("sys/devices/" VIRTUAL "zram0/backing_dev", "/dev/loop2\n");
+	put_link("sys/fs/btrfs/" "01234567-89ab-cdef-0123-456789abcde0" "/devices/zram0", "../../../../devices/" VIRTUAL "zram0");
+	put_link("sys/fs/btrfs/" "01234567-89ab-cdef-0123-456789abcde0" "/devices/loop4", "../../../../devices/" VIRTUAL "loop4");
+	char names[256] = "";
+	CU_ASSERT_FALSE(devmap_mount_blocks(map, 252, 1, NULL, NULL));
+	devmap_files(map, 252, 1, NULL, note_file, names);
+	bool both = strstr(names, "(7:3 /dev/dm-0)(7:0 /srv/a.img)") && strstr(names, "(7:1 /gone)");
+	CU_ASSERT_TRUE(both);
+	*names = '\0';
+	CU_ASSERT_FALSE(devmap_mount_blocks(map, 0, 40, "/dev/loop4", NULL));
+	devmap_files(map, 0, 40, "/dev/loop4", note_file, names);
+	SAME(names, "(7:4 /d.img)(7:2 /)");
+
+	put_dev(251, 1, VIRTUAL "zram1");
+	put("sys/devices/" VIRTUAL "zram1/backing_dev", "none\n");
+	CU_ASSERT_FALSE(devmap_blocks(map, 251, 1, NULL));
+	put_dev(251, 2, VIRTUAL "zram2");
+	put("sys/devices/" VIRTUAL "zram2/backing_dev", "/dev/nbd7\n");
+	unsafe(251, 2, "stands on an unknown device", true);
+	put_dev(43, 7, VIRTUAL "nbd7");
+	put_dev(251, 3, VIRTUAL "zram3");
+	put("sys/devices/" VIRTUAL "zram3/backing_dev", "/dev/nbd7\n");
+	unsafe(251, 3, "remote", true);
 	end();
 }
 
@@ -1054,6 +1107,7 @@ static const struct unit_test tests[] = {
 	{"blocks", test_blocks},
 	{"remote", test_remote},
 	{"loop", test_loop},
+	{"files", test_files},
 	{"btrfs", test_btrfs},
 	{"list", test_list},
 	{"part", test_part},
