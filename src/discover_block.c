@@ -165,6 +165,9 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 			dsc->flags[i] |= DF_BLOCKS;
 		if (flags & FST_NO_LOOK)
 			dsc->flags[i] |= DF_NO_LOOK;
+		const char *last = m->root ? strrchr(m->root, '/') : NULL;
+		if (last && fstype_dir_waits(m->fstype, last + 1))
+			dsc->flags[i] |= DF_BLOCKS;
 		/* A container's own root is written in the names of its host, which
 		   cannot be followed from inside; and it is in use already. */
 		bool own = dsc->d->root != MT_NONE && mount_dev(m) == mount_dev(tree->nodes[dsc->d->root].mount);

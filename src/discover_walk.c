@@ -127,7 +127,7 @@ static enum bfs_verdict walk_entry(void *arg, struct bfs_scratch *scratch, const
 		++scratch->hits[DR_DTYPE];
 		return BFS_SKIP;
 	}
-	if (node->unlooked && entry->type == DT_DIR) {
+	if (node->unlooked && entry->type == DT_DIR && !(node->proc && fstype_dir_waits("proc", entry->name))) {
 		++scratch->hits[DR_UNLOOKED];
 		return walk->depth_bound && at->depth >= walk->depth ? BFS_SKIP : BFS_ENTER;
 	}
@@ -166,6 +166,9 @@ static enum bfs_verdict walk_meta(void *arg, struct bfs_scratch *scratch, const 
 	if (node->subvol && st->ino == BTRFS_SUBVOLUME_INO)
 		return BFS_JUDGE;
 	if (walk->depth_bound && at->depth >= walk->depth)
+		return BFS_SKIP;
+	/* It holds links alone. */
+	if (node->proc && fstype_dir_waits("proc", entry->name))
 		return BFS_SKIP;
 	if (node->nlink && st->nlink == 2 && !walk->files) {
 		++scratch->hits[DR_NLINK];
@@ -444,6 +447,7 @@ int walk_prepare(struct walk *walk)
 		node->dev_minor = m->dev_minor;
 		node->nlink = flags & FST_NLINK && dsc_rule(dsc, DR_NLINK);
 		node->subvol = flags & FST_SUBVOL;
+		node->proc = m->fstype && strcmp(m->fstype, "proc") == 0;
 		node->last_pos = flags & FST_LAST_POS;
 		/* A type of plain directories, with nothing to be found in it, nor
 		   to be kept away from. */

@@ -22,6 +22,7 @@ struct walk_node {
 	bool unlooked;             /* DR_UNLOOKED may be used */
 	bool subvol;               /* btrfs */
 	bool last_pos;             /* nothing comes at K_LAST_POS */
+	bool proc;                 /* its directories may wait: fstype_dir_waits() */
 	bool avoids;               /* there are names in it that must not be looked at */
 	uint32_t same_dev;         /* the next node of its device, MT_NONE */
 	_Atomic bool wanted;       /* a directory of it is worth reading */

@@ -149,3 +149,8 @@ unsigned fstype_flags(const char *fstype)
 		              sizeof(*fstype_rows), fstype_compare);
 	return row ? row->flags | FST_KNOWN : FST_BLOCKS;
 }
+
+bool fstype_dir_waits(const char *fstype, const char *name)
+{
+	return fstype && strcmp(fstype, "proc") == 0 && strcmp(name, "map_files") == 0;
+}

@@ -37,6 +37,16 @@ enum fstype_flags {
 unsigned fstype_flags(const char *fstype);
 
 /**
+ * Whether reading a directory, or a look-up in it, waits for the memory map of a process:
+ * /proc/PID/map_files.  The map is locked for as long as the process likes, which may have
+ * a file of a server that never answers mapped.
+ *
+ * @name
+ *         The last name of its path.
+ */
+bool fstype_dir_waits(const char *fstype, const char *name);
+
+/**
  * What is known of the type of a line, which the source may tell from another of its name.
  *
  * @source

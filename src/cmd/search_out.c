@@ -2,6 +2,7 @@
 #include "cmd/search_out.h"
 
 #include "base/escape.h"
+#include "base/fstypes.h"
 #include "cmd/columns.h"
 #include "cmd/options.h"
 #include "cmd/search_flow.h"
@@ -507,7 +508,10 @@ void search_error_text(const struct searchent *e, struct strbuf *text)
 		[SEARCH_ERR_CLOSE] = "was not closed", [SEARCH_ERR_STAT] = "has no attributes",
 		[SEARCH_ERR_ACCESS] = "cannot be judged", [SEARCH_ERR_LIMIT] = "is not entered",
 	};
-	if (e->err == EREMOTE)
+	const char *last = e->path ? strrchr(e->path, '/') : NULL;
+	if (e->err == EREMOTE && last && fstype_dir_waits("proc", last + 1))
+		strbuf_puts(text, "waits for the process whose memory map it shows; --blocking enters it");
+	else if (e->err == EREMOTE)
 		strbuf_puts(text, "is on a file system that can block; --blocking enters it");
 	else if (e->err == EXDEV && e->errsource == SEARCH_ERR_OPEN)
 		strbuf_puts(text, "is on a mount of which it is not known whether it can block; --blocking enters it");

@@ -242,6 +242,10 @@ static enum bfs_verdict enter(SEARCH *search, struct bfs_scratch *scratch, const
 		search_put_error(scratch, name, len, SEARCH_ERR_LIMIT, EOVERFLOW);
 		return BFS_SKIP;
 	}
+	if (search_mounts(search) && search_dir_waits(scratch->os, scratch->fd, name)) {
+		search_put_error(scratch, name, len, SEARCH_ERR_OPEN, EREMOTE);
+		return BFS_SKIP;
+	}
 	if (search->flags & SEARCH_FOLLOW) {
 		int error = search_enter_once(search, from, child, st);
 		if (error != 0) {

@@ -10,12 +10,16 @@
  */
 #include "search/follow.h"
 
+#include "base/fstypes.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 enum {
 	MAX_LINKS = 40,           /* as the kernel has it */
@@ -40,6 +44,12 @@ int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os
 bool search_mounts_last_pos(const struct search_mounts *mounts, const struct os *os, uint64_t id)
 {
 	return os->caps & OSC_STATX_MNT_ID && map64_get(&mounts->known, id) == MOUNT_ENDS_LAST_POS;
+}
+
+bool search_dir_waits(struct os *os, int dirfd, const char *name)
+{
+	struct statfs st;
+	return fstype_dir_waits("proc", name) && os_fstatfs(os, dirfd, &st) == 0 && st.f_type == PROC_SUPER_MAGIC;
 }
 
 /** A path that is being followed. */
@@ -90,6 +100,10 @@ static int open_name(struct follow *follow, const char *name)
 	struct os *os = follow->os;
 	int flags = O_PATH | O_NOFOLLOW;
 	if (follow->mounts) {
+		if (search_dir_waits(os, follow->at, name)) {
+			errno = EREMOTE;
+			return -1;
+		}
 		int fd = os_openat2(os, follow->at, name, flags, K_RESOLVE_NO_XDEV);
 		if (fd >= 0 || (errno != EXDEV && errno != ENOSYS))
 			return fd;

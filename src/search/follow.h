@@ -45,6 +45,10 @@ int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os
 /** Whether a mount is one whose directories have nothing at K_LAST_POS. */
 bool search_mounts_last_pos(const struct search_mounts *mounts, const struct os *os, uint64_t id);
 
+/** Whether a name in a directory is that of one that waits to be read: fstype_dir_waits().
+    The directory is one that may be touched. */
+bool search_dir_waits(struct os *os, int dirfd, const char *name);
+
 /**
  * Follow a path from a directory, through links but no magic ones.
  *

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "search/search_impl.h"
 
+#include "base/fstypes.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -113,6 +115,28 @@ static const char *literal_avoid(const SEARCH *search, const char *path, uint32_
 	return NULL;
 }
 
+/** Whether a path leads through a directory that waits.  It is cut and mended meanwhile. */
+static bool literal_waits(SEARCH *search, char *path)
+{
+	bool waits = false;
+	for (char *name = path, *end; !waits && (end = strchr(name, '/')); name = end + 1) {
+		*end = '\0';
+		if (fstype_dir_waits("proc", name)) {
+			char *slash = name > path ? name - 1 : NULL;
+			if (slash)
+				*slash = '\0';
+			int fd = literal_dir(search, slash ? path : ".");
+			waits = fd >= 0 && search_dir_waits(&search->os, fd, name);
+			if (fd != search->rootfd)
+				os_close(&search->os, fd);
+			if (slash)
+				*slash = '/';
+		}
+		*end = '/';
+	}
+	return waits;
+}
+
 /**
  * Answer a search for one path: the object is looked up, no directory read.
  *
@@ -128,7 +152,8 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 	struct bulk_entry entry = {.name = name, .len = len};
 	struct bfs_at at = {.dir = slash ? path->data : ".", .name = ""};
 
-	bool blocks = literal_avoid(search, path->data, avoid) != NULL;
+	bool blocks = literal_avoid(search, path->data, avoid) != NULL
+	              || (search_mounts(search) && literal_waits(search, path->data));
 	if (slash)
 		*slash = '\0';
 	scratch.fd = blocks || search->flags & SEARCH_FOLLOW ? -1 : literal_dir(search, at.dir);
