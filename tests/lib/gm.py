@@ -274,6 +274,11 @@ class Root:
             return _bytes(self.path) + b"/" + name
         return f"{self.path}/{name}"
 
+    def keep_names(self):
+        """Let names of before enter(), as those of an overlay's layers, lead to the same after it."""
+        mkdir(self / os.path.dirname(self.path).strip("/"))
+        os.symlink("/", self / self.path.strip("/"))
+
     def enter(self):
         """Make it the root of this process, and drop the old one."""
         os.chdir(self.path)

@@ -4,6 +4,7 @@ import gm
 
 gm.need_fs("overlay")
 root = gm.Root()
+root.keep_names()
 images = gm.tmpfs(root / "var/lib/images", "size=256m")
 pods = root / "var/lib/kubelet/pods"
 boxes = root / "var/lib/containers/storage/overlay"

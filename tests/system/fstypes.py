@@ -5,6 +5,7 @@ import gm
 gm.need_fs("squashfs", "overlay", "ext4", "xfs")
 gm.need("mkfs.ext4", "mkfs.xfs", "mksquashfs", "losetup")
 root = gm.Root()
+root.keep_names()
 
 
 def fill(top):

@@ -25,6 +25,7 @@ ENGINES += [("--engine=sync", "--ahead", "--threads=3"), ("--engine=uring", "--t
             ("--engine=auto", "--threads=1", "clock"), ("--engine=auto", "--threads=3", "clock")]
 
 root = gm.Root()
+root.keep_names()
 gm.mkdir(root / "img")
 for kind in ("ext4", "xfs", "btrfs"):
     gm.loop_mount(gm.image(root / f"img/{kind}", 512 << 20, f"mkfs.{kind}", "-q"), root / f"t/{kind}")

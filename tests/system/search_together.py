@@ -24,6 +24,7 @@ def together():
 
 
 root = gm.Root()
+root.keep_names()
 for kind, mkfs in (("ext4", ["mkfs.ext4", "-q"]), ("xfs", ["mkfs.xfs", "-q"]), ("btrfs", ["mkfs.btrfs", "-q"])):
     gm.loop_mount(gm.image(root / f"{kind}.img", 400 << 20, *mkfs), gm.mkdir(root / f"t/{kind}"))
 gm.tmpfs(root / "t/tmpfs")

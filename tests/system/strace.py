@@ -16,7 +16,8 @@ LIBRARIES = re.compile(r"(/usr)?/lib|/etc/ld\.so|/usr/share/locale/|/proc/filesy
 MAKE = {"open", "creat", "openat", "openat2", "dup", "dup3", "pipe", "pipe2", "socket", "socketpair",
         "accept4", "eventfd2", "epoll_create1", "inotify_init1", "fanotify_init", "memfd_create",
         "pidfd_open", "signalfd4", "timerfd_create", "open_tree", "fsopen", "io_uring_setup"}
-SYSFS = [r"/sys/dev/block/\d+:\d+/(partition|loop/backing_file|device/state|dm/suspended|md/array_state|slaves)"]
+SYSFS = [r"/sys/dev/block/\d+:\d+/(partition|loop/backing_file|device/state|dm/suspended|md/array_state|slaves)",
+         "/sys/fs/fuse/connections"]   # for the images in "/"
 
 
 def audit(tag, program, strace, args, opened, twice=()):
@@ -125,7 +126,7 @@ for args in FORMS:
             continue
         tag = f"search {' '.join(args)}, threads {threads}"
         gm.expect(seen == told, f"{tag}: strace sees {seen}, --stats tells {told}")
-        gm.expect("*" in args[-1] or "getdents64" not in seen, f"{tag}: a directory was read: {seen}")
+        gm.expect("*" in args[-1] or seen.get("getdents64") in (None, 2, 4), f"{tag}: a directory was read: {seen}")
         if "--engine=bulk" in args and os.path.ismount("/xfs") and "openat2" in seen:
             gm.expect("ioctl" in seen, f"{tag}: {seen}")
 # No server is asked for attributes, if that is not wanted, or if none has any.
@@ -147,7 +148,7 @@ WALK = (["/"], ["/"])            # looked at by the probe at the start
 SIZED = ["/", "/a", "/disk", "/etc/other", "/d/d7/e/f(/g)?"]
 TAGS = ["/run/udev/data/b.*", "/run/blkid/blkid.tab", "/dev", r"/sys/dev/block/\d+:\d+(/.*)?"]
 # A device is looked at before it is opened; libblkid asks sysfs itself.
-TAGS_TWICE = ["/dev", r"/sys/dev/block/\d+:\d+"]
+TAGS_TWICE = ["/dev", r"/sys/dev/block/\d+:\d+", "/disk.img", "/sys/fs/fuse/connections"]
 # The files behind all loop devices are looked for, the images of whatever else
 # runs here among them; those of one folder have its name in common.
 IMAGES = "/(tmp|var/tmp)(/.*)?"
