@@ -170,11 +170,12 @@ $(BUILD)/libgetmnt.a: $(LIB_OBJ)
 	$(Q)$(AR) rcs $@ $^
 
 # The linker drops what no public function reaches, libmount and libblkid with it.
+# dlclose(3) does not unmap the library: threads of a search may be in it (nodelete).
 $(PUBLIC_SO): $(PUBLIC_OBJ) src/libgetmnt.map
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -shared -Wl,-soname,libgetmnt.so.$(LIB_ABI) \
-		-Wl,--version-script=src/libgetmnt.map -Wl,--gc-sections -Wl,-z,defs -o $@ $(PUBLIC_OBJ)
+		-Wl,--version-script=src/libgetmnt.map -Wl,--gc-sections -Wl,-z,defs -Wl,-z,nodelete -o $@ $(PUBLIC_OBJ)
 
 # One object, in which only the public functions are seen: a program can have an
 # os_open() of its own.

@@ -225,6 +225,41 @@ clash()
 }
 check "no clash of names" clash
 
+# Threads of a search that was left open run on after dlclose(3).
+unloaded()
+{
+	cat >"$work/unloaded.c" <<-'CC'
+		#include <getmnt/search.h>
+		#include <dlfcn.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			static const char *const roots[] = {"/usr"};
+			struct search_options options = {.size = sizeof(options), .threads = 4};
+			void *lib = argc == 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
+			if (!lib)
+				return 1;
+			__typeof__(searchv) *begin = (__typeof__(searchv) *)dlsym(lib, "searchv");
+			__typeof__(readsearch) *next = (__typeof__(readsearch) *)dlsym(lib, "readsearch");
+			__typeof__(countsearch) *count = (__typeof__(countsearch) *)dlsym(lib, "countsearch");
+			struct search_counts counts = {0};
+			SEARCH *search = begin(roots, 1, "*", &options);
+			while (search && counts.threads < 2) {
+				if (!next(search))
+					return 2;
+				count(search, &counts, sizeof(counts));
+			}
+			if (dlclose(lib) != 0)
+				return 3;
+			usleep(200000);
+			return 0;
+		}
+	CC
+	compile "$work/unloaded.c" -I "$work/usr/include" -o "$work/unloaded" -ldl &&
+		"$work/unloaded" "$lib/libgetmnt.so"
+}
+check "dlclose during a search" unloaded
+
 # One name of ours is such that a program may have it for itself.
 own_search()
 {
