@@ -132,6 +132,19 @@ static void batches_drain(struct bfs *bfs)
 	}
 }
 
+bool bfs_lose_workers(struct bfs *bfs)
+{
+	bool any = bfs->pool != NULL;
+	bfs_pool_lose(bfs->pool, bfs->os);
+	bfs->pool = NULL;
+	bfs->under_way = 0;
+	/* Those of directories that the workers read would stay open. */
+	for (struct bfs_dir *dir = bfs->newest; dir; dir = dir->older)
+		dir->busy = 0;
+	bfs_dirs_evict(bfs, 0);
+	return any;
+}
+
 void bfs_free(struct bfs *bfs)
 {
 	if (!bfs)

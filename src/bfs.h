@@ -181,6 +181,16 @@ struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, 
 void bfs_free(struct bfs *bfs);
 
 /**
+ * Give up the worker threads in a child that fork(2) made, where they do not exist.
+ *
+ * Call it before bfs_free().  All descriptors of the owner are closed.  What the workers
+ * had in hand may be half-written and is not freed.
+ *
+ * @return whether there were any.
+ */
+bool bfs_lose_workers(struct bfs *bfs);
+
+/**
  * Add a directory to begin at.
  *
  * @path

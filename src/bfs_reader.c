@@ -423,3 +423,13 @@ void bfs_pool_free(struct bfs_pool *pool, struct os *os)
 	pthread_mutex_destroy(&pool->lock);
 	free(pool);
 }
+
+void bfs_pool_lose(struct bfs_pool *pool, struct os *os)
+{
+	for (unsigned i = 0; pool && i < pool->n; ++i) {
+		struct bfs_worker *worker = &pool->workers[i];
+		while (worker->nclosing > 0)
+			os_close(os, worker->closing[--worker->nclosing]);
+	}
+	free(pool);
+}

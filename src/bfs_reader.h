@@ -132,4 +132,8 @@ struct bfs_batch *bfs_pool_get(struct bfs_pool *pool, bool wait);
 /** Stop the workers, none having work, and add their counts to os. */
 void bfs_pool_free(struct bfs_pool *pool, struct os *os);
 
+/** Free a pool in a child that fork(2) made, where its workers do not exist; not what they
+    use.  NULL is fine. */
+void bfs_pool_lose(struct bfs_pool *pool, struct os *os);
+
 #endif

@@ -33,6 +33,7 @@
  *       replace_write.c   ... and replaced
  *     process.c         processes, and the sockets between them
  *     bounded.c         work with an end: in a child, what it prints kept
+ *     caller.c          the library's caller: a forked child, a thread that is cancelled
  *     stage.c           a mount namespace of our own, to build and measure in
  *     syslog.c          lines for the system's log, without waiting
  *     prober.c          what may never answer, touched with a deadline

@@ -11,6 +11,7 @@
 #include "base/map64.h"
 #include "devmap.h"
 #include "discover.h"
+#include "os/caller.h"
 #include "os/os.h"
 #include "os/prober.h"
 #include "table/table.h"
@@ -151,7 +152,7 @@ void getmnt_free(struct getmnt *gm)
 {
 	if (!gm)
 		return;
-	int error = errno;
+	int error = errno, state = os_cancel_defer();
 	struct os os = {0};
 	for (int i = 0; i < NOPTIONS; ++i) {
 		if (option_ranges[i].fd)
@@ -159,12 +160,27 @@ void getmnt_free(struct getmnt *gm)
 	}
 	found_destroy(&gm->last);
 	free(gm);
+	os_cancel_restore(state);
 	errno = error;
+}
+
+/** Set a descriptor: a duplicate of the caller's.  @return 0, or -1. */
+static int fd_set_option(struct getmnt *gm, int option, int fd)
+{
+	struct os os = {0};
+	int state = os_cancel_defer(), own = fd < 0 ? -1 : os_dupfd(&os, fd, 3);
+	bool done = fd < 0 || own >= 0;
+	if (done) {
+		os_close(&os, (int)gm->options[option]);
+		gm->options[option] = own;
+	}
+	os_cancel_restore(state);
+	return done ? 0 : -1;
 }
 
 int getmnt_set(struct getmnt *gm, int option, int64_t value)
 {
-	if (option < GETMNT_OPT_NAMES || option >= NOPTIONS) {
+	if (!gm || option < GETMNT_OPT_NAMES || option >= NOPTIONS) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -173,12 +189,8 @@ int getmnt_set(struct getmnt *gm, int option, int64_t value)
 		errno = EINVAL;
 		return -1;
 	}
-	if (range->fd) {
-		struct os os = {0};
-		if (value >= 0 && (value = os_dupfd(&os, (int)value, 3)) < 0)
-			return -1;
-		os_close(&os, (int)gm->options[option]);
-	}
+	if (range->fd)
+		return fd_set_option(gm, option, (int)value);
 	gm->options[option] = value;
 	return 0;
 }
@@ -412,7 +424,8 @@ static void found_judge(struct found *found, const struct os *os)
 	found->stats[GETMNT_STAT_LEFT] = d->stats.probes_left;
 }
 
-int getmnt_run(struct getmnt *gm)
+/** getmnt_run(), in a thread that is not cancelled. */
+static int run(struct getmnt *gm)
 {
 	struct os os = {0};
 	struct found found = {0};
@@ -431,24 +444,38 @@ int getmnt_run(struct getmnt *gm)
 	return 0;
 }
 
+int getmnt_run(struct getmnt *gm)
+{
+	if (!gm) {
+		errno = EINVAL;
+		return -1;
+	}
+	/* Threads and processes of a run are waited for before it returns. */
+	int state = os_cancel_defer(), rc = run(gm);
+	os_cancel_restore(state);
+	return rc;
+}
+
 size_t getmnt_count(const struct getmnt *gm)
 {
-	return gm->last.count;
+	return gm ? gm->last.count : 0;
 }
 
 const struct getmnt_mount *getmnt_get(const struct getmnt *gm, size_t i)
 {
-	return i < gm->last.count ? &gm->last.mounts[i] : NULL;
+	return i < getmnt_count(gm) ? &gm->last.mounts[i] : NULL;
 }
 
 const struct getmnt_mount *getmnt_by_id(const struct getmnt *gm, uint64_t id)
 {
-	uint32_t i = map64_get(&gm->last.by_id, id);
+	uint32_t i = gm ? map64_get(&gm->last.by_id, id) : MAP64_NONE;
 	return i == MAP64_NONE ? NULL : &gm->last.mounts[i];
 }
 
 const struct getmnt_mount *getmnt_by_target(const struct getmnt *gm, const char *target)
 {
+	if (!gm || !target)
+		return NULL;
 	const struct found *found = &gm->last;
 	uint32_t at = map64_get(&found->by_target, target_key(target));
 	if (at == MAP64_NONE)
@@ -466,17 +493,17 @@ const struct getmnt_mount *getmnt_by_target(const struct getmnt *gm, const char 
 
 int getmnt_complete(const struct getmnt *gm)
 {
-	return gm->ran && gm->last.nreasons == 0;
+	return gm && gm->ran && gm->last.nreasons == 0;
 }
 
 const char *getmnt_reason(const struct getmnt *gm, size_t i)
 {
-	return i < gm->last.nreasons ? gm->last.reasons[i] : NULL;
+	return gm && i < gm->last.nreasons ? gm->last.reasons[i] : NULL;
 }
 
 uint64_t getmnt_stat(const struct getmnt *gm, int stat)
 {
-	return stat > 0 && stat < NSTATS ? gm->last.stats[stat] : 0;
+	return gm && stat > 0 && stat < NSTATS ? gm->last.stats[stat] : 0;
 }
 
 const char *getmnt_state_name(uint32_t state)

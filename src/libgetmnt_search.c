@@ -8,10 +8,12 @@
 #include "base/fstypes.h"
 #include "devmap.h"
 #include "discover.h"
+#include "os/caller.h"
 #include "table/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,8 +160,9 @@ static int mounts_again(struct os *os, struct search_mounts *now)
 	return mounts_read(os, now, NULL);
 }
 
-SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
-                const struct search_options *options)
+/** searchv(), in a thread that is not cancelled. */
+static SEARCH *search_begin(const char *const roots[], size_t n, const char *pattern,
+                            const struct search_options *options)
 {
 	struct search_options own = {0};
 	if (options && options_take(&own, options) != 0)
@@ -183,8 +186,28 @@ SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
 	return search_new(&os, own.blocking ? NULL : &mounts, known, roots, n, pattern, &own);
 }
 
+SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
+                const struct search_options *options)
+{
+	bool given = pattern && (roots || n == 0);
+	for (size_t i = 0; given && i < n; ++i)
+		given = roots[i] != NULL;
+	if (!given) {
+		errno = EINVAL;
+		return NULL;
+	}
+	int state = os_cancel_defer();
+	SEARCH *search = search_begin(roots, n, pattern, options);
+	os_cancel_restore(state);
+	return search;
+}
+
 SEARCH *opensearch(const char *paths, const char *pattern, int flags)
 {
+	if (!paths) {
+		errno = EINVAL;
+		return NULL;
+	}
 	size_t len = strlen(paths), n = 0;
 	const char **roots = malloc((len + 2) * sizeof(*roots));
 	char *text = malloc(len + 1);
@@ -217,6 +240,12 @@ out:
 	return search;
 }
 
+/** What search() began, closed when its thread is cancelled. */
+static void search_abandon(void *search)
+{
+	closesearch(search);
+}
+
 /* Weak, so that a program may have a search() of its own beside what else is here. */
 __attribute__((weak))
 ssize_t search(const char *paths, const char *pattern, int flags, void *buffer, size_t len)
@@ -224,9 +253,12 @@ ssize_t search(const char *paths, const char *pattern, int flags, void *buffer, 
 	SEARCH *whole = opensearch(paths, pattern, flags);
 	if (!whole)
 		return -1;
-	ssize_t n = search_raw(whole, buffer, len);
-	int error = errno;
-	closesearch(whole);
+	ssize_t n;
+	int error;
+	pthread_cleanup_push(search_abandon, whole);
+	n = search_raw(whole, buffer, len);
+	error = errno;
+	pthread_cleanup_pop(1);
 	errno = error;
 	return n;
 }

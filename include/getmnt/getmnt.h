@@ -24,7 +24,9 @@
  * Errors: -1 or NULL, with errno.
  * Threads: a handle belongs to one thread at a time; functions that take it as
  *         const may be called by several at once.  Handles know nothing of
- *         each other.
+ *         each other.  No function is a cancellation point.
+ * Children of fork(2) have a copy of each handle that was not in use.
+ * NULL for a handle: nothing happens, 0, NULL, or EINVAL.
  *
  * What stays, as long as the library is libgetmnt.so.0:
  *

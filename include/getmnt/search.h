@@ -15,6 +15,10 @@
  * goes on.  Nothing is printed; a search takes threads, descriptors and memory
  * of its own and leaves none.  A SEARCH belongs to one thread at a time, but
  * for cancelsearch().
+ *
+ * Threads that are cancelled: readsearch() and search() act on a request before
+ * they read more, the other functions do not.  Children of fork(2): a SEARCH of
+ * the parent can only be closed there.  NULL in its place is fine.
  */
 #ifndef GETMNT_SEARCH_H
 #define GETMNT_SEARCH_H
@@ -105,7 +109,7 @@ struct search_options {
  * @pattern  See opensearch(3).
  * @flags    SEARCH_*; of BYNAME and BYINODE one.
  * @return a search, or NULL.  All three are copied.
- * Errors: EINVAL (a flag or a pattern that is none, both orders), E2BIG (a pattern of
+ * Errors: EINVAL (a flag or a pattern that is none, both orders, NULL), E2BIG (a pattern of
  *         more than 65,536 bytes, or a component of more than 4,096), ENOMEM.  What is
  *         wrong with a directory is an entry.
  * Ownership: closesearch().
@@ -130,7 +134,8 @@ SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
  *
  * @return an entry, which stays the search's until the next call; or NULL at
  *         the end (errno is 0), or when the search cannot go on.
- * Errors: ENOMEM; ECANCELED (cancelsearch()).
+ * Errors: ENOMEM; ECANCELED (cancelsearch()); ECHILD (a child of the process that
+ *         opened the search); EINVAL (NULL).
  */
 struct searchent *readsearch(SEARCH *search);
 
@@ -143,7 +148,8 @@ const struct statx *statxsearch(const SEARCH *search);
     closesearch() is called. */
 void cancelsearch(SEARCH *search);
 
-/** End a search, at any point; NULL is fine.  @return 0. */
+/** End a search, at any point; NULL is fine.  In a child of the process that opened it, let
+    go of the child's copy.  @return 0. */
 int closesearch(SEARCH *search);
 
 /** What was done so far. */

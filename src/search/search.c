@@ -68,6 +68,8 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	os_fork(&search->os, os);
 	search->looked = *os;
 	search->rootfd = -1;
+	search->reader = pthread_self();
+	os_origin_init(&search->origin);
 	search->flags = flags;
 	search->threads = options->threads ? options->threads : os_cpus(&search->os);
 	search->depth = options->depth;
@@ -153,7 +155,8 @@ fail:
 
 void cancelsearch(SEARCH *search)
 {
-	atomic_store(&search->cancelled, true);
+	if (search)
+		atomic_store(&search->cancelled, true);
 }
 
 /** Let a worker's attributes be stat(2)'s. */
@@ -285,8 +288,40 @@ static struct searchent *give(SEARCH *search)
 	return &search->entry;
 }
 
+/** Read directories, so that there is something to give out.  The thread is not cancelled in
+    here: the workers would wait for it. */
+static void read_more(SEARCH *search)
+{
+	int state = os_cancel_defer();
+	search->reader = pthread_self();
+	search->reading = true;
+	strbuf_reset(&search->queue);
+	search->at = search->part_end = 0;
+	if (search->more.watch)
+		search->more.watch(search->more.arg);
+	if (search->bfs) {
+		int rc = bfs_step(search->bfs);
+		if (rc < 0)
+			search->failed = true;
+		if (rc != 2)
+			search_root_end(search);
+	} else if (!search_root_begin(search)) {
+		search->ended = true;
+	}
+	search->reading = false;
+	os_cancel_restore(state);
+}
+
 struct searchent *readsearch(SEARCH *search)
 {
+	if (!search) {
+		errno = EINVAL;
+		return NULL;
+	}
+	if (!os_origin_is_here(&search->origin)) {
+		errno = ECHILD;
+		return NULL;
+	}
 	for (;;) {
 		if (atomic_load(&search->cancelled)) {
 			errno = ECANCELED;
@@ -310,25 +345,14 @@ struct searchent *readsearch(SEARCH *search)
 			part_begin(search);
 			continue;
 		}
-		strbuf_reset(&search->queue);
-		search->at = search->part_end = 0;
-		if (search->more.watch)
-			search->more.watch(search->more.arg);
-		if (search->bfs) {
-			int rc = bfs_step(search->bfs);
-			if (rc < 0)
-				search->failed = true;
-			if (rc != 2)
-				search_root_end(search);
-		} else if (!search_root_begin(search)) {
-			search->ended = true;
-		}
+		pthread_testcancel();
+		read_more(search);
 	}
 }
 
 const struct statx *statxsearch(const SEARCH *search)
 {
-	return search->has_st ? (const struct statx *)(const void *)&search->st : NULL;
+	return search && search->has_st ? (const struct statx *)(const void *)&search->st : NULL;
 }
 
 void search_more(SEARCH *search, const struct search_more *more)
@@ -373,19 +397,37 @@ const struct os *search_looked(const SEARCH *search)
 
 void countsearch(const SEARCH *search, struct search_counts *counts, size_t size)
 {
-	struct search_counts now = search->counts;
-	if (search->bfs)
+	struct search_counts now = {0};
+	if (search) {
+		now = search->counts;
+		now.calls = os_calls_total(&search->os);
+		now.mount_calls = os_calls_total(&search->looked);
+	}
+	if (search && search->bfs)
 		search_count_bfs(search, &now);
-	now.calls = os_calls_total(&search->os);
-	now.mount_calls = os_calls_total(&search->looked);
 	memset(counts, 0, size);
 	memcpy(counts, &now, size < sizeof(now) ? size : sizeof(now));
 }
 
-int closesearch(SEARCH *search)
+/**
+ * Let go of the workers in a child that fork(2) made.
+ *
+ * @shared [out]
+ *         Whether what they share with the owner may be half-written.
+ * @return false: so may be all of it, since another thread than the one that forked may
+ *         have been reading.
+ */
+static bool lose_workers(SEARCH *search, bool *shared)
 {
-	if (!search)
-		return 0;
+	if (search->reading || !pthread_equal(search->reader, pthread_self()))
+		return false;
+	*shared = search->bfs && bfs_lose_workers(search->bfs);
+	return true;
+}
+
+/** Close and free all that a search has. */
+static void search_free(SEARCH *search, bool shared)
+{
 	search_root_end(search);
 	pattern_free(search->pattern);
 	search_mounts_destroy(&search->mounts);
@@ -396,9 +438,11 @@ int closesearch(SEARCH *search)
 	free(search->roots);
 	for (int i = 0; i < CHUNKS && search->chunks[i]; ++i)
 		free(atomic_load(&search->chunks[i]));
-	map64_destroy(&search->by_hash);
+	if (!shared) {
+		map64_destroy(&search->by_hash);
+		seen_destroy(&search->seen);
+	}
 	map64_destroy(&search->by_mount);
-	seen_destroy(&search->seen);
 	while (search->behind) {
 		struct behind *behind = search->behind;
 		search->behind = behind->next;
@@ -412,6 +456,16 @@ int closesearch(SEARCH *search)
 	strbuf_destroy(&search->target);
 	strbuf_destroy(&search->where);
 	pthread_mutex_destroy(&search->lock);
+	os_origin_destroy(&search->origin);
 	free(search);
+}
+
+int closesearch(SEARCH *search)
+{
+	int state = os_cancel_defer();
+	bool shared = false;
+	if (search && (os_origin_is_here(&search->origin) || lose_workers(search, &shared)))
+		search_free(search, shared);
+	os_cancel_restore(state);
 	return 0;
 }

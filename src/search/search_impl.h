@@ -10,6 +10,7 @@
 #include "base/map64.h"
 #include "base/strbuf.h"
 #include "bfs.h"
+#include "os/caller.h"
 #include "search/follow.h"
 #include "search/pattern.h"
 
@@ -119,6 +120,9 @@ struct SEARCH {
 	uint32_t nmounts, mounts_size;
 
 	APART(owned);             /* what follows is the caller's thread's */
+	struct os_origin origin;
+	pthread_t reader;         /* who called last for what takes a while */
+	bool reading;             /* and is at it */
 	struct os os;
 	struct os looked;         /* the counts of what made its mounts known */
 	char **roots;

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the public library promises to a program with threads, forked children, signals and
+ * tight limits: threads that are cancelled inside a call, children that inherit a handle,
+ * exit(3) during a search.  Each step has an alarm: a hang ends the suite.
+ */
+#include "fault.h"
+#include "unit.h"
+
+#include "getmnt/getmnt.h"
+#include "getmnt/search.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	DIRS = 400,                  /* enough for threads to be started */
+	ENTRIES = 2 * DIRS,
+	HANG = 20,                   /* seconds; generous, for valgrind */
+	CALLS = 10 * 1000 * 1000,
+};
+
+static char top[64];
+static const struct search_options four = {.size = sizeof(four), .threads = 4, .engine = SEARCH_ENGINE_SYNC};
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	return remove(path);
+}
+
+/** Have the tree, which all tests read. */
+static void begin(void)
+{
+	if (*top)
+		return;
+	strcpy(top, "/tmp/getmnt-unit-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
+	for (int i = 0; i < DIRS; ++i) {
+		char path[128];
+		snprintf(path, sizeof(path), "%s/d%d", top, i);
+		CU_ASSERT_EQUAL_FATAL(mkdir(path, 0755), 0);
+		strcat(path, "/f");
+		int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+		CU_ASSERT_TRUE_FATAL(fd >= 0);
+		close(fd);
+	}
+}
+
+static void end(void)
+{
+	alarm(0);
+}
+
+/** The last test: remove the tree. */
+static void test_end(void)
+{
+	CU_ASSERT_EQUAL(nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static SEARCH *open_top(void)
+{
+	const char *const roots[] = {top};
+	return searchv(roots, 1, "*", &four);
+}
+
+/** Read up to n entries.  @return how many there were. */
+static int read_some(SEARCH *search, int n)
+{
+	int got = 0;
+	while (got < n && readsearch(search))
+		++got;
+	return got;
+}
+
+/* Cancelled threads. */
+
+enum way { READ, READ_AND_COUNT, OPEN, CLOSE, WHOLE, RUN, NWAYS };
+
+static struct {
+	enum way way;
+	SEARCH *_Atomic search;
+	struct getmnt *_Atomic gm;
+} victim;
+
+/** The handler that runs in the cancelled thread. */
+static void close_own(void *arg)
+{
+	(void)arg;
+	closesearch(atomic_exchange(&victim.search, NULL));
+}
+
+static void *victim_main(void *arg)
+{
+	static _Alignas(8) char buffer[1 << 20];
+	struct search_counts counts;
+	bool own = victim.way == OPEN || victim.way == CLOSE;
+	(void)arg;
+	pthread_cleanup_push(close_own, NULL);
+	for (;;) {
+		pthread_testcancel();
+		if (victim.way == WHOLE) {
+			search(top, "*", SEARCH_METADATA, buffer, sizeof(buffer));
+			continue;
+		}
+		if (victim.way == RUN) {
+			getmnt_run(victim.gm);
+			getmnt_set(victim.gm, GETMNT_OPT_ROOT_FD, -1);
+			continue;
+		}
+		SEARCH *s = open_top();
+		atomic_store(&victim.search, s);
+		if (victim.way != OPEN)
+			read_some(s, victim.way == CLOSE ? DIRS : ENTRIES);
+		if (victim.way == READ_AND_COUNT)
+			countsearch(s, &counts, sizeof(counts));
+		closesearch(atomic_exchange(&victim.search, NULL));
+	}
+	pthread_cleanup_pop(own);
+	return NULL;
+}
+
+/** The same without a handler: another thread closes what is left. */
+static void *victim_left(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		pthread_testcancel();
+		SEARCH *s = open_top();
+		atomic_store(&victim.search, s);
+		read_some(s, ENTRIES);
+		closesearch(atomic_exchange(&victim.search, NULL));
+	}
+	return NULL;
+}
+
+/** Cancelled at random, and closed by the thread itself or by another. */
+static void test_cancelled(void)
+{
+	enum { READS = 120, OTHERS = 40 };
+	begin();
+	srand(1);
+	unsigned step = unit_step();
+	for (int way = 0; way < NWAYS; ++way) {
+		struct fault_count count;
+		fault_begin(NULL, CALLS);
+		int fds = unit_count("/proc/self/fd");
+		for (unsigned run = 0; run < (way == READ ? READS : OTHERS); run += step) {
+			pthread_t thread;
+			void *result;
+			unit_note("way %d, run %u", way, run);
+			victim.way = (enum way)way;
+			victim.gm = way == RUN ? getmnt_new() : NULL;
+			bool left = way == READ && run % 2;
+			alarm(HANG);
+			CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, left ? victim_left : victim_main, NULL), 0);
+			usleep((unsigned)rand() % 4000);
+			CU_ASSERT_EQUAL(pthread_cancel(thread), 0);
+			CU_ASSERT_EQUAL(pthread_join(thread, &result), 0);
+			CU_ASSERT_PTR_EQUAL(result, PTHREAD_CANCELED);
+			CU_ASSERT_TRUE(left || !victim.search);
+			if (left && victim.search)
+				read_some(victim.search, (int)run % 3);   /* it can be read on */
+			closesearch(atomic_exchange(&victim.search, NULL));
+			getmnt_free(victim.gm);
+		}
+		CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
+		fault_end(&count);
+		CU_ASSERT_EQUAL(count.blocks, 0);
+		CU_ASSERT_EQUAL(count.fds, 0);
+		CU_ASSERT_EQUAL(count.threads, 0);
+		CU_ASSERT_EQUAL(count.bad_closes, 0);
+	}
+	end();
+}
+
+static void *read_for_ever(void *arg)
+{
+	const char *const roots[] = {top};
+	for (;;) {
+		/* Nothing matches: it never comes back to us. */
+		const char *many[500];
+		for (int i = 0; i < 500; ++i)
+			many[i] = roots[0];
+		SEARCH *s = searchv(many, 500, "no such", &four);
+		atomic_store(&victim.search, s);
+		readsearch(s);
+		++*(int *)arg;
+	}
+	return NULL;
+}
+
+/** A thread that waits in readsearch() is cancelled there, not at its end. */
+static void test_cancelled_within(void)
+{
+	begin();
+	pthread_t thread;
+	int ended = 0;
+	alarm(HANG);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, read_for_ever, &ended), 0);
+	while (!victim.search)
+		usleep(1000);
+	CU_ASSERT_EQUAL(pthread_cancel(thread), 0);
+	CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+	CU_ASSERT_EQUAL(ended, 0);
+	closesearch(atomic_exchange(&victim.search, NULL));
+	end();
+}
+
+/* Forked children. */
+
+/** End with a status; on success as another program, so that what the threads of the parent
+    had in hand, which cannot be freed, is not reported as a leak. */
+_Noreturn static void end_child(int status)
+{
+	if (status == 0)
+		execlp("true", "true", (char *)NULL);
+	_exit(status);
+}
+
+/** Fork, and run a function in the child.  @return its status; -1: it was killed. */
+static int in_child(int (*run)(void *arg), void *arg)
+{
+	int status;
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		alarm(HANG);
+		end_child(run(arg));
+	}
+	CU_ASSERT_TRUE_FATAL(pid > 0);
+	CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+struct inherited {
+	SEARCH *search;
+	int fds, slack;     /* open before the search; those that workers may have had */
+};
+
+/** Use an inherited search.  @return 0, or where it went wrong. */
+static int use_inherited(void *arg)
+{
+	const struct inherited *in = arg;
+	struct search_counts counts;
+	for (int i = 0; i < 3; ++i) {
+		errno = 0;
+		if (readsearch(in->search) || errno != ECHILD)
+			return 1;
+	}
+	statxsearch(in->search);
+	countsearch(in->search, &counts, sizeof(counts));
+	if (counts.threads < 1 || counts.threads > 4)
+		return 2;
+	if (closesearch(in->search) != 0)
+		return 3;
+	if (unit_count("/proc/self/fd") > in->fds + in->slack)
+		return 4;
+	/* And the child has searches of its own. */
+	const char *const roots[] = {top};
+	struct search_options options = four;
+#ifdef __SANITIZE_THREAD__
+	options.threads = 1;   /* its runtime starts no thread in a child of a process with threads */
+#endif
+	SEARCH *own = searchv(roots, 1, "*", &options);
+	if (!own || read_some(own, ENTRIES + 1) != ENTRIES || closesearch(own) != 0)
+		return 5;
+	return 0;
+}
+
+static void test_forked(void)
+{
+	begin();
+	int threaded = 0;
+	int fds = unit_count("/proc/self/fd");
+	for (int k = 0; k <= ENTRIES; k += 20 * (int)(unit_step() > 4 ? 4 : unit_step())) {
+		unit_note("forked after %d", k);
+		alarm(HANG);
+		SEARCH *search = open_top();
+		CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+		CU_ASSERT_EQUAL(read_some(search, k), k);
+		struct search_counts counts;
+		countsearch(search, &counts, sizeof(counts));
+		threaded += counts.threads > 1;
+		struct inherited in = {search, fds, counts.threads > 1 ? 4 * 64 : 0};
+		CU_ASSERT_EQUAL(in_child(use_inherited, &in), 0);
+		/* The parent's search is as it was. */
+		CU_ASSERT_EQUAL(read_some(search, ENTRIES + 1), ENTRIES - k);
+		CU_ASSERT_EQUAL(errno, 0);
+		CU_ASSERT_EQUAL(closesearch(search), 0);
+		CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
+	}
+	CU_ASSERT_TRUE(threaded > 0);
+	end();
+}
+
+/** A search closed in a child leaves nothing there, where there are no threads. */
+static int close_counted(void *arg)
+{
+	const struct inherited *in = arg;
+	struct fault_count count;
+	closesearch(in->search);
+	fault_end(&count);
+	return count.blocks == 0 && unit_count("/proc/self/fd") == in->fds ? 0 : 1;
+}
+
+static void test_forked_leaves_nothing(void)
+{
+	begin();
+	const char *const roots[] = {top};
+	struct search_options one = four;
+	one.threads = 1;
+	for (int k = 0; k <= ENTRIES; k += 100) {
+		struct fault_count count;
+		fault_begin(NULL, CALLS);
+		struct inherited in = {.fds = unit_count("/proc/self/fd")};
+		in.search = searchv(roots, 1, "*", &one);
+		read_some(in.search, k);
+		CU_ASSERT_EQUAL(in_child(close_counted, &in), 0);
+		closesearch(in.search);
+		fault_end(&count);
+		CU_ASSERT_EQUAL(count.blocks, 0);
+	}
+	end();
+}
+
+/** In a PID namespace of its own a child can have the process ID of its parent. */
+static int same_pid(void *arg)
+{
+	(void)arg;
+	struct inherited in = {NULL, unit_count("/proc/self/fd"), 256};
+	if (unshare(CLONE_NEWPID) != 0)
+		return 77;
+	pid_t pid = fork();
+	if (pid == 0) {
+		alarm(HANG);
+		in.search = open_top();
+		read_some(in.search, DIRS);
+		/* The next child of this one is the first of another namespace, too. */
+		if (getpid() != 1 || unshare(CLONE_NEWPID) != 0)
+			_exit(11);
+		pid_t inner = fork();
+		if (inner == 0) {
+			alarm(HANG);
+			end_child(getpid() == 1 ? use_inherited(&in) : 12);
+		}
+		int status;
+		if (waitpid(inner, &status, 0) != inner || !WIFEXITED(status))
+			_exit(13);
+		end_child(WEXITSTATUS(status) ? WEXITSTATUS(status) : read_some(in.search, ENTRIES) == ENTRIES - DIRS ? 0 : 14);
+	}
+	int status;
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 15;
+}
+
+static void test_forked_same_pid(void)
+{
+	begin();
+	alarm(2 * HANG);
+	int status = in_child(same_pid, NULL);
+	end();
+	if (status == 77)
+		UNIT_SKIP("no PID namespace is permitted");
+	CU_ASSERT_EQUAL(status, 0);
+}
+
+static void *read_and_close(void *arg)
+{
+	const atomic_bool *stop = arg;
+	while (!atomic_load(stop)) {
+		SEARCH *s = victim.search;
+		if (!readsearch(s)) {
+			atomic_store(&victim.search, open_top());
+			closesearch(s);
+		}
+	}
+	return NULL;
+}
+
+static int only_close(void *arg)
+{
+	errno = 0;
+	if (readsearch(arg) || errno != ECHILD)
+		return 1;
+	return closesearch(arg) == 0 ? 0 : 2;
+}
+
+/** Another thread forks while one reads: in the child nothing is known of the search but that
+    it is another process's. */
+static void test_forked_while_read(void)
+{
+	begin();
+	const char *many[200];
+	for (int i = 0; i < 200; ++i)
+		many[i] = top;
+	atomic_bool stop = false;
+	for (unsigned run = 0; run < 40; run += unit_step()) {
+		pthread_t thread;
+		alarm(HANG);
+		SEARCH *search = searchv(many, 200, "*", &four);
+		atomic_store(&victim.search, search);
+		atomic_store(&stop, false);
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, read_and_close, &stop), 0);
+		/* Its first reads are long over before it is at its end. */
+		usleep(1000 + run % 8 * 100);
+		CU_ASSERT_EQUAL(in_child(only_close, search), 0);
+		atomic_store(&stop, true);
+		pthread_join(thread, NULL);
+		closesearch(atomic_exchange(&victim.search, NULL));
+	}
+	end();
+}
+
+/** A handle of libgetmnt in a child: read, run again with probes, freed. */
+static int use_handle(void *arg)
+{
+	struct getmnt *gm = arg;
+	size_t n = getmnt_count(gm);
+	if (n == 0 || !getmnt_get(gm, n - 1))
+		return 1;
+	if (getmnt_set(gm, GETMNT_OPT_PROBE, GETMNT_PROBE_LOCAL) != 0 || getmnt_run(gm) != 0)
+		return 2;
+	if (getmnt_count(gm) == 0 || getmnt_stat(gm, GETMNT_STAT_PROBES) == 0)
+		return 3;
+	getmnt_free(gm);
+	/* No process of a run is left. */
+	return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD ? 0 : 4;
+}
+
+static void test_forked_handle(void)
+{
+	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct getmnt *gm = getmnt_new();
+	alarm(2 * HANG);
+	CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_ROOT_FD, fd), 0);
+	CU_ASSERT_EQUAL_FATAL(getmnt_run(gm), 0);
+	size_t n = getmnt_count(gm);
+	CU_ASSERT_EQUAL(in_child(use_handle, gm), 0);
+	CU_ASSERT_EQUAL(getmnt_count(gm), n);
+	CU_ASSERT_EQUAL(getmnt_run(gm), 0);
+	getmnt_free(gm);
+	close(fd);
+	alarm(0);
+}
+
+/* The end of the process. */
+
+static int exit_now(void *arg)
+{
+	int k = *(int *)arg;
+	SEARCH *search = open_top();
+	read_some(search, k);
+	exit(search ? 0 : 1);
+}
+
+static void test_exit(void)
+{
+	begin();
+	for (int k = 0; k <= ENTRIES; k += 200)
+		CU_ASSERT_EQUAL(in_child(exit_now, &k), 0);
+	end();
+}
+
+/* Handles that are none. */
+
+static void test_null(void)
+{
+	struct search_counts counts;
+	_Alignas(8) char buffer[256];
+	const char *const none[] = {NULL}, *const here[] = {"."};
+	memset(&counts, 1, sizeof(counts));
+	countsearch(NULL, &counts, sizeof(counts));
+	CU_ASSERT_EQUAL(counts.threads, 0);
+	cancelsearch(NULL);
+	CU_ASSERT_PTR_NULL(statxsearch(NULL));
+	CU_ASSERT_EQUAL(closesearch(NULL), 0);
+#define INVALID(call) do { errno = 0; CU_ASSERT_TRUE((call) && errno == EINVAL); } while (0)
+	INVALID(!readsearch(NULL));
+	INVALID(!opensearch(NULL, "*", 0));
+	INVALID(!opensearch("/", NULL, 0));
+	INVALID(!searchv(NULL, 1, "*", NULL));
+	INVALID(!searchv(none, 1, "*", NULL));
+	INVALID(!searchv(here, 1, NULL, NULL));
+	INVALID(search(NULL, "*", 0, buffer, sizeof(buffer)) == -1);
+	INVALID(search("/", NULL, 0, buffer, sizeof(buffer)) == -1);
+	SEARCH *search = searchv(NULL, 0, "*", NULL);
+	CU_ASSERT_TRUE(search && !readsearch(search) && errno == 0);
+	closesearch(search);
+
+	getmnt_free(NULL);
+	INVALID(getmnt_set(NULL, GETMNT_OPT_DEPTH, 1) == -1);
+	INVALID(getmnt_run(NULL) == -1);
+	CU_ASSERT_EQUAL(getmnt_count(NULL), 0);
+	CU_ASSERT_PTR_NULL(getmnt_get(NULL, 0));
+	CU_ASSERT_PTR_NULL(getmnt_by_id(NULL, 1));
+	CU_ASSERT_PTR_NULL(getmnt_by_target(NULL, "/"));
+	CU_ASSERT_EQUAL(getmnt_complete(NULL), 0);
+	CU_ASSERT_PTR_NULL(getmnt_reason(NULL, 0));
+	CU_ASSERT_EQUAL(getmnt_stat(NULL, GETMNT_STAT_CALLS), 0);
+	struct getmnt *gm = getmnt_new();
+	CU_ASSERT_EQUAL(getmnt_run(gm), 0);
+	CU_ASSERT_PTR_NULL(getmnt_by_target(gm, NULL));
+	getmnt_free(gm);
+}
+
+/* Limits and signals. */
+
+/** No process and no thread is to be had. */
+static int no_processes(void *arg)
+{
+	(void)arg;
+	struct rlimit none = {0, 0};
+	/* Root may have any number. */
+	if (setgid(65534) != 0 || setuid(65534) != 0 || setrlimit(RLIMIT_NPROC, &none) != 0)
+		return 77;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(0);
+	if (pid > 0)
+		return 77;
+	struct getmnt *gm = getmnt_new();
+	SEARCH *search = open_top();
+	int n = read_some(search, 2 * ENTRIES);
+	closesearch(search);
+	if (n != ENTRIES)
+		return 1;
+	if (getmnt_run(gm) != 0)
+		return 2;
+	if (getmnt_set(gm, GETMNT_OPT_PROBE, GETMNT_PROBE_ALL) != 0 || getmnt_run(gm) == 0 || errno != EAGAIN)
+		return 3;
+	getmnt_free(gm);
+	return 0;
+}
+
+/** So many descriptors may be open, and no more. */
+static int few_descriptors(void *arg)
+{
+	const struct rlimit few = {(rlim_t)*(int *)arg, (rlim_t)*(int *)arg};
+	if (setrlimit(RLIMIT_NOFILE, &few) != 0)
+		return 77;
+	struct getmnt *gm = getmnt_new();
+	SEARCH *search = open_top();
+	int n = 0, told = 0;
+	for (struct searchent *e; search && (e = readsearch(search));)
+		e->err ? ++told : ++n;
+	/* All is found, or something is told. */
+	bool whole = n == ENTRIES;
+	if (search && errno == 0 && !whole && told == 0)
+		return 1;
+	closesearch(search);
+	for (int probe = GETMNT_PROBE_NONE; probe <= GETMNT_PROBE_LOCAL; ++probe) {
+		getmnt_set(gm, GETMNT_OPT_PROBE, probe);
+		if (getmnt_run(gm) == 0 && getmnt_count(gm) == 0)
+			return 2;
+	}
+	getmnt_free(gm);
+	_exit(0);   /* no other program could be started */
+}
+
+static void test_limits(void)
+{
+	begin();
+	CU_ASSERT_EQUAL(chmod(top, 0755), 0);
+	alarm(2 * HANG);
+	int status = in_child(no_processes, NULL);
+	CU_ASSERT_TRUE(status == 0 || status == 77);
+	for (int n = 0; n < 24; ++n) {
+		unit_note("%d descriptors", n);
+		alarm(2 * HANG);
+		status = in_child(few_descriptors, &n);
+		CU_ASSERT_TRUE(status == 0 || status == 77);
+	}
+	end();
+}
+
+static void on_alarm(int number)
+{
+	(void)number;
+}
+
+/** A timer that interrupts what it can. */
+static int interrupted(void *arg)
+{
+	(void)arg;
+	struct sigaction action = {.sa_handler = on_alarm};
+	const suseconds_t often = 300 * (suseconds_t)unit_step();   /* valgrind is slow */
+	const struct itimerval timer = {{0, often}, {0, often}};
+	if (sigaction(SIGALRM, &action, NULL) != 0 || setitimer(ITIMER_REAL, &timer, NULL) != 0)
+		return 77;
+	struct getmnt *gm = getmnt_new();
+	for (int i = 0; i < 5; ++i) {
+		SEARCH *search = open_top();
+		if (read_some(search, 2 * ENTRIES) != ENTRIES || errno != 0)
+			return 1;
+		closesearch(search);
+	}
+	getmnt_set(gm, GETMNT_OPT_PROBE, GETMNT_PROBE_LOCAL);
+	for (int i = 0; i < 3; ++i) {
+		if (getmnt_run(gm) != 0 || !getmnt_complete(gm))
+			return 2;
+	}
+	getmnt_free(gm);
+	_exit(0);   /* no other program could be started */
+}
+
+static void test_interrupted(void)
+{
+	begin();
+	alarm(2 * HANG);
+	CU_ASSERT_EQUAL(in_child(interrupted, NULL), 0);
+	end();
+}
+
+static const struct unit_test tests[] = {
+	{"threads cancelled", test_cancelled},
+	{"cancelled within a call", test_cancelled_within},
+	{"forked", test_forked},
+	{"forked, and nothing left", test_forked_leaves_nothing},
+	{"forked, with the same process ID", test_forked_same_pid},
+	{"forked while another thread reads", test_forked_while_read},
+	{"a handle in a child", test_forked_handle},
+	{"exit", test_exit},
+	{"no handle", test_null},
+	{"limits", test_limits},
+	{"interrupted", test_interrupted},
+	{"the tree removed", test_end},
+	{NULL, NULL},
+};
+
+const struct unit_suite suite_caller = {"caller", tests};
