@@ -34,7 +34,7 @@ void run_incomplete(struct run *run, const char *reason)
 
 bool run_failed(const struct run *run)
 {
-	return run->nomem || (run->devs && devmap_failed(run->devs));
+	return run->nomem || run->os.nomem || (run->devs && devmap_failed(run->devs));
 }
 
 /** Read a small file of /proc as one line; it may not be there. */

@@ -199,7 +199,7 @@ int machine_know(struct fstab_machine *machine, const char *root, const char *sw
 	struct run *run = &machine->run;
 	if (find_root(machine, root) != 0 || ((run->live || swaps) && read_swaps(machine, swaps) != 0))
 		return -1;
-	if (path_index(run) != 0 || (run->live && read_utab(machine) != 0)) {
+	if (machine->root.failed || path_index(run) != 0 || (run->live && read_utab(machine) != 0)) {
 		message(NULL, "%s", strerror(ENOMEM));
 		return -1;
 	}

@@ -92,7 +92,9 @@ int recover_link(struct os *os, const struct put_request *request, char first[])
 		strbuf_puts(&next, link);
 		path_normal(strbuf_str(&next), &end);
 	}
-	int kind = path.failed || next.failed || end.failed ? 0 : kernel_table(strbuf_str(&end));
+	bool failed = path.failed || next.failed || end.failed;
+	int kind = failed ? 0 : kernel_table(strbuf_str(&end));
+	os->nomem |= failed;
 	strbuf_destroy(&path);
 	strbuf_destroy(&next);
 	strbuf_destroy(&end);

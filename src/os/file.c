@@ -39,14 +39,18 @@ static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, 
 	size_t size = max < 64 * 1024 ? max + 2 : 64 * 1024, used = 0;
 	unsigned empty = 0;
 	char *buf = malloc(size);
-	if (!buf)
+	if (!buf) {
+		os->nomem = true;
 		return -1;
+	}
 
 	for (;;) {
 		if (size - used < 2) {
 			char *bigger = realloc(buf, size * 2);
-			if (!bigger)
+			if (!bigger) {
+				os->nomem = true;
 				goto fail;
+			}
 			buf = bigger;
 			size *= 2;
 		}

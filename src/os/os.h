@@ -118,6 +118,8 @@ struct os {
 	uint64_t statmount_mask;      /* STATMOUNT_* that this kernel answers; 0 if
 	                                 it cannot tell (before 6.15) */
 	bool torn_reads;              /* mountinfo can lose lines: before 5.8 */
+	bool nomem;                   /* memory ran out in a call whose failure may have been taken
+	                                 for something that does not exist */
 	uint64_t calls[OS_NCALLS];
 	struct os_clock *clock;       /* os/clock.h: calls are timed; NULL: no clock is read */
 };
