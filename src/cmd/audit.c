@@ -262,8 +262,10 @@ static int judge(struct auditing *a)
 		rc = audit_config_apply(&a->report, &a->config, a->today);
 	if (rc == 0)
 		rc = audit_base_age(&a->base, a->config.rules & ~a->config.off, &a->report);
-	if (rc == 0 && (run_failed(run) || run->nomem || (machine->system && fstab_system_failed(machine->system))))
+	if (rc == 0 && (run_failed(run) || (machine->system && fstab_system_failed(machine->system)))) {
 		rc = -1;
+		errno = ENOMEM;
+	}
 	if (rc == -1)
 		message(strbuf_str(&a->path), "cannot be audited: %s", strerror(errno ? errno : ENOMEM));
 	if (mounts.limit < 0)
@@ -300,7 +302,7 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 	if (failed)
 		run_incomplete(run, failed);
 	if ((!run->host && asked->way.form != AF_TEXT && machine_read(run) != 0)) {
-		message(NULL, "%s", strerror(ENOMEM));
+		document->failed = true;
 		return AX_FAILED;
 	}
 	asked->way.unsaved = !failed && asked->save

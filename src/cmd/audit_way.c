@@ -293,34 +293,56 @@ static bool leads_astray(void *arg, const char *path)
 /** Put text into a file, whole or not at all.
     @text  NULL: see whether it could be.
     @return 0, or -1 after a message. */
-static int put_into(const char *path, const struct strbuf *text)
+static int put_into(const char *path, const char *text, size_t len)
 {
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	struct way_out to = {.os = &os};
 	struct put_request request = {.path = path, .may_create = true, .named = true, .blocks = leads_astray, .blocks_arg = &to};
-	int status = text ? put_report(&os, &request, strbuf_str(text), text->len) : put_report_may(&os, &request);
+	int status = text ? put_report(&os, &request, text, len) : put_report_may(&os, &request);
 	table_free(to.table);
 	return status ? -1 : 0;
 }
 
 int audit_way_may_save(const struct audit_way *way)
 {
-	return put_into(way->save, NULL);
+	return put_into(way->save, NULL, 0);
 }
 
+/* As audit_json() makes it, of an audit that failed before anything was known. */
+#define JSON_NO_MEMORY \
+	"{\"findings\": [], \"counts\": {\"critical\": 0, \"warning\": 0, \"info\": 0, \"ignored\": 0, \"silenced\": 0}, " \
+	"\"expired\": [], \"not_judged\": [], \"failed\": \"memory ran out\", \"exit_status\": 2, \"fstab\": null, " \
+	"\"root\": \"\", \"mounts\": 0, \"time\": 0, \"seconds\": 0, \"schema\": 1, \"version\": \"" GETMNT_VERSION "\", " \
+	"\"host\": null, \"boot_id\": null, \"mntns\": null, \"table\": null, \"complete\": false, " \
+	"\"incomplete_reasons\": [\"memory ran out\"]}\n"
+
+/** What a form that programs read prints if there is no memory for its document; NULL: nothing. */
+static const char *const no_memory[AF_FORMS] = {
+	[AF_NAGIOS] = "GETMNT UNKNOWN - memory ran out\n",
+	[AF_JSON] = JSON_NO_MEMORY,
+	[AF_JSONL] = JSON_NO_MEMORY,
+	[AF_PROMETHEUS] = "# HELP getmnt_audit_success Whether it could be audited.\n"
+	                  "# TYPE getmnt_audit_success gauge\ngetmnt_audit_success 0\n",
+};
+
 /** Put a document where it is wanted.  @return 0, or -1 after a message. */
-static int deliver(struct audit_way *way, const struct strbuf *document)
+static int deliver(struct audit_way *way, struct strbuf *document)
 {
+	const char *text = document->failed ? no_memory[way->form] : strbuf_str(document);
+	size_t len = document->failed ? text ? strlen(text) : 0 : document->len;
+	int rc = 0;
 	if (document->failed) {
 		message(NULL, "%s", strerror(ENOMEM));
-		return -1;
+		rc = -1;
+		/* That may make room for the other. */
+		strbuf_destroy(document);
 	}
 	if (way->output)
-		return put_into(way->output, document);
-	if (document->len)
-		fwrite(strbuf_str(document), 1, document->len, stdout);
-	return finish_stdout(true);   /* closed, it has told nobody */
+		return text && put_into(way->output, text, len) == 0 ? rc : -1;
+	if (len)
+		fwrite(text, 1, len, stdout);
+	return finish_stdout(true) == 0 ? rc : -1;   /* closed, it has told nobody */
 }
 
 /** In a child. */
@@ -395,7 +417,7 @@ int audit_way_run(struct audit_way *way, int (*run)(void *arg, struct strbuf *do
 	bool failed = status == AX_FAILED && way->output && document.len == 0 && !document.failed;
 	if (!failed && deliver(way, &document) != 0)
 		status = way->plugin ? NX_UNKNOWN : AX_FAILED;
-	else if (!failed && way->saved.len && put_into(way->save, &way->saved) != 0)
+	else if (!failed && way->saved.len && put_into(way->save, strbuf_str(&way->saved), way->saved.len) != 0)
 		status = AX_FAILED;   /* what was told is told again then, and is not lost */
 	strbuf_destroy(&document);
 	audit_way_destroy(way);

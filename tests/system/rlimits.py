@@ -58,7 +58,36 @@ def limited(name, value, uid=None):
     return statuses
 
 
+def plugin(name, value):
+    """Run the plugin under a limit: one line, which says what the status says; if it is not
+    the answer, it is UNKNOWN.  @return the status."""
+    number = getattr(resource, "RLIMIT_" + name)
+    result = gm.getmnt("audit", "--nagios", before=lambda: resource.setrlimit(number, (value, value)))
+    words = {0: b"OK", 1: b"WARNING", 2: b"CRITICAL", 3: b"UNKNOWN"}
+    if result.status != 127:    # not even the libraries
+        word = words.get(result.status, b"?")
+        gm.expect(result.status in (checked, 3) and result.out.startswith(b"GETMNT " + word + b" - ")
+                  and result.out.count(b"\n") == 1 and result.out.endswith(b"\n"),
+                  f"plugin, {name}={value}: {result.status}: {result.out}, {result.err}")
+    return result.status
+
+
+def audit_json(name, value):
+    """The same for JSON: a whole document, which says whether there was an audit."""
+    number = getattr(resource, "RLIMIT_" + name)
+    result = gm.getmnt("audit", "--json", before=lambda: resource.setrlimit(number, (value, value)))
+    if result.status != 127:
+        document = json.loads(result.out)
+        gm.expect(set(document) == set(audited) and document["exit_status"] == result.status
+                  and bool(document["failed"]) == (result.status == 2) and "No such" not in str(document["failed"]),
+                  f"--json, {name}={value}: {result.status}: {result.out}, {result.err}")
+    return result.status
+
+
 KIB, MIB = 1024, 1024 * 1024
+audited = json.loads(gm.getmnt("audit", "--json").out)
+checked = gm.getmnt("audit", "--nagios").status
+gm.expect(checked in (0, 1, 2), f"plugin: {checked}")
 if not gm.sanitized():
     short = []
     # A thread's stack is 8 MiB: with less there are none.
@@ -68,6 +97,11 @@ if not gm.sanitized():
         for size in sizes:
             short += limited(name, size) if can_begin(name, size) else [-signal.SIGSEGV]
         gm.expect(set(limited(name, 256 * MIB)) == {0}, f"256 MiB of {name} are not enough")
+    for name, sizes in (("AS", range(4 * MIB, 8 * MIB, 96 * KIB)), ("DATA", range(256 * KIB, 1536 * KIB, 32 * KIB))):
+        begun = [size for size in sizes if can_begin(name, size)]
+        gm.expect({audit_json(name, size) for size in begun} >= {audited["exit_status"], 2}, f"--json, {name}: no limit was felt")
+        told = [plugin(name, size) for size in begun]
+        gm.expect(3 in told and checked in told, f"plugin, {name}: {told}: the limits are not such that they are felt")
     print(f"  memory: {short.count(0)} whole, {short.count(1)} told, "
           f"{short.count(127) + short.count(-signal.SIGSEGV)} not begun")
     gm.expect(short.count(1) > 5, "no limit was felt")
