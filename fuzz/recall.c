@@ -6,9 +6,9 @@
  * for each process its number, a line feed, and what its stat file holds, up
  * to the next 0x1e.
  *
- * A name is one that is there and waits, or of which /proc tells nothing while its
- * number is taken, or is removed; none is two of these, and nothing else is
- * removed.  Who is remembered is recalled.
+ * A name is kept if its process exists, or if /proc tells nothing of it while its
+ * number is taken; else it is removed, and nothing else is.  A process that is
+ * recorded is recalled.
  */
 #include "lib/fuzz.h"
 #include "lib/kernel.h"
@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 #define FUZZ_RUNTIME "/run/user/1000"
-#define BOOT_ID "01234567-89ab-cdef-0123-456789abcdef"
+
+static const struct prober_self self = {.boot_id = "01234567-89ab-cdef-0123-456789abcdef"};
 
 enum { SINCE = 1763843517 };               /* when each was left */
 enum { MAX_NAMES = 40, MAX_PROCESSES = 20 };
@@ -67,12 +68,11 @@ static bool on_process(int pid)
 	return pid % 2 == 0;
 }
 
-/** Whether a process is held to wait. */
-static bool waits(struct os *os, int32_t pid)
+/** Whether a process is held to exist. */
+static bool lives(struct os *os, int32_t pid, uint64_t *start)
 {
-	uint64_t start;
-	char state = prober_process(os, pid, &start);
-	return pid > 0 && (state == 'D' || (state == '\0' && on_process(pid)));
+	char state = prober_process(os, pid, start);
+	return pid > 0 && (state == '\0' ? on_process(pid) : *start == 0 ? state == 'D' : state != 'Z' && state != 'X');
 }
 
 /** Make a file, with a path that is to be freed. */
@@ -117,13 +117,16 @@ static void take_processes(struct fuzz_input *in, size_t *n)
 	}
 }
 
-/** Remember a process, and recall it. */
-static void try_remember(struct os *os, const struct fuzz_kernel *kernel, int32_t pid, uint32_t number)
+/** Record a process, and recall it. */
+static void try_record(struct os *os, const struct fuzz_kernel *kernel, int32_t pid, uint32_t number)
 {
-	struct probe_request request = {.key = number * 77, .dev_major = number, .dev_minor = ~number};
-	bool is_left = waits(os, pid);
+	struct probe_request request = {.key = number * 77, .dev_major = number, .dev_minor = ~number, .owner = number / 2};
+	uint64_t start;
+	bool is_left = lives(os, pid, &start);
 	made[0] = '\0';
-	prober_remember(os, BOOT_ID, &request, pid);
+	int dir = prober_memory_open(os, false);
+	prober_record(os, dir, &self, &request, pid, start);
+	os_close(os, dir);
 	FUZZ_CHECK(*made);
 
 	char path[512];
@@ -146,10 +149,13 @@ static void try_remember(struct os *os, const struct fuzz_kernel *kernel, int32_
 	fuzz_kernel_set(&other);
 	struct prober_left *left;
 	removed = 0;
-	size_t n = prober_recall(os, BOOT_ID, &left);
-	FUZZ_CHECK(n == is_left && n + removed == 1);
+	dir = prober_memory_open(os, false);
+	ssize_t n = prober_recall(os, dir, &self, &left);
+	FUZZ_CHECK(n == is_left && (size_t)n + removed == 1);
 	if (n)
-		FUZZ_CHECK(left->since == SINCE && left->pid == pid && left->dev_major == number && left->dev_minor == ~number);
+		FUZZ_CHECK(left->since == SINCE && left->pid == pid && left->dev_major == number && left->dev_minor == ~number
+		           && left->owner == number / 2);
+	os_close(os, dir);
 	free(left);
 	files[0].path = first;
 	nnames = names;
@@ -178,15 +184,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_os(&os);
 	struct prober_left *left;
 	removed = 0;
-	size_t n = prober_recall(&os, BOOT_ID, &left), kept = 0;
+	/* Without a name there is no directory. */
+	int dir = prober_memory_open(&os, false);
+	FUZZ_CHECK(dir >= 0 || nnames == 0);
+	ssize_t n = nnames ? prober_recall(&os, dir, &self, &left) : 0;
+	os_close(&os, dir);
+	size_t kept = 0;
 	for (size_t i = 0; i < nnames; ++i)
 		kept += files[i].path[strlen(folder) + 1] == '.';
-	FUZZ_CHECK(n + removed + kept == nnames);
-	for (size_t i = 0; i < n; ++i)
-		FUZZ_CHECK(waits(&os, left[i].pid));
-	free(left);
+	FUZZ_CHECK(n >= 0 && (size_t)n + removed + kept == nnames);
+	for (ssize_t i = 0; i < n; ++i) {
+		uint64_t start;
+		FUZZ_CHECK(lives(&os, left[i].pid, &start));
+	}
+	if (nnames)
+		free(left);
 	for (size_t i = nnames; i < nfiles && nnames; ++i)
-		try_remember(&os, &kernel, atoi(files[i].path + 6), (uint32_t)size * 3 + (uint32_t)i);
+		try_record(&os, &kernel, atoi(files[i].path + 6), (uint32_t)size * 3 + (uint32_t)i);
 	fuzz_kernel_set(NULL);
 	for (size_t i = 0; i < nfiles; ++i)
 		free((char *)(uintptr_t)files[i].path);

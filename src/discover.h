@@ -92,9 +92,6 @@ struct discover_opts {
 	                              those that are held not to block, or all */
 	struct prober *prober;     /* for that; stays the caller's.  One that is
 	                              not there leaves the run incomplete */
-	double probe_lock;         /* seconds; not 0: nothing is probed but by one run at a
-	                              time, which can remember what it leaves.  Another
-	                              is waited for so long */
 	int procfd;                /* where mountinfo was read, for asking again */
 	const char *procpath;
 	/* Called about 4 times a second while searching and probing; may be NULL. */
@@ -124,7 +121,8 @@ struct discover_stats {
 
 /** What the prober told of a mount. */
 struct discover_probed {
-	int error;                 /* an errno value; ETIMEDOUT if hung */
+	int error;                 /* an errno value; ETIMEDOUT if hung; EDQUOT: not
+	                              probed, since too many others do not answer */
 	int pid;                   /* a process of a former run that still waits; 0: none */
 	int64_t since;             /* ... since then, in seconds since 1970; 0: not known */
 	bool sized;                /* the sizes are known: statfs(2) */
@@ -145,6 +143,7 @@ struct discovery {
 	unsigned rules;                /* the rules that were on */
 	bool complete;                 /* nothing lost or unsearched */
 	const char *incomplete;        /* the first reason why not; or NULL */
+	const char *unprobed;          /* why mounts were not probed that were to be; or NULL */
 	struct discover_stats stats;
 	bool by_dev;                   /* the identity used was the device number */
 	struct arena names;            /* owns the targets that were found */

@@ -164,6 +164,22 @@ bool dsc_is_lost(const struct dsc *dsc, uint32_t node);
     settles.  @return 0, or -1 (ENOMEM). */
 int dsc_probe(struct dsc *dsc);
 
+/* discover_owner.c */
+
+/** The owner of a FUSE mount whose options do not name one. */
+#define DSC_OWNER_UNKNOWN UINT32_MAX
+
+/** The user who mounted it, by the option user_id of FUSE; 0 for other types.  Pure. */
+uint32_t dsc_fuse_owner(const struct mount *m);
+
+/** The user of each node whose server can keep it from answering; 0: root.
+    @owners [out]  One for each node. */
+void dsc_find_owners(struct dsc *dsc, uint32_t *owners);
+
+/** The reason that names the mounts not probed for the prober's bounds (EDQUOT);
+    NULL: there are none.  It lives as long as the discovery. */
+const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners);
+
 /* discover_walk.c */
 
 /** Two rules that hold before the search: whether what the table proves

@@ -50,8 +50,15 @@ struct probing {
 	uint32_t ntodo;
 	uint32_t *strays;       /* nodes whose name led elsewhere */
 	uint32_t nstrays;
+	uint32_t *owners;       /* of each node: who can keep it from answering */
+	uint32_t *parked;       /* superblocks that wait for an answer of their owner's */
+	uint32_t nparked;
 	uint32_t asked;         /* questions that wait for their answers */
 };
+
+static const char COULD_NOT[] = "a mount could not be probed; see ERROR for why";
+
+#define MEMORY_IS "/run/getmnt (of another user than root: $XDG_RUNTIME_DIR/getmnt)"
 
 static bool probing_is_autofs(const struct probing *p, uint32_t node)
 {
@@ -65,6 +72,8 @@ static void probing_incomplete(struct probing *p, const char *reason)
 	d->complete = false;
 	if (!d->incomplete)
 		d->incomplete = reason;
+	if (!d->unprobed)
+		d->unprobed = reason;
 }
 
 /** Whether a mount is asked about, once it may be. */
@@ -156,16 +165,19 @@ static void probing_hung(struct probing *p, uint32_t node, bool seen)
 	mtree_state(dsc->tree, node, MT_HUNG);
 }
 
-/** A probe that could not be made says nothing of the mount. */
-static void probing_not_made(struct probing *p, uint32_t node)
+/** A probe that could not be made says nothing of the mount.
+    @reason  NULL: it is given at the end. */
+static void probing_not_made(struct probing *p, uint32_t node, int error, const char *reason)
 {
 	struct dsc *dsc = p->dsc;
-	probing_incomplete(p, "a mount could not be probed");
+	if (reason)
+		probing_incomplete(p, reason);
+	dsc->d->probed[node].error = error;
 	dsc_untouched(dsc, node);
 	p->states[node] = PS_LEFT;
 }
 
-/** Send a question about a node.  @return 0, or -1 (EAGAIN; EPIPE). */
+/** Send a question about a node.  @return as prober_ask(). */
 static int probing_ask(struct probing *p, uint32_t node)
 {
 	struct dsc *dsc = p->dsc;
@@ -178,6 +190,7 @@ static int probing_ask(struct probing *p, uint32_t node)
 		.dev_major = m->dev_major,
 		.dev_minor = m->dev_minor,
 		.key = m->key,
+		.owner = p->owners[node],
 	};
 	if (!dsc->by_dev)
 		question.flags |= PROBE_BY_ID;
@@ -196,7 +209,7 @@ static int probing_ask(struct probing *p, uint32_t node)
 	return prober_ask(dsc->opts->prober, &question);
 }
 
-/** Take the next of a superblock.  @return 0, or -1 (EAGAIN; EPIPE). */
+/** Take the next of a superblock.  @return 0, or -1 (EAGAIN; EBUSY; EPIPE). */
 static int probing_super(struct probing *p, struct probe_super *super)
 {
 	while (super->first != MT_NONE && !super->busy) {
@@ -221,10 +234,12 @@ static int probing_super(struct probing *p, struct probe_super *super)
 			super->busy = true;
 			++p->asked;
 			++p->dsc->d->stats.probes;
-		} else if (errno != ENAMETOOLONG && errno != EMSGSIZE) {
-			return -1;
+		} else if (errno == EDQUOT) {
+			probing_not_made(p, node, errno, NULL);
+		} else if (errno == ENAMETOOLONG || errno == EMSGSIZE) {
+			probing_not_made(p, node, errno, COULD_NOT);
 		} else {
-			probing_not_made(p, node);
+			return -1;
 		}
 		super->first = next;
 	}
@@ -250,13 +265,17 @@ static void probing_take(struct probing *p, uint32_t node, const struct probe_an
 		probing_hung(p, node, answer->seen);
 		break;
 	case PROBE_NOT_MADE:
-		probing_not_made(p, node);
+		probing_not_made(p, node, answer->error, COULD_NOT);
+		break;
+	case PROBE_NO_RECORD:
+		probing_not_made(p, node, answer->error, "mounts were not probed: no record can be written of what may be left, into "
+		                 MEMORY_IS "; see ERROR for why");
 		break;
 	case PROBE_ANSWERED:
 		probed->sized = answer->sized;
 		probed->sizes = answer->sizes;
 		if (answer->error && state == MT_UNTESTED) {
-			probing_not_made(p, node);
+			probing_not_made(p, node, answer->error, COULD_NOT);
 			break;
 		}
 		/* A root that was removed is not dead: it cannot be read. */
@@ -307,22 +326,45 @@ static int probing_wait(struct probing *p, struct probe_answer *answer)
 	}
 }
 
-/** Ask and take until nothing is left, or the time is over.  @return 0, or -1 (EPIPE). */
+/** There may be room for one more question about mounts of an owner: let one go on,
+    or one of another. */
+static void probing_unpark(struct probing *p, uint32_t owner)
+{
+	uint32_t i = 0;
+	while (i < p->nparked && p->owners[p->supers[p->parked[i]].first] != owner)
+		++i;
+	if (i == p->nparked && i-- == 0)
+		return;
+	p->todo[p->ntodo++] = p->parked[i];
+	p->parked[i] = p->parked[--p->nparked];
+}
+
+/** Ask and take until nothing is left, or the time is over.  @return 0, or -1 (the prober takes no more). */
 static int probing_run(struct probing *p)
 {
 	struct dsc *dsc = p->dsc;
 	for (;;) {
 		while (p->ntodo > 0) {
 			uint32_t super = p->todo[p->ntodo - 1];
-			if (probing_super(p, &p->supers[super]) != 0) {
-				if (errno != EAGAIN)
-					return -1;
+			if (probing_super(p, &p->supers[super]) == 0) {
+				--p->ntodo;
+			} else if (errno == EBUSY) {
+				p->parked[p->nparked++] = super;
+				--p->ntodo;
+			} else if (errno == EAGAIN) {
 				break;
+			} else {
+				return -1;
 			}
-			--p->ntodo;
 		}
-		if (p->asked == 0)
-			return 0;
+		if (p->asked == 0 && p->nparked == 0)
+			return p->ntodo == 0 ? 0 : -1;
+		/* With no question open there is room, or there will be none. */
+		if (p->asked == 0) {
+			while (p->nparked > 0)
+				p->todo[p->ntodo++] = p->parked[--p->nparked];
+			continue;
+		}
 		struct probe_answer answer;
 		int got = probing_wait(p, &answer);
 		if (got < 0)
@@ -344,6 +386,7 @@ static int probing_run(struct probing *p)
 		super->busy = false;
 		--p->asked;
 		probing_take(p, node, &answer);
+		probing_unpark(p, p->owners[node]);
 		if (super->first != MT_NONE)
 			p->todo[p->ntodo++] = p->super_of[node];
 		if (p->states[node] != PS_LEFT)
@@ -427,31 +470,36 @@ static int probing_number(struct probing *p)
 }
 
 /**
- * Have what former runs left for this run alone, if that is wanted.
+ * Have the records of what former runs left for this run alone.
  *
  * @may     It cannot block.
  * @return NULL, or why nothing is probed.
  */
 static const char *probing_lock(struct dsc *dsc, bool may)
 {
-	if (dsc->opts->probe_lock <= 0)
-		return NULL;
 	if (!may)
-		return "nothing was probed: there is no directory to remember in what does not answer: root has it in /run, "
+		return "nothing was probed: there is no directory for the records of what does not answer: root has it in /run, "
 		       "another user in $XDG_RUNTIME_DIR, where that cannot block";
-	if (prober_lock(dsc->opts->prober, dsc->opts->probe_lock) == 0)
+	if (prober_lock(dsc->opts->prober, dsc->opts->deadline) == 0)
 		return NULL;
 	switch (errno) {
 	case EWOULDBLOCK:
-		return "nothing was probed: another run is probing";
-	case EPERM:
+		return "nothing was probed: another run is probing, or was stopped while it did: see fuser -v " MEMORY_IS;
+	case ENOTUNIQ:
 	case ENOTDIR:
 	case ELOOP:
-		return "nothing was probed: /run/getmnt (of another user than root: $XDG_RUNTIME_DIR/getmnt) is no directory that "
-		       "is its user's alone, mode 0700: see who has made it, and remove it";
+		return "nothing was probed: " MEMORY_IS " is not a directory of its user's alone, mode 0700: see who made it, "
+		       "and remove it";
+	case EFBIG:
+		return "nothing was probed: " MEMORY_IS " has too many files: remove them";
+	case EROFS:
+	case ENOSPC:
+	case EDQUOT:
+		return "nothing was probed: " MEMORY_IS " cannot be written to: is its file system read-only or full?";
+	case ENOENT:
+		return "nothing was probed: " MEMORY_IS " cannot be made: does /run exist ($XDG_RUNTIME_DIR)?";
 	default:
-		return "nothing was probed: /run/getmnt (of another user than root: $XDG_RUNTIME_DIR/getmnt), where is remembered "
-		       "what does not answer, cannot be made or locked";
+		return "nothing was probed: " MEMORY_IS ", which has the records of what does not answer, cannot be made or locked";
 	}
 }
 
@@ -469,17 +517,13 @@ static int probing_permit(struct dsc *dsc, const char **why)
 	if (dsc->opts->procfd != AT_FDCWD)
 		own = read = table_read_kernel(dsc->os, TABLE_AUTO, MF_POINT | MF_FSTYPE);
 	static const char *const cgroups[] = {PROBER_CGROUP_DIR "/unified", PROBER_CGROUP_DIR "/systemd"};
-	unsigned places = PROBER_MEMORY | PROBER_CGROUPS;
 	char dir[PROBER_DIR_MAX];
-	if (!own || !prober_memory_dir(dir) || discover_path_blocks(own, dir))
-		places &= ~(unsigned)PROBER_MEMORY;
-	for (size_t i = 0; i < sizeof(cgroups) / sizeof(*cgroups); ++i) {
-		if (!own || discover_path_blocks(own, cgroups[i]))
-			places &= ~(unsigned)PROBER_CGROUPS;
-	}
+	bool memory = own && prober_memory_dir(dir) && !discover_path_blocks(own, dir), may_move = own;
+	for (size_t i = 0; i < sizeof(cgroups) / sizeof(*cgroups); ++i)
+		may_move = may_move && !discover_path_blocks(own, cgroups[i]);
 	table_free(read);
-	*why = probing_lock(dsc, places & PROBER_MEMORY);
-	return *why || !own ? 0 : prober_permit(dsc->opts->prober, places);
+	*why = probing_lock(dsc, memory);
+	return *why || !may_move ? 0 : prober_permit_cgroups(dsc->opts->prober);
 }
 
 int dsc_probe(struct dsc *dsc)
@@ -495,8 +539,11 @@ int dsc_probe(struct dsc *dsc)
 	p.supers = calloc(n, sizeof(*p.supers));
 	p.todo = calloc(2 * n, sizeof(*p.todo));
 	p.strays = calloc(n, sizeof(*p.strays));
+	p.owners = calloc(n, sizeof(*p.owners));
+	p.parked = calloc(n, sizeof(*p.parked));
 	dsc->d->probed = calloc(n, sizeof(*dsc->d->probed));
-	if (!p.states || !p.steps || !p.next || !p.super_of || !p.supers || !p.todo || !p.strays || !dsc->d->probed)
+	if (!p.states || !p.steps || !p.next || !p.super_of || !p.supers || !p.todo || !p.strays || !p.owners || !p.parked
+	    || !dsc->d->probed)
 		goto out;
 	if (probing_number(&p) != 0)
 		goto out;
@@ -512,6 +559,7 @@ int dsc_probe(struct dsc *dsc)
 	}
 	if (dsc->rootfd != AT_FDCWD && prober_root(dsc->opts->prober, dsc->rootfd) != 0)
 		goto lost;
+	dsc_find_owners(dsc, p.owners);
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
 		p.steps[node] = parent != MT_NONE && (p.steps[parent] || probing_is_autofs(&p, parent));
@@ -528,12 +576,14 @@ int dsc_probe(struct dsc *dsc)
 	}
 	if (probing_run(&p) != 0)
 		goto lost;
+	if ((why = dsc_over_share(dsc, p.owners)))
+		probing_incomplete(&p, why);
 	probing_stand(&p);
 	rc = probing_ask_again(&p);
 	goto out;
 lost:
 	/* What is not named by now is told untested. */
-	probing_incomplete(&p, "the prober ended before its time");
+	probing_incomplete(&p, "mounts could not be probed: the prober's process was ended or stopped, or a system call was refused");
 	rc = 0;
 out:
 	{
@@ -545,6 +595,8 @@ out:
 		free(p.supers);
 		free(p.todo);
 		free(p.strays);
+		free(p.owners);
+		free(p.parked);
 		errno = error;
 	}
 	return rc;

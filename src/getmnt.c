@@ -39,7 +39,7 @@
  *     prober.c          what may never answer, touched with a deadline
  *       prober_supervisor.c  the process that keeps time
  *       prober_worker.c      the process that touches
- *       prober_memory.c      those that could not be killed, remembered
+ *       prober_memory.c      records of those that may be left, and their bounds
  *   bulk/               read a bunch of directories, whole
  *     bulk.h            the operation that every back end answers
  *     read.c            directories, by plain calls
@@ -73,6 +73,7 @@
  *     discover_path.c   paths judged without being touched
  *     discover_block.c  what can block, and what lies behind it
  *     discover_probe.c  what is touched by the prober
+ *     discover_owner.c  whose mounts they are, for its bounds
  *     discover_hints.c  names of the table, each tested
  *     discover_walk.c   the search: the pruning rules, each whole
  *     discover_pass.c   the passes of a search, and their bounds

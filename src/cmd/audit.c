@@ -41,10 +41,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-	FILE_MAX = 64 << 20,
-	LOCK_SECONDS = 3,         /* and the time of a probe: another run that probes is waited for */
-};
+enum { FILE_MAX = 64 << 20 };
 enum { AUDIT_FIELDS = DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS | MF_PROPAGATION };
 
 /** All that is audited. */
@@ -357,7 +354,6 @@ static int run_audit(void *arg, struct strbuf *document)
 	machine_init(&a.machine, asked->tab_file, asked->stats);
 	a.machine.options.probe = asked->probe;
 	a.machine.options.lets_expire = true;
-	a.machine.options.probe_lock = asked->timeout + LOCK_SECONDS;
 	if (asked->probe && !(run->prober = prober_new(&run->os, asked->timeout))) {
 		message("--probe", "no prober could be started: %s; nothing was probed", strerror(errno));
 		run_incomplete(run, "no prober could be started");

@@ -119,7 +119,6 @@ static int run_discover(struct run *run)
 	opts.threads = o->threads;
 	opts.boundaries = o->boundaries;
 	opts.probe = run->prober ? (enum discover_probe)o->probe : DP_NONE;
-	opts.probe_lock = o->probe_lock;
 	opts.lets_expire = o->lets_expire;
 	opts.prober = run->prober;
 	if (run->procfd != AT_FDCWD) {
@@ -448,6 +447,8 @@ int cmd_discover(int argc, char **argv)
 	/* After an error nothing is printed, not even an empty document. */
 	status = o.poll ? 0 : run_find(&run, &picks);
 	prober_free(run.prober);
+	if (run.d && run.d->unprobed)
+		message("--probe", "%s", run.d->unprobed);
 	if (status)
 		run_incomplete(&run, "an error: see the messages");
 	else

@@ -263,7 +263,8 @@ static unsigned form_fields(const struct options *o)
 
 unsigned input_fields(const struct options *o, const struct columns *columns)
 {
-	unsigned fields = columns_fields(columns) | filter_fields(o) | form_fields(o);
+	/* The prober needs to know whose mounts they are. */
+	unsigned fields = columns_fields(columns) | filter_fields(o) | form_fields(o) | (o->probe ? MF_FS_OPTS : 0);
 	if (o->names != DN_KERNEL || o->probe)
 		return fields | DISCOVER_FIELDS;
 	/* Names and standing by the table alone. */

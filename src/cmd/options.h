@@ -54,8 +54,7 @@ struct options {
 	double search_seconds;    /* of --search-limit; 0: no bound */
 	double max_time;          /* of --max-time; 0: no bound */
 	double timeout;           /* of a probe */
-	double probe_lock;        /* these as struct discover_opts has them; of no option */
-	bool lets_expire;
+	bool lets_expire;         /* as struct discover_opts has it; of no option */
 	int probe;                /* enum discover_probe */
 	int engine;
 	bool boundaries, strict;

@@ -32,6 +32,9 @@
 
 enum { WHERE_BYTES = 200 };
 
+/* Of a child that has said all. */
+static const double END_SECONDS = 2;
+
 /** What a child tells its parent. */
 struct word {
 	bool done;                 /* its last word */
@@ -239,10 +242,10 @@ int profile_run_row(struct os *os, const struct profile_row *row, const struct p
 	*turn = last.turn;
 	status = last.status;
 	if (done) {
-		os_reap(os, pid, true);
+		os_reap(os, pid, END_SECONDS, NULL);
 	} else {
 		os_kill(os, pid, SIGKILL);
-		os_reap(os, pid, false);
+		os_reap(os, pid, 0, NULL);
 		turn->state = PROFILE_STOPPED;
 		turn->times.real = os_now() - begun;
 		if (turn->times.real < how->limit) {

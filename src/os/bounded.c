@@ -15,7 +15,9 @@
 
 #include "os/crossing.h"   /* after the C library */
 
-enum { READ_SIZE = 64 * 1024, REAP_MS = 20 };
+enum { READ_SIZE = 64 * 1024 };
+
+static const double REAP_SECONDS = 0.02;
 
 static int stream_pair(struct os *os, int fds[2])
 {
@@ -50,18 +52,6 @@ static int take(struct os *os, int fd, struct strbuf *to)
 	return n < 0 ? -1 : n > 0;
 }
 
-/** Reap the child, for a moment.  @return whether it was. */
-static bool reap(struct os *os, int pid, int ms, int *status)
-{
-	for (double end = os_now() + ms / 1e3;; os_poll(os, NULL, 0, 1)) {
-		pid_t got = OS_CALL(os, OS_WAIT, waitpid(pid, status, WNOHANG));
-		if (got == pid)
-			return true;
-		if ((got < 0 && errno != EINTR) || os_now() > end)
-			return false;
-	}
-}
-
 /** Read until both ends are closed.  @return 0, or -1. */
 static int listen_to(struct os *os, double end, const int fds[2], struct os_bounded *done)
 {
@@ -87,7 +77,7 @@ static int listen_to(struct os *os, double end, const int fds[2], struct os_boun
 
 int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg, struct os_bounded *done)
 {
-	int out[2] = {-1, -1}, err[2] = {-1, -1}, rc = -1, status = 0;
+	int out[2] = {-1, -1}, err[2] = {-1, -1}, rc = -1, status = -1;
 	double end = os_now() + seconds;
 	*done = (struct os_bounded){0};
 	strbuf_init(&done->out);
@@ -105,12 +95,12 @@ int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg, 
 	rc = listen_to(os, end, (const int[]){out[0], err[0]}, done);
 	double left = end - os_now();
 	/* It has closed both: it ends now; but nobody is waited for without an end. */
-	bool ended = rc == 0 && !done->late && reap(os, pid, left > 0 ? (int)(left * 1e3) : 0, &status);
+	bool ended = rc == 0 && !done->late && os_reap(os, pid, left, &status) && status != -1;
 	if (!ended) {
 		int error = errno;
 		done->late |= rc == 0;
 		os_kill(os, pid, SIGKILL);
-		reap(os, pid, REAP_MS, &status);
+		os_reap(os, pid, REAP_SECONDS, &status);
 		errno = error;
 	} else if (WIFEXITED(status)) {
 		done->status = WEXITSTATUS(status);

@@ -14,11 +14,17 @@
  * a pipe, or of a lock waits for them.
  *
  * A worker that does not answer in time is killed.  One that waits in the
- * kernel for a reply (state D) survives that: it is given up, moved to the
+ * kernel for a reply (state D) survives that: it is left, and moved to the
  * root of the cgroup hierarchy where that is permitted, so that a service
- * manager does not wait for it either, and remembered in a directory of
- * root's (prober_memory.c): while it lives, its superblock is not touched by
- * any other run.
+ * manager does not wait for it either.
+ *
+ * Before a mount is touched a record of the worker is written into a directory
+ * of root's (prober_memory.c), and removed when the worker has answered or
+ * died: whoever is killed in between, no worker is left without a record.
+ * While the worker lives, no run touches the superblock it waits for.  The
+ * records are bounded, in all and for the mounts of each user; at the bound no
+ * mount is touched.  One run at a time has the directory (prober_lock()), so
+ * that runs at the same time keep the bounds together.
  */
 #ifndef GM_OS_PROBER_H
 #define GM_OS_PROBER_H
@@ -28,8 +34,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** The name of its processes, as ps(1) shows it. */
+#define PROBER_PROCESS "getmnt-probe"
+
 /** Questions that may wait for their answers at one time. */
 enum { PROBER_MAX = 256 };
+
+/** Processes that may be left: in all, those for the mounts of users other than root,
+    and those for the mounts of one such user. */
+enum { PROBER_LEFT_MAX = PROBER_MAX, PROBER_LEFT_USERS = 128, PROBER_LEFT_USER = 16 };
 
 enum probe_flags {
 	PROBE_BY_ID   = 1 << 0,  /* the mount is known by its mount ID */
@@ -48,6 +61,7 @@ struct probe_question {
 	uint32_t id;             /* the 32-bit mount ID */
 	uint32_t dev_major, dev_minor;   /* of the superblock */
 	uint64_t key;            /* the mount's ID as it is to be remembered */
+	uint32_t owner;          /* the user whose mount it is; 0: root */
 	const char *device;      /* a block device to read a block of; or NULL */
 	uint32_t device_major, device_minor;
 };
@@ -57,6 +71,7 @@ enum probe_how {
 	PROBE_HUNG,       /* the deadline passed */
 	PROBE_ELSEWHERE,  /* the name leads to something else, which was not touched */
 	PROBE_NOT_MADE,   /* error says why: no process, or it died */
+	PROBE_NO_RECORD,  /* ... the worker could not be recorded, so nothing was touched */
 	PROBE_SEEN,       /* between the processes: the look was well */
 	PROBE_END,        /* between the processes: the last message */
 };
@@ -73,12 +88,6 @@ struct probe_answer {
 	struct k_statx st;       /* of the name; mask 0 and no ID where unknown */
 	struct os_sizes sizes;
 	uint32_t calls[OS_NCALLS];
-};
-
-/** Places that the prober may use for its own purposes. */
-enum prober_places {
-	PROBER_MEMORY  = 1 << 0,   /* the directory of those that were left */
-	PROBER_CGROUPS = 1 << 1,   /* PROBER_CGROUP_DIR */
 };
 
 #define PROBER_CGROUP_DIR "/sys/fs/cgroup"
@@ -118,35 +127,37 @@ struct prober *prober_new(struct os *os, double timeout);
 int prober_root(struct prober *prober, int fd);
 
 /**
- * Let the prober use places that cannot block; without this it remembers
- * nothing and moves nobody.  What former runs left is read.
+ * Let the prober move processes that it leaves to the root of the cgroup hierarchy.
+ * To be called where PROBER_CGROUP_DIR cannot block.
  *
- * @places  enum prober_places.
  * @return 0, or -1.  Errors: those of sendmsg(2).
  */
-int prober_permit(struct prober *prober, unsigned places);
+int prober_permit_cgroups(struct prober *prober);
 
 /**
- * Have the directory of those that were left for this prober alone, until
- * prober_free(); it is made where there is none.  To be called before
- * prober_permit(), for a directory that cannot block.
+ * Have the directory of the records for this prober alone, until prober_free(); it is
+ * made where it does not exist.  Read what former runs left, and record from now on.
+ * Without this nothing is recorded.  To be called where the directory cannot block.
  *
- * @seconds
- *         How long one that another prober has is waited for.
+ * @deadline
+ *         By os_now(): until when to wait for another prober; 0: as long as a question
+ *         may take, and 3 seconds.
  * @return 0, or -1.
- * Errors: EWOULDBLOCK: another has it still; EPERM, ENOTDIR, ELOOP: it is not
- *         ours alone, or no directory; ENOENT: there is none for this user;
- *         those of openat(2) and flock(2).
+ * Errors: EWOULDBLOCK: another still has it; ENOTUNIQ, ENOTDIR, ELOOP: it is not ours
+ *         alone, or no directory; ENOENT: this user has none; EFBIG: it has more
+ *         files than a prober makes; EPIPE: the supervisor is gone; ENOMEM; those of
+ *         openat(2), getdents64(2) and flock(2).
  */
-int prober_lock(struct prober *prober, double seconds);
+int prober_lock(struct prober *prober, double deadline);
 
 /**
  * Ask.  The caller sees to it that one superblock is asked one question at a
  * time.
  *
  * @return 0, or -1.
- * Errors: EAGAIN (take an answer first), ENAMETOOLONG, EPIPE (the supervisor
- *         is gone).
+ * Errors: EAGAIN (take an answer first); EBUSY (the same, for a mount of this owner);
+ *         EDQUOT (processes are left, or did not answer in this run, as many as are
+ *         allowed); ENAMETOOLONG, EMSGSIZE; EPIPE (the supervisor is gone).
  */
 int prober_ask(struct prober *prober, const struct probe_question *question);
 

@@ -13,6 +13,7 @@
  */
 #include "os/process.h"
 #include "os/prober_impl.h"
+#include "os/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +26,8 @@ static const double GROW_AFTER = 0.002;   /* a worker that takes longer is held 
 static const double DIES_WITHIN = 0.2;    /* what is killed and still waits is left */
 static const double STARVES = 2;          /* ... and what does not, waits for a processor */
 
+static const double REAP_EVERY = 0.001;   /* what has closed its socket is about to be reaped */
+
 enum { VAIN_MAX = 100 };
 
 enum worker_state { WORKER_IDLE, WORKER_BUSY, WORKER_KILLED };
@@ -35,8 +38,11 @@ struct worker {
 	bool cancelled;                /* nobody waits for the answer */
 	bool extended;                 /* it was given more time once */
 	bool deaf;                     /* it was not understood: not to be heard again */
+	bool gone;                     /* it has closed its socket */
+	bool recorded;                 /* for its request */
 	unsigned vain;                 /* times that nothing came, and was said to */
 	double until;                  /* when it is killed, or given up */
+	uint64_t start;                /* prober_process(); 0 */
 	struct probe_request request;  /* without its texts */
 	struct probe_answer seen;      /* what it told before it was held up */
 };
@@ -48,7 +54,9 @@ struct supervisor {
 	bool ending;                   /* the run wants no more */
 	bool lost;                     /* it could not be told something */
 	int root;                      /* -1: "/" */
-	unsigned places;               /* enum prober_places */
+	int memory;                    /* the directory of the records; -1 */
+	int unrecordable;              /* a record could not be removed: an errno value */
+	bool cgroups;                  /* permitted */
 	struct worker workers[PROBER_MAX];
 	unsigned n;
 	unsigned vain;                 /* as of a worker */
@@ -59,9 +67,30 @@ struct supervisor {
 
 static void super_tell(struct supervisor *super, const struct probe_answer *answer)
 {
-	/* An answer that is lost would be waited for: the end is one, too.  Until
-	   then those that are left are remembered. */
+	/* An answer that is lost would be waited for: the end is one, too. */
 	super->lost |= os_send(&super->os, super->owner, answer, sizeof(*answer), NULL, 0, -1, true) != 0;
+}
+
+/** Record what a worker is about to touch.  @return 0, or an error. */
+static int super_record(struct supervisor *super, struct worker *worker)
+{
+	if (super->memory < 0 || super->unrecordable)
+		return super->unrecordable;
+	if (worker->start == 0)
+		prober_process(&super->os, worker->pid, &worker->start);
+	if (prober_record(&super->os, super->memory, &super->setup->self, &worker->request, worker->pid, worker->start) != 0)
+		return errno;
+	worker->recorded = true;
+	return 0;
+}
+
+/** A worker has answered, or died. */
+static void super_unrecord(struct supervisor *super, struct worker *worker)
+{
+	if (worker->recorded && prober_unrecord(&super->os, super->memory, &super->setup->self, &worker->request,
+	                                        worker->pid, worker->start) != 0 && errno != ENOENT)
+		super->unrecordable = errno;
+	worker->recorded = false;
 }
 
 /** Forget a worker.  The last one takes its place. */
@@ -81,7 +110,7 @@ static struct worker *super_fork(struct supervisor *super)
 	}
 	if (os_socketpair(&super->os, socks) != 0)
 		return NULL;
-	int pid = os_fork_process(&super->os);
+	int self = os_getpid(), pid = os_fork_process(&super->os);
 	if (pid == 0) {
 		/* There may be no room for another descriptor beside these. */
 		for (unsigned i = 0; i < super->n; ++i)
@@ -89,7 +118,7 @@ static struct worker *super_fork(struct supervisor *super)
 		os_close(&super->os, super->owner);
 		os_close(&super->os, socks[0]);
 		int fds[2] = {socks[1], super->root};
-		if (os_detach(&super->os, "getmnt-probe", false, fds) != 0)
+		if (os_detach(&super->os, PROBER_PROCESS, self, fds) != 0)
 			os_exit_process(1);
 		prober_work(&super->os, fds[0], fds[1]);
 	}
@@ -124,10 +153,8 @@ static void super_leave(struct supervisor *super, struct worker *worker)
 		PROBER_CGROUP_DIR "/cgroup.procs", PROBER_CGROUP_DIR "/unified/cgroup.procs",
 		PROBER_CGROUP_DIR "/systemd/cgroup.procs",
 	};
-	for (size_t i = 0; super->places & PROBER_CGROUPS && i < sizeof(roots) / sizeof(*roots); ++i)
+	for (size_t i = 0; super->cgroups && i < sizeof(roots) / sizeof(*roots); ++i)
 		super_move(super, roots[i], worker->pid);
-	if (super->places & PROBER_MEMORY)
-		prober_remember(&super->os, super->setup->boot_id, &worker->request, worker->pid);
 }
 
 /** Tell that a worker did not answer. */
@@ -152,6 +179,19 @@ static void super_kill(struct supervisor *super, struct worker *worker, double n
 	worker->until = now + DIES_WITHIN;
 }
 
+/** See whether a worker that has closed its socket has died: because it was to, or of
+    something else.  @return whether that is so, and it was dropped. */
+static bool super_reap(struct supervisor *super, struct worker *worker)
+{
+	if (!worker->gone || !os_reap(&super->os, worker->pid, 0, NULL))
+		return false;
+	super_unrecord(super, worker);
+	if (worker->state == WORKER_KILLED)
+		super_tell_hung(super, worker, false);
+	super_drop(super, worker);
+	return true;
+}
+
 /** What came from a worker.  @return whether it is still there. */
 static bool super_hear(struct supervisor *super, struct worker *worker)
 {
@@ -170,6 +210,7 @@ static bool super_hear(struct supervisor *super, struct worker *worker)
 		worker->vain = 0;
 		if (worker->state == WORKER_BUSY && answer.tag == worker->request.tag) {
 			worker->state = WORKER_IDLE;
+			super_unrecord(super, worker);
 			super_tell(super, &answer);
 		}
 		return true;
@@ -181,26 +222,21 @@ static bool super_hear(struct supervisor *super, struct worker *worker)
 		};
 		super_tell(super, &none);
 	}
-	if (n != 0) {
-		/* It lives, and is not understood: nobody waits for it. */
-		if (worker->state != WORKER_KILLED) {
-			worker->cancelled = true;
-			super_kill(super, worker, os_now());
-		}
-		worker->deaf = true;
-		return true;
+	/* It is not understood, or about to die: nobody waits for it. */
+	if (worker->state != WORKER_KILLED) {
+		worker->cancelled = true;
+		super_kill(super, worker, os_now());
 	}
-	/* It died: because it was to, or of something else. */
-	os_reap(&super->os, worker->pid, true);
-	if (worker->state == WORKER_KILLED)
-		super_tell_hung(super, worker, false);
-	super_drop(super, worker);
-	return false;
+	worker->deaf = true;
+	worker->gone = n == 0;
+	return !super_reap(super, worker);
 }
 
 /** Keep time for one worker.  @return whether it is still there. */
 static bool super_time(struct supervisor *super, struct worker *worker, double now)
 {
+	if (super_reap(super, worker))
+		return false;
 	if (worker->state == WORKER_IDLE || now < worker->until)
 		return true;
 	uint64_t start;
@@ -240,18 +276,28 @@ static void super_end(struct supervisor *super, double now)
 	}
 }
 
-/** Give the request in super->message to a worker.  @return 0, or -1. */
-static int super_give(struct supervisor *super, struct worker *worker, size_t size)
+/** Give the request in super->message to a worker.
+    @return how it went: PROBE_END, or why not. */
+static enum probe_how super_give(struct supervisor *super, struct worker *worker, size_t size)
 {
-	if (os_send(&super->os, worker->sock, &super->message, size, NULL, 0, -1, false) != 0)
-		return -1;
+	worker->request = super->message.request;
+	int error = super_record(super, worker);
+	if (error) {
+		errno = error;
+		return PROBE_NO_RECORD;
+	}
+	if (os_send(&super->os, worker->sock, &super->message, size, NULL, 0, -1, false) != 0) {
+		error = errno;
+		super_unrecord(super, worker);
+		errno = error;
+		return PROBE_NOT_MADE;
+	}
 	super->last_given = os_now();
 	worker->state = WORKER_BUSY;
 	worker->extended = false;
-	worker->request = super->message.request;
 	worker->seen = (struct probe_answer){0};
 	worker->until = super->last_given + super->setup->timeout;
-	return 0;
+	return PROBE_END;
 }
 
 /**
@@ -262,16 +308,15 @@ static int super_give(struct supervisor *super, struct worker *worker, size_t si
  */
 static void super_give_out(struct supervisor *super, struct worker *idle, size_t size)
 {
+	enum probe_how how = idle ? super_give(super, idle, size) : PROBE_NOT_MADE;
+	struct worker *forked = NULL;
 	super->held = 0;
-	if (idle && super_give(super, idle, size) == 0)
+	if (how == PROBE_NOT_MADE && (forked = super_fork(super)))
+		how = super_give(super, forked, size);
+	if (how == PROBE_END)
 		return;
-	struct worker *forked = super_fork(super);
-	if (forked && super_give(super, forked, size) == 0)
-		return;
-	struct probe_answer none = {
-		.tag = super->message.request.tag, .how = PROBE_NOT_MADE, .error = errno,
-	};
-	for (unsigned i = 0; !forked && i < super->n; ++i) {
+	struct probe_answer none = {.tag = super->message.request.tag, .how = (uint8_t)how, .error = errno};
+	for (unsigned i = 0; how == PROBE_NOT_MADE && !forked && i < super->n; ++i) {
 		if (super->workers[i].state != WORKER_IDLE)
 			super->held = size;
 	}
@@ -287,21 +332,23 @@ static void super_give_out(struct supervisor *super, struct worker *idle, size_t
  */
 static bool super_take(struct supervisor *super, struct worker *idle)
 {
-	int root;
-	ssize_t n = os_recv(&super->os, super->owner, &super->message, sizeof(super->message), &root, false);
+	int passed;
+	ssize_t n = os_recv(&super->os, super->owner, &super->message, sizeof(super->message), &passed, false);
 	if (n < 0 && errno == EAGAIN)
 		return ++super->vain < VAIN_MAX;
 	super->vain = 0;
 	if (n < (ssize_t)sizeof(super->message.request))
 		return false;
-	if (super->message.request.tag == PROBE_ROOT) {
-		os_close(&super->os, super->root);
-		super->root = root;
-		return root >= 0;   /* else no descriptor was free, and "/" is another */
+	uint32_t tag = super->message.request.tag;
+	if (tag == PROBE_ROOT || tag == PROBE_MEMORY) {
+		int *place = tag == PROBE_ROOT ? &super->root : &super->memory;
+		os_close(&super->os, *place);
+		*place = passed;
+		return passed >= 0;   /* else no descriptor was free */
 	}
-	os_close(&super->os, root);
-	if (super->message.request.tag == PROBE_PERMIT)
-		super->places = super->message.request.flags;
+	os_close(&super->os, passed);
+	if (tag == PROBE_CGROUPS)
+		super->cgroups = true;
 	else
 		super_give_out(super, idle, (size_t)n);
 	return true;
@@ -327,7 +374,9 @@ static bool super_turn(struct supervisor *super)
 	for (unsigned i = 0; i < super->n; ++i) {
 		struct worker *worker = &super->workers[i];
 		/* Its end is told in any case. */
-		fds[i] = (struct pollfd){.fd = worker->sock, .events = worker->deaf ? 0 : POLLIN};
+		fds[i] = (struct pollfd){.fd = worker->gone ? -1 : worker->sock, .events = worker->deaf ? 0 : POLLIN};
+		if (worker->gone && now + REAP_EVERY < next)
+			next = now + REAP_EVERY;
 		if (worker->state == WORKER_IDLE)
 			idle = worker;
 		else if (worker->until < next)
@@ -379,7 +428,7 @@ void prober_supervise(const struct prober_setup *setup)
 	super.os = setup->os;
 	super.setup = setup;
 	super.owner = setup->owner;
-	super.root = -1;
+	super.root = super.memory = -1;
 	while (super_turn(&super))
 		;
 	struct probe_answer end = {.how = PROBE_END};

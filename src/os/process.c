@@ -2,6 +2,7 @@
 #include "os/process.h"
 
 #include "os/clock.h"
+#include "os/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +29,11 @@ int os_fork_process(struct os *os)
 
 void os_exit_process(int status)
 {
+	(syscall)(SYS_exit_group, status);
+	/* A filter refuses it: then by a signal, which not even that can. */
+	(syscall)(SYS_exit, status);
 	for (;;)
-		(syscall)(SYS_exit_group, status);
+		__builtin_trap();
 }
 
 int os_kill(struct os *os, int pid, int signal)
@@ -37,15 +41,23 @@ int os_kill(struct os *os, int pid, int signal)
 	return OS_CALL(os, OS_KILL, kill(pid, signal));
 }
 
-bool os_reap(struct os *os, int pid, bool wait)
+bool os_reap(struct os *os, int pid, double seconds, int *status)
 {
-	pid_t done;
+	enum { STEP_MS = 1 };
+	double end = seconds > 0 ? os_now() + seconds : 0;
 	unsigned tries = 0;
-	do {
-		done = OS_CALL(os, OS_WAIT, waitpid(pid, NULL, wait ? 0 : WNOHANG));
-	} while (done < 0 && os_again(&tries));
-	return done != 0;   /* ECHILD: whoever started us has them reaped */
+	/* Steps are counted, too: a wait may be cut short each time. */
+	for (double steps = seconds * 1e3 / STEP_MS;;) {
+		pid_t done = OS_CALL(os, OS_WAIT, waitpid(pid, status, WNOHANG));
+		if (done > 0 || (done < 0 && !os_again(&tries)))
+			return true;   /* ECHILD: whoever started us has them reaped */
+		if (done == 0 && (steps-- <= 0 || os_now() >= end || os_poll(os, NULL, 0, STEP_MS) < 0))
+			return false;
+	}
 }
+
+/* Of a child that has said all. */
+static const double END_SECONDS = 2;
 
 ssize_t os_read_rooted(struct os *os, int root, int fd, char *buf, size_t size)
 {
@@ -64,7 +76,7 @@ ssize_t os_read_rooted(struct os *os, int root, int fd, char *buf, size_t size)
 	os_close(os, socks[1]);
 	if (pid > 0) {
 		got = os_recv(os, socks[0], buf, size, NULL, true);
-		os_reap(os, pid, true);
+		os_reap(os, pid, END_SECONDS, NULL);
 	}
 	os_close(os, socks[0]);
 	return got > 0 ? got : -1;
@@ -159,11 +171,12 @@ static void close_from(int first)
 		close(fd);
 }
 
-int os_detach(struct os *os, const char *name, bool orphan, int fds[2])
+int os_detach(struct os *os, const char *name, int parent, int fds[2])
 {
 	int kept = 3;
-	if (!orphan)
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	bool orphan = parent == 0;
+	if (!orphan && !os_die_with(os, parent))
+		return -1;
 	prctl(PR_SET_NAME, name);
 	setsid();   /* fails if it leads one already */
 	if (chdir("/") != 0)
@@ -182,8 +195,8 @@ int os_detach(struct os *os, const char *name, bool orphan, int fds[2])
 			return -1;
 	}
 	for (int i = 0; i < 2; ++i) {
-		if (fds[i] >= 0)
-			fds[i] = dup3(fds[i], kept++, O_CLOEXEC);
+		if (fds[i] >= 0 && (fds[i] = dup3(fds[i], kept++, O_CLOEXEC)) < 0)
+			return -1;
 	}
 	/* What is not cached might be asked of a server that does not answer. */
 	int null = os_openat2(os, AT_FDCWD, "/dev/null", O_RDWR, K_RESOLVE_CACHED);

@@ -29,14 +29,21 @@ int os_fork_process(struct os *os);
  */
 ssize_t os_read_rooted(struct os *os, int root, int fd, char *buf, size_t size);
 
-/** End this process at once. */
+/** End this process at once, also where a filter refuses exit_group(2). */
 _Noreturn void os_exit_process(int status);
 
 /** kill(2).  @return 0, or -1. */
 int os_kill(struct os *os, int pid, int signal);
 
-/** waitpid(2).  @return whether the child was reaped. */
-bool os_reap(struct os *os, int pid, bool wait);
+/**
+ * waitpid(2), never without an end: a child that ends may be stopped, or wait in the
+ * kernel.
+ *
+ * @seconds  How long to wait for it; 0: not at all.
+ * @status [out]  As waitpid(2) has it; may be NULL.
+ * @return whether the child is gone: reaped, by us or by another.
+ */
+bool os_reap(struct os *os, int pid, double seconds, int *status);
 
 /**
  * Send a message of two parts; never raises SIGPIPE.
@@ -66,11 +73,11 @@ int os_shutdown(struct os *os, int sock);
  * descriptors 0 to 2 on /dev/null (on "/", where that might block), of the
  * others these two alone, signals at their defaults.
  *
- * @orphan  Whether it outlives its parent, and sees to its end itself: signals
- *          are ignored then.  Else it is killed when its parent ends.
+ * @parent  The process that forked it, at whose end it is killed.  0: it outlives
+ *          that, and sees to its end itself; signals are ignored then.
  * @fds [in, out]  Two descriptors to keep, which become 3 and 4; -1 for none.
- * @return 0, or -1.
+ * @return 0, or -1: it is not what it is to be, and has to end.
  */
-int os_detach(struct os *os, const char *name, bool orphan, int fds[2]);
+int os_detach(struct os *os, const char *name, int parent, int fds[2]);
 
 #endif

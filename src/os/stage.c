@@ -114,8 +114,7 @@ void os_usage(struct os *os, struct os_usage *usage)
 bool os_die_with(struct os *os, int parent)
 {
 	(void)os;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return getppid() == parent;
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }
 
 int os_getpid(void)

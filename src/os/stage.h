@@ -48,7 +48,8 @@ struct os_usage {
 /** getrusage(2). */
 void os_usage(struct os *os, struct os_usage *usage);
 
-/** Be killed when the parent ends.  @parent  Its process ID.  @return whether it is there still. */
+/** Be killed when the parent ends.  @parent  Its process ID.
+    @return whether that is so: it is still there, and the kernel agreed. */
 bool os_die_with(struct os *os, int parent);
 
 /** The ID of this process. */

@@ -112,7 +112,7 @@ def refused(tag, text, **more):
     gm.expect(result.status == 2 and b"getmnt" in result.err and text.encode() in result.err, f"{tag}: {result.err}")
 
 
-OURS = "is no directory that is its user's alone"
+OURS = "is not a directory of its user's alone"
 os.rename(STATE, "/run/other")
 kept = os.listdir("/run/other")
 os.symlink("other", STATE)
@@ -138,7 +138,7 @@ gm.expect(not os.listdir(STATE), f"something was written: {os.listdir(STATE)}")
 os.rmdir(STATE)
 # Where none can be made; and where it can block.
 gm.mount(None, "/run", None, MS_REMOUNT | gm.MS_RDONLY)
-refused("read-only", "cannot be made")
+refused("read-only", "is its file system read-only")
 gm.mount(None, "/run", None, MS_REMOUNT)
 other = gm.HungFuse("/run")
 refused("/run can block", "where that cannot block")
@@ -159,9 +159,9 @@ def runtime(value):
     return {**user, "env": {"XDG_RUNTIME_DIR": value}}
 
 
-refused("no XDG_RUNTIME_DIR", "there is no directory to remember in", **user)
-refused("one that is relative", "there is no directory to remember in", **runtime("run/user/1000"))
-refused("one that is long", "there is no directory to remember in", **runtime("/run/" + "x" * 4000))
+refused("no XDG_RUNTIME_DIR", "there is no directory for the records", **user)
+refused("one that is relative", "there is no directory for the records", **runtime("run/user/1000"))
+refused("one that is long", "there is no directory for the records", **runtime("/run/" + "x" * 4000))
 refused("one by a link", OURS, **runtime("/run/user/link"))
 refused("one through a link", OURS, **runtime("/run/users/1000"))
 refused("one upwards", OURS, **runtime("/run/user/1001/../1000"))

@@ -16,11 +16,13 @@ root.enter()
 for args in ((), ("--names=walk", "--search-limit=0"), ("--kernel=mountinfo",), ("-o", "+UUID,LABEL,SIZE"),
              ("-o", "+UUID", "--probe=all", "--timeout=0.3"), ("--probe=local",)):
     result = gm.getmnt("-J", "-l", *args)
-    gm.expect(result.status == 0, f"{args}: status {result.status} {result.err[-300:]!r}")
-    states = {row["target"]: row["state"] for row in result.rows()} if result.status == 0 else {}
+    # Without /run there is no place for the records of a probe.
+    refused = any(arg.startswith("--probe") for arg in args)
+    gm.expect(result.status == (64 if refused else 0) and (b"nothing was probed" in result.err) == refused,
+              f"{args}: status {result.status} {result.err[-300:]!r}")
+    states = {row["target"]: row["state"] for row in result.rows()} if result.out else {}
     for where in ("/sys/dev", "/run", "/dev"):
-        want = "hung" if "--probe=all" in args else "untested"
-        gm.expect(states.get(where) == want, f"{args}: {where} is {states.get(where)}, not {want}")
+        gm.expect(states.get(where) == "untested", f"{args}: {where} is {states.get(where)}")
 
 # The table of a task tells nothing of our places.
 for args in (("--names=kernel", "-o", "UUID"), ("--names=kernel", "-o", "ID,LABEL"), ("--task", "1"), ("--task", str(os.getpid()), "-o", "+UUID"), ("-s", "-e", "-F", "/etc/fstab"),

@@ -15,6 +15,7 @@ servers, jails = [gm.HungFuse(root / "outside")], {}
 for name, jail in JAILS.items():
     gm.install_program(jail)
     gm.mount("proc", gm.mkdir(jail + "/proc"), "proc")
+    gm.mkdir(jail + "/run")
     gm.tmpfs(jail + "/in/side")
     gm.tmpfs(jail + "/in/side/more")
     gm.tmpfs(jail + "/over/below")

@@ -6,7 +6,7 @@
  */
 #include "unit.h"
 
-#include "os/prober.h"
+#include "os/prober_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -217,8 +217,10 @@ static void test_lock(void)
 	struct prober *first = prober_new(os, 10), *second = prober_new(os, 10);
 	CU_ASSERT_FATAL(first && second);
 	CU_ASSERT_EQUAL(prober_lock(first, 0), 0);
-	CU_ASSERT_TRUE(prober_lock(second, 0.1) == -1 && errno == EWOULDBLOCK);
-	CU_ASSERT_EQUAL(prober_permit(second, PROBER_MEMORY), 0);
+	CU_ASSERT_TRUE(prober_lock(second, os_now() + 0.1) == -1 && errno == EWOULDBLOCK);
+	/* While a question is open there is a record; with the answer it goes. */
+	CU_ASSERT_EQUAL(ask(first, about("/", 1)).how, PROBE_ANSWERED);
+	CU_ASSERT_EQUAL(unit_count(path), 2);   /* "." and ".." */
 	prober_free(first);
 	CU_ASSERT_EQUAL(prober_lock(second, 0), 0);
 	prober_free(second);
@@ -229,7 +231,7 @@ static void test_lock(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
 	CU_ASSERT_EQUAL(prober_left(first, 0, 1, &since), 0);
 	CU_ASSERT_EQUAL(chmod(path, 0750), 0);
-	CU_ASSERT_TRUE(prober_lock(first, 0) == -1 && errno == EPERM);
+	CU_ASSERT_TRUE(prober_lock(first, 0) == -1 && errno == ENOTUNIQ);
 	CU_ASSERT_TRUE(rmdir(path) == 0 && symlink(dir, path) == 0);
 	CU_ASSERT_TRUE(prober_lock(first, 0) == -1 && (errno == ENOTDIR || errno == ELOOP));
 	unlink(path);
@@ -242,6 +244,144 @@ static void test_lock(void)
 	CU_ASSERT_EQUAL(prctl(PR_SET_DUMPABLE, 1), 0);
 }
 
+/** A number of uses in a row, of one owner. */
+static size_t use(struct prober_use *uses, size_t n, size_t more, uint32_t owner, bool open)
+{
+	for (size_t i = 0; i < more; ++i)
+		uses[n + i] = (struct prober_use){.owner = owner, .open = open};
+	return n + more;
+}
+
+/** Nobody's mounts keep another's from being probed, nor root's; and there is an end. */
+static void test_room(void)
+{
+	static struct prober_use uses[2 * PROBER_LEFT_MAX];
+	CU_ASSERT_EQUAL(prober_room(uses, 0, 1000), 0);
+	size_t n = use(uses, 0, PROBER_LEFT_USER - 1, 1000, false);
+	CU_ASSERT_EQUAL(prober_room(uses, n, 1000), 0);
+	/* What is open may be answered yet; what is left is not. */
+	n = use(uses, n, 1, 1000, true);
+	CU_ASSERT_EQUAL(prober_room(uses, n, 1000), EBUSY);
+	CU_ASSERT_EQUAL(prober_room(uses, n, 1001), 0);
+	uses[n - 1].open = false;
+	CU_ASSERT_EQUAL(prober_room(uses, n, 1000), EDQUOT);
+	CU_ASSERT_EQUAL(prober_room(uses, n, 1001), 0);
+	CU_ASSERT_EQUAL(prober_room(uses, n, 0), 0);
+	/* Many users: root's half stays. */
+	for (uint32_t user = 1001; n < PROBER_LEFT_USERS; ++user)
+		n = use(uses, n, PROBER_LEFT_USER, user, false);
+	CU_ASSERT_EQUAL_FATAL(n, PROBER_LEFT_USERS);
+	CU_ASSERT_EQUAL(prober_room(uses, n, 5000), EDQUOT);
+	CU_ASSERT_EQUAL(prober_room(uses, n, 0), 0);
+	n = use(uses, n, PROBER_LEFT_MAX - PROBER_LEFT_USERS - 1, 0, false);
+	CU_ASSERT_EQUAL(prober_room(uses, n, 0), 0);
+	n = use(uses, n, 1, 0, true);
+	CU_ASSERT_EQUAL(prober_room(uses, n, 0), EBUSY);
+	uses[n - 1].open = false;
+	CU_ASSERT_EQUAL(prober_room(uses, n, 0), EDQUOT);
+	/* More than are allowed, of another version. */
+	n = use(uses, n, 50, 0, false);
+	CU_ASSERT_EQUAL(prober_room(uses, n, 0), EDQUOT);
+	/* Root's alone do not take the users' share, but for all. */
+	n = use(uses, 0, PROBER_LEFT_MAX - 1, 0, false);
+	CU_ASSERT_EQUAL(prober_room(uses, n, 1000), 0);
+}
+
+static char records[] = "/tmp/getmnt-records-XXXXXX";
+
+/** Whether a record is kept, of which the fields from the device on are given. */
+static bool kept(const struct prober_self *self, const char *boot_id, const char *rest, struct prober_left *one)
+{
+	char path[256];
+	struct prober_left *left;
+	int dir = open(records, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "%s/%s_77_%s", records, boot_id, rest);
+	int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	CU_ASSERT_TRUE_FATAL(dir >= 0 && fd >= 0);
+	close(fd);
+	ssize_t n = prober_recall(begin(), dir, self, &left);
+	bool is_kept = access(path, F_OK) == 0;
+	CU_ASSERT_EQUAL(n, is_kept);
+	if (n > 0)
+		*one = left[0];
+	free(left);
+	unlink(path);
+	close(dir);
+	return is_kept;
+}
+
+/** A record is one of a process while that lives, and is the same. */
+static void test_records(void)
+{
+	struct prober_self self;
+	struct prober_left one = {0};
+	uint64_t start, other;
+	char text[128];
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(records));
+	prober_self_init(begin(), &self);
+	CU_ASSERT_TRUE_FATAL(prober_process(begin(), getpid(), &start) == 'R' && start > 0 && self.pid_ns > 0);
+	const unsigned long long s = start, ns = self.pid_ns;
+
+	snprintf(text, sizeof(text), "8:3_%d_%llu_1000_%llu", getpid(), s, ns);
+	CU_ASSERT_TRUE(kept(&self, self.boot_id, text, &one));
+	CU_ASSERT_TRUE(one.dev_major == 8 && one.dev_minor == 3 && one.pid == getpid() && one.owner == 1000 && one.since > 0);
+	/* Of a version that knew no owner. */
+	snprintf(text, sizeof(text), "8:3_%d_%llu", getpid(), s);
+	CU_ASSERT_TRUE(kept(&self, self.boot_id, text, &one) && one.owner == 0);
+	/* By one that had no /proc. */
+	snprintf(text, sizeof(text), "8:3_%d_%llu_1000_%llu", getpid(), s, ns);
+	CU_ASSERT_TRUE(kept(&self, PROBE_BOOT_ID_UNKNOWN, text, &one));
+	struct prober_self blind = {.boot_id = PROBE_BOOT_ID_UNKNOWN};
+	CU_ASSERT_TRUE(kept(&blind, self.boot_id, text, &one));
+	/* Another boot; a number that was used again; one that is free; garbage. */
+	CU_ASSERT_FALSE(kept(&self, "0a3407de-014b-458b-b5c1-848e92a327a3", text, &one));
+	snprintf(text, sizeof(text), "8:3_%d_%llu_1000_%llu", getpid(), s - 1, ns);
+	CU_ASSERT_FALSE(kept(&self, self.boot_id, text, &one));
+	snprintf(text, sizeof(text), "8:3_%d_%llu_1000_%llu", 1 << 30, s, ns);
+	CU_ASSERT_FALSE(kept(&self, self.boot_id, text, &one));
+	static const char *const garbage[] = {"", "8:3", "8:3_x_1_1_1", "8:3_-1_1_1_1", "8:3_0_1_1_1", "8:3_1_1_1_", "8:3_1_1_1_1x"};
+	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); ++i)
+		CU_ASSERT_FALSE(kept(&self, self.boot_id, garbage[i], &one));
+	/* It waits for its parent: a zombie holds nothing. */
+	int pid = fork();
+	if (pid == 0)
+		_exit(0);
+	siginfo_t info;
+	CU_ASSERT_EQUAL(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	CU_ASSERT_EQUAL(prober_process(begin(), pid, &other), 'Z');
+	snprintf(text, sizeof(text), "8:3_%d_%llu_1000_%llu", pid, (unsigned long long)other, ns);
+	CU_ASSERT_FALSE(kept(&self, self.boot_id, text, &one));
+	waitpid(pid, NULL, 0);
+
+	/* Of another PID namespace.  In a container it is kept. */
+	snprintf(text, sizeof(text), "8:3_%d_%llu_1000_%llu", 1 << 30, s, ns - 1);
+	struct prober_self container = {.pid_ns = 4026530000};
+	memcpy(container.boot_id, self.boot_id, sizeof(self.boot_id));
+	CU_ASSERT_TRUE(kept(&container, self.boot_id, text, &one));
+	/* On the host it is, while there is a prober of that time under another number. */
+	struct prober_self host = container;
+	host.pid_ns = 4026531836;
+	CU_ASSERT_FALSE(kept(&host, self.boot_id, text, &one));
+	CU_ASSERT_EQUAL(prctl(PR_SET_NAME, PROBER_PROCESS), 0);
+	CU_ASSERT_TRUE(kept(&host, self.boot_id, text, &one));
+
+	/* More files than a prober makes, of another's. */
+	int dir = open(records, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct prober_left *left;
+	enum { FILES = 5000 };
+	for (int i = 0; i < FILES; ++i) {
+		snprintf(text, sizeof(text), "%d", i);
+		CU_ASSERT_EQUAL_FATAL(mkdirat(dir, text, 0700), 0);
+	}
+	CU_ASSERT_TRUE(prober_recall(begin(), dir, &self, &left) == -1 && errno == EFBIG && !left);
+	for (int i = 0; i < FILES; ++i) {
+		snprintf(text, sizeof(text), "%d", i);
+		unlinkat(dir, text, AT_REMOVEDIR);
+	}
+	close(dir);
+	rmdir(records);
+}
+
 static const struct unit_test tests[] = {
 	{"answers", test_answers},
 	{"led elsewhere", test_elsewhere},
@@ -251,6 +391,8 @@ static const struct unit_test tests[] = {
 	{"the supervisor is gone", test_supervisor_gone},
 	{"counts", test_counts},
 	{"one at a time", test_lock},
+	{"room", test_room},
+	{"records", test_records},
 	{NULL, NULL},
 };
 const struct unit_suite suite_prober = {"prober", tests};
