@@ -244,7 +244,7 @@ int audit_mounts(const struct audit_mounts_input *in, struct audit_report *repor
 			.message = "the limit of mounts in a namespace is near: then nothing more can be mounted",
 			.expected = expected, .actual = actual, .hint = "find who leaks mounts; sysctl fs.mount-max"});
 	}
-	if (!in->d->probed)
+	if (!in->d->probed || in->d->unprobed)
 		report->unjudged |= audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT);
 	if (!look.failed)
 		audit_report_sort(report);

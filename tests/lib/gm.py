@@ -758,11 +758,11 @@ class HungFuse:
     """A FUSE mount whose server answers INIT and never reads again."""
 
     def __init__(self, target, dev="/dev/fuse", options="allow_other", source="hung",
-                 fstype="fuse", flags=0):
+                 fstype="fuse", flags=0, user=0):
         self.fd = os.open(dev, os.O_RDWR | os.O_CLOEXEC)
         mode = stat.S_IFDIR | 0o755
         mount(source, mkdir(target), fstype, flags,
-              f"fd={self.fd},rootmode={mode:o},user_id=0,group_id=0,{options}")
+              f"fd={self.fd},rootmode={mode:o},user_id={user},group_id=0,{options}")
         request = os.read(self.fd, 65536)
         length, opcode = int.from_bytes(request[0:4], "little"), int.from_bytes(
             request[4:8], "little")
@@ -835,13 +835,13 @@ class FileFuse:
     """A FUSE mount with files in its root, whose server stops when told.  What
     is written is taken and lost; closing a file ends with flush_error."""
 
-    def __init__(self, target, files=None):
+    def __init__(self, target, files=None, user=0):
         self.files = [(b"", b"")] + [(_bytes(name), data) for name, data in (files or {}).items()]
         self.fd = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
         self.stopped = False
         self.flush_error = 0
         mount("slow", mkdir(target), "fuse", 0,
-              f"fd={self.fd},rootmode=40755,user_id=0,group_id=0,allow_other")
+              f"fd={self.fd},rootmode=40755,user_id={user},group_id=0,allow_other")
         threading.Thread(target=self.serve, daemon=True).start()
 
     def attr(self, node):
