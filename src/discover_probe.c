@@ -17,6 +17,7 @@
 #include "discover_impl.h"
 
 #include "base/fstypes.h"
+#include "base/strbuf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +57,7 @@ struct probing {
 	uint32_t asked;         /* questions that wait for their answers */
 };
 
-static const char COULD_NOT[] = "a mount could not be probed; see ERROR for why";
+static const char COULD_NOT[] = "a mount could not be probed";
 
 #define MEMORY_IS "/run/getmnt (of another user than root: $XDG_RUNTIME_DIR/getmnt)"
 
@@ -166,12 +167,18 @@ static void probing_hung(struct probing *p, uint32_t node, bool seen)
 }
 
 /** A probe that could not be made says nothing of the mount.
-    @reason  NULL: it is given at the end. */
+    @reason  The first is kept, with the error; NULL: it is given at the end. */
 static void probing_not_made(struct probing *p, uint32_t node, int error, const char *reason)
 {
 	struct dsc *dsc = p->dsc;
-	if (reason)
-		probing_incomplete(p, reason);
+	if (reason && !dsc->d->unprobed) {
+		struct strbuf text;
+		strbuf_init(&text);
+		strbuf_printf(&text, "%s: %s", reason, strerror(error));
+		const char *kept = text.failed ? NULL : arena_strndup(&dsc->d->names, strbuf_str(&text), text.len);
+		strbuf_destroy(&text);
+		probing_incomplete(p, kept ? kept : reason);
+	}
 	dsc->d->probed[node].error = error;
 	dsc_untouched(dsc, node);
 	p->states[node] = PS_LEFT;
@@ -268,8 +275,8 @@ static void probing_take(struct probing *p, uint32_t node, const struct probe_an
 		probing_not_made(p, node, answer->error, COULD_NOT);
 		break;
 	case PROBE_NO_RECORD:
-		probing_not_made(p, node, answer->error, "mounts were not probed: no record can be written of what may be left, into "
-		                 MEMORY_IS "; see ERROR for why");
+		probing_not_made(p, node, answer->error, "mounts were not probed: " MEMORY_IS " cannot take the "
+		                 "record of what may be left");
 		break;
 	case PROBE_ANSWERED:
 		probed->sized = answer->sized;

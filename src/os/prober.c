@@ -23,7 +23,7 @@ static const double REAP_WITHIN = 0.5;
 /* Seconds beyond the time of a question, and as much again for a worker that
    got no processor, after which a supervisor that says nothing is held to be
    stopped. */
-static const double QUIET = 3;
+static const double QUIET = 2;
 
 enum {
 	WAITS_MAX = 100,       /* for one answer: each ends when there is one */

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""--probe while its processes are killed, or stopped again and again, and in many runs at once: each
+run has an end, and what it leaves is recorded."""
+import json
+import os
+import signal
+import stat
+import subprocess
+import threading
+import time
+
+import gm
+
+BOUND = 15           # seconds: beyond it a run hangs
+STATE = "/run/getmnt"
+
+gm.need_fs("fuse")
+root = gm.Root()
+gm.tmpfs(root / "run")
+gm.tmpfs(root / "ok")
+os.mknod(root / "dev/fuse", 0o600 | stat.S_IFCHR, os.makedev(10, 229))
+root.enter()
+servers = []
+
+
+def fresh(count=1):
+    """So many silent mounts that no run knows."""
+    while servers:
+        servers.pop().end()
+    settled(lambda: not gm.probers(), f"still left: {gm.probers()}")
+    for line in gm.mountinfo():
+        if line.point.startswith(b"/silent"):
+            gm.umount(line.point.decode(), gm.MNT_DETACH)
+    servers.extend(gm.SilentFuse(f"/silent{i}") for i in range(count))
+
+
+def settled(true, what):
+    end = time.monotonic() + gm.WAIT_SECONDS
+    while not true() and time.monotonic() < end:
+        time.sleep(0.01)
+    gm.expect(true(), what)
+
+
+def records():
+    return {int(name.split("_")[3]) for name in os.listdir(STATE)}
+
+
+def start(*args):
+    """A run in the middle of its probes: its process, and its supervisor."""
+    proc = subprocess.Popen([gm.PROGRAM, "-J", "-l", "--probe=all", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    settled(lambda: all(server.requests > 0 for server in servers), "the servers are not asked")
+    return proc, next(pid for pid, (_, parent) in gm.probers().items() if int(parent) == proc.pid)
+
+
+def ended(tag, proc):
+    """What a run printed, and its messages."""
+    try:
+        out, err = proc.communicate(timeout=BOUND)
+    except subprocess.TimeoutExpired:
+        proc.kill()
+        gm.fail(f"{tag}: has no end")
+        out, err = proc.communicate()
+    return out, err
+
+
+def expect_recorded(tag, count):
+    settled(lambda: len(gm.probers()) == count and all(state == "D" for state, _ in gm.probers().values()),
+            f"{tag}: left: {gm.probers()}, not {count}")
+    gm.expect(set(gm.probers()) <= records(), f"{tag}: left: {gm.probers()}, recorded: {records()}")
+    stats = gm.getmnt("-q", "--probe=all", "--timeout=0.3", "--stats=json").stats()
+    gm.expect(stats["probes_left"] == 0 and stats["probes_spared"] == count and set(gm.probers()) == records(),
+              f"{tag}: again: {stats} {gm.probers()} {records()}")
+
+
+# The supervisor is killed, alone and with the run.
+for victims in ("supervisor", "run", "run supervisor", "supervisor run"):
+    fresh(2)
+    proc, super_ = start("--timeout=60")
+    for victim in victims.split():
+        os.kill(proc.pid if victim == "run" else super_, signal.SIGKILL)
+    out, err = ended(victims, proc)
+    if victims == "supervisor":
+        gm.expect(proc.returncode == 64 and b"mounts could not be probed" in err
+                  and {row["target"]: row["state"] for row in json.loads(out)["filesystems"]}["/silent0"] == "untested",
+                  f"{victims}: {proc.returncode} {err} {out}")
+    expect_recorded(victims, 2)
+
+# It is stopped, and stopped again whenever it goes on.
+fresh(1)
+proc, super_ = start("--timeout=0.3")
+stopping = threading.Event()
+
+
+def stop():
+    while not stopping.wait(0.002):
+        try:
+            os.kill(super_, signal.SIGSTOP)
+        except OSError:
+            return
+
+
+thread = threading.Thread(target=stop)
+thread.start()
+began = time.monotonic()
+out, err = ended("stopped", proc)
+# It may get its work done in between.
+gm.expect(proc.returncode == 0 or (proc.returncode == 64 and b"mounts could not be probed" in err), f"stopped: {proc.returncode} {err}")
+print(f"  stopped again and again: {time.monotonic() - began:.1f} s", flush=True)
+stopping.set()
+thread.join()
+expect_recorded("stopped", 1)
+
+# Many at once: one after another; those that cannot wait so long say so.  Each mount is asked once.
+fresh(5)
+procs = [subprocess.Popen([gm.PROGRAM, "-J", "-l", "--probe=all", "--timeout=0.3"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) for _ in range(20)]
+for proc in procs:
+    out, err = ended("many at once", proc)
+    gm.expect(proc.returncode == 0 or (proc.returncode == 64 and b"another run is probing" in err),
+              f"many at once: {proc.returncode} {err}")
+expect_recorded("many at once", 5)
+
+fresh(0)
+gm.getmnt("-q", "--probe=all")
+gm.expect(not os.listdir(STATE), f"at the end: {os.listdir(STATE)}")
+gm.done()
