@@ -21,7 +21,8 @@ static const struct row_option audit_rows[] = {
 	{"include", 0, "OWNER,...", "tell of deleted and hidden mounts of these owners one by one"},
 	{"list-rules", 0, NULL, "print the rules, and how grave each is"},
 	{"only", 0, "CODE,...", "these rules alone"},
-	{"probe", 0, "[local|all]", "touch mounts, each with a deadline: those that should not block, or every one"},
+	{"probe", 0, "[local|all]", "touch mounts, with a deadline: those that should not block, or all; at most 16 "
+	 "hung ones of a user"},
 	{"probe-timeout", 0, "SEC", "the time that one probe may take: 3"},
 	{"root", 0, "DIR", "audit what is mounted at and below DIR, by its etc/fstab"},
 	{"save", 0, "FILE", "keep what there is now, for --baseline"},

@@ -108,7 +108,8 @@ const struct option_row option_rows[] = {
 	{"names", 0, OG_HOW, ARG_NEEDED, OH_CALL, "hint|walk|pure|kernel",
 	 "test the kernel's names; search for them; by IDs alone; touch nothing", .take = take_names},
 	{"probe", 0, OG_HOW, ARG_MAY, OH_CALL, "local|all",
-	 "touch each mount with a deadline: those held not to block (the default), or all",
+	 "touch each mount with a deadline: those held not to block (the default), or all; "
+	 "no more than 16 of one user's that hang",
 	 .take = take_probe},
 	{"prune", 0, OG_HOW, ARG_NEEDED, OH_CALL, "+RULE,-RULE",
 	 "switch pruning rules (see --explain)", .take = take_prune},
