@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "discover.h"
+#include "discover_impl.h"
 
 #include <CUnit/CUnit.h>
 #include <dirent.h>
@@ -536,7 +536,33 @@ static void test_few_descriptors(void)
 	end();
 }
 
+/** Whose share of the prober's bounds a mount has. */
+static void test_owner(void)
+{
+	static const struct {
+		const char *fstype, *options;
+		uint32_t owner;
+	} rows[] = {
+		{"fuse.sshfs", "rw,user_id=1000,group_id=1000", 1000},
+		{"fuse", "user_id=0,group_id=0,allow_other", 0},
+		{"fuseblk", "rw,user_id=1001", 1001},
+		{"fuse", "rw,group_id=5,allow_other", DSC_OWNER_UNKNOWN},
+		{"fuse", "rw,user_id=,group_id=5", DSC_OWNER_UNKNOWN},
+		{"fuse", "rw,user_id=10x", DSC_OWNER_UNKNOWN},
+		{"fuse", "rw,user_id=99999999999999999999", DSC_OWNER_UNKNOWN},
+		{"fuse", NULL, DSC_OWNER_UNKNOWN},
+		{"fusectl", "rw", 0},
+		{"ext4", "rw,user_id=1000", 0},
+		{NULL, "rw,user_id=1000", 0},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		struct mount m = {.fstype = rows[i].fstype, .fs_opts = rows[i].options};
+		CU_ASSERT_EQUAL(dsc_fuse_owner(&m), rows[i].owner);
+	}
+}
+
 static const struct unit_test tests[] = {
+	{"owner", test_owner},
 	{"calls with good hints", test_hints_calls},
 	{"rule leaf", test_rule_leaf},
 	{"rule shrink", test_rule_shrink},
