@@ -16,6 +16,7 @@ struct devmap *devmap_new_at(struct os *os, const char *sysroot, const char *run
 		return NULL;
 	*map = (struct devmap){
 		.os = os,
+		.sys = -1,
 		.zfs = -1,
 		.anonymous = {.known = DEVMAP_ANONYMOUS},
 	};
@@ -37,6 +38,7 @@ void devmap_free(struct devmap *map)
 {
 	if (!map)
 		return;
+	os_close(map->os, map->sys);
 	devmap_cache_destroy(&map->cache);
 	map64_destroy(&map->index);
 	arena_destroy(&map->arena);
@@ -47,6 +49,22 @@ void devmap_free(struct devmap *map)
 bool devmap_failed(const struct devmap *map)
 {
 	return map->failed;
+}
+
+void devmap_note(struct devmap *map, const char *path)
+{
+	if (errno == ENOMEM)
+		map->failed = true;
+	if (!map->refused && (errno == EREMOTE || errno == ENOTSUP || errno == EISDIR)) {
+		map->refused_error = errno;
+		map->refused = devmap_strndup(map, path, strlen(path));
+	}
+}
+
+const char *devmap_refused(const struct devmap *map, int *error)
+{
+	*error = map->refused_error;
+	return map->refused;
 }
 
 void devmap_set_judge(struct devmap *map,
@@ -191,8 +209,8 @@ static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
 		udev->there = true;
 		devmap_parse_udev(map, text, len, tags, udev);
 		free(text);
-	} else if (errno == ENOMEM) {
-		map->failed = true;
+	} else {
+		devmap_note(map, path);
 	}
 	if (tags->type && !tags->usage)
 		tags->usage = devmap_usage(tags->type);

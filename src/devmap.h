@@ -75,6 +75,15 @@ void devmap_free(struct devmap *map);
 bool devmap_failed(const struct devmap *map);
 
 /**
+ * The first file of udev's or libblkid's that was not read since it was no regular file, or
+ * a file system that can block was mounted on it.
+ *
+ * @error [out]  EREMOTE, ENOTSUP or EISDIR.
+ * @return its path, or NULL.
+ */
+const char *devmap_refused(const struct devmap *map, int *error);
+
+/**
  * Let the caller judge the files that loop devices stand on, which only one
  * who knows the mounts can do.
  *

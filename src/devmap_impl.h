@@ -84,6 +84,7 @@ struct devmap_cache {
 struct devmap {
 	struct os *os;
 	const char *sysroot, *runroot, *devroot;
+	int sys;                 /* an O_PATH descriptor of sysroot; -1 until it is needed */
 	bool (*judge)(void *arg, const char *path, uint32_t major, uint32_t minor);
 	void *judge_arg;
 	bool avoids;             /* whether any device is avoided */
@@ -93,6 +94,8 @@ struct devmap {
 	size_t ndevs, size;
 	bool failed;             /* something was lost: ENOMEM; stays */
 	bool unread;             /* sysfs could not be read: nothing is known of it */
+	const char *refused;     /* the first file in runroot that was not what it should be */
+	int refused_error;
 	bool opening;            /* some device may be opened */
 	signed char zfs;         /* the zfs module is loaded; -1: not asked */
 	struct devmap_tags anonymous;
@@ -111,6 +114,9 @@ struct devmap_dev *devmap_find_behind(struct devmap *map, uint32_t major, uint32
 
 /** Set dev->name. */
 void devmap_read_name(struct devmap *map, struct devmap_dev *dev);
+
+/** Note why a file in runroot was not read.  Takes errno. */
+void devmap_note(struct devmap *map, const char *path);
 
 /* devmap_sysfs.c */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "devmap_impl.h"
 
+#include "os/entry.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -78,12 +80,24 @@ static bool devmap_missed(struct devmap *map)
 	}
 }
 
-ssize_t devmap_read(struct devmap *map, char *buf, size_t size, const char *path)
+/** Open a path below sysroot, if it is on the same mount. */
+static int devmap_open(struct devmap *map, const char *path, int flags)
 {
 	char full[DEVMAP_PATH_MAX];
 	if (!devmap_at(full, sizeof(full), map->sysroot, "%s", path))
 		return -1;
-	int fd = os_openat(map->os, AT_FDCWD, full, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+	if (map->sys < 0)
+		map->sys = os_openat(map->os, AT_FDCWD, map->sysroot, O_PATH | O_DIRECTORY);
+	int fd = map->sys < 0 ? -1 : os_openat2(map->os, map->sys, path, flags, K_RESOLVE_NO_XDEV);
+	if (fd >= 0 || errno != ENOSYS)
+		return fd;
+	return flags & (O_PATH | O_DIRECTORY) ? os_openat(map->os, AT_FDCWD, full, flags)
+	                                      : os_open_regular(map->os, AT_FDCWD, full, 0);
+}
+
+ssize_t devmap_read(struct devmap *map, char *buf, size_t size, const char *path)
+{
+	int fd = devmap_open(map, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0) {
 		devmap_missed(map);
 		return -1;
@@ -127,10 +141,7 @@ bool devmap_flag(struct devmap *map, const struct devmap_dev *dev, const char *a
 bool devmap_exists(struct devmap *map, const char *path)
 {
 	/* Not by statx: those are counted as looks at mounts. */
-	char full[DEVMAP_PATH_MAX];
-	if (!devmap_at(full, sizeof(full), map->sysroot, "%s", path))
-		return false;
-	int fd = os_openat(map->os, AT_FDCWD, full, O_PATH);
+	int fd = devmap_open(map, path, O_PATH);
 	if (fd < 0)
 		devmap_missed(map);
 	os_close(map->os, fd);
@@ -166,10 +177,7 @@ struct devmap_dev *devmap_dev_at(struct devmap *map, const char *path)
 int devmap_each(struct devmap *map, const char *path,
                 bool (*each)(struct devmap *map, const char *name, void *arg), void *arg)
 {
-	char full[DEVMAP_PATH_MAX];
-	if (!devmap_at(full, sizeof(full), map->sysroot, "%s", path))
-		return -1;
-	int fd = os_opendir(map->os, AT_FDCWD, full);
+	int fd = devmap_open(map, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	if (fd < 0) {
 		devmap_missed(map);
 		return -1;

@@ -269,8 +269,9 @@ static void devmap_cache_read(struct devmap *map)
 	cache->read = true;
 	if (!devmap_at(path, sizeof(path), map->runroot, "blkid/blkid.tab"))
 		return;
-	if (os_read_file(map->os, AT_FDCWD, path, DEVMAP_CACHE_MAX, &cache->text, &len) == 0
-	    ? devmap_cache_index(cache, len) != 0 : errno == ENOMEM) {
+	if (os_read_file(map->os, AT_FDCWD, path, DEVMAP_CACHE_MAX, &cache->text, &len) != 0) {
+		devmap_note(map, path);
+	} else if (devmap_cache_index(cache, len) != 0) {
 		map->failed = true;
 		devmap_cache_destroy(cache);
 	}

@@ -24,6 +24,7 @@
  *     clock.c           calls timed by their kind, where that is asked for
  *     sampler.c         ... and where the thread is between them
  *     crossing.c        each way into the kernel a function, in a build for gprof
+ *     entry.c           a name that is not necessarily what it should be, opened
  *     file.c            small files, read whole
  *     lines.c           files of any size, line by line
  *     ring.c            statx(2) by io_uring(7)

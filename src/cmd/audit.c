@@ -61,6 +61,7 @@ struct auditing {
 	struct audit_report report;
 	struct audit_base_run base;
 	uint64_t unjudged;        /* beside the report's */
+	uint64_t blind;           /* the rules whose input could not be read: no findings */
 	int64_t began;            /* seconds since 1970 */
 };
 
@@ -126,7 +127,7 @@ static int read_fstab(struct auditing *a)
 		rc = -1;
 	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
 	           && (asked->fstab || errno != ENOENT)) {
-		message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : path_error(errno));
+		message(name, "cannot be read: %s", path_error(errno));
 	} else {
 		a->is_there = a->text;
 		bool seen = a->text && run->live && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
@@ -265,6 +266,8 @@ static int judge(struct auditing *a)
 	}
 	if (rc == -1)
 		message(strbuf_str(&a->path), "cannot be audited: %s", strerror(errno ? errno : ENOMEM));
+	if (machine->no_swaps)
+		a->blind = audit_bit(SWAP_NOT_ACTIVE) | audit_bit(SWAP_EXTRA);
 	if (mounts.limit < 0)
 		a->unjudged |= audit_bit(MNT_LIMIT);
 	fstab_merged_destroy(&merged);
@@ -284,8 +287,8 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 		.run = run, .report = &a->report, .config = &a->config, .today = a->today, .fstab = a->is_there ? strbuf_str(&a->path) : NULL,
 		.unasked = (asked->probe ? 0 : audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT))
 		           | (asked->under ? 0 : audit_bit(MNT_UNDER_NOT_EMPTY)) | (asked->holders ? 0 : audit_bit(MNT_HELD)),
-		.root = strbuf_str(&a->machine.root), .rules = asked->rules,
-		.unjudged = (a->report.unjudged | a->unjudged) & asked->rules & ~a->config.off,
+		.root = strbuf_str(&a->machine.root), .rules = asked->rules & ~a->blind,
+		.unjudged = (a->report.unjudged | a->unjudged | a->blind) & asked->rules & ~a->config.off,
 		.least = asked->verbose || asked->fail_on == AUDIT_INFO ? AUDIT_INFO : AUDIT_WARNING,
 		.failed = failed, .began = a->began, .seconds = os_now() - run->start, .mounts = run->d ? run->d->tree.count : 0,
 		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old, .fresh = a->base.fresh, .gone = a->base.gone,

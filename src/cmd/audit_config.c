@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/view.h"
 #include "os/change.h"
+#include "os/entry.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -53,18 +54,15 @@ static int open_trusted(struct reading *r, const char *name, const char *place, 
 {
 	struct os *os = r->os;
 	struct stat st;
-	/* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
-	int fd = dir ? os_opendir(os, AT_FDCWD, place) : os_openat(os, AT_FDCWD, place, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+	int fd = dir ? os_opendir(os, AT_FDCWD, place)
+	         : r->named ? os_open_named(os, place) : os_open_regular(os, AT_FDCWD, place, O_NOFOLLOW);
 	if (fd < 0 || os_fstatat(os, fd, "", &st) != 0) {
-		message(name, "cannot be read: %s; --config=none does without", strerror(errno));
+		message(name, "cannot be read: %s; --config=none does without", path_error(errno));
 		os_close(os, fd);
 		return -1;
 	}
-	if (!dir && !S_ISREG(st.st_mode) && !(r->named && S_ISFIFO(st.st_mode))) {
-		message(name, "it is no file of text: give one, or take it away");
-	} else if (r->trusting || audit_is_trusted(name, &st, "--config")) {
+	if (r->trusting || audit_is_trusted(name, &st, "--config"))
 		return fd;
-	}
 	os_close(os, fd);
 	return -1;
 }

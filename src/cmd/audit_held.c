@@ -114,7 +114,7 @@ static void name_process(struct looking *look, int proc, int pid, struct audit_h
 	held->pid = pid;
 	snprintf(path, sizeof(path), "%d/comm", pid);
 	strcpy(held->comm, "?");
-	if (os_read_file(&look->run->os, proc, path, SMALL_MAX, &text, &len) != 0)
+	if (os_read_kernel(&look->run->os, proc, path, SMALL_MAX, &text, &len) != 0)
 		return;
 	text[strcspn(text, "\n")] = '\0';
 	snprintf(held->comm, sizeof(held->comm), "%s", text);
@@ -203,7 +203,7 @@ static void take_file(struct looking *look, int fds, int fd)
 		return;
 	bool gone = (size_t)n >= sizeof(deleted) && strcmp(link + n - (sizeof(deleted) - 1), deleted) == 0;
 	snprintf(name, sizeof(name), "../fdinfo/%d", fd);
-	if (os_read_file(os, fds, name, SMALL_MAX, &text, &len) != 0)
+	if (os_read_kernel(os, fds, name, SMALL_MAX, &text, &len) != 0)
 		return;
 	at = strstr(text, "mnt_id:");
 	uint32_t id = at ? (uint32_t)strtoul(at + strlen("mnt_id:"), NULL, 10) : 0;

@@ -310,7 +310,7 @@ static int read_crypttab(struct audit_gathered *g, struct fstab_machine *machine
 		/* An ordinary user may not read it. */
 		g->host.crypttab_unknown = errno == EACCES || errno == EPERM;
 		if (errno != ENOENT && errno != ENOTDIR && !g->host.crypttab_unknown) {
-			message(name, "cannot be read: %s", errno == ENOTSUP ? "it is no regular file" : strerror(errno));
+			message(name, "cannot be read: %s", path_error(errno));
 			rc = -1;
 		}
 	} else if (strlen(g->crypttab) != len) {

@@ -41,7 +41,7 @@ bool run_failed(const struct run *run)
 static int read_line(struct run *run, const char *path, char **line)
 {
 	size_t len;
-	if (os_read_file(&run->os, AT_FDCWD, path, 4096, line, &len) != 0)
+	if (os_read_kernel(&run->os, AT_FDCWD, path, 4096, line, &len) != 0)
 		return errno == ENOMEM ? -1 : 0;
 	(*line)[strcspn(*line, "\n")] = '\0';
 	return 0;
@@ -373,6 +373,10 @@ void run_destroy(struct run *run)
 		free(run->plain[i]);
 	discovery_free(run->d);
 	free(run->devices);
+	int error;
+	const char *refused = run->devs ? devmap_refused(run->devs, &error) : NULL;
+	if (refused)
+		message(refused, "not read: %s", path_error(error));
 	devmap_free(run->devs);
 	input_destroy(run);
 	free(run->host);

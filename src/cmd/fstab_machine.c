@@ -143,6 +143,12 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 		/* A kernel without swap has no such file. */
 		if (!file && errno == ENOENT)
 			return 0;
+		/* In a container it may be a file of lxcfs. */
+		if (!file && errno == EREMOTE) {
+			message(path, "not read: %s; give a copy of it with --swaps", path_error(errno));
+			machine->no_swaps = true;
+			return 0;
+		}
 		message(path, "cannot be read: %s; give a copy of /proc/swaps with --swaps", path_error(errno));
 		return -1;
 	}

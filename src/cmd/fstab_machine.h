@@ -22,6 +22,7 @@ struct fstab_machine {
 	char *swaps_text, *utab;
 	struct fstab_swap *swaps;
 	size_t nswaps;
+	bool no_swaps;            /* /proc/swaps can block, and was not read */
 	struct arena arena;
 	struct kept {
 		struct fstab_kept entry;

@@ -166,7 +166,7 @@ static int record_table(struct os *os, int proc)
 {
 	char *text;
 	size_t len;
-	if (os_read_file(os, proc, "self/mountinfo", TOPOLOGY_BYTES, &text, &len) != 0) {
+	if (os_read_kernel(os, proc, "self/mountinfo", TOPOLOGY_BYTES, &text, &len) != 0) {
 		message("/proc/self/mountinfo", "cannot be read: %s; is /proc mounted? mount -t proc proc /proc", strerror(errno));
 		return CX_ERROR;
 	}

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 struct put {
@@ -535,17 +536,17 @@ static void tell_done(const struct put *put)
 /** Say that systemd still goes by what it read, where it does. */
 static void tell_reload(const struct put *put)
 {
-	struct stat fstab, written, systemd;
+	const int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;   /* asks no server */
+	struct k_statx fstab, systemd;
+	struct stat written;
 	const struct replace *file = &put->file;
-	if (put->rooted || os_fstatat(put->os, AT_FDCWD, "/run/systemd/system", &systemd) != 0
+	if (put->rooted || os_statx(put->os, AT_FDCWD, "/run/systemd/system", flags, 0, &systemd) != 0
 	    || os_fstatat(put->os, file->dirfd, file->name, &written) != 0)
 		return;
 	/* /etc/fstab may be a link to what was written. */
-	int fd = os_openat(put->os, AT_FDCWD, "/etc/fstab", O_PATH);
-	if (fd >= 0 && os_fstatat(put->os, fd, "", &fstab) == 0 && fstab.st_dev == written.st_dev
-	    && fstab.st_ino == written.st_ino)
+	if (os_statx(put->os, AT_FDCWD, "/etc/fstab", flags, K_STATX_INO, &fstab) == 0
+	    && makedev(fstab.dev_major, fstab.dev_minor) == written.st_dev && fstab.ino == written.st_ino)
 		message(file->path, "systemd goes by what it read before: run systemctl daemon-reload");
-	os_close(put->os, fd);
 }
 
 /* Writing. */

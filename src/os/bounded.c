@@ -123,7 +123,8 @@ static int run_program(void *arg)
 {
 	enum { NOT_RUN = 127 };
 	const struct program *program = arg;
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	/* In its place may be a FIFO. */
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	sigset_t none;
 	sigemptyset(&none);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || sigprocmask(SIG_SETMASK, &none, NULL) != 0)

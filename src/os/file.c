@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/file.h"
 
+#include "os/entry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +33,15 @@ int os_wait_writer(struct os *os, int fd)
 	return 1;
 }
 
+/** Leaves errno. */
+static bool is_regular(struct os *os, int fd)
+{
+	int error = errno;
+	bool is = os_file_type(os, fd, NULL, NULL) == S_IFREG;
+	errno = error;
+	return is;
+}
+
 /** @waits  For the first writer of a FIFO. */
 static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, size_t *len)
 {
@@ -55,8 +65,9 @@ static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, 
 			size *= 2;
 		}
 		ssize_t n = os_read(os, fd, buf + used, size - used - 1);
-		/* A pipe whose writer is slow; but others may read from it as well. */
-		if (n < 0 && errno == EAGAIN && ++empty < WAITS_MAX && os_wait_readable(os, fd) == 0) {
+		/* A pipe whose writer is slow; but others may read from it as well.  A file that has
+		   nothing now (/proc/kmsg) may never have anything. */
+		if (n < 0 && errno == EAGAIN && ++empty < WAITS_MAX && !is_regular(os, fd) && os_wait_readable(os, fd) == 0) {
 			waits = late = false;   /* there is one */
 			continue;
 		}
@@ -104,47 +115,52 @@ int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len)
 	return read_all(os, fd, max, true, text, len);
 }
 
-static int read_file(struct os *os, int dirfd, const char *path, size_t max, bool waits, char **text, size_t *len)
+/** Read what is open, and close it.  @fd  Or -1, with errno. */
+static int read_open(struct os *os, int fd, size_t max, bool waits, char **text, size_t *len)
 {
-	/* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
-	int fd = os_openat(os, dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return -1;
-
-	int rc = -1;
-	unsigned type = os_file_type(os, fd, NULL, NULL);
-	if (type != S_IFREG && type != S_IFIFO) {
-		if (type != 0)
-			errno = type == S_IFDIR ? EISDIR : ENOTSUP;
-		goto out;
-	}
-	rc = read_all(os, fd, max, waits, text, len);
-out:
+	int rc = fd < 0 ? -1 : read_all(os, fd, max, waits, text, len);
 	os_close(os, fd);
 	return rc;
+}
+
+int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)
+{
+	return read_open(os, os_only_regular(os, os_openat(os, dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK)), max, false, text, len);
 }
 
 int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)
 {
-	return read_file(os, dirfd, path, max, false, text, len);
-}
-
-int os_read_named(struct os *os, const char *path, size_t max, char **text, size_t *len)
-{
-	return read_file(os, AT_FDCWD, path, max, true, text, len);
+	return read_open(os, os_open_regular(os, dirfd, path, 0), max, false, text, len);
 }
 
 int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)
 {
-	int fd = os_openat(os, dirfd, path, O_RDONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
+	return read_open(os, os_open_regular(os, dirfd, path, O_NOFOLLOW), max, false, text, len);
+}
+
+int os_open_named(struct os *os, const char *path)
+{
+	struct k_statx st;
+	/* To open a device does something.  A FUSE that is not shared tells no type: it was named. */
+	if (os_statx(os, AT_FDCWD, path, AT_STATX_DONT_SYNC, 0, &st) != 0)
 		return -1;
-	unsigned type = os_file_type(os, fd, NULL, NULL);
-	int rc = type == S_IFREG ? os_read_fd(os, fd, max, text, len) : -1;
-	if (type != 0 && type != S_IFREG)
-		errno = ENOTSUP;
-	os_close(os, fd);
-	return rc;
+	unsigned type = st.mode & S_IFMT;
+	/* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
+	int fd = -1;
+	if (type == S_IFREG || type == S_IFIFO || type == 0) {
+		fd = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+		type = fd < 0 ? 0 : os_file_type(os, fd, NULL, NULL);
+		if (type == S_IFREG || type == S_IFIFO || type == 0)
+			return fd;
+		os_close(os, fd);
+	}
+	errno = type == S_IFDIR ? EISDIR : ENOTSUP;
+	return -1;
+}
+
+int os_read_named(struct os *os, const char *path, size_t max, char **text, size_t *len)
+{
+	return read_open(os, os_open_named(os, path), max, true, text, len);
 }
 
 int os_fs_sizes(struct os *os, int fd, struct os_sizes *sizes)

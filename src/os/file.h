@@ -8,33 +8,39 @@
 #include "os/os.h"
 
 /**
- * Read a file to its end.
+ * Read a file at a fixed path to its end: it must be a regular one, and nothing that can
+ * block may be mounted on it.
  *
  * @dirfd, path
- *         As in openat(2); links are followed.
+ *         As in openat(2); symlinks are followed.
  * @max
  *         The most bytes to take.
  * @text [out]
- *         The bytes and a NUL behind them, to be freed by the caller.
+ *         The bytes and a NUL after them, to be freed by the caller.
  * @len [out]
  *         Their number, without the NUL.
  * @return 0, or -1 with the outputs untouched.
- * Errors: those of openat(2) and read(2); EISDIR; EFBIG beyond max; ENOMEM;
- *         ENOTSUP for what is neither a regular file nor a pipe (a device would
- *         block).  A FIFO that nobody writes to is empty: see os_read_named().
+ * Errors: those of os_open_regular() and read(2); EFBIG beyond max; ENOMEM.
  */
 int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
 
-/**
- * The same of a regular file alone, whose last component is no link.
- *
- * Errors: as well ENOTSUP for all that is no regular file, ELOOP for a link.
- */
+/** The same of a file whose last component is not a symlink (ELOOP). */
 int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
 
+/** The same of a file of the kernel below /proc/PID or /proc/sys, which is opened without
+    a look. */
+int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
+
 /**
- * The same of a file that a user has named: of a FIFO that nobody writes to yet somebody is
- * waited for, some seconds.
+ * Open a file that the user named: also a pipe, and on any mount.
+ *
+ * @return a descriptor, or -1.
+ * Errors: those of openat(2); EISDIR; ENOTSUP: a socket or device, which is not opened.
+ */
+int os_open_named(struct os *os, const char *path);
+
+/**
+ * Read such a file.  For a FIFO that nobody writes to yet it waits some seconds.
  *
  * Errors: as well ETIME: nobody came.
  */

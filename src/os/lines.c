@@ -13,24 +13,15 @@ enum { PIECE = 256 << 10 };
 
 int os_lines_open(struct os *os, const char *path, size_t max, struct os_lines *lines)
 {
-	/* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
-	int fd = path ? os_openat(os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK) : STDIN_FILENO;
+	int fd = path ? os_open_named(os, path) : STDIN_FILENO;
 	if (fd < 0)
 		return -1;
 	unsigned type = path ? os_file_type(os, fd, NULL, NULL) : S_IFIFO;
 	size_t size = PIECE;
-	char *buf = NULL;
-	if (type != S_IFREG && type != S_IFIFO) {
-		if (type != 0)
-			errno = type == S_IFDIR ? EISDIR : ENOTSUP;
-	} else {
-		buf = malloc(size);
-	}
+	char *buf = malloc(size);
 	if (!buf) {
-		int error = errno;
 		if (path)
 			os_close(os, fd);
-		errno = error;
 		return -1;
 	}
 	*lines = (struct os_lines){.os = os, .fd = fd, .buf = buf, .size = size, .max = max, .waits = path && type == S_IFIFO};

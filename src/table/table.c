@@ -170,7 +170,7 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 	for (unsigned again = 0;; ++again) {
 		char *text;
 		size_t len;
-		if (os_read_file(os, dirfd, path, TABLE_MAX_BYTES, &text, &len) != 0)
+		if (os_read_kernel(os, dirfd, path, TABLE_MAX_BYTES, &text, &len) != 0)
 			break;
 		/* A line that was lost is in the next reading: two must agree. */
 		bool whole = !os->torn_reads

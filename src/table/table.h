@@ -90,7 +90,7 @@ struct mount_table *table_read_kernel(struct os *os, enum table_source source, u
  * pieces, between which mounts can come, go and move.
  *
  * @return a table, or NULL.
- * Errors: those of os_read_file().
+ * Errors: those of os_read_kernel().
  */
 struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *path);
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "os/entry.h"
+
+#include "base/fstypes.h"
+#include "os/change.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { INFO_MAX = 4096, MOUNTINFO_MAX = 256 << 20, TYPE_MAX = 128 };
+
+/* A FUSE server is asked by neither of these, and root is not refused with mask 0. */
+enum { UNASKED = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC };
+
+/** The 32-bit ID of the mount of an open file; 0 if it is not known. */
+static uint64_t mount_of(struct os *os, int fd)
+{
+	struct k_statx st;
+	char path[64], *text, *at;
+	size_t len;
+	if (os->caps & OSC_STATX_MNT_ID && os_statx(os, fd, "", UNASKED | AT_EMPTY_PATH, 0, &st) == 0 && st.mask & K_STATX_MNT_ID)
+		return st.mnt_id;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	if (os_read_kernel(os, AT_FDCWD, path, INFO_MAX, &text, &len) != 0)
+		return 0;
+	at = strstr(text, "mnt_id:");
+	uint64_t id = at ? strtoull(at + 7, NULL, 10) : 0;
+	free(text);
+	return id;
+}
+
+/** The type of a mount in mountinfo.  @return whether it was found. */
+static bool type_by_mountinfo(struct os *os, uint64_t id, char type[TYPE_MAX])
+{
+	char *text, *save = NULL;
+	size_t len;
+	bool found = false;
+	if (id == 0 || os_read_kernel(os, AT_FDCWD, "/proc/self/mountinfo", MOUNTINFO_MAX, &text, &len) != 0)
+		return false;
+	for (char *line = strtok_r(text, "\n", &save); line && !found; line = strtok_r(NULL, "\n", &save)) {
+		const char *at = strtoull(line, NULL, 10) == id ? strstr(line, " - ") : NULL;
+		found = at && (size_t)snprintf(type, TYPE_MAX, "%.*s", (int)strcspn(at + 3, " "), at + 3) < TYPE_MAX;
+	}
+	free(text);
+	return found;
+}
+
+/** Whether the file system of a mount can block, by its type; one that is not known can.
+    @dirfd, path, flags  An object on it, as in os_statx(). */
+static bool mount_blocks(struct os *os, int dirfd, const char *path, int flags)
+{
+	union {
+		struct k_statmount head;
+		char bytes[sizeof(struct k_statmount) + TYPE_MAX];
+	} buf;
+	struct k_statx st;
+	char type[TYPE_MAX];
+	/* A FUSE that is not shared refuses root any mask but 0. */
+	if (os->caps & OSC_LISTMOUNT && os->caps & OSC_STATX_UNIQUE) {
+		if (os_statx(os, dirfd, path, flags, K_STATX_MNT_ID_UNIQUE, &st) != 0)
+			return true;
+		if (os_statmount(os, os_statx_mnt_id(&st, true), K_STATMOUNT_FS_TYPE, &buf.head, sizeof(buf)) == 0)
+			return !(buf.head.mask & K_STATMOUNT_FS_TYPE) || buf.head.fs_type >= TYPE_MAX
+			       || fstype_flags(buf.head.str + buf.head.fs_type) & FST_BLOCKS;
+	}
+	uint64_t id = os_statx(os, dirfd, path, flags, 0, &st) == 0 ? os_statx_mnt_id(&st, false) : 0;
+	if (id == 0 && flags & AT_EMPTY_PATH)
+		id = mount_of(os, dirfd);
+	return !type_by_mountinfo(os, id, type) || fstype_flags(type) & FST_BLOCKS;
+}
+
+/** Whether an open entry is on a mount that it may be on. */
+static bool is_allowed(struct os *os, int dirfd, int fd, enum os_entry_on on)
+{
+	uint64_t own = mount_of(os, fd), its = mount_of(os, dirfd);
+	return own == its || own == 0 || its == 0
+	       || (on == ENTRY_LOCAL && !mount_blocks(os, fd, "", UNASKED | AT_EMPTY_PATH));
+}
+
+int os_open_entry(struct os *os, int dirfd, const char *name, int flags, enum os_entry_on on)
+{
+	char link[64];
+	int fd = os_openat2(os, dirfd, name, flags | O_NOFOLLOW, K_RESOLVE_NO_XDEV);
+	if (fd >= 0 || (errno != ENOSYS && !(errno == EXDEV && on == ENTRY_LOCAL)))
+		return fd;
+	int seen = os_openat(os, dirfd, name, O_PATH | O_NOFOLLOW);
+	if (seen < 0)
+		return -1;
+	if (!is_allowed(os, dirfd, seen, on)) {
+		os_close(os, seen);
+		errno = EXDEV;
+		return -1;
+	}
+	if (flags & O_PATH)
+		return seen;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", seen);
+	unsigned type = os_file_type(os, seen, NULL, NULL);
+	errno = ELOOP;
+	if (type != S_IFLNK)
+		fd = os_openat(os, AT_FDCWD, link, flags);
+	if (fd < 0 && errno == ENOENT)
+		fd = os_openat(os, dirfd, name, flags | O_NOFOLLOW);
+	os_close(os, seen);
+	return fd;
+}
+
+int os_look_entry(struct os *os, int dirfd, const char *name, enum os_entry_on on, struct stat *st)
+{
+	int fd = os_open_entry(os, dirfd, name, O_PATH, on);
+	int rc = fd < 0 ? -1 : os_fstatat(os, fd, "", st);
+	os_close(os, fd);
+	return rc;
+}
+
+int os_open_regular(struct os *os, int dirfd, const char *path, int flags)
+{
+	struct k_statx st;
+	const int look = UNASKED | (flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0);
+	if (os_statx(os, dirfd, path, look, 0, &st) != 0)
+		return -1;
+	if (os_statx_is_mount_root(&st) && mount_blocks(os, dirfd, path, look)) {
+		errno = EREMOTE;
+		return -1;
+	}
+	unsigned type = st.mode & S_IFMT;
+	/* It may have been replaced since, by root. */
+	if (type == S_IFREG)
+		return os_only_regular(os, os_openat(os, dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK | flags));
+	errno = type == S_IFDIR ? EISDIR : type == S_IFLNK ? ELOOP : ENOTSUP;
+	return -1;
+}
+
+int os_only_regular(struct os *os, int fd)
+{
+	unsigned type = fd < 0 ? 0 : os_file_type(os, fd, NULL, NULL);
+	if (type == S_IFREG)
+		return fd;
+	if (type != 0)
+		errno = type == S_IFDIR ? EISDIR : ENOTSUP;
+	os_close(os, fd);
+	return -1;
+}

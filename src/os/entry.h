@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Opening a file by a name that is not necessarily what it should be.
+ *
+ * A user can mount a FUSE file on any file that the user may write to.  Whoever opens it,
+ * or asks for its attributes, waits for the user's server, and may wait for ever.  Opening
+ * a device does something.  So the functions here find out what an object is before they
+ * open it, and do that without asking a server:
+ *
+ *     a name in a directory of somebody else   os_open_entry(): openat2(2) with
+ *                                              RESOLVE_NO_XDEV.  Without openat2: open with
+ *                                              O_PATH, compare mounts, open that descriptor
+ *     a fixed path in directories of root's    os_open_regular(): statx(2) with mask 0 and
+ *                                              AT_STATX_DONT_SYNC, then open
+ *
+ * The first leaves no time between the check and the open.  In the second only root could
+ * use that time.
+ *
+ * Where the kernel tells no mount IDs (before Linux 5.8) nor /proc/self/fdinfo does, a
+ * mount is not recognized.
+ */
+#ifndef GM_OS_ENTRY_H
+#define GM_OS_ENTRY_H
+
+#include "os/os.h"
+
+struct stat;
+
+/** Which mounts an entry of a directory may be on. */
+enum os_entry_on {
+	ENTRY_HERE,    /* the mount of the directory alone */
+	ENTRY_LOCAL,   /* another one too if it cannot block: a file that is bound there */
+};
+
+/**
+ * Open an entry of a directory; a symlink is not followed.
+ *
+ * @name   One component.
+ * @flags  Those of openat(2) without O_CREAT.
+ * @return a descriptor, or -1.
+ * Errors: those of openat(2); EXDEV: it is on a mount that is not allowed.
+ */
+int os_open_entry(struct os *os, int dirfd, const char *name, int flags, enum os_entry_on on);
+
+/** The attributes of an entry.  @return 0, or -1.  Errors: those of os_open_entry(). */
+int os_look_entry(struct os *os, int dirfd, const char *name, enum os_entry_on on, struct stat *st);
+
+/**
+ * Open a file for reading that must be a regular one.
+ *
+ * @dirfd, path  As in openat(2).  Its directories must not block.
+ * @flags        O_NOFOLLOW, or 0.
+ * @return a descriptor, or -1.
+ * Errors: those of openat(2); EISDIR; ELOOP: a symlink, with O_NOFOLLOW; ENOTSUP: a FIFO,
+ *         socket or device; EREMOTE: a file system that can block is mounted on it.
+ */
+int os_open_regular(struct os *os, int dirfd, const char *path, int flags);
+
+/** Keep a descriptor if it is of a regular file, else close it.
+    @return fd, or -1.  Errors: that of the open, if fd is -1; EISDIR; ENOTSUP. */
+int os_only_regular(struct os *os, int fd);
+
+#endif
