@@ -112,6 +112,9 @@ int put_open(struct os *os, const struct put_options *options, const struct put_
 	case RP_BLOCKS:
 		message(path, "not read: touching %s can block; if that is meant, name the file there", error.step);
 		break;
+	case RP_MOUNT:
+		message(path, "not read: a file system that can block is mounted on it; unmount it, and try again");
+		break;
 	default:
 		message(path, "cannot be read: %s: %s", error.step, strerror(error.error));
 	}
@@ -454,6 +457,10 @@ static int tell_failure(const struct put *put, const struct replace_error *error
 	case RP_LOCK:
 		message(path, "not written: %s, and could be held for ever by others; if no getmnt runs, remove it, and try "
 		        "again", error->step);
+		break;
+	case RP_MOUNT:
+		message(path, "not written: %s: another file system is mounted on it, which could block for ever; unmount it, and "
+		        "try again", error->step);
 		break;
 	case RP_LINKS:
 		message(path, "not written: %s (hard links), and the others would keep the old lines; \"find DIR -samefile "

@@ -11,6 +11,7 @@
 #include "os/replace.h"
 
 #include "base/strbuf.h"
+#include "os/entry.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -46,6 +47,7 @@ struct walk {
 	char name[NAME_MAX + 1];  /* the last component; "" if the name is that of a directory */
 	char *link;               /* what the first link in the last place says */
 	unsigned links;
+	int pipe;                 /* the one that the last link, of /proc/PID/fd, is of; -1 */
 	const struct replace_name *asked;
 	bool given;               /* so far it is as the user gave it: no link was followed */
 	struct replace_error refused;
@@ -56,6 +58,7 @@ static void walk_destroy(struct walk *walk)
 	int error = errno;
 	os_close(walk->os, walk->fd);
 	os_close(walk->os, walk->rootfd);
+	os_close(walk->os, walk->pipe);
 	strbuf_destroy(&walk->text);
 	free(walk->rest);
 	free(walk->link);
@@ -197,7 +200,17 @@ static int walk_run(struct walk *walk, bool dir, bool at_link)
 			return -1;
 		ssize_t len = os_readlinkat(walk->os, walk->fd, name, target, sizeof(target));
 		if (len >= 0 && !(last && at_link)) {
-			if (walk_read(walk, name, target, sizeof(target)) != 0 || walk_link(walk, target) != 0)
+			if (walk_read(walk, name, target, sizeof(target)) != 0)
+				return -1;
+			/* A link of /proc/PID/fd leads to it, and its text nowhere. */
+			if (last && walk->asked->may_pipe && strncmp(target, "pipe:[", 6) == 0
+			    && (walk->pipe = os_openat(walk->os, walk->fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY)) < 0)
+				return -1;
+			if (walk->pipe >= 0) {
+				memcpy(walk->name, name, n + 1);
+				return 0;
+			}
+			if (walk_link(walk, target) != 0)
 				return -1;
 			continue;
 		}
@@ -221,7 +234,7 @@ static int walk_run(struct walk *walk, bool dir, bool at_link)
 static int walk_begin(struct walk *walk, struct os *os, const struct replace_name *asked, const char *path,
                       const char *root)
 {
-	*walk = (struct walk){.os = os, .fd = -1, .rootfd = -1, .asked = asked, .given = path != asked->path || asked->named};
+	*walk = (struct walk){.os = os, .fd = -1, .rootfd = -1, .pipe = -1, .asked = asked, .given = path != asked->path || asked->named};
 	strbuf_init(&walk->text);
 	if (!*path) {
 		errno = ENOENT;
@@ -268,6 +281,27 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
+static int fail_look(struct replace_error *error, const char *step)
+{
+	return replace_fail(error, errno == EXDEV ? RP_MOUNT : RP_ERROR, errno, "%s", step);
+}
+
+/** Read a pipe to its end.  @fd  Or -1, with errno.  @return as read_once(). */
+static int read_pipe(struct replace *file, int fd, struct stat *st, struct replace_error *error)
+{
+	file->fd = fd;
+	file->piped = true;
+	if (fd < 0 || os_fstatat(file->os, fd, "", st) != 0)
+		return fail_look(error, "opening it");
+	if (!S_ISFIFO(st->st_mode))
+		return 1;
+	free(file->text);
+	file->text = NULL;
+	if (os_read_fd(file->os, fd, REPLACE_MAX, &file->text, &file->len) != 0)
+		return replace_fail(error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno, "reading it");
+	return 0;
+}
+
 /**
  * Open and read what is at a place.
  *
@@ -281,15 +315,17 @@ static int read_once(struct replace *file, int dirfd, const char *name, struct s
 	struct statfs fs;
 	struct stat opened, after;
 	/* Looked at first: to open a device can do something. */
-	if (os_fstatat(os, dirfd, name, st) != 0)
-		return replace_fail(error, RP_ERROR, errno, "looking at it");
+	if (os_look_entry(os, dirfd, name, ENTRY_LOCAL, st) != 0)
+		return fail_look(error, "looking at it");
 	if (S_ISLNK(st->st_mode))
 		return 1;
+	if (S_ISFIFO(st->st_mode) && file->may_pipe)
+		return read_pipe(file, os_open_entry(os, dirfd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, ENTRY_HERE), st, error);
 	if (!S_ISREG(st->st_mode))
 		return replace_fail(error, RP_TYPE, 0, "it is %s",
 		                    S_ISDIR(st->st_mode) ? "a directory" : S_ISFIFO(st->st_mode) ? "a FIFO"
 		                    : S_ISSOCK(st->st_mode) ? "a socket" : "a device");
-	file->fd = os_openat(os, dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	file->fd = os_open_entry(os, dirfd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, ENTRY_LOCAL);
 	if (file->fd < 0 && (errno == ENOENT || errno == ELOOP))
 		return 1;
 	if (file->fd < 0 || os_fstatat(os, file->fd, "", &opened) != 0 || os_fstatfs(os, file->fd, &fs) != 0)
@@ -349,7 +385,7 @@ static void find_mount(struct replace *file)
 	file->mnt_unique = os->caps & OSC_STATX_UNIQUE;
 	unsigned mask = K_STATX_TYPE | (file->mnt_unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID);
 	bool own = !file->missing && !file->at_link;
-	if (os_statx(os, file->dirfd, own ? file->name : "", AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (own ? 0 : AT_EMPTY_PATH),
+	if (os_statx(os, own ? file->fd : file->dirfd, "", AT_NO_AUTOMOUNT | AT_EMPTY_PATH,
 	             mask, &st) != 0)
 		return;
 	file->mnt_id = os_statx_mnt_id(&st, file->mnt_unique);
@@ -360,7 +396,7 @@ int replace_open(struct os *os, const struct replace_name *name, struct replace 
                  struct replace_error *error)
 {
 	struct walk walk;
-	*file = (struct replace){.os = os, .dirfd = -1, .fd = -1};
+	*file = (struct replace){.os = os, .dirfd = -1, .fd = -1, .may_pipe = name->may_pipe};
 	if (walk_begin(&walk, os, name, name->path, name->root) != 0 || walk_run(&walk, false, name->at_link) != 0) {
 		replace_fail(error, RP_ERROR, errno, "resolving its name");
 		if (walk.refused.error)
@@ -385,9 +421,13 @@ int replace_open(struct os *os, const struct replace_name *name, struct replace 
 	}
 
 	int rc;
-	if (os_fstatat(os, file->dirfd, file->name, &file->st) != 0) {
+	if (walk.pipe >= 0) {
+		rc = read_pipe(file, walk.pipe, &file->st, error);
+		walk.pipe = -1;
+		rc = rc == 1 ? replace_fail(error, RP_CHANGED, 0, "opening it") : rc;
+	} else if (os_look_entry(os, file->dirfd, file->name, ENTRY_LOCAL, &file->st) != 0) {
 		if (errno != ENOENT || !name->may_create) {
-			replace_fail(error, RP_ERROR, errno, "looking at it");
+			fail_look(error, "looking at it");
 			goto fail;
 		}
 		file->missing = true;

@@ -9,7 +9,8 @@
  *     lock  .NAME.getmnt-lock, 0600, beside the file, gone at the end
  *     write .NAME.getmnt-new, 0600; owner, mode, ACLs, label and all other
  *           attributes of the old one; read it back; fsync
- *     copy  the old bytes to NAME.getmnt-TIME (20261122T072522123Z), fsync
+ *     copy  the old bytes to .NAME.getmnt-old, fsync, and rename it NAME.getmnt-TIME
+ *           (20261122T072522123Z)
  *     fsync of the directory
  *     look  whether NAME is still that inode, with that size, those times, those bytes
  *     exchange the names of both; look whether what came out is what was read, else
@@ -19,7 +20,7 @@
  * At each moment NAME is the old file, whole, or the new one, whole: rename(2) does
  * that, and both were on the disk before.  What fails, or a signal that would end
  * the program, has all removed that was made; what kills it or cuts the power
- * leaves .NAME.getmnt-new and -lock, which the next one takes over; but where a file
+ * leaves .NAME.getmnt-new, -old and -lock, which the next one takes over; but where a file
  * system gives all files one mode that is open to others, -lock is to be removed by hand.
  *
  * Why like this:
@@ -37,6 +38,9 @@
  * - The backup is a copy.  A link costs nothing, but changes the ctime of the file
  *   that is to be unchanged, makes it a file with two names until the rename, and
  *   is written to by whoever still has it open.
+ * - A user who may write in the directory can mount a FUSE file on each of these names.
+ *   All are opened and looked at by os_open_entry(), which refuses other mounts; NAME
+ *   itself may be a file that is bound there, from a file system that cannot block.
  * - The new file is written even where it is known that the rename will fail (a file
  *   that is itself a mount point): it is what the user has then.
  */
@@ -69,6 +73,7 @@ enum replace_why {
 	RP_LINK,          /* a symlink on the way belongs to somebody else (step) */
 	RP_BLOCKS,        /* to touch what a link, or a name nobody gave, leads to can block (step) */
 	RP_DANGLING,      /* the name is that of a link to nothing, and no file is made there */
+	RP_MOUNT,         /* what is at a name next to it (step), or at NAME, is a mount that can block */
 	RP_LOCK,          /* the lock is one that others can hold for ever (step) */
 	RP_OVERTAKEN,     /* it IS replaced; and what another wrote just before could not be
 	                     put back: it lies in file->left */
@@ -98,6 +103,8 @@ struct replace {
 	bool at_link;           /* the link itself is to be replaced */
 	bool missing;
 	bool of_kernel;
+	bool may_pipe;
+	bool piped;             /* it was read from a pipe, and cannot be replaced */
 	bool bound;             /* it is itself a mount point */
 	uint64_t mnt_id;        /* of the file, or else its directory; 0: not known */
 	bool mnt_unique;        /* in which ID space */
@@ -119,6 +126,7 @@ struct replace_name {
 	const char *path;       /* with a root: absolute, as seen there */
 	const char *root;       /* NULL or "/": none */
 	bool may_create;        /* a missing file is an empty one */
+	bool may_pipe;          /* it is only read: a FIFO or the standard input is fine */
 	bool at_link;           /* a link in the last place is itself what is replaced */
 	/* Whether to touch a path can block: absolute, no link on the way; NULL: never. */
 	bool (*blocks)(void *arg, const char *path);

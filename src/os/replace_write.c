@@ -8,6 +8,8 @@
  */
 #include "os/replace.h"
 
+#include "os/entry.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,8 +31,8 @@ struct writer {
 	int dir;                    /* for fsync and a listing */
 	int lock, new;
 	uid_t euid;
-	bool made_lock, made_new, made_backup;
-	char lock_name[NAME_SIZE], new_name[NAME_SIZE], backup_name[NAME_SIZE];
+	bool made_lock, made_new, made_old, made_backup;
+	char lock_name[NAME_SIZE], new_name[NAME_SIZE], old_name[NAME_SIZE], backup_name[NAME_SIZE];
 };
 
 /** Fail by errno, with what stands behind it. */
@@ -41,7 +43,7 @@ static int fail_errno(const struct writer *w, const char *step, const char *name
 		enum replace_why why;
 	} rows[] = {
 		{EROFS, RP_READ_ONLY}, {ENOSPC, RP_SPACE}, {EDQUOT, RP_SPACE}, {EFBIG, RP_SPACE},
-		{EACCES, RP_DENIED}, {EPERM, RP_DENIED},
+		{EACCES, RP_DENIED}, {EPERM, RP_DENIED}, {EXDEV, RP_MOUNT},
 	};
 	enum replace_why why = RP_ERROR;
 	int number = errno;
@@ -52,20 +54,26 @@ static int fail_errno(const struct writer *w, const char *step, const char *name
 	return replace_fail(w->error, why, number, "%s %s", step, name);
 }
 
+/** The attributes of a name next to the file, which is not a mount. */
+static int look(const struct writer *w, const char *name, struct stat *st)
+{
+	return os_look_entry(w->file->os, w->file->dirfd, name, ENTRY_HERE, st);
+}
+
 /* May it be replaced? */
 
-/** The flags of chattr(1): FS_IMMUTABLE_FL, FS_APPEND_FL; 0 where there are none. */
-static unsigned flags_of(struct os *os, int dirfd, const char *name, int fd)
+/** The flags of chattr(1): FS_IMMUTABLE_FL, FS_APPEND_FL; 0 where there are none.
+    @readable  Whether fd was opened for reading. */
+static unsigned flags_of(struct os *os, int fd, bool readable)
 {
 	struct k_statx st;
 	unsigned flags = 0;
-	int look = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
-	if (os->statx_works && os_statx(os, dirfd, name, look, K_STATX_TYPE, &st) == 0
+	if (os->statx_works && os_statx(os, fd, "", AT_NO_AUTOMOUNT | AT_EMPTY_PATH, K_STATX_TYPE, &st) == 0
 	    && st.attributes_mask & K_STATX_ATTR_IMMUTABLE) {
 		return (st.attributes & K_STATX_ATTR_IMMUTABLE ? FS_IMMUTABLE_FL : 0)
 		       | (st.attributes & K_STATX_ATTR_APPEND ? FS_APPEND_FL : 0);
 	}
-	return fd >= 0 && os_inode_flags(os, fd, &flags) == 0 ? flags : 0;
+	return readable && os_inode_flags(os, fd, &flags) == 0 ? flags : 0;
 }
 
 static int refuse_flags(unsigned flags, const char *what, struct replace_error *error)
@@ -91,13 +99,13 @@ int replace_may(struct replace *file, bool links, struct replace_error *error)
 	if (file->missing && file->link)
 		return replace_fail(error, RP_DANGLING, 0, "a symlink to nothing");
 	if (!file->missing && !file->at_link) {
-		if (refuse_flags(flags_of(file->os, file->dirfd, file->name, file->fd), "the file", error) != 0)
+		if (refuse_flags(flags_of(file->os, file->fd, true), "the file", error) != 0)
 			return -1;
 		if (!links && file->st.st_nlink > 1)
 			return replace_fail(error, RP_LINKS, 0, "it has %llu names",
 			                    (unsigned long long)file->st.st_nlink);
 	}
-	if (refuse_flags(flags_of(file->os, file->dirfd, "", -1), "its directory", error) != 0)
+	if (refuse_flags(flags_of(file->os, file->dirfd, false), "its directory", error) != 0)
 		return -1;
 	if (is_read_only(file->os, file->dirfd))
 		return replace_fail(error, RP_READ_ONLY, EROFS, "its directory");
@@ -135,7 +143,7 @@ static int still_shown(const struct writer *w)
 {
 	const struct replace *file = w->file;
 	struct stat st;
-	int rc = os_fstatat(file->os, file->dirfd, file->name, &st);
+	int rc = os_look_entry(file->os, file->dirfd, file->name, ENTRY_LOCAL, &st);
 	if (rc != 0 && errno != ENOENT)
 		return fail_errno(w, "looking again at", file->name);
 	if (file->missing)
@@ -193,12 +201,12 @@ static int lock_once(struct writer *w)
 		w->made_lock = w->lock >= 0;
 		bool there = w->lock < 0 && errno == EEXIST;
 		if (there)
-			w->lock = os_openat(os, file->dirfd, w->lock_name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+			w->lock = os_open_entry(os, file->dirfd, w->lock_name, O_RDWR | O_NONBLOCK | O_NOCTTY, ENTRY_HERE);
 		if (there && w->lock < 0 && errno == ENOENT)
 			return 2;
 		/* A user's process that meets root's, or a link. */
 		int error = errno;
-		if (there && w->lock < 0 && os_fstatat(os, file->dirfd, w->lock_name, &st) == 0
+		if (there && w->lock < 0 && look(w, w->lock_name, &st) == 0
 		    && (S_ISLNK(st.st_mode) || error == EACCES))
 			return fail_lock(w, &st);
 		errno = error;
@@ -212,7 +220,7 @@ static int lock_once(struct writer *w)
 	if (os_flock(os, w->lock) != 0)
 		return errno == EWOULDBLOCK ? 1 : fail_errno(w, "locking", w->lock_name);
 	/* Who had it may have removed it before we got it. */
-	if (os_fstatat(os, file->dirfd, w->lock_name, &now) != 0)
+	if (look(w, w->lock_name, &now) != 0)
 		return errno == ENOENT ? 2 : fail_errno(w, "looking at the lock", w->lock_name);
 	return now.st_ino == st.st_ino && now.st_dev == st.st_dev ? 0 : 2;
 }
@@ -250,7 +258,7 @@ static void lock_drop(struct writer *w, bool held)
 		/* Where nothing can be locked nobody else has locked it. */
 		bool free = (w->made_lock || (known && is_own_lock(w, &st)))
 		            && (os_flock(os, w->lock) == 0 || (w->made_lock && errno != EWOULDBLOCK));
-		held = free && known && os_fstatat(os, w->file->dirfd, w->lock_name, &now) == 0 && now.st_ino == st.st_ino
+		held = free && known && look(w, w->lock_name, &now) == 0 && now.st_ino == st.st_ino
 		       && now.st_dev == st.st_dev;
 	}
 	if (held)
@@ -414,25 +422,25 @@ static int keep_all(const struct writer *w, int to, const char *name)
 	return 0;
 }
 
-/** Remove what one that was killed has left; only under the lock. */
-static int remove_left(const struct writer *w)
+/** Remove what one that was killed has left at a name; only under the lock. */
+static int remove_left(const struct writer *w, const char *name)
 {
 	const struct replace *file = w->file;
 	struct stat st;
-	if (os_fstatat(file->os, file->dirfd, w->new_name, &st) != 0)
-		return errno == ENOENT ? 0 : fail_errno(w, "looking at", w->new_name);
+	if (look(w, name, &st) != 0)
+		return errno == ENOENT ? 0 : fail_errno(w, "looking at", name);
 	bool ours = S_ISREG(st.st_mode) && (st.st_uid == w->euid || (!file->missing && st.st_uid == file->st.st_uid));
 	if (!ours)
-		return replace_fail(w->error, RP_ERROR, EEXIST, "%s is in the way, and not ours", w->new_name);
-	if (os_unlinkat(file->os, file->dirfd, w->new_name) != 0 && errno != ENOENT)
-		return fail_errno(w, "removing an old", w->new_name);
+		return replace_fail(w->error, RP_ERROR, EEXIST, "%s is in the way, and not ours", name);
+	if (os_unlinkat(file->os, file->dirfd, name) != 0 && errno != ENOENT)
+		return fail_errno(w, "removing an old", name);
 	return 0;
 }
 
 static int write_new(struct writer *w, const char *bytes, size_t len)
 {
 	const struct replace *file = w->file;
-	if (remove_left(w) != 0)
+	if (remove_left(w, w->new_name) != 0)
 		return -1;
 	w->new = os_create_new(file->os, file->dirfd, w->new_name);
 	if (w->new < 0)
@@ -441,6 +449,24 @@ static int write_new(struct writer *w, const char *bytes, size_t len)
 	if (write_all(w, w->new, bytes, len, w->new_name) != 0 || keep_all(w, w->new, w->new_name) != 0)
 		return -1;
 	return settle(w, w->new, bytes, len, w->new_name);
+}
+
+/** Give a file a name that does not exist yet.  @return 0, or -1 with errno. */
+static int rename_fresh(const struct writer *w, const char *from, const char *to)
+{
+	const struct replace *file = w->file;
+	struct os *os = file->os;
+	int rc = os_rename(os, file->dirfd, from, to, true);
+	if (rc == 0 || (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP))
+		return rc;
+	/* A file system that cannot promise that nothing is replaced: a link can. */
+	if (os_link(os, file->dirfd, from, to) != 0) {
+		if (errno == EEXIST)
+			return -1;
+		return os_rename(os, file->dirfd, from, to, false);
+	}
+	os_unlinkat(os, file->dirfd, from);
+	return 0;
 }
 
 /* Backups. */
@@ -458,44 +484,48 @@ static bool name_backup(struct writer *w)
 	                        (int)(now % 1000)) <= NAME_MAX;
 }
 
-/** Make a backup of this name.  @return 0, or -1 and the error; EEXIST in errno alone. */
-static int backup_as(struct writer *w)
+/** Copy the old file to .NAME.getmnt-old.  @return 0, or -1 and the error. */
+static int backup_write(struct writer *w)
 {
 	struct replace *file = w->file;
 	struct os *os = file->os;
-	if (file->at_link) {
-		if (os_symlink(os, file->link, file->dirfd, w->backup_name) != 0)
-			return errno == EEXIST ? -1 : fail_errno(w, "making", w->backup_name);
-		w->made_backup = true;
-		return 0;
-	}
-	int fd = os_create_new(os, file->dirfd, w->backup_name);
+	if (remove_left(w, w->old_name) != 0)
+		return -1;
+	int fd = os_create_new(os, file->dirfd, w->old_name);
 	if (fd < 0)
-		return errno == EEXIST ? -1 : fail_errno(w, "making", w->backup_name);
-	w->made_backup = true;
-	int rc = write_all(w, fd, file->text, file->len, w->backup_name);
+		return fail_errno(w, "making", w->old_name);
+	w->made_old = true;
+	int rc = write_all(w, fd, file->text, file->len, w->old_name);
 	if (rc == 0)
-		rc = keep_all(w, fd, w->backup_name);
+		rc = keep_all(w, fd, w->old_name);
 	/* It says when the file was changed.  Some file systems have no such times. */
 	if (rc == 0)
 		os_futimens(os, fd, (const struct timespec[2]){file->st.st_atim, file->st.st_mtim});
 	if (rc == 0)
-		rc = settle(w, fd, file->text, file->len, w->backup_name);
+		rc = settle(w, fd, file->text, file->len, w->old_name);
 	os_close(os, fd);
-	errno = 0;
 	return rc;
 }
 
+/** Make a backup.  At each moment it is whole, or does not exist: it is renamed into place. */
 static int backup_make(struct writer *w)
 {
+	struct replace *file = w->file;
+	if (!file->at_link && backup_write(w) != 0)
+		return -1;
 	for (int i = 0; i < BACKUP_TRIES; ++i) {
 		if (!name_backup(w))
 			return replace_fail(w->error, RP_ERROR, ENAMETOOLONG, "naming a backup");
-		errno = 0;
-		int rc = backup_as(w);
-		if (rc == 0 || errno != EEXIST)
-			return rc;
-		os_poll(w->file->os, NULL, 0, 1);
+		int rc = file->at_link ? os_symlink(file->os, file->link, file->dirfd, w->backup_name)
+		                       : rename_fresh(w, w->old_name, w->backup_name);
+		if (rc == 0) {
+			w->made_old = false;
+			w->made_backup = true;
+			return 0;
+		}
+		if (errno != EEXIST)
+			return fail_errno(w, "making", w->backup_name);
+		os_poll(file->os, NULL, 0, 1);
 	}
 	return replace_fail(w->error, RP_ERROR, EEXIST, "making %s", w->backup_name);
 }
@@ -586,7 +616,7 @@ static void backup_prune(const struct writer *w)
 		/* By a clock that was set back the one just made may be the oldest.  What
 		   others made, or linked to, is theirs. */
 		if (i < count - REPLACE_BACKUPS && strcmp(names[i], w->backup_name) != 0
-		    && os_fstatat(file->os, file->dirfd, names[i], &st) == 0
+		    && look(w, names[i], &st) == 0
 		    && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) && st.st_nlink == 1
 		    && (st.st_uid == w->euid || st.st_uid == file->st.st_uid)
 		    && os_unlinkat(file->os, file->dirfd, names[i]) == 0)
@@ -614,24 +644,6 @@ static int sync_dir(const struct writer *w)
 	return -1;
 }
 
-/** Put the new file where there is none.  @return 0, or -1 with errno. */
-static int rename_fresh(const struct writer *w)
-{
-	const struct replace *file = w->file;
-	struct os *os = file->os;
-	int rc = os_rename(os, file->dirfd, w->new_name, file->name, true);
-	if (rc == 0 || (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP))
-		return rc;
-	/* A file system that cannot promise that nothing is replaced: a link can. */
-	if (os_link(os, file->dirfd, w->new_name, file->name) != 0) {
-		if (errno == EEXIST)
-			return -1;
-		return os_rename(os, file->dirfd, w->new_name, file->name, false);
-	}
-	os_unlinkat(os, file->dirfd, w->new_name);
-	return 0;
-}
-
 /** Whether what was taken out is what was read.  Its number is not looked at: an
     overlay may give another when it is copied up. */
 static bool is_what_was_read(const struct writer *w)
@@ -644,11 +656,11 @@ static bool is_what_was_read(const struct writer *w)
 		ssize_t n = os_readlinkat(os, file->dirfd, w->new_name, text, sizeof(text));
 		return n < 0 ? errno == ENOENT : strcmp(text, file->link) == 0;
 	}
-	if (os_fstatat(os, file->dirfd, w->new_name, &st) != 0)
+	if (look(w, w->new_name, &st) != 0)
 		return errno == ENOENT;   /* what knows no exchange has renamed it */
 	if (st.st_mode != file->st.st_mode || st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid)
 		return false;
-	int fd = os_openat(os, file->dirfd, w->new_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	int fd = os_open_entry(os, file->dirfd, w->new_name, O_RDONLY | O_NONBLOCK | O_NOCTTY, ENTRY_HERE);
 	bool same = fd >= 0 && same_bytes(file, fd, file->text, file->len) == 1;
 	os_close(os, fd);
 	return same;
@@ -671,11 +683,11 @@ static int put_back(const struct writer *w)
 		in.st_ino = 0;
 	for (int i = 0; i < EXCHANGES_MAX; ++i) {
 		struct stat next;
-		if (os_fstatat(os, file->dirfd, w->new_name, &next) != 0)
+		if (look(w, w->new_name, &next) != 0)
 			next.st_ino = 0;
 		if (os_exchange(os, file->dirfd, w->new_name, file->name) != 0)
 			return -1;
-		if (os_fstatat(os, file->dirfd, w->new_name, &out) != 0 || out.st_ino == in.st_ino)
+		if (look(w, w->new_name, &out) != 0 || out.st_ino == in.st_ino)
 			return 0;
 		in = next;
 	}
@@ -689,7 +701,7 @@ static int rename_new(struct writer *w)
 	struct replace *file = w->file;
 	struct os *os = file->os;
 	if (file->missing)
-		return rename_fresh(w);
+		return rename_fresh(w, w->new_name, file->name);
 	if (os_exchange(os, file->dirfd, w->new_name, file->name) != 0) {
 		/* What fails by this may go by that; but not if there is nothing to replace. */
 		if (errno != ENOENT)
@@ -776,6 +788,7 @@ int replace_commit(struct replace *file, const char *bytes, size_t len, bool bac
 		return -1;
 	int n = snprintf(w.lock_name, sizeof(w.lock_name), ".%s.getmnt-lock", file->name);
 	snprintf(w.new_name, sizeof(w.new_name), ".%s.getmnt-new", file->name);
+	snprintf(w.old_name, sizeof(w.old_name), ".%s.getmnt-old", file->name);
 	if (n > NAME_MAX)
 		return replace_fail(error, RP_ERROR, ENAMETOOLONG, "naming %s", w.lock_name);
 	w.dir = os_openat(file->os, file->dirfd, ".", O_RDONLY | O_DIRECTORY);
@@ -789,6 +802,8 @@ int replace_commit(struct replace *file, const char *bytes, size_t len, bool bac
 	os_close(file->os, w.new);
 	if (w.made_new)
 		os_unlinkat(file->os, file->dirfd, w.new_name);
+	if (w.made_old)
+		os_unlinkat(file->os, file->dirfd, w.old_name);
 	if (w.made_backup)
 		os_unlinkat(file->os, file->dirfd, w.backup_name);
 	lock_drop(&w, locked);
