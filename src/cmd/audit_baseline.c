@@ -6,9 +6,11 @@
 #include "base/sha256.h"
 #include "cmd/audit_config.h"
 #include "cmd/output.h"
+#include "cmd/putfile.h"
 #include "cmd/view.h"
 #include "os/change.h"
 #include "os/file.h"
+#include "os/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -344,48 +346,36 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 
 /* The files. */
 
-/** Read a file that was named.
+/** Read a file that was named, as one that is to be replaced is read.
     @option  By which.
-    @return 1; 0: it is not there; -1 after a message. */
+    @return 1; 0: it does not exist; -1 after a message. */
 static int read_named(struct fstab_machine *machine, const char *name, const char *option, char **text, size_t *len)
 {
 	struct run *run = &machine->run;
 	struct os *os = &run->os;
 	bool live = run->live;
-	struct strbuf place;
-	struct stat st;
-	int rc = -1, fd = -1;
-	strbuf_init(&place);
-	enum path_known known = live ? path_follow(run, name, &place) : PATH_SEEN;
-	int error = errno;
-	if (!live)
-		strbuf_puts(&place, name);
-	const char *path = strbuf_str(&place);
-	if (place.failed)
-		message(NULL, "%s", strerror(ENOMEM));
-	else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path)))
-		message(name, "touching it can block; give another place with %s", option);
-	else if (known == PATH_MISSING && error == ENOENT)
+	struct replace_name named = {.path = name, .may_create = true, .may_pipe = true, .blocks = live ? put_blocks : NULL, .blocks_arg = run};
+	struct replace_error error;
+	struct replace file;
+	int rc = -1;
+	if (replace_open(os, &named, &file, &error) != 0) {
+		if (error.why == RP_ERROR && error.error == ENOENT)
+			rc = 0;
+		else if (error.why == RP_BLOCKS)
+			message(name, "touching it can block; give another place with %s", option);
+		else
+			put_open_failed(name, &error);
+	} else if (file.missing) {
 		rc = 0;
-	else if (known == PATH_MISSING)
-		message(name, "cannot be read: %s", path_error(error));
-	/* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
-	else if ((fd = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK)) < 0 && errno == ENOENT)
-		rc = 0;
-	else if (fd < 0 || os_fstatat(os, fd, "", &st) != 0)
-		message(name, "cannot be read: %s", strerror(errno));
-	else if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
-		message(name, "it is no file of text: name one with %s", option);
-	else if (os_geteuid(os) == 0 && !audit_is_trusted(name, &st, option))
-		rc = -1;
-	else if (os_read_fd(os, fd, FILE_MAX, text, len) == 0)
+	} else if (file.len > FILE_MAX) {
+		message(name, "larger than %d bytes: not a baseline", FILE_MAX);
+	} else if (os_geteuid(os) != 0 || audit_is_trusted(name, &file.st, option)) {
+		*text = file.text;
+		*len = file.len;
+		file.text = NULL;
 		rc = 1;
-	else if (errno == EFBIG)
-		message(name, "it is larger than %d bytes: it is no baseline", FILE_MAX);
-	else
-		message(name, "cannot be read: %s", path_error(errno));
-	os_close(os, fd);
-	strbuf_destroy(&place);
+	}
+	replace_close(&file);
 	return rc;
 }
 

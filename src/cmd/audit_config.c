@@ -4,10 +4,12 @@
 #include "base/escape.h"
 #include "cmd/audit.h"
 #include "cmd/cmd.h"
+#include "cmd/putfile.h"
 #include "cmd/view.h"
 #include "os/change.h"
 #include "os/entry.h"
 #include "os/file.h"
+#include "os/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +20,7 @@
 
 #define CONFIG_FILE "/etc/getmnt/audit.conf"
 #define CONFIG_DIR CONFIG_FILE ".d"
+#define TOO_LARGE "it is larger than %d bytes: is it a configuration?  Make it smaller, or several"
 
 enum { CONFIG_MAX = 1 << 20 /* bytes of a file */, FILES_MAX = 1000, DIR_BYTES = 32 * 1024 };
 
@@ -26,7 +29,6 @@ struct reading {
 	struct audit_config *config;
 	struct os *os;           /* by which it is read */
 	bool trusting;           /* whoever may write a file */
-	bool named;              /* the file, which may be a pipe then */
 	char **names;            /* of CONFIG_DIR */
 	size_t nnames, names_room;
 };
@@ -54,8 +56,7 @@ static int open_trusted(struct reading *r, const char *name, const char *place, 
 {
 	struct os *os = r->os;
 	struct stat st;
-	int fd = dir ? os_opendir(os, AT_FDCWD, place)
-	         : r->named ? os_open_named(os, place) : os_open_regular(os, AT_FDCWD, place, O_NOFOLLOW);
+	int fd = dir ? os_opendir(os, AT_FDCWD, place) : os_open_regular(os, AT_FDCWD, place, O_NOFOLLOW);
 	if (fd < 0 || os_fstatat(os, fd, "", &st) != 0) {
 		message(name, "cannot be read: %s; --config=none does without", path_error(errno));
 		os_close(os, fd);
@@ -65,6 +66,15 @@ static int open_trusted(struct reading *r, const char *name, const char *place, 
 		return fd;
 	os_close(os, fd);
 	return -1;
+}
+
+/** Take the text of a file.  @return 0, or -1 after a message. */
+static int take_text(struct reading *r, const char *name, const char *text, size_t len)
+{
+	int rc = audit_config_parse(r->config, name, text, len);
+	if (rc != 0)
+		message(name, "%s", strerror(errno));
+	return rc;
 }
 
 /** Read one file that a path has led to.  @return 0, or -1 after a message. */
@@ -78,15 +88,13 @@ static int read_file(struct reading *r, const char *name, const char *place)
 		return -1;
 	int rc = os_read_fd(os, fd, CONFIG_MAX, &text, &len);
 	if (rc != 0 && errno == EFBIG)
-		message(name, "it is larger than %d bytes: is it a configuration?  Make it smaller, or several", CONFIG_MAX);
+		message(name, TOO_LARGE, CONFIG_MAX);
 	else if (rc != 0)
 		message(name, "cannot be read: %s; --config=none does without", path_error(errno));
 	os_close(os, fd);
 	if (rc != 0)
 		return -1;
-	rc = audit_config_parse(r->config, name, text, len);
-	if (rc != 0)
-		message(name, "%s", strerror(errno));
+	rc = take_text(r, name, text, len);
 	free(text);
 	return rc;
 }
@@ -220,26 +228,30 @@ static int read_default(struct reading *r)
 	return rc;
 }
 
-/** Read a file that was named.  @return 0, or -1 after a message. */
+/** Read a file that was named, through no symlink of another user's.
+    @return 0, or -1 after a message. */
 static int read_given(struct reading *r, const char *name)
 {
 	struct run *run = &r->machine->run;
-	struct strbuf place;
-	strbuf_init(&place);
+	struct replace_name named = {
+		.path = name, .may_pipe = true, .blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
+	};
+	struct replace_error error;
+	struct replace file;
 	int rc = -1;
-	bool live = run->live;
-	enum path_known known = live ? path_follow(run, name, &place) : PATH_SEEN;
-	if (!live)
-		strbuf_puts(&place, name);
-	if (place.failed)
-		message(NULL, "%s", strerror(ENOMEM));
-	else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, strbuf_str(&place))))
-		message(name, "touching it can block; give a copy with --config");
-	else if (known == PATH_MISSING)
-		message(name, "cannot be read: %s; name a file, or --config=none", path_error(errno));
-	else
-		rc = read_file(r, name, strbuf_str(&place));
-	strbuf_destroy(&place);
+	if (replace_open(r->os, &named, &file, &error) != 0) {
+		if (error.why == RP_BLOCKS)
+			message(name, "touching it can block; give a copy with --config");
+		else if (error.why == RP_ERROR && error.error == ENOENT)
+			message(name, "cannot be read: %s; name a file, or --config=none", strerror(ENOENT));
+		else
+			put_open_failed(name, &error);
+	} else if (file.len > CONFIG_MAX) {
+		message(name, TOO_LARGE, CONFIG_MAX);
+	} else if (r->trusting || audit_is_trusted(name, &file.st, "--config")) {
+		rc = take_text(r, name, file.text, file.len);
+	}
+	replace_close(&file);
 	return rc;
 }
 
@@ -263,7 +275,7 @@ static int tell_problems(const struct audit_config *config)
 
 int audit_config_read(struct fstab_machine *machine, const char *given, struct audit_config *config)
 {
-	struct reading r = {.machine = machine, .config = config, .named = given, .os = &machine->run.os};
+	struct reading r = {.machine = machine, .config = config, .os = &machine->run.os};
 	audit_config_init(config);
 	if (given ? strcmp(given, "none") == 0 : !machine->run.live)
 		return 0;

@@ -73,6 +73,36 @@ bool put_blocks(void *arg, const char *path)
 	return node != MT_NONE ? node_blocks(run, node) : discover_path_blocks(run->table, path);
 }
 
+void put_open_failed(const char *path, const struct replace_error *error)
+{
+	switch (error->why) {
+	case RP_TYPE:
+		message(path, "%s; give a file", error->step);
+		break;
+	case RP_TOO_LARGE:
+		message(path, "larger than %d MiB: that is no table of mounts", REPLACE_MAX >> 20);
+		break;
+	case RP_CHANGED:
+		message(path, "changes all the time while it is read; try again when nobody writes to it");
+		break;
+	case RP_LINK:
+		message(path, "not read: %s, who could have it lead anywhere; if that is meant, name the file that it leads to",
+		        error->step);
+		break;
+	case RP_BLOCKS:
+		message(path, "not read: touching %s can block; if that is meant, name the file there", error->step);
+		break;
+	case RP_MOUNT:
+		message(path, "not read: a file system that can block is mounted on it; unmount it, and try again");
+		break;
+	default:
+		if (error->error == ETIME)
+			message(path, "cannot be read: %s", path_error(ETIME));
+		else
+			message(path, "cannot be read: %s: %s", error->step, strerror(error->error));
+	}
+}
+
 int put_open(struct os *os, const struct put_options *options, const struct put_request *request,
              struct put **out)
 {
@@ -94,30 +124,7 @@ int put_open(struct os *os, const struct put_options *options, const struct put_
 		*out = put;
 		return 0;
 	}
-	const char *path = put->file.path ? put->file.path : request->path;
-	switch (error.why) {
-	case RP_TYPE:
-		message(path, "%s; give a file", error.step);
-		break;
-	case RP_TOO_LARGE:
-		message(path, "larger than %d MiB: that is no table of mounts", REPLACE_MAX >> 20);
-		break;
-	case RP_CHANGED:
-		message(path, "changes all the time while it is read; try again when nobody writes to it");
-		break;
-	case RP_LINK:
-		message(path, "not read: %s, who could have it lead anywhere; if that is meant, name the file that it leads to",
-		        error.step);
-		break;
-	case RP_BLOCKS:
-		message(path, "not read: touching %s can block; if that is meant, name the file there", error.step);
-		break;
-	case RP_MOUNT:
-		message(path, "not read: a file system that can block is mounted on it; unmount it, and try again");
-		break;
-	default:
-		message(path, "cannot be read: %s: %s", error.step, strerror(error.error));
-	}
+	put_open_failed(put->file.path ? put->file.path : request->path, &error);
 	put_close(put);
 	return PX_UNJUDGED;
 }

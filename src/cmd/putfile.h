@@ -82,6 +82,11 @@ bool put_blocks(void *run, const char *path);
 /** A file that is held. */
 struct put;
 
+struct replace_error;
+
+/** Print why a file was not opened by replace_open(). */
+void put_open_failed(const char *path, const struct replace_error *error);
+
 /**
  * Resolve the name once, and read the file whole: up to 64 MiB.
  *

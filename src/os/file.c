@@ -2,6 +2,7 @@
 #include "os/file.h"
 
 #include "os/entry.h"
+#include "os/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -147,6 +148,11 @@ int os_open_named(struct os *os, const char *path)
 	unsigned type = st.mode & S_IFMT;
 	/* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
 	int fd = -1;
+	/* Whose link leads to a pipe could have us wait for our own output. */
+	if (type == S_IFIFO && !replace_is_direct(os, path)) {
+		errno = EPERM;
+		return -1;
+	}
 	if (type == S_IFREG || type == S_IFIFO || type == 0) {
 		fd = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 		type = fd < 0 ? 0 : os_file_type(os, fd, NULL, NULL);

@@ -35,7 +35,8 @@ int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char 
  * Open a file that the user named: also a pipe, and on any mount.
  *
  * @return a descriptor, or -1.
- * Errors: those of openat(2); EISDIR; ENOTSUP: a socket or device, which is not opened.
+ * Errors: those of openat(2); EISDIR; ENOTSUP: a socket or device, which is not opened;
+ *         EPERM: a symlink of another user's leads to a pipe.
  */
 int os_open_named(struct os *os, const char *path);
 

@@ -454,6 +454,16 @@ fail:
 	return -1;
 }
 
+bool replace_is_direct(struct os *os, const char *path)
+{
+	struct walk walk;
+	struct replace_name name = {.path = path, .may_pipe = true};
+	int rc = walk_begin(&walk, os, &name, path, NULL) == 0 ? walk_run(&walk, false, false) : -1;
+	bool direct = rc == 0 || walk.refused.why != RP_LINK;
+	walk_destroy(&walk);
+	return direct;
+}
+
 void replace_close(struct replace *file)
 {
 	os_close(file->os, file->fd);

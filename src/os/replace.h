@@ -171,6 +171,9 @@ int replace_may(struct replace *file, bool links, struct replace_error *error);
 int replace_commit(struct replace *file, const char *bytes, size_t len, bool backup, bool links,
                    struct replace_error *error);
 
+/** Whether a name leads through no symlink of somebody else's, as replace_open() has it. */
+bool replace_is_direct(struct os *os, const char *path);
+
 /** Let go of it; signals that wait are delivered. */
 void replace_close(struct replace *file);
 
