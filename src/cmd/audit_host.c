@@ -297,7 +297,7 @@ static int read_crypttab(struct audit_gathered *g, struct fstab_machine *machine
 	enum path_known known = facts_follow(&machine->facts, "/etc/crypttab", &g->text);
 	struct strbuf shown;
 	strbuf_init(&shown);
-	if (known == PATH_MISSING) {
+	if (known != PATH_SEEN) {
 		const char *root = strbuf_str(&machine->root);
 		strbuf_printf(&shown, "%s/etc/crypttab", strcmp(root, "/") == 0 ? "" : root);
 	} else {
@@ -305,6 +305,8 @@ static int read_crypttab(struct audit_gathered *g, struct fstab_machine *machine
 	}
 	const char *path = strbuf_str(&g->text), *name = strbuf_str(&shown);
 	if (known == PATH_BLIND || (known == PATH_SEEN && path_blocks(run, path))) {
+		if (run->judged)
+			message(name, "not read: touching it can block; unmount what is mounted there");
 		g->host.crypttab_unknown = true;
 	} else if (known == PATH_MISSING || os_read_regular(&run->os, AT_FDCWD, path, TEXT_MAX, &g->crypttab, &len) != 0) {
 		/* An ordinary user may not read it. */

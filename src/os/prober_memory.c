@@ -62,7 +62,7 @@ void prober_self_init(struct os *os, struct prober_self *self)
 	size_t len;
 	struct k_statx st;
 	*self = (struct prober_self){.boot_id = PROBE_BOOT_ID_UNKNOWN};
-	if (os_read_file(os, AT_FDCWD, "/proc/sys/kernel/random/boot_id", 128, &text, &len) == 0) {
+	if (os_read_kernel(os, AT_FDCWD, "/proc/sys/kernel/random/boot_id", 128, &text, &len) == 0) {
 		len = strcspn(text, "\n");
 		if (len > 0 && len < sizeof(self->boot_id) && !memchr(text, '/', len)) {
 			memcpy(self->boot_id, text, len);

@@ -758,10 +758,15 @@ class HungFuse:
     """A FUSE mount whose server answers INIT and never reads again."""
 
     def __init__(self, target, dev="/dev/fuse", options="allow_other", source="hung",
-                 fstype="fuse", flags=0, user=0):
+                 fstype="fuse", flags=0, user=0, file=False):
+        """file: the root of the mount is a file; the target is made as one."""
         self.fd = os.open(dev, os.O_RDWR | os.O_CLOEXEC)
-        mode = stat.S_IFDIR | 0o755
-        mount(source, mkdir(target), fstype, flags,
+        mode = stat.S_IFREG | 0o644 if file else stat.S_IFDIR | 0o755
+        if not file:
+            mkdir(target)
+        elif not os.path.lexists(target):
+            touch(target)
+        mount(source, target, fstype, flags,
               f"fd={self.fd},rootmode={mode:o},user_id={user},group_id=0,{options}")
         request = os.read(self.fd, 65536)
         length, opcode = int.from_bytes(request[0:4], "little"), int.from_bytes(
