@@ -420,7 +420,7 @@ check-fleet run-fleet: $(BUILD)/getmnt
 check-long: $(BUILD)/getmnt
 	GETMNT_SIGNALS=$(or $(SIGNALS),1000) GETMNT_SECONDS=3000 \
 		tests/system/run.sh --getmnt $(BUILD)/getmnt signals terminal_signals
-	GETMNT_LONG=1 GETMNT_SECONDS=3000 tests/system/run.sh --getmnt $(BUILD)/getmnt search_limits search_races
+	GETMNT_LONG=1 GETMNT_SECONDS=3000 tests/system/run.sh --getmnt $(BUILD)/getmnt search_limits search_races files_races
 
 # SOAK="SECONDS EVERY RATE" for another length.
 .PHONY: soak
