@@ -39,6 +39,7 @@ static const char *read_error(int error)
 	case ENOTSUP:
 		return "it is neither a file nor a pipe";
 	case ETIME:
+	case EREMOTE:
 		return path_error(error);
 	case EFBIG:
 		return "it is too big for a table";
@@ -76,13 +77,15 @@ static int report_problems(struct run *run)
 	return 0;
 }
 
-static int read_tab_file(struct run *run, enum table_source source)
+/** @fixed  Nobody gave the path. */
+static int read_tab_file(struct run *run, enum table_source source, bool fixed)
 {
 	const char *path = run->table_name;
 	int fd = source == TABLE_RECORDED ? named_fd(path) : -1;
 	if (fd < 0 && strcmp(path, "-") == 0)
 		path = "/dev/stdin";
-	run->table = fd >= 0 ? table_read_fd(&run->os, fd) : table_read_file(&run->os, path, source);
+	run->table = fd >= 0 ? table_read_fd(&run->os, fd) : fixed ? table_read_fixed(&run->os, path, source)
+	             : table_read_file(&run->os, path, source);
 	if (!run->table) {
 		message(run->table_name, "cannot be read as a table: %s; %s", read_error(errno),
 		        source == TABLE_RECORDED ? "give a mountinfo: cat /proc/self/mountinfo > FILE"
@@ -287,16 +290,17 @@ int input_read(struct run *run, unsigned fields)
 		const char *path = o->tab_file;
 		if (!path)
 			path = getenv(source == TABLE_FSTAB ? "LIBMOUNT_FSTAB" : "LIBMOUNT_MTAB");
-		if (!path)
+		bool fixed = !path;
+		if (fixed)
 			path = source == TABLE_FSTAB ? "/etc/fstab" : "/etc/mtab";
 		run->table_name = path;
 		if (source == TABLE_MTAB && !o->tab_file && mtab_is_kernel(run, path))
 			return read_kernel(run, TABLE_AUTO, fields);
-		return read_tab_file(run, source);
+		return read_tab_file(run, source, fixed);
 	}
 	if (o->tab_file) {
 		run->table_name = o->tab_file;
-		return read_tab_file(run, TABLE_RECORDED);
+		return read_tab_file(run, TABLE_RECORDED, false);
 	}
 	if (o->task)
 		return read_task(run);

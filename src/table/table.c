@@ -199,13 +199,9 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 	return table;
 }
 
-struct mount_table *table_read_file(struct os *os, const char *path, enum table_source source)
+/** Parse what was read, and free it. */
+static struct mount_table *parse_file(char *text, size_t len, enum table_source source)
 {
-	char *text;
-	size_t len;
-	if (os_read_named(os, path, TABLE_MAX_BYTES, &text, &len) != 0)
-		return NULL;
-
 	struct mount_table *table;
 	if (source == TABLE_FSTAB || source == TABLE_MTAB)
 		table = table_parse_tabfile(text, len, source);
@@ -213,6 +209,20 @@ struct mount_table *table_read_file(struct os *os, const char *path, enum table_
 		table = table_parse_mountinfo(text, len);
 	free(text);
 	return table;
+}
+
+struct mount_table *table_read_file(struct os *os, const char *path, enum table_source source)
+{
+	char *text;
+	size_t len;
+	return os_read_named(os, path, TABLE_MAX_BYTES, &text, &len) == 0 ? parse_file(text, len, source) : NULL;
+}
+
+struct mount_table *table_read_fixed(struct os *os, const char *path, enum table_source source)
+{
+	char *text;
+	size_t len;
+	return os_read_file(os, AT_FDCWD, path, TABLE_MAX_BYTES, &text, &len) == 0 ? parse_file(text, len, source) : NULL;
 }
 
 struct mount_table *table_read_fd(struct os *os, int fd)

@@ -110,6 +110,9 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
  */
 struct mount_table *table_read_file(struct os *os, const char *path, enum table_source source);
 
+/** The same of a fixed path.  Errors: those of os_read_file(). */
+struct mount_table *table_read_fixed(struct os *os, const char *path, enum table_source source);
+
 /**
  * Read a recorded mountinfo from a descriptor, which stays open, to its end.
  *

@@ -73,11 +73,11 @@ BESIDE += [("/etc/.fstab.getmnt-old", MERGE, ".fstab.getmnt-old", (16,)), ("/etc
            ("/keep/base", SAVE, "/keep/base", (2,)), ("/keep/base", ["audit", "--baseline=/keep/base"], "/keep/base", (2,)),
            ("/keep/rep.prom", OUTPUT, "/keep/rep.prom", (2,)), ("/etc/fstab", MERGE, "/etc/fstab", (2, 16)),
            ("/etc/mtab", RECOVER, "/etc/mtab", (2, 16))]
-FIXED = [("/etc/fstab", ["audit"], "/etc/fstab"), ("/etc/getmnt/audit.conf", ["audit"], "/etc/getmnt/audit.conf"),
+FIXED = [("/etc/fstab", ["audit"], "/etc/fstab"), ("/etc/fstab", ["-s"], "/etc/fstab"), ("/etc/mtab", ["-m"], "/etc/mtab"), ("/etc/getmnt/audit.conf", ["audit"], "/etc/getmnt/audit.conf"),
          ("/etc/getmnt/audit.conf.d/a.conf", ["audit"], "audit.conf.d/a.conf"), ("/etc/crypttab", ["audit"], "/etc/crypttab"),
          ("/etc/mtab", ["audit"], None), ("/etc/machine-id", SAVE, None), ("/etc/systemd/system/data.mount", ["audit"], None),
          (UDEV, ["-o", "TARGET,UUID"], UDEV), (UDEV, ["audit"], UDEV), ("/run/mount/utab", ["fstab"], None),
-         ("/run/blkid/blkid.tab", ["-o", "TARGET,UUID"], None), ("/etc/passwd", ["search", "-o", "OWNER,PATH", "*", "/keep"], None),
+         ("/run/blkid/blkid.tab", ["-o", "TARGET,UUID"], None), ("/etc/passwd", ["search", "-m", "-o", "USER,PATH", "*", "/keep"], None),
          ("/proc/swaps", ["audit"], "/proc/swaps"), ("/proc/uptime", ["audit"], None)]
 for path, command, told, status in BESIDE:
     for more in ([], ["--max-time=60"] if command[0] == "audit" else None):
