@@ -80,7 +80,8 @@ static bool devmap_missed(struct devmap *map)
 	}
 }
 
-/** Open a path below sysroot, if it is on the same mount. */
+/** Open a path below sysroot.  What is on another mount there is a regular file that
+    cannot block, or a directory. */
 static int devmap_open(struct devmap *map, const char *path, int flags)
 {
 	char full[DEVMAP_PATH_MAX];
@@ -89,7 +90,7 @@ static int devmap_open(struct devmap *map, const char *path, int flags)
 	if (map->sys < 0)
 		map->sys = os_openat(map->os, AT_FDCWD, map->sysroot, O_PATH | O_DIRECTORY);
 	int fd = map->sys < 0 ? -1 : os_openat2(map->os, map->sys, path, flags, K_RESOLVE_NO_XDEV);
-	if (fd >= 0 || errno != ENOSYS)
+	if (fd >= 0 || (errno != ENOSYS && errno != EXDEV))
 		return fd;
 	return flags & (O_PATH | O_DIRECTORY) ? os_openat(map->os, AT_FDCWD, full, flags)
 	                                      : os_open_regular(map->os, AT_FDCWD, full, 0);

@@ -49,7 +49,7 @@ static int read_unit(struct os *os, int dir, const char *name, size_t *left, str
 	char *text;
 	size_t len;
 	if (os_read_regular(os, dir, name, *left < UNIT_MAX ? *left : UNIT_MAX, &text, &len) != 0)
-		return errno == ELOOP || errno == ENOTSUP ? 0 : -1;   /* a link is not the generator's */
+		return errno == ELOOP || errno == ENOTSUP || errno == EISDIR ? 0 : -1;   /* a link is not the generator's */
 	*left -= len;
 	int rc = units_add(units, name, text, len, "/etc/fstab") < 0 ? -1 : 0;
 	int error = errno;
