@@ -10,7 +10,7 @@ import time
 import gm
 
 LONG = os.environ.get("GETMNT_LONG") == "1"
-RUNS, SECONDS = (10000, None) if LONG else (None, 2.5)
+RUNS, SECONDS = (int(os.environ.get("GM_RUNS", "10000")), None) if LONG else (None, 2.5)
 USER = 1000
 RENAME_EXCHANGE, AT_FDCWD = 2, -100
 root = gm.Root()
