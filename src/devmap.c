@@ -103,7 +103,7 @@ struct devmap_dev *devmap_get(struct devmap *map, uint32_t major, uint32_t minor
 	struct devmap_dev *dev = arena_alloc(&map->arena, sizeof(*dev));
 	if (!dev || map64_put(&map->index, key, (uint32_t)map->ndevs) == MAP64_NONE)
 		goto fail;
-	*dev = (struct devmap_dev){.major = major, .minor = minor};
+	*dev = (struct devmap_dev){.major = major, .minor = minor, .kname = ""};
 	map->devs[map->ndevs++] = dev;
 	return dev;
 
@@ -117,12 +117,11 @@ void devmap_read_name(struct devmap *map, struct devmap_dev *dev)
 	if (dev->named)
 		return;
 	dev->named = true;
-	devmap_resolve(map, dev);
-	if (!dev->kname)
+	char path[DEVMAP_PATH_MAX], buf[DEVMAP_ATTR_MAX];
+	const char *folder = "", *name = devmap_kname(map, dev);
+	if (!*name)
 		return;
 
-	char path[DEVMAP_PATH_MAX], buf[DEVMAP_ATTR_MAX];
-	const char *folder = "", *name = dev->kname;
 	if (strncmp(name, "dm-", 3) == 0 && devmap_attr(map, dev, "dm/name", buf, sizeof(buf)) > 0
 	    && devmap_is_component(buf)) {
 		folder = "mapper/";
@@ -217,7 +216,7 @@ static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
 }
 
 /** What sysfs tells of a mounted btrfs.  @return whether that is known. */
-static bool devmap_read_btrfs(struct devmap *map, const struct devmap_dev *dev, struct devmap_tags *tags)
+static bool devmap_read_btrfs(struct devmap *map, struct devmap_dev *dev, struct devmap_tags *tags)
 {
 	char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX], buf[DEVMAP_ATTR_MAX];
 	if (!devmap_btrfs(map, dev, NULL, dir))
@@ -243,7 +242,7 @@ static bool devmap_count(struct devmap *map, const char *name, void *arg)
 }
 
 /** Whether a device is one of several of a mounted btrfs. */
-static bool devmap_is_multi(struct devmap *map, const struct devmap_dev *dev, const char *uuid)
+static bool devmap_is_multi(struct devmap *map, struct devmap_dev *dev, const char *uuid)
 {
 	char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX];
 	size_t count = 0;
@@ -353,7 +352,7 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 	struct devmap_tags tags = {.known = DEVMAP_NO_DEVICE};
 	devmap_read_name(map, dev);
 	tags.name = dev->name;
-	if (dev->kname) {
+	if (*devmap_kname(map, dev)) {
 		devmap_read_tags(map, dev, wanted, &tags);
 		if (!tags.partuuid)
 			devmap_read_uevent(map, dev, &tags);

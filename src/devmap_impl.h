@@ -36,7 +36,7 @@ struct devmap_below {
 /** One device number.  Lives in the map's arena, so that it never moves. */
 struct devmap_dev {
 	uint32_t major, minor;
-	const char *kname;       /* as sysfs calls it ("cciss!c0d0"); NULL: unknown to it */
+	const char *kname;       /* devmap_kname() alone reads it; "" until then */
 	const char *name;        /* devmap_tags.name */
 	bool resolved;           /* kname, virtual, iscsi are read */
 	bool virtual;            /* below /sys/devices/virtual: may have slaves */
@@ -164,8 +164,13 @@ struct devmap_dev *devmap_dev_at(struct devmap *map, const char *path);
 int devmap_each(struct devmap *map, const char *path,
                 bool (*each)(struct devmap *map, const char *name, void *arg), void *arg);
 
-/** Read what the link of a device tells: kname, virtual, iscsi. */
-void devmap_resolve(struct devmap *map, struct devmap_dev *dev);
+/**
+ * The name that sysfs has for a device ("cciss!c0d0").  The first call reads it,
+ * and sets virtual and iscsi.
+ *
+ * @return the name; "" if sysfs does not know the device or is not mounted.  Never NULL.
+ */
+const char *devmap_kname(struct devmap *map, struct devmap_dev *dev);
 
 /** The device of a name below /dev, by sysfs alone; or NULL. */
 struct devmap_dev *devmap_by_name(struct devmap *map, const char *name);
@@ -177,7 +182,7 @@ struct devmap_dev *devmap_by_name(struct devmap *map, const char *name);
  * @path [out]  Room for DEVMAP_PATH_MAX, as for devmap_each(); its last 36
  *              bytes are the UUID.
  */
-bool devmap_btrfs(struct devmap *map, const struct devmap_dev *dev, const char *uuid, char *path);
+bool devmap_btrfs(struct devmap *map, struct devmap_dev *dev, const char *uuid, char *path);
 
 /* devmap_loop.c */
 

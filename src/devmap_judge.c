@@ -25,14 +25,20 @@
 static const char why_remote[] = "remote";
 
 /** Whether a name is a prefix followed by a digit, or by anything after '!'. */
-static bool devmap_is_kind(const char *name, const char *prefix)
+static bool devmap_name_is_kind(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
 	return strncmp(name, prefix, n) == 0 && (prefix[n - 1] == '!' || isdigit((unsigned char)name[n]));
 }
 
+/** Whether sysfs knows a device, and by such a name. */
+static bool devmap_is_kind(struct devmap *map, struct devmap_dev *dev, const char *prefix)
+{
+	return devmap_name_is_kind(devmap_kname(map, dev), prefix);
+}
+
 /** Devices whose I/O ends outside this kernel. */
-static bool devmap_is_remote(const struct devmap_dev *dev)
+static bool devmap_is_remote(struct devmap *map, struct devmap_dev *dev)
 {
 	static const char *const kinds[] = {
 		"nbd", "rbd", "drbd", "rnbd", "etherd!",
@@ -40,7 +46,7 @@ static bool devmap_is_remote(const struct devmap_dev *dev)
 		"zd",      /* a zfs volume: zfs is not touched either */
 	};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
-		if (devmap_is_kind(dev->kname, kinds[i]))
+		if (devmap_is_kind(map, dev, kinds[i]))
 			return true;
 	}
 	return dev->iscsi;
@@ -72,7 +78,7 @@ static bool devmap_each_nvme(struct devmap *map, const char *name, void *arg)
 {
 	struct devmap_nvme *nvme = arg;
 	char path[DEVMAP_PATH_MAX], buf[64];
-	if (!devmap_is_kind(name, "nvme")
+	if (!devmap_name_is_kind(name, "nvme")
 	    || !devmap_path(path, sizeof(path), "device/%s/transport", name)
 	    || devmap_disk_attr(map, nvme->dev, path, buf, sizeof(buf)) < 0)
 		return true;
@@ -160,7 +166,7 @@ static const char *devmap_judge_slaves(struct devmap *map, struct devmap_dev *de
 	                 devmap_disk(dev))
 	    || devmap_each(map, path, devmap_each_slave, &slaves) != 0)
 		return NULL;
-	bool multipath = devmap_is_kind(dev->kname, "dm-")
+	bool multipath = devmap_is_kind(map, dev, "dm-")
 	                 && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
 	                 && strncmp(uuid, "mpath-", 6) == 0;
 	if (!multipath || slaves.remote)
@@ -235,21 +241,21 @@ static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev,
 	static const char *const serving[] = {
 		"readonly", "read-auto", "clean", "active", "write-pending", "active-idle", NULL,
 	};
-	if (devmap_is_remote(dev))
+	if (devmap_is_remote(map, dev))
 		return why_remote;
 	if (devmap_is_avoided(map, dev))
 		return "does not answer";
-	if (devmap_is_kind(dev->kname, "dm-")) {
+	if (devmap_is_kind(map, dev, "dm-")) {
 		if (devmap_flag(map, dev, "dm/suspended"))
 			return "suspended";
-	} else if (strncmp(dev->kname, "md", 2) == 0) {
+	} else if (strncmp(devmap_kname(map, dev), "md", 2) == 0) {
 		if (devmap_bad_state(map, dev, "md/array_state", serving))
 			return "array not active";
-	} else if (devmap_is_kind(dev->kname, "loop")) {
+	} else if (devmap_is_kind(map, dev, "loop")) {
 		return devmap_judge_loop(map, dev, depth);
-	} else if (devmap_is_kind(dev->kname, "zram")) {
+	} else if (devmap_is_kind(map, dev, "zram")) {
 		return devmap_judge_zram(map, dev, depth);
-	} else if (devmap_is_kind(dev->kname, "nvme")) {
+	} else if (devmap_is_kind(map, dev, "nvme")) {
 		const char *why = devmap_judge_nvme(map, dev);
 		if (why)
 			return why;
@@ -274,12 +280,12 @@ static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int dept
 	bool before = map->unread;
 	map->unread = false;
 	dev->blocks = NULL;
-	devmap_resolve(map, dev);
-	if (!dev->kname && devmap_stands_on_others(dev->major)) {
+	bool known = *devmap_kname(map, dev);
+	if (!known && devmap_stands_on_others(dev->major)) {
 		dev->blocks = "not known to sysfs";
-	} else if (dev->kname && depth > DEVMAP_DEPTH_MAX) {
+	} else if (known && depth > DEVMAP_DEPTH_MAX) {
 		dev->blocks = "stands on too many others";
-	} else if (dev->kname) {
+	} else if (known) {
 		char buf[16];
 		dev->judging = true;
 		if (!dev->looked)
@@ -316,15 +322,15 @@ bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor)
 		return false;
 	devmap_judge(map, dev);
 	/* Of those that a process serves the network is none of our knowledge. */
-	return dev->blocks == why_remote && dev->kname && !devmap_is_kind(dev->kname, "ublkb")
-	       && !devmap_is_kind(dev->kname, "zd");
+	return dev->blocks == why_remote && !devmap_is_kind(map, dev, "ublkb")
+	       && !devmap_is_kind(map, dev, "zd");
 }
 
 bool devmap_crypt(struct devmap *map, uint32_t major, uint32_t minor)
 {
 	char uuid[256];
-	const struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
-	return dev && devmap_is_kind(dev->kname, "dm-") && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
+	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
+	return dev && devmap_is_kind(map, dev, "dm-") && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
 	       && strncmp(uuid, "CRYPT-", 6) == 0;
 }
 
@@ -371,9 +377,9 @@ static bool devmap_each_holder(struct devmap *map, const char *name, void *arg)
 	struct devmap_holder *holder = arg;
 	char path[DEVMAP_PATH_MAX], uuid[256];
 	holder->why = "held by another device";
-	if (devmap_is_kind(name, "bcache")) {
+	if (devmap_name_is_kind(name, "bcache")) {
 		holder->why = "member of bcache";
-	} else if (devmap_is_kind(name, "dm-")) {
+	} else if (devmap_name_is_kind(name, "dm-")) {
 		if (devmap_path(path, sizeof(path), "%s/holders/%s/dm/uuid", holder->dir, name)
 		    && devmap_read(map, uuid, sizeof(uuid), path) > 0) {
 			if (strncmp(uuid, "mpath-", 6) == 0)
@@ -388,14 +394,14 @@ static bool devmap_each_holder(struct devmap *map, const char *name, void *arg)
 }
 
 /** Why the device of a directory is held, or NULL. */
-static const char *devmap_held(struct devmap *map, const struct devmap_dev *dev, const char *dir)
+static const char *devmap_held(struct devmap *map, struct devmap_dev *dev, const char *dir)
 {
 	struct devmap_holder holder = {.dir = dir};
 	char path[DEVMAP_PATH_MAX];
 	if (devmap_path(path, sizeof(path), "%s/holders", dir))
 		devmap_each(map, path, devmap_each_holder, &holder);
 	/* A member that has no holder yet; bcache0 itself has a link of that name. */
-	if (!holder.why && !devmap_is_kind(dev->kname, "bcache")
+	if (!holder.why && !devmap_is_kind(map, dev, "bcache")
 	    && devmap_path(path, sizeof(path), "%s/bcache", dir) && devmap_exists(map, path))
 		holder.why = "member of bcache";
 	return holder.why;
@@ -404,11 +410,11 @@ static const char *devmap_held(struct devmap *map, const struct devmap_dev *dev,
 const char *devmap_part(struct devmap *map, uint32_t major, uint32_t minor)
 {
 	struct devmap_dev *dev = devmap_get(map, major, minor);
-	if (!dev || !dev->told || !dev->kname)
+	if (!dev || !dev->told || !*devmap_kname(map, dev))
 		return NULL;
 	bool unread = map->unread;
 	char dir[64];
-	const struct devmap_dev *disk = devmap_whole(map, dev);
+	struct devmap_dev *disk = devmap_whole(map, dev);
 	const char *why = dev->part ? dev->part : disk ? disk->part : NULL;
 	/* LUKS that is open keeps its own label. */
 	bool crypto = dev->tags.usage && strcmp(dev->tags.usage, "crypto") == 0;
@@ -421,10 +427,10 @@ const char *devmap_part(struct devmap *map, uint32_t major, uint32_t minor)
 }
 
 /** Whether a dm device is one that LVM keeps to itself: LVM-<64 bytes>-tmeta. */
-static bool devmap_is_private(struct devmap *map, const struct devmap_dev *dev)
+static bool devmap_is_private(struct devmap *map, struct devmap_dev *dev)
 {
 	char uuid[256];
-	return devmap_is_kind(dev->kname, "dm-") && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
+	return devmap_is_kind(map, dev, "dm-") && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
 	       && strncmp(uuid, "LVM-", 4) == 0 && strlen(uuid) > 4 + 64 && uuid[4 + 64] == '-';
 }
 
@@ -440,7 +446,7 @@ const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev)
 		return dev->blocks;
 	if (dev->removable)
 		return "removable media";
-	if (devmap_is_kind(dev->kname, "loop") && !dev->backing)
+	if (devmap_is_kind(map, dev, "loop") && !dev->backing)
 		return "no file attached";
 	if (devmap_attr(map, dev, "size", size, sizeof(size)) > 0 && strcmp(size, "0") == 0)
 		return "of no size";

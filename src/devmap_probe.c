@@ -95,7 +95,6 @@ static int devmap_open_name(struct devmap *map, const struct devmap_dev *dev, co
 
 static int devmap_open(struct devmap *map, struct devmap_dev *dev)
 {
-	devmap_resolve(map, dev);
 	devmap_read_name(map, dev);
 	if (!dev->name) {
 		errno = ENOENT;
@@ -104,7 +103,7 @@ static int devmap_open(struct devmap *map, struct devmap_dev *dev)
 	int fd = devmap_open_name(map, dev, dev->name + strlen("/dev/"));
 	/* Without udev, /dev/mapper may be bare. */
 	if (fd < 0 && errno == ENOENT && strncmp(dev->name, "/dev/mapper/", 12) == 0)
-		fd = devmap_open_name(map, dev, dev->kname);
+		fd = devmap_open_name(map, dev, devmap_kname(map, dev));
 	return fd;
 }
 

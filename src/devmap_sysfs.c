@@ -223,10 +223,9 @@ static bool devmap_has_numbered(const char *path, const char *prefix)
 	return false;
 }
 
-void devmap_resolve(struct devmap *map, struct devmap_dev *dev)
+/** Read the link of a device: kname, virtual, iscsi. */
+static void devmap_resolve(struct devmap *map, struct devmap_dev *dev)
 {
-	if (dev->resolved)
-		return;
 	dev->resolved = true;
 	char path[DEVMAP_PATH_MAX], link[DEVMAP_PATH_MAX];
 	if (dev->major == 0
@@ -241,10 +240,18 @@ void devmap_resolve(struct devmap *map, struct devmap_dev *dev)
 	base = base ? base + 1 : link;
 	if (!devmap_is_component(base) || strlen(base) > 255)
 		return;
-	dev->kname = devmap_strndup(map, base, strlen(base));
-	dev->resolved = dev->kname;
+	const char *kname = devmap_strndup(map, base, strlen(base));
+	dev->resolved = kname;
+	dev->kname = kname ? kname : "";
 	dev->virtual = strstr(link, "/devices/virtual/block/");
 	dev->iscsi = devmap_has_numbered(link, "session");
+}
+
+const char *devmap_kname(struct devmap *map, struct devmap_dev *dev)
+{
+	if (!dev->resolved)
+		devmap_resolve(map, dev);
+	return dev->kname;
 }
 
 /** A search for the dm device of a name. */
@@ -318,11 +325,11 @@ static bool devmap_match_btrfs(struct devmap *map, const char *uuid, void *arg)
 	return !search->found;
 }
 
-bool devmap_btrfs(struct devmap *map, const struct devmap_dev *dev, const char *uuid, char *path)
+bool devmap_btrfs(struct devmap *map, struct devmap_dev *dev, const char *uuid, char *path)
 {
-	if (!dev->kname)
+	struct devmap_btrfs_search search = {.kname = devmap_kname(map, dev), .path = path};
+	if (!*search.kname)
 		return false;
-	struct devmap_btrfs_search search = {.kname = dev->kname, .path = path};
 	if (uuid)
 		devmap_match_btrfs(map, uuid, &search);
 	else
