@@ -19,7 +19,7 @@ enum dsc_node_flags {
 	DF_BLOCKS  = 1 << 0,  /* touching its file system can block */
 	DF_BEHIND  = 1 << 1,  /* its place lies behind one that blocks */
 	DF_NO_LOOK = 1 << 2,  /* not even its root may be looked at */
-	DF_SHIFTS  = 1 << 5,  /* asked for again, it was said to be elsewhere */
+	DF_SHIFTS  = 1 << 7,  /* asked for again, it was said to be elsewhere */
 	/* Identity by device: */
 	DF_INSIDE  = 1 << 3,  /* of its parent's device: nothing marks its place */
 	DF_TWIN    = 1 << 4,  /* another is of the same device on the same device */
