@@ -46,11 +46,9 @@ static bool work_lists(struct work *work, int at, const char *name)
 	ssize_t n;
 	int fd = os_openat(os, at, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK);
 	while (fd >= 0 && !found && (n = os_getdents(os, fd, entries, sizeof(entries))) > 0) {
-		for (ssize_t i = 0; i < n && !found;) {
-			const struct k_dirent *entry = (const void *)(entries + i);
-			i += entry->reclen;
+		const struct k_dirent *entry;
+		for (size_t i = 0; !found && (entry = os_dirent(entries, (size_t)n, &i, NULL)) != NULL;)
 			found = strcmp(entry->name, name) == 0;
-		}
 	}
 	os_close(os, fd);
 	return found;
