@@ -168,7 +168,7 @@ static SEARCH *search_begin(const char *const roots[], size_t n, const char *pat
 	if (options && options_take(&own, options) != 0)
 		return NULL;
 	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
+	os_init(&os, secure_getenv("GETMNT_DISABLE"));
 	struct search_mounts mounts;
 	struct search_bulk bulk = {0};
 	/* Without openat2 a directory may turn out to be on another mount. */

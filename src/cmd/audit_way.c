@@ -296,7 +296,7 @@ static bool leads_astray(void *arg, const char *path)
 static int put_into(const char *path, const char *text, size_t len)
 {
 	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
+	os_init(&os, secure_getenv("GETMNT_DISABLE"));
 	struct way_out to = {.os = &os};
 	struct put_request request = {.path = path, .may_create = true, .named = true, .blocks = leads_astray, .blocks_arg = &to};
 	int status = text ? put_report(&os, &request, text, len) : put_report_may(&os, &request);

@@ -416,7 +416,7 @@ int cmd_discover(int argc, char **argv)
 			return CX_ERROR;
 		}
 		if (o.version && !o.help) {
-			os_init(&run.os, getenv("GETMNT_DISABLE"));
+			os_init(&run.os, secure_getenv("GETMNT_DISABLE"));
 			os_probe_events(&run.os);
 			version_print(&run.os);
 		}
@@ -436,7 +436,7 @@ int cmd_discover(int argc, char **argv)
 	if (o.tab_file)
 		run.os = (struct os){.statx_works = true};
 	else
-		os_init(&run.os, getenv("GETMNT_DISABLE"));
+		os_init(&run.os, secure_getenv("GETMNT_DISABLE"));
 
 	/* Early: what is in memory now is what a process that is left holds. */
 	if (o.probe) {

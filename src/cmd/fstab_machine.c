@@ -246,7 +246,7 @@ void machine_init(struct fstab_machine *machine, const char *tab_file, int stats
 	if (tab_file)
 		run->os = (struct os){.statx_works = true};
 	else
-		os_init(&run->os, getenv("GETMNT_DISABLE"));
+		os_init(&run->os, secure_getenv("GETMNT_DISABLE"));
 }
 
 void machine_destroy(struct fstab_machine *machine)

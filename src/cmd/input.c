@@ -289,7 +289,7 @@ int input_read(struct run *run, unsigned fields)
 	if (source == TABLE_FSTAB || source == TABLE_MTAB) {
 		const char *path = o->tab_file;
 		if (!path)
-			path = getenv(source == TABLE_FSTAB ? "LIBMOUNT_FSTAB" : "LIBMOUNT_MTAB");
+			path = secure_getenv(source == TABLE_FSTAB ? "LIBMOUNT_FSTAB" : "LIBMOUNT_MTAB");
 		bool fixed = !path;
 		if (fixed)
 			path = source == TABLE_FSTAB ? "/etc/fstab" : "/etc/mtab";

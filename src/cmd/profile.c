@@ -384,7 +384,7 @@ int cmd_profile(int argc, char **argv)
 		setlocale(LC_CTYPE, "");
 	struct run machine = {.opt = &none, .cols = &no_columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .live = true,
 	                      .complete = true, .start = os_now()};
-	os_init(&machine.os, getenv("GETMNT_DISABLE"));
+	os_init(&machine.os, secure_getenv("GETMNT_DISABLE"));
 	/* Before this process leaves the host. */
 	if (asked.json && machine_read(&machine) != 0) {
 		message(NULL, "%s", strerror(errno));

@@ -139,7 +139,7 @@ static int run_once(struct runner *r, double limit, bool first, bool *cut)
 	                     .start = os_now(), .progress = run_progress};
 	os_usage(&r->own, &before);
 	os_mark(MARK_BEGIN);
-	os_init(&m.run.os, getenv("GETMNT_DISABLE"));
+	os_init(&m.run.os, secure_getenv("GETMNT_DISABLE"));
 	profile_watch_start(&m.watch, &m.run.os, r->how->look, r->how->procfd);
 	status = run_listed(&m.run);
 	profile_watch_stop(&m.watch, &m.run.os, &turn->looked);

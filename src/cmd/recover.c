@@ -552,7 +552,7 @@ static int run_recover(const struct asked *asked)
 	if (asked->tab_file)
 		r.run.os = (struct os){.statx_works = true};
 	r.os = asked->tab_file ? &r.files : &r.run.os;
-	os_init(r.os, getenv("GETMNT_DISABLE"));
+	os_init(r.os, secure_getenv("GETMNT_DISABLE"));
 
 	int status = judge_file(&r);
 	os_mark(MARK_END);

@@ -557,7 +557,7 @@ void os_mark(const char *what)
 		moncontrol(1);
 #endif
 #ifndef NDEBUG
-	if (getenv("GETMNT_MARK")) {
+	if (secure_getenv("GETMNT_MARK")) {
 		int error = errno;
 		(syscall)(SYS_faccessat, -1, what, 0);
 		errno = error;
