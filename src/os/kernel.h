@@ -233,11 +233,14 @@ enum {
 	K_URING_OP_STATX = 21,
 	K_URING_OP_OPENAT2 = 28,
 	K_URING_ENTER_GETEVENTS = 1 << 0,
-	K_URING_FEAT_SINGLE_MMAP = 1 << 0,
-	K_URING_FEAT_NODROP = 1 << 1,
 	K_URING_OFF_SQ_RING = 0,
 	K_URING_OFF_SQES = 0x10000000,
 	K_URING_REGISTER_IOWQ_MAX_WORKERS = 19,   /* 5.15 */
+};
+
+enum k_uring_features {
+	K_URING_FEAT_SINGLE_MMAP = 1 << 0,
+	K_URING_FEAT_NODROP = 1 << 1,
 };
 
 /** struct io_uring_sqe, as requests of statx and openat2 have it. */
