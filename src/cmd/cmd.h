@@ -188,6 +188,10 @@ bool run_failed(const struct run *run);
 __attribute__((format(printf, 2, 3)))
 void message(const char *object, const char *format, ...);
 
+/** Print that block devices cannot be listed (errno says why), and how to mount /sys.
+    @effect  What follows from it, as ", so ..."; or "". */
+void message_no_devices(const char *object, const char *effect);
+
 /** From now on the help of a command is where help is.  @name  Stays. */
 void message_verb(const char *name);
 

@@ -353,8 +353,7 @@ static int run_show(struct run *run, const struct picks *picks)
 		goto out;
 	}
 	if (o->unmounted && run->devs && view_add_devices(run, &view) != 0) {
-		message("--unmounted", "devices cannot be listed: %s%s", strerror(errno),
-		        errno == ENOENT ? "; is /sys mounted? mount -t sysfs sysfs /sys" : "");
+		message_no_devices("--unmounted", "");
 		run_incomplete(run, "devices could not be listed");
 	}
 	if (o->quiet || print_view(run, &view) == 0)

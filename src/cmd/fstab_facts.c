@@ -90,8 +90,7 @@ static void count_tags(struct facts *facts)
 	ssize_t n = facts->run->devs ? devmap_list_all(facts->run->devs, &facts->devices, &facts->whole) : -1;
 	if (n < 0) {
 		if (facts->run->devs)
-			message(NULL, "devices cannot be listed: %s; whether identifiers are those of one device alone "
-			        "is not known", strerror(errno));
+			message_no_devices(NULL, ", so duplicate UUIDs and labels are not found");
 		facts->unlisted = true;
 		return;
 	}

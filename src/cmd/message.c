@@ -58,6 +58,12 @@ void message(const char *object, const char *format, ...)
 	va_end(args);
 }
 
+void message_no_devices(const char *object, const char *effect)
+{
+	message(object, "devices cannot be listed: %s%s%s", strerror(errno), effect,
+	        errno == ENOENT ? "; is /sys mounted? mount -t sysfs sysfs /sys" : "");
+}
+
 int usage_error(const char *object, const char *format, ...)
 {
 	va_list args;

@@ -73,7 +73,7 @@ static const char *unknown(const struct devmap_tags *tags)
 	case DEVMAP_ANONYMOUS:
 		return "no device stands behind it";
 	case DEVMAP_NO_DEVICE:
-		return "the device is gone";
+		return "/sys does not list the device: it is gone, or /sys is not mounted";
 	case DEVMAP_DENIED:
 		return "not permitted to open the device";
 	case DEVMAP_UNSAFE:

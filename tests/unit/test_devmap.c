@@ -187,6 +187,58 @@ static void test_names(void)
 	end();
 }
 
+/** Ask for all that a device number can be asked for; nothing is known of it. */
+static void expect_unknown(unsigned maj, unsigned min)
+{
+	const char *backing = "?";
+	struct devmap_loop loop;
+	CU_ASSERT_FALSE(devmap_crypt(map, maj, min));
+	CU_ASSERT_FALSE(devmap_protected(map, maj, min));
+	CU_ASSERT_FALSE(devmap_remote(map, maj, min));
+	CU_ASSERT_FALSE(devmap_loop(map, maj, min, &loop));
+	CU_ASSERT_FALSE(devmap_blocks(map, maj, min, &backing));
+	SAME(backing, NULL);
+	CU_ASSERT_PTR_NULL(devmap_part(map, maj, min));
+	SAME(devmap_name(map, maj, min), NULL);
+	const struct devmap_tags *tags = devmap_tags(map, maj, min, NULL);
+	CU_ASSERT_EQUAL(tags->known, DEVMAP_NO_DEVICE);
+	SAME(tags->type, NULL);
+	CU_ASSERT_PTR_NULL(devmap_part(map, maj, min));
+	CU_ASSERT_FALSE(devmap_crypt(map, maj, min));
+	devmap_avoid(map, maj, min, NULL);
+}
+
+static void test_unknown(void)
+{
+	/* The first question to a device is the same as any later one. */
+	begin();
+	put_dev(252, 0, "virtual/block/dm-0");
+	put("sys/devices/virtual/block/dm-0/dm/uuid", "CRYPT-LUKS2-x\n");
+	CU_ASSERT_TRUE(devmap_crypt(map, 252, 0));
+	expect_unknown(250, 77);
+	/* What a link of sysfs leads to may have no name. */
+	put_link("sys/dev/block/250:78", "..");
+	put_link("sys/dev/block/250:79", "../../devices/");
+	expect_unknown(250, 78);
+	expect_unknown(250, 79);
+	end();
+
+	/* Without /sys every device is unknown; without all three, too. */
+	for (int i = 0; i < 2; ++i) {
+		begin();
+		char path[128];
+		snprintf(path, sizeof(path), "%s/sys", root);
+		CU_ASSERT_EQUAL(rmdir(path), 0);
+		if (i == 1) {
+			devmap_free(map);
+			map = devmap_new_at(&os, NULL, NULL, NULL);
+		}
+		expect_unknown(252, 0);
+		expect_unknown(8, 1);
+		end();
+	}
+}
+
 static void test_udev(void)
 {
 	begin();
@@ -1101,6 +1153,7 @@ static void test_real_denied(void)
 
 static const struct unit_test tests[] = {
 	{"names", test_names},
+	{"unknown", test_unknown},
 	{"udev", test_udev},
 	{"udev-hostile", test_udev_hostile},
 	{"cache", test_cache},
