@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "cmd/cells.h"
 #include "cmd/options.h"
+#include "cmd/output.h"
 #include "table/tablediff.h"
 
 #include <errno.h>
@@ -256,7 +257,7 @@ int columns_table(struct column_told (*row)(size_t i), int form)
 		    || scols_line_set_data(line, 2, column.help))
 			goto out;
 	}
-	rc = scols_print_table(table) ? -1 : 0;
+	rc = print_table(table);
 out:
 	scols_unref_table(table);
 	return rc;

@@ -171,7 +171,7 @@ int out_document(struct libscols_table *table, struct run *run)
 	setvbuf(stream, buffer, _IOFBF, DOCUMENT_BUFFER);
 	__fsetlocking(stream, FSETLOCKING_BYCALLER);
 	scols_table_set_stream(table, stream);
-	rc = scols_print_table(table) == 0 ? 0 : -1;
+	rc = print_table(table);
 	scols_table_set_stream(table, stdout);
 	if (fclose(stream) != 0)
 		rc = -1;

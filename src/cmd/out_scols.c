@@ -20,6 +20,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+int print_table(struct libscols_table *table)
+{
+	errno = 0;
+	int rc = scols_print_table(table);
+	if (rc == 0 && errno != ENOMEM)
+		return 0;
+	errno = rc == 0 ? ENOMEM : -rc;
+	return -1;
+}
+
 /** Make the columns of a table.  @return 0, or -1. */
 static int add_columns(struct libscols_table *table, const struct run *run, bool tree)
 {
@@ -221,7 +231,7 @@ int out_scols(struct run *run, const struct view *view, struct out_widths *width
 	if (o->form == FORM_JSON)
 		rc = out_document(table, run);
 	else
-		rc = scols_print_table(table) == 0 ? 0 : -1;
+		rc = print_table(table);
 	if (rc == 0 && widths)
 		note_widths(table, run, widths);
 out:

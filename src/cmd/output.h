@@ -33,6 +33,10 @@ struct libscols_table;
     @return 0, or -1.  Errors: ENOMEM. */
 int out_document(struct libscols_table *table, struct run *run);
 
+/** Print a table.  libsmartcols reports success when it leaves text out for want of memory.
+    @return 0, or -1.  Errors: ENOMEM. */
+int print_table(struct libscols_table *table);
+
 /** Print as mtab, fstab, setmnt, dot or jsonl.  @return 0, or -1. */
 int out_text(struct run *run, const struct view *view);
 

@@ -6,6 +6,7 @@
 #include "cmd/profile.h"
 
 #include "base/escape.h"
+#include "cmd/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -49,7 +50,7 @@ void sheet_cell(struct sheet *s, const char *format, ...)
 int sheet_end(struct sheet *s)
 {
 	if (!s->failed)
-		s->failed = scols_print_table(s->table) != 0;
+		s->failed = print_table(s->table) != 0;
 	scols_unref_table(s->table);
 	return s->failed ? -1 : 0;
 }

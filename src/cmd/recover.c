@@ -546,6 +546,10 @@ static int run_recover(const struct asked *asked)
 	strbuf_init(&r.made);
 	witnesses_init(&r.witnesses, &r.run, &r.run.os, NULL, false);
 	strbuf_printf(&r.name, "%s%s", asked->root && strcmp(asked->root, "/") != 0 ? asked->root : "", asked->file);
+	if (r.name.failed) {
+		message(asked->file, "cannot be judged: %s", strerror(ENOMEM));
+		return PX_UNJUDGED;
+	}
 	r.run.progress = progress_begin(&r.run);
 	os_mark(MARK_BEGIN);
 	/* The table of another system says nothing of this one's root, nor this one's of it. */

@@ -78,6 +78,9 @@ static int tab_refused(struct libmnt_table *lt, const char *filename, int number
 {
 	struct tab *tab = mnt_table_get_userdata(lt);
 	(void)filename;
+	/* It refuses a good line, too, when memory runs out: errno alone tells the two apart. */
+	if (errno == ENOMEM)
+		tab->failed = true;
 	if (number < 2 || (size_t)number - 2 >= tab->nlines)
 		return 1;
 	struct tab_line *line = &tab->lines[number - 2];
@@ -177,12 +180,14 @@ static int tab_parse(struct tab *tab)
 		goto out;
 	mnt_table_set_userdata(lt, tab);
 	mnt_table_set_parser_errcb(lt, tab_refused);
+	errno = 0;
 	rc = mnt_table_parse_stream(lt, stream, "fstab");
 	if (rc < 0) {
 		errno = -rc;
 		rc = -1;
 		goto out;
 	}
+	tab->failed |= errno == ENOMEM;   /* it ends early, too, and reports success */
 	rc = tab->failed ? -1 : tab_take(tab, lt);
 	if (tab->failed)
 		errno = ENOMEM;
