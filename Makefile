@@ -222,6 +222,12 @@ $(RECORDED): %: %.o $(BUILD)/src/getmnt.o $(BUILD)/libgetmnt.a
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(RECORDED_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
 
+# What system cases load into the program.
+LOADED := $(BUILD)/tests/lib/nomem.so
+$(LOADED): %.so: %.o
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -shared -o $@ $^
+
 # A fuzz target is a file of fuzz/.  It is linked to libFuzzer where the
 # variant is fuzz, else to a driver that replays files; the calls of the
 # library to os/ end in fuzz/lib/kernel.c.
@@ -240,7 +246,7 @@ FORCE:
 
 # Everything that is compiled.
 .PHONY: binaries
-binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC) $(BUILD)/tests/unit/unit $(ASKED) $(RECORDED) fuzz-targets
+binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC) $(BUILD)/tests/unit/unit $(ASKED) $(RECORDED) $(LOADED) fuzz-targets
 
 .PHONY: deps deps-bench deps-vm deps-fleet
 deps:

@@ -230,7 +230,6 @@ bool path_blocks(void *arg, const char *path)
 	enum path_known known = path_follow(run, path, &name);
 	if (known == PATH_SEEN)
 		node = path_mount(run, strbuf_str(&name));
-	run->nomem |= known == PATH_MISSING && errno == ENOMEM;
 	int error = known == PATH_MISSING ? errno : EAGAIN;
 	strbuf_destroy(&name);
 	bool blocks = node == MT_NONE || node_blocks(run, node);
@@ -389,6 +388,7 @@ enum path_known path_follow(struct run *run, const char *path, struct strbuf *ou
 	if (rest.failed || out->failed) {
 		error = ENOMEM;
 		known = PATH_MISSING;
+		run->nomem = true;
 	}
 	bool gone = known == PATH_MISSING && error == ENOENT && at >= rest.len;
 	strbuf_destroy(&rest);

@@ -106,10 +106,6 @@ def all_commands(lacking):
     return results
 
 
-commands = [line.split()[0] for line in gm.getmnt("--help").out.decode().split("Commands:\n")[1]
-            .split("\n\n")[0].splitlines()]
-gm.expect("audit" in commands and "fstab" in commands, f"the commands: {commands}")
-
 for lacking in ([], ["/run"], ["/sys"], ["/proc"], ["/proc", "/run", "/sys"]):
     if sanitized and "/proc" in lacking:
         continue            # a sanitizer's leak check needs /proc
@@ -117,6 +113,9 @@ for lacking in ([], ["/run"], ["/sys"], ["/proc"], ["/proc", "/run", "/sys"]):
         if point not in lacking:
             gm.mount(fstype, point, fstype)
     results = all_commands(lacking)
+    usage = gm.getmnt("--help").out.decode()
+    commands = [line.split()[0] for line in usage.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
+    gm.expect("audit" in commands and "fstab" in commands, f"the commands: {commands}")
     for command in [[]] + [[command] for command in commands]:
         result = gm.getmnt(*command, "--help")
         gm.expect(result.status == 0 and result.out.startswith(b"Usage:") and not result.err,

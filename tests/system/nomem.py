@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Memory runs out in a library: each allocation of a run fails, one in each run.  What
+is printed then is the same as ever, or an error is reported.  A good line of an fstab is
+not called damaged, and no column is left empty."""
+import os
+import shutil
+
+import gm
+
+if gm.sanitized():
+    gm.skip("a sanitizer has allocation functions of its own")
+NOMEM = os.path.join(os.path.dirname(os.environ["GETMNT"]), "tests/lib/nomem.so")
+if not os.path.exists(NOMEM):
+    gm.skip("tests/lib/nomem.so is not built")
+root = gm.Root(sysfs=False)
+shutil.copy(NOMEM, root / "nomem.so")
+gm.tmpfs(root / "a/b")
+gm.touch(root / "etc/fstab", "tmpfs /a/b tmpfs size=64m 0 0\n/dev/sda1 /gone ext4 nofail 0 2\n")
+gm.touch(root / "etc/mtab", "tmpfs /a/b tmpfs rw 0 0\n")
+root.enter()
+
+for args in (("fstab", "--merge", "--diff", "--fix=damaged"), ("recover", "--print"),
+             ("-s", "-l"), ("-l", "-o", "TARGET,SOURCE,FSTYPE,OPTIONS"), ("-H",),
+             ("audit", "--only=FSTAB-SYNTAX,FSTAB-SRC-MISSING,FSTAB-TGT-MISSING")):
+    usual = gm.getmnt(*args, env={"LD_PRELOAD": "/nomem.so", "NOMEM_COUNT": "/tmp/count"})
+    with open("/tmp/count", encoding="ascii") as f:
+        count = int(f.read())
+    gm.expect(count > 30, f"{args}: {count} allocations: nothing is tried")
+    for at in range(1, count + 1):
+        result = gm.getmnt(*args, env={"LD_PRELOAD": "/nomem.so", "NOMEM_AT": str(at)})
+        same = (result.status, result.out, result.err) == (usual.status, usual.out, usual.err)
+        gm.expect(same or result.err != usual.err or result.status != usual.status,
+                  f"{args}, allocation {at} of {count}: {result.status}: {result.out}")
+        gm.expect(b"is no line of fstab" not in result.out + result.err, f"{args}, {at}: {result.out} {result.err}")
+gm.done()
