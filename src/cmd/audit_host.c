@@ -184,7 +184,8 @@ static void ask_btrfs(struct audit_gathered *g, struct fstab_machine *machine, c
 	struct os *os = &machine->run.os;
 	struct fstab_world world = machine_world(machine);
 	struct fstab_device device = {0};
-	char path[PATH_MAX], buf[32 * 1024];
+	_Alignas(struct k_dirent) char buf[32 * 1024];
+	char path[PATH_MAX];
 	if (world.device(world.arg, line->mount, &device) != 0) {
 		g->failed = true;
 		return;

@@ -61,7 +61,7 @@ static int read_unit(struct os *os, int dir, const char *name, size_t *left, str
 int units_read(struct run *run, struct units *units)
 {
 	struct os *os = &run->os;
-	char buf[32 * 1024];
+	_Alignas(struct k_dirent) char buf[32 * 1024];
 	size_t left = UNITS_MAX;
 	ssize_t n = 0;
 	int rc = 0, dir = open_units(run);

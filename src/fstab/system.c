@@ -245,7 +245,7 @@ static void take_unit(struct fstab_system *sys, const char *path, enum fstab_uni
     @pull  What it pulls in, of WHOSE_PULLED. */
 static void list_units(struct fstab_system *sys, int dir, enum units_dir of, enum whose whose, unsigned pull)
 {
-	char buf[32 * 1024];
+	_Alignas(struct k_dirent) char buf[32 * 1024];
 	ssize_t n = 0;
 	while (dir >= 0 && (n = os_getdents(sys->os, dir, buf, sizeof(buf))) > 0) {
 		const struct k_dirent *entry;

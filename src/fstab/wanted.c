@@ -178,7 +178,8 @@ struct dropins {
 /** Take those of a directory that no other of the name came before. */
 static void list_dropins(struct fstab_system *sys, struct arena *arena, enum units_dir of, const char *name, struct dropins *dropins)
 {
-	char path[PATH_MAX], buf[32 * 1024];
+	_Alignas(struct k_dirent) char buf[32 * 1024];
+	char path[PATH_MAX];
 	ssize_t n = 0;
 	snprintf(path, sizeof(path), "%s/%s", units_dirs[of], name);
 	int dir = system_may_touch(sys, path) ? system_open(sys, path, O_RDONLY | O_DIRECTORY) : -1;

@@ -109,7 +109,8 @@ static size_t ring_reap(struct os_ring *ring)
 	size_t n = tail - head;
 	for (; head != tail; ++head) {
 		const struct k_uring_cqe *cqe = &ring->cqes[head & ring->cq_mask];
-		ring->results[cqe->user_data] = cqe->res;
+		if (cqe->user_data < ring->entries)
+			ring->results[cqe->user_data] = cqe->res;
 	}
 	atomic_store_explicit(ring->cq_head, head, memory_order_release);
 	return n;
