@@ -12,6 +12,7 @@
  *     words.h           pieces of a text as words and options
  *     map64.c           a hash map from 64-bit keys
  *     intern.c          strings, each kept once and numbered
+ *     optionset.c       the options of a list, found by name
  *     escape.c          the escaping dialects of tables and of output
  *     fstypes.c         what is known of file system types: one table
  *     sha256.c          the digest of a text

@@ -12,6 +12,7 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
+#include "base/optionset.h"
 #include "base/words.h"
 #include "fstab/shown.h"
 #include "mounttree.h"
@@ -165,20 +166,14 @@ static const char *option_next(const char **list, size_t *n)
 	return option;
 }
 
-/** Whether a word of n bytes is in a list. */
-static bool has_word(const char *options, const char *word, size_t n)
+bool fstab_has_option(const char *options, const char *option)
 {
-	size_t m;
-	for (const char *o; (o = option_next(&options, &m)) != NULL;) {
-		if (m == n && memcmp(o, word, n) == 0)
+	size_t n;
+	for (const char *o; (o = option_next(&options, &n)) != NULL;) {
+		if (word_is(o, n, option))
 			return true;
 	}
 	return false;
-}
-
-bool fstab_has_option(const char *options, const char *option)
-{
-	return has_word(options, option, strlen(option));
 }
 
 const char *fstab_kept_next(const char **list, size_t *n)
@@ -454,27 +449,31 @@ static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct
                      const char *list, const char *other, struct fstab_line *line)
 {
 	const char *fstype = mount->fstype ? mount->fstype : "";
-	bool minimal = draft->in->options == FSTAB_MINIMAL, layers;
+	bool minimal = draft->in->options == FSTAB_MINIMAL, layers, good = true;
+	struct option_set others;
 	size_t n;
-	for (const char *o; (o = option_next(&list, &n)) != NULL;) {
-		if (word_is(o, n, "rw") || word_is(o, n, "ro") || has_word(other, o, n) || (other && is_mount_flag(o, n))
+	option_set_init(&others, true);
+	option_set_add_list(&others, other, option_next);
+	for (const char *o; good && (o = option_next(&list, &n)) != NULL;) {
+		if (word_is(o, n, "rw") || word_is(o, n, "ro") || option_set_find(&others, o, n) || (other && is_mount_flag(o, n))
 		    || fstab_is_dropped(fstype, o, n, minimal) || is_other_family(mount, o, n))
 			continue;
 		const char *what = misread(o, n);
 		if (what) {
 			line->why = fstab_format(draft, "the option %.*s %s", (int)option_name(o, n), o, what);
-			return false;
+			good = false;
+			break;
 		}
 		if (out->len)
 			strbuf_putc(out, ',');
-		if (strcmp(fstype, "overlay") == 0 && is_layers(o, n, &layers)) {
-			if (!add_layers(draft, out, o, n, layers, line))
-				return false;
-		} else {
+		if (strcmp(fstype, "overlay") == 0 && is_layers(o, n, &layers))
+			good = add_layers(draft, out, o, n, layers, line);
+		else
 			add_renamed(out, fstype, o, n);
-		}
 	}
-	return true;
+	draft->failed |= others.failed;
+	option_set_destroy(&others);
+	return good;
 }
 
 /**

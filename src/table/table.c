@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/map64.h"
+#include "base/optionset.h"
 #include "base/words.h"
 #include "os/file.h"
 
@@ -348,13 +349,22 @@ static bool options_have(const char *list, const char *option, size_t n)
 /** Append the options of a list, but "rw", "ro" and those of another list. */
 static void options_add(struct strbuf *out, const char *list, const char *other)
 {
+	struct option_set others;
 	size_t n;
+	option_set_init(&others, true);
 	for (const char *o; (o = option_next(&list, &n)) != NULL;) {
-		if (word_is(o, n, "rw") || word_is(o, n, "ro") || options_have(other, o, n))
+		if (word_is(o, n, "rw") || word_is(o, n, "ro"))
+			continue;
+		/* Most file systems have no other option, and need no set. */
+		option_set_add_list(&others, other, option_next);
+		other = NULL;
+		if (option_set_find(&others, o, n))
 			continue;
 		strbuf_putc(out, ',');
 		strbuf_add(out, o, n);
 	}
+	out->failed |= others.failed;
+	option_set_destroy(&others);
 }
 
 /** Decode what was appended since start. */
