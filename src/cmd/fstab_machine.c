@@ -158,6 +158,12 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 		message(path, "%s", strerror(errno));
 		return -1;
 	}
+	/* Each is compared with each line: a longer list is refused. */
+	if (n > FSTAB_SWAPS_MAX) {
+		message(path, "it lists %zd swap spaces, and a kernel has at most %d; give a copy of /proc/swaps with --swaps", n,
+		        FSTAB_SWAPS_MAX);
+		return -1;
+	}
 	/* A NUL ends what was read. */
 	if (!damaged && strlen(machine->swaps_text) < len)
 		damaged = (size_t)n + 2;

@@ -174,6 +174,9 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan);
 
 void fstab_plan_destroy(struct fstab_plan *plan);
 
+/** The most swap spaces that a kernel has: MAX_SWAPFILES is below. */
+enum { FSTAB_SWAPS_MAX = 32 };
+
 /**
  * Read the text of /proc/swaps.  Pure.
  *

@@ -304,6 +304,7 @@ void merge_destroy(struct merger *m)
 	map64_destroy(&m->old_by);
 	map64_destroy(&m->new_by);
 	map64_destroy(&m->first_of);
+	free(m->places);
 	strbuf_destroy(&m->text);
 	strbuf_destroy(&m->more);
 	free(m->old);

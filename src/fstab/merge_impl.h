@@ -63,6 +63,13 @@ struct item {
 	uint32_t i;
 };
 
+/** A mount point of the plan, or the root of a mount. */
+struct place {
+	const char *path;
+	uint64_t dev;            /* of the mount whose root it is */
+	bool root;
+};
+
 struct merger {
 	const struct fstab_merge_input *in;
 	struct fstab_merged *out;
@@ -74,6 +81,8 @@ struct merger {
 	struct map64 old_by, new_by;   /* hash of key -> the first */
 	struct map64 first_of;         /* device of a file system with subvolumes -> the first line
 	                                  of the file that mounts one: they share its options */
+	struct place *places;          /* merge_same.c: mount points and roots, sorted; NULL before they are needed */
+	size_t nplaces;
 	uint32_t *last;                /* of old_by: the last of each chain */
 	struct item *items;            /* the result, in order */
 	size_t nitems;

@@ -11,6 +11,7 @@
  */
 #include "fstab/merge_impl.h"
 
+#include "base/optionset.h"
 #include "base/words.h"
 #include "fstab/fstab_impl.h"
 
@@ -133,20 +134,28 @@ static bool is_shown(const struct lacks_row *row, const struct mount *mount, con
 void fstab_lacks(const struct mount *mount, const char *options, struct strbuf *lacks)
 {
 	const struct lacks_row *mine[sizeof(rows) / sizeof(*rows)];
-	size_t count = 0, n, m;
+	bool unless[sizeof(rows) / sizeof(*rows)];
+	size_t count = 0, n;
 	if (!mount->vfs_opts || !mount->fs_opts || !mount->fstype)
 		return;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		if (fstab_type_in(mount->fstype, rows[i].types))
 			mine[count++] = &rows[i];
 	}
+	struct option_set asked;
+	option_set_init(&asked, false);
+	option_set_add_list(&asked, options, fstab_kept_next);
+	for (size_t i = 0; i < count; ++i)
+		unless[i] = has_any(options, mine[i]->unless);
 	for (const char *at = options, *o; (o = merge_next(&at, &n)) != NULL;) {
 		size_t key = option_name(o, n);
 		for (size_t i = 0; i < count; ++i) {
 			/* Of more with one name the last counts. */
-			if (is_of(o, n, mine[i]->asked) && is_known(mine[i], o, n) && !is_shown(mine[i], mount, o, key)
-			    && !has_any(options, mine[i]->unless) && fstab_kept_find(options, o, key, &m) == o)
+			const struct option_entry *entry = unless[i] || !is_of(o, n, mine[i]->asked) ? NULL : option_set_find(&asked, o, key);
+			if (entry && entry->last == o && is_known(mine[i], o, n) && !is_shown(mine[i], mount, o, key))
 				option_add(lacks, o, n);
 		}
 	}
+	lacks->failed |= asked.failed;
+	option_set_destroy(&asked);
 }

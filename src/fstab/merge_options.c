@@ -11,6 +11,7 @@
 #include "fstab/merge_impl.h"
 
 #include "base/fstypes.h"
+#include "base/optionset.h"
 #include "base/words.h"
 #include "fstab/shown.h"
 
@@ -75,32 +76,25 @@ const char *merge_next(const char **list, size_t *n)
 	return option;
 }
 
-/** Whether two options have one name: that of NFS's version is two words. */
-static bool same_name(const char *a, size_t n, const char *b, size_t k)
-{
-	size_t x = option_name(a, n), y = option_name(b, k);
-	if (x != y && word_is(a, x, "nfsvers"))
-		a += 3, x -= 3;
-	return x == y && memcmp(a, b, x) == 0;
-}
-
 /** Whether the name of an option is one of these. */
 #define IS_OF(option, n, names) WORD_OF(option, option_name(option, n), names)
 
-/** Whether a list has these bytes as an option. */
-static bool has_bytes(const char *options, const char *option, size_t n)
+/** Make a set of the options of a list.
+    @whole  By all of an option, not by its name. */
+static void index_list(struct option_set *set, const char *list, bool whole)
 {
-	size_t k;
-	for (const char *o; (o = merge_next(&options, &k)) != NULL;) {
-		if (k == n && memcmp(o, option, n) == 0)
-			return true;
-	}
-	return false;
+	option_set_init(set, whole);
+	option_set_add_list(set, list, merge_next);
 }
 
 bool merge_has(const char *options, const char *option)
 {
-	return has_bytes(options, option, strlen(option));
+	size_t n;
+	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
+		if (word_is(o, n, option))
+			return true;
+	}
+	return false;
 }
 
 const char *merge_value(const char *options, const char *name, size_t *n)
@@ -199,77 +193,111 @@ static bool is_open(const char *list)
 	return quoted;
 }
 
-/** How often a list has options of a name. */
-static unsigned times(const char *list, const char *option, size_t n)
+/** The options of a list that have one name. */
+struct named {
+	const char *first, *last;   /* NULL: none */
+	size_t n;                   /* bytes of the first */
+	unsigned times;
+};
+
+/** The options of a list that have the name of this one: NFS's version has two names. */
+static struct named find_name(const struct option_set *set, const char *option, size_t n)
 {
-	unsigned count = 0;
-	size_t k;
-	for (const char *o; (o = merge_next(&list, &k)) != NULL;)
-		count += same_name(option, n, o, k);
-	return count;
+	size_t key = option_name(option, n);
+	const struct option_entry *entries[2] = {option_set_find(set, option, key), NULL};
+	struct named found = {0};
+	if (word_is(option, key, "nfsvers"))
+		entries[1] = option_set_find(set, "vers", 4);
+	for (int i = 0; i < 2; ++i) {
+		const struct option_entry *entry = entries[i];
+		if (!entry)
+			continue;
+		if (!found.first || entry->first < found.first) {
+			found.first = entry->first;
+			found.n = entry->nfirst;
+		}
+		found.last = !found.last || entry->last > found.last ? entry->last : found.last;
+		found.times += entry->times;
+	}
+	return found;
 }
 
-/** The option of a list that has the name of this one, of *k bytes; or NULL. */
-static const char *find_name(const char *list, const char *option, size_t n, size_t *k)
+/** The options of a mount. */
+struct live {
+	struct option_set sets[2];   /* as the plan has them; as the kernel shows them */
+};
+
+static void live_init(struct live *live, const char *planned, const char *shown)
 {
-	for (const char *o; (o = merge_next(&list, k)) != NULL;) {
-		if (same_name(option, n, o, *k))
-			return o;
-	}
-	return NULL;
+	index_list(&live->sets[0], planned, false);
+	index_list(&live->sets[1], shown, false);
+}
+
+/** Free them.  @return whether memory ran out. */
+static bool live_destroy(struct live *live)
+{
+	bool failed = live->sets[0].failed || live->sets[1].failed;
+	option_set_destroy(&live->sets[0]);
+	option_set_destroy(&live->sets[1]);
+	return failed;
 }
 
 /** The option of a mount that has the name of this one: as the plan has it, else as the
     kernel shows it.  What is there more than once is left as it is. */
-static const char *find_live(const char *const live[2], const char *option, size_t n, size_t *k)
+static const char *find_live(const struct live *live, const char *option, size_t n, size_t *k)
 {
 	for (int i = 0; i < 2; ++i) {
-		const char *found = live[i] ? find_name(live[i], option, n, k) : NULL;
-		if (found)
-			return times(live[i], option, n) == 1 && (i == 0 || !memchr(found, '\\', *k)) ? found : NULL;
+		struct named found = find_name(&live->sets[i], option, n);
+		*k = found.n;
+		if (found.first)
+			return found.times == 1 && (i == 0 || !memchr(found.first, '\\', *k)) ? found.first : NULL;
 	}
 	return NULL;
 }
 
-/** Whether an option without a value is what undoes another. */
-static bool is_opposite(const char *a, size_t n, const char *b, size_t k)
+/** Take a word for what undoes an option if a set has it without a value, and earlier than *found. */
+static void find_word(const struct option_set *set, const char *word, size_t n, const char **found, size_t *k)
+{
+	const struct option_entry *entry = option_set_find(set, word, n);
+	if (entry && entry->bare && (!*found || entry->bare < *found)) {
+		*found = entry->bare;
+		*k = n;
+	}
+}
+
+/** The option of a mount that an option of its line would undo, of *k bytes; or NULL.
+    @use  For use in passing. */
+static const char *find_opposite(const char *fstype, const struct live *live, const char *option, size_t n, size_t *k,
+                                 struct strbuf *use)
 {
 	static const char *const rows[][2] = {
 		{"hard", "soft"}, {"hard", "softerr"}, {"soft", "softerr"}, {"inode32", "inode64"}, {"grpid", "nogrpid"},
 		{"posixacl", "noacl"},
 	};
-	if (n == k + 2 && memcmp(a, "no", 2) == 0)
-		return memcmp(a + 2, b, k) == 0;
-	if (k == n + 2 && memcmp(b, "no", 2) == 0)
-		return memcmp(b + 2, a, n) == 0;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		for (int j = 0; j < 2; ++j) {
-			if (word_is(a, n, rows[i][j]) && word_is(b, k, rows[i][!j]))
-				return true;
-		}
-	}
-	return false;
-}
-
-/** The option of a mount that an option of its line would undo, of *k bytes; or NULL. */
-static const char *find_opposite(const char *fstype, const char *const live[2], const char *option, size_t n, size_t *k)
-{
 	/* As far as the server goes along. */
 	static const char *const agreed[] = {"unix", "nounix", "serverino", "noserverino", "posix", "posixpaths"};
 	if (memchr(option, '=', n) || flag_row(option, n) >= 0 || IS_OF(option, n, others)
 	    || (fstype_flags(fstype) & FST_NET && IS_OF(option, n, agreed)))
 		return NULL;
-	for (int i = 0; i < 2; ++i) {
-		size_t m;
-		if (!live[i] || find_name(live[i], option, n, &m))
+	strbuf_reset(use);
+	strbuf_puts(use, "no");
+	strbuf_add(use, option, n);
+	const char *found = NULL;
+	for (int i = 0; i < 2 && !found; ++i) {
+		const struct option_set *set = &live->sets[i];
+		if (option_set_find(set, option, n))
 			continue;
-		const char *list = live[i];
-		for (const char *o; (o = merge_next(&list, k)) != NULL;) {
-			if (is_opposite(option, n, o, *k))
-				return o;
+		find_word(set, strbuf_str(use), use->len, &found, k);
+		if (n > 2 && memcmp(option, "no", 2) == 0)
+			find_word(set, option + 2, n - 2, &found, k);
+		for (size_t r = 0; r < sizeof(rows) / sizeof(*rows); ++r) {
+			for (int side = 0; side < 2; ++side) {
+				if (word_is(option, n, rows[r][side]))
+					find_word(set, rows[r][!side], strlen(rows[r][!side]), &found, k);
+			}
 		}
 	}
-	return NULL;
+	return found;
 }
 
 /** Whether a list has a flag that the mount has not so. */
@@ -285,89 +313,110 @@ static bool has_other_flag(const char *shown, const struct flags *want)
 }
 
 /** Whether what is shown for an option of a line has another value than the mount's.
-    @behind  The options behind it: what these say again counts.
-    @rest    For use in passing. */
-static bool is_other(const char *fstype, const char *shown, const char *behind, const char *const live[2],
-                     struct strbuf *rest)
+    @all     What is shown for all options of the line.
+    @behind  Where in it the options behind this one begin: what these say again counts. */
+static bool is_other(const char *fstype, const char *shown, const struct option_set *all, const char *behind,
+                     const struct live *live)
 {
-	size_t n, k, m;
+	size_t n, k;
 	for (const char *o; (o = merge_next(&shown, &n)) != NULL;) {
 		const char *found = find_live(live, o, n, &k);
-		if (!found)
+		if (!found || shown_same(fstype, o, n, found, k))
 			continue;
-		if (shown_same(fstype, o, n, found, k))
-			continue;
-		strbuf_reset(rest);
-		shown_list(fstype, behind, rest);
-		if (!find_name(strbuf_str(rest), o, n, &m))
+		const char *last = find_name(all, o, n).last;
+		if (!last || last < behind)
 			return true;
 	}
 	return false;
+}
+
+/** Options as they are put together; they must outlive it. */
+struct taken {
+	struct strbuf *list;
+	struct option_set set;   /* those of the list */
+};
+
+static void take(struct taken *taken, const char *option, size_t n)
+{
+	option_add(taken->list, option, n);
+	option_set_add(&taken->set, option, n);
 }
 
 /** Append the options of a line that stay, with the values of the mount; what is there
     more than once, or is for others than the kernel, is left as it is.
     @flags   Those of the mount, if they are others than the line's; else NULL.
     @differ  Gets what is otherwise. */
-static void take_over(const char *fstype, const char *from, const char *const live[2], const struct flags *flags,
-                      struct strbuf *list, struct strbuf *differ)
+static void take_over(const char *fstype, const char *from, const struct live *live, const struct flags *flags,
+                      struct taken *taken, struct strbuf *differ)
 {
-	const char *whole = from;
-	size_t n, k, m;
-	struct strbuf shown, rest;
+	size_t n, k, m, behind = 0;
+	struct strbuf shown, all, use;
+	struct option_set whole, says;
 	strbuf_init(&shown);
-	strbuf_init(&rest);
+	strbuf_init(&all);
+	strbuf_init(&use);
+	index_list(&whole, from, false);
+	for (const char *at = from, *o; (o = merge_next(&at, &n)) != NULL;)
+		shown_as(fstype, o, n, &all);
+	index_list(&says, strbuf_str(&all), false);
 	for (const char *o; (o = merge_next(&from, &n)) != NULL;) {
-		if (flags && flag_row(o, n) >= 0)
-			continue;
-		bool own = (n > 2 && strncasecmp(o, "x-", 2) == 0) || IS_OF(o, n, others) || times(whole, o, n) > 1;
 		strbuf_reset(&shown);
 		shown_as(fstype, o, n, &shown);
-		const char *opposite = own ? NULL : find_opposite(fstype, live, o, n, &k);
+		behind += (behind > 0 && shown.len > 0) + shown.len;
+		if (flags && flag_row(o, n) >= 0)
+			continue;
+		bool own = (n > 2 && strncasecmp(o, "x-", 2) == 0) || IS_OF(o, n, others) || find_name(&whole, o, n).times > 1;
+		const char *opposite = own ? NULL : find_opposite(fstype, live, o, n, &k, &use);
 		if (opposite) {
-			if (!find_name(strbuf_str(list), opposite, k, &m))
-				option_add(list, opposite, k);
+			if (!option_set_find(&taken->set, opposite, k))
+				take(taken, opposite, k);
 			option_add(differ, opposite, k);
 			continue;
 		}
 		/* What means a flag besides goes, if the flag does. */
 		if (!own && flags && has_other_flag(strbuf_str(&shown), flags))
 			continue;
-		if (own || !is_other(fstype, strbuf_str(&shown), from, live, &rest)) {
-			option_add(list, o, n);
+		if (own || !is_other(fstype, strbuf_str(&shown), &says, strbuf_str(&all) + behind, live)) {
+			take(taken, o, n);
 			continue;
 		}
 		for (const char *at = strbuf_str(&shown), *part; (part = merge_next(&at, &k)) != NULL;) {
 			const char *found = find_live(live, part, k, &m);
 			if (found) {
-				option_add(list, found, m);
+				take(taken, found, m);
 				option_add(differ, found, m);
 			}
 		}
 	}
-	list->failed |= shown.failed || rest.failed;
+	taken->list->failed |= shown.failed || all.failed || use.failed || whole.failed || says.failed || taken->set.failed;
 	strbuf_destroy(&shown);
-	strbuf_destroy(&rest);
+	strbuf_destroy(&all);
+	strbuf_destroy(&use);
+	option_set_destroy(&whole);
+	option_set_destroy(&says);
 }
 
 /** Append what the mount has, and the line has not.
     @have  As the kernel shows it. */
-static void add_missing(const char *fstype, const char *have, const char *live, struct strbuf *list,
+static void add_missing(const char *fstype, const char *have, const char *live, struct taken *taken,
                         struct strbuf *differ)
 {
-	size_t n, k;
+	size_t n;
 	struct strbuf use;
+	struct option_set had;
 	strbuf_init(&use);
+	index_list(&had, have, false);
 	for (const char *o; (o = merge_next(&live, &n)) != NULL;) {
 		if (flag_row(o, n) >= 0 || IS_OF(o, n, others) || (n > 2 && strncasecmp(o, "x-", 2) == 0)
-		    || find_name(have, o, n, &k) || shown_unasked(fstype, o, n) || find_name(strbuf_str(list), o, n, &k)
-		    || shown_has(fstype, have, o, n, &use))
+		    || find_name(&had, o, n).first || shown_unasked(fstype, o, n) || find_name(&taken->set, o, n).first
+		    || shown_has(fstype, &had, o, n, &use))
 			continue;
-		option_add(list, o, n);
+		take(taken, o, n);
 		option_add(differ, o, n);
 	}
-	list->failed |= use.failed;
+	taken->list->failed |= use.failed || had.failed || taken->set.failed;
 	strbuf_destroy(&use);
+	option_set_destroy(&had);
 }
 
 /** Append the words of flags that the plan has: of a bind that names one, all must be named. */
@@ -498,14 +547,19 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 			strbuf_puts(&told, "rw");
 	}
 	/* Of a bind the file system's are another line's affair. */
-	const char *const lives[] = {live, bind || !mount ? NULL : mount->fs_opts};
+	struct live lives;
+	struct taken taken = {.list = &m->more};
+	live_init(&lives, live, bind || !mount ? NULL : mount->fs_opts);
+	option_set_init(&taken.set, false);
 	/* What the first line of the file system has asked for, all its subvolumes have. */
 	uint32_t first = mount && !bind ? map64_get(&m->first_of, mount_dev(mount)) : MAP64_NONE;
 	if (first != MAP64_NONE)
 		shown_list(fstype, m->old[first].words.options, &shown);
-	take_over(fstype, from, lives, flags ? &want : NULL, &m->more, &told);
+	take_over(fstype, from, &lives, flags ? &want : NULL, &taken, &told);
 	if (!bind && !merge_by_helper(old, mount))
-		add_missing(fstype, strbuf_str(&shown), live, &m->more, &told);
+		add_missing(fstype, strbuf_str(&shown), live, &taken, &told);
+	m->failed |= live_destroy(&lives);
+	option_set_destroy(&taken.set);
 	if (flags && bind)
 		add_words(live, &m->more);
 	else if (flags)
@@ -528,12 +582,15 @@ void fstab_asked(const struct fstab_line *live, const char *options, struct strb
 		return;
 	const char *fstype = mount->fstype ? mount->fstype : "";
 	bool bind = merge_has(options, "bind") || merge_has(options, "rbind");
-	const char *const lives[] = {mount->vfs_opts, bind ? NULL : mount->fs_opts};
+	struct live lives;
 	struct flags have, want;
 	struct strbuf rest;
+	struct taken taken = {.list = &rest};
 	size_t n;
 	unsigned char atime = 0;
 	strbuf_init(&rest);
+	live_init(&lives, mount->vfs_opts, bind ? NULL : mount->fs_opts);
+	option_set_init(&taken.set, false);
 	shown_of_mount(mount, &have);
 	want = have;
 	for (const char *at = options, *o; (o = merge_next(&at, &n)) != NULL;) {
@@ -544,8 +601,9 @@ void fstab_asked(const struct fstab_line *live, const char *options, struct strb
 	if (have.value[G_RO])
 		want.value[G_RO] = 1;
 	tell_flags(&want, &have, differ);
-	take_over(fstype, options, lives, NULL, &rest, differ);
-	differ->failed |= rest.failed;
+	take_over(fstype, options, &lives, NULL, &taken, differ);
+	differ->failed |= live_destroy(&lives) || rest.failed;
+	option_set_destroy(&taken.set);
 	strbuf_destroy(&rest);
 }
 
@@ -555,14 +613,18 @@ const char *merge_inherit(struct merger *m, const char *options, const char *fro
 	size_t n;
 	if (is_open(from) || is_open(options))
 		return options;
+	struct option_set have;
+	index_list(&have, options, false);
 	strbuf_reset(&m->more);
 	if (strcmp(options, "defaults") != 0)
 		strbuf_puts(&m->more, options);
 	for (const char *o; (o = merge_next(&from, &n)) != NULL;) {
 		bool outside = n > 2 && strncasecmp(o, "x-", 2) == 0 && strncasecmp(o, "x-mount.", 8) != 0;
-		if ((outside || IS_OF(o, n, kept)) && times(options, o, n) == 0)
+		if ((outside || IS_OF(o, n, kept)) && !find_name(&have, o, n).first)
 			option_add(&m->more, o, n);
 	}
+	m->failed |= have.failed;
+	option_set_destroy(&have);
 	return merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : options);
 }
 
@@ -591,17 +653,23 @@ bool merge_alike(const char *a, const char *b, bool identity)
 const char *merge_identity(struct merger *m, const char *options, const char *live)
 {
 	size_t n;
+	struct option_set here, there;
+	index_list(&here, options, true);
+	index_list(&there, live, true);
 	strbuf_reset(&m->more);
 	/* What is there keeps its place. */
 	for (const char *at = live, *o; (o = merge_next(&at, &n)) != NULL;) {
-		if (IS_OF(o, n, parts) && !has_bytes(options, o, n))
+		if (IS_OF(o, n, parts) && !option_set_find(&here, o, n))
 			option_add(&m->more, o, n);
 	}
 	bool other = m->more.len > 0;
 	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
-		bool kept = !IS_OF(o, n, parts) || has_bytes(live, o, n);
+		bool kept = !IS_OF(o, n, parts) || option_set_find(&there, o, n);
 		if (kept && !(other && word_is(o, n, "defaults")))
 			option_add(&m->more, o, n);
 	}
+	m->failed |= here.failed || there.failed;
+	option_set_destroy(&here);
+	option_set_destroy(&there);
 	return merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : "defaults");
 }

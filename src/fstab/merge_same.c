@@ -10,6 +10,7 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
+#include "base/words.h"
 #include "fstab/fstab_impl.h"
 #include "fstab/shown.h"
 #include "mounttree.h"
@@ -110,24 +111,23 @@ static bool is_bind(const struct words *words)
 static const struct mount *holder(struct merger *m, const char *path, const char *skip, const char **rest)
 {
 	const char *key = merge_normal(m, path);
-	char *copy = key ? arena_strndup(m->arena, key, strlen(key)) : NULL;
-	if (!copy) {
-		m->failed = true;
-		return NULL;
-	}
-	for (size_t n = strlen(copy);;) {
-		const struct new *new = merge_live(m, copy);
-		if (new && new->line->mount && strcmp(copy, skip) != 0) {
+	const struct mount *found = NULL;
+	uint64_t hash = MAP64_BYTES;
+	/* "/", "/a", "/a/b": each has the bytes of the one above and more, so that its hash goes on from there. */
+	for (size_t n = 1, hashed = 0; key;) {
+		hash = map64_bytes(hash, key + hashed, n - hashed);
+		hashed = n;
+		uint32_t i = map64_get(&m->new_by, hash);
+		const struct new *new = i != MAP64_NONE ? &m->new[i] : NULL;
+		if (new && new->line->mount && word_is(key, n, new->key) && strcmp(new->key, skip) != 0) {
+			found = new->line->mount;
 			*rest = key + (n == 1 ? 0 : n);
-			return new->line->mount;
 		}
-		if (n <= 1)
-			return NULL;
-		while (n > 1 && copy[n - 1] != '/')
-			--n;
-		n -= n > 1;
-		copy[n] = '\0';
+		if (!key[n])
+			break;
+		n += (n > 1) + strcspn(key + n + (n > 1), "/");
 	}
+	return found;
 }
 
 /** The mount that a path lies in, by the plan, and its directory of that file system; NULL: not known. */
@@ -144,17 +144,66 @@ static const struct mount *shown_by(struct merger *m, const char *path, const st
 	return in;
 }
 
-/** Whether no name of a path is a link, as other mounts tell: one stands at it or below, or shows
-    it, or what is below, of its file system. */
-static bool is_linkless(const struct merger *m, const char *path, const struct mount *in, const char *whole)
+/** Compare a place with one whose path is the first n bytes of b's and then the byte end. */
+static int compare_place(const struct place *a, const struct place *b, size_t n, char end)
 {
-	for (size_t i = 0; i < m->nnew; ++i) {
+	if (a->root != b->root)
+		return a->root ? 1 : -1;
+	if (a->dev != b->dev)
+		return a->dev < b->dev ? -1 : 1;
+	int order = strncmp(a->path, b->path, n);
+	return order ? order : (unsigned char)a->path[n] - (unsigned char)end;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *place = b;
+	return compare_place(a, b, strlen(place->path), '\0');
+}
+
+/** Collect the mount points and the roots of mounts, sorted: a bind is looked for among all of them. */
+static void sort_places(struct merger *m)
+{
+	m->places = malloc((2 * m->nnew + 1) * sizeof(*m->places));
+	m->failed |= !m->places;
+	for (size_t i = 0; i < m->nnew && m->places; ++i) {
 		const struct mount *mount = m->new[i].line->mount;
-		if (mount && ((m->new[i].key && mtree_path_within(m->new[i].key, path))
-		              || (mount_dev(mount) == mount_dev(in) && mount->root && mtree_path_within(mount->root, whole))))
-			return true;
+		if (mount && m->new[i].key)
+			m->places[m->nplaces++] = (struct place){.path = m->new[i].key};
+		if (mount && mount->root)
+			m->places[m->nplaces++] = (struct place){.path = mount->root, .dev = mount_dev(mount), .root = true};
+	}
+	if (m->nplaces > 1)
+		qsort(m->places, m->nplaces, sizeof(*m->places), compare_places);
+}
+
+/** Whether there is a place at or below this one. */
+static bool has_place(const struct merger *m, const struct place *place)
+{
+	size_t n = strlen(place->path);
+	while (n > 0 && place->path[n - 1] == '/')
+		--n;
+	/* What is below "/a" does not follow it at once: "/a-b" is between it and "/a/b". */
+	for (int below = 0; below < 2; ++below) {
+		for (size_t low = 0, high = m->nplaces; low < high;) {
+			size_t middle = low + (high - low) / 2;
+			int order = compare_place(&m->places[middle], place, n, below ? '/' : '\0');
+			if (order == 0)
+				return true;
+			*(order < 0 ? &low : &high) = order < 0 ? middle + 1 : middle;
+		}
 	}
 	return false;
+}
+
+/** Whether no name of a path is a link, as other mounts tell: one stands at it or below, or shows
+    it, or what is below, of its file system. */
+static bool is_linkless(struct merger *m, const char *path, const struct mount *in, const char *whole)
+{
+	if (!m->places)
+		sort_places(m);
+	return has_place(m, &(struct place){.path = path})
+	       || has_place(m, &(struct place){.path = whole, .dev = mount_dev(in), .root = true});
 }
 
 /** Whether a path shows what is bound by a mount, by what the plan knows: 1, 0, -1.

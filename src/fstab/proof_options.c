@@ -11,6 +11,7 @@
 #include "fstab/proof_impl.h"
 
 #include "base/fstypes.h"
+#include "base/optionset.h"
 #include "base/words.h"
 #include "fstab/shown.h"
 
@@ -148,17 +149,10 @@ static const char *compare_super(struct pf *pf, const struct mount *live, const 
 	return NULL;
 }
 
-/** Whether an option is the last of its name in its list: that one counts. */
-static bool is_last(const char *list, const char *option, size_t key)
-{
-	size_t n;
-	return fstab_kept_find(list, option, key, &n) == option;
-}
-
 /** Whether all options of a name count, in their order: "lowerdir+=/a,lowerdir+=/b". */
 static bool adds_up(const char *option, size_t key)
 {
-	return key > 0 && option[key - 1] == '+';
+	return word_in(option, key, "lowerdir+ datadir+");
 }
 
 /** The next option of a name. */
@@ -184,42 +178,49 @@ static bool same_order(const char *a, const char *b, const char *name, size_t ke
 	}
 }
 
+/** The options of a file system, by name: of the last of a name, which counts. */
+struct lists {
+	struct option_set want, asked, live;
+};
+
 /** Compare the options of the file system with those that are asked for, as they are shown.
     @use  For use in passing. */
-static const char *compare_shown(struct pf *pf, const struct fstab_line *want, const char *options, struct strbuf *use)
+static const char *compare_shown(struct pf *pf, const struct fstab_line *want, const char *options,
+                                 const struct lists *lists, struct strbuf *use)
 {
 	const struct mount *mount = want->mount;
-	const char *list = want->options, *mine;
-	size_t n, m;
+	const char *list = want->options;
+	size_t n;
 	for (const char *o; (o = fstab_kept_next(&list, &n)) != NULL;) {
 		size_t key = option_name(o, n);
-		if (!is_fs_option(o, n) || !is_last(want->options, o, key))
+		if (!is_fs_option(o, n) || option_set_find(&lists->want, o, key)->last != o)
 			continue;
 		if (adds_up(o, key)) {
 			if (!same_order(want->options, options, o, key))
 				return fstab_format(&pf->draft, "it has other options %.*s than the line", (int)key, o);
 			continue;
 		}
-		mine = fstab_kept_find(options, o, key, &m);
+		const struct option_entry *mine = option_set_find(&lists->asked, o, key);
 		if (!mine && word_is(o, key, "subvol"))
-			mine = fstab_kept_find(options, "subvolid", 8, &m);   /* the root says what it is */
-		else if (mine && !shown_same(mount->fstype, mine, m, o, n))
+			mine = option_set_find(&lists->asked, "subvolid", 8);   /* the root says what it is */
+		else if (mine && !shown_same(mount->fstype, mine->last, mine->nlast, o, n))
 			return fstab_format(&pf->draft, "it has the option %s, and the line %s", show_option(pf, o, n),
-			                    show_option(pf, mine, m));
-		if (!mine && !is_agreed(mount, o, n) && !shown_has(mount->fstype, options, o, n, use))
+			                    show_option(pf, mine->last, mine->nlast));
+		if (!mine && !is_agreed(mount, o, n) && !shown_has(mount->fstype, &lists->asked, o, n, use))
 			return fstab_format(&pf->draft, "it has the option %s, and the line has not", show_option(pf, o, n));
 	}
 	/* What the line asks for, and live is there with another value. */
 	list = options;
 	for (const char *o; mount->fs_opts && (o = fstab_kept_next(&list, &n)) != NULL;) {
 		size_t key = option_name(o, n);
-		if (key == n || !is_fs_option(o, n) || word_is(o, key, "subvolid") || !is_last(options, o, key))
+		if (key == n || !is_fs_option(o, n) || word_is(o, key, "subvolid") || option_set_find(&lists->asked, o, key)->last != o)
 			continue;
-		mine = fstab_kept_find(mount->fs_opts, o, key, &m);
-		if (mine && m > key && !memchr(mine, '\\', m) && !shown_same(mount->fstype, o, n, mine, m)
+		const struct option_entry *mine = option_set_find(&lists->live, o, key);
+		if (mine && mine->nlast > key && !memchr(mine->last, '\\', mine->nlast)
+		    && !shown_same(mount->fstype, o, n, mine->last, mine->nlast)
 		    && strcmp(mount->fstype ? mount->fstype : "", "overlay") != 0)
-			return fstab_format(&pf->draft, "it has the option %s, and the line %s", show_option(pf, mine, m),
-			                    show_option(pf, o, n));
+			return fstab_format(&pf->draft, "it has the option %s, and the line %s",
+			                    show_option(pf, mine->last, mine->nlast), show_option(pf, o, n));
 	}
 	return NULL;
 }
@@ -234,8 +235,19 @@ static const char *compare_fs(struct pf *pf, const struct fstab_line *want, cons
 	if (fstype_flags(want->mount->fstype) & FST_SUBVOL && fs->line != PF_NONE)
 		shown_list(want->mount->fstype, pf->lines[fs->line].options, &shown);
 	shown_list(want->mount->fstype, options, &shown);
-	const char *why = compare_shown(pf, want, strbuf_str(&shown), &use);
-	pf->draft.failed |= shown.failed || use.failed;
+	struct lists lists;
+	option_set_init(&lists.want, false);
+	option_set_init(&lists.asked, false);
+	option_set_init(&lists.live, false);
+	option_set_add_list(&lists.want, want->options, fstab_kept_next);
+	option_set_add_list(&lists.asked, strbuf_str(&shown), fstab_kept_next);
+	option_set_add_list(&lists.live, want->mount->fs_opts, fstab_kept_next);
+	bool failed = lists.want.failed || lists.asked.failed || lists.live.failed || shown.failed;
+	const char *why = failed ? NULL : compare_shown(pf, want, strbuf_str(&shown), &lists, &use);
+	pf->draft.failed |= failed || use.failed;
+	option_set_destroy(&lists.want);
+	option_set_destroy(&lists.asked);
+	option_set_destroy(&lists.live);
 	strbuf_destroy(&shown);
 	strbuf_destroy(&use);
 	return why;

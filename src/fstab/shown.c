@@ -406,15 +406,15 @@ bool shown_same(const char *fstype, const char *asked, size_t n, const char *sho
 	return is_name_of(fstype, shown, m, asked, n);
 }
 
-bool shown_has(const char *fstype, const char *asked, const char *shown, size_t n, struct strbuf *use)
+bool shown_has(const char *fstype, const struct option_set *asked, const char *shown, size_t n, struct strbuf *use)
 {
-	size_t k, m;
+	size_t k;
 	strbuf_reset(use);
 	shown_as(fstype, shown, n, use);
 	const char *list = strbuf_str(use);
 	for (const char *o; (o = fstab_kept_next(&list, &k)) != NULL;) {
-		const char *mine = fstab_kept_find(asked, o, option_name(o, k), &m);
-		if (!mine || !shown_same(fstype, mine, m, o, k))
+		const struct option_entry *mine = option_set_find(asked, o, option_name(o, k));
+		if (!mine || !shown_same(fstype, mine->last, mine->nlast, o, k))
 			return false;
 	}
 	return true;

@@ -19,6 +19,7 @@
 #define GM_FSTAB_SHOWN_H
 
 #include "base/mount.h"
+#include "base/optionset.h"
 #include "base/strbuf.h"
 
 #include <stdbool.h>
@@ -52,13 +53,13 @@ bool shown_unasked(const char *fstype, const char *option, size_t n);
 bool shown_same(const char *fstype, const char *asked, size_t n, const char *shown, size_t m);
 
 /**
- * Whether a list that was asked for, as shown_as() has it, has what an option of a mount
+ * Whether a list that was asked for, as shown_as() has it and by name, has what an option of a mount
  * means, or need not have it: what stands for a default.  "usebackuproot", as Linux 5.8
  * shows it, is "rescue=usebackuproot".
  *
  * @use    For use in passing; whether it failed is the caller's to look.
  */
-bool shown_has(const char *fstype, const char *asked, const char *shown, size_t n, struct strbuf *use);
+bool shown_has(const char *fstype, const struct option_set *asked, const char *shown, size_t n, struct strbuf *use);
 
 /** Whether a file system was shut down, or made read-only, by an error. */
 bool shown_failed(const char *fstype, const char *options);
