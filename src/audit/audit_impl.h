@@ -20,6 +20,7 @@
 #define GM_AUDIT_IMPL_H
 
 #include "audit/rules.h"
+#include "base/intern.h"
 #include "base/map64.h"
 #include "fstab/fstab.h"
 
@@ -57,8 +58,7 @@ struct audit {
 	struct map64 by_source;
 	struct map64 written;    /* hash of a directory that an overlay writes to -> the first entry of it */
 	struct map64 keys;       /* of the options of one entry */
-	struct map64 shown;      /* hash of a type and an option, or its name -> a live mount that
-	                            shows it */
+	struct intern shown;     /* types with the options that their live mounts show, and their names */
 	bool shown_read;
 	const struct audit_entry *typo;   /* the last with an option that is nearly another */
 	bool cr;                 /* a line that ends in CR LF was told of */

@@ -149,9 +149,34 @@ static const char *near_miss(struct audit *audit, const char *word, size_t n, co
 	return found;
 }
 
-static uint64_t shown_hash(const char *fstype, const char *option, size_t key)
+/** Make the key of a type and an option, or its name. */
+static void shown_key(struct strbuf *key, const char *fstype, const char *option, size_t n)
 {
-	return map64_bytes(map64_bytes(MAP64_BYTES, fstype, strlen(fstype) + 1), option, key);
+	strbuf_reset(key);
+	strbuf_puts(key, fstype);
+	strbuf_putc(key, '\n');
+	strbuf_add(key, option, n);
+}
+
+/** Put what the live mounts show of options into the set. */
+static void read_shown(struct audit *audit, struct strbuf *key)
+{
+	const struct discovery *d = audit->in->live;
+	size_t n;
+	uint32_t number;
+	for (uint32_t i = 0; d && i < d->tree.count && !audit->failed; ++i) {
+		const struct mount *m = d->tree.nodes[i].mount;
+		const char *list = m->fs_opts;
+		for (const char *o; m->fstype && list && (o = fstab_kept_next(&list, &n)) != NULL;) {
+			shown_key(key, m->fstype, o, option_name(o, n));
+			audit->failed |= intern_put(&audit->shown, strbuf_str(key), key->len, &number) != 0;
+			if (option_name(o, n) == n)
+				continue;
+			shown_key(key, m->fstype, o, n);
+			audit->failed |= intern_put(&audit->shown, strbuf_str(key), key->len, &number) != 0;
+		}
+	}
+	audit->shown_read = true;
 }
 
 /** Whether a live mount of the type shows the option: by its name, or as it stands, as
@@ -159,28 +184,15 @@ static uint64_t shown_hash(const char *fstype, const char *option, size_t key)
     asked: most files have no unknown option. */
 static bool is_shown(struct audit *audit, const char *fstype, const char *option, size_t len)
 {
-	const struct discovery *d = audit->in->live;
-	size_t n;
-	for (uint32_t i = 0; d && i < d->tree.count && !audit->shown_read && !audit->failed; ++i) {
-		const struct mount *m = d->tree.nodes[i].mount;
-		const char *list = m->fs_opts;
-		for (const char *o; m->fstype && list && (o = fstab_kept_next(&list, &n)) != NULL;) {
-			audit->failed |= map64_put(&audit->shown, shown_hash(m->fstype, o, option_name(o, n)), i) == MAP64_NONE;
-			if (option_name(o, n) < n)
-				audit->failed |= map64_put(&audit->shown, shown_hash(m->fstype, o, n), i) == MAP64_NONE;
-		}
-	}
-	audit->shown_read = true;
-	uint32_t i = map64_get(&audit->shown, shown_hash(fstype, option, len));
-	if (i == MAP64_NONE)
-		return false;
-	const struct mount *m = d->tree.nodes[i].mount;
-	const char *list = m->fs_opts;
-	for (const char *o; strcmp(m->fstype, fstype) == 0 && (o = fstab_kept_next(&list, &n)) != NULL;) {
-		if ((option_name(o, n) == len || n == len) && memcmp(o, option, len) == 0)
-			return true;
-	}
-	return false;
+	struct strbuf key;
+	strbuf_init(&key);
+	if (!audit->shown_read)
+		read_shown(audit, &key);
+	shown_key(&key, fstype, option, len);
+	bool found = intern_find(&audit->shown, strbuf_str(&key), key.len) != INTERN_NONE;
+	audit->failed |= key.failed;
+	strbuf_destroy(&key);
+	return found;
 }
 
 /** Why the kernel refuses a mount with an option: known of types that hold theirs.  A bind

@@ -359,7 +359,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	map64_init(&audit.asleep);
 	map64_init(&audit.written);
 	map64_init(&audit.keys);
-	map64_init(&audit.shown);
+	intern_init(&audit.shown);
 	strbuf_init(&audit.text);
 	audit.failed = !audit.entries || !audit.next_target || !audit.next_steady;
 	if (!audit.failed)
@@ -390,7 +390,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	map64_destroy(&audit.asleep);
 	map64_destroy(&audit.written);
 	map64_destroy(&audit.keys);
-	map64_destroy(&audit.shown);
+	intern_destroy(&audit.shown);
 	strbuf_destroy(&audit.text);
 	if (audit.failed)
 		errno = ENOMEM;
