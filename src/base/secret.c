@@ -101,14 +101,30 @@ static bool is_user_name(const char *name, size_t n)
 	       || (nlast > 5 && nlast < 12 && near_distance(last, nlast, "username", 8, false) <= 1);
 }
 
-/** Where the secret of a URL's userinfo begins; NULL: nowhere. */
-static const char *secret_of_url(const char *value, size_t n)
+/** Where a text is found next, from a place on that never goes back: what was found is
+    looked for again only when it lies before that place. */
+struct found {
+	const char *at;   /* NULL: not looked for yet; the end: nowhere */
+};
+
+/** Find a text from a place on.  @return the end if it is nowhere. */
+static const char *find_next(struct found *found, const char *from, const char *end, const char *text)
 {
-	const char *scheme = memmem(value, n, "://", 3);
-	if (!scheme)
+	if (!found->at || found->at < from) {
+		found->at = memmem(from, (size_t)(end - from), text, strlen(text));
+		found->at = found->at ? found->at : end;
+	}
+	return found->at;
+}
+
+/** Where the secret of a URL's userinfo begins; NULL: nowhere.
+    @scheme  Its "://", or the end. */
+static const char *secret_of_url(const char *scheme, const char *end)
+{
+	if (scheme == end)
 		return NULL;
-	const char *authority = scheme + 3, *slash = memchr(authority, '/', (size_t)(value + n - authority));
-	size_t len = (size_t)((slash ? slash : value + n) - authority);
+	const char *authority = scheme + 3, *slash = memchr(authority, '/', (size_t)(end - authority));
+	size_t len = (size_t)((slash ? slash : end) - authority);
 	const char *at = memrchr(authority, '@', len);
 	const char *colon = at ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
 	if (!at || (colon && colon + 1 == at))
@@ -125,26 +141,30 @@ static const char *secret_of_url(const char *value, size_t n)
  */
 static const char *secret_at(const char *option, size_t n, const char **begin)
 {
-	const char *end = option + n, *found = NULL;
+	const char *end = option + n, *found = NULL, *url = NULL;
+	struct found scheme = {NULL}, percents = {NULL}, colons = {NULL}, pass = {NULL};
 	for (const char *from = option, *equals; (equals = memchr(from, '=', (size_t)(end - from))) != NULL; from = equals + 1) {
 		const char *value = equals + 1, *secret = NULL;
 		/* "x-systemd.key": what stands behind the last dot names the value. */
 		const char *dot = memrchr(from, '.', (size_t)(equals - from)), *name = dot ? dot + 1 : from;
-		size_t len = (size_t)(equals - name), rest = (size_t)(end - value);
+		size_t len = (size_t)(equals - name);
 		/* What a value holds is an option if it has such a name: a path has none. */
-		if (rest == 0 || (from != option && memchr(from, '/', (size_t)(equals - from))))
+		if (value == end || (from != option && memchr(from, '/', (size_t)(equals - from))))
 			continue;
 		if (is_secret_name(name, len)) {
 			secret = value;
 		} else if (is_user_name(name, len)) {
-			const char *percent = memchr(value, '%', rest), *colon = memchr(value, ':', rest);
-			const char *sign = percent && (!colon || percent < colon) ? percent : colon;
-			secret = sign && sign + 1 < end ? sign + 1 : NULL;
-		} else if (len == 11 && ends_in(name, len, "ssh_command") && memmem(value, rest, "pass", 4)) {
+			const char *percent = find_next(&percents, value, end, "%"), *colon = find_next(&colons, value, end, ":");
+			const char *sign = percent < colon ? percent : colon;
+			secret = sign + 1 < end ? sign + 1 : NULL;
+		} else if (len == 11 && ends_in(name, len, "ssh_command") && find_next(&pass, value, end, "pass") != end) {
 			secret = value;   /* sshfs runs it: sshpass -pWORD */
 		}
-		if (!secret)
-			secret = secret_of_url(value, rest);
+		if (!secret) {
+			if (!scheme.at || scheme.at < value)
+				url = secret_of_url(find_next(&scheme, value, end, "://"), end);
+			secret = url;
+		}
 		/* A URL's may begin behind one of what it holds. */
 		if (secret && (!found || secret < found)) {
 			found = secret;
@@ -166,8 +186,23 @@ bool has_secret(const char *options)
 	return false;
 }
 
+/** Find the quote that ends a value: the last byte of its option.
+    @return the end of the text if there is none. */
+static const char *find_end_quote(struct found *found, const char *from, const char *end, char mark)
+{
+	if (!found->at || found->at < from) {
+		found->at = strchr(from, mark);
+		while (found->at && found->at[1] && found->at[1] != ',')
+			found->at = strchr(found->at + 1, mark);
+		found->at = found->at ? found->at : end;
+	}
+	return found->at;
+}
+
 void mask_options(const char *options, struct strbuf *out)
 {
+	const char *end = options + strlen(options);
+	struct found quotes[2] = {{NULL}, {NULL}};
 	while (*options) {
 		size_t n = strcspn(options, ",");
 		const char *from, *secret = secret_at(options, n, &from);
@@ -175,15 +210,14 @@ void mask_options(const char *options, struct strbuf *out)
 			/* Quotes, of the value or the option, keep a ',' in them; one that ends it has
 			   nothing behind it, lest what another begins be shown. */
 			const char mark = *secret == '"' || *secret == '\'' ? *secret : *from;
-			const char *quote = mark == '"' || mark == '\'' ? strchr(secret + (mark == *secret), mark) : NULL;
-			while (quote && quote[1] && quote[1] != ',')
-				quote = strchr(quote + 1, mark);
-			if (quote && quote >= options + n)
+			bool quoted = mark == '"' || mark == '\'';
+			const char *quote = quoted ? find_end_quote(&quotes[mark == '"'], secret + (mark == *secret), end, mark) : end;
+			if (quote < end && quote >= options + n)
 				n = (size_t)(quote + 1 - options);
 			strbuf_add(out, options, (size_t)(secret - options));
 			strbuf_puts(out, "***");
 			/* That of the whole option stays: others read on to it. */
-			if (quote && mark != *secret)
+			if (quote < end && mark != *secret)
 				strbuf_putc(out, mark);
 		} else {
 			strbuf_add(out, options, n);
