@@ -187,9 +187,13 @@ bool has_secret(const char *options)
 }
 
 /** Find the quote that ends a value: the last byte of its option.
-    @return the end of the text if there is none. */
-static const char *find_end_quote(struct found *found, const char *from, const char *end, char mark)
+    @quotes  What was found of each of the two quotes.
+    @return the end of the text if there is none, or if the mark is no quote. */
+static const char *find_end_quote(struct found *quotes, const char *from, const char *end, char mark)
 {
+	struct found *found = &quotes[mark == '"'];
+	if (mark != '"' && mark != '\'')
+		return end;
 	if (!found->at || found->at < from) {
 		found->at = strchr(from, mark);
 		while (found->at && found->at[1] && found->at[1] != ',')
@@ -207,18 +211,19 @@ void mask_options(const char *options, struct strbuf *out)
 		size_t n = strcspn(options, ",");
 		const char *from, *secret = secret_at(options, n, &from);
 		if (secret) {
-			/* Quotes, of the value or the option, keep a ',' in them; one that ends it has
-			   nothing behind it, lest what another begins be shown. */
-			const char mark = *secret == '"' || *secret == '\'' ? *secret : *from;
-			bool quoted = mark == '"' || mark == '\'';
-			const char *quote = quoted ? find_end_quote(&quotes[mark == '"'], secret + (mark == *secret), end, mark) : end;
+			/* Quotes keep a ',' in them: those of the value, and those of the option, which may
+			   end behind them.  One that ends it has nothing behind it, lest what another
+			   begins be shown. */
+			const char *inner = find_end_quote(quotes, secret + 1, end, *secret);
+			const char *outer = find_end_quote(quotes, inner < end ? inner + 1 : secret, end, *from);
+			const char *quote = outer < end ? outer : inner;
 			if (quote < end && quote >= options + n)
 				n = (size_t)(quote + 1 - options);
 			strbuf_add(out, options, (size_t)(secret - options));
 			strbuf_puts(out, "***");
 			/* That of the whole option stays: others read on to it. */
-			if (quote < end && mark != *secret)
-				strbuf_putc(out, mark);
+			if (outer < end)
+				strbuf_putc(out, *from);
 		} else {
 			strbuf_add(out, options, n);
 		}
