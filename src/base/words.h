@@ -14,8 +14,9 @@
 /** Whether n bytes are this word. */
 static inline bool word_is(const char *at, size_t n, const char *word)
 {
-	/* Most words differ in their first byte: they need not be measured. */
-	return (n == 0 || *at == *word) && strlen(word) == n && memcmp(at, word, n) == 0;
+	/* Most words differ in their first byte: they need not be measured.  Of a word that is longer no
+	   more than n bytes are: it may be as long as a line. */
+	return (n == 0 || *at == *word) && strnlen(word, n + 1) == n && memcmp(at, word, n) == 0;
 }
 
 /** Whether n bytes are one of an array of words. */
