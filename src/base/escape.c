@@ -112,13 +112,14 @@ static uint32_t utf8_code(const char *str, size_t n)
     line's end, or that turns the direction of the text; 0 if not, else its code. */
 static uint32_t unseen_code(const char *str, size_t n)
 {
-	/* The general categories Cf, Zl and Zp, but signs that are seen; fillers. */
+	/* The general categories Cf, Zl and Zp, but signs that are seen; fillers; U+FFFE and U+FFFF,
+	   which are no characters and may not stand in XML. */
 	static const struct {
 		uint32_t from, to;
 	} ranges[] = {
 		{0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
 		{0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
-		{0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3},
+		{0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0x1bca0, 0x1bca3},
 		{0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 	};
 	if (n < 2)

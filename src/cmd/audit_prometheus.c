@@ -28,6 +28,8 @@ void audit_label(struct strbuf *out, const char *value)
 		}
 		if (*value == '\n')
 			strbuf_puts(out, "\\n");
+		else if (value[0] == '\\' && value[1] == 'x')
+			strbuf_puts(out, "\\\\x5c");   /* or it would read as an escaped byte */
 		else if (*value == '"' || *value == '\\')
 			strbuf_printf(out, "\\%c", *value);
 		else if (escape_harms(value, n))

@@ -90,12 +90,19 @@ static void line_jsonl(struct strbuf *out, struct cells *cells, const struct row
 	strbuf_puts(out, "}\n");
 }
 
-/** Append text inside a quoted string of dot(1). */
+/** Append text inside a quoted string of dot(1).  Graphviz decodes the entities of HTML in labels,
+    "&#8238;" and "&amp;", and some versions decode them once more in an SVG: the '&' of one is
+    written as \x26, as escape_terminal() would write it. */
 static void add_label(struct strbuf *out, struct strbuf *scratch, const char *text)
 {
+	static const char word[] = "#0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 	strbuf_reset(scratch);
 	escape_terminal(scratch, text);
 	for (const char *c = strbuf_str(scratch); *c; ++c) {
+		if (*c == '&' && c[1 + strspn(c + 1, word)] == ';') {
+			strbuf_puts(out, "\\\\x26");
+			continue;
+		}
 		if (*c == '"' || *c == '\\')
 			strbuf_putc(out, '\\');
 		strbuf_putc(out, *c);
