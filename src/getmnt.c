@@ -197,6 +197,7 @@
  *     owners.c          names of users and groups
  *   getmnt.c            main: dispatch
  */
+#include "base/map64.h"
 #include "cmd/cmd.h"
 
 #include <fcntl.h>
@@ -205,6 +206,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -266,6 +268,9 @@ int main(int argc, char **argv)
 		open_standard();
 	signal(SIGPIPE, SIG_DFL);
 	prepare_stdout();
+	/* The kernel puts 16 random bytes there at exec(2). */
+	if (getauxval(AT_RANDOM))
+		map64_seed((const void *)getauxval(AT_RANDOM));
 
 	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
 	if (argc > 0 && strcmp(slash ? slash + 1 : argv[0], "genfstab") == 0)

@@ -9,6 +9,20 @@ struct map64_slot {
 	uint32_t value;   /* MAP64_NONE: the slot is free */
 };
 
+/** What keys and bytes are hashed with; map64_seed() sets it. */
+static struct {
+	uint64_t key;     /* xor of a key */
+	uint64_t factor;  /* of keys and bytes; odd */
+} seed = {0, 0x100000001b3u};
+
+void map64_seed(const void *random)
+{
+	uint64_t words[2];
+	memcpy(words, random, sizeof(words));
+	seed.key = words[0];
+	seed.factor = words[1] << 3 | 5;
+}
+
 void map64_init(struct map64 *map)
 {
 	*map = (struct map64){0};
@@ -20,9 +34,10 @@ void map64_destroy(struct map64 *map)
 	map64_init(map);
 }
 
-/** Mix the bits of a key (the finalizer of splitmix64). */
+/** Mix the bits of a key: the finalizer of splitmix64, behind what nobody outside knows. */
 static size_t map64_hash(uint64_t key)
 {
+	key = (key ^ seed.key) * seed.factor;
 	key ^= key >> 30;
 	key *= 0xbf58476d1ce4e5b9;
 	key ^= key >> 27;
@@ -82,8 +97,9 @@ uint32_t map64_put(struct map64 *map, uint64_t key, uint32_t value)
 
 uint64_t map64_bytes(uint64_t hash, const char *bytes, size_t n)
 {
+	const uint64_t factor = seed.factor;
 	for (size_t i = 0; i < n; ++i)
-		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+		hash = (hash ^ (unsigned char)bytes[i]) * factor;
 	return hash;
 }
 

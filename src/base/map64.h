@@ -18,6 +18,15 @@ struct map64 {
 	size_t count;
 };
 
+/**
+ * Make hashes unknown to those who write the tables that are read: keys made for one hash would
+ * all be looked for in one place, in the square of their number.  Without it all is the same in
+ * each run: unit tests, fuzz targets.  Before the first map, and once.
+ *
+ * @random  16 bytes that nobody else knows.
+ */
+void map64_seed(const void *random);
+
 /** Make an empty map.  It allocates nothing yet. */
 void map64_init(struct map64 *map);
 
@@ -46,8 +55,8 @@ uint32_t map64_put(struct map64 *map, uint64_t key, uint32_t value);
 #define MAP64_BYTES 0xcbf29ce484222325u
 
 /**
- * A hash of bytes, as a key: FNV-1a.  Two strings may have the same, so that
- * what is found by it must be compared.
+ * A hash of bytes, as a key: FNV-1a, with the factor of map64_seed().  Two strings may have the
+ * same, so that what is found by it must be compared.
  *
  * @hash
  *         MAP64_BYTES, or the hash of the bytes before these.

@@ -2,7 +2,7 @@
 # takes much longer where that is not so, and 5 seconds are its end.
 seconds=5
 ! grep -q __asan_init "$GETMNT" || seconds=60
-for row in distinct near quoted quoted-options equals users types components binds; do
+for row in distinct near quoted quoted-options equals users types components binds devices; do
 	python3 "$TOP/tests/lib/large.py" $row
 	for command in "-J -F mountinfo" "-s -P -F fstab" "fstab -F mountinfo --options=live" \
 		"fstab -F mountinfo --merge --diff fstab" "audit -F mountinfo --fstab=fstab --config=none --jsonl" \

@@ -37,6 +37,25 @@ def binds(count=30_000):
             "".join(line("bind", "none", f"/x{i}", f"/m{i}") for i in range(count)))
 
 
+def devices(count=60_000):
+    """Mounts whose device numbers have one place in a map that is not seeded: map64_hash() backwards."""
+    whole, text = 1 << 64, []
+
+    def unshift(value, n):
+        found = value
+        for _ in range(64 // n):
+            found = value ^ found >> n
+        return found
+
+    factors = [pow(factor, -1, whole) for factor in (0x94d049bb133111eb, 0xbf58476d1ce4e5b9, 0x100000001b3)]
+    for i in range(count):
+        key = unshift(i << 24, 31) * factors[0] % whole
+        key = unshift(key, 27) * factors[1] % whole
+        key = unshift(key, 30) * factors[2] % whole
+        text.append(f"{i + 2} 1 {key >> 32}:{key & 0xffffffff} / /m{i} rw - ext4 /dev/sd{i} rw\n")
+    return "".join(text), ""
+
+
 ROWS = {
     "distinct": lambda: of_options(each("o{0}=1"), each("o{0}=2")),
     "near": lambda: of_options(each("nofai{0}")),
@@ -48,6 +67,7 @@ ROWS = {
     "components": lambda: (mount(root=OPTIONS * "/a", target="/b") + mount(target="/c", number=3).replace(" 8:3 ", " 8:2 "),
                            line("bind", "none", "/c" + OPTIONS * "/a", "/b")),
     "binds": binds,
+    "devices": devices,
 }
 mounts, lines = ROWS[sys.argv[1]]()
 with open("mountinfo", "w", encoding="ascii") as f:
