@@ -66,7 +66,7 @@
 # flags but the needed ones are yours), CC, CFLAGS, LDFLAGS, DESTDIR, PREFIX
 # (/usr/local), LIBDIR (PREFIX/lib).  Each variant builds in build/VARIANT.
 # V=1 shows the commands.  TESTS=PATTERN runs the cases of that name alone,
-# UNITS='NAME...' the unit suites of those names.
+# UNIT='NAME...' the unit suites of those names.
 # JOBS=N compiles N files at a time.
 # GETMNT_REQUIRE_ROOT=1 in the environment: without root the check fails.
 # GETMNT_SCALE=full: 32,000 mounts on one path, where the check has 6,000.
@@ -279,7 +279,7 @@ check: | $(AFTER_DEPS)
 
 .PHONY: check-unit
 check-unit: $(BUILD)/tests/unit/unit
-	$(BUILD)/tests/unit/unit $(UNITS)
+	$(BUILD)/tests/unit/unit $(UNIT)
 
 .PHONY: check-cases
 check-cases: $(BUILD)/getmnt $(RECORDED)
@@ -371,7 +371,7 @@ VALGRIND := valgrind -q --suppressions=tests/lib/valgrind.supp --error-exitcode=
 check-valgrind check-valgrind-unit: export GETMNT_DISABLE := listmount,openat2
 check-valgrind check-valgrind-unit: export GETMNT_FAULT_STEP = 100
 check-valgrind-unit: $(BUILD)/tests/unit/unit
-	$(VALGRIND) $(BUILD)/tests/unit/unit $(UNITS)
+	$(VALGRIND) $(BUILD)/tests/unit/unit $(UNIT)
 check-valgrind: | $(AFTER_DEPS)
 	@$(SUBMAKE) binaries
 	+@build-aux/tally \
@@ -395,8 +395,8 @@ check-ci: | $(AFTER_DEPS)
 		"asan-cases: $(MAKE) --no-print-directory VARIANT=asan check-cases" \
 		"asan-system: $(MAKE) --no-print-directory VARIANT=asan check-system TESTS='$(CI_ASAN_SYSTEM)'" \
 		-- \
-		"tsan-unit: $(MAKE) --no-print-directory VARIANT=tsan check-unit UNITS='$(CI_TSAN)'" \
-		"valgrind-unit: $(MAKE) --no-print-directory check-valgrind-unit UNITS='$(CI_VALGRIND)'" \
+		"tsan-unit: $(MAKE) --no-print-directory VARIANT=tsan check-unit UNIT='$(CI_TSAN)'" \
+		"valgrind-unit: $(MAKE) --no-print-directory check-valgrind-unit UNIT='$(CI_VALGRIND)'" \
 		"check-fuzz: $(MAKE) --no-print-directory check-fuzz FUZZ_PERCENT=10" \
 		"check-deb: $(MAKE) --no-print-directory check-deb"
 
