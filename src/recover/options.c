@@ -57,7 +57,8 @@ static bool is_hint(const char *option)
 	if (at == option + 2 || (*at && *at != '='))
 		return false;
 	for (; *at; ++at) {
-		if ((unsigned char)*at <= ' ' || *at == 0x7f)
+		/* A blank of a mount's options is an escape in the line made of them: both are one option. */
+		if (((unsigned char)*at < ' ' && !strchr("\t\n", *at)) || *at == 0x7f)
 			return false;
 	}
 	return utf8_valid(option);
