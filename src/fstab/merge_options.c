@@ -312,19 +312,37 @@ static bool has_other_flag(const char *shown, const struct flags *want)
 	return false;
 }
 
+/** What is shown for all options of a line, made when it is first needed. */
+struct all_shown {
+	const char *from;        /* the options; NULL: it is made */
+	struct strbuf text;
+	struct option_set set;
+};
+
+static void make_all(struct all_shown *all, const char *fstype)
+{
+	size_t n;
+	const char *from = all->from;
+	for (const char *o; from && (o = merge_next(&from, &n)) != NULL;)
+		shown_as(fstype, o, n, &all->text);
+	if (all->from)
+		option_set_add_list(&all->set, strbuf_str(&all->text), merge_next);
+	all->from = NULL;
+}
+
 /** Whether what is shown for an option of a line has another value than the mount's.
-    @all     What is shown for all options of the line.
-    @behind  Where in it the options behind this one begin: what these say again counts. */
-static bool is_other(const char *fstype, const char *shown, const struct option_set *all, const char *behind,
-                     const struct live *live)
+    @behind  Where in what is shown for all options those behind this one begin: what these
+             say again counts. */
+static bool is_other(const char *fstype, const char *shown, struct all_shown *all, size_t behind, const struct live *live)
 {
 	size_t n, k;
 	for (const char *o; (o = merge_next(&shown, &n)) != NULL;) {
 		const char *found = find_live(live, o, n, &k);
 		if (!found || shown_same(fstype, o, n, found, k))
 			continue;
-		const char *last = find_name(all, o, n).last;
-		if (!last || last < behind)
+		make_all(all, fstype);
+		const char *last = find_name(&all->set, o, n).last;
+		if (!last || last < strbuf_str(&all->text) + behind)
 			return true;
 	}
 	return false;
@@ -350,15 +368,14 @@ static void take_over(const char *fstype, const char *from, const struct live *l
                       struct taken *taken, struct strbuf *differ)
 {
 	size_t n, k, m, behind = 0;
-	struct strbuf shown, all, use;
-	struct option_set whole, says;
+	struct strbuf shown, use;
+	struct option_set whole;
+	struct all_shown all = {.from = from};
 	strbuf_init(&shown);
-	strbuf_init(&all);
 	strbuf_init(&use);
+	strbuf_init(&all.text);
+	option_set_init(&all.set, false);
 	index_list(&whole, from, false);
-	for (const char *at = from, *o; (o = merge_next(&at, &n)) != NULL;)
-		shown_as(fstype, o, n, &all);
-	index_list(&says, strbuf_str(&all), false);
 	for (const char *o; (o = merge_next(&from, &n)) != NULL;) {
 		strbuf_reset(&shown);
 		shown_as(fstype, o, n, &shown);
@@ -376,7 +393,7 @@ static void take_over(const char *fstype, const char *from, const struct live *l
 		/* What means a flag besides goes, if the flag does. */
 		if (!own && flags && has_other_flag(strbuf_str(&shown), flags))
 			continue;
-		if (own || !is_other(fstype, strbuf_str(&shown), &says, strbuf_str(&all) + behind, live)) {
+		if (own || !is_other(fstype, strbuf_str(&shown), &all, behind, live)) {
 			take(taken, o, n);
 			continue;
 		}
@@ -388,12 +405,12 @@ static void take_over(const char *fstype, const char *from, const struct live *l
 			}
 		}
 	}
-	taken->list->failed |= shown.failed || all.failed || use.failed || whole.failed || says.failed || taken->set.failed;
+	taken->list->failed |= shown.failed || use.failed || whole.failed || taken->set.failed || all.text.failed || all.set.failed;
 	strbuf_destroy(&shown);
-	strbuf_destroy(&all);
 	strbuf_destroy(&use);
+	strbuf_destroy(&all.text);
+	option_set_destroy(&all.set);
 	option_set_destroy(&whole);
-	option_set_destroy(&says);
 }
 
 /** Append what the mount has, and the line has not.
