@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -56,30 +58,38 @@ bool os_reap(struct os *os, int pid, double seconds, int *status)
 	}
 }
 
-/* Of a child that has said all. */
-static const double END_SECONDS = 2;
+/** What os_read_rooted() has its thread do. */
+struct rooted {
+	struct os *os;
+	int root, fd;
+	char *buf;
+	size_t size;
+	ssize_t n;
+	int error;
+};
+
+static void *read_rooted(void *arg)
+{
+	struct rooted *r = arg;
+	struct os *os = r->os;
+	if (OS_CALL(os, OS_UNSHARE, unshare(CLONE_FS)) == 0 && OS_CALL(os, OS_FCHDIR, fchdir(r->root)) == 0
+	    && OS_CALL(os, OS_CHROOT, chroot(".")) == 0)
+		r->n = os_read(os, r->fd, r->buf, r->size);
+	r->error = errno;
+	return NULL;
+}
 
 ssize_t os_read_rooted(struct os *os, int root, int fd, char *buf, size_t size)
 {
-	int socks[2];
-	ssize_t n = -1, got = -1;
-	if (os_socketpair(os, socks) != 0)
-		return -1;
-	int pid = os_fork_process(os);
-	if (pid == 0) {
-		if (OS_CALL(os, OS_FCHDIR, fchdir(root)) == 0 && OS_CALL(os, OS_CHROOT, chroot(".")) == 0)
-			n = os_read(os, fd, buf, size);
-		if (n > 0)
-			os_send(os, socks[1], buf, (size_t)n, NULL, 0, -1, true);
-		os_exit_process(0);
+	struct rooted r = {os, root, fd, buf, size, .n = -1};
+	pthread_t thread;
+	int error = os_thread(&thread, read_rooted, &r);
+	if (error == 0) {
+		pthread_join(thread, NULL);
+		error = r.error;
 	}
-	os_close(os, socks[1]);
-	if (pid > 0) {
-		got = os_recv(os, socks[0], buf, size, NULL, true);
-		os_reap(os, pid, END_SECONDS, NULL);
-	}
-	os_close(os, socks[0]);
-	return got > 0 ? got : -1;
+	errno = error;
+	return r.n > 0 ? r.n : -1;
 }
 
 /** Room for one descriptor beside a message. */

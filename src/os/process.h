@@ -21,7 +21,8 @@ int os_fork_process(struct os *os);
 
 /**
  * Read a file of the kernel's as a process reads it whose root is another directory: paths
- * in it begin there.  Done in a child; the calling process must be allowed to chroot(2).
+ * in it begin there.  A thread with a root of its own (CLONE_FS) reads it: this takes less
+ * than a child.  The process must be allowed to chroot(2).
  *
  * @root  The directory, opened with O_PATH.
  * @fd    The file; read from where it is.
