@@ -152,10 +152,8 @@ static char memory_stat(struct os *os, const char *path, uint64_t *start, bool *
 	char text[1024];
 	*start = 0;
 	*named = false;
-	int fd = os_openat(os, AT_FDCWD, path, O_RDONLY);
-	if (fd < 0)
-		return '\0';
-	ssize_t n = os_read(os, fd, text, sizeof(text) - 1);
+	int fd = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd >= 0 && S_ISREG(os_file_type(os, fd, NULL, NULL)) ? os_read(os, fd, text, sizeof(text) - 1) : 0;
 	os_close(os, fd);
 	text[n > 0 ? n : 0] = '\0';
 	/* The second field is a name in parentheses, of any bytes. */
