@@ -107,7 +107,7 @@ static void free_world(void)
 static void on_look(const char *path, int flags)
 {
 	bool dev = strcmp(path, "/dev") == 0 || strncmp(path, "/dev/", 5) == 0;
-	FUZZ_CHECK(dev || strncmp(path, "/sys/", 5) == 0 || strncmp(path, "/run/", 5) == 0);
+	FUZZ_CHECK(dev || strcmp(path, "/sys") == 0 || strncmp(path, "/sys/", 5) == 0 || strncmp(path, "/run/", 5) == 0);
 	if (dev && !(flags & (O_PATH | O_NOFOLLOW)))
 		opened_device = true;
 	/* From a partition to its disk, by ourselves; never by a name that was read. */

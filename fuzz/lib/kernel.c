@@ -186,6 +186,24 @@ static int open_path(int dirfd, const char *name, int flags, uint64_t resolve)
 	return new_fd(path, file, flags & O_PATH, device ? open_device(file) : -1);
 }
 
+/** What is known of a file without opening it: its type. */
+static int statx_file(const char *path, struct k_statx *st)
+{
+	static const uint16_t types[] = {
+		[FK_FILE] = S_IFREG, [FK_LINK] = S_IFLNK, [FK_DIRENTS] = S_IFDIR, [FK_BLOCK] = S_IFBLK, [FK_ERROR] = S_IFREG,
+	};
+	const struct fuzz_file *file = find_file(path);
+	if (!file && !is_dir(path)) {
+		errno = ENOENT;
+		return -1;
+	}
+	if (file && file->kind == FK_ERROR && file->len != 2)
+		return fail(file);
+	st->mask = K_STATX_TYPE;
+	st->mode = file ? types[file->kind] : S_IFDIR;
+	return 0;
+}
+
 /* The functions of os/, in the linker's names. */
 
 int __wrap_os_statx(struct os *os, int dirfd, const char *name, int flags, unsigned mask,
@@ -235,10 +253,11 @@ int __wrap_os_statx(struct os *os, int dirfd, const char *name, int flags, unsig
 		return -1;
 	if (kernel->look)
 		kernel->look(path, flags);
-	if (kernel->statx)
-		return kernel->statx(path, flags, mask, st);
+	int rc = -1;
 	errno = ENOENT;
-	return -1;
+	if (kernel->statx)
+		rc = kernel->statx(path, flags, mask, st);
+	return rc != 0 && errno == ENOENT ? statx_file(path, st) : rc;
 }
 
 int __wrap_os_openat(struct os *os, int dirfd, const char *path, int flags)

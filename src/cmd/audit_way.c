@@ -312,6 +312,7 @@ int audit_way_may_save(const struct audit_way *way)
 /* As audit_json() makes it, of an audit that failed before anything was known. */
 #define JSON_NO_MEMORY \
 	"{\"findings\": [], \"counts\": {\"critical\": 0, \"warning\": 0, \"info\": 0, \"ignored\": 0, \"silenced\": 0}, " \
+	"\"left_out\": {\"critical\": 0, \"warning\": 0, \"info\": 0}, " \
 	"\"expired\": [], \"not_judged\": [], \"failed\": \"memory ran out\", \"exit_status\": 2, \"fstab\": null, " \
 	"\"root\": \"\", \"mounts\": 0, \"time\": 0, \"seconds\": 0, \"schema\": 1, \"version\": \"" GETMNT_VERSION "\", " \
 	"\"host\": null, \"boot_id\": null, \"mntns\": null, \"table\": null, \"complete\": false, " \

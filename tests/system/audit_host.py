@@ -6,14 +6,14 @@ import json
 import os
 import shutil
 import struct
-import tempfile
 import time
 
 import gm
 
 gm.need_fs("ext4")
 gm.need("mkfs.ext4", "losetup", "blkid", "mount", "umount")
-images = tempfile.mkdtemp()
+root = gm.Root()
+images = gm.mkdir(root / "images")   # of the mount that is the root later: their names stay
 program = os.environ["GETMNT"]
 GOINGDOWN = 0x8004587d        # XFS_IOC_GOINGDOWN, and ext4's
 
@@ -85,7 +85,6 @@ if "btrfs" in types and gm.shutil.which("mkfs.btrfs") and gm.shutil.which("btrfs
 
 if "xfs" in types and gm.shutil.which("mkfs.xfs"):
     xfs = disk("xfs", "mkfs.xfs", "-q", size=320)
-root = gm.Root()
 for program in ("mount", "umount", "losetup", "sh", "sleep", *(["btrfs"] if btrfs else [])):
     gm.install(program, root.path)
 gm.mount("devtmpfs", gm.mkdir(root / "dev"), "devtmpfs")
