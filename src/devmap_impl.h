@@ -93,6 +93,7 @@ struct devmap {
 	struct devmap_dev **devs;
 	size_t ndevs, size;
 	bool failed;             /* something was lost: ENOMEM; stays */
+	bool unrooted;           /* changing the root was refused: no loop's file can be proved */
 	bool unread;             /* sysfs could not be read: nothing is known of it */
 	const char *refused;     /* the first file in runroot that was not what it should be */
 	int refused_error;

@@ -90,7 +90,7 @@ static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap
 	if (*dev->backing != '/')
 		return DEVMAP_ELSEWHERE;
 	/* Of a file in "/" both names are the same. */
-	if (base == dev->backing)
+	if (base == dev->backing || map->unrooted)
 		return DEVMAP_NAMED;
 	if (!devmap_at(path, sizeof(path), map->sysroot, "dev/block/%u:%u/%sloop/backing_file", dev->major,
 	               dev->minor, dev->partition ? "../" : "")
@@ -102,7 +102,8 @@ static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap
 	ssize_t n = root >= 0 && fd >= 0 ? os_read_rooted(map->os, root, fd, buf, sizeof(buf)) : 0;
 	os_close(map->os, root);
 	os_close(map->os, fd);
-	/* To change the root is refused to most. */
+	/* An ordinary user may not change the root: one refusal is enough to know. */
+	map->unrooted = n < 0 && errno == EPERM;
 	if (n < 0)
 		return DEVMAP_NAMED;
 	bool here = (size_t)n == strlen(base) + 1 && memcmp(buf, base, (size_t)n - 1) == 0;

@@ -145,7 +145,7 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 			return 0;
 		/* In a container it may be a file of lxcfs. */
 		if (!file && errno == EREMOTE) {
-			message(path, "not read: %s; give a copy of it with --swaps", path_error(errno));
+			message(path, "not read: %s; swap is not checked (--swaps=FILE reads a copy)", path_error(errno));
 			machine->no_swaps = true;
 			return 0;
 		}

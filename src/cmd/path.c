@@ -279,7 +279,7 @@ static enum path_known cwd_known(struct run *run, const char *name, int *error)
 const char *path_error(int error)
 {
 	return error == ESTALE ? "the working directory has no name any more, or another mount covers it"
-	       : error == EREMOTE ? "a file system that can block is mounted on it: unmount it"
+	       : error == EREMOTE ? "a file system that can block is mounted on it"
 	       : error == ENOTSUP ? "it is not a regular file"
 	       : error == ETIME ? "it is a FIFO that nobody writes to" : strerror(error);
 }
