@@ -121,7 +121,8 @@ def look(command, *args, status=(0, 1, 2, 16, 32, 64)):
 
 for args in ([], ["-J"], ["-k", "--names=kernel"], ["--names=walk", "--algorithm=getmnt1"], ["--names=pure"], ["-o", "TARGET,UUID,LABEL,SIZE"],
              ["-D"], ["--unmounted"], ["-N", str(os.getpid())], ["--root=/sub"], ["-F", "/keep/table"], ["-s"], ["-m"], ["-T", "/data/below"],
-             ["/disk"], ["--probe=all"], ["--boundaries"], ["--explain"]):
+             ["/disk"], ["--probe=all"], ["--boundaries"], ["--explain"],
+             ["--poll", "--timeout=200"]):
     look("discover", *args)
 for args in (["*", "/disk"], ["-m", "-o", "USER,GROUP,SIZE,PATH", "*", "/disk"], ["-L", "-m", "--engine=bulk", "*", "/disk"], ["--access=w", "*", "/disk"]):
     look("search", *args)
@@ -134,6 +135,8 @@ for args in ([], ["/sub"], ["--genfstab", "/sub"], ["--merge=/keep/fstab", "--ad
     look("fstab", *args)
 for args in (["/keep/file", "--write", "--yes"], ["/etc/mtab", "--check"], ["-p"]):
     look("recover", *args)
+for args in (["/disk", "--total-time=0.2"], ["--live", "--total-time=0.2"], ["/disk", "--layers", "--total-time=0.2"]):
+    look("profile", *args)
 for i, (*_, line) in enumerate(TABLE):
     if i not in used and "elsewhere" not in line:
         gm.fail(f"no run opened this: {line[:150]}")
