@@ -120,7 +120,7 @@ for number, options in enumerate(("lowerdir=/lower::/layer,metacopy=on", "lowerd
                                   "lowerdir=/ly\\:r:/lower")):
     gm.mount("overlay", gm.mkdir(f"/bad/layers{number}"), "overlay", 0, options)
     bad.append(f"/bad/layers{number}")
-gm.overlay("/good/over", "/lower", "/work/1")
+gm.overlay("/good/over", "/lower", "/scratch/1")
 good.append("/good/over")
 for number, options in enumerate(([("lowerdir+", "/lower"), ("datadir+", "/layer"), ("metacopy", "on")],
                                   [("lowerdir+", "/ly:r"), ("lowerdir+", "/lower")], [("lowerdir+", "/b\\ck"), ("lowerdir+", "/lower")])):
