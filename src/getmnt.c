@@ -27,7 +27,6 @@
  *     crossing.c        each way into the kernel a function, in a build for gprof
  *     entry.c           a name that is not necessarily what it should be, opened
  *     file.c            small files, read whole
- *     lines.c           files of any size, line by line
  *     ring.c            statx(2) by io_uring(7)
  *     inodes.c          attributes of many inodes by one call: XFS, btrfs
  *     change.c          the calls that change files

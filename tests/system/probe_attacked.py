@@ -4,45 +4,14 @@ run has an end, and what it leaves is recorded."""
 import json
 import os
 import signal
-import stat
 import subprocess
 import threading
 import time
 
 import gm
+from silent import STATE, fresh, records, servers, settled
 
 BOUND = 15           # seconds: beyond it a run hangs
-STATE = "/run/getmnt"
-
-gm.need_fs("fuse")
-root = gm.Root()
-gm.tmpfs(root / "run")
-gm.tmpfs(root / "ok")
-os.mknod(root / "dev/fuse", 0o600 | stat.S_IFCHR, os.makedev(10, 229))
-root.enter()
-servers = []
-
-
-def fresh(count=1):
-    """So many silent mounts that no run knows."""
-    while servers:
-        servers.pop().end()
-    settled(lambda: not gm.probers(), f"still left: {gm.probers()}")
-    for line in gm.mountinfo():
-        if line.point.startswith(b"/silent"):
-            gm.umount(line.point.decode(), gm.MNT_DETACH)
-    servers.extend(gm.SilentFuse(f"/silent{i}") for i in range(count))
-
-
-def settled(true, what):
-    end = time.monotonic() + gm.WAIT_SECONDS
-    while not true() and time.monotonic() < end:
-        time.sleep(0.01)
-    gm.expect(true(), what)
-
-
-def records():
-    return {int(name.split("_")[3]) for name in os.listdir(STATE)}
 
 
 def start(*args):

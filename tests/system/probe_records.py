@@ -4,43 +4,12 @@ had, and in a container that shares /run: each run has an end, and forgets nothi
 import fcntl
 import os
 import resource
-import stat
 import time
 
 import gm
+from silent import STATE, fresh, records, servers
 
 CLONE_NEWPID, CLONE_NEWNS, MS_REMOUNT = 0x20000000, 0x20000, 32
-STATE = "/run/getmnt"
-
-gm.need_fs("fuse")
-root = gm.Root()
-gm.tmpfs(root / "run")
-gm.tmpfs(root / "ok")
-os.mknod(root / "dev/fuse", 0o600 | stat.S_IFCHR, os.makedev(10, 229))
-root.enter()
-servers = []
-
-
-def fresh(count=1):
-    """So many silent mounts that no run knows."""
-    while servers:
-        servers.pop().end()
-    settled(lambda: not gm.probers(), f"still left: {gm.probers()}")
-    for line in gm.mountinfo():
-        if line.point.startswith(b"/silent"):
-            gm.umount(line.point.decode(), gm.MNT_DETACH)
-    servers.extend(gm.SilentFuse(f"/silent{i}") for i in range(count))
-
-
-def settled(true, what):
-    end = time.monotonic() + gm.WAIT_SECONDS
-    while not true() and time.monotonic() < end:
-        time.sleep(0.01)
-    gm.expect(true(), what)
-
-
-def records():
-    return {int(name.split("_")[3]) for name in os.listdir(STATE)}
 
 
 # The directory is somebody's for ever.
