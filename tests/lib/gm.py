@@ -754,6 +754,19 @@ def in_child(function):
 
 # FUSE, without a library: INIT is answered, and then nothing is read.
 
+def expect_untouched(good, bad, names, columns="TARGET,STATE"):
+    """Discover by each way of naming: what can block stays untouched, and the rest is ok."""
+    for way in names:
+        result = getmnt("-J", "-l", "-o", columns, "--names=" + way, seconds=10)
+        if result.status is None:
+            continue
+        states = {row["target"]: row["state"] for row in result.rows()}
+        for target in good:
+            expect(states.get(target) == "ok", f"{way}: {target}: {states.get(target)}")
+        for target in bad:
+            expect(states.get(target, "untested") == "untested", f"{way}: touched: {target}: {states[target]}")
+
+
 class HungFuse:
     """A FUSE mount whose server answers INIT and never reads again."""
 

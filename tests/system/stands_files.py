@@ -65,15 +65,7 @@ for source, place, of in (("/good/top/erofs.img", "/good/erofs", good), ("/slow/
         pass
 server.stopped = True
 
-for names in ("walk", "pure"):
-    result = gm.getmnt("-J", "-l", "-o", "TARGET,STATE", "--names=" + names, seconds=10)
-    if result.status is None:
-        continue
-    states = {row["target"]: row["state"] for row in result.rows()}
-    for target in good:
-        gm.expect(states.get(target) == "ok", f"{names}: {target}: {states.get(target)}")
-    for target in bad:
-        gm.expect(states.get(target, "untested") == "untested", f"{names}: touched: {target}: {states[target]}")
+gm.expect_untouched(good, bad, ("walk", "pure"))
 for uid in (None, 1000):
     found = set(gm.getmnt("search", "*", "/good", "/bad", uid=uid, seconds=10).out.decode().split("\n"))
     for target in good:

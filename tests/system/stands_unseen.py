@@ -136,15 +136,7 @@ def within(paths, tops):
     return {top for top in tops for path in paths if path.startswith(top + "/")}
 
 
-for names in ("walk", "pure", "hint"):
-    result = gm.getmnt("-J", "-l", "-o", "TARGET,UUID,STATE", "--names=" + names, seconds=10)
-    if result.status is None:
-        continue
-    states = {row["target"]: row["state"] for row in result.rows()}
-    for target in good:
-        gm.expect(states.get(target) == "ok", f"{names}: {target}: {states.get(target)}")
-    for target in bad:
-        gm.expect(states.get(target, "untested") == "untested", f"{names}: touched: {target}: {states[target]}")
+gm.expect_untouched(good, bad, ("walk", "pure", "hint"), "TARGET,UUID,STATE")
 for uid in (None, 1000):
     # Nobody but root can prove the name of a loop's file: while a server is hidden, none is believed.
     result = gm.getmnt("search", "*", "/good", "/bad", uid=uid, seconds=10)
