@@ -73,7 +73,7 @@
 
 VERSION := 0.1.0
 # Of the shared library: ABI, additions to it, the rest.  include/getmnt/getmnt.h
-# says what may change, src/libgetmnt.map has the names.
+# says what may change, src/lib/libgetmnt.map has the names.
 LIB_ABI := 0
 LIB_VERSION := $(LIB_ABI).1.0
 VARIANT ?= debug
@@ -106,7 +106,7 @@ PROFILE_FLAGS = $(eval PROFILE_FLAGS := $$(shell CC='$(CC)' build-aux/cc-flags -
 	-fno-partial-inlining -fno-ipa-cp -fno-ipa-sra -fno-ipa-icf -fno-reorder-blocks-and-partition))$(PROFILE_FLAGS)
 VARIANT_LDFLAGS_profile := -pg
 VARIANT_PIE_profile := -no-pie
-build/profile/src/os/%.o: OS_FLAGS := -fno-inline
+build/profile/src/os/%.o build/profile/src/probe/%.o: OS_FLAGS := -fno-inline
 VARIANT_CFLAGS_gcov := -O0 -g --coverage
 VARIANT_LDFLAGS_gcov := --coverage
 VARIANT_CFLAGS_plain := -DNDEBUG
@@ -142,7 +142,7 @@ say = $(if $(V),,@printf '  %-5s %s\n' '$(1)' '$@')
 # A jobserver of our own, unless there is one.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring --jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
-LIB_SRC := $(filter-out src/getmnt.c,$(wildcard src/*.c src/*/*.c))
+LIB_SRC := $(filter-out src/getmnt.c,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 # The public library: all but the commands.
 PUBLIC_OBJ := $(filter-out $(BUILD)/src/cmd/%,$(LIB_OBJ))
@@ -171,11 +171,11 @@ $(BUILD)/libgetmnt.a: $(LIB_OBJ)
 
 # The linker drops what no public function reaches, libmount and libblkid with it.
 # dlclose(3) does not unmap the library: threads of a search may be in it (nodelete).
-$(PUBLIC_SO): $(PUBLIC_OBJ) src/libgetmnt.map
+$(PUBLIC_SO): $(PUBLIC_OBJ) src/lib/libgetmnt.map
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -shared -Wl,-soname,libgetmnt.so.$(LIB_ABI) \
-		-Wl,--version-script=src/libgetmnt.map -Wl,--gc-sections -Wl,-z,defs -Wl,-z,nodelete -o $@ $(PUBLIC_OBJ)
+		-Wl,--version-script=src/lib/libgetmnt.map -Wl,--gc-sections -Wl,-z,defs -Wl,-z,nodelete -o $@ $(PUBLIC_OBJ)
 
 # One object, in which only the public functions are seen: a program can have an
 # os_open() of its own.
@@ -480,7 +480,7 @@ UNITS := getmnt-audit.service getmnt-audit.timer
 HEADERS := $(wildcard include/getmnt/*.h)
 MANPAGES := $(wildcard man/*.[1-8])
 # Each public function has a page that leads to the one it is told in.
-API = $(filter-out opensearch,$(shell sed -n 's/^[[:blank:]]*\([a-z0-9_]*\);$$/\1/p' src/libgetmnt.map))
+API = $(filter-out opensearch,$(shell sed -n 's/^[[:blank:]]*\([a-z0-9_]*\);$$/\1/p' src/lib/libgetmnt.map))
 
 .PHONY: install
 install: $(BUILD)/getmnt $(PUBLIC_SO) $(PUBLIC_A)

@@ -9,7 +9,7 @@
  */
 #include "lib/fuzz.h"
 
-#include "cmd/audit_baseline.h"
+#include "cmd/audit/baseline.h"
 
 #include <errno.h>
 #include <stdlib.h>

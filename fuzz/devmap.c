@@ -15,7 +15,7 @@
 #include "lib/fuzz.h"
 #include "lib/kernel.h"
 
-#include "devmap_impl.h"
+#include "devmap/devmap_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #include "lib/fuzz.h"
 #include "lib/kernel.h"
 
-#include "bulk/bulk.h"
+#include "bfs/bulk.h"
 
 #include <dirent.h>
 #include <errno.h>

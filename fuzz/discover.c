@@ -13,7 +13,7 @@
 #include "lib/fuzz.h"
 #include "lib/world.h"
 
-#include "discover.h"
+#include "discover/discover.h"
 #include "table/table.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
  */
 #include "lib/fuzz.h"
 
-#include "fstab/merge.h"
+#include "fstab/edit/merge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  */
 #include "lib/fuzz.h"
 
-#include "audit/drift.h"
-#include "audit/mounts.h"
+#include "audit/rules/drift.h"
+#include "audit/rules/mounts.h"
 #include "audit/owner.h"
 #include "audit/selfcheck.h"
 #include "base/escape.h"

@@ -13,7 +13,7 @@
 #include "lib/fuzz.h"
 #include "lib/kernel.h"
 
-#include "os/prober_impl.h"
+#include "probe/prober_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

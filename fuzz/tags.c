@@ -11,7 +11,7 @@
 #include "lib/fuzz.h"
 #include "lib/kernel.h"
 
-#include "devmap_impl.h"
+#include "devmap/devmap_impl.h"
 
 #include <blkid/blkid.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
  *  - a directory with reads under way (busy) keeps its descriptor;
  *  - a batch is either filled by the owner, read by one reader, or delivered.
  */
-#include "bfs_impl.h"
+#include "bfs/bfs_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #define GM_BFS_H
 
 #include "base/strbuf.h"
-#include "bulk/bulk.h"
+#include "bfs/bulk.h"
 #include "os/os.h"
 
 #include <stdbool.h>

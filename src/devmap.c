@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "devmap_impl.h"
+#include "devmap/devmap_impl.h"
 
 #include "os/file.h"
 

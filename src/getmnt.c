@@ -1,200 +1,240 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt: every mount point of a Linux machine, named and proven.
+ * getmnt: every mount point of a Linux machine, named and checked.
  *
- * The map of the program, lowest layer first.  A file includes only what
- * stands in its own folder and above it here.
+ * The map of the program, lowest layer first.  A file includes only its own folder and
+ * folders above it in this list; build-aux/layers checks that, and that this map names
+ * every file once (a header goes with the .c file of its name, *_impl.h with its folder).
  *
- *   base/               strings and numbers; nothing of it touches the kernel
- *     mount.h           one mount, as every layer knows it
- *     arena.c           many small allocations, freed together
- *     strbuf.c          a growing string
- *     words.h           pieces of a text as words and options
- *     map64.c           a hash map from 64-bit keys
- *     intern.c          strings, each kept once and numbered
- *     optionset.c       the options of a list, found by name
- *     escape.c          the escaping dialects of tables and of output
- *     fstypes.c         what is known of file system types: one table
- *     sha256.c          the digest of a text
- *     near.c            how near a word is to another that was meant
- *     secret.c          passwords in options, sources and lines, masked
- *     linediff.c        what differs between two texts, as diff -u has it
- *   os/                 the kernel facade: every crossing, counted
- *     kernel.h          the kernel's structures and numbers
- *     os.c              statx, openat, getdents64, listmount ...; what there is
- *     clock.c           calls timed by their kind, where that is asked for
- *     sampler.c         ... and where the thread is between them
- *     crossing.c        each way into the kernel a function, in a build for gprof
- *     entry.c           a name that is not necessarily what it should be, opened
- *     file.c            small files, read whole
- *     ring.c            statx(2) by io_uring(7)
- *     inodes.c          attributes of many inodes by one call: XFS, btrfs
- *     change.c          the calls that change files
- *     replace.c         a file resolved and read, to be replaced whole or not at all
- *       replace_write.c   ... and replaced
- *     process.c         processes, and the sockets between them
- *     bounded.c         work with an end: in a child, what it prints kept
- *     caller.c          the library's caller: a forked child, a thread that is cancelled
- *     stage.c           a mount namespace of our own, to build and measure in
- *     syslog.c          lines for the system's log, without waiting
- *     prober.c          what may never answer, touched with a deadline
- *       prober_supervisor.c  the process that keeps time
- *       prober_worker.c      the process that touches
- *       prober_memory.c      records of those that may be left, and their bounds
- *   bulk/               read a bunch of directories, whole
- *     bulk.h            the operation that every back end answers
- *     read.c            directories, by plain calls
- *     fetch.c           metadata: by plain calls, or many at once by a ring
- *     window.c          ... in the order of inode numbers
- *     pace.c            ... where calls are found to wait for a disk (pure)
- *     many.c            ... or by the file system's own interface
- *   table/              where a mount table comes from
- *     table.c           what all sources share (table_impl.h: among themselves)
- *     listmount.c       listmount(2) and statmount(2)
- *     mountinfo.c       /proc/PID/mountinfo, live or recorded
- *     tabfile.c         fstab and mtab
- *     tablines.c        ... as lines of which no byte is lost
- *     tablediff.c       what a table changes of the mounts known before
- *     monitor.c         watching: fanotify's events, mountinfo's poll
- *   devmap.c            device number <-> name, UUID, LABEL ...
- *     devmap_impl.h     what its files share
- *     devmap_sysfs.c    what a device is, and what it stands on
- *     devmap_loop.c     the files of loop devices, and whether their names are believed
- *     devmap_text.c     the udev database and blkid's cache, read as text
- *     devmap_probe.c    a device, probed by libblkid
- *     devmap_judge.c    which devices may be touched, which can block
- *   mounttree.c         the tree of mounts: LEAF and INTERNAL, naming, standing
- *   bfs.c               the search of a directory tree, without a policy
- *     bfs_impl.h        what its files share
- *     bfs_dirs.c        directories that were entered, and their descriptors
- *     bfs_frontier.c    the directories that wait to be read
- *     bfs_reader.c      reading batches of them, in threads
- *   discover.c          mount tree and search joined: every mount named, judged
- *     discover_impl.h   what its files share
- *     discover_path.c   paths judged without being touched
- *     discover_block.c  what can block, and what lies behind it
- *     discover_probe.c  what is touched by the prober
- *     discover_owner.c  whose mounts they are, for its bounds
- *     discover_hints.c  names of the table, each tested
- *     discover_walk.c   the search: the pruning rules, each whole
- *     discover_pass.c   the passes of a search, and their bounds
- *     discover_missing.c  what neither has found
- *   search/             the search primitive
- *     pattern.c         the pattern language, compiled and matched
- *     glob.c            one component of a pattern
- *     avoid.c           places that must not be touched
- *     follow.c          links followed without touching those; directories seen
- *     search.c          the search: a pattern, carried down the directories
- *       root.c  node.c  entry.c  queue.c   its roots, its state, workers, owner
- *     raw.c             a search packed into a buffer
- *   fstab/              from mounts to the lines of an fstab
- *     plan.c            each mount, when all that it needs is decided
- *     place.c           what each mount is, and what it needs
- *     own.c             what the system mounts by itself
- *     source.c          how a device is named
- *     options.c         which options stand in a line
- *     shown.c           what a kernel shows for those that it was given
- *     text.c            swaps, utab, names of units, read as text
- *     system.c          what ROOT has: fsck helpers, units
- *     wanted.c          ... units that a boot is to start, and what they want
- *     unitfile.c        a unit and its drop-ins, read as text
- *     merge.c           a file that is there, and what is mounted: line by line
- *       merge_decide.c  merge_base.c  merge_same.c  merge_units.c  merge_options.c
- *       merge_lacks.c  merge_refused.c  merge_order.c  merge_stale.c  merge_text.c
- *     units.c           what systemd's generator made of an fstab, read as text
- *     proof.c           what an fstab would mount, against what is mounted
- *       proof_sim.c  proof_tree.c  proof_options.c  the lines simulated; places; options
- *   audit/              what can be wrong, by rules with codes
- *     rules.c           the table of rules; an fstab judged by them
- *     compare.c         a text against the one before it: new risks
- *     options.c         options: known, near misses, contradictions
- *     meant.c           ... of types of which not all are held
- *     ignore.c          the comment that takes codes from a line
- *     values.c          options that take but numbers, or one of some words
- *     source.c          sources
- *     overlay.c         ... the layers of overlays
- *     place.c           mount points, types, helpers
- *     mask.c            what differs between machines of one role, taken out of a text
- *     owner.c           who has mounted what there is
- *     bound.c           what comes along with a bind, and what has not
- *     drift.c           lines against mounts
- *     units.c           what units want, against mounts
- *     baseline.c        what there is, taken down such that it is the same after a boot
- *       baseline_compare.c  ... against what there was
- *     mounts.c          what is wrong with mounts, whatever was wanted
- *     held.c            what holds a file system that is unmounted
- *     under.c           what lies in the directories that they are mounted on
- *     host.c            what a host has beside: mtab, errors of file systems
- *       boot.c  crypttab.c  unit.c  ... the command line; what is set up before; systemd
- *     report.c          findings, in their order
- *     selfcheck.c       what is checked of an fstab before it is written
- *     config.c          what is configured: its language
- *     config_apply.c    ... what it silences
- *     policy.c          what it requires of mounts
- *   profile/            what a run has cost (pure)
- *     layers.c          where its time went, in rows that add up
- *   recover/            a file of what is mounted, judged and made anew (pure)
- *     judge.c           which line is of which mount, and what is wrong with it
- *     build.c           the file, from the mounts
- *     options.c         options as sets, and which the kernel does not know
- *   profile/            what algorithms cost: the study (pure)
- *     model.c           runs, their medians and ratios, the order of turns
- *     topology.c        a topology, recorded as lines
- *     grow.c            ... its mounts, directories and files, one by one
- *   libgetmnt.c         the public library, include/getmnt/getmnt.h
- *   libgetmnt_search.c  the public search, include/getmnt/search.h
- *   cmd/                the commands; only these and this file print
- *     cmd.h             what the commands share
- *     commands.c        the commands: one table
- *     message.c         messages on standard error
- *     options.c         the options: one table, and its parser
- *     help.c            --help and the completion, from that table
- *     rows.c            the options of other commands: a table each
- *     putfile.c         --check, --diff and --write of the commands that change a file
- *     columns.c         the columns: one table
- *     cells.c           the cells of the columns
- *     path.c            paths, followed without touching what can block
- *     source.c          sources: devices and tags
- *     input.c           the table and root that a run works on
- *     filter.c          which mounts are selected
- *     view.c            from mounts to rows; stacks
- *     out_scols.c       tree, list, raw, pairs, JSON
- *     out_json.c        the document around the rows of JSON
- *     out_text.c        mtab, fstab, setmnt, dot, jsonl
- *     stats.c           --stats, --explain, --version
- *     poll.c            --poll: the flow
- *     progress.c        the line of progress on a terminal
- *     discover.c        getmnt discover: the flow
- *     fstab.c           getmnt fstab, and genfstab: the flow
- *     fstab_merge.c     ... --merge: the file, what is told, what is done
- *     fstab_units.c     ... the base: what systemd has loaded
- *     audit.c           getmnt audit, and check_getmnt: the flow
- *       audit_config.c  ... its configuration, found and read
- *       audit_baseline.c  ... --baseline, --save: the file
- *       audit_host.c    ... what the host has beside its fstab
- *       audit_held.c    ... who holds what is not mounted
- *       audit_under.c   ... what lies under mounts
- *       audit_units.c   ... what units want
- *       audit_way.c     ... the form, to where, within which time
- *       audit_out.c  audit_json.c  audit_nagios.c  audit_prometheus.c  audit_canonical.c
- *       audit_syslog.c  ... the forms
- *     recover.c         getmnt recover: the flow
- *     recover_mounts.c  ... the mounts as rows
- *     recover_link.c    ... links to the kernel's own table
- *     recover_out.c     ... what it says of a file, as text and JSON
- *     recover_hints.c   ... what bears out that of which the kernel knows nothing
- *     search.c          getmnt search: the flow
- *     search_out.c      its columns, one table, and its forms
- *     search_flow.c     what it prints: whole lines, in time; its progress
- *     profile.c         getmnt profile: the flow
- *     profile_run.c     ... one algorithm run and measured, in a process of its own
- *     profile_stage.c   ... a topology, built where nobody else sees it
- *     profile_out.c     ... the tables
- *     profile_layers.c  ... where the time of each algorithm goes: --layers
- *     profile_json.c    ... the document
- *     colors.c          colours of names, as LS_COLORS has them
- *     owners.c          names of users and groups
- *   getmnt.c            main: dispatch
+ *   base/                strings, numbers, containers (pure)
+ *     mount.h            struct mount: one mount, as every layer knows it
+ *     arena.c            many small allocations, freed together
+ *     strbuf.c           a growing string
+ *     words.h            cutting text into words and options
+ *     map64.c            hash map with 64-bit keys
+ *     intern.c           strings stored once, with a number each
+ *     optionset.c        the options of an option string, found by name
+ *     escape.c           the escaping dialects of mount tables and output forms
+ *     fstypes.c          what is known of file system types: one table
+ *     sha256.c           SHA-256
+ *     near.c             edit distance, for "did you mean"
+ *     secret.c           passwords in options, sources and lines, masked
+ *     linediff.c         unified diff of two texts
+ *   os/                  the kernel facade: every system call, counted
+ *     kernel.h           kernel structures and constants that old headers lack
+ *     os.c               statx, openat, getdents64, listmount ...; which of them this kernel has
+ *     clock.c            counting and timing calls
+ *     sampler.c          sampling where a thread spends its time
+ *     crossing.c         each system call as a function of its own, for gprof builds
+ *     entry.c            opening a name without following links or entering other mounts
+ *     file.c             reading small files whole
+ *     ring.c             statx by io_uring
+ *     inodes.c           attributes of many inodes by one call: XFS, btrfs
+ *     change.c           calls that change files
+ *     replace.c          replacing a file: resolving and reading it
+ *     replace_write.c    replacing a file: writing the new one
+ *     process.c          processes, pipes and sockets
+ *     bounded.c          running work with a time limit in a child, and keeping its output
+ *     caller.c           the library's caller: forked children, canceled threads
+ *     stage.c            a private mount namespace, to build and measure in
+ *     syslog.c           writing to the system log without waiting
+ *   probe/               touching what may block, in a child with a deadline
+ *     prober.c           the client
+ *     supervisor.c       the process that keeps the deadline
+ *     worker.c           the process that touches
+ *     leftovers.c        records of probes that did not end, and their limits
+ *   table/               where a mount table comes from
+ *     table.c            what all sources share
+ *     listmount.c        listmount(2) and statmount(2)
+ *     mountinfo.c        /proc/PID/mountinfo, live or recorded
+ *     tabfile.c          fstab and mtab, by libmount
+ *     tablines.c         fstab and mtab as lines, every byte kept
+ *     tablediff.c        differences between two tables
+ *     monitor.c          waiting for changes: fanotify, mountinfo's poll
+ *   mounttree.c          the tree of mounts: LEAF and INTERNAL, names, states (pure)
+ *   devmap.c             device number <-> name, UUID, LABEL ...
+ *   devmap/
+ *     sysfs.c            what a device is, and which devices it stands on
+ *     loop.c             the backing files of loop devices
+ *     text.c             the udev database and blkid.tab
+ *     probe.c            probing a device by libblkid
+ *     judge.c            which devices can block
+ *   bfs.c                traversal of a directory tree by a policy
+ *   bfs/
+ *     dirs.c             directories that were opened, and their descriptors
+ *     frontier.c         directories that wait to be read
+ *     reader.c           reading batches of directories, in threads
+ *     bulk.h             the interface of the reading back ends
+ *     read.c             reading directories by plain calls
+ *     together.c         opening the directories of a bunch by one io_uring call
+ *     fetch.c            metadata, by plain calls or io_uring
+ *     window.c           metadata in the order of inode numbers
+ *     pace.c             detecting that metadata calls block on disk I/O (pure)
+ *     many.c             metadata by the bulk interfaces of btrfs and XFS
+ *   discover/            mount tree + traversal: every mount named, with its state
+ *     discover.c         the flow of a run
+ *     path.c             in which mount a path lies, decided from the table
+ *     block.c            which mounts can block, and what lies below them
+ *     probe.c            mounts touched by the prober
+ *     owner.c            which user owns a mount, for the prober's limits
+ *     hints.c            testing the names that the table gives
+ *     walk.c             the search policy: all pruning rules
+ *     pass.c             the passes of a search, and their limits
+ *     missing.c          mounts that neither hints nor search found
+ *   search/              the search primitive
+ *     search.c           setting up and running a search
+ *     pattern.c          pattern language: compile and match
+ *     glob.c             one component of a pattern
+ *     avoid.c            places that must not be touched
+ *     follow.c           following symlinks safely; directories already seen
+ *     root.c             the starting points
+ *     node.c             pattern states carried down the tree
+ *     entry.c            one entry: matched, in a worker
+ *     queue.c            results, passed from workers to the caller
+ *     raw.c              a search packed into one buffer
+ *   fstab/               from mounts to the lines of an fstab
+ *     fstab.h            planning an fstab
+ *     facts.h            facts about a host that the rules take
+ *     shown.c            which options a kernel shows for an option that was given
+ *     system.c           what the system in ROOT has: fsck helpers, units
+ *     wanted.c           units that a boot starts, and what they want
+ *     unitfile.c         a unit file and its drop-ins
+ *     units.c            units that systemd generated from an fstab
+ *     proof.c            an fstab simulated, compared with the mounts
+ *     proof_sim.c        running the lines in order
+ *     proof_tree.c       the simulated tree
+ *     proof_options.c    options of a line against those of a mount
+ *   fstab/plan/          a line for each mount
+ *     plan.c             the order of decisions
+ *     place.c            what each mount is, and what it needs
+ *     own.c              mounts that the system makes by itself
+ *     source.c           how a device is named
+ *     options.c          which options the line needs
+ *     text.c             swaps, utab and unit names
+ *   fstab/edit/          merging a plan into an existing file
+ *     merge.c            which line is of which mount, and what becomes of both
+ *     decide.c           one mount and the lines at its place
+ *     base.c             what changed since a base: an older file, or systemd's units
+ *     same.c             whether a line mounts a mount
+ *     units.c            whether systemd has loaded a line as it stands
+ *     options.c          options of a line against those of its mount
+ *     lacks.c            options that a line sets and its mount lacks
+ *     refused.c          options that the kernel refuses
+ *     order.c            where lines stand
+ *     stale.c            lines changed since systemd last read them
+ *     text.c             the bytes of the result
+ *   recover/             a damaged mtab, judged and rebuilt (pure)
+ *     judge.c            which line is of which mount, and what is wrong with it
+ *     build.c            the new file
+ *     options.c          options as sets
+ *   audit/               findings with stable codes
+ *     rules.c            the table of rules; auditing the text of an fstab
+ *     report.c           findings, sorted
+ *     ignore.c           the comment that silences codes for a line
+ *     compare.c          an fstab against its former text
+ *     selfcheck.c        checks before an fstab is written
+ *     owner.c            who has made each mount
+ *     baseline.c         the state of a host, in a form that survives a boot
+ *     baseline_compare.c two such states compared
+ *     mask.c             identifiers replaced, to compare machines
+ *     config.c           configuration: the language
+ *     config_apply.c     configuration: what it silences
+ *     policy.c           configuration: what it requires of mounts
+ *   audit/rules/         the rules, one file a family
+ *     line.c             fields of a line
+ *     options.c          options: unknown, misspelled, contradictory
+ *     meant.c            options of types of which only some are known
+ *     values.c           values of options
+ *     among.c            lines against each other
+ *     source.c           sources
+ *     overlay.c          layers of overlays
+ *     place.c            mount points, types, helpers
+ *     drift.c            lines against mounts
+ *     drift_line.c       one line against its mount
+ *     drift_owner.c      mounts without a line
+ *     bound.c            mounts that came with an rbind
+ *     units.c            what units want, against mounts
+ *     mounts.c           mounts that are broken
+ *     held.c             processes that hold an unmounted file system
+ *     under.c            data covered by a mount
+ *     host.c             mtab, file system errors
+ *     boot.c             the kernel's command line
+ *     crypttab.c         crypttab
+ *     unit.c             failed units
+ *   profile/             what the algorithms cost (pure)
+ *     model.c            runs, medians, ratios
+ *     layers.c           where the time of a run goes
+ *     topology.c         a recorded topology
+ *     grow.c             building its mounts and files
+ *   lib/                 libgetmnt: the public library
+ *     libgetmnt.c        include/getmnt/getmnt.h
+ *     libgetmnt_search.c include/getmnt/search.h
+ *   cmd/                 what the commands share; only cmd/ and this file print
+ *     cmd.h              the interface that all commands share
+ *     commands.c         the table of commands
+ *     message.c          messages on standard error
+ *     options.c          options of the listing commands: table and parser
+ *     rows.c             options of the other commands: parser
+ *     help.c             --help and completion
+ *     putfile.c          --check, --diff, --write
+ *     columns.c          columns of the listing commands: one table
+ *     cells.c            the cells of these columns
+ *     path.c             following paths without touching what can block
+ *     source.c           devices and tags given as arguments
+ *     input.c            the mount table and root of a run
+ *     machine.c          what a run has learned of the host
+ *     facts.c            facts about the host for the rules
+ *     filter.c           which mounts are selected
+ *     view.c             from mounts to rows; stacks
+ *     out_scols.c        tree, list, raw, pairs, JSON
+ *     out_json.c         the document around the JSON rows
+ *     out_text.c         mtab, fstab, setmnt, dot, JSON lines
+ *     output.h           the interface of all output forms
+ *     stats.c            --stats, --explain, --version
+ *     progress.c         the progress line
+ *     colors.c           colors from LS_COLORS
+ *     owners.c           names of users and groups
+ *   cmd/discover/        getmnt discover
+ *     discover.c         the flow
+ *     poll.c             --poll
+ *   cmd/search/          getmnt search
+ *     search.c           the flow
+ *     out.c              columns and output forms
+ *     flow.c             printing results while the search runs
+ *   cmd/fstab/           getmnt fstab and genfstab
+ *     fstab.c            the flow
+ *     merge.c            --merge
+ *     units.c            reading what systemd has loaded
+ *   cmd/audit/           getmnt audit and check_getmnt
+ *     audit.c            the flow
+ *     options.c          its options
+ *     config.c           reading the configuration
+ *     baseline.c         --baseline, --save
+ *     host.c             reading mtab, utab, crypttab ...
+ *     held.c             reading who holds a file system
+ *     under.c            reading what a mount covers
+ *     units.c            reading units
+ *     way.c              output form, file, time limit
+ *     out.c              text
+ *     json.c             JSON and JSON lines
+ *     nagios.c           Nagios plugin
+ *     prometheus.c       Prometheus metrics
+ *     canonical.c        the canonical form
+ *     syslog.c           syslog
+ *   cmd/recover/         getmnt recover
+ *     recover.c          the flow
+ *     mounts.c           mounts as rows
+ *     link.c             links to the kernel's own table
+ *     hints.c            evidence for entries that the kernel does not list
+ *     out.c              the report
+ *   cmd/profile/         getmnt profile
+ *     profile.c          the flow
+ *     run.c              one algorithm measured in a process of its own
+ *     stage.c            building a topology
+ *     out.c              tables
+ *     layers.c           --layers
+ *     json.c             JSON
+ *   getmnt.c             main: dispatch
  */
 #include "base/map64.h"
 #include "cmd/cmd.h"

@@ -62,7 +62,7 @@ lib=$work/usr/lib
 
 # The same functions everywhere.
 api='(getmnt_[a-z0-9_]+|[a-z]*search|searchv)'
-sed -nE "s/^[[:blank:]]*$api;\$/\\1/p" src/libgetmnt.map | sort >"$work/map"
+sed -nE "s/^[[:blank:]]*$api;\$/\\1/p" src/lib/libgetmnt.map | sort >"$work/map"
 for header in getmnt search; do
 	"$CC" -E -P -x c "$work/usr/include/getmnt/$header.h" | tr '\n' ' ' |
 		grep -oE "\b$api *\(" | tr -d ' ('

@@ -9,7 +9,7 @@
 #include "audit/mask.h"
 #include "audit/owner.h"
 #include "base/fstypes.h"
-#include "fstab/fstab_impl.h"
+#include "fstab/common.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  *     plan --> audit_baseline_take() --> now --.
  *                                              +--> audit_baseline_compare() --> BASE-*
- *     file (cmd/audit_baseline.h) --> old -----'    audit_baseline_age() --> which are new
+ *     file (cmd/audit/baseline.h) --> old -----'    audit_baseline_age() --> which are new
  *
  * Compared is what stays over a boot: a device is the one of its UUID, of its name in
  * /dev/mapper, of its file behind a loop; the kernel's names of disks, mount ids, the order
@@ -19,7 +19,7 @@
 #define GM_AUDIT_BASELINE_H
 
 #include "audit/rules.h"
-#include "fstab/merge.h"
+#include "fstab/edit/merge.h"
 
 /** A mount, or a swap space.  Strings are decoded bytes, without secrets, and never NULL
     unless it is said; "" is none. */

@@ -7,7 +7,7 @@
  */
 #include "audit/audit_impl.h"
 
-#include "fstab/fstab_impl.h"
+#include "fstab/common.h"
 
 #include <errno.h>
 #include <stdlib.h>

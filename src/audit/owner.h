@@ -9,7 +9,7 @@
 #ifndef GM_AUDIT_OWNER_H
 #define GM_AUDIT_OWNER_H
 
-#include "fstab/merge.h"
+#include "fstab/edit/merge.h"
 
 /** All owners there are, as findings name them; a container's is followed by its
     engine: "container:docker", a user's by the name or ID: "user:1500".  NULL ends them. */

@@ -9,7 +9,7 @@
 #include "audit/audit_impl.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
-#include "fstab/fstab_impl.h"
+#include "fstab/common.h"
 
 #include <errno.h>
 #include <stdlib.h>

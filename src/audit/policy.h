@@ -7,7 +7,7 @@
 #define GM_AUDIT_POLICY_H
 
 #include "audit/config.h"
-#include "discover.h"
+#include "discover/discover.h"
 
 struct audit_policy_input {
 	const struct audit_config *config;

@@ -4,7 +4,7 @@
 #include "audit/owner.h"
 #include "base/secret.h"
 #include "base/words.h"
-#include "fstab/fstab_impl.h"
+#include "fstab/common.h"
 
 #include <errno.h>
 #include <stdlib.h>

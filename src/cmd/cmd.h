@@ -11,7 +11,7 @@
 #include "base/secret.h"
 #include "base/strbuf.h"
 #include "devmap.h"
-#include "discover.h"
+#include "discover/discover.h"
 #include "os/os.h"
 #include "table/table.h"
 

@@ -3,7 +3,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/columns.h"
-#include "cmd/search_out.h"
+#include "cmd/search/out.h"
 
 #include <string.h>
 

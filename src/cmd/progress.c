@@ -5,7 +5,7 @@
  *
  * A signal that ends or stops the program clears the line first.  There is one
  * line, so there is one state of it; a signal handler has no other way to know.
- * Signals come to the thread that draws the line: bfs_pool_new(), search_flow.c.
+ * Signals come to the thread that draws the line: bfs_pool_new(), flow.c.
  */
 #include "cmd/output.h"
 

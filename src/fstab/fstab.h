@@ -19,7 +19,7 @@
 
 #include "base/arena.h"
 #include "devmap.h"
-#include "discover.h"
+#include "discover/discover.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@
 #define GM_FSTAB_PROOF_IMPL_H
 
 #include "base/map64.h"
-#include "fstab/fstab_impl.h"
+#include "fstab/common.h"
 #include "fstab/proof.h"
 
 #define PF_NONE UINT32_MAX

@@ -3,7 +3,7 @@
 
 #include "base/fstypes.h"
 #include "base/words.h"
-#include "fstab/fstab_impl.h"
+#include "fstab/common.h"
 
 #include <ctype.h>
 #include <stdlib.h>

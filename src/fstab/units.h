@@ -13,7 +13,7 @@
  *     Type=ext4                                                 (nothing for auto)
  *     Options=noatime                                           (nothing for defaults)
  *
- * So a line is not there again, but what became of it; merge_units.c asks whether
+ * So a line is not there again, but what became of it; units.c asks whether
  * another line would become the same.
  *
  * Source: systemd-fstab-generator(8), version 252.

@@ -10,7 +10,7 @@
 #include "fstab/wanted.h"
 
 #include "base/words.h"
-#include "fstab/fstab_impl.h"
+#include "fstab/common.h"
 #include "fstab/system_impl.h"
 #include "mounttree.h"
 #include "os/file.h"

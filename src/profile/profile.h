@@ -10,7 +10,7 @@
 #ifndef GM_PROFILE_PROFILE_H
 #define GM_PROFILE_PROFILE_H
 
-#include "discover.h"
+#include "discover/discover.h"
 #include "os/os.h"
 
 #include <stdbool.h>

@@ -4,14 +4,14 @@
  *
  * A policy over bfs, as discovery is.  What must not be touched, and which
  * other mounts may be entered, is told by the caller, who knows the mounts
- * (src/libgetmnt_search.c).
+ * (src/lib/libgetmnt_search.c).
  */
 #ifndef GM_SEARCH_SEARCH_H
 #define GM_SEARCH_SEARCH_H
 
 #include "getmnt/search.h"
 #include "base/strbuf.h"
-#include "bulk/bulk.h"
+#include "bfs/bulk.h"
 #include "os/os.h"
 #include "search/follow.h"
 

@@ -16,7 +16,7 @@
  * - No file system type can block.
  */
 #include "base/fstypes.h"
-#include "devmap_impl.h"
+#include "devmap/devmap_impl.h"
 #include "os/bounded.h"
 #include "os/kernel.h"
 

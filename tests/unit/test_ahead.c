@@ -5,8 +5,8 @@
  */
 #include "unit.h"
 
-#include "bulk/pace.h"
-#include "bulk/window.h"
+#include "bfs/pace.h"
+#include "bfs/window.h"
 #include "fault.h"
 #include "os/os.h"
 

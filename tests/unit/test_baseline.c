@@ -6,7 +6,7 @@
 #include "unit.h"
 
 #include "audit/baseline.h"
-#include "cmd/audit_baseline.h"
+#include "cmd/audit/baseline.h"
 #include "fault.h"
 
 #include <CUnit/CUnit.h>

@@ -3,8 +3,8 @@
 #include "unit.h"
 
 #include "bfs.h"
-#include "bfs_frontier.h"
-#include "bulk/bulk.h"
+#include "bfs/frontier.h"
+#include "bfs/bulk.h"
 #include "fault.h"
 #include "os/ring.h"
 

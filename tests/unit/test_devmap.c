@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "devmap_impl.h"
+#include "devmap/devmap_impl.h"
 #include "loop.h"
 #include "os/os.h"
 

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "discover_impl.h"
+#include "discover/discover_impl.h"
 
 #include <CUnit/CUnit.h>
 #include <dirent.h>

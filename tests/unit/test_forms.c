@@ -4,7 +4,7 @@
 
 #include "audit/mask.h"
 #include "base/escape.h"
-#include "cmd/audit.h"
+#include "cmd/audit/audit.h"
 #include "os/bounded.h"
 
 #include <signal.h>

@@ -8,7 +8,7 @@
 #include "unit.h"
 
 #include "fault.h"
-#include "fstab/fstab_impl.h"
+#include "fstab/common.h"
 
 #include <CUnit/CUnit.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "unit.h"
 
 #include "fault.h"
-#include "fstab/merge.h"
+#include "fstab/edit/merge.h"
 
 #include <errno.h>
 #include <stdio.h>

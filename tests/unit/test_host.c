@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "audit/host.h"
+#include "audit/rules/host.h"
 #include "audit/owner.h"
 #include "fault.h"
 

@@ -3,8 +3,8 @@
    reads of directories short and ends others with EINTR.  No answer changes. */
 #include "unit.h"
 
-#include "bulk/bulk.h"
-#include "discover.h"
+#include "bfs/bulk.h"
+#include "discover/discover.h"
 #include "os/file.h"
 #include "table/table.h"
 

@@ -6,7 +6,7 @@
  */
 #include "unit.h"
 
-#include "os/prober_impl.h"
+#include "probe/prober_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
  */
 #include "unit.h"
 
-#include "os/prober.h"
+#include "probe/prober.h"
 
 #include <errno.h>
 #include <fcntl.h>

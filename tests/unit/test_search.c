@@ -8,7 +8,7 @@
 #include "fault.h"
 
 #include "base/strbuf.h"
-#include "cmd/search_out.h"
+#include "cmd/search/out.h"
 #include "getmnt/search.h"
 #include "search/avoid.h"
 #include "search/pattern.h"

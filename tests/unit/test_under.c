@@ -4,9 +4,9 @@
  */
 #include "unit.h"
 
-#include "audit/held.h"
-#include "audit/under.h"
-#include "discover.h"
+#include "audit/rules/held.h"
+#include "audit/rules/under.h"
+#include "discover/discover.h"
 #include "fault.h"
 
 #include <errno.h>

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/rules/bound.h"
+
+#include "audit/owner.h"
+#include "base/fstypes.h"
+#include "base/map64.h"
+#include "fstab/common.h"
+#include "mounttree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** The binds of a file, and what is seen. */
+struct bounds {
+	const struct fstab_plan *plan;
+	const struct fstab_merged *merged;
+	const struct tablines *lines;
+	struct map64 seen;       /* hash of a place -> the mount that is seen there, of the plan */
+	struct map64 binds;      /* hash of a path -> the first line that binds onto it, or binds it */
+	uint32_t *next;          /* ... the next of the same hash; MAP64_NONE */
+	bool any;
+};
+
+/** The place that a line binds onto, or the path that it binds; NULL: none that is known.
+    "/" is none: below it are all places, and its own. */
+static const char *end_of(const struct bounds *b, uint32_t line, bool source)
+{
+	const struct fstab_line *of = b->merged->of[line];
+	if (!of || !b->merged->bound[line].in || !of->mount || !of->target || of->hidden)
+		return NULL;
+	const char *path = source ? b->merged->bound[line].path : of->target;
+	return path && path[1] ? path : NULL;
+}
+
+static void bounds_destroy(struct bounds *b)
+{
+	map64_destroy(&b->seen);
+	map64_destroy(&b->binds);
+	free(b->next);
+}
+
+/** @source  Index the lines by what they bind.  @return whether there was memory. */
+static bool bounds_init(struct bounds *b, bool source)
+{
+	bool failed = false;
+	map64_init(&b->seen);
+	map64_init(&b->binds);
+	b->next = calloc(b->lines->count + 1, sizeof(*b->next));
+	if (!b->next)
+		return false;
+	for (uint32_t i = (uint32_t)b->lines->count; i-- > 0 && !failed;) {
+		const char *path = end_of(b, i, source);
+		b->next[i] = path ? map64_remove(&b->binds, map64_text(path)) : MAP64_NONE;
+		b->any |= path != NULL;
+		failed = path && map64_put(&b->binds, map64_text(path), i) == MAP64_NONE;
+	}
+	for (uint32_t i = 0; b->any && i < b->plan->count && !failed; ++i) {
+		const struct fstab_line *line = &b->plan->lines[i];
+		if (line->mount && line->target && !line->hidden)
+			failed = map64_put(&b->seen, map64_text(line->target), i) == MAP64_NONE;
+	}
+	return !failed;
+}
+
+/** The mount that is seen on a place, n bytes of a path behind a directory; NULL: none. */
+static const struct fstab_line *seen_on(const struct bounds *b, const char *dir, const char *rest, size_t n)
+{
+	size_t len = strlen(dir);
+	uint32_t at = map64_get(&b->seen, map64_bytes(map64_bytes(MAP64_BYTES, dir, len), rest, n));
+	const struct fstab_line *line = at == MAP64_NONE ? NULL : &b->plan->lines[at];
+	bool same = line && strncmp(line->target, dir, len) == 0 && strncmp(line->target + len, rest, n) == 0 && !line->target[len + n];
+	return same ? line : NULL;
+}
+
+/** Whether two mounts show the same. */
+static bool shows_same(const struct fstab_line *a, const struct fstab_line *b)
+{
+	return mount_dev(a->mount) == mount_dev(b->mount)
+	       && strcmp(a->mount->root ? a->mount->root : "/", b->mount->root ? b->mount->root : "/") == 0;
+}
+
+/** Call for each line whose end is a directory above a mount, until one says false. */
+static void each_above(const struct bounds *b, bool source, const struct fstab_line *mount,
+                       bool (*each)(const struct bounds *b, void *arg, uint32_t line, const struct fstab_line *mount, const char *rest), void *arg)
+{
+	const char *target = mount->target;
+	uint64_t hash = MAP64_BYTES;
+	for (size_t n = 0; target[n] && target[1];) {
+		size_t more = 1 + strcspn(target + n + 1, "/");
+		hash = map64_bytes(hash, target + n, more);
+		n += more;
+		for (uint32_t i = target[n] ? map64_get(&b->binds, hash) : MAP64_NONE; i != MAP64_NONE; i = b->next[i]) {
+			const char *end = end_of(b, i, source);
+			if (strncmp(end, target, n) == 0 && !end[n] && !each(b, arg, i, mount, target + n))
+				return;
+		}
+	}
+}
+
+/** Whether a mount is no copy of what is below a bind's source; if it is, of which line. */
+static bool is_no_copy(const struct bounds *b, void *arg, uint32_t line, const struct fstab_line *mount, const char *rest)
+{
+	const struct fstab_line *origin = seen_on(b, b->merged->bound[line].path, rest, strlen(rest));
+	uint32_t *of = arg;
+	if (!origin || origin == mount || !shows_same(origin, mount))
+		return true;
+	*of = b->lines->lines[line].number;
+	return false;
+}
+
+bool audit_own_copies(struct fstab_plan *plan, const struct fstab_merged *merged, const struct tablines *lines)
+{
+	struct bounds b = {.plan = plan, .merged = merged, .lines = lines};
+	bool good = bounds_init(&b, false);
+	for (size_t i = 0; good && b.any && i < plan->count; ++i) {
+		struct fstab_line *line = &plan->lines[i];
+		uint32_t of = 0;
+		if (line->owner || !line->mount || !line->target || line->hidden)
+			continue;
+		each_above(&b, false, line, is_no_copy, &of);
+		if (of) {
+			line->owner = "fstab";
+			line->of = of;
+		}
+	}
+	bounds_destroy(&b);
+	return good;
+}
+
+/** Who asks for what was left out. */
+struct asker {
+	const struct discovery *d;
+	void (*each)(void *arg, const struct tabline *line, const struct fstab_line *child);
+	void *arg;
+};
+
+/** Whether all from a mount up to that which a bind is of were there before the bind, and can be bound. */
+static bool was_there(const struct discovery *d, const struct mount *child, const struct mount *in, uint64_t bind)
+{
+	const struct mount *first = d->table->mounts;
+	if (child < first || child >= first + d->table->count)
+		return false;
+	for (uint32_t node = (uint32_t)(child - first); node != MT_NONE; node = d->tree.nodes[node].parent) {
+		const struct mount *m = d->tree.nodes[node].mount;
+		if (m == in)
+			return true;
+		if (!m->uniq_id || m->uniq_id > bind || m->propagation & MP_UNBINDABLE || fstype_flags(m->fstype) & FST_AUTOFS)
+			return false;
+	}
+	return false;
+}
+
+/** Whether what is on the way to a place below the bind is as below its source. */
+static bool is_same_way(const struct bounds *b, const char *target, const char *path, const char *rest)
+{
+	for (size_t n = 0; rest[n];) {
+		n += 1 + strcspn(rest + n + 1, "/");
+		const struct fstab_line *copy = seen_on(b, target, rest, n), *origin = seen_on(b, path, rest, n);
+		if (rest[n] && (!copy != !origin || (copy && !shows_same(copy, origin))))
+			return false;
+		if (!rest[n] && copy)
+			return false;
+	}
+	return true;
+}
+
+static bool look_for(const struct bounds *b, void *arg, uint32_t line, const struct fstab_line *child, const char *rest)
+{
+	const struct asker *asker = arg;
+	const struct fstab_line *of = b->merged->of[line];
+	const struct fstab_bound *bound = &b->merged->bound[line];
+	const char *options = tabline_value(&b->lines->lines[line], TABLINE_OPTIONS);
+	size_t n;
+	if (!options || !fstab_kept_find(options, "rbind", 5, &n) || !of->mount->uniq_id || mtree_path_within(child->target, of->target)
+	    || !was_there(asker->d, child->mount, bound->in, of->mount->uniq_id) || !is_same_way(b, of->target, bound->path, rest))
+		return true;
+	asker->each(asker->arg, &b->lines->lines[line], child);
+	return true;
+}
+
+/** Whether a mount comes and goes, so that one who has bound it may well have let it go. */
+static bool is_passing(const struct fstab_line *line)
+{
+	static const char *const owners[] = {"automount", "container", "credentials", "nsfs", "session", "snap", "udisks", "user"};
+	for (size_t i = 0; i < sizeof(owners) / sizeof(*owners); ++i) {
+		if (audit_is_owner(line->owner, owners[i]))
+			return true;
+	}
+	return false;
+}
+
+bool audit_left_out(const struct fstab_plan *plan, const struct fstab_merged *merged, const struct tablines *lines,
+                    const struct discovery *d, void (*each)(void *arg, const struct tabline *line, const struct fstab_line *child),
+                    void *arg)
+{
+	struct bounds b = {.plan = plan, .merged = merged, .lines = lines};
+	struct asker asker = {d, each, arg};
+	bool good = bounds_init(&b, true);
+	for (size_t i = 0; good && b.any && i < plan->count; ++i) {
+		const struct fstab_line *line = &plan->lines[i];
+		if (line->mount && line->target && !line->hidden && !is_passing(line))
+			each_above(&b, true, line, look_for, &asker);
+	}
+	bounds_destroy(&b);
+	return good;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/rules/drift_impl.h"
+
+#include "audit/rules/bound.h"
+#include "audit/owner.h"
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "base/secret.h"
+#include "fstab/common.h"
+#include "fstab/shown.h"
+#include "fstab/unitfile.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Whether it is no fault that a line is not mounted as it says. */
+static bool is_contained(struct drift *drift, const struct tabline *line)
+{
+	return line && audit_is_contained(drift->in->facts, tabline_value(line, TABLINE_SOURCE), &drift->container);
+}
+
+const char *drift_form(struct strbuf *out, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	strbuf_reset(out);
+	strbuf_vprintf(out, format, args);
+	va_end(args);
+	return strbuf_str(out);
+}
+
+/** What gives a mount or swap space a line.  Its name is whoever's has mounted it. */
+static const char *add_hint(struct strbuf *out, const char *name)
+{
+	strbuf_reset(out);
+	strbuf_puts(out, "getmnt fstab --merge --add=");
+	escape_shell_octal(out, name);
+	strbuf_puts(out, " --diff");
+	return strbuf_str(out);
+}
+
+/** What mounts a line. */
+static const char *mount_hint(struct strbuf *out, const char *target)
+{
+	strbuf_reset(out);
+	strbuf_puts(out, "mount ");
+	escape_operand(out, target);
+	strbuf_puts(out, ", or give the line noauto");
+	return strbuf_str(out);
+}
+
+void drift_tell(struct drift *drift, enum audit_code code, const struct tabline *line,
+                const struct fstab_line *live, struct audit_finding *finding)
+{
+	const struct fstab_world *world = &drift->in->live->world;
+	const char *target = live && live->swap ? live->swap : live ? live->target : NULL;
+	if (!target && line) {
+		target = tabline_value(line, TABLINE_TARGET);
+		if (!target || *target != '/')
+			target = tabline_value(line, TABLINE_SOURCE);
+	}
+	if (finding->hint && strcmp(drift->in->live->root, "/") != 0)
+		finding->hint = NULL;   /* it would be done to this system */
+	if (target && *target != '/' && world->secret && world->secret(target, NULL))
+		target = NULL;
+	if (code != DRIFT_READONLY && finding->severity > AUDIT_INFO && is_contained(drift, line)) {
+		finding->severity = AUDIT_INFO;
+		if (finding->hint)
+			finding->hint = "in a container nothing mounts the devices of an fstab: take the line away";
+	}
+	if (line && drift->in->more && drift->in->more[line->number - 1]
+	    && (code == DRIFT_SOURCE || code == DRIFT_TYPE || code == DRIFT_OPTIONS || code == DRIFT_READONLY)) {
+		finding->message = "it is not mounted as its line says, with the drop-ins of its unit";
+		if (finding->hint)
+			finding->hint = "systemctl cat shows the drop-ins; unmount it and have systemd mount it, or mend them or the line";
+	}
+	finding->code = code;
+	finding->line = line ? line->number : 0;
+	finding->target = target ? target : "";
+	finding->owner = line ? "fstab" : live->owner;
+	finding->fstype = live && live->mount ? live->mount->fstype : live ? "swap" : tabline_value(line, TABLINE_FSTYPE);
+	if (line)
+		drift->told[line->number - 1] = true;
+	drift->failed |= drift->text.failed || drift->actual.failed || audit_report_add(drift->report, finding) != 0;
+}
+
+const char *drift_name(const struct drift *drift, struct strbuf *out, const char *source, const char *fstype)
+{
+	const struct fstab_world *world = &drift->in->live->world;
+	bool secret = source && world->secret && world->secret(source, NULL);
+	strbuf_reset(out);
+	strbuf_puts(out, secret ? "***" : source ? source : "none");
+	strbuf_puts(out, " (");
+	mask_options(fstype ? fstype : "?", out);
+	strbuf_puts(out, ")");
+	return strbuf_str(out);
+}
+
+const char *drift_live_name(const struct drift *drift, struct strbuf *out, const struct fstab_line *live)
+{
+	bool own = live->fate == FSTAB_LINE || !live->mount;
+	return drift_name(drift, out, own ? live->source : live->mount->source, live->mount ? live->mount->fstype : "swap");
+}
+
+bool drift_same_device(const struct drift *drift, const char *source, const struct fstab_line *live)
+{
+	const struct fstab_facts *facts = drift->in->facts;
+	const struct fstab_world *world = &drift->in->live->world;
+	struct fstab_device named = {0}, mounted = {0};
+	return source && live->mount && facts && facts->devices && world->device && facts->devices(facts->arg, source, &named) == 1
+	       && world->device(world->arg, live->mount, &mounted) == 0 && fstab_same_device(&named, &mounted) == 1;
+}
+
+void drift_leave_open(struct drift *drift, enum audit_code code)
+{
+	drift->report->unjudged |= audit_bit(code);
+}
+
+bool drift_asks(const struct tabline *line, const char *name)
+{
+	size_t n;
+	return fstab_kept_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
+}
+
+/** Whether the device, file or directory of a line is missing, as far as is known. */
+static bool is_missing(const struct drift *drift, const struct tabline *line)
+{
+	const struct fstab_facts *facts = drift->in->facts;
+	const char *source = tabline_value(line, TABLINE_SOURCE);
+	if (!facts || !source)
+		return false;
+	if (*source == '/' && strncmp(source, "/dev/", 5) != 0)
+		return facts->look && source[1] != '/' && facts->look(facts->arg, source, NULL) == FACT_MISSING;
+	return facts->devices && (*source == '/' || strchr(source, '=')) && facts->devices(facts->arg, source, NULL) == 0;
+}
+
+/** Note what is told already of lines whose source is not there, or names nothing. */
+static void note_causes(struct drift *drift)
+{
+	const struct tablines *lines = drift->in->lines;
+	for (size_t i = 0; i < drift->report->count; ++i) {
+		const struct audit_finding *finding = &drift->report->findings[i];
+		enum audit_code code = finding->code;
+		if (finding->file || finding->line == 0 || finding->line > lines->count)
+			continue;
+		const char *source = tabline_value(&lines->lines[finding->line - 1], TABLINE_SOURCE);
+		bool quoted = code == FSTAB_ESCAPE && source && (*source == '"' || *source == '\'');
+		if (quoted || code == FSTAB_SRC_MISSING || code == FSTAB_BIND_SRC || code == FSTAB_OVERLAY_DIR)
+			drift->cause[finding->line - 1] = i + 1;
+	}
+}
+
+/** That something else is mounted than a line names where that is not there is no fault of its own:
+    it is said with that, which is no mere information then. */
+static void tell_cause(struct drift *drift, struct audit_finding *cause, bool contained, const struct fstab_line *live)
+{
+	struct audit_report *report = drift->report;
+	const char *message = drift_form(&drift->text, "%s; what is mounted is %s", cause->message, drift_live_name(drift, &drift->actual, live));
+	cause->message = arena_strndup(&report->arena, message, drift->text.len);
+	drift->failed |= drift->text.failed || drift->actual.failed || !cause->message;
+	if (cause->severity < AUDIT_WARNING && !contained) {
+		--report->of[cause->severity];
+		cause->severity = AUDIT_WARNING;
+		++report->of[cause->severity];
+	}
+}
+
+/** Whether a damaged line has the mount point: what is mended there may be its line. */
+static bool is_of_damaged(const struct drift *drift, const struct fstab_line *live)
+{
+	return live->of && drift->in->lines->lines[live->of - 1].kind == TABLINE_DAMAGED;
+}
+
+/** What the merge has found. */
+static void tell_note(struct drift *drift, const struct fstab_note *note)
+{
+	const struct fstab_line *live = note->live;
+	const char *source = note->line ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
+	const char *fstype = note->line ? tabline_value(note->line, TABLINE_FSTYPE) : NULL;
+	bool same = false;
+	switch (note->kind) {
+	case FSTAB_NOTE_MISSING:
+		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
+			break;
+		/* Where there is no line at all, somebody else has mounted: a container's engine. */
+		drift_tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+			.severity = drift_wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
+			.message = live->swap ? "it is in use, and no line has it" : "it is mounted, no line has it, and nothing is known that owns it",
+			.expected = "a line", .actual = drift_live_name(drift, &drift->actual, live),
+			.hint = add_hint(&drift->text, live->swap ? live->swap : live->target)});
+		break;
+	case FSTAB_NOTE_NO_LINE:
+		if (audit_is_owner(live->owner, "user")) {
+			drift_tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+				.severity = AUDIT_INFO, .message = "an ordinary user mounted it, and no line has it",
+				.actual = drift_live_name(drift, &drift->actual, live)});
+			break;
+		}
+		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
+			break;
+		if (live->mount && live->target && !live->hidden && fstab_hides_kernels(live->mount, live->target)) {
+			drift_tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+				.severity = AUDIT_WARNING, .message = "it hides what the kernel has there, and nothing is known that owns it",
+				.expected = "what the kernel shows", .actual = drift_live_name(drift, &drift->actual, live),
+				.hint = "see who has mounted it, and for what; umount it"});
+			break;
+		}
+		drift_tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+			.severity = drift_wants_line(drift, live, false) ? AUDIT_WARNING : AUDIT_INFO,
+			.message = drift_form(&drift->text, live->unnamed ? "no line has it, and nothing is known that owns it; for a line it lacks a name: %s"
+			                : "it has no line, and can have none: %s", note->text ? note->text : "?"),
+			.actual = drift_live_name(drift, &drift->actual, live)});
+		break;
+	case FSTAB_NOTE_SOURCE:
+		if (drift_is_of_server(note->line, live)) {
+			drift_leave_open(drift, DRIFT_TYPE);
+			drift_judge_unknown(drift, note->line, live);
+		}
+		if (drift_is_lost(drift, live) || drift_is_of_server(note->line, live)) {
+			drift->told[note->line->number - 1] = true;
+			break;
+		}
+		same = source && live->mount && live->mount->source && !shown_type(fstype, live->mount->fstype)
+		       && (strcmp(source, live->mount->source) == 0 || drift_same_device(drift, source, live));
+		if (!same && drift->cause[note->line->number - 1]) {
+			tell_cause(drift, &drift->report->findings[drift->cause[note->line->number - 1] - 1], is_contained(drift, note->line), live);
+			drift->told[note->line->number - 1] = true;
+			break;
+		}
+		if (!same && drift_may_be_default(drift, note->line, live)) {
+			drift_tell_source(drift, note->line, live, AUDIT_INFO, drift_of_default);
+			break;
+		}
+		drift_tell_source(drift, note->line, live, same ? AUDIT_WARNING : AUDIT_CRITICAL, same ? "it is mounted as another type than its line says"
+		            : "something else is mounted there than its line says");
+		break;
+	case FSTAB_NOTE_OPTIONS:
+		drift_tell_differs(drift, note->line, live, note->text ? note->text : "");
+		break;
+	case FSTAB_NOTE_ELSEWHERE:
+		drift_tell(drift, DRIFT_NOT_MOUNTED, note->line, NULL, &(struct audit_finding){
+			.severity = AUDIT_WARNING, .message = drift_form(&drift->text, "it is not mounted; its source is, on %s", live->target),
+			.expected = "mounted", .actual = "not mounted", .hint = "see which place is meant"});
+		break;
+	case FSTAB_NOTE_BESIDE:
+	case FSTAB_NOTE_REPEATED:
+	case FSTAB_NOTE_DAMAGED:
+		/* FSTAB-DUP-TARGET, FSTAB-SYNTAX. */
+		drift->told[note->line->number - 1] = true;
+		break;
+	case FSTAB_NOTE_REFUSED:
+	case FSTAB_NOTE_ODD:
+	case FSTAB_NOTE_NAME:
+	case FSTAB_NOTE_PASS:
+	case FSTAB_NOTE_ORDER:
+	case FSTAB_NOTE_UNKNOWN:
+	case FSTAB_NOTE_KINDS:
+		break;
+	}
+}
+
+/** A line of nothing that is mounted. */
+static void judge_line(struct drift *drift, const struct tabline *line)
+{
+	const char *target = tabline_value(line, TABLINE_TARGET), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	bool swap = fstype && strcmp(fstype, "swap") == 0;
+	bool automount = drift_asks(line, "x-systemd.automount") || drift_asks(line, "comment=systemd.automount");
+	if (!target || !fstype || strcmp(fstype, "ignore") == 0 || (drift_asks(line, "noauto") && !automount)
+	    || (!swap && *target != '/') || (drift->in->uptime >= 0 && drift->in->uptime < AUDIT_BOOTING))
+		return;
+	uint32_t at = map64_get(&drift->by_target, map64_text(target));
+	const struct fstab_line *live = at == MAP64_NONE || swap ? NULL : &drift->in->plan->lines[at];
+	if (live && strcmp(live->target, target) == 0) {
+		/* What the system mounts by itself, as the line has it. */
+		bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
+		bool alike = (live->mount && shown_type(fstype, live->mount->fstype)) || drift_is_of_server(line, live);
+		if (!idle && alike)
+			drift_judge_unknown(drift, line, live);
+		/* What covers the line's mount, and is nobody's, is told by itself. */
+		if (idle || alike || live->fate != FSTAB_OWN || drift_asks(line, "bind") || drift_asks(line, "rbind"))
+			return;
+		drift_tell(drift, DRIFT_TYPE, line, live, &(struct audit_finding){
+			.severity = AUDIT_WARNING, .message = "the system has mounted another type there than its line says",
+			.expected = fstype, .actual = live->mount && live->mount->fstype ? live->mount->fstype : "?"});
+		return;
+	}
+	bool missing = is_missing(drift, line), can = missing && (drift_asks(line, "nofail") || automount);
+	drift_tell(drift, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, line, NULL, &(struct audit_finding){
+		.severity = can ? AUDIT_INFO : AUDIT_WARNING,
+		.message = swap ? missing ? "it is not in use, and is not there" : "it is not in use"
+		           : automount ? missing ? "it is neither mounted nor set up to be, and its source is not there"
+		                                 : "it is neither mounted nor set up to be when it is entered"
+		           : missing ? "it is not mounted, and its source is not there" : "it is not mounted",
+		.expected = swap ? "in use" : "mounted", .actual = swap ? "not in use" : "not mounted",
+		.hint = missing ? "see to the device, or give the line noauto" : swap ? "swapon -a, or take the line away"
+		        : automount ? "systemctl daemon-reload, and start its automount unit"
+		                    : mount_hint(&drift->text, target)});
+}
+
+/** A line that binds recursively, without what was mounted below its source. */
+static void tell_left_out(void *arg, const struct tabline *line, const struct fstab_line *child)
+{
+	struct drift *drift = arg;
+	if (drift->told[line->number - 1])
+		return;
+	drift_tell(drift, DRIFT_OPTIONS, line, drift->in->merged->of[line->number - 1], &(struct audit_finding){
+		.severity = AUDIT_WARNING, .message = drift_form(&drift->text, "it was to be bound with all that is mounted below, and %s is not there", child->target),
+		.expected = "rbind", .actual = "bind", .hint = "umount it, and mount it again; or write bind"});
+}
+
+int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
+{
+	struct drift drift = {.in = in, .report = report, .told = calloc(in->lines->count + 1, sizeof(bool)),
+	                      .cause = calloc(in->lines->count + 1, sizeof(size_t))};
+	bool rooted = false;
+	map64_init(&drift.by_target);
+	map64_init(&drift.named);
+	map64_init(&drift.flipped);
+	map64_init(&drift.lined);
+	strbuf_init(&drift.text);
+	strbuf_init(&drift.actual);
+	drift.failed = !drift.told || !drift.cause;
+	if (!drift.failed) {
+		note_causes(&drift);
+		drift_note_named(&drift);
+	}
+	for (uint32_t i = 0; i < in->lines->count && !drift.failed; ++i) {
+		const struct fstab_line *of = in->merged->of[i];
+		drift.any |= in->lines->lines[i].kind == TABLINE_ENTRY;
+		if (of && of->mount)
+			drift.failed |= map64_put(&drift.lined, of->mount->key, i) == MAP64_NONE;
+	}
+	for (uint32_t i = 0; i < in->plan->count && !drift.failed; ++i) {
+		const struct fstab_line *line = &in->plan->lines[i];
+		if (line->mount && line->target && !line->hidden)
+			drift.failed |= map64_put(&drift.by_target, map64_text(line->target), i) == MAP64_NONE;
+		if (!rooted && line->mount && line->mount->source && line->target && strcmp(line->target, "/") == 0) {
+			rooted = true;
+			drift.of_disk = strncmp(line->mount->source, "/dev/", 5) == 0;
+		}
+	}
+	for (size_t i = 0; i < in->merged->nnotes && !drift.failed; ++i)
+		tell_note(&drift, &in->merged->notes[i]);
+	for (size_t i = 0; i < in->lines->count && !drift.failed; ++i) {
+		const struct tabline *line = &in->lines->lines[i];
+		if (line->kind != TABLINE_ENTRY || drift.told[i])
+			continue;
+		if (in->merged->of[i]) {
+			drift_judge_how(&drift, line, in->merged->of[i]);
+		} else {
+			judge_line(&drift, line);
+		}
+	}
+	drift.failed |= !drift.failed && !audit_left_out(in->plan, in->merged, in->lines, in->live->d, tell_left_out, &drift);
+	if (!drift.failed)
+		audit_report_sort(report);
+	free(drift.told);
+	free(drift.cause);
+	map64_destroy(&drift.named);
+	map64_destroy(&drift.by_target);
+	map64_destroy(&drift.flipped);
+	map64_destroy(&drift.lined);
+	strbuf_destroy(&drift.text);
+	strbuf_destroy(&drift.actual);
+	if (drift.failed)
+		errno = ENOMEM;
+	return drift.failed ? -1 : 0;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A line against the mount that was found for it.
+ */
+#include "audit/rules/drift_impl.h"
+
+#include "base/fstypes.h"
+#include "fstab/common.h"
+#include "fstab/shown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** A name, and where more than that says what is mounted, the options that do: which
+    subvolume, which layers, which directory.  @live  What is mounted; NULL of a line. */
+static const char *with_part(const struct drift *drift, struct strbuf *out, const char *name, const char *fstype, const char *options,
+                             const struct fstab_line *live)
+{
+	const struct fstab_world *world = &drift->in->live->world;
+	unsigned flags = fstype_flags(fstype);
+	if (live && live->fate != FSTAB_LINE && !(flags & (FST_SUBVOL | FST_LAYERED | FST_PSEUDO)) && live->mount && live->mount->root && strcmp(live->mount->root, "/") != 0) {
+		strbuf_printf(out, ": %s", live->mount->root);
+		return strbuf_str(out);
+	}
+	if (!(flags & (FST_SUBVOL | FST_LAYERED)) || !options || !*options || (world->secret && world->secret(NULL, options)))
+		return name;
+	size_t n = strlen(options);
+	const char *part = flags & FST_LAYERED ? options : fstab_kept_find(options, "subvol", 6, &n);
+	if (!part)
+		part = fstab_kept_find(options, "subvolid", 8, &n);
+	if (part)
+		strbuf_printf(out, ": %.*s", (int)n, part);
+	return strbuf_str(out);
+}
+
+static bool names_subvolume(const struct tabline *line)
+{
+	size_t n;
+	const char *options = tabline_value(line, TABLINE_OPTIONS);
+	return options && (fstab_kept_find(options, "subvol", 6, &n) || fstab_kept_find(options, "subvolid", 8, &n));
+}
+
+void drift_note_named(struct drift *drift)
+{
+	for (size_t i = 0; i < drift->in->lines->count && !drift->failed; ++i) {
+		const struct fstab_line *of = drift->in->merged->of[i];
+		if (of && of->mount && fstype_flags(of->mount->fstype) & FST_SUBVOL && names_subvolume(&drift->in->lines->lines[i]))
+			drift->failed |= map64_put(&drift->named, mount_dev(of->mount), 0) == MAP64_NONE;
+	}
+}
+
+bool drift_may_be_default(const struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	const struct mount *m = live->mount;
+	const char *source = tabline_value(line, TABLINE_SOURCE), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	if (!m || !(fstype_flags(m->fstype) & FST_SUBVOL) || !shown_type(fstype, m->fstype) || names_subvolume(line))
+		return false;
+	bool tag = source && strchr(source, '='), asked = drift->in->facts && drift->in->facts->devices;
+	bool own = source && m->source && strcmp(source, m->source) == 0;
+	return map64_get(&drift->named, mount_dev(m)) == MAP64_NONE && (own || drift_same_device(drift, source, live) || (tag && !asked));
+}
+
+const char drift_of_default[] = "a subvolume is mounted that its line does not name: right if it is the default of the file system";
+
+void drift_tell_source(struct drift *drift, const struct tabline *line, const struct fstab_line *live,
+                       enum audit_severity severity, const char *message)
+{
+	const char *source = tabline_value(line, TABLINE_SOURCE), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	const struct mount *m = live->mount;
+	drift_tell(drift, severity == AUDIT_WARNING ? DRIFT_TYPE : DRIFT_SOURCE, line, live, &(struct audit_finding){
+		.severity = severity, .message = message,
+		.expected = with_part(drift, &drift->text, drift_name(drift, &drift->text, source, fstype), fstype,
+		                      tabline_value(line, TABLINE_OPTIONS), NULL),
+		.actual = with_part(drift, &drift->actual, drift_live_name(drift, &drift->actual, live), m ? m->fstype : NULL,
+		                    m ? m->fs_opts : NULL, live),
+		.hint = message == drift_of_default ? "btrfs subvolume get-default tells; write subvol= into the line"
+		        : "see which is meant; getmnt fstab --merge --fix=source --diff shows the line of what is mounted"});
+}
+
+/** Whether the root is of a subvolume that its line does not name: the command line or the default
+    has chosen it. */
+static bool lacks_root(const struct tabline *line, const struct mount *m)
+{
+	const char *target = tabline_value(line, TABLINE_TARGET), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	size_t n;
+	const char *subvol = m->fs_opts && strcmp(target ? target : "", "/") == 0 && shown_type(fstype, m->fstype)
+	                     ? fstab_kept_find(m->fs_opts, "subvol", 6, &n) : NULL;
+	return subvol && n > 8 && !names_subvolume(line);   /* "subvol=/" is the top */
+}
+
+void drift_tell_differs(struct drift *drift, const struct tabline *line, const struct fstab_line *live, const char *differ)
+{
+	const struct fstab_world *world = &drift->in->live->world;
+	bool secret = world->secret && world->secret(NULL, differ), ro = fstab_has_option(differ, "ro");
+	/* mount(8) tries it read-only then, and tells who looks. */
+	bool guarded = ro && live->mount && world->protected && world->protected(world->arg, live->mount), alone = strcmp(differ, "ro") == 0;
+	const char *options = tabline_value(line, TABLINE_OPTIONS);
+	bool hidden = audit_holds_secret(world->secret, options);
+	size_t n;
+	drift_tell(drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, line, live, &(struct audit_finding){
+		.severity = guarded && alone ? AUDIT_INFO : ro && !guarded ? AUDIT_CRITICAL : AUDIT_WARNING,
+		.message = guarded ? "it is mounted read-only, for its device takes no writes, and its line does not say so"
+		           : ro ? "it is mounted read-only, and its line does not say so" : "it is mounted with other options than its line says",
+		.expected = hidden ? "options that hold a secret" : options && *options ? options : "defaults",
+		.actual = secret ? "options that hold a secret" : differ,
+		.hint = guarded ? "give the line ro, or see why: a switch of the medium, losetup -r, blockdev --getro"
+		        : ro ? "look into the kernel's log for why; mount -o remount,rw once that is mended"
+		        : fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET && fstab_kept_find(differ, "vers", 4, &n)
+		           ? "umount it, and mount it again; or getmnt fstab --merge --fix=options"
+		           : "mount -o remount, or getmnt fstab --merge --fix=options"});
+}
+
+/** Whether a line binds what is read-only by itself: its mount began as that.  Where that was not to
+    be, it is told of the line of that. */
+static bool binds_readonly(const struct drift *drift, const struct tabline *line, const struct mount *m)
+{
+	const struct mount *in = drift->in->merged->bound[line->number - 1].in;
+	if (!in || !in->vfs_opts || !in->fs_opts)
+		return false;
+	bool ro = fstab_has_option(in->vfs_opts, "ro");
+	if (ro && fstab_has_option(m->vfs_opts, "ro"))
+		return true;
+	uint32_t of = ro || fstab_has_option(in->fs_opts, "ro") ? map64_get(&drift->lined, in->key) : MAP64_NONE;
+	return of != MAP64_NONE && !(drift->report->ignored[of] & audit_bit(DRIFT_READONLY));
+}
+
+/** A line whose mount is read-only, or the file system below it, and was not to be. */
+static void judge_readonly(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	const struct mount *m = live->mount;
+	if (!m || !m->vfs_opts || drift_asks(line, "ro") || (m->fs_opts && shown_readonly(m)) || binds_readonly(drift, line, m))
+		return;
+	if (fstab_has_option(m->vfs_opts, "ro")) {
+		if (live->fate != FSTAB_OWN && !(fstype_flags(m->fstype) & (FST_READONLY | FST_AUTOFS)))
+			drift_tell_differs(drift, line, live, "ro");
+		return;
+	}
+	bool emergency = m->fs_opts && fstab_has_option(m->fs_opts, "emergency_ro");
+	/* What has shut down is told as FS-ERRORS. */
+	if (!m->fs_opts || fstab_has_option(m->fs_opts, "shutdown") || (!emergency && !fstab_has_option(m->fs_opts, "ro")))
+		return;
+	bool excused = drift->report->ignored[line->number - 1] & audit_bit(DRIFT_READONLY);
+	uint32_t first = excused ? line->number : map64_put(&drift->flipped, mount_dev(m), line->number);
+	drift->failed |= first == MAP64_NONE;
+	if (first != line->number) {
+		drift->told[line->number - 1] = true;   /* of the same file system */
+		return;
+	}
+	drift_tell(drift, DRIFT_READONLY, line, live, &(struct audit_finding){
+		.severity = AUDIT_CRITICAL,
+		.message = emergency ? "the file system has met an error, and takes no more writes"
+		                     : "the file system is read-only, the mount is not: it may have met an error",
+		.expected = "rw", .actual = emergency ? "rw,emergency_ro" : "ro",
+		.hint = "look into the kernel's log, check the file system, and mount it again"});
+}
+
+/** The priority that options ask for a swap space with; -1: none that swapon(8) takes. */
+static long priority_of(const char *options)
+{
+	long priority = -1;
+	size_t n;
+	for (const char *o; options && (o = fstab_kept_next(&options, &n)) != NULL;) {
+		char *end;
+		if (n > 4 && memcmp(o, "pri=", 4) == 0) {
+			long value = strtol(o + 4, &end, 10);
+			priority = end == o + n && value >= 0 && value <= 32767 ? value : -1;
+		}
+	}
+	return priority;
+}
+
+/** A swap space is used with the priority of its line: /proc/swaps shows it as it was given. */
+static void judge_priority(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	long asked = priority_of(tabline_value(line, TABLINE_OPTIONS)), is = priority_of(live->options);
+	if (asked < 0 || asked == is)
+		return;
+	strbuf_reset(&drift->actual);
+	if (is >= 0)
+		strbuf_printf(&drift->actual, "pri=%ld", is);
+	else
+		strbuf_puts(&drift->actual, "what the kernel has chosen");
+	drift_tell(drift, DRIFT_OPTIONS, line, NULL, &(struct audit_finding){
+		.severity = AUDIT_WARNING, .message = "it is used with another priority than the line says",
+		.expected = drift_form(&drift->text, "pri=%ld", asked), .actual = strbuf_str(&drift->actual),
+		.hint = "swapoff it while there is memory, and swapon -a"});
+}
+
+/** Whether no line before this one is of a mount of the same file system, which has one set of options. */
+static bool is_first_of(const struct drift *drift, const struct tabline *line, const struct mount *m)
+{
+	for (uint32_t i = 0; i + 1 < line->number; ++i) {
+		const struct tabline *before = &drift->in->lines->lines[i];
+		const struct fstab_line *other = drift->in->merged->of[i];
+		const char *target = before->kind == TABLINE_ENTRY ? tabline_value(before, TABLINE_TARGET) : NULL;
+		uint32_t at = target && !other ? map64_get(&drift->by_target, map64_text(target)) : MAP64_NONE;
+		if (at != MAP64_NONE)
+			other = &drift->in->plan->lines[at];   /* which the line does not name */
+		if (other && other->mount && mount_dev(other->mount) == mount_dev(m) && !drift_asks(before, "bind") && !drift_asks(before, "rbind"))
+			return false;
+	}
+	return true;
+}
+
+/** A line that asks for what its mount has not, of what a kernel always shows. */
+static void judge_lacks(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	const struct fstab_world *world = &drift->in->live->world;
+	const char *options = tabline_value(line, TABLINE_OPTIONS);
+	if (drift_asks(line, "bind") || drift_asks(line, "rbind") || drift_asks(line, "remount"))
+		return;
+	strbuf_reset(&drift->text);
+	fstab_lacks(live->mount, options, &drift->text);
+	if (!drift->text.len || !is_first_of(drift, line, live->mount))
+		return;
+	/* These drop it where the device has no such thing: images of many clouds ask for it on any. */
+	bool able = strcmp(strbuf_str(&drift->text), "discard") != 0 || !fstab_type_in(live->mount->fstype, "ext4 xfs");
+	strbuf_reset(&drift->actual);
+	strbuf_printf(&drift->actual, "without %s", strbuf_str(&drift->text));
+	drift_tell(drift, DRIFT_OPTIONS, line, live, &(struct audit_finding){
+		.severity = able ? AUDIT_WARNING : AUDIT_INFO,
+		.message = able ? "it is mounted without options that its line asks for"
+		                : "it is mounted without an option that its line asks for, of which its device may be incapable",
+		.expected = audit_holds_secret(world->secret, options) ? "options that hold a secret" : options,
+		.actual = strbuf_str(&drift->actual),
+		.hint = "mount -o remount; what that does not change, unmount it and mount it again"});
+}
+
+/** The version that a mount of NFS has which is older than its line's type nfs4 asks for; NULL. */
+static const char *older_nfs(const char *fstype, const struct mount *m, size_t *n)
+{
+	const char *vers = m->fs_opts && strcmp(fstype ? fstype : "", "nfs4") == 0 && strcmp(m->fstype ? m->fstype : "", "nfs") == 0
+	                   ? fstab_kept_find(m->fs_opts, "vers", 4, n) : NULL;
+	return vers && *n > 5 && vers[5] < '4' ? vers : NULL;
+}
+
+void drift_judge_how(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	const char *options = tabline_value(line, TABLINE_OPTIONS), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	const struct mount *m = live->mount;
+	if (live->swap)
+		judge_priority(drift, line, live);
+	judge_readonly(drift, line, live);
+	if (!drift->told[line->number - 1] && m && lacks_root(line, m))
+		drift_tell_source(drift, line, live, AUDIT_INFO, drift_of_default);
+	/* Its root may be of layers that have their own options. */
+	bool same = m && (drift_asks(line, "bind") || drift_asks(line, "rbind") || shown_type(fstype, m->fstype));
+	if (!same || !options || drift->told[line->number - 1] || fstype_flags(m->fstype) & FST_AUTOFS)
+		return;
+	strbuf_reset(&drift->actual);
+	if (live->fate != FSTAB_LINE)
+		fstab_asked(live, options, &drift->actual);
+	size_t n;
+	const char *older = drift->actual.len ? NULL : older_nfs(fstype, m, &n);
+	if (older)
+		strbuf_add(&drift->actual, older, n);
+	if (drift->actual.len)
+		drift_tell_differs(drift, line, live, strbuf_str(&drift->actual));
+	else
+		judge_lacks(drift, line, live);
+}
+
+void drift_judge_unknown(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+{
+	if (live->fate != FSTAB_OWN) {
+		drift_leave_open(drift, DRIFT_SOURCE);
+		drift_leave_open(drift, DRIFT_OPTIONS);
+	}
+	drift_judge_how(drift, line, live);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who else than the fstab may have mounted what is there.
+ */
+#include "audit/rules/drift_impl.h"
+
+#include "base/fstypes.h"
+#include "fstab/common.h"
+#include "fstab/shown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool drift_is_lost(const struct drift *drift, const struct fstab_line *live)
+{
+	const struct discovery *d = drift->in->live->d;
+	const struct mount *first = d->table->mounts;
+	if (!live->mount || live->mount < first || live->mount >= first + d->table->count)
+		return false;
+	const struct mt_node *node = &d->tree.nodes[live->mount - first];
+	return node->states & (1u << MT_HIDDEN | 1u << MT_DELETED);
+}
+
+/** Whether one of a list of types is not the kernel's: its helper may mount anything. */
+static bool is_of_helper(const char *types)
+{
+	char type[32];
+	for (size_t n; types && *types; types += n + (types[n] == ',')) {
+		n = strcspn(types, ",");
+		if (n >= sizeof(type))
+			return true;
+		memcpy(type, types, n);
+		type[n] = '\0';
+		if (!(fstype_flags(type) & FST_KNOWN))
+			return true;
+	}
+	return false;
+}
+
+bool drift_is_of_server(const struct tabline *line, const struct fstab_line *live)
+{
+	const char *asked = tabline_value(line, TABLINE_FSTYPE);
+	const char *fstype = live->mount && live->mount->fstype ? live->mount->fstype : "";
+	bool root = live->target && strcmp(live->target, "/") == 0;
+	/* One of FUSE that stands on a device has its number. */
+	bool served = (strncmp(fstype, "fuse", 4) == 0 && live->mount->dev_major == 0) || strcmp(fstype, "ceph") == 0;
+	bool may = !drift_asks(line, "bind") && !drift_asks(line, "rbind") && (shown_type(asked, fstype) || is_of_helper(asked));
+	return (served && may)
+	       || (root && (strcmp(fstype, "overlay") == 0 || strcmp(fstype, "composefs") == 0 || fstype_flags(fstype) & FST_NET));
+}
+
+/** Whether a mount or swap space may be that of a unit that many systems have, or of udisks,
+    of which nothing is known here. */
+static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
+{
+	const struct mount *m = live->mount;
+	if (drift->in->live->world.unit)
+		return false;
+	if (live->swap)
+		return strcmp(live->swap, "/var/swap") == 0;
+	if (!m || !m->fstype || !live->target)
+		return false;
+	bool stick = strncmp(live->target, "/media/", 7) == 0 && strchr(live->target + 7, '/') && m->vfs_opts
+	             && fstab_has_option(m->vfs_opts, "nosuid") && fstab_has_option(m->vfs_opts, "nodev");
+	return stick || (strcmp(m->fstype, "tmpfs") == 0 && strcmp(live->target, "/tmp") == 0);
+}
+
+/** Whether it is in memory that is set up at boot: there can be no line of it. */
+static bool is_of_zram(const struct fstab_line *live)
+{
+	return live->mount && live->mount->source && strncmp(live->mount->source, "/dev/zram", 9) == 0;
+}
+
+/** Whether a directory is bound onto itself, read-only: as NixOS has its store. */
+static bool is_locked(const struct drift *drift, const struct fstab_line *live)
+{
+	const struct discovery *d = drift->in->live->d;
+	const struct mount *m = live->mount, *first = d->table->mounts;
+	return m && m >= first && m < first + d->table->count && m->vfs_opts && fstab_has_option(m->vfs_opts, "ro")
+	       && fstab_upon_itself(d, (uint32_t)(m - first));
+}
+
+/** Whether something of a disk is in use that an fstab without a line has lost: a whole file
+    system, not /usr, which an initrd mounts, or a swap space, where the root is of a disk as
+    well, and in no container. */
+static bool is_forgotten(struct drift *drift, const struct fstab_line *live)
+{
+	static const char dev[] = "/dev/", *const made[] = {"/dev/loop", "/dev/zram", "/dev/ram", "/dev/fuse", "/dev/sr", "/dev/scd"};
+	const char *source = live->swap ? live->swap : live->mount ? live->mount->source : NULL;
+	if (!source || strncmp(source, dev, sizeof(dev) - 1) != 0 || audit_is_contained(drift->in->facts, source, &drift->container))
+		return false;
+	if (!live->swap && ((live->target && strcmp(live->target, "/usr") == 0)
+	                    || (live->mount->root && strcmp(live->mount->root, "/") != 0)))
+		return false;
+	for (size_t i = 0; i < sizeof(made) / sizeof(*made); ++i) {
+		if (strncmp(source, made[i], strlen(made[i])) == 0)
+			return false;
+	}
+	return drift->of_disk;
+}
+
+bool drift_wants_line(struct drift *drift, const struct fstab_line *live, bool can)
+{
+	if ((!drift->any && !is_forgotten(drift, live)) || may_be_units(drift, live))
+		return false;
+	return can ? !is_locked(drift, live) : live->unnamed && !is_of_zram(live);
+}

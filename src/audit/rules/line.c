@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An entry by itself: bytes, blanks, fields, numbers.
+ */
+#include "audit/audit_impl.h"
+
+#include "base/fstypes.h"
+#include "fstab/common.h"
+
+#include <string.h>
+
+static bool has_secret(const struct audit *audit, const char *source, const char *options)
+{
+	return audit->in->secret && audit->in->secret(source, options);
+}
+
+/** A raw field with a backslash that begins no escape. */
+static bool has_stray_backslash(const struct tabline_field *field)
+{
+	for (size_t i = 0; field->raw && i < field->n; ++i) {
+		if (field->raw[i] != '\\')
+			continue;
+		const char *at = field->raw + i;
+		if (field->n - i < 4 || at[1] < '0' || at[1] > '3' || at[2] < '0' || at[2] > '7' || at[3] < '0' || at[3] > '7')
+			return true;
+		i += 3;
+	}
+	return false;
+}
+
+/** Bytes that nobody sees: of another system's editor, or of none. */
+static void judge_bytes(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct tabline *line = entry->line;
+	bool cr = line->size == line->n + 2, last = cr && !line->fields[TABLINE_FREQ].raw, odd = false;
+	for (size_t i = 0; i < line->n; ++i)
+		odd |= ((unsigned char)line->bytes[i] < ' ' && line->bytes[i] != '\t') || line->bytes[i] == 0x7f;
+	if (odd)
+		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
+			AUDIT_WARNING, false, "it holds control characters, which are taken for part of a name or an option", NULL, NULL,
+			"take them away: cat -A shows them"});
+	/* getmntent(3) cuts a line at its LF alone; of all lines of a file it is told once. */
+	if (last || (cr && !audit->cr))
+		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
+			last ? AUDIT_CRITICAL : AUDIT_WARNING, last,
+			last ? "it ends in CR LF, and to systemd the CR is part of its last field"
+			     : "lines end in CR LF: not all that reads the file takes a CR for an end", "LF alone", "CR LF",
+			"sed -i 's/\\r$//' takes the CR away"});
+	audit->cr |= cr;
+}
+
+/** What looks like a blank in n bytes, and is none; NULL. */
+static const char *find_blank(const char *text, size_t n, const char **name, size_t *len)
+{
+	static const char *const blanks[][2] = {
+		{"\xc2\xa0", "U+00A0"}, {"\xe2\x80\xaf", "U+202F"}, {"\xe2\x80\x82", "U+2002"}, {"\xe2\x80\x83", "U+2003"},
+		{"\xe2\x80\x87", "U+2007"}, {"\xe2\x80\x89", "U+2009"}, {"\xe2\x80\x8b", "U+200B"}, {"\xe3\x80\x80", "U+3000"},
+	};
+	for (size_t i = 0; text && i < n; ++i) {
+		/* All others begin below, or are no lead. */
+		for (size_t k = 0; (unsigned char)text[i] >= 0xc2 && k < sizeof(blanks) / sizeof(*blanks); ++k) {
+			*len = strlen(blanks[k][0]);
+			if (n - i >= *len && memcmp(text + i, blanks[k][0], *len) == 0) {
+				*name = blanks[k][1];
+				return text + i;
+			}
+		}
+	}
+	return NULL;
+}
+
+/** Of an entry: such a blank in the name of an option; NULL. */
+static const char *find_option_blank(const struct audit_entry *entry, const char **name, size_t *len)
+{
+	const char *list = entry->options, *found = NULL;
+	size_t n;
+	for (const char *o; !found && (o = fstab_kept_next(&list, &n)) != NULL;)
+		found = find_blank(o, option_name(o, n), name, len);
+	return found;
+}
+
+bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct tabline *line = entry->line;
+	const char *name = NULL;
+	size_t len = 0;
+	bool odd = line->kind == TABLINE_DAMAGED || (!entry->path && !entry->swap);
+	const char *found = odd ? find_blank(line->bytes, line->n, &name, &len)
+	                    : find_blank(entry->fstype, strlen(entry->fstype), &name, &len);
+	if (!found)
+		found = find_option_blank(entry, &name, &len);
+	if (!found)
+		return false;
+	/* "UUID=x /d": what is behind was meant as the mount point. */
+	struct audit_entry meant = *entry;
+	const char *in = find_blank(entry->source, strlen(entry->source), &name, &len);
+	if (odd && in && in[len] == '/') {
+		const char *next = NULL, *target = in + len;
+		size_t n = strlen(target);
+		const char *end = find_blank(target, n, &next, &len);
+		meant.target = audit_format(audit, "%.*s", end ? (int)(end - target) : (int)n, target);
+	}
+	audit_tell(audit, &meant, FSTAB_SYNTAX, &(struct audit_told){
+		AUDIT_CRITICAL, true, audit_format(audit, "it holds a %s, which looks like a blank and parts nothing", name),
+		"blanks and tabs", name, "write a blank in its place: cat -A shows it as M-"});
+	return true;
+}
+
+void audit_syntax(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct tabline *line = entry->line;
+	judge_bytes(audit, entry);
+	static const char *const names[] = {"source", "mount point", "type"};
+	for (unsigned i = TABLINE_SOURCE; i <= TABLINE_FSTYPE; ++i) {
+		const struct tabline_field *field = &line->fields[i];
+		if (has_stray_backslash(field))
+			audit_tell(audit, entry, FSTAB_ESCAPE, &(struct audit_told){
+				AUDIT_CRITICAL, true, audit_format(audit, "the %s has a backslash that begins no escape of three octal "
+				"digits: it is taken as it stands", names[i]), "\\040 for a blank, \\134 for a backslash", NULL,
+				"write three octal digits behind it"});
+		if (i < TABLINE_FSTYPE && field->raw && (*field->raw == '"' || *field->raw == '\''))
+			audit_tell(audit, entry, FSTAB_ESCAPE, &(struct audit_told){
+				AUDIT_CRITICAL, true, audit_format(audit, "the %s begins with a quotation mark, which is held to be part of "
+				"its name", names[i]), NULL, NULL, "leave out the quotes, and write \\040 for a blank"});
+	}
+	if (line->rest && line->nrest)
+		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
+			*line->rest == '#' ? AUDIT_INFO : AUDIT_WARNING, false, "behind the sixth field stands more, which is passed over", "six fields", NULL,
+			"put a comment into a line of its own"});
+	bool none = strcmp(entry->target, "none") == 0 || strcmp(entry->target, "swap") == 0;
+	if (!entry->swap && !entry->path)
+		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
+			AUDIT_CRITICAL, true, "the mount point is no absolute path", "/...",
+			none ? "none" : NULL, "give the directory that it is to be mounted on"});
+	if (entry->swap && !none)
+		audit_tell(audit, entry, FSTAB_SWAP, &(struct audit_told){
+			AUDIT_WARNING, false, "a swap space has no mount point", "none", entry->target, "write none"});
+	if (!audit->in->closed && (has_secret(audit, entry->source, NULL) || has_secret(audit, NULL, entry->fstype) || audit_holds_secret(audit->in->secret, entry->options)))
+		audit_tell(audit, entry, FSTAB_SECRET, &(struct audit_told){
+			AUDIT_WARNING, false, "it holds a secret, and this file can be read by all", NULL, NULL,
+			"put it into a file of root's: credentials=FILE"});
+}
+
+void audit_numbers(struct audit *audit, const struct audit_entry *entry)
+{
+	int freq = entry->line->freq, pass = entry->line->passno;
+	bool root = entry->path && !entry->path[1];
+	/* Of an entry a field that is none of these is a number below 0. */
+	const struct tabline_field *first = &entry->line->fields[TABLINE_FREQ], *second = &entry->line->fields[TABLINE_PASSNO];
+	if (freq > 1 || (freq < 0 && first->raw))
+		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
+			AUDIT_WARNING, false, "the fifth field is for dump(8)", "0 or 1",
+			audit_format(audit, "%.*s", (int)first->n, first->raw), "write 0"});
+	if (pass > 2 || (pass < 0 && second->raw)) {
+		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
+			AUDIT_WARNING, false, "the sixth field is the pass of fsck(8)", "0, 1 or 2",
+			audit_format(audit, "%.*s", (int)second->n, second->raw), "write 1 for the root, 2 for others, 0 for what is not checked"});
+	} else if (pass > 0) {
+		const char *what = entry->bind ? "a bind" : entry->swap ? "a swap space"
+		                   : entry->flags & FST_NET && !(entry->flags & FST_DEVICE) ? "a network file system"
+		                   : entry->flags & FST_PSEUDO ? "a file system without a device"
+		                   : strcmp(entry->fstype, "overlay") == 0 ? "an overlay" : NULL;
+		if (what)
+			audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
+				AUDIT_WARNING, false, audit_format(audit, "%s has nothing that fsck(8) could check", what), "0",
+				audit_format(audit, "%d", pass), "write 0"});
+	}
+	/* Installers write it: Debian's of the ESP, Ubuntu's of all that it mounts; to systemd it is as 2. */
+	const struct audit_entry *first_root = audit_at(audit, NULL, "/", 1, map64_text("/"));
+	if (!root && pass == 1 && entry->flags & FST_FSCK && !entry->noauto && strcmp(entry->fstype, "vfat") != 0 && first_root
+	    && first_root->flags & FST_FSCK && first_root->line->passno == 1)
+		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
+			AUDIT_INFO, false, "it is checked with the root: fsck(8) -A may check both at once, on one disk", "2", "1", "write 2"});
+	if (root && entry->flags & FST_FSCK && !entry->bind && pass <= 2 && pass != 1)
+		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
+			pass > 1 ? AUDIT_WARNING : AUDIT_INFO, false,
+			pass > 1 ? "the root is checked after others" : "the root is not checked by fsck(8)", "1",
+			audit_format(audit, "%d", pass < 0 ? 0 : pass), "write 1"});
+}

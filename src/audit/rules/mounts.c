@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/rules/mounts.h"
+
+#include "audit/audit_impl.h"
+#include "base/fstypes.h"
+#include "fstab/common.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/** So much of fs.mount-max may be used, in percent. */
+enum { LIMIT_WARNING = 80, LIMIT_CRITICAL = 95 };
+
+/** What is mounted upon itself. */
+struct stack {
+	uint32_t node;           /* the first that is hidden by its like */
+	const char *target;
+	const struct fstab_line *line;
+	const struct mount *over;
+	size_t depth;
+};
+
+struct look {
+	const struct audit_mounts_input *in;
+	struct audit_report *report;
+	struct map64 by_mount;   /* address of a mount -> its line of the plan */
+	struct map64 dead;       /* superblocks that were told to be */
+	struct map64 stacked;    /* hash of a place and what is mounted there -> of stacks */
+	struct stack *stacks;
+	size_t nstacks, room;
+	size_t own_deleted, own_hidden, own_dead;
+	struct strbuf text, more;
+	bool failed;
+};
+
+static void tell(struct look *look, const struct audit_finding *finding)
+{
+	look->failed |= look->text.failed || look->more.failed || audit_report_add(look->report, finding) != 0;
+}
+
+/** The line of the plan that a mount has; NULL: none. */
+static const struct fstab_line *line_of(const struct look *look, const struct mount *mount)
+{
+	uint32_t i = map64_get(&look->by_mount, (uint64_t)(uintptr_t)mount);
+	return i == MAP64_NONE ? NULL : &look->in->plan->lines[i];
+}
+
+static bool same(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/** The line of which it is told that a mount is hidden: that of what hides it may take it from
+    the report as well, as it is an overmount on purpose. */
+static uint32_t said(const struct look *look, enum audit_code code, const struct fstab_line *line, const struct mount *over)
+{
+	const struct fstab_line *other = over ? line_of(look, over) : NULL;
+	const struct audit_report *report = look->report;
+	return other && other->of && other->of <= report->nlines && report->ignored[other->of - 1] & audit_bit(code) ? other->of : line->of;
+}
+
+/** Count a mount that its like hides: each stack is told once. */
+static void add_stacked(struct look *look, const struct stack *stack)
+{
+	const struct mount *m = look->in->d->tree.nodes[stack->node].mount;
+	uint64_t dev = mount_dev(m), key = map64_bytes(map64_text(stack->target), (const char *)&dev, sizeof(dev));
+	uint32_t at = map64_put(&look->stacked, map64_bytes(key, m->root ? m->root : "", strlen(m->root ? m->root : "")), (uint32_t)look->nstacks);
+	if (at != MAP64_NONE && at < look->nstacks && strcmp(look->stacks[at].target, stack->target) == 0) {
+		++look->stacks[at].depth;
+		return;
+	}
+	if (look->nstacks == look->room) {
+		size_t room = look->room ? 2 * look->room : 16;
+		struct stack *more = reallocarray(look->stacks, room, sizeof(*more));
+		look->failed |= !more;
+		if (!more)
+			return;
+		look->stacks = more;
+		look->room = room;
+	}
+	look->failed |= at == MAP64_NONE;
+	look->stacks[look->nstacks++] = *stack;
+}
+
+static void tell_stacks(struct look *look)
+{
+	for (size_t i = 0; i < look->nstacks && !look->failed; ++i) {
+		const struct stack *stack = &look->stacks[i];
+		strbuf_reset(&look->text);
+		if (stack->depth == 2)
+			strbuf_puts(&look->text, "the same is mounted there again, upon itself");
+		else
+			strbuf_printf(&look->text, "the same is mounted there %zu times, upon itself", stack->depth);
+		tell(look, &(struct audit_finding){
+			.code = MNT_DUP, .severity = AUDIT_WARNING, .target = stack->target, .owner = stack->line->owner,
+			.line = said(look, MNT_DUP, stack->line, stack->over), .fstype = look->in->d->tree.nodes[stack->node].mount->fstype,
+			.message = strbuf_str(&look->text), .expected = "one mount", .actual = stack->depth == 2 ? "two" : "more than two",
+			.hint = stack->depth == 2 ? "umount the upper one; see which line or unit mounts twice"
+			                          : "umount all but one; see what mounts again and again"});
+	}
+}
+
+/** A mount that another hides. */
+static void judge_hidden(struct look *look, uint32_t node, const char *target, const struct fstab_line *line)
+{
+	const char *owner = line->owner;
+	const struct discovery *d = look->in->d;
+	const struct mt_node *n = &d->tree.nodes[node];
+	const struct mt_node *by = n->covered_by == MT_NONE ? NULL : &d->tree.nodes[n->covered_by];
+	const struct mount *m = n->mount, *over = by ? by->mount : NULL;
+	const char *name = by ? d->targets[n->covered_by] : NULL;
+	/* An automount that was entered. */
+	if (fstype_flags(m->fstype) & FST_AUTOFS && name && strcmp(name, target) == 0)
+		return;
+	if (over && name && strcmp(name, target) == 0 && mount_dev(m) == mount_dev(over) && same(m->root, over->root)) {
+		bool ro = m->vfs_opts && over->vfs_opts && !fstab_has_option(m->vfs_opts, "ro") && fstab_has_option(over->vfs_opts, "ro");
+		bool shm = strcmp(target, "/dev/shm") == 0;
+		if (ro || shm)
+			return;   /* as NixOS binds its store; as containers double it */
+		add_stacked(look, &(struct stack){.node = node, .target = target, .line = line, .over = over, .depth = 2});
+		return;
+	}
+	strbuf_reset(&look->text);
+	strbuf_printf(&look->text, "%s (%s), mounted on %s, hides it", !over || !over->source ? "another mount" : look->in->secret && look->in->secret(over->source, NULL) ? "***" : over->source,
+	              over && over->fstype ? over->fstype : "?", name ? name : "?");
+	bool below = name && strcmp(name, target) != 0;
+	tell(look, &(struct audit_finding){
+		.code = MNT_SHADOWED, .severity = AUDIT_WARNING, .target = target, .owner = owner, .line = said(look, MNT_SHADOWED, line, over),
+		.fstype = m->fstype, .message = strbuf_str(&look->text),
+		.hint = below ? "it was mounted before what it lies below: mount it again behind that" : "umount the one that is not meant"});
+}
+
+/** A mount that does not answer, or only with errors: each superblock is told once. */
+static void judge_dead(struct look *look, uint32_t node, const char *target, const struct fstab_line *line)
+{
+	const struct discovery *d = look->in->d;
+	const struct mount *m = d->tree.nodes[node].mount;
+	bool hung = d->tree.nodes[node].states & 1u << MT_HUNG;
+	int error = d->probed ? d->probed[node].error : 0;
+	uint32_t first = map64_put(&look->dead, mount_dev(m), node);
+	look->failed |= first == MAP64_NONE;
+	if (first != node)
+		return;
+	strbuf_reset(&look->text);
+	if (hung)
+		strbuf_puts(&look->text, "no answer in time");
+	else if (error)
+		strbuf_printf(&look->text, "%s: %s", strerrorname_np(error) ? strerrorname_np(error) : "?", strerror(error));
+	else
+		strbuf_puts(&look->text, "an error");
+	const char *message = hung ? "what is mounted there does not answer: who touches it hangs"
+	                           : "what is mounted there answers with an error alone";
+	if (hung && d->probed && d->probed[node].pid) {
+		char date[32];
+		time_t since = (time_t)d->probed[node].since;
+		struct tm tm;
+		bool dated = since > 0 && gmtime_r(&since, &tm) && strftime(date, sizeof(date), "%FT%TZ", &tm) > 0;
+		strbuf_reset(&look->more);
+		strbuf_printf(&look->more, "what is mounted there still does not answer: process %d waits for it%s%s",
+		              d->probed[node].pid, dated ? " since " : "", dated ? date : "");
+		message = strbuf_str(&look->more);
+	}
+	bool fuse = m->fstype && strncmp(m->fstype, "fuse", 4) == 0, net = fstype_flags(m->fstype) & FST_NET;
+	tell(look, &(struct audit_finding){
+		.code = hung ? MNT_TIMEOUT : MNT_STALE, .severity = AUDIT_CRITICAL, .target = target, .owner = line->owner, .line = line->of, .fstype = m->fstype,
+		.message = message,
+		.expected = "an answer", .actual = strbuf_str(&look->text),
+		.hint = fuse  ? "see whether its daemon runs; umount it, and start it anew"
+		        : net ? "see whether the server is up and exports it still; umount -l, and mount it again"
+		              : "see whether its device is there; umount it, and mount it again"});
+}
+
+static void judge_node(struct look *look, uint32_t node)
+{
+	const struct discovery *d = look->in->d;
+	const struct mt_node *n = &d->tree.nodes[node];
+	const char *target = d->targets[node] ? d->targets[node] : n->mount->point;
+	bool deleted = n->states & 1u << MT_DELETED, hidden = n->states & 1u << MT_HIDDEN;
+	bool dead = n->states & (1u << MT_HUNG | 1u << MT_STALE) && !hidden;
+	if (n->gone || n->made || n->states & 1u << MT_OUTSIDE || !target || !(deleted || hidden || dead))
+		return;
+	const struct fstab_line *line = line_of(look, n->mount);
+	if (!line)
+		return;   /* outside of ROOT */
+	if (audit_is_others(line, look->in->include)) {
+		look->own_deleted += deleted;
+		look->own_dead += dead;
+		look->own_hidden += hidden && !deleted && !(fstype_flags(n->mount->fstype) & FST_AUTOFS);
+		return;
+	}
+	if (dead)
+		judge_dead(look, node, target, line);
+	if (deleted)
+		tell(look, &(struct audit_finding){
+			.code = MNT_DELETED, .severity = AUDIT_WARNING, .target = target, .owner = line->owner, .line = line->of, .fstype = n->mount->fstype,
+			.message = "what it shows was removed where it comes from", .actual = n->mount->root,
+			.hint = "umount it, or bind what has taken its place"});
+	if (hidden)
+		judge_hidden(look, node, target, line);
+}
+
+static void tell_own(struct look *look, enum audit_code code, size_t count, const char *one, const char *more)
+{
+	if (count == 0)
+		return;
+	strbuf_reset(&look->text);
+	strbuf_printf(&look->text, "%zu mount%s of the system, of sessions or containers %s", count, count == 1 ? "" : "s",
+	              count == 1 ? one : more);
+	tell(look, &(struct audit_finding){.code = code, .severity = AUDIT_INFO, .target = "", .message = strbuf_str(&look->text)});
+}
+
+int audit_mounts(const struct audit_mounts_input *in, struct audit_report *report)
+{
+	struct look look = {.in = in, .report = report};
+	const struct mtree *tree = &in->d->tree;
+	size_t count = 0;
+	map64_init(&look.by_mount);
+	map64_init(&look.dead);
+	map64_init(&look.stacked);
+	strbuf_init(&look.text);
+	strbuf_init(&look.more);
+	for (uint32_t i = 0; i < in->plan->count && !look.failed; ++i) {
+		const struct mount *m = in->plan->lines[i].mount;
+		look.failed = m && map64_put(&look.by_mount, (uint64_t)(uintptr_t)m, i) == MAP64_NONE;
+	}
+	for (uint32_t i = 0; i < tree->count && !look.failed; ++i) {
+		count += !tree->nodes[i].gone && !tree->nodes[i].made;
+		judge_node(&look, i);
+	}
+	tell_stacks(&look);
+	tell_own(&look, MNT_STALE, look.own_dead, "is dead", "are dead");
+	tell_own(&look, MNT_DELETED, look.own_deleted, "shows what was removed", "show what was removed");
+	tell_own(&look, MNT_SHADOWED, look.own_hidden, "is hidden by another", "are hidden by others");
+	if (in->limit > 0 && 100 * count >= (size_t)in->limit * LIMIT_WARNING) {
+		bool critical = 100 * count >= (size_t)in->limit * LIMIT_CRITICAL;
+		char expected[48], actual[32];
+		snprintf(expected, sizeof(expected), "fewer than %ld", in->limit);
+		snprintf(actual, sizeof(actual), "%zu", count);
+		tell(&look, &(struct audit_finding){
+			.code = MNT_LIMIT, .severity = critical ? AUDIT_CRITICAL : AUDIT_WARNING, .target = "",
+			.message = "the limit of mounts in a namespace is near: then nothing more can be mounted",
+			.expected = expected, .actual = actual, .hint = "find who leaks mounts; sysctl fs.mount-max"});
+	}
+	if (!in->d->probed || in->d->unprobed)
+		report->unjudged |= audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT);
+	if (!look.failed)
+		audit_report_sort(report);
+	map64_destroy(&look.by_mount);
+	map64_destroy(&look.dead);
+	map64_destroy(&look.stacked);
+	free(look.stacks);
+	strbuf_destroy(&look.text);
+	strbuf_destroy(&look.more);
+	if (look.failed)
+		errno = ENOMEM;
+	return look.failed ? -1 : 0;
+}

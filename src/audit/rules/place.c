@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a line mounts, and as what: mount points, types, and the helpers that they need.
+ */
+#include "audit/audit_impl.h"
+
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "fstab/common.h"
+
+#include <string.h>
+
+/** Whether mount(8) cannot do without a helper of the type; of fuse it is one for all. */
+static bool wants_helper(const char *fstype, const char **name)
+{
+	static const char *const types[] = {
+		"nfs", "nfs4", "cifs", "smb3", "glusterfs", "davfs", "ntfs-3g", "lustre", "beegfs", "moosefs", "s3fs",
+		"vmhgfs-fuse", "fuse", "zfs",
+	};
+	*name = fstype;
+	if (strncmp(fstype, "fuse.", 5) == 0) {
+		*name = "fuse";
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); ++i) {
+		if (strcmp(fstype, types[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** Whether mount(8) can mount a type: 1, 0; -1: not known. */
+static int can_mount(struct audit *audit, const char *type)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	if (strcmp(type, "auto") == 0)
+		return 1;
+	int known = facts->fstype ? facts->fstype(facts->arg, type) : -1;
+	/* With a helper of its own it may be anything. */
+	if (known == 0 && facts->helper && facts->helper(facts->arg, audit_format(audit, "mount.%s", type)) != 0)
+		return -1;
+	return known;
+}
+
+/** Judge the helpers of a type, and whether the kernel has it. */
+static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	const char *name;
+	bool wanted = wants_helper(entry->fstype, &name) || (strcmp(entry->fstype, "efs") == 0 && entry->flags & FST_NET);
+	if (wanted || (entry->line->passno > 0 && entry->flags & FST_FSCK)) {
+		const char *helper = audit_format(audit, "%s.%s", wanted ? "mount" : "fsck", name);
+		int there = facts->helper ? facts->helper(facts->arg, helper) : -1;
+		if (there < 0)
+			audit_unjudged(audit, FSTAB_HELPER_MISSING);
+		else if (there == 0)
+			audit_tell(audit, entry, FSTAB_HELPER_MISSING, &(struct audit_told){
+				audit_is_contained(facts, entry->source, &audit->container) ? AUDIT_INFO : AUDIT_WARNING, false,
+				audit_format(audit, "%s is not installed", helper), helper, NULL,
+				wanted ? "install what it is in" : "install it, or write 0 as the pass"});
+	}
+	if (entry->bind || entry->swap || wanted || !*entry->fstype || strcmp(entry->fstype, "none") == 0
+	    || strcmp(entry->fstype, "ignore") == 0)
+		return;
+	/* Of a list one will do. */
+	bool held = true;
+	int known = 0;
+	size_t n;
+	for (const char *type = entry->fstype; *type && known == 0; type += n + (type[n] == ',')) {
+		n = strcspn(type, ",");
+		const char *one = audit_format(audit, "%.*s", (int)n, type);
+		held &= (fstype_flags(one) & FST_KNOWN) != 0;
+		if (n > 0)
+			known = can_mount(audit, one);
+	}
+	if (known < 0)
+		audit_unjudged(audit, FSTAB_TYPE_UNSUPPORTED);
+	/* A medium that is not always there, of a type that there is: its module comes with it. */
+	else if (known == 0 && !(entry->noauto && held))
+		audit_tell(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_told){
+			entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
+			audit_format(audit, "the kernel cannot mount the type %s", entry->fstype), NULL, NULL,
+			"mend the name, or install the module"});
+}
+
+/** Whether systemd mounts the lines: it makes the directories. */
+static bool is_systemd(struct audit *audit)
+{
+	static const char *const places[] = {
+		"/run/systemd/system", "/run/systemd/generator", "/usr/lib/systemd/systemd", "/lib/systemd/systemd", NULL,
+	};
+	const struct fstab_facts *facts = audit->in->facts;
+	for (size_t i = 0; places[i] && !audit->systemd; ++i) {
+		enum fact_kind kind = facts->look(facts->arg, places[i], NULL);
+		audit->systemd = kind == FACT_DIR || kind == FACT_FILE ? 1 : places[i + 1] ? 0 : -1;
+	}
+	return audit->systemd > 0;
+}
+
+/** A unit of the admin's for what a line is of: systemd takes that, and nothing of the line.
+    @path  The mount point, or the swap space.
+    @kind  ".mount", ".swap"; of an ".automount" only whether it is masked. */
+static void judge_unit(struct audit *audit, const struct audit_entry *entry, const char *path, const char *kind)
+{
+	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
+	const struct fstab_facts *facts = audit->in->facts;
+	bool automount = strcmp(kind, ".automount") == 0;
+	struct strbuf unit, name, real;
+	strbuf_init(&unit);
+	strbuf_init(&name);
+	strbuf_init(&real);
+	fstab_unit_name(&unit, path);
+	strbuf_puts(&unit, kind);
+	bool lacks = !unit.failed && facts->lacks_unit && facts->lacks_unit(facts->arg, strbuf_str(&unit));
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && !lacks; ++i) {
+		if (!audit->unit_dirs[i])
+			audit->unit_dirs[i] = facts->look(facts->arg, dirs[i], NULL) == FACT_DIR ? 1 : -1;
+		if (audit->unit_dirs[i] < 0)
+			continue;
+		strbuf_reset(&name);
+		strbuf_puts(&name, dirs[i]);
+		strbuf_putc(&name, '/');
+		strbuf_puts(&name, strbuf_str(&unit));
+		strbuf_reset(&real);
+		enum fact_kind is = facts->look(facts->arg, strbuf_str(&name), &real);
+		bool masked = real.len && strcmp(strbuf_str(&real), "/dev/null") == 0;
+		if (!masked && (is != FACT_FILE || automount))
+			continue;
+		const char *file = audit_format(audit, "%s", strbuf_str(&name));
+		strbuf_reset(&real);
+		escape_operand(&real, strrchr(file, '/') + 1);
+		audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
+			entry->noauto ? AUDIT_INFO : AUDIT_WARNING, true,
+			masked && automount  ? "its automount is masked: systemd does not mount it when it is used"
+			: masked && entry->swap ? "its unit is masked: systemd does not swap onto it"
+			: masked             ? "its unit is masked: systemd does not mount it"
+			: entry->swap        ? "a unit has this swap space too: systemd takes that, and nothing of the line"
+			                     : "a unit has this mount point too: systemd takes that, and nothing of the line",
+			masked ? "no mask" : "one of both", file,
+			masked ? audit_format(audit, "take the line away, or: systemctl unmask %s", strbuf_str(&real))
+			       : "take the line away, or the unit, and systemctl daemon-reload"});
+		break;
+	}
+	audit->failed |= unit.failed || name.failed || real.failed;
+	strbuf_destroy(&unit);
+	strbuf_destroy(&name);
+	strbuf_destroy(&real);
+}
+
+/** The same of a swap space, whose unit is of the path that systemd makes of its source. */
+static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry)
+{
+	static const char *const tags[][2] = {
+		{"UUID=", "/dev/disk/by-uuid/"}, {"LABEL=", "/dev/disk/by-label/"}, {"PARTUUID=", "/dev/disk/by-partuuid/"},
+		{"PARTLABEL=", "/dev/disk/by-partlabel/"},
+	};
+	const char *path = *entry->source == '/' ? entry->source : NULL;
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags) && !path; ++i) {
+		size_t n = strlen(tags[i][0]);
+		const char *value = strncmp(entry->source, tags[i][0], n) == 0 ? entry->source + n : NULL;
+		/* udev writes other bytes in another way. */
+		if (value && !value[strspn(value, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.")])
+			path = audit_format(audit, "%s%s", tags[i][1], value);
+	}
+	if (path && audit->in->facts->look && is_systemd(audit))
+		judge_unit(audit, entry, path, ".swap");
+}
+
+/** Whether what is bound is known to be a directory where the mount point is none, or the other way round.
+    What lies below another line may be another thing when that is mounted. */
+static bool is_other_kind(struct audit *audit, const struct audit_entry *entry, enum fact_kind kind)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	const char *source = fstab_normal(&audit->report->arena, entry->source);
+	if (!source || audit_above(audit, entry, source) || audit_above(audit, entry, entry->path))
+		return false;
+	enum fact_kind bound = facts->look(facts->arg, source, NULL);
+	return bound != kind && (bound == FACT_DIR || (bound > FACT_DIR && kind == FACT_DIR));
+}
+
+/** A mount point by another name than that of its line, where another line has that. */
+static void judge_led(struct audit *audit, const struct audit_entry *entry, const char *real)
+{
+	const struct audit_entry *other = entry->noauto ? NULL : audit_at(audit, NULL, real, strlen(real), map64_text(real));
+	if (other && other != entry)
+		audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
+			AUDIT_WARNING, true, audit_format(audit, "it leads to %s, which is that of line %u: one is mounted upon the other", real,
+			other->line->number), "one line", NULL, "take one away, or give it noauto"});
+}
+
+void audit_place(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	/* Of a line that lacks a field, the one behind it is none of a type. */
+	if (entry->path || entry->swap)
+		judge_helpers(audit, entry);
+	if (entry->swap)
+		judge_swap_unit(audit, entry);
+	if (!entry->path || !entry->path[1])
+		return;
+	if (!facts->look) {
+		audit_unjudged(audit, FSTAB_TGT_MISSING);
+		audit_unjudged(audit, FSTAB_TGT_SYMLINK);
+		return;
+	}
+	struct strbuf real;
+	strbuf_init(&real);
+	enum fact_kind kind = facts->look(facts->arg, entry->path, &real);
+	if (kind == FACT_UNKNOWN) {
+		audit_unjudged(audit, FSTAB_TGT_MISSING);
+		audit_unjudged(audit, FSTAB_TGT_SYMLINK);
+	} else if (kind == FACT_MISSING) {
+		if (!entry->mkdir && !audit_above(audit, entry, entry->path))
+			audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
+				entry->noauto || entry->nofail || is_systemd(audit) ? AUDIT_INFO : AUDIT_WARNING, false,
+				"there is no such directory; systemd would make it, mount(8) not", NULL, NULL,
+				"make it, or give X-mount.mkdir"});
+	} else if (kind == FACT_FILE && !entry->bind) {
+		audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
+			AUDIT_WARNING, false, "the mount point is a file", "a directory", NULL, "give a directory"});
+	} else if (entry->bind && (kind == FACT_FILE || kind == FACT_DIR) && is_other_kind(audit, entry, kind)) {
+		audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
+			AUDIT_WARNING, false,
+			kind == FACT_FILE ? "a directory is bound, and the mount point is a file" : "a file is bound, and the mount point is a directory",
+			kind == FACT_FILE ? "a directory" : "a file", NULL, "the one takes no mount of the other: give what it is"});
+	} else if (real.len && strcmp(strbuf_str(&real), entry->path) != 0) {
+		audit_tell(audit, entry, FSTAB_TGT_SYMLINK, &(struct audit_told){
+			AUDIT_INFO, false, audit_format(audit, "it leads to %s, as which it is mounted", strbuf_str(&real)),
+			NULL, NULL, "write the name that it leads to"});
+		judge_led(audit, entry, strbuf_str(&real));
+	}
+	if (is_systemd(audit)) {
+		const char *path = real.len && kind != FACT_UNKNOWN && kind != FACT_MISSING ? strbuf_str(&real) : entry->path;
+		judge_unit(audit, entry, path, ".mount");
+		if (entry->automount)
+			judge_unit(audit, entry, path, ".automount");
+	}
+	audit->failed |= real.failed;
+	strbuf_destroy(&real);
+}

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a source names, and what is at the places that it names.
+ *
+ * What is there is what is there now: below the mount point of another line that may
+ * be an empty directory, so nothing is told of it.
+ */
+#include "audit/audit_impl.h"
+
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "base/words.h"
+#include "fstab/common.h"
+#include "mounttree.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Whether a source is TAG=value of any tag. */
+static bool is_tag(const char *source)
+{
+	size_t n = strspn(source, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	return n >= 2 && source[n] == '=';
+}
+
+/** Whether mount(8) takes a tag. */
+static bool is_known_tag(const char *source)
+{
+	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID="};
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
+		if (strncmp(source, tags[i], strlen(tags[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** A tag without the quotes around its value. */
+static const char *plain(struct audit *audit, const char *source)
+{
+	const char *equals = is_tag(source) ? strchr(source, '=') : NULL;
+	size_t n = strlen(source);
+	if (!equals || (equals[1] != '"' && equals[1] != '\'') || source + n < equals + 3 || source[n - 1] != equals[1])
+		return source;
+	return audit_format(audit, "%.*s=%.*s", (int)(equals - source), source, (int)(source + n - equals - 3), equals + 2);
+}
+
+/** Whether a text is a UUID, or the serial of a FAT or NTFS, without its tag (b24). */
+static bool looks_like_uuid(const char *text)
+{
+	size_t n = strlen(text), hex = 0, dashes = 0;
+	for (size_t i = 0; i < n; ++i) {
+		hex += isxdigit((unsigned char)text[i]) != 0;
+		dashes += text[i] == '-';
+	}
+	return hex + dashes == n && ((n == 36 && dashes == 4) || (n == 9 && dashes == 1 && text[4] == '-')
+	                             || (n == 16 && dashes == 0));
+}
+
+/** Whether the type stands on a device, by type or source. */
+static bool on_device(const struct audit_entry *entry)
+{
+	if (entry->bind || strcmp(entry->fstype, "ignore") == 0)
+		return false;
+	if (entry->swap || entry->flags & FST_DEVICE || is_tag(entry->source))
+		return true;
+	return (strcmp(entry->fstype, "auto") == 0 || !*entry->fstype) && *entry->source != '\0'
+	       && strcmp(entry->source, "none") != 0 && !strchr(entry->source, ':');
+}
+
+/** Whether the option tells of an image in a file; or the source is one. */
+static bool is_image(struct audit *audit, const struct audit_entry *entry)
+{
+	if (audit_option(audit, entry, "loop") || audit_option(audit, entry, "offset"))
+		return true;
+	if (*entry->source != '/' || mtree_path_within(entry->source, "/dev"))
+		return false;
+	const struct fstab_facts *facts = audit->in->facts;
+	return !facts->look || facts->look(facts->arg, entry->source, NULL) == FACT_FILE;
+}
+
+/** Whether a digit stands behind some bytes: "sda1" of "sd". */
+static bool is_numbered(const char *name, const char *head, bool letters)
+{
+	size_t n = strlen(head);
+	if (strncmp(name, head, n) != 0)
+		return false;
+	return letters ? islower((unsigned char)name[n]) : isdigit((unsigned char)name[n]);
+}
+
+/** Heads of names in /dev that the kernel gives in the order that it finds devices. */
+static const struct unstable {
+	const char *head;
+	bool letters, boot;
+} unstable[] = {
+	{"sd", true, true}, {"hd", true, true}, {"vd", true, false}, {"xvd", true, false}, {"nvme", false, true},
+	{"mmcblk", false, false}, {"dm-", false, true}, {"loop", false, true}, {"nbd", false, true}, {"rbd", false, true},
+	{"pmem", false, false}, {"ram", false, false},
+};
+
+/** The row of a source; NULL: its name lasts. */
+static const struct unstable *unstable_row(const char *source)
+{
+	for (size_t i = 0; strncmp(source, "/dev/", 5) == 0 && i < sizeof(unstable) / sizeof(*unstable); ++i) {
+		if (is_numbered(source + 5, unstable[i].head, unstable[i].letters))
+			return &unstable[i];
+	}
+	return NULL;
+}
+
+bool audit_is_unstable(const char *source)
+{
+	return unstable_row(source) != NULL;
+}
+
+/** Judge a name in /dev: whether it lasts. */
+static void judge_stable(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct unstable *row = entry->noauto ? NULL : unstable_row(entry->source);
+	if (!row)
+		return;
+	/* Of a cloud's disk cloud-init writes the line, anew on each instance. */
+	const char *by = audit_option(audit, entry, "comment");
+	bool cloud = by && strcmp(by, "cloudconfig") == 0;
+	audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
+		cloud ? AUDIT_INFO : AUDIT_WARNING, row->boot && !cloud, audit_format(audit, "%s may be another device at the next boot", entry->source),
+		"UUID=, LABEL=, PARTUUID= or a name of /dev/disk or /dev/mapper", entry->source,
+		"name it by its UUID: getmnt fstab does"});
+}
+
+/** Judge whether block storage comes over a network. */
+static void judge_network(struct audit *audit, const struct audit_entry *entry, const struct fstab_device *device)
+{
+	static const char *const marks[] = {"/dev/nbd", "/dev/rbd", "/dev/drbd", "/dev/etherd/"};
+	bool remote = device && device->remote;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); ++i)
+		remote |= strncmp(entry->source, marks[i], strlen(marks[i])) == 0;
+	if (strncmp(entry->source, "/dev/disk/by-path/", 18) == 0)
+		remote |= strstr(entry->source, "-iscsi-") != NULL;
+	if (!remote || entry->netdev || entry->noauto || (entry->flags & FST_NET && entry->flags & FST_DEVICE))
+		return;
+	audit_tell(audit, entry, FSTAB_NETDEV, &(struct audit_told){
+		AUDIT_WARNING, true, "its device is reached over a network, which is not up when it is to be mounted", "_netdev",
+		NULL, "give it _netdev"});
+}
+
+/** What to name in place of a device that holds no file system; NULL: that is not what it holds. */
+static const char *name_instead(const char *type)
+{
+	static const char *const rows[][2] = {
+		{"crypto_LUKS", "name the mapping that crypttab(5) or cryptsetup opens of it: /dev/mapper/NAME"},
+		{"BitLocker", "name the mapping that crypttab(5) or cryptsetup opens of it: /dev/mapper/NAME"},
+		{"LVM2_member", "name the volume that lies on it: /dev/VG/LV, or the UUID of that"},
+		{"linux_raid_member", "name the array that it is a part of: /dev/md/NAME, or the UUID of that"},
+		{"zfs_member", "ZFS mounts its data sets by itself: zfs set mountpoint="},
+		{"bcache", "name the device that it is a part of: /dev/bcache0, or the UUID of that"},
+		{"swap", "name a device with a file system"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		if (strcmp(type, rows[i][0]) == 0)
+			return rows[i][1];
+	}
+	size_t n = strlen(type);
+	return n > 7 && strcmp(type + n - 7, "_member") == 0 ? "name the device that it is a part of, or the UUID of that" : NULL;
+}
+
+/** The type that a line gives, and the one on the device. */
+static void judge_type(struct audit *audit, const struct audit_entry *entry, const char *type)
+{
+	if (!entry->path && !entry->swap)
+		return;
+	static const char *const alike[][2] = {
+		{"ext2 ext3 ext4", "ext2 ext3 ext4"}, {"vfat msdos", "vfat msdos"}, {"ntfs ntfs3 ntfs-3g fuseblk", "ntfs"},
+		{"udf iso9660", "udf iso9660"}, {"exfat fuse.exfat", "exfat"}, {"swap", "swap swsuspend"},
+	};
+	/* What is left of a path of a multipath, whose map is not there. */
+	if (!type || strcmp(type, "none") == 0 || strcmp(type, "mpath_member") == 0)
+		return;
+	const char *instead = name_instead(type);
+	bool any = !*entry->fstype || strcmp(entry->fstype, "auto") == 0 || strchr(entry->fstype, ',');
+	if ((any && !instead) || strcmp(entry->fstype, type) == 0)
+		return;
+	for (size_t i = 0; i < sizeof(alike) / sizeof(*alike); ++i) {
+		const char *line = alike[i][0], *disk = alike[i][1];
+		size_t n = strlen(entry->fstype), m = strlen(type);
+		const char *a = strstr(line, entry->fstype), *b = strstr(disk, type);
+		if (a && b && (a == line || a[-1] == ' ') && (!a[n] || a[n] == ' ') && (b == disk || b[-1] == ' ')
+		    && (!b[m] || b[m] == ' '))
+			return;
+	}
+	audit_tell(audit, entry, FSTAB_TYPE_MISMATCH, &(struct audit_told){
+		AUDIT_CRITICAL, true, audit_format(audit, "what is on the device is %s", type),
+		entry->swap ? "swap" : instead ? "a file system" : type, entry->swap || instead ? type : entry->fstype,
+		entry->swap ? "name a swap space: mkswap would destroy what is there"
+		: instead ? instead : audit_format(audit, "write %s", type)});
+}
+
+/** What there may be of a tag in other letters (b24). */
+static const char *other_case(struct audit *audit, const char *source)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	const char *equals = strchr(source, '=');
+	for (int upper = 0; equals && upper < 2; ++upper) {
+		char *copy = arena_strndup(&audit->report->arena, source, strlen(source));
+		if (!copy) {
+			audit->failed = true;
+			return NULL;
+		}
+		for (char *c = copy + (equals - source); *c; ++c)
+			*c = (char)(upper ? toupper((unsigned char)*c) : tolower((unsigned char)*c));
+		if (strcmp(copy, source) != 0 && facts->devices(facts->arg, copy, NULL) > 0)
+			return copy;
+	}
+	return NULL;
+}
+
+bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known)
+{
+	/* systemd's note, Docker's, Podman's, and that of WSL. */
+	static const char *const marks[] = {"/run/systemd/container", "/.dockerenv", "/run/.containerenv", "/run/WSL"};
+	if (!facts || !facts->look || !source || (!is_tag(source) && strncmp(source, "/dev/", 5) != 0))
+		return false;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks) && *known == 0; ++i)
+		*known = facts->look(facts->arg, marks[i], NULL) == (i < 3 ? FACT_FILE : FACT_DIR);
+	*known = *known ? *known : -1;
+	return *known > 0;
+}
+
+/** A source that there is not. */
+static void tell_missing(struct audit *audit, const struct audit_entry *entry, const char *message, const char *hint)
+{
+	bool later = entry->noauto || entry->nofail || audit_is_contained(audit->in->facts, entry->source, &audit->container);
+	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+		later ? AUDIT_INFO : AUDIT_CRITICAL, true, message, NULL,
+		audit->in->secret && audit->in->secret(entry->source, NULL) ? NULL : entry->source, hint});
+}
+
+/** What a path names that is neither a device nor an image.  @return whether it was told. */
+static bool tell_no_device(struct audit *audit, const struct audit_entry *entry, const char *source, enum fact_kind kind)
+{
+	if (kind != FACT_DIR && kind != FACT_OTHER)
+		return false;
+	bool later = entry->noauto || entry->nofail;
+	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+		later ? AUDIT_WARNING : AUDIT_CRITICAL, true,
+		kind == FACT_DIR ? audit_format(audit, "%s is a directory, and no device", source)
+		: audit_format(audit, "%s is no block device", source), entry->swap ? "a swap space" : "a block device", NULL,
+		kind == FACT_DIR && !entry->swap ? "give it bind and the type none, or name a device" : "name a device"});
+	return true;
+}
+
+/** Whether something is mounted of a device, whatever udev knows of it. */
+static bool is_in_use(const struct audit *audit, const char *name)
+{
+	const struct discovery *d = audit->in->live;
+	for (uint32_t i = 0; d && name && i < d->tree.count; ++i) {
+		const struct mount *m = d->tree.nodes[i].mount;
+		if (m->source && strcmp(m->source, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** A device that holds nothing, where something known is wanted of it. */
+static void judge_blank(struct audit *audit, const struct audit_entry *entry, const char *name)
+{
+	/* Of these udev does not look at what they hold. */
+	static const char *const heads[] = {"/dev/zram", "/dev/nbd", "/dev/mtd", "/dev/fd", "/dev/ram"};
+	bool wanted = entry->swap || !*entry->fstype || strcmp(entry->fstype, "auto") == 0 || entry->flags & FST_DEVICE;
+	for (size_t i = 0; name && i < sizeof(heads) / sizeof(*heads); ++i)
+		wanted &= strncmp(name, heads[i], strlen(heads[i])) != 0;
+	if (!wanted || entry->noauto || (!entry->path && !entry->swap) || audit_option(audit, entry, "x-systemd.makefs")
+	    || is_in_use(audit, name))
+		return;
+	audit_tell(audit, entry, FSTAB_TYPE_MISMATCH, &(struct audit_told){
+		entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true, "the device holds nothing that is known",
+		entry->swap ? "a swap space" : "a file system", NULL,
+		entry->swap ? "see blkid -p; mkswap makes one, or name another device" : "see blkid -p; mkfs makes one, or name another device"});
+}
+
+/** The tag that a link of udev is of, "UUID=x" for "/dev/disk/by-uuid/x"; NULL. */
+static const char *link_tag(struct audit *audit, const char *source)
+{
+	static const char *const dirs[][2] = {
+		{"uuid/", "UUID="}, {"label/", "LABEL="}, {"partuuid/", "PARTUUID="}, {"partlabel/", "PARTLABEL="},
+	};
+	static const char by[] = "/dev/disk/by-";
+	if (strncmp(source, by, sizeof(by) - 1) != 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
+		size_t n = strlen(dirs[i][0]), len = 0;
+		const char *at = source + sizeof(by) - 1;
+		if (strncmp(at, dirs[i][0], n) != 0)
+			continue;
+		char *value = arena_strndup(&audit->report->arena, at + n, strlen(at + n));
+		if (!value)
+			break;
+		for (const char *c = value; *c; ++len) {
+			unsigned byte;
+			bool escape = c[0] == '\\' && c[1] == 'x' && isxdigit((unsigned char)c[2]) && isxdigit((unsigned char)c[3])
+			              && sscanf(c + 2, "%2x", &byte) == 1 && byte;
+			value[len] = escape ? (char)byte : *c;
+			c += escape ? 4 : 1;
+		}
+		value[len] = '\0';
+		return audit_format(audit, "%s%s", dirs[i][1], value);
+	}
+	return NULL;
+}
+
+static void judge_device(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	const char *source = plain(audit, entry->source);
+	judge_stable(audit, entry);
+	if (!is_tag(source) && *source != '/') {
+		/* bcachefs of several devices; what is a name of its own. */
+		bool uuid = looks_like_uuid(source);
+		tell_missing(audit, entry, uuid ? "it is a path that there is not, and looks like a UUID" : "it is neither a path nor a tag",
+		             uuid ? audit_format(audit, "write UUID=%s", source) : "give a path, or TAG=value");
+		return;
+	}
+	if (is_tag(source) && !is_known_tag(source)) {
+		tell_missing(audit, entry, "mount(8) knows no such tag", "UUID, LABEL, PARTUUID, PARTLABEL or ID");
+		return;
+	}
+	if (is_image(audit, entry)) {
+		const struct audit_entry *above = audit_above(audit, entry, source);
+		if (above)
+			return;
+		enum fact_kind kind = facts->look ? facts->look(facts->arg, source, NULL) : FACT_UNKNOWN;
+		if (!facts->look)
+			audit_unjudged(audit, FSTAB_SRC_MISSING);
+		else if (kind == FACT_MISSING)
+			tell_missing(audit, entry, "there is no such file", "give the file, or take the line away");
+		else
+			tell_no_device(audit, entry, source, kind);
+		return;
+	}
+	struct fstab_device device = {0};
+	int count = facts->devices ? facts->devices(facts->arg, source, &device) : -1;
+	/* A link of udev is one device's, of all that could have it. */
+	const char *tag = count == 1 ? link_tag(audit, source) : NULL;
+	int all = tag ? facts->devices(facts->arg, tag, NULL) : 0;
+	count = all > 1 ? all : count;
+	judge_network(audit, entry, count > 0 ? &device : NULL);
+	if (count < 0 && *source == '/' && facts->look && !audit_above(audit, entry, source)
+	    && tell_no_device(audit, entry, source, facts->look(facts->arg, source, NULL)))
+		return;
+	if (count < 0) {
+		audit_unjudged(audit, FSTAB_SRC_MISSING);
+		audit_unjudged(audit, FSTAB_SRC_AMBIGUOUS);
+		audit_unjudged(audit, FSTAB_TYPE_MISMATCH);
+	} else if (count == 0) {
+		const char *other = is_tag(source) ? other_case(audit, source) : NULL;
+		bool file = *source == '/' && !mtree_path_within(source, "/dev");
+		tell_missing(audit, entry, is_tag(source) ? "no device has it" : file ? "there is no such file" : "there is no such device",
+		             other ? audit_format(audit, "is %s meant?  Upper and lower case are not the same", other)
+		             : file ? "make it, as mkswap --file does of a swap space, or take the line away"
+		             : "see lsblk -f; give what is there, or nofail if it may be missing");
+	} else if (count > 1) {
+		audit_tell(audit, entry, FSTAB_SRC_AMBIGUOUS, &(struct audit_told){
+			entry->noauto ? AUDIT_WARNING : AUDIT_CRITICAL, true,
+			audit_format(audit, "%d devices have it, and which of them is mounted is not told", count), "one device",
+			source, "name it by PARTUUID= or its path of /dev/disk/by-id, or give one of them another"});
+	} else if (device.tags && device.tags->known == DEVMAP_UNTAGGED) {
+		judge_blank(audit, entry, device.tags->name);
+	} else if (device.tags) {
+		judge_type(audit, entry, device.tags->type);
+	}
+}
+
+/** What is at a path now; where the mount of another line will hide it, unknown. */
+static enum fact_kind look(struct audit *audit, const struct audit_entry *entry, const char *path,
+                           enum audit_code code)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	if (!facts->look) {
+		audit_unjudged(audit, code);
+		return FACT_UNKNOWN;
+	}
+	enum fact_kind kind = facts->look(facts->arg, path, NULL);
+	if (kind == FACT_UNKNOWN)
+		audit_unjudged(audit, code);
+	return kind == FACT_MISSING && audit_above(audit, entry, path) ? FACT_UNKNOWN : kind;
+}
+
+static void judge_bind(struct audit *audit, const struct audit_entry *entry)
+{
+	const char *path = fstab_normal(&audit->report->arena, entry->source);
+	if (!path) {
+		/* Told by a quotation mark already. */
+		if (*entry->source != '"' && *entry->source != '\'')
+			audit_tell(audit, entry, FSTAB_BIND_SRC, &(struct audit_told){
+				AUDIT_CRITICAL, true, "what is bound is no absolute path", "/...", NULL, "give the directory or file"});
+		return;
+	}
+	if (look(audit, entry, path, FSTAB_BIND_SRC) == FACT_MISSING)
+		audit_tell(audit, entry, FSTAB_BIND_SRC, &(struct audit_told){
+			entry->noauto || entry->nofail ? AUDIT_INFO : AUDIT_CRITICAL, true,
+			audit_format(audit, "what it binds is not there: %s", path), NULL, NULL, "make it, or take the line away"});
+}
+
+/** Layers of an overlay. */
+struct layers {
+	struct audit *audit;
+	struct strbuf path;
+	bool (*each)(void *arg, const char *path, const char *what);
+	void *arg;
+};
+
+static bool each_layer(void *arg, const struct fstab_layer *layer)
+{
+	struct layers *layers = arg;
+	fstab_layer_path(layer, &layers->path);
+	const char *path = fstab_normal(&layers->audit->report->arena, strbuf_str(&layers->path));
+	return path ? layers->each(layers->arg, path, "a directory of it") : !layers->path.failed;
+}
+
+void audit_each_need(struct audit *audit, const struct audit_entry *entry,
+                     bool (*each)(void *arg, const char *path, const char *what), void *arg)
+{
+	if (strcmp(entry->fstype, "overlay") == 0 && !entry->bind) {
+		struct layers layers = {.audit = audit, .each = each, .arg = arg};
+		struct strbuf scratch;
+		strbuf_init(&layers.path);
+		strbuf_init(&scratch);
+		const char *raw = tabline_value(entry->line, TABLINE_OPTIONS);
+		if (raw && *entry->options)
+			fstab_each_line_layer(raw, &scratch, each_layer, &layers);
+		audit->failed |= scratch.failed || layers.path.failed;
+		strbuf_destroy(&scratch);
+		strbuf_destroy(&layers.path);
+		return;
+	}
+	bool image = !entry->bind && on_device(entry) && !mtree_path_within(entry->source, "/dev");
+	const char *path = *entry->source == '/' && (entry->bind || image) ? fstab_normal(&audit->report->arena, entry->source) : NULL;
+	if (path)
+		each(arg, path, image ? "its image" : "what it binds");
+}
+
+/** Overlays that are judged. */
+struct overlay {
+	struct audit *audit;
+	const struct audit_entry *entry;
+};
+
+static bool judge_layer(void *arg, const char *path, const char *what)
+{
+	const struct overlay *overlay = arg;
+	struct audit *audit = overlay->audit;
+	(void)what;
+	enum fact_kind kind = look(audit, overlay->entry, path, FSTAB_OVERLAY_DIR);
+	if (kind == FACT_MISSING || kind == FACT_FILE)
+		audit_tell(audit, overlay->entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
+			overlay->entry->noauto || overlay->entry->nofail ? AUDIT_INFO : AUDIT_CRITICAL, true,
+			audit_format(audit, "its directory %s is not there", path), NULL, NULL, "make it"});
+	return true;
+}
+
+static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
+{
+	const char *upper = audit_option(audit, entry, "upperdir"), *work = audit_option(audit, entry, "workdir");
+	bool lower = audit_option(audit, entry, "lowerdir") || audit_option(audit, entry, "lowerdir+");
+	const char *lack = !lower ? "lowerdir" : upper && !work ? "workdir" : !upper && work ? "upperdir" : NULL;
+	/* Of a live system the root is mounted, and its line is but for a remount. */
+	bool mounted = entry->path && strcmp(entry->path, "/") == 0 && !lower && !upper && !work;
+	if (lack && !mounted)
+		audit_tell(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
+			AUDIT_CRITICAL, true, audit_format(audit, "it has no %s", lack), audit_format(audit, "%s=", lack), NULL,
+			"give all that it needs"});
+	const char *up = upper ? fstab_normal(&audit->report->arena, upper) : NULL;
+	const char *down = work ? fstab_normal(&audit->report->arena, work) : NULL;
+	if (up && down && (mtree_path_within(up, down) || mtree_path_within(down, up)))
+		audit_tell(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
+			AUDIT_CRITICAL, true, "its workdir and upperdir are one, or one lies in the other: the kernel would refuse the mount",
+			"two directories side by side", audit_format(audit, "upperdir=%s,workdir=%s", upper, work), "make it another"});
+	audit_each_need(audit, entry, judge_layer, &(struct overlay){audit, entry});
+	audit_overlay(audit, entry);
+}
+
+/** The type none, which is one of a bind, a move and what changes a mount. */
+static void judge_none(struct audit *audit, const struct audit_entry *entry)
+{
+	static const char *const words[] = {
+		"move", "remount", "private", "rprivate", "shared", "rshared", "slave", "rslave", "unbindable", "runbindable",
+	};
+	bool fits = audit->typo == entry;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words) && !fits; ++i)
+		fits = audit_option(audit, entry, words[i]);
+	if (!fits)
+		audit_tell(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_told){
+			entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
+			"the type none is for what is bound or moved, and no option says so", "bind", NULL,
+			"give it bind, or the type of what is on the device"});
+}
+
+/** Whether a source is but the kernel's name for the device that it has started from. */
+static bool is_any_root(const struct audit_entry *entry)
+{
+	return entry->path && strcmp(entry->path, "/") == 0
+	       && (strcmp(entry->source, "/dev/root") == 0 || strcmp(entry->source, "rootfs") == 0);
+}
+
+/** What a source of a network file system is, if it is not of that form; NULL: it is, or that is not known. */
+static const char *other_form(struct audit *audit, const struct audit_entry *entry)
+{
+	static const struct {
+		const char *types, *form;
+		bool share;
+	} rows[] = {
+		{"nfs nfs4", "SERVER:/PATH", false}, {"fuse.sshfs sshfs", "[USER@]HOST:[PATH]", false}, {"cifs smb3", "//SERVER/SHARE", true},
+	};
+	const char *source = entry->source;
+	/* The root of a diskless host has been mounted before: /dev/nfs. */
+	if (entry->path && strcmp(entry->path, "/") == 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		if (!*source || !word_in(entry->fstype, strlen(entry->fstype), rows[i].types))
+			continue;
+		if (!rows[i].share)
+			return strchr(source, ':') ? NULL : rows[i].form;
+		size_t n = strspn(source, "/\\") == 2 ? strcspn(source + 2, "/\\") : 0;
+		bool good = n && source[2 + n] && source[2 + n + 1];
+		return good || audit_option(audit, entry, "unc") || audit_option(audit, entry, "target") || audit_option(audit, entry, "path")
+		       ? NULL : rows[i].form;
+	}
+	return NULL;
+}
+
+static void tell_form(struct audit *audit, const struct audit_entry *entry, const char *form)
+{
+	bool hidden = audit->in->secret && audit->in->secret(entry->source, NULL);
+	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+		entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
+		audit_format(audit, "as a source %s takes %s", entry->fstype, form), form, hidden ? NULL : entry->source,
+		"see which server and directory are meant"});
+}
+
+/** Files with a secret that options name: without them nothing is mounted, or somebody is asked. */
+static void judge_keys(struct audit *audit, const struct audit_entry *entry)
+{
+	static const char *const names[] = {"credentials", "cred", "secretfile", "IdentityFile", "passwordfile", "passwd_file"};
+	const struct fstab_facts *facts = audit->in->facts;
+	for (size_t i = 0; facts->look && i < sizeof(names) / sizeof(*names); ++i) {
+		const char *path = audit_option(audit, entry, names[i]);
+		if (!path || *path != '/' || strchr(path, '%') || audit_above(audit, entry, path))
+			continue;
+		enum fact_kind kind = facts->look(facts->arg, path, NULL);
+		if (kind == FACT_FILE && facts->open_to_all && facts->open_to_all(facts->arg, path) > 0)
+			audit_tell(audit, entry, FSTAB_SECRET, &(struct audit_told){
+				AUDIT_WARNING, false, audit_format(audit, "the file that %s names can be read by all", names[i]),
+				"a file that root alone reads", path, audit_format(audit, "chmod 600 %s", path)});
+		if (kind == FACT_MISSING)
+			audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+				AUDIT_WARNING, false, audit_format(audit, "the file that %s names is not there", names[i]), "a file", path,
+				"put it there, for root alone to read"});
+	}
+}
+
+void audit_source(struct audit *audit, const struct audit_entry *entry)
+{
+	if (entry->flags & FST_NET || strncmp(entry->fstype, "fuse", 4) == 0)
+		judge_keys(audit, entry);
+
+	const char *form = entry->bind ? NULL : other_form(audit, entry);
+	if (is_any_root(entry) && !entry->bind)
+		audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
+			AUDIT_INFO, false, audit_format(audit, "%s is whatever device the kernel has started from", entry->source),
+			"UUID=, LABEL= or PARTUUID=", entry->source, "name it by its UUID: getmnt fstab does"});
+	else if (form)
+		tell_form(audit, entry, form);
+	else if (entry->bind)
+		judge_bind(audit, entry);
+	else if (strcmp(entry->fstype, "none") == 0 && entry->path)
+		judge_none(audit, entry);
+	else if (strcmp(entry->fstype, "overlay") == 0)
+		judge_overlay(audit, entry);
+	else if (on_device(entry) && *entry->source != '"' && *entry->source != '\'')
+		judge_device(audit, entry);
+}

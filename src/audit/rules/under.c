@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "audit/rules/under.h"
+
+#include "audit/audit_impl.h"
+#include "audit/owner.h"
+#include "base/escape.h"
+#include "base/fstypes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool audit_is_others(const struct fstab_line *line, const char *const *include)
+{
+	if (!line || line->fate != FSTAB_OWN)
+		return false;
+	/* What is mounted once at a boot is not stacked by who mounts it. */
+	if (line->target && (audit_is_owner(line->owner, "zfs") || audit_is_owner(line->owner, "gpt-auto")
+	                     || (audit_is_owner(line->owner, "unit") && !mtree_path_within(line->target, "/run"))))
+		return false;
+	for (const char *const *name = include; *name; ++name) {
+		if (audit_is_owner(line->owner, *name))
+			return false;
+	}
+	return true;
+}
+
+/** What follows a directory in a path below it, or at it; NULL: it is elsewhere. */
+static const char *below(const char *path, const char *dir)
+{
+	size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+	return mtree_path_within(path, dir) ? path + n + (path[n] == '/') : NULL;
+}
+
+/** Whether a mount shows the very directory that it is mounted on. */
+static bool is_upon_itself(const struct mount *m, const struct mount *parent, const char *place)
+{
+	if (mount_dev(m) != mount_dev(parent) || !m->root || !parent->root || !mtree_path_within(m->root, parent->root))
+		return false;
+	return strcmp(below(m->root, parent->root), place) == 0;
+}
+
+/** Whether a directory is one of the layers in the value of an option.  A backslash
+    protects the byte behind it. */
+static bool is_layer(const char *value, size_t len, const char *dir)
+{
+	const char *at = dir, *end = value + len;
+	bool same = true;
+	for (;; ++value) {
+		if (value == end || *value == ':') {
+			if (same && !*at)
+				return true;
+			if (value == end)
+				return false;
+			at = dir;
+			same = true;
+			continue;
+		}
+		value += *value == '\\' && value + 1 < end;
+		same = same && *at == *value;
+		at += same;
+	}
+}
+
+/** Whether an overlay has a directory for a layer. */
+static bool has_layer(const struct mount *m, const char *dir, bool *failed)
+{
+	static const char *const keys[] = {"lowerdir=", "lowerdir+=", "upperdir=", NULL};
+	if (!(fstype_flags(m->fstype) & FST_LAYERED) || !m->fs_opts)
+		return false;
+	char *text = strdup(m->fs_opts), *save = NULL;
+	bool found = false;
+	*failed |= !text;
+	for (char *opt = text ? strtok_r(text, ",", &save) : NULL; opt && !found; opt = strtok_r(NULL, ",", &save)) {
+		for (const char *const *key = keys; *key && !found; ++key) {
+			size_t n = strlen(*key);
+			if (strncmp(opt, *key, n) == 0)
+				found = is_layer(opt + n, unescape_octal(opt + n, opt + n, strlen(opt + n)), dir);
+		}
+	}
+	free(text);
+	return found;
+}
+
+static int by_parent(const void *a, const void *b)
+{
+	const struct audit_under *one = a, *other = b;
+	if (one->parent != other->parent)
+		return one->parent < other->parent ? -1 : 1;
+	return strcmp(one->line->target, other->line->target);
+}
+
+/** What has nothing under it but what the kernel makes up. */
+static bool is_made_up(const struct mount *parent)
+{
+	const char *type = parent->fstype ? parent->fstype : "";
+	return fstype_flags(type) & FST_PSEUDO && !(fstype_flags(type) & (FST_LAYERED | FST_AUTOFS))
+	       && strcmp(type, "tmpfs") != 0 && strcmp(type, "ramfs") != 0;
+}
+
+/** See whether a line's mount is to be looked under.  @return whether it is. */
+static bool take(const struct discovery *d, const struct fstab_line *line, struct audit_under *under, bool *failed)
+{
+	const struct mtree *tree = &d->tree;
+	uint32_t node = line->mount && line->target ? mtree_find(tree, line->mount->key) : MT_NONE;
+	if (node == MT_NONE || tree->nodes[node].top != node || tree->nodes[node].gone
+	    || fstype_flags(line->mount->fstype) & FST_AUTOFS
+	    || tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DELETED))
+		return false;
+	/* Of a stack, as of an automount, all is on one place. */
+	uint32_t base = node;
+	while (mtree_stacked(tree, base))
+		base = tree->nodes[base].parent;
+	uint32_t parent = tree->nodes[base].parent;
+	const char *name = d->targets[node], *dir = parent == MT_NONE ? NULL : d->targets[parent];
+	if (parent == MT_NONE || is_made_up(tree->nodes[parent].mount))
+		return false;
+	*under = (struct audit_under){.line = line, .parent = parent};
+	const char *place = name && dir && !tree->nodes[parent].made ? below(name, dir) : NULL;
+	if (!place || !*place)
+		return true;
+	under->place = place;
+	return !is_upon_itself(line->mount, tree->nodes[parent].mount, place) && !has_layer(line->mount, name, failed);
+}
+
+ssize_t audit_under_list(const struct discovery *d, const struct fstab_plan *plan, const char *const *include,
+                         struct audit_under **list)
+{
+	size_t n = 0;
+	bool failed = false;
+	*list = calloc(plan->count + 1, sizeof(**list));
+	if (!*list)
+		return -1;
+	for (size_t i = 0; i < plan->count; ++i) {
+		const struct fstab_line *line = &plan->lines[i];
+		n += !audit_is_others(line, include) && take(d, line, &(*list)[n], &failed);
+	}
+	if (failed) {
+		audit_under_free(*list, n);
+		errno = ENOMEM;
+		return -1;
+	}
+	qsort(*list, n, sizeof(**list), by_parent);
+	return (ssize_t)n;
+}
+
+void audit_under_free(struct audit_under *list, size_t n)
+{
+	for (size_t i = 0; i < n; ++i) {
+		for (size_t k = 0; k < AUDIT_UNDER_NAMES; ++k)
+			free(list[i].names[k]);
+	}
+	free(list);
+}
+
+bool audit_under_keeps(const char *name)
+{
+	static const char *const keepers[] = {".keep", ".keepme", ".keepdir", ".gitkeep", ".gitignore", ".empty", ".placeholder", NULL};
+	for (const char *const *keeper = keepers; *keeper; ++keeper) {
+		if (strcmp(name, *keeper) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** Whether what is mounted is meant to hide what is there: nothing is kept in it, or
+    it shows another directory. */
+static bool hides(const struct mount *m)
+{
+	unsigned flags = fstype_flags(m->fstype);
+	bool part = m->root && strcmp(m->root, "/") != 0 && !(flags & (FST_SUBVOL | FST_NET));
+	return part || flags & (FST_LAYERED | FST_PSEUDO);
+}
+
+int audit_under(const struct audit_under *list, size_t n, struct audit_report *report)
+{
+	struct strbuf text;
+	int rc = 0;
+	strbuf_init(&text);
+	for (size_t i = 0; i < n && rc == 0; ++i) {
+		const struct audit_under *u = &list[i];
+		if (u->seen == AUDIT_UNDER_UNKNOWN)
+			report->unjudged |= audit_bit(MNT_UNDER_NOT_EMPTY);
+		if (u->seen != AUDIT_UNDER_DATA)
+			continue;
+		strbuf_reset(&text);
+		strbuf_printf(&text, "under it lie%s %s%zu entr%s that nobody sees while it is mounted", u->count == 1 && !u->more ? "s" : "",
+		              u->more ? "at least " : "", u->count, u->count == 1 ? "y" : "ies");
+		for (size_t k = 0; k < AUDIT_UNDER_NAMES && u->names[k]; ++k)
+			strbuf_printf(&text, "%s%s", k ? ", " : ": ", u->names[k]);
+		if (u->more || u->count > AUDIT_UNDER_NAMES)
+			strbuf_puts(&text, " ...");
+		rc = text.failed ? -1 : audit_report_add(report, &(struct audit_finding){
+			.code = MNT_UNDER_NOT_EMPTY, .severity = hides(u->line->mount) ? AUDIT_INFO : AUDIT_WARNING, .target = u->line->target,
+			.owner = u->line->owner, .fstype = u->line->mount->fstype, .message = strbuf_str(&text),
+			.expected = "an empty directory", .actual = "not empty",
+			.hint = "bind the file system below it to another place (mount --bind) to see them there; move or remove them"});
+	}
+	strbuf_destroy(&text);
+	if (rc == 0)
+		audit_report_sort(report);
+	else
+		errno = ENOMEM;
+	return rc;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Directories and their descriptors.
+ *
+ * Descriptors are a budget.  A directory whose children wait keeps its own
+ * open while there is room; breadth-first, the one added last gives way, as
+ * it is needed last; depth-first, the one opened first.  A directory that
+ * was closed is opened again from its nearest open ancestor, through no link,
+ * and must show the mount that it showed before.
+ */
+#include "bfs/bfs_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bfs_dir_opened(struct bfs *bfs, struct bfs_dir *dir, int fd, unsigned by)
+{
+	dir->fd = fd;
+	dir->by = by;
+	dir->older = bfs->newest;
+	dir->newer = NULL;
+	if (dir->older)
+		dir->older->newer = dir;
+	else
+		bfs->oldest = dir;
+	bfs->newest = dir;
+	if (++bfs->open_fds > bfs->stats.peak_fds)
+		bfs->stats.peak_fds = bfs->open_fds;
+}
+
+/** Close a directory's descriptor; it can be opened again.
+    @now  Before this returns, whoever opened it. */
+static void dir_close(struct bfs *bfs, struct bfs_dir *dir, bool now)
+{
+	if (dir->fd < 0 || dir == bfs->root)
+		return;
+	if (dir->by && bfs->pool && !now)
+		bfs_pool_close(bfs->pool, bfs->os, dir->by, dir->fd);
+	else
+		os_close(bfs->os, dir->fd);
+	dir->fd = -1;
+	if (dir->newer)
+		dir->newer->older = dir->older;
+	else
+		bfs->newest = dir->older;
+	if (dir->older)
+		dir->older->newer = dir->newer;
+	else
+		bfs->oldest = dir->newer;
+	--bfs->open_fds;
+}
+
+bool bfs_dirs_evict(struct bfs *bfs, unsigned n)
+{
+	bool depth = bfs->policy->order == BFS_DEPTH;
+	bool any = false;
+	struct bfs_dir *dir = depth ? bfs->oldest : bfs->newest;
+	while (dir && bfs->open_fds > n) {
+		struct bfs_dir *then = depth ? dir->newer : dir->older;
+		if (dir->busy == 0) {
+			dir_close(bfs, dir, n == 0);
+			any = true;
+		}
+		dir = then;
+	}
+	return any;
+}
+
+/** The name of a directory in a path: none for the root and for ".". */
+static bool dir_shown(const char *name)
+{
+	return name[0] != '\0' && strcmp(name, ".") != 0;
+}
+
+struct bfs_dir *bfs_dir_new(struct bfs_dir *parent, const char *name, uint32_t tag, int depth)
+{
+	size_t n = strlen(name);
+	struct bfs_dir *dir = malloc(sizeof(*dir) + n + 1);
+	if (!dir)
+		return NULL;
+	*dir = (struct bfs_dir){
+		.parent = parent,
+		.fd = -1,
+		.tag = tag,
+		.depth = depth,
+		.shown = dir_shown(name) ? n : 0,
+	};
+	memcpy(dir->name, name, n + 1);
+	if (parent)
+		++parent->refs;
+	return dir;
+}
+
+void bfs_dir_unref(struct bfs *bfs, struct bfs_dir *dir)
+{
+	while (dir && --dir->refs == 0) {
+		struct bfs_dir *parent = dir->parent;
+		dir_close(bfs, dir, false);
+		free(dir);
+		dir = parent;
+	}
+}
+
+/** Append the path of a directory below `top` to out, without a leading "/". */
+static void dir_path(const struct bfs_dir *dir, const struct bfs_dir *top, struct strbuf *out)
+{
+	size_t len = 0;
+	for (const struct bfs_dir *d = dir; d && d != top; d = d->parent) {
+		if (d->shown)
+			len += d->shown + 1;
+	}
+	if (len == 0)
+		return;
+	char *start = strbuf_extend(out, len - 1);
+	char *end = start ? start + len - 1 : NULL;
+	for (const struct bfs_dir *d = dir; start && d && d != top; d = d->parent) {
+		if (!d->shown)
+			continue;
+		end -= d->shown;
+		memcpy(end, d->name, d->shown);
+		if (end > start)
+			*--end = '/';
+	}
+}
+
+void bfs_path(const struct bfs_at *at, struct strbuf *out)
+{
+	size_t start = out->len;
+	strbuf_putc(out, '/');
+	dir_path(at->parent, NULL, out);
+	const char *parts[2] = {at->dir, at->name};
+	for (int i = 0; i < 2; ++i) {
+		if (!dir_shown(parts[i]))
+			continue;
+		if (out->len > start + 1)
+			strbuf_putc(out, '/');
+		strbuf_puts(out, parts[i]);
+	}
+}
+
+/** Compare the end of path[0..*len) with a name, and cut it off. */
+static bool path_cut(const char *path, size_t *len, const char *name, size_t n)
+{
+	if (*len <= n || memcmp(path + *len - n, name, n) != 0 || path[*len - n - 1] != '/')
+		return false;
+	*len -= n + 1;
+	return true;
+}
+
+bool bfs_path_is(const struct bfs_at *at, const char *path)
+{
+	size_t len = strlen(path);
+	if (dir_shown(at->name) && !path_cut(path, &len, at->name, strlen(at->name)))
+		return false;
+	if (dir_shown(at->dir) && !path_cut(path, &len, at->dir, strlen(at->dir)))
+		return false;
+	for (const struct bfs_dir *d = at->parent; d; d = d->parent) {
+		if (d->shown && !path_cut(path, &len, d->name, d->shown))
+			return false;
+	}
+	return len == 0;
+}
+
+/** Open one name with O_PATH, through no link. */
+static int open_step(struct bfs *bfs, int dirfd, const char *path, bool same_mount)
+{
+	/* Without O_DIRECTORY, which would trigger an automount put there. */
+	int flags = O_PATH | O_NOFOLLOW;
+	if (bfs->os->caps & OSC_OPENAT2) {
+		uint64_t resolve = K_RESOLVE_NO_SYMLINKS | (same_mount ? K_RESOLVE_NO_XDEV : 0);
+		return os_openat2(bfs->os, dirfd, path, flags, resolve);
+	}
+	return os_openat(bfs->os, dirfd, path, flags);
+}
+
+/**
+ * Open a path below a descriptor through no link, in pieces that the kernel
+ * takes: single names without openat2.  The path is cut up in the process.
+ */
+static int open_below(struct bfs *bfs, int dirfd, char *path, bool same_mount)
+{
+	bool whole = bfs->os->caps & OSC_OPENAT2;
+	int at = dirfd;
+	for (char *piece = path; piece;) {
+		size_t n = strlen(piece);
+		char *cut = NULL;
+		if (!whole) {
+			cut = strchr(piece, '/');
+		} else if (n >= PATH_MAX) {
+			cut = piece + PATH_MAX - 1;
+			while (*cut != '/')
+				--cut;
+		}
+		if (cut)
+			*cut = '\0';
+		int fd = open_step(bfs, at, piece, same_mount);
+		if (at != dirfd)
+			os_close(bfs->os, at);
+		if (fd < 0)
+			return -1;
+		at = fd;
+		piece = cut ? cut + 1 : NULL;
+	}
+	return at;
+}
+
+/** Whether a descriptor shows the mount that its tag stands for. */
+static bool fd_shows(struct bfs *bfs, int fd, uint32_t tag)
+{
+	bool unique = false;
+	uint64_t want = bfs->policy->mnt_id(bfs->policy->arg, tag, &unique);
+	if (want == 0)
+		return true;
+	struct k_statx st;
+	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	if (os_statx(bfs->os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) != 0)
+		return false;
+	if (os_statx_mnt_id(&st, unique) == want)
+		return true;
+	errno = EXDEV;
+	return false;
+}
+
+int bfs_dir_open(struct bfs *bfs, struct bfs_dir *dir)
+{
+	if (dir == bfs->root || dir->fd >= 0)
+		return 0;
+	struct bfs_dir *from = dir->parent;
+	while (from != bfs->root && from->fd < 0)
+		from = from->parent;
+
+	struct strbuf path;
+	strbuf_init(&path);
+	dir_path(dir, from, &path);
+	char dot[] = ".";
+	if (path.len == 0)
+		strbuf_putc(&path, '.');
+	if (path.failed) {
+		strbuf_destroy(&path);
+		errno = ENOMEM;
+		return -1;
+	}
+	++from->busy;
+	bfs_dirs_evict(bfs, bfs->max_fds - 1);
+	bool same = from != bfs->root && from->tag == dir->tag;
+	int fd = open_below(bfs, from->fd, path.data, same);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+		/* Fewer than we thought: all but the one needed give way. */
+		bfs_dirs_evict(bfs, 0);
+		strbuf_reset(&path);
+		dir_path(dir, from, &path);
+		fd = open_below(bfs, from->fd, path.len ? path.data : dot, same);
+	}
+	--from->busy;
+	strbuf_destroy(&path);
+	if (fd < 0)
+		return -1;
+	bool refused = same && bfs->os->caps & OSC_OPENAT2;
+	if (!refused && !fd_shows(bfs, fd, dir->tag)) {
+		os_close(bfs->os, fd);
+		return -1;
+	}
+	bfs_dir_opened(bfs, dir, fd, 0);
+	++bfs->stats.reopened;
+	return 0;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/audit/config.h"
+
+#include "base/escape.h"
+#include "cmd/audit/audit.h"
+#include "cmd/cmd.h"
+#include "cmd/putfile.h"
+#include "cmd/view.h"
+#include "os/change.h"
+#include "os/entry.h"
+#include "os/file.h"
+#include "os/replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define CONFIG_FILE "/etc/getmnt/audit.conf"
+#define CONFIG_DIR CONFIG_FILE ".d"
+#define TOO_LARGE "it is larger than %d bytes: is it a configuration?  Make it smaller, or several"
+
+enum { CONFIG_MAX = 1 << 20 /* bytes of a file */, FILES_MAX = 1000, DIR_BYTES = 32 * 1024 };
+
+struct reading {
+	struct fstab_machine *machine;
+	struct audit_config *config;
+	struct os *os;           /* by which it is read */
+	bool trusting;           /* whoever may write a file */
+	char **names;            /* of CONFIG_DIR */
+	size_t nnames, names_room;
+};
+
+int64_t audit_today(void)
+{
+	return os_time_ms() / 1000 / 86400;
+}
+
+bool audit_is_trusted(const char *name, const struct stat *st, const char *option)
+{
+	if (st->st_uid != 0)
+		message(name, "it belongs to uid %u, who could silence what root is told: chown root it, or give a file of root's with %s",
+		        (unsigned)st->st_uid, option);
+	else if (st->st_mode & (S_IWGRP | S_IWOTH))
+		message(name, "others than root may write it (mode %04o), and silence what root is told: chmod go-w",
+		        (unsigned)st->st_mode & 07777);
+	else
+		return true;
+	return false;
+}
+
+/** Open what a path has led to, and look at it.  @return a descriptor, or -1 after a message. */
+static int open_trusted(struct reading *r, const char *name, const char *place, bool dir)
+{
+	struct os *os = r->os;
+	struct stat st;
+	int fd = dir ? os_opendir(os, AT_FDCWD, place) : os_open_regular(os, AT_FDCWD, place, O_NOFOLLOW);
+	if (fd < 0 || os_fstatat(os, fd, "", &st) != 0) {
+		message(name, "cannot be read: %s; --config=none does without", path_error(errno));
+		os_close(os, fd);
+		return -1;
+	}
+	if (r->trusting || audit_is_trusted(name, &st, "--config"))
+		return fd;
+	os_close(os, fd);
+	return -1;
+}
+
+/** Take the text of a file.  @return 0, or -1 after a message. */
+static int take_text(struct reading *r, const char *name, const char *text, size_t len)
+{
+	int rc = audit_config_parse(r->config, name, text, len);
+	if (rc != 0)
+		message(name, "%s", strerror(errno));
+	return rc;
+}
+
+/** Read one file that a path has led to.  @return 0, or -1 after a message. */
+static int read_file(struct reading *r, const char *name, const char *place)
+{
+	struct os *os = r->os;
+	char *text;
+	size_t len;
+	int fd = open_trusted(r, name, place, false);
+	if (fd < 0)
+		return -1;
+	int rc = os_read_fd(os, fd, CONFIG_MAX, &text, &len);
+	if (rc != 0 && errno == EFBIG)
+		message(name, TOO_LARGE, CONFIG_MAX);
+	else if (rc != 0)
+		message(name, "cannot be read: %s; --config=none does without", path_error(errno));
+	os_close(os, fd);
+	if (rc != 0)
+		return -1;
+	rc = take_text(r, name, text, len);
+	free(text);
+	return rc;
+}
+
+/** The name of a path from ROOT, for people. */
+static void show_name(struct reading *r, const char *path, struct strbuf *shown)
+{
+	const char *root = strbuf_str(&r->machine->root);
+	strbuf_reset(shown);
+	strbuf_printf(shown, "%s%s", strcmp(root, "/") == 0 ? "" : root, path);
+}
+
+/** Whether a path that leads to nothing is none, and not one that should.
+    @return it; not after a message. */
+static bool is_absent(struct reading *r, const char *path, struct strbuf *shown)
+{
+	struct strbuf part;
+	strbuf_init(&part);
+	const char *why = facts_astray(&r->machine->facts, path, &part);
+	bool failed = part.failed;
+	show_name(r, strbuf_str(&part), shown);
+	strbuf_destroy(&part);
+	if (failed || shown->failed)
+		message(NULL, "%s", strerror(ENOMEM));
+	else if (why)
+		message(strbuf_str(shown), "%s", why);
+	return !failed && !shown->failed && !why;
+}
+
+/** Where a path from ROOT leads.
+    @shown [out]  Its name, for people.
+    @return 1, 0: it is not there, -1 after a message. */
+static int find(struct reading *r, const char *path, struct strbuf *shown, struct strbuf *place)
+{
+	struct run *run = &r->machine->run;
+	show_name(r, path, shown);
+	enum path_known known = facts_follow(&r->machine->facts, path, place);
+	int error = errno;
+	if (shown->failed || place->failed)
+		message(NULL, "%s", strerror(ENOMEM));
+	else if (known == PATH_BLIND || (known == PATH_SEEN && path_blocks(run, strbuf_str(place))))
+		message(strbuf_str(shown), "touching it can block; give a copy with --config, or --config=none");
+	else if (known == PATH_SEEN)
+		return 1;
+	else if (error == ENOENT || error == ENOTDIR)
+		return is_absent(r, path, shown) ? 0 : -1;
+	else
+		message(strbuf_str(shown), "cannot be read: %s; --config=none does without", path_error(error));
+	return -1;
+}
+
+/** Keep the name of a file to be read.  @return whether there was memory. */
+static bool add_name(struct reading *r, const char *name)
+{
+	if (r->nnames == r->names_room) {
+		size_t more = r->names_room ? 2 * r->names_room : 16;
+		char **names = reallocarray(r->names, more, sizeof(*names));
+		if (!names)
+			return false;
+		r->names = names;
+		r->names_room = more;
+	}
+	r->names[r->nnames] = strdup(name);
+	return r->names[r->nnames] && ++r->nnames;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/** List the files of a directory.  @return 0, or -1 after a message. */
+static int list_dir(struct reading *r, const char *name, int fd)
+{
+	struct os *os = r->os;
+	const struct k_dirent *entry;
+	ssize_t n;
+	void *buf = malloc(DIR_BYTES);
+	bool failed = !buf;
+	while (!failed && (n = os_getdents(os, fd, buf, DIR_BYTES)) != 0) {
+		size_t at = 0, len;
+		failed = n < 0;
+		while (!failed && (entry = os_dirent(buf, (size_t)n, &at, &len)) != NULL) {
+			if (len <= 5 || *entry->name == '.' || strcmp(entry->name + len - 5, ".conf") != 0)
+				continue;
+			if (r->nnames == FILES_MAX) {
+				message(name, "there are more than %d files in it: put them together", FILES_MAX);
+				free(buf);
+				return -1;
+			}
+			failed = !add_name(r, entry->name);
+		}
+		failed |= !failed && at < (size_t)n;
+	}
+	if (failed)
+		message(name, "cannot be read: %s; --config=none does without", strerror(errno));
+	else if (r->nnames)
+		qsort(r->names, r->nnames, sizeof(*r->names), compare_names);
+	free(buf);
+	return failed ? -1 : 0;
+}
+
+/** Read the files that are there by default.  @return 0, or -1 after a message. */
+static int read_default(struct reading *r)
+{
+	struct strbuf shown, place, path;
+	strbuf_init(&shown);
+	strbuf_init(&place);
+	strbuf_init(&path);
+	int rc = find(r, CONFIG_FILE, &shown, &place);
+	if (rc > 0)
+		rc = read_file(r, strbuf_str(&shown), strbuf_str(&place));
+	if (rc == 0)
+		rc = find(r, CONFIG_DIR, &shown, &place);
+	if (rc > 0) {
+		int fd = open_trusted(r, strbuf_str(&shown), strbuf_str(&place), true);
+		rc = fd < 0 ? -1 : list_dir(r, strbuf_str(&shown), fd);
+		os_close(r->os, fd);
+	}
+	for (size_t i = 0; i < r->nnames && rc == 0; ++i) {
+		strbuf_reset(&path);
+		strbuf_printf(&path, "%s/%s", CONFIG_DIR, r->names[i]);
+		rc = find(r, strbuf_str(&path), &shown, &place);
+		/* Else it went while the directory was read. */
+		if (rc > 0)
+			rc = read_file(r, strbuf_str(&shown), strbuf_str(&place));
+	}
+	strbuf_destroy(&shown);
+	strbuf_destroy(&place);
+	strbuf_destroy(&path);
+	return rc;
+}
+
+/** Read a file that was named, through no symlink of another user's.
+    @return 0, or -1 after a message. */
+static int read_given(struct reading *r, const char *name)
+{
+	struct run *run = &r->machine->run;
+	struct replace_name named = {
+		.path = name, .may_pipe = true, .blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
+	};
+	struct replace_error error;
+	struct replace file;
+	int rc = -1;
+	if (replace_open(r->os, &named, &file, &error) != 0) {
+		if (error.why == RP_BLOCKS)
+			message(name, "touching it can block; give a copy with --config");
+		else if (error.why == RP_ERROR && error.error == ENOENT)
+			message(name, "cannot be read: %s; name a file, or --config=none", strerror(ENOENT));
+		else
+			put_open_failed(name, &error);
+	} else if (file.len > CONFIG_MAX) {
+		message(name, TOO_LARGE, CONFIG_MAX);
+	} else if (r->trusting || audit_is_trusted(name, &file.st, "--config")) {
+		rc = take_text(r, name, file.text, file.len);
+	}
+	replace_close(&file);
+	return rc;
+}
+
+/** Tell of lines that are none.  @return 0, or -1: there are. */
+static int tell_problems(const struct audit_config *config)
+{
+	struct strbuf place;
+	strbuf_init(&place);
+	size_t kept = config->nproblems < AUDIT_PROBLEMS_MAX ? config->nproblems : AUDIT_PROBLEMS_MAX;
+	for (size_t i = 0; i < kept; ++i) {
+		const struct audit_problem *problem = &config->problems[i];
+		strbuf_reset(&place);
+		strbuf_printf(&place, "%s:%" PRIu32, problem->file, problem->line);
+		message(strbuf_str(&place), "%s", problem->why);
+	}
+	if (kept < config->nproblems)
+		message(NULL, "%zu more lines of the configuration are wrong", config->nproblems - kept);
+	strbuf_destroy(&place);
+	return config->nproblems ? -1 : 0;
+}
+
+int audit_config_read(struct fstab_machine *machine, const char *given, struct audit_config *config)
+{
+	struct reading r = {.machine = machine, .config = config, .os = &machine->run.os};
+	audit_config_init(config);
+	if (given ? strcmp(given, "none") == 0 : !machine->run.live)
+		return 0;
+	r.trusting = os_geteuid(&machine->run.os) != 0;
+	int rc = given ? read_given(&r, given) : read_default(&r);
+	for (size_t i = 0; i < r.nnames; ++i)
+		free(r.names[i]);
+	free(r.names);
+	return tell_problems(config) == 0 ? rc : -1;
+}
+
+int audit_config_show(const struct audit_config *config, const char *looked, int64_t today)
+{
+	struct strbuf out;
+	strbuf_init(&out);
+	for (size_t i = 0; i < config->count; ++i) {
+		const struct audit_row *row = &config->rows[i];
+		escape_terminal(&out, row->file);
+		strbuf_printf(&out, ":%" PRIu32 ": ", row->line);
+		audit_put_row(&out, row);
+		strbuf_puts(&out, audit_row_over(row, today) ? "   # has run out\n" : "\n");
+	}
+	if (config->count == 0) {
+		const char *head = looked && strcmp(looked, "/") != 0 ? looked : "";
+		strbuf_puts(&out, "# nothing is configured");
+		if (looked) {
+			strbuf_puts(&out, " in ");
+			escape_terminal(&out, head);
+			strbuf_puts(&out, CONFIG_FILE " and ");
+			escape_terminal(&out, head);
+			strbuf_puts(&out, CONFIG_DIR "/*.conf");
+		}
+		strbuf_putc(&out, '\n');
+	}
+	bool failed = out.failed;
+	if (!failed)
+		fwrite(strbuf_str(&out), 1, out.len, stdout);
+	strbuf_destroy(&out);
+	return failed ? -1 : 0;
+}

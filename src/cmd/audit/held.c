@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Holders, in three passes over /proc, each bounded:
+ *
+ *     processes --> their mount namespaces, the table of each once --> mounts of lines that
+ *                                                                      are not mounted here
+ *     processes of ours --> their open files --> fdinfo: the ID of a mount --> of none that
+ *                                                                      is mounted, or deleted
+ *     lines     --> /sys/fs/TYPE/DEVICE: the kernel has it in use
+ *
+ * A link in /proc/PID/fd is read, and never followed: that would touch what it leads to.  The
+ * working directory of a process has no such file as fdinfo; who holds by that alone is told
+ * by /sys.
+ */
+#include "cmd/audit/held.h"
+
+#include "base/fstypes.h"
+#include "base/map64.h"
+#include "os/file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PROCESSES_MAX = 32768, NAMESPACES_MAX = 1024, FILES_MAX = 200000, DETACHED_MAX = 16,
+	ENTRIES = 32 * 1024, SMALL_MAX = 4096,
+};
+
+/** A line whose file system is not mounted here. */
+struct wanted {
+	const struct tabline *line;
+	const char *source, *name;   /* as it stands; of the device, or NULL */
+	uint64_t dev;                /* 0: not known */
+	struct audit_held held;
+	uint64_t ns;                 /* the last namespace it was seen in */
+};
+
+struct looking {
+	struct run *run;
+	struct audit_holders *out;
+	struct wanted *wanted;
+	size_t nwanted;
+	struct map64 spaces;         /* inode of a mount namespace */
+	struct map64 ids;            /* of mounts that are attached somewhere -> node, or ELSEWHERE */
+	struct map64 holds;          /* ID of a mount -> index in found */
+	struct audit_held found[DETACHED_MAX];
+	uint32_t nodes[DETACHED_MAX];
+	size_t nfound;
+	uint64_t own;                /* our mount namespace */
+	int proc, pid;               /* whose files are looked at */
+	size_t nspaces, nfiles;
+	bool failed, denied;
+};
+
+enum { ELSEWHERE = UINT32_MAX - 2 };
+
+static const char *keep(struct looking *look, const char *text)
+{
+	const char *kept = arena_strndup(&look->out->arena, text, strlen(text));
+	look->failed |= !kept;
+	return kept;
+}
+
+/** Call for each entry of a directory of /proc whose name is a number. */
+static void each_number(struct looking *look, const char *path, size_t most, void (*one)(struct looking *, int dir, int number))
+{
+	struct os *os = &look->run->os;
+	char *entries = malloc(ENTRIES);
+	int dir = os_opendir(os, AT_FDCWD, path);
+	size_t seen = 0;
+	ssize_t n;
+	look->failed |= !entries;
+	look->denied |= dir < 0 && (errno == EACCES || errno == EPERM);
+	while (entries && dir >= 0 && !look->failed && (n = os_getdents(os, dir, entries, ENTRIES)) > 0) {
+		const struct k_dirent *entry;
+		size_t at = 0;
+		while ((entry = os_dirent(entries, (size_t)n, &at, NULL)) && !look->failed) {
+			if (!isdigit((unsigned char)*entry->name))
+				continue;
+			if (++seen > most) {
+				look->denied = true;   /* not all is seen */
+				break;
+			}
+			one(look, dir, atoi(entry->name));
+		}
+		if (seen > most)
+			break;
+	}
+	os_close(os, dir);
+	free(entries);
+}
+
+/** The inode of a process's mount namespace; 0: it is gone, or may not be seen. */
+static uint64_t space_of(struct looking *look, int proc, const char *pid)
+{
+	char path[64], link[64];
+	snprintf(path, sizeof(path), "%s/ns/mnt", pid);
+	if (os_readlinkat(&look->run->os, proc, path, link, sizeof(link)) < 0) {
+		look->denied |= errno == EACCES || errno == EPERM;
+		return 0;
+	}
+	return strncmp(link, "mnt:[", 5) == 0 ? strtoull(link + 5, NULL, 10) : 0;
+}
+
+static void name_process(struct looking *look, int proc, int pid, struct audit_held *held)
+{
+	char path[64], *text;
+	size_t len;
+	held->pid = pid;
+	snprintf(path, sizeof(path), "%d/comm", pid);
+	strcpy(held->comm, "?");
+	if (os_read_kernel(&look->run->os, proc, path, SMALL_MAX, &text, &len) != 0)
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	snprintf(held->comm, sizeof(held->comm), "%s", text);
+	free(text);
+}
+
+/* Namespaces. */
+
+static void put_id(struct looking *look, uint32_t id, uint32_t node)
+{
+	look->failed |= map64_put(&look->ids, id, node) == MAP64_NONE;
+}
+
+/** Whether a mount is of the file system of a line. */
+static bool is_of(const struct wanted *w, const struct mount *m)
+{
+	if (w->dev && mount_dev(m) == w->dev)
+		return true;
+	return m->source && (strcmp(m->source, w->source) == 0 || (w->name && strcmp(m->source, w->name) == 0))
+	       && fstype_flags(m->fstype) & (FST_NET | FST_DEVICE);
+}
+
+/** Take a process's namespace, if it is a new one. */
+static void take_space(struct looking *look, int proc, int pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "%d", pid);
+	uint64_t ns = space_of(look, proc, path);
+	if (!ns || ns == look->own || map64_get(&look->spaces, ns) != MAP64_NONE)
+		return;
+	if (++look->nspaces > NAMESPACES_MAX) {
+		look->denied = true;
+		return;
+	}
+	snprintf(path, sizeof(path), "%d/mountinfo", pid);
+	struct mount_table *table = table_read_mountinfo(&look->run->os, proc, path);
+	if (!table) {
+		look->failed |= errno == ENOMEM;
+		look->denied |= errno == EACCES || errno == EPERM;
+		return;
+	}
+	look->failed |= map64_put(&look->spaces, ns, 0) == MAP64_NONE;
+	for (size_t i = 0; i < table->count && !look->failed; ++i) {
+		const struct mount *m = &table->mounts[i];
+		put_id(look, m->id, ELSEWHERE);
+		for (size_t k = 0; k < look->nwanted; ++k) {
+			struct wanted *w = &look->wanted[k];
+			if (w->ns == ns || !is_of(w, m))
+				continue;
+			w->ns = ns;
+			if (w->held.count++ == 0) {
+				name_process(look, proc, pid, &w->held);
+				w->held.where = keep(look, m->point ? m->point : "?");
+			}
+		}
+	}
+	table_free(table);
+}
+
+/* Open files. */
+
+/** Whether a mount is in a process's own table after all: it may have come meanwhile. */
+static bool is_mounted(struct looking *look, int fds, uint32_t id)
+{
+	struct mount_table *table = table_read_mountinfo(&look->run->os, fds, "../mountinfo");
+	bool found = !table;
+	look->failed |= !table && errno == ENOMEM;
+	for (size_t i = 0; table && i < table->count; ++i)
+		found |= table->mounts[i].id == id;
+	table_free(table);
+	return found;
+}
+
+static void take_file(struct looking *look, int fds, int fd)
+{
+	static const char deleted[] = " (deleted)";
+	struct os *os = &look->run->os;
+	char name[48], link[PATH_MAX], *text, *at;
+	size_t len;
+	snprintf(name, sizeof(name), "%d", fd);
+	/* Pipes, sockets and what was never mounted: "pipe:[1]", "/memfd:x (deleted)". */
+	ssize_t n = os_readlinkat(os, fds, name, link, sizeof(link));
+	if (++look->nfiles > FILES_MAX)
+		look->denied = true;
+	if (n <= 0 || *link != '/' || strncmp(link, "/dmabuf:", 8) == 0 || look->nfiles > FILES_MAX)
+		return;
+	bool gone = (size_t)n >= sizeof(deleted) && strcmp(link + n - (sizeof(deleted) - 1), deleted) == 0;
+	snprintf(name, sizeof(name), "../fdinfo/%d", fd);
+	if (os_read_kernel(os, fds, name, SMALL_MAX, &text, &len) != 0)
+		return;
+	at = strstr(text, "mnt_id:");
+	uint32_t id = at ? (uint32_t)strtoul(at + strlen("mnt_id:"), NULL, 10) : 0;
+	free(text);
+	uint32_t node = id ? map64_get(&look->ids, id) : ELSEWHERE;
+	bool detached = node == MAP64_NONE;
+	const struct mtree *tree = &look->run->d->tree;
+	if (node == ELSEWHERE || (detached ? gone : !(tree->nodes[node].states & 1u << MT_DELETED)))
+		return;
+	if (map64_get(&look->holds, id) == MAP64_NONE) {
+		if (detached && is_mounted(look, fds, id))
+			return;
+		if (look->nfound == DETACHED_MAX) {
+			look->denied = true;
+			return;
+		}
+		struct audit_held *held = &look->found[look->nfound];
+		*held = (struct audit_held){.kind = detached ? AUDIT_HELD_DETACHED : AUDIT_HELD_DELETED, .where = keep(look, link)};
+		look->nodes[look->nfound++] = node;
+	}
+	uint32_t first = map64_put(&look->holds, id, (uint32_t)look->nfound - 1);
+	look->failed |= first == MAP64_NONE;
+	if (first == MAP64_NONE)
+		return;
+	struct audit_held *held = &look->found[first];
+	if (held->count++ == 0)
+		name_process(look, look->proc, look->pid, held);
+}
+
+static void take_files(struct looking *look, int proc, int pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "%d", pid);
+	/* A container has often files of the root that it has left. */
+	if (space_of(look, proc, path) != look->own)
+		return;
+	look->proc = proc;
+	look->pid = pid;
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	each_number(look, path, FILES_MAX, take_file);
+}
+
+/* Lines. */
+
+/** See which device a name is of.  @return its number; 0: it is not known. */
+static uint64_t device_of(struct run *run, const char *name)
+{
+	struct k_statx st;
+	if (!name || strncmp(name, "/dev/", 5) != 0 || path_blocks(run, name)
+	    || os_statx(&run->os, AT_FDCWD, name, AT_NO_AUTOMOUNT, K_STATX_BASIC, &st) != 0)
+		return 0;
+	return (uint64_t)st.rdev_major << 32 | st.rdev_minor;
+}
+
+/** Whether the kernel has a file system on a device in use. */
+static bool is_alive(struct run *run, uint64_t dev)
+{
+	static const char *const types[] = {"ext4", "xfs", "f2fs", NULL};
+	char path[PATH_MAX], link[PATH_MAX];
+	struct k_statx st;
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", (unsigned)(dev >> 32), (unsigned)dev);
+	const char *slash = os_readlinkat(&run->os, AT_FDCWD, path, link, sizeof(link)) > 0 ? strrchr(link, '/') : NULL;
+	for (const char *const *type = types; slash && *type; ++type) {
+		if (snprintf(path, sizeof(path), "/sys/fs/%s%s", *type, slash) < (int)sizeof(path)
+		    && os_statx(&run->os, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, K_STATX_TYPE, &st) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** List the lines whose file system is not mounted here. */
+static void list_wanted(struct looking *look, const struct tablines *lines, const struct fstab_facts *facts)
+{
+	struct run *run = look->run;
+	look->wanted = calloc(lines->count + 1, sizeof(*look->wanted));
+	look->failed |= !look->wanted;
+	for (size_t i = 0; i < lines->count && !look->failed; ++i) {
+		const struct tabline *line = &lines->lines[i];
+		if (line->kind != TABLINE_ENTRY)
+			continue;
+		const char *source = line->fields[TABLINE_SOURCE].value, *target = line->fields[TABLINE_TARGET].value,
+		           *type = line->fields[TABLINE_FSTYPE].value;
+		if (!source || !target || !type)
+			continue;
+		unsigned flags = fstype_flags(type);
+		bool net = flags & FST_NET;
+		if (*target != '/' || (!net && flags & FST_PSEUDO && strcmp(type, "auto") != 0))
+			continue;
+		struct fstab_device device = {0};
+		bool one = !net && facts->devices && facts->devices(facts->arg, source, &device) == 1 && device.tags;
+		struct wanted w = {.line = line, .source = source, .name = one ? device.tags->name : NULL};
+		w.dev = device_of(run, w.name);
+		bool here = !net && !w.dev;
+		for (size_t k = 0; k < run->table->count && !here; ++k)
+			here = is_of(&w, &run->table->mounts[k]);
+		w.held = (struct audit_held){.kind = AUDIT_HELD_ELSEWHERE, .target = target, .owner = "fstab", .source = source, .line = line->number};
+		if (!here)
+			look->wanted[look->nwanted++] = w;
+	}
+}
+
+/* All. */
+
+static void add(struct looking *look, const struct audit_held *held)
+{
+	struct audit_holders *out = look->out;
+	struct audit_held *more = reallocarray(out->held, out->count + 1, sizeof(*more));
+	look->failed |= !more;
+	if (!more)
+		return;
+	out->held = more;
+	out->held[out->count++] = *held;
+}
+
+/** Gather what was seen. */
+static void gather(struct looking *look)
+{
+	struct run *run = look->run;
+	bool sys = !path_blocks(run, "/sys/fs");
+	for (size_t i = 0; i < look->nfound; ++i) {
+		struct audit_held *held = &look->found[i];
+		if (held->kind == AUDIT_HELD_DELETED)
+			held->target = run->d->targets[look->nodes[i]];
+		add(look, held);
+	}
+	for (size_t i = 0; i < look->nwanted; ++i) {
+		struct wanted *w = &look->wanted[i];
+		if (w->held.count == 0 && (!w->dev || !sys || !is_alive(run, w->dev)))
+			continue;
+		if (w->held.count == 0)
+			w->held.kind = AUDIT_HELD_ALIVE;
+		add(look, &w->held);
+	}
+}
+
+int audit_holders_read(struct run *run, const struct tablines *lines, const struct fstab_facts *facts,
+                       struct audit_holders *out)
+{
+	static const char first_pids[] = "pid:[4026531836]";   /* since 3.8 */
+	struct looking look = {.run = run, .out = out};
+	char link[64];
+	*out = (struct audit_holders){0};
+	arena_init(&out->arena);
+	map64_init(&look.spaces);
+	map64_init(&look.ids);
+	map64_init(&look.holds);
+	/* From a container its own processes alone are seen. */
+	out->partly = os_readlinkat(&run->os, AT_FDCWD, "/proc/self/ns/pid", link, sizeof(link)) < 0 || strcmp(link, first_pids) != 0;
+	look.own = space_of(&look, AT_FDCWD, "/proc/self");
+	if (!look.own || run->procfd != AT_FDCWD || path_blocks(run, "/proc")) {
+		out->partly = true;
+		goto out;
+	}
+	for (uint32_t i = 0; i < run->d->tree.count && !look.failed; ++i) {
+		if (!run->d->tree.nodes[i].made)
+			put_id(&look, run->d->tree.nodes[i].mount->id, i);
+	}
+	list_wanted(&look, lines, facts);
+	each_number(&look, "/proc", PROCESSES_MAX, take_space);
+	each_number(&look, "/proc", PROCESSES_MAX, take_files);
+	gather(&look);
+	out->partly |= look.denied;
+out:
+	map64_destroy(&look.spaces);
+	map64_destroy(&look.ids);
+	map64_destroy(&look.holds);
+	free(look.wanted);
+	if (look.failed)
+		errno = ENOMEM;
+	return look.failed ? -1 : 0;
+}
+
+void audit_holders_destroy(struct audit_holders *holders)
+{
+	free(holders->held);
+	arena_destroy(&holders->arena);
+}

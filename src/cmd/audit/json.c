@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/audit/audit.h"
+
+#include "base/escape.h"
+#include "base/sha256.h"
+#include "cmd/columns.h"
+#include "cmd/output.h"
+
+#include <inttypes.h>
+
+void audit_put_codes(struct strbuf *out, uint64_t set, const char *between, const char *quote)
+{
+	const char *part = "";
+	for (int code = 0; code < AUDIT_CODES; ++code) {
+		if (set & audit_bit((enum audit_code)code)) {
+			strbuf_printf(out, "%s%s%s%s", part, quote, audit_rules[code].code, quote);
+			part = between;
+		}
+	}
+}
+
+static void put_string(struct strbuf *out, const char *value)
+{
+	if (value)
+		escape_json(out, value);
+	else
+		strbuf_puts(out, "null");
+}
+
+void audit_member(struct strbuf *out, const char *name, const char *value)
+{
+	strbuf_printf(out, ", \"%s\": ", name);
+	put_string(out, value);
+}
+
+/** The lines of the configuration that have run out, as "FILE:LINE". */
+static void put_expired(const struct audit_told_run *told, struct strbuf *out)
+{
+	struct strbuf place;
+	const char *part = "";
+	strbuf_init(&place);
+	strbuf_puts(out, ",\n   \"expired\": [");
+	for (size_t at = 0; audit_next_over(told, &at, &place);) {
+		strbuf_puts(out, part);
+		escape_json(out, strbuf_str(&place));
+		part = ", ";
+	}
+	strbuf_puts(out, "]");
+	out->failed |= place.failed;
+	strbuf_destroy(&place);
+}
+
+/** What it was compared with. */
+static void put_baseline(const struct audit_told_run *told, struct strbuf *out)
+{
+	strbuf_puts(out, ",\n   \"baseline\": {\"file\": ");
+	put_string(out, told->baseline);
+	audit_member(out, "host", told->old->host);
+	audit_member(out, "boot_id", told->old->boot_id);
+	audit_member(out, "version", told->old->version);
+	strbuf_printf(out, ", \"time\": %" PRId64 ", \"new\": %zu, \"gone\": %zu}", told->old->time, told->fresh, told->gone);
+}
+
+static void put_counts(const struct audit_told_run *told, struct strbuf *out)
+{
+	size_t of[AUDIT_CRITICAL + 1];
+	audit_count(told, of);
+	strbuf_printf(out, "\"counts\": {\"critical\": %zu, \"warning\": %zu, \"info\": %zu, \"ignored\": %zu, \"silenced\": %zu}", of[AUDIT_CRITICAL],
+	              of[AUDIT_WARNING], of[AUDIT_INFO], told->report->suppressed, told->report->silenced);
+	const size_t *left = told->report->left_out;
+	strbuf_printf(out, ",\n   \"left_out\": {\"critical\": %zu, \"warning\": %zu, \"info\": %zu}", left[AUDIT_CRITICAL], left[AUDIT_WARNING],
+	              left[AUDIT_INFO]);
+	put_expired(told, out);
+	if (told->baseline)
+		put_baseline(told, out);
+	strbuf_puts(out, ",\n   \"not_judged\": [");
+	audit_put_codes(out, told->unjudged, ", ", "\"");
+	strbuf_puts(out, "],\n   \"failed\": ");
+	put_string(out, told->failed);
+	strbuf_printf(out, ",\n   \"exit_status\": %d", told->status);
+}
+
+/** What was audited, when, and where. */
+static void put_head(const struct audit_told_run *told, struct strbuf *out)
+{
+	strbuf_puts(out, ",\n   \"fstab\": ");
+	put_string(out, told->fstab);
+	strbuf_puts(out, ",\n   \"root\": ");
+	put_string(out, told->root);
+	strbuf_printf(out, ",\n   \"mounts\": %zu,\n   \"time\": %" PRId64 ",\n   \"seconds\": %.6f,\n   ", told->mounts,
+	              told->began, told->seconds);
+	json_head(told->run, out);
+	strbuf_puts(out, "\n}\n");
+}
+
+void audit_json(const struct audit_told_run *told, struct strbuf *out)
+{
+	const struct audit_report *report = told->report;
+	struct strbuf source;
+	const char *part = "";
+	strbuf_init(&source);
+	strbuf_puts(out, "{\n   \"findings\": [");
+	for (size_t i = 0; i < report->count; ++i) {
+		const struct audit_finding *f = &report->findings[i];
+		if (!audit_is_on(told, f))
+			continue;
+		strbuf_printf(out, "%s\n      {\"code\": \"%s\", \"severity\": \"%s\", ", part, audit_rules[f->code].code,
+		              audit_severity_name(f->severity));
+		strbuf_reset(&source);
+		if (f->line)
+			strbuf_printf(&source, "%s:%" PRIu32, f->file ? f->file : told->fstab ? told->fstab : "?", f->line);
+		if (*f->target)
+			json_text(out, "target", f->target);
+		else
+			strbuf_puts(out, "\"target\": null");
+		audit_member(out, "owner", f->owner);
+		audit_member(out, "message", f->message);
+		audit_member(out, "expected", f->expected);
+		audit_member(out, "actual", f->actual);
+		audit_member(out, "hint", f->hint);
+		audit_member(out, "source", f->line ? strbuf_str(&source) : NULL);
+		if (told->baseline)
+			strbuf_printf(out, ", \"new\": %s", f->age == AUDIT_NEW ? "true" : f->age == AUDIT_KNOWN ? "false" : "null");
+		strbuf_putc(out, '}');
+		part = ",";
+	}
+	strbuf_printf(out, "%s],\n   ", *part ? "\n   " : "");
+	put_counts(told, out);
+	put_head(told, out);
+	out->failed |= source.failed;
+	strbuf_destroy(&source);
+}
+
+/** Make one line of a document: no string in it holds a newline as such. */
+static void fold(const struct strbuf *document, struct strbuf *out)
+{
+	for (const char *at = strbuf_str(document); *at;) {
+		size_t n = strcspn(at, "\n");
+		strbuf_add(out, at, n);
+		at += n;
+		bool after = n && at[-1] == ',';
+		if (*at)
+			at += 1 + strspn(at + 1, " ");
+		if (after)
+			strbuf_putc(out, ' ');
+	}
+	strbuf_putc(out, '\n');
+	out->failed |= document->failed;
+}
+
+void audit_jsonl(const struct audit_told_run *told, struct strbuf *out)
+{
+	struct strbuf document;
+	strbuf_init(&document);
+	audit_json(told, &document);
+	fold(&document, out);
+	strbuf_destroy(&document);
+}
+
+void audit_ansible(const struct audit_told_run *told, struct strbuf *out)
+{
+	const struct audit_report *report = told->report;
+	size_t codes[AUDIT_CODES] = {0};
+	const char *part = "";
+	struct strbuf canonical;
+	char digest[SHA256_HEX];
+	for (size_t i = 0; i < report->count; ++i)
+		codes[report->findings[i].code] += audit_is_on(told, &report->findings[i]);
+	strbuf_puts(out, "{\n   \"codes\": {");
+	for (int code = 0; code < AUDIT_CODES; ++code) {
+		if (codes[code]) {
+			strbuf_printf(out, "%s\"%s\": %zu", part, audit_rules[code].code, codes[code]);
+			part = ", ";
+		}
+	}
+	strbuf_puts(out, "},\n   ");
+	put_counts(told, out);
+	strbuf_init(&canonical);
+	audit_canonical(told, false, &canonical);
+	sha256_hex(strbuf_str(&canonical), canonical.len, digest);
+	strbuf_puts(out, ",\n   \"digest\": ");
+	put_string(out, told->failed ? NULL : digest);
+	put_head(told, out);
+	out->failed |= canonical.failed;
+	strbuf_destroy(&canonical);
+}

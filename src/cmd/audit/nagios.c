@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * As the guidelines of the Monitoring Plugins want it: a line below 80 characters, then
+ * perfdata behind a bar; with -v further lines, in which no bar stands.
+ */
+#include "cmd/audit/audit.h"
+
+#include "audit/owner.h"
+#include "base/escape.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { LINE_MAX_CHARS = 79 };
+
+/** Read a decimal number that makes all of n bytes. */
+static bool read_number(const char *at, size_t n, double *number)
+{
+	enum { DIGITS = 24 };
+	char copy[DIGITS + 1], *end;
+	size_t digits = 0;
+	if (n == 0 || n > DIGITS)
+		return false;
+	for (size_t i = 0; i < n; ++i) {
+		digits += at[i] >= '0' && at[i] <= '9';
+		if ((at[i] < '0' || at[i] > '9') && at[i] != '.' && !(i == 0 && at[i] == '-'))
+			return false;
+	}
+	memcpy(copy, at, n);
+	copy[n] = '\0';
+	*number = strtod(copy, &end);
+	return digits > 0 && !*end;
+}
+
+bool audit_range_read(const char *text, struct audit_range *range)
+{
+	struct audit_range read = {.text = text, .from = 0, .to = INFINITY, .inside = *text == '@'};
+	const char *at = text + read.inside, *colon = strchr(at, ':'), *behind = colon ? colon + 1 : at;
+	if (colon && colon - at == 1 && *at == '~')
+		read.from = -INFINITY;
+	else if (colon && colon != at && !read_number(at, (size_t)(colon - at), &read.from))
+		return false;
+	if (colon == at && !*behind)
+		return false;
+	if ((!colon || *behind) && !read_number(behind, strlen(behind), &read.to))
+		return false;
+	if (read.from > read.to)
+		return false;
+	*range = read;
+	return true;
+}
+
+bool audit_range_tells(const struct audit_range *range, double number)
+{
+	bool in = number >= range->from && number <= range->to;
+	return in == range->inside;
+}
+
+int audit_nagios_status(const struct audit_told_run *told)
+{
+	size_t of[AUDIT_CRITICAL + 1];
+	audit_count(told, of);
+	if (told->failed)
+		return NX_UNKNOWN;
+	if (audit_range_tells(&told->limits->critical, (double)of[AUDIT_CRITICAL]))
+		return NX_CRITICAL;
+	if (audit_range_tells(&told->limits->warning, (double)of[AUDIT_WARNING]))
+		return NX_WARNING;
+	return !audit_is_complete(told) || told->unlogged || (told->whole && told->unjudged & ~told->unasked) ? NX_UNKNOWN : NX_OK;
+}
+
+/** Append a message, which is escaped, such that it stays on its side of the bar. */
+static void put_message(struct strbuf *out, const char *text)
+{
+	for (const char *at = text; *at; ++at) {
+		if (*at == '|')
+			strbuf_puts(out, "\\x7c");
+		else
+			strbuf_putc(out, *at);
+	}
+}
+
+/** Append any text such that it stays in its line as well; of a finding, or NULL. */
+static void put_text(struct strbuf *out, const struct audit_finding *f, const char *text)
+{
+	struct strbuf safe;
+	strbuf_init(&safe);
+	if (f)
+		audit_put_text(&safe, f, text);
+	else
+		escape_terminal(&safe, text);
+	put_message(out, strbuf_str(&safe));
+	out->failed |= safe.failed;
+	strbuf_destroy(&safe);
+}
+
+static void put_safe(struct strbuf *out, const char *text)
+{
+	put_text(out, NULL, text);
+}
+
+/** Of the gravest severity what it is: "DRIFT-SOURCE /data, DRIFT-TYPE /t". */
+static void put_gravest(const struct audit_told_run *told, struct strbuf *out)
+{
+	const struct audit_report *report = told->report;
+	const char *before = ": ";
+	/* Of each severity the system's, then those of users' mounts. */
+	for (int rank = 2 * AUDIT_CRITICAL + 1; rank >= 2 * AUDIT_WARNING; --rank) {
+		for (size_t i = 0; i < report->count && out->len < 4 * LINE_MAX_CHARS; ++i) {
+			const struct audit_finding *f = &report->findings[i];
+			if (!audit_is_on(told, f) || (int)f->severity != rank / 2 || audit_is_users(f->owner) != !(rank % 2))
+				continue;
+			strbuf_printf(out, "%s%s%s", before, audit_rules[f->code].code, *f->target ? " " : "");
+			put_text(out, f, f->target);
+			before = ", ";
+		}
+	}
+}
+
+static void put_line(const struct audit_told_run *told, int status, struct strbuf *out)
+{
+	static const char *const names[] = {
+		[NX_OK] = "OK", [NX_WARNING] = "WARNING", [NX_CRITICAL] = "CRITICAL", [NX_UNKNOWN] = "UNKNOWN",
+	};
+	size_t of[AUDIT_CRITICAL + 1];
+	struct strbuf line;
+	audit_count(told, of);
+	strbuf_init(&line);
+	strbuf_printf(&line, "GETMNT %s - ", names[status]);
+	if (told->failed) {
+		put_message(&line, told->failed);
+	} else {
+		strbuf_printf(&line, "%zu critical, %zu warning", of[AUDIT_CRITICAL], of[AUDIT_WARNING]);
+		if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING])
+			put_gravest(told, &line);
+		else
+			strbuf_printf(&line, ", %zu mount%s", told->mounts, told->mounts == 1 ? "" : "s");
+		if (!audit_is_complete(told)) {
+			strbuf_puts(&line, "; not all is known: ");
+			put_safe(&line, told->run->nreasons ? told->run->reasons[0] : "?");
+		} else if (told->unlogged) {
+			strbuf_puts(&line, "; ");
+			put_message(&line, told->unlogged);
+		} else if (status == NX_UNKNOWN) {
+			strbuf_printf(&line, "; %u rules not judged", audit_codes_in(told->unjudged));
+		}
+	}
+	audit_cut(&line, 0, LINE_MAX_CHARS);
+	strbuf_add(out, strbuf_str(&line), line.len);
+	out->failed |= line.failed;
+	strbuf_destroy(&line);
+}
+
+static void put_perfdata(const struct audit_told_run *told, struct strbuf *out)
+{
+	size_t of[AUDIT_CRITICAL + 1];
+	audit_count(told, of);
+	strbuf_printf(out, " | critical=%zu;;%s;0 warning=%zu;%s;;0 info=%zu;;;0 ignored=%zu;;;0 silenced=%zu;;;0 not_judged=%u;;;0 mounts=%zu;;;0",
+	              of[AUDIT_CRITICAL], told->limits->critical.text, of[AUDIT_WARNING], told->limits->warning.text,
+	              of[AUDIT_INFO], told->report->suppressed, told->report->silenced, audit_codes_in(told->unjudged), told->mounts);
+	strbuf_printf(out, " time=%.6fs;;;0", told->seconds);
+	if (told->limits->seconds > 0)
+		strbuf_printf(out, ";%g", told->limits->seconds);
+}
+
+/** What -v, -vv and -vvv ask for: findings; those for information, and what to do; where. */
+static void put_long(const struct audit_told_run *told, struct strbuf *out)
+{
+	const struct audit_report *report = told->report;
+	const struct run *run = told->run;
+	int verbose = told->limits->verbose;
+	for (int severity = AUDIT_CRITICAL; severity >= (verbose > 1 ? AUDIT_INFO : AUDIT_WARNING); --severity) {
+		for (size_t i = 0; i < report->count; ++i) {
+			const struct audit_finding *f = &report->findings[i];
+			if (!audit_is_on(told, f) || (int)f->severity != severity)
+				continue;
+			strbuf_printf(out, "%s%s %s ", f->age == AUDIT_NEW ? "new: " : "", audit_severity_name(f->severity), audit_rules[f->code].code);
+			put_text(out, f, f->target);
+			strbuf_puts(out, *f->target ? ": " : "");
+			put_text(out, f, f->message);
+			if (verbose > 1 && f->hint) {
+				strbuf_puts(out, "; ");
+				put_text(out, f, f->hint);
+			}
+			strbuf_putc(out, '\n');
+		}
+	}
+	struct strbuf place;
+	strbuf_init(&place);
+	for (size_t at = 0; audit_next_over(told, &at, &place);) {
+		put_safe(out, strbuf_str(&place));
+		strbuf_puts(out, " has run out, and has no effect any more\n");
+	}
+	out->failed |= place.failed;
+	strbuf_destroy(&place);
+	for (size_t i = 0; i < run->nreasons; ++i) {
+		strbuf_puts(out, "not all is known: ");
+		if (told->failed && strcmp(told->failed, run->reasons[i]) == 0)
+			put_message(out, told->failed);
+		else
+			put_safe(out, run->reasons[i]);
+		strbuf_putc(out, '\n');
+	}
+	if (verbose > 1 && told->unjudged) {
+		strbuf_puts(out, "not judged of everything: ");
+		audit_put_codes(out, told->unjudged, ", ", "");
+		strbuf_putc(out, '\n');
+	}
+	if (verbose > 2) {
+		strbuf_puts(out, "getmnt " GETMNT_VERSION ", host ");
+		put_safe(out, run->host ? run->host : "?");
+		strbuf_printf(out, ", boot %s, namespace %" PRIu64 ", table %s, fstab ", run->boot_id ? run->boot_id : "?", run->mntns,
+		              run->table ? table_source_name(run->table->source) : "?");
+		put_safe(out, told->fstab ? told->fstab : "none");
+		strbuf_putc(out, '\n');
+	}
+}
+
+void audit_nagios(const struct audit_told_run *told, struct strbuf *out)
+{
+	put_line(told, audit_nagios_status(told), out);
+	if (!told->failed)
+		put_perfdata(told, out);
+	strbuf_putc(out, '\n');
+	/* In the first line there may be no room for it. */
+	if (told->unlogged) {
+		put_message(out, told->unlogged);
+		strbuf_putc(out, '\n');
+	}
+	audit_put_left_out(out, told->report);
+	if (told->limits->verbose)
+		put_long(told, out);
+}
+
+void audit_nagios_unknown(const char *why, struct strbuf *out)
+{
+	struct strbuf line;
+	strbuf_init(&line);
+	strbuf_puts(&line, "GETMNT UNKNOWN - ");
+	put_message(&line, why);
+	audit_cut(&line, 0, LINE_MAX_CHARS);
+	strbuf_add(out, strbuf_str(&line), line.len);
+	strbuf_putc(out, '\n');
+	out->failed |= line.failed;
+	strbuf_destroy(&line);
+}

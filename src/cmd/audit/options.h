@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/** What getmnt audit is asked for. */
+#ifndef GM_CMD_AUDIT_OPTIONS_H
+#define GM_CMD_AUDIT_OPTIONS_H
+
+#include "cmd/audit/audit.h"
+
+enum { AUDIT_OWNERS_MAX = 32 };
+
+struct audit_asked {
+	bool help, list_rules, show_config, verbose, version;
+	bool only;                /* --only was given */
+	uint64_t rules, without;  /* sets of codes: those that are on; those of --disable */
+	int fail_on;              /* enum audit_severity; above: never */
+	int stats;                /* enum stats_form */
+	int probe;                /* enum discover_probe */
+	bool under, holders;      /* look at what lies under mounts; at what holds them */
+	double timeout;           /* of a probe, in seconds */
+	const char *baseline, *config, *fstab, *root, *save, *tab_file, *swaps;
+	const char *include[AUDIT_OWNERS_MAX + 1];   /* of audit_owners[] */
+	struct audit_way way;
+};
+
+/** The options, those of way.c among them. */
+extern const struct row_table audit_table;
+
+/** Print the help. */
+void audit_options_help(FILE *out);
+
+/**
+ * Read what is asked for, and see that it goes together.
+ *
+ * @table  audit_table, or what audit_plugin_table() made of it.
+ * @return 0, or an exit status after a message.
+ */
+int audit_options_read(const struct row_table *table, int argc, char **argv, struct audit_asked *asked);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/audit/audit.h"
+
+#include "audit/owner.h"
+#include "base/escape.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void audit_list_rules(FILE *out)
+{
+	for (int code = 0; code < AUDIT_CODES; ++code) {
+		const struct audit_rule *rule = &audit_rules[code];
+		if (code != FSTAB_LOST)   /* of two texts: getmnt fstab --merge */
+			fprintf(out, "%-24s%-10s%s\n", rule->code, audit_severity_name(rule->severity), rule->what);
+	}
+}
+
+void audit_count(const struct audit_told_run *told, size_t of[AUDIT_CRITICAL + 1])
+{
+	memset(of, 0, (AUDIT_CRITICAL + 1) * sizeof(*of));
+	for (size_t i = 0; i < told->report->count; ++i) {
+		const struct audit_finding *f = &told->report->findings[i];
+		of[f->severity] += audit_is_on(told, f);
+	}
+	for (int severity = AUDIT_INFO; severity <= AUDIT_CRITICAL; ++severity)
+		of[severity] += told->report->left_out[severity];
+}
+
+void audit_cut(struct strbuf *out, size_t from, size_t chars)
+{
+	size_t n = 0, kept = from;
+	for (size_t at = from; at < out->len; ++at) {
+		if (((unsigned char)out->data[at] & 0xc0) == 0x80)
+			continue;
+		if (++n == chars - 2)
+			kept = at;   /* where three dots begin */
+		if (n > chars) {
+			out->len = kept;
+			strbuf_puts(out, "...");
+			return;
+		}
+	}
+}
+
+void audit_put_text(struct strbuf *out, const struct audit_finding *finding, const char *text)
+{
+	size_t from = out->len;
+	escape_terminal(out, text);
+	if (audit_is_users(finding->owner))
+		audit_cut(out, from, AUDIT_TEXT_MAX);
+}
+
+void audit_put_left_out(struct strbuf *out, const struct audit_report *report)
+{
+	const size_t *of = report->left_out;
+	if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING] + of[AUDIT_INFO])
+		strbuf_printf(out, "left out: %zu critical, %zu warning, %zu info of mounts of users\n", of[AUDIT_CRITICAL], of[AUDIT_WARNING],
+		              of[AUDIT_INFO]);
+}
+
+static void put_place(struct strbuf *out, const char *file, uint32_t line)
+{
+	escape_terminal(out, file);
+	if (line)
+		strbuf_printf(out, ":%" PRIu32, line);
+}
+
+static void put_finding(struct strbuf *out, const struct audit_finding *f, bool colored)
+{
+	static const char *const colors[] = {[AUDIT_INFO] = NULL, [AUDIT_WARNING] = "33", [AUDIT_CRITICAL] = "1;31"};
+	const char *color = colored ? colors[f->severity] : NULL;
+	if (color)
+		strbuf_printf(out, "  \033[%sm%-9s\033[m %s", color, audit_severity_name(f->severity), audit_rules[f->code].code);
+	else
+		strbuf_printf(out, "  %-9s %s", audit_severity_name(f->severity), audit_rules[f->code].code);
+	if (f->file) {
+		strbuf_puts(out, " (");
+		put_place(out, f->file, f->line);
+		strbuf_putc(out, ')');
+	} else if (f->line) {
+		strbuf_printf(out, " (line %" PRIu32 ")", f->line);
+	}
+	strbuf_puts(out, f->age == AUDIT_NEW ? ", new: " : ": ");
+	audit_put_text(out, f, f->message);
+	strbuf_putc(out, '\n');
+	if (f->expected || f->actual) {
+		strbuf_puts(out, "            ");
+		if (f->expected) {
+			strbuf_puts(out, "wanted: ");
+			audit_put_text(out, f, f->expected);
+		}
+		if (f->actual) {
+			strbuf_puts(out, f->expected ? "; is: " : "is: ");
+			audit_put_text(out, f, f->actual);
+		}
+		strbuf_putc(out, '\n');
+	}
+	if (f->hint) {
+		strbuf_puts(out, "            ");
+		audit_put_text(out, f, f->hint);
+		strbuf_putc(out, '\n');
+	}
+}
+
+void audit_put_row(struct strbuf *out, const struct audit_row *row)
+{
+	struct strbuf masked;
+	strbuf_init(&masked);
+	mask_options(row->text, &masked);
+	out->failed |= masked.failed;
+	escape_terminal(out, strbuf_str(&masked));
+	strbuf_destroy(&masked);
+}
+
+/** What the configuration has silenced, and which line of it. */
+static void put_silenced(struct strbuf *out, const struct audit_config *config)
+{
+	size_t users = 0;
+	for (size_t i = 0; i < config->nsilenced; ++i) {
+		const struct audit_silenced *silenced = &config->silenced[i];
+		if (audit_is_users(silenced->finding.owner) && ++users > AUDIT_USERS_MAX)
+			continue;
+		strbuf_puts(out, "silenced by ");
+		put_place(out, silenced->row->file, silenced->row->line);
+		strbuf_printf(out, ": %s %s", audit_severity_name(silenced->finding.severity), audit_rules[silenced->finding.code].code);
+		if (*silenced->finding.target) {
+			strbuf_putc(out, ' ');
+			audit_put_text(out, &silenced->finding, silenced->finding.target);
+		}
+		strbuf_putc(out, '\n');
+	}
+	if (users > AUDIT_USERS_MAX)
+		strbuf_printf(out, "silenced by the configuration: %zu more of mounts of users\n", users - AUDIT_USERS_MAX);
+}
+
+const struct audit_row *audit_next_over(const struct audit_told_run *told, size_t *at, struct strbuf *place)
+{
+	while (*at < told->config->count) {
+		const struct audit_row *row = &told->config->rows[(*at)++];
+		if (!audit_row_over(row, told->today))
+			continue;
+		strbuf_reset(place);
+		strbuf_printf(place, "%s:%" PRIu32, row->file, row->line);
+		return row;
+	}
+	return NULL;
+}
+
+/** The lines of the configuration that have run out. */
+static void put_over(struct strbuf *out, const struct audit_told_run *told)
+{
+	struct strbuf place;
+	const struct audit_row *row;
+	strbuf_init(&place);
+	for (size_t at = 0; (row = audit_next_over(told, &at, &place));) {
+		escape_terminal(out, strbuf_str(&place));
+		strbuf_puts(out, " has run out, and has no effect any more: take it away, or give it another date: ");
+		audit_put_row(out, row);
+		strbuf_putc(out, '\n');
+	}
+	out->failed |= place.failed;
+	strbuf_destroy(&place);
+}
+
+static int compare_targets(const void *a, const void *b)
+{
+	const struct audit_finding *const *x = a, *const *y = b;
+	int order = strcmp((*x)->target, (*y)->target);
+	if (order == 0)
+		order = (int)(*y)->severity - (int)(*x)->severity;
+	return order ? order : *x < *y ? -1 : *x > *y;
+}
+
+void audit_text(const struct audit_told_run *told, struct strbuf *out)
+{
+	const struct audit_report *report = told->report;
+	size_t n = 0, of[AUDIT_CRITICAL + 1];
+	if (told->failed)
+		return;
+	const struct audit_finding **shown = malloc((report->count + 1) * sizeof(*shown));
+	out->failed |= !shown;
+	for (size_t i = 0; shown && i < report->count; ++i) {
+		const struct audit_finding *f = &report->findings[i];
+		if (audit_is_on(told, f) && f->severity >= told->least)
+			shown[n++] = f;
+	}
+	if (shown)
+		qsort(shown, n, sizeof(*shown), compare_targets);
+	for (size_t i = 0; shown && i < n; ++i) {
+		if (i == 0 || strcmp(shown[i]->target, shown[i - 1]->target) != 0) {
+			audit_put_text(out, shown[i], *shown[i]->target ? shown[i]->target : "this system");
+			strbuf_putc(out, '\n');
+		}
+		put_finding(out, shown[i], told->colored);
+	}
+	free(shown);
+	audit_count(told, of);
+	/* From cron a clean system is silent. */
+	if (n > 0 || told->least == AUDIT_INFO || told->terminal) {
+		strbuf_printf(out, "%zu critical, %zu warning, %zu info", of[AUDIT_CRITICAL], of[AUDIT_WARNING], of[AUDIT_INFO]);
+		if (report->suppressed)
+			strbuf_printf(out, ", %zu ignored by the fstab", report->suppressed);
+		if (report->silenced)
+			strbuf_printf(out, ", %zu silenced by the configuration", report->silenced);
+		if (told->baseline) {
+			strbuf_printf(out, "; %zu new and %zu gone since ", told->fresh, told->gone);
+			audit_baseline_when(told->old, out);
+		}
+		strbuf_puts(out, "; ");
+		escape_terminal(out, told->fstab ? told->fstab : "there is no fstab");
+		strbuf_putc(out, '\n');
+		audit_put_left_out(out, report);
+	}
+	if (told->least == AUDIT_INFO)
+		put_silenced(out, told->config);
+	put_over(out, told);
+	if (told->least == AUDIT_INFO && told->unjudged) {
+		strbuf_puts(out, "not judged of everything: ");
+		audit_put_codes(out, told->unjudged, ", ", "");
+		strbuf_putc(out, '\n');
+	}
+}

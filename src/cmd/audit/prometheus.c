@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Text for Prometheus, as node_exporter's textfile collector reads it.
+ *
+ * A label set may stand there once, or the whole file is passed over: findings are made
+ * lines, and of equal lines one stands.  A file has no timestamps for the same reason.  Where
+ * not all have room, the gravest come first, and those of users' mounts last.
+ */
+#include "cmd/audit/audit.h"
+
+#include "audit/owner.h"
+#include "base/escape.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { LABEL_MAX = 1000, EXPIRED_MAX = 50 /* series */ };
+
+void audit_label(struct strbuf *out, const char *value)
+{
+	const size_t begin = out->len;
+	strbuf_putc(out, '"');
+	while (*value) {
+		size_t n = utf8_len(value);
+		if (out->len - begin > LABEL_MAX) {
+			strbuf_puts(out, "...");
+			break;
+		}
+		if (*value == '\n')
+			strbuf_puts(out, "\\n");
+		else if (value[0] == '\\' && value[1] == 'x')
+			strbuf_puts(out, "\\\\x5c");   /* or it would read as an escaped byte */
+		else if (*value == '"' || *value == '\\')
+			strbuf_printf(out, "\\%c", *value);
+		else if (escape_harms(value, n))
+			for (size_t i = 0; i < n + (n == 0); ++i)
+				strbuf_printf(out, "\\\\x%02x", (unsigned char)value[i]);
+		else
+			strbuf_add(out, value, n);
+		value += n + (n == 0);
+	}
+	strbuf_putc(out, '"');
+}
+
+static void put_label(struct strbuf *out, const char *name, const char *value)
+{
+	if (out->len && out->data[out->len - 1] != '{')
+		strbuf_putc(out, ',');
+	strbuf_puts(out, name);
+	strbuf_putc(out, '=');
+	audit_label(out, value ? value : "");
+}
+
+/** What a file is made of, and how many series it has. */
+struct metrics {
+	struct strbuf *out;
+	unsigned series;
+};
+
+/** Begin a metric. */
+static void head(struct metrics *m, const char *name, const char *help)
+{
+	strbuf_printf(m->out, "# HELP getmnt_audit_%s %s\n# TYPE getmnt_audit_%s gauge\n", name, help, name);
+}
+
+static void put_number(struct metrics *m, const char *name, double value)
+{
+	strbuf_printf(m->out, "getmnt_audit_%s %.*f\n", name, value == (double)(int64_t)value ? 0 : 6, value);
+	++m->series;
+}
+
+static void put_gauge(struct metrics *m, const char *name, const char *help, double value)
+{
+	head(m, name, help);
+	put_number(m, name, value);
+}
+
+/** A number for each severity. */
+static void put_severities(struct metrics *m, const char *name, const char *help, const size_t of[AUDIT_CRITICAL + 1])
+{
+	head(m, name, help);
+	for (int severity = AUDIT_INFO; severity <= AUDIT_CRITICAL; ++severity) {
+		strbuf_printf(m->out, "getmnt_audit_%s{severity=\"%s\"} %zu\n", name, audit_severity_name((enum audit_severity)severity),
+		              of[severity]);
+		++m->series;
+	}
+}
+
+static void put_info(struct metrics *m, const struct audit_told_run *told)
+{
+	const struct run *run = told->run;
+	char mntns[24] = "";
+	if (run->mntns)
+		snprintf(mntns, sizeof(mntns), "%" PRIu64, run->mntns);
+	head(m, "info", "What was audited, and by which version.");
+	strbuf_puts(m->out, "getmnt_audit_info{");
+	put_label(m->out, "version", GETMNT_VERSION);
+	put_label(m->out, "host", run->host);
+	put_label(m->out, "boot_id", run->boot_id);
+	put_label(m->out, "mntns", mntns);
+	put_label(m->out, "table", run->table ? table_source_name(run->table->source) : NULL);
+	put_label(m->out, "fstab", told->fstab);
+	put_label(m->out, "root", told->root);
+	strbuf_puts(m->out, "} 1\n");
+	++m->series;
+}
+
+/** A finding as a series. */
+struct series {
+	char *line;
+	enum audit_severity severity;
+	bool users;              /* of a mount of a user's */
+};
+
+static int compare_series(const void *a, const void *b)
+{
+	const struct series *x = a, *y = b;
+	if (x->users != y->users)
+		return x->users - y->users;
+	return x->severity != y->severity ? (int)y->severity - (int)x->severity : strcmp(x->line, y->line);
+}
+
+static char *series_line(const struct audit_finding *f)
+{
+	struct strbuf line;
+	strbuf_init(&line);
+	strbuf_puts(&line, "getmnt_audit_finding{");
+	put_label(&line, "code", audit_rules[f->code].code);
+	put_label(&line, "severity", audit_severity_name(f->severity));
+	put_label(&line, "target", f->target);
+	put_label(&line, "owner", f->owner);
+	strbuf_puts(&line, "} 1\n");
+	return strbuf_take(&line);
+}
+
+/** The lines of the configuration that have run out. */
+static void put_expired(struct metrics *m, const struct audit_told_run *told)
+{
+	struct strbuf place;
+	size_t n = 0;
+	strbuf_init(&place);
+	const struct audit_row *row;
+	for (size_t at = 0; (row = audit_next_over(told, &at, &place)); ++n) {
+		if (n == 0)
+			head(m, "config_line_expired", "A line of the configuration that has run out.");
+		if (n >= EXPIRED_MAX)
+			continue;
+		strbuf_puts(m->out, "getmnt_audit_config_line_expired{");
+		put_label(m->out, "file", row->file);
+		strbuf_printf(m->out, ",line=\"%" PRIu32 "\"} 1\n", row->line);
+		++m->series;
+	}
+	m->out->failed |= place.failed;
+	strbuf_destroy(&place);
+	put_gauge(m, "config_lines_expired", "Lines of the configuration that have run out.", (double)n);
+}
+
+static void put_findings(struct metrics *m, const struct audit_told_run *told, unsigned room)
+{
+	const struct audit_report *report = told->report;
+	struct series *all = calloc(report->count + 1, sizeof(*all));
+	size_t n = 0, shown = 0, left[AUDIT_CRITICAL + 1];
+	memcpy(left, report->left_out, sizeof(left));
+	m->out->failed |= !all;
+	for (size_t i = 0; all && i < report->count; ++i) {
+		const struct audit_finding *f = &report->findings[i];
+		if (!audit_is_on(told, f))
+			continue;
+		char *line = series_line(f);
+		m->out->failed |= !line;
+		if (line)
+			all[n++] = (struct series){line, f->severity, audit_is_users(f->owner)};
+	}
+	if (n)
+		qsort(all, n, sizeof(*all), compare_series);
+	if (n)
+		head(m, "finding", "What was found.");
+	for (size_t i = 0; i < n; ++i) {
+		bool again = i && strcmp(all[i].line, all[i - 1].line) == 0;
+		if (!again && shown < room) {
+			strbuf_puts(m->out, all[i].line);
+			++shown;
+		} else if (!again) {
+			++left[all[i].severity];
+		}
+	}
+	for (size_t i = 0; i < n; ++i)
+		free(all[i].line);
+	free(all);
+	m->series += (unsigned)shown;
+	put_severities(m, "findings_left_out", "Findings that had no room as series of their own.", left);
+}
+
+void audit_prometheus(const struct audit_told_run *told, struct strbuf *out)
+{
+	struct metrics m = {.out = out};
+	put_gauge(&m, "success", "Whether it could be audited.", told->failed ? 0 : 1);
+	put_gauge(&m, "complete", "Whether all of the mounts is known.", audit_is_complete(told));
+	put_gauge(&m, "last_run_timestamp_seconds", "When the last audit began.", (double)told->began);
+	put_gauge(&m, "duration_seconds", "How long it took.", told->seconds);
+	put_info(&m, told);
+	for (size_t i = 0; i < told->run->nreasons; ++i) {
+		if (i == 0)
+			head(&m, "incomplete", "Why not all is known.");
+		strbuf_puts(out, "getmnt_audit_incomplete{");
+		put_label(out, "reason", told->run->reasons[i]);
+		strbuf_puts(out, "} 1\n");
+		++m.series;
+	}
+	if (told->failed)
+		return;
+	size_t of[AUDIT_CRITICAL + 1];
+	audit_count(told, of);
+	put_gauge(&m, "last_completion_timestamp_seconds", "When the last audit ended that was made.",
+	          (double)(told->began + (int64_t)told->seconds));
+	put_gauge(&m, "mounts", "How many mounts there are.", (double)told->mounts);
+	put_severities(&m, "findings", "How many findings there are.", of);
+	put_gauge(&m, "findings_ignored", "Findings that the fstab takes away.", (double)told->report->suppressed);
+	put_gauge(&m, "findings_silenced", "Findings that the configuration takes away.", (double)told->report->silenced);
+	put_expired(&m, told);
+	put_gauge(&m, "rules_not_judged", "Rules that could not be judged of everything.", audit_codes_in(told->unjudged));
+	if (told->unjudged)
+		head(&m, "rule_not_judged", "A rule that could not be judged of everything.");
+	for (int code = 0; code < AUDIT_CODES; ++code) {
+		if (told->unjudged & audit_bit((enum audit_code)code)) {
+			strbuf_printf(out, "getmnt_audit_rule_not_judged{code=\"%s\"} 1\n", audit_rules[code].code);
+			++m.series;
+		}
+	}
+	put_findings(&m, told, AUDIT_SERIES_MAX - m.series - (AUDIT_CRITICAL + 1));
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt fstab: from what is mounted to an fstab; and the same as genfstab(8).
+ *
+ *     options --> run_know() --> fstab_plan() --> lines, and comments where there
+ *                                   ^             can be none
+ *              devices, swaps, fsck helpers, units, utab
+ *
+ * With --merge the plan goes into an fstab that is there: merge.c.
+ *
+ * Exit status: 0 all has a line, 1 something has a comment instead, 2 it could not
+ * be judged, 16 not written; called as genfstab also 1.
+ */
+#include "cmd/cmd.h"
+
+#include "audit/selfcheck.h"
+#include "base/fstypes.h"
+#include "cmd/machine.h"
+#include "cmd/fstab/merge.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/rows.h"
+#include "cmd/view.h"
+#include "fstab/fstab.h"
+#include "fstab/system.h"
+#include "os/file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <libmount.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FX_OK = 0, FX_COMMENTS = 1, FX_FAILED = 2 };
+
+struct asked {
+	bool genfstab;            /* as that: its layout, and 1 for errors */
+	bool help, explain, nofail, all;
+	int id;                   /* enum fstab_id */
+	int options;              /* enum fstab_options */
+	int stats;                /* enum stats_form */
+	const char *tab_file, *swaps, *filter;
+	const char *root;
+	const char *given;        /* ROOT by --root; or NULL */
+	const char *operand;      /* of --merge: ROOT or FILE */
+	struct merge_asked merge;
+};
+
+static const struct row_option fstab_rows[] = {
+	MERGE_ROW_ADD,
+	MERGE_ROW_BASE,
+	{"explain", 0, NULL, "tell on standard error what is left out, and why"},
+	MERGE_ROW_FIX,
+	{"genfstab", 0, NULL, "be genfstab(8), with its options and layout; stands first"},
+	{"id", 0, "auto|uuid|label|partuuid|partlabel|path", "how devices are named"},
+	MERGE_ROW_MERGE,
+	{"nofail", 0, NULL, "nofail for mounts that a boot can do without"},
+	{"options", 0, "minimal|live|keep", "options: what is not usual, all that there are, or those of the file"},
+	{"root", 0, "DIR", "the same as ROOT; with --merge an operand is FILE then"},
+	{"stats", 0, "[text|json]", "tell what it cost, on standard error"},
+	{"swaps", 0, "FILE", "a recorded /proc/swaps"},
+	{"tab-file", 'F', "FILE", "a recorded mountinfo; nothing live is touched"},
+	PUT_ROWS,
+	{"help", 'h', NULL, "this text"},
+};
+
+static const struct row_table fstab_table = {
+	"fstab", fstab_rows, sizeof(fstab_rows) / sizeof(*fstab_rows),
+};
+
+static void fstab_help(FILE *out)
+{
+	fputs("Usage:\n getmnt fstab [options] [ROOT]\n getmnt fstab --merge[=FILE] [options] [ROOT]\n"
+	      " getmnt fstab --genfstab [options of genfstab] ROOT\n\n"
+	      "Print an fstab that mounts again what is mounted at and below ROOT (/), or put that\n"
+	      "right which is there.\n\nOptions:\n", out);
+	rows_help(&fstab_table, out);
+	fputs("\nExit status: 0 all has a line, 1 something has a comment instead, or with --merge is\n"
+	      "left, 2 it could not be judged, 16 it could not be written.\n\nDetails: getmnt-fstab(8).\n", out);
+}
+
+void fstab_option_words(FILE *out)
+{
+	rows_words(&fstab_table, out);
+}
+
+static int take_option(void *arg, const char *name, const char *value)
+{
+	static const char *const ids[] = {
+		[FSTAB_AUTO] = "auto", [FSTAB_UUID] = "uuid", [FSTAB_LABEL] = "label",
+		[FSTAB_PARTUUID] = "partuuid", [FSTAB_PARTLABEL] = "partlabel", [FSTAB_PATH] = "path", NULL,
+	};
+	static const char *const policies[] = {
+		[FSTAB_MINIMAL] = "minimal", [FSTAB_LIVE] = "live", "keep", NULL,
+	};
+	struct asked *asked = arg;
+	if (strcmp(name, "id") == 0)
+		return rows_word("--id", value, ids, &asked->id);
+	int status;
+	if (merge_option(&asked->merge, name, value, &status))
+		return status;
+	if (strcmp(name, "options") == 0) {
+		status = rows_word("--options", value, policies, &asked->options);
+		asked->merge.keep = !status && asked->options > FSTAB_LIVE;
+		if (asked->merge.keep)
+			asked->options = FSTAB_MINIMAL;
+		return status;
+	}
+	if (strcmp(name, "stats") == 0)
+		return rows_stats(value, &asked->stats);
+	if (strcmp(name, "genfstab") == 0)
+		return usage_error("--genfstab", "stands before the other options, which are those of genfstab then");
+	if (strcmp(name, "root") == 0)
+		asked->given = value;
+	else if (strcmp(name, "tab-file") == 0)
+		asked->tab_file = value;
+	else if (strcmp(name, "swaps") == 0)
+		asked->swaps = value;
+	else if (strcmp(name, "explain") == 0)
+		asked->explain = true;
+	else if (strcmp(name, "nofail") == 0)
+		asked->nofail = true;
+	else
+		asked->help = true;
+	return 0;
+}
+
+/** Whether a mount is at ROOT itself. */
+static bool is_mounted(const struct run *run, const char *root)
+{
+	for (size_t i = 0; i < run_count(run); ++i) {
+		const char *name = run_name(run, i);
+		if (name && strcmp(name, root) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Output. */
+
+static void put_comment(struct strbuf *out, const struct fstab_line *line)
+{
+	const struct mount *m = line->mount;
+	strbuf_puts(out, "# getmnt: no line for ");
+	fstab_write_text(out, m ? line->target ? line->target : "a mount without a name" : line->source);
+	strbuf_puts(out, " (");
+	fstab_write_text(out, m && m->fstype ? m->fstype : m ? "?" : "swap");
+	if (m && m->source) {
+		struct strbuf masked;
+		strbuf_init(&masked);
+		mask_source(m->source, &masked);
+		strbuf_putc(out, ' ');
+		fstab_write_text(out, strbuf_str(&masked));
+		out->failed |= masked.failed;
+		strbuf_destroy(&masked);
+	}
+	strbuf_puts(out, "): ");
+	fstab_write_text(out, line->why ? line->why : "?");
+	strbuf_putc(out, '\n');
+}
+
+/** Append the lines of a plan, and its comments. */
+static void put_plan(struct strbuf *out, const struct fstab_plan *plan, unsigned form)
+{
+	if (!(form & FSTAB_FORM_GENFSTAB))
+		strbuf_puts(out, "# <source> <target> <type> <options> <freq> <pass>\n");
+	for (size_t i = 0; i < plan->count; ++i) {
+		if (plan->lines[i].fate == FSTAB_LINE)
+			fstab_write_line(out, &plan->lines[i], form);
+	}
+	for (size_t i = 0; i < plan->count; ++i) {
+		if (plan->lines[i].fate == FSTAB_COMMENT)
+			put_comment(out, &plan->lines[i]);
+	}
+}
+
+/** See that a text is read as it is meant, and makes the mounts; tell where it does not.
+    @return an exit status. */
+static int check_plan(struct fstab_machine *machine, const struct fstab_input *in, const struct fstab_plan *plan)
+{
+	struct strbuf text;
+	struct selfcheck check = {0};
+	strbuf_init(&text);
+	put_plan(&text, plan, 0);
+	int status = FX_OK;
+	if (text.failed || selfcheck_make(&(struct selfcheck_input){
+			.new = strbuf_str(&text), .len = text.len, .live = in, .plan = plan,
+			.facts = facts_functions(&machine->facts)}, &check) != 0) {
+		message(NULL, "%s", strerror(ENOMEM));
+		status = FX_FAILED;
+	} else if (!check.same) {
+		message(in->root, "%s", check.summary);
+		for (size_t i = 0; i < check.nnotes; ++i)
+			message(in->root, "%s", check.notes[i]);
+		status = FX_COMMENTS;
+	}
+	selfcheck_destroy(&check);
+	strbuf_destroy(&text);
+	return status;
+}
+
+/** Print the plan.  @return an exit status. */
+static int print_plan(struct fstab_machine *machine, const struct asked *asked, const struct fstab_input *in,
+                      const struct fstab_plan *plan)
+{
+	struct strbuf out;
+	strbuf_init(&out);
+	os_mark(MARK_END);
+	unsigned form = (isatty(STDOUT_FILENO) ? FSTAB_FORM_TERMINAL : 0) | (asked->genfstab ? FSTAB_FORM_GENFSTAB : 0);
+	os_mark(MARK_BEGIN);
+	put_plan(&out, plan, form);
+	int status = asked->genfstab ? FX_OK : check_plan(machine, in, plan);
+	os_mark(MARK_END);
+	if (status == FX_OK && !(machine->run.complete && plan->of[FSTAB_COMMENT] == 0))
+		status = FX_COMMENTS;
+	if (out.failed) {
+		message(NULL, "%s", strerror(ENOMEM));
+		status = FX_FAILED;
+	} else if (status != FX_FAILED) {
+		fwrite(strbuf_str(&out), 1, out.len, stdout);
+		if (finish_stdout(true) != 0)
+			status = FX_FAILED;
+	}
+	strbuf_destroy(&out);
+	return status;
+}
+
+static void explain(const struct fstab_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; ++i) {
+		const struct fstab_line *line = &plan->lines[i];
+		if (line->fate == FSTAB_OWN)
+			message(line->mount ? line->target : line->source, "left out: %s", line->why);
+	}
+}
+
+/** The types that genfstab leaves out are libmount's, as of this machine. */
+static bool is_pseudo(const char *fstype)
+{
+	return mnt_fstype_is_pseudofs(fstype) || fstype_flags(fstype) & FST_PSEUDO;
+}
+
+/** Make the plan, and print it.  @return an exit status. */
+static int make_fstab(struct fstab_machine *machine, const struct asked *asked, const char *root)
+{
+	struct run *run = &machine->run;
+	if (machine->system && !asked->genfstab && fstab_system_is(machine->system, STDOUT_FILENO, "etc/fstab")) {
+		message("standard output", "this is %s/etc/fstab itself: \"> FILE\" has emptied it, \">> FILE\" would add "
+		        "to it what it has; --merge --write keeps what is in it, --diff shows what it would change",
+		        strcmp(root, "/") == 0 ? "" : root);
+		return FX_FAILED;
+	}
+	struct fstab_input in = {
+		.d = run->d, .root = root, .swaps = machine->swaps, .nswaps = machine->nswaps,
+		.id = (enum fstab_id)asked->id, .options = (enum fstab_options)asked->options,
+		.nofail = asked->nofail, .add = (const char *const *)asked->merge.add, .nadd = asked->merge.nadd, .filter = asked->filter, .all = asked->genfstab && asked->all,
+		.world = machine_world(machine),
+	};
+	if (asked->genfstab && !asked->all)
+		in.pseudo = is_pseudo;
+	struct fstab_plan plan;
+	int status = FX_FAILED;
+	if (fstab_plan(&in, &plan) != 0 || run_failed(run)
+	    || (machine->system && fstab_system_failed(machine->system))) {
+		message(root, "%s", strerror(ENOMEM));
+	} else if (asked->merge.merge) {
+		if (asked->explain)
+			explain(&plan);
+		status = merge_run(&machine->facts, &asked->merge, &in, &plan, asked->explain);
+	} else if (!asked->merge.keep || merge_keep(&machine->facts, &asked->merge, &in, &plan) == 0) {
+		if (asked->explain)
+			explain(&plan);
+		status = print_plan(machine, asked, &in, &plan);
+		if (plan.of[FSTAB_COMMENT])
+			message(root, "%zu of %zu mounts and swap spaces have a comment instead of a line",
+			        plan.of[FSTAB_COMMENT], plan.of[FSTAB_COMMENT] + plan.of[FSTAB_LINE]);
+	}
+	fstab_plan_destroy(&plan);
+	return status;
+}
+
+/** Say whether the operand of --merge is ROOT, a directory, or FILE.
+    @return 0, or an exit status after a message. */
+static int take_operand(struct run *run, struct asked *asked)
+{
+	struct k_statx st;
+	struct strbuf path;
+	strbuf_init(&path);
+	enum path_known known = run->live ? path_follow(run, asked->operand, &path) : PATH_SEEN;
+	int rc = 0;
+	if (known == PATH_SEEN)
+		rc = run->live ? path_look(run, strbuf_str(&path), K_STATX_TYPE, &st)
+		               : os_statx(&run->os, AT_FDCWD, asked->operand, AT_NO_AUTOMOUNT, K_STATX_TYPE, &st);
+	/* Of a recorded table ROOT needs not be there; nor may a file be, but then it is meant. */
+	bool missing = known == PATH_MISSING || rc != 0;
+	bool dir = known == PATH_BLIND || missing || S_ISDIR(st.mode);
+	strbuf_destroy(&path);
+	if (missing && !asked->merge.file) {
+		usage_error(asked->operand, "neither a directory nor a file; one that is to be made is named by --merge=FILE");
+		return FX_FAILED;
+	}
+	*(dir || asked->merge.file ? &asked->root : &asked->merge.file) = asked->operand;
+	return 0;
+}
+
+/** @return an exit status. */
+static int run_fstab(struct asked *asked)
+{
+	struct fstab_machine machine;
+	struct run *run = &machine.run;
+	machine_init(&machine, asked->tab_file, asked->stats);
+	int status = FX_FAILED;
+	if (run_know(run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS) != 0)
+		goto out;
+	if (asked->operand && take_operand(run, asked) != 0)
+		goto out;
+	if (merge_check_options(&asked->merge, asked->tab_file) != 0 || machine_know(&machine, asked->root, asked->swaps) != 0)
+		goto out;
+	const char *root = strbuf_str(&machine.root);
+	bool mounted = is_mounted(run, root);
+	if (!mounted && asked->genfstab) {
+		message(asked->root, "is not a mount point");
+		goto out;
+	}
+	if (!mounted)
+		message(asked->root, "nothing is mounted there: there is no line for /");
+	status = make_fstab(&machine, asked, root);
+	for (size_t i = 0; i < run->nreasons; ++i)
+		message(NULL, "not all is known: %s", run->reasons[i]);
+	if (asked->stats)
+		stats_print(run);
+out:
+	machine_destroy(&machine);
+	return status;
+}
+
+int cmd_fstab(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "--genfstab") == 0)
+		return cmd_genfstab(argc - 1, argv + 1);
+	struct asked asked = {.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .root = "/"};
+	if (rows_parse(&fstab_table, argc, argv, take_option, &asked) != 0) {
+		merge_asked_destroy(&asked.merge);
+		return FX_FAILED;
+	}
+	if (asked.help) {
+		merge_asked_destroy(&asked.merge);
+		fstab_help(stdout);
+		return finish_stdout(false) == 0 ? FX_OK : FX_FAILED;
+	}
+	if (asked.given) {
+		asked.root = asked.given;
+		if (optind < argc && asked.merge.merge && !asked.merge.file)
+			asked.merge.file = argv[optind++];
+	}
+	bool two = !asked.given && asked.merge.merge && !asked.merge.file && optind + 2 == argc;
+	if (two)
+		asked.merge.file = argv[optind++];
+	if (optind < argc && !asked.given)
+		*(asked.merge.merge ? &asked.operand : &asked.root) = argv[optind++];
+	if (optind < argc || !*asked.root || (asked.operand && !*asked.operand)) {
+		usage_error("fstab", optind < argc ? "one ROOT at a time" : "an empty ROOT; this system's is \"/\"");
+		merge_asked_destroy(&asked.merge);
+		return FX_FAILED;
+	}
+	int status = merge_check_options(&asked.merge, false);
+	if (!status)
+		status = run_fstab(&asked);
+	merge_asked_destroy(&asked.merge);
+	return status;
+}
+
+/* genfstab. */
+
+static void genfstab_help(FILE *out)
+{
+	fputs("usage: genfstab [options] root\n\n"
+	      "  Options:\n"
+	      "    -f <filter>    Restrict output to mountpoints matching the prefix FILTER\n"
+	      "    -L             Use labels for source identifiers (shortcut for -t LABEL)\n"
+	      "    -p             Exclude pseudofs mounts (default behavior)\n"
+	      "    -P             Include pseudofs mounts\n"
+	      "    -t TAG         Use TAG for source identifiers (TAG should be one of: LABEL,\n"
+	      "                     UUID, PARTLABEL, PARTUUID)\n"
+	      "    -U             Use UUIDs for source identifiers (shortcut for -t UUID)\n\n"
+	      "    -h             Print this help message\n\n"
+	      "genfstab generates output suitable for addition to an fstab file based on the\n"
+	      "devices mounted under the mountpoint specified by the given root.\n", out);
+}
+
+/** -t TAG.  @return 0, or -1 after a message. */
+static int take_tag(struct asked *asked, const char *tag)
+{
+	static const char *const tags[] = {
+		[FSTAB_UUID] = "UUID", [FSTAB_LABEL] = "LABEL", [FSTAB_PARTUUID] = "PARTUUID",
+		[FSTAB_PARTLABEL] = "PARTLABEL",
+	};
+	for (int i = FSTAB_UUID; i <= FSTAB_PARTLABEL; ++i) {
+		if (strcasecmp(tag, tags[i]) == 0) {
+			asked->id = i;
+			return 0;
+		}
+	}
+	message("-t", "\"%s\": not one of LABEL, UUID, PARTLABEL, PARTUUID", tag);
+	return -1;
+}
+
+int cmd_genfstab(int argc, char **argv)
+{
+	static const struct option longs[] = {{"help", no_argument, NULL, 'h'}, {0}};
+	struct asked asked = {.id = FSTAB_PATH, .options = FSTAB_LIVE, .genfstab = true};
+	int c;
+	if (argc < 2) {
+		genfstab_help(stdout);
+		finish_stdout(false);
+		return 1;
+	}
+	opterr = 0;
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "+:f:hLpPt:U", longs, NULL)) != -1) {
+		switch (c) {
+		case 'f':
+			asked.filter = optarg;
+			break;
+		case 'h':
+			genfstab_help(stdout);
+			return finish_stdout(false) == 0 ? 0 : 1;
+		case 'L':
+			asked.id = FSTAB_LABEL;
+			break;
+		case 'U':
+			asked.id = FSTAB_UUID;
+			break;
+		case 'p':
+		case 'P':
+			asked.all = c == 'P';
+			break;
+		case 't':
+			if (take_tag(&asked, optarg) != 0)
+				return 1;
+			break;
+		default:
+			message(argv[optind - 1], c == ':' ? "needs an argument" : "no such option of genfstab");
+			return 1;
+		}
+	}
+	if (optind == argc || !*argv[optind]) {
+		message("genfstab", "no root directory specified");
+		return 1;
+	}
+	asked.root = argv[optind];
+	return run_fstab(&asked) == FX_OK ? 0 : 1;
+}

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/fstab/merge.h"
+
+#include "audit/rules.h"
+#include "audit/selfcheck.h"
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "base/words.h"
+#include "cmd/view.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MAX = 64 << 20 };
+
+static int take_fix(struct merge_asked *asked, const char *value)
+{
+	static const struct {
+		const char *word;
+		unsigned fix;
+	} rows[] = {
+		{"source", FSTAB_FIX_SOURCE}, {"options", FSTAB_FIX_OPTIONS}, {"pass", FSTAB_FIX_PASS},
+		{"order", FSTAB_FIX_ORDER}, {"damaged", FSTAB_FIX_DAMAGED},
+	};
+	for (const char *at = value;; ++at) {
+		size_t n = strcspn(at, ","), i = 0;
+		while (i < sizeof(rows) / sizeof(*rows) && !word_is(at, n, rows[i].word))
+			++i;
+		if (i == sizeof(rows) / sizeof(*rows)) {
+			usage_error("--fix", "\"%.*s\": known are source, options, pass, order, damaged", (int)n, at);
+			return PX_UNJUDGED;
+		}
+		asked->fix |= rows[i].fix;
+		at += n;
+		if (!*at)
+			return 0;
+	}
+}
+
+static int take_add(struct merge_asked *asked, const char *value)
+{
+	for (const char *at = value;; ++at) {
+		size_t n = strcspn(at, ",");
+		if (n == 0) {
+			usage_error("--add", "\"%s\": an empty name; a comma in one is \\054", value);
+			return PX_UNJUDGED;
+		}
+		char **more = realloc(asked->add, (asked->nadd + 1) * sizeof(*more));
+		char *name = malloc(n + 1);
+		if (more)
+			asked->add = more;
+		if (!more || !name) {
+			free(name);
+			message(NULL, "%s", strerror(ENOMEM));
+			return PX_UNJUDGED;
+		}
+		name[unescape_octal(name, at, n)] = '\0';
+		if (word_is(at, n, "persistent")) {
+			asked->persistent = true;
+			free(name);
+		} else {
+			asked->add[asked->nadd++] = name;
+		}
+		at += n;
+		if (!*at)
+			return 0;
+	}
+}
+
+bool merge_option(struct merge_asked *asked, const char *name, const char *value, int *status)
+{
+	*status = 0;
+	if (strcmp(name, "merge") == 0) {
+		asked->merge = true;
+		asked->file = value ? value : asked->file;
+	} else if (strcmp(name, "base") == 0) {
+		asked->base = value;
+	} else if (strcmp(name, "fix") == 0) {
+		*status = take_fix(asked, value);
+	} else if (strcmp(name, "add") == 0) {
+		*status = take_add(asked, value);
+	} else {
+		return put_take(&asked->put, name, status);
+	}
+	return true;
+}
+
+int merge_check_options(const struct merge_asked *asked, bool recorded)
+{
+	const struct put_options *put = &asked->put;
+	const char *alone = asked->base ? "--base" : asked->fix ? "--fix" : asked->nadd || asked->persistent ? "--add"
+	                    : put->check ? "--check" : put->diff ? "--diff" : put->write ? "--write"
+	                    : put->yes ? "--yes" : put->force ? "--force" : put->no_backup ? "--no-backup"
+	                    : put->force_file ? "--force-file" : NULL;
+	if (!asked->merge && alone) {
+		usage_error(alone, "says how to --merge, which is not asked for");
+		return PX_UNJUDGED;
+	}
+	if (asked->file && !*asked->file) {
+		usage_error("--merge", "an empty name of a file");
+		return PX_UNJUDGED;
+	}
+	if (recorded && ((asked->merge && !asked->file) || (asked->keep && !asked->merge))) {
+		usage_error(asked->merge ? "--merge" : "--options=keep",
+		            "of a recorded table: name the file, --merge=FILE");
+		return PX_UNJUDGED;
+	}
+	if (asked->keep && asked->fix & FSTAB_FIX_OPTIONS) {
+		usage_error("--fix=options", "changes what --options=keep keeps");
+		return PX_UNJUDGED;
+	}
+	return asked->merge ? put_check(put) : 0;
+}
+
+void merge_asked_destroy(struct merge_asked *asked)
+{
+	for (size_t i = 0; i < asked->nadd; ++i)
+		free(asked->add[i]);
+	free(asked->add);
+}
+
+/* The machine. */
+
+/** Whether two paths from ROOT lead to one place: 1, 0; -1: not known. */
+static int same_place(const struct merge_machine *machine, const char *a, const char *b)
+{
+	struct strbuf one, other;
+	strbuf_init(&one);
+	strbuf_init(&other);
+	int same = -1;
+	if (facts_follow(machine->facts, a, &one) == PATH_SEEN && facts_follow(machine->facts, b, &other) == PATH_SEEN)
+		same = strcmp(strbuf_str(&one), strbuf_str(&other)) == 0;
+	strbuf_destroy(&one);
+	strbuf_destroy(&other);
+	return same;
+}
+
+enum { LOOP_MAJOR = 7 };
+
+/** Whether a name in /dev is the one that the kernel has, and not of what has many. */
+static bool is_plain_name(const char *name)
+{
+	return name && strncmp(name, "/dev/", 5) == 0 && !strchr(name + 5, '/') && strncmp(name + 5, "dm-", 3) != 0;
+}
+
+/** Whether a tag is that of the device of a line of the plan, by the number of what has it. */
+static int tag_leads(const struct merge_machine *machine, const char *tag, const struct fstab_line *line)
+{
+	const struct fstab_world *world = &machine->in->world;
+	struct fstab_device named = {0}, own = {0};
+	if (facts_devices(machine->facts, tag, &named) != 1
+	    || (line->swap ? world->swap(world->arg, line->swap, &own) : world->device(world->arg, line->mount, &own)) != 0)
+		return -1;
+	int same = fstab_same_device(&named, &own);
+	const char *name = named.tags ? named.tags->name : NULL;
+	/* A device of which nothing is known but that it is used. */
+	if (same < 0 && line->swap && !own.numbered && is_plain_name(line->swap) && is_plain_name(name))
+		same = strcmp(line->swap, name) == 0;
+	/* Of a path, a member and what stands on them each can show the tag. */
+	bool part = same == 0 && (devmap_part(machine->run->devs, named.major, named.minor)
+	                          || (own.numbered && devmap_part(machine->run->devs, own.major, own.minor)));
+	return part ? -1 : same;
+}
+
+static int machine_leads(void *arg, const char *path, const struct fstab_line *line)
+{
+	const struct merge_machine *machine = arg;
+	struct run *run = machine->run;
+	uint32_t major, minor, own_major = 0, own_minor = 0;
+	bool known = false;
+	if (!run->live || !run->devs)
+		return -1;
+	if (*path != '/')
+		return tag_leads(machine, path, line);
+	if (line->swap) {
+		known = facts_device(machine->facts, line->swap, &own_major, &own_minor);
+		if (!known)
+			return line->source && *line->source == '/' ? same_place(machine, path, line->source) : -1;
+	} else if (line->mount) {
+		const struct mount *m = line->mount;
+		bool named = m->dev_major == 0;
+		known = devmap_behind(run->devs, m->dev_major, m->dev_minor, named ? m->source : NULL, &own_major, &own_minor);
+		/* The image of a loop device has a path of its own. */
+		if (line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0
+		    && strncmp(path, "/dev/", 5) != 0)
+			return same_place(machine, path, line->source);
+	}
+	if (!known)
+		return -1;
+	/* Of a loop device without its file, it may be any. */
+	struct devmap_loop loop;
+	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0 && !devmap_loop(run->devs, own_major, own_minor, &loop))
+		return -1;
+	if (!facts_device(machine->facts, path, &major, &minor))
+		return errno == ENOENT || strncmp(path, "/dev/", 5) != 0 ? 0 : -1;
+	return major == own_major && minor == own_minor;
+}
+
+static int machine_follow(void *arg, const char *target, struct strbuf *path)
+{
+	const struct merge_machine *machine = arg;
+	const char *root = machine->in->root;
+	struct strbuf here;
+	if (!machine->run->live)
+		return -1;
+	strbuf_init(&here);
+	enum path_known known = facts_follow(machine->facts, target, &here);
+	bool none = known == PATH_MISSING && (errno == ENOENT || errno == ENOTDIR);
+	const char *found = strbuf_str(&here);
+	size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
+	bool inside = strncmp(found, root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
+	if (inside && known == PATH_SEEN)
+		strbuf_puts(path, found[n] ? found + n : "/");
+	path->failed |= here.failed;
+	strbuf_destroy(&here);
+	return !inside ? -1 : known == PATH_SEEN ? 1 : none ? 0 : -1;
+}
+
+static bool machine_refused(void *arg, uint32_t line, const char *option, size_t n)
+{
+	const struct audit_report *report = &((const struct merge_machine *)arg)->report;
+	size_t low = 0;
+	for (size_t high = report->count; low < high;) {
+		size_t middle = low + (high - low) / 2;
+		if (report->findings[middle].line < line)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < report->count && report->findings[low].line == line; ++low) {
+		const struct audit_finding *finding = &report->findings[low];
+		if (finding->refused && word_is(option, n, finding->option))
+			return true;
+	}
+	return false;
+}
+
+struct fstab_merge_input merge_input(struct merge_machine *machine, const struct fstab_plan *plan,
+                                     const struct tablines *file)
+{
+	return (struct fstab_merge_input){
+		.file = file, .in = machine->in, .plan = plan, .arg = machine, .leads = machine_leads, .follow = machine_follow,
+	};
+}
+
+/* What is told. */
+
+/** A name as --add takes it, quoted for a shell where it has to be. */
+static void put_name(struct strbuf *out, const char *name)
+{
+	strbuf_puts(out, "--add=");
+	escape_shell_octal(out, name);
+}
+
+/** What a mount is: its source and type. */
+static void put_live(struct strbuf *out, const struct fstab_line *live)
+{
+	const char *source = live->fate == FSTAB_LINE ? live->source
+	                     : live->mount ? live->mount->source : live->source;
+	mask_source(source ? source : "none", out);
+	strbuf_printf(out, " (%s", live->mount && live->mount->fstype ? live->mount->fstype : "swap");
+	if (live->mount && fstype_flags(live->mount->fstype) & FST_SUBVOL && live->mount->root
+	    && live->mount->root[0] && live->mount->root[1])
+		strbuf_printf(out, " %s", live->mount->root);
+	strbuf_putc(out, ')');
+}
+
+/** What a line mounts. */
+static void put_line(struct strbuf *out, const struct tabline *line)
+{
+	const char *fstype = tabline_value(line, TABLINE_FSTYPE), *at = tabline_value(line, TABLINE_OPTIONS);
+	mask_source(tabline_value(line, TABLINE_SOURCE), out);
+	strbuf_printf(out, " (%s", fstype);
+	for (size_t n; fstype_flags(fstype) & FST_SUBVOL && at && *at; at += n + (at[n] == ',')) {
+		n = strcspn(at, ",");
+		if (n > 7 && memcmp(at, "subvol=", 7) == 0)
+			strbuf_printf(out, " %.*s", (int)(n - 7), at + 7);
+	}
+	strbuf_putc(out, ')');
+}
+
+/** Whose line it is. */
+static const char *place_of(const struct fstab_note *note)
+{
+	const struct fstab_line *live = note->live;
+	const char *target = note->line ? tabline_value(note->line, TABLINE_TARGET) : NULL;
+	if (live && live->swap)
+		return live->swap;
+	if (target && *target == '/')
+		return target;
+	return live && live->target ? live->target : note->line ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
+}
+
+static void tell(const char *file, const struct fstab_note *note)
+{
+	static const char *const mends[FSTAB_NOTE_KINDS] = {
+		[FSTAB_NOTE_DAMAGED] = "--fix=damaged", [FSTAB_NOTE_SOURCE] = "--fix=source", [FSTAB_NOTE_OPTIONS] = "--fix=options",
+		[FSTAB_NOTE_REFUSED] = "--fix=options",
+		[FSTAB_NOTE_PASS] = "--fix=pass", [FSTAB_NOTE_REPEATED] = "--fix=damaged", [FSTAB_NOTE_ORDER] = "--fix=order",
+	};
+	const char *place = place_of(note);
+	struct strbuf out;
+	strbuf_init(&out);
+	if (note->line)
+		strbuf_printf(&out, "line %" PRIu32 ": ", note->line->number);
+	if (place && *place)
+		strbuf_printf(&out, "%s: ", place);
+	switch (note->kind) {
+	case FSTAB_NOTE_DAMAGED:
+		strbuf_printf(&out, "damaged: %s", note->text);
+		break;
+	case FSTAB_NOTE_ODD:
+		strbuf_puts(&out, note->text);
+		break;
+	case FSTAB_NOTE_MISSING:
+		strbuf_puts(&out, "mounted from ");
+		put_live(&out, note->live);
+		strbuf_puts(&out, ", and has no line");
+		break;
+	case FSTAB_NOTE_NO_LINE:
+		strbuf_printf(&out, "has no line, and can have none: %s", note->text ? note->text : "?");
+		break;
+	case FSTAB_NOTE_SOURCE:
+		strbuf_puts(&out, "mounts ");
+		put_line(&out, note->line);
+		strbuf_puts(&out, ", but mounted there is ");
+		put_live(&out, note->live);
+		break;
+	case FSTAB_NOTE_NAME:
+		strbuf_puts(&out, note->done || note->edited ? "named in another way than " : "whether its source is this is not known: ");
+		put_live(&out, note->live);
+		break;
+	case FSTAB_NOTE_OPTIONS:
+		strbuf_puts(&out, "is mounted with other options: ");
+		mask_options(note->text, &out);
+		break;
+	case FSTAB_NOTE_REFUSED:
+		strbuf_puts(&out, "has options that the kernel refuses: ");
+		mask_options(note->text, &out);
+		break;
+	case FSTAB_NOTE_PASS:
+		strbuf_printf(&out, "pass is %d, and would be %d", note->line->passno > 0 ? note->line->passno : 0,
+		              note->live->passno);
+		break;
+	case FSTAB_NOTE_REPEATED:
+		strbuf_printf(&out, "the same source and mount point as line %" PRIu32, note->other->number);
+		break;
+	case FSTAB_NOTE_BESIDE:
+		strbuf_printf(&out, "mounts something else where line %" PRIu32 " mounts what is there", note->other->number);
+		break;
+	case FSTAB_NOTE_ELSEWHERE:
+		strbuf_printf(&out, "not mounted; its source is, on %s", note->live->target);
+		break;
+	case FSTAB_NOTE_ORDER:
+		if (note->other)
+			strbuf_printf(&out, "needs line %" PRIu32 ", and stands before it", note->other->number);
+		else
+			strbuf_printf(&out, "needs the line of %s, and stands before it", note->live->target);
+		break;
+	case FSTAB_NOTE_UNKNOWN:
+		strbuf_printf(&out, "%s is no mount that could have a line: %s", note->text,
+		              note->live && note->live->why ? note->live->why : "it is not mounted");
+		break;
+	case FSTAB_NOTE_KINDS:
+		break;
+	}
+	if (note->edited) {
+		strbuf_puts(&out, "; changed since the base, so left");
+	} else if (note->back) {
+		strbuf_puts(&out, "; mended, though it was taken out since systemd has loaded it");
+	} else if (note->done) {
+		strbuf_puts(&out, "; mended");
+	} else if (note->kind == FSTAB_NOTE_MISSING) {
+		strbuf_puts(&out, "; ");
+		put_name(&out, place ? place : "?");
+	} else if (mends[note->kind] && (note->kind != FSTAB_NOTE_SOURCE || note->live->fate == FSTAB_LINE)) {
+		strbuf_printf(&out, "; %s", mends[note->kind]);
+	}
+	message(file, "%s", strbuf_str(&out));
+	strbuf_destroy(&out);
+}
+
+/** Tell what is left, and what comes back; with explain also what is mended.
+    @return whether what was named is mounted. */
+static bool tell_all(const char *file, const struct fstab_merged *merged, bool explain)
+{
+	bool good = true;
+	for (size_t i = 0; i < merged->nnotes; ++i) {
+		const struct fstab_note *note = &merged->notes[i];
+		good &= note->kind != FSTAB_NOTE_UNKNOWN;
+		if (!note->done || note->back || explain)
+			tell(file, note);
+	}
+	return good;
+}
+
+/* The file. */
+
+/** Open the file, but for one of a ROOT that can block, unless it is named.
+    @return 0, or an exit status after a message. */
+static int open_file(struct run *run, const struct merge_asked *asked, const struct fstab_input *in, struct put **put)
+{
+	struct put_request request = {
+		.path = asked->file ? asked->file : "/etc/fstab", .root = asked->file ? NULL : in->root, .may_create = true,
+		.blocks = run->live ? put_blocks : NULL, .blocks_arg = run, .named = asked->file != NULL,
+	};
+	if (!asked->file && strcmp(in->root, "/") != 0 && path_blocks(run, in->root)) {
+		message(in->root, "touching it can block, so its etc/fstab is not read; name that with --merge=FILE");
+		return PX_UNJUDGED;
+	}
+	return put_open(&run->os, &asked->put, &request, put);
+}
+
+/** Whether stdout is the file. */
+static bool is_stdout(struct os *os, const char *path)
+{
+	struct k_statx one, other;
+	return os_statx(os, STDOUT_FILENO, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, K_STATX_INO, &one) == 0
+	       && os_statx(os, AT_FDCWD, path, AT_NO_AUTOMOUNT, K_STATX_INO, &other) == 0 && one.ino == other.ino
+	       && one.dev_major == other.dev_major && one.dev_minor == other.dev_minor;
+}
+
+/** Print the merged file.  On a terminal no byte of it does harm, and it has no secret. */
+static bool print(const struct fstab_merged *merged)
+{
+	if (isatty(STDOUT_FILENO))
+		return put_show(merged->text, merged->len);
+	fwrite(merged->text, 1, merged->len, stdout);
+	return true;
+}
+
+/** Whether a file mounts anything. */
+static bool has_entry(const struct tablines *lines)
+{
+	for (size_t i = 0; i < lines->count; ++i) {
+		if (lines->lines[i].kind == TABLINE_ENTRY)
+			return true;
+	}
+	return false;
+}
+
+static int read_base(struct run *run, const char *path, char **text, struct tablines **lines)
+{
+	size_t len;
+	if (os_read_named(&run->os, path, FILE_MAX, text, &len) != 0) {
+		message(path, "cannot be read: %s", path_error(errno));
+		return PX_UNJUDGED;
+	}
+	*lines = tablines_parse(*text, len);
+	if (!*lines) {
+		message(path, "%s", strerror(errno));
+		return PX_UNJUDGED;
+	}
+	if (has_entry(*lines))
+		return 0;
+	/* By such a one all that is there was changed since. */
+	message(path, "has no line of a mount; give the fstab that the system has loaded");
+	return PX_UNJUDGED;
+}
+
+/** Whether a file is the one that systemd makes units of. */
+static bool is_loaded_from(const struct merge_machine *machine, const char *path)
+{
+	struct strbuf place;
+	strbuf_init(&place);
+	bool is = machine->run->live && strcmp(machine->in->root, "/") == 0
+	          && facts_follow(machine->facts, "/etc/fstab", &place) == PATH_SEEN
+	          && strcmp(strbuf_str(&place), path) == 0;
+	strbuf_destroy(&place);
+	return is;
+}
+
+/**
+ * See whether FILE is the fstab of a root other than ROOT: what is mounted here is not
+ * what that one has to mount.
+ *
+ * @return 0, or an exit status after a message.
+ */
+static int check_root(const struct merge_machine *machine, const struct merge_asked *asked, const char *path)
+{
+	static const char tail[] = "/etc/fstab";
+	const char *root = machine->in->root;
+	size_t len = strlen(path), n = len - (sizeof(tail) - 1);
+	if (!asked->file || !machine->run->live || len < sizeof(tail) - 1 || strcmp(path + n, tail) != 0)
+		return 0;
+	struct strbuf word, place;
+	strbuf_init(&word);
+	strbuf_init(&place);
+	/* That of ROOT may be a link into another. */
+	bool own = facts_follow(machine->facts, tail, &place) == PATH_SEEN && strcmp(strbuf_str(&place), path) == 0;
+	own |= strcmp(root, "/") == 0 ? n == 0 : strlen(root) == n && strncmp(root, path, n) == 0;
+	strbuf_reset(&place);
+	strbuf_add(&place, n ? path : "/", n ? n : 1);
+	put_quoted(&word, strbuf_str(&place));
+	bool refused = asked->put.write && !asked->put.force;
+	if (!own)
+		message(path, "is the fstab of %s, and compared with what is mounted in %s; \"getmnt fstab --merge %s\" compares it "
+		        "with what is mounted there%s", strbuf_str(&place), root, strbuf_str(&word),
+		        refused ? ".  Not written; --force writes it all the same" : "");
+	strbuf_destroy(&word);
+	strbuf_destroy(&place);
+	return !own && refused ? PX_UNJUDGED : 0;
+}
+
+int merge_run(struct facts *facts, const struct merge_asked *asked, const struct fstab_input *in,
+              const struct fstab_plan *plan, bool explain)
+{
+	struct run *run = facts->run;
+	bool show = !asked->put.check && !asked->put.diff && !asked->put.write;
+	struct merge_machine machine = {.facts = facts, .run = run, .in = in};
+	struct put *put = NULL;
+	struct tablines *file = NULL, *base = NULL;
+	char *base_text = NULL;
+	struct units units;
+	struct fstab_merged merged = {0};
+	struct selfcheck check = {0};
+	units_init(&units);
+	int status = open_file(run, asked, in, &put);
+	if (status)
+		goto out;
+	status = PX_UNJUDGED;
+	const char *path = put_path(put);
+	if (!put_missing(put) && is_stdout(&run->os, path)) {
+		message("standard output", "this is %s itself: \"> FILE\" has emptied it, \">> FILE\" would add to it what "
+		        "it has; --write changes it in its place", path);
+		goto out;
+	}
+	if (check_root(&machine, asked, path) != 0)
+		goto out;
+	if (put_missing(put))
+		message(path, "there is no such file; as if it were empty");
+	size_t len;
+	const char *old = put_old(put, &len);
+	file = tablines_parse(old, len);
+	if (!file) {
+		message(path, "%s", strerror(errno));
+		goto out;
+	}
+	if (audit_fstab(&(struct audit_input){.lines = file, .secret = in->world.secret, .live = in->d}, &machine.report) != 0) {
+		message(path, "%s", strerror(errno));
+		goto out;
+	}
+	bool none = asked->base && strcmp(asked->base, "none") == 0;
+	if (asked->base && !none && read_base(run, asked->base, &base_text, &base) != 0)
+		goto out;
+	if (!asked->base && is_loaded_from(&machine, path) && units_read(run, &units) != 0)
+		goto out;
+	bool lost = units.count && !has_entry(file);
+	if (lost)
+		message(path, "has no line of a mount, as one that was lost; those that systemd has loaded count as not taken out");
+	struct fstab_merge_input input = merge_input(&machine, plan, file);
+	input.base = base;
+	input.loaded = units.count && !lost ? &units : NULL;
+	input.fix = asked->fix;
+	input.persistent = asked->persistent;
+	input.keep = asked->keep;
+	input.add = (const char *const *)asked->add;
+	input.nadd = asked->nadd;
+	input.refused = machine_refused;
+	if (fstab_merge(&input, &merged) != 0) {
+		message(path, errno == EBADMSG ? "cannot be merged: a line would not read as it is meant" : "%s",
+		        strerror(errno));
+		goto out;
+	}
+	os_mark(MARK_END);
+	if (input.loaded && (merged.edited || explain))
+		message("base", "what systemd has loaded, " UNITS_DIR "; --base=none does without");
+	if (merged.damaged && explain)
+		message(path, "shows damage since the base, so that no line counts as taken out");
+	if (!tell_all(path, &merged, explain))
+		goto out;
+	if (selfcheck_make(&(struct selfcheck_input){
+			.old = old, .old_len = len, .new = merged.text, .len = merged.len,
+			.live = in, .plan = plan, .facts = facts_functions(facts), .missing_told = true}, &check) != 0 || run->nomem) {
+		message(path, "%s", strerror(ENOMEM));
+		goto out;
+	}
+	for (size_t i = 0; i < check.nnotes; ++i)
+		message(path, "%s", check.notes[i]);
+	if (explain && check.unjudged)
+		message(path, "%s", check.unjudged);
+	if (show) {
+		if (!check.same)
+			message(path, "%s", check.summary);
+		for (size_t i = 0; i < check.nrisks; ++i)
+			message(path, "new boot risk: %s", check.risks[i]);
+		status = !print(&merged) ? PX_UNJUDGED : merged.left || !check.same || !run->complete ? PX_DIFFERENT : PX_OK;
+	} else if (put_missing(put) && merged.len == 0) {
+		message(path, "there is nothing to be written; --add=persistent gives what is mounted its lines");
+		status = PX_DIFFERENT;
+	} else if (!run->complete && asked->put.write && !asked->put.force) {
+		for (size_t i = 0; i < run->nreasons; ++i)
+			message(path, "not all is known: %s", run->reasons[i]);
+		message(path, "not written: it was compared with a part of what is mounted; --force writes it all the same");
+		status = PX_UNWRITTEN;
+	} else {
+		struct put_verdict verdict = {.summary = check.summary, .risks = check.risks, .nrisks = check.nrisks};
+		status = put_finish(put, merged.text, merged.len, &verdict);
+		if (status == PX_OK && !asked->put.write && (merged.left || !check.same || !run->complete))
+			status = PX_DIFFERENT;
+	}
+	/* What was written stays so, whoever reads of it. */
+	if (finish_stdout(!asked->put.write) != 0 && !asked->put.write)
+		status = PX_UNJUDGED;
+out:
+	selfcheck_destroy(&check);
+	audit_report_destroy(&machine.report);
+	fstab_merged_destroy(&merged);
+	units_destroy(&units);
+	tablines_free(file);
+	tablines_free(base);
+	free(base_text);
+	put_close(put);
+	return status;
+}
+
+int merge_keep(struct facts *facts, const struct merge_asked *asked, const struct fstab_input *in,
+               struct fstab_plan *plan)
+{
+	struct run *run = facts->run;
+	struct merge_machine machine = {facts, run, in};
+	struct put *put = NULL;
+	int status = open_file(run, asked, in, &put);
+	if (status)
+		return status;
+	size_t len;
+	const char *old = put_old(put, &len);
+	struct tablines *file = tablines_parse(old, len);
+	struct fstab_merge_input input = merge_input(&machine, plan, file);
+	if (!file || fstab_keep_options(&input, plan) != 0) {
+		message(put_path(put), "%s", strerror(errno));
+		status = PX_UNJUDGED;
+	}
+	tablines_free(file);
+	put_close(put);
+	return status;
+}

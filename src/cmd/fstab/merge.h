@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * getmnt fstab --merge: the fstab that is there, put right.
+ */
+#ifndef GM_CMD_FSTAB_MERGE_H
+#define GM_CMD_FSTAB_MERGE_H
+
+#include "audit/rules.h"
+#include "cmd/cmd.h"
+#include "cmd/facts.h"
+#include "cmd/putfile.h"
+#include "fstab/edit/merge.h"
+#include "fstab/units.h"
+
+/** What is asked for. */
+struct merge_asked {
+	bool merge, persistent, keep;
+	const char *file;              /* NULL: ROOT/etc/fstab */
+	const char *base;              /* NULL: what systemd has loaded; "none" */
+	unsigned fix;                  /* enum fstab_fix */
+	char **add;                    /* decoded */
+	size_t nadd;
+	struct put_options put;
+};
+
+/** The rows of these options, without PUT_ROWS, in the order of the alphabet. */
+#define MERGE_ROW_ADD {"add", 0, "MOUNT,...", "lines for these mounts and swap spaces; persistent: for all"}
+#define MERGE_ROW_BASE {"base", 0, "FILE|none", "the fstab that the system has loaded: what was changed since, stays"}
+#define MERGE_ROW_FIX {"fix", 0, "WHAT,...", "change lines: source, options, pass, order, damaged"}
+#define MERGE_ROW_MERGE {"merge", 0, "[FILE]", "merge into ROOT/etc/fstab, or this file"}
+
+/**
+ * Take an option, if it is one of these or of PUT_ROWS.
+ *
+ * @status [out]  0, or an exit status after a message.
+ * @return whether it is one.
+ */
+bool merge_option(struct merge_asked *asked, const char *name, const char *value, int *status);
+
+/** See that the options go together.  @return 0, or an exit status after a message. */
+int merge_check_options(const struct merge_asked *asked, bool recorded);
+
+void merge_asked_destroy(struct merge_asked *asked);
+
+/** What a merge asks of the machine. */
+struct merge_machine {
+	struct facts *facts;
+	struct run *run;
+	const struct fstab_input *in;    /* of the plan */
+	struct audit_report report;      /* of the file, by its text alone: merge_run() */
+};
+
+/** A merge of a plan into the lines of a file, by which nothing is changed yet. */
+struct fstab_merge_input merge_input(struct merge_machine *machine, const struct fstab_plan *plan,
+                                     const struct tablines *file);
+
+/** Merge a plan into the file, and do what is asked for with the result.
+    @return an exit status: enum put_exit. */
+int merge_run(struct facts *facts, const struct merge_asked *asked, const struct fstab_input *in,
+              const struct fstab_plan *plan, bool explain);
+
+/** The directory of the units that systemd made of /etc/fstab. */
+#define UNITS_DIR "/run/systemd/generator"
+
+/** Whether this root is that of systemd: in a chroot, /run may be, and its fstab is another. */
+bool units_are_ours(struct os *os);
+
+/**
+ * Read what systemd has loaded of /etc/fstab.
+ *
+ * @units [out]  Initialized; empty if that is not known: there is no systemd, it is that of
+ *               another root, has loaded no line, or not all can be read, which is told.
+ * @return 0, or an exit status after a message.
+ */
+int units_read(struct run *run, struct units *units);
+
+/** --options=keep without a file to merge into: give the plan the options of ROOT/etc/fstab.
+    @return 0, or an exit status after a message. */
+int merge_keep(struct facts *facts, const struct merge_asked *asked, const struct fstab_input *in,
+               struct fstab_plan *plan);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the time of an algorithm goes.
+ *
+ *     runs with clocks ---> each call by its kind, what is between, off the processor --.
+ *     runs with samples --> between: our code, the C library, others ----------------> layers
+ *     an empty call, a page, the clocks themselves: measured at the beginning ----------'
+ *
+ * Two processes, since a sampler's signals change the calls: a directory's reading is cut
+ * short by one.  Sums are made over the runs of a process, and shown for one.
+ */
+#include "cmd/profile/profile.h"
+
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Nanoseconds from sample to sample: no multiple of a tick; seconds of samples. */
+#define SAMPLE_EVERY 97000
+#define SAMPLE_TIME 0.6
+
+void profile_watch_start(struct profile_watch *w, struct os *os, enum profile_look look, int procfd)
+{
+	w->look = look;
+	if (look == PROFILE_PLAIN)
+		return;
+	memcpy(w->before, os->calls, sizeof(w->before));
+	os_clock_start(os, &w->clock, look == PROFILE_SAMPLED, procfd);
+	w->sampler = look == PROFILE_SAMPLED && os_sampler_start(&w->clock, SAMPLE_EVERY) == 0;
+}
+
+void profile_watch_stop(struct profile_watch *w, struct os *os, struct profile_looked *sums)
+{
+	if (w->look == PROFILE_PLAIN)
+		return;
+	if (w->sampler)
+		os_sampler_stop(&sums->samples);
+	os_clock_stop(os);
+	os_clock_add(&sums->clock, &w->clock);
+	for (int i = 0; i < OS_NCALLS; ++i)
+		os->calls[i] = w->before[i] + w->clock.calls[i];
+}
+
+int profile_layers_begin(struct profile_layers *l, struct os *os)
+{
+	l->procfd = os_openat(os, AT_FDCWD, "/proc", O_PATH | O_DIRECTORY);
+	if (os_costs_measure(os, &l->costs) == 0)
+		return 0;
+	message("--layers", "the cost of a page cannot be measured: %s", strerror(errno));
+	return CX_ERROR;
+}
+
+void profile_layers_end(struct profile_layers *l, struct os *os)
+{
+	os_close(os, l->procfd);
+	l->procfd = -1;
+}
+
+/** Run a row in one of these ways.  @return 0, or an exit status. */
+static int run_looked(struct profile_study *study, struct os *os, const struct profile_row *row,
+                      struct profile_how *how, enum profile_look look, struct profile_turn *turn)
+{
+	double begun = os_now();
+	how->look = look;
+	int status = study->asked->cold ? profile_drop_caches(os) : 0;
+	if (!status)
+		status = profile_run_row(os, row, how, turn);
+	if (!status)
+		study->died |= turn->died;
+	how->limit -= os_now() - begun;
+	return status;
+}
+
+int profile_layers_row(struct profile_study *study, struct os *os, size_t i, const struct profile_how *base,
+                       unsigned loops)
+{
+	struct profile_layers *l = study->layers;
+	struct profile_layer *of = &l->of[i];
+	const struct profile_row *row = &study->rows[i];
+	struct profile_how how = *base;
+	struct profile_turn clocked, sampled = {0};
+	/* What the first turn took, and again as much, fits into what is left, or is not begun. */
+	double one = row->ntimes ? row->times[0].real : 0;
+	if (row->state != PROFILE_DONE || one * 1.5 > how.limit)
+		return 0;
+	how.procfd = l->procfd;
+	how.loops = loops;
+	int status = run_looked(study, os, row, &how, PROFILE_CLOCKED, &clocked);
+	if (status || clocked.state != PROFILE_DONE) {
+		of->died = !status && clocked.died;
+		return status;
+	}
+	how.loops = study->asked->cold ? 1 : profile_loops(one, SAMPLE_TIME);
+	if (one * 1.5 <= how.limit)
+		status = run_looked(study, os, row, &how, PROFILE_SAMPLED, &sampled);
+	if (status)
+		return status;
+	of->made = true;
+	of->runs = clocked.times.loops;
+	of->sampled = sampled.times.loops;
+	of->same = !clocked.varies && memcmp(clocked.counts.calls, row->counts.calls, sizeof(row->counts.calls)) == 0;
+	layers_make(&of->layers, &clocked.looked.clock, &l->costs, &sampled.looked.samples);
+	return 0;
+}
+
+/* Tables. */
+
+/** What would be printed as -0 is 0. */
+static double no_minus(double value, double least)
+{
+	return value < 0 && value > -least ? 0 : value;
+}
+
+/** One algorithm's. */
+static int print_layers(const struct profile_layer *of)
+{
+	struct sheet s;
+	const struct layers *layers = &of->layers;
+	static const char *const heads[] = {"MS", "SHARE", "COUNT", "NS EACH"};
+	sheet_begin(&s);
+	sheet_column(&s, "LAYER", false);
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); ++i)
+		sheet_column(&s, heads[i], true);
+	for (size_t i = 0; i < layers->n; ++i) {
+		const struct layer_row *row = &layers->rows[i];
+		bool of_kind = row->call != OS_NCALLS;
+		/* Samples are of other runs, and tell of no cost. */
+		bool counted = row->count && row->layer > LAYER_TOGETHER;
+		sheet_row(&s);
+		sheet_cell(&s, "%s%s%s", layer_title(layers, row->layer), of_kind ? ": " : "",
+		           of_kind ? os_call_name(row->call) : "");
+		sheet_time(&s, "", no_minus((double)row->ns / 1e9 / of->runs, 0.5e-6));
+		sheet_cell(&s, "%.1f%%", no_minus(layer_share(layers, row) * 100, 0.05));
+		if (counted)
+			sheet_cell(&s, "%.*f", row->count % of->runs ? 1 : 0, (double)row->count / of->runs);
+		else
+			sheet_cell(&s, "-");
+		if (counted)
+			sheet_cell(&s, "%.0f", (double)row->ns / (double)row->count);
+		else
+			sheet_cell(&s, "-");
+	}
+	sheet_row(&s);
+	sheet_cell(&s, "all");
+	sheet_time(&s, "", (double)layers->real / 1e9 / of->runs);
+	sheet_cell(&s, "100.0%%");
+	sheet_cell(&s, "-");
+	sheet_cell(&s, "-");
+	return sheet_end(&s);
+}
+
+/** Say by how much more or less the processor had to do than without clocks, if that is much.
+    @without  Seconds of it for one run. */
+static void print_apart(const struct profile_layer *of, double without)
+{
+	const struct layers *layers = &of->layers;
+	double worked = (double)layers->real;
+	for (size_t i = 0; i < layers->n; ++i) {
+		enum layer kind = layers->rows[i].layer;
+		if (kind == LAYER_PROCESSOR || kind == LAYER_CLOCKS || kind == LAYER_WAITING || kind == LAYER_REST)
+			worked -= (double)layers->rows[i].ns;
+	}
+	double more = without > 0 ? (worked / 1e9 / of->runs / without - 1) * 100 : 0;
+	if (more > 10 || more < -10)
+		printf("\nBeside the clocks the processor worked %.0f%% %s than without them (other work here, caches): as much\n"
+		       "may the rows be off.\n", more < 0 ? -more : more, more < 0 ? "less" : "more");
+}
+
+int profile_layers_text(const struct profile_study *study)
+{
+	const struct profile_layers *l = study->layers;
+	int rc = 0;
+	printf("\nWhere the time goes, by clocks around each call. Reading them costs %.0f ns a call here; to enter\n"
+	       "the kernel and return %.0f ns (the crossing); what a call takes beyond that is the kernel's work, or\n"
+	       "waiting asleep. No processor free: other programs had them. The few calls that ask what the\n"
+	       "kernel can do are made before the clocks run, and are in no row.\n", l->costs.inside + l->costs.outside, l->costs.empty);
+	for (size_t i = 0; rc == 0 && i < PROFILE_ALGORITHMS; ++i) {
+		const struct profile_row *row = &study->rows[i];
+		const struct profile_layer *of = &l->of[i];
+		if (!of->made) {
+			printf("\n%s: %s.\n", profile_algorithm(row->algorithm),
+			       of->died ? "its process with clocks died"
+			       : row->died ? "not run with clocks, since its process died"
+			       : "not run with clocks, for want of time; --max-time and --total-time give more");
+			continue;
+		}
+		printf("\n%s, the mean of %u run%s; without clocks one takes %.3f ms:\n\n", profile_algorithm(row->algorithm),
+		       of->runs, of->runs == 1 ? "" : "s", row->median.real * 1e3);
+		rc = print_layers(of);
+		print_apart(of, row->median.user + row->median.system);
+		if (of->layers.samples < LAYERS_SAMPLES)
+			printf("\nOur code and the libraries are not told apart: %" PRIu64 " samples are too few.\n", of->layers.samples);
+		if (!of->same)
+			printf("\nIt made other calls than without clocks: the tree or the mounts change.\n");
+	}
+	return rc;
+}
+
+/* JSON. */
+
+void profile_layers_json(struct strbuf *out, const struct profile_study *study)
+{
+	const struct profile_layers *l = study->layers;
+	if (!l)
+		return;
+	strbuf_printf(out, ",\n   \"costs\": {\"clock_inside\": %.2f, \"clock_outside\": %.2f, \"empty_call\": %.2f, "
+	              "\"page_fault\": %.2f},\n   \"layers\": [", l->costs.inside, l->costs.outside, l->costs.empty, l->costs.fault);
+	for (size_t i = 0; i < PROFILE_ALGORITHMS; ++i) {
+		const struct profile_layer *of = &l->of[i];
+		const struct layers *layers = &of->layers;
+		strbuf_printf(out, "%s\n      {\"name\": \"%s\", \"made\": %s", i ? "," : "",
+		              profile_algorithm(study->rows[i].algorithm), of->made ? "true" : "false");
+		if (of->made)
+			strbuf_printf(out, ", \"same_calls\": %s, \"runs\": %u, \"sampled_runs\": %u, \"samples\": %" PRIu64
+			              ", \"real\": %.9f, \"total_calls\": %" PRIu64 ",\n       \"rows\": [", of->same ? "true" : "false",
+			              of->runs, of->sampled, layers->samples, (double)layers->real / 1e9 / of->runs,
+			              layers->calls / of->runs);
+		for (size_t k = 0; of->made && k < layers->n; ++k) {
+			const struct layer_row *row = &layers->rows[k];
+			strbuf_printf(out, "%s\n          {\"layer\": \"%s\", \"call\": ", k ? "," : "", layer_key(row->layer));
+			if (row->call != OS_NCALLS)
+				strbuf_printf(out, "\"%s\"", os_call_name(row->call));
+			else
+				strbuf_puts(out, "null");
+			strbuf_printf(out, ", \"seconds\": %.9f, \"share\": %.6f, \"count\": %.2f}", (double)row->ns / 1e9 / of->runs,
+			              layer_share(layers, row), (double)row->count / of->runs);
+		}
+		strbuf_puts(out, of->made ? "]}" : "}");
+	}
+	strbuf_puts(out, "\n   ]");
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt profile: what each algorithm costs, and what each rule saves.
+ *
+ *     a topology, built --.
+ *     PATH, --live -------+--> turns: each row, in an order of its own --> medians --> tables
+ *
+ * The first turn warms up and tells how long a row takes, so that the others fit into the
+ * time there is.  A run that did not end in its time is not made again.
+ */
+#include "cmd/profile/profile.h"
+
+#include "cmd/columns.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/rows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds: of a run, of all; of a row's turns together, and of its runs in a turn: so long
+   that the ticks by which the kernel tells user from system time can be counted. */
+#define MAX_TIME 30.0
+#define TOTAL_TIME 50.0
+#define ROW_TIME 0.4
+#define TURN_TIME 0.04
+#define SEED 1988
+
+enum { TURNS_LEAST = 3, TURNS_MOST = 7 };
+
+static const struct row_option profile_option_rows[] = {
+	{"cold", 0, NULL, "drop the kernel's caches before each run: for root"},
+	{"json", 'J', NULL, "as JSON, with all that was measured"},
+	{"layers", 0, NULL, "show where the time went, too: one more run of each algorithm, with clocks"},
+	{"live", 0, NULL, "this machine, the whole of it"},
+	{"max-time", 0, "SEC", "stop a run after this time (30)"},
+	{"print-topology", 0, NULL, "print the topology that is built in, as a file to begin with"},
+	{"repeats", 0, "N", "measure each row so often; else as often as there is time for"},
+	{"seed", 0, "N", "for the order of runs, which is shuffled (1988)"},
+	{"topology", 0, "FILE", "build what FILE says, or the mount points of a mountinfo"},
+	{"total-time", 0, "SEC", "end after this time with what is known (50)"},
+	{"help", 'h', NULL, "this text"},
+};
+
+static const struct row_table profile_table = {
+	"profile", profile_option_rows, sizeof(profile_option_rows) / sizeof(*profile_option_rows),
+};
+
+void profile_option_words(FILE *out)
+{
+	rows_words(&profile_table, out);
+}
+
+static void profile_help(FILE *out)
+{
+	fputs("Usage:\n getmnt profile [options] [PATH | --topology=FILE | --live]\n\n"
+	      "Run getmnt1, getmnt2 and getmnt3, and getmnt3 without each of its rules, and show what they cost:\n"
+	      "on a topology built for it, which nobody else sees; or below PATH, as it is mounted there.\n\n"
+	      "Options:\n", out);
+	rows_help(&profile_table, out);
+	fputs("\nExit status: 0 done, 1 usage or system error, 64 a run was stopped or not made.\n\n"
+	      "Details: getmnt-profile(8).\n", out);
+}
+
+static int take_option(void *arg, const char *name, const char *value)
+{
+	struct profile_asked *asked = arg;
+	const struct {
+		const char *name;
+		const char **text;
+	} texts[] = {
+		{"topology", &asked->topology}, {"repeats", &asked->repeats_text}, {"seed", &asked->seed_text},
+		{"max-time", &asked->max_text}, {"total-time", &asked->total_text},
+	};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
+		char title[32];
+		snprintf(title, sizeof(title), "--%s", name);
+		if (strcmp(name, texts[i].name) == 0)
+			return rows_once(title, value, texts[i].text);
+	}
+	if (strcmp(name, "cold") == 0)
+		asked->cold = true;
+	else if (strcmp(name, "json") == 0)
+		asked->json = true;
+	else if (strcmp(name, "layers") == 0)
+		asked->layers = true;
+	else if (strcmp(name, "live") == 0)
+		asked->live = true;
+	else if (strcmp(name, "print-topology") == 0)
+		asked->print_topology = true;
+	else
+		asked->help = true;
+	return 0;
+}
+
+static int take_seconds(const char *name, const char *text, double *seconds)
+{
+	enum { SECONDS_MAX = 1000000 };
+	if (!text || (option_seconds(text, SECONDS_MAX, seconds) && *seconds > 0))
+		return 0;
+	return usage_error(name, "\"%s\": not a time in seconds, above 0 and up to %d", text, SECONDS_MAX);
+}
+
+/** Understand the numbers, and see that all goes together. */
+static int check(struct profile_asked *a, int argc, char **argv)
+{
+	uint64_t number = 0;
+	if (argc - optind > 1)
+		return usage_error(argv[optind + 1], "one PATH at a time; \"%s\" is given already", argv[optind]);
+	a->path = optind < argc ? argv[optind] : NULL;
+	if (a->path && !*a->path)
+		return usage_error("PATH", "it is empty; name a directory");
+	if (a->path && a->live)
+		return usage_error("--live", "it is the whole of this machine; PATH \"%s\" is a part: give one of them", a->path);
+	if (a->topology && (a->path || a->live))
+		return usage_error("--topology", "it is built for this; %s is as it is: give one of them",
+		                   a->path ? a->path : "--live");
+	if (a->cold && !a->path && !a->live)
+		return usage_error("--cold", "a topology is built in memory, of which nothing can be dropped; give PATH or --live");
+	a->max_time = MAX_TIME;
+	int status = take_seconds("--max-time", a->max_text, &a->max_time);
+	a->total_time = a->max_time * TOTAL_TIME / MAX_TIME > TOTAL_TIME ? a->max_time * TOTAL_TIME / MAX_TIME : TOTAL_TIME;
+	if (!status)
+		status = take_seconds("--total-time", a->total_text, &a->total_time);
+	if (!status && a->repeats_text) {
+		if (!option_number(a->repeats_text, PROFILE_TURNS, &number) || number == 0)
+			return usage_error("--repeats", "\"%s\": not a number from 1 to %d", a->repeats_text, PROFILE_TURNS);
+		a->repeats = (unsigned)number;
+	}
+	a->seed = SEED;
+	if (!status && a->seed_text && !option_number(a->seed_text, UINT64_MAX, &a->seed))
+		return usage_error("--seed", "\"%s\": not a whole number", a->seed_text);
+	return status;
+}
+
+/* The study. */
+
+/** What is known while it is made. */
+struct course {
+	struct profile_study *study;
+	struct os *os;
+	double start, end;         /* when it was begun, and all must have ended */
+	bool shows;                /* progress */
+	double shown;              /* when it was, of building */
+	unsigned turns[PROFILE_ROWS], loops[PROFILE_ROWS];   /* of each row */
+	const struct profile_row *row;
+	unsigned turn;
+};
+
+static void show_progress(void *arg, const struct profile_counts *counts, const char *where)
+{
+	struct course *c = arg;
+	char head[160];
+	bool rule = c->row->rule >= 0;
+	if (!c->shows || os_now() - c->start < 1)
+		return;
+	snprintf(head, sizeof(head), "%s%s%s, turn %u: %" PRIu64 " directories: ", profile_algorithm(c->row->algorithm),
+	         rule ? " without " : "", rule ? discover_rules[c->row->rule].name : "", c->turn + 1, counts->dirs);
+	progress_line(head, where);
+}
+
+static void show_building(void *arg, uint64_t made, uint64_t all, const char *where)
+{
+	const double often = 0.1;
+	struct course *c = arg;
+	char head[160];
+	double now = os_now();
+	if (now - c->start < 1 || now - c->shown < often)
+		return;
+	c->shown = now;
+	if (!c->shows) {
+		progress_reader(c->os);
+		return;
+	}
+	snprintf(head, sizeof(head), "building: %" PRIu64 " of %" PRIu64 " directories, files and mounts: ", made, all);
+	progress_line(head, where);
+}
+
+int profile_drop_caches(struct os *os)
+{
+	static const char path[] = "/proc/sys/vm/drop_caches";
+	int fd = os_openat(os, AT_FDCWD, path, O_WRONLY | O_NOFOLLOW);
+	ssize_t n = fd < 0 ? -1 : os_write(os, fd, "3", 1);
+	int error = errno;
+	os_close(os, fd);
+	if (n == 1)
+		return 0;
+	message("--cold", "%s: cannot be written: %s; be root, outside of a container, or measure without --cold", path,
+	        strerror(error));
+	return CX_ERROR;
+}
+
+/** Run a row in a turn.  @return 0, or an exit status. */
+static int run_row(struct course *c, size_t i)
+{
+	struct profile_study *study = c->study;
+	struct profile_row *row = &study->rows[i];
+	struct profile_turn turn;
+	const struct profile_asked *asked = study->asked;
+	if (asked->cold) {
+		int status = profile_drop_caches(c->os);
+		if (status)
+			return status;
+	}
+	double left = c->end - os_now();
+	struct profile_how how = {.root = asked->path, .limit = left < asked->max_time ? left : asked->max_time,
+	                          .loops = c->turn ? c->loops[i] : 1, .silent = c->turn || i + 1 != PROFILE_ALGORITHMS,
+	                          .progress = show_progress, .arg = c};
+	c->row = row;
+	show_progress(c, &row->counts, "");
+	int status = profile_run_row(c->os, row, &how, &turn);
+	if (status)
+		return status;
+	if (turn.died) {
+		row->died = study->died = true;
+		c->turns[i] = 0;
+	}
+	turn.times.turn = c->turn;
+	if (c->turn == 0) {
+		row->state = turn.state;
+		row->counts = turn.counts;
+		row->limit = how.limit;
+		if (!study->known && *turn.fstype) {
+			study->known = true;
+			study->mounts = turn.counts.mounts;
+			study->in_memory = turn.in_memory;
+			memcpy(study->fstype, turn.fstype, sizeof(study->fstype));
+		}
+		if (i + 1 == PROFILE_ALGORITHMS) {
+			if (!turn.complete && turn.state == PROFILE_DONE) {
+				study->complete = false;
+				memcpy(study->reason, turn.reason, sizeof(study->reason));
+			}
+		}
+	} else if (turn.state != PROFILE_DONE) {
+		return 0;   /* the time was up; what it took before stands */
+	}
+	row->varies |= turn.varies || memcmp(&row->counts, &turn.counts, sizeof(turn.counts)) != 0;
+	if (profile_add(row, &turn.times) == 0)
+		return 0;
+	message(NULL, "%s", strerror(errno));
+	return CX_ERROR;
+}
+
+/** Decide by the first turn how often each row is run. */
+static void plan(struct course *c)
+{
+	const struct profile_study *study = c->study;
+	for (size_t i = 0; i < study->nrows; ++i) {
+		const struct profile_row *row = &study->rows[i];
+		double one = row->ntimes ? row->times[0].real : 0;
+		c->loops[i] = study->asked->cold ? 1 : profile_loops(one, TURN_TIME);
+		c->turns[i] = row->state != PROFILE_DONE ? 0 : study->asked->repeats ? study->asked->repeats
+		              : profile_turns(one * c->loops[i], ROW_TIME, TURNS_LEAST, TURNS_MOST);
+	}
+}
+
+/** Whether a row still is to be run in a turn, and can be in the time. */
+static bool wants(const struct course *c, size_t i)
+{
+	const struct profile_row *row = &c->study->rows[i];
+	double left = c->end - os_now();
+	if (c->turn == 0)
+		return left > 0.01;
+	return c->turn <= c->turns[i] && left > row->times[0].real * c->loops[i] * 1.5;
+}
+
+/** Make the runs that tell where the time goes: after the first turn, since it is what was
+    asked for, and before the others, which take what time is left. */
+static int run_layers(struct course *c)
+{
+	const struct profile_asked *asked = c->study->asked;
+	int status = 0;
+	for (size_t i = PROFILE_ALGORITHMS; !status && i-- > 0;) {
+		double left = c->end - os_now();
+		struct profile_how how = {.root = asked->path, .limit = left < asked->max_time ? left : asked->max_time,
+		                          .silent = true, .progress = show_progress, .arg = c};
+		c->row = &c->study->rows[i];
+		if (left > 0)
+			status = profile_layers_row(c->study, c->os, i, &how, c->loops[i]);
+	}
+	return status;
+}
+
+/** Make all runs.  @return 0, or an exit status. */
+static int run_all(struct course *c)
+{
+	struct profile_study *study = c->study;
+	size_t order[PROFILE_ROWS];
+	unsigned most = 0;
+	int status = 0;
+	for (c->turn = 0; !status && c->turn <= most; ++c->turn) {
+		bool any = false;
+		profile_order(study->asked->seed, c->turn, order, study->nrows);
+		for (size_t k = 0; !status && k < study->nrows; ++k) {
+			if (!wants(c, order[k]))
+				continue;
+			any = true;
+			if (!c->shows)
+				progress_reader(c->os);
+			status = run_row(c, order[k]);
+		}
+		if (!any)
+			break;
+		study->turns = c->turn + 1;
+		if (c->turn == 0)
+			plan(c);
+		if (c->turn == 0 && !status && study->layers)
+			status = run_layers(c);
+		for (size_t i = 0; i < study->nrows; ++i)
+			most = c->turns[i] > most ? c->turns[i] : most;
+	}
+	progress_end();
+	return status;
+}
+
+/** Make the study, and show it.  @return an exit status. */
+static int study_make(struct profile_study *study, struct os *os, double start)
+{
+	struct course course = {.study = study, .os = os, .start = start, .end = start + study->asked->total_time,
+	                        .shows = progress_open()};
+	int status = study->layers ? profile_layers_begin(study->layers, os) : 0;
+	if (!status && study->topology)
+		status = profile_build(os, study->topology, study->topology_name,
+		                       &(struct profile_building){course.end, show_building, &course});
+	if (!status)
+		status = run_all(&course);
+	if (status)
+		return status;
+	const struct profile_counts *first = &study->rows[0].counts;
+	if (study->rows[0].state == PROFILE_DONE && first->dirs == 0 && first->errors > 0) {
+		message(study->asked->path ? study->asked->path : "/",
+		        "it cannot be read, so that there is nothing to measure; is that permitted? As root it is, or give another directory");
+		return CX_ERROR;
+	}
+	study->seconds = os_now() - start;
+	for (size_t i = 0; i < study->nrows; ++i) {
+		profile_settle(&study->rows[i]);
+		study->varies |= study->rows[i].varies;
+		if (study->rows[i].state != PROFILE_DONE) {
+			status = CX_INCOMPLETE;
+			run_incomplete(study->machine, "a run was stopped, or not made: see its state");
+		}
+	}
+	if (study->died) {
+		status = CX_INCOMPLETE;
+		run_incomplete(study->machine, "the process of a run has died; is there memory enough?");
+	}
+	if (!study->complete)
+		run_incomplete(study->machine, study->reason);
+	if ((study->asked->json ? profile_json(study) : profile_text(study)) != 0) {
+		message(NULL, "the output could not be made: %s", strerror(ENOMEM));
+		return CX_ERROR;
+	}
+	return finish_stdout(study->asked->json) == 0 ? status : CX_ERROR;
+}
+
+int cmd_profile(int argc, char **argv)
+{
+	struct profile_asked asked = {0};
+	struct options none = {0};
+	struct columns no_columns = {0};
+	struct profile_row rows[PROFILE_ROWS];
+	struct topology *topology = NULL;
+	int status = rows_parse(&profile_table, argc, argv, take_option, &asked);
+	if (status)
+		return status;
+	if (asked.help || asked.print_topology) {
+		if (asked.help)
+			profile_help(stdout);
+		else
+			fputs(topology_default, stdout);
+		return finish_stdout(false) == 0 ? CX_OK : CX_ERROR;
+	}
+	status = check(&asked, argc, argv);
+	if (status)
+		return status;
+	if (!asked.json)
+		setlocale(LC_CTYPE, "");
+	struct run machine = {.opt = &none, .cols = &no_columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .live = true,
+	                      .complete = true, .start = os_now()};
+	os_init(&machine.os, secure_getenv("GETMNT_DISABLE"));
+	/* Before this process leaves the host. */
+	if (asked.json && machine_read(&machine) != 0) {
+		message(NULL, "%s", strerror(errno));
+		return CX_ERROR;
+	}
+	if (!asked.path && !asked.live) {
+		topology = profile_read_topology(&machine.os, asked.topology);
+		if (!topology) {
+			run_destroy(&machine);
+			return CX_ERROR;
+		}
+	}
+	struct profile_study study = {.asked = &asked, .machine = &machine, .rows = rows, .nrows = profile_rows(rows),
+	                              .topology = topology, .complete = true,
+	                              .topology_name = asked.topology ? asked.topology : "built in"};
+	struct profile_layers layers = {.procfd = -1};
+	study.layers = asked.layers ? &layers : NULL;
+	status = study_make(&study, &machine.os, machine.start);
+	profile_layers_end(&layers, &machine.os);
+	for (size_t i = 0; i < study.nrows; ++i)
+		profile_row_destroy(&rows[i]);
+	topology_free(topology);
+	run_destroy(&machine);
+	return status;
+}

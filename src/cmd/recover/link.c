@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a name is one of the kernel's table, by what links say.
+ *
+ * Nothing but links is read, and those by their text: where /proc is not mounted, as in
+ * the system of a disk under /mnt, a link to it leads to where it will be.  What leads
+ * there by a directory that is a link is not seen here: putfile.h tells that.
+ */
+#include "cmd/recover/recover.h"
+
+#include "cmd/view.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+enum { LINKS_MAX = 40 };   /* the kernel's own bound: path_resolution(7) */
+
+/** What a path is: 1 the kernel's own table, in the format of an mtab; -1 another file
+    of /proc or of a process there; 0 neither. */
+static int kernel_table(const char *path)
+{
+	static const char digits[] = "0123456789";
+	if (strncmp(path, "/proc/", 6) != 0)
+		return 0;
+	const char *at = path + 6;
+	size_t n = strcspn(at, "/");
+	bool process = (n == 4 && memcmp(at, "self", 4) == 0) || (n == 11 && memcmp(at, "thread-self", 11) == 0)
+	               || (n && strspn(at, digits) == n);
+	if (process && at[n]) {
+		at += n + 1;
+		size_t task = strncmp(at, "task/", 5) == 0 ? strspn(at + 5, digits) : 0;
+		if (task && at[5 + task] == '/')
+			at += 5 + task + 1;
+	}
+	if (strcmp(at, "mounts") == 0)
+		return 1;
+	return strchr(at, '/') ? 0 : -1;
+}
+
+/** Read a link of a normal path below a root, if only directories lead there.  @return -1: none. */
+static int read_link(struct os *os, const char *root, const char *path, char link[])
+{
+	char name[NAME_MAX + 1];
+	int fd = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);
+	for (path += strspn(path, "/"); fd >= 0 && strcspn(path, "/") <= NAME_MAX; path += strspn(path, "/")) {
+		size_t n = strcspn(path, "/");
+		memcpy(name, path, n);
+		name[n] = '\0';
+		path += n;
+		if (!*path) {
+			ssize_t len = os_readlinkat(os, fd, name, link, PATH_MAX);
+			os_close(os, fd);
+			return len < 0 ? -1 : 0;
+		}
+		int next = os_openat(os, fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		os_close(os, fd);
+		fd = next;
+	}
+	os_close(os, fd);
+	return -1;
+}
+
+int recover_link(struct os *os, const struct put_request *request, char first[])
+{
+	const char *file = request->path;
+	const char *root = request->root && strcmp(request->root, "/") != 0 ? request->root : "";
+	char link[PATH_MAX];
+	struct strbuf path, next, end;
+	strbuf_init(&path);
+	strbuf_init(&next);
+	strbuf_init(&end);
+	first[0] = '\0';
+	if (*file == '/' || os_getcwd(os, link) != 0 || *link != '/')
+		strbuf_puts(&next, file);
+	else
+		strbuf_printf(&next, "%s/%s", link, file);
+	path_normal(strbuf_str(&next), &end);
+	for (unsigned i = 0; i < LINKS_MAX && kernel_table(strbuf_str(&end)) == 0; ++i) {
+		strbuf_reset(&path);
+		strbuf_printf(&path, "%s%s", root, strbuf_str(&end));
+		bool given = i == 0 && request->named && !*root;
+		if ((request->blocks && !given && request->blocks(request->blocks_arg, strbuf_str(&path)))
+		    || read_link(os, *root ? root : "/", strbuf_str(&end), link) != 0)
+			break;
+		if (i == 0)
+			memcpy(first, link, strlen(link) + 1);
+		strbuf_reset(&next);
+		const char *slash = *link == '/' ? NULL : strrchr(strbuf_str(&end), '/');
+		if (slash)
+			strbuf_add(&next, end.data, (size_t)(slash - end.data) + 1);
+		strbuf_puts(&next, link);
+		path_normal(strbuf_str(&next), &end);
+	}
+	bool failed = path.failed || next.failed || end.failed;
+	int kind = failed ? 0 : kernel_table(strbuf_str(&end));
+	os->nomem |= failed;
+	strbuf_destroy(&path);
+	strbuf_destroy(&next);
+	strbuf_destroy(&end);
+	return kind;
+}

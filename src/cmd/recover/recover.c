@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt recover: a file of what is mounted, judged line by line and made anew.
+ *
+ *     options --> run_know() --> names --.
+ *                                         >-- rec_judge() --> findings, or
+ *     put_open() --> lines --------------'    rec_build() --> the file: put_finish()
+ *
+ * Exit status: 0 right or put right, 1 differences found, 2 it could not be judged,
+ * 16 it could not be written.
+ */
+#include "cmd/recover/recover.h"
+
+#include "base/escape.h"
+#include "cmd/columns.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/putfile.h"
+#include "cmd/view.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	LINES_MAX = 2000000,     /* of a file: ten times as many as there can be mounts */
+	REPORTED_NAMELESS = 5,
+};
+
+struct asked {
+	struct put_options put;
+	bool help, json, print, all, names_given, file_given;
+	int format;               /* enum rec_format */
+	int keep;                 /* enum rec_keep */
+	int names;                /* enum discover_names */
+	int stats;                /* enum stats_form */
+	const char *tab_file, *root, *file;
+};
+
+/** What is known of the mounts and of the file. */
+struct recovery {
+	const struct asked *asked;
+	struct run run;
+	struct os files;          /* what FILE is read by beside a recorded table */
+	struct os *os;            /* run.os, or that */
+	struct strbuf name;       /* of the file, for people: with the root before it */
+	struct rec_row *rows;
+	size_t nrows, nameless;
+	struct put *put;
+	struct tablines *lines;
+	struct witnesses witnesses;
+	struct rec_input in;
+	struct rec_judgement judgement;
+	struct strbuf made;
+};
+
+static const struct row_option recover_rows[] = {
+	{"all", 'a', NULL, "tell of the lines that are right as well"},
+	{"format", 0, "mtab|mnttab|setmnt", "what FILE is; mnttab where that is its name, else mtab"},
+	{"json", 'J', NULL, "the judgement as JSON, with a row for each line and mount"},
+	{"keep", 0, "checked|all|none", "options that the kernel does not know: those that are borne out (default), all, none"},
+	{"names", 0, "hint|walk|pure|kernel", "how mounts get their names, as of getmnt discover"},
+	{"print", 'p', NULL, "print the file as it should be; write nothing"},
+	{"root", 0, "DIR", "FILE and names as a process whose root is DIR sees them"},
+	{"stats", 0, "[text|json]", "tell what it cost, on standard error"},
+	{"tab-file", 'F', "FILE", "mounts from a recorded mountinfo; nothing live is touched but FILE"},
+	PUT_ROWS,
+	{"help", 'h', NULL, "this text"},
+};
+
+static const struct row_table recover_table = {
+	"recover", recover_rows, sizeof(recover_rows) / sizeof(*recover_rows),
+};
+
+static void recover_help(FILE *out)
+{
+	fputs("Usage:\n getmnt recover [options] [FILE]\n\n"
+	      "Judge a file of what is mounted (/etc/mtab) line by line, and make it anew.\n\nOptions:\n", out);
+	rows_help(&recover_table, out);
+	fputs("\nExit status: 0 right or put right, 1 differences found, 2 it could not be judged,\n"
+	      "16 it could not be written.\n\nDetails: getmnt-recover(8).\n", out);
+}
+
+void recover_option_words(FILE *out)
+{
+	rows_words(&recover_table, out);
+}
+
+static int take_option(void *arg, const char *name, const char *value)
+{
+	static const char *const formats[] = {
+		[REC_MTAB] = "mtab", [REC_MNTTAB] = "mnttab", [REC_SETMNT] = "setmnt", NULL,
+	};
+	static const char *const keeps[] = {[REC_CHECKED] = "checked", [REC_ALL] = "all", [REC_NO] = "none", NULL};
+	static const char *const names[] = {
+		[DN_HINT] = "hint", [DN_WALK] = "walk", [DN_PURE] = "pure", [DN_KERNEL] = "kernel", NULL,
+	};
+	struct asked *asked = arg;
+	int status = 0;
+	if (put_take(&asked->put, name, &status))
+		return status;
+	if (strcmp(name, "format") == 0)
+		return rows_word("--format", value, formats, &asked->format);
+	if (strcmp(name, "keep") == 0)
+		return rows_word("--keep", value, keeps, &asked->keep);
+	if (strcmp(name, "stats") == 0)
+		return rows_stats(value, &asked->stats);
+	if (strcmp(name, "names") == 0) {
+		asked->names_given = true;
+		return rows_word("--names", value, names, &asked->names);
+	}
+	if (strcmp(name, "tab-file") == 0)
+		asked->tab_file = value;
+	else if (strcmp(name, "root") == 0)
+		asked->root = value;
+	else if (strcmp(name, "all") == 0)
+		asked->all = true;
+	else if (strcmp(name, "json") == 0)
+		asked->json = true;
+	else if (strcmp(name, "print") == 0)
+		asked->print = true;
+	else
+		asked->help = true;
+	return 0;
+}
+
+/** See that what was asked for goes together.  @return 0, or an exit status. */
+static int check_asked(struct asked *asked)
+{
+	const struct put_options *put = &asked->put;
+	if (asked->print && (asked->json || put->check || put->diff || put->write))
+		return usage_error("--print", "stands alone: no --json, --check, --diff or --write with it");
+	if (asked->json && (put->diff || put->write))
+		return usage_error("--json", "is the judgement; no --diff or --write with it");
+	if (asked->tab_file && asked->names_given && asked->names != DN_KERNEL)
+		return usage_error("--names", "nothing live is touched with --tab-file");
+	if (asked->root && (!*asked->root || (asked->file && *asked->file != '/')))
+		return usage_error(asked->root, *asked->root ? "with --root FILE is an absolute path, as seen there"
+		                                             : "an empty root; this system's is \"/\"");
+	/* Where nothing is tested, a root that can block is not refused. */
+	if (asked->root && strcmp(asked->root, "/") != 0 && !asked->tab_file && asked->names == DN_KERNEL)
+		return usage_error("--names=kernel", "touches nothing, and FILE lies below --root; give it without one of them");
+	if (asked->file && !*asked->file)
+		return usage_error("recover", "an empty FILE; without one it is /etc/mtab");
+	if (asked->file && (strcmp(asked->file, "-") == 0 || strcmp(asked->file, "/dev/stdin") == 0
+	                    || strncmp(asked->file, "/dev/fd/", 8) == 0))
+		return usage_error(asked->file, "a descriptor has no place that a file could be put in; give a file's name");
+	if (asked->format < 0) {
+		const char *base = asked->file ? strrchr(asked->file, '/') : NULL;
+		base = base ? base + 1 : asked->file;
+		asked->format = base && strcmp(base, "mnttab") == 0 ? REC_MNTTAB : REC_MTAB;
+	}
+	if (!asked->file && asked->format == REC_SETMNT)
+		return usage_error("--format=setmnt", "no file of this format has a usual place; name it");
+	if (!asked->file)
+		asked->file = asked->format == REC_MNTTAB ? "/etc/mnttab" : "/etc/mtab";
+	return put_check(put);
+}
+
+/* Links. */
+
+/** Print what there is to be said of a link into /proc.  @return an exit status. */
+static int tell_link(struct recovery *r, const char *link, bool right)
+{
+	const struct asked *asked = r->asked;
+	struct recover_report report = {
+		.run = &r->run, .name = strbuf_str(&r->name), .link = link, .format = (enum rec_format)asked->format,
+		.right = right,
+	};
+	if (asked->json) {
+		if (recover_json(&report) != 0) {
+			message(NULL, "%s", strerror(ENOMEM));
+			return PX_UNJUDGED;
+		}
+	} else if (right) {
+		message(report.name, "right: %s%s is the kernel's own table", link ? "a symlink; " : "",
+		        link ? link : "it");
+	} else if (link) {
+		message(report.name, "wrong: a symlink; %s is the kernel's, but no file in the format of an mtab, as "
+		        "/proc/self/mounts is; ln -sfn /proc/self/mounts replaces the link, --force-file puts a file there", link);
+	} else {
+		message(report.name, "wrong: the kernel's, but no file in the format of an mtab, as /proc/self/mounts is");
+	}
+	return right ? PX_OK : PX_DIFFERENT;
+}
+
+/* Mounts. */
+
+/** Why a mount without a name has none, for a message. */
+static void tell_nameless(void *arg, size_t i)
+{
+	struct recovery *r = arg;
+	const struct mount *m = run_mount(&r->run, i);
+	const struct mt_node *node = &r->run.d->tree.nodes[i];
+	if (++r->nameless > REPORTED_NAMELESS)
+		return;
+	char id[32];
+	snprintf(id, sizeof(id), "mount %" PRIu32, m->id);
+	message(id, "no name could be established (%s %s, %s): no line can be made for it",
+	        m->fstype ? m->fstype : "?", m->source ? m->source : "?", mtree_state_name(mtree_shown_state(node)));
+}
+
+/** Make a row of each mount that has a name here.  @return 0, or -1 (ENOMEM). */
+static int make_rows(struct recovery *r)
+{
+	if (recover_mounts(&r->run, &r->rows, &r->nrows, tell_nameless, r) != 0)
+		return -1;
+	if (r->nameless > REPORTED_NAMELESS)
+		message(r->run.table_name, "%zu more mounts without a name", r->nameless - REPORTED_NAMELESS);
+	return 0;
+}
+
+/** When what is mounted can have been mounted. */
+static void set_times(struct recovery *r)
+{
+	char *text;
+	size_t len;
+	r->in.first_time = 1;
+	r->in.last_time = INT64_MAX;
+	if (!r->run.live)
+		return;
+	time_t now = time(NULL);
+	r->in.last_time = (uint64_t)now;
+	if (os_read_file(r->os, AT_FDCWD, "/proc/uptime", 4096, &text, &len) == 0) {
+		double up = strtod(text, NULL);
+		if (up > 0 && up < (double)now)
+			r->in.first_time = (uint64_t)((double)now - up) - 1;
+		free(text);
+	}
+}
+
+/* The file. */
+
+/** Cut a text as FILE's format asks for.  @return it, or NULL after a message. */
+static struct tablines *cut_text(const struct recovery *r, const char *text, size_t len)
+{
+	size_t n = 0;
+	for (const char *at = text; (at = memchr(at, '\n', len - (size_t)(at - text))) != NULL; ++at)
+		++n;
+	struct tablines *lines = NULL;
+	errno = EFBIG;
+	if (n <= LINES_MAX)
+		lines = r->in.format == REC_MTAB ? tablines_parse(text, len) : tablines_cut(text, len);
+	if (!lines)
+		message(strbuf_str(&r->name), "cannot be judged: %s", errno == EFBIG ? "it has more lines than there can be mounts"
+		                                                             : strerror(errno));
+	return lines;
+}
+
+/** Judge.  @return 0, or -1 after a message. */
+static int judge(struct recovery *r)
+{
+	size_t len;
+	const char *old = put_old(r->put, &len);
+	r->in.format = (enum rec_format)r->asked->format;
+	r->in.keep = (enum rec_keep)r->asked->keep;
+	r->in.rows = r->rows;
+	r->in.nrows = r->nrows;
+	r->in.borne_out = witnesses_bear;
+	r->in.arg = &r->witnesses;
+	if (r->in.format == REC_MNTTAB)
+		set_times(r);
+	r->in.lines = r->lines = cut_text(r, old, len);
+	if (!r->lines)
+		return -1;
+	if (rec_judge(&r->in, &r->judgement) != 0 || r->witnesses.failed || run_failed(&r->run)) {
+		message(strbuf_str(&r->name), "cannot be judged: %s", strerror(ENOMEM));
+		return -1;
+	}
+	return 0;
+}
+
+/** Make the file anew, and see that what was made says of every mount what is so.
+    @return 0, or -1 after a message. */
+static int make_file(struct recovery *r)
+{
+	rec_build(&r->in, &r->judgement, &r->made);
+	if (r->made.failed) {
+		message(strbuf_str(&r->name), "cannot be made: %s", strerror(ENOMEM));
+		return -1;
+	}
+	struct rec_input in = r->in;
+	struct rec_judgement proof = {0};
+	in.keep = REC_ALL;
+	struct tablines *lines = cut_text(r, strbuf_str(&r->made), r->made.len);
+	in.lines = lines;
+	int rc = lines ? rec_judge(&in, &proof) : -1;
+	if (rc == 0 && (!rec_is_right(&proof) || proof.of[REC_RIGHT] != r->nrows)) {
+		message(strbuf_str(&r->name), "what was made does not read as what is mounted: %zu of %zu mounts; "
+		        "nothing is written", proof.of[REC_RIGHT], r->nrows);
+		rc = -1;
+	}
+	rec_judgement_destroy(&proof);
+	tablines_free(lines);
+	return rc;
+}
+
+/** Tell of options that would be lost. */
+static void tell_dropped(const struct recovery *r)
+{
+	const struct rec_judgement *j = &r->judgement;
+	for (size_t i = 0; i < j->nlines && j->dropped && r->in.keep == REC_CHECKED; ++i) {
+		const struct rec_finding *f = &j->findings[i];
+		for (size_t k = 0; k < f->nhints; ++k) {
+			const struct rec_hint *hint = &j->hints[f->hint + k];
+			if (hint->kept)
+				continue;
+			struct strbuf object;
+			strbuf_init(&object);
+			strbuf_printf(&object, "%s:%" PRIu32, strbuf_str(&r->name), f->line->number);
+			message(strbuf_str(&object), "%s is not kept in a file made anew: nothing else says so; --keep=all keeps it",
+			        hint->option);
+			strbuf_destroy(&object);
+		}
+	}
+}
+
+/** Whether standard output is the very file: a shell emptied it, or would append. */
+static bool is_stdout(struct recovery *r)
+{
+	struct k_statx out, file;
+	const unsigned mask = K_STATX_INO | K_STATX_TYPE;
+	return !put_missing(r->put) && os_statx(r->os, STDOUT_FILENO, "", AT_EMPTY_PATH, mask, &out) == 0
+	       && os_statx(r->os, AT_FDCWD, put_path(r->put), AT_SYMLINK_NOFOLLOW, mask, &file) == 0
+	       && out.ino == file.ino && out.dev_major == file.dev_major && out.dev_minor == file.dev_minor;
+}
+
+/** Tell the judgement.  @return an exit status. */
+static int tell(struct recovery *r, bool right)
+{
+	const struct asked *asked = r->asked;
+	const struct recover_report report = {
+		.run = &r->run, .name = strbuf_str(&r->name), .link = put_link(r->put), .format = r->in.format,
+		.all = asked->all, .in = &r->in, .judgement = &r->judgement, .right = right,
+	};
+	struct strbuf counts;
+	strbuf_init(&counts);
+	recover_counts(&r->judgement, &counts);
+	int rc = counts.failed ? -1 : asked->json ? recover_json(&report) : recover_text(&report);
+	if (rc == 0 && !asked->json) {
+		if (put_missing(r->put))
+			message(report.name, "is missing; it can be a symlink to /proc/self/mounts as well, which needs no care");
+		if (right)
+			message(report.name, "right: %s", strbuf_str(&counts));
+		else
+			message(report.name, "%s; --diff shows what --write would change", strbuf_str(&counts));
+	}
+	if (rc != 0)
+		message(NULL, "%s", strerror(ENOMEM));
+	strbuf_destroy(&counts);
+	return rc != 0 ? PX_UNJUDGED : right ? PX_OK : PX_DIFFERENT;
+}
+
+/** Print the file: its bytes, or on a terminal what does no harm there, without secrets.
+    @return 0, or -1 (ENOMEM). */
+static int print_made(const struct recovery *r)
+{
+	os_mark(MARK_END);
+	bool terminal = isatty(STDOUT_FILENO);
+	os_mark(MARK_BEGIN);
+	if (!terminal) {
+		fwrite(strbuf_str(&r->made), 1, r->made.len, stdout);
+		return 0;
+	}
+	struct strbuf word, safe;
+	strbuf_init(&word);
+	strbuf_init(&safe);
+	for (const char *at = strbuf_str(&r->made); *at;) {
+		size_t n = strcspn(at, " \t\n");
+		strbuf_reset(&word);
+		strbuf_add(&word, at, n);
+		struct strbuf masked;
+		strbuf_init(&masked);
+		if (has_secret(strbuf_str(&word)))
+			mask_options(strbuf_str(&word), &masked);
+		else
+			mask_source(strbuf_str(&word), &masked);
+		escape_octal_terminal(&safe, strbuf_str(&masked), "");
+		safe.failed |= masked.failed;
+		strbuf_destroy(&masked);
+		at += n;
+		if (*at)
+			strbuf_putc(&safe, *at++);
+	}
+	bool failed = word.failed || safe.failed;
+	if (!failed)
+		fwrite(strbuf_str(&safe), 1, safe.len, stdout);
+	strbuf_destroy(&word);
+	strbuf_destroy(&safe);
+	return failed ? -1 : 0;
+}
+
+/** Do what was asked for with a file that was judged.  @return an exit status. */
+static int settle(struct recovery *r)
+{
+	const struct asked *asked = r->asked;
+	/* With --force-file a link is what is wrong. */
+	bool right = rec_is_right(&r->judgement) && !put_missing(r->put) && !(asked->put.force_file && put_link(r->put));
+	bool whole = r->nameless == 0 && r->run.complete;
+	int unsure = whole ? PX_OK : PX_UNJUDGED;
+	for (size_t i = 0; i < r->run.nreasons; ++i)
+		message(NULL, "not all is known: %s", r->run.reasons[i]);
+	if (is_stdout(r)) {
+		message("standard output", "this is FILE itself: \"> FILE\" has emptied it; --write replaces it safely");
+		return PX_UNJUDGED;
+	}
+
+	if (!asked->print && !asked->put.diff && !asked->put.write) {
+		if (!right && !asked->json)
+			tell_dropped(r);
+		int status = tell(r, right);
+		return status == PX_OK ? unsure : status;
+	}
+	size_t len;
+	const char *old = put_old(r->put, &len);
+	if (!right || asked->print) {
+		if (make_file(r) != 0)
+			return PX_UNJUDGED;
+		if (!right)
+			tell_dropped(r);
+	}
+	if (asked->print) {
+		if (print_made(r) != 0) {
+			message(NULL, "%s", strerror(ENOMEM));
+			return PX_UNJUDGED;
+		}
+		return unsure ? unsure : right ? PX_OK : PX_DIFFERENT;
+	}
+	if (asked->put.write && !whole && !asked->put.force) {
+		message(strbuf_str(&r->name), "is not written: a mount that is not known would have no line; "
+		        "--force writes it all the same");
+		return PX_UNJUDGED;
+	}
+	char summary[80];
+	snprintf(summary, sizeof(summary), "reproduces %zu of %zu mounts", r->nrows, r->nrows + r->nameless);
+	const struct put_verdict verdict = {.summary = summary};
+	int status = right ? put_finish(r->put, old, len, NULL)
+	                   : put_finish(r->put, strbuf_str(&r->made), r->made.len, &verdict);
+	return status == PX_OK ? unsure : status;
+}
+
+/** A link into /proc needs no line to be judged.  @return an exit status, or -1: it
+    is to be judged as a file. */
+static int judge_link(struct recovery *r, const struct put_request *request)
+{
+	const struct asked *asked = r->asked;
+	char link[PATH_MAX];
+	if (asked->print || asked->put.force_file)
+		return -1;
+	int kind = recover_link(r->os, request, link);
+	/* The kernel's table of now is not the recorded one. */
+	if (kind > 0 && !*link && asked->tab_file)
+		kind = 0;
+	return kind == 0 ? -1 : tell_link(r, *link ? link : NULL, kind > 0);
+}
+
+/** Name the mounts, once.  @return 0, or an exit status after a message. */
+static int know_mounts(struct recovery *r)
+{
+	bool known = r->run.table != NULL;
+	return known || run_know(&r->run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS) == 0 ? 0 : PX_UNJUDGED;
+}
+
+/** @return an exit status. */
+static int judge_file(struct recovery *r)
+{
+	const struct asked *asked = r->asked;
+	struct put_request request = {
+		.path = asked->file, .root = asked->root, .may_create = true, .named = asked->file_given,
+	};
+	/* What can block is known before anything is touched. */
+	int status = asked->tab_file ? 0 : know_mounts(r);
+	if (r->run.live) {
+		request.blocks = put_blocks;
+		request.blocks_arg = &r->run;
+		if (asked->root && r->run.prefix)
+			request.root = r->run.prefix;   /* as the table has it */
+	}
+	if (status == 0)
+		status = judge_link(r, &request);
+	if (status >= 0)
+		return status;
+	if ((status = put_open(r->os, &asked->put, &request, &r->put)) != 0)
+		return status;
+	/* By a directory that is a link into /proc. */
+	bool named = asked->tab_file && !put_link(r->put);
+	if (put_of_kernel(r->put) && !named && !asked->print && !asked->put.force_file) {
+		const char *base = strrchr(put_path(r->put), '/');
+		return tell_link(r, put_link(r->put), base && strcmp(base, "/mounts") == 0);
+	}
+	if ((status = know_mounts(r)) != 0)
+		return status;
+	if (asked->json && machine_read(&r->run) != 0) {
+		message(NULL, "%s", strerror(ENOMEM));
+		return PX_UNJUDGED;
+	}
+	witnesses_init(&r->witnesses, &r->run, r->os, asked->root ? asked->root : asked->tab_file ? NULL : "/",
+	               r->run.live && !asked->root);
+	if (make_rows(r) != 0) {
+		message(NULL, "%s", strerror(ENOMEM));
+		return PX_UNJUDGED;
+	}
+	return judge(r) == 0 ? settle(r) : PX_UNJUDGED;
+}
+
+static void recovery_destroy(struct recovery *r)
+{
+	put_close(r->put);
+	rec_judgement_destroy(&r->judgement);
+	tablines_free(r->lines);
+	witnesses_destroy(&r->witnesses);
+	strbuf_destroy(&r->made);
+	strbuf_destroy(&r->name);
+	free(r->rows);
+	run_destroy(&r->run);
+}
+
+/** @return an exit status. */
+static int run_recover(const struct asked *asked)
+{
+	static char name[] = "getmnt";
+	char *argv[] = {name, NULL};
+	struct options o;
+	struct columns columns = {0};
+	options_parse(&o, 1, argv);
+	o.tab_file = asked->tab_file;
+	o.root = asked->tab_file ? NULL : asked->root;
+	o.stats = asked->stats;
+	o.names = asked->tab_file ? DN_KERNEL : asked->names;
+	if (o.names == DN_HINT) {
+		o.max_dirs = 20000;
+		o.search_seconds = 2;
+	}
+	struct recovery r = {
+		.asked = asked,
+		.run = {.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .complete = true,
+		        .start = os_now()},
+	};
+	strbuf_init(&r.name);
+	strbuf_init(&r.made);
+	witnesses_init(&r.witnesses, &r.run, &r.run.os, NULL, false);
+	strbuf_printf(&r.name, "%s%s", asked->root && strcmp(asked->root, "/") != 0 ? asked->root : "", asked->file);
+	if (r.name.failed) {
+		message(asked->file, "cannot be judged: %s", strerror(ENOMEM));
+		return PX_UNJUDGED;
+	}
+	r.run.progress = progress_begin(&r.run);
+	os_mark(MARK_BEGIN);
+	/* The table of another system says nothing of this one's root, nor this one's of it. */
+	if (asked->tab_file)
+		r.run.os = (struct os){.statx_works = true};
+	r.os = asked->tab_file ? &r.files : &r.run.os;
+	os_init(r.os, secure_getenv("GETMNT_DISABLE"));
+
+	int status = judge_file(&r);
+	os_mark(MARK_END);
+	if (finish_stdout(asked->json || asked->print) != 0)
+		status = PX_UNJUDGED;
+	if (asked->tab_file)
+		os_join(&r.run.os, &r.files);
+	if (o.stats)
+		stats_print(&r.run);
+	recovery_destroy(&r);
+	return status;
+}
+
+int cmd_recover(int argc, char **argv)
+{
+	struct asked asked = {.format = -1};
+	if (rows_parse(&recover_table, argc, argv, take_option, &asked) != 0)
+		return PX_UNJUDGED;
+	if (asked.help) {
+		recover_help(stdout);
+		return finish_stdout(false) == 0 ? PX_OK : PX_UNJUDGED;
+	}
+	if (optind < argc)
+		asked.file = argv[optind++];
+	asked.file_given = asked.file != NULL;
+	if (optind < argc) {
+		usage_error("recover", "one FILE at a time");
+		return PX_UNJUDGED;
+	}
+	return check_asked(&asked) == 0 ? run_recover(&asked) : PX_UNJUDGED;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What the files of `getmnt recover` share.
+ */
+#ifndef GM_CMD_RECOVER_H
+#define GM_CMD_RECOVER_H
+
+#include "base/arena.h"
+#include "base/map64.h"
+#include "cmd/cmd.h"
+#include "cmd/putfile.h"
+#include "recover/recover.h"
+
+/* The mounts as rows: mounts.c */
+
+/**
+ * Make a row of each mount that has a name here, in the kernel's order.
+ *
+ * @rows [out]  An array, to be freed.
+ * @nameless    Called for each mount without a name, with its number.
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int recover_mounts(const struct run *run, struct rec_row **rows, size_t *nrows,
+                 void (*nameless)(void *arg, size_t i), void *arg);
+
+/* Where a link leads: link.c */
+
+/**
+ * Whether a name is, or links say that it is, one of the kernel's table.
+ *
+ * Only links are read, and none by a directory that is itself a link.
+ *
+ * @file    Its name, its root, and how it may be touched.
+ * @first [out]  PATH_MAX bytes: what the first link says; "" if the name is none.
+ * @return 1 the table in the format of an mtab, -1 another file of /proc, 0 neither.
+ */
+int recover_link(struct os *os, const struct put_request *file, char first[]);
+
+/* What bears hints out: hints.c */
+
+/** A text of lines that say something of names, found by these. */
+struct book {
+	struct book_entry {
+		const char *name, *options, *fstype, *source;
+		const void *more;
+		uint32_t before;          /* the one before of this name, or MAP64_NONE */
+	} *entries;
+	size_t count, room;
+	struct map64 by_name;
+};
+
+/** What is known beside the kernel's table: read when a hint is met first. */
+struct witnesses {
+	struct run *run;
+	struct os *os;                /* what files are read by */
+	const char *root;             /* where etc is looked for; NULL: nowhere */
+	bool here;                    /* utab is of this table */
+	bool asked, failed;
+	char *utab_text, *passwd_text, *fstab_text;
+	struct tablines *fstab_lines;
+	struct book utab, fstab, passwd;
+	struct arena arena;
+};
+
+void witnesses_init(struct witnesses *witnesses, struct run *run, struct os *os, const char *root, bool here);
+void witnesses_destroy(struct witnesses *witnesses);
+
+/** Whether something says that a mount has an option: for struct rec_input.  Sets
+    failed when memory runs out. */
+bool witnesses_bear(void *arg, const struct rec_row *row, const char *option);
+
+/* How it is told: out.c */
+
+struct recover_report {
+	struct run *run;
+	const char *name;             /* of the file, for people */
+	const char *link;             /* where it leads, if it is a link; or NULL */
+	enum rec_format format;
+	bool all;                     /* tell of lines that are right as well */
+	const struct rec_input *in;   /* NULL: a link that is right, or not */
+	const struct rec_judgement *judgement;
+	bool right;
+};
+
+/** Print a line for each finding.  @return 0, or -1 (ENOMEM). */
+int recover_text(const struct recover_report *report);
+
+/** Print a document with all of them.  @return 0, or -1 (ENOMEM). */
+int recover_json(const struct recover_report *report);
+
+/** Append how many there are of each verdict. */
+void recover_counts(const struct rec_judgement *judgement, struct strbuf *out);
+
+#endif

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/search/out.h"
+
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "cmd/columns.h"
+#include "cmd/options.h"
+#include "cmd/search/flow.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/** What a cell is made of. */
+struct object {
+	struct search_out *out;      /* NULL: in any thread */
+	const char *dir;             /* as it is printed: of a line, all but the name */
+	size_t dir_len;
+	const char *path;            /* what is behind that */
+	unsigned char type;          /* DT_* */
+	const struct k_statx *st;    /* NULL: not asked for */
+	const char *target;          /* of a link; NULL: not asked for, no link */
+};
+
+struct search_column {
+	const char *name;
+	unsigned char type;          /* enum column_type */
+	unsigned char needs;         /* enum search_need */
+	/* Append the text of an object.  @return whether there is any. */
+	bool (*cell)(const struct object *o, struct strbuf *text);
+	const char *help;
+};
+
+/* The cells. */
+
+static bool cell_path(const struct object *o, struct strbuf *text)
+{
+	strbuf_puts(text, o->path);
+	return true;
+}
+
+static const char *name_of(const struct object *o)
+{
+	const char *slash = strrchr(o->path, '/');
+	return slash ? slash + 1 : o->path;
+}
+
+static bool cell_name(const struct object *o, struct strbuf *text)
+{
+	strbuf_puts(text, name_of(o));
+	return true;
+}
+
+static bool cell_type(const struct object *o, struct strbuf *text)
+{
+	static const char letters[] = {
+		[DT_BLK] = 'b', [DT_CHR] = 'c', [DT_DIR] = 'd', [DT_FIFO] = 'p', [DT_LNK] = 'l', [DT_REG] = 'f',
+		[DT_SOCK] = 's',
+	};
+	if (o->type >= sizeof(letters) || !letters[o->type])
+		return false;
+	strbuf_putc(text, letters[o->type]);
+	return true;
+}
+
+static bool cell_mode(const struct object *o, struct strbuf *text)
+{
+	strbuf_printf(text, "%04o", o->st->mode & 07777u);
+	return true;
+}
+
+static bool cell_perms(const struct object *o, struct strbuf *text)
+{
+	static const char types[16] = {
+		[S_IFBLK >> 12] = 'b', [S_IFCHR >> 12] = 'c', [S_IFDIR >> 12] = 'd', [S_IFIFO >> 12] = 'p',
+		[S_IFLNK >> 12] = 'l', [S_IFREG >> 12] = '-', [S_IFSOCK >> 12] = 's',
+	};
+	unsigned mode = o->st->mode;
+	char perms[] = "?rwxrwxrwx";
+	if (types[mode >> 12])
+		perms[0] = types[mode >> 12];
+	for (int i = 0; i < 9; ++i) {
+		if (!(mode & 0400u >> i))
+			perms[1 + i] = '-';
+	}
+	if (mode & S_ISUID)
+		perms[3] = mode & S_IXUSR ? 's' : 'S';
+	if (mode & S_ISGID)
+		perms[6] = mode & S_IXGRP ? 's' : 'S';
+	if (mode & S_ISVTX)
+		perms[9] = mode & S_IXOTH ? 't' : 'T';
+	strbuf_puts(text, perms);
+	return true;
+}
+
+static bool number(struct strbuf *text, uint64_t value)
+{
+	strbuf_number(text, value);
+	return true;
+}
+
+static bool cell_nlink(const struct object *o, struct strbuf *text)
+{
+	return number(text, o->st->nlink);
+}
+
+static bool cell_uid(const struct object *o, struct strbuf *text)
+{
+	return number(text, o->st->uid);
+}
+
+static bool cell_gid(const struct object *o, struct strbuf *text)
+{
+	return number(text, o->st->gid);
+}
+
+/** A name, or else the number. */
+static bool owner(struct owners *owners, uint32_t id, struct strbuf *text)
+{
+	const char *name = owners_name(owners, id);
+	if (!name)
+		return number(text, id);
+	strbuf_puts(text, name);
+	return true;
+}
+
+static bool cell_user(const struct object *o, struct strbuf *text)
+{
+	return owner(&o->out->users, o->st->uid, text);
+}
+
+static bool cell_group(const struct object *o, struct strbuf *text)
+{
+	return owner(&o->out->groups, o->st->gid, text);
+}
+
+static bool cell_size(const struct object *o, struct strbuf *text)
+{
+	return number(text, o->st->size);
+}
+
+static bool cell_blocks(const struct object *o, struct strbuf *text)
+{
+	return number(text, o->st->blocks);
+}
+
+static bool cell_ino(const struct object *o, struct strbuf *text)
+{
+	return number(text, o->st->ino);
+}
+
+static bool cell_dev(const struct object *o, struct strbuf *text)
+{
+	strbuf_printf(text, "%u:%u", o->st->dev_major, o->st->dev_minor);
+	return true;
+}
+
+static bool is_device(const struct object *o)
+{
+	return S_ISBLK(o->st->mode) || S_ISCHR(o->st->mode);
+}
+
+static bool cell_rdev(const struct object *o, struct strbuf *text)
+{
+	if (!is_device(o))
+		return false;
+	strbuf_printf(text, "%u:%u", o->st->rdev_major, o->st->rdev_minor);
+	return true;
+}
+
+static bool cell_mnt_id(const struct object *o, struct strbuf *text)
+{
+	return o->st->mask & K_STATX_MNT_ID && number(text, o->st->mnt_id);
+}
+
+/** Seconds since 1970, with nanoseconds. */
+static bool put_time(const struct k_statx_time *t, struct strbuf *text)
+{
+	/* Nanoseconds count upwards, also before 1970. */
+	bool before = t->sec < 0 && t->nsec > 0;
+	int64_t sec = before ? -(t->sec + 1) : t->sec;
+	strbuf_printf(text, "%s%" PRId64 ".%09" PRIu32, before ? "-" : "", sec,
+	              before ? 1000000000 - t->nsec : t->nsec);
+	return true;
+}
+
+static bool cell_atime(const struct object *o, struct strbuf *text)
+{
+	return put_time(&o->st->atime, text);
+}
+
+static bool cell_btime(const struct object *o, struct strbuf *text)
+{
+	return o->st->mask & K_STATX_BTIME && put_time(&o->st->btime, text);
+}
+
+static bool cell_ctime(const struct object *o, struct strbuf *text)
+{
+	return put_time(&o->st->ctime, text);
+}
+
+static bool cell_mtime(const struct object *o, struct strbuf *text)
+{
+	return put_time(&o->st->mtime, text);
+}
+
+static bool cell_link(const struct object *o, struct strbuf *text)
+{
+	if (!o->target)
+		return false;
+	strbuf_puts(text, o->target);
+	return true;
+}
+
+static const struct search_column search_columns[] = {
+	{"ATIME", CT_DECIMAL, SN_METADATA, cell_atime, "time of the last access, in seconds since 1970"},
+	{"BLOCKS", CT_NUMBER, SN_METADATA, cell_blocks, "space that it takes, in units of 512 bytes"},
+	{"BTIME", CT_DECIMAL, SN_METADATA, cell_btime, "time of its creation, where that is known"},
+	{"CTIME", CT_DECIMAL, SN_METADATA, cell_ctime, "time of the last change of its attributes"},
+	{"DEV", CT_STRING, SN_METADATA, cell_dev, "major:minor of the device it is on"},
+	{"GID", CT_NUMBER, SN_METADATA, cell_gid, "number of its group"},
+	{"GROUP", CT_STRING, SN_METADATA | SN_OWNERS, cell_group, "name of its group in /etc/group, or the number"},
+	{"INO", CT_NUMBER, SN_METADATA, cell_ino, "inode number"},
+	{"LINK", CT_STRING, SN_TYPE | SN_LINK, cell_link, "where a symbolic link leads"},
+	{"MNT-ID", CT_NUMBER, SN_METADATA | SN_MOUNT, cell_mnt_id, "mount ID: the column ID of getmnt discover"},
+	{"MODE", CT_STRING, SN_METADATA, cell_mode, "permissions in octal, as 0644"},
+	{"MTIME", CT_DECIMAL, SN_METADATA, cell_mtime, "time of the last change of its contents"},
+	{"NAME", CT_STRING, 0, cell_name, "the last component of the path"},
+	{"NLINK", CT_NUMBER, SN_METADATA, cell_nlink, "number of hard links"},
+	{"PATH", CT_STRING, 0, cell_path, "PATH as it was given, and the path below it"},
+	{"PERMS", CT_STRING, SN_METADATA, cell_perms, "type and permissions, as -rw-r--r--"},
+	{"RDEV", CT_STRING, SN_METADATA, cell_rdev, "major:minor that a device file stands for"},
+	{"SIZE", CT_NUMBER, SN_METADATA, cell_size, "size in bytes"},
+	{"TYPE", CT_STRING, SN_TYPE, cell_type, "type: b, c, d, f, l, p, s, as of --type"},
+	{"UID", CT_NUMBER, SN_METADATA, cell_uid, "number of its owner"},
+	{"USER", CT_STRING, SN_METADATA | SN_OWNERS, cell_user, "name of its owner in /etc/passwd, or the number"},
+};
+
+enum { NCOLUMNS = sizeof(search_columns) / sizeof(*search_columns) };
+
+static struct column_told told(size_t i)
+{
+	if (i == NCOLUMNS)
+		return (struct column_told){0};
+	return (struct column_told){search_columns[i].name, search_columns[i].help, search_columns[i].type};
+}
+
+int search_columns_list(bool json)
+{
+	return columns_table(told, json ? FORM_JSON : FORM_DEFAULT);
+}
+
+void search_column_words(FILE *file)
+{
+	for (int i = 0; i < NCOLUMNS; ++i)
+		fprintf(file, "%s%s", i ? " " : "", search_columns[i].name);
+}
+
+void search_out_init(struct search_out *out, enum search_form form, struct os *os)
+{
+	*out = (struct search_out){.form = form, .os = os, .widths = {2, 4, 4, 8}};
+	if (form == SF_LONG)
+		out->needs = SN_METADATA | SN_TYPE | SN_LINK;
+	owners_init(&out->users, os, "/etc/passwd");
+	owners_init(&out->groups, os, "/etc/group");
+	strbuf_init(&out->text);
+	strbuf_init(&out->cell);
+}
+
+void search_out_destroy(struct search_out *out)
+{
+	colors_free(out->colors);
+	owners_destroy(&out->users);
+	owners_destroy(&out->groups);
+	strbuf_destroy(&out->text);
+	strbuf_destroy(&out->cell);
+}
+
+int search_out_columns(struct search_out *out, const char *list)
+{
+	bool json = out->form == SF_JSON || out->form == SF_JSONL;
+	for (;; ++list) {
+		size_t n = strcspn(list, ","), i = 0;
+		while (i < NCOLUMNS && (strlen(search_columns[i].name) != n
+		                        || strncasecmp(search_columns[i].name, list, n) != 0))
+			++i;
+		if (i == NCOLUMNS) {
+			char name[80];
+			snprintf(name, sizeof(name), "--output: \"%.*s\"", (int)utf8_cut(list, n < 60 ? n : 60), list);
+			message(name, "no such column; getmnt search -H lists them");
+			return CX_ERROR;
+		}
+		/* An object has each key once. */
+		size_t had = 0;
+		while (json && had < out->ncolumns && out->columns[had] != &search_columns[i])
+			++had;
+		if (!json || had == out->ncolumns) {
+			if (out->ncolumns == sizeof(out->columns) / sizeof(*out->columns)) {
+				message("--output", "more than %zu columns", out->ncolumns);
+				return CX_ERROR;
+			}
+			out->columns[out->ncolumns++] = &search_columns[i];
+			out->needs |= search_columns[i].needs;
+		}
+		list += n;
+		if (!*list)
+			return 0;
+	}
+}
+
+/* The forms. */
+
+/** Make the text of a cell.  @return it, or NULL: there is none. */
+static const char *cell_text(struct search_out *out, const struct search_column *column,
+                             const struct object *o)
+{
+	strbuf_reset(&out->cell);
+	if (column->needs & SN_METADATA && !o->st)
+		return NULL;
+	if (column->cell == cell_path)
+		return o->path;
+	return column->cell(o, &out->cell) ? strbuf_str(&out->cell) : NULL;
+}
+
+static void put_path(struct search_out *out, const struct object *o)
+{
+	if (out->colors)
+		colors_path(out->colors, o->path, o->type, o->st, &out->text);
+	else if ((out->terminal || out->form == SF_LONG) && !out->nul)
+		escape_terminal(&out->text, o->path);
+	else
+		strbuf_puts(&out->text, o->path);
+}
+
+/** Append what may hold anything. */
+static void put_field(const struct search_out *out, const char *field, struct strbuf *text)
+{
+	if (out->nul)
+		strbuf_puts(text, field);
+	else
+		escape_raw(text, field);
+}
+
+static void put_columns(const struct search_out *out, const struct object *o, struct strbuf *text)
+{
+	for (size_t i = 0; i < out->ncolumns; ++i) {
+		const struct search_column *column = out->columns[i];
+		if (i)
+			strbuf_putc(text, '\t');
+		if (column->cell == cell_path) {
+			strbuf_add(text, o->dir, o->dir_len);
+			put_field(out, o->path, text);
+		} else if (column->cell == cell_name) {
+			put_field(out, name_of(o), text);
+		} else if (column->needs & (SN_LINK | SN_OWNERS)) {
+			const char *cell = cell_text(o->out, column, o);
+			if (cell)
+				put_field(out, cell, text);
+		} else if (o->st || !(column->needs & SN_METADATA)) {
+			/* Digits, letters, and signs, none of which is escaped. */
+			column->cell(o, text);
+		}
+	}
+}
+
+bool search_out_lines(const struct search_out *out)
+{
+	if (out->colors || out->terminal)
+		return false;
+	return out->form == SF_PATHS || (out->form == SF_COLUMNS && !(out->needs & (SN_LINK | SN_OWNERS)));
+}
+
+void search_out_line(const struct search_out *out, const struct search_object *object, struct strbuf *text)
+{
+	struct object o = {
+		.dir = object->dir, .dir_len = object->dir_len, .path = object->name, .type = object->type,
+		.st = (const struct k_statx *)(const void *)object->st,
+	};
+	put_columns(out, &o, text);
+}
+
+/** Append the cell of -l, to the width of those before it, or wider. */
+static void put_padded(struct search_out *out, int i, bool right)
+{
+	int len = 0;
+	for (const char *at = strbuf_str(&out->cell); *at; ++len)
+		at += utf8_len(at) ? utf8_len(at) : 1;
+	if (len > out->widths[i])
+		out->widths[i] = len;
+	int blanks = out->widths[i] - len;
+	strbuf_printf(&out->text, " %*s", right ? blanks : 0, "");
+	escape_terminal(&out->text, strbuf_str(&out->cell));
+	strbuf_printf(&out->text, "%*s", right ? 0 : blanks, "");
+}
+
+static void put_long(struct search_out *out, const struct object *o)
+{
+	static bool (*const cells[])(const struct object *o, struct strbuf *text) = {
+		cell_nlink, cell_user, cell_group, cell_size,
+	};
+	strbuf_reset(&out->cell);
+	cell_perms(o, &out->cell);
+	strbuf_puts(&out->text, strbuf_str(&out->cell));
+	for (int i = 0; i < 4; ++i) {
+		strbuf_reset(&out->cell);
+		if (i == 3 && is_device(o))
+			strbuf_printf(&out->cell, "%u, %u", o->st->rdev_major, o->st->rdev_minor);
+		else
+			cells[i](o, &out->cell);
+		put_padded(out, i, i == 0 || i == 3);
+	}
+	time_t sec = (time_t)o->st->mtime.sec;
+	struct tm tm;
+	char date[40] = "?";
+	if (localtime_r(&sec, &tm))
+		strftime(date, sizeof(date), "%Y-%m-%d %H:%M", &tm);
+	strbuf_printf(&out->text, " %s ", date);
+	put_path(out, o);
+	if (o->target) {
+		strbuf_puts(&out->text, " -> ");
+		escape_terminal(&out->text, o->target);
+	}
+}
+
+/** Begin an entry of JSON. */
+static void json_begin(struct search_out *out)
+{
+	if (out->form == SF_JSON)
+		strbuf_puts(&out->text, out->begun ? ",\n      {" : "\n      {");
+	else
+		strbuf_putc(&out->text, '{');
+	out->begun = true;
+}
+
+static void put_json(struct search_out *out, const struct object *o)
+{
+	json_begin(out);
+	for (size_t i = 0; i < out->ncolumns; ++i) {
+		const struct search_column *column = out->columns[i];
+		const char *text = cell_text(out, column, o);
+		if (i)
+			strbuf_puts(&out->text, ", ");
+		if (text && column->type == CT_STRING) {
+			json_text(&out->text, column->name, text);
+			continue;
+		}
+		strbuf_putc(&out->text, '"');
+		json_key(column->name, &out->text);
+		strbuf_puts(&out->text, "\": ");
+		strbuf_puts(&out->text, text ? text : "null");
+	}
+	strbuf_putc(&out->text, '}');
+}
+
+/** Print the text that was made.  @return 0, or -1 (ENOMEM). */
+static int print_text(struct search_out *out)
+{
+	if (out->text.failed || out->cell.failed)
+		return -1;
+	flow_add(out->flow, &out->text);
+	return 0;
+}
+
+/** The same, and its end. */
+static int print_line(struct search_out *out)
+{
+	if (out->form != SF_JSON)
+		strbuf_putc(&out->text, out->nul ? '\0' : '\n');
+	return print_text(out);
+}
+
+int search_out_object(struct search_out *out, const SEARCH *search, const char *path)
+{
+	struct object o = {
+		.out = out, .dir = "", .path = path, .type = search_type(search),
+		.st = (const struct k_statx *)(const void *)statxsearch(search), .target = search_target(search),
+	};
+	strbuf_reset(&out->text);
+	switch (out->form) {
+	case SF_PATHS:
+		put_path(out, &o);
+		break;
+	case SF_COLUMNS:
+		put_columns(out, &o, &out->text);
+		break;
+	case SF_LONG:
+		put_long(out, &o);
+		break;
+	case SF_JSON:
+	case SF_JSONL:
+		put_json(out, &o);
+		break;
+	case SF_COUNT:
+		return 0;
+	}
+	return print_line(out);
+}
+
+void search_error_text(const struct searchent *e, struct strbuf *text)
+{
+	static const char *const what[] = {
+		[SEARCH_ERR_OPEN] = "cannot be opened", [SEARCH_ERR_READ] = "cannot be read to its end",
+		[SEARCH_ERR_CLOSE] = "was not closed", [SEARCH_ERR_STAT] = "has no attributes",
+		[SEARCH_ERR_ACCESS] = "cannot be judged", [SEARCH_ERR_LIMIT] = "is not entered",
+	};
+	const char *last = e->path ? strrchr(e->path, '/') : NULL;
+	if (e->err == EREMOTE && last && fstype_dir_waits("proc", last + 1))
+		strbuf_puts(text, "waits for the process whose memory map it shows; --blocking enters it");
+	else if (e->err == EREMOTE)
+		strbuf_puts(text, "is on a file system that can block; --blocking enters it");
+	else if (e->err == EXDEV && e->errsource == SEARCH_ERR_OPEN)
+		strbuf_puts(text, "is on a mount of which it is not known whether it can block; --blocking enters it");
+	else if (e->err == ELOOP && e->errsource == SEARCH_ERR_OPEN)
+		strbuf_puts(text, "leads to itself, or to a directory that it is in, and is not entered");
+	else if (e->errsource == SEARCH_ERR_LIMIT)
+		strbuf_puts(text, "is deeper than --depth");
+	else
+		strbuf_printf(text, "%s: %s", what[e->errsource], strerror(e->err));
+}
+
+int search_out_error(struct search_out *out, const struct searchent *e)
+{
+	static const char *const sources[] = {
+		[SEARCH_ERR_OPEN] = "open", [SEARCH_ERR_READ] = "read", [SEARCH_ERR_CLOSE] = "close",
+		[SEARCH_ERR_STAT] = "stat", [SEARCH_ERR_ACCESS] = "access", [SEARCH_ERR_LIMIT] = "limit",
+	};
+	const char *name = strerrorname_np(e->err);
+	strbuf_reset(&out->text);
+	strbuf_reset(&out->cell);
+	search_error_text(e, &out->cell);
+	json_begin(out);
+	json_text(&out->text, "path", e->path);
+	strbuf_printf(&out->text, ", \"error\": \"%s\", \"errsource\": \"%s\", ", name ? name : "?",
+	              sources[e->errsource]);
+	json_text(&out->text, "message", strbuf_str(&out->cell));
+	strbuf_putc(&out->text, '}');
+	return print_line(out);
+}
+
+void search_out_begin(struct search_out *out)
+{
+	strbuf_reset(&out->text);
+	if (out->form == SF_JSON)
+		strbuf_puts(&out->text, "{\n   \"entries\": [");
+	print_text(out);
+}
+
+void search_out_end(struct search_out *out, uint64_t found, uint64_t errors, const char *reason)
+{
+	strbuf_reset(&out->text);
+	if (out->form == SF_COUNT)
+		strbuf_printf(&out->text, "%" PRIu64 "\n", found);
+	if (out->form == SF_JSON)
+		strbuf_printf(&out->text, "%s],\n   \"schema\": 1,\n   \"version\": \"%s\",\n   \"found\": %" PRIu64
+		              ",\n   \"errors\": %" PRIu64 ",\n   \"complete\": %s,\n   \"incomplete_reasons\": [%s%s%s]\n}\n",
+		              out->begun ? "\n   " : "", GETMNT_VERSION, found, errors, reason ? "false" : "true",
+		              reason ? "\"" : "", reason ? reason : "", reason ? "\"" : "");
+	print_text(out);
+}

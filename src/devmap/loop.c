@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files of loop devices, and whether their names can be believed.
+ *
+ * sysfs names the file as seen from the reader's root.  A file that is not
+ * below that root (its mount was detached, or is in another namespace) is named
+ * from the top of its own tree instead: "/disk.img" may be such a file, or one
+ * of ours.  The two are told apart by reading the name again with the directory
+ * of the file as the root: a file of that directory is then "/disk.img", and
+ * any other keeps its name.  This asks nothing of the file, and holds for
+ * deleted files as well.  LOOP_GET_STATUS64 would give the device number of the
+ * file, but it asks the file system of the file for it (vfs_getattr), and blocks
+ * where that blocks.
+ */
+#include "devmap/devmap_impl.h"
+
+#include "os/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+/** What sysfs appends to the name of an unlinked file. */
+static const char deleted[] = " (deleted)";
+
+static bool devmap_is_deleted(const char *file)
+{
+	size_t n = strlen(file), cut = sizeof(deleted) - 1;
+	return n > cut && strcmp(file + n - cut, deleted) == 0;
+}
+
+bool devmap_take_file(struct devmap *map, struct devmap_dev *dev, const char *file, size_t n)
+{
+	dev->backing = dev->way = devmap_strndup(map, file, n);
+	const char *base = dev->backing ? strrchr(dev->backing, '/') : NULL;
+	if (base && devmap_is_deleted(dev->backing))
+		dev->way = devmap_strndup(map, file, base == dev->backing ? 1 : (size_t)(base - dev->backing));
+	return dev->backing && dev->way;
+}
+
+bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct devmap_dev *dev)
+{
+	struct devmap_below *below = arena_alloc(&map->arena, sizeof(*below));
+	if (!below) {
+		map->failed = true;
+		return false;
+	}
+	*below = (struct devmap_below){dev, *list};
+	*list = below;
+	return true;
+}
+
+/** A walk over what a device stands on. */
+struct devmap_walk {
+	void (*each)(void *arg, const struct devmap_file *file);
+	void *arg;
+};
+
+static void devmap_walk(const struct devmap_walk *walk, struct devmap_dev *dev, int depth)
+{
+	if (dev->judging || depth > DEVMAP_DEPTH_MAX)
+		return;
+	dev->judging = true;
+	if (dev->backing)
+		walk->each(walk->arg, &(struct devmap_file){dev->way, dev->major, dev->minor});
+	for (const struct devmap_below *below = dev->below; below; below = below->next)
+		devmap_walk(walk, below->dev, depth + 1);
+	dev->judging = false;
+}
+
+void devmap_files(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
+                  void (*each)(void *arg, const struct devmap_file *file), void *arg)
+{
+	struct devmap_walk walk = {each, arg};
+	struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
+	if (!dev)
+		return;
+	devmap_walk(&walk, dev, 0);
+	for (const struct devmap_below *member = major == 0 ? dev->members : NULL; member; member = member->next) {
+		if (member->dev != dev)
+			devmap_walk(&walk, member->dev, 0);
+	}
+}
+
+/** Read the name of a loop's file again, with its directory as the root. */
+static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap_dev *dev, int dirfd)
+{
+	char path[DEVMAP_PATH_MAX], dir[DEVMAP_ATTR_MAX], buf[DEVMAP_ATTR_MAX];
+	const char *base = strrchr(dev->backing, '/');
+	if (*dev->backing != '/')
+		return DEVMAP_ELSEWHERE;
+	/* Of a file in "/" both names are the same. */
+	if (base == dev->backing || map->unrooted)
+		return DEVMAP_NAMED;
+	if (!devmap_at(path, sizeof(path), map->sysroot, "dev/block/%u:%u/%sloop/backing_file", dev->major,
+	               dev->minor, dev->partition ? "../" : "")
+	    || !devmap_path(dir, sizeof(dir), "%.*s", (int)(base - dev->backing), dev->backing))
+		return DEVMAP_ELSEWHERE;
+	const char *name = dirfd == AT_FDCWD ? dir : dir + strspn(dir, "/");
+	int root = os_openat(map->os, dirfd, name, O_PATH | O_DIRECTORY);
+	int fd = os_openat(map->os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+	ssize_t n = root >= 0 && fd >= 0 ? os_read_rooted(map->os, root, fd, buf, sizeof(buf)) : 0;
+	os_close(map->os, root);
+	os_close(map->os, fd);
+	/* An ordinary user may not change the root: one refusal is enough to know. */
+	map->unrooted = n < 0 && errno == EPERM;
+	if (n < 0)
+		return DEVMAP_NAMED;
+	bool here = (size_t)n == strlen(base) + 1 && memcmp(buf, base, (size_t)n - 1) == 0;
+	return n > 0 && here ? DEVMAP_HERE : DEVMAP_ELSEWHERE;
+}
+
+/** A caller of devmap_each_connection(). */
+struct devmap_connections {
+	bool (*each)(void *arg, const char *name);
+	void *arg;
+};
+
+static bool devmap_each_fuse(struct devmap *map, const char *name, void *arg)
+{
+	const struct devmap_connections *connections = arg;
+	(void)map;
+	return connections->each(connections->arg, name);
+}
+
+void devmap_each_connection(struct devmap *map, bool (*each)(void *arg, const char *name), void *arg)
+{
+	struct devmap_connections connections = {each, arg};
+	devmap_each(map, "fs/fuse/connections", devmap_each_fuse, &connections);
+}
+
+enum devmap_here devmap_file_here(struct devmap *map, uint32_t major, uint32_t minor, int dirfd)
+{
+	struct devmap_dev *dev = devmap_get(map, major, minor);
+	if (!dev || !dev->backing)
+		return DEVMAP_ELSEWHERE;
+	if (dev->here == DEVMAP_UNREAD)
+		dev->here = devmap_look_here(map, dev, dirfd);
+	return dev->here == DEVMAP_NAMED && dev->way != dev->backing ? DEVMAP_ELSEWHERE : dev->here;
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What can block, and what lies behind it: design.md 2.3.
+ *
+ * A file system blocks by its type (network, FUSE, autofs, unknown ...), by
+ * its device (suspended, remote, or through a loop on a file that lies on one
+ * that blocks), or by what it stands on (an overlay's layers).  A mount lies
+ * behind one that blocks when any mount on its chain of parents does, and it
+ * is not merely stacked there.
+ *
+ * The last two lead from mount to mount, so they are found by repetition.
+ * Layers are followed through links, which is to touch what they lead through:
+ * so a mount is unsure until all that it stands on was judged, and nobody's
+ * path is followed through what is unsure.  Each round settles at least one
+ * path; chains of overlay over loop over overlay are short.  The number of
+ * rounds is bounded, and what is not settled by then, or stands on each other
+ * in a circle, is held to block.
+ */
+#include "discover/discover_impl.h"
+
+#include "base/escape.h"
+#include "base/fstypes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_ROUNDS = 32 };
+
+/** A mount that stands on a path. */
+struct stands_on {
+	uint32_t node;
+	const char *path;   /* decoded; borrowed */
+	uint32_t major, minor;   /* the loop device whose file it is; 0: no loop */
+	bool named;         /* the name alone tells what it is: anything that is not seen may have it */
+	bool clear;         /* found not to block */
+};
+
+struct stands {
+	struct stands_on *items;
+	size_t n, size;
+	struct arena arena;
+	bool failed;
+};
+
+static void stands_add(struct stands *stands, const struct stands_on *on, const char *path, size_t len)
+{
+	if (stands->n == stands->size) {
+		size_t size = stands->size ? stands->size * 2 : 64;
+		struct stands_on *items = realloc(stands->items, size * sizeof(*items));
+		if (!items) {
+			stands->failed = true;
+			return;
+		}
+		stands->items = items;
+		stands->size = size;
+	}
+	char *copy = arena_strndup(&stands->arena, path, len);
+	if (!copy) {
+		stands->failed = true;
+		return;
+	}
+	stands->items[stands->n] = *on;
+	stands->items[stands->n++].path = copy;
+}
+
+/**
+ * Add the layers of one option: a list separated by ':', or one path.
+ *
+ * @return whether each can be followed.  A path that is not absolute was relative to a
+ *         directory of whoever mounted it, which the kernel does not report.
+ */
+static bool stands_on_paths(struct stands *stands, const struct stands_on *on, const char *value, bool list, bool escapes)
+{
+	char *path = malloc(strlen(value) + 1);
+	if (!path) {
+		stands->failed = true;
+		return false;
+	}
+	bool known = true;
+	size_t n = 0;
+	for (const char *in = value;; ++in) {
+		if (*in == '\0' || (*in == ':' && list)) {
+			/* An empty one stands before the data-only layers: "a::b". */
+			if (n > 0 && *path == '/')
+				stands_add(stands, on, path, n);
+			known &= n == 0 || *path == '/';
+			n = 0;
+			if (*in == '\0')
+				break;
+			continue;
+		}
+		if (escapes && *in == '\\' && in[1] != '\0')
+			++in;
+		path[n++] = *in;
+	}
+	free(path);
+	return known;
+}
+
+/**
+ * Add the layers of an overlay.  The kernel shows each as it was given, in octal escapes.
+ * In lowerdir= a backslash precedes a ':' or '\' of a name; in lowerdir+= and datadir+= it
+ * is part of the name; and of the others that depends on the kernel.
+ *
+ * @return whether all can be followed.
+ */
+static bool stands_on_layers(struct stands *stands, uint32_t node, const char *options)
+{
+	enum { LIST, PLAIN, EITHER };
+	static const struct {
+		const char *text;
+		int form;
+	} keys[] = {
+		{"lowerdir=", LIST}, {"lowerdir+=", PLAIN}, {"datadir+=", PLAIN}, {"upperdir=", EITHER},
+		{"workdir=", EITHER},
+	};
+	char *text = strdup(options), *save = NULL;
+	bool known = text;
+	stands->failed |= !text;
+	for (char *opt = text ? strtok_r(text, ",", &save) : NULL; opt; opt = strtok_r(NULL, ",", &save)) {
+		for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); ++k) {
+			size_t n = strlen(keys[k].text);
+			if (strncmp(opt, keys[k].text, n) != 0)
+				continue;
+			/* A layer given as a descriptor may be of a mount that never had a place. */
+			struct stands_on on = {.node = node, .named = keys[k].form == PLAIN};
+			char *value = opt + n;
+			value[unescape_octal(value, value, strlen(value))] = '\0';
+			if (keys[k].form != PLAIN)
+				known &= stands_on_paths(stands, &on, value, keys[k].form == LIST, true);
+			if (keys[k].form == PLAIN || (keys[k].form == EITHER && strchr(value, '\\')))
+				known &= stands_on_paths(stands, &on, value, false, false);
+		}
+	}
+	free(text);
+	return known;
+}
+
+/** Where the files of a device are gathered. */
+struct stands_files {
+	struct stands *stands;
+	uint32_t node;
+};
+
+static void stands_on_file(void *arg, const struct devmap_file *file)
+{
+	const struct stands_files *files = arg;
+	struct stands_on on = {.node = files->node, .major = file->major, .minor = file->minor};
+	stands_add(files->stands, &on, file->path, strlen(file->path));
+}
+
+/** Mark what its own type or device makes block, and gather what stands on paths. */
+static void block_by_itself(struct dsc *dsc, struct stands *stands)
+{
+	struct mtree *tree = dsc->tree;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mount *m = tree->nodes[i].mount;
+		if (tree->nodes[i].made)
+			continue;
+		/* A table read without types can prove nothing harmless. */
+		unsigned flags = fstype_flags(m->fstype);
+		if (flags & FST_BLOCKS)
+			dsc->flags[i] |= DF_BLOCKS;
+		if (flags & FST_NO_LOOK)
+			dsc->flags[i] |= DF_NO_LOOK;
+		const char *last = m->root ? strrchr(m->root, '/') : NULL;
+		if (last && fstype_dir_waits(m->fstype, last + 1))
+			dsc->flags[i] |= DF_BLOCKS;
+		/* A container's own root is written in the names of its host, which
+		   cannot be followed from inside; and it is in use already. */
+		bool own = dsc->d->root != MT_NONE && mount_dev(m) == mount_dev(tree->nodes[dsc->d->root].mount);
+		/* Without its layers nothing is known of an overlay. */
+		if (flags & FST_LAYERED && !own && (!m->fs_opts || !stands_on_layers(stands, i, m->fs_opts)))
+			dsc->flags[i] |= DF_BLOCKS;
+		/* btrfs and bcachefs stand on devices behind an anonymous number; another
+		   type with such a number stands on a file: erofs. */
+		bool behind = flags & FST_SUBVOL;
+		if (flags & FST_DEVICE && m->dev_major == 0 && !behind && !(dsc->flags[i] & DF_BLOCKS) && !own) {
+			struct stands_on on = {.node = i, .named = true};
+			if (m->source && *m->source == '/')
+				stands_add(stands, &on, m->source, strlen(m->source));
+			else
+				dsc->flags[i] |= DF_BLOCKS;
+		}
+		if ((m->dev_major != 0 || behind) && dsc->devs) {
+			struct stands_files files = {stands, i};
+			if (devmap_mount_blocks(dsc->devs, m->dev_major, m->dev_minor, behind ? m->source : NULL, NULL))
+				dsc->flags[i] |= DF_BLOCKS;
+			else if (!own)
+				devmap_files(dsc->devs, m->dev_major, m->dev_minor, behind ? m->source : NULL,
+				             stands_on_file, &files);
+		}
+	}
+}
+
+/** Pass "behind" down the tree.  @return whether any mount changed. */
+static bool block_pass_down(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	bool changed = false;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t index = tree->order[i], parent = tree->nodes[index].parent;
+		/* The process's root is where it stands, whatever lies under it:
+		   touching "/" is unavoidable. */
+		if (parent == MT_NONE || dsc->flags[index] & DF_BEHIND || index == dsc->d->root)
+			continue;
+		/* What is stacked on the root of one that blocks is reached without
+		   a name being resolved in it. */
+		bool idles = dsc->opts->lets_expire && fstype_flags(tree->nodes[parent].mount->fstype) & FST_AUTOFS;
+		bool blocks = dsc->flags[parent] & DF_BLOCKS && (idles || !mtree_stacked(tree, index));
+		if (blocks || dsc->flags[parent] & DF_BEHIND) {
+			dsc->flags[index] |= DF_BEHIND;
+			changed = true;
+		}
+	}
+	return changed;
+}
+
+/** Mark anew who is unsure, and what lies behind. */
+static void block_mark_unsure(struct dsc *dsc, const struct stands *stands)
+{
+	struct mtree *tree = dsc->tree;
+	for (uint32_t i = 0; i < tree->count; ++i)
+		dsc->flags[i] &= (uint8_t)~(DF_UNSURE | DF_UNSURE_BEHIND);
+	for (size_t i = 0; i < stands->n; ++i) {
+		if (!stands->items[i].clear)
+			dsc->flags[stands->items[i].node] |= DF_UNSURE;
+	}
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t index = tree->order[i], parent = tree->nodes[index].parent;
+		if (parent == MT_NONE || index == dsc->d->root)
+			continue;
+		if ((dsc->flags[parent] & DF_UNSURE && !mtree_stacked(tree, index))
+		    || dsc->flags[parent] & DF_UNSURE_BEHIND)
+			dsc->flags[index] |= DF_UNSURE_BEHIND;
+	}
+}
+
+/**
+ * Judge a path that is covered by the mount that stands on it, as of an overlay
+ * over its own lower layer: it lies in what is beneath, whose links cannot be
+ * read any more.
+ */
+static enum dsc_leads block_beneath(const struct dsc *dsc, const struct stands_on *on)
+{
+	const struct mt_node *nodes = dsc->tree->nodes;
+	enum dsc_leads leads = LEADS_CLEAR;
+	for (uint32_t next, at = nodes[on->node].parent; at != MT_NONE; at = next) {
+		if (dsc->flags[at] & (DF_BLOCKS | DF_BEHIND))
+			return LEADS_BLOCKED;
+		if (dsc->flags[at] & (DF_UNSURE | DF_UNSURE_BEHIND))
+			leads = LEADS_UNSURE;
+		next = MT_NONE;
+		for (uint32_t c = nodes[at].first; c != MT_NONE; c = nodes[c].next) {
+			const char *point = nodes[c].mount->point;
+			if (c != on->node && point && mtree_path_within(on->path, point))
+				next = c;
+		}
+	}
+	return leads;
+}
+
+/** Remember what a mount stands on.  @return 0, or -1 (ENOMEM). */
+static int block_note(struct dsc *dsc, uint32_t node, uint32_t on)
+{
+	if (on == MT_NONE || on == node)
+		return 0;
+	if (dsc->nstands == dsc->stands_size) {
+		size_t size = dsc->stands_size ? dsc->stands_size * 2 : 16;
+		struct dsc_stands *stands = reallocarray(dsc->stands, size, sizeof(*stands));
+		if (!stands)
+			return -1;
+		dsc->stands = stands;
+		dsc->stands_size = size;
+	}
+	dsc->stands[dsc->nstands++] = (struct dsc_stands){node, on};
+	return 0;
+}
+
+/** A search for a FUSE connection without a mount. */
+struct block_hidden {
+	const struct mount_table *table;
+	bool found;
+};
+
+static bool block_each_fuse(void *arg, const char *name)
+{
+	struct block_hidden *hidden = arg;
+	char *end;
+	unsigned long dev = strtoul(name, &end, 10);
+	bool mounted = end == name || *end != '\0';
+	for (size_t i = 0; i < hidden->table->count && !mounted; ++i) {
+		const struct mount *m = &hidden->table->mounts[i];
+		mounted = ((unsigned long)m->dev_major << 20 | m->dev_minor) == dev;
+	}
+	hidden->found = !mounted;
+	return mounted;
+}
+
+bool discover_fuse_hidden(struct devmap *devs, const struct mount_table *table)
+{
+	static const char place[] = "/sys/fs/fuse/connections";
+	struct block_hidden hidden = {.table = table};
+	if (!discover_path_blocks(table, place))
+		devmap_each_connection(devs, block_each_fuse, &hidden);
+	return hidden.found;
+}
+
+bool discover_loop_here(struct devmap *devs, const struct mount_table *table, uint32_t major, uint32_t minor, int dirfd)
+{
+	enum devmap_here here = devmap_file_here(devs, major, minor, dirfd);
+	return here == DEVMAP_HERE || (here == DEVMAP_NAMED && !discover_fuse_hidden(devs, table));
+}
+
+/** Judge one path, by what is known so far. */
+static enum dsc_leads block_leads(struct dsc *dsc, struct dsc_paths *paths, const struct stands_on *on,
+                                  uint32_t *in)
+{
+	enum dsc_leads leads = dsc_path_leads(paths, on->path, in);
+	if (*in == on->node)
+		return block_beneath(dsc, on);
+	bool own = dsc->rootfd == AT_FDCWD || strcmp(dsc->opts->prefix, "/") != 0;
+	if (leads == LEADS_CLEAR
+	    && ((on->named && dsc->devs && discover_fuse_hidden(dsc->devs, dsc->table))
+	        || (on->major != 0
+	            && !discover_loop_here(dsc->devs, dsc->table, on->major, on->minor, own ? AT_FDCWD : dsc->rootfd)))) {
+		*in = MT_NONE;
+		return LEADS_BLOCKED;
+	}
+	return leads;
+}
+
+/** Follow the paths that are not settled.  @return whether any is now. */
+static bool block_follow(struct dsc *dsc, struct dsc_paths *paths, struct stands *stands)
+{
+	bool changed = false;
+	block_mark_unsure(dsc, stands);
+	for (size_t i = 0; i < stands->n; ++i) {
+		struct stands_on *on = &stands->items[i];
+		uint32_t in;
+		if (on->clear || dsc->flags[on->node] & DF_BLOCKS)
+			continue;
+		enum dsc_leads leads = block_leads(dsc, paths, on, &in);
+		on->clear = leads == LEADS_CLEAR;
+		if (leads == LEADS_BLOCKED) {
+			dsc->flags[on->node] |= DF_BLOCKS;
+			stands->failed |= block_note(dsc, on->node, in) != 0;
+		}
+		changed |= leads != LEADS_UNSURE;
+	}
+	return changed;
+}
+
+/**
+ * Ask for what only a few types need to be judged: an overlay's layers, the
+ * source of a btrfs.  The table was asked for what the columns show.
+ */
+static int block_ask_more(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	struct discovery *d = dsc->d;
+	unsigned lacks = (MF_SOURCE | MF_FS_OPTS) & ~dsc->table->fields;
+	if (lacks == 0 || dsc->table->source != TABLE_LISTMOUNT
+	    || d->nagain == sizeof(d->again) / sizeof(*d->again))
+		return 0;
+	uint64_t *keys = malloc((tree->count + 1) * sizeof(*keys));
+	if (!keys)
+		return -1;
+	size_t n = 0;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mt_node *node = &tree->nodes[i];
+		unsigned flags = fstype_flags(node->mount->fstype);
+		bool behind = flags & FST_DEVICE && node->mount->dev_major == 0;
+		if (!node->made && ((flags & FST_LAYERED && lacks & MF_FS_OPTS) || (behind && lacks & MF_SOURCE)))
+			keys[n++] = node->mount->key;
+	}
+	struct mount_table *more = NULL;
+	if (n > 0)
+		more = table_ask_more(dsc->os, dsc->table, lacks, keys, n);
+	int error = errno;
+	free(keys);
+	/* Without an answer they are held to block. */
+	if (n > 0 && !more && error == ENOMEM)
+		return -1;
+	for (size_t i = 0; more && i < more->count; ++i) {
+		uint32_t node = mtree_find(tree, more->mounts[i].key);
+		if (node != MT_NONE)
+			tree->nodes[node].mount = &more->mounts[i];
+	}
+	if (more)
+		d->again[d->nagain++] = more;
+	return 0;
+}
+
+bool discover_path_blocks(const struct mount_table *table, const char *path)
+{
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct mount *m = &table->mounts[i];
+		if (m->point && strcmp(m->point, "/") != 0 && mtree_path_within(path, m->point)
+		    && fstype_flags(m->fstype) & FST_BLOCKS)
+			return true;
+	}
+	return false;
+}
+
+struct devmap *discover_devmap(struct os *os, const struct mount_table *own)
+{
+	static const char *const places[][2] = {
+		{"/sys", "/sys/dev/block"}, {"/run", "/run/udev/data"}, {"/dev", "/dev"},
+	};
+	const char *roots[3];
+	const unsigned need = MF_POINT | MF_FSTYPE;
+	struct mount_table *read = NULL;
+	if (!own)
+		own = read = table_read_kernel(os, TABLE_MOUNTINFO, need);
+	bool tells = own && (own->fields & need) == need;
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); ++i)
+		roots[i] = tells && discover_path_blocks(own, places[i][1]) ? NULL : places[i][0];
+	table_free(read);
+	return devmap_new_at(os, roots[0], roots[1], roots[2]);
+}
+
+int dsc_find_blocking(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	struct stands stands = {0};
+	struct dsc_paths paths = {0};
+	int rc = -1;
+	arena_init(&stands.arena);
+	if (block_ask_more(dsc) != 0)
+		goto out;
+	block_by_itself(dsc, &stands);
+	bool any = false;
+	for (uint32_t i = 0; i < tree->count && !any; ++i)
+		any = dsc->flags[i] & DF_BLOCKS;
+	if (stands.failed || (dsc->devs && devmap_failed(dsc->devs)))
+		goto out;
+	if (!any && stands.n == 0) {
+		rc = 0;
+		goto out;
+	}
+
+	if (stands.n > 0 && dsc_paths_init(&paths, dsc) != 0)
+		goto out;
+	bool changed = true;
+	for (int round = 0; changed && round < BLOCK_ROUNDS; ++round) {
+		changed = block_pass_down(dsc);
+		changed |= block_follow(dsc, &paths, &stands);
+	}
+	for (size_t i = 0; i < stands.n; ++i) {
+		if (!stands.items[i].clear)
+			dsc->flags[stands.items[i].node] |= DF_BLOCKS;
+	}
+	block_pass_down(dsc);
+	/* Where statx is refused, a look is fstatat's, which asks the server. */
+	for (uint32_t i = 0; i < tree->count && !dsc->os->statx_works; ++i) {
+		if (dsc->flags[i] & DF_BLOCKS)
+			dsc->flags[i] |= DF_NO_LOOK;
+	}
+	rc = paths.failed || stands.failed ? -1 : 0;
+out:
+	dsc_paths_destroy(&paths);
+	free(stands.items);
+	arena_destroy(&stands.arena);
+	if (rc != 0)
+		errno = ENOMEM;
+	return rc;
+}

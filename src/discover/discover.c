@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Discovery: the flow of a run.
+ *
+ *   1. the tree of the table's IDs; the root that the process has
+ *   2. judged by the table alone: hidden, outside, deleted
+ *   3. what can block, and what lies behind it: named by the table, untouched
+ *   4. hints tested (one statx each), or the tree searched
+ *   5. what is left asked for again, and told: lost, unsearched, or gone
+ *
+ * Hints are in hints.c, the search and the pruning rules in
+ * walk.c, what can block in block.c, what is left in
+ * missing.c.
+ */
+#include "discover/discover.h"
+
+#include "base/fstypes.h"
+#include "discover/discover_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void discover_defaults(struct discover_opts *opts)
+{
+	*opts = (struct discover_opts){
+		.names = DN_HINT,
+		.algorithm = DA_GETMNT3,
+		.identity = DI_MNTID,
+		.rootfd = AT_FDCWD,
+		.prefix = "/",
+		.max_dirs = 20000,
+		.max_seconds = 2,
+		.procfd = AT_FDCWD,
+		.procpath = "/proc/self/mountinfo",
+	};
+}
+
+const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node)
+{
+	const struct mt_node *n = &dsc->tree->nodes[node];
+	const char *point = n->mount->point, *prefix = dsc->opts->prefix;
+	if (!point)
+		return NULL;
+	if (node == dsc->d->root)
+		return "/";
+	if (strcmp(prefix, "/") == 0 || n->states & 1u << MT_OUTSIDE || !mtree_path_within(point, prefix))
+		return point;
+	point += strlen(prefix);
+	return *point ? point : "/";
+}
+
+void dsc_name(struct dsc *dsc, uint32_t node, const char *name, enum mt_named named)
+{
+	dsc->tree->nodes[node].named = (uint8_t)named;
+	dsc->d->targets[node] = name;
+	mtree_settle(dsc->tree, node);
+}
+
+unsigned dsc_id_mask(const struct dsc *dsc)
+{
+	if (dsc->by_dev)
+		return 0;
+	return dsc->unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+}
+
+uint32_t dsc_node_of(struct dsc *dsc, const struct k_statx *st)
+{
+	uint64_t id = os_statx_mnt_id(st, dsc->unique);
+	if (id != 0)
+		return mtree_find(dsc->tree, id);
+	/* Asked with mask 0, the kernel fills in the 32-bit one. */
+	id = os_statx_mnt_id(st, false);
+	if (id == 0)
+		return MT_NONE;
+	if (!dsc->by_old_id.slots) {
+		dsc->failed |= map64_reserve(&dsc->by_old_id, dsc->tree->count) != 0;
+		for (uint32_t i = 0; i < dsc->tree->count; ++i)
+			map64_put(&dsc->by_old_id, dsc->tree->nodes[i].mount->id, i);
+	}
+	return map64_get(&dsc->by_old_id, id);
+}
+
+bool dsc_out_of_time(struct dsc *dsc)
+{
+	if (dsc->opts->deadline <= 0 || os_now() < dsc->opts->deadline)
+		return false;
+	dsc->partly = "the time of the run was over";
+	dsc->shifting = false;
+	return true;
+}
+
+void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st)
+{
+	if (st->mode != 0)
+		dsc->d->kinds[node] = S_ISDIR(st->mode) ? DK_DIR : DK_FILE;
+	/* "//deleted" is what the kernel says; a link count denies it only where
+	   link counts are kept. */
+	struct mt_node *n = &dsc->tree->nodes[node];
+	if (st->mask & K_STATX_NLINK && st->nlink > 0
+	    && fstype_flags(n->mount->fstype) & FST_NLINK)
+		n->states &= (uint16_t)~(1u << MT_DELETED);
+}
+
+/** The rules of a run: those of its algorithm, and the switches. */
+static unsigned dsc_rules(const struct discover_opts *opts)
+{
+	unsigned rules = 0;
+	for (int i = 0; i < DISCOVER_RULES_MAX; ++i) {
+		if (discover_rules[i].algorithms & 1u << opts->algorithm)
+			rules |= 1u << i;
+	}
+	return (rules | opts->prune_on) & ~opts->prune_off;
+}
+
+/**
+ * Look at a root, once.
+ *
+ * @rootfd     Its directory, or AT_FDCWD: that of the process.
+ * @st [out]   Type, links and ID of its mount.
+ * @return 0, or -1.  Errors: those of statx(2).
+ */
+static int dsc_look_at_root(struct dsc *dsc, int rootfd, struct k_statx *st)
+{
+	struct os *os = dsc->os;
+	bool cwd = rootfd == AT_FDCWD;
+	unsigned id = dsc_id_mask(dsc);
+	/* The probe at the start has seen "/", and knows its mount by both IDs
+	   where the kernel has them. */
+	*st = os->root;
+	if (id == K_STATX_MNT_ID && os->root_old_id != 0 && st->mask & K_STATX_MNT_ID_UNIQUE) {
+		st->mnt_id = os->root_old_id;
+		st->mask = (st->mask & ~(unsigned)K_STATX_MNT_ID_UNIQUE) | K_STATX_MNT_ID;
+	}
+	if (cwd && st->mode != 0 && (st->mask & id) == id)
+		return 0;
+	int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC | (cwd ? 0 : AT_EMPTY_PATH);
+	return os_statx(os, rootfd, cwd ? "/" : "", flags, id | K_STATX_TYPE | K_STATX_NLINK, st);
+}
+
+/** Which mount holds a root that was looked at.
+    @prefix  The root's name.  @return its key, 0 if unknown. */
+static uint64_t dsc_key_of(const struct dsc *dsc, const struct k_statx *st, const char *prefix)
+{
+	uint64_t key = os_statx_mnt_id(st, dsc->unique);
+	if (key != 0)
+		return key;
+	/* By device: the mount on it (or the nearest above it) of that device. */
+	uint64_t dev = (uint64_t)st->dev_major << 32 | st->dev_minor;
+	size_t longest = 0;
+	for (size_t i = 0; i < dsc->table->count; ++i) {
+		const struct mount *m = &dsc->table->mounts[i];
+		if (m->point && mount_dev(m) == dev && mtree_path_within(prefix, m->point)
+		    && strlen(m->point) >= longest) {
+			longest = strlen(m->point);
+			key = m->key;
+		}
+	}
+	return key;
+}
+
+/**
+ * See which mount holds the root of the run.
+ *
+ * @found [out]  Its key, 0 if unknown.
+ * @return 0, or -1.  Errors: those of statx(2).
+ */
+static int dsc_root_key(struct dsc *dsc, uint64_t *found)
+{
+	*found = 0;
+	if (dsc->table->source >= TABLE_RECORDED)
+		return 0;
+	if (dsc->opts->names == DN_KERNEL) {
+		/* Nothing is touched but "/", which the probe has seen. */
+		if (dsc->rootfd != AT_FDCWD)
+			return 0;
+		*found = os_statx_mnt_id(&dsc->os->root, dsc->unique);
+		if (*found != 0 || dsc->by_dev)
+			return 0;
+	}
+	if (dsc_look_at_root(dsc, dsc->rootfd, &dsc->root_st) != 0)
+		return -1;
+	*found = dsc_key_of(dsc, &dsc->root_st, dsc->opts->prefix);
+	return 0;
+}
+
+/**
+ * Find the node of the root that the table's points are named from: with
+ * --root it is not the run's own.
+ *
+ * @found [out]  MT_NONE if it is not known.
+ * @return 0, or -1.  Errors: those of statx(2).
+ */
+static int dsc_own_root(struct dsc *dsc, uint32_t *found)
+{
+	*found = dsc->d->root;
+	if (strcmp(dsc->opts->prefix, "/") == 0 || dsc->opts->names == DN_KERNEL
+	    || dsc->table->source >= TABLE_RECORDED)
+		return 0;
+	struct k_statx st;
+	if (dsc_look_at_root(dsc, AT_FDCWD, &st) != 0)
+		return -1;
+	*found = mtree_find(dsc->tree, dsc_key_of(dsc, &st, "/"));
+	return 0;
+}
+
+void dsc_untouched(struct dsc *dsc, uint32_t node)
+{
+	const char *name = dsc_kernel_name(dsc, node);
+	dsc_name(dsc, node, name, name ? MT_NAMED_KERNEL : MT_NAMED_NONE);
+	mtree_state(dsc->tree, node, MT_UNTESTED);
+}
+
+/**
+ * By device: mark what cannot be told apart.  A mount of its parent's device
+ * is not seen when it is crossed; of those with the same <device, mounted-on
+ * device> (Smith's Figure 5) it cannot be said which one was found where.
+ */
+static int dsc_find_alike(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	struct map64 groups;
+	map64_init(&groups);
+	if (map64_reserve(&groups, tree->count) != 0)
+		return -1;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mt_node *node = &tree->nodes[i];
+		if (node->settled || node->parent == MT_NONE || i == dsc->d->root)
+			continue;
+		if (mount_dev(node->mount) == mount_dev(tree->nodes[node->parent].mount))
+			dsc->flags[i] |= DF_INSIDE;
+		/* btrfs shows a device of its own in every subvolume. */
+		if (fstype_flags(node->mount->fstype) & FST_SUBVOL)
+			dsc->flags[i] |= DF_INSIDE;
+		uint32_t first = map64_put(&groups, node->group, i);
+		if (first != i && dsc->opts->names != DN_HINT) {
+			dsc->flags[i] |= DF_TWIN;
+			dsc->flags[first] |= DF_TWIN;
+		}
+	}
+	map64_destroy(&groups);
+	/* Children first.  What has some that can be told is waited for, so that
+	   they are. */
+	for (uint32_t i = tree->count; i-- > 0;) {
+		uint32_t node = tree->order[i];
+		bool waits = dsc->opts->names != DN_HINT && !mtree_is_leaf(tree, node);
+		if (dsc->flags[node] & (DF_INSIDE | DF_TWIN) && !waits && !tree->nodes[node].settled)
+			dsc_untouched(dsc, node);
+	}
+	return 0;
+}
+
+/** Settle what must not be waited for: it cannot, or may not, be reached. */
+static void dsc_settle_unreachable(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		struct mt_node *node = &tree->nodes[i];
+		const char *name = dsc_kernel_name(dsc, i);
+		enum mt_named named = name ? MT_NAMED_KERNEL : MT_NAMED_NONE;
+		if (i == dsc->d->root || node->settled)
+			continue;
+		/* The kernel has no path for it from our root: its place was
+		   moved out of the bind that it is on. */
+		if (!name && dsc->table->fields & MF_POINT)
+			mtree_state(tree, i, MT_OUTSIDE);
+		if (node->states & 1u << MT_OUTSIDE
+		    || (node->place_hidden
+		        && (!dsc_waits_for_hidden(dsc) || dsc->opts->names == DN_HINT)))
+			dsc_name(dsc, i, name, named);
+		else if (dsc->flags[i] & DF_BEHIND || (dsc->flags[i] & DF_NO_LOOK && node->top == i))
+			dsc_untouched(dsc, i);
+	}
+}
+
+/** Name what is stacked below a named mount after it. */
+static void dsc_infer_stacks(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	for (uint32_t i = tree->count; i-- > 0;) {
+		uint32_t index = tree->order[i];
+		struct mt_node *node = &tree->nodes[index];
+		if (node->settled || node->top == index || !tree->nodes[node->top].settled
+		    || !dsc->d->targets[node->top])
+			continue;
+		dsc_name(dsc, index, dsc->d->targets[node->top],
+		         tree->nodes[node->top].named == MT_NAMED_KERNEL ? MT_NAMED_KERNEL
+		                                                         : MT_NAMED_INFERRED);
+		if (!(node->states & 1u << MT_HIDDEN)) {
+			node->covered_by = node->top;
+			mtree_state(tree, index, MT_HIDDEN);
+		}
+	}
+}
+
+int dsc_ask_again(struct dsc *dsc, const uint64_t *keys, size_t n,
+                  const struct mount_table **again, struct map64 *there)
+{
+	struct discovery *d = dsc->d;
+	struct mount_table *table = table_ask_again(dsc->os, dsc->table, keys, n, dsc->opts->procfd,
+	                                            dsc->opts->procpath);
+	*again = NULL;
+	map64_init(there);
+	if (!table && errno == ENOMEM)
+		return -1;
+	dsc->unasked = !table;
+	if (!table) {
+		dsc->partly = "the kernel could not be asked again";
+		return 0;
+	}
+	/* The names of the records are used: keep them. */
+	if (d->nagain == sizeof(d->again) / sizeof(*d->again) || map64_reserve(there, table->count) != 0) {
+		table_free(table);
+		errno = ENOMEM;
+		return -1;
+	}
+	d->again[d->nagain++] = table;
+	for (size_t i = 0; i < table->count; ++i)
+		map64_put(there, table->mounts[i].key, (uint32_t)i);
+	*again = table;
+	return 0;
+}
+
+/** Tell of every node left what became of it, and count. */
+static void dsc_finish(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	struct discovery *d = dsc->d;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		struct mt_node *node = &tree->nodes[i];
+		if (node->gone) {
+			++d->stats.gone;
+			continue;
+		}
+		if (!node->settled && dsc->flags[i] & (DF_INSIDE | DF_TWIN))
+			dsc_untouched(dsc, i);
+		if (!node->settled && !(node->states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DENIED)))
+			mtree_state(tree, i, dsc_is_lost(dsc, i) ? MT_LOST : MT_UNSEARCHED);
+		if (!node->settled && !d->targets[i]) {
+			const char *name = dsc->opts->names == DN_PURE ? NULL : dsc_kernel_name(dsc, i);
+			d->targets[i] = name;
+			node->named = name ? MT_NAMED_KERNEL : MT_NAMED_NONE;
+		}
+		if (node->states == 0 || node->states == 1u << MT_DELETED)
+			mtree_state(tree, i, MT_OK);
+		if (node->states & (1u << MT_LOST | 1u << MT_UNSEARCHED))
+			d->complete = false;
+		if (!d->complete && !d->incomplete)
+			d->incomplete = node->states & 1u << MT_LOST
+			                ? "a mount is in the table, and a complete search did not find it"
+			                : dsc->partly ? dsc->partly : "mounts change faster than they can be looked at";
+		++d->stats.named[node->named];
+		++d->stats.states[mtree_shown_state(node)];
+	}
+}
+
+/** Run the naming that was chosen.  @return 0, or -1. */
+static int dsc_establish(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	struct discovery *d = dsc->d;
+
+	bool probe = dsc->opts->probe != DP_NONE;
+	bool untouched = dsc->opts->names == DN_KERNEL || dsc->table->source >= TABLE_RECORDED;
+	if ((!untouched || probe || dsc->opts->blocking) && dsc_find_blocking(dsc) != 0)
+		return -1;
+	if (probe && dsc_probe(dsc) != 0)
+		return -1;
+	if (untouched) {
+		for (uint32_t i = 0; i < tree->count; ++i) {
+			const char *name = dsc_kernel_name(dsc, i);
+			if (tree->nodes[i].settled)
+				continue;
+			dsc_name(dsc, i, name, name ? MT_NAMED_KERNEL : MT_NAMED_NONE);
+			if (!(tree->nodes[i].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE)))
+				mtree_state(tree, i, MT_UNTESTED);
+		}
+		return 0;
+	}
+
+	dsc_settle_unreachable(dsc);
+	if (dsc->by_dev && dsc_find_alike(dsc) != 0)
+		return -1;
+	if (dsc->opts->names == DN_HINT) {
+		if (dsc_test_hints(dsc) != 0)
+			return -1;
+	} else if (d->root != MT_NONE) {
+		dsc_name(dsc, d->root, "/", MT_NAMED_WALKED);
+		d->kinds[d->root] = DK_DIR;
+	}
+	dsc_infer_stacks(dsc);
+	bool search = tree->waiting > 0 || dsc->opts->boundaries || (dsc->opts->names != DN_HINT && !dsc_ends_early(dsc));
+	if (search && !dsc_out_of_time(dsc) && dsc_walk(dsc) != 0)
+		return -1;
+	dsc_infer_stacks(dsc);
+	int rc = dsc_ask_for_missing(dsc);
+	if (rc == 0 && dsc->failed) {
+		errno = ENOMEM;
+		rc = -1;
+	}
+	return rc;
+}
+
+/** Allocate a discovery. */
+static struct discovery *discovery_new(const struct mount_table *table, const struct discover_opts *opts)
+{
+	struct discovery *d = calloc(1, sizeof(*d));
+	if (!d)
+		return NULL;
+	arena_init(&d->names);
+	d->table = table;
+	d->root = MT_NONE;
+	d->rules = dsc_rules(opts);
+	d->complete = true;
+	return d;
+}
+
+struct discovery *discover(struct os *os, struct devmap *devs, const struct mount_table *table,
+                           const struct discover_opts *opts)
+{
+	double begin = os_now();
+	struct discovery *d = discovery_new(table, opts);
+	if (!d)
+		return NULL;
+	struct dsc dsc = {
+		.os = os,
+		.devs = devs,
+		.table = table,
+		.opts = opts,
+		.d = d,
+		.tree = &d->tree,
+		.unique = table->unique_ids,
+		.rootfd = opts->rootfd,
+		.own_root = MT_NONE,
+	};
+	bool done = false;
+	unsigned need = table->unique_ids ? OSC_STATX_UNIQUE : OSC_STATX_MNT_ID;
+	dsc.by_dev = opts->identity == DI_DEV || !(os->caps & need);
+	d->by_dev = dsc.by_dev && table->source < TABLE_RECORDED;
+
+	uint64_t root_key;
+	if (dsc_root_key(&dsc, &root_key) != 0
+	    || mtree_init(&d->tree, table->mounts, table->count, root_key) != 0
+	    || (dsc.by_dev && mtree_group(&d->tree) != 0))
+		goto out;
+	if (root_key != 0)
+		d->root = mtree_find(&d->tree, root_key);
+	size_t n = d->tree.count + 1;
+	d->targets = calloc(n, sizeof(*d->targets));
+	d->kinds = calloc(n, sizeof(*d->kinds));
+	dsc.flags = calloc(n, sizeof(*dsc.flags));
+	if (!d->targets || !d->kinds || !dsc.flags)
+		goto out;
+
+	/* Pure naming is by IDs alone; a prefix is a name, and what is outside
+	   could only be waited for in vain; and the prober goes by names. */
+	bool judge = opts->names != DN_PURE || strcmp(opts->prefix, "/") != 0 || opts->probe;
+	if (judge && (dsc_own_root(&dsc, &dsc.own_root) != 0 || mtree_judge(&d->tree, dsc.own_root, "/") != 0))
+		goto out;
+	mtree_judge_outside(&d->tree, d->root, opts->prefix);
+	if (dsc_establish(&dsc) != 0)
+		goto out;
+	dsc_finish(&dsc);
+	done = true;
+out:
+	{
+		int error = errno;
+		d->flags = dsc.flags;
+		map64_destroy(&dsc.by_old_id);
+		map64_destroy(&dsc.no_look);
+		free(dsc.stands);
+		if (dsc.rootfd_own)
+			os_close(os, dsc.rootfd);
+		d->stats.seconds = os_now() - begin;
+		if (!done) {
+			discovery_free(d);
+			d = NULL;
+		}
+		errno = error;
+	}
+	return d;
+}
+
+bool discovery_blocks(const struct discovery *d, uint32_t node)
+{
+	return d->flags[node] & (DF_BLOCKS | DF_BEHIND);
+}
+
+void discovery_free(struct discovery *d)
+{
+	if (!d)
+		return;
+	mtree_destroy(&d->tree);
+	free(d->targets);
+	free(d->kinds);
+	free(d->flags);
+	free(d->probed);
+	for (size_t i = 0; i < d->nboundaries; ++i)
+		free(d->boundaries[i].path);
+	free(d->boundaries);
+	while (d->nagain > 0)
+		table_free(d->again[--d->nagain]);
+	arena_destroy(&d->names);
+	free(d);
+}

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hints: the names that the table gives, each tested by one statx.
+ *
+ * A name proves nothing alone, nor does a mount ID: every path inside a mount
+ * shows it.  A mount point is one whose statx shows the mount's ID and
+ * STATX_ATTR_MOUNT_ROOT.  A stack is tested once, at its top.
+ *
+ * A name that fails is judged and not searched for, since a mount has one
+ * place and the kernel named it: the failing ones are asked for again, all at
+ * once.  Those that are gone are dropped, the renamed are tested again, and
+ * of the others the answer of the test tells: another mount is seen there
+ * (hidden by it), permission (denied), a dead server or device (stale).
+ */
+#include "discover/discover_impl.h"
+
+#include "base/fstypes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+	HINT_ROUNDS = 3,
+	TESTS_A_LOOK = 64,   /* tests between looks at the clock */
+	THREAD_TESTS = 512,  /* tests for a thread of their own to pay */
+	THREADS_MAX = 4,
+	NOT_LOOKED = -1,     /* an error that is none: there was no time */
+};
+
+/** What a statx of a name told: those fields that a test needs, since there may
+    be a hundred thousand. */
+struct look {
+	uint32_t node;
+	int error;           /* errno of statx; 0; NOT_LOOKED */
+	uint64_t mnt_id;
+	uint32_t mask, nlink, dev_major, dev_minor;
+	uint16_t mode;
+	bool mount_root;
+};
+
+/** What a test told. */
+struct hint {
+	uint32_t node;
+	uint32_t seen;   /* the node that statx shows there; MT_NONE */
+	int error;       /* of statx; 0 */
+};
+
+struct hints {
+	struct hint *items;
+	size_t n;
+};
+
+/** statx of a name of any length, relative to the root of the run. */
+static int hint_statx(struct os *os, int rootfd, const char *name, unsigned mask, struct k_statx *st)
+{
+	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
+	int at = rootfd;
+	if (at != AT_FDCWD) {
+		while (*name == '/')
+			++name;
+		if (!*name)
+			name = ".";
+	}
+	if (strlen(name) < PATH_MAX)
+		return os_statx(os, at, name, flags, mask, st);
+
+	/* Longer than the kernel takes: go down in pieces. */
+	char *path = strdup(name);
+	if (!path)
+		return -1;
+	char *piece = path;
+	int rc = -1;
+	for (;;) {
+		size_t n = strlen(piece);
+		if (n < PATH_MAX) {
+			rc = os_statx(os, at, piece, flags, mask, st);
+			break;
+		}
+		char *cut = piece + PATH_MAX - 1;
+		while (*cut != '/')
+			--cut;
+		*cut = '\0';
+		int fd = os_openat(os, at, piece, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		if (at != rootfd)
+			os_close(os, at);
+		at = fd;
+		if (fd < 0)
+			break;
+		piece = cut + 1;
+	}
+	if (at >= 0 && at != rootfd)
+		os_close(os, at);
+	int error = errno;
+	free(path);
+	errno = error;
+	return rc;
+}
+
+/** Whether a name may be looked at, as far as the table tells: a server is
+    asked for the root of an NFS, even if that is but opened with O_PATH. */
+static bool hint_may_look(struct dsc *dsc, const char *name, size_t len)
+{
+	if (!dsc->no_look.slots) {
+		if (map64_reserve(&dsc->no_look, 1) != 0)
+			return false;
+		for (uint32_t i = 0; i < dsc->tree->count; ++i) {
+			const char *point = dsc->flags[i] & DF_NO_LOOK ? dsc_kernel_name(dsc, i) : NULL;
+			if (point && map64_put(&dsc->no_look, map64_bytes(MAP64_BYTES, point, strlen(point)), i)
+			                 == MAP64_NONE)
+				return false;
+		}
+	}
+	return map64_get(&dsc->no_look, map64_bytes(MAP64_BYTES, name, len)) == MAP64_NONE;
+}
+
+/**
+ * statx of a name, component by component: no name is resolved in a mount that
+ * is not of the table, or that blocks.  For when the table may be out of date.
+ *
+ * @return 0, or -1.  Errors: EREMOTE: the way leads through what blocks; ENOENT:
+ *         through what is not of the table.
+ */
+static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx *st)
+{
+	char *path = strdup(name), *save = NULL;
+	int at = path ? os_openat(dsc->os, dsc->rootfd, dsc->rootfd == AT_FDCWD ? "/" : ".",
+	                          O_PATH | O_DIRECTORY) : -1;
+	int rc = -1;
+	char *step = path && at >= 0 ? strtok_r(path, "/", &save) : NULL;
+	for (;;) {
+		if (at < 0)
+			break;
+		unsigned mask = step ? 0 : dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
+		if (os_statx(dsc->os, at, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, st) != 0)
+			break;
+		if (!step) {
+			rc = 0;
+			break;
+		}
+		uint32_t in = dsc_node_of(dsc, st);
+		size_t len = (size_t)(step - path) + strlen(step);
+		/* What came there since is in the way: nothing else is seen behind it. */
+		bool blocks = in != MT_NONE
+		              && (dsc->flags[in] & (DF_BLOCKS | DF_BEHIND) || !hint_may_look(dsc, name, len));
+		if (in == MT_NONE || blocks) {
+			errno = blocks ? EREMOTE : ENOENT;
+			break;
+		}
+		int next = os_openat(dsc->os, at, step, O_PATH | O_NOFOLLOW);
+		os_close(dsc->os, at);
+		at = next;
+		step = strtok_r(NULL, "/", &save);
+	}
+	os_close(dsc->os, at);
+	int error = errno;
+	free(path);
+	errno = error;
+	return rc;
+}
+
+/** Whether a test by device number shows the node. */
+static bool hint_dev_shows(const struct dsc *dsc, uint32_t node, const struct k_statx *st)
+{
+	const struct mount *m = dsc->tree->nodes[node].mount;
+	return m->dev_major == st->dev_major && m->dev_minor == st->dev_minor;
+}
+
+/** What to ask of the name of a node. */
+static unsigned hint_mask(const struct dsc *dsc, uint32_t node)
+{
+	return dsc->flags[node] & DF_BLOCKS ? 0 : dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
+}
+
+/**
+ * Judge what is seen under the name of the top of a stack.
+ *
+ * @error
+ *         errno of the statx; 0.
+ * @return whether it was settled; else hint tells what was seen.
+ */
+static bool hint_take(struct dsc *dsc, uint32_t node, int error, const struct k_statx *st,
+                      struct hint *hint)
+{
+	*hint = (struct hint){.node = node, .seen = MT_NONE, .error = error};
+	if (error != 0)
+		return false;
+	bool shows;
+	if (dsc->by_dev) {
+		shows = hint_dev_shows(dsc, node, st);
+	} else {
+		hint->seen = dsc_node_of(dsc, st);
+		/* A root made for a chroot is a plain directory of its mount. */
+		shows = hint->seen == node
+		        && (os_statx_is_mount_root(st) || node == dsc->d->root);
+	}
+	if (!shows)
+		return false;
+	struct mt_node *n = &dsc->tree->nodes[node];
+	dsc_looked(dsc, node, st);
+	dsc_name(dsc, node, dsc_kernel_name(dsc, node), MT_NAMED_VERIFIED);
+	/* Looked at from outside, and not touched. */
+	if (dsc->flags[node] & DF_BLOCKS)
+		mtree_state(dsc->tree, node, MT_UNTESTED);
+	if (n->place_hidden) {
+		n->states &= (uint16_t)~(1u << MT_HIDDEN);
+		n->covered_by = MT_NONE;
+	}
+	return true;
+}
+
+/** Test a name carefully: the table may be out of date.
+    @return whether it was settled; else hint tells what was seen. */
+static bool hint_test(struct dsc *dsc, uint32_t node, struct hint *hint)
+{
+	struct k_statx st;
+	int rc = hint_statx_careful(dsc, dsc_kernel_name(dsc, node), &st);
+	return hint_take(dsc, node, rc != 0 ? errno : 0, &st, hint);
+}
+
+enum mt_state dsc_error_state(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return MT_DENIED;
+	case ENOENT:
+	case ENOTDIR:
+	case ELOOP:
+	case ENAMETOOLONG:
+		return MT_HIDDEN;
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case EINTR:
+	case EAGAIN:
+	case EINVAL:
+	case EBADF:
+	case EFAULT:
+	case EOVERFLOW:
+	case ENOSYS:
+		return MT_UNTESTED;
+	default:
+		return MT_STALE;
+	}
+}
+
+/**
+ * Find which mount covers a name that leads nowhere: that of its nearest
+ * ancestor which exists.
+ *
+ * @by [out]  The node; MT_NONE: none of the table.
+ * @return whether there is such an ancestor.
+ */
+static bool hint_coverer(struct dsc *dsc, const char *name, uint32_t *by)
+{
+	char *path = strdup(name);
+	bool seen = false;
+	for (char *slash; path && (slash = strrchr(path, '/')) && path[1];) {
+		struct k_statx st;
+		slash[slash == path] = '\0';   /* the last one left is "/" */
+		seen = hint_statx_careful(dsc, path, &st) == 0;
+		if (seen)
+			*by = dsc_node_of(dsc, &st);
+		if (seen || dsc_error_state(errno) != MT_HIDDEN)
+			break;
+	}
+	free(path);
+	return seen;
+}
+
+/** Judge a name that failed, and that the kernel still gives. */
+static void hint_judge(struct dsc *dsc, const struct hint *hint)
+{
+	struct mtree *tree = dsc->tree;
+	struct mt_node *n = &tree->nodes[hint->node];
+	const char *name = dsc_kernel_name(dsc, hint->node);
+	enum mt_state state = hint->error ? dsc_error_state(hint->error) : MT_HIDDEN;
+	uint32_t by = hint->seen;
+	/* Hidden is what the kernel has there still, and something else is seen. */
+	if (hint->error == EREMOTE) {
+		dsc_untouched(dsc, hint->node);
+		return;
+	}
+	if (state == MT_UNTESTED || (state == MT_HIDDEN
+	    && (dsc->unasked || (hint->error && !hint_coverer(dsc, name, &by)))))
+		state = MT_UNSEARCHED;
+	if (state == MT_UNSEARCHED && !dsc->partly)
+		dsc->partly = "names could not be tested";
+	dsc_name(dsc, hint->node, name, MT_NAMED_KERNEL);
+	/* The mount that its place is in, whatever else is stacked there. */
+	uint32_t on = hint->node;
+	while (mtree_stacked(tree, on))
+		on = tree->nodes[on].parent;
+	on = tree->nodes[on].parent;
+	if (state == MT_HIDDEN && (by == hint->node || (by != MT_NONE && by == on))) {
+		/* Its place is in sight and it is not there, though the kernel
+		   says so: it changes faster than we can look. */
+		mtree_state(tree, hint->node, MT_UNSEARCHED);
+		return;
+	}
+	mtree_state(tree, hint->node, state);
+	if (state == MT_HIDDEN)
+		n->covered_by = by;
+}
+
+/** Have what was hidden tested where that which hid it is gone. */
+static void hints_uncover(struct dsc *dsc)
+{
+	/* By device it cannot be seen what is passed on the way. */
+	if (dsc->by_dev)
+		return;
+	for (uint32_t i = 0; i < dsc->tree->count; ++i) {
+		struct mt_node *n = &dsc->tree->nodes[i];
+		if (n->covered_by == MT_NONE || !dsc->tree->nodes[n->covered_by].gone
+		    || !n->place_hidden || n->gone)
+			continue;
+		struct hint hint;
+		n->covered_by = MT_NONE;
+		if (!(dsc->flags[i] & (DF_BEHIND | DF_NO_LOOK)) && n->top == i)
+			hint_test(dsc, i, &hint);
+	}
+}
+
+/** Take in what the kernel says when asked again. */
+static int hints_ask_again(struct dsc *dsc, const struct hints *failed)
+{
+	struct discovery *d = dsc->d;
+	uint64_t *keys = malloc((failed->n + 1) * sizeof(*keys));
+	if (!keys)
+		return -1;
+	for (size_t i = 0; i < failed->n; ++i)
+		keys[i] = dsc->tree->nodes[failed->items[i].node].mount->key;
+	const struct mount_table *again;
+	struct map64 there;
+	int rc = dsc_ask_again(dsc, keys, failed->n, &again, &there);
+	free(keys);
+	if (rc != 0 || !again)
+		return rc;
+	bool gone = false;
+	for (size_t i = 0; i < failed->n; ++i) {
+		uint32_t node = failed->items[i].node;
+		struct mt_node *n = &dsc->tree->nodes[node];
+		uint32_t found = n->made ? MAP64_NONE : map64_get(&there, n->mount->key);
+		if (n->made)
+			continue;
+		if (found == MAP64_NONE) {
+			n->gone = gone = true;
+			mtree_settle(dsc->tree, node);
+			/* What it was stacked on is seen again. */
+			if (n->parent != MT_NONE && dsc->tree->nodes[n->parent].top == node) {
+				uint32_t below = n->parent;
+				for (uint32_t at = below; at != MT_NONE && dsc->tree->nodes[at].top == node;
+				     at = dsc->tree->nodes[at].parent)
+					dsc->tree->nodes[at].top = below;
+				dsc->tree->nodes[below].states &= (uint16_t)~(1u << MT_HIDDEN);
+				dsc->tree->nodes[below].covered_by = MT_NONE;
+			}
+			continue;
+		}
+		const struct mount *now = &again->mounts[found];
+		if (now->point && n->mount->point && strcmp(now->point, n->mount->point) != 0)
+			++d->stats.renamed;
+		if (now->point)
+			n->mount = now;
+	}
+	if (gone)
+		hints_uncover(dsc);
+	map64_destroy(&there);
+	return 0;
+}
+
+/* Many names at once. */
+
+/** A share of the looks, and the thread that takes them. */
+struct lookers {
+	struct os os;
+	const struct dsc *dsc;
+	struct look *looks;
+	size_t n;
+	pthread_t thread;
+	bool started;
+};
+
+/** Take one look. */
+static void look_at(const struct dsc *dsc, struct os *os, struct look *look)
+{
+	struct k_statx st;
+	if (hint_statx(os, dsc->rootfd, dsc_kernel_name(dsc, look->node), hint_mask(dsc, look->node),
+	               &st) != 0) {
+		look->error = errno;
+		return;
+	}
+	*look = (struct look){
+		.node = look->node, .mnt_id = st.mnt_id, .mask = st.mask, .nlink = st.nlink,
+		.dev_major = st.dev_major, .dev_minor = st.dev_minor, .mode = st.mode,
+		.mount_root = os_statx_is_mount_root(&st),
+	};
+}
+
+static void *lookers_main(void *arg)
+{
+	struct lookers *l = arg;
+	double deadline = l->dsc->opts->deadline;
+	for (size_t i = 0; i < l->n; ++i) {
+		if (i % TESTS_A_LOOK == 0 && deadline > 0 && os_now() >= deadline)
+			break;
+		look_at(l->dsc, &l->os, &l->looks[i]);
+	}
+	return NULL;
+}
+
+/**
+ * Take all looks, by several threads where there are many.  The calls are the
+ * same ones, whoever makes them.
+ */
+static void look_at_all(struct dsc *dsc, struct look *looks, size_t n)
+{
+	struct lookers all[THREADS_MAX];
+	size_t threads = n / THREAD_TESTS;
+	if (threads > 1) {
+		size_t most = dsc->opts->threads ? dsc->opts->threads : os_cpus(dsc->os);
+		threads = threads < most ? threads : most;
+	}
+	threads = threads > THREADS_MAX ? THREADS_MAX : threads + !threads;
+	for (size_t i = threads; i-- > 0;) {
+		size_t from = n * i / threads;
+		all[i] = (struct lookers){.dsc = dsc, .looks = looks + from, .n = n * (i + 1) / threads - from};
+		os_fork(&all[i].os, dsc->os);
+		if (i > 0)
+			all[i].started = os_thread(&all[i].thread, lookers_main, &all[i]) == 0;
+		else
+			lookers_main(&all[i]);
+	}
+	for (size_t i = 0; i < threads; ++i) {
+		if (all[i].started)
+			pthread_join(all[i].thread, NULL);
+		else if (i > 0)
+			lookers_main(&all[i]);   /* no thread to be had: do it here */
+		os_join(dsc->os, &all[i].os);
+	}
+}
+
+/** Judge a look.  @return as hint_take(). */
+static bool look_take(struct dsc *dsc, const struct look *look, struct hint *hint)
+{
+	uint64_t root = look->mount_root ? K_STATX_ATTR_MOUNT_ROOT : 0;
+	struct k_statx st = {
+		.mnt_id = look->mnt_id, .mask = look->mask, .nlink = look->nlink,
+		.dev_major = look->dev_major, .dev_minor = look->dev_minor, .mode = look->mode,
+		.attributes = root, .attributes_mask = root,
+	};
+	return hint_take(dsc, look->node, look->error, &st, hint);
+}
+
+/**
+ * Test every name that is not settled.
+ *
+ * @careful
+ *         Whether the table may be out of date.
+ * @looks
+ *         Room for as many as there are nodes.
+ * @hints [out]
+ *         Those that failed.
+ */
+static void hints_round(struct dsc *dsc, bool careful, struct look *looks, struct hints *hints)
+{
+	struct mtree *tree = dsc->tree;
+	size_t n = 0;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t node = tree->order[i];
+		if (!tree->nodes[node].settled && tree->nodes[node].top == node && dsc_kernel_name(dsc, node))
+			looks[n++] = (struct look){.node = node, .error = NOT_LOOKED};
+	}
+	if (!careful)
+		look_at_all(dsc, looks, n);
+	hints->n = 0;
+	for (size_t i = 0; i < n; ++i) {
+		if (careful && i % TESTS_A_LOOK == 0 && dsc_out_of_time(dsc))
+			return;
+		if (!careful && looks[i].error == NOT_LOOKED) {
+			dsc_out_of_time(dsc);   /* which is noted */
+			continue;
+		}
+		struct hint *hint = &hints->items[hints->n];
+		if (!(careful ? hint_test(dsc, looks[i].node, hint) : look_take(dsc, &looks[i], hint)))
+			++hints->n;
+	}
+}
+
+void dsc_confirm(struct dsc *dsc, uint32_t node)
+{
+	struct hint hint;
+	const char *name = dsc_kernel_name(dsc, node);
+	/* By device it cannot be seen what is passed on the way. */
+	if (!name || dsc->by_dev)
+		return;
+	bool there = hint_test(dsc, node, &hint);
+	bool denied = !there && hint.error && dsc_error_state(hint.error) == MT_DENIED;
+	if (!there && hint.error && dsc_error_state(hint.error) == MT_UNTESTED && !dsc->partly)
+		dsc->partly = "names could not be tested";
+	if (dsc->opts->names == DN_PURE && (there || denied)) {
+		/* By IDs alone it has no name; but lost it is not. */
+		dsc_name(dsc, node, NULL, MT_NAMED_NONE);
+		mtree_state(dsc->tree, node, there ? MT_UNSEARCHED : MT_DENIED);
+	} else if (denied) {
+		dsc_name(dsc, node, name, MT_NAMED_KERNEL);
+		mtree_state(dsc->tree, node, MT_DENIED);
+	}
+}
+
+int dsc_test_hints(struct dsc *dsc)
+{
+	struct hints hints = {0};
+	struct look *looks = malloc((dsc->tree->count + 1) * sizeof(*looks));
+	hints.items = malloc((dsc->tree->count + 1) * sizeof(*hints.items));
+	int rc = looks && hints.items ? 0 : -1;
+	/* The root was looked at already. */
+	uint32_t root = dsc->d->root;
+	struct hint told;
+	if (root != MT_NONE && !dsc->tree->nodes[root].settled && dsc->tree->nodes[root].top == root
+	    && dsc->root_st.mode != 0)
+		hint_take(dsc, root, 0, &dsc->root_st, &told);
+	for (int round = 0; rc == 0; ++round) {
+		/* A mount that was moved may have come behind what blocks. */
+		hints_round(dsc, round > 0 && !dsc->by_dev, looks, &hints);
+		/* What is refused or dead need not be asked for. */
+		size_t kept = 0;
+		for (size_t i = 0; i < hints.n; ++i) {
+			const struct hint *hint = &hints.items[i];
+			if (hint->error && dsc_error_state(hint->error) != MT_HIDDEN)
+				hint_judge(dsc, hint);
+			else
+				hints.items[kept++] = *hint;
+		}
+		hints.n = kept;
+		if (kept == 0)
+			break;
+		if (round == HINT_ROUNDS) {
+			for (size_t i = 0; i < kept; ++i)
+				hint_judge(dsc, &hints.items[i]);
+			break;
+		}
+		uint32_t waiting = dsc->tree->waiting;
+		uint64_t renamed = dsc->d->stats.renamed;
+		rc = hints_ask_again(dsc, &hints);
+		if (rc == 0 && waiting == dsc->tree->waiting && renamed == dsc->d->stats.renamed) {
+			/* Nothing changed: what the test told is the truth. */
+			for (size_t i = 0; i < kept; ++i)
+				hint_judge(dsc, &hints.items[i]);
+			break;
+		}
+	}
+	free(looks);
+	free(hints.items);
+	return rc;
+}

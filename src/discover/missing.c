@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is left when names were tested and the search is over: asked for again,
+ * and looked at a last time before it is said to be lost.
+ *
+ * Where mounts come and go as fast as we look, all that is known of one may be
+ * true of another by now: a 32-bit ID, a device and a point are used again at
+ * once, and what was not there when the table was read may cover it.  So `lost`
+ * is said only while the table stands still: it is watched, read as a whole,
+ * the mount seen in it and looked for by its name, and the table is the same
+ * behind that.
+ */
+#include "discover/discover_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Take in what the kernel says of a mount that was not found. */
+static void missing_take(struct dsc *dsc, uint32_t index, const struct mount *now)
+{
+	struct mt_node *node = &dsc->tree->nodes[index];
+	/* A 32-bit ID is used again: another mount wears the number. */
+	if (!now || mount_dev(now) != mount_dev(node->mount)) {
+		node->gone = true;
+		mtree_settle(dsc->tree, index);
+		return;
+	}
+	/* It moves, or, with 32-bit IDs, is not the one that was looked for. */
+	bool shifts = now->point && node->mount->point && strcmp(now->point, node->mount->point) != 0;
+	dsc->flags[index] = (uint8_t)((dsc->flags[index] & ~DF_SHIFTS) | (shifts ? DF_SHIFTS : 0));
+	node->mount = now;
+	/* Before it is said to be lost, or might be. */
+	if (!dsc->partly || dsc->shifting)
+		dsc_confirm(dsc, index);
+}
+
+/** Ask again for what was not found: drop what is gone.  @return 0, or -1. */
+static int missing_round(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	uint64_t *keys = malloc((tree->waiting + 1) * sizeof(*keys));
+	if (!keys)
+		return -1;
+	size_t n = 0;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		if (!tree->nodes[i].settled && !tree->nodes[i].made)
+			keys[n++] = tree->nodes[i].mount->key;
+	}
+	const struct mount_table *again;
+	struct map64 there;
+	int rc = dsc_ask_again(dsc, keys, n, &again, &there);
+	free(keys);
+	if (rc != 0 || !again)
+		return rc;   /* where it cannot be known, nothing is gone */
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mt_node *node = &tree->nodes[tree->order[i]];
+		if (node->settled || node->made)
+			continue;
+		uint32_t now = map64_get(&there, node->mount->key);
+		missing_take(dsc, tree->order[i], now == MAP64_NONE ? NULL : &again->mounts[now]);
+	}
+	map64_destroy(&there);
+	return 0;
+}
+
+bool dsc_is_lost(const struct dsc *dsc, uint32_t node)
+{
+	const struct mt_node *n = &dsc->tree->nodes[node];
+	return !n->settled && !n->gone && !dsc->partly
+	       && !(n->states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DENIED))
+	       && !(dsc->flags[node] & (DF_SHIFTS | DF_INSIDE | DF_TWIN));
+}
+
+/** Whether a mount is on the same mounts as before, in a tree that was made anew. */
+static bool missing_on_same(const struct mtree *tree, uint32_t node, const struct mtree *fresh,
+                            uint32_t at)
+{
+	while (node != MT_NONE && at != MT_NONE) {
+		const struct mount *before = tree->nodes[node].mount, *now = fresh->nodes[at].mount;
+		if (before->key != now->key || mount_dev(before) != mount_dev(now))
+			return false;
+		node = tree->nodes[node].parent;
+		at = fresh->nodes[at].parent;
+	}
+	return node == at;
+}
+
+/** Look at a mount by the table as it is now, and by its name. */
+static void missing_look(struct dsc *dsc, uint32_t node, const struct mtree *fresh)
+{
+	uint32_t at = mtree_find(fresh, dsc->tree->nodes[node].mount->key);
+	const struct mt_node *now = at == MT_NONE || fresh->nodes[at].made ? NULL : &fresh->nodes[at];
+	bool there = now && mount_dev(now->mount) == mount_dev(dsc->tree->nodes[node].mount);
+	bool covered = there && now->states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE);
+	if (covered || (there && !missing_on_same(dsc->tree, node, fresh, at)))
+		dsc->flags[node] |= DF_SHIFTS;
+	else
+		missing_take(dsc, node, now ? now->mount : NULL);
+}
+
+/** The key of a node, or 0. */
+static uint64_t missing_key(const struct dsc *dsc, uint32_t node)
+{
+	return node == MT_NONE ? 0 : dsc->tree->nodes[node].mount->key;
+}
+
+/** Look for the last time at all that would be lost.  @return 0, or -1. */
+static int missing_look_last(struct dsc *dsc, int watch)
+{
+	const struct discover_opts *opts = dsc->opts;
+	uint64_t root_key = missing_key(dsc, dsc->d->root);
+	const struct mount_table *now;
+	struct map64 there;
+	struct mtree fresh;
+	int rc = dsc_ask_again(dsc, NULL, 0, &now, &there);
+	if (rc != 0 || !now)
+		return rc;
+	map64_destroy(&there);
+	if (mtree_init(&fresh, now->mounts, now->count, root_key) != 0)
+		return -1;
+	/* By IDs alone what is covered is not told from what is lost. */
+	if (opts->names != DN_PURE) {
+		rc = mtree_judge(&fresh, mtree_find(&fresh, missing_key(dsc, dsc->own_root)), "/");
+		mtree_judge_outside(&fresh, mtree_find(&fresh, root_key), opts->prefix);
+	}
+	for (uint32_t i = 0; rc == 0 && i < dsc->tree->count; ++i) {
+		if (dsc_is_lost(dsc, i))
+			missing_look(dsc, i, &fresh);
+	}
+	mtree_destroy(&fresh);
+	if (rc != 0)
+		return -1;
+	/* By device no name is looked at: it must have stood still all the time. */
+	if ((!dsc->by_dev || table_alike(dsc->table, now))
+	    && table_stands_still(dsc->os, now, watch, opts->procfd, opts->procpath))
+		return 0;
+	for (uint32_t i = 0; i < dsc->tree->count; ++i)
+		dsc->flags[i] |= dsc_is_lost(dsc, i) ? DF_SHIFTS : 0;
+	return 0;
+}
+
+int dsc_ask_for_missing(struct dsc *dsc)
+{
+	struct mtree *tree = dsc->tree;
+	/* A mount that comes and goes can slip away three times running, but
+	   not from a table that stands still. */
+	for (int round = 0; tree->waiting > 0 && round < 3 && !dsc_out_of_time(dsc); ++round) {
+		if (missing_round(dsc) != 0)
+			return -1;
+	}
+	uint32_t lost = 0;
+	while (lost < tree->count && !dsc_is_lost(dsc, lost))
+		++lost;
+	if (lost == tree->count || dsc_out_of_time(dsc))
+		return 0;
+	/* Without /proc, or where that can block, 64-bit IDs will do. */
+	const struct discover_opts *opts = dsc->opts;
+	int watch = -1;
+	if (dsc->table->source == TABLE_MOUNTINFO || !discover_path_blocks(dsc->table, opts->procpath))
+		watch = os_openat(dsc->os, opts->procfd, opts->procpath, O_RDONLY);
+	int rc = missing_look_last(dsc, watch);
+	int error = errno;
+	os_close(dsc->os, watch);
+	errno = error;
+	return rc;
+}

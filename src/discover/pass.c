@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The passes of a search: where each begins, what bounds it, and what is told
+ * of what it did not find.
+ *
+ * A walk is at most two rounds, each a pass over the directories and, only if
+ * mounts are still missing, one over everything (mount points can be files);
+ * the second round is made when directories vanished in the first.
+ */
+#include "discover/walk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	DENIED_MAX = 4096,   /* directories remembered */
+	MAX_FDS = 8192,      /* descriptors, where the limit allows */
+	TICK_DIRS = 32,      /* directories between looks at the clock */
+};
+
+void walk_denied(struct walk *walk, const struct bfs_at *at)
+{
+	if (walk->ndenied >= DENIED_MAX)
+		return;
+	if (walk->ndenied == walk->denied_size) {
+		size_t size = walk->denied_size ? walk->denied_size * 2 : 16;
+		char **bigger = realloc(walk->denied, size * sizeof(*bigger));
+		if (!bigger) {
+			walk->failed = true;
+			return;
+		}
+		walk->denied = bigger;
+		walk->denied_size = size;
+	}
+	struct strbuf path;
+	strbuf_init(&path);
+	bfs_path(at, &path);
+	char *name = strbuf_take(&path);
+	if (name)
+		walk->denied[walk->ndenied++] = name;
+	else
+		walk->failed = true;
+}
+
+/** Tell the caller where we are, and keep to the limits. */
+static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
+{
+	struct dsc *dsc = walk->dsc;
+	const struct discover_opts *opts = dsc->opts;
+	const struct bfs_stats *stats = bfs_stats(walk->bfs);
+	uint64_t dirs = walk->dirs_before + stats->dirs;
+	if (opts->max_dirs && dirs >= opts->max_dirs) {
+		walk->limited = true;
+		return BFS_END_ALL;
+	}
+	if (++walk->ticks % TICK_DIRS != 0)
+		return BFS_SKIP;
+	double now = os_now();
+	if (walk->until > 0 && now >= walk->until) {
+		walk->limited = true;
+		return BFS_END_ALL;
+	}
+	if (opts->progress && now >= walk->next_tick) {
+		walk->next_tick = now + 0.25;
+		struct strbuf path;
+		strbuf_init(&path);
+		bfs_path(at, &path);
+		struct discover_progress progress = {
+			.dirs = dirs,
+			.entries = dsc->d->stats.entries + stats->entries,
+			.named = dsc->tree->count - dsc->tree->waiting,
+			.mounts = dsc->tree->count,
+			.where = strbuf_str(&path),
+		};
+		opts->progress(&progress, opts->progress_arg);
+		strbuf_destroy(&path);
+	}
+	return BFS_SKIP;
+}
+
+static enum bfs_verdict walk_done(void *arg, const struct bfs_at *at, uint32_t entries, int error,
+                                  struct bfs_enter *enter)
+{
+	struct walk *walk = arg;
+	struct discover_stats *stats = &walk->dsc->d->stats;
+	(void)entries;
+	(void)enter;
+	if (walk->failed)
+		return BFS_END_ALL;
+	switch (error) {
+	case 0:
+		break;
+	case ENOENT:
+	case ENOTDIR:
+	case ELOOP:
+		++walk->vanished;
+		break;
+	case EXDEV:
+		/* Something was mounted there meanwhile, or was put in its place. */
+		walk_boundary(walk, at, &(struct k_statx){0});
+		++walk->vanished;
+		break;
+	case EACCES:
+	case EPERM:
+		++stats->denied_dirs;
+		++stats->errors;
+		walk_denied(walk, at);
+		break;
+	default:
+		++stats->errors;
+		++walk->unread;
+	}
+	return walk_tick(walk, at);
+}
+
+/** Add the directories that a pass begins at. */
+static int walk_starts(struct walk *walk)
+{
+	struct dsc *dsc = walk->dsc;
+	const struct mtree *tree = dsc->tree;
+	bool from_root = dsc->opts->names != DN_HINT && !walk->files;
+	uint32_t root = dsc->d->root;
+	/* That we stand in "/" does not let us search it, where it can block. */
+	if (from_root && root != MT_NONE)
+		return dsc->flags[root] & DF_BLOCKS ? 0 : bfs_start(walk->bfs, ".", root, BFS_NORMAL, 0);
+
+	/* Where a mount is missing, its parent has a name. */
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t node = tree->order[i];
+		enum bfs_queue queue;
+		if (!tree->nodes[node].settled || !dsc->d->targets[node] || mtree_is_leaf(tree, node)
+		    || dsc->d->kinds[node] == DK_FILE
+		    || tree->nodes[node].named < MT_NAMED_WALKED || !walk_enters(walk, node, &queue))
+			continue;
+		int depth = 0;
+		for (const char *p = dsc->d->targets[node]; *p; ++p)
+			depth += p[0] == '/' && p[1] != '\0';
+		if (walk->depth_bound && depth > walk->depth)
+			continue;
+		if (bfs_start(walk->bfs, dsc->d->targets[node], node, queue, depth) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/** One pass.  @return 0, or -1. */
+static int walk_pass(struct walk *walk, const struct bfs_policy *policy, unsigned max_fds)
+{
+	struct dsc *dsc = walk->dsc;
+	struct discover_stats *stats = &dsc->d->stats;
+	unsigned threads = dsc->opts->threads ? dsc->opts->threads : os_cpus(dsc->os);
+	walk->bfs = bfs_new(dsc->os, policy, dsc->rootfd, threads, max_fds);
+	if (!walk->bfs)
+		return -1;
+	atomic_store(&walk->late, false);
+	int rc = walk_starts(walk) == 0 && bfs_run(walk->bfs) >= 0 && !walk->failed ? 0 : -1;
+	const struct bfs_stats *done = bfs_stats(walk->bfs);
+	stats->dirs += done->dirs;
+	stats->entries += done->entries;
+	walk->dirs_before += done->dirs;
+	if (done->peak_frontier > stats->peak_frontier)
+		stats->peak_frontier = done->peak_frontier;
+	if (done->peak_fds > stats->peak_fds)
+		stats->peak_fds = done->peak_fds;
+	if (done->threads > stats->threads)
+		stats->threads = done->threads;
+	walk_count(walk, done);
+	walk->limited |= atomic_load(&walk->late);
+	bfs_free(walk->bfs);
+	walk->bfs = NULL;
+	walk_hide_below(walk);
+	return rc;
+}
+
+/** What is missing and lies in a directory that was refused is denied. */
+static void walk_judge_denied(struct walk *walk)
+{
+	struct dsc *dsc = walk->dsc;
+	struct mtree *tree = dsc->tree;
+	for (uint32_t i = 0; i < tree->count && walk->ndenied > 0; ++i) {
+		uint32_t node = tree->order[i];
+		const char *name = dsc_kernel_name(dsc, node);
+		if (tree->nodes[node].settled || !name || dsc->opts->names == DN_PURE)
+			continue;
+		for (size_t k = 0; k < walk->ndenied && !tree->nodes[node].settled; ++k) {
+			if (!mtree_path_within(name, walk->denied[k]))
+				continue;
+			/* It can be passed through, and not read: 0711. */
+			dsc_confirm(dsc, node);
+			if (tree->nodes[node].settled)
+				break;
+			dsc_name(dsc, node, name, MT_NAMED_KERNEL);
+			mtree_state(tree, node, MT_DENIED);
+		}
+	}
+}
+
+/** All passes.  @return 0, or -1. */
+static int walk_passes(struct walk *walk, const struct bfs_policy *policy, unsigned max_fds)
+{
+	struct dsc *dsc = walk->dsc;
+	for (walk->round = 0; walk->round < 2; ++walk->round) {
+		walk->vanished = walk->unread = 0;
+		for (int files = 0; files < 2; ++files) {
+			walk->files = files;
+			if (walk_pass(walk, policy, max_fds) != 0)
+				return -1;
+			if (dsc->tree->waiting == 0 || walk->limited || !walk->dtype)
+				break;
+			/* What only a refused directory can hold, no file holds. */
+			if (!files)
+				walk_judge_denied(walk);
+			if (dsc->tree->waiting == 0)
+				break;
+		}
+		dsc->d->stats.vanished += walk->vanished;
+		if (dsc->tree->waiting == 0 || walk->limited || walk->vanished == 0)
+			break;
+	}
+	walk_judge_denied(walk);
+	if (walk->limited && !dsc_out_of_time(dsc))
+		dsc->partly = "the search reached its limit";
+	else if (walk->limited)
+		return 0;
+	else if (walk->unread || walk->ndenied)
+		dsc->partly = "directories could not be read";
+	else if (walk->depth_bound)
+		dsc->partly = "the search was bounded by its depth";
+	else if (walk->vanished)
+		dsc->partly = "directories vanished while they were read";
+	dsc->shifting = walk->vanished && !walk->limited && !walk->unread && !walk->ndenied
+	                && !walk->depth_bound;
+	return 0;
+}
+
+int dsc_walk(struct dsc *dsc)
+{
+	if (dsc->rootfd == AT_FDCWD) {
+		int fd = os_openat(dsc->os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
+		if (fd < 0)
+			return -1;
+		dsc->rootfd = fd;
+		dsc->rootfd_own = true;
+	}
+	double now = os_now();
+	struct walk walk = {
+		.dsc = dsc,
+		.by_dev = dsc->by_dev,
+		.unique = dsc->unique,
+		.depth_bound = dsc->opts->depth > 0,
+		.depth = (int)dsc->opts->depth,
+		.until = dsc->opts->max_seconds > 0 ? now + dsc->opts->max_seconds : 0,
+		.next_tick = now + 0.25,
+	};
+	if (dsc->opts->deadline > 0 && (walk.until <= 0 || dsc->opts->deadline < walk.until))
+		walk.until = dsc->opts->deadline;
+	struct bfs_policy policy;
+	walk_policy(&walk, &policy);
+	policy.done = walk_done;
+	unsigned limit = dsc->opts->guest ? os_nofile(dsc->os, MAX_FDS) / 2
+	                                  : os_raise_nofile(dsc->os, MAX_FDS);
+	/* Ours and the caller's own descriptors. */
+	unsigned max_fds = limit > 64 ? limit - 32 : limit / 4;
+
+	int rc = walk_prepare(&walk);
+	if (rc == 0)
+		rc = walk_passes(&walk, &policy, max_fds);
+	int error = errno;
+	for (size_t i = 0; i < walk.ndenied; ++i)
+		free(walk.denied[i]);
+	free(walk.denied);
+	free(walk.nodes);
+	free(walk.avoid);
+	map64_destroy(&walk.avoid_by);
+	map64_destroy(&walk.by_dev_first);
+	errno = error;
+	return rc;
+}

@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Probing: mounts touched by the prober, each with a deadline.
+ *
+ * A mount is asked about when all that its name leads through have answered,
+ * and no other question waits for its superblock.  So the questions follow
+ * the tree from its roots, and those of different superblocks go on at the
+ * same time: a hundred dead servers take as long as one.
+ *
+ * What does not answer is hung, and so is every mount behind it: no name leads
+ * to it any more.  A superblock that hung is not asked again, neither in this
+ * run nor, while the process that waits for it is there, in another.
+ *
+ * An automount directory is never touched, only looked at; below one, a name
+ * is followed only where the table and then the directory have it.
+ */
+#include "discover/discover_impl.h"
+
+#include "base/fstypes.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum probe_state {
+	PS_WAITING,   /* for what it lies behind */
+	PS_READY,     /* in a queue */
+	PS_ASKED,
+	PS_OPEN,      /* what lies behind it may be asked about */
+	PS_CLOSED,    /* nothing behind it can be reached: it is hung */
+	PS_LEFT,      /* not asked, nor is what lies behind it */
+};
+
+/** A superblock: one question at a time. */
+struct probe_super {
+	bool busy, hung;
+	uint32_t first, last;   /* nodes that are ready; MT_NONE: none */
+};
+
+struct probing {
+	struct dsc *dsc;
+	uint8_t *states;        /* enum probe_state of each node */
+	bool *steps;            /* an automount directory is on the way to it */
+	uint32_t *next;         /* of a ready node: the next of its superblock */
+	uint32_t *super_of;     /* node -> index of its superblock */
+	struct probe_super *supers;
+	uint32_t nsupers;
+	uint32_t *todo;         /* superblocks to look at: a stack */
+	uint32_t ntodo;
+	uint32_t *strays;       /* nodes whose name led elsewhere */
+	uint32_t nstrays;
+	uint32_t *owners;       /* of each node: who can keep it from answering */
+	uint32_t *parked;       /* superblocks that wait for an answer of their owner's */
+	uint32_t nparked;
+	uint32_t asked;         /* questions that wait for their answers */
+};
+
+static const char COULD_NOT[] = "a mount could not be probed";
+
+#define MEMORY_IS "/run/getmnt (of another user than root: $XDG_RUNTIME_DIR/getmnt)"
+
+static bool probing_is_autofs(const struct probing *p, uint32_t node)
+{
+	return fstype_flags(p->dsc->tree->nodes[node].mount->fstype) & FST_AUTOFS;
+}
+
+/** Note why not all was probed. */
+static void probing_incomplete(struct probing *p, const char *reason)
+{
+	struct discovery *d = p->dsc->d;
+	d->complete = false;
+	if (!d->incomplete)
+		d->incomplete = reason;
+	if (!d->unprobed)
+		d->unprobed = reason;
+}
+
+/** Whether a mount is asked about, once it may be. */
+static bool probing_wants(const struct probing *p, uint32_t node)
+{
+	const struct dsc *dsc = p->dsc;
+	const struct mt_node *n = &dsc->tree->nodes[node];
+	bool blocks = dsc->flags[node] & (DF_BLOCKS | DF_BEHIND);
+	if (n->made || n->top != node || !dsc_kernel_name(dsc, node))
+		return false;
+	/* From where nothing blocks we may look ourselves. */
+	if (probing_is_autofs(p, node) && !(dsc->flags[node] & DF_BEHIND))
+		return false;
+	return !blocks || dsc->opts->probe == DP_ALL;
+}
+
+/** A mount that only a hung one leads to. */
+static void probing_close(struct probing *p, uint32_t node)
+{
+	struct dsc *dsc = p->dsc;
+	p->states[node] = PS_CLOSED;
+	dsc->flags[node] |= DF_BEHIND;
+	if (dsc->tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE))
+		return;
+	mtree_state(dsc->tree, node, MT_HUNG);
+	dsc_untouched(dsc, node);
+}
+
+/** Have a superblock looked at. */
+static void probing_queue(struct probing *p, uint32_t node)
+{
+	struct probe_super *super = &p->supers[p->super_of[node]];
+	p->states[node] = PS_READY;
+	p->next[node] = MT_NONE;
+	if (super->first == MT_NONE)
+		super->first = node;
+	else
+		p->next[super->last] = node;
+	super->last = node;
+	if (!super->busy)
+		p->todo[p->ntodo++] = p->super_of[node];
+}
+
+/**
+ * A mount is done with: go on to those on it.  Without recursion: children
+ * that are not asked about are gone through at once, in the order of a stack
+ * that is threaded through `next`.
+ */
+static void probing_go_on(struct probing *p, uint32_t node)
+{
+	const struct mtree *tree = p->dsc->tree;
+	uint32_t stack = node;
+	p->next[node] = MT_NONE;
+	while (stack != MT_NONE) {
+		uint32_t at = stack;
+		stack = p->next[at];
+		bool closed = p->states[at] == PS_CLOSED;
+		for (uint32_t c = tree->nodes[at].first; c != MT_NONE; c = tree->nodes[c].next) {
+			const struct mt_node *child = &tree->nodes[c];
+			if (p->states[c] != PS_WAITING)
+				continue;
+			/* What is stacked on its root is not behind it. */
+			if (closed && !mtree_stacked(tree, c)) {
+				probing_close(p, c);
+			} else if (child->states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE) && child->top == c) {
+				p->states[c] = PS_LEFT;
+				continue;
+			} else if (probing_wants(p, c)) {
+				probing_queue(p, c);
+				continue;
+			} else {
+				p->states[c] = PS_OPEN;
+			}
+			p->next[c] = stack;
+			stack = c;
+		}
+	}
+}
+
+/** A mount whose superblock did not answer. */
+static void probing_hung(struct probing *p, uint32_t node, bool seen)
+{
+	struct dsc *dsc = p->dsc;
+	const char *name = dsc_kernel_name(dsc, node);
+	p->states[node] = PS_CLOSED;
+	dsc->flags[node] |= DF_BLOCKS;
+	dsc->d->probed[node].error = ETIMEDOUT;
+	dsc_name(dsc, node, name, seen ? MT_NAMED_VERIFIED : MT_NAMED_KERNEL);
+	mtree_state(dsc->tree, node, MT_HUNG);
+}
+
+/** A probe that could not be made says nothing of the mount.
+    @reason  The first is kept, with the error; NULL: it is given at the end. */
+static void probing_not_made(struct probing *p, uint32_t node, int error, const char *reason)
+{
+	struct dsc *dsc = p->dsc;
+	if (reason && !dsc->d->unprobed) {
+		struct strbuf text;
+		strbuf_init(&text);
+		strbuf_printf(&text, "%s: %s", reason, strerror(error));
+		const char *kept = text.failed ? NULL : arena_strndup(&dsc->d->names, strbuf_str(&text), text.len);
+		strbuf_destroy(&text);
+		probing_incomplete(p, kept ? kept : reason);
+	}
+	dsc->d->probed[node].error = error;
+	dsc_untouched(dsc, node);
+	p->states[node] = PS_LEFT;
+}
+
+/** Send a question about a node.  @return as prober_ask(). */
+static int probing_ask(struct probing *p, uint32_t node)
+{
+	struct dsc *dsc = p->dsc;
+	const struct mount *m = dsc->tree->nodes[node].mount;
+	unsigned type = fstype_flags(m->fstype);
+	struct probe_question question = {
+		.tag = node,
+		.path = dsc_kernel_name(dsc, node),
+		.id = m->id,
+		.dev_major = m->dev_major,
+		.dev_minor = m->dev_minor,
+		.key = m->key,
+		.owner = p->owners[node],
+	};
+	if (!dsc->by_dev)
+		question.flags |= PROBE_BY_ID;
+	else if (!(type & FST_SUBVOL))
+		question.flags |= PROBE_BY_DEV;
+	if (node == dsc->d->root)
+		question.flags |= PROBE_INSIDE;
+	if (type & FST_AUTOFS)
+		question.flags |= PROBE_LOOK;
+	if (p->steps[node])
+		question.flags |= PROBE_STEPS;
+	if (dsc->devs && type & FST_DEVICE
+	    && devmap_behind(dsc->devs, m->dev_major, m->dev_minor, type & FST_SUBVOL ? m->source : NULL,
+	                     &question.device_major, &question.device_minor))
+		question.device = devmap_name(dsc->devs, question.device_major, question.device_minor);
+	return prober_ask(dsc->opts->prober, &question);
+}
+
+/** Take the next of a superblock.  @return 0, or -1 (EAGAIN; EBUSY; EPIPE). */
+static int probing_super(struct probing *p, struct probe_super *super)
+{
+	while (super->first != MT_NONE && !super->busy) {
+		uint32_t node = super->first, next = p->next[node];
+		const struct mount *m = p->dsc->tree->nodes[node].mount;
+		struct discover_probed *probed = &p->dsc->d->probed[node];
+		probed->pid = prober_left(p->dsc->opts->prober, m->dev_major, m->dev_minor, &probed->since);
+		if (super->hung || probed->pid) {
+			super->hung = true;
+			super->first = next;
+			++p->dsc->d->stats.probes_spared;
+			probing_hung(p, node, false);
+			probing_go_on(p, node);
+			continue;
+		}
+		if (p->asked == PROBER_MAX) {
+			errno = EAGAIN;
+			return -1;
+		}
+		if (probing_ask(p, node) == 0) {
+			p->states[node] = PS_ASKED;
+			super->busy = true;
+			++p->asked;
+			++p->dsc->d->stats.probes;
+		} else if (errno == EDQUOT) {
+			probing_not_made(p, node, errno, NULL);
+		} else if (errno == ENAMETOOLONG || errno == EMSGSIZE) {
+			probing_not_made(p, node, errno, COULD_NOT);
+		} else {
+			return -1;
+		}
+		super->first = next;
+	}
+	return 0;
+}
+
+/** What became of a mount that was asked about. */
+static void probing_take(struct probing *p, uint32_t node, const struct probe_answer *answer)
+{
+	struct dsc *dsc = p->dsc;
+	struct discover_probed *probed = &dsc->d->probed[node];
+	enum mt_state state = dsc_error_state(answer->error);
+	bool blocks = dsc->flags[node] & (DF_BLOCKS | DF_BEHIND);
+	const char *name = dsc_kernel_name(dsc, node);
+	const struct mt_node *n = &dsc->tree->nodes[node];
+	p->states[node] = PS_OPEN;
+	probed->error = answer->error;
+
+	switch ((enum probe_how)answer->how) {
+	case PROBE_HUNG:
+		p->supers[p->super_of[node]].hung = true;
+		dsc->d->stats.probes_left += answer->left;
+		probing_hung(p, node, answer->seen);
+		break;
+	case PROBE_NOT_MADE:
+		probing_not_made(p, node, answer->error, COULD_NOT);
+		break;
+	case PROBE_NO_RECORD:
+		probing_not_made(p, node, answer->error, "mounts were not probed: " MEMORY_IS " cannot take the "
+		                 "record of what may be left");
+		break;
+	case PROBE_ANSWERED:
+		probed->sized = answer->sized;
+		probed->sizes = answer->sizes;
+		if (answer->error && state == MT_UNTESTED) {
+			probing_not_made(p, node, answer->error, COULD_NOT);
+			break;
+		}
+		/* A root that was removed is not dead: it cannot be read. */
+		if (answer->error && !(answer->error == ENOENT && n->states & 1u << MT_DELETED))
+			mtree_state(dsc->tree, node, state == MT_HIDDEN ? MT_STALE : state);
+		/* A search finds the others itself. */
+		if (answer->error || blocks || dsc->opts->names == DN_HINT || dsc->opts->names == DN_KERNEL) {
+			dsc_looked(dsc, node, &answer->st);
+			dsc_name(dsc, node, name, MT_NAMED_VERIFIED);
+			if (probing_is_autofs(p, node))
+				mtree_state(dsc->tree, node, MT_UNTESTED);
+		}
+		break;
+	default:   /* PROBE_ELSEWHERE */
+		if (answer->error && state != MT_HIDDEN && state != MT_UNTESTED) {
+			dsc_name(dsc, node, name, MT_NAMED_KERNEL);
+			mtree_state(dsc->tree, node, state);
+		} else {
+			probed->error = 0;
+			p->strays[p->nstrays++] = node;
+		}
+	}
+}
+
+/** Wait for an answer, and tell the caller now and then what for.
+    @return as prober_answer(). */
+static int probing_wait(struct probing *p, struct probe_answer *answer)
+{
+	const struct dsc *dsc = p->dsc;
+	const struct discover_opts *opts = dsc->opts;
+	for (;;) {
+		double deadline = opts->deadline;
+		double tick = opts->progress ? os_now() + 0.25 : 0;
+		bool ticks = tick > 0 && (deadline <= 0 || tick < deadline);
+		int got = prober_answer(opts->prober, answer, ticks ? tick : deadline);
+		if (got != 0 || !ticks)
+			return got;
+		uint32_t node = 0;
+		while (node < dsc->tree->count && p->states[node] != PS_ASKED)
+			++node;
+		struct discover_progress progress = {
+			.named = dsc->tree->count - dsc->tree->waiting,
+			.mounts = dsc->tree->count,
+			.probes = p->asked,
+			.where = node < dsc->tree->count ? dsc_kernel_name(dsc, node) : NULL,
+		};
+		opts->progress(&progress, opts->progress_arg);
+	}
+}
+
+/** There may be room for one more question about mounts of an owner: let one go on,
+    or one of another. */
+static void probing_unpark(struct probing *p, uint32_t owner)
+{
+	uint32_t i = 0;
+	while (i < p->nparked && p->owners[p->supers[p->parked[i]].first] != owner)
+		++i;
+	if (i == p->nparked && i-- == 0)
+		return;
+	p->todo[p->ntodo++] = p->parked[i];
+	p->parked[i] = p->parked[--p->nparked];
+}
+
+/** Ask and take until nothing is left, or the time is over.  @return 0, or -1 (the prober takes no more). */
+static int probing_run(struct probing *p)
+{
+	struct dsc *dsc = p->dsc;
+	for (;;) {
+		while (p->ntodo > 0) {
+			uint32_t super = p->todo[p->ntodo - 1];
+			if (probing_super(p, &p->supers[super]) == 0) {
+				--p->ntodo;
+			} else if (errno == EBUSY) {
+				p->parked[p->nparked++] = super;
+				--p->ntodo;
+			} else if (errno == EAGAIN) {
+				break;
+			} else {
+				return -1;
+			}
+		}
+		if (p->asked == 0 && p->nparked == 0)
+			return p->ntodo == 0 ? 0 : -1;
+		/* With no question open there is room, or there will be none. */
+		if (p->asked == 0) {
+			while (p->nparked > 0)
+				p->todo[p->ntodo++] = p->parked[--p->nparked];
+			continue;
+		}
+		struct probe_answer answer;
+		int got = probing_wait(p, &answer);
+		if (got < 0)
+			return -1;
+		if (got == 0) {
+			dsc_out_of_time(dsc);
+			probing_incomplete(p, dsc->partly);
+			/* What was to be probed is not looked at otherwise. */
+			for (uint32_t i = 0; i < dsc->tree->count; ++i) {
+				if (p->states[i] == PS_ASKED || p->states[i] == PS_READY)
+					dsc_untouched(dsc, i);
+			}
+			return 0;
+		}
+		uint32_t node = answer.tag;
+		if (node >= dsc->tree->count || p->states[node] != PS_ASKED)
+			continue;
+		struct probe_super *super = &p->supers[p->super_of[node]];
+		super->busy = false;
+		--p->asked;
+		probing_take(p, node, &answer);
+		probing_unpark(p, p->owners[node]);
+		if (super->first != MT_NONE)
+			p->todo[p->ntodo++] = p->super_of[node];
+		if (p->states[node] != PS_LEFT)
+			probing_go_on(p, node);
+	}
+}
+
+/**
+ * What stands on a mount that is hung is hung, though it answered: out of what
+ * the kernel keeps of it.  So is what lies behind.
+ */
+static void probing_stand(struct probing *p)
+{
+	struct dsc *dsc = p->dsc;
+	const struct mtree *tree = dsc->tree;
+	for (bool changed = dsc->nstands > 0; changed;) {
+		changed = false;
+		for (size_t i = 0; i < dsc->nstands; ++i) {
+			const struct dsc_stands *s = &dsc->stands[i];
+			if (p->states[s->on] == PS_CLOSED && p->states[s->node] == PS_OPEN
+			    && !(tree->nodes[s->node].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE))) {
+				probing_hung(p, s->node, true);
+				changed = true;
+			}
+		}
+		for (uint32_t i = 0; i < tree->count; ++i) {
+			uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
+			if (parent != MT_NONE && p->states[parent] == PS_CLOSED && p->states[node] == PS_OPEN
+			    && !mtree_stacked(tree, node)) {
+				probing_close(p, node);
+				changed = true;
+			}
+		}
+	}
+}
+
+/** Drop those that went away; the others are as they were. */
+static int probing_ask_again(struct probing *p)
+{
+	struct dsc *dsc = p->dsc;
+	if (p->nstrays == 0)
+		return 0;
+	uint64_t *keys = malloc(p->nstrays * sizeof(*keys));
+	if (!keys)
+		return -1;
+	for (uint32_t i = 0; i < p->nstrays; ++i)
+		keys[i] = dsc->tree->nodes[p->strays[i]].mount->key;
+	const struct mount_table *again;
+	struct map64 there;
+	int rc = dsc_ask_again(dsc, keys, p->nstrays, &again, &there);
+	free(keys);
+	if (rc != 0 || !again)
+		return rc;
+	for (uint32_t i = 0; i < p->nstrays; ++i) {
+		struct mt_node *node = &dsc->tree->nodes[p->strays[i]];
+		if (map64_get(&there, node->mount->key) == MAP64_NONE) {
+			node->gone = true;
+			mtree_settle(dsc->tree, p->strays[i]);
+		}
+	}
+	map64_destroy(&there);
+	return 0;
+}
+
+/** Number the superblocks.  @return 0, or -1 (ENOMEM). */
+static int probing_number(struct probing *p)
+{
+	const struct mtree *tree = p->dsc->tree;
+	struct map64 by_dev;
+	map64_init(&by_dev);
+	if (map64_reserve(&by_dev, tree->count) != 0)
+		return -1;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t super = map64_put(&by_dev, mount_dev(tree->nodes[i].mount), p->nsupers);
+		if (super == p->nsupers)
+			p->supers[p->nsupers++] = (struct probe_super){.first = MT_NONE, .last = MT_NONE};
+		p->super_of[i] = super;
+	}
+	map64_destroy(&by_dev);
+	return 0;
+}
+
+/**
+ * Have the records of what former runs left for this run alone.
+ *
+ * @may     It cannot block.
+ * @return NULL, or why nothing is probed.
+ */
+static const char *probing_lock(struct dsc *dsc, bool may)
+{
+	if (!may)
+		return "nothing was probed: there is no directory for the records of what does not answer: root has it in /run, "
+		       "another user in $XDG_RUNTIME_DIR, where that cannot block";
+	if (prober_lock(dsc->opts->prober, dsc->opts->deadline) == 0)
+		return NULL;
+	switch (errno) {
+	case EWOULDBLOCK:
+		return "nothing was probed: another run is probing, or was stopped while it did: see fuser -v " MEMORY_IS;
+	case ENOTUNIQ:
+	case ENOTDIR:
+	case ELOOP:
+		return "nothing was probed: " MEMORY_IS " is not a directory of its user's alone, mode 0700: see who made it, "
+		       "and remove it";
+	case EFBIG:
+		return "nothing was probed: " MEMORY_IS " has too many files: remove them";
+	case EROFS:
+	case ENOSPC:
+	case EDQUOT:
+		return "nothing was probed: " MEMORY_IS " cannot be written to: is its file system read-only or full?";
+	case ENOENT:
+		return "nothing was probed: " MEMORY_IS " cannot be made: does /run exist ($XDG_RUNTIME_DIR)?";
+	default:
+		return "nothing was probed: " MEMORY_IS ", which has the records of what does not answer, cannot be made or locked";
+	}
+}
+
+/**
+ * Permit the prober its own places, where they cannot block.  With --task the
+ * table is another process's, and ours is read.
+ *
+ * @why [out]  Not NULL: nothing is to be probed, and why.
+ * @return 0, or -1 (EPIPE).
+ */
+static int probing_permit(struct dsc *dsc, const char **why)
+{
+	const struct mount_table *own = dsc->table;
+	struct mount_table *read = NULL;
+	if (dsc->opts->procfd != AT_FDCWD)
+		own = read = table_read_kernel(dsc->os, TABLE_AUTO, MF_POINT | MF_FSTYPE);
+	static const char *const cgroups[] = {PROBER_CGROUP_DIR "/unified", PROBER_CGROUP_DIR "/systemd"};
+	char dir[PROBER_DIR_MAX];
+	bool memory = own && prober_memory_dir(dir) && !discover_path_blocks(own, dir), may_move = own;
+	for (size_t i = 0; i < sizeof(cgroups) / sizeof(*cgroups); ++i)
+		may_move = may_move && !discover_path_blocks(own, cgroups[i]);
+	table_free(read);
+	*why = probing_lock(dsc, memory);
+	return *why || !may_move ? 0 : prober_permit_cgroups(dsc->opts->prober);
+}
+
+int dsc_probe(struct dsc *dsc)
+{
+	const struct mtree *tree = dsc->tree;
+	size_t n = tree->count + 1;
+	struct probing p = {.dsc = dsc};
+	int rc = -1;
+	p.states = calloc(n, sizeof(*p.states));
+	p.steps = calloc(n, sizeof(*p.steps));
+	p.next = calloc(n, sizeof(*p.next));
+	p.super_of = calloc(n, sizeof(*p.super_of));
+	p.supers = calloc(n, sizeof(*p.supers));
+	p.todo = calloc(2 * n, sizeof(*p.todo));
+	p.strays = calloc(n, sizeof(*p.strays));
+	p.owners = calloc(n, sizeof(*p.owners));
+	p.parked = calloc(n, sizeof(*p.parked));
+	dsc->d->probed = calloc(n, sizeof(*dsc->d->probed));
+	if (!p.states || !p.steps || !p.next || !p.super_of || !p.supers || !p.todo || !p.strays || !p.owners || !p.parked
+	    || !dsc->d->probed)
+		goto out;
+	if (probing_number(&p) != 0)
+		goto out;
+	const char *why;
+	if (probing_permit(dsc, &why) != 0)
+		goto lost;
+	if (why) {
+		probing_incomplete(&p, why);
+		free(dsc->d->probed);
+		dsc->d->probed = NULL;
+		rc = 0;
+		goto out;
+	}
+	if (dsc->rootfd != AT_FDCWD && prober_root(dsc->opts->prober, dsc->rootfd) != 0)
+		goto lost;
+	dsc_find_owners(dsc, p.owners);
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
+		p.steps[node] = parent != MT_NONE && (p.steps[parent] || probing_is_autofs(&p, parent));
+	}
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		if (tree->nodes[i].parent != MT_NONE)
+			continue;
+		if (probing_wants(&p, i)) {
+			probing_queue(&p, i);
+		} else {
+			p.states[i] = PS_OPEN;
+			probing_go_on(&p, i);
+		}
+	}
+	if (probing_run(&p) != 0)
+		goto lost;
+	if ((why = dsc_over_share(dsc, p.owners)))
+		probing_incomplete(&p, why);
+	probing_stand(&p);
+	rc = probing_ask_again(&p);
+	goto out;
+lost:
+	/* What is not named by now is told untested. */
+	probing_incomplete(&p, "mounts could not be probed: the prober's process was ended or stopped, or a system call was refused");
+	rc = 0;
+out:
+	{
+		int error = errno;
+		free(p.states);
+		free(p.steps);
+		free(p.next);
+		free(p.super_of);
+		free(p.supers);
+		free(p.todo);
+		free(p.strays);
+		free(p.owners);
+		free(p.parked);
+		errno = error;
+	}
+	return rc;
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The search for mounts: what discovery asks of bfs, and the pruning rules.
+ *
+ * A rule is a row of discover_rules[] and a place below where dsc_rule() or a
+ * field of struct walk_node asks for it.  To add one, here: its name in the
+ * enum and its row, its place in walk_entry() (by name and type), walk_meta()
+ * (by metadata), walk_judge() (at a mount or a boundary) or walk_settled()
+ * (when something was named), and a test in tests/unit/test_discover.c.
+ *
+ *   walk_entry, walk_meta    in any thread: read struct walk_node only
+ *   walk_judge               in the owner alone: the tree is its own
+ */
+#include "discover/walk.h"
+
+#include "base/fstypes.h"
+#include "bfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <dirent.h>
+
+#define A1 (1u << DA_GETMNT1)
+#define A2 (1u << DA_GETMNT2)
+#define A3 (1u << DA_GETMNT3)
+
+enum discover_rule {
+	DR_LEAF, DR_SHRINK, DR_END, DR_UNREACHABLE, DR_DTYPE, DR_NLINK, DR_UNLOOKED, DR_PSEUDO,
+	DR_LIKELY, DR_BOUNDARY,
+	DR_NRULES
+};
+_Static_assert((int)DR_NRULES < (int)DISCOVER_RULES_MAX, "rules fit");
+
+const struct discover_rule_row discover_rules[DISCOVER_RULES_MAX] = {
+	[DR_LEAF] = {"leaf", "a mount that no missing mount sits on is not entered", A2 | A3},
+	[DR_SHRINK] = {"shrink", "a mount is left as soon as the last mount on it is named", A3},
+	[DR_END] = {"end", "the search ends when every mount is named", A3},
+	[DR_UNREACHABLE] = {"unreachable", "what the table proves unreachable is not waited for", A1 | A2 | A3},
+	[DR_DTYPE] = {"dtype", "what is not a directory is not examined", A1 | A2 | A3},
+	[DR_NLINK] = {"nlink", "a directory of link count 2 is not opened (ext2/3/4, xfs, tmpfs)", A3},
+	[DR_UNLOOKED] = {"unlooked", "where no mount can be, directories are opened without a look", A1 | A2 | A3},
+	[DR_PSEUDO] = {"pseudo", "pseudo file systems are searched last", A3},
+	[DR_LIKELY] = {"likely", "every other time the directory changed last is next; rarely, once that finds less", A3},
+	[DR_BOUNDARY] = {"boundary", "boundaries that the table does not list are entered last", A2 | A3},
+};
+
+int discover_rule(const char *name)
+{
+	for (int i = 0; i < DR_NRULES; ++i) {
+		if (strcmp(discover_rules[i].name, name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/** Whether a rule is on in this run. */
+static bool dsc_rule(const struct dsc *dsc, enum discover_rule rule)
+{
+	return dsc->d->rules & 1u << rule;
+}
+
+bool dsc_waits_for_hidden(const struct dsc *dsc)
+{
+	return !dsc_rule(dsc, DR_UNREACHABLE);
+}
+
+bool dsc_ends_early(const struct dsc *dsc)
+{
+	return dsc_rule(dsc, DR_END);
+}
+
+enum {
+	/* Counters beside the rules', in the same array. */
+	HIT_VANISHED = DR_NRULES,
+	HIT_DENIED,
+	HIT_ERROR,
+	HIT_ENTRIES,
+	BTRFS_SUBVOLUME_INO = 256,   /* BTRFS_FIRST_FREE_OBJECTID */
+	TICK_ENTRIES = 4096,         /* between looks at the clock: one directory can be huge */
+};
+_Static_assert((int)HIT_ENTRIES < (int)BFS_HITS, "counters fit");
+
+/** Whether a mount is gone through to its end for its boundaries. */
+static bool walk_for_boundaries(const struct walk *walk, uint32_t node)
+{
+	return walk->dsc->opts->boundaries && walk->nodes[node].subvol;
+}
+
+/* In any thread. */
+
+/** A mount and the last component of a name in it, as a key. */
+static uint64_t walk_avoid_key(uint32_t node, const char *last)
+{
+	return (uint64_t)node << 32 | (uint32_t)map64_bytes(MAP64_BYTES, last, strlen(last));
+}
+
+/** Whether an entry must not be looked at. */
+static bool walk_avoids(const struct walk *walk, const struct bfs_at *at)
+{
+	uint32_t i = map64_get(&walk->avoid_by, walk_avoid_key(at->tag, at->name));
+	for (; i != MT_NONE; i = walk->avoid[i].next) {
+		if (bfs_path_is(at, walk->avoid[i].path))
+			return true;
+	}
+	return false;
+}
+
+static enum bfs_verdict walk_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                                   const struct bulk_entry *entry)
+{
+	struct walk *walk = arg;
+	struct walk_node *node = &walk->nodes[at->tag];
+	if (++scratch->hits[HIT_ENTRIES] % TICK_ENTRIES == 0 && walk->until > 0 && os_now() >= walk->until) {
+		atomic_store_explicit(&walk->late, true, memory_order_relaxed);
+		return BFS_END_ALL;
+	}
+	if (!atomic_load_explicit(&node->wanted, memory_order_relaxed)) {
+		++scratch->hits[DR_SHRINK];
+		return BFS_END_DIR;
+	}
+	bool maybe_dir = entry->type == DT_DIR || entry->type == DT_UNKNOWN;
+	if (!maybe_dir && walk->dtype && !walk->files) {
+		++scratch->hits[DR_DTYPE];
+		return BFS_SKIP;
+	}
+	if (node->unlooked && entry->type == DT_DIR && !(node->proc && fstype_dir_waits("proc", entry->name))) {
+		++scratch->hits[DR_UNLOOKED];
+		return walk->depth_bound && at->depth >= walk->depth ? BFS_SKIP : BFS_ENTER;
+	}
+	if (node->avoids && walk_avoids(walk, at))
+		return BFS_SKIP;
+	return BFS_LOOK;
+}
+
+/** Whether a statx shows another mount than the directory's. */
+static bool walk_crosses(const struct walk *walk, const struct walk_node *node, const struct k_statx *st)
+{
+	if (walk->by_dev)
+		return st->dev_major != node->dev_major || st->dev_minor != node->dev_minor;
+	uint64_t id = os_statx_mnt_id(st, walk->unique);
+	return id ? id != node->key : os_statx_mnt_id(st, false) != node->old_id;
+}
+
+static enum bfs_verdict walk_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                                  const struct bulk_entry *entry, const struct k_statx *st, int error)
+{
+	const struct walk *walk = arg;
+	const struct walk_node *node = &walk->nodes[at->tag];
+	bool denied = error == EACCES || error == EPERM;
+	if (denied && entry->type == DT_DIR)
+		return BFS_JUDGE;
+	if (error) {
+		++scratch->hits[error == ENOENT ? HIT_VANISHED : denied ? HIT_DENIED : HIT_ERROR];
+		return BFS_SKIP;
+	}
+	if (walk_crosses(walk, node, st))
+		return BFS_JUDGE;
+	if (!S_ISDIR(st->mode))
+		return BFS_SKIP;
+	if (st->attributes & st->attributes_mask & K_STATX_ATTR_AUTOMOUNT)
+		return BFS_JUDGE;
+	if (node->subvol && st->ino == BTRFS_SUBVOLUME_INO)
+		return BFS_JUDGE;
+	if (walk->depth_bound && at->depth >= walk->depth)
+		return BFS_SKIP;
+	/* It holds links alone. */
+	if (node->proc && fstype_dir_waits("proc", entry->name))
+		return BFS_SKIP;
+	if (node->nlink && st->nlink == 2 && !walk->files) {
+		++scratch->hits[DR_NLINK];
+		return BFS_SKIP;
+	}
+	return BFS_ENTER;
+}
+
+/* In the owner. */
+
+/** After something was named: who need not be read any more. */
+static void walk_settled(struct walk *walk, uint32_t node)
+{
+	struct dsc *dsc = walk->dsc;
+	const struct mtree *tree = dsc->tree;
+	uint32_t parent;
+	while ((parent = tree->nodes[node].parent) != MT_NONE && mtree_is_leaf(tree, parent)) {
+		if (dsc_rule(dsc, DR_SHRINK) && !walk_for_boundaries(walk, parent))
+			atomic_store_explicit(&walk->nodes[parent].wanted, false, memory_order_relaxed);
+		/* By device, one that cannot be told apart was waited for on account
+		   of its children alone. */
+		if (!(dsc->flags[parent] & (DF_INSIDE | DF_TWIN)) || tree->nodes[parent].settled)
+			break;
+		dsc_untouched(dsc, parent);
+		node = parent;
+	}
+}
+
+/** Keep the path of an entry for as long as the discovery lives. */
+static const char *walk_path(struct walk *walk, const struct bfs_at *at)
+{
+	struct strbuf path;
+	strbuf_init(&path);
+	bfs_path(at, &path);
+	const char *name = path.failed ? NULL
+	                               : arena_strndup(&walk->dsc->d->names, path.data, path.len);
+	strbuf_destroy(&path);
+	walk->failed |= !name;
+	return name;
+}
+
+void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_statx *st)
+{
+	struct discovery *d = walk->dsc->d;
+	if (!walk->dsc->opts->boundaries || walk->files || walk->round > 0)
+		return;
+	/* Room is made by powers of two. */
+	if ((d->nboundaries & (d->nboundaries - 1)) == 0) {
+		size_t size = d->nboundaries ? d->nboundaries * 2 : 1;
+		struct discover_boundary *bigger = realloc(d->boundaries, size * sizeof(*bigger));
+		if (!bigger) {
+			walk->failed = true;
+			return;
+		}
+		d->boundaries = bigger;
+	}
+	struct strbuf path;
+	strbuf_init(&path);
+	bfs_path(at, &path);
+	char *name = strbuf_take(&path);
+	if (!name) {
+		walk->failed = true;
+		return;
+	}
+	d->boundaries[d->nboundaries++] = (struct discover_boundary){
+		.path = name,
+		.mnt_id = st->mask & (K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE) ? st->mnt_id : 0,
+		.dev_major = st->dev_major,
+		.dev_minor = st->dev_minor,
+		.node = at->tag,
+		.automount = st->attributes & K_STATX_ATTR_AUTOMOUNT,
+	};
+}
+
+/**
+ * By device: the node that is shown by an entry of mount `on`; one that waits
+ * for its name before one that is settled.
+ */
+static uint32_t walk_node_by_dev(const struct walk *walk, uint32_t on, const struct k_statx *st)
+{
+	const struct mtree *tree = walk->dsc->tree;
+	uint32_t best = MT_NONE;
+	uint32_t i = map64_get(&walk->by_dev_first, (uint64_t)st->dev_major << 32 | st->dev_minor);
+	for (; i != MT_NONE; i = walk->nodes[i].same_dev) {
+		const struct mt_node *node = &tree->nodes[i];
+		if (walk->dsc->flags[i] & DF_INSIDE || (node->settled && !(walk->dsc->flags[i] & DF_TWIN)))
+			continue;
+		uint32_t up = node->parent;
+		while (up != MT_NONE && up != on && tree->nodes[up].group != tree->nodes[on].group)
+			up = tree->nodes[up].parent;
+		if (up == MT_NONE)
+			continue;
+		const struct mt_node *than = best == MT_NONE ? NULL : &tree->nodes[best];
+		if (!than || node->settled < than->settled
+		    || (node->settled == than->settled && node->depth < than->depth))
+			best = i;
+	}
+	return best;
+}
+
+/**
+ * Name what an entry of mount `on` shows, and all between: the parents on the
+ * chain from the top mount down to `on` are stacked on that point.
+ */
+static void walk_name(struct walk *walk, uint32_t on, uint32_t top, const char *path)
+{
+	struct dsc *dsc = walk->dsc;
+	struct mtree *tree = dsc->tree;
+	uint32_t end = top;
+	while (end != MT_NONE && end != on)
+		end = tree->nodes[end].parent;
+
+	struct mt_node *node = &tree->nodes[top];
+	if (!node->settled || node->named == MT_NAMED_NONE || node->states & 1u << MT_HIDDEN) {
+		dsc_name(dsc, top, path, MT_NAMED_WALKED);
+		/* The table was wrong, or is no longer right. */
+		node->states &= (uint16_t)~(1u << MT_HIDDEN);
+		node->covered_by = MT_NONE;
+		if (dsc->flags[top] & DF_BLOCKS)
+			mtree_state(tree, top, MT_UNTESTED);
+		walk_settled(walk, top);
+	}
+	if (end != on)
+		return;   /* it came here by a move: its parents are elsewhere */
+	for (uint32_t at = node->parent; at != on; at = tree->nodes[at].parent) {
+		struct mt_node *below = &tree->nodes[at];
+		/* Covered: nothing else that sits on it can be reached. */
+		for (uint32_t c = below->first; c != MT_NONE; c = tree->nodes[c].next) {
+			if (tree->nodes[c].settled)
+				continue;
+			mtree_state(tree, c, MT_HIDDEN);
+			tree->nodes[c].covered_by = top;
+			dsc_name(dsc, c, dsc->opts->names == DN_PURE ? NULL : dsc_kernel_name(dsc, c),
+			         MT_NAMED_NONE);
+			if (dsc->d->targets[c])
+				tree->nodes[c].named = MT_NAMED_KERNEL;
+		}
+		if (below->settled)
+			continue;
+		dsc_name(dsc, at, path, MT_NAMED_INFERRED);
+		mtree_state(tree, at, MT_HIDDEN);
+		below->covered_by = top;
+		dsc->d->kinds[at] = dsc->d->kinds[top];
+		walk_settled(walk, at);
+	}
+}
+
+void walk_hide_below(struct walk *walk)
+{
+	struct dsc *dsc = walk->dsc;
+	struct mtree *tree = dsc->tree;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t index = tree->order[i];
+		struct mt_node *node = &tree->nodes[index];
+		if (node->settled || node->parent == MT_NONE)
+			continue;
+		const struct mt_node *parent = &tree->nodes[node->parent];
+		if (parent->settled && parent->named <= MT_NAMED_KERNEL && parent->states & 1u << MT_HIDDEN) {
+			mtree_state(tree, index, MT_HIDDEN);
+			node->covered_by = parent->covered_by;
+			const char *name = dsc->opts->names == DN_PURE ? NULL : dsc_kernel_name(dsc, index);
+			dsc_name(dsc, index, name, name ? MT_NAMED_KERNEL : MT_NAMED_NONE);
+		}
+	}
+}
+
+bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *queue)
+{
+	const struct dsc *dsc = walk->dsc;
+	if (dsc->flags[node] & (DF_BLOCKS | DF_BEHIND))
+		return false;
+	if (dsc_rule(dsc, DR_LEAF) && mtree_is_leaf(dsc->tree, node) && !walk_for_boundaries(walk, node))
+		return false;
+	bool last = fstype_flags(dsc->tree->nodes[node].mount->fstype) & FST_LAST;
+	*queue = last && dsc_rule(dsc, DR_PSEUDO) ? BFS_LAST : BFS_NORMAL;
+	return true;
+}
+
+static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const struct k_statx *st,
+                                   struct bfs_enter *enter)
+{
+	struct walk *walk = arg;
+	struct dsc *dsc = walk->dsc;
+	uint32_t on = at->tag;
+	uint64_t *hits = dsc->d->stats.rule_hits;
+	const struct walk_node *node = &walk->nodes[on];
+
+	if (st->mask == 0 && st->mode == 0) {
+		/* A directory that may not be looked at: walk_meta(). */
+		++dsc->d->stats.denied_dirs;
+		++dsc->d->stats.errors;
+		walk_denied(walk, at);
+		return BFS_SKIP;
+	}
+	if (!walk_crosses(walk, node, st)) {
+		/* An automount point, or a subvolume that is no mount. */
+		walk_boundary(walk, at, st);
+		if (st->attributes & st->attributes_mask & K_STATX_ATTR_AUTOMOUNT)
+			return BFS_SKIP;
+		bool later = dsc_rule(dsc, DR_BOUNDARY);
+		hits[DR_BOUNDARY] += later;
+		*enter = (struct bfs_enter){true, on, later ? BFS_BOUNDARY : BFS_NORMAL};
+		return BFS_SKIP;
+	}
+
+	uint32_t top = walk->by_dev ? walk_node_by_dev(walk, on, st) : dsc_node_of(dsc, st);
+	if (top == MT_NONE || !(walk->by_dev || os_statx_is_mount_root(st))) {
+		walk_boundary(walk, at, st);
+		return BFS_SKIP;
+	}
+	/* Twins are entered wherever they are met, and named nowhere. */
+	bool twin = walk->by_dev && dsc->flags[top] & DF_TWIN;
+	bool again = twin || (dsc->tree->nodes[top].settled && dsc->d->targets[top]
+	                      && dsc->tree->nodes[top].named >= MT_NAMED_INFERRED);
+	if (!again) {
+		const char *path = walk_path(walk, at);
+		if (!path)
+			return BFS_END_ALL;
+		dsc_looked(dsc, top, st);
+		walk_name(walk, on, top, path);
+	}
+	enum bfs_queue queue;
+	bool deeper = !walk->depth_bound || at->depth < walk->depth;
+	/* In the second round what was named in the first is gone through again;
+	   the pass over files begins at each mount that is still of use. */
+	bool enter_it = !again || twin || (walk->round > 0 && !walk->files);
+	if (enter_it && S_ISDIR(st->mode) && deeper) {
+		if (walk_enters(walk, top, &queue))
+			*enter = (struct bfs_enter){true, top, queue};
+		else
+			++hits[DR_LEAF];
+	}
+	if (dsc->tree->waiting == 0 && dsc_rule(dsc, DR_END) && !dsc->opts->boundaries) {
+		++hits[DR_END];
+		return BFS_END_ALL;
+	}
+	return atomic_load_explicit(&node->wanted, memory_order_relaxed) ? BFS_SKIP : BFS_END_DIR;
+}
+
+static bool walk_wanted(void *arg, uint32_t tag)
+{
+	const struct walk *walk = arg;
+	return atomic_load_explicit(&walk->nodes[tag].wanted, memory_order_relaxed);
+}
+
+static uint64_t walk_mnt_id(void *arg, uint32_t tag, bool *unique)
+{
+	const struct walk *walk = arg;
+	*unique = walk->unique;
+	return walk->by_dev ? 0 : walk->nodes[tag].key;
+}
+
+static bool walk_last_pos(void *arg, uint32_t tag)
+{
+	const struct walk *walk = arg;
+	return !walk->by_dev && walk->nodes[tag].last_pos;
+}
+
+int walk_prepare(struct walk *walk)
+{
+	struct dsc *dsc = walk->dsc;
+	const struct mtree *tree = dsc->tree;
+	walk->nodes = calloc(tree->count, sizeof(*walk->nodes));
+	walk->avoid = calloc(tree->count, sizeof(*walk->avoid));
+	if (!walk->nodes || !walk->avoid)
+		return -1;
+	bool openat2 = dsc->os->caps & OSC_OPENAT2;
+	walk->dtype = dsc_rule(dsc, DR_DTYPE);
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mount *m = tree->nodes[i].mount;
+		unsigned flags = fstype_flags(m->fstype);
+		struct walk_node *node = &walk->nodes[i];
+		node->key = m->key;
+		node->old_id = m->id;
+		node->dev_major = m->dev_major;
+		node->dev_minor = m->dev_minor;
+		node->nlink = flags & FST_NLINK && dsc_rule(dsc, DR_NLINK);
+		node->subvol = flags & FST_SUBVOL;
+		node->proc = m->fstype && strcmp(m->fstype, "proc") == 0;
+		node->last_pos = flags & FST_LAST_POS;
+		/* A type of plain directories, with nothing to be found in it, nor
+		   to be kept away from. */
+		node->unlooked = flags & FST_NLINK && !tree->nodes[i].has_children && openat2
+		                 && dsc_rule(dsc, DR_UNLOOKED);
+		atomic_init(&node->wanted, !(mtree_is_leaf(tree, i) && dsc_rule(dsc, DR_LEAF))
+		                                   || walk_for_boundaries(walk, i));
+	}
+	if (map64_reserve(&walk->avoid_by, 1) != 0)
+		return -1;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const char *name = dsc_kernel_name(dsc, i);
+		/* Of a stack it is the top that is looked at, in a directory of what
+		   the lowest is mounted on. */
+		if (!(dsc->flags[i] & DF_NO_LOOK) || !name || tree->nodes[i].top != i)
+			continue;
+		uint32_t lowest = i;
+		while (mtree_stacked(tree, lowest))
+			lowest = tree->nodes[lowest].parent;
+		uint32_t parent = tree->nodes[lowest].parent;
+		if (parent == MT_NONE)
+			continue;
+		uint32_t first = map64_put(&walk->avoid_by, walk_avoid_key(parent, strrchr(name, '/') + 1),
+		                           walk->navoid);
+		if (first == MAP64_NONE)
+			return -1;
+		struct walk_avoid *avoid = &walk->avoid[walk->navoid];
+		*avoid = (struct walk_avoid){name, MT_NONE};
+		if (first != walk->navoid) {
+			avoid->next = walk->avoid[first].next;
+			walk->avoid[first].next = walk->navoid;
+		}
+		++walk->navoid;
+		walk->nodes[parent].avoids = true;
+	}
+	for (uint32_t i = tree->count; walk->by_dev && i-- > 0;) {
+		uint32_t first = map64_put(&walk->by_dev_first, mount_dev(tree->nodes[i].mount), i);
+		if (first == MAP64_NONE)
+			return -1;
+		walk->nodes[i].same_dev = MT_NONE;
+		if (first != i) {
+			walk->nodes[i].same_dev = walk->nodes[first].same_dev;
+			walk->nodes[first].same_dev = i;
+		}
+	}
+	/* The root of a run may be a plain directory: only its device is known. */
+	if (walk->by_dev && dsc->d->root != MT_NONE && tree->nodes[dsc->d->root].made) {
+		struct k_statx st;
+		struct walk_node *root = &walk->nodes[dsc->d->root];
+		if (os_statx(dsc->os, dsc->rootfd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) != 0)
+			return -1;
+		root->dev_major = st.dev_major;
+		root->dev_minor = st.dev_minor;
+	}
+	return 0;
+}
+
+void walk_count(struct walk *walk, const struct bfs_stats *done)
+{
+	struct discover_stats *stats = &walk->dsc->d->stats;
+	for (int i = 0; i < DR_NRULES; ++i)
+		stats->rule_hits[i] += done->hits[i];
+	stats->rule_hits[DR_SHRINK] += done->dropped;
+	stats->errors += done->hits[HIT_ERROR] + done->hits[HIT_DENIED];
+	stats->denied_dirs += done->hits[HIT_DENIED];
+	walk->unread += done->hits[HIT_ERROR];
+	walk->vanished += done->hits[HIT_VANISHED];
+}
+
+void walk_policy(struct walk *walk, struct bfs_policy *policy)
+{
+	bool newest = dsc_rule(walk->dsc, DR_LIKELY);
+	*policy = (struct bfs_policy){
+		.order = walk->dsc->opts->algorithm == DA_GETMNT3 ? BFS_BREADTH : BFS_DEPTH,
+		.newest = newest,
+		.statx_mask = dsc_id_mask(walk->dsc) | K_STATX_TYPE | K_STATX_NLINK | K_STATX_INO
+		              | (newest ? K_STATX_MTIME : 0),
+		.statx_flags = AT_STATX_DONT_SYNC,
+		.entry = walk_entry,
+		.meta = walk_meta,
+		.mnt_id = walk_mnt_id,
+		.last_pos = walk_last_pos,
+		.judge = walk_judge,
+		.wanted = walk_wanted,
+		.arg = walk,
+	};
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What the files of the model share.
+ *
+ *     plan.c     the mounts, each decided when those that it needs are
+ *     place.c    what each mount is, what it needs
+ *     own.c      what the system mounts by itself
+ *     source.c   how a device is named
+ *     options.c  which options stand in a line
+ *     text.c     swaps, utab, names of units; paths
+ */
+#ifndef GM_FSTAB_COMMON_H
+#define GM_FSTAB_COMMON_H
+
+#include "base/strbuf.h"
+#include "base/words.h"
+#include "fstab/fstab.h"
+
+/* text.c */
+
+/** A path as it is without "//", "/./", "/.." and a '/' at its end; NULL if it is not
+    absolute, or on ENOMEM. */
+const char *fstab_normal(struct arena *arena, const char *path);
+
+/* own.c */
+
+/** Who mounts something without being asked by an fstab. */
+struct fstab_own {
+	const char *owner;       /* fstab_line.owner */
+	const char *why;         /* for people */
+	bool boot;               /* it is there when the fstab is read */
+};
+
+/** Whether the mount of a node of the tree shows the directory that it is mounted on, as what it is
+    mounted on has it. */
+bool fstab_upon_itself(const struct discovery *d, uint32_t node);
+
+/**
+ * Whether the system mounts this by itself.
+ *
+ * @itself     fstab_upon_itself()
+ * @all        API file systems are wanted.
+ * @user       fstab_user(): what an ordinary user can call as that user likes proves nothing.
+ * @own [out]  Static strings; set if it does.
+ */
+bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, bool user, struct fstab_own *own);
+
+/** Whether a type is one of FUSE. */
+bool fstab_is_fuse(const char *fstype);
+
+/**
+ * Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE, by
+ * "user=NAME" in utab, by a place below /run/user/UID.  Its source, and the type of FUSE, are text of
+ * that user's choice then.  Of a mount made in a user namespace the ID is 0 in that namespace.
+ *
+ * @target  From ROOT.
+ * @kept    fstab_world.kept()
+ * @user    Gets the ID or name appended, if one did: any bytes; "?" if that is not known of a mount
+ *          of FUSE.
+ */
+bool fstab_user(const struct mount *mount, const char *target, const char *kept, struct strbuf *user);
+
+/** Whether a mount point is one of the kernel's own: at or below /proc, /sys and /dev. */
+bool fstab_is_kernels(const char *target);
+
+/** Whether it is mounted over what the kernel or the system shows there, and is nothing of
+    theirs: files of a disk, of a server or of a program, or over a process. */
+bool fstab_hides_kernels(const struct mount *mount, const char *target);
+
+/** Whether a mount point is one that a system does not run without. */
+bool fstab_is_system(const char *target);
+
+/* source.c */
+
+/** A line in the making. */
+struct fstab_draft {
+	const struct fstab_input *in;
+	struct arena *arena;
+	struct strbuf text;         /* for use in passing */
+	bool failed;                /* ENOMEM */
+};
+
+/** A formatted string that stays; NULL on ENOMEM. */
+__attribute__((format(printf, 2, 3)))
+const char *fstab_format(struct fstab_draft *draft, const char *format, ...);
+
+/**
+ * Name a device by the policy.
+ *
+ * @line  Gets source and note, or the reason why there is none.
+ * @return whether it has a name.
+ */
+bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *device,
+                       const char *source, struct fstab_line *line);
+
+/** Why the names that the kernel has are not those to mount a type by; NULL: they are. */
+const char *fstab_type_fault(struct fstab_draft *draft, const struct mount *mount);
+
+/** The source of a mount that stands on no device.
+    @line  Gets source, or the reason why there can be none.
+    @return whether there can. */
+bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount, struct fstab_line *line);
+
+/* options.c */
+
+/** What of the options is decided elsewhere. */
+struct fstab_choice {
+	const struct mount *mount;
+	const struct mount *bound;  /* of a bind: the mount that its source lies in */
+	bool bind;
+	const char *first;          /* "loop" and the like, or NULL */
+	const char *more;           /* behind the others, or NULL */
+};
+
+/** The options of a line.
+    @line  Gets options, or the reason why there can be no line.
+    @return whether there can. */
+bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *choice,
+                          struct fstab_line *line);
+
+/** Whether a type, without its ".subtype", is one of a list with a blank between each two;
+    "*" is any, also one that is not known (NULL). */
+static inline bool fstab_type_in(const char *fstype, const char *types)
+{
+	return *types == '*' || (fstype && word_in(fstype, strcspn(fstype, "."), types));
+}
+
+/** Whether an option, as the kernel shows it of a type, stands in no line: it was found
+    out, or may not be given.
+    @minimal  Or it is so without it. */
+bool fstab_is_dropped(const char *fstype, const char *option, size_t n, bool minimal);
+
+/** Whether a list of options, as the kernel gave it, has this one. */
+bool fstab_has_option(const char *options, const char *option);
+
+/** The next of options as mount(8) keeps them, of *n bytes; what does not end is none.
+    @return it, or NULL. */
+const char *fstab_kept_next(const char **list, size_t *n);
+
+/** The last of these with a name of n bytes.
+    @m [out]  How many bytes it has.
+    @return it, or NULL. */
+const char *fstab_kept_find(const char *options, const char *name, size_t n, size_t *m);
+
+/** The decoded value of an option; false if it is not there. */
+bool fstab_option_value(const char *options, const char *name, struct strbuf *value);
+
+/** A layer of an overlay: a directory. */
+struct fstab_layer {
+	const char *text;           /* within the decoded value */
+	size_t n;
+	bool list;                  /* of a list, where a backslash escapes */
+	char of;                    /* 'l'owerdir, 'd'atadir, 'u'pperdir, 'w'orkdir */
+};
+
+/**
+ * Go through the directories of an overlay's options, as the kernel shows them.
+ *
+ * @each   Returns whether to go on.
+ * @return false if each() did, or memory ran out.
+ */
+bool fstab_each_layer(const char *options, struct strbuf *scratch,
+                      bool (*each)(void *arg, const struct fstab_layer *layer), void *arg);
+
+/** The same of the options of a line: mount(8) parts them at each ',' that no backslash stands before,
+    when it has decoded them. */
+bool fstab_each_line_layer(const char *options, struct strbuf *scratch,
+                           bool (*each)(void *arg, const struct fstab_layer *layer), void *arg);
+
+/** The path of a layer. */
+void fstab_layer_path(const struct fstab_layer *layer, struct strbuf *path);
+
+#endif

@@ -1,0 +1,692 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Options of a line that is there, against those of the mount.
+ *
+ * What a mount has of its own (ro, nosuid, noatime ...) the kernel always shows, so
+ * that both sides are known: what a line does not say is the default.  Of what is the
+ * file system's it shows some, not all, and as it likes (shown.h): so what it shows and the
+ * line has not, or with another value, is a difference; and what the line alone has is
+ * none: it stays, as does what is for mount(8) and systemd.
+ */
+#include "fstab/edit/merge_impl.h"
+
+#include "base/fstypes.h"
+#include "base/optionset.h"
+#include "base/words.h"
+#include "fstab/shown.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** What a mount has of its own: one of each group. */
+enum group { G_RO, G_SUID, G_DEV, G_EXEC, G_ATIME, G_DIRATIME, G_LINKS, G_SYNC, G_DIRSYNC, G_LAZY, GROUPS };
+
+/** Each group's options; what stands first is the default, its number what it is. */
+static const struct {
+	const char *option;
+	enum group group;
+	unsigned char value;
+} flag_rows[] = {
+	{"rw", G_RO, 0}, {"ro", G_RO, 1},
+	{"suid", G_SUID, 0}, {"nosuid", G_SUID, 1},
+	{"dev", G_DEV, 0}, {"nodev", G_DEV, 1},
+	{"exec", G_EXEC, 0}, {"noexec", G_EXEC, 1},
+	{"relatime", G_ATIME, 0}, {"noatime", G_ATIME, 1}, {"strictatime", G_ATIME, 2},
+	{"atime", G_ATIME, 0}, {"norelatime", G_ATIME, 2}, {"nostrictatime", G_ATIME, 0},
+	{"diratime", G_DIRATIME, 0}, {"nodiratime", G_DIRATIME, 1},
+	{"symfollow", G_LINKS, 0}, {"nosymfollow", G_LINKS, 1},
+	{"async", G_SYNC, 0}, {"sync", G_SYNC, 1},
+	{"nodirsync", G_DIRSYNC, 0}, {"dirsync", G_DIRSYNC, 1},
+	{"nolazytime", G_LAZY, 0}, {"lazytime", G_LAZY, 1},
+};
+
+struct flags {
+	unsigned char value[GROUPS];
+	bool any;                /* one was given */
+};
+
+/** For mount(8), systemd and others: no difference. */
+static const char *const others[] = {
+	"defaults", "auto", "noauto", "user", "users", "nouser", "owner", "group", "nofail", "_netdev",
+	"bind", "rbind", "loop", "offset", "sizelimit", "subvol", "subvolid", "lowerdir", "lowerdir+", "datadir+",
+	"upperdir", "workdir", "comment", "uhelper", "helper", "mand", "nomand", "iversion", "noiversion", "silent", "loud",
+	"remount", "private", "rprivate", "shared", "rshared", "slave", "rslave", "unbindable", "runbindable",
+};
+
+/** What says what is mounted. */
+static const char *const parts[] = {
+	"bind", "rbind", "loop", "offset", "sizelimit", "subvol", "subvolid", "lowerdir", "lowerdir+", "datadir+",
+	"upperdir", "workdir",
+};
+
+const char *merge_next(const char **list, size_t *n)
+{
+	*list += strspn(*list, ",");
+	if (!**list)
+		return NULL;
+	const char *option = *list;
+	bool quoted = false, escaped = false;
+	*list += strcspn(option, ",\"\\");
+	for (; **list && (quoted || escaped || **list != ','); ++*list) {
+		quoted ^= **list == '"' && !escaped;
+		escaped = **list == '\\' && !escaped;
+	}
+	*n = (size_t)(*list - option);
+	return option;
+}
+
+/** Whether the name of an option is one of these. */
+#define IS_OF(option, n, names) WORD_OF(option, option_name(option, n), names)
+
+/** Make a set of the options of a list.
+    @whole  By all of an option, not by its name. */
+static void index_list(struct option_set *set, const char *list, bool whole)
+{
+	option_set_init(set, whole);
+	option_set_add_list(set, list, merge_next);
+}
+
+bool merge_has(const char *options, const char *option)
+{
+	size_t n;
+	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
+		if (word_is(o, n, option))
+			return true;
+	}
+	return false;
+}
+
+const char *merge_value(const char *options, const char *name, size_t *n)
+{
+	const char *found = NULL;
+	size_t k, len = strlen(name);
+	if (!options)
+		return NULL;
+	for (const char *o; (o = merge_next(&options, &k)) != NULL;) {
+		if (k <= len || memcmp(o, name, len) != 0 || o[len] != '=')
+			continue;
+		found = o + len + 1;
+		*n = k - len - 1;
+		if (*n >= 2 && *found == '"' && found[*n - 1] == '"') {
+			++found;
+			*n -= 2;
+		}
+	}
+	return found;
+}
+
+bool merge_noauto(const char *options)
+{
+	bool noauto = false;
+	size_t n;
+	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
+		noauto |= word_is(o, n, "noauto");
+		noauto &= !word_is(o, n, "auto");
+	}
+	return noauto;
+}
+
+/** The row of an option that is a mount's own; -1: it is none. */
+static int flag_row(const char *option, size_t n)
+{
+	for (size_t i = 0; i < sizeof(flag_rows) / sizeof(*flag_rows); ++i) {
+		if (word_is(option, n, flag_rows[i].option))
+			return (int)i;
+	}
+	return -1;
+}
+
+/** Take a flag.  The kernel goes by which of relatime, noatime and strictatime are there, not by their
+    order: each counts above those before it.
+    @atime  The uppermost so far; 0 at first. */
+static void set_flag(struct flags *flags, int row, unsigned char *atime)
+{
+	static const char *const ranks[] = {"relatime", "noatime", "strictatime"};
+	unsigned char value = flag_rows[row].value;
+	if (flag_rows[row].group == G_ATIME) {
+		bool ranked = strcmp(flag_rows[row].option, ranks[value]) == 0;
+		if (ranked && value < *atime)
+			return;
+		*atime = ranked ? value : 0;
+	}
+	flags->value[flag_rows[row].group] = value;
+}
+
+/** What a mount has of its own by a list of options.
+    @base  What it has by none; what it is stays. */
+static void take_flags(const char *options, const struct flags *base, struct flags *flags)
+{
+	*flags = *base;
+	flags->any = false;
+	size_t n;
+	unsigned char atime = 0;
+	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
+		int row = flag_row(o, n);
+		if (row >= 0) {
+			set_flag(flags, row, &atime);
+			flags->any = true;
+		} else if (word_is(o, n, "user") || word_is(o, n, "users")) {
+			flags->value[G_SUID] = flags->value[G_DEV] = flags->value[G_EXEC] = 1;
+			flags->any = true;
+		} else if (word_is(o, n, "owner") || word_is(o, n, "group")) {
+			flags->value[G_SUID] = flags->value[G_DEV] = 1;
+			flags->any = true;
+		}
+	}
+}
+
+/** Whether quotes in a list do not end, so that nothing can be put behind it. */
+static bool is_open(const char *list)
+{
+	size_t n;
+	bool quoted = false;
+	for (const char *o; (o = merge_next(&list, &n)) != NULL;) {
+		bool escaped = false;
+		for (size_t i = 0; i < n; ++i) {
+			quoted ^= o[i] == '"' && !escaped;
+			escaped = o[i] == '\\' && !escaped;
+		}
+		/* A backslash at the end would be that of the comma behind it. */
+		quoted |= escaped;
+	}
+	return quoted;
+}
+
+/** The options of a list that have one name. */
+struct named {
+	const char *first, *last;   /* NULL: none */
+	size_t n;                   /* bytes of the first */
+	unsigned times;
+};
+
+/** The options of a list that have the name of this one: NFS's version has two names. */
+static struct named find_name(const struct option_set *set, const char *option, size_t n)
+{
+	size_t key = option_name(option, n);
+	const struct option_entry *entries[2] = {option_set_find(set, option, key), NULL};
+	struct named found = {0};
+	if (word_is(option, key, "nfsvers"))
+		entries[1] = option_set_find(set, "vers", 4);
+	for (int i = 0; i < 2; ++i) {
+		const struct option_entry *entry = entries[i];
+		if (!entry)
+			continue;
+		if (!found.first || entry->first < found.first) {
+			found.first = entry->first;
+			found.n = entry->nfirst;
+		}
+		found.last = !found.last || entry->last > found.last ? entry->last : found.last;
+		found.times += entry->times;
+	}
+	return found;
+}
+
+/** The options of a mount. */
+struct live {
+	struct option_set sets[2];   /* as the plan has them; as the kernel shows them */
+};
+
+static void live_init(struct live *live, const char *planned, const char *shown)
+{
+	index_list(&live->sets[0], planned, false);
+	index_list(&live->sets[1], shown, false);
+}
+
+/** Free them.  @return whether memory ran out. */
+static bool live_destroy(struct live *live)
+{
+	bool failed = live->sets[0].failed || live->sets[1].failed;
+	option_set_destroy(&live->sets[0]);
+	option_set_destroy(&live->sets[1]);
+	return failed;
+}
+
+/** The option of a mount that has the name of this one: as the plan has it, else as the
+    kernel shows it.  What is there more than once is left as it is. */
+static const char *find_live(const struct live *live, const char *option, size_t n, size_t *k)
+{
+	for (int i = 0; i < 2; ++i) {
+		struct named found = find_name(&live->sets[i], option, n);
+		*k = found.n;
+		if (found.first)
+			return found.times == 1 && (i == 0 || !memchr(found.first, '\\', *k)) ? found.first : NULL;
+	}
+	return NULL;
+}
+
+/** Take a word for what undoes an option if a set has it without a value, and earlier than *found. */
+static void find_word(const struct option_set *set, const char *word, size_t n, const char **found, size_t *k)
+{
+	const struct option_entry *entry = option_set_find(set, word, n);
+	if (entry && entry->bare && (!*found || entry->bare < *found)) {
+		*found = entry->bare;
+		*k = n;
+	}
+}
+
+/** The option of a mount that an option of its line would undo, of *k bytes; or NULL.
+    @use  For use in passing. */
+static const char *find_opposite(const char *fstype, const struct live *live, const char *option, size_t n, size_t *k,
+                                 struct strbuf *use)
+{
+	static const char *const rows[][2] = {
+		{"hard", "soft"}, {"hard", "softerr"}, {"soft", "softerr"}, {"inode32", "inode64"}, {"grpid", "nogrpid"},
+		{"posixacl", "noacl"},
+	};
+	/* As far as the server goes along. */
+	static const char *const agreed[] = {"unix", "nounix", "serverino", "noserverino", "posix", "posixpaths"};
+	if (memchr(option, '=', n) || flag_row(option, n) >= 0 || IS_OF(option, n, others)
+	    || (fstype_flags(fstype) & FST_NET && IS_OF(option, n, agreed)))
+		return NULL;
+	strbuf_reset(use);
+	strbuf_puts(use, "no");
+	strbuf_add(use, option, n);
+	const char *found = NULL;
+	for (int i = 0; i < 2 && !found; ++i) {
+		const struct option_set *set = &live->sets[i];
+		if (option_set_find(set, option, n))
+			continue;
+		find_word(set, strbuf_str(use), use->len, &found, k);
+		if (n > 2 && memcmp(option, "no", 2) == 0)
+			find_word(set, option + 2, n - 2, &found, k);
+		for (size_t r = 0; r < sizeof(rows) / sizeof(*rows); ++r) {
+			for (int side = 0; side < 2; ++side) {
+				if (word_is(option, n, rows[r][side]))
+					find_word(set, rows[r][!side], strlen(rows[r][!side]), &found, k);
+			}
+		}
+	}
+	return found;
+}
+
+/** Whether a list has a flag that the mount has not so. */
+static bool has_other_flag(const char *shown, const struct flags *want)
+{
+	size_t n;
+	for (const char *o; (o = merge_next(&shown, &n)) != NULL;) {
+		int row = flag_row(o, n);
+		if (row >= 0 && want->value[flag_rows[row].group] != flag_rows[row].value)
+			return true;
+	}
+	return false;
+}
+
+/** What is shown for all options of a line, made when it is first needed. */
+struct all_shown {
+	const char *from;        /* the options; NULL: it is made */
+	struct strbuf text;
+	struct option_set set;
+};
+
+static void make_all(struct all_shown *all, const char *fstype)
+{
+	size_t n;
+	const char *from = all->from;
+	for (const char *o; from && (o = merge_next(&from, &n)) != NULL;)
+		shown_as(fstype, o, n, &all->text);
+	if (all->from)
+		option_set_add_list(&all->set, strbuf_str(&all->text), merge_next);
+	all->from = NULL;
+}
+
+/** Whether what is shown for an option of a line has another value than the mount's.
+    @behind  Where in what is shown for all options those behind this one begin: what these
+             say again counts. */
+static bool is_other(const char *fstype, const char *shown, struct all_shown *all, size_t behind, const struct live *live)
+{
+	size_t n, k;
+	for (const char *o; (o = merge_next(&shown, &n)) != NULL;) {
+		const char *found = find_live(live, o, n, &k);
+		if (!found || shown_same(fstype, o, n, found, k))
+			continue;
+		make_all(all, fstype);
+		const char *last = find_name(&all->set, o, n).last;
+		if (!last || last < strbuf_str(&all->text) + behind)
+			return true;
+	}
+	return false;
+}
+
+/** Options as they are put together; they must outlive it. */
+struct taken {
+	struct strbuf *list;
+	struct option_set set;   /* those of the list */
+};
+
+static void take(struct taken *taken, const char *option, size_t n)
+{
+	option_add(taken->list, option, n);
+	option_set_add(&taken->set, option, n);
+}
+
+/** Append the options of a line that stay, with the values of the mount; what is there
+    more than once, or is for others than the kernel, is left as it is.
+    @flags   Those of the mount, if they are others than the line's; else NULL.
+    @differ  Gets what is otherwise. */
+static void take_over(const char *fstype, const char *from, const struct live *live, const struct flags *flags,
+                      struct taken *taken, struct strbuf *differ)
+{
+	size_t n, k, m, behind = 0;
+	struct strbuf shown, use;
+	struct option_set whole;
+	struct all_shown all = {.from = from};
+	strbuf_init(&shown);
+	strbuf_init(&use);
+	strbuf_init(&all.text);
+	option_set_init(&all.set, false);
+	index_list(&whole, from, false);
+	for (const char *o; (o = merge_next(&from, &n)) != NULL;) {
+		strbuf_reset(&shown);
+		shown_as(fstype, o, n, &shown);
+		behind += (behind > 0 && shown.len > 0) + shown.len;
+		if (flags && flag_row(o, n) >= 0)
+			continue;
+		bool own = (n > 2 && strncasecmp(o, "x-", 2) == 0) || IS_OF(o, n, others) || find_name(&whole, o, n).times > 1;
+		const char *opposite = own ? NULL : find_opposite(fstype, live, o, n, &k, &use);
+		if (opposite) {
+			if (!option_set_find(&taken->set, opposite, k))
+				take(taken, opposite, k);
+			option_add(differ, opposite, k);
+			continue;
+		}
+		/* What means a flag besides goes, if the flag does. */
+		if (!own && flags && has_other_flag(strbuf_str(&shown), flags))
+			continue;
+		if (own || !is_other(fstype, strbuf_str(&shown), &all, behind, live)) {
+			take(taken, o, n);
+			continue;
+		}
+		for (const char *at = strbuf_str(&shown), *part; (part = merge_next(&at, &k)) != NULL;) {
+			const char *found = find_live(live, part, k, &m);
+			if (found) {
+				take(taken, found, m);
+				option_add(differ, found, m);
+			}
+		}
+	}
+	taken->list->failed |= shown.failed || use.failed || whole.failed || taken->set.failed || all.text.failed || all.set.failed;
+	strbuf_destroy(&shown);
+	strbuf_destroy(&use);
+	strbuf_destroy(&all.text);
+	option_set_destroy(&all.set);
+	option_set_destroy(&whole);
+}
+
+/** Append what the mount has, and the line has not.
+    @have  As the kernel shows it. */
+static void add_missing(const char *fstype, const char *have, const char *live, struct taken *taken,
+                        struct strbuf *differ)
+{
+	size_t n;
+	struct strbuf use;
+	struct option_set had;
+	strbuf_init(&use);
+	index_list(&had, have, false);
+	for (const char *o; (o = merge_next(&live, &n)) != NULL;) {
+		if (flag_row(o, n) >= 0 || IS_OF(o, n, others) || (n > 2 && strncasecmp(o, "x-", 2) == 0)
+		    || find_name(&had, o, n).first || shown_unasked(fstype, o, n) || find_name(&taken->set, o, n).first
+		    || shown_has(fstype, &had, o, n, &use))
+			continue;
+		take(taken, o, n);
+		option_add(differ, o, n);
+	}
+	taken->list->failed |= use.failed || had.failed || taken->set.failed;
+	strbuf_destroy(&use);
+	option_set_destroy(&had);
+}
+
+/** Append the words of flags that the plan has: of a bind that names one, all must be named. */
+static void add_words(const char *live, struct strbuf *list)
+{
+	size_t n;
+	for (const char *o; (o = merge_next(&live, &n)) != NULL;) {
+		if (flag_row(o, n) >= 0)
+			option_add(list, o, n);
+	}
+}
+
+/** Append the words of the flags that a list does not give. */
+static void add_flags(const struct flags *want, const struct flags *base, struct strbuf *list)
+{
+	struct flags have;
+	take_flags(strbuf_str(list), base, &have);
+	for (size_t i = 0; i < sizeof(flag_rows) / sizeof(*flag_rows); ++i) {
+		enum group g = flag_rows[i].group;
+		if (flag_rows[i].value != want->value[g] || want->value[g] == have.value[g])
+			continue;
+		option_puts(list, flag_rows[i].option);
+		have.value[g] = want->value[g];
+	}
+}
+
+/** Append the names of what two have otherwise, as the second has it. */
+static bool tell_flags(const struct flags *a, const struct flags *b, struct strbuf *differ)
+{
+	bool other = false;
+	for (int g = 0; g < GROUPS; ++g) {
+		if (a->value[g] == b->value[g])
+			continue;
+		other = true;
+		for (size_t i = 0; i < sizeof(flag_rows) / sizeof(*flag_rows); ++i) {
+			if (flag_rows[i].group == (enum group)g && flag_rows[i].value == b->value[g]) {
+				option_puts(differ, flag_rows[i].option);
+				break;
+			}
+		}
+	}
+	return other;
+}
+
+/** What a mount has of its own, and none of its file system. */
+static void vfs_of_mount(const struct mount *mount, struct flags *flags)
+{
+	static const struct flags none;
+	take_flags(mount->vfs_opts, &none, flags);
+	/* Of the times of access the one that is not shown. */
+	if (!merge_has(mount->vfs_opts, "relatime") && !merge_has(mount->vfs_opts, "noatime"))
+		flags->value[G_ATIME] = 2;
+}
+
+/** The same with what is shown of the file system. */
+static void shown_of_mount(const struct mount *mount, struct flags *flags)
+{
+	static const enum group supers[] = {G_SYNC, G_DIRSYNC, G_LAZY};
+	static const struct flags none;
+	struct flags super;
+	vfs_of_mount(mount, flags);
+	take_flags(mount->fs_opts ? mount->fs_opts : "", &none, &super);
+	for (size_t i = 0; i < sizeof(supers) / sizeof(*supers); ++i)
+		flags->value[supers[i]] |= super.value[supers[i]];
+}
+
+/** Whether a mount that is read-only is so by its line, and not since. */
+static bool is_meant_readonly(struct merger *m, const struct mount *mount)
+{
+	for (size_t i = 0; i < m->nnew && !merge_has(mount->fs_opts ? mount->fs_opts : "", "ro"); ++i) {
+		const struct old *old = m->new[i].line->mount == mount ? merge_first_on(m, &m->new[i]) : NULL;
+		for (; old; old = merge_next_on(m, old)) {
+			if (merge_has(old->words.options, "ro"))
+				return true;
+		}
+	}
+	return false;
+}
+
+const char *merge_options(struct merger *m, const struct old *old, const struct new *new, const char **differ)
+{
+	const char *from = old->act == CHANGED ? old->changed.options : old->words.options, *live = new->line->options;
+	const struct mount *mount = new->line->mount;
+	const char *fstype = mount && mount->fstype ? mount->fstype : "";
+	/* What can have no line has no options of one. */
+	if (!live)
+		live = mount && mount->vfs_opts ? mount->vfs_opts : "";
+	static const struct flags none;
+	struct flags base, have, want;
+	struct strbuf told, shown;
+	/* What mount(8) makes of it, nobody meant; it is not made worse. */
+	if (is_open(from))
+		return NULL;
+	strbuf_init(&told);
+	strbuf_init(&shown);
+	shown_list(fstype, from, &shown);
+	strbuf_reset(&m->more);
+	take_flags(live, &none, &want);
+	if (mount && mount->vfs_opts && !new->line->options)
+		shown_of_mount(mount, &want);
+	take_flags(shown_flags(fstype), &none, &base);
+	for (size_t i = 0; i < sizeof(flag_rows) / sizeof(*flag_rows); ++i) {
+		if (shown_any_flag(fstype, flag_rows[i].option))
+			base.value[flag_rows[i].group] = want.value[flag_rows[i].group];
+	}
+	take_flags(strbuf_str(&shown), &base, &have);
+	bool bind = merge_has(from, "bind") || merge_has(from, "rbind");
+	/* By nature, or after an error: nobody asked for it. */
+	if (mount && !bind && (shown_readonly(mount) || shown_failed(fstype, mount->fs_opts)))
+		have.value[G_RO] = want.value[G_RO];
+	/* A bind that names none has those of its source; the plan's, if they are these. */
+	bool as_source = bind && !have.any, flags;
+	if (bind && !want.any && have.any && mount && mount->vfs_opts)
+		take_flags(mount->vfs_opts, &none, &want);
+	struct fstab_bound bound;
+	if (as_source && mount && mount->vfs_opts && merge_bound(m, old, new, &bound) && bound.in->vfs_opts) {
+		/* That which the line names: the plan may have found another, or need none. */
+		vfs_of_mount(bound.in, &have);
+		vfs_of_mount(mount, &want);
+		have.value[G_RO] = have.value[G_RO] && (want.value[G_RO] || is_meant_readonly(m, bound.in));
+		flags = tell_flags(&have, &want, &told);
+		live = mount->vfs_opts;
+	} else {
+		flags = as_source ? want.any : tell_flags(&have, &want, &told);
+		if (as_source && flags)
+			tell_flags(&none, &want, &told);
+		if (as_source && flags && !told.len)
+			strbuf_puts(&told, "rw");
+	}
+	/* Of a bind the file system's are another line's affair. */
+	struct live lives;
+	struct taken taken = {.list = &m->more};
+	live_init(&lives, live, bind || !mount ? NULL : mount->fs_opts);
+	option_set_init(&taken.set, false);
+	/* What the first line of the file system has asked for, all its subvolumes have. */
+	uint32_t first = mount && !bind ? map64_get(&m->first_of, mount_dev(mount)) : MAP64_NONE;
+	if (first != MAP64_NONE)
+		shown_list(fstype, m->old[first].words.options, &shown);
+	take_over(fstype, from, &lives, flags ? &want : NULL, &taken, &told);
+	if (!bind && !merge_by_helper(old, mount))
+		add_missing(fstype, strbuf_str(&shown), live, &taken, &told);
+	m->failed |= live_destroy(&lives);
+	option_set_destroy(&taken.set);
+	if (flags && bind)
+		add_words(live, &m->more);
+	else if (flags)
+		add_flags(&want, &base, &m->more);
+	const char *options = NULL;
+	if (told.len) {
+		options = merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : "defaults");
+		*differ = merge_format(m, "%s", strbuf_str(&told));
+	}
+	m->failed |= told.failed || shown.failed;
+	strbuf_destroy(&told);
+	strbuf_destroy(&shown);
+	return options;
+}
+
+void fstab_asked(const struct fstab_line *live, const char *options, struct strbuf *differ)
+{
+	const struct mount *mount = live->mount;
+	if (!mount || !mount->vfs_opts || is_open(options))
+		return;
+	const char *fstype = mount->fstype ? mount->fstype : "";
+	bool bind = merge_has(options, "bind") || merge_has(options, "rbind");
+	struct live lives;
+	struct flags have, want;
+	struct strbuf rest;
+	struct taken taken = {.list = &rest};
+	size_t n;
+	unsigned char atime = 0;
+	strbuf_init(&rest);
+	live_init(&lives, mount->vfs_opts, bind ? NULL : mount->fs_opts);
+	option_set_init(&taken.set, false);
+	shown_of_mount(mount, &have);
+	want = have;
+	for (const char *at = options, *o; (o = merge_next(&at, &n)) != NULL;) {
+		int row = flag_row(o, n);
+		if (row >= 0)
+			set_flag(&want, row, &atime);
+	}
+	if (have.value[G_RO])
+		want.value[G_RO] = 1;
+	tell_flags(&want, &have, differ);
+	take_over(fstype, options, &lives, NULL, &taken, differ);
+	differ->failed |= live_destroy(&lives) || rest.failed;
+	option_set_destroy(&taken.set);
+	strbuf_destroy(&rest);
+}
+
+const char *merge_inherit(struct merger *m, const char *options, const char *from)
+{
+	static const char *const kept[] = {"nofail", "_netdev", "user", "users", "owner", "group", "comment"};
+	size_t n;
+	if (is_open(from) || is_open(options))
+		return options;
+	struct option_set have;
+	index_list(&have, options, false);
+	strbuf_reset(&m->more);
+	if (strcmp(options, "defaults") != 0)
+		strbuf_puts(&m->more, options);
+	for (const char *o; (o = merge_next(&from, &n)) != NULL;) {
+		bool outside = n > 2 && strncasecmp(o, "x-", 2) == 0 && strncasecmp(o, "x-mount.", 8) != 0;
+		if ((outside || IS_OF(o, n, kept)) && !find_name(&have, o, n).first)
+			option_add(&m->more, o, n);
+	}
+	m->failed |= have.failed;
+	option_set_destroy(&have);
+	return merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : options);
+}
+
+/** Go on to the next option that says what is mounted, or that does not. */
+static const char *next_of(const char **list, bool identity, size_t *n)
+{
+	const char *option;
+	do
+		option = merge_next(list, n);
+	while (option && (IS_OF(option, *n, parts) != identity || word_is(option, *n, "defaults")));
+	return option;
+}
+
+bool merge_alike(const char *a, const char *b, bool identity)
+{
+	for (;;) {
+		size_t n, k;
+		const char *x = next_of(&a, identity, &n), *y = next_of(&b, identity, &k);
+		if (!x || !y)
+			return !x && !y;
+		if (n != k || memcmp(x, y, n) != 0)
+			return false;
+	}
+}
+
+const char *merge_identity(struct merger *m, const char *options, const char *live)
+{
+	size_t n;
+	struct option_set here, there;
+	index_list(&here, options, true);
+	index_list(&there, live, true);
+	strbuf_reset(&m->more);
+	/* What is there keeps its place. */
+	for (const char *at = live, *o; (o = merge_next(&at, &n)) != NULL;) {
+		if (IS_OF(o, n, parts) && !option_set_find(&here, o, n))
+			option_add(&m->more, o, n);
+	}
+	bool other = m->more.len > 0;
+	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
+		bool kept = !IS_OF(o, n, parts) || option_set_find(&there, o, n);
+		if (kept && !(other && word_is(o, n, "defaults")))
+			option_add(&m->more, o, n);
+	}
+	m->failed |= here.failed || there.failed;
+	option_set_destroy(&here);
+	option_set_destroy(&there);
+	return merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : "defaults");
+}

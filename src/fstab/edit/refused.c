@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Options of a line that the kernel is known to refuse: without them it mounts what is
+ * there, for that is mounted without them.
+ */
+#include "fstab/edit/merge_impl.h"
+
+#include "base/words.h"
+
+const char *merge_refused(struct merger *m, const struct old *old, const char *options, const char **kept)
+{
+	const struct fstab_merge_input *in = m->in;
+	if (!in->refused || !old->line)
+		return NULL;
+	struct strbuf refused;
+	strbuf_init(&refused);
+	strbuf_reset(&m->more);
+	size_t n;
+	for (const char *o; (o = merge_next(&options, &n)) != NULL;)
+		option_add(in->refused(in->arg, old->line->number, o, n) ? &refused : &m->more, o, n);
+	const char *text = NULL;
+	if (refused.len) {
+		text = merge_format(m, "%s", strbuf_str(&refused));
+		*kept = merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : "defaults");
+	}
+	m->failed |= refused.failed;
+	strbuf_destroy(&refused);
+	return text;
+}

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a line of a file mounts what is mounted.
+ *
+ * A device has many names: tags, in quotes, links of /dev/disk, /dev/mapper.  A bind
+ * can name its directory by any place where it is seen.  So names are not compared
+ * but what they name, as far as that is known; what is not known is held to be right.
+ */
+#include "fstab/edit/merge_impl.h"
+
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "base/words.h"
+#include "fstab/common.h"
+#include "fstab/shown.h"
+#include "mounttree.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *tag, *dir;
+} tag_rows[] = {
+	{"UUID=", "/dev/disk/by-uuid/"}, {"LABEL=", "/dev/disk/by-label/"},
+	{"PARTUUID=", "/dev/disk/by-partuuid/"}, {"PARTLABEL=", "/dev/disk/by-partlabel/"},
+};
+
+/** A name of udev's, with \xhh for what it escapes. */
+static void add_udev_name(struct strbuf *out, const char *name)
+{
+	for (; *name; ++name) {
+		if (name[0] == '\\' && name[1] == 'x' && isxdigit((unsigned char)name[2])
+		    && isxdigit((unsigned char)name[3])) {
+			char hex[3] = {name[2], name[3], '\0'};
+			strbuf_putc(out, (char)strtoul(hex, NULL, 16));
+			name += 3;
+		} else {
+			strbuf_putc(out, *name);
+		}
+	}
+}
+
+const char *merge_tag(struct merger *m, const char *source)
+{
+	for (size_t i = 0; i < sizeof(tag_rows) / sizeof(*tag_rows); ++i) {
+		const char *tag = tag_rows[i].tag, *dir = tag_rows[i].dir;
+		size_t n = strlen(tag), len = strlen(source);
+		if (strncmp(source, dir, strlen(dir)) == 0) {
+			strbuf_reset(&m->text);
+			strbuf_puts(&m->text, tag);
+			add_udev_name(&m->text, source + strlen(dir));
+			return merge_format(m, "%s", strbuf_str(&m->text));
+		}
+		if (strncmp(source, tag, n) != 0)
+			continue;
+		bool quoted = len >= n + 2 && (source[n] == '"' || source[n] == '\'') && source[len - 1] == source[n];
+		return quoted ? merge_format(m, "%s%.*s", tag, (int)(len - n - 2), source + n + 1) : source;
+	}
+	return NULL;
+}
+
+void merge_device(struct merger *m, const struct fstab_line *line, struct fstab_device *device)
+{
+	const struct fstab_world *world = &m->in->in->world;
+	int rc = 0;
+	*device = (struct fstab_device){0};
+	if (line->mount && world->device)
+		rc = world->device(world->arg, line->mount, device);
+	else if (line->swap && world->swap)
+		rc = world->swap(world->arg, line->swap, device);
+	m->failed |= rc != 0;
+}
+
+/** Whether a tag is the device's: 1, 0; -1: not known. */
+static int same_tag(const struct devmap_tags *tags, const char *tag)
+{
+	if (!tags || tags->known != DEVMAP_KNOWN)
+		return -1;
+	const char *const values[] = {tags->uuid, tags->label, tags->partuuid, tags->partlabel};
+	for (size_t i = 0; i < sizeof(tag_rows) / sizeof(*tag_rows); ++i) {
+		size_t n = strlen(tag_rows[i].tag);
+		if (strncmp(tag, tag_rows[i].tag, n) == 0)
+			return values[i] && strcmp(values[i], tag + n) == 0;
+	}
+	return -1;
+}
+
+/** Whether a mount's source is but a name. */
+static bool is_mere_name(const struct mount *mount)
+{
+	return mount && (fstype_flags(mount->fstype) & FST_PSEUDO
+	                 || (mount->fstype && strcmp(mount->fstype, "overlay") == 0));
+}
+
+/** Whether a mount is one of all of a file system that there is once: mounted again it is the
+    same (get_tree_single() of the kernel, and what is there once for a namespace or hierarchy). */
+static bool is_single(const struct mount *mount)
+{
+	static const char types[] = "binfmt_misc cgroup cgroup2 configfs debugfs devtmpfs efivarfs fusectl mqueue nfsd proc pstore "
+	                            "rpc_pipefs securityfs selinuxfs smackfs sysfs tracefs";
+	return fstab_type_in(mount->fstype, types) && (!mount->root || strcmp(mount->root, "/") == 0);
+}
+
+static bool is_bind(const struct words *words)
+{
+	return merge_has(words->options, "bind") || merge_has(words->options, "rbind");
+}
+
+/** The mount that a path lies in, by the plan, and what is behind it.  NULL: none. */
+static const struct mount *holder(struct merger *m, const char *path, const char *skip, const char **rest)
+{
+	const char *key = merge_normal(m, path);
+	const struct mount *found = NULL;
+	uint64_t hash = MAP64_BYTES;
+	/* "/", "/a", "/a/b": each has the bytes of the one above and more, so that its hash goes on from there. */
+	for (size_t n = 1, hashed = 0; key;) {
+		hash = map64_bytes(hash, key + hashed, n - hashed);
+		hashed = n;
+		uint32_t i = map64_get(&m->new_by, hash);
+		const struct new *new = i != MAP64_NONE ? &m->new[i] : NULL;
+		if (new && new->line->mount && word_is(key, n, new->key) && strcmp(new->key, skip) != 0) {
+			found = new->line->mount;
+			*rest = key + (n == 1 ? 0 : n);
+		}
+		if (!key[n])
+			break;
+		n += (n > 1) + strcspn(key + n + (n > 1), "/");
+	}
+	return found;
+}
+
+/** The mount that a path lies in, by the plan, and its directory of that file system; NULL: not known. */
+static const struct mount *shown_by(struct merger *m, const char *path, const struct new *new, const char **whole)
+{
+	const char *rest;
+	/* A bind onto itself, or of what it covers: what was there before is not known. */
+	const struct mount *in = holder(m, path, new->key ? new->key : "", &rest);
+	if (!in)
+		return NULL;
+	const char *root = in->root ? in->root : "/";
+	*whole = merge_format(m, "%s%s", strcmp(root, "/") == 0 ? "" : root, strcmp(rest, "/") == 0 ? "" : rest);
+	*whole = **whole ? *whole : "/";
+	return in;
+}
+
+/** Compare a place with one whose path is the first n bytes of b's and then the byte end. */
+static int compare_place(const struct place *a, const struct place *b, size_t n, char end)
+{
+	if (a->root != b->root)
+		return a->root ? 1 : -1;
+	if (a->dev != b->dev)
+		return a->dev < b->dev ? -1 : 1;
+	int order = strncmp(a->path, b->path, n);
+	return order ? order : (unsigned char)a->path[n] - (unsigned char)end;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *place = b;
+	return compare_place(a, b, strlen(place->path), '\0');
+}
+
+/** Collect the mount points and the roots of mounts, sorted: a bind is looked for among all of them. */
+static void sort_places(struct merger *m)
+{
+	m->places = malloc((2 * m->nnew + 1) * sizeof(*m->places));
+	m->failed |= !m->places;
+	for (size_t i = 0; i < m->nnew && m->places; ++i) {
+		const struct mount *mount = m->new[i].line->mount;
+		if (mount && m->new[i].key)
+			m->places[m->nplaces++] = (struct place){.path = m->new[i].key};
+		if (mount && mount->root)
+			m->places[m->nplaces++] = (struct place){.path = mount->root, .dev = mount_dev(mount), .root = true};
+	}
+	if (m->nplaces > 1)
+		qsort(m->places, m->nplaces, sizeof(*m->places), compare_places);
+}
+
+/** Whether there is a place at or below this one. */
+static bool has_place(const struct merger *m, const struct place *place)
+{
+	size_t n = strlen(place->path);
+	while (n > 0 && place->path[n - 1] == '/')
+		--n;
+	/* What is below "/a" does not follow it at once: "/a-b" is between it and "/a/b". */
+	for (int below = 0; below < 2; ++below) {
+		for (size_t low = 0, high = m->nplaces; low < high;) {
+			size_t middle = low + (high - low) / 2;
+			int order = compare_place(&m->places[middle], place, n, below ? '/' : '\0');
+			if (order == 0)
+				return true;
+			*(order < 0 ? &low : &high) = order < 0 ? middle + 1 : middle;
+		}
+	}
+	return false;
+}
+
+/** Whether no name of a path is a link, as other mounts tell: one stands at it or below, or shows
+    it, or what is below, of its file system. */
+static bool is_linkless(struct merger *m, const char *path, const struct mount *in, const char *whole)
+{
+	if (!m->places)
+		sort_places(m);
+	return has_place(m, &(struct place){.path = path})
+	       || has_place(m, &(struct place){.path = whole, .dev = mount_dev(in), .root = true});
+}
+
+/** Whether a path shows what is bound by a mount, by what the plan knows: 1, 0, -1.
+    @bound [out]  Where, if it does. */
+static int same_directory(struct merger *m, const char *source, const struct new *new, struct fstab_bound *bound)
+{
+	const struct mount *mount = new->line->mount;
+	const char *path = *source == '/' ? merge_normal(m, source) : NULL, *whole;
+	if (!path)
+		return 0;
+	const struct mount *in = mount ? shown_by(m, path, new, &whole) : NULL;
+	if (!in)
+		return -1;
+	const char *root = mount->root ? mount->root : "/";
+	*bound = (struct fstab_bound){in, path};
+	if (mount_dev(in) == mount_dev(mount) && strcmp(whole, root) == 0)
+		return 1;
+	/* Another by its name: a link may be on the way. */
+	struct strbuf real;
+	strbuf_init(&real);
+	int led = m->in->follow ? m->in->follow(m->in->arg, path, &real) : -1;
+	const char *there = led > 0 ? merge_normal(m, strbuf_str(&real)) : NULL;
+	m->failed |= real.failed;
+	strbuf_destroy(&real);
+	if (!there || strcmp(there, path) == 0)
+		return led >= 0 || is_linkless(m, path, in, whole) ? 0 : -1;
+	in = shown_by(m, there, new, &whole);
+	*bound = (struct fstab_bound){in, there};
+	return !in ? -1 : mount_dev(in) == mount_dev(mount) && strcmp(whole, root) == 0;
+}
+
+bool merge_bound(struct merger *m, const struct old *old, const struct new *new, struct fstab_bound *bound)
+{
+	struct fstab_bound found;
+	if (!is_bind(&old->words) || same_directory(m, old->words.source, new, &found) != 1)
+		return false;
+	*bound = found;
+	return true;
+}
+
+/** Whether two names of servers and the like are one, but for a '/' at the end. */
+static bool same_word(const char *a, const char *b)
+{
+	size_t n = strlen(a), k = strlen(b);
+	n -= n > 1 && a[n - 1] == '/';
+	k -= k > 1 && b[k - 1] == '/';
+	return n == k && memcmp(a, b, n) == 0;
+}
+
+bool merge_by_helper(const struct old *old, const struct mount *mount)
+{
+	const struct words *words = &old->words;
+	bool nfs = mount && mount->fstype && (strcmp(mount->fstype, "nfs4") == 0 || strcmp(mount->fstype, "nfs") == 0);
+	return nfs && strcmp(words->fstype, "efs") == 0 && fstype_line_flags(words->fstype, words->source) & FST_NET;
+}
+
+/** Whether a line that a helper takes may be of what it mounts: fs-ID:/PATH, that of
+    fs-ID.efs.REGION.amazonaws.com, or of an address that says nothing.  1 is never known: 0, -1. */
+static int same_helped(const char *source, const char *live)
+{
+	size_t n = strcspn(source, ":"), k = live ? strcspn(live, ":") : 0;
+	if (!live || !live[k])
+		return -1;
+	const char *path = source[n] && source[n + 1] ? source + n + 1 : "/";
+	bool named = strncmp(live, "fs-", 3) == 0;
+	bool own = k >= n && strncmp(live, source, n) == 0 && (k == n || live[n] == '.');
+	return (!named || own) && same_word(path, live + k + 1) ? -1 : 0;
+}
+
+/** Whether n bytes are an address: of IPv4, or of IPv6 in brackets or not. */
+static bool is_address(const char *text, size_t n)
+{
+	size_t numbers = strspn(text, "0123456789."), digits = strspn(text, "0123456789abcdefABCDEF:.[]%");
+	return (numbers >= n && memchr(text, '.', n)) || (digits >= n && memchr(text, ':', n));
+}
+
+/** Whether two servers of NFS may be one: 1, 0; -1: no name is looked up, and that would say it. */
+static int same_host(const char *a, size_t n, const char *b, size_t k, const struct mount *mount)
+{
+	size_t m;
+	if (n == k && memcmp(a, b, n) == 0)
+		return 1;
+	if (is_address(a, n)) {
+		for (const char *at = mount->fs_opts ? mount->fs_opts : "", *o; (o = merge_next(&at, &m)) != NULL;) {
+			if (m > 5 && memcmp(o, "addr=", 5) == 0)
+				return m - 5 == n && memcmp(o + 5, a, n) == 0;
+		}
+		return is_address(b, k) ? 0 : -1;
+	}
+	/* A name with its domain, and without. */
+	size_t label = strcspn(a, ".:"), other = strcspn(b, ".:");
+	bool shorter = label == n || other == k;
+	return is_address(b, k) || (shorter && label == other && memcmp(a, b, label) == 0) ? -1 : 0;
+}
+
+/** Whether two lists of the NIDs of a server of Lustre may be one: a name is shown as its address, and
+    the first network of a kind with or without its number.  As same_host(). */
+static int same_nids(const char *a, size_t n, const char *b, size_t k)
+{
+	for (size_t i = 0, j = 0; i < n || j < k; ++i, ++j) {
+		size_t x = strcspn(a + i, ":,@"), y = strcspn(b + j, ":,@");
+		if (!is_address(a + i, x))
+			return -1;
+		if (x != y || memcmp(a + i, b + j, x) != 0)
+			return 0;
+		i += x;
+		j += y;
+		x = a[i] == '@' ? strcspn(a + i, ":,") : 0;
+		y = b[j] == '@' ? strcspn(b + j, ":,") : 0;
+		size_t net = x - (x > 1 && a[i + x - 1] == '0'), other = y - (y > 1 && b[j + y - 1] == '0');
+		if (net != other || strncmp(a + i, b + j, net) != 0)
+			return 0;
+		i += x;
+		j += y;
+	}
+	return 1;
+}
+
+/** Whether a source is that of a mount of a server, which is written as the kernel has it, but for
+    the server's name: 1, 0; -1: it may be. */
+static int same_server(const char *source, const struct mount *mount)
+{
+	const char *live = mount->source, *fstype = mount->fstype ? mount->fstype : "";
+	if (same_word(source, live))
+		return 1;
+	bool nfs = strcmp(fstype, "nfs") == 0 || strcmp(fstype, "nfs4") == 0;
+	const char *path = strstr(source, ":/"), *own = strstr(live, ":/");
+	if ((!nfs && strcmp(fstype, "lustre") != 0) || !path || !own || !same_word(path, own))
+		return 0;
+	return nfs ? same_host(source, (size_t)(path - source), live, (size_t)(own - live), mount)
+	           : same_nids(source, (size_t)(path - source), live, (size_t)(own - live));
+}
+
+/** Whether a path is what the kernel calls a device, rather than one of its other names. */
+static bool is_kernel_name(const char *path)
+{
+	if (strncmp(path, "/dev/mapper/", 12) == 0)
+		return true;
+	return strncmp(path, "/dev/", 5) == 0 && !strchr(path + 5, '/') && strncmp(path, "/dev/dm-", 8) != 0
+	       && strcmp(path, "/dev/root") != 0;
+}
+
+/** Append a part of the name that device mapper has for a logical volume. */
+static void add_volume(struct strbuf *out, const char *part, size_t n)
+{
+	for (size_t i = 0; i < n; ++i)
+		strbuf_puts(out, part[i] == '-' ? "--" : (char[]){part[i], '\0'});
+}
+
+/** Whether a path in /dev may lead to what device mapper calls by a name: as /dev/GROUP/VOLUME,
+    or in a folder of udev's. */
+static bool may_be_mapped(struct merger *m, const char *path, const char *mapped)
+{
+	const char *group = path + strlen("/dev/");
+	size_t n = strcspn(group, "/");
+	if (!group[n] || strncmp(path, "/dev/disk/", 10) == 0 || strncmp(path, "/dev/block/", 11) == 0)
+		return !is_kernel_name(path);
+	strbuf_reset(&m->text);
+	strbuf_puts(&m->text, "/dev/mapper/");
+	add_volume(&m->text, group, n);
+	strbuf_putc(&m->text, '-');
+	add_volume(&m->text, group + n + 1, strlen(group + n + 1));
+	return strcmp(strbuf_str(&m->text), mapped) == 0;
+}
+
+/** Whether a path cannot be what a mount stands on, by the names alone. */
+static bool is_other_path(struct merger *m, const char *source, const struct fstab_line *line)
+{
+	const char *own = line->swap ? line->swap : line->mount && line->mount->source ? line->mount->source : "";
+	bool device = strncmp(source, "/dev/", 5) == 0;
+	/* Two files. */
+	if (!device && line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0)
+		return true;
+	/* A file may be what a loop device shows. */
+	if (!is_kernel_name(own) || (!device && strncmp(own, "/dev/loop", 9) == 0))
+		return false;
+	if (device && strncmp(own, "/dev/mapper/", 12) == 0)
+		return !may_be_mapped(m, source, own);
+	return !device || is_kernel_name(source);
+}
+
+/** Whether a path in /dev may be that of a device of device mapper. */
+static bool device_word(const char *path)
+{
+	return strncmp(path, "/dev/", 5) == 0 && (!is_kernel_name(path) || strncmp(path, "/dev/mapper/", 12) == 0);
+}
+
+static int same_source(struct merger *m, const struct old *old, const struct new *new)
+{
+	const struct fstab_line *line = new->line;
+	const char *source = old->words.source;
+	bool planned = line->fate == FSTAB_LINE || !line->mount, bind = is_bind(&old->words);
+	/* Without "bind", mount(8) does not bind it. */
+	if (planned && line->source && bind == (strcmp(line->fstype, "none") == 0) && same_word(source, line->source))
+		return 1;
+	if (line->swap && same_word(source, line->swap))
+		return 1;
+	struct fstab_bound bound;
+	if (bind)
+		return same_directory(m, source, new, &bound);
+	/* A bind of it: without "bind" the line makes another, if there can be another. */
+	if (is_mere_name(line->mount))
+		return !(planned && line->source && strcmp(line->fstype, "none") == 0) || is_single(line->mount);
+	if (merge_by_helper(old, line->mount))
+		return same_helped(source, line->mount->source);
+	/* Of a server: it is written as the kernel has it. */
+	if (line->mount && line->mount->dev_major == 0 && !(fstype_flags(line->mount->fstype) & FST_SUBVOL))
+		return line->mount->source ? same_server(source, line->mount) : 0;
+	struct fstab_device device;
+	merge_device(m, line, &device);
+	const char *tag = merge_tag(m, source);
+	if (tag) {
+		int same = same_tag(device.tags, tag);
+		/* A swap file has none. */
+		if (line->swap && strncmp(line->swap, "/dev/", 5) != 0)
+			return 0;
+		/* Of two tags of one kind one is not the other. */
+		const char *own = planned && line->source ? merge_tag(m, line->source) : NULL;
+		if (same < 0 && own && strcspn(own, "=") == strcspn(tag, "=") && strncmp(own, tag, strcspn(tag, "=")) == 0)
+			same = strcmp(own, tag) == 0;
+		/* One that has none, or none that is known: by what has the tag. */
+		return same < 0 && m->in->leads ? m->in->leads(m->in->arg, tag, line) : same;
+	}
+	if (device.tags && device.tags->name && strcmp(device.tags->name, source) == 0)
+		return 1;
+	if (*source == '/' && source[1] != '/') {
+		int same = m->in->leads ? m->in->leads(m->in->arg, source, line) : -1;
+		if (same < 0 && line->mount && line->mount->source && same_word(source, line->mount->source))
+			return 1;
+		/* Of swap nothing else says that it is the one; /proc/swaps calls volumes /dev/dm-N. */
+		bool mapped = line->swap && strncmp(line->swap, "/dev/dm-", 8) == 0 && device_word(source);
+		return same < 0 && ((line->swap && !mapped) || is_other_path(m, source, line)) ? 0 : same;
+	}
+	return line->mount && line->mount->source && same_word(source, line->mount->source);
+}
+
+static bool same_type(const struct old *old, const struct fstab_line *line)
+{
+	const char *type = old->words.fstype, *live = line->mount ? line->mount->fstype : "swap";
+	/* mount(8) does not look at the type of a bind. */
+	return is_bind(&old->words) || shown_type(type, live) || merge_by_helper(old, line->mount)
+	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
+}
+
+/** Append the layers that a list of options names, as one. */
+static void add_layers(const char *options, struct strbuf *out)
+{
+	size_t n;
+	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
+		static const char *const names[] = {"lowerdir=", "lowerdir+=", "datadir+="};
+		static const char *const between[] = {"", ":", "::"};
+		for (size_t i = 0; i < 3; ++i) {
+			size_t len = strlen(names[i]);
+			if (n < len || memcmp(o, names[i], len) != 0)
+				continue;
+			strbuf_puts(out, out->len ? between[i] : "");
+			bool quoted = n >= len + 2 && o[len] == '"' && o[n - 1] == '"';
+			strbuf_add(out, o + len + quoted, n - len - 2 * (size_t)quoted);
+		}
+	}
+}
+
+/** Whether an overlay has the same layers; "+=" adds what ':' parts. */
+static bool same_layers(struct merger *m, const char *a, const char *b)
+{
+	static const char *const names[] = {"upperdir", "workdir"};
+	for (size_t i = 0; i < 2; ++i) {
+		size_t n, k;
+		const char *x = merge_value(a, names[i], &n), *y = merge_value(b, names[i], &k);
+		if (!x != !y || (x && (n != k || memcmp(x, y, n) != 0)))
+			return false;
+	}
+	struct strbuf one, other;
+	strbuf_init(&one);
+	strbuf_init(&other);
+	add_layers(a, &one);
+	add_layers(b, &other);
+	bool same = strcmp(strbuf_str(&one), strbuf_str(&other)) == 0;
+	m->failed |= one.failed || other.failed;
+	strbuf_destroy(&one);
+	strbuf_destroy(&other);
+	return same;
+}
+
+/** Whether an option that says what is mounted has the same value; if both give one. */
+static bool same_value(const char *a, const char *b, const char *name)
+{
+	size_t n, k;
+	const char *x = merge_value(a, name, &n), *y = merge_value(b, name, &k);
+	if (!x || !y)
+		return true;
+	if (strcmp(name, "subvol") == 0) {
+		while (n > 0 && *x == '/')
+			++x, --n;
+		while (k > 0 && *y == '/')
+			++y, --k;
+	}
+	return n == k && memcmp(x, y, n) == 0;
+}
+
+/**
+ * Whether a line says nothing of the subvolume that is mounted, as one that was cut
+ * does.  Of "/" that is usual where snapshots are booted: it is the file system's
+ * default.
+ */
+static bool lacks_subvol(const struct old *old, const char *live)
+{
+	size_t n, k;
+	const char *subvol = merge_value(live, "subvol", &n), *line = old->words.options;
+	while (subvol && n > 0 && *subvol == '/')
+		++subvol, --n;
+	return subvol && n > 0 && !merge_value(line, "subvol", &k) && !merge_value(line, "subvolid", &k)
+	       && strcmp(old->words.target, "/") != 0;
+}
+
+/**
+ * Whether a directory of the file system of a device is mounted where a line of the device mounts
+ * its root.  What the root is a part of is its boot's affair or a container's; ostree and systemd,
+ * which gives services places of their own, bind parts.
+ */
+static bool is_strange_part(const struct old *old, const struct mount *mount)
+{
+	return mount->dev_major != 0 && fstype_flags(mount->fstype) & FST_DEVICE && strcmp(old->words.target, "/") != 0
+	       && strncmp(mount->root, "/ostree/", 8) != 0 && !strstr(mount->root, "/systemd-private-");
+}
+
+/** Whether it is the same part of a file system. */
+static bool same_part(struct merger *m, const struct old *old, const struct fstab_line *line)
+{
+	const struct mount *mount = line->mount;
+	if (!mount || is_bind(&old->words))
+		return true;
+	const char *options = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") != 0 ? line->options : mount->fs_opts;
+	char *plain = arena_strndup(m->arena, options ? options : "", options ? strlen(options) : 0);
+	if (!plain) {
+		m->failed = true;
+		return true;
+	}
+	if (options == mount->fs_opts)
+		plain[unescape_octal(plain, plain, strlen(plain))] = '\0';
+	bool overlay = mount->fstype && strcmp(mount->fstype, "overlay") == 0;
+	/* With ROOT, the kernel has other names for the layers. */
+	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->in->root, "/") == 0;
+	if (compare && (overlay ? !same_layers(m, old->words.options, plain)
+	                : !same_value(old->words.options, plain, "subvol") || lacks_subvol(old, plain)))
+		return false;
+	/* A directory of a file system, which such a line shows from its root. */
+	size_t n;
+	bool part = mount->root && strcmp(mount->root, "/") != 0 && !merge_value(old->words.options, "X-mount.subdir", &n)
+	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
+	if (part && line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0)
+		return false;
+	if (part && is_strange_part(old, mount))
+		return false;
+	return !(fstype_flags(mount->fstype) & FST_SUBVOL) || overlay
+	       || same_value(old->words.options, mount->fs_opts, "subvolid");
+}
+
+/** Whether a line is of the root, whatever device the kernel has taken for it. */
+static bool is_any_root(const struct old *old, const struct new *new)
+{
+	const struct words *words = &old->words;
+	return strcmp(new->key, "/") == 0 && fstype_flags(new->line->mount->fstype) & FST_DEVICE
+	       && (strcmp(words->source, "/dev/root") == 0 || strcmp(words->source, "rootfs") == 0)
+	       && (strcmp(words->fstype, "rootfs") == 0 || same_type(old, new->line));
+}
+
+int merge_same(struct merger *m, const struct old *old, const struct new *new)
+{
+	if (!new->line->mount)
+		return old->swap ? same_source(m, old, new) : 0;
+	if (new->key && is_any_root(old, new))
+		return same_part(m, old, new->line);
+	if (!same_type(old, new->line) || !same_part(m, old, new->line))
+		return 0;
+	return same_source(m, old, new);
+}
+
+bool merge_same_name(struct merger *m, const struct old *old, const struct new *new)
+{
+	const struct fstab_line *line = new->line;
+	(void)m;
+	return is_mere_name(line->mount) || is_bind(&old->words) || strcmp(line->fstype, "none") == 0
+	       || same_word(old->words.source, line->source);
+}

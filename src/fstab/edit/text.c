@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of the result.
+ *
+ * A line that stays is its bytes.  A changed one is the bytes around its fields, with
+ * other fields between them.  What was put aside is a comment with the line behind its
+ * reason, as it was: but a NUL, behind which nobody reads on, is \000, and then a
+ * backslash \134.  Then all is read again, and must say what it was meant to.
+ */
+#include "fstab/edit/merge_impl.h"
+
+#include "base/escape.h"
+
+#include <errno.h>
+#include <string.h>
+
+void fstab_write_text(struct strbuf *out, const char *text)
+{
+	escape_octal_terminal(out, text, "\n");
+}
+
+/** Append a field. */
+static void put_field(struct strbuf *out, const char *text, bool first, bool terminal)
+{
+	if (first)
+		escape_first_field(out, text, ESCAPE_PATH, terminal);
+	else if (terminal)
+		escape_octal_terminal(out, text, ESCAPE_PATH);
+	else
+		escape_octal(out, text, ESCAPE_PATH);
+}
+
+void fstab_write_line(struct strbuf *out, const struct fstab_line *line, unsigned form)
+{
+	static const int widths[2][4] = {{41, 15, 7, 15}, {20, 10, 10, 10}};
+	bool genfstab = form & FSTAB_FORM_GENFSTAB, tabs = form & FSTAB_FORM_TABS;
+	if (line->warning) {
+		strbuf_puts(out, "# getmnt: ");
+		fstab_write_text(out, line->mount ? line->target : line->source);
+		strbuf_puts(out, ": ");
+		fstab_write_text(out, line->warning);
+		strbuf_putc(out, '\n');
+	}
+	if (line->note) {
+		strbuf_puts(out, "# ");
+		fstab_write_text(out, line->note);
+		strbuf_putc(out, '\n');
+	}
+	const char *const fields[] = {line->source, line->target, line->fstype, line->options};
+	for (size_t i = 0; i < 4; ++i) {
+		size_t before = out->len;
+		put_field(out, fields[i], i == 0, form & FSTAB_FORM_TERMINAL);
+		size_t width = (size_t)widths[genfstab][i], n = out->len - before;
+		for (; !tabs && n < width; ++n)
+			strbuf_putc(out, ' ');
+		strbuf_putc(out, genfstab || tabs ? '\t' : ' ');
+	}
+	strbuf_printf(out, "0%c%d\n%s", tabs ? '\t' : ' ', line->passno, genfstab ? "\n" : "");
+}
+
+/** Append a text with this end of line instead of "\n". */
+static void put_ends(struct strbuf *out, const char *text, const char *eol)
+{
+	for (; *text; ++text) {
+		if (*text == '\n')
+			strbuf_puts(out, eol);
+		else
+			strbuf_putc(out, *text);
+	}
+}
+
+/** Append a changed line without its end. */
+static void put_changed(struct strbuf *out, const struct old *old)
+{
+	const struct tabline *line = old->line;
+	const struct words *was = &old->words, *is = &old->changed;
+	const char *const before[] = {was->source, was->target, was->fstype, was->options};
+	const char *const after[] = {is->source, is->target, is->fstype, is->options};
+	const char *at = line->bytes, *end = line->bytes + line->n;
+	bool tab = line->nfields > 1 && line->fields[1].raw[-1] == '\t';
+	char blank = tab ? '\t' : ' ';
+	for (unsigned i = 0; i < TABLINE_FIELDS; ++i) {
+		const struct tabline_field *field = &line->fields[i];
+		bool wanted = i == TABLINE_OPTIONS ? strcmp(before[i], after[i]) != 0 || is->passno > 0
+		              : i == TABLINE_FREQ || i == TABLINE_PASSNO ? is->passno > 0 : true;
+		if (!field->raw && !wanted)
+			break;
+		if (field->raw) {
+			strbuf_add(out, at, (size_t)(field->raw - at));
+			at = field->raw + field->n;
+		} else {
+			strbuf_putc(out, blank);
+		}
+		if (i == TABLINE_FREQ)
+			strbuf_add(out, field->raw ? field->raw : "0", field->raw ? field->n : 1);
+		else if (i == TABLINE_PASSNO && field->raw && is->passno == line->passno)
+			strbuf_add(out, field->raw, field->n);
+		else if (i == TABLINE_PASSNO)
+			strbuf_number(out, (uint64_t)(is->passno > 0 ? is->passno : 0));
+		else if (field->raw && strcmp(before[i], after[i]) == 0)
+			strbuf_add(out, field->raw, field->n);
+		else
+			put_field(out, after[i], i == 0, false);
+	}
+	strbuf_add(out, at, (size_t)(end - at));
+}
+
+/** Append a line that is put aside, as a comment, without its end. */
+static void put_aside(struct strbuf *out, const struct old *old)
+{
+	const struct tabline *line = old->line;
+	bool nul = memchr(line->bytes, '\0', line->n);
+	strbuf_printf(out, "# getmnt: line %u: ", (unsigned)line->number);
+	fstab_write_text(out, old->why);
+	strbuf_puts(out, nul ? " (NUL as \\000, \\ as \\134): " : ": ");
+	if (!nul) {
+		strbuf_add(out, line->bytes, line->n);
+		return;
+	}
+	for (size_t i = 0; i < line->n; ++i) {
+		if (line->bytes[i] == '\0')
+			strbuf_puts(out, "\\000");
+		else if (line->bytes[i] == '\\')
+			strbuf_puts(out, "\\134");
+		else
+			strbuf_putc(out, line->bytes[i]);
+	}
+}
+
+/** The layout of most lines of a file: with tabs, or as ours. */
+static unsigned layout(const struct merger *m)
+{
+	size_t tabs = 0, others = 0;
+	for (size_t i = 0; i < m->nold; ++i) {
+		const struct tabline *line = m->old[i].line;
+		if (line->kind == TABLINE_ENTRY)
+			++*(line->fields[1].raw[-1] == '\t' ? &tabs : &others);
+	}
+	return tabs > others ? FSTAB_FORM_TABS : 0;
+}
+
+static void put_items(struct merger *m, struct strbuf *out)
+{
+	const struct tablines *file = m->in->file;
+	unsigned form = layout(m);
+	for (size_t k = 0; k < m->nitems; ++k) {
+		const struct item *item = &m->items[k];
+		if (item->is_new) {
+			strbuf_reset(&m->text);
+			fstab_write_line(&m->text, m->new[item->i].line, form);
+			put_ends(out, strbuf_str(&m->text), file->eol);
+			continue;
+		}
+		const struct old *old = &m->old[item->i];
+		const struct tabline *line = old->line;
+		if (old->act == CHANGED)
+			put_changed(out, old);
+		else if (old->act == ASIDE)
+			put_aside(out, old);
+		else
+			strbuf_add(out, line->bytes, line->n);
+		strbuf_add(out, line->bytes + line->n, line->size - line->n);
+		/* The last line of the file, which is no longer the last, or now ends. */
+		char last = line->bytes[line->size - 1];
+		if (last != '\n' && k + 1 < m->nitems)
+			strbuf_puts(out, last == '\r' ? "\n" : file->eol);
+	}
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/** Whether a line reads as it is meant. */
+static bool reads(struct merger *m, const struct tabline *line, const struct words *words)
+{
+	if (line->kind != TABLINE_ENTRY)
+		return false;
+	struct old old;
+	merge_take(m, line, &old);
+	int passno = words->passno > 0 ? words->passno : 0;
+	return same(old.words.source, words->source) && same(old.words.target, words->target)
+	       && same(old.words.fstype, words->fstype) && same(old.words.options, words->options)
+	       && (old.words.passno > 0 ? old.words.passno : 0) == passno;
+}
+
+/** Whether the result is the file, and is meant to be. */
+static bool is_untouched(const struct merger *m, const char *text, size_t len)
+{
+	if (len != m->in->file->len || memcmp(text, m->in->file->text, len) != 0)
+		return false;
+	for (size_t k = 0; k < m->nitems; ++k) {
+		if (m->items[k].is_new || m->old[m->items[k].i].act == ASIDE || m->old[m->items[k].i].act == CHANGED)
+			return false;
+	}
+	return true;
+}
+
+/** Whether the result reads as it is meant.  @return 1, 0, or -1 (ENOMEM). */
+static int check(struct merger *m, const char *text, size_t len)
+{
+	if (is_untouched(m, text, len))
+		return 1;
+	struct tablines *lines = tablines_parse(text, len);
+	if (!lines)
+		return -1;
+	size_t at = 0;
+	bool good = true;
+	for (size_t k = 0; good && k < m->nitems; ++k) {
+		const struct item *item = &m->items[k];
+		if (!item->is_new) {
+			const struct old *old = &m->old[item->i];
+			const struct tabline *line = at < lines->count ? &lines->lines[at++] : NULL;
+			good = line && (old->act == ASIDE ? line->kind == TABLINE_COMMENT
+			                : old->act == CHANGED ? reads(m, line, &old->changed)
+			                : line->n == old->line->n && memcmp(line->bytes, old->line->bytes, line->n) == 0
+			                  && (line->kind == old->line->kind || old->line->number == 1));
+			continue;
+		}
+		const struct fstab_line *plan = m->new[item->i].line;
+		struct words words = {plan->source, plan->target, plan->fstype, plan->options, plan->passno};
+		for (unsigned i = 0; good && i < (unsigned)!!plan->note + !!plan->warning; ++i)
+			good = at < lines->count && lines->lines[at++].kind == TABLINE_COMMENT;
+		good = good && at < lines->count && reads(m, &lines->lines[at++], &words);
+	}
+	good = good && at == lines->count;
+	tablines_free(lines);
+	return good;
+}
+
+int merge_write(struct merger *m)
+{
+	struct strbuf out;
+	strbuf_init(&out);
+	strbuf_add(&out, "", 0);
+	put_items(m, &out);
+	int good = -1;
+	if (out.failed || m->failed || m->text.failed || m->more.failed)
+		errno = ENOMEM;
+	else
+		good = check(m, out.data, out.len);
+	if (good == 0)
+		errno = EBADMSG;
+	if (good > 0 && !m->failed) {
+		m->out->len = out.len;
+		m->out->text = strbuf_take(&out);
+	}
+	strbuf_destroy(&out);
+	return good > 0 && m->out->text ? 0 : -1;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the system mounts by itself.  Where it cannot be told from what somebody
+ * mounted, it is held to be somebody's: a line too many is seen, one too few is
+ * missed at the next boot.
+ */
+#include "fstab/common.h"
+
+#include "base/fstypes.h"
+#include "mounttree.h"
+
+#include <string.h>
+#include <strings.h>
+
+/** Types that nobody mounts by an fstab, wherever they are. */
+static const struct {
+	const char *fstype;
+	const char *owner, *why;
+} own_types[] = {
+	{"autofs", "automount", "an automounter's trigger"},
+	{"binfmt_misc", "api", "an API file system"},
+	{"bdev", "api", "an API file system"},
+	{"fuse.gvfsd-fuse", "session", "of a session"},
+	{"fuse.kio-fuse", "session", "of a session"},
+	{"fuse.lxcfs", "unit", "of a service"},
+	{"fuse.portal", "session", "of a session"},
+	{"fuse.snapfuse", "snap", "of snapd"},
+	{"fuse.rofiles-fuse", "session", "of a session"},
+	{"fusectl", "api", "an API file system"},
+	{"nfsd", "api", "an API file system"},
+	{"nsfs", "nsfs", "of a namespace"},
+	{"pipefs", "api", "an API file system"},
+	{"rootfs", "api", "the kernel's own"},
+	{"rpc_pipefs", "api", "an API file system"},
+	{"sockfs", "api", "an API file system"},
+	{"zfs", "zfs", "zfs mounts its data sets by itself"},
+};
+
+/** Directories below which everything is one owner's; depth says how far below a
+    mount must be to be his: a disk on /var/lib/docker is an admin's, and so is what
+    he binds below /var/lib/docker/volumes, where docker's own have one name more. */
+enum {
+	LAYERS = 1u << 8,   /* only what stands on no device, nor on a server */
+	BOUND = 1u << 9,    /* only what is a part of its file system */
+	DEPTH = LAYERS - 1,
+};
+static const struct {
+	const char *dir;
+	unsigned depth;
+	const char *owner, *why;
+} own_dirs[] = {
+	{"/snap", 1, "snap", "of snapd"},
+	{"/var/lib/snapd", 1, "snap", "of snapd"},
+	{"/var/snap", 2, "snap", "of snapd"},
+	{"/run/credentials", 0, "credentials", "of a unit"},
+	{"/run/initramfs", 0, "initrd", "of the initial RAM disk"},
+	{"/run/lock", 0, "api", "made at boot"},
+	{"/run/media", 0, "udisks", "of udisks"},
+	{"/run/netns", 0, "nsfs", "of a namespace"},
+	{"/run/schroot", 0, "session", "of a session"},
+	{"/run/snapd", 0, "snap", "of snapd"},
+	{"/run/systemd", 0, "unit", "of systemd"},
+	{"/mnt/pve", 1, "unit", "a storage of Proxmox VE"},
+	{"/run/user", 0, "session", "of a session"},
+	{"/run/containerd", 0, "container:containerd", "of a container"},
+	{"/run/containers", 0, "container:podman", "of a container"},
+	{"/run/docker", 0, "container:docker", "of a container"},
+	{"/run/k0s", 0, "container:k0s", "of a container"},
+	{"/run/k3s", 0, "container:k3s", "of a container"},
+	{"/run/libpod", 0, "container:podman", "of a container"},
+	{"/var/lib/containerd", 2, "container:containerd", "of a container"},
+	{"/var/lib/containers/storage/btrfs", 0, "container:podman", "of a container"},
+	{"/var/lib/containers/storage/overlay", 0, "container:podman", "of a container"},
+	{"/var/lib/containers/storage/overlay-containers", 0, "container:podman", "of a container"},
+	{"/var/lib/containers/storage/vfs", 0, "container:podman", "of a container"},
+	{"/var/lib/containers/storage/volumes", 2, "container:podman", "of a container"},
+	{"/var/lib/docker/aufs", 0, "container:docker", "of a container"},
+	{"/var/lib/docker/btrfs", 0, "container:docker", "of a container"},
+	{"/var/lib/docker/buildkit", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/containers", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/devicemapper", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/fuse-overlayfs", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/overlay2", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/plugins", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/rootfs", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/vfs", 1, "container:docker", "of a container"},
+	{"/var/lib/docker/volumes", 2, "container:docker", "of a container"},
+	{"/var/lib/incus/devices", 0, "container:incus", "of a container"},
+	{"/var/lib/incus/guestapi", 0, "container:incus", "of a container"},
+	{"/var/lib/incus/shmounts", 0, "container:incus", "of a container"},
+	{"/var/lib/incus/storage-pools", 1, "container:incus", "of a container"},
+	{"/var/lib/kubelet/plugins", 1, "container:kubelet", "of a container"},
+	{"/var/lib/kubelet/pods", 1, "container:kubelet", "of a container"},
+	{"/var/data/kubelet/plugins", 1, "container:kubelet", "of a container"},
+	{"/var/data/kubelet/pods", 1, "container:kubelet", "of a container"},
+	{"/var/lib/k0s/kubelet/plugins", 1, "container:k0s", "of a container"},
+	{"/var/lib/k0s/kubelet/pods", 1, "container:k0s", "of a container"},
+	{"/var/lib/lxd/devices", 0, "container:lxd", "of a container"},
+	{"/var/lib/lxd/devlxd", 0, "container:lxd", "of a container"},
+	{"/var/lib/lxd/shmounts", 0, "container:lxd", "of a container"},
+	{"/var/lib/lxd/storage-pools", 1, "container:lxd", "of a container"},
+	{"/var/lib/rancher/k3s/agent", 1, "container:k3s", "of a container"},
+	{"/var/lib/rancher/rke2/agent", 1, "container:k3s", "of a container"},
+	{"/var/lib/containers", LAYERS | 2, "container:podman", "of a container"},
+	{"/var/lib/docker", LAYERS | 2, "container:docker", "of a container"},
+	{"/var/lib/incus", LAYERS | 2, "container:incus", "of a container"},
+	{"/var/lib/kubelet", LAYERS | 2, "container:kubelet", "of a container"},
+	{"/var/lib/lxd", LAYERS | 2, "container:lxd", "of a container"},
+	{"/var/lib/rancher", LAYERS | 2, "container:k3s", "of a container"},
+	{"/var/lib/schroot", 2, "session", "of a session"},
+	{"/var/named/chroot", BOUND | 1, "unit", "of named-chroot"},
+};
+
+/** What a program mounts at a place of its own: the type, and more of what it mounts, must fit as
+    well as the place, and what is not of it is somebody's. */
+enum { READ_ONLY = 1, SAFE = 2 /* nosuid, nodev */, AT_BOOT = 4 };
+static const struct {
+	const char *dir;
+	unsigned char least, most;   /* components below it */
+	const char *types;           /* with a blank between each two; NULL: those of a device */
+	const char *source;          /* what it begins with; NULL: any */
+	unsigned how;
+	const char *owner, *why;
+} own_places[] = {
+	{"/var/lib/ceph/osd", 1, 1, "tmpfs", NULL, 0, "unit", "of Ceph"},
+	{"/run/timeshift", 2, 2, NULL, "/dev/", 0, "session", "of Timeshift"},
+	{"/var/lib/os-prober/mount", 0, 0, NULL, "/dev/", READ_ONLY, "session", "of os-prober"},
+	{"/var/lib/apptainer/mnt/session", 0, 255, "tmpfs overlay", NULL, 0, "container:apptainer", "of a container"},
+	{"/var/lib/singularity/mnt/session", 0, 255, "tmpfs overlay", NULL, 0, "container:apptainer", "of a container"},
+	{"/var/lib/waydroid/rootfs", 0, 255, NULL, "/dev/loop", 0, "container:waydroid", "of a container"},
+	{"/var/lib/waydroid/rootfs", 0, 255, "overlay tmpfs", NULL, 0, "container:waydroid", "of a container"},
+	{"/media/psf", 0, 1, "prl_fs", NULL, 0, "unit", "of Parallels"},
+	{"/home/ubuntu", 1, 255, "fuse.sshfs", ":", SAFE, "unit", "of Multipass"},
+	{"/mnt/wsl", 0, 0, "tmpfs", "none", AT_BOOT, "api", "of WSL"},
+	{"/mnt/wslg", 0, 0, "tmpfs", "none", AT_BOOT, "api", "of WSL"},
+	{"/mnt/wslg/distro", 0, 0, "ext4", "/dev/sd", READ_ONLY, "api", "of WSL"},
+	{"/mnt/wslg/doc", 0, 0, "overlay", "none", 0, "api", "of WSL"},
+	{"/usr/lib/wsl/drivers", 0, 0, "9p", NULL, READ_ONLY, "api", "of WSL"},
+	{"/usr/lib/wsl/lib", 0, 0, "overlay", NULL, 0, "api", "of WSL"},
+};
+
+/** How many components a path has below a directory; -1 if it is not below. */
+static int components_below(const char *path, const char *dir)
+{
+	if (!mtree_path_within(path, dir))
+		return -1;
+	int n = 0;
+	for (const char *at = path + strlen(dir); *at; ++at)
+		n += *at == '/' && at[1];
+	return n;
+}
+
+static bool below_any(const char *target, const char *const *dirs)
+{
+	for (; *dirs; ++dirs) {
+		if (mtree_path_within(target, *dirs))
+			return true;
+	}
+	return false;
+}
+
+bool fstab_upon_itself(const struct discovery *d, uint32_t node)
+{
+	const struct mount *m = d->tree.nodes[node].mount;
+	uint32_t on = d->tree.nodes[node].parent;
+	const struct mount *parent = on == MT_NONE ? NULL : d->tree.nodes[on].mount;
+	const char *target = d->targets[node], *above = on == MT_NONE ? NULL : d->targets[on];
+	if (!m || !m->root || !parent || !target || !above || mount_dev(parent) != mount_dev(m) || !mtree_path_within(target, above))
+		return false;
+	const char *below = target + (above[1] ? strlen(above) : 0), *root = parent->root ? parent->root : "/";
+	size_t n = root[1] ? strlen(root) : 0;
+	return strncmp(m->root, root, n) == 0 && strcmp(m->root + n, below) == 0;
+}
+
+/** Name who it is.  @return true. */
+static bool owned(struct fstab_own *own, const char *owner, const char *why, bool boot)
+{
+	*own = (struct fstab_own){owner, why, boot};
+	return true;
+}
+
+/** Whether a type is one of a list of words. */
+static bool is_word(const char *words, const char *type)
+{
+	size_t n = strlen(type);
+	for (const char *at = words; n && (at = strstr(at, type)) != NULL; at += n) {
+		if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return true;
+	}
+	return false;
+}
+
+static bool has(const char *options, const char *name)
+{
+	return options && fstab_has_option(options, name);
+}
+
+/** Whether a program has mounted this at a place of its own. */
+static bool is_of_place(const struct mount *mount, const char *target, struct fstab_own *own)
+{
+	const char *fstype = mount->fstype ? mount->fstype : "", *source = mount->source ? mount->source : "";
+	for (size_t i = 0; i < sizeof(own_places) / sizeof(*own_places); ++i) {
+		int depth = components_below(target, own_places[i].dir);
+		unsigned how = own_places[i].how;
+		if (depth >= own_places[i].least && depth <= own_places[i].most
+		    && (own_places[i].types ? is_word(own_places[i].types, fstype) : (fstype_flags(fstype) & FST_DEVICE) != 0)
+		    && (!own_places[i].source || strncmp(source, own_places[i].source, strlen(own_places[i].source)) == 0)
+		    && (!(how & READ_ONLY) || has(mount->vfs_opts, "ro"))
+		    && (!(how & SAFE) || (has(mount->vfs_opts, "nosuid") && has(mount->vfs_opts, "nodev"))))
+			return owned(own, own_places[i].owner, own_places[i].why, how & AT_BOOT);
+	}
+	/* A drive of Windows by its letter. */
+	if (strncmp(target, "/mnt/", 5) == 0 && target[5] >= 'a' && target[5] <= 'z' && !target[6]
+	    && (strcmp(fstype, "drvfs") == 0 || (strcmp(fstype, "9p") == 0 && mount->fs_opts && strstr(mount->fs_opts, "aname=drvfs;"))))
+		return owned(own, "api", "of WSL", true);
+	/* The home of NAME, from the device home-NAME. */
+	static const char home[] = "/home/", mapper[] = "/dev/mapper/home-";
+	if (strncmp(target, home, sizeof(home) - 1) == 0 && strncmp(source, mapper, sizeof(mapper) - 1) == 0
+	    && strcmp(target + sizeof(home) - 1, source + sizeof(mapper) - 1) == 0 && !strchr(source + sizeof(mapper) - 1, '/')
+	    && fstype_flags(fstype) & FST_DEVICE && has(mount->vfs_opts, "nosuid") && has(mount->vfs_opts, "nodev"))
+		return owned(own, "unit", "of systemd-homed", false);
+	return false;
+}
+
+/** How many of n bytes are hexadecimal digits, or dashes between them. */
+static bool is_id(const char *text, size_t n)
+{
+	return strspn(text, "0123456789abcdef-") == n;
+}
+
+/** Whose container a mount is of, by the form of its path alone, wherever the engine keeps its data: a
+    data-root, graphroot or root-dir on a disk of its own.  @return the engine, or NULL. */
+static const char *container_of(const char *target, unsigned flags)
+{
+	static const struct {
+		const char *before;      /* an ID of so many bytes stands behind it */
+		size_t id;
+		const char *behind;      /* what follows; with a '/' at its end there is more */
+		const char *owner;
+	} forms[] = {
+		{"/overlay2/", 64, "/merged", "container:docker"},
+		{"/overlay/", 64, "/merged", "container:podman"},
+		{"/containers/", 64, "/mounts/shm", "container:docker"},
+		{"/overlay-containers/", 64, "/userdata/shm", "container:podman"},
+		{"/io.containerd.grpc.v1.cri/sandboxes/", 64, "/shm", "container:containerd"},
+		{"/io.containerd.runtime.v2.task/k8s.io/", 64, "/rootfs", "container:containerd"},
+		{"/io.containerd.runtime.v2.task/moby/", 64, "/rootfs", "container:containerd"},
+		{"/pods/", 36, "/volumes/kubernetes.io~", "container:kubelet"},
+		{"/pods/", 36, "/volume-subpaths/", "container:kubelet"},
+		{"/pods/", 32, "/volumes/kubernetes.io~", "container:kubelet"},
+	};
+	/* What stands on a disk of its own may be an admin's, but not below a pod. */
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); ++i) {
+		bool pod = strcmp(forms[i].before, "/pods/") == 0;
+		const char *found = pod || !(flags & (FST_DEVICE | FST_NET)) ? strstr(target, forms[i].before) : NULL;
+		const char *id = found ? found + strlen(forms[i].before) : NULL;
+		size_t n = strlen(forms[i].behind);
+		if (id && is_id(id, forms[i].id) && strncmp(id + forms[i].id, forms[i].behind, n) == 0 && (pod || !id[forms[i].id + n]))
+			return forms[i].owner;
+	}
+	return NULL;
+}
+
+bool fstab_is_kernels(const char *target)
+{
+	static const char *const dirs[] = {"/proc", "/sys", "/dev", NULL};
+	/* Below /dev/shm are files of everybody. */
+	return below_any(target, dirs) && components_below(target, "/dev/shm") < 1;
+}
+
+bool fstab_hides_kernels(const struct mount *mount, const char *target)
+{
+	const char *fstype = mount->fstype ? mount->fstype : "";
+	unsigned flags = fstype_flags(fstype);
+	if (!fstab_is_kernels(target) || flags & FST_AUTOFS)
+		return false;
+	/* A process: container engines mask files of /proc, and none of these. */
+	if (strncmp(target, "/proc/", 6) == 0 && target[6] >= '0' && target[6] <= '9')
+		return true;
+	if (strcmp(target, "/proc") == 0)
+		return strcmp(fstype, "proc") != 0;
+	/* The kubelet binds a file of its disk there, into every container. */
+	if (strcmp(target, "/dev/termination-log") == 0)
+		return false;
+	bool fuse = fstab_is_fuse(fstype);
+	if (strcmp(fstype, "fuse.lxcfs") == 0 || (fuse && mount->source && strcmp(mount->source, "sysboxfs") == 0))
+		return false;
+	return mount->dev_major != 0 || fuse || flags & (FST_DEVICE | FST_NET | FST_LAYERED) || strcmp(fstype, "zfs") == 0;
+}
+
+/** Whether ostree has put it together in the initial RAM disk: the parts of a deployment at
+    their places, and the whole at /sysroot. */
+static bool is_of_ostree(const struct mount *mount, const char *target)
+{
+	static const char deploy[] = "/ostree/deploy/";
+	const char *at = mount->root ? strstr(mount->root, deploy) : NULL;
+	if (strcmp(target, "/sysroot") == 0)
+		return true;
+	if (!at)
+		return false;
+	if (mtree_path_within(target, "/sysroot"))
+		return true;
+	/* OS/var, or OS/deploy/COMMIT/etc. */
+	at += sizeof(deploy) - 1;
+	at += strcspn(at, "/");
+	if (strncmp(at, "/deploy/", 8) == 0) {
+		at += 8;
+		at += strcspn(at, "/");
+	}
+	return *at && strcmp(at, target) == 0;
+}
+
+/** Append the user's name, if there is one of n bytes; root is no user.  @return whether it is one. */
+static bool named_user(struct strbuf *user, const char *name, size_t n)
+{
+	if (n == 0 || word_is(name, n, "0") || word_is(name, n, "root"))
+		return false;
+	strbuf_add(user, name, n);
+	return true;
+}
+
+bool fstab_is_fuse(const char *fstype)
+{
+	return fstype && fstab_type_in(fstype, "fuse fuseblk");
+}
+
+bool fstab_user(const struct mount *mount, const char *target, const char *kept, struct strbuf *user)
+{
+	static const char id[] = "user_id=", session[] = "/run/user/";
+	const char *options = mount->fs_opts, *o;
+	size_t n;
+	/* The kernel always shows the ID; a record without options, of a mount that has just come, does not. */
+	if (fstab_is_fuse(mount->fstype) && !options) {
+		strbuf_putc(user, '?');
+		return true;
+	}
+	/* fusermount(1) gives the kernel the ID of who has called it. */
+	while (fstab_is_fuse(mount->fstype) && (o = fstab_kept_next(&options, &n)) != NULL) {
+		if (strncmp(o, id, sizeof(id) - 1) == 0 && named_user(user, o + sizeof(id) - 1, n - (sizeof(id) - 1)))
+			return true;
+	}
+	/* mount(8) keeps the name of who has mounted a line with "user" or "users". */
+	o = kept ? fstab_kept_find(kept, "user", 4, &n) : NULL;
+	if (o && n > 5 && named_user(user, o + 5, n - 5))
+		return true;
+	/* The directory itself is a mount of systemd-logind. */
+	if (strncmp(target, session, sizeof(session) - 1) != 0)
+		return false;
+	target += sizeof(session) - 1;
+	n = strspn(target, "0123456789");
+	return target[n] == '/' && named_user(user, target, n);
+}
+
+bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, bool user, struct fstab_own *own)
+{
+	static const char *const run[] = {"/run", "/var/run", NULL};
+	const char *fstype = mount->fstype ? mount->fstype : "";
+	unsigned flags = fstype_flags(fstype);
+	if (fstab_hides_kernels(mount, target))
+		return false;
+	for (size_t i = 0; i < sizeof(own_types) / sizeof(*own_types); ++i) {
+		/* A user calls a file system of FUSE as that user likes. */
+		bool may = !(user && fstab_is_fuse(fstype)) || strcmp(own_types[i].owner, "session") == 0;
+		if (may && strcmp(fstype, own_types[i].fstype) == 0)
+			return owned(own, own_types[i].owner, own_types[i].why, flags & FST_PSEUDO && !(flags & FST_AUTOFS));
+	}
+	for (size_t i = 0; i < sizeof(own_dirs) / sizeof(*own_dirs); ++i) {
+		int depth = components_below(target, own_dirs[i].dir);
+		bool layers = own_dirs[i].depth & LAYERS, whole = own_dirs[i].depth & BOUND && mount->root && strcmp(mount->root, "/") == 0;
+		/* Engines bind their directories, each onto itself: to have them private, or shared. */
+		if (depth >= 0 && itself && strncmp(own_dirs[i].owner, "container:", 10) == 0)
+			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
+		if (depth >= (int)(own_dirs[i].depth & DEPTH) && !whole && (!layers || (mount->dev_major == 0 && !(flags & (FST_NET | FST_DEVICE)))))
+			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
+	}
+	size_t len = strlen(fstype);
+	if (strncmp(fstype, "fuse.", 5) == 0 && len > 8 && strcasecmp(fstype + len - 8, "AppImage") == 0)
+		return owned(own, "session", "of an AppImage", false);
+	/* Any user can make directories of the names that follow. */
+	if (user)
+		return false;
+	/* Of an ordinary user, wherever his home is. */
+	const char *storage = strstr(target, "/.local/share/containers/storage/");
+	if (storage && storage != target)
+		return owned(own, "container:podman", "of a container", false);
+	const char *layers = strstr(target, "/.local/share/docker/");
+	if (layers && layers != target && mount->dev_major == 0 && (flags & FST_LAYERED || strcmp(fstype, "fuse.fuse-overlayfs") == 0))
+		return owned(own, "container:docker", "of a container", false);
+	const char *engine = container_of(target, flags);
+	if (engine)
+		return owned(own, engine, "of a container", false);
+	if (is_of_place(mount, target, own))
+		return true;
+	if (all)
+		return false;
+	if (is_of_ostree(mount, target))
+		return owned(own, "initrd", "of ostree", true);
+	if (fstab_is_kernels(target) || (mtree_path_within(target, "/dev/shm") && flags & FST_PSEUDO))
+		return owned(own, "api", "an API file system", true);
+	if (below_any(target, run) && flags & FST_PSEUDO)
+		return owned(own, "api", "made at boot", strcmp(target, "/run") == 0);
+	return false;
+}
+
+bool fstab_is_system(const char *target)
+{
+	static const char *const dirs[] = {
+		"/boot", "/efi", "/etc", "/usr", "/var", "/home", "/opt", "/root", "/tmp", NULL,
+	};
+	return strcmp(target, "/") == 0 || below_any(target, dirs);
+}

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public library: include/getmnt/getmnt.h on top of table/ and discover.
+ *
+ * Nothing is decided here.  A run reads a table, has it discovered, and makes
+ * the public records of it, whose numbers are not those within: these may be
+ * put in another order at any time, those never.
+ */
+#include "getmnt/getmnt.h"
+
+#include "base/map64.h"
+#include "devmap.h"
+#include "discover/discover.h"
+#include "os/caller.h"
+#include "os/os.h"
+#include "probe/prober.h"
+#include "table/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+	NOPTIONS = GETMNT_OPT_PROBE_MS + 1,
+	NSTATS = GETMNT_STAT_LEFT + 1,
+	NREASONS = 3,
+};
+
+/** What an option can be. */
+static const struct option_range {
+	int64_t first, min, max;
+	bool fd;
+} option_ranges[NOPTIONS] = {
+	[GETMNT_OPT_NAMES] = {GETMNT_NAMES_HINT, GETMNT_NAMES_HINT, GETMNT_NAMES_KERNEL, false},
+	[GETMNT_OPT_ALGORITHM] = {GETMNT_ALGORITHM_3, GETMNT_ALGORITHM_1, GETMNT_ALGORITHM_3, false},
+	[GETMNT_OPT_KERNEL] = {GETMNT_KERNEL_AUTO, GETMNT_KERNEL_AUTO, GETMNT_KERNEL_MOUNTINFO, false},
+	[GETMNT_OPT_ROOT_FD] = {-1, -1, INT_MAX, true},
+	[GETMNT_OPT_TABLE_FD] = {-1, -1, INT_MAX, true},
+	[GETMNT_OPT_SEARCH_DIRS] = {-1, -1, INT64_MAX, false},
+	[GETMNT_OPT_SEARCH_MS] = {-1, -1, INT64_MAX, false},
+	[GETMNT_OPT_MAX_MS] = {0, 0, INT64_MAX, false},
+	[GETMNT_OPT_DEPTH] = {0, 0, INT_MAX, false},
+	[GETMNT_OPT_THREADS] = {0, 0, 256, false},
+	[GETMNT_OPT_PROBE] = {GETMNT_PROBE_NONE, GETMNT_PROBE_NONE, GETMNT_PROBE_ALL, false},
+	[GETMNT_OPT_PROBE_MS] = {5000, 1, INT_MAX, false},
+};
+
+/* The numbers within, and those outside. */
+static const enum discover_names names_within[] = {
+	[GETMNT_NAMES_HINT] = DN_HINT,
+	[GETMNT_NAMES_WALK] = DN_WALK,
+	[GETMNT_NAMES_PURE] = DN_PURE,
+	[GETMNT_NAMES_KERNEL] = DN_KERNEL,
+};
+static const enum discover_algorithm algorithms_within[] = {
+	[GETMNT_ALGORITHM_1] = DA_GETMNT1,
+	[GETMNT_ALGORITHM_2] = DA_GETMNT2,
+	[GETMNT_ALGORITHM_3] = DA_GETMNT3,
+};
+static const enum discover_probe probes_within[] = {
+	[GETMNT_PROBE_NONE] = DP_NONE,
+	[GETMNT_PROBE_LOCAL] = DP_LOCAL,
+	[GETMNT_PROBE_ALL] = DP_ALL,
+};
+static const enum table_source kernels_within[] = {
+	[GETMNT_KERNEL_AUTO] = TABLE_AUTO,
+	[GETMNT_KERNEL_LISTMOUNT] = TABLE_LISTMOUNT,
+	[GETMNT_KERNEL_MOUNTINFO] = TABLE_MOUNTINFO,
+	[GETMNT_KERNEL_RECORDED] = TABLE_RECORDED,
+};
+static const enum mt_named named_within[] = {
+	[GETMNT_NAMED_NONE] = MT_NAMED_NONE,
+	[GETMNT_NAMED_KERNEL] = MT_NAMED_KERNEL,
+	[GETMNT_NAMED_INFERRED] = MT_NAMED_INFERRED,
+	[GETMNT_NAMED_WALKED] = MT_NAMED_WALKED,
+	[GETMNT_NAMED_VERIFIED] = MT_NAMED_VERIFIED,
+};
+static const uint32_t states_outside[MT_NSTATES] = {
+	[MT_OK] = GETMNT_STATE_OK,
+	[MT_UNTESTED] = GETMNT_STATE_UNTESTED,
+	[MT_DELETED] = GETMNT_STATE_DELETED,
+	[MT_DENIED] = GETMNT_STATE_DENIED,
+	[MT_STALE] = GETMNT_STATE_STALE,
+	[MT_HUNG] = GETMNT_STATE_HUNG,
+	[MT_HIDDEN] = GETMNT_STATE_HIDDEN,
+	[MT_UNSEARCHED] = GETMNT_STATE_UNSEARCHED,
+	[MT_LOST] = GETMNT_STATE_LOST,
+	[MT_OUTSIDE] = GETMNT_STATE_OUTSIDE,
+};
+static const uint32_t kinds_outside[] = {
+	[DK_UNKNOWN] = GETMNT_KIND_UNKNOWN,
+	[DK_DIR] = GETMNT_KIND_DIR,
+	[DK_FILE] = GETMNT_KIND_FILE,
+};
+static const struct {
+	uint32_t within, outside;
+} propagations[] = {
+	{MP_SHARED, GETMNT_PROPAGATION_SHARED},
+	{MP_SLAVE, GETMNT_PROPAGATION_SLAVE},
+	{MP_UNBINDABLE, GETMNT_PROPAGATION_UNBINDABLE},
+};
+
+#define LENGTH(array) (sizeof(array) / sizeof(*(array)))
+
+/** What a run found. */
+struct found {
+	struct mount_table *table;      /* the strings are these two's */
+	struct discovery *d;
+	struct getmnt_mount *mounts;
+	size_t count;
+	struct map64 by_id;             /* either ID -> index */
+	struct map64 by_target;         /* hash of a target -> index of what is seen there */
+	const char *reasons[NREASONS];
+	size_t nreasons;
+	uint64_t stats[NSTATS];
+};
+
+struct getmnt {
+	int64_t options[NOPTIONS];
+	struct found last;
+	bool ran;
+};
+
+static void found_destroy(struct found *found)
+{
+	discovery_free(found->d);
+	table_free(found->table);
+	free(found->mounts);
+	map64_destroy(&found->by_id);
+	map64_destroy(&found->by_target);
+}
+
+const char *getmnt_version(void)
+{
+	return GETMNT_VERSION;
+}
+
+struct getmnt *getmnt_new(void)
+{
+	struct getmnt *gm = calloc(1, sizeof(*gm));
+	for (int i = 0; gm && i < NOPTIONS; ++i)
+		gm->options[i] = option_ranges[i].first;
+	return gm;
+}
+
+void getmnt_free(struct getmnt *gm)
+{
+	if (!gm)
+		return;
+	int error = errno, state = os_cancel_defer();
+	struct os os = {0};
+	for (int i = 0; i < NOPTIONS; ++i) {
+		if (option_ranges[i].fd)
+			os_close(&os, (int)gm->options[i]);
+	}
+	found_destroy(&gm->last);
+	free(gm);
+	os_cancel_restore(state);
+	errno = error;
+}
+
+/** Set a descriptor: a duplicate of the caller's.  @return 0, or -1. */
+static int fd_set_option(struct getmnt *gm, int option, int fd)
+{
+	struct os os = {0};
+	int state = os_cancel_defer(), own = fd < 0 ? -1 : os_dupfd(&os, fd, 3);
+	bool done = fd < 0 || own >= 0;
+	if (done) {
+		os_close(&os, (int)gm->options[option]);
+		gm->options[option] = own;
+	}
+	os_cancel_restore(state);
+	return done ? 0 : -1;
+}
+
+int getmnt_set(struct getmnt *gm, int option, int64_t value)
+{
+	if (!gm || option < GETMNT_OPT_NAMES || option >= NOPTIONS) {
+		errno = EINVAL;
+		return -1;
+	}
+	const struct option_range *range = &option_ranges[option];
+	if (value < range->min || value > range->max) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (range->fd)
+		return fd_set_option(gm, option, (int)value);
+	gm->options[option] = value;
+	return 0;
+}
+
+/** Whether a directory's mount is one of a table, or that of our own root. */
+static bool root_is_ours(struct os *os, const struct mount_table *table, const struct k_statx *st,
+                         unsigned mask)
+{
+	uint64_t id = os_statx_mnt_id(st, table->unique_ids);
+	/* Before 5.8 it cannot be told. */
+	bool ours = id == 0;
+	for (size_t i = 0; i < table->count && !ours; ++i)
+		ours = table->mounts[i].key == id;
+	struct k_statx own;
+	if (!ours && os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, mask, &own) == 0)
+		ours = os_statx_mnt_id(&own, table->unique_ids) == id;
+	return ours;
+}
+
+/**
+ * Find the name that a table gives to the directory of GETMNT_OPT_ROOT_FD.
+ *
+ * @name [out]  PATH_MAX bytes.
+ * @return 0, or -1.  Errors: as getmnt_run().
+ */
+static int root_name(struct os *os, int fd, const struct mount_table *table, char *name)
+{
+	struct k_statx st;
+	unsigned mask = table->unique_ids ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	if (os_statx(os, fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, mask, &st) != 0)
+		return -1;
+	if (!S_ISDIR(st.mode) || (st.mask & K_STATX_NLINK && st.nlink == 0)) {
+		errno = ENOTDIR;
+		return -1;
+	}
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (os_readlinkat(os, AT_FDCWD, link, name, PATH_MAX) < 0)
+		return -1;
+	/* "(unreachable)/..." is what the kernel says of the rest. */
+	if (*name != '/' || !root_is_ours(os, table, &st, mask)) {
+		errno = EXDEV;
+		return -1;
+	}
+	return 0;
+}
+
+/** The options in the terms of discover(). */
+static void discover_options(const struct getmnt *gm, const char *prefix, double start,
+                             struct discover_opts *opts)
+{
+	const int64_t *o = gm->options;
+	discover_defaults(opts);
+	opts->guest = true;
+	opts->names = names_within[o[GETMNT_OPT_NAMES]];
+	opts->algorithm = algorithms_within[o[GETMNT_OPT_ALGORITHM]];
+	bool bound = opts->names == DN_HINT;
+	if (o[GETMNT_OPT_SEARCH_DIRS] >= 0 || !bound)
+		opts->max_dirs = o[GETMNT_OPT_SEARCH_DIRS] > 0 ? (uint64_t)o[GETMNT_OPT_SEARCH_DIRS] : 0;
+	if (o[GETMNT_OPT_SEARCH_MS] >= 0 || !bound)
+		opts->max_seconds = o[GETMNT_OPT_SEARCH_MS] > 0 ? (double)o[GETMNT_OPT_SEARCH_MS] / 1000 : 0;
+	if (o[GETMNT_OPT_MAX_MS] > 0)
+		opts->deadline = start + (double)o[GETMNT_OPT_MAX_MS] / 1000;
+	opts->depth = (unsigned)o[GETMNT_OPT_DEPTH];
+	opts->threads = (unsigned)o[GETMNT_OPT_THREADS];
+	if (prefix) {
+		opts->rootfd = (int)o[GETMNT_OPT_ROOT_FD];
+		opts->prefix = prefix;
+	}
+}
+
+/** Read and judge a recorded table.  @return 0, or -1. */
+static int found_record(struct found *found, const struct getmnt *gm, struct os *os)
+{
+	struct discover_opts opts;
+	if (gm->options[GETMNT_OPT_ROOT_FD] >= 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	*os = (struct os){.statx_works = true};
+	found->table = table_read_fd(os, (int)gm->options[GETMNT_OPT_TABLE_FD]);
+	if (!found->table)
+		return -1;
+	if (found->table->count == 0 && found->table->nproblems > 0) {
+		errno = EBADMSG;
+		return -1;
+	}
+	discover_options(gm, NULL, os_now(), &opts);
+	found->d = discover(os, NULL, found->table, &opts);
+	return found->d ? 0 : -1;
+}
+
+/** Read the kernel's table, and have it discovered.  @return 0, or -1. */
+static int found_live(struct found *found, const struct getmnt *gm, struct os *os)
+{
+	int rootfd = (int)gm->options[GETMNT_OPT_ROOT_FD];
+	double start = os_now();
+	struct discover_opts opts;
+	struct prober *prober = NULL;
+	struct devmap *devs = NULL;
+	char prefix[PATH_MAX];
+
+	os_init(os, secure_getenv("GETMNT_DISABLE"));
+	enum discover_probe probe = probes_within[gm->options[GETMNT_OPT_PROBE]];
+	if (probe != DP_NONE) {
+		prober = prober_new(os, (double)gm->options[GETMNT_OPT_PROBE_MS] / 1000);
+		if (!prober)
+			return -1;
+	}
+	found->table = table_read_kernel(os, kernels_within[gm->options[GETMNT_OPT_KERNEL]], MF_ALL);
+	if (!found->table || (rootfd >= 0 && root_name(os, rootfd, found->table, prefix) != 0))
+		goto out;
+	devs = discover_devmap(os, found->table);
+	if (!devs)
+		goto out;
+	discover_options(gm, rootfd >= 0 ? prefix : NULL, start, &opts);
+	opts.probe = probe;
+	opts.prober = prober;
+	found->d = discover(os, devs, found->table, &opts);
+out:
+	{
+		int error = errno;
+		devmap_free(devs);
+		prober_free(prober);
+		errno = error;
+	}
+	return found->d ? 0 : -1;
+}
+
+/** Make the public record of a node. */
+static void mount_fill(struct getmnt_mount *m, const struct discovery *d, uint32_t index)
+{
+	const struct mt_node *node = &d->tree.nodes[index];
+	const struct mount *in = node->mount;
+	*m = (struct getmnt_mount){
+		.id = in->key,
+		.parent_id = in->parent_key,
+		.covered_by = node->covered_by == MT_NONE ? 0 : d->tree.nodes[node->covered_by].mount->key,
+		.id32 = in->id,
+		.parent_id32 = in->parent_id,
+		.dev_major = in->dev_major,
+		.dev_minor = in->dev_minor,
+		.state = states_outside[mtree_shown_state(node)],
+		.kind = kinds_outside[d->kinds[index]],
+		.target = d->targets[index],
+		.source = in->source,
+		.fstype = in->fstype,
+		.fsroot = in->root,
+		.vfs_options = in->vfs_opts,
+		.fs_options = in->fs_opts,
+		.peer_group = in->peer_group,
+		.master = in->master,
+		.error = d->probed ? d->probed[index].error : 0,
+	};
+	for (int state = 0; state < MT_NSTATES; ++state) {
+		if (node->states & 1u << state)
+			m->states |= states_outside[state];
+	}
+	for (uint32_t i = 0; i < LENGTH(named_within); ++i) {
+		if (named_within[i] == node->named)
+			m->named = i;
+	}
+	for (size_t i = 0; i < LENGTH(propagations); ++i) {
+		if (in->propagation & propagations[i].within)
+			m->propagation |= propagations[i].outside;
+	}
+}
+
+/** The hash that a target is found by. */
+static uint64_t target_key(const char *target)
+{
+	return map64_bytes(MAP64_BYTES, target, strlen(target));
+}
+
+/** Whether a mount is what is seen at its target. */
+static bool mount_is_seen(const struct getmnt_mount *m)
+{
+	return m->target && !(m->states & (GETMNT_STATE_HIDDEN | GETMNT_STATE_OUTSIDE
+	                                   | GETMNT_STATE_LOST | GETMNT_STATE_UNSEARCHED));
+}
+
+/** Make the public records, and what finds them.  @return 0, or -1 (ENOMEM). */
+static int found_fill(struct found *found)
+{
+	const struct mtree *tree = &found->d->tree;
+	found->mounts = calloc((size_t)tree->count + 1, sizeof(*found->mounts));
+	if (!found->mounts || map64_reserve(&found->by_id, (size_t)tree->count * 2) != 0
+	    || map64_reserve(&found->by_target, tree->count) != 0)
+		return -1;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		if (tree->nodes[i].made || tree->nodes[i].gone)
+			continue;
+		uint32_t at = (uint32_t)found->count++;
+		struct getmnt_mount *m = &found->mounts[at];
+		mount_fill(m, found->d, i);
+		map64_put(&found->by_id, m->id, at);
+		if (mount_is_seen(m))
+			map64_put(&found->by_target, target_key(m->target), at);
+	}
+	/* No 64-bit ID is so small as a 32-bit one, but who knows a recorded table. */
+	for (size_t i = 0; i < found->count; ++i)
+		map64_put(&found->by_id, found->mounts[i].id32, (uint32_t)i);
+	return 0;
+}
+
+/** Tell why a run is incomplete, and count. */
+static void found_judge(struct found *found, const struct os *os)
+{
+	const struct discovery *d = found->d;
+	const struct mount_table *table = found->table;
+	bool contradicted = false;
+	for (uint32_t i = 0; i < d->tree.count && d->tree.odd && !contradicted; ++i)
+		contradicted = mtree_contradicted(&d->tree.nodes[i]);
+	if (table->nproblems > 0)
+		found->reasons[found->nreasons++] = TABLE_UNREAD;
+	if (!d->complete)
+		found->reasons[found->nreasons++] = d->incomplete;
+	if (contradicted)
+		found->reasons[found->nreasons++] = DISCOVER_NO_TREE;
+
+	for (uint64_t i = 0; i < LENGTH(kernels_within); ++i) {
+		if (kernels_within[i] == table->source)
+			found->stats[GETMNT_STAT_KERNEL] = i;
+	}
+	found->stats[GETMNT_STAT_CALLS] = os_calls_total(os);
+	found->stats[GETMNT_STAT_DIRS] = d->stats.dirs;
+	found->stats[GETMNT_STAT_ENTRIES] = d->stats.entries;
+	found->stats[GETMNT_STAT_GONE] = d->stats.gone;
+	found->stats[GETMNT_STAT_UNREAD] = table->nproblems + table->more_problems;
+	found->stats[GETMNT_STAT_PROBES] = d->stats.probes;
+	found->stats[GETMNT_STAT_LEFT] = d->stats.probes_left;
+}
+
+/** getmnt_run(), in a thread that is not cancelled. */
+static int run(struct getmnt *gm)
+{
+	struct os os = {0};
+	struct found found = {0};
+	int rc = gm->options[GETMNT_OPT_TABLE_FD] >= 0 ? found_record(&found, gm, &os)
+	                                               : found_live(&found, gm, &os);
+	if (rc != 0 || found_fill(&found) != 0) {
+		int error = errno;
+		found_destroy(&found);
+		errno = error;
+		return -1;
+	}
+	found_judge(&found, &os);
+	found_destroy(&gm->last);
+	gm->last = found;
+	gm->ran = true;
+	return 0;
+}
+
+int getmnt_run(struct getmnt *gm)
+{
+	if (!gm) {
+		errno = EINVAL;
+		return -1;
+	}
+	/* Threads and processes of a run are waited for before it returns. */
+	int state = os_cancel_defer(), rc = run(gm);
+	os_cancel_restore(state);
+	return rc;
+}
+
+size_t getmnt_count(const struct getmnt *gm)
+{
+	return gm ? gm->last.count : 0;
+}
+
+const struct getmnt_mount *getmnt_get(const struct getmnt *gm, size_t i)
+{
+	return i < getmnt_count(gm) ? &gm->last.mounts[i] : NULL;
+}
+
+const struct getmnt_mount *getmnt_by_id(const struct getmnt *gm, uint64_t id)
+{
+	uint32_t i = gm ? map64_get(&gm->last.by_id, id) : MAP64_NONE;
+	return i == MAP64_NONE ? NULL : &gm->last.mounts[i];
+}
+
+const struct getmnt_mount *getmnt_by_target(const struct getmnt *gm, const char *target)
+{
+	if (!gm || !target)
+		return NULL;
+	const struct found *found = &gm->last;
+	uint32_t at = map64_get(&found->by_target, target_key(target));
+	if (at == MAP64_NONE)
+		return NULL;
+	if (strcmp(found->mounts[at].target, target) == 0)
+		return &found->mounts[at];
+	/* Another target has the same hash. */
+	for (size_t i = 0; i < found->count; ++i) {
+		const struct getmnt_mount *m = &found->mounts[i];
+		if (mount_is_seen(m) && strcmp(m->target, target) == 0)
+			return m;
+	}
+	return NULL;
+}
+
+int getmnt_complete(const struct getmnt *gm)
+{
+	return gm && gm->ran && gm->last.nreasons == 0;
+}
+
+const char *getmnt_reason(const struct getmnt *gm, size_t i)
+{
+	return gm && i < gm->last.nreasons ? gm->last.reasons[i] : NULL;
+}
+
+uint64_t getmnt_stat(const struct getmnt *gm, int stat)
+{
+	return gm && stat > 0 && stat < NSTATS ? gm->last.stats[stat] : 0;
+}
+
+const char *getmnt_state_name(uint32_t state)
+{
+	for (int i = 0; i < MT_NSTATES; ++i) {
+		if (states_outside[i] == state)
+			return mtree_state_name((enum mt_state)i);
+	}
+	return "unknown";
+}
+
+const char *getmnt_named_name(uint32_t named)
+{
+	return named < LENGTH(named_within) ? mtree_named_name(named_within[named]) : "unknown";
+}

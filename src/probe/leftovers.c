@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The records of workers that may be left behind: a directory that is root's
+ * alone, with an empty file for each, whose name has all.
+ *
+ *     /run/getmnt/BOOT-ID_MOUNT-ID_MAJOR:MINOR_PID_STARTTIME_OWNER_PIDNS
+ *
+ * A process is the one of the record while its start time is the same
+ * (proc(5), field 22 of /proc/PID/stat).  An ordinary user has a directory in
+ * $XDG_RUNTIME_DIR.
+ *
+ * A container may share the directory with its host, and has process IDs of
+ * its own.  The host sees the processes of all, and finds one by its start
+ * time.  A container cannot see those of others: it keeps their records, and
+ * counts them.
+ */
+#include "probe/prober_impl.h"
+
+#include "os/file.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MEMORY_DIR "getmnt"
+
+#define INIT_PID_NS 0xEFFFFFFCu   /* linux/proc_ns.h: its inode; all processes are in it */
+
+enum {
+	FILES_MAX = 4096,   /* looked at: more than a prober ever makes */
+	NAME_SIZE = 192,
+};
+
+int prober_room(const struct prober_use *uses, size_t n, uint32_t owner)
+{
+	/* Of this user, of all users but root, of all: with open questions, and without. */
+	size_t own[2] = {0}, users[2] = {0}, all[2] = {0};
+	for (size_t i = 0; i < n; ++i) {
+		for (int closed = 0; closed <= !uses[i].open; ++closed) {
+			++all[closed];
+			users[closed] += uses[i].owner != 0;
+			own[closed] += uses[i].owner == owner;
+		}
+	}
+	for (int closed = 1; closed >= 0; --closed) {
+		if (all[closed] >= PROBER_LEFT_MAX
+		    || (owner != 0 && (users[closed] >= PROBER_LEFT_USERS || own[closed] >= PROBER_LEFT_USER)))
+			return closed ? EDQUOT : EBUSY;
+	}
+	return 0;
+}
+
+void prober_self_init(struct os *os, struct prober_self *self)
+{
+	char *text;
+	size_t len;
+	struct k_statx st;
+	*self = (struct prober_self){.boot_id = PROBE_BOOT_ID_UNKNOWN};
+	if (os_read_kernel(os, AT_FDCWD, "/proc/sys/kernel/random/boot_id", 128, &text, &len) == 0) {
+		len = strcspn(text, "\n");
+		if (len > 0 && len < sizeof(self->boot_id) && !memchr(text, '/', len)) {
+			memcpy(self->boot_id, text, len);
+			self->boot_id[len] = '\0';
+		}
+		free(text);
+	}
+	if (os_statx(os, AT_FDCWD, "/proc/self/ns/pid", 0, K_STATX_BASIC, &st) == 0)
+		self->pid_ns = st.ino;
+}
+
+/** Write the name of the directory that ours is in.  @return whether there is one. */
+static bool memory_base(char base[PROBER_DIR_MAX])
+{
+	const char *named = geteuid() == 0 ? "/run" : secure_getenv("XDG_RUNTIME_DIR");
+	if (!named || *named != '/' || strlen(named) + sizeof("/" MEMORY_DIR) > PROBER_DIR_MAX)
+		return false;
+	strcpy(base, named);
+	return true;
+}
+
+bool prober_memory_dir(char dir[PROBER_DIR_MAX])
+{
+	if (!memory_base(dir))
+		return false;
+	strcat(dir, "/" MEMORY_DIR);
+	return true;
+}
+
+/** Whether a directory is a user's, and none of these bits is in its mode. */
+static bool memory_is_own(struct os *os, int fd, uid_t uid, unsigned bits)
+{
+	struct k_statx st;
+	return os_statx(os, fd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) == 0 && st.uid == uid && !(st.mode & bits);
+}
+
+/** Open what a variable names, which anybody may have set: through no link.
+    @return a descriptor made with O_PATH, or -1. */
+static int memory_open_base(struct os *os, char *base)
+{
+	char *save = NULL;
+	int at = os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
+	for (char *step = strtok_r(base, "/", &save); step && at >= 0; step = strtok_r(NULL, "/", &save)) {
+		int next = -1;
+		if (strcmp(step, "..") == 0)
+			errno = ELOOP;
+		else
+			next = os_openat(os, at, step, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		os_close(os, at);
+		at = next;
+	}
+	if (at >= 0 && !memory_is_own(os, at, geteuid(), 022)) {
+		os_close(os, at);
+		errno = ENOTUNIQ;
+		at = -1;
+	}
+	return at;
+}
+
+int prober_memory_open(struct os *os, bool make)
+{
+	char base[PROBER_DIR_MAX];
+	uid_t uid = geteuid();
+	if (!memory_base(base)) {
+		errno = ENOENT;
+		return -1;
+	}
+	int run = uid == 0 ? os_openat(os, AT_FDCWD, base, O_PATH | O_DIRECTORY | O_NOFOLLOW) : memory_open_base(os, base);
+	if (run < 0)
+		return -1;
+	int error = make && os_mkdirat(os, run, MEMORY_DIR, 0700) != 0 && errno != EEXIST ? errno : 0;
+	int fd = os_opendir(os, run, MEMORY_DIR);
+	if (fd < 0 && errno == ENOENT && error)
+		errno = error;
+	os_close(os, run);
+	if (fd >= 0 && !memory_is_own(os, fd, uid, 077)) {
+		os_close(os, fd);
+		errno = ENOTUNIQ;
+		return -1;
+	}
+	return fd;
+}
+
+/** Read the stat of a process.  @named [out]  Whether it has a prober's name. */
+static char memory_stat(struct os *os, const char *path, uint64_t *start, bool *named)
+{
+	char text[1024];
+	*start = 0;
+	*named = false;
+	int fd = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd >= 0 && S_ISREG(os_file_type(os, fd, NULL, NULL)) ? os_read(os, fd, text, sizeof(text) - 1) : 0;
+	os_close(os, fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* The second field is a name in parentheses, of any bytes. */
+	char *at = strrchr(text, ')');
+	if (!at || at[1] != ' ')
+		return '\0';
+	char state = at[2];
+	*named = strncmp(text + strcspn(text, "("), "(" PROBER_PROCESS ")", sizeof("(" PROBER_PROCESS ")") - 1) == 0;
+	for (int field = 2; at && field < 22; ++field)
+		at = strchr(at + 1, ' ');
+	*start = at ? strtoull(at + 1, NULL, 10) : 0;
+	return state;
+}
+
+char prober_process(struct os *os, int32_t pid, uint64_t *start)
+{
+	char path[32];
+	bool named;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	return memory_stat(os, path, start, &named);
+}
+
+/** Write the file name of a record. */
+static void memory_name(char name[NAME_SIZE], const struct prober_self *self, const struct probe_request *request,
+                        int32_t pid, uint64_t start)
+{
+	snprintf(name, NAME_SIZE, "%s_%" PRIu64 "_%u:%u_%d_%" PRIu64 "_%u_%" PRIu64, self->boot_id, request->key,
+	         request->dev_major, request->dev_minor, (int)pid, start, request->owner, self->pid_ns);
+}
+
+int prober_record(struct os *os, int dir, const struct prober_self *self, const struct probe_request *request,
+                  int32_t pid, uint64_t start)
+{
+	char name[NAME_SIZE];
+	memory_name(name, self, request, pid, start);
+	int fd = os_create(os, dir, name);
+	os_close(os, fd);
+	return fd < 0 && errno != EEXIST ? -1 : 0;
+}
+
+int prober_unrecord(struct os *os, int dir, const struct prober_self *self, const struct probe_request *request,
+                    int32_t pid, uint64_t start)
+{
+	char name[NAME_SIZE];
+	memory_name(name, self, request, pid, start);
+	return os_unlinkat(os, dir, name);
+}
+
+/** Whether a process that was read is one of a record: it may be about to wait, or to die. */
+static bool memory_lives(char state, uint64_t start, uint64_t now)
+{
+	return start == 0 ? state == 'D' : start == now && state != 'Z' && state != 'X';
+}
+
+/** When all processes were started that have a prober's name, whatever their numbers here. */
+struct memory_starts {
+	bool read;
+	bool failed;               /* there may be more */
+	size_t n;
+	uint64_t at[2 * PROBER_LEFT_MAX];
+};
+
+static void memory_starts_read(struct os *os, struct memory_starts *starts)
+{
+	_Alignas(struct k_dirent) char entries[8192];
+	ssize_t n = -1;
+	int proc = os_openat(os, AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY);
+	starts->read = true;
+	while (proc >= 0 && (n = os_getdents(os, proc, entries, sizeof(entries))) > 0) {
+		const struct k_dirent *entry;
+		for (size_t at = 0; (entry = os_dirent(entries, (size_t)n, &at, NULL));) {
+			char path[300];
+			uint64_t start;
+			bool named;
+			if (entry->name[0] < '1' || entry->name[0] > '9')
+				continue;
+			snprintf(path, sizeof(path), "/proc/%.255s/stat", entry->name);
+			char state = memory_stat(os, path, &start, &named);
+			if (!named || !memory_lives(state, start, start))
+				continue;
+			if (starts->n < sizeof(starts->at) / sizeof(*starts->at))
+				starts->at[starts->n++] = start;
+			else
+				starts->failed = true;
+		}
+	}
+	os_close(os, proc);
+	starts->failed |= n < 0;
+}
+
+/** Whether a prober that was started then exists.  What cannot be read is held to. */
+static bool memory_exists(struct os *os, struct memory_starts *starts, uint64_t start)
+{
+	if (!starts->read)
+		memory_starts_read(os, starts);
+	for (size_t i = 0; i < starts->n; ++i) {
+		if (starts->at[i] == start)
+			return true;
+	}
+	return starts->failed;
+}
+
+/** Read a file name.  @return whether its process exists. */
+static bool memory_read(struct os *os, const char *name, const struct prober_self *self,
+                        struct memory_starts *starts, struct prober_left *left)
+{
+	static const char unknown[] = PROBE_BOOT_ID_UNKNOWN "_";
+	uint64_t key, start, now, pid_ns = self->pid_ns;
+	int old = -1, end = -1;
+	size_t n = strcspn(name, "_");
+	*left = (struct prober_left){0};
+	/* Of an earlier boot. */
+	if ((strlen(self->boot_id) != n || memcmp(name, self->boot_id, n) != 0)
+	    && strcmp(self->boot_id, PROBE_BOOT_ID_UNKNOWN) != 0 && strncmp(name, unknown, sizeof(unknown) - 1) != 0)
+		return false;
+	/* Without the last two fields it is of an older version. */
+	int fields = sscanf(name + n, "_%" SCNu64 "_%u:%u_%d_%" SCNu64 "%n_%u_%" SCNu64 "%n", &key, &left->dev_major,
+	                    &left->dev_minor, &left->pid, &start, &old, &left->owner, &pid_ns, &end);
+	if (!(fields == 7 && name[n + (size_t)end] == '\0') && !(fields == 5 && name[n + (size_t)old] == '\0'))
+		return false;
+	if (left->pid <= 0)
+		return false;
+	if (pid_ns != self->pid_ns && pid_ns != 0 && self->pid_ns != 0)
+		return self->pid_ns != INIT_PID_NS || memory_exists(os, starts, start);
+	char state = prober_process(os, left->pid, &now);
+	/* Without /proc it exists while any process has its number: better not
+	   touched again than one more left each time. */
+	if (state == '\0')
+		return os_kill(os, left->pid, 0) == 0 || errno != ESRCH;
+	return memory_lives(state, start, now);
+}
+
+ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self, struct prober_left **left)
+{
+	_Alignas(struct k_dirent) char entries[8192];
+	struct memory_starts starts = {0};
+	size_t count = 0, seen = 0;
+	ssize_t n;
+	*left = NULL;
+	while ((n = os_getdents(os, dir, entries, sizeof(entries))) > 0) {
+		const struct k_dirent *entry;
+		for (size_t at = 0; (entry = os_dirent(entries, (size_t)n, &at, NULL)); ++seen) {
+			struct prober_left one, *more;
+			struct k_statx st;
+			if (entry->name[0] == '.')
+				continue;
+			if (!memory_read(os, entry->name, self, &starts, &one)) {
+				os_unlinkat(os, dir, entry->name);
+				continue;
+			}
+			bool dated = os_statx(os, dir, entry->name, AT_SYMLINK_NOFOLLOW, K_STATX_BASIC, &st) == 0;
+			one.since = dated ? st.mtime.sec : 0;
+			if (!(more = realloc(*left, (count + 1) * sizeof(one)))) {
+				errno = ENOMEM;
+				goto failed;
+			}
+			*left = more;
+			more[count++] = one;
+		}
+		if (seen > FILES_MAX) {
+			errno = EFBIG;
+			goto failed;
+		}
+	}
+	if (n == 0)
+		return (ssize_t)count;
+failed:
+	free(*left);
+	*left = NULL;
+	return -1;
+}

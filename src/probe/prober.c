@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The side of the run: questions out, answers in.
+ */
+#include "probe/prober.h"
+
+#include "os/change.h"
+#include "os/process.h"
+#include "probe/prober_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds that the end of a supervisor is waited for; it takes 0.2, and 2 more
+   where a worker is kept from dying; and that one that has said so, or is
+   killed, may take to end. */
+static const double END_WITHIN = 4;
+static const double REAP_WITHIN = 0.5;
+
+/* Seconds beyond the time of a question, and as much again for a worker that
+   got no processor, after which a supervisor that says nothing is held to be
+   stopped. */
+static const double QUIET = 2;
+
+enum {
+	WAITS_MAX = 100,       /* for one answer: each ends when there is one */
+	LOCK_MS = 50,
+};
+
+/* Seconds beyond the time of a question that another prober is waited for. */
+static const double LOCK_WITHIN = 3;
+
+struct prober {
+	struct os *os;
+	int sock;
+	int pid;                   /* of the supervisor */
+	double timeout;            /* of a question */
+	double quiet;              /* seconds that it may say nothing */
+	double since;              /* when it last said, or was asked, something */
+	bool continued;            /* it was told to go on since then */
+	bool stopped;              /* and did not */
+	struct prober_self self;
+	struct prober_left *left;  /* of former runs */
+	size_t nleft;
+	struct prober_use *uses;   /* of nleft former runs, then of this one; room for PROBER_MAX */
+	size_t nuses;
+	int memory;                /* the directory of the records, ours alone; -1 */
+};
+
+struct prober *prober_new(struct os *os, double timeout)
+{
+	struct prober_setup setup = {.timeout = timeout};
+	struct prober *prober = calloc(1, sizeof(*prober));
+	struct prober_use *uses = calloc(PROBER_MAX, sizeof(*uses));
+	if (!prober || !uses) {
+		free(prober);
+		free(uses);
+		return NULL;
+	}
+	*prober = (struct prober){.os = os, .sock = -1, .memory = -1, .uses = uses, .timeout = timeout,
+	                          .quiet = 2 * timeout + QUIET};
+	prober_self_init(os, &prober->self);
+	setup.self = prober->self;
+
+	int socks[2];
+	int error = 0;
+	os_fork(&setup.os, os);
+	if (os_socketpair(os, socks) != 0) {
+		error = errno;
+	} else {
+		prober->sock = socks[0];
+		prober->pid = os_fork_process(os);
+		if (prober->pid == 0) {
+			int fds[2] = {socks[1], -1};
+			if (os_detach(&setup.os, PROBER_PROCESS, 0, fds) != 0)
+				os_exit_process(1);
+			setup.owner = fds[0];
+			prober_supervise(&setup);
+		}
+		if (prober->pid < 0)
+			error = errno;
+		os_close(os, socks[1]);
+	}
+	if (error) {
+		os_close(os, prober->sock);
+		free(uses);
+		free(prober);
+		errno = error;
+		return NULL;
+	}
+	return prober;
+}
+
+/** Send a message of only a tag, with a descriptor or -1.  @return 0, or -1. */
+static int prober_tell(struct prober *prober, uint32_t tag, int fd)
+{
+	struct probe_request request = {.tag = tag};
+	return os_send(prober->os, prober->sock, &request, sizeof(request), NULL, 0, fd, true);
+}
+
+int prober_root(struct prober *prober, int fd)
+{
+	return prober_tell(prober, PROBE_ROOT, fd);
+}
+
+int prober_permit_cgroups(struct prober *prober)
+{
+	return prober_tell(prober, PROBE_CGROUPS, -1);
+}
+
+/** Count what former runs left.  @return 0, or -1 (ENOMEM). */
+static int prober_count_left(struct prober *prober)
+{
+	struct prober_use *uses = realloc(prober->uses, (prober->nleft + PROBER_MAX) * sizeof(*uses));
+	if (!uses)
+		return -1;
+	for (size_t i = 0; i < prober->nleft; ++i)
+		uses[i] = (struct prober_use){.owner = prober->left[i].owner};
+	prober->uses = uses;
+	prober->nuses = prober->nleft;
+	return 0;
+}
+
+int prober_lock(struct prober *prober, double deadline)
+{
+	struct os *os = prober->os;
+	double seconds = prober->timeout + LOCK_WITHIN, end = os_now() + seconds;
+	if (deadline > 0 && deadline < end)
+		end = deadline;
+	int rc, fd = prober_memory_open(os, true);
+	if (fd < 0)
+		return -1;
+	for (double steps = seconds * 1e3 / LOCK_MS; (rc = os_flock(os, fd)) != 0 && errno == EWOULDBLOCK;) {
+		if (os_now() >= end || steps-- <= 0)
+			break;
+		os_poll(os, NULL, 0, LOCK_MS);
+		errno = EWOULDBLOCK;
+	}
+	if (rc != 0)
+		goto failed;
+	ssize_t n = prober_recall(os, fd, &prober->self, &prober->left);
+	if (n < 0)
+		goto failed;
+	prober->nleft = (size_t)n;
+	if (prober_count_left(prober) != 0)
+		goto failed;
+	/* The supervisor has it as long as it lives: it may outlive us. */
+	if (prober_tell(prober, PROBE_MEMORY, fd) != 0) {
+		errno = EPIPE;
+		goto failed;
+	}
+	prober->memory = fd;
+	return 0;
+failed:
+	os_close(os, fd);
+	return -1;
+}
+
+int prober_ask(struct prober *prober, const struct probe_question *question)
+{
+	struct probe_message message;
+	memset(&message.request, 0, sizeof(message.request));
+	size_t path = strlen(question->path) + 1;
+	size_t device = question->device ? strlen(question->device) + 1 : 0;
+	if (path > PROBE_PATH_MAX || path + device > sizeof(message.text)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	int full = prober_room(prober->uses, prober->nuses, question->owner);
+	if (full) {
+		errno = full == EBUSY && question->owner == 0 ? EAGAIN : full;
+		return -1;
+	}
+	message.request = (struct probe_request){
+		.tag = question->tag,
+		.flags = question->flags,
+		.id = question->id,
+		.dev_major = question->dev_major,
+		.dev_minor = question->dev_minor,
+		.path_size = (uint32_t)path,
+		.device_size = (uint32_t)device,
+		.device_major = question->device_major,
+		.device_minor = question->device_minor,
+		.owner = question->owner,
+		.key = question->key,
+	};
+	memcpy(message.text, question->path, path);
+	if (device)
+		memcpy(message.text + path, question->device, device);
+	int rc = os_send(prober->os, prober->sock, &message.request, sizeof(message.request),
+	                 message.text, path + device, -1, false);
+	prober->since = os_now();
+	if (rc == 0)
+		prober->uses[prober->nuses++] = (struct prober_use){.owner = question->owner, .tag = question->tag, .open = true};
+	else if (errno != EAGAIN && errno != EMSGSIZE)
+		errno = EPIPE;
+	return rc;
+}
+
+/** A question has its answer.  One that came too late counts to the end of the run, whether or
+    not its process could be killed: a user has the time of so many, and no more. */
+static void prober_close(struct prober *prober, const struct probe_answer *answer)
+{
+	for (size_t i = prober->nleft; i < prober->nuses; ++i) {
+		struct prober_use *use = &prober->uses[i];
+		if (!use->open || use->tag != answer->tag)
+			continue;
+		use->open = false;
+		if (answer->how != PROBE_HUNG)
+			*use = prober->uses[--prober->nuses];
+		return;
+	}
+}
+
+/** Take in one message.  @return its size, or as os_recv(). */
+static ssize_t prober_hear(struct prober *prober, struct probe_answer *answer)
+{
+	ssize_t n = os_recv(prober->os, prober->sock, answer, sizeof(*answer), NULL, false);
+	if (n == (ssize_t)sizeof(*answer)) {
+		for (int i = 0; i < OS_NCALLS; ++i)
+			prober->os->calls[i] += answer->calls[i];
+		prober->since = os_now();
+		prober->continued = false;
+		if (answer->how != PROBE_END)
+			prober_close(prober, answer);
+	}
+	return n;
+}
+
+/** Wait for a message until a moment.  @return whether there is one. */
+static bool prober_wait(struct prober *prober, double until)
+{
+	struct pollfd fd = {.fd = prober->sock, .events = POLLIN};
+	double left = until - os_now();
+	if (left < 0)
+		left = 0;
+	return os_poll(prober->os, &fd, 1, left > 1000 ? 1000000 : (int)(left * 1e3) + (left > 0)) > 0;
+}
+
+/** Let a supervisor that was stopped go on. */
+static void prober_continue(struct prober *prober)
+{
+	os_kill(prober->os, prober->pid, SIGCONT);
+	prober->since = os_now();
+	prober->continued = true;
+}
+
+int prober_answer(struct prober *prober, struct probe_answer *answer, double deadline)
+{
+	for (unsigned waits = 0;; ++waits) {
+		ssize_t n = prober_hear(prober, answer);
+		if (n == (ssize_t)sizeof(*answer))
+			return 1;
+		if (n >= 0 || errno != EAGAIN || waits == WAITS_MAX) {
+			errno = EPIPE;
+			return -1;
+		}
+		double end = prober->since + prober->quiet;
+		if (prober_wait(prober, deadline > 0 && deadline < end ? deadline : end))
+			continue;
+		double now = os_now();
+		if (deadline > 0 && now >= deadline)
+			return 0;
+		if (now < end)
+			continue;
+		/* Stopped, perhaps, by someone. */
+		if (prober->continued) {
+			prober->stopped = true;
+			errno = EPIPE;
+			return -1;
+		}
+		prober_continue(prober);
+	}
+}
+
+int prober_left(const struct prober *prober, uint32_t dev_major, uint32_t dev_minor, int64_t *since)
+{
+	for (size_t i = 0; i < prober->nleft; ++i) {
+		const struct prober_left *left = &prober->left[i];
+		if (left->dev_major == dev_major && left->dev_minor == dev_minor) {
+			*since = left->since;
+			return left->pid;
+		}
+	}
+	return 0;
+}
+
+/** Wait for the end of the supervisor.  @return whether it has come. */
+static bool prober_ends(struct prober *prober)
+{
+	struct probe_answer answer;
+	double until = os_now() + END_WITHIN;
+	for (unsigned waits = 0; waits < WAITS_MAX && os_now() < until;) {
+		ssize_t n = prober_hear(prober, &answer);
+		if ((n < 0 && errno != EAGAIN) || n == 0 || (n > 0 && answer.how == PROBE_END))
+			return true;
+		if (n < 0) {
+			prober_wait(prober, until);
+			++waits;
+		}
+	}
+	return false;
+}
+
+void prober_free(struct prober *prober)
+{
+	if (!prober)
+		return;
+	/* Who cannot be told learns it when the socket is closed. */
+	bool told = !prober->stopped && os_shutdown(prober->os, prober->sock) == 0;
+	bool ended = told && prober_ends(prober);
+	if (told && !ended) {
+		prober_continue(prober);
+		ended = prober_ends(prober);
+	}
+	os_close(prober->os, prober->sock);
+	/* Its workers are killed when it ends: os_detach(). */
+	if (!ended || !os_reap(prober->os, prober->pid, REAP_WITHIN, NULL)) {
+		os_kill(prober->os, prober->pid, SIGKILL);
+		os_reap(prober->os, prober->pid, REAP_WITHIN, NULL);
+	}
+	/* Now what it left is recorded. */
+	os_close(prober->os, prober->memory);
+	free(prober->uses);
+	free(prober->left);
+	free(prober);
+}

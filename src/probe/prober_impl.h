@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What the files of the prober share.  Private to prober*.c.
+ */
+#ifndef GM_OS_PROBER_IMPL_H
+#define GM_OS_PROBER_IMPL_H
+
+#include "probe/prober.h"
+
+/** The longest path in a request, with its NUL. */
+enum { PROBE_PATH_MAX = 60000 };
+
+/** A request as it is sent: this, the path and its NUL, the device and its NUL.
+    Messages of only a tag: PROBE_ROOT brings the root, PROBE_MEMORY the directory
+    of the records, PROBE_CGROUPS permits these. */
+struct probe_request {
+	uint32_t tag;
+	uint32_t flags;
+	uint32_t id;
+	uint32_t dev_major, dev_minor;
+	uint32_t path_size, device_size;   /* with the NUL; 0: none */
+	uint32_t device_major, device_minor;
+	uint32_t owner;
+	uint64_t key;
+};
+
+#define PROBE_ROOT    UINT32_MAX
+#define PROBE_MEMORY  (UINT32_MAX - 1)
+#define PROBE_CGROUPS (UINT32_MAX - 2)
+
+/** A request and room for what follows it. */
+struct probe_message {
+	struct probe_request request;
+	char text[PROBE_PATH_MAX + 256];
+};
+
+/** Put the counts of a process into what it tells. */
+static inline void prober_counts(struct probe_answer *answer, const struct os *os)
+{
+	for (int i = 0; i < OS_NCALLS; ++i)
+		answer->calls[i] = (uint32_t)os->calls[i];
+}
+
+enum { PROBE_BOOT_ID_MAX = 40 };
+#define PROBE_BOOT_ID_UNKNOWN "unknown"
+
+/** What is the same in all records of a run. */
+struct prober_self {
+	char boot_id[PROBE_BOOT_ID_MAX];
+	uint64_t pid_ns;     /* inode of the PID namespace; 0: unknown */
+};
+
+/** What the supervisor is started with. */
+struct prober_setup {
+	struct os os;        /* counts of its own */
+	int owner;           /* its end of the socket to the run */
+	double timeout;
+	struct prober_self self;
+};
+
+/** Be the supervisor.  Does not return. */
+_Noreturn void prober_supervise(const struct prober_setup *setup);
+
+/** Answer requests that come in by a socket, until it is closed.  Does not
+    return. */
+_Noreturn void prober_work(const struct os *os, int sock, int root);
+
+/* prober_memory.c: workers that may be left behind, a file name each. */
+
+struct prober_left {
+	uint32_t dev_major, dev_minor;
+	int32_t pid;
+	uint32_t owner;
+	int64_t since;       /* when it was recorded: mtime of the file; 0 */
+};
+
+/** A process that counts towards the bounds. */
+struct prober_use {
+	uint32_t owner;
+	uint32_t tag;        /* of the question, while it is open */
+	bool open;           /* it may still answer */
+};
+
+/**
+ * Whether one more mount of an owner may be touched.  Pure.
+ *
+ * @return 0; EDQUOT: not before processes have ended; EBUSY: not before an open
+ *         question has its answer.
+ */
+int prober_room(const struct prober_use *uses, size_t n, uint32_t owner);
+
+/** Learn what is the same in all records of this run. */
+void prober_self_init(struct os *os, struct prober_self *self);
+
+/**
+ * Open the directory.
+ *
+ * @make    Where it does not exist.
+ * @return a descriptor, or -1.
+ * Errors: as prober_lock().
+ */
+int prober_memory_open(struct os *os, bool make);
+
+/**
+ * Read the records of the processes that still exist; remove the others.
+ *
+ * @dir         Of prober_memory_open().
+ * @left [out]  To be freed by the caller.
+ * @return their number, or -1.
+ * Errors: EFBIG, ENOMEM, those of getdents64(2).
+ */
+ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self, struct prober_left **left);
+
+/**
+ * The state of a process, as proc(5) has it in field 3 of /proc/PID/stat.
+ *
+ * @start [out]  When it was started, in clock ticks since boot; 0: unknown.
+ * @return a letter; '\0': unknown, or it does not exist.
+ */
+char prober_process(struct os *os, int32_t pid, uint64_t *start);
+
+/**
+ * Write or remove the record of a worker.  Allocates nothing.
+ *
+ * @start   Of prober_process().
+ * @return 0, or -1.
+ * Errors: those of openat(2); of unlinkat(2).
+ */
+int prober_record(struct os *os, int dir, const struct prober_self *self, const struct probe_request *request,
+                  int32_t pid, uint64_t start);
+int prober_unrecord(struct os *os, int dir, const struct prober_self *self, const struct probe_request *request,
+                    int32_t pid, uint64_t start);
+
+#endif

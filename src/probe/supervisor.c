@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The supervisor: it keeps time.
+ *
+ * It takes a request from the run when there is a worker for it, so that what
+ * waits for one waits in the socket.  A new worker is forked only when all
+ * others have been at work for a moment: where everything answers there is
+ * one, where two hundred servers are dead there are two hundred, all of which
+ * are waited for at the same time.
+ *
+ * Nothing here may block but poll(2), and nothing is allocated: it may have
+ * been forked from a process with threads.
+ */
+#include "os/process.h"
+#include "probe/prober_impl.h"
+#include "os/stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Seconds. */
+static const double GROW_AFTER = 0.002;   /* a worker that takes longer is held up */
+static const double DIES_WITHIN = 0.2;    /* what is killed and still waits is left */
+static const double STARVES = 2;          /* ... and what does not, waits for a processor */
+
+static const double REAP_EVERY = 0.001;   /* what has closed its socket is about to be reaped */
+
+enum { VAIN_MAX = 100 };
+
+enum worker_state { WORKER_IDLE, WORKER_BUSY, WORKER_KILLED };
+
+struct worker {
+	int pid, sock;
+	enum worker_state state;
+	bool cancelled;                /* nobody waits for the answer */
+	bool extended;                 /* it was given more time once */
+	bool deaf;                     /* it was not understood: not to be heard again */
+	bool gone;                     /* it has closed its socket */
+	bool recorded;                 /* for its request */
+	unsigned vain;                 /* times that nothing came, and was said to */
+	double until;                  /* when it is killed, or given up */
+	uint64_t start;                /* prober_process(); 0 */
+	struct probe_request request;  /* without its texts */
+	struct probe_answer seen;      /* what it told before it was held up */
+};
+
+struct supervisor {
+	struct os os;
+	const struct prober_setup *setup;
+	int owner;                     /* the run's end of it may be closed */
+	bool ending;                   /* the run wants no more */
+	bool lost;                     /* it could not be told something */
+	int root;                      /* -1: "/" */
+	int memory;                    /* the directory of the records; -1 */
+	int unrecordable;              /* a record could not be removed: an errno value */
+	bool cgroups;                  /* permitted */
+	struct worker workers[PROBER_MAX];
+	unsigned n;
+	unsigned vain;                 /* as of a worker */
+	size_t held;                   /* bytes of the request that waits for a worker; 0 */
+	double last_given;             /* when a request was last given out */
+	struct probe_message message;
+};
+
+static void super_tell(struct supervisor *super, const struct probe_answer *answer)
+{
+	/* An answer that is lost would be waited for: the end is one, too. */
+	super->lost |= os_send(&super->os, super->owner, answer, sizeof(*answer), NULL, 0, -1, true) != 0;
+}
+
+/** Record what a worker is about to touch.  @return 0, or an error. */
+static int super_record(struct supervisor *super, struct worker *worker)
+{
+	if (super->memory < 0 || super->unrecordable)
+		return super->unrecordable;
+	if (worker->start == 0)
+		prober_process(&super->os, worker->pid, &worker->start);
+	if (prober_record(&super->os, super->memory, &super->setup->self, &worker->request, worker->pid, worker->start) != 0)
+		return errno;
+	worker->recorded = true;
+	return 0;
+}
+
+/** A worker has answered, or died. */
+static void super_unrecord(struct supervisor *super, struct worker *worker)
+{
+	if (worker->recorded && prober_unrecord(&super->os, super->memory, &super->setup->self, &worker->request,
+	                                        worker->pid, worker->start) != 0 && errno != ENOENT)
+		super->unrecordable = errno;
+	worker->recorded = false;
+}
+
+/** Forget a worker.  The last one takes its place. */
+static void super_drop(struct supervisor *super, struct worker *worker)
+{
+	os_close(&super->os, worker->sock);
+	*worker = super->workers[--super->n];
+}
+
+/** A new worker.  @return it, or NULL. */
+static struct worker *super_fork(struct supervisor *super)
+{
+	int socks[2];
+	if (super->n == PROBER_MAX) {
+		errno = EAGAIN;
+		return NULL;
+	}
+	if (os_socketpair(&super->os, socks) != 0)
+		return NULL;
+	int self = os_getpid(), pid = os_fork_process(&super->os);
+	if (pid == 0) {
+		/* There may be no room for another descriptor beside these. */
+		for (unsigned i = 0; i < super->n; ++i)
+			os_close(&super->os, super->workers[i].sock);
+		os_close(&super->os, super->owner);
+		os_close(&super->os, socks[0]);
+		int fds[2] = {socks[1], super->root};
+		if (os_detach(&super->os, PROBER_PROCESS, self, fds) != 0)
+			os_exit_process(1);
+		prober_work(&super->os, fds[0], fds[1]);
+	}
+	int error = errno;
+	os_close(&super->os, socks[1]);
+	if (pid < 0) {
+		os_close(&super->os, socks[0]);
+		errno = error;
+		return NULL;
+	}
+	struct worker *worker = &super->workers[super->n++];
+	*worker = (struct worker){.pid = pid, .sock = socks[0]};
+	return worker;
+}
+
+/** Write a process's number into a file, if that is permitted. */
+static void super_move(struct supervisor *super, const char *path, int pid)
+{
+	char text[16];
+	int fd = os_openat(&super->os, AT_FDCWD, path, O_WRONLY | O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	int n = snprintf(text, sizeof(text), "%d", pid);
+	os_write(&super->os, fd, text, (size_t)n);
+	os_close(&super->os, fd);
+}
+
+/** Give a worker up that does not die. */
+static void super_leave(struct supervisor *super, struct worker *worker)
+{
+	static const char *const roots[] = {
+		PROBER_CGROUP_DIR "/cgroup.procs", PROBER_CGROUP_DIR "/unified/cgroup.procs",
+		PROBER_CGROUP_DIR "/systemd/cgroup.procs",
+	};
+	for (size_t i = 0; super->cgroups && i < sizeof(roots) / sizeof(*roots); ++i)
+		super_move(super, roots[i], worker->pid);
+}
+
+/** Tell that a worker did not answer. */
+static void super_tell_hung(struct supervisor *super, struct worker *worker, bool left)
+{
+	if (worker->cancelled)
+		return;
+	struct probe_answer answer = worker->seen;
+	answer.tag = worker->request.tag;
+	answer.how = PROBE_HUNG;
+	answer.error = ETIMEDOUT;
+	answer.left = left;
+	answer.pid = left ? worker->pid : 0;
+	super_tell(super, &answer);
+}
+
+static void super_kill(struct supervisor *super, struct worker *worker, double now)
+{
+	os_kill(&super->os, worker->pid, SIGKILL);
+	worker->state = WORKER_KILLED;
+	worker->extended = false;
+	worker->until = now + DIES_WITHIN;
+}
+
+/** See whether a worker that has closed its socket has died: because it was to, or of
+    something else.  @return whether that is so, and it was dropped. */
+static bool super_reap(struct supervisor *super, struct worker *worker)
+{
+	if (!worker->gone || !os_reap(&super->os, worker->pid, 0, NULL))
+		return false;
+	super_unrecord(super, worker);
+	if (worker->state == WORKER_KILLED)
+		super_tell_hung(super, worker, false);
+	super_drop(super, worker);
+	return true;
+}
+
+/** What came from a worker.  @return whether it is still there. */
+static bool super_hear(struct supervisor *super, struct worker *worker)
+{
+	struct probe_answer answer = {.how = PROBE_SEEN};
+	ssize_t n = 0;
+	while (!worker->deaf && answer.how == PROBE_SEEN) {
+		n = os_recv(&super->os, worker->sock, &answer, sizeof(answer), NULL, false);
+		if (n != (ssize_t)sizeof(answer))
+			break;
+		if (answer.how == PROBE_SEEN)
+			worker->seen = answer;
+	}
+	if (n < 0 && errno == EAGAIN && ++worker->vain < VAIN_MAX)
+		return true;
+	if (n == (ssize_t)sizeof(answer)) {
+		worker->vain = 0;
+		if (worker->state == WORKER_BUSY && answer.tag == worker->request.tag) {
+			worker->state = WORKER_IDLE;
+			super_unrecord(super, worker);
+			super_tell(super, &answer);
+		}
+		return true;
+	}
+	int error = n == 0 ? ECHILD : n < 0 ? errno : EPROTO;
+	if (worker->state == WORKER_BUSY && !worker->cancelled) {
+		struct probe_answer none = {
+			.tag = worker->request.tag, .how = PROBE_NOT_MADE, .error = error,
+		};
+		super_tell(super, &none);
+	}
+	/* It is not understood, or about to die: nobody waits for it. */
+	if (worker->state != WORKER_KILLED) {
+		worker->cancelled = true;
+		super_kill(super, worker, os_now());
+	}
+	worker->deaf = true;
+	worker->gone = n == 0;
+	return !super_reap(super, worker);
+}
+
+/** Keep time for one worker.  @return whether it is still there. */
+static bool super_time(struct supervisor *super, struct worker *worker, double now)
+{
+	if (super_reap(super, worker))
+		return false;
+	if (worker->state == WORKER_IDLE || now < worker->until)
+		return true;
+	uint64_t start;
+	char state = prober_process(&super->os, worker->pid, &start);
+	if (worker->state == WORKER_BUSY) {
+		/* Not held up, but kept from running: on a machine that is busy. */
+		if (state == 'R' && !worker->extended) {
+			worker->extended = true;
+			worker->until = now + super->setup->timeout;
+			return true;
+		}
+		super_kill(super, worker, now);
+		return true;
+	}
+	bool stuck = state == 'D' || state == '\0';
+	super_tell_hung(super, worker, stuck);
+	if (!stuck && !worker->extended) {
+		/* It is about to die: nothing to be remembered. */
+		worker->extended = worker->cancelled = true;
+		worker->until = now + STARVES;
+		return true;
+	}
+	if (stuck)
+		super_leave(super, worker);
+	super_drop(super, worker);
+	return false;
+}
+
+/** The run has ended, or wants no more: kill them all. */
+static void super_end(struct supervisor *super, double now)
+{
+	for (unsigned i = 0; i < super->n; ++i) {
+		struct worker *worker = &super->workers[i];
+		worker->cancelled = true;
+		if (worker->state != WORKER_KILLED)
+			super_kill(super, worker, now);
+	}
+}
+
+/** Give the request in super->message to a worker.
+    @return how it went: PROBE_END, or why not. */
+static enum probe_how super_give(struct supervisor *super, struct worker *worker, size_t size)
+{
+	worker->request = super->message.request;
+	int error = super_record(super, worker);
+	if (error) {
+		errno = error;
+		return PROBE_NO_RECORD;
+	}
+	if (os_send(&super->os, worker->sock, &super->message, size, NULL, 0, -1, false) != 0) {
+		error = errno;
+		super_unrecord(super, worker);
+		errno = error;
+		return PROBE_NOT_MADE;
+	}
+	super->last_given = os_now();
+	worker->state = WORKER_BUSY;
+	worker->extended = false;
+	worker->seen = (struct probe_answer){0};
+	worker->until = super->last_given + super->setup->timeout;
+	return PROBE_END;
+}
+
+/**
+ * Give out the request in hand.  Where no process is to be had it waits for
+ * the first of those at work that is done, and is not made if there are none.
+ *
+ * @idle  A worker that has nothing to do; NULL: one is forked.
+ */
+static void super_give_out(struct supervisor *super, struct worker *idle, size_t size)
+{
+	enum probe_how how = idle ? super_give(super, idle, size) : PROBE_NOT_MADE;
+	struct worker *forked = NULL;
+	super->held = 0;
+	if (how == PROBE_NOT_MADE && (forked = super_fork(super)))
+		how = super_give(super, forked, size);
+	if (how == PROBE_END)
+		return;
+	struct probe_answer none = {.tag = super->message.request.tag, .how = (uint8_t)how, .error = errno};
+	for (unsigned i = 0; how == PROBE_NOT_MADE && !forked && i < super->n; ++i) {
+		if (super->workers[i].state != WORKER_IDLE)
+			super->held = size;
+	}
+	if (super->held == 0)
+		super_tell(super, &none);
+}
+
+/**
+ * Take a request from the run.
+ *
+ * @idle    A worker that has nothing to do; NULL: one is forked.
+ * @return whether the run wants more.
+ */
+static bool super_take(struct supervisor *super, struct worker *idle)
+{
+	int passed;
+	ssize_t n = os_recv(&super->os, super->owner, &super->message, sizeof(super->message), &passed, false);
+	if (n < 0 && errno == EAGAIN)
+		return ++super->vain < VAIN_MAX;
+	super->vain = 0;
+	if (n < (ssize_t)sizeof(super->message.request))
+		return false;
+	uint32_t tag = super->message.request.tag;
+	if (tag == PROBE_ROOT || tag == PROBE_MEMORY) {
+		int *place = tag == PROBE_ROOT ? &super->root : &super->memory;
+		os_close(&super->os, *place);
+		*place = passed;
+		return passed >= 0;   /* else no descriptor was free */
+	}
+	os_close(&super->os, passed);
+	if (tag == PROBE_CGROUPS)
+		super->cgroups = true;
+	else
+		super_give_out(super, idle, (size_t)n);
+	return true;
+}
+
+/** Milliseconds to a moment, rounded up. */
+static int super_ms(double now, double until)
+{
+	double left = (until - now) * 1e3;
+	return left <= 0 ? 0 : left > 1e6 ? 1000000 : (int)left + 1;
+}
+
+/** One turn.  @return whether there is more to do. */
+static bool super_turn(struct supervisor *super)
+{
+	struct pollfd fds[PROBER_MAX + 1];
+	struct worker *idle = NULL;
+	double now = os_now(), next = now + 1000;
+	if (super->lost && !super->ending) {
+		super->ending = true;
+		super_end(super, now);
+	}
+	for (unsigned i = 0; i < super->n; ++i) {
+		struct worker *worker = &super->workers[i];
+		/* Its end is told in any case. */
+		fds[i] = (struct pollfd){.fd = worker->gone ? -1 : worker->sock, .events = worker->deaf ? 0 : POLLIN};
+		if (worker->gone && now + REAP_EVERY < next)
+			next = now + REAP_EVERY;
+		if (worker->state == WORKER_IDLE)
+			idle = worker;
+		else if (worker->until < next)
+			next = worker->until;
+	}
+	if (super->held > 0 && !super->ending && (idle || super->n == 0)) {
+		super_give_out(super, idle, super->held);
+		return true;
+	}
+	unsigned n = super->n;
+	bool grows = n < PROBER_MAX && super->held == 0;
+	bool may = super->held == 0 && (idle || n == 0 || (grows && now >= super->last_given + GROW_AFTER));
+	if (super->ending && n == 0)
+		return false;
+	if (!super->ending) {
+		fds[n] = (struct pollfd){.fd = super->owner, .events = POLLRDHUP};
+		if (may)
+			fds[n].events |= POLLIN;
+		else if (grows && super->last_given + GROW_AFTER < next)
+			next = super->last_given + GROW_AFTER;
+	}
+	int ready = os_poll(&super->os, fds, n + !super->ending, super_ms(now, next));
+	if (ready < 0 || (ready == 0 && os_now() < next && ++super->vain == VAIN_MAX))
+		return false;
+
+	/* Before workers are dropped, which moves them. */
+	if (!super->ending && fds[n].revents) {
+		bool more = may && !(fds[n].revents & POLLRDHUP) && super_take(super, idle);
+		if (!more) {
+			super->ending = true;
+			super_end(super, os_now());
+		}
+	}
+	now = os_now();
+	/* From the last: one that is dropped is replaced by one already seen. */
+	for (unsigned i = n; i-- > 0;) {
+		struct worker *worker = &super->workers[i];
+		if (fds[i].revents && !super_hear(super, worker))
+			continue;
+		super_time(super, worker, now);
+	}
+	return true;
+}
+
+void prober_supervise(const struct prober_setup *setup)
+{
+	/* Too big for a stack, and there is one in a process. */
+	static struct supervisor super;
+	super.os = setup->os;
+	super.setup = setup;
+	super.owner = setup->owner;
+	super.root = super.memory = -1;
+	while (super_turn(&super))
+		;
+	struct probe_answer end = {.how = PROBE_END};
+	prober_counts(&end, &super.os);
+	super_tell(&super, &end);
+	os_exit_process(0);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The worker: it touches.
+ *
+ * First it looks: the name is opened with O_PATH, and statx with mask 0 tells
+ * which mount that is; of another than the one asked about nothing more is
+ * done.  Then it asks for all that an answer of the file system's own is
+ * needed for: attributes that are not taken from a cache, the sizes, and the
+ * first entries of the directory, which an overlay reads from every layer;
+ * and last a block of the device, past the page cache.
+ *
+ * What is refused is an answer, and what a file system does not know is none.
+ */
+#include "os/process.h"
+#include "probe/prober_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#define AUTOFS_MAGIC 0x0187   /* linux/magic.h */
+
+enum {
+	BLOCK = 4096,             /* a multiple of every logical block in use */
+	CACHED_TRIES = 16,
+};
+
+/** A worker at work. */
+struct work {
+	struct os os;
+	int root;                     /* -1: "/" */
+	const struct probe_request *request;
+	struct probe_answer answer;
+};
+
+/** Whether a directory has an entry, without asking for it by name. */
+static bool work_lists(struct work *work, int at, const char *name)
+{
+	static _Alignas(8) char entries[32768];
+	struct os *os = &work->os;
+	bool found = false;
+	ssize_t n;
+	int fd = os_openat(os, at, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+	while (fd >= 0 && !found && (n = os_getdents(os, fd, entries, sizeof(entries))) > 0) {
+		const struct k_dirent *entry;
+		for (size_t i = 0; !found && (entry = os_dirent(entries, (size_t)n, &i, NULL)) != NULL;)
+			found = strcmp(entry->name, name) == 0;
+	}
+	os_close(os, fd);
+	return found;
+}
+
+/**
+ * Open a name in an automount directory.  One that is not there would wake the
+ * automounter, so that only what the kernel has at hand is taken: the place of
+ * a mount always is.  Before Linux 5.12 the directory is read first, and what
+ * goes at that moment is asked for.
+ */
+static int work_open_key(struct work *work, int at, const char *name)
+{
+	/* EAGAIN is said, too, whenever any mount came or went meanwhile. */
+	int fd = -1;
+	for (int i = 0; i < CACHED_TRIES && fd < 0 && (i == 0 || errno == EAGAIN); ++i)
+		fd = os_openat2(&work->os, at, name, O_PATH | O_NOFOLLOW, K_RESOLVE_CACHED);
+	if (fd >= 0)
+		return fd;
+	if (errno != EINVAL && errno != ENOSYS) {
+		errno = errno == EAGAIN ? ENOENT : errno;
+		return -1;
+	}
+	if (work_lists(work, at, name))
+		return os_openat(&work->os, at, name, O_PATH | O_NOFOLLOW);
+	errno = ENOENT;
+	return -1;
+}
+
+/**
+ * Open a name one component at a time, through no link.
+ *
+ * For names that are longer than the kernel takes, and where an automount
+ * directory is on the way.  An O_PATH descriptor of a name that is there, and
+ * whose mount has gone, wakes nothing.
+ */
+static int work_open_steps(struct work *work, char *path)
+{
+	struct os *os = &work->os;
+	char *save = NULL;
+	int at = work->root >= 0 ? os_openat(os, work->root, ".", O_PATH | O_DIRECTORY)
+	                         : os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
+	for (char *step = strtok_r(path, "/", &save); step && at >= 0; step = strtok_r(NULL, "/", &save)) {
+		struct statfs st;
+		int next = -1;
+		if (work->request->flags & PROBE_STEPS && os_fstatfs(os, at, &st) == 0
+		    && st.f_type == AUTOFS_MAGIC)
+			next = work_open_key(work, at, step);
+		else
+			next = os_openat(os, at, step, O_PATH | O_NOFOLLOW);
+		os_close(os, at);
+		at = next;
+	}
+	return at;
+}
+
+/** Open a name with O_PATH, through no link. */
+static int work_open(struct work *work, char *path)
+{
+	bool steps = work->request->flags & PROBE_STEPS || strlen(path) >= PATH_MAX
+	             || !(work->os.caps & OSC_OPENAT2);
+	if (steps)
+		return work_open_steps(work, path);
+	int at = work->root >= 0 ? work->root : AT_FDCWD;
+	const char *name = work->root >= 0 ? path + strspn(path, "/") : path;
+	return os_openat2(&work->os, at, *name ? name : ".", O_PATH | O_NOFOLLOW,
+	                  K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
+}
+
+/** Whether a look shows the mount that was asked about. */
+static bool work_shows(const struct work *work, const struct k_statx *st)
+{
+	const struct probe_request *request = work->request;
+	if (request->flags & PROBE_BY_ID) {
+		return os_statx_mnt_id(st, false) == request->id
+		       && (os_statx_is_mount_root(st) || request->flags & PROBE_INSIDE);
+	}
+	return !(request->flags & PROBE_BY_DEV)
+	       || (st->dev_major == request->dev_major && st->dev_minor == request->dev_minor);
+}
+
+/** Read the first entries of a directory.  @return 0, or an error. */
+static int work_read_dir(struct work *work, int at)
+{
+	static _Alignas(8) char entries[32768];
+	struct os *os = &work->os;
+	int flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY;
+	int fd = os_openat(os, at, ".", flags | O_NOATIME);
+	if (fd < 0 && errno == EPERM)
+		fd = os_openat(os, at, ".", flags);
+	if (fd < 0)
+		return errno;
+	int error = os_getdents(os, fd, entries, sizeof(entries)) < 0 ? errno : 0;
+	os_close(os, fd);
+	return error;
+}
+
+/** Read a block of the device.  @return 0, or an error. */
+static int work_read_device(struct work *work, const char *device)
+{
+	static _Alignas(BLOCK) char block[BLOCK];
+	const struct probe_request *request = work->request;
+	struct os *os = &work->os;
+	uint32_t major, minor;
+	int fd = os_openat(os, AT_FDCWD, device, O_RDONLY | O_DIRECT | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == EIO || errno == ENXIO || errno == ENODEV ? errno : 0;
+	int error = 0;
+	if (os_file_type(os, fd, &major, &minor) == S_IFBLK && major == request->device_major
+	    && minor == request->device_minor && os_pread(os, fd, block, sizeof(block), 0) < 0)
+		error = errno == EINVAL ? 0 : errno;
+	os_close(os, fd);
+	return error;
+}
+
+/** Whether an error says that there is no such operation. */
+static bool work_unknown(int error)
+{
+	return error == ENOSYS || error == EOPNOTSUPP || error == ENOTTY;
+}
+
+/** Touch what is open.  @return 0, or the first error. */
+static int work_touch(struct work *work, int fd, const char *device)
+{
+	struct os *os = &work->os;
+	struct probe_answer *answer = &work->answer;
+	struct k_statx st;
+	if (os_statx(os, fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC,
+	             K_STATX_BASIC | K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE, &st) == 0)
+		answer->st = st;
+	else if (!work_unknown(errno))
+		return errno;
+
+	answer->sized = os_fs_sizes(os, fd, &answer->sizes) == 0;
+	if (!answer->sized && !work_unknown(errno))
+		return errno;
+	int error = 0;
+	if (S_ISDIR(answer->st.mode))
+		error = work_read_dir(work, fd);
+	if (error == 0 && device)
+		error = work_read_device(work, device);
+	return work_unknown(error) ? 0 : error;
+}
+
+/** Answer one request. */
+static void work_answer(struct work *work, char *path, const char *device, int sock)
+{
+	struct probe_answer *answer = &work->answer;
+	*answer = (struct probe_answer){.tag = work->request->tag, .how = PROBE_ELSEWHERE};
+	int fd = work_open(work, path);
+	if (fd < 0 || os_statx(&work->os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &answer->st) != 0) {
+		answer->error = errno;
+	} else if (work_shows(work, &answer->st)) {
+		answer->how = PROBE_SEEN;
+		answer->seen = true;
+		if (!(work->request->flags & PROBE_LOOK)) {
+			os_send(&work->os, sock, answer, sizeof(*answer), NULL, 0, -1, true);
+			answer->error = work_touch(work, fd, device);
+		}
+		answer->how = PROBE_ANSWERED;
+	}
+	os_close(&work->os, fd);
+}
+
+void prober_work(const struct os *os, int sock, int root)
+{
+	static struct probe_message message;
+	struct work work = {.root = root, .request = &message.request};
+	for (;;) {
+		ssize_t n = os_recv(&work.os, sock, &message, sizeof(message), NULL, true);
+		size_t size = sizeof(message.request) + message.request.path_size + message.request.device_size;
+		if (n <= 0 || (size_t)n != size)
+			os_exit_process(0);
+		os_fork(&work.os, os);
+		const char *device = message.request.device_size ? message.text + message.request.path_size : NULL;
+		work_answer(&work, message.text, device, sock);
+		prober_counts(&work.answer, &work.os);
+		if (os_send(&work.os, sock, &work.answer, sizeof(work.answer), NULL, 0, -1, true) != 0)
+			os_exit_process(0);
+	}
+}
