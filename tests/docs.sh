@@ -95,6 +95,19 @@ for command in "${commands[@]}"; do
 	fi
 done
 
+# The completion for zsh runs the one for bash.
+if command -v zsh >/dev/null; then
+	# shellcheck disable=SC2016
+	zsh -fc 'compadd() { [[ $1 = -S ]] && shift 2; shift; print -l -- "$@"; }
+		words=("$@") CURRENT=$# PREFIX=$argv[-1]
+		. contrib/completion/_getmnt' zsh "$program" --names= >"$work/words" 2>&1
+	mapfile -t miss < <(printf -- '--names=%s\n' hint kernel walk pure | grep -vxF -f "$work/words")
+	verdict "completion for zsh" "${miss[@]}"
+else
+	skipped=$((skipped + 1))
+	echo "skip completion for zsh: zsh is not installed"
+fi
+
 "$program" --help >"$work/help" 2>&1
 if [ -s "$work/help" ]; then
 	verdict "getmnt --help"

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# lib.sh MAKE BUILD   the library as it is installed
+# lib.sh MAKE VARIANT   test the library as installed
 #
-# Installs into a directory of its own, and looks at it from outside: what is
-# exported, that header, linker script and manual name the same functions, and
-# that the manual's example is compiled, linked either way, and tells the truth.
+# Installs into a temporary directory and checks the exported symbols, that header, linker
+# script and man pages name the same functions, that the examples compile, link both ways and
+# print the right answer, and that uninstalling removes what was installed and nothing else.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-make=$1 build=$2
+make=$1 variant=$2 build=build/$2
 passed=0 failed=0 skipped=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -42,7 +42,7 @@ config()
 
 run_make()
 {
-	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "$make" --no-print-directory BUILD="$build" "$@"
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "$make" --no-print-directory VARIANT="$variant" "$@"
 }
 
 # same FILE FILE: sorted lists of words, neither of them empty.
@@ -80,12 +80,13 @@ for list in header so a name synopsis; do
 	check "functions: $list" same "$work/map" "$work/$list"
 done
 
-# Each has a page, and the manual says what it does.
+# Each is described, and has a page of its own name; search(3) would be too general a name.
 pages()
 {
 	local name bad=0
+	[ ! -e "$work/usr/share/man/man3/search.3" ] || { echo "search.3"; bad=1; }
 	while read -r name; do
-		if [ ! -f "$work/usr/share/man/man3/$name.3" ] || ! grep -qh "^\.BR $name ()" man/*.3; then
+		if [ ! -f "$work/usr/share/man/man3/$name.3" ] && [ "$name" != search ] || ! grep -qh "^\.BR $name ()" man/*.3; then
 			echo "$name"
 			bad=1
 		fi

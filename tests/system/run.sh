@@ -3,11 +3,10 @@
 #
 # run.sh [--getmnt PROGRAM] [--cases DIR] [--part I/N] [PATTERN...]
 #
-# Runs the system cases tests/system/NAME.py, or those in DIR, each in a private
-# mount namespace and with a directory of its own.  Mounts, loop devices, FUSE
-# connections and processes are compared before and after; a difference is a
-# failure.  Without root everything is skipped, which GETMNT_REQUIRE_ROOT=1
-# makes a failure.  --part runs every N-th case, from the I-th on.
+# Runs the system cases tests/system/NAME.py, or those in DIR, each in a private mount
+# namespace and a directory of its own.  A mount, loop device, FUSE connection or process
+# that a case leaves behind is a failure.  Without root all cases are skipped, or fail with
+# GETMNT_REQUIRE_ROOT=1.  --part runs every N-th case, starting with the I-th.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,7 +22,7 @@ while [ $# -gt 0 ]; do
 	--getmnt) getmnt=$2; shift ;;
 	--cases) cases_dir=$2; shift ;;
 	--part) part=$2; shift ;;
-	-*) sed -n 's/^# \{0,1\}//; 3,9p' "$0"; exit 1 ;;
+	-*) sed -n 's/^# \{0,1\}//; 3,8p' "$0"; exit 1 ;;
 	*) break ;;
 	esac
 	shift
@@ -41,14 +40,14 @@ for ((i = ${part%/*} - 1; i < ${#all[@]}; i += ${part#*/})); do
 	cases+=("${all[i]}")
 done
 if [ ${#all[@]} -eq 0 ]; then
-	# The cases on recorded tables may be the ones that were meant.
+	# TESTS may select cases on recorded tables only.
 	echo "no system case matches: $*"
 	echo "0 passed, 0 failed, 0 skipped"
 	exit 0
 fi
 
 if [ "$(id -u)" -ne 0 ] || ! unshare -m --propagation private true; then
-	echo "skip: the system cases need root, and mount namespaces"
+	echo "skip: the system cases need root and mount namespaces"
 	if [ -n "${GETMNT_REQUIRE_ROOT-}" ]; then
 		echo "FAIL: GETMNT_REQUIRE_ROOT is set"
 		echo "0 passed, ${#cases[@]} failed, 0 skipped"
@@ -58,14 +57,14 @@ if [ "$(id -u)" -ne 0 ] || ! unshare -m --propagation private true; then
 	exit 0
 fi
 
-# What must be the same before and after: mounts, what is in /dev beside devices,
-# and processes of this run (by a mark in their environment).  No loop device and no FUSE connection may be
-# new; those of other runs beside this one come and go.
+# Compared before and after: mounts, the files of /dev that are not devices, processes of this
+# run (marked in their environment), loop devices and FUSE connections.  Of the last two only
+# new ones count: other runs may end meanwhile.
 GETMNT_TEST_RUN=$$.$RANDOM
 survey()
 {
 	sed 's/^/mount /' /proc/self/mountinfo
-	# losetup asks each file, and waits where one of another run hangs.
+	# losetup(8) would block on a hung file of another run.
 	grep -H . /sys/block/loop*/loop/backing_file 2>/dev/null | sed 's/^/loop /'
 	find /sys/fs/fuse/connections -mindepth 1 -maxdepth 1 2>/dev/null
 	find /dev -xdev -mindepth 1 -maxdepth 1 ! -type b ! -type c
@@ -77,6 +76,7 @@ survey()
 	done
 }
 
+TIMEFORMAT='%1U %1S'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/dir"
@@ -87,10 +87,13 @@ for case in "${cases[@]}"; do
 	name=$(basename "$case" .py)
 	: >"$work/why"
 	start=$SECONDS
-	GETMNT=$getmnt GETMNT_WORK=$work/dir GETMNT_TEST_RUN=$GETMNT_TEST_RUN \
-		LC_ALL=C.UTF-8 TERM=dumb TZ=UTC PYTHONPATH=$here/../lib:$here/../../bench PYTHONDONTWRITEBYTECODE=1 \
-		timeout -k 5 "$seconds" unshare -m --propagation private \
-		python3 "$case" >"$work/out" 2>&1 3>"$work/why" </dev/null
+	{
+		time GETMNT=$getmnt GETMNT_WORK=$work/dir GETMNT_TEST_RUN=$GETMNT_TEST_RUN \
+			LC_ALL=C.UTF-8 TERM=dumb TZ=UTC PYTHONDONTWRITEBYTECODE=1 \
+			PYTHONPATH=$here/../lib:$here/../../bench \
+			timeout -k 5 "$seconds" unshare -m --propagation private \
+			python3 "$case" >"$work/out" 2>&1 3>"$work/why" </dev/null
+	} 2>"$work/time"
 	status=$?
 	if [ $status -eq 0 ]; then
 		passed=$((passed + 1))
@@ -104,10 +107,11 @@ for case in "${cases[@]}"; do
 		[ $status -ne 124 ] && [ $status -ne 137 ] || verdict="FAIL $name: did not end in $seconds s"
 	fi
 	cat "$work/out"
-	echo "$verdict ($((SECONDS - start)) s)"
+	read -r user sys <"$work/time"
+	echo "$verdict ($((SECONDS - start)) s, $(((10#${user/./} + 10#${sys/./} + 5) / 10)) s of CPU time)"
 done
 
-# What is left: they may take a moment to go, and those of others longer.
+# Retry for a while: some take a moment to disappear.
 left()
 {
 	survey >"$work/after"
@@ -129,7 +133,7 @@ if [ ! -s "$work/left" ]; then
 else
 	failed=$((failed + 1))
 	cat "$work/left"
-	echo "FAIL left behind, or gone"
+	echo "FAIL something is left behind or gone"
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"

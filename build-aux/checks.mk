@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+#
+# The tests.  Included by the Makefile where VARIANT names the variant to test.
+
+MAKE_QUIET := $(MAKE) --no-print-directory
+UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
+
+# tests/unit/fault.c defines the wrappers of the calls that can be made to fail.
+FAULT_WRAPS = $(shell sed -nE 's/^WRAP(_NEW|_FREE)?\([^,]*, ([a-z0-9_]+)[,)].*/\2/p' tests/unit/fault.c)
+$(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(BUILD)/libgetmnt.a
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FAULT_WRAPS:%=-Wl,--wrap=%) -o $@ $^ $(LIBS) -lcunit
+
+# One suite for each file test_NAME.c.
+SUITES := $(patsubst tests/unit/test_%.c,SUITE(%),$(wildcard tests/unit/test_*.c))
+$(BUILD)/tests/unit/suites.inc: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(SUITES:%='%') | cmp -s - $@ || printf '%s\n' $(SUITES:%='%') >$@
+$(BUILD)/tests/unit/main.o: ALL_CPPFLAGS += -iquote $(BUILD)/tests/unit
+$(BUILD)/tests/unit/main.o: $(BUILD)/tests/unit/suites.inc
+
+# Programs of tests/lib that system cases run.
+HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/lib/prove.c tests/lib/loaded.c))
+$(HELPERS): %: %.o $(BUILD)/libgetmnt.a
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+# The program on a recorded host: the functions that tests/lib/recorded.c defines replace calls.
+RECORDED := $(BUILD)/tests/lib/recorded
+RECORDED_WRAP = $(shell sed -n 's/^[a-z].*__wrap_\([a-z0-9_]*\)(.*)$$/\1/p' tests/lib/recorded.c)
+$(RECORDED): %: %.o $(BUILD)/src/getmnt.o $(BUILD)/libgetmnt.a
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(RECORDED_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
+
+# Preloaded into the program by a system case.
+PRELOADED := $(BUILD)/tests/lib/nomem.so
+$(PRELOADED): %.so: %.o
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -shared -o $@ $^
+
+# Each file of fuzz/ is a target, linked to libFuzzer in the fuzz variant, else to a driver that
+# replays files.  fuzz/lib/kernel.c replaces the library's calls to os/.
+FUZZ_TARGETS := $(patsubst fuzz/%.c,%,$(wildcard fuzz/*.c))
+FUZZ_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(if $(filter fuzz,$(VARIANT)),%/driver.c), \
+	$(wildcard fuzz/lib/*.c)))
+FUZZ_WRAP = $(sort $(shell grep -o '__wrap_os_[a-z0-9_]*' fuzz/lib/kernel.c))
+$(FUZZ_TARGETS:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/fuzz/%.o $(FUZZ_LIB) $(BUILD)/libgetmnt.a
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FUZZ_WRAP:__wrap_%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
+
+.PHONY: fuzz-targets binaries
+fuzz-targets: $(FUZZ_TARGETS:%=$(BUILD)/fuzz/%)
+# Everything that is compiled.
+binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC) $(BUILD)/tests/unit/unit $(HELPERS) \
+	$(RECORDED) $(PRELOADED) fuzz-targets
+
+# Fault injection fails every N-th call or allocation; make distcheck fails each.
+export GETMNT_FAULT_STEP ?= 20
+
+# Two lanes: waiting in one leaves the processors to the other.
+.PHONY: check
+check: | $(AFTER_DEPS)
+	@$(SUBMAKE) binaries
+	+@build-aux/tally \
+		"check-system-1: $(MAKE_QUIET) check-system PART=1/2" \
+		"check-unit: $(MAKE_QUIET) check-unit" \
+		"check-docs: $(MAKE_QUIET) check-docs" \
+		"check-corpus: $(MAKE_QUIET) check-corpus" \
+		-- \
+		"check-system-2: $(MAKE_QUIET) check-system PART=2/2" \
+		"check-cases: $(MAKE_QUIET) check-cases" \
+		"lint: $(MAKE_QUIET) lint" \
+		"check-warnings: $(MAKE_QUIET) check-warnings" \
+		"check-lib: $(MAKE_QUIET) check-lib"
+
+.PHONY: check-unit
+check-unit: $(BUILD)/tests/unit/unit
+	$(BUILD)/tests/unit/unit $(UNIT)
+
+.PHONY: check-cases
+check-cases: $(BUILD)/getmnt $(RECORDED)
+	tests/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
+
+.PHONY: check-system
+check-system: $(BUILD)/getmnt $(HELPERS) $(PRELOADED)
+	tests/system/run.sh --getmnt $(BUILD)/getmnt $(if $(PART),--part $(PART)) $(TESTS)
+
+.PHONY: check-lib
+check-lib: $(PUBLIC_SO) $(PUBLIC_A)
+	tests/lib.sh '$(MAKE)' $(VARIANT)
+
+.PHONY: check-docs
+check-docs: $(BUILD)/getmnt
+	tests/docs.sh $(BUILD)/getmnt
+
+.PHONY: check-corpus
+check-corpus: fuzz-targets
+	fuzz/run --replay $(BUILD) $(FUZZ)
+
+.PHONY: lint
+lint: | $(AFTER_DEPS)
+	build-aux/lint
+
+# The debug variant has -Werror.  FORTIFY finds more, and so does clang, of which parsing is enough.
+CLANG_FLAGS = $(shell CC=clang build-aux/cc-flags -std=gnu17 $(WARNINGS))
+.PHONY: check-warnings
+check-warnings: $(BUILD)/tests/unit/suites.inc | $(AFTER_DEPS)
+	@$(SUBMAKE) VARIANT=release CFLAGS='$(CFLAGS) -Werror' all
+	@if command -v clang >/dev/null; then \
+		find src tests fuzz bench -name '*.c' ! -path 'tests/vm/*' -print0 | xargs -0 -n 16 -P $(JOBS) \
+			clang $(filter-out -MMD -MP,$(ALL_CPPFLAGS)) -iquote $(BUILD)/tests/unit \
+			$(CLANG_FLAGS) $(PKG_CFLAGS) -Werror -fsyntax-only; \
+	else echo "skip: clang is not installed"; fi
+
+FUZZ_CC ?= clang
+fuzz: FUZZ_TIME ?= 300
+# A check tries the same inputs every time; fuzzing tries new ones.
+check-fuzz: FUZZ_TIME ?= 0
+check-fuzz: FUZZ_SEED ?= 1
+check-fuzz: FUZZ_COUNTED = --counted $(or $(FUZZ_PERCENT),100)
+.PHONY: fuzz check-fuzz
+fuzz check-fuzz: | $(AFTER_DEPS)
+	@if fuzz/run --probe '$(FUZZ_CC)'; then \
+		$(SUBMAKE) VARIANT=fuzz CC='$(FUZZ_CC)' fuzz-targets && \
+		fuzz/run --time $(FUZZ_TIME) --jobs $(JOBS) --seed $(or $(FUZZ_SEED),0) $(FUZZ_COUNTED) build/fuzz $(FUZZ); \
+	else \
+		echo "skip: $(FUZZ_CC) has no libFuzzer; replaying the corpora instead"; \
+		$(MAKE_QUIET) check-corpus; \
+	fi
+
+.PHONY: check-asan
+check-asan: | $(AFTER_DEPS)
+	@$(SUBMAKE) VARIANT=asan binaries
+	+@build-aux/tally \
+		"asan-unit: $(MAKE_QUIET) VARIANT=asan check-unit" \
+		"asan-cases: $(MAKE_QUIET) VARIANT=asan check-cases" \
+		"asan-corpus: $(MAKE_QUIET) VARIANT=asan check-corpus" \
+		"asan-system: $(MAKE_QUIET) VARIANT=asan check-system"
+
+.PHONY: check-tsan
+check-tsan: | $(AFTER_DEPS)
+	@$(SUBMAKE) VARIANT=tsan binaries
+	+@build-aux/tally \
+		"tsan-unit: $(MAKE_QUIET) VARIANT=tsan check-unit" \
+		"tsan-corpus: $(MAKE_QUIET) VARIANT=tsan check-corpus FUZZ=statmount" \
+		"tsan-threads: $(MAKE_QUIET) VARIANT=tsan check-system TESTS='$(TSAN_SYSTEM)'"
+TSAN_SYSTEM := container_host deep_internal fstypes search_divided search_flow search_races
+
+# valgrind 3.19 knows neither listmount and statmount nor openat2.
+VALGRIND := valgrind -q --suppressions=tests/lib/valgrind.supp --error-exitcode=99 --leak-check=full \
+	--errors-for-leak-kinds=definite
+.PHONY: check-valgrind check-valgrind-unit
+check-valgrind check-valgrind-unit: export GETMNT_DISABLE := listmount,openat2
+check-valgrind check-valgrind-unit: export GETMNT_FAULT_STEP = 100
+check-valgrind-unit: $(BUILD)/tests/unit/unit
+	$(VALGRIND) $(BUILD)/tests/unit/unit $(UNIT)
+check-valgrind: | $(AFTER_DEPS)
+	@$(SUBMAKE) binaries
+	+@build-aux/tally \
+		"valgrind-unit: $(MAKE_QUIET) check-valgrind-unit" \
+		"valgrind-cases: tests/run.sh --valgrind --getmnt $(BUILD)/getmnt $(TESTS)" \
+		"valgrind-corpus: fuzz/run --replay --wrap '$(VALGRIND)' $(BUILD)"
+
+# The system case gprof compares the counts of the profile variant with those of the debug variant.
+PROFILED := $(if $(filter x86_64 aarch64,$(shell uname -m)),$(PROFILE))
+.PHONY: check-profile
+check-profile: $(PROFILED) | $(AFTER_DEPS)
+	+@$(SUBMAKE) check-system TESTS=gprof
+
+# The unit suites with threads; those of the core; a third of the system cases: the short ones
+# that reach most code.
+CI_TSAN := bfs discover layers libgetmnt profile search search_raw
+CI_VALGRIND := bfs discover mounttree table tablines search pattern replace devmap recover
+CI_ASAN_SYSTEM := audit audit_baseline audit_bound audit_held audit_host audit_policy audit_under \
+	autofs bare bare_root btrfs chroot_plain covered deleted denied escape figure4 fstab_merge \
+	fuse_hung fuse_overlay hung_paths loop_blocking machine matrix names no_proc planted probe \
+	recover search search_follow seccomp task vanish
+.PHONY: check-ci
+check-ci: | $(AFTER_DEPS)
+	@$(SUBMAKE) VARIANT=asan binaries
+	@$(SUBMAKE) VARIANT=tsan binaries
+	+@build-aux/tally \
+		"asan-unit: $(MAKE_QUIET) VARIANT=asan check-unit" \
+		"asan-cases: $(MAKE_QUIET) VARIANT=asan check-cases" \
+		"asan-system: $(MAKE_QUIET) VARIANT=asan check-system TESTS='$(CI_ASAN_SYSTEM)'" \
+		"check-profile: $(MAKE_QUIET) check-profile" \
+		-- \
+		"tsan-unit: $(MAKE_QUIET) VARIANT=tsan check-unit UNIT='$(CI_TSAN)'" \
+		"valgrind-unit: $(MAKE_QUIET) check-valgrind-unit UNIT='$(CI_VALGRIND)'" \
+		"check-fuzz: $(MAKE_QUIET) check-fuzz FUZZ_PERCENT=10" \
+		"check-deb: $(MAKE_QUIET) check-deb"
+
+.PHONY: check-full
+check-full: export GETMNT_SCALE = full
+check-full: | $(AFTER_DEPS)
+	+@build-aux/tally \
+		"check: $(MAKE_QUIET) check" \
+		"check-asan: GETMNT_SCALE= $(MAKE_QUIET) check-asan" \
+		"check-tsan: GETMNT_SCALE= $(MAKE_QUIET) check-tsan" \
+		"check-valgrind: $(MAKE_QUIET) check-valgrind" \
+		"check-profile: $(MAKE_QUIET) check-profile" \
+		"distcheck: $(MAKE_QUIET) distcheck" \
+		"check-deb: $(MAKE_QUIET) check-deb" \
+		"check-long: $(MAKE_QUIET) check-long" \
+		"check-vm: $(MAKE_QUIET) deps-vm check-vm" \
+		"check-fleet: $(MAKE_QUIET) deps-fleet check-fleet"
+
+.PHONY: check-vm
+check-vm: $(BUILD)/getmnt
+	tests/vm/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
+
+.PHONY: check-fleet run-fleet
+check-fleet run-fleet: $(BUILD)/getmnt
+	$(if $(filter run-fleet,$@),GETMNT_UPDATE=1 )GETMNT_SECONDS=600 \
+		tests/system/run.sh --getmnt $(BUILD)/getmnt --cases tests/fleet $(TESTS)
+
+# SIGNALS=N sends N of each signal.
+.PHONY: check-long
+check-long: $(BUILD)/getmnt
+	GETMNT_SIGNALS=$(or $(SIGNALS),1000) GETMNT_SECONDS=3000 \
+		tests/system/run.sh --getmnt $(BUILD)/getmnt signals terminal_signals
+	GETMNT_LONG=1 GETMNT_SECONDS=3000 \
+		tests/system/run.sh --getmnt $(BUILD)/getmnt search_limits search_races files_races
+
+# SOAK="SECONDS EVERY RATE" sets another length.
+.PHONY: soak
+soak: $(BUILD)/getmnt
+	tests/soak.sh $(BUILD)/getmnt $(SOAK)
+
+.PHONY: compare-genfstab compare-verify run-docs
+compare-genfstab compare-verify run-docs: $(BUILD)/getmnt
+	GETMNT_UPDATE=1 tests/system/run.sh --getmnt $(BUILD)/getmnt \
+		$(if $(filter run-docs,$@),lost_fstab,$(@:compare-%=%))
