@@ -1,16 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# deb.sh MAKE   the Debian packages: built, installed, used and removed
+# deb.sh MAKE   build, install, use and remove the Debian packages
 #
-# Builds them by `make deb`, and again elsewhere, as an ordinary user and
-# without tests: the bytes must be the same.  Then installs them in a copy of
-# a small system that debootstrap has made from the mirror that apt uses here
-# (kept in build/deb-chroot), uses program, manual, completion and library
-# there, and removes them: the files must be those of before.  All mounts are
-# in a private mount namespace.
+# Builds them by `make deb`, and again in another directory, as an ordinary user and without
+# tests: the bytes must be the same.  Then installs them in a copy of a small system made by
+# debootstrap (kept in build/deb-chroot), uses program, man pages, completion and library, and
+# removes them: the files must be those from before.  All mounts are in a private mount namespace.
 #
-# What seems unreachable is called by check().
+# check() calls the functions that seem unreachable.
 # shellcheck disable=SC2317
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -19,8 +17,8 @@ cache=$top/build/deb-chroot
 make=$1
 passed=0 failed=0 skipped=0
 
-# What the system needs beside the packages, for them to be used.
-tools=(bash-completion gcc libc6-dev man-db pkg-config)
+# Packages of the system to install in; the last one has a genfstab of its own.
+tools=(bash-completion gcc libc6-dev man-db pkg-config zsh arch-install-scripts)
 
 # check NAME COMMAND...: a test; what the command prints is shown if it fails.
 check()
@@ -65,7 +63,7 @@ build_once()
 	for package in getmnt getmnt-dbgsym getmnt-genfstab libgetmnt0 libgetmnt0-dbgsym libgetmnt-dev; do
 		compgen -G "build/deb/${package}_*.deb" || { echo "no package $package"; return 1; }
 	done
-	# The tests of the build itself.
+	# The unit tests and cases run during the build.
 	[ "$(grep -c '^[0-9]* passed, 0 failed' "$work/first.log")" -eq 2 ]
 }
 
@@ -100,7 +98,6 @@ same_bytes()
 	return "$bad"
 }
 
-# What runs as root anywhere is to be hard to bend.
 hardened()
 {
 	local file
@@ -134,13 +131,13 @@ reachable()
 		-o Acquire::Retries=1 download-file "$1/dists/$2/InRelease" "$work/InRelease"
 }
 
-# alone COMMAND...: in a mount namespace and a PID namespace of its own.
+# alone COMMAND...: run in a new mount and PID namespace.
 alone()
 {
 	unshare --mount --propagation private --pid --fork --kill-child "$@"
 }
 
-# enter DIR COMMAND...: in a system, where a mount covers another on /mnt.
+# enter DIR COMMAND...: run in a chroot in which one mount covers another on /mnt.
 enter()
 {
 	local dir=$1
@@ -160,11 +157,13 @@ make_base()
 	mkdir -p "$cache"
 	alone debootstrap --variant=minbase "$codename" "$cache/new" "$uri" &&
 		enter "$cache/new" apt-get -y -q --no-install-recommends install "${tools[@]}" &&
+		enter "$cache/new" sh -c 'mkdir /packages && chmod 777 /packages && cd /packages &&
+			apt-get download arch-install-scripts' &&
 		enter "$cache/new" apt-get clean &&
 		mv "$cache/new" "$cache/base" && echo "$codename $uri ${tools[*]}" >"$cache/made-of"
 }
 
-# All names, but of caches and logs that are everybody's.
+# All files except caches and logs.
 survey()
 {
 	(cd "$1" && find . \( -path ./proc -o -path ./tmp -o -path ./var/log -o -path ./var/cache \
@@ -250,10 +249,13 @@ use_packages()
 	check "getmnt, as an ordinary user" eval 'user_in_root getmnt -J -l | is_json'
 	check "getmnt --version" eval "in_root getmnt --version | grep -F '$version'"
 	check "check_getmnt" eval "in_root /usr/lib/nagios/plugins/check_getmnt -V | grep -F '$version'"
-	check "man getmnt" shows_page '^ *getmnt.*the mount points of a machine' getmnt
-	check "man getmnt_run" shows_page 'every mount, named and judged' getmnt_run
+	check "man getmnt" shows_page '^ *getmnt ' getmnt
+	check "man getmnt_run" shows_page 'getmnt_run' getmnt_run
 	check "man getmnt-discover" shows_page '--names' getmnt-discover
-	check "completion" has_completion
+	check "man check_getmnt" shows_page 'nagios' check_getmnt
+	check "man readsearch" shows_page 'closesearch' readsearch
+	check "completion for bash" has_completion
+	check "completion for zsh" has_zsh_completion
 	check "example: shared" compile_example "" "" /tmp/shared
 	check "example: shared, run" example /tmp/shared
 	check "example: shared, of libgetmnt.so.0 and libc" only_libc /tmp/shared
@@ -261,7 +263,7 @@ use_packages()
 	check "example: static, run" example /tmp/static
 }
 
-# A package of an older version, whose configuration has a line less.
+# Make a package of an older version, whose configuration has one line less.
 older()
 {
 	dpkg-deb -R "$root"/packages/getmnt_*.deb "$root/packages/old" &&
@@ -271,7 +273,7 @@ older()
 		rm -r "$root/packages/old"
 }
 
-# What the administrator has said stays, and what is new lies beside it.
+# The changed configuration is kept, and the new one is stored next to it.
 is_kept()
 {
 	grep -x "rule FSTAB-NOFAIL off" "$root/etc/getmnt/audit.conf" &&
@@ -280,19 +282,53 @@ is_kept()
 		in_root sh -c "dpkg-query -W getmnt | grep -F '$version'"
 }
 
-# The units are there, and nobody has enabled them.
+# The units are installed but not enabled.
 is_disabled()
 {
 	[ -f "$root/lib/systemd/system/getmnt-audit.service" ] && [ -f "$root/lib/systemd/system/getmnt-audit.timer" ] &&
 		! find "$root/etc/systemd" "$root/etc/cron.d" -name '*getmnt*' 2>/dev/null | grep .
 }
 
-as_genfstab()
+# genfstab is this program; that of arch-install-scripts is renamed.
+is_ours()
 {
-	in_root genfstab -h | grep -i genfstab && in_root man -w genfstab && in_root sh -c "genfstab / >/dev/null"
+	[ "$(readlink "$root/usr/bin/genfstab")" = getmnt ] && in_root sh -c "genfstab / >/dev/null" &&
+		in_root man -w genfstab && [ ! -L "$root/usr/bin/genfstab.arch-install-scripts" ] &&
+		in_root genfstab.arch-install-scripts -h
 }
 
-# Removed, it leaves what was configured; purged, nothing.
+is_theirs()
+{
+	[ -f "$root/usr/bin/genfstab" ] && [ ! -L "$root/usr/bin/genfstab" ] && in_root genfstab -h &&
+		! compgen -G "$root/usr/bin/genfstab.*"
+}
+
+use_genfstab()
+{
+	check "genfstab: installed after arch-install-scripts" is_ours
+	check "genfstab: remove getmnt-genfstab" in_root apt-get -y -q remove getmnt-genfstab
+	check "genfstab: that of arch-install-scripts is back" is_theirs
+	check "genfstab: remove arch-install-scripts" in_root dpkg --purge arch-install-scripts
+	check "genfstab: install getmnt-genfstab alone" in_root sh -c "dpkg -i /packages/getmnt-genfstab_*.deb"
+	check "genfstab: install arch-install-scripts" in_root sh -c "dpkg -i /packages/arch-install-scripts_*.deb"
+	check "genfstab: installed before arch-install-scripts" is_ours
+}
+
+has_zsh_completion()
+{
+	cat >"$root/tmp/completion.zsh" <<-'ZSH'
+		autoload -Uz compinit && compinit -u -D
+		[[ $_comps[getmnt] == _getmnt ]] || exit 1
+		compadd() { [[ $1 = -S ]] && shift 2; shift; print -l -- "$@"; }
+		words=(getmnt --na) CURRENT=2 PREFIX=--na
+		autoload +X _getmnt && _getmnt
+	ZSH
+	in_root zsh -f /tmp/completion.zsh >"$work/words" || return 1
+	cat "$work/words"
+	grep -qx -e --names "$work/words"
+}
+
+# remove keeps the configuration, purge nothing.
 leaves_conffiles()
 {
 	[ -f "$root/etc/getmnt/audit.conf" ] && [ ! -e "$root/usr/bin/getmnt" ] && [ ! -e "$root/lib/systemd/system/getmnt-audit.timer" ]
@@ -321,28 +357,28 @@ cleanup()
 
 for program in dpkg-buildpackage dh lintian apt-get; do
 	if ! command -v $program >/dev/null; then
-		skip "packages" "there is no $program"
+		skip "packages" "$program is not installed"
 		finish
 	fi
 done
-# Others than us must be able to build there.
+# An ordinary user builds there.
 work=$(mktemp -d)
 chmod 755 "$work"
 trap cleanup EXIT
 version=$(sed -n 's/^VERSION := //p' Makefile)
 
 sort /proc/self/mountinfo >"$work/mounts"
-check "make deb: built, tested, lintian-clean" build_once || finish
+check "make deb: build, test, lintian" build_once || finish
 check "hardened" hardened
-check "built again: elsewhere, as an ordinary user" build_again &&
-	check "built again: without tests" eval "! grep -q 'check-unit' '$work/again.log'"
-[ ! -d "$work/again/build/deb" ] || check "built again: the same bytes" same_bytes
+check "build again in another directory as an ordinary user" build_again &&
+	check "build again: no tests were run" eval "! grep -q 'check-unit' '$work/again.log'"
+[ ! -d "$work/again/build/deb" ] || check "build again: the same bytes" same_bytes
 
 # shellcheck disable=SC1091
 codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
 uri=$(mirror "$codename")
 if [ "$(id -u)" -ne 0 ] || ! alone true; then
-	skip "chroot" "it needs root, and namespaces"
+	skip "chroot" "needs root and namespaces"
 	if [ -n "${GETMNT_REQUIRE_ROOT-}" ]; then
 		check "GETMNT_REQUIRE_ROOT is set" false
 	fi
@@ -350,13 +386,13 @@ if [ "$(id -u)" -ne 0 ] || ! alone true; then
 fi
 if [ ! -d "$cache/base" ] || [ "$(cat "$cache/made-of")" != "$codename $uri ${tools[*]}" ]; then
 	if ! command -v debootstrap >/dev/null; then
-		skip "chroot" "there is no debootstrap"
+		skip "chroot" "debootstrap is not installed"
 		finish
 	elif [ -z "$uri" ]; then
-		skip "chroot" "apt knows no mirror of \"$codename\""
+		skip "chroot" "apt has no mirror of $codename"
 		finish
 	elif ! reachable "$uri" "$codename" >"$work/log" 2>&1; then
-		skip "chroot" "the mirror that apt is configured with cannot be reached:" \
+		skip "chroot" "the mirror of apt cannot be reached:" \
 			"$(grep -m 1 '^E:' "$work/log")"
 		finish
 	fi
@@ -367,24 +403,23 @@ root=$cache/root
 rm -rf "$root"
 cp -a --reflink=auto "$cache/base" "$root"
 survey "$root" >"$work/before"
-mkdir "$root/packages"
 cp build/deb/*.deb "$root/packages"
-if check "older package" older && check "install an older one" in_root dpkg -i /packages/older.deb &&
+if check "older package" older && check "install the older package" in_root dpkg -i /packages/older.deb &&
 		sed -i 's/^#rule FSTAB-NOFAIL/rule FSTAB-NOFAIL/' "$root/etc/getmnt/audit.conf" &&
-		check "upgrade, and install" in_root sh -c "cd /packages && apt-get -y -q --no-install-recommends \
+		check "upgrade" in_root sh -c "cd /packages && apt-get -y -q --no-install-recommends \
 		-o Dpkg::Options::=--force-confdef install \
 		./getmnt_*.deb ./getmnt-genfstab_*.deb ./libgetmnt0_*.deb ./libgetmnt-dev_*.deb"; then
 	check "the configuration is kept" is_kept
 	mv "$root/etc/getmnt/audit.conf.dpkg-dist" "$root/etc/getmnt/audit.conf"
-	check "what was installed is whole" whole
-	check "units: there, and disabled" is_disabled
-	check "genfstab" as_genfstab
+	check "the installed files are intact" whole
+	check "units: installed, disabled" is_disabled
+	use_genfstab
 	use_packages
 	survey "$root" >"$work/installed"
 	check "files were installed" differ "$work/before" "$work/installed"
-	check "remove" in_root apt-get -y -q remove getmnt libgetmnt-dev
-	check "removed: but for its configuration" leaves_conffiles
-	check "purge" in_root apt-get -y -q purge --autoremove getmnt libgetmnt0
+	check "remove" in_root apt-get -y -q remove getmnt getmnt-genfstab libgetmnt-dev
+	check "removed: except the configuration" leaves_conffiles
+	check "purge" in_root apt-get -y -q purge getmnt getmnt-genfstab libgetmnt0
 	check "gone" gone
 	survey "$root" >"$work/after"
 	check "no file is left" diff "$work/before" "$work/after"
