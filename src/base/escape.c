@@ -27,7 +27,8 @@ size_t unescape_octal(char *dst, const char *src, size_t n)
 
 static void put_octal(struct strbuf *out, unsigned char c)
 {
-	char octal[4] = {'\\', (char)('0' + (c >> 6)), (char)('0' + ((c >> 3) & 7)), (char)('0' + (c & 7))};
+	char octal[4] = {'\\', (char)('0' + (c >> 6)), (char)('0' + ((c >> 3) & 7)),
+	                 (char)('0' + (c & 7))};
 	strbuf_add(out, octal, sizeof(octal));
 }
 
@@ -98,7 +99,7 @@ static bool is_control(const char *str, size_t n)
 	       || (n == 2 && c == 0xc2 && (unsigned char)str[1] < 0xa0);
 }
 
-/** The code of a valid sequence. */
+/** The code point of a valid sequence. */
 static uint32_t utf8_code(const char *str, size_t n)
 {
 	static const unsigned char first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -108,19 +109,20 @@ static uint32_t utf8_code(const char *str, size_t n)
 	return code;
 }
 
-/** Whether a valid sequence is a character that is not seen, of no width or a
-    line's end, or that turns the direction of the text; 0 if not, else its code. */
+/** The code point of a valid sequence that is invisible (zero width, a line end) or changes the
+    text direction; 0 for any other. */
 static uint32_t unseen_code(const char *str, size_t n)
 {
-	/* The general categories Cf, Zl and Zp, but signs that are seen; fillers; U+FFFE and U+FFFF,
-	   which are no characters and may not stand in XML. */
+	/* The general categories Cf, Zl and Zp, except visible signs; fillers; U+FFFE and U+FFFF,
+	   which XML forbids. */
 	static const struct {
 		uint32_t from, to;
 	} ranges[] = {
-		{0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
-		{0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
-		{0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0x1bca0, 0x1bca3},
-		{0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+		{0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c}, {0x115f, 0x1160},
+		{0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e},
+		{0x2060, 0x206f}, {0x3164, 0x3164}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0},
+		{0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+		{0xe0000, 0xe0fff},
 	};
 	if (n < 2)
 		return 0;
@@ -142,7 +144,7 @@ bool escape_harms(const char *str, size_t n)
 	return n == 0 || is_control(str, n) || unseen_code(str, n);
 }
 
-/** Whether a string begins with what escape_terminal() could have written. */
+/** Whether a string begins with an escape of escape_terminal(). */
 static bool looks_escaped(const char *str)
 {
 	if (*str != '\\')
@@ -169,13 +171,13 @@ void escape_terminal(struct strbuf *out, const char *str)
 	}
 }
 
-/** How many bytes of str, of len, from the first, escape_raw() leaves as they are. */
+/** The length of the prefix that escape_raw() leaves unchanged. */
 static size_t raw_plain(const char *str, size_t len)
 {
 	const uint64_t ones = UINT64_MAX / 255, tops = ones << 7;
 	size_t n = 0;
-	/* Most text is plain: eight bytes at a time, as long as none of them may be
-	   below '!', above '~' or a backslash. */
+	/* Most text is plain: eight bytes at a time, as long as none of them may be below '!',
+	   above '~' or a backslash. */
 	for (uint64_t word; len - n >= sizeof(word); n += sizeof(word)) {
 		memcpy(&word, str + n, sizeof(word));
 		uint64_t slash = word ^ ones * '\\';
@@ -189,7 +191,8 @@ static size_t raw_plain(const char *str, size_t len)
 
 void escape_shell(struct strbuf *out, const char *word)
 {
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=,-";
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                           "0123456789_./:@%+=,-";
 	if (*word && word[strspn(word, safe)] == '\0') {
 		strbuf_puts(out, word);
 		return;
@@ -284,8 +287,7 @@ void escape_first_field(struct strbuf *out, const char *str, const char *set, bo
 		escape_octal(out, str, set);
 }
 
-/** How many bytes at the start of a string stand for themselves in JSON, those
-    of ASCII alone. */
+/** The length of the ASCII prefix that needs no escape in JSON. */
 static size_t json_plain(const char *str)
 {
 	size_t n = 0;
@@ -316,7 +318,7 @@ bool escape_json(struct strbuf *out, const char *str)
 			strbuf_putc(out, '\\');
 			strbuf_putc(out, (char)c);
 		} else if (is_control(str, n)) {
-			/* Of a C1 sequence the second byte is the code. */
+			/* The second byte of a C1 sequence is its code point. */
 			strbuf_printf(out, "\\u%04x", (unsigned char)str[n - 1]);
 		} else if ((unseen = unseen_code(str, n)) > 0xffff) {
 			unseen -= 0x10000;
@@ -335,13 +337,16 @@ bool escape_json(struct strbuf *out, const char *str)
 
 void escape_base64(struct strbuf *out, const char *bytes, size_t n)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	                             "0123456789+/";
 	const unsigned char *b = (const unsigned char *)bytes;
 	for (size_t i = 0; i < n; i += 3) {
 		size_t left = n - i;
-		unsigned v = b[i] << 16 | (left > 1 ? b[i + 1] << 8 : 0) | (left > 2 ? b[i + 2] : 0);
+		unsigned v = b[i] << 16 | (left > 1 ? b[i + 1] << 8 : 0)
+		             | (left > 2 ? b[i + 2] : 0);
 		char quad[4] = {digits[v >> 18], digits[(v >> 12) & 63],
-		                left > 1 ? digits[(v >> 6) & 63] : '=', left > 2 ? digits[v & 63] : '='};
+		                left > 1 ? digits[(v >> 6) & 63] : '=',
+		                left > 2 ? digits[v & 63] : '='};
 		strbuf_add(out, quad, sizeof(quad));
 	}
 }

@@ -5,12 +5,11 @@
 #include <string.h>
 
 /*
- * Sorted by name (tested).  FST_NLINK is set only where a test proves that a
- * directory's link count is 2 + its sub-directories: see design.md section 4.
- * Pseudo types are those of libmount's mnt_fstype_is_pseudofs().  Of xfs and btrfs
- * fsck does nothing, and the others without FST_FSCK have none.  FST_LAST_POS is
- * EXT4_HTREE_EOF_64BIT of fs/ext4/ext4.h: no hash of a name is made that great
- * (fs/ext4/hash.c), and no offset in a directory without hashes is.
+ * Sorted by name (tested).  FST_NLINK: a test proves that a directory's link count is 2 + the
+ * number of its subdirectories.  FST_PSEUDO: mnt_fstype_is_pseudofs() of libmount.  fsck.xfs and
+ * fsck.btrfs do nothing; the other types without FST_FSCK have no fsck.  FST_LAST_POS:
+ * K_LAST_POS is EXT4_HTREE_EOF_64BIT of fs/ext4/ext4.h; neither a hash of a name (fs/ext4/hash.c)
+ * nor an offset in a directory without hashes is as large.
  */
 enum {
 	DISK   = FST_DEVICE,
@@ -124,7 +123,7 @@ static const struct fstype_row {
 	{"zonefs", DISK},
 };
 
-/** Compare a type, up to its ".subtype", with a row. */
+/** Compare a type without its ".subtype" with a row, for bsearch(3). */
 static int fstype_compare(const void *key, const void *row)
 {
 	const unsigned char *fstype = key;
@@ -136,8 +135,9 @@ static int fstype_compare(const void *key, const void *row)
 
 unsigned fstype_line_flags(const char *fstype, const char *source)
 {
-	/* Amazon's mount.efs takes fs-ID:/PATH, the kernel's type of this name, of SGI, a device. */
-	bool network = fstype && source && strcmp(fstype, "efs") == 0 && *source != '/' && !strchr(source, '=');
+	/* Amazon's mount.efs takes fs-ID:/PATH, the kernel's efs (of SGI) a device. */
+	bool network = fstype && source && strcmp(fstype, "efs") == 0 && *source != '/'
+	               && !strchr(source, '=');
 	return network ? NET | FST_NO_LOOK | FST_KNOWN : fstype_flags(fstype);
 }
 

@@ -20,12 +20,13 @@ void intern_destroy(struct intern *intern)
 	intern_init(intern);
 }
 
-/** Look for a string.  Those of one hash stand at the hashes behind it.
-    @key [out]  Where it stands, or is to. */
-static uint32_t look(const struct intern *intern, const char *text, size_t n, uint64_t *key)
+/** Find a string.  Strings of the same hash have the following keys.
+    @key [out]  Its key, or the key to add it with. */
+static uint32_t find_key(const struct intern *intern, const char *text, size_t n, uint64_t *key)
 {
 	uint32_t at;
-	for (*key = map64_bytes(MAP64_BYTES, text, n); (at = map64_get(&intern->map, *key)) != MAP64_NONE; ++*key) {
+	*key = map64_bytes(MAP64_BYTES, text, n);
+	for (; (at = map64_get(&intern->map, *key)) != MAP64_NONE; ++*key) {
 		if (strncmp(intern->of[at], text, n) == 0 && !intern->of[at][n])
 			return at;
 	}
@@ -35,20 +36,21 @@ static uint32_t look(const struct intern *intern, const char *text, size_t n, ui
 uint32_t intern_find(const struct intern *intern, const char *text, size_t n)
 {
 	uint64_t key;
-	return look(intern, text, n, &key);
+	return find_key(intern, text, n, &key);
 }
 
 int intern_put(struct intern *intern, const char *text, size_t n, uint32_t *number)
 {
 	uint64_t key;
-	uint32_t at = look(intern, text, n, &key);
+	uint32_t at = find_key(intern, text, n, &key);
 	if (at != INTERN_NONE) {
 		*number = at;
 		return 0;
 	}
 	if (intern->count == intern->room) {
 		size_t room = intern->room ? 2 * intern->room : 64;
-		const char **more = room < INTERN_NONE ? realloc(intern->of, room * sizeof(*more)) : NULL;
+		const char **more = room < INTERN_NONE ? realloc(intern->of, room * sizeof(*more))
+		                                       : NULL;
 		if (!more) {
 			errno = ENOMEM;
 			return -1;
@@ -57,7 +59,8 @@ int intern_put(struct intern *intern, const char *text, size_t n, uint32_t *numb
 		intern->room = room;
 	}
 	intern->of[intern->count] = arena_strndup(&intern->arena, text, n);
-	if (!intern->of[intern->count] || map64_put(&intern->map, key, (uint32_t)intern->count) == MAP64_NONE)
+	if (!intern->of[intern->count]
+	    || map64_put(&intern->map, key, (uint32_t)intern->count) == MAP64_NONE)
 		return -1;
 	*number = (uint32_t)intern->count++;
 	return 0;

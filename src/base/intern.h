@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Strings that are each kept once, and numbered: 0, 1, 2 ...
+ * A set of strings numbered 0, 1, 2 ...
  */
 #ifndef GM_BASE_INTERN_H
 #define GM_BASE_INTERN_H
@@ -11,23 +11,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What intern_find() gives for a string that is not there. */
+/** intern_find() found nothing. */
 #define INTERN_NONE UINT32_MAX
 
 struct intern {
-	const char **of;     /* by number; they live until intern_destroy() */
+	const char **of;     /* by number; valid until intern_destroy() */
 	size_t count, room;
 	struct map64 map;
 	struct arena arena;
 };
 
-/** Make an empty set.  It allocates nothing yet. */
+/** Make an empty set, without allocating memory. */
 void intern_init(struct intern *intern);
 
 void intern_destroy(struct intern *intern);
 
 /**
- * The number of n bytes, none of which is NUL; they are copied if they are new.
+ * Find or add a string of n bytes, none of which is NUL.
  *
  * @number [out]
  * @return 0, or -1.  Errors: ENOMEM.

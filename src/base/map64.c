@@ -9,10 +9,10 @@ struct map64_slot {
 	uint32_t value;   /* MAP64_NONE: the slot is free */
 };
 
-/** What keys and bytes are hashed with; map64_seed() sets it. */
+/** Parameters of the hashes, set by map64_seed(). */
 static struct {
-	uint64_t key;     /* xor of a key */
-	uint64_t factor;  /* of keys and bytes; odd */
+	uint64_t key;     /* xored with a key */
+	uint64_t factor;  /* odd */
 } seed = {0, 0x100000001b3u};
 
 void map64_seed(const void *random)
@@ -34,7 +34,7 @@ void map64_destroy(struct map64 *map)
 	map64_init(map);
 }
 
-/** Mix the bits of a key: the finalizer of splitmix64, behind what nobody outside knows. */
+/** Mix the bits of a key: the seed, then the finalizer of splitmix64. */
 static size_t map64_hash(uint64_t key)
 {
 	key = (key ^ seed.key) * seed.factor;
@@ -46,7 +46,7 @@ static size_t map64_hash(uint64_t key)
 	return key;
 }
 
-/** The slot of a key, or the free slot where it would go. */
+/** The slot of a key, or the free slot to put it into. */
 static struct map64_slot *map64_slot(const struct map64 *map, uint64_t key)
 {
 	size_t i = map64_hash(key) & map->mask;
@@ -62,7 +62,7 @@ int map64_reserve(struct map64 *map, size_t n)
 		errno = ENOMEM;
 		return -1;
 	}
-	/* Three quarters full at most. */
+	/* At most three quarters are used. */
 	while (size / 4 * 3 < n)
 		size *= 2;
 	if (map->slots && size == map->mask + 1)
@@ -118,10 +118,11 @@ uint32_t map64_remove(struct map64 *map, uint64_t key)
 	uint32_t value = map->slots[hole].value;
 	if (value == MAP64_NONE)
 		return MAP64_NONE;
-	/* What a key behind the hole would not be found past, moves into it. */
-	for (size_t i = (hole + 1) & map->mask; map->slots[i].value != MAP64_NONE; i = (i + 1) & map->mask) {
-		size_t home = map64_hash(map->slots[i].key) & map->mask;
-		if (((i - home) & map->mask) >= ((i - hole) & map->mask)) {
+	/* Move keys that a search would no longer reach past the hole. */
+	const size_t mask = map->mask;
+	for (size_t i = (hole + 1) & mask; map->slots[i].value != MAP64_NONE; i = (i + 1) & mask) {
+		size_t home = map64_hash(map->slots[i].key) & mask;
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
 			map->slots[hole] = map->slots[i];
 			hole = i;
 		}

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** What map64_get() gives for a key that is not there. */
+/** map64_get() found nothing. */
 #define MAP64_NONE UINT32_MAX
 
 struct map64 {
@@ -19,22 +19,22 @@ struct map64 {
 };
 
 /**
- * Make hashes unknown to those who write the tables that are read: keys made for one hash would
- * all be looked for in one place, in the square of their number.  Without it all is the same in
- * each run: unit tests, fuzz targets.  Before the first map, and once.
+ * Make hashes unpredictable, so that nobody can write a mount table whose keys all collide.
+ * Called once, before the first map is made.  Unit tests and fuzz targets do not call it, so
+ * that each of their runs is the same.
  *
- * @random  16 bytes that nobody else knows.
+ * @random  16 secret bytes.
  */
 void map64_seed(const void *random);
 
-/** Make an empty map.  It allocates nothing yet. */
+/** Make an empty map, without allocating memory. */
 void map64_init(struct map64 *map);
 
 /** Free the map's memory. */
 void map64_destroy(struct map64 *map);
 
 /**
- * Make room for n keys, so that as many puts cannot fail.
+ * Make room for n keys, so that map64_put() cannot fail.
  *
  * @return 0, or -1.
  * Errors: ENOMEM.
@@ -42,28 +42,26 @@ void map64_destroy(struct map64 *map);
 int map64_reserve(struct map64 *map, size_t n);
 
 /**
- * Map key to value unless the key is there already.
+ * Map a key to a value unless the map already has the key.
  *
  * @return
- *         The value that the key has now: the given one, or the older one.
- *         MAP64_NONE when memory ran out.
+ *         The value that the key has now; MAP64_NONE on error.
  * Errors: ENOMEM.
  */
 uint32_t map64_put(struct map64 *map, uint64_t key, uint32_t value);
 
-/** What map64_bytes() begins with. */
+/** The first hash to pass to map64_bytes(). */
 #define MAP64_BYTES 0xcbf29ce484222325u
 
 /**
- * A hash of bytes, as a key: FNV-1a, with the factor of map64_seed().  Two strings may have the
- * same, so that what is found by it must be compared.
+ * A hash of bytes: FNV-1a with the factor of map64_seed().  Hashes may collide: compare strings.
  *
  * @hash
- *         MAP64_BYTES, or the hash of the bytes before these.
+ *         MAP64_BYTES, or the hash of the preceding bytes.
  */
 uint64_t map64_bytes(uint64_t hash, const char *bytes, size_t n);
 
-/** The same of a string. */
+/** A hash of a string. */
 static inline uint64_t map64_text(const char *text)
 {
 	return map64_bytes(MAP64_BYTES, text, strlen(text));
@@ -73,11 +71,10 @@ static inline uint64_t map64_text(const char *text)
 uint32_t map64_get(const struct map64 *map, uint64_t key);
 
 /**
- * Take a key out.  What is left moves up, so that a map that keys come to and
- * go from does not grow.
+ * Remove a key.  No tombstone stays, so that adding and removing keys does not fill the map.
  *
  * @return
- *         The value that it had, or MAP64_NONE if it was not there.
+ *         The value of the key, or MAP64_NONE.
  */
 uint32_t map64_remove(struct map64 *map, uint64_t key);
 

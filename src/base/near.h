@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How near a word is to another: what was misspelt, and what was meant.
+ * The edit distance of two words, to find the word that a misspelt one stands for.
  */
 #ifndef GETMNT_BASE_NEAR_H
 #define GETMNT_BASE_NEAR_H
@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Longest word, in bytes, that is compared with another. */
+/** Longest b of near_distance(), in bytes. */
 enum { NEAR_BYTES = 64 };
 
 /**
- * How many changes make one word the other: a byte more, less, another, or two that changed
- * places.  Large letters are small ones.
- * @m     Bytes of b, at most NEAR_BYTES.
- * @part  Not a, but the part of it that is nearest to b.
+ * The number of edits that turn a into b: a byte inserted, removed or replaced, or two neighbors
+ * swapped.  Case is ignored.
+ * @m     Length of b, at most NEAR_BYTES.
+ * @part  Compare b with the part of a that is nearest to it.
  */
 unsigned near_distance(const char *a, size_t n, const char *b, size_t m, bool part);
 

@@ -15,7 +15,7 @@ static bool ends_in(const char *name, size_t n, const char *word)
 	return n >= len && strncasecmp(name + n - len, word, len) == 0;
 }
 
-/** The letters that are in a name, a bit each. */
+/** The set of letters in a name, one bit each. */
 static uint32_t letters_of(const char *name, size_t n)
 {
 	uint32_t letters = 0;
@@ -26,7 +26,7 @@ static uint32_t letters_of(const char *name, size_t n)
 	return letters;
 }
 
-/** What stands behind the last '-', '_' or '.' of a name. */
+/** The part of a name after the last '-', '_' or '.'. */
 static const char *last_word(const char *name, size_t n)
 {
 	const char *at = name + n;
@@ -35,22 +35,22 @@ static const char *last_word(const char *name, size_t n)
 	return at;
 }
 
-/** Whether an option of this name has a secret for its value. */
+/** Whether the value of an option of this name is a secret. */
 static bool is_secret_name(const char *name, size_t n)
 {
 	static const char *const whole[] = {"cred", "creds", "key", "apikey", "auth"};
 	static const char *const words[] = {"pass", "pasw", "pswd", "psw", "pword", "pw", "pwd"};
 	static const char *const parts[] = {"passw", "passkey", "token"};
-	/* So many changes of a part of the name, or of its last word, make it this. */
+	/* Misspellings, by near_distance() from a part of the name or from its last word. */
 	static const struct {
 		const char *word;
 		unsigned changes;
 		bool part;
 	} near[] = {
-		{"password", 2, true}, {"passwd", 1, true}, {"passphrase", 2, true}, {"credential", 2, true},
-		{"secret", 1, true}, {"token", 1, false},
+		{"password", 2, true}, {"passwd", 1, true}, {"passphrase", 2, true},
+		{"credential", 2, true}, {"secret", 1, true}, {"token", 1, false},
 	};
-	/* They are about one, as crypttab(5) has it, or name a file that holds it, or are about none. */
+	/* Similar names whose value is not a secret (crypttab(5), names of files). */
 	static const char none[] = "token-timeout password-echo secretfile passfd bypass compass";
 
 	for (; n > 0 && strchr("\"' \t", *name); --n)
@@ -78,37 +78,43 @@ static bool is_secret_name(const char *name, size_t n)
 	uint32_t letters = letters_of(name, n);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); ++i) {
 		size_t len = strlen(parts[i]);
-		if (!(letters_of(parts[i], len) & ~letters) && near_distance(name, n, parts[i], len, true) == 0)
+		if (!(letters_of(parts[i], len) & ~letters)
+		    && near_distance(name, n, parts[i], len, true) == 0)
 			return true;
 	}
 	for (size_t i = 0; i < sizeof(near) / sizeof(*near); ++i) {
-		size_t len = strlen(near[i].word);
-		/* Each change does away with one letter at most. */
-		if ((unsigned)__builtin_popcount(letters_of(near[i].word, len) & ~letters) > near[i].changes)
-			continue;
-		if (near_distance(near[i].part ? name : last, near[i].part ? n : nlast, near[i].word, len, near[i].part) <= near[i].changes)
+		const char *word = near[i].word;
+		size_t len = strlen(word);
+		bool part = near[i].part;
+		/* Each edit adds one letter at most: most names need no comparison. */
+		uint32_t missing = letters_of(word, len) & ~letters;
+		if ((unsigned)__builtin_popcount(missing) <= near[i].changes
+		    && near_distance(part ? name : last, part ? n : nlast, word, len, part)
+		               <= near[i].changes)
 			return true;
 	}
 	return false;
 }
 
-/** Whether an option of this name has for its value a user, and perhaps a password behind. */
+/** Whether the value of an option of this name is a user, possibly followed by a password. */
 static bool is_user_name(const char *name, size_t n)
 {
 	const char *last = last_word(name, n);
 	size_t nlast = (size_t)(name + n - last);
 	return (nlast == 4 && ends_in(name, n, "user")) || (nlast == 3 && ends_in(name, n, "usr"))
-	       || (nlast > 5 && nlast < 12 && near_distance(last, nlast, "username", 8, false) <= 1);
+	       || (nlast > 5 && nlast < 12
+	           && near_distance(last, nlast, "username", 8, false) <= 1);
 }
 
-/** Where a text is found next, from a place on that never goes back: what was found is
-    looked for again only when it lies before that place. */
+/** A cached search result.  Searches start at increasing places, so that it holds until a search
+    starts after it. */
 struct found {
-	const char *at;   /* NULL: not looked for yet; the end: nowhere */
+	const char *at;   /* NULL: not searched yet; the end: not found */
 };
 
-/** Find a text from a place on.  @return the end if it is nowhere. */
-static const char *find_next(struct found *found, const char *from, const char *end, const char *text)
+/** Find a text.  @return the end if there is none. */
+static const char *find_next(struct found *found, const char *from, const char *end,
+                             const char *text)
 {
 	if (!found->at || found->at < from) {
 		found->at = memmem(from, (size_t)(end - from), text, strlen(text));
@@ -117,55 +123,61 @@ static const char *find_next(struct found *found, const char *from, const char *
 	return found->at;
 }
 
-/** Where the secret of a URL's userinfo begins; NULL: nowhere.
+/** The start of the secret in the userinfo of a URL, or NULL.
     @scheme  Its "://", or the end. */
 static const char *secret_of_url(const char *scheme, const char *end)
 {
 	if (scheme == end)
 		return NULL;
-	const char *authority = scheme + 3, *slash = memchr(authority, '/', (size_t)(end - authority));
+	const char *authority = scheme + 3;
+	const char *slash = memchr(authority, '/', (size_t)(end - authority));
 	size_t len = (size_t)((slash ? slash : end) - authority);
 	const char *at = memrchr(authority, '@', len);
 	const char *colon = at ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
 	if (!at || (colon && colon + 1 == at))
 		return NULL;
-	/* What follows is masked with it: of two '@' the first would be left for another look. */
-	return colon && !memchr(authority, '@', (size_t)(colon - authority)) ? colon + 1 : authority;
+	/* With an '@' before the colon, everything up to the last '@' is masked. */
+	bool name = colon && !memchr(authority, '@', (size_t)(colon - authority));
+	return name ? colon + 1 : authority;
 }
 
 /**
- * Where the secret of one option begins: behind '=', or for "user=NAME%WORD" (smbfs) and
- * "user=NAME:WORD" (curlftpfs) behind that; in "OPTS=user=..." behind the last.
- * @begin [out]  Its name, or NULL.
- * @return NULL if the option holds none.
+ * The start of the secret in one option: after '=', or after the '%' of "user=NAME%WORD" (smbfs)
+ * and the ':' of "user=NAME:WORD" (curlftpfs).
+ * @begin [out]  The start of its name; NULL if not needed.
+ * @return NULL if there is none.
  */
 static const char *secret_at(const char *option, size_t n, const char **begin)
 {
 	const char *end = option + n, *found = NULL, *url = NULL;
 	struct found scheme = {NULL}, percents = {NULL}, colons = {NULL}, pass = {NULL};
-	for (const char *from = option, *equals; (equals = memchr(from, '=', (size_t)(end - from))) != NULL; from = equals + 1) {
+	const char *from = option, *equals;
+	for (; (equals = memchr(from, '=', (size_t)(end - from))) != NULL; from = equals + 1) {
 		const char *value = equals + 1, *secret = NULL;
-		/* "x-systemd.key": what stands behind the last dot names the value. */
-		const char *dot = memrchr(from, '.', (size_t)(equals - from)), *name = dot ? dot + 1 : from;
+		/* "x-systemd.key": the part after the last dot is the name. */
+		const char *dot = memrchr(from, '.', (size_t)(equals - from));
+		const char *name = dot ? dot + 1 : from;
 		size_t len = (size_t)(equals - name);
-		/* What a value holds is an option if it has such a name: a path has none. */
+		/* A value may contain options in turn; a name never contains '/'. */
 		if (value == end || (from != option && memchr(from, '/', (size_t)(equals - from))))
 			continue;
 		if (is_secret_name(name, len)) {
 			secret = value;
 		} else if (is_user_name(name, len)) {
-			const char *percent = find_next(&percents, value, end, "%"), *colon = find_next(&colons, value, end, ":");
+			const char *percent = find_next(&percents, value, end, "%");
+			const char *colon = find_next(&colons, value, end, ":");
 			const char *sign = percent < colon ? percent : colon;
 			secret = sign + 1 < end ? sign + 1 : NULL;
-		} else if (len == 11 && ends_in(name, len, "ssh_command") && find_next(&pass, value, end, "pass") != end) {
-			secret = value;   /* sshfs runs it: sshpass -pWORD */
+		} else if (len == 11 && ends_in(name, len, "ssh_command")
+		           && find_next(&pass, value, end, "pass") != end) {
+			secret = value;   /* of sshfs: sshpass -pWORD */
 		}
 		if (!secret) {
 			if (!scheme.at || scheme.at < value)
 				url = secret_of_url(find_next(&scheme, value, end, "://"), end);
 			secret = url;
 		}
-		/* A URL's may begin behind one of what it holds. */
+		/* The secret of a URL may begin after one that its options contain. */
 		if (secret && (!found || secret < found)) {
 			found = secret;
 			if (begin)
@@ -186,10 +198,11 @@ bool has_secret(const char *options)
 	return false;
 }
 
-/** Find the quote that ends a value: the last byte of its option.
-    @quotes  What was found of each of the two quotes.
-    @return the end of the text if there is none, or if the mark is no quote. */
-static const char *find_end_quote(struct found *quotes, const char *from, const char *end, char mark)
+/** Find the quote that ends an option: followed by a comma or the end.
+    @quotes  Cached searches for the two quotes.
+    @return the end of the text if there is none, or if mark is not a quote. */
+static const char *find_end_quote(struct found *quotes, const char *from, const char *end,
+                                  char mark)
 {
 	struct found *found = &quotes[mark == '"'];
 	if (mark != '"' && mark != '\'')
@@ -211,17 +224,17 @@ void mask_options(const char *options, struct strbuf *out)
 		size_t n = strcspn(options, ",");
 		const char *from, *secret = secret_at(options, n, &from);
 		if (secret) {
-			/* Quotes keep a ',' in them: those of the value, and those of the option, which may
-			   end behind them.  One that ends it has nothing behind it, lest what another
-			   begins be shown. */
+			/* A comma in quotes is part of the value.  Either the value or the whole
+			   option may be quoted, or both. */
 			const char *inner = find_end_quote(quotes, secret + 1, end, *secret);
-			const char *outer = find_end_quote(quotes, inner < end ? inner + 1 : secret, end, *from);
+			const char *after = inner < end ? inner + 1 : secret;
+			const char *outer = find_end_quote(quotes, after, end, *from);
 			const char *quote = outer < end ? outer : inner;
 			if (quote < end && quote >= options + n)
 				n = (size_t)(quote + 1 - options);
 			strbuf_add(out, options, (size_t)(secret - options));
 			strbuf_puts(out, "***");
-			/* That of the whole option stays: others read on to it. */
+			/* Keep the quote that closes the option, for parsers of the output. */
 			if (outer < end)
 				strbuf_putc(out, *from);
 		} else {
@@ -235,12 +248,13 @@ void mask_options(const char *options, struct strbuf *out)
 	}
 }
 
-/** Where the secret of a source's userinfo begins, and its '@'; NULL: it has none. */
+/** The start of the secret in the userinfo of a source, or NULL.
+    @sign [out]  The '@' after it. */
 static const char *secret_of_source(const char *source, const char **sign)
 {
 	/* "//user:word@server/share", "https://user:word@server/", "https://key@server/",
-	   "user:word@server:/dir"; a plain path has no userinfo, and in
-	   "10.0.0.1@tcp:/fs" (Lustre) the '@' comes before any ':'. */
+	   "user:word@server:/dir"; but not a path, nor "10.0.0.1@tcp:/fs" (Lustre), in which the
+	   '@' comes before the ':'. */
 	const char *authority = source;
 	const char *scheme = strstr(source, "://");
 	bool url = scheme && memchr(source, '/', (size_t)(scheme + 1 - source)) == NULL;
@@ -256,13 +270,13 @@ static const char *secret_of_source(const char *source, const char **sign)
 	if (colon && (url || !memchr(authority, '@', (size_t)(colon - authority))))
 		secret = colon + 1;
 	else if (at && url)
-		secret = authority;   /* a lone word may be the name, or a key */
+		secret = authority;   /* a single word may be a name or a key */
 	*sign = at;
 	return secret == at ? NULL : secret;
 }
 
-/** Options that stand where a source should end, or in its place: "//server/share,password=x".
-    @return NULL: there are none with a secret. */
+/** Options after or instead of a source: "//server/share,password=x".
+    @return NULL if they contain no secret. */
 static const char *options_of_source(const char *source)
 {
 	const char *comma = strchr(source, ',');
@@ -277,12 +291,14 @@ bool source_has_secret(const char *source)
 	return secret_of_source(source, &at) || options_of_source(source);
 }
 
-/** Mask a source once. */
+/** Mask a source in one pass. */
 static void put_source(const char *source, struct strbuf *out)
 {
-	const char *at, *secret = secret_of_source(source, &at), *options = options_of_source(source);
+	const char *at, *secret = secret_of_source(source, &at);
+	const char *options = options_of_source(source);
 	if (secret) {
-		strbuf_add(out, source, (size_t)((options && options < secret ? options : secret) - source));
+		const char *first = options && options < secret ? options : secret;
+		strbuf_add(out, source, (size_t)(first - source));
 		strbuf_puts(out, "***");
 		source = at;
 		options = strchr(at, ',');
@@ -300,7 +316,7 @@ void mask_source(const char *source, struct strbuf *out)
 	strbuf_init(&texts[0]);
 	strbuf_init(&texts[1]);
 	strbuf_puts(&texts[0], source);
-	/* Of one that is many things at once what is left may be another with a secret. */
+	/* A masked source may parse in another way and show another secret: mask it again. */
 	int i = 0;
 	bool same = !source_has_secret(source);
 	for (; i < TIMES && !same; ++i) {
@@ -334,7 +350,7 @@ void mask_text(const char *text, struct strbuf *out)
 	strbuf_init(&word);
 	while (*text) {
 		size_t n = strcspn(text, " \t\n"), own = n;
-		/* "(cifs,password=x):" is the text's. */
+		/* The punctuation of "(cifs,password=x):" belongs to the text. */
 		while (own > 0 && strchr("):;", text[own - 1]))
 			--own;
 		strbuf_reset(&word);
@@ -349,8 +365,7 @@ void mask_text(const char *text, struct strbuf *out)
 	strbuf_destroy(&word);
 }
 
-/** How many of n bytes are blanks, or none, before the first that is not so.  A NUL is one:
-    what stands behind it is a word of its own. */
+/** The length of the prefix of blanks (blank) or of other bytes (!blank).  A NUL is a blank. */
 static size_t blanks_in(const char *at, size_t n, bool blank)
 {
 	size_t m = 0;
@@ -372,11 +387,14 @@ size_t secret_goes_on(const char *line, size_t n, struct strbuf *word, bool *ope
 		if (m == 0)
 			break;
 		if (has_secret(strbuf_str(word))) {
-			/* That of a source ends where the mount point begins. */
-			found = at == 0 && next > 0 && behind + next < n && line[behind + next] == '/' ? n : behind;
+			/* A source ends where the mount point begins. */
+			bool source = at == 0 && next > 0 && behind + next < n
+			              && line[behind + next] == '/';
+			found = source ? n : behind;
 			continue;
 		}
-		bool equals = line[behind - 1] != '=' && behind + next < n && line[behind + next] == '=';
+		bool equals = line[behind - 1] != '=' && behind + next < n
+		              && line[behind + next] == '=';
 		if (equals)
 			strbuf_putc(word, '=');
 		strbuf_putc(word, 'x');
