@@ -49,6 +49,8 @@ PROGRAM = "/bin/getmnt"     # inside a small root
 
 # How many times slower than usual this machine is.
 SLOW = int(os.environ.get("GETMNT_SLOW", "1"))
+# Whether to run the large sizes of make check-full.
+FULL = os.environ.get("GETMNT_SCALE") == "full"
 
 # A run that takes longer than this hangs.
 RUN_SECONDS = 20 * SLOW

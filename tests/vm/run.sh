@@ -195,7 +195,7 @@ prove=$(dirname "$getmnt")/tests/lib/prove
 python3 -m compileall -q --invalidation-mode unchecked-hash "$disk/tests/lib" "$disk/bench" >/dev/null
 [ ! -e "$vm/debug" ] || cp "$vm/debug" "$disk/debug"
 cat >"$disk/env" <<-EOF
-	export GETMNT_REQUIRE_ROOT=1 GETMNT_SLOW=${GETMNT_VM_SLOW:-8} GETMNT_SCALE=small
+	export GETMNT_REQUIRE_ROOT=1 GETMNT_SLOW=${GETMNT_VM_SLOW:-8}
 EOF
 load=() total=0
 for ((n = 1; n <= machines; ++n)); do
