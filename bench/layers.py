@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """layers.py --getmnt FILE --update DIR: where the time of each algorithm goes, drawn.
 
-Runs `getmnt profile --layers`: on the topology that is built in, and below --path (default
-/usr) warm and, as root, cold.  Writes DIR/layers.tsv, a line for each row of each run; draws
-DIR/layers.svg of it by gnuplot; and replaces the tables in DIR/PROFILE.md.
+Runs `getmnt profile --layers` on a tree as in Smith's Figure 4, built in a private mount
+namespace, and below --path (default /usr) with warm and with cold caches.  Writes
+DIR/layers.tsv, a line for each row of each run; draws DIR/layers.svg from it with gnuplot; and
+replaces the tables in DIR/PROFILE.md.  Needs root.
 
-On a machine that does something else as well, most of a run can be waiting for a processor,
-which tells nothing of getmnt: each is tried --tries times, and the one taken that waited least;
-what is left of it stands in the tables, and not in the picture.
+On a busy machine a run mostly waits for a processor, which says nothing about getmnt.  So each
+is tried --tries times, and the one that waited least is taken; the waiting that is left stands
+in the tables, not in the picture.
 """
 import argparse
 import json
@@ -17,6 +18,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+import hosts
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 BEGIN, END = "<!-- layers: made by make profile-layers -->", "<!-- layers: until here -->"
@@ -28,12 +31,13 @@ GROUPS += [("work " + call, "kernel: " + call) for call in KERNEL]
 GROUPS += [("work", "kernel: other calls"), ("waiting", "waiting for the device"),
            ("processor", "no processor free"), ("clocks", "the clocks"),
            ("rest", "not accounted for")]
+TREE = {"dirs": 7400, "files": 3, "mounts": 32}
 # Of other programs, and of the clocks' inexactness.
 UNDRAWN = ("processor", "rest")
 
 
 class Wrong(Exception):
-    """What is told, and ends it."""
+    """An error that ends the program."""
 
 
 def profile(getmnt, arguments):
@@ -171,18 +175,19 @@ def replace(path, lines):
     os.rename(path + ".new", path)
 
 
-def measure(asked):
+def measure(opts):
     """Make all runs.  @return [(title, run)], costs."""
     all_three = ["getmnt1", "getmnt2", "getmnt3"]
-    runs, costs = best(asked.getmnt, [], all_three, asked.tries)
+    with tempfile.TemporaryDirectory(prefix="getmnt-layers.") as top, hosts.Namespace():
+        hosts.mount("tmpfs", top, "tmpfs", 0, "size=80%,nr_inodes=1m")
+        hosts.set_times(hosts.figure4(top, **TREE), "shuffled")
+        runs, costs = best(opts.getmnt, [top], all_three, opts.tries)
     titled = list(zip(all_three, runs))
-    warm, _ = best(asked.getmnt, [asked.path], ["getmnt1"], asked.tries)
-    titled.append((f"getmnt1 {asked.path}", warm[0]))
-    if os.geteuid() == 0 and not asked.warm:
-        cold, _ = best(asked.getmnt, ["--cold", asked.path], ["getmnt1"], 1)
-        titled.append((f"getmnt1 {asked.path} cold", cold[0]))
-    else:
-        print("layers: without a cold run: to drop caches needs root", file=sys.stderr)
+    warm, _ = best(opts.getmnt, [opts.path], ["getmnt1"], opts.tries)
+    titled.append((f"getmnt1 {opts.path}", warm[0]))
+    if not opts.warm:
+        cold, _ = best(opts.getmnt, ["--cold", opts.path], ["getmnt1"], 1)
+        titled.append((f"getmnt1 {opts.path} cold", cold[0]))
     return titled, costs
 
 
@@ -193,20 +198,20 @@ def main():
     parser.add_argument("--update", required=True, metavar="DIR")
     parser.add_argument("--path", default="/usr")
     parser.add_argument("--tries", type=int, default=5)
-    parser.add_argument("--warm", action="store_true", help="drop no caches")
-    asked = parser.parse_args()
+    parser.add_argument("--warm", action="store_true", help="do not drop caches")
+    opts = parser.parse_args()
     if not shutil.which("gnuplot"):
-        raise Wrong("there is no gnuplot to draw with: make deps-bench")
-    runs, costs = measure(asked)
-    write_rows(f"{asked.update}/layers.tsv", runs)
-    draw(asked.update, runs)
+        raise Wrong("gnuplot is missing: make deps-bench")
+    runs, costs = measure(opts)
+    write_rows(f"{opts.update}/layers.tsv", runs)
+    draw(opts.update, runs)
     lines = ["", f"On {os.uname().release}, {os.cpu_count()} processors; in one of the runs, and in others about so, an "
              f"empty call takes {costs['empty_call']:.0f} ns, timing one {costs['clock_inside'] + costs['clock_outside']:.0f} ns "
              "and a look at the scheduler on top after each piece of 5 microseconds, "
              f"a page at its first use {costs['page_fault']:.0f} ns. Milliseconds, and what that is of the time in which it had a "
              "processor, or slept:", "",
              *table(runs), "", *table_of_calls(runs), ""]
-    replace(f"{asked.update}/PROFILE.md", lines)
+    replace(f"{opts.update}/PROFILE.md", lines)
     return 0
 
 

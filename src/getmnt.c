@@ -36,7 +36,6 @@
  *     process.c          processes, pipes and sockets
  *     bounded.c          running work with a time limit in a child, and keeping its output
  *     caller.c           the library's caller: forked children, canceled threads
- *     stage.c            a private mount namespace, to build and measure in
  *     syslog.c           writing to the system log without waiting
  *   probe/               touching what may block, in a child with a deadline
  *     prober.c           the client
@@ -164,8 +163,6 @@
  *   profile/             what the algorithms cost (pure)
  *     model.c            runs, medians, ratios
  *     layers.c           where the time of a run goes
- *     topology.c         a recorded topology
- *     grow.c             building its mounts and files
  *   lib/                 libgetmnt: the public library
  *     libgetmnt.c        include/getmnt/getmnt.h
  *     libgetmnt_search.c include/getmnt/search.h
@@ -230,7 +227,6 @@
  *   cmd/profile/         getmnt profile
  *     profile.c          the flow
  *     run.c              one algorithm measured in a process of its own
- *     stage.c            building a topology
  *     out.c              tables
  *     layers.c           --layers
  *     json.c             JSON

@@ -70,8 +70,8 @@ static const char *const os_names[OS_NCALLS] = {
 	[OS_SIGPENDING] = "rt_sigpending", [OS_GETEUID] = "geteuid",
 	[OS_SOCKET] = "socket",       [OS_CONNECT] = "connect",
 	[OS_OPEN_TREE] = "open_tree", [OS_UNSHARE] = "unshare",
-	[OS_MOUNT] = "mount",         [OS_FCHDIR] = "fchdir",
-	[OS_CHROOT] = "chroot",       [OS_GETRUSAGE] = "getrusage",
+	[OS_FCHDIR] = "fchdir",       [OS_CHROOT] = "chroot",
+	[OS_GETRUSAGE] = "getrusage",
 };
 
 const char *os_call_name(enum os_call call)

@@ -2,7 +2,6 @@
 #include "os/process.h"
 
 #include "os/clock.h"
-#include "os/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -179,6 +178,31 @@ static void close_from(int first)
 		end = end < 1024 ? 1024 : 1 << 20;
 	for (int fd = first; fd < (int)end; ++fd)
 		close(fd);
+}
+
+void os_usage(struct os *os, struct os_usage *usage)
+{
+	struct rusage r = {0};
+	OS_CALL(os, OS_GETRUSAGE, getrusage(RUSAGE_SELF, &r));
+	*usage = (struct os_usage){
+		.user = (double)r.ru_utime.tv_sec + (double)r.ru_utime.tv_usec / 1e6,
+		.system = (double)r.ru_stime.tv_sec + (double)r.ru_stime.tv_usec / 1e6,
+		.faults = (uint64_t)r.ru_majflt,
+		.blocks_in = (uint64_t)r.ru_inblock,
+		.waits = (uint64_t)r.ru_nvcsw,
+		.switches = (uint64_t)r.ru_nivcsw,
+	};
+}
+
+bool os_die_with(struct os *os, int parent)
+{
+	(void)os;
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
+}
+
+int os_getpid(void)
+{
+	return (int)getpid();
 }
 
 int os_detach(struct os *os, const char *name, int parent, int fds[2])

@@ -81,4 +81,22 @@ int os_shutdown(struct os *os, int sock);
  */
 int os_detach(struct os *os, const char *name, int parent, int fds[2]);
 
+/** What this process has used, all threads together. */
+struct os_usage {
+	double user, system;       /* seconds of processor time */
+	uint64_t faults;           /* pages read from a device */
+	uint64_t blocks_in;        /* blocks of 512 bytes read from devices */
+	uint64_t waits, switches;  /* voluntary and involuntary context switches */
+};
+
+/** getrusage(2). */
+void os_usage(struct os *os, struct os_usage *usage);
+
+/** Have this process killed when its parent ends.
+    @return whether that holds: the parent still exists and the kernel agreed. */
+bool os_die_with(struct os *os, int parent);
+
+/** The ID of this process. */
+int os_getpid(void);
+
 #endif

@@ -13,7 +13,6 @@
  */
 #include "os/process.h"
 #include "probe/prober_impl.h"
-#include "os/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>

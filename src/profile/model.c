@@ -132,7 +132,8 @@ static uint64_t next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-uint64_t profile_random(uint64_t *state, uint64_t n)
+/** A number from 0 to n - 1, n above 0.  @state  Of the generator: any seed. */
+static uint64_t random_below(uint64_t *state, uint64_t n)
 {
 	/* Each number as likely as another: those beyond the last whole n are not taken. */
 	uint64_t end = UINT64_MAX - UINT64_MAX % n, value;
@@ -148,7 +149,7 @@ void profile_order(uint64_t seed, unsigned turn, size_t *order, size_t n)
 		order[i] = turn == 0 && i < PROFILE_ALGORITHMS && n >= PROFILE_ALGORITHMS ? PROFILE_ALGORITHMS - 1 - i : i;
 	uint64_t state = seed ^ (uint64_t)turn * UINT64_C(0xd1342543de82ef95);
 	for (size_t i = n; turn && i > 1; --i) {
-		size_t j = (size_t)profile_random(&state, i), was = order[i - 1];
+		size_t j = (size_t)random_below(&state, i), was = order[i - 1];
 		order[i - 1] = order[j];
 		order[j] = was;
 	}

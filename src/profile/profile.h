@@ -107,9 +107,6 @@ uint64_t profile_calls(const struct profile_counts *counts, enum profile_kind ki
 /** The median, which is the mean of the two in the middle; 0 of none.  Sorts. */
 double profile_median(double *values, size_t n);
 
-/** A number from 0 to n - 1, n above 0.  @state  Of the generator: any seed. */
-uint64_t profile_random(uint64_t *state, uint64_t n);
-
 /**
  * The order of a turn: a shuffle of 0 to n - 1, the same for the same seed and turn.
  * The first turn has the algorithms before the rules, and what takes least first, so that a time

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile/: medians, ratios, the order of turns, what rows there are; topologies read,
- * refused with their line, and grown within their bounds.
+ * profile/: medians, ratios, the order of turns, the rows.
  */
 #include "unit.h"
 
-#include "base/strbuf.h"
 #include "profile/profile.h"
-#include "profile/topology.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool near(double a, double b)
@@ -132,200 +127,6 @@ static void test_rows(void)
 		CU_ASSERT_TRUE(rows[i].state == PROFILE_NOT_RUN && (i < 3 ? rows[i].rule < 0 : rows[i].algorithm == DA_GETMNT3));
 }
 
-/* Topologies. */
-
-/** Whether a text is refused, at a line. */
-static bool refused(const char *text, size_t len, uint32_t line, const char *why)
-{
-	struct topology *t = topology_parse(text, len);
-	bool right = t && t->bad_line == line && strstr(t->why, why);
-	if (!right)
-		printf("  %.60s: line %u: %s\n", text, t ? t->bad_line : 0, t ? t->why : "no memory");
-	topology_free(t);
-	return right;
-}
-
-static void test_refused(void)
-{
-	static const struct {
-		const char *text;
-		uint32_t line;
-		const char *why;
-	} rows[] = {
-		{"", 1, "not one mount"},
-		{"# nothing\n\n", 1, "not one mount"},
-		{"dirs /a 1 1 1\n", 1, "not one mount"},
-		{"mount\n", 1, "mount PATH"},
-		{"mount /a /b\n", 1, "mount PATH"},
-		{"mount a\n", 1, "no absolute path"},
-		{"mount /\n", 1, "the root is mounted"},
-		{"mount //\n", 1, "the root is mounted"},
-		{"mount /a\nmount /a/../b\n", 2, "\"..\""},
-		{"mount /..\n", 1, "\"..\""},
-		{"mount /a/./b\n", 1, "\".\""},
-		{"mount /\\056\\056/b\n", 1, "\"..\""},
-		{"umount /a\n", 1, "known are"},
-		{"dirs /a 1 1\n", 1, "dirs PATH"},
-		{"dirs /a 1 1 1 1 1\n", 1, "dirs PATH"},
-		{"dirs /a 1 1 1 1 1 1 1 1 1 1\n", 1, "dirs PATH"},
-		{"dirs /a 0 1 1\n", 1, "COUNT \"0\""},
-		{"dirs /a -1 1 1\n", 1, "COUNT \"-1\""},
-		{"dirs /a 1 65 1\n", 1, "DEPTH"},
-		{"dirs /a 1 1 0x1\n", 1, "FANOUT"},
-		{"dirs /a 300001 9 9\n", 1, "COUNT"},
-		{"dirs /a 7 2 2\n", 1, "room for 6"},
-		{"dirs /a 200000 64 10\ndirs /b 100001 64 10\n", 2, "more than 300000"},
-		{"dirs /a 60000 64 10 5\n", 1, "more than 300000"},
-		{"files /a 99999999999999999999999\n", 1, "COUNT"},
-		{"seed\n", 1, "seed NUMBER"},
-		{"seed 18446744073709551616\n", 1, "seed"},
-		{"1 2 3\n", 1, "device number"},
-		{"24 1 0:1 / / rw - ext4 x rw\n25 24 0:2 / /a/../b rw - tmpfs x rw\n", 2, "\"..\""},
-		{"24 1 0:1 / / rw - ext4 x rw\n", 1, "not one mount"},
-	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
-		CU_ASSERT_TRUE(refused(rows[i].text, strlen(rows[i].text), rows[i].line, rows[i].why));
-	CU_ASSERT_TRUE(refused("mount /a\0b", 10, 1, "binary"));
-	char longest[2048];
-	snprintf(longest, sizeof(longest), "mount /%0300d\n", 1);
-	CU_ASSERT_TRUE(refused(longest, strlen(longest), 1, "255"));
-	size_t n = (size_t)snprintf(longest, sizeof(longest), "mount ");
-	for (int i = 0; i < 500; ++i)
-		n += (size_t)snprintf(longest + n, sizeof(longest) - n, "/ab");
-	CU_ASSERT_TRUE(refused(longest, n, 1, "1024"));
-	struct strbuf many;
-	strbuf_init(&many);
-	for (int i = 0; i < TOPOLOGY_MOUNTS + 1; ++i)
-		strbuf_puts(&many, "mount /a\n");
-	CU_ASSERT_TRUE(refused(many.data, many.len, TOPOLOGY_MOUNTS + 1, "more than 10000 mounts"));
-	strbuf_destroy(&many);
-
-	/* Directories on the way count: 650 ways of 463 are more than 300,000. */
-	strbuf_init(&many);
-	strbuf_puts(&many, "mount /m\n");
-	for (int i = 0; i < 650; ++i) {
-		strbuf_printf(&many, "dirs /%d", i);
-		for (int k = 0; k < 462; ++k)
-			strbuf_puts(&many, "/a");
-		strbuf_puts(&many, " 1 1 1\n");
-	}
-	CU_ASSERT_TRUE(refused(many.data, many.len, 648, "on the way"));
-	strbuf_destroy(&many);
-}
-
-/** What was told. */
-struct told {
-	struct strbuf text;
-	uint64_t mounts, dirs, files;
-	size_t deepest;
-	uint64_t stop_at;
-};
-
-static int tell(struct told *told, uint64_t *count, const char *path)
-{
-	size_t depth = 0;
-	for (const char *at = path; *at; ++at)
-		depth += *at == '/';
-	told->deepest = depth > told->deepest ? depth : told->deepest;
-	strbuf_printf(&told->text, "%s\n", path);
-	return ++*count == told->stop_at ? 7 : 0;
-}
-
-static int tell_mount(void *arg, const char *path, const struct topology_line *line)
-{
-	(void)line;
-	return tell(arg, &((struct told *)arg)->mounts, path);
-}
-
-static int tell_dir(void *arg, const char *path, const struct topology_line *line)
-{
-	(void)line;
-	return tell(arg, &((struct told *)arg)->dirs, path);
-}
-
-static int tell_file(void *arg, const char *path, const struct topology_line *line)
-{
-	(void)line;
-	return tell(arg, &((struct told *)arg)->files, path);
-}
-
-/** Grow a text, of which nothing is wrong. */
-static void grow(const char *text, struct told *told, int rc)
-{
-	struct topology *t = topology_parse(text, strlen(text));
-	struct topology_maker maker = {tell_mount, tell_dir, tell_file, told};
-	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
-	CU_ASSERT_EQUAL(t->bad_line, 0);
-	CU_ASSERT_EQUAL(topology_grow(t, &maker), rc);
-	if (rc == 0)
-		CU_ASSERT_TRUE(told->mounts == t->mounts && told->files == t->files && told->dirs == t->dirs + t->way);
-	topology_free(t);
-}
-
-static void test_grow(void)
-{
-	struct told told = {0};
-	grow("mount /a//b/\\040c # text\r\nfiles / 2\ndirs /d 1 1 1 1\n", &told, 0);
-	CU_ASSERT_STRING_EQUAL(strbuf_str(&told.text), "/a\n/a/b\n/a/b/ c\n/a//b/ c\n/f1\n/f2\n/d\n/d/d1\n/d/d1/f1\n");
-	strbuf_destroy(&told.text);
-
-	/* Full trees: each place is taken, whatever the seed. */
-	told = (struct told){0};
-	grow("mount /m\ndirs / 14 3 2\ndirs /x 39 3 3 2\n", &told, 0);
-	CU_ASSERT_EQUAL(told.dirs, 1 + 14 + 1 + 39);
-	CU_ASSERT_EQUAL(told.files, 78);
-	CU_ASSERT_EQUAL(told.deepest, 5);
-	strbuf_destroy(&told.text);
-
-	/* A chain, and one level. */
-	told = (struct told){0};
-	grow("mount /m\ndirs / 64 64 1\n", &told, 0);
-	CU_ASSERT_EQUAL(told.deepest, 64);
-	strbuf_destroy(&told.text);
-	told = (struct told){0};
-	grow("mount /m\ndirs / 5000 1 5000\n", &told, 0);
-	CU_ASSERT_EQUAL(told.deepest, 1);
-	strbuf_destroy(&told.text);
-
-	/* On the way is what the line before has not made: by whole names, however many slashes. */
-	told = (struct told){0};
-	grow("mount /a/b\nmount //a/bc\ndirs /a//bc/ 1 1 1\nfiles /a 1\nfiles /a/b/c 1\nfiles / 1\nfiles /a 1\n", &told, 0);
-	CU_ASSERT_STRING_EQUAL(strbuf_str(&told.text), "/a\n/a/b\n/a/b\n/a/bc\n//a/bc\n/a//bc//d1\n/a/f1\n"
-	                                               "/a/b\n/a/b/c\n/a/b/c/f1\n/f1\n/a\n/a/f1\n");
-	strbuf_destroy(&told.text);
-
-	/* What the maker returns ends it. */
-	told = (struct told){.stop_at = 3};
-	grow("mount /m\ndirs / 5000 1 5000\n", &told, 7);
-	CU_ASSERT_EQUAL(told.dirs, 3);
-	strbuf_destroy(&told.text);
-}
-
-static void test_same(void)
-{
-	/* The same each time, another with another seed. */
-	static const char *const texts[] = {
-		"seed 1\nmount /m\ndirs / 500 5 5 1\n", "seed 1\nmount /m\ndirs / 500 5 5 1\n", "seed 2\nmount /m\ndirs / 500 5 5 1\n",
-	};
-	struct told told[3] = {0};
-	for (int i = 0; i < 3; ++i)
-		grow(texts[i], &told[i], 0);
-	CU_ASSERT_STRING_EQUAL(strbuf_str(&told[0].text), strbuf_str(&told[1].text));
-	CU_ASSERT_STRING_NOT_EQUAL(strbuf_str(&told[0].text), strbuf_str(&told[2].text));
-	for (int i = 0; i < 3; ++i)
-		strbuf_destroy(&told[i].text);
-
-	/* The one that is built in, and a host's. */
-	struct told own = {0}, host = {0};
-	grow(topology_default, &own, 0);
-	CU_ASSERT_TRUE(own.mounts >= 24 && own.mounts < 60 && own.dirs > 5000 && own.dirs < 20000);
-	strbuf_destroy(&own.text);
-	grow("24 1 0:1 / / rw - ext4 x rw\n25 24 0:2 / /proc rw - proc x rw\n26 24 0:3 / /a\\040b/c rw - tmpfs x rw\n", &host, 0);
-	CU_ASSERT_EQUAL(host.mounts, 2);
-	CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&host.text), "/a b/c\n/a b/c\n"));
-	strbuf_destroy(&host.text);
-}
-
 static const struct unit_test tests[] = {
 	{"median", test_median},
 	{"medians of a row", test_settle},
@@ -333,9 +134,6 @@ static const struct unit_test tests[] = {
 	{"order of turns", test_order},
 	{"how often", test_plan},
 	{"rows", test_rows},
-	{"topologies refused", test_refused},
-	{"topologies grown", test_grow},
-	{"the same each time", test_same},
 	{NULL, NULL},
 };
 

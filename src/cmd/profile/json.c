@@ -119,16 +119,6 @@ static void put_order(struct strbuf *out, const struct profile_study *study)
 static void put_place(struct strbuf *out, const struct profile_study *study)
 {
 	const struct profile_asked *asked = study->asked;
-	const struct topology *t = study->topology;
-	strbuf_puts(out, ",\n   \"topology\": ");
-	if (t) {
-		strbuf_putc(out, '{');
-		json_text(out, "name", study->topology_name);
-		strbuf_printf(out, ", \"seed\": %" PRIu64 ", \"mounts\": %" PRIu64 ", \"dirs\": %" PRIu64 ", \"files\": %" PRIu64 "}",
-		              t->seed, t->mounts, t->dirs, t->files);
-	} else {
-		strbuf_puts(out, "null");
-	}
 	strbuf_puts(out, ",\n   ");
 	if (asked->path)
 		json_text(out, "root", asked->path);

@@ -2,12 +2,12 @@
 /*
  * Where the time of an algorithm goes.
  *
- *     runs with clocks ---> each call by its kind, what is between, off the processor --.
- *     runs with samples --> between: our code, the C library, others ----------------> layers
- *     an empty call, a page, the clocks themselves: measured at the beginning ----------'
+ *     runs with clocks ---> time in each call, between calls, off the processor ----.
+ *     runs with samples --> between calls: our code, the C library, others ---------+-> layers
+ *     measured first: an empty call, a page fault, the clocks themselves -----------'
  *
- * Two processes, since a sampler's signals change the calls: a directory's reading is cut
- * short by one.  Sums are made over the runs of a process, and shown for one.
+ * Two processes, because a sampler's signals change the calls: getdents64 returns early.
+ * Sums are over all runs of a process, and printed for one run.
  */
 #include "cmd/profile/profile.h"
 
@@ -18,7 +18,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Nanoseconds from sample to sample: no multiple of a tick; seconds of samples. */
+/* Nanoseconds between samples, no multiple of a tick; seconds of sampling. */
 #define SAMPLE_EVERY 97000
 #define SAMPLE_TIME 0.6
 
@@ -49,7 +49,7 @@ int profile_layers_begin(struct profile_layers *l, struct os *os)
 	l->procfd = os_openat(os, AT_FDCWD, "/proc", O_PATH | O_DIRECTORY);
 	if (os_costs_measure(os, &l->costs) == 0)
 		return 0;
-	message("--layers", "the cost of a page cannot be measured: %s", strerror(errno));
+	message("--layers", "the cost of a page fault cannot be measured: %s", strerror(errno));
 	return CX_ERROR;
 }
 
@@ -59,7 +59,7 @@ void profile_layers_end(struct profile_layers *l, struct os *os)
 	l->procfd = -1;
 }
 
-/** Run a row in one of these ways.  @return 0, or an exit status. */
+/** Run a row with clocks or with samples.  @return 0, or an exit status. */
 static int run_looked(struct profile_study *study, struct os *os, const struct profile_row *row,
                       struct profile_how *how, enum profile_look look, struct profile_turn *turn)
 {
@@ -82,7 +82,7 @@ int profile_layers_row(struct profile_study *study, struct os *os, size_t i, con
 	const struct profile_row *row = &study->rows[i];
 	struct profile_how how = *base;
 	struct profile_turn clocked, sampled = {0};
-	/* What the first turn took, and again as much, fits into what is left, or is not begun. */
+	/* Not started unless 1.5 times what the first turn took fits into the time left. */
 	double one = row->ntimes ? row->times[0].real : 0;
 	if (row->state != PROFILE_DONE || one * 1.5 > how.limit)
 		return 0;
@@ -108,13 +108,13 @@ int profile_layers_row(struct profile_study *study, struct os *os, size_t i, con
 
 /* Tables. */
 
-/** What would be printed as -0 is 0. */
+/** 0 for a value that would be printed as -0. */
 static double no_minus(double value, double least)
 {
 	return value < 0 && value > -least ? 0 : value;
 }
 
-/** One algorithm's. */
+/** Print the table of one algorithm. */
 static int print_layers(const struct profile_layer *of)
 {
 	struct sheet s;
@@ -127,7 +127,7 @@ static int print_layers(const struct profile_layer *of)
 	for (size_t i = 0; i < layers->n; ++i) {
 		const struct layer_row *row = &layers->rows[i];
 		bool of_kind = row->call != OS_NCALLS;
-		/* Samples are of other runs, and tell of no cost. */
+		/* Samples are of other runs and have no cost each. */
 		bool counted = row->count && row->layer > LAYER_TOGETHER;
 		sheet_row(&s);
 		sheet_cell(&s, "%s%s%s", layer_title(layers, row->layer), of_kind ? ": " : "",
@@ -144,7 +144,7 @@ static int print_layers(const struct profile_layer *of)
 			sheet_cell(&s, "-");
 	}
 	sheet_row(&s);
-	sheet_cell(&s, "all");
+	sheet_cell(&s, "total");
 	sheet_time(&s, "", (double)layers->real / 1e9 / of->runs);
 	sheet_cell(&s, "100.0%%");
 	sheet_cell(&s, "-");
@@ -152,8 +152,8 @@ static int print_layers(const struct profile_layer *of)
 	return sheet_end(&s);
 }
 
-/** Say by how much more or less the processor had to do than without clocks, if that is much.
-    @without  Seconds of it for one run. */
+/** Print by how much clocks changed the processor time, if by more than 10 %.
+    @without  Seconds of processor time of a run without clocks. */
 static void print_apart(const struct profile_layer *of, double without)
 {
 	const struct layers *layers = &of->layers;
@@ -165,36 +165,37 @@ static void print_apart(const struct profile_layer *of, double without)
 	}
 	double more = without > 0 ? (worked / 1e9 / of->runs / without - 1) * 100 : 0;
 	if (more > 10 || more < -10)
-		printf("\nBeside the clocks the processor worked %.0f%% %s than without them (other work here, caches): as much\n"
-		       "may the rows be off.\n", more < 0 ? -more : more, more < 0 ? "less" : "more");
+		printf("\nWithout these clocks' own cost, the run took %.0f%% %s processor time than an unmeasured one\n"
+		       "(other work on the machine, caches); the rows may be off by as much.\n",
+		       more < 0 ? -more : more, more < 0 ? "less" : "more");
 }
 
 int profile_layers_text(const struct profile_study *study)
 {
 	const struct profile_layers *l = study->layers;
 	int rc = 0;
-	printf("\nWhere the time goes, by clocks around each call. Reading them costs %.0f ns a call here; to enter\n"
-	       "the kernel and return %.0f ns (the crossing); what a call takes beyond that is the kernel's work, or\n"
-	       "waiting asleep. No processor free: other programs had them. The few calls that ask what the\n"
-	       "kernel can do are made before the clocks run, and are in no row.\n", l->costs.inside + l->costs.outside, l->costs.empty);
+	printf("\nWhere the time goes, by clocks around each call. Reading the clocks costs %.0f ns a call,\n"
+	       "entering and leaving the kernel %.0f ns (the crossing); the rest of a call is work in the\n"
+	       "kernel, or waiting. The first few calls, which probe the kernel's features, are in no row.\n",
+	       l->costs.inside + l->costs.outside, l->costs.empty);
 	for (size_t i = 0; rc == 0 && i < PROFILE_ALGORITHMS; ++i) {
 		const struct profile_row *row = &study->rows[i];
 		const struct profile_layer *of = &l->of[i];
 		if (!of->made) {
 			printf("\n%s: %s.\n", profile_algorithm(row->algorithm),
 			       of->died ? "its process with clocks died"
-			       : row->died ? "not run with clocks, since its process died"
-			       : "not run with clocks, for want of time; --max-time and --total-time give more");
+			       : row->died ? "not run with clocks: its process died"
+			       : "not run with clocks: no time left (see --max-time and --total-time)");
 			continue;
 		}
-		printf("\n%s, the mean of %u run%s; without clocks one takes %.3f ms:\n\n", profile_algorithm(row->algorithm),
+		printf("\n%s, mean of %u run%s (%.3f ms without clocks):\n\n", profile_algorithm(row->algorithm),
 		       of->runs, of->runs == 1 ? "" : "s", row->median.real * 1e3);
 		rc = print_layers(of);
 		print_apart(of, row->median.user + row->median.system);
 		if (of->layers.samples < LAYERS_SAMPLES)
-			printf("\nOur code and the libraries are not told apart: %" PRIu64 " samples are too few.\n", of->layers.samples);
+			printf("\nToo few samples (%" PRIu64 ") to tell our code from the libraries.\n", of->layers.samples);
 		if (!of->same)
-			printf("\nIt made other calls than without clocks: the tree or the mounts change.\n");
+			puts("\nThe calls differ from those without clocks: the tree or the mounts change.");
 	}
 	return rc;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A study as tables, for people: what each algorithm costs, how many times as much as
- * another, and what each rule saves.
+ * A study as tables: the cost of each algorithm, their ratios, and what each rule saves.
  */
 #include "cmd/profile/profile.h"
 
@@ -55,7 +54,7 @@ int sheet_end(struct sheet *s)
 	return s->failed ? -1 : 0;
 }
 
-/** What stands before a figure of a row that was stopped. */
+/** The mark of a lower bound, in the row of a stopped run. */
 static const char *bound_of(const struct profile_row *row)
 {
 	return row->state == PROFILE_STOPPED ? ">" : "";
@@ -92,7 +91,7 @@ static void cell_ratio(struct sheet *s, struct profile_ratio ratio)
 		           ratio.value < 9.95 ? 2 : ratio.value < 99.5 ? 1 : 0, ratio.value);
 }
 
-/** Whether there is a row that did not end. */
+/** Whether a row of these was not finished. */
 static bool has_states(const struct profile_study *study, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; ++i) {
@@ -105,11 +104,11 @@ static bool has_states(const struct profile_study *study, size_t from, size_t to
 static void cell_state(struct sheet *s, const struct profile_row *row)
 {
 	if (row->died && row->state == PROFILE_DONE) {
-		sheet_cell(s, "done; the process of a later run died");
+		sheet_cell(s, "done; a later run's process died");
 		return;
 	}
 	if (row->died && row->counts.dirs == 0) {
-		sheet_cell(s, "its process died");   /* before it told how far it was */
+		sheet_cell(s, "its process died");   /* before its first report */
 		return;
 	}
 	if (row->died) {
@@ -117,9 +116,10 @@ static void cell_state(struct sheet *s, const struct profile_row *row)
 		return;
 	}
 	if (row->state == PROFILE_NOT_RUN)
-		sheet_cell(s, "not run: the time was up");
+		sheet_cell(s, "not run: no time left");
 	else if (row->state == PROFILE_STOPPED)
-		sheet_cell(s, row->limit < 1000 ? "over %.3g s, stopped at %" PRIu64 " directories" : "over %.0f s, stopped at %" PRIu64 " directories",
+		sheet_cell(s, row->limit < 1000 ? "stopped after %.3g s and %" PRIu64 " directories"
+		                                : "stopped after %.0f s and %" PRIu64 " directories",
 		           row->limit, row->counts.dirs);
 }
 
@@ -165,7 +165,7 @@ static int print_ratios(const struct profile_study *study)
 	static const size_t pairs[][2] = {{0, 1}, {1, 2}, {0, 2}};
 	struct sheet s;
 	sheet_begin(&s);
-	sheet_column(&s, "TIMES AS MUCH", false);
+	sheet_column(&s, "RATIO", false);
 	static const char *const heads[] = {"CALLS", "DIRS", "ENTRIES", "USER", "SYSTEM", "REAL"};
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); ++i)
 		sheet_column(&s, heads[i], true);
@@ -179,7 +179,7 @@ static int print_ratios(const struct profile_study *study)
 	return sheet_end(&s);
 }
 
-/** How much more than getmnt3 with all its rules. */
+/** The difference from getmnt3 with all its rules. */
 static void cell_more(struct sheet *s, const struct profile_row *row, const struct profile_row *whole,
                       enum profile_figure figure)
 {
@@ -204,7 +204,7 @@ static int print_rules(const struct profile_study *study)
 		sheet_column(&s, heads[i], true);
 	if (states)
 		sheet_column(&s, "STATE", false);
-	sheet_column(&s, "WHAT THE RULE SAYS", false);
+	sheet_column(&s, "RULE", false);
 	for (size_t i = PROFILE_ALGORITHMS; i < study->nrows; ++i) {
 		const struct profile_row *row = &study->rows[i];
 		sheet_row(&s);
@@ -226,7 +226,7 @@ static int print_rules(const struct profile_study *study)
 	return sheet_end(&s);
 }
 
-/** How often rows were measured: the least and the most. */
+/** The least and the most turns of any row. */
 static void count_turns(const struct profile_study *study, size_t *least, size_t *most)
 {
 	*least = *most = 0;
@@ -238,7 +238,7 @@ static void count_turns(const struct profile_study *study, size_t *least, size_t
 	}
 }
 
-/** Say what was measured, and how. */
+/** Print what was measured, and how. */
 static int print_head(const struct profile_study *study)
 {
 	const struct profile_asked *asked = study->asked;
@@ -246,33 +246,27 @@ static int print_head(const struct profile_study *study)
 	size_t least, most;
 	strbuf_init(&name);
 	count_turns(study, &least, &most);
-	fputs("What it costs to find ", stdout);
+	fputs("Cost of finding ", stdout);
 	if (study->known)
 		printf("%" PRIu64 " mount%s", study->mounts, study->mounts == 1 ? "" : "s");
 	else
 		fputs("the mounts", stdout);
-	fputs(" by searching, as three algorithms do it", stdout);
-	if (study->topology) {
-		escape_terminal(&name, study->topology_name);
-		printf(",\non a topology of %" PRIu64 " directories and %" PRIu64 " files (%s), in memory.\n", study->topology->dirs,
-		       study->topology->files, strbuf_str(&name));
-	} else {
-		escape_terminal(&name, asked->path ? asked->path : "/");
-		printf(",\nbelow %s%s%s%s.\n", strbuf_str(&name), study->known ? " (" : "", study->fstype, study->known ? ")" : "");
-	}
-	printf("getmnt1 reads every directory; getmnt2 none in a file system on which nothing is mounted;\n"
-	       "getmnt3 goes level by level, by its rules, and ends when all is found.\n");
-	printf("Calls of the kernel (OPENAT: openat2 too; OTHER: most of them read the table of mounts), directories\n"
-	       "and entries read are those of one run. Times are in milliseconds; what is USER and what SYSTEM is\n"
-	       "told by ticks of a clock: their sum is right, each and its ratios are rough. They are the median of\n");
+	escape_terminal(&name, asked->path ? asked->path : "/");
+	printf(" below %s%s%s%s by a search.\n", strbuf_str(&name), study->known ? " (" : "", study->fstype,
+	       study->known ? ")" : "");
+	printf("getmnt1 reads every directory. getmnt2 reads none in file systems without mounts.\n"
+	       "getmnt3 searches level by level, prunes by its rules, and ends when every mount is found.\n"
+	       "Kernel calls (OPENAT includes openat2; OTHER is mostly reading the mount table),\n"
+	       "directories and entries are those of one run. Times are in milliseconds, the median of\n");
 	if (least != most)
 		printf("%zu to ", least);
-	printf("%zu turn%s%s.\n\n", most, most == 1 ? "" : "s", asked->cold || most == 0 ? "" : " with warm caches");
+	printf("%zu turn%s%s. USER and SYSTEM are sampled: only their sum is exact.\n\n", most,
+	       most == 1 ? "" : "s", asked->cold || most == 0 ? "" : " with warm caches");
 	strbuf_destroy(&name);
 	return name.failed ? -1 : 0;
 }
 
-/** Say of which rows there is but the first run, before which nothing was warm. */
+/** Name the rows of which only the first run exists, with whatever caches it found. */
 static void print_firsts(const struct profile_study *study)
 {
 	size_t n = 0;
@@ -280,15 +274,15 @@ static void print_firsts(const struct profile_study *study)
 		const struct profile_row *row = &study->rows[i];
 		if (row->ntimes != 1 || row->state == PROFILE_NOT_RUN)
 			continue;
-		printf("%s%s%s", n++ ? ", " : "\nOf ", row->rule < 0 ? "" : "without ",
+		printf("%s%s%s", n++ ? ", " : "\nMeasured once, without warm caches: ", row->rule < 0 ? "" : "without ",
 		       row->rule < 0 ? profile_algorithm(row->algorithm) : discover_rules[row->rule].name);
 	}
 	if (n)
-		printf(" there is but the first run, which found the caches as they were.\n");
+		puts(".");
 }
 
-/** Say below which difference of real time a rule's row tells nothing: by how much runs that did
-    the same differ, and the middle half of getmnt3's. */
+/** Print the difference of real time that is scatter: the greatest between rows that made the
+    same calls, or the middle half of getmnt3's turns. */
 static void print_scatter(const struct profile_study *study)
 {
 	const struct profile_row *whole = &study->rows[PROFILE_ALGORITHMS - 1];
@@ -303,13 +297,12 @@ static void print_scatter(const struct profile_study *study)
 		    && memcmp(row->counts.calls, whole->counts.calls, sizeof(row->counts.calls)) == 0)
 			most = more;
 	}
-	printf("+0: there is nothing for the rule here, or another does the same.");
+	puts("+0: the rule has nothing to do here, or another rule has the same effect.");
 	if (most > 0)
-		printf("  REAL: up to %.3f is scatter, by\nwhich runs differ that do the same.", most * 1e3);
-	putchar('\n');
+		printf("+REAL: differences up to %.3f ms are scatter.\n", most * 1e3);
 }
 
-/** Whether an algorithm has waited for much longer than it has worked. */
+/** Whether an algorithm waited much longer than it worked. */
 static bool has_waited(const struct profile_study *study)
 {
 	for (size_t i = 0; i < PROFILE_ALGORITHMS; ++i) {
@@ -320,26 +313,25 @@ static bool has_waited(const struct profile_study *study)
 	return false;
 }
 
-/** Say what the figures need to be understood. */
+/** Print what qualifies the figures. */
 static void print_notes(const struct profile_study *study)
 {
 	uint64_t errors = study->rows[0].counts.errors;
 	if (study->asked->cold)
 		printf("\nThe kernel's caches were dropped before each run%s.\n",
-		       study->in_memory ? "; but this file system lies in memory, of which nothing can be dropped" : "");
+		       study->in_memory ? ", but this file system is in memory and has none" : "");
 	if (!study->asked->cold)
 		print_firsts(study);
 	if (has_waited(study) && !study->asked->cold)
-		printf("\nReal time is much more than that of the processor: %s.\n",
-		       study->in_memory ? "other work goes on here, for which it waited"
-		                        : "it waited for the disk, or for other work that goes on here");
+		printf("\nREAL is much more than the processor time: the runs waited for %s.\n",
+		       study->in_memory ? "other work on this machine" : "the disk, or for other work on this machine");
 	if (study->varies)
-		printf("\nNot all runs of a row made the same calls: the tree or the mounts change. Shown is the first.\n");
+		puts("\nRuns of one row made different calls: the tree or the mounts change. The first is shown.");
 	if (errors)
-		printf("\n%" PRIu64 " director%s could not be read, by getmnt1: what lies below is in no row.\n", errors,
+		printf("\ngetmnt1 could not read %" PRIu64 " director%s; nothing below was measured.\n", errors,
 		       errors == 1 ? "y" : "ies");
 	if (study->known && study->mounts <= 1)
-		printf("\nNothing is mounted below it, so that there is nothing to be found: only getmnt1 does not know that.\n");
+		puts("\nNothing is mounted below it, so there is nothing to find; only getmnt1 searches all the same.");
 	if (!study->complete)
 		printf("\nNot every mount was found: %s.\n", study->reason);
 }
@@ -354,7 +346,7 @@ int profile_text(const struct profile_study *study)
 		rc = print_ratios(study);
 	}
 	if (rc == 0) {
-		printf("\nWhat each rule of getmnt3 saves: without it, getmnt3 takes (+: more than with it)\n\n");
+		printf("\nCost of getmnt3 without each of its rules (+: difference from getmnt3 with it)\n\n");
 		rc = print_rules(study);
 	}
 	if (rc == 0) {

@@ -2,8 +2,7 @@
 /*
  * getmnt profile: what each algorithm costs, and what each rule saves.
  *
- *     a topology, built --.
- *     PATH, --live -------+--> turns: each row, in an order of its own --> medians --> tables
+ *     PATH or --live --> turns: each row, in an order of its own --> medians --> tables
  *
  * The first turn warms up and tells how long a row takes, so that the others fit into the
  * time there is.  A run that did not end in its time is not made again.
@@ -34,17 +33,15 @@
 enum { TURNS_LEAST = 3, TURNS_MOST = 7 };
 
 static const struct row_option profile_option_rows[] = {
-	{"cold", 0, NULL, "drop the kernel's caches before each run: for root"},
-	{"json", 'J', NULL, "as JSON, with all that was measured"},
-	{"layers", 0, NULL, "show where the time went, too: one more run of each algorithm, with clocks"},
-	{"live", 0, NULL, "this machine, the whole of it"},
-	{"max-time", 0, "SEC", "stop a run after this time (30)"},
-	{"print-topology", 0, NULL, "print the topology that is built in, as a file to begin with"},
-	{"repeats", 0, "N", "measure each row so often; else as often as there is time for"},
-	{"seed", 0, "N", "for the order of runs, which is shuffled (1988)"},
-	{"topology", 0, "FILE", "build what FILE says, or the mount points of a mountinfo"},
-	{"total-time", 0, "SEC", "end after this time with what is known (50)"},
-	{"help", 'h', NULL, "this text"},
+	{"live", 0, NULL, "measure the whole machine"},
+	{"layers", 0, NULL, "show where the time goes, by clocks around each call"},
+	{"json", 'J', NULL, "print JSON, with every measurement"},
+	{"cold", 0, NULL, "drop the kernel's caches before each run (root)"},
+	{"repeats", 0, "N", "measure each row N times (3 to 7, as time permits)"},
+	{"max-time", 0, "SEC", "stop a run after SEC seconds (30)"},
+	{"total-time", 0, "SEC", "stop everything after SEC seconds (50)"},
+	{"seed", 0, "N", "seed of the order of the runs (1988)"},
+	{"help", 'h', NULL, "show this help"},
 };
 
 static const struct row_table profile_table = {
@@ -58,13 +55,13 @@ void profile_option_words(FILE *out)
 
 static void profile_help(FILE *out)
 {
-	fputs("Usage:\n getmnt profile [options] [PATH | --topology=FILE | --live]\n\n"
-	      "Run getmnt1, getmnt2 and getmnt3, and getmnt3 without each of its rules, and show what they cost:\n"
-	      "on a topology built for it, which nobody else sees; or below PATH, as it is mounted there.\n\n"
+	fputs("Usage:\n getmnt profile [options] PATH\n getmnt profile [options] --live\n\n"
+	      "Measure what getmnt1, getmnt2 and getmnt3 cost below PATH, and what each\n"
+	      "pruning rule of getmnt3 saves.\n\n"
 	      "Options:\n", out);
 	rows_help(&profile_table, out);
-	fputs("\nExit status: 0 done, 1 usage or system error, 64 a run was stopped or not made.\n\n"
-	      "Details: getmnt-profile(8).\n", out);
+	fputs("\nExit status: 0 done, 1 usage or system error, 64 a run was stopped or skipped.\n\n"
+	      "See getmnt-profile(8).\n", out);
 }
 
 static int take_option(void *arg, const char *name, const char *value)
@@ -74,7 +71,7 @@ static int take_option(void *arg, const char *name, const char *value)
 		const char *name;
 		const char **text;
 	} texts[] = {
-		{"topology", &asked->topology}, {"repeats", &asked->repeats_text}, {"seed", &asked->seed_text},
+		{"repeats", &asked->repeats_text}, {"seed", &asked->seed_text},
 		{"max-time", &asked->max_text}, {"total-time", &asked->total_text},
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
@@ -91,8 +88,6 @@ static int take_option(void *arg, const char *name, const char *value)
 		asked->layers = true;
 	else if (strcmp(name, "live") == 0)
 		asked->live = true;
-	else if (strcmp(name, "print-topology") == 0)
-		asked->print_topology = true;
 	else
 		asked->help = true;
 	return 0;
@@ -111,17 +106,15 @@ static int check(struct profile_asked *a, int argc, char **argv)
 {
 	uint64_t number = 0;
 	if (argc - optind > 1)
-		return usage_error(argv[optind + 1], "one PATH at a time; \"%s\" is given already", argv[optind]);
+		return usage_error(argv[optind + 1], "only one PATH is accepted; \"%s\" is already given",
+		                   argv[optind]);
 	a->path = optind < argc ? argv[optind] : NULL;
 	if (a->path && !*a->path)
-		return usage_error("PATH", "it is empty; name a directory");
+		return usage_error("PATH", "the path is empty; name a directory");
 	if (a->path && a->live)
-		return usage_error("--live", "it is the whole of this machine; PATH \"%s\" is a part: give one of them", a->path);
-	if (a->topology && (a->path || a->live))
-		return usage_error("--topology", "it is built for this; %s is as it is: give one of them",
-		                   a->path ? a->path : "--live");
-	if (a->cold && !a->path && !a->live)
-		return usage_error("--cold", "a topology is built in memory, of which nothing can be dropped; give PATH or --live");
+		return usage_error("--live", "--live measures the whole machine; remove it or remove \"%s\"", a->path);
+	if (!a->path && !a->live)
+		return usage_error("profile", "PATH is missing; name a directory, or give --live for the whole machine");
 	a->max_time = MAX_TIME;
 	int status = take_seconds("--max-time", a->max_text, &a->max_time);
 	a->total_time = a->max_time * TOTAL_TIME / MAX_TIME > TOTAL_TIME ? a->max_time * TOTAL_TIME / MAX_TIME : TOTAL_TIME;
@@ -146,7 +139,6 @@ struct course {
 	struct os *os;
 	double start, end;         /* when it was begun, and all must have ended */
 	bool shows;                /* progress */
-	double shown;              /* when it was, of building */
 	unsigned turns[PROFILE_ROWS], loops[PROFILE_ROWS];   /* of each row */
 	const struct profile_row *row;
 	unsigned turn;
@@ -161,23 +153,6 @@ static void show_progress(void *arg, const struct profile_counts *counts, const 
 		return;
 	snprintf(head, sizeof(head), "%s%s%s, turn %u: %" PRIu64 " directories: ", profile_algorithm(c->row->algorithm),
 	         rule ? " without " : "", rule ? discover_rules[c->row->rule].name : "", c->turn + 1, counts->dirs);
-	progress_line(head, where);
-}
-
-static void show_building(void *arg, uint64_t made, uint64_t all, const char *where)
-{
-	const double often = 0.1;
-	struct course *c = arg;
-	char head[160];
-	double now = os_now();
-	if (now - c->start < 1 || now - c->shown < often)
-		return;
-	c->shown = now;
-	if (!c->shows) {
-		progress_reader(c->os);
-		return;
-	}
-	snprintf(head, sizeof(head), "building: %" PRIu64 " of %" PRIu64 " directories, files and mounts: ", made, all);
 	progress_line(head, where);
 }
 
@@ -325,9 +300,6 @@ static int study_make(struct profile_study *study, struct os *os, double start)
 	struct course course = {.study = study, .os = os, .start = start, .end = start + study->asked->total_time,
 	                        .shows = progress_open()};
 	int status = study->layers ? profile_layers_begin(study->layers, os) : 0;
-	if (!status && study->topology)
-		status = profile_build(os, study->topology, study->topology_name,
-		                       &(struct profile_building){course.end, show_building, &course});
 	if (!status)
 		status = run_all(&course);
 	if (status)
@@ -366,15 +338,11 @@ int cmd_profile(int argc, char **argv)
 	struct options none = {0};
 	struct columns no_columns = {0};
 	struct profile_row rows[PROFILE_ROWS];
-	struct topology *topology = NULL;
 	int status = rows_parse(&profile_table, argc, argv, take_option, &asked);
 	if (status)
 		return status;
-	if (asked.help || asked.print_topology) {
-		if (asked.help)
-			profile_help(stdout);
-		else
-			fputs(topology_default, stdout);
+	if (asked.help) {
+		profile_help(stdout);
 		return finish_stdout(false) == 0 ? CX_OK : CX_ERROR;
 	}
 	status = check(&asked, argc, argv);
@@ -385,28 +353,18 @@ int cmd_profile(int argc, char **argv)
 	struct run machine = {.opt = &none, .cols = &no_columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .live = true,
 	                      .complete = true, .start = os_now()};
 	os_init(&machine.os, secure_getenv("GETMNT_DISABLE"));
-	/* Before this process leaves the host. */
 	if (asked.json && machine_read(&machine) != 0) {
 		message(NULL, "%s", strerror(errno));
 		return CX_ERROR;
 	}
-	if (!asked.path && !asked.live) {
-		topology = profile_read_topology(&machine.os, asked.topology);
-		if (!topology) {
-			run_destroy(&machine);
-			return CX_ERROR;
-		}
-	}
 	struct profile_study study = {.asked = &asked, .machine = &machine, .rows = rows, .nrows = profile_rows(rows),
-	                              .topology = topology, .complete = true,
-	                              .topology_name = asked.topology ? asked.topology : "built in"};
+	                              .complete = true};
 	struct profile_layers layers = {.procfd = -1};
 	study.layers = asked.layers ? &layers : NULL;
 	status = study_make(&study, &machine.os, machine.start);
 	profile_layers_end(&layers, &machine.os);
 	for (size_t i = 0; i < study.nrows; ++i)
 		profile_row_destroy(&rows[i]);
-	topology_free(topology);
 	run_destroy(&machine);
 	return status;
 }

@@ -7,15 +7,13 @@
 
 #include "cmd/cmd.h"
 #include "cmd/profile/layers.h"
-#include "os/stage.h"
 #include "profile/profile.h"
-#include "profile/topology.h"
 
 /** What was asked for. */
 struct profile_asked {
-	const char *path, *topology;
+	const char *path;
 	const char *repeats_text, *seed_text, *max_text, *total_text;
-	bool live, cold, json, layers, help, print_topology;
+	bool live, cold, json, layers, help;
 	unsigned repeats;          /* 0: as many as there is time for */
 	uint64_t seed;
 	double max_time, total_time;
@@ -68,27 +66,6 @@ int profile_run_row(struct os *os, const struct profile_row *row, const struct p
 /** Have the kernel forget what it read.  @return 0, or an exit status after a message. */
 int profile_drop_caches(struct os *os);
 
-/* stage.c */
-
-/** Read a topology, and refuse one that is wrong.
-    @path  NULL: the one that is built in.
-    @return it, or NULL after a message. */
-struct topology *profile_read_topology(struct os *os, const char *path);
-
-/** How one is to be built. */
-struct profile_building {
-	double end;                /* by os_now(): when it must stand */
-	/** Called after each thousand of what is made. */
-	void (*progress)(void *arg, uint64_t made, uint64_t all, const char *where);
-	void *arg;
-};
-
-/** Leave the host, and build a topology as the whole of what this process sees.
-    @topology [in, out]  Its dirs and files become what was made, those on the way as well.
-    @name  Of it, for messages.
-    @return 0, or an exit status after a message: the time was up, too. */
-int profile_build(struct os *os, struct topology *topology, const char *name, const struct profile_building *how);
-
 /* profile.c: the study, for the forms that show it. */
 
 struct profile_study {
@@ -96,8 +73,6 @@ struct profile_study {
 	struct run *machine;       /* host, boot_id ... */
 	struct profile_row *rows;
 	size_t nrows;
-	struct topology *topology;           /* NULL: PATH, or the live machine */
-	const char *topology_name;
 	unsigned turns;            /* that were begun, the first included */
 	bool died;                 /* the process of a run */
 	bool known;                /* a run has told what is below it: */
