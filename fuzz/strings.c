@@ -13,6 +13,7 @@
 #include "cmd/source.h"
 #include "cmd/view.h"
 #include "mounttree.h"
+#include "path/resolve.h"
 
 #include <stdlib.h>
 #include <string.h>

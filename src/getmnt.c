@@ -31,12 +31,16 @@
  *     ring.c             statx by io_uring
  *     inodes.c           attributes of many inodes by one call: XFS, btrfs
  *     change.c           calls that change files
- *     replace.c          replacing a file: resolving and reading it
- *     replace_write.c    replacing a file: writing the new one
  *     process.c          processes, pipes and sockets
  *     bounded.c          running work with a time limit in a child, and keeping its output
  *     caller.c           the library's caller: forked children, canceled threads
  *     syslog.c           writing to the system log without waiting
+ *   path/                names that may not be what they should be
+ *     resolve.c          resolving a path, component by component
+ *     named.c            reading a file that the user named
+ *     place.c            resolving the name of a file that root reads or replaces
+ *     replace.c          replacing a file: opening and reading it
+ *     replace_write.c    replacing a file: writing the new one
  *   probe/               touching what may block, in a child with a deadline
  *     prober.c           the client
  *     supervisor.c       the process that keeps the deadline

@@ -3,6 +3,7 @@
 
 #include "base/fstypes.h"
 #include "cmd/options.h"
+#include "path/resolve.h"
 
 #include <errno.h>
 #include <libmount.h>

@@ -6,6 +6,8 @@
 #include "cmd/output.h"
 #include "cmd/view.h"
 #include "os/file.h"
+#include "path/named.h"
+#include "path/resolve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -138,7 +140,7 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 	const char *path = file ? file : "/proc/swaps";
 	size_t len;
 	struct os *os = &machine->run.os;
-	if ((file ? os_read_named(os, path, TEXT_MAX, &machine->swaps_text, &len)
+	if ((file ? path_read_named(os, path, NULL, TEXT_MAX, &machine->swaps_text, &len)
 	          : os_read_file(os, AT_FDCWD, path, TEXT_MAX, &machine->swaps_text, &len)) != 0) {
 		/* A kernel without swap has no such file. */
 		if (!file && errno == ENOENT)

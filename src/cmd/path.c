@@ -12,6 +12,7 @@
 
 #include "base/fstypes.h"
 #include "cmd/options.h"
+#include "path/resolve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,41 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { MAX_LINKS = 40 };   /* the kernel's own bound: path_resolution(7) */
-
-/** Add a component to a normal path, by what it says alone. */
-static void path_step(struct strbuf *out, const char *name, size_t n)
-{
-	bool absolute = out->len && out->data[0] == '/';
-	if (n == 0 || (n == 1 && *name == '.'))
-		return;
-	if (n == 2 && memcmp(name, "..", 2) == 0 && absolute) {
-		while (out->len > 1 && out->data[out->len - 1] != '/')
-			--out->len;
-		while (out->len > 1 && out->data[out->len - 1] == '/')
-			--out->len;
-		out->data[out->len] = '\0';
-		return;
-	}
-	if (out->len && out->data[out->len - 1] != '/')
-		strbuf_putc(out, '/');
-	strbuf_add(out, name, n);
-}
-
-void path_normal(const char *path, struct strbuf *out)
-{
-	strbuf_reset(out);
-	if (*path == '/')
-		strbuf_putc(out, '/');
-	while (*path) {
-		size_t n = strcspn(path, "/");
-		path_step(out, path, n);
-		path += n + (path[n] == '/');
-	}
-	if (!out->len && !out->failed)
-		strbuf_putc(out, '.');
-}
 
 /** Whether a node's name leads to it. */
 static bool is_seen(const struct run *run, size_t i)
@@ -243,18 +209,6 @@ bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor)
 	return path_blocks(run, path) || !discover_loop_here(run->devs, run->table, major, minor, AT_FDCWD);
 }
 
-/** The working directory of a relative path, or "/".  @return whether it has
-    a name. */
-static bool path_begin(struct run *run, const char *path, struct strbuf *out)
-{
-	char cwd[PATH_MAX];
-	bool relative = *path != '/' && run->rootfd == AT_FDCWD;
-	bool named = !relative || (os_getcwd(&run->os, cwd) == 0 && *cwd == '/');
-	strbuf_reset(out);
-	strbuf_puts(out, relative && named ? cwd : "/");
-	return named;
-}
-
 /**
  * Whether the working directory is what its name leads to: another mount may
  * cover it, and a name in it be one of that other.
@@ -284,24 +238,23 @@ const char *path_error(int error)
 	       : error == ETIME ? "it is a FIFO that nobody writes to" : strerror(error);
 }
 
-/** Begin an absolute path with a directory to which others have gone down lately without a link, if
-    there are many paths to follow.  @return how much of the path that is. */
-static size_t go_plain(const struct run *run, const char *path, struct strbuf *out)
+/**
+ * Begin an absolute path with a directory that others were followed to without a link.
+ *
+ * @return how much of the path that is.
+ */
+static size_t go_plain(const struct run *run, const char *path)
 {
 	size_t most = 0;
-	for (size_t i = 0; run->places && i < RUN_PLAIN && run->plain[i]; ++i) {
+	for (size_t i = 0; run->places && *path == '/' && i < RUN_PLAIN && run->plain[i]; ++i) {
 		size_t n = strlen(run->plain[i]);
 		if (n > most && strncmp(path, run->plain[i], n) == 0 && path[n] == '/')
 			most = n;
 	}
-	if (most) {
-		strbuf_reset(out);
-		strbuf_add(out, path, most);
-	}
 	return most;
 }
 
-/** Keep the directory above what was gone down to without a link. */
+/** Keep the directory of what was followed without a link. */
 static void keep_plain(struct run *run, const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -317,84 +270,92 @@ static void keep_plain(struct run *run, const char *name)
 	*place = strndup(name, n);
 }
 
-enum path_known path_follow(struct run *run, const char *path, struct strbuf *out)
-{
-	struct strbuf rest;
-	strbuf_init(&rest);
-	strbuf_puts(&rest, path);
-	bool named = path_begin(run, path, out);
+/** A path that is followed. */
+struct follow {
+	struct run *run;
+	uint32_t node;         /* the mount of the component at hand */
+	enum path_known known;
+};
 
+/** Stop before what can block. */
+static int follow_may(void *arg, struct path_walk *walk)
+{
+	struct follow *follow = arg;
+	follow->node = path_mount(follow->run, path_text(walk));
+	if (follow->node != MT_NONE && !node_blocks(follow->run, follow->node))
+		return 0;
+	follow->known = PATH_BLIND;
+	return -1;
+}
+
+static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_MAX])
+{
+	const struct follow *follow = arg;
+	struct run *run = follow->run;
+	ssize_t n = os_readlinkat(&run->os, run->rootfd, path_at(run, path_text(walk)), target, PATH_MAX);
+	/* What a descriptor is open on and has no other name: <(command), /dev/stdin. */
+	if (n > 6 && memcmp(target, "pipe:[", 6) == 0
+	    && strcmp(run->d->tree.nodes[follow->node].mount->fstype, "proc") == 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	return n;
+}
+
+/** Begin in the working directory, if the path is relative to it.  @return 0, or -1 with errno. */
+static int follow_begin(struct follow *follow, struct path_walk *walk, const char *path)
+{
+	struct run *run = follow->run;
+	char cwd[PATH_MAX];
+	int error = 0;
+	if (path_begin(walk, path) != 0)
+		return -1;
+	bool relative = *path != '/' && run->rootfd == AT_FDCWD;
+	bool named = !relative || (os_getcwd(&run->os, cwd) == 0 && *cwd == '/');
+	if (relative && named && cwd[1])
+		strbuf_puts(&walk->text, cwd);
 	/* A root that was not opened cannot be looked into. */
 	bool here = run->rootfd != AT_FDCWD || !root_elsewhere(run);
-	enum path_known known = run->live && run->d && here ? PATH_SEEN : PATH_BLIND;
-	int error = 0;
-	if (known == PATH_SEEN && !named) {
-		known = PATH_MISSING;
+	follow->known = run->live && run->d && here ? PATH_SEEN : PATH_BLIND;
+	if (follow->known != PATH_SEEN)
+		return 0;
+	if (!named)
 		error = ESTALE;
-	} else if (known == PATH_SEEN && *path != '/') {
-		known = cwd_known(run, strbuf_str(out), &error);
-	}
-	unsigned links = 0;
-	bool up = false;
-	size_t at = known == PATH_SEEN && *path == '/' && !rest.failed ? go_plain(run, path, out) : 0;
-	at += at > 0;
-	while (!rest.failed && !out->failed && at < rest.len) {
-		size_t n = strcspn(rest.data + at, "/");
-		size_t before = out->len;
-		bool above = n == 2 && memcmp(rest.data + at, "..", 2) == 0;
-		up |= above;
-		path_step(out, rest.data + at, n);
-		at += n + (rest.data[at + n] == '/');
-		if (known != PATH_SEEN || above || out->len == before)
-			continue;
+	else if (*path != '/')
+		follow->known = cwd_known(run, path_text(walk), &error);
+	else
+		strbuf_add(&walk->text, path, walk->at = go_plain(run, path));
+	errno = error;
+	return error ? -1 : 0;
+}
 
-		uint32_t node = path_mount(run, strbuf_str(out));
-		if (node == MT_NONE || node_blocks(run, node)) {
-			known = PATH_BLIND;
-			continue;
-		}
-		char link[PATH_MAX];
-		ssize_t len = os_readlinkat(&run->os, run->rootfd, path_at(run, strbuf_str(out)), link,
-		                            sizeof(link));
-		if (len < 0) {
-			if (errno != EINVAL) {
-				error = errno;
-				known = PATH_MISSING;
-			}
-			continue;
-		}
-		if (++links > MAX_LINKS || len >= (ssize_t)sizeof(link) - 1) {
-			error = links > MAX_LINKS ? ELOOP : ENAMETOOLONG;
-			known = PATH_MISSING;
-			continue;
-		}
-		/* What a descriptor is open on, and has no other name: <(command), /dev/stdin. */
-		if (len > 6 && memcmp(link, "pipe:[", 6) == 0 && node != MT_NONE
-		    && strcmp(run->d->tree.nodes[node].mount->fstype, "proc") == 0)
-			continue;
-		/* The link in place of the component, the rest behind it. */
-		struct strbuf next;
-		strbuf_init(&next);
-		strbuf_add(&next, link, (size_t)len);
-		strbuf_putc(&next, '/');
-		strbuf_add(&next, rest.data + at, rest.len - at);
-		strbuf_destroy(&rest);
-		rest = next;
-		at = 0;
-		out->len = *link == '/' ? 1 : before;
-		if (!out->failed)
-			out->data[out->len] = '\0';
-	}
-	if (rest.failed || out->failed) {
+enum path_known path_follow(struct run *run, const char *path, struct strbuf *out)
+{
+	struct path_walk walk;
+	struct follow follow = {.run = run};
+	const struct path_how how = {.may = follow_may, .link = follow_link, .arg = &follow};
+	int rc = follow_begin(&follow, &walk, path);
+	if (rc == 0 && follow.known == PATH_SEEN)
+		rc = path_resolve(&walk, &how);
+	int error = errno;
+	if (rc != 0 && follow.known == PATH_SEEN)
+		follow.known = PATH_MISSING;
+	bool whole = follow.known == PATH_SEEN
+	             || (follow.known == PATH_MISSING && error == ENOENT && walk.rest && path_is_done(&walk));
+	/* What was not followed is taken as it is written. */
+	if (walk.rest)
+		path_append_rest(&walk);
+	strbuf_reset(out);
+	strbuf_puts(out, path_text(&walk));
+	if (!walk.rest || walk.text.failed || out->failed) {
 		error = ENOMEM;
-		known = PATH_MISSING;
+		follow.known = PATH_MISSING;
 		run->nomem = true;
-	}
-	bool gone = known == PATH_MISSING && error == ENOENT && at >= rest.len;
-	strbuf_destroy(&rest);
-	if ((known == PATH_SEEN || gone) && links == 0 && !up)
+	} else if (whole && walk.links == 0 && !walk.up) {
 		keep_plain(run, strbuf_str(out));
-	if (known == PATH_MISSING)
+	}
+	path_destroy(&walk);
+	if (follow.known == PATH_MISSING)
 		errno = error;
-	return known;
+	return follow.known;
 }

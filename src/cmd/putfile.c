@@ -5,7 +5,7 @@
 #include "base/linediff.h"
 #include "cmd/cmd.h"
 #include "cmd/view.h"
-#include "os/replace.h"
+#include "path/replace.h"
 
 #include <ctype.h>
 #include <errno.h>

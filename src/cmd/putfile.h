@@ -10,7 +10,7 @@
  *                                                                        -->  put_close()
  *
  * What is read at first is all that is read: put_finish() replaces those bytes of
- * that inode, or nothing.  os/replace.h says how, and what a crash leaves.
+ * that inode, or nothing.  path/replace.h says how, and what a crash leaves.
  */
 #ifndef GM_CMD_PUTFILE_H
 #define GM_CMD_PUTFILE_H

@@ -3,6 +3,7 @@
 
 #include "cmd/options.h"
 #include "cmd/view.h"
+#include "path/resolve.h"
 
 #include <errno.h>
 #include <stdio.h>

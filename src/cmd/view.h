@@ -112,9 +112,6 @@ bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor);
     that cannot be told; arg is the run.  Where it is so, errno says why: ENOENT and its kin of what is not there, else EAGAIN. */
 bool path_blocks(void *arg, const char *path);
 
-/** Write a path without ".", ".." and double slashes; a relative one stays so. */
-void path_normal(const char *path, struct strbuf *out);
-
 /**
  * Index the names of a run, whose discovery stays from now on: for who asks of many paths.
  *

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paths judged without being touched: in which mount of the table a path lies,
- * and whether something that blocks is passed on the way.
+ * In which mount of the table a path lies, and whether the way there can block.
  *
- * A path of an overlay's layer or a loop's file stands as whoever mounted it
- * wrote it, links and all (docker's "l/XYZ"), so that the table alone cannot
- * say where it leads.  It is followed here, one component at a time: each is
- * first looked up in the table, and only where nothing on the way blocks is it
- * asked for a link.  What was found plain is remembered, so that a thousand
- * layers side by side cost a readlink or two each.
+ * The path of an overlay's layer or of a loop device's file is what was given to mount(2), with
+ * symlinks (docker's "l/XYZ").  So it is resolved here: each component is looked up in the table,
+ * and read as a symlink only if nothing on the way blocks.  Components that are no symlinks are
+ * remembered, so that a thousand layers in one directory cost a readlink or two each.
  */
 #include "discover/discover_impl.h"
+
+#include "path/resolve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,20 +17,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LINKS = 40 };   /* the kernel's own bound: path_resolution(7) */
-
-/** What a path is looked up by at first. */
+/** The first key of a path in the maps. */
 static uint64_t paths_key(const char *path, size_t n)
 {
 	return map64_bytes(MAP64_BYTES, path, n);
 }
 
 /**
- * Find the mount at a path.  Whoever makes up names can make two of one hash:
- * such paths have keys that follow each other, and each is compared.
+ * Find the mount at a path.  Users can make two names of one hash: such paths have consecutive
+ * keys, and each is compared.
  *
- * @key [out]  Where it is, or is to be put.
- * @return its node; MT_NONE: there is none.
+ * @key [out]  Its key, or a free one.
+ * @return its node, or MT_NONE.
  */
 static uint32_t paths_point(const struct dsc_paths *paths, uint64_t *key, const char *path, size_t n)
 {
@@ -44,7 +41,7 @@ static uint32_t paths_point(const struct dsc_paths *paths, uint64_t *key, const 
 	return MT_NONE;
 }
 
-/** The same for paths that were found plain.  @return whether this one was. */
+/** Whether a path is known to be no symlink.  @key [out]  Its key, or a free one. */
 static bool paths_plain(const struct dsc_paths *paths, uint64_t *key, const char *path)
 {
 	uint32_t at;
@@ -64,7 +61,7 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 	map64_init(&paths->plain);
 	strbuf_init(&paths->names);
 	int rc = map64_reserve(&paths->points, tree->count);
-	/* By IDs alone nobody has judged who is covered. */
+	/* With --names=pure nothing is known of which mounts are covered. */
 	if (rc == 0 && dsc->opts->names == DN_PURE && strcmp(dsc->opts->prefix, "/") == 0) {
 		uint32_t root = dsc->d->root;
 		uint64_t key = root == MT_NONE ? 0 : tree->nodes[root].mount->key;
@@ -75,7 +72,7 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 	for (uint32_t i = 0; rc == 0 && i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
 		uint64_t key;
-		/* Only what is visible there: the top of a stack. */
+		/* Only what is visible: the top of a stack. */
 		const char *point = node->mount->point;
 		if (point && node->top == i && !node->place_hidden
 		    && paths_point(paths, &key, point, strlen(point)) == MT_NONE)
@@ -92,7 +89,7 @@ void dsc_paths_destroy(struct dsc_paths *paths)
 	strbuf_destroy(&paths->names);
 }
 
-/** The mount that a path lies in, as it is written; MT_NONE if none is known. */
+/** The mount that a path lies in, without following symlinks; MT_NONE if none is known. */
 static uint32_t paths_find(const struct dsc_paths *paths, const char *path)
 {
 	for (size_t n = strlen(path); n > 0;) {
@@ -110,20 +107,7 @@ static uint32_t paths_find(const struct dsc_paths *paths, const char *path)
 	return MT_NONE;
 }
 
-/** Put a link in place of the component it was found at.  @return 0, or -1. */
-static int paths_take_link(struct strbuf *rest, size_t at, const char *link)
-{
-	struct strbuf next;
-	strbuf_init(&next);
-	strbuf_puts(&next, link);
-	strbuf_putc(&next, '/');
-	strbuf_add(&next, rest->data + at, rest->len - at);
-	strbuf_destroy(rest);
-	*rest = next;
-	return next.failed ? -1 : 0;
-}
-
-/** Take a path for plain from now on; it is asked again where there is no room. */
+/** Remember that a path is no symlink; without memory it is read again. */
 static void paths_remember(struct dsc_paths *paths, uint64_t key, const char *path)
 {
 	size_t at = paths->names.len;
@@ -132,86 +116,60 @@ static void paths_remember(struct dsc_paths *paths, uint64_t key, const char *pa
 		map64_put(&paths->plain, key, (uint32_t)at);
 }
 
-/** Whether a component is a link; read into link. */
-static enum { PLAIN, LINK, UNKNOWN } paths_ask(struct dsc_paths *paths, const char *path, char *link)
+/** A path that is followed. */
+struct leads {
+	struct dsc_paths *paths;
+	uint32_t *in;
+	enum dsc_leads result;    /* if it ends before the end of the path */
+};
+
+/** Stop before what blocks, or may block. */
+static int leads_may(void *arg, struct path_walk *walk)
 {
+	struct leads *leads = arg;
+	const struct dsc *dsc = leads->paths->dsc;
+	uint32_t in = *leads->in = paths_find(leads->paths, path_text(walk));
+	if (in == MT_NONE || dsc->flags[in] & (DF_BLOCKS | DF_BEHIND))
+		return -1;
+	if (!(dsc->flags[in] & (DF_UNSURE | DF_UNSURE_BEHIND)))
+		return 0;
+	leads->result = LEADS_UNSURE;
+	return -1;
+}
+
+static ssize_t leads_link(void *arg, struct path_walk *walk, char target[PATH_MAX])
+{
+	struct dsc_paths *paths = ((struct leads *)arg)->paths;
 	struct dsc *dsc = paths->dsc;
+	const char *path = path_text(walk);
 	uint64_t key;
+	errno = EINVAL;
 	if (paths_plain(paths, &key, path))
-		return PLAIN;
-	if (strlen(path) >= PATH_MAX)
-		return UNKNOWN;
+		return -1;
+	errno = ENAMETOOLONG;
+	if (walk->text.len >= PATH_MAX)
+		return -1;
 	/* With --root the table is still the one of our own root. */
 	bool own = dsc->rootfd == AT_FDCWD || strcmp(dsc->opts->prefix, "/") != 0;
 	const char *name = own ? path : path + strspn(path, "/");
-	ssize_t n = os_readlinkat(dsc->os, own ? AT_FDCWD : dsc->rootfd, name, link, PATH_MAX);
-	if (n >= 0)
-		return n < PATH_MAX - 1 ? LINK : UNKNOWN;
+	ssize_t n = os_readlinkat(dsc->os, own ? AT_FDCWD : dsc->rootfd, name, target, PATH_MAX);
 	/* Refused: whoever may not look may not touch it either. */
-	if (errno != EINVAL && errno != EACCES)
-		return UNKNOWN;
-	paths_remember(paths, key, path);
-	return PLAIN;
-}
-
-/** Add a component to a path that begins with "/". */
-static void paths_step(struct strbuf *path, const char *name, size_t n)
-{
-	if (n == 0 || (n == 1 && *name == '.'))
-		return;
-	if (n == 2 && memcmp(name, "..", 2) == 0) {
-		while (path->len > 1 && path->data[path->len - 1] != '/')
-			--path->len;
-		if (path->len > 1)
-			--path->len;
-		path->data[path->len] = '\0';
-		return;
+	if (n < 0 && (errno == EINVAL || errno == EACCES)) {
+		paths_remember(paths, key, path);
+		errno = EINVAL;
 	}
-	if (path->len > 1)
-		strbuf_putc(path, '/');
-	strbuf_add(path, name, n);
+	return n;
 }
 
 enum dsc_leads dsc_path_leads(struct dsc_paths *paths, const char *path, uint32_t *in)
 {
-	const struct dsc *dsc = paths->dsc;
-	struct strbuf rest, done;
-	strbuf_init(&rest);
-	strbuf_init(&done);
-	strbuf_puts(&rest, path);
-	strbuf_putc(&done, '/');
-	enum dsc_leads leads = LEADS_BLOCKED;
-	unsigned links = 0;
+	struct path_walk walk;
+	struct leads leads = {.paths = paths, .in = in, .result = LEADS_BLOCKED};
+	const struct path_how how = {.may = leads_may, .link = leads_link, .arg = &leads};
 	*in = MT_NONE;
-	for (size_t at = 0; !rest.failed && !done.failed;) {
-		if (at >= rest.len) {
-			leads = LEADS_CLEAR;
-			break;
-		}
-		size_t n = strcspn(rest.data + at, "/"), before = done.len;
-		paths_step(&done, rest.data + at, n);
-		at += n + (rest.data[at + n] == '/');
-		if (done.len <= before)
-			continue;
-		*in = paths_find(paths, strbuf_str(&done));
-		if (*in == MT_NONE || dsc->flags[*in] & (DF_BLOCKS | DF_BEHIND))
-			break;
-		if (dsc->flags[*in] & (DF_UNSURE | DF_UNSURE_BEHIND)) {
-			leads = LEADS_UNSURE;
-			break;
-		}
-		char link[PATH_MAX];
-		int kind = paths_ask(paths, strbuf_str(&done), link);
-		if (kind == PLAIN)
-			continue;
-		if (kind == UNKNOWN || ++links > MAX_LINKS || paths_take_link(&rest, at, link) != 0)
-			break;
-		at = 0;
-		done.len = *link == '/' ? 1 : before;
-		done.data[done.len] = '\0';
-	}
-	paths->failed |= rest.failed || done.failed;
-	strbuf_destroy(&rest);
-	strbuf_destroy(&done);
-	return leads;
+	if (path_begin(&walk, path) == 0 && path_resolve(&walk, &how) == 0)
+		leads.result = LEADS_CLEAR;
+	paths->failed |= !walk.rest || walk.text.failed;
+	path_destroy(&walk);
+	return leads.result;
 }

@@ -2,7 +2,6 @@
 #include "os/file.h"
 
 #include "os/entry.h"
-#include "os/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,36 +136,6 @@ int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **
 int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)
 {
 	return read_open(os, os_open_regular(os, dirfd, path, O_NOFOLLOW), max, false, text, len);
-}
-
-int os_open_named(struct os *os, const char *path)
-{
-	struct k_statx st;
-	/* To open a device does something.  A FUSE that is not shared tells no type: it was named. */
-	if (os_statx(os, AT_FDCWD, path, AT_STATX_DONT_SYNC, 0, &st) != 0)
-		return -1;
-	unsigned type = st.mode & S_IFMT;
-	/* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
-	int fd = -1;
-	/* Whose link leads to a pipe could have us wait for our own output. */
-	if (type == S_IFIFO && !replace_is_direct(os, path)) {
-		errno = EPERM;
-		return -1;
-	}
-	if (type == S_IFREG || type == S_IFIFO || type == 0) {
-		fd = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
-		type = fd < 0 ? 0 : os_file_type(os, fd, NULL, NULL);
-		if (type == S_IFREG || type == S_IFIFO || type == 0)
-			return fd;
-		os_close(os, fd);
-	}
-	errno = type == S_IFDIR ? EISDIR : ENOTSUP;
-	return -1;
-}
-
-int os_read_named(struct os *os, const char *path, size_t max, char **text, size_t *len)
-{
-	return read_open(os, os_open_named(os, path), max, true, text, len);
 }
 
 int os_fs_sizes(struct os *os, int fd, struct os_sizes *sizes)

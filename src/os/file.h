@@ -31,23 +31,8 @@ int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char
     a look. */
 int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
 
-/**
- * Open a file that the user named: also a pipe, and on any mount.
- *
- * @return a descriptor, or -1.
- * Errors: those of openat(2); EISDIR; ENOTSUP: a socket or device, which is not opened;
- *         EPERM: a symlink of another user's leads to a pipe.
- */
-int os_open_named(struct os *os, const char *path);
-
-/**
- * Read such a file.  For a FIFO that nobody writes to yet it waits some seconds.
- *
- * Errors: as well ETIME: nobody came.
- */
-int os_read_named(struct os *os, const char *path, size_t max, char **text, size_t *len);
-
-/** The same from an open descriptor, which stays open. */
+/** Read an open descriptor to its end; it stays open.  For a FIFO that nobody writes to yet it
+    waits some seconds.  Errors: as well ETIME: nobody came. */
 int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len);
 
 /**

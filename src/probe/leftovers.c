@@ -18,6 +18,7 @@
 
 #include "os/file.h"
 #include "os/process.h"
+#include "path/resolve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,21 +100,19 @@ static bool memory_is_own(struct os *os, int fd, uid_t uid, unsigned bits)
 	return os_statx(os, fd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) == 0 && st.uid == uid && !(st.mode & bits);
 }
 
+static int memory_open_step(void *arg, int at, const char *name)
+{
+	errno = ELOOP;
+	return strcmp(name, "..") == 0 ? -1 : os_openat(arg, at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+}
+
 /** Open what a variable names, which anybody may have set: through no link.
     @return a descriptor made with O_PATH, or -1. */
 static int memory_open_base(struct os *os, char *base)
 {
-	char *save = NULL;
-	int at = os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
-	for (char *step = strtok_r(base, "/", &save); step && at >= 0; step = strtok_r(NULL, "/", &save)) {
-		int next = -1;
-		if (strcmp(step, "..") == 0)
-			errno = ELOOP;
-		else
-			next = os_openat(os, at, step, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-		os_close(os, at);
-		at = next;
-	}
+	int top = os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
+	int at = top < 0 ? -1 : path_open_below(os, top, base, memory_open_step, os);
+	os_close(os, top);
 	if (at >= 0 && !memory_is_own(os, at, geteuid(), 022)) {
 		os_close(os, at);
 		errno = ENOTUNIQ;

@@ -12,6 +12,7 @@
  * What is refused is an answer, and what a file system does not know is none.
  */
 #include "os/process.h"
+#include "path/resolve.h"
 #include "probe/prober_impl.h"
 
 #include <errno.h>
@@ -78,31 +79,27 @@ static int work_open_key(struct work *work, int at, const char *name)
 	return -1;
 }
 
-/**
- * Open a name one component at a time, through no link.
- *
- * For names that are longer than the kernel takes, and where an automount
- * directory is on the way.  An O_PATH descriptor of a name that is there, and
- * whose mount has gone, wakes nothing.
- */
-static int work_open_steps(struct work *work, char *path)
+/** Open one component.  An O_PATH descriptor of a name that exists, and whose mount has gone,
+    wakes no automounter. */
+static int work_open_step(void *arg, int at, const char *name)
+{
+	struct work *work = arg;
+	struct statfs st;
+	if (work->request->flags & PROBE_STEPS && os_fstatfs(&work->os, at, &st) == 0
+	    && st.f_type == AUTOFS_MAGIC)
+		return work_open_key(work, at, name);
+	return os_openat(&work->os, at, name, O_PATH | O_NOFOLLOW);
+}
+
+/** Open a name that is longer than the kernel takes, or passes an automount directory. */
+static int work_open_steps(struct work *work, const char *path)
 {
 	struct os *os = &work->os;
-	char *save = NULL;
-	int at = work->root >= 0 ? os_openat(os, work->root, ".", O_PATH | O_DIRECTORY)
-	                         : os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
-	for (char *step = strtok_r(path, "/", &save); step && at >= 0; step = strtok_r(NULL, "/", &save)) {
-		struct statfs st;
-		int next = -1;
-		if (work->request->flags & PROBE_STEPS && os_fstatfs(os, at, &st) == 0
-		    && st.f_type == AUTOFS_MAGIC)
-			next = work_open_key(work, at, step);
-		else
-			next = os_openat(os, at, step, O_PATH | O_NOFOLLOW);
-		os_close(os, at);
-		at = next;
-	}
-	return at;
+	int top = work->root >= 0 ? os_openat(os, work->root, ".", O_PATH | O_DIRECTORY)
+	                          : os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
+	int fd = top < 0 ? -1 : path_open_below(os, top, path, work_open_step, work);
+	os_close(os, top);
+	return fd;
 }
 
 /** Open a name with O_PATH, through no link. */

@@ -6,6 +6,7 @@
 #include "base/optionset.h"
 #include "base/words.h"
 #include "os/file.h"
+#include "path/named.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -216,7 +217,7 @@ struct mount_table *table_read_file(struct os *os, const char *path, enum table_
 {
 	char *text;
 	size_t len;
-	return os_read_named(os, path, TABLE_MAX_BYTES, &text, &len) == 0 ? parse_file(text, len, source) : NULL;
+	return path_read_named(os, path, NULL, TABLE_MAX_BYTES, &text, &len) == 0 ? parse_file(text, len, source) : NULL;
 }
 
 struct mount_table *table_read_fixed(struct os *os, const char *path, enum table_source source)

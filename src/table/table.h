@@ -106,7 +106,7 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
  * (swap too) is its own parent.
  *
  * @return a table; its problems tell what could not be parsed.  NULL on error.
- * Errors: those of os_read_named(); EILSEQ: an fstab or mtab with NUL bytes.
+ * Errors: those of path_read_named(); EILSEQ: an fstab or mtab with NUL bytes.
  */
 struct mount_table *table_read_file(struct os *os, const char *path, enum table_source source);
 

@@ -8,6 +8,7 @@
 #include "cmd/options.h"
 #include "cmd/rows.h"
 #include "cmd/view.h"
+#include "path/resolve.h"
 
 #include <ctype.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 
 #include "fault.h"
 #include "loop.h"
-#include "os/replace.h"
+#include "path/replace.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -33,7 +33,7 @@
 #include "cmd/view.h"
 #include "os/change.h"
 #include "os/file.h"
-#include "os/replace.h"
+#include "path/named.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,15 +71,8 @@ static int read_text(struct auditing *a, const char *path, size_t *len)
 {
 	struct run *run = &a->machine.run;
 	struct os *os = &run->os;
-	struct k_statx st;
-	/* The links were followed by us: whose they were is asked for here. */
-	if (a->asked->fstab && !replace_is_direct(os, a->asked->fstab)
-	    && os_statx(os, AT_FDCWD, path, AT_STATX_DONT_SYNC, 0, &st) == 0 && S_ISFIFO(st.mode)) {
-		errno = EPERM;
-		return -1;
-	}
-	return a->asked->fstab ? os_read_named(os, path, FILE_MAX, &a->text, len)
-	                       : os_read_regular(&run->os, AT_FDCWD, path, FILE_MAX, &a->text, len);
+	return a->asked->fstab ? path_read_named(os, path, a->asked->fstab, FILE_MAX, &a->text, len)
+	                       : os_read_regular(os, AT_FDCWD, path, FILE_MAX, &a->text, len);
 }
 
 /** Whether something stands where the fstab should, that leads nowhere; after a message then.

@@ -10,7 +10,7 @@
 #include "cmd/view.h"
 #include "os/change.h"
 #include "os/file.h"
-#include "os/replace.h"
+#include "path/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #include "os/change.h"
 #include "os/entry.h"
 #include "os/file.h"
-#include "os/replace.h"
+#include "path/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "cmd/view.h"
-#include "os/file.h"
+#include "path/named.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -448,7 +448,7 @@ static bool has_entry(const struct tablines *lines)
 static int read_base(struct run *run, const char *path, char **text, struct tablines **lines)
 {
 	size_t len;
-	if (os_read_named(&run->os, path, FILE_MAX, text, &len) != 0) {
+	if (path_read_named(&run->os, path, NULL, FILE_MAX, text, &len) != 0) {
 		message(path, "cannot be read: %s", path_error(errno));
 		return PX_UNJUDGED;
 	}

@@ -19,7 +19,7 @@
 #include "cmd/view.h"
 #include "fstab/fstab.h"
 #include "os/file.h"
-#include "os/replace.h"
+#include "path/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,12 +9,11 @@
 #include "cmd/recover/recover.h"
 
 #include "cmd/view.h"
+#include "path/resolve.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-
-enum { LINKS_MAX = 40 };   /* the kernel's own bound: path_resolution(7) */
 
 /** What a path is: 1 the kernel's own table, in the format of an mtab; -1 another file
     of /proc or of a process there; 0 neither. */
@@ -41,24 +40,12 @@ static int kernel_table(const char *path)
 /** Read a link of a normal path below a root, if only directories lead there.  @return -1: none. */
 static int read_link(struct os *os, const char *root, const char *path, char link[])
 {
-	char name[NAME_MAX + 1];
-	int fd = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);
-	for (path += strspn(path, "/"); fd >= 0 && strcspn(path, "/") <= NAME_MAX; path += strspn(path, "/")) {
-		size_t n = strcspn(path, "/");
-		memcpy(name, path, n);
-		name[n] = '\0';
-		path += n;
-		if (!*path) {
-			ssize_t len = os_readlinkat(os, fd, name, link, PATH_MAX);
-			os_close(os, fd);
-			return len < 0 ? -1 : 0;
-		}
-		int next = os_openat(os, fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-		os_close(os, fd);
-		fd = next;
-	}
+	int top = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);
+	int fd = top < 0 ? -1 : path_open_below(os, top, path, NULL, NULL);
+	ssize_t len = fd < 0 ? -1 : os_readlinkat(os, fd, "", link, PATH_MAX);
 	os_close(os, fd);
-	return -1;
+	os_close(os, top);
+	return len < 0 ? -1 : 0;
 }
 
 int recover_link(struct os *os, const struct put_request *request, char first[])
@@ -76,7 +63,7 @@ int recover_link(struct os *os, const struct put_request *request, char first[])
 	else
 		strbuf_printf(&next, "%s/%s", link, file);
 	path_normal(strbuf_str(&next), &end);
-	for (unsigned i = 0; i < LINKS_MAX && kernel_table(strbuf_str(&end)) == 0; ++i) {
+	for (unsigned i = 0; i < PATH_LINKS && kernel_table(strbuf_str(&end)) == 0; ++i) {
 		strbuf_reset(&path);
 		strbuf_printf(&path, "%s%s", root, strbuf_str(&end));
 		bool given = i == 0 && request->named && !*root;

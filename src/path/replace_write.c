@@ -6,7 +6,7 @@
  * resolved: should a directory of the path be renamed meanwhile, this is still where
  * the file was read.
  */
-#include "os/replace.h"
+#include "path/replace.h"
 
 #include "os/entry.h"
 

@@ -44,8 +44,8 @@
  * - The new file is written even where it is known that the rename will fail (a file
  *   that is itself a mount point): it is what the user has then.
  */
-#ifndef GM_OS_REPLACE_H
-#define GM_OS_REPLACE_H
+#ifndef GM_PATH_REPLACE_H
+#define GM_PATH_REPLACE_H
 
 #include "os/change.h"
 

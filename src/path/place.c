@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each component is opened relative to the one before: so the directory of the file is held open,
+ * its path is known without /proc, and links stay within a root also without openat2(2).
+ */
+#include "path/place_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+enum { PROC_ROOT_INODE = 1 };
+
+void place_destroy(struct place *place)
+{
+	int error = errno;
+	os_close(place->os, place->fd);
+	os_close(place->os, place->rootfd);
+	os_close(place->os, place->pipe);
+	path_destroy(&place->walk);
+	free(place->link);
+	errno = error;
+}
+
+/** Be in another directory.  @fd  Or -1, with errno.  @return 0, or -1. */
+static int move_to(struct place *place, int fd)
+{
+	if (fd < 0)
+		return -1;
+	os_close(place->os, place->fd);
+	place->fd = fd;
+	return 0;
+}
+
+static int place_top(void *arg, struct path_walk *walk)
+{
+	struct place *place = arg;
+	(void)walk;
+	return move_to(place, os_openat(place->os, place->rootfd, ".", O_PATH | O_DIRECTORY));
+}
+
+static int place_up(void *arg, struct path_walk *walk)
+{
+	struct place *place = arg;
+	(void)walk;
+	return move_to(place, os_openat(place->os, place->fd, "..", O_PATH | O_DIRECTORY));
+}
+
+/** Refuse the component at hand.  @return -1, with errno. */
+static int refuse(struct place *place, enum replace_why why, int error, const char *step, const char *more)
+{
+	replace_fail(&place->refused, why, error, "%s%s%s", step, path_text(&place->walk), more);
+	errno = error;
+	return -1;
+}
+
+/** What the user named may be touched, but not what a symlink leads to. */
+static int place_may(void *arg, struct path_walk *walk)
+{
+	struct place *place = arg;
+	const struct replace_name *opts = place->opts;
+	bool given = walk->links == 0 && !place->in_root && (place->dir || opts->named);
+	if (given || !opts->blocks || !opts->blocks(opts->blocks_arg, path_text(walk)))
+		return 0;
+	return refuse(place, RP_BLOCKS, EREMOTE, "", "");
+}
+
+/** Read a symlink that may be followed: its target and its owner are of one inode. */
+static ssize_t read_owned(struct place *place, char target[PATH_MAX])
+{
+	struct os *os = place->os;
+	struct stat st, dir;
+	struct statfs fs;
+	char owner[64];
+	int fd = os_openat(os, place->fd, path_name(&place->walk), O_PATH | O_NOFOLLOW);
+	if (fd < 0)
+		return -1;
+	ssize_t n = os_fstatat(os, fd, "", &st);
+	bool ours = n == 0 && (st.st_uid == 0 || st.st_uid == os_geteuid(os));
+	/* "self" and "mounts" are root's, which has no number in a user namespace. */
+	if (n == 0 && !ours)
+		ours = os_fstatfs(os, fd, &fs) == 0 && fs.f_type == PROC_MAGIC
+		       && os_fstatat(os, place->fd, "", &dir) == 0 && dir.st_ino == PROC_ROOT_INODE;
+	if (n == 0 && ours) {
+		n = os_readlinkat(os, fd, "", target, PATH_MAX);
+	} else if (n == 0) {
+		snprintf(owner, sizeof(owner), " belongs to uid %u", (unsigned)st.st_uid);
+		n = refuse(place, RP_LINK, EPERM, "the symlink ", owner);
+	}
+	int error = errno;
+	os_close(os, fd);
+	errno = error;
+	return n;
+}
+
+static ssize_t place_link(void *arg, struct path_walk *walk, char target[PATH_MAX])
+{
+	struct place *place = arg;
+	const char *name = path_name(walk);
+	bool last = walk->last && !place->dir;
+	ssize_t n = os_readlinkat(place->os, place->fd, name, target, PATH_MAX);
+	if (n < 0) {
+		/* place_enter() ends at a last component that is missing. */
+		if (errno == ENOENT && last)
+			errno = EINVAL;
+		return -1;
+	}
+	if (!last)
+		return read_owned(place, target);
+	if (!place->at_link) {
+		n = read_owned(place, target);
+		if (n < 0)
+			return -1;
+		/* A link of /proc/PID/fd leads to the pipe, and its text nowhere. */
+		if (place->opts->may_pipe && strncmp(target, "pipe:[", 6) == 0) {
+			place->pipe = os_openat(place->os, place->fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+			errno = place->pipe < 0 ? errno : EINVAL;
+			return -1;
+		}
+	}
+	if (!place->link && !(place->link = strdup(target)))
+		return -1;
+	if (!place->at_link)
+		return n;
+	errno = EINVAL;
+	return -1;
+}
+
+static int place_enter(void *arg, struct path_walk *walk)
+{
+	struct place *place = arg;
+	if (walk->last && !place->dir) {
+		place->found = true;
+		return 1;
+	}
+	return move_to(place, os_openat(place->os, place->fd, path_name(walk), O_PATH | O_DIRECTORY | O_NOFOLLOW));
+}
+
+static const struct path_how place_how = {
+	.may = place_may, .link = place_link, .enter = place_enter, .up = place_up, .top = place_top,
+};
+
+/** Resolve a path from where the place is. */
+static int resolve(struct place *place)
+{
+	struct path_how how = place_how;
+	how.arg = place;
+	return path_resolve(&place->walk, &how);
+}
+
+/** Begin at "/" or the working directory. */
+static int begin(struct place *place, const char *path)
+{
+	struct os *os = place->os;
+	char cwd[PATH_MAX] = "/";
+	if (path_begin(&place->walk, path) != 0)
+		return -1;
+	if (!*path) {
+		errno = ENOENT;
+		return -1;
+	}
+	place->rootfd = os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
+	place->fd = os_openat(os, AT_FDCWD, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY);
+	if (place->fd < 0 || place->rootfd < 0 || (*path != '/' && os_getcwd(os, cwd) != 0))
+		return -1;
+	/* "(unreachable)/x" */
+	if (*cwd != '/') {
+		errno = ENOENT;
+		return -1;
+	}
+	strbuf_puts(&place->walk.text, cwd[1] ? cwd : "");
+	return 0;
+}
+
+/** Resolve the root, and begin there. */
+static int begin_in_root(struct place *place, const char *root, const char *path)
+{
+	struct os *os = place->os;
+	place->dir = true;
+	if (begin(place, root) != 0 || resolve(place) != 0)
+		return -1;
+	place->dir = false;
+	place->in_root = true;
+	os_close(os, place->rootfd);
+	place->rootfd = place->fd;
+	place->fd = os_openat(os, place->rootfd, ".", O_PATH | O_DIRECTORY);
+	struct path_walk walk;
+	if (path_begin(&walk, path) == 0)
+		strbuf_puts(&walk.text, strbuf_str(&place->walk.text));
+	walk.root = walk.text.len;
+	path_destroy(&place->walk);
+	place->walk = walk;
+	return place->fd < 0 || !walk.rest ? -1 : 0;
+}
+
+int place_find(struct place *place, struct os *os, const struct replace_name *opts, bool at_link)
+{
+	const char *root = opts->root;
+	*place = (struct place){.os = os, .opts = opts, .fd = -1, .rootfd = -1, .pipe = -1, .at_link = at_link};
+	int rc = root && *root && strcmp(root, "/") != 0 ? begin_in_root(place, root, opts->path)
+	                                                 : begin(place, opts->path);
+	if (rc == 0)
+		rc = resolve(place);
+	if (rc == 0 && place->walk.text.failed) {
+		errno = ENOMEM;
+		rc = -1;
+	}
+	return rc;
+}
+
+bool replace_is_direct(struct os *os, const char *path)
+{
+	struct place place;
+	const struct replace_name name = {.path = path, .may_pipe = true};
+	bool direct = place_find(&place, os, &name, false) == 0 || place.refused.why != RP_LINK;
+	place_destroy(&place);
+	return direct;
+}

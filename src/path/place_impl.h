@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The place of a file that is read or replaced as root: its directory, held open, and its name.
+ *
+ * A symlink of neither root nor the effective user is not followed: whoever made it could have
+ * root read and replace any file.  The kernel's own in the top of a procfs are.
+ */
+#ifndef GM_PATH_PLACE_IMPL_H
+#define GM_PATH_PLACE_IMPL_H
+
+#include "path/replace.h"
+#include "path/resolve.h"
+
+#include <limits.h>
+
+enum { PROC_MAGIC = 0x9fa0 };
+
+struct place {
+	struct os *os;
+	const struct replace_name *opts;
+	struct path_walk walk;    /* its text is the path */
+	int rootfd, fd;           /* O_PATH: the root, the directory */
+	int pipe;                 /* the pipe that a link of /proc/PID/fd in the last place leads to; -1 */
+	char *link;               /* the target of the first symlink in the last place; NULL */
+	bool in_root;             /* below opts->root */
+	bool dir;                 /* the root itself is being resolved */
+	bool at_link;             /* a symlink in the last place is the file */
+	bool found;               /* the last component was reached; else the path is a directory's */
+	struct replace_error refused;
+};
+
+/**
+ * Resolve the path of opts.  The last component may be missing.
+ *
+ * @return 0, or -1 with errno and, if it was refused, place->refused.
+ * Ownership: place_destroy(), in any case.
+ */
+int place_find(struct place *place, struct os *os, const struct replace_name *opts, bool at_link);
+
+/** Close and free what it holds; errno survives. */
+void place_destroy(struct place *place);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening and reading a file that may be replaced.
+ */
+#include "path/place_impl.h"
+
+#include "os/entry.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+enum { READS_MAX = 5 };
+
+int replace_fail(struct replace_error *error, enum replace_why why, int number, const char *step, ...)
+{
+	va_list args;
+	va_start(args, step);
+	*error = (struct replace_error){.why = why, .error = number};
+	vsnprintf(error->step, sizeof(error->step), step, args);
+	va_end(args);
+	return -1;
+}
+
+/** Whether two looks at a file show the same, unchanged. */
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size
+	       && a->st_mode == b->st_mode && a->st_uid == b->st_uid && a->st_gid == b->st_gid
+	       && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec
+	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+static int fail_look(struct replace_error *error, const char *step)
+{
+	return replace_fail(error, errno == EXDEV ? RP_MOUNT : RP_ERROR, errno, "%s", step);
+}
+
+/** Read a pipe to its end.  @fd  Or -1, with errno.  @return as read_once(). */
+static int read_pipe(struct replace *file, int fd, struct stat *st, struct replace_error *error)
+{
+	file->fd = fd;
+	file->piped = true;
+	if (fd < 0 || os_fstatat(file->os, fd, "", st) != 0)
+		return fail_look(error, "opening it");
+	if (!S_ISFIFO(st->st_mode))
+		return 1;
+	free(file->text);
+	file->text = NULL;
+	if (os_read_fd(file->os, fd, REPLACE_MAX, &file->text, &file->len) != 0)
+		return replace_fail(error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno, "reading it");
+	return 0;
+}
+
+/**
+ * Open and read what is at a place.
+ *
+ * @st [out]  As it was while it was read.
+ * @return 0; 1: it was another file meanwhile; -1 and *error.
+ */
+static int read_once(struct replace *file, int dirfd, const char *name, struct stat *st,
+                     struct replace_error *error)
+{
+	struct os *os = file->os;
+	struct statfs fs;
+	struct stat opened, after;
+	/* Looked at first: to open a device can do something. */
+	if (os_look_entry(os, dirfd, name, ENTRY_LOCAL, st) != 0)
+		return fail_look(error, "looking at it");
+	if (S_ISLNK(st->st_mode))
+		return 1;
+	if (S_ISFIFO(st->st_mode) && file->may_pipe)
+		return read_pipe(file, os_open_entry(os, dirfd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, ENTRY_HERE), st, error);
+	if (!S_ISREG(st->st_mode))
+		return replace_fail(error, RP_TYPE, 0, "it is %s",
+		                    S_ISDIR(st->st_mode) ? "a directory" : S_ISFIFO(st->st_mode) ? "a FIFO"
+		                    : S_ISSOCK(st->st_mode) ? "a socket" : "a device");
+	file->fd = os_open_entry(os, dirfd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, ENTRY_LOCAL);
+	if (file->fd < 0 && (errno == ENOENT || errno == ELOOP))
+		return 1;
+	if (file->fd < 0 || os_fstatat(os, file->fd, "", &opened) != 0 || os_fstatfs(os, file->fd, &fs) != 0)
+		return replace_fail(error, RP_ERROR, errno, "opening it");
+	file->of_kernel = fs.f_type == PROC_MAGIC;
+	if (!S_ISREG(opened.st_mode) || (!file->of_kernel && !is_same(st, &opened)))
+		return 1;
+	free(file->text);
+	file->text = NULL;
+	if (os_read_fd(os, file->fd, REPLACE_MAX, &file->text, &file->len) != 0)
+		return replace_fail(error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno, "reading it");
+	if (os_fstatat(os, file->fd, "", &after) != 0)
+		return replace_fail(error, RP_ERROR, errno, "looking at it");
+	*st = opened;
+	return file->of_kernel || (is_same(&opened, &after) && (uint64_t)after.st_size == file->len) ? 0 : 1;
+}
+
+static int read_steady(struct replace *file, int dirfd, const char *name, struct stat *st,
+                       struct replace_error *error)
+{
+	int rc = 1;
+	for (int i = 0; i < READS_MAX && rc == 1; ++i) {
+		os_close(file->os, file->fd);
+		file->fd = -1;
+		rc = read_once(file, dirfd, name, st, error);
+	}
+	return rc == 1 ? replace_fail(error, RP_CHANGED, 0, "reading it") : rc;
+}
+
+/** Read what a symlink that is itself to be replaced leads to; nothing, if to nothing. */
+static int read_behind(struct replace *file, const struct replace_name *name, struct replace_error *error)
+{
+	struct place place;
+	struct stat st;
+	int rc = 0;
+	if (place_find(&place, file->os, name, false) == 0 && place.found) {
+		rc = read_steady(file, place.fd, path_name(&place.walk), &st, error);
+		if (rc != 0 && error->why == RP_ERROR && error->error == ENOENT)
+			rc = 0;
+	} else if (place.refused.error) {
+		*error = place.refused;
+		rc = -1;
+	} else if (errno == ENOMEM) {
+		rc = replace_fail(error, RP_ERROR, ENOMEM, "following it");
+	}
+	place_destroy(&place);
+	return rc;
+}
+
+/** Which mount it is on, and whether it is itself one. */
+static void find_mount(struct replace *file)
+{
+	struct os *os = file->os;
+	struct k_statx st;
+	file->mnt_unique = os->caps & OSC_STATX_UNIQUE;
+	unsigned mask = K_STATX_TYPE | (file->mnt_unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID);
+	bool own = !file->missing && !file->at_link;
+	if (os_statx(os, own ? file->fd : file->dirfd, "", AT_NO_AUTOMOUNT | AT_EMPTY_PATH,
+	             mask, &st) != 0)
+		return;
+	file->mnt_id = os_statx_mnt_id(&st, file->mnt_unique);
+	file->bound = own && os_statx_is_mount_root(&st);
+}
+
+int replace_open(struct os *os, const struct replace_name *name, struct replace *file,
+                 struct replace_error *error)
+{
+	struct place place;
+	*file = (struct replace){.os = os, .dirfd = -1, .fd = -1, .may_pipe = name->may_pipe};
+	if (place_find(&place, os, name, name->at_link) != 0) {
+		replace_fail(error, RP_ERROR, errno, "resolving its name");
+		if (place.refused.error)
+			*error = place.refused;
+		goto fail;
+	}
+	/* A missing file named with a slash, "fstab/", has failed with ENOENT. */
+	if (!place.found && place.pipe < 0) {
+		replace_fail(error, RP_TYPE, 0, "it is a directory");
+		goto fail;
+	}
+	file->name = strdup(path_name(&place.walk));
+	file->path = strbuf_take(&place.walk.text);
+	file->link = place.link;
+	file->dirfd = place.fd;
+	place.link = NULL;
+	place.fd = -1;
+	if (!file->name || !file->path) {
+		replace_fail(error, RP_ERROR, ENOMEM, "resolving its name");
+		goto fail;
+	}
+
+	int rc;
+	if (place.pipe >= 0) {
+		rc = read_pipe(file, place.pipe, &file->st, error);
+		place.pipe = -1;
+		rc = rc == 1 ? replace_fail(error, RP_CHANGED, 0, "opening it") : rc;
+	} else if (os_look_entry(os, file->dirfd, file->name, ENTRY_LOCAL, &file->st) != 0) {
+		if (errno != ENOENT || !name->may_create) {
+			fail_look(error, "looking at it");
+			goto fail;
+		}
+		file->missing = true;
+		rc = 0;
+	} else if (name->at_link && S_ISLNK(file->st.st_mode)) {
+		/* It was no link a moment ago. */
+		file->at_link = file->link != NULL;
+		rc = file->at_link ? read_behind(file, name, error) : replace_fail(error, RP_CHANGED, 0, "resolving its name");
+	} else {
+		rc = read_steady(file, file->dirfd, file->name, &file->st, error);
+	}
+	if (rc != 0)
+		goto fail;
+	if (!file->text && !(file->text = calloc(1, 1))) {
+		replace_fail(error, RP_ERROR, ENOMEM, "reading it");
+		goto fail;
+	}
+	find_mount(file);
+	place_destroy(&place);
+	return 0;
+
+fail:
+	place_destroy(&place);
+	return -1;
+}
+
+void replace_close(struct replace *file)
+{
+	os_close(file->os, file->fd);
+	os_close(file->os, file->dirfd);
+	free(file->path);
+	free(file->name);
+	free(file->link);
+	free(file->text);
+	free(file->backup);
+	free(file->left);
+	file->fd = file->dirfd = -1;
+	file->path = file->name = file->link = file->text = file->backup = file->left = NULL;
+	if (file->held)
+		os_signals_go(file->os, &file->signals);
+	file->held = false;
+}
