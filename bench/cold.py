@@ -26,7 +26,7 @@ MKFS = {"ext4": ["mkfs.ext4", "-q", "-F", "-N", "500000"], "xfs": ["mkfs.xfs", "
         "btrfs": ["mkfs.btrfs", "-q", "-f"]}
 # Name, options; the first two are the same.
 WAYS = [("plain", ["--engine=sync"]), ("plain again", ["--engine=sync"]),
-        ("--ahead", ["--engine=sync", "--ahead"]), ("auto", []), ("ring", ["--engine=uring"])]
+        ("--ahead", ["--engine=sync", "--ahead"]), ("auto", [])]
 BULK = ("bulk", ["--engine=bulk"])       # where the file system has such an interface
 LITTLE = 64 << 20
 

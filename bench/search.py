@@ -158,11 +158,11 @@ class Search:
         what a bunch of so many costs each way of asking for attributes."""
         rows = [self.ours(f"getmnt search --engine={engine} {what}".rstrip(), f"--engine={engine}", "--threads=1",
                           *columns, pattern)
-                for engine in ("sync", "uring", "bulk") for what, columns in (("", []), ("-o SIZE,PATH",
-                                                                                         ["-o", "SIZE,PATH"]))]
+                for engine in ("sync", "bulk")
+                for what, columns in (("", []), ("-o SIZE,PATH", ["-o", "SIZE,PATH"]))]
         turns = self.bench.sizes["walk_turns"]
         self.bench.measure("search", rows, least=turns, most=turns)
-        kinds = ("statx", "ioctl", "syncfs", "io_uring_enter")
+        kinds = ("statx", "ioctl", "syncfs")
         table(f"A bunch of directories{title}: '{pattern}', one thread",
               ["", "directories", "entries", "calls", *kinds, "process, ms"],
               [[row.name, row.stats["dirs"], row.stats["entries"], calls_of(row), *(row.stats["calls"][kind] for kind in kinds),

@@ -28,7 +28,7 @@
  *     crossing.c         each system call as a function of its own, for gprof builds
  *     entry.c            opening a name without following links or entering other mounts
  *     file.c             reading small files whole
- *     ring.c             statx by io_uring
+ *     ring.c             opening several names by one io_uring call
  *     inodes.c           attributes of many inodes by one call: XFS, btrfs
  *     change.c           calls that change files
  *     process.c          processes, pipes and sockets
@@ -70,7 +70,7 @@
  *     bulk.h             the interface of the reading back ends
  *     read.c             reading directories by plain calls
  *     together.c         opening the directories of a bunch by one io_uring call
- *     fetch.c            metadata, by plain calls or io_uring
+ *     fetch.c            metadata of entries
  *     window.c           metadata in the order of inode numbers
  *     pace.c             detecting that metadata calls block on disk I/O (pure)
  *     many.c             metadata by the bulk interfaces of btrfs and XFS

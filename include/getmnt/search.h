@@ -80,9 +80,9 @@ enum {
 	SEARCH_ENGINE_AUTO,      /* one by one; in the order of inode numbers where the
 	                            disk is waited for */
 	SEARCH_ENGINE_SYNC,      /* one by one, by each thread */
-	SEARCH_ENGINE_URING,     /* many at once, by io_uring(7) */
 	SEARCH_ENGINE_BULK,      /* many by one call, where the file system has one
 	                            (XFS, btrfs) and allows it: getmnt-search(8) */
+	SEARCH_ENGINE_URING = SEARCH_ENGINE_AUTO,   /* another name of AUTO */
 };
 
 /** More of what searchv() is to do; but for size, each has its usual value when it is 0.

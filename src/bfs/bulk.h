@@ -7,8 +7,8 @@
  * caller sets: one while pruning, so that the last mount of a directory ends
  * its reading at once, large in a search.  Directories are read by plain calls,
  * and opened by such or, those of a bunch, together.  What fetches metadata is
- * chosen: plain calls, the reference; io_uring, by which a batch is under way at
- * once; or the file system's own interface, which tells many inodes by one call.
+ * chosen: plain calls, the reference; or the file system's own interface, which tells
+ * many inodes by one call.
  */
 #ifndef GM_BULK_BULK_H
 #define GM_BULK_BULK_H
@@ -102,7 +102,6 @@ struct bulk_policy {
 enum bulk_engine {
 	BULK_AUTO,      /* plain calls; in order where the disk is waited for */
 	BULK_SYNC,      /* plain calls */
-	BULK_URING,     /* a ring, where the kernel gives one */
 	BULK_FS,        /* the file system's own interface, where there is one */
 };
 

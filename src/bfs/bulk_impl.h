@@ -10,7 +10,6 @@
 #include "bfs/pace.h"
 #include "bfs/window.h"
 
-struct fetch_ring;
 struct many;
 
 /** Entries that wait for their metadata. */
@@ -33,8 +32,6 @@ struct fetch {
 	uint64_t whole;           /* of which no directory is divided */
 	int64_t type;             /* the directory's file system's, as fstatfs() has it; -1: not
 	                             asked for yet, 0: not told */
-	struct fetch_ring *ring;  /* NULL: none yet */
-	bool no_ring;             /* there is none to be had */
 	struct many *many;        /* BULK_FS; NULL: none yet */
 };
 

@@ -3,8 +3,7 @@
  * Metadata, fetched after the verdict on a name.
  *
  *     fetch_add() --+----------------------------> wanted --+--> statx, one by one --+--> meta()
- *                   '--> window --> inode order -----^      +--> ring: a batch ------+
- *                                                           '--> many: a range ------'
+ *                   '--> window --> inode order -----^      '--> many: a range ------'
  *
  * As it comes, a batch is part of one buffer of names, and fetched as soon as it is
  * full.  In order, names are copied, and those of many buffers are fetched together:
@@ -23,8 +22,6 @@
  */
 #include "bfs/bulk_impl.h"
 
-#include "os/ring.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -33,15 +30,7 @@
 #include <sys/vfs.h>
 
 enum {
-	RING_ENTRIES = 256,       /* under way at once */
-	RING_WORKERS = 16,        /* of the kernel, for one ring */
 	TURNS_TIMED = 4,          /* one of so many parts */
-};
-
-struct fetch_ring {
-	struct os_ring *ring;
-	struct os_ring_stat stats[RING_ENTRIES];
-	struct k_statx sts[RING_ENTRIES];
 };
 
 void fetch_init(struct fetch *fetch, struct os *os, const struct bulk_how *how)
@@ -49,37 +38,11 @@ void fetch_init(struct fetch *fetch, struct os *os, const struct bulk_how *how)
 	*fetch = (struct fetch){.os = os, .how = how, .whole = UINT64_MAX};
 }
 
-/** Do without a ring from now on. */
-static void ring_drop(struct fetch *fetch)
-{
-	if (fetch->ring)
-		os_ring_free(fetch->os, fetch->ring->ring);
-	free(fetch->ring);
-	fetch->ring = NULL;
-	fetch->no_ring = true;
-}
-
 void fetch_destroy(struct fetch *fetch)
 {
-	ring_drop(fetch);
 	many_free(fetch->many);
 	free(fetch->wanted);
 	bulk_rest_free(fetch->window);
-}
-
-/** Whether so many entries are asked for by a ring, which is then there. */
-static bool ring_pays(struct fetch *fetch, size_t n)
-{
-	if (fetch->how->engine != BULK_URING || n < 2 || fetch->no_ring)
-		return false;
-	if (fetch->ring)
-		return true;
-	fetch->ring = malloc(sizeof(*fetch->ring));
-	if (fetch->ring)
-		fetch->ring->ring = os_ring_new(fetch->os, RING_ENTRIES, RING_WORKERS);
-	if (!fetch->ring || !fetch->ring->ring)
-		ring_drop(fetch);
-	return fetch->ring;
 }
 
 /** Pass metadata on. */
@@ -105,21 +68,6 @@ static enum bulk_verdict fetch_one(struct fetch *fetch, const struct bulk_policy
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
 	int rc = os_statx(fetch->os, dir->fd, entry->name, flags, policy->statx_mask, &st);
 	return pass(fetch, policy, dir, entry, &st, rc == 0 ? 0 : errno, arg);
-}
-
-/** Ask for that of entries, at most RING_ENTRIES.  @return whether it is there. */
-static bool ring_ask(struct fetch *fetch, const struct bulk_policy *policy, const struct bulk_dir *dir,
-                     const struct bulk_entry *wanted, size_t n)
-{
-	struct fetch_ring *ring = fetch->ring;
-	memset(ring->sts, 0, n * sizeof(*ring->sts));
-	for (size_t i = 0; i < n; ++i)
-		ring->stats[i] = (struct os_ring_stat){.name = wanted[i].name, .st = &ring->sts[i]};
-	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
-	if (os_ring_statx(fetch->os, ring->ring, dir->fd, flags, policy->statx_mask, ring->stats, n) == 0)
-		return true;
-	ring_drop(fetch);
-	return false;
 }
 
 void fetch_forget(struct fetch *fetch)
@@ -227,14 +175,13 @@ static void ask_timed(struct fetch *fetch, const struct bulk_policy *policy, con
 
 /** Fetch that of a part of the entries, at most as many as there is room for. */
 static enum bulk_verdict fetch_part(struct fetch *fetch, const struct bulk_policy *policy, struct bulk_dir *dir,
-                                    const struct bulk_entry *wanted, size_t n, bool by_ring, void *arg)
+                                    const struct bulk_entry *wanted, size_t n, void *arg)
 {
 	enum bulk_verdict verdict = BULK_SKIP;
-	bool by_many = !by_ring && many_pays(fetch, dir, n);
+	bool by_many = many_pays(fetch, dir, n);
 	/* Of small parts some will do. */
 	bool timed = adapts(fetch) && (n >= PACE_RUN || fetch->pace.state != PACE_CALM || ++fetch->turn % TURNS_TIMED == 0);
 	bool waited = fetch->pace.state == PACE_WAITS;
-	by_ring = by_ring && fetch->ring && ring_ask(fetch, policy, dir, wanted, n);
 	if (by_many)
 		many_ask(fetch->many, fetch->os, policy, dir, wanted, n);
 	for (size_t i = 0; i < n && verdict < BULK_END_DIR; ++i) {
@@ -245,8 +192,6 @@ static enum bulk_verdict fetch_part(struct fetch *fetch, const struct bulk_polic
 			ask_timed(fetch, policy, dir, entry, n - i);
 		if (timed)
 			verdict = pass(fetch, policy, dir, entry, &fetch->run[turn].st, fetch->run[turn].error, arg);
-		else if (by_ring)
-			verdict = pass(fetch, policy, dir, entry, &fetch->ring->sts[i], fetch->ring->stats[i].error, arg);
 		else if (st)
 			verdict = pass(fetch, policy, dir, entry, st, 0, arg);
 		else
@@ -260,10 +205,9 @@ static enum bulk_verdict fetch_part(struct fetch *fetch, const struct bulk_polic
 }
 
 /** How many are fetched together. */
-static size_t part_size(struct fetch *fetch, const struct bulk_policy *policy, bool by_ring)
+static size_t part_size(struct fetch *fetch, const struct bulk_policy *policy)
 {
-	size_t most = by_ring ? RING_ENTRIES : MANY_ENTRIES;
-	return fetch->how->engine == BULK_FS || policy->batch > most ? most : policy->batch;
+	return fetch->how->engine == BULK_FS || policy->batch > MANY_ENTRIES ? MANY_ENTRIES : policy->batch;
 }
 
 /** Fetch those that are fetched as they come. */
@@ -272,11 +216,10 @@ static enum bulk_verdict fetch_wanted(struct fetch *fetch, const struct bulk_pol
 {
 	size_t n = fetch->n;
 	enum bulk_verdict verdict = BULK_SKIP;
-	bool by_ring = ring_pays(fetch, n);
-	size_t most = part_size(fetch, policy, by_ring);
+	size_t most = part_size(fetch, policy);
 	fetch->n = 0;
 	for (size_t i = 0; i < n && verdict < BULK_END_DIR; i += most)
-		verdict = fetch_part(fetch, policy, dir, fetch->wanted + i, n - i < most ? n - i : most, by_ring, arg);
+		verdict = fetch_part(fetch, policy, dir, fetch->wanted + i, n - i < most ? n - i : most, arg);
 	return verdict;
 }
 
@@ -302,7 +245,7 @@ static bool window_divides(struct fetch *fetch, struct bulk_dir *dir)
 	struct bulk_rest *window = fetch->window;
 	const size_t least = 2 * (size_t)BULK_PORTION;
 	if (window->n - window->at < least || !window->spare || atomic_load(&window->spare->portions) == 0
-	    || fetch->how->engine == BULK_URING || fetch->how->engine == BULK_FS || looks_alone(fetch, dir))
+	    || fetch->how->engine == BULK_FS || looks_alone(fetch, dir))
 		return false;
 	while (window->n - window->at >= least && window_carve(window, &dir->portions))
 		;
@@ -325,14 +268,13 @@ static enum bulk_verdict fetch_window(struct fetch *fetch, const struct bulk_pol
 		return BULK_SKIP;
 	}
 	struct bulk_entry one, *entries = &one;
-	bool by_ring = ring_pays(fetch, window->n - window->at);
-	size_t n, most = part_size(fetch, policy, by_ring);
+	size_t n, most = part_size(fetch, policy);
 	if (wanted_room(fetch, most))
 		entries = fetch->wanted;
 	else
 		most = 1;
 	while ((n = window_take(window, entries, most)) > 0) {
-		enum bulk_verdict verdict = fetch_part(fetch, policy, dir, entries, n, by_ring, arg);
+		enum bulk_verdict verdict = fetch_part(fetch, policy, dir, entries, n, arg);
 		if (verdict >= BULK_END_DIR)
 			return verdict;
 		if (window->at < window->n && policy->pause && policy->pause(arg, dir)) {

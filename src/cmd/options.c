@@ -33,7 +33,6 @@ enum {
 static int take_mount_options(struct options *o, const struct option_row *row, const char *arg);
 static int take_names(struct options *o, const struct option_row *row, const char *arg);
 static int take_search_limit(struct options *o, const struct option_row *row, const char *arg);
-static int take_engine(struct options *o, const struct option_row *row, const char *arg);
 static int take_format(struct options *o, const struct option_row *row, const char *arg);
 static int take_kernel(struct options *o, const struct option_row *row, const char *arg);
 static int take_poll(struct options *o, const struct option_row *row, const char *arg);
@@ -97,12 +96,10 @@ const struct option_row option_rows[] = {
 	 "report the boundaries that no table lists; implies --names=walk", AT(boundaries)},
 	{"depth", 0, OG_HOW, ARG_NEEDED, OH_UINT, "N",
 	 "enter no directory deeper than this (0: no bound)", AT(depth), .max = 1e6},
-	{"engine", 0, OG_HOW, ARG_NEEDED, OH_CALL, "auto|sync|uring",
-	 "how directories are read", .take = take_engine},
+	{"engine", 0, OG_HOW, ARG_NEEDED, OH_WORD, "auto|sync",
+	 "how directories are read", AT(engine)},
 	{"identity", 0, OG_HOW, ARG_NEEDED, OH_WORD, "mntid|dev",
 	 "tell mounts by mount ID, or by device number as in 1988", AT(identity)},
-	{"max-memory", 0, OG_HOW, ARG_NEEDED, OH_REFUSED, "SIZE",
-	 "not in this version; --search-limit and --depth bound a search"},
 	{"max-time", 0, OG_HOW, ARG_NEEDED, OH_SECONDS, "SEC",
 	 "end after this time with what is known: incomplete", AT(max_time), .max = 1e6},
 	{"names", 0, OG_HOW, ARG_NEEDED, OH_CALL, "hint|walk|pure|kernel",
@@ -310,18 +307,6 @@ static int take_names(struct options *o, const struct option_row *row, const cha
 	if (o->names < 0)
 		return bad_word(row, arg);
 	o->names_given = true;
-	return 0;
-}
-
-static int take_engine(struct options *o, const struct option_row *row, const char *arg)
-{
-	o->engine = word_number(row->argument, arg);
-	if (o->engine < 0)
-		return bad_word(row, arg);
-	if (o->engine == 2) {
-		message("--engine=uring", "not in this version; --engine=sync reads by plain calls");
-		return CX_ERROR;
-	}
 	return 0;
 }
 

@@ -228,9 +228,8 @@ struct k_fanotify_mnt {
 };
 _Static_assert(sizeof(struct k_fanotify_mnt) == 16, "fanotify_event_info_mnt is 16 bytes");
 
-/* io_uring(7), 5.1; its requests, 5.6. */
+/* io_uring(7), 5.1; openat2 by it, 5.6. */
 enum {
-	K_URING_OP_STATX = 21,
 	K_URING_OP_OPENAT2 = 28,
 	K_URING_ENTER_GETEVENTS = 1 << 0,
 	K_URING_OFF_SQ_RING = 0,
@@ -243,14 +242,14 @@ enum k_uring_features {
 	K_URING_FEAT_NODROP = 1 << 1,
 };
 
-/** struct io_uring_sqe, as requests of statx and openat2 have it. */
+/** struct io_uring_sqe, as a request of openat2 has it. */
 struct k_uring_sqe {
 	uint8_t opcode, flags;
 	uint16_t ioprio;
 	int32_t fd;
-	uint64_t off;                /* where the answer goes; how it is to be opened */
+	uint64_t off;                /* struct open_how */
 	uint64_t addr;               /* the path */
-	uint32_t len;                /* the mask; the size of that */
+	uint32_t len;                /* the size of that */
 	uint32_t op_flags;
 	uint64_t user_data;
 	uint64_t rest[3];

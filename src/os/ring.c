@@ -53,7 +53,7 @@ void os_ring_free(struct os *os, struct os_ring *ring)
 
 struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)
 {
-	if (os->disabled & OSC_URING || !os->statx_works) {
+	if (os->disabled & OSC_URING) {
 		errno = ENOSYS;
 		return NULL;
 	}
@@ -64,8 +64,7 @@ struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)
 	ring->fd = (int)OS_CALL(os, OS_URING_SETUP, syscall(K_NR_io_uring_setup, entries, &params));
 	if (ring->fd < 0)
 		goto fail;
-	/* Without it, statx is not there either (5.4 against 5.6), nor are the
-	   answers kept that find no room (5.5). */
+	/* Without these, openat2 is missing too (5.6), and answers that find no room are lost. */
 	if (!(params.features & K_URING_FEAT_SINGLE_MMAP) || !(params.features & K_URING_FEAT_NODROP)) {
 		errno = ENOSYS;
 		goto fail;
@@ -160,33 +159,6 @@ static unsigned ring_part(const struct os_ring *ring, size_t i, size_t n)
 static bool ring_unknown(int result)
 {
 	return result == -EINVAL || result == -EOPNOTSUPP;
-}
-
-int os_ring_statx(struct os *os, struct os_ring *ring, int dirfd, int flags, unsigned mask,
-                  struct os_ring_stat *stats, size_t n)
-{
-	for (size_t from = 0; from < n; from += ring->entries) {
-		unsigned part = ring_part(ring, from, n);
-		struct os_ring_stat *these = stats + from;
-		for (unsigned i = 0; i < part; ++i) {
-			ring_request(ring, i, &(struct k_uring_sqe){
-				.opcode = K_URING_OP_STATX,
-				.fd = dirfd,
-				.addr = (uintptr_t)these[i].name,
-				.off = (uintptr_t)these[i].st,
-				.len = mask,
-				.op_flags = (unsigned)flags,
-			});
-		}
-		if (ring_round(os, ring, part) < part)
-			return -1;
-		/* Before 5.6 there is no such request. */
-		if (ring_unknown(ring->results[0]))
-			return -1;
-		for (unsigned i = 0; i < part; ++i)
-			these[i].error = ring->results[i] < 0 ? -ring->results[i] : 0;
-	}
-	return 0;
 }
 
 int os_ring_open(struct os *os, struct os_ring *ring, int flags, uint64_t resolve,

@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 _Static_assert((int)BULK_AUTO == SEARCH_ENGINE_AUTO && (int)BULK_SYNC == SEARCH_ENGINE_SYNC
-               && (int)BULK_URING == SEARCH_ENGINE_URING && (int)BULK_FS == SEARCH_ENGINE_BULK, "engines");
+               && (int)BULK_FS == SEARCH_ENGINE_BULK, "engines");
 
 enum {
 	PORTIONS = 4, PORTIONS_MOST = 64,   /* of large directories, that wait: a thread, and all */

@@ -31,7 +31,7 @@ ask --ker
 ask --kernel=
 ask --kernel=l
 ask --engine ""
-ask --engine=u
+ask --engine=s
 ask -d f
 ask --format=d
 ask --names=

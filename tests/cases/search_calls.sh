@@ -35,10 +35,9 @@ LS_COLORS=ex=0:su=0:sg=0:st=0:ow=0:tw=0 calls --color=always "*"
 calls -m "/d/1.h"
 calls --first "/*"
 # However attributes are asked for, the same is found.
-for args in --engine=sync --engine=uring --engine=bulk --ahead "--ahead --engine=sync" "--ahead --engine=uring" "--ahead --engine=bulk"; do
+for args in --engine=sync --engine=bulk --ahead "--ahead --engine=sync" "--ahead --engine=bulk"; do
 	# shellcheck disable=SC2086
 	getmnt search $args -o PATH,TYPE,SIZE,INO,MTIME "*" t | sort >"found"
 	[ -s first ] || cp found first
 	cmp found first && wc -l <found
 done
-GETMNT_DISABLE=${GETMNT_DISABLE:+$GETMNT_DISABLE,}uring calls -o SIZE --engine=uring --ahead "*"

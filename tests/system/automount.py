@@ -89,7 +89,7 @@ VALUES = {"DIR": PATHS, "FILE": ["/tmp/table", "/nowhere"],
           "DIRS[,SEC]": ["10", "0,1"], "+RULE,-RULE": [sign + rule for rule in RULES for sign in "+-"],
           "[+]COL,...": ["+" + name for name in (
               "SIZE", "UUID", "SOURCES", "KIND", "INO.USED", "LABEL", "NS", "PROPAGATION")],
-          "LETTERS": ["d", "fl"], "rwx": ["r", "wx"], "WHEN": ["always", "auto"], "ENGINE": ["sync", "uring", "bulk"],
+          "LETTERS": ["d", "fl"], "rwx": ["r", "wx"], "WHEN": ["always", "auto"], "ENGINE": ["sync", "bulk"],
           "MOUNT,...": ["persistent", "/auto/direct,/auto/indirect/key"],
           "WHAT,...": ["source,options,pass,order,damaged"], "CODE,...": ["DRIFT-*", "FSTAB-ORDER,SWAP-EXTRA"],
           "OWNER,...": ["automount,container"],

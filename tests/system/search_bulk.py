@@ -19,8 +19,7 @@ FILES = 1500
 NOBODY = 65534
 BULK = ("xfs", "btrfs")
 ENGINES = [("--engine=bulk", *ahead, "--threads=" + threads) for ahead in ((), ("--ahead",)) for threads in "13"]
-ENGINES += [("--engine=sync", "--ahead", "--threads=3"), ("--engine=uring", "--threads=1"),
-            ("--engine=uring", "--ahead", "--threads=3"), ("--engine=auto", "--ahead", "--threads=1"),
+ENGINES += [("--engine=sync", "--ahead", "--threads=3"), ("--engine=auto", "--ahead", "--threads=1"),
             # As if the disk were waited for.
             ("--engine=auto", "--threads=1", "clock"), ("--engine=auto", "--threads=3", "clock")]
 

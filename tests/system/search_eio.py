@@ -120,9 +120,9 @@ def check(args, failed=(), source="stat", **more):
 
 
 for args in ((), ("--threads=1",), ("--threads=4",), ("--sort=name",), ("--xdev",),
-             *((f"--engine={engine}",) for engine in ("sync", "uring", "bulk"))):
+             *((f"--engine={engine}",) for engine in ("sync", "bulk"))):
     check(args)
-for engine in ("auto", "sync", "uring", "bulk"):
+for engine in ("auto", "sync", "bulk"):
     for args in (("--threads=1",), ("--threads=4",), ("--ahead", "--threads=1"), ("--ahead", "--threads=4")):
         check(("-m", f"--engine={engine}", *args), STATS)
 check(("-m",), STATS, env=gm.without("clock"))

@@ -52,7 +52,7 @@ for place in ("/ext4", "/xfs", "/tmpfs"):
                   f"{place}: waiting: in order: {lengths[:9]}, {calls}")
     if place == "/ext4":
         gm.expect(len(runs(plain)) > 100, "ext4: there was nothing to be put in order")
-    for engine in ("auto", "sync", "uring", "bulk"):
+    for engine in ("auto", "sync", "bulk"):
         ahead, _ = order("--ahead", "--engine=" + engine, "*", place + "/big")
         gm.expect(sorted(ahead) == sorted(plain), f"{place}: {engine}: other entries")
         lengths = runs(ahead)

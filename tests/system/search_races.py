@@ -13,7 +13,7 @@ import gm
 LONG = os.environ.get("GETMNT_LONG") == "1"
 SECONDS = 60 if LONG else 6
 DIRS, FILES = 60, 30
-WAYS = [["--engine=sync"], ["--engine=uring"], ["--engine=sync", "--ahead"], ["--engine=uring", "--ahead"],
+WAYS = [["--engine=sync"], ["--engine=sync", "--ahead"],
         ["--engine=bulk"], ["--ahead"], ["clock"]]
 
 root = gm.Root()

@@ -19,7 +19,7 @@ MODES = {"f": 0o644, "x": 0o755, "w": 0o666, "o": 0o600}
 # Attributes make the ways differ; without them they are one.  Without a clock it is
 # held that the disk is waited for.
 WAYS = [[], ["--threads=4"], ["-m", "--engine=sync"], ["-m", "--engine=sync", "--ahead"],
-        ["-m", "--engine=uring"], ["-m", "--engine=uring", "--ahead"], ["-m", "--ahead"],
+        ["-m", "--ahead"],
         ["-m", "--engine=bulk"], ["-m", "--engine=bulk", "--ahead"], ["-m", "clock"]]
 
 

@@ -58,7 +58,7 @@ for kind in ("ext4", "xfs", "btrfs", "tmpfs", "overlay"):
     os.symlink("..", f"{top}/9/up")
     for args in ((), ("--xdev",), ("-o", "SIZE,PATH"), ("-L",)):
         plain = search(top, *args, "--threads=1")[:2]
-        for more in ((), ("--engine=sync",), ("--threads=4",), ("--engine=uring",)):
+        for more in ((), ("--engine=sync",), ("--threads=4",)):
             for disable in (None, "uring", "openat2"):
                 got = search(top, *args, *more, disable=disable)
                 gm.expect(got[:2] == plain, f"{kind} {args} {more} {disable}: {got[:2]} {plain}")

@@ -75,7 +75,7 @@ def readable(tag, **more):
                   and err == "getmnt: /r/dir: cannot be opened: Permission denied\n", f"{tag} {args}: {names}, {err}")
     result, names, err = search("/*", "/r/", "--stats=json", **more)
     gm.expect(names == ["/r/dir", "/r/file"] and result.status == 0 and json.loads(err)["dirs"] == 1, f"{tag}: {err}")
-    for args in ((), ("-o", "PATH"), ("--sort=inode",), ("--threads=4", "--engine=uring")):
+    for args in ((), ("-o", "PATH"), ("--sort=inode",), ("--threads=4",)):
         result, names, err = search("*", "/many", *args, **more)
         gm.expect(len(names) == len(set(names)) == 12000 and result.status == 0 and not err, f"{tag} {args}: {len(names)}, {err}")
     result, names, err = search("--first", "*", "/many", **more)

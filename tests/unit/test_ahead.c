@@ -357,7 +357,7 @@ static void test_rest(void)
 		unsigned portions;
 	} ways[] = {
 		{BULK_SYNC, false, true, 0}, {BULK_SYNC, true, true, 3}, {BULK_AUTO, true, true, 3}, {BULK_AUTO, false, true, 0},
-		{BULK_AUTO, false, false, 3}, {BULK_URING, true, true, 3}, {BULK_FS, true, true, 3},
+		{BULK_AUTO, false, false, 3}, {BULK_FS, true, true, 3},
 		{BULK_SYNC, false, true, 1}, {BULK_SYNC, false, true, 8}, {BULK_AUTO, false, true, 3},
 	};
 	make_files();

@@ -182,7 +182,7 @@ static void test_options_refused(void)
 		{"getmnt", "-m", "--poll"}, {"getmnt", "--timeout=0"}, {"getmnt", "--timeout=-1"},
 		{"getmnt", "--timeout=2000000"},
 		{"getmnt", "-Q", "x"}, {"getmnt", "--verbose"}, {"getmnt", "--hyperlink"},
-		{"getmnt", "--probe=remote"}, {"getmnt", "--engine=uring"}, {"getmnt", "--max-memory=1G"},
+		{"getmnt", "--probe=remote"}, {"getmnt", "--engine=uring"},
 	};
 	for (size_t i = 0; i < COUNT(bad); ++i) {
 		struct options o;

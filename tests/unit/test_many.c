@@ -275,8 +275,6 @@ static void compare(const char *tag, bool bulk)
 		{SEARCH_ENGINE_BULK, false, 3, 0},
 		{SEARCH_ENGINE_BULK, false, 1, SEARCH_FOLLOW},
 		{SEARCH_ENGINE_BULK, true, 1, SEARCH_CACHED},
-		{SEARCH_ENGINE_URING, false, 1, 0},
-		{SEARCH_ENGINE_URING, true, 3, 0},
 		{SEARCH_ENGINE_AUTO, true, 1, 0},
 		{SEARCH_ENGINE_SYNC, true, 3, 0},
 	};

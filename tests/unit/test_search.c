@@ -12,7 +12,6 @@
 #include "getmnt/search.h"
 #include "search/avoid.h"
 #include "search/pattern.h"
-#include "os/ring.h"
 #include "search/search_impl.h"
 
 #include <dirent.h>
@@ -393,8 +392,6 @@ static const struct search_options ways[] = {
 	{.size = sizeof(ways[0])},
 	{.size = sizeof(ways[0]), .flags = SEARCH_METADATA},
 	{.size = sizeof(ways[0]), .flags = SEARCH_METADATA, .engine = SEARCH_ENGINE_SYNC, .ahead = true},
-	{.size = sizeof(ways[0]), .flags = SEARCH_METADATA, .engine = SEARCH_ENGINE_URING},
-	{.size = sizeof(ways[0]), .flags = SEARCH_METADATA, .engine = SEARCH_ENGINE_URING, .ahead = true},
 	{.size = sizeof(ways[0]), .flags = SEARCH_METADATA, .ahead = true},
 	{.size = sizeof(ways[0]), .flags = SEARCH_METADATA},
 };
@@ -416,17 +413,7 @@ static void way_begin(size_t way)
 	setenv("GETMNT_DISABLE", way == NWAYS - 1 ? without : given, 1);
 }
 
-/** Whether a ring is to be had here. */
-static bool ring_works(void)
-{
-	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
-	struct os_ring *ring = os_ring_new(&os, 8, 2);
-	os_ring_free(&os, ring);
-	return ring;
-}
-
-/** What each way asks the kernel: one statx for an entry, or a ring of so many. */
+/** Each way asks for the attributes of each entry once. */
 static void test_ways(void)
 {
 	enum { FILES = 3000 };
@@ -438,7 +425,6 @@ static void test_ways(void)
 		make_file(name);
 	}
 	const char *const roots[] = {top};
-	bool ring = ring_works();
 	for (size_t way = 0; way < NWAYS; ++way) {
 		struct search_options options = ways[way];
 		way_begin(way);
@@ -453,17 +439,14 @@ static void test_ways(void)
 		}
 		search_stop(search);
 		const uint64_t *calls = search_os(search)->calls;
-		bool by_ring = ring && options.engine == SEARCH_ENGINE_URING;
 		CU_ASSERT_EQUAL(n, FILES);
 		CU_ASSERT_TRUE(!options.ahead || before == 0);
 		/* A buffer, until it is known; all the rest. */
 		CU_ASSERT_TRUE(way < NWAYS - 1 || before <= 1);
 		/* Of the root, too. */
-		CU_ASSERT_TRUE(calls[OS_STATX] < 20 + (by_ring || !options.flags ? 0 : FILES));
-		CU_ASSERT_TRUE(by_ring || !options.flags || calls[OS_STATX] >= FILES);
-		CU_ASSERT_EQUAL(calls[OS_URING_SETUP], by_ring);
-		CU_ASSERT_TRUE(by_ring ? calls[OS_URING_ENTER] >= FILES / 256 : calls[OS_URING_ENTER] == 0);
-		CU_ASSERT_EQUAL(calls[OS_MMAP], calls[OS_MUNMAP]);
+		CU_ASSERT_TRUE(calls[OS_STATX] < 20 + (options.flags ? FILES : 0));
+		CU_ASSERT_TRUE(!options.flags || calls[OS_STATX] >= FILES);
+		CU_ASSERT_EQUAL(calls[OS_URING_SETUP], 0);
 		closesearch(search);
 	}
 	way_begin(0);
@@ -1116,20 +1099,19 @@ static void test_faults(void)
 	const char *const roots[] = {root};
 	static const int kinds[] = {
 		FAULT_ALLOC, OS_OPENAT, OS_OPENAT2, OS_STATX, OS_GETDENTS, OS_READLINK,
-		FAULT_ALLOC, OS_STATX, OS_URING_SETUP, OS_URING_REGISTER, OS_URING_ENTER,
+		FAULT_ALLOC, OS_STATX,
 	};
 	enum { PLAIN = 6 };
 	struct search_options options = {
 		.size = sizeof(options), .flags = SEARCH_FOLLOW | SEARCH_BYNAME | SEARCH_METADATA, .threads = 1,
 	};
-	bool ring = ring_works();
 	struct fault_count count;
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	int whole = 0;
 	for (size_t kind = 0; kind < sizeof(kinds) / sizeof(*kinds); ++kind) {
 		uint64_t calls = 1;
-		options.engine = kind < PLAIN ? SEARCH_ENGINE_SYNC : SEARCH_ENGINE_URING;
+		options.engine = kind < PLAIN ? SEARCH_ENGINE_SYNC : SEARCH_ENGINE_AUTO;
 		options.ahead = kind >= PLAIN;
 		for (uint64_t n = 0; n <= calls; ++n) {
 			/* The first counts. */
@@ -1149,11 +1131,7 @@ static void test_faults(void)
 				calls = count.calls[kinds[kind]];
 				whole = found + loops;
 				CU_ASSERT_TRUE(found == 22 && loops == 6 && told == 0 && error == 0);
-				CU_ASSERT_TRUE(calls > 0 || (kinds[kind] == OS_OPENAT2 && !(os.caps & OSC_OPENAT2))
-				               || (!ring && kinds[kind] >= OS_URING_SETUP));
-			} else if (kinds[kind] >= OS_URING_SETUP && kinds[kind] <= OS_URING_ENTER) {
-				/* It is done without. */
-				CU_ASSERT_TRUE(error == 0 && told == 0 && found + loops == whole);
+				CU_ASSERT_TRUE(calls > 0 || (kinds[kind] == OS_OPENAT2 && !(os.caps & OSC_OPENAT2)));
 			} else if (kinds[kind] == FAULT_ALLOC) {
 				/* What got no memory ends it, or is told. */
 				CU_ASSERT_TRUE(search == NULL || error == ENOMEM || told > 0 || found + loops >= whole);

@@ -61,7 +61,7 @@ static const char *const form_words[] = {
 	[SF_JSONL] = "jsonl", NULL,
 };
 static const char *const engine_words[] = {
-	[SEARCH_ENGINE_AUTO] = "auto", [SEARCH_ENGINE_SYNC] = "sync", [SEARCH_ENGINE_URING] = "uring",
+	[SEARCH_ENGINE_AUTO] = "auto", [SEARCH_ENGINE_SYNC] = "sync",
 	[SEARCH_ENGINE_BULK] = "bulk", NULL,
 };
 static const char *const sort_words[] = {"name", "inode", NULL};
@@ -75,7 +75,7 @@ static const struct row_option search_rows[] = {
 	{"color", 0, "[WHEN]", "names in the colours of LS_COLORS: auto, always, never", color_words},
 	{"count", 0, NULL, "print how many there are, and not what"},
 	{"depth", 0, "N", "enter no directory deeper than this"},
-	{"engine", 0, "ENGINE", "how attributes are asked for: auto, sync, uring, bulk", engine_words},
+	{"engine", 0, "ENGINE", "how attributes are asked for: auto, sync, bulk", engine_words},
 	{"first", 0, NULL, "end after the first"},
 	{"follow", 'L', NULL, "symbolic links are what they lead to"},
 	{"format", 0, "FORM", "paths, long, json (a document), jsonl (an object a line)", form_words},
