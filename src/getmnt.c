@@ -41,6 +41,7 @@
  *     place.c            resolving the name of a file that root reads or replaces
  *     replace.c          replacing a file: opening and reading it
  *     replace_write.c    replacing a file: writing the new one
+ *     stage.c            a private mount namespace, to build and measure in
  *   probe/               touching what may block, in a child with a deadline
  *     prober.c           the client
  *     supervisor.c       the process that keeps the deadline
@@ -139,7 +140,6 @@
  *     owner.c            who has made each mount
  *     baseline.c         the state of a host, in a form that survives a boot
  *     baseline_compare.c two such states compared
- *     mask.c             identifiers replaced, to compare machines
  *     config.c           configuration: the language
  *     config_apply.c     configuration: what it silences
  *     policy.c           configuration: what it requires of mounts
@@ -220,8 +220,6 @@
  *     json.c             JSON and JSON lines
  *     nagios.c           Nagios plugin
  *     prometheus.c       Prometheus metrics
- *     canonical.c        the canonical form
- *     syslog.c           syslog
  *   cmd/recover/         getmnt recover
  *     recover.c          the flow
  *     mounts.c           mounts as rows

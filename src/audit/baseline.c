@@ -6,7 +6,7 @@
  */
 #include "audit/baseline.h"
 
-#include "audit/mask.h"
+#include "audit/audit_impl.h"
 #include "audit/owner.h"
 #include "base/fstypes.h"
 #include "fstab/common.h"
@@ -208,7 +208,7 @@ static void name_device(struct taking *t, const struct fstab_device *device, con
 		entry->name = keep(t, shown);
 		return;
 	}
-	if (name && (strncmp(name, "/dev/", 5) != 0 || mask_is_disk(name + 5, strlen(name + 5))))
+	if (name && (strncmp(name, "/dev/", 5) != 0 || audit_is_unstable(name)))
 		name = NULL;
 	entry->name = keep(t, device->loop.file ? device->loop.file : name);
 	entry->uuid = keep(t, tags ? tags->uuid : NULL);

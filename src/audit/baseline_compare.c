@@ -8,7 +8,7 @@
  */
 #include "audit/baseline.h"
 
-#include "audit/mask.h"
+#include "audit/audit_impl.h"
 #include "audit/owner.h"
 #include "base/fstypes.h"
 #include "base/words.h"
@@ -49,7 +49,7 @@ static bool same(const char *a, const char *b)
 /** Whether a source is a name of a disk that may be another's. */
 static bool is_loose(const char *source)
 {
-	return strncmp(source, "/dev/", 5) == 0 && mask_is_disk(source + 5, strlen(source + 5));
+	return audit_is_unstable(source);
 }
 
 /** What an entry shows, by the best that is known. */

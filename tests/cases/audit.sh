@@ -136,8 +136,6 @@ told "a file of a secret" '' '//h/s /s cifs noauto,credentials=/root/c 0 0\n' --
 getmnt audit -F empty --fstab=fstab
 echo "status $?"
 getmnt audit --show-config --json
-getmnt audit --format=syslog --output=x
-echo "status $?"
 echo old >kept
 getmnt audit -F empty --fstab=fstab --output=kept
 echo "status $?, $(cat kept)"

@@ -43,9 +43,8 @@ with_quiet()
 }
 printf 'ignore type tmpfs\nrule MNT-DUP off until=2999-12-31\n' >conf
 with_quiet
-with_quiet --canonical
 printf 'ignore type x until=2001-01-01\n' >>conf
-for form in text canonical prometheus nagios; do
+for form in text prometheus nagios; do
 	more=
 	[ $form != nagios ] || more="-v -t 60"
 	# shellcheck disable=SC2086

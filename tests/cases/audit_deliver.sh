@@ -37,7 +37,7 @@ mkfifo never
 exec 9<>never
 began=$(date +%s)
 plugin -F /dev/fd/9 --fstab=fstab -t 0.2
-for form in jsonl prometheus ansible canonical text; do
+for form in jsonl prometheus text; do
 	swift getmnt audit -F /dev/fd/9 --fstab=fstab --max-time=0.2 --format=$form >out 2>err
 	echo "$form $? $(wc -l <out) lines, $(grep -c "not audited within 0.2 seconds" out) $(cat err)"
 done
@@ -50,7 +50,6 @@ echo "status $?"
 swift audit --json --format=json >/dev/null
 echo "status $?"
 swift audit --format=xml
-swift audit --canonical=part
 swift audit --output=
 swift audit --output=one --outp two
 ls one two 2>/dev/null
@@ -63,7 +62,7 @@ for form in text json nagios; do
 	swift audit "${way[@]}" >/dev/full 2>err
 	echo "$form full: $? $(cat err)"
 done
-for args in --format={text,jsonl,nagios,prometheus,ansible,canonical,digest} --list-rules --show-config; do
+for args in --format={text,jsonl,nagios,prometheus} --list-rules --show-config; do
 	swift audit "$args" >&- 2>err
 	echo "$args closed: $? $(head -n 1 err)"
 done

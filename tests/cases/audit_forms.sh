@@ -11,18 +11,12 @@ for form in "${forms[@]}"; do
 	audit "${way[@]}" >"$form.out" 2>err
 	echo "status $?"
 	cat err
-	if [ "$form" = digest ]; then
-		sha256sum <canonical.out | cut -d' ' -f1 | cmp - digest.out && echo "that of --canonical"
-	else
-		plain <"$form.out"
-	fi
+	plain <"$form.out"
 	read_form "$form" <"$form.out" >judged || cat judged
 	[ "$form" = text ] || cat judged
 	case $form in
-	text | ansible) again=("${way[@]}") ;;
+	text) again=("${way[@]}") ;;
 	json) again=(-J) ;;
-	canonical) again=(--canonical --max-time=60) ;;
-	canonical-full) again=(--canonical=full) ;;
 	*) again=("--$form") ;;
 	esac
 	rm -rf into
@@ -60,7 +54,7 @@ in_terminal NO_COLOR=1 | cat -v
 in_terminal TERM=dumb | cat -v
 echo "== nothing is wrong"
 # Of what is the same text, one form is enough from here on.
-some=(text json nagios prometheus ansible canonical digest)
+some=(text json nagios prometheus)
 for form in "${some[@]}"; do
 	choose "$form"
 	swift getmnt audit -F clean.table --fstab=clean.fstab "${way[@]}" >out
@@ -99,7 +93,7 @@ with open("many.fstab", "w") as f:
     f.write("/dev/mapper/root / ext4 defaults 0 1\n")
     f.writelines(f"/dev/mapper/m{i} /m{i} ext4 defaults,nofail 0 2\n" for i in range(600))
 PY
-for form in text json nagios prometheus canonical; do
+for form in text json nagios prometheus; do
 	choose "$form"
 	getmnt audit -F many.table --fstab=many.fstab "${way[@]}" >out
 	echo "$form $? $(read_form "$form" <out | tail -n 1)"
@@ -127,9 +121,9 @@ getmnt audit -F none --fstab=fstab --prometheus 2>/dev/null | grep '^getmnt_audi
 
 echo "== --require-complete"
 for args in "--only=MNT-SHADOWED,DRIFT-TYPE" "--only=FSTAB-SRC-MISSING" ""; do
-	for form in text json nagios ansible; do
+	for form in text json nagios; do
 		case $form-$args in
-		text-?* | ansible-*MNT*) continue ;;   # the status of text is that of json
+		text-?*) continue ;;   # the status of text is that of json
 		esac
 		choose $form
 		# shellcheck disable=SC2086
@@ -137,38 +131,6 @@ for args in "--only=MNT-SHADOWED,DRIFT-TYPE" "--only=FSTAB-SRC-MISSING" ""; do
 		echo "$form $args: $? $(grep -oE 'UNKNOWN - .*mounts \||"exit_status": .' out)"
 	done
 done
-
-echo "== two of one role"
-# hosts A B: other disks, names, sizes, containers, numbers of lines; the same role.
-host()
-{
-	local disk=$1 uuid=$2 box=$3 size=$4 user=$5
-	cat >role.table <<EOF
-20 1 8:1 / / rw,relatime - ext4 /dev/mapper/root rw
-21 20 8:2 / /data ro,relatime - ext4 $disk ro
-22 20 0:40 / /t rw,relatime - tmpfs t rw,size=${size}k
-23 20 8:1 /srv/$box//deleted /srv/$box rw,relatime - ext4 /dev/mapper/root rw
-24 20 0:41 / /srv/user/$box rw,relatime - ext4 /dev/mapper/x$user rw
-EOF
-	cat >role.fstab <<EOF
-/dev/mapper/root / ext4 defaults 0 1
-$disk /data ext4 defaults,nofail 0 2
-${6-}UUID=$uuid /old ext4 defaults,nofail 0 2
-t /t tmpfs size=1k 0 0
-EOF
-	getmnt audit -F role.table --fstab=role.fstab "${@:7}"
-}
-a=(/dev/sda2 2f6b1a3e-0f11-4c5d-9a63-7f0a4e6b1c2d 0123456789abcdef0123456789abcdef 65536 1)
-b=(/dev/nvme0n1p7 aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee fedcba9876543210fedcba9876543210 131072 1)
-host "${a[@]}" "" --canonical >one
-host "${b[@]}" $'# a comment\n\n' --canonical >two
-cat one
-cmp one two && echo "the same"
-[ "$(host "${b[@]}" "" --digest)" = "$(sha256sum <one | cut -d' ' -f1)" ] && echo "the same digest"
-host "${a[@]}" "" --canonical=full >full
-host "${b[@]}" "" --canonical=full | cmp -s full - || echo "another in full"
-sed -i s,/data,/dato, role.table
-getmnt audit -F role.table --fstab=role.fstab --canonical | cmp -s one - || echo "another fault is another"
 
 echo "== rules that are asked for and left out, in any order; what would never tell of anything"
 printf '1 0 8:1 / / rw - ext4 /dev/sda1 rw\n' >lone

@@ -5,8 +5,9 @@ host=debian-installer.healthy
 empty() {
 	echo "-- $1"
 	printf %b "$2" >$host/etc/fstab
-	recorded $host audit --canonical
+	recorded $host audit --json >out
 	echo "status $?"
+	findings <out
 }
 empty "emptied" ""
 empty "comments alone" "# nothing\n\n"
@@ -14,8 +15,9 @@ empty "its lines ended as on no Unix" "# /etc/fstab\r/dev/sda3 / ext4 defaults 0
 for name in container coreos kubernetes; do
 	echo "-- $name"
 	: >$name.healthy/etc/fstab
-	recorded $name.healthy audit --canonical
+	recorded $name.healthy audit --json >out
 	echo "status $?"
+	findings <out
 done
 echo "-- swap spaces"
 for text in "" "garbage\n" "Filename Type Size Used Priority\n/dev/sda4 partition 1 0 x\n"; do

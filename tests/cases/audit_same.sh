@@ -40,11 +40,11 @@ make_host()
 # The findings, each with its severity and target.
 told()
 {
-	getmnt audit "$@" --canonical=full | awk '/^[^#]/ { print $1, $2, $4 }'
+	getmnt audit "$@" --json | findings | awk '{ print $1, $2, $4 }'
 }
 told_of()
 {
-	recorded "$1" audit --canonical=full | awk '/^[^#]/ { print $1, $2, $4 }'
+	recorded "$1" audit --json | findings | awk '{ print $1, $2, $4 }'
 }
 
 echo "--- healthy"

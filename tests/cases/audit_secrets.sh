@@ -33,7 +33,7 @@ audit()
 	getmnt audit -F mi --fstab=fstab --swaps=sw --config=conf "$@"
 }
 audit -v
-for form in --json --canonical=full --prometheus --save=saved; do
+for form in --json --prometheus --save=saved; do
 	audit $form >out 2>&1
 	echo "$form $? $(cat out saved 2>/dev/null | grep -c HUNT)"
 done

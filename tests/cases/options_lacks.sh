@@ -23,8 +23,8 @@ while IFS=$'\t' read -r type line shown told; do
 	[ "$told" = = ] || echo "/d$rows without $told" >>expect
 done <"$(table options/lacks)"
 echo "$rows rows, $(wc -l <expect) told"
-getmnt audit -F table --fstab=fstab --only=DRIFT-\* --canonical=full >out
-awk '/^[^#]/ { print $4, $6 }' out | sed 's/\\x20/ /g' | sort >told
+getmnt audit -F table --fstab=fstab --only=DRIFT-\* --json | findings >out
+awk '{ print $4, $6 }' out | sed 's/\\x20/ /g' | sort >told
 sort expect | diff - told && echo "as expected"
 getmnt fstab -F table --id=path --merge=fstab --check 2>&1 | grep 'other options'
 # Where more lines mount one file system, the first decides; of a bind they are another's.
@@ -44,10 +44,10 @@ tmpfs /c tmpfs size=1g 0 0
 END
 getmnt audit -F table --fstab=fstab --only=DRIFT-OPTIONS
 sed -i 's/btrfs defaults/btrfs compress=zstd/' fstab
-getmnt audit -F table --fstab=fstab --only=DRIFT-OPTIONS --canonical
+getmnt audit -F table --fstab=fstab --only=DRIFT-OPTIONS --json | findings
 # Nor does one behind a line of another subvolume.
 sed -i -e 's/ btrfs compress=zstd/ btrfs subvol=@other/' -e '/tmpfs/d' fstab
-getmnt audit -F table --fstab=fstab --only=DRIFT-\* --canonical
+getmnt audit -F table --fstab=fstab --only=DRIFT-\* --json | findings
 # What ext4 and XFS drop on a device that cannot is for information; a FAT shows it on any.
 cat >table <<'END'
 20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
@@ -61,4 +61,4 @@ cat >fstab <<'END'
 /dev/mapper/b /b vfat discard 0 0
 /dev/mapper/c /c xfs discard,uquota 0 0
 END
-getmnt audit -F table --fstab=fstab --only=DRIFT-\* --canonical
+getmnt audit -F table --fstab=fstab --only=DRIFT-\* --json | findings

@@ -5,14 +5,13 @@
 # the directory of the case, a clean pair, and the ways to have them told.
 export NO_COLOR=1
 schema=$TOP/docs/audit.schema.json
-forms=(text json jsonl nagios prometheus ansible canonical canonical-full digest)
+forms=(text json jsonl nagios prometheus)
 
 # Set way to the options of a form.  What is slow, as under valgrind, has its time.
 choose()
 {
 	case $1 in
 	nagios) way=(--format=nagios --timeout=60) ;;
-	ansible) way=(--format=ansible --max-time=60) ;;
 	*) way=(--format="$1") ;;
 	esac
 }
@@ -29,12 +28,7 @@ read_form()
 {
 	case $1 in
 	json | jsonl) python3 "$TOP/tests/lib/forms.py" json "$schema" ;;
-	ansible) python3 "$TOP/tests/lib/forms.py" json "$schema" fact ;;
-	canonical | canonical-full)
-		cat >canon
-		if [ -s canon ]; then python3 "$TOP/tests/lib/forms.py" canonical <canon; fi ;;
 	nagios | prometheus) python3 "$TOP/tests/lib/forms.py" "$1" ;;
-	digest) grep -qxE '[0-9a-f]{64}' && echo digest ;;
 	*) cat ;;
 	esac
 }

@@ -7,6 +7,7 @@
 #   getmnt ARGS...    the program
 #   status ARGS...    the program; prints "status N" behind its output
 #   recorded DIR ARGS...  the program, on a host that is a directory (tests/lib/recorded.c)
+#   findings          CODE SEVERITY OWNER TARGET EXPECTED ACTUAL of the JSON on standard input
 #   table NAME        the path of the recorded table tests/fixtures/NAME
 #   defer COMMAND...  run a command at the end, last one first
 #   skip WHY          end here, counted as skipped
@@ -36,6 +37,12 @@ status()
 {
 	getmnt "$@"
 	echo "status $?"
+}
+
+findings()
+{
+	jq -r '.findings[] | [.code, .severity, .owner, .target, .expected, .actual] |
+		map(. // "-" | gsub(" "; "\\x20")) | join(" ")' | LC_ALL=C sort -u
 }
 
 table()

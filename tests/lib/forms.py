@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: MIT
 """forms: what getmnt audit prints, read as those read it who it is for.
 
-  forms json SCHEMA [DEFINITION]   JSON documents, one or a line each
+  forms json SCHEMA                JSON documents, one or a line each
   forms prometheus                 text for Prometheus; promtool's word too, where it is
   forms nagios                     a plugin's output
-  forms canonical                  findings, compared
 
 Reads standard input; says what it holds, or fails.  The JSON schema is judged by a reader
 of its own for the keywords that the schema has, by which keys that it does not name are
@@ -77,7 +76,7 @@ def no_twice(pairs):
     return dict(pairs)
 
 
-def read_json(data, path, definition=None):
+def read_json(data, path):
     with open(path, encoding="utf-8") as f:
         schema = json.load(f)
     text = data.decode("utf-8")
@@ -87,17 +86,15 @@ def read_json(data, path, definition=None):
         if not text.endswith("\n"):
             fail("the last line is not ended")
         documents = [json.loads(line, object_pairs_hook=no_twice) for line in text.splitlines()]
-    wanted = {"$ref": f"#/$defs/{definition}"} if definition else schema
     for document in documents:
-        check(document, wanted, schema)
+        check(document, schema, schema)
         try:
             import jsonschema
         except ImportError:
             pass
         else:
-            whole = {**schema, **wanted} if definition is None else {"$defs": schema["$defs"], **wanted}
             jsonschema.Draft202012Validator.check_schema(schema)
-            jsonschema.Draft202012Validator(whole).validate(document)
+            jsonschema.Draft202012Validator(schema).validate(document)
         if "findings" in document:
             of = {word: sum(f["severity"] == word for f in document["findings"]) for word in ("critical", "warning", "info")}
             if any(document["counts"][word] - document["left_out"][word] != n for word, n in of.items()):
@@ -187,20 +184,5 @@ def nagios(data):
     print(f"{match.group(1)}, {len(labels)} labels, {len(lines) - 1} lines more")
 
 
-def canonical(data):
-    text = data.decode("ascii")
-    lines = text.split("\n")
-    if lines.pop() != "" or lines[0] != "# getmnt audit 1":
-        fail("the head")
-    rows = [line for line in lines if not line.startswith("#")]
-    if rows != sorted(set(rows)):
-        fail("not sorted, or a line twice")
-    for row in rows:
-        fields = row.split(" ")
-        if len(fields) != 6 or not all(fields) or not re.fullmatch(r"[!-~]+", "".join(fields)):
-            fail(f"fields: {row!r}")
-    print(f"{len(rows)} lines")
-
-
-ways = {"json": read_json, "prometheus": prometheus, "nagios": nagios, "canonical": canonical}
+ways = {"json": read_json, "prometheus": prometheus, "nagios": nagios}
 ways[sys.argv[1]](sys.stdin.buffer.read(), *sys.argv[2:])

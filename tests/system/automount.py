@@ -143,7 +143,7 @@ for command, what in commands:
              "fstab": [[], ["/auto"], ["/auto/direct"], ["--merge", "--fix=source,order"],
                        ["--merge", "--add=persistent", "--diff"]],
              "search": [["*", "/"], ["x/*", "/auto", "/data"], ["/auto/direct/*", "/"]],
-             "audit": [[], ["--root=/auto"], ["--root=/auto/direct", "-v"], ["--probe=all", "--probe-timeout=0.3"], ["--syslog"]],
+             "audit": [[], ["--root=/auto"], ["--root=/auto/direct", "-v"], ["--probe=all", "--probe-timeout=0.3"]],
              "recover": [["/plain/mtab"], ["/nowhere/mtab"], []],
              "profile": [["/plain", "--total-time=0.3"], ["/auto", "--total-time=0.3"], ["--live", "--total-time=0.3"],
                          ["/auto/direct", "--total-time=0.3"]]}

@@ -2,9 +2,7 @@
 """What contrib has for audits from a timer and from cron, as it stands."""
 import os
 import re
-import select
 import shutil
-import socket
 import subprocess
 import tempfile
 
@@ -54,16 +52,11 @@ def run(words, **more):
                           timeout=60, check=False, **more)
 
 
-log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-log.bind("/dev/log")
 for fstab, status in (("", 0), ("none /gone tmpfs defaults 0 0\n", 1)):
     gm.touch("/etc/fstab", fstab)
     result = run(["/bin/getmnt", *command[1:]])
-    told = b""
-    while select.select([log], [], [], 0)[0]:
-        told += log.recv(65536)
-    gm.expect(result.returncode == status and status in statuses and not result.stdout and not result.stderr
-              and (b"DRIFT-NOT-MOUNTED" in told) == bool(status) and b" warning, " in told, f"the unit, {fstab!r}: {result} {told}")
+    gm.expect(result.returncode == status and status in statuses and not result.stderr
+              and (b"DRIFT-NOT-MOUNTED" in result.stdout) == bool(status), f"the unit, {fstab!r}: {result}")
     result = run(["/bin/sh", "-c", jobs[0]])
     gm.expect(result.returncode == status and bool(result.stdout) == bool(status) and not result.stderr, f"cron, {fstab!r}: {result}")
     result = run(["/bin/sh", "-c", jobs[1]])

@@ -128,7 +128,7 @@ for args in (["*", "/disk"], ["-m", "-o", "USER,GROUP,SIZE,PATH", "*", "/disk"],
     look("search", *args)
 for args in ([], ["--probe=all", "--under", "--holders"], ["--jsonl", "--swaps=/keep/swaps", "--fstab=/keep/fstab", "--config=/keep/conf"],
              ["--root=/sub"], ["--save=/keep/base"], ["--baseline=/keep/base", "--save=/keep/base"], ["--prometheus", "--output=/keep/out"],
-             ["--max-time=20", "--syslog"], ["--show-config"]):
+             ["--max-time=20"], ["--show-config"]):
     look("audit", *args)
 for args in ([], ["/sub"], ["--genfstab", "/sub"], ["--merge=/keep/fstab", "--add=/disk", "--write", "--yes", "--force"],
              ["--merge", "--add=/disk", "--write", "--yes", "--force"]):

@@ -312,10 +312,7 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 	/* A baseline has all findings, no form has. */
 	audit_report_bound(&a->report, told.rules);
 	int status = audit_way_tell(&asked->way, &told, document);
-	/* What was not told must be told the next time. */
-	if (!failed && asked->save && asked->way.unlogged)
-		message(asked->save, "not saved: not all was logged");
-	if (asked->way.unsaved || asked->way.unlogged)
+	if (asked->way.unsaved)
 		strbuf_reset(&asked->way.saved);
 	return status;
 }

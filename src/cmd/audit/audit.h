@@ -13,8 +13,6 @@
  *     json.c        ... as JSON, as a line of it, as a fact for Ansible
  *     nagios.c      ... as a monitoring plugin tells them
  *     prometheus.c  ... as metrics
- *     canonical.c   ... as hosts are compared by them; its digest
- *     syslog.c      ... as lines of the system's log
  *
  * What makes a form is a pure function of struct audit_told_run, and appends to a
  * string; it fails by string->failed alone.
@@ -67,7 +65,6 @@ struct audit_told_run {
 	enum audit_severity least;  /* of the text: findings below are counted alone */
 	bool terminal, colored;  /* the text is read at one; and with colours */
 	const char *failed;      /* why it could not be audited, a message: escaped; NULL: it was */
-	const char *unlogged;    /* why not all was sent to the log; NULL: it was, or was not to be */
 	int status;              /* AX_CLEAN ... */
 	bool whole;              /* rules that could not be judged are no success */
 	int64_t began;           /* seconds since 1970 */
@@ -121,9 +118,6 @@ void audit_json(const struct audit_told_run *told, struct strbuf *out);
 /** The same in one line. */
 void audit_jsonl(const struct audit_told_run *told, struct strbuf *out);
 
-/** What a local fact of Ansible is to hold: JSON, without the findings. */
-void audit_ansible(const struct audit_told_run *told, struct strbuf *out);
-
 /** A line, with perfdata; behind it what `verbose` asks for. */
 void audit_nagios(const struct audit_told_run *told, struct strbuf *out);
 
@@ -140,16 +134,6 @@ void audit_prometheus(const struct audit_told_run *told, struct strbuf *out);
 /** Append the value of a label, in quotes: valid UTF-8 whatever the bytes are, at most 1000
     of them, the rest "...". */
 void audit_label(struct strbuf *out, const char *value);
-
-/**
- * What two hosts are compared by; nothing of what failed.
- *
- * @full  With what differs from host to host.
- */
-void audit_canonical(const struct audit_told_run *told, bool full, struct strbuf *out);
-
-/** The SHA-256 of that, and a newline. */
-void audit_digest(const struct audit_told_run *told, struct strbuf *out);
 
 /** Append a line of the configuration, without what is a secret. */
 void audit_put_row(struct strbuf *out, const struct audit_row *row);
@@ -174,21 +158,10 @@ void audit_member(struct strbuf *out, const char *name, const char *value);
 /** Append the codes of a set, quoted, with something between. */
 void audit_put_codes(struct strbuf *out, uint64_t set, const char *between, const char *quote);
 
-/* syslog.c */
-
-/**
- * Send a line for the whole, and one for each finding that is on, the gravest first, to the
- * system's log; wait a second at most.
- *
- * @return 0, or -1 after a message: not all were sent.
- */
-int audit_syslog(const struct audit_told_run *told);
-
 /* way.c */
 
 enum audit_form {
-	AF_TEXT, AF_JSON, AF_JSONL, AF_NAGIOS, AF_PROMETHEUS, AF_ANSIBLE, AF_CANONICAL, AF_CANONICAL_FULL, AF_DIGEST,
-	AF_SYSLOG, AF_FORMS,
+	AF_TEXT, AF_JSON, AF_JSONL, AF_NAGIOS, AF_PROMETHEUS, AF_FORMS,
 };
 
 /** How it is told. */
@@ -198,7 +171,6 @@ struct audit_way {
 	bool chosen;             /* it was asked for */
 	bool plugin;             /* called as check_getmnt, or with --nagios: other options, and all
 	                            that is told is on standard output */
-	bool log;                /* to the system's log as well */
 	bool whole;              /* --require-complete */
 	bool terminal;           /* standard output is one */
 	const char *output;      /* a file instead of standard output; or NULL */
@@ -207,7 +179,6 @@ struct audit_way {
 	const char *root;        /* for what is told where nothing was audited */
 	bool live;
 	bool failed;             /* nothing was audited */
-	bool unlogged;           /* not all was sent to the log */
 	bool unsaved;            /* what was to be saved is not going to be */
 	struct strbuf said;      /* messages, a line each */
 	const char *save;        /* a file for what is in saved, once the document is delivered; or NULL */
@@ -216,18 +187,14 @@ struct audit_way {
 
 /** The rows of these options, for the table of the command. */
 #define AUDIT_WAY_ROWS \
-	{"canonical", 0, "[full]", "what hosts of one role have in common; full: with what differs"}, \
-	{"digest", 0, NULL, "the SHA-256 of what --canonical prints"}, \
-	{"format", 0, "text|json|jsonl|nagios|prometheus|ansible|canonical|canonical-full|digest|syslog", \
-	 "how findings are told"}, \
+	{"format", 0, "text|json|jsonl|nagios|prometheus", "the output format"}, \
 	{"json", 'J', NULL, "all findings as one JSON document"}, \
 	{"jsonl", 0, NULL, "the same in one line, for collectors"}, \
 	{"max-time", 0, "SEC", "give up after so many seconds"}, \
 	{"nagios", 0, NULL, "as a monitoring plugin: check_getmnt --help"}, \
 	{"output", 0, "FILE", "put it into a file, whole or not at all"}, \
 	{"prometheus", 0, NULL, "metrics for node_exporter's textfile collector"}, \
-	{"require-complete", 0, NULL, "what could not be judged makes the status 2"}, \
-	{"syslog", 0, NULL, "a line for each finding to the system's log as well"}
+	{"require-complete", 0, NULL, "what could not be judged makes the status 2"}
 
 void audit_way_init(struct audit_way *way);
 void audit_way_destroy(struct audit_way *way);

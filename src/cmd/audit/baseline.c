@@ -432,7 +432,7 @@ static bool is_of_here(const struct audit_base_run *base)
 	uint64_t lacks = now->include & ~old->include;
 	enum audit_base_host host = audit_baseline_host(old, now);
 	if (host == AUDIT_BASE_OTHER && old->host && now->host && strcmp(old->host, now->host) != 0)
-		message(name, "it is of another host, %s, and this is %s: save one here with --save; hosts are compared by --canonical", old->host, now->host);
+		message(name, "it is of another host, %s, and this is %s: save one here with --save", old->host, now->host);
 	else if (host == AUDIT_BASE_OTHER)
 		message(name, "it is of another installation (the machine-id differs): save one here with --save");
 	else if (strcmp(old->root, now->root) != 0)

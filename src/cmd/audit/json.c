@@ -2,7 +2,6 @@
 #include "cmd/audit/audit.h"
 
 #include "base/escape.h"
-#include "base/sha256.h"
 #include "cmd/columns.h"
 #include "cmd/output.h"
 
@@ -155,32 +154,4 @@ void audit_jsonl(const struct audit_told_run *told, struct strbuf *out)
 	audit_json(told, &document);
 	fold(&document, out);
 	strbuf_destroy(&document);
-}
-
-void audit_ansible(const struct audit_told_run *told, struct strbuf *out)
-{
-	const struct audit_report *report = told->report;
-	size_t codes[AUDIT_CODES] = {0};
-	const char *part = "";
-	struct strbuf canonical;
-	char digest[SHA256_HEX];
-	for (size_t i = 0; i < report->count; ++i)
-		codes[report->findings[i].code] += audit_is_on(told, &report->findings[i]);
-	strbuf_puts(out, "{\n   \"codes\": {");
-	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (codes[code]) {
-			strbuf_printf(out, "%s\"%s\": %zu", part, audit_rules[code].code, codes[code]);
-			part = ", ";
-		}
-	}
-	strbuf_puts(out, "},\n   ");
-	put_counts(told, out);
-	strbuf_init(&canonical);
-	audit_canonical(told, false, &canonical);
-	sha256_hex(strbuf_str(&canonical), canonical.len, digest);
-	strbuf_puts(out, ",\n   \"digest\": ");
-	put_string(out, told->failed ? NULL : digest);
-	put_head(told, out);
-	out->failed |= canonical.failed;
-	strbuf_destroy(&canonical);
 }

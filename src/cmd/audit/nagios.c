@@ -67,7 +67,7 @@ int audit_nagios_status(const struct audit_told_run *told)
 		return NX_CRITICAL;
 	if (audit_range_tells(&told->limits->warning, (double)of[AUDIT_WARNING]))
 		return NX_WARNING;
-	return !audit_is_complete(told) || told->unlogged || (told->whole && told->unjudged & ~told->unasked) ? NX_UNKNOWN : NX_OK;
+	return !audit_is_complete(told) || (told->whole && told->unjudged & ~told->unasked) ? NX_UNKNOWN : NX_OK;
 }
 
 /** Append a message, which is escaped, such that it stays on its side of the bar. */
@@ -139,9 +139,6 @@ static void put_line(const struct audit_told_run *told, int status, struct strbu
 		if (!audit_is_complete(told)) {
 			strbuf_puts(&line, "; not all is known: ");
 			put_safe(&line, told->run->nreasons ? told->run->reasons[0] : "?");
-		} else if (told->unlogged) {
-			strbuf_puts(&line, "; ");
-			put_message(&line, told->unlogged);
 		} else if (status == NX_UNKNOWN) {
 			strbuf_printf(&line, "; %u rules not judged", audit_codes_in(told->unjudged));
 		}
@@ -223,11 +220,6 @@ void audit_nagios(const struct audit_told_run *told, struct strbuf *out)
 	if (!told->failed)
 		put_perfdata(told, out);
 	strbuf_putc(out, '\n');
-	/* In the first line there may be no room for it. */
-	if (told->unlogged) {
-		put_message(out, told->unlogged);
-		strbuf_putc(out, '\n');
-	}
 	audit_put_left_out(out, told->report);
 	if (told->limits->verbose)
 		put_long(told, out);

@@ -187,10 +187,8 @@ int audit_options_read(const struct row_table *table, int argc, char **argv, str
 	if (asked->tab_file && !asked->fstab && !asked->show_config)
 		return usage_error("--tab-file", "of a recorded table: name what is wanted as well, --fstab=FILE");
 	const struct audit_way *way = &asked->way;
-	if (asked->show_config && (way->form != AF_TEXT || way->plugin || way->output || way->log || asked->save || asked->baseline))
+	if (asked->show_config && (way->form != AF_TEXT || way->plugin || way->output || asked->save || asked->baseline))
 		return usage_error("--show-config", "stands alone: nothing is audited with it");
-	if (way->form == AF_SYSLOG && way->output)
-		return usage_error("--output", "--format=syslog prints nothing; --syslog goes beside another form");
 	asked->root = asked->root ? asked->root : "/";
 	if (asked->save && way->output && strcmp(asked->save, way->output) == 0)
 		return usage_error("--save", "%s is that of --output, too; name two files", asked->save);

@@ -26,13 +26,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/** What Ansible, and whoever runs plugins, wait for without an end of their own. */
+/** Monitoring systems may run plugins without a time limit of their own. */
 enum { SECONDS_DEFAULT = 10, SECONDS_MAX = 86400 };
 
 static const char *const form_names[AF_FORMS + 1] = {
 	[AF_TEXT] = "text", [AF_JSON] = "json", [AF_JSONL] = "jsonl", [AF_NAGIOS] = "nagios",
-	[AF_PROMETHEUS] = "prometheus", [AF_ANSIBLE] = "ansible", [AF_CANONICAL] = "canonical",
-	[AF_CANONICAL_FULL] = "canonical-full", [AF_DIGEST] = "digest", [AF_SYSLOG] = "syslog",
+	[AF_PROMETHEUS] = "prometheus",
 };
 
 void audit_way_init(struct audit_way *way)
@@ -91,7 +90,7 @@ bool audit_way_plugin(struct audit_way *way, const struct row_table *table, bool
 struct row_table audit_plugin_table(const struct row_table *of, struct row_option *rows)
 {
 	static const char *const left_out[] = {
-		"canonical", "digest", "fail-on", "json", "jsonl", "list-rules", "max-time", "output", "prometheus",
+		"fail-on", "json", "jsonl", "list-rules", "max-time", "output", "prometheus",
 		"save", "stats",
 		"help", "verbose", "format", "nagios",
 	};
@@ -155,7 +154,7 @@ bool audit_way_take(struct audit_way *way, const char *name, const char *value, 
 		const char *name;
 		int form;
 	} forms[] = {
-		{"json", AF_JSON}, {"jsonl", AF_JSONL}, {"nagios", AF_NAGIOS}, {"prometheus", AF_PROMETHEUS}, {"digest", AF_DIGEST},
+		{"json", AF_JSON}, {"jsonl", AF_JSONL}, {"nagios", AF_NAGIOS}, {"prometheus", AF_PROMETHEUS},
 	};
 	int form;
 	*status = 0;
@@ -169,11 +168,6 @@ bool audit_way_take(struct audit_way *way, const char *name, const char *value, 
 		*status = rows_word("--format", value, form_names, &form);
 		if (!*status)
 			*status = choose(way, form);
-	} else if (strcmp(name, "canonical") == 0) {
-		if (value && strcmp(value, "full") != 0)
-			*status = usage_error("--canonical", "\"%s\": known is full", value);
-		else
-			*status = choose(way, value ? AF_CANONICAL_FULL : AF_CANONICAL);
 	} else if (strcmp(name, "critical") == 0 || strcmp(name, "warning") == 0) {
 		bool critical = *name == 'c';
 		if (!audit_range_read(value, critical ? &way->limits.critical : &way->limits.warning))
@@ -186,8 +180,6 @@ bool audit_way_take(struct audit_way *way, const char *name, const char *value, 
 		*status = rows_once("--output", value, &way->output);
 	} else if (strcmp(name, "require-complete") == 0) {
 		way->whole = true;
-	} else if (strcmp(name, "syslog") == 0) {
-		way->log = true;
 	} else {
 		return false;
 	}
@@ -211,12 +203,7 @@ int audit_way_tell(struct audit_way *way, const struct audit_told_run *given, st
 	told.whole = way->whole;
 	if (way->whole && (!audit_is_complete(&told) || told.unjudged & ~told.unasked))
 		told.status = AX_FAILED;
-	bool logs = way->log || way->form == AF_SYSLOG;
-	/* Before any form is made, which tells the status. */
-	way->unlogged = logs && audit_syslog(&told) != 0;
-	if (way->unlogged)
-		told.unlogged = audit_way_why(way);
-	if (way->unlogged || way->unsaved)
+	if (way->unsaved)
 		told.status = AX_FAILED;
 	int status = told.status;
 	switch (way->form) {
@@ -224,10 +211,6 @@ int audit_way_tell(struct audit_way *way, const struct audit_told_run *given, st
 	case AF_JSON: audit_json(&told, document); break;
 	case AF_JSONL: audit_jsonl(&told, document); break;
 	case AF_PROMETHEUS: audit_prometheus(&told, document); break;
-	case AF_ANSIBLE: audit_ansible(&told, document); break;
-	case AF_CANONICAL: audit_canonical(&told, false, document); break;
-	case AF_CANONICAL_FULL: audit_canonical(&told, true, document); break;
-	case AF_DIGEST: audit_digest(&told, document); break;
 	case AF_NAGIOS:
 		audit_nagios(&told, document);
 		status = audit_nagios_status(&told);
@@ -235,8 +218,7 @@ int audit_way_tell(struct audit_way *way, const struct audit_told_run *given, st
 	default:
 		break;
 	}
-	/* Of a fact that fails Ansible takes nothing; what failed stands in it. */
-	return way->form == AF_ANSIBLE && !document->failed ? 0 : status;
+	return status;
 }
 
 const char *audit_way_why(struct audit_way *way)
@@ -408,10 +390,9 @@ static int run_bounded(struct audit_way *way, int (*run)(void *, struct strbuf *
 int audit_way_run(struct audit_way *way, int (*run)(void *arg, struct strbuf *document), void *arg)
 {
 	struct strbuf document;
-	bool machine = way->form == AF_NAGIOS || way->form == AF_ANSIBLE;
 	strbuf_init(&document);
 	if (way->seconds < 0)
-		way->seconds = machine ? SECONDS_DEFAULT : 0;
+		way->seconds = way->form == AF_NAGIOS ? SECONDS_DEFAULT : 0;
 	way->limits.seconds = way->seconds;
 	int status = way->seconds > 0 ? run_bounded(way, run, arg, &document) : run(arg, &document);
 	/* What is empty says that all is well. */
@@ -441,7 +422,6 @@ int audit_way_refuse(struct audit_way *way, int argc, char **argv)
 		deliver(way, &document);
 	} else if (metrics && way->output && *way->output) {
 		way->form = AF_PROMETHEUS;
-		way->log = false;
 		tell_failure(way, audit_way_why(way), &document);
 		deliver(way, &document);
 	}
