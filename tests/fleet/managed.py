@@ -169,7 +169,7 @@ ran = wait(lambda: show("ExecMainStartTimestampMonotonic") not in ("", "0") and 
 gm.expect(ran, f"the timer has run nothing: {at('systemctl', 'list-timers', '--all')[1]}")
 gm.expect((show("Result"), show("ExecMainStatus")) == ("success", "1"), f"the service: {show('Result')} {show('ExecMainStatus')}")
 journal = at("journalctl", "--no-pager", "-o", "cat", "-t", "getmnt-audit")[1]
-gm.expect('warning DRIFT-NOT-IN-FSTAB target="/hand"' in journal, f"the journal: {journal[-1500:]}")
+gm.expect("/hand\n  warning   DRIFT-NOT-IN-FSTAB" in journal, f"the journal: {journal[-1500:]}")
 gm.expect(at("systemctl", "is-failed", "getmnt-audit.service")[1].strip() != "failed", "findings are a failure")
 
 os.kill(int(first()), signal.SIGKILL)

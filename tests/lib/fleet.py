@@ -60,7 +60,7 @@ def enclose():
     if os.environ.get("GETMNT_FLEET"):
         gm.run("ip", "link", "set", "lo", "up")
         return
-    gm.need("ip", "ssh", "ssh-keygen", "mkfs.ext4", "unshare", "clush", "clubak", "pdsh", "dshbak", "ansible-playbook")
+    gm.need("ip", "ssh", "ssh-keygen", "mkfs.ext4", "unshare", "clush", "clubak", "pdsh", "dshbak", "ansible", "jq")
     for name in ("sbin/sshd", "bin/prometheus", "bin/prometheus-node-exporter", "bin/promtool", "sbin/nrpe"):
         if not os.path.exists(f"{TREE}/usr/{name}") and not os.path.exists(f"/usr/{name}"):
             gm.skip(f"there is no {name}: make deps-fleet")

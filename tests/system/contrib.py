@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What contrib has for audits from a timer and from cron, as it stands."""
+"""The timer, the cron jobs and the Ansible fact of contrib, run as they are."""
+import json
 import os
 import re
 import shutil
@@ -44,6 +45,7 @@ gm.touch(root / "etc/machine-id", "0123456789abcdef0123456789abcdef\n")
 gm.touch(root / "etc/fstab", "")
 gm.mkdir(root / "var/lib/prometheus/node-exporter")
 gm.mkdir(root / "dev")
+shutil.copy(f"{TOP}/contrib/ansible/getmnt.fact", root / "getmnt.fact")
 root.enter()
 
 
@@ -74,5 +76,13 @@ for job in jobs:
     gm.expect(result.returncode == 1 and not result.stderr, f"without a machine-id: {result}")
 with open("/slept", encoding="ascii") as f:
     gm.expect(len(f.read().split()) == len(slept) + len(jobs), "without a machine-id it does not wait")
+# The fact of Ansible: JSON, and status 0 whatever the audit finds, or if it fails.
+for fstab, status in (("", 0), ("none /gone tmpfs defaults 0 0\n", 1), (None, 2)):
+    os.unlink("/etc/fstab")
+    gm.touch("/etc/fstab", fstab) if fstab is not None else os.symlink("nowhere", "/etc/fstab")
+    result = run(["/bin/sh", "/getmnt.fact"])
+    fact = json.loads(result.stdout)
+    gm.expect(result.returncode == 0 and not result.stderr and fact["exit_status"] == status
+              and bool(fact["failed"]) == (status == 2), f"the fact, {fstab!r}: {result}")
 shutil.rmtree(work, ignore_errors=True)
 gm.done()
