@@ -96,14 +96,14 @@
  *     entry.c            one entry: matched, in a worker
  *     queue.c            results, passed from workers to the caller
  *     raw.c              a search packed into one buffer
+ *   host/                what is read from a host besides its mount table (never prints)
+ *     units.c            systemd's mount, automount and swap units, by systemctl show
+ *     system.c           what is installed below ROOT: fsck helpers, units of the administrator
  *   fstab/               from mounts to the lines of an fstab
  *     fstab.h            planning an fstab
  *     facts.h            facts about a host that the rules take
  *     shown.c            which options a kernel shows for an option that was given
- *     system.c           what the system in ROOT has: fsck helpers, units
- *     wanted.c           units that a boot starts, and what they want
- *     unitfile.c         a unit file and its drop-ins
- *     units.c            units that systemd generated from an fstab
+ *     units.c            which mounts units make; what systemd has loaded of an fstab
  *     proof.c            an fstab simulated, compared with the mounts
  *     proof_sim.c        running the lines in order
  *     proof_tree.c       the simulated tree
@@ -120,12 +120,10 @@
  *     decide.c           one mount and the lines at its place
  *     base.c             what changed since a base: an older file, or systemd's units
  *     same.c             whether a line mounts a mount
- *     units.c            whether systemd has loaded a line as it stands
  *     options.c          options of a line against those of its mount
  *     lacks.c            options that a line sets and its mount lacks
  *     refused.c          options that the kernel refuses
  *     order.c            where lines stand
- *     stale.c            lines changed since systemd last read them
  *     text.c             the bytes of the result
  *   recover/             a damaged mtab, judged and rebuilt (pure)
  *     judge.c            which line is of which mount, and what is wrong with it
@@ -156,14 +154,13 @@
  *     drift_line.c       one line against its mount
  *     drift_owner.c      mounts without a line
  *     bound.c            mounts that came with an rbind
- *     units.c            what units want, against mounts
+ *     units.c            failed and inactive units of systemd; an fstab that it has not loaded
  *     mounts.c           mounts that are broken
  *     held.c             processes that hold an unmounted file system
  *     under.c            data covered by a mount
  *     host.c             mtab, file system errors
  *     boot.c             the kernel's command line
  *     crypttab.c         crypttab
- *     unit.c             failed units
  *   profile/             what the algorithms cost (pure)
  *     model.c            runs, medians, ratios
  *     layers.c           where the time of a run goes
@@ -205,7 +202,6 @@
  *   cmd/fstab/           getmnt fstab and genfstab
  *     fstab.c            the flow
  *     merge.c            --merge
- *     units.c            reading what systemd has loaded
  *   cmd/audit/           getmnt audit and check_getmnt
  *     audit.c            the flow
  *     options.c          its options
@@ -214,7 +210,6 @@
  *     host.c             reading mtab, utab, crypttab ...
  *     held.c             reading who holds a file system
  *     under.c            reading what a mount covers
- *     units.c            reading units
  *     way.c              output form, file, time limit
  *     out.c              text
  *     json.c             JSON and JSON lines

@@ -3,7 +3,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/input.h"
-#include "fstab/wanted.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 
 enum { TYPES_MAX = 8 << 20 /* bytes of modules.alias */, LINKS_MAX = 40 };
 
-void facts_init(struct facts *facts, struct run *run, const char *root, struct fstab_system *system)
+void facts_init(struct facts *facts, struct run *run, const char *root, struct host_system *system)
 {
 	*facts = (struct facts){.run = run, .root = root, .system = system};
 	map64_init(&facts->tags);
@@ -29,6 +28,16 @@ void facts_destroy(struct facts *facts)
 	free(facts->counts);
 	free(facts->filesystems);
 	free(facts->modules);
+	host_units_destroy(&facts->units);
+}
+
+const struct host_units *facts_units(struct facts *facts)
+{
+	struct run *run = facts->run;
+	if (!facts->units_read && run->live && strcmp(facts->root, "/") == 0)
+		run->nomem |= host_units_read(&run->os, path_blocks, run, &facts->units) != 0;
+	facts->units_read = true;
+	return &facts->units;
 }
 
 /* Devices. */
@@ -415,13 +424,13 @@ static int facts_open_to_all(void *arg, const char *path)
 static int facts_helper(void *arg, const char *name)
 {
 	const struct facts *facts = arg;
-	return facts->system ? fstab_system_helper(facts->system, name) : -1;
+	return facts->system ? host_system_helper(facts->system, name) : -1;
 }
 
 static bool facts_lacks_unit(void *arg, const char *name)
 {
 	const struct facts *facts = arg;
-	return facts->system && fstab_system_lacks(facts->system, name);
+	return facts->system && host_system_lacks_unit(facts->system, name);
 }
 
 /** Whether a text has a line of which a word is this one, as /proc/filesystems, or

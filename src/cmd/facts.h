@@ -10,12 +10,15 @@
 #include "base/map64.h"
 #include "cmd/view.h"
 #include "fstab/facts.h"
-#include "fstab/system.h"
+#include "host/system.h"
+#include "host/units.h"
 
 struct facts {
 	struct run *run;
 	const char *root;
-	struct fstab_system *system;   /* NULL: not known */
+	struct host_system *system;    /* NULL: not known */
+	struct host_units units;       /* facts_units() */
+	bool units_read;
 	bool listed, unlisted, whole;  /* devices are; cannot be; all of them are known */
 	struct devmap_device *devices;
 	size_t ndevices;
@@ -31,8 +34,11 @@ struct facts {
 };
 
 /** All that is given stays the caller's, and outlives it. */
-void facts_init(struct facts *facts, struct run *run, const char *root, struct fstab_system *system);
+void facts_init(struct facts *facts, struct run *run, const char *root, struct host_system *system);
 void facts_destroy(struct facts *facts);
+
+/** The units that systemd has loaded, read once; not known of another root, and of a recorded table. */
+const struct host_units *facts_units(struct facts *facts);
 
 /** The devices that a source names: struct fstab_facts.  @facts  A struct facts. */
 int facts_devices(void *facts, const char *source, struct fstab_device *device);

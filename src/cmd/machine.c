@@ -5,6 +5,7 @@
 #include "cmd/input.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
+#include "fstab/units.h"
 #include "os/file.h"
 #include "path/named.h"
 #include "path/resolve.h"
@@ -77,15 +78,14 @@ static int machine_fsck(void *arg, const char *fstype)
 	struct fstab_machine *machine = arg;
 	char name[64];
 	int n = snprintf(name, sizeof(name), "fsck.%s", fstype);
-	return machine->system && *fstype && n > 0 && (size_t)n < sizeof(name) ? fstab_system_helper(machine->system, name) : -1;
+	return machine->system && *fstype && n > 0 && (size_t)n < sizeof(name) ? host_system_helper(machine->system, name) : -1;
 }
 
 static enum fstab_unit machine_unit(void *arg, const char *target)
 {
 	struct fstab_machine *machine = arg;
-	if (machine->units_of)
-		return machine->units_of(machine->units_arg, target);
-	return machine->system ? fstab_system_unit(machine->system, target) : FSTAB_NO_UNIT;
+	const char *swap = machine->system ? host_system_swap_file(machine->system) : NULL;
+	return swap && strcmp(target, swap) == 0 ? FSTAB_OWN_UNIT : fstab_unit_of(facts_units(&machine->facts), target);
 }
 
 static const char *machine_kept(void *arg, const char *name, const struct mount *mount)
@@ -200,7 +200,7 @@ static int find_root(struct fstab_machine *machine, const char *given)
 		message(strbuf_str(root), "touching it can block: fsck helpers and units are not looked for");
 		return 0;
 	}
-	machine->system = fstab_system_new(&run->os, strbuf_str(root), path_blocks, run);
+	machine->system = host_system_new(&run->os, strbuf_str(root), path_blocks, run);
 	if (!machine->system) {
 		message(given, "%s; give a directory", strerror(errno));
 		return -1;
@@ -226,7 +226,7 @@ struct fstab_world machine_world(struct fstab_machine *machine)
 {
 	return (struct fstab_world){
 		.arg = machine, .device = machine_device, .swap = machine_swap, .holders = machine_holders,
-		.fsck = machine_fsck, .unit = machine->system ? machine_unit : NULL, .kept = machine_kept,
+		.fsck = machine_fsck, .unit = facts_units(&machine->facts)->known ? machine_unit : NULL, .kept = machine_kept,
 		.secret = machine_secret, .protected = machine_protected,
 	};
 }
@@ -259,7 +259,7 @@ void machine_init(struct fstab_machine *machine, const char *tab_file, int stats
 
 void machine_destroy(struct fstab_machine *machine)
 {
-	fstab_system_free(machine->system);
+	host_system_free(machine->system);
 	free(machine->swaps_text);
 	free(machine->swaps);
 	free(machine->utab);

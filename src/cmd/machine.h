@@ -12,13 +12,13 @@
 #include "cmd/facts.h"
 #include "cmd/options.h"
 #include "fstab/fstab.h"
-#include "fstab/system.h"
+#include "host/system.h"
 
 struct fstab_machine {
 	struct run run;
 	struct options options;   /* of the run: names are found as getmnt discover does, within bounds */
 	struct columns columns;
-	struct fstab_system *system;
+	struct host_system *system;
 	char *swaps_text, *utab;
 	struct fstab_swap *swaps;
 	size_t nswaps;
@@ -32,9 +32,6 @@ struct fstab_machine {
 	struct map64 kept_by;     /* hash of the target -> the last of these */
 	struct facts facts;
 	struct strbuf root;       /* ROOT, as the table names it */
-	/* While it is set, asked instead of the system what there is for a mount point: */
-	enum fstab_unit (*units_of)(void *arg, const char *target);
-	void *units_arg;
 };
 
 /**

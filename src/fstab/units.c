@@ -3,172 +3,106 @@
 
 #include "base/words.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-/** The keys that are looked at: of [Unit], and of [Mount] or [Swap]. */
-enum key { SOURCE_PATH, REQUIRES, WANTS, WHAT, WHERE, TYPE, OPTIONS, KEYS };
-
-static const struct {
-	const char *word;
-	bool own;                /* of [Mount] or [Swap] */
-	bool many;
-} key_rows[KEYS] = {
-	[SOURCE_PATH] = {"SourcePath", false, false},
-	[REQUIRES] = {"Requires", false, true},
-	[WANTS] = {"Wants", false, true},
-	[WHAT] = {"What", true, false},
-	[WHERE] = {"Where", true, false},
-	[TYPE] = {"Type", true, false},
-	[OPTIONS] = {"Options", true, false},
-};
-
-/** A value in the text. */
-struct value {
-	const char *at;          /* NULL: not there */
-	size_t n;
-};
-
-/** A unit that is read. */
-struct reader {
-	const char *own;         /* "[Mount]", "[Swap]" */
-	struct value values[KEYS];
-	bool in_unit, in_own;
-	bool check, odd;
-};
-
-void units_init(struct units *units)
+bool fstab_is_lines_unit(const struct host_unit *unit)
 {
-	*units = (struct units){0};
-	arena_init(&units->arena);
+	return strcmp(unit->source_path, "/etc/fstab") == 0;
 }
 
-void units_destroy(struct units *units)
+/** Whether a file is in a directory. */
+static bool is_in(const char *file, const char *dir)
 {
-	free(units->lines);
-	arena_destroy(&units->arena);
-	*units = (struct units){0};
+	return strncmp(file, dir, strlen(dir)) == 0;
 }
 
-static bool ends(const char *name, const char *tail)
+/** What a unit with a file makes. */
+static enum fstab_unit kind_of(const struct host_unit *unit)
 {
-	size_t n = strlen(name), k = strlen(tail);
-	return n > k && strcmp(name + n - k, tail) == 0;
+	static const char late[] = "/run/systemd/generator.late/", generators[] = "/run/systemd/generator";
+	if (strcmp(unit->load_state, "masked") == 0)
+		return FSTAB_NO_UNIT;
+	if (fstab_is_lines_unit(unit))
+		return host_unit_is(unit, ".automount") ? FSTAB_AUTOMOUNT : FSTAB_NO_UNIT;
+	/* systemd-gpt-auto-generator(8) alone makes mounts there. */
+	if (is_in(unit->fragment, late))
+		return FSTAB_GPT_UNIT;
+	bool pulled = *unit->wanted_by || *unit->required_by || *unit->triggered_by;
+	return pulled || is_in(unit->fragment, generators) ? FSTAB_OWN_UNIT : FSTAB_IDLE_UNIT;
 }
 
-bool units_is_name(const char *name)
+/** The unit that counts, of those of one path: each name of a swap space has one of its own. */
+static const struct host_unit *followed(const struct host_units *units, const struct host_unit *unit)
 {
-	return ends(name, ".mount") || ends(name, ".swap");
+	const struct host_unit *other = *unit->following && !*unit->fragment ? host_units_find(units, unit->following) : NULL;
+	return other ? other : unit;
 }
 
-/** Whether a list of units has one of systemd-fsck@.service and its like. */
-static bool has_check(const char *list, size_t n)
+/** The next unit of the same path, or NULL. */
+static const struct host_unit *next_of(const struct host_units *units, const struct host_unit *unit)
 {
-	static const char check[] = "systemd-fsck";
-	for (size_t i = 0; i < n; ++i) {
-		bool first = i == 0 || list[i - 1] == ' ';
-		if (first && n - i >= sizeof(check) - 1 && memcmp(list + i, check, sizeof(check) - 1) == 0)
+	return unit->next == MAP64_NONE ? NULL : &units->list[unit->next];
+}
+
+enum fstab_unit fstab_unit_of(const struct host_units *units, const char *path)
+{
+	enum fstab_unit found = FSTAB_NO_UNIT;
+	for (const struct host_unit *at = host_units_at(units, path); at; at = next_of(units, at)) {
+		const struct host_unit *unit = followed(units, at);
+		enum fstab_unit kind = *unit->fragment ? kind_of(unit) : FSTAB_NO_UNIT;
+		/* An automount says more than its mount. */
+		if (kind != FSTAB_NO_UNIT && (found == FSTAB_NO_UNIT || host_unit_is(unit, ".automount")))
+			found = kind;
+	}
+	return found;
+}
+
+/** The unit that was made of a line for a path, or NULL. */
+static const struct host_unit *lines_unit(const struct host_units *units, const char *path)
+{
+	for (const struct host_unit *at = host_units_at(units, path); at; at = next_of(units, at)) {
+		const struct host_unit *unit = followed(units, at);
+		if (fstab_is_lines_unit(unit) && !host_unit_is(unit, ".automount"))
+			return unit;
+	}
+	return NULL;
+}
+
+bool fstab_has_loaded(const struct host_units *units, const char *path)
+{
+	return lines_unit(units, path);
+}
+
+bool fstab_has_dropins(const struct host_units *units, const char *path)
+{
+	const struct host_unit *unit = lines_unit(units, path);
+	return unit && *unit->dropins;
+}
+
+struct fstab_loaded fstab_count_loaded(const struct host_units *units)
+{
+	struct fstab_loaded loaded = {0};
+	for (size_t i = 0; i < units->count; ++i) {
+		const struct host_unit *unit = &units->list[i];
+		if (!fstab_is_lines_unit(unit))
+			continue;
+		++loaded.count;
+		loaded.stale += strcmp(unit->need_reload, "yes") == 0;
+	}
+	return loaded;
+}
+
+bool fstab_is_boot_target(const char *names)
+{
+	static const char boot[] =
+		"local-fs remote-fs swap sysinit basic multi-user graphical default local-fs-pre remote-fs-pre network "
+		"network-online paths sockets timers time-sync getty cryptsetup snapd.mounts snapd.mounts-pre";
+	static const char suffix[] = ".target";
+	for (const char *at = names; *(at += strspn(at, " "));) {
+		size_t n = strcspn(at, " "), tail = sizeof(suffix) - 1;
+		if (n > tail && memcmp(at + n - tail, suffix, tail) == 0 && word_in(at, n - tail, boot))
 			return true;
+		at += n;
 	}
 	return false;
-}
-
-/** Take "KEY=VALUE". */
-static void take_key(struct reader *reader, const char *line, size_t n)
-{
-	const char *equals = memchr(line, '=', n);
-	/* As of a name with a newline in it; or one that goes on in the next line. */
-	if (!equals || line[n - 1] == '\\') {
-		reader->odd = true;
-		return;
-	}
-	struct value value = {equals + 1, (size_t)(line + n - equals) - 1};
-	for (size_t i = 0; i < KEYS; ++i) {
-		if (key_rows[i].own != reader->in_own || !word_is(line, (size_t)(equals - line), key_rows[i].word))
-			continue;
-		reader->odd |= !key_rows[i].many && reader->values[i].at;
-		reader->values[i] = value;
-		if (key_rows[i].many)
-			reader->check |= has_check(value.at, value.n);
-	}
-}
-
-static void take_line(struct reader *reader, const char *line, size_t n)
-{
-	if (n == 0 || *line == '#' || *line == ';')
-		return;
-	if (*line == '[') {
-		bool unit = word_is(line, n, "[Unit]"), own = word_is(line, n, reader->own);
-		/* Once each, and no other. */
-		reader->odd |= (!unit && !own) || (unit && reader->values[SOURCE_PATH].at) || (own && reader->values[WHAT].at);
-		reader->in_unit = unit;
-		reader->in_own = own;
-	} else if (reader->in_unit || reader->in_own) {
-		take_key(reader, line, n);
-	} else {
-		reader->odd = true;
-	}
-}
-
-/** A value with "%%" as "%"; any other specifier says what we do not know. */
-static const char *plain(struct units *units, struct reader *reader, enum key key, const char *otherwise)
-{
-	struct value value = reader->values[key];
-	char *text = value.at ? arena_strndup(&units->arena, value.at, value.n) : NULL;
-	if (!value.at)
-		return otherwise;
-	if (!text)
-		return NULL;
-	char *to = text;
-	for (const char *at = text; *at; ++at) {
-		if (*at == '%' && *++at != '%') {
-			reader->odd = true;
-			--at;
-		}
-		*to++ = *at;
-	}
-	*to = '\0';
-	return text;
-}
-
-int units_add(struct units *units, const char *name, const char *text, size_t len, const char *fstab)
-{
-	struct reader reader = {.own = ends(name, ".swap") ? "[Swap]" : "[Mount]"};
-	bool swap = ends(name, ".swap");
-	if (memchr(text, '\0', len))
-		return 0;
-	for (const char *at = text, *end = text + len; at < end;) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		take_line(&reader, at, (size_t)((newline ? newline : end) - at));
-		at = newline ? newline + 1 : end;
-	}
-	const struct value *of = &reader.values[SOURCE_PATH];
-	if (!of->at || !word_is(of->at, of->n, fstab) || !reader.values[WHAT].at || (!swap && !reader.values[WHERE].at))
-		return 0;
-	if (units->count == units->room) {
-		size_t room = units->room ? 2 * units->room : 32;
-		struct units_line *more = reallocarray(units->lines, room, sizeof(*more));
-		if (!more)
-			return -1;
-		units->lines = more;
-		units->room = room;
-	}
-	struct units_line line = {
-		.source = plain(units, &reader, WHAT, ""), .target = swap ? "none" : plain(units, &reader, WHERE, ""),
-		.fstype = swap ? "swap" : plain(units, &reader, TYPE, "auto"), .options = plain(units, &reader, OPTIONS, ""),
-		.swap = swap, .check = reader.check,
-	};
-	if (!line.source || !line.target || !line.fstype || !line.options) {
-		errno = ENOMEM;
-		return -1;
-	}
-	line.odd = reader.odd;
-	if (!swap && *line.target != '/')
-		return 0;
-	units->swaps |= swap;
-	units->checks |= line.check;
-	units->devices |= !swap && strncmp(line.source, "/dev/", 5) == 0;
-	units->lines[units->count++] = line;
-	return 1;
 }

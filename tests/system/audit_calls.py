@@ -72,13 +72,4 @@ if os.path.exists("/bin/strace") and not gm.sanitized():
     directories = [line for line in trace if "getdents" in line or ("O_DIRECTORY" in line and "O_PATH" not in line and "ENOENT" not in line)]
     gm.expect(any('"/etc/fstab"' in line for line in trace), f"strace has seen nothing: {trace[-5:]}")
     gm.expect(not directories, f"directories are opened: {directories[:3]}")
-
-# systemd's units are read, if there are any mounts that they can own: as many directories
-# as it has, whatever is mounted.
-units = gm.mkdir("/usr/lib/systemd/system/local-fs.target.wants")
-gm.touch("/usr/lib/systemd/system/x.mount", "[Mount]\nWhere=/x\n")
-os.symlink("../x.mount", f"{units}/x.mount")
-gm.tmpfs("/x")
-more = audit("with units")[0]
-gm.expect(0 < more["getdents64"] <= 20, f"with units: {more}")
 gm.done()

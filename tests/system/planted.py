@@ -511,70 +511,35 @@ def systemctl(text):
     os.chmod("/usr/bin/systemctl", 0o755)
 
 
-UNIT = "Id=data.mount\\nLoadState=loaded\\nActiveState=active\\nResult=success\\nWhere=/data\\n\\n"
-FAILED = UNIT.replace("=active", "=failed").replace("success", "exit-code")
+def shown(name, where, state="active", **more):
+    """A unit as systemctl prints it."""
+    rows = {"Id": name, "Where": where, "LoadState": "loaded", "ActiveState": state, "Result": "success", **more}
+    return "".join(f"{key}={value}\\n" for key, value in rows.items()) + "\\n"
+
+
+OF_FSTAB = {"SourcePath": "/etc/fstab", "FragmentPath": "/run/systemd/generator/data.mount"}
+UNIT = shown("data.mount", "/data", NeedDaemonReload="no", **OF_FSTAB)
+FAILED = shown("data.mount", "/data", "failed", **OF_FSTAB)
+LATE = {"FragmentPath": "/etc/systemd/system/mnt-late.mount", "WantedBy": "multi-user.target"}
 gm.mkdir("/run/systemd/system")
 systemctl(UNIT)
 clean("beside systemd")
 
-DROPIN = "/etc/systemd/system/data.mount.d"
+
+def units(text):
+    return lambda: systemctl(text)
 
 
-def edited(text, options=""):
-    """As systemctl edit does it, of the unit that is made of a line; and what is mounted then."""
-    os.makedirs(DROPIN, exist_ok=True)
-    put(text, f"{DROPIN}/override.conf")
-    gm.run("mount", "-o", f"remount,{options}{DATA}", "/data")
-
-
-def unedited():
-    shutil.rmtree(DROPIN)
-    gm.run("mount", "-o", "remount,exec," + DATA, "/data")
-
-
-edited(f"[Mount]\nOptions=noexec,{DATA}\n", "noexec,")
-clean("noexec, which a drop-in of its unit says")
-unedited()
-edited(f"[Mount]\nOptions={DATA}\n")
-clean("a drop-in that says what the line says")
-unedited()
-planted("noexec, and a drop-in that says nothing of it", lambda: edited("[Mount]\nTimeoutSec=9\n", "noexec,"), unedited, ["DRIFT-OPTIONS warning /data"])
-planted("noexec, and a drop-in that says what the line says", lambda: edited(f"[Mount]\nOptions={DATA}\n", "noexec,"), unedited,
-        ["DRIFT-OPTIONS warning /data"])
-planted("a drop-in that says noexec, and it is not", lambda: edited(f"[Mount]\nOptions=noexec,{DATA}\n"), unedited, ["DRIFT-OPTIONS warning /data"])
-planted("a drop-in that says another type", lambda: edited("[Mount]\nWhat=t\nType=tmpfs\n"), unedited, ["DRIFT-SOURCE critical /data"])
-planted("a unit that has failed", lambda: systemctl(FAILED), lambda: systemctl(UNIT), ["UNIT-FAILED warning /data"])
-planted("one that was taken away", lambda: systemctl(FAILED.replace("=loaded", "=not-found")), lambda: systemctl(UNIT), ["UNIT-FAILED info /data"])
-# A unit of the administrator's.
-gm.mkdir("/etc/systemd/system/multi-user.target.wants")
-put(f"[Mount]\nWhat={loops['other']}\nWhere=/mnt/late\nType=ext4\nOptions=noatime,nosuid\n", "/etc/systemd/system/mnt-late.mount")
-os.symlink("../mnt-late.mount", "/etc/systemd/system/multi-user.target.wants/mnt-late.mount")
-MOUNTS["/mnt/late"] = ("-t", "ext4", "-o", "noatime,nosuid", loops["other"])
-told("a unit that is not mounted", ["DRIFT-NOT-MOUNTED warning /mnt/late"])
-mount("/mnt/late")
-clean("a unit that is")
-planted("read-only, of a unit", remount("/mnt/late", "ro,noatime,nosuid"), again("/mnt/late"), ["DRIFT-READONLY critical /mnt/late"])
-planted("without an option of a unit", remount("/mnt/late", "noatime,suid"), again("/mnt/late"), ["DRIFT-OPTIONS warning /mnt/late"])
-planted("another disk than a unit's", instead("/mnt/late", "-t", "ext4", "-o", "noatime,nosuid", loops["luks"]), again("/mnt/late"),
-        ["DRIFT-SOURCE critical /mnt/late"])
-planted("another type than a unit's", instead("/mnt/late", "-t", "tmpfs", "x"), again("/mnt/late"), ["DRIFT-SOURCE critical /mnt/late"])
-umount("/mnt/late")
-shutil.rmtree("/etc/systemd")
-clean("no units any more")
-if os.path.exists("/bin/systemd-fstab-generator"):
-    places = [gm.mkdir(f"/run/systemd/generator{name}") for name in ("", ".early", ".late")]
-    gm.run("/bin/systemd-fstab-generator", *places)
-    clean("what systemd has loaded")
-    LOADED = [
-        ("a line that was not loaded", FSTAB + "none /late tmpfs noauto 0 0\n", ["FSTAB-SYSTEMD-STALE warning /late"]),
-        ("another source than was loaded", FSTAB.replace("server:/export", "server:/other"), ["FSTAB-SYSTEMD-STALE warning /nfs"]),
-        ("a line taken out since", FSTAB.replace("server:/export /nfs nfs noauto,_netdev 0 0\n", ""), ["FSTAB-SYSTEMD-STALE warning /nfs"]),
-    ]
-    for name, text, expected in LOADED:
-        planted(name, file("/etc/fstab", text), put, expected)
-else:
-    print("  no systemd-fstab-generator: what it has loaded is not tried")
-    fired["FSTAB-SYSTEMD-STALE"] = "not here"
+planted("a unit that has failed", units(FAILED), units(UNIT), ["UNIT-FAILED warning /data"])
+planted("a failed unit that does not exist any more", units(FAILED.replace("=loaded", "=not-found")), units(UNIT), ["UNIT-FAILED info /data"])
+planted("an fstab that systemd has not loaded", units(UNIT.replace("Reload=no", "Reload=yes")), units(UNIT), ["FSTAB-SYSTEMD-STALE warning None"])
+planted("a unit that is not mounted", units(UNIT + shown("mnt-late.mount", "/mnt/late", "inactive", **LATE)), units(UNIT),
+        ["DRIFT-NOT-MOUNTED warning /mnt/late"])
+gm.run("mount", "-o", f"remount,noexec,{DATA}", "/data")
+told("noexec, and no drop-in", ["DRIFT-OPTIONS warning /data"])
+systemctl(UNIT.removesuffix("\\n") + "DropInPaths=/etc/systemd/system/data.mount.d/override.conf\\n")
+told("noexec, and a drop-in that may say so", ["DRIFT-OPTIONS info /data"])
+gm.run("mount", "-o", "remount,exec," + DATA, "/data")
 shutil.rmtree("/run/systemd")
 # What there was before.
 saved = gm.getmnt("audit", "--swaps=/swaps", "--save=/base")

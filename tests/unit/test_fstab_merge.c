@@ -609,106 +609,63 @@ static void test_order(void)
 
 /* What systemd has loaded. */
 
-static struct units loaded;
+static struct host_units loaded;
 
-/** Make it of these. */
-static struct units *load(const struct units_line *lines, size_t count)
+/** Make it of lines of these mount points; a swap space is one that does not begin with "/" but "=". */
+static const struct host_units *load(const char *const *paths, size_t count)
 {
-	units_destroy(&loaded);
-	for (size_t i = 0; i < count; ++i) {
-		const struct units_line *line = &lines[i];
-		struct strbuf text;
-		strbuf_init(&text);
-		strbuf_printf(&text, "[Unit]\nSourcePath=/etc/fstab\n%s[%s]\nWhat=%s\nWhere=%s\nType=%s\nOptions=%s\n%s",
-		              line->check ? "Requires=systemd-fsck@x.service\n" : "", line->swap ? "Swap" : "Mount", line->source,
-		              line->target, line->fstype, line->options, line->odd ? "odd\n" : "");
-		CU_ASSERT_EQUAL(units_add(&loaded, line->swap ? "x.swap" : "x.mount", text.data, text.len, "/etc/fstab"), 1);
-		strbuf_destroy(&text);
-	}
+	struct strbuf text;
+	strbuf_init(&text);
+	for (size_t i = 0; i < count; ++i)
+		strbuf_printf(&text, "Id=%zu.%s\n%s=%s\nFragmentPath=/run/x\nSourcePath=/etc/fstab\n\n", i, *paths[i] == '=' ? "swap" : "mount",
+		              *paths[i] == '=' ? "What" : "Where", paths[i] + (*paths[i] == '='));
+	host_units_destroy(&loaded);
+	CU_ASSERT_EQUAL(host_units_parse(strbuf_take(&text), &loaded), 0);
 	return &loaded;
 }
+#define LOAD(...) load((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 #define LOADED(text, expected, told, ...) do { \
-		static const struct units_line lines_[] = {__VA_ARGS__}; \
 		struct fstab_merge_input in_ = {.fix = FSTAB_FIX_SOURCE | FSTAB_FIX_OPTIONS | FSTAB_FIX_PASS, .persistent = true, \
-			.loaded = load(lines_, sizeof(lines_) / sizeof(*lines_))}; \
+			.loaded = LOAD(__VA_ARGS__)}; \
 		check_at(__FILE__, __LINE__, in_, home, text, NULL, expected, told); \
 	} while (0)
 
+/** The file was changed since systemd loaded it: any line that differs may have been. */
 static void test_loaded(void)
 {
 	static const char *const home = ROOT "22 20 8:3 / /home rw,noatime - ext4 /dev/sda3 rw\n";
-#define ROOT_UNIT {"/dev/disk/by-uuid/0a1b-root", "/", "ext4", "", .check = true}
-#define SWAP_UNIT {"/dev/disk/by-uuid/0a1b-swap", "none", "swap", "sw,pri=5", .swap = true}
-#define HOME(options_) {"/dev/disk/by-uuid/0a1b-home", "/home", "ext4", options_, .check = true}
 #define REST ROOT_LINE SWAP_LINE
 #define HOME_LINE "# /dev/sda3 LABEL=my home\n" \
 	"UUID=0a1b-home                            /home           ext4    noatime         0 2\n"
 #define MENDED "UUID=0a1b-home /home ext4 noatime 0 2\n"
-	/* As it was loaded, in each way to write it. */
-	LOADED(REST "UUID=0a1b-home /home ext4 rw 0 2\n", REST MENDED, "+options 3 /home noatime\n", ROOT_UNIT, SWAP_UNIT, HOME("rw"));
-	LOADED(REST "UUID=\"0a1b-home\" /home/. ext4 defaults,rw,x-systemd.device-timeout=5 0 1\n",
-	       REST "UUID=0a1b-home /home/. ext4 defaults,x-systemd.device-timeout=5,noatime 0 2\n", NULL, ROOT_UNIT, SWAP_UNIT, HOME("rw"));
-	LOADED(REST "UUID=0a1b-home /home ext4 defaults 0 2\n", REST "UUID=0a1b-home /home ext4 defaults,noatime 0 2\n", NULL,
-	       ROOT_UNIT, SWAP_UNIT, HOME(""));
-	/* Changed since then: source, options, pass; gone, and put in. */
+#define SWAP_UNIT "=/dev/sda5"
+	/* A line that differs is left, whether it was loaded or put in since. */
 	static const char source[] = REST "UUID=0a1b-other /home ext4 rw 0 2\n";
-	LOADED(source, source, "~source 3 /home\n", ROOT_UNIT, SWAP_UNIT, HOME("rw"));
-	static const char options[] = REST "UUID=0a1b-home /home ext4 rw,nodev 0 2\n";
-	LOADED(options, options, "~options 3 /home dev,noatime\n", ROOT_UNIT, SWAP_UNIT, HOME("rw"));
-	LOADED(REST "UUID=0a1b-home /home ext4 rw 0 0\n", REST "UUID=0a1b-home /home ext4 noatime 0 0\n",
-	       "+options 3 /home noatime\n~pass 3 /home\n", ROOT_UNIT, SWAP_UNIT, HOME("rw"));
-	LOADED(source, source, "~source 3 /home\n", ROOT_UNIT, SWAP_UNIT);
+	LOADED(source, source, "~source 3 /home\n", "/", SWAP_UNIT, "/home");
+	LOADED(source, source, "~source 3 /home\n", "/", SWAP_UNIT);
+	static const char options[] = REST "UUID=0a1b-home /home ext4 rw,nodev 0 0\n";
+	LOADED(options, options, "~options 3 /home dev,noatime\n~pass 3 /home\n", "/", SWAP_UNIT, "/home");
 	/* What was taken out comes back with persistent, which is told, for a file cut between two lines looks so too. */
-	LOADED(REST, REST HOME_LINE, "^missing 0 /home\n", ROOT_UNIT, SWAP_UNIT, HOME("rw"));
+	LOADED(REST, REST HOME_LINE, "^missing 0 /home\n", "/", SWAP_UNIT, "/home");
+	LOADED(REST, REST HOME_LINE, "+missing 0 /home\n", "/", SWAP_UNIT);
 	LOADED(ROOT_LINE MENDED, ROOT_LINE MENDED "# /dev/sda5 LABEL=swap\n"
 	       "UUID=0a1b-swap                            none            swap    defaults,pri=5  0 0\n", "^missing 0 none\n",
-	       ROOT_UNIT, SWAP_UNIT, HOME("noatime"));
+	       "/", SWAP_UNIT, "/home");
 	const char *names[] = {"/home"};
-	struct fstab_merge_input asked = {.fix = FSTAB_FIX_SOURCE | ALL, .loaded = &loaded};
+	struct fstab_merge_input asked = {.fix = FSTAB_FIX_SOURCE | ALL, .loaded = LOAD("/", SWAP_UNIT, "/home")};
 	CHECK(asked, home, ROOT_LINE, ROOT_LINE, "~missing 0 /home\n~missing 0 none\n");
+	asked.loaded = LOAD("/");
+	CHECK(asked, home, ROOT_LINE, ROOT_LINE, "missing 0 /home\nmissing 0 none\n");
+	asked.loaded = LOAD("/", SWAP_UNIT, "/home");
 	asked.add = names;
 	asked.nadd = 1;
 	CHECK(asked, home, ROOT_LINE SWAP_LINE, REST HOME_LINE, "+missing 0 /home\n");
-	/* Not known: what is odd; the second of two on a place; devices and swap where none was loaded. */
-	LOADED(source, REST MENDED, NULL, ROOT_UNIT, SWAP_UNIT, {"/dev/x", "/home", "ext4", "", .odd = true});
-	LOADED(source, REST MENDED, NULL, {"tmpfs", "/tmp", "tmpfs", ""});
-	/* A pass that is not there is 0, or without a helper of fsck. */
-	LOADED(REST "UUID=0a1b-home /home ext4 noatime 0 0\n", REST MENDED, "+pass 3 /home\n", ROOT_UNIT, SWAP_UNIT,
-	       {"/dev/disk/by-uuid/0a1b-home", "/home", "ext4", "noatime"});
-	/* NFS with bg, as it is loaded; and a line that names all that itself. */
-	static const char *const nas = ROOT "22 20 0:51 / /n rw,noatime - nfs4 nas:/e rw,vers=4.2\n";
-	static const struct {
-		const char *line, *unit;
-		bool same;
-	} bg[] = {
-		{"bg,rw", "x-systemd.mount-timeout=infinity,retry=10000,nofail,bg,rw,fg", true},
-		{"rw,x-systemd.device-timeout=3,bg,_netdev", "x-systemd.mount-timeout=infinity,retry=10000,nofail,rw,bg,_netdev,fg", true},
-		{"retry=10000,nofail,bg,rw,fg", "x-systemd.mount-timeout=infinity,retry=10000,nofail,bg,rw,fg", true},
-		{"bg,ro", "x-systemd.mount-timeout=infinity,retry=10000,nofail,bg,rw,fg", false},
-		{"rw", "x-systemd.mount-timeout=infinity,retry=10000,nofail,bg,rw,fg", false},
-		{"bg,rw", "bg,rw,fg", false},
-		{"bg", "x-systemd.mount-timeout=infinity,retry=10000,nofail,fg", false},
-	};
-	for (size_t i = 0; i < sizeof(bg) / sizeof(*bg); ++i) {
-		char text[512];
-		snprintf(text, sizeof(text), REST "nas:/e /n nfs %s 0 0\n", bg[i].line);
-		const struct units_line lines[] = {ROOT_UNIT, SWAP_UNIT, {"nas:/e", "/n", "nfs", bg[i].unit}};
-		free(merged((struct fstab_merge_input){.loaded = load(lines, 3)}, nas, text, NULL));
-		CU_ASSERT_EQUAL(notes[0] == '~', !bg[i].same);
-		CU_ASSERT_PTR_NOT_NULL(strstr(notes, "options 3 /n "));
-		if ((notes[0] == '~') == bg[i].same)
-			printf("bg %zu: %s", i, notes);
-	}
 	/* A line that mount(8) refuses, and systemd took. */
 	char *got = merged((struct fstab_merge_input){.persistent = true, .loaded = &loaded}, home,
 	                   REST "UUID=0a1b-home /home ext4 noatime 0 x\n", NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(strstr(got, "\nUUID=0a1b-home "));
 	free(got);
-	/* One that is not mounted at boot is in nobody's way, nor was it. */
-	LOADED(REST "UUID=0a1b-other /home xfs noauto 0 0\n",
-	       REST "# /dev/sda3 LABEL=my home\nUUID=0a1b-home                            /home           ext4    noatime         0 2\n"
-	       "UUID=0a1b-other /home xfs noauto 0 0\n", NULL, ROOT_UNIT, SWAP_UNIT, {"/dev/disk/by-uuid/0a1b-other", "/home", "xfs", "noauto"});
-	units_destroy(&loaded);
+	host_units_destroy(&loaded);
 }
 
 static void test_base(void)
@@ -746,7 +703,6 @@ static void test_damaged_since(void)
 {
 	static const char *const home = ROOT "22 20 8:3 / /home rw,noatime - ext4 /dev/sda3 rw\n";
 	static const char base[] = REST "UUID=0a1b-home /home ext4 rw 0 2\n";
-	static const struct units_line lines[] = {ROOT_UNIT, SWAP_UNIT, HOME("rw")};
 	static const struct {
 		const char *text, *by_file, *by_units;   /* NULL: the same */
 		const char *told;                        /* by the text as the base */
@@ -791,7 +747,7 @@ static void test_damaged_since(void)
 		if (expected && strcmp(got, expected) != 0)
 			printf("row %zu:\n%s", i, got);
 		free(got);
-		in.loaded = load(lines, sizeof(lines) / sizeof(*lines));
+		in.loaded = LOAD("/", SWAP_UNIT, "/home");
 		got = merged(in, home, rows[i].text, NULL);
 		if (by_units)
 			CU_ASSERT_STRING_EQUAL(got, by_units);
@@ -805,7 +761,7 @@ static void test_damaged_since(void)
 		CU_ASSERT_PTR_NOT_NULL(strstr(got, HOME_LINE));
 		free(got);
 	}
-	units_destroy(&loaded);
+	host_units_destroy(&loaded);
 	/* What is added has of the base's line what the kernel does not know. */
 #define TORN "# getmnt: line 3: it has one field, of at least three: x\n"
 	BASED(PERSISTENT, home, REST "UUID=0a1b-home /home ext4 nodev,nofail,x-a 0 2\n", REST "x\n", REST TORN
@@ -815,17 +771,6 @@ static void test_damaged_since(void)
 	      "# getmnt: line 3: /home is mounted from UUID=0a1b-home, as ext4: UUID=0a1b-home /home ext\n"
 	      "# /dev/sda3 LABEL=my home\nUUID=0a1b-home                            /home           ext4    noatime,nofail,x-a 0 2\n",
 	      "+source 3 /home\n");
-	static const char *const nas = ROOT "22 20 0:51 / /n rw,noatime - nfs4 nas:/e rw,vers=4.2\n";
-	static const struct units_line bg[] = {
-		ROOT_UNIT, SWAP_UNIT, {"nas:/e", "/n", "nfs", "x-systemd.mount-timeout=infinity,retry=10000,nofail,bg,x-systemd.requires=/a,fg"},
-	};
-	CHECK(((struct fstab_merge_input){.persistent = true, .loaded = load(bg, 3)}), nas, REST "x\n",
-	      REST TORN "nas:/e                                    /n              nfs4    noatime,vers=4.2,x-systemd.requires=/a 0 0\n",
-	      "+missing 0 /n\n+damaged 3 -\n");
-	static const struct units_line odd[] = {ROOT_UNIT, SWAP_UNIT, {"x", "/home", "ext4", "nofail", .odd = true}};
-	CHECK(((struct fstab_merge_input){.persistent = true, .loaded = load(odd, 3)}), home, REST "x\n", REST TORN HOME_LINE,
-	      "+missing 0 /home\n+damaged 3 -\n");
-	units_destroy(&loaded);
 	/* What mount(8) refuses and the base has too is no damage since then. */
 	BASED(PERSISTENT, home, "x\n\x01\n" REST MENDED, "x\n\x01\n" REST, "# getmnt: line 1: it has one field, of at least three: x\n"
 	      "# getmnt: line 2: it has one field, of at least three: \x01\n" REST, "~missing 0 /home\n+damaged 1 -\n+damaged 2 -\n");
@@ -1088,20 +1033,7 @@ static bool is_hurt(const struct tablines *file)
 static void test_corrupted(void)
 {
 	/* The good file, as systemd has loaded it. */
-	static const struct units_line units[] = {
-		{"/dev/disk/by-uuid/0a1b-root", "/", "ext4", "errors=remount-ro"},
-		{"/dev/disk/by-uuid/AB-CD", "/boot/efi", "vfat", "umask=0077", .check = true},
-		{"/dev/disk/by-label/my\\x20home", "/home", "ext4", "nodev,nosuid,x-own.note=1", .check = true},
-		{"/dev/sdc", "/srv/data", "btrfs", "subvol=@data,noatime,compress=zstd:3"},
-		{"tmpfs", "/tmp", "tmpfs", "nosuid,nodev,size=1g,mode=1777"},
-		{"/home/joe/www", "/srv/www", "none", "bind"},
-		{"nas:/export/", "/mnt/nas", "nfs", "_netdev,vers=4.2"},
-		{"t", "/mnt/two words", "tmpfs", "rw"},
-		{"/dev/sda5", "none", "swap", "sw,pri=5", .swap = true},
-		{"/dev/disk/by-uuid/not-here", "/backup", "ext4", "noauto,user"},
-		{"/dev/cdrom", "/media/cd", "udf,iso9660", "noauto,user"},
-	};
-	load(units, sizeof(units) / sizeof(*units));
+	LOAD("/", "/boot/efi", "/home", "/srv/data", "/tmp", "/srv/www", "/mnt/nas", "/mnt/two words", SWAP_UNIT, "/backup", "/media/cd");
 	struct tablines *base = tablines_parse(good, sizeof(good) - 1);
 	unsigned hurt = 0;
 	/* Under valgrind, which sets that, a tenth. */
@@ -1168,7 +1100,7 @@ static void test_corrupted(void)
 	CU_ASSERT(changed > runs / 2);
 	CU_ASSERT(hurt > runs / 3);
 	tablines_free(base);
-	units_destroy(&loaded);
+	host_units_destroy(&loaded);
 	unmake(&made);
 }
 
@@ -1186,10 +1118,7 @@ static void test_no_memory(void)
 		"23 20 8:3 /a /b rw,nosuid,relatime - ext4 /dev/sda3 rw\n24 20 0:40 /@ /s rw,relatime - btrfs /dev/sdc rw,subvol=/@\n"
 		"25 20 0:60 / /o rw,relatime - overlay o rw,lowerdir=/home/a:/b\n26 20 0:61 / /t rw,relatime - tmpfs t rw\n"
 		"27 26 8:1 /y /t rw,relatime - ext4 /dev/sda1 rw\n";
-	static const char *const unit_texts[] = {
-		"[Unit]\nSourcePath=/etc/fstab\n[Mount]\nWhat=/dev/disk/by-label/my\\x20home\nWhere=/home\nType=ext4\nOptions=rw,noexec\n",
-		"[Unit]\nSourcePath=/etc/fstab\n[Mount]\nWhat=/dev//disk/by-uuid/x/.\nWhere=/s\nOptions=a\\b\n",
-	};
+	static const char shown[] = "Id=home.mount\nWhere=/home\nSourcePath=/etc/fstab\n\nId=s.mount\nWhere=/s\nSourcePath=/etc/fstab\n";
 	struct made made;
 	make(&made, table);
 	struct fault_count count = {0};
@@ -1200,11 +1129,9 @@ static void test_no_memory(void)
 		struct fstab_merged out = {0};
 		fault_begin(n ? &fault : NULL, 1000);
 		struct tablines *file = tablines_parse(text, sizeof(text) - 1);
-		struct units units;
-		units_init(&units);
-		int rc = file ? 0 : -1;
-		for (size_t i = 0; rc == 0 && i < sizeof(unit_texts) / sizeof(*unit_texts); ++i)
-			rc = units_add(&units, "x.mount", unit_texts[i], strlen(unit_texts[i]), "/etc/fstab") == 1 ? 0 : -1;
+		struct host_units units = {0};
+		char *shown_text = file ? strdup(shown) : NULL;
+		int rc = shown_text ? host_units_parse(shown_text, &units) : -1;
 		struct fstab_merge_input in = {.file = file, .loaded = &units, .in = &made.in, .plan = &made.plan,
 		                               .fix = FSTAB_FIX_SOURCE | ALL, .persistent = true, .leads = leads, .follow = follow};
 		rc = rc == 0 ? fstab_merge(&in, &out) : -1;
@@ -1212,7 +1139,7 @@ static void test_no_memory(void)
 		size_t got = out.len;
 		bool whole = out.text != NULL;
 		fstab_merged_destroy(&out);
-		units_destroy(&units);
+		host_units_destroy(&units);
 		tablines_free(file);
 		fault_end(&count);
 		len = n ? len : got;

@@ -121,7 +121,7 @@ static void says(const char *name, const char *got, const char *expected)
 static struct audit_host healthy(void)
 {
 	return (struct audit_host){
-		.loaded_known = true, .units_known = true, .facts = &facts, .mtab = {.kind = AUDIT_MTAB_KERNEL}, .fstab_seen = true, .fstab_mode = 0100644,
+		.facts = &facts, .mtab = {.kind = AUDIT_MTAB_KERNEL}, .fstab_seen = true, .fstab_mode = 0100644,
 		.cmdline = "root=ZFS=tank",
 	};
 }
@@ -223,65 +223,6 @@ static void flips(void)
 	lines[0].of = 2;
 	says("excused", judged(&host, "# getmnt: ignore=FS-ERRORS\nx /pod ext4 noauto 0 0\n", &plan),
 	     "FS-ERRORS critical /down: the file system has shut down after an error: nothing is read or written any more (shut down)\n" UNJUDGED);
-}
-
-static void stale(void)
-{
-	static const struct tabline line = {.number = 7};
-	static const struct fstab_stale all[] = {
-		{FSTAB_STALE_NEW, &line, "/n"}, {FSTAB_STALE_SOURCE, &line, "/s"}, {FSTAB_STALE_OPTIONS, &line, "/o"},
-		{FSTAB_STALE_PASS, &line, "/p"}, {FSTAB_STALE_GONE, NULL, "/g"},
-	};
-	struct audit_host host = healthy();
-	host.stale = all;
-	host.nstale = 5;
-	says("stale", judged(&host, "", NULL),
-	     "FSTAB-SYSTEMD-STALE warning /n: systemd has not loaded the line: nothing of it is made, waited for or ordered (not loaded)\n"
-	     "FSTAB-SYSTEMD-STALE warning /o: systemd has loaded other options (as it was)\n"
-	     "FSTAB-SYSTEMD-STALE warning /p: systemd has loaded the line with another pass: whether it is checked is otherwise (as it was)\n"
-	     "FSTAB-SYSTEMD-STALE warning /s: systemd has loaded another source or type (as it was)\n"
-	     "FSTAB-SYSTEMD-STALE warning /g: systemd has loaded it from the fstab, which has it no more (loaded)\n" UNJUDGED);
-	host = healthy();
-	host.loaded_known = false;
-	says("not known", judged(&host, "", NULL), "?FSTAB-SYSTEMD-STALE\n" UNJUDGED);
-}
-
-static void units(void)
-{
-	static const char shown[] =
-		"Id=-.mount\nLoadState=loaded\nActiveState=active\nResult=success\nWhere=/\nWhat=/dev/sda1\n\n"
-		"Result=exit-code\nWhere=/srv/x=y\nWhat=/dev/sdb1\nId=srv-x.mount\nLoadState=loaded\nActiveState=failed\nOther=1\n\n\n"
-		"What=/dev/sdc1\nResult=timeout\nId=dev-sdc1.swap\nLoadState=loaded\nActiveState=failed\n\n"
-		"Id=old.automount\nLoadState=not-found\nActiveState=failed\nWhere=\nnonsense\n\n"
-		"Id=later.mount\nActiveState=activating\n\n"
-		"ActiveState=failed\n\n"
-		"Id=fine.mount\n\n"
-		"Id=odd.mount\nLoadState=bad-setting\nActiveState=inactive\nWhere=/odd\nResult=success\n\n"
-		"Id=torn.mount\nLoadState=error\nActiveState=inactive\n\nId=off.mount\nLoadState=masked\nActiveState=inactive\n\n"
-		"Id=none.mount\nLoadState=not-found\nActiveState=inactive\n\n"
-		"Id=last.mount\nActiveState=failed\n";
-	char text_[sizeof(shown)];
-	struct audit_unit *list = NULL;
-	struct audit_host host = healthy();
-	memcpy(text_, shown, sizeof(shown));
-	ssize_t n = audit_units_parse(text_, &list);
-	CU_ASSERT_EQUAL(n, 11);
-	host.units = list;
-	host.nunits = n > 0 ? (size_t)n : 0;
-	says("failed", judged(&host, "", NULL),
-	     "UNIT-FAILED warning /dev/sdc1: dev-sdc1.swap has failed (timeout)\n"
-	     "UNIT-FAILED warning /odd: systemd cannot make anything of odd.mount (bad-setting)\n"
-	     "UNIT-FAILED warning /srv/x=y: srv-x.mount has failed (exit-code)\n"
-	     "UNIT-FAILED warning last.mount: last.mount has failed (failed)\n"
-	     "UNIT-FAILED info old.automount: old.automount has failed, and is not there any more (failed)\n"
-	     "UNIT-FAILED warning torn.mount: systemd cannot make anything of torn.mount (error)\n" UNJUDGED);
-	free(list);
-	char none[] = "";
-	CU_ASSERT_EQUAL(audit_units_parse(none, &list), 0);
-	free(list);
-	host = healthy();
-	host.units_known = false;
-	says("no manager", judged(&host, "", NULL), "?UNIT-FAILED\n" UNJUDGED);
 }
 
 #define LINE "UUID=root / ext4 defaults 0 1\n"
@@ -445,10 +386,7 @@ static void no_memory(void)
 #ifdef _FORTIFY_SOURCE
 	UNIT_SKIP("a fortified program makes calls that are not wrapped");
 #endif
-	static const struct tabline line = {.number = 1};
-	static const struct fstab_stale stale_[] = {{FSTAB_STALE_NEW, &line, "/n"}, {FSTAB_STALE_GONE, NULL, "/g"}};
 	static const struct audit_errors met[] = {{"/e", "fstab", "ext4", 3, 0, "the last in f()"}};
-	static const char shown[] = "Id=a.mount\nActiveState=failed\nWhere=/a\n\nId=b.swap\nActiveState=failed\n";
 	static const char fstab[] = "UUID=copy / ext4\n/dev/mapper/a /a ext4\n/dev/mapper/made /m ext4\n";
 	struct mount root = {.dev_major = 8, .fstype = "ext4"};
 	struct fstab_line of_root = {.fate = FSTAB_LINE, .mount = &root, .target = "/"};
@@ -460,29 +398,24 @@ static void no_memory(void)
 	size_t found = 0;
 	for (uint64_t n = 0; n <= 2 * allocations; n += n ? unit_step() | 1 : 1) {
 		struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC, (n + 1) / 2, ENOMEM};
-		char text_[sizeof(shown)];
-		memcpy(text_, shown, sizeof(shown));
 		struct audit_report report;
-		struct audit_unit *list = NULL;
 		fault_begin(n ? &fault : NULL, 1000);
 		audit_report_init(&report);
-		ssize_t units_ = audit_units_parse(text_, &list);
-		int rc = units_ < 0 ? -1 : audit_host(&(struct audit_host){
+		int rc = audit_host(&(struct audit_host){
 			.lines = lines, .plan = &plan, .world = &world, .facts = &facts, .mtab = {AUDIT_MTAB_FILE, 1, 1, 1, 1},
-			.fstab_seen = true, .fstab_mode = 0100666, .stale = stale_, .nstale = 2, .units = list, .nunits = 2,
+			.fstab_seen = true, .fstab_mode = 0100666,
 			.errors = met, .nerrors = 1, .cmdline = "root=UUID=root resume=/dev/gone", .crypttab = "a UUID=gone /gone\na\nt UUID=copy k swap\n#made /x\nu UUID=luks - noatuo\n",
 			.crypttab_name = "ct"}, &report);
 		int error = errno;
 		size_t got = report.count;
 		audit_report_destroy(&report);
-		free(list);
 		fault_end(&count);
 		found = n ? found : got;
 		allocations = n ? allocations : count.calls[FAULT_ALLOC];
 		CU_ASSERT_EQUAL(count.blocks, 0);
 		CU_ASSERT(count.hits == 0 ? rc == 0 && got == found : rc == -1 && error == ENOMEM);
 	}
-	CU_ASSERT(found > 12);
+	CU_ASSERT(found > 8);
 	CU_ASSERT(allocations > 5);
 	tablines_free(lines);
 }
@@ -503,8 +436,6 @@ static const struct unit_test tests[] = {
 	{"mode", mode},
 	{"errors", errors},
 	{"flips", flips},
-	{"stale", stale},
-	{"units", units},
 	{"boot_root", boot_root},
 	{"crypttab", crypttab},
 	{"many", many},

@@ -8,7 +8,7 @@
 #include "base/secret.h"
 #include "fstab/common.h"
 #include "fstab/shown.h"
-#include "fstab/unitfile.h"
+#include "fstab/units.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -70,11 +70,12 @@ void drift_tell(struct drift *drift, enum audit_code code, const struct tabline 
 		if (finding->hint)
 			finding->hint = "in a container nothing mounts the devices of an fstab: take the line away";
 	}
-	if (line && drift->in->more && drift->in->more[line->number - 1]
+	if (line && target && drift->in->units && fstab_has_dropins(drift->in->units, target)
 	    && (code == DRIFT_SOURCE || code == DRIFT_TYPE || code == DRIFT_OPTIONS || code == DRIFT_READONLY)) {
-		finding->message = "it is not mounted as its line says, with the drop-ins of its unit";
+		finding->severity = AUDIT_INFO;
+		finding->message = "not mounted as the line says; a drop-in of the unit may change that";
 		if (finding->hint)
-			finding->hint = "systemctl cat shows the drop-ins; unmount it and have systemd mount it, or mend them or the line";
+			finding->hint = "systemctl cat shows the drop-ins; compare them with what is mounted";
 	}
 	finding->code = code;
 	finding->line = line ? line->number : 0;

@@ -26,7 +26,7 @@ struct audit_drift_input {
 	const struct fstab_plan *plan;         /* with its owners: audit_own() */
 	const struct fstab_facts *facts;       /* NULL: none */
 	long uptime;                           /* in seconds; -1: not known, or of long */
-	const bool *more;                      /* of each line whether drop-ins of its unit say more; NULL: of none */
+	const struct host_units *units;        /* NULL: not known */
 };
 
 /**

@@ -98,30 +98,6 @@ static void judge_mode(struct host *host)
 		.hint = "chown root:root and chmod 0644 it, after a look at what it says"});
 }
 
-/** What systemd does not know of the fstab: it makes what it has loaded, at a boot the new. */
-static void judge_stale(struct host *host)
-{
-	static const struct {
-		const char *message, *expected, *actual;
-	} kinds[] = {
-		[FSTAB_STALE_NEW] = {"systemd has not loaded the line: nothing of it is made, waited for or ordered", "loaded", "not loaded"},
-		[FSTAB_STALE_SOURCE] = {"systemd has loaded another source or type", "as the line is", "as it was"},
-		[FSTAB_STALE_OPTIONS] = {"systemd has loaded other options", "as the line is", "as it was"},
-		[FSTAB_STALE_PASS] = {"systemd has loaded the line with another pass: whether it is checked is otherwise", "as the line is", "as it was"},
-		[FSTAB_STALE_GONE] = {"systemd has loaded it from the fstab, which has it no more", "no unit", "loaded"},
-	};
-	const struct audit_host *in = host->in;
-	if (!in->loaded_known)
-		host_unjudged(host, FSTAB_SYSTEMD_STALE);
-	for (size_t i = 0; i < in->nstale; ++i) {
-		const struct fstab_stale *stale = &in->stale[i];
-		host_tell(host, &(struct audit_finding){
-			.code = FSTAB_SYSTEMD_STALE, .severity = AUDIT_WARNING, .target = stale->target, .owner = "fstab",
-			.line = stale->line ? stale->line->number : 0, .message = kinds[stale->kind].message,
-			.expected = kinds[stale->kind].expected, .actual = kinds[stale->kind].actual, .hint = "systemctl daemon-reload"});
-	}
-}
-
 static const char shut_down[] = "the file system has shut down after an error: nothing is read or written any more";
 static const char anew[] = "see the kernel's log and the device; umount it, check it, and mount it again";
 
@@ -247,8 +223,6 @@ int audit_host(const struct audit_host *in, struct audit_report *report)
 	strbuf_init(&host.text);
 	judge_mtab(&host);
 	judge_mode(&host);
-	judge_stale(&host);
-	host_units(&host);
 	judge_errors(&host);
 	judge_flips(&host);
 	host_boot_root(&host);

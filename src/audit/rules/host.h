@@ -8,7 +8,8 @@
 #define GM_AUDIT_HOST_H
 
 #include "audit/rules.h"
-#include "fstab/edit/merge.h"
+#include "fstab/fstab.h"
+#include "table/tablines.h"
 
 /** What /etc/mtab is. */
 enum audit_mtab_kind {
@@ -34,21 +35,6 @@ struct audit_errors {
 	uint32_t line;              /* of the fstab; 0: none */
 };
 
-/** A unit of systemd; strings may be NULL. */
-struct audit_unit {
-	const char *id, *load, *active, *result;
-	const char *where, *what;    /* of a mount or automount; of a swap space */
-};
-
-/**
- * Read what `systemctl show` prints.
- *
- * @text   Is changed, and has the strings.
- * @units [out]  An array, to be freed.
- * @return its length, or -1.  Errors: ENOMEM.
- */
-ssize_t audit_units_parse(char *text, struct audit_unit **units);
-
 struct audit_host {
 	const struct tablines *lines;      /* of the fstab */
 	const struct fstab_plan *plan;
@@ -58,14 +44,6 @@ struct audit_host {
 
 	bool fstab_seen;                   /* who may write to it is known: */
 	unsigned fstab_mode, fstab_uid;
-
-	const struct fstab_stale *stale;   /* what systemd has loaded otherwise: fstab_stale() */
-	size_t nstale;
-	bool loaded_known;                 /* what it has loaded is */
-
-	const struct audit_unit *units;    /* those of mounts, automounts and swap spaces */
-	size_t nunits;
-	bool units_known;
 
 	const struct audit_errors *errors; /* of those that have any */
 	size_t nerrors;
@@ -78,7 +56,7 @@ struct audit_host {
 };
 
 /**
- * Judge: MTAB-*, FSTAB-MODE, FSTAB-SYSTEMD-STALE, UNIT-FAILED, FS-ERRORS, BOOT-*.
+ * Judge: MTAB-*, FSTAB-MODE, FS-ERRORS, BOOT-*.
  *
  * @report  Of the fstab, by audit_fstab().
  * @return 0, or -1.  Errors: ENOMEM.

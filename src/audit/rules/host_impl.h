@@ -5,7 +5,6 @@
  *     host.c       the flow; mtab, the fstab's mode, errors of file systems
  *     boot.c       the kernel's command line
  *     crypttab.c   the crypttab
- *     unit.c       units of systemd
  */
 #ifndef GM_AUDIT_HOST_IMPL_H
 #define GM_AUDIT_HOST_IMPL_H
@@ -33,7 +32,6 @@ void host_unjudged(struct host *host, enum audit_code code);
 bool host_names_device(const char *source);
 
 void host_boot_root(struct host *host);
-void host_units(struct host *host);
 void host_crypttab(struct host *host);
 
 #endif

@@ -1,186 +1,183 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/rules/units.h"
 
+#include "audit/audit_impl.h"
 #include "audit/rules/drift.h"
+#include "base/escape.h"
+#include "base/map64.h"
 #include "base/words.h"
+#include "fstab/common.h"
+#include "fstab/units.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
-/** What is judged of a unit. */
-static const uint64_t of_mounts = UINT64_C(1) << DRIFT_NOT_MOUNTED | UINT64_C(1) << DRIFT_SOURCE | UINT64_C(1) << DRIFT_TYPE
-                                  | UINT64_C(1) << DRIFT_OPTIONS | UINT64_C(1) << DRIFT_READONLY;
+struct judging {
+	const struct audit_units_input *in;
+	struct audit_report *report;
+	struct map64 lines;      /* hash of the mount points and swap spaces of the fstab */
+	struct arena arena;      /* normal paths */
+	struct strbuf text, name;
+	bool failed;             /* ENOMEM */
+};
 
-/** Append the line that says what a unit does. */
-static void put_line(struct strbuf *out, const struct wanted_unit *unit)
+/** A formatted string that stays; "" on ENOMEM. */
+__attribute__((format(printf, 2, 3)))
+static const char *format(struct judging *j, const char *form, ...)
 {
-	struct strbuf options;
-	strbuf_init(&options);
-	strbuf_puts(&options, *unit->options ? unit->options : "defaults");
-	/* A boot that wants it alone does without it. */
-	if (!unit->required || unit->may_not)
-		strbuf_puts(&options, ",nofail");
-	if (unit->automount)
-		strbuf_puts(&options, ",x-systemd.automount");
-	out->failed |= options.failed;
-	fstab_write_line(out, &(struct fstab_line){
-		.source = unit->source, .target = unit->target, .fstype = unit->fstype, .options = strbuf_str(&options)}, 0);
-	strbuf_destroy(&options);
+	va_list args;
+	va_start(args, form);
+	const char *text = audit_vformat(j->report, &j->text, form, args);
+	va_end(args);
+	j->failed |= !text;
+	return text ? text : "";
 }
 
-/** Append a message about a line as one about a unit. */
-static void put_message(struct strbuf *out, const char *text)
+static void add(struct judging *j, const struct audit_finding *finding)
 {
-	static const char word[] = "line";
-	for (const char *found; (found = strstr(text, word)) != NULL; text = found + sizeof(word) - 1) {
-		strbuf_add(out, text, (size_t)(found - text));
-		strbuf_puts(out, "unit");
+	j->failed |= audit_report_add(j->report, finding) != 0;
+}
+
+/** The name of a unit as an operand of a command. */
+static const char *operand(struct judging *j, const struct host_unit *unit)
+{
+	strbuf_reset(&j->name);
+	escape_operand(&j->name, unit->id);
+	j->failed |= j->name.failed;
+	return strbuf_str(&j->name);
+}
+
+/** What a unit mounts, or swaps onto; else its name. */
+static const char *target_of(const struct host_unit *unit)
+{
+	return *unit->where ? unit->where : *unit->what ? unit->what : unit->id;
+}
+
+/* UNIT-FAILED */
+
+static void judge_failed(struct judging *j, const struct host_unit *unit)
+{
+	bool unread = strcmp(unit->load_state, "bad-setting") == 0 || strcmp(unit->load_state, "error") == 0;
+	if (!unread && strcmp(unit->active_state, "failed") != 0)
+		return;
+	bool gone = strcmp(unit->load_state, "not-found") == 0;
+	struct strbuf plain;
+	strbuf_init(&plain);
+	escape_shell(&plain, unit->id);
+	j->failed |= plain.failed;
+	add(j, &(struct audit_finding){
+		.code = UNIT_FAILED, .severity = gone ? AUDIT_INFO : AUDIT_WARNING, .target = target_of(unit), .owner = "unit",
+		.message = format(j, unread ? "systemd cannot load %s" : gone ? "%s failed, and does not exist any more" : "%s failed",
+		                  unit->id),
+		.expected = unread ? "loaded" : "no failure",
+		.actual = unread ? unit->load_state : *unit->result ? unit->result : "failed",
+		.hint = gone ? format(j, "systemctl reset-failed %s", operand(j, unit))
+		             : format(j, "systemctl status %s; journalctl -u %s", operand(j, unit), strbuf_str(&plain))});
+	strbuf_destroy(&plain);
+}
+
+/* FSTAB-SYSTEMD-STALE */
+
+static void judge_stale(struct judging *j)
+{
+	struct fstab_loaded loaded = fstab_count_loaded(j->in->units);
+	if (loaded.count == 0 || !j->in->is_usual_fstab) {
+		j->report->unjudged |= audit_bit(FSTAB_SYSTEMD_STALE);
+		return;
 	}
-	strbuf_puts(out, text);
+	if (loaded.stale > 0)
+		add(j, &(struct audit_finding){
+			.code = FSTAB_SYSTEMD_STALE, .severity = AUDIT_WARNING, .target = "", .owner = "fstab",
+			.message = "systemd has not loaded the fstab since it was changed: it still goes by the old lines",
+			.expected = "loaded", .actual = format(j, "%zu unit%s of the old fstab", loaded.stale, loaded.stale == 1 ? "" : "s"),
+			.hint = "systemctl daemon-reload"});
 }
 
-/** Where a unit says what is not so. */
-static struct wanted_place place_of(const struct wanted_unit *unit, enum audit_code code)
-{
-	enum unitfile_key key = code == DRIFT_SOURCE || code == SWAP_NOT_ACTIVE ? UNITFILE_WHAT
-	                        : code == DRIFT_TYPE ? UNITFILE_TYPE
-	                        : code == DRIFT_OPTIONS || code == DRIFT_READONLY ? UNITFILE_OPTIONS : UNITFILE_WHERE;
-	struct wanted_place place = unit->said[key];
-	if (place.line)
-		return place;
-	place = unit->said[UNITFILE_WHAT];
-	return place.line && code != DRIFT_NOT_MOUNTED ? place : unit->said[UNITFILE_WHERE];
-}
+/* DRIFT-NOT-MOUNTED, SWAP-NOT-ACTIVE */
 
-/** How grave it is: somebody else may mount where a unit is not sure to be started. */
-static enum audit_severity severity_of(const struct wanted_unit *unit, const struct audit_finding *finding)
+/** Note what the fstab has lines for: DRIFT-* compares these. */
+static void take_lines(struct judging *j)
 {
-	bool other = finding->code == DRIFT_OPTIONS || finding->code == DRIFT_READONLY;
-	return unit->may_not && (unit->usual || !other) ? AUDIT_INFO : finding->severity;
-}
-
-/** Tell of a unit what drift has told of its line. */
-static int tell(const struct audit_units_input *in, const struct wanted_unit *unit, const struct tabline *line,
-                const struct audit_finding *said, struct strbuf *text, struct audit_report *report)
-{
-	struct audit_finding finding = *said;
-	struct wanted_place place = place_of(unit, said->code);
-	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	struct strbuf file, hint;
-	strbuf_init(&file);
-	strbuf_init(&hint);
-	strbuf_reset(text);
-	put_message(text, said->message);
-	strbuf_printf(&file, "%s%s", in->prefix, place.file);
-	switch (said->code) {
-	case DRIFT_NOT_MOUNTED:
-	case SWAP_NOT_ACTIVE:
-		strbuf_printf(&hint, "systemctl status '%s'; systemctl start '%s', or disable it", unit->name, unit->name);
-		break;
-	case DRIFT_READONLY:
-		strbuf_puts(&hint, "look into the kernel's log for why; check the file system, and mount it again");
-		break;
-	case DRIFT_OPTIONS:
-		strbuf_printf(&hint, "systemctl daemon-reload and systemctl reload-or-restart '%s', or mend the unit", unit->name);
-		break;
-	default:
-		strbuf_printf(&hint, "see which is meant; systemctl cat '%s'; systemctl restart '%s', or mend the unit", unit->name, unit->name);
-	}
-	finding.severity = severity_of(unit, said);
-	finding.file = strbuf_str(&file);
-	finding.line = place.line;
-	finding.owner = unit->owner;
-	finding.message = strbuf_str(text);
-	finding.hint = strcmp(in->merge.in->root, "/") == 0 ? strbuf_str(&hint) : NULL;
-	if (finding.expected && options && strcmp(finding.expected, options) == 0)
-		finding.expected = *unit->options ? unit->options : "defaults";
-	int rc = file.failed || hint.failed || text->failed ? -1 : audit_report_add(report, &finding);
-	strbuf_destroy(&file);
-	strbuf_destroy(&hint);
-	return rc;
-}
-
-/** Whether a swap space is in use that the plan makes no line of, as one in memory that is compressed. */
-static bool is_used(const struct audit_units_input *in, const struct fstab_plan *plan, const struct wanted_unit *unit)
-{
-	for (size_t i = 0; unit->swap && i < plan->count; ++i) {
-		const struct fstab_line *line = &plan->lines[i];
-		if (line->swap && line->fate != FSTAB_LINE
-		    && (strcmp(line->swap, unit->source) == 0 || (in->merge.leads && in->merge.leads(in->merge.arg, unit->source, line) != 0)))
-			return true;
-	}
-	return false;
-}
-
-/** Judge lines, which are of units in their order. */
-static int judge(const struct audit_units_input *in, const struct tablines *lines, struct fstab_plan *plan, struct audit_report *report)
-{
-	struct fstab_merge_input merge = in->merge;
-	struct fstab_merged merged = {0};
-	struct audit_report own;
-	struct strbuf text;
-	audit_report_init(&own);
-	strbuf_init(&text);
-	merge.file = lines;
-	merge.plan = plan;
-	int rc = fstab_merge(&merge, &merged);
-	/* What no unit wants is told by the fstab. */
-	for (size_t i = 0; i < plan->count; ++i)
-		plan->lines[i].owner = "unit";
-	if (rc == 0)
-		rc = audit_drift(&(struct audit_drift_input){
-			.lines = lines, .merged = &merged, .live = merge.in, .plan = plan, .facts = in->facts, .uptime = in->uptime}, &own);
-	report->unjudged |= own.unjudged;
-	for (size_t i = 0; i < own.count && rc == 0; ++i) {
-		const struct audit_finding *said = &own.findings[i];
-		if (!said->line || said->line > in->wanted->count)
+	const struct tablines *lines = j->in->lines;
+	for (size_t i = 0; i < lines->count && !j->failed; ++i) {
+		const struct tabline *line = &lines->lines[i];
+		if (line->kind != TABLINE_ENTRY)
 			continue;
-		const struct wanted_unit *unit = &in->wanted->units[said->line - 1];
-		bool booting = said->code == DRIFT_NOT_MOUNTED && in->uptime >= 0 && in->uptime < AUDIT_BOOTING;
-		if (!booting && (said->code != SWAP_NOT_ACTIVE || !is_used(in, plan, unit)))
-			rc = tell(in, unit, &lines->lines[said->line - 1], said, &text, report);
+		const char *target = tabline_value(line, TABLINE_TARGET), *source = tabline_value(line, TABLINE_SOURCE);
+		const char *path = target && *target == '/' ? target : source && *source == '/' ? source : NULL;
+		const char *normal = path ? fstab_normal(&j->arena, path) : NULL;
+		j->failed = path && (!normal || map64_put(&j->lines, map64_text(normal), 0) == MAP64_NONE);
 	}
-	strbuf_destroy(&text);
-	audit_report_destroy(&own);
-	fstab_merged_destroy(&merged);
-	return rc;
+}
+
+/** Whether systemd or the kernel mounts there without a unit that somebody wrote. */
+static bool is_api(const char *path)
+{
+	return word_in(path, strlen(path), "/ /run /run/lock /run/user") || fstab_is_kernels(path);
+}
+
+/** Whether a unit of the same path, other than this one, is active. */
+static bool has_active_sibling(const struct host_units *units, const struct host_unit *unit)
+{
+	const struct host_unit *at = host_units_at(units, unit->where);
+	while (at && (at == unit || strcmp(at->active_state, "active") != 0))
+		at = at->next == MAP64_NONE ? NULL : &units->list[at->next];
+	return at;
+}
+
+static void judge_wanted(struct judging *j, const struct host_unit *unit)
+{
+	const struct fstab_facts *facts = j->in->facts;
+	bool swap = host_unit_is(unit, ".swap"), automount = host_unit_is(unit, ".automount");
+	const char *path = swap ? unit->what : unit->where;
+	bool required = fstab_is_boot_target(unit->required_by);
+	bool unmet = strcmp(unit->condition_result, "no") == 0 && *unit->condition_time && strcmp(unit->condition_time, "0") != 0;
+	if (strcmp(unit->active_state, "inactive") != 0 || strcmp(unit->load_state, "loaded") != 0 || !*unit->fragment
+	    || fstab_is_lines_unit(unit) || *path != '/' || unmet || !(required || fstab_is_boot_target(unit->wanted_by))
+	    || map64_get(&j->lines, map64_text(path)) != MAP64_NONE)
+		return;
+	/* A mount with an automount is mounted when it is used. */
+	if (!swap && (is_api(path) || *unit->triggered_by || (automount && has_active_sibling(j->in->units, unit))))
+		return;
+	bool no_device = *unit->what == '/' && facts->devices && facts->devices(facts->arg, unit->what, NULL) == 0;
+	const char *name = operand(j, unit);
+	add(j, &(struct audit_finding){
+		.code = swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, .severity = no_device && !required ? AUDIT_INFO : AUDIT_WARNING,
+		.target = path, .owner = strncmp(unit->fragment, "/run/systemd/generator.late/", 28) == 0 ? "gpt-auto" : "unit",
+		.message = format(j, no_device ? "%s is not active: its device does not exist" : "%s is not active, though the boot wants it",
+		                  unit->id),
+		.expected = swap ? "in use" : automount ? "an automount" : "mounted", .actual = swap ? "not in use" : "not mounted",
+		.hint = format(j, "systemctl status %s; start the unit or disable it", name)});
 }
 
 int audit_units(const struct audit_units_input *in, struct audit_report *report)
 {
-	const struct wanted *wanted = in->wanted;
-	struct fstab_plan plan;
-	struct strbuf table;
-	struct tablines *lines = NULL;
-	int rc = 0;
-	report->unjudged |= (wanted->mounts_open ? of_mounts : 0) | (wanted->swaps_open ? audit_bit(SWAP_NOT_ACTIVE) : 0);
-	if (wanted->count == 0)
+	const struct host_units *units = in->units;
+	struct judging j = {.in = in, .report = report};
+	bool booting = in->uptime >= 0 && in->uptime < AUDIT_BOOTING;
+	if (!units->known) {
+		report->unjudged |= audit_bit(UNIT_FAILED) | audit_bit(FSTAB_SYSTEMD_STALE);
 		return 0;
-	strbuf_init(&table);
-	for (size_t i = 0; i < wanted->count; ++i)
-		put_line(&table, &wanted->units[i]);
-	if (!table.failed)
-		lines = tablines_parse(strbuf_str(&table), table.len);
-	if (!lines)
-		rc = -1;
-	/* One line each, or none is known to be of its unit. */
-	if (rc == 0 && lines->count != wanted->count) {
-		report->unjudged |= of_mounts | audit_bit(SWAP_NOT_ACTIVE);
-	} else if (rc == 0) {
-		for (size_t i = 0; i < lines->count; ++i) {
-			if (lines->lines[i].kind != TABLINE_ENTRY)
-				report->unjudged |= of_mounts;
-		}
-		rc = fstab_plan(in->merge.in, &plan);
-		if (rc == 0)
-			rc = judge(in, lines, &plan, report);
-		fstab_plan_destroy(&plan);
 	}
-	if (rc == 0)
+	map64_init(&j.lines);
+	arena_init(&j.arena);
+	strbuf_init(&j.text);
+	strbuf_init(&j.name);
+	take_lines(&j);
+	judge_stale(&j);
+	for (size_t i = 0; i < units->count && !j.failed; ++i) {
+		judge_failed(&j, &units->list[i]);
+		if (!booting)
+			judge_wanted(&j, &units->list[i]);
+	}
+	if (!j.failed)
 		audit_report_sort(report);
-	tablines_free(lines);
-	strbuf_destroy(&table);
-	if (rc != 0)
+	map64_destroy(&j.lines);
+	arena_destroy(&j.arena);
+	strbuf_destroy(&j.text);
+	strbuf_destroy(&j.name);
+	if (j.failed)
 		errno = ENOMEM;
-	return rc;
+	return j.failed ? -1 : 0;
 }

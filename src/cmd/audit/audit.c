@@ -17,6 +17,7 @@
 
 #include "audit/rules/drift.h"
 #include "audit/rules/mounts.h"
+#include "audit/rules/units.h"
 #include "audit/owner.h"
 #include "audit/policy.h"
 #include "cmd/audit/baseline.h"
@@ -25,7 +26,6 @@
 #include "cmd/audit/host.h"
 #include "cmd/audit/options.h"
 #include "cmd/audit/under.h"
-#include "cmd/audit/units.h"
 #include "cmd/machine.h"
 #include "cmd/fstab/merge.h"
 #include "cmd/input.h"
@@ -155,7 +155,7 @@ static int judge_host(struct auditing *a, const struct fstab_merge_input *merge,
 	struct audit_gathered gathered;
 	struct audit_host *host = &gathered.host;
 	audit_gathered_init(&gathered);
-	int rc = audit_gather(&gathered, &a->machine, merge, a->is_seen) == 0 ? 0 : -2;
+	int rc = audit_gather(&gathered, &a->machine, merge->plan) == 0 ? 0 : -2;
 	if (rc == 0) {
 		host->lines = a->lines;
 		host->plan = merge->plan;
@@ -218,29 +218,27 @@ static int judge(struct auditing *a)
 	};
 	struct fstab_plan plan;
 	struct fstab_merged merged = {0};
-	struct audit_lines with;
 	struct merge_machine merging = {.facts = &machine->facts, .run = run, .in = &in};
-	int rc = audit_lines_with(machine, a->lines, &with);
-	struct fstab_merge_input merge = merge_input(&merging, &plan, &with.lines);
+	const struct host_units *units = facts_units(&machine->facts);
+	struct fstab_merge_input merge = merge_input(&merging, &plan, a->lines);
 	struct audit_mounts_input mounts = {
 		.d = run->d, .plan = &plan, .include = a->asked->include,
 		.secret = in.world.secret, .limit = run->live ? audit_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
 	};
 	struct audit_drift_input drift = {
-		.lines = &with.lines, .merged = &merged, .live = &in, .plan = &plan, .facts = &facts, .more = with.more,
+		.lines = a->lines, .merged = &merged, .live = &in, .plan = &plan, .facts = &facts, .units = units,
 		.uptime = run->live && strcmp(in.root, "/") == 0 ? audit_read_number(&run->os, "/proc/uptime") : -1,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &facts, in.world.secret};
 	a->config.rules = a->asked->rules;
 	/* To be destroyed. */
-	int planned = fstab_plan(&in, &plan);
-	rc = rc == 0 ? planned : rc;
+	int rc = fstab_plan(&in, &plan);
 	if (rc == 0)
 		rc = audit_fstab(&(struct audit_input){a->lines, &facts, in.world.secret, run->d, a->is_closed, in.root}, &a->report);
 	if (rc == 0)
 		rc = fstab_merge(&merge, &merged);
 	if (rc == 0)
-		rc = audit_own(&plan, &merged, &with.lines, &in.world);
+		rc = audit_own(&plan, &merged, a->lines, &in.world);
 	if (rc == 0)
 		rc = audit_mounts(&mounts, &a->report);
 	if (rc == 0)
@@ -250,10 +248,11 @@ static int judge(struct auditing *a)
 	if (rc == 0 && (a->is_there || a->is_lost))
 		rc = audit_drift(&drift, &a->report);
 	if (rc == 0)
-		rc = audit_judge_units(machine, &in, a->lines, &facts, drift.uptime, &a->report);
+		rc = audit_units(&(struct audit_units_input){
+			.units = units, .lines = a->lines, .is_usual_fstab = a->is_seen, .facts = &facts, .uptime = drift.uptime}, &a->report);
 	if (rc == 0)
 		rc = judge_host(a, &merge, &facts);
-	struct audit_base_input taken = {.plan = &plan, .world = &in.world, .merged = &merged, .lines = &with.lines};
+	struct audit_base_input taken = {.plan = &plan, .world = &in.world, .merged = &merged, .lines = a->lines};
 	if (rc == 0)
 		rc = audit_base_judge(&a->base, &taken, drift.uptime, &a->report);
 	if (rc == 0)
@@ -262,7 +261,7 @@ static int judge(struct auditing *a)
 		rc = audit_config_apply(&a->report, &a->config, a->today);
 	if (rc == 0)
 		rc = audit_base_age(&a->base, a->config.rules & ~a->config.off, &a->report);
-	if (rc == 0 && (run_failed(run) || (machine->system && fstab_system_failed(machine->system)))) {
+	if (rc == 0 && run_failed(run)) {
 		rc = -1;
 		errno = ENOMEM;
 	}
@@ -274,7 +273,6 @@ static int judge(struct auditing *a)
 		a->unjudged |= audit_bit(MNT_LIMIT);
 	fstab_merged_destroy(&merged);
 	fstab_plan_destroy(&plan);
-	audit_lines_destroy(&with);
 	return rc == 0 ? 0 : -1;
 }
 

@@ -8,7 +8,6 @@
 
 #include "cmd/recover/recover.h"
 #include "fstab/common.h"
-#include "os/bounded.h"
 #include "os/file.h"
 
 #include <dirent.h>
@@ -20,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NUMBER_MAX = 256, TEXT_MAX = 1 << 20, MTAB_MAX = 64 << 20, UNITS_MAX = 64 << 20, SYSTEMD_SECONDS = 5 };
+enum { NUMBER_MAX = 256, TEXT_MAX = 1 << 20, MTAB_MAX = 64 << 20 };
 
 /** Of the initial PID namespace, by which the kernel has named it since 3.8. */
 static const char first_pids[] = "pid:[4026531836]";
@@ -53,7 +52,7 @@ static bool is_host(struct run *run)
 {
 	char name[sizeof(first_pids) + 1];
 	return run->live && os_readlinkat(&run->os, AT_FDCWD, "/proc/self/ns/pid", name, sizeof(name)) == sizeof(first_pids) - 1
-	       && strcmp(name, first_pids) == 0 && units_are_ours(&run->os);
+	       && strcmp(name, first_pids) == 0 && host_is_managers_root(&run->os);
 }
 
 /* The mtab. */
@@ -327,78 +326,10 @@ static int read_crypttab(struct audit_gathered *g, struct fstab_machine *machine
 	return rc;
 }
 
-/** See what systemd has loaded otherwise.  @return 0, or -1 after a message. */
-static int read_loaded(struct audit_gathered *g, struct run *run, struct fstab_merge_input merge)
-{
-	if (units_read(run, &g->units) != 0)
-		return -1;
-	if (g->units.count == 0)
-		return 0;
-	merge.loaded = &g->units;
-	ssize_t n = fstab_stale(&merge, &g->stale);
-	g->failed |= n < 0;
-	g->host.stale = g->stale;
-	g->host.nstale = n < 0 ? 0 : (size_t)n;
-	g->host.loaded_known = n >= 0;
-	return 0;
-}
-
-/** Take what systemctl has printed.  @return whether there was memory. */
-static bool take_units(struct audit_gathered *g)
-{
-	ssize_t n = audit_units_parse(g->shown, &g->systemd);
-	g->host.units = g->systemd;
-	g->host.nunits = n < 0 ? 0 : (size_t)n;
-	g->host.units_known = n > 0;   /* there is "-.mount", if nothing else */
-	return n >= 0;
-}
-
-/* It may be busy, and need not answer: who asks has an end. */
-int audit_ask_systemd(struct run *run, char **text)
-{
-	static char show[] = "show", pager[] = "--no-pager", end[] = "--", locale[] = "LC_ALL=C",
-	            keys[] = "--property=Id,LoadState,ActiveState,Result,Where,What", mounts[] = "*.mount",
-	            automounts[] = "*.automount", swaps[] = "*.swap";
-	static char places[][48] = {"/usr/bin/systemctl", "/bin/systemctl", "/run/current-system/sw/bin/systemctl"};
-	char *argv[] = {NULL, show, pager, keys, end, mounts, automounts, swaps, NULL}, *const envp[] = {locale, NULL};
-	struct k_statx st;
-	struct os_bounded done;
-	*text = NULL;
-	/* Where it is the manager: sd_booted(3). */
-	if (path_blocks(run, "/run/systemd") || !units_are_ours(&run->os)
-	    || os_statx(&run->os, AT_FDCWD, "/run/systemd/system", AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, K_STATX_TYPE, &st) != 0
-	    || !S_ISDIR(st.mode))
-		return 0;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !argv[0]; ++i) {
-		if (!path_blocks(run, places[i]) && os_statx(&run->os, AT_FDCWD, places[i], AT_NO_AUTOMOUNT, K_STATX_TYPE, &st) == 0)
-			argv[0] = places[i];
-	}
-	if (!argv[0])
-		return 0;
-	int rc = os_bounded_program(&run->os, SYSTEMD_SECONDS, argv, envp, &done);
-	if (rc == 0 && !done.late && !done.signal && done.status == 0) {
-		*text = strdup(strbuf_str(&done.out));
-		if (!*text) {
-			rc = -1;
-			errno = ENOMEM;
-		}
-	}
-	os_bounded_destroy(&done);
-	return rc == 0 || errno != ENOMEM ? 0 : -1;
-}
-
-/** Learn of the units.  @return 0, or -1 (ENOMEM). */
-static int read_systemd(struct audit_gathered *g, struct run *run)
-{
-	int rc = audit_ask_systemd(run, &g->shown);
-	return rc == 0 && (!g->shown || take_units(g)) ? 0 : -1;
-}
-
 void audit_gathered_init(struct audit_gathered *g)
 {
 	*g = (struct audit_gathered){0};
 	arena_init(&g->arena);
-	units_init(&g->units);
 	strbuf_init(&g->text);
 }
 
@@ -407,15 +338,11 @@ void audit_gathered_destroy(struct audit_gathered *g)
 	free(g->cmdline);
 	free(g->crypttab);
 	free(g->errors);
-	free(g->stale);
-	free(g->systemd);
-	free(g->shown);
-	units_destroy(&g->units);
 	arena_destroy(&g->arena);
 	strbuf_destroy(&g->text);
 }
 
-int audit_gather(struct audit_gathered *g, struct fstab_machine *machine, const struct fstab_merge_input *merge, bool usual)
+int audit_gather(struct audit_gathered *g, struct fstab_machine *machine, const struct fstab_plan *plan)
 {
 	struct run *run = &machine->run;
 	if (!run->live) {
@@ -428,13 +355,9 @@ int audit_gather(struct audit_gathered *g, struct fstab_machine *machine, const 
 	g->host.cmdline = g->cmdline;
 	if (here && read_mtab(machine, &g->host.mtab) != 0)
 		g->failed = true;
-	if (here && read_systemd(g, run) != 0)
-		g->failed = true;
-	read_errors(g, machine, merge->plan);
+	read_errors(g, machine, plan);
 	g->host.errors = g->errors;
 	int rc = read_crypttab(g, machine);
-	if (rc == 0 && here && usual)
-		rc = read_loaded(g, run, *merge);
 	if (g->failed || g->text.failed) {
 		message(NULL, "%s", strerror(ENOMEM));
 		return -1;

@@ -7,16 +7,11 @@
 
 #include "audit/rules/host.h"
 #include "cmd/machine.h"
-#include "cmd/fstab/merge.h"
 
 struct audit_gathered {
 	struct audit_host host;      /* its strings are of what follows */
 	char *cmdline, *crypttab;
 	struct audit_errors *errors;
-	struct units units;
-	struct fstab_stale *stale;
-	char *shown;                 /* by systemctl */
-	struct audit_unit *systemd;
 	struct strbuf text;          /* for use in passing */
 	struct arena arena;
 	bool failed;                 /* ENOMEM */
@@ -28,19 +23,10 @@ void audit_gathered_destroy(struct audit_gathered *g);
 /**
  * Read.  Of a recorded table nothing is, and all of it is not known.
  *
- * @merge  Of the fstab, which outlives what is read; its plan has its owners.
- * @usual  It is the system's own fstab.
+ * @plan  Of the fstab, with its owners; outlives what is read.
  * @return 0, or -1 after a message.
  */
-int audit_gather(struct audit_gathered *g, struct fstab_machine *machine, const struct fstab_merge_input *merge, bool usual);
-
-/**
- * Ask systemd for its units, within five seconds.
- *
- * @text [out]  What it has printed, to be freed; NULL: nothing is known.
- * @return 0, or -1 (ENOMEM).
- */
-int audit_ask_systemd(struct run *run, char **text);
+int audit_gather(struct audit_gathered *g, struct fstab_machine *machine, const struct fstab_plan *plan);
 
 /** A number at the beginning of a small file of the kernel's; -1: it is not known. */
 long audit_read_number(struct os *os, const char *path);

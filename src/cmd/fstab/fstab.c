@@ -22,7 +22,7 @@
 #include "cmd/rows.h"
 #include "cmd/view.h"
 #include "fstab/fstab.h"
-#include "fstab/system.h"
+#include "host/system.h"
 #include "os/file.h"
 
 #include <ctype.h>
@@ -248,7 +248,7 @@ static bool is_pseudo(const char *fstype)
 static int make_fstab(struct fstab_machine *machine, const struct asked *asked, const char *root)
 {
 	struct run *run = &machine->run;
-	if (machine->system && !asked->genfstab && fstab_system_is(machine->system, STDOUT_FILENO, "etc/fstab")) {
+	if (machine->system && !asked->genfstab && host_system_is(machine->system, STDOUT_FILENO, "etc/fstab")) {
 		message("standard output", "this is %s/etc/fstab itself: \"> FILE\" has emptied it, \">> FILE\" would add "
 		        "to it what it has; --merge --write keeps what is in it, --diff shows what it would change",
 		        strcmp(root, "/") == 0 ? "" : root);
@@ -264,8 +264,7 @@ static int make_fstab(struct fstab_machine *machine, const struct asked *asked, 
 		in.pseudo = is_pseudo;
 	struct fstab_plan plan;
 	int status = FX_FAILED;
-	if (fstab_plan(&in, &plan) != 0 || run_failed(run)
-	    || (machine->system && fstab_system_failed(machine->system))) {
+	if (fstab_plan(&in, &plan) != 0 || run_failed(run)) {
 		message(root, "%s", strerror(ENOMEM));
 	} else if (asked->merge.merge) {
 		if (asked->explain)

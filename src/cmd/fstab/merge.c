@@ -7,6 +7,7 @@
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "cmd/view.h"
+#include "fstab/units.h"
 #include "path/named.h"
 
 #include <errno.h>
@@ -517,10 +518,8 @@ int merge_run(struct facts *facts, const struct merge_asked *asked, const struct
 	struct put *put = NULL;
 	struct tablines *file = NULL, *base = NULL;
 	char *base_text = NULL;
-	struct units units;
 	struct fstab_merged merged = {0};
 	struct selfcheck check = {0};
-	units_init(&units);
 	int status = open_file(run, asked, in, &put);
 	if (status)
 		goto out;
@@ -549,14 +548,13 @@ int merge_run(struct facts *facts, const struct merge_asked *asked, const struct
 	bool none = asked->base && strcmp(asked->base, "none") == 0;
 	if (asked->base && !none && read_base(run, asked->base, &base_text, &base) != 0)
 		goto out;
-	if (!asked->base && is_loaded_from(&machine, path) && units_read(run, &units) != 0)
-		goto out;
-	bool lost = units.count && !has_entry(file);
+	const struct host_units *units = !asked->base && is_loaded_from(&machine, path) ? facts_units(facts) : NULL;
+	bool changed = units && fstab_count_loaded(units).stale > 0, lost = changed && !has_entry(file);
 	if (lost)
-		message(path, "has no line of a mount, as one that was lost; those that systemd has loaded count as not taken out");
+		message(path, "has no line of a mount: it counts as lost, and not as changed since systemd loaded it");
 	struct fstab_merge_input input = merge_input(&machine, plan, file);
 	input.base = base;
-	input.loaded = units.count && !lost ? &units : NULL;
+	input.loaded = changed && !lost ? units : NULL;
 	input.fix = asked->fix;
 	input.persistent = asked->persistent;
 	input.keep = asked->keep;
@@ -570,7 +568,8 @@ int merge_run(struct facts *facts, const struct merge_asked *asked, const struct
 	}
 	os_mark(MARK_END);
 	if (input.loaded && (merged.edited || explain))
-		message("base", "what systemd has loaded, " UNITS_DIR "; --base=none does without");
+		message("base", "%s was changed since systemd loaded it, so lines that differ are left; "
+		        "to change them too: systemctl daemon-reload first, or --base=none", path);
 	if (merged.damaged && explain)
 		message(path, "shows damage since the base, so that no line counts as taken out");
 	if (!tell_all(path, &merged, explain))
@@ -612,7 +611,6 @@ out:
 	selfcheck_destroy(&check);
 	audit_report_destroy(&machine.report);
 	fstab_merged_destroy(&merged);
-	units_destroy(&units);
 	tablines_free(file);
 	tablines_free(base);
 	free(base_text);

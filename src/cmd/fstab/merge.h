@@ -10,7 +10,6 @@
 #include "cmd/facts.h"
 #include "cmd/putfile.h"
 #include "fstab/edit/merge.h"
-#include "fstab/units.h"
 
 /** What is asked for. */
 struct merge_asked {
@@ -58,21 +57,6 @@ struct fstab_merge_input merge_input(struct merge_machine *machine, const struct
     @return an exit status: enum put_exit. */
 int merge_run(struct facts *facts, const struct merge_asked *asked, const struct fstab_input *in,
               const struct fstab_plan *plan, bool explain);
-
-/** The directory of the units that systemd made of /etc/fstab. */
-#define UNITS_DIR "/run/systemd/generator"
-
-/** Whether this root is that of systemd: in a chroot, /run may be, and its fstab is another. */
-bool units_are_ours(struct os *os);
-
-/**
- * Read what systemd has loaded of /etc/fstab.
- *
- * @units [out]  Initialized; empty if that is not known: there is no systemd, it is that of
- *               another root, has loaded no line, or not all can be read, which is told.
- * @return 0, or an exit status after a message.
- */
-int units_read(struct run *run, struct units *units);
 
 /** --options=keep without a file to merge into: give the plan the options of ROOT/etc/fstab.
     @return 0, or an exit status after a message. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the base has of a line, and what was changed since: a text that the file once was,
- * or the units that systemd has made of it.
+ * What was changed in the file since a base: a text that the file once was, or what systemd has
+ * loaded of it.
+ *
+ * systemd does not report which options it has loaded for a mount that is mounted.  So where the
+ * file was changed since systemd read it, any line may have been changed.
  */
 #include "fstab/edit/merge_impl.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /** Whether a line is not as somebody writes one. */
@@ -39,50 +41,15 @@ bool merge_damaged(struct merger *m)
 	return hurt || !entry;
 }
 
-/** Take what systemd has loaded. */
-static void take_units(struct merger *m, const struct units *units)
-{
-	merge_room(m, units->count);
-	for (uint32_t i = 0; i < m->nold && !m->failed; ++i) {
-		const struct units_line *unit = &units->lines[i];
-		const char *options = merge_unit_options(m, unit);
-		struct old *old = &m->old[i];
-		*old = (struct old){
-			.unit = unit, .next = NO_LINE, .live = NO_LINE, .swap = unit->swap, .noauto = merge_noauto(options),
-			.words = {unit->source, unit->target, unit->fstype, options, unit->check ? 1 : -1},
-		};
-		if (!unit->swap)
-			old->key = merge_normal(m, unit->target);
-		merge_index(m, i);
-	}
-}
-
 void merge_take_base(struct loaded *base, const struct merger *file)
 {
-	const struct fstab_merge_input *in = file->in;
-	struct merger *m = &base->m;
-	merge_take_plan(m);
-	if (in->base) {
-		merge_take_file(m, in->base);
-		return;
-	}
-	take_units(m, in->loaded);
-	for (size_t i = 0; i < file->nold && !m->failed; ++i) {
-		const struct tabline *line = &in->file->lines[i];
-		if (line->kind != TABLINE_DAMAGED)
-			continue;
-		const char *target = tabline_value(line, TABLINE_TARGET);
-		const char *key = target && *target == '/' ? merge_normal(m, target) : NULL;
-		key = key ? merge_lead(m, key) : NULL;
-		m->failed |= key && map64_put(&base->damaged, map64_text(key), 0) == MAP64_NONE;
-		base->any_damaged = true;
-		base->blind |= memchr(line->bytes, '\0', line->n) != NULL;
-	}
+	merge_take_plan(&base->m);
+	merge_take_file(&base->m, file->in->base);
 }
 
 const struct old *merge_find_loaded(struct merger *m, struct loaded *base, const struct old *old, const struct new *new)
 {
-	if (!base)
+	if (!base || !m->in->base)
 		return NULL;
 	if (new->key) {
 		uint32_t i = map64_get(&base->m.old_by, map64_text(new->key));
@@ -94,10 +61,7 @@ const struct old *merge_find_loaded(struct merger *m, struct loaded *base, const
 	}
 	for (size_t i = 0; i < base->m.nold; ++i) {
 		const struct old *of = &base->m.old[i];
-		if (!of->swap)
-			continue;
-		if (!old ? merge_same(&base->m, of, new) == 1
-		    : of->unit ? merge_loaded_source(m, old, of->unit) : strcmp(of->words.source, old->words.source) == 0)
+		if (of->swap && (old ? strcmp(of->words.source, old->words.source) == 0 : merge_same(&base->m, of, new) == 1))
 			return of;
 	}
 	return NULL;
@@ -108,56 +72,41 @@ bool merge_cut(const struct merger *m, const struct old *old)
 	return !m->in->file->ended && old == &m->old[m->nold - 1];
 }
 
-/** Whether a line can be compared with what the base has on its place, or has not. */
-static bool is_comparable(struct merger *m, const struct old *old, struct loaded *base, const struct old *of)
+/** Whether a line is known to be new since the base, or may have been changed in any way: of
+    what systemd has loaded no more is known. */
+static bool may_be_edited(const struct merger *m, const struct old *of)
 {
-	if (merge_cut(m, old))
-		return false;
-	if (!m->in->loaded || m->in->base)
-		return true;
-	if (base->blind || (old->swap && base->any_damaged))
-		return false;
-	if (old->key && map64_get(&base->damaged, map64_text(old->key)) != MAP64_NONE)
-		return false;
-	uint32_t first = old->key ? map64_get(&m->old_by, map64_text(old->key)) : MAP64_NONE;
-	bool is_first = first == MAP64_NONE || &m->old[first] == old, alone = is_first && old->next == NO_LINE;
-	return merge_loads(old, is_first) && (merge_loads_kind(m, old) || (of && alone));
+	return !m->in->base || !of;
 }
 
-bool merge_edited_source(struct merger *m, const struct old *old, struct loaded *base, const struct old *of)
+bool merge_edited_source(struct merger *m, const struct old *old, const struct old *of)
 {
-	if (!is_comparable(m, old, base, of))
-		return false;
-	if (of && of->unit)
-		return !merge_loaded_source(m, old, of->unit);
-	return !of || strcmp(old->words.source, of->words.source) != 0
-	       || strcmp(old->words.fstype, of->words.fstype) != 0 || !merge_alike(old->words.options, of->words.options, true);
+	return !merge_cut(m, old)
+	       && (may_be_edited(m, of) || strcmp(old->words.source, of->words.source) != 0
+	           || strcmp(old->words.fstype, of->words.fstype) != 0
+	           || !merge_alike(old->words.options, of->words.options, true));
 }
 
-bool merge_edited_options(struct merger *m, const struct old *old, struct loaded *base, const struct old *of)
+bool merge_edited_options(struct merger *m, const struct old *old, const struct old *of)
 {
-	if (!is_comparable(m, old, base, of))
-		return false;
-	if (of && of->unit)
-		return !merge_loaded_options(m, old, of->unit);
-	return !of || !merge_alike(old->words.options, of->words.options, false);
+	return !merge_cut(m, old) && (may_be_edited(m, of) || !merge_alike(old->words.options, of->words.options, false));
 }
 
-bool merge_edited_pass(struct merger *m, const struct old *old, struct loaded *base, const struct old *of)
+bool merge_edited_pass(struct merger *m, const struct old *old, const struct old *of)
 {
-	if (!is_comparable(m, old, base, of))
-		return false;
-	if (of && of->unit)
-		return !merge_loaded_pass(m, old, of->unit);
-	return !of || old->words.passno != of->words.passno;
+	return !merge_cut(m, old) && (may_be_edited(m, of) || old->words.passno != of->words.passno);
 }
 
-bool merge_taken_out(struct merger *m, struct loaded *base, const struct old *loaded, const struct new *new)
+bool merge_taken_out(struct merger *m, const struct old *loaded, const struct new *new)
 {
-	if (!loaded || !m->in->file->ended)
+	if (!m->in->file->ended)
+		return false;
+	if (!m->in->base)
+		return fstab_has_loaded(m->in->loaded, new->key ? new->key : new->line->swap);
+	if (!loaded)
 		return false;
 	for (const struct old *old = merge_first_on(m, new); old; old = merge_next_on(m, old)) {
-		if (!merge_edited_source(m, old, base, loaded))
+		if (!merge_edited_source(m, old, loaded))
 			return false;
 	}
 	return true;

@@ -95,7 +95,7 @@ static void compare_how(struct merger *m, struct old *old, const struct new *new
 	const char *differ = NULL;
 	const char *options = line->mount && !m->in->keep ? merge_options(m, old, new, &differ) : NULL;
 	if (options) {
-		bool edited = base && merge_edited_options(m, old, base, of), mend = fix & FSTAB_FIX_OPTIONS && !edited;
+		bool edited = base && merge_edited_options(m, old, of), mend = fix & FSTAB_FIX_OPTIONS && !edited;
 		if (mend)
 			change(old)->options = options;
 		merge_note_more(m, FSTAB_NOTE_OPTIONS, old, new, differ, mend, edited);
@@ -103,7 +103,7 @@ static void compare_how(struct merger *m, struct old *old, const struct new *new
 	const struct words *words = old->act == CHANGED ? &old->changed : &old->words;
 	const char *kept, *refused = line->mount && !m->in->keep ? merge_refused(m, old, words->options, &kept) : NULL;
 	if (refused) {
-		bool edited = base && merge_edited_options(m, old, base, of), mend = fix & FSTAB_FIX_OPTIONS && !edited;
+		bool edited = base && merge_edited_options(m, old, of), mend = fix & FSTAB_FIX_OPTIONS && !edited;
 		if (mend) {
 			words = change(old);
 			old->changed.options = kept;
@@ -118,7 +118,7 @@ static void compare_how(struct merger *m, struct old *old, const struct new *new
 	if (!(fix & FSTAB_FIX_PASS) && device && pass > 0)
 		pass = line->passno;
 	if (line->mount && pass != line->passno) {
-		bool edited = base && merge_edited_pass(m, old, base, of), mend = fix & FSTAB_FIX_PASS && !edited;
+		bool edited = base && merge_edited_pass(m, old, of), mend = fix & FSTAB_FIX_PASS && !edited;
 		if (mend)
 			change(old)->passno = line->passno;
 		merge_note_more(m, FSTAB_NOTE_PASS, old, new, NULL, mend, edited);
@@ -141,7 +141,7 @@ static void compare(struct merger *m, struct old *old, const struct new *new, st
 {
 	const struct old *of = merge_find_loaded(m, base, old, new);
 	if (m->in->fix & FSTAB_FIX_SOURCE && !merge_same_name(m, old, new)) {
-		bool edited = base && merge_edited_source(m, old, base, of), known = merge_same(m, old, new) > 0;
+		bool edited = base && merge_edited_source(m, old, of), known = merge_same(m, old, new) > 0;
 		if (known && !edited)
 			change_source(m, old, new);
 		merge_note_more(m, FSTAB_NOTE_NAME, old, new, NULL, known && !edited, edited);
@@ -201,7 +201,7 @@ static void decide_without(struct merger *m, struct new *new, struct loaded *bas
 		best = old->noauto || is_beneath(m, old, new) ? NULL : old;
 	const struct old *loaded = merge_find_loaded(m, base, NULL, new);
 	/* Taken out since then, or made another. */
-	bool edited = base && (best ? merge_edited_source(m, best, base, loaded) : merge_taken_out(m, base, loaded, new));
+	bool edited = base && (best ? merge_edited_source(m, best, loaded) : merge_taken_out(m, loaded, new));
 	if (m->damaged && (m->in->persistent || !best))
 		edited = false;
 	bool mend = best && m->in->fix & FSTAB_FIX_SOURCE && !edited;
@@ -223,7 +223,7 @@ static void decide_without(struct merger *m, struct new *new, struct loaded *bas
 		inherit(m, new, old);
 	}
 	bool lost = !best || m->damaged || merge_cut(m, best);
-	if (add && lost && loaded && !loaded->noauto && !(loaded->unit && loaded->unit->odd))
+	if (add && lost && loaded && !loaded->noauto)
 		inherit(m, new, loaded);
 	/* Of two lines of one place systemd takes the first. */
 	for (struct old *old = add ? merge_first_on(m, new) : NULL; old && new->before == NO_LINE; old = merge_next_on(m, old)) {

@@ -324,13 +324,12 @@ int fstab_merge(const struct fstab_merge_input *asked, struct fstab_merged *merg
 	merge_init(&m, &in, merged);
 	bool based = in.base || in.loaded;
 	merge_init(&base.m, &in, &base.none);
-	map64_init(&base.damaged);
 	merge_take_plan(&m);
 	if (!m.failed)
 		merge_take_file(&m, in.file);
 	m.damaged = based && merge_damaged(&m);
 	merged->damaged = m.damaged || (based && !in.file->ended);
-	if (based && !m.failed) {
+	if (in.base && !m.failed) {
 		merge_take_base(&base, &m);
 		m.failed |= base.m.failed;
 	}
@@ -365,7 +364,6 @@ int fstab_merge(const struct fstab_merge_input *asked, struct fstab_merged *merg
 	int error = errno;
 	merge_destroy(&m);
 	merge_destroy(&base.m);
-	map64_destroy(&base.damaged);
 	fstab_merged_destroy(&base.none);
 	errno = error;
 	return rc;

@@ -9,8 +9,8 @@
  *
  * Lines go together by mount point, those of swap by source.  Without a base the file
  * is right but for what is to be mended; with one, the text that the system has
- * loaded, also what was changed or taken out since then is meant so, and stays.  Of what
- * systemd has loaded not all is known: what is not counts as not changed.
+ * loaded, also what was changed or taken out since then is meant so, and stays.  Where the base
+ * is what systemd has loaded, any line that differs may have been changed since.
  *
  * That somebody took a line out is believed of a file that is whole.  Of one with a line
  * that mount(8) refuses, or with a control character, which the base has not, or with no
@@ -23,7 +23,7 @@
 #define GM_FSTAB_MERGE_H
 
 #include "fstab/fstab.h"
-#include "fstab/units.h"
+#include "host/units.h"
 #include "table/tablines.h"
 
 /** What of the lines that are there may be changed. */
@@ -39,8 +39,8 @@ enum fstab_fix {
 struct fstab_merge_input {
 	const struct tablines *file;
 	const struct tablines *base;    /* or NULL */
-	const struct units *loaded;     /* the base, if there is no other: what systemd has loaded;
-	                                   or NULL */
+	const struct host_units *loaded; /* the base, if base is NULL and the file was changed since
+	                                   systemd loaded it; or NULL */
 	const struct fstab_input *in;   /* that of the plan */
 	const struct fstab_plan *plan;
 	unsigned fix;                   /* enum fstab_fix */
@@ -148,30 +148,6 @@ void fstab_asked(const struct fstab_line *live, const char *options, struct strb
  * @lacks    Gets them as the line has them, with commas between.
  */
 void fstab_lacks(const struct mount *mount, const char *options, struct strbuf *lacks);
-
-/** How a line and what systemd has loaded of it differ. */
-enum fstab_stale_kind {
-	FSTAB_STALE_NEW,       /* no unit is there of the line */
-	FSTAB_STALE_SOURCE,    /* another source or type */
-	FSTAB_STALE_OPTIONS,
-	FSTAB_STALE_PASS,
-	FSTAB_STALE_GONE,      /* no line is there of the unit */
-};
-
-struct fstab_stale {
-	enum fstab_stale_kind kind;
-	const struct tabline *line;    /* of the file; NULL if it is gone */
-	const char *target;            /* of a swap space, its source; the file's or the units' */
-};
-
-/**
- * What systemd has loaded of a file, and is otherwise there by now.
- *
- * @in  Its file, loaded, plan and follow alone play a part.
- * @list [out]  An array, to be freed.
- * @return its length, or -1.  Errors: ENOMEM.
- */
-ssize_t fstab_stale(const struct fstab_merge_input *in, struct fstab_stale **list);
 
 /**
  * Give the lines of a plan the options that a file has for the same mounts.

@@ -6,12 +6,10 @@
  *     merge_decide.c   which line is of which mount, and what becomes of both
  *     merge_base.c     what the base has of a line, and what was changed since
  *     merge_same.c     whether a line mounts the same
- *     merge_units.c    whether a line is as systemd has loaded it
  *     merge_options.c  options compared, and changed
  *     merge_lacks.c    options that a line asks for, and its mount has not
  *     merge_refused.c  options that the kernel refuses
  *     merge_order.c    where added lines go; lines that stand too early
- *     merge_stale.c    what systemd has loaded that is otherwise in the file
  *     merge_text.c     bytes: lines written, and the result read again
  */
 #ifndef GM_FSTAB_MERGE_IMPL_H
@@ -20,6 +18,7 @@
 #include "base/map64.h"
 #include "base/strbuf.h"
 #include "fstab/edit/merge.h"
+#include "fstab/units.h"
 
 #define NO_LINE UINT32_MAX
 
@@ -35,7 +34,6 @@ struct words {
 /** A line of the file. */
 struct old {
 	const struct tabline *line;
-	const struct units_line *unit;   /* instead of line, where systemd's units are the base */
 	struct words words;      /* of entries; options are never NULL */
 	const char *key;         /* its mount point as the tree has it; NULL: swap, none */
 	uint32_t next;           /* of the same key */
@@ -96,9 +94,6 @@ struct merger {
 struct loaded {
 	struct merger m;         /* with the base as its file */
 	struct fstab_merged none;
-	/* Of systemd: what of the file mount(8) refuses, and it may have taken. */
-	struct map64 damaged;    /* places */
-	bool any_damaged, blind; /* ... and one has a NUL: it may be of any place */
 };
 
 /* merge.c */
@@ -163,26 +158,27 @@ void merge_decide(struct merger *m, struct new *new, struct loaded *base);
 /** Whether the file is not as somebody has left it; lines that the base has too are. */
 bool merge_damaged(struct merger *m);
 
-/** Take the base that there is; of none nothing. */
+/** Read the base, if it is a text. */
 void merge_take_base(struct loaded *base, const struct merger *file);
 
-/** The line of the base on the place of a mount; or NULL. */
+/** The line of a text as the base for a mount; or NULL. */
 const struct old *merge_find_loaded(struct merger *m, struct loaded *base, const struct old *old, const struct new *new);
 
 /** Whether a line is the last, without an end: it may be a part of one. */
 bool merge_cut(const struct merger *m, const struct old *old);
 
 /** Whether what a line mounts was changed since the base, its subvolume or layers too; a new
-    line was. */
-bool merge_edited_source(struct merger *m, const struct old *old, struct loaded *base, const struct old *of);
+    line was.
+    @of  The line of the base; NULL: none, or it is not a text. */
+bool merge_edited_source(struct merger *m, const struct old *old, const struct old *of);
 
 /** The same of its options, and of its pass. */
-bool merge_edited_options(struct merger *m, const struct old *old, struct loaded *base, const struct old *of);
-bool merge_edited_pass(struct merger *m, const struct old *old, struct loaded *base, const struct old *of);
+bool merge_edited_options(struct merger *m, const struct old *old, const struct old *of);
+bool merge_edited_pass(struct merger *m, const struct old *old, const struct old *of);
 
-/** Whether the line that the base has on the place of a mount is not there any more: one
-    with noauto, or of a mount beneath, may be. */
-bool merge_taken_out(struct merger *m, struct loaded *base, const struct old *loaded, const struct new *new);
+/** Whether the line that the base has for a mount does not exist any more: one with noauto, or of
+    a mount beneath, may. */
+bool merge_taken_out(struct merger *m, const struct old *loaded, const struct new *new);
 
 /* merge_same.c */
 
@@ -206,27 +202,6 @@ const char *merge_tag(struct merger *m, const char *source);
 
 /** The device of a line of the plan. */
 void merge_device(struct merger *m, const struct fstab_line *line, struct fstab_device *device);
-
-/* merge_units.c */
-
-/** Whether systemd makes a unit of a line, so that it can be compared with what is loaded.
-    @first  No line before it is of the same place. */
-bool merge_loads(const struct old *old, bool first);
-
-/** Whether it is of a kind that is loaded: in a container no swap is, nor may devices be. */
-bool merge_loads_kind(struct merger *m, const struct old *old);
-
-/** Whether a line names its source and type as the unit has it. */
-bool merge_loaded_source(struct merger *m, const struct old *old, const struct units_line *unit);
-
-/** The options of the line that a unit was made of, as far as it has them. */
-const char *merge_unit_options(struct merger *m, const struct units_line *unit);
-
-/** Whether a line's options are those, as far as the unit has them. */
-bool merge_loaded_options(struct merger *m, const struct old *old, const struct units_line *unit);
-
-/** The same of its pass: whether it is 0, if that is known. */
-bool merge_loaded_pass(struct merger *m, const struct old *old, const struct units_line *unit);
 
 /* merge_options.c */
 

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/system.h"
+
+#include "base/map64.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HELPERS_MAX = 64, HELPER_NAME_MAX = 40, CONFIG_MAX = 64 << 10, ENTRIES = 32 * 1024 };
+
+/** Where helpers are.  The last one is NixOS. */
+static const char *const helper_dirs[] = {
+	"usr/sbin", "usr/bin", "sbin", "bin", "usr/local/sbin", "run/current-system/sw/bin",
+};
+enum { HELPER_DIRS = sizeof(helper_dirs) / sizeof(*helper_dirs) };
+
+struct host_system {
+	struct os *os;
+	int root;                         /* O_PATH */
+	const char *root_name;
+	bool (*blocks)(void *arg, const char *path);
+	void *arg;
+	const char *dirs[HELPER_DIRS];    /* those of helper_dirs that may be touched */
+	size_t ndirs;
+	struct helper {
+		char name[HELPER_NAME_MAX];
+		signed char exists;       /* -1: not known */
+	} helpers[HELPERS_MAX];
+	size_t nhelpers;
+	bool listed, complete;            /* names are known; all of them */
+	struct map64 names;               /* of units of the administrator */
+	bool swap_read;
+	char swap_file[PATH_MAX];
+};
+
+/** Whether a path below ROOT may be touched; errno: as `blocks` has it. */
+static bool may_touch(struct host_system *sys, const char *path)
+{
+	char name[PATH_MAX];
+	int n = snprintf(name, sizeof(name), "%s/%s", strcmp(sys->root_name, "/") == 0 ? "" : sys->root_name, path);
+	return n > 0 && (size_t)n < sizeof(name) && !(sys->blocks && sys->blocks(sys->arg, name));
+}
+
+/** Open a path below ROOT that may be touched.  A link to an absolute path is followed only
+    where ROOT is the root of this process: may_touch() followed it from there. */
+static int open_below(struct host_system *sys, const char *path, int flags)
+{
+	bool own = strcmp(sys->root_name, "/") == 0;
+	int fd = os_openat2(sys->os, sys->root, path, flags,
+	                    K_RESOLVE_NO_MAGICLINKS | (own ? K_RESOLVE_IN_ROOT : K_RESOLVE_BENEATH));
+	return fd < 0 && errno == ENOSYS ? os_openat(sys->os, sys->root, path, flags) : fd;
+}
+
+struct host_system *host_system_new(struct os *os, const char *root,
+                                    bool (*blocks)(void *arg, const char *path), void *arg)
+{
+	struct host_system *sys = calloc(1, sizeof(*sys));
+	if (!sys)
+		return NULL;
+	*sys = (struct host_system){.os = os, .root_name = root, .blocks = blocks, .arg = arg};
+	map64_init(&sys->names);
+	sys->root = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);
+	if (sys->root < 0) {
+		host_system_free(sys);
+		return NULL;
+	}
+	for (size_t i = 0; i < HELPER_DIRS; ++i) {
+		if (may_touch(sys, helper_dirs[i]))
+			sys->dirs[sys->ndirs++] = helper_dirs[i];
+	}
+	return sys;
+}
+
+void host_system_free(struct host_system *sys)
+{
+	if (!sys)
+		return;
+	int error = errno;
+	os_close(sys->os, sys->root);
+	map64_destroy(&sys->names);
+	free(sys);
+	errno = error;
+}
+
+int host_system_helper(struct host_system *sys, const char *name)
+{
+	size_t n = strlen(name);
+	if (n == 0 || n >= HELPER_NAME_MAX || strchr(name, '/'))
+		return -1;
+	for (size_t i = 0; i < sys->nhelpers; ++i) {
+		if (strcmp(sys->helpers[i].name, name) == 0)
+			return sys->helpers[i].exists;
+	}
+	/* Where a link of this name leads is not looked at: it could be anywhere. */
+	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	struct k_statx st;
+	bool found = false, unseen = sys->ndirs == 0;
+	for (size_t i = 0; !found && i < sys->ndirs; ++i) {
+		int dir = open_below(sys, sys->dirs[i], O_PATH | O_DIRECTORY);
+		found = dir >= 0 && os_statx(sys->os, dir, name, flags, 0, &st) == 0;
+		unseen |= !found && errno == EACCES;
+		os_close(sys->os, dir);
+	}
+	int exists = found ? 1 : unseen ? -1 : 0;
+	if (sys->nhelpers < HELPERS_MAX) {
+		struct helper *helper = &sys->helpers[sys->nhelpers++];
+		memcpy(helper->name, name, n + 1);
+		helper->exists = (signed char)exists;
+	}
+	return exists;
+}
+
+/** Add the names in a directory, which is closed.  @return whether these are all. */
+static bool list_names(struct host_system *sys, int dir)
+{
+	_Alignas(struct k_dirent) char buf[ENTRIES];
+	bool complete = true;
+	ssize_t n;
+	while ((n = os_getdents(sys->os, dir, buf, sizeof(buf))) > 0) {
+		const struct k_dirent *entry;
+		size_t at = 0;
+		while ((entry = os_dirent(buf, (size_t)n, &at, NULL)) != NULL)
+			complete &= map64_put(&sys->names, map64_text(entry->name), 0) != MAP64_NONE;
+	}
+	os_close(sys->os, dir);
+	return complete && n == 0;
+}
+
+bool host_system_lacks_unit(struct host_system *sys, const char *name)
+{
+	static const char *const dirs[] = {"etc/systemd/system", "run/systemd/system"};
+	/* Below another root a link may lead elsewhere than it did here. */
+	if (strcmp(sys->root_name, "/") != 0)
+		return false;
+	if (!sys->listed) {
+		sys->listed = sys->complete = true;
+		for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
+			int dir = may_touch(sys, dirs[i]) ? open_below(sys, dirs[i], O_RDONLY | O_DIRECTORY) : -1;
+			sys->complete &= dir >= 0 ? list_names(sys, dir) : errno == ENOENT || errno == ENOTDIR;
+		}
+	}
+	return sys->complete && map64_get(&sys->names, map64_text(name)) == MAP64_NONE;
+}
+
+const char *host_system_swap_file(struct host_system *sys)
+{
+	static const char config[] = "etc/dphys-swapfile", key[] = "CONF_SWAPFILE=";
+	char *text;
+	size_t len;
+	if (!sys->swap_read) {
+		sys->swap_read = true;
+		if (!may_touch(sys, config) || os_read_regular(sys->os, sys->root, config, CONFIG_MAX, &text, &len) != 0)
+			return NULL;
+		strcpy(sys->swap_file, "/var/swap");
+		for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+			const char *value = at + sizeof(key) - 1;
+			if (strncmp(at, key, sizeof(key) - 1) == 0)
+				snprintf(sys->swap_file, sizeof(sys->swap_file), "%.*s", (int)strcspn(value, " \t\r\n"), value);
+		}
+		free(text);
+	}
+	return *sys->swap_file ? sys->swap_file : NULL;
+}
+
+bool host_system_is(struct host_system *sys, int fd, const char *path)
+{
+	struct k_statx one, other;
+	const int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	int file = may_touch(sys, path) ? open_below(sys, path, O_PATH) : -1;
+	/* A link to an absolute path leads elsewhere in ROOT: not to another mount, which
+	   may block. */
+	if (file < 0)
+		file = os_openat2(sys->os, sys->root, path, O_PATH, K_RESOLVE_NO_MAGICLINKS | K_RESOLVE_IN_ROOT | K_RESOLVE_NO_XDEV);
+	bool same = file >= 0 && os_statx(sys->os, fd, "", flags, K_STATX_INO, &one) == 0
+	            && os_statx(sys->os, file, "", flags, K_STATX_INO, &other) == 0 && one.ino == other.ino
+	            && one.dev_major == other.dev_major && one.dev_minor == other.dev_minor;
+	os_close(sys->os, file);
+	return same;
+}

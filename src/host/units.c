@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/units.h"
+
+#include "os/bounded.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SYSTEMCTL_SECONDS = 5 };
+
+/** The properties: names, and where their values go. */
+static const struct {
+	const char *name;
+	size_t at;
+} properties[] = {
+	{"Id", offsetof(struct host_unit, id)},
+	{"LoadState", offsetof(struct host_unit, load_state)},
+	{"ActiveState", offsetof(struct host_unit, active_state)},
+	{"Result", offsetof(struct host_unit, result)},
+	{"Where", offsetof(struct host_unit, where)},
+	{"What", offsetof(struct host_unit, what)},
+	{"FragmentPath", offsetof(struct host_unit, fragment)},
+	{"SourcePath", offsetof(struct host_unit, source_path)},
+	{"DropInPaths", offsetof(struct host_unit, dropins)},
+	{"WantedBy", offsetof(struct host_unit, wanted_by)},
+	{"RequiredBy", offsetof(struct host_unit, required_by)},
+	{"TriggeredBy", offsetof(struct host_unit, triggered_by)},
+	{"Following", offsetof(struct host_unit, following)},
+	{"NeedDaemonReload", offsetof(struct host_unit, need_reload)},
+	{"ConditionResult", offsetof(struct host_unit, condition_result)},
+	{"ConditionTimestampMonotonic", offsetof(struct host_unit, condition_time)},
+};
+enum { PROPERTIES = sizeof(properties) / sizeof(*properties) };
+
+static const char **value_of(struct host_unit *unit, size_t property)
+{
+	return (const char **)(void *)((char *)unit + properties[property].at);
+}
+
+/** A unit without any value. */
+static struct host_unit no_unit(void)
+{
+	struct host_unit unit = {.next = MAP64_NONE};
+	for (size_t i = 0; i < PROPERTIES; ++i)
+		*value_of(&unit, i) = "";
+	return unit;
+}
+
+/** Take a line, which is changed. */
+static void take_line(struct host_unit *unit, char *line)
+{
+	char *equals = strchr(line, '=');
+	if (!equals)
+		return;
+	*equals = '\0';
+	for (size_t i = 0; i < PROPERTIES; ++i) {
+		if (strcmp(line, properties[i].name) == 0)
+			*value_of(unit, i) = equals + 1;
+	}
+}
+
+bool host_unit_is(const struct host_unit *unit, const char *suffix)
+{
+	size_t n = strlen(unit->id), k = strlen(suffix);
+	return n > k && strcmp(unit->id + n - k, suffix) == 0;
+}
+
+/** Where a unit mounts, or what it swaps onto; "" if it is not known. */
+static const char *path_of(const struct host_unit *unit)
+{
+	const char *path = host_unit_is(unit, ".swap") ? unit->what : unit->where;
+	return *path == '/' ? path : "";
+}
+
+/** Index the units.  @return 0, or -1 (ENOMEM). */
+static int index_units(struct host_units *units)
+{
+	for (uint32_t i = 0; i < units->count; ++i) {
+		struct host_unit *unit = &units->list[i];
+		const char *path = path_of(unit);
+		if (map64_put(&units->by_id, map64_text(unit->id), i) == MAP64_NONE)
+			return -1;
+		uint32_t first = *path ? map64_put(&units->by_path, map64_text(path), i) : i;
+		if (first == MAP64_NONE)
+			return -1;
+		if (first != i) {
+			unit->next = units->list[first].next;
+			units->list[first].next = i;
+		}
+	}
+	return 0;
+}
+
+/** Add a unit.  @return 0, or -1 (ENOMEM). */
+static int add_unit(struct host_units *units, size_t *room, const struct host_unit *unit)
+{
+	if (units->count == *room) {
+		size_t more = *room ? 2 * *room : 64;
+		struct host_unit *list = reallocarray(units->list, more, sizeof(*list));
+		if (!list)
+			return -1;
+		units->list = list;
+		*room = more;
+	}
+	units->list[units->count++] = *unit;
+	return 0;
+}
+
+int host_units_parse(char *text, struct host_units *units)
+{
+	struct host_unit unit = no_unit();
+	size_t room = 0;
+	int rc = 0;
+	*units = (struct host_units){.text = text};
+	map64_init(&units->by_path);
+	map64_init(&units->by_id);
+	for (char *line = text, *next; line && rc == 0; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		take_line(&unit, line);
+		if (*line && next)
+			continue;
+		if (*unit.id)
+			rc = add_unit(units, &room, &unit);
+		unit = no_unit();
+	}
+	if (rc == 0)
+		rc = index_units(units);
+	/* There is at least "-.mount". */
+	units->known = rc == 0 && units->count > 0;
+	if (rc != 0)
+		errno = ENOMEM;
+	return rc;
+}
+
+void host_units_destroy(struct host_units *units)
+{
+	free(units->list);
+	free(units->text);
+	map64_destroy(&units->by_path);
+	map64_destroy(&units->by_id);
+	*units = (struct host_units){0};
+}
+
+const struct host_unit *host_units_at(const struct host_units *units, const char *path)
+{
+	uint32_t i = units->known ? map64_get(&units->by_path, map64_text(path)) : MAP64_NONE;
+	const struct host_unit *unit = i == MAP64_NONE ? NULL : &units->list[i];
+	return unit && strcmp(path_of(unit), path) == 0 ? unit : NULL;
+}
+
+const struct host_unit *host_units_find(const struct host_units *units, const char *id)
+{
+	uint32_t i = units->known ? map64_get(&units->by_id, map64_text(id)) : MAP64_NONE;
+	return i == MAP64_NONE || strcmp(units->list[i].id, id) != 0 ? NULL : &units->list[i];
+}
+
+bool host_is_managers_root(struct os *os)
+{
+	struct k_statx its, own;
+	if (os_statx(os, AT_FDCWD, "/proc/1/root", AT_NO_AUTOMOUNT, K_STATX_INO, &its) != 0)
+		return errno == EACCES || errno == EPERM;
+	return os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT, K_STATX_INO, &own) == 0 && its.ino == own.ino
+	       && its.dev_major == own.dev_major && its.dev_minor == own.dev_minor;
+}
+
+/** Where systemctl is; NULL: systemd does not run here. */
+static const char *find_systemctl(struct os *os, bool (*blocks)(void *arg, const char *path), void *arg)
+{
+	static const char *const places[] = {"/usr/bin/systemctl", "/bin/systemctl", "/run/current-system/sw/bin/systemctl"};
+	struct k_statx st;
+	/* As sd_booted(3). */
+	if (blocks(arg, "/run/systemd") || !host_is_managers_root(os)
+	    || os_statx(os, AT_FDCWD, "/run/systemd/system", AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, K_STATX_TYPE, &st) != 0
+	    || !S_ISDIR(st.mode))
+		return NULL;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
+		if (!blocks(arg, places[i]) && os_statx(os, AT_FDCWD, places[i], AT_NO_AUTOMOUNT, K_STATX_TYPE, &st) == 0)
+			return places[i];
+	}
+	return NULL;
+}
+
+int host_units_read(struct os *os, bool (*blocks)(void *arg, const char *path), void *arg, struct host_units *units)
+{
+	static char show[] = "show", all[] = "--all", pager[] = "--no-pager", end[] = "--", locale[] = "LC_ALL=C",
+	            mounts[] = "*.mount", automounts[] = "*.automount", swaps[] = "*.swap";
+	const char *systemctl = find_systemctl(os, blocks, arg);
+	struct os_bounded done = {0};
+	struct strbuf names;
+	*units = (struct host_units){0};
+	map64_init(&units->by_path);
+	map64_init(&units->by_id);
+	if (!systemctl)
+		return 0;
+	strbuf_init(&names);
+	for (size_t i = 0; i < PROPERTIES; ++i)
+		strbuf_printf(&names, "%s%s", i ? "," : "--property=", properties[i].name);
+	char *argv[] = {(char *)(uintptr_t)systemctl, show, all, pager, names.data, end, mounts, automounts, swaps, NULL};
+	char *const envp[] = {locale, NULL};
+	errno = ENOMEM;
+	int rc = names.failed ? -1 : os_bounded_program(os, SYSTEMCTL_SECONDS, argv, envp, &done);
+	int error = errno;
+	strbuf_destroy(&names);
+	if (rc != 0 && error == ENOMEM)
+		goto out;
+	if (rc == 0 && !done.late && !done.signal && done.status == 0) {
+		char *text = strdup(strbuf_str(&done.out));
+		rc = text ? host_units_parse(text, units) : -1;
+		error = ENOMEM;
+	} else {
+		rc = 0;
+	}
+out:
+	os_bounded_destroy(&done);
+	errno = error;
+	return rc;
+}
