@@ -10,10 +10,9 @@
  *     mount.h            struct mount: one mount, as every layer knows it
  *     arena.c            many small allocations, freed together
  *     strbuf.c           a growing string
- *     words.h            cutting text into words and options
+ *     words.h            comparing words of a text
  *     map64.c            hash map with 64-bit keys
  *     intern.c           strings stored once, with a number each
- *     optionset.c        the options of an option string, found by name
  *     escape.c           the escaping dialects of mount tables and output forms
  *     fstypes.c          what is known of file system types: one table
  *     sha256.c           SHA-256
@@ -47,6 +46,9 @@
  *     supervisor.c       the process that keeps the deadline
  *     worker.c           the process that touches
  *     leftovers.c        records of probes that did not end, and their limits
+ *   mountopts/           options of mounts (pure)
+ *     optlist.c          the tokenizer of option strings
+ *     optset.c           the options of a string, found by name
  *   table/               where a mount table comes from
  *     table.c            what all sources share
  *     listmount.c        listmount(2) and statmount(2)

@@ -260,7 +260,7 @@ static void take_line(struct taking *t, const struct fstab_line *line, bool noau
 static bool is_noauto(const struct tabline *line)
 {
 	size_t n;
-	return fstab_kept_find(tabline_value(line, TABLINE_OPTIONS), "noauto", 6, &n) != NULL;
+	return opt_find(tabline_value(line, TABLINE_OPTIONS), "noauto", 6, &n) != NULL;
 }
 
 /** In an order that is the same whenever the same is mounted. */

@@ -272,7 +272,7 @@ static void add_word(struct strbuf *out, const char *word, size_t n)
     known to have said it. */
 static bool is_sized(const struct audit_base_entry *e, const char *word, size_t n)
 {
-	size_t name = option_name(word, n);
+	size_t name = opt_name(word, n);
 	bool said = same(e->owner, "fstab") || same(e->owner, "unknown");
 	return !said && (same(e->fstype, "tmpfs") || same(e->fstype, "devtmpfs"))
 	       && (word_is(word, name, "size") || word_is(word, name, "nr_inodes") || word_is(word, name, "nr_blocks"));
@@ -411,7 +411,7 @@ static bool note_noauto(struct compare *c, const struct tablines *lines)
 	for (size_t i = 0; good && lines && i < lines->count; ++i) {
 		const char *target = tabline_value(&lines->lines[i], TABLINE_TARGET);
 		const char *options = tabline_value(&lines->lines[i], TABLINE_OPTIONS);
-		if (target && options && fstab_kept_find(options, "noauto", 6, &n))
+		if (target && options && opt_find(options, "noauto", 6, &n))
 			good = map64_put(&c->noauto, map64_text(target), 0) != MAP64_NONE;
 	}
 	return good;

@@ -157,11 +157,11 @@ static bool has(const struct mount *m, const char *option, size_t n)
 	if (n > AUDIT_LINE_MAX)
 		return false;
 	/* What takes no writes any more, after an error, is not rw. */
-	if (n == 2 && memcmp(option, "rw", n) == 0 && (fstab_has_option(m->fs_opts, "emergency_ro") || fstab_has_option(m->fs_opts, "shutdown")))
+	if (n == 2 && memcmp(option, "rw", n) == 0 && (opt_shown_has(m->fs_opts, "emergency_ro") || opt_shown_has(m->fs_opts, "shutdown")))
 		return false;
 	memcpy(text, shown ? option : key, shown ? n : len);
 	text[shown ? n : len] = '\0';
-	return (fstab_has_option(m->vfs_opts, text) || fstab_has_option(m->fs_opts, text)) == shown;
+	return (opt_shown_has(m->vfs_opts, text) || opt_shown_has(m->fs_opts, text)) == shown;
 }
 
 /** Add an option of n bytes to a list. */

@@ -19,8 +19,8 @@ bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
 	struct strbuf one;
 	strbuf_init(&one);
 	bool found = false;
-	for (const char *o; !found && (o = fstab_kept_next(&list, &n)) != NULL;) {
-		size_t key = option_name(o, n);
+	for (const char *o; !found && (o = opt_next(&list, &n)) != NULL;) {
+		size_t key = opt_name(o, n);
 		/* "extpass=/usr/bin/askpass" asks for it. */
 		bool file = key + 1 < n && o[key + 1] == '/' && !memchr(o + key + 1, '=', n - key - 1)
 		            && ((key >= 4 && memcmp(o + key - 4, "file", 4) == 0) || memmem(o, key, "cred", 4)

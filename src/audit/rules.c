@@ -157,7 +157,7 @@ void audit_tell(struct audit *audit, const struct audit_entry *entry, enum audit
 const char *audit_option(struct audit *audit, const struct audit_entry *entry, const char *name)
 {
 	size_t m, len = strlen(name);
-	const char *found = fstab_kept_find(entry->options, name, len, &m);
+	const char *found = opt_find(entry->options, name, len, &m);
 	if (!found || m <= len)
 		return found ? "" : NULL;
 	return audit_format(audit, "%.*s", (int)(m - len - 1), found + len + 1);
@@ -238,7 +238,7 @@ static void read_entry(struct audit *audit, struct audit_entry *entry, const str
 		entry->options = "";
 	const char *list = entry->options;
 	size_t len;
-	for (const char *o; (o = fstab_kept_next(&list, &len)) != NULL;) {
+	for (const char *o; (o = opt_next(&list, &len)) != NULL;) {
 		static const char *const words[] = {"bind", "rbind", "noauto", "nofail", "x-systemd.automount", "_netdev",
 		                                    "X-mount.mkdir", "x-mount.mkdir"};
 		bool *const flags[] = {&entry->bind, &entry->bind, &entry->noauto, &entry->nofail, &entry->automount,

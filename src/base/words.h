@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * Words, and options of a mount: pieces of a text, as many bytes as they have.
- */
+/** Words: pieces of a text, with a length and no terminator. */
 #ifndef GM_BASE_WORDS_H
 #define GM_BASE_WORDS_H
-
-#include "base/strbuf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,27 +35,6 @@ static inline bool word_in(const char *at, size_t n, const char *list)
 			return true;
 	}
 	return false;
-}
-
-/** How many of the n bytes of an option are its name: what is before '='. */
-static inline size_t option_name(const char *option, size_t n)
-{
-	const char *equals = memchr(option, '=', n);
-	return equals ? (size_t)(equals - option) : n;
-}
-
-/** Append an option of n bytes to a list with commas between. */
-static inline void option_add(struct strbuf *list, const char *option, size_t n)
-{
-	if (list->len)
-		strbuf_putc(list, ',');
-	strbuf_add(list, option, n);
-}
-
-/** The same of a string. */
-static inline void option_puts(struct strbuf *list, const char *option)
-{
-	option_add(list, option, strlen(option));
 }
 
 #endif

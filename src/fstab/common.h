@@ -15,6 +15,7 @@
 #include "base/strbuf.h"
 #include "base/words.h"
 #include "fstab/fstab.h"
+#include "mountopts/optlist.h"
 
 /* text.c */
 
@@ -129,21 +130,6 @@ static inline bool fstab_type_in(const char *fstype, const char *types)
     out, or may not be given.
     @minimal  Or it is so without it. */
 bool fstab_is_dropped(const char *fstype, const char *option, size_t n, bool minimal);
-
-/** Whether a list of options, as the kernel gave it, has this one. */
-bool fstab_has_option(const char *options, const char *option);
-
-/** The next of options as mount(8) keeps them, of *n bytes; what does not end is none.
-    @return it, or NULL. */
-const char *fstab_kept_next(const char **list, size_t *n);
-
-/** The last of these with a name of n bytes.
-    @m [out]  How many bytes it has.
-    @return it, or NULL. */
-const char *fstab_kept_find(const char *options, const char *name, size_t n, size_t *m);
-
-/** The decoded value of an option; false if it is not there. */
-bool fstab_option_value(const char *options, const char *name, struct strbuf *value);
 
 /** A layer of an overlay: a directory. */
 struct fstab_layer {

@@ -11,7 +11,7 @@
 #include "fstab/proof_impl.h"
 
 #include "base/fstypes.h"
-#include "base/optionset.h"
+#include "mountopts/optset.h"
 #include "base/words.h"
 #include "fstab/shown.h"
 
@@ -68,7 +68,7 @@ static bool is_fs_option(const char *option, size_t n)
 const char *pf_option(struct pf *pf, const char *options, const char *name)
 {
 	size_t n = strlen(name), m;
-	const char *found = fstab_kept_find(options, name, n, &m);
+	const char *found = opt_find(options, name, n, &m);
 	if (!found || m <= n)
 		return found ? "" : NULL;
 	found += n + 1;
@@ -82,7 +82,7 @@ unsigned pf_flags(const char *options, unsigned *given)
 {
 	unsigned flags = 0, told = 0;
 	size_t n;
-	for (const char *o; (o = fstab_kept_next(&options, &n)) != NULL;) {
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
 		const struct flag_word *word = find_flag(o, n);
 		if (!word)
 			continue;
@@ -99,7 +99,7 @@ unsigned pf_live_flags(const struct mount *mount)
 	const char *opts = mount->vfs_opts;
 	unsigned flags = pf_flags(opts ? opts : "", NULL) & ~(unsigned)PFF_STRICTATIME;
 	/* The kernel has no word for it. */
-	if (opts && !fstab_has_option(opts, "relatime") && !fstab_has_option(opts, "noatime"))
+	if (opts && !opt_shown_has(opts, "relatime") && !opt_shown_has(opts, "noatime"))
 		flags |= PFF_STRICTATIME;
 	return flags;
 }
@@ -132,7 +132,7 @@ static bool asks_for(const char *options, const char *const words[2])
 {
 	bool asked = false;
 	size_t n;
-	for (const char *o; (o = fstab_kept_next(&options, &n)) != NULL;)
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
 		asked = word_is(o, n, words[0]) || (asked && !word_is(o, n, words[1]));
 	return asked;
 }
@@ -143,7 +143,7 @@ static const char *compare_super(struct pf *pf, const struct mount *live, const 
 	if (!live->fs_opts || fstype_flags(live->fstype) & FST_NET || (live->fstype && strncmp(live->fstype, "fuse", 4) == 0))
 		return NULL;
 	for (size_t i = 0; i < sizeof(super_words) / sizeof(*super_words); ++i) {
-		if (asks_for(options, super_words[i]) && !fstab_has_option(live->fs_opts, super_words[i][0]))
+		if (asks_for(options, super_words[i]) && !opt_shown_has(live->fs_opts, super_words[i][0]))
 			return fstab_format(&pf->draft, "it is not %s, and the line makes it so", super_words[i][0]);
 	}
 	return NULL;
@@ -160,8 +160,8 @@ static const char *next_named(const char **list, const char *name, size_t key, s
 {
 	const char *option;
 	do
-		option = fstab_kept_next(list, n);
-	while (option && (option_name(option, *n) != key || memcmp(option, name, key) != 0));
+		option = opt_next(list, n);
+	while (option && (opt_name(option, *n) != key || memcmp(option, name, key) != 0));
 	return option;
 }
 
@@ -180,7 +180,7 @@ static bool same_order(const char *a, const char *b, const char *name, size_t ke
 
 /** The options of a file system, by name: of the last of a name, which counts. */
 struct lists {
-	struct option_set want, asked, live;
+	struct opt_set want, asked, live;
 };
 
 /** Compare the options of the file system with those that are asked for, as they are shown.
@@ -191,18 +191,18 @@ static const char *compare_shown(struct pf *pf, const struct fstab_line *want, c
 	const struct mount *mount = want->mount;
 	const char *list = want->options;
 	size_t n;
-	for (const char *o; (o = fstab_kept_next(&list, &n)) != NULL;) {
-		size_t key = option_name(o, n);
-		if (!is_fs_option(o, n) || option_set_find(&lists->want, o, key)->last != o)
+	for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
+		size_t key = opt_name(o, n);
+		if (!is_fs_option(o, n) || opt_set_find(&lists->want, o, key)->last != o)
 			continue;
 		if (adds_up(o, key)) {
 			if (!same_order(want->options, options, o, key))
 				return fstab_format(&pf->draft, "it has other options %.*s than the line", (int)key, o);
 			continue;
 		}
-		const struct option_entry *mine = option_set_find(&lists->asked, o, key);
+		const struct opt_entry *mine = opt_set_find(&lists->asked, o, key);
 		if (!mine && word_is(o, key, "subvol"))
-			mine = option_set_find(&lists->asked, "subvolid", 8);   /* the root says what it is */
+			mine = opt_set_find(&lists->asked, "subvolid", 8);   /* the root says what it is */
 		else if (mine && !shown_same(mount->fstype, mine->last, mine->nlast, o, n))
 			return fstab_format(&pf->draft, "it has the option %s, and the line %s", show_option(pf, o, n),
 			                    show_option(pf, mine->last, mine->nlast));
@@ -211,11 +211,11 @@ static const char *compare_shown(struct pf *pf, const struct fstab_line *want, c
 	}
 	/* What the line asks for, and live is there with another value. */
 	list = options;
-	for (const char *o; mount->fs_opts && (o = fstab_kept_next(&list, &n)) != NULL;) {
-		size_t key = option_name(o, n);
-		if (key == n || !is_fs_option(o, n) || word_is(o, key, "subvolid") || option_set_find(&lists->asked, o, key)->last != o)
+	for (const char *o; mount->fs_opts && (o = opt_next(&list, &n)) != NULL;) {
+		size_t key = opt_name(o, n);
+		if (key == n || !is_fs_option(o, n) || word_is(o, key, "subvolid") || opt_set_find(&lists->asked, o, key)->last != o)
 			continue;
-		const struct option_entry *mine = option_set_find(&lists->live, o, key);
+		const struct opt_entry *mine = opt_set_find(&lists->live, o, key);
 		if (mine && mine->nlast > key && !memchr(mine->last, '\\', mine->nlast)
 		    && !shown_same(mount->fstype, o, n, mine->last, mine->nlast)
 		    && strcmp(mount->fstype ? mount->fstype : "", "overlay") != 0)
@@ -236,18 +236,18 @@ static const char *compare_fs(struct pf *pf, const struct fstab_line *want, cons
 		shown_list(want->mount->fstype, pf->lines[fs->line].options, &shown);
 	shown_list(want->mount->fstype, options, &shown);
 	struct lists lists;
-	option_set_init(&lists.want, false);
-	option_set_init(&lists.asked, false);
-	option_set_init(&lists.live, false);
-	option_set_add_list(&lists.want, want->options, fstab_kept_next);
-	option_set_add_list(&lists.asked, strbuf_str(&shown), fstab_kept_next);
-	option_set_add_list(&lists.live, want->mount->fs_opts, fstab_kept_next);
+	opt_set_init(&lists.want, false);
+	opt_set_init(&lists.asked, false);
+	opt_set_init(&lists.live, false);
+	opt_set_add_list(&lists.want, want->options, opt_next);
+	opt_set_add_list(&lists.asked, strbuf_str(&shown), opt_next);
+	opt_set_add_list(&lists.live, want->mount->fs_opts, opt_next);
 	bool failed = lists.want.failed || lists.asked.failed || lists.live.failed || shown.failed;
 	const char *why = failed ? NULL : compare_shown(pf, want, strbuf_str(&shown), &lists, &use);
 	pf->draft.failed |= failed || use.failed;
-	option_set_destroy(&lists.want);
-	option_set_destroy(&lists.asked);
-	option_set_destroy(&lists.live);
+	opt_set_destroy(&lists.want);
+	opt_set_destroy(&lists.asked);
+	opt_set_destroy(&lists.live);
 	strbuf_destroy(&shown);
 	strbuf_destroy(&use);
 	return why;
@@ -292,7 +292,7 @@ const char *pf_compare_options(struct pf *pf, const struct fstab_line *want, con
 			                    flag_name(got->flags, mask));
 		}
 	}
-	if (pf_option(pf, options, "X-mount.idmap") && !(m->vfs_opts && fstab_has_option(m->vfs_opts, "idmapped")))
+	if (pf_option(pf, options, "X-mount.idmap") && !(m->vfs_opts && opt_shown_has(m->vfs_opts, "idmapped")))
 		return "it has no mapped IDs, and the line maps them";
 	/* Through a bind nothing of the file system can be set. */
 	bool binds = pf_option(pf, options, "bind") || pf_option(pf, options, "rbind");

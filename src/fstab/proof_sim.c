@@ -715,7 +715,7 @@ static void visit(struct pf *pf, uint32_t i, unsigned depth)
 	visit_path(pf, line->target, false, depth);
 	if (entry->source && *entry->source == '/')
 		visit_path(pf, pf_normal(pf, entry->source), true, depth);
-	for (const char *o; (o = fstab_kept_next(&rest, &n)) != NULL;) {
+	for (const char *o; (o = opt_next(&rest, &n)) != NULL;) {
 		if (n > len && memcmp(o, "x-systemd.requires-mounts-for=", len) == 0)
 			visit_path(pf, pf_normal(pf, fstab_format(&pf->draft, "%.*s", (int)(n - len), o + len)), true, depth);
 	}
@@ -744,7 +744,7 @@ static void add_first(struct pf *pf)
 		pf_add_mount(pf, &pf->sim, &m);
 		const struct mount *record = m.node != MT_NONE ? pf->in->live->d->tree.nodes[m.node].mount : NULL;
 		pf->fs[m.fs].is_mounted = true;
-		pf->fs[m.fs].is_ro = record && fstab_has_option(record->fs_opts, "ro");
+		pf->fs[m.fs].is_ro = record && opt_shown_has(record->fs_opts, "ro");
 	}
 }
 

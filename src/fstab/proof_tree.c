@@ -554,9 +554,9 @@ void pf_make_live(struct pf *pf)
 		else if (record->source && *record->source == '/' && (record->dev_major || fstype_flags(record->fstype) & FST_SUBVOL))
 			pf_add_name(pf, record->source, m->fs, NULL);
 		if (fstype_flags(record->fstype) & FST_SUBVOL
-		    && fstab_option_value(record->fs_opts, "subvolid", &pf->real)) {
+		    && opt_shown_value(record->fs_opts, "subvolid", &pf->real)) {
 			const char *id = fstab_format(&pf->draft, "%s", strbuf_str(&pf->real));
-			if (id && fstab_option_value(record->fs_opts, "subvol", &pf->real))
+			if (id && opt_shown_value(record->fs_opts, "subvol", &pf->real))
 				pf_add_name(pf, id, m->fs, fstab_format(&pf->draft, "%s", strbuf_str(&pf->real)));
 		}
 	}

@@ -173,19 +173,19 @@ void shown_as(const char *fstype, const char *option, size_t n, struct strbuf *o
 		add_shown(out, rows[i].shown, option + len, n - len);
 		return;
 	}
-	option_add(out, option, n);
+	opt_add(out, option, n);
 }
 
 void shown_list(const char *fstype, const char *options, struct strbuf *out)
 {
 	size_t n;
-	for (const char *o; (o = fstab_kept_next(&options, &n)) != NULL;)
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
 		shown_as(fstype, o, n, out);
 }
 
 bool shown_unasked(const char *fstype, const char *option, size_t n)
 {
-	size_t key = option_name(option, n);
+	size_t key = opt_name(option, n);
 	if (fstab_is_dropped(fstype, option, n, true))
 		return true;
 	for (size_t i = 0; i < sizeof(unasked_rows) / sizeof(*unasked_rows); ++i) {
@@ -242,7 +242,7 @@ bool shown_readonly(const struct mount *mount)
 		return true;
 	if (!fstab_type_in(fstype, "overlay") || !options)
 		return false;
-	for (const char *o; (o = fstab_kept_next(&options, &n)) != NULL;) {
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
 		if (n > 9 && memcmp(o, "upperdir=", 9) == 0)
 			return false;
 	}
@@ -252,7 +252,7 @@ bool shown_readonly(const struct mount *mount)
 bool shown_failed(const char *fstype, const char *options)
 {
 	return options && fstab_type_in(fstype, "ext2 ext3 ext4 xfs f2fs btrfs")
-	       && (fstab_has_option(options, "emergency_ro") || fstab_has_option(options, "shutdown"));
+	       && (opt_shown_has(options, "emergency_ro") || opt_shown_has(options, "shutdown"));
 }
 
 /** Whether a line of one type of n bytes makes a mount of a type. */
@@ -399,21 +399,21 @@ static bool is_name_of(const char *fstype, const char *shown, size_t m, const ch
 
 bool shown_same(const char *fstype, const char *asked, size_t n, const char *shown, size_t m)
 {
-	size_t key = option_name(asked, n), other = option_name(shown, m);
+	size_t key = opt_name(asked, n), other = opt_name(shown, m);
 	if ((key < n) == (other < m)
 	    && (key == n || is_value(fstype, asked, key, asked + key + 1, n - key - 1, shown + other + 1, m - other - 1)))
 		return true;
 	return is_name_of(fstype, shown, m, asked, n);
 }
 
-bool shown_has(const char *fstype, const struct option_set *asked, const char *shown, size_t n, struct strbuf *use)
+bool shown_has(const char *fstype, const struct opt_set *asked, const char *shown, size_t n, struct strbuf *use)
 {
 	size_t k;
 	strbuf_reset(use);
 	shown_as(fstype, shown, n, use);
 	const char *list = strbuf_str(use);
-	for (const char *o; (o = fstab_kept_next(&list, &k)) != NULL;) {
-		const struct option_entry *mine = option_set_find(asked, o, option_name(o, k));
+	for (const char *o; (o = opt_next(&list, &k)) != NULL;) {
+		const struct opt_entry *mine = opt_set_find(asked, o, opt_name(o, k));
 		if (!mine || !shown_same(fstype, mine->last, mine->nlast, o, k))
 			return false;
 	}

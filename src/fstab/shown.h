@@ -19,7 +19,7 @@
 #define GM_FSTAB_SHOWN_H
 
 #include "base/mount.h"
-#include "base/optionset.h"
+#include "mountopts/optset.h"
 #include "base/strbuf.h"
 
 #include <stdbool.h>
@@ -59,7 +59,7 @@ bool shown_same(const char *fstype, const char *asked, size_t n, const char *sho
  *
  * @use    For use in passing; whether it failed is the caller's to look.
  */
-bool shown_has(const char *fstype, const struct option_set *asked, const char *shown, size_t n, struct strbuf *use);
+bool shown_has(const char *fstype, const struct opt_set *asked, const char *shown, size_t n, struct strbuf *use);
 
 /** Whether a file system was shut down, or made read-only, by an error. */
 bool shown_failed(const char *fstype, const char *options);

@@ -9,6 +9,7 @@
 
 #include "base/escape.h"
 #include "base/words.h"
+#include "mountopts/optlist.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 static bool has_word(const char *list, const char *word)
 {
 	size_t n;
-	for (const char *o; (o = rec_option_next(&list, &n)) != NULL;) {
+	for (const char *o; (o = opt_next_mtab(&list, &n)) != NULL;) {
 		if (word_is(o, n, word))
 			return true;
 	}
@@ -46,7 +47,7 @@ static void add_options(struct strbuf *out, const char **list, bool early)
 {
 	size_t n;
 	const char *at = *list;
-	for (const char *o; (o = rec_option_next(&at, &n)) != NULL; *list = at) {
+	for (const char *o; (o = opt_next_mtab(&at, &n)) != NULL; *list = at) {
 		if (word_is(o, n, "rw") || word_is(o, n, "ro"))
 			continue;
 		if (early && !is_early(o, n))

@@ -12,29 +12,12 @@
 
 #include "base/escape.h"
 #include "base/map64.h"
+#include "mountopts/optlist.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NAME_BYTES "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
-
-const char *rec_option_next(const char **list, size_t *n)
-{
-	while (*list && **list == ',')
-		++*list;
-	if (!*list || !**list)
-		return NULL;
-	const char *option = *list;
-	size_t len = strcspn(option, ",\"");
-	/* context="a,b"; a mark that is not closed is but a byte. */
-	const char *close = option[len] == '"' ? strchr(option + len + 1, '"') : NULL;
-	if (close)
-		len = (size_t)(close + 1 - option);
-	len += strcspn(option + len, ",");
-	*n = len;
-	*list = option + len;
-	return option;
-}
 
 /** Whether an option is a prefix with a name, and nothing else, behind it. */
 static bool is_named(const char *option, const char *prefix, const char *bytes)
@@ -82,7 +65,7 @@ int rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
 	*set = (struct rec_set){0};
 	size_t count = 0, n;
 	const char *at = list;
-	while (rec_option_next(&at, &n))
+	while (opt_next_mtab(&at, &n))
 		++count;
 	if (count == 0)
 		return 0;
@@ -93,7 +76,7 @@ int rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
 	if (!all || !copy || !text)
 		return -1;
 	set->known = all;
-	for (at = list; rec_option_next(&at, &n);) {
+	for (at = list; opt_next_mtab(&at, &n);) {
 		size_t start = (size_t)(at - list) - n;
 		char *raw = copy + start;
 		raw[n] = '\0';

@@ -150,10 +150,6 @@ void rec_build(const struct rec_input *in, const struct rec_judgement *judgement
     gave them. */
 void rec_options(const struct mount *mount, struct strbuf *out);
 
-/** Step through a list: pieces are parted by commas outside of quotation marks.
-    @return the next, of *n bytes, or NULL. */
-const char *rec_option_next(const char **list, size_t *n);
-
 /** The name of a format, a verdict and a field (of the number of its bit). */
 const char *rec_format_name(enum rec_format format);
 const char *rec_verdict_name(enum rec_verdict verdict);

@@ -3,8 +3,9 @@
 
 #include "base/escape.h"
 #include "base/map64.h"
-#include "base/optionset.h"
+#include "mountopts/optset.h"
 #include "base/words.h"
+#include "mountopts/optlist.h"
 #include "os/file.h"
 #include "path/named.h"
 
@@ -323,49 +324,25 @@ struct mount_table *table_ask_more(struct os *os, const struct mount_table *tabl
 
 /* Options. */
 
-/** Step through a list of options.  @return the next, of *n bytes, or NULL. */
-static const char *option_next(const char **list, size_t *n)
-{
-	while (*list && **list == ',')
-		++*list;
-	if (!*list || !**list)
-		return NULL;
-	const char *option = *list;
-	*list = strchrnul(option, ',');
-	*n = (size_t)(*list - option);
-	return option;
-}
-
-/** Whether a list has an option, spelled the same. */
-static bool options_have(const char *list, const char *option, size_t n)
-{
-	size_t m;
-	for (const char *o; (o = option_next(&list, &m)) != NULL;) {
-		if (m == n && memcmp(o, option, n) == 0)
-			return true;
-	}
-	return false;
-}
-
 /** Append the options of a list, but "rw", "ro" and those of another list. */
 static void options_add(struct strbuf *out, const char *list, const char *other)
 {
-	struct option_set others;
+	struct opt_set others;
 	size_t n;
-	option_set_init(&others, true);
-	for (const char *o; (o = option_next(&list, &n)) != NULL;) {
+	opt_set_init(&others, true);
+	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
 		if (word_is(o, n, "rw") || word_is(o, n, "ro"))
 			continue;
 		/* Most file systems have no other option, and need no set. */
-		option_set_add_list(&others, other, option_next);
+		opt_set_add_list(&others, other, opt_next_shown);
 		other = NULL;
-		if (option_set_find(&others, o, n))
+		if (opt_set_find(&others, o, n))
 			continue;
 		strbuf_putc(out, ',');
 		strbuf_add(out, o, n);
 	}
 	out->failed |= others.failed;
-	option_set_destroy(&others);
+	opt_set_destroy(&others);
 }
 
 /** Decode what was appended since start. */
@@ -388,7 +365,7 @@ void table_options(const struct mount *mount, struct strbuf *out)
 	if (mount->line != 0) {
 		strbuf_puts(out, fs ? fs : vfs ? vfs : "");
 	} else if (vfs || fs) {
-		bool ro = options_have(vfs, "ro", 2) || options_have(fs, "ro", 2);
+		bool ro = opt_shown_has(vfs, "ro") || opt_shown_has(fs, "ro");
 		strbuf_puts(out, ro ? "ro" : "rw");
 		options_add(out, vfs, NULL);
 		start = out->len;

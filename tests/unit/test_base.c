@@ -5,7 +5,7 @@
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/map64.h"
-#include "base/optionset.h"
+#include "mountopts/optset.h"
 #include "base/secret.h"
 #include "base/sha256.h"
 #include "base/strbuf.h"
@@ -120,13 +120,13 @@ static const char *word_next(const char **list, size_t *n)
 static void test_option_set(void)
 {
 	const char *list = ",uid=1,,uid,size=2,uid=3,=x,";
-	struct option_set set;
-	option_set_init(&set, false);
-	CU_ASSERT_PTR_NULL(option_set_find(&set, "uid", 3));
-	option_set_add_list(&set, NULL, word_next);
-	option_set_add_list(&set, list, word_next);
+	struct opt_set set;
+	opt_set_init(&set, false);
+	CU_ASSERT_PTR_NULL(opt_set_find(&set, "uid", 3));
+	opt_set_add_list(&set, NULL, word_next);
+	opt_set_add_list(&set, list, word_next);
 	CU_ASSERT_EQUAL(set.count, 3);
-	const struct option_entry *uid = option_set_find(&set, "uid", 3);
+	const struct opt_entry *uid = opt_set_find(&set, "uid", 3);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(uid);
 	CU_ASSERT_EQUAL(uid->times, 3);
 	CU_ASSERT_EQUAL(uid->nfirst, 5);
@@ -134,19 +134,19 @@ static void test_option_set(void)
 	CU_ASSERT_PTR_EQUAL(uid->first, list + 1);
 	CU_ASSERT_PTR_EQUAL(uid->bare, list + 8);
 	CU_ASSERT_PTR_EQUAL(uid->last, list + 19);
-	CU_ASSERT_PTR_NULL(option_set_find(&set, "size", 4)->bare);
-	CU_ASSERT_PTR_NOT_NULL(option_set_find(&set, "", 0));
-	CU_ASSERT_PTR_NULL(option_set_find(&set, "ui", 2));
-	CU_ASSERT_PTR_NULL(option_set_find(&set, "uid=1", 5));
-	option_set_destroy(&set);
+	CU_ASSERT_PTR_NULL(opt_set_find(&set, "size", 4)->bare);
+	CU_ASSERT_PTR_NOT_NULL(opt_set_find(&set, "", 0));
+	CU_ASSERT_PTR_NULL(opt_set_find(&set, "ui", 2));
+	CU_ASSERT_PTR_NULL(opt_set_find(&set, "uid=1", 5));
+	opt_set_destroy(&set);
 
-	option_set_init(&set, true);
-	option_set_add_list(&set, list, word_next);
+	opt_set_init(&set, true);
+	opt_set_add_list(&set, list, word_next);
 	CU_ASSERT_EQUAL(set.count, 5);
-	CU_ASSERT_PTR_EQUAL(option_set_find(&set, "uid=3", 5)->last, list + 19);
-	CU_ASSERT_PTR_NULL(option_set_find(&set, "size", 4));
+	CU_ASSERT_PTR_EQUAL(opt_set_find(&set, "uid=3", 5)->last, list + 19);
+	CU_ASSERT_PTR_NULL(opt_set_find(&set, "size", 4));
 	CU_ASSERT_FALSE(set.failed);
-	option_set_destroy(&set);
+	opt_set_destroy(&set);
 }
 
 static void test_arena(void)
@@ -610,7 +610,7 @@ static const struct unit_test tests[] = {
 	{"map64_many", test_map64_many},
 	{"map64_reserve", test_map64_reserve},
 	{"map64_remove", test_map64_remove},
-	{"option_set", test_option_set},
+	{"opt_set", test_option_set},
 	{"arena", test_arena},
 	{"strbuf", test_strbuf},
 	{"strbuf_failure", test_strbuf_failure},

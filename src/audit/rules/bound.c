@@ -171,7 +171,7 @@ static bool look_for(const struct bounds *b, void *arg, uint32_t line, const str
 	const struct fstab_bound *bound = &b->merged->bound[line];
 	const char *options = tabline_value(&b->lines->lines[line], TABLINE_OPTIONS);
 	size_t n;
-	if (!options || !fstab_kept_find(options, "rbind", 5, &n) || !of->mount->uniq_id || mtree_path_within(child->target, of->target)
+	if (!options || !opt_find(options, "rbind", 5, &n) || !of->mount->uniq_id || mtree_path_within(child->target, of->target)
 	    || !was_there(asker->d, child->mount, bound->in, of->mount->uniq_id) || !is_same_way(b, of->target, bound->path, rest))
 		return true;
 	asker->each(asker->arg, &b->lines->lines[line], child);

@@ -47,7 +47,7 @@ struct crypt {
 static bool says(const struct crypt *crypt, const char *name)
 {
 	size_t n;
-	return crypt->field[OPTIONS] && fstab_kept_find(crypt->field[OPTIONS], name, strlen(name), &n);
+	return crypt->field[OPTIONS] && opt_find(crypt->field[OPTIONS], name, strlen(name), &n);
 }
 
 static void tell(struct host *host, const struct crypt *crypt, enum audit_severity severity, const char *message,
@@ -74,9 +74,9 @@ static void take_needed(struct host *host, struct map64 *needed)
 		const char *fstype = source ? tabline_value(line, TABLINE_FSTYPE) : NULL;
 		size_t n;
 		if (source && !(fstype && strcmp(fstype, "swap") == 0)
-		    && !fstab_kept_find(options ? options : "", "x-systemd.automount", strlen("x-systemd.automount"), &n)
+		    && !opt_find(options ? options : "", "x-systemd.automount", strlen("x-systemd.automount"), &n)
 		    && strncmp(source, mapper, sizeof(mapper) - 1) == 0
-		    && !(options && (fstab_has_option(options, "noauto") || fstab_has_option(options, "nofail"))))
+		    && !(options && (opt_shown_has(options, "noauto") || opt_shown_has(options, "nofail"))))
 			host->failed |= map64_put(needed, hash_of(source + sizeof(mapper) - 1), 0) == MAP64_NONE;
 	}
 }
@@ -205,8 +205,8 @@ static void judge_options(struct host *host, struct crypt *crypt)
 {
 	const char *list = crypt->field[OPTIONS];
 	size_t n;
-	for (const char *o; list && (o = fstab_kept_next(&list, &n)) != NULL;) {
-		size_t key = option_name(o, n), m;
+	for (const char *o; list && (o = opt_next(&list, &n)) != NULL;) {
+		size_t key = opt_name(o, n), m;
 		const char *found = NULL;
 		unsigned best = key < 7 ? 2 : 3;
 		if (key < 4 || key > AUDIT_NAME_MAX || word_in(o, key, known_options) || *o == 'x' || *o == 'X')
@@ -225,8 +225,8 @@ static void judge_key(struct host *host, const struct crypt *crypt)
 	const char *key = crypt->field[KEY], *at = key;
 	size_t n;
 	bool options = key && !crypt->field[OPTIONS], scripted = says(crypt, "keyscript");
-	for (const char *o; options && (o = fstab_kept_next(&at, &n)) != NULL;)
-		options = word_in(o, option_name(o, n), known_options);
+	for (const char *o; options && (o = opt_next(&at, &n)) != NULL;)
+		options = word_in(o, opt_name(o, n), known_options);
 	if (key && *key != '/' && strcmp(key, "none") != 0 && strcmp(key, "-") != 0 && !strchr(key, ':') && !scripted) {
 		tell(host, crypt, AUDIT_WARNING, options ? "options stand where the key file belongs: they are passed over"
 		     : "its key file has no absolute path: it is passed over, and somebody is asked for a passphrase",
@@ -318,7 +318,7 @@ static void judge_wanted(struct host *host, const struct map64 *names)
 		const char *target = source ? tabline_value(line, TABLINE_TARGET) : NULL;
 		const char *options = source ? tabline_value(line, TABLINE_OPTIONS) : NULL;
 		const char *fstype = source ? tabline_value(line, TABLINE_FSTYPE) : NULL;
-		if (!source || strncmp(source, mapper, sizeof(mapper) - 1) != 0 || (options && fstab_has_option(options, "noauto"))
+		if (!source || strncmp(source, mapper, sizeof(mapper) - 1) != 0 || (options && opt_shown_has(options, "noauto"))
 		    || (target && strcmp(target, "/") == 0))
 			continue;
 		const char *name = source + sizeof(mapper) - 1;
@@ -328,7 +328,7 @@ static void judge_wanted(struct host *host, const struct map64 *names)
 		++count;
 		struct crypt crypt = {0};
 		struct fstab_device device = {0};
-		bool comment = false, swap = fstype && strcmp(fstype, "swap") == 0, nofail = options && fstab_has_option(options, "nofail");
+		bool comment = false, swap = fstype && strcmp(fstype, "swap") == 0, nofail = options && opt_shown_has(options, "nofail");
 		/* Of what is not there now the fstab's rules tell. */
 		int there = facts->devices(facts->arg, source, &device);
 		bool unmade = there != 0 && find_unmade(host, name, &crypt, &comment);

@@ -122,7 +122,7 @@ void drift_leave_open(struct drift *drift, enum audit_code code)
 bool drift_asks(const struct tabline *line, const char *name)
 {
 	size_t n;
-	return fstab_kept_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
+	return opt_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
 }
 
 /** Whether the device, file or directory of a line is missing, as far as is known. */

@@ -25,9 +25,9 @@ static const char *with_part(const struct drift *drift, struct strbuf *out, cons
 	if (!(flags & (FST_SUBVOL | FST_LAYERED)) || !options || !*options || (world->secret && world->secret(NULL, options)))
 		return name;
 	size_t n = strlen(options);
-	const char *part = flags & FST_LAYERED ? options : fstab_kept_find(options, "subvol", 6, &n);
+	const char *part = flags & FST_LAYERED ? options : opt_find(options, "subvol", 6, &n);
 	if (!part)
-		part = fstab_kept_find(options, "subvolid", 8, &n);
+		part = opt_find(options, "subvolid", 8, &n);
 	if (part)
 		strbuf_printf(out, ": %.*s", (int)n, part);
 	return strbuf_str(out);
@@ -37,7 +37,7 @@ static bool names_subvolume(const struct tabline *line)
 {
 	size_t n;
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	return options && (fstab_kept_find(options, "subvol", 6, &n) || fstab_kept_find(options, "subvolid", 8, &n));
+	return options && (opt_find(options, "subvol", 6, &n) || opt_find(options, "subvolid", 8, &n));
 }
 
 void drift_note_named(struct drift *drift)
@@ -84,14 +84,14 @@ static bool lacks_root(const struct tabline *line, const struct mount *m)
 	const char *target = tabline_value(line, TABLINE_TARGET), *fstype = tabline_value(line, TABLINE_FSTYPE);
 	size_t n;
 	const char *subvol = m->fs_opts && strcmp(target ? target : "", "/") == 0 && shown_type(fstype, m->fstype)
-	                     ? fstab_kept_find(m->fs_opts, "subvol", 6, &n) : NULL;
+	                     ? opt_find(m->fs_opts, "subvol", 6, &n) : NULL;
 	return subvol && n > 8 && !names_subvolume(line);   /* "subvol=/" is the top */
 }
 
 void drift_tell_differs(struct drift *drift, const struct tabline *line, const struct fstab_line *live, const char *differ)
 {
 	const struct fstab_world *world = &drift->in->live->world;
-	bool secret = world->secret && world->secret(NULL, differ), ro = fstab_has_option(differ, "ro");
+	bool secret = world->secret && world->secret(NULL, differ), ro = opt_shown_has(differ, "ro");
 	/* mount(8) tries it read-only then, and tells who looks. */
 	bool guarded = ro && live->mount && world->protected && world->protected(world->arg, live->mount), alone = strcmp(differ, "ro") == 0;
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
@@ -105,7 +105,7 @@ void drift_tell_differs(struct drift *drift, const struct tabline *line, const s
 		.actual = secret ? "options that hold a secret" : differ,
 		.hint = guarded ? "give the line ro, or see why: a switch of the medium, losetup -r, blockdev --getro"
 		        : ro ? "look into the kernel's log for why; mount -o remount,rw once that is mended"
-		        : fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET && fstab_kept_find(differ, "vers", 4, &n)
+		        : fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET && opt_find(differ, "vers", 4, &n)
 		           ? "umount it, and mount it again; or getmnt fstab --merge --fix=options"
 		           : "mount -o remount, or getmnt fstab --merge --fix=options"});
 }
@@ -117,10 +117,10 @@ static bool binds_readonly(const struct drift *drift, const struct tabline *line
 	const struct mount *in = drift->in->merged->bound[line->number - 1].in;
 	if (!in || !in->vfs_opts || !in->fs_opts)
 		return false;
-	bool ro = fstab_has_option(in->vfs_opts, "ro");
-	if (ro && fstab_has_option(m->vfs_opts, "ro"))
+	bool ro = opt_shown_has(in->vfs_opts, "ro");
+	if (ro && opt_shown_has(m->vfs_opts, "ro"))
 		return true;
-	uint32_t of = ro || fstab_has_option(in->fs_opts, "ro") ? map64_get(&drift->lined, in->key) : MAP64_NONE;
+	uint32_t of = ro || opt_shown_has(in->fs_opts, "ro") ? map64_get(&drift->lined, in->key) : MAP64_NONE;
 	return of != MAP64_NONE && !(drift->report->ignored[of] & audit_bit(DRIFT_READONLY));
 }
 
@@ -130,14 +130,14 @@ static void judge_readonly(struct drift *drift, const struct tabline *line, cons
 	const struct mount *m = live->mount;
 	if (!m || !m->vfs_opts || drift_asks(line, "ro") || (m->fs_opts && shown_readonly(m)) || binds_readonly(drift, line, m))
 		return;
-	if (fstab_has_option(m->vfs_opts, "ro")) {
+	if (opt_shown_has(m->vfs_opts, "ro")) {
 		if (live->fate != FSTAB_OWN && !(fstype_flags(m->fstype) & (FST_READONLY | FST_AUTOFS)))
 			drift_tell_differs(drift, line, live, "ro");
 		return;
 	}
-	bool emergency = m->fs_opts && fstab_has_option(m->fs_opts, "emergency_ro");
+	bool emergency = m->fs_opts && opt_shown_has(m->fs_opts, "emergency_ro");
 	/* What has shut down is told as FS-ERRORS. */
-	if (!m->fs_opts || fstab_has_option(m->fs_opts, "shutdown") || (!emergency && !fstab_has_option(m->fs_opts, "ro")))
+	if (!m->fs_opts || opt_shown_has(m->fs_opts, "shutdown") || (!emergency && !opt_shown_has(m->fs_opts, "ro")))
 		return;
 	bool excused = drift->report->ignored[line->number - 1] & audit_bit(DRIFT_READONLY);
 	uint32_t first = excused ? line->number : map64_put(&drift->flipped, mount_dev(m), line->number);
@@ -159,7 +159,7 @@ static long priority_of(const char *options)
 {
 	long priority = -1;
 	size_t n;
-	for (const char *o; options && (o = fstab_kept_next(&options, &n)) != NULL;) {
+	for (const char *o; options && (o = opt_next(&options, &n)) != NULL;) {
 		char *end;
 		if (n > 4 && memcmp(o, "pri=", 4) == 0) {
 			long value = strtol(o + 4, &end, 10);
@@ -230,7 +230,7 @@ static void judge_lacks(struct drift *drift, const struct tabline *line, const s
 static const char *older_nfs(const char *fstype, const struct mount *m, size_t *n)
 {
 	const char *vers = m->fs_opts && strcmp(fstype ? fstype : "", "nfs4") == 0 && strcmp(m->fstype ? m->fstype : "", "nfs") == 0
-	                   ? fstab_kept_find(m->fs_opts, "vers", 4, n) : NULL;
+	                   ? opt_find(m->fs_opts, "vers", 4, n) : NULL;
 	return vers && *n > 5 && vers[5] < '4' ? vers : NULL;
 }
 

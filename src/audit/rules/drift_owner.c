@@ -61,7 +61,7 @@ static bool may_be_units(const struct drift *drift, const struct fstab_line *liv
 	if (!m || !m->fstype || !live->target)
 		return false;
 	bool stick = strncmp(live->target, "/media/", 7) == 0 && strchr(live->target + 7, '/') && m->vfs_opts
-	             && fstab_has_option(m->vfs_opts, "nosuid") && fstab_has_option(m->vfs_opts, "nodev");
+	             && opt_shown_has(m->vfs_opts, "nosuid") && opt_shown_has(m->vfs_opts, "nodev");
 	return stick || (strcmp(m->fstype, "tmpfs") == 0 && strcmp(live->target, "/tmp") == 0);
 }
 
@@ -76,7 +76,7 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct discovery *d = drift->in->live->d;
 	const struct mount *m = live->mount, *first = d->table->mounts;
-	return m && m >= first && m < first + d->table->count && m->vfs_opts && fstab_has_option(m->vfs_opts, "ro")
+	return m && m >= first && m < first + d->table->count && m->vfs_opts && opt_shown_has(m->vfs_opts, "ro")
 	       && fstab_upon_itself(d, (uint32_t)(m - first));
 }
 

@@ -115,17 +115,17 @@ static unsigned flip_of(const struct fstab_line *line)
 	const struct mount *m = line->mount;
 	if (!m || !line->target || !m->fstype || !m->fs_opts || !(fstype_flags(m->fstype) & FST_DEVICE))
 		return 0;
-	if (fstab_has_option(m->fs_opts, "shutdown"))
+	if (opt_shown_has(m->fs_opts, "shutdown"))
 		return FLIP_SHUTDOWN;
-	if (fstab_has_option(m->fs_opts, "emergency_ro"))
+	if (opt_shown_has(m->fs_opts, "emergency_ro"))
 		return FLIP_EMERGENCY;
 	/* Of others a file system that cannot be written to may be usual. */
 	const char *const *type = types;
 	while (*type && strcmp(*type, m->fstype) != 0)
 		++type;
-	if (!*type || !fstab_has_option(m->fs_opts, "ro") || strcmp(line->owner, "udisks") == 0 || strcmp(line->owner, "session") == 0)
+	if (!*type || !opt_shown_has(m->fs_opts, "ro") || strcmp(line->owner, "udisks") == 0 || strcmp(line->owner, "session") == 0)
 		return 0;
-	return m->vfs_opts && fstab_has_option(m->vfs_opts, "ro") ? FLIP_MEANT : FLIP_READONLY;
+	return m->vfs_opts && opt_shown_has(m->vfs_opts, "ro") ? FLIP_MEANT : FLIP_READONLY;
 }
 
 static void tell_flip(struct host *host, const struct fstab_line *line, unsigned flip)

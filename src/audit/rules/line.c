@@ -74,8 +74,8 @@ static const char *find_option_blank(const struct audit_entry *entry, const char
 {
 	const char *list = entry->options, *found = NULL;
 	size_t n;
-	for (const char *o; !found && (o = fstab_kept_next(&list, &n)) != NULL;)
-		found = find_blank(o, option_name(o, n), name, len);
+	for (const char *o; !found && (o = opt_next(&list, &n)) != NULL;)
+		found = find_blank(o, opt_name(o, n), name, len);
 	return found;
 }
 

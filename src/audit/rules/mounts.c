@@ -116,7 +116,7 @@ static void judge_hidden(struct look *look, uint32_t node, const char *target, c
 	if (fstype_flags(m->fstype) & FST_AUTOFS && name && strcmp(name, target) == 0)
 		return;
 	if (over && name && strcmp(name, target) == 0 && mount_dev(m) == mount_dev(over) && same(m->root, over->root)) {
-		bool ro = m->vfs_opts && over->vfs_opts && !fstab_has_option(m->vfs_opts, "ro") && fstab_has_option(over->vfs_opts, "ro");
+		bool ro = m->vfs_opts && over->vfs_opts && !opt_shown_has(m->vfs_opts, "ro") && opt_shown_has(over->vfs_opts, "ro");
 		bool shm = strcmp(target, "/dev/shm") == 0;
 		if (ro || shm)
 			return;   /* as NixOS binds its store; as containers double it */

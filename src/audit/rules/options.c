@@ -167,10 +167,10 @@ static void read_shown(struct audit *audit, struct strbuf *key)
 	for (uint32_t i = 0; d && i < d->tree.count && !audit->failed; ++i) {
 		const struct mount *m = d->tree.nodes[i].mount;
 		const char *list = m->fs_opts;
-		for (const char *o; m->fstype && list && (o = fstab_kept_next(&list, &n)) != NULL;) {
-			shown_key(key, m->fstype, o, option_name(o, n));
+		for (const char *o; m->fstype && list && (o = opt_next(&list, &n)) != NULL;) {
+			shown_key(key, m->fstype, o, opt_name(o, n));
 			audit->failed |= intern_put(&audit->shown, strbuf_str(key), key->len, &number) != 0;
-			if (option_name(o, n) == n)
+			if (opt_name(o, n) == n)
 				continue;
 			shown_key(key, m->fstype, o, n);
 			audit->failed |= intern_put(&audit->shown, strbuf_str(key), key->len, &number) != 0;
@@ -294,7 +294,7 @@ static void judge_taken(struct audit *audit, const struct audit_entry *entry, co
 static void judge_name(struct audit *audit, const struct audit_entry *entry, const char *list, const char *option,
                        size_t n)
 {
-	size_t key = option_name(option, n), m;
+	size_t key = opt_name(option, n), m;
 	const char *some = list ? NULL : audit_meant(entry->fstype);
 	bool x = key >= 2 && (memcmp(option, "x-", 2) == 0 || memcmp(option, "X-", 2) == 0);
 	if (word_in(option, key, common_options) || (list && word_in(option, key, list)) || (some && word_in(option, key, some))
@@ -358,7 +358,7 @@ static bool may_repeat(const char *option, size_t key)
 static void judge_repeated(struct audit *audit, const struct audit_entry *entry, const char *list, const char *option,
                            size_t n)
 {
-	size_t key = option_name(option, n);
+	size_t key = opt_name(option, n);
 	uint64_t hash = map64_bytes(MAP64_BYTES, option, key);
 	uint32_t at = (uint32_t)(option - entry->options), before = map64_get(&audit->keys, hash);
 	const char *first = before != MAP64_NONE ? entry->options + before : NULL;
@@ -366,7 +366,7 @@ static void judge_repeated(struct audit *audit, const struct audit_entry *entry,
 	if (first && known && !may_repeat(option, key)) {
 		const char *rest = first;
 		size_t m;
-		fstab_kept_next(&rest, &m);
+		opt_next(&rest, &m);
 		bool same = m == n && memcmp(first, option, n) == 0;
 		audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
 			same ? AUDIT_INFO : AUDIT_WARNING, false,
@@ -485,10 +485,10 @@ static void judge_versions(struct audit *audit, const struct audit_entry *entry)
 	size_t n, m = 0;
 	if (!word_in(entry->fstype, strlen(entry->fstype), "nfs nfs4"))
 		return;
-	for (const char *o; (o = fstab_kept_next(&at, &n)) != NULL;) {
-		if (!word_in(o, option_name(o, n), names))
+	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
+		if (!word_in(o, opt_name(o, n), names))
 			continue;
-		if (first && !(option_name(o, n) == option_name(first, m) && memcmp(o, first, option_name(o, n)) == 0)) {
+		if (first && !(opt_name(o, n) == opt_name(first, m) && memcmp(o, first, opt_name(o, n)) == 0)) {
 			audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
 				AUDIT_WARNING, true, audit_format(audit, "%.*s and %.*s: mount.nfs(8) refuses more than one version", (int)m, first, (int)n, o),
 				"one version", NULL, "take one away"});
@@ -504,7 +504,7 @@ void audit_options(struct audit *audit, const struct audit_entry *entry)
 	const char *list = options_of(entry->fstype), *at = entry->options;
 	size_t n;
 	bool repeats = strchr(entry->options, ',');
-	for (const char *o; (o = fstab_kept_next(&at, &n)) != NULL;) {
+	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
 		judge_name(audit, entry, list, o, n);
 		if (repeats)
 			judge_repeated(audit, entry, list, o, n);

@@ -317,7 +317,7 @@ static bool has_with(struct audit *audit, const struct audit_entry *entry, const
 	if (strcmp(with, "ro") != 0)
 		return audit_option(audit, entry, with);
 	size_t n, m;
-	const char *ro = fstab_kept_find(entry->options, "ro", 2, &n), *rw = fstab_kept_find(entry->options, "rw", 2, &m);
+	const char *ro = opt_find(entry->options, "ro", 2, &n), *rw = opt_find(entry->options, "rw", 2, &m);
 	return ro && (!rw || rw < ro);
 }
 

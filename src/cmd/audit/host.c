@@ -237,7 +237,7 @@ static bool is_shut_down(struct audit_gathered *g, const struct discovery *d, co
 	bool xfs = strcmp(m->fstype, "xfs") == 0;
 	uint32_t node = xfs ? mtree_find(&d->tree, m->key) : MT_NONE;
 	if (!xfs)
-		return m->fs_opts && fstab_has_option(m->fs_opts, "shutdown");
+		return m->fs_opts && opt_shown_has(m->fs_opts, "shutdown");
 	unsigned states = node == MT_NONE ? 1u << MT_UNTESTED : d->tree.nodes[node].states;
 	g->host.errors_unknown |= (states & (1u << MT_UNTESTED | 1u << MT_UNSEARCHED | 1u << MT_DENIED)) != 0;
 	return states & 1u << MT_STALE && !(states & 1u << MT_HIDDEN);

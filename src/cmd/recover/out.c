@@ -9,6 +9,7 @@
 
 #include "base/escape.h"
 #include "cmd/output.h"
+#include "mountopts/optlist.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -74,11 +75,11 @@ static size_t add_beyond(struct strbuf *out, const char *list, const char *other
 	size_t found = 0, n, count = 0;
 	struct strbuf beyond;
 	strbuf_init(&beyond);
-	for (const char *o, *at = list; (o = rec_option_next(&at, &n)) != NULL && ++count <= SHOWN_MAX;) {
+	for (const char *o, *at = list; (o = opt_next_mtab(&at, &n)) != NULL && ++count <= SHOWN_MAX;) {
 		size_t m, here = 1, there = 0, seen = 0;
-		for (const char *e, *back = list; (e = rec_option_next(&back, &m)) != NULL && e != o;)
+		for (const char *e, *back = list; (e = opt_next_mtab(&back, &m)) != NULL && e != o;)
 			here += m == n && memcmp(e, o, n) == 0;
-		for (const char *e, *to = other; (e = rec_option_next(&to, &m)) != NULL && ++seen <= SHOWN_MAX;)
+		for (const char *e, *to = other; (e = opt_next_mtab(&to, &m)) != NULL && ++seen <= SHOWN_MAX;)
 			there += m == n && memcmp(e, o, n) == 0;
 		if (here <= there)
 			continue;

@@ -11,7 +11,7 @@
  */
 #include "fstab/edit/merge_impl.h"
 
-#include "base/optionset.h"
+#include "mountopts/optset.h"
 #include "base/words.h"
 #include "fstab/common.h"
 
@@ -88,7 +88,7 @@ static const struct lacks_row {
 /** Whether an option is one of a list, by its name or whole. */
 static bool is_of(const char *option, size_t n, const char *list)
 {
-	size_t key = option_name(option, n);
+	size_t key = opt_name(option, n);
 	return word_in(option, n, list) || (key < n && word_in(option, key, list));
 }
 
@@ -96,7 +96,7 @@ static bool is_of(const char *option, size_t n, const char *list)
 static bool has_any(const char *options, const char *list)
 {
 	size_t n;
-	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
 		if (is_of(o, n, list))
 			return true;
 	}
@@ -107,7 +107,7 @@ static bool has_any(const char *options, const char *list)
     user that is a number. */
 static bool is_known(const struct lacks_row *row, const char *option, size_t n)
 {
-	size_t key = option_name(option, n);
+	size_t key = opt_name(option, n);
 	if (row->value == ANY)
 		return true;
 	for (size_t i = key + 1; i < n; ++i) {
@@ -126,9 +126,9 @@ static bool is_shown(const struct lacks_row *row, const struct mount *mount, con
 	if (row->shown[0])
 		return has_any(mount->fs_opts, row->shown);
 	/* Without SELinux mount(8) takes its options away. */
-	if (*row->types == '*' && !fstab_has_option(mount->fs_opts, "seclabel"))
+	if (*row->types == '*' && !opt_shown_has(mount->fs_opts, "seclabel"))
 		return true;
-	return fstab_kept_find(mount->fs_opts, key, n, &m);
+	return opt_find(mount->fs_opts, key, n, &m);
 }
 
 void fstab_lacks(const struct mount *mount, const char *options, struct strbuf *lacks)
@@ -142,20 +142,20 @@ void fstab_lacks(const struct mount *mount, const char *options, struct strbuf *
 		if (fstab_type_in(mount->fstype, rows[i].types))
 			mine[count++] = &rows[i];
 	}
-	struct option_set asked;
-	option_set_init(&asked, false);
-	option_set_add_list(&asked, options, fstab_kept_next);
+	struct opt_set asked;
+	opt_set_init(&asked, false);
+	opt_set_add_list(&asked, options, opt_next);
 	for (size_t i = 0; i < count; ++i)
 		unless[i] = has_any(options, mine[i]->unless);
-	for (const char *at = options, *o; (o = merge_next(&at, &n)) != NULL;) {
-		size_t key = option_name(o, n);
+	for (const char *at = options, *o; (o = opt_next(&at, &n)) != NULL;) {
+		size_t key = opt_name(o, n);
 		for (size_t i = 0; i < count; ++i) {
 			/* Of more with one name the last counts. */
-			const struct option_entry *entry = unless[i] || !is_of(o, n, mine[i]->asked) ? NULL : option_set_find(&asked, o, key);
+			const struct opt_entry *entry = unless[i] || !is_of(o, n, mine[i]->asked) ? NULL : opt_set_find(&asked, o, key);
 			if (entry && entry->last == o && is_known(mine[i], o, n) && !is_shown(mine[i], mount, o, key))
-				option_add(lacks, o, n);
+				opt_add(lacks, o, n);
 		}
 	}
 	lacks->failed |= asked.failed;
-	option_set_destroy(&asked);
+	opt_set_destroy(&asked);
 }

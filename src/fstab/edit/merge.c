@@ -107,7 +107,7 @@ void merge_take(struct merger *m, const struct tabline *line, struct old *old)
 		tabline_value(line, TABLINE_FSTYPE), options && *options ? options : "defaults", line->passno,
 	};
 	old->swap = strcmp(old->words.fstype, "swap") == 0;
-	old->noauto = merge_noauto(old->words.options);
+	old->noauto = opt_noauto(old->words.options);
 	if (!old->swap && *old->words.target == '/')
 		old->key = merge_normal(m, old->words.target);
 }

@@ -17,6 +17,7 @@
 
 #include "base/map64.h"
 #include "base/strbuf.h"
+#include "mountopts/optlist.h"
 #include "fstab/edit/merge.h"
 #include "fstab/units.h"
 
@@ -205,21 +206,8 @@ void merge_device(struct merger *m, const struct fstab_line *line, struct fstab_
 
 /* merge_options.c */
 
-/** The next of a list of options, of *n bytes, or NULL; one in quotes that do not end
-    goes to the end. */
-const char *merge_next(const char **list, size_t *n);
-
 /** Options with those of a line that goes, which are for mount(8), systemd and others. */
 const char *merge_inherit(struct merger *m, const char *options, const char *from);
-
-/** Whether a list of options has this one. */
-bool merge_has(const char *options, const char *option);
-
-/** The value of the last option of this name, of *n bytes; or NULL. */
-const char *merge_value(const char *options, const char *name, size_t *n);
-
-/** Whether mount -a passes over a line with these options. */
-bool merge_noauto(const char *options);
 
 /**
  * The options that a line is to have, as far as it was changed, so that it mounts with

@@ -11,7 +11,7 @@
 #include "fstab/edit/merge_impl.h"
 
 #include "base/fstypes.h"
-#include "base/optionset.h"
+#include "mountopts/optset.h"
 #include "base/words.h"
 #include "fstab/shown.h"
 
@@ -60,71 +60,15 @@ static const char *const parts[] = {
 	"upperdir", "workdir",
 };
 
-const char *merge_next(const char **list, size_t *n)
-{
-	*list += strspn(*list, ",");
-	if (!**list)
-		return NULL;
-	const char *option = *list;
-	bool quoted = false, escaped = false;
-	*list += strcspn(option, ",\"\\");
-	for (; **list && (quoted || escaped || **list != ','); ++*list) {
-		quoted ^= **list == '"' && !escaped;
-		escaped = **list == '\\' && !escaped;
-	}
-	*n = (size_t)(*list - option);
-	return option;
-}
-
 /** Whether the name of an option is one of these. */
-#define IS_OF(option, n, names) WORD_OF(option, option_name(option, n), names)
+#define IS_OF(option, n, names) WORD_OF(option, opt_name(option, n), names)
 
 /** Make a set of the options of a list.
     @whole  By all of an option, not by its name. */
-static void index_list(struct option_set *set, const char *list, bool whole)
+static void index_list(struct opt_set *set, const char *list, bool whole)
 {
-	option_set_init(set, whole);
-	option_set_add_list(set, list, merge_next);
-}
-
-bool merge_has(const char *options, const char *option)
-{
-	size_t n;
-	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
-		if (word_is(o, n, option))
-			return true;
-	}
-	return false;
-}
-
-const char *merge_value(const char *options, const char *name, size_t *n)
-{
-	const char *found = NULL;
-	size_t k, len = strlen(name);
-	if (!options)
-		return NULL;
-	for (const char *o; (o = merge_next(&options, &k)) != NULL;) {
-		if (k <= len || memcmp(o, name, len) != 0 || o[len] != '=')
-			continue;
-		found = o + len + 1;
-		*n = k - len - 1;
-		if (*n >= 2 && *found == '"' && found[*n - 1] == '"') {
-			++found;
-			*n -= 2;
-		}
-	}
-	return found;
-}
-
-bool merge_noauto(const char *options)
-{
-	bool noauto = false;
-	size_t n;
-	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
-		noauto |= word_is(o, n, "noauto");
-		noauto &= !word_is(o, n, "auto");
-	}
-	return noauto;
+	opt_set_init(set, whole);
+	opt_set_add_list(set, list, opt_next);
 }
 
 /** The row of an option that is a mount's own; -1: it is none. */
@@ -161,7 +105,7 @@ static void take_flags(const char *options, const struct flags *base, struct fla
 	flags->any = false;
 	size_t n;
 	unsigned char atime = 0;
-	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
 		int row = flag_row(o, n);
 		if (row >= 0) {
 			set_flag(flags, row, &atime);
@@ -176,23 +120,6 @@ static void take_flags(const char *options, const struct flags *base, struct fla
 	}
 }
 
-/** Whether quotes in a list do not end, so that nothing can be put behind it. */
-static bool is_open(const char *list)
-{
-	size_t n;
-	bool quoted = false;
-	for (const char *o; (o = merge_next(&list, &n)) != NULL;) {
-		bool escaped = false;
-		for (size_t i = 0; i < n; ++i) {
-			quoted ^= o[i] == '"' && !escaped;
-			escaped = o[i] == '\\' && !escaped;
-		}
-		/* A backslash at the end would be that of the comma behind it. */
-		quoted |= escaped;
-	}
-	return quoted;
-}
-
 /** The options of a list that have one name. */
 struct named {
 	const char *first, *last;   /* NULL: none */
@@ -201,15 +128,15 @@ struct named {
 };
 
 /** The options of a list that have the name of this one: NFS's version has two names. */
-static struct named find_name(const struct option_set *set, const char *option, size_t n)
+static struct named find_name(const struct opt_set *set, const char *option, size_t n)
 {
-	size_t key = option_name(option, n);
-	const struct option_entry *entries[2] = {option_set_find(set, option, key), NULL};
+	size_t key = opt_name(option, n);
+	const struct opt_entry *entries[2] = {opt_set_find(set, option, key), NULL};
 	struct named found = {0};
 	if (word_is(option, key, "nfsvers"))
-		entries[1] = option_set_find(set, "vers", 4);
+		entries[1] = opt_set_find(set, "vers", 4);
 	for (int i = 0; i < 2; ++i) {
-		const struct option_entry *entry = entries[i];
+		const struct opt_entry *entry = entries[i];
 		if (!entry)
 			continue;
 		if (!found.first || entry->first < found.first) {
@@ -224,7 +151,7 @@ static struct named find_name(const struct option_set *set, const char *option, 
 
 /** The options of a mount. */
 struct live {
-	struct option_set sets[2];   /* as the plan has them; as the kernel shows them */
+	struct opt_set sets[2];   /* as the plan has them; as the kernel shows them */
 };
 
 static void live_init(struct live *live, const char *planned, const char *shown)
@@ -237,8 +164,8 @@ static void live_init(struct live *live, const char *planned, const char *shown)
 static bool live_destroy(struct live *live)
 {
 	bool failed = live->sets[0].failed || live->sets[1].failed;
-	option_set_destroy(&live->sets[0]);
-	option_set_destroy(&live->sets[1]);
+	opt_set_destroy(&live->sets[0]);
+	opt_set_destroy(&live->sets[1]);
 	return failed;
 }
 
@@ -256,9 +183,9 @@ static const char *find_live(const struct live *live, const char *option, size_t
 }
 
 /** Take a word for what undoes an option if a set has it without a value, and earlier than *found. */
-static void find_word(const struct option_set *set, const char *word, size_t n, const char **found, size_t *k)
+static void find_word(const struct opt_set *set, const char *word, size_t n, const char **found, size_t *k)
 {
-	const struct option_entry *entry = option_set_find(set, word, n);
+	const struct opt_entry *entry = opt_set_find(set, word, n);
 	if (entry && entry->bare && (!*found || entry->bare < *found)) {
 		*found = entry->bare;
 		*k = n;
@@ -284,8 +211,8 @@ static const char *find_opposite(const char *fstype, const struct live *live, co
 	strbuf_add(use, option, n);
 	const char *found = NULL;
 	for (int i = 0; i < 2 && !found; ++i) {
-		const struct option_set *set = &live->sets[i];
-		if (option_set_find(set, option, n))
+		const struct opt_set *set = &live->sets[i];
+		if (opt_set_find(set, option, n))
 			continue;
 		find_word(set, strbuf_str(use), use->len, &found, k);
 		if (n > 2 && memcmp(option, "no", 2) == 0)
@@ -304,7 +231,7 @@ static const char *find_opposite(const char *fstype, const struct live *live, co
 static bool has_other_flag(const char *shown, const struct flags *want)
 {
 	size_t n;
-	for (const char *o; (o = merge_next(&shown, &n)) != NULL;) {
+	for (const char *o; (o = opt_next(&shown, &n)) != NULL;) {
 		int row = flag_row(o, n);
 		if (row >= 0 && want->value[flag_rows[row].group] != flag_rows[row].value)
 			return true;
@@ -316,17 +243,17 @@ static bool has_other_flag(const char *shown, const struct flags *want)
 struct all_shown {
 	const char *from;        /* the options; NULL: it is made */
 	struct strbuf text;
-	struct option_set set;
+	struct opt_set set;
 };
 
 static void make_all(struct all_shown *all, const char *fstype)
 {
 	size_t n;
 	const char *from = all->from;
-	for (const char *o; from && (o = merge_next(&from, &n)) != NULL;)
+	for (const char *o; from && (o = opt_next(&from, &n)) != NULL;)
 		shown_as(fstype, o, n, &all->text);
 	if (all->from)
-		option_set_add_list(&all->set, strbuf_str(&all->text), merge_next);
+		opt_set_add_list(&all->set, strbuf_str(&all->text), opt_next);
 	all->from = NULL;
 }
 
@@ -336,7 +263,7 @@ static void make_all(struct all_shown *all, const char *fstype)
 static bool is_other(const char *fstype, const char *shown, struct all_shown *all, size_t behind, const struct live *live)
 {
 	size_t n, k;
-	for (const char *o; (o = merge_next(&shown, &n)) != NULL;) {
+	for (const char *o; (o = opt_next(&shown, &n)) != NULL;) {
 		const char *found = find_live(live, o, n, &k);
 		if (!found || shown_same(fstype, o, n, found, k))
 			continue;
@@ -351,13 +278,13 @@ static bool is_other(const char *fstype, const char *shown, struct all_shown *al
 /** Options as they are put together; they must outlive it. */
 struct taken {
 	struct strbuf *list;
-	struct option_set set;   /* those of the list */
+	struct opt_set set;   /* those of the list */
 };
 
 static void take(struct taken *taken, const char *option, size_t n)
 {
-	option_add(taken->list, option, n);
-	option_set_add(&taken->set, option, n);
+	opt_add(taken->list, option, n);
+	opt_set_add(&taken->set, option, n);
 }
 
 /** Append the options of a line that stay, with the values of the mount; what is there
@@ -369,25 +296,25 @@ static void take_over(const char *fstype, const char *from, const struct live *l
 {
 	size_t n, k, m, behind = 0;
 	struct strbuf shown, use;
-	struct option_set whole;
+	struct opt_set whole;
 	struct all_shown all = {.from = from};
 	strbuf_init(&shown);
 	strbuf_init(&use);
 	strbuf_init(&all.text);
-	option_set_init(&all.set, false);
+	opt_set_init(&all.set, false);
 	index_list(&whole, from, false);
-	for (const char *o; (o = merge_next(&from, &n)) != NULL;) {
+	for (const char *o; (o = opt_next(&from, &n)) != NULL;) {
 		strbuf_reset(&shown);
 		shown_as(fstype, o, n, &shown);
 		behind += (behind > 0 && shown.len > 0) + shown.len;
 		if (flags && flag_row(o, n) >= 0)
 			continue;
-		bool own = (n > 2 && strncasecmp(o, "x-", 2) == 0) || IS_OF(o, n, others) || find_name(&whole, o, n).times > 1;
+		bool own = opt_is_x(o, n) || IS_OF(o, n, others) || find_name(&whole, o, n).times > 1;
 		const char *opposite = own ? NULL : find_opposite(fstype, live, o, n, &k, &use);
 		if (opposite) {
-			if (!option_set_find(&taken->set, opposite, k))
+			if (!opt_set_find(&taken->set, opposite, k))
 				take(taken, opposite, k);
-			option_add(differ, opposite, k);
+			opt_add(differ, opposite, k);
 			continue;
 		}
 		/* What means a flag besides goes, if the flag does. */
@@ -397,11 +324,11 @@ static void take_over(const char *fstype, const char *from, const struct live *l
 			take(taken, o, n);
 			continue;
 		}
-		for (const char *at = strbuf_str(&shown), *part; (part = merge_next(&at, &k)) != NULL;) {
+		for (const char *at = strbuf_str(&shown), *part; (part = opt_next(&at, &k)) != NULL;) {
 			const char *found = find_live(live, part, k, &m);
 			if (found) {
 				take(taken, found, m);
-				option_add(differ, found, m);
+				opt_add(differ, found, m);
 			}
 		}
 	}
@@ -409,8 +336,8 @@ static void take_over(const char *fstype, const char *from, const struct live *l
 	strbuf_destroy(&shown);
 	strbuf_destroy(&use);
 	strbuf_destroy(&all.text);
-	option_set_destroy(&all.set);
-	option_set_destroy(&whole);
+	opt_set_destroy(&all.set);
+	opt_set_destroy(&whole);
 }
 
 /** Append what the mount has, and the line has not.
@@ -420,29 +347,29 @@ static void add_missing(const char *fstype, const char *have, const char *live, 
 {
 	size_t n;
 	struct strbuf use;
-	struct option_set had;
+	struct opt_set had;
 	strbuf_init(&use);
 	index_list(&had, have, false);
-	for (const char *o; (o = merge_next(&live, &n)) != NULL;) {
-		if (flag_row(o, n) >= 0 || IS_OF(o, n, others) || (n > 2 && strncasecmp(o, "x-", 2) == 0)
+	for (const char *o; (o = opt_next(&live, &n)) != NULL;) {
+		if (flag_row(o, n) >= 0 || IS_OF(o, n, others) || opt_is_x(o, n)
 		    || find_name(&had, o, n).first || shown_unasked(fstype, o, n) || find_name(&taken->set, o, n).first
 		    || shown_has(fstype, &had, o, n, &use))
 			continue;
 		take(taken, o, n);
-		option_add(differ, o, n);
+		opt_add(differ, o, n);
 	}
 	taken->list->failed |= use.failed || had.failed || taken->set.failed;
 	strbuf_destroy(&use);
-	option_set_destroy(&had);
+	opt_set_destroy(&had);
 }
 
 /** Append the words of flags that the plan has: of a bind that names one, all must be named. */
 static void add_words(const char *live, struct strbuf *list)
 {
 	size_t n;
-	for (const char *o; (o = merge_next(&live, &n)) != NULL;) {
+	for (const char *o; (o = opt_next(&live, &n)) != NULL;) {
 		if (flag_row(o, n) >= 0)
-			option_add(list, o, n);
+			opt_add(list, o, n);
 	}
 }
 
@@ -455,7 +382,7 @@ static void add_flags(const struct flags *want, const struct flags *base, struct
 		enum group g = flag_rows[i].group;
 		if (flag_rows[i].value != want->value[g] || want->value[g] == have.value[g])
 			continue;
-		option_puts(list, flag_rows[i].option);
+		opt_puts(list, flag_rows[i].option);
 		have.value[g] = want->value[g];
 	}
 }
@@ -470,7 +397,7 @@ static bool tell_flags(const struct flags *a, const struct flags *b, struct strb
 		other = true;
 		for (size_t i = 0; i < sizeof(flag_rows) / sizeof(*flag_rows); ++i) {
 			if (flag_rows[i].group == (enum group)g && flag_rows[i].value == b->value[g]) {
-				option_puts(differ, flag_rows[i].option);
+				opt_puts(differ, flag_rows[i].option);
 				break;
 			}
 		}
@@ -484,7 +411,7 @@ static void vfs_of_mount(const struct mount *mount, struct flags *flags)
 	static const struct flags none;
 	take_flags(mount->vfs_opts, &none, flags);
 	/* Of the times of access the one that is not shown. */
-	if (!merge_has(mount->vfs_opts, "relatime") && !merge_has(mount->vfs_opts, "noatime"))
+	if (!opt_has(mount->vfs_opts, "relatime") && !opt_has(mount->vfs_opts, "noatime"))
 		flags->value[G_ATIME] = 2;
 }
 
@@ -503,10 +430,10 @@ static void shown_of_mount(const struct mount *mount, struct flags *flags)
 /** Whether a mount that is read-only is so by its line, and not since. */
 static bool is_meant_readonly(struct merger *m, const struct mount *mount)
 {
-	for (size_t i = 0; i < m->nnew && !merge_has(mount->fs_opts ? mount->fs_opts : "", "ro"); ++i) {
+	for (size_t i = 0; i < m->nnew && !opt_has(mount->fs_opts ? mount->fs_opts : "", "ro"); ++i) {
 		const struct old *old = m->new[i].line->mount == mount ? merge_first_on(m, &m->new[i]) : NULL;
 		for (; old; old = merge_next_on(m, old)) {
-			if (merge_has(old->words.options, "ro"))
+			if (opt_has(old->words.options, "ro"))
 				return true;
 		}
 	}
@@ -525,7 +452,7 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	struct flags base, have, want;
 	struct strbuf told, shown;
 	/* What mount(8) makes of it, nobody meant; it is not made worse. */
-	if (is_open(from))
+	if (opt_is_open(from))
 		return NULL;
 	strbuf_init(&told);
 	strbuf_init(&shown);
@@ -540,7 +467,7 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 			base.value[flag_rows[i].group] = want.value[flag_rows[i].group];
 	}
 	take_flags(strbuf_str(&shown), &base, &have);
-	bool bind = merge_has(from, "bind") || merge_has(from, "rbind");
+	bool bind = opt_is_bind(from);
 	/* By nature, or after an error: nobody asked for it. */
 	if (mount && !bind && (shown_readonly(mount) || shown_failed(fstype, mount->fs_opts)))
 		have.value[G_RO] = want.value[G_RO];
@@ -567,7 +494,7 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	struct live lives;
 	struct taken taken = {.list = &m->more};
 	live_init(&lives, live, bind || !mount ? NULL : mount->fs_opts);
-	option_set_init(&taken.set, false);
+	opt_set_init(&taken.set, false);
 	/* What the first line of the file system has asked for, all its subvolumes have. */
 	uint32_t first = mount && !bind ? map64_get(&m->first_of, mount_dev(mount)) : MAP64_NONE;
 	if (first != MAP64_NONE)
@@ -576,7 +503,7 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	if (!bind && !merge_by_helper(old, mount))
 		add_missing(fstype, strbuf_str(&shown), live, &taken, &told);
 	m->failed |= live_destroy(&lives);
-	option_set_destroy(&taken.set);
+	opt_set_destroy(&taken.set);
 	if (flags && bind)
 		add_words(live, &m->more);
 	else if (flags)
@@ -595,10 +522,10 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 void fstab_asked(const struct fstab_line *live, const char *options, struct strbuf *differ)
 {
 	const struct mount *mount = live->mount;
-	if (!mount || !mount->vfs_opts || is_open(options))
+	if (!mount || !mount->vfs_opts || opt_is_open(options))
 		return;
 	const char *fstype = mount->fstype ? mount->fstype : "";
-	bool bind = merge_has(options, "bind") || merge_has(options, "rbind");
+	bool bind = opt_is_bind(options);
 	struct live lives;
 	struct flags have, want;
 	struct strbuf rest;
@@ -607,10 +534,10 @@ void fstab_asked(const struct fstab_line *live, const char *options, struct strb
 	unsigned char atime = 0;
 	strbuf_init(&rest);
 	live_init(&lives, mount->vfs_opts, bind ? NULL : mount->fs_opts);
-	option_set_init(&taken.set, false);
+	opt_set_init(&taken.set, false);
 	shown_of_mount(mount, &have);
 	want = have;
-	for (const char *at = options, *o; (o = merge_next(&at, &n)) != NULL;) {
+	for (const char *at = options, *o; (o = opt_next(&at, &n)) != NULL;) {
 		int row = flag_row(o, n);
 		if (row >= 0)
 			set_flag(&want, row, &atime);
@@ -620,7 +547,7 @@ void fstab_asked(const struct fstab_line *live, const char *options, struct strb
 	tell_flags(&want, &have, differ);
 	take_over(fstype, options, &lives, NULL, &taken, differ);
 	differ->failed |= live_destroy(&lives) || rest.failed;
-	option_set_destroy(&taken.set);
+	opt_set_destroy(&taken.set);
 	strbuf_destroy(&rest);
 }
 
@@ -628,20 +555,20 @@ const char *merge_inherit(struct merger *m, const char *options, const char *fro
 {
 	static const char *const kept[] = {"nofail", "_netdev", "user", "users", "owner", "group", "comment"};
 	size_t n;
-	if (is_open(from) || is_open(options))
+	if (opt_is_open(from) || opt_is_open(options))
 		return options;
-	struct option_set have;
+	struct opt_set have;
 	index_list(&have, options, false);
 	strbuf_reset(&m->more);
 	if (strcmp(options, "defaults") != 0)
 		strbuf_puts(&m->more, options);
-	for (const char *o; (o = merge_next(&from, &n)) != NULL;) {
-		bool outside = n > 2 && strncasecmp(o, "x-", 2) == 0 && strncasecmp(o, "x-mount.", 8) != 0;
+	for (const char *o; (o = opt_next(&from, &n)) != NULL;) {
+		bool outside = opt_is_x(o, n) && strncasecmp(o, "x-mount.", 8) != 0;
 		if ((outside || IS_OF(o, n, kept)) && !find_name(&have, o, n).first)
-			option_add(&m->more, o, n);
+			opt_add(&m->more, o, n);
 	}
 	m->failed |= have.failed;
-	option_set_destroy(&have);
+	opt_set_destroy(&have);
 	return merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : options);
 }
 
@@ -650,7 +577,7 @@ static const char *next_of(const char **list, bool identity, size_t *n)
 {
 	const char *option;
 	do
-		option = merge_next(list, n);
+		option = opt_next(list, n);
 	while (option && (IS_OF(option, *n, parts) != identity || word_is(option, *n, "defaults")));
 	return option;
 }
@@ -670,23 +597,23 @@ bool merge_alike(const char *a, const char *b, bool identity)
 const char *merge_identity(struct merger *m, const char *options, const char *live)
 {
 	size_t n;
-	struct option_set here, there;
+	struct opt_set here, there;
 	index_list(&here, options, true);
 	index_list(&there, live, true);
 	strbuf_reset(&m->more);
 	/* What is there keeps its place. */
-	for (const char *at = live, *o; (o = merge_next(&at, &n)) != NULL;) {
-		if (IS_OF(o, n, parts) && !option_set_find(&here, o, n))
-			option_add(&m->more, o, n);
+	for (const char *at = live, *o; (o = opt_next(&at, &n)) != NULL;) {
+		if (IS_OF(o, n, parts) && !opt_set_find(&here, o, n))
+			opt_add(&m->more, o, n);
 	}
 	bool other = m->more.len > 0;
-	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
-		bool kept = !IS_OF(o, n, parts) || option_set_find(&there, o, n);
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
+		bool kept = !IS_OF(o, n, parts) || opt_set_find(&there, o, n);
 		if (kept && !(other && word_is(o, n, "defaults")))
-			option_add(&m->more, o, n);
+			opt_add(&m->more, o, n);
 	}
 	m->failed |= here.failed || there.failed;
-	option_set_destroy(&here);
-	option_set_destroy(&there);
+	opt_set_destroy(&here);
+	opt_set_destroy(&there);
 	return merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : "defaults");
 }

@@ -16,8 +16,8 @@ const char *merge_refused(struct merger *m, const struct old *old, const char *o
 	strbuf_init(&refused);
 	strbuf_reset(&m->more);
 	size_t n;
-	for (const char *o; (o = merge_next(&options, &n)) != NULL;)
-		option_add(in->refused(in->arg, old->line->number, o, n) ? &refused : &m->more, o, n);
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
+		opt_add(in->refused(in->arg, old->line->number, o, n) ? &refused : &m->more, o, n);
 	const char *text = NULL;
 	if (refused.len) {
 		text = merge_format(m, "%s", strbuf_str(&refused));

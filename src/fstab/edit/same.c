@@ -104,7 +104,7 @@ static bool is_single(const struct mount *mount)
 
 static bool is_bind(const struct words *words)
 {
-	return merge_has(words->options, "bind") || merge_has(words->options, "rbind");
+	return opt_has(words->options, "bind") || opt_has(words->options, "rbind");
 }
 
 /** The mount that a path lies in, by the plan, and what is behind it.  NULL: none. */
@@ -287,7 +287,7 @@ static int same_host(const char *a, size_t n, const char *b, size_t k, const str
 	if (n == k && memcmp(a, b, n) == 0)
 		return 1;
 	if (is_address(a, n)) {
-		for (const char *at = mount->fs_opts ? mount->fs_opts : "", *o; (o = merge_next(&at, &m)) != NULL;) {
+		for (const char *at = mount->fs_opts ? mount->fs_opts : "", *o; (o = opt_next(&at, &m)) != NULL;) {
 			if (m > 5 && memcmp(o, "addr=", 5) == 0)
 				return m - 5 == n && memcmp(o + 5, a, n) == 0;
 		}
@@ -452,7 +452,7 @@ static bool same_type(const struct old *old, const struct fstab_line *line)
 static void add_layers(const char *options, struct strbuf *out)
 {
 	size_t n;
-	for (const char *o; (o = merge_next(&options, &n)) != NULL;) {
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
 		static const char *const names[] = {"lowerdir=", "lowerdir+=", "datadir+="};
 		static const char *const between[] = {"", ":", "::"};
 		for (size_t i = 0; i < 3; ++i) {
@@ -472,7 +472,7 @@ static bool same_layers(struct merger *m, const char *a, const char *b)
 	static const char *const names[] = {"upperdir", "workdir"};
 	for (size_t i = 0; i < 2; ++i) {
 		size_t n, k;
-		const char *x = merge_value(a, names[i], &n), *y = merge_value(b, names[i], &k);
+		const char *x = opt_value(a, names[i], &n), *y = opt_value(b, names[i], &k);
 		if (!x != !y || (x && (n != k || memcmp(x, y, n) != 0)))
 			return false;
 	}
@@ -492,7 +492,7 @@ static bool same_layers(struct merger *m, const char *a, const char *b)
 static bool same_value(const char *a, const char *b, const char *name)
 {
 	size_t n, k;
-	const char *x = merge_value(a, name, &n), *y = merge_value(b, name, &k);
+	const char *x = opt_value(a, name, &n), *y = opt_value(b, name, &k);
 	if (!x || !y)
 		return true;
 	if (strcmp(name, "subvol") == 0) {
@@ -512,10 +512,10 @@ static bool same_value(const char *a, const char *b, const char *name)
 static bool lacks_subvol(const struct old *old, const char *live)
 {
 	size_t n, k;
-	const char *subvol = merge_value(live, "subvol", &n), *line = old->words.options;
+	const char *subvol = opt_value(live, "subvol", &n), *line = old->words.options;
 	while (subvol && n > 0 && *subvol == '/')
 		++subvol, --n;
-	return subvol && n > 0 && !merge_value(line, "subvol", &k) && !merge_value(line, "subvolid", &k)
+	return subvol && n > 0 && !opt_value(line, "subvol", &k) && !opt_value(line, "subvolid", &k)
 	       && strcmp(old->words.target, "/") != 0;
 }
 
@@ -552,7 +552,7 @@ static bool same_part(struct merger *m, const struct old *old, const struct fsta
 		return false;
 	/* A directory of a file system, which such a line shows from its root. */
 	size_t n;
-	bool part = mount->root && strcmp(mount->root, "/") != 0 && !merge_value(old->words.options, "X-mount.subdir", &n)
+	bool part = mount->root && strcmp(mount->root, "/") != 0 && !opt_value(old->words.options, "X-mount.subdir", &n)
 	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
 	if (part && line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0)
 		return false;

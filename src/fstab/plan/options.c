@@ -12,7 +12,7 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
-#include "base/optionset.h"
+#include "mountopts/optset.h"
 #include "base/words.h"
 #include "fstab/shown.h"
 #include "mounttree.h"
@@ -134,77 +134,6 @@ static const struct name_row {
 	{"iso9660", "blocksize=", "block="},
 };
 
-/** The length of an option that is a label of SELinux in quotes; else 0.  No other
-    value is in quotes: elsewhere they are bytes of a name. */
-static size_t label_length(const char *option)
-{
-	static const char *const names[] = {"context=\"", "fscontext=\"", "defcontext=\"", "rootcontext=\""};
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
-		size_t len = strlen(names[i]);
-		if (*option != *names[i] || strncmp(option, names[i], len) != 0)
-			continue;
-		const char *end = strchr(option + len, '"');
-		return end && (!end[1] || end[1] == ',') ? (size_t)(end + 1 - option) : 0;
-	}
-	return 0;
-}
-
-/** Step through options, as the kernel gave them.  A ',' in a label is of its value:
-    context="...:s0:c1,c2".
-    @return the next, of *n bytes, or NULL. */
-static const char *option_next(const char **list, size_t *n)
-{
-	while (*list && **list == ',')
-		++*list;
-	if (!*list || !**list)
-		return NULL;
-	const char *option = *list;
-	*n = label_length(option);
-	if (!*n)
-		*n = strcspn(option, ",");
-	*list += *n;
-	return option;
-}
-
-bool fstab_has_option(const char *options, const char *option)
-{
-	size_t n;
-	for (const char *o; (o = option_next(&options, &n)) != NULL;) {
-		if (word_is(o, n, option))
-			return true;
-	}
-	return false;
-}
-
-const char *fstab_kept_next(const char **list, size_t *n)
-{
-	while (*list && **list == ',')
-		++*list;
-	if (!*list || !**list)
-		return NULL;
-	const char *option = *list;
-	bool quoted = false, escaped = false;
-	for (; **list && (quoted || escaped || **list != ','); ++*list) {
-		quoted ^= **list == '"' && !escaped;
-		escaped = **list == '\\';
-	}
-	*n = (size_t)(*list - option);
-	return quoted ? NULL : option;
-}
-
-const char *fstab_kept_find(const char *options, const char *name, size_t n, size_t *m)
-{
-	const char *found = NULL;
-	size_t len;
-	for (const char *o; (o = fstab_kept_next(&options, &len)) != NULL;) {
-		if (len >= n && memcmp(o, name, n) == 0 && (len == n || o[n] == '=')) {
-			found = o;
-			*m = len;
-		}
-	}
-	return found;
-}
-
 /** Append bytes, decoded. */
 static void add_decoded(struct strbuf *out, const char *text, size_t n)
 {
@@ -213,19 +142,6 @@ static void add_decoded(struct strbuf *out, const char *text, size_t n)
 		return;
 	out->len -= n - unescape_octal(to, text, n);
 	out->data[out->len] = '\0';
-}
-
-bool fstab_option_value(const char *options, const char *name, struct strbuf *value)
-{
-	size_t n, len = strlen(name);
-	for (const char *o; (o = option_next(&options, &n)) != NULL;) {
-		if (n > len && memcmp(o, name, len) == 0 && o[len] == '=') {
-			strbuf_reset(value);
-			add_decoded(value, o + len + 1, n - len - 1);
-			return true;
-		}
-	}
-	return false;
 }
 
 bool fstab_is_dropped(const char *fstype, const char *option, size_t n, bool minimal)
@@ -328,7 +244,7 @@ bool fstab_each_layer(const char *options, struct strbuf *scratch,
                       bool (*each)(void *arg, const struct fstab_layer *layer), void *arg)
 {
 	size_t n;
-	for (const char *o; (o = option_next(&options, &n)) != NULL;) {
+	for (const char *o; (o = opt_next_shown(&options, &n)) != NULL;) {
 		if (!each_of_option(o, n, scratch, each, arg))
 			return false;
 	}
@@ -345,7 +261,7 @@ bool fstab_each_line_layer(const char *options, struct strbuf *scratch,
 	if (options)
 		add_decoded(&plain, options, strlen(options));
 	const char *list = strbuf_str(&plain);
-	for (const char *o; all && (o = fstab_kept_next(&list, &n)) != NULL;)
+	for (const char *o; all && (o = opt_next(&list, &n)) != NULL;)
 		all = each_of_option(o, n, scratch, each, arg);
 	all = all && !plain.failed && !scratch->failed;
 	scratch->failed |= plain.failed;
@@ -409,11 +325,11 @@ static const char *misread(const char *option, size_t n)
 {
 	static const char *const own[] = {"auto", "noauto", "nofail", "user", "users", "owner", "group", "bind", "rbind", "move", "remount",
 	                                  "loop", "private", "rprivate", "shared", "rshared", "slave", "rslave", "unbindable", "runbindable"};
-	if (WORD_OF(option, n, own) || (n > 2 && strncasecmp(option, "x-", 2) == 0))
+	if (WORD_OF(option, n, own) || opt_is_x(option, n))
 		return "is one that mount(8) keeps for itself";
-	if (memmem(option, n, "\\054", 4) || (memchr(option, ',', n) && !label_length(option)))
+	if (memmem(option, n, "\\054", 4) || (memchr(option, ',', n) && !opt_label_length(option)))
 		return "has a comma in its value";
-	if (memmem(option, n, "\\042", 4) || (memchr(option, '"', n) && !label_length(option)))
+	if (memmem(option, n, "\\042", 4) || (memchr(option, '"', n) && !opt_label_length(option)))
 		return "has a quotation mark in its value";
 	if (option[n - 1] == '\\' || (n >= 4 && memcmp(option + n - 4, "\\134", 4) == 0))
 		return "ends with a backslash";
@@ -450,17 +366,17 @@ static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct
 {
 	const char *fstype = mount->fstype ? mount->fstype : "";
 	bool minimal = draft->in->options == FSTAB_MINIMAL, layers, good = true;
-	struct option_set others;
+	struct opt_set others;
 	size_t n;
-	option_set_init(&others, true);
-	option_set_add_list(&others, other, option_next);
-	for (const char *o; good && (o = option_next(&list, &n)) != NULL;) {
-		if (word_is(o, n, "rw") || word_is(o, n, "ro") || option_set_find(&others, o, n) || (other && is_mount_flag(o, n))
+	opt_set_init(&others, true);
+	opt_set_add_list(&others, other, opt_next_shown);
+	for (const char *o; good && (o = opt_next_shown(&list, &n)) != NULL;) {
+		if (word_is(o, n, "rw") || word_is(o, n, "ro") || opt_set_find(&others, o, n) || (other && is_mount_flag(o, n))
 		    || fstab_is_dropped(fstype, o, n, minimal) || is_other_family(mount, o, n))
 			continue;
 		const char *what = misread(o, n);
 		if (what) {
-			line->why = fstab_format(draft, "the option %.*s %s", (int)option_name(o, n), o, what);
+			line->why = fstab_format(draft, "the option %.*s %s", (int)opt_name(o, n), o, what);
 			good = false;
 			break;
 		}
@@ -472,7 +388,7 @@ static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct
 			add_renamed(out, fstype, o, n);
 	}
 	draft->failed |= others.failed;
-	option_set_destroy(&others);
+	opt_set_destroy(&others);
 	return good;
 }
 
@@ -487,7 +403,7 @@ static bool add_subvolume(struct fstab_draft *draft, struct strbuf *out, const s
 {
 	const char *root = mount->root ? mount->root : "/";
 	if (!mount->fstype || strcmp(mount->fstype, "btrfs") != 0
-	    || fstab_option_value(mount->fs_opts, "subvol", &draft->text))
+	    || opt_shown_value(mount->fs_opts, "subvol", &draft->text))
 		return true;
 	if (strcmp(root, "/") != 0) {
 		const char *option = fstab_format(draft, "subvol=%s", root);
@@ -496,12 +412,12 @@ static bool add_subvolume(struct fstab_draft *draft, struct strbuf *out, const s
 			line->why = fstab_format(draft, "the option subvol %s", what);
 		if (what || !option)
 			return false;
-		option_puts(out, option);
-	} else if (fstab_option_value(mount->fs_opts, "subvolid", &draft->text)) {
+		opt_puts(out, option);
+	} else if (opt_shown_value(mount->fs_opts, "subvolid", &draft->text)) {
 		unsigned long long id = strtoull(strbuf_str(&draft->text), NULL, 10);
 		const char *option = fstab_format(draft, "subvolid=%llu", id);
 		if (option)
-			option_puts(out, option);
+			opt_puts(out, option);
 		return option;
 	} else {
 		line->why = "which of its subvolumes is mounted is not known";
@@ -516,13 +432,13 @@ static bool add_subvolume(struct fstab_draft *draft, struct strbuf *out, const s
     that by no word, and mount(8) does not do so unasked. */
 static bool is_strict(const struct mount *mount)
 {
-	return mount->vfs_opts && !fstab_has_option(mount->vfs_opts, "relatime")
-	       && !fstab_has_option(mount->vfs_opts, "noatime");
+	return mount->vfs_opts && !opt_shown_has(mount->vfs_opts, "relatime")
+	       && !opt_shown_has(mount->vfs_opts, "noatime");
 }
 
 static bool is_readonly(const struct mount *mount)
 {
-	return fstab_has_option(mount->vfs_opts, "ro");
+	return opt_shown_has(mount->vfs_opts, "ro");
 }
 
 /** Whether a file system cannot be written to, whatever its state: of an overlay, one
@@ -531,7 +447,7 @@ static bool is_never_written(struct fstab_draft *draft, const struct mount *moun
 {
 	return fstype_flags(mount->fstype) & FST_READONLY
 	       || (mount->fstype && strcmp(mount->fstype, "overlay") == 0
-	           && !fstab_option_value(mount->fs_opts, "upperdir", &draft->text));
+	           && !opt_shown_value(mount->fs_opts, "upperdir", &draft->text));
 }
 
 /**
@@ -545,20 +461,20 @@ static void add_bind(struct strbuf *out, const struct fstab_choice *choice, bool
 	const char *mine = choice->mount->vfs_opts;
 	const char *other = choice->bound ? choice->bound->vfs_opts : NULL;
 	bool same = other && is_strict(choice->mount) == is_strict(choice->bound)
-	            && fstab_has_option(mine, "noatime") == fstab_has_option(other, "noatime");
+	            && opt_shown_has(mine, "noatime") == opt_shown_has(other, "noatime");
 	for (size_t i = 0; i < MOUNT_FLAGS && same; ++i)
-		same = fstab_has_option(mine, mount_flags[i][0]) == fstab_has_option(other, mount_flags[i][0]);
-	option_puts(out, "bind");
+		same = opt_shown_has(mine, mount_flags[i][0]) == opt_shown_has(other, mount_flags[i][0]);
+	opt_puts(out, "bind");
 	if (same && minimal)
 		return;
 	for (size_t i = 0; i < MOUNT_FLAGS; ++i) {
-		bool has = fstab_has_option(mine, mount_flags[i][0]);
-		bool had = fstab_has_option(other, mount_flags[i][0]);
+		bool has = opt_shown_has(mine, mount_flags[i][0]);
+		bool had = opt_shown_has(other, mount_flags[i][0]);
 		if (has || had || i == 0)
-			option_puts(out, mount_flags[i][!has]);
+			opt_puts(out, mount_flags[i][!has]);
 	}
-	option_puts(out, is_strict(choice->mount) ? "strictatime"
-	                 : fstab_has_option(mine, "noatime") ? "noatime" : "relatime");
+	opt_puts(out, is_strict(choice->mount) ? "strictatime"
+	                 : opt_shown_has(mine, "noatime") ? "noatime" : "relatime");
 }
 
 bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *choice,
@@ -572,28 +488,28 @@ bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *
 	if (choice->bind) {
 		add_bind(&out, choice, minimal);
 	} else {
-		bool broken = !is_readonly(mount) && fstab_has_option(mount->fs_opts, "ro");
+		bool broken = !is_readonly(mount) && opt_shown_has(mount->fs_opts, "ro");
 		bool natural = is_never_written(draft, mount), failed = shown_failed(mount->fstype, mount->fs_opts);
 		if (failed)
 			line->warning = "the file system has met an error, and is read-only since; its line is not";
 		else if (broken && !natural)
 			line->warning = "the file system is read-only now, the mount is not: after an error?";
 		if (!failed && (is_readonly(mount) || (broken && natural)))
-			option_puts(&out, "ro");
+			opt_puts(&out, "ro");
 		else if (!minimal)
-			option_puts(&out, "rw");
+			opt_puts(&out, "rw");
 		good = add_list(draft, &out, mount, mount->vfs_opts, NULL, line);
 		if (good && is_strict(mount))
-			option_puts(&out, "strictatime");
+			opt_puts(&out, "strictatime");
 		if (good && choice->first)
-			option_puts(&out, choice->first);
+			opt_puts(&out, choice->first);
 		good = good && add_list(draft, &out, mount, mount->fs_opts, mount->vfs_opts, line)
 		       && add_subvolume(draft, &out, mount, line);
 	}
 	if (good && choice->more)
-		option_puts(&out, choice->more);
+		opt_puts(&out, choice->more);
 	if (good && !out.len)
-		option_puts(&out, "defaults");
+		opt_puts(&out, "defaults");
 	if (good && !out.failed)
 		line->options = arena_strndup(draft->arena, out.data, out.len);
 	draft->failed |= out.failed || (good && !line->options);

@@ -192,7 +192,7 @@ static bool is_word(const char *words, const char *type)
 
 static bool has(const char *options, const char *name)
 {
-	return options && fstab_has_option(options, name);
+	return options && opt_shown_has(options, name);
 }
 
 /** Whether a program has mounted this at a place of its own. */
@@ -335,12 +335,12 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 		return true;
 	}
 	/* fusermount(1) gives the kernel the ID of who has called it. */
-	while (fstab_is_fuse(mount->fstype) && (o = fstab_kept_next(&options, &n)) != NULL) {
+	while (fstab_is_fuse(mount->fstype) && (o = opt_next(&options, &n)) != NULL) {
 		if (strncmp(o, id, sizeof(id) - 1) == 0 && named_user(user, o + sizeof(id) - 1, n - (sizeof(id) - 1)))
 			return true;
 	}
 	/* mount(8) keeps the name of who has mounted a line with "user" or "users". */
-	o = kept ? fstab_kept_find(kept, "user", 4, &n) : NULL;
+	o = kept ? opt_find(kept, "user", 4, &n) : NULL;
 	if (o && n > 5 && named_user(user, o + 5, n - 5))
 		return true;
 	/* The directory itself is a mount of systemd-logind. */

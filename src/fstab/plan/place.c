@@ -118,7 +118,7 @@ static bool add_index(struct maker *mk, struct map64 *map, uint64_t hash, uint32
 /** Whether the file system can be written to, and this mount of it cannot. */
 static bool is_ro_view(const struct mount *mount)
 {
-	return fstab_has_option(mount->vfs_opts, "ro") && !fstab_has_option(mount->fs_opts, "ro");
+	return opt_shown_has(mount->vfs_opts, "ro") && !opt_shown_has(mount->fs_opts, "ro");
 }
 
 /* What a mount is. */
@@ -161,7 +161,7 @@ static bool stands_alone(struct maker *mk, const struct mount *m)
 	const char *root = place_root(m), *fstype = place_type(m);
 	if (strcmp(fstype, "btrfs") == 0) {
 		/* A directory of a subvolume is none (g10). */
-		bool told = fstab_option_value(m->fs_opts, "subvol", &mk->scratch);
+		bool told = opt_shown_value(m->fs_opts, "subvol", &mk->scratch);
 		return !told || strcmp(strbuf_str(&mk->scratch), root) == 0;
 	}
 	if (fstype_flags(fstype) & FST_NET && !(fstype_flags(fstype) & FST_DEVICE))
@@ -293,13 +293,13 @@ static const char *unspeakable(struct maker *mk, const struct mount *m)
 	bool ceph = strcmp(fstype, "ceph") == 0;
 	if (world->secret && world->secret(m->source, ceph ? NULL : m->fs_opts))
 		return "it was mounted with a secret, which does not belong here";
-	if (fstab_has_option(m->vfs_opts, "idmapped"))
+	if (opt_shown_has(m->vfs_opts, "idmapped"))
 		return "its ID mapping is known to the kernel alone";
 	if (strcmp(fstype, "fuse") == 0)
 		return "what program serves it is not known";
 	if ((strcmp(fstype, "cifs") == 0 || strcmp(fstype, "smb3") == 0)
-	    && fstab_option_value(m->fs_opts, "username", &mk->scratch) && mk->scratch.len
-	    && !(fstab_option_value(m->fs_opts, "sec", &mk->scratch)
+	    && opt_shown_value(m->fs_opts, "username", &mk->scratch) && mk->scratch.len
+	    && !(opt_shown_value(m->fs_opts, "sec", &mk->scratch)
 	         && (strncmp(strbuf_str(&mk->scratch), "krb5", 4) == 0
 	             || strcmp(strbuf_str(&mk->scratch), "none") == 0)))
 		return "its password is known to the kernel alone; write a line with credentials=FILE";
@@ -326,7 +326,7 @@ static bool is_layer_of(struct maker *mk, const struct mount *root, const char *
 	static const char *const names[] = {"lowerdir", "upperdir", NULL};
 	size_t n = strlen(dir);
 	for (const char *const *name = names; *name; ++name) {
-		if (!root->fs_opts || !fstab_option_value(root->fs_opts, *name, &mk->scratch))
+		if (!root->fs_opts || !opt_shown_value(root->fs_opts, *name, &mk->scratch))
 			continue;
 		for (const char *at = strbuf_str(&mk->scratch); *at; at += *at == ':') {
 			size_t len = strcspn(at, ":"), below = 0;
@@ -407,7 +407,7 @@ void place_classify(struct maker *mk, uint32_t i)
 		leave_out(place, "initrd", "a part of the root, or what it comes from", true);
 	} else if (in->pseudo && in->pseudo(place_type(m)) && strcmp(place->target, "/") != 0) {
 		leave_out(place, "api", "a pseudo file system: -P", true);
-	} else if (fstab_has_option(kept, "uhelper=udisks2")) {
+	} else if (opt_shown_has(kept, "uhelper=udisks2")) {
 		leave_out(place, "udisks", "of udisks", false);
 	} else if (!user && by_unknown_unit(mk, i)) {
 		refuse(place, "systemd mounts it when it is entered: by a line with x-systemd.automount or by a unit of its "
@@ -611,7 +611,7 @@ void place_find_bind(struct maker *mk, uint32_t i, struct bind *bind)
 const char *place_writes_refused(struct maker *mk, uint32_t i)
 {
 	const struct mount *m = place_mount(mk, i);
-	if (fstab_has_option(m->vfs_opts, "ro") || fstab_has_option(m->fs_opts, "ro"))
+	if (opt_shown_has(m->vfs_opts, "ro") || opt_shown_has(m->fs_opts, "ro"))
 		return NULL;
 	uint32_t whole = map64_get(&mk->primary, mount_dev(m));
 	/* What is there at boot has been mounted by others, who know how. */

@@ -47,14 +47,14 @@ static bool wants_netdev(const struct mount *m)
 		if (strcmp(place_type(m), types[i]) == 0)
 			return true;
 	}
-	return strcmp(place_type(m), "9p") == 0 && fstab_has_option(m->fs_opts, "trans=tcp");
+	return strcmp(place_type(m), "9p") == 0 && opt_shown_has(m->fs_opts, "trans=tcp");
 }
 
 /** Whether a list of options, as mount(8) keeps them, has this one. */
 static bool has_kept(const char *list, const char *option, size_t n)
 {
 	size_t m;
-	for (const char *o; (o = fstab_kept_next(&list, &m)) != NULL;) {
+	for (const char *o; (o = opt_next(&list, &m)) != NULL;) {
 		if (m == n && memcmp(o, option, n) == 0)
 			return true;
 	}
@@ -68,7 +68,7 @@ static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct f
 	const struct fstab_world *world = &mk->in->world;
 	const char *kept = world->kept ? world->kept(world->arg, mk->in->d->targets[i], place_mount(mk, i)) : NULL;
 	size_t n;
-	for (const char *o; (o = fstab_kept_next(&kept, &n)) != NULL;) {
+	for (const char *o; (o = opt_next(&kept, &n)) != NULL;) {
 		bool takes = (n > 2 && memcmp(o, "x-", 2) == 0) || word_is(o, n, "_netdev");
 		if (!takes || has_kept(strbuf_str(more), o, n))
 			continue;
@@ -81,7 +81,7 @@ static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct f
 			line->why = "an option of it holds a secret, which does not belong here";
 			return false;
 		}
-		option_puts(more, option);
+		opt_puts(more, option);
 	}
 	return true;
 }
@@ -92,11 +92,11 @@ static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct f
 static bool add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more, struct fstab_line *line)
 {
 	if (spare || (mk->in->nofail && !fstab_is_system(mk->places[i].target)))
-		option_puts(more, "nofail");
+		opt_puts(more, "nofail");
 	if (mk->places[i].automount)
-		option_puts(more, "x-systemd.automount");
+		opt_puts(more, "x-systemd.automount");
 	if (place_wants_mkdir(mk, i))
-		option_puts(more, "X-mount.mkdir");
+		opt_puts(more, "X-mount.mkdir");
 	return add_kept(mk, i, more, line);
 }
 
@@ -136,8 +136,8 @@ static bool each_layer(void *arg, const struct fstab_layer *layer)
 	    && strcmp(mk->places[node].target, "/") != 0 && !strpbrk(mk->places[node].target, " ,\"\\")) {
 		const char *option = fstab_format(&mk->draft, "x-systemd.requires-mounts-for=%s",
 		                                  mk->places[node].target);
-		if (option && !fstab_has_option(strbuf_str(layers->more), option))
-			option_puts(layers->more, option);
+		if (option && !opt_shown_has(strbuf_str(layers->more), option))
+			opt_puts(layers->more, option);
 	}
 	return true;
 }
@@ -257,7 +257,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 			line->passno = pass_of(mk, line->fstype, mk->places[i].target);
 	}
 	if (device.remote || wants_netdev(m))
-		option_puts(&more, "_netdev");
+		opt_puts(&more, "_netdev");
 	bool spare = (device.loop.partition && line->warning) || mk->places[i].owner;
 	bool open = add_own(mk, i, spare, &more, line);
 	struct fstab_choice choice = {.mount = m, .first = first, .more = more.len ? strbuf_str(&more) : NULL};

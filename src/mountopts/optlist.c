@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "mountopts/optlist.h"
+
+#include "base/escape.h"
+#include "base/words.h"
+
+#include <string.h>
+
+size_t opt_label_length(const char *option)
+{
+	static const char *const names[] = {"context=\"", "fscontext=\"", "defcontext=\"", "rootcontext=\""};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+		size_t len = strlen(names[i]);
+		if (*option != *names[i] || strncmp(option, names[i], len) != 0)
+			continue;
+		const char *end = strchr(option + len, '"');
+		return end && (!end[1] || end[1] == ',') ? (size_t)(end + 1 - option) : 0;
+	}
+	return 0;
+}
+
+/** Skip commas.  @return whether an option follows. */
+static bool skip_commas(const char **list)
+{
+	if (!*list)
+		return false;
+	*list += strspn(*list, ",");
+	return **list != '\0';
+}
+
+const char *opt_next(const char **list, size_t *n)
+{
+	if (!skip_commas(list))
+		return NULL;
+	const char *option = *list, *at = option + strcspn(option, ",\"\\");
+	bool quoted = false, escaped = false;
+	for (; *at && (quoted || escaped || *at != ','); ++at) {
+		quoted ^= *at == '"' && !escaped;
+		escaped = *at == '\\' && !escaped;
+	}
+	if (quoted)
+		return NULL;
+	*n = (size_t)(at - option);
+	*list = at;
+	return option;
+}
+
+const char *opt_next_shown(const char **list, size_t *n)
+{
+	if (!skip_commas(list))
+		return NULL;
+	const char *option = *list;
+	*n = opt_label_length(option);
+	if (!*n)
+		*n = strcspn(option, ",");
+	*list += *n;
+	return option;
+}
+
+const char *opt_next_mtab(const char **list, size_t *n)
+{
+	if (!skip_commas(list))
+		return NULL;
+	const char *option = *list;
+	size_t len = strcspn(option, ",\"");
+	/* A mark that is not closed is a byte of the option. */
+	const char *close = option[len] == '"' ? strchr(option + len + 1, '"') : NULL;
+	if (close)
+		len = (size_t)(close + 1 - option);
+	*n = len + strcspn(option + len, ",");
+	*list += *n;
+	return option;
+}
+
+bool opt_is_open(const char *list)
+{
+	const char *last = NULL;
+	size_t n, backslashes = 0;
+	for (const char *o; (o = opt_next(&list, &n)) != NULL;)
+		last = o;
+	if (list && *list)
+		return true;
+	while (last && n > backslashes && last[n - backslashes - 1] == '\\')
+		++backslashes;
+	return backslashes % 2 == 1;
+}
+
+const char *opt_find(const char *list, const char *name, size_t n, size_t *m)
+{
+	const char *found = NULL;
+	size_t len;
+	for (const char *o; (o = opt_next(&list, &len)) != NULL;) {
+		if (len >= n && memcmp(o, name, n) == 0 && (len == n || o[n] == '=')) {
+			found = o;
+			*m = len;
+		}
+	}
+	return found;
+}
+
+const char *opt_value(const char *list, const char *name, size_t *n)
+{
+	const char *found = NULL;
+	size_t k, len = strlen(name);
+	for (const char *o; (o = opt_next(&list, &k)) != NULL;) {
+		if (k <= len || memcmp(o, name, len) != 0 || o[len] != '=')
+			continue;
+		found = o + len + 1;
+		*n = k - len - 1;
+		if (*n >= 2 && *found == '"' && found[*n - 1] == '"') {
+			++found;
+			*n -= 2;
+		}
+	}
+	return found;
+}
+
+bool opt_has(const char *list, const char *option)
+{
+	size_t n;
+	for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
+		if (word_is(o, n, option))
+			return true;
+	}
+	return false;
+}
+
+bool opt_noauto(const char *list)
+{
+	bool noauto = false;
+	size_t n;
+	for (const char *o; (o = opt_next(&list, &n)) != NULL;)
+		noauto = word_is(o, n, "noauto") || (noauto && !word_is(o, n, "auto"));
+	return noauto;
+}
+
+bool opt_shown_has(const char *list, const char *option)
+{
+	size_t n;
+	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
+		if (word_is(o, n, option))
+			return true;
+	}
+	return false;
+}
+
+bool opt_shown_value(const char *list, const char *name, struct strbuf *value)
+{
+	size_t n, len = strlen(name);
+	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
+		if (n > len && memcmp(o, name, len) == 0 && o[len] == '=') {
+			strbuf_reset(value);
+			char *to = strbuf_extend(value, n - len - 1);
+			if (to) {
+				value->len = unescape_octal(to, o + len + 1, n - len - 1);
+				value->data[value->len] = '\0';
+			}
+			return true;
+		}
+	}
+	return false;
+}

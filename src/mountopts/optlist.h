@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Option strings: "rw,noatime,context=\"a:b:c1,c2\"".  The one tokenizer.
+ *
+ * Three writers quote differently:
+ *
+ *     lines    mount(8) reads an fstab: quotation marks keep commas, a backslash keeps the
+ *              next character
+ *     shown    the kernel writes mountinfo: only SELinux labels are quoted; any other
+ *              quotation mark is a byte of a name
+ *     mtab     mount(8) writes an mtab: a pair of quotation marks keeps commas
+ *
+ * Options are pointers into the string, with their length.  Nothing is decoded but where a
+ * function says so.
+ */
+#ifndef GM_MOUNTOPTS_OPTLIST_H
+#define GM_MOUNTOPTS_OPTLIST_H
+
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/**
+ * Step through the options of a line.
+ *
+ * mount(8) drops an option whose quotation mark is not closed: it ends the list, and *list
+ * stays at it.
+ *
+ * @list [in,out]  The string, or NULL; then what follows the option.
+ * @n [out]        The length of the option.
+ * @return the option, or NULL at the end.
+ */
+const char *opt_next(const char **list, size_t *n);
+
+/** Step through options that the kernel shows. */
+const char *opt_next_shown(const char **list, size_t *n);
+
+/** Step through the options of an mtab. */
+const char *opt_next_mtab(const char **list, size_t *n);
+
+/** Whether nothing can be appended to the options of a line: they end within quotation marks,
+    or with a backslash. */
+bool opt_is_open(const char *list);
+
+/** The last option of a line with a name of n bytes.
+    @m [out]  Its length.
+    @return it, or NULL. */
+const char *opt_find(const char *list, const char *name, size_t n, size_t *m);
+
+/** The value of the last option of a line with this name, without quotation marks.
+    @n [out]  Its length.
+    @return it, or NULL. */
+const char *opt_value(const char *list, const char *name, size_t *n);
+
+/** Whether a line has exactly this option. */
+bool opt_has(const char *list, const char *option);
+
+/** Whether the options of a line end up with noauto. */
+bool opt_noauto(const char *list);
+
+/** Whether the options of a line make it a bind mount. */
+static inline bool opt_is_bind(const char *list)
+{
+	return opt_has(list, "bind") || opt_has(list, "rbind");
+}
+
+/** Whether the kernel shows exactly this option. */
+bool opt_shown_has(const char *list, const char *option);
+
+/** Get the value of the first option with this name that the kernel shows.
+    @value [out]  The value, decoded.
+    @return whether there is one. */
+bool opt_shown_value(const char *list, const char *name, struct strbuf *value);
+
+/** The length of an SELinux label in quotation marks with its name, at the start of an option
+    that the kernel shows; 0 if it is none. */
+size_t opt_label_length(const char *option);
+
+/** How many of the n bytes of an option are its name: those before '='. */
+static inline size_t opt_name(const char *option, size_t n)
+{
+	const char *equals = memchr(option, '=', n);
+	return equals ? (size_t)(equals - option) : n;
+}
+
+/** Whether an option is for other programs: "x-systemd.automount", "X-mount.mkdir". */
+static inline bool opt_is_x(const char *option, size_t n)
+{
+	return n > 2 && (*option == 'x' || *option == 'X') && option[1] == '-';
+}
+
+/** Append an option of n bytes to a list. */
+static inline void opt_add(struct strbuf *list, const char *option, size_t n)
+{
+	if (list->len)
+		strbuf_putc(list, ',');
+	strbuf_add(list, option, n);
+}
+
+/** Append an option to a list. */
+static inline void opt_puts(struct strbuf *list, const char *option)
+{
+	opt_add(list, option, strlen(option));
+}
+
+#endif
