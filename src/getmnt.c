@@ -49,6 +49,12 @@
  *   mountopts/           options of mounts (pure)
  *     optlist.c          the tokenizer of option strings
  *     optset.c           the options of a string, found by name
+ *     vfsflags.c         ro, nosuid, noatime ...: one table
+ *     fsopts.c           the table of file system options: looking up
+ *     fsopts_local.c     its rows for disks and memory
+ *     fsopts_remote.c    its rows for network file systems and FUSE
+ *     fsopts_values.c    accepted values
+ *     shown.c            how the kernel shows the options of a line
  *   table/               where a mount table comes from
  *     table.c            what all sources share
  *     listmount.c        listmount(2) and statmount(2)
@@ -106,6 +112,9 @@
  *     facts.h            facts about a host that the rules take
  *     shown.c            which options a kernel shows for an option that was given
  *     units.c            which mounts units make; what systemd has loaded of an fstab
+ *     system.c           what the system in ROOT has: fsck helpers, units
+ *     wanted.c           units that a boot starts, and what they want
+ *     unitfile.c         a unit file and its drop-ins
  *     proof.c            an fstab simulated, compared with the mounts
  *     proof_sim.c        running the lines in order
  *     proof_tree.c       the simulated tree
@@ -123,7 +132,6 @@
  *     base.c             what changed since a base: an older file, or systemd's units
  *     same.c             whether a line mounts a mount
  *     options.c          options of a line against those of its mount
- *     lacks.c            options that a line sets and its mount lacks
  *     refused.c          options that the kernel refuses
  *     order.c            where lines stand
  *     text.c             the bytes of the result
@@ -146,7 +154,6 @@
  *   audit/rules/         the rules, one file a family
  *     line.c             fields of a line
  *     options.c          options: unknown, misspelled, contradictory
- *     meant.c            options of types of which only some are known
  *     values.c           values of options
  *     among.c            lines against each other
  *     source.c           sources

@@ -158,12 +158,6 @@ void audit_options(struct audit *audit, const struct audit_entry *entry);
     @found  [out] If there is one, of nfound bytes. */
 void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found, size_t *nfound);
 
-/* meant.c */
-
-/** Options of a type of which not all are held: what is nearly one of them is meant to be that.
-    @return with a blank between each two; NULL: none is known. */
-const char *audit_meant(const char *fstype);
-
 /* ignore.c */
 
 /** The codes that a comment takes from the line below.  Words of it that are none are told.
@@ -171,10 +165,6 @@ const char *audit_meant(const char *fstype);
 uint64_t audit_ignored(struct audit *audit, const struct tabline *line);
 
 /* values.c */
-
-/** What the kernel takes as the value of an option of n bytes, key of them its name, if it
-    is known to refuse this one: "a number"; NULL: nothing is known against it. */
-const char *audit_value(const char *fstype, const char *option, size_t key, size_t n);
 
 /** Judge options that go only with another one. */
 void audit_pairs(struct audit *audit, const struct audit_entry *entry);

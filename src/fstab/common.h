@@ -119,18 +119,6 @@ struct fstab_choice {
 bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *choice,
                           struct fstab_line *line);
 
-/** Whether a type, without its ".subtype", is one of a list with a blank between each two;
-    "*" is any, also one that is not known (NULL). */
-static inline bool fstab_type_in(const char *fstype, const char *types)
-{
-	return *types == '*' || (fstype && word_in(fstype, strcspn(fstype, "."), types));
-}
-
-/** Whether an option, as the kernel shows it of a type, stands in no line: it was found
-    out, or may not be given.
-    @minimal  Or it is so without it. */
-bool fstab_is_dropped(const char *fstype, const char *option, size_t n, bool minimal);
-
 /** A layer of an overlay: a directory. */
 struct fstab_layer {
 	const char *text;           /* within the decoded value */

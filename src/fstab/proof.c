@@ -6,7 +6,7 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
-#include "fstab/shown.h"
+#include "mountopts/shown.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -13,7 +13,8 @@
 #include "base/fstypes.h"
 #include "mountopts/optset.h"
 #include "base/words.h"
-#include "fstab/shown.h"
+#include "mountopts/fsopts.h"
+#include "mountopts/shown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +119,7 @@ static const char *show_option(struct pf *pf, const char *option, size_t n)
     again. */
 static bool is_agreed(const struct mount *mount, const char *option, size_t n)
 {
-	return shown_unasked(mount->fstype, option, n)
+	return fsopt_flagged(mount->fstype, option, n, OPT_FOUND_OUT | OPT_DEFAULT | OPT_UNREQUESTED)
 	       || (fstype_flags(mount->fstype) & FST_NET && memchr(option, '=', n));
 }
 

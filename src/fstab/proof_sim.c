@@ -11,7 +11,7 @@
 #include "fstab/proof_impl.h"
 
 #include "base/fstypes.h"
-#include "fstab/shown.h"
+#include "mountopts/shown.h"
 
 #include <stdlib.h>
 #include <string.h>

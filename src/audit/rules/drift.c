@@ -7,8 +7,8 @@
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "fstab/common.h"
-#include "fstab/shown.h"
 #include "fstab/units.h"
+#include "mountopts/shown.h"
 
 #include <errno.h>
 #include <stdarg.h>

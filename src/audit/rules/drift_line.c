@@ -6,7 +6,8 @@
 
 #include "base/fstypes.h"
 #include "fstab/common.h"
-#include "fstab/shown.h"
+#include "mountopts/shown.h"
+#include "mountopts/fsopts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -210,11 +211,11 @@ static void judge_lacks(struct drift *drift, const struct tabline *line, const s
 	if (drift_asks(line, "bind") || drift_asks(line, "rbind") || drift_asks(line, "remount"))
 		return;
 	strbuf_reset(&drift->text);
-	fstab_lacks(live->mount, options, &drift->text);
+	shown_lacks(live->mount, options, &drift->text);
 	if (!drift->text.len || !is_first_of(drift, line, live->mount))
 		return;
 	/* These drop it where the device has no such thing: images of many clouds ask for it on any. */
-	bool able = strcmp(strbuf_str(&drift->text), "discard") != 0 || !fstab_type_in(live->mount->fstype, "ext4 xfs");
+	bool able = strcmp(strbuf_str(&drift->text), "discard") != 0 || !fsopt_type_in(live->mount->fstype, "ext4 xfs");
 	strbuf_reset(&drift->actual);
 	strbuf_printf(&drift->actual, "without %s", strbuf_str(&drift->text));
 	drift_tell(drift, DRIFT_OPTIONS, line, live, &(struct audit_finding){

@@ -6,7 +6,7 @@
 
 #include "base/fstypes.h"
 #include "fstab/common.h"
-#include "fstab/shown.h"
+#include "mountopts/shown.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of a line: whether there are such, and whether they go together.
+ * The options of a line: whether they exist, have values that the kernel takes, and go together.
  *
- * Of some types all options are held, so that one which is not among them is none; of
- * the others only what is nearly an option of theirs, of mount(8) or of systemd is told.  What
- * begins with x- or X- is for others, whoever they are.
+ * An option that a type with complete rows in mountopts/fsopts.h does not have is an error; of other
+ * types only what resembles an option is reported.  x-* and X-* are for any program.
  */
 #include "audit/audit_impl.h"
 
@@ -12,6 +11,8 @@
 #include "base/near.h"
 #include "base/words.h"
 #include "fstab/common.h"
+#include "mountopts/fsopts.h"
+#include "mountopts/vfsflags.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -19,96 +20,10 @@
 
 enum { NAME_MAX_BYTES = AUDIT_NAME_MAX, MISSES_MAX = AUDIT_MISSES_MAX };
 
-/** Options of the kernel's VFS, of mount(8), swapon(8) and LSMs. */
-static const char common_options[] =
-	"rw ro suid nosuid dev nodev exec noexec sync async dirsync atime noatime diratime nodiratime relatime "
-	"norelatime strictatime nostrictatime lazytime nolazytime mand nomand iversion noiversion symfollow "
-	"nosymfollow silent loud defaults auto noauto user nouser users nousers owner noowner group nogroup nofail "
-	"_netdev loop offset sizelimit encryption uhelper helper bind rbind move remount private shared slave "
-	"unbindable rprivate rshared rslave runbindable context fscontext defcontext rootcontext seclabel comment "
-	"smackfsdef smackfsfloor smackfshat smackfsroot smackfstransmute verity.hashdevice verity.roothash "
-	"verity.hashoffset verity.fecdevice verity.fecoffset verity.fecroots verity.roothashfile verity.roothashsig "
-	"verity.oncorruption";
-
-static const char systemd_options[] =
-	"x-systemd.requires x-systemd.before x-systemd.after x-systemd.wanted-by x-systemd.required-by "
-	"x-systemd.wants x-systemd.requires-mounts-for x-systemd.wants-mounts-for x-systemd.device-bound "
-	"x-systemd.automount x-systemd.idle-timeout x-systemd.device-timeout x-systemd.mount-timeout "
-	"x-systemd.makefs x-systemd.growfs x-systemd.pcrfs x-systemd.rw-only x-systemd.validatefs "
-	"x-systemd.graceful-option x-initrd.mount x-initrd.attach X-mount.mkdir x-mount.mkdir X-mount.subdir "
-	"X-mount.auto-fstypes X-mount.owner X-mount.group X-mount.mode X-mount.idmap X-mount.noloop "
-	"X-mount.nocanonicalize";
-
-/** Types whose options are held, all of them. */
-static const struct type_options {
-	const char *types;
-	const char *options;
-} held[] = {
-	{"ext2 ext3 ext4",
-	 "acl noacl user_xattr nouser_xattr errors data data_err commit barrier nobarrier journal journal_async_commit "
-	 "journal_checksum nojournal_checksum journal_dev journal_path journal_ioprio delalloc nodelalloc discard "
-	 "nodiscard dioread_lock dioread_nolock nodioread_nolock auto_da_alloc noauto_da_alloc stripe "
-	 "inode_readahead_blks init_itable noinit_itable max_batch_time min_batch_time block_validity "
-	 "noblock_validity bsddf minixdf debug grpid nogrpid bsdgroups sysvgroups resgid resuid sb quota noquota "
-	 "usrquota grpquota prjquota usrjquota grpjquota offusrjquota offgrpjquota jqfmt dax nombcache no_mbcache "
-	 "prefetch_block_bitmaps no_prefetch_block_bitmaps mb_optimize_scan i_version test_dummy_encryption "
-	 "inlinecrypt max_dir_size_kb norecovery noload abort oldalloc orlov nobh bh nouid32 check nocheck "
-	 "reservation noreservation xip mblk_io_submit nomblk_io_submit debug_want_extra_isize warn_on_error "
-	 "nowarn_on_error fc_debug_force fc_debug_max_replay removed"},
-	{"xfs",
-	 "allocsize attr2 noattr2 dax discard nodiscard grpid bsdgroups nogrpid sysvgroups filestreams ikeep noikeep "
-	 "inode32 inode64 largeio nolargeio logbufs logbsize logdev rtdev noalign norecovery nouuid noquota uquota "
-	 "usrquota uqnoenforce quota gquota grpquota gqnoenforce pquota prjquota pqnoenforce qnoenforce sunit swidth "
-	 "swalloc wsync lifetime nolifetime max_atomic_write max_open_zones errortag mtpt"},
-	{"btrfs",
-	 "acl noacl autodefrag noautodefrag barrier nobarrier check_int check_int_data check_int_print_mask clear_cache "
-	 "noclear_cache commit compress compress-force datacow nodatacow datasum nodatasum degraded device discard "
-	 "nodiscard enospc_debug noenospc_debug fatal_errors flushoncommit noflushoncommit fragment inode_cache "
-	 "noinode_cache max_inline metadata_ratio norecovery nologreplay rescan_uuid_tree rescue skip_balance "
-	 "space_cache nospace_cache ssd ssd_spread nossd nossd_spread subvol subvolid subvolrootid thread_pool treelog "
-	 "notreelog usebackuproot user_subvol_rm_allowed recovery ref_verify ref_tracker alloc_start ignorebadroots "
-	 "ignoredatacsums"},
-	{"tmpfs",
-	 "size nr_blocks nr_inodes mode gid uid huge mpol inode32 inode64 noswap quota usrquota grpquota "
-	 "usrquota_block_hardlimit usrquota_inode_hardlimit grpquota_block_hardlimit grpquota_inode_hardlimit casefold "
-	 "strict_encoding"},
-	{"vfat msdos",
-	 "allow_utime blocksize codepage check debug discard dmask fmask umask uid gid iocharset utf8 uni_xlate "
-	 "nonumtail numtail quiet rodir sys_immutable flush usefree time_offset tz errors nfs shortname showexec "
-	 "dos1xfloppy dotsOK posix fat conv dots nodots cvf_format cvf_options nocase"},
-	{"swap", "sw swap pri discard"},
-};
-
-/** Pairs of which the last counts, or the one that is named: the kernel goes by flags, not by their order. */
-static const struct opposite {
-	const char *sides[2], *counts;
-} opposites[] = {
-	{{"rw", "ro"}, NULL}, {{"suid", "nosuid"}, NULL}, {{"dev", "nodev"}, NULL}, {{"exec", "noexec"}, NULL},
-	{{"sync", "async"}, NULL}, {{"atime", "noatime"}, NULL}, {{"diratime", "nodiratime"}, NULL},
-	{{"relatime", "norelatime"}, NULL}, {{"relatime", "noatime"}, "noatime"}, {{"strictatime", "nostrictatime"}, NULL},
-	{{"strictatime", "noatime"}, "strictatime"}, {{"strictatime", "relatime"}, "strictatime"},
-	{{"lazytime", "nolazytime"}, NULL}, {{"mand", "nomand"}, NULL}, {{"iversion", "noiversion"}, NULL},
-	{{"symfollow", "nosymfollow"}, NULL}, {{"auto", "noauto"}, NULL}, {{"user", "nouser"}, NULL},
-	{{"users", "nousers"}, NULL}, {{"owner", "noowner"}, NULL}, {{"group", "nogroup"}, NULL}, {{"hard", "soft"}, NULL},
-	{{"hard", "softerr"}, NULL}, {{"soft", "softerr"}, NULL}, {{"bg", "fg"}, NULL}, {{"ac", "noac"}, NULL},
-	{{"cto", "nocto"}, NULL}, {{"lock", "nolock"}, NULL}, {{"intr", "nointr"}, NULL}, {{"tcp", "udp"}, NULL},
-	{{"serverino", "noserverino"}, NULL}, {{"perm", "noperm"}, NULL},
-};
-
-/** The options of a type; NULL: they are not held. */
-static const char *options_of(const char *fstype)
-{
-	for (size_t i = 0; i < sizeof(held) / sizeof(*held); ++i) {
-		if (*fstype && word_in(fstype, strlen(fstype), held[i].types))
-			return held[i].options;
-	}
-	return NULL;
-}
-
 void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found, size_t *nfound)
 {
 	for (const char *at = list; *at;) {
-		size_t m = strcspn(at, " ");
+		size_t m = strcspn(at, " =");
 		if (m >= 4 && m <= NAME_MAX_BYTES && (m > n ? m - n : n - m) < *best) {
 			unsigned d = near_distance(word, n, at, m, false);
 			if (d < *best) {
@@ -117,35 +32,45 @@ void audit_nearest(const char *list, const char *word, size_t n, unsigned *best,
 				*nfound = m;
 			}
 		}
-		at += m + (at[m] == ' ');
+		at += strcspn(at, " ");
+		at += *at == ' ';
 	}
 }
 
-/** Of the common ones those that are near to no option of a type that is not held here. */
-static const char distinct_options[] = "defaults noauto nofail _netdev noexec nosuid nodev relatime noatime nodiratime";
+/** Look for a similar option among those of a type, or among general ones if it is NULL. */
+static void nearest_option(const char *fstype, const char *word, size_t n, unsigned *best, const char **found, size_t *nfound)
+{
+	const char *names;
+	for (size_t i = 0; (names = fsopt_names(fstype, i)) != NULL; ++i)
+		audit_nearest(names, word, n, best, found, nfound);
+}
 
-/** What a word was perhaps meant to be; NULL.
-    @list  The options of the type; NULL: they are not held.
-    @some  Some of them then: audit_meant(); or NULL.
-    @none  It is the type none, of which a bind is made. */
-static const char *near_miss(struct audit *audit, const char *word, size_t n, const char *list, const char *some, bool none,
+/** The option that a word is a misspelling of; or NULL.
+    @complete  All options of the type are known.
+    @none      The type is "none", as binds have it. */
+static const char *near_miss(struct audit *audit, const char *fstype, const char *word, size_t n, bool complete, bool none,
                              size_t *nfound)
 {
+	/* General options that resemble no option of a type of which some are unknown. */
+	static const char distinct_options[] = "defaults noauto nofail _netdev noexec nosuid nodev relatime noatime nodiratime";
 	const char *found = NULL;
-	/* Short words are near to many. */
+	bool partial = !complete && fsopt_names(fstype, 0);
+	/* Short words resemble many. */
 	unsigned best = n < 7 ? 2 : 3;
-	if (n < (list || some || none ? 4 : 5) || n > NAME_MAX_BYTES || (!list && word_is(word, n, "notail")))   /* of reiserfs */
+	if (n < (complete || partial || none ? 4 : 5) || n > NAME_MAX_BYTES || (!complete && word_is(word, n, "notail")))   /* of reiserfs */
 		return NULL;
 	if (audit->misses++ >= MISSES_MAX) {
 		audit_unjudged(audit, FSTAB_OPT_TYPO);
 		return NULL;
 	}
-	if (n > 4 || list)
-		audit_nearest(list ? common_options : distinct_options, word, n, &best, &found, nfound);
-	if (list || none)
-		audit_nearest(list ? list : "bind rbind", word, n, &best, &found, nfound);
-	if (!list && some)
-		audit_nearest(some, word, n, &best, &found, nfound);
+	if (complete)
+		nearest_option(NULL, word, n, &best, &found, nfound);
+	else if (n > 4)
+		audit_nearest(distinct_options, word, n, &best, &found, nfound);
+	if (none)
+		audit_nearest("bind rbind", word, n, &best, &found, nfound);
+	else
+		nearest_option(fstype, word, n, &best, &found, nfound);
 	return found;
 }
 
@@ -198,10 +123,10 @@ static bool is_shown(struct audit *audit, const char *fstype, const char *option
 /** Why the kernel refuses a mount with an option: known of types that hold theirs.  A bind
     hands none to the file system, and swapon(8) passes over what it does not know.  What has
     no name mount(2) passes over, and fsconfig(2) refuses. */
-static const char *refused_name(struct audit *audit, const struct audit_entry *entry, const char *list,
+static const char *refused_name(struct audit *audit, const struct audit_entry *entry, bool complete,
                                 const char *option, size_t key)
 {
-	if (!list || entry->bind || entry->swap)
+	if (!complete || entry->bind || entry->swap)
 		return NULL;
 	return key ? audit_format(audit, "the line has the option %.*s, which %s does not have", (int)key, option, entry->fstype)
 	           : "the line has an option without a name, which mount(8) from 2.39 on has refused";
@@ -211,7 +136,7 @@ static const char *refused_name(struct audit *audit, const struct audit_entry *e
 static void judge_value(struct audit *audit, const struct audit_entry *entry, const char *option, size_t key,
                         size_t n)
 {
-	const char *takes = entry->bind ? NULL : audit_value(entry->fstype, option, key, n);
+	const char *takes = entry->bind ? NULL : fsopt_check_value(entry->fstype, option, n);
 	/* Of a loop device alone. */
 	bool loop = word_in(option, key, "offset sizelimit");
 	if (!takes || is_shown(audit, entry->fstype, option, n) || (loop && !audit_option(audit, entry, "loop")))
@@ -239,7 +164,7 @@ static void judge_time(struct audit *audit, const struct audit_entry *entry, con
 }
 
 /** Judge what is no option of any type, by its form.  @return whether it was told. */
-static bool judge_form(struct audit *audit, const struct audit_entry *entry, const char *list, const char *option, size_t key,
+static bool judge_form(struct audit *audit, const struct audit_entry *entry, bool complete, const char *option, size_t key,
                        size_t n, const char *refused, const char *whole)
 {
 	static const char *const almost[] = {"systemd.", "xsystemd.", "x.systemd.", "x_systemd."};
@@ -258,8 +183,8 @@ static bool judge_form(struct audit *audit, const struct audit_entry *entry, con
 			AUDIT_WARNING, false, "swapon(8) has no option prio, and passes over it", "pri", "prio", "is pri meant?", NULL, NULL});
 		return true;
 	}
-	/* Of a type whose options are not held. */
-	if (list || entry->bind || entry->swap || !entry->path)
+	/* Of a type whose options are not all known. */
+	if (complete || entry->bind || entry->swap || !entry->path)
 		return false;
 	bool number = key == n && strspn(option, "0123456789") == n, path = *option == '/';
 	if (!number && !path)
@@ -291,14 +216,11 @@ static void judge_taken(struct audit *audit, const struct audit_entry *entry, co
 }
 
 /** Judge the name of an option by itself. */
-static void judge_name(struct audit *audit, const struct audit_entry *entry, const char *list, const char *option,
-                       size_t n)
+static void judge_name(struct audit *audit, const struct audit_entry *entry, bool complete, const char *option, size_t n)
 {
 	size_t key = opt_name(option, n), m;
-	const char *some = list ? NULL : audit_meant(entry->fstype);
 	bool x = key >= 2 && (memcmp(option, "x-", 2) == 0 || memcmp(option, "X-", 2) == 0);
-	if (word_in(option, key, common_options) || (list && word_in(option, key, list)) || (some && word_in(option, key, some))
-	    || word_in(option, key, systemd_options)) {
+	if (fsopt_is_general(option, key) || fsopt_is_known(entry->fstype, option, key) || word_in(option, key, fsopt_x_names)) {
 		judge_value(audit, entry, option, key, n);
 		if (x) {
 			judge_time(audit, entry, option, key, n);
@@ -310,7 +232,7 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, con
 		unsigned best = 3;
 		const char *found = NULL;
 		if (key <= NAME_MAX_BYTES && key > 8 && audit->misses++ < MISSES_MAX)
-			audit_nearest(systemd_options, option, key, &best, &found, &m);
+			audit_nearest(fsopt_x_names, option, key, &best, &found, &m);
 		if (found)
 			audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
 				AUDIT_WARNING, false, audit_format(audit, "nobody knows the option %.*s", (int)key, option),
@@ -320,7 +242,7 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, con
 	}
 	if (is_shown(audit, entry->fstype, option, key))
 		return;
-	const char *refused = refused_name(audit, entry, list, option, key);
+	const char *refused = refused_name(audit, entry, complete, option, key);
 	const char *whole = refused ? audit_format(audit, "%.*s", (int)n, option) : NULL;
 	if (key == 0) {
 		if (refused)
@@ -329,17 +251,17 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, con
 				audit_format(audit, "%.*s", (int)n, option), "take it away", refused, whole});
 		return;
 	}
-	if (judge_form(audit, entry, list, option, key, n, refused, whole))
+	if (judge_form(audit, entry, complete, option, key, n, refused, whole))
 		return;
 	bool none = strcmp(entry->fstype, "none") == 0;
-	const char *found = near_miss(audit, option, key, list, some, none, &m);
+	const char *found = near_miss(audit, entry->fstype, option, key, complete, none, &m);
 	if (found) {
 		audit->typo = entry;
 		audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
-			list || none ? AUDIT_CRITICAL : AUDIT_WARNING, list || none, audit_format(audit, "there is no option %.*s", (int)key, option),
+			complete || none ? AUDIT_CRITICAL : AUDIT_WARNING, complete || none, audit_format(audit, "there is no option %.*s", (int)key, option),
 			audit_format(audit, "%.*s", (int)m, found), audit_format(audit, "%.*s", (int)key, option),
 			audit_format(audit, "is %.*s meant?", (int)m, found), refused, whole});
-	} else if (list && !entry->bind) {
+	} else if (complete && !entry->bind) {
 		audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
 			AUDIT_WARNING, true, audit_format(audit, "%s has no option %.*s, as far as is known: the kernel would refuse "
 			"the mount", entry->fstype, (int)key, option), NULL, audit_format(audit, "%.*s", (int)key, option),
@@ -347,23 +269,45 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, con
 	}
 }
 
-/** Whether an option may be given more than once. */
-static bool may_repeat(const char *option, size_t key)
+/** Report two options that contradict each other.
+    @wins  The one that counts; NULL: the last. */
+static void judge_conflict(struct audit *audit, const struct audit_entry *entry, const char *option, size_t n,
+                           const char *other, const char *wins)
 {
-	static const char words[] = "device lowerdir+ datadir+ comment modules rescue context";
-	return word_in(option, key, words) || (key > 2 && (memcmp(option, "x-", 2) == 0 || memcmp(option, "X-", 2) == 0));
+	if (map64_get(&audit->keys, map64_text(other)) == MAP64_NONE)
+		return;
+	/* relatime is what there is without any. */
+	bool mere = wins && (word_is(option, n, "relatime") || strcmp(other, "relatime") == 0);
+	audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
+		mere ? AUDIT_INFO : AUDIT_WARNING, false, audit_format(audit, "%s and %.*s contradict each other, and %s counts", other,
+		(int)n, option, wins ? wins : "the last"), NULL, NULL, "take one away"});
+}
+
+/** Report contradictions of a VFS flag.  Of relatime, noatime and strictatime the kernel takes the
+    strongest; atime and others only take one of them back. */
+static void judge_flag(struct audit *audit, const struct audit_entry *entry, const struct vfs_option *mine)
+{
+	for (const struct vfs_option *other = vfs_options; other->name; ++other) {
+		if (other->flag != mine->flag || other->value == mine->value)
+			continue;
+		const char *stronger = vfs_name(mine->flag, mine->value > other->value ? mine->value : other->value);
+		bool ranked = mine->name == vfs_name(mine->flag, mine->value) && other->name == vfs_name(other->flag, other->value);
+		if (mine->flag != VFS_ATIME)
+			judge_conflict(audit, entry, mine->name, strlen(mine->name), other->name, NULL);
+		else if (ranked)
+			judge_conflict(audit, entry, mine->name, strlen(mine->name), other->name, stronger);
+	}
 }
 
 /** Judge options against those before them. */
-static void judge_repeated(struct audit *audit, const struct audit_entry *entry, const char *list, const char *option,
-                           size_t n)
+static void judge_repeated(struct audit *audit, const struct audit_entry *entry, bool complete, const char *option, size_t n)
 {
 	size_t key = opt_name(option, n);
 	uint64_t hash = map64_bytes(MAP64_BYTES, option, key);
 	uint32_t at = (uint32_t)(option - entry->options), before = map64_get(&audit->keys, hash);
 	const char *first = before != MAP64_NONE ? entry->options + before : NULL;
-	bool known = word_in(option, key, common_options) || (list && word_in(option, key, list));
-	if (first && known && !may_repeat(option, key)) {
+	bool known = fsopt_is_general(option, key) || (complete && fsopt_is_known(entry->fstype, option, key));
+	if (first && known && !fsopt_has(option, key, OPT_REPEATS) && !opt_is_x(option, key)) {
 		const char *rest = first;
 		size_t m;
 		opt_next(&rest, &m);
@@ -374,17 +318,14 @@ static void judge_repeated(struct audit *audit, const struct audit_entry *entry,
 			     : audit_format(audit, "the option %.*s stands twice with other values, of which the last counts",
 			                    (int)key, option), NULL, NULL, "take one away"});
 	}
-	for (size_t i = 0; i < sizeof(opposites) / sizeof(*opposites); ++i) {
+	const struct vfs_option *flag = vfs_option(option, n);
+	if (flag)
+		judge_flag(audit, entry, flag);
+	for (size_t i = 0; i < fsopt_nconflicts; ++i) {
+		const struct fsopt_conflict *conflict = &fsopt_conflicts[i];
 		for (int side = 0; side < 2; ++side) {
-			const char *mine = opposites[i].sides[side], *other = opposites[i].sides[!side], *counts = opposites[i].counts;
-			if (!word_is(option, n, mine)
-			    || map64_get(&audit->keys, map64_text(other)) == MAP64_NONE)
-				continue;
-			/* relatime is what there is without any. */
-			bool mere = counts && (strcmp(mine, "relatime") == 0 || strcmp(other, "relatime") == 0);
-			audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
-				mere ? AUDIT_INFO : AUDIT_WARNING, false, audit_format(audit, "%s and %s contradict each other, and %s counts", other, mine,
-				counts ? counts : "the last"), NULL, NULL, "take one away"});
+			if (word_is(option, n, conflict->sides[side]))
+				judge_conflict(audit, entry, option, n, conflict->sides[!side], conflict->wins);
 		}
 	}
 	map64_remove(&audit->keys, hash);
@@ -501,13 +442,14 @@ static void judge_versions(struct audit *audit, const struct audit_entry *entry)
 
 void audit_options(struct audit *audit, const struct audit_entry *entry)
 {
-	const char *list = options_of(entry->fstype), *at = entry->options;
+	bool complete = fsopt_complete(entry->fstype);
+	const char *at = entry->options;
 	size_t n;
 	bool repeats = strchr(entry->options, ',');
 	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
-		judge_name(audit, entry, list, o, n);
+		judge_name(audit, entry, complete, o, n);
 		if (repeats)
-			judge_repeated(audit, entry, list, o, n);
+			judge_repeated(audit, entry, complete, o, n);
 	}
 	if (repeats) {
 		map64_destroy(&audit->keys);

@@ -11,7 +11,7 @@
 #include "fstab/edit/merge_impl.h"
 
 #include "base/fstypes.h"
-#include "fstab/shown.h"
+#include "mountopts/shown.h"
 
 #include <string.h>
 

@@ -139,17 +139,6 @@ void fstab_merged_destroy(struct fstab_merged *merged);
 void fstab_asked(const struct fstab_line *live, const char *options, struct strbuf *differ);
 
 /**
- * Append the options that a line asks for and its mount has not, of those that a kernel always
- * shows while they are in force: for the audit alone.  To the merge what the line alone has is no
- * difference.  The options are the file system's: where more lines mount one, its first decides.
- *
- * @mount    Of the line, and no bind.  Of one whose options are not parted nothing is known.
- * @options  Of the line, decoded.
- * @lacks    Gets them as the line has them, with commas between.
- */
-void fstab_lacks(const struct mount *mount, const char *options, struct strbuf *lacks);
-
-/**
  * Give the lines of a plan the options that a file has for the same mounts.
  *
  * @in  Its plan is the one that is changed; fix, add and base play no part.

@@ -7,7 +7,6 @@
  *     merge_base.c     what the base has of a line, and what was changed since
  *     merge_same.c     whether a line mounts the same
  *     merge_options.c  options compared, and changed
- *     merge_lacks.c    options that a line asks for, and its mount has not
  *     merge_refused.c  options that the kernel refuses
  *     merge_order.c    where added lines go; lines that stand too early
  *     merge_text.c     bytes: lines written, and the result read again

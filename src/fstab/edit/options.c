@@ -13,52 +13,16 @@
 #include "base/fstypes.h"
 #include "mountopts/optset.h"
 #include "base/words.h"
-#include "fstab/shown.h"
+#include "mountopts/fsopts.h"
+#include "mountopts/shown.h"
+#include "mountopts/vfsflags.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/** What a mount has of its own: one of each group. */
-enum group { G_RO, G_SUID, G_DEV, G_EXEC, G_ATIME, G_DIRATIME, G_LINKS, G_SYNC, G_DIRSYNC, G_LAZY, GROUPS };
-
-/** Each group's options; what stands first is the default, its number what it is. */
-static const struct {
-	const char *option;
-	enum group group;
-	unsigned char value;
-} flag_rows[] = {
-	{"rw", G_RO, 0}, {"ro", G_RO, 1},
-	{"suid", G_SUID, 0}, {"nosuid", G_SUID, 1},
-	{"dev", G_DEV, 0}, {"nodev", G_DEV, 1},
-	{"exec", G_EXEC, 0}, {"noexec", G_EXEC, 1},
-	{"relatime", G_ATIME, 0}, {"noatime", G_ATIME, 1}, {"strictatime", G_ATIME, 2},
-	{"atime", G_ATIME, 0}, {"norelatime", G_ATIME, 2}, {"nostrictatime", G_ATIME, 0},
-	{"diratime", G_DIRATIME, 0}, {"nodiratime", G_DIRATIME, 1},
-	{"symfollow", G_LINKS, 0}, {"nosymfollow", G_LINKS, 1},
-	{"async", G_SYNC, 0}, {"sync", G_SYNC, 1},
-	{"nodirsync", G_DIRSYNC, 0}, {"dirsync", G_DIRSYNC, 1},
-	{"nolazytime", G_LAZY, 0}, {"lazytime", G_LAZY, 1},
-};
-
-struct flags {
-	unsigned char value[GROUPS];
-	bool any;                /* one was given */
-};
-
-/** For mount(8), systemd and others: no difference. */
-static const char *const others[] = {
-	"defaults", "auto", "noauto", "user", "users", "nouser", "owner", "group", "nofail", "_netdev",
-	"bind", "rbind", "loop", "offset", "sizelimit", "subvol", "subvolid", "lowerdir", "lowerdir+", "datadir+",
-	"upperdir", "workdir", "comment", "uhelper", "helper", "mand", "nomand", "iversion", "noiversion", "silent", "loud",
-	"remount", "private", "rprivate", "shared", "rshared", "slave", "rslave", "unbindable", "runbindable",
-};
-
-/** What says what is mounted. */
-static const char *const parts[] = {
-	"bind", "rbind", "loop", "offset", "sizelimit", "subvol", "subvolid", "lowerdir", "lowerdir+", "datadir+",
-	"upperdir", "workdir",
-};
+/** What is for mount(8), systemd and others, and what says what is mounted, is no difference. */
+enum { UNCOMPARED = OPT_USERSPACE | OPT_UNCOMPARED | OPT_IDENTITY };
 
 /** Whether the name of an option is one of these. */
 #define IS_OF(option, n, names) WORD_OF(option, opt_name(option, n), names)
@@ -69,55 +33,6 @@ static void index_list(struct opt_set *set, const char *list, bool whole)
 {
 	opt_set_init(set, whole);
 	opt_set_add_list(set, list, opt_next);
-}
-
-/** The row of an option that is a mount's own; -1: it is none. */
-static int flag_row(const char *option, size_t n)
-{
-	for (size_t i = 0; i < sizeof(flag_rows) / sizeof(*flag_rows); ++i) {
-		if (word_is(option, n, flag_rows[i].option))
-			return (int)i;
-	}
-	return -1;
-}
-
-/** Take a flag.  The kernel goes by which of relatime, noatime and strictatime are there, not by their
-    order: each counts above those before it.
-    @atime  The uppermost so far; 0 at first. */
-static void set_flag(struct flags *flags, int row, unsigned char *atime)
-{
-	static const char *const ranks[] = {"relatime", "noatime", "strictatime"};
-	unsigned char value = flag_rows[row].value;
-	if (flag_rows[row].group == G_ATIME) {
-		bool ranked = strcmp(flag_rows[row].option, ranks[value]) == 0;
-		if (ranked && value < *atime)
-			return;
-		*atime = ranked ? value : 0;
-	}
-	flags->value[flag_rows[row].group] = value;
-}
-
-/** What a mount has of its own by a list of options.
-    @base  What it has by none; what it is stays. */
-static void take_flags(const char *options, const struct flags *base, struct flags *flags)
-{
-	*flags = *base;
-	flags->any = false;
-	size_t n;
-	unsigned char atime = 0;
-	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
-		int row = flag_row(o, n);
-		if (row >= 0) {
-			set_flag(flags, row, &atime);
-			flags->any = true;
-		} else if (word_is(o, n, "user") || word_is(o, n, "users")) {
-			flags->value[G_SUID] = flags->value[G_DEV] = flags->value[G_EXEC] = 1;
-			flags->any = true;
-		} else if (word_is(o, n, "owner") || word_is(o, n, "group")) {
-			flags->value[G_SUID] = flags->value[G_DEV] = 1;
-			flags->any = true;
-		}
-	}
 }
 
 /** The options of a list that have one name. */
@@ -197,13 +112,9 @@ static void find_word(const struct opt_set *set, const char *word, size_t n, con
 static const char *find_opposite(const char *fstype, const struct live *live, const char *option, size_t n, size_t *k,
                                  struct strbuf *use)
 {
-	static const char *const rows[][2] = {
-		{"hard", "soft"}, {"hard", "softerr"}, {"soft", "softerr"}, {"inode32", "inode64"}, {"grpid", "nogrpid"},
-		{"posixacl", "noacl"},
-	};
 	/* As far as the server goes along. */
 	static const char *const agreed[] = {"unix", "nounix", "serverino", "noserverino", "posix", "posixpaths"};
-	if (memchr(option, '=', n) || flag_row(option, n) >= 0 || IS_OF(option, n, others)
+	if (memchr(option, '=', n) || vfs_option(option, n) || fsopt_has(option, n, UNCOMPARED)
 	    || (fstype_flags(fstype) & FST_NET && IS_OF(option, n, agreed)))
 		return NULL;
 	strbuf_reset(use);
@@ -217,10 +128,11 @@ static const char *find_opposite(const char *fstype, const struct live *live, co
 		find_word(set, strbuf_str(use), use->len, &found, k);
 		if (n > 2 && memcmp(option, "no", 2) == 0)
 			find_word(set, option + 2, n - 2, &found, k);
-		for (size_t r = 0; r < sizeof(rows) / sizeof(*rows); ++r) {
+		for (size_t r = 0; r < fsopt_nconflicts; ++r) {
+			const char *const *sides = fsopt_conflicts[r].sides;
 			for (int side = 0; side < 2; ++side) {
-				if (word_is(option, n, rows[r][side]))
-					find_word(set, rows[r][!side], strlen(rows[r][!side]), &found, k);
+				if (word_is(option, n, sides[side]))
+					find_word(set, sides[!side], strlen(sides[!side]), &found, k);
 			}
 		}
 	}
@@ -228,12 +140,12 @@ static const char *find_opposite(const char *fstype, const struct live *live, co
 }
 
 /** Whether a list has a flag that the mount has not so. */
-static bool has_other_flag(const char *shown, const struct flags *want)
+static bool has_other_flag(const char *shown, const struct vfs_flags *want)
 {
 	size_t n;
 	for (const char *o; (o = opt_next(&shown, &n)) != NULL;) {
-		int row = flag_row(o, n);
-		if (row >= 0 && want->value[flag_rows[row].group] != flag_rows[row].value)
+		const struct vfs_option *flag = vfs_option(o, n);
+		if (flag && want->value[flag->flag] != flag->value)
 			return true;
 	}
 	return false;
@@ -291,7 +203,7 @@ static void take(struct taken *taken, const char *option, size_t n)
     more than once, or is for others than the kernel, is left as it is.
     @flags   Those of the mount, if they are others than the line's; else NULL.
     @differ  Gets what is otherwise. */
-static void take_over(const char *fstype, const char *from, const struct live *live, const struct flags *flags,
+static void take_over(const char *fstype, const char *from, const struct live *live, const struct vfs_flags *flags,
                       struct taken *taken, struct strbuf *differ)
 {
 	size_t n, k, m, behind = 0;
@@ -307,9 +219,9 @@ static void take_over(const char *fstype, const char *from, const struct live *l
 		strbuf_reset(&shown);
 		shown_as(fstype, o, n, &shown);
 		behind += (behind > 0 && shown.len > 0) + shown.len;
-		if (flags && flag_row(o, n) >= 0)
+		if (flags && vfs_option(o, n))
 			continue;
-		bool own = opt_is_x(o, n) || IS_OF(o, n, others) || find_name(&whole, o, n).times > 1;
+		bool own = opt_is_x(o, n) || fsopt_has(o, n, UNCOMPARED) || find_name(&whole, o, n).times > 1;
 		const char *opposite = own ? NULL : find_opposite(fstype, live, o, n, &k, &use);
 		if (opposite) {
 			if (!opt_set_find(&taken->set, opposite, k))
@@ -351,8 +263,8 @@ static void add_missing(const char *fstype, const char *have, const char *live, 
 	strbuf_init(&use);
 	index_list(&had, have, false);
 	for (const char *o; (o = opt_next(&live, &n)) != NULL;) {
-		if (flag_row(o, n) >= 0 || IS_OF(o, n, others) || opt_is_x(o, n)
-		    || find_name(&had, o, n).first || shown_unasked(fstype, o, n) || find_name(&taken->set, o, n).first
+		if (vfs_option(o, n) || fsopt_has(o, n, UNCOMPARED) || opt_is_x(o, n)
+		    || find_name(&had, o, n).first || fsopt_flagged(fstype, o, n, OPT_FOUND_OUT | OPT_DEFAULT | OPT_UNREQUESTED) || find_name(&taken->set, o, n).first
 		    || shown_has(fstype, &had, o, n, &use))
 			continue;
 		take(taken, o, n);
@@ -368,63 +280,23 @@ static void add_words(const char *live, struct strbuf *list)
 {
 	size_t n;
 	for (const char *o; (o = opt_next(&live, &n)) != NULL;) {
-		if (flag_row(o, n) >= 0)
+		if (vfs_option(o, n))
 			opt_add(list, o, n);
 	}
 }
 
 /** Append the words of the flags that a list does not give. */
-static void add_flags(const struct flags *want, const struct flags *base, struct strbuf *list)
+static void add_flags(const struct vfs_flags *want, const struct vfs_flags *base, struct strbuf *list)
 {
-	struct flags have;
-	take_flags(strbuf_str(list), base, &have);
-	for (size_t i = 0; i < sizeof(flag_rows) / sizeof(*flag_rows); ++i) {
-		enum group g = flag_rows[i].group;
-		if (flag_rows[i].value != want->value[g] || want->value[g] == have.value[g])
+	struct vfs_flags have;
+	vfs_flags_of_line(strbuf_str(list), base, &have);
+	for (const struct vfs_option *row = vfs_options; row->name; ++row) {
+		enum vfs_flag flag = row->flag;
+		if (row->value != want->value[flag] || want->value[flag] == have.value[flag])
 			continue;
-		opt_puts(list, flag_rows[i].option);
-		have.value[g] = want->value[g];
+		opt_puts(list, row->name);
+		have.value[flag] = want->value[flag];
 	}
-}
-
-/** Append the names of what two have otherwise, as the second has it. */
-static bool tell_flags(const struct flags *a, const struct flags *b, struct strbuf *differ)
-{
-	bool other = false;
-	for (int g = 0; g < GROUPS; ++g) {
-		if (a->value[g] == b->value[g])
-			continue;
-		other = true;
-		for (size_t i = 0; i < sizeof(flag_rows) / sizeof(*flag_rows); ++i) {
-			if (flag_rows[i].group == (enum group)g && flag_rows[i].value == b->value[g]) {
-				opt_puts(differ, flag_rows[i].option);
-				break;
-			}
-		}
-	}
-	return other;
-}
-
-/** What a mount has of its own, and none of its file system. */
-static void vfs_of_mount(const struct mount *mount, struct flags *flags)
-{
-	static const struct flags none;
-	take_flags(mount->vfs_opts, &none, flags);
-	/* Of the times of access the one that is not shown. */
-	if (!opt_has(mount->vfs_opts, "relatime") && !opt_has(mount->vfs_opts, "noatime"))
-		flags->value[G_ATIME] = 2;
-}
-
-/** The same with what is shown of the file system. */
-static void shown_of_mount(const struct mount *mount, struct flags *flags)
-{
-	static const enum group supers[] = {G_SYNC, G_DIRSYNC, G_LAZY};
-	static const struct flags none;
-	struct flags super;
-	vfs_of_mount(mount, flags);
-	take_flags(mount->fs_opts ? mount->fs_opts : "", &none, &super);
-	for (size_t i = 0; i < sizeof(supers) / sizeof(*supers); ++i)
-		flags->value[supers[i]] |= super.value[supers[i]];
 }
 
 /** Whether a mount that is read-only is so by its line, and not since. */
@@ -448,8 +320,8 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	/* What can have no line has no options of one. */
 	if (!live)
 		live = mount && mount->vfs_opts ? mount->vfs_opts : "";
-	static const struct flags none;
-	struct flags base, have, want;
+
+	struct vfs_flags base, have, want;
 	struct strbuf told, shown;
 	/* What mount(8) makes of it, nobody meant; it is not made worse. */
 	if (opt_is_open(from))
@@ -458,35 +330,35 @@ const char *merge_options(struct merger *m, const struct old *old, const struct 
 	strbuf_init(&shown);
 	shown_list(fstype, from, &shown);
 	strbuf_reset(&m->more);
-	take_flags(live, &none, &want);
+	vfs_flags_of_line(live, NULL, &want);
 	if (mount && mount->vfs_opts && !new->line->options)
-		shown_of_mount(mount, &want);
-	take_flags(shown_flags(fstype), &none, &base);
-	for (size_t i = 0; i < sizeof(flag_rows) / sizeof(*flag_rows); ++i) {
-		if (shown_any_flag(fstype, flag_rows[i].option))
-			base.value[flag_rows[i].group] = want.value[flag_rows[i].group];
+		vfs_flags_shown(mount, &want);
+	vfs_flags_of_line(shown_flags(fstype), NULL, &base);
+	for (const struct vfs_option *row = vfs_options; row->name; ++row) {
+		if (shown_any_flag(fstype, row->name))
+			base.value[row->flag] = want.value[row->flag];
 	}
-	take_flags(strbuf_str(&shown), &base, &have);
+	vfs_flags_of_line(strbuf_str(&shown), &base, &have);
 	bool bind = opt_is_bind(from);
 	/* By nature, or after an error: nobody asked for it. */
 	if (mount && !bind && (shown_readonly(mount) || shown_failed(fstype, mount->fs_opts)))
-		have.value[G_RO] = want.value[G_RO];
+		have.value[VFS_RO] = want.value[VFS_RO];
 	/* A bind that names none has those of its source; the plan's, if they are these. */
 	bool as_source = bind && !have.any, flags;
 	if (bind && !want.any && have.any && mount && mount->vfs_opts)
-		take_flags(mount->vfs_opts, &none, &want);
+		vfs_flags_of_line(mount->vfs_opts, NULL, &want);
 	struct fstab_bound bound;
 	if (as_source && mount && mount->vfs_opts && merge_bound(m, old, new, &bound) && bound.in->vfs_opts) {
 		/* That which the line names: the plan may have found another, or need none. */
-		vfs_of_mount(bound.in, &have);
-		vfs_of_mount(mount, &want);
-		have.value[G_RO] = have.value[G_RO] && (want.value[G_RO] || is_meant_readonly(m, bound.in));
-		flags = tell_flags(&have, &want, &told);
+		vfs_flags_of_mount(bound.in, &have);
+		vfs_flags_of_mount(mount, &want);
+		have.value[VFS_RO] = have.value[VFS_RO] && (want.value[VFS_RO] || is_meant_readonly(m, bound.in));
+		flags = vfs_flags_differ(&have, &want, &told);
 		live = mount->vfs_opts;
 	} else {
-		flags = as_source ? want.any : tell_flags(&have, &want, &told);
+		flags = as_source ? want.any : vfs_flags_differ(&have, &want, &told);
 		if (as_source && flags)
-			tell_flags(&none, &want, &told);
+			vfs_flags_differ(&(struct vfs_flags){0}, &want, &told);
 		if (as_source && flags && !told.len)
 			strbuf_puts(&told, "rw");
 	}
@@ -527,7 +399,7 @@ void fstab_asked(const struct fstab_line *live, const char *options, struct strb
 	const char *fstype = mount->fstype ? mount->fstype : "";
 	bool bind = opt_is_bind(options);
 	struct live lives;
-	struct flags have, want;
+	struct vfs_flags have, want;
 	struct strbuf rest;
 	struct taken taken = {.list = &rest};
 	size_t n;
@@ -535,16 +407,16 @@ void fstab_asked(const struct fstab_line *live, const char *options, struct strb
 	strbuf_init(&rest);
 	live_init(&lives, mount->vfs_opts, bind ? NULL : mount->fs_opts);
 	opt_set_init(&taken.set, false);
-	shown_of_mount(mount, &have);
+	vfs_flags_shown(mount, &have);
 	want = have;
 	for (const char *at = options, *o; (o = opt_next(&at, &n)) != NULL;) {
-		int row = flag_row(o, n);
-		if (row >= 0)
-			set_flag(&want, row, &atime);
+		const struct vfs_option *flag = vfs_option(o, n);
+		if (flag)
+			vfs_flags_set(&want, flag, &atime);
 	}
-	if (have.value[G_RO])
-		want.value[G_RO] = 1;
-	tell_flags(&want, &have, differ);
+	if (have.value[VFS_RO])
+		want.value[VFS_RO] = 1;
+	vfs_flags_differ(&want, &have, differ);
 	take_over(fstype, options, &lives, NULL, &taken, differ);
 	differ->failed |= live_destroy(&lives) || rest.failed;
 	opt_set_destroy(&taken.set);
@@ -578,7 +450,7 @@ static const char *next_of(const char **list, bool identity, size_t *n)
 	const char *option;
 	do
 		option = opt_next(list, n);
-	while (option && (IS_OF(option, *n, parts) != identity || word_is(option, *n, "defaults")));
+	while (option && ((bool)fsopt_has(option, *n, OPT_IDENTITY) != identity || word_is(option, *n, "defaults")));
 	return option;
 }
 
@@ -603,12 +475,12 @@ const char *merge_identity(struct merger *m, const char *options, const char *li
 	strbuf_reset(&m->more);
 	/* What is there keeps its place. */
 	for (const char *at = live, *o; (o = opt_next(&at, &n)) != NULL;) {
-		if (IS_OF(o, n, parts) && !opt_set_find(&here, o, n))
+		if (fsopt_has(o, n, OPT_IDENTITY) && !opt_set_find(&here, o, n))
 			opt_add(&m->more, o, n);
 	}
 	bool other = m->more.len > 0;
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
-		bool kept = !IS_OF(o, n, parts) || opt_set_find(&there, o, n);
+		bool kept = !fsopt_has(o, n, OPT_IDENTITY) || opt_set_find(&there, o, n);
 		if (kept && !(other && word_is(o, n, "defaults")))
 			opt_add(&m->more, o, n);
 	}

@@ -12,8 +12,9 @@
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "fstab/common.h"
-#include "fstab/shown.h"
+#include "mountopts/shown.h"
 #include "mounttree.h"
+#include "mountopts/fsopts.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -99,7 +100,7 @@ static bool is_single(const struct mount *mount)
 {
 	static const char types[] = "binfmt_misc cgroup cgroup2 configfs debugfs devtmpfs efivarfs fusectl mqueue nfsd proc pstore "
 	                            "rpc_pipefs securityfs selinuxfs smackfs sysfs tracefs";
-	return fstab_type_in(mount->fstype, types) && (!mount->root || strcmp(mount->root, "/") == 0);
+	return fsopt_type_in(mount->fstype, types) && (!mount->root || strcmp(mount->root, "/") == 0);
 }
 
 static bool is_bind(const struct words *words)

@@ -1,138 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which options stand in a line.
+ * The options of a line.
  *
- * The kernel shows more than was asked for: what it found out when it mounted
- * (addresses, file descriptors, the ID of a subvolume), which a line must not
- * freeze; and what is so anyway.  Both are rows of one table.  What it shows by another
- * name than it takes is of a second.  An option that is not known is kept: it was asked
- * for, as far as we can tell.
+ * The kernel shows more than was requested: what it found out when it mounted (addresses, file
+ * descriptors, the ID of a subvolume), which a line must not freeze, and defaults.  mountopts/fsopts.h
+ * knows both.  An unknown option is kept: as far as we can tell, it was requested.
  */
 #include "fstab/common.h"
 
 #include "base/escape.h"
 #include "base/fstypes.h"
-#include "mountopts/optset.h"
 #include "base/words.h"
-#include "fstab/shown.h"
+#include "mountopts/fsopts.h"
+#include "mountopts/optset.h"
+#include "mountopts/shown.h"
+#include "mountopts/vfsflags.h"
 #include "mounttree.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum drop {
-	RUN_TIME,   /* found out, or not to be given: in no line */
-	USUAL,      /* what there is without it: not in minimal */
-};
-
-/** Types are separated by blanks and without subtype, "*" is any; an option ends
-    with '=' to stand for any value.
-
-    Nothing of ext2 to ext4 is usual: they show what is not the superblock's.  An
-    option that may have been given stays: asking for what was agreed on does no harm. */
-static const struct drop_row {
-	const char *types;
-	const char *option;
-	enum drop drop;
-} drop_rows[] = {
-	{"*", "seclabel", RUN_TIME},
-	{"ext2 ext3 ext4", "emergency_ro", RUN_TIME},   /* what became of it */
-	{"ext2 ext3 ext4", "shutdown", RUN_TIME},
-	{"*", "relatime", USUAL},
-	{"btrfs", "subvolid=", RUN_TIME},   /* a snapshot that was put back has another */
-	{"btrfs", "ssd", USUAL},
-	{"btrfs", "space_cache", USUAL},
-	{"btrfs", "space_cache=v2", USUAL},
-	{"f2fs", "acl", RUN_TIME},          /* a kernel may know but noacl, nouser_xattr */
-	{"f2fs", "user_xattr", RUN_TIME},
-	{"f2fs", "atgc", RUN_TIME},         /* mount(8) is refused by it */
-	{"f2fs", "active_logs=6", USUAL},
-	{"f2fs", "alloc_mode=default", USUAL},
-	{"f2fs", "background_gc=on", USUAL},
-	{"f2fs", "barrier", USUAL},
-	{"f2fs", "checkpoint_merge", USUAL},
-	{"f2fs", "discard_unit=block", USUAL},
-	{"f2fs", "errors=continue", USUAL},
-	{"f2fs", "extent_cache", USUAL},
-	{"f2fs", "flush_merge", USUAL},
-	{"f2fs", "fsync_mode=posix", USUAL},
-	{"f2fs", "inline_data", USUAL},
-	{"f2fs", "inline_dentry", USUAL},
-	{"f2fs", "inline_xattr", USUAL},
-	{"f2fs", "memory=normal", USUAL},
-	{"f2fs", "mode=adaptive", USUAL},
-	{"f2fs", "nogc_merge", USUAL},
-	{"fuse fuseblk", "fd=", RUN_TIME},
-	{"fuse fuseblk", "rootmode=", RUN_TIME},
-	{"fuse fuseblk", "user_id=", RUN_TIME},
-	{"fuse fuseblk", "group_id=", RUN_TIME},
-	{"fuse fuseblk", "blksize=", RUN_TIME},
-	{"fuse fuseblk", "max_read=", RUN_TIME},
-	{"iso9660", "check=s", USUAL},
-	{"iso9660", "map=n", USUAL},
-	{"iso9660", "blocksize=2048", USUAL},
-	{"nfs nfs4", "addr=", RUN_TIME},
-	{"nfs nfs4", "clientaddr=", RUN_TIME},
-	{"nfs nfs4", "mountaddr=", RUN_TIME},
-	{"nfs nfs4", "mounthost=", RUN_TIME},
-	{"nfs nfs4", "mountport=", RUN_TIME},
-	{"nfs nfs4", "mountproto=", RUN_TIME},
-	{"nfs nfs4", "mountvers=", RUN_TIME},
-	{"nfs nfs4", "namlen=", RUN_TIME},
-	{"nfs nfs4", "port=0", RUN_TIME},
-	{"nfs nfs4", "fatal_neterrors=none", USUAL},
-	{"nfs nfs4", "hard", USUAL},
-	{"nfs nfs4", "local_lock=none", USUAL},
-	{"nfs nfs4", "proto=tcp", USUAL},
-	{"nfs nfs4", "retrans=2", USUAL},
-	{"nfs nfs4", "rsize=1048576", USUAL},   /* others: agreed on, or given */
-	{"nfs nfs4", "sec=sys", USUAL},
-	{"nfs nfs4", "timeo=600", USUAL},
-	{"nfs nfs4", "wsize=1048576", USUAL},
-	{"cifs smb3", "addr=", RUN_TIME},
-	{"cifs smb3", "password=", RUN_TIME},
-	{"cifs smb3", "actimeo=1", USUAL},
-	{"cifs smb3", "bsize=1048576", USUAL},
-	{"cifs smb3", "cache=strict", USUAL},
-	{"cifs smb3", "closetimeo=1", USUAL},
-	{"cifs smb3", "echo_interval=60", USUAL},
-	{"cifs smb3", "mapposix", USUAL},
-	{"cifs smb3", "noforcegid", USUAL},
-	{"cifs smb3", "noforceuid", USUAL},
-	{"cifs smb3", "retrans=1", USUAL},
-	{"cifs smb3", "rsize=4194304", USUAL},
-	{"cifs smb3", "serverino", USUAL},
-	{"cifs smb3", "soft", USUAL},
-	{"cifs smb3", "wsize=4194304", USUAL},
-	{"ceph", "secret=", RUN_TIME},      /* mount.ceph finds it by the name */
-	{"9p", "rfdno=", RUN_TIME},
-	{"9p", "wfdno=", RUN_TIME},
-	{"squashfs", "errors=continue", USUAL},
-	{"squashfs", "threads=single", USUAL},
-	{"tmpfs", "inode64", USUAL},
-	{"vfat msdos", "codepage=437", USUAL},
-	{"vfat msdos", "errors=remount-ro", USUAL},
-	{"vfat msdos", "iocharset=ascii", USUAL},
-	{"vfat msdos", "shortname=mixed", USUAL},
-	{"xfs", "attr2", USUAL},
-	{"xfs", "inode64", USUAL},
-	{"xfs", "logbsize=32k", USUAL},
-	{"xfs", "logbufs=8", USUAL},
-	{"xfs", "noquota", USUAL},
-	{"xfs", "sunit=", USUAL},           /* the superblock keeps them, also if given */
-	{"xfs", "swidth=", USUAL},
-};
-
-/** What the kernel shows by another name than it takes; of isofs modes in octal, which
-    it takes for decimal without a 0 before. */
-static const struct name_row {
-	const char *types;
-	const char *shown, *taken;
-} name_rows[] = {
-	{"iso9660", "fmode=", "mode=0"},
-	{"iso9660", "dmode=", "dmode=0"},
-	{"iso9660", "blocksize=", "block="},
-};
 
 /** Append bytes, decoded. */
 static void add_decoded(struct strbuf *out, const char *text, size_t n)
@@ -144,28 +30,12 @@ static void add_decoded(struct strbuf *out, const char *text, size_t n)
 	out->data[out->len] = '\0';
 }
 
-bool fstab_is_dropped(const char *fstype, const char *option, size_t n, bool minimal)
-{
-	for (size_t i = 0; i < sizeof(drop_rows) / sizeof(*drop_rows); ++i) {
-		const struct drop_row *row = &drop_rows[i];
-		size_t len = strlen(row->option);
-		bool any = row->option[len - 1] == '=';
-		if (n >= len && memcmp(option, row->option, len) == 0 && (any || n == len)
-		    && fstab_type_in(fstype, row->types))
-			return row->drop == RUN_TIME || minimal;
-	}
-	/* As mount(8) makes them of a umask of 022. */
-	if (minimal && fstab_type_in(fstype, "vfat msdos exfat"))
-		return word_is(option, n, "fmask=0022") || word_is(option, n, "dmask=0022");
-	return false;
-}
-
 /** Whether a protocol is of the other family than a server that is named by its address:
     the connection may be one that was there under the server's other address. */
 static bool is_other_family(const struct mount *mount, const char *option, size_t n)
 {
 	const char *source = mount->source ? mount->source : "";
-	if (!fstab_type_in(mount->fstype, "nfs nfs4"))
+	if (!fsopt_type_in(mount->fstype, "nfs nfs4"))
 		return false;
 	if (*source == '[')
 		return word_is(option, n, "proto=tcp") || word_is(option, n, "proto=udp") || word_is(option, n, "proto=rdma");
@@ -177,17 +47,11 @@ static bool is_other_family(const struct mount *mount, const char *option, size_
 /** Append an option by the name that mount(8) takes. */
 static void add_renamed(struct strbuf *out, const char *fstype, const char *option, size_t n)
 {
-	for (size_t i = 0; i < sizeof(name_rows) / sizeof(*name_rows); ++i) {
-		const struct name_row *row = &name_rows[i];
-		size_t len = strlen(row->shown);
-		if (n > len && memcmp(option, row->shown, len) == 0 && fstab_type_in(fstype, row->types)) {
-			strbuf_puts(out, row->taken);
-			option += len;
-			n -= len;
-			break;
-		}
-	}
-	add_decoded(out, option, n);
+	const struct fsopt *row = fsopt_given(fstype, option, n);
+	size_t key = row ? opt_name(option, n) + 1 : 0;
+	if (row)
+		strbuf_puts(out, row->given);
+	add_decoded(out, option + key, n - key);
 }
 
 /* Layers of overlays. */
@@ -318,14 +182,12 @@ static bool add_layers(struct fstab_draft *draft, struct strbuf *out, const char
 
 /* The line. */
 
-/** What of an option mount(8) would read as something else; NULL: it does not.  It
-    ends an option at a ',', but for one in quotes or behind a backslash, and drops
-    one whose quotes do not end: then another tree is mounted. */
+/** Why mount(8) would read an option as something else; NULL: it would not.  It ends an option
+    at a comma that no quotation marks or backslash protect, and drops one whose quotation marks
+    are not closed: then another tree is mounted. */
 static const char *misread(const char *option, size_t n)
 {
-	static const char *const own[] = {"auto", "noauto", "nofail", "user", "users", "owner", "group", "bind", "rbind", "move", "remount",
-	                                  "loop", "private", "rprivate", "shared", "rshared", "slave", "rslave", "unbindable", "runbindable"};
-	if (WORD_OF(option, n, own) || opt_is_x(option, n))
+	if ((opt_name(option, n) == n && fsopt_has(option, n, OPT_USERSPACE)) || opt_is_x(option, n))
 		return "is one that mount(8) keeps for itself";
 	if (memmem(option, n, "\\054", 4) || (memchr(option, ',', n) && !opt_label_length(option)))
 		return "has a comma in its value";
@@ -336,22 +198,11 @@ static const char *misread(const char *option, size_t n)
 	return NULL;
 }
 
-/** Flags of a mount, and what takes them back; that of access times apart. */
-static const char *const mount_flags[][2] = {
-	{"ro", "rw"}, {"nosuid", "suid"}, {"nodev", "dev"}, {"noexec", "exec"},
-	{"nodiratime", "diratime"}, {"nosymfollow", "symfollow"},
-};
-enum { MOUNT_FLAGS = sizeof(mount_flags) / sizeof(*mount_flags) };
-
-/** Whether it is a flag of a mount: what its own list does not have, it has not. */
-static bool is_mount_flag(const char *option, size_t n)
+/** Whether an option is a flag of a mount: one that its own list lacks, it has not. */
+static bool is_flag_of_mount(const char *option, size_t n)
 {
-	static const char *const times[] = {"noatime", "relatime", "strictatime"};
-	for (size_t i = 0; i < MOUNT_FLAGS; ++i) {
-		if (word_is(option, n, mount_flags[i][0]) || word_is(option, n, mount_flags[i][1]))
-			return true;
-	}
-	return WORD_OF(option, n, times);
+	const struct vfs_option *flag = vfs_option(option, n);
+	return flag && flag->flag < VFS_OF_MOUNT;
 }
 
 /**
@@ -365,14 +216,15 @@ static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct
                      const char *list, const char *other, struct fstab_line *line)
 {
 	const char *fstype = mount->fstype ? mount->fstype : "";
-	bool minimal = draft->in->options == FSTAB_MINIMAL, layers, good = true;
+	unsigned dropped = OPT_FOUND_OUT | (draft->in->options == FSTAB_MINIMAL ? OPT_DEFAULT : 0);
+	bool layers, good = true;
 	struct opt_set others;
 	size_t n;
 	opt_set_init(&others, true);
 	opt_set_add_list(&others, other, opt_next_shown);
 	for (const char *o; good && (o = opt_next_shown(&list, &n)) != NULL;) {
-		if (word_is(o, n, "rw") || word_is(o, n, "ro") || opt_set_find(&others, o, n) || (other && is_mount_flag(o, n))
-		    || fstab_is_dropped(fstype, o, n, minimal) || is_other_family(mount, o, n))
+		if (word_is(o, n, "rw") || word_is(o, n, "ro") || opt_set_find(&others, o, n) || (other && is_flag_of_mount(o, n))
+		    || fsopt_flagged(fstype, o, n, dropped) || is_other_family(mount, o, n))
 			continue;
 		const char *what = misread(o, n);
 		if (what) {
@@ -428,12 +280,13 @@ static bool add_subvolume(struct fstab_draft *draft, struct strbuf *out, const s
 	return true;
 }
 
-/** Whether a mount keeps access times as it did before relatime: the kernel shows
-    that by no word, and mount(8) does not do so unasked. */
-static bool is_strict(const struct mount *mount)
+/** The flags of a mount; the defaults if they are not known. */
+static struct vfs_flags flags_of(const struct mount *mount)
 {
-	return mount->vfs_opts && !opt_shown_has(mount->vfs_opts, "relatime")
-	       && !opt_shown_has(mount->vfs_opts, "noatime");
+	struct vfs_flags flags = {0};
+	if (mount && mount->vfs_opts)
+		vfs_flags_of_mount(mount, &flags);
+	return flags;
 }
 
 static bool is_readonly(const struct mount *mount)
@@ -451,30 +304,23 @@ static bool is_never_written(struct fstab_draft *draft, const struct mount *moun
 }
 
 /**
- * The options of a bind: those of the mount, not of the file system (g6).  It
- * begins with those of the mount that its source lies in; where it has others,
- * all are said, since mount(8) sets them only if there is one to be set, and
- * takes none away that it is not told of.
+ * Append the options of a bind: those of the mount, not of its file system.
+ *
+ * A bind begins with the flags of the mount that its source lies in.  Where it has others, all are
+ * written: mount(8) changes flags only if the line names one, and clears none that it does not name.
  */
 static void add_bind(struct strbuf *out, const struct fstab_choice *choice, bool minimal)
 {
-	const char *mine = choice->mount->vfs_opts;
-	const char *other = choice->bound ? choice->bound->vfs_opts : NULL;
-	bool same = other && is_strict(choice->mount) == is_strict(choice->bound)
-	            && opt_shown_has(mine, "noatime") == opt_shown_has(other, "noatime");
-	for (size_t i = 0; i < MOUNT_FLAGS && same; ++i)
-		same = opt_shown_has(mine, mount_flags[i][0]) == opt_shown_has(other, mount_flags[i][0]);
+	struct vfs_flags mine = flags_of(choice->mount), source = flags_of(choice->bound);
+	bool known = choice->bound && choice->bound->vfs_opts;
 	opt_puts(out, "bind");
-	if (same && minimal)
+	if (minimal && known && memcmp(mine.value, source.value, VFS_OF_MOUNT) == 0)
 		return;
-	for (size_t i = 0; i < MOUNT_FLAGS; ++i) {
-		bool has = opt_shown_has(mine, mount_flags[i][0]);
-		bool had = opt_shown_has(other, mount_flags[i][0]);
-		if (has || had || i == 0)
-			opt_puts(out, mount_flags[i][!has]);
+	for (int flag = 0; flag < VFS_OF_MOUNT; ++flag) {
+		if (flag != VFS_ATIME && (mine.value[flag] || source.value[flag] || flag == VFS_RO))
+			opt_puts(out, vfs_name(flag, mine.value[flag]));
 	}
-	opt_puts(out, is_strict(choice->mount) ? "strictatime"
-	                 : opt_shown_has(mine, "noatime") ? "noatime" : "relatime");
+	opt_puts(out, vfs_name(VFS_ATIME, mine.value[VFS_ATIME]));
 }
 
 bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *choice,
@@ -499,7 +345,7 @@ bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *
 		else if (!minimal)
 			opt_puts(&out, "rw");
 		good = add_list(draft, &out, mount, mount->vfs_opts, NULL, line);
-		if (good && is_strict(mount))
+		if (good && flags_of(mount).value[VFS_ATIME] == VFS_STRICTATIME)
 			opt_puts(&out, "strictatime");
 		if (good && choice->first)
 			opt_puts(&out, choice->first);

@@ -8,6 +8,7 @@
 
 #include "base/fstypes.h"
 #include "mounttree.h"
+#include "mountopts/fsopts.h"
 
 #include <string.h>
 #include <strings.h>
@@ -321,7 +322,7 @@ static bool named_user(struct strbuf *user, const char *name, size_t n)
 
 bool fstab_is_fuse(const char *fstype)
 {
-	return fstype && fstab_type_in(fstype, "fuse fuseblk");
+	return fstype && fsopt_type_in(fstype, "fuse fuseblk");
 }
 
 bool fstab_user(const struct mount *mount, const char *target, const char *kept, struct strbuf *user)

@@ -15,8 +15,8 @@
  * The rows are by what show_options() of the kernel's file systems (5.4 to 6.18) and the
  * manuals of the mount helpers say, and by trying: tests/fixtures/options.
  */
-#ifndef GM_FSTAB_SHOWN_H
-#define GM_FSTAB_SHOWN_H
+#ifndef GM_MOUNTOPTS_SHOWN_H
+#define GM_MOUNTOPTS_SHOWN_H
 
 #include "base/mount.h"
 #include "mountopts/optset.h"
@@ -37,9 +37,6 @@ void shown_as(const char *fstype, const char *option, size_t n, struct strbuf *o
 
 /** Append a list of options as the kernel shows it.  Those of mount(8) stay. */
 void shown_list(const char *fstype, const char *options, struct strbuf *out);
-
-/** Whether the kernel, a helper or a server can have made an option by itself. */
-bool shown_unasked(const char *fstype, const char *option, size_t n);
 
 /**
  * Whether an option that was asked for, as shown_as() has it, is what is shown by the same
@@ -79,5 +76,17 @@ bool shown_any_flag(const char *fstype, const char *flag);
 /** Flags that a mount has where the line does not speak of them: libfuse's
     "nosuid,nodev", and the like; or "". */
 const char *shown_flags(const char *fstype);
+
+/**
+ * Append the options of a line that its mount lacks, of those that the kernel always shows while
+ * they are in force.
+ *
+ * What the kernel does not always show is no difference.  The options are the file system's: if
+ * several lines mount it, its first one decides.
+ *
+ * @mount    Of the line, and no bind.  Without separate lists of options nothing is appended.
+ * @options  Of the line, decoded.
+ */
+void shown_lacks(const struct mount *mount, const char *options, struct strbuf *lacks);
 
 #endif

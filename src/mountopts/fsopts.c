@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "mountopts/fsopts_impl.h"
+
+#include "base/words.h"
+#include "mountopts/optlist.h"
+
+#include <string.h>
+
+/** Types that refuse a value where these options take none; others ignore it. */
+#define STRICT "ext2 ext3 ext4 xfs btrfs tmpfs vfat msdos"
+
+/** Options of every type. */
+static const struct fsopt general_rows[] = {
+	{"rw ro suid nosuid dev nodev exec noexec sync async dirsync atime noatime diratime nodiratime "
+	 "relatime norelatime strictatime nostrictatime lazytime nolazytime symfollow nosymfollow"},
+	{"relatime", .flags = OPT_DEFAULT},
+	{"mand nomand iversion noiversion silent loud", .flags = OPT_UNCOMPARED},
+	{"defaults auto noauto user nouser users nousers owner noowner group nogroup nofail _netdev "
+	 "encryption uhelper helper move remount private shared slave unbindable rprivate rshared "
+	 "rslave runbindable", .flags = OPT_USERSPACE},
+	{"comment", .flags = OPT_USERSPACE | OPT_REPEATS},
+	{"loop bind rbind", .flags = OPT_USERSPACE | OPT_IDENTITY},
+	{"offset sizelimit", .flags = OPT_USERSPACE | OPT_IDENTITY, .value = OPT_BYTES},
+	{"subvol subvolid lowerdir upperdir workdir", .flags = OPT_NOT_GIVEN | OPT_IDENTITY},
+	{"lowerdir+ datadir+", .flags = OPT_NOT_GIVEN | OPT_IDENTITY | OPT_REPEATS},
+	{"device modules rescue", .flags = OPT_NOT_GIVEN | OPT_REPEATS},
+	{"context", .flags = OPT_REPEATS, .visible = ""},
+	{"fscontext defcontext rootcontext", .visible = ""},
+	{"seclabel", .flags = OPT_FOUND_OUT},
+	{"smackfsdef smackfsfloor smackfshat smackfsroot smackfstransmute verity.hashdevice "
+	 "verity.roothash verity.hashoffset verity.fecdevice verity.fecoffset verity.fecroots "
+	 "verity.roothashfile verity.roothashsig verity.oncorruption"},
+	{"suid nosuid dev nodev exec noexec atime noatime diratime nodiratime relatime norelatime "
+	 "strictatime nostrictatime nosymfollow iversion noiversion silent loud auto noauto users "
+	 "nousers owner noowner group nogroup nouser nofail _netdev",
+	 .types = STRICT, .value = OPT_FLAG},
+};
+
+static const struct fsopt_family general = {
+	"*", general_rows, sizeof(general_rows) / sizeof(*general_rows), false, false,
+};
+
+const char fsopt_x_names[] =
+	"x-systemd.requires x-systemd.before x-systemd.after x-systemd.wanted-by "
+	"x-systemd.required-by x-systemd.wants x-systemd.requires-mounts-for "
+	"x-systemd.wants-mounts-for x-systemd.device-bound x-systemd.automount "
+	"x-systemd.idle-timeout x-systemd.device-timeout x-systemd.mount-timeout x-systemd.makefs "
+	"x-systemd.growfs x-systemd.pcrfs x-systemd.rw-only x-systemd.validatefs "
+	"x-systemd.graceful-option x-initrd.mount x-initrd.attach X-mount.mkdir x-mount.mkdir "
+	"X-mount.subdir X-mount.auto-fstypes X-mount.owner X-mount.group X-mount.mode X-mount.idmap "
+	"X-mount.noloop X-mount.nocanonicalize";
+
+/** Of a FUSE file system whose helper is not known, the only options that are not its own. */
+static const struct fsopt any_fuse_rows[] = {{"allow_other allow_root default_permissions"}};
+static const struct fsopt_family any_fuse = {"fuse.*", any_fuse_rows, 1, false, false};
+
+const struct fsopt_conflict fsopt_conflicts[] = {
+	{{"mand", "nomand"}, NULL}, {{"iversion", "noiversion"}, NULL}, {{"auto", "noauto"}, NULL},
+	{{"user", "nouser"}, NULL}, {{"users", "nousers"}, NULL}, {{"owner", "noowner"}, NULL},
+	{{"group", "nogroup"}, NULL}, {{"hard", "soft"}, NULL}, {{"hard", "softerr"}, NULL},
+	{{"soft", "softerr"}, NULL}, {{"bg", "fg"}, NULL}, {{"ac", "noac"}, NULL},
+	{{"cto", "nocto"}, NULL}, {{"lock", "nolock"}, NULL}, {{"intr", "nointr"}, NULL},
+	{{"tcp", "udp"}, NULL}, {{"serverino", "noserverino"}, NULL}, {{"perm", "noperm"}, NULL},
+	{{"inode32", "inode64"}, NULL}, {{"grpid", "nogrpid"}, NULL}, {{"posixacl", "noacl"}, NULL},
+};
+const size_t fsopt_nconflicts = sizeof(fsopt_conflicts) / sizeof(*fsopt_conflicts);
+
+bool fsopt_type_in(const char *fstype, const char *types)
+{
+	return *types == '*' || (fstype && word_in(fstype, strcspn(fstype, "."), types));
+}
+
+/** The family of a type of n bytes; or NULL. */
+static const struct fsopt_family *family_of(const char *fstype, size_t n)
+{
+	const struct fsopt_family *const tables[] = {fsopt_local, fsopt_remote};
+	for (size_t i = 0; n > 0 && i < sizeof(tables) / sizeof(*tables); ++i) {
+		for (const struct fsopt_family *family = tables[i]; family->types; ++family) {
+			if (word_in(fstype, n, family->types))
+				return family;
+		}
+	}
+	return NULL;
+}
+
+/** The families that have options of the type of a line.  @return how many. */
+static size_t families_of_line(const char *fstype, const struct fsopt_family *families[2])
+{
+	size_t count = 0;
+	families[0] = family_of(fstype, strlen(fstype));
+	if (families[0])
+		++count;
+	else if (strncmp(fstype, "fuse.", 5) == 0)
+		families[count++] = &any_fuse;
+	if (count && families[0]->fuse)
+		families[count++] = family_of("fuse", 4);
+	return count;
+}
+
+/** Whether an option of n bytes has one of these names.
+    @bare  A plain name is that option without a value. */
+static bool is_named(const char *names, const char *option, size_t n, bool bare)
+{
+	size_t key = opt_name(option, n);
+	for (size_t len; *names; names += len + (names[len] == ' ')) {
+		len = strcspn(names, " ");
+		if (*names != *option || len > n || memcmp(names, option, len) != 0)
+			continue;
+		if (len == n || (len == key && !bare) || (len == key + 1 && names[key] == '='))
+			return true;
+	}
+	return false;
+}
+
+bool fsopt_is_named(const char *names, const char *option, size_t n)
+{
+	return is_named(names, option, n, false);
+}
+
+enum fact { FACT_SHOWN, FACT_GIVEN, FACT_VISIBLE, FACT_VALUE, FACT_NEEDS, FACT_FLAGS, FACT_KNOWN };
+
+static bool has_fact(const struct fsopt *row, enum fact fact, unsigned flags)
+{
+	switch (fact) {
+	case FACT_SHOWN:
+		return row->shown;
+	case FACT_GIVEN:
+		return row->given;
+	case FACT_VISIBLE:
+		return row->visible;
+	case FACT_VALUE:
+		return row->value != OPT_ANY_VALUE;
+	case FACT_NEEDS:
+		return row->needs;
+	case FACT_FLAGS:
+		return row->flags & flags;
+	case FACT_KNOWN:
+		return !(row->flags & OPT_NOT_GIVEN);
+	}
+	return false;
+}
+
+/** The first row of a family with a fact about an option of a type of ntype bytes; or NULL. */
+static const struct fsopt *find_in(const struct fsopt_family *family, const char *fstype, size_t ntype, enum fact fact,
+                                   unsigned flags, const char *option, size_t n)
+{
+	for (size_t i = 0; i < family->count; ++i) {
+		const struct fsopt *row = &family->rows[i];
+		if (has_fact(row, fact, flags) && (!row->types || fact == FACT_KNOWN || word_in(fstype, ntype, row->types))
+		    && is_named(row->names, option, n, fact == FACT_SHOWN))
+			return row;
+	}
+	return NULL;
+}
+
+/** The first row with a fact about an option of a mount. */
+static const struct fsopt *find(const char *fstype, enum fact fact, unsigned flags, const char *option, size_t n)
+{
+	size_t ntype = fstype ? strcspn(fstype, ".") : 0;
+	const struct fsopt_family *family = family_of(fstype, ntype);
+	const struct fsopt *row = family ? find_in(family, fstype, ntype, fact, flags, option, n) : NULL;
+	if (!row && family && family->fuse)
+		row = find_in(family_of("fuse", 4), fstype, ntype, fact, flags, option, n);
+	return row ? row : find_in(&general, fstype ? fstype : "", ntype, fact, flags, option, n);
+}
+
+const struct fsopt *fsopt_flagged(const char *fstype, const char *option, size_t n, unsigned flags)
+{
+	return n ? find(fstype, FACT_FLAGS, flags, option, n) : NULL;
+}
+
+const struct fsopt *fsopt_shown(const char *fstype, const char *option, size_t n)
+{
+	return n ? find(fstype, FACT_SHOWN, 0, option, n) : NULL;
+}
+
+const struct fsopt *fsopt_given(const char *fstype, const char *option, size_t n)
+{
+	return n ? find(fstype, FACT_GIVEN, 0, option, n) : NULL;
+}
+
+const struct fsopt *fsopt_visible(const char *fstype, const char *option, size_t n)
+{
+	return n ? find(fstype, FACT_VISIBLE, 0, option, n) : NULL;
+}
+
+/** The first row with a fact about an option of a line, whose type has no subtype. */
+static const struct fsopt *find_of_line(const char *fstype, enum fact fact, const char *option, size_t n)
+{
+	const struct fsopt_family *families[2];
+	size_t count = families_of_line(fstype, families), len = strlen(fstype);
+	const struct fsopt *row = NULL;
+	for (size_t i = 0; i < count && !row; ++i)
+		row = find_in(families[i], fstype, len, fact, 0, option, n);
+	return row || fact == FACT_KNOWN ? row : find_in(&general, fstype, len, fact, 0, option, n);
+}
+
+const struct fsopt *fsopt_needing(const char *fstype, const char *option, size_t n)
+{
+	return find_of_line(fstype, FACT_NEEDS, option, n);
+}
+
+const struct fsopt *fsopt_valued(const char *fstype, const char *option, size_t n)
+{
+	return find_of_line(fstype, FACT_VALUE, option, n);
+}
+
+bool fsopt_complete(const char *fstype)
+{
+	const struct fsopt_family *family = family_of(fstype, strlen(fstype));
+	return family && family->complete;
+}
+
+bool fsopt_is_general(const char *name, size_t n)
+{
+	return n && find_in(&general, "", 0, FACT_KNOWN, 0, name, n);
+}
+
+bool fsopt_is_known(const char *fstype, const char *name, size_t n)
+{
+	return n && find_of_line(fstype, FACT_KNOWN, name, n);
+}
+
+const char *fsopt_names(const char *fstype, size_t i)
+{
+	const struct fsopt_family *families[2] = {&general};
+	size_t count = fstype ? families_of_line(fstype, families) : 1;
+	for (size_t f = 0; f < count; ++f) {
+		for (size_t k = 0; k < families[f]->count; ++k) {
+			const struct fsopt *row = &families[f]->rows[k];
+			if (!(row->flags & OPT_NOT_GIVEN) && i-- == 0)
+				return row->names;
+		}
+	}
+	return NULL;
+}

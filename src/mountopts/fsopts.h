@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The one table of file system options: which options each type takes, which values, and how
+ * the kernel shows them.
+ *
+ * A struct fsopt is a row.  Facts that hold for several options of a type share a row, and an
+ * option may have several rows: a question is answered by the first row that has that fact.
+ * Adding an option, or a fact about one, is one row of fsopts_local.c or fsopts_remote.c.
+ *
+ * Types of lines and of mounts differ: "sshfs" in a line is "fuse.sshfs" in the kernel.  Facts
+ * about what the kernel shows ignore a ".subtype".  Pure.
+ */
+#ifndef GM_MOUNTOPTS_FSOPTS_H
+#define GM_MOUNTOPTS_FSOPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum fsopt_flags {
+	OPT_FOUND_OUT   = 1 << 0,  /* found out while mounting, or may not be given: never in a line */
+	OPT_DEFAULT     = 1 << 1,  /* what the mount has without it */
+	OPT_UNREQUESTED = 1 << 2,  /* the kernel, a helper or a server may set it by itself */
+	OPT_NOT_GIVEN   = 1 << 3,  /* no option of a line, or not of every type */
+	OPT_USERSPACE   = 1 << 4,  /* for mount(8) and systemd: the kernel never gets it */
+	OPT_UNCOMPARED  = 1 << 5,  /* the kernel takes it, and does not always show it */
+	OPT_IDENTITY    = 1 << 6,  /* says what is mounted, not how */
+	OPT_REPEATS     = 1 << 7,  /* may be given more than once */
+};
+
+/** Which values an option takes. */
+enum fsopt_value {
+	OPT_ANY_VALUE,   /* not known */
+	OPT_NUMBER,      /* of 32 bits */
+	OPT_WIDE,        /* of 64 bits */
+	OPT_OCTAL,
+	OPT_ID,          /* a number, or a name that mount(8) looks up */
+	OPT_SIZE,        /* as memparse() reads it: 16, 16k */
+	OPT_PART,        /* OPT_SIZE, or a share of the memory: 50% */
+	OPT_WORD,        /* one of .words */
+	OPT_HEAD,        /* begins with one of .words */
+	OPT_WORDS,       /* some of .words, separated by colons */
+	OPT_COUNT,       /* a number above 0 */
+	OPT_POWER,       /* a power of two */
+	OPT_BUFFERS,     /* log buffers of XFS: 0, or 2 to 8 */
+	OPT_LOG_SIZE,    /* 0, or a power of two from 16k to 256k */
+	OPT_ALLOC_SIZE,  /* a power of two from 4k to 1g */
+	OPT_BYTES,       /* as libmount reads it: 1MiB, 0x400 */
+	OPT_FLAG,        /* no value */
+};
+
+struct fsopt {
+	const char *names;       /* separated by blanks: "name", also with a value; "name=" with any
+	                            value; "name=value" with this one */
+	const char *types;       /* only these of the family; NULL: all */
+	unsigned flags;          /* enum fsopt_flags */
+	enum fsopt_value value;  /* accepted values */
+	bool bare;               /* ... or none */
+	const char *words;       /* separated by ", " */
+	const char *shown;       /* as the kernel shows it: '%' is the value, a value '?' may be any,
+	                            "" is not shown; of a plain name without a value; NULL: the same */
+	const char *visible;     /* always shown by one of these names while in force; "": by its
+	                            own; NULL: not always */
+	const char *unless;      /* ... unless the line has one of these: a default, or an opposite */
+	enum fsopt_value digits; /* ... if the value is OPT_NUMBER or OPT_SIZE in digits */
+	const char *given;       /* mount(8) takes what the kernel shows as this, and the value */
+	const char *needs;       /* the kernel refuses it without this option */
+};
+
+/** The options that any system has for units: x-systemd.*, X-mount.* */
+extern const char fsopt_x_names[];
+
+/** Whether a type, without its ".subtype", is in a list separated by blanks; "*" is any, also an
+    unknown one (NULL). */
+bool fsopt_type_in(const char *fstype, const char *types);
+
+/** Whether an option of n bytes has one of the names of a row. */
+bool fsopt_is_named(const char *names, const char *option, size_t n);
+
+/** Whether all options of the type of a line are known. */
+bool fsopt_complete(const char *fstype);
+
+/** Whether a name of n bytes is an option of the kernel's VFS, mount(8), swapon(8) or a security
+    module. */
+bool fsopt_is_general(const char *name, size_t n);
+
+/** Whether a name of n bytes is a known option of the type of a line. */
+bool fsopt_is_known(const char *fstype, const char *name, size_t n);
+
+/**
+ * The names of options, to look for a similar one.
+ *
+ * @fstype  Of a line; NULL: general options.
+ * @i       From 0.
+ * @return names separated by blanks, perhaps with "=" and a value; NULL: there are no more.
+ */
+const char *fsopt_names(const char *fstype, size_t i);
+
+/** The first row with one of these flags that has an option of n bytes; or NULL.
+    @fstype  Of a mount; NULL: unknown. */
+const struct fsopt *fsopt_flagged(const char *fstype, const char *option, size_t n, unsigned flags);
+
+/** Whether an option of any type has one of these flags. */
+static inline bool fsopt_has(const char *option, size_t n, unsigned flags)
+{
+	return fsopt_flagged(NULL, option, n, flags);
+}
+
+/** The row that says how the kernel shows an option; or NULL: as it is given. */
+const struct fsopt *fsopt_shown(const char *fstype, const char *option, size_t n);
+
+/** The row that says how mount(8) takes an option that the kernel shows; or NULL: the same. */
+const struct fsopt *fsopt_given(const char *fstype, const char *option, size_t n);
+
+/** The row that says that a mount always shows an option; or NULL. */
+const struct fsopt *fsopt_visible(const char *fstype, const char *option, size_t n);
+
+/** The row that says what an option needs; or NULL.  @fstype  Of a line. */
+const struct fsopt *fsopt_needing(const char *fstype, const char *option, size_t n);
+
+/**
+ * Check the value of an option that the kernel, or the helper of the type, is known to check.
+ *
+ * Only what all versions since 5.0 have refused is refused.
+ *
+ * @fstype  Of a line.
+ * @return NULL, or which values are accepted, for people.
+ */
+const char *fsopt_check_value(const char *fstype, const char *option, size_t n);
+
+/** Two options that contradict each other, of file systems. */
+struct fsopt_conflict {
+	const char *sides[2];
+	const char *wins;        /* NULL: the last */
+};
+extern const struct fsopt_conflict fsopt_conflicts[];
+extern const size_t fsopt_nconflicts;
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GM_MOUNTOPTS_FSOPTS_IMPL_H
+#define GM_MOUNTOPTS_FSOPTS_IMPL_H
+
+#include "mountopts/fsopts.h"
+
+/** Types that share rows. */
+struct fsopt_family {
+	const char *types;
+	const struct fsopt *rows;
+	size_t count;
+	bool complete;           /* an option that is in no row does not exist */
+	bool fuse;               /* the rows of "fuse" hold as well: the helper uses libfuse */
+};
+
+/** Both end with a family without types. */
+extern const struct fsopt_family fsopt_local[], fsopt_remote[];
+
+/** The row that says which values an option of a line takes; or NULL. */
+const struct fsopt *fsopt_valued(const char *fstype, const char *option, size_t n);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+#include "mountopts/shown.h"
+
+#include "base/fstypes.h"
+#include "base/words.h"
+#include "mountopts/fsopts.h"
+#include "mountopts/optlist.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Append what is shown, with a value in the places of '%'. */
+static void add_shown(struct strbuf *out, const char *shown, const char *value, size_t n)
+{
+	if (*shown && out->len)
+		strbuf_putc(out, ',');
+	for (; *shown; ++shown) {
+		if (*shown == '%')
+			strbuf_add(out, value, n);
+		else
+			strbuf_putc(out, *shown);
+	}
+}
+
+void shown_as(const char *fstype, const char *option, size_t n, struct strbuf *out)
+{
+	const struct fsopt *row = fsopt_shown(fstype, option, n);
+	size_t key = opt_name(option, n);
+	if (row)
+		add_shown(out, row->shown, option + key + 1, n > key ? n - key - 1 : 0);
+	else
+		opt_add(out, option, n);
+}
+
+void shown_list(const char *fstype, const char *options, struct strbuf *out)
+{
+	size_t n;
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
+		shown_as(fstype, o, n, out);
+}
+
+bool shown_any_flag(const char *fstype, const char *flag)
+{
+	static const struct {
+		const char *types, *flags;
+	} any[] = {
+		{"fuse fuseblk", "nosuid nodev"},   /* some helpers take libfuse's away again: mergerfs, glusterfs */
+		{"9p", "sync dirsync"},             /* until 6.3, of one without a cache */
+		{"vboxsf", "nodev"},                /* its helper's */
+	};
+	/* It is asked of each option of each mount. */
+	if (!fstype || !strchr("f9v", *fstype))
+		return false;
+	for (size_t i = 0; i < sizeof(any) / sizeof(*any); ++i) {
+		if (fsopt_type_in(fstype, any[i].types) && word_in(flag, strlen(flag), any[i].flags))
+			return true;
+	}
+	return false;
+}
+
+const char *shown_flags(const char *fstype)
+{
+	return fsopt_type_in(fstype, "fuse") ? "nosuid,nodev" : fsopt_type_in(fstype, "f2fs") ? "lazytime" : fsopt_type_in(fstype, "vboxsf") ? "nodev" : "";
+}
+
+/** Whether the kernel calls a device one of discs. */
+static bool is_disc(const struct mount *mount)
+{
+	enum { SCSI_CDROM_MAJOR = 11 };
+	const char *source = mount->source ? mount->source : "";
+	size_t n = strncmp(source, "/dev/sr", 7) == 0 ? 7 : strncmp(source, "/dev/scd", 8) == 0 ? 8 : 0;
+	return mount->dev_major == SCSI_CDROM_MAJOR || (n && mount->dev_major && isdigit((unsigned char)source[n]));
+}
+
+bool shown_readonly(const struct mount *mount)
+{
+	const char *fstype = mount->fstype, *options = mount->fs_opts;
+	size_t n;
+	if (fstype_flags(fstype) & FST_READONLY || is_disc(mount))
+		return true;
+	if (!fsopt_type_in(fstype, "overlay") || !options)
+		return false;
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
+		if (n > 9 && memcmp(o, "upperdir=", 9) == 0)
+			return false;
+	}
+	return true;
+}
+
+bool shown_failed(const char *fstype, const char *options)
+{
+	return options && fsopt_type_in(fstype, "ext2 ext3 ext4 xfs f2fs btrfs")
+	       && (opt_shown_has(options, "emergency_ro") || opt_shown_has(options, "shutdown"));
+}
+
+/** Whether a line of one type of n bytes makes a mount of a type. */
+static bool makes_type(const char *asked, size_t n, const char *live)
+{
+	static const char *const alike[][2] = {
+		{"nfs", "nfs4"}, {"cifs", "smb3"}, {"ntfs", "ntfs3"}, {"ntfs", "ntfs-3g"}, {"ntfs3", "ntfs-3g"},
+		{"ntfs", "fuseblk"}, {"ntfs-3g", "fuseblk"}, {"ntfs3", "fuseblk"}, {"lowntfs-3g", "fuseblk"}, {"exfat", "fuseblk"},
+		{"exfat-fuse", "fuseblk"},
+	};
+	if (word_is(asked, n, "auto") || word_is(asked, n, live))
+		return true;
+	for (size_t i = 0; i < sizeof(alike) / sizeof(*alike); ++i) {
+		for (int k = 0; k < 2; ++k) {
+			if (word_is(asked, n, alike[i][k]) && strcmp(live, alike[i][!k]) == 0)
+				return true;
+		}
+	}
+	/* What a helper of FUSE calls itself is its own affair. */
+	if (strncmp(live, "fuse", 4) == 0 && n >= 4 && memcmp(asked, "fuse", 4) == 0)
+		return true;
+	return strncmp(live, "fuse.", 5) == 0 && word_is(asked, n, live + 5);
+}
+
+bool shown_type(const char *asked, const char *live)
+{
+	if (!asked || !live)
+		return true;
+	for (size_t n; *asked; asked += n + (asked[n] == ',')) {
+		n = strcspn(asked, ",");
+		if (makes_type(asked, n, live))
+			return true;
+	}
+	return false;
+}
+
+/* Values. */
+
+/** A number with a unit of size; of base 8 without.  @return whether it is one. */
+static bool read_number(const char *text, size_t n, int base, unsigned long long *value)
+{
+	static const char units[] = "kmgtpe";
+	char copy[32], *end;
+	if (n == 0 || !isdigit((unsigned char)*text) || n > 24)
+		return false;
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	*value = strtoull(copy, &end, base);
+	const char *unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+	if (unit && base != 8) {
+		*value <<= 10 * (unsigned)(unit - units + 1);
+		end += end[1] == 'B' ? 2 : 1;   /* memparse() takes what is behind the unit for nothing */
+	}
+	return !*end;
+}
+
+/** Take quotes off a value. */
+static void unquote(const char **value, size_t *n)
+{
+	if (*n >= 2 && **value == '"' && (*value)[*n - 1] == '"') {
+		++*value;
+		*n -= 2;
+	}
+}
+
+/** Whether a list with ':' between has a word. */
+static bool has_part(const char *list, size_t n, const char *word, size_t m)
+{
+	for (size_t at = 0, len; at <= n; at += len + 1) {
+		const char *colon = memchr(list + at, ':', n - at);
+		len = colon ? (size_t)(colon - list) - at : n - at;
+		if (len == m && memcmp(list + at, word, m) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** Whether a value of n bytes that was asked for is what is shown, of the option of a name. */
+static bool is_value(const char *fstype, const char *key, size_t nkey, const char *asked, size_t n, const char *shown,
+                     size_t m)
+{
+	static const char *const octals[] = {"mode", "umask", "fmask", "dmask", "dmode", "file_mode", "dir_mode", "allow_utime", "ptmxmode"};
+	static const char *const owners[] = {"uid", "gid", "suid", "sgid", "resuid", "resgid", "cruid", "backupuid"};
+	static const char *const agreed[] = {"rsize", "wsize", "bsize"};
+	unsigned long long x, y, other;
+	unquote(&asked, &n);
+	unquote(&shown, &m);
+	if (n == m && memcmp(asked, shown, n) == 0)
+		return true;
+	/* Of a key that a kernel does not show nothing is known. */
+	if (word_is(asked, n, "<hidden>") || word_is(shown, m, "<hidden>"))
+		return true;
+	bool octal = WORD_OF(key, nkey, octals), remote = fstype_flags(fstype) & FST_NET;
+	/* The kernel takes 0x10 and 020 for 16 where it takes a number, some helpers do not. */
+	bool first = read_number(asked, n, octal ? 8 : 10, &x), second = read_number(shown, m, octal ? 8 : 10, &y);
+	if (!octal && second && n > 1 && *asked == '0' && read_number(asked, n, 0, &other))
+		x = !first || other == y ? other : x, first = true;
+	/* A user by his name; a share of the memory. */
+	if (n && (asked[n - 1] == '%' || word_is(asked, n, "?") || (WORD_OF(key, nkey, owners) && !first)))
+		return true;
+	if (word_is(key, nkey, "subvol")) {
+		for (; n && *asked == '/'; --n)
+			++asked;
+		for (; m && *shown == '/'; --m)
+			++shown;
+		return n == m && memcmp(asked, shown, n) == 0;
+	}
+	/* Linux 5.8 shows names for numbers. */
+	if (word_is(key, nkey, "hidepid")) {
+		static const char *const names[] = {"0", "noaccess", "invisible", "3", "ptraceable"};
+		return m == 1 && *shown >= '0' && *shown <= '4' && word_is(asked, n, names[*shown - '0']);
+	}
+	/* vers=4 is that minor version that both have; other protocols are of an address. */
+	if (remote && word_is(key, nkey, "vers"))
+		return (m > n && memcmp(asked, shown, n) == 0 && shown[n] == '.') || word_is(asked, n, "default");
+	if (remote && word_is(key, nkey, "sec"))
+		return has_part(asked, n, shown, m);
+	if (remote && word_is(key, nkey, "proto"))
+		return n + 1 == m && memcmp(asked, shown, n) == 0 && shown[n] == '6';
+	if (first && second) {
+		/* A tmpfs has whole pages; a server gives less than is asked for. */
+		unsigned long long page = word_is(key, nkey, "size") ? 65535 : 0;
+		if (remote && WORD_OF(key, nkey, agreed))
+			return y <= x || y - x < 4096;
+		return x == y || (x > y ? x - y : y - x) <= page;
+	}
+	/* A level that old kernels do not show. */
+	if (n == m + 2 && memcmp(asked, shown, m) == 0 && memcmp(asked + m, ":3", 2) == 0)
+		return true;
+	/* mpol=interleave, which is shown with its nodes; others with a level. */
+	bool level = nkey >= 8 && memcmp(key, "compress", 8) == 0;
+	return !level && n < m && memcmp(asked, shown, n) == 0 && shown[n] == ':';
+}
+
+/** Whether the kernel shows an option by a name that others only accept. */
+static bool is_name_of(const char *fstype, const char *shown, size_t m, const char *option, size_t n)
+{
+	const struct fsopt *row = fsopt_shown(fstype, shown, m);
+	return row && word_is(option, n, row->shown);
+}
+
+bool shown_same(const char *fstype, const char *asked, size_t n, const char *shown, size_t m)
+{
+	size_t key = opt_name(asked, n), other = opt_name(shown, m);
+	if ((key < n) == (other < m)
+	    && (key == n || is_value(fstype, asked, key, asked + key + 1, n - key - 1, shown + other + 1, m - other - 1)))
+		return true;
+	return is_name_of(fstype, shown, m, asked, n);
+}
+
+bool shown_has(const char *fstype, const struct opt_set *asked, const char *shown, size_t n, struct strbuf *use)
+{
+	size_t k;
+	strbuf_reset(use);
+	shown_as(fstype, shown, n, use);
+	const char *list = strbuf_str(use);
+	for (const char *o; (o = opt_next(&list, &k)) != NULL;) {
+		const struct opt_entry *mine = opt_set_find(asked, o, opt_name(o, k));
+		if (!mine || !shown_same(fstype, mine->last, mine->nlast, o, k))
+			return false;
+	}
+	return true;
+}
+
+/* Options that a mount lacks. */
+
+/** Whether a list has an option with one of these names. */
+static bool has_any(const char *options, const char *names)
+{
+	size_t n;
+	for (const char *o; names && (o = opt_next(&options, &n)) != NULL;) {
+		if (fsopt_is_named(names, o, n))
+			return true;
+	}
+	return false;
+}
+
+/** Whether the value of an option says what the mount has to show: a size that is no share of the
+    memory, a user by number. */
+static bool is_definite(const struct fsopt *row, const char *option, size_t n)
+{
+	size_t start = opt_name(option, n) + 1;
+	if (row->digits == OPT_ANY_VALUE)
+		return true;
+	for (size_t i = start; i < n; ++i) {
+		bool unit = row->digits == OPT_SIZE && i + 1 == n && i > start
+		            && strchr("kmgtpe", tolower((unsigned char)option[i]));
+		if (!isdigit((unsigned char)option[i]) && !unit)
+			return false;
+	}
+	return n > start;
+}
+
+/** Whether a mount shows an option by one of the names of its row. */
+static bool is_visible(const struct fsopt *row, const struct mount *mount, const char *option, size_t n)
+{
+	size_t m;
+	if (row->visible[0])
+		return has_any(mount->fs_opts, row->visible);
+	/* Without SELinux, mount(8) drops its options. */
+	if (strstr(row->names, "context") && !opt_shown_has(mount->fs_opts, "seclabel"))
+		return true;
+	return opt_find(mount->fs_opts, option, opt_name(option, n), &m);
+}
+
+void shown_lacks(const struct mount *mount, const char *options, struct strbuf *lacks)
+{
+	struct opt_set set;
+	size_t n;
+	if (!mount->vfs_opts || !mount->fs_opts || !mount->fstype)
+		return;
+	opt_set_init(&set, false);
+	opt_set_add_list(&set, options, opt_next);
+	for (const char *at = options, *o; (o = opt_next(&at, &n)) != NULL;) {
+		const struct opt_entry *entry = opt_set_find(&set, o, opt_name(o, n));
+		/* Of several with one name the last counts. */
+		const struct fsopt *row = entry && entry->last == o ? fsopt_visible(mount->fstype, o, n) : NULL;
+		if (row && is_definite(row, o, n) && !has_any(options, row->unless) && !is_visible(row, mount, o, n))
+			opt_add(lacks, o, n);
+	}
+	lacks->failed |= set.failed;
+	opt_set_destroy(&set);
+}

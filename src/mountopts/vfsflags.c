@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "mountopts/vfsflags.h"
+
+#include "base/words.h"
+#include "mountopts/optlist.h"
+
+#include <string.h>
+
+const struct vfs_option vfs_options[] = {
+	{"rw", VFS_RO, 0}, {"ro", VFS_RO, 1},
+	{"suid", VFS_NOSUID, 0}, {"nosuid", VFS_NOSUID, 1},
+	{"dev", VFS_NODEV, 0}, {"nodev", VFS_NODEV, 1},
+	{"exec", VFS_NOEXEC, 0}, {"noexec", VFS_NOEXEC, 1},
+	{"relatime", VFS_ATIME, VFS_RELATIME}, {"noatime", VFS_ATIME, VFS_NOATIME},
+	{"strictatime", VFS_ATIME, VFS_STRICTATIME}, {"atime", VFS_ATIME, VFS_RELATIME},
+	{"norelatime", VFS_ATIME, VFS_STRICTATIME}, {"nostrictatime", VFS_ATIME, VFS_RELATIME},
+	{"diratime", VFS_NODIRATIME, 0}, {"nodiratime", VFS_NODIRATIME, 1},
+	{"symfollow", VFS_NOSYMFOLLOW, 0}, {"nosymfollow", VFS_NOSYMFOLLOW, 1},
+	{"async", VFS_SYNC, 0}, {"sync", VFS_SYNC, 1},
+	{"nodirsync", VFS_DIRSYNC, 0}, {"dirsync", VFS_DIRSYNC, 1},
+	{"nolazytime", VFS_LAZYTIME, 0}, {"lazytime", VFS_LAZYTIME, 1},
+	{NULL, VFS_FLAGS, 0},
+};
+
+const struct vfs_option *vfs_option(const char *option, size_t n)
+{
+	for (const struct vfs_option *row = vfs_options; row->name; ++row) {
+		if (word_is(option, n, row->name))
+			return row;
+	}
+	return NULL;
+}
+
+const char *vfs_name(enum vfs_flag flag, unsigned char value)
+{
+	const struct vfs_option *row = vfs_options;
+	while (row->name && (row->flag != flag || row->value != value))
+		++row;
+	return row->name;
+}
+
+void vfs_flags_set(struct vfs_flags *flags, const struct vfs_option *option, unsigned char *atime)
+{
+	if (option->flag == VFS_ATIME) {
+		bool ranked = option->name == vfs_name(VFS_ATIME, option->value);
+		if (ranked && option->value < *atime)
+			return;
+		*atime = ranked ? option->value : 0;
+	}
+	flags->value[option->flag] = option->value;
+}
+
+void vfs_flags_of_line(const char *options, const struct vfs_flags *base, struct vfs_flags *flags)
+{
+	*flags = base ? *base : (struct vfs_flags){0};
+	flags->any = false;
+	size_t n;
+	unsigned char atime = 0;
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
+		const struct vfs_option *option = vfs_option(o, n);
+		bool user = word_is(o, n, "user") || word_is(o, n, "users");
+		if (option)
+			vfs_flags_set(flags, option, &atime);
+		else if (user || word_is(o, n, "owner") || word_is(o, n, "group"))
+			flags->value[VFS_NOSUID] = flags->value[VFS_NODEV] = 1;
+		else
+			continue;
+		if (user)
+			flags->value[VFS_NOEXEC] = 1;
+		flags->any = true;
+	}
+}
+
+void vfs_flags_of_mount(const struct mount *mount, struct vfs_flags *flags)
+{
+	vfs_flags_of_line(mount->vfs_opts, NULL, flags);
+	/* The kernel shows strictatime by the absence of the others. */
+	if (!opt_shown_has(mount->vfs_opts, "relatime") && !opt_shown_has(mount->vfs_opts, "noatime"))
+		flags->value[VFS_ATIME] = VFS_STRICTATIME;
+}
+
+void vfs_flags_shown(const struct mount *mount, struct vfs_flags *flags)
+{
+	struct vfs_flags super;
+	vfs_flags_of_mount(mount, flags);
+	vfs_flags_of_line(mount->fs_opts, NULL, &super);
+	for (int flag = VFS_OF_MOUNT; flag < VFS_FLAGS; ++flag)
+		flags->value[flag] |= super.value[flag];
+}
+
+bool vfs_flags_differ(const struct vfs_flags *a, const struct vfs_flags *b, struct strbuf *differ)
+{
+	bool any = false;
+	for (int flag = 0; flag < VFS_FLAGS; ++flag) {
+		if (a->value[flag] == b->value[flag])
+			continue;
+		any = true;
+		opt_puts(differ, vfs_name(flag, b->value[flag]));
+	}
+	return any;
+}
