@@ -155,7 +155,6 @@ static void test_forms(void)
 		{"--prometheus --output", cmd_audit, {"--prometheus", output_option}, "\ngetmnt_audit_success 0\n", false},
 		{"--json", cmd_audit, {"--json"}, "\"exit_status\": 2", false},
 		{"--jsonl", cmd_audit, {"--jsonl"}, "\"exit_status\": 2", false},
-		{"--digest", cmd_audit, {"--digest"}, NULL, false},
 	};
 	static char base[OUT_MAX];
 	unsigned long runs = 0;
