@@ -2,33 +2,29 @@
 /*
  * The tree of mounts.
  *
- * Nodes are joined by mount IDs in one pass over a hash of the keys; a second
- * pass puts parents before children (tree->order), which every later pass
- * uses instead of recursion, since a table may hold a stack of 32,000 mounts.
+ * Nodes are linked by mount IDs in one pass over a hash of the keys; a second pass puts parents
+ * before children (tree->order).  Later passes iterate over that order instead of recursing,
+ * since a table may have a stack of 32,000 mounts.
  *
- * Invariants:
+ * Invariants, asserted by mtree_check():
  *  - pending of a node is the number of its children that are not settled;
  *  - waiting of the tree is the number of its nodes that are not settled;
- *  - order holds each node once, behind its parent.
+ *  - order has each node once, after its parent.
  *
- * Reachability by the table (Smith had no need of it: in 1988 nothing could
- * be mounted over a mount).  A mount C on parent P is at a *place*, a
- * directory of P.
+ * Reachability by the table (Smith did not need it: in 1988 nothing could be mounted over a
+ * mount).  A mount C on its parent P is at a *place*, a directory of P.
  *
- *      the place of C is hidden  if  C is stacked on P's own root, and the
- *                                    place of P is hidden;
- *                                or  C is elsewhere in P, and P is hidden, or
- *                                    another child of P sits on a directory
- *                                    above C's (it came later, else C would
- *                                    be *its* child)
- *      C is hidden               if  its place is, or something is stacked
- *                                    on C's own root.
+ *      the place of C is hidden  if  C is stacked on the root of P, and the place of P is hidden;
+ *                                or  C is elsewhere in P, and P is hidden, or another child of P
+ *                                    is on a directory above C's (it was mounted later, else C
+ *                                    would be *its* child)
+ *      C is hidden               if  its place is hidden, or a mount is stacked on its root.
  *
- * The mount that holds the process's root is never hidden, and covers what is
- * stacked on it.
+ * The mount that holds the process's root is never hidden, and covers the mounts stacked on it.
  */
 #include "mounttree.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +32,11 @@
 const char *mtree_state_name(enum mt_state state)
 {
 	static const char *const names[MT_NSTATES] = {
-		[MT_OUTSIDE] = "outside",   [MT_LOST] = "lost",       [MT_UNSEARCHED] = "unsearched",
-		[MT_HIDDEN] = "hidden",     [MT_HUNG] = "hung",       [MT_STALE] = "stale",
-		[MT_DENIED] = "denied",     [MT_DELETED] = "deleted", [MT_UNTESTED] = "untested",
-		[MT_OK] = "ok",
+		[MT_OUTSIDE] = "outside",       [MT_LOST] = "lost",
+		[MT_UNSEARCHED] = "unsearched", [MT_HIDDEN] = "hidden",
+		[MT_HUNG] = "hung",             [MT_STALE] = "stale",
+		[MT_DENIED] = "denied",         [MT_DELETED] = "deleted",
+		[MT_UNTESTED] = "untested",     [MT_OK] = "ok",
 	};
 	return names[state];
 }
@@ -56,7 +53,7 @@ const char *mtree_named_name(enum mt_named named)
 
 bool mtree_path_within(const char *path, const char *dir)
 {
-	/* Of hundreds that are asked about, most begin otherwise. */
+	/* A cheap test that excludes most paths. */
 	if (dir[0] == '/' && dir[1] && dir[1] != '/' && path[0] == '/' && path[1] != dir[1])
 		return false;
 	size_t n = strlen(dir);
@@ -89,13 +86,16 @@ void mtree_settle(struct mtree *tree, uint32_t node)
 	struct mt_node *n = &tree->nodes[node];
 	if (n->settled)
 		return;
+	assert(tree->waiting > 0);
 	n->settled = true;
 	--tree->waiting;
-	if (n->parent != MT_NONE)
+	if (n->parent != MT_NONE) {
+		assert(tree->nodes[n->parent].pending > 0);
 		--tree->nodes[n->parent].pending;
+	}
 }
 
-/** Find each node's parent by key; note what is odd. */
+/** Find each node's parent by key, and note anomalies. */
 static void mtree_link_parents(struct mtree *tree, uint32_t made)
 {
 	for (uint32_t i = 0; i < tree->count; ++i) {
@@ -113,7 +113,7 @@ static void mtree_link_parents(struct mtree *tree, uint32_t made)
 	}
 }
 
-/** Turn parents into lists of children, in table order. */
+/** Make the lists of children, in table order. */
 static void mtree_link_children(struct mtree *tree)
 {
 	for (uint32_t i = 0; i < tree->count; ++i) {
@@ -132,7 +132,7 @@ static void mtree_link_children(struct mtree *tree)
 	}
 }
 
-/** Append a node and all below it to the order.  @return the new length. */
+/** Append a node and its descendants to the order.  @return the new length. */
 static uint32_t mtree_order_from(struct mtree *tree, uint32_t root, uint32_t n)
 {
 	uint32_t done = n;
@@ -148,10 +148,8 @@ static uint32_t mtree_order_from(struct mtree *tree, uint32_t root, uint32_t n)
 	return n;
 }
 
-/**
- * Put parents before children.  What no root leads to is a cycle: it is cut
- * at its first node in the table, which becomes a root.
- */
+/** Put parents before children.  A cycle is cut at its first node in the table, which becomes a
+    root.  @return 0, or -1 (ENOMEM). */
 static int mtree_make_order(struct mtree *tree)
 {
 	uint32_t n = 0;
@@ -167,8 +165,8 @@ static int mtree_make_order(struct mtree *tree)
 		return -1;
 	for (uint32_t i = 0; i < n; ++i)
 		seen[tree->order[i]] = 2;
-	/* Nodes below a cycle are not on it: go up from each until a node that
-	   this very climb has met, and cut there. */
+	/* Nodes below a cycle are not part of it: climb from each node until one that this climb
+	   has already met, and cut there. */
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t at = i;
 		while (!seen[at]) {
@@ -203,7 +201,7 @@ bool mtree_stacked(const struct mtree *tree, uint32_t child)
 	return point && under && strcmp(point, under) == 0;
 }
 
-/** Find the top of each stack, from the leaves upwards. */
+/** Find the top of each stack, children first. */
 static void mtree_find_tops(struct mtree *tree)
 {
 	for (uint32_t i = tree->count; i-- > 0;) {
@@ -224,13 +222,15 @@ int mtree_group(struct mtree *tree)
 	map64_init(&pairs);
 	if (map64_reserve(&devs, tree->count) != 0 || map64_reserve(&pairs, tree->count) != 0)
 		goto out;
-	/* Devices are known by the first node of each. */
+	/* A device is represented by its first node. */
 	for (uint32_t i = 0; i < tree->count; ++i)
 		map64_put(&devs, mount_dev(tree->nodes[i].mount), i);
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
-		/* A root is a pair of its own: the first node of that device. */
-		const struct mount *on = node->parent == MT_NONE ? NULL : tree->nodes[node->parent].mount;
+		/* Roots are grouped by their own device alone. */
+		const struct mount *on = NULL;
+		if (node->parent != MT_NONE)
+			on = tree->nodes[node->parent].mount;
 		uint64_t below = on ? map64_get(&devs, mount_dev(on)) : MAP64_NONE;
 		uint64_t above = map64_get(&devs, mount_dev(node->mount));
 		tree->nodes[i].group = map64_put(&pairs, above << 32 | below, i);
@@ -242,8 +242,7 @@ out:
 	return rc;
 }
 
-/** Whether the kernel says that a mount's root directory was removed.  No
-    real path holds "//". */
+/** Whether the kernel reports a removed root directory.  No other path contains "//". */
 static bool mtree_root_removed(const struct mount *mount)
 {
 	static const char mark[] = "//deleted";
@@ -259,7 +258,7 @@ int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_
 		errno = EOVERFLOW;
 		return -1;
 	}
-	/* One more: the root that no table lists. */
+	/* One more, for the made root. */
 	tree->nodes = calloc(n + 1, sizeof(*tree->nodes));
 	tree->order = calloc(n + 1, sizeof(*tree->order));
 	if (!tree->nodes || !tree->order || map64_reserve(&tree->by_key, n + 1) != 0)
@@ -311,6 +310,7 @@ int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_
 	}
 	mtree_find_tops(tree);
 	tree->waiting = tree->count;
+	mtree_check(tree);
 	return 0;
 
 fail:
@@ -327,18 +327,50 @@ void mtree_destroy(struct mtree *tree)
 	*tree = (struct mtree){0};
 }
 
+void mtree_check(const struct mtree *tree)
+{
+#ifndef NDEBUG
+	uint32_t waiting = 0, n = 0;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mt_node *node = &tree->nodes[i];
+		uint32_t pending = 0;
+		for (uint32_t c = node->first; c != MT_NONE; c = tree->nodes[c].next) {
+			assert(tree->nodes[c].parent == i);
+			pending += !tree->nodes[c].settled;
+		}
+		assert(node->pending == pending);
+		waiting += !node->settled;
+	}
+	assert(tree->waiting == waiting);
+	/* The order is that of mtree_order_from(). */
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		if (tree->nodes[i].parent != MT_NONE)
+			continue;
+		uint32_t done = n;
+		assert(tree->order[n] == i);
+		++n;
+		for (; done < n; ++done) {
+			uint32_t c = tree->nodes[tree->order[done]].first;
+			for (; c != MT_NONE; c = tree->nodes[c].next, ++n)
+				assert(n < tree->count && tree->order[n] == c);
+		}
+	}
+	assert(n == tree->count);
+#else
+	(void)tree;
+#endif
+}
+
 /* Judging by the table. */
 
-/** A child of one node, for sorting its siblings by their points. */
+/** A child of a node, for sorting siblings by their mount points. */
 struct mtree_place {
 	const char *point;
 	uint32_t node;
 };
 
-/**
- * Order of paths in which a directory comes directly before all that is below
- * it: '/' sorts below every other byte.
- */
+/** Order paths such that a directory comes directly before everything below it: '/' sorts below
+    every other byte. */
 static int mtree_place_order(const void *a, const void *b)
 {
 	const unsigned char *p = (const unsigned char *)((const struct mtree_place *)a)->point;
@@ -354,8 +386,7 @@ static int mtree_place_order(const void *a, const void *b)
 	return *p < *q ? -1 : 1;
 }
 
-/** Leave out the directories that all points have in common, so that they are
-    not compared again and again. */
+/** Drop the common leading directories of all points, so that they are not compared again. */
 static void mtree_shorten(struct mtree_place *places, size_t n)
 {
 	const char *first = places[0].point;
@@ -366,14 +397,14 @@ static void mtree_shorten(struct mtree_place *places, size_t n)
 			++same;
 		common = same;
 	}
-	/* Up to a slash, and without it: what is left begins with one. */
+	/* The rest begins with a slash. */
 	while (common > 0 && first[common] != '/')
 		--common;
 	for (size_t i = 0; i < n; ++i)
 		places[i].point += common;
 }
 
-/** The mount seen where a node's stack is: what covers it. */
+/** Mark a node as hidden by the top of the stack on another node. */
 static void mtree_hide(struct mtree *tree, uint32_t node, uint32_t by)
 {
 	tree->nodes[node].covered_by = tree->nodes[by].top;
@@ -381,8 +412,8 @@ static void mtree_hide(struct mtree *tree, uint32_t node, uint32_t by)
 }
 
 /**
- * Judge the children of one node that sit on directories of it (not on its
- * root): hidden with it, or below a sibling's directory.
+ * Judge the children of a node that are not on its root: hidden if it is, or if below the mount
+ * point of a sibling.
  */
 static void mtree_judge_places(struct mtree *tree, uint32_t parent, struct mtree_place *places,
                                size_t n)
@@ -409,7 +440,7 @@ static void mtree_judge_places(struct mtree *tree, uint32_t parent, struct mtree
 	}
 }
 
-/** Mark what is hidden; parents first. */
+/** Find the hidden nodes, parents first.  @return 0, or -1 (ENOMEM). */
 static int mtree_judge_hidden(struct mtree *tree, uint32_t root)
 {
 	struct mtree_place *places = malloc((tree->count + 1) * sizeof(*places));
@@ -419,14 +450,14 @@ static int mtree_judge_hidden(struct mtree *tree, uint32_t root)
 		uint32_t index = tree->order[i];
 		struct mt_node *node = &tree->nodes[index];
 
-		/* Where we stand is seen, whatever covers it for others. */
+		/* The root of the process is visible to it, whatever covers it for others. */
 		bool is_root = index == root;
 		if (is_root) {
 			node->states &= (uint16_t)~(1u << MT_HIDDEN);
 			node->place_hidden = false;
 			node->covered_by = MT_NONE;
 		}
-		/* Its own root is covered; where its place is, by what covers that. */
+		/* A mount on its root covers it. */
 		if (node->top != index && !node->place_hidden)
 			mtree_hide(tree, index, index);
 
@@ -462,7 +493,7 @@ static int mtree_judge_hidden(struct mtree *tree, uint32_t root)
 
 int mtree_judge(struct mtree *tree, uint32_t root, const char *prefix)
 {
-	/* What is stacked on the root's mount does not cover "/". */
+	/* Mounts stacked on the process's root do not cover "/". */
 	if (root != MT_NONE) {
 		uint32_t at = root;
 		tree->nodes[at].top = root;
@@ -482,8 +513,7 @@ void mtree_judge_outside(struct mtree *tree, uint32_t root, const char *prefix)
 	bool whole = !prefix || strcmp(prefix, "/") == 0;
 	for (uint32_t i = 0; i < tree->count && !whole; ++i) {
 		const char *point = tree->nodes[i].mount->point;
-		/* The mount that holds the root directory is above the prefix,
-		   and inside all the same. */
+		/* The mount that holds the root may have its mount point above the prefix. */
 		if (i != root && point && !mtree_path_within(point, prefix))
 			mtree_state(tree, i, MT_OUTSIDE);
 	}

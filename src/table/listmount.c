@@ -2,19 +2,15 @@
 /*
  * The mount table by listmount(2) and statmount(2).
  *
- * listmount gives the IDs, in pages, ascending (which is not topological);
- * statmount then answers for one ID at a time, so that its cost is what the
- * mask costs: ids alone are a quarter of everything.  The mask is the smallest
- * that the wanted fields need.
+ * listmount returns the IDs in pages, ascending (parents need not come first).  statmount returns
+ * one mount at a time; its cost depends on the mask (IDs alone take a quarter of the time of all
+ * fields), so that the mask is the smallest that the requested fields need.
  *
- * What 6.18 gives (seen by running, field by field): root, point, type,
- * subtype and source are raw bytes; the options are mountinfo's last field
- * behind "rw,", escapes and all.  A bit of the answer's mask is absent when
- * there is nothing to tell (no subtype, no options, an empty source), which
- * looks the same as a kernel that does not know the bit; kernels since 6.15
- * tell what they know, before that the bits that no mount of the table has are
- * taken as not known.  What is not known comes from mountinfo, joined by the
- * 32-bit ID.
+ * Linux 6.18 returns root, point, type, subtype and source as raw bytes, and the options as in the
+ * last field of mountinfo after "rw,", with escapes.  A bit is absent in the mask of the answer if
+ * the field is empty (no subtype, no options, an empty source) or unknown to the kernel.  Kernels
+ * since 6.15 report the bits that they know; with older ones, a bit that no mount of the table has
+ * is taken as unknown.  Unknown fields come from mountinfo, joined by the 32-bit ID.
  */
 #include "table/table_impl.h"
 
@@ -29,32 +25,32 @@
 
 enum {
 	LIST_PAGE = 2048,
-	STAT_ROOM = 4096,              /* to begin with */
+	STAT_ROOM = 4096,              /* first size of the statmount buffer */
 	STAT_ROOM_MAX = 64 << 20,
 	RELISTS = 3,
-	THREADS_FROM = 256,            /* mounts, for a second thread to pay */
+	THREADS_FROM = 256,            /* number of mounts from which threads pay off */
 	THREADS_MAX = 4,
-	DEPTH_MAX = 256,               /* on average; that of a healthy table is below 10 */
+	DEPTH_MAX = 256,               /* average depth; of a usual table it is below 10 */
 };
 
 struct reader {
 	struct os *os;
 	struct mount_table *table;
-	unsigned fields;               /* enum mount_fields wanted */
-	uint64_t mask;                 /* STATMOUNT_* to ask for */
+	unsigned fields;               /* requested enum mount_fields */
+	uint64_t mask;                 /* requested STATMOUNT_* */
 	uint64_t seen;                 /* bits that any mount had */
 	struct k_statmount *buf;
 	size_t room;
-	uint64_t *missed;              /* IDs that were listed, and then not told of */
+	uint64_t *missed;              /* IDs that were listed, but statmount failed */
 	size_t nmissed;
 	struct strbuf text;
-	uint64_t attr;                 /* that vfs_opts was made from */
+	uint64_t attr;                 /* the attributes that vfs_opts was made from */
 	const char *vfs_opts;
-	bool allowed;                  /* asking is: EPERM is of one mount alone */
-	unsigned pages;                /* of IDs that were listed */
-	unsigned threads;              /* to share a page among; 0: not asked yet */
+	bool allowed;                  /* statmount is permitted; EPERM is about one mount */
+	unsigned pages;                /* number of listmount calls */
+	unsigned threads;              /* number of processors; 0: not known yet */
 	uint32_t *depth;               /* of each mount of the table; or NULL */
-	uint64_t steps;                /* their depths added up */
+	uint64_t steps;                /* sum of the depths */
 };
 
 /* Strings. */
@@ -63,17 +59,16 @@ struct reader {
 static const char *reader_str(const struct reader *r, uint64_t bit, uint32_t offset)
 {
 	size_t room = r->room - sizeof(*r->buf);
-	if (!(r->buf->mask & bit) || offset >= room || !memchr(r->buf->str + offset, '\0', room - offset))
+	if (!(r->buf->mask & bit) || offset >= room
+	    || !memchr(r->buf->str + offset, '\0', room - offset))
 		return NULL;
 	return r->buf->str + offset;
 }
 
 /**
- * Keep a string.  Neighbours in a table are alike: the same string as that of
- * the record before is shared.
+ * Copy a string into the table, or share that of the preceding record if they are equal.
  *
- * @return 0, or -1.
- * Errors: ENOMEM.
+ * @return 0, or -1 (ENOMEM).
  */
 static int reader_keep(struct reader *r, const char *str, const char *before, const char **kept)
 {
@@ -89,7 +84,7 @@ static int reader_keep(struct reader *r, const char *str, const char *before, co
 	return *kept ? 0 : -1;
 }
 
-/** Keep what was put together in the buffer of text. */
+/** Copy the content of the text buffer into the table. */
 static int reader_keep_text(struct reader *r, const char *before, const char **kept)
 {
 	if (r->text.failed) {
@@ -99,7 +94,7 @@ static int reader_keep_text(struct reader *r, const char *before, const char **k
 	return reader_keep(r, strbuf_str(&r->text), before, kept);
 }
 
-/** A flag and how mountinfo spells it. */
+/** A flag and its name in mountinfo. */
 struct flag_word {
 	uint64_t mask, value;
 	const char *word;
@@ -113,7 +108,7 @@ static void put_flags(struct strbuf *out, uint64_t flags, const struct flag_word
 	}
 }
 
-/** Options of the mount, in the order of show_mnt_opts(), fs/proc_namespace.c. */
+/** Set the options of the mount, in the order of show_mnt_opts(), fs/proc_namespace.c. */
 static int read_vfs_opts(struct reader *r, struct mount *m)
 {
 	static const struct flag_word words[] = {
@@ -139,7 +134,7 @@ static int read_vfs_opts(struct reader *r, struct mount *m)
 	return 0;
 }
 
-/** Options of the file system, in the order of show_sb_opts(). */
+/** Set the options of the file system, in the order of show_sb_opts(). */
 static int read_fs_opts(struct reader *r, struct mount *m, const struct mount *before)
 {
 	static const struct flag_word words[] = {
@@ -160,7 +155,7 @@ static int read_fs_opts(struct reader *r, struct mount *m, const struct mount *b
 	return reader_keep_text(r, before ? before->fs_opts : NULL, &m->fs_opts);
 }
 
-/** The type, with its subtype. */
+/** Set the type, with its subtype. */
 static int read_fstype(struct reader *r, struct mount *m, const struct mount *before)
 {
 	const char *type = reader_str(r, K_STATMOUNT_FS_TYPE, r->buf->fs_type);
@@ -175,7 +170,7 @@ static int read_fstype(struct reader *r, struct mount *m, const struct mount *be
 	return reader_keep(r, type, before ? before->fstype : NULL, &m->fstype);
 }
 
-/** How the mount propagates, and the text of mountinfo's optional fields. */
+/** Set the propagation, and the text of mountinfo's optional fields. */
 static int read_propagation(struct reader *r, struct mount *m)
 {
 	const struct k_statmount *sm = r->buf;
@@ -189,11 +184,12 @@ static int read_propagation(struct reader *r, struct mount *m)
 		m->propagation |= MP_SLAVE;
 		m->master = sm->mnt_master;
 		strbuf_printf(&r->text, " master:%llu", (unsigned long long)m->master);
-		/* The nearest group of this root; mountinfo has it if it is another. */
+		/* The nearest peer group below this root; mountinfo shows it if it differs. */
 		if (sm->mask & K_STATMOUNT_PROPAGATE_FROM && sm->propagate_from != 0
 		    && sm->propagate_from != m->master) {
 			m->propagate_from = sm->propagate_from;
-			strbuf_printf(&r->text, " propagate_from:%llu", (unsigned long long)m->propagate_from);
+			strbuf_printf(&r->text, " propagate_from:%llu",
+			              (unsigned long long)m->propagate_from);
 		}
 	}
 	if (sm->mnt_propagation & K_MS_UNBINDABLE) {
@@ -210,7 +206,7 @@ static int read_propagation(struct reader *r, struct mount *m)
 
 /* One mount. */
 
-/** The smallest mask for the wanted fields, of what this kernel has. */
+/** The smallest mask for the requested fields, of the bits that this kernel has. */
 static uint64_t reader_mask(const struct os *os, unsigned fields)
 {
 	uint64_t mask = K_STATMOUNT_MNT_BASIC;
@@ -228,13 +224,13 @@ static uint64_t reader_mask(const struct os *os, unsigned fields)
 		mask |= K_STATMOUNT_SB_BASIC | K_STATMOUNT_MNT_OPTS;
 	if (fields & MF_PROPAGATION)
 		mask |= K_STATMOUNT_PROPAGATE_FROM;
-	/* The subtype came with the source, which shows whether it is known. */
+	/* Kernels that know the source know the subtype. */
 	if (fields & MF_FSTYPE && os->statmount_mask == 0)
 		mask |= K_STATMOUNT_SB_SOURCE;
 	return os->statmount_mask ? mask & os->statmount_mask : mask;
 }
 
-/** Ask for a mount, with a buffer that is large enough.  @return 0, or -1. */
+/** Read a mount, enlarging the buffer as needed.  @return 0, or -1. */
 static int reader_ask(struct reader *r, uint64_t id)
 {
 	while (os_statmount(r->os, id, r->mask, r->buf, r->room) != 0) {
@@ -249,7 +245,7 @@ static int reader_ask(struct reader *r, uint64_t id)
 	return 0;
 }
 
-/** Fill a record from the answer; before is the record before it, or NULL. */
+/** Fill a record from the answer; before is the preceding record, or NULL. */
 static int reader_fill(struct reader *r, struct mount *m, const struct mount *before)
 {
 	const struct k_statmount *sm = r->buf;
@@ -264,7 +260,8 @@ static int reader_fill(struct reader *r, struct mount *m, const struct mount *be
 	}
 	if (reader_keep(r, reader_str(r, K_STATMOUNT_MNT_ROOT, sm->mnt_root),
 	                before ? before->root : NULL, &m->root) != 0
-	    || reader_keep(r, reader_str(r, K_STATMOUNT_MNT_POINT, sm->mnt_point), NULL, &m->point) != 0
+	    || reader_keep(r, reader_str(r, K_STATMOUNT_MNT_POINT, sm->mnt_point), NULL,
+	                   &m->point) != 0
 	    || reader_keep(r, reader_str(r, K_STATMOUNT_SB_SOURCE, sm->sb_source),
 	                   before ? before->source : NULL, &m->source) != 0)
 		return -1;
@@ -279,7 +276,7 @@ static int reader_fill(struct reader *r, struct mount *m, const struct mount *be
 	return r->fields & MF_PROPAGATION ? read_propagation(r, m) : 0;
 }
 
-/** Remember an ID that was not told of.  @return 0, or -1. */
+/** Remember an ID for which statmount failed.  @return 0, or -1. */
 static int reader_miss(struct reader *r, uint64_t id)
 {
 	uint64_t *bigger = reallocarray(r->missed, r->nmissed + 1, sizeof(*bigger));
@@ -290,12 +287,12 @@ static int reader_miss(struct reader *r, uint64_t id)
 	return 0;
 }
 
-/** Add a mount to the table, unless it went away.  @return 0, or -1. */
+/** Add a mount to the table unless it was unmounted.  @return 0, or -1. */
 static int reader_add(struct reader *r, uint64_t id)
 {
 	struct mount_table *table = r->table;
 	if (reader_ask(r, id) != 0) {
-		/* EPERM: moved to where we do not see it; at the very first, forbidden. */
+		/* EPERM: moved out of this root; for the first mount: not permitted at all. */
 		if (errno != ENOENT && (errno != EPERM || !r->allowed))
 			return -1;
 		++table->vanished;
@@ -310,7 +307,7 @@ static int reader_add(struct reader *r, uint64_t id)
 
 /* All mounts. */
 
-/** In the order that listmount gives. */
+/** Ascending, like listmount. */
 static int compare_ids(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -329,7 +326,8 @@ int table_list_ids(struct os *os, uint64_t top, uint64_t **ids, size_t *n)
 				goto fail;
 			list = bigger;
 		}
-		ssize_t got = os_listmount(os, top, count ? list[count - 1] : 0, list + count, LIST_PAGE);
+		uint64_t last = count ? list[count - 1] : 0;
+		ssize_t got = os_listmount(os, top, last, list + count, LIST_PAGE);
 		if (got < 0)
 			goto fail;
 		count += (size_t)got;
@@ -346,8 +344,8 @@ fail:
 }
 
 /**
- * See that what was not told of went away indeed: what is listed still is
- * there, and refused by somebody's policy; the table would lack it.
+ * Check that the missed mounts were unmounted.  One that is still listed is refused by a security
+ * policy, so that the table would be incomplete.
  *
  * @return 0, or -1.
  * Errors: EPERM.
@@ -369,9 +367,8 @@ static int reader_check_missed(struct reader *r)
 }
 
 /**
- * List again, and merge: what is no longer listed is dropped, what is new is
- * added, and what has no parent in the table is asked for again, since it may
- * have moved.
+ * List again, and merge: drop what is no longer listed, add new mounts, and read mounts without a
+ * parent in the table again, since they may have moved.
  */
 static int reader_relist(struct reader *r)
 {
@@ -415,8 +412,8 @@ out:
 }
 
 /**
- * Drop what went away and had its 32-bit ID taken by one that came while the
- * table was read: of two with one such ID, the first.  Keys ascend with time.
+ * Drop mounts whose 32-bit ID was reused while the table was read: of two with the same ID, the
+ * older one, which has the smaller key.
  *
  * @return 0, or -1 (ENOMEM).
  */
@@ -440,15 +437,15 @@ static int reader_drop_reused(struct reader *r)
 	return 0;
 }
 
-/* What statmount does not tell. */
+/* Fields that statmount does not have. */
 
-/** Whether the kernel knows a bit, as far as can be told. */
+/** Whether the kernel knows a bit, as far as is known. */
 static bool reader_knows(const struct reader *r, uint64_t bit)
 {
 	return (r->os->statmount_mask ? r->os->statmount_mask : r->seen) & bit;
 }
 
-/** The wanted fields that must come from elsewhere. */
+/** The requested fields that must come from mountinfo. */
 static unsigned reader_lacks(const struct reader *r)
 {
 	unsigned lacks = 0;
@@ -458,10 +455,11 @@ static unsigned reader_lacks(const struct reader *r)
 		lacks |= MF_SOURCE;
 	if (r->fields & MF_FS_OPTS && !reader_knows(r, K_STATMOUNT_MNT_OPTS))
 		lacks |= MF_FS_OPTS;
-	if (r->fields & MF_FSTYPE
-	    && !reader_knows(r, r->os->statmount_mask ? K_STATMOUNT_FS_SUBTYPE
-	                                              : K_STATMOUNT_FS_SUBTYPE | K_STATMOUNT_SB_SOURCE)) {
-		/* Of the types that have subtypes there is this family. */
+	uint64_t subtype = K_STATMOUNT_FS_SUBTYPE;
+	if (r->os->statmount_mask == 0)
+		subtype |= K_STATMOUNT_SB_SOURCE;
+	if (r->fields & MF_FSTYPE && !reader_knows(r, subtype)) {
+		/* Only FUSE has subtypes. */
 		for (size_t i = 0; i < r->table->count && !(lacks & MF_FSTYPE); ++i) {
 			const char *type = r->table->mounts[i].fstype;
 			if (type && strncmp(type, "fuse", 4) == 0)
@@ -471,19 +469,22 @@ static unsigned reader_lacks(const struct reader *r)
 	return lacks;
 }
 
-/** Take fields from another record of the same mount, or clear them. */
-static int reader_take(struct reader *r, struct mount *m, const struct mount *other, unsigned fields)
+/** Copy fields from another record of the same mount; without one, clear them. */
+static int reader_take(struct reader *r, struct mount *m, const struct mount *other,
+                       unsigned fields)
 {
-	if (fields & MF_SOURCE && reader_keep(r, other ? other->source : NULL, NULL, &m->source) != 0)
+	if (fields & MF_SOURCE
+	    && reader_keep(r, other ? other->source : NULL, NULL, &m->source) != 0)
 		return -1;
-	if (fields & MF_FS_OPTS && reader_keep(r, other ? other->fs_opts : NULL, NULL, &m->fs_opts) != 0)
+	if (fields & MF_FS_OPTS
+	    && reader_keep(r, other ? other->fs_opts : NULL, NULL, &m->fs_opts) != 0)
 		return -1;
 	if (fields & MF_FSTYPE && other && reader_keep(r, other->fstype, NULL, &m->fstype) != 0)
 		return -1;
 	return 0;
 }
 
-/** Fill from mountinfo what statmount lacks.  @return 0, or -1 (ENOMEM). */
+/** Fill the fields that statmount does not have from mountinfo.  @return 0, or -1 (ENOMEM). */
 static int reader_complete(struct reader *r)
 {
 	struct mount_table *table = r->table;
@@ -498,8 +499,8 @@ static int reader_complete(struct reader *r)
 	struct mount_table *info = table_read_mountinfo(r->os, AT_FDCWD, TABLE_SELF_MOUNTINFO);
 	if (!info && errno == ENOMEM)
 		goto out;
-	if (!info)
-		table->fields &= ~(lacks & ~(unsigned)MF_FSTYPE);   /* the type without subtype remains */
+	if (!info)   /* types stay, without subtypes */
+		table->fields &= ~(lacks & ~(unsigned)MF_FSTYPE);
 	if (map64_reserve(&ids, info ? info->count : 0) != 0)
 		goto out;
 	for (size_t i = 0; info && i < info->count; ++i)
@@ -508,7 +509,8 @@ static int reader_complete(struct reader *r)
 	rc = 0;
 	for (size_t i = 0; rc == 0 && i < table->count; ++i) {
 		uint32_t at = map64_get(&ids, table->mounts[i].id);
-		rc = reader_take(r, &table->mounts[i], at == MAP64_NONE ? NULL : &info->mounts[at], lacks);
+		const struct mount *other = at == MAP64_NONE ? NULL : &info->mounts[at];
+		rc = reader_take(r, &table->mounts[i], other, lacks);
 	}
 out:
 	map64_destroy(&ids);
@@ -516,7 +518,7 @@ out:
 	return rc;
 }
 
-/* The whole. */
+/* Reading a table. */
 
 static int reader_init(struct reader *r, struct os *os, unsigned fields)
 {
@@ -563,7 +565,7 @@ static int reader_add_all(struct reader *r, const uint64_t *ids, size_t n)
 	return 0;
 }
 
-/** A share of the IDs, and the thread that asks for them. */
+/** A part of the IDs, and the thread that reads their mounts. */
 struct share {
 	struct reader r;
 	struct os os;
@@ -577,14 +579,14 @@ struct share {
 static void *share_main(void *arg)
 {
 	struct share *share = arg;
-	/* EPERM at its first is no sign of a prohibition: the owner's is. */
+	/* The first mount of the table, read by the main thread, shows whether it is permitted. */
 	share->r.allowed = true;
 	if (reader_add_all(&share->r, share->ids, share->n) != 0)
 		share->error = errno;
 	return NULL;
 }
 
-/** Move what a share has read behind what is there.  @return 0, or -1. */
+/** Append the mounts of a share to the table.  @return 0, or -1. */
 static int share_join(struct reader *r, struct share *share)
 {
 	struct mount_table *table = r->table, *more = share->r.table;
@@ -593,7 +595,8 @@ static int share_join(struct reader *r, struct share *share)
 		return -1;
 	}
 	if (more->count > 0)
-		memcpy(table->mounts + table->count, more->mounts, more->count * sizeof(*more->mounts));
+		memcpy(table->mounts + table->count, more->mounts,
+		       more->count * sizeof(*more->mounts));
 	table->count += more->count;
 	table->vanished += more->vanished;
 	r->seen |= share->r.seen;
@@ -606,15 +609,16 @@ static int share_join(struct reader *r, struct share *share)
 }
 
 /**
- * Add all mounts, by several threads where there are many: a statmount is all
- * kernel time, and takes no lock that another would wait for.  The calls are
- * the same ones, whoever makes them.
+ * Add many mounts, by several threads if that pays off: statmount runs in the kernel without a
+ * lock that others wait for.  The calls are the same with any number of threads.
  */
 static int reader_add_shared(struct reader *r, const uint64_t *ids, size_t n)
 {
 	if (n >= THREADS_FROM && r->threads == 0)
 		r->threads = os_cpus(r->os);
-	unsigned threads = n < THREADS_FROM ? 1 : r->threads < THREADS_MAX ? r->threads : THREADS_MAX;
+	unsigned threads = r->threads < THREADS_MAX ? r->threads : THREADS_MAX;
+	if (n < THREADS_FROM)
+		threads = 1;
 	size_t each = n / threads;
 	struct share shares[THREADS_MAX];
 	for (unsigned i = 1; i < threads; ++i) {
@@ -637,7 +641,7 @@ static int reader_add_shared(struct reader *r, const uint64_t *ids, size_t n)
 		if (share->started)
 			pthread_join(share->thread, NULL);
 		else if (!share->error)
-			share_main(share);   /* no thread to be had: do it here */
+			share_main(share);   /* the thread could not be created */
 		if (rc == 0 && share_join(r, share) != 0) {
 			rc = -1;
 			error = errno;
@@ -649,7 +653,7 @@ static int reader_add_shared(struct reader *r, const uint64_t *ids, size_t n)
 	return rc;
 }
 
-/** The index of a key in a table as it was listed, ascending; SIZE_MAX: none. */
+/** The index of a key in a table that is sorted by keys, or SIZE_MAX. */
 static size_t table_index(const struct mount_table *table, uint64_t key)
 {
 	size_t low = 0, high = table->count;
@@ -663,8 +667,7 @@ static size_t table_index(const struct mount_table *table, uint64_t key)
 	return low < table->count && table->mounts[low].key == key ? low : SIZE_MAX;
 }
 
-/** Add up how deep the mounts lie, of those behind `from`.
-    @return 0, or -1 (ENOMEM). */
+/** Add the depths of the mounts from an index on to steps.  @return 0, or -1 (ENOMEM). */
 static int reader_count_steps(struct reader *r, size_t from)
 {
 	const struct mount_table *table = r->table;
@@ -680,7 +683,7 @@ static int reader_count_steps(struct reader *r, size_t from)
 	return 0;
 }
 
-/** List and ask for all mounts, page by page.  See table_read_listmount(). */
+/** Read all mounts, page by page.  See table_read_listmount(). */
 static int reader_read(struct reader *r, bool any_depth)
 {
 	uint64_t page[LIST_PAGE], last = 0;
@@ -712,7 +715,7 @@ struct mount_table *table_read_listmount(struct os *os, unsigned fields, bool an
 	if (reader_init(&r, os, fields) != 0 || reader_read(&r, any_depth) != 0)
 		goto out;
 	for (;;) {
-		/* What one call has listed was there at once. */
+		/* The IDs of a single listmount call existed at the same time. */
 		if ((r.pages > 1 || r.table->relisted > 0) && reader_drop_reused(&r) != 0)
 			goto out;
 		int torn = r.table->relisted < RELISTS ? table_torn(r.table) : 0;
@@ -733,7 +736,7 @@ struct mount_table *table_ask_listmount(struct os *os, unsigned fields, const ui
 	bool failed = true;
 	if (reader_init(&r, os, fields) != 0)
 		goto out;
-	r.allowed = true;   /* else there was no table to ask about */
+	r.allowed = true;   /* the table was read before */
 	if (reader_add_all(&r, keys, n) != 0)
 		goto out;
 	failed = reader_check_missed(&r) != 0 || reader_complete(&r) != 0;

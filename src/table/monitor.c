@@ -5,37 +5,32 @@
  *     fanotify --> pending --> look: statmount --> set of known mounts --> changes
  *     mountinfo's poll --> dirty --> scan: the whole table --> differ --'
  *
- * The set is what has been told so far.  Everything that is told changes it,
- * and nothing else does, so that each change is told once.
+ * The set is the state that was reported so far.  It changes exactly when a change is reported, so
+ * that each change is reported once.
  *
- * Events carry an ID and no more, and a look shows the mount as it is now, not
- * as it was then.  So events are first taken from the kernel's queue, as many
- * as there are, and what follows in it is respected: a mount that is detached
- * further on is not asked for; one that is moved further on has an unknown
- * place.  A mount that was gone before it could be asked for is told by its ID,
- * and stays in the set by it until its end is told.
+ * An event has only an ID, and statmount shows the mount as it is now, not as it was at the time of
+ * the event.  So the kernel's queue is drained first, and later events are considered: a mount with
+ * a later DETACH is not read; one with a later MOVE has an unknown place.  A mount that was
+ * unmounted before it could be read is reported by its ID, and stays in the set until its DETACH.
  *
- * A move tells of the mount that was moved; the mounts on it have new names as
- * well, and are looked at, too.
+ * A MOVE is about the mount that was moved; the mounts on it have new names as well and are read.
  *
- * Of what remains in its place fanotify tells nothing.  mountinfo's poll does,
- * but also of every mount and umount, and of some changes not at all: those of
- * propagation, of a superblock through fsconfig(2), of a file system that goes
- * read-only by itself, of directories renamed on the way to a mount point.  So
- * the table is scanned when mountinfo calls, but for no more than a tenth of
- * the time (half of it, without fanotify), and every five seconds.
+ * fanotify does not report changes of options.  poll(2) on mountinfo does, but also every mount and
+ * umount; and it misses changes of propagation, of a superblock by fsconfig(2), of a file system
+ * that becomes read-only by itself, and renamed directories above a mount point.  So the table is
+ * scanned when mountinfo reports a change, but for at most a tenth of the time (half of the time
+ * without fanotify), and every five seconds.
  *
- * The kernel shows a mount before it queues its event.  A scan can therefore
- * be ahead of the events:
- *   - while events wait, a scan tells options alone, and is made again;
- *   - an ATTACH of a known mount, or of one that a scan has shown to be gone,
- *     and a DETACH of an unknown one are passed over;
- *   - a MOVE that a scan has told (early) is passed over when it comes;
- *   - what is in the queue when the table has just been read for the first
- *     time, or anew, is suspect: a MOVE that leads nowhere else was in the table.
+ * The kernel shows a mount before it queues the event, so that a scan can be ahead of the events:
+ *   - while events are pending, a scan reports options only, and is repeated;
+ *   - an ATTACH of a known mount, or of one that a scan has found unmounted, and a DETACH of an
+ *     unknown one are ignored;
+ *   - a MOVE that a scan has reported (early) is ignored;
+ *   - events that are queued while the table is read for the first time, or after an overflow, are
+ *     suspect: a MOVE to the place in the table is ignored.
  *
- * When the kernel's queue was full (FAN_Q_OVERFLOW) all that it had before was
- * told; that events were lost is told, and the differences to the table are.
+ * When the kernel's queue overflows (FAN_Q_OVERFLOW), the events before are reported, then the loss
+ * itself, then the differences to the table.
  */
 #include "table/monitor.h"
 
@@ -48,12 +43,12 @@
 #include <string.h>
 
 enum {
-	PENDING_MAX = 1 << 16,   /* events taken from the kernel and not yet told */
-	BATCH = 1024,            /* events told in one go */
+	PENDING_MAX = 1 << 16,   /* events that are read from the kernel and not yet reported */
+	BATCH = 1024,            /* events that are reported at once */
 	EVENTS_ROOM = 32 * 1024,
 };
 
-#define SCAN_SECONDS 5.0         /* a scan at least so often */
+#define SCAN_SECONDS 5.0         /* longest time between scans */
 
 struct event {
 	uint64_t id;
@@ -64,24 +59,23 @@ struct monitor {
 	struct os *os;
 	struct monitor_opts opts;
 	int fan, info, task;           /* descriptors; -1 */
-	int proc;                      /* /proc/PID, which stays when /proc does not */
-	bool out_closed;               /* the caller's descriptor cannot be watched */
+	int proc;                      /* /proc/PID, open in case that /proc is unmounted */
+	bool out_closed;               /* the caller's descriptor is not open */
 	size_t problems;
 	struct mount_set set;
 	struct changes changes;        /* of this call */
 
-	/* Events taken from the kernel: a ring. */
+	/* A ring of pending events. */
 	struct event *pending;
 	size_t room, first, count;
-	size_t suspect;                /* so many of the first are */
-	struct map64 ahead;            /* ID -> what pending has of it, see AHEAD_ */
-	struct map64 gone;             /* IDs that a reading showed to be gone, of
-	                                  which events may still wait */
+	size_t suspect;                /* number of suspect events, at the front */
+	struct map64 ahead;            /* ID -> its pending events, see AHEAD_ */
+	struct map64 gone;             /* IDs that a scan found unmounted; events may be pending */
 
-	bool dirty;                    /* the table may be another */
+	bool dirty;                    /* the table may have changed */
 	double scanned;                /* when the last scan ended */
-	double took, cost;             /* seconds that it took; the less of the last two */
-	double happened;               /* when the kernel told something */
+	double took, cost;             /* seconds of the last scan; the lesser of the last two */
+	double happened;               /* when the kernel last reported something */
 	char buf[EVENTS_ROOM];
 };
 
@@ -97,7 +91,7 @@ static double greater(double a, double b)
 	return a > b ? a : b;
 }
 
-/* What waits of a mount: whether it is detached, and how many times moved. */
+/* The pending events of a mount: whether it is detached, and how many times moved. */
 enum { AHEAD_DETACH = 1, AHEAD_MOVE = 2 };
 
 static bool is_move(uint64_t mask)
@@ -112,21 +106,21 @@ static unsigned ahead_of(uint64_t mask)
 
 /* Pending events. */
 
-/** What waits of a mount. */
+/** The pending events of a mount. */
 static unsigned ahead_get(const struct monitor *m, uint64_t id)
 {
 	uint32_t waits = map64_get(&m->ahead, id);
 	return waits == MAP64_NONE ? 0 : waits;
 }
 
-/** Set what waits of a mount.  @return 0, or -1 (ENOMEM; not when it had some). */
+/** Set the pending events of a mount.  @return 0, or -1 (ENOMEM; not if it had some). */
 static int ahead_set(struct monitor *m, uint64_t id, unsigned waits)
 {
 	map64_remove(&m->ahead, id);
 	return !waits || map64_put(&m->ahead, id, waits) != MAP64_NONE ? 0 : -1;
 }
 
-/** Note an event.  @return 0, or -1 (ENOMEM). */
+/** Append an event.  @return 0, or -1 (ENOMEM). */
 static int pending_push(struct monitor *m, struct event event)
 {
 	if (m->count == m->room) {
@@ -141,19 +135,20 @@ static int pending_push(struct monitor *m, struct event event)
 		m->room = room;
 		m->first = 0;
 	}
-	if (ahead_of(event.mask) && ahead_set(m, event.id, ahead_get(m, event.id) + ahead_of(event.mask)) != 0)
+	unsigned ahead = ahead_of(event.mask);
+	if (ahead && ahead_set(m, event.id, ahead_get(m, event.id) + ahead) != 0)
 		return -1;
 	m->pending[(m->first + m->count++) & (m->room - 1)] = event;
 	return 0;
 }
 
-/** The i-th of the events that wait. */
+/** The i-th pending event. */
 static struct event pending_at(const struct monitor *m, size_t i)
 {
 	return m->pending[(m->first + i) & (m->room - 1)];
 }
 
-/** Take the first event. */
+/** Remove the first event. */
 static struct event pending_pop(struct monitor *m, bool *suspect)
 {
 	struct event event = pending_at(m, 0);
@@ -166,7 +161,7 @@ static struct event pending_pop(struct monitor *m, bool *suspect)
 	return event;
 }
 
-/** Take up the events of a buffer.  @return 0, or -1. */
+/** Append the events of a buffer.  @return 0, or -1. */
 static int take_events(struct monitor *m, const char *at, size_t len)
 {
 	struct k_fanotify_event event;
@@ -178,8 +173,8 @@ static int take_events(struct monitor *m, const char *at, size_t len)
 			return -1;
 		}
 		struct event told = {.mask = event.mask};
-		for (size_t i = event.metadata_len; i + sizeof(struct k_fanotify_mnt) <= event.event_len;) {
-			struct k_fanotify_mnt info;
+		struct k_fanotify_mnt info;
+		for (size_t i = event.metadata_len; i + sizeof(info) <= event.event_len;) {
 			memcpy(&info, at + i, sizeof(info));
 			if (info.type == K_FAN_INFO_TYPE_MNT)
 				told.id = info.mnt_id;
@@ -195,7 +190,7 @@ static int take_events(struct monitor *m, const char *at, size_t len)
 	return 0;
 }
 
-/** Take all events that the kernel has, or as many as we keep.  @return 0, or -1. */
+/** Read the events from the kernel, at most PENDING_MAX.  @return 0, or -1. */
 static int drain(struct monitor *m)
 {
 	while (m->fan >= 0 && m->count < PENDING_MAX) {
@@ -226,7 +221,7 @@ static struct mount_table *read_table(struct monitor *m)
 	return table;
 }
 
-/** Note a change, if it is of a wanted kind.  @return 0, or -1 (ENOMEM). */
+/** Report a change if its kind is requested.  @return 0, or -1 (ENOMEM). */
 static int tell(struct monitor *m, enum change_kind kind, const struct mount *before,
                 const struct mount *after)
 {
@@ -235,7 +230,7 @@ static int tell(struct monitor *m, enum change_kind kind, const struct mount *be
 	return changes_add(&m->changes, kind, before, after);
 }
 
-/** Let a known mount have another place.  @return its record, or NULL (ENOMEM). */
+/** Change the place of a known mount.  @return its record, or NULL (ENOMEM). */
 static struct kept_mount *replace(struct monitor *m, const struct kept_mount *kept,
                                   const struct mount *now)
 {
@@ -246,7 +241,7 @@ static struct kept_mount *replace(struct monitor *m, const struct kept_mount *ke
 	return mount_set_put(&m->set, &record);
 }
 
-/** Take over what a table says of options alone.  @return a record, or NULL (ENOMEM). */
+/** Change the options of a known mount.  @return its record, or NULL (ENOMEM). */
 static struct kept_mount *reoption(struct monitor *m, const struct kept_mount *kept,
                                    const struct mount *now)
 {
@@ -261,7 +256,7 @@ static struct kept_mount *reoption(struct monitor *m, const struct kept_mount *k
 	return mount_set_put(&m->set, &record);
 }
 
-/** The name of a mount's place on its parent, as far as the set knows. */
+/** The path of a mount point relative to its parent's, as far as known. */
 static const char *place_on_parent(const struct monitor *m, const struct mount *mount)
 {
 	const struct kept_mount *parent = mount_set_find(&m->set, mount->parent_key);
@@ -271,8 +266,9 @@ static const char *place_on_parent(const struct monitor *m, const struct mount *
 	return mount->point + strlen(on);
 }
 
-/** Note which mounts a table shows to have moved themselves, before their events
-    came.  places: where each change's mount was on its parent. */
+/** Mark the mounts that a table shows as moved before their events came, without those that only
+    moved along with their parent.
+    @places  The former place on its parent of the mount of each change. */
 static void note_early(struct monitor *m, const struct changes *found, const char *const *places)
 {
 	for (size_t i = 0; i < found->count; ++i) {
@@ -287,9 +283,9 @@ static void note_early(struct monitor *m, const struct changes *found, const cha
 }
 
 /**
- * Tell what a table changes, and let the set be as the table is.
+ * Report the differences to a table, and update the set.
  *
- * @options_alone  Leave places, and what is there, to the events that wait.
+ * @options_alone  Only options; the pending events will report the rest.
  */
 static int update(struct monitor *m, const struct mount_table *table, bool options_alone)
 {
@@ -329,7 +325,9 @@ static int update(struct monitor *m, const struct mount_table *table, bool optio
 		note_early(m, &found, places);
 	for (size_t i = 0; rc == 0 && i < found.count; ++i) {
 		const struct change *change = &found.list[i];
-		struct kept_mount *kept = change->after ? mount_set_find(&m->set, change->after->key) : NULL;
+		struct kept_mount *kept = NULL;
+		if (change->after)
+			kept = mount_set_find(&m->set, change->after->key);
 		rc = tell(m, change->kind, change->before, kept ? &kept->mount : NULL);
 	}
 	changes_destroy(&found);
@@ -337,7 +335,7 @@ static int update(struct monitor *m, const struct mount_table *table, bool optio
 	return rc;
 }
 
-/** Note that a reading of the table has ended.  A single slow one means nothing. */
+/** Update the times after a scan.  A single slow scan has no effect on the cost. */
 static void note_scan(struct monitor *m, double begin)
 {
 	double before = m->took;
@@ -346,11 +344,11 @@ static void note_scan(struct monitor *m, double begin)
 	m->cost = before > 0 ? lesser(before, m->took) : m->took;
 }
 
-/** Read the table, and tell what is another.  @return 0, or -1. */
+/** Read the table, and report the differences.  @return 0, or -1. */
 static int scan(struct monitor *m)
 {
 	double begin = os_now();
-	/* What mountinfo has to say until now will have been read. */
+	/* Consume the report of mountinfo about everything up to now. */
 	struct pollfd info = {.fd = m->info, .events = POLLPRI};
 	os_poll(m->os, &info, 1, 0);
 	m->dirty = false;
@@ -359,7 +357,7 @@ static int scan(struct monitor *m)
 		table_free(table);
 		return -1;
 	}
-	/* With more events on their way the places are not to be judged yet. */
+	/* Pending events will report the changed places. */
 	bool busy = m->count > 0;
 	int rc = update(m, table, busy);
 	table_free(table);
@@ -378,7 +376,7 @@ static double scan_due(const struct monitor *m)
 
 /* Events. */
 
-/** Events were lost: tell it, and what the table has become.  @return 0, or -1. */
+/** Report that events were lost, and the differences to the table.  @return 0, or -1. */
 static int tell_lost(struct monitor *m)
 {
 	if (tell(m, CHANGE_LOST, NULL, NULL) != 0)
@@ -393,9 +391,9 @@ static int tell_lost(struct monitor *m)
 }
 
 /**
- * Whether a mount has another name because one that it stands on has moved:
- * its place on that is the same.  If not, it has moved itself, of which an
- * event will tell, or a directory has, which a scan will find.
+ * Whether a mount has a new name because a mount below it has moved: its place relative to that is
+ * the same.  If not, it was moved itself, which an event reports, or a directory was renamed, which
+ * a scan finds.
  */
 static bool moved_along(const struct mount *before, const struct mount *now, const char *top)
 {
@@ -408,13 +406,13 @@ static bool moved_along(const struct mount *before, const struct mount *now, con
 	       && strcmp(before->point, now->point) != 0;
 }
 
-/** Look at what is on a mount that has moved to a place.  @return 0, or -1. */
+/** Report the new names of the mounts on a mount that was moved.  @return 0, or -1. */
 static int tell_moved_along(struct monitor *m, uint64_t id, const char *top)
 {
 	uint64_t *ids;
 	size_t n, known = 0;
 	if (table_list_ids(m->os, id, &ids, &n) != 0)
-		return errno == ENOMEM ? -1 : 0;   /* gone: an event will tell */
+		return errno == ENOMEM ? -1 : 0;   /* unmounted: an event will follow */
 	for (size_t i = 0; i < n; ++i) {
 		if (mount_set_find(&m->set, ids[i]) && !ahead_get(m, ids[i]))
 			ids[known++] = ids[i];
@@ -436,11 +434,13 @@ static int tell_moved_along(struct monitor *m, uint64_t id, const char *top)
 	return rc;
 }
 
-/** A mount was attached.  now: what was seen of it, or NULL. */
+/** Handle an ATTACH.  now: the record of the mount, or NULL if it is gone. */
 static int tell_attach(struct monitor *m, uint64_t id, const struct mount *now)
 {
-	if (mount_set_find(&m->set, id) || map64_get(&m->gone, id) != MAP64_NONE || (now && !now->point))
-		return 0;   /* told already; or outside of our root */
+	if (mount_set_find(&m->set, id) || map64_get(&m->gone, id) != MAP64_NONE)
+		return 0;   /* reported already */
+	if (now && !now->point)
+		return 0;   /* outside of this root */
 	struct mount record = {.key = id, .uniq_id = id};
 	if (now)
 		record = *now;
@@ -466,14 +466,14 @@ static int tell_move(struct monitor *m, uint64_t id, const struct mount *now, bo
 		return now ? tell_attach(m, id, now) : 0;
 	bool more = ahead_get(m, id) >= AHEAD_MOVE;
 	if (now && !now->point)
-		return tell_detach(m, id);   /* out of our root */
+		return tell_detach(m, id);   /* moved out of this root */
 
 	struct mount place = {0};
 	if (now && !more)
 		place = *now;
 	bool still = place.point && !(mount_changes(&kept->mount, &place) & CHANGE_MOVE);
 	if ((kept->early || suspect) && (still || more || !now)) {
-		/* A reading has told it; one more event may be owed to the one before. */
+		/* A scan has reported it; if suspect, another event may follow. */
 		kept->early &= suspect;
 		return 0;
 	}
@@ -483,7 +483,7 @@ static int tell_move(struct monitor *m, uint64_t id, const struct mount *now, bo
 	return place.point ? tell_moved_along(m, id, place.point) : 0;
 }
 
-/** Ask for the mounts that the first n events are of and that are still there. */
+/** Read the mounts of the first n events that still exist. */
 static struct mount_table *look(struct monitor *m, size_t n)
 {
 	uint64_t keys[BATCH];
@@ -506,7 +506,7 @@ static struct mount_table *look(struct monitor *m, size_t n)
 	return table_ask_listmount(m->os, m->opts.fields, keys, nkeys);
 }
 
-/** Tell some of the events that wait.  @return 0, or -1. */
+/** Report up to BATCH pending events.  @return 0, or -1. */
 static int tell_events(struct monitor *m)
 {
 	size_t n = m->count < BATCH ? m->count : BATCH;
@@ -514,7 +514,7 @@ static int tell_events(struct monitor *m)
 	map64_init(&rows);
 	int rc = -1;
 	struct mount_table *seen = look(m, n);
-	/* What comes meanwhile says whether what was seen is of now or of then. */
+	/* Later events show whether the records are still those of the first events. */
 	if (!seen || map64_reserve(&rows, seen->count) != 0 || drain(m) != 0)
 		goto out;
 	for (size_t i = 0; i < seen->count; ++i)
@@ -527,7 +527,7 @@ static int tell_events(struct monitor *m)
 		uint32_t row = map64_get(&rows, event.id);
 		const struct mount *now = row == MAP64_NONE ? NULL : &seen->mounts[row];
 		if (event.mask & K_FAN_Q_OVERFLOW) {
-			/* What was seen is older than what is read now. */
+			/* The records are older than the table that is read now. */
 			rc = tell_lost(m);
 			break;
 		}
@@ -547,13 +547,13 @@ out:
 /* Waiting. */
 
 /**
- * Wait until something happens, or for some seconds.
+ * Wait for an event.
  *
- * @return MONITOR_CHANGES (look), _TIMEOUT, or why there is nothing to wait for.
+ * @return MONITOR_CHANGES (there may be some), MONITOR_TIMEOUT, or why waiting is useless.
  */
 static enum monitor_end wait_for(struct monitor *m, double seconds, int out)
 {
-	/* When it is known that the table is another, mountinfo need not say so. */
+	/* When the table is known to have changed, mountinfo need not be polled. */
 	struct pollfd fds[] = {
 		{.fd = m->fan, .events = POLLIN},
 		{.fd = m->dirty ? -1 : m->info, .events = POLLPRI},
@@ -565,7 +565,7 @@ static enum monitor_end wait_for(struct monitor *m, double seconds, int out)
 	if (ready < 0)
 		return MONITOR_ERROR;
 	if (fds[3].revents & POLLNVAL)
-		m->out_closed = true;   /* closed from the beginning: nobody ever read */
+		m->out_closed = true;   /* not open from the start */
 	else if (fds[3].revents)
 		return MONITOR_CLOSED;
 	if (fds[0].revents || fds[1].revents) {
@@ -576,8 +576,7 @@ static enum monitor_end wait_for(struct monitor *m, double seconds, int out)
 	return fds[2].revents ? MONITOR_TASK_ENDED : ready ? MONITOR_CHANGES : MONITOR_TIMEOUT;
 }
 
-/** Whether the process whose table could not be read has ended: its mounts go
-    a moment before itself. */
+/** Whether the process whose table could not be read has ended: its mounts disappear first. */
 static bool task_ended(struct monitor *m)
 {
 	int error = errno;
@@ -621,9 +620,9 @@ enum monitor_end monitor_next(struct monitor *m, int milliseconds, int out,
 	}
 }
 
-/* The whole. */
+/* Starting and ending. */
 
-/** Open what is polled.  @return 0, or -1. */
+/** Open the descriptors.  @return 0, or -1. */
 static int open_all(struct monitor *m)
 {
 	const struct monitor_opts *o = &m->opts;
@@ -633,11 +632,11 @@ static int open_all(struct monitor *m)
 		m->proc = os_openat(m->os, AT_FDCWD, "/proc/self", O_PATH | O_DIRECTORY);
 	if (m->proc < 0)
 		return -1;
-	/* Opened after that, it shows that the descriptor is of that process. */
+	/* Opening mountinfo after the pidfd proves that the pidfd is of that process. */
 	m->info = os_openat(m->os, m->proc, "mountinfo", O_RDONLY);
 	if (m->info < 0)
 		return -1;
-	/* Events have unique IDs, which a listed table alone has. */
+	/* Events have unique IDs, as only listmount has. */
 	if (o->source == TABLE_LISTMOUNT)
 		m->fan = os_watch_mounts(m->os);
 	return 0;

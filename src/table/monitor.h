@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Watching the kernel's mount table: each change is told once.
+ * Watching the kernel's mount table: each change is reported once.
  *
- * Two ways.  By fanotify's mount events (Linux 6.15, CAP_SYS_ADMIN over the
- * namespace) each mount that is attached, detached or moved is told of by its
- * ID, and statmount(2) is asked for that one alone; poll(2) on mountinfo says
- * that something else may have changed, and the table is read for it.  Without
- * such events poll(2) says that the table is another, and it is read whole;
- * what came and went between two readings is not seen then.
+ * With fanotify mount events (Linux 6.15, CAP_SYS_ADMIN over the namespace), each event has the ID
+ * of a mount that was attached, detached or moved, and statmount(2) reads that mount alone; poll(2)
+ * on mountinfo reports that something else may have changed, and the table is read.  Without such
+ * events, poll(2) reports that the table has changed, and all of it is read; a mount that comes
+ * and goes between two readings is not seen.
  *
- * Nothing is touched but the kernel's table.
+ * No mount point is touched.
  */
 #ifndef GM_TABLE_MONITOR_H
 #define GM_TABLE_MONITOR_H
@@ -23,68 +22,62 @@
 #include <sys/types.h>
 
 struct monitor_opts {
-	enum table_source source;  /* how the table is read: TABLE_LISTMOUNT, or
-	                              TABLE_MOUNTINFO, which has no use for fanotify */
-	unsigned fields;           /* enum mount_fields wanted in the records */
-	unsigned kinds;            /* enum change_kind wanted; CHANGE_LOST always is */
-	pid_t task;                /* another process, of which mountinfo is read;
-	                              0: this one */
-	int procfd;                /* its directory of /proc */
+	enum table_source source;  /* TABLE_LISTMOUNT; or TABLE_MOUNTINFO, without fanotify */
+	unsigned fields;           /* enum mount_fields of the records */
+	unsigned kinds;            /* enum change_kind to report, in addition to CHANGE_LOST */
+	pid_t task;                /* the process whose mountinfo is read; 0: this one */
+	int procfd;                /* the directory of task in /proc */
 };
 
 enum monitor_end {
 	MONITOR_ERROR = -1,
-	MONITOR_CHANGES,     /* there are some */
-	MONITOR_TIMEOUT,     /* nothing happened to the table for so long */
-	MONITOR_CLOSED,      /* nobody reads any more what is told */
-	MONITOR_TASK_ENDED,  /* the process whose table it is has ended */
+	MONITOR_CHANGES,     /* there are changes */
+	MONITOR_TIMEOUT,     /* the table did not change for that long */
+	MONITOR_CLOSED,      /* the reader of the output closed it */
+	MONITOR_TASK_ENDED,  /* the process whose table is watched has ended */
 };
 
 struct monitor;
 
 /**
- * Begin to watch: what changes from here on is told.
+ * Start watching.
  *
  * @return a monitor, or NULL.
- * Errors: ENOENT or EACCES (no /proc), ENOSYS (that source is missing here),
- *         ESRCH or EINVAL (the task has ended), ENOMEM, those of
- *         table_read_kernel().
+ * Errors: ENOENT or EACCES (no /proc), ENOSYS (the kernel lacks that source), ESRCH or EINVAL (the
+ *         task has ended), ENOMEM, those of table_read_kernel().
  * Ownership: monitor_free().
  */
 struct monitor *monitor_new(struct os *os, const struct monitor_opts *opts);
 
-/** Free a monitor and all that it gave out; NULL is fine. */
+/** Free a monitor and the changes that it returned; NULL is fine. */
 void monitor_free(struct monitor *monitor);
 
 /**
  * Wait for changes.
  *
  * @milliseconds
- *         How long to wait for something to happen to the table, wanted or
- *         not; negative: for ever.
- * @out    A descriptor whose reader may go away, or -1.
+ *         How long to wait for a change of any kind; negative: no limit.
+ * @out    A descriptor that is watched for being closed by its reader, or -1.
  * @changes [out]
- *         With MONITOR_CHANGES, those of the wanted kinds, at least one, in
- *         the order in which they were found.  They and their records are the
- *         monitor's, until the next call.
+ *         With MONITOR_CHANGES, at least one change of the requested kinds, in the order found.
+ *         Valid until the next call.
  *
- * A record can lack what is not known: of a mount that was gone before it
- * could be asked for, all but key and uniq_id; of one that is moved on before
- * it could be asked where it is, the point.
+ * A record lacks unknown fields: all except key and uniq_id for a mount that was unmounted before
+ * it could be read; the point for a mount that was moved again meanwhile.
  *
- * @return why it ended.  MONITOR_ERROR sets errno.
+ * @return why the call ended.  MONITOR_ERROR sets errno.
  * Errors: ENOMEM; those of reading the table.
  */
 enum monitor_end monitor_next(struct monitor *monitor, int milliseconds, int out,
                               const struct changes **changes);
 
-/** Whether it goes by fanotify. */
+/** Whether the monitor uses fanotify. */
 bool monitor_has_events(const struct monitor *monitor);
 
-/** The number of mounts now. */
+/** The current number of mounts. */
 size_t monitor_count(const struct monitor *monitor);
 
-/** Lines of the table that could not be read the last time. */
+/** The number of lines that could not be parsed in the last reading. */
 size_t monitor_problems(const struct monitor *monitor);
 
 #endif

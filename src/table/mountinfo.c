@@ -5,14 +5,13 @@
  *   36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
  *   (1)(2)(3)  (4)   (5)   (6)        (7..)   (8)(9)  (10)     (11)
  *
- * The text is copied once into the table's arena and cut up there: a record's
- * strings are slices of its line, decoded in place and ended by a NUL.  A line
- * is cut only when all of it was understood; problems quote the original.
+ * The text is copied once into the table's arena; the strings of a record are slices of its line,
+ * decoded in place and terminated by a NUL after the whole line was parsed.  Problems quote the
+ * original text.
  *
- * Fields are separated by exactly one blank, so that two in a row mean an
- * empty field; only the source may be empty (mount("", ...)).  It is also the
- * one field that may hold blanks, as old cifs wrote them: it goes up to the
- * last blank of the line, since options hold none.
+ * Fields are separated by exactly one blank: two blanks in a row enclose an empty field.  Only the
+ * source may be empty (mount("", ...)).  It may also contain blanks, as old cifs wrote them: it
+ * ends at the last blank of the line, since options contain none.
  */
 #include "table/table.h"
 
@@ -20,18 +19,18 @@
 
 #include <string.h>
 
-/** What is left of a line: from at up to end; at is NULL when all is taken. */
+/** The unparsed rest of a line; at is NULL at the end. */
 struct rest {
 	char *at, *end;
 };
 
-/** Some bytes of a line. */
+/** A part of a line. */
 struct slice {
 	char *at;
 	size_t n;
 };
 
-/** Reasons why a number could not be taken, in the order of enum number. */
+/** Messages for enum number. */
 #define NUMBER_REASONS(what) {NULL, what ": missing", what ": not a number", what ": too large"}
 
 enum number { NUMBER_OK, NUMBER_MISSING, NUMBER_BAD, NUMBER_LARGE };
@@ -40,7 +39,7 @@ static const char *const id_reasons[] = NUMBER_REASONS("mount ID");
 static const char *const parent_reasons[] = NUMBER_REASONS("parent ID");
 static const char *const dev_reasons[] = NUMBER_REASONS("device number");
 
-/** Take a field, and the blank behind it.  @return whether there is one. */
+/** Read a field and the blank after it.  @return whether there is one. */
 static bool take_field(struct rest *rest, struct slice *field)
 {
 	if (!rest->at)
@@ -52,7 +51,7 @@ static bool take_field(struct rest *rest, struct slice *field)
 	return true;
 }
 
-/** Parse decimal digits up to a bound.  Moves *at behind them. */
+/** Parse a decimal number of at most max.  Moves *at to its end. */
 static enum number parse_number(const char **at, const char *end, uint64_t max, uint64_t *value)
 {
 	const char *s = *at;
@@ -72,7 +71,7 @@ static enum number parse_number(const char **at, const char *end, uint64_t max, 
 	return NUMBER_OK;
 }
 
-/** Take a field that is one number of 32 bits. */
+/** Read a field that is a 32-bit number. */
 static enum number take_id(struct rest *rest, uint32_t *id)
 {
 	struct slice field;
@@ -87,7 +86,7 @@ static enum number take_id(struct rest *rest, uint32_t *id)
 	return rc;
 }
 
-/** Take "major:minor". */
+/** Read "major:minor". */
 static enum number take_dev(struct rest *rest, struct mount *m)
 {
 	struct slice field;
@@ -108,7 +107,7 @@ static enum number take_dev(struct rest *rest, struct mount *m)
 	return rc;
 }
 
-/** The number behind a tag, "shared:" say; 0 if the field is something else. */
+/** The number after a tag such as "shared:"; 0 for any other field. */
 static uint64_t tagged(const struct slice *field, const char *tag)
 {
 	size_t n = strlen(tag);
@@ -119,7 +118,7 @@ static uint64_t tagged(const struct slice *field, const char *tag)
 	return parse_number(&at, end, UINT64_MAX, &value) == NUMBER_OK && at == end ? value : 0;
 }
 
-/** Note what an optional field says; one that is not known is kept as text. */
+/** Evaluate an optional field; unknown ones are ignored here. */
 static void read_optional(const struct slice *field, struct mount *m)
 {
 	uint64_t value;
@@ -136,7 +135,7 @@ static void read_optional(const struct slice *field, struct mount *m)
 	}
 }
 
-/** Take the optional fields and the "-".  @return whether it is there. */
+/** Read the optional fields and the "-".  @return whether the "-" exists. */
 static bool take_optional(struct rest *rest, struct slice *all, struct mount *m)
 {
 	struct slice field;
@@ -151,7 +150,7 @@ static bool take_optional(struct rest *rest, struct slice *all, struct mount *m)
 	return false;
 }
 
-/** Take source and options, the last of a line; see the head of this file. */
+/** Read source and options, the end of a line.  @return NULL, or an error message. */
 static const char *take_tail(struct rest *rest, struct slice *source, struct slice *options)
 {
 	char *blank = NULL;
@@ -168,13 +167,13 @@ static const char *take_tail(struct rest *rest, struct slice *source, struct sli
 /** The strings of a record, in the order of the line. */
 enum { S_ROOT, S_POINT, S_VFS_OPTS, S_OPT_FIELDS, S_FSTYPE, S_SOURCE, S_FS_OPTS, S_COUNT };
 
-/** Whether a slice holds an escaped NUL, which would cut it short. */
+/** Whether a slice contains an escaped NUL, which would truncate it. */
 static bool has_escaped_nul(const struct slice *s)
 {
 	return memmem(s->at, s->n, "\\000", 4) != NULL;
 }
 
-/** End the slices with NULs, and decode them. */
+/** Decode the slices and terminate them. */
 static void cut(struct slice *s, bool escaped)
 {
 	for (int i = 0; i < S_COUNT; ++i) {
@@ -187,9 +186,9 @@ static void cut(struct slice *s, bool escaped)
 /**
  * Parse a line.
  *
- * @rest    The line, without its end; end is writable too.
- * @m [out] Zeroed; filled if the line could be parsed.
- * @return  NULL, or the reason why it could not.
+ * @rest    The line without its newline; *end is writable.
+ * @m [out] Zeroed by the caller.
+ * @return  NULL, or an error message.
  */
 static const char *parse_line(struct rest rest, struct mount *m)
 {
@@ -210,7 +209,7 @@ static const char *parse_line(struct rest rest, struct mount *m)
 	if (!take_field(&rest, &s[S_POINT]) || s[S_POINT].n == 0)
 		return "mount point: missing";
 	if (*s[S_POINT].at != '/')
-		return "mount point: no absolute path";
+		return "mount point: not an absolute path";
 	if (!take_field(&rest, &s[S_VFS_OPTS]) || s[S_VFS_OPTS].n == 0)
 		return "mount options: missing";
 	if (!take_optional(&rest, &s[S_OPT_FIELDS], m))
@@ -249,9 +248,8 @@ struct mount_table *table_parse_mountinfo(const char *text, size_t len)
 	copy[len] = '\0';
 	table->fields = MF_ALL;
 
-	/* A CR is stripped from a file that has them throughout, and not from a
-	   live table, where a last option may end in one: option values are not
-	   escaped for it. */
+	/* CRs are stripped if the first line ends in one, but not in live tables: the kernel does
+	   not escape a CR at the end of an option. */
 	bool nuls = memchr(text, '\0', len) != NULL;
 	const char *first = memchr(text, '\n', len);
 	bool crlf = first && first > text && first[-1] == '\r';

@@ -2,12 +2,11 @@
 /*
  * fstab(5) and mtab, by libmount.
  *
- * libmount judges which lines are entries, and takes them apart; it is given
- * a stream over bytes that were read already, and resolves nothing, so that it
- * makes no system call of its own.  What it keeps to itself is found by
- * looking at the lines again: the number of an entry's line (entries are the
- * lines that are neither blank, comment nor refused, in order), whether freq
- * and passno were given, and the options before they were decoded.
+ * libmount decides which lines are entries and parses them.  It reads a stream over memory and
+ * resolves nothing, so that it makes no system call.  Three things that it does not report are
+ * found in the lines: the number of an entry's line (entries are, in order, the lines that are
+ * neither blank, comment nor refused), whether freq and passno exist, and the options before
+ * decoding.
  */
 #include "table/table_impl.h"
 
@@ -20,8 +19,8 @@
 #include <string.h>
 
 /*
- * libmount guesses the format from the first entry, and takes one that begins
- * with two numbers for mountinfo; a first line of ours settles it.
+ * libmount guesses the format from the first entry and takes two leading numbers for mountinfo;
+ * this line is put before the text.
  */
 #define FORMAT_LINE "none none none none 0 0\n"
 
@@ -39,15 +38,15 @@ struct tab {
 	size_t copy_len;
 	struct tab_line *lines;
 	size_t nlines;
-	bool failed;                /* ENOMEM, where that could not be told */
+	bool failed;                /* out of memory in a callback */
 };
 
-/** Cut the text into lines. */
+/** Split the text into lines. */
 static int tab_lines(struct tab *tab, const char *text, size_t len)
 {
 	size_t head = strlen(FORMAT_LINE), n = 1;
-	for (const char *at = text; (at = memchr(at, '\n', (size_t)(text + len - at))) != NULL; ++at)
-		++n;
+	for (size_t i = 0; i < len; ++i)
+		n += text[i] == '\n';
 	tab->lines = calloc(n, sizeof(*tab->lines));
 	tab->copy = malloc(head + len + 1);
 	if (!tab->lines || !tab->copy)
@@ -73,12 +72,12 @@ static int tab_lines(struct tab *tab, const char *text, size_t len)
 	return 0;
 }
 
-/** libmount's: a line could not be parsed.  @return 1: go on. */
+/** Callback of libmount: a line could not be parsed.  @return 1: continue. */
 static int tab_refused(struct libmnt_table *lt, const char *filename, int number)
 {
 	struct tab *tab = mnt_table_get_userdata(lt);
 	(void)filename;
-	/* It refuses a good line, too, when memory runs out: errno alone tells the two apart. */
+	/* libmount refuses valid lines when out of memory: only errno shows the difference. */
 	if (errno == ENOMEM)
 		tab->failed = true;
 	if (number < 2 || (size_t)number - 2 >= tab->nlines)
@@ -86,13 +85,14 @@ static int tab_refused(struct libmnt_table *lt, const char *filename, int number
 	struct tab_line *line = &tab->lines[number - 2];
 	if (!line->refused && line->entry) {
 		line->refused = true;
-		tab->failed |= table_problem(tab->table, (uint32_t)number - 1, "not a line of fstab(5)",
+		tab->failed |= table_problem(tab->table, (uint32_t)number - 1,
+		                             "not a valid line of fstab(5)",
 		                             line->text, line->n) != 0;
 	}
 	return 1;
 }
 
-/** Take the n-th field of a line, from 1.  @return its length, 0 if none. */
+/** Find the n-th field of a line, from 1.  @return its length, 0 if it does not exist. */
 static size_t tab_field(const struct tab_line *line, int n, const char **field)
 {
 	const char *at = line->text, *end = line->text + line->n;
@@ -107,14 +107,14 @@ static size_t tab_field(const struct tab_line *line, int n, const char **field)
 	}
 }
 
-/** Keep a string, or NULL for none. */
+/** Copy a string into the table; NULL for an empty one. */
 static int tab_keep(struct tab *tab, const char *str, const char **kept)
 {
 	*kept = str && *str ? arena_strndup(&tab->table->arena, str, strlen(str)) : NULL;
 	return str && *str && !*kept ? -1 : 0;
 }
 
-/** Add what libmount read of a line. */
+/** Add the entry of a line. */
 static int tab_add(struct tab *tab, struct libmnt_fs *fs, const struct tab_line *line)
 {
 	struct mount_table *table = tab->table;
@@ -138,7 +138,7 @@ static int tab_add(struct tab *tab, struct libmnt_fs *fs, const struct tab_line 
 	return 0;
 }
 
-/** Move libmount's entries to the table, each to its line. */
+/** Add libmount's entries to the table, and find their lines. */
 static int tab_take(struct tab *tab, struct libmnt_table *lt)
 {
 	struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
@@ -158,11 +158,11 @@ static int tab_take(struct tab *tab, struct libmnt_table *lt)
 			break;
 		rc = tab_add(tab, fs, line++);
 	}
-	/* Should libmount ever pass over a line without a word, this tells. */
+	/* In case that libmount ever drops a line silently. */
 	for (; rc == 0 && line < end; ++line) {
+		uint32_t number = (uint32_t)(line - tab->lines) + 1;
 		if (line->entry && !line->refused)
-			rc = table_problem(tab->table, (uint32_t)(line - tab->lines) + 1, "not read",
-			                   line->text, line->n);
+			rc = table_problem(tab->table, number, "not read", line->text, line->n);
 	}
 	int error = errno;
 	mnt_free_iter(iter);
@@ -170,7 +170,7 @@ static int tab_take(struct tab *tab, struct libmnt_table *lt)
 	return rc;
 }
 
-/** Let libmount parse the copy.  @return 0, or -1. */
+/** Parse the copy by libmount.  @return 0, or -1. */
 static int tab_parse(struct tab *tab)
 {
 	FILE *stream = fmemopen(tab->copy, tab->copy_len, "r");
@@ -187,7 +187,7 @@ static int tab_parse(struct tab *tab)
 		rc = -1;
 		goto out;
 	}
-	tab->failed |= errno == ENOMEM;   /* it ends early, too, and reports success */
+	tab->failed |= errno == ENOMEM;   /* libmount may end early and report success */
 	rc = tab->failed ? -1 : tab_take(tab, lt);
 	if (tab->failed)
 		errno = ENOMEM;
@@ -202,14 +202,14 @@ out:;
 
 /* Parents, from the paths. */
 
-/** The paths seen so far, by a hash of their normal form. */
+/** The mount points seen so far. */
 struct tab_paths {
-	struct map64 first;      /* hash -> an index into last */
-	uint32_t *last;          /* the entry seen last with that path */
+	struct map64 first;      /* hash of the normalized path -> an index into last */
+	uint32_t *last;          /* the last entry with that path */
 	size_t n;
 };
 
-/** The next component at or behind *at.  @return its length, 0 at the end. */
+/** Move *at to the next component.  @return its length, 0 at the end. */
 static size_t path_component(const char **at)
 {
 	while (**at == '/')
@@ -218,13 +218,14 @@ static size_t path_component(const char **at)
 }
 
 /**
- * Find the entry for the longest known prefix of a path.
+ * Find the entry of the longest known prefix of a path.
  *
- * @self  Whether the whole path counts as its prefix.
- * @hash [out]  Of the whole path.
+ * @self  Whether the path itself counts.
+ * @hash [out]  Of the path.
  * @return  An index, or MAP64_NONE.
  */
-static uint32_t paths_find(const struct tab_paths *paths, const char *path, bool self, uint64_t *hash)
+static uint32_t paths_find(const struct tab_paths *paths, const char *path, bool self,
+                           uint64_t *hash)
 {
 	uint32_t found = MAP64_NONE;
 	uint64_t h = MAP64_BYTES;
@@ -243,7 +244,7 @@ static uint32_t paths_find(const struct tab_paths *paths, const char *path, bool
 	return found;
 }
 
-/** Make each entry the child of the nearest one above it; see table_read_file(). */
+/** Find the parent of each entry; see table_read_file(). */
 static int tab_parents(struct mount_table *table)
 {
 	struct tab_paths paths = {0};
@@ -251,7 +252,7 @@ static int tab_parents(struct mount_table *table)
 	paths.last = malloc((table->count + 1) * sizeof(*paths.last));
 	int rc = paths.last ? map64_reserve(&paths.first, table->count) : -1;
 
-	/* In an fstab "/" may come last; nothing is stacked there yet. */
+	/* In an fstab, a parent such as "/" may come later. */
 	int passes = table->source == TABLE_FSTAB ? 2 : 1;
 	for (int pass = 0; rc == 0 && pass < passes; ++pass) {
 		for (size_t i = 0; i < table->count; ++i) {
@@ -259,7 +260,8 @@ static int tab_parents(struct mount_table *table)
 			uint64_t hash;
 			if (!m->point || m->point[0] != '/' || m->parent_key != m->key)
 				continue;
-			uint32_t parent = paths_find(&paths, m->point, table->source == TABLE_MTAB, &hash);
+			bool self = table->source == TABLE_MTAB;
+			uint32_t parent = paths_find(&paths, m->point, self, &hash);
 			if (parent != MAP64_NONE) {
 				m->parent_key = table->mounts[parent].key;
 				m->parent_id = table->mounts[parent].id;
@@ -280,7 +282,7 @@ static int tab_parents(struct mount_table *table)
 
 struct mount_table *table_parse_tabfile(const char *text, size_t len, enum table_source source)
 {
-	/* No fstab has one, and libmount does not see what stands behind it. */
+	/* libmount ignores the rest of a line after a NUL. */
 	if (memchr(text, '\0', len)) {
 		errno = EILSEQ;
 		return NULL;
@@ -289,7 +291,8 @@ struct mount_table *table_parse_tabfile(const char *text, size_t len, enum table
 	if (!tab.table)
 		return NULL;
 	tab.table->fields = MF_IDS | MF_POINT | MF_FSTYPE | MF_SOURCE | MF_FS_OPTS;
-	bool failed = tab_lines(&tab, text, len) != 0 || tab_parse(&tab) != 0 || tab_parents(tab.table) != 0;
+	bool failed = tab_lines(&tab, text, len) != 0 || tab_parse(&tab) != 0
+	              || tab_parents(tab.table) != 0;
 	int error = errno;
 	if (failed)
 		table_free(tab.table);

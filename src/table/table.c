@@ -18,8 +18,6 @@
 
 enum { PROBLEM_TEXT = 200 };
 
-/* The record. */
-
 struct mount_table *table_new(enum table_source source)
 {
 	struct mount_table *table = calloc(1, sizeof(*table));
@@ -123,7 +121,7 @@ int table_torn(const struct mount_table *table)
 	for (size_t i = 0; i < table->count; ++i)
 		torn |= map64_put(&keys, table->mounts[i].key, (uint32_t)i) != i;
 
-	/* With its own parent in the table the root excuses none. */
+	/* If the root is its own parent, no parent may be missing. */
 	bool excused = false;
 	uint64_t excuse = 0;
 	for (size_t i = 0; i < table->count && !excused; ++i) {
@@ -144,7 +142,7 @@ int table_torn(const struct mount_table *table)
 	return torn;
 }
 
-/* Reading, whatever the source. */
+/* Reading. */
 
 struct mount_table *table_read_kernel(struct os *os, enum table_source source, unsigned fields)
 {
@@ -175,7 +173,7 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 		size_t len;
 		if (os_read_kernel(os, dirfd, path, TABLE_MAX_BYTES, &text, &len) != 0)
 			break;
-		/* A line that was lost is in the next reading: two must agree. */
+		/* This kernel may lose a line: two readings must agree. */
 		bool whole = !os->torn_reads
 		             || (before && len == before_len && memcmp(text, before, len) == 0);
 		table = table_parse_mountinfo(text, len);
@@ -202,7 +200,7 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 	return table;
 }
 
-/** Parse what was read, and free it. */
+/** Parse the text of a file, and free it. */
 static struct mount_table *parse_file(char *text, size_t len, enum table_source source)
 {
 	struct mount_table *table;
@@ -218,14 +216,18 @@ struct mount_table *table_read_file(struct os *os, const char *path, enum table_
 {
 	char *text;
 	size_t len;
-	return path_read_named(os, path, NULL, TABLE_MAX_BYTES, &text, &len) == 0 ? parse_file(text, len, source) : NULL;
+	if (path_read_named(os, path, NULL, TABLE_MAX_BYTES, &text, &len) != 0)
+		return NULL;
+	return parse_file(text, len, source);
 }
 
 struct mount_table *table_read_fixed(struct os *os, const char *path, enum table_source source)
 {
 	char *text;
 	size_t len;
-	return os_read_file(os, AT_FDCWD, path, TABLE_MAX_BYTES, &text, &len) == 0 ? parse_file(text, len, source) : NULL;
+	if (os_read_file(os, AT_FDCWD, path, TABLE_MAX_BYTES, &text, &len) != 0)
+		return NULL;
+	return parse_file(text, len, source);
 }
 
 struct mount_table *table_read_fd(struct os *os, int fd)
@@ -279,8 +281,8 @@ struct mount_table *table_ask_again(struct os *os, const struct mount_table *tab
 		return NULL;
 	}
 
-	struct mount_table *again = path ? table_read_mountinfo(os, procfd, path)
-	                                 : table_read_mountinfo(os, AT_FDCWD, TABLE_SELF_MOUNTINFO);
+	struct mount_table *again = table_read_mountinfo(os, path ? procfd : AT_FDCWD,
+	                                                 path ? path : TABLE_SELF_MOUNTINFO);
 	if (again && keys && table_pick(again, keys, n) != 0) {
 		table_free(again);
 		again = NULL;
@@ -293,8 +295,10 @@ bool table_alike(const struct mount_table *a, const struct mount_table *b)
 	bool alike = a->count == b->count;
 	for (size_t i = 0; alike && i < a->count; ++i) {
 		const struct mount *m = &a->mounts[i], *n = &b->mounts[i];
-		alike = m->key == n->key && m->parent_key == n->parent_key && mount_dev(m) == mount_dev(n)
-		        && (m->point && n->point ? strcmp(m->point, n->point) == 0 : m->point == n->point);
+		alike = m->key == n->key && m->parent_key == n->parent_key
+		        && mount_dev(m) == mount_dev(n)
+		        && (m->point && n->point ? strcmp(m->point, n->point) == 0
+		                                 : m->point == n->point);
 	}
 	return alike;
 }
@@ -307,7 +311,7 @@ bool table_stands_still(struct os *os, const struct mount_table *table, int watc
 	table_free(now);
 	if (watch < 0)
 		return still && table->unique_ids;
-	/* It can always be read, so that no answer is no silence. */
+	/* mountinfo is always readable: poll() that returns 0 has failed to report. */
 	struct pollfd poll = {.fd = watch, .events = POLLIN | POLLPRI};
 	return still && os_poll(os, &poll, 1, 0) == 1 && !(poll.revents & ~POLLIN);
 }
@@ -324,7 +328,7 @@ struct mount_table *table_ask_more(struct os *os, const struct mount_table *tabl
 
 /* Options. */
 
-/** Append the options of a list, but "rw", "ro" and those of another list. */
+/** Append the options of a list except "rw", "ro" and those of another list. */
 static void options_add(struct strbuf *out, const char *list, const char *other)
 {
 	struct opt_set others;
@@ -333,7 +337,7 @@ static void options_add(struct strbuf *out, const char *list, const char *other)
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
 		if (word_is(o, n, "rw") || word_is(o, n, "ro"))
 			continue;
-		/* Most file systems have no other option, and need no set. */
+		/* Filled on first use: most file systems have no other option. */
 		opt_set_add_list(&others, other, opt_next_shown);
 		other = NULL;
 		if (opt_set_find(&others, o, n))
@@ -345,12 +349,12 @@ static void options_add(struct strbuf *out, const char *list, const char *other)
 	opt_set_destroy(&others);
 }
 
-/** Decode what was appended since start. */
+/** Decode the output from start on. */
 static void options_decode(struct strbuf *out, size_t start)
 {
 	if (out->failed || out->len == start || !memchr(out->data + start, '\\', out->len - start))
 		return;
-	/* A \000, which no kernel writes, would cut the string off. */
+	/* An escaped NUL, which no kernel writes, would end the string. */
 	if (strstr(out->data + start, "\\000"))
 		return;
 	out->len = start + unescape_octal(out->data + start, out->data + start, out->len - start);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the readers of tables share with table.c, and nobody else sees.
+ * Shared by the readers of tables; private to table/.
  */
 #ifndef GM_TABLE_TABLE_IMPL_H
 #define GM_TABLE_TABLE_IMPL_H
 
 #include "table/table.h"
 
-/** How often mountinfo is read at most, until it is whole. */
+/** How often mountinfo is read at most until it is consistent. */
 enum { TABLE_READS = 4 };
 
-/** The table of this process, as mountinfo. */
+/** The mountinfo of this process. */
 #define TABLE_SELF_MOUNTINFO "/proc/self/mountinfo"
 
 /** Make room for n mounts in all.  @return 0, or -1 (ENOMEM). */
@@ -20,24 +20,23 @@ int table_reserve(struct mount_table *table, size_t n);
  * Read by listmount(2) and statmount(2).  See table_read_kernel().
  *
  * @any_depth
- *         Read on where mounts lie thousands deep on each other.  To tell of one
- *         the kernel goes up from it to the root, by these calls three times, for
- *         a line of mountinfo once.
- * Errors: E2BIG (it is that deep), and others.
+ *         Continue even if mounts are stacked thousands deep.  For each mount, the kernel walks
+ *         up to the root: three times in statmount, once for a line of mountinfo.
+ * Errors: E2BIG (stacked that deep), and others.
  */
 struct mount_table *table_read_listmount(struct os *os, unsigned fields, bool any_depth);
 
 /**
- * List the IDs of the mounts on a mount, and on these, and so on.
+ * List the IDs of the mounts below a mount.
  *
- * @top     A unique ID; K_LSMT_ROOT for all below this process's root.
+ * @top     A unique ID; K_LSMT_ROOT for everything below this process's root.
  * @ids [out] Ascending; to be freed by the caller.
  * @return 0, or -1 with the outputs untouched.
  * Errors: those of os_listmount(); ENOMEM.
  */
 int table_list_ids(struct os *os, uint64_t top, uint64_t **ids, size_t *n);
 
-/** Ask by statmount(2) for the keys of such a table.  See table_ask_again(). */
+/** Read the mounts with some keys by statmount(2).  See table_ask_again(). */
 struct mount_table *table_ask_listmount(struct os *os, unsigned fields, const uint64_t *keys,
                                         size_t n);
 

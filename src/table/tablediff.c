@@ -60,16 +60,17 @@ struct kept_mount *mount_set_find(const struct mount_set *set, uint64_t key)
 	return place == MAP64_NONE ? NULL : set->mounts[place];
 }
 
-/** The strings of a record, one after the other. */
+/** The i-th string of a record, or NULL. */
 static const char **mount_string(struct mount *m, unsigned i)
 {
 	const char **const strings[] = {
-		&m->root, &m->point, &m->vfs_opts, &m->opt_fields, &m->fstype, &m->source, &m->fs_opts,
+		&m->root, &m->point, &m->vfs_opts, &m->opt_fields, &m->fstype, &m->source,
+		&m->fs_opts,
 	};
 	return i < sizeof(strings) / sizeof(*strings) ? strings[i] : NULL;
 }
 
-/** Copy a record and its strings, in one piece.  @return it, or NULL. */
+/** Copy a record and its strings into one allocation.  @return it, or NULL (ENOMEM). */
 static struct kept_mount *mount_keep(const struct mount *mount)
 {
 	struct mount copy = *mount;
@@ -92,7 +93,7 @@ static struct kept_mount *mount_keep(const struct mount *mount)
 	return kept;
 }
 
-/** Keep a record that left the set until it is forgotten. */
+/** Keep a replaced or removed record until mount_set_forget(). */
 static void mount_set_retire(struct mount_set *set, struct kept_mount *kept)
 {
 	kept->next = set->old;
@@ -138,7 +139,7 @@ void mount_set_remove(struct mount_set *set, uint64_t key)
 	struct kept_mount *last = set->mounts[--set->count];
 	if (place == set->count)
 		return;
-	/* The last one fills the gap; there is room for its key. */
+	/* The last record fills the gap; the map has room for its key. */
 	set->mounts[place] = last;
 	map64_remove(&set->places, last->mount.key);
 	map64_put(&set->places, last->mount.key, place);
@@ -151,7 +152,7 @@ static bool same(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/** Whether both are known, and not the same. */
+/** Whether both strings are known and differ. */
 static bool differs(const char *a, const char *b)
 {
 	return a && b && strcmp(a, b) != 0;
@@ -181,7 +182,7 @@ bool mount_same(const struct mount *a, const struct mount *b)
 	       && a->master == b->master;
 }
 
-/** Whether a root is another, and not but the one that was removed. */
+/** Whether the root changed, other than by being removed. */
 static bool root_differs(const char *before, const char *after)
 {
 	if (!differs(before, after))
@@ -190,7 +191,7 @@ static bool root_differs(const char *before, const char *after)
 	return strncmp(before, after, n) != 0 || strcmp(after + n, "//deleted") != 0;
 }
 
-/** Whether a key that is no unique ID stands for another mount now. */
+/** Whether a key that is not a unique ID was reused for another mount. */
 static bool reused(const struct mount *before, const struct mount *after)
 {
 	return mount_dev(before) != mount_dev(after) || differs(before->fstype, after->fstype)
@@ -198,10 +199,11 @@ static bool reused(const struct mount *before, const struct mount *after)
 	       || (root_differs(before->root, after->root) && differs(before->point, after->point));
 }
 
-/** In the order of their keys, which is that of a table. */
+/** Sort by keys, as a table is. */
 static int by_key(const void *a, const void *b)
 {
-	uint64_t x = ((const struct change *)a)->before->key, y = ((const struct change *)b)->before->key;
+	uint64_t x = ((const struct change *)a)->before->key;
+	uint64_t y = ((const struct change *)b)->before->key;
 	return x < y ? -1 : x > y;
 }
 
@@ -220,8 +222,10 @@ int tablediff(const struct mount_set *set, const struct mount_table *table, unsi
 	for (size_t i = 0; i < table->count; ++i) {
 		const struct mount *m = &table->mounts[i];
 		uint32_t place = map64_get(&set->places, m->key);
-		if (place != MAP64_NONE && !found[place])
-			found[place] = !table->unique_ids && reused(&set->mounts[place]->mount, m) ? REUSED : THERE;
+		if (place == MAP64_NONE || found[place])
+			continue;
+		bool other = !table->unique_ids && reused(&set->mounts[place]->mount, m);
+		found[place] = other ? REUSED : THERE;
 	}
 	int rc = 0;
 	for (size_t i = 0; rc == 0 && kinds & CHANGE_UMOUNT && i < set->count; ++i) {
@@ -229,7 +233,8 @@ int tablediff(const struct mount_set *set, const struct mount_table *table, unsi
 			rc = changes_add(changes, CHANGE_UMOUNT, &set->mounts[i]->mount, NULL);
 	}
 	if (changes->count > begin)
-		qsort(changes->list + begin, changes->count - begin, sizeof(*changes->list), by_key);
+		qsort(changes->list + begin, changes->count - begin, sizeof(*changes->list),
+		      by_key);
 
 	for (size_t i = 0; rc == 0 && i < table->count; ++i) {
 		const struct mount *m = &table->mounts[i];
@@ -242,7 +247,7 @@ int tablediff(const struct mount_set *set, const struct mount_table *table, unsi
 				rc = changes_add(changes, CHANGE_MOUNT, NULL, m);
 			continue;
 		}
-		/* A key that the table has twice counts once. */
+		/* A duplicate key of the table counts once. */
 		if (found[place] == DONE)
 			continue;
 		found[place] = DONE;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a mount table changes of the mounts that were known before.  Pure.
+ * A set of known mounts, and its differences to a mount table.  Pure.
  *
- * The known mounts are a set that owns its records, so that they can come and
- * go one by one for as long as one likes.  The differ compares the set with a
- * table and lists the changes; it changes neither.
+ * The set owns its records, so that mounts can be added and removed one by one.  tablediff()
+ * compares the set with a table and lists the changes; it changes neither.
  */
 #ifndef GM_TABLE_TABLEDIFF_H
 #define GM_TABLE_TABLEDIFF_H
@@ -16,20 +15,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What became of a mount.  The bits make sets. */
+/** Kinds of changes; bits of a set. */
 enum change_kind {
 	CHANGE_MOUNT       = 1 << 0,
 	CHANGE_UMOUNT      = 1 << 1,
-	CHANGE_REMOUNT     = 1 << 2,   /* vfs_opts or fs_opts are others */
-	CHANGE_MOVE        = 1 << 3,   /* point is another */
-	CHANGE_PROPAGATION = 1 << 4,   /* the flags are others; not groups alone */
-	CHANGE_LOST        = 1 << 5,   /* of no mount: events were lost */
+	CHANGE_REMOUNT     = 1 << 2,   /* vfs_opts or fs_opts changed */
+	CHANGE_MOVE        = 1 << 3,   /* point changed */
+	CHANGE_PROPAGATION = 1 << 4,   /* the propagation flags changed, not only groups */
+	CHANGE_LOST        = 1 << 5,   /* events were lost; not about a mount */
 };
 
 struct change {
 	enum change_kind kind;
-	const struct mount *before;    /* NULL of CHANGE_MOUNT and _LOST */
-	const struct mount *after;     /* NULL of CHANGE_UMOUNT and _LOST */
+	const struct mount *before;    /* NULL for CHANGE_MOUNT and _LOST */
+	const struct mount *after;     /* NULL for CHANGE_UMOUNT and _LOST */
 };
 
 struct changes {
@@ -41,66 +40,62 @@ struct changes {
 int changes_add(struct changes *changes, enum change_kind kind, const struct mount *before,
                 const struct mount *after);
 
-/** Free the list; the records are not its own. */
+/** Free the list, not the records. */
 void changes_destroy(struct changes *changes);
 
-/** A record that a set owns, and its strings with it. */
+/** A record of a set, allocated together with its strings. */
 struct kept_mount {
 	struct mount mount;
-	bool early;                    /* the monitor's: told before its event came */
-	struct kept_mount *next;       /* of those that were taken out */
+	bool early;                    /* of the monitor: its move is reported, its event pending */
+	struct kept_mount *next;       /* the next in mount_set.old */
 };
 
 struct mount_set {
 	struct kept_mount **mounts;    /* in no order */
 	size_t count, room;
-	struct map64 places;           /* key -> place in mounts */
-	struct kept_mount *old;        /* replaced or taken out, not yet forgotten */
+	struct map64 places;           /* key -> index in mounts */
+	struct kept_mount *old;        /* replaced and removed records, not yet freed */
 };
 
-/** Make an empty set.  It allocates nothing yet. */
+/** Make an empty set, without allocating memory. */
 void mount_set_init(struct mount_set *set);
 
-/** Free a set and its records, also those taken out. */
+/** Free a set and all its records. */
 void mount_set_destroy(struct mount_set *set);
 
 /** The record of a key, or NULL. */
 struct kept_mount *mount_set_find(const struct mount_set *set, uint64_t key);
 
 /**
- * Put a copy of a record into the set, in place of the one that had its key.
+ * Add a copy of a record to the set; it replaces the one with the same key.
  *
  * @return the copy, or NULL with the set as it was.
  * Errors: ENOMEM.
  */
 struct kept_mount *mount_set_put(struct mount_set *set, const struct mount *mount);
 
-/** Take a record out, if it is there. */
+/** Remove the record of a key, if there is one. */
 void mount_set_remove(struct mount_set *set, uint64_t key);
 
-/** Free the records that were replaced and taken out since the last time. */
+/** Free the records that were replaced or removed since the last call. */
 void mount_set_forget(struct mount_set *set);
 
-/** What is told of a mount that has another record now: a set of
-    CHANGE_REMOUNT, _MOVE and _PROPAGATION.  What a record lacks is no change. */
+/** Compare two records of a mount: a set of CHANGE_REMOUNT, _MOVE and _PROPAGATION.  A field that
+    one of them lacks is not a change. */
 unsigned mount_changes(const struct mount *before, const struct mount *after);
 
-/** Whether two records of a mount are alike in every field. */
+/** Whether two records of a mount are equal in every field. */
 bool mount_same(const struct mount *a, const struct mount *b);
 
 /**
- * List what a table changes.
+ * List the differences between a set and a table: first unmounted mounts, by key; then new and
+ * changed ones, in the order of the table.  A mount that was moved and remounted is two changes.
  *
- * First what is gone, by keys; then what is new or changed, in the table's
- * order.  A mount that is moved and remounted is two changes, both
- * with the same records.
+ * The kernel reuses keys that are not unique IDs: if device, type or source changed, or both root
+ * and mount point, the change is an unmount and a mount.
  *
- * Keys that are not unique IDs are used again by the kernel: a mount of
- * another device, type, source, or of both another root and another point, is
- * another one, so that its key is gone and new.
- *
- * @kinds   The changes that are asked for.
- * @changes Added to.  before is the set's, after the table's.
+ * @kinds   The kinds of changes to list.
+ * @changes Appended to.  before points into the set, after into the table.
  * @return 0, or -1.
  * Errors: ENOMEM.
  */

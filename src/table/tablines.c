@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines are cut here, and judged by libmount all at once, through the one place
- * that parses by it (tabfile.c).  What libmount would stumble over, so that it reads
- * less than there is, it is not shown: lines with a NUL, and a line behind a byte
- * order mark, stand as empty ones in the copy that it gets.  So numbers of lines
- * agree, and a line is an entry if there is a record of its number.
+ * The lines are split here; libmount (tabfile.c) then parses a copy of the whole text.  Lines that
+ * would confuse libmount, with a NUL or a byte order mark, are blank in that copy, so that line
+ * numbers agree: a line is an entry if libmount has a record with its number.
  */
 #include "table/tablines.h"
 
@@ -18,15 +16,15 @@
 
 static const char MARK[] = "\xef\xbb\xbf";
 
-static const char WHY_NUL[] = "it holds a NUL byte";
-static const char WHY_MARK[] = "a byte order mark stands before it";
+static const char WHY_NUL[] = "contains a NUL byte";
+static const char WHY_MARK[] = "begins with a byte order mark";
 
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
-/** Take the next field, and the blanks before it.  @return whether there is one. */
+/** Read the next field and the blanks before it.  @return whether there is one. */
 static bool next_field(const char **at, const char *end, struct tabline_field *field)
 {
 	while (*at < end && is_blank(**at))
@@ -50,7 +48,7 @@ static int decode(struct tablines *lines, struct tabline_field *field, enum tabl
 	return 0;
 }
 
-/** A field as a number, as libmount takes it; -1 if it is none. */
+/** A field as a number, as libmount reads it; -1 if it is not one. */
 static int number_of(const struct tabline_field *field)
 {
 	if (!field->raw)
@@ -58,19 +56,20 @@ static int number_of(const struct tabline_field *field)
 	char *end;
 	errno = 0;
 	long number = strtol(field->value, &end, 10);
-	return *end || end == field->value || errno || number < 0 || number > INT_MAX ? -1 : (int)number;
+	bool valid = !*end && end != field->value && !errno && number >= 0 && number <= INT_MAX;
+	return valid ? (int)number : -1;
 }
 
-/** Take a line apart that is neither blank nor comment.  @return 0, or -1 (ENOMEM). */
-static int take_fields(struct tablines *lines, struct tabline *line)
+/** Split a line that is neither blank nor a comment.  @return 0, or -1 (ENOMEM). */
+static int split_fields(struct tablines *lines, struct tabline *line)
 {
 	const char *at = line->bytes, *end = line->bytes + line->n;
 	if (line->number == 1 && lines->mark)
 		at += sizeof(MARK) - 1;
-	while (line->nfields < TABLINE_FIELDS && next_field(&at, end, &line->fields[line->nfields])) {
-		if (decode(lines, &line->fields[line->nfields], (enum tabline_place)line->nfields) != 0)
+	for (unsigned i = 0; i < TABLINE_FIELDS && next_field(&at, end, &line->fields[i]); ++i) {
+		if (decode(lines, &line->fields[i], (enum tabline_place)i) != 0)
 			return -1;
-		++line->nfields;
+		line->nfields = i + 1;
 	}
 	for (unsigned i = line->nfields; i < TABLINE_FIELDS; ++i)
 		line->fields[i] = (struct tabline_field){0};
@@ -84,7 +83,7 @@ static int take_fields(struct tablines *lines, struct tabline *line)
 	return 0;
 }
 
-/** Cut the line at *at.  @return 0, or -1 (ENOMEM). */
+/** Read the line at an offset.  @return 0, or -1 (ENOMEM). */
 static int cut_line(struct tablines *lines, size_t at, struct tabline *line)
 {
 	const char *bytes = lines->text + at, *newline = memchr(bytes, '\n', lines->len - at);
@@ -110,10 +109,10 @@ static int cut_line(struct tablines *lines, size_t at, struct tabline *line)
 	} else {
 		line->kind = TABLINE_ENTRY;
 	}
-	return line->kind >= TABLINE_ENTRY ? take_fields(lines, line) : 0;
+	return line->kind >= TABLINE_ENTRY ? split_fields(lines, line) : 0;
 }
 
-/** Cut all, and see which end most have.  @return 0, or -1. */
+/** Split the text into lines, and find the most frequent end of line.  @return 0, or -1. */
 static int cut_lines(struct tablines *lines)
 {
 	const char *text = lines->text, *end = text + lines->len;
@@ -140,7 +139,7 @@ static int cut_lines(struct tablines *lines)
 	return 0;
 }
 
-/** Why mount(8) takes another field than stands there; NULL: it does not. */
+/** Why mount(8) misreads a field, or NULL. */
 static const char *why_misread(const struct tabline_field *field)
 {
 	for (size_t i = 0; i + 3 < field->n; ++i) {
@@ -151,15 +150,15 @@ static const char *why_misread(const struct tabline_field *field)
 		if (!escape)
 			continue;
 		if (at[1] > '3')
-			return "an escape of it is beyond \\377, which mount(8) takes for another byte";
+			return "contains an escape beyond \\377, which mount(8) misreads";
 		if (memcmp(at + 1, "000", 3) == 0)
-			return "an escape of it is a NUL byte";
+			return "contains an escaped NUL byte";
 		i += 3;
 	}
 	return NULL;
 }
 
-/** Whether a backslash of a field begins no escape. */
+/** Whether a field contains a backslash that does not begin an escape. */
 static bool odd_escape(const struct tabline_field *field)
 {
 	for (size_t i = 0; i < field->n; ++i) {
@@ -177,48 +176,53 @@ static bool odd_escape(const struct tabline_field *field)
 	return false;
 }
 
-/** Why libmount refuses a line, as far as can be told. */
+/** The likely reason why libmount refuses a line. */
 static const char *why_refused(const struct tabline *line)
 {
 	const struct tabline_field *fields = line->fields;
-	if (line->nfields <= TABLINE_FSTYPE)
-		return line->nfields == 1 ? "it has one field, of at least three" : "it has two fields, of at least three";
+	if (line->nfields == 1)
+		return "only one field; at least three are required";
+	if (line->nfields == 2)
+		return "only two fields; at least three are required";
 	if (fields[TABLINE_FREQ].raw && line->freq < 0)
-		return "the fifth field, freq, is no number: a blank within the options?";
+		return "the fifth field (freq) is not a number; is there a blank in the options?";
 	if (fields[TABLINE_PASSNO].raw && line->passno < 0)
-		return "the sixth field, pass, is no number";
-	return "it is no line of fstab(5)";
+		return "the sixth field (pass) is not a number";
+	return "not a valid line of fstab(5)";
 }
 
-/** What is odd of an entry; NULL: nothing. */
+/** What is suspicious about an entry, or NULL. */
 static const char *why_odd(const struct tabline *line)
 {
 	for (size_t i = 0; i < line->n; ++i) {
 		unsigned char c = (unsigned char)line->bytes[i];
 		if ((c < ' ' && c != '\t') || c == 0x7f)
-			return "it holds control characters";
+			return "contains control characters";
 	}
 	for (unsigned i = 0; i < TABLINE_OPTIONS && i < line->nfields; ++i) {
 		if (odd_escape(&line->fields[i]))
-			return "a backslash of it begins no escape of three octal digits";
+			return "contains a backslash that is not followed by three octal digits";
 	}
-	const char *target = tabline_value(line, TABLINE_TARGET), *type = tabline_value(line, TABLINE_FSTYPE);
-	if (target && *target != '/' && strcmp(target, "none") != 0 && type && strcmp(type, "swap") != 0)
-		return "its mount point is no absolute path";
-	if ((line->fields[TABLINE_FREQ].raw && line->freq < 0) || (line->fields[TABLINE_PASSNO].raw && line->passno < 0))
-		return "a number of it is out of range";
+	const char *target = tabline_value(line, TABLINE_TARGET);
+	const char *type = tabline_value(line, TABLINE_FSTYPE);
+	if (target && *target != '/' && strcmp(target, "none") != 0
+	    && type && strcmp(type, "swap") != 0)
+		return "the mount point is not an absolute path";
+	if ((line->fields[TABLINE_FREQ].raw && line->freq < 0)
+	    || (line->fields[TABLINE_PASSNO].raw && line->passno < 0))
+		return "a number is out of range";
 	if (line->rest && *line->rest != '#')
-		return "text stands behind the sixth field";
-	/* getmntent(3) cuts a line at its LF alone. */
+		return "there is text after the sixth field";
+	/* getmntent(3) ends a line at LF only. */
 	if (line->size == line->n + 2 && !line->fields[TABLINE_FREQ].raw)
-		return "it ends in CR LF, and to systemd the CR is of its last field";
+		return "ends in CR LF; systemd reads the CR as part of the last field";
 	return NULL;
 }
 
-/** Have libmount judge.  @return 0, or -1. */
+/** Classify the lines by libmount.  @return 0, or -1. */
 static int judge(struct tablines *lines)
 {
-	/* What it must not see becomes blank; no byte moves. */
+	/* Lines that would confuse libmount become blank; no byte moves. */
 	char *copy = malloc(lines->len + 1);
 	if (!copy)
 		return -1;

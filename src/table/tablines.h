@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The text of an fstab or mtab as a list of lines, of which no byte is lost.
+ * The text of an fstab or mtab as a list of lines.  Pure.
  *
- * Whatever the bytes are, the lines put together are the text again.  What a line
- * means is told beside its bytes: blank, a comment, an entry, or damaged; of an
- * entry its fields, where they lie and decoded; of what is damaged why, and what
- * of its fields could be made out, as a hint.  Which lines are entries libmount
- * says, as mount(8) would; a line is never dropped because of another.
+ * The lines together are exactly the text, whatever its bytes.  Each line is blank, a comment, an
+ * entry, or damaged.  An entry has its fields, raw and decoded; a damaged line has the reason, and
+ * those fields that could be read.  libmount decides which lines are entries, as mount(8) would.
  *
- * Pure, and linear in the bytes: lines without end, of any length, and files of
- * one NUL only are as good as any.
+ * Takes time linear in the size of the text.
  */
 #ifndef GM_TABLE_TABLINES_H
 #define GM_TABLE_TABLINES_H
@@ -21,10 +18,10 @@
 #include <stdint.h>
 
 enum tabline_kind {
-	TABLINE_BLANK,      /* nothing but blanks and tabs */
-	TABLINE_COMMENT,    /* '#' behind any blanks */
-	TABLINE_ENTRY,      /* mount(8) takes it */
-	TABLINE_DAMAGED,    /* mount(8) refuses it, or takes another thing than stands there */
+	TABLINE_BLANK,      /* only blanks and tabs */
+	TABLINE_COMMENT,    /* '#', possibly after blanks */
+	TABLINE_ENTRY,      /* mount(8) accepts it */
+	TABLINE_DAMAGED,    /* mount(8) refuses or misreads it */
 };
 
 /** The fields of an entry. */
@@ -35,73 +32,70 @@ enum tabline_place {
 	TABLINE_OPTIONS,
 	TABLINE_FREQ,
 	TABLINE_PASSNO,
-	TABLINE_FIELDS,     /* how many there are */
+	TABLINE_FIELDS,     /* number of fields */
 };
 
 struct tabline_field {
 	const char *raw;    /* in the text; NULL: the line has no such field */
-	size_t n;           /* bytes of that */
-	const char *value;  /* decoded once, ends in a NUL; of options the text as it is
-	                       written, for a decoded ',' could not be told from one that
-	                       parts two; NULL: no such field */
+	size_t n;           /* length of raw */
+	const char *value;  /* decoded; options stay escaped, since a decoded ',' would look like a
+	                       separator; NULL: no such field */
 };
 
 struct tabline {
 	const char *bytes;  /* in the text */
-	size_t size;        /* bytes with the end of line */
-	size_t n;           /* bytes without "\n" or "\r\n" */
+	size_t size;        /* length with the end of line */
+	size_t n;           /* length without "\n" or "\r\n" */
 	uint32_t number;    /* from 1 */
 	enum tabline_kind kind;
 
-	/* Why it is damaged.  Of an entry: what mount(8) passes over and somebody should
-	   see, as an escape that is none; else NULL.  Static; no byte of the line. */
+	/* Why the line is damaged; of an entry, a suspicious part that mount(8) ignores, or NULL.
+	   A static string. */
 	const char *why;
 
-	/* Of entries, and of damaged lines what can be made out. */
+	/* Of entries, and of damaged lines as far as readable. */
 	unsigned nfields;   /* at most TABLINE_FIELDS */
 	struct tabline_field fields[TABLINE_FIELDS];
-	const char *rest;   /* behind the sixth field and its blanks: passed over by mount(8);
-	                       NULL if nothing is there */
+	const char *rest;   /* text after the sixth field, ignored by mount(8), or NULL */
 	size_t nrest;
-	int freq, passno;   /* -1: not given, or no number */
+	int freq, passno;   /* -1: missing or not a number */
 };
 
 struct tablines {
 	struct tabline *lines;
 	size_t count;
-	const char *text;   /* as it was given; the lines point into it */
+	const char *text;   /* the argument of tablines_parse(); the lines point into it */
 	size_t len;
-	const char *eol;    /* the end that most lines have: "\n" or "\r\n" */
-	bool ended;         /* the last line has its end; so has a text of no line */
+	const char *eol;    /* the most frequent end of line: "\n" or "\r\n" */
+	bool ended;         /* the last line has an end of line, or there are no lines */
 	bool mark;          /* the text begins with a byte order mark: the first line is damaged */
-	struct arena arena; /* the values */
+	struct arena arena; /* owns the values */
 };
 
 /**
- * Cut a text into lines, and have each judged.
+ * Split a text into lines and classify them.
  *
- * Damaged are lines with a NUL byte, with a byte order mark before them, without
- * the first three fields, with a freq or pass that is no number, with an escape that
- * is a NUL or no byte at all (\400), and what else libmount refuses.  An entry with a why is one with a backslash in its source,
- * target or type that begins no escape of three octal digits, with a target that
- * is neither absolute nor a word for none, with bytes that are control characters,
- * with a number that is out of range, with text behind the last field that is no comment,
- * or with a CR at the end of a word.
+ * Damaged: a NUL byte; a byte order mark; less than three fields; a freq or pass that is not a
+ * number; an escape for NUL or beyond \377; anything else that libmount refuses.  Suspicious (an
+ * entry with a why): a backslash in source, target or type without three octal digits; a target
+ * that is neither absolute nor "none"; control characters; a number out of range; text after the
+ * sixth field that is not a comment; a CR at the end of the last field.
  *
- * @text    Must live as long as the result.  Needs no NUL at its end.
- * @return  a list, to be freed by tablines_free(); NULL on error.
+ * @text    Must outlive the result.  Needs no NUL at its end.
+ * @return  a list, or NULL.
  * Errors: ENOMEM; EOVERFLOW (more than 2^32 - 1 lines).
+ * Ownership: tablines_free().
  */
 struct tablines *tablines_parse(const char *text, size_t len);
 
-/** The same, but that no line is judged by libmount: for a format of which only lines
-    and fields are of fstab's make (mnttab, setmnt); what has a field is an entry. */
+/** Like tablines_parse() without libmount, for formats similar to fstab (mnttab, setmnt): every
+    line with a field is an entry. */
 struct tablines *tablines_cut(const char *text, size_t len);
 
 /** Free a list; NULL is fine. */
 void tablines_free(struct tablines *lines);
 
-/** The decoded value of a field, or NULL: of entries and of damaged lines. */
+/** The decoded value of a field, or NULL. */
 static inline const char *tabline_value(const struct tabline *line, enum tabline_place place)
 {
 	return line->fields[place].value;

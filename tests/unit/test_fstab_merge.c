@@ -554,12 +554,12 @@ static void test_damaged(void)
 	static const char text[] = ROOT_LINE SWAP_LINE "UUID=0a1b-home /home ext4 rw, noatime 0 2\nx\n";
 	CHECK(NONE, table, text, text, "missing 0 /home\ndamaged 3 -\ndamaged 4 -\n");
 	CHECK(FIX(DAMAGED), table, text, ROOT_LINE SWAP_LINE
-	      "# getmnt: line 3: the fifth field, freq, is no number: a blank within the options?: UUID=0a1b-home /home ext4 rw, noatime 0 2\n"
-	      "# getmnt: line 4: it has one field, of at least three: x\n", "missing 0 /home\n+damaged 3 -\n+damaged 4 -\n");
+	      "# getmnt: line 3: the fifth field (freq) is not a number; is there a blank in the options?: UUID=0a1b-home /home ext4 rw, noatime 0 2\n"
+	      "# getmnt: line 4: only one field; at least three are required: x\n", "missing 0 /home\n+damaged 3 -\n+damaged 4 -\n");
 	/* That of a mount which is added. */
 	const char *names[] = {"/home"};
 	CHECK(((struct fstab_merge_input){.add = names, .nadd = 1}), table, text, ROOT_LINE SWAP_LINE
-	      "# getmnt: line 3: the fifth field, freq, is no number: a blank within the options?: UUID=0a1b-home /home ext4 rw, noatime 0 2\n"
+	      "# getmnt: line 3: the fifth field (freq) is not a number; is there a blank in the options?: UUID=0a1b-home /home ext4 rw, noatime 0 2\n"
 	      "x\n# /dev/sda3 LABEL=my home\nUUID=0a1b-home                            /home           ext4    defaults        0 2\n",
 	      "+missing 0 /home\n+damaged 3 -\ndamaged 4 -\n");
 	/* A NUL is written so that what is behind it is read. */
@@ -571,7 +571,7 @@ static void test_damaged(void)
 	struct fstab_merged out;
 	CU_ASSERT_EQUAL(fstab_merge(&in, &out), 0);
 	CU_ASSERT_STRING_EQUAL(out.text, ROOT_LINE SWAP_LINE
-	                       "# getmnt: line 3: it holds a NUL byte (NUL as \\000, \\ as \\134): a\\134040\\000b");
+	                       "# getmnt: line 3: contains a NUL byte (NUL as \\000, \\ as \\134): a\\134040\\000b");
 	fstab_merged_destroy(&out);
 	tablines_free(file);
 	unmake(&made);
@@ -708,11 +708,11 @@ static void test_damaged_since(void)
 		const char *told;                        /* by the text as the base */
 	} rows[] = {
 		/* Torn, where the place can be read and where it cannot. */
-		{REST "UUID=0a1b-home /home", REST "# getmnt: line 3: it has two fields, of at least three: UUID=0a1b-home /home\n" HOME_LINE,
+		{REST "UUID=0a1b-home /home", REST "# getmnt: line 3: only two fields; at least three are required: UUID=0a1b-home /home\n" HOME_LINE,
 		 NULL, "+missing 0 /home\n+damaged 3 -\n"},
-		{REST "UUID=0a1b-ho", REST "# getmnt: line 3: it has one field, of at least three: UUID=0a1b-ho\n" HOME_LINE,
+		{REST "UUID=0a1b-ho", REST "# getmnt: line 3: only one field; at least three are required: UUID=0a1b-ho\n" HOME_LINE,
 		 NULL, "+missing 0 /home\n+damaged 3 -\n"},
-		{REST "x\n", REST "# getmnt: line 3: it has one field, of at least three: x\n" HOME_LINE,
+		{REST "x\n", REST "# getmnt: line 3: only one field; at least three are required: x\n" HOME_LINE,
 		 NULL, "+missing 0 /home\n+damaged 3 -\n"},
 		/* What is left of the last line is one. */
 		{REST "UUID=0a1b-home /home ext", REST "# getmnt: line 3: /home is mounted from UUID=0a1b-home, as ext4: UUID=0a1b-home /home ext\n"
@@ -722,7 +722,7 @@ static void test_damaged_since(void)
 		{ROOT_LINE "UUID=0a1b-other /home xfs rw 0 2\n/dev/sda5 none swap sw", ROOT_LINE "UUID=0a1b-other /home xfs rw 0 2\n/dev/sda5 none swap sw",
 		 NULL, "~source 2 /home\n"},
 		{REST "UUID=0a1b-other /home xfs rw 0 2\nx\n", REST "# getmnt: line 3: /home is mounted from UUID=0a1b-home, as ext4: "
-		 "UUID=0a1b-other /home xfs rw 0 2\n" HOME_LINE "# getmnt: line 4: it has one field, of at least three: x\n",
+		 "UUID=0a1b-other /home xfs rw 0 2\n" HOME_LINE "# getmnt: line 4: only one field; at least three are required: x\n",
 		 NULL, "+source 3 /home\n+damaged 4 -\n"},
 		{REST "UUID=0a1b-other /home xfs rw 0 2\n", REST "UUID=0a1b-other /home xfs rw 0 2\n", NULL, "~source 3 /home\n"},
 		/* A control character, though in a comment; no entry at all. */
@@ -763,7 +763,7 @@ static void test_damaged_since(void)
 	}
 	host_units_destroy(&loaded);
 	/* What is added has of the base's line what the kernel does not know. */
-#define TORN "# getmnt: line 3: it has one field, of at least three: x\n"
+#define TORN "# getmnt: line 3: only one field; at least three are required: x\n"
 	BASED(PERSISTENT, home, REST "UUID=0a1b-home /home ext4 nodev,nofail,x-a 0 2\n", REST "x\n", REST TORN
 	      "# /dev/sda3 LABEL=my home\nUUID=0a1b-home                            /home           ext4    noatime,nofail,x-a 0 2\n",
 	      "+missing 0 /home\n+damaged 3 -\n");
@@ -772,8 +772,8 @@ static void test_damaged_since(void)
 	      "# /dev/sda3 LABEL=my home\nUUID=0a1b-home                            /home           ext4    noatime,nofail,x-a 0 2\n",
 	      "+source 3 /home\n");
 	/* What mount(8) refuses and the base has too is no damage since then. */
-	BASED(PERSISTENT, home, "x\n\x01\n" REST MENDED, "x\n\x01\n" REST, "# getmnt: line 1: it has one field, of at least three: x\n"
-	      "# getmnt: line 2: it has one field, of at least three: \x01\n" REST, "~missing 0 /home\n+damaged 1 -\n+damaged 2 -\n");
+	BASED(PERSISTENT, home, "x\n\x01\n" REST MENDED, "x\n\x01\n" REST, "# getmnt: line 1: only one field; at least three are required: x\n"
+	      "# getmnt: line 2: only one field; at least three are required: \x01\n" REST, "~missing 0 /home\n+damaged 1 -\n+damaged 2 -\n");
 	/* Where not each is to have its line, one that mounts another thing is an edit in any file. */
 	static const char other[] = REST "UUID=0a1b-other /home xfs rw 0 2\nx\n";
 	BASED(FIX(SOURCE), home, base, other, other, "~source 3 /home\ndamaged 4 -\n");

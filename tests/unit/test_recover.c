@@ -218,9 +218,9 @@ static void test_unreadable(void)
 	static const char text[] = ROOT "proc /proc pr\0c rw,nosuid 0 0\n" "tmpfs\n" "t\\043x /tmp/a\\040b tmpfs rw zero 0\n" SRV
 		"tmpfs /tmp\\000x tmpfs rw,nosuid,nodev,size=1024k 0 0\n";
 	expect(&m, text, sizeof(text) - 1,
-	       "1 right /\n2 unreadable: it holds a NUL byte\n3 unreadable: it has one field, of at least three\n"
-	       "4 unreadable: the fifth field, freq, is no number: a blank within the options?\n5 right /srv\n"
-	       "6 unreadable: an escape of it is a NUL byte\n0 missing /proc (2)\n0 missing /tmp (6)\n0 missing /tmp/a b (4)\n");
+	       "1 right /\n2 unreadable: contains a NUL byte\n3 unreadable: only one field; at least three are required\n"
+	       "4 unreadable: the fifth field (freq) is not a number; is there a blank in the options?\n5 right /srv\n"
+	       "6 unreadable: contains an escaped NUL byte\n0 missing /proc (2)\n0 missing /tmp (6)\n0 missing /tmp/a b (4)\n");
 	expect_text(&m, "", "0 missing /\n0 missing /proc\n0 missing /tmp\n0 missing /tmp/a b\n0 missing /srv\n");
 	machine_free(&m);
 }

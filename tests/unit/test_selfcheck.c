@@ -186,8 +186,8 @@ static void test_old_risks(void)
 	static const char nul[] = GOOD "x\0y /y ext4\n\0\0\0";
 	SAME(told("", nul, sizeof(nul) - 1, true),
 		"reproduces 5 of 5 mounts, 1 of 1 swap spaces\n" NOT_JUDGED
-		"!FSTAB-SYNTAX /y (line 7): it holds a NUL byte\n"
-		"!FSTAB-SYNTAX  (line 8): it holds a NUL byte\n");
+		"!FSTAB-SYNTAX /y (line 7): contains a NUL byte\n"
+		"!FSTAB-SYNTAX  (line 8): contains a NUL byte\n");
 	SAME(told(GOOD, "", 0, true),
 		"not the same: reproduces 0 of 5 mounts, 0 of 1 swap spaces\n"
 		"does not reproduce /: no line mounts it\n"

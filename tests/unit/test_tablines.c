@@ -64,7 +64,7 @@ static void test_damage(void)
 	IS("#\0\n", TABLINE_DAMAGED, "NUL byte");
 	IS("\xef\xbb\xbf# x\n", TABLINE_DAMAGED, "byte order mark");
 	IS("\xef\xbb\xbf", TABLINE_DAMAGED, "byte order mark");
-	IS("/dev/sda1 /a\\000b ext4\n", TABLINE_DAMAGED, "escape of it is a NUL");
+	IS("/dev/sda1 /a\\000b ext4\n", TABLINE_DAMAGED, "escaped NUL");
 	IS("/dev/sda1 /a\\440b ext4\n", TABLINE_DAMAGED, "beyond");
 	IS("/dev/sda1 /a\\134400b ext4\n", TABLINE_ENTRY, NULL);
 	IS("/dev/sda1 /a\\134000b ext4\n", TABLINE_ENTRY, NULL);
