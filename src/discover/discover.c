@@ -2,15 +2,11 @@
 /*
  * Discovery: the flow of a run.
  *
- *   1. the tree of the table's IDs; the root that the process has
- *   2. judged by the table alone: hidden, outside, deleted
- *   3. what can block, and what lies behind it: named by the table, untouched
- *   4. hints tested (one statx each), or the tree searched
- *   5. what is left asked for again, and told: lost, unsearched, or gone
- *
- * Hints are in hints.c, the search and the pruning rules in
- * walk.c, what can block in block.c, what is left in
- * missing.c.
+ *   1. build the tree of the table's IDs, and find the root of the process
+ *   2. judge by the table alone: hidden, outside, deleted
+ *   3. find what can block (block.c); such mounts are named by the table and not touched
+ *   4. test hints, one statx each (hints.c), or search the tree (pass.c; the rules in walk.c)
+ *   5. read the mounts that were not found again: gone, unsearched or lost (missing.c)
  */
 #include "discover/discover.h"
 
@@ -46,7 +42,8 @@ const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node)
 		return NULL;
 	if (node == dsc->d->root)
 		return "/";
-	if (strcmp(prefix, "/") == 0 || n->states & 1u << MT_OUTSIDE || !mtree_path_within(point, prefix))
+	if (strcmp(prefix, "/") == 0 || n->states & 1u << MT_OUTSIDE
+	    || !mtree_path_within(point, prefix))
 		return point;
 	point += strlen(prefix);
 	return *point ? point : "/";
@@ -71,7 +68,7 @@ uint32_t dsc_node_of(struct dsc *dsc, const struct k_statx *st)
 	uint64_t id = os_statx_mnt_id(st, dsc->unique);
 	if (id != 0)
 		return mtree_find(dsc->tree, id);
-	/* Asked with mask 0, the kernel fills in the 32-bit one. */
+	/* With mask 0, the kernel fills in the 32-bit ID. */
 	id = os_statx_mnt_id(st, false);
 	if (id == 0)
 		return MT_NONE;
@@ -96,15 +93,14 @@ void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st)
 {
 	if (st->mode != 0)
 		dsc->d->kinds[node] = S_ISDIR(st->mode) ? DK_DIR : DK_FILE;
-	/* "//deleted" is what the kernel says; a link count denies it only where
-	   link counts are kept. */
+	/* The kernel reports "//deleted"; a link count disproves it where link counts are right. */
 	struct mt_node *n = &dsc->tree->nodes[node];
 	if (st->mask & K_STATX_NLINK && st->nlink > 0
 	    && fstype_flags(n->mount->fstype) & FST_NLINK)
 		n->states &= (uint16_t)~(1u << MT_DELETED);
 }
 
-/** The rules of a run: those of its algorithm, and the switches. */
+/** The rules of a run: those of its algorithm, changed by --prune. */
 static unsigned dsc_rules(const struct discover_opts *opts)
 {
 	unsigned rules = 0;
@@ -116,10 +112,10 @@ static unsigned dsc_rules(const struct discover_opts *opts)
 }
 
 /**
- * Look at a root, once.
+ * Examine a root directory.
  *
- * @rootfd     Its directory, or AT_FDCWD: that of the process.
- * @st [out]   Type, links and ID of its mount.
+ * @rootfd     The directory; AT_FDCWD: the root of the process.
+ * @st [out]   Type, link count and mount ID.
  * @return 0, or -1.  Errors: those of statx(2).
  */
 static int dsc_look_at_root(struct dsc *dsc, int rootfd, struct k_statx *st)
@@ -127,8 +123,7 @@ static int dsc_look_at_root(struct dsc *dsc, int rootfd, struct k_statx *st)
 	struct os *os = dsc->os;
 	bool cwd = rootfd == AT_FDCWD;
 	unsigned id = dsc_id_mask(dsc);
-	/* The probe at the start has seen "/", and knows its mount by both IDs
-	   where the kernel has them. */
+	/* os_init() has examined "/", and has both its mount IDs if the kernel has them. */
 	*st = os->root;
 	if (id == K_STATX_MNT_ID && os->root_old_id != 0 && st->mask & K_STATX_MNT_ID_UNIQUE) {
 		st->mnt_id = os->root_old_id;
@@ -140,14 +135,14 @@ static int dsc_look_at_root(struct dsc *dsc, int rootfd, struct k_statx *st)
 	return os_statx(os, rootfd, cwd ? "/" : "", flags, id | K_STATX_TYPE | K_STATX_NLINK, st);
 }
 
-/** Which mount holds a root that was looked at.
-    @prefix  The root's name.  @return its key, 0 if unknown. */
+/** The key of the mount that holds a root directory; 0 if unknown.
+    @prefix  The path of the root. */
 static uint64_t dsc_key_of(const struct dsc *dsc, const struct k_statx *st, const char *prefix)
 {
 	uint64_t key = os_statx_mnt_id(st, dsc->unique);
 	if (key != 0)
 		return key;
-	/* By device: the mount on it (or the nearest above it) of that device. */
+	/* By device: the nearest mount of that device at or above it. */
 	uint64_t dev = (uint64_t)st->dev_major << 32 | st->dev_minor;
 	size_t longest = 0;
 	for (size_t i = 0; i < dsc->table->count; ++i) {
@@ -162,9 +157,9 @@ static uint64_t dsc_key_of(const struct dsc *dsc, const struct k_statx *st, cons
 }
 
 /**
- * See which mount holds the root of the run.
+ * Find the mount that holds the root of the run.
  *
- * @found [out]  Its key, 0 if unknown.
+ * @found [out]  Its key; 0 if unknown.
  * @return 0, or -1.  Errors: those of statx(2).
  */
 static int dsc_root_key(struct dsc *dsc, uint64_t *found)
@@ -173,7 +168,7 @@ static int dsc_root_key(struct dsc *dsc, uint64_t *found)
 	if (dsc->table->source >= TABLE_RECORDED)
 		return 0;
 	if (dsc->opts->names == DN_KERNEL) {
-		/* Nothing is touched but "/", which the probe has seen. */
+		/* Only "/" may be touched, and os_init() has examined it. */
 		if (dsc->rootfd != AT_FDCWD)
 			return 0;
 		*found = os_statx_mnt_id(&dsc->os->root, dsc->unique);
@@ -187,10 +182,10 @@ static int dsc_root_key(struct dsc *dsc, uint64_t *found)
 }
 
 /**
- * Find the node of the root that the table's points are named from: with
- * --root it is not the run's own.
+ * Find the node of the root that mount points are relative to; with --root it differs from the
+ * root of the run.
  *
- * @found [out]  MT_NONE if it is not known.
+ * @found [out]  MT_NONE if unknown.
  * @return 0, or -1.  Errors: those of statx(2).
  */
 static int dsc_own_root(struct dsc *dsc, uint32_t *found)
@@ -214,9 +209,9 @@ void dsc_untouched(struct dsc *dsc, uint32_t node)
 }
 
 /**
- * By device: mark what cannot be told apart.  A mount of its parent's device
- * is not seen when it is crossed; of those with the same <device, mounted-on
- * device> (Smith's Figure 5) it cannot be said which one was found where.
+ * By device: mark ambiguous mounts.  Crossing into a mount of its parent's device is not visible;
+ * of mounts with the same <device, mounted-on device> (Smith's Figure 5) it is unknown which one
+ * was found.
  */
 static int dsc_find_alike(struct dsc *dsc)
 {
@@ -241,18 +236,18 @@ static int dsc_find_alike(struct dsc *dsc)
 		}
 	}
 	map64_destroy(&groups);
-	/* Children first.  What has some that can be told is waited for, so that
-	   they are. */
+	/* Children first.  A mount with children that can be identified is searched. */
 	for (uint32_t i = tree->count; i-- > 0;) {
 		uint32_t node = tree->order[i];
 		bool waits = dsc->opts->names != DN_HINT && !mtree_is_leaf(tree, node);
-		if (dsc->flags[node] & (DF_INSIDE | DF_TWIN) && !waits && !tree->nodes[node].settled)
+		bool ambiguous = dsc->flags[node] & (DF_INSIDE | DF_TWIN);
+		if (ambiguous && !waits && !tree->nodes[node].settled)
 			dsc_untouched(dsc, node);
 	}
 	return 0;
 }
 
-/** Settle what must not be waited for: it cannot, or may not, be reached. */
+/** Settle the mounts that cannot or may not be reached. */
 static void dsc_settle_unreachable(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
@@ -262,20 +257,21 @@ static void dsc_settle_unreachable(struct dsc *dsc)
 		enum mt_named named = name ? MT_NAMED_KERNEL : MT_NAMED_NONE;
 		if (i == dsc->d->root || node->settled)
 			continue;
-		/* The kernel has no path for it from our root: its place was
-		   moved out of the bind that it is on. */
+		/* The kernel has no path from this root: its mount point was moved out of the
+		   bind mount that it is on. */
 		if (!name && dsc->table->fields & MF_POINT)
 			mtree_state(tree, i, MT_OUTSIDE);
 		if (node->states & 1u << MT_OUTSIDE
 		    || (node->place_hidden
 		        && (!dsc_waits_for_hidden(dsc) || dsc->opts->names == DN_HINT)))
 			dsc_name(dsc, i, name, named);
-		else if (dsc->flags[i] & DF_BEHIND || (dsc->flags[i] & DF_NO_LOOK && node->top == i))
+		else if (dsc->flags[i] & DF_BEHIND
+		         || (dsc->flags[i] & DF_NO_LOOK && node->top == i))
 			dsc_untouched(dsc, i);
 	}
 }
 
-/** Name what is stacked below a named mount after it. */
+/** Name the mounts that are stacked below a named one. */
 static void dsc_infer_stacks(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
@@ -310,8 +306,9 @@ int dsc_ask_again(struct dsc *dsc, const uint64_t *keys, size_t n,
 		dsc->partly = "the kernel could not be asked again";
 		return 0;
 	}
-	/* The names of the records are used: keep them. */
-	if (d->nagain == sizeof(d->again) / sizeof(*d->again) || map64_reserve(there, table->count) != 0) {
+	/* The discovery keeps the table, whose names are used. */
+	if (d->nagain == sizeof(d->again) / sizeof(*d->again)
+	    || map64_reserve(there, table->count) != 0) {
 		table_free(table);
 		errno = ENOMEM;
 		return -1;
@@ -323,9 +320,10 @@ int dsc_ask_again(struct dsc *dsc, const uint64_t *keys, size_t n,
 	return 0;
 }
 
-/** Tell of every node left what became of it, and count. */
+/** Find the states of the remaining nodes, and count. */
 static void dsc_finish(struct dsc *dsc)
 {
+	const unsigned judged = 1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DENIED;
 	struct mtree *tree = dsc->tree;
 	struct discovery *d = dsc->d;
 	for (uint32_t i = 0; i < tree->count; ++i) {
@@ -336,10 +334,12 @@ static void dsc_finish(struct dsc *dsc)
 		}
 		if (!node->settled && dsc->flags[i] & (DF_INSIDE | DF_TWIN))
 			dsc_untouched(dsc, i);
-		if (!node->settled && !(node->states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DENIED)))
+		if (!node->settled && !(node->states & judged))
 			mtree_state(tree, i, dsc_is_lost(dsc, i) ? MT_LOST : MT_UNSEARCHED);
 		if (!node->settled && !d->targets[i]) {
-			const char *name = dsc->opts->names == DN_PURE ? NULL : dsc_kernel_name(dsc, i);
+			const char *name = NULL;
+			if (dsc->opts->names != DN_PURE)
+				name = dsc_kernel_name(dsc, i);
 			d->targets[i] = name;
 			node->named = name ? MT_NAMED_KERNEL : MT_NAMED_NONE;
 		}
@@ -347,16 +347,17 @@ static void dsc_finish(struct dsc *dsc)
 			mtree_state(tree, i, MT_OK);
 		if (node->states & (1u << MT_LOST | 1u << MT_UNSEARCHED))
 			d->complete = false;
-		if (!d->complete && !d->incomplete)
-			d->incomplete = node->states & 1u << MT_LOST
-			                ? "a mount is in the table, and a complete search did not find it"
-			                : dsc->partly ? dsc->partly : "mounts change faster than they can be looked at";
+		if (!d->complete && !d->incomplete && node->states & 1u << MT_LOST)
+			d->incomplete = "a complete search did not find a mount of the table";
+		else if (!d->complete && !d->incomplete)
+			d->incomplete = dsc->partly ? dsc->partly
+			                : "mounts change faster than they can be examined";
 		++d->stats.named[node->named];
 		++d->stats.states[mtree_shown_state(node)];
 	}
 }
 
-/** Run the naming that was chosen.  @return 0, or -1. */
+/** Name the mounts in the requested way.  @return 0, or -1. */
 static int dsc_establish(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
@@ -391,7 +392,8 @@ static int dsc_establish(struct dsc *dsc)
 		d->kinds[d->root] = DK_DIR;
 	}
 	dsc_infer_stacks(dsc);
-	bool search = tree->waiting > 0 || dsc->opts->boundaries || (dsc->opts->names != DN_HINT && !dsc_ends_early(dsc));
+	bool search = tree->waiting > 0 || dsc->opts->boundaries
+	              || (dsc->opts->names != DN_HINT && !dsc_ends_early(dsc));
 	if (search && !dsc_out_of_time(dsc) && dsc_walk(dsc) != 0)
 		return -1;
 	dsc_infer_stacks(dsc);
@@ -404,7 +406,8 @@ static int dsc_establish(struct dsc *dsc)
 }
 
 /** Allocate a discovery. */
-static struct discovery *discovery_new(const struct mount_table *table, const struct discover_opts *opts)
+static struct discovery *discovery_new(const struct mount_table *table,
+                                       const struct discover_opts *opts)
 {
 	struct discovery *d = calloc(1, sizeof(*d));
 	if (!d)
@@ -454,14 +457,16 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 	if (!d->targets || !d->kinds || !dsc.flags)
 		goto out;
 
-	/* Pure naming is by IDs alone; a prefix is a name, and what is outside
-	   could only be waited for in vain; and the prober goes by names. */
+	/* Pure naming ignores mount points, except that searching for a mount outside of the
+	   prefix would be in vain, and that the prober needs names. */
 	bool judge = opts->names != DN_PURE || strcmp(opts->prefix, "/") != 0 || opts->probe;
-	if (judge && (dsc_own_root(&dsc, &dsc.own_root) != 0 || mtree_judge(&d->tree, dsc.own_root, "/") != 0))
+	if (judge && (dsc_own_root(&dsc, &dsc.own_root) != 0
+	              || mtree_judge(&d->tree, dsc.own_root, "/") != 0))
 		goto out;
 	mtree_judge_outside(&d->tree, d->root, opts->prefix);
 	if (dsc_establish(&dsc) != 0)
 		goto out;
+	mtree_check(&d->tree);
 	dsc_finish(&dsc);
 	done = true;
 out:

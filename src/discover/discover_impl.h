@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the parts of discovery share.  Private to discover*.c.
+ * Shared by the parts of discovery; private to discover/.
  */
 #ifndef GM_DISCOVER_IMPL_H
 #define GM_DISCOVER_IMPL_H
@@ -14,27 +14,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What is known of a node beside the tree. */
+/** Flags of a node. */
 enum dsc_node_flags {
-	DF_BLOCKS  = 1 << 0,  /* touching its file system can block */
-	DF_BEHIND  = 1 << 1,  /* its place lies behind one that blocks */
-	DF_NO_LOOK = 1 << 2,  /* not even its root may be looked at */
-	DF_SHIFTS  = 1 << 7,  /* asked for again, it was said to be elsewhere */
+	DF_BLOCKS  = 1 << 0,  /* its file system can block */
+	DF_BEHIND  = 1 << 1,  /* its path leads through a mount that can block */
+	DF_NO_LOOK = 1 << 2,  /* even statx of its root can block */
+	DF_SHIFTS  = 1 << 7,  /* it had moved when it was read again */
 	/* Identity by device: */
-	DF_INSIDE  = 1 << 3,  /* of its parent's device: nothing marks its place */
-	DF_TWIN    = 1 << 4,  /* another is of the same device on the same device */
-	/* While what blocks is looked for: */
-	DF_UNSURE  = 1 << 5,  /* what it stands on is not judged yet */
-	DF_UNSURE_BEHIND = 1 << 6,  /* its place lies behind such a one */
+	DF_INSIDE  = 1 << 3,  /* same device as its parent: its root cannot be recognized */
+	DF_TWIN    = 1 << 4,  /* another mount has the same device on the same device */
+	/* While finding what blocks: */
+	DF_UNSURE  = 1 << 5,  /* a path that it depends on is not judged yet */
+	DF_UNSURE_BEHIND = 1 << 6,  /* its path leads through such a mount */
 };
 
-/** A mount that stands on a path: the layer of an overlay, the file of a loop. */
+/** A mount that depends on a path: a layer of an overlay, the backing file of a loop device. */
 struct dsc_stands {
 	uint32_t node;
-	uint32_t on;                /* the mount that the path lies in, or leads through */
+	uint32_t on;                /* the mount that contains the path, or blocks on the way */
 };
 
-/** A discovery under way. */
+/** A running discovery. */
 struct dsc {
 	struct os *os;
 	struct devmap *devs;
@@ -43,50 +43,49 @@ struct dsc {
 	struct discovery *d;
 	struct mtree *tree;         /* &d->tree */
 	uint8_t *flags;             /* enum dsc_node_flags of each node */
-	struct dsc_stands *stands;  /* who stands on what blocks, by paths; nstands */
+	struct dsc_stands *stands;  /* mounts that depend on a path that blocks */
 	size_t nstands, stands_size;
-	struct map64 by_old_id;     /* 32-bit ID -> node; filled when needed */
-	struct map64 no_look;       /* hashes of names that must not be looked at; so too */
-	const char *partly;         /* why the search was not whole; NULL: it was */
-	bool shifting;              /* it was whole, but directories vanished in it */
-	bool unique;                /* keys are 64-bit IDs, and so is statx's */
-	bool by_dev;                /* identity is the device number */
-	bool failed;                /* memory ran out where that could not be told */
+	struct map64 by_old_id;     /* 32-bit ID -> node; filled on first use */
+	struct map64 no_look;       /* hashes of DF_NO_LOOK names; filled on first use */
+	const char *partly;         /* why the search was not complete, or NULL */
+	bool shifting;              /* it was complete, but directories vanished meanwhile */
+	bool unique;                /* keys are 64-bit IDs, also by statx */
+	bool by_dev;                /* mounts are identified by device number */
+	bool failed;                /* out of memory where no error could be returned */
 	bool unasked;               /* the kernel could not be asked again */
-	int rootfd;                 /* as in opts; or "/" opened for a search */
+	int rootfd;                 /* of opts; or "/" opened for a search */
 	bool rootfd_own;
-	struct k_statx root_st;     /* the root of the run; mode 0 if not looked at */
-	uint32_t own_root;          /* the node of the root that the table's points are
-	                               named from; MT_NONE */
+	struct k_statx root_st;     /* of the root of the run; mode 0 if not examined */
+	uint32_t own_root;          /* the node of the root that the table's mount points are
+	                               relative to, or MT_NONE */
 };
 
-/** A mount's name as seen from the root of this run; NULL if it has none. */
+/** The name of a mount by the table, relative to the root of this run; or NULL. */
 const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node);
 
-/** Give a node its name and settle it.  @return 0, or -1 (ENOMEM).
-    The name must live as long as the discovery. */
+/** Name and settle a node.  The name must live as long as the discovery. */
 void dsc_name(struct dsc *dsc, uint32_t node, const char *name, enum mt_named named);
 
-/** Whether the time of the run is over; noted as the reason if so. */
+/** Whether the deadline is over; if so, it becomes the reason why the run is incomplete. */
 bool dsc_out_of_time(struct dsc *dsc);
 
-/** Name a node by the table alone, as not touched. */
+/** Name a node by the table, as MT_UNTESTED. */
 void dsc_untouched(struct dsc *dsc, uint32_t node);
 
-/** The node that a statx shows, or MT_NONE: none of the table. */
+/** The node of the mount that a statx shows, or MT_NONE if the table does not list it. */
 uint32_t dsc_node_of(struct dsc *dsc, const struct k_statx *st);
 
-/** The mask of statx for mount IDs in the space of this run. */
+/** The bit of a statx mask for the kind of mount IDs that this run uses. */
 unsigned dsc_id_mask(const struct dsc *dsc);
 
 /**
- * Ask the kernel again for some mounts, and keep the answer with the discovery.
+ * Read some mounts from the kernel again.
  *
  * @keys
- *         NULL: for all that there are now.
+ *         NULL: all current mounts.
  * @again [out]
- *         The records of those that are still there; NULL if that cannot be
- *         known.
+ *         The records of those that still exist, owned by the discovery; NULL if they could not
+ *         be read.
  * @there [out]
  *         Key -> index in again; to be destroyed by the caller.
  * @return 0, or -1 (ENOMEM).
@@ -94,18 +93,18 @@ unsigned dsc_id_mask(const struct dsc *dsc);
 int dsc_ask_again(struct dsc *dsc, const uint64_t *keys, size_t n,
                   const struct mount_table **again, struct map64 *there);
 
-/** Note what a look at a mount's root told: kind, and whether it is deleted. */
+/** Update kind and MT_DELETED of a node by a statx of its root. */
 void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);
 
 /* path.c */
 
-/** Where paths lie, by the table. */
+/** An index of the table that finds the mount of a path. */
 struct dsc_paths {
 	struct dsc *dsc;
 	struct map64 points;   /* paths_key() of a visible mount point -> its node */
-	struct map64 plain;    /* that of a path that is no link -> where it is in names */
-	struct strbuf names;   /* those paths, each with its NUL */
-	bool failed;           /* memory ran out: what was answered is a guess */
+	struct map64 plain;    /* paths_key() of a path that is not a link -> offset in names */
+	struct strbuf names;   /* those paths, NUL-terminated */
+	bool failed;           /* out of memory: answers are guesses */
 };
 
 /** Index the table's points.  @return 0, or -1 (ENOMEM). */
@@ -114,54 +113,48 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc);
 /** Free the index; a zeroed one is fine. */
 void dsc_paths_destroy(struct dsc_paths *paths);
 
-/** Where a path leads: not into what blocks, into or through it, or through
-    what is DF_UNSURE. */
+/** Whether a path leads into or through a mount that blocks, or through a DF_UNSURE one. */
 enum dsc_leads { LEADS_CLEAR, LEADS_BLOCKED, LEADS_UNSURE };
 
 /**
- * Whether a path leads into or through what blocks, by what is known of it so
- * far; what cannot be followed is held to.  Asks for links (readlinkat) where
- * that is known to be safe, and touches nothing else.
+ * Follow a path through the mounts of the table.  A path that cannot be followed is LEADS_BLOCKED.
+ * Only reads links (readlinkat) on mounts that are known not to block.
  *
- * @in [out]  The mount that it lies in, or where following it ended.
+ * @in [out]  The mount that contains it, or where following it ended.
  */
 enum dsc_leads dsc_path_leads(struct dsc_paths *paths, const char *path, uint32_t *in);
 
 /* block.c */
 
-/** Find what can block, and what lies behind it: design.md 2.3.
-    @return 0, or -1 (ENOMEM). */
+/** Set DF_BLOCKS, DF_BEHIND and DF_NO_LOOK.  @return 0, or -1 (ENOMEM). */
 int dsc_find_blocking(struct dsc *dsc);
 
 /* hints.c */
 
-/** Test the names that the table gives.  @return 0, or -1 (ENOMEM). */
+/** Test the names of the table.  @return 0, or -1 (ENOMEM). */
 int dsc_test_hints(struct dsc *dsc);
 
 /**
- * Test the name of one mount that a search did not find: it may have come
- * there behind the searcher's back, or be refused to us.  What is so is
- * named (but by IDs alone), told and settled; else nothing changes.
+ * Test the name of a mount that a search did not find: it may have been mounted meanwhile, or
+ * access may be denied.  In both cases the node is settled; else nothing changes.
  */
 void dsc_confirm(struct dsc *dsc, uint32_t node);
 
-/** The state that an errno value stands for; MT_UNTESTED: it says nothing of
-    the mount. */
+/** The state that an errno value shows; MT_UNTESTED: it is not about the mount. */
 enum mt_state dsc_error_state(int error);
 
 /* missing.c */
 
-/** Ask again for what was not found: gone, found, moving, or lost.
+/** Read mounts that were not found again: they are gone, found, moving, or lost.
     @return 0, or -1 (ENOMEM). */
 int dsc_ask_for_missing(struct dsc *dsc);
 
-/** Whether a node is to be told lost, by what is known of it so far. */
+/** Whether a node is lost, as far as known. */
 bool dsc_is_lost(const struct dsc *dsc, uint32_t node);
 
 /* probe.c */
 
-/** Have the prober touch what opts->probe says, and name and judge what that
-    settles.  @return 0, or -1 (ENOMEM). */
+/** Probe the mounts of opts->probe, and name and judge them.  @return 0, or -1 (ENOMEM). */
 int dsc_probe(struct dsc *dsc);
 
 /* owner.c */
@@ -169,25 +162,25 @@ int dsc_probe(struct dsc *dsc);
 /** The owner of a FUSE mount whose options do not name one. */
 #define DSC_OWNER_UNKNOWN UINT32_MAX
 
-/** The user who mounted it, by the option user_id of FUSE; 0 for other types.  Pure. */
+/** The user who mounted a FUSE file system, by its option user_id; 0 for other types.  Pure. */
 uint32_t dsc_fuse_owner(const struct mount *m);
 
-/** The user of each node whose server can keep it from answering; 0: root.
+/** Find the user whose server can block each node; 0: root.
     @owners [out]  One for each node. */
 void dsc_find_owners(struct dsc *dsc, uint32_t *owners);
 
-/** The reason that names the mounts not probed for the prober's bounds (EDQUOT);
-    NULL: there are none.  It lives as long as the discovery. */
+/** A message with the mounts that were not probed because of the prober's limits (EDQUOT), or
+    NULL.  It lives as long as the discovery. */
 const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners);
 
 /* walk.c */
 
-/** Two rules that hold before the search: whether what the table proves
-    unreachable is waited for, and whether there is no search without need. */
+/** Whether mounts that the table proves unreachable are searched (rule "unreachable"). */
 bool dsc_waits_for_hidden(const struct dsc *dsc);
+/** Whether there is no search once every mount is settled (rule "end"). */
 bool dsc_ends_early(const struct dsc *dsc);
 
-/** Search for what is not settled.
+/** Search for the mounts that are not settled.
     @return 0, or -1 (ENOMEM, or the root cannot be opened). */
 int dsc_walk(struct dsc *dsc);
 
