@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What can block, and what lies behind it: design.md 2.3.
+ * Finds the mounts that can block, and those behind them.
  *
- * A file system blocks by its type (network, FUSE, autofs, unknown ...), by
- * its device (suspended, remote, or through a loop on a file that lies on one
- * that blocks), or by what it stands on (an overlay's layers).  A mount lies
- * behind one that blocks when any mount on its chain of parents does, and it
- * is not merely stacked there.
+ * A file system can block because of its type (network, FUSE, autofs, unknown ...), its device
+ * (suspended, remote, or a loop device on a file that can block), or the paths that it depends on
+ * (the layers of an overlay).  A mount is behind a mount that blocks if that is one of its
+ * ancestors and it is not merely stacked there.
  *
- * The last two lead from mount to mount, so they are found by repetition.
- * Layers are followed through links, which is to touch what they lead through:
- * so a mount is unsure until all that it stands on was judged, and nobody's
- * path is followed through what is unsure.  Each round settles at least one
- * path; chains of overlay over loop over overlay are short.  The number of
- * rounds is bounded, and what is not settled by then, or stands on each other
- * in a circle, is held to block.
+ * The last two conditions depend on other mounts and are found by iteration.  Following a path
+ * through links touches the mounts on the way.  So a mount is unsure until every path that it
+ * depends on was judged, and no path is followed through an unsure mount.  Each round settles at
+ * least one path; chains such as an overlay on a loop device on an overlay are short.  Paths that
+ * are not settled after BLOCK_ROUNDS, or depend on each other in a cycle, are assumed to block.
  */
 #include "discover/discover_impl.h"
 
@@ -28,13 +25,13 @@
 
 enum { BLOCK_ROUNDS = 32 };
 
-/** A mount that stands on a path. */
+/** A path that a mount depends on. */
 struct stands_on {
 	uint32_t node;
-	const char *path;   /* decoded; borrowed */
-	uint32_t major, minor;   /* the loop device whose file it is; 0: no loop */
-	bool named;         /* the name alone tells what it is: anything that is not seen may have it */
-	bool clear;         /* found not to block */
+	const char *path;        /* decoded; owned by stands.arena */
+	uint32_t major, minor;   /* the loop device with this backing file; 0: none */
+	bool named;              /* only known by its path: it may be on a mount that is hidden */
+	bool clear;              /* found not to block */
 };
 
 struct stands {
@@ -44,7 +41,8 @@ struct stands {
 	bool failed;
 };
 
-static void stands_add(struct stands *stands, const struct stands_on *on, const char *path, size_t len)
+static void stands_add(struct stands *stands, const struct stands_on *on, const char *path,
+                       size_t len)
 {
 	if (stands->n == stands->size) {
 		size_t size = stands->size ? stands->size * 2 : 64;
@@ -66,12 +64,13 @@ static void stands_add(struct stands *stands, const struct stands_on *on, const 
 }
 
 /**
- * Add the layers of one option: a list separated by ':', or one path.
+ * Add the layers of an option: a list separated by ':', or one path.
  *
- * @return whether each can be followed.  A path that is not absolute was relative to a
- *         directory of whoever mounted it, which the kernel does not report.
+ * @return whether all are absolute.  The kernel does not report the directory that a relative path
+ *         was relative to.
  */
-static bool stands_on_paths(struct stands *stands, const struct stands_on *on, const char *value, bool list, bool escapes)
+static bool stands_on_paths(struct stands *stands, const struct stands_on *on, const char *value,
+                            bool list, bool escapes)
 {
 	char *path = malloc(strlen(value) + 1);
 	if (!path) {
@@ -82,7 +81,7 @@ static bool stands_on_paths(struct stands *stands, const struct stands_on *on, c
 	size_t n = 0;
 	for (const char *in = value;; ++in) {
 		if (*in == '\0' || (*in == ':' && list)) {
-			/* An empty one stands before the data-only layers: "a::b". */
+			/* An empty path separates the data-only layers: "a::b". */
 			if (n > 0 && *path == '/')
 				stands_add(stands, on, path, n);
 			known &= n == 0 || *path == '/';
@@ -100,11 +99,11 @@ static bool stands_on_paths(struct stands *stands, const struct stands_on *on, c
 }
 
 /**
- * Add the layers of an overlay.  The kernel shows each as it was given, in octal escapes.
- * In lowerdir= a backslash precedes a ':' or '\' of a name; in lowerdir+= and datadir+= it
- * is part of the name; and of the others that depends on the kernel.
+ * Add the layers of an overlay.  The kernel shows them as they were given, with octal escapes.  In
+ * lowerdir= a backslash escapes ':' and '\'; in lowerdir+= and datadir+= it is part of the name; in
+ * upperdir= and workdir= this depends on the kernel version.
  *
- * @return whether all can be followed.
+ * @return whether all are absolute.
  */
 static bool stands_on_layers(struct stands *stands, uint32_t node, const char *options)
 {
@@ -113,24 +112,26 @@ static bool stands_on_layers(struct stands *stands, uint32_t node, const char *o
 		const char *text;
 		int form;
 	} keys[] = {
-		{"lowerdir=", LIST}, {"lowerdir+=", PLAIN}, {"datadir+=", PLAIN}, {"upperdir=", EITHER},
-		{"workdir=", EITHER},
+		{"lowerdir=", LIST}, {"lowerdir+=", PLAIN}, {"datadir+=", PLAIN},
+		{"upperdir=", EITHER}, {"workdir=", EITHER},
 	};
 	char *text = strdup(options), *save = NULL;
 	bool known = text;
 	stands->failed |= !text;
-	for (char *opt = text ? strtok_r(text, ",", &save) : NULL; opt; opt = strtok_r(NULL, ",", &save)) {
+	char *opt = text ? strtok_r(text, ",", &save) : NULL;
+	for (; opt; opt = strtok_r(NULL, ",", &save)) {
 		for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); ++k) {
 			size_t n = strlen(keys[k].text);
 			if (strncmp(opt, keys[k].text, n) != 0)
 				continue;
-			/* A layer given as a descriptor may be of a mount that never had a place. */
-			struct stands_on on = {.node = node, .named = keys[k].form == PLAIN};
+			/* A layer given by descriptor may be on a mount that was never attached. */
+			int form = keys[k].form;
+			struct stands_on on = {.node = node, .named = form == PLAIN};
 			char *value = opt + n;
 			value[unescape_octal(value, value, strlen(value))] = '\0';
-			if (keys[k].form != PLAIN)
-				known &= stands_on_paths(stands, &on, value, keys[k].form == LIST, true);
-			if (keys[k].form == PLAIN || (keys[k].form == EITHER && strchr(value, '\\')))
+			if (form != PLAIN)
+				known &= stands_on_paths(stands, &on, value, form == LIST, true);
+			if (form == PLAIN || (form == EITHER && strchr(value, '\\')))
 				known &= stands_on_paths(stands, &on, value, false, false);
 		}
 	}
@@ -138,7 +139,7 @@ static bool stands_on_layers(struct stands *stands, uint32_t node, const char *o
 	return known;
 }
 
-/** Where the files of a device are gathered. */
+/** The argument of stands_on_file(). */
 struct stands_files {
 	struct stands *stands;
 	uint32_t node;
@@ -151,15 +152,19 @@ static void stands_on_file(void *arg, const struct devmap_file *file)
 	stands_add(files->stands, &on, file->path, strlen(file->path));
 }
 
-/** Mark what its own type or device makes block, and gather what stands on paths. */
+/** Mark mounts that block because of their type or device, and collect the paths that others
+    depend on. */
 static void block_by_itself(struct dsc *dsc, struct stands *stands)
 {
 	struct mtree *tree = dsc->tree;
+	const struct mount *root = NULL;
+	if (dsc->d->root != MT_NONE)
+		root = tree->nodes[dsc->d->root].mount;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mount *m = tree->nodes[i].mount;
 		if (tree->nodes[i].made)
 			continue;
-		/* A table read without types can prove nothing harmless. */
+		/* Without a type, a mount is assumed to block. */
 		unsigned flags = fstype_flags(m->fstype);
 		if (flags & FST_BLOCKS)
 			dsc->flags[i] |= DF_BLOCKS;
@@ -168,16 +173,18 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 		const char *last = m->root ? strrchr(m->root, '/') : NULL;
 		if (last && fstype_dir_waits(m->fstype, last + 1))
 			dsc->flags[i] |= DF_BLOCKS;
-		/* A container's own root is written in the names of its host, which
-		   cannot be followed from inside; and it is in use already. */
-		bool own = dsc->d->root != MT_NONE && mount_dev(m) == mount_dev(tree->nodes[dsc->d->root].mount);
-		/* Without its layers nothing is known of an overlay. */
-		if (flags & FST_LAYERED && !own && (!m->fs_opts || !stands_on_layers(stands, i, m->fs_opts)))
+		/* The layers of a container's root are paths of its host, which cannot be
+		   followed from inside; and this process uses its root anyway. */
+		bool own = root && mount_dev(m) == mount_dev(root);
+		/* An overlay with unknown layers is assumed to block. */
+		if (flags & FST_LAYERED && !own
+		    && (!m->fs_opts || !stands_on_layers(stands, i, m->fs_opts)))
 			dsc->flags[i] |= DF_BLOCKS;
-		/* btrfs and bcachefs stand on devices behind an anonymous number; another
-		   type with such a number stands on a file: erofs. */
+		/* btrfs and bcachefs have anonymous device numbers; other types on devices have
+		   one if they are on a file: erofs. */
 		bool behind = flags & FST_SUBVOL;
-		if (flags & FST_DEVICE && m->dev_major == 0 && !behind && !(dsc->flags[i] & DF_BLOCKS) && !own) {
+		if (flags & FST_DEVICE && m->dev_major == 0 && !behind && !own
+		    && !(dsc->flags[i] & DF_BLOCKS)) {
 			struct stands_on on = {.node = i, .named = true};
 			if (m->source && *m->source == '/')
 				stands_add(stands, &on, m->source, strlen(m->source));
@@ -186,30 +193,33 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 		}
 		if ((m->dev_major != 0 || behind) && dsc->devs) {
 			struct stands_files files = {stands, i};
-			if (devmap_mount_blocks(dsc->devs, m->dev_major, m->dev_minor, behind ? m->source : NULL, NULL))
+			const char *source = behind ? m->source : NULL;
+			if (devmap_mount_blocks(dsc->devs, m->dev_major, m->dev_minor, source,
+			                        NULL))
 				dsc->flags[i] |= DF_BLOCKS;
 			else if (!own)
-				devmap_files(dsc->devs, m->dev_major, m->dev_minor, behind ? m->source : NULL,
+				devmap_files(dsc->devs, m->dev_major, m->dev_minor, source,
 				             stands_on_file, &files);
 		}
 	}
 }
 
-/** Pass "behind" down the tree.  @return whether any mount changed. */
+/** Propagate DF_BEHIND to descendants.  @return whether any mount changed. */
 static bool block_pass_down(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
 	bool changed = false;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t index = tree->order[i], parent = tree->nodes[index].parent;
-		/* The process's root is where it stands, whatever lies under it:
-		   touching "/" is unavoidable. */
+		/* Touching "/" is unavoidable. */
 		if (parent == MT_NONE || dsc->flags[index] & DF_BEHIND || index == dsc->d->root)
 			continue;
-		/* What is stacked on the root of one that blocks is reached without
-		   a name being resolved in it. */
-		bool idles = dsc->opts->lets_expire && fstype_flags(tree->nodes[parent].mount->fstype) & FST_AUTOFS;
-		bool blocks = dsc->flags[parent] & DF_BLOCKS && (idles || !mtree_stacked(tree, index));
+		/* A mount stacked on the root of one that blocks is reached without a lookup in
+		   that one. */
+		unsigned type = fstype_flags(tree->nodes[parent].mount->fstype);
+		bool idles = dsc->opts->lets_expire && type & FST_AUTOFS;
+		bool blocks = dsc->flags[parent] & DF_BLOCKS
+		              && (idles || !mtree_stacked(tree, index));
 		if (blocks || dsc->flags[parent] & DF_BEHIND) {
 			dsc->flags[index] |= DF_BEHIND;
 			changed = true;
@@ -218,7 +228,7 @@ static bool block_pass_down(struct dsc *dsc)
 	return changed;
 }
 
-/** Mark anew who is unsure, and what lies behind. */
+/** Recompute DF_UNSURE and DF_UNSURE_BEHIND. */
 static void block_mark_unsure(struct dsc *dsc, const struct stands *stands)
 {
 	struct mtree *tree = dsc->tree;
@@ -239,9 +249,8 @@ static void block_mark_unsure(struct dsc *dsc, const struct stands *stands)
 }
 
 /**
- * Judge a path that is covered by the mount that stands on it, as of an overlay
- * over its own lower layer: it lies in what is beneath, whose links cannot be
- * read any more.
+ * Judge a path that is covered by the mount that depends on it, as with an overlay mounted over its
+ * own lower layer: the path is on the covered mount, whose links cannot be read any more.
  */
 static enum dsc_leads block_beneath(const struct dsc *dsc, const struct stands_on *on)
 {
@@ -262,7 +271,7 @@ static enum dsc_leads block_beneath(const struct dsc *dsc, const struct stands_o
 	return leads;
 }
 
-/** Remember what a mount stands on.  @return 0, or -1 (ENOMEM). */
+/** Add a row to dsc->stands.  @return 0, or -1 (ENOMEM). */
 static int block_note(struct dsc *dsc, uint32_t node, uint32_t on)
 {
 	if (on == MT_NONE || on == node)
@@ -308,31 +317,34 @@ bool discover_fuse_hidden(struct devmap *devs, const struct mount_table *table)
 	return hidden.found;
 }
 
-bool discover_loop_here(struct devmap *devs, const struct mount_table *table, uint32_t major, uint32_t minor, int dirfd)
+bool discover_loop_here(struct devmap *devs, const struct mount_table *table, uint32_t major,
+                        uint32_t minor, int dirfd)
 {
 	enum devmap_here here = devmap_file_here(devs, major, minor, dirfd);
 	return here == DEVMAP_HERE || (here == DEVMAP_NAMED && !discover_fuse_hidden(devs, table));
 }
 
-/** Judge one path, by what is known so far. */
-static enum dsc_leads block_leads(struct dsc *dsc, struct dsc_paths *paths, const struct stands_on *on,
-                                  uint32_t *in)
+/** Judge a path by the current flags. */
+static enum dsc_leads block_leads(struct dsc *dsc, struct dsc_paths *paths,
+                                  const struct stands_on *on, uint32_t *in)
 {
 	enum dsc_leads leads = dsc_path_leads(paths, on->path, in);
 	if (*in == on->node)
 		return block_beneath(dsc, on);
+	if (leads != LEADS_CLEAR)
+		return leads;
 	bool own = dsc->rootfd == AT_FDCWD || strcmp(dsc->opts->prefix, "/") != 0;
-	if (leads == LEADS_CLEAR
-	    && ((on->named && dsc->devs && discover_fuse_hidden(dsc->devs, dsc->table))
-	        || (on->major != 0
-	            && !discover_loop_here(dsc->devs, dsc->table, on->major, on->minor, own ? AT_FDCWD : dsc->rootfd)))) {
-		*in = MT_NONE;
-		return LEADS_BLOCKED;
-	}
-	return leads;
+	int dirfd = own ? AT_FDCWD : dsc->rootfd;
+	bool elsewhere = on->named && dsc->devs && discover_fuse_hidden(dsc->devs, dsc->table);
+	if (!elsewhere && on->major != 0)
+		elsewhere = !discover_loop_here(dsc->devs, dsc->table, on->major, on->minor, dirfd);
+	if (!elsewhere)
+		return LEADS_CLEAR;
+	*in = MT_NONE;
+	return LEADS_BLOCKED;
 }
 
-/** Follow the paths that are not settled.  @return whether any is now. */
+/** Follow the paths that are not settled.  @return whether any was settled. */
 static bool block_follow(struct dsc *dsc, struct dsc_paths *paths, struct stands *stands)
 {
 	bool changed = false;
@@ -354,8 +366,8 @@ static bool block_follow(struct dsc *dsc, struct dsc_paths *paths, struct stands
 }
 
 /**
- * Ask for what only a few types need to be judged: an overlay's layers, the
- * source of a btrfs.  The table was asked for what the columns show.
+ * Read the fields that only a few types need: the layers of overlays, the source of btrfs.  The
+ * table has only the fields of the columns.
  */
 static int block_ask_more(struct dsc *dsc)
 {
@@ -373,7 +385,9 @@ static int block_ask_more(struct dsc *dsc)
 		const struct mt_node *node = &tree->nodes[i];
 		unsigned flags = fstype_flags(node->mount->fstype);
 		bool behind = flags & FST_DEVICE && node->mount->dev_major == 0;
-		if (!node->made && ((flags & FST_LAYERED && lacks & MF_FS_OPTS) || (behind && lacks & MF_SOURCE)))
+		bool need = (flags & FST_LAYERED && lacks & MF_FS_OPTS)
+		            || (behind && lacks & MF_SOURCE);
+		if (!node->made && need)
 			keys[n++] = node->mount->key;
 	}
 	struct mount_table *more = NULL;
@@ -381,7 +395,7 @@ static int block_ask_more(struct dsc *dsc)
 		more = table_ask_more(dsc->os, dsc->table, lacks, keys, n);
 	int error = errno;
 	free(keys);
-	/* Without an answer they are held to block. */
+	/* Without an answer they are assumed to block. */
 	if (n > 0 && !more && error == ENOMEM)
 		return -1;
 	for (size_t i = 0; more && i < more->count; ++i) {
@@ -454,7 +468,7 @@ int dsc_find_blocking(struct dsc *dsc)
 			dsc->flags[stands.items[i].node] |= DF_BLOCKS;
 	}
 	block_pass_down(dsc);
-	/* Where statx is refused, a look is fstatat's, which asks the server. */
+	/* Without statx, os/ uses fstatat, which asks the server. */
 	for (uint32_t i = 0; i < tree->count && !dsc->os->statx_works; ++i) {
 		if (dsc->flags[i] & DF_BLOCKS)
 			dsc->flags[i] |= DF_NO_LOOK;

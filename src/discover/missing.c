@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left when names were tested and the search is over: asked for again,
- * and looked at a last time before it is said to be lost.
+ * Mounts that were not found: read again, and examined a last time before they are reported lost.
  *
- * Where mounts come and go as fast as we look, all that is known of one may be
- * true of another by now: a 32-bit ID, a device and a point are used again at
- * once, and what was not there when the table was read may cover it.  So `lost`
- * is said only while the table stands still: it is watched, read as a whole,
- * the mount seen in it and looked for by its name, and the table is the same
- * behind that.
+ * While mounts come and go, IDs, devices and mount points are reused at once, and a new mount may
+ * cover an old one.  So a mount is reported lost only if the table does not change while it is
+ * read as a whole and the mount, which is still in it, is looked up by its name.
  */
 #include "discover/discover_impl.h"
 
@@ -17,26 +13,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Take in what the kernel says of a mount that was not found. */
+/** Update a node that was not found by its new record; NULL: it is gone. */
 static void missing_take(struct dsc *dsc, uint32_t index, const struct mount *now)
 {
 	struct mt_node *node = &dsc->tree->nodes[index];
-	/* A 32-bit ID is used again: another mount wears the number. */
+	/* A different device: the 32-bit ID was reused. */
 	if (!now || mount_dev(now) != mount_dev(node->mount)) {
 		node->gone = true;
 		mtree_settle(dsc->tree, index);
 		return;
 	}
-	/* It moves, or, with 32-bit IDs, is not the one that was looked for. */
-	bool shifts = now->point && node->mount->point && strcmp(now->point, node->mount->point) != 0;
+	/* It was moved, or a 32-bit ID was reused. */
+	bool shifts = now->point && node->mount->point
+	              && strcmp(now->point, node->mount->point) != 0;
 	dsc->flags[index] = (uint8_t)((dsc->flags[index] & ~DF_SHIFTS) | (shifts ? DF_SHIFTS : 0));
 	node->mount = now;
-	/* Before it is said to be lost, or might be. */
+	/* Only if it may be reported lost. */
 	if (!dsc->partly || dsc->shifting)
 		dsc_confirm(dsc, index);
 }
 
-/** Ask again for what was not found: drop what is gone.  @return 0, or -1. */
+/** Read the mounts that were not found again, and drop those that are gone.  @return 0, or -1. */
 static int missing_round(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
@@ -53,7 +50,7 @@ static int missing_round(struct dsc *dsc)
 	int rc = dsc_ask_again(dsc, keys, n, &again, &there);
 	free(keys);
 	if (rc != 0 || !again)
-		return rc;   /* where it cannot be known, nothing is gone */
+		return rc;   /* unknown: no mount is dropped */
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[tree->order[i]];
 		if (node->settled || node->made)
@@ -73,7 +70,7 @@ bool dsc_is_lost(const struct dsc *dsc, uint32_t node)
 	       && !(dsc->flags[node] & (DF_SHIFTS | DF_INSIDE | DF_TWIN));
 }
 
-/** Whether a mount is on the same mounts as before, in a tree that was made anew. */
+/** Whether a mount has the same ancestors in a new tree. */
 static bool missing_on_same(const struct mtree *tree, uint32_t node, const struct mtree *fresh,
                             uint32_t at)
 {
@@ -87,11 +84,13 @@ static bool missing_on_same(const struct mtree *tree, uint32_t node, const struc
 	return node == at;
 }
 
-/** Look at a mount by the table as it is now, and by its name. */
+/** Examine a mount by the new table and by its name. */
 static void missing_look(struct dsc *dsc, uint32_t node, const struct mtree *fresh)
 {
 	uint32_t at = mtree_find(fresh, dsc->tree->nodes[node].mount->key);
-	const struct mt_node *now = at == MT_NONE || fresh->nodes[at].made ? NULL : &fresh->nodes[at];
+	const struct mt_node *now = NULL;
+	if (at != MT_NONE && !fresh->nodes[at].made)
+		now = &fresh->nodes[at];
 	bool there = now && mount_dev(now->mount) == mount_dev(dsc->tree->nodes[node].mount);
 	bool covered = there && now->states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE);
 	if (covered || (there && !missing_on_same(dsc->tree, node, fresh, at)))
@@ -106,7 +105,7 @@ static uint64_t missing_key(const struct dsc *dsc, uint32_t node)
 	return node == MT_NONE ? 0 : dsc->tree->nodes[node].mount->key;
 }
 
-/** Look for the last time at all that would be lost.  @return 0, or -1. */
+/** Examine all mounts that would be lost a last time.  @return 0, or -1. */
 static int missing_look_last(struct dsc *dsc, int watch)
 {
 	const struct discover_opts *opts = dsc->opts;
@@ -120,7 +119,7 @@ static int missing_look_last(struct dsc *dsc, int watch)
 	map64_destroy(&there);
 	if (mtree_init(&fresh, now->mounts, now->count, root_key) != 0)
 		return -1;
-	/* By IDs alone what is covered is not told from what is lost. */
+	/* By IDs alone, covered and lost mounts look the same. */
 	if (opts->names != DN_PURE) {
 		rc = mtree_judge(&fresh, mtree_find(&fresh, missing_key(dsc, dsc->own_root)), "/");
 		mtree_judge_outside(&fresh, mtree_find(&fresh, root_key), opts->prefix);
@@ -132,7 +131,7 @@ static int missing_look_last(struct dsc *dsc, int watch)
 	mtree_destroy(&fresh);
 	if (rc != 0)
 		return -1;
-	/* By device no name is looked at: it must have stood still all the time. */
+	/* By device, names are not tested: the table must not have changed at all. */
 	if ((!dsc->by_dev || table_alike(dsc->table, now))
 	    && table_stands_still(dsc->os, now, watch, opts->procfd, opts->procpath))
 		return 0;
@@ -144,8 +143,8 @@ static int missing_look_last(struct dsc *dsc, int watch)
 int dsc_ask_for_missing(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
-	/* A mount that comes and goes can slip away three times running, but
-	   not from a table that stands still. */
+	/* A mount that comes and goes can escape three rounds, but not a table that does not
+	   change. */
 	for (int round = 0; tree->waiting > 0 && round < 3 && !dsc_out_of_time(dsc); ++round) {
 		if (missing_round(dsc) != 0)
 			return -1;
@@ -155,10 +154,11 @@ int dsc_ask_for_missing(struct dsc *dsc)
 		++lost;
 	if (lost == tree->count || dsc_out_of_time(dsc))
 		return 0;
-	/* Without /proc, or where that can block, 64-bit IDs will do. */
+	/* Without /proc, or if it can block, 64-bit IDs suffice. */
 	const struct discover_opts *opts = dsc->opts;
 	int watch = -1;
-	if (dsc->table->source == TABLE_MOUNTINFO || !discover_path_blocks(dsc->table, opts->procpath))
+	if (dsc->table->source == TABLE_MOUNTINFO
+	    || !discover_path_blocks(dsc->table, opts->procpath))
 		watch = os_openat(dsc->os, opts->procfd, opts->procpath, O_RDONLY);
 	int rc = missing_look_last(dsc, watch);
 	int error = errno;

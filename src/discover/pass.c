@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The passes of a search: where each begins, what bounds it, and what is told
- * of what it did not find.
+ * The passes of a search: where they start, their limits, and the states of mounts that they do
+ * not find.
  *
- * A walk is at most two rounds, each a pass over the directories and, only if
- * mounts are still missing, one over everything (mount points can be files);
- * the second round is made when directories vanished in the first.
+ * A walk has at most two rounds; the second one only if directories vanished in the first.  A
+ * round is a pass over the directories and, if mounts are still missing, one over all entries
+ * (mount points can be files).
  */
 #include "discover/walk.h"
 
@@ -15,9 +15,9 @@
 #include <string.h>
 
 enum {
-	DENIED_MAX = 4096,   /* directories remembered */
-	MAX_FDS = 8192,      /* descriptors, where the limit allows */
-	TICK_DIRS = 32,      /* directories between looks at the clock */
+	DENIED_MAX = 4096,   /* directories without permission that are remembered */
+	MAX_FDS = 8192,      /* descriptors, if the limit allows */
+	TICK_DIRS = 32,      /* directories between readings of the clock */
 };
 
 void walk_denied(struct walk *walk, const struct bfs_at *at)
@@ -44,7 +44,7 @@ void walk_denied(struct walk *walk, const struct bfs_at *at)
 		walk->failed = true;
 }
 
-/** Tell the caller where we are, and keep to the limits. */
+/** Report progress, and check the limits. */
 static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
 {
 	struct dsc *dsc = walk->dsc;
@@ -98,7 +98,7 @@ static enum bfs_verdict walk_done(void *arg, const struct bfs_at *at, uint32_t e
 		++walk->vanished;
 		break;
 	case EXDEV:
-		/* Something was mounted there meanwhile, or was put in its place. */
+		/* The directory was replaced or covered meanwhile. */
 		walk_boundary(walk, at, &(struct k_statx){0});
 		++walk->vanished;
 		break;
@@ -115,24 +115,27 @@ static enum bfs_verdict walk_done(void *arg, const struct bfs_at *at, uint32_t e
 	return walk_tick(walk, at);
 }
 
-/** Add the directories that a pass begins at. */
+/** Add the directories that a pass starts at. */
 static int walk_starts(struct walk *walk)
 {
 	struct dsc *dsc = walk->dsc;
 	const struct mtree *tree = dsc->tree;
 	bool from_root = dsc->opts->names != DN_HINT && !walk->files;
 	uint32_t root = dsc->d->root;
-	/* That we stand in "/" does not let us search it, where it can block. */
+	/* The root of the process can block: it is not searched. */
+	if (from_root && root != MT_NONE && dsc->flags[root] & DF_BLOCKS)
+		return 0;
 	if (from_root && root != MT_NONE)
-		return dsc->flags[root] & DF_BLOCKS ? 0 : bfs_start(walk->bfs, ".", root, BFS_NORMAL, 0);
+		return bfs_start(walk->bfs, ".", root, BFS_NORMAL, 0);
 
-	/* Where a mount is missing, its parent has a name. */
+	/* Start at the parents of missing mounts. */
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t node = tree->order[i];
 		enum bfs_queue queue;
-		if (!tree->nodes[node].settled || !dsc->d->targets[node] || mtree_is_leaf(tree, node)
-		    || dsc->d->kinds[node] == DK_FILE
-		    || tree->nodes[node].named < MT_NAMED_WALKED || !walk_enters(walk, node, &queue))
+		if (!tree->nodes[node].settled || !dsc->d->targets[node]
+		    || mtree_is_leaf(tree, node) || dsc->d->kinds[node] == DK_FILE
+		    || tree->nodes[node].named < MT_NAMED_WALKED
+		    || !walk_enters(walk, node, &queue))
 			continue;
 		int depth = 0;
 		for (const char *p = dsc->d->targets[node]; *p; ++p)
@@ -174,7 +177,7 @@ static int walk_pass(struct walk *walk, const struct bfs_policy *policy, unsigne
 	return rc;
 }
 
-/** What is missing and lies in a directory that was refused is denied. */
+/** Missing mounts in directories without permission become MT_DENIED. */
 static void walk_judge_denied(struct walk *walk)
 {
 	struct dsc *dsc = walk->dsc;
@@ -187,7 +190,7 @@ static void walk_judge_denied(struct walk *walk)
 		for (size_t k = 0; k < walk->ndenied && !tree->nodes[node].settled; ++k) {
 			if (!mtree_path_within(name, walk->denied[k]))
 				continue;
-			/* It can be passed through, and not read: 0711. */
+			/* With mode 0711 the directory is unreadable, but names can be tested. */
 			dsc_confirm(dsc, node);
 			if (tree->nodes[node].settled)
 				break;
@@ -209,7 +212,7 @@ static int walk_passes(struct walk *walk, const struct bfs_policy *policy, unsig
 				return -1;
 			if (dsc->tree->waiting == 0 || walk->limited || !walk->dtype)
 				break;
-			/* What only a refused directory can hold, no file holds. */
+			/* Mounts in directories without permission need no pass over files. */
 			if (!files)
 				walk_judge_denied(walk);
 			if (dsc->tree->waiting == 0)
@@ -227,7 +230,7 @@ static int walk_passes(struct walk *walk, const struct bfs_policy *policy, unsig
 	else if (walk->unread || walk->ndenied)
 		dsc->partly = "directories could not be read";
 	else if (walk->depth_bound)
-		dsc->partly = "the search was bounded by its depth";
+		dsc->partly = "the search was limited in depth";
 	else if (walk->vanished)
 		dsc->partly = "directories vanished while they were read";
 	dsc->shifting = walk->vanished && !walk->limited && !walk->unread && !walk->ndenied
@@ -261,7 +264,7 @@ int dsc_walk(struct dsc *dsc)
 	policy.done = walk_done;
 	unsigned limit = dsc->opts->guest ? os_nofile(dsc->os, MAX_FDS) / 2
 	                                  : os_raise_nofile(dsc->os, MAX_FDS);
-	/* Ours and the caller's own descriptors. */
+	/* Leave some for the rest of the program and the caller. */
 	unsigned max_fds = limit > 64 ? limit - 32 : limit / 4;
 
 	int rc = walk_prepare(&walk);

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Probing: mounts touched by the prober, each with a deadline.
+ * Probing: the prober touches mounts, each with a deadline.
  *
- * A mount is asked about when all that its name leads through have answered,
- * and no other question waits for its superblock.  So the questions follow
- * the tree from its roots, and those of different superblocks go on at the
- * same time: a hundred dead servers take as long as one.
+ * A mount is probed when all mounts on its path have answered and no other probe of its superblock
+ * is running.  So probes follow the tree from its roots, and those of different superblocks run at
+ * the same time: a hundred dead servers take as long as one.
  *
- * What does not answer is hung, and so is every mount behind it: no name leads
- * to it any more.  A superblock that hung is not asked again, neither in this
- * run nor, while the process that waits for it is there, in another.
+ * A mount that does not answer is hung, and so is every mount behind it.  A hung superblock is not
+ * probed again: not in this run, and not in another while the blocked process exists.
  *
- * An automount directory is never touched, only looked at; below one, a name
- * is followed only where the table and then the directory have it.
+ * An automount directory is examined from outside only; below one, a name is followed only if the
+ * table and then the directory contain it.
  */
 #include "discover/discover_impl.h"
 
@@ -25,48 +23,49 @@
 #include <string.h>
 
 enum probe_state {
-	PS_WAITING,   /* for what it lies behind */
-	PS_READY,     /* in a queue */
+	PS_WAITING,   /* for its parent */
+	PS_READY,     /* in the queue of its superblock */
 	PS_ASKED,
-	PS_OPEN,      /* what lies behind it may be asked about */
-	PS_CLOSED,    /* nothing behind it can be reached: it is hung */
-	PS_LEFT,      /* not asked, nor is what lies behind it */
+	PS_OPEN,      /* mounts behind it may be probed */
+	PS_CLOSED,    /* hung: nothing behind it can be reached */
+	PS_LEFT,      /* not probed, nor are the mounts behind it */
 };
 
-/** A superblock: one question at a time. */
+/** A superblock; at most one probe at a time. */
 struct probe_super {
 	bool busy, hung;
-	uint32_t first, last;   /* nodes that are ready; MT_NONE: none */
+	uint32_t first, last;   /* queue of ready nodes, or MT_NONE */
 };
 
 struct probing {
 	struct dsc *dsc;
 	uint8_t *states;        /* enum probe_state of each node */
-	bool *steps;            /* an automount directory is on the way to it */
-	uint32_t *next;         /* of a ready node: the next of its superblock */
+	bool *steps;            /* of each node: an automount directory is on its path */
+	uint32_t *next;         /* of a ready node: the next in the queue */
 	uint32_t *super_of;     /* node -> index of its superblock */
 	struct probe_super *supers;
 	uint32_t nsupers;
-	uint32_t *todo;         /* superblocks to look at: a stack */
+	uint32_t *todo;         /* a stack of superblocks with ready nodes */
 	uint32_t ntodo;
-	uint32_t *strays;       /* nodes whose name led elsewhere */
+	uint32_t *strays;       /* nodes whose name led to another mount */
 	uint32_t nstrays;
-	uint32_t *owners;       /* of each node: who can keep it from answering */
-	uint32_t *parked;       /* superblocks that wait for an answer of their owner's */
+	uint32_t *owners;       /* of each node: the user whose server can block it */
+	uint32_t *parked;       /* superblocks that wait for the owner's limit */
 	uint32_t nparked;
-	uint32_t asked;         /* questions that wait for their answers */
+	uint32_t asked;         /* number of running probes */
 };
 
 static const char COULD_NOT[] = "a mount could not be probed";
+static const unsigned UNREACHABLE = 1u << MT_HIDDEN | 1u << MT_OUTSIDE;
 
-#define MEMORY_IS "/run/getmnt (of another user than root: $XDG_RUNTIME_DIR/getmnt)"
+#define MEMORY_IS "/run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt)"
 
 static bool probing_is_autofs(const struct probing *p, uint32_t node)
 {
 	return fstype_flags(p->dsc->tree->nodes[node].mount->fstype) & FST_AUTOFS;
 }
 
-/** Note why not all was probed. */
+/** Set the reason why probes were not made. */
 static void probing_incomplete(struct probing *p, const char *reason)
 {
 	struct discovery *d = p->dsc->d;
@@ -77,7 +76,7 @@ static void probing_incomplete(struct probing *p, const char *reason)
 		d->unprobed = reason;
 }
 
-/** Whether a mount is asked about, once it may be. */
+/** Whether a mount is to be probed. */
 static bool probing_wants(const struct probing *p, uint32_t node)
 {
 	const struct dsc *dsc = p->dsc;
@@ -85,25 +84,25 @@ static bool probing_wants(const struct probing *p, uint32_t node)
 	bool blocks = dsc->flags[node] & (DF_BLOCKS | DF_BEHIND);
 	if (n->made || n->top != node || !dsc_kernel_name(dsc, node))
 		return false;
-	/* From where nothing blocks we may look ourselves. */
+	/* A trigger that is not behind a blocking mount can be examined without the prober. */
 	if (probing_is_autofs(p, node) && !(dsc->flags[node] & DF_BEHIND))
 		return false;
 	return !blocks || dsc->opts->probe == DP_ALL;
 }
 
-/** A mount that only a hung one leads to. */
+/** Mark a mount behind a hung one. */
 static void probing_close(struct probing *p, uint32_t node)
 {
 	struct dsc *dsc = p->dsc;
 	p->states[node] = PS_CLOSED;
 	dsc->flags[node] |= DF_BEHIND;
-	if (dsc->tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE))
+	if (dsc->tree->nodes[node].states & UNREACHABLE)
 		return;
 	mtree_state(dsc->tree, node, MT_HUNG);
 	dsc_untouched(dsc, node);
 }
 
-/** Have a superblock looked at. */
+/** Put a node into the queue of its superblock. */
 static void probing_queue(struct probing *p, uint32_t node)
 {
 	struct probe_super *super = &p->supers[p->super_of[node]];
@@ -119,9 +118,8 @@ static void probing_queue(struct probing *p, uint32_t node)
 }
 
 /**
- * A mount is done with: go on to those on it.  Without recursion: children
- * that are not asked about are gone through at once, in the order of a stack
- * that is threaded through `next`.
+ * After a node is done, continue with the mounts on it.  Children that are not probed are done at
+ * once; instead of recursion, they form a stack linked through `next`.
  */
 static void probing_go_on(struct probing *p, uint32_t node)
 {
@@ -136,10 +134,10 @@ static void probing_go_on(struct probing *p, uint32_t node)
 			const struct mt_node *child = &tree->nodes[c];
 			if (p->states[c] != PS_WAITING)
 				continue;
-			/* What is stacked on its root is not behind it. */
+			/* A mount stacked on its root is not behind it. */
 			if (closed && !mtree_stacked(tree, c)) {
 				probing_close(p, c);
-			} else if (child->states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE) && child->top == c) {
+			} else if (child->states & UNREACHABLE && child->top == c) {
 				p->states[c] = PS_LEFT;
 				continue;
 			} else if (probing_wants(p, c)) {
@@ -154,7 +152,7 @@ static void probing_go_on(struct probing *p, uint32_t node)
 	}
 }
 
-/** A mount whose superblock did not answer. */
+/** Mark a mount whose superblock did not answer. */
 static void probing_hung(struct probing *p, uint32_t node, bool seen)
 {
 	struct dsc *dsc = p->dsc;
@@ -166,8 +164,8 @@ static void probing_hung(struct probing *p, uint32_t node, bool seen)
 	mtree_state(dsc->tree, node, MT_HUNG);
 }
 
-/** A probe that could not be made says nothing of the mount.
-    @reason  The first is kept, with the error; NULL: it is given at the end. */
+/** Handle a probe that could not be made.
+    @reason  The first one is kept, with the error; NULL: dsc_over_share() makes it. */
 static void probing_not_made(struct probing *p, uint32_t node, int error, const char *reason)
 {
 	struct dsc *dsc = p->dsc;
@@ -175,7 +173,9 @@ static void probing_not_made(struct probing *p, uint32_t node, int error, const 
 		struct strbuf text;
 		strbuf_init(&text);
 		strbuf_printf(&text, "%s: %s", reason, strerror(error));
-		const char *kept = text.failed ? NULL : arena_strndup(&dsc->d->names, strbuf_str(&text), text.len);
+		const char *kept = NULL;
+		if (!text.failed)
+			kept = arena_strndup(&dsc->d->names, strbuf_str(&text), text.len);
 		strbuf_destroy(&text);
 		probing_incomplete(p, kept ? kept : reason);
 	}
@@ -184,7 +184,7 @@ static void probing_not_made(struct probing *p, uint32_t node, int error, const 
 	p->states[node] = PS_LEFT;
 }
 
-/** Send a question about a node.  @return as prober_ask(). */
+/** Start the probe of a node.  @return like prober_ask(). */
 static int probing_ask(struct probing *p, uint32_t node)
 {
 	struct dsc *dsc = p->dsc;
@@ -209,21 +209,24 @@ static int probing_ask(struct probing *p, uint32_t node)
 		question.flags |= PROBE_LOOK;
 	if (p->steps[node])
 		question.flags |= PROBE_STEPS;
+	const char *source = type & FST_SUBVOL ? m->source : NULL;
 	if (dsc->devs && type & FST_DEVICE
-	    && devmap_behind(dsc->devs, m->dev_major, m->dev_minor, type & FST_SUBVOL ? m->source : NULL,
+	    && devmap_behind(dsc->devs, m->dev_major, m->dev_minor, source,
 	                     &question.device_major, &question.device_minor))
-		question.device = devmap_name(dsc->devs, question.device_major, question.device_minor);
+		question.device = devmap_name(dsc->devs, question.device_major,
+		                              question.device_minor);
 	return prober_ask(dsc->opts->prober, &question);
 }
 
-/** Take the next of a superblock.  @return 0, or -1 (EAGAIN; EBUSY; EPIPE). */
+/** Start the next probe of a superblock.  @return 0, or -1 (EAGAIN; EBUSY; EPIPE). */
 static int probing_super(struct probing *p, struct probe_super *super)
 {
 	while (super->first != MT_NONE && !super->busy) {
 		uint32_t node = super->first, next = p->next[node];
 		const struct mount *m = p->dsc->tree->nodes[node].mount;
 		struct discover_probed *probed = &p->dsc->d->probed[node];
-		probed->pid = prober_left(p->dsc->opts->prober, m->dev_major, m->dev_minor, &probed->since);
+		probed->pid = prober_left(p->dsc->opts->prober, m->dev_major, m->dev_minor,
+		                          &probed->since);
 		if (super->hung || probed->pid) {
 			super->hung = true;
 			super->first = next;
@@ -253,7 +256,7 @@ static int probing_super(struct probing *p, struct probe_super *super)
 	return 0;
 }
 
-/** What became of a mount that was asked about. */
+/** Handle the answer of a probe. */
 static void probing_take(struct probing *p, uint32_t node, const struct probe_answer *answer)
 {
 	struct dsc *dsc = p->dsc;
@@ -275,8 +278,8 @@ static void probing_take(struct probing *p, uint32_t node, const struct probe_an
 		probing_not_made(p, node, answer->error, COULD_NOT);
 		break;
 	case PROBE_NO_RECORD:
-		probing_not_made(p, node, answer->error, "mounts were not probed: " MEMORY_IS " cannot take the "
-		                 "record of what may be left");
+		probing_not_made(p, node, answer->error, "mounts were not probed: the record of a "
+		                 "probe could not be written to " MEMORY_IS);
 		break;
 	case PROBE_ANSWERED:
 		probed->sized = answer->sized;
@@ -285,11 +288,12 @@ static void probing_take(struct probing *p, uint32_t node, const struct probe_an
 			probing_not_made(p, node, answer->error, COULD_NOT);
 			break;
 		}
-		/* A root that was removed is not dead: it cannot be read. */
+		/* A removed root is unreadable, not stale. */
 		if (answer->error && !(answer->error == ENOENT && n->states & 1u << MT_DELETED))
 			mtree_state(dsc->tree, node, state == MT_HIDDEN ? MT_STALE : state);
-		/* A search finds the others itself. */
-		if (answer->error || blocks || dsc->opts->names == DN_HINT || dsc->opts->names == DN_KERNEL) {
+		/* A search finds mounts that do not block itself. */
+		if (answer->error || blocks || dsc->opts->names == DN_HINT
+		    || dsc->opts->names == DN_KERNEL) {
 			dsc_looked(dsc, node, &answer->st);
 			dsc_name(dsc, node, name, MT_NAMED_VERIFIED);
 			if (probing_is_autofs(p, node))
@@ -307,8 +311,7 @@ static void probing_take(struct probing *p, uint32_t node, const struct probe_an
 	}
 }
 
-/** Wait for an answer, and tell the caller now and then what for.
-    @return as prober_answer(). */
+/** Wait for an answer, and report progress.  @return like prober_answer(). */
 static int probing_wait(struct probing *p, struct probe_answer *answer)
 {
 	const struct dsc *dsc = p->dsc;
@@ -333,8 +336,7 @@ static int probing_wait(struct probing *p, struct probe_answer *answer)
 	}
 }
 
-/** There may be room for one more question about mounts of an owner: let one go on,
-    or one of another. */
+/** After an answer, unpark a superblock of the same owner, else one of another. */
 static void probing_unpark(struct probing *p, uint32_t owner)
 {
 	uint32_t i = 0;
@@ -346,7 +348,7 @@ static void probing_unpark(struct probing *p, uint32_t owner)
 	p->parked[i] = p->parked[--p->nparked];
 }
 
-/** Ask and take until nothing is left, or the time is over.  @return 0, or -1 (the prober takes no more). */
+/** Probe until all are done, or the time is over.  @return 0, or -1 (the prober failed). */
 static int probing_run(struct probing *p)
 {
 	struct dsc *dsc = p->dsc;
@@ -366,7 +368,7 @@ static int probing_run(struct probing *p)
 		}
 		if (p->asked == 0 && p->nparked == 0)
 			return p->ntodo == 0 ? 0 : -1;
-		/* With no question open there is room, or there will be none. */
+		/* Without running probes, the owners' limits cannot improve: try all once more. */
 		if (p->asked == 0) {
 			while (p->nparked > 0)
 				p->todo[p->ntodo++] = p->parked[--p->nparked];
@@ -379,7 +381,7 @@ static int probing_run(struct probing *p)
 		if (got == 0) {
 			dsc_out_of_time(dsc);
 			probing_incomplete(p, dsc->partly);
-			/* What was to be probed is not looked at otherwise. */
+			/* These mounts must not be touched without the prober. */
 			for (uint32_t i = 0; i < dsc->tree->count; ++i) {
 				if (p->states[i] == PS_ASKED || p->states[i] == PS_READY)
 					dsc_untouched(dsc, i);
@@ -402,8 +404,8 @@ static int probing_run(struct probing *p)
 }
 
 /**
- * What stands on a mount that is hung is hung, though it answered: out of what
- * the kernel keeps of it.  So is what lies behind.
+ * A mount that depends on a hung one is hung, even if it answered from the kernel's caches; so are
+ * the mounts behind it.
  */
 static void probing_stand(struct probing *p)
 {
@@ -414,15 +416,15 @@ static void probing_stand(struct probing *p)
 		for (size_t i = 0; i < dsc->nstands; ++i) {
 			const struct dsc_stands *s = &dsc->stands[i];
 			if (p->states[s->on] == PS_CLOSED && p->states[s->node] == PS_OPEN
-			    && !(tree->nodes[s->node].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE))) {
+			    && !(tree->nodes[s->node].states & UNREACHABLE)) {
 				probing_hung(p, s->node, true);
 				changed = true;
 			}
 		}
 		for (uint32_t i = 0; i < tree->count; ++i) {
 			uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
-			if (parent != MT_NONE && p->states[parent] == PS_CLOSED && p->states[node] == PS_OPEN
-			    && !mtree_stacked(tree, node)) {
+			if (parent != MT_NONE && p->states[parent] == PS_CLOSED
+			    && p->states[node] == PS_OPEN && !mtree_stacked(tree, node)) {
 				probing_close(p, node);
 				changed = true;
 			}
@@ -430,7 +432,7 @@ static void probing_stand(struct probing *p)
 	}
 }
 
-/** Drop those that went away; the others are as they were. */
+/** Drop the strays that were unmounted.  @return 0, or -1 (ENOMEM). */
 static int probing_ask_again(struct probing *p)
 {
 	struct dsc *dsc = p->dsc;
@@ -469,7 +471,9 @@ static int probing_number(struct probing *p)
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t super = map64_put(&by_dev, mount_dev(tree->nodes[i].mount), p->nsupers);
 		if (super == p->nsupers)
-			p->supers[p->nsupers++] = (struct probe_super){.first = MT_NONE, .last = MT_NONE};
+			p->supers[p->nsupers++] = (struct probe_super){
+				.first = MT_NONE, .last = MT_NONE,
+			};
 		p->super_of[i] = super;
 	}
 	map64_destroy(&by_dev);
@@ -477,44 +481,49 @@ static int probing_number(struct probing *p)
 }
 
 /**
- * Have the records of what former runs left for this run alone.
+ * Lock the records of blocked processes of earlier runs.
  *
- * @may     It cannot block.
+ * @may     Their directory exists and cannot block.
  * @return NULL, or why nothing is probed.
  */
 static const char *probing_lock(struct dsc *dsc, bool may)
 {
 	if (!may)
-		return "nothing was probed: there is no directory for the records of what does not answer: root has it in /run, "
-		       "another user in $XDG_RUNTIME_DIR, where that cannot block";
+		return "nothing was probed: there is no directory for the records of hung mounts; "
+		       "root needs /run, other users $XDG_RUNTIME_DIR, on a file system that "
+		       "cannot block";
 	if (prober_lock(dsc->opts->prober, dsc->opts->deadline) == 0)
 		return NULL;
 	switch (errno) {
 	case EWOULDBLOCK:
-		return "nothing was probed: another run is probing, or was stopped while it did: see fuser -v " MEMORY_IS;
+		return "nothing was probed: another run is probing, or was stopped while probing; "
+		       "see fuser -v " MEMORY_IS;
 	case ENOTUNIQ:
 	case ENOTDIR:
 	case ELOOP:
-		return "nothing was probed: " MEMORY_IS " is not a directory of its user's alone, mode 0700: see who made it, "
-		       "and remove it";
+		return "nothing was probed: " MEMORY_IS " is not a directory with mode 0700 of "
+		       "this user; see who made it, and remove it";
 	case EFBIG:
-		return "nothing was probed: " MEMORY_IS " has too many files: remove them";
+		return "nothing was probed: " MEMORY_IS " has too many files; remove them";
 	case EROFS:
 	case ENOSPC:
 	case EDQUOT:
-		return "nothing was probed: " MEMORY_IS " cannot be written to: is its file system read-only or full?";
+		return "nothing was probed: cannot write to " MEMORY_IS "; is its file system "
+		       "read-only or full?";
 	case ENOENT:
-		return "nothing was probed: " MEMORY_IS " cannot be made: does /run exist ($XDG_RUNTIME_DIR)?";
+		return "nothing was probed: cannot create " MEMORY_IS "; does /run exist "
+		       "($XDG_RUNTIME_DIR)?";
 	default:
-		return "nothing was probed: " MEMORY_IS ", which has the records of what does not answer, cannot be made or locked";
+		return "nothing was probed: cannot create or lock " MEMORY_IS ", the directory for "
+		       "the records of hung mounts";
 	}
 }
 
 /**
- * Permit the prober its own places, where they cannot block.  With --task the
- * table is another process's, and ours is read.
+ * Lock the records, and permit the prober to use cgroups, if these places cannot block.  With
+ * --task the table of this process is read for that.
  *
- * @why [out]  Not NULL: nothing is to be probed, and why.
+ * @why [out]  Why nothing is probed, or NULL.
  * @return 0, or -1 (EPIPE).
  */
 static int probing_permit(struct dsc *dsc, const char **why)
@@ -523,9 +532,12 @@ static int probing_permit(struct dsc *dsc, const char **why)
 	struct mount_table *read = NULL;
 	if (dsc->opts->procfd != AT_FDCWD)
 		own = read = table_read_kernel(dsc->os, TABLE_AUTO, MF_POINT | MF_FSTYPE);
-	static const char *const cgroups[] = {PROBER_CGROUP_DIR "/unified", PROBER_CGROUP_DIR "/systemd"};
+	static const char *const cgroups[] = {
+		PROBER_CGROUP_DIR "/unified", PROBER_CGROUP_DIR "/systemd",
+	};
 	char dir[PROBER_DIR_MAX];
-	bool memory = own && prober_memory_dir(dir) && !discover_path_blocks(own, dir), may_move = own;
+	bool memory = own && prober_memory_dir(dir) && !discover_path_blocks(own, dir);
+	bool may_move = own;
 	for (size_t i = 0; i < sizeof(cgroups) / sizeof(*cgroups); ++i)
 		may_move = may_move && !discover_path_blocks(own, cgroups[i]);
 	table_free(read);
@@ -549,8 +561,8 @@ int dsc_probe(struct dsc *dsc)
 	p.owners = calloc(n, sizeof(*p.owners));
 	p.parked = calloc(n, sizeof(*p.parked));
 	dsc->d->probed = calloc(n, sizeof(*dsc->d->probed));
-	if (!p.states || !p.steps || !p.next || !p.super_of || !p.supers || !p.todo || !p.strays || !p.owners || !p.parked
-	    || !dsc->d->probed)
+	if (!p.states || !p.steps || !p.next || !p.super_of || !p.supers || !p.todo || !p.strays
+	    || !p.owners || !p.parked || !dsc->d->probed)
 		goto out;
 	if (probing_number(&p) != 0)
 		goto out;
@@ -569,7 +581,8 @@ int dsc_probe(struct dsc *dsc)
 	dsc_find_owners(dsc, p.owners);
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
-		p.steps[node] = parent != MT_NONE && (p.steps[parent] || probing_is_autofs(&p, parent));
+		p.steps[node] = parent != MT_NONE
+		                && (p.steps[parent] || probing_is_autofs(&p, parent));
 	}
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		if (tree->nodes[i].parent != MT_NONE)
@@ -589,8 +602,9 @@ int dsc_probe(struct dsc *dsc)
 	rc = probing_ask_again(&p);
 	goto out;
 lost:
-	/* What is not named by now is told untested. */
-	probing_incomplete(&p, "mounts could not be probed: the prober's process was ended or stopped, or a system call was refused");
+	/* Mounts that are not named yet become untested. */
+	probing_incomplete(&p, "mounts could not be probed: the prober process was killed or "
+	                   "stopped, or a system call was refused");
 	rc = 0;
 out:
 	{

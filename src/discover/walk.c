@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search for mounts: what discovery asks of bfs, and the pruning rules.
+ * The search for mounts: its policy for bfs, and the pruning rules.
  *
- * A rule is a row of discover_rules[] and a place below where dsc_rule() or a
- * field of struct walk_node asks for it.  To add one, here: its name in the
- * enum and its row, its place in walk_entry() (by name and type), walk_meta()
- * (by metadata), walk_judge() (at a mount or a boundary) or walk_settled()
- * (when something was named), and a test in tests/unit/test_discover.c.
+ * To add a rule: its name in the enum, its row in discover_rules[], its test by dsc_rule() or a
+ * field of struct walk_node in walk_entry() (by name and type), walk_meta() (by metadata),
+ * walk_judge() (at a mount or boundary) or walk_settled() (after a mount was named), and a test in
+ * tests/unit/test_discover.c.
  *
- *   walk_entry, walk_meta    in any thread: read struct walk_node only
- *   walk_judge               in the owner alone: the tree is its own
+ *   walk_entry, walk_meta    run in any thread, and only read struct walk_node
+ *   walk_judge               runs in the thread that owns the tree
  */
 #include "discover/walk.h"
 
@@ -39,13 +38,18 @@ const struct discover_rule_row discover_rules[DISCOVER_RULES_MAX] = {
 	[DR_LEAF] = {"leaf", "a mount that no missing mount sits on is not entered", A2 | A3},
 	[DR_SHRINK] = {"shrink", "a mount is left as soon as the last mount on it is named", A3},
 	[DR_END] = {"end", "the search ends when every mount is named", A3},
-	[DR_UNREACHABLE] = {"unreachable", "what the table proves unreachable is not waited for", A1 | A2 | A3},
-	[DR_DTYPE] = {"dtype", "what is not a directory is not examined", A1 | A2 | A3},
-	[DR_NLINK] = {"nlink", "a directory of link count 2 is not opened (ext2/3/4, xfs, tmpfs)", A3},
-	[DR_UNLOOKED] = {"unlooked", "where no mount can be, directories are opened without a look", A1 | A2 | A3},
+	[DR_UNREACHABLE] = {"unreachable", "mounts that the table proves hidden are not searched",
+	                    A1 | A2 | A3},
+	[DR_DTYPE] = {"dtype", "only directories are examined", A1 | A2 | A3},
+	[DR_NLINK] = {"nlink", "a directory of link count 2 is not opened (ext2/3/4, xfs, tmpfs)",
+	              A3},
+	[DR_UNLOOKED] = {"unlooked", "where no mount can be, directories are opened without statx",
+	                 A1 | A2 | A3},
 	[DR_PSEUDO] = {"pseudo", "pseudo file systems are searched last", A3},
-	[DR_LIKELY] = {"likely", "every other time the directory changed last is next; rarely, once that finds less", A3},
-	[DR_BOUNDARY] = {"boundary", "boundaries that the table does not list are entered last", A2 | A3},
+	[DR_LIKELY] = {"likely", "every other time, or rarely if that finds less, the directory "
+	               "changed last is next", A3},
+	[DR_BOUNDARY] = {"boundary", "boundaries that the table does not list are entered last",
+	                 A2 | A3},
 };
 
 int discover_rule(const char *name)
@@ -74,17 +78,17 @@ bool dsc_ends_early(const struct dsc *dsc)
 }
 
 enum {
-	/* Counters beside the rules', in the same array. */
+	/* Counters in the same array, after those of the rules. */
 	HIT_VANISHED = DR_NRULES,
 	HIT_DENIED,
 	HIT_ERROR,
 	HIT_ENTRIES,
 	BTRFS_SUBVOLUME_INO = 256,   /* BTRFS_FIRST_FREE_OBJECTID */
-	TICK_ENTRIES = 4096,         /* between looks at the clock: one directory can be huge */
+	TICK_ENTRIES = 4096,         /* entries between readings of the clock */
 };
 _Static_assert((int)HIT_ENTRIES < (int)BFS_HITS, "counters fit");
 
-/** Whether a mount is gone through to its end for its boundaries. */
+/** Whether all of a mount is searched because of its boundaries. */
 static bool walk_for_boundaries(const struct walk *walk, uint32_t node)
 {
 	return walk->dsc->opts->boundaries && walk->nodes[node].subvol;
@@ -92,13 +96,13 @@ static bool walk_for_boundaries(const struct walk *walk, uint32_t node)
 
 /* In any thread. */
 
-/** A mount and the last component of a name in it, as a key. */
+/** The key in avoid_by of a mount and the last component of a name in it. */
 static uint64_t walk_avoid_key(uint32_t node, const char *last)
 {
 	return (uint64_t)node << 32 | (uint32_t)map64_bytes(MAP64_BYTES, last, strlen(last));
 }
 
-/** Whether an entry must not be looked at. */
+/** Whether an entry must not be examined. */
 static bool walk_avoids(const struct walk *walk, const struct bfs_at *at)
 {
 	uint32_t i = map64_get(&walk->avoid_by, walk_avoid_key(at->tag, at->name));
@@ -114,7 +118,8 @@ static enum bfs_verdict walk_entry(void *arg, struct bfs_scratch *scratch, const
 {
 	struct walk *walk = arg;
 	struct walk_node *node = &walk->nodes[at->tag];
-	if (++scratch->hits[HIT_ENTRIES] % TICK_ENTRIES == 0 && walk->until > 0 && os_now() >= walk->until) {
+	bool tick = ++scratch->hits[HIT_ENTRIES] % TICK_ENTRIES == 0;
+	if (tick && walk->until > 0 && os_now() >= walk->until) {
 		atomic_store_explicit(&walk->late, true, memory_order_relaxed);
 		return BFS_END_ALL;
 	}
@@ -127,7 +132,8 @@ static enum bfs_verdict walk_entry(void *arg, struct bfs_scratch *scratch, const
 		++scratch->hits[DR_DTYPE];
 		return BFS_SKIP;
 	}
-	if (node->unlooked && entry->type == DT_DIR && !(node->proc && fstype_dir_waits("proc", entry->name))) {
+	if (node->unlooked && entry->type == DT_DIR
+	    && !(node->proc && fstype_dir_waits("proc", entry->name))) {
 		++scratch->hits[DR_UNLOOKED];
 		return walk->depth_bound && at->depth >= walk->depth ? BFS_SKIP : BFS_ENTER;
 	}
@@ -136,8 +142,9 @@ static enum bfs_verdict walk_entry(void *arg, struct bfs_scratch *scratch, const
 	return BFS_LOOK;
 }
 
-/** Whether a statx shows another mount than the directory's. */
-static bool walk_crosses(const struct walk *walk, const struct walk_node *node, const struct k_statx *st)
+/** Whether a statx shows a different mount than that of the directory. */
+static bool walk_crosses(const struct walk *walk, const struct walk_node *node,
+                         const struct k_statx *st)
 {
 	if (walk->by_dev)
 		return st->dev_major != node->dev_major || st->dev_minor != node->dev_minor;
@@ -146,7 +153,8 @@ static bool walk_crosses(const struct walk *walk, const struct walk_node *node, 
 }
 
 static enum bfs_verdict walk_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                                  const struct bulk_entry *entry, const struct k_statx *st, int error)
+                                  const struct bulk_entry *entry, const struct k_statx *st,
+                                  int error)
 {
 	const struct walk *walk = arg;
 	const struct walk_node *node = &walk->nodes[at->tag];
@@ -167,7 +175,7 @@ static enum bfs_verdict walk_meta(void *arg, struct bfs_scratch *scratch, const 
 		return BFS_JUDGE;
 	if (walk->depth_bound && at->depth >= walk->depth)
 		return BFS_SKIP;
-	/* It holds links alone. */
+	/* This directory contains only links. */
 	if (node->proc && fstype_dir_waits("proc", entry->name))
 		return BFS_SKIP;
 	if (node->nlink && st->nlink == 2 && !walk->files) {
@@ -179,7 +187,7 @@ static enum bfs_verdict walk_meta(void *arg, struct bfs_scratch *scratch, const 
 
 /* In the owner. */
 
-/** After something was named: who need not be read any more. */
+/** After a node was settled: mark mounts whose directories need not be read any more. */
 static void walk_settled(struct walk *walk, uint32_t node)
 {
 	struct dsc *dsc = walk->dsc;
@@ -187,9 +195,9 @@ static void walk_settled(struct walk *walk, uint32_t node)
 	uint32_t parent;
 	while ((parent = tree->nodes[node].parent) != MT_NONE && mtree_is_leaf(tree, parent)) {
 		if (dsc_rule(dsc, DR_SHRINK) && !walk_for_boundaries(walk, parent))
-			atomic_store_explicit(&walk->nodes[parent].wanted, false, memory_order_relaxed);
-		/* By device, one that cannot be told apart was waited for on account
-		   of its children alone. */
+			atomic_store_explicit(&walk->nodes[parent].wanted, false,
+			                      memory_order_relaxed);
+		/* By device, an ambiguous mount was only searched because of its children. */
 		if (!(dsc->flags[parent] & (DF_INSIDE | DF_TWIN)) || tree->nodes[parent].settled)
 			break;
 		dsc_untouched(dsc, parent);
@@ -197,7 +205,7 @@ static void walk_settled(struct walk *walk, uint32_t node)
 	}
 }
 
-/** Keep the path of an entry for as long as the discovery lives. */
+/** Copy the path of an entry into the discovery. */
 static const char *walk_path(struct walk *walk, const struct bfs_at *at)
 {
 	struct strbuf path;
@@ -215,7 +223,7 @@ void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_st
 	struct discovery *d = walk->dsc->d;
 	if (!walk->dsc->opts->boundaries || walk->files || walk->round > 0)
 		return;
-	/* Room is made by powers of two. */
+	/* The size is a power of two. */
 	if ((d->nboundaries & (d->nboundaries - 1)) == 0) {
 		size_t size = d->nboundaries ? d->nboundaries * 2 : 1;
 		struct discover_boundary *bigger = realloc(d->boundaries, size * sizeof(*bigger));
@@ -244,8 +252,7 @@ void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_st
 }
 
 /**
- * By device: the node that is shown by an entry of mount `on`; one that waits
- * for its name before one that is settled.
+ * By device: the node that an entry of mount `on` shows, preferably one that is not settled.
  */
 static uint32_t walk_node_by_dev(const struct walk *walk, uint32_t on, const struct k_statx *st)
 {
@@ -254,7 +261,8 @@ static uint32_t walk_node_by_dev(const struct walk *walk, uint32_t on, const str
 	uint32_t i = map64_get(&walk->by_dev_first, (uint64_t)st->dev_major << 32 | st->dev_minor);
 	for (; i != MT_NONE; i = walk->nodes[i].same_dev) {
 		const struct mt_node *node = &tree->nodes[i];
-		if (walk->dsc->flags[i] & DF_INSIDE || (node->settled && !(walk->dsc->flags[i] & DF_TWIN)))
+		uint8_t flags = walk->dsc->flags[i];
+		if (flags & DF_INSIDE || (node->settled && !(flags & DF_TWIN)))
 			continue;
 		uint32_t up = node->parent;
 		while (up != MT_NONE && up != on && tree->nodes[up].group != tree->nodes[on].group)
@@ -269,9 +277,18 @@ static uint32_t walk_node_by_dev(const struct walk *walk, uint32_t on, const str
 	return best;
 }
 
+/** Settle a node as hidden by another. */
+static void walk_covered(struct dsc *dsc, uint32_t node, uint32_t by)
+{
+	const char *name = dsc->opts->names == DN_PURE ? NULL : dsc_kernel_name(dsc, node);
+	mtree_state(dsc->tree, node, MT_HIDDEN);
+	dsc->tree->nodes[node].covered_by = by;
+	dsc_name(dsc, node, name, name ? MT_NAMED_KERNEL : MT_NAMED_NONE);
+}
+
 /**
- * Name what an entry of mount `on` shows, and all between: the parents on the
- * chain from the top mount down to `on` are stacked on that point.
+ * Name the mount that an entry of mount `on` shows, and its ancestors up to `on`, which are stacked
+ * on the same mount point.
  */
 static void walk_name(struct walk *walk, uint32_t on, uint32_t top, const char *path)
 {
@@ -284,7 +301,7 @@ static void walk_name(struct walk *walk, uint32_t on, uint32_t top, const char *
 	struct mt_node *node = &tree->nodes[top];
 	if (!node->settled || node->named == MT_NAMED_NONE || node->states & 1u << MT_HIDDEN) {
 		dsc_name(dsc, top, path, MT_NAMED_WALKED);
-		/* The table was wrong, or is no longer right. */
+		/* The table was wrong, or has changed. */
 		node->states &= (uint16_t)~(1u << MT_HIDDEN);
 		node->covered_by = MT_NONE;
 		if (dsc->flags[top] & DF_BLOCKS)
@@ -292,19 +309,13 @@ static void walk_name(struct walk *walk, uint32_t on, uint32_t top, const char *
 		walk_settled(walk, top);
 	}
 	if (end != on)
-		return;   /* it came here by a move: its parents are elsewhere */
+		return;   /* it was moved here: its ancestors are elsewhere */
 	for (uint32_t at = node->parent; at != on; at = tree->nodes[at].parent) {
 		struct mt_node *below = &tree->nodes[at];
-		/* Covered: nothing else that sits on it can be reached. */
+		/* It is covered: the other mounts on it cannot be reached. */
 		for (uint32_t c = below->first; c != MT_NONE; c = tree->nodes[c].next) {
-			if (tree->nodes[c].settled)
-				continue;
-			mtree_state(tree, c, MT_HIDDEN);
-			tree->nodes[c].covered_by = top;
-			dsc_name(dsc, c, dsc->opts->names == DN_PURE ? NULL : dsc_kernel_name(dsc, c),
-			         MT_NAMED_NONE);
-			if (dsc->d->targets[c])
-				tree->nodes[c].named = MT_NAMED_KERNEL;
+			if (!tree->nodes[c].settled)
+				walk_covered(dsc, c, top);
 		}
 		if (below->settled)
 			continue;
@@ -326,12 +337,9 @@ void walk_hide_below(struct walk *walk)
 		if (node->settled || node->parent == MT_NONE)
 			continue;
 		const struct mt_node *parent = &tree->nodes[node->parent];
-		if (parent->settled && parent->named <= MT_NAMED_KERNEL && parent->states & 1u << MT_HIDDEN) {
-			mtree_state(tree, index, MT_HIDDEN);
-			node->covered_by = parent->covered_by;
-			const char *name = dsc->opts->names == DN_PURE ? NULL : dsc_kernel_name(dsc, index);
-			dsc_name(dsc, index, name, name ? MT_NAMED_KERNEL : MT_NAMED_NONE);
-		}
+		if (parent->settled && parent->named <= MT_NAMED_KERNEL
+		    && parent->states & 1u << MT_HIDDEN)
+			walk_covered(dsc, index, parent->covered_by);
 	}
 }
 
@@ -340,7 +348,8 @@ bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *queue)
 	const struct dsc *dsc = walk->dsc;
 	if (dsc->flags[node] & (DF_BLOCKS | DF_BEHIND))
 		return false;
-	if (dsc_rule(dsc, DR_LEAF) && mtree_is_leaf(dsc->tree, node) && !walk_for_boundaries(walk, node))
+	if (dsc_rule(dsc, DR_LEAF) && mtree_is_leaf(dsc->tree, node)
+	    && !walk_for_boundaries(walk, node))
 		return false;
 	bool last = fstype_flags(dsc->tree->nodes[node].mount->fstype) & FST_LAST;
 	*queue = last && dsc_rule(dsc, DR_PSEUDO) ? BFS_LAST : BFS_NORMAL;
@@ -357,14 +366,14 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 	const struct walk_node *node = &walk->nodes[on];
 
 	if (st->mask == 0 && st->mode == 0) {
-		/* A directory that may not be looked at: walk_meta(). */
+		/* walk_meta() got EACCES or EPERM for a directory. */
 		++dsc->d->stats.denied_dirs;
 		++dsc->d->stats.errors;
 		walk_denied(walk, at);
 		return BFS_SKIP;
 	}
 	if (!walk_crosses(walk, node, st)) {
-		/* An automount point, or a subvolume that is no mount. */
+		/* An automount point, or a subvolume that is not mounted. */
 		walk_boundary(walk, at, st);
 		if (st->attributes & st->attributes_mask & K_STATX_ATTR_AUTOMOUNT)
 			return BFS_SKIP;
@@ -379,7 +388,7 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 		walk_boundary(walk, at, st);
 		return BFS_SKIP;
 	}
-	/* Twins are entered wherever they are met, and named nowhere. */
+	/* Twins are entered wherever they are found, but never named. */
 	bool twin = walk->by_dev && dsc->flags[top] & DF_TWIN;
 	bool again = twin || (dsc->tree->nodes[top].settled && dsc->d->targets[top]
 	                      && dsc->tree->nodes[top].named >= MT_NAMED_INFERRED);
@@ -392,8 +401,8 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 	}
 	enum bfs_queue queue;
 	bool deeper = !walk->depth_bound || at->depth < walk->depth;
-	/* In the second round what was named in the first is gone through again;
-	   the pass over files begins at each mount that is still of use. */
+	/* The second round enters the mounts named in the first again; the pass over files starts
+	   at each mount that is still INTERNAL. */
 	bool enter_it = !again || twin || (walk->round > 0 && !walk->files);
 	if (enter_it && S_ISDIR(st->mode) && deeper) {
 		if (walk_enters(walk, top, &queue))
@@ -449,8 +458,7 @@ int walk_prepare(struct walk *walk)
 		node->subvol = flags & FST_SUBVOL;
 		node->proc = m->fstype && strcmp(m->fstype, "proc") == 0;
 		node->last_pos = flags & FST_LAST_POS;
-		/* A type of plain directories, with nothing to be found in it, nor
-		   to be kept away from. */
+		/* A file system with plain directories, and without mounts. */
 		node->unlooked = flags & FST_NLINK && !tree->nodes[i].has_children && openat2
 		                 && dsc_rule(dsc, DR_UNLOOKED);
 		atomic_init(&node->wanted, !(mtree_is_leaf(tree, i) && dsc_rule(dsc, DR_LEAF))
@@ -460,8 +468,8 @@ int walk_prepare(struct walk *walk)
 		return -1;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const char *name = dsc_kernel_name(dsc, i);
-		/* Of a stack it is the top that is looked at, in a directory of what
-		   the lowest is mounted on. */
+		/* A statx shows the top of a stack; the directory entry is on the mount that the
+		   lowest one is mounted on. */
 		if (!(dsc->flags[i] & DF_NO_LOOK) || !name || tree->nodes[i].top != i)
 			continue;
 		uint32_t lowest = i;
@@ -470,8 +478,8 @@ int walk_prepare(struct walk *walk)
 		uint32_t parent = tree->nodes[lowest].parent;
 		if (parent == MT_NONE)
 			continue;
-		uint32_t first = map64_put(&walk->avoid_by, walk_avoid_key(parent, strrchr(name, '/') + 1),
-		                           walk->navoid);
+		uint64_t key = walk_avoid_key(parent, strrchr(name, '/') + 1);
+		uint32_t first = map64_put(&walk->avoid_by, key, walk->navoid);
 		if (first == MAP64_NONE)
 			return -1;
 		struct walk_avoid *avoid = &walk->avoid[walk->navoid];
@@ -493,11 +501,12 @@ int walk_prepare(struct walk *walk)
 			walk->nodes[first].same_dev = i;
 		}
 	}
-	/* The root of a run may be a plain directory: only its device is known. */
+	/* If the root of the run is not a mount, statx shows its device. */
 	if (walk->by_dev && dsc->d->root != MT_NONE && tree->nodes[dsc->d->root].made) {
+		const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
 		struct k_statx st;
 		struct walk_node *root = &walk->nodes[dsc->d->root];
-		if (os_statx(dsc->os, dsc->rootfd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) != 0)
+		if (os_statx(dsc->os, dsc->rootfd, "", flags, 0, &st) != 0)
 			return -1;
 		root->dev_major = st.dev_major;
 		root->dev_minor = st.dev_minor;

@@ -38,15 +38,15 @@ def refused(tag, text, error=None, **more):
 
 # The directory can be locked, and not written to; full of what is not ours; a garbage dump.
 gm.mount(None, "/run", None, MS_REMOUNT | gm.MS_RDONLY)
-refused("read-only", b"cannot take the record of what may be left: Read-only file system", "EROFS")
+refused("read-only", b"could not be written to /run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt): Read-only file system", "EROFS")
 gm.mount(None, "/run", None, MS_REMOUNT)
 gm.tmpfs("/run", "size=64k,nr_inodes=2")
 os.mkdir(STATE, 0o700)
-refused("full", b"cannot take the record of what may be left: No space left on device", "ENOSPC")
+refused("full", b"could not be written to /run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt): No space left on device", "ENOSPC")
 gm.umount("/run")
 for i in range(5000):
     os.mkdir(f"{STATE}/{i}")
-refused("many directories", b"has too many files: remove them")
+refused("many directories", b"has too many files; remove them")
 for i in range(5000):
     os.rmdir(f"{STATE}/{i}")
 for name in ("x" * 255, "\n\033[31m", *(str(i) for i in range(100))):

@@ -300,7 +300,7 @@ static void test_limits(void)
 		const char *reason;
 	} bounds[] = {
 		{GETMNT_OPT_SEARCH_DIRS, 1, "the search reached its limit"},
-		{GETMNT_OPT_DEPTH, 1, "the search was bounded by its depth"},
+		{GETMNT_OPT_DEPTH, 1, "the search was limited in depth"},
 		{GETMNT_OPT_SEARCH_DIRS, 0, NULL},
 		{GETMNT_OPT_SEARCH_MS, 600000, NULL},
 		{GETMNT_OPT_MAX_MS, 600000, NULL},
