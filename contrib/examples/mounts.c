@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* mounts: each mount, what is the matter with it, and what covers it.
+/* mounts: the name and state of each mount, and what covers it.
    cc mounts.c $(pkg-config --cflags --libs libgetmnt) -o mounts */
 #include <getmnt/getmnt.h>
 
 #include <stdio.h>
 
-/* Names can hold what a terminal would obey. */
+/* Names can contain control characters. */
 static void print(const char *name)
 {
 	for (const char *p = name ? name : "?"; *p; ++p)
@@ -33,7 +33,7 @@ int main(void)
 	}
 	const char *reason;
 	for (size_t i = 0; (reason = getmnt_reason(gm, i)) != NULL; ++i)
-		fprintf(stderr, "mounts: not all of it: %s\n", reason);
+		fprintf(stderr, "mounts: incomplete: %s\n", reason);
 	int status = getmnt_complete(gm) ? 0 : 2;
 	getmnt_free(gm);
 	return status;

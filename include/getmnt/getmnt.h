@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * libgetmnt: every mount of this machine, named and judged.
+ * libgetmnt: the mounts of this machine, with their names and states.
  *
  *     struct getmnt *gm = getmnt_new();
  *     if (gm && getmnt_run(gm) == 0) {
@@ -11,34 +11,31 @@
  *     }
  *     getmnt_free(gm);
  *
- * Make a handle, set options, run, read what was found; run again when you
- * like.  getmnt(3) is the manual, getmnt-discover(8) tells what the names,
- * states and algorithms mean.
+ * Make a handle, set options, run, read the mounts; a handle can run again.  getmnt(3) is the
+ * manual; getmnt-discover(8) explains names, states and algorithms.
  *
- * The library never prints, ends the process, changes its limits, directory,
- * signals or environment, nor leaves a descriptor; the threads that a large
- * search starts have ended when getmnt_run() returns, and take no signals.  It
- * does not touch what can block: dead servers, automounters.  Where it is to
- * (GETMNT_OPT_PROBE), processes of its own do, each with a deadline.
+ * The library never prints and never ends the process.  It does not change limits, the working
+ * directory, signals or the environment, and leaves no descriptor open.  The threads of a large
+ * search block signals and have ended when getmnt_run() returns.  Mounts that can block (network
+ * file systems, FUSE, automounters) are not touched; with GETMNT_OPT_PROBE, child processes touch
+ * them, each with a deadline.
  *
  * Errors: -1 or NULL, with errno.
- * Threads: a handle belongs to one thread at a time; functions that take it as
- *         const may be called by several at once.  Handles know nothing of
- *         each other.  No function is a cancellation point.
- * Children of fork(2) have a copy of each handle that was not in use.
- * NULL for a handle: nothing happens, 0, NULL, or EINVAL.
+ * Threads: a handle must be used by one thread at a time; functions that take a const handle may be
+ *         called by several threads at once.  Handles are independent.  No function is a
+ *         cancellation point.
+ * Fork: a child has a copy of each handle that was not in use.
+ * A NULL handle is allowed: functions do nothing and return 0, NULL or -1 with EINVAL.
  *
- * What stays, as long as the library is libgetmnt.so.0:
+ * Compatibility, as long as the library is libgetmnt.so.0:
  *
- *  - No function goes, nor changes what it takes or returns.  New ones have a
- *    new version (GETMNT_0.x), so that a program that needs them is refused by
- *    a library that lacks them.
- *  - No number of an enum changes.  New ones come: of an option, an old library
- *    says EINVAL; of a state, getmnt_state_name() knows the name.  A program
- *    treats one that it does not know as "not ok".
- *  - struct getmnt_mount only grows, at its end.  The library alone makes them,
- *    and gives out pointers: do not copy one, take its size, or count from one
- *    to the next.
+ *  - No function is removed or changed.  New functions have a new symbol version (GETMNT_0.x), so
+ *    that a program that needs them does not start with an older library.
+ *  - No value of an enum changes.  Values are added: an older library rejects an unknown option
+ *    with EINVAL, and getmnt_state_name() has the name of a new state.  A program must treat an
+ *    unknown state as not ok.
+ *  - Members are only added to struct getmnt_mount, at its end.  Only the library makes these
+ *    structures: a program must not copy one, use its size, or index from a pointer to it.
  *  - GETMNT_API grows by one with each addition.
  */
 #ifndef GETMNT_GETMNT_H
@@ -51,90 +48,92 @@
 extern "C" {
 #endif
 
-/** How much of this interface there is. */
+/** The revision of this interface. */
 #define GETMNT_API 1
 
 #if defined(__GNUC__)
 #pragma GCC visibility push(default)
 #endif
 
-/** A handle: options, and what the last run found. */
+/** A handle: options, and the result of the last run. */
 struct getmnt;
 
-/** The numbers that getmnt_set() sets, and what they are at first. */
+/** Options of getmnt_set(): their values, and the default. */
 enum getmnt_option {
 	GETMNT_OPT_NAMES       = 1,   /* enum getmnt_names; GETMNT_NAMES_HINT */
 	GETMNT_OPT_ALGORITHM   = 2,   /* enum getmnt_algorithm; GETMNT_ALGORITHM_3 */
 	GETMNT_OPT_KERNEL      = 3,   /* enum getmnt_kernel; GETMNT_KERNEL_AUTO */
-	GETMNT_OPT_ROOT_FD     = 4,   /* a directory of this mount namespace, open (O_PATH
-	                                 will do), that names begin at, as in a chroot to it;
-	                                 -1: this process's root */
-	GETMNT_OPT_TABLE_FD    = 5,   /* a file, pipe or socket to read a recorded
-	                                 /proc/PID/mountinfo from, to its end, at the next run:
-	                                 nothing live is touched; -1: none */
-	GETMNT_OPT_SEARCH_DIRS = 6,   /* directories that a search reads, at most; 0: no bound;
-	                                 -1: 20000 by GETMNT_NAMES_HINT, else no bound */
-	GETMNT_OPT_SEARCH_MS   = 7,   /* milliseconds that it takes; 0: no bound;
-	                                 -1: 2000 by GETMNT_NAMES_HINT, else no bound */
-	GETMNT_OPT_MAX_MS      = 8,   /* milliseconds that a run takes; 0: no bound */
-	GETMNT_OPT_DEPTH       = 9,   /* the deepest directory entered, "/" being 0; 0: no bound */
-	GETMNT_OPT_THREADS     = 10,  /* that take part in a search, at most 256; 0: one for each
-	                                 processor, where it is large */
+	GETMNT_OPT_ROOT_FD     = 4,   /* an open directory of this mount namespace (O_PATH is
+	                                 enough) that names are relative to; -1 (default): the
+	                                 root of this process */
+	GETMNT_OPT_TABLE_FD    = 5,   /* a file, pipe or socket with a recorded
+	                                 /proc/PID/mountinfo, read to its end by the next run;
+	                                 no mount is touched; -1 (default): none */
+	GETMNT_OPT_SEARCH_DIRS = 6,   /* most directories that a search reads; 0: no limit;
+	                                 -1 (default): 20000 with GETMNT_NAMES_HINT, else no
+	                                 limit */
+	GETMNT_OPT_SEARCH_MS   = 7,   /* most milliseconds of a search; 0: no limit; -1 (default):
+	                                 2000 with GETMNT_NAMES_HINT, else no limit */
+	GETMNT_OPT_MAX_MS      = 8,   /* most milliseconds of a run; 0 (default): no limit */
+	GETMNT_OPT_DEPTH       = 9,   /* depth of the deepest directory that is entered; that of
+	                                 "/" is 0; 0 (default): no limit */
+	GETMNT_OPT_THREADS     = 10,  /* number of threads of a search, at most 256; 0 (default):
+	                                 one for each processor if the search is large */
 	GETMNT_OPT_PROBE       = 11,  /* enum getmnt_probe; GETMNT_PROBE_NONE */
-	GETMNT_OPT_PROBE_MS    = 12,  /* milliseconds that one probe takes, at least 1; 5000 */
+	GETMNT_OPT_PROBE_MS    = 12,  /* milliseconds for one probe, at least 1; 5000 */
 };
 
 /** How names are established. */
 enum getmnt_names {
-	GETMNT_NAMES_HINT   = 0,  /* those of the table, each tested by one system call;
-	                             a search for what has none */
-	GETMNT_NAMES_WALK   = 1,  /* by a search, which the table bounds */
-	GETMNT_NAMES_PURE   = 2,  /* by a search, from IDs alone */
-	GETMNT_NAMES_KERNEL = 3,  /* those of the table, untested: nothing is touched */
+	GETMNT_NAMES_HINT   = 0,  /* test the names of the table, one system call each; search
+	                             for mounts without a name */
+	GETMNT_NAMES_WALK   = 1,  /* search; the table limits where */
+	GETMNT_NAMES_PURE   = 2,  /* search by mount IDs alone */
+	GETMNT_NAMES_KERNEL = 3,  /* the names of the table, not tested: no mount is touched */
 };
 
-/** J. M. Smith's algorithms of search. */
+/** J. M. Smith's search algorithms. */
 enum getmnt_algorithm {
-	GETMNT_ALGORITHM_1 = 1,  /* depth-first, without pruning */
-	GETMNT_ALGORITHM_2 = 2,  /* depth-first, no leaf entered */
-	GETMNT_ALGORITHM_3 = 3,  /* breadth-first, pruned as mounts are named */
+	GETMNT_ALGORITHM_1 = 1,  /* depth first, without pruning */
+	GETMNT_ALGORITHM_2 = 2,  /* depth first; leaves are not entered */
+	GETMNT_ALGORITHM_3 = 3,  /* breadth first, pruned as mounts are named */
 };
 
-/** Which mounts are touched, each with a deadline, to see whether they answer. */
+/** Which mounts are probed: touched, with a deadline, to find whether they answer. */
 enum getmnt_probe {
 	GETMNT_PROBE_NONE  = 0,
-	GETMNT_PROBE_LOCAL = 1,  /* those that are held not to block */
-	GETMNT_PROBE_ALL   = 2,  /* all; still no automounter is woken */
+	GETMNT_PROBE_LOCAL = 1,  /* those that should not block */
+	GETMNT_PROBE_ALL   = 2,  /* all; automounts are not triggered */
 };
 
-/** Where the table of mounts comes from. */
+/** Source of the mount table. */
 enum getmnt_kernel {
 	GETMNT_KERNEL_AUTO      = 0,  /* listmount(2), else mountinfo */
 	GETMNT_KERNEL_LISTMOUNT = 1,  /* listmount(2) and statmount(2): Linux 6.8 */
 	GETMNT_KERNEL_MOUNTINFO = 2,  /* /proc/self/mountinfo */
-	GETMNT_KERNEL_RECORDED  = 3,  /* GETMNT_STAT_KERNEL's alone: GETMNT_OPT_TABLE_FD */
+	GETMNT_KERNEL_RECORDED  = 3,  /* GETMNT_OPT_TABLE_FD; only in GETMNT_STAT_KERNEL */
 };
 
 /** How a name was established. */
 enum getmnt_named {
-	GETMNT_NAMED_NONE     = 0,  /* it has none */
-	GETMNT_NAMED_KERNEL   = 1,  /* taken from the table, untested */
-	GETMNT_NAMED_INFERRED = 2,  /* it is that of the mount on top of it */
+	GETMNT_NAMED_NONE     = 0,  /* no name is known */
+	GETMNT_NAMED_KERNEL   = 1,  /* by the table, not tested */
+	GETMNT_NAMED_INFERRED = 2,  /* the name of the mount on top of this one */
 	GETMNT_NAMED_WALKED   = 3,  /* found by the search */
 	GETMNT_NAMED_VERIFIED = 4,  /* tested */
 };
 
-/** What is the matter with a mount: single bits. */
+/** States of a mount: single bits. */
 enum getmnt_state {
-	GETMNT_STATE_OK         = 1 << 0,  /* reachable under its name */
+	GETMNT_STATE_OK         = 1 << 0,  /* reachable by its name */
 	GETMNT_STATE_UNTESTED   = 1 << 1,  /* named by the table, and not touched */
 	GETMNT_STATE_DELETED    = 1 << 2,  /* its root directory was removed */
-	GETMNT_STATE_DENIED     = 1 << 3,  /* not permitted to look */
+	GETMNT_STATE_DENIED     = 1 << 3,  /* no permission to examine it */
 	GETMNT_STATE_STALE      = 1 << 4,  /* its server or device is dead */
-	GETMNT_STATE_HUNG       = 1 << 5,  /* a probe of it had no answer in time */
-	GETMNT_STATE_HIDDEN     = 1 << 6,  /* another mount covers it, or a directory above it */
-	GETMNT_STATE_UNSEARCHED = 1 << 7,  /* needs a search that was not made, or not ended */
-	GETMNT_STATE_LOST       = 1 << 8,  /* in the table, and not found by a whole search */
+	GETMNT_STATE_HUNG       = 1 << 5,  /* did not answer a probe in time */
+	GETMNT_STATE_HIDDEN     = 1 << 6,  /* covered by another mount, at or above its name */
+	GETMNT_STATE_UNSEARCHED = 1 << 7,  /* not found; the search was not complete */
+	GETMNT_STATE_LOST       = 1 << 8,  /* in the table, but a complete search did not find it */
 	GETMNT_STATE_OUTSIDE    = 1 << 9,  /* not below the root of the run */
 };
 
@@ -145,59 +144,58 @@ enum getmnt_kind {
 	GETMNT_KIND_FILE    = 2,   /* anything but a directory */
 };
 
-/** How a mount takes part in propagation, mount_namespaces(7): a set of bits. */
+/** Propagation of a mount, a set of bits; mount_namespaces(7). */
 enum getmnt_propagation {
 	GETMNT_PROPAGATION_SHARED     = 1 << 0,
 	GETMNT_PROPAGATION_SLAVE      = 1 << 1,
-	GETMNT_PROPAGATION_UNBINDABLE = 1 << 2,   /* none of the three: private */
+	GETMNT_PROPAGATION_UNBINDABLE = 1 << 2,   /* without any of these bits: private */
 };
 
 /**
  * A mount.
  *
- * Strings are the bytes that the kernel gives, without octal escapes where not
- * said otherwise: they can hold control characters, and need not be UTF-8.  One
- * that is not known is NULL, never "".  Options and sources can hold passwords.
+ * Strings are bytes as the kernel reports them, without octal escapes unless noted: they can
+ * contain control characters and need not be UTF-8.  An unknown string is NULL, never "".  Options
+ * and sources can contain passwords.
  */
 struct getmnt_mount {
-	uint64_t id;              /* what the mount is known by: its 64-bit ID where the
-	                             table has these (Linux 6.8), else the 32-bit one */
-	uint64_t parent_id;       /* of the mount that it is on; that need not be listed, and
-	                             is its own ID for the uppermost */
-	uint64_t covered_by;      /* of a hidden one, the mount that is seen there; else 0 */
-	uint32_t id32;            /* the ID of /proc/PID/mountinfo; used again for others */
+	uint64_t id;              /* the 64-bit mount ID if the table has it (Linux 6.8), else the
+	                             32-bit one */
+	uint64_t parent_id;       /* ID of the mount that this one is on, which need not be
+	                             listed; of the topmost mount its own ID */
+	uint64_t covered_by;      /* ID of the mount that hides this one, or 0 */
+	uint32_t id32;            /* the ID of /proc/PID/mountinfo; the kernel reuses it */
 	uint32_t parent_id32;
-	uint32_t dev_major, dev_minor;  /* st_dev of what is in it (not in all of a btrfs) */
-	uint32_t state;           /* one of enum getmnt_state: the weightiest */
-	uint32_t states;          /* all of them */
+	uint32_t dev_major, dev_minor;  /* st_dev of its files, except in btrfs subvolumes */
+	uint32_t state;           /* one of enum getmnt_state: the most severe */
+	uint32_t states;          /* the set of all states */
 	uint32_t named;           /* enum getmnt_named */
 	uint32_t kind;            /* enum getmnt_kind */
-	const char *target;       /* its name, from the root of the run; if it is outside of
-	                             that, the name that the table gives */
+	const char *target;       /* the name, relative to the root of the run; of a mount outside
+	                             of that, the name in the table */
 	const char *source;       /* "/dev/sda1", "server:/export", "tmpfs" */
 	const char *fstype;       /* "ext4", "fuse.sshfs" */
 	const char *fsroot;       /* the directory of the file system that is mounted: "/" */
 	const char *vfs_options;  /* of the mount: "rw,nosuid" */
-	const char *fs_options;   /* of the file system, as the kernel escapes them (\054 is a
-	                             comma that separates nothing) */
-	uint64_t peer_group;      /* of a shared one; else 0 */
-	uint64_t master;          /* of a slave, the peer group that it follows; else 0 */
+	const char *fs_options;   /* of the file system, with octal escapes (\054 is a comma in a
+	                             value) */
+	uint64_t peer_group;      /* of a shared mount, or 0 */
+	uint64_t master;          /* the peer group that a slave follows, or 0 */
 	uint32_t propagation;     /* enum getmnt_propagation */
-	int32_t error;            /* what a probe met, an errno value: ETIMEDOUT if it hung, or
-	                             what its server or device said; else 0 */
+	int32_t error;            /* errno of a failed probe (ETIMEDOUT: hung), or 0 */
 };
 
-/** What getmnt_stat() counts: of the last run. */
+/** Numbers of the last run, for getmnt_stat(). */
 enum getmnt_stat {
-	GETMNT_STAT_KERNEL   = 1,  /* enum getmnt_kernel: where the table came from */
-	GETMNT_STAT_CALLS    = 2,  /* system calls, but for memory, clock and threads */
+	GETMNT_STAT_KERNEL   = 1,  /* enum getmnt_kernel: the source of the table */
+	GETMNT_STAT_CALLS    = 2,  /* system calls, except for memory, clock and threads */
 	GETMNT_STAT_DIRS     = 3,  /* directories read */
-	GETMNT_STAT_ENTRIES  = 4,  /* entries read in them */
-	GETMNT_STAT_GONE     = 5,  /* mounts of the table that went away meanwhile; not listed */
-	GETMNT_STAT_UNREAD   = 6,  /* lines of a recorded table that are none */
+	GETMNT_STAT_ENTRIES  = 4,  /* entries of these directories */
+	GETMNT_STAT_GONE     = 5,  /* mounts that were unmounted during the run; not listed */
+	GETMNT_STAT_UNREAD   = 6,  /* lines of a recorded table that could not be parsed */
 	GETMNT_STAT_PROBES   = 7,  /* mounts that were probed */
-	GETMNT_STAT_LEFT     = 8,  /* processes left behind by that, since they wait in the
-	                              kernel and do not die */
+	GETMNT_STAT_LEFT     = 8,  /* processes of probes that are blocked in the kernel and could
+	                              not be ended */
 };
 
 /** The version of the library: "0.1.0". */
@@ -212,84 +210,80 @@ const char *getmnt_version(void);
  */
 struct getmnt *getmnt_new(void);
 
-/** Free a handle and all that it gave out; NULL is fine.  errno stays. */
+/** Free a handle and its mounts; NULL is fine.  errno does not change. */
 void getmnt_free(struct getmnt *gm);
 
 /**
- * Set an option, for the runs to come.
+ * Set an option for later runs.
  *
  * @option
  *         enum getmnt_option.
  * @value
- *         A descriptor is duplicated (above 2, close-on-exec): yours stays
- *         yours, but the place in a file that is read is shared.
+ *         A descriptor is duplicated (above 2, close-on-exec); the duplicate shares the file
+ *         offset.
  * @return 0, or -1 with nothing changed.
- * Errors: EINVAL: an option or a value that this library does not know;
- *         EBADF, EMFILE: of a descriptor.
+ * Errors: EINVAL: unknown option or invalid value; EBADF, EMFILE: the descriptor could not be
+ *         duplicated.
  */
 int getmnt_set(struct getmnt *gm, int option, int64_t value);
 
 /**
- * Read the table of mounts, and name and judge each.
+ * Read the mount table, and find the name and state of each mount.
  *
- * @return 0, or -1 with what an earlier run found still there.  A run that did
- *         not find all is none that failed: see getmnt_complete().
- * Errors: ENOSYS: GETMNT_KERNEL_LISTMOUNT, and there is none;
- *         ENOENT, EACCES, EPERM: no /proc to read the table from;
- *         ENOTDIR: GETMNT_OPT_ROOT_FD is no directory, or one that was removed;
- *         EXDEV: it is one of another mount namespace, or not below our root;
- *         EISDIR, ENOTSUP, EFBIG: GETMNT_OPT_TABLE_FD is of no use;
- *         EBADMSG: what it gave is no table: not one line;
+ * @return 0, or -1; the result of an earlier run then stays valid.  An incomplete result is not an
+ *         error: see getmnt_complete().
+ * Errors: ENOSYS: GETMNT_KERNEL_LISTMOUNT, but the kernel lacks listmount(2);
+ *         ENOENT, EACCES, EPERM: the table in /proc cannot be read;
+ *         ENOTDIR: GETMNT_OPT_ROOT_FD is not a directory, or was removed;
+ *         EXDEV: it is in another mount namespace, or not below the root of the process;
+ *         EISDIR, ENOTSUP, EFBIG: GETMNT_OPT_TABLE_FD is a directory, not readable as a file, or
+ *         too large;
+ *         EBADMSG: its text has not a single valid line;
  *         EINVAL: both of these descriptors are set;
- *         EAGAIN: no process could be started to probe;
+ *         EAGAIN: no process could be started for probing;
  *         EMFILE, ENFILE, ENOMEM, EIO.
  */
 int getmnt_run(struct getmnt *gm);
 
-/** How many mounts the last run found; 0 before the first. */
+/** The number of mounts of the last run; 0 before the first. */
 size_t getmnt_count(const struct getmnt *gm);
 
 /**
- * A mount, in the order of the table (in which most stand behind those they
- * are on, but need not).
+ * A mount, in the order of the table (usually, but not always, after its parent).
  *
  * @i      From 0.
- * @return the mount, until the next run or getmnt_free(); NULL from
- *         getmnt_count() on.
+ * @return the mount, valid until the next run or getmnt_free(); NULL if i is not below
+ *         getmnt_count().
  */
 const struct getmnt_mount *getmnt_get(const struct getmnt *gm, size_t i);
 
-/** The mount of an ID, 64-bit or 32-bit; NULL: there is none. */
+/** The mount with a 64-bit or 32-bit ID, or NULL. */
 const struct getmnt_mount *getmnt_by_id(const struct getmnt *gm, uint64_t id);
 
 /**
- * The mount that is seen at a name: never one that is hidden, outside, lost or
- * unsearched.
+ * The mount that is visible at a name, which is never hidden, outside, lost or unsearched.
  *
  * @target
- *         Compared as it is with the targets; no link is followed.
- * @return the mount; NULL: no mount is known to be there.
+ *         Compared with the targets byte by byte; links are not followed.
+ * @return the mount, or NULL.
  */
 const struct getmnt_mount *getmnt_by_target(const struct getmnt *gm, const char *target);
 
-/** Whether the last run accounts for every mount: 1; else 0, also before the
-    first. */
+/** 1 if the state of every mount is known after the last run, else 0. */
 int getmnt_complete(const struct getmnt *gm);
 
-/** Why it does not: the first reason is 0.  @return a sentence, until the next
-    run or getmnt_free(); NULL: there is no further reason. */
+/** A reason why the last run is incomplete, from 0.  @return a sentence, valid until the next run
+    or getmnt_free(); NULL if there are no more reasons. */
 const char *getmnt_reason(const struct getmnt *gm, size_t i);
 
-/** A number of the last run, by enum getmnt_stat; 0 also for one that is not
-    known. */
+/** A number of the last run; 0 if stat is not of enum getmnt_stat. */
 uint64_t getmnt_stat(const struct getmnt *gm, int stat);
 
-/** The word for a state, as in the STATE of getmnt(8): "hidden"; "unknown" for
-    what is not one of enum getmnt_state. */
+/** The name of a state as in the STATE column of getmnt(8): "hidden"; "unknown" for a value that
+    is not of enum getmnt_state. */
 const char *getmnt_state_name(uint32_t state);
 
-/** The word for how a name was established: "verified"; "unknown" for what is
-    not one of enum getmnt_named. */
+/** The name of an enum getmnt_named: "verified"; "unknown" for any other value. */
 const char *getmnt_named_name(uint32_t named);
 
 #if defined(__GNUC__)
