@@ -129,7 +129,7 @@ void devmap_read_name(struct devmap *map, struct devmap_dev *dev)
 	}
 	if (!devmap_path(path, sizeof(path), "/dev/%s%s", folder, name))
 		return;
-	/* sysfs writes '!' for the '/' of a name; libdm's names have their own. */
+	/* sysfs writes '!' for '/', except in names of device mapper. */
 	for (char *c = path; !*folder && *c; ++c) {
 		if (*c == '!')
 			*c = '/';
@@ -156,7 +156,7 @@ struct devmap_dev *devmap_find_behind(struct devmap *map, uint32_t major, uint32
 		return devmap_get(map, major, minor);
 	if (!source || strncmp(source, "/dev/", 5) != 0)
 		return NULL;
-	/* Mounts of one file system mostly have one source. */
+	/* Mounts of the same anonymous number usually have the same source. */
 	struct devmap_dev *dev = devmap_get(map, major, minor);
 	if (!dev)
 		return NULL;
@@ -196,7 +196,7 @@ void devmap_avoid(struct devmap *map, uint32_t major, uint32_t minor, const char
 		disk->avoided = true;
 }
 
-/** Read the udev database's file of a device. */
+/** Read the file of a device in the udev database. */
 static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
                              struct devmap_tags *tags, struct devmap_udev *udev)
 {
@@ -215,13 +215,13 @@ static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
 		tags->usage = devmap_usage(tags->type);
 }
 
-/** What sysfs tells of a mounted btrfs.  @return whether that is known. */
+/** Read the tags of a mounted btrfs from sysfs.  @return whether they are known. */
 static bool devmap_read_btrfs(struct devmap *map, struct devmap_dev *dev, struct devmap_tags *tags)
 {
 	char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX], buf[DEVMAP_ATTR_MAX];
 	if (!devmap_btrfs(map, dev, NULL, dir))
 		return false;
-	/* A clone mounted beside its original has a UUID made up for the time. */
+	/* A clone that is mounted at the same time as its original has a temporary UUID. */
 	if (devmap_path(path, sizeof(path), "%s/temp_fsid", dir)
 	    && devmap_read(map, buf, sizeof(buf), path) > 0 && buf[0] == '1')
 		return false;
@@ -250,7 +250,7 @@ static bool devmap_is_multi(struct devmap *map, struct devmap_dev *dev, const ch
 	       && devmap_each(map, path, devmap_count, &count) == 0 && count > 1;
 }
 
-/** PARTUUID from the event text, which has it since 6.9. */
+/** Read PARTUUID from uevent, which has it since Linux 6.9. */
 static void devmap_read_uevent(struct devmap *map, const struct devmap_dev *dev,
                                struct devmap_tags *tags)
 {
@@ -264,7 +264,7 @@ static void devmap_read_uevent(struct devmap *map, const struct devmap_dev *dev,
 		tags->partuuid = devmap_strndup(map, at + sizeof(key) - 1, n);
 }
 
-/** Whether the zfs module is there, whose members have no holders in sysfs. */
+/** Whether the zfs module is loaded.  Members of zfs have no holders in sysfs. */
 static bool devmap_has_zfs(struct devmap *map)
 {
 	if (map->zfs < 0) {
@@ -274,16 +274,16 @@ static bool devmap_has_zfs(struct devmap *map)
 	return map->zfs;
 }
 
-/** Whether what is on a device is a part of something else. */
+/** Whether a device is a member of another one, by its tags. */
 static bool devmap_is_member(const struct devmap_tags *tags)
 {
 	size_t n = strlen(tags->type);
-	/* zfs_member is a file system to libblkid. */
+	/* The usage of zfs_member is "filesystem" in libblkid. */
 	return (tags->usage && strcmp(tags->usage, "raid") == 0) || strcmp(tags->type, "bcache") == 0
 	       || (n > 7 && strcmp(tags->type + n - 7, "_member") == 0);
 }
 
-/** Ask all sources of identifiers, the better ones first. */
+/** Read identifiers from their sources, best first. */
 static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wanted,
                              struct devmap_tags *tags)
 {
@@ -301,9 +301,9 @@ static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wa
 	bool has_cached = devmap_cached(map, dev, &cached);
 	const char *why = udev.unsafe ? udev.unsafe : devmap_unsafe(map, dev);
 	if (!why && has_cached && cached.usage && strcmp(cached.usage, "raid") == 0)
-		why = "a member, by libblkid's cache";
+		why = "member of another device, by the cache of libblkid";
 	if (!why && !wanted && devmap_has_zfs(map))
-		why = "perhaps a member of zfs";
+		why = "possibly a member of zfs";
 	if (!why) {
 		tags->known = devmap_probe(map, dev, tags);
 		if (tags->known == DEVMAP_KNOWN)
@@ -316,7 +316,7 @@ static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wa
 		tags->reason = why;
 	}
 
-	/* Not asked, or not answered: second best. */
+	/* Not probed, or the probe failed. */
 	struct devmap_tags btrfs = {0};
 	const struct devmap_tags *found = &cached;
 	if (devmap_read_btrfs(map, dev, &btrfs)) {
@@ -340,12 +340,13 @@ static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wa
 }
 
 /**
- * The tags of a device.
+ * Read the tags of a device.
  *
- * @wanted  Somebody asked for this device; else it is one of a list.
+ * @wanted  This device was requested; else it is one of a list.
  * @return  the tags, or NULL.  Errors: ENOMEM.
  */
-static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devmap_dev *dev, bool wanted)
+static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devmap_dev *dev,
+                                                 bool wanted)
 {
 	if (dev->tagged)
 		return &dev->tags;
@@ -367,7 +368,7 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 	}
 	dev->tags = tags;
 	dev->told = true;
-	/* A list's reserve does not bind one who asks for the device. */
+	/* A device that a list did not probe may still be requested. */
 	dev->tagged = wanted || tags.known != DEVMAP_UNSAFE;
 	return &dev->tags;
 }
@@ -383,10 +384,10 @@ const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32
 	if (!dev)
 		return &map->anonymous;
 	const struct devmap_tags *tags = devmap_dev_tags(map, dev, true);
-	/* A source is only a word: a mounted btrfs is known by sysfs at least. */
-	bool real = major != 0 || !tags
-	            || (tags->type && (!strcmp(tags->type, "btrfs") || !strcmp(tags->type, "bcachefs")));
-	return real ? tags : &map->anonymous;
+	/* A source is only a text: check the type. */
+	bool multi = tags && tags->type
+	             && (!strcmp(tags->type, "btrfs") || !strcmp(tags->type, "bcachefs"));
+	return major != 0 || !tags || multi ? tags : &map->anonymous;
 }
 
 const struct devmap_tags *devmap_told(const struct devmap *map, uint32_t major, uint32_t minor)
@@ -416,8 +417,9 @@ static bool devmap_each_member(struct devmap *map, const char *name, void *arg)
 {
 	struct devmap_members *members = arg;
 	char path[DEVMAP_PATH_MAX];
-	struct devmap_dev *dev = devmap_path(path, sizeof(path), "%s/devices/%s/dev", members->dir, name)
-	                         ? devmap_dev_at(map, path) : NULL;
+	struct devmap_dev *dev = NULL;
+	if (devmap_path(path, sizeof(path), "%s/devices/%s/dev", members->dir, name))
+		dev = devmap_dev_at(map, path);
 	if (dev)
 		devmap_judge(map, dev);
 	members->blocks |= !dev || dev->blocks;
@@ -441,7 +443,8 @@ bool devmap_mount_blocks(struct devmap *map, uint32_t major, uint32_t minor, con
 		struct devmap_members members = {.dir = dir, .of = dev, .blocks = blocks};
 		map->unread = false;
 		dev->members = NULL;
-		if (devmap_btrfs(map, dev, NULL, dir) && devmap_path(path, sizeof(path), "%s/devices", dir))
+		if (devmap_btrfs(map, dev, NULL, dir)
+		    && devmap_path(path, sizeof(path), "%s/devices", dir))
 			devmap_each(map, path, devmap_each_member, &members);
 		dev->fs_blocks = members.blocks || map->unread;
 		dev->fs_judged = true;
@@ -449,7 +452,7 @@ bool devmap_mount_blocks(struct devmap *map, uint32_t major, uint32_t minor, con
 	return dev->fs_blocks;
 }
 
-/** The devices of a list, as they are found. */
+/** A growing list of devices. */
 struct devmap_found {
 	struct devmap_dev **devs;
 	size_t count, size;
@@ -483,14 +486,16 @@ static bool devmap_each_device(struct devmap *map, const char *name, void *arg)
 
 static int devmap_by_number(const void *a, const void *b)
 {
-	const struct devmap_dev *x = *(struct devmap_dev *const *)a, *y = *(struct devmap_dev *const *)b;
+	const struct devmap_dev *x = *(struct devmap_dev *const *)a;
+	const struct devmap_dev *y = *(struct devmap_dev *const *)b;
 	if (x->major != y->major)
 		return x->major < y->major ? -1 : 1;
 	return x->minor < y->minor ? -1 : x->minor > y->minor;
 }
 
-/** List those of a usage; NULL: all that are known, or have an identifier by their place. */
-static ssize_t devmap_list_of(struct devmap *map, const char *usage, struct devmap_device **devices, bool *whole)
+/** List the devices of a usage; NULL: all with an identifier, also of a partition. */
+static ssize_t devmap_list_of(struct devmap *map, const char *usage,
+                              struct devmap_device **devices, bool *whole)
 {
 	struct devmap_found found = {0};
 	ssize_t count = -1;
@@ -514,11 +519,13 @@ static ssize_t devmap_list_of(struct devmap *map, const char *usage, struct devm
 			count = -1;
 			goto out;
 		}
+		const struct devmap_dev *dev = found.devs[i];
 		bool wanted = !usage || (tags->usage && strcmp(tags->usage, usage) == 0);
 		*whole &= tags->known == DEVMAP_KNOWN || tags->known == DEVMAP_UNTAGGED;
-		bool known = tags->known == DEVMAP_KNOWN || (!usage && (tags->partuuid || tags->partlabel));
+		bool known = tags->known == DEVMAP_KNOWN
+		             || (!usage && (tags->partuuid || tags->partlabel));
 		if (known && wanted)
-			list[count++] = (struct devmap_device){found.devs[i]->major, found.devs[i]->minor, tags};
+			list[count++] = (struct devmap_device){dev->major, dev->minor, tags};
 	}
 	*devices = list;
 out:

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two questions, both answered from sysfs; what paths of a multipath failed,
- * only device mapper tells.
+ * Decides by sysfs (and device mapper, for failed paths of a multipath):
  *
- * May a device be touched?  Not if it, or one that it stands on, is remote,
- * suspended or shut down: "blocks" says why.  A multipath map blocks only
- * when all its paths do.
+ * Can a device block?  Yes if it, or a device below it, is remote, suspended or shut down; "blocks"
+ * is the reason.  A multipath blocks only if all its paths do.
  *
- * May a device be probed?  Not if it blocks, is removable, or is held by
- * another device: what is read from a member is not what is mounted, and a
- * path of a multipath may be the one that hangs.  For a partition the same is
- * asked of its disk, which has to be read for PARTUUID.
+ * May a device be probed?  Not if it blocks, is removable, or is held by another device: the
+ * contents of a member are not those of the file system, and a path of a multipath may hang.  The
+ * same holds for the disk of a partition, which must be read for PARTUUID.
  *
- * The state can change after we looked; what must be proof against that waits
- * for the prober.
+ * The state can change afterwards; callers that must not block use the prober.
  */
 #include "devmap/devmap_impl.h"
 
@@ -31,19 +27,19 @@ static bool devmap_name_is_kind(const char *name, const char *prefix)
 	return strncmp(name, prefix, n) == 0 && (prefix[n - 1] == '!' || isdigit((unsigned char)name[n]));
 }
 
-/** Whether sysfs knows a device, and by such a name. */
+/** Whether the sysfs name of a device is of a kind. */
 static bool devmap_is_kind(struct devmap *map, struct devmap_dev *dev, const char *prefix)
 {
 	return devmap_name_is_kind(devmap_kname(map, dev), prefix);
 }
 
-/** Devices whose I/O ends outside this kernel. */
+/** Whether I/O to a device leaves this kernel. */
 static bool devmap_is_remote(struct devmap *map, struct devmap_dev *dev)
 {
 	static const char *const kinds[] = {
 		"nbd", "rbd", "drbd", "rnbd", "etherd!",
 		"ublkb",   /* a process serves it */
-		"zd",      /* a zfs volume: zfs is not touched either */
+		"zd",      /* a zfs volume; zfs is not touched either */
 	};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
 		if (devmap_is_kind(map, dev, kinds[i]))
@@ -52,13 +48,13 @@ static bool devmap_is_remote(struct devmap *map, struct devmap_dev *dev)
 	return dev->iscsi;
 }
 
-/** The prefix that leads from a device's attributes to those of its disk. */
+/** The path from a device's attributes to those of its disk. */
 static const char *devmap_disk(const struct devmap_dev *dev)
 {
 	return dev->partition ? "../" : "";
 }
 
-/** An attribute of the disk. */
+/** Read an attribute of the disk. */
 static ssize_t devmap_disk_attr(struct devmap *map, const struct devmap_dev *dev, const char *attr,
                                 char *buf, size_t size)
 {
@@ -68,7 +64,7 @@ static ssize_t devmap_disk_attr(struct devmap *map, const struct devmap_dev *dev
 	return devmap_attr(map, dev, path, buf, size);
 }
 
-/** What the controllers of an NVMe namespace with native multipath are. */
+/** The controllers of an NVMe namespace with native multipath. */
 struct devmap_nvme {
 	const struct devmap_dev *dev;
 	bool remote, any, live;
@@ -96,7 +92,7 @@ static const char *devmap_judge_nvme(struct devmap *map, const struct devmap_dev
 	if (devmap_disk_attr(map, dev, "device/transport", buf, sizeof(buf)) >= 0)
 		return strcmp(buf, "pcie") != 0 && strcmp(buf, "apple-nvme") != 0 ? why_remote : NULL;
 
-	/* "/.": the directory is behind a link. */
+	/* "/.": the directory is a link. */
 	struct devmap_nvme nvme = {.dev = dev};
 	if (!devmap_path(path, sizeof(path), "dev/block/%u:%u/%sdevice/.", dev->major, dev->minor,
 	                 devmap_disk(dev))
@@ -107,7 +103,7 @@ static const char *devmap_judge_nvme(struct devmap *map, const struct devmap_dev
 	return nvme.any && !nvme.live ? "no live controller" : NULL;
 }
 
-/** Whether an attribute is there and has none of the good values. */
+/** Whether an attribute exists and has none of the good values. */
 static bool devmap_bad_state(struct devmap *map, const struct devmap_dev *dev, const char *attr,
                              const char *const *good)
 {
@@ -121,7 +117,7 @@ static bool devmap_bad_state(struct devmap *map, const struct devmap_dev *dev, c
 	return true;
 }
 
-/** The devices that one stands on. */
+/** The devices below a device. */
 struct devmap_slaves {
 	struct devmap_dev *dev;
 	size_t count, blocked;
@@ -140,7 +136,7 @@ static bool devmap_each_slave(struct devmap *map, const char *name, void *arg)
 	                 slaves->dev->minor, devmap_disk(slaves->dev), name))
 		return true;
 	struct devmap_dev *slave = devmap_dev_at(map, path);
-	const char *why = "stands on an unknown device";
+	const char *why = "on an unknown device";
 	if (slave) {
 		devmap_judge_at(map, slave, slaves->depth + 1);
 		slaves->dev->removable |= slave->removable;
@@ -171,14 +167,16 @@ static const char *devmap_judge_slaves(struct devmap *map, struct devmap_dev *de
 	                 && strncmp(uuid, "mpath-", 6) == 0;
 	if (!multipath || slaves.remote)
 		return slaves.why;
-	/* A path that failed is told by device mapper alone, and to root alone. */
+	/* Only device mapper reports failed paths, and only to root. */
 	char status[DEVMAP_ATTR_MAX];
-	bool failed = devmap_paths_status(map, dev, status, sizeof(status)) > 0 && devmap_paths_failed(status);
-	return failed || slaves.blocked == slaves.count ? "no path that works" : NULL;
+	bool failed = devmap_paths_status(map, dev, status, sizeof(status)) > 0
+	              && devmap_paths_failed(status);
+	return failed || slaves.blocked == slaves.count ? "no working path" : NULL;
 }
 
-/** Judge a device by another that it stands on; NULL is none. */
-static const char *devmap_judge_below(struct devmap *map, struct devmap_dev *dev, struct devmap_dev *below, int depth)
+/** Judge a device by one below it, which may be NULL. */
+static const char *devmap_judge_below(struct devmap *map, struct devmap_dev *dev,
+                                      struct devmap_dev *below, int depth)
 {
 	if (!below)
 		return NULL;
@@ -195,7 +193,7 @@ static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev,
 		char buf[DEVMAP_ATTR_MAX];
 		ssize_t n = devmap_disk_attr(map, dev, "loop/backing_file", buf, sizeof(buf));
 		if (n <= 0)
-			return n < 0 && errno != ENOENT ? "on a file of no known name" : NULL;
+			return n < 0 && errno != ENOENT ? "on an unknown file" : NULL;
 		if (!devmap_take_file(map, dev, buf, (size_t)n))
 			return "out of memory";
 	}
@@ -206,14 +204,17 @@ static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev,
 	return devmap_judge_below(map, dev, devmap_by_name(map, dev->backing + 5), depth);
 }
 
-/** A zram device writes to another what is not used, if it was given one. */
+/** Judge a zram device by its backing device, if it has one. */
 static const char *devmap_judge_zram(struct devmap *map, struct devmap_dev *dev, int depth)
 {
 	char buf[DEVMAP_ATTR_MAX];
-	if (devmap_disk_attr(map, dev, "backing_dev", buf, sizeof(buf)) <= 0 || strcmp(buf, "none") == 0)
+	if (devmap_disk_attr(map, dev, "backing_dev", buf, sizeof(buf)) <= 0
+	    || strcmp(buf, "none") == 0)
 		return NULL;
-	struct devmap_dev *below = strncmp(buf, "/dev/", 5) == 0 ? devmap_by_name(map, buf + 5) : NULL;
-	return below ? devmap_judge_below(map, dev, below, depth) : "stands on an unknown device";
+	struct devmap_dev *below = NULL;
+	if (strncmp(buf, "/dev/", 5) == 0)
+		below = devmap_by_name(map, buf + 5);
+	return below ? devmap_judge_below(map, dev, below, depth) : "on an unknown device";
 }
 
 struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev)
@@ -225,7 +226,7 @@ struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev
 	return devmap_dev_at(map, path);
 }
 
-/** Whether a device, or its disk, is not to be touched. */
+/** Whether devmap_avoid() was called for a device or its disk. */
 static bool devmap_is_avoided(struct devmap *map, const struct devmap_dev *dev)
 {
 	if (!map->avoids || dev->avoided)
@@ -265,8 +266,7 @@ static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev,
 	return devmap_bad_state(map, dev, "device/state", running) ? "offline" : NULL;
 }
 
-/** Whether a driver's devices stand on files or servers: its major number is
-    all there is to go by where sysfs tells nothing. */
+/** Whether a driver's devices are on files or servers; for devices that sysfs does not have. */
 static bool devmap_stands_on_others(uint32_t major)
 {
 	return major == 7 /* loop */ || major == 43 /* nbd */ || major == 147 /* drbd */;
@@ -274,7 +274,7 @@ static bool devmap_stands_on_others(uint32_t major)
 
 static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int depth)
 {
-	/* A circle of devices adds nothing to what is found on the way round. */
+	/* A cycle of devices ends here. */
 	if (dev->judging || (dev->judged && (dev->removable_known || !map->opening)))
 		return;
 	bool before = map->unread;
@@ -282,9 +282,9 @@ static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int dept
 	dev->blocks = NULL;
 	bool known = *devmap_kname(map, dev);
 	if (!known && devmap_stands_on_others(dev->major)) {
-		dev->blocks = "not known to sysfs";
+		dev->blocks = "not in sysfs";
 	} else if (known && depth > DEVMAP_DEPTH_MAX) {
-		dev->blocks = "stands on too many others";
+		dev->blocks = "on too many other devices";
 	} else if (known) {
 		char buf[16];
 		dev->judging = true;
@@ -294,9 +294,9 @@ static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int dept
 		if (map->opening && !dev->removable_known) {
 			bool unread = map->unread;
 			map->unread = false;
-			dev->removable = devmap_disk_attr(map, dev, "removable", buf, sizeof(buf)) > 0 && buf[0] == '1';
-			/* It is not opened then; whether it blocks is another question. */
-			dev->removable |= map->unread;
+			ssize_t n = devmap_disk_attr(map, dev, "removable", buf, sizeof(buf));
+			/* If unknown, the device is not opened; it may still not block. */
+			dev->removable = (n > 0 && buf[0] == '1') || map->unread;
 			map->unread = unread;
 		}
 		dev->removable_known = map->opening;
@@ -306,7 +306,7 @@ static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int dept
 		dev->judged = true;
 	}
 	if (map->unread && !dev->blocks)
-		dev->blocks = "its state cannot be read";
+		dev->blocks = "state unreadable";
 	map->unread = before;
 }
 
@@ -321,7 +321,7 @@ bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor)
 	if (!dev)
 		return false;
 	devmap_judge(map, dev);
-	/* Of those that a process serves the network is none of our knowledge. */
+	/* Devices served by a local process need not need the network. */
 	return dev->blocks == why_remote && !devmap_is_kind(map, dev, "ublkb")
 	       && !devmap_is_kind(map, dev, "zd");
 }
@@ -330,7 +330,8 @@ bool devmap_crypt(struct devmap *map, uint32_t major, uint32_t minor)
 {
 	char uuid[256];
 	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
-	return dev && devmap_is_kind(map, dev, "dm-") && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
+	return dev && devmap_is_kind(map, dev, "dm-")
+	       && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
 	       && strncmp(uuid, "CRYPT-", 6) == 0;
 }
 
@@ -340,11 +341,13 @@ bool devmap_protected(struct devmap *map, uint32_t major, uint32_t minor)
 	return dev && devmap_flag(map, dev, "ro");
 }
 
-/** A number of an attribute of a loop device; 0 if it is not there. */
-static uint64_t devmap_loop_number(struct devmap *map, const struct devmap_dev *dev, const char *attr)
+/** A numeric attribute of a loop device; 0 if it does not exist. */
+static uint64_t devmap_loop_number(struct devmap *map, const struct devmap_dev *dev,
+                                   const char *attr)
 {
 	char buf[32];
-	return devmap_disk_attr(map, dev, attr, buf, sizeof(buf)) > 0 ? strtoull(buf, NULL, 10) : 0;
+	ssize_t n = devmap_disk_attr(map, dev, attr, buf, sizeof(buf));
+	return n > 0 ? strtoull(buf, NULL, 10) : 0;
 }
 
 bool devmap_loop(struct devmap *map, uint32_t major, uint32_t minor, struct devmap_loop *loop)
@@ -366,7 +369,7 @@ bool devmap_loop(struct devmap *map, uint32_t major, uint32_t minor, struct devm
 	return true;
 }
 
-/** What holds a device. */
+/** A device that holds another. */
 struct devmap_holder {
 	const char *dir;         /* of the device, below the sysfs root */
 	const char *why;
@@ -393,14 +396,14 @@ static bool devmap_each_holder(struct devmap *map, const char *name, void *arg)
 	return false;
 }
 
-/** Why the device of a directory is held, or NULL. */
+/** Why the device of a sysfs directory is held, or NULL. */
 static const char *devmap_held(struct devmap *map, struct devmap_dev *dev, const char *dir)
 {
 	struct devmap_holder holder = {.dir = dir};
 	char path[DEVMAP_PATH_MAX];
 	if (devmap_path(path, sizeof(path), "%s/holders", dir))
 		devmap_each(map, path, devmap_each_holder, &holder);
-	/* A member that has no holder yet; bcache0 itself has a link of that name. */
+	/* A member without a holder yet; bcache0 itself also has an entry of this name. */
 	if (!holder.why && !devmap_is_kind(map, dev, "bcache")
 	    && devmap_path(path, sizeof(path), "%s/bcache", dir) && devmap_exists(map, path))
 		holder.why = "member of bcache";
@@ -416,21 +419,23 @@ const char *devmap_part(struct devmap *map, uint32_t major, uint32_t minor)
 	char dir[64];
 	struct devmap_dev *disk = devmap_whole(map, dev);
 	const char *why = dev->part ? dev->part : disk ? disk->part : NULL;
-	/* LUKS that is open keeps its own label. */
+	/* An open LUKS device is held, but its label is its own. */
 	bool crypto = dev->tags.usage && strcmp(dev->tags.usage, "crypto") == 0;
 	if (!why && !crypto && devmap_path(dir, sizeof(dir), "dev/block/%u:%u", major, minor))
 		why = devmap_held(map, dev, dir);
-	if (!why && disk && devmap_path(dir, sizeof(dir), "dev/block/%u:%u", disk->major, disk->minor))
+	if (!why && disk
+	    && devmap_path(dir, sizeof(dir), "dev/block/%u:%u", disk->major, disk->minor))
 		why = devmap_held(map, disk, dir);
 	map->unread = unread;
 	return why;
 }
 
-/** Whether a dm device is one that LVM keeps to itself: LVM-<64 bytes>-tmeta. */
+/** Whether a dm device is internal to LVM: LVM-<64 bytes>-tmeta. */
 static bool devmap_is_private(struct devmap *map, struct devmap_dev *dev)
 {
 	char uuid[256];
-	return devmap_is_kind(map, dev, "dm-") && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
+	return devmap_is_kind(map, dev, "dm-")
+	       && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
 	       && strncmp(uuid, "LVM-", 4) == 0 && strlen(uuid) > 4 + 64 && uuid[4 + 64] == '-';
 }
 
@@ -447,13 +452,14 @@ const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev)
 	if (dev->removable)
 		return "removable media";
 	if (devmap_is_kind(map, dev, "loop") && !dev->backing)
-		return "no file attached";
+		return "no backing file";
 	if (devmap_attr(map, dev, "size", size, sizeof(size)) > 0 && strcmp(size, "0") == 0)
-		return "of no size";
+		return "size 0";
 	if (devmap_is_private(map, dev))
 		return "internal to LVM";
 	const char *why = devmap_held(map, dev, dir);
-	if (!why && dev->partition && devmap_path(dir, sizeof(dir), "dev/block/%u:%u/..", dev->major, dev->minor))
+	if (!why && dev->partition
+	    && devmap_path(dir, sizeof(dir), "dev/block/%u:%u/..", dev->major, dev->minor))
 		why = devmap_held(map, dev, dir);
-	return !why && map->unread ? "its state cannot be read" : why;
+	return !why && map->unread ? "state unreadable" : why;
 }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of loop devices, and whether their names can be believed.
+ * The backing files of loop devices, and whether their names are right.
  *
- * sysfs names the file as seen from the reader's root.  A file that is not
- * below that root (its mount was detached, or is in another namespace) is named
- * from the top of its own tree instead: "/disk.img" may be such a file, or one
- * of ours.  The two are told apart by reading the name again with the directory
- * of the file as the root: a file of that directory is then "/disk.img", and
- * any other keeps its name.  This asks nothing of the file, and holds for
- * deleted files as well.  LOOP_GET_STATUS64 would give the device number of the
- * file, but it asks the file system of the file for it (vfs_getattr), and blocks
- * where that blocks.
+ * sysfs shows the path of the file relative to the reader's root.  For a file that is not below that
+ * root (its mount was detached, or is in another namespace) it shows the path from the top of its
+ * own mount: "/disk.img" may be such a file, or one in "/".  To distinguish them, the name is read
+ * again with the directory of the file as root: a file of that directory is then "/disk.img", any
+ * other keeps its name.  This does not touch the file and works for deleted files as well.
+ * LOOP_GET_STATUS64 would return the device number of the file, but calls vfs_getattr(), which can
+ * block.
  */
 #include "devmap/devmap_impl.h"
 
@@ -33,8 +31,10 @@ bool devmap_take_file(struct devmap *map, struct devmap_dev *dev, const char *fi
 {
 	dev->backing = dev->way = devmap_strndup(map, file, n);
 	const char *base = dev->backing ? strrchr(dev->backing, '/') : NULL;
-	if (base && devmap_is_deleted(dev->backing))
-		dev->way = devmap_strndup(map, file, base == dev->backing ? 1 : (size_t)(base - dev->backing));
+	if (base && devmap_is_deleted(dev->backing)) {
+		size_t dir = (size_t)(base - dev->backing);
+		dev->way = devmap_strndup(map, file, dir ? dir : 1);
+	}
 	return dev->backing && dev->way;
 }
 
@@ -50,7 +50,7 @@ bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct dev
 	return true;
 }
 
-/** A walk over what a device stands on. */
+/** A walk over the devices below a device. */
 struct devmap_walk {
 	void (*each)(void *arg, const struct devmap_file *file);
 	void *arg;
@@ -76,33 +76,36 @@ void devmap_files(struct devmap *map, uint32_t major, uint32_t minor, const char
 	if (!dev)
 		return;
 	devmap_walk(&walk, dev, 0);
-	for (const struct devmap_below *member = major == 0 ? dev->members : NULL; member; member = member->next) {
+	const struct devmap_below *member = major == 0 ? dev->members : NULL;
+	for (; member; member = member->next) {
 		if (member->dev != dev)
 			devmap_walk(&walk, member->dev, 0);
 	}
 }
 
-/** Read the name of a loop's file again, with its directory as the root. */
+/** Read the name of a backing file again, with its directory as the root. */
 static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap_dev *dev, int dirfd)
 {
 	char path[DEVMAP_PATH_MAX], dir[DEVMAP_ATTR_MAX], buf[DEVMAP_ATTR_MAX];
 	const char *base = strrchr(dev->backing, '/');
 	if (*dev->backing != '/')
 		return DEVMAP_ELSEWHERE;
-	/* Of a file in "/" both names are the same. */
+	/* For a file in "/" both names are the same. */
 	if (base == dev->backing || map->unrooted)
 		return DEVMAP_NAMED;
-	if (!devmap_at(path, sizeof(path), map->sysroot, "dev/block/%u:%u/%sloop/backing_file", dev->major,
-	               dev->minor, dev->partition ? "../" : "")
+	if (!devmap_at(path, sizeof(path), map->sysroot, "dev/block/%u:%u/%sloop/backing_file",
+	               dev->major, dev->minor, dev->partition ? "../" : "")
 	    || !devmap_path(dir, sizeof(dir), "%.*s", (int)(base - dev->backing), dev->backing))
 		return DEVMAP_ELSEWHERE;
 	const char *name = dirfd == AT_FDCWD ? dir : dir + strspn(dir, "/");
 	int root = os_openat(map->os, dirfd, name, O_PATH | O_DIRECTORY);
 	int fd = os_openat(map->os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
-	ssize_t n = root >= 0 && fd >= 0 ? os_read_rooted(map->os, root, fd, buf, sizeof(buf)) : 0;
+	ssize_t n = 0;
+	if (root >= 0 && fd >= 0)
+		n = os_read_rooted(map->os, root, fd, buf, sizeof(buf));
 	os_close(map->os, root);
 	os_close(map->os, fd);
-	/* An ordinary user may not change the root: one refusal is enough to know. */
+	/* Without the right to chroot(2), do not try again. */
 	map->unrooted = n < 0 && errno == EPERM;
 	if (n < 0)
 		return DEVMAP_NAMED;
@@ -110,7 +113,7 @@ static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap
 	return n > 0 && here ? DEVMAP_HERE : DEVMAP_ELSEWHERE;
 }
 
-/** A caller of devmap_each_connection(). */
+/** The arguments of devmap_each_connection(). */
 struct devmap_connections {
 	bool (*each)(void *arg, const char *name);
 	void *arg;
@@ -123,7 +126,8 @@ static bool devmap_each_fuse(struct devmap *map, const char *name, void *arg)
 	return connections->each(connections->arg, name);
 }
 
-void devmap_each_connection(struct devmap *map, bool (*each)(void *arg, const char *name), void *arg)
+void devmap_each_connection(struct devmap *map, bool (*each)(void *arg, const char *name),
+                            void *arg)
 {
 	struct devmap_connections connections = {each, arg};
 	devmap_each(map, "fs/fuse/connections", devmap_each_fuse, &connections);

@@ -8,12 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/**
- * Open a name below /dev; never through a link of /proc, which /dev/fd is.
- */
+/** Open a name below /dev, but not through a magic link of /proc such as /dev/fd. */
 static int devmap_node_open(struct devmap *map, const char *name, int flags)
 {
-	if (!map->devroot || !devmap_is_subpath(name) || strncmp(name, "fd/", 3) == 0 || strncmp(name, "std", 3) == 0) {
+	if (!map->devroot || !devmap_is_subpath(name) || strncmp(name, "fd/", 3) == 0
+	    || strncmp(name, "std", 3) == 0) {
 		errno = ENOENT;
 		return -1;
 	}
@@ -39,12 +38,13 @@ static int devmap_fd_number(struct devmap *map, int fd, uint32_t *major, uint32_
 	return 0;
 }
 
-ssize_t devmap_paths_status(struct devmap *map, const struct devmap_dev *dev, char *buf, size_t size)
+ssize_t devmap_paths_status(struct devmap *map, const struct devmap_dev *dev, char *buf,
+                            size_t size)
 {
 	enum { MISC = 10, DM_CONTROL = 236 };
 	static const char name[] = "mapper/control";
 	uint32_t major, minor;
-	/* First without opening it, as for block devices. */
+	/* Check the number before opening it. */
 	int fd = devmap_node_open(map, name, O_PATH);
 	if (fd < 0)
 		return -1;
@@ -72,10 +72,10 @@ int devmap_node_number(struct devmap *map, const char *name, uint32_t *major, ui
 	return rc;
 }
 
-/** Open the node of a device for reading, if that is what the name leads to. */
+/** Open a name for reading if it is the node of a device. */
 static int devmap_open_name(struct devmap *map, const struct devmap_dev *dev, const char *name)
 {
-	/* First without opening the device: another one could take it amiss. */
+	/* Check the number first: opening another device may have side effects. */
 	uint32_t major, minor;
 	if (devmap_node_number(map, name, &major, &minor) != 0)
 		return -1;
@@ -101,13 +101,13 @@ static int devmap_open(struct devmap *map, struct devmap_dev *dev)
 		return -1;
 	}
 	int fd = devmap_open_name(map, dev, dev->name + strlen("/dev/"));
-	/* Without udev, /dev/mapper may be bare. */
+	/* Without udev, /dev/mapper may be empty. */
 	if (fd < 0 && errno == ENOENT && strncmp(dev->name, "/dev/mapper/", 12) == 0)
 		fd = devmap_open_name(map, dev, devmap_kname(map, dev));
 	return fd;
 }
 
-/** What a failed open says. */
+/** The meaning of a failed open. */
 static enum devmap_known devmap_errno_known(int error)
 {
 	switch (error) {
@@ -129,7 +129,7 @@ static enum devmap_known devmap_errno_known(int error)
 	}
 }
 
-/** Set a tag that is still NULL to a value found. */
+/** Set a tag that is still NULL. */
 static void devmap_found(struct devmap *map, const char **tag, const char *value)
 {
 	size_t n = value ? strnlen(value, DEVMAP_TAG_MAX) : 0;
@@ -137,8 +137,9 @@ static void devmap_found(struct devmap *map, const char **tag, const char *value
 		*tag = devmap_strndup(map, value, n);
 }
 
-/** Look for the marks of file systems and the like. */
-static enum devmap_known devmap_probe_superblocks(struct devmap *map, int fd, struct devmap_tags *tags)
+/** Find the signature of a file system or the like. */
+static enum devmap_known devmap_probe_superblocks(struct devmap *map, int fd,
+                                                  struct devmap_tags *tags)
 {
 	blkid_probe probe = blkid_new_probe();
 	if (!probe) {
@@ -147,7 +148,8 @@ static enum devmap_known devmap_probe_superblocks(struct devmap *map, int fd, st
 	}
 	enum devmap_known known = DEVMAP_FAILED;
 	int flags = BLKID_SUBLKS_LABEL | BLKID_SUBLKS_UUID | BLKID_SUBLKS_TYPE | BLKID_SUBLKS_USAGE;
-	if (blkid_probe_set_device(probe, fd, 0, 0) != 0 || blkid_probe_enable_superblocks(probe, 1) != 0
+	if (blkid_probe_set_device(probe, fd, 0, 0) != 0
+	    || blkid_probe_enable_superblocks(probe, 1) != 0
 	    || blkid_probe_set_superblocks_flags(probe, flags) != 0)
 		goto out;
 	switch (blkid_do_safeprobe(probe)) {
@@ -167,8 +169,8 @@ static enum devmap_known devmap_probe_superblocks(struct devmap *map, int fd, st
 		const char *key;
 		const char **tag;
 	} const keys[] = {
-		{"TYPE", &tags->type}, {"USAGE", &tags->usage}, {"UUID", &tags->uuid}, {"LABEL", &tags->label},
-		{"UUID_SUB", &tags->uuid_sub},
+		{"TYPE", &tags->type}, {"USAGE", &tags->usage}, {"UUID", &tags->uuid},
+		{"LABEL", &tags->label}, {"UUID_SUB", &tags->uuid_sub},
 	};
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); ++i) {
 		const char *value = NULL;
@@ -181,7 +183,7 @@ out:
 	return known;
 }
 
-/** A number from an attribute; -1 if it is none. */
+/** A numeric attribute, or -1. */
 static long long devmap_number(struct devmap *map, const struct devmap_dev *dev, const char *attr)
 {
 	char buf[32];
@@ -194,12 +196,13 @@ static long long devmap_number(struct devmap *map, const struct devmap_dev *dev,
 }
 
 /**
- * Look a partition up in the table of its disk.
+ * Find a partition in the partition table of its disk.
  *
- * libblkid would do so by itself (BLKID_PARTS_ENTRY_DETAILS), but would open
- * the first node in /dev that it finds for the disk.
+ * libblkid could do so itself (BLKID_PARTS_ENTRY_DETAILS), but would open the first node in /dev
+ * that it finds for the disk.
  */
-static void devmap_probe_partition(struct devmap *map, struct devmap_dev *dev, struct devmap_tags *tags)
+static void devmap_probe_partition(struct devmap *map, struct devmap_dev *dev,
+                                   struct devmap_tags *tags)
 {
 	char path[64];
 	long long number = devmap_number(map, dev, "partition");
@@ -216,12 +219,15 @@ static void devmap_probe_partition(struct devmap *map, struct devmap_dev *dev, s
 		map->failed = true;
 		goto out;
 	}
-	if (blkid_probe_set_device(probe, fd, 0, 0) != 0 || blkid_probe_enable_superblocks(probe, 0) != 0
+	if (blkid_probe_set_device(probe, fd, 0, 0) != 0
+	    || blkid_probe_enable_superblocks(probe, 0) != 0
 	    || blkid_probe_enable_partitions(probe, 1) != 0)
 		goto out;
 	blkid_partlist list = blkid_probe_get_partitions(probe);
-	blkid_partition entry = list ? blkid_partlist_get_partition_by_partno(list, (int)number) : NULL;
-	/* Both count in units of 512 bytes. */
+	blkid_partition entry = NULL;
+	if (list)
+		entry = blkid_partlist_get_partition_by_partno(list, (int)number);
+	/* Both are in units of 512 bytes. */
 	if (entry && blkid_partition_get_start(entry) == start) {
 		devmap_found(map, &tags->partuuid, blkid_partition_get_uuid(entry));
 		devmap_found(map, &tags->partlabel, blkid_partition_get_name(entry));
@@ -231,7 +237,8 @@ out:
 	os_close(map->os, fd);
 }
 
-enum devmap_known devmap_probe(struct devmap *map, struct devmap_dev *dev, struct devmap_tags *tags)
+enum devmap_known devmap_probe(struct devmap *map, struct devmap_dev *dev,
+                               struct devmap_tags *tags)
 {
 	int fd = devmap_open(map, dev);
 	if (fd < 0)

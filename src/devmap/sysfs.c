@@ -64,7 +64,7 @@ bool devmap_is_subpath(const char *text)
 	}
 }
 
-/** Take in why something could not be read.  @return whether it may be there. */
+/** Handle errno of a failed read.  @return whether the file may exist. */
 static bool devmap_missed(struct devmap *map)
 {
 	switch (errno) {
@@ -80,8 +80,8 @@ static bool devmap_missed(struct devmap *map)
 	}
 }
 
-/** Open a path below sysroot.  What is on another mount there is a regular file that
-    cannot block, or a directory. */
+/** Open a path below sysroot.  On another mount, only directories and regular files that cannot
+    block are opened. */
 static int devmap_open(struct devmap *map, const char *path, int flags)
 {
 	char full[DEVMAP_PATH_MAX];
@@ -103,7 +103,7 @@ ssize_t devmap_read(struct devmap *map, char *buf, size_t size, const char *path
 		devmap_missed(map);
 		return -1;
 	}
-	/* sysfs gives an attribute in one read, and most end in a newline. */
+	/* sysfs returns an attribute in one read; most end in a newline. */
 	ssize_t n = 0, got;
 	do {
 		got = os_read(map->os, fd, buf + n, size - (size_t)n);
@@ -141,7 +141,7 @@ bool devmap_flag(struct devmap *map, const struct devmap_dev *dev, const char *a
 
 bool devmap_exists(struct devmap *map, const char *path)
 {
-	/* Not by statx: those are counted as looks at mounts. */
+	/* Not statx: its count is that of examined mounts. */
 	int fd = devmap_open(map, path, O_PATH);
 	if (fd < 0)
 		devmap_missed(map);
@@ -149,7 +149,7 @@ bool devmap_exists(struct devmap *map, const char *path)
 	return fd >= 0;
 }
 
-/** Parse an unsigned number at *str, no blanks or signs.  @return success. */
+/** Parse an unsigned number at *str without blanks and signs.  @return success. */
 static bool devmap_parse_u32(const char **str, uint32_t *value)
 {
 	if (!isdigit((unsigned char)**str))
@@ -208,7 +208,7 @@ int devmap_each(struct devmap *map, const char *path,
 	return rc;
 }
 
-/** Whether a path has a component of a prefix and digits: "session1". */
+/** Whether a path has a component that is a prefix and digits: "session1". */
 static bool devmap_has_numbered(const char *path, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -223,7 +223,7 @@ static bool devmap_has_numbered(const char *path, const char *prefix)
 	return false;
 }
 
-/** Read the link of a device: kname, virtual, iscsi. */
+/** Set kname, virtual and iscsi by the link of a device. */
 static void devmap_resolve(struct devmap *map, struct devmap_dev *dev)
 {
 	dev->resolved = true;
@@ -318,7 +318,8 @@ static bool devmap_match_btrfs(struct devmap *map, const char *uuid, void *arg)
 	struct devmap_btrfs_search *search = arg;
 	if (!devmap_is_uuid(uuid))
 		return true;
-	search->found = devmap_path(search->path, DEVMAP_PATH_MAX, "fs/btrfs/%s/devices/%s", uuid, search->kname)
+	search->found = devmap_path(search->path, DEVMAP_PATH_MAX, "fs/btrfs/%s/devices/%s", uuid,
+	                            search->kname)
 	                && devmap_exists(map, search->path);
 	if (search->found)
 		devmap_path(search->path, DEVMAP_PATH_MAX, "fs/btrfs/%s", uuid);

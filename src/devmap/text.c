@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two text files of identifiers.  Both are taken for hostile: a value
- * that is too long or has a NUL in it is dropped, a line that does not fit
- * the form is passed over.
+ * Parsers of the udev database and blkid.tab.  Both files are untrusted: values that are too long
+ * or contain a NUL, and lines of another form, are ignored.
  *
- * udev's database, one file for each device:
+ * The udev database has one file for each device:
  *     E:ID_FS_LABEL_ENC=two\x20words
- * blkid.tab, one line for each device, '"' and '\' preceded by a '\':
+ * blkid.tab has one line for each device; '\' escapes '"' and '\':
  *     <device DEVNO="0x0801" TIME="1700000000.5" UUID="..." TYPE="ext4">/dev/sda1</device>
  */
 #include "devmap/devmap_impl.h"
@@ -40,7 +39,7 @@ const char *devmap_usage(const char *type)
 			return "other";
 		}
 	}
-	/* udev's mpath_member is not libblkid's. */
+	/* udev's mpath_member is unknown to libblkid. */
 	size_t n = strlen(type);
 	return n > 7 && strcmp(type + n - 7, "_member") == 0 ? "raid" : NULL;
 }
@@ -48,10 +47,11 @@ const char *devmap_usage(const char *type)
 /** The value of a hexadecimal digit. */
 static unsigned devmap_hex(char c)
 {
-	return isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
+	int digit = isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
+	return (unsigned)digit;
 }
 
-/** Whether at str, of which n bytes are left, stands \xhh; and the byte. */
+/** Whether str begins with \xhh; decode it. */
 static bool devmap_take_hex(const char *str, size_t n, char *byte)
 {
 	if (n < 4 || str[0] != '\\' || str[1] != 'x' || !isxdigit((unsigned char)str[2])
@@ -61,7 +61,7 @@ static bool devmap_take_hex(const char *str, size_t n, char *byte)
 	return true;
 }
 
-/** Keep a value, with \xhh decoded if asked; NULL if it is empty or unfit. */
+/** Copy a value into the map, optionally decoding \xhh; NULL if it is empty or invalid. */
 static const char *devmap_value(struct devmap *map, const char *str, size_t n, bool decode)
 {
 	char buf[DEVMAP_TAG_MAX];
@@ -79,7 +79,7 @@ static const char *devmap_value(struct devmap *map, const char *str, size_t n, b
 	return len > 0 ? devmap_strndup(map, buf, len) : NULL;
 }
 
-/** Whether a path of udev leads over a network: "ip-192.0.2.9:3260-iscsi-...". */
+/** Whether a by-path name of udev is over a network: "ip-192.0.2.9:3260-iscsi-...". */
 static bool devmap_is_over_net(const char *path, size_t n)
 {
 	return n > 3 && memcmp(path, "ip-", 3) == 0 && memmem(path, n, "-iscsi-", 7);
@@ -99,7 +99,7 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 		{"ID_FS_UUID_ENC", &tags->uuid, true},
 		{"ID_FS_LABEL_ENC", &tags->label, true},
 		{"ID_FS_UUID_SUB_ENC", &tags->uuid_sub, true},
-		/* These have other bytes in place of what is not safe. */
+		/* In these, unsafe characters are replaced. */
 		{"ID_FS_UUID", &plain_uuid, false},
 		{"ID_FS_LABEL", &plain_label, false},
 		{"ID_FS_UUID_SUB", &plain_sub, false},
@@ -135,11 +135,13 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 			}
 			if (word_is(key, key_len, "ID_FS_AMBIVALENT"))
 				udev->ambivalent = true;
-			tags->remote |= word_is(key, key_len, "ID_PATH") && devmap_is_over_net(value, value_len);
+			tags->remote |= word_is(key, key_len, "ID_PATH")
+			                && devmap_is_over_net(value, value_len);
 		}
 		static const char link[] = "S:disk/by-path/";
 		size_t n = (size_t)(stop - line), skip = sizeof(link) - 1;
-		tags->remote |= n > skip && memcmp(line, link, skip) == 0 && devmap_is_over_net(line + skip, n - skip);
+		tags->remote |= n > skip && memcmp(line, link, skip) == 0
+		                && devmap_is_over_net(line + skip, n - skip);
 		line = stop + 1;
 	}
 	if (!tags->uuid)
@@ -150,13 +152,13 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 		tags->uuid_sub = plain_sub;
 }
 
-/** One attribute of a line of blkid.tab; the value is still escaped. */
+/** An attribute of a line of blkid.tab; the value is escaped. */
 struct devmap_attribute {
 	const char *name, *value;
 	size_t name_len, value_len;
 };
 
-/** Take the next attribute of a line at *pos.  @return false at the end. */
+/** Read the next attribute of a line.  @return false at the end. */
 static bool devmap_next_attribute(const char **pos, const char *end, struct devmap_attribute *attr)
 {
 	const char *p = *pos;
@@ -179,7 +181,7 @@ static bool devmap_next_attribute(const char **pos, const char *end, struct devm
 	return true;
 }
 
-/** Keep the value of an attribute without its backslashes. */
+/** Decode the value of an attribute into the map. */
 static const char *devmap_attribute_value(struct devmap *map, const struct devmap_attribute *attr)
 {
 	char buf[DEVMAP_TAG_MAX];
@@ -187,7 +189,7 @@ static const char *devmap_attribute_value(struct devmap *map, const struct devma
 	for (size_t i = 0; i < attr->value_len; ++len) {
 		if (len == sizeof(buf))
 			return NULL;
-		/* Releases differ: \" and \x22. */
+		/* Releases of libblkid differ: \" and \x22. */
 		if (devmap_take_hex(attr->value + i, attr->value_len - i, &buf[len])) {
 			i += 4;
 			continue;
@@ -198,7 +200,7 @@ static const char *devmap_attribute_value(struct devmap *map, const struct devma
 	return devmap_value(map, buf, len, false);
 }
 
-/** An attribute as a number; 0 if it is none. */
+/** An attribute as a number, or 0. */
 static unsigned long long devmap_attribute_number(const struct devmap_attribute *attr, int base)
 {
 	char buf[32];
@@ -209,7 +211,7 @@ static unsigned long long devmap_attribute_number(const struct devmap_attribute 
 	return strtoull(buf, NULL, base);
 }
 
-/** Split a line into its range of attributes.  @return whether it is a device's. */
+/** Find the attributes of a line.  @return whether the line is of a device. */
 static bool devmap_line(const char *str, size_t len, const char **attrs, const char **end)
 {
 	static const char open[] = "<device ";
@@ -220,7 +222,7 @@ static bool devmap_line(const char *str, size_t len, const char **attrs, const c
 	return true;
 }
 
-/** Find the lines of the text, the latest of each device.  @return 0, or -1. */
+/** Index the latest line of each device.  @return 0, or -1 (ENOMEM). */
 static int devmap_cache_index(struct devmap_cache *cache, size_t len)
 {
 	size_t room = 1, used = 0;
@@ -279,7 +281,7 @@ static void devmap_cache_read(struct devmap *map)
 
 bool devmap_paths_failed(const char *status)
 {
-	/* How many words there are besides depends on handlers and selectors. */
+	/* The number of other words depends on handlers and selectors: find "MAJ:MIN A|F". */
 	bool any = false, path = false;
 	for (const char *word = status + strspn(status, " "); *word; word += strspn(word, " ")) {
 		size_t n = strcspn(word, " ");

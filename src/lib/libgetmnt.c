@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public library: include/getmnt/getmnt.h on top of table/ and discover.
+ * The public library: include/getmnt/getmnt.h on top of table/ and discover/.
  *
- * Nothing is decided here.  A run reads a table, has it discovered, and makes
- * the public records of it, whose numbers are not those within: these may be
- * put in another order at any time, those never.
+ * A run reads a table, calls discover(), and makes the public records.  Public enum values never
+ * change; internal ones may.
  */
 #include "getmnt/getmnt.h"
 
@@ -31,14 +30,16 @@ enum {
 	NREASONS = 3,
 };
 
-/** What an option can be. */
+/** Default and range of each option. */
 static const struct option_range {
 	int64_t first, min, max;
 	bool fd;
 } option_ranges[NOPTIONS] = {
 	[GETMNT_OPT_NAMES] = {GETMNT_NAMES_HINT, GETMNT_NAMES_HINT, GETMNT_NAMES_KERNEL, false},
-	[GETMNT_OPT_ALGORITHM] = {GETMNT_ALGORITHM_3, GETMNT_ALGORITHM_1, GETMNT_ALGORITHM_3, false},
-	[GETMNT_OPT_KERNEL] = {GETMNT_KERNEL_AUTO, GETMNT_KERNEL_AUTO, GETMNT_KERNEL_MOUNTINFO, false},
+	[GETMNT_OPT_ALGORITHM] = {GETMNT_ALGORITHM_3, GETMNT_ALGORITHM_1, GETMNT_ALGORITHM_3,
+	                          false},
+	[GETMNT_OPT_KERNEL] = {GETMNT_KERNEL_AUTO, GETMNT_KERNEL_AUTO, GETMNT_KERNEL_MOUNTINFO,
+	                       false},
 	[GETMNT_OPT_ROOT_FD] = {-1, -1, INT_MAX, true},
 	[GETMNT_OPT_TABLE_FD] = {-1, -1, INT_MAX, true},
 	[GETMNT_OPT_SEARCH_DIRS] = {-1, -1, INT64_MAX, false},
@@ -50,7 +51,7 @@ static const struct option_range {
 	[GETMNT_OPT_PROBE_MS] = {5000, 1, INT_MAX, false},
 };
 
-/* The numbers within, and those outside. */
+/* Internal values (within) and public ones (outside). */
 static const enum discover_names names_within[] = {
 	[GETMNT_NAMES_HINT] = DN_HINT,
 	[GETMNT_NAMES_WALK] = DN_WALK,
@@ -107,14 +108,14 @@ static const struct {
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
-/** What a run found. */
+/** The result of a run. */
 struct found {
-	struct mount_table *table;      /* the strings are these two's */
+	struct mount_table *table;      /* owns strings, as d does */
 	struct discovery *d;
 	struct getmnt_mount *mounts;
 	size_t count;
-	struct map64 by_id;             /* either ID -> index */
-	struct map64 by_target;         /* hash of a target -> index of what is seen there */
+	struct map64 by_id;             /* 64-bit or 32-bit ID -> index */
+	struct map64 by_target;         /* hash of a target -> index of the visible mount */
 	const char *reasons[NREASONS];
 	size_t nreasons;
 	uint64_t stats[NSTATS];
@@ -164,7 +165,7 @@ void getmnt_free(struct getmnt *gm)
 	errno = error;
 }
 
-/** Set a descriptor: a duplicate of the caller's.  @return 0, or -1. */
+/** Set an option to a duplicate of a descriptor.  @return 0, or -1. */
 static int fd_set_option(struct getmnt *gm, int option, int fd)
 {
 	struct os os = {0};
@@ -195,32 +196,34 @@ int getmnt_set(struct getmnt *gm, int option, int64_t value)
 	return 0;
 }
 
-/** Whether a directory's mount is one of a table, or that of our own root. */
+/** Whether the mount of a directory is in the table or holds the root of this process. */
 static bool root_is_ours(struct os *os, const struct mount_table *table, const struct k_statx *st,
                          unsigned mask)
 {
 	uint64_t id = os_statx_mnt_id(st, table->unique_ids);
-	/* Before 5.8 it cannot be told. */
+	/* Before Linux 5.8 the ID is unknown. */
 	bool ours = id == 0;
 	for (size_t i = 0; i < table->count && !ours; ++i)
 		ours = table->mounts[i].key == id;
 	struct k_statx own;
-	if (!ours && os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, mask, &own) == 0)
+	const int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	if (!ours && os_statx(os, AT_FDCWD, "/", flags, mask, &own) == 0)
 		ours = os_statx_mnt_id(&own, table->unique_ids) == id;
 	return ours;
 }
 
 /**
- * Find the name that a table gives to the directory of GETMNT_OPT_ROOT_FD.
+ * Find the path of the directory of GETMNT_OPT_ROOT_FD.
  *
  * @name [out]  PATH_MAX bytes.
- * @return 0, or -1.  Errors: as getmnt_run().
+ * @return 0, or -1.  Errors: those of getmnt_run().
  */
 static int root_name(struct os *os, int fd, const struct mount_table *table, char *name)
 {
 	struct k_statx st;
 	unsigned mask = table->unique_ids ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
-	if (os_statx(os, fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, mask, &st) != 0)
+	const int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	if (os_statx(os, fd, "", flags, mask, &st) != 0)
 		return -1;
 	if (!S_ISDIR(st.mode) || (st.mask & K_STATX_NLINK && st.nlink == 0)) {
 		errno = ENOTDIR;
@@ -230,7 +233,7 @@ static int root_name(struct os *os, int fd, const struct mount_table *table, cha
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	if (os_readlinkat(os, AT_FDCWD, link, name, PATH_MAX) < 0)
 		return -1;
-	/* "(unreachable)/..." is what the kernel says of the rest. */
+	/* The kernel reports "(unreachable)/..." if it is not below the root of the process. */
 	if (*name != '/' || !root_is_ours(os, table, &st, mask)) {
 		errno = EXDEV;
 		return -1;
@@ -238,7 +241,7 @@ static int root_name(struct os *os, int fd, const struct mount_table *table, cha
 	return 0;
 }
 
-/** The options in the terms of discover(). */
+/** Convert the options to those of discover(). */
 static void discover_options(const struct getmnt *gm, const char *prefix, double start,
                              struct discover_opts *opts)
 {
@@ -247,11 +250,12 @@ static void discover_options(const struct getmnt *gm, const char *prefix, double
 	opts->guest = true;
 	opts->names = names_within[o[GETMNT_OPT_NAMES]];
 	opts->algorithm = algorithms_within[o[GETMNT_OPT_ALGORITHM]];
-	bool bound = opts->names == DN_HINT;
-	if (o[GETMNT_OPT_SEARCH_DIRS] >= 0 || !bound)
-		opts->max_dirs = o[GETMNT_OPT_SEARCH_DIRS] > 0 ? (uint64_t)o[GETMNT_OPT_SEARCH_DIRS] : 0;
-	if (o[GETMNT_OPT_SEARCH_MS] >= 0 || !bound)
-		opts->max_seconds = o[GETMNT_OPT_SEARCH_MS] > 0 ? (double)o[GETMNT_OPT_SEARCH_MS] / 1000 : 0;
+	bool limited = opts->names == DN_HINT;
+	int64_t dirs = o[GETMNT_OPT_SEARCH_DIRS], ms = o[GETMNT_OPT_SEARCH_MS];
+	if (dirs >= 0 || !limited)
+		opts->max_dirs = dirs > 0 ? (uint64_t)dirs : 0;
+	if (ms >= 0 || !limited)
+		opts->max_seconds = ms > 0 ? (double)ms / 1000 : 0;
 	if (o[GETMNT_OPT_MAX_MS] > 0)
 		opts->deadline = start + (double)o[GETMNT_OPT_MAX_MS] / 1000;
 	opts->depth = (unsigned)o[GETMNT_OPT_DEPTH];
@@ -262,7 +266,7 @@ static void discover_options(const struct getmnt *gm, const char *prefix, double
 	}
 }
 
-/** Read and judge a recorded table.  @return 0, or -1. */
+/** Run on a recorded table.  @return 0, or -1. */
 static int found_record(struct found *found, const struct getmnt *gm, struct os *os)
 {
 	struct discover_opts opts;
@@ -283,7 +287,7 @@ static int found_record(struct found *found, const struct getmnt *gm, struct os 
 	return found->d ? 0 : -1;
 }
 
-/** Read the kernel's table, and have it discovered.  @return 0, or -1. */
+/** Run on the table of the kernel.  @return 0, or -1. */
 static int found_live(struct found *found, const struct getmnt *gm, struct os *os)
 {
 	int rootfd = (int)gm->options[GETMNT_OPT_ROOT_FD];
@@ -300,7 +304,8 @@ static int found_live(struct found *found, const struct getmnt *gm, struct os *o
 		if (!prober)
 			return -1;
 	}
-	found->table = table_read_kernel(os, kernels_within[gm->options[GETMNT_OPT_KERNEL]], MF_ALL);
+	enum table_source source = kernels_within[gm->options[GETMNT_OPT_KERNEL]];
+	found->table = table_read_kernel(os, source, MF_ALL);
 	if (!found->table || (rootfd >= 0 && root_name(os, rootfd, found->table, prefix) != 0))
 		goto out;
 	devs = discover_devmap(os, found->table);
@@ -325,10 +330,11 @@ static void mount_fill(struct getmnt_mount *m, const struct discovery *d, uint32
 {
 	const struct mt_node *node = &d->tree.nodes[index];
 	const struct mount *in = node->mount;
+	uint32_t by = node->covered_by;
 	*m = (struct getmnt_mount){
 		.id = in->key,
 		.parent_id = in->parent_key,
-		.covered_by = node->covered_by == MT_NONE ? 0 : d->tree.nodes[node->covered_by].mount->key,
+		.covered_by = by == MT_NONE ? 0 : d->tree.nodes[by].mount->key,
 		.id32 = in->id,
 		.parent_id32 = in->parent_id,
 		.dev_major = in->dev_major,
@@ -359,20 +365,20 @@ static void mount_fill(struct getmnt_mount *m, const struct discovery *d, uint32
 	}
 }
 
-/** The hash that a target is found by. */
+/** The key of a target in by_target. */
 static uint64_t target_key(const char *target)
 {
 	return map64_bytes(MAP64_BYTES, target, strlen(target));
 }
 
-/** Whether a mount is what is seen at its target. */
+/** Whether a mount is visible at its target. */
 static bool mount_is_seen(const struct getmnt_mount *m)
 {
 	return m->target && !(m->states & (GETMNT_STATE_HIDDEN | GETMNT_STATE_OUTSIDE
 	                                   | GETMNT_STATE_LOST | GETMNT_STATE_UNSEARCHED));
 }
 
-/** Make the public records, and what finds them.  @return 0, or -1 (ENOMEM). */
+/** Make the public records and their indexes.  @return 0, or -1 (ENOMEM). */
 static int found_fill(struct found *found)
 {
 	const struct mtree *tree = &found->d->tree;
@@ -390,13 +396,13 @@ static int found_fill(struct found *found)
 		if (mount_is_seen(m))
 			map64_put(&found->by_target, target_key(m->target), at);
 	}
-	/* No 64-bit ID is so small as a 32-bit one, but who knows a recorded table. */
+	/* A unique ID is larger than any 32-bit ID, except perhaps in a recorded table. */
 	for (size_t i = 0; i < found->count; ++i)
 		map64_put(&found->by_id, found->mounts[i].id32, (uint32_t)i);
 	return 0;
 }
 
-/** Tell why a run is incomplete, and count. */
+/** Set the reasons and numbers of a run. */
 static void found_judge(struct found *found, const struct os *os)
 {
 	const struct discovery *d = found->d;
@@ -424,7 +430,7 @@ static void found_judge(struct found *found, const struct os *os)
 	found->stats[GETMNT_STAT_LEFT] = d->stats.probes_left;
 }
 
-/** getmnt_run(), in a thread that is not cancelled. */
+/** getmnt_run() with cancellation deferred. */
 static int run(struct getmnt *gm)
 {
 	struct os os = {0};
@@ -450,7 +456,7 @@ int getmnt_run(struct getmnt *gm)
 		errno = EINVAL;
 		return -1;
 	}
-	/* Threads and processes of a run are waited for before it returns. */
+	/* A canceled thread must first wait for the threads and processes of its run. */
 	int state = os_cancel_defer(), rc = run(gm);
 	os_cancel_restore(state);
 	return rc;

@@ -436,7 +436,7 @@ static void test_members(void)
 
 	put_dev(1, 0, "pci0/block/none");
 	put("sys/devices/pci0/block/none/size", "0\n");
-	unsafe(1, 0, "of no size", false);
+	unsafe(1, 0, "size 0", false);
 	end();
 }
 
@@ -503,7 +503,7 @@ static void test_blocks(void)
 	put_dev(252, 3, VIRTUAL "dm-3");
 	put("sys/devices/" VIRTUAL "dm-3/dm/uuid", "mpath-b\n");
 	put_slave(VIRTUAL "dm-3", "pci0/block/sdb");
-	unsafe(252, 3, "no path that works", true);
+	unsafe(252, 3, "no working path", true);
 	put_dev(252, 4, VIRTUAL "dm-4");
 	put("sys/devices/" VIRTUAL "dm-4/dm/uuid", "mpath-c\n");
 	put_slave(VIRTUAL "dm-4", VIRTUAL "nbd0");
@@ -547,7 +547,7 @@ static void test_blocks(void)
 	/* What it stands on has gone. */
 	put_dev(252, 20, VIRTUAL "dm-20");
 	put_link("sys/devices/" VIRTUAL "dm-20/slaves/gone", "../../gone");
-	unsafe(252, 20, "stands on an unknown device", true);
+	unsafe(252, 20, "on an unknown device", true);
 	CU_ASSERT_FALSE(devmap_blocks(map, 0, 5, NULL));
 	CU_ASSERT_FALSE(devmap_blocks(map, 8, 250, NULL));
 	end();
@@ -606,7 +606,7 @@ static void test_loop(void)
 	CU_ASSERT_EQUAL(loop.offset, 1048576);
 	CU_ASSERT_EQUAL(loop.limit, 4096);
 	put_dev(7, 1, VIRTUAL "loop1");
-	unsafe(7, 1, "no file attached", false);
+	unsafe(7, 1, "no backing file", false);
 	CU_ASSERT_FALSE(devmap_loop(map, 7, 1, &loop));
 	CU_ASSERT_FALSE(devmap_loop(map, 0, 1, &loop));
 	CU_ASSERT_FALSE(devmap_blocks(map, 7, 1, &backing));
@@ -620,7 +620,7 @@ static void test_loop(void)
 	unsafe(7, 3, "on a file that can block", true);
 	put_dev(7, 4, VIRTUAL "loop4");
 	put_bytes("sys/devices/" VIRTUAL "loop4/loop/backing_file", "/a\0b\n", 5);
-	unsafe(7, 4, "on a file of no known name", true);
+	unsafe(7, 4, "on an unknown file", true);
 	put_dev(7, 5, VIRTUAL "loop5");
 	put("sys/devices/" VIRTUAL "loop5/loop/backing_file", "/dev/../nfs\n");
 	CU_ASSERT_FALSE(devmap_blocks(map, 7, 5, &backing));
@@ -684,7 +684,7 @@ static void test_files(void)
 	CU_ASSERT_FALSE(devmap_blocks(map, 251, 1, NULL));
 	put_dev(251, 2, VIRTUAL "zram2");
 	put("sys/devices/" VIRTUAL "zram2/backing_dev", "/dev/nbd7\n");
-	unsafe(251, 2, "stands on an unknown device", true);
+	unsafe(251, 2, "on an unknown device", true);
 	put_dev(43, 7, VIRTUAL "nbd7");
 	put_dev(251, 3, VIRTUAL "zram3");
 	put("sys/devices/" VIRTUAL "zram3/backing_dev", "/dev/nbd7\n");
