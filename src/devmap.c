@@ -68,7 +68,8 @@ const char *devmap_refused(const struct devmap *map, int *error)
 }
 
 void devmap_set_judge(struct devmap *map,
-                      bool (*blocks)(void *arg, const char *path, uint32_t major, uint32_t minor), void *arg)
+                      bool (*blocks)(void *arg, const char *path, uint32_t major, uint32_t minor),
+                      void *arg)
 {
 	map->judge = blocks;
 	map->judge_arg = arg;
@@ -202,7 +203,8 @@ static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
 {
 	char path[DEVMAP_PATH_MAX], *text;
 	size_t len;
-	if (!devmap_at(path, sizeof(path), map->runroot, "udev/data/b%u:%u", dev->major, dev->minor))
+	if (!devmap_at(path, sizeof(path), map->runroot, "udev/data/b%u:%u", dev->major,
+	               dev->minor))
 		return;
 	if (os_read_file(map->os, AT_FDCWD, path, DEVMAP_UDEV_MAX, &text, &len) == 0) {
 		udev->there = true;
@@ -246,7 +248,8 @@ static bool devmap_is_multi(struct devmap *map, struct devmap_dev *dev, const ch
 {
 	char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX];
 	size_t count = 0;
-	return devmap_btrfs(map, dev, uuid, dir) && devmap_path(path, sizeof(path), "%s/devices", dir)
+	return devmap_btrfs(map, dev, uuid, dir)
+	       && devmap_path(path, sizeof(path), "%s/devices", dir)
 	       && devmap_each(map, path, devmap_count, &count) == 0 && count > 1;
 }
 
@@ -279,7 +282,8 @@ static bool devmap_is_member(const struct devmap_tags *tags)
 {
 	size_t n = strlen(tags->type);
 	/* The usage of zfs_member is "filesystem" in libblkid. */
-	return (tags->usage && strcmp(tags->usage, "raid") == 0) || strcmp(tags->type, "bcache") == 0
+	return (tags->usage && strcmp(tags->usage, "raid") == 0)
+	       || strcmp(tags->type, "bcache") == 0
 	       || (n > 7 && strcmp(tags->type + n - 7, "_member") == 0);
 }
 
@@ -472,7 +476,7 @@ static bool devmap_each_device(struct devmap *map, const char *name, void *arg)
 		return !map->failed;
 	if (found->count == found->size) {
 		size_t bigger = found->size ? found->size * 2 : 64;
-		struct devmap_dev **devs = realloc(found->devs, bigger * sizeof(struct devmap_dev *));
+		struct devmap_dev **devs = reallocarray(found->devs, bigger, sizeof(*devs));
 		if (!devs) {
 			map->failed = true;
 			return false;

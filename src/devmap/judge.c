@@ -24,7 +24,8 @@ static const char why_remote[] = "remote";
 static bool devmap_name_is_kind(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
-	return strncmp(name, prefix, n) == 0 && (prefix[n - 1] == '!' || isdigit((unsigned char)name[n]));
+	return strncmp(name, prefix, n) == 0
+	       && (prefix[n - 1] == '!' || isdigit((unsigned char)name[n]));
 }
 
 /** Whether the sysfs name of a device is of a kind. */
@@ -90,7 +91,8 @@ static const char *devmap_judge_nvme(struct devmap *map, const struct devmap_dev
 {
 	char path[DEVMAP_PATH_MAX], buf[64];
 	if (devmap_disk_attr(map, dev, "device/transport", buf, sizeof(buf)) >= 0)
-		return strcmp(buf, "pcie") != 0 && strcmp(buf, "apple-nvme") != 0 ? why_remote : NULL;
+		return strcmp(buf, "pcie") == 0 || strcmp(buf, "apple-nvme") == 0 ? NULL
+		                                                                  : why_remote;
 
 	/* "/.": the directory is a link. */
 	struct devmap_nvme nvme = {.dev = dev};

@@ -2,9 +2,9 @@
 /*
  * The backing files of loop devices, and whether their names are right.
  *
- * sysfs shows the path of the file relative to the reader's root.  For a file that is not below that
- * root (its mount was detached, or is in another namespace) it shows the path from the top of its
- * own mount: "/disk.img" may be such a file, or one in "/".  To distinguish them, the name is read
+ * sysfs shows the path of the file relative to the reader's root.  For a file that is not below
+ * that root (its mount was detached, or is in another namespace) it shows the path from the top of
+ * its own mount: "/disk.img" may be such a file, or one in "/".  To distinguish them, it is read
  * again with the directory of the file as root: a file of that directory is then "/disk.img", any
  * other keeps its name.  This does not touch the file and works for deleted files as well.
  * LOOP_GET_STATUS64 would return the device number of the file, but calls vfs_getattr(), which can
@@ -84,7 +84,8 @@ void devmap_files(struct devmap *map, uint32_t major, uint32_t minor, const char
 }
 
 /** Read the name of a backing file again, with its directory as the root. */
-static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap_dev *dev, int dirfd)
+static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap_dev *dev,
+                                         int dirfd)
 {
 	char path[DEVMAP_PATH_MAX], dir[DEVMAP_ATTR_MAX], buf[DEVMAP_ATTR_MAX];
 	const char *base = strrchr(dev->backing, '/');

@@ -229,7 +229,8 @@ static void devmap_resolve(struct devmap *map, struct devmap_dev *dev)
 	dev->resolved = true;
 	char path[DEVMAP_PATH_MAX], link[DEVMAP_PATH_MAX];
 	if (dev->major == 0
-	    || !devmap_at(path, sizeof(path), map->sysroot, "dev/block/%u:%u", dev->major, dev->minor))
+	    || !devmap_at(path, sizeof(path), map->sysroot, "dev/block/%u:%u", dev->major,
+	                  dev->minor))
 		return;
 	ssize_t n = os_readlinkat(map->os, AT_FDCWD, path, link, sizeof(link));
 	if (n < 0)

@@ -124,7 +124,8 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 			size_t key_len = (size_t)(equals - key), value_len = (size_t)(stop - value);
 			for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); ++i) {
 				if (!*keys[i].value && word_is(key, key_len, keys[i].key))
-					*keys[i].value = devmap_value(map, value, value_len, keys[i].decode);
+					*keys[i].value = devmap_value(map, value, value_len,
+					                              keys[i].decode);
 			}
 			for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); ++i) {
 				if (word_is(key, key_len, marks[i].key)
@@ -290,7 +291,8 @@ bool devmap_paths_failed(const char *status)
 		any |= path && n == 1 && *word == 'F';
 		size_t major = strspn(word, "0123456789");
 		path = major > 0 && word[major] == ':'
-		       && (major + 1) + strspn(word + major + 1, "0123456789") == n && n > major + 1;
+		       && (major + 1) + strspn(word + major + 1, "0123456789") == n
+		       && n > major + 1;
 		word += n;
 	}
 	return any;

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hints: the names that the table gives, each tested by one statx.
+ * Hints: the names of the table, each tested by one statx.
  *
- * A name proves nothing alone, nor does a mount ID: every path inside a mount
- * shows it.  A mount point is one whose statx shows the mount's ID and
- * STATX_ATTR_MOUNT_ROOT.  A stack is tested once, at its top.
+ * A name is right if statx shows the ID of the mount and STATX_ATTR_MOUNT_ROOT; the ID alone is not
+ * enough, since every path inside a mount shows it.  A stack is tested once, at its top.
  *
- * A name that fails is judged and not searched for, since a mount has one
- * place and the kernel named it: the failing ones are asked for again, all at
- * once.  Those that are gone are dropped, the renamed are tested again, and
- * of the others the answer of the test tells: another mount is seen there
- * (hidden by it), permission (denied), a dead server or device (stale).
+ * A mount whose name fails is not searched for, since it has only one mount point and the kernel
+ * reported it.  All such mounts are read from the kernel again: mounts that are gone are dropped,
+ * renamed ones are tested again, and for the others the result of the test decides: another mount
+ * is visible there (hidden), no permission (denied), a dead server or device (stale).
  */
 #include "discover/discover_impl.h"
 
@@ -26,14 +24,13 @@
 
 enum {
 	HINT_ROUNDS = 3,
-	TESTS_A_LOOK = 64,   /* tests between looks at the clock */
+	TESTS_A_LOOK = 64,   /* tests between readings of the clock */
 	THREAD_TESTS = 512,  /* tests for a thread of their own to pay */
 	THREADS_MAX = 4,
-	NOT_LOOKED = -1,     /* an error that is none: there was no time */
+	NOT_LOOKED = -1,     /* look.error: there was no time */
 };
 
-/** What a statx of a name told: those fields that a test needs, since there may
-    be a hundred thousand. */
+/** The fields of a statx that a test needs; there may be 100,000 of these. */
 struct look {
 	uint32_t node;
 	int error;           /* errno of statx; 0; NOT_LOOKED */
@@ -43,11 +40,11 @@ struct look {
 	bool mount_root;
 };
 
-/** What a test told. */
+/** The result of a test. */
 struct hint {
 	uint32_t node;
-	uint32_t seen;   /* the node that statx shows there; MT_NONE */
-	int error;       /* of statx; 0 */
+	uint32_t seen;   /* the node that statx shows, or MT_NONE */
+	int error;       /* errno of statx, or 0 */
 };
 
 struct hints {
@@ -101,8 +98,8 @@ static int hint_statx(struct os *os, int rootfd, const char *name, unsigned mask
 	return rc;
 }
 
-/** Whether a name may be looked at, as far as the table tells: a server is
-    asked for the root of an NFS, even if that is but opened with O_PATH. */
+/** Whether a name may be examined, by the table: even opening the root of an NFS mount with O_PATH
+    asks the server. */
 static bool hint_may_look(struct dsc *dsc, const char *name, size_t len)
 {
 	if (!dsc->no_look.slots) {
@@ -119,11 +116,11 @@ static bool hint_may_look(struct dsc *dsc, const char *name, size_t len)
 }
 
 /**
- * statx of a name, component by component: no name is resolved in a mount that
- * is not of the table, or that blocks.  For when the table may be out of date.
+ * statx of a name, component by component, without lookups in mounts that are not in the table or
+ * can block.  For use when the table may be out of date.
  *
- * @return 0, or -1.  Errors: EREMOTE: the way leads through what blocks; ENOENT:
- *         through what is not of the table.
+ * @return 0, or -1.  Errors: EREMOTE: a mount on the path can block; ENOENT: a mount on the path is
+ *         not in the table.
  */
 static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx *st)
 {
@@ -144,7 +141,7 @@ static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx 
 		}
 		uint32_t in = dsc_node_of(dsc, st);
 		size_t len = (size_t)(step - path) + strlen(step);
-		/* What came there since is in the way: nothing else is seen behind it. */
+		/* A new mount covers the rest of the path. */
 		bool blocks = in != MT_NONE
 		              && (dsc->flags[in] & (DF_BLOCKS | DF_BEHIND) || !hint_may_look(dsc, name, len));
 		if (in == MT_NONE || blocks) {
@@ -170,18 +167,18 @@ static bool hint_dev_shows(const struct dsc *dsc, uint32_t node, const struct k_
 	return m->dev_major == st->dev_major && m->dev_minor == st->dev_minor;
 }
 
-/** What to ask of the name of a node. */
+/** The statx mask for the name of a node. */
 static unsigned hint_mask(const struct dsc *dsc, uint32_t node)
 {
 	return dsc->flags[node] & DF_BLOCKS ? 0 : dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
 }
 
 /**
- * Judge what is seen under the name of the top of a stack.
+ * Judge the statx of the name of a node.
  *
  * @error
- *         errno of the statx; 0.
- * @return whether it was settled; else hint tells what was seen.
+ *         errno of statx, or 0.
+ * @return whether the node was settled; else hint has the result.
  */
 static bool hint_take(struct dsc *dsc, uint32_t node, int error, const struct k_statx *st,
                       struct hint *hint)
@@ -194,7 +191,7 @@ static bool hint_take(struct dsc *dsc, uint32_t node, int error, const struct k_
 		shows = hint_dev_shows(dsc, node, st);
 	} else {
 		hint->seen = dsc_node_of(dsc, st);
-		/* A root made for a chroot is a plain directory of its mount. */
+		/* The root of a chroot may be a plain directory of its mount. */
 		shows = hint->seen == node
 		        && (os_statx_is_mount_root(st) || node == dsc->d->root);
 	}
@@ -203,7 +200,7 @@ static bool hint_take(struct dsc *dsc, uint32_t node, int error, const struct k_
 	struct mt_node *n = &dsc->tree->nodes[node];
 	dsc_looked(dsc, node, st);
 	dsc_name(dsc, node, dsc_kernel_name(dsc, node), MT_NAMED_VERIFIED);
-	/* Looked at from outside, and not touched. */
+	/* The mount was examined without touching its file system. */
 	if (dsc->flags[node] & DF_BLOCKS)
 		mtree_state(dsc->tree, node, MT_UNTESTED);
 	if (n->place_hidden) {
@@ -213,8 +210,7 @@ static bool hint_take(struct dsc *dsc, uint32_t node, int error, const struct k_
 	return true;
 }
 
-/** Test a name carefully: the table may be out of date.
-    @return whether it was settled; else hint tells what was seen. */
+/** Test a name while the table may be out of date.  @return like hint_take(). */
 static bool hint_test(struct dsc *dsc, uint32_t node, struct hint *hint)
 {
 	struct k_statx st;
@@ -250,10 +246,9 @@ enum mt_state dsc_error_state(int error)
 }
 
 /**
- * Find which mount covers a name that leads nowhere: that of its nearest
- * ancestor which exists.
+ * Find the mount that covers a name that does not exist: that of its nearest existing ancestor.
  *
- * @by [out]  The node; MT_NONE: none of the table.
+ * @by [out]  The node, or MT_NONE if it is not in the table.
  * @return whether there is such an ancestor.
  */
 static bool hint_coverer(struct dsc *dsc, const char *name, uint32_t *by)
@@ -262,7 +257,7 @@ static bool hint_coverer(struct dsc *dsc, const char *name, uint32_t *by)
 	bool seen = false;
 	for (char *slash; path && (slash = strrchr(path, '/')) && path[1];) {
 		struct k_statx st;
-		slash[slash == path] = '\0';   /* the last one left is "/" */
+		slash[slash == path] = '\0';   /* the last one is "/" */
 		seen = hint_statx_careful(dsc, path, &st) == 0;
 		if (seen)
 			*by = dsc_node_of(dsc, &st);
@@ -273,7 +268,7 @@ static bool hint_coverer(struct dsc *dsc, const char *name, uint32_t *by)
 	return seen;
 }
 
-/** Judge a name that failed, and that the kernel still gives. */
+/** Judge a node whose name failed although the kernel still reports it. */
 static void hint_judge(struct dsc *dsc, const struct hint *hint)
 {
 	struct mtree *tree = dsc->tree;
@@ -281,7 +276,7 @@ static void hint_judge(struct dsc *dsc, const struct hint *hint)
 	const char *name = dsc_kernel_name(dsc, hint->node);
 	enum mt_state state = hint->error ? dsc_error_state(hint->error) : MT_HIDDEN;
 	uint32_t by = hint->seen;
-	/* Hidden is what the kernel has there still, and something else is seen. */
+	/* The path leads through a mount that can block. */
 	if (hint->error == EREMOTE) {
 		dsc_untouched(dsc, hint->node);
 		return;
@@ -292,14 +287,13 @@ static void hint_judge(struct dsc *dsc, const struct hint *hint)
 	if (state == MT_UNSEARCHED && !dsc->partly)
 		dsc->partly = "names could not be tested";
 	dsc_name(dsc, hint->node, name, MT_NAMED_KERNEL);
-	/* The mount that its place is in, whatever else is stacked there. */
+	/* The mount that contains its mount point. */
 	uint32_t on = hint->node;
 	while (mtree_stacked(tree, on))
 		on = tree->nodes[on].parent;
 	on = tree->nodes[on].parent;
 	if (state == MT_HIDDEN && (by == hint->node || (by != MT_NONE && by == on))) {
-		/* Its place is in sight and it is not there, though the kernel
-		   says so: it changes faster than we can look. */
+		/* Its mount point is visible, but it is not there: the table is changing. */
 		mtree_state(tree, hint->node, MT_UNSEARCHED);
 		return;
 	}
@@ -308,10 +302,10 @@ static void hint_judge(struct dsc *dsc, const struct hint *hint)
 		n->covered_by = by;
 }
 
-/** Have what was hidden tested where that which hid it is gone. */
+/** Test the names of hidden mounts whose covering mount is gone. */
 static void hints_uncover(struct dsc *dsc)
 {
-	/* By device it cannot be seen what is passed on the way. */
+	/* By device, careful tests are impossible. */
 	if (dsc->by_dev)
 		return;
 	for (uint32_t i = 0; i < dsc->tree->count; ++i) {
@@ -326,7 +320,7 @@ static void hints_uncover(struct dsc *dsc)
 	}
 }
 
-/** Take in what the kernel says when asked again. */
+/** Read the mounts whose names failed again, and update them.  @return 0, or -1 (ENOMEM). */
 static int hints_ask_again(struct dsc *dsc, const struct hints *failed)
 {
 	struct discovery *d = dsc->d;
@@ -351,7 +345,7 @@ static int hints_ask_again(struct dsc *dsc, const struct hints *failed)
 		if (found == MAP64_NONE) {
 			n->gone = gone = true;
 			mtree_settle(dsc->tree, node);
-			/* What it was stacked on is seen again. */
+			/* The mount that it was stacked on is visible again. */
 			if (n->parent != MT_NONE && dsc->tree->nodes[n->parent].top == node) {
 				uint32_t below = n->parent;
 				for (uint32_t at = below; at != MT_NONE && dsc->tree->nodes[at].top == node;
@@ -463,7 +457,7 @@ static bool look_take(struct dsc *dsc, const struct look *look, struct hint *hin
  * @careful
  *         Whether the table may be out of date.
  * @looks
- *         Room for as many as there are nodes.
+ *         Space for one per node.
  * @hints [out]
  *         Those that failed.
  */
@@ -496,7 +490,7 @@ void dsc_confirm(struct dsc *dsc, uint32_t node)
 {
 	struct hint hint;
 	const char *name = dsc_kernel_name(dsc, node);
-	/* By device it cannot be seen what is passed on the way. */
+	/* By device, careful tests are impossible. */
 	if (!name || dsc->by_dev)
 		return;
 	bool there = hint_test(dsc, node, &hint);
@@ -504,7 +498,7 @@ void dsc_confirm(struct dsc *dsc, uint32_t node)
 	if (!there && hint.error && dsc_error_state(hint.error) == MT_UNTESTED && !dsc->partly)
 		dsc->partly = "names could not be tested";
 	if (dsc->opts->names == DN_PURE && (there || denied)) {
-		/* By IDs alone it has no name; but lost it is not. */
+		/* By IDs alone it gets no name, but it is not lost. */
 		dsc_name(dsc, node, NULL, MT_NAMED_NONE);
 		mtree_state(dsc->tree, node, there ? MT_UNSEARCHED : MT_DENIED);
 	} else if (denied) {
@@ -519,16 +513,16 @@ int dsc_test_hints(struct dsc *dsc)
 	struct look *looks = malloc((dsc->tree->count + 1) * sizeof(*looks));
 	hints.items = malloc((dsc->tree->count + 1) * sizeof(*hints.items));
 	int rc = looks && hints.items ? 0 : -1;
-	/* The root was looked at already. */
+	/* The root was already examined. */
 	uint32_t root = dsc->d->root;
 	struct hint told;
 	if (root != MT_NONE && !dsc->tree->nodes[root].settled && dsc->tree->nodes[root].top == root
 	    && dsc->root_st.mode != 0)
 		hint_take(dsc, root, 0, &dsc->root_st, &told);
 	for (int round = 0; rc == 0; ++round) {
-		/* A mount that was moved may have come behind what blocks. */
+		/* After the first round, mounts may have moved behind one that blocks. */
 		hints_round(dsc, round > 0 && !dsc->by_dev, looks, &hints);
-		/* What is refused or dead need not be asked for. */
+		/* Denied and stale mounts are not read again. */
 		size_t kept = 0;
 		for (size_t i = 0; i < hints.n; ++i) {
 			const struct hint *hint = &hints.items[i];
@@ -549,7 +543,7 @@ int dsc_test_hints(struct dsc *dsc)
 		uint64_t renamed = dsc->d->stats.renamed;
 		rc = hints_ask_again(dsc, &hints);
 		if (rc == 0 && waiting == dsc->tree->waiting && renamed == dsc->d->stats.renamed) {
-			/* Nothing changed: what the test told is the truth. */
+			/* Nothing changed: the results are final. */
 			for (size_t i = 0; i < kept; ++i)
 				hint_judge(dsc, &hints.items[i]);
 			break;
