@@ -153,13 +153,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(entry.target && entry.options);
 		options = entry.options;
 	}
-	char *path = malloc(parts[1].len + 2);
-	bool automount;
-	FUZZ_CHECK(path);
-	if (parts[1].data && fstab_unit_path(parts[1].data, path, &automount))
-		FUZZ_CHECK(*path == '/' && strlen(path) <= parts[1].len);
-	free(path);
-
 	at = fuzz_bytes(&in, size, &n);
 	struct mount_table *table = table_parse_mountinfo(at, n);
 	FUZZ_CHECK(table);

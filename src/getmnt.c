@@ -105,6 +105,14 @@
  *     queue.c            results, passed from workers to the caller
  *     raw.c              a search packed into one buffer
  *   host/                what is read from a host besides its mount table (never prints)
+ *     host.c             the door: what is needed to read, and what was read once
+ *     devices.c          devices by number, path and identifier
+ *     places.c           paths below ROOT; file system types of the kernel
+ *     files.c            mtab, crypttab, command line
+ *     tables.c           swap spaces; what mount(8) keeps (utab)
+ *     errors.c           errors that file systems report
+ *     holders.c          processes and namespaces that hold an unmounted file system
+ *     covered.c          data covered by a mount
  *     units.c            systemd's mount, automount and swap units, by systemctl show
  *     system.c           what is installed below ROOT: fsck helpers, units of the administrator
  *   fstab/               from mounts to the lines of an fstab
@@ -125,7 +133,7 @@
  *     own.c              mounts that the system makes by itself
  *     source.c           how a device is named
  *     options.c          which options the line needs
- *     text.c             swaps, utab and unit names
+ *     text.c             unit names; normal paths
  *   fstab/edit/          merging a plan into an existing file
  *     merge.c            which line is of which mount, and what becomes of both
  *     decide.c           one mount and the lines at its place
@@ -136,6 +144,7 @@
  *     order.c            where lines stand
  *     text.c             the bytes of the result
  *   recover/             a damaged mtab, judged and rebuilt (pure)
+ *     rows.c             the mounts as rows
  *     judge.c            which line is of which mount, and what is wrong with it
  *     build.c            the new file
  *     options.c          options as sets
@@ -189,8 +198,8 @@
  *     path.c             following paths without touching what can block
  *     source.c           devices and tags given as arguments
  *     input.c            the mount table and root of a run
- *     machine.c          what a run has learned of the host
- *     facts.c            facts about the host for the rules
+ *     machine.c          a machine: its mounts, and what host/ reads of it
+ *     leads.c            whether a source leads to what a mount stands on
  *     filter.c           which mounts are selected
  *     view.c             from mounts to rows; stacks
  *     out_scols.c        tree, list, raw, pairs, JSON
@@ -216,9 +225,7 @@
  *     options.c          its options
  *     config.c           reading the configuration
  *     baseline.c         --baseline, --save
- *     host.c             reading mtab, utab, crypttab ...
- *     held.c             reading who holds a file system
- *     under.c            reading what a mount covers
+ *     host.c             the rules of a host, with what they need read
  *     way.c              output form, file, time limit
  *     out.c              text
  *     json.c             JSON and JSON lines
@@ -226,7 +233,6 @@
  *     prometheus.c       Prometheus metrics
  *   cmd/recover/         getmnt recover
  *     recover.c          the flow
- *     mounts.c           mounts as rows
  *     link.c             links to the kernel's own table
  *     hints.c            evidence for entries that the kernel does not list
  *     out.c              the report

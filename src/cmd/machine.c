@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/machine.h"
 
-#include "base/fstypes.h"
 #include "cmd/input.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
 #include "fstab/units.h"
-#include "os/file.h"
-#include "path/named.h"
 #include "path/resolve.h"
 
 #include <errno.h>
@@ -15,168 +12,160 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { TEXT_MAX = 4 << 20 };   /* of swaps and utab */
+/* How paths are followed. */
 
-static int machine_device(void *arg, const struct mount *mount, struct fstab_device *device)
+static enum host_followed follow(void *arg, const char *path, struct strbuf *out)
 {
-	struct run *run = &((struct fstab_machine *)arg)->run;
-	const char *source = fstype_flags(mount->fstype) & FST_SUBVOL ? mount->source : NULL;
-	uint32_t major, minor;
-	if (!run->devs)
-		return 0;
-	device->tags = devmap_tags(run->devs, mount->dev_major, mount->dev_minor, source);
-	if (!device->tags)
-		return -1;
-	if (devmap_behind(run->devs, mount->dev_major, mount->dev_minor, source, &major, &minor)) {
-		device->numbered = true;
-		device->major = major;
-		device->minor = minor;
-		device->remote = devmap_remote(run->devs, major, minor);
-		devmap_loop(run->devs, major, minor, &device->loop);
-	}
-	return 0;
+	static const enum host_followed of[] = {[PATH_SEEN] = HOST_SEEN, [PATH_BLIND] = HOST_BLIND, [PATH_MISSING] = HOST_MISSING};
+	return of[path_follow(arg, path, out)];
 }
 
-static bool machine_protected(void *arg, const struct mount *mount)
+static int look(void *arg, const char *path, unsigned mask, struct k_statx *st)
 {
-	struct run *run = &((struct fstab_machine *)arg)->run;
-	const char *source = fstype_flags(mount->fstype) & FST_SUBVOL ? mount->source : NULL;
-	uint32_t major, minor;
-	return run->devs && devmap_behind(run->devs, mount->dev_major, mount->dev_minor, source, &major, &minor)
-	       && devmap_protected(run->devs, major, minor);
+	return path_look(arg, path, mask, st);
 }
 
-static int machine_swap(void *arg, const char *name, struct fstab_device *device)
+static bool point_blocks(void *arg, const char *path)
 {
-	struct run *run = &((struct fstab_machine *)arg)->run;
-	struct k_statx st;
-	struct strbuf path;
-	strbuf_init(&path);
-	bool seen = run->devs && path_follow(run, name, &path) == PATH_SEEN
-	            && path_look(run, strbuf_str(&path), K_STATX_TYPE, &st) == 0 && S_ISBLK(st.mode);
-	bool failed = path.failed;
-	strbuf_destroy(&path);
-	if (!seen)
-		return failed ? -1 : 0;
-	device->tags = devmap_tags(run->devs, st.rdev_major, st.rdev_minor, NULL);
-	device->remote = devmap_remote(run->devs, st.rdev_major, st.rdev_minor);
-	device->numbered = true;
-	device->major = st.rdev_major;
-	device->minor = st.rdev_minor;
-	return device->tags ? 0 : -1;
+	struct run *run = arg;
+	uint32_t node = path_mount(run, path);
+	const char *name = node == MT_NONE ? NULL : run_name(run, node);
+	return name && strcmp(name, path) == 0 && path_blocks(run, path);
 }
 
-static unsigned machine_holders(void *arg, const char *tag, const char *value)
+static bool mount_blocks(void *arg, uint32_t node)
 {
-	return facts_holders(&((struct fstab_machine *)arg)->facts, tag, value);
+	return node_blocks(arg, node);
 }
 
-static int machine_fsck(void *arg, const char *fstype)
+/* What a plan asks: struct fstab_world. */
+
+static int world_device(void *arg, const struct mount *mount, struct fstab_device *device)
 {
-	struct fstab_machine *machine = arg;
+	return host_mount_device(&((struct fstab_machine *)arg)->host, mount, device);
+}
+
+static bool world_protected(void *arg, const struct mount *mount)
+{
+	return host_is_protected(&((struct fstab_machine *)arg)->host, mount);
+}
+
+static int world_swap(void *arg, const char *name, struct fstab_device *device)
+{
+	return host_swap_device(&((struct fstab_machine *)arg)->host, name, device);
+}
+
+static unsigned world_holders(void *arg, const char *tag, const char *value)
+{
+	return host_tag_holders(&((struct fstab_machine *)arg)->host, tag, value);
+}
+
+static int world_fsck(void *arg, const char *fstype)
+{
+	struct host_system *system = ((struct fstab_machine *)arg)->host.in.system;
 	char name[64];
 	int n = snprintf(name, sizeof(name), "fsck.%s", fstype);
-	return machine->system && *fstype && n > 0 && (size_t)n < sizeof(name) ? host_system_helper(machine->system, name) : -1;
+	return system && *fstype && n > 0 && (size_t)n < sizeof(name) ? host_system_helper(system, name) : -1;
 }
 
-static enum fstab_unit machine_unit(void *arg, const char *target)
+static enum fstab_unit world_unit(void *arg, const char *target)
 {
-	struct fstab_machine *machine = arg;
-	const char *swap = machine->system ? host_system_swap_file(machine->system) : NULL;
-	return swap && strcmp(target, swap) == 0 ? FSTAB_OWN_UNIT : fstab_unit_of(facts_units(&machine->facts), target);
+	struct host *host = &((struct fstab_machine *)arg)->host;
+	const char *swap = host->in.system ? host_system_swap_file(host->in.system) : NULL;
+	return swap && strcmp(target, swap) == 0 ? FSTAB_OWN_UNIT : fstab_unit_of(host_units(host), target);
 }
 
-static const char *machine_kept(void *arg, const char *name, const struct mount *mount)
+static const char *world_kept(void *arg, const char *name, const struct mount *mount)
 {
-	const struct fstab_machine *machine = arg;
-	uint32_t i = map64_get(&machine->kept_by, map64_text(name));
-	for (; i != MAP64_NONE; i = machine->kept[i].before) {
-		const struct fstab_kept *entry = &machine->kept[i].entry;
-		if (strcmp(entry->target, name) == 0 && fstab_utab_fits(entry, mount))
-			return entry->options;
-	}
-	return NULL;
+	return host_utab_options(&((const struct fstab_machine *)arg)->utab, name, mount);
 }
 
-static bool machine_secret(const char *source, const char *options)
+static bool world_secret(const char *source, const char *options)
 {
 	return (options && has_secret(options)) || (source && source_has_secret(source));
 }
 
-/** Read what mount(8) keeps beside the kernel; it may not be there. */
-static int read_utab(struct fstab_machine *machine)
+struct fstab_world machine_world(struct fstab_machine *machine)
 {
-	static const char path[] = "/run/mount/utab";
-	size_t len, size = 0;
-	if (path_blocks(&machine->run, "/run/mount"))
-		return 0;
-	if (os_read_file(&machine->run.os, AT_FDCWD, path, TEXT_MAX, &machine->utab, &len) != 0)
-		return errno == ENOMEM ? -1 : 0;
-	char *at = machine->utab;
-	struct kept kept;
-	while (fstab_utab_next(&at, &kept.entry)) {
-		if (machine->nkept == size) {
-			size = size ? 2 * size : 16;
-			struct kept *more = realloc(machine->kept, size * sizeof(*more));
-			if (!more)
-				return -1;
-			machine->kept = more;
-		}
-		uint64_t key = map64_text(kept.entry.target);
-		kept.before = map64_get(&machine->kept_by, key);
-		machine->kept[machine->nkept] = kept;
-		map64_remove(&machine->kept_by, key);
-		if (map64_put(&machine->kept_by, key, (uint32_t)machine->nkept++) == MAP64_NONE)
-			return -1;
-	}
-	return 0;
+	return (struct fstab_world){
+		.arg = machine, .device = world_device, .swap = world_swap, .holders = world_holders, .fsck = world_fsck,
+		.unit = host_units(&machine->host)->known ? world_unit : NULL, .kept = world_kept, .secret = world_secret,
+		.protected = world_protected,
+	};
 }
+
+/* What rules ask: struct fstab_facts. */
+
+static int fact_devices(void *arg, const char *source, struct fstab_device *device)
+{
+	return host_devices(arg, source, device);
+}
+
+static enum fact_kind fact_look(void *arg, const char *path, struct strbuf *real)
+{
+	return host_look(arg, path, real);
+}
+
+static int fact_open_to_all(void *arg, const char *path)
+{
+	return host_open_to_all(arg, path);
+}
+
+static int fact_helper(void *arg, const char *name)
+{
+	struct host_system *system = ((const struct host *)arg)->in.system;
+	return system ? host_system_helper(system, name) : -1;
+}
+
+static int fact_fstype(void *arg, const char *fstype)
+{
+	return host_fstype(arg, fstype);
+}
+
+static bool fact_lacks_unit(void *arg, const char *name)
+{
+	struct host_system *system = ((const struct host *)arg)->in.system;
+	return system && host_system_lacks_unit(system, name);
+}
+
+struct fstab_facts machine_facts(struct host *host)
+{
+	if (!host->in.live)
+		return (struct fstab_facts){0};
+	return (struct fstab_facts){
+		.arg = host, .devices = fact_devices, .look = fact_look, .open_to_all = fact_open_to_all, .helper = fact_helper,
+		.fstype = fact_fstype, .lacks_unit = fact_lacks_unit,
+	};
+}
+
+/* The machine. */
 
 /** Read the swap spaces.  @return 0, or -1 after a message. */
 static int read_swaps(struct fstab_machine *machine, const char *file)
 {
 	const char *path = file ? file : "/proc/swaps";
-	size_t len;
-	struct os *os = &machine->run.os;
-	if ((file ? path_read_named(os, path, NULL, TEXT_MAX, &machine->swaps_text, &len)
-	          : os_read_file(os, AT_FDCWD, path, TEXT_MAX, &machine->swaps_text, &len)) != 0) {
-		/* A kernel without swap has no such file. */
-		if (!file && errno == ENOENT)
-			return 0;
-		/* In a container it may be a file of lxcfs. */
-		if (!file && errno == EREMOTE) {
-			message(path, "not read: %s; swap is not checked (--swaps=FILE reads a copy)", path_error(errno));
-			machine->no_swaps = true;
-			return 0;
-		}
+	const struct host_swaps *swaps = &machine->swaps;
+	switch (host_read_swaps(&machine->run.os, file, &machine->swaps)) {
+	case HOST_SWAPS_GOOD:
+		return 0;
+	case HOST_SWAPS_BLIND:
+		message(path, "not read: %s; swap is not checked (--swaps=FILE reads a copy)", path_error(errno));
+		machine->no_swaps = true;
+		return 0;
+	case HOST_SWAPS_UNREADABLE:
 		message(path, "cannot be read: %s; give a copy of /proc/swaps with --swaps", path_error(errno));
-		return -1;
-	}
-	size_t damaged;
-	ssize_t n = fstab_parse_swaps(machine->swaps_text, &machine->arena, &machine->swaps, &damaged);
-	if (n < 0) {
-		message(path, "%s", strerror(errno));
-		return -1;
-	}
-	/* Each is compared with each line: a longer list is refused. */
-	if (n > FSTAB_SWAPS_MAX) {
-		message(path, "it lists %zd swap spaces, and a kernel has at most %d; give a copy of /proc/swaps with --swaps", n,
-		        FSTAB_SWAPS_MAX);
-		return -1;
-	}
-	/* A NUL ends what was read. */
-	if (!damaged && strlen(machine->swaps_text) < len)
-		damaged = (size_t)n + 2;
-	/* A kernel without swap may have an empty one. */
-	if (damaged && (file || len)) {
-		message(path, "line %zu is not of a list of swap spaces; give a copy of /proc/swaps%s", damaged,
+		break;
+	case HOST_SWAPS_TOO_MANY:
+		message(path, "it lists %zu swap spaces, and a kernel has at most %d; give a copy of /proc/swaps with --swaps",
+		        swaps->count, HOST_SWAPS_MAX);
+		break;
+	case HOST_SWAPS_DAMAGED:
+		message(path, "line %zu is not of a list of swap spaces; give a copy of /proc/swaps%s", swaps->damaged,
 		        file ? "" : " with --swaps");
-		return -1;
+		break;
 	}
-	machine->nswaps = (size_t)n;
-	return 0;
+	return -1;
 }
 
 /** ROOT as the table names it.  @return 0, or -1 after a message. */
@@ -200,8 +189,8 @@ static int find_root(struct fstab_machine *machine, const char *given)
 		message(strbuf_str(root), "touching it can block: fsck helpers and units are not looked for");
 		return 0;
 	}
-	machine->system = host_system_new(&run->os, strbuf_str(root), path_blocks, run);
-	if (!machine->system) {
+	machine->host.in.system = host_system_new(&run->os, strbuf_str(root), path_blocks, run);
+	if (!machine->host.in.system) {
 		message(given, "%s; give a directory", strerror(errno));
 		return -1;
 	}
@@ -213,22 +202,46 @@ int machine_know(struct fstab_machine *machine, const char *root, const char *sw
 	struct run *run = &machine->run;
 	if (find_root(machine, root) != 0 || ((run->live || swaps) && read_swaps(machine, swaps) != 0))
 		return -1;
-	if (machine->root.failed || path_index(run) != 0 || (run->live && read_utab(machine) != 0)) {
+	host_open(&machine->host, &(struct host_input){
+		.os = &run->os, .devs = run->devs, .d = run->d, .table = run->table, .live = run->live,
+		.own = run->procfd == AT_FDCWD && run->rootfd == AT_FDCWD, .root = strbuf_str(&machine->root),
+		.system = machine->host.in.system,
+		.paths = {run, follow, look, path_blocks, point_blocks, mount_blocks},
+	});
+	if (machine->root.failed || path_index(run) != 0 || host_read_utab(&machine->host, &machine->utab) != 0) {
 		message(NULL, "%s", strerror(ENOMEM));
 		return -1;
 	}
-	machine->facts.root = strbuf_str(&machine->root);
-	machine->facts.system = machine->system;
 	return 0;
 }
 
-struct fstab_world machine_world(struct fstab_machine *machine)
+bool machine_failed(struct fstab_machine *machine)
 {
-	return (struct fstab_world){
-		.arg = machine, .device = machine_device, .swap = machine_swap, .holders = machine_holders,
-		.fsck = machine_fsck, .unit = facts_units(&machine->facts)->known ? machine_unit : NULL, .kept = machine_kept,
-		.secret = machine_secret, .protected = machine_protected,
-	};
+	if (machine->host.devices_error) {
+		errno = machine->host.devices_error;
+		message_no_devices(NULL, ", so duplicate UUIDs and labels are not found");
+		machine->host.devices_error = 0;
+	}
+	return run_failed(&machine->run) || machine->host.nomem;
+}
+
+bool machine_dangles(struct host *host, const char *path)
+{
+	const char *root = host->in.root;
+	struct strbuf part, name;
+	int error = errno;
+	strbuf_init(&part);
+	strbuf_init(&name);
+	enum host_dangling what = host_dangles(host, path, &part);
+	strbuf_printf(&name, "%s%s", strcmp(root, "/") == 0 ? "" : root, strbuf_str(&part));
+	if (what != HOST_NOT_DANGLING)
+		message(strbuf_str(&name), "%s", what == HOST_DANGLING_LINK
+		        ? "it leads nowhere: take it away, or put in place what it leads to"
+		        : "it is no directory: take it away, or make it one");
+	strbuf_destroy(&part);
+	strbuf_destroy(&name);
+	errno = error;
+	return what != HOST_NOT_DANGLING;
 }
 
 void machine_init(struct fstab_machine *machine, const char *tab_file, int stats)
@@ -240,9 +253,6 @@ void machine_init(struct fstab_machine *machine, const char *tab_file, int stats
 	*machine = (struct fstab_machine){.run = {
 		.opt = o, .cols = &machine->columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .complete = true, .start = os_now()}};
 	strbuf_init(&machine->root);
-	arena_init(&machine->arena);
-	map64_init(&machine->kept_by);
-	facts_init(&machine->facts, run, "/", NULL);
 	options_parse(o, 1, argv);
 	o->tab_file = tab_file;
 	o->stats = stats;
@@ -259,14 +269,9 @@ void machine_init(struct fstab_machine *machine, const char *tab_file, int stats
 
 void machine_destroy(struct fstab_machine *machine)
 {
-	host_system_free(machine->system);
-	free(machine->swaps_text);
-	free(machine->swaps);
-	free(machine->utab);
-	free(machine->kept);
-	arena_destroy(&machine->arena);
-	map64_destroy(&machine->kept_by);
-	facts_destroy(&machine->facts);
+	host_close(&machine->host);
+	host_swaps_destroy(&machine->swaps);
+	host_utab_destroy(&machine->utab);
 	strbuf_destroy(&machine->root);
 	run_destroy(&machine->run);
 }

@@ -12,16 +12,6 @@
 #include "base/strbuf.h"
 #include "fstab/fstab.h"
 
-/** What is at a path. */
-enum fact_kind {
-	FACT_UNKNOWN,    /* not looked at, or it cannot be told */
-	FACT_MISSING,
-	FACT_DIR,
-	FACT_FILE,
-	FACT_BLOCK,      /* a block device */
-	FACT_OTHER,
-};
-
 struct fstab_facts {
 	void *arg;
 

@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "devmap.h"
 #include "discover/discover.h"
+#include "host/host.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,16 +41,6 @@ enum fstab_id {
 enum fstab_options {
 	FSTAB_MINIMAL,     /* those that are not usual for the type */
 	FSTAB_LIVE,        /* all that the kernel shows and mount(8) takes */
-};
-
-/** What a mount or swap space stands on. */
-struct fstab_device {
-	const struct devmap_tags *tags;  /* NULL: no device */
-	struct devmap_loop loop;         /* file is NULL if it is no loop */
-	bool remote;
-	bool crypt;                      /* a mapping of cryptsetup(8) */
-	bool numbered;                   /* its number is known, though it may have no tags */
-	uint32_t major, minor;
 };
 
 /**
@@ -98,13 +89,6 @@ struct fstab_world {
 
 	/** Whether the device of a mount is known to take no writes. */
 	bool (*protected)(void *arg, const struct mount *mount);
-};
-
-/** A swap space that is in use: a line of /proc/swaps. */
-struct fstab_swap {
-	const char *name;
-	bool file, deleted;
-	int priority;
 };
 
 struct fstab_input {
@@ -174,43 +158,7 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan);
 
 void fstab_plan_destroy(struct fstab_plan *plan);
 
-/** The most swap spaces that a kernel has: MAX_SWAPFILES is below. */
-enum { FSTAB_SWAPS_MAX = 32 };
-
-/**
- * Read the text of /proc/swaps.  Pure.
- *
- * @arena   Gets the names.
- * @swaps [out]  An array, to be freed.
- * @damaged [out]  The first line that is none of such a list, the heading's is 1, and which is
- *               passed over; 0: none.
- * @return its length, or -1.  Errors: ENOMEM.
- */
-ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps, size_t *damaged);
-
-/** What mount(8) keeps of a mount beside the kernel: a line of libmount's utab. */
-struct fstab_kept {
-	const char *target, *options;
-	const char *source, *root;   /* NULL: not told */
-	unsigned long id;            /* 0: not told */
-};
-
-/** The next line of a utab that has a target and options.  Pure; the text is changed.
-    @return whether there was one. */
-bool fstab_utab_next(char **text, struct fstab_kept *kept);
-
-/** Whether an entry is of this mount, beside the target: it may be left of an earlier one. */
-bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount);
-
-/**
- * The mount point of a unit by its name: systemd.unit(5).  Pure.
- *
- * @path [out]  At least as long as the name.
- * @return whether it is the name of a mount or automount.
- */
-bool fstab_unit_path(const char *name, char *path, bool *automount);
-
-/** Append the name of the unit of a mount point, without its ".mount": the other way round.
+/** Append the name of the unit of a mount point, without its ".mount": systemd.unit(5).
     @path  Absolute; slashes that are too many are passed over. */
 void fstab_unit_name(struct strbuf *out, const char *path);
 

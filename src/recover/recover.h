@@ -74,6 +74,19 @@ struct rec_row {
 	uint32_t parent;       /* the row of what it is mounted on; REC_NONE */
 };
 
+struct mtree;
+
+/**
+ * Make a row of each mount that has a name here, in the kernel's order.
+ *
+ * @targets  The names of the tree's nodes; NULL: none.
+ * @rows [out]  An array, to be freed.
+ * @nameless    Called for each mount without a name, with its node.
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_row **rows, size_t *nrows,
+             void (*nameless)(void *arg, size_t i), void *arg);
+
 struct rec_input {
 	enum rec_format format;
 	enum rec_keep keep;

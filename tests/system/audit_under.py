@@ -13,6 +13,12 @@ gm.need("mkfs.ext4", "mount")
 root = gm.Root()
 gm.mkdir(root / "etc")
 gm.touch(root / "etc/fstab", "none /direct tmpfs noauto,x-systemd.automount 0 0\n")
+# A systemd that has no unit for /direct.
+gm.mkdir(root / "run/systemd/system")
+gm.mkdir(root / "usr/bin")
+gm.install("sh", root.path)
+gm.touch(root / "usr/bin/systemctl", "#!/bin/sh\necho 'Id=-.mount\nWhere=/'\n")
+os.chmod(root / "usr/bin/systemctl", 0o755)
 image = root / "disk.img"
 gm.image(image, 32 << 20, "mkfs.ext4", "-q")
 

@@ -120,8 +120,9 @@ static void says(const char *name, const char *got, const char *expected)
 /** Of a host of which all is known, and nothing wrong. */
 static struct audit_host healthy(void)
 {
+	static const struct host_errors_list none;
 	return (struct audit_host){
-		.facts = &facts, .mtab = {.kind = AUDIT_MTAB_KERNEL}, .fstab_seen = true, .fstab_mode = 0100644,
+		.errors = &none, .facts = &facts, .mtab = {.kind = HOST_MTAB_KERNEL}, .fstab_seen = true, .fstab_mode = 0100644,
 		.cmdline = "root=ZFS=tank",
 	};
 }
@@ -134,16 +135,16 @@ static void mtab(void)
 		struct audit_mtab mtab;
 		const char *expected;
 	} rows_[] = {
-		{{.kind = AUDIT_MTAB_KERNEL}, UNJUDGED},
-		{{.kind = AUDIT_MTAB_NONE}, UNJUDGED},
-		{{.kind = AUDIT_MTAB_UNKNOWN}, "?MTAB-REGULAR\n?MTAB-STALE\n?MTAB-CORRUPT\n" UNJUDGED},
-		{{.kind = AUDIT_MTAB_NOWHERE}, "MTAB-CORRUPT warning /etc/mtab: it is a symlink that leads nowhere ()\n" UNJUDGED},
-		{{.kind = AUDIT_MTAB_FILE}, "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since "
+		{{.kind = HOST_MTAB_KERNEL}, UNJUDGED},
+		{{.kind = HOST_MTAB_NONE}, UNJUDGED},
+		{{.kind = HOST_MTAB_UNKNOWN}, "?MTAB-REGULAR\n?MTAB-STALE\n?MTAB-CORRUPT\n" UNJUDGED},
+		{{.kind = HOST_MTAB_NOWHERE}, "MTAB-CORRUPT warning /etc/mtab: it is a symlink that leads nowhere ()\n" UNJUDGED},
+		{{.kind = HOST_MTAB_FILE}, "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since "
 		                            "util-linux 2.39 (a regular file)\n" UNJUDGED},
-		{{AUDIT_MTAB_FILE, 0, 0, 3, 4},
+		{{HOST_MTAB_FILE, 0, 0, 3, 4},
 		 "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since util-linux 2.39 (a regular file)\n"
 		 "MTAB-CORRUPT warning /etc/mtab: it has lines that are none (4 unreadable)\n" UNJUDGED},
-		{{AUDIT_MTAB_FILE, 1, 2, 3, 4},
+		{{HOST_MTAB_FILE, 1, 2, 3, 4},
 		 "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since util-linux 2.39 (a regular file)\n"
 		 "MTAB-STALE warning /etc/mtab: it says of mounts what is not so (1 wrong, 2 gone, 3 missing)\n"
 		 "MTAB-CORRUPT warning /etc/mtab: it has lines that are none (4 unreadable)\n" UNJUDGED},
@@ -172,17 +173,18 @@ static void mode(void)
 
 static void errors(void)
 {
-	static const struct audit_errors some[] = {
-		{"/e", "fstab", "ext4", 3, 0, "the last in ext4_lookup()"},
-		{"/b", "unknown", "btrfs", 2, 0, "write_errs 2"},
-		{"/m", NULL, "btrfs", 0, 1, NULL},
-		{.target = "/x", .fstype = "xfs", .shutdown = true},
+	static const struct mount mounts[] = {{.fstype = "ext4"}, {.fstype = "btrfs"}, {.fstype = "btrfs"}, {.fstype = "xfs"}};
+	static struct fstab_line lines[] = {
+		{.mount = &mounts[0], .target = "/e", .owner = "fstab"}, {.mount = &mounts[1], .target = "/b", .owner = "unknown"},
+		{.mount = &mounts[2], .target = "/m", .owner = "unknown"}, {.mount = &mounts[3], .target = "/x", .owner = "unknown"},
+	};
+	struct fstab_plan plan = {.lines = lines, .count = 4};
+	struct host_errors some[] = {
+		{0, 3, 0, "the last in ext4_lookup()", false}, {1, 2, 0, "write_errs 2", false}, {2, 0, 1, NULL, false}, {3, 0, 0, NULL, true},
 	};
 	struct audit_host host = healthy();
-	host.errors = some;
-	host.nerrors = 4;
-	host.errors_unknown = true;
-	says("errors", judged(&host, "", NULL),
+	host.errors = &(struct host_errors_list){.list = some, .count = 4, .unknown = true};
+	says("errors", judged(&host, "", &plan),
 	     "FS-ERRORS warning /b: devices of the file system have failed (2: write_errs 2)\n"
 	     "FS-ERRORS critical /e: the file system has met errors (3: the last in ext4_lookup())\n"
 	     "FS-ERRORS critical /m: the file system lacks devices (1 missing)\n"
@@ -203,7 +205,7 @@ static void flips(void)
 		{.dev_major = 8, .dev_minor = 5, .fstype = "vfat", .vfs_opts = "rw", .fs_opts = "ro"},
 		{.dev_major = 0, .dev_minor = 9, .fstype = "fuse.x", .vfs_opts = "rw", .fs_opts = "rw,shutdown"},
 	};
-	static const struct audit_errors met[] = {{.target = "/down", .owner = "unit", .fstype = "ext4", .shutdown = true}};
+	struct host_errors met = {.of = 2, .shutdown = true};
 	static const char *const targets[] = {"/pod", "/pod2", "/down", "/flip", "/meant", "/bind", "/snap", "/stick", "/fuse"};
 	struct fstab_line lines[sizeof(mounts) / sizeof(*mounts)];
 	struct fstab_plan plan = {.lines = lines, .count = sizeof(lines) / sizeof(*lines)};
@@ -214,8 +216,7 @@ static void flips(void)
 	     "FS-ERRORS critical /down: the file system has shut down after an error: nothing is read or written any more (shut down)\n"
 	     "FS-ERRORS critical /flip: the file system is read-only, the mount is not: it may have met an error (ro)\n"
 	     "FS-ERRORS critical /pod: the file system has met an error, and takes no more writes (rw,emergency_ro)\n" UNJUDGED);
-	host.errors = met;
-	host.nerrors = 1;
+	host.errors = &(struct host_errors_list){.list = &met, .count = 1};
 	lines[0].of = lines[3].of = 1;   /* the line of /flip has its own rule; that of /pod is ignored there */
 	says("told", judged(&host, "# getmnt: ignore=FS-ERRORS\nx /pod ext4 noauto 0 0\n", &plan),
 	     "FS-ERRORS critical /pod: the file system has met an error, and takes no more writes (rw,emergency_ro)\n"
@@ -386,7 +387,8 @@ static void no_memory(void)
 #ifdef _FORTIFY_SOURCE
 	UNIT_SKIP("a fortified program makes calls that are not wrapped");
 #endif
-	static const struct audit_errors met[] = {{"/e", "fstab", "ext4", 3, 0, "the last in f()"}};
+	struct host_errors met = {0, 3, 0, "the last in f()", false};
+	const struct host_errors_list errors_ = {.list = &met, .count = 1};
 	static const char fstab[] = "UUID=copy / ext4\n/dev/mapper/a /a ext4\n/dev/mapper/made /m ext4\n";
 	struct mount root = {.dev_major = 8, .fstype = "ext4"};
 	struct fstab_line of_root = {.fate = FSTAB_LINE, .mount = &root, .target = "/"};
@@ -402,9 +404,9 @@ static void no_memory(void)
 		fault_begin(n ? &fault : NULL, 1000);
 		audit_report_init(&report);
 		int rc = audit_host(&(struct audit_host){
-			.lines = lines, .plan = &plan, .world = &world, .facts = &facts, .mtab = {AUDIT_MTAB_FILE, 1, 1, 1, 1},
+			.lines = lines, .plan = &plan, .world = &world, .facts = &facts, .mtab = {HOST_MTAB_FILE, 1, 1, 1, 1},
 			.fstab_seen = true, .fstab_mode = 0100666,
-			.errors = met, .nerrors = 1, .cmdline = "root=UUID=root resume=/dev/gone", .crypttab = "a UUID=gone /gone\na\nt UUID=copy k swap\n#made /x\nu UUID=luks - noatuo\n",
+			.errors = &errors_, .cmdline = "root=UUID=root resume=/dev/gone", .crypttab = "a UUID=gone /gone\na\nt UUID=copy k swap\n#made /x\nu UUID=luks - noatuo\n",
 			.crypttab_name = "ct"}, &report);
 		int error = errno;
 		size_t got = report.count;

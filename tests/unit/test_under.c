@@ -47,7 +47,7 @@ static ssize_t list_all(const struct discovery *d, struct fstab_plan *plan, cons
 {
 	ssize_t n = audit_under_list(d, plan, include, list);
 	for (ssize_t i = 0; i < n; ++i)
-		(*list)[i].seen = (*list)[i].line->target[1] == 'n' && (*list)[i].line->target[2] ? AUDIT_UNDER_UNKNOWN : AUDIT_UNDER_DATA;
+		(*list)[i].covered.state = (*list)[i].line->target[1] == 'n' && (*list)[i].line->target[2] ? HOST_COVERED_UNKNOWN : HOST_COVERED_DATA;
 	return n;
 }
 
@@ -69,7 +69,7 @@ static const char *listed(const struct discovery *d, struct fstab_plan *plan, co
 				severity = audit_severity_name(report.findings[k].severity);
 		}
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s %s %s\n", list[i].line->target,
-		                        d->tree.nodes[list[i].parent].mount->point, list[i].place ? list[i].place : "?", severity);
+		                        d->tree.nodes[list[i].covered.parent].mount->point, list[i].covered.place ? list[i].covered.place : "?", severity);
 	}
 	len += (size_t)snprintf(text + len, sizeof(text) - len, "%s", report.unjudged & audit_bit(MNT_UNDER_NOT_EMPTY) ? "?" : "");
 	audit_report_destroy(&report);
@@ -139,7 +139,7 @@ static void test_words(void)
 	static const struct mount ext4 = {.fstype = "ext4", .root = "/"};
 	static const struct fstab_line line = {.mount = &ext4, .target = "/m", .owner = "fstab"};
 	struct {
-		struct audit_under under;
+		struct host_covered covered;
 		const char *message;
 	} rows[] = {
 		{{.count = 1, .names = {(char[]){"a"}}}, "under it lies 1 entry that nobody sees while it is mounted: a"},
@@ -151,9 +151,8 @@ static void test_words(void)
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		struct audit_report report;
-		struct audit_under under = rows[i].under;
-		under.line = &line;
-		under.seen = AUDIT_UNDER_DATA;
+		struct audit_under under = {.line = &line, .covered = rows[i].covered};
+		under.covered.state = HOST_COVERED_DATA;
 		audit_report_init(&report);
 		CU_ASSERT_EQUAL(audit_under(&under, 1, &report), 0);
 		CU_ASSERT_EQUAL_FATAL(report.count, 1);
@@ -162,8 +161,6 @@ static void test_words(void)
 		says("is", report.findings[0].actual, "not empty");
 		audit_report_destroy(&report);
 	}
-	CU_ASSERT(audit_under_keeps(".keep") && audit_under_keeps(".gitkeep"));
-	CU_ASSERT(!audit_under_keeps("keep") && !audit_under_keeps(".keepx") && !audit_under_keeps(""));
 }
 
 static bool secret(const char *source, const char *options)
@@ -174,12 +171,12 @@ static bool secret(const char *source, const char *options)
 
 static void test_held(void)
 {
-	static const struct audit_held all[] = {
-		{.kind = AUDIT_HELD_ELSEWHERE, .target = "/e", .owner = "fstab", .source = "/dev/sdb1", .line = 3, .count = 3, .pid = 7, .comm = "x", .where = "/y"},
-		{.kind = AUDIT_HELD_ELSEWHERE, .target = "/f", .owner = "fstab", .source = "u:hunter2@h:/x", .line = 4, .count = 1, .pid = 7, .comm = "x", .where = "/y"},
-		{.kind = AUDIT_HELD_ALIVE, .target = "/g", .owner = "fstab", .source = "/dev/sdc1", .line = 5},
-		{.kind = AUDIT_HELD_DELETED, .target = "/h", .count = 2, .pid = 8, .comm = "z", .where = "/h/a"},
-		{.kind = AUDIT_HELD_DETACHED, .count = 1, .pid = 9, .comm = "w", .where = "/a"},
+	static const struct host_holder all[] = {
+		{.kind = HOST_HELD_ELSEWHERE, .target = "/e", .source = "/dev/sdb1", .line = 3, .count = 3, .pid = 7, .comm = "x", .where = "/y"},
+		{.kind = HOST_HELD_ELSEWHERE, .target = "/f", .source = "u:hunter2@h:/x", .line = 4, .count = 1, .pid = 7, .comm = "x", .where = "/y"},
+		{.kind = HOST_HELD_ALIVE, .target = "/g", .source = "/dev/sdc1", .line = 5},
+		{.kind = HOST_HELD_DELETED, .target = "/h", .count = 2, .pid = 8, .comm = "z", .where = "/h/a"},
+		{.kind = HOST_HELD_DETACHED, .count = 1, .pid = 9, .comm = "w", .where = "/a"},
 	};
 	static const char *const expected[] = {
 		"warning /e 3: /dev/sdb1 is not mounted here, but in another mount namespace, and so is busy: on /y of process 7 (x), and 2 more namespaces",

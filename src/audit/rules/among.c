@@ -107,7 +107,7 @@ void audit_number_source(const struct audit *audit, struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	struct fstab_device device = {0};
-	if (facts && facts->devices && host_names_device(entry->source) && facts->devices(facts->arg, entry->source, &device) == 1
+	if (facts && facts->devices && rules_names_device(entry->source) && facts->devices(facts->arg, entry->source, &device) == 1
 	    && device.numbered) {
 		entry->numbered = true;
 		entry->major = device.major;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool host_names_device(const char *source)
+bool rules_names_device(const char *source)
 {
 	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", NULL};
 	static const char *const other[] = {"/dev/nfs", "/dev/root", "/dev/cifs", NULL};   /* of the kernel's own */
@@ -29,12 +29,12 @@ bool host_names_device(const char *source)
 }
 
 /** The value of the last parameter of a name: "" for none; NULL: it is not there. */
-static const char *parameter(struct host *host, const char *name)
+static const char *parameter(struct host_rules *rules, const char *name)
 {
 	size_t len = strlen(name);
 	const char *found = NULL;
 	size_t n = 0;
-	for (const char *at = host->in->cmdline; *at;) {
+	for (const char *at = rules->in->cmdline; *at;) {
 		at += strspn(at, " \t\n");
 		const char *word = at;
 		bool quoted = false;
@@ -53,14 +53,14 @@ static const char *parameter(struct host *host, const char *name)
 		++found;
 		n -= 2;
 	}
-	return host_form(host, "%.*s", (int)n, found);
+	return rules_format(rules, "%.*s", (int)n, found);
 }
 
 /** Whether a parameter without a value is there. */
-static bool is_given(const struct host *host, const char *name)
+static bool is_given(const struct host_rules *rules, const char *name)
 {
 	size_t len = strlen(name), n;
-	for (const char *at = host->in->cmdline; *at; at += n) {
+	for (const char *at = rules->in->cmdline; *at; at += n) {
 		at += strspn(at, " \t\n");
 		n = strcspn(at, " \t\n");
 		if (n == 2 && memcmp(at, "--", 2) == 0)
@@ -72,9 +72,9 @@ static bool is_given(const struct host *host, const char *name)
 }
 
 /** How many devices a source names; -1: it is not known. */
-static int devices(struct host *host, const char *source, struct fstab_device *device)
+static int devices(struct host_rules *rules, const char *source, struct fstab_device *device)
 {
-	const struct fstab_facts *facts = host->in->facts;
+	const struct fstab_facts *facts = rules->in->facts;
 	*device = (struct fstab_device){0};
 	return facts && facts->devices ? facts->devices(facts->arg, source, device) : -1;
 }
@@ -101,28 +101,28 @@ static bool read_number(const char *text, struct fstab_device *device)
 }
 
 /** The devices that root= names, as devices(): of a number it is not known whether it is there. */
-static int root_devices(struct host *host, const char *root, struct fstab_device *device)
+static int root_devices(struct host_rules *rules, const char *root, struct fstab_device *device)
 {
 	*device = (struct fstab_device){0};
 	if (read_number(root, device))
 		return 1;
-	return host_names_device(root) ? devices(host, root, device) : -1;
+	return rules_names_device(root) ? devices(rules, root, device) : -1;
 }
 
 /** root= and the device that it names. */
-static const char *root_form(struct host *host, const char *root, const struct fstab_device *named)
+static const char *root_form(struct host_rules *rules, const char *root, const struct fstab_device *named)
 {
 	const char *name = named->tags ? named->tags->name : NULL;
-	return host_form(host, name ? "root=%s (%s)" : "root=%s", root, name);
+	return rules_format(rules, name ? "root=%s (%s)" : "root=%s", root, name);
 }
 
 /** The line of the fstab for the root; NULL: none. */
-static const struct tabline *root_line(const struct host *host, bool *any)
+static const struct tabline *root_line(const struct host_rules *rules, bool *any)
 {
 	const struct tabline *found = NULL;
 	*any = false;
-	for (size_t i = 0; i < host->in->lines->count; ++i) {
-		const struct tabline *line = &host->in->lines->lines[i];
+	for (size_t i = 0; i < rules->in->lines->count; ++i) {
+		const struct tabline *line = &rules->in->lines->lines[i];
 		const char *target = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_TARGET) : NULL;
 		const char *fstype = target ? tabline_value(line, TABLINE_FSTYPE) : NULL;
 		*any |= target != NULL;
@@ -133,10 +133,10 @@ static const struct tabline *root_line(const struct host *host, bool *any)
 }
 
 /** The root that is seen; NULL: it is not of a device, or not the whole of one. */
-static const struct mount *mounted_root(struct host *host, struct fstab_device *device)
+static const struct mount *mounted_root(struct host_rules *rules, struct fstab_device *device)
 {
-	const struct fstab_plan *plan = host->in->plan;
-	const struct fstab_world *world = host->in->world;
+	const struct fstab_plan *plan = rules->in->plan;
+	const struct fstab_world *world = rules->in->world;
 	for (size_t i = 0; i < plan->count; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		const struct mount *m = line->mount;
@@ -151,78 +151,78 @@ static const struct mount *mounted_root(struct host *host, struct fstab_device *
 	return NULL;
 }
 
-static void judge_root(struct host *host, const char *root)
+static void judge_root(struct host_rules *rules, const char *root)
 {
 	struct fstab_device named, live, lined;
 	bool any;
-	const struct tabline *line = root_line(host, &any);
-	const struct mount *m = mounted_root(host, &live);
-	int n = m ? root_devices(host, root, &named) : -1;
+	const struct tabline *line = root_line(rules, &any);
+	const struct mount *m = mounted_root(rules, &live);
+	int n = m ? root_devices(rules, root, &named) : -1;
 	if (m && any && !line)
-		host_tell(host, &(struct audit_finding){
+		rules_add(rules, &(struct audit_finding){
 			.code = BOOT_ROOT, .severity = AUDIT_INFO, .target = "/", .owner = "initrd",
 			.message = "the fstab has no line of it: it stays as the kernel has mounted it, and is not checked",
 			.expected = "a line", .actual = "none", .hint = "getmnt fstab --merge --add=/ --diff"});
 	if (n < 0) {
-		host_unjudged(host, BOOT_ROOT);
+		rules_not_checked(rules, BOOT_ROOT);
 		return;
 	}
 	if (n == 0) {
-		host_tell(host, &(struct audit_finding){
+		rules_add(rules, &(struct audit_finding){
 			.code = BOOT_ROOT, .severity = AUDIT_CRITICAL, .boot = true, .target = "/", .owner = "initrd",
 			.message = "the command line of this boot names a root that there is not any more: the next boot fails with the same",
-			.expected = "a device", .actual = host_form(host, "root=%s", root),
+			.expected = "a device", .actual = rules_format(rules, "root=%s", root),
 			.hint = "see what the boot loader has, and put in what blkid shows"});
 		return;
 	}
 	if (fstab_same_device(&named, &live) == 0)
-		host_tell(host, &(struct audit_finding){
+		rules_add(rules, &(struct audit_finding){
 			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/", .owner = "initrd",
 			.message = "the root is not the device that the command line names",
-			.expected = root_form(host, root, &named), .actual = live.tags->name ? live.tags->name : m->source,
+			.expected = root_form(rules, root, &named), .actual = live.tags->name ? live.tags->name : m->source,
 			.hint = "see whether the root was copied, and which of the two is meant"});
 	const char *source = line ? tabline_value(line, TABLINE_SOURCE) : NULL;
-	if (source && host_names_device(source) && devices(host, source, &lined) > 0 && fstab_same_device(&named, &lined) == 0)
-		host_tell(host, &(struct audit_finding){
+	if (source && rules_names_device(source) && devices(rules, source, &lined) > 0 && fstab_same_device(&named, &lined) == 0)
+		rules_add(rules, &(struct audit_finding){
 			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/", .owner = "fstab", .line = line->number,
 			.message = "the command line names another root than the fstab",
-			.expected = root_form(host, root, &named),
-			.actual = lined.tags && lined.tags->name ? host_form(host, "%s (%s)", source, lined.tags->name) : source,
+			.expected = root_form(rules, root, &named),
+			.actual = lined.tags && lined.tags->name ? rules_format(rules, "%s (%s)", source, lined.tags->name) : source,
 			.hint = "put one right, and the boot loader's configuration with it"});
 }
 
 /** A swap space on a disk that is in use, where none is the device; NULL: there is none, or the device is
     in use, or is of a line. */
-static const char *other_swap(struct host *host, const struct fstab_device *named)
+static const char *other_swap(struct host_rules *rules, const struct fstab_device *named)
 {
-	const struct fstab_plan *plan = host->in->plan;
+	const struct fstab_plan *plan = rules->in->plan;
 	const char *found = NULL;
 	struct fstab_device device;
 	for (size_t i = 0; plan && i < plan->count; ++i) {
 		const char *swap = plan->lines[i].swap;
 		if (!swap || strncmp(swap, "/dev/", 5) != 0 || strncmp(swap, "/dev/zram", 9) == 0)
 			continue;
-		if (devices(host, swap, &device) <= 0 || fstab_same_device(named, &device) != 0)
+		if (devices(rules, swap, &device) <= 0 || fstab_same_device(named, &device) != 0)
 			return NULL;
 		found = swap;
 	}
-	for (size_t i = 0; i < host->in->lines->count && found; ++i) {
-		const struct tabline *line = &host->in->lines->lines[i];
+	for (size_t i = 0; i < rules->in->lines->count && found; ++i) {
+		const struct tabline *line = &rules->in->lines->lines[i];
 		const char *fstype = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_FSTYPE) : NULL;
 		const char *source = fstype && strcmp(fstype, "swap") == 0 ? tabline_value(line, TABLINE_SOURCE) : NULL;
-		int n = source && host_names_device(source) ? devices(host, source, &device) : 0;
+		int n = source && rules_names_device(source) ? devices(rules, source, &device) : 0;
 		if (n < 0 || (n > 0 && fstab_same_device(named, &device) != 0))
 			return NULL;
 	}
 	return found;
 }
 
-static void judge_resume(struct host *host, const char *resume)
+static void judge_resume(struct host_rules *rules, const char *resume)
 {
 	struct fstab_device named;
-	int n = host_names_device(resume) ? devices(host, resume, &named) : -1;
+	int n = rules_names_device(resume) ? devices(rules, resume, &named) : -1;
 	if (n < 0) {
-		host_unjudged(host, BOOT_ROOT);
+		rules_not_checked(rules, BOOT_ROOT);
 		return;
 	}
 	struct audit_finding finding = {
@@ -232,31 +232,31 @@ static void judge_resume(struct host *host, const char *resume)
 	if (n == 0) {
 		finding.message = "the command line resumes from what there is not: each boot waits for it";
 		finding.actual = "no such device";
-		host_tell(host, &finding);
-	} else if (named.tags && named.tags->type && !parameter(host, "resume_offset") && strcmp(named.tags->type, "swap") != 0
+		rules_add(rules, &finding);
+	} else if (named.tags && named.tags->type && !parameter(rules, "resume_offset") && strcmp(named.tags->type, "swap") != 0
 	           && strcmp(named.tags->type, "swsuspend") != 0) {
 		finding.message = "the command line resumes from what is no swap space";
 		finding.actual = named.tags->type;
-		host_tell(host, &finding);
-	} else if (named.tags && named.tags->type && strcmp(named.tags->type, "swap") == 0 && other_swap(host, &named)) {
+		rules_add(rules, &finding);
+	} else if (named.tags && named.tags->type && strcmp(named.tags->type, "swap") == 0 && other_swap(rules, &named)) {
 		finding.message = "the command line resumes from a swap space that is not in use, and another is: what is written there is not found";
-		finding.expected = other_swap(host, &named);
+		finding.expected = other_swap(rules, &named);
 		finding.actual = named.tags->name ? named.tags->name : resume;
-		host_tell(host, &finding);
+		rules_add(rules, &finding);
 	}
 }
 
-void host_boot_root(struct host *host)
+void rules_boot_root(struct host_rules *rules)
 {
-	if (!host->in->cmdline) {
-		host_unjudged(host, BOOT_ROOT);
+	if (!rules->in->cmdline) {
+		rules_not_checked(rules, BOOT_ROOT);
 		return;
 	}
-	const char *root = parameter(host, "root"), *resume = parameter(host, "resume");
+	const char *root = parameter(rules, "root"), *resume = parameter(rules, "resume");
 	if (root && *root)
-		judge_root(host, root);
+		judge_root(rules, root);
 	else
-		host_unjudged(host, BOOT_ROOT);
-	if (resume && *resume && strcmp(resume, "none") != 0 && !is_given(host, "noresume"))
-		judge_resume(host, resume);
+		rules_not_checked(rules, BOOT_ROOT);
+	if (resume && *resume && strcmp(resume, "none") != 0 && !is_given(rules, "noresume"))
+		judge_resume(rules, resume);
 }

@@ -50,12 +50,12 @@ static bool says(const struct crypt *crypt, const char *name)
 	return crypt->field[OPTIONS] && opt_find(crypt->field[OPTIONS], name, strlen(name), &n);
 }
 
-static void tell(struct host *host, const struct crypt *crypt, enum audit_severity severity, const char *message,
+static void tell(struct host_rules *rules, const struct crypt *crypt, enum audit_severity severity, const char *message,
                  const char *expected, const char *actual, const char *hint)
 {
-	host_tell(host, &(struct audit_finding){
+	rules_add(rules, &(struct audit_finding){
 		.code = BOOT_CRYPTTAB, .severity = severity, .boot = crypt->needed && severity == AUDIT_CRITICAL,
-		.file = host->in->crypttab_name, .line = crypt->number, .target = crypt->field[NAME] ? crypt->field[NAME] : "",
+		.file = rules->in->crypttab_name, .line = crypt->number, .target = crypt->field[NAME] ? crypt->field[NAME] : "",
 		.message = message, .expected = expected, .actual = actual, .hint = hint});
 }
 
@@ -65,10 +65,10 @@ static uint64_t hash_of(const char *name)
 }
 
 /** Take the mappings that lines of the fstab stand on without which there is no boot. */
-static void take_needed(struct host *host, struct map64 *needed)
+static void take_needed(struct host_rules *rules, struct map64 *needed)
 {
-	for (size_t i = 0; i < host->in->lines->count; ++i) {
-		const struct tabline *line = &host->in->lines->lines[i];
+	for (size_t i = 0; i < rules->in->lines->count; ++i) {
+		const struct tabline *line = &rules->in->lines->lines[i];
 		const char *source = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_SOURCE) : NULL;
 		const char *options = source ? tabline_value(line, TABLINE_OPTIONS) : NULL;
 		const char *fstype = source ? tabline_value(line, TABLINE_FSTYPE) : NULL;
@@ -77,52 +77,52 @@ static void take_needed(struct host *host, struct map64 *needed)
 		    && !opt_find(options ? options : "", "x-systemd.automount", strlen("x-systemd.automount"), &n)
 		    && strncmp(source, mapper, sizeof(mapper) - 1) == 0
 		    && !(options && (opt_shown_has(options, "noauto") || opt_shown_has(options, "nofail"))))
-			host->failed |= map64_put(needed, hash_of(source + sizeof(mapper) - 1), 0) == MAP64_NONE;
+			rules->failed |= map64_put(needed, hash_of(source + sizeof(mapper) - 1), 0) == MAP64_NONE;
 	}
 }
 
 /** What else is of the device of a line: "mounted on /x", "line 3 of the fstab mounts it"; NULL: nothing. */
-static const char *other_use(struct host *host, const struct fstab_device *device)
+static const char *other_use(struct host_rules *rules, const struct fstab_device *device)
 {
-	const struct fstab_plan *plan = host->in->plan;
-	const struct fstab_world *world = host->in->world;
+	const struct fstab_plan *plan = rules->in->plan;
+	const struct fstab_world *world = rules->in->world;
 	for (size_t i = 0; i < plan->count && world->device; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		struct fstab_device live = {0};
 		if (line->mount && line->target && world->device(world->arg, line->mount, &live) == 0 && fstab_same_device(&live, device) == 1)
-			return host_form(host, "mounted on %s", line->target);
+			return rules_format(rules, "mounted on %s", line->target);
 	}
-	for (size_t i = 0; i < host->in->lines->count; ++i) {
-		const struct tabline *line = &host->in->lines->lines[i];
+	for (size_t i = 0; i < rules->in->lines->count; ++i) {
+		const struct tabline *line = &rules->in->lines->lines[i];
 		const char *source = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_SOURCE) : NULL;
 		struct fstab_device named = {0};
-		if (source && host_names_device(source) && host->in->facts->devices(host->in->facts->arg, source, &named) == 1
+		if (source && rules_names_device(source) && rules->in->facts->devices(rules->in->facts->arg, source, &named) == 1
 		    && fstab_same_device(&named, device) == 1)
-			return host_form(host, "of line %u of the fstab", line->number);
+			return rules_format(rules, "of line %u of the fstab", line->number);
 	}
 	return NULL;
 }
 
 /** A device that each boot overwrites: for a swap space, or a /tmp. */
-static void judge_overwritten(struct host *host, const struct crypt *crypt, const char *source, const struct fstab_device *device)
+static void judge_overwritten(struct host_rules *rules, const struct crypt *crypt, const char *source, const struct fstab_device *device)
 {
 	const char *type = device->tags ? device->tags->type : NULL;
 	/* A small file system that gives the device a name is passed by. */
 	bool beside = says(crypt, "offset") || says(crypt, "skip");
-	const char *use = beside || !device->tags ? NULL : other_use(host, device);
+	const char *use = beside || !device->tags ? NULL : other_use(rules, device);
 	if (use)
-		tell(host, crypt, AUDIT_CRITICAL, "its device is overwritten at each boot, and is used otherwise", "a device of its own",
-		     host_form(host, "%s: %s%s%s", source, type ? type : "", type ? ", " : "", use), "name the device that is meant, before the next boot");
+		tell(rules, crypt, AUDIT_CRITICAL, "its device is overwritten at each boot, and is used otherwise", "a device of its own",
+		     rules_format(rules, "%s: %s%s%s", source, type ? type : "", type ? ", " : "", use), "name the device that is meant, before the next boot");
 	else if (type && !beside && strcmp(type, "swap") != 0 && strcmp(type, "swsuspend") != 0)
-		tell(host, crypt, AUDIT_WARNING, "its device is overwritten at each boot, and holds something", "a swap space, or nothing", type,
+		tell(rules, crypt, AUDIT_WARNING, "its device is overwritten at each boot, and holds something", "a swap space, or nothing", type,
 		     "name the device that is meant, before the next boot; wipefs takes away what is no more wanted");
 	else if (audit_is_unstable(source))
-		tell(host, crypt, AUDIT_WARNING, "its device is overwritten at each boot, and may be another then", "a name of /dev/disk/by-partuuid", source,
+		tell(rules, crypt, AUDIT_WARNING, "its device is overwritten at each boot, and may be another then", "a name of /dev/disk/by-partuuid", source,
 		     "PARTUUID= of blkid, or a name of /dev/disk/by-partuuid or by-id");
 }
 
 /** A device of LUKS, as it should be unless the line says otherwise. */
-static void judge_type(struct host *host, const struct crypt *crypt, const struct fstab_device *device)
+static void judge_type(struct host_rules *rules, const struct crypt *crypt, const struct fstab_device *device)
 {
 	static const char *const other[] = {
 		"plain", "tcrypt", "tcryptsystem", "tcrypthidden", "tcrypt-hidden", "tcrypt-system",
@@ -134,74 +134,74 @@ static void judge_type(struct host *host, const struct crypt *crypt, const struc
 			return;
 	}
 	if (device->tags && device->tags->known == DEVMAP_UNTAGGED)
-		tell(host, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "its device holds no LUKS", "crypto_LUKS", "nothing that is known",
+		tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "its device holds no LUKS", "crypto_LUKS", "nothing that is known",
 		     "see which device is meant; blkid shows what they hold");
 	else if (type && strcmp(type, "crypto_LUKS") != 0 && strcmp(type, "BitLocker") != 0)
-		tell(host, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "its device holds no LUKS", "crypto_LUKS", type,
+		tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "its device holds no LUKS", "crypto_LUKS", type,
 		     "see which device is meant; blkid shows what they hold");
 }
 
 /** A tag without the quotation marks around its value, which systemd takes off. */
-static const char *unquoted(struct host *host, const char *source)
+static const char *unquoted(struct host_rules *rules, const char *source)
 {
 	const char *equals = strchr(source, '=');
 	size_t n = strlen(source);
 	if (!equals || *source == '/' || (equals[1] != '"' && equals[1] != '\'') || source + n < equals + 3 || source[n - 1] != equals[1])
 		return source;
-	return host_form(host, "%.*s=%.*s", (int)(equals - source), source, (int)(source + n - equals - 3), equals + 2);
+	return rules_format(rules, "%.*s=%.*s", (int)(equals - source), source, (int)(source + n - equals - 3), equals + 2);
 }
 
 /** A device that another line has as well: who comes second finds it in use. */
-static void judge_shared(struct host *host, const struct crypt *crypt, const struct fstab_device *device, struct map64 *lines)
+static void judge_shared(struct host_rules *rules, const struct crypt *crypt, const struct fstab_device *device, struct map64 *lines)
 {
 	/* Parts of one are parted by where they begin. */
 	if (!device->numbered || crypt->again || says(crypt, "noauto") || says(crypt, "offset") || says(crypt, "skip"))
 		return;
 	uint32_t first = map64_put(lines, (uint64_t)device->major << 32 | device->minor, crypt->number);
-	host->failed |= first == MAP64_NONE;
+	rules->failed |= first == MAP64_NONE;
 	if (first != crypt->number)
-		tell(host, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "another line has its device as well: who comes second finds it in use",
-		     "a device of its own", host_form(host, "%s of line %u", crypt->field[DEVICE], first), "take one of the two away");
+		tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "another line has its device as well: who comes second finds it in use",
+		     "a device of its own", rules_format(rules, "%s of line %u", crypt->field[DEVICE], first), "take one of the two away");
 }
 
-static void judge_device(struct host *host, const struct crypt *crypt, struct map64 *lines)
+static void judge_device(struct host_rules *rules, const struct crypt *crypt, struct map64 *lines)
 {
-	const struct fstab_facts *facts = host->in->facts;
-	const char *source = unquoted(host, crypt->field[DEVICE]);
+	const struct fstab_facts *facts = rules->in->facts;
+	const char *source = unquoted(rules, crypt->field[DEVICE]);
 	struct fstab_device device = {0};
 	int n = -1;
 	if (!facts) {
-		host_unjudged(host, BOOT_CRYPTTAB);
+		rules_not_checked(rules, BOOT_CRYPTTAB);
 		return;
 	}
 	if (*source == '/' && strncmp(source, "/dev/", 5) != 0)
 		n = !facts->look ? -1 : facts->look(facts->arg, source, NULL) == FACT_MISSING ? 0 : 1;
-	else if (facts->devices && host_names_device(source))
+	else if (facts->devices && rules_names_device(source))
 		n = facts->devices(facts->arg, source, &device);
 	struct fstab_device open = {0};
 	if (n < 0)
-		host_unjudged(host, BOOT_CRYPTTAB);
+		rules_not_checked(rules, BOOT_CRYPTTAB);
 	else if (n == 0 && crypt->optional && !says(crypt, "noauto") && facts->devices
-	         && facts->devices(facts->arg, host_form(host, "%s%s", mapper, crypt->field[NAME]), &open) > 0 && open.crypt)
-		tell(host, crypt, AUDIT_WARNING, "its device is not there, and its mapping is: at the next boot it is not", "the device that is open now", source,
-		     host_form(host, "put in what cryptsetup status %s shows", crypt->field[NAME]));
+	         && facts->devices(facts->arg, rules_format(rules, "%s%s", mapper, crypt->field[NAME]), &open) > 0 && open.crypt)
+		tell(rules, crypt, AUDIT_WARNING, "its device is not there, and its mapping is: at the next boot it is not", "the device that is open now", source,
+		     rules_format(rules, "put in what cryptsetup status %s shows", crypt->field[NAME]));
 	else if (n == 0)
-		tell(host, crypt, crypt->optional ? AUDIT_INFO : crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
+		tell(rules, crypt, crypt->optional ? AUDIT_INFO : crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
 		     crypt->optional ? "its device is not there" : "its device is not there, and a boot waits for it",
 		     "a device", source, crypt->optional ? "put in what blkid shows, or take the line away" : "put in what blkid shows, or give it nofail");
 	else if (n > 1)
-		tell(host, crypt, AUDIT_WARNING, "more than one device has this identifier", "one device",
-		     host_form(host, "%d with %s", n, source), "cryptsetup luksUUID --uuid gives a copy one of its own");
+		tell(rules, crypt, AUDIT_WARNING, "more than one device has this identifier", "one device",
+		     rules_format(rules, "%d with %s", n, source), "cryptsetup luksUUID --uuid gives a copy one of its own");
 	else if (says(crypt, "swap") || says(crypt, "tmp"))
-		judge_overwritten(host, crypt, source, &device);
+		judge_overwritten(rules, crypt, source, &device);
 	else if (!crypt->typo)
-		judge_type(host, crypt, &device);
+		judge_type(rules, crypt, &device);
 	if (n == 1)
-		judge_shared(host, crypt, &device, lines);
+		judge_shared(rules, crypt, &device, lines);
 }
 
 /** Options that are nearly those that there are. */
-static void judge_options(struct host *host, struct crypt *crypt)
+static void judge_options(struct host_rules *rules, struct crypt *crypt)
 {
 	const char *list = crypt->field[OPTIONS];
 	size_t n;
@@ -214,23 +214,23 @@ static void judge_options(struct host *host, struct crypt *crypt)
 		audit_nearest(known_options, o, key, &best, &found, &m);
 		crypt->typo |= found != NULL;
 		if (found)
-			tell(host, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, host_form(host, "there is no option %.*s", (int)key, o),
-			     host_form(host, "%.*s", (int)m, found), host_form(host, "%.*s", (int)key, o), host_form(host, "is %.*s meant?", (int)m, found));
+			tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, rules_format(rules, "there is no option %.*s", (int)key, o),
+			     rules_format(rules, "%.*s", (int)m, found), rules_format(rules, "%.*s", (int)key, o), rules_format(rules, "is %.*s meant?", (int)m, found));
 	}
 }
 
-static void judge_key(struct host *host, const struct crypt *crypt)
+static void judge_key(struct host_rules *rules, const struct crypt *crypt)
 {
-	const struct fstab_facts *facts = host->in->facts;
+	const struct fstab_facts *facts = rules->in->facts;
 	const char *key = crypt->field[KEY], *at = key;
 	size_t n;
 	bool options = key && !crypt->field[OPTIONS], scripted = says(crypt, "keyscript");
 	for (const char *o; options && (o = opt_next(&at, &n)) != NULL;)
 		options = word_in(o, opt_name(o, n), known_options);
 	if (key && *key != '/' && strcmp(key, "none") != 0 && strcmp(key, "-") != 0 && !strchr(key, ':') && !scripted) {
-		tell(host, crypt, AUDIT_WARNING, options ? "options stand where the key file belongs: they are passed over"
+		tell(rules, crypt, AUDIT_WARNING, options ? "options stand where the key file belongs: they are passed over"
 		     : "its key file has no absolute path: it is passed over, and somebody is asked for a passphrase",
-		     "name device key options", key, options ? host_form(host, "put none before %s", key) : "write the whole path, or none");
+		     "name device key options", key, options ? rules_format(rules, "put none before %s", key) : "write the whole path, or none");
 		return;
 	}
 	/* With a colon it is on another device; a script takes what it likes. */
@@ -238,15 +238,15 @@ static void judge_key(struct host *host, const struct crypt *crypt)
 		return;
 	enum fact_kind kind = facts->look(facts->arg, key, NULL);
 	if (kind == FACT_FILE && facts->open_to_all && facts->open_to_all(facts->arg, key) > 0)
-		tell(host, crypt, AUDIT_WARNING, "its key file can be read by all", "a file that root alone reads", key,
-		     host_form(host, "chmod 600 %s", key));
+		tell(rules, crypt, AUDIT_WARNING, "its key file can be read by all", "a file that root alone reads", key,
+		     rules_format(rules, "chmod 600 %s", key));
 	if (kind == FACT_MISSING)
-		tell(host, crypt, crypt->optional ? AUDIT_INFO : AUDIT_WARNING, "its key file is not there: somebody is asked for a passphrase",
+		tell(rules, crypt, crypt->optional ? AUDIT_INFO : AUDIT_WARNING, "its key file is not there: somebody is asked for a passphrase",
 		     "a file", key, "put the key there, or none in its place");
 }
 
 /** Take a line apart.  @return whether it is one. */
-static bool take_line(struct host *host, const char *line, size_t n, struct crypt *crypt)
+static bool take_line(struct host_rules *rules, const char *line, size_t n, struct crypt *crypt)
 {
 	const char *at = line, *end = line + n;
 	for (unsigned i = 0; i < FIELDS; ++i) {
@@ -257,7 +257,7 @@ static bool take_line(struct host *host, const char *line, size_t n, struct cryp
 			++at;
 		if (field == at || (i == 0 && *field == '#'))
 			return i > 0;
-		crypt->field[i] = host_form(host, "%.*s", (int)(at - field), field);
+		crypt->field[i] = rules_format(rules, "%.*s", (int)(at - field), field);
 	}
 	at += strspn(at, " \t\r");
 	crypt->more = at < end && *at != '#';
@@ -269,12 +269,12 @@ static bool take_line(struct host *host, const char *line, size_t n, struct cryp
     @wanted   Its name, of at most NEAR_BYTES.
     @comment [out]  It is a comment.
     @return whether there is one. */
-static bool find_unmade(struct host *host, const char *wanted, struct crypt *found, bool *comment)
+static bool find_unmade(struct host_rules *rules, const char *wanted, struct crypt *found, bool *comment)
 {
-	const struct fstab_facts *facts = host->in->facts;
+	const struct fstab_facts *facts = rules->in->facts;
 	size_t n, len = strlen(wanted);
 	uint32_t number = 0;
-	for (const char *at = host->in->crypttab; *at && !host->failed; at += n + (at[n] == '\n')) {
+	for (const char *at = rules->in->crypttab; *at && !rules->failed; at += n + (at[n] == '\n')) {
 		n = strcspn(at, "\n");
 		const char *name = at + strspn(at, "# \t"), *end = at + n;
 		size_t m = name < end ? strcspn(name, " \t\r\n") : 0;
@@ -284,10 +284,10 @@ static bool find_unmade(struct host *host, const char *wanted, struct crypt *fou
 		*comment = memchr(at, '#', (size_t)(name - at));
 		unsigned d = near_distance(name, m, wanted, len, false);
 		*found = (struct crypt){.number = number};
-		if (d > (*comment ? 0 : len < 7 ? 1 : 2) || !take_line(host, name, (size_t)(end - name), found) || !found->field[DEVICE]
-		    || !(*found->field[DEVICE] == '/' || host_names_device(found->field[DEVICE])))
+		if (d > (*comment ? 0 : len < 7 ? 1 : 2) || !take_line(rules, name, (size_t)(end - name), found) || !found->field[DEVICE]
+		    || !(*found->field[DEVICE] == '/' || rules_names_device(found->field[DEVICE])))
 			continue;
-		if (*comment || facts->devices(facts->arg, host_form(host, "%s%s", mapper, found->field[NAME]), NULL) == 0)
+		if (*comment || facts->devices(facts->arg, rules_format(rules, "%s%s", mapper, found->field[NAME]), NULL) == 0)
 			return true;
 	}
 	return false;
@@ -295,11 +295,11 @@ static bool find_unmade(struct host *host, const char *wanted, struct crypt *fou
 
 /** Whether the initial RAM disk may open mappings with none of these lines: by the command line, by a
     crypttab of its own, or since it is NixOS's, which has its own list. */
-static bool is_made_early(const struct host *host)
+static bool is_made_early(const struct host_rules *rules)
 {
 	static const char *const signs[] = {"/etc/crypttab.initramfs", "/etc/NIXOS"};
-	const struct fstab_facts *facts = host->in->facts;
-	const char *cmdline = host->in->cmdline;
+	const struct fstab_facts *facts = rules->in->facts;
+	const char *cmdline = rules->in->cmdline;
 	bool early = !cmdline || strstr(cmdline, "luks") || strstr(cmdline, "crypt") || !facts->look;
 	for (size_t i = 0; !early && i < sizeof(signs) / sizeof(*signs); ++i)
 		early = facts->look(facts->arg, signs[i], NULL) != FACT_MISSING;
@@ -307,13 +307,13 @@ static bool is_made_early(const struct host *host)
 }
 
 /** Judge the mappings that lines of the fstab stand on, which are there now, and will not be at the next boot. */
-static void judge_wanted(struct host *host, const struct map64 *names)
+static void judge_wanted(struct host_rules *rules, const struct map64 *names)
 {
 	enum { WANTED_MAX = 64 };
-	const struct fstab_facts *facts = host->in->facts;
+	const struct fstab_facts *facts = rules->in->facts;
 	unsigned count = 0;
-	for (size_t i = 0; facts && facts->devices && i < host->in->lines->count && count < WANTED_MAX; ++i) {
-		const struct tabline *line = &host->in->lines->lines[i];
+	for (size_t i = 0; facts && facts->devices && i < rules->in->lines->count && count < WANTED_MAX; ++i) {
+		const struct tabline *line = &rules->in->lines->lines[i];
 		const char *source = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_SOURCE) : NULL;
 		const char *target = source ? tabline_value(line, TABLINE_TARGET) : NULL;
 		const char *options = source ? tabline_value(line, TABLINE_OPTIONS) : NULL;
@@ -323,7 +323,7 @@ static void judge_wanted(struct host *host, const struct map64 *names)
 			continue;
 		const char *name = source + sizeof(mapper) - 1;
 		if (!*name || strlen(name) > NEAR_BYTES || map64_get(names, hash_of(name)) != MAP64_NONE
-		    || (host->in->cmdline && strstr(host->in->cmdline, name)))
+		    || (rules->in->cmdline && strstr(rules->in->cmdline, name)))
 			continue;
 		++count;
 		struct crypt crypt = {0};
@@ -331,8 +331,8 @@ static void judge_wanted(struct host *host, const struct map64 *names)
 		bool comment = false, swap = fstype && strcmp(fstype, "swap") == 0, nofail = options && opt_shown_has(options, "nofail");
 		/* Of what is not there now the fstab's rules tell. */
 		int there = facts->devices(facts->arg, source, &device);
-		bool unmade = there != 0 && find_unmade(host, name, &crypt, &comment);
-		if (there == 0 || (!unmade && !(there > 0 && device.crypt && !is_made_early(host))))
+		bool unmade = there != 0 && find_unmade(rules, name, &crypt, &comment);
+		if (there == 0 || (!unmade && !(there > 0 && device.crypt && !is_made_early(rules))))
 			continue;
 		if (!unmade)
 			crypt = (struct crypt){0};
@@ -341,53 +341,53 @@ static void judge_wanted(struct host *host, const struct map64 *names)
 		crypt.needed = !swap && !nofail;
 		/* What opens it may be of the initial RAM disk after all. */
 		bool sure = unmade && there > 0 && device.crypt;
-		tell(host, &crypt, nofail ? (sure ? AUDIT_WARNING : AUDIT_INFO) : swap || !unmade ? AUDIT_WARNING : AUDIT_CRITICAL,
-		     host_form(host, "line %u of the fstab needs %s, which no line sets up at the next boot", line->number, source), name,
+		tell(rules, &crypt, nofail ? (sure ? AUDIT_WARNING : AUDIT_INFO) : swap || !unmade ? AUDIT_WARNING : AUDIT_CRITICAL,
+		     rules_format(rules, "line %u of the fstab needs %s, which no line sets up at the next boot", line->number, source), name,
 		     comment ? "a comment" : is,
 		     !unmade ? "give it a line, if it is not opened otherwise" : comment ? "take the # away, or the line of the fstab" : "give both the same name");
 	}
 }
 
-void host_crypttab(struct host *host)
+void rules_crypttab(struct host_rules *rules)
 {
-	const char *text = host->in->crypttab;
+	const char *text = rules->in->crypttab;
 	struct map64 names, needed, devices;
 	uint32_t number = 0;
-	if (host->in->crypttab_unknown)
-		host_unjudged(host, BOOT_CRYPTTAB);
+	if (rules->in->crypttab_unknown)
+		rules_not_checked(rules, BOOT_CRYPTTAB);
 	map64_init(&names);
 	map64_init(&needed);
 	map64_init(&devices);
 	if (text)
-		take_needed(host, &needed);
-	for (const char *at = text; at && *at && !host->failed;) {
+		take_needed(rules, &needed);
+	for (const char *at = text; at && *at && !rules->failed;) {
 		size_t n = strcspn(at, "\n");
 		struct crypt crypt = {.number = ++number};
 		const char *line = at;
 		at += n + (at[n] == '\n');
-		if (!take_line(host, line, n, &crypt))
+		if (!take_line(rules, line, n, &crypt))
 			continue;
 		const char *name = crypt.field[NAME];
 		crypt.needed = map64_get(&needed, hash_of(name)) != MAP64_NONE;
 		crypt.optional = says(&crypt, "nofail") || says(&crypt, "noauto");
 		uint32_t first = map64_put(&names, hash_of(name), number);
-		host->failed |= first == MAP64_NONE;
+		rules->failed |= first == MAP64_NONE;
 		crypt.again = first != number;
 		if (crypt.again)
-			tell(host, &crypt, AUDIT_WARNING, "two lines have this name", "one line", host_form(host, "line %u as well", first),
+			tell(rules, &crypt, AUDIT_WARNING, "two lines have this name", "one line", rules_format(rules, "line %u as well", first),
 			     "take one away, or give it another name");
-		judge_options(host, &crypt);
+		judge_options(rules, &crypt);
 		if (crypt.field[DEVICE])
-			judge_device(host, &crypt, &devices);
+			judge_device(rules, &crypt, &devices);
 		else
-			tell(host, &crypt, AUDIT_WARNING, "the line has no device", "name device key options", name, "give the device, as UUID=...");
-		judge_key(host, &crypt);
+			tell(rules, &crypt, AUDIT_WARNING, "the line has no device", "name device key options", name, "give the device, as UUID=...");
+		judge_key(rules, &crypt);
 		if (crypt.more)
-			tell(host, &crypt, AUDIT_WARNING, "what stands behind a blank in the options is passed over", "name device key options",
+			tell(rules, &crypt, AUDIT_WARNING, "what stands behind a blank in the options is passed over", "name device key options",
 			     crypt.field[OPTIONS], "options are parted by commas without blanks");
 	}
-	if (text && !host->failed)
-		judge_wanted(host, &names);
+	if (text && !rules->failed)
+		judge_wanted(rules, &names);
 	map64_destroy(&names);
 	map64_destroy(&needed);
 	map64_destroy(&devices);

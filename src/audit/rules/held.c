@@ -4,44 +4,44 @@
 #include <errno.h>
 
 /** Say who it is: "process 12 (bash)". */
-static void say_who(struct strbuf *text, const struct audit_held *h)
+static void say_who(struct strbuf *text, const struct host_holder *h)
 {
 	strbuf_printf(text, "process %d (%s)", h->pid, h->comm);
 }
 
-static void say_more(struct strbuf *text, const struct audit_held *h, const char *what)
+static void say_more(struct strbuf *text, const struct host_holder *h, const char *what)
 {
 	if (h->count > 1)
 		strbuf_printf(text, ", and %zu more %s%s", h->count - 1, what, h->count > 2 ? "s" : "");
 }
 
-int audit_held(const struct audit_held *held, size_t n, bool (*secret)(const char *source, const char *options),
+int audit_held(const struct host_holder *held, size_t n, bool (*secret)(const char *source, const char *options),
                struct audit_report *report)
 {
 	struct strbuf text;
 	int rc = 0;
 	strbuf_init(&text);
 	for (size_t i = 0; i < n && rc == 0; ++i) {
-		const struct audit_held *h = &held[i];
+		const struct host_holder *h = &held[i];
 		const char *source = h->source && secret && secret(h->source, NULL) ? "***" : h->source;
 		struct audit_finding finding = {
-			.code = MNT_HELD, .severity = AUDIT_WARNING, .target = h->target ? h->target : "", .owner = h->owner, .line = h->line,
+			.code = MNT_HELD, .severity = AUDIT_WARNING, .target = h->target ? h->target : "", .owner = h->line ? "fstab" : NULL, .line = h->line,
 			.expected = "not in use"};
 		strbuf_reset(&text);
 		switch (h->kind) {
-		case AUDIT_HELD_ELSEWHERE:
+		case HOST_HELD_ELSEWHERE:
 			strbuf_printf(&text, "%s is not mounted here, but in another mount namespace, and so is busy: on %s of ", source, h->where);
 			say_who(&text, h);
 			say_more(&text, h, "namespace");
 			finding.actual = "mounted in another namespace";
 			finding.hint = "nsenter -t PID -m umount it there, or end what runs there";
 			break;
-		case AUDIT_HELD_ALIVE:
+		case HOST_HELD_ALIVE:
 			strbuf_printf(&text, "%s is mounted nowhere that can be seen, but the kernel has it in use", source);
 			finding.actual = "in use";
 			finding.hint = "it was unmounted while in use (umount -l): fuser -vm DEVICE names who has it; end that";
 			break;
-		case AUDIT_HELD_DELETED:
+		case HOST_HELD_DELETED:
 			finding.severity = AUDIT_INFO;
 			strbuf_puts(&text, "files of what was removed are open: ");
 			say_who(&text, h);
@@ -50,7 +50,7 @@ int audit_held(const struct audit_held *held, size_t n, bool (*secret)(const cha
 			finding.actual = "open files";
 			finding.hint = "end the process, then umount it";
 			break;
-		case AUDIT_HELD_DETACHED:
+		case HOST_HELD_DETACHED:
 			finding.severity = AUDIT_INFO;
 			say_who(&text, h);
 			strbuf_printf(&text, " has %s open, of a file system that is mounted nowhere any more", h->where);

@@ -14,87 +14,87 @@
 
 enum { OVERFLOW_UID = 65534 };
 
-const char *host_form(struct host *host, const char *format, ...)
+const char *rules_format(struct host_rules *rules, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	const char *text = audit_vformat(host->report, &host->text, format, args);
+	const char *text = audit_vformat(rules->report, &rules->text, format, args);
 	va_end(args);
-	host->failed |= !text;
+	rules->failed |= !text;
 	return text ? text : "";
 }
 
-void host_tell(struct host *host, const struct audit_finding *finding)
+void rules_add(struct host_rules *rules, const struct audit_finding *finding)
 {
-	host->failed |= audit_report_add(host->report, finding) != 0;
+	rules->failed |= audit_report_add(rules->report, finding) != 0;
 }
 
-void host_unjudged(struct host *host, enum audit_code code)
+void rules_not_checked(struct host_rules *rules, enum audit_code code)
 {
-	host->report->unjudged |= audit_bit(code);
+	rules->report->unjudged |= audit_bit(code);
 }
 
-static void judge_mtab(struct host *host)
+static void judge_mtab(struct host_rules *rules)
 {
 	static const char hint[] = "ln -sfn ../proc/self/mounts /etc/mtab; or getmnt recover --diff shows what it should be";
-	const struct audit_mtab *mtab = &host->in->mtab;
+	const struct audit_mtab *mtab = &rules->in->mtab;
 	struct audit_finding finding = {.code = MTAB_REGULAR, .severity = AUDIT_INFO, .target = "/etc/mtab"};
 	switch (mtab->kind) {
-	case AUDIT_MTAB_UNKNOWN:
-		host_unjudged(host, MTAB_REGULAR);
-		host_unjudged(host, MTAB_STALE);
-		host_unjudged(host, MTAB_CORRUPT);
+	case HOST_MTAB_UNKNOWN:
+		rules_not_checked(rules, MTAB_REGULAR);
+		rules_not_checked(rules, MTAB_STALE);
+		rules_not_checked(rules, MTAB_CORRUPT);
 		return;
-	case AUDIT_MTAB_NONE:
-	case AUDIT_MTAB_KERNEL:
+	case HOST_MTAB_NONE:
+	case HOST_MTAB_KERNEL:
 		return;
-	case AUDIT_MTAB_NOWHERE:
+	case HOST_MTAB_NOWHERE:
 		finding.code = MTAB_CORRUPT;
 		finding.severity = AUDIT_WARNING;
 		finding.message = "it is a symlink that leads nowhere";
 		finding.hint = "ln -sfn ../proc/self/mounts /etc/mtab";
-		host_tell(host, &finding);
+		rules_add(rules, &finding);
 		return;
-	case AUDIT_MTAB_FILE:
+	case HOST_MTAB_FILE:
 		break;
 	}
 	finding.expected = "a symlink to ../proc/self/mounts";
 	finding.actual = "a regular file";
 	finding.message = "it is a file of its own, which nothing keeps up to date since util-linux 2.39";
 	finding.hint = hint;
-	host_tell(host, &finding);
+	rules_add(rules, &finding);
 	finding.severity = AUDIT_WARNING;
 	finding.expected = "what is mounted";
 	/* What cannot be read of it is missing in it. */
 	if (mtab->wrong || mtab->gone || (mtab->missing && !mtab->unreadable)) {
 		finding.code = MTAB_STALE;
 		finding.message = "it says of mounts what is not so";
-		finding.actual = host_form(host, "%zu wrong, %zu gone, %zu missing", mtab->wrong, mtab->gone, mtab->missing);
-		host_tell(host, &finding);
+		finding.actual = rules_format(rules, "%zu wrong, %zu gone, %zu missing", mtab->wrong, mtab->gone, mtab->missing);
+		rules_add(rules, &finding);
 	}
 	if (mtab->unreadable) {
 		finding.code = MTAB_CORRUPT;
 		finding.message = "it has lines that are none";
 		finding.expected = "lines of an mtab";
-		finding.actual = host_form(host, "%zu unreadable", mtab->unreadable);
-		host_tell(host, &finding);
+		finding.actual = rules_format(rules, "%zu unreadable", mtab->unreadable);
+		rules_add(rules, &finding);
 	}
 }
 
-static void judge_mode(struct host *host)
+static void judge_mode(struct host_rules *rules)
 {
-	const struct audit_host *in = host->in;
+	const struct audit_host *in = rules->in;
 	/* Of a namespace that does not have the owner, he is nobody that can be named. */
 	if (!in->fstab_seen || in->fstab_uid == OVERFLOW_UID) {
-		host_unjudged(host, FSTAB_MODE);
+		rules_not_checked(rules, FSTAB_MODE);
 		return;
 	}
 	if (in->fstab_uid == 0 && !(in->fstab_mode & (S_IWGRP | S_IWOTH)))
 		return;
-	host_tell(host, &(struct audit_finding){
+	rules_add(rules, &(struct audit_finding){
 		.code = FSTAB_MODE, .severity = AUDIT_CRITICAL, .target = "",
 		.message = "others than root can write to the fstab: who does that is root at the next boot",
-		.expected = "of root, mode 0644", .actual = host_form(host, "of user %u, mode %04o", in->fstab_uid, in->fstab_mode & 07777),
+		.expected = "of root, mode 0644", .actual = rules_format(rules, "of user %u, mode %04o", in->fstab_uid, in->fstab_mode & 07777),
 		.hint = "chown root:root and chmod 0644 it, after a look at what it says"});
 }
 
@@ -128,9 +128,9 @@ static unsigned flip_of(const struct fstab_line *line)
 	return m->vfs_opts && opt_shown_has(m->vfs_opts, "ro") ? FLIP_MEANT : FLIP_READONLY;
 }
 
-static void tell_flip(struct host *host, const struct fstab_line *line, unsigned flip)
+static void tell_flip(struct host_rules *rules, const struct fstab_line *line, unsigned flip)
 {
-	host_tell(host, &(struct audit_finding){
+	rules_add(rules, &(struct audit_finding){
 		.code = FS_ERRORS, .severity = AUDIT_CRITICAL, .target = line->target, .owner = line->owner, .line = line->of,
 		.fstype = line->mount->fstype,
 		.message = flip & FLIP_SHUTDOWN    ? shut_down
@@ -141,62 +141,65 @@ static void tell_flip(struct host *host, const struct fstab_line *line, unsigned
 }
 
 /** Whoever has mounted it, what has flipped is told once: of a line it may be as DRIFT-READONLY. */
-static void judge_flips(struct host *host)
+static void judge_flips(struct host_rules *rules)
 {
-	const struct fstab_plan *plan = host->in->plan;
+	const struct fstab_plan *plan = rules->in->plan;
 	struct map64 told, seen;
 	unsigned char *flips = calloc(plan->count + 1, 1);
 	map64_init(&told);
 	map64_init(&seen);
-	host->failed |= !flips;
-	for (size_t i = 0; i < host->in->nerrors && !host->failed; ++i)
-		host->failed |= map64_put(&told, map64_text(host->in->errors[i].target), FS_ERRORS) == MAP64_NONE;
-	for (size_t i = 0; i < host->report->count && !host->failed; ++i) {
-		const struct audit_finding *f = &host->report->findings[i];
-		if (f->code == DRIFT_READONLY)
-			host->failed |= map64_put(&told, map64_text(f->target), f->code) == MAP64_NONE;
+	rules->failed |= !flips;
+	for (size_t i = 0; i < rules->in->errors->count && !rules->failed; ++i) {
+		const char *target = plan->lines[rules->in->errors->list[i].of].target;
+		rules->failed |= map64_put(&told, map64_text(target), FS_ERRORS) == MAP64_NONE;
 	}
-	for (uint32_t i = 0; i < plan->count && !host->failed; ++i) {
+	for (size_t i = 0; i < rules->report->count && !rules->failed; ++i) {
+		const struct audit_finding *f = &rules->report->findings[i];
+		if (f->code == DRIFT_READONLY)
+			rules->failed |= map64_put(&told, map64_text(f->target), f->code) == MAP64_NONE;
+	}
+	for (uint32_t i = 0; i < plan->count && !rules->failed; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		unsigned flip = flip_of(line);
 		if (!flip)
 			continue;
 		uint32_t first = map64_put(&seen, mount_dev(line->mount), i);
 		if (first == MAP64_NONE) {
-			host->failed = true;
+			rules->failed = true;
 			break;
 		}
 		uint32_t code = map64_get(&told, map64_text(line->target));
-		bool excused = line->of && line->of <= host->report->nlines && host->report->ignored[line->of - 1] & audit_bit(DRIFT_READONLY);
+		bool excused = line->of && line->of <= rules->report->nlines && rules->report->ignored[line->of - 1] & audit_bit(DRIFT_READONLY);
 		if (code == FS_ERRORS || (!(flip & FLIP_SHUTDOWN) && (code == DRIFT_READONLY || excused))
 		    || (flip & FLIP_READONLY && line->of))
 			flip |= FLIP_TOLD;
 		flips[first] = (unsigned char)(flips[first] | flip);
 	}
-	for (size_t i = 0; i < plan->count && !host->failed; ++i) {
+	for (size_t i = 0; i < plan->count && !rules->failed; ++i) {
 		unsigned flip = flips[i];
 		if (flip & FLIP_TOLD || !(flip & (FLIP_SHUTDOWN | FLIP_EMERGENCY | FLIP_READONLY)))
 			continue;
 		if (flip & (FLIP_SHUTDOWN | FLIP_EMERGENCY) || !(flip & FLIP_MEANT))
-			tell_flip(host, &plan->lines[i], flip);
+			tell_flip(rules, &plan->lines[i], flip);
 	}
 	free(flips);
 	map64_destroy(&told);
 	map64_destroy(&seen);
 }
 
-static void judge_errors(struct host *host)
+static void judge_errors(struct host_rules *rules)
 {
-	const struct audit_host *in = host->in;
-	if (in->errors_unknown)
-		host_unjudged(host, FS_ERRORS);
-	for (size_t i = 0; i < in->nerrors; ++i) {
-		const struct audit_errors *e = &in->errors[i];
-		const char *more = e->detail ? host_form(host, ": %s", e->detail) : "";
+	const struct audit_host *in = rules->in;
+	if (in->errors->unknown)
+		rules_not_checked(rules, FS_ERRORS);
+	for (size_t i = 0; i < in->errors->count; ++i) {
+		const struct host_errors *e = &in->errors->list[i];
+		const struct fstab_line *line = &in->plan->lines[e->of];
+		const char *more = e->detail ? rules_format(rules, ": %s", e->detail) : "";
 		struct audit_finding finding = {
-			.code = FS_ERRORS, .severity = AUDIT_CRITICAL, .target = e->target, .owner = e->owner, .line = e->line,
+			.code = FS_ERRORS, .severity = AUDIT_CRITICAL, .target = line->target, .owner = line->owner, .line = line->of,
 			.expected = "none", .message = "the file system has met errors",
-			.actual = host_form(host, "%llu%s", e->count, more),
+			.actual = rules_format(rules, "%llu%s", e->count, more),
 			.hint = "see the kernel's log; save what is on it, check the device, then the file system while it is not mounted",
 		};
 		if (e->shutdown) {
@@ -205,32 +208,32 @@ static void judge_errors(struct host *host)
 			finding.hint = anew;
 		} else if (e->missing) {
 			finding.message = "the file system lacks devices";
-			finding.actual = host_form(host, "%u missing%s", e->missing, more);
+			finding.actual = rules_format(rules, "%u missing%s", e->missing, more);
 			finding.hint = "see which device is gone; btrfs device usage and btrfs replace";
-		} else if (strcmp(e->fstype, "btrfs") == 0) {
+		} else if (strcmp(line->mount->fstype, "btrfs") == 0) {
 			/* Counted since the device was made, or since somebody has set them to nothing. */
 			finding.severity = AUDIT_WARNING;
 			finding.message = "devices of the file system have failed";
 			finding.hint = "btrfs scrub start; then btrfs device stats -z once they are mended";
 		}
-		host_tell(host, &finding);
+		rules_add(rules, &finding);
 	}
 }
 
 int audit_host(const struct audit_host *in, struct audit_report *report)
 {
-	struct host host = {.in = in, .report = report};
-	strbuf_init(&host.text);
-	judge_mtab(&host);
-	judge_mode(&host);
-	judge_errors(&host);
-	judge_flips(&host);
-	host_boot_root(&host);
-	host_crypttab(&host);
-	if (!host.failed)
+	struct host_rules rules = {.in = in, .report = report};
+	strbuf_init(&rules.text);
+	judge_mtab(&rules);
+	judge_mode(&rules);
+	judge_errors(&rules);
+	judge_flips(&rules);
+	rules_boot_root(&rules);
+	rules_crypttab(&rules);
+	if (!rules.failed)
 		audit_report_sort(report);
-	strbuf_destroy(&host.text);
-	if (host.failed)
+	strbuf_destroy(&rules.text);
+	if (rules.failed)
 		errno = ENOMEM;
-	return host.failed ? -1 : 0;
+	return rules.failed ? -1 : 0;
 }

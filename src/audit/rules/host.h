@@ -8,31 +8,15 @@
 #define GM_AUDIT_HOST_H
 
 #include "audit/rules.h"
+#include "fstab/facts.h"
 #include "fstab/fstab.h"
+#include "host/host.h"
 #include "table/tablines.h"
 
-/** What /etc/mtab is. */
-enum audit_mtab_kind {
-	AUDIT_MTAB_UNKNOWN,
-	AUDIT_MTAB_NONE,         /* there is none */
-	AUDIT_MTAB_KERNEL,       /* the kernel's own table, by a link */
-	AUDIT_MTAB_NOWHERE,      /* a link that leads nowhere */
-	AUDIT_MTAB_FILE,
-};
-
+/** What /etc/mtab is, and what is wrong with it. */
 struct audit_mtab {
-	enum audit_mtab_kind kind;
+	enum host_mtab_kind kind;
 	size_t wrong, gone, missing, unreadable;   /* lines, and mounts without one */
-};
-
-/** What a file system says of itself. */
-struct audit_errors {
-	const char *target, *owner, *fstype;
-	unsigned long long count;   /* errors that it has met */
-	unsigned missing;           /* devices that it lacks */
-	const char *detail;         /* or NULL */
-	bool shutdown;              /* it answers nothing any more */
-	uint32_t line;              /* of the fstab; 0: none */
 };
 
 struct audit_host {
@@ -45,9 +29,7 @@ struct audit_host {
 	bool fstab_seen;                   /* who may write to it is known: */
 	unsigned fstab_mode, fstab_uid;
 
-	const struct audit_errors *errors; /* of those that have any */
-	size_t nerrors;
-	bool errors_unknown;               /* some could not be asked */
+	const struct host_errors_list *errors;   /* of the mounts of the plan's lines */
 
 	const char *cmdline;               /* of the boot of this system; NULL: not known */
 	const char *crypttab;              /* NUL-terminated; NULL: there is none */

@@ -11,7 +11,7 @@
 
 #include "audit/rules/host.h"
 
-struct host {
+struct host_rules {
 	const struct audit_host *in;
 	struct audit_report *report;
 	struct strbuf text;      /* for use in passing */
@@ -20,18 +20,18 @@ struct host {
 
 /** A formatted string that stays; "" on ENOMEM. */
 __attribute__((format(printf, 2, 3)))
-const char *host_form(struct host *host, const char *format, ...);
+const char *rules_format(struct host_rules *rules, const char *format, ...);
 
 /** Add a finding. */
-void host_tell(struct host *host, const struct audit_finding *finding);
+void rules_add(struct host_rules *rules, const struct audit_finding *finding);
 
 /** A rule could not be judged. */
-void host_unjudged(struct host *host, enum audit_code code);
+void rules_not_checked(struct host_rules *rules, enum audit_code code);
 
 /** Whether a source can name a device: a path in /dev, or one of the four tags. */
-bool host_names_device(const char *source);
+bool rules_names_device(const char *source);
 
-void host_boot_root(struct host *host);
-void host_crypttab(struct host *host);
+void rules_boot_root(struct host_rules *rules);
+void rules_crypttab(struct host_rules *rules);
 
 #endif

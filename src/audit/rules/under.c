@@ -85,8 +85,8 @@ static bool has_layer(const struct mount *m, const char *dir, bool *failed)
 static int by_parent(const void *a, const void *b)
 {
 	const struct audit_under *one = a, *other = b;
-	if (one->parent != other->parent)
-		return one->parent < other->parent ? -1 : 1;
+	if (one->covered.parent != other->covered.parent)
+		return one->covered.parent < other->covered.parent ? -1 : 1;
 	return strcmp(one->line->target, other->line->target);
 }
 
@@ -115,11 +115,11 @@ static bool take(const struct discovery *d, const struct fstab_line *line, struc
 	const char *name = d->targets[node], *dir = parent == MT_NONE ? NULL : d->targets[parent];
 	if (parent == MT_NONE || is_made_up(tree->nodes[parent].mount))
 		return false;
-	*under = (struct audit_under){.line = line, .parent = parent};
+	*under = (struct audit_under){.line = line, .covered.parent = parent};
 	const char *place = name && dir && !tree->nodes[parent].made ? below(name, dir) : NULL;
 	if (!place || !*place)
 		return true;
-	under->place = place;
+	under->covered.place = place;
 	return !is_upon_itself(line->mount, tree->nodes[parent].mount, place) && !has_layer(line->mount, name, failed);
 }
 
@@ -147,20 +147,10 @@ ssize_t audit_under_list(const struct discovery *d, const struct fstab_plan *pla
 void audit_under_free(struct audit_under *list, size_t n)
 {
 	for (size_t i = 0; i < n; ++i) {
-		for (size_t k = 0; k < AUDIT_UNDER_NAMES; ++k)
-			free(list[i].names[k]);
+		for (size_t k = 0; k < HOST_COVERED_NAMES; ++k)
+			free(list[i].covered.names[k]);
 	}
 	free(list);
-}
-
-bool audit_under_keeps(const char *name)
-{
-	static const char *const keepers[] = {".keep", ".keepme", ".keepdir", ".gitkeep", ".gitignore", ".empty", ".placeholder", NULL};
-	for (const char *const *keeper = keepers; *keeper; ++keeper) {
-		if (strcmp(name, *keeper) == 0)
-			return true;
-	}
-	return false;
 }
 
 /** Whether what is mounted is meant to hide what is there: nothing is kept in it, or
@@ -179,16 +169,17 @@ int audit_under(const struct audit_under *list, size_t n, struct audit_report *r
 	strbuf_init(&text);
 	for (size_t i = 0; i < n && rc == 0; ++i) {
 		const struct audit_under *u = &list[i];
-		if (u->seen == AUDIT_UNDER_UNKNOWN)
+		const struct host_covered *c = &u->covered;
+		if (c->state == HOST_COVERED_UNKNOWN)
 			report->unjudged |= audit_bit(MNT_UNDER_NOT_EMPTY);
-		if (u->seen != AUDIT_UNDER_DATA)
+		if (c->state != HOST_COVERED_DATA)
 			continue;
 		strbuf_reset(&text);
-		strbuf_printf(&text, "under it lie%s %s%zu entr%s that nobody sees while it is mounted", u->count == 1 && !u->more ? "s" : "",
-		              u->more ? "at least " : "", u->count, u->count == 1 ? "y" : "ies");
-		for (size_t k = 0; k < AUDIT_UNDER_NAMES && u->names[k]; ++k)
-			strbuf_printf(&text, "%s%s", k ? ", " : ": ", u->names[k]);
-		if (u->more || u->count > AUDIT_UNDER_NAMES)
+		strbuf_printf(&text, "under it lie%s %s%zu entr%s that nobody sees while it is mounted", c->count == 1 && !c->more ? "s" : "",
+		              c->more ? "at least " : "", c->count, c->count == 1 ? "y" : "ies");
+		for (size_t k = 0; k < HOST_COVERED_NAMES && c->names[k]; ++k)
+			strbuf_printf(&text, "%s%s", k ? ", " : ": ", c->names[k]);
+		if (c->more || c->count > HOST_COVERED_NAMES)
 			strbuf_puts(&text, " ...");
 		rc = text.failed ? -1 : audit_report_add(report, &(struct audit_finding){
 			.code = MNT_UNDER_NOT_EMPTY, .severity = hides(u->line->mount) ? AUDIT_INFO : AUDIT_WARNING, .target = u->line->target,

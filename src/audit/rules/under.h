@@ -13,24 +13,11 @@
 
 #include "audit/rules.h"
 #include "fstab/fstab.h"
-
-enum audit_under_seen {
-	AUDIT_UNDER_UNKNOWN,     /* it was not looked at, or could not be */
-	AUDIT_UNDER_NOTHING,     /* it is empty, or no directory */
-	AUDIT_UNDER_DATA,
-};
-
-enum { AUDIT_UNDER_NAMES = 3 };
+#include "host/host.h"
 
 struct audit_under {
 	const struct fstab_line *line;
-	uint32_t parent;         /* the node that its place is in */
-	const char *place;       /* from the root of that mount, without a slash at its head;
-	                            NULL: not known */
-	enum audit_under_seen seen;
-	size_t count;            /* entries */
-	bool more;               /* there can be more of them */
-	char *names[AUDIT_UNDER_NAMES];   /* the first of them; to be freed with the list */
+	struct host_covered covered;
 };
 
 /**
@@ -45,9 +32,6 @@ ssize_t audit_under_list(const struct discovery *d, const struct fstab_plan *pla
                          struct audit_under **list);
 
 void audit_under_free(struct audit_under *list, size_t n);
-
-/** Whether a name is that of a file that keeps a directory in an archive, and holds nothing. */
-bool audit_under_keeps(const char *name);
 
 /**
  * Judge.

@@ -16,18 +16,17 @@
 #include "cmd/audit/audit.h"
 
 #include "audit/rules/drift.h"
+#include "audit/rules/held.h"
 #include "audit/rules/mounts.h"
+#include "audit/rules/under.h"
 #include "audit/rules/units.h"
 #include "audit/owner.h"
 #include "audit/policy.h"
 #include "cmd/audit/baseline.h"
 #include "cmd/audit/config.h"
-#include "cmd/audit/held.h"
 #include "cmd/audit/host.h"
 #include "cmd/audit/options.h"
-#include "cmd/audit/under.h"
 #include "cmd/machine.h"
-#include "cmd/fstab/merge.h"
 #include "cmd/input.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
@@ -75,28 +74,6 @@ static int read_text(struct auditing *a, const char *path, size_t *len)
 	                       : os_read_regular(os, AT_FDCWD, path, FILE_MAX, &a->text, len);
 }
 
-/** Whether something stands where the fstab should, that leads nowhere; after a message then.
-    Leaves errno. */
-static bool is_astray(struct auditing *a)
-{
-	struct fstab_machine *machine = &a->machine;
-	const char *root = strbuf_str(&machine->root), *why = NULL;
-	struct strbuf part, name;
-	int error = errno;
-	if (a->asked->fstab)
-		return false;
-	strbuf_init(&part);
-	strbuf_init(&name);
-	why = facts_astray(&machine->facts, "/etc/fstab", &part);
-	strbuf_printf(&name, "%s%s", strcmp(root, "/") == 0 ? "" : root, strbuf_str(&part));
-	if (why)
-		message(strbuf_str(&name), "%s", why);
-	strbuf_destroy(&part);
-	strbuf_destroy(&name);
-	errno = error;
-	return why;
-}
-
 /** Read the fstab.  One that is not there, and was not named, is told by the report.
     @return 0, or -1 after a message. */
 static int read_fstab(struct auditing *a)
@@ -117,7 +94,8 @@ static int read_fstab(struct auditing *a)
 	} else {
 		const char *root = strbuf_str(&machine->root);
 		strbuf_printf(&a->path, "%s/etc/fstab", strcmp(root, "/") == 0 ? "" : root);
-		known = facts_follow(&machine->facts, "/etc/fstab", &place);
+		enum host_followed followed = host_follow(&machine->host, "/etc/fstab", &place);
+		known = followed == HOST_SEEN ? PATH_SEEN : followed == HOST_BLIND ? PATH_BLIND : PATH_MISSING;
 	}
 	const char *name = strbuf_str(&a->path), *path = strbuf_str(&place);
 	int rc = -1;
@@ -125,7 +103,7 @@ static int read_fstab(struct auditing *a)
 		message(NULL, "%s", strerror(ENOMEM));
 	} else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path))) {
 		message(name, "touching it can block; give a copy with --fstab");
-	} else if (known == PATH_MISSING && errno == ENOENT && is_astray(a)) {
+	} else if (known == PATH_MISSING && errno == ENOENT && !asked->fstab && machine_dangles(&machine->host, "/etc/fstab")) {
 		rc = -1;
 	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
 	           && (asked->fstab || errno != ENOENT)) {
@@ -148,41 +126,24 @@ static int read_fstab(struct auditing *a)
 	return rc;
 }
 
-/** Judge what the host has beside its fstab.
-    @return 0; -1, ENOMEM; or -2 after a message. */
-static int judge_host(struct auditing *a, const struct fstab_merge_input *merge, const struct fstab_facts *facts)
-{
-	struct audit_gathered gathered;
-	struct audit_host *host = &gathered.host;
-	audit_gathered_init(&gathered);
-	int rc = audit_gather(&gathered, &a->machine, merge->plan) == 0 ? 0 : -2;
-	if (rc == 0) {
-		host->lines = a->lines;
-		host->plan = merge->plan;
-		host->world = &merge->in->world;
-		host->facts = facts;
-		host->fstab_seen = a->is_seen;
-		host->fstab_mode = a->st.mode;
-		host->fstab_uid = a->st.uid;
-		rc = audit_host(host, &a->report);
-	}
-	audit_gathered_destroy(&gathered);
-	return rc;
-}
-
 /** Judge what lies under mounts.  @return 0, or -1 (ENOMEM). */
 static int judge_under(struct auditing *a, const struct fstab_plan *plan)
 {
-	struct run *run = &a->machine.run;
+	struct host *host = &a->machine.host;
+	struct host_cover cover;
 	struct audit_under *list;
 	if (!a->asked->under) {
 		a->unjudged |= audit_bit(MNT_UNDER_NOT_EMPTY);
 		return 0;
 	}
-	ssize_t n = audit_under_list(run->d, plan, a->asked->include, &list);
+	ssize_t n = audit_under_list(host->in.d, plan, a->asked->include, &list);
 	if (n < 0)
 		return -1;
-	int rc = audit_under_look(run, list, (size_t)n);
+	int rc = 0;
+	host_cover_open(&cover, host);
+	for (ssize_t i = 0; i < n && rc == 0; ++i)
+		rc = host_cover_look(&cover, &list[i].covered);
+	host_cover_close(&cover);
 	if (rc == 0)
 		rc = audit_under(list, (size_t)n, &a->report);
 	audit_under_free(list, (size_t)n);
@@ -190,19 +151,19 @@ static int judge_under(struct auditing *a, const struct fstab_plan *plan)
 }
 
 /** Judge what holds what is not mounted.  @return 0, or -1 (ENOMEM). */
-static int judge_holders(struct auditing *a, const struct fstab_facts *facts, bool (*secret)(const char *, const char *))
+static int judge_holders(struct auditing *a, bool (*secret)(const char *, const char *))
 {
-	struct audit_holders holders;
+	struct host_holders holders;
 	if (!a->asked->holders) {
 		a->unjudged |= audit_bit(MNT_HELD);
 		return 0;
 	}
-	int rc = audit_holders_read(&a->machine.run, a->lines, facts, &holders);
+	int rc = host_read_holders(&a->machine.host, a->lines, &holders);
 	if (rc == 0 && holders.partly)
 		a->unjudged |= audit_bit(MNT_HELD);
 	if (rc == 0)
-		rc = audit_held(holders.held, holders.count, secret, &a->report);
-	audit_holders_destroy(&holders);
+		rc = audit_held(holders.list, holders.count, secret, &a->report);
+	host_holders_destroy(&holders);
 	return rc;
 }
 
@@ -211,23 +172,23 @@ static int judge(struct auditing *a)
 {
 	struct fstab_machine *machine = &a->machine;
 	struct run *run = &machine->run;
-	struct fstab_facts facts = facts_functions(&machine->facts);
+	struct fstab_facts facts = machine_facts(&machine->host);
 	struct fstab_input in = {
-		.d = run->d, .root = strbuf_str(&machine->root), .swaps = machine->swaps, .nswaps = machine->nswaps,
+		.d = run->d, .root = strbuf_str(&machine->root), .swaps = machine->swaps.list, .nswaps = machine->swaps.count,
 		.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .world = machine_world(machine),
 	};
 	struct fstab_plan plan;
 	struct fstab_merged merged = {0};
-	struct merge_machine merging = {.facts = &machine->facts, .run = run, .in = &in};
-	const struct host_units *units = facts_units(&machine->facts);
-	struct fstab_merge_input merge = merge_input(&merging, &plan, a->lines);
+	struct machine_merge merging = {.host = &machine->host, .in = &in};
+	const struct host_units *units = host_units(&machine->host);
+	struct fstab_merge_input merge = machine_merge_input(&merging, &plan, a->lines);
 	struct audit_mounts_input mounts = {
 		.d = run->d, .plan = &plan, .include = a->asked->include,
-		.secret = in.world.secret, .limit = run->live ? audit_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
+		.secret = in.world.secret, .limit = run->live ? host_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
 	};
 	struct audit_drift_input drift = {
 		.lines = a->lines, .merged = &merged, .live = &in, .plan = &plan, .facts = &facts, .units = units,
-		.uptime = run->live && strcmp(in.root, "/") == 0 ? audit_read_number(&run->os, "/proc/uptime") : -1,
+		.uptime = run->live && strcmp(in.root, "/") == 0 ? host_read_number(&run->os, "/proc/uptime") : -1,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &facts, in.world.secret};
 	a->config.rules = a->asked->rules;
@@ -244,14 +205,16 @@ static int judge(struct auditing *a)
 	if (rc == 0)
 		rc = judge_under(a, &plan);
 	if (rc == 0)
-		rc = judge_holders(a, &facts, in.world.secret);
+		rc = judge_holders(a, in.world.secret);
 	if (rc == 0 && (a->is_there || a->is_lost))
 		rc = audit_drift(&drift, &a->report);
 	if (rc == 0)
 		rc = audit_units(&(struct audit_units_input){
 			.units = units, .lines = a->lines, .is_usual_fstab = a->is_seen, .facts = &facts, .uptime = drift.uptime}, &a->report);
 	if (rc == 0)
-		rc = judge_host(a, &merge, &facts);
+		rc = audit_judge_host(machine, &(struct audit_host){
+			.lines = a->lines, .plan = &plan, .world = &in.world, .facts = &facts, .fstab_seen = a->is_seen,
+			.fstab_mode = a->st.mode, .fstab_uid = a->st.uid}, &a->report);
 	struct audit_base_input taken = {.plan = &plan, .world = &in.world, .merged = &merged, .lines = a->lines};
 	if (rc == 0)
 		rc = audit_base_judge(&a->base, &taken, drift.uptime, &a->report);
@@ -261,7 +224,7 @@ static int judge(struct auditing *a)
 		rc = audit_config_apply(&a->report, &a->config, a->today);
 	if (rc == 0)
 		rc = audit_base_age(&a->base, a->config.rules & ~a->config.off, &a->report);
-	if (rc == 0 && run_failed(run)) {
+	if (rc == 0 && machine_failed(machine)) {
 		rc = -1;
 		errno = ENOMEM;
 	}

@@ -4,7 +4,7 @@
  *
  *     audit.c             what is asked of the machine, the flow
  *     options.c     what the command is asked for (options.h)
- *     host.c        what the host has beside its fstab
+ *     host.c        the rules of a host, with what they need read
  *     config.c      the configuration: found, read, shown (config.h)
  *     baseline.c    --baseline, --save: the file, what is done with it (baseline.h)
  *     way.c         how it is told: the form, to where, within which time

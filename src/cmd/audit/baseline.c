@@ -389,7 +389,7 @@ static int machine_hash(struct fstab_machine *machine, struct audit_baseline *no
 	size_t len;
 	strbuf_init(&place);
 	strbuf_init(&text);
-	bool seen = run->live && facts_follow(&machine->facts, "/etc/machine-id", &place) == PATH_SEEN
+	bool seen = run->live && host_follow(&machine->host, "/etc/machine-id", &place) == HOST_SEEN
 	            && !place.failed && !path_blocks(run, strbuf_str(&place))
 	            && os_read_regular(&run->os, AT_FDCWD, strbuf_str(&place), 4096, &id, &len) == 0;
 	enum { DIGITS = 32 };

@@ -107,23 +107,6 @@ static void show_name(struct reading *r, const char *path, struct strbuf *shown)
 	strbuf_printf(shown, "%s%s", strcmp(root, "/") == 0 ? "" : root, path);
 }
 
-/** Whether a path that leads to nothing is none, and not one that should.
-    @return it; not after a message. */
-static bool is_absent(struct reading *r, const char *path, struct strbuf *shown)
-{
-	struct strbuf part;
-	strbuf_init(&part);
-	const char *why = facts_astray(&r->machine->facts, path, &part);
-	bool failed = part.failed;
-	show_name(r, strbuf_str(&part), shown);
-	strbuf_destroy(&part);
-	if (failed || shown->failed)
-		message(NULL, "%s", strerror(ENOMEM));
-	else if (why)
-		message(strbuf_str(shown), "%s", why);
-	return !failed && !shown->failed && !why;
-}
-
 /** Where a path from ROOT leads.
     @shown [out]  Its name, for people.
     @return 1, 0: it is not there, -1 after a message. */
@@ -131,16 +114,16 @@ static int find(struct reading *r, const char *path, struct strbuf *shown, struc
 {
 	struct run *run = &r->machine->run;
 	show_name(r, path, shown);
-	enum path_known known = facts_follow(&r->machine->facts, path, place);
+	enum host_followed known = host_follow(&r->machine->host, path, place);
 	int error = errno;
 	if (shown->failed || place->failed)
 		message(NULL, "%s", strerror(ENOMEM));
-	else if (known == PATH_BLIND || (known == PATH_SEEN && path_blocks(run, strbuf_str(place))))
+	else if (known == HOST_BLIND || (known == HOST_SEEN && path_blocks(run, strbuf_str(place))))
 		message(strbuf_str(shown), "touching it can block; give a copy with --config, or --config=none");
-	else if (known == PATH_SEEN)
+	else if (known == HOST_SEEN)
 		return 1;
 	else if (error == ENOENT || error == ENOTDIR)
-		return is_absent(r, path, shown) ? 0 : -1;
+		return machine_dangles(&r->machine->host, path) ? -1 : 0;
 	else
 		message(strbuf_str(shown), "cannot be read: %s; --config=none does without", path_error(error));
 	return -1;

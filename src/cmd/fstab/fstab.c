@@ -22,7 +22,6 @@
 #include "cmd/rows.h"
 #include "cmd/view.h"
 #include "fstab/fstab.h"
-#include "host/system.h"
 #include "os/file.h"
 
 #include <ctype.h>
@@ -189,7 +188,7 @@ static int check_plan(struct fstab_machine *machine, const struct fstab_input *i
 	int status = FX_OK;
 	if (text.failed || selfcheck_make(&(struct selfcheck_input){
 			.new = strbuf_str(&text), .len = text.len, .live = in, .plan = plan,
-			.facts = facts_functions(&machine->facts)}, &check) != 0) {
+			.facts = machine_facts(&machine->host)}, &check) != 0) {
 		message(NULL, "%s", strerror(ENOMEM));
 		status = FX_FAILED;
 	} else if (!check.same) {
@@ -248,14 +247,14 @@ static bool is_pseudo(const char *fstype)
 static int make_fstab(struct fstab_machine *machine, const struct asked *asked, const char *root)
 {
 	struct run *run = &machine->run;
-	if (machine->system && !asked->genfstab && host_system_is(machine->system, STDOUT_FILENO, "etc/fstab")) {
+	if (machine->host.in.system && !asked->genfstab && host_system_is(machine->host.in.system, STDOUT_FILENO, "etc/fstab")) {
 		message("standard output", "this is %s/etc/fstab itself: \"> FILE\" has emptied it, \">> FILE\" would add "
 		        "to it what it has; --merge --write keeps what is in it, --diff shows what it would change",
 		        strcmp(root, "/") == 0 ? "" : root);
 		return FX_FAILED;
 	}
 	struct fstab_input in = {
-		.d = run->d, .root = root, .swaps = machine->swaps, .nswaps = machine->nswaps,
+		.d = run->d, .root = root, .swaps = machine->swaps.list, .nswaps = machine->swaps.count,
 		.id = (enum fstab_id)asked->id, .options = (enum fstab_options)asked->options,
 		.nofail = asked->nofail, .add = (const char *const *)asked->merge.add, .nadd = asked->merge.nadd, .filter = asked->filter, .all = asked->genfstab && asked->all,
 		.world = machine_world(machine),
@@ -264,13 +263,13 @@ static int make_fstab(struct fstab_machine *machine, const struct asked *asked, 
 		in.pseudo = is_pseudo;
 	struct fstab_plan plan;
 	int status = FX_FAILED;
-	if (fstab_plan(&in, &plan) != 0 || run_failed(run)) {
+	if (fstab_plan(&in, &plan) != 0 || machine_failed(machine)) {
 		message(root, "%s", strerror(ENOMEM));
 	} else if (asked->merge.merge) {
 		if (asked->explain)
 			explain(&plan);
-		status = merge_run(&machine->facts, &asked->merge, &in, &plan, asked->explain);
-	} else if (!asked->merge.keep || merge_keep(&machine->facts, &asked->merge, &in, &plan) == 0) {
+		status = merge_run(machine, &asked->merge, &in, &plan, asked->explain);
+	} else if (!asked->merge.keep || merge_keep(machine, &asked->merge, &in, &plan) == 0) {
 		if (asked->explain)
 			explain(&plan);
 		status = print_plan(machine, asked, &in, &plan);

@@ -126,106 +126,9 @@ void merge_asked_destroy(struct merge_asked *asked)
 	free(asked->add);
 }
 
-/* The machine. */
-
-/** Whether two paths from ROOT lead to one place: 1, 0; -1: not known. */
-static int same_place(const struct merge_machine *machine, const char *a, const char *b)
+static bool is_refused(void *arg, uint32_t line, const char *option, size_t n)
 {
-	struct strbuf one, other;
-	strbuf_init(&one);
-	strbuf_init(&other);
-	int same = -1;
-	if (facts_follow(machine->facts, a, &one) == PATH_SEEN && facts_follow(machine->facts, b, &other) == PATH_SEEN)
-		same = strcmp(strbuf_str(&one), strbuf_str(&other)) == 0;
-	strbuf_destroy(&one);
-	strbuf_destroy(&other);
-	return same;
-}
-
-enum { LOOP_MAJOR = 7 };
-
-/** Whether a name in /dev is the one that the kernel has, and not of what has many. */
-static bool is_plain_name(const char *name)
-{
-	return name && strncmp(name, "/dev/", 5) == 0 && !strchr(name + 5, '/') && strncmp(name + 5, "dm-", 3) != 0;
-}
-
-/** Whether a tag is that of the device of a line of the plan, by the number of what has it. */
-static int tag_leads(const struct merge_machine *machine, const char *tag, const struct fstab_line *line)
-{
-	const struct fstab_world *world = &machine->in->world;
-	struct fstab_device named = {0}, own = {0};
-	if (facts_devices(machine->facts, tag, &named) != 1
-	    || (line->swap ? world->swap(world->arg, line->swap, &own) : world->device(world->arg, line->mount, &own)) != 0)
-		return -1;
-	int same = fstab_same_device(&named, &own);
-	const char *name = named.tags ? named.tags->name : NULL;
-	/* A device of which nothing is known but that it is used. */
-	if (same < 0 && line->swap && !own.numbered && is_plain_name(line->swap) && is_plain_name(name))
-		same = strcmp(line->swap, name) == 0;
-	/* Of a path, a member and what stands on them each can show the tag. */
-	bool part = same == 0 && (devmap_part(machine->run->devs, named.major, named.minor)
-	                          || (own.numbered && devmap_part(machine->run->devs, own.major, own.minor)));
-	return part ? -1 : same;
-}
-
-static int machine_leads(void *arg, const char *path, const struct fstab_line *line)
-{
-	const struct merge_machine *machine = arg;
-	struct run *run = machine->run;
-	uint32_t major, minor, own_major = 0, own_minor = 0;
-	bool known = false;
-	if (!run->live || !run->devs)
-		return -1;
-	if (*path != '/')
-		return tag_leads(machine, path, line);
-	if (line->swap) {
-		known = facts_device(machine->facts, line->swap, &own_major, &own_minor);
-		if (!known)
-			return line->source && *line->source == '/' ? same_place(machine, path, line->source) : -1;
-	} else if (line->mount) {
-		const struct mount *m = line->mount;
-		bool named = m->dev_major == 0;
-		known = devmap_behind(run->devs, m->dev_major, m->dev_minor, named ? m->source : NULL, &own_major, &own_minor);
-		/* The image of a loop device has a path of its own. */
-		if (line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0
-		    && strncmp(path, "/dev/", 5) != 0)
-			return same_place(machine, path, line->source);
-	}
-	if (!known)
-		return -1;
-	/* Of a loop device without its file, it may be any. */
-	struct devmap_loop loop;
-	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0 && !devmap_loop(run->devs, own_major, own_minor, &loop))
-		return -1;
-	if (!facts_device(machine->facts, path, &major, &minor))
-		return errno == ENOENT || strncmp(path, "/dev/", 5) != 0 ? 0 : -1;
-	return major == own_major && minor == own_minor;
-}
-
-static int machine_follow(void *arg, const char *target, struct strbuf *path)
-{
-	const struct merge_machine *machine = arg;
-	const char *root = machine->in->root;
-	struct strbuf here;
-	if (!machine->run->live)
-		return -1;
-	strbuf_init(&here);
-	enum path_known known = facts_follow(machine->facts, target, &here);
-	bool none = known == PATH_MISSING && (errno == ENOENT || errno == ENOTDIR);
-	const char *found = strbuf_str(&here);
-	size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
-	bool inside = strncmp(found, root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
-	if (inside && known == PATH_SEEN)
-		strbuf_puts(path, found[n] ? found + n : "/");
-	path->failed |= here.failed;
-	strbuf_destroy(&here);
-	return !inside ? -1 : known == PATH_SEEN ? 1 : none ? 0 : -1;
-}
-
-static bool machine_refused(void *arg, uint32_t line, const char *option, size_t n)
-{
-	const struct audit_report *report = &((const struct merge_machine *)arg)->report;
+	const struct audit_report *report = ((const struct machine_merge *)arg)->report;
 	size_t low = 0;
 	for (size_t high = report->count; low < high;) {
 		size_t middle = low + (high - low) / 2;
@@ -240,14 +143,6 @@ static bool machine_refused(void *arg, uint32_t line, const char *option, size_t
 			return true;
 	}
 	return false;
-}
-
-struct fstab_merge_input merge_input(struct merge_machine *machine, const struct fstab_plan *plan,
-                                     const struct tablines *file)
-{
-	return (struct fstab_merge_input){
-		.file = file, .in = machine->in, .plan = plan, .arg = machine, .leads = machine_leads, .follow = machine_follow,
-	};
 }
 
 /* What is told. */
@@ -466,12 +361,12 @@ static int read_base(struct run *run, const char *path, char **text, struct tabl
 }
 
 /** Whether a file is the one that systemd makes units of. */
-static bool is_loaded_from(const struct merge_machine *machine, const char *path)
+static bool is_loaded_from(const struct machine_merge *machine, const char *path)
 {
 	struct strbuf place;
 	strbuf_init(&place);
-	bool is = machine->run->live && strcmp(machine->in->root, "/") == 0
-	          && facts_follow(machine->facts, "/etc/fstab", &place) == PATH_SEEN
+	bool is = machine->host->in.live && strcmp(machine->in->root, "/") == 0
+	          && host_follow(machine->host, "/etc/fstab", &place) == HOST_SEEN
 	          && strcmp(strbuf_str(&place), path) == 0;
 	strbuf_destroy(&place);
 	return is;
@@ -483,18 +378,18 @@ static bool is_loaded_from(const struct merge_machine *machine, const char *path
  *
  * @return 0, or an exit status after a message.
  */
-static int check_root(const struct merge_machine *machine, const struct merge_asked *asked, const char *path)
+static int check_root(const struct machine_merge *machine, const struct merge_asked *asked, const char *path)
 {
 	static const char tail[] = "/etc/fstab";
 	const char *root = machine->in->root;
 	size_t len = strlen(path), n = len - (sizeof(tail) - 1);
-	if (!asked->file || !machine->run->live || len < sizeof(tail) - 1 || strcmp(path + n, tail) != 0)
+	if (!asked->file || !machine->host->in.live || len < sizeof(tail) - 1 || strcmp(path + n, tail) != 0)
 		return 0;
 	struct strbuf word, place;
 	strbuf_init(&word);
 	strbuf_init(&place);
 	/* That of ROOT may be a link into another. */
-	bool own = facts_follow(machine->facts, tail, &place) == PATH_SEEN && strcmp(strbuf_str(&place), path) == 0;
+	bool own = host_follow(machine->host, tail, &place) == HOST_SEEN && strcmp(strbuf_str(&place), path) == 0;
 	own |= strcmp(root, "/") == 0 ? n == 0 : strlen(root) == n && strncmp(root, path, n) == 0;
 	strbuf_reset(&place);
 	strbuf_add(&place, n ? path : "/", n ? n : 1);
@@ -509,12 +404,14 @@ static int check_root(const struct merge_machine *machine, const struct merge_as
 	return !own && refused ? PX_UNJUDGED : 0;
 }
 
-int merge_run(struct facts *facts, const struct merge_asked *asked, const struct fstab_input *in,
+int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked, const struct fstab_input *in,
               const struct fstab_plan *plan, bool explain)
 {
-	struct run *run = facts->run;
+	struct run *run = &fstab->run;
+	struct host *host = &fstab->host;
+	struct audit_report report = {0};
 	bool show = !asked->put.check && !asked->put.diff && !asked->put.write;
-	struct merge_machine machine = {.facts = facts, .run = run, .in = in};
+	struct machine_merge machine = {.host = host, .in = in, .report = &report};
 	struct put *put = NULL;
 	struct tablines *file = NULL, *base = NULL;
 	char *base_text = NULL;
@@ -541,18 +438,18 @@ int merge_run(struct facts *facts, const struct merge_asked *asked, const struct
 		message(path, "%s", strerror(errno));
 		goto out;
 	}
-	if (audit_fstab(&(struct audit_input){.lines = file, .secret = in->world.secret, .live = in->d}, &machine.report) != 0) {
+	if (audit_fstab(&(struct audit_input){.lines = file, .secret = in->world.secret, .live = in->d}, &report) != 0) {
 		message(path, "%s", strerror(errno));
 		goto out;
 	}
 	bool none = asked->base && strcmp(asked->base, "none") == 0;
 	if (asked->base && !none && read_base(run, asked->base, &base_text, &base) != 0)
 		goto out;
-	const struct host_units *units = !asked->base && is_loaded_from(&machine, path) ? facts_units(facts) : NULL;
+	const struct host_units *units = !asked->base && is_loaded_from(&machine, path) ? host_units(host) : NULL;
 	bool changed = units && fstab_count_loaded(units).stale > 0, lost = changed && !has_entry(file);
 	if (lost)
 		message(path, "has no line of a mount: it counts as lost, and not as changed since systemd loaded it");
-	struct fstab_merge_input input = merge_input(&machine, plan, file);
+	struct fstab_merge_input input = machine_merge_input(&machine, plan, file);
 	input.base = base;
 	input.loaded = changed && !lost ? units : NULL;
 	input.fix = asked->fix;
@@ -560,7 +457,7 @@ int merge_run(struct facts *facts, const struct merge_asked *asked, const struct
 	input.keep = asked->keep;
 	input.add = (const char *const *)asked->add;
 	input.nadd = asked->nadd;
-	input.refused = machine_refused;
+	input.refused = is_refused;
 	if (fstab_merge(&input, &merged) != 0) {
 		message(path, errno == EBADMSG ? "cannot be merged: a line would not read as it is meant" : "%s",
 		        strerror(errno));
@@ -576,7 +473,7 @@ int merge_run(struct facts *facts, const struct merge_asked *asked, const struct
 		goto out;
 	if (selfcheck_make(&(struct selfcheck_input){
 			.old = old, .old_len = len, .new = merged.text, .len = merged.len,
-			.live = in, .plan = plan, .facts = facts_functions(facts), .missing_told = true}, &check) != 0 || run->nomem) {
+			.live = in, .plan = plan, .facts = machine_facts(host), .missing_told = true}, &check) != 0 || run->nomem || host->nomem) {
 		message(path, "%s", strerror(ENOMEM));
 		goto out;
 	}
@@ -609,7 +506,7 @@ int merge_run(struct facts *facts, const struct merge_asked *asked, const struct
 		status = PX_UNJUDGED;
 out:
 	selfcheck_destroy(&check);
-	audit_report_destroy(&machine.report);
+	audit_report_destroy(&report);
 	fstab_merged_destroy(&merged);
 	tablines_free(file);
 	tablines_free(base);
@@ -618,11 +515,11 @@ out:
 	return status;
 }
 
-int merge_keep(struct facts *facts, const struct merge_asked *asked, const struct fstab_input *in,
+int merge_keep(struct fstab_machine *fstab, const struct merge_asked *asked, const struct fstab_input *in,
                struct fstab_plan *plan)
 {
-	struct run *run = facts->run;
-	struct merge_machine machine = {facts, run, in};
+	struct run *run = &fstab->run;
+	struct machine_merge machine = {&fstab->host, in};
 	struct put *put = NULL;
 	int status = open_file(run, asked, in, &put);
 	if (status)
@@ -630,7 +527,7 @@ int merge_keep(struct facts *facts, const struct merge_asked *asked, const struc
 	size_t len;
 	const char *old = put_old(put, &len);
 	struct tablines *file = tablines_parse(old, len);
-	struct fstab_merge_input input = merge_input(&machine, plan, file);
+	struct fstab_merge_input input = machine_merge_input(&machine, plan, file);
 	if (!file || fstab_keep_options(&input, plan) != 0) {
 		message(put_path(put), "%s", strerror(errno));
 		status = PX_UNJUDGED;

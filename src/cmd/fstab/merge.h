@@ -5,11 +5,9 @@
 #ifndef GM_CMD_FSTAB_MERGE_H
 #define GM_CMD_FSTAB_MERGE_H
 
-#include "audit/rules.h"
 #include "cmd/cmd.h"
-#include "cmd/facts.h"
+#include "cmd/machine.h"
 #include "cmd/putfile.h"
-#include "fstab/edit/merge.h"
 
 /** What is asked for. */
 struct merge_asked {
@@ -41,26 +39,14 @@ int merge_check_options(const struct merge_asked *asked, bool recorded);
 
 void merge_asked_destroy(struct merge_asked *asked);
 
-/** What a merge asks of the machine. */
-struct merge_machine {
-	struct facts *facts;
-	struct run *run;
-	const struct fstab_input *in;    /* of the plan */
-	struct audit_report report;      /* of the file, by its text alone: merge_run() */
-};
-
-/** A merge of a plan into the lines of a file, by which nothing is changed yet. */
-struct fstab_merge_input merge_input(struct merge_machine *machine, const struct fstab_plan *plan,
-                                     const struct tablines *file);
-
 /** Merge a plan into the file, and do what is asked for with the result.
     @return an exit status: enum put_exit. */
-int merge_run(struct facts *facts, const struct merge_asked *asked, const struct fstab_input *in,
+int merge_run(struct fstab_machine *machine, const struct merge_asked *asked, const struct fstab_input *in,
               const struct fstab_plan *plan, bool explain);
 
 /** --options=keep without a file to merge into: give the plan the options of ROOT/etc/fstab.
     @return 0, or an exit status after a message. */
-int merge_keep(struct facts *facts, const struct merge_asked *asked, const struct fstab_input *in,
+int merge_keep(struct fstab_machine *machine, const struct merge_asked *asked, const struct fstab_input *in,
                struct fstab_plan *plan);
 
 #endif

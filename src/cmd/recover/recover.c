@@ -209,7 +209,7 @@ static void tell_nameless(void *arg, size_t i)
 /** Make a row of each mount that has a name here.  @return 0, or -1 (ENOMEM). */
 static int make_rows(struct recovery *r)
 {
-	if (recover_mounts(&r->run, &r->rows, &r->nrows, tell_nameless, r) != 0)
+	if (rec_rows(&r->run.d->tree, r->run.d->targets, &r->rows, &r->nrows, tell_nameless, r) != 0)
 		return -1;
 	if (r->nameless > REPORTED_NAMELESS)
 		message(r->run.table_name, "%zu more mounts without a name", r->nameless - REPORTED_NAMELESS);

@@ -11,18 +11,6 @@
 #include "cmd/putfile.h"
 #include "recover/recover.h"
 
-/* The mounts as rows: mounts.c */
-
-/**
- * Make a row of each mount that has a name here, in the kernel's order.
- *
- * @rows [out]  An array, to be freed.
- * @nameless    Called for each mount without a name, with its number.
- * @return 0, or -1.  Errors: ENOMEM.
- */
-int recover_mounts(const struct run *run, struct rec_row **rows, size_t *nrows,
-                 void (*nameless)(void *arg, size_t i), void *arg);
-
 /* Where a link leads: link.c */
 
 /**

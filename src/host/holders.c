@@ -12,7 +12,7 @@
  * working directory of a process has no such file as fdinfo; who holds by that alone is told
  * by /sys.
  */
-#include "cmd/audit/held.h"
+#include "host/host.h"
 
 #include "base/fstypes.h"
 #include "base/map64.h"
@@ -36,19 +36,19 @@ struct wanted {
 	const struct tabline *line;
 	const char *source, *name;   /* as it stands; of the device, or NULL */
 	uint64_t dev;                /* 0: not known */
-	struct audit_held held;
+	struct host_holder held;
 	uint64_t ns;                 /* the last namespace it was seen in */
 };
 
 struct looking {
-	struct run *run;
-	struct audit_holders *out;
+	struct host *host;
+	struct host_holders *out;
 	struct wanted *wanted;
 	size_t nwanted;
 	struct map64 spaces;         /* inode of a mount namespace */
 	struct map64 ids;            /* of mounts that are attached somewhere -> node, or ELSEWHERE */
 	struct map64 holds;          /* ID of a mount -> index in found */
-	struct audit_held found[DETACHED_MAX];
+	struct host_holder found[DETACHED_MAX];
 	uint32_t nodes[DETACHED_MAX];
 	size_t nfound;
 	uint64_t own;                /* our mount namespace */
@@ -69,7 +69,7 @@ static const char *keep(struct looking *look, const char *text)
 /** Call for each entry of a directory of /proc whose name is a number. */
 static void each_number(struct looking *look, const char *path, size_t most, void (*one)(struct looking *, int dir, int number))
 {
-	struct os *os = &look->run->os;
+	struct os *os = look->host->in.os;
 	char *entries = malloc(ENTRIES);
 	int dir = os_opendir(os, AT_FDCWD, path);
 	size_t seen = 0;
@@ -100,21 +100,21 @@ static uint64_t space_of(struct looking *look, int proc, const char *pid)
 {
 	char path[64], link[64];
 	snprintf(path, sizeof(path), "%s/ns/mnt", pid);
-	if (os_readlinkat(&look->run->os, proc, path, link, sizeof(link)) < 0) {
+	if (os_readlinkat(look->host->in.os, proc, path, link, sizeof(link)) < 0) {
 		look->denied |= errno == EACCES || errno == EPERM;
 		return 0;
 	}
 	return strncmp(link, "mnt:[", 5) == 0 ? strtoull(link + 5, NULL, 10) : 0;
 }
 
-static void name_process(struct looking *look, int proc, int pid, struct audit_held *held)
+static void name_process(struct looking *look, int proc, int pid, struct host_holder *held)
 {
 	char path[64], *text;
 	size_t len;
 	held->pid = pid;
 	snprintf(path, sizeof(path), "%d/comm", pid);
 	strcpy(held->comm, "?");
-	if (os_read_kernel(&look->run->os, proc, path, SMALL_MAX, &text, &len) != 0)
+	if (os_read_kernel(look->host->in.os, proc, path, SMALL_MAX, &text, &len) != 0)
 		return;
 	text[strcspn(text, "\n")] = '\0';
 	snprintf(held->comm, sizeof(held->comm), "%s", text);
@@ -150,7 +150,7 @@ static void take_space(struct looking *look, int proc, int pid)
 		return;
 	}
 	snprintf(path, sizeof(path), "%d/mountinfo", pid);
-	struct mount_table *table = table_read_mountinfo(&look->run->os, proc, path);
+	struct mount_table *table = table_read_mountinfo(look->host->in.os, proc, path);
 	if (!table) {
 		look->failed |= errno == ENOMEM;
 		look->denied |= errno == EACCES || errno == EPERM;
@@ -179,7 +179,7 @@ static void take_space(struct looking *look, int proc, int pid)
 /** Whether a mount is in a process's own table after all: it may have come meanwhile. */
 static bool is_mounted(struct looking *look, int fds, uint32_t id)
 {
-	struct mount_table *table = table_read_mountinfo(&look->run->os, fds, "../mountinfo");
+	struct mount_table *table = table_read_mountinfo(look->host->in.os, fds, "../mountinfo");
 	bool found = !table;
 	look->failed |= !table && errno == ENOMEM;
 	for (size_t i = 0; table && i < table->count; ++i)
@@ -191,7 +191,7 @@ static bool is_mounted(struct looking *look, int fds, uint32_t id)
 static void take_file(struct looking *look, int fds, int fd)
 {
 	static const char deleted[] = " (deleted)";
-	struct os *os = &look->run->os;
+	struct os *os = look->host->in.os;
 	char name[48], link[PATH_MAX], *text, *at;
 	size_t len;
 	snprintf(name, sizeof(name), "%d", fd);
@@ -210,7 +210,7 @@ static void take_file(struct looking *look, int fds, int fd)
 	free(text);
 	uint32_t node = id ? map64_get(&look->ids, id) : ELSEWHERE;
 	bool detached = node == MAP64_NONE;
-	const struct mtree *tree = &look->run->d->tree;
+	const struct mtree *tree = &look->host->in.d->tree;
 	if (node == ELSEWHERE || (detached ? gone : !(tree->nodes[node].states & 1u << MT_DELETED)))
 		return;
 	if (map64_get(&look->holds, id) == MAP64_NONE) {
@@ -220,15 +220,15 @@ static void take_file(struct looking *look, int fds, int fd)
 			look->denied = true;
 			return;
 		}
-		struct audit_held *held = &look->found[look->nfound];
-		*held = (struct audit_held){.kind = detached ? AUDIT_HELD_DETACHED : AUDIT_HELD_DELETED, .where = keep(look, link)};
+		struct host_holder *held = &look->found[look->nfound];
+		*held = (struct host_holder){.kind = detached ? HOST_HELD_DETACHED : HOST_HELD_DELETED, .where = keep(look, link)};
 		look->nodes[look->nfound++] = node;
 	}
 	uint32_t first = map64_put(&look->holds, id, (uint32_t)look->nfound - 1);
 	look->failed |= first == MAP64_NONE;
 	if (first == MAP64_NONE)
 		return;
-	struct audit_held *held = &look->found[first];
+	struct host_holder *held = &look->found[first];
 	if (held->count++ == 0)
 		name_process(look, look->proc, look->pid, held);
 }
@@ -249,35 +249,35 @@ static void take_files(struct looking *look, int proc, int pid)
 /* Lines. */
 
 /** See which device a name is of.  @return its number; 0: it is not known. */
-static uint64_t device_of(struct run *run, const char *name)
+static uint64_t device_of(struct host *host, const char *name)
 {
 	struct k_statx st;
-	if (!name || strncmp(name, "/dev/", 5) != 0 || path_blocks(run, name)
-	    || os_statx(&run->os, AT_FDCWD, name, AT_NO_AUTOMOUNT, K_STATX_BASIC, &st) != 0)
+	if (!name || strncmp(name, "/dev/", 5) != 0 || host->in.paths.blocks(host->in.paths.arg, name)
+	    || os_statx(host->in.os, AT_FDCWD, name, AT_NO_AUTOMOUNT, K_STATX_BASIC, &st) != 0)
 		return 0;
 	return (uint64_t)st.rdev_major << 32 | st.rdev_minor;
 }
 
 /** Whether the kernel has a file system on a device in use. */
-static bool is_alive(struct run *run, uint64_t dev)
+static bool is_alive(struct host *host, uint64_t dev)
 {
 	static const char *const types[] = {"ext4", "xfs", "f2fs", NULL};
 	char path[PATH_MAX], link[PATH_MAX];
 	struct k_statx st;
 	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", (unsigned)(dev >> 32), (unsigned)dev);
-	const char *slash = os_readlinkat(&run->os, AT_FDCWD, path, link, sizeof(link)) > 0 ? strrchr(link, '/') : NULL;
+	const char *slash = os_readlinkat(host->in.os, AT_FDCWD, path, link, sizeof(link)) > 0 ? strrchr(link, '/') : NULL;
 	for (const char *const *type = types; slash && *type; ++type) {
 		if (snprintf(path, sizeof(path), "/sys/fs/%s%s", *type, slash) < (int)sizeof(path)
-		    && os_statx(&run->os, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, K_STATX_TYPE, &st) == 0)
+		    && os_statx(host->in.os, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, K_STATX_TYPE, &st) == 0)
 			return true;
 	}
 	return false;
 }
 
 /** List the lines whose file system is not mounted here. */
-static void list_wanted(struct looking *look, const struct tablines *lines, const struct fstab_facts *facts)
+static void list_wanted(struct looking *look, const struct tablines *lines)
 {
-	struct run *run = look->run;
+	struct host *host = look->host;
 	look->wanted = calloc(lines->count + 1, sizeof(*look->wanted));
 	look->failed |= !look->wanted;
 	for (size_t i = 0; i < lines->count && !look->failed; ++i) {
@@ -293,13 +293,13 @@ static void list_wanted(struct looking *look, const struct tablines *lines, cons
 		if (*target != '/' || (!net && flags & FST_PSEUDO && strcmp(type, "auto") != 0))
 			continue;
 		struct fstab_device device = {0};
-		bool one = !net && facts->devices && facts->devices(facts->arg, source, &device) == 1 && device.tags;
+		bool one = !net && host->in.live && host_devices(host, source, &device) == 1 && device.tags;
 		struct wanted w = {.line = line, .source = source, .name = one ? device.tags->name : NULL};
-		w.dev = device_of(run, w.name);
+		w.dev = device_of(host, w.name);
 		bool here = !net && !w.dev;
-		for (size_t k = 0; k < run->table->count && !here; ++k)
-			here = is_of(&w, &run->table->mounts[k]);
-		w.held = (struct audit_held){.kind = AUDIT_HELD_ELSEWHERE, .target = target, .owner = "fstab", .source = source, .line = line->number};
+		for (size_t k = 0; k < host->in.table->count && !here; ++k)
+			here = is_of(&w, &host->in.table->mounts[k]);
+		w.held = (struct host_holder){.kind = HOST_HELD_ELSEWHERE, .target = target, .source = source, .line = line->number};
 		if (!here)
 			look->wanted[look->nwanted++] = w;
 	}
@@ -307,61 +307,60 @@ static void list_wanted(struct looking *look, const struct tablines *lines, cons
 
 /* All. */
 
-static void add(struct looking *look, const struct audit_held *held)
+static void add(struct looking *look, const struct host_holder *held)
 {
-	struct audit_holders *out = look->out;
-	struct audit_held *more = reallocarray(out->held, out->count + 1, sizeof(*more));
+	struct host_holders *out = look->out;
+	struct host_holder *more = reallocarray(out->list, out->count + 1, sizeof(*more));
 	look->failed |= !more;
 	if (!more)
 		return;
-	out->held = more;
-	out->held[out->count++] = *held;
+	out->list = more;
+	out->list[out->count++] = *held;
 }
 
 /** Gather what was seen. */
 static void gather(struct looking *look)
 {
-	struct run *run = look->run;
-	bool sys = !path_blocks(run, "/sys/fs");
+	struct host *host = look->host;
+	bool sys = !host->in.paths.blocks(host->in.paths.arg, "/sys/fs");
 	for (size_t i = 0; i < look->nfound; ++i) {
-		struct audit_held *held = &look->found[i];
-		if (held->kind == AUDIT_HELD_DELETED)
-			held->target = run->d->targets[look->nodes[i]];
+		struct host_holder *held = &look->found[i];
+		if (held->kind == HOST_HELD_DELETED)
+			held->target = host->in.d->targets[look->nodes[i]];
 		add(look, held);
 	}
 	for (size_t i = 0; i < look->nwanted; ++i) {
 		struct wanted *w = &look->wanted[i];
-		if (w->held.count == 0 && (!w->dev || !sys || !is_alive(run, w->dev)))
+		if (w->held.count == 0 && (!w->dev || !sys || !is_alive(host, w->dev)))
 			continue;
 		if (w->held.count == 0)
-			w->held.kind = AUDIT_HELD_ALIVE;
+			w->held.kind = HOST_HELD_ALIVE;
 		add(look, &w->held);
 	}
 }
 
-int audit_holders_read(struct run *run, const struct tablines *lines, const struct fstab_facts *facts,
-                       struct audit_holders *out)
+int host_read_holders(struct host *host, const struct tablines *lines, struct host_holders *out)
 {
 	static const char first_pids[] = "pid:[4026531836]";   /* since 3.8 */
-	struct looking look = {.run = run, .out = out};
+	struct looking look = {.host = host, .out = out};
 	char link[64];
-	*out = (struct audit_holders){0};
+	*out = (struct host_holders){0};
 	arena_init(&out->arena);
 	map64_init(&look.spaces);
 	map64_init(&look.ids);
 	map64_init(&look.holds);
 	/* From a container its own processes alone are seen. */
-	out->partly = os_readlinkat(&run->os, AT_FDCWD, "/proc/self/ns/pid", link, sizeof(link)) < 0 || strcmp(link, first_pids) != 0;
+	out->partly = os_readlinkat(host->in.os, AT_FDCWD, "/proc/self/ns/pid", link, sizeof(link)) < 0 || strcmp(link, first_pids) != 0;
 	look.own = space_of(&look, AT_FDCWD, "/proc/self");
-	if (!look.own || run->procfd != AT_FDCWD || path_blocks(run, "/proc")) {
+	if (!look.own || !host->in.own || host->in.paths.blocks(host->in.paths.arg, "/proc")) {
 		out->partly = true;
 		goto out;
 	}
-	for (uint32_t i = 0; i < run->d->tree.count && !look.failed; ++i) {
-		if (!run->d->tree.nodes[i].made)
-			put_id(&look, run->d->tree.nodes[i].mount->id, i);
+	for (uint32_t i = 0; i < host->in.d->tree.count && !look.failed; ++i) {
+		if (!host->in.d->tree.nodes[i].made)
+			put_id(&look, host->in.d->tree.nodes[i].mount->id, i);
 	}
-	list_wanted(&look, lines, facts);
+	list_wanted(&look, lines);
 	each_number(&look, "/proc", PROCESSES_MAX, take_space);
 	each_number(&look, "/proc", PROCESSES_MAX, take_files);
 	gather(&look);
@@ -376,8 +375,8 @@ out:
 	return look.failed ? -1 : 0;
 }
 
-void audit_holders_destroy(struct audit_holders *holders)
+void host_holders_destroy(struct host_holders *holders)
 {
-	free(holders->held);
+	free(holders->list);
 	arena_destroy(&holders->arena);
 }

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What lies under a mount is seen in a clone of the mount below it: open_tree(2) with
+ * OPEN_TREE_CLONE and without AT_RECURSIVE.  There is no mount in it, so no name leads
+ * through one, none is an automount's, and nothing has to be unmounted.  It ends with its
+ * descriptor.
+ */
+#include "host/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENTRIES = 32 * 1024, ENTRY_MAX = 512 };   /* bytes: of one read, of an entry */
+
+/** Open the root of a mount by its name, if that is what is there.
+    @return a descriptor made with O_PATH, or -1. */
+static int open_mount(struct host *host, uint32_t node)
+{
+	const struct mount *m = host->in.d->tree.nodes[node].mount;
+	const char *name = host->in.d->targets[node];
+	struct k_statx st;
+	bool unique = host->in.table->unique_ids;
+	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	int fd = os_openat2(host->in.os, AT_FDCWD, name, O_PATH | O_DIRECTORY | O_NOFOLLOW,
+	                    K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
+	if (fd < 0)
+		return -1;
+	if (os_statx(host->in.os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) == 0
+	    && os_statx_mnt_id(&st, unique) == (unique ? m->key : m->id))
+		return fd;
+	os_close(host->in.os, fd);
+	return -1;
+}
+
+/** A clone of a mount.  @return a descriptor made with O_PATH, or -1. */
+static int clone_mount(struct host *host, uint32_t node)
+{
+	/* By its name alone it is not to be found in another root. */
+	if (!host->in.own || host->in.paths.node_blocks(host->in.paths.arg, node))
+		return -1;
+	int fd = open_mount(host, node);
+	if (fd < 0)
+		return -1;
+	int clone = os_open_tree(host->in.os, fd);
+	os_close(host->in.os, fd);
+	return clone;
+}
+
+/** Whether a name is that of an empty file that keeps a directory in an archive. */
+static bool keeps_directory(const char *name)
+{
+	static const char *const keepers[] = {".keep", ".keepme", ".keepdir", ".gitkeep", ".gitignore", ".empty", ".placeholder", NULL};
+	for (const char *const *keeper = keepers; *keeper; ++keeper) {
+		if (strcmp(name, *keeper) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** Count the entries of a directory by one read.  @return 0, or -1 (ENOMEM). */
+static int count(struct os *os, int fd, struct host_covered *covered)
+{
+	static _Alignas(struct k_dirent) char entries[ENTRIES];
+	const struct k_dirent *entry;
+	size_t at = 0, len, kept = 0;
+	ssize_t n = os_getdents(os, fd, entries, sizeof(entries));
+	if (n < 0)
+		return 0;
+	while ((entry = os_dirent(entries, (size_t)n, &at, &len))) {
+		if (len == 0 || strcmp(entry->name, ".") == 0 || strcmp(entry->name, "..") == 0 || keeps_directory(entry->name))
+			continue;
+		if (kept < HOST_COVERED_NAMES && !(covered->names[kept++] = strdup(entry->name)))
+			return -1;
+		++covered->count;
+	}
+	/* A broken file system may give what is no entry. */
+	if (at < (size_t)n)
+		return 0;
+	covered->more = (size_t)n > sizeof(entries) - ENTRY_MAX;
+	covered->state = covered->count || covered->more ? HOST_COVERED_DATA : HOST_COVERED_NOTHING;
+	return 0;
+}
+
+/** Look at one.  @return 0, or -1 (ENOMEM). */
+static int look(struct os *os, int clone, struct host_covered *covered)
+{
+	const uint64_t within = K_RESOLVE_NO_XDEV | K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS | K_RESOLVE_BENEATH;
+	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	int fd = os_openat2(os, clone, covered->place, flags | O_NOATIME, within);
+	if (fd < 0 && errno == EPERM)
+		fd = os_openat2(os, clone, covered->place, flags, within);
+	if (fd < 0) {
+		/* A file, on which a file is mounted; a name that was removed in another namespace. */
+		if (errno == ENOTDIR || errno == ENOENT)
+			covered->state = HOST_COVERED_NOTHING;
+		return 0;
+	}
+	int rc = count(os, fd, covered);
+	os_close(os, fd);
+	return rc;
+}
+
+void host_cover_open(struct host_cover *cover, struct host *host)
+{
+	*cover = (struct host_cover){.host = host, .parent = MT_NONE, .clone = -1};
+}
+
+int host_cover_look(struct host_cover *cover, struct host_covered *covered)
+{
+	if (!covered->place)
+		return 0;
+	if (covered->parent != cover->parent) {
+		os_close(cover->host->in.os, cover->clone);
+		cover->parent = covered->parent;
+		cover->clone = clone_mount(cover->host, covered->parent);
+	}
+	int rc = cover->clone < 0 ? 0 : look(cover->host->in.os, cover->clone, covered);
+	if (rc != 0)
+		errno = ENOMEM;
+	return rc;
+}
+
+void host_cover_close(struct host_cover *cover)
+{
+	int error = errno;
+	os_close(cover->host->in.os, cover->clone);
+	errno = error;
+}

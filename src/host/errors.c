@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Errors that file systems report in /sys.  No file system is asked.
+ */
+#include "host/host.h"
+
+#include "mountopts/optlist.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+	struct host *host;
+	struct host_errors_list *out;
+	struct strbuf text;      /* for use in passing */
+	bool failed;             /* ENOMEM */
+};
+
+static struct host_errors *add_errors(struct reader *r, uint32_t of)
+{
+	struct host_errors *more = reallocarray(r->out->list, r->out->count + 1, sizeof(*more));
+	if (!more) {
+		r->failed = true;
+		return NULL;
+	}
+	r->out->list = more;
+	more += r->out->count++;
+	*more = (struct host_errors){.of = of};
+	return more;
+}
+
+static const char *keep(struct reader *r, const struct strbuf *text)
+{
+	const char *kept = text->failed ? NULL : arena_strndup(&r->out->arena, strbuf_str(text), text->len);
+	r->failed |= !kept;
+	return kept;
+}
+
+/** A superblock of ext4: /sys/fs/ext4/NAME, by the name of its device. */
+static void ask_ext4(struct reader *r, const struct mount *m, uint32_t of)
+{
+	struct os *os = r->host->in.os;
+	char path[PATH_MAX], device[PATH_MAX];
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", m->dev_major, m->dev_minor);
+	const char *slash = os_readlinkat(os, AT_FDCWD, path, device, sizeof(device)) > 0 ? strrchr(device, '/') : NULL;
+	if (!slash || snprintf(path, sizeof(path), "/sys/fs/ext4%s/errors_count", slash) >= (int)sizeof(path)) {
+		r->out->unknown = true;
+		return;
+	}
+	long count = host_read_number(os, path);
+	/* Since Linux 4.19 told there; before, what is not told is not known. */
+	r->out->unknown |= count < 0;
+	struct host_errors *errors = count > 0 ? add_errors(r, of) : NULL;
+	if (!errors)
+		return;
+	errors->count = (unsigned long long)count;
+	snprintf(path, sizeof(path), "/sys/fs/ext4%s/last_error_func", slash);
+	char *function = host_read_kernel(os, path);
+	if (function && *function > ' ') {
+		function[strcspn(function, "\n")] = '\0';
+		strbuf_reset(&r->text);
+		strbuf_printf(&r->text, "the last in %s()", function);
+		errors->detail = keep(r, &r->text);
+	}
+	free(function);
+}
+
+/** The numbers of a text "name number", added up; names of those above 0 go to the text. */
+static unsigned long long add_stats(const char *text, struct strbuf *names)
+{
+	unsigned long long sum = 0;
+	for (const char *at = text; at && *at;) {
+		size_t n = strcspn(at, " ");
+		char *end = NULL;
+		unsigned long long number = at[n] ? strtoull(at + n, &end, 10) : 0;
+		if (number) {
+			strbuf_printf(names, "%s%.*s %llu", names->len ? ", " : "", (int)n, at, number);
+			sum += number;
+		}
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
+	}
+	return sum;
+}
+
+/** A file system of btrfs: /sys/fs/btrfs/UUID/devinfo/N. */
+static void ask_btrfs(struct reader *r, const struct mount *m, uint32_t of)
+{
+	struct os *os = r->host->in.os;
+	struct fstab_device device = {0};
+	_Alignas(struct k_dirent) char buf[32 * 1024];
+	char path[PATH_MAX];
+	if (host_mount_device(r->host, m, &device) != 0) {
+		r->failed = true;
+		return;
+	}
+	const char *uuid = device.tags ? device.tags->uuid : NULL;
+	int dir = -1;
+	if (uuid && !strchr(uuid, '/')) {
+		snprintf(path, sizeof(path), "/sys/fs/btrfs/%s/devinfo", uuid);
+		dir = os_opendir(os, AT_FDCWD, path);
+	}
+	if (dir < 0) {
+		r->out->unknown = true;
+		return;
+	}
+	unsigned long long sum = 0;
+	unsigned missing = 0;
+	ssize_t n;
+	strbuf_reset(&r->text);
+	while ((n = os_getdents(os, dir, buf, sizeof(buf))) > 0) {
+		const struct k_dirent *entry;
+		size_t at = 0, len;
+		while ((entry = os_dirent(buf, (size_t)n, &at, &len)) != NULL) {
+			if (len == 0 || *entry->name == '.' || len > NAME_MAX)
+				continue;
+			snprintf(path, sizeof(path), "/sys/fs/btrfs/%s/devinfo/%s/missing", uuid, entry->name);
+			missing += host_read_number(os, path) > 0;
+			snprintf(path, sizeof(path), "/sys/fs/btrfs/%s/devinfo/%s/error_stats", uuid, entry->name);
+			char *stats = host_read_kernel(os, path);
+			r->out->unknown |= !stats;   /* since Linux 5.14 */
+			sum += add_stats(stats, &r->text);
+			free(stats);
+		}
+	}
+	os_close(os, dir);
+	struct host_errors *errors = sum || missing ? add_errors(r, of) : NULL;
+	if (errors) {
+		errors->count = sum;
+		errors->missing = missing;
+		errors->detail = r->text.len ? keep(r, &r->text) : NULL;
+	}
+}
+
+/**
+ * Whether a file system is seen to have shut down, without a question to it: ext4 says so among
+ * its options (since Linux 6.16); of XFS statx(2) tells nothing but EIO then, though what it
+ * tells otherwise is in memory.
+ */
+static bool is_shut_down(struct reader *r, const struct mount *m)
+{
+	const struct discovery *d = r->host->in.d;
+	bool xfs = strcmp(m->fstype, "xfs") == 0;
+	uint32_t node = xfs ? mtree_find(&d->tree, m->key) : MT_NONE;
+	if (!xfs)
+		return m->fs_opts && opt_shown_has(m->fs_opts, "shutdown");
+	unsigned states = node == MT_NONE ? 1u << MT_UNTESTED : d->tree.nodes[node].states;
+	r->out->unknown |= (states & (1u << MT_UNTESTED | 1u << MT_UNSEARCHED | 1u << MT_DENIED)) != 0;
+	return states & 1u << MT_STALE && !(states & 1u << MT_HIDDEN);
+}
+
+/** Whether a type is ext2, ext3 or ext4. */
+static bool is_ext(const char *fstype)
+{
+	return strncmp(fstype, "ext", 3) == 0 && fstype[3] && strchr("234", fstype[3]) && !fstype[4];
+}
+
+/** Read the errors of a mount's file system, unless they were read. */
+static void read_mount(struct reader *r, struct map64 *seen, const struct mount *m, uint32_t of)
+{
+	bool btrfs = strcmp(m->fstype, "btrfs") == 0, xfs = strcmp(m->fstype, "xfs") == 0;
+	if (!btrfs && !xfs && !is_ext(m->fstype))
+		return;
+	bool down = is_shut_down(r, m);
+	/* Another mount of the same XFS may show it. */
+	if (xfs && !down)
+		return;
+	uint32_t first = map64_put(seen, mount_dev(m), of);
+	r->failed |= first == MAP64_NONE;
+	if (first != of)
+		return;
+	if (down) {
+		struct host_errors *errors = add_errors(r, of);
+		if (errors)
+			errors->shutdown = true;
+	} else if (btrfs) {
+		ask_btrfs(r, m, of);
+	} else {
+		ask_ext4(r, m, of);
+	}
+}
+
+int host_read_errors(struct host *host, const struct mount *const *mounts, size_t n, struct host_errors_list *errors)
+{
+	struct reader r = {.host = host, .out = errors};
+	struct map64 seen;
+	*errors = (struct host_errors_list){0};
+	arena_init(&errors->arena);
+	if (!host->in.live || host->in.paths.blocks(host->in.paths.arg, "/sys/fs")) {
+		errors->unknown = true;
+		return 0;
+	}
+	map64_init(&seen);
+	strbuf_init(&r.text);
+	for (uint32_t i = 0; i < n && !r.failed; ++i) {
+		if (mounts[i] && mounts[i]->fstype)
+			read_mount(&r, &seen, mounts[i], i);
+	}
+	r.failed |= r.text.failed;
+	map64_destroy(&seen);
+	strbuf_destroy(&r.text);
+	if (r.failed)
+		errno = ENOMEM;
+	return r.failed ? -1 : 0;
+}
+
+void host_errors_destroy(struct host_errors_list *errors)
+{
+	free(errors->list);
+	arena_destroy(&errors->arena);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Swap spaces, and what mount(8) keeps. */
+#include "host/host.h"
+
+#include "base/escape.h"
+#include "base/words.h"
+#include "os/file.h"
+#include "path/named.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 4 << 20 };
+
+/* Swap spaces. */
+
+/** Take the next word of a line.  @return it, of *n bytes; NULL at the end. */
+static const char *next_word(const char **line, size_t *n)
+{
+	*line += strspn(*line, " \t");
+	const char *word = *line;
+	*n = strcspn(word, " \t\n");
+	*line += *n;
+	return *n ? word : NULL;
+}
+
+/** Whether words are a line of /proc/swaps: name, type, size, used, priority. */
+static bool is_swap(const char *const *word, const size_t *n)
+{
+	static const char digits[] = "0123456789";
+	if (!word[4] || !(word_is(word[1], n[1], "partition") || word_is(word[1], n[1], "file")))
+		return false;
+	size_t sign = *word[4] == '-' && n[4] > 1;
+	return strspn(word[2], digits) == n[2] && strspn(word[3], digits) == n[3]
+	       && strspn(word[4] + sign, digits) == n[4] - sign;
+}
+
+ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps, size_t *damaged)
+{
+	static const char deleted[] = "\\040(deleted)", heading[] = "Filename";
+	size_t lines = 1, count = 0, number = 1;
+	for (const char *at = text; (at = strchr(at, '\n')) != NULL; ++at)
+		++lines;
+	struct fstab_swap *list = calloc(lines, sizeof(*list));
+	if (!list)
+		return -1;
+	*damaged = strncmp(text, heading, sizeof(heading) - 1) == 0 ? 0 : 1;
+	for (const char *line = strchr(text, '\n'); line && *++line; line = strchr(line, '\n')) {
+		const char *at = line, *word[5];
+		size_t n[5] = {0};
+		for (int i = 0; i < 5; ++i)
+			word[i] = next_word(&at, &n[i]);
+		++number;
+		if (!is_swap(word, n)) {
+			if (!*damaged && word[0])
+				*damaged = number;
+			continue;
+		}
+		struct fstab_swap *swap = &list[count];
+		*swap = (struct fstab_swap){.file = *word[1] == 'f', .priority = atoi(word[4])};
+		size_t tail = sizeof(deleted) - 1;
+		if (n[0] > tail && memcmp(word[0] + n[0] - tail, deleted, tail) == 0) {
+			swap->deleted = true;
+			n[0] -= tail;
+		}
+		char *name = arena_strndup(arena, word[0], n[0]);
+		if (!name) {
+			free(list);
+			errno = ENOMEM;
+			return -1;
+		}
+		name[unescape_octal(name, name, n[0])] = '\0';
+		swap->name = name;
+		swap->deleted |= *name != '/';   /* as "(unreachable)/x" */
+		++count;
+	}
+	*swaps = list;
+	return (ssize_t)count;
+}
+
+enum host_swaps_problem host_read_swaps(struct os *os, const char *file, struct host_swaps *swaps)
+{
+	static const char kernels[] = "/proc/swaps";
+	size_t len;
+	*swaps = (struct host_swaps){0};
+	arena_init(&swaps->arena);
+	if ((file ? path_read_named(os, file, NULL, TEXT_MAX, &swaps->text, &len)
+	          : os_read_file(os, AT_FDCWD, kernels, TEXT_MAX, &swaps->text, &len)) != 0) {
+		/* A kernel without swap has no such file; in a container it may be a file of lxcfs. */
+		if (!file && errno == ENOENT)
+			return HOST_SWAPS_GOOD;
+		return !file && errno == EREMOTE ? HOST_SWAPS_BLIND : HOST_SWAPS_UNREADABLE;
+	}
+	ssize_t n = fstab_parse_swaps(swaps->text, &swaps->arena, &swaps->list, &swaps->damaged);
+	if (n < 0)
+		return HOST_SWAPS_UNREADABLE;
+	swaps->count = (size_t)n;
+	/* Each swap space is compared with each line. */
+	if (n > HOST_SWAPS_MAX)
+		return HOST_SWAPS_TOO_MANY;
+	/* A NUL ends what was read. */
+	if (!swaps->damaged && strlen(swaps->text) < len)
+		swaps->damaged = (size_t)n + 2;
+	/* A kernel without swap may have an empty one. */
+	return swaps->damaged && (file || len) ? HOST_SWAPS_DAMAGED : HOST_SWAPS_GOOD;
+}
+
+void host_swaps_destroy(struct host_swaps *swaps)
+{
+	free(swaps->list);
+	free(swaps->text);
+	arena_destroy(&swaps->arena);
+}
+
+/* What mount(8) keeps. */
+
+bool fstab_utab_next(char **text, struct fstab_kept *kept)
+{
+	while (**text) {
+		char *line = *text, *end = line + strcspn(line, "\n");
+		*text = end + (*end == '\n');
+		*end = '\0';
+		*kept = (struct fstab_kept){0};
+		for (char *at = line; *at;) {
+			at += strspn(at, " ");
+			char *word = at;
+			at += strcspn(at, " ");
+			if (*at)
+				*at++ = '\0';
+			char *value = strchr(word, '=');
+			if (!value)
+				continue;
+			*value++ = '\0';
+			value[unescape_octal(value, value, strlen(value))] = '\0';
+			if (strcmp(word, "TARGET") == 0)
+				kept->target = value;
+			else if (strcmp(word, "OPTS") == 0)
+				kept->options = value;
+			else if (strcmp(word, "SRC") == 0)
+				kept->source = value;
+			else if (strcmp(word, "ROOT") == 0)
+				kept->root = value;
+			else if (strcmp(word, "ID") == 0)
+				kept->id = strtoul(value, NULL, 10);
+		}
+		if (kept->target && kept->options)
+			return true;
+	}
+	return false;
+}
+
+/** Whether two sources are the same but for a '/' at the end. */
+static bool same_source(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	n -= n > 1 && a[n - 1] == '/';
+	m -= m > 1 && b[m - 1] == '/';
+	return n == m && memcmp(a, b, n) == 0;
+}
+
+bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount)
+{
+	const char *source = mount->source ? mount->source : "";
+	if (kept->id && kept->id != mount->id)
+		return false;
+	if (kept->root && strcmp(kept->root, mount->root ? mount->root : "/") != 0)
+		return false;
+	/* The kernel's own name of the root's device; mount(8) has another. */
+	return !kept->source || strcmp(source, "/dev/root") == 0 || same_source(kept->source, source);
+}
+
+int host_read_utab(struct host *host, struct host_utab *utab)
+{
+	struct host_utab_entry entry;
+	size_t len, room = 0;
+	*utab = (struct host_utab){0};
+	map64_init(&utab->by_target);
+	if (!host->in.live || host->in.paths.blocks(host->in.paths.arg, "/run/mount"))
+		return 0;
+	if (os_read_file(host->in.os, AT_FDCWD, "/run/mount/utab", TEXT_MAX, &utab->text, &len) != 0)
+		return errno == ENOMEM ? -1 : 0;
+	for (char *at = utab->text; fstab_utab_next(&at, &entry.kept);) {
+		if (utab->count == room) {
+			room = room ? 2 * room : 16;
+			struct host_utab_entry *more = reallocarray(utab->entries, room, sizeof(*more));
+			if (!more)
+				return -1;
+			utab->entries = more;
+		}
+		uint64_t key = map64_text(entry.kept.target);
+		entry.before = map64_get(&utab->by_target, key);
+		utab->entries[utab->count] = entry;
+		map64_remove(&utab->by_target, key);
+		if (map64_put(&utab->by_target, key, (uint32_t)utab->count++) == MAP64_NONE)
+			return -1;
+	}
+	return 0;
+}
+
+void host_utab_destroy(struct host_utab *utab)
+{
+	free(utab->entries);
+	free(utab->text);
+	map64_destroy(&utab->by_target);
+}
+
+const char *host_utab_options(const struct host_utab *utab, const char *name, const struct mount *mount)
+{
+	uint32_t i = map64_get(&utab->by_target, map64_text(name));
+	for (; i != MAP64_NONE; i = utab->entries[i].before) {
+		const struct fstab_kept *kept = &utab->entries[i].kept;
+		if (strcmp(kept->target, name) == 0 && fstab_utab_fits(kept, mount))
+			return kept->options;
+	}
+	return NULL;
+}
