@@ -286,7 +286,7 @@ static void read_lines(struct audit *audit)
 				audit_tell(audit, &entry, FSTAB_SYNTAX, &(struct audit_told){
 					AUDIT_CRITICAL, true, line->why ? line->why : "not a line of fstab(5)",
 					"source, mount point, type, options, and two numbers", NULL,
-					blank ? "options are parted by commas without blanks; \\040 stands for a blank in a name"
+					blank ? "separate options by commas without blanks; \\040 stands for a blank in a name"
 					      : "mend it, or make it a comment"});
 		}
 		audit->report->ignored[i] = ignored;

@@ -157,11 +157,11 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 		message(path, "cannot be read: %s; give a copy of /proc/swaps with --swaps", path_error(errno));
 		break;
 	case HOST_SWAPS_TOO_MANY:
-		message(path, "it lists %zu swap spaces, and a kernel has at most %d; give a copy of /proc/swaps with --swaps",
+		message(path, "lists %zu swap spaces, but a kernel has at most %d; give a copy of /proc/swaps with --swaps",
 		        swaps->count, HOST_SWAPS_MAX);
 		break;
 	case HOST_SWAPS_DAMAGED:
-		message(path, "line %zu is not of a list of swap spaces; give a copy of /proc/swaps%s", swaps->damaged,
+		message(path, "line %zu is not valid in a list of swap spaces; give a copy of /proc/swaps%s", swaps->damaged,
 		        file ? "" : " with --swaps");
 		break;
 	}
@@ -175,7 +175,7 @@ static int find_root(struct fstab_machine *machine, const char *given)
 	struct strbuf *root = &machine->root;
 	if (!run->live) {
 		if (*given != '/') {
-			usage_error(given, "of a recorded table ROOT is an absolute path");
+			usage_error(given, "with a recorded table ROOT must be an absolute path");
 			return -1;
 		}
 		path_normal(given, root);
@@ -186,7 +186,7 @@ static int find_root(struct fstab_machine *machine, const char *given)
 		return -1;
 	}
 	if (path_blocks(run, strbuf_str(root))) {
-		message(strbuf_str(root), "touching it can block: fsck helpers and units are not looked for");
+		message(strbuf_str(root), "accessing it can block: fsck helpers and units are not checked");
 		return 0;
 	}
 	machine->host.in.system = host_system_new(&run->os, strbuf_str(root), path_blocks, run);
@@ -236,8 +236,8 @@ bool machine_dangles(struct host *host, const char *path)
 	strbuf_printf(&name, "%s%s", strcmp(root, "/") == 0 ? "" : root, strbuf_str(&part));
 	if (what != HOST_NOT_DANGLING)
 		message(strbuf_str(&name), "%s", what == HOST_DANGLING_LINK
-		        ? "it leads nowhere: take it away, or put in place what it leads to"
-		        : "it is no directory: take it away, or make it one");
+		        ? "dangling symlink: remove it, or create its target"
+		        : "not a directory: remove it, or replace it by a directory");
 	strbuf_destroy(&part);
 	strbuf_destroy(&name);
 	errno = error;

@@ -169,7 +169,7 @@ for device, fstype in ((ext4, "ext4"), (xfs, "xfs")):
     with open("/proc/self/mountinfo", encoding="utf-8") as f:
         shown = fstype == "xfs" or ",shutdown" in f.read()
     if shown:
-        gm.expect(result.out.count(b"has shut down") == 1 and result.status == 1, f"{fstype} has shut down: {result.out}")
+        gm.expect(result.out.count(b"shut down after an error") == 1 and result.status == 1, f"{fstype} has shut down: {result.out}")
     else:
         print("  this kernel does not show that ext4 has shut down")
     gm.run("umount", "/again")

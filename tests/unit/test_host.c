@@ -138,16 +138,15 @@ static void mtab(void)
 		{{.kind = HOST_MTAB_KERNEL}, UNJUDGED},
 		{{.kind = HOST_MTAB_NONE}, UNJUDGED},
 		{{.kind = HOST_MTAB_UNKNOWN}, "?MTAB-REGULAR\n?MTAB-STALE\n?MTAB-CORRUPT\n" UNJUDGED},
-		{{.kind = HOST_MTAB_NOWHERE}, "MTAB-CORRUPT warning /etc/mtab: it is a symlink that leads nowhere ()\n" UNJUDGED},
-		{{.kind = HOST_MTAB_FILE}, "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since "
-		                            "util-linux 2.39 (a regular file)\n" UNJUDGED},
+		{{.kind = HOST_MTAB_NOWHERE}, "MTAB-CORRUPT warning /etc/mtab: dangling symlink ()\n" UNJUDGED},
+		{{.kind = HOST_MTAB_FILE}, "MTAB-REGULAR info /etc/mtab: a regular file, which nothing updates since util-linux 2.39 (a regular file)\n" UNJUDGED},
 		{{HOST_MTAB_FILE, 0, 0, 3, 4},
-		 "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since util-linux 2.39 (a regular file)\n"
-		 "MTAB-CORRUPT warning /etc/mtab: it has lines that are none (4 unreadable)\n" UNJUDGED},
+		 "MTAB-REGULAR info /etc/mtab: a regular file, which nothing updates since util-linux 2.39 (a regular file)\n"
+		 "MTAB-CORRUPT warning /etc/mtab: has invalid lines (4 unreadable)\n" UNJUDGED},
 		{{HOST_MTAB_FILE, 1, 2, 3, 4},
-		 "MTAB-REGULAR info /etc/mtab: it is a file of its own, which nothing keeps up to date since util-linux 2.39 (a regular file)\n"
-		 "MTAB-STALE warning /etc/mtab: it says of mounts what is not so (1 wrong, 2 gone, 3 missing)\n"
-		 "MTAB-CORRUPT warning /etc/mtab: it has lines that are none (4 unreadable)\n" UNJUDGED},
+		 "MTAB-REGULAR info /etc/mtab: a regular file, which nothing updates since util-linux 2.39 (a regular file)\n"
+		 "MTAB-STALE warning /etc/mtab: does not match what is mounted (1 wrong, 2 gone, 3 missing)\n"
+		 "MTAB-CORRUPT warning /etc/mtab: has invalid lines (4 unreadable)\n" UNJUDGED},
 	};
 	for (size_t i = 0; i < sizeof(rows_) / sizeof(*rows_); ++i) {
 		struct audit_host host = healthy();
@@ -165,8 +164,7 @@ static void mode(void)
 	}
 	host.fstab_mode = 0100644;
 	host.fstab_uid = 1000;
-	says("of a user", judged(&host, "", NULL), "FSTAB-MODE critical : others than root can write to the fstab: who does that is "
-	     "root at the next boot (of user 1000, mode 0644)\n" UNJUDGED);
+	says("of a user", judged(&host, "", NULL), "FSTAB-MODE critical : users other than root can write to the fstab, and so become root at the next boot (of user 1000, mode 0644)\n" UNJUDGED);
 	host.fstab_seen = false;
 	says("not seen", judged(&host, "", NULL), "?FSTAB-MODE\n" UNJUDGED);
 }
@@ -185,10 +183,10 @@ static void errors(void)
 	struct audit_host host = healthy();
 	host.errors = &(struct host_errors_list){.list = some, .count = 4, .unknown = true};
 	says("errors", judged(&host, "", &plan),
-	     "FS-ERRORS warning /b: devices of the file system have failed (2: write_errs 2)\n"
-	     "FS-ERRORS critical /e: the file system has met errors (3: the last in ext4_lookup())\n"
-	     "FS-ERRORS critical /m: the file system lacks devices (1 missing)\n"
-	     "FS-ERRORS critical /x: the file system has shut down after an error: nothing is read or written any more (shut down)\n?FS-ERRORS\n" UNJUDGED);
+	     "FS-ERRORS warning /b: devices of the file system report errors (2: write_errs 2)\n"
+	     "FS-ERRORS critical /e: the file system reports errors (3: the last in ext4_lookup())\n"
+	     "FS-ERRORS critical /m: devices of the file system are missing (1 missing)\n"
+	     "FS-ERRORS critical /x: the file system shut down after an error: reads and writes fail (shut down)\n?FS-ERRORS\n" UNJUDGED);
 }
 
 /** What the table shows by itself, whoever has mounted it, and what is told already. */
@@ -213,17 +211,17 @@ static void flips(void)
 		lines[i] = (struct fstab_line){.mount = &mounts[i], .target = targets[i], .owner = i == 7 ? "udisks" : "container:kubelet"};
 	struct audit_host host = healthy();
 	says("flips", judged(&host, "", &plan),
-	     "FS-ERRORS critical /down: the file system has shut down after an error: nothing is read or written any more (shut down)\n"
-	     "FS-ERRORS critical /flip: the file system is read-only, the mount is not: it may have met an error (ro)\n"
-	     "FS-ERRORS critical /pod: the file system has met an error, and takes no more writes (rw,emergency_ro)\n" UNJUDGED);
+	     "FS-ERRORS critical /down: the file system shut down after an error: reads and writes fail (shut down)\n"
+	     "FS-ERRORS critical /flip: the file system is read-only although the mount is not: it may have an error (ro)\n"
+	     "FS-ERRORS critical /pod: the file system has an error and rejects writes (rw,emergency_ro)\n" UNJUDGED);
 	host.errors = &(struct host_errors_list){.list = &met, .count = 1};
 	lines[0].of = lines[3].of = 1;   /* the line of /flip has its own rule; that of /pod is ignored there */
 	says("told", judged(&host, "# getmnt: ignore=FS-ERRORS\nx /pod ext4 noauto 0 0\n", &plan),
-	     "FS-ERRORS critical /pod: the file system has met an error, and takes no more writes (rw,emergency_ro)\n"
-	     "FS-ERRORS critical /down: the file system has shut down after an error: nothing is read or written any more (shut down)\n" UNJUDGED);
+	     "FS-ERRORS critical /pod: the file system has an error and rejects writes (rw,emergency_ro)\n"
+	     "FS-ERRORS critical /down: the file system shut down after an error: reads and writes fail (shut down)\n" UNJUDGED);
 	lines[0].of = 2;
 	says("excused", judged(&host, "# getmnt: ignore=FS-ERRORS\nx /pod ext4 noauto 0 0\n", &plan),
-	     "FS-ERRORS critical /down: the file system has shut down after an error: nothing is read or written any more (shut down)\n" UNJUDGED);
+	     "FS-ERRORS critical /down: the file system shut down after an error: reads and writes fail (shut down)\n" UNJUDGED);
 }
 
 #define LINE "UUID=root / ext4 defaults 0 1\n"
@@ -262,25 +260,24 @@ static void boot_root(void)
 	says("another of the same", booted("root=UUID=pool", "/dev/sdd1 / btrfs\n", 4), "");
 
 	says("gone", booted("root=UUID=gone", LINE, 0),
-	     "BOOT-ROOT critical! /: the command line of this boot names a root that there is not any more: the next boot fails with "
-	     "the same (root=UUID=gone)\n");
+	     "BOOT-ROOT critical! /: the root on the kernel command line does not exist any more: with it the next boot fails (root=UUID=gone)\n");
 	says("a copy", booted("root=UUID=copy", "UUID=copy / ext4\n", 0),
-	     "BOOT-ROOT warning /: the root is not the device that the command line names (/dev/sda1)\n");
+	     "BOOT-ROOT warning /: the root is not the device on the kernel command line (/dev/sda1)\n");
 	for (int i = 0; i < 2; ++i)
 		says("another number", booted(i ? "root=8:1" : "root=801", LINE, 0),
-		     "BOOT-ROOT warning /: the root is not the device that the command line names (/dev/sda1)\n");
+		     "BOOT-ROOT warning /: the root is not the device on the kernel command line (/dev/sda1)\n");
 	says("a swap space at /", booted("root=UUID=root", LINE "UUID=copy / swap\n", 0), "");
 	says("another line", booted("root=/dev/sda1", "/dev/sdb1 / ext4\n", 0),
-	     "BOOT-ROOT warning /: the command line names another root than the fstab (/dev/sdb1 (/dev/sdb1))\n");
+	     "BOOT-ROOT warning /: the kernel command line and the fstab name different roots (/dev/sdb1 (/dev/sdb1))\n");
 	says("no line", booted("root=UUID=root", "x /x ext4\n", 0),
-	     "BOOT-ROOT info /: the fstab has no line of it: it stays as the kernel has mounted it, and is not checked (none)\n");
+	     "BOOT-ROOT info /: no line in the fstab: it keeps the options of the kernel, and is not checked by fsck (none)\n");
 	says("no lines at all", booted("root=UUID=root", "", 0), "");
 	says("nothing to resume", booted("root=UUID=root resume=UUID=gone", LINE, 0),
-	     "BOOT-ROOT warning UUID=gone: the command line resumes from what there is not: each boot waits for it (no such device)\n");
+	     "BOOT-ROOT warning UUID=gone: the resume device on the kernel command line does not exist: each boot waits for it (no such device)\n");
 	says("another word", booted("root=UUID=root xnoresume resume=UUID=gone -- noresume", LINE, 0),
-	     "BOOT-ROOT warning UUID=gone: the command line resumes from what there is not: each boot waits for it (no such device)\n");
+	     "BOOT-ROOT warning UUID=gone: the resume device on the kernel command line does not exist: each boot waits for it (no such device)\n");
 	says("no swap", booted("root=UUID=root resume=/dev/sdb1", LINE, 0),
-	     "BOOT-ROOT warning /dev/sdb1: the command line resumes from what is no swap space (ext4)\n");
+	     "BOOT-ROOT warning /dev/sdb1: the resume device on the kernel command line is not a swap space (ext4)\n");
 }
 
 /** What is told of a crypttab. */
@@ -305,30 +302,30 @@ static void crypttab(void)
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); ++i)
 		says(right[i], crypt(right[i], ""), UNJUDGED);
 	says("gone", crypt("# x\na UUID=gone none luks\n", ""),
-	     "BOOT-CRYPTTAB warning a ct:2: its device is not there, and a boot waits for it (UUID=gone)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning a ct:2: its device does not exist, and the boot waits for it (UUID=gone)\n" UNJUDGED);
 	says("and needed", crypt("a UUID=gone\n", "/dev/mapper/a /a ext4\n"),
-	     "BOOT-CRYPTTAB critical! a ct:1: its device is not there, and a boot waits for it (UUID=gone)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB critical! a ct:1: its device does not exist, and the boot waits for it (UUID=gone)\n" UNJUDGED);
 	says("needed by nobody", crypt("a UUID=gone\n", "/dev/mapper/a /a ext4 nofail\n/dev/mapper/ab /ab ext4\n"),
-	     "BOOT-CRYPTTAB warning a ct:1: its device is not there, and a boot waits for it (UUID=gone)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning a ct:1: its device does not exist, and the boot waits for it (UUID=gone)\n" UNJUDGED);
 	says("may be missing", crypt("a UUID=gone none luks,nofail\nb UUID=gone none noauto", ""),
 	     "BOOT-CRYPTTAB info a ct:1: its device is not there (UUID=gone)\n"
 	     "BOOT-CRYPTTAB info b ct:2: its device is not there (UUID=gone)\n" UNJUDGED);
 	says("an image", crypt("a /gone/image\n", ""),
-	     "BOOT-CRYPTTAB warning a ct:1: its device is not there, and a boot waits for it (/gone/image)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning a ct:1: its device does not exist, and the boot waits for it (/gone/image)\n" UNJUDGED);
 	says("twice", crypt("a UUID=twice\n", ""),
 	     "BOOT-CRYPTTAB warning a ct:1: more than one device has this identifier (2 with UUID=twice)\n" UNJUDGED);
-	says("no LUKS", crypt("a UUID=root\n", ""), "BOOT-CRYPTTAB warning a ct:1: its device holds no LUKS (ext4)\n" UNJUDGED);
+	says("no LUKS", crypt("a UUID=root\n", ""), "BOOT-CRYPTTAB warning a ct:1: its device has no LUKS header (ext4)\n" UNJUDGED);
 	says("no key", crypt("a UUID=luks /etc/gone luks\n", ""),
-	     "BOOT-CRYPTTAB warning a ct:1: its key file is not there: somebody is asked for a passphrase (/etc/gone)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning a ct:1: its key file does not exist: the boot asks for a passphrase (/etc/gone)\n" UNJUDGED);
 	says("one name", crypt("a UUID=luks\nb UUID=luks\na UUID=luks\n", ""),
 	     "BOOT-CRYPTTAB warning a ct:3: two lines have this name (line 1 as well)\n" UNJUDGED);
 	says("a blank", crypt("a UUID=luks none luks,discard, nofail\n", ""),
-	     "BOOT-CRYPTTAB warning a ct:1: what stands behind a blank in the options is passed over (luks,discard,)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning a ct:1: text after a blank in the options is ignored (luks,discard,)\n" UNJUDGED);
 	says("quoted, and gone", crypt("a UUID=\"gone\"\n", ""),
-	     "BOOT-CRYPTTAB warning a ct:1: its device is not there, and a boot waits for it (UUID=gone)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning a ct:1: its device does not exist, and the boot waits for it (UUID=gone)\n" UNJUDGED);
 	says("no device", crypt("a\n", ""), "BOOT-CRYPTTAB warning a ct:1: the line has no device (a)\n" UNJUDGED);
 	says("overwritten, and used", crypt("a UUID=copy /dev/urandom swap\n", "UUID=copy /c ext4 noauto\n"),
-	     "BOOT-CRYPTTAB critical a ct:1: its device is overwritten at each boot, and is used otherwise (UUID=copy: ext4, of line 1 of the fstab)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB critical a ct:1: its device is overwritten at each boot, but used for something else (UUID=copy: ext4, of line 1 of the fstab)\n" UNJUDGED);
 	struct mount live = {.dev_major = 8, .dev_minor = 1, .fstype = "ext4"};
 	struct fstab_line of_live = {.fate = FSTAB_LINE, .mount = &live, .target = "/c"};
 	struct fstab_plan plan = {.lines = &of_live, .count = 1};
@@ -336,12 +333,12 @@ static void crypttab(void)
 	host.crypttab = "a /dev/sdb1 /dev/urandom tmp\nb UUID=root /dev/urandom swap\n";
 	host.crypttab_name = "ct";
 	says("overwritten, and mounted", judged(&host, "", &plan),
-	     "BOOT-CRYPTTAB critical a ct:1: its device is overwritten at each boot, and is used otherwise (/dev/sdb1: ext4, mounted on /c)\n"
-	     "BOOT-CRYPTTAB warning b ct:2: its device is overwritten at each boot, and holds something (ext4)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB critical a ct:1: its device is overwritten at each boot, but used for something else (/dev/sdb1: ext4, mounted on /c)\n"
+	     "BOOT-CRYPTTAB warning b ct:2: its device is overwritten at each boot, but holds data (ext4)\n" UNJUDGED);
 	says("overwritten, whatever it is then", crypt("a /dev/sda3 /dev/urandom swap\n", ""),
-	     "BOOT-CRYPTTAB warning a ct:1: its device is overwritten at each boot, and may be another then (/dev/sda3)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning a ct:1: its device is overwritten at each boot, and its name may change (/dev/sda3)\n" UNJUDGED);
 	says("a blank device", crypt("a UUID=blank none luks\n", ""),
-	     "BOOT-CRYPTTAB warning a ct:1: its device holds no LUKS (nothing that is known)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning a ct:1: its device has no LUKS header (nothing that is known)\n" UNJUDGED);
 	says("misspelt", crypt("a UUID=blank /dev/urandom swpa\nb UUID=luks none luks,discrad\n", ""),
 	     "BOOT-CRYPTTAB warning a ct:1: there is no option swpa (swpa)\n"
 	     "BOOT-CRYPTTAB warning b ct:2: there is no option discrad (discrad)\n" UNJUDGED);
@@ -352,22 +349,22 @@ static void crypttab(void)
 	says("by nobody", crypt("other UUID=luks\n# made of what there is\n#made\n", "/dev/mapper/made /m ext4\n"), UNJUDGED);
 	says("not at a boot", crypt("#made UUID=luks\n", "/dev/mapper/made /m ext4 noauto\n/dev/mapper/made / ext4\n/dev/mapper/gone /g ext4\n"), UNJUDGED);
 	says("two of one device", crypt("a UUID=pair none luks\nb /dev/pair none luks,noauto\nc /dev/pair none plain,offset=8\nd /dev/pair none luks\n", ""),
-	     "BOOT-CRYPTTAB warning d ct:4: another line has its device as well: who comes second finds it in use (/dev/pair of line 1)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning d ct:4: another line has the same device: the second one fails (/dev/pair of line 1)\n" UNJUDGED);
 	says("one line twice", crypt("a UUID=pair none luks\na UUID=pair none luks\n", ""),
 	     "BOOT-CRYPTTAB warning a ct:2: two lines have this name (line 1 as well)\n" UNJUDGED);
 	says("options for the key", crypt("a UUID=luks luks,discard\n", ""),
-	     "BOOT-CRYPTTAB warning a ct:1: options stand where the key file belongs: they are passed over (luks,discard)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning a ct:1: options in place of the key file are ignored (luks,discard)\n" UNJUDGED);
 	says("a relative key", crypt("a UUID=luks root/key luks\n", ""),
-	     "BOOT-CRYPTTAB warning a ct:1: its key file has no absolute path: it is passed over, and somebody is asked for a passphrase (root/key)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning a ct:1: the path of its key file is not absolute: it is ignored, and the boot asks for a passphrase (root/key)\n" UNJUDGED);
 	says("another device, and open", crypt("open UUID=gone none luks,nofail\nopen2 UUID=gone none luks,noauto\n", ""),
-	     "BOOT-CRYPTTAB warning open ct:1: its device is not there, and its mapping is: at the next boot it is not (UUID=gone)\n"
+	     "BOOT-CRYPTTAB warning open ct:1: its device does not exist, though the mapping is open: the next boot cannot open it (UUID=gone)\n"
 	     "BOOT-CRYPTTAB info open2 ct:2: its device is not there (UUID=gone)\n" UNJUDGED);
 	says("another name, open, and nofail", crypt("opne UUID=luks none luks\n", "/dev/mapper/open /o ext4 nofail\n"),
 	     "BOOT-CRYPTTAB warning open ct:1: line 1 of the fstab needs /dev/mapper/open, which no line sets up at the next boot (opne)\n" UNJUDGED);
 	says("not known", crypt("a UUID=denied\n", ""), UNJUDGED "?BOOT-CRYPTTAB\n");
 	/* A comment of the fstab takes nothing from a line of another file. */
 	says("another file's", crypt("\na UUID=gone\n", "# getmnt: ignore=BOOT-CRYPTTAB\nx /x ext4 noauto\n"),
-	     "BOOT-CRYPTTAB warning a ct:2: its device is not there, and a boot waits for it (UUID=gone)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning a ct:2: its device does not exist, and the boot waits for it (UUID=gone)\n" UNJUDGED);
 }
 
 static void many(void)

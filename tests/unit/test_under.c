@@ -179,11 +179,11 @@ static void test_held(void)
 		{.kind = HOST_HELD_DETACHED, .count = 1, .pid = 9, .comm = "w", .where = "/a"},
 	};
 	static const char *const expected[] = {
-		"warning /e 3: /dev/sdb1 is not mounted here, but in another mount namespace, and so is busy: on /y of process 7 (x), and 2 more namespaces",
-		"warning /f 4: *** is not mounted here, but in another mount namespace, and so is busy: on /y of process 7 (x)",
-		"warning /g 5: /dev/sdc1 is mounted nowhere that can be seen, but the kernel has it in use",
-		"info  0: process 9 (w) has /a open, of a file system that is mounted nowhere any more",
-		"info /h 0: files of what was removed are open: process 8 (z) has /h/a, and 1 more file",
+		"warning /e 3: /dev/sdb1 is busy: not mounted here, but in another mount namespace on /y of process 7 (x), and 2 more namespaces",
+		"warning /f 4: *** is busy: not mounted here, but in another mount namespace on /y of process 7 (x)",
+		"warning /g 5: /dev/sdc1 is in use by the kernel, but not mounted in any visible namespace",
+		"info  0: process 9 (w) has /a open, in a file system that is no longer mounted",
+		"info /h 0: open files in a removed directory: process 8 (z) has /h/a, and 1 more file",
 	};
 	struct audit_report report;
 	audit_report_init(&report);

@@ -189,12 +189,12 @@ static void test_wanted(void)
 	     IDLE("c.swap", "What=/swap.file", "RequiredBy=swap.target")
 	     IDLE("d.mount", "Where=/d\nWhat=/dev/gone", "RequiredBy=local-fs.target") IDLE("e.mount", "Where=/e\nWhat=/dev/gone", WANTED)
 	     IDLE("f.mount", "Where=/f", WANTED "\nConditionResult=no\nConditionTimestampMonotonic=0"),
-	     "DRIFT-NOT-MOUNTED warning /a unit: a.mount is not active, though the boot wants it (not mounted)\n"
-	     "DRIFT-NOT-MOUNTED warning /b unit: b.automount is not active, though the boot wants it (not mounted)\n"
+	     "DRIFT-NOT-MOUNTED warning /a unit: a.mount is not active, but a boot target needs it (not mounted)\n"
+	     "DRIFT-NOT-MOUNTED warning /b unit: b.automount is not active, but a boot target needs it (not mounted)\n"
 	     "DRIFT-NOT-MOUNTED warning /d unit: d.mount is not active: its device does not exist (not mounted)\n"
 	     "DRIFT-NOT-MOUNTED info /e unit: e.mount is not active: its device does not exist (not mounted)\n"
-	     "DRIFT-NOT-MOUNTED warning /f unit: f.mount is not active, though the boot wants it (not mounted)\n"
-	     "SWAP-NOT-ACTIVE warning /swap.file unit: c.swap is not active, though the boot wants it (not in use)\n" STALE);
+	     "DRIFT-NOT-MOUNTED warning /f unit: f.mount is not active, but a boot target needs it (not mounted)\n"
+	     "SWAP-NOT-ACTIVE warning /swap.file unit: c.swap is not active, but a boot target needs it (not in use)\n" STALE);
 	/* Nothing that a boot must start: not wanted, masked, of an unmet condition, an API file system, or
 	   active in another way. */
 	SAYS(IDLE("a.mount", "Where=/a", "WantedBy=rescue.target x.service") IDLE("b.mount", "Where=/b", "LoadState=masked\n" WANTED)
@@ -208,7 +208,7 @@ static void test_wanted(void)
 	says_at(__LINE__, one, "", false, 60, STALE);
 	/* Made by a generator. */
 	SAYS("Id=g.mount\nWhere=/g\nLoadState=loaded\nActiveState=inactive\nFragmentPath=/run/systemd/generator.late/g.mount\n" WANTED "\n",
-	     "DRIFT-NOT-MOUNTED warning /g gpt-auto: g.mount is not active, though the boot wants it (not mounted)\n" STALE);
+	     "DRIFT-NOT-MOUNTED warning /g gpt-auto: g.mount is not active, but a boot target needs it (not mounted)\n" STALE);
 }
 
 static void test_stale(void)
@@ -220,8 +220,7 @@ static void test_stale(void)
 	says_at(__LINE__, fresh, "", true, -1, "");
 	says_at(__LINE__, other, "", true, -1, STALE);
 	snprintf(both, sizeof(both), "%s%s", fresh, old);
-	says_at(__LINE__, both, "", true, -1, "FSTAB-SYSTEMD-STALE warning  fstab: systemd has not loaded the fstab since it was changed: "
-	        "it still goes by the old lines (1 unit of the old fstab)\n");
+	says_at(__LINE__, both, "", true, -1, "FSTAB-SYSTEMD-STALE warning  fstab: the fstab was changed, but systemd still uses the old one (1 unit of the old fstab)\n");
 	/* Another file than the one that systemd reads. */
 	says_at(__LINE__, both, "", false, -1, STALE);
 }

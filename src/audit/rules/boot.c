@@ -161,7 +161,7 @@ static void judge_root(struct host_rules *rules, const char *root)
 	if (m && any && !line)
 		rules_add(rules, &(struct audit_finding){
 			.code = BOOT_ROOT, .severity = AUDIT_INFO, .target = "/", .owner = "initrd",
-			.message = "the fstab has no line of it: it stays as the kernel has mounted it, and is not checked",
+			.message = "no line in the fstab: it keeps the options of the kernel, and is not checked by fsck",
 			.expected = "a line", .actual = "none", .hint = "getmnt fstab --merge --add=/ --diff"});
 	if (n < 0) {
 		rules_not_checked(rules, BOOT_ROOT);
@@ -170,25 +170,25 @@ static void judge_root(struct host_rules *rules, const char *root)
 	if (n == 0) {
 		rules_add(rules, &(struct audit_finding){
 			.code = BOOT_ROOT, .severity = AUDIT_CRITICAL, .boot = true, .target = "/", .owner = "initrd",
-			.message = "the command line of this boot names a root that there is not any more: the next boot fails with the same",
+			.message = "the root on the kernel command line does not exist any more: with it the next boot fails",
 			.expected = "a device", .actual = rules_format(rules, "root=%s", root),
-			.hint = "see what the boot loader has, and put in what blkid shows"});
+			.hint = "set root= in the boot loader configuration to what blkid shows"});
 		return;
 	}
 	if (fstab_same_device(&named, &live) == 0)
 		rules_add(rules, &(struct audit_finding){
 			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/", .owner = "initrd",
-			.message = "the root is not the device that the command line names",
+			.message = "the root is not the device on the kernel command line",
 			.expected = root_form(rules, root, &named), .actual = live.tags->name ? live.tags->name : m->source,
-			.hint = "see whether the root was copied, and which of the two is meant"});
+			.hint = "the root may have been copied: decide which of the two to use"});
 	const char *source = line ? tabline_value(line, TABLINE_SOURCE) : NULL;
 	if (source && rules_names_device(source) && devices(rules, source, &lined) > 0 && fstab_same_device(&named, &lined) == 0)
 		rules_add(rules, &(struct audit_finding){
 			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/", .owner = "fstab", .line = line->number,
-			.message = "the command line names another root than the fstab",
+			.message = "the kernel command line and the fstab name different roots",
 			.expected = root_form(rules, root, &named),
 			.actual = lined.tags && lined.tags->name ? rules_format(rules, "%s (%s)", source, lined.tags->name) : source,
-			.hint = "put one right, and the boot loader's configuration with it"});
+			.hint = "fix one of them, and the boot loader configuration with it"});
 }
 
 /** A swap space on a disk that is in use, where none is the device; NULL: there is none, or the device is
@@ -227,19 +227,19 @@ static void judge_resume(struct host_rules *rules, const char *resume)
 	}
 	struct audit_finding finding = {
 		.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = resume, .expected = "a swap space",
-		.hint = "put in what swapon --show has, or take it away, and make the initial RAM disk anew",
+		.hint = "set it to a device of swapon --show or remove it, and rebuild the initial RAM disk",
 	};
 	if (n == 0) {
-		finding.message = "the command line resumes from what there is not: each boot waits for it";
+		finding.message = "the resume device on the kernel command line does not exist: each boot waits for it";
 		finding.actual = "no such device";
 		rules_add(rules, &finding);
 	} else if (named.tags && named.tags->type && !parameter(rules, "resume_offset") && strcmp(named.tags->type, "swap") != 0
 	           && strcmp(named.tags->type, "swsuspend") != 0) {
-		finding.message = "the command line resumes from what is no swap space";
+		finding.message = "the resume device on the kernel command line is not a swap space";
 		finding.actual = named.tags->type;
 		rules_add(rules, &finding);
 	} else if (named.tags && named.tags->type && strcmp(named.tags->type, "swap") == 0 && other_swap(rules, &named)) {
-		finding.message = "the command line resumes from a swap space that is not in use, and another is: what is written there is not found";
+		finding.message = "the kernel command line resumes from a swap space that is not in use, while another is: resuming fails";
 		finding.expected = other_swap(rules, &named);
 		finding.actual = named.tags->name ? named.tags->name : resume;
 		rules_add(rules, &finding);

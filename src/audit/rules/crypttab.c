@@ -111,13 +111,13 @@ static void judge_overwritten(struct host_rules *rules, const struct crypt *cryp
 	bool beside = says(crypt, "offset") || says(crypt, "skip");
 	const char *use = beside || !device->tags ? NULL : other_use(rules, device);
 	if (use)
-		tell(rules, crypt, AUDIT_CRITICAL, "its device is overwritten at each boot, and is used otherwise", "a device of its own",
-		     rules_format(rules, "%s: %s%s%s", source, type ? type : "", type ? ", " : "", use), "name the device that is meant, before the next boot");
+		tell(rules, crypt, AUDIT_CRITICAL, "its device is overwritten at each boot, but used for something else", "a device of its own",
+		     rules_format(rules, "%s: %s%s%s", source, type ? type : "", type ? ", " : "", use), "fix the device before the next boot");
 	else if (type && !beside && strcmp(type, "swap") != 0 && strcmp(type, "swsuspend") != 0)
-		tell(rules, crypt, AUDIT_WARNING, "its device is overwritten at each boot, and holds something", "a swap space, or nothing", type,
-		     "name the device that is meant, before the next boot; wipefs takes away what is no more wanted");
+		tell(rules, crypt, AUDIT_WARNING, "its device is overwritten at each boot, but holds data", "a swap space, or nothing", type,
+		     "fix the device before the next boot; wipefs removes a signature that is not needed");
 	else if (audit_is_unstable(source))
-		tell(rules, crypt, AUDIT_WARNING, "its device is overwritten at each boot, and may be another then", "a name of /dev/disk/by-partuuid", source,
+		tell(rules, crypt, AUDIT_WARNING, "its device is overwritten at each boot, and its name may change", "a name of /dev/disk/by-partuuid", source,
 		     "PARTUUID= of blkid, or a name of /dev/disk/by-partuuid or by-id");
 }
 
@@ -134,11 +134,11 @@ static void judge_type(struct host_rules *rules, const struct crypt *crypt, cons
 			return;
 	}
 	if (device->tags && device->tags->known == DEVMAP_UNTAGGED)
-		tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "its device holds no LUKS", "crypto_LUKS", "nothing that is known",
-		     "see which device is meant; blkid shows what they hold");
+		tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "its device has no LUKS header", "crypto_LUKS", "nothing that is known",
+		     "blkid shows what each device holds; fix the line");
 	else if (type && strcmp(type, "crypto_LUKS") != 0 && strcmp(type, "BitLocker") != 0)
-		tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "its device holds no LUKS", "crypto_LUKS", type,
-		     "see which device is meant; blkid shows what they hold");
+		tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "its device has no LUKS header", "crypto_LUKS", type,
+		     "blkid shows what each device holds; fix the line");
 }
 
 /** A tag without the quotation marks around its value, which systemd takes off. */
@@ -160,8 +160,8 @@ static void judge_shared(struct host_rules *rules, const struct crypt *crypt, co
 	uint32_t first = map64_put(lines, (uint64_t)device->major << 32 | device->minor, crypt->number);
 	rules->failed |= first == MAP64_NONE;
 	if (first != crypt->number)
-		tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "another line has its device as well: who comes second finds it in use",
-		     "a device of its own", rules_format(rules, "%s of line %u", crypt->field[DEVICE], first), "take one of the two away");
+		tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING, "another line has the same device: the second one fails",
+		     "a device of its own", rules_format(rules, "%s of line %u", crypt->field[DEVICE], first), "remove one of them");
 }
 
 static void judge_device(struct host_rules *rules, const struct crypt *crypt, struct map64 *lines)
@@ -183,15 +183,15 @@ static void judge_device(struct host_rules *rules, const struct crypt *crypt, st
 		rules_not_checked(rules, BOOT_CRYPTTAB);
 	else if (n == 0 && crypt->optional && !says(crypt, "noauto") && facts->devices
 	         && facts->devices(facts->arg, rules_format(rules, "%s%s", mapper, crypt->field[NAME]), &open) > 0 && open.crypt)
-		tell(rules, crypt, AUDIT_WARNING, "its device is not there, and its mapping is: at the next boot it is not", "the device that is open now", source,
-		     rules_format(rules, "put in what cryptsetup status %s shows", crypt->field[NAME]));
+		tell(rules, crypt, AUDIT_WARNING, "its device does not exist, though the mapping is open: the next boot cannot open it", "the device that is open now", source,
+		     rules_format(rules, "name the device of cryptsetup status %s shows", crypt->field[NAME]));
 	else if (n == 0)
 		tell(rules, crypt, crypt->optional ? AUDIT_INFO : crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
-		     crypt->optional ? "its device is not there" : "its device is not there, and a boot waits for it",
-		     "a device", source, crypt->optional ? "put in what blkid shows, or take the line away" : "put in what blkid shows, or give it nofail");
+		     crypt->optional ? "its device is not there" : "its device does not exist, and the boot waits for it",
+		     "a device", source, crypt->optional ? "name a device of blkid, or remove the line" : "name a device of blkid, or add nofail");
 	else if (n > 1)
 		tell(rules, crypt, AUDIT_WARNING, "more than one device has this identifier", "one device",
-		     rules_format(rules, "%d with %s", n, source), "cryptsetup luksUUID --uuid gives a copy one of its own");
+		     rules_format(rules, "%d with %s", n, source), "give the copy a new one: cryptsetup luksUUID --uuid");
 	else if (says(crypt, "swap") || says(crypt, "tmp"))
 		judge_overwritten(rules, crypt, source, &device);
 	else if (!crypt->typo)
@@ -228,9 +228,9 @@ static void judge_key(struct host_rules *rules, const struct crypt *crypt)
 	for (const char *o; options && (o = opt_next(&at, &n)) != NULL;)
 		options = word_in(o, opt_name(o, n), known_options);
 	if (key && *key != '/' && strcmp(key, "none") != 0 && strcmp(key, "-") != 0 && !strchr(key, ':') && !scripted) {
-		tell(rules, crypt, AUDIT_WARNING, options ? "options stand where the key file belongs: they are passed over"
-		     : "its key file has no absolute path: it is passed over, and somebody is asked for a passphrase",
-		     "name device key options", key, options ? rules_format(rules, "put none before %s", key) : "write the whole path, or none");
+		tell(rules, crypt, AUDIT_WARNING, options ? "options in place of the key file are ignored"
+		     : "the path of its key file is not absolute: it is ignored, and the boot asks for a passphrase",
+		     "name device key options", key, options ? rules_format(rules, "put none before %s", key) : "write the absolute path, or none");
 		return;
 	}
 	/* With a colon it is on another device; a script takes what it likes. */
@@ -238,11 +238,11 @@ static void judge_key(struct host_rules *rules, const struct crypt *crypt)
 		return;
 	enum fact_kind kind = facts->look(facts->arg, key, NULL);
 	if (kind == FACT_FILE && facts->open_to_all && facts->open_to_all(facts->arg, key) > 0)
-		tell(rules, crypt, AUDIT_WARNING, "its key file can be read by all", "a file that root alone reads", key,
+		tell(rules, crypt, AUDIT_WARNING, "its key file is readable by all users", "readable by root only", key,
 		     rules_format(rules, "chmod 600 %s", key));
 	if (kind == FACT_MISSING)
-		tell(rules, crypt, crypt->optional ? AUDIT_INFO : AUDIT_WARNING, "its key file is not there: somebody is asked for a passphrase",
-		     "a file", key, "put the key there, or none in its place");
+		tell(rules, crypt, crypt->optional ? AUDIT_INFO : AUDIT_WARNING, "its key file does not exist: the boot asks for a passphrase",
+		     "a file", key, "create the key file, or write none");
 }
 
 /** Take a line apart.  @return whether it is one. */
@@ -344,7 +344,7 @@ static void judge_wanted(struct host_rules *rules, const struct map64 *names)
 		tell(rules, &crypt, nofail ? (sure ? AUDIT_WARNING : AUDIT_INFO) : swap || !unmade ? AUDIT_WARNING : AUDIT_CRITICAL,
 		     rules_format(rules, "line %u of the fstab needs %s, which no line sets up at the next boot", line->number, source), name,
 		     comment ? "a comment" : is,
-		     !unmade ? "give it a line, if it is not opened otherwise" : comment ? "take the # away, or the line of the fstab" : "give both the same name");
+		     !unmade ? "add a line, unless something else opens it" : comment ? "remove the #, or the line of the fstab" : "use the same name in both");
 	}
 }
 
@@ -375,7 +375,7 @@ void rules_crypttab(struct host_rules *rules)
 		crypt.again = first != number;
 		if (crypt.again)
 			tell(rules, &crypt, AUDIT_WARNING, "two lines have this name", "one line", rules_format(rules, "line %u as well", first),
-			     "take one away, or give it another name");
+			     "remove one, or rename it");
 		judge_options(rules, &crypt);
 		if (crypt.field[DEVICE])
 			judge_device(rules, &crypt, &devices);
@@ -383,8 +383,8 @@ void rules_crypttab(struct host_rules *rules)
 			tell(rules, &crypt, AUDIT_WARNING, "the line has no device", "name device key options", name, "give the device, as UUID=...");
 		judge_key(rules, &crypt);
 		if (crypt.more)
-			tell(rules, &crypt, AUDIT_WARNING, "what stands behind a blank in the options is passed over", "name device key options",
-			     crypt.field[OPTIONS], "options are parted by commas without blanks");
+			tell(rules, &crypt, AUDIT_WARNING, "text after a blank in the options is ignored", "name device key options",
+			     crypt.field[OPTIONS], "separate options by commas without blanks");
 	}
 	if (text && !rules->failed)
 		judge_wanted(rules, &names);

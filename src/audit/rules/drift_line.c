@@ -149,8 +149,8 @@ static void judge_readonly(struct drift *drift, const struct tabline *line, cons
 	}
 	drift_tell(drift, DRIFT_READONLY, line, live, &(struct audit_finding){
 		.severity = AUDIT_CRITICAL,
-		.message = emergency ? "the file system has met an error, and takes no more writes"
-		                     : "the file system is read-only, the mount is not: it may have met an error",
+		.message = emergency ? "the file system has an error and rejects writes"
+		                     : "the file system is read-only although the mount is not: it may have an error",
 		.expected = "rw", .actual = emergency ? "rw,emergency_ro" : "ro",
 		.hint = "look into the kernel's log, check the file system, and mount it again"});
 }

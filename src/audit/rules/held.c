@@ -30,33 +30,33 @@ int audit_held(const struct host_holder *held, size_t n, bool (*secret)(const ch
 		strbuf_reset(&text);
 		switch (h->kind) {
 		case HOST_HELD_ELSEWHERE:
-			strbuf_printf(&text, "%s is not mounted here, but in another mount namespace, and so is busy: on %s of ", source, h->where);
+			strbuf_printf(&text, "%s is busy: not mounted here, but in another mount namespace on %s of ", source, h->where);
 			say_who(&text, h);
 			say_more(&text, h, "namespace");
 			finding.actual = "mounted in another namespace";
-			finding.hint = "nsenter -t PID -m umount it there, or end what runs there";
+			finding.hint = "unmount it there (nsenter -t PID -m umount ...), or end the processes there";
 			break;
 		case HOST_HELD_ALIVE:
-			strbuf_printf(&text, "%s is mounted nowhere that can be seen, but the kernel has it in use", source);
+			strbuf_printf(&text, "%s is in use by the kernel, but not mounted in any visible namespace", source);
 			finding.actual = "in use";
-			finding.hint = "it was unmounted while in use (umount -l): fuser -vm DEVICE names who has it; end that";
+			finding.hint = "it was unmounted while in use (umount -l): fuser -vm DEVICE lists the processes; end them";
 			break;
 		case HOST_HELD_DELETED:
 			finding.severity = AUDIT_INFO;
-			strbuf_puts(&text, "files of what was removed are open: ");
+			strbuf_puts(&text, "open files in a removed directory: ");
 			say_who(&text, h);
 			strbuf_printf(&text, " has %s", h->where);
 			say_more(&text, h, "file");
 			finding.actual = "open files";
-			finding.hint = "end the process, then umount it";
+			finding.hint = "end the process, then unmount it";
 			break;
 		case HOST_HELD_DETACHED:
 			finding.severity = AUDIT_INFO;
 			say_who(&text, h);
-			strbuf_printf(&text, " has %s open, of a file system that is mounted nowhere any more", h->where);
+			strbuf_printf(&text, " has %s open, in a file system that is no longer mounted", h->where);
 			say_more(&text, h, "file");
 			finding.actual = "open files";
-			finding.hint = "it was unmounted while in use (umount -l): it is not free until the process ends";
+			finding.hint = "it was unmounted while in use (umount -l): it is busy until the process ends";
 			break;
 		}
 		finding.message = strbuf_str(&text);

@@ -36,7 +36,7 @@ void rules_not_checked(struct host_rules *rules, enum audit_code code)
 
 static void judge_mtab(struct host_rules *rules)
 {
-	static const char hint[] = "ln -sfn ../proc/self/mounts /etc/mtab; or getmnt recover --diff shows what it should be";
+	static const char hint[] = "ln -sfn ../proc/self/mounts /etc/mtab; getmnt recover --diff shows the right contents";
 	const struct audit_mtab *mtab = &rules->in->mtab;
 	struct audit_finding finding = {.code = MTAB_REGULAR, .severity = AUDIT_INFO, .target = "/etc/mtab"};
 	switch (mtab->kind) {
@@ -51,7 +51,7 @@ static void judge_mtab(struct host_rules *rules)
 	case HOST_MTAB_NOWHERE:
 		finding.code = MTAB_CORRUPT;
 		finding.severity = AUDIT_WARNING;
-		finding.message = "it is a symlink that leads nowhere";
+		finding.message = "dangling symlink";
 		finding.hint = "ln -sfn ../proc/self/mounts /etc/mtab";
 		rules_add(rules, &finding);
 		return;
@@ -60,7 +60,7 @@ static void judge_mtab(struct host_rules *rules)
 	}
 	finding.expected = "a symlink to ../proc/self/mounts";
 	finding.actual = "a regular file";
-	finding.message = "it is a file of its own, which nothing keeps up to date since util-linux 2.39";
+	finding.message = "a regular file, which nothing updates since util-linux 2.39";
 	finding.hint = hint;
 	rules_add(rules, &finding);
 	finding.severity = AUDIT_WARNING;
@@ -68,13 +68,13 @@ static void judge_mtab(struct host_rules *rules)
 	/* What cannot be read of it is missing in it. */
 	if (mtab->wrong || mtab->gone || (mtab->missing && !mtab->unreadable)) {
 		finding.code = MTAB_STALE;
-		finding.message = "it says of mounts what is not so";
+		finding.message = "does not match what is mounted";
 		finding.actual = rules_format(rules, "%zu wrong, %zu gone, %zu missing", mtab->wrong, mtab->gone, mtab->missing);
 		rules_add(rules, &finding);
 	}
 	if (mtab->unreadable) {
 		finding.code = MTAB_CORRUPT;
-		finding.message = "it has lines that are none";
+		finding.message = "has invalid lines";
 		finding.expected = "lines of an mtab";
 		finding.actual = rules_format(rules, "%zu unreadable", mtab->unreadable);
 		rules_add(rules, &finding);
@@ -93,13 +93,13 @@ static void judge_mode(struct host_rules *rules)
 		return;
 	rules_add(rules, &(struct audit_finding){
 		.code = FSTAB_MODE, .severity = AUDIT_CRITICAL, .target = "",
-		.message = "others than root can write to the fstab: who does that is root at the next boot",
+		.message = "users other than root can write to the fstab, and so become root at the next boot",
 		.expected = "of root, mode 0644", .actual = rules_format(rules, "of user %u, mode %04o", in->fstab_uid, in->fstab_mode & 07777),
-		.hint = "chown root:root and chmod 0644 it, after a look at what it says"});
+		.hint = "check its contents, then chown root:root and chmod 0644 it"});
 }
 
-static const char shut_down[] = "the file system has shut down after an error: nothing is read or written any more";
-static const char anew[] = "see the kernel's log and the device; umount it, check it, and mount it again";
+static const char shut_down[] = "the file system shut down after an error: reads and writes fail";
+static const char anew[] = "check the kernel log and the device; unmount it, run fsck, mount it again";
 
 /* Of a superblock that the table itself shows to have met an error. */
 enum {
@@ -134,8 +134,8 @@ static void tell_flip(struct host_rules *rules, const struct fstab_line *line, u
 		.code = FS_ERRORS, .severity = AUDIT_CRITICAL, .target = line->target, .owner = line->owner, .line = line->of,
 		.fstype = line->mount->fstype,
 		.message = flip & FLIP_SHUTDOWN    ? shut_down
-		           : flip & FLIP_EMERGENCY ? "the file system has met an error, and takes no more writes"
-		                                   : "the file system is read-only, the mount is not: it may have met an error",
+		           : flip & FLIP_EMERGENCY ? "the file system has an error and rejects writes"
+		                                   : "the file system is read-only although the mount is not: it may have an error",
 		.expected = flip & FLIP_SHUTDOWN ? "none" : "rw",
 		.actual = flip & FLIP_SHUTDOWN ? "shut down" : flip & FLIP_EMERGENCY ? "rw,emergency_ro" : "ro", .hint = anew});
 }
@@ -198,23 +198,23 @@ static void judge_errors(struct host_rules *rules)
 		const char *more = e->detail ? rules_format(rules, ": %s", e->detail) : "";
 		struct audit_finding finding = {
 			.code = FS_ERRORS, .severity = AUDIT_CRITICAL, .target = line->target, .owner = line->owner, .line = line->of,
-			.expected = "none", .message = "the file system has met errors",
+			.expected = "none", .message = "the file system reports errors",
 			.actual = rules_format(rules, "%llu%s", e->count, more),
-			.hint = "see the kernel's log; save what is on it, check the device, then the file system while it is not mounted",
+			.hint = "check the kernel log; back up its data, check the device, then run fsck on the unmounted file system",
 		};
 		if (e->shutdown) {
 			finding.message = shut_down;
 			finding.actual = "shut down";
 			finding.hint = anew;
 		} else if (e->missing) {
-			finding.message = "the file system lacks devices";
+			finding.message = "devices of the file system are missing";
 			finding.actual = rules_format(rules, "%u missing%s", e->missing, more);
-			finding.hint = "see which device is gone; btrfs device usage and btrfs replace";
+			finding.hint = "btrfs device usage shows which device is missing; btrfs replace replaces it";
 		} else if (strcmp(line->mount->fstype, "btrfs") == 0) {
 			/* Counted since the device was made, or since somebody has set them to nothing. */
 			finding.severity = AUDIT_WARNING;
-			finding.message = "devices of the file system have failed";
-			finding.hint = "btrfs scrub start; then btrfs device stats -z once they are mended";
+			finding.message = "devices of the file system report errors";
+			finding.hint = "btrfs scrub start; once repaired, btrfs device stats -z";
 		}
 		rules_add(rules, &finding);
 	}

@@ -91,15 +91,15 @@ static void tell_stacks(struct look *look)
 		const struct stack *stack = &look->stacks[i];
 		strbuf_reset(&look->text);
 		if (stack->depth == 2)
-			strbuf_puts(&look->text, "the same is mounted there again, upon itself");
+			strbuf_puts(&look->text, "the same file system is mounted twice on top of itself");
 		else
 			strbuf_printf(&look->text, "the same is mounted there %zu times, upon itself", stack->depth);
 		tell(look, &(struct audit_finding){
 			.code = MNT_DUP, .severity = AUDIT_WARNING, .target = stack->target, .owner = stack->line->owner,
 			.line = said(look, MNT_DUP, stack->line, stack->over), .fstype = look->in->d->tree.nodes[stack->node].mount->fstype,
 			.message = strbuf_str(&look->text), .expected = "one mount", .actual = stack->depth == 2 ? "two" : "more than two",
-			.hint = stack->depth == 2 ? "umount the upper one; see which line or unit mounts twice"
-			                          : "umount all but one; see what mounts again and again"});
+			.hint = stack->depth == 2 ? "unmount the upper one; find the line or unit that mounts it twice"
+			                          : "unmount all but one; find what mounts it repeatedly"});
 	}
 }
 
@@ -130,7 +130,7 @@ static void judge_hidden(struct look *look, uint32_t node, const char *target, c
 	tell(look, &(struct audit_finding){
 		.code = MNT_SHADOWED, .severity = AUDIT_WARNING, .target = target, .owner = owner, .line = said(look, MNT_SHADOWED, line, over),
 		.fstype = m->fstype, .message = strbuf_str(&look->text),
-		.hint = below ? "it was mounted before what it lies below: mount it again behind that" : "umount the one that is not meant"});
+		.hint = below ? "it was mounted before its parent: mount it again after the parent" : "unmount the one that is not needed"});
 }
 
 /** A mount that does not answer, or only with errors: each superblock is told once. */
@@ -151,15 +151,15 @@ static void judge_dead(struct look *look, uint32_t node, const char *target, con
 		strbuf_printf(&look->text, "%s: %s", strerrorname_np(error) ? strerrorname_np(error) : "?", strerror(error));
 	else
 		strbuf_puts(&look->text, "an error");
-	const char *message = hung ? "what is mounted there does not answer: who touches it hangs"
-	                           : "what is mounted there answers with an error alone";
+	const char *message = hung ? "does not answer: processes that access it hang"
+	                           : "answers only with an error";
 	if (hung && d->probed && d->probed[node].pid) {
 		char date[32];
 		time_t since = (time_t)d->probed[node].since;
 		struct tm tm;
 		bool dated = since > 0 && gmtime_r(&since, &tm) && strftime(date, sizeof(date), "%FT%TZ", &tm) > 0;
 		strbuf_reset(&look->more);
-		strbuf_printf(&look->more, "what is mounted there still does not answer: process %d waits for it%s%s",
+		strbuf_printf(&look->more, "still does not answer: process %d waits for it%s%s",
 		              d->probed[node].pid, dated ? " since " : "", dated ? date : "");
 		message = strbuf_str(&look->more);
 	}
@@ -168,9 +168,9 @@ static void judge_dead(struct look *look, uint32_t node, const char *target, con
 		.code = hung ? MNT_TIMEOUT : MNT_STALE, .severity = AUDIT_CRITICAL, .target = target, .owner = line->owner, .line = line->of, .fstype = m->fstype,
 		.message = message,
 		.expected = "an answer", .actual = strbuf_str(&look->text),
-		.hint = fuse  ? "see whether its daemon runs; umount it, and start it anew"
-		        : net ? "see whether the server is up and exports it still; umount -l, and mount it again"
-		              : "see whether its device is there; umount it, and mount it again"});
+		.hint = fuse  ? "check whether its daemon runs; unmount it and restart the daemon"
+		        : net ? "check whether the server is up and still exports it; umount -l, then mount it again"
+		              : "check whether its device exists; unmount it, then mount it again"});
 }
 
 static void judge_node(struct look *look, uint32_t node)
@@ -196,8 +196,8 @@ static void judge_node(struct look *look, uint32_t node)
 	if (deleted)
 		tell(look, &(struct audit_finding){
 			.code = MNT_DELETED, .severity = AUDIT_WARNING, .target = target, .owner = line->owner, .line = line->of, .fstype = n->mount->fstype,
-			.message = "what it shows was removed where it comes from", .actual = n->mount->root,
-			.hint = "umount it, or bind what has taken its place"});
+			.message = "the directory that it shows was removed", .actual = n->mount->root,
+			.hint = "unmount it, or bind the new directory"});
 	if (hidden)
 		judge_hidden(look, node, target, line);
 }
@@ -241,8 +241,8 @@ int audit_mounts(const struct audit_mounts_input *in, struct audit_report *repor
 		snprintf(actual, sizeof(actual), "%zu", count);
 		tell(&look, &(struct audit_finding){
 			.code = MNT_LIMIT, .severity = critical ? AUDIT_CRITICAL : AUDIT_WARNING, .target = "",
-			.message = "the limit of mounts in a namespace is near: then nothing more can be mounted",
-			.expected = expected, .actual = actual, .hint = "find who leaks mounts; sysctl fs.mount-max"});
+			.message = "the number of mounts is close to the limit of the namespace, where mounting fails",
+			.expected = expected, .actual = actual, .hint = "find what leaks mounts; raise the limit with sysctl fs.mount-max"});
 	}
 	if (!in->d->probed || in->d->unprobed)
 		report->unjudged |= audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT);

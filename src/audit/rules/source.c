@@ -551,7 +551,7 @@ static void judge_keys(struct audit *audit, const struct audit_entry *entry)
 		if (kind == FACT_FILE && facts->open_to_all && facts->open_to_all(facts->arg, path) > 0)
 			audit_tell(audit, entry, FSTAB_SECRET, &(struct audit_told){
 				AUDIT_WARNING, false, audit_format(audit, "the file that %s names can be read by all", names[i]),
-				"a file that root alone reads", path, audit_format(audit, "chmod 600 %s", path)});
+				"readable by root only", path, audit_format(audit, "chmod 600 %s", path)});
 		if (kind == FACT_MISSING)
 			audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
 				AUDIT_WARNING, false, audit_format(audit, "the file that %s names is not there", names[i]), "a file", path,

@@ -185,7 +185,7 @@ int audit_under(const struct audit_under *list, size_t n, struct audit_report *r
 			.code = MNT_UNDER_NOT_EMPTY, .severity = hides(u->line->mount) ? AUDIT_INFO : AUDIT_WARNING, .target = u->line->target,
 			.owner = u->line->owner, .fstype = u->line->mount->fstype, .message = strbuf_str(&text),
 			.expected = "an empty directory", .actual = "not empty",
-			.hint = "bind the file system below it to another place (mount --bind) to see them there; move or remove them"});
+			.hint = "bind the file system below to another directory (mount --bind) to reach the data; move or remove it"});
 	}
 	strbuf_destroy(&text);
 	if (rc == 0)

@@ -89,7 +89,7 @@ static void judge_stale(struct judging *j)
 	if (loaded.stale > 0)
 		add(j, &(struct audit_finding){
 			.code = FSTAB_SYSTEMD_STALE, .severity = AUDIT_WARNING, .target = "", .owner = "fstab",
-			.message = "systemd has not loaded the fstab since it was changed: it still goes by the old lines",
+			.message = "the fstab was changed, but systemd still uses the old one",
 			.expected = "loaded", .actual = format(j, "%zu unit%s of the old fstab", loaded.stale, loaded.stale == 1 ? "" : "s"),
 			.hint = "systemctl daemon-reload"});
 }
@@ -145,7 +145,7 @@ static void judge_wanted(struct judging *j, const struct host_unit *unit)
 	add(j, &(struct audit_finding){
 		.code = swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, .severity = no_device && !required ? AUDIT_INFO : AUDIT_WARNING,
 		.target = path, .owner = strncmp(unit->fragment, "/run/systemd/generator.late/", 28) == 0 ? "gpt-auto" : "unit",
-		.message = format(j, no_device ? "%s is not active: its device does not exist" : "%s is not active, though the boot wants it",
+		.message = format(j, no_device ? "%s is not active: its device does not exist" : "%s is not active, but a boot target needs it",
 		                  unit->id),
 		.expected = swap ? "in use" : automount ? "an automount" : "mounted", .actual = swap ? "not in use" : "not mounted",
 		.hint = format(j, "systemctl status %s; start the unit or disable it", name)});

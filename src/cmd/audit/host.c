@@ -60,14 +60,14 @@ static int read_crypttab(struct fstab_machine *machine, struct audit_host *in, c
 		return 0;
 	case HOST_READ_BLIND:
 		if (machine->run.judged)
-			message(strbuf_str(name), "not read: touching it can block; unmount what is mounted there");
+			message(strbuf_str(name), "not read: accessing it can block; unmount the file system there");
 		in->crypttab_unknown = true;
 		return 0;
 	case HOST_READ_DENIED:
 		in->crypttab_unknown = true;
 		return 0;
 	case HOST_READ_NUL:
-		message(strbuf_str(name), "cannot be judged: it has a NUL byte; see what has damaged it");
+		message(strbuf_str(name), "has a NUL byte: find what damaged it");
 		return -2;
 	case HOST_READ_FAILED:
 		message(strbuf_str(name), "cannot be read: %s", path_error(errno));
