@@ -12,7 +12,8 @@ static int same_place(const struct machine_merge *merge, const char *a, const ch
 	strbuf_init(&one);
 	strbuf_init(&other);
 	int same = -1;
-	if (host_follow(merge->host, a, &one) == HOST_SEEN && host_follow(merge->host, b, &other) == HOST_SEEN)
+	if (host_follow(merge->host, a, &one) == HOST_SEEN
+	    && host_follow(merge->host, b, &other) == HOST_SEEN)
 		same = strcmp(strbuf_str(&one), strbuf_str(&other)) == 0;
 	strbuf_destroy(&one);
 	strbuf_destroy(&other);
@@ -24,25 +25,30 @@ enum { LOOP_MAJOR = 7 };
 /** Whether a name in /dev is the one that the kernel has, and not of what has many. */
 static bool is_plain_name(const char *name)
 {
-	return name && strncmp(name, "/dev/", 5) == 0 && !strchr(name + 5, '/') && strncmp(name + 5, "dm-", 3) != 0;
+	return name && strncmp(name, "/dev/", 5) == 0 && !strchr(name + 5, '/')
+	       && strncmp(name + 5, "dm-", 3) != 0;
 }
 
 /** Whether a tag is that of the device of a line of the plan, by the number of what has it. */
-static int tag_leads(const struct machine_merge *merge, const char *tag, const struct fstab_line *line)
+static int tag_leads(const struct machine_merge *merge, const char *tag,
+                     const struct fstab_line *line)
 {
 	const struct fstab_world *world = &merge->in->world;
 	struct fstab_device named = {0}, own = {0};
 	if (host_devices(merge->host, tag, &named) != 1
-	    || (line->swap ? world->swap(world->arg, line->swap, &own) : world->device(world->arg, line->mount, &own)) != 0)
+	    || (line->swap ? world->swap(world->arg, line->swap, &own)
+	        : world->device(world->arg, line->mount, &own)) != 0)
 		return -1;
 	int same = fstab_same_device(&named, &own);
 	const char *name = named.tags ? named.tags->name : NULL;
 	/* A device of which nothing is known but that it is used. */
-	if (same < 0 && line->swap && !own.numbered && is_plain_name(line->swap) && is_plain_name(name))
+	if (same < 0 && line->swap && !own.numbered && is_plain_name(line->swap)
+	    && is_plain_name(name))
 		same = strcmp(line->swap, name) == 0;
 	/* Of a path, a member and what stands on them each can show the tag. */
 	bool part = same == 0 && (devmap_part(merge->host->in.devs, named.major, named.minor)
-	                          || (own.numbered && devmap_part(merge->host->in.devs, own.major, own.minor)));
+	                          || (own.numbered
+	                              && devmap_part(merge->host->in.devs, own.major, own.minor)));
 	return part ? -1 : same;
 }
 
@@ -59,11 +65,13 @@ static int leads(void *arg, const char *path, const struct fstab_line *line)
 	if (line->swap) {
 		known = host_device_number(merge->host, line->swap, &own_major, &own_minor);
 		if (!known)
-			return line->source && *line->source == '/' ? same_place(merge, path, line->source) : -1;
+			return line->source && *line->source == '/'
+			       ? same_place(merge, path, line->source) : -1;
 	} else if (line->mount) {
 		const struct mount *m = line->mount;
 		bool named = m->dev_major == 0;
-		known = devmap_behind(in->devs, m->dev_major, m->dev_minor, named ? m->source : NULL, &own_major, &own_minor);
+		known = devmap_behind(in->devs, m->dev_major, m->dev_minor,
+		                      named ? m->source : NULL, &own_major, &own_minor);
 		/* The image of a loop device has a path of its own. */
 		if (line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0
 		    && strncmp(path, "/dev/", 5) != 0)
@@ -73,7 +81,8 @@ static int leads(void *arg, const char *path, const struct fstab_line *line)
 		return -1;
 	/* Of a loop device without its file, it may be any. */
 	struct devmap_loop loop;
-	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0 && !devmap_loop(in->devs, own_major, own_minor, &loop))
+	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0
+	    && !devmap_loop(in->devs, own_major, own_minor, &loop))
 		return -1;
 	if (!host_device_number(merge->host, path, &major, &minor))
 		return errno == ENOENT || strncmp(path, "/dev/", 5) != 0 ? 0 : -1;
@@ -100,10 +109,12 @@ static int follow(void *arg, const char *target, struct strbuf *path)
 	return !inside ? -1 : known == HOST_SEEN ? 1 : none ? 0 : -1;
 }
 
-struct fstab_merge_input machine_merge_input(struct machine_merge *merge, const struct fstab_plan *plan,
+struct fstab_merge_input machine_merge_input(struct machine_merge *merge,
+                                             const struct fstab_plan *plan,
                                      const struct tablines *file)
 {
 	return (struct fstab_merge_input){
-		.file = file, .in = merge->in, .plan = plan, .arg = merge, .leads = leads, .follow = follow,
+		.file = file, .in = merge->in, .plan = plan, .arg = merge, .leads = leads,
+			.follow = follow,
 	};
 }

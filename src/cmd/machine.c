@@ -17,7 +17,8 @@
 
 static enum host_followed follow(void *arg, const char *path, struct strbuf *out)
 {
-	static const enum host_followed of[] = {[PATH_SEEN] = HOST_SEEN, [PATH_BLIND] = HOST_BLIND, [PATH_MISSING] = HOST_MISSING};
+	static const enum host_followed of[] = {[PATH_SEEN] = HOST_SEEN, [PATH_BLIND] = HOST_BLIND,
+	                                        [PATH_MISSING] = HOST_MISSING};
 	return of[path_follow(arg, path, out)];
 }
 
@@ -66,14 +67,16 @@ static int world_fsck(void *arg, const char *fstype)
 	struct host_system *system = ((struct fstab_machine *)arg)->host.in.system;
 	char name[64];
 	int n = snprintf(name, sizeof(name), "fsck.%s", fstype);
-	return system && *fstype && n > 0 && (size_t)n < sizeof(name) ? host_system_helper(system, name) : -1;
+	return system && *fstype && n > 0
+	       && (size_t)n < sizeof(name) ? host_system_helper(system, name) : -1;
 }
 
 static enum fstab_unit world_unit(void *arg, const char *target)
 {
 	struct host *host = &((struct fstab_machine *)arg)->host;
 	const char *swap = host->in.system ? host_system_swap_file(host->in.system) : NULL;
-	return swap && strcmp(target, swap) == 0 ? FSTAB_OWN_UNIT : fstab_unit_of(host_units(host), target);
+	return swap && strcmp(target, swap) == 0 ? FSTAB_OWN_UNIT
+	       : fstab_unit_of(host_units(host), target);
 }
 
 static const char *world_kept(void *arg, const char *name, const struct mount *mount)
@@ -89,8 +92,10 @@ static bool world_secret(const char *source, const char *options)
 struct fstab_world machine_world(struct fstab_machine *machine)
 {
 	return (struct fstab_world){
-		.arg = machine, .device = world_device, .swap = world_swap, .holders = world_holders, .fsck = world_fsck,
-		.unit = host_units(&machine->host)->known ? world_unit : NULL, .kept = world_kept, .secret = world_secret,
+		.arg = machine, .device = world_device, .swap = world_swap,
+			.holders = world_holders, .fsck = world_fsck,
+		.unit = host_units(&machine->host)->known ? world_unit : NULL, .kept = world_kept,
+			.secret = world_secret,
 		.protected = world_protected,
 	};
 }
@@ -134,7 +139,8 @@ struct fstab_facts machine_facts(struct host *host)
 	if (!host->in.live)
 		return (struct fstab_facts){0};
 	return (struct fstab_facts){
-		.arg = host, .devices = fact_devices, .look = fact_look, .open_to_all = fact_open_to_all, .helper = fact_helper,
+		.arg = host, .devices = fact_devices, .look = fact_look,
+			.open_to_all = fact_open_to_all, .helper = fact_helper,
 		.fstype = fact_fstype, .lacks_unit = fact_lacks_unit,
 	};
 }
@@ -150,18 +156,22 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 	case HOST_SWAPS_GOOD:
 		return 0;
 	case HOST_SWAPS_BLIND:
-		message(path, "not read: %s; swap is not checked (--swaps=FILE reads a copy)", path_error(errno));
+		message(path, "not read: %s; swap is not checked (--swaps=FILE reads a copy)",
+		        path_error(errno));
 		machine->no_swaps = true;
 		return 0;
 	case HOST_SWAPS_UNREADABLE:
-		message(path, "cannot be read: %s; give a copy of /proc/swaps with --swaps", path_error(errno));
+		message(path, "cannot be read: %s; give a copy of /proc/swaps with --swaps",
+		        path_error(errno));
 		break;
 	case HOST_SWAPS_TOO_MANY:
-		message(path, "lists %zu swap spaces, but a kernel has at most %d; give a copy of /proc/swaps with --swaps",
+		message(path, "lists %zu swap spaces, but a kernel has at most %d; give a copy of "
+		              "/proc/swaps with --swaps",
 		        swaps->count, HOST_SWAPS_MAX);
 		break;
 	case HOST_SWAPS_DAMAGED:
-		message(path, "line %zu is not valid in a list of swap spaces; give a copy of /proc/swaps%s", swaps->damaged,
+		message(path, "line %zu is not valid in a list of swap spaces; give a copy of "
+		              "/proc/swaps%s", swaps->damaged,
 		        file ? "" : " with --swaps");
 		break;
 	}
@@ -186,7 +196,8 @@ static int find_root(struct fstab_machine *machine, const char *given)
 		return -1;
 	}
 	if (path_blocks(run, strbuf_str(root))) {
-		message(strbuf_str(root), "accessing it can block: fsck helpers and units are not checked");
+		message(strbuf_str(root), "accessing it can block: fsck helpers and units are not "
+		                          "checked");
 		return 0;
 	}
 	machine->host.in.system = host_system_new(&run->os, strbuf_str(root), path_blocks, run);
@@ -200,15 +211,19 @@ static int find_root(struct fstab_machine *machine, const char *given)
 int machine_know(struct fstab_machine *machine, const char *root, const char *swaps)
 {
 	struct run *run = &machine->run;
-	if (find_root(machine, root) != 0 || ((run->live || swaps) && read_swaps(machine, swaps) != 0))
+	if (find_root(machine, root) != 0
+	    || ((run->live || swaps) && read_swaps(machine, swaps) != 0))
 		return -1;
 	host_open(&machine->host, &(struct host_input){
-		.os = &run->os, .devs = run->devs, .d = run->d, .table = run->table, .live = run->live,
-		.own = run->procfd == AT_FDCWD && run->rootfd == AT_FDCWD, .root = strbuf_str(&machine->root),
+		.os = &run->os, .devs = run->devs, .d = run->d, .table = run->table,
+			.live = run->live,
+		.own = run->procfd == AT_FDCWD && run->rootfd == AT_FDCWD,
+			.root = strbuf_str(&machine->root),
 		.system = machine->host.in.system,
 		.paths = {run, follow, look, path_blocks, point_blocks, mount_blocks},
 	});
-	if (machine->root.failed || path_index(run) != 0 || host_read_utab(&machine->host, &machine->utab) != 0) {
+	if (machine->root.failed || path_index(run) != 0
+	    || host_read_utab(&machine->host, &machine->utab) != 0) {
 		message(NULL, "%s", strerror(ENOMEM));
 		return -1;
 	}
@@ -251,7 +266,8 @@ void machine_init(struct fstab_machine *machine, const char *tab_file, int stats
 	struct options *o = &machine->options;
 	struct run *run = &machine->run;
 	*machine = (struct fstab_machine){.run = {
-		.opt = o, .cols = &machine->columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .complete = true, .start = os_now()}};
+		.opt = o, .cols = &machine->columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD,
+			.complete = true, .start = os_now()}};
 	strbuf_init(&machine->root);
 	options_parse(o, 1, argv);
 	o->tab_file = tab_file;

@@ -18,7 +18,8 @@ struct audit_report;
 
 struct fstab_machine {
 	struct run run;
-	struct options options;   /* of the run: names are found as getmnt discover does, within bounds */
+	struct options options;   /* of the run: names are found as getmnt discover does, within
+	                             bounds */
 	struct columns columns;
 	struct host host;
 	struct host_swaps swaps;
@@ -68,7 +69,8 @@ struct machine_merge {
 };
 
 /** Its input, by which nothing is changed yet.  @merge  Outlives it. */
-struct fstab_merge_input machine_merge_input(struct machine_merge *merge, const struct fstab_plan *plan,
+struct fstab_merge_input machine_merge_input(struct machine_merge *merge,
+                                             const struct fstab_plan *plan,
                                              const struct tablines *file);
 
 #endif

@@ -19,7 +19,8 @@ static bool is_in(const char *file, const char *dir)
 /** What a unit with a file makes. */
 static enum fstab_unit kind_of(const struct host_unit *unit)
 {
-	static const char late[] = "/run/systemd/generator.late/", generators[] = "/run/systemd/generator";
+	static const char late[] = "/run/systemd/generator.late/",
+		generators[] = "/run/systemd/generator";
 	if (strcmp(unit->load_state, "masked") == 0)
 		return FSTAB_NO_UNIT;
 	if (fstab_is_lines_unit(unit))
@@ -32,9 +33,11 @@ static enum fstab_unit kind_of(const struct host_unit *unit)
 }
 
 /** The unit that counts, of those of one path: each name of a swap space has one of its own. */
-static const struct host_unit *followed(const struct host_units *units, const struct host_unit *unit)
+static const struct host_unit *followed(const struct host_units *units,
+                                        const struct host_unit *unit)
 {
-	const struct host_unit *other = *unit->following && !*unit->fragment ? host_units_find(units, unit->following) : NULL;
+	const struct host_unit *other = *unit->following
+		&& !*unit->fragment ? host_units_find(units, unit->following) : NULL;
 	return other ? other : unit;
 }
 
@@ -51,7 +54,8 @@ enum fstab_unit fstab_unit_of(const struct host_units *units, const char *path)
 		const struct host_unit *unit = followed(units, at);
 		enum fstab_unit kind = *unit->fragment ? kind_of(unit) : FSTAB_NO_UNIT;
 		/* An automount says more than its mount. */
-		if (kind != FSTAB_NO_UNIT && (found == FSTAB_NO_UNIT || host_unit_is(unit, ".automount")))
+		if (kind != FSTAB_NO_UNIT && (found == FSTAB_NO_UNIT
+		                              || host_unit_is(unit, ".automount")))
 			found = kind;
 	}
 	return found;
@@ -95,12 +99,15 @@ struct fstab_loaded fstab_count_loaded(const struct host_units *units)
 bool fstab_is_boot_target(const char *names)
 {
 	static const char boot[] =
-		"local-fs remote-fs swap sysinit basic multi-user graphical default local-fs-pre remote-fs-pre network "
-		"network-online paths sockets timers time-sync getty cryptsetup snapd.mounts snapd.mounts-pre";
+		"local-fs remote-fs swap sysinit basic multi-user graphical default local-fs-pre "
+		"remote-fs-pre network "
+		"network-online paths sockets timers time-sync getty cryptsetup snapd.mounts "
+		"snapd.mounts-pre";
 	static const char suffix[] = ".target";
 	for (const char *at = names; *(at += strspn(at, " "));) {
 		size_t n = strcspn(at, " "), tail = sizeof(suffix) - 1;
-		if (n > tail && memcmp(at + n - tail, suffix, tail) == 0 && word_in(at, n - tail, boot))
+		if (n > tail && memcmp(at + n - tail, suffix, tail) == 0
+		    && word_in(at, n - tail, boot))
 			return true;
 		at += n;
 	}

@@ -51,7 +51,8 @@ static int clone_mount(struct host *host, uint32_t node)
 /** Whether a name is that of an empty file that keeps a directory in an archive. */
 static bool keeps_directory(const char *name)
 {
-	static const char *const keepers[] = {".keep", ".keepme", ".keepdir", ".gitkeep", ".gitignore", ".empty", ".placeholder", NULL};
+	static const char *const keepers[] = {".keep", ".keepme", ".keepdir", ".gitkeep",
+	                                      ".gitignore", ".empty", ".placeholder", NULL};
 	for (const char *const *keeper = keepers; *keeper; ++keeper) {
 		if (strcmp(name, *keeper) == 0)
 			return true;
@@ -69,7 +70,8 @@ static int count(struct os *os, int fd, struct host_covered *covered)
 	if (n < 0)
 		return 0;
 	while ((entry = os_dirent(entries, (size_t)n, &at, &len))) {
-		if (len == 0 || strcmp(entry->name, ".") == 0 || strcmp(entry->name, "..") == 0 || keeps_directory(entry->name))
+		if (len == 0 || strcmp(entry->name, ".") == 0 || strcmp(entry->name, "..") == 0
+		    || keeps_directory(entry->name))
 			continue;
 		if (kept < HOST_COVERED_NAMES && !(covered->names[kept++] = strdup(entry->name)))
 			return -1;
@@ -86,13 +88,15 @@ static int count(struct os *os, int fd, struct host_covered *covered)
 /** Look at one.  @return 0, or -1 (ENOMEM). */
 static int look(struct os *os, int clone, struct host_covered *covered)
 {
-	const uint64_t within = K_RESOLVE_NO_XDEV | K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS | K_RESOLVE_BENEATH;
+	const uint64_t within = K_RESOLVE_NO_XDEV | K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS
+	                        | K_RESOLVE_BENEATH;
 	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 	int fd = os_openat2(os, clone, covered->place, flags | O_NOATIME, within);
 	if (fd < 0 && errno == EPERM)
 		fd = os_openat2(os, clone, covered->place, flags, within);
 	if (fd < 0) {
-		/* A file, on which a file is mounted; a name that was removed in another namespace. */
+		/* A file, on which a file is mounted; a name that was removed in another namespace.
+		    */
 		if (errno == ENOTDIR || errno == ENOENT)
 			covered->state = HOST_COVERED_NOTHING;
 		return 0;

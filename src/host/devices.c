@@ -39,7 +39,8 @@ bool host_is_protected(struct host *host, const struct mount *mount)
 {
 	struct devmap *devs = host->in.devs;
 	uint32_t major, minor;
-	return devs && devmap_behind(devs, mount->dev_major, mount->dev_minor, subvolume_source(mount), &major, &minor)
+	return devs && devmap_behind(devs, mount->dev_major, mount->dev_minor,
+	                             subvolume_source(mount), &major, &minor)
 	       && devmap_protected(devs, major, minor);
 }
 
@@ -51,7 +52,8 @@ int host_swap_device(struct host *host, const char *name, struct fstab_device *d
 	struct strbuf path;
 	strbuf_init(&path);
 	bool seen = devs && paths->follow(paths->arg, name, &path) == HOST_SEEN
-	            && paths->look(paths->arg, strbuf_str(&path), K_STATX_TYPE, &st) == 0 && S_ISBLK(st.mode);
+	            && paths->look(paths->arg, strbuf_str(&path), K_STATX_TYPE, &st) == 0
+	            && S_ISBLK(st.mode);
 	bool failed = path.failed;
 	strbuf_destroy(&path);
 	if (!seen)
@@ -120,7 +122,8 @@ static const char *tag_value(const struct devmap_tags *tags, int tag)
 static void count_tags(struct host *host)
 {
 	host->listed = true;
-	ssize_t n = host->in.devs ? devmap_list_all(host->in.devs, &host->devices, &host->complete) : -1;
+	ssize_t n = host->in.devs ? devmap_list_all(host->in.devs, &host->devices, &host->complete)
+		: -1;
 	if (n < 0) {
 		host->devices_error = host->in.devs ? errno : 0;
 		host->unlisted = true;
@@ -129,19 +132,23 @@ static void count_tags(struct host *host)
 	host->ndevices = (size_t)n;
 	for (size_t i = 0; i < host->ndevices; ++i) {
 		for (int tag = 0; tag < TAGS; ++tag)
-			count_tag(host, (uint32_t)i, tag_names[tag], tag_value(host->devices[i].tags, tag));
+			count_tag(host, (uint32_t)i, tag_names[tag],
+			          tag_value(host->devices[i].tags, tag));
 	}
 }
 
-/** Whether two devices that show one UUID are of one file system: not if one is a copy of the other. */
+/** Whether two devices that show one UUID are of one file system: not if one is a copy of the
+    other. */
 static bool are_one(const struct devmap_tags *a, const struct devmap_tags *b)
 {
-	if (!a->type || !b->type || strcmp(a->type, b->type) != 0 || !a->uuid || !b->uuid || strcmp(a->uuid, b->uuid) != 0)
+	if (!a->type || !b->type || strcmp(a->type, b->type) != 0 || !a->uuid || !b->uuid
+	    || strcmp(a->uuid, b->uuid) != 0)
 		return false;
 	if (a->multi_device && b->multi_device)
 		return true;
 	if (a->uuid_sub && b->uuid_sub)
-		return (strcmp(a->type, "btrfs") == 0 || strcmp(a->type, "bcachefs") == 0) && strcmp(a->uuid_sub, b->uuid_sub) != 0;
+		return (strcmp(a->type, "btrfs") == 0 || strcmp(a->type, "bcachefs") == 0)
+		       && strcmp(a->uuid_sub, b->uuid_sub) != 0;
 	return strcmp(a->type, "bcachefs") == 0;
 }
 
@@ -158,7 +165,8 @@ static void sort_out(struct host *host, int tag, const char *value, struct host_
 	for (uint32_t i = found->device; i < host->ndevices && n < found->count; ++i) {
 		const struct devmap_device *device = &host->devices[i];
 		const char *has = tag_value(device->tags, tag);
-		if (!has || strcmp(has, value) != 0 || devmap_part(host->in.devs, device->major, device->minor))
+		if (!has || strcmp(has, value) != 0
+		    || devmap_part(host->in.devs, device->major, device->minor))
 			continue;
 		bool again = n > 0 && tag <= TAG_LABEL;
 		bool other = false, copy = false;
@@ -166,7 +174,8 @@ static void sort_out(struct host *host, int tag, const char *value, struct host_
 			const struct devmap_tags *before = host->devices[alone[k]].tags;
 			bool same = are_one(before, device->tags);
 			other |= same;
-			copy |= !same && before->uuid && device->tags->uuid && strcmp(before->uuid, device->tags->uuid) == 0;
+			copy |= !same && before->uuid && device->tags->uuid
+			&& strcmp(before->uuid, device->tags->uuid) == 0;
 		}
 		count += !other || copy;
 		alone[n++] = i;
@@ -207,7 +216,8 @@ bool host_device_number(struct host *host, const char *path, uint32_t *major, ui
 	strbuf_init(&place);
 	enum host_followed known = host_follow(host, path, &place);
 	int error = known == HOST_MISSING ? errno : 0;
-	bool is = known == HOST_SEEN && host->in.paths.look(host->in.paths.arg, strbuf_str(&place), K_STATX_TYPE, &st) == 0
+	bool is = known == HOST_SEEN && host->in.paths.look(host->in.paths.arg, strbuf_str(&place),
+	                                                    K_STATX_TYPE, &st) == 0
 	          && S_ISBLK(st.mode);
 	if (is) {
 		*major = st.rdev_major;
@@ -219,14 +229,16 @@ bool host_device_number(struct host *host, const char *path, uint32_t *major, ui
 }
 
 /** Fill in what is known of a device. */
-static void fill_device(struct host *host, uint32_t major, uint32_t minor, struct fstab_device *device)
+static void fill_device(struct host *host, uint32_t major, uint32_t minor,
+                        struct fstab_device *device)
 {
 	struct devmap *devs = host->in.devs;
 	device->tags = devmap_tags(devs, major, minor, NULL);
 	device->numbered = true;
 	device->major = major;
 	device->minor = minor;
-	device->remote = devmap_remote(devs, major, minor) || (device->tags && device->tags->remote);
+	device->remote = devmap_remote(devs, major, minor)
+		|| (device->tags && device->tags->remote);
 	device->crypt = devmap_crypt(devs, major, minor);
 	devmap_loop(devs, major, minor, &device->loop);
 }
@@ -254,6 +266,7 @@ int host_devices(struct host *host, const char *source, struct fstab_device *dev
 	if (!found)
 		return is_known && host->complete && !host->unlisted ? 0 : -1;
 	if (device)
-		fill_device(host, host->devices[found->device].major, host->devices[found->device].minor, device);
+		fill_device(host, host->devices[found->device].major,
+		            host->devices[found->device].minor, device);
 	return (int)found->count;
 }

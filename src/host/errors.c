@@ -36,7 +36,8 @@ static struct host_errors *add_errors(struct reader *r, uint32_t of)
 
 static const char *keep(struct reader *r, const struct strbuf *text)
 {
-	const char *kept = text->failed ? NULL : arena_strndup(&r->out->arena, strbuf_str(text), text->len);
+	const char *kept = text->failed ? NULL
+		: arena_strndup(&r->out->arena, strbuf_str(text), text->len);
 	r->failed |= !kept;
 	return kept;
 }
@@ -47,8 +48,10 @@ static void ask_ext4(struct reader *r, const struct mount *m, uint32_t of)
 	struct os *os = r->host->in.os;
 	char path[PATH_MAX], device[PATH_MAX];
 	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", m->dev_major, m->dev_minor);
-	const char *slash = os_readlinkat(os, AT_FDCWD, path, device, sizeof(device)) > 0 ? strrchr(device, '/') : NULL;
-	if (!slash || snprintf(path, sizeof(path), "/sys/fs/ext4%s/errors_count", slash) >= (int)sizeof(path)) {
+	const char *slash = os_readlinkat(os, AT_FDCWD, path, device, sizeof(device)) > 0
+		? strrchr(device, '/') : NULL;
+	if (!slash || snprintf(path, sizeof(path), "/sys/fs/ext4%s/errors_count",
+	                       slash) >= (int)sizeof(path)) {
 		r->out->unknown = true;
 		return;
 	}
@@ -79,7 +82,8 @@ static unsigned long long add_stats(const char *text, struct strbuf *names)
 		char *end = NULL;
 		unsigned long long number = at[n] ? strtoull(at + n, &end, 10) : 0;
 		if (number) {
-			strbuf_printf(names, "%s%.*s %llu", names->len ? ", " : "", (int)n, at, number);
+			strbuf_printf(names, "%s%.*s %llu", names->len ? ", " : "", (int)n, at,
+			              number);
 			sum += number;
 		}
 		at = strchr(at, '\n');
@@ -119,9 +123,11 @@ static void ask_btrfs(struct reader *r, const struct mount *m, uint32_t of)
 		while ((entry = os_dirent(buf, (size_t)n, &at, &len)) != NULL) {
 			if (len == 0 || *entry->name == '.' || len > NAME_MAX)
 				continue;
-			snprintf(path, sizeof(path), "/sys/fs/btrfs/%s/devinfo/%s/missing", uuid, entry->name);
+			snprintf(path, sizeof(path), "/sys/fs/btrfs/%s/devinfo/%s/missing", uuid,
+			         entry->name);
 			missing += host_read_number(os, path) > 0;
-			snprintf(path, sizeof(path), "/sys/fs/btrfs/%s/devinfo/%s/error_stats", uuid, entry->name);
+			snprintf(path, sizeof(path), "/sys/fs/btrfs/%s/devinfo/%s/error_stats",
+			         uuid, entry->name);
 			char *stats = host_read_kernel(os, path);
 			r->out->unknown |= !stats;   /* since Linux 5.14 */
 			sum += add_stats(stats, &r->text);
@@ -150,14 +156,16 @@ static bool is_shut_down(struct reader *r, const struct mount *m)
 	if (!xfs)
 		return m->fs_opts && opt_shown_has(m->fs_opts, "shutdown");
 	unsigned states = node == MT_NONE ? 1u << MT_UNTESTED : d->tree.nodes[node].states;
-	r->out->unknown |= (states & (1u << MT_UNTESTED | 1u << MT_UNSEARCHED | 1u << MT_DENIED)) != 0;
+	const unsigned unseen = 1u << MT_UNTESTED | 1u << MT_UNSEARCHED | 1u << MT_DENIED;
+	r->out->unknown |= (states & unseen) != 0;
 	return states & 1u << MT_STALE && !(states & 1u << MT_HIDDEN);
 }
 
 /** Whether a type is ext2, ext3 or ext4. */
 static bool is_ext(const char *fstype)
 {
-	return strncmp(fstype, "ext", 3) == 0 && fstype[3] && strchr("234", fstype[3]) && !fstype[4];
+	return strncmp(fstype, "ext", 3) == 0 && fstype[3] && strchr("234", fstype[3])
+	       && !fstype[4];
 }
 
 /** Read the errors of a mount's file system, unless they were read. */
@@ -185,7 +193,8 @@ static void read_mount(struct reader *r, struct map64 *seen, const struct mount 
 	}
 }
 
-int host_read_errors(struct host *host, const struct mount *const *mounts, size_t n, struct host_errors_list *errors)
+int host_read_errors(struct host *host, const struct mount *const *mounts, size_t n,
+                     struct host_errors_list *errors)
 {
 	struct reader r = {.host = host, .out = errors};
 	struct map64 seen;

@@ -45,7 +45,8 @@ char *host_cmdline(struct host *host)
 	char name[sizeof(first_pids) + 1];
 	/* In a container, or another root, it is that of another system. */
 	bool is_own = host->in.live && strcmp(host->in.root, "/") == 0
-	              && os_readlinkat(os, AT_FDCWD, "/proc/self/ns/pid", name, sizeof(name)) == sizeof(first_pids) - 1
+	              && os_readlinkat(os, AT_FDCWD, "/proc/self/ns/pid", name,
+	                               sizeof(name)) == sizeof(first_pids) - 1
 	              && strcmp(name, first_pids) == 0 && host_is_managers_root(os);
 	return is_own ? host_read_kernel(os, "/proc/cmdline") : NULL;
 }
@@ -66,7 +67,8 @@ enum host_mtab_kind host_mtab(struct host *host, char **text, size_t *len)
 	char link[PATH_MAX];
 	if (!host->in.live || strcmp(host->in.root, "/") != 0)
 		return HOST_MTAB_UNKNOWN;
-	ssize_t n = blocks(host, "/etc") ? -1 : os_readlinkat(os, AT_FDCWD, mtab, link, sizeof(link));
+	ssize_t n = blocks(host, "/etc") ? -1
+		: os_readlinkat(os, AT_FDCWD, mtab, link, sizeof(link));
 	/* As it is nearly everywhere; whether /proc is mounted does not matter. */
 	if (n > 0 && (ends(link, "proc/self/mounts") || ends(link, "proc/mounts")))
 		return HOST_MTAB_KERNEL;
@@ -78,7 +80,8 @@ enum host_mtab_kind host_mtab(struct host *host, char **text, size_t *len)
 		kind = n > 0 ? HOST_MTAB_NOWHERE : HOST_MTAB_NONE;
 	else if (known == HOST_SEEN && is_proc && ends(path, "/mounts"))
 		kind = HOST_MTAB_KERNEL;
-	else if (known == HOST_SEEN && !is_proc && !blocks(host, path) && os_read_regular(os, AT_FDCWD, path, MTAB_MAX, text, len) == 0)
+	else if (known == HOST_SEEN && !is_proc && !blocks(host, path)
+	         && os_read_regular(os, AT_FDCWD, path, MTAB_MAX, text, len) == 0)
 		kind = HOST_MTAB_FILE;
 	strbuf_destroy(&place);
 	return kind;
@@ -103,14 +106,16 @@ enum host_read host_crypttab(struct host *host, char **text, struct strbuf *name
 		read = HOST_READ_BLIND;
 	} else {
 		if (known == HOST_SEEN)
-			error = os_read_regular(host->in.os, AT_FDCWD, path, TEXT_MAX, text, &len) == 0 ? 0 : errno;
+			error = os_read_regular(host->in.os, AT_FDCWD, path, TEXT_MAX, text,
+			                        &len) == 0 ? 0 : errno;
 		if (error == 0 && strlen(*text) != len) {
 			free(*text);
 			*text = NULL;
 			read = HOST_READ_NUL;
 		} else if (error) {
 			read = error == ENOENT || error == ENOTDIR ? HOST_READ_NONE
-			       : error == EACCES || error == EPERM ? HOST_READ_DENIED : HOST_READ_FAILED;
+			       : error == EACCES || error == EPERM ? HOST_READ_DENIED
+			       : HOST_READ_FAILED;
 		}
 	}
 	host->nomem |= place.failed;

@@ -46,7 +46,8 @@ struct looking {
 	struct wanted *wanted;
 	size_t nwanted;
 	struct map64 spaces;         /* inode of a mount namespace */
-	struct map64 ids;            /* of mounts that are attached somewhere -> node, or ELSEWHERE */
+	struct map64 ids;            /* of mounts that are attached somewhere -> node, or ELSEWHERE
+	                                */
 	struct map64 holds;          /* ID of a mount -> index in found */
 	struct host_holder found[DETACHED_MAX];
 	uint32_t nodes[DETACHED_MAX];
@@ -67,7 +68,8 @@ static const char *keep(struct looking *look, const char *text)
 }
 
 /** Call for each entry of a directory of /proc whose name is a number. */
-static void each_number(struct looking *look, const char *path, size_t most, void (*one)(struct looking *, int dir, int number))
+static void each_number(struct looking *look, const char *path, size_t most,
+                        void (*one)(struct looking *, int dir, int number))
 {
 	struct os *os = look->host->in.os;
 	char *entries = malloc(ENTRIES);
@@ -76,7 +78,8 @@ static void each_number(struct looking *look, const char *path, size_t most, voi
 	ssize_t n;
 	look->failed |= !entries;
 	look->denied |= dir < 0 && (errno == EACCES || errno == EPERM);
-	while (entries && dir >= 0 && !look->failed && (n = os_getdents(os, dir, entries, ENTRIES)) > 0) {
+	while (entries && dir >= 0 && !look->failed
+	       && (n = os_getdents(os, dir, entries, ENTRIES)) > 0) {
 		const struct k_dirent *entry;
 		size_t at = 0;
 		while ((entry = os_dirent(entries, (size_t)n, &at, NULL)) && !look->failed) {
@@ -133,7 +136,8 @@ static bool is_of(const struct wanted *w, const struct mount *m)
 {
 	if (w->dev && mount_dev(m) == w->dev)
 		return true;
-	return m->source && (strcmp(m->source, w->source) == 0 || (w->name && strcmp(m->source, w->name) == 0))
+	return m->source && (strcmp(m->source, w->source) == 0
+	                     || (w->name && strcmp(m->source, w->name) == 0))
 	       && fstype_flags(m->fstype) & (FST_NET | FST_DEVICE);
 }
 
@@ -201,7 +205,8 @@ static void take_file(struct looking *look, int fds, int fd)
 		look->denied = true;
 	if (n <= 0 || *link != '/' || strncmp(link, "/dmabuf:", 8) == 0 || look->nfiles > FILES_MAX)
 		return;
-	bool gone = (size_t)n >= sizeof(deleted) && strcmp(link + n - (sizeof(deleted) - 1), deleted) == 0;
+	bool gone = (size_t)n >= sizeof(deleted)
+		&& strcmp(link + n - (sizeof(deleted) - 1), deleted) == 0;
 	snprintf(name, sizeof(name), "../fdinfo/%d", fd);
 	if (os_read_kernel(os, fds, name, SMALL_MAX, &text, &len) != 0)
 		return;
@@ -221,7 +226,8 @@ static void take_file(struct looking *look, int fds, int fd)
 			return;
 		}
 		struct host_holder *held = &look->found[look->nfound];
-		*held = (struct host_holder){.kind = detached ? HOST_HELD_DETACHED : HOST_HELD_DELETED, .where = keep(look, link)};
+		*held = (struct host_holder){
+			.kind = detached ? HOST_HELD_DETACHED : HOST_HELD_DELETED, .where = keep(look, link)};
 		look->nodes[look->nfound++] = node;
 	}
 	uint32_t first = map64_put(&look->holds, id, (uint32_t)look->nfound - 1);
@@ -252,7 +258,8 @@ static void take_files(struct looking *look, int proc, int pid)
 static uint64_t device_of(struct host *host, const char *name)
 {
 	struct k_statx st;
-	if (!name || strncmp(name, "/dev/", 5) != 0 || host->in.paths.blocks(host->in.paths.arg, name)
+	if (!name || strncmp(name, "/dev/", 5) != 0
+	    || host->in.paths.blocks(host->in.paths.arg, name)
 	    || os_statx(host->in.os, AT_FDCWD, name, AT_NO_AUTOMOUNT, K_STATX_BASIC, &st) != 0)
 		return 0;
 	return (uint64_t)st.rdev_major << 32 | st.rdev_minor;
@@ -265,10 +272,12 @@ static bool is_alive(struct host *host, uint64_t dev)
 	char path[PATH_MAX], link[PATH_MAX];
 	struct k_statx st;
 	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", (unsigned)(dev >> 32), (unsigned)dev);
-	const char *slash = os_readlinkat(host->in.os, AT_FDCWD, path, link, sizeof(link)) > 0 ? strrchr(link, '/') : NULL;
+	const char *slash = os_readlinkat(host->in.os, AT_FDCWD, path, link, sizeof(link)) > 0
+		? strrchr(link, '/') : NULL;
 	for (const char *const *type = types; slash && *type; ++type) {
 		if (snprintf(path, sizeof(path), "/sys/fs/%s%s", *type, slash) < (int)sizeof(path)
-		    && os_statx(host->in.os, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, K_STATX_TYPE, &st) == 0)
+		    && os_statx(host->in.os, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, K_STATX_TYPE,
+		                &st) == 0)
 			return true;
 	}
 	return false;
@@ -284,7 +293,8 @@ static void list_wanted(struct looking *look, const struct tablines *lines)
 		const struct tabline *line = &lines->lines[i];
 		if (line->kind != TABLINE_ENTRY)
 			continue;
-		const char *source = line->fields[TABLINE_SOURCE].value, *target = line->fields[TABLINE_TARGET].value,
+		const char *source = line->fields[TABLINE_SOURCE].value,
+			*target = line->fields[TABLINE_TARGET].value,
 		           *type = line->fields[TABLINE_FSTYPE].value;
 		if (!source || !target || !type)
 			continue;
@@ -293,13 +303,16 @@ static void list_wanted(struct looking *look, const struct tablines *lines)
 		if (*target != '/' || (!net && flags & FST_PSEUDO && strcmp(type, "auto") != 0))
 			continue;
 		struct fstab_device device = {0};
-		bool one = !net && host->in.live && host_devices(host, source, &device) == 1 && device.tags;
-		struct wanted w = {.line = line, .source = source, .name = one ? device.tags->name : NULL};
+		bool one = !net && host->in.live && host_devices(host, source, &device) == 1
+			&& device.tags;
+		struct wanted w = {.line = line, .source = source,
+		                   .name = one ? device.tags->name : NULL};
 		w.dev = device_of(host, w.name);
 		bool here = !net && !w.dev;
 		for (size_t k = 0; k < host->in.table->count && !here; ++k)
 			here = is_of(&w, &host->in.table->mounts[k]);
-		w.held = (struct host_holder){.kind = HOST_HELD_ELSEWHERE, .target = target, .source = source, .line = line->number};
+		w.held = (struct host_holder){.kind = HOST_HELD_ELSEWHERE, .target = target,
+		                              .source = source, .line = line->number};
 		if (!here)
 			look->wanted[look->nwanted++] = w;
 	}
@@ -350,7 +363,8 @@ int host_read_holders(struct host *host, const struct tablines *lines, struct ho
 	map64_init(&look.ids);
 	map64_init(&look.holds);
 	/* From a container its own processes alone are seen. */
-	out->partly = os_readlinkat(host->in.os, AT_FDCWD, "/proc/self/ns/pid", link, sizeof(link)) < 0 || strcmp(link, first_pids) != 0;
+	out->partly = os_readlinkat(host->in.os, AT_FDCWD, "/proc/self/ns/pid", link,
+	                            sizeof(link)) < 0 || strcmp(link, first_pids) != 0;
 	look.own = space_of(&look, AT_FDCWD, "/proc/self");
 	if (!look.own || !host->in.own || host->in.paths.blocks(host->in.paths.arg, "/proc")) {
 		out->partly = true;

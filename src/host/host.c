@@ -25,7 +25,8 @@ const struct host_units *host_units(struct host *host)
 {
 	const struct host_paths *paths = &host->in.paths;
 	if (!host->units_read && host->in.live && strcmp(host->in.root, "/") == 0)
-		host->nomem |= host_units_read(host->in.os, paths->blocks, paths->arg, &host->units) != 0;
+		host->nomem |= host_units_read(host->in.os, paths->blocks, paths->arg,
+		                               &host->units) != 0;
 	host->units_read = true;
 	return &host->units;
 }

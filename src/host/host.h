@@ -56,14 +56,16 @@ struct host_input {
 	bool live;                        /* the table is the kernel's, of now */
 	bool own;                         /* and is that of this process and its root */
 	const char *root;                 /* ROOT, normal */
-	struct host_system *system;       /* that of ROOT; NULL: not known.  Ownership: host_close() */
+	struct host_system *system;       /* that of ROOT; NULL: not known.  Ownership: host_close()
+	                                     */
 	struct host_paths paths;
 };
 
 struct host {
 	struct host_input in;
 	bool nomem;                       /* memory ran out: something may be missing */
-	int devices_error;                /* why devices could not be listed; 0: they were, or were not needed */
+	int devices_error;                /* why devices could not be listed; 0: they were, or were
+	                                     not needed */
 
 	/* Private: caches. */
 	bool listed, unlisted, complete;  /* devices are listed; cannot be; all are known */
@@ -227,7 +229,8 @@ struct host_errors_list {
  * @errors [out]  To be destroyed, also after an error.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int host_read_errors(struct host *host, const struct mount *const *mounts, size_t n, struct host_errors_list *errors);
+int host_read_errors(struct host *host, const struct mount *const *mounts, size_t n,
+                     struct host_errors_list *errors);
 
 void host_errors_destroy(struct host_errors_list *errors);
 
@@ -361,7 +364,8 @@ void host_swaps_destroy(struct host_swaps *swaps);
  *          0: none.
  * @return its length, or -1.  Errors: ENOMEM.
  */
-ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps, size_t *damaged);
+ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps,
+                          size_t *damaged);
 
 /** What mount(8) keeps of a mount besides the kernel: a line of libmount's utab. */
 struct fstab_kept {
@@ -399,6 +403,7 @@ int host_read_utab(struct host *host, struct host_utab *utab);
 void host_utab_destroy(struct host_utab *utab);
 
 /** The options that mount(8) kept for a mount of this name, or NULL. */
-const char *host_utab_options(const struct host_utab *utab, const char *name, const struct mount *mount);
+const char *host_utab_options(const struct host_utab *utab, const char *name,
+                              const struct mount *mount);
 
 #endif

@@ -34,7 +34,8 @@ static int may_touch(void *arg, struct path_walk *walk)
 
 static ssize_t read_link(void *arg, struct path_walk *walk, char target[PATH_MAX])
 {
-	return os_readlinkat(((struct below *)arg)->host->in.os, AT_FDCWD, path_text(walk), target, PATH_MAX);
+	return os_readlinkat(((struct below *)arg)->host->in.os, AT_FDCWD, path_text(walk), target,
+	                     PATH_MAX);
 }
 
 /** Follow a path as it is followed with ROOT as "/". */
@@ -48,7 +49,8 @@ static enum host_followed follow_below(struct host *host, const char *path, stru
 	strbuf_puts(&walk.text, root);
 	walk.root = walk.text.len;
 	if (rc == 0 && !host->in.paths.blocks(host->in.paths.arg, root)) {
-		rc = path_resolve(&walk, &(struct path_how){.may = may_touch, .link = read_link, .arg = &below});
+		rc = path_resolve(&walk, &(struct path_how){.may = may_touch, .link = read_link,
+		                                            .arg = &below});
 		error = errno;
 		followed = rc == 0 ? HOST_SEEN : below.is_blind ? HOST_BLIND : HOST_MISSING;
 	}
@@ -63,7 +65,8 @@ static enum host_followed follow_below(struct host *host, const char *path, stru
 enum host_followed host_follow(struct host *host, const char *path, struct strbuf *out)
 {
 	bool below = strcmp(host->in.root, "/") != 0 && strncmp(path, "/dev/", 5) != 0;
-	return below && host->in.live ? follow_below(host, path, out) : host->in.paths.follow(host->in.paths.arg, path, out);
+	return below && host->in.live ? follow_below(host, path, out)
+	       : host->in.paths.follow(host->in.paths.arg, path, out);
 }
 
 enum host_dangling host_dangles(struct host *host, const char *path, struct strbuf *part)
@@ -80,14 +83,16 @@ enum host_dangling host_dangles(struct host *host, const char *path, struct strb
 		end = n + 1 + strcspn(path + n + 1, "/");
 		strbuf_reset(part);
 		strbuf_add(part, path, end);
-		enum host_followed known = part->failed ? HOST_BLIND : host_follow(host, strbuf_str(part), &place);
+		enum host_followed known = part->failed ? HOST_BLIND
+			: host_follow(host, strbuf_str(part), &place);
 		on = known == HOST_SEEN;
 		if (known == HOST_MISSING) {
 			/* The link itself: its parent was followed before. */
 			strbuf_add(&above, path + n, end - n);
 			if (look(host, strbuf_str(&above), K_STATX_TYPE, &st) == 0)
 				what = HOST_DANGLING_LINK;
-		} else if (on && path[end] && look(host, strbuf_str(&place), K_STATX_TYPE, &st) == 0 && !S_ISDIR(st.mode)) {
+		} else if (on && path[end] && look(host, strbuf_str(&place), K_STATX_TYPE, &st) == 0
+		           && !S_ISDIR(st.mode)) {
 			what = HOST_NOT_A_DIRECTORY;
 			on = false;
 		}
@@ -106,16 +111,21 @@ enum fact_kind host_look(struct host *host, const char *path, struct strbuf *rea
 	strbuf_init(&place);
 	enum fact_kind kind = FACT_UNKNOWN;
 	enum host_followed known = host_follow(host, path, &place);
-	size_t n = strcmp(host->in.root, "/") == 0 || strncmp(path, "/dev/", 5) == 0 ? 0 : strlen(host->in.root);
+	size_t n = strcmp(host->in.root, "/") == 0
+		|| strncmp(path, "/dev/", 5) == 0 ? 0 : strlen(host->in.root);
 	const char *found = strbuf_str(&place);
 	/* A link that leads out of ROOT leads elsewhere in a system with ROOT as "/". */
-	bool inside = strncmp(found, host->in.root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
+	bool inside = strncmp(found, host->in.root, n) == 0
+		&& (n == 0 || !found[n] || found[n] == '/');
 	if (known == HOST_MISSING)
-		kind = (errno == ENOENT || errno == ENOTDIR) && inside ? FACT_MISSING : FACT_UNKNOWN;
+		kind = (errno == ENOENT || errno == ENOTDIR)
+			&& inside ? FACT_MISSING : FACT_UNKNOWN;
 	else if (known == HOST_SEEN && inside && look(host, found, K_STATX_TYPE, &st) == 0)
-		kind = S_ISDIR(st.mode) ? FACT_DIR : S_ISREG(st.mode) ? FACT_FILE : S_ISBLK(st.mode) ? FACT_BLOCK : FACT_OTHER;
+		kind = S_ISDIR(st.mode) ? FACT_DIR : S_ISREG(st.mode) ? FACT_FILE : S_ISBLK(st.mode)
+			? FACT_BLOCK : FACT_OTHER;
 	/* systemctl mask links to it, and it may be missing in a system that does not run. */
-	if (kind <= FACT_MISSING && known == HOST_MISSING && inside && strcmp(found + n, "/dev/null") == 0)
+	if (kind <= FACT_MISSING && known == HOST_MISSING && inside
+	    && strcmp(found + n, "/dev/null") == 0)
 		kind = FACT_OTHER;
 	if (real && kind > FACT_MISSING)
 		strbuf_puts(real, found[n] ? found + n : "/");
@@ -131,7 +141,8 @@ int host_open_to_all(struct host *host, const char *path)
 	strbuf_init(&place);
 	int open = host_follow(host, path, &place) == HOST_SEEN && !place.failed ? 1 : -1;
 	/* Component by component, from the end up to ROOT. */
-	for (size_t root = strcmp(host->in.root, "/") == 0 ? 0 : strlen(host->in.root); open > 0 && place.len > root;) {
+	for (size_t root = strcmp(host->in.root, "/") == 0 ? 0 : strlen(host->in.root); open > 0
+	     && place.len > root;) {
 		if (look(host, strbuf_str(&place), K_STATX_TYPE | K_STATX_MODE, &st) != 0)
 			open = -1;
 		else
@@ -151,7 +162,8 @@ static bool has_type(const char *text, const char *before, const char *type)
 {
 	size_t n = strlen(type), head = strlen(before);
 	for (const char *at = text; (at = strstr(at, before)) != NULL; at += head) {
-		if (strncmp(at + head, type, n) == 0 && (at[head + n] == '\n' || at[head + n] == ' '))
+		if (strncmp(at + head, type, n) == 0
+		    && (at[head + n] == '\n' || at[head + n] == ' '))
 			return true;
 	}
 	return false;
@@ -169,12 +181,14 @@ int host_fstype(struct host *host, const char *fstype)
 		struct strbuf path;
 		strbuf_init(&path);
 		char *release = os_release(os);
-		if (os_read_file(os, AT_FDCWD, "/proc/filesystems", TYPES_MAX, &host->filesystems, &len) != 0)
+		if (os_read_file(os, AT_FDCWD, "/proc/filesystems", TYPES_MAX, &host->filesystems,
+		                 &len) != 0)
 			host->filesystems = NULL;
 		if (release)
 			strbuf_printf(&path, "/lib/modules/%s/modules.alias", release);
 		if (path.len == 0 || host->in.paths.blocks(host->in.paths.arg, strbuf_str(&path))
-		    || os_read_file(os, AT_FDCWD, strbuf_str(&path), TYPES_MAX, &host->modules, &len) != 0)
+		    || os_read_file(os, AT_FDCWD, strbuf_str(&path), TYPES_MAX, &host->modules,
+		                    &len) != 0)
 			host->modules = NULL;
 		strbuf_destroy(&path);
 		free(release);

@@ -42,7 +42,8 @@ struct host_system {
 static bool may_touch(struct host_system *sys, const char *path)
 {
 	char name[PATH_MAX];
-	int n = snprintf(name, sizeof(name), "%s/%s", strcmp(sys->root_name, "/") == 0 ? "" : sys->root_name, path);
+	int n = snprintf(name, sizeof(name), "%s/%s",
+	                 strcmp(sys->root_name, "/") == 0 ? "" : sys->root_name, path);
 	return n > 0 && (size_t)n < sizeof(name) && !(sys->blocks && sys->blocks(sys->arg, name));
 }
 
@@ -52,7 +53,8 @@ static int open_below(struct host_system *sys, const char *path, int flags)
 {
 	bool own = strcmp(sys->root_name, "/") == 0;
 	int fd = os_openat2(sys->os, sys->root, path, flags,
-	                    K_RESOLVE_NO_MAGICLINKS | (own ? K_RESOLVE_IN_ROOT : K_RESOLVE_BENEATH));
+	                    K_RESOLVE_NO_MAGICLINKS | (own ? K_RESOLVE_IN_ROOT
+	                                               : K_RESOLVE_BENEATH));
 	return fd < 0 && errno == ENOSYS ? os_openat(sys->os, sys->root, path, flags) : fd;
 }
 
@@ -125,7 +127,8 @@ static bool list_names(struct host_system *sys, int dir)
 		const struct k_dirent *entry;
 		size_t at = 0;
 		while ((entry = os_dirent(buf, (size_t)n, &at, NULL)) != NULL)
-			complete &= map64_put(&sys->names, map64_text(entry->name), 0) != MAP64_NONE;
+			complete &= map64_put(&sys->names, map64_text(entry->name),
+			                      0) != MAP64_NONE;
 	}
 	os_close(sys->os, dir);
 	return complete && n == 0;
@@ -140,8 +143,10 @@ bool host_system_lacks_unit(struct host_system *sys, const char *name)
 	if (!sys->listed) {
 		sys->listed = sys->complete = true;
 		for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
-			int dir = may_touch(sys, dirs[i]) ? open_below(sys, dirs[i], O_RDONLY | O_DIRECTORY) : -1;
-			sys->complete &= dir >= 0 ? list_names(sys, dir) : errno == ENOENT || errno == ENOTDIR;
+			int dir = may_touch(sys, dirs[i])
+				? open_below(sys, dirs[i], O_RDONLY | O_DIRECTORY) : -1;
+			sys->complete &= dir >= 0 ? list_names(sys, dir) : errno == ENOENT
+			|| errno == ENOTDIR;
 		}
 	}
 	return sys->complete && map64_get(&sys->names, map64_text(name)) == MAP64_NONE;
@@ -154,13 +159,15 @@ const char *host_system_swap_file(struct host_system *sys)
 	size_t len;
 	if (!sys->swap_read) {
 		sys->swap_read = true;
-		if (!may_touch(sys, config) || os_read_regular(sys->os, sys->root, config, CONFIG_MAX, &text, &len) != 0)
+		if (!may_touch(sys, config) || os_read_regular(sys->os, sys->root, config,
+		                                               CONFIG_MAX, &text, &len) != 0)
 			return NULL;
 		strcpy(sys->swap_file, "/var/swap");
 		for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
 			const char *value = at + sizeof(key) - 1;
 			if (strncmp(at, key, sizeof(key) - 1) == 0)
-				snprintf(sys->swap_file, sizeof(sys->swap_file), "%.*s", (int)strcspn(value, " \t\r\n"), value);
+				snprintf(sys->swap_file, sizeof(sys->swap_file), "%.*s",
+				         (int)strcspn(value, " \t\r\n"), value);
 		}
 		free(text);
 	}
@@ -175,9 +182,11 @@ bool host_system_is(struct host_system *sys, int fd, const char *path)
 	/* A link to an absolute path leads elsewhere in ROOT: not to another mount, which
 	   may block. */
 	if (file < 0)
-		file = os_openat2(sys->os, sys->root, path, O_PATH, K_RESOLVE_NO_MAGICLINKS | K_RESOLVE_IN_ROOT | K_RESOLVE_NO_XDEV);
+		file = os_openat2(sys->os, sys->root, path, O_PATH,
+		                  K_RESOLVE_NO_MAGICLINKS | K_RESOLVE_IN_ROOT | K_RESOLVE_NO_XDEV);
 	bool same = file >= 0 && os_statx(sys->os, fd, "", flags, K_STATX_INO, &one) == 0
-	            && os_statx(sys->os, file, "", flags, K_STATX_INO, &other) == 0 && one.ino == other.ino
+	            && os_statx(sys->os, file, "", flags, K_STATX_INO, &other) == 0
+	            && one.ino == other.ino
 	            && one.dev_major == other.dev_major && one.dev_minor == other.dev_minor;
 	os_close(sys->os, file);
 	return same;

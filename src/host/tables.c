@@ -37,7 +37,8 @@ static bool is_swap(const char *const *word, const size_t *n)
 	       && strspn(word[4] + sign, digits) == n[4] - sign;
 }
 
-ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps, size_t *damaged)
+ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps,
+                          size_t *damaged)
 {
 	static const char deleted[] = "\\040(deleted)", heading[] = "Filename";
 	size_t lines = 1, count = 0, number = 1;
@@ -88,7 +89,8 @@ enum host_swaps_problem host_read_swaps(struct os *os, const char *file, struct 
 	arena_init(&swaps->arena);
 	if ((file ? path_read_named(os, file, NULL, TEXT_MAX, &swaps->text, &len)
 	          : os_read_file(os, AT_FDCWD, kernels, TEXT_MAX, &swaps->text, &len)) != 0) {
-		/* A kernel without swap has no such file; in a container it may be a file of lxcfs. */
+		/* A kernel without swap has no such file; in a container it may be a file of lxcfs.
+		    */
 		if (!file && errno == ENOENT)
 			return HOST_SWAPS_GOOD;
 		return !file && errno == EREMOTE ? HOST_SWAPS_BLIND : HOST_SWAPS_UNREADABLE;
@@ -168,7 +170,8 @@ bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount)
 	if (kept->root && strcmp(kept->root, mount->root ? mount->root : "/") != 0)
 		return false;
 	/* The kernel's own name of the root's device; mount(8) has another. */
-	return !kept->source || strcmp(source, "/dev/root") == 0 || same_source(kept->source, source);
+	return !kept->source || strcmp(source, "/dev/root") == 0
+	       || same_source(kept->source, source);
 }
 
 int host_read_utab(struct host *host, struct host_utab *utab)
@@ -179,12 +182,14 @@ int host_read_utab(struct host *host, struct host_utab *utab)
 	map64_init(&utab->by_target);
 	if (!host->in.live || host->in.paths.blocks(host->in.paths.arg, "/run/mount"))
 		return 0;
-	if (os_read_file(host->in.os, AT_FDCWD, "/run/mount/utab", TEXT_MAX, &utab->text, &len) != 0)
+	if (os_read_file(host->in.os, AT_FDCWD, "/run/mount/utab", TEXT_MAX, &utab->text,
+	                 &len) != 0)
 		return errno == ENOMEM ? -1 : 0;
 	for (char *at = utab->text; fstab_utab_next(&at, &entry.kept);) {
 		if (utab->count == room) {
 			room = room ? 2 * room : 16;
-			struct host_utab_entry *more = reallocarray(utab->entries, room, sizeof(*more));
+			struct host_utab_entry *more = reallocarray(utab->entries, room,
+			                                            sizeof(*more));
 			if (!more)
 				return -1;
 			utab->entries = more;
@@ -206,7 +211,8 @@ void host_utab_destroy(struct host_utab *utab)
 	map64_destroy(&utab->by_target);
 }
 
-const char *host_utab_options(const struct host_utab *utab, const char *name, const struct mount *mount)
+const char *host_utab_options(const struct host_utab *utab, const char *name,
+                              const struct mount *mount)
 {
 	uint32_t i = map64_get(&utab->by_target, map64_text(name));
 	for (; i != MAP64_NONE; i = utab->entries[i].before) {

@@ -164,30 +164,37 @@ bool host_is_managers_root(struct os *os)
 	struct k_statx its, own;
 	if (os_statx(os, AT_FDCWD, "/proc/1/root", AT_NO_AUTOMOUNT, K_STATX_INO, &its) != 0)
 		return errno == EACCES || errno == EPERM;
-	return os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT, K_STATX_INO, &own) == 0 && its.ino == own.ino
+	return os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT, K_STATX_INO, &own) == 0
+	       && its.ino == own.ino
 	       && its.dev_major == own.dev_major && its.dev_minor == own.dev_minor;
 }
 
 /** Where systemctl is; NULL: systemd does not run here. */
-static const char *find_systemctl(struct os *os, bool (*blocks)(void *arg, const char *path), void *arg)
+static const char *find_systemctl(struct os *os, bool (*blocks)(void *arg, const char *path),
+                                  void *arg)
 {
-	static const char *const places[] = {"/usr/bin/systemctl", "/bin/systemctl", "/run/current-system/sw/bin/systemctl"};
+	static const char *const places[] = {"/usr/bin/systemctl", "/bin/systemctl",
+	                                     "/run/current-system/sw/bin/systemctl"};
 	struct k_statx st;
 	/* As sd_booted(3). */
 	if (blocks(arg, "/run/systemd") || !host_is_managers_root(os)
-	    || os_statx(os, AT_FDCWD, "/run/systemd/system", AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, K_STATX_TYPE, &st) != 0
+	    || os_statx(os, AT_FDCWD, "/run/systemd/system", AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+	                K_STATX_TYPE, &st) != 0
 	    || !S_ISDIR(st.mode))
 		return NULL;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
-		if (!blocks(arg, places[i]) && os_statx(os, AT_FDCWD, places[i], AT_NO_AUTOMOUNT, K_STATX_TYPE, &st) == 0)
+		if (!blocks(arg, places[i]) && os_statx(os, AT_FDCWD, places[i], AT_NO_AUTOMOUNT,
+		                                        K_STATX_TYPE, &st) == 0)
 			return places[i];
 	}
 	return NULL;
 }
 
-int host_units_read(struct os *os, bool (*blocks)(void *arg, const char *path), void *arg, struct host_units *units)
+int host_units_read(struct os *os, bool (*blocks)(void *arg, const char *path), void *arg,
+                    struct host_units *units)
 {
-	static char show[] = "show", all[] = "--all", pager[] = "--no-pager", end[] = "--", locale[] = "LC_ALL=C",
+	static char show[] = "show", all[] = "--all", pager[] = "--no-pager", end[] = "--",
+		locale[] = "LC_ALL=C",
 	            mounts[] = "*.mount", automounts[] = "*.automount", swaps[] = "*.swap";
 	const char *systemctl = find_systemctl(os, blocks, arg);
 	struct os_bounded done = {0};
@@ -200,7 +207,8 @@ int host_units_read(struct os *os, bool (*blocks)(void *arg, const char *path), 
 	strbuf_init(&names);
 	for (size_t i = 0; i < PROPERTIES; ++i)
 		strbuf_printf(&names, "%s%s", i ? "," : "--property=", properties[i].name);
-	char *argv[] = {(char *)(uintptr_t)systemctl, show, all, pager, names.data, end, mounts, automounts, swaps, NULL};
+	char *argv[] = {(char *)(uintptr_t)systemctl, show, all, pager, names.data, end, mounts,
+	                automounts, swaps, NULL};
 	char *const envp[] = {locale, NULL};
 	errno = ENOMEM;
 	int rc = names.failed ? -1 : os_bounded_program(os, SYSTEMCTL_SECONDS, argv, envp, &done);

@@ -62,7 +62,8 @@ int host_units_parse(char *text, struct host_units *units);
  *          is that of another root, or does not answer.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int host_units_read(struct os *os, bool (*blocks)(void *arg, const char *path), void *arg, struct host_units *units);
+int host_units_read(struct os *os, bool (*blocks)(void *arg, const char *path), void *arg,
+                    struct host_units *units);
 
 void host_units_destroy(struct host_units *units);
 

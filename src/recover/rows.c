@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_row **rows, size_t *nrows,
+int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_row **rows,
+             size_t *nrows,
              void (*nameless)(void *arg, size_t i), void *arg)
 {
 	size_t count = tree->count, n = 0;

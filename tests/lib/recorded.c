@@ -47,14 +47,16 @@ static struct recorded {
 /** Open a name of the host.  @return a descriptor, or -1. */
 static int resolve(const char *path, int flags)
 {
-	struct k_open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC), .resolve = K_RESOLVE_IN_ROOT | K_RESOLVE_NO_MAGICLINKS};
+	struct k_open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC),
+	                         .resolve = K_RESOLVE_IN_ROOT | K_RESOLVE_NO_MAGICLINKS};
 	int fd = (int)syscall(SYS_openat2, host.top, path, &how, sizeof(how));
 	if (fd < 0 && errno == ENOENT) {
 		char first[NAME_MAX + 2];
 		struct stat st;
 		path += strspn(path, "/");
 		snprintf(first, sizeof(first), "%.*s", (int)strcspn(path, "/"), path);
-		errno = fstatat(host.top, first, &st, AT_SYMLINK_NOFOLLOW) == 0 || *path == '.' ? ENOENT : EACCES;
+		errno = fstatat(host.top, first, &st, AT_SYMLINK_NOFOLLOW) == 0
+			|| *path == '.' ? ENOENT : EACCES;
 	}
 	return fd;
 }
@@ -116,7 +118,8 @@ static void read_targets(void)
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 	while (file && host.count < TARGETS_MAX && fgets(line, sizeof(line), file)) {
 		char *to = target;
-		if (sscanf(line, "%u %*u %u:%u %4095s %4095s", &id, &major, &minor, root, target) != 5)
+		if (sscanf(line, "%u %*u %u:%u %4095s %4095s", &id, &major, &minor, root,
+		           target) != 5)
 			continue;
 		for (const char *at = target; *at; ++at) {
 			if (*at == '\\' && strlen(at) > 3) {
@@ -127,7 +130,8 @@ static void read_targets(void)
 			}
 		}
 		*to = '\0';
-		host.targets[host.count++] = (struct target){strdup(target), id, major, minor, strstr(root, "//deleted")};
+		host.targets[host.count++] = (struct target){strdup(target), id, major, minor,
+		                                             strstr(root, "//deleted")};
 		make_dirs(target);
 	}
 	if (file)
@@ -179,17 +183,21 @@ static void stat_to_statx(int fd, struct stat *st, struct k_statx *out)
 
 /* What the program calls. */
 
-int __wrap_os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask, struct k_statx *st);
+int __wrap_os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
+                    struct k_statx *st);
 int __wrap_os_openat(struct os *os, int dirfd, const char *path, int flags);
-int __wrap_os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t resolve_flags);
+int __wrap_os_openat2(struct os *os, int dirfd, const char *path, int flags,
+                      uint64_t resolve_flags);
 int __wrap_os_opendir(struct os *os, int dirfd, const char *name);
 ssize_t __wrap_os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, size_t size);
 unsigned __wrap_os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *minor);
 void __wrap_os_init(struct os *os, const char *disable);
-int __wrap_os_bounded_program(struct os *os, double seconds, char *const argv[], char *const envp[], struct os_bounded *done);
+int __wrap_os_bounded_program(struct os *os, double seconds, char *const argv[], char *const envp[],
+                              struct os_bounded *done);
 unsigned __real_fstype_flags(const char *type);
 unsigned __wrap_fstype_flags(const char *type);
-enum devmap_known __wrap_devmap_probe(struct devmap *map, struct devmap_dev *dev, struct devmap_tags *tags);
+enum devmap_known __wrap_devmap_probe(struct devmap *map, struct devmap_dev *dev,
+                                      struct devmap_tags *tags);
 
 void __wrap_os_init(struct os *os, const char *disable)
 {
@@ -209,13 +217,15 @@ void __wrap_os_init(struct os *os, const char *disable)
 	os->root_old_id = (uint32_t)os->root.mnt_id;
 }
 
-int __wrap_os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask, struct k_statx *st)
+int __wrap_os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
+                    struct k_statx *st)
 {
 	struct stat own;
 	(void)os;
 	(void)mask;
 	bool at_fd = !*path && flags & AT_EMPTY_PATH && dirfd != AT_FDCWD;
-	int fd = at_fd ? dirfd : open_name(dirfd, path, O_PATH | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0));
+	int fd = at_fd ? dirfd : open_name(dirfd, path,
+	                                   O_PATH | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0));
 	memset(st, 0, sizeof(*st));
 	if (fd < 0)
 		return -1;
@@ -276,7 +286,8 @@ unsigned __wrap_os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *m
 	return st.mode & S_IFMT;
 }
 
-int __wrap_os_bounded_program(struct os *os, double seconds, char *const argv[], char *const envp[], struct os_bounded *done)
+int __wrap_os_bounded_program(struct os *os, double seconds, char *const argv[], char *const envp[],
+                              struct os_bounded *done)
 {
 	(void)os;
 	(void)seconds;
@@ -304,7 +315,8 @@ unsigned __wrap_fstype_flags(const char *type)
 }
 
 /** What udev does not know has no tags. */
-enum devmap_known __wrap_devmap_probe(struct devmap *map, struct devmap_dev *dev, struct devmap_tags *tags)
+enum devmap_known __wrap_devmap_probe(struct devmap *map, struct devmap_dev *dev,
+                                      struct devmap_tags *tags)
 {
 	(void)map;
 	(void)dev;

@@ -21,15 +21,20 @@ static const char TABLE[] =
 	"4 1 8:1 /self /self ro - ext4 /dev/sda1 rw\n"                   /* upon itself */
 	"5 2 8:2 /in /data/in rw - ext4 /dev/sdb1 rw\n"                  /* the same, deeper */
 	"6 1 8:1 /other /bound rw - ext4 /dev/sda1 rw\n"                 /* for information */
-	"7 1 0:50 / /usr ro - overlay sysext ro,lowerdir=/run/ext\\134:x:/usr,xino=off\n"    /* its own layer */
-	"8 1 0:51 / /up rw - overlay up rw,lowerdir=/low,upperdir=/up,workdir=/w\n"          /* the same */
-	"9 1 0:52 / /over rw - overlay o rw,lowerdir=/over2:/overs,upperdir=/u,workdir=/w\n" /* for information */
+	"7 1 0:50 / /usr ro - overlay sysext "
+	"ro,lowerdir=/run/ext\\134:x:/usr,xino=off\n"    /* its own layer */
+	"8 1 0:51 / /up rw - overlay up "
+	"rw,lowerdir=/low,upperdir=/up,workdir=/w\n"          /* the same */
+	"9 1 0:52 / /over rw - overlay o "
+	"rw,lowerdir=/over2:/overs,upperdir=/u,workdir=/w\n" /* for information */
 	"10 1 0:53 / /tmp rw - tmpfs tmpfs rw\n"                         /* for information */
 	"11 1 0:54 / /n rw - nfs4 h:/x rw\n"                             /* told: a server's */
-	"12 11 8:4 / /n/below rw - ext4 /dev/sdd1 rw\n"                  /* on a server's: the look fails */
+	"12 11 8:4 / /n/below rw - ext4 /dev/sdd1 "
+	"rw\n"                  /* on a server's: the look fails */
 	"13 1 0:55 / /b rw - btrfs /dev/sde1 rw,subvol=/b\n"             /* told */
 	"14 1 0:56 / /proc rw - proc proc rw\n"                            /* the system's */
-	"15 14 8:5 / /proc/x rw - ext4 /dev/sdf1 rw\n"                   /* in what the kernel makes up */
+	"15 14 8:5 / /proc/x rw - ext4 /dev/sdf1 "
+	"rw\n"                   /* in what the kernel makes up */
 	"16 1 8:6 / /stack rw - ext4 /dev/sdg1 rw\n"
 	"17 16 8:7 / /stack rw - ext4 /dev/sdh1 rw\n"                    /* told once */
 	"18 1 0:57 / /a rw - autofs systemd-1 rw,fd=1,direct\n"
@@ -43,16 +48,19 @@ static const char *const nobody[] = {NULL}, *const docker[] = {"container", NULL
 static char text[16 * 1024];
 
 /** List, and say of all that they have data. */
-static ssize_t list_all(const struct discovery *d, struct fstab_plan *plan, const char *const *include, struct audit_under **list)
+static ssize_t list_all(const struct discovery *d, struct fstab_plan *plan,
+                        const char *const *include, struct audit_under **list)
 {
 	ssize_t n = audit_under_list(d, plan, include, list);
 	for (ssize_t i = 0; i < n; ++i)
-		(*list)[i].covered.state = (*list)[i].line->target[1] == 'n' && (*list)[i].line->target[2] ? HOST_COVERED_UNKNOWN : HOST_COVERED_DATA;
+		(*list)[i].covered.state = (*list)[i].line->target[1] == 'n'
+			&& (*list)[i].line->target[2] ? HOST_COVERED_UNKNOWN : HOST_COVERED_DATA;
 	return n;
 }
 
 /** "TARGET PARENT PLACE SEVERITY" of each, and whether all is judged. */
-static const char *listed(const struct discovery *d, struct fstab_plan *plan, const char *const *include)
+static const char *listed(const struct discovery *d, struct fstab_plan *plan,
+                          const char *const *include)
 {
 	struct audit_under *list;
 	struct audit_report report;
@@ -68,10 +76,14 @@ static const char *listed(const struct discovery *d, struct fstab_plan *plan, co
 			if (strcmp(report.findings[k].target, list[i].line->target) == 0)
 				severity = audit_severity_name(report.findings[k].severity);
 		}
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s %s %s\n", list[i].line->target,
-		                        d->tree.nodes[list[i].covered.parent].mount->point, list[i].covered.place ? list[i].covered.place : "?", severity);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s %s %s\n",
+		                        list[i].line->target,
+		                        d->tree.nodes[list[i].covered.parent].mount->point,
+		                        list[i].covered.place ? list[i].covered.place : "?",
+		                        severity);
 	}
-	len += (size_t)snprintf(text + len, sizeof(text) - len, "%s", report.unjudged & audit_bit(MNT_UNDER_NOT_EMPTY) ? "?" : "");
+	len += (size_t)snprintf(text + len, sizeof(text) - len, "%s",
+	                        report.unjudged & audit_bit(MNT_UNDER_NOT_EMPTY) ? "?" : "");
 	audit_report_destroy(&report);
 	audit_under_free(list, (size_t)n);
 	return text;
@@ -106,8 +118,11 @@ static void world_init(struct world *w)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(w->d);
 	for (size_t i = 0; i < w->table->count; ++i) {
 		const struct mount *m = &w->table->mounts[i];
-		bool other = strcmp(m->point, "/container") == 0, api = strcmp(m->point, "/proc") == 0;
-		w->lines[i] = (struct fstab_line){.mount = m, .target = m->point, .owner = other ? "container:docker" : api ? "api" : "fstab",
+		bool other = strcmp(m->point, "/container") == 0,
+			api = strcmp(m->point, "/proc") == 0;
+		w->lines[i] = (struct fstab_line){.mount = m, .target = m->point,
+		                                  .owner = other ? "container:docker" : api ? "api"
+		                                  	: "fstab",
 		                                  .fate = other || api ? FSTAB_OWN : FSTAB_LINE};
 	}
 	w->plan = (struct fstab_plan){.lines = w->lines, .count = w->table->count};
@@ -128,7 +143,8 @@ static void test_list(void)
 {
 	struct world w;
 	world_init(&w);
-	says("nobody else's", listed(w.d, &w.plan, nobody), TOLD_IN_ROOT_1 TOLD_IN_ROOT_2 TOLD_ELSEWHERE);
+	says("nobody else's", listed(w.d, &w.plan, nobody),
+	     TOLD_IN_ROOT_1 TOLD_IN_ROOT_2 TOLD_ELSEWHERE);
 	says("containers', too", listed(w.d, &w.plan, docker),
 	     TOLD_IN_ROOT_1 "/container / container warning\n" TOLD_IN_ROOT_2 TOLD_ELSEWHERE);
 	world_destroy(&w);
@@ -142,8 +158,10 @@ static void test_words(void)
 		struct host_covered covered;
 		const char *message;
 	} rows[] = {
-		{{.count = 1, .names = {(char[]){"a"}}}, "under it lies 1 entry that nobody sees while it is mounted: a"},
-		{{.count = 2, .names = {(char[]){"a"}, (char[]){"b"}}}, "under it lie 2 entries that nobody sees while it is mounted: a, b"},
+		{{.count = 1, .names = {(char[]){"a"}}},
+		 "under it lies 1 entry that nobody sees while it is mounted: a"},
+		{{.count = 2, .names = {(char[]){"a"}, (char[]){"b"}}},
+		 "under it lie 2 entries that nobody sees while it is mounted: a, b"},
 		{{.count = 4, .names = {(char[]){"a"}, (char[]){"b"}, (char[]){"c"}}},
 		 "under it lie 4 entries that nobody sees while it is mounted: a, b, c ..."},
 		{{.count = 700, .more = true, .names = {(char[]){"a"}}},
@@ -172,18 +190,25 @@ static bool secret(const char *source, const char *options)
 static void test_held(void)
 {
 	static const struct host_holder all[] = {
-		{.kind = HOST_HELD_ELSEWHERE, .target = "/e", .source = "/dev/sdb1", .line = 3, .count = 3, .pid = 7, .comm = "x", .where = "/y"},
-		{.kind = HOST_HELD_ELSEWHERE, .target = "/f", .source = "u:hunter2@h:/x", .line = 4, .count = 1, .pid = 7, .comm = "x", .where = "/y"},
+		{.kind = HOST_HELD_ELSEWHERE, .target = "/e", .source = "/dev/sdb1", .line = 3,
+		 .count = 3, .pid = 7, .comm = "x", .where = "/y"},
+		{.kind = HOST_HELD_ELSEWHERE, .target = "/f", .source = "u:hunter2@h:/x", .line = 4,
+		 .count = 1, .pid = 7, .comm = "x", .where = "/y"},
 		{.kind = HOST_HELD_ALIVE, .target = "/g", .source = "/dev/sdc1", .line = 5},
-		{.kind = HOST_HELD_DELETED, .target = "/h", .count = 2, .pid = 8, .comm = "z", .where = "/h/a"},
+		{.kind = HOST_HELD_DELETED, .target = "/h", .count = 2, .pid = 8, .comm = "z",
+		 .where = "/h/a"},
 		{.kind = HOST_HELD_DETACHED, .count = 1, .pid = 9, .comm = "w", .where = "/a"},
 	};
 	static const char *const expected[] = {
-		"warning /e 3: /dev/sdb1 is busy: not mounted here, but in another mount namespace on /y of process 7 (x), and 2 more namespaces",
-		"warning /f 4: *** is busy: not mounted here, but in another mount namespace on /y of process 7 (x)",
-		"warning /g 5: /dev/sdc1 is in use by the kernel, but not mounted in any visible namespace",
+		"warning /e 3: /dev/sdb1 is busy: not mounted here, but in another mount namespace "
+		"on /y of process 7 (x), and 2 more namespaces",
+		"warning /f 4: *** is busy: not mounted here, but in another mount namespace on /y "
+		"of process 7 (x)",
+		"warning /g 5: /dev/sdc1 is in use by the kernel, but not mounted in any visible "
+		"namespace",
 		"info  0: process 9 (w) has /a open, in a file system that is no longer mounted",
-		"info /h 0: open files in a removed directory: process 8 (z) has /h/a, and 1 more file",
+		"info /h 0: open files in a removed directory: process 8 (z) has /h/a, and 1 more "
+		"file",
 	};
 	struct audit_report report;
 	audit_report_init(&report);
@@ -191,7 +216,8 @@ static void test_held(void)
 	CU_ASSERT_EQUAL_FATAL(report.count, 5);
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];
-		snprintf(text, sizeof(text), "%s %s %u: %s", audit_severity_name(f->severity), f->target, f->line, f->message);
+		snprintf(text, sizeof(text), "%s %s %u: %s", audit_severity_name(f->severity),
+		         f->target, f->line, f->message);
 		says("held", text, expected[i]);
 		CU_ASSERT(f->hint && f->expected && f->actual);
 	}
@@ -208,7 +234,8 @@ static void test_memory(void)
 	while (count.hits) {
 		struct audit_under *list = NULL;
 		struct audit_report report;
-		fault_begin(&(struct fault){.mode = FAULT_ON, .kind = FAULT_ALLOC, .n = ++n, .error = ENOMEM}, 1000);
+		fault_begin(&(struct fault){.mode = FAULT_ON, .kind = FAULT_ALLOC, .n = ++n,
+		                            .error = ENOMEM}, 1000);
 		audit_report_init(&report);
 		errno = 0;
 		ssize_t got = list_all(w.d, &w.plan, nobody, &list);
@@ -225,6 +252,7 @@ static void test_memory(void)
 }
 
 static const struct unit_test tests[] = {
-	{"list", test_list}, {"words", test_words}, {"held", test_held}, {"memory", test_memory}, {NULL, NULL},
+	{"list", test_list}, {"words", test_words}, {"held", test_held}, {"memory", test_memory},
+	{NULL, NULL},
 };
 const struct unit_suite suite_under = {"under", tests};

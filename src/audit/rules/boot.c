@@ -16,7 +16,8 @@
 bool rules_names_device(const char *source)
 {
 	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", NULL};
-	static const char *const other[] = {"/dev/nfs", "/dev/root", "/dev/cifs", NULL};   /* of the kernel's own */
+	static const char *const other[] = {"/dev/nfs", "/dev/root", "/dev/cifs",
+	                                    NULL};   /* of the kernel's own */
 	for (const char *const *name = other; *name; ++name) {
 		if (strcmp(source, *name) == 0)
 			return false;
@@ -89,7 +90,8 @@ static bool read_number(const char *text, struct fstab_device *device)
 		unsigned long number = strtoul(text, NULL, 16);
 		device->major = number >> 8 & 0xfff;
 		device->minor = (number & 0xff) | (number >> 12 & 0xfff00);
-	} else if (digits > 0 && digits < 5 && text[digits] == ':' && strspn(text + digits + 1, "0123456789") > 0) {
+	} else if (digits > 0 && digits < 5 && text[digits] == ':'
+	           && strspn(text + digits + 1, "0123456789") > 0) {
 		device->major = (uint32_t)strtoul(text, NULL, 10);
 		device->minor = (uint32_t)strtoul(text + digits + 1, &end, 10);
 		if (*end)
@@ -110,7 +112,8 @@ static int root_devices(struct host_rules *rules, const char *root, struct fstab
 }
 
 /** root= and the device that it names. */
-static const char *root_form(struct host_rules *rules, const char *root, const struct fstab_device *named)
+static const char *root_form(struct host_rules *rules, const char *root,
+                             const struct fstab_device *named)
 {
 	const char *name = named->tags ? named->tags->name : NULL;
 	return rules_format(rules, name ? "root=%s (%s)" : "root=%s", root, name);
@@ -123,7 +126,8 @@ static const struct tabline *root_line(const struct host_rules *rules, bool *any
 	*any = false;
 	for (size_t i = 0; i < rules->in->lines->count; ++i) {
 		const struct tabline *line = &rules->in->lines->lines[i];
-		const char *target = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_TARGET) : NULL;
+		const char *target = line->kind == TABLINE_ENTRY
+			? tabline_value(line, TABLINE_TARGET) : NULL;
 		const char *fstype = target ? tabline_value(line, TABLINE_FSTYPE) : NULL;
 		*any |= target != NULL;
 		if (target && strcmp(target, "/") == 0 && (!fstype || strcmp(fstype, "swap") != 0))
@@ -161,37 +165,47 @@ static void judge_root(struct host_rules *rules, const char *root)
 	if (m && any && !line)
 		rules_add(rules, &(struct audit_finding){
 			.code = BOOT_ROOT, .severity = AUDIT_INFO, .target = "/", .owner = "initrd",
-			.message = "no line in the fstab: it keeps the options of the kernel, and is not checked by fsck",
-			.expected = "a line", .actual = "none", .hint = "getmnt fstab --merge --add=/ --diff"});
+			.message = "no line in the fstab: it keeps the options of the kernel, and "
+			           "is not checked by fsck",
+			.expected = "a line", .actual = "none",
+				.hint = "getmnt fstab --merge --add=/ --diff"});
 	if (n < 0) {
 		rules_not_checked(rules, BOOT_ROOT);
 		return;
 	}
 	if (n == 0) {
 		rules_add(rules, &(struct audit_finding){
-			.code = BOOT_ROOT, .severity = AUDIT_CRITICAL, .boot = true, .target = "/", .owner = "initrd",
-			.message = "the root on the kernel command line does not exist any more: with it the next boot fails",
+			.code = BOOT_ROOT, .severity = AUDIT_CRITICAL, .boot = true, .target = "/",
+				.owner = "initrd",
+			.message = "the root on the kernel command line does not exist any more: "
+			           "with it the next boot fails",
 			.expected = "a device", .actual = rules_format(rules, "root=%s", root),
 			.hint = "set root= in the boot loader configuration to what blkid shows"});
 		return;
 	}
 	if (fstab_same_device(&named, &live) == 0)
 		rules_add(rules, &(struct audit_finding){
-			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/", .owner = "initrd",
+			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/",
+				.owner = "initrd",
 			.message = "the root is not the device on the kernel command line",
-			.expected = root_form(rules, root, &named), .actual = live.tags->name ? live.tags->name : m->source,
+			.expected = root_form(rules, root, &named),
+				.actual = live.tags->name ? live.tags->name : m->source,
 			.hint = "the root may have been copied: decide which of the two to use"});
 	const char *source = line ? tabline_value(line, TABLINE_SOURCE) : NULL;
-	if (source && rules_names_device(source) && devices(rules, source, &lined) > 0 && fstab_same_device(&named, &lined) == 0)
+	if (source && rules_names_device(source) && devices(rules, source, &lined) > 0
+	    && fstab_same_device(&named, &lined) == 0)
 		rules_add(rules, &(struct audit_finding){
-			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/", .owner = "fstab", .line = line->number,
+			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/",
+				.owner = "fstab", .line = line->number,
 			.message = "the kernel command line and the fstab name different roots",
 			.expected = root_form(rules, root, &named),
-			.actual = lined.tags && lined.tags->name ? rules_format(rules, "%s (%s)", source, lined.tags->name) : source,
+			.actual = lined.tags && lined.tags->name
+				? rules_format(rules, "%s (%s)", source, lined.tags->name) : source,
 			.hint = "fix one of them, and the boot loader configuration with it"});
 }
 
-/** A swap space on a disk that is in use, where none is the device; NULL: there is none, or the device is
+/** A swap space on a disk that is in use, where none is the device; NULL: there is none, or the
+    device is
     in use, or is of a line. */
 static const char *other_swap(struct host_rules *rules, const struct fstab_device *named)
 {
@@ -208,8 +222,10 @@ static const char *other_swap(struct host_rules *rules, const struct fstab_devic
 	}
 	for (size_t i = 0; i < rules->in->lines->count && found; ++i) {
 		const struct tabline *line = &rules->in->lines->lines[i];
-		const char *fstype = line->kind == TABLINE_ENTRY ? tabline_value(line, TABLINE_FSTYPE) : NULL;
-		const char *source = fstype && strcmp(fstype, "swap") == 0 ? tabline_value(line, TABLINE_SOURCE) : NULL;
+		const char *fstype = line->kind == TABLINE_ENTRY
+			? tabline_value(line, TABLINE_FSTYPE) : NULL;
+		const char *source = fstype && strcmp(fstype, "swap") == 0
+			? tabline_value(line, TABLINE_SOURCE) : NULL;
 		int n = source && rules_names_device(source) ? devices(rules, source, &device) : 0;
 		if (n < 0 || (n > 0 && fstab_same_device(named, &device) != 0))
 			return NULL;
@@ -226,20 +242,27 @@ static void judge_resume(struct host_rules *rules, const char *resume)
 		return;
 	}
 	struct audit_finding finding = {
-		.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = resume, .expected = "a swap space",
-		.hint = "set it to a device of swapon --show or remove it, and rebuild the initial RAM disk",
+		.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = resume,
+			.expected = "a swap space",
+		.hint = "set it to a device of swapon --show or remove it, and rebuild the initial "
+		        "RAM disk",
 	};
 	if (n == 0) {
-		finding.message = "the resume device on the kernel command line does not exist: each boot waits for it";
+		finding.message = "the resume device on the kernel command line does not exist: "
+		                  "each boot waits for it";
 		finding.actual = "no such device";
 		rules_add(rules, &finding);
-	} else if (named.tags && named.tags->type && !parameter(rules, "resume_offset") && strcmp(named.tags->type, "swap") != 0
+	} else if (named.tags && named.tags->type && !parameter(rules, "resume_offset")
+	           && strcmp(named.tags->type, "swap") != 0
 	           && strcmp(named.tags->type, "swsuspend") != 0) {
-		finding.message = "the resume device on the kernel command line is not a swap space";
+		finding.message = "the resume device on the kernel command line is not a swap "
+		                  "space";
 		finding.actual = named.tags->type;
 		rules_add(rules, &finding);
-	} else if (named.tags && named.tags->type && strcmp(named.tags->type, "swap") == 0 && other_swap(rules, &named)) {
-		finding.message = "the kernel command line resumes from a swap space that is not in use, while another is: resuming fails";
+	} else if (named.tags && named.tags->type && strcmp(named.tags->type, "swap") == 0
+	           && other_swap(rules, &named)) {
+		finding.message = "the kernel command line resumes from a swap space that is not "
+		                  "in use, while another is: resuming fails";
 		finding.expected = other_swap(rules, &named);
 		finding.actual = named.tags->name ? named.tags->name : resume;
 		rules_add(rules, &finding);

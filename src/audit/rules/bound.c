@@ -16,7 +16,8 @@ struct bounds {
 	const struct fstab_merged *merged;
 	const struct tablines *lines;
 	struct map64 seen;       /* hash of a place -> the mount that is seen there, of the plan */
-	struct map64 binds;      /* hash of a path -> the first line that binds onto it, or binds it */
+	struct map64 binds;      /* hash of a path -> the first line that binds onto it, or binds it
+	                            */
 	uint32_t *next;          /* ... the next of the same hash; MAP64_NONE */
 	bool any;
 };
@@ -63,12 +64,14 @@ static bool bounds_init(struct bounds *b, bool source)
 }
 
 /** The mount that is seen on a place, n bytes of a path behind a directory; NULL: none. */
-static const struct fstab_line *seen_on(const struct bounds *b, const char *dir, const char *rest, size_t n)
+static const struct fstab_line *seen_on(const struct bounds *b, const char *dir, const char *rest,
+                                        size_t n)
 {
 	size_t len = strlen(dir);
 	uint32_t at = map64_get(&b->seen, map64_bytes(map64_bytes(MAP64_BYTES, dir, len), rest, n));
 	const struct fstab_line *line = at == MAP64_NONE ? NULL : &b->plan->lines[at];
-	bool same = line && strncmp(line->target, dir, len) == 0 && strncmp(line->target + len, rest, n) == 0 && !line->target[len + n];
+	bool same = line && strncmp(line->target, dir, len) == 0
+		&& strncmp(line->target + len, rest, n) == 0 && !line->target[len + n];
 	return same ? line : NULL;
 }
 
@@ -76,12 +79,14 @@ static const struct fstab_line *seen_on(const struct bounds *b, const char *dir,
 static bool shows_same(const struct fstab_line *a, const struct fstab_line *b)
 {
 	return mount_dev(a->mount) == mount_dev(b->mount)
-	       && strcmp(a->mount->root ? a->mount->root : "/", b->mount->root ? b->mount->root : "/") == 0;
+	       && strcmp(a->mount->root ? a->mount->root : "/",
+	                 b->mount->root ? b->mount->root : "/") == 0;
 }
 
 /** Call for each line whose end is a directory above a mount, until one says false. */
 static void each_above(const struct bounds *b, bool source, const struct fstab_line *mount,
-                       bool (*each)(const struct bounds *b, void *arg, uint32_t line, const struct fstab_line *mount, const char *rest), void *arg)
+                       bool (*each)(const struct bounds *b, void *arg, uint32_t line,
+                                    const struct fstab_line *mount, const char *rest), void *arg)
 {
 	const char *target = mount->target;
 	uint64_t hash = MAP64_BYTES;
@@ -89,18 +94,22 @@ static void each_above(const struct bounds *b, bool source, const struct fstab_l
 		size_t more = 1 + strcspn(target + n + 1, "/");
 		hash = map64_bytes(hash, target + n, more);
 		n += more;
-		for (uint32_t i = target[n] ? map64_get(&b->binds, hash) : MAP64_NONE; i != MAP64_NONE; i = b->next[i]) {
+		for (uint32_t i = target[n] ? map64_get(&b->binds, hash)
+		     : MAP64_NONE; i != MAP64_NONE; i = b->next[i]) {
 			const char *end = end_of(b, i, source);
-			if (strncmp(end, target, n) == 0 && !end[n] && !each(b, arg, i, mount, target + n))
+			if (strncmp(end, target, n) == 0 && !end[n]
+			    && !each(b, arg, i, mount, target + n))
 				return;
 		}
 	}
 }
 
 /** Whether a mount is no copy of what is below a bind's source; if it is, of which line. */
-static bool is_no_copy(const struct bounds *b, void *arg, uint32_t line, const struct fstab_line *mount, const char *rest)
+static bool is_no_copy(const struct bounds *b, void *arg, uint32_t line,
+                       const struct fstab_line *mount, const char *rest)
 {
-	const struct fstab_line *origin = seen_on(b, b->merged->bound[line].path, rest, strlen(rest));
+	const struct fstab_line *origin = seen_on(b, b->merged->bound[line].path, rest,
+	                                          strlen(rest));
 	uint32_t *of = arg;
 	if (!origin || origin == mount || !shows_same(origin, mount))
 		return true;
@@ -108,7 +117,8 @@ static bool is_no_copy(const struct bounds *b, void *arg, uint32_t line, const s
 	return false;
 }
 
-bool audit_own_copies(struct fstab_plan *plan, const struct fstab_merged *merged, const struct tablines *lines)
+bool audit_own_copies(struct fstab_plan *plan, const struct fstab_merged *merged,
+                      const struct tablines *lines)
 {
 	struct bounds b = {.plan = plan, .merged = merged, .lines = lines};
 	bool good = bounds_init(&b, false);
@@ -134,28 +144,34 @@ struct asker {
 	void *arg;
 };
 
-/** Whether all from a mount up to that which a bind is of were there before the bind, and can be bound. */
-static bool was_there(const struct discovery *d, const struct mount *child, const struct mount *in, uint64_t bind)
+/** Whether all from a mount up to that which a bind is of were there before the bind, and can be
+    bound. */
+static bool was_there(const struct discovery *d, const struct mount *child, const struct mount *in,
+                      uint64_t bind)
 {
 	const struct mount *first = d->table->mounts;
 	if (child < first || child >= first + d->table->count)
 		return false;
-	for (uint32_t node = (uint32_t)(child - first); node != MT_NONE; node = d->tree.nodes[node].parent) {
+	for (uint32_t node = (uint32_t)(child - first); node != MT_NONE; node =
+	     d->tree.nodes[node].parent) {
 		const struct mount *m = d->tree.nodes[node].mount;
 		if (m == in)
 			return true;
-		if (!m->uniq_id || m->uniq_id > bind || m->propagation & MP_UNBINDABLE || fstype_flags(m->fstype) & FST_AUTOFS)
+		if (!m->uniq_id || m->uniq_id > bind || m->propagation & MP_UNBINDABLE
+		    || fstype_flags(m->fstype) & FST_AUTOFS)
 			return false;
 	}
 	return false;
 }
 
 /** Whether what is on the way to a place below the bind is as below its source. */
-static bool is_same_way(const struct bounds *b, const char *target, const char *path, const char *rest)
+static bool is_same_way(const struct bounds *b, const char *target, const char *path,
+                        const char *rest)
 {
 	for (size_t n = 0; rest[n];) {
 		n += 1 + strcspn(rest + n + 1, "/");
-		const struct fstab_line *copy = seen_on(b, target, rest, n), *origin = seen_on(b, path, rest, n);
+		const struct fstab_line *copy = seen_on(b, target, rest, n),
+			*origin = seen_on(b, path, rest, n);
 		if (rest[n] && (!copy != !origin || (copy && !shows_same(copy, origin))))
 			return false;
 		if (!rest[n] && copy)
@@ -164,15 +180,18 @@ static bool is_same_way(const struct bounds *b, const char *target, const char *
 	return true;
 }
 
-static bool look_for(const struct bounds *b, void *arg, uint32_t line, const struct fstab_line *child, const char *rest)
+static bool look_for(const struct bounds *b, void *arg, uint32_t line,
+                     const struct fstab_line *child, const char *rest)
 {
 	const struct asker *asker = arg;
 	const struct fstab_line *of = b->merged->of[line];
 	const struct fstab_bound *bound = &b->merged->bound[line];
 	const char *options = tabline_value(&b->lines->lines[line], TABLINE_OPTIONS);
 	size_t n;
-	if (!options || !opt_find(options, "rbind", 5, &n) || !of->mount->uniq_id || mtree_path_within(child->target, of->target)
-	    || !was_there(asker->d, child->mount, bound->in, of->mount->uniq_id) || !is_same_way(b, of->target, bound->path, rest))
+	if (!options || !opt_find(options, "rbind", 5, &n) || !of->mount->uniq_id
+	    || mtree_path_within(child->target, of->target)
+	    || !was_there(asker->d, child->mount, bound->in, of->mount->uniq_id)
+	    || !is_same_way(b, of->target, bound->path, rest))
 		return true;
 	asker->each(asker->arg, &b->lines->lines[line], child);
 	return true;
@@ -181,7 +200,8 @@ static bool look_for(const struct bounds *b, void *arg, uint32_t line, const str
 /** Whether a mount comes and goes, so that one who has bound it may well have let it go. */
 static bool is_passing(const struct fstab_line *line)
 {
-	static const char *const owners[] = {"automount", "container", "credentials", "nsfs", "session", "snap", "udisks", "user"};
+	static const char *const owners[] = {"automount", "container", "credentials", "nsfs",
+	                                     "session", "snap", "udisks", "user"};
 	for (size_t i = 0; i < sizeof(owners) / sizeof(*owners); ++i) {
 		if (audit_is_owner(line->owner, owners[i]))
 			return true;
@@ -189,8 +209,11 @@ static bool is_passing(const struct fstab_line *line)
 	return false;
 }
 
-bool audit_left_out(const struct fstab_plan *plan, const struct fstab_merged *merged, const struct tablines *lines,
-                    const struct discovery *d, void (*each)(void *arg, const struct tabline *line, const struct fstab_line *child),
+bool audit_left_out(const struct fstab_plan *plan, const struct fstab_merged *merged,
+                    const struct tablines *lines,
+                    const struct discovery *d,
+                    void (*each)(void *arg, const struct tabline *line,
+                                 const struct fstab_line *child),
                     void *arg)
 {
 	struct bounds b = {.plan = plan, .merged = merged, .lines = lines};

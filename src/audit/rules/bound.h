@@ -22,7 +22,8 @@
  * @lines   That file.
  * @return whether there was memory.
  */
-bool audit_own_copies(struct fstab_plan *plan, const struct fstab_merged *merged, const struct tablines *lines);
+bool audit_own_copies(struct fstab_plan *plan, const struct fstab_merged *merged,
+                      const struct tablines *lines);
 
 /**
  * Call for each line that binds recursively, and a mount that would have come along and has
@@ -32,8 +33,11 @@ bool audit_own_copies(struct fstab_plan *plan, const struct fstab_merged *merged
  * @d  Of the plan.
  * @return whether there was memory.
  */
-bool audit_left_out(const struct fstab_plan *plan, const struct fstab_merged *merged, const struct tablines *lines,
-                    const struct discovery *d, void (*each)(void *arg, const struct tabline *line, const struct fstab_line *child),
+bool audit_left_out(const struct fstab_plan *plan, const struct fstab_merged *merged,
+                    const struct tablines *lines,
+                    const struct discovery *d,
+                    void (*each)(void *arg, const struct tabline *line,
+                                 const struct fstab_line *child),
                     void *arg);
 
 #endif

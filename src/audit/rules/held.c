@@ -12,10 +12,12 @@ static void say_who(struct strbuf *text, const struct host_holder *h)
 static void say_more(struct strbuf *text, const struct host_holder *h, const char *what)
 {
 	if (h->count > 1)
-		strbuf_printf(text, ", and %zu more %s%s", h->count - 1, what, h->count > 2 ? "s" : "");
+		strbuf_printf(text, ", and %zu more %s%s", h->count - 1, what,
+		              h->count > 2 ? "s" : "");
 }
 
-int audit_held(const struct host_holder *held, size_t n, bool (*secret)(const char *source, const char *options),
+int audit_held(const struct host_holder *held, size_t n,
+               bool (*secret)(const char *source, const char *options),
                struct audit_report *report)
 {
 	struct strbuf text;
@@ -23,23 +25,30 @@ int audit_held(const struct host_holder *held, size_t n, bool (*secret)(const ch
 	strbuf_init(&text);
 	for (size_t i = 0; i < n && rc == 0; ++i) {
 		const struct host_holder *h = &held[i];
-		const char *source = h->source && secret && secret(h->source, NULL) ? "***" : h->source;
+		const char *source = h->source && secret
+			&& secret(h->source, NULL) ? "***" : h->source;
 		struct audit_finding finding = {
-			.code = MNT_HELD, .severity = AUDIT_WARNING, .target = h->target ? h->target : "", .owner = h->line ? "fstab" : NULL, .line = h->line,
+			.code = MNT_HELD, .severity = AUDIT_WARNING,
+				.target = h->target ? h->target : "",
+					.owner = h->line ? "fstab" : NULL, .line = h->line,
 			.expected = "not in use"};
 		strbuf_reset(&text);
 		switch (h->kind) {
 		case HOST_HELD_ELSEWHERE:
-			strbuf_printf(&text, "%s is busy: not mounted here, but in another mount namespace on %s of ", source, h->where);
+			strbuf_printf(&text, "%s is busy: not mounted here, but in another mount "
+			                     "namespace on %s of ", source, h->where);
 			say_who(&text, h);
 			say_more(&text, h, "namespace");
 			finding.actual = "mounted in another namespace";
-			finding.hint = "unmount it there (nsenter -t PID -m umount ...), or end the processes there";
+			finding.hint = "unmount it there (nsenter -t PID -m umount ...), or end "
+			               "the processes there";
 			break;
 		case HOST_HELD_ALIVE:
-			strbuf_printf(&text, "%s is in use by the kernel, but not mounted in any visible namespace", source);
+			strbuf_printf(&text, "%s is in use by the kernel, but not mounted in any "
+			                     "visible namespace", source);
 			finding.actual = "in use";
-			finding.hint = "it was unmounted while in use (umount -l): fuser -vm DEVICE lists the processes; end them";
+			finding.hint = "it was unmounted while in use (umount -l): fuser -vm "
+			               "DEVICE lists the processes; end them";
 			break;
 		case HOST_HELD_DELETED:
 			finding.severity = AUDIT_INFO;
@@ -53,10 +62,12 @@ int audit_held(const struct host_holder *held, size_t n, bool (*secret)(const ch
 		case HOST_HELD_DETACHED:
 			finding.severity = AUDIT_INFO;
 			say_who(&text, h);
-			strbuf_printf(&text, " has %s open, in a file system that is no longer mounted", h->where);
+			strbuf_printf(&text, " has %s open, in a file system that is no longer "
+			                     "mounted", h->where);
 			say_more(&text, h, "file");
 			finding.actual = "open files";
-			finding.hint = "it was unmounted while in use (umount -l): it is busy until the process ends";
+			finding.hint = "it was unmounted while in use (umount -l): it is busy "
+			               "until the process ends";
 			break;
 		}
 		finding.message = strbuf_str(&text);

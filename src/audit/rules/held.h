@@ -15,7 +15,8 @@
  * @secret As in struct audit_input.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int audit_held(const struct host_holder *held, size_t n, bool (*secret)(const char *source, const char *options),
+int audit_held(const struct host_holder *held, size_t n,
+               bool (*secret)(const char *source, const char *options),
                struct audit_report *report);
 
 #endif

@@ -36,9 +36,11 @@ void rules_not_checked(struct host_rules *rules, enum audit_code code)
 
 static void judge_mtab(struct host_rules *rules)
 {
-	static const char hint[] = "ln -sfn ../proc/self/mounts /etc/mtab; getmnt recover --diff shows the right contents";
+	static const char hint[] = "ln -sfn ../proc/self/mounts /etc/mtab; getmnt recover --diff "
+	                           "shows the right contents";
 	const struct audit_mtab *mtab = &rules->in->mtab;
-	struct audit_finding finding = {.code = MTAB_REGULAR, .severity = AUDIT_INFO, .target = "/etc/mtab"};
+	struct audit_finding finding = {.code = MTAB_REGULAR, .severity = AUDIT_INFO,
+	                                .target = "/etc/mtab"};
 	switch (mtab->kind) {
 	case HOST_MTAB_UNKNOWN:
 		rules_not_checked(rules, MTAB_REGULAR);
@@ -69,7 +71,8 @@ static void judge_mtab(struct host_rules *rules)
 	if (mtab->wrong || mtab->gone || (mtab->missing && !mtab->unreadable)) {
 		finding.code = MTAB_STALE;
 		finding.message = "does not match what is mounted";
-		finding.actual = rules_format(rules, "%zu wrong, %zu gone, %zu missing", mtab->wrong, mtab->gone, mtab->missing);
+		finding.actual = rules_format(rules, "%zu wrong, %zu gone, %zu missing",
+		                              mtab->wrong, mtab->gone, mtab->missing);
 		rules_add(rules, &finding);
 	}
 	if (mtab->unreadable) {
@@ -93,13 +96,17 @@ static void judge_mode(struct host_rules *rules)
 		return;
 	rules_add(rules, &(struct audit_finding){
 		.code = FSTAB_MODE, .severity = AUDIT_CRITICAL, .target = "",
-		.message = "users other than root can write to the fstab, and so become root at the next boot",
-		.expected = "of root, mode 0644", .actual = rules_format(rules, "of user %u, mode %04o", in->fstab_uid, in->fstab_mode & 07777),
+		.message = "users other than root can write to the fstab, and so become root at "
+		           "the next boot",
+		.expected = "of root, mode 0644",
+			.actual = rules_format(rules, "of user %u, mode %04o", in->fstab_uid,
+			                       in->fstab_mode & 07777),
 		.hint = "check its contents, then chown root:root and chmod 0644 it"});
 }
 
 static const char shut_down[] = "the file system shut down after an error: reads and writes fail";
-static const char anew[] = "check the kernel log and the device; unmount it, run fsck, mount it again";
+static const char anew[] = "check the kernel log and the device; unmount it, run fsck, mount it "
+                           "again";
 
 /* Of a superblock that the table itself shows to have met an error. */
 enum {
@@ -113,7 +120,8 @@ static unsigned flip_of(const struct fstab_line *line)
 {
 	static const char *const types[] = {"ext2", "ext3", "ext4", "btrfs", "f2fs", "vfat", NULL};
 	const struct mount *m = line->mount;
-	if (!m || !line->target || !m->fstype || !m->fs_opts || !(fstype_flags(m->fstype) & FST_DEVICE))
+	if (!m || !line->target || !m->fstype || !m->fs_opts
+	    || !(fstype_flags(m->fstype) & FST_DEVICE))
 		return 0;
 	if (opt_shown_has(m->fs_opts, "shutdown"))
 		return FLIP_SHUTDOWN;
@@ -123,7 +131,8 @@ static unsigned flip_of(const struct fstab_line *line)
 	const char *const *type = types;
 	while (*type && strcmp(*type, m->fstype) != 0)
 		++type;
-	if (!*type || !opt_shown_has(m->fs_opts, "ro") || strcmp(line->owner, "udisks") == 0 || strcmp(line->owner, "session") == 0)
+	if (!*type || !opt_shown_has(m->fs_opts, "ro") || strcmp(line->owner, "udisks") == 0
+	    || strcmp(line->owner, "session") == 0)
 		return 0;
 	return m->vfs_opts && opt_shown_has(m->vfs_opts, "ro") ? FLIP_MEANT : FLIP_READONLY;
 }
@@ -131,13 +140,17 @@ static unsigned flip_of(const struct fstab_line *line)
 static void tell_flip(struct host_rules *rules, const struct fstab_line *line, unsigned flip)
 {
 	rules_add(rules, &(struct audit_finding){
-		.code = FS_ERRORS, .severity = AUDIT_CRITICAL, .target = line->target, .owner = line->owner, .line = line->of,
+		.code = FS_ERRORS, .severity = AUDIT_CRITICAL, .target = line->target,
+			.owner = line->owner, .line = line->of,
 		.fstype = line->mount->fstype,
 		.message = flip & FLIP_SHUTDOWN    ? shut_down
-		           : flip & FLIP_EMERGENCY ? "the file system has an error and rejects writes"
-		                                   : "the file system is read-only although the mount is not: it may have an error",
+		           : flip & FLIP_EMERGENCY
+		           ? "the file system has an error and rejects writes"
+		                                   : "the file system is read-only although the "
+		                                     "mount is not: it may have an error",
 		.expected = flip & FLIP_SHUTDOWN ? "none" : "rw",
-		.actual = flip & FLIP_SHUTDOWN ? "shut down" : flip & FLIP_EMERGENCY ? "rw,emergency_ro" : "ro", .hint = anew});
+		.actual = flip & FLIP_SHUTDOWN ? "shut down" : flip & FLIP_EMERGENCY
+			? "rw,emergency_ro" : "ro", .hint = anew});
 }
 
 /** Whoever has mounted it, what has flipped is told once: of a line it may be as DRIFT-READONLY. */
@@ -156,7 +169,8 @@ static void judge_flips(struct host_rules *rules)
 	for (size_t i = 0; i < rules->report->count && !rules->failed; ++i) {
 		const struct audit_finding *f = &rules->report->findings[i];
 		if (f->code == DRIFT_READONLY)
-			rules->failed |= map64_put(&told, map64_text(f->target), f->code) == MAP64_NONE;
+			rules->failed |= map64_put(&told, map64_text(f->target),
+			                           f->code) == MAP64_NONE;
 	}
 	for (uint32_t i = 0; i < plan->count && !rules->failed; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
@@ -169,8 +183,10 @@ static void judge_flips(struct host_rules *rules)
 			break;
 		}
 		uint32_t code = map64_get(&told, map64_text(line->target));
-		bool excused = line->of && line->of <= rules->report->nlines && rules->report->ignored[line->of - 1] & audit_bit(DRIFT_READONLY);
-		if (code == FS_ERRORS || (!(flip & FLIP_SHUTDOWN) && (code == DRIFT_READONLY || excused))
+		bool excused = line->of && line->of <= rules->report->nlines
+			&& rules->report->ignored[line->of - 1] & audit_bit(DRIFT_READONLY);
+		if (code == FS_ERRORS || (!(flip & FLIP_SHUTDOWN)
+		                          && (code == DRIFT_READONLY || excused))
 		    || (flip & FLIP_READONLY && line->of))
 			flip |= FLIP_TOLD;
 		flips[first] = (unsigned char)(flips[first] | flip);
@@ -197,10 +213,12 @@ static void judge_errors(struct host_rules *rules)
 		const struct fstab_line *line = &in->plan->lines[e->of];
 		const char *more = e->detail ? rules_format(rules, ": %s", e->detail) : "";
 		struct audit_finding finding = {
-			.code = FS_ERRORS, .severity = AUDIT_CRITICAL, .target = line->target, .owner = line->owner, .line = line->of,
+			.code = FS_ERRORS, .severity = AUDIT_CRITICAL, .target = line->target,
+				.owner = line->owner, .line = line->of,
 			.expected = "none", .message = "the file system reports errors",
 			.actual = rules_format(rules, "%llu%s", e->count, more),
-			.hint = "check the kernel log; back up its data, check the device, then run fsck on the unmounted file system",
+			.hint = "check the kernel log; back up its data, check the device, then "
+			        "run fsck on the unmounted file system",
 		};
 		if (e->shutdown) {
 			finding.message = shut_down;
@@ -209,9 +227,11 @@ static void judge_errors(struct host_rules *rules)
 		} else if (e->missing) {
 			finding.message = "devices of the file system are missing";
 			finding.actual = rules_format(rules, "%u missing%s", e->missing, more);
-			finding.hint = "btrfs device usage shows which device is missing; btrfs replace replaces it";
+			finding.hint = "btrfs device usage shows which device is missing; btrfs "
+			               "replace replaces it";
 		} else if (strcmp(line->mount->fstype, "btrfs") == 0) {
-			/* Counted since the device was made, or since somebody has set them to nothing. */
+			/* Counted since the device was made, or since somebody has set them to
+			    nothing. */
 			finding.severity = AUDIT_WARNING;
 			finding.message = "devices of the file system report errors";
 			finding.hint = "btrfs scrub start; once repaired, btrfs device stats -z";

@@ -14,7 +14,8 @@
 struct audit_mounts_input {
 	const struct discovery *d;
 	const struct fstab_plan *plan;   /* with its owners: audit_own() */
-	const char *const *include;      /* owners whose mounts are told one by one; NULL ends them */
+	const char *const *include;      /* owners whose mounts are told one by one; NULL ends them
+	                                    */
 	bool (*secret)(const char *source, const char *options);   /* as in struct audit_input */
 	long limit;              /* fs.mount-max; -1: not known */
 };

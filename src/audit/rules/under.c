@@ -15,8 +15,10 @@ bool audit_is_others(const struct fstab_line *line, const char *const *include)
 	if (!line || line->fate != FSTAB_OWN)
 		return false;
 	/* What is mounted once at a boot is not stacked by who mounts it. */
-	if (line->target && (audit_is_owner(line->owner, "zfs") || audit_is_owner(line->owner, "gpt-auto")
-	                     || (audit_is_owner(line->owner, "unit") && !mtree_path_within(line->target, "/run"))))
+	if (line->target && (audit_is_owner(line->owner, "zfs")
+	                     || audit_is_owner(line->owner, "gpt-auto")
+	                     || (audit_is_owner(line->owner, "unit")
+	                         && !mtree_path_within(line->target, "/run"))))
 		return false;
 	for (const char *const *name = include; *name; ++name) {
 		if (audit_is_owner(line->owner, *name))
@@ -35,7 +37,8 @@ static const char *below(const char *path, const char *dir)
 /** Whether a mount shows the very directory that it is mounted on. */
 static bool is_upon_itself(const struct mount *m, const struct mount *parent, const char *place)
 {
-	if (mount_dev(m) != mount_dev(parent) || !m->root || !parent->root || !mtree_path_within(m->root, parent->root))
+	if (mount_dev(m) != mount_dev(parent) || !m->root || !parent->root
+	    || !mtree_path_within(m->root, parent->root))
 		return false;
 	return strcmp(below(m->root, parent->root), place) == 0;
 }
@@ -71,11 +74,13 @@ static bool has_layer(const struct mount *m, const char *dir, bool *failed)
 	char *text = strdup(m->fs_opts), *save = NULL;
 	bool found = false;
 	*failed |= !text;
-	for (char *opt = text ? strtok_r(text, ",", &save) : NULL; opt && !found; opt = strtok_r(NULL, ",", &save)) {
+	for (char *opt = text ? strtok_r(text, ",", &save) : NULL; opt
+	     && !found; opt = strtok_r(NULL, ",", &save)) {
 		for (const char *const *key = keys; *key && !found; ++key) {
 			size_t n = strlen(*key);
 			if (strncmp(opt, *key, n) == 0)
-				found = is_layer(opt + n, unescape_octal(opt + n, opt + n, strlen(opt + n)), dir);
+				found = is_layer(opt + n, unescape_octal(opt + n, opt + n,
+				                                         strlen(opt + n)), dir);
 		}
 	}
 	free(text);
@@ -99,7 +104,8 @@ static bool is_made_up(const struct mount *parent)
 }
 
 /** See whether a line's mount is to be looked under.  @return whether it is. */
-static bool take(const struct discovery *d, const struct fstab_line *line, struct audit_under *under, bool *failed)
+static bool take(const struct discovery *d, const struct fstab_line *line,
+                 struct audit_under *under, bool *failed)
 {
 	const struct mtree *tree = &d->tree;
 	uint32_t node = line->mount && line->target ? mtree_find(tree, line->mount->key) : MT_NONE;
@@ -120,10 +126,12 @@ static bool take(const struct discovery *d, const struct fstab_line *line, struc
 	if (!place || !*place)
 		return true;
 	under->covered.place = place;
-	return !is_upon_itself(line->mount, tree->nodes[parent].mount, place) && !has_layer(line->mount, name, failed);
+	return !is_upon_itself(line->mount, tree->nodes[parent].mount, place)
+	       && !has_layer(line->mount, name, failed);
 }
 
-ssize_t audit_under_list(const struct discovery *d, const struct fstab_plan *plan, const char *const *include,
+ssize_t audit_under_list(const struct discovery *d, const struct fstab_plan *plan,
+                         const char *const *include,
                          struct audit_under **list)
 {
 	size_t n = 0;
@@ -175,17 +183,21 @@ int audit_under(const struct audit_under *list, size_t n, struct audit_report *r
 		if (c->state != HOST_COVERED_DATA)
 			continue;
 		strbuf_reset(&text);
-		strbuf_printf(&text, "under it lie%s %s%zu entr%s that nobody sees while it is mounted", c->count == 1 && !c->more ? "s" : "",
+		strbuf_printf(&text, "under it lie%s %s%zu entr%s that nobody sees while it is "
+		                     "mounted", c->count == 1 && !c->more ? "s" : "",
 		              c->more ? "at least " : "", c->count, c->count == 1 ? "y" : "ies");
 		for (size_t k = 0; k < HOST_COVERED_NAMES && c->names[k]; ++k)
 			strbuf_printf(&text, "%s%s", k ? ", " : ": ", c->names[k]);
 		if (c->more || c->count > HOST_COVERED_NAMES)
 			strbuf_puts(&text, " ...");
 		rc = text.failed ? -1 : audit_report_add(report, &(struct audit_finding){
-			.code = MNT_UNDER_NOT_EMPTY, .severity = hides(u->line->mount) ? AUDIT_INFO : AUDIT_WARNING, .target = u->line->target,
-			.owner = u->line->owner, .fstype = u->line->mount->fstype, .message = strbuf_str(&text),
+			.code = MNT_UNDER_NOT_EMPTY, .severity = hides(u->line->mount) ? AUDIT_INFO
+				: AUDIT_WARNING, .target = u->line->target,
+			.owner = u->line->owner, .fstype = u->line->mount->fstype,
+				.message = strbuf_str(&text),
 			.expected = "an empty directory", .actual = "not empty",
-			.hint = "bind the file system below to another directory (mount --bind) to reach the data; move or remove it"});
+			.hint = "bind the file system below to another directory (mount --bind) to "
+			        "reach the data; move or remove it"});
 	}
 	strbuf_destroy(&text);
 	if (rc == 0)

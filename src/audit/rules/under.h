@@ -28,7 +28,8 @@ struct audit_under {
  * @list [out]  To be freed by audit_under_free().
  * @return its length, or -1.  Errors: ENOMEM.
  */
-ssize_t audit_under_list(const struct discovery *d, const struct fstab_plan *plan, const char *const *include,
+ssize_t audit_under_list(const struct discovery *d, const struct fstab_plan *plan,
+                         const char *const *include,
                          struct audit_under **list);
 
 void audit_under_free(struct audit_under *list, size_t n);

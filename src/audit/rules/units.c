@@ -58,7 +58,8 @@ static const char *target_of(const struct host_unit *unit)
 
 static void judge_failed(struct judging *j, const struct host_unit *unit)
 {
-	bool unread = strcmp(unit->load_state, "bad-setting") == 0 || strcmp(unit->load_state, "error") == 0;
+	bool unread = strcmp(unit->load_state, "bad-setting") == 0
+		|| strcmp(unit->load_state, "error") == 0;
 	if (!unread && strcmp(unit->active_state, "failed") != 0)
 		return;
 	bool gone = strcmp(unit->load_state, "not-found") == 0;
@@ -67,13 +68,16 @@ static void judge_failed(struct judging *j, const struct host_unit *unit)
 	escape_shell(&plain, unit->id);
 	j->failed |= plain.failed;
 	add(j, &(struct audit_finding){
-		.code = UNIT_FAILED, .severity = gone ? AUDIT_INFO : AUDIT_WARNING, .target = target_of(unit), .owner = "unit",
-		.message = format(j, unread ? "systemd cannot load %s" : gone ? "%s failed, and does not exist any more" : "%s failed",
+		.code = UNIT_FAILED, .severity = gone ? AUDIT_INFO : AUDIT_WARNING,
+			.target = target_of(unit), .owner = "unit",
+		.message = format(j, unread ? "systemd cannot load %s" : gone
+		                  ? "%s failed, and does not exist any more" : "%s failed",
 		                  unit->id),
 		.expected = unread ? "loaded" : "no failure",
 		.actual = unread ? unit->load_state : *unit->result ? unit->result : "failed",
 		.hint = gone ? format(j, "systemctl reset-failed %s", operand(j, unit))
-		             : format(j, "systemctl status %s; journalctl -u %s", operand(j, unit), strbuf_str(&plain))});
+		             : format(j, "systemctl status %s; journalctl -u %s", operand(j, unit),
+		                      strbuf_str(&plain))});
 	strbuf_destroy(&plain);
 }
 
@@ -88,9 +92,12 @@ static void judge_stale(struct judging *j)
 	}
 	if (loaded.stale > 0)
 		add(j, &(struct audit_finding){
-			.code = FSTAB_SYSTEMD_STALE, .severity = AUDIT_WARNING, .target = "", .owner = "fstab",
+			.code = FSTAB_SYSTEMD_STALE, .severity = AUDIT_WARNING, .target = "",
+				.owner = "fstab",
 			.message = "the fstab was changed, but systemd still uses the old one",
-			.expected = "loaded", .actual = format(j, "%zu unit%s of the old fstab", loaded.stale, loaded.stale == 1 ? "" : "s"),
+			.expected = "loaded", .actual = format(j, "%zu unit%s of the old fstab",
+			                                       loaded.stale,
+			                                       loaded.stale == 1 ? "" : "s"),
 			.hint = "systemctl daemon-reload"});
 }
 
@@ -104,10 +111,13 @@ static void take_lines(struct judging *j)
 		const struct tabline *line = &lines->lines[i];
 		if (line->kind != TABLINE_ENTRY)
 			continue;
-		const char *target = tabline_value(line, TABLINE_TARGET), *source = tabline_value(line, TABLINE_SOURCE);
-		const char *path = target && *target == '/' ? target : source && *source == '/' ? source : NULL;
+		const char *target = tabline_value(line, TABLINE_TARGET),
+			*source = tabline_value(line, TABLINE_SOURCE);
+		const char *path = target && *target == '/' ? target : source
+			&& *source == '/' ? source : NULL;
 		const char *normal = path ? fstab_normal(&j->arena, path) : NULL;
-		j->failed = path && (!normal || map64_put(&j->lines, map64_text(normal), 0) == MAP64_NONE);
+		j->failed = path && (!normal || map64_put(&j->lines, map64_text(normal),
+		                                          0) == MAP64_NONE);
 	}
 }
 
@@ -132,22 +142,31 @@ static void judge_wanted(struct judging *j, const struct host_unit *unit)
 	bool swap = host_unit_is(unit, ".swap"), automount = host_unit_is(unit, ".automount");
 	const char *path = swap ? unit->what : unit->where;
 	bool required = fstab_is_boot_target(unit->required_by);
-	bool unmet = strcmp(unit->condition_result, "no") == 0 && *unit->condition_time && strcmp(unit->condition_time, "0") != 0;
-	if (strcmp(unit->active_state, "inactive") != 0 || strcmp(unit->load_state, "loaded") != 0 || !*unit->fragment
-	    || fstab_is_lines_unit(unit) || *path != '/' || unmet || !(required || fstab_is_boot_target(unit->wanted_by))
+	bool unmet = strcmp(unit->condition_result, "no") == 0 && *unit->condition_time
+		&& strcmp(unit->condition_time, "0") != 0;
+	if (strcmp(unit->active_state, "inactive") != 0 || strcmp(unit->load_state, "loaded") != 0
+	    || !*unit->fragment
+	    || fstab_is_lines_unit(unit) || *path != '/' || unmet
+	    || !(required || fstab_is_boot_target(unit->wanted_by))
 	    || map64_get(&j->lines, map64_text(path)) != MAP64_NONE)
 		return;
 	/* A mount with an automount is mounted when it is used. */
-	if (!swap && (is_api(path) || *unit->triggered_by || (automount && has_active_sibling(j->in->units, unit))))
+	if (!swap && (is_api(path) || *unit->triggered_by
+	              || (automount && has_active_sibling(j->in->units, unit))))
 		return;
-	bool no_device = *unit->what == '/' && facts->devices && facts->devices(facts->arg, unit->what, NULL) == 0;
+	bool no_device = *unit->what == '/' && facts->devices
+		&& facts->devices(facts->arg, unit->what, NULL) == 0;
 	const char *name = operand(j, unit);
 	add(j, &(struct audit_finding){
-		.code = swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, .severity = no_device && !required ? AUDIT_INFO : AUDIT_WARNING,
-		.target = path, .owner = strncmp(unit->fragment, "/run/systemd/generator.late/", 28) == 0 ? "gpt-auto" : "unit",
-		.message = format(j, no_device ? "%s is not active: its device does not exist" : "%s is not active, but a boot target needs it",
+		.code = swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, .severity = no_device
+			&& !required ? AUDIT_INFO : AUDIT_WARNING,
+		.target = path, .owner = strncmp(unit->fragment, "/run/systemd/generator.late/",
+		                                 28) == 0 ? "gpt-auto" : "unit",
+		.message = format(j, no_device ? "%s is not active: its device does not exist"
+		                  : "%s is not active, but a boot target needs it",
 		                  unit->id),
-		.expected = swap ? "in use" : automount ? "an automount" : "mounted", .actual = swap ? "not in use" : "not mounted",
+		.expected = swap ? "in use" : automount ? "an automount" : "mounted",
+			.actual = swap ? "not in use" : "not mounted",
 		.hint = format(j, "systemctl status %s; start the unit or disable it", name)});
 }
 

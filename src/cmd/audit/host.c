@@ -14,19 +14,23 @@ static void note_nameless(void *arg, size_t i)
 }
 
 /** Compare a regular file with the mounts.  @return 0, or -1 (ENOMEM). */
-static int judge_mtab(const struct discovery *d, const char *text, size_t len, struct audit_mtab *mtab)
+static int judge_mtab(const struct discovery *d, const char *text, size_t len,
+                      struct audit_mtab *mtab)
 {
 	struct rec_input in = {.format = REC_MTAB, .keep = REC_ALL};
 	struct rec_judgement judgement = {0};
 	struct rec_row *rows = NULL;
 	bool nameless = false;
 	struct tablines *lines = tablines_parse(text, len);
-	int rc = lines && rec_rows(&d->tree, d->targets, &rows, &in.nrows, note_nameless, &nameless) == 0 ? 0 : -1;
+	int rc = lines && rec_rows(&d->tree, d->targets, &rows, &in.nrows, note_nameless,
+	                           &nameless) == 0 ? 0 : -1;
 	in.lines = lines;
 	in.rows = rows;
 	if (rc == 0 && !nameless && (rc = rec_judge(&in, &judgement)) == 0)
-		*mtab = (struct audit_mtab){HOST_MTAB_FILE, judgement.of[REC_WRONG], judgement.of[REC_GONE],
-		                            judgement.of[REC_MISSING], judgement.of[REC_UNREADABLE]};
+		*mtab = (struct audit_mtab){
+			HOST_MTAB_FILE, judgement.of[REC_WRONG], judgement.of[REC_GONE],
+		                            judgement.of[REC_MISSING],
+		                            judgement.of[REC_UNREADABLE]};
 	rec_judgement_destroy(&judgement);
 	tablines_free(lines);
 	free(rows);
@@ -49,7 +53,8 @@ static int read_mtab(struct host *host, struct audit_mtab *mtab)
 }
 
 /** Read the crypttab.  @return 0, or -2 after a message. */
-static int read_crypttab(struct fstab_machine *machine, struct audit_host *in, char **text, struct strbuf *name)
+static int read_crypttab(struct fstab_machine *machine, struct audit_host *in, char **text,
+                         struct strbuf *name)
 {
 	switch (host_crypttab(&machine->host, text, name)) {
 	case HOST_READ:
@@ -60,7 +65,8 @@ static int read_crypttab(struct fstab_machine *machine, struct audit_host *in, c
 		return 0;
 	case HOST_READ_BLIND:
 		if (machine->run.judged)
-			message(strbuf_str(name), "not read: accessing it can block; unmount the file system there");
+			message(strbuf_str(name), "not read: accessing it can block; unmount the "
+			                          "file system there");
 		in->crypttab_unknown = true;
 		return 0;
 	case HOST_READ_DENIED:
@@ -77,7 +83,8 @@ static int read_crypttab(struct fstab_machine *machine, struct audit_host *in, c
 }
 
 /** Read which errors the file systems of a plan report.  @return 0, or -1 (ENOMEM). */
-static int read_errors(struct host *host, const struct fstab_plan *plan, struct host_errors_list *errors)
+static int read_errors(struct host *host, const struct fstab_plan *plan,
+                       struct host_errors_list *errors)
 {
 	const struct mount **mounts = calloc(plan->count + 1, sizeof(*mounts));
 	for (size_t i = 0; mounts && i < plan->count; ++i)
@@ -87,7 +94,8 @@ static int read_errors(struct host *host, const struct fstab_plan *plan, struct 
 	return rc;
 }
 
-int audit_judge_host(struct fstab_machine *machine, struct audit_host *in, struct audit_report *report)
+int audit_judge_host(struct fstab_machine *machine, struct audit_host *in,
+                     struct audit_report *report)
 {
 	struct host *host = &machine->host;
 	struct host_errors_list errors = {0};

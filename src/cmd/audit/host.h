@@ -14,6 +14,7 @@
  * @in  Without what is read here: mtab, errors, cmdline, crypttab.
  * @return 0; -1 (ENOMEM); or -2 after a message.
  */
-int audit_judge_host(struct fstab_machine *machine, struct audit_host *in, struct audit_report *report);
+int audit_judge_host(struct fstab_machine *machine, struct audit_host *in,
+                     struct audit_report *report);
 
 #endif

@@ -30,12 +30,15 @@ bool merge_damaged(struct merger *m)
 	for (size_t i = 0; base && i < base->count; ++i) {
 		const struct tabline *line = &base->lines[i];
 		if (is_hurt(line))
-			m->failed |= map64_put(&known, map64_bytes(MAP64_BYTES, line->bytes, line->n), 0) == MAP64_NONE;
+			m->failed |= map64_put(&known, map64_bytes(MAP64_BYTES, line->bytes,
+			                                           line->n), 0) == MAP64_NONE;
 	}
 	for (size_t i = 0; i < file->count && !hurt; ++i) {
 		const struct tabline *line = &file->lines[i];
 		entry |= line->kind == TABLINE_ENTRY;
-		hurt = is_hurt(line) && map64_get(&known, map64_bytes(MAP64_BYTES, line->bytes, line->n)) == MAP64_NONE;
+		hurt = is_hurt(line) && map64_get(&known,
+		                                  map64_bytes(MAP64_BYTES, line->bytes,
+		                                              line->n)) == MAP64_NONE;
 	}
 	map64_destroy(&known);
 	return hurt || !entry;
@@ -47,7 +50,8 @@ void merge_take_base(struct loaded *base, const struct merger *file)
 	merge_take_file(&base->m, file->in->base);
 }
 
-const struct old *merge_find_loaded(struct merger *m, struct loaded *base, const struct old *old, const struct new *new)
+const struct old *merge_find_loaded(struct merger *m, struct loaded *base, const struct old *old,
+                                    const struct new *new)
 {
 	if (!base || !m->in->base)
 		return NULL;
@@ -61,7 +65,8 @@ const struct old *merge_find_loaded(struct merger *m, struct loaded *base, const
 	}
 	for (size_t i = 0; i < base->m.nold; ++i) {
 		const struct old *of = &base->m.old[i];
-		if (of->swap && (old ? strcmp(of->words.source, old->words.source) == 0 : merge_same(&base->m, of, new) == 1))
+		if (of->swap && (old ? strcmp(of->words.source, old->words.source) == 0
+		                 : merge_same(&base->m, of, new) == 1))
 			return of;
 	}
 	return NULL;
@@ -89,12 +94,15 @@ bool merge_edited_source(struct merger *m, const struct old *old, const struct o
 
 bool merge_edited_options(struct merger *m, const struct old *old, const struct old *of)
 {
-	return !merge_cut(m, old) && (may_be_edited(m, of) || !merge_alike(old->words.options, of->words.options, false));
+	return !merge_cut(m, old) && (may_be_edited(m, of)
+	                              || !merge_alike(old->words.options, of->words.options,
+	                                              false));
 }
 
 bool merge_edited_pass(struct merger *m, const struct old *old, const struct old *of)
 {
-	return !merge_cut(m, old) && (may_be_edited(m, of) || old->words.passno != of->words.passno);
+	return !merge_cut(m, old) && (may_be_edited(m, of)
+	                              || old->words.passno != of->words.passno);
 }
 
 bool merge_taken_out(struct merger *m, const struct old *loaded, const struct new *new)
