@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/** Whether two paths from ROOT lead to one place: 1, 0; -1: not known. */
+/** Whether two paths from ROOT lead to the same place: 1, 0; -1: not known. */
 static int same_place(const struct machine_merge *merge, const char *a, const char *b)
 {
 	struct strbuf one, other;
@@ -22,14 +22,14 @@ static int same_place(const struct machine_merge *merge, const char *a, const ch
 
 enum { LOOP_MAJOR = 7 };
 
-/** Whether a name in /dev is the one that the kernel has, and not of what has many. */
+/** Whether a name in /dev is the kernel's own, of a device with no other kernel name. */
 static bool is_plain_name(const char *name)
 {
 	return name && strncmp(name, "/dev/", 5) == 0 && !strchr(name + 5, '/')
 	       && strncmp(name + 5, "dm-", 3) != 0;
 }
 
-/** Whether a tag is that of the device of a line of the plan, by the number of what has it. */
+/** Whether a tag belongs to the device of a line of the plan: 1, 0; -1: not known. */
 static int tag_leads(const struct machine_merge *merge, const char *tag,
                      const struct fstab_line *line)
 {
@@ -41,11 +41,11 @@ static int tag_leads(const struct machine_merge *merge, const char *tag,
 		return -1;
 	int same = fstab_same_device(&named, &own);
 	const char *name = named.tags ? named.tags->name : NULL;
-	/* A device of which nothing is known but that it is used. */
+	/* Nothing but its name is known of the swap device. */
 	if (same < 0 && line->swap && !own.numbered && is_plain_name(line->swap)
 	    && is_plain_name(name))
 		same = strcmp(line->swap, name) == 0;
-	/* Of a path, a member and what stands on them each can show the tag. */
+	/* A multipath path or a member can show the same tag as the device on top. */
 	bool part = same == 0 && (devmap_part(merge->host->in.devs, named.major, named.minor)
 	                          || (own.numbered
 	                              && devmap_part(merge->host->in.devs, own.major, own.minor)));
@@ -72,14 +72,14 @@ static int leads(void *arg, const char *path, const struct fstab_line *line)
 		bool named = m->dev_major == 0;
 		known = devmap_behind(in->devs, m->dev_major, m->dev_minor,
 		                      named ? m->source : NULL, &own_major, &own_minor);
-		/* The image of a loop device has a path of its own. */
+		/* Compare the image of a loop device by path. */
 		if (line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0
 		    && strncmp(path, "/dev/", 5) != 0)
 			return same_place(merge, path, line->source);
 	}
 	if (!known)
 		return -1;
-	/* Of a loop device without its file, it may be any. */
+	/* The file of this loop device is not known. */
 	struct devmap_loop loop;
 	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0
 	    && !devmap_loop(in->devs, own_major, own_minor, &loop))

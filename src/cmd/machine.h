@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The machine that an fstab is of: its mounts, and what is read besides them (host/host.h).
+ * The machine of an fstab: its mounts, and what is read besides them (host/host.h).
  *
  *     machine_init() --> run_know() --> machine_know() --> fstab_plan()
  */

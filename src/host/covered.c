@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies under a mount is seen in a clone of the mount below it: open_tree(2) with
- * OPEN_TREE_CLONE and without AT_RECURSIVE.  There is no mount in it, so no name leads
- * through one, none is an automount's, and nothing has to be unmounted.  It ends with its
- * descriptor.
+ * A directory below a mount is visible in a clone of its parent mount: open_tree(2) with
+ * OPEN_TREE_CLONE and without AT_RECURSIVE.  The clone has no mounts on it, so no path leads
+ * through a mount or wakes an automount, and closing the descriptor frees the clone.
  */
 #include "host/host.h"
 
@@ -12,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENTRIES = 32 * 1024, ENTRY_MAX = 512 };   /* bytes: of one read, of an entry */
+enum { ENTRIES = 32 * 1024, ENTRY_MAX = 512 };   /* bytes of one read; of one entry */
 
-/** Open the root of a mount by its name, if that is what is there.
-    @return a descriptor made with O_PATH, or -1. */
+/** Open the root of a mount by its name, and check that it is this mount.
+    @return an O_PATH descriptor, or -1. */
 static int open_mount(struct host *host, uint32_t node)
 {
 	const struct mount *m = host->in.d->tree.nodes[node].mount;
@@ -34,10 +33,10 @@ static int open_mount(struct host *host, uint32_t node)
 	return -1;
 }
 
-/** A clone of a mount.  @return a descriptor made with O_PATH, or -1. */
+/** Clone a mount.  @return an O_PATH descriptor, or -1. */
 static int clone_mount(struct host *host, uint32_t node)
 {
-	/* By its name alone it is not to be found in another root. */
+	/* In another root the name leads elsewhere. */
 	if (!host->in.own || host->in.paths.node_blocks(host->in.paths.arg, node))
 		return -1;
 	int fd = open_mount(host, node);
@@ -60,7 +59,7 @@ static bool keeps_directory(const char *name)
 	return false;
 }
 
-/** Count the entries of a directory by one read.  @return 0, or -1 (ENOMEM). */
+/** Count the entries that one read of a directory returns.  @return 0, or -1 (ENOMEM). */
 static int count(struct os *os, int fd, struct host_covered *covered)
 {
 	static _Alignas(struct k_dirent) char entries[ENTRIES];
@@ -77,7 +76,7 @@ static int count(struct os *os, int fd, struct host_covered *covered)
 			return -1;
 		++covered->count;
 	}
-	/* A broken file system may give what is no entry. */
+	/* A broken file system may return an invalid entry. */
 	if (at < (size_t)n)
 		return 0;
 	covered->more = (size_t)n > sizeof(entries) - ENTRY_MAX;
@@ -85,7 +84,7 @@ static int count(struct os *os, int fd, struct host_covered *covered)
 	return 0;
 }
 
-/** Look at one.  @return 0, or -1 (ENOMEM). */
+/** Look at one directory.  @return 0, or -1 (ENOMEM). */
 static int look(struct os *os, int clone, struct host_covered *covered)
 {
 	const uint64_t within = K_RESOLVE_NO_XDEV | K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS
@@ -95,8 +94,8 @@ static int look(struct os *os, int clone, struct host_covered *covered)
 	if (fd < 0 && errno == EPERM)
 		fd = os_openat2(os, clone, covered->place, flags, within);
 	if (fd < 0) {
-		/* A file, on which a file is mounted; a name that was removed in another namespace.
-		    */
+		/* A file with a file mounted on it; or a name that was removed in another
+		   namespace. */
 		if (errno == ENOTDIR || errno == ENOENT)
 			covered->state = HOST_COVERED_NOTHING;
 		return 0;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/** The source of a mount whose number is not that of its device. */
+/** The source of a mount whose device number is not that of its device, or NULL. */
 static const char *subvolume_source(const struct mount *mount)
 {
 	return fstype_flags(mount->fstype) & FST_SUBVOL ? mount->source : NULL;
@@ -101,10 +101,10 @@ static void count_tag(struct host *host, uint32_t device, const char *tag, const
 enum { TAG_UUID, TAG_LABEL, TAG_PARTUUID, TAG_PARTLABEL, TAGS };
 static const char *const tag_names[TAGS] = {"UUID", "LABEL", "PARTUUID", "PARTLABEL"};
 
-/** What a device has of a tag; NULL. */
+/** The value of a tag of a device, or NULL. */
 static const char *tag_value(const struct devmap_tags *tags, int tag)
 {
-	/* What is not known to be there may be the remains of something. */
+	/* A tag that was not verified may be a leftover of an old file system. */
 	bool known = tags->known == DEVMAP_KNOWN;
 	switch (tag) {
 	case TAG_UUID:
@@ -118,7 +118,7 @@ static const char *tag_value(const struct devmap_tags *tags, int tag)
 	}
 }
 
-/** Count which identifiers there are, of all devices. */
+/** Count the identifiers of all devices. */
 static void count_tags(struct host *host)
 {
 	host->listed = true;
@@ -137,8 +137,7 @@ static void count_tags(struct host *host)
 	}
 }
 
-/** Whether two devices that show one UUID are of one file system: not if one is a copy of the
-    other. */
+/** Whether two devices with the same UUID are members of one file system, and not copies. */
 static bool are_one(const struct devmap_tags *a, const struct devmap_tags *b)
 {
 	if (!a->type || !b->type || strcmp(a->type, b->type) != 0 || !a->uuid || !b->uuid
@@ -152,8 +151,8 @@ static bool are_one(const struct devmap_tags *a, const struct devmap_tags *b)
 	return strcmp(a->type, "bcachefs") == 0;
 }
 
-/** Of several devices with a tag, take out those that are parts of others, and count those of one
-    file system once.  If all are parts, it is the tag of what they are parts of. */
+/** Count the devices of a tag without members of others, and members of one file system once. If
+    all are members, the tag is that of the device which they form. */
 static void sort_out(struct host *host, int tag, const char *value, struct host_tag *found)
 {
 	uint32_t *alone = malloc(found->count * sizeof(*alone));
@@ -228,7 +227,7 @@ bool host_device_number(struct host *host, const char *path, uint32_t *major, ui
 	return is;
 }
 
-/** Fill in what is known of a device. */
+/** Fill in a device by its number. */
 static void fill_device(struct host *host, uint32_t major, uint32_t minor,
                         struct fstab_device *device)
 {

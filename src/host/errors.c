@@ -17,7 +17,7 @@
 struct reader {
 	struct host *host;
 	struct host_errors_list *out;
-	struct strbuf text;      /* for use in passing */
+	struct strbuf text;      /* scratch */
 	bool failed;             /* ENOMEM */
 };
 
@@ -56,7 +56,7 @@ static void ask_ext4(struct reader *r, const struct mount *m, uint32_t of)
 		return;
 	}
 	long count = host_read_number(os, path);
-	/* Since Linux 4.19 told there; before, what is not told is not known. */
+	/* Exists since Linux 4.19. */
 	r->out->unknown |= count < 0;
 	struct host_errors *errors = count > 0 ? add_errors(r, of) : NULL;
 	if (!errors)
@@ -73,7 +73,7 @@ static void ask_ext4(struct reader *r, const struct mount *m, uint32_t of)
 	free(function);
 }
 
-/** The numbers of a text "name number", added up; names of those above 0 go to the text. */
+/** Add up the numbers of lines "name number"; the text gets those above 0. */
 static unsigned long long add_stats(const char *text, struct strbuf *names)
 {
 	unsigned long long sum = 0;
@@ -144,9 +144,8 @@ static void ask_btrfs(struct reader *r, const struct mount *m, uint32_t of)
 }
 
 /**
- * Whether a file system is seen to have shut down, without a question to it: ext4 says so among
- * its options (since Linux 6.16); of XFS statx(2) tells nothing but EIO then, though what it
- * tells otherwise is in memory.
+ * Whether a file system shut down, without asking it: ext4 shows it in its options (since Linux
+ * 6.16); on XFS statx(2), which discovery called, fails with EIO.
  */
 static bool is_shut_down(struct reader *r, const struct mount *m)
 {

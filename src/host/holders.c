@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holders, in three passes over /proc, each bounded:
+ * Holders, in three bounded passes:
  *
- *     processes --> their mount namespaces, the table of each once --> mounts of lines that
- *                                                                      are not mounted here
- *     processes of ours --> their open files --> fdinfo: the ID of a mount --> of none that
- *                                                                      is mounted, or deleted
- *     lines     --> /sys/fs/TYPE/DEVICE: the kernel has it in use
+ *     all processes --> mount namespaces, each table once --> mounts of fstab lines that are
+ *                                                             not mounted here
+ *     processes in our namespace --> open files --> fdinfo: the ID of their mount --> mounts
+ *                                                   that are detached or deleted
+ *     fstab lines --> /sys/fs/TYPE/DEVICE exists: the kernel has the file system in use
  *
- * A link in /proc/PID/fd is read, and never followed: that would touch what it leads to.  The
- * working directory of a process has no such file as fdinfo; who holds by that alone is told
- * by /sys.
+ * A link in /proc/PID/fd is read, and never followed: that would access the file.  A working
+ * directory has no fdinfo; a process that holds a mount by it alone shows only in /sys.
  */
 #include "host/host.h"
 
@@ -34,10 +33,10 @@ enum {
 /** A line whose file system is not mounted here. */
 struct wanted {
 	const struct tabline *line;
-	const char *source, *name;   /* as it stands; of the device, or NULL */
+	const char *source, *name;   /* as written; of the device, or NULL */
 	uint64_t dev;                /* 0: not known */
 	struct host_holder held;
-	uint64_t ns;                 /* the last namespace it was seen in */
+	uint64_t ns;                 /* the last namespace where it was found */
 };
 
 struct looking {
@@ -46,14 +45,13 @@ struct looking {
 	struct wanted *wanted;
 	size_t nwanted;
 	struct map64 spaces;         /* inode of a mount namespace */
-	struct map64 ids;            /* of mounts that are attached somewhere -> node, or ELSEWHERE
-	                                */
+	struct map64 ids;            /* ID of an attached mount -> node, or ELSEWHERE */
 	struct map64 holds;          /* ID of a mount -> index in found */
 	struct host_holder found[DETACHED_MAX];
 	uint32_t nodes[DETACHED_MAX];
 	size_t nfound;
 	uint64_t own;                /* our mount namespace */
-	int proc, pid;               /* whose files are looked at */
+	int proc, pid;               /* the process at hand */
 	size_t nspaces, nfiles;
 	bool failed, denied;
 };
@@ -67,7 +65,7 @@ static const char *keep(struct looking *look, const char *text)
 	return kept;
 }
 
-/** Call for each entry of a directory of /proc whose name is a number. */
+/** Call for each numeric entry of a directory in /proc. */
 static void each_number(struct looking *look, const char *path, size_t most,
                         void (*one)(struct looking *, int dir, int number))
 {
@@ -86,7 +84,7 @@ static void each_number(struct looking *look, const char *path, size_t most,
 			if (!isdigit((unsigned char)*entry->name))
 				continue;
 			if (++seen > most) {
-				look->denied = true;   /* not all is seen */
+				look->denied = true;   /* too many */
 				break;
 			}
 			one(look, dir, atoi(entry->name));
@@ -98,7 +96,7 @@ static void each_number(struct looking *look, const char *path, size_t most,
 	free(entries);
 }
 
-/** The inode of a process's mount namespace; 0: it is gone, or may not be seen. */
+/** The inode of a process's mount namespace; 0: the process ended, or access is denied. */
 static uint64_t space_of(struct looking *look, int proc, const char *pid)
 {
 	char path[64], link[64];
@@ -141,7 +139,7 @@ static bool is_of(const struct wanted *w, const struct mount *m)
 	       && fstype_flags(m->fstype) & (FST_NET | FST_DEVICE);
 }
 
-/** Take a process's namespace, if it is a new one. */
+/** Read the mounts of a process's namespace, unless it was read. */
 static void take_space(struct looking *look, int proc, int pid)
 {
 	char path[64];
@@ -180,7 +178,7 @@ static void take_space(struct looking *look, int proc, int pid)
 
 /* Open files. */
 
-/** Whether a mount is in a process's own table after all: it may have come meanwhile. */
+/** Whether a mount is in a process's own table: it may be new. */
 static bool is_mounted(struct looking *look, int fds, uint32_t id)
 {
 	struct mount_table *table = table_read_mountinfo(look->host->in.os, fds, "../mountinfo");
@@ -227,7 +225,8 @@ static void take_file(struct looking *look, int fds, int fd)
 		}
 		struct host_holder *held = &look->found[look->nfound];
 		*held = (struct host_holder){
-			.kind = detached ? HOST_HELD_DETACHED : HOST_HELD_DELETED, .where = keep(look, link)};
+			.kind = detached ? HOST_HELD_DETACHED : HOST_HELD_DELETED,
+			.where = keep(look, link)};
 		look->nodes[look->nfound++] = node;
 	}
 	uint32_t first = map64_put(&look->holds, id, (uint32_t)look->nfound - 1);
@@ -243,7 +242,7 @@ static void take_files(struct looking *look, int proc, int pid)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "%d", pid);
-	/* A container has often files of the root that it has left. */
+	/* A container often has open files of its former root. */
 	if (space_of(look, proc, path) != look->own)
 		return;
 	look->proc = proc;
@@ -254,7 +253,7 @@ static void take_files(struct looking *look, int proc, int pid)
 
 /* Lines. */
 
-/** See which device a name is of.  @return its number; 0: it is not known. */
+/** The number of a device by its name; 0: not known. */
 static uint64_t device_of(struct host *host, const char *name)
 {
 	struct k_statx st;
@@ -265,7 +264,7 @@ static uint64_t device_of(struct host *host, const char *name)
 	return (uint64_t)st.rdev_major << 32 | st.rdev_minor;
 }
 
-/** Whether the kernel has a file system on a device in use. */
+/** Whether the kernel has a file system of a device in use. */
 static bool is_alive(struct host *host, uint64_t dev)
 {
 	static const char *const types[] = {"ext4", "xfs", "f2fs", NULL};
@@ -318,7 +317,7 @@ static void list_wanted(struct looking *look, const struct tablines *lines)
 	}
 }
 
-/* All. */
+/* Together. */
 
 static void add(struct looking *look, const struct host_holder *held)
 {
@@ -331,7 +330,7 @@ static void add(struct looking *look, const struct host_holder *held)
 	out->list[out->count++] = *held;
 }
 
-/** Gather what was seen. */
+/** Collect the results. */
 static void gather(struct looking *look)
 {
 	struct host *host = look->host;
@@ -362,7 +361,7 @@ int host_read_holders(struct host *host, const struct tablines *lines, struct ho
 	map64_init(&look.spaces);
 	map64_init(&look.ids);
 	map64_init(&look.holds);
-	/* From a container its own processes alone are seen. */
+	/* In a container only its own processes are visible. */
 	out->partly = os_readlinkat(host->in.os, AT_FDCWD, "/proc/self/ns/pid", link,
 	                            sizeof(link)) < 0 || strcmp(link, first_pids) != 0;
 	look.own = space_of(&look, AT_FDCWD, "/proc/self");

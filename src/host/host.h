@@ -56,8 +56,7 @@ struct host_input {
 	bool live;                        /* the table is the kernel's, of now */
 	bool own;                         /* and is that of this process and its root */
 	const char *root;                 /* ROOT, normal */
-	struct host_system *system;       /* that of ROOT; NULL: not known.  Ownership: host_close()
-	                                     */
+	struct host_system *system;       /* of ROOT; NULL: not known; host_close() frees it */
 	struct host_paths paths;
 };
 

@@ -89,8 +89,7 @@ enum host_swaps_problem host_read_swaps(struct os *os, const char *file, struct 
 	arena_init(&swaps->arena);
 	if ((file ? path_read_named(os, file, NULL, TEXT_MAX, &swaps->text, &len)
 	          : os_read_file(os, AT_FDCWD, kernels, TEXT_MAX, &swaps->text, &len)) != 0) {
-		/* A kernel without swap has no such file; in a container it may be a file of lxcfs.
-		    */
+		/* Missing in a kernel without swap; in a container it may be a file of lxcfs. */
 		if (!file && errno == ENOENT)
 			return HOST_SWAPS_GOOD;
 		return !file && errno == EREMOTE ? HOST_SWAPS_BLIND : HOST_SWAPS_UNREADABLE;

@@ -34,7 +34,7 @@ enum { TARGETS_MAX = 8192, SYSTEMCTL_MAX = 1 << 20 };
 
 static struct recorded {
 	int top;
-	char name[PATH_MAX];      /* of DIR, as the kernel has it */
+	char name[PATH_MAX];      /* the real path of DIR */
 	size_t name_len;
 	struct target {
 		char *path;
@@ -88,7 +88,7 @@ static int open_name(int dirfd, const char *path, int flags)
 	return resolve(whole, flags);
 }
 
-/** Make a directory and those above it. */
+/** Create a directory and its parents. */
 static void make_dirs(const char *path)
 {
 	char part[PATH_MAX];
@@ -109,7 +109,7 @@ static void make_dirs(const char *path)
 	}
 }
 
-/** Read the mount points, and make them. */
+/** Read the mount points, and create their directories. */
 static void read_targets(void)
 {
 	char line[64 * 1024], root[PATH_MAX], target[PATH_MAX];
@@ -138,7 +138,7 @@ static void read_targets(void)
 		fclose(file);
 }
 
-/** The mount that a path is on, the last one of a stack. */
+/** The topmost mount of a path. */
 static const struct target *mount_of(const char *path)
 {
 	const struct target *best = NULL;
@@ -181,7 +181,7 @@ static void stat_to_statx(int fd, struct stat *st, struct k_statx *out)
 	}
 }
 
-/* What the program calls. */
+/* The wrapped functions. */
 
 int __wrap_os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
                     struct k_statx *st);
@@ -263,7 +263,7 @@ ssize_t __wrap_os_readlinkat(struct os *os, int dirfd, const char *path, char *b
 	if (fd < 0)
 		return -1;
 	ssize_t n = readlinkat(fd, "", buf, size - 1);
-	int error = errno == ENOENT ? EINVAL : errno;   /* of "" for what is not a link */
+	int error = errno == ENOENT ? EINVAL : errno;   /* not a link */
 	close(fd);
 	errno = error;
 	if (n >= 0)
@@ -314,7 +314,7 @@ unsigned __wrap_fstype_flags(const char *type)
 	return __real_fstype_flags(type) & ~(unsigned)FST_BLOCKS;
 }
 
-/** What udev does not know has no tags. */
+/** Only udev's database knows tags. */
 enum devmap_known __wrap_devmap_probe(struct devmap *map, struct devmap_dev *dev,
                                       struct devmap_tags *tags)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's command line: root= and resume=, against the devices that there are, the
- * fstab, and what is mounted.
+ * The kernel command line: root= and resume=, compared with the devices, the fstab and the mounts.
  *
- * Only names of devices are judged: what an initial RAM disk makes of "root=nfs:...",
- * "ZFS=..." or "live:..." is its own affair, and is told as not judged.
+ * Only names of devices are checked: "root=nfs:...", "ZFS=..." or "live:..." mean something to the
+ * initial RAM disk alone, and are reported as not checked.
  *
  * Source: kernel-parameters.txt; dracut.cmdline(7); initramfs-tools(7).
  */
@@ -17,7 +16,7 @@ bool rules_names_device(const char *source)
 {
 	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", NULL};
 	static const char *const other[] = {"/dev/nfs", "/dev/root", "/dev/cifs",
-	                                    NULL};   /* of the kernel's own */
+	                                    NULL};   /* names that only the kernel knows */
 	for (const char *const *name = other; *name; ++name) {
 		if (strcmp(source, *name) == 0)
 			return false;
@@ -29,7 +28,8 @@ bool rules_names_device(const char *source)
 	return strncmp(source, "/dev/", 5) == 0 && strncmp(source, "/dev/ram", 8) != 0;
 }
 
-/** The value of the last parameter of a name: "" for none; NULL: it is not there. */
+/** The value of the last parameter of a name; "" if it is empty; NULL: the parameter does not
+    exist. */
 static const char *parameter(struct host_rules *rules, const char *name)
 {
 	size_t len = strlen(name);
@@ -42,7 +42,7 @@ static const char *parameter(struct host_rules *rules, const char *name)
 		for (; *at && (quoted || !strchr(" \t\n", *at)); ++at)
 			quoted ^= *at == '"';
 		if (at - word == 2 && memcmp(word, "--", 2) == 0)
-			break;   /* what follows is for init */
+			break;   /* the rest is for init */
 		if ((size_t)(at - word) > len && memcmp(word, name, len) == 0 && word[len] == '=') {
 			found = word + len + 1;
 			n = (size_t)(at - found);
@@ -57,7 +57,7 @@ static const char *parameter(struct host_rules *rules, const char *name)
 	return rules_format(rules, "%.*s", (int)n, found);
 }
 
-/** Whether a parameter without a value is there. */
+/** Whether a parameter without a value exists. */
 static bool is_given(const struct host_rules *rules, const char *name)
 {
 	size_t len = strlen(name), n;
@@ -72,7 +72,7 @@ static bool is_given(const struct host_rules *rules, const char *name)
 	return false;
 }
 
-/** How many devices a source names; -1: it is not known. */
+/** How many devices a source names; -1: not known. */
 static int devices(struct host_rules *rules, const char *source, struct fstab_device *device)
 {
 	const struct fstab_facts *facts = rules->in->facts;
@@ -80,8 +80,8 @@ static int devices(struct host_rules *rules, const char *source, struct fstab_de
 	return facts && facts->devices ? facts->devices(facts->arg, source, device) : -1;
 }
 
-/** A number of a device as the kernel takes it: MAJOR:MINOR, or hexadecimal in one.
-    Source: devt_from_devnum() in block/early-lookup.c. */
+/** Read a device number as the kernel does: MAJOR:MINOR, or one hexadecimal number. Source:
+    devt_from_devnum() in block/early-lookup.c. */
 static bool read_number(const char *text, struct fstab_device *device)
 {
 	size_t hex = strspn(text, "0123456789abcdefABCDEF"), digits = strspn(text, "0123456789");
@@ -102,7 +102,7 @@ static bool read_number(const char *text, struct fstab_device *device)
 	return device->numbered = true;
 }
 
-/** The devices that root= names, as devices(): of a number it is not known whether it is there. */
+/** The devices that root= names, as devices().  A device number counts as existing. */
 static int root_devices(struct host_rules *rules, const char *root, struct fstab_device *device)
 {
 	*device = (struct fstab_device){0};
@@ -136,7 +136,7 @@ static const struct tabline *root_line(const struct host_rules *rules, bool *any
 	return found;
 }
 
-/** The root that is seen; NULL: it is not of a device, or not the whole of one. */
+/** The mounted root; NULL: it is not on a device. */
 static const struct mount *mounted_root(struct host_rules *rules, struct fstab_device *device)
 {
 	const struct fstab_plan *plan = rules->in->plan;
@@ -204,9 +204,7 @@ static void judge_root(struct host_rules *rules, const char *root)
 			.hint = "fix one of them, and the boot loader configuration with it"});
 }
 
-/** A swap space on a disk that is in use, where none is the device; NULL: there is none, or the
-    device is
-    in use, or is of a line. */
+/** A swap space in use on a disk, if the device itself is neither in use nor in a line; or NULL. */
 static const char *other_swap(struct host_rules *rules, const struct fstab_device *named)
 {
 	const struct fstab_plan *plan = rules->in->plan;

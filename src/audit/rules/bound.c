@@ -10,20 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The binds of a file, and what is seen. */
+/** The binds of a file, and the visible mounts. */
 struct bounds {
 	const struct fstab_plan *plan;
 	const struct fstab_merged *merged;
 	const struct tablines *lines;
-	struct map64 seen;       /* hash of a place -> the mount that is seen there, of the plan */
-	struct map64 binds;      /* hash of a path -> the first line that binds onto it, or binds it
-	                            */
-	uint32_t *next;          /* ... the next of the same hash; MAP64_NONE */
+	struct map64 seen;       /* hash of a mount point -> the visible mount of the plan */
+	struct map64 binds;      /* hash of a path -> the first line with this target, or source */
+	uint32_t *next;          /* the next line of the same hash; MAP64_NONE */
 	bool any;
 };
 
-/** The place that a line binds onto, or the path that it binds; NULL: none that is known.
-    "/" is none: below it are all places, and its own. */
+/** The target of a bind, or its source; NULL: not known, or "/", which has every path below it. */
 static const char *end_of(const struct bounds *b, uint32_t line, bool source)
 {
 	const struct fstab_line *of = b->merged->of[line];
@@ -40,7 +38,9 @@ static void bounds_destroy(struct bounds *b)
 	free(b->next);
 }
 
-/** @source  Index the lines by what they bind.  @return whether there was memory. */
+/** Index the lines.
+    @source  By source, not by target.
+    @return whether there was memory. */
 static bool bounds_init(struct bounds *b, bool source)
 {
 	bool failed = false;
@@ -63,7 +63,7 @@ static bool bounds_init(struct bounds *b, bool source)
 	return !failed;
 }
 
-/** The mount that is seen on a place, n bytes of a path behind a directory; NULL: none. */
+/** The visible mount at a directory and n bytes of a path below it, or NULL. */
 static const struct fstab_line *seen_on(const struct bounds *b, const char *dir, const char *rest,
                                         size_t n)
 {
@@ -75,7 +75,7 @@ static const struct fstab_line *seen_on(const struct bounds *b, const char *dir,
 	return same ? line : NULL;
 }
 
-/** Whether two mounts show the same. */
+/** Whether two mounts show the same directory of one file system. */
 static bool shows_same(const struct fstab_line *a, const struct fstab_line *b)
 {
 	return mount_dev(a->mount) == mount_dev(b->mount)
@@ -83,7 +83,7 @@ static bool shows_same(const struct fstab_line *a, const struct fstab_line *b)
 	                 b->mount->root ? b->mount->root : "/") == 0;
 }
 
-/** Call for each line whose end is a directory above a mount, until one says false. */
+/** Call for each line whose target, or source, is above a mount, until a call returns false. */
 static void each_above(const struct bounds *b, bool source, const struct fstab_line *mount,
                        bool (*each)(const struct bounds *b, void *arg, uint32_t line,
                                     const struct fstab_line *mount, const char *rest), void *arg)
@@ -104,7 +104,8 @@ static void each_above(const struct bounds *b, bool source, const struct fstab_l
 	}
 }
 
-/** Whether a mount is no copy of what is below a bind's source; if it is, of which line. */
+/** Whether a mount is not a copy of a mount below a bind's source; if it is a copy, note the
+    line. */
 static bool is_no_copy(const struct bounds *b, void *arg, uint32_t line,
                        const struct fstab_line *mount, const char *rest)
 {
@@ -137,15 +138,15 @@ bool audit_own_copies(struct fstab_plan *plan, const struct fstab_merged *merged
 	return good;
 }
 
-/** Who asks for what was left out. */
+/** A caller of audit_left_out(). */
 struct asker {
 	const struct discovery *d;
 	void (*each)(void *arg, const struct tabline *line, const struct fstab_line *child);
 	void *arg;
 };
 
-/** Whether all from a mount up to that which a bind is of were there before the bind, and can be
-    bound. */
+/** Whether a mount, and all mounts between it and the source of a bind, are older than the bind
+    and can be bound. */
 static bool was_there(const struct discovery *d, const struct mount *child, const struct mount *in,
                       uint64_t bind)
 {
@@ -164,7 +165,7 @@ static bool was_there(const struct discovery *d, const struct mount *child, cons
 	return false;
 }
 
-/** Whether what is on the way to a place below the bind is as below its source. */
+/** Whether the mounts on the way to a place below the bind are the same as below its source. */
 static bool is_same_way(const struct bounds *b, const char *target, const char *path,
                         const char *rest)
 {
@@ -197,7 +198,7 @@ static bool look_for(const struct bounds *b, void *arg, uint32_t line,
 	return true;
 }
 
-/** Whether a mount comes and goes, so that one who has bound it may well have let it go. */
+/** Whether a mount comes and goes, so that its copy may have been unmounted. */
 static bool is_passing(const struct fstab_line *line)
 {
 	static const char *const owners[] = {"automount", "container", "credentials", "nsfs",

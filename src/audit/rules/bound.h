@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What comes along with a bind: mounts below what is bound.
+ * Copies of mounts that a recursive bind makes.
  *
  *     /home  /export  none  rbind          /home/t --> /export/t
  *
- * What is bound recursively comes with what is mounted below it, and what is mounted there
- * since is passed on, where that is shared.  The copy stands at the same place below the
- * bind, and shows the same of the same file system.  Pure; linear in mounts and the depth of
- * their places.
+ * A recursive bind also copies the mounts below its source, and mounts made there later propagate
+ * where the source is shared.  A copy is at the same place below the bind, and shows the same
+ * directory of the same file system.  Pure; linear in mounts and the depth of their paths.
  */
 #ifndef GM_AUDIT_BOUND_H
 #define GM_AUDIT_BOUND_H
@@ -15,22 +14,21 @@
 #include "fstab/edit/merge.h"
 
 /**
- * Say of copies that no owner is known of that they are of the line of the bind.
+ * Give copies without a known owner the line of the bind as their owner.
  *
- * @plan    Gets the owner, and the number of the line.
- * @merged  Of a file and this plan.
- * @lines   That file.
+ * @plan Gets the owner, and the number of the line.
+ * @merged Of a file and this plan.
+ * @lines That file.
  * @return whether there was memory.
  */
 bool audit_own_copies(struct fstab_plan *plan, const struct fstab_merged *merged,
                       const struct tablines *lines);
 
 /**
- * Call for each line that binds recursively, and a mount that would have come along and has
- * not: which was there before the bind, as its unique ID tells, and can be bound.  Of a
- * table without such IDs nothing is known.
+ * Call for each recursive bind and each mount that it should have copied but did not: one that is
+ * older than the bind, by its unique ID, and can be bound.  Without unique IDs nothing is known.
  *
- * @d  Of the plan.
+ * @d Of the plan.
  * @return whether there was memory.
  */
 bool audit_left_out(const struct fstab_plan *plan, const struct fstab_merged *merged,

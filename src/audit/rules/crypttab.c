@@ -2,8 +2,8 @@
 /*
  * The crypttab: name, device, key file, options.
  *
- * What a boot cannot do without is known by the fstab: a line that needs
- * /dev/mapper/NAME.  Of the rest cryptsetup.target waits, and goes on.
+ * The boot needs the mappings of fstab lines that use /dev/mapper/NAME.  For the others
+ * cryptsetup.target waits, and the boot goes on.
  *
  * Source: crypttab(5) of systemd and of Debian's cryptsetup.
  */
@@ -21,7 +21,7 @@ enum { NAME, DEVICE, KEY, OPTIONS, FIELDS };
 
 static const char mapper[] = "/dev/mapper/";
 
-/** The options of systemd and of Debian's cryptsetup, for what is nearly one. */
+/** The options of systemd and of Debian's cryptsetup, to find misspelled ones. */
 static const char known_options[] =
 	"allow-discards bitlk cipher crypto_keyfile_offset discard fido2-cid fido2-device "
 	"fido2-rp force-password-dialog hash header headless initramfs integrity "
@@ -37,26 +37,27 @@ static const char known_options[] =
 	"tpm2-signature tries try-empty-password unlock-ecc veracrypt veracrypt-pim "
 	"veracrypt-query-pim verify checkargs fixate-volume-key same-cpu-crypt tmp check";
 
-/** A line; strings stay the arena's. */
+/** A line; the report keeps the strings. */
 struct crypt {
 	uint32_t number;
-	const char *field[FIELDS];   /* NULL: it has no such */
+	const char *field[FIELDS];   /* NULL: missing */
 	bool needed, optional;
-	bool again;                  /* a line above has its name */
-	bool typo;                   /* an option is nearly another */
-	bool more;                   /* something stands behind the options */
+	bool again;                  /* an earlier line has its name */
+	bool typo;                   /* an option is misspelled */
+	bool more;                   /* text follows the options */
 };
 
-/** Whether it has an option, whatever its value is. */
-static bool says(const struct crypt *crypt, const char *name)
+/** Whether a line has an option, with any value. */
+static bool has_option(const struct crypt *crypt, const char *name)
 {
 	size_t n;
 	return crypt->field[OPTIONS] && opt_find(crypt->field[OPTIONS], name, strlen(name), &n);
 }
 
-static void tell(struct host_rules *rules, const struct crypt *crypt, enum audit_severity severity,
-                 const char *message,
-                 const char *expected, const char *actual, const char *hint)
+static void add_finding(struct host_rules *rules, const struct crypt *crypt,
+                        enum audit_severity severity,
+                        const char *message,
+                        const char *expected, const char *actual, const char *hint)
 {
 	rules_add(rules, &(struct audit_finding){
 		.code = BOOT_CRYPTTAB, .severity = severity, .boot = crypt->needed
@@ -71,7 +72,7 @@ static uint64_t hash_of(const char *name)
 	return map64_bytes(MAP64_BYTES, name, strlen(name));
 }
 
-/** Take the mappings that lines of the fstab stand on without which there is no boot. */
+/** Note the mappings of the fstab lines that the boot needs. */
 static void take_needed(struct host_rules *rules, struct map64 *needed)
 {
 	for (size_t i = 0; i < rules->in->lines->count; ++i) {
@@ -92,8 +93,7 @@ static void take_needed(struct host_rules *rules, struct map64 *needed)
 	}
 }
 
-/** What else is of the device of a line: "mounted on /x", "line 3 of the fstab mounts it"; NULL:
-    nothing. */
+/** Another use of the device of a line: "mounted on /x", "of line 3 of the fstab"; NULL: none. */
 static const char *other_use(struct host_rules *rules, const struct fstab_device *device)
 {
 	const struct fstab_plan *plan = rules->in->plan;
@@ -119,34 +119,37 @@ static const char *other_use(struct host_rules *rules, const struct fstab_device
 	return NULL;
 }
 
-/** A device that each boot overwrites: for a swap space, or a /tmp. */
+/** A device that each boot overwrites, for a swap space or /tmp. */
 static void judge_overwritten(struct host_rules *rules, const struct crypt *crypt,
                               const char *source, const struct fstab_device *device)
 {
 	const char *type = device->tags ? device->tags->type : NULL;
-	/* A small file system that gives the device a name is passed by. */
-	bool beside = says(crypt, "offset") || says(crypt, "skip");
+	/* With an offset, a small file system may lie before the mapping to give the device a
+	   name. */
+	bool beside = has_option(crypt, "offset") || has_option(crypt, "skip");
 	const char *use = beside || !device->tags ? NULL : other_use(rules, device);
 	if (use)
-		tell(rules, crypt, AUDIT_CRITICAL,
-		     "its device is overwritten at each boot, but used for something else",
-		     "a device of its own",
-		     rules_format(rules, "%s: %s%s%s", source, type ? type : "", type ? ", " : "",
-		                  use), "fix the device before the next boot");
+		add_finding(rules, crypt, AUDIT_CRITICAL,
+		            "its device is overwritten at each boot, but used for something else",
+		            "a device of its own",
+		            rules_format(rules, "%s: %s%s%s", source, type ? type : "",
+		                         type ? ", " : "",
+		                         use), "fix the device before the next boot");
 	else if (type && !beside && strcmp(type, "swap") != 0 && strcmp(type, "swsuspend") != 0)
-		tell(rules, crypt, AUDIT_WARNING,
-		     "its device is overwritten at each boot, but holds data",
-		     "a swap space, or nothing", type,
-		     "fix the device before the next boot; wipefs removes a signature that is not "
-		     "needed");
+		add_finding(rules, crypt, AUDIT_WARNING,
+		            "its device is overwritten at each boot, but holds data",
+		            "a swap space, or nothing", type,
+		            "fix the device before the next boot; wipefs removes a signature that "
+		            "is not "
+		            "needed");
 	else if (audit_is_unstable(source))
-		tell(rules, crypt, AUDIT_WARNING,
-		     "its device is overwritten at each boot, and its name may change",
-		     "a name of /dev/disk/by-partuuid", source,
-		     "PARTUUID= of blkid, or a name of /dev/disk/by-partuuid or by-id");
+		add_finding(rules, crypt, AUDIT_WARNING,
+		            "its device is overwritten at each boot, and its name may change",
+		            "a name of /dev/disk/by-partuuid", source,
+		            "PARTUUID= of blkid, or a name of /dev/disk/by-partuuid or by-id");
 }
 
-/** A device of LUKS, as it should be unless the line says otherwise. */
+/** The device must have LUKS, unless an option names another type. */
 static void judge_type(struct host_rules *rules, const struct crypt *crypt,
                        const struct fstab_device *device)
 {
@@ -156,20 +159,20 @@ static void judge_type(struct host_rules *rules, const struct crypt *crypt,
 	};
 	const char *type = device->tags ? device->tags->type : NULL;
 	for (const char *const *name = other; *name; ++name) {
-		if (says(crypt, *name))
+		if (has_option(crypt, *name))
 			return;
 	}
 	if (device->tags && device->tags->known == DEVMAP_UNTAGGED)
-		tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
-		     "its device has no LUKS header", "crypto_LUKS", "nothing that is known",
-		     "blkid shows what each device holds; fix the line");
+		add_finding(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
+		            "its device has no LUKS header", "crypto_LUKS", "nothing that is known",
+		            "blkid shows what each device holds; fix the line");
 	else if (type && strcmp(type, "crypto_LUKS") != 0 && strcmp(type, "BitLocker") != 0)
-		tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
-		     "its device has no LUKS header", "crypto_LUKS", type,
-		     "blkid shows what each device holds; fix the line");
+		add_finding(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
+		            "its device has no LUKS header", "crypto_LUKS", type,
+		            "blkid shows what each device holds; fix the line");
 }
 
-/** A tag without the quotation marks around its value, which systemd takes off. */
+/** A tag without the quotation marks around its value, as systemd reads it. */
 static const char *unquoted(struct host_rules *rules, const char *source)
 {
 	const char *equals = strchr(source, '=');
@@ -181,23 +184,24 @@ static const char *unquoted(struct host_rules *rules, const char *source)
 	                    (int)(source + n - equals - 3), equals + 2);
 }
 
-/** A device that another line has as well: who comes second finds it in use. */
+/** A device that another line has, too: opening it a second time fails. */
 static void judge_shared(struct host_rules *rules, const struct crypt *crypt,
                          const struct fstab_device *device, struct map64 *lines)
 {
-	/* Parts of one are parted by where they begin. */
-	if (!device->numbered || crypt->again || says(crypt, "noauto") || says(crypt, "offset")
-	    || says(crypt, "skip"))
+	/* Mappings of parts of a device differ by offset. */
+	if (!device->numbered || crypt->again || has_option(crypt, "noauto")
+	    || has_option(crypt, "offset")
+	    || has_option(crypt, "skip"))
 		return;
 	uint32_t first = map64_put(lines, (uint64_t)device->major << 32 | device->minor,
 	                           crypt->number);
 	rules->failed |= first == MAP64_NONE;
 	if (first != crypt->number)
-		tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
-		     "another line has the same device: the second one fails",
-		     "a device of its own", rules_format(rules, "%s of line %u",
-		                                         crypt->field[DEVICE], first),
-		                                         "remove one of them");
+		add_finding(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
+		            "another line has the same device: the second one fails",
+		            "a device of its own", rules_format(rules, "%s of line %u",
+		                                                crypt->field[DEVICE], first),
+		                                                "remove one of them");
 }
 
 static void judge_device(struct host_rules *rules, const struct crypt *crypt, struct map64 *lines)
@@ -218,29 +222,31 @@ static void judge_device(struct host_rules *rules, const struct crypt *crypt, st
 	struct fstab_device open = {0};
 	if (n < 0)
 		rules_not_checked(rules, BOOT_CRYPTTAB);
-	else if (n == 0 && crypt->optional && !says(crypt, "noauto") && facts->devices
+	else if (n == 0 && crypt->optional && !has_option(crypt, "noauto") && facts->devices
 	         && facts->devices(facts->arg,
 	                           rules_format(rules, "%s%s", mapper, crypt->field[NAME]),
 	                           &open) > 0 && open.crypt)
-		tell(rules, crypt, AUDIT_WARNING,
-		     "its device does not exist, though the mapping is open: the next boot cannot "
-		     "open it", "the device that is open now", source,
-		     rules_format(rules, "name the device of cryptsetup status %s shows",
-		                  crypt->field[NAME]));
+		add_finding(rules, crypt, AUDIT_WARNING,
+		            "its device does not exist, though the mapping is open: the next boot "
+		            "cannot "
+		            "open it", "the device that is open now", source,
+		            rules_format(rules, "name the device of cryptsetup status %s shows",
+		                         crypt->field[NAME]));
 	else if (n == 0)
-		tell(rules, crypt, crypt->optional ? AUDIT_INFO : crypt->needed ? AUDIT_CRITICAL
-		     : AUDIT_WARNING,
-		     crypt->optional ? "its device is not there"
-		     : "its device does not exist, and the boot waits for it",
-		     "a device", source, crypt->optional
-		     ? "name a device of blkid, or remove the line"
-		     : "name a device of blkid, or add nofail");
+		add_finding(rules, crypt, crypt->optional ? AUDIT_INFO : crypt->needed
+		            ? AUDIT_CRITICAL
+		            : AUDIT_WARNING,
+		            crypt->optional ? "its device is not there"
+		            : "its device does not exist, and the boot waits for it",
+		            "a device", source, crypt->optional
+		            ? "name a device of blkid, or remove the line"
+		            : "name a device of blkid, or add nofail");
 	else if (n > 1)
-		tell(rules, crypt, AUDIT_WARNING, "more than one device has this identifier",
-		     "one device",
-		     rules_format(rules, "%d with %s", n, source),
-		     "give the copy a new one: cryptsetup luksUUID --uuid");
-	else if (says(crypt, "swap") || says(crypt, "tmp"))
+		add_finding(rules, crypt, AUDIT_WARNING, "more than one device has this identifier",
+		            "one device",
+		            rules_format(rules, "%d with %s", n, source),
+		            "give the copy a new one: cryptsetup luksUUID --uuid");
+	else if (has_option(crypt, "swap") || has_option(crypt, "tmp"))
 		judge_overwritten(rules, crypt, source, &device);
 	else if (!crypt->typo)
 		judge_type(rules, crypt, &device);
@@ -248,7 +254,7 @@ static void judge_device(struct host_rules *rules, const struct crypt *crypt, st
 		judge_shared(rules, crypt, &device, lines);
 }
 
-/** Options that are nearly those that there are. */
+/** Misspelled options. */
 static void judge_options(struct host_rules *rules, struct crypt *crypt)
 {
 	const char *list = crypt->field[OPTIONS];
@@ -263,11 +269,11 @@ static void judge_options(struct host_rules *rules, struct crypt *crypt)
 		audit_nearest(known_options, o, key, &best, &found, &m);
 		crypt->typo |= found != NULL;
 		if (found)
-			tell(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
-			     rules_format(rules, "there is no option %.*s", (int)key, o),
-			     rules_format(rules, "%.*s", (int)m, found),
-			     rules_format(rules, "%.*s", (int)key, o),
-			     rules_format(rules, "is %.*s meant?", (int)m, found));
+			add_finding(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
+			            rules_format(rules, "there is no option %.*s", (int)key, o),
+			            rules_format(rules, "%.*s", (int)m, found),
+			            rules_format(rules, "%.*s", (int)key, o),
+			            rules_format(rules, "is %.*s meant?", (int)m, found));
 	}
 }
 
@@ -276,36 +282,37 @@ static void judge_key(struct host_rules *rules, const struct crypt *crypt)
 	const struct fstab_facts *facts = rules->in->facts;
 	const char *key = crypt->field[KEY], *at = key;
 	size_t n;
-	bool options = key && !crypt->field[OPTIONS], scripted = says(crypt, "keyscript");
+	bool options = key && !crypt->field[OPTIONS], scripted = has_option(crypt, "keyscript");
 	for (const char *o; options && (o = opt_next(&at, &n)) != NULL;)
 		options = word_in(o, opt_name(o, n), known_options);
 	if (key && *key != '/' && strcmp(key, "none") != 0 && strcmp(key, "-") != 0
 	    && !strchr(key, ':') && !scripted) {
-		tell(rules, crypt, AUDIT_WARNING,
-		     options ? "options in place of the key file are ignored"
-		     : "the path of its key file is not absolute: it is ignored, and the boot asks "
-		       "for a passphrase",
-		     "name device key options", key,
-		     options ? rules_format(rules, "put none before %s", key)
-		     : "write the absolute path, or none");
+		add_finding(rules, crypt, AUDIT_WARNING,
+		            options ? "options in place of the key file are ignored"
+		            : "the path of its key file is not absolute: it is ignored, and the "
+		              "boot asks "
+		              "for a passphrase",
+		            "name device key options", key,
+		            options ? rules_format(rules, "put none before %s", key)
+		            : "write the absolute path, or none");
 		return;
 	}
-	/* With a colon it is on another device; a script takes what it likes. */
+	/* With a colon the key is on another device; a key script defines the field itself. */
 	if (!key || *key != '/' || strncmp(key, "/dev/", 5) == 0 || strchr(key, ':') || !facts
 	    || !facts->look || scripted)
 		return;
 	enum fact_kind kind = facts->look(facts->arg, key, NULL);
 	if (kind == FACT_FILE && facts->open_to_all && facts->open_to_all(facts->arg, key) > 0)
-		tell(rules, crypt, AUDIT_WARNING, "its key file is readable by all users",
-		     "readable by root only", key,
-		     rules_format(rules, "chmod 600 %s", key));
+		add_finding(rules, crypt, AUDIT_WARNING, "its key file is readable by all users",
+		            "readable by root only", key,
+		            rules_format(rules, "chmod 600 %s", key));
 	if (kind == FACT_MISSING)
-		tell(rules, crypt, crypt->optional ? AUDIT_INFO : AUDIT_WARNING,
-		     "its key file does not exist: the boot asks for a passphrase",
-		     "a file", key, "create the key file, or write none");
+		add_finding(rules, crypt, crypt->optional ? AUDIT_INFO : AUDIT_WARNING,
+		            "its key file does not exist: the boot asks for a passphrase",
+		            "a file", key, "create the key file, or write none");
 }
 
-/** Take a line apart.  @return whether it is one. */
+/** Split a line into fields.  @return whether it has any. */
 static bool take_line(struct host_rules *rules, const char *line, size_t n, struct crypt *crypt)
 {
 	const char *at = line, *end = line + n;
@@ -324,11 +331,11 @@ static bool take_line(struct host_rules *rules, const char *line, size_t n, stru
 	return true;
 }
 
-/** The line that was to set up a mapping that no line sets up: one in a comment, or one of nearly
-    its name
-    whose own is not there.  What has none is set up by the initial RAM disk, or is of LVM.
-    @wanted   Its name, of at most NEAR_BYTES.
-    @comment [out]  It is a comment.
+/** Find the line that may have been meant for a mapping without a line: a line in a comment, or
+    one with a similar name whose own mapping does not exist.  A mapping without such a line
+    belongs to the initial RAM disk or LVM.
+    @wanted Its name, of at most NEAR_BYTES.
+    @comment [out] The line is a comment.
     @return whether there is one. */
 static bool find_unmade(struct host_rules *rules, const char *wanted, struct crypt *found,
                         bool *comment)
@@ -359,9 +366,8 @@ static bool find_unmade(struct host_rules *rules, const char *wanted, struct cry
 	return false;
 }
 
-/** Whether the initial RAM disk may open mappings with none of these lines: by the command line, by
-    a
-    crypttab of its own, or since it is NixOS's, which has its own list. */
+/** Whether the initial RAM disk may open mappings without a line here: by the kernel command
+    line, by its own crypttab, or on NixOS. */
 static bool is_made_early(const struct host_rules *rules)
 {
 	static const char *const signs[] = {"/etc/crypttab.initramfs", "/etc/NIXOS"};
@@ -374,8 +380,7 @@ static bool is_made_early(const struct host_rules *rules)
 	return early;
 }
 
-/** Judge the mappings that lines of the fstab stand on, which are there now, and will not be at the
-    next boot. */
+/** Find mappings of fstab lines that exist now, but will not at the next boot. */
 static void judge_wanted(struct host_rules *rules, const struct map64 *names)
 {
 	enum { WANTED_MAX = 64 };
@@ -403,7 +408,7 @@ static void judge_wanted(struct host_rules *rules, const struct map64 *names)
 		struct fstab_device device = {0};
 		bool comment = false, swap = fstype && strcmp(fstype, "swap") == 0, nofail = options
 			&& opt_shown_has(options, "nofail");
-		/* Of what is not there now the fstab's rules tell. */
+		/* The rules for the fstab report devices that do not exist now. */
 		int there = facts->devices(facts->arg, source, &device);
 		bool unmade = there != 0 && find_unmade(rules, name, &crypt, &comment);
 		if (there == 0 || (!unmade && !(there > 0 && device.crypt
@@ -414,15 +419,17 @@ static void judge_wanted(struct host_rules *rules, const struct map64 *names)
 		const char *is = unmade ? crypt.field[NAME] : NULL;
 		crypt.field[NAME] = name;
 		crypt.needed = !swap && !nofail;
-		/* What opens it may be of the initial RAM disk after all. */
+		/* The initial RAM disk may open it. */
 		bool sure = unmade && there > 0 && device.crypt;
-		tell(rules, &crypt, nofail ? (sure ? AUDIT_WARNING : AUDIT_INFO) : swap
-		     || !unmade ? AUDIT_WARNING : AUDIT_CRITICAL,
-		     rules_format(rules, "line %u of the fstab needs %s, which no line sets up at "
-		                         "the next boot", line->number, source), name,
-		     comment ? "a comment" : is,
-		     !unmade ? "add a line, unless something else opens it" : comment
-		     ? "remove the #, or the line of the fstab" : "use the same name in both");
+		add_finding(rules, &crypt, nofail ? (sure ? AUDIT_WARNING : AUDIT_INFO) : swap
+		            || !unmade ? AUDIT_WARNING : AUDIT_CRITICAL,
+		            rules_format(rules, "line %u of the fstab needs %s, which no line sets "
+		                                "up at "
+		                                "the next boot", line->number, source), name,
+		            comment ? "a comment" : is,
+		            !unmade ? "add a line, unless something else opens it" : comment
+		            ? "remove the #, or the line of the fstab"
+		            : "use the same name in both");
 	}
 }
 
@@ -447,26 +454,29 @@ void rules_crypttab(struct host_rules *rules)
 			continue;
 		const char *name = crypt.field[NAME];
 		crypt.needed = map64_get(&needed, hash_of(name)) != MAP64_NONE;
-		crypt.optional = says(&crypt, "nofail") || says(&crypt, "noauto");
+		crypt.optional = has_option(&crypt, "nofail") || has_option(&crypt, "noauto");
 		uint32_t first = map64_put(&names, hash_of(name), number);
 		rules->failed |= first == MAP64_NONE;
 		crypt.again = first != number;
 		if (crypt.again)
-			tell(rules, &crypt, AUDIT_WARNING, "two lines have this name", "one line",
-			     rules_format(rules, "line %u as well", first),
-			     "remove one, or rename it");
+			add_finding(rules, &crypt, AUDIT_WARNING, "two lines have this name",
+			            "one line",
+			            rules_format(rules, "line %u as well", first),
+			            "remove one, or rename it");
 		judge_options(rules, &crypt);
 		if (crypt.field[DEVICE])
 			judge_device(rules, &crypt, &devices);
 		else
-			tell(rules, &crypt, AUDIT_WARNING, "the line has no device",
-			     "name device key options", name, "give the device, as UUID=...");
+			add_finding(rules, &crypt, AUDIT_WARNING, "the line has no device",
+			            "name device key options", name,
+			            "give the device, as UUID=...");
 		judge_key(rules, &crypt);
 		if (crypt.more)
-			tell(rules, &crypt, AUDIT_WARNING,
-			     "text after a blank in the options is ignored",
-			     "name device key options",
-			     crypt.field[OPTIONS], "separate options by commas without blanks");
+			add_finding(rules, &crypt, AUDIT_WARNING,
+			            "text after a blank in the options is ignored",
+			            "name device key options",
+			            crypt.field[OPTIONS],
+			            "separate options by commas without blanks");
 	}
 	if (text && !rules->failed)
 		judge_wanted(rules, &names);

@@ -3,13 +3,13 @@
 
 #include <errno.h>
 
-/** Say who it is: "process 12 (bash)". */
-static void say_who(struct strbuf *text, const struct host_holder *h)
+/** Append the process: "process 12 (bash)". */
+static void put_process(struct strbuf *text, const struct host_holder *h)
 {
 	strbuf_printf(text, "process %d (%s)", h->pid, h->comm);
 }
 
-static void say_more(struct strbuf *text, const struct host_holder *h, const char *what)
+static void put_rest(struct strbuf *text, const struct host_holder *h, const char *what)
 {
 	if (h->count > 1)
 		strbuf_printf(text, ", and %zu more %s%s", h->count - 1, what,
@@ -37,8 +37,8 @@ int audit_held(const struct host_holder *held, size_t n,
 		case HOST_HELD_ELSEWHERE:
 			strbuf_printf(&text, "%s is busy: not mounted here, but in another mount "
 			                     "namespace on %s of ", source, h->where);
-			say_who(&text, h);
-			say_more(&text, h, "namespace");
+			put_process(&text, h);
+			put_rest(&text, h, "namespace");
 			finding.actual = "mounted in another namespace";
 			finding.hint = "unmount it there (nsenter -t PID -m umount ...), or end "
 			               "the processes there";
@@ -53,18 +53,18 @@ int audit_held(const struct host_holder *held, size_t n,
 		case HOST_HELD_DELETED:
 			finding.severity = AUDIT_INFO;
 			strbuf_puts(&text, "open files in a removed directory: ");
-			say_who(&text, h);
+			put_process(&text, h);
 			strbuf_printf(&text, " has %s", h->where);
-			say_more(&text, h, "file");
+			put_rest(&text, h, "file");
 			finding.actual = "open files";
 			finding.hint = "end the process, then unmount it";
 			break;
 		case HOST_HELD_DETACHED:
 			finding.severity = AUDIT_INFO;
-			say_who(&text, h);
+			put_process(&text, h);
 			strbuf_printf(&text, " has %s open, in a file system that is no longer "
 			                     "mounted", h->where);
-			say_more(&text, h, "file");
+			put_rest(&text, h, "file");
 			finding.actual = "open files";
 			finding.hint = "it was unmounted while in use (umount -l): it is busy "
 			               "until the process ends";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * MNT-HELD: what still holds a file system that is unmounted here, or whose directory was
- * removed.  Pure: what was seen is handed in.
+ * MNT-HELD: processes and namespaces that hold a file system which is unmounted here, or whose
+ * directory was removed.  Pure.
  */
 #ifndef GM_AUDIT_HELD_H
 #define GM_AUDIT_HELD_H

@@ -67,7 +67,7 @@ static void judge_mtab(struct host_rules *rules)
 	rules_add(rules, &finding);
 	finding.severity = AUDIT_WARNING;
 	finding.expected = "what is mounted";
-	/* What cannot be read of it is missing in it. */
+	/* An unreadable line also makes its mount count as missing. */
 	if (mtab->wrong || mtab->gone || (mtab->missing && !mtab->unreadable)) {
 		finding.code = MTAB_STALE;
 		finding.message = "does not match what is mounted";
@@ -87,7 +87,7 @@ static void judge_mtab(struct host_rules *rules)
 static void judge_mode(struct host_rules *rules)
 {
 	const struct audit_host *in = rules->in;
-	/* Of a namespace that does not have the owner, he is nobody that can be named. */
+	/* In a user namespace that does not map the owner, the owner is not known. */
 	if (!in->fstab_seen || in->fstab_uid == OVERFLOW_UID) {
 		rules_not_checked(rules, FSTAB_MODE);
 		return;
@@ -105,17 +105,17 @@ static void judge_mode(struct host_rules *rules)
 }
 
 static const char shut_down[] = "the file system shut down after an error: reads and writes fail";
-static const char anew[] = "check the kernel log and the device; unmount it, run fsck, mount it "
+static const char remount[] = "check the kernel log and the device; unmount it, run fsck, mount it "
                            "again";
 
-/* Of a superblock that the table itself shows to have met an error. */
+/* What the options of mounts show of a superblock with an error. */
 enum {
 	FLIP_READONLY = 1, FLIP_EMERGENCY = 2, FLIP_SHUTDOWN = 4,
-	FLIP_MEANT = 8,          /* it was mounted read-only somewhere: then it is, everywhere */
-	FLIP_TOLD = 16,
+	FLIP_INTENDED = 8,          /* a mount is read-only, and so the superblock */
+	FLIP_REPORTED = 16,
 };
 
-/** What the options of a mount show of its superblock: FLIP_*; 0: nothing. */
+/** The errors that the options of a mount show: FLIP_*; 0: none. */
 static unsigned flip_of(const struct fstab_line *line)
 {
 	static const char *const types[] = {"ext2", "ext3", "ext4", "btrfs", "f2fs", "vfat", NULL};
@@ -127,17 +127,17 @@ static unsigned flip_of(const struct fstab_line *line)
 		return FLIP_SHUTDOWN;
 	if (opt_shown_has(m->fs_opts, "emergency_ro"))
 		return FLIP_EMERGENCY;
-	/* Of others a file system that cannot be written to may be usual. */
+	/* Other types may be read-only without an error. */
 	const char *const *type = types;
 	while (*type && strcmp(*type, m->fstype) != 0)
 		++type;
 	if (!*type || !opt_shown_has(m->fs_opts, "ro") || strcmp(line->owner, "udisks") == 0
 	    || strcmp(line->owner, "session") == 0)
 		return 0;
-	return m->vfs_opts && opt_shown_has(m->vfs_opts, "ro") ? FLIP_MEANT : FLIP_READONLY;
+	return m->vfs_opts && opt_shown_has(m->vfs_opts, "ro") ? FLIP_INTENDED : FLIP_READONLY;
 }
 
-static void tell_flip(struct host_rules *rules, const struct fstab_line *line, unsigned flip)
+static void add_flip(struct host_rules *rules, const struct fstab_line *line, unsigned flip)
 {
 	rules_add(rules, &(struct audit_finding){
 		.code = FS_ERRORS, .severity = AUDIT_CRITICAL, .target = line->target,
@@ -150,26 +150,26 @@ static void tell_flip(struct host_rules *rules, const struct fstab_line *line, u
 		                                     "mount is not: it may have an error",
 		.expected = flip & FLIP_SHUTDOWN ? "none" : "rw",
 		.actual = flip & FLIP_SHUTDOWN ? "shut down" : flip & FLIP_EMERGENCY
-			? "rw,emergency_ro" : "ro", .hint = anew});
+			? "rw,emergency_ro" : "ro", .hint = remount});
 }
 
-/** Whoever has mounted it, what has flipped is told once: of a line it may be as DRIFT-READONLY. */
+/** Report each superblock with an error once, unless DRIFT-READONLY reports it for a line. */
 static void judge_flips(struct host_rules *rules)
 {
 	const struct fstab_plan *plan = rules->in->plan;
-	struct map64 told, seen;
+	struct map64 reported, seen;
 	unsigned char *flips = calloc(plan->count + 1, 1);
-	map64_init(&told);
+	map64_init(&reported);
 	map64_init(&seen);
 	rules->failed |= !flips;
 	for (size_t i = 0; i < rules->in->errors->count && !rules->failed; ++i) {
 		const char *target = plan->lines[rules->in->errors->list[i].of].target;
-		rules->failed |= map64_put(&told, map64_text(target), FS_ERRORS) == MAP64_NONE;
+		rules->failed |= map64_put(&reported, map64_text(target), FS_ERRORS) == MAP64_NONE;
 	}
 	for (size_t i = 0; i < rules->report->count && !rules->failed; ++i) {
 		const struct audit_finding *f = &rules->report->findings[i];
 		if (f->code == DRIFT_READONLY)
-			rules->failed |= map64_put(&told, map64_text(f->target),
+			rules->failed |= map64_put(&reported, map64_text(f->target),
 			                           f->code) == MAP64_NONE;
 	}
 	for (uint32_t i = 0; i < plan->count && !rules->failed; ++i) {
@@ -182,24 +182,24 @@ static void judge_flips(struct host_rules *rules)
 			rules->failed = true;
 			break;
 		}
-		uint32_t code = map64_get(&told, map64_text(line->target));
+		uint32_t code = map64_get(&reported, map64_text(line->target));
 		bool excused = line->of && line->of <= rules->report->nlines
 			&& rules->report->ignored[line->of - 1] & audit_bit(DRIFT_READONLY);
 		if (code == FS_ERRORS || (!(flip & FLIP_SHUTDOWN)
 		                          && (code == DRIFT_READONLY || excused))
 		    || (flip & FLIP_READONLY && line->of))
-			flip |= FLIP_TOLD;
+			flip |= FLIP_REPORTED;
 		flips[first] = (unsigned char)(flips[first] | flip);
 	}
 	for (size_t i = 0; i < plan->count && !rules->failed; ++i) {
 		unsigned flip = flips[i];
-		if (flip & FLIP_TOLD || !(flip & (FLIP_SHUTDOWN | FLIP_EMERGENCY | FLIP_READONLY)))
+		if (flip & FLIP_REPORTED || !(flip & (FLIP_SHUTDOWN | FLIP_EMERGENCY | FLIP_READONLY)))
 			continue;
-		if (flip & (FLIP_SHUTDOWN | FLIP_EMERGENCY) || !(flip & FLIP_MEANT))
-			tell_flip(rules, &plan->lines[i], flip);
+		if (flip & (FLIP_SHUTDOWN | FLIP_EMERGENCY) || !(flip & FLIP_INTENDED))
+			add_flip(rules, &plan->lines[i], flip);
 	}
 	free(flips);
-	map64_destroy(&told);
+	map64_destroy(&reported);
 	map64_destroy(&seen);
 }
 
@@ -223,15 +223,14 @@ static void judge_errors(struct host_rules *rules)
 		if (e->shutdown) {
 			finding.message = shut_down;
 			finding.actual = "shut down";
-			finding.hint = anew;
+			finding.hint = remount;
 		} else if (e->missing) {
 			finding.message = "devices of the file system are missing";
 			finding.actual = rules_format(rules, "%u missing%s", e->missing, more);
 			finding.hint = "btrfs device usage shows which device is missing; btrfs "
 			               "replace replaces it";
 		} else if (strcmp(line->mount->fstype, "btrfs") == 0) {
-			/* Counted since the device was made, or since somebody has set them to
-			    nothing. */
+			/* btrfs counts since the device was created or the counts were reset. */
 			finding.severity = AUDIT_WARNING;
 			finding.message = "devices of the file system report errors";
 			finding.hint = "btrfs scrub start; once repaired, btrfs device stats -z";

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What else a host has to do with mounts: the mtab, the mode of its fstab, what file
- * systems have counted as errors, the kernel's command line, the crypttab.  Pure: what
- * was read is handed in, and what is not known is told as not judged.
+ * Rules about a host besides its mounts: mtab, mode of the fstab, errors of file systems, kernel
+ * command line, crypttab.  Pure: what is not known is reported as not checked.
  */
 #ifndef GM_AUDIT_HOST_H
 #define GM_AUDIT_HOST_H
@@ -26,15 +25,15 @@ struct audit_host {
 	const struct fstab_facts *facts;   /* NULL: none */
 	struct audit_mtab mtab;
 
-	bool fstab_seen;                   /* who may write to it is known: */
+	bool fstab_seen;                   /* its mode and owner are known: */
 	unsigned fstab_mode, fstab_uid;
 
 	const struct host_errors_list *errors;   /* of the mounts of the plan's lines */
 
-	const char *cmdline;               /* of the boot of this system; NULL: not known */
-	const char *crypttab;              /* NUL-terminated; NULL: there is none */
+	const char *cmdline;               /* of the kernel; NULL: not known */
+	const char *crypttab;              /* its text; NULL: it does not exist */
 	const char *crypttab_name;         /* for people */
-	bool crypttab_unknown;             /* there may be one */
+	bool crypttab_unknown;             /* it may exist, but could not be read */
 };
 
 /**

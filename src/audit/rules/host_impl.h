@@ -14,18 +14,18 @@
 struct host_rules {
 	const struct audit_host *in;
 	struct audit_report *report;
-	struct strbuf text;      /* for use in passing */
+	struct strbuf text;      /* scratch */
 	bool failed;             /* ENOMEM */
 };
 
-/** A formatted string that stays; "" on ENOMEM. */
+/** A formatted string, kept by the report; "" on ENOMEM. */
 __attribute__((format(printf, 2, 3)))
 const char *rules_format(struct host_rules *rules, const char *format, ...);
 
 /** Add a finding. */
 void rules_add(struct host_rules *rules, const struct audit_finding *finding);
 
-/** A rule could not be judged. */
+/** Note that a rule could not be checked. */
 void rules_not_checked(struct host_rules *rules, enum audit_code code);
 
 /** Whether a source can name a device: a path in /dev, or one of the four tags. */

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <time.h>
 
-/** So much of fs.mount-max may be used, in percent. */
+/** How much of fs.mount-max may be used, in percent. */
 enum { LIMIT_WARNING = 80, LIMIT_CRITICAL = 95 };
 
-/** What is mounted upon itself. */
+/** The same file system mounted on top of itself. */
 struct stack {
-	uint32_t node;           /* the first that is hidden by its like */
+	uint32_t node;           /* the first hidden one */
 	const char *target;
 	const struct fstab_line *line;
 	const struct mount *over;
@@ -27,8 +27,8 @@ struct look {
 	const struct audit_mounts_input *in;
 	struct audit_report *report;
 	struct map64 by_mount;   /* address of a mount -> its line of the plan */
-	struct map64 dead;       /* superblocks that were told to be */
-	struct map64 stacked;    /* hash of a place and what is mounted there -> of stacks */
+	struct map64 dead;       /* superblocks already reported */
+	struct map64 stacked;    /* hash of a mount point and its file system -> index of stacks */
 	struct stack *stacks;
 	size_t nstacks, room;
 	size_t own_deleted, own_hidden, own_dead;
@@ -36,13 +36,13 @@ struct look {
 	bool failed;
 };
 
-static void tell(struct look *look, const struct audit_finding *finding)
+static void add_finding(struct look *look, const struct audit_finding *finding)
 {
 	look->failed |= look->text.failed || look->more.failed
 	|| audit_report_add(look->report, finding) != 0;
 }
 
-/** The line of the plan that a mount has; NULL: none. */
+/** The plan's line of a mount, or NULL. */
 static const struct fstab_line *line_of(const struct look *look, const struct mount *mount)
 {
 	uint32_t i = map64_get(&look->by_mount, (uint64_t)(uintptr_t)mount);
@@ -54,8 +54,8 @@ static bool same(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/** The line of which it is told that a mount is hidden: that of what hides it may take it from
-    the report as well, as it is an overmount on purpose. */
+/** The fstab line that a hidden mount is reported for.  An ignore comment on the line of the
+    covering mount, which may cover on purpose, counts too. */
 static uint32_t said(const struct look *look, enum audit_code code, const struct fstab_line *line,
                      const struct mount *over)
 {
@@ -65,7 +65,7 @@ static uint32_t said(const struct look *look, enum audit_code code, const struct
 	       && report->ignored[other->of - 1] & audit_bit(code) ? other->of : line->of;
 }
 
-/** Count a mount that its like hides: each stack is told once. */
+/** Count a mount hidden by the same file system: each stack is reported once. */
 static void add_stacked(struct look *look, const struct stack *stack)
 {
 	const struct mount *m = look->in->d->tree.nodes[stack->node].mount;
@@ -93,7 +93,7 @@ static void add_stacked(struct look *look, const struct stack *stack)
 	look->stacks[look->nstacks++] = *stack;
 }
 
-static void tell_stacks(struct look *look)
+static void add_stacks(struct look *look)
 {
 	for (size_t i = 0; i < look->nstacks && !look->failed; ++i) {
 		const struct stack *stack = &look->stacks[i];
@@ -104,7 +104,7 @@ static void tell_stacks(struct look *look)
 		else
 			strbuf_printf(&look->text, "the same is mounted there %zu times, upon "
 			                           "itself", stack->depth);
-		tell(look, &(struct audit_finding){
+		add_finding(look, &(struct audit_finding){
 			.code = MNT_DUP, .severity = AUDIT_WARNING, .target = stack->target,
 				.owner = stack->line->owner,
 			.line = said(look, MNT_DUP, stack->line, stack->over),
@@ -112,13 +112,14 @@ static void tell_stacks(struct look *look)
 			.message = strbuf_str(&look->text), .expected = "one mount",
 				.actual = stack->depth == 2 ? "two" : "more than two",
 			.hint = stack->depth == 2 ? "unmount the upper one; find the line or unit "
-			                            "that mounts it twice"
-			                          : "unmount all but one; find what mounts it "
-			                            "repeatedly"});
+			                                   "that mounts it twice"
+			                                 : "unmount all but one; find what mounts "
+			                                   "it "
+			                                   "repeatedly"});
 	}
 }
 
-/** A mount that another hides. */
+/** A mount that another mount hides. */
 static void judge_hidden(struct look *look, uint32_t node, const char *target,
                          const struct fstab_line *line)
 {
@@ -128,7 +129,7 @@ static void judge_hidden(struct look *look, uint32_t node, const char *target,
 	const struct mt_node *by = n->covered_by == MT_NONE ? NULL : &d->tree.nodes[n->covered_by];
 	const struct mount *m = n->mount, *over = by ? by->mount : NULL;
 	const char *name = by ? d->targets[n->covered_by] : NULL;
-	/* An automount that was entered. */
+	/* An automount that was triggered. */
 	if (fstype_flags(m->fstype) & FST_AUTOFS && name && strcmp(name, target) == 0)
 		return;
 	if (over && name && strcmp(name, target) == 0 && mount_dev(m) == mount_dev(over)
@@ -137,7 +138,7 @@ static void judge_hidden(struct look *look, uint32_t node, const char *target,
 			&& opt_shown_has(over->vfs_opts, "ro");
 		bool shm = strcmp(target, "/dev/shm") == 0;
 		if (ro || shm)
-			return;   /* as NixOS binds its store; as containers double it */
+			return;   /* NixOS binds its store so; containers mount it twice */
 		add_stacked(look, &(struct stack){.node = node, .target = target, .line = line,
 		                                  .over = over, .depth = 2});
 		return;
@@ -148,7 +149,7 @@ static void judge_hidden(struct look *look, uint32_t node, const char *target,
 	              && look->in->secret(over->source, NULL) ? "***" : over->source,
 	              over && over->fstype ? over->fstype : "?", name ? name : "?");
 	bool below = name && strcmp(name, target) != 0;
-	tell(look, &(struct audit_finding){
+	add_finding(look, &(struct audit_finding){
 		.code = MNT_SHADOWED, .severity = AUDIT_WARNING, .target = target, .owner = owner,
 			.line = said(look, MNT_SHADOWED, line, over),
 		.fstype = m->fstype, .message = strbuf_str(&look->text),
@@ -156,7 +157,7 @@ static void judge_hidden(struct look *look, uint32_t node, const char *target,
 			: "unmount the one that is not needed"});
 }
 
-/** A mount that does not answer, or only with errors: each superblock is told once. */
+/** A mount that does not answer, or only with errors: each superblock is reported once. */
 static void judge_dead(struct look *look, uint32_t node, const char *target,
                        const struct fstab_line *line)
 {
@@ -192,17 +193,18 @@ static void judge_dead(struct look *look, uint32_t node, const char *target,
 	}
 	bool fuse = m->fstype && strncmp(m->fstype, "fuse", 4) == 0,
 		net = fstype_flags(m->fstype) & FST_NET;
-	tell(look, &(struct audit_finding){
+	add_finding(look, &(struct audit_finding){
 		.code = hung ? MNT_TIMEOUT : MNT_STALE, .severity = AUDIT_CRITICAL,
 			.target = target, .owner = line->owner, .line = line->of,
 				.fstype = m->fstype,
 		.message = message,
 		.expected = "an answer", .actual = strbuf_str(&look->text),
 		.hint = fuse  ? "check whether its daemon runs; unmount it and restart the daemon"
-		        : net ? "check whether the server is up and still exports it; umount -l, "
-		                "then mount it again"
-		              : "check whether its device exists; unmount it, then mount it "
-		                "again"});
+		               : net ? "check whether the server is up and still exports it; "
+		                       "umount -l, "
+		                       "then mount it again"
+		                     : "check whether its device exists; unmount it, then mount it "
+		                       "again"});
 }
 
 static void judge_node(struct look *look, uint32_t node)
@@ -228,7 +230,7 @@ static void judge_node(struct look *look, uint32_t node)
 	if (dead)
 		judge_dead(look, node, target, line);
 	if (deleted)
-		tell(look, &(struct audit_finding){
+		add_finding(look, &(struct audit_finding){
 			.code = MNT_DELETED, .severity = AUDIT_WARNING, .target = target,
 				.owner = line->owner, .line = line->of, .fstype = n->mount->fstype,
 			.message = "the directory that it shows was removed",
@@ -238,7 +240,7 @@ static void judge_node(struct look *look, uint32_t node)
 		judge_hidden(look, node, target, line);
 }
 
-static void tell_own(struct look *look, enum audit_code code, size_t count, const char *one,
+static void add_count(struct look *look, enum audit_code code, size_t count, const char *one,
                      const char *more)
 {
 	if (count == 0)
@@ -247,8 +249,9 @@ static void tell_own(struct look *look, enum audit_code code, size_t count, cons
 	strbuf_printf(&look->text, "%zu mount%s of the system, of sessions or containers %s", count,
 	              count == 1 ? "" : "s",
 	              count == 1 ? one : more);
-	tell(look, &(struct audit_finding){.code = code, .severity = AUDIT_INFO, .target = "",
-	                                   .message = strbuf_str(&look->text)});
+	add_finding(look, &(struct audit_finding){.code = code, .severity = AUDIT_INFO,
+	                                          .target = "",
+	                                          .message = strbuf_str(&look->text)});
 }
 
 int audit_mounts(const struct audit_mounts_input *in, struct audit_report *report)
@@ -270,25 +273,25 @@ int audit_mounts(const struct audit_mounts_input *in, struct audit_report *repor
 		count += !tree->nodes[i].gone && !tree->nodes[i].made;
 		judge_node(&look, i);
 	}
-	tell_stacks(&look);
-	tell_own(&look, MNT_STALE, look.own_dead, "is dead", "are dead");
-	tell_own(&look, MNT_DELETED, look.own_deleted, "shows what was removed",
+	add_stacks(&look);
+	add_count(&look, MNT_STALE, look.own_dead, "is dead", "are dead");
+	add_count(&look, MNT_DELETED, look.own_deleted, "shows what was removed",
 	         "show what was removed");
-	tell_own(&look, MNT_SHADOWED, look.own_hidden, "is hidden by another",
+	add_count(&look, MNT_SHADOWED, look.own_hidden, "is hidden by another",
 	         "are hidden by others");
 	if (in->limit > 0 && 100 * count >= (size_t)in->limit * LIMIT_WARNING) {
 		bool critical = 100 * count >= (size_t)in->limit * LIMIT_CRITICAL;
 		char expected[48], actual[32];
 		snprintf(expected, sizeof(expected), "fewer than %ld", in->limit);
 		snprintf(actual, sizeof(actual), "%zu", count);
-		tell(&look, &(struct audit_finding){
+		add_finding(&look, &(struct audit_finding){
 			.code = MNT_LIMIT, .severity = critical ? AUDIT_CRITICAL : AUDIT_WARNING,
 				.target = "",
 			.message = "the number of mounts is close to the limit of the namespace, "
-			           "where mounting fails",
+			                  "where mounting fails",
 			.expected = expected, .actual = actual,
 				.hint = "find what leaks mounts; raise the limit with sysctl "
-				        "fs.mount-max"});
+				               "fs.mount-max"});
 	}
 	if (!in->d->probed || in->d->unprobed)
 		report->unjudged |= audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What is wrong with what is mounted, whatever anybody wanted: MNT-*.  Pure; linear.
- *
- * What belongs to somebody else (the system, sessions, containers: what a plan leaves
- * out) is counted in one finding of a kind, for information.
+ * Mounts that are broken, whatever the fstab says: MNT-*.  Pure; linear.  Mounts of others (the
+ * system, sessions, containers: what a plan leaves out) are counted in one finding of each kind,
+ * for information.
  */
 #ifndef GM_AUDIT_MOUNTS_H
 #define GM_AUDIT_MOUNTS_H
@@ -14,8 +13,8 @@
 struct audit_mounts_input {
 	const struct discovery *d;
 	const struct fstab_plan *plan;   /* with its owners: audit_own() */
-	const char *const *include;      /* owners whose mounts are told one by one; NULL ends them
-	                                    */
+	const char *const *include;      /* owners whose mounts are reported one by one; ends with
+	                                    NULL */
 	bool (*secret)(const char *source, const char *options);   /* as in struct audit_input */
 	long limit;              /* fs.mount-max; -1: not known */
 };

@@ -14,7 +14,7 @@ bool audit_is_others(const struct fstab_line *line, const char *const *include)
 {
 	if (!line || line->fate != FSTAB_OWN)
 		return false;
-	/* What is mounted once at a boot is not stacked by who mounts it. */
+	/* These mount once at boot, and do not stack mounts on purpose. */
 	if (line->target && (audit_is_owner(line->owner, "zfs")
 	                     || audit_is_owner(line->owner, "gpt-auto")
 	                     || (audit_is_owner(line->owner, "unit")
@@ -27,14 +27,14 @@ bool audit_is_others(const struct fstab_line *line, const char *const *include)
 	return true;
 }
 
-/** What follows a directory in a path below it, or at it; NULL: it is elsewhere. */
+/** The rest of a path below a directory, or "" for the directory; NULL: it is not below. */
 static const char *below(const char *path, const char *dir)
 {
 	size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
 	return mtree_path_within(path, dir) ? path + n + (path[n] == '/') : NULL;
 }
 
-/** Whether a mount shows the very directory that it is mounted on. */
+/** Whether a mount shows the directory that it is mounted on. */
 static bool is_upon_itself(const struct mount *m, const struct mount *parent, const char *place)
 {
 	if (mount_dev(m) != mount_dev(parent) || !m->root || !parent->root
@@ -43,8 +43,8 @@ static bool is_upon_itself(const struct mount *m, const struct mount *parent, co
 	return strcmp(below(m->root, parent->root), place) == 0;
 }
 
-/** Whether a directory is one of the layers in the value of an option.  A backslash
-    protects the byte behind it. */
+/** Whether a directory is one of the layers in the value of an option.  A backslash escapes the
+    next byte. */
 static bool is_layer(const char *value, size_t len, const char *dir)
 {
 	const char *at = dir, *end = value + len;
@@ -65,7 +65,7 @@ static bool is_layer(const char *value, size_t len, const char *dir)
 	}
 }
 
-/** Whether an overlay has a directory for a layer. */
+/** Whether a directory is a layer of an overlay. */
 static bool has_layer(const struct mount *m, const char *dir, bool *failed)
 {
 	static const char *const keys[] = {"lowerdir=", "lowerdir+=", "upperdir=", NULL};
@@ -95,7 +95,7 @@ static int by_parent(const void *a, const void *b)
 	return strcmp(one->line->target, other->line->target);
 }
 
-/** What has nothing under it but what the kernel makes up. */
+/** Whether the kernel alone creates the directories of a file system. */
 static bool is_made_up(const struct mount *parent)
 {
 	const char *type = parent->fstype ? parent->fstype : "";
@@ -103,7 +103,7 @@ static bool is_made_up(const struct mount *parent)
 	       && strcmp(type, "tmpfs") != 0 && strcmp(type, "ramfs") != 0;
 }
 
-/** See whether a line's mount is to be looked under.  @return whether it is. */
+/** Decide whether to look below the mount of a line. */
 static bool take(const struct discovery *d, const struct fstab_line *line,
                  struct audit_under *under, bool *failed)
 {
@@ -113,7 +113,7 @@ static bool take(const struct discovery *d, const struct fstab_line *line,
 	    || fstype_flags(line->mount->fstype) & FST_AUTOFS
 	    || tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DELETED))
 		return false;
-	/* Of a stack, as of an automount, all is on one place. */
+	/* All mounts of a stack have the same directory below them. */
 	uint32_t base = node;
 	while (mtree_stacked(tree, base))
 		base = tree->nodes[base].parent;
@@ -161,8 +161,7 @@ void audit_under_free(struct audit_under *list, size_t n)
 	free(list);
 }
 
-/** Whether what is mounted is meant to hide what is there: nothing is kept in it, or
-    it shows another directory. */
+/** Whether a mount hides its directory on purpose: it keeps no data, or shows another directory. */
 static bool hides(const struct mount *m)
 {
 	unsigned flags = fstype_flags(m->fstype);

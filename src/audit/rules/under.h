@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * MNT-UNDER-NOT-EMPTY: what lies in the directory that something is mounted on.  Pure: which
- * directories are to be looked at is told here, the look is somebody else's.
+ * MNT-UNDER-NOT-EMPTY: data in the directory that something is mounted on.  Pure: which
+ * directories to look at is decided here, host_cover_look() looks.
  *
- *     audit_under_list() --> a look at each, through its parent --> audit_under()
+ *     audit_under_list() --> host_cover_look() for each --> audit_under()
  *
- * Left out is what is meant to have something under it: what the system, sessions and
- * containers mount; what is bound onto itself; an overlay upon one of its own layers.
+ * Not listed: mounts of the system, of sessions and of containers; directories bound onto
+ * themselves; an overlay on one of its own layers.
  */
 #ifndef GM_AUDIT_UNDER_H
 #define GM_AUDIT_UNDER_H

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/** Whether a line is not as somebody writes one. */
+/** Whether a line looks damaged: with control characters, or invalid. */
 static bool is_hurt(const struct tabline *line)
 {
 	for (size_t i = 0; i < line->n; ++i) {
@@ -77,8 +77,8 @@ bool merge_cut(const struct merger *m, const struct old *old)
 	return !m->in->file->ended && old == &m->old[m->nold - 1];
 }
 
-/** Whether a line is known to be new since the base, or may have been changed in any way: of
-    what systemd has loaded no more is known. */
+/** Whether a line is new since the base, or may have been changed because the base is what
+    systemd has loaded. */
 static bool may_be_edited(const struct merger *m, const struct old *of)
 {
 	return !m->in->base || !of;
