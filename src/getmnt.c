@@ -33,14 +33,12 @@
  *     process.c          processes, pipes and sockets
  *     bounded.c          running work with a time limit in a child, and keeping its output
  *     caller.c           the library's caller: forked children, canceled threads
- *     syslog.c           writing to the system log without waiting
  *   path/                names that may not be what they should be
  *     resolve.c          resolving a path, component by component
  *     named.c            reading a file that the user named
  *     place.c            resolving the name of a file that root reads or replaces
  *     replace.c          replacing a file: opening and reading it
  *     replace_write.c    replacing a file: writing the new one
- *     stage.c            a private mount namespace, to build and measure in
  *   probe/               touching what may block, in a child with a deadline
  *     prober.c           the client
  *     supervisor.c       the process that keeps the deadline
@@ -117,12 +115,9 @@
  *     system.c           what is installed below ROOT: fsck helpers, units of the administrator
  *   fstab/               from mounts to the lines of an fstab
  *     fstab.h            planning an fstab
+ *     common.h           what the files of fstab/ share
  *     facts.h            facts about a host that the rules take
- *     shown.c            which options a kernel shows for an option that was given
  *     units.c            which mounts units make; what systemd has loaded of an fstab
- *     system.c           what the system in ROOT has: fsck helpers, units
- *     wanted.c           units that a boot starts, and what they want
- *     unitfile.c         a unit file and its drop-ins
  *     proof.c            an fstab simulated, compared with the mounts
  *     proof_sim.c        running the lines in order
  *     proof_tree.c       the simulated tree
@@ -144,6 +139,7 @@
  *     order.c            where lines stand
  *     text.c             the bytes of the result
  *   recover/             a damaged mtab, judged and rebuilt (pure)
+ *     recover.h          judging and rebuilding an mtab
  *     rows.c             the mounts as rows
  *     judge.c            which line is of which mount, and what is wrong with it
  *     build.c            the new file
@@ -180,6 +176,7 @@
  *     boot.c             the kernel's command line
  *     crypttab.c         crypttab
  *   profile/             what the algorithms cost (pure)
+ *     profile.h          measurements of a machine
  *     model.c            runs, medians, ratios
  *     layers.c           where the time of a run goes
  *   lib/                 libgetmnt: the public library
