@@ -167,11 +167,11 @@
  *     drift.c            lines against mounts
  *     drift_line.c       one line against its mount
  *     drift_owner.c      mounts without a line
- *     bound.c            mounts that came with an rbind
+ *     rbind.c            copies of mounts that an rbind makes
  *     units.c            failed and inactive units of systemd; an fstab that it has not loaded
  *     mounts.c           mounts that are broken
- *     held.c             processes that hold an unmounted file system
- *     under.c            data covered by a mount
+ *     holders.c          processes that hold an unmounted file system
+ *     covered.c          data covered by a mount
  *     host.c             mtab, file system errors
  *     boot.c             the kernel's command line
  *     crypttab.c         crypttab

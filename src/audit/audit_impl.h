@@ -11,7 +11,7 @@
  *     values.c    options that take but numbers, or one of some words
  *     compare.c   a text against the one before it: what only both tell
  *     report.c    findings, in their order
- *     under.c     which mounts are an admin's
+ *     covered.c   which mounts are an admin's
  *     source.c    what a source names, what stands there
  *     overlay.c   the layers of an overlay
  *     place.c     mount points; types and their helpers

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/owner.h"
 
-#include "audit/rules/bound.h"
+#include "audit/rules/rbind.h"
 #include "base/map64.h"
 
 #include <errno.h>

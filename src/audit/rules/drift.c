@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/rules/drift_impl.h"
 
-#include "audit/rules/bound.h"
+#include "audit/rules/rbind.h"
 #include "audit/owner.h"
 #include "base/escape.h"
 #include "base/fstypes.h"

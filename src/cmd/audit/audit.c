@@ -16,9 +16,9 @@
 #include "cmd/audit/audit.h"
 
 #include "audit/rules/drift.h"
-#include "audit/rules/held.h"
+#include "audit/rules/holders.h"
 #include "audit/rules/mounts.h"
-#include "audit/rules/under.h"
+#include "audit/rules/covered.h"
 #include "audit/rules/units.h"
 #include "audit/owner.h"
 #include "audit/policy.h"
@@ -131,12 +131,12 @@ static int judge_under(struct auditing *a, const struct fstab_plan *plan)
 {
 	struct host *host = &a->machine.host;
 	struct host_cover cover;
-	struct audit_under *list;
+	struct audit_covered *list;
 	if (!a->asked->under) {
 		a->unjudged |= audit_bit(MNT_UNDER_NOT_EMPTY);
 		return 0;
 	}
-	ssize_t n = audit_under_list(host->in.d, plan, a->asked->include, &list);
+	ssize_t n = audit_covered_list(host->in.d, plan, a->asked->include, &list);
 	if (n < 0)
 		return -1;
 	int rc = 0;
@@ -145,8 +145,8 @@ static int judge_under(struct auditing *a, const struct fstab_plan *plan)
 		rc = host_cover_look(&cover, &list[i].covered);
 	host_cover_close(&cover);
 	if (rc == 0)
-		rc = audit_under(list, (size_t)n, &a->report);
-	audit_under_free(list, (size_t)n);
+		rc = audit_covered(list, (size_t)n, &a->report);
+	audit_covered_free(list, (size_t)n);
 	return rc;
 }
 
@@ -162,7 +162,7 @@ static int judge_holders(struct auditing *a, bool (*secret)(const char *, const 
 	if (rc == 0 && holders.partly)
 		a->unjudged |= audit_bit(MNT_HELD);
 	if (rc == 0)
-		rc = audit_held(holders.list, holders.count, secret, &a->report);
+		rc = audit_holders(holders.list, holders.count, secret, &a->report);
 	host_holders_destroy(&holders);
 	return rc;
 }

@@ -4,8 +4,8 @@
  */
 #include "unit.h"
 
-#include "audit/rules/held.h"
-#include "audit/rules/under.h"
+#include "audit/rules/holders.h"
+#include "audit/rules/covered.h"
 #include "discover/discover.h"
 #include "fault.h"
 
@@ -49,9 +49,9 @@ static char text[16 * 1024];
 
 /** List, and say of all that they have data. */
 static ssize_t list_all(const struct discovery *d, struct fstab_plan *plan,
-                        const char *const *include, struct audit_under **list)
+                        const char *const *include, struct audit_covered **list)
 {
-	ssize_t n = audit_under_list(d, plan, include, list);
+	ssize_t n = audit_covered_list(d, plan, include, list);
 	for (ssize_t i = 0; i < n; ++i)
 		(*list)[i].covered.state = (*list)[i].line->target[1] == 'n'
 			&& (*list)[i].line->target[2] ? HOST_COVERED_UNKNOWN : HOST_COVERED_DATA;
@@ -62,13 +62,13 @@ static ssize_t list_all(const struct discovery *d, struct fstab_plan *plan,
 static const char *listed(const struct discovery *d, struct fstab_plan *plan,
                           const char *const *include)
 {
-	struct audit_under *list;
+	struct audit_covered *list;
 	struct audit_report report;
 	size_t len = 0;
 	ssize_t n = list_all(d, plan, include, &list);
 	CU_ASSERT_FATAL(n >= 0);
 	audit_report_init(&report);
-	CU_ASSERT_EQUAL(audit_under(list, (size_t)n, &report), 0);
+	CU_ASSERT_EQUAL(audit_covered(list, (size_t)n, &report), 0);
 	text[0] = '\0';
 	for (ssize_t i = 0; i < n; ++i) {
 		const char *severity = "none";
@@ -85,7 +85,7 @@ static const char *listed(const struct discovery *d, struct fstab_plan *plan,
 	len += (size_t)snprintf(text + len, sizeof(text) - len, "%s",
 	                        report.unjudged & audit_bit(MNT_UNDER_NOT_EMPTY) ? "?" : "");
 	audit_report_destroy(&report);
-	audit_under_free(list, (size_t)n);
+	audit_covered_free(list, (size_t)n);
 	return text;
 }
 
@@ -169,10 +169,10 @@ static void test_words(void)
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		struct audit_report report;
-		struct audit_under under = {.line = &line, .covered = rows[i].covered};
+		struct audit_covered under = {.line = &line, .covered = rows[i].covered};
 		under.covered.state = HOST_COVERED_DATA;
 		audit_report_init(&report);
-		CU_ASSERT_EQUAL(audit_under(&under, 1, &report), 0);
+		CU_ASSERT_EQUAL(audit_covered(&under, 1, &report), 0);
 		CU_ASSERT_EQUAL_FATAL(report.count, 1);
 		says("under", report.findings[0].message, rows[i].message);
 		/* Equal roles say the same, whatever they have there. */
@@ -212,7 +212,7 @@ static void test_held(void)
 	};
 	struct audit_report report;
 	audit_report_init(&report);
-	CU_ASSERT_EQUAL(audit_held(all, 5, secret, &report), 0);
+	CU_ASSERT_EQUAL(audit_holders(all, 5, secret, &report), 0);
 	CU_ASSERT_EQUAL_FATAL(report.count, 5);
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];
@@ -232,16 +232,16 @@ static void test_memory(void)
 	uint64_t n = 0;
 	world_init(&w);
 	while (count.hits) {
-		struct audit_under *list = NULL;
+		struct audit_covered *list = NULL;
 		struct audit_report report;
 		fault_begin(&(struct fault){.mode = FAULT_ON, .kind = FAULT_ALLOC, .n = ++n,
 		                            .error = ENOMEM}, 1000);
 		audit_report_init(&report);
 		errno = 0;
 		ssize_t got = list_all(w.d, &w.plan, nobody, &list);
-		int rc = got < 0 ? -1 : audit_under(list, (size_t)got, &report), error = errno;
+		int rc = got < 0 ? -1 : audit_covered(list, (size_t)got, &report), error = errno;
 		if (got >= 0)
-			audit_under_free(list, (size_t)got);
+			audit_covered_free(list, (size_t)got);
 		audit_report_destroy(&report);
 		fault_end(&count);
 		CU_ASSERT_EQUAL(count.blocks, 0);
@@ -255,4 +255,4 @@ static const struct unit_test tests[] = {
 	{"list", test_list}, {"words", test_words}, {"held", test_held}, {"memory", test_memory},
 	{NULL, NULL},
 };
-const struct unit_suite suite_under = {"under", tests};
+const struct unit_suite suite_covered = {"covered", tests};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/rules/bound.h"
+#include "audit/rules/rbind.h"
 
 #include "audit/owner.h"
 #include "base/fstypes.h"

@@ -8,8 +8,8 @@
  * where the source is shared.  A copy is at the same place below the bind, and shows the same
  * directory of the same file system.  Pure; linear in mounts and the depth of their paths.
  */
-#ifndef GM_AUDIT_BOUND_H
-#define GM_AUDIT_BOUND_H
+#ifndef GM_AUDIT_RBIND_H
+#define GM_AUDIT_RBIND_H
 
 #include "fstab/edit/merge.h"
 

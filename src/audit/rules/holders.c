@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/rules/held.h"
+#include "audit/rules/holders.h"
 
 #include <errno.h>
 
@@ -16,7 +16,7 @@ static void put_rest(struct strbuf *text, const struct host_holder *h, const cha
 		              h->count > 2 ? "s" : "");
 }
 
-int audit_held(const struct host_holder *held, size_t n,
+int audit_holders(const struct host_holder *held, size_t n,
                bool (*secret)(const char *source, const char *options),
                struct audit_report *report)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/rules/under.h"
+#include "audit/rules/covered.h"
 
 #include "audit/audit_impl.h"
 #include "audit/owner.h"
@@ -89,7 +89,7 @@ static bool has_layer(const struct mount *m, const char *dir, bool *failed)
 
 static int by_parent(const void *a, const void *b)
 {
-	const struct audit_under *one = a, *other = b;
+	const struct audit_covered *one = a, *other = b;
 	if (one->covered.parent != other->covered.parent)
 		return one->covered.parent < other->covered.parent ? -1 : 1;
 	return strcmp(one->line->target, other->line->target);
@@ -105,7 +105,7 @@ static bool is_made_up(const struct mount *parent)
 
 /** Decide whether to look below the mount of a line. */
 static bool take(const struct discovery *d, const struct fstab_line *line,
-                 struct audit_under *under, bool *failed)
+                 struct audit_covered *under, bool *failed)
 {
 	const struct mtree *tree = &d->tree;
 	uint32_t node = line->mount && line->target ? mtree_find(tree, line->mount->key) : MT_NONE;
@@ -121,7 +121,7 @@ static bool take(const struct discovery *d, const struct fstab_line *line,
 	const char *name = d->targets[node], *dir = parent == MT_NONE ? NULL : d->targets[parent];
 	if (parent == MT_NONE || is_made_up(tree->nodes[parent].mount))
 		return false;
-	*under = (struct audit_under){.line = line, .covered.parent = parent};
+	*under = (struct audit_covered){.line = line, .covered.parent = parent};
 	const char *place = name && dir && !tree->nodes[parent].made ? below(name, dir) : NULL;
 	if (!place || !*place)
 		return true;
@@ -130,9 +130,9 @@ static bool take(const struct discovery *d, const struct fstab_line *line,
 	       && !has_layer(line->mount, name, failed);
 }
 
-ssize_t audit_under_list(const struct discovery *d, const struct fstab_plan *plan,
+ssize_t audit_covered_list(const struct discovery *d, const struct fstab_plan *plan,
                          const char *const *include,
-                         struct audit_under **list)
+                         struct audit_covered **list)
 {
 	size_t n = 0;
 	bool failed = false;
@@ -144,7 +144,7 @@ ssize_t audit_under_list(const struct discovery *d, const struct fstab_plan *pla
 		n += !audit_is_others(line, include) && take(d, line, &(*list)[n], &failed);
 	}
 	if (failed) {
-		audit_under_free(*list, n);
+		audit_covered_free(*list, n);
 		errno = ENOMEM;
 		return -1;
 	}
@@ -152,7 +152,7 @@ ssize_t audit_under_list(const struct discovery *d, const struct fstab_plan *pla
 	return (ssize_t)n;
 }
 
-void audit_under_free(struct audit_under *list, size_t n)
+void audit_covered_free(struct audit_covered *list, size_t n)
 {
 	for (size_t i = 0; i < n; ++i) {
 		for (size_t k = 0; k < HOST_COVERED_NAMES; ++k)
@@ -169,13 +169,13 @@ static bool hides(const struct mount *m)
 	return part || flags & (FST_LAYERED | FST_PSEUDO);
 }
 
-int audit_under(const struct audit_under *list, size_t n, struct audit_report *report)
+int audit_covered(const struct audit_covered *list, size_t n, struct audit_report *report)
 {
 	struct strbuf text;
 	int rc = 0;
 	strbuf_init(&text);
 	for (size_t i = 0; i < n && rc == 0; ++i) {
-		const struct audit_under *u = &list[i];
+		const struct audit_covered *u = &list[i];
 		const struct host_covered *c = &u->covered;
 		if (c->state == HOST_COVERED_UNKNOWN)
 			report->unjudged |= audit_bit(MNT_UNDER_NOT_EMPTY);
