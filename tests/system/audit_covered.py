@@ -53,18 +53,18 @@ gm.tmpfs(root / "tmp")
 gm.tmpfs(root / "big")
 gm.mount(root / "self", root / "self", None, gm.MS_BIND)
 gm.mount(root / "file", gm.touch(root / "under") or root / "under", None, gm.MS_BIND)
-os.utime(root / "bound", (0, 0))      # relatime: whoever reads it now is seen
+os.utime(root / "bound", (0, 0))      # relatime: a read changes it
 atime = os.stat(root / "bound").st_atime_ns
 gm.mount(root / "tmp", root / "bound", None, gm.MS_BIND)
-# Automounts: an idle one, one that was entered, one with keys.
+# Automounts: idle, triggered, and indirect.
 triggers = [gm.Autofs(root / "idle", "direct"), gm.Autofs(root / "direct", "direct", source="systemd-1"), gm.Autofs(root / "keys", "indirect")]
 gm.tmpfs(root / "direct")
 gm.tmpfs(root / "keys/key")
-# A server that stops with a mount in it.
+# A server that stops answering, with a mount in it.
 server = gm.FileFuse(root / "served", {"f": b"data"})
 gm.mount(root / "file", root / "served/f", None, gm.MS_BIND)
 server.stopped = True
-# What another covers is not looked at; of a stack all is on one place.
+# A hidden mount is not looked at; all mounts of a stack cover one directory.
 fill("covered", "x")
 gm.mkdir(root / "hidden/below")
 gm.tmpfs(root / "hidden/below")
@@ -107,27 +107,27 @@ for trigger in triggers:
     gm.expect(not trigger.requests(), "an automount was woken")
 with open("/proc/self/mountinfo", "rb") as f:
     gm.expect(f.read() == before, "the table of mounts has changed")
-# Of what an automounter has mounted if that is asked for, and not of what waits.
+# With --include=automount triggered automounts are included, but not idle ones.
 found, _, _, _ = under("--include=automount")
 gm.expect(found == {**WANTED, "/direct": "info"}, f"automounts: {found}")
 for trigger in triggers:
     gm.expect(not trigger.requests(), "an automount was woken")
-# On a terminal, or a pipe, nothing of a name that would act there.
+# Control characters in names are escaped, on a terminal and in a pipe.
 text = gm.getmnt("audit", "--only=MNT-UNDER-*", "--under")
 gm.expect(text.status == 1 and b"\x1b" not in text.out, f"a name with escapes: {text.out}")
 
-# What is not asked for is not done.
+# Without --under nothing is looked at.
 result = gm.getmnt("audit", "--json", "--only=MNT-UNDER-*", "--stats=json")
 document = json.loads(result.out)
 gm.expect(not document["findings"] and document["not_judged"] == ["MNT-UNDER-NOT-EMPTY"], f"not asked for: {document}")
 gm.expect(result.stats()["calls"]["open_tree"] == 0, "a clone was made, which nobody has asked for")
-# Where it cannot be done it is not judged, and nothing told.
+# Where looking is not possible the rule is not checked, and nothing is reported.
 for tag, more in (("a user", {"uid": 1000}), ("no openat2", {"env": {"GETMNT_DISABLE": "openat2"}})):
     found, _, unjudged, _ = under(**more)
     gm.expect((found, unjudged) == ({}, ["MNT-UNDER-NOT-EMPTY"]), f"{tag}: {found} {unjudged}")
 result = gm.getmnt("audit", "--require-complete", "--only=MNT-UNDER-*", "--under", uid=1000)
 gm.expect(result.status == 2, f"--require-complete of a user: {result.status}")
-# Once what blocks is gone all is judged.
+# When nothing blocks any more all mounts are checked.
 gm.umount("/served", gm.MNT_DETACH)
 gm.umount("/keys/key", gm.MNT_DETACH)
 found, _, unjudged, _ = under()

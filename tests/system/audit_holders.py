@@ -34,7 +34,7 @@ def child(function, *args):
     pid = gm.fork()
     if pid == 0:
         os.close(read)
-        null = os.open("/dev/null", os.O_RDWR)       # nothing of the root that was left
+        null = os.open("/dev/null", os.O_RDWR)       # no open file of the former root
         for fd in (0, 1, 2):
             os.dup2(null, fd)
         for fd in range(3, 64):
@@ -101,11 +101,11 @@ mount_e()
 told("it is mounted", [])
 ordinary = child(plain)
 told("pipes, sockets and deleted files", [])
-# What a container mounts for itself.
+# A mount of a container.
 container = child(own_space, lambda: gm.umount("/e"), lambda: gm.tmpfs("/own"))
 told("a container", [])
 
-# Another namespace has it still, then none has.
+# Another namespace still has it mounted; then none has.
 one = child(own_space)
 two = child(own_space)
 gm.umount("/e")
@@ -117,7 +117,7 @@ gm.expect(result.status == 1 and b"(line 1)" in result.out, f"where: {result.out
 end(one)
 told("in no namespace", [])
 
-# A file that is open, a directory that somebody works in; both unmounted by umount -l.
+# An open file and a working directory, unmounted with umount -l.
 mount_e()
 gm.touch("/e/file", "x")
 holder = child(lambda: open("/e/file", "rb"))
@@ -132,7 +132,7 @@ told("a working directory", [("warning /e: ", "is in use by the kernel")])
 end(worker)
 told("nobody works there", [])
 
-# What no line has: for information.
+# A file system without a line: for information.
 gm.tmpfs("/t")
 gm.touch("/t/a", "x")
 holder = child(lambda: [open("/t/a", "rb"), open("/t/a", "rb")])
@@ -149,7 +149,7 @@ told("a directory that was removed", [("info /m: ", f"process {holder} (", "has 
 end(holder)
 gm.umount("/m")
 
-# Nothing is touched of what never answers.
+# A file system that never answers is not accessed.
 silent = gm.SilentFuse("/s")
 holder = child(lambda: os.open("/s", os.O_PATH))
 gm.umount("/s", gm.MNT_DETACH)
@@ -159,7 +159,7 @@ gm.expect(silent.requests == asked, "the server was asked")
 silent.end()
 end(holder)
 
-# Without privilege, or where it is not asked for, it is not judged.
+# Without privilege, or without --holders, the rule is not checked.
 document = told("a user", [], uid=1000)
 gm.expect("MNT-HELD" in document["not_judged"], f"a user: {document['not_judged']}")
 document = json.loads(gm.getmnt("audit", "--json", "--only=MNT-HELD").out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""getmnt audit of what a host has beside its fstab: the mtab, who may write to the fstab,
-what file systems say of themselves, the crypttab, the command line."""
+"""getmnt audit of a host besides its fstab: mtab, permissions of the fstab, errors that file
+systems report, crypttab, kernel command line."""
 import fcntl
 import json
 import os
@@ -13,13 +13,13 @@ import gm
 gm.need_fs("ext4")
 gm.need("mkfs.ext4", "losetup", "blkid", "mount", "umount")
 root = gm.Root()
-images = gm.mkdir(root / "images")   # of the mount that is the root later: their names stay
+images = gm.mkdir(root / "images")   # on the mount that becomes the root: the names stay valid
 program = os.environ["GETMNT"]
 GOINGDOWN = 0x8004587d        # XFS_IOC_GOINGDOWN, and ext4's
 
 
 def disk(name, *mkfs, size=32):
-    """A loop device, which ends with its last user."""
+    """A loop device that is freed with its last user."""
     gm.image(f"{images}/{name}", size << 20, *mkfs)
     loop = gm.run("losetup", "-f", "--show", f"{images}/{name}").strip()
     os.unlink(f"{images}/{name}")
@@ -27,7 +27,7 @@ def disk(name, *mkfs, size=32):
 
 
 def told(only, *args):
-    """CODE severity target of what is told; and what is not judged."""
+    """The findings as "CODE severity target", and the rules that were not checked."""
     result = gm.getmnt("audit", "--json", f"--only={only}", *args, program=program)
     gm.expect(result.status in (0, 1), f"{only} {args}: {result.status} {result.err}")
     document = json.loads(result.out)
@@ -35,14 +35,14 @@ def told(only, *args):
 
 
 def says(tag, only, expected, *args):
-    """Of a rule that is judged, these findings."""
+    """Expect these findings, and that the rules were checked."""
     found, unjudged = told(only, *args)
     gm.expect(sorted(found) == sorted(expected) and not unjudged, f"{tag}: {found} {unjudged}, not {expected}")
 
 
 ext4 = disk("ext4", "mkfs.ext4", "-q", "-L", "gm-host")
 uuid = gm.run("blkid", "-o", "value", "-s", "UUID", ext4).strip()
-# The command line, in this machine's own root; in a container it is another's.
+# The kernel command line, in this machine's own root; in a container it belongs to the host.
 if os.readlink("/proc/self/ns/pid") == "pid:[4026531836]":
     with open("/proc/self/mountinfo", encoding="ascii") as f:
         mounts = [line.split() for line in f]
@@ -53,7 +53,7 @@ if os.readlink("/proc/self/ns/pid") == "pid:[4026531836]":
     gm.bind(line, "/proc/cmdline")
 
     def boots(tag, text, expected, *unjudged):
-        """Of this command line, these findings."""
+        """Expect these findings for a command line."""
         gm.touch(line, text)
         got = told("BOOT-ROOT", f"--fstab={fstab}")
         gm.expect(got == (expected, list(unjudged)), f"{tag}: {got}, not {expected} {unjudged}")
@@ -112,7 +112,7 @@ says("a file that is right", MTAB, ["MTAB-REGULAR info /etc/mtab"])
 gm.touch("/etc/mtab", table + "gone /gone ext4 rw 0 0\n")
 says("a line of nothing", MTAB, ["MTAB-REGULAR info /etc/mtab", "MTAB-STALE warning /etc/mtab"])
 gm.touch("/etc/mtab", table[: len(table) // 2] + "\0\1\2\n")
-# What stands in it is not what somebody once mounted: one finding.
+# A damaged file: one finding.
 says("half of it", MTAB, ["MTAB-REGULAR info /etc/mtab", "MTAB-CORRUPT warning /etc/mtab"])
 os.unlink("/etc/mtab")
 os.mkfifo("/etc/mtab")
@@ -120,7 +120,7 @@ found, unjudged = told(MTAB)
 gm.expect(not found and "MTAB-STALE" in unjudged, f"a pipe: {found} {unjudged}")
 os.unlink("/etc/mtab")
 
-# Who may write to the fstab.
+# Owner and mode of the fstab.
 says("of root", "FSTAB-MODE", [])
 for mode, uid, wrong in ((0o664, 0, True), (0o646, 0, True), (0o600, 0, False), (0o644, 1000, True)):
     os.chmod("/etc/fstab", mode)
@@ -128,7 +128,7 @@ for mode, uid, wrong in ((0o664, 0, True), (0o646, 0, True), (0o600, 0, False), 
     says(f"{mode:o} of {uid}", "FSTAB-MODE", ["FSTAB-MODE critical None"] if wrong else [])
 os.chown("/etc/fstab", 0, 0)
 
-# What file systems say of themselves, once of each.
+# Errors that file systems report, once for each.
 says("no errors", "FS-ERRORS", [])
 trigger = f"/sys/fs/ext4/{os.path.basename(ext4)}/trigger_fs_error"
 if os.path.exists(trigger):
@@ -153,7 +153,7 @@ if btrfs:
 else:
     print("  no btrfs here: a missing device was not tried")
 
-# One that has shut down, which is seen without a question to it.
+# A file system that shut down; it is not accessed.
 for device, fstype in ((ext4, "ext4"), (xfs, "xfs")):
     if not device:
         print("  no xfs here: one that has shut down was not tried")
@@ -175,7 +175,7 @@ for device, fstype in ((ext4, "ext4"), (xfs, "xfs")):
     gm.run("umount", "/again")
     gm.run("umount", "/e")
 
-# Units, by a manager that answers, fails, prints what it likes, or never ends.
+# Units: systemctl answers, fails, prints part of its output, or never ends.
 found, unjudged = told("UNIT-FAILED")
 gm.expect((found, unjudged) == ([], ["UNIT-FAILED"]), f"no manager: {found} {unjudged}")
 gm.mkdir("/run/systemd/system")
@@ -201,7 +201,7 @@ for text in ("exit 1", "printf 'Id=a.mount\\nActiveState=failed\\n'; kill -9 $$"
     gm.expect(time.monotonic() - began < 15 * gm.SLOW, f"{text}: it took {time.monotonic() - began:.1f} s")
 shutil.rmtree("/run/systemd")
 
-# The crypttab, of this root's /etc.
+# The crypttab.
 says("no crypttab", "BOOT-CRYPTTAB", [])
 gm.touch("/etc/crypttab", f"# name\nv {ext4} none plain\n")
 says("right", "BOOT-CRYPTTAB", [])

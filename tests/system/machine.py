@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""This machine's own mounts, where the suite runs, and its audit."""
+"""The mounts and the audit of the machine that runs the tests."""
 import json
 import os
 
@@ -18,7 +18,7 @@ for names, algorithm, source in gm.ONE_EACH:
     gm.compare(f"machine: {names} {source}", names, lines, result, untouched)
 ids = set(gm.ids_of(gm.getmnt("-J", program=program).rows()))
 gm.expect(ids == {line.id for line in lines}, "-J does not account for every line")
-# Its audit, as it is: nothing that somebody should look at.
+# The audit of this machine: nothing above information.
 result = gm.getmnt("audit", "--jsonl", program=program)
 document = json.loads(result.out)
 found = [f"{f['code']} {f['target']}: {f['message']}" for f in document["findings"] if f["severity"] != "info"]
