@@ -27,10 +27,10 @@ $(HELPERS): %: %.o $(BUILD)/libgetmnt.a
 
 # The program on a recorded host: the functions that tests/lib/recorded.c defines replace calls.
 RECORDED := $(BUILD)/tests/lib/recorded
-RECORDED_WRAP = $(shell sed -n 's/^[a-z].*__wrap_\([a-z0-9_]*\)(.*)$$/\1/p' tests/lib/recorded.c)
+RECORDED_WRAP = $(sort $(shell grep -o '__wrap_[a-z0-9_]*' tests/lib/recorded.c))
 $(RECORDED): %: %.o $(BUILD)/src/getmnt.o $(BUILD)/libgetmnt.a
 	$(call say,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(RECORDED_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(RECORDED_WRAP:__wrap_%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
 
 # Preloaded into the program by a system case.
 PRELOADED := $(BUILD)/tests/lib/nomem.so
