@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Recorded hosts: tests/fixtures/hosts/NAME, each the files of a host in one text, for
-tests/lib/recorded.c.
+"""Recorded hosts for tests/lib/recorded.c: each tests/fixtures/hosts/NAME has the files of a host.
 
 recorded.py unpack HOSTS OUT     write OUT/NAME.healthy and OUT/NAME.planted
 recorded.py judge HOSTS OUT      compare OUT/NAME.*.jsonl with what is expected of each
 
-A text begins with comments: which system it is, and the documents that it was written from.
-Its sections begin with "== " and are files of the host, but for:
+A text begins with comments: the system, and the documents that it was written from.
+A section begins with "== " and the name of a file of the host, or one of these:
 
-    udev      block devices: bMAJ:MIN NAME, and words of what udev knows of it: S:LINK or
-              KEY=VALUE; DM_NAME=NAME is also that of sysfs
-    empty     paths of empty files; with a '/' at the end, of directories
-    links     a symlink, and where it leads
-    planted   faults: a line CODE TARGET (CODE alone: of the whole host) for what must be found, a section or file, and there
-              "- TEXT" that is taken out: replaced by the "+ TEXT" behind it, or with its
-              whole line; and "+ TEXT" alone is a line more
-    @pods N   in proc/self/mountinfo: the mounts of so many pods of Kubernetes
+    udev      block devices: bMAJ:MIN NAME, and what udev knows: S:LINK or KEY=VALUE; DM_NAME=NAME
+              goes to sysfs, too
+    empty     paths of empty files; a path with a trailing '/' is a directory
+    links     a symlink and its target
+    planted   faults: CODE TARGET (CODE alone: of the whole host) is the expected finding; then
+              the name of a section or file, and its changes: "- TEXT" is replaced by the
+              "+ TEXT" after it, or removed with its line; "+ TEXT" alone adds a line
+    systemctl-show   what systemctl prints; then systemd runs on the host
+    @pods N   a line of proc/self/mountinfo: the mounts of N pods of Kubernetes
 """
 import json
 import os
@@ -25,7 +25,7 @@ SPECIAL = ("udev", "empty", "links", "planted")
 
 
 def pods(count):
-    """The mounts of pods, eight of each."""
+    """The mounts of pods, eight for each."""
     at = 1000
     for i in range(count):
         uid, box, run = f"{i:08x}-5e1f-4c2d-8b3a-{i * 7919:012x}", f"{i * 2654435761:064x}", f"{i * 40503 + 1:064x}"
@@ -67,7 +67,7 @@ def read(path):
 
 
 def replace(sections, name, old, new):
-    """Replace a text, which stands there once, or its whole line."""
+    """Replace a text that occurs once, or remove its line."""
     lines = sections[name]
     found = [i for i, line in enumerate(lines) if old in line]
     if len(found) != 1 or lines[found[0]].count(old) != 1:
@@ -77,7 +77,7 @@ def replace(sections, name, old, new):
 
 
 def plant(sections):
-    """Plant the faults.  @return what must be found."""
+    """Plant the faults.  @return the expected findings."""
     expected, name, old = [], None, None
     for line in [*sections["planted"], ""]:
         if old is not None:
@@ -159,7 +159,7 @@ def put_device(root, device, name, words):
 
 
 def unpack(sections, root):
-    """Write the files of a host, and what the kernel and systemd of every host have."""
+    """Write the files of a host, and those that every host has."""
     for name, lines in sections.items():
         if name not in SPECIAL:
             put(root, name, "".join(line + "\n" for line in lines))
@@ -180,7 +180,7 @@ def unpack(sections, root):
 
 
 def told(path):
-    """What a report has above info, as CODE TARGET; and its status."""
+    """The findings of a report above info, as CODE TARGET; and its status."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if not text:
