@@ -49,7 +49,11 @@ static int resolve(const char *path, int flags)
 {
 	struct k_open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC),
 	                         .resolve = K_RESOLVE_IN_ROOT | K_RESOLVE_NO_MAGICLINKS};
-	int fd = (int)syscall(SYS_openat2, host.top, path, &how, sizeof(how));
+	int fd;
+	/* EAGAIN: a file was renamed somewhere while ".." was resolved. */
+	do {
+		fd = (int)syscall(SYS_openat2, host.top, path, &how, sizeof(how));
+	} while (fd < 0 && errno == EAGAIN);
 	if (fd < 0 && errno == ENOENT) {
 		char first[NAME_MAX + 2];
 		struct stat st;
