@@ -106,8 +106,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tablines *file = tablines_parse(text, n), *loaded = base ? tablines_parse(base, k) : NULL;
 	FUZZ_CHECK(file);
 	const char *names[] = {"/srv/data", "/nowhere"};
-	struct fstab_merge_input merge = {.file = file, .base = loaded, .in = &input, .plan = &plan, .leads = leads,
-	                                  .follow = choices & 1024 ? follow : NULL};
+	struct fstab_merge_input merge = {.match.file = file, .base = loaded, .match.in = &input, .match.plan = &plan, .match.leads = leads,
+	                                  .match.follow = choices & 1024 ? follow : NULL};
 	struct fstab_merged out, again;
 
 	FUZZ_CHECK(fstab_merge(&merge, &out) == 0);
@@ -135,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(out.moved || new->count >= file->count);
 	for (size_t i = 0; i < new->count; ++i)
 		FUZZ_CHECK(!(merge.persistent || merge.fix & FSTAB_FIX_DAMAGED) || new->lines[i].kind != TABLINE_DAMAGED);
-	merge.file = new;
+	merge.match.file = new;
 	FUZZ_CHECK(fstab_merge(&merge, &again) == 0);
 	FUZZ_CHECK(again.len == out.len && memcmp(again.text, out.text, out.len) == 0);
 	fstab_merged_destroy(&again);

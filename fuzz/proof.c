@@ -114,11 +114,11 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 {
 	static const char *const include[] = {"container", "session", NULL};
 	struct audit_report report;
-	struct fstab_merged merged;
+	struct fstab_match match;
 	FUZZ_CHECK(audit_fstab(&(struct audit_input){lines, facts, secret, live->d}, &report) == 0);
-	FUZZ_CHECK(fstab_merge(&(struct fstab_merge_input){.file = lines, .in = live, .plan = plan}, &merged) == 0);
-	FUZZ_CHECK(audit_own(plan, &merged, lines, &live->world) == 0);
-	FUZZ_CHECK(audit_drift(&(struct audit_drift_input){lines, &merged, live, plan, facts, -1}, &report) == 0);
+	FUZZ_CHECK(fstab_match(&(struct fstab_match_input){.file = lines, .in = live, .plan = plan}, &match) == 0);
+	FUZZ_CHECK(audit_own(plan, &match, lines, &live->world) == 0);
+	FUZZ_CHECK(audit_drift(&(struct audit_drift_input){lines, &match, live, plan, facts, -1}, &report) == 0);
 	FUZZ_CHECK(audit_mounts(&(struct audit_mounts_input){live->d, plan, include + lines->count % 3, secret, (long)lines->count}, &report) == 0);
 	size_t of[AUDIT_CRITICAL + 1] = {0};
 	for (size_t i = 0; i < report.count; ++i) {
@@ -134,7 +134,7 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 		++of[f->severity];
 	}
 	FUZZ_CHECK(memcmp(of, report.of, sizeof(of)) == 0);
-	fstab_merged_destroy(&merged);
+	fstab_match_destroy(&match);
 	audit_report_destroy(&report);
 }
 

@@ -118,6 +118,7 @@
  *     common.h           what the files of fstab/ share
  *     facts.h            facts about a host that the rules take
  *     units.c            which mounts units make; what systemd has loaded of an fstab
+ *     match.c            lines and mounts compared: the one model of what a line mounts
  *     proof.c            an fstab simulated, compared with the mounts
  *     proof_sim.c        running the lines in order
  *     proof_tree.c       the simulated tree
@@ -128,13 +129,17 @@
  *     own.c              mounts that the system makes by itself
  *     source.c           how a device is named
  *     options.c          which options the line needs
- *     text.c             unit names; normal paths
+ *     text.c             swaps, utab and unit names
+ *   fstab/match/         which line is of which mount, and what differs
+ *     matcher.c          lines and mounts, by mount point
+ *     pair.c             which line of a mount point is that of its mount
+ *     same.c             whether a line mounts the same
+ *     options.c          options of a line and of its mount
  *   fstab/edit/          merging a plan into an existing file
- *     merge.c            which line is of which mount, and what becomes of both
+ *     merge.c            the flow
  *     decide.c           one mount and the lines at its place
  *     base.c             what changed since a base: an older file, or systemd's units
- *     same.c             whether a line mounts a mount
- *     options.c          options of a line against those of its mount
+ *     options.c          options taken over from another line
  *     refused.c          options that the kernel refuses
  *     order.c            where lines stand
  *     text.c             the bytes of the result

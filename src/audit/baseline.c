@@ -285,7 +285,7 @@ int audit_baseline_take(const struct audit_base_input *in, struct audit_baseline
 	strbuf_init(&t.text);
 	strbuf_init(&t.masked);
 	for (size_t i = 0; !t.failed && i < in->lines->count; ++i) {
-		const struct fstab_line *live = in->merged->of[i];
+		const struct fstab_line *live = in->match->of[i];
 		if (live)
 			noauto[live - in->plan->lines] |= is_noauto(&in->lines->lines[i]);
 	}

@@ -19,7 +19,7 @@
 #define GM_AUDIT_BASELINE_H
 
 #include "audit/rules.h"
-#include "fstab/edit/merge.h"
+#include "fstab/match.h"
 
 /** A mount, or a swap space.  Strings are decoded bytes, without secrets, and never NULL
     unless it is said; "" is none. */
@@ -78,7 +78,7 @@ uint64_t audit_baseline_left_out(void);
 struct audit_base_input {
 	const struct fstab_plan *plan;       /* with its owners: audit_own() */
 	const struct fstab_world *world;
-	const struct fstab_merged *merged;   /* of the lines and this plan */
+	const struct fstab_match *match;   /* of the lines and this plan */
 	const struct tablines *lines;
 
 	/** Append options, and a source, without secrets. */

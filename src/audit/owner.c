@@ -72,22 +72,22 @@ static bool number_places(struct fstab_plan *plan, const struct tablines *lines)
 	return !failed;
 }
 
-int audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, const struct tablines *lines, const struct fstab_world *world)
+int audit_own(struct fstab_plan *plan, const struct fstab_match *match, const struct tablines *lines, const struct fstab_world *world)
 {
 	for (size_t i = 0; i < lines->count; ++i) {
-		if (merged->of[i]) {
-			struct fstab_line *line = &plan->lines[merged->of[i] - plan->lines];
+		if (match->of[i]) {
+			struct fstab_line *line = &plan->lines[match->of[i] - plan->lines];
 			line->owner = audit_is_users(line->owner) ? line->owner : "fstab";
 			line->of = line->of ? line->of : lines->lines[i].number;
 		}
 	}
-	for (size_t i = 0; i < merged->nnotes; ++i) {
-		const struct fstab_note *note = &merged->notes[i];
+	for (size_t i = 0; i < match->count; ++i) {
+		const struct fstab_difference *difference = &match->differences[i];
 		/* What a user mounts over the place of a line is not the line's. */
-		if (note->line && note->live && note->kind == FSTAB_NOTE_SOURCE && !audit_is_users(note->live->owner))
-			plan->lines[note->live - plan->lines].owner = "fstab";
+		if (difference->kind == FSTAB_DIFFER_SOURCE && !audit_is_users(difference->live->owner))
+			plan->lines[difference->live - plan->lines].owner = "fstab";
 	}
-	bool good = audit_own_copies(plan, merged, lines);
+	bool good = audit_own_copies(plan, match, lines);
 	for (size_t i = 0; i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
 		if (!line->owner)

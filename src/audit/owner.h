@@ -9,7 +9,7 @@
 #ifndef GM_AUDIT_OWNER_H
 #define GM_AUDIT_OWNER_H
 
-#include "fstab/edit/merge.h"
+#include "fstab/match.h"
 
 /** All owners there are, as findings name them; a container's is followed by its
     engine: "container:docker", a user's by the name or ID: "user:1500".  NULL ends them. */
@@ -29,12 +29,12 @@ bool audit_is_users(const char *owner);
  * Name the owners of a plan's mounts, and the line that each is of.
  *
  * @plan    Gets the owner of each line that has none, and the line of the file.
- * @merged  Of a file and this plan.
+ * @match  Of a file and this plan.
  * @lines   That file.
  * @world   Asked for units: one that is there owns what is mounted on its place, whatever
  *          has started it.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int audit_own(struct fstab_plan *plan, const struct fstab_merged *merged, const struct tablines *lines, const struct fstab_world *world);
+int audit_own(struct fstab_plan *plan, const struct fstab_match *match, const struct tablines *lines, const struct fstab_world *world);
 
 #endif

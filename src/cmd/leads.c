@@ -109,11 +109,11 @@ static int follow(void *arg, const char *target, struct strbuf *path)
 	return !inside ? -1 : known == HOST_SEEN ? 1 : none ? 0 : -1;
 }
 
-struct fstab_merge_input machine_merge_input(struct machine_merge *merge,
+struct fstab_match_input machine_match_input(struct machine_merge *merge,
                                              const struct fstab_plan *plan,
                                      const struct tablines *file)
 {
-	return (struct fstab_merge_input){
+	return (struct fstab_match_input){
 		.file = file, .in = merge->in, .plan = plan, .arg = merge, .leads = leads,
 			.follow = follow,
 	};

@@ -9,7 +9,7 @@
 
 #include "cmd/columns.h"
 #include "cmd/options.h"
-#include "fstab/edit/merge.h"
+#include "fstab/match.h"
 #include "fstab/facts.h"
 #include "fstab/fstab.h"
 #include "host/host.h"
@@ -69,7 +69,7 @@ struct machine_merge {
 };
 
 /** Its input, by which nothing is changed yet.  @merge  Outlives it. */
-struct fstab_merge_input machine_merge_input(struct machine_merge *merge,
+struct fstab_match_input machine_match_input(struct machine_merge *merge,
                                              const struct fstab_plan *plan,
                                              const struct tablines *file);
 

@@ -245,10 +245,10 @@ static void test_take(void)
 	struct fstab_plan plan = {.lines = lines, .count = sizeof(lines) / sizeof(*lines)};
 	static const char fstab[] = "x / ext4 noauto 0 0\n#\nx /d xfs defaults 0 0\n";
 	const struct fstab_line *of[] = {&lines[0], NULL, &lines[1], NULL};
-	struct fstab_merged merged = {.of = of};
+	struct fstab_match match = {.of = of};
 	struct tablines *file = tablines_parse(fstab, strlen(fstab));
 	struct fstab_world world = {.device = take_device, .swap = take_swap};
-	struct audit_base_input in = {&plan, &world, &merged, file, mask_options, mask_source};
+	struct audit_base_input in = {&plan, &world, &match, file, mask_options, mask_source};
 	static const char want[] =
 		"{\"getmnt_baseline\": 1, \"root\": \"/\", \"time\": 0, \"include\": [\"container\"], \"rules\": []}\n"
 		"{\"mount\": \"/\", \"source\": \"/dev/sda1\", \"fstype\": \"ext4\", \"uuid\": \"root\", \"root\": \"/\", \"options\": \"nosuid,relatime,rw\", "

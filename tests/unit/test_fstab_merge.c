@@ -171,12 +171,12 @@ static char *merged(struct fstab_merge_input in, const char *table, const char *
 	make_named(&made, table, in.add, in.nadd);
 	struct tablines *file = tablines_parse(text, strlen(text)), *loaded = base ? tablines_parse(base, strlen(base)) : NULL;
 	struct fstab_merged out;
-	in.file = file;
+	in.match.file = file;
 	in.base = loaded;
-	in.in = &made.in;
-	in.plan = &made.plan;
-	in.leads = leads;
-	in.follow = follow;
+	in.match.in = &made.in;
+	in.match.plan = &made.plan;
+	in.match.leads = leads;
+	in.match.follow = follow;
 	CU_ASSERT_EQUAL(fstab_merge(&in, &out), 0);
 	tell(&out);
 	char *result = out.text ? strdup(out.text) : NULL;
@@ -278,7 +278,7 @@ static void test_sources(void)
 		made.plan.lines[1].source = "/dev/mapper/vg--a-home";
 		made.plan.lines[1].fstype = "ext4";
 		made.plan.lines[1].options = "defaults";
-		struct fstab_merge_input in = {.file = file, .in = &made.in, .plan = &made.plan};
+		struct fstab_merge_input in = {.match.file = file, .match.in = &made.in, .match.plan = &made.plan};
 		struct fstab_merged out;
 		CU_ASSERT_EQUAL(fstab_merge(&in, &out), 0);
 		tell(&out);
@@ -567,7 +567,7 @@ static void test_damaged(void)
 	struct made made;
 	make(&made, ROOT);
 	struct tablines *file = tablines_parse(nul, sizeof(nul) - 1);
-	struct fstab_merge_input in = {.file = file, .in = &made.in, .plan = &made.plan, .persistent = true};
+	struct fstab_merge_input in = {.match.file = file, .match.in = &made.in, .match.plan = &made.plan, .persistent = true};
 	struct fstab_merged out;
 	CU_ASSERT_EQUAL(fstab_merge(&in, &out), 0);
 	CU_ASSERT_STRING_EQUAL(out.text, ROOT_LINE SWAP_LINE
@@ -789,8 +789,8 @@ static void test_keep_options(void)
 	struct made made;
 	make(&made, TABLE);
 	struct tablines *file = tablines_parse(good, sizeof(good) - 1);
-	struct fstab_merge_input in = {.file = file, .in = &made.in, .plan = &made.plan};
-	CU_ASSERT_EQUAL(fstab_keep_options(&in, &made.plan), 0);
+	struct fstab_merge_input in = {.match.file = file, .match.in = &made.in, .match.plan = &made.plan};
+	CU_ASSERT_EQUAL(fstab_keep_options(&in.match, &made.plan), 0);
 	size_t found = 0;
 	for (size_t i = 0; i < made.plan.count; ++i) {
 		const struct fstab_line *line = &made.plan.lines[i];
@@ -964,7 +964,7 @@ static bool told(const struct fstab_merged *merged, uint32_t number)
 static const char *wrong(const struct fstab_merge_input *in, const struct fstab_merged *merged)
 {
 	struct tablines *out = tablines_parse(merged->text, merged->len);
-	const struct tablines *old = in->file;
+	const struct tablines *old = in->match.file;
 	const char *bad = NULL;
 	size_t at = 0;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
@@ -989,8 +989,8 @@ static const char *wrong(const struct fstab_merge_input *in, const struct fstab_
 	}
 	for (size_t i = 0; !bad && i < out->count; ++i)
 		bad = out->lines[i].kind == TABLINE_DAMAGED ? "a damaged line is left" : NULL;
-	for (size_t p = 0; !bad && p < in->plan->count; ++p) {
-		const struct fstab_line *line = &in->plan->lines[p];
+	for (size_t p = 0; !bad && p < in->match.plan->count; ++p) {
+		const struct fstab_line *line = &in->match.plan->lines[p];
 		unsigned count = 0, spare = 0;
 		for (size_t i = 0; line->fate == FSTAB_LINE && i < out->count; ++i) {
 			bool there;
@@ -1051,7 +1051,7 @@ static void test_corrupted(void)
 		unit_note("corruption %u", run);
 		struct tablines *file = tablines_parse(text, len);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-		struct fstab_merge_input in = {.file = file, .in = &made.in, .plan = &made.plan, .follow = follow};
+		struct fstab_merge_input in = {.match.file = file, .match.in = &made.in, .match.plan = &made.plan, .match.follow = follow};
 		struct fstab_merged out, again;
 		const char *bad = NULL;
 		if (fstab_merge(&in, &out) != 0 || out.len != len || memcmp(out.text, text, len) != 0)
@@ -1070,14 +1070,14 @@ static void test_corrupted(void)
 		if (!bad) {
 			changed += out.len != len;
 			struct tablines *new = tablines_parse(out.text, out.len);
-			in.file = new;
+			in.match.file = new;
 			if (fstab_merge(&in, &again) != 0 || again.len != out.len || memcmp(again.text, out.text, out.len) != 0)
 				bad = "merged again, it is another";
 			fstab_merged_destroy(&again);
 			tablines_free(new);
 		}
 		/* Whatever there is for a base: of a file that is hurt nothing counts as taken out. */
-		in.file = file;
+		in.match.file = file;
 		hurt += is_hurt(file);
 		for (int turn = 0; turn < 2 && !bad && is_hurt(file); ++turn) {
 			fstab_merged_destroy(&out);
@@ -1132,8 +1132,8 @@ static void test_no_memory(void)
 		struct host_units units = {0};
 		char *shown_text = file ? strdup(shown) : NULL;
 		int rc = shown_text ? host_units_parse(shown_text, &units) : -1;
-		struct fstab_merge_input in = {.file = file, .loaded = &units, .in = &made.in, .plan = &made.plan,
-		                               .fix = FSTAB_FIX_SOURCE | ALL, .persistent = true, .leads = leads, .follow = follow};
+		struct fstab_merge_input in = {.match.file = file, .loaded = &units, .match.in = &made.in, .match.plan = &made.plan,
+		                               .fix = FSTAB_FIX_SOURCE | ALL, .persistent = true, .match.leads = leads, .match.follow = follow};
 		rc = rc == 0 ? fstab_merge(&in, &out) : -1;
 		int error = errno;
 		size_t got = out.len;
@@ -1177,7 +1177,7 @@ static void test_many(void)
 		make(&made, strbuf_str(&table));
 		double from = unit_cpu();
 		struct tablines *file = tablines_parse(text.data, text.len);
-		struct fstab_merge_input in = {.file = file, .base = file, .in = &made.in, .plan = &made.plan, .persistent = true,
+		struct fstab_merge_input in = {.match.file = file, .base = file, .match.in = &made.in, .match.plan = &made.plan, .persistent = true,
 		                               .fix = ALL};
 		struct fstab_merged out;
 		CU_ASSERT_EQUAL(fstab_merge(&in, &out), 0);

@@ -174,15 +174,15 @@ static bool is_of_damaged(const struct drift *drift, const struct fstab_line *li
 	return live->of && drift->in->lines->lines[live->of - 1].kind == TABLINE_DAMAGED;
 }
 
-/** What the merge has found. */
-static void tell_note(struct drift *drift, const struct fstab_note *note)
+/** Report a difference between a line and its mount. */
+static void judge_difference(struct drift *drift, const struct fstab_difference *difference)
 {
-	const struct fstab_line *live = note->live;
-	const char *source = note->line ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
-	const char *fstype = note->line ? tabline_value(note->line, TABLINE_FSTYPE) : NULL;
+	const struct fstab_line *live = difference->live;
+	const char *source = difference->line ? tabline_value(difference->line, TABLINE_SOURCE) : NULL;
+	const char *fstype = difference->line ? tabline_value(difference->line, TABLINE_FSTYPE) : NULL;
 	bool same = false;
-	switch (note->kind) {
-	case FSTAB_NOTE_MISSING:
+	switch (difference->kind) {
+	case FSTAB_DIFFER_MISSING:
 		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
 			break;
 		/* Where there is no line at all, somebody else has mounted: a container's engine. */
@@ -192,7 +192,7 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 			.expected = "a line", .actual = drift_live_name(drift, &drift->actual, live),
 			.hint = add_hint(&drift->text, live->swap ? live->swap : live->target)});
 		break;
-	case FSTAB_NOTE_NO_LINE:
+	case FSTAB_DIFFER_NO_LINE:
 		if (audit_is_owner(live->owner, "user")) {
 			drift_tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
 				.severity = AUDIT_INFO, .message = "an ordinary user mounted it, and no line has it",
@@ -211,53 +211,44 @@ static void tell_note(struct drift *drift, const struct fstab_note *note)
 		drift_tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
 			.severity = drift_wants_line(drift, live, false) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = drift_form(&drift->text, live->unnamed ? "no line has it, and nothing is known that owns it; for a line it lacks a name: %s"
-			                : "it has no line, and can have none: %s", note->text ? note->text : "?"),
+			                : "it has no line, and can have none: %s", difference->actual ? difference->actual : "?"),
 			.actual = drift_live_name(drift, &drift->actual, live)});
 		break;
-	case FSTAB_NOTE_SOURCE:
-		if (drift_is_of_server(note->line, live)) {
+	case FSTAB_DIFFER_SOURCE:
+		if (drift_is_of_server(difference->line, live)) {
 			drift_leave_open(drift, DRIFT_TYPE);
-			drift_judge_unknown(drift, note->line, live);
+			drift_judge_unknown(drift, difference->line, live);
 		}
-		if (drift_is_lost(drift, live) || drift_is_of_server(note->line, live)) {
-			drift->told[note->line->number - 1] = true;
+		if (drift_is_lost(drift, live) || drift_is_of_server(difference->line, live)) {
+			drift->told[difference->line->number - 1] = true;
 			break;
 		}
 		same = source && live->mount && live->mount->source && !shown_type(fstype, live->mount->fstype)
 		       && (strcmp(source, live->mount->source) == 0 || drift_same_device(drift, source, live));
-		if (!same && drift->cause[note->line->number - 1]) {
-			tell_cause(drift, &drift->report->findings[drift->cause[note->line->number - 1] - 1], is_contained(drift, note->line), live);
-			drift->told[note->line->number - 1] = true;
+		if (!same && drift->cause[difference->line->number - 1]) {
+			tell_cause(drift, &drift->report->findings[drift->cause[difference->line->number - 1] - 1], is_contained(drift, difference->line), live);
+			drift->told[difference->line->number - 1] = true;
 			break;
 		}
-		if (!same && drift_may_be_default(drift, note->line, live)) {
-			drift_tell_source(drift, note->line, live, AUDIT_INFO, drift_of_default);
+		if (!same && drift_may_be_default(drift, difference->line, live)) {
+			drift_tell_source(drift, difference->line, live, AUDIT_INFO, drift_of_default);
 			break;
 		}
-		drift_tell_source(drift, note->line, live, same ? AUDIT_WARNING : AUDIT_CRITICAL, same ? "it is mounted as another type than its line says"
+		drift_tell_source(drift, difference->line, live, same ? AUDIT_WARNING : AUDIT_CRITICAL, same ? "it is mounted as another type than its line says"
 		            : "something else is mounted there than its line says");
 		break;
-	case FSTAB_NOTE_OPTIONS:
-		drift_tell_differs(drift, note->line, live, note->text ? note->text : "");
+	case FSTAB_DIFFER_OPTIONS:
+		drift_tell_differs(drift, difference->line, live, difference->actual);
 		break;
-	case FSTAB_NOTE_ELSEWHERE:
-		drift_tell(drift, DRIFT_NOT_MOUNTED, note->line, NULL, &(struct audit_finding){
+	case FSTAB_DIFFER_ELSEWHERE:
+		drift_tell(drift, DRIFT_NOT_MOUNTED, difference->line, NULL, &(struct audit_finding){
 			.severity = AUDIT_WARNING, .message = drift_form(&drift->text, "it is not mounted; its source is, on %s", live->target),
 			.expected = "mounted", .actual = "not mounted", .hint = "see which place is meant"});
 		break;
-	case FSTAB_NOTE_BESIDE:
-	case FSTAB_NOTE_REPEATED:
-	case FSTAB_NOTE_DAMAGED:
-		/* FSTAB-DUP-TARGET, FSTAB-SYNTAX. */
-		drift->told[note->line->number - 1] = true;
-		break;
-	case FSTAB_NOTE_REFUSED:
-	case FSTAB_NOTE_ODD:
-	case FSTAB_NOTE_NAME:
-	case FSTAB_NOTE_PASS:
-	case FSTAB_NOTE_ORDER:
-	case FSTAB_NOTE_UNKNOWN:
-	case FSTAB_NOTE_KINDS:
+	case FSTAB_DIFFER_BESIDE:
+	case FSTAB_DIFFER_REPEATED:
+		/* FSTAB-DUP-TARGET reports these. */
+		drift->told[difference->line->number - 1] = true;
 		break;
 	}
 }
@@ -306,7 +297,7 @@ static void tell_left_out(void *arg, const struct tabline *line, const struct fs
 	struct drift *drift = arg;
 	if (drift->told[line->number - 1])
 		return;
-	drift_tell(drift, DRIFT_OPTIONS, line, drift->in->merged->of[line->number - 1], &(struct audit_finding){
+	drift_tell(drift, DRIFT_OPTIONS, line, drift->in->match->of[line->number - 1], &(struct audit_finding){
 		.severity = AUDIT_WARNING, .message = drift_form(&drift->text, "it was to be bound with all that is mounted below, and %s is not there", child->target),
 		.expected = "rbind", .actual = "bind", .hint = "umount it, and mount it again; or write bind"});
 }
@@ -328,7 +319,7 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 		drift_note_named(&drift);
 	}
 	for (uint32_t i = 0; i < in->lines->count && !drift.failed; ++i) {
-		const struct fstab_line *of = in->merged->of[i];
+		const struct fstab_line *of = in->match->of[i];
 		drift.any |= in->lines->lines[i].kind == TABLINE_ENTRY;
 		if (of && of->mount)
 			drift.failed |= map64_put(&drift.lined, of->mount->key, i) == MAP64_NONE;
@@ -342,19 +333,19 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 			drift.of_disk = strncmp(line->mount->source, "/dev/", 5) == 0;
 		}
 	}
-	for (size_t i = 0; i < in->merged->nnotes && !drift.failed; ++i)
-		tell_note(&drift, &in->merged->notes[i]);
+	for (size_t i = 0; i < in->match->count && !drift.failed; ++i)
+		judge_difference(&drift, &in->match->differences[i]);
 	for (size_t i = 0; i < in->lines->count && !drift.failed; ++i) {
 		const struct tabline *line = &in->lines->lines[i];
 		if (line->kind != TABLINE_ENTRY || drift.told[i])
 			continue;
-		if (in->merged->of[i]) {
-			drift_judge_how(&drift, line, in->merged->of[i]);
+		if (in->match->of[i]) {
+			drift_judge_how(&drift, line, in->match->of[i]);
 		} else {
 			judge_line(&drift, line);
 		}
 	}
-	drift.failed |= !drift.failed && !audit_left_out(in->plan, in->merged, in->lines, in->live->d, tell_left_out, &drift);
+	drift.failed |= !drift.failed && !audit_left_out(in->plan, in->match, in->lines, in->live->d, tell_left_out, &drift);
 	if (!drift.failed)
 		audit_report_sort(report);
 	free(drift.told);

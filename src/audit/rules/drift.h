@@ -2,7 +2,7 @@
 /**
  * What an fstab wants, against what is mounted: DRIFT-* and SWAP-*.
  *
- *     file, plan --> fstab_merge() --> notes --> audit_drift() --> findings
+ *     file, plan --> fstab_match() --> differences --> audit_drift() --> findings
  *
  * The merge has said which line is of which mount, and what is otherwise; here that
  * becomes findings, and the lines of nothing are judged.  Told is what somebody should
@@ -14,14 +14,14 @@
 #define GM_AUDIT_DRIFT_H
 
 #include "audit/rules.h"
-#include "fstab/edit/merge.h"
+#include "fstab/match.h"
 
 /** Of a system that is up for less, mounts may still come: in seconds. */
 #define AUDIT_BOOTING 300
 
 struct audit_drift_input {
 	const struct tablines *lines;
-	const struct fstab_merged *merged;     /* of these lines; nothing is to be fixed or added */
+	const struct fstab_match *match;     /* of these lines; nothing is to be fixed or added */
 	const struct fstab_input *live;        /* that of the plan */
 	const struct fstab_plan *plan;         /* with its owners: audit_own() */
 	const struct fstab_facts *facts;       /* NULL: none */

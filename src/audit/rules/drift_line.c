@@ -44,7 +44,7 @@ static bool names_subvolume(const struct tabline *line)
 void drift_note_named(struct drift *drift)
 {
 	for (size_t i = 0; i < drift->in->lines->count && !drift->failed; ++i) {
-		const struct fstab_line *of = drift->in->merged->of[i];
+		const struct fstab_line *of = drift->in->match->of[i];
 		if (of && of->mount && fstype_flags(of->mount->fstype) & FST_SUBVOL && names_subvolume(&drift->in->lines->lines[i]))
 			drift->failed |= map64_put(&drift->named, mount_dev(of->mount), 0) == MAP64_NONE;
 	}
@@ -115,7 +115,7 @@ void drift_tell_differs(struct drift *drift, const struct tabline *line, const s
     be, it is told of the line of that. */
 static bool binds_readonly(const struct drift *drift, const struct tabline *line, const struct mount *m)
 {
-	const struct mount *in = drift->in->merged->bound[line->number - 1].in;
+	const struct mount *in = drift->in->match->bound[line->number - 1].in;
 	if (!in || !in->vfs_opts || !in->fs_opts)
 		return false;
 	bool ro = opt_shown_has(in->vfs_opts, "ro");
@@ -192,7 +192,7 @@ static bool is_first_of(const struct drift *drift, const struct tabline *line, c
 {
 	for (uint32_t i = 0; i + 1 < line->number; ++i) {
 		const struct tabline *before = &drift->in->lines->lines[i];
-		const struct fstab_line *other = drift->in->merged->of[i];
+		const struct fstab_line *other = drift->in->match->of[i];
 		const char *target = before->kind == TABLINE_ENTRY ? tabline_value(before, TABLINE_TARGET) : NULL;
 		uint32_t at = target && !other ? map64_get(&drift->by_target, map64_text(target)) : MAP64_NONE;
 		if (at != MAP64_NONE)
@@ -250,7 +250,7 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 		return;
 	strbuf_reset(&drift->actual);
 	if (live->fate != FSTAB_LINE)
-		fstab_asked(live, options, &drift->actual);
+		fstab_match_named(live, options, &drift->actual);
 	size_t n;
 	const char *older = drift->actual.len ? NULL : older_nfs(fstype, m, &n);
 	if (older)

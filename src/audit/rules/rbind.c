@@ -13,7 +13,7 @@
 /** The binds of a file, and the visible mounts. */
 struct bounds {
 	const struct fstab_plan *plan;
-	const struct fstab_merged *merged;
+	const struct fstab_match *match;
 	const struct tablines *lines;
 	struct map64 seen;       /* hash of a mount point -> the visible mount of the plan */
 	struct map64 binds;      /* hash of a path -> the first line with this target, or source */
@@ -24,10 +24,10 @@ struct bounds {
 /** The target of a bind, or its source; NULL: not known, or "/", which has every path below it. */
 static const char *end_of(const struct bounds *b, uint32_t line, bool source)
 {
-	const struct fstab_line *of = b->merged->of[line];
-	if (!of || !b->merged->bound[line].in || !of->mount || !of->target || of->hidden)
+	const struct fstab_line *of = b->match->of[line];
+	if (!of || !b->match->bound[line].in || !of->mount || !of->target || of->hidden)
 		return NULL;
-	const char *path = source ? b->merged->bound[line].path : of->target;
+	const char *path = source ? b->match->bound[line].path : of->target;
 	return path && path[1] ? path : NULL;
 }
 
@@ -109,7 +109,7 @@ static void each_above(const struct bounds *b, bool source, const struct fstab_l
 static bool is_no_copy(const struct bounds *b, void *arg, uint32_t line,
                        const struct fstab_line *mount, const char *rest)
 {
-	const struct fstab_line *origin = seen_on(b, b->merged->bound[line].path, rest,
+	const struct fstab_line *origin = seen_on(b, b->match->bound[line].path, rest,
 	                                          strlen(rest));
 	uint32_t *of = arg;
 	if (!origin || origin == mount || !shows_same(origin, mount))
@@ -118,10 +118,10 @@ static bool is_no_copy(const struct bounds *b, void *arg, uint32_t line,
 	return false;
 }
 
-bool audit_own_copies(struct fstab_plan *plan, const struct fstab_merged *merged,
+bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
                       const struct tablines *lines)
 {
-	struct bounds b = {.plan = plan, .merged = merged, .lines = lines};
+	struct bounds b = {.plan = plan, .match = match, .lines = lines};
 	bool good = bounds_init(&b, false);
 	for (size_t i = 0; good && b.any && i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
@@ -185,8 +185,8 @@ static bool look_for(const struct bounds *b, void *arg, uint32_t line,
                      const struct fstab_line *child, const char *rest)
 {
 	const struct asker *asker = arg;
-	const struct fstab_line *of = b->merged->of[line];
-	const struct fstab_bound *bound = &b->merged->bound[line];
+	const struct fstab_line *of = b->match->of[line];
+	const struct fstab_bound *bound = &b->match->bound[line];
 	const char *options = tabline_value(&b->lines->lines[line], TABLINE_OPTIONS);
 	size_t n;
 	if (!options || !opt_find(options, "rbind", 5, &n) || !of->mount->uniq_id
@@ -210,14 +210,14 @@ static bool is_passing(const struct fstab_line *line)
 	return false;
 }
 
-bool audit_left_out(const struct fstab_plan *plan, const struct fstab_merged *merged,
+bool audit_left_out(const struct fstab_plan *plan, const struct fstab_match *match,
                     const struct tablines *lines,
                     const struct discovery *d,
                     void (*each)(void *arg, const struct tabline *line,
                                  const struct fstab_line *child),
                     void *arg)
 {
-	struct bounds b = {.plan = plan, .merged = merged, .lines = lines};
+	struct bounds b = {.plan = plan, .match = match, .lines = lines};
 	struct asker asker = {d, each, arg};
 	bool good = bounds_init(&b, true);
 	for (size_t i = 0; good && b.any && i < plan->count; ++i) {

@@ -11,17 +11,17 @@
 #ifndef GM_AUDIT_RBIND_H
 #define GM_AUDIT_RBIND_H
 
-#include "fstab/edit/merge.h"
+#include "fstab/match.h"
 
 /**
  * Give copies without a known owner the line of the bind as their owner.
  *
  * @plan Gets the owner, and the number of the line.
- * @merged Of a file and this plan.
+ * @match Of a file and this plan.
  * @lines That file.
  * @return whether there was memory.
  */
-bool audit_own_copies(struct fstab_plan *plan, const struct fstab_merged *merged,
+bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
                       const struct tablines *lines);
 
 /**
@@ -31,7 +31,7 @@ bool audit_own_copies(struct fstab_plan *plan, const struct fstab_merged *merged
  * @d Of the plan.
  * @return whether there was memory.
  */
-bool audit_left_out(const struct fstab_plan *plan, const struct fstab_merged *merged,
+bool audit_left_out(const struct fstab_plan *plan, const struct fstab_match *match,
                     const struct tablines *lines,
                     const struct discovery *d,
                     void (*each)(void *arg, const struct tabline *line,

@@ -3,7 +3,7 @@
  * getmnt audit: what an fstab wants, against what is mounted, and what devices are
  * called.
  *
- *     options --> run_know() --> fstab_plan() --> fstab_merge() --> audit_drift() --.
+ *     options --> run_know() --> fstab_plan() --> fstab_match() --> audit_drift() --.
  *                     |                                                              >-- findings
  *     fstab --> lines +--> audit_fstab(), audit_mounts() ----------------------------'
  *     configuration --> audit_policy() ----------------------------------------------^
@@ -178,16 +178,16 @@ static int judge(struct auditing *a)
 		.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .world = machine_world(machine),
 	};
 	struct fstab_plan plan;
-	struct fstab_merged merged = {0};
+	struct fstab_match match = {0};
 	struct machine_merge merging = {.host = &machine->host, .in = &in};
 	const struct host_units *units = host_units(&machine->host);
-	struct fstab_merge_input merge = machine_merge_input(&merging, &plan, a->lines);
+	struct fstab_match_input matching = machine_match_input(&merging, &plan, a->lines);
 	struct audit_mounts_input mounts = {
 		.d = run->d, .plan = &plan, .include = a->asked->include,
 		.secret = in.world.secret, .limit = run->live ? host_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
 	};
 	struct audit_drift_input drift = {
-		.lines = a->lines, .merged = &merged, .live = &in, .plan = &plan, .facts = &facts, .units = units,
+		.lines = a->lines, .match = &match, .live = &in, .plan = &plan, .facts = &facts, .units = units,
 		.uptime = run->live && strcmp(in.root, "/") == 0 ? host_read_number(&run->os, "/proc/uptime") : -1,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &facts, in.world.secret};
@@ -197,9 +197,9 @@ static int judge(struct auditing *a)
 	if (rc == 0)
 		rc = audit_fstab(&(struct audit_input){a->lines, &facts, in.world.secret, run->d, a->is_closed, in.root}, &a->report);
 	if (rc == 0)
-		rc = fstab_merge(&merge, &merged);
+		rc = fstab_match(&matching, &match);
 	if (rc == 0)
-		rc = audit_own(&plan, &merged, a->lines, &in.world);
+		rc = audit_own(&plan, &match, a->lines, &in.world);
 	if (rc == 0)
 		rc = audit_mounts(&mounts, &a->report);
 	if (rc == 0)
@@ -215,7 +215,7 @@ static int judge(struct auditing *a)
 		rc = audit_judge_host(machine, &(struct audit_host){
 			.lines = a->lines, .plan = &plan, .world = &in.world, .facts = &facts, .fstab_seen = a->is_seen,
 			.fstab_mode = a->st.mode, .fstab_uid = a->st.uid}, &a->report);
-	struct audit_base_input taken = {.plan = &plan, .world = &in.world, .merged = &merged, .lines = a->lines};
+	struct audit_base_input taken = {.plan = &plan, .world = &in.world, .match = &match, .lines = a->lines};
 	if (rc == 0)
 		rc = audit_base_judge(&a->base, &taken, drift.uptime, &a->report);
 	if (rc == 0)
@@ -234,7 +234,7 @@ static int judge(struct auditing *a)
 		a->blind = audit_bit(SWAP_NOT_ACTIVE) | audit_bit(SWAP_EXTRA);
 	if (mounts.limit < 0)
 		a->unjudged |= audit_bit(MNT_LIMIT);
-	fstab_merged_destroy(&merged);
+	fstab_match_destroy(&match);
 	fstab_plan_destroy(&plan);
 	return rc == 0 ? 0 : -1;
 }

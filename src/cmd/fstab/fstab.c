@@ -23,6 +23,7 @@
 #include "cmd/view.h"
 #include "fstab/fstab.h"
 #include "os/file.h"
+#include "fstab/edit/merge.h"
 
 #include <ctype.h>
 #include <errno.h>

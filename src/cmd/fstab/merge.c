@@ -9,6 +9,7 @@
 #include "cmd/view.h"
 #include "fstab/units.h"
 #include "path/named.h"
+#include "fstab/edit/merge.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -449,7 +450,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked, cons
 	bool changed = units && fstab_count_loaded(units).stale > 0, lost = changed && !has_entry(file);
 	if (lost)
 		message(path, "has no line of a mount: it counts as lost, and not as changed since systemd loaded it");
-	struct fstab_merge_input input = machine_merge_input(&machine, plan, file);
+	struct fstab_merge_input input = {.match = machine_match_input(&machine, plan, file)};
 	input.base = base;
 	input.loaded = changed && !lost ? units : NULL;
 	input.fix = asked->fix;
@@ -527,7 +528,7 @@ int merge_keep(struct fstab_machine *fstab, const struct merge_asked *asked, con
 	size_t len;
 	const char *old = put_old(put, &len);
 	struct tablines *file = tablines_parse(old, len);
-	struct fstab_merge_input input = machine_merge_input(&machine, plan, file);
+	struct fstab_match_input input = machine_match_input(&machine, plan, file);
 	if (!file || fstab_keep_options(&input, plan) != 0) {
 		message(put_path(put), "%s", strerror(errno));
 		status = PX_UNJUDGED;

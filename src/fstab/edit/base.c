@@ -23,15 +23,14 @@ static bool is_hurt(const struct tabline *line)
 
 bool merge_damaged(struct merger *m)
 {
-	const struct tablines *file = m->in->file, *base = m->in->base;
+	const struct tablines *file = m->in->match.file, *base = m->in->base;
 	struct map64 known;
 	bool entry = false, hurt = false;
 	map64_init(&known);
 	for (size_t i = 0; base && i < base->count; ++i) {
 		const struct tabline *line = &base->lines[i];
 		if (is_hurt(line))
-			m->failed |= map64_put(&known, map64_bytes(MAP64_BYTES, line->bytes,
-			                                           line->n), 0) == MAP64_NONE;
+			m->match.failed |= map64_put(&known, map64_bytes(MAP64_BYTES, line->bytes, line->n), 0) == MAP64_NONE;
 	}
 	for (size_t i = 0; i < file->count && !hurt; ++i) {
 		const struct tabline *line = &file->lines[i];
@@ -44,29 +43,22 @@ bool merge_damaged(struct merger *m)
 	return hurt || !entry;
 }
 
-void merge_take_base(struct loaded *base, const struct merger *file)
+void merge_take_base(struct merger *m)
 {
-	merge_take_plan(&base->m);
-	merge_take_file(&base->m, file->in->base);
+	match_take_plan(m->base);
+	match_take_file(m->base, m->in->base);
 }
 
-const struct old *merge_find_loaded(struct merger *m, struct loaded *base, const struct old *old,
-                                    const struct new *new)
+const struct old *merge_find_loaded(struct merger *m, const struct old *old, const struct new *new)
 {
+	struct matcher *base = m->base;
 	if (!base || !m->in->base)
 		return NULL;
-	if (new->key) {
-		uint32_t i = map64_get(&base->m.old_by, map64_text(new->key));
-		for (; i != MAP64_NONE && i != NO_LINE; i = base->m.old[i].next) {
-			if (strcmp(base->m.old[i].key, new->key) == 0)
-				return &base->m.old[i];
-		}
-		return NULL;
-	}
-	for (size_t i = 0; i < base->m.nold; ++i) {
-		const struct old *of = &base->m.old[i];
-		if (of->swap && (old ? strcmp(of->words.source, old->words.source) == 0
-		                 : merge_same(&base->m, of, new) == 1))
+	if (new->key)
+		return match_first_on(base, new);
+	for (size_t i = 0; i < base->nold; ++i) {
+		const struct old *of = &base->old[i];
+		if (of->swap && (old ? strcmp(of->words.source, old->words.source) == 0 : match_same(base, of, new) == 1))
 			return of;
 	}
 	return NULL;
@@ -74,7 +66,7 @@ const struct old *merge_find_loaded(struct merger *m, struct loaded *base, const
 
 bool merge_cut(const struct merger *m, const struct old *old)
 {
-	return !m->in->file->ended && old == &m->old[m->nold - 1];
+	return !m->in->match.file->ended && old == &m->match.old[m->match.nold - 1];
 }
 
 /** Whether a line is new since the base, or may have been changed because the base is what
@@ -107,13 +99,13 @@ bool merge_edited_pass(struct merger *m, const struct old *old, const struct old
 
 bool merge_taken_out(struct merger *m, const struct old *loaded, const struct new *new)
 {
-	if (!m->in->file->ended)
+	if (!m->in->match.file->ended)
 		return false;
 	if (!m->in->base)
 		return fstab_has_loaded(m->in->loaded, new->key ? new->key : new->line->swap);
 	if (!loaded)
 		return false;
-	for (const struct old *old = merge_first_on(m, new); old; old = merge_next_on(m, old)) {
+	for (const struct old *old = match_first_on(&m->match, new); old; old = match_next_on(&m->match, old)) {
 		if (!merge_edited_source(m, old, loaded))
 			return false;
 	}

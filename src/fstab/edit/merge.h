@@ -22,7 +22,7 @@
 #ifndef GM_FSTAB_MERGE_H
 #define GM_FSTAB_MERGE_H
 
-#include "fstab/fstab.h"
+#include "fstab/match.h"
 #include "host/units.h"
 #include "table/tablines.h"
 
@@ -37,28 +37,19 @@ enum fstab_fix {
 };
 
 struct fstab_merge_input {
-	const struct tablines *file;
+	struct fstab_match_input match;  /* the file, the plan, and how to look at the host */
 	const struct tablines *base;    /* or NULL */
 	const struct host_units *loaded; /* the base, if base is NULL and the file was changed since
 	                                   systemd loaded it; or NULL */
-	const struct fstab_input *in;   /* that of the plan */
-	const struct fstab_plan *plan;
 	unsigned fix;                   /* enum fstab_fix */
 	bool persistent;                /* every mount of the plan gets its one line; what is in
 	                                   the way of that is made a comment */
 	bool keep;                      /* options are not compared */
 	const char *const *add;         /* mount points and swap spaces that get a line too */
 	size_t nadd;
-
-	void *arg;
-	/** Whether a path of a device or file, from ROOT, or TAG=value without quotes, leads to
-	    what a line of the plan stands on: 1, 0; -1: not known.  NULL: it never is. */
-	int (*leads)(void *arg, const char *source, const struct fstab_line *line);
-	/** Where a mount point of the file, or what is bound, leads, from ROOT, links being followed.
-	    @return 1; 0: nothing is there; -1: not known.  NULL: it never is. */
-	int (*follow)(void *arg, const char *target, struct strbuf *path);
 	/** Whether the kernel is known to refuse an option, n bytes of a line of the file.
-	    NULL: none is known. */
+	    NULL: none is known.
+	    @arg  match.arg */
 	bool (*refused)(void *arg, uint32_t line, const char *option, size_t n);
 };
 
@@ -92,12 +83,6 @@ struct fstab_note {
 	const char *text;
 };
 
-/** Where what a line binds is seen. */
-struct fstab_bound {
-	const struct mount *in;        /* the mount that it lies in; NULL: no bind, or it is not known */
-	const char *path;              /* from ROOT, without links */
-};
-
 struct fstab_merged {
 	char *text;                    /* the file as it is to be; the same bytes if nothing changes */
 	size_t len;
@@ -108,9 +93,6 @@ struct fstab_merged {
 	bool damaged;                  /* the file, since the base, or cut off: nothing of it was taken out */
 	size_t mounts, reproduced;     /* lines of the plan; those that have one in the result */
 	size_t added, changed, aside, moved;
-	const struct fstab_line **of;  /* for each line of the file, by its number - 1: the mount or
-	                                  swap space that it is of; NULL: of none */
-	struct fstab_bound *bound;     /* of each of these that is a bind, beside of[] */
 	struct arena arena;
 };
 
@@ -130,21 +112,14 @@ int fstab_merge(const struct fstab_merge_input *in, struct fstab_merged *merged)
 void fstab_merged_destroy(struct fstab_merged *merged);
 
 /**
- * Append the options that a mount has otherwise than a line asks for by name, as the mount
- * has them: where no line is made of the mount, so that what the line does not name may be the
- * system's or a server's.  Not that it is read-only.
- *
- * @options  Of the line, decoded.
- */
-void fstab_asked(const struct fstab_line *live, const char *options, struct strbuf *differ);
-
-/**
  * Give the lines of a plan the options that a file has for the same mounts.
  *
- * @in  Its plan is the one that is changed; fix, add and base play no part.
- * @return 0, or -1.  Errors: ENOMEM.
+ * @in    Its plan is the one that is changed.
+ * @plan  Gets the options, in its arena.
+ * @return 0, or -1.
+ * Errors: ENOMEM.
  */
-int fstab_keep_options(const struct fstab_merge_input *in, struct fstab_plan *plan);
+int fstab_keep_options(const struct fstab_match_input *in, struct fstab_plan *plan);
 
 /** How a line of a plan is written. */
 enum fstab_form {

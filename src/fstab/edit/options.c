@@ -1,447 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options of a line that is there, against those of the mount.
- *
- * What a mount has of its own (ro, nosuid, noatime ...) the kernel always shows, so
- * that both sides are known: what a line does not say is the default.  Of what is the
- * file system's it shows some, not all, and as it likes (shown.h): so what it shows and the
- * line has not, or with another value, is a difference; and what the line alone has is
- * none: it stays, as does what is for mount(8) and systemd.
+ * Options rewritten: those of a line that is replaced, and those that say what is mounted.
  */
 #include "fstab/edit/merge_impl.h"
 
-#include "base/fstypes.h"
-#include "mountopts/optset.h"
 #include "base/words.h"
 #include "mountopts/fsopts.h"
-#include "mountopts/shown.h"
-#include "mountopts/vfsflags.h"
+#include "mountopts/optset.h"
 
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
-/** What is for mount(8), systemd and others, and what says what is mounted, is no difference. */
-enum { UNCOMPARED = OPT_USERSPACE | OPT_UNCOMPARED | OPT_IDENTITY };
-
-/** Whether the name of an option is one of these. */
-#define IS_OF(option, n, names) WORD_OF(option, opt_name(option, n), names)
-
 /** Make a set of the options of a list.
-    @whole  By all of an option, not by its name. */
+    @whole  By the whole option, not by its name. */
 static void index_list(struct opt_set *set, const char *list, bool whole)
 {
 	opt_set_init(set, whole);
 	opt_set_add_list(set, list, opt_next);
 }
 
-/** The options of a list that have one name. */
-struct named {
-	const char *first, *last;   /* NULL: none */
-	size_t n;                   /* bytes of the first */
-	unsigned times;
-};
-
-/** The options of a list that have the name of this one: NFS's version has two names. */
-static struct named find_name(const struct opt_set *set, const char *option, size_t n)
-{
-	size_t key = opt_name(option, n);
-	const struct opt_entry *entries[2] = {opt_set_find(set, option, key), NULL};
-	struct named found = {0};
-	if (word_is(option, key, "nfsvers"))
-		entries[1] = opt_set_find(set, "vers", 4);
-	for (int i = 0; i < 2; ++i) {
-		const struct opt_entry *entry = entries[i];
-		if (!entry)
-			continue;
-		if (!found.first || entry->first < found.first) {
-			found.first = entry->first;
-			found.n = entry->nfirst;
-		}
-		found.last = !found.last || entry->last > found.last ? entry->last : found.last;
-		found.times += entry->times;
-	}
-	return found;
-}
-
-/** The options of a mount. */
-struct live {
-	struct opt_set sets[2];   /* as the plan has them; as the kernel shows them */
-};
-
-static void live_init(struct live *live, const char *planned, const char *shown)
-{
-	index_list(&live->sets[0], planned, false);
-	index_list(&live->sets[1], shown, false);
-}
-
-/** Free them.  @return whether memory ran out. */
-static bool live_destroy(struct live *live)
-{
-	bool failed = live->sets[0].failed || live->sets[1].failed;
-	opt_set_destroy(&live->sets[0]);
-	opt_set_destroy(&live->sets[1]);
-	return failed;
-}
-
-/** The option of a mount that has the name of this one: as the plan has it, else as the
-    kernel shows it.  What is there more than once is left as it is. */
-static const char *find_live(const struct live *live, const char *option, size_t n, size_t *k)
-{
-	for (int i = 0; i < 2; ++i) {
-		struct named found = find_name(&live->sets[i], option, n);
-		*k = found.n;
-		if (found.first)
-			return found.times == 1 && (i == 0 || !memchr(found.first, '\\', *k)) ? found.first : NULL;
-	}
-	return NULL;
-}
-
-/** Take a word for what undoes an option if a set has it without a value, and earlier than *found. */
-static void find_word(const struct opt_set *set, const char *word, size_t n, const char **found, size_t *k)
-{
-	const struct opt_entry *entry = opt_set_find(set, word, n);
-	if (entry && entry->bare && (!*found || entry->bare < *found)) {
-		*found = entry->bare;
-		*k = n;
-	}
-}
-
-/** The option of a mount that an option of its line would undo, of *k bytes; or NULL.
-    @use  For use in passing. */
-static const char *find_opposite(const char *fstype, const struct live *live, const char *option, size_t n, size_t *k,
-                                 struct strbuf *use)
-{
-	/* As far as the server goes along. */
-	static const char *const agreed[] = {"unix", "nounix", "serverino", "noserverino", "posix", "posixpaths"};
-	if (memchr(option, '=', n) || vfs_option(option, n) || fsopt_has(option, n, UNCOMPARED)
-	    || (fstype_flags(fstype) & FST_NET && IS_OF(option, n, agreed)))
-		return NULL;
-	strbuf_reset(use);
-	strbuf_puts(use, "no");
-	strbuf_add(use, option, n);
-	const char *found = NULL;
-	for (int i = 0; i < 2 && !found; ++i) {
-		const struct opt_set *set = &live->sets[i];
-		if (opt_set_find(set, option, n))
-			continue;
-		find_word(set, strbuf_str(use), use->len, &found, k);
-		if (n > 2 && memcmp(option, "no", 2) == 0)
-			find_word(set, option + 2, n - 2, &found, k);
-		for (size_t r = 0; r < fsopt_nconflicts; ++r) {
-			const char *const *sides = fsopt_conflicts[r].sides;
-			for (int side = 0; side < 2; ++side) {
-				if (word_is(option, n, sides[side]))
-					find_word(set, sides[!side], strlen(sides[!side]), &found, k);
-			}
-		}
-	}
-	return found;
-}
-
-/** Whether a list has a flag that the mount has not so. */
-static bool has_other_flag(const char *shown, const struct vfs_flags *want)
-{
-	size_t n;
-	for (const char *o; (o = opt_next(&shown, &n)) != NULL;) {
-		const struct vfs_option *flag = vfs_option(o, n);
-		if (flag && want->value[flag->flag] != flag->value)
-			return true;
-	}
-	return false;
-}
-
-/** What is shown for all options of a line, made when it is first needed. */
-struct all_shown {
-	const char *from;        /* the options; NULL: it is made */
-	struct strbuf text;
-	struct opt_set set;
-};
-
-static void make_all(struct all_shown *all, const char *fstype)
-{
-	size_t n;
-	const char *from = all->from;
-	for (const char *o; from && (o = opt_next(&from, &n)) != NULL;)
-		shown_as(fstype, o, n, &all->text);
-	if (all->from)
-		opt_set_add_list(&all->set, strbuf_str(&all->text), opt_next);
-	all->from = NULL;
-}
-
-/** Whether what is shown for an option of a line has another value than the mount's.
-    @behind  Where in what is shown for all options those behind this one begin: what these
-             say again counts. */
-static bool is_other(const char *fstype, const char *shown, struct all_shown *all, size_t behind, const struct live *live)
-{
-	size_t n, k;
-	for (const char *o; (o = opt_next(&shown, &n)) != NULL;) {
-		const char *found = find_live(live, o, n, &k);
-		if (!found || shown_same(fstype, o, n, found, k))
-			continue;
-		make_all(all, fstype);
-		const char *last = find_name(&all->set, o, n).last;
-		if (!last || last < strbuf_str(&all->text) + behind)
-			return true;
-	}
-	return false;
-}
-
-/** Options as they are put together; they must outlive it. */
-struct taken {
-	struct strbuf *list;
-	struct opt_set set;   /* those of the list */
-};
-
-static void take(struct taken *taken, const char *option, size_t n)
-{
-	opt_add(taken->list, option, n);
-	opt_set_add(&taken->set, option, n);
-}
-
-/** Append the options of a line that stay, with the values of the mount; what is there
-    more than once, or is for others than the kernel, is left as it is.
-    @flags   Those of the mount, if they are others than the line's; else NULL.
-    @differ  Gets what is otherwise. */
-static void take_over(const char *fstype, const char *from, const struct live *live, const struct vfs_flags *flags,
-                      struct taken *taken, struct strbuf *differ)
-{
-	size_t n, k, m, behind = 0;
-	struct strbuf shown, use;
-	struct opt_set whole;
-	struct all_shown all = {.from = from};
-	strbuf_init(&shown);
-	strbuf_init(&use);
-	strbuf_init(&all.text);
-	opt_set_init(&all.set, false);
-	index_list(&whole, from, false);
-	for (const char *o; (o = opt_next(&from, &n)) != NULL;) {
-		strbuf_reset(&shown);
-		shown_as(fstype, o, n, &shown);
-		behind += (behind > 0 && shown.len > 0) + shown.len;
-		if (flags && vfs_option(o, n))
-			continue;
-		bool own = opt_is_x(o, n) || fsopt_has(o, n, UNCOMPARED) || find_name(&whole, o, n).times > 1;
-		const char *opposite = own ? NULL : find_opposite(fstype, live, o, n, &k, &use);
-		if (opposite) {
-			if (!opt_set_find(&taken->set, opposite, k))
-				take(taken, opposite, k);
-			opt_add(differ, opposite, k);
-			continue;
-		}
-		/* What means a flag besides goes, if the flag does. */
-		if (!own && flags && has_other_flag(strbuf_str(&shown), flags))
-			continue;
-		if (own || !is_other(fstype, strbuf_str(&shown), &all, behind, live)) {
-			take(taken, o, n);
-			continue;
-		}
-		for (const char *at = strbuf_str(&shown), *part; (part = opt_next(&at, &k)) != NULL;) {
-			const char *found = find_live(live, part, k, &m);
-			if (found) {
-				take(taken, found, m);
-				opt_add(differ, found, m);
-			}
-		}
-	}
-	taken->list->failed |= shown.failed || use.failed || whole.failed || taken->set.failed || all.text.failed || all.set.failed;
-	strbuf_destroy(&shown);
-	strbuf_destroy(&use);
-	strbuf_destroy(&all.text);
-	opt_set_destroy(&all.set);
-	opt_set_destroy(&whole);
-}
-
-/** Append what the mount has, and the line has not.
-    @have  As the kernel shows it. */
-static void add_missing(const char *fstype, const char *have, const char *live, struct taken *taken,
-                        struct strbuf *differ)
-{
-	size_t n;
-	struct strbuf use;
-	struct opt_set had;
-	strbuf_init(&use);
-	index_list(&had, have, false);
-	for (const char *o; (o = opt_next(&live, &n)) != NULL;) {
-		if (vfs_option(o, n) || fsopt_has(o, n, UNCOMPARED) || opt_is_x(o, n)
-		    || find_name(&had, o, n).first || fsopt_flagged(fstype, o, n, OPT_FOUND_OUT | OPT_DEFAULT | OPT_UNREQUESTED) || find_name(&taken->set, o, n).first
-		    || shown_has(fstype, &had, o, n, &use))
-			continue;
-		take(taken, o, n);
-		opt_add(differ, o, n);
-	}
-	taken->list->failed |= use.failed || had.failed || taken->set.failed;
-	strbuf_destroy(&use);
-	opt_set_destroy(&had);
-}
-
-/** Append the words of flags that the plan has: of a bind that names one, all must be named. */
-static void add_words(const char *live, struct strbuf *list)
-{
-	size_t n;
-	for (const char *o; (o = opt_next(&live, &n)) != NULL;) {
-		if (vfs_option(o, n))
-			opt_add(list, o, n);
-	}
-}
-
-/** Append the words of the flags that a list does not give. */
-static void add_flags(const struct vfs_flags *want, const struct vfs_flags *base, struct strbuf *list)
-{
-	struct vfs_flags have;
-	vfs_flags_of_line(strbuf_str(list), base, &have);
-	for (const struct vfs_option *row = vfs_options; row->name; ++row) {
-		enum vfs_flag flag = row->flag;
-		if (row->value != want->value[flag] || want->value[flag] == have.value[flag])
-			continue;
-		opt_puts(list, row->name);
-		have.value[flag] = want->value[flag];
-	}
-}
-
-/** Whether a mount that is read-only is so by its line, and not since. */
-static bool is_meant_readonly(struct merger *m, const struct mount *mount)
-{
-	for (size_t i = 0; i < m->nnew && !opt_has(mount->fs_opts ? mount->fs_opts : "", "ro"); ++i) {
-		const struct old *old = m->new[i].line->mount == mount ? merge_first_on(m, &m->new[i]) : NULL;
-		for (; old; old = merge_next_on(m, old)) {
-			if (opt_has(old->words.options, "ro"))
-				return true;
-		}
-	}
-	return false;
-}
-
-const char *merge_options(struct merger *m, const struct old *old, const struct new *new, const char **differ)
-{
-	const char *from = old->act == CHANGED ? old->changed.options : old->words.options, *live = new->line->options;
-	const struct mount *mount = new->line->mount;
-	const char *fstype = mount && mount->fstype ? mount->fstype : "";
-	/* What can have no line has no options of one. */
-	if (!live)
-		live = mount && mount->vfs_opts ? mount->vfs_opts : "";
-
-	struct vfs_flags base, have, want;
-	struct strbuf told, shown;
-	/* What mount(8) makes of it, nobody meant; it is not made worse. */
-	if (opt_is_open(from))
-		return NULL;
-	strbuf_init(&told);
-	strbuf_init(&shown);
-	shown_list(fstype, from, &shown);
-	strbuf_reset(&m->more);
-	vfs_flags_of_line(live, NULL, &want);
-	if (mount && mount->vfs_opts && !new->line->options)
-		vfs_flags_shown(mount, &want);
-	vfs_flags_of_line(shown_flags(fstype), NULL, &base);
-	for (const struct vfs_option *row = vfs_options; row->name; ++row) {
-		if (shown_any_flag(fstype, row->name))
-			base.value[row->flag] = want.value[row->flag];
-	}
-	vfs_flags_of_line(strbuf_str(&shown), &base, &have);
-	bool bind = opt_is_bind(from);
-	/* By nature, or after an error: nobody asked for it. */
-	if (mount && !bind && (shown_readonly(mount) || shown_failed(fstype, mount->fs_opts)))
-		have.value[VFS_RO] = want.value[VFS_RO];
-	/* A bind that names none has those of its source; the plan's, if they are these. */
-	bool as_source = bind && !have.any, flags;
-	if (bind && !want.any && have.any && mount && mount->vfs_opts)
-		vfs_flags_of_line(mount->vfs_opts, NULL, &want);
-	struct fstab_bound bound;
-	if (as_source && mount && mount->vfs_opts && merge_bound(m, old, new, &bound) && bound.in->vfs_opts) {
-		/* That which the line names: the plan may have found another, or need none. */
-		vfs_flags_of_mount(bound.in, &have);
-		vfs_flags_of_mount(mount, &want);
-		have.value[VFS_RO] = have.value[VFS_RO] && (want.value[VFS_RO] || is_meant_readonly(m, bound.in));
-		flags = vfs_flags_differ(&have, &want, &told);
-		live = mount->vfs_opts;
-	} else {
-		flags = as_source ? want.any : vfs_flags_differ(&have, &want, &told);
-		if (as_source && flags)
-			vfs_flags_differ(&(struct vfs_flags){0}, &want, &told);
-		if (as_source && flags && !told.len)
-			strbuf_puts(&told, "rw");
-	}
-	/* Of a bind the file system's are another line's affair. */
-	struct live lives;
-	struct taken taken = {.list = &m->more};
-	live_init(&lives, live, bind || !mount ? NULL : mount->fs_opts);
-	opt_set_init(&taken.set, false);
-	/* What the first line of the file system has asked for, all its subvolumes have. */
-	uint32_t first = mount && !bind ? map64_get(&m->first_of, mount_dev(mount)) : MAP64_NONE;
-	if (first != MAP64_NONE)
-		shown_list(fstype, m->old[first].words.options, &shown);
-	take_over(fstype, from, &lives, flags ? &want : NULL, &taken, &told);
-	if (!bind && !merge_by_helper(old, mount))
-		add_missing(fstype, strbuf_str(&shown), live, &taken, &told);
-	m->failed |= live_destroy(&lives);
-	opt_set_destroy(&taken.set);
-	if (flags && bind)
-		add_words(live, &m->more);
-	else if (flags)
-		add_flags(&want, &base, &m->more);
-	const char *options = NULL;
-	if (told.len) {
-		options = merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : "defaults");
-		*differ = merge_format(m, "%s", strbuf_str(&told));
-	}
-	m->failed |= told.failed || shown.failed;
-	strbuf_destroy(&told);
-	strbuf_destroy(&shown);
-	return options;
-}
-
-void fstab_asked(const struct fstab_line *live, const char *options, struct strbuf *differ)
-{
-	const struct mount *mount = live->mount;
-	if (!mount || !mount->vfs_opts || opt_is_open(options))
-		return;
-	const char *fstype = mount->fstype ? mount->fstype : "";
-	bool bind = opt_is_bind(options);
-	struct live lives;
-	struct vfs_flags have, want;
-	struct strbuf rest;
-	struct taken taken = {.list = &rest};
-	size_t n;
-	unsigned char atime = 0;
-	strbuf_init(&rest);
-	live_init(&lives, mount->vfs_opts, bind ? NULL : mount->fs_opts);
-	opt_set_init(&taken.set, false);
-	vfs_flags_shown(mount, &have);
-	want = have;
-	for (const char *at = options, *o; (o = opt_next(&at, &n)) != NULL;) {
-		const struct vfs_option *flag = vfs_option(o, n);
-		if (flag)
-			vfs_flags_set(&want, flag, &atime);
-	}
-	if (have.value[VFS_RO])
-		want.value[VFS_RO] = 1;
-	vfs_flags_differ(&want, &have, differ);
-	take_over(fstype, options, &lives, NULL, &taken, differ);
-	differ->failed |= live_destroy(&lives) || rest.failed;
-	opt_set_destroy(&taken.set);
-	strbuf_destroy(&rest);
-}
-
 const char *merge_inherit(struct merger *m, const char *options, const char *from)
 {
-	static const char *const kept[] = {"nofail", "_netdev", "user", "users", "owner", "group", "comment"};
+	static const char kept[] = "nofail _netdev user users owner group comment";
 	size_t n;
 	if (opt_is_open(from) || opt_is_open(options))
 		return options;
 	struct opt_set have;
 	index_list(&have, options, false);
-	strbuf_reset(&m->more);
+	strbuf_reset(&m->match.more);
 	if (strcmp(options, "defaults") != 0)
-		strbuf_puts(&m->more, options);
+		strbuf_puts(&m->match.more, options);
 	for (const char *o; (o = opt_next(&from, &n)) != NULL;) {
 		bool outside = opt_is_x(o, n) && strncasecmp(o, "x-mount.", 8) != 0;
-		if ((outside || IS_OF(o, n, kept)) && !find_name(&have, o, n).first)
-			opt_add(&m->more, o, n);
+		if ((outside || word_in(o, opt_name(o, n), kept)) && !opt_set_find(&have, o, opt_name(o, n)))
+			opt_add(&m->match.more, o, n);
 	}
-	m->failed |= have.failed;
+	m->match.failed |= have.failed;
 	opt_set_destroy(&have);
-	return merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : options);
+	return match_format(&m->match, "%s", m->match.more.len ? strbuf_str(&m->match.more) : options);
 }
 
 /** Go on to the next option that says what is mounted, or that does not. */
@@ -460,7 +55,7 @@ bool merge_alike(const char *a, const char *b, bool identity)
 		size_t n, k;
 		const char *x = next_of(&a, identity, &n), *y = next_of(&b, identity, &k);
 		if (!x || !y)
-			return !x && !y;
+			return !x && !y && strcmp(a, b) == 0;   /* also of what is within quotation marks that are not closed */
 		if (n != k || memcmp(x, y, n) != 0)
 			return false;
 	}
@@ -472,20 +67,23 @@ const char *merge_identity(struct merger *m, const char *options, const char *li
 	struct opt_set here, there;
 	index_list(&here, options, true);
 	index_list(&there, live, true);
-	strbuf_reset(&m->more);
+	strbuf_reset(&m->match.more);
 	/* What is there keeps its place. */
 	for (const char *at = live, *o; (o = opt_next(&at, &n)) != NULL;) {
 		if (fsopt_has(o, n, OPT_IDENTITY) && !opt_set_find(&here, o, n))
-			opt_add(&m->more, o, n);
+			opt_add(&m->match.more, o, n);
 	}
-	bool other = m->more.len > 0;
+	bool other = m->match.more.len > 0;
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
 		bool kept = !fsopt_has(o, n, OPT_IDENTITY) || opt_set_find(&there, o, n);
 		if (kept && !(other && word_is(o, n, "defaults")))
-			opt_add(&m->more, o, n);
+			opt_add(&m->match.more, o, n);
 	}
-	m->failed |= here.failed || there.failed;
+	/* Quotation marks that are not closed: mount(8) drops the rest, the merge keeps its bytes. */
+	if (*options)
+		opt_puts(&m->match.more, options);
+	m->match.failed |= here.failed || there.failed;
 	opt_set_destroy(&here);
 	opt_set_destroy(&there);
-	return merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : "defaults");
+	return match_format(&m->match, "%s", m->match.more.len ? strbuf_str(&m->match.more) : "defaults");
 }

@@ -50,7 +50,7 @@ static void add_need(struct order *o, uint32_t need)
 		size_t room = o->room ? 2 * o->room : 256;
 		uint32_t *more = realloc(o->needs, room * sizeof(*more));
 		if (!more) {
-			o->m->failed = true;
+			o->m->match.failed = true;
 			return;
 		}
 		o->needs = more;
@@ -89,7 +89,7 @@ static bool each_layer(void *arg, const struct fstab_layer *layer)
 	struct order *o = arg;
 	fstab_layer_path(layer, &o->path);
 	const char *path = strbuf_str(&o->path);
-	if (*path == '/' && (path = merge_normal(o->m, path)))
+	if (*path == '/' && (path = match_normal(&o->m->match, path)))
 		need_path(o, path, true);
 	return true;
 }
@@ -103,7 +103,7 @@ static void find_needs(struct order *o, uint32_t i)
 		need_path(o, node->key, false);
 	const char *source = node->words.source;
 	if (*source == '/' && source[1] != '/' && strncmp(source, "/dev/", 5) != 0) {
-		const char *path = merge_normal(o->m, source);
+		const char *path = match_normal(&o->m->match, source);
 		if (path)
 			need_path(o, path, true);
 	}
@@ -115,38 +115,38 @@ static void find_needs(struct order *o, uint32_t i)
 static bool is_own(const struct order *o, uint32_t i)
 {
 	const struct item *item = &o->nodes[i].item;
-	const struct old *old = item->is_new ? NULL : &o->m->old[item->i];
-	return !old || (old->live != NO_LINE && o->m->new[old->live].old == item->i);
+	const struct old *old = item->is_new ? NULL : &o->m->match.old[item->i];
+	return !old || (old->live != NO_LINE && o->m->match.new[old->live].old == item->i);
 }
 
 /** Make the nodes: lines of the file first, then what is added, in the plan's order. */
 static void make_nodes(struct order *o)
 {
 	struct merger *m = o->m;
-	o->nodes = calloc(m->nold + m->nnew + 1, sizeof(*o->nodes));
+	o->nodes = calloc(m->match.nold + m->match.nnew + 1, sizeof(*o->nodes));
 	if (!o->nodes) {
-		m->failed = true;
+		m->match.failed = true;
 		return;
 	}
-	for (uint32_t i = 0; i < m->nold; ++i) {
-		const struct old *old = &m->old[i];
+	for (uint32_t i = 0; i < m->match.nold; ++i) {
+		const struct old *old = &m->match.old[i];
 		if (old->line->kind != TABLINE_ENTRY || old->act == ASIDE || old->noauto)
 			continue;
 		o->nodes[o->n++] = (struct node){.item = {false, i}, .key = old->key,
 		                                 .words = old->act == CHANGED ? old->changed : old->words};
 	}
-	for (uint32_t i = 0; i < m->nnew; ++i) {
-		const struct fstab_line *line = m->new[i].line;
-		if (!m->new[i].add)
+	for (uint32_t i = 0; i < m->match.nnew; ++i) {
+		const struct fstab_line *line = m->match.new[i].line;
+		if (!m->match.new[i].add)
 			continue;
 		o->nodes[o->n++] = (struct node){
-			.item = {true, i}, .key = m->new[i].key,
+			.item = {true, i}, .key = m->match.new[i].key,
 			.words = {line->source, line->target, line->fstype, line->options, line->passno},
 		};
 	}
 	if (map64_reserve(&o->by_key, o->n) != 0)
-		m->failed = true;
-	for (uint32_t i = 0; i < o->n && !m->failed; ++i) {
+		m->match.failed = true;
+	for (uint32_t i = 0; i < o->n && !m->match.failed; ++i) {
 		const char *key = o->nodes[i].key;
 		uint64_t hash = key ? map64_text(key) : 0;
 		uint32_t first = key ? map64_put(&o->by_key, hash, i) : i;
@@ -156,7 +156,7 @@ static void make_nodes(struct order *o)
 			map64_put(&o->by_key, hash, i);
 		}
 	}
-	for (uint32_t i = 0; i < o->n && !m->failed; ++i)
+	for (uint32_t i = 0; i < o->n && !m->match.failed; ++i)
 		find_needs(o, i);
 }
 
@@ -165,10 +165,10 @@ static void make_nodes(struct order *o)
 /** Above the comment of an entry, if it has one that does not head the file. */
 static uint32_t above_comment(const struct merger *m, uint32_t gap)
 {
-	if (gap >= m->nold || m->old[gap].line->kind != TABLINE_ENTRY)
+	if (gap >= m->match.nold || m->match.old[gap].line->kind != TABLINE_ENTRY)
 		return gap;
 	uint32_t at = gap;
-	while (at > 0 && m->old[at - 1].line->kind == TABLINE_COMMENT)
+	while (at > 0 && m->match.old[at - 1].line->kind == TABLINE_COMMENT)
 		--at;
 	return at > 0 ? at : gap;
 }
@@ -180,7 +180,7 @@ static uint32_t above_comment(const struct merger *m, uint32_t gap)
 static void find_gaps(struct order *o, uint32_t *gaps)
 {
 	struct merger *m = o->m;
-	uint32_t end = (uint32_t)m->nold;
+	uint32_t end = (uint32_t)m->match.nold;
 	for (size_t i = 0; i < o->n; ++i)
 		gaps[i] = o->nodes[i].item.is_new ? end : o->nodes[i].item.i;
 	/* As far down as what needs it lets it: lines of the file, then added ones, of which
@@ -206,12 +206,12 @@ static void find_gaps(struct order *o, uint32_t *gaps)
 			if (least > low)
 				low = least;
 		}
-		uint32_t instead = m->new[node->item.i].instead;
+		uint32_t instead = m->match.new[node->item.i].instead;
 		if (instead != NO_LINE && instead + 1 < gaps[i])
 			gaps[i] = instead + 1;
 		else
 			gaps[i] = above_comment(m, gaps[i]);
-		uint32_t before = m->new[node->item.i].before;
+		uint32_t before = m->match.new[node->item.i].before;
 		if (before != NO_LINE && before < gaps[i])
 			gaps[i] = above_comment(m, before);
 		if (gaps[i] < low)
@@ -223,15 +223,15 @@ static void find_gaps(struct order *o, uint32_t *gaps)
 static void place_added(struct order *o)
 {
 	struct merger *m = o->m;
-	uint32_t *gaps = calloc(o->n + 1, sizeof(*gaps)), *first = malloc((m->nold + 1) * sizeof(*first));
+	uint32_t *gaps = calloc(o->n + 1, sizeof(*gaps)), *first = malloc((m->match.nold + 1) * sizeof(*first));
 	uint32_t *next = malloc((o->n + 1) * sizeof(*next));
-	m->items = calloc(m->nold + m->nnew + 1, sizeof(*m->items));
+	m->items = calloc(m->match.nold + m->match.nnew + 1, sizeof(*m->items));
 	if (!gaps || !first || !next || !m->items) {
-		m->failed = true;
+		m->match.failed = true;
 		goto out;
 	}
 	find_gaps(o, gaps);
-	for (size_t i = 0; i <= m->nold; ++i)
+	for (size_t i = 0; i <= m->match.nold; ++i)
 		first[i] = NO_LINE;
 	for (uint32_t i = (uint32_t)o->n; i-- > 0;) {
 		if (!o->nodes[i].item.is_new)
@@ -239,10 +239,10 @@ static void place_added(struct order *o)
 		next[i] = first[gaps[i]];
 		first[gaps[i]] = i;
 	}
-	for (uint32_t i = 0; i <= m->nold; ++i) {
+	for (uint32_t i = 0; i <= m->match.nold; ++i) {
 		for (uint32_t k = first[i]; k != NO_LINE; k = next[k])
 			m->items[m->nitems++] = o->nodes[k].item;
-		if (i < m->nold)
+		if (i < m->match.nold)
 			m->items[m->nitems++] = (struct item){false, i};
 	}
 out:
@@ -339,7 +339,7 @@ static bool sort(struct sorter *s)
 static uint32_t comment_above(const struct merger *m, uint32_t item)
 {
 	uint32_t at = item;
-	while (at > 0 && !m->items[at - 1].is_new && m->old[m->items[at - 1].i].line->kind == TABLINE_COMMENT)
+	while (at > 0 && !m->items[at - 1].is_new && m->match.old[m->items[at - 1].i].line->kind == TABLINE_COMMENT)
 		--at;
 	return at > 0 ? at : item;
 }
@@ -354,7 +354,7 @@ static void rearrange(struct order *o, const struct sorter *s, const uint32_t *i
 	struct item *items = calloc(m->nitems + 1, sizeof(*items));
 	bool *gone = calloc(m->nitems + 1, sizeof(*gone));
 	if (!items || !gone) {
-		m->failed = true;
+		m->match.failed = true;
 		goto out;
 	}
 	for (size_t i = 0; i < o->n; ++i) {
@@ -408,12 +408,12 @@ static void tell_order(struct order *o, const uint32_t *item_of, bool done)
 			const struct node *need = &o->nodes[o->needs[node->first + k]];
 			if (item_of[i] > item_of[need - o->nodes] || node->item.is_new)
 				continue;
-			struct fstab_note *note = merge_note(m, FSTAB_NOTE_ORDER, &m->old[node->item.i], NULL, NULL);
+			struct fstab_note *note = merge_note(m, FSTAB_NOTE_ORDER, &m->match.old[node->item.i], NULL, NULL);
 			if (note) {
 				if (need->item.is_new)
-					note->live = m->new[need->item.i].line;
+					note->live = m->match.new[need->item.i].line;
 				else
-					note->other = m->old[need->item.i].line;
+					note->other = m->match.old[need->item.i].line;
 				note->done = done;
 			}
 			break;
@@ -425,7 +425,7 @@ static void sort_items(struct order *o)
 {
 	struct merger *m = o->m;
 	size_t n = o->n;
-	uint32_t *item_of = calloc(n + 1, sizeof(*item_of)), *node_of = malloc((m->nold + m->nnew + 1) * sizeof(*node_of));
+	uint32_t *item_of = calloc(n + 1, sizeof(*item_of)), *node_of = malloc((m->match.nold + m->match.nnew + 1) * sizeof(*node_of));
 	struct sorter s = {
 		.o = o, .seq = calloc(n + 1, sizeof(*s.seq)), .out = calloc(n + 1, sizeof(*s.out)),
 		.waits = calloc(n + 1, sizeof(*s.waits)), .first = malloc((n + 1) * sizeof(*s.first)),
@@ -434,21 +434,21 @@ static void sort_items(struct order *o)
 		.done = calloc(n + 1, sizeof(*s.done)), .moved = calloc(n + 1, sizeof(*s.moved)),
 	};
 	if (!item_of || !node_of || !s.seq || !s.out || !s.waits || !s.first || !s.last || !s.next || !s.who || !s.done || !s.moved) {
-		m->failed = true;
+		m->match.failed = true;
 		goto out;
 	}
 	for (size_t i = 0; i < n; ++i) {
 		const struct item *item = &o->nodes[i].item;
-		node_of[item->is_new ? m->nold + item->i : item->i] = (uint32_t)i;
+		node_of[item->is_new ? m->match.nold + item->i : item->i] = (uint32_t)i;
 		s.first[i] = NO_LINE;
 	}
 	size_t count = 0;
 	for (uint32_t k = 0; k < m->nitems; ++k) {
 		const struct item *item = &m->items[k];
-		const struct old *old = item->is_new ? NULL : &m->old[item->i];
+		const struct old *old = item->is_new ? NULL : &m->match.old[item->i];
 		if (old && (old->line->kind != TABLINE_ENTRY || old->act == ASIDE || old->noauto))
 			continue;
-		uint32_t node = node_of[item->is_new ? m->nold + item->i : item->i];
+		uint32_t node = node_of[item->is_new ? m->match.nold + item->i : item->i];
 		s.seq[count++] = node;
 		item_of[node] = k;
 	}
@@ -483,11 +483,11 @@ void merge_order(struct merger *m)
 	strbuf_init(&o.path);
 	strbuf_init(&o.scratch);
 	make_nodes(&o);
-	if (!m->failed)
+	if (!m->match.failed)
 		place_added(&o);
-	if (!m->failed)
+	if (!m->match.failed)
 		sort_items(&o);
-	m->failed |= o.path.failed || o.scratch.failed;
+	m->match.failed |= o.path.failed || o.scratch.failed;
 	strbuf_destroy(&o.path);
 	strbuf_destroy(&o.scratch);
 	map64_destroy(&o.by_key);

@@ -14,16 +14,16 @@ const char *merge_refused(struct merger *m, const struct old *old, const char *o
 		return NULL;
 	struct strbuf refused;
 	strbuf_init(&refused);
-	strbuf_reset(&m->more);
+	strbuf_reset(&m->match.more);
 	size_t n;
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
-		opt_add(in->refused(in->arg, old->line->number, o, n) ? &refused : &m->more, o, n);
+		opt_add(in->refused(in->match.arg, old->line->number, o, n) ? &refused : &m->match.more, o, n);
 	const char *text = NULL;
 	if (refused.len) {
-		text = merge_format(m, "%s", strbuf_str(&refused));
-		*kept = merge_format(m, "%s", m->more.len ? strbuf_str(&m->more) : "defaults");
+		text = match_format(&m->match, "%s", strbuf_str(&refused));
+		*kept = match_format(&m->match, "%s", m->match.more.len ? strbuf_str(&m->match.more) : "defaults");
 	}
-	m->failed |= refused.failed;
+	m->match.failed |= refused.failed;
 	strbuf_destroy(&refused);
 	return text;
 }

@@ -131,8 +131,8 @@ static void put_aside(struct strbuf *out, const struct old *old)
 static unsigned layout(const struct merger *m)
 {
 	size_t tabs = 0, others = 0;
-	for (size_t i = 0; i < m->nold; ++i) {
-		const struct tabline *line = m->old[i].line;
+	for (size_t i = 0; i < m->match.nold; ++i) {
+		const struct tabline *line = m->match.old[i].line;
 		if (line->kind == TABLINE_ENTRY)
 			++*(line->fields[1].raw[-1] == '\t' ? &tabs : &others);
 	}
@@ -141,17 +141,17 @@ static unsigned layout(const struct merger *m)
 
 static void put_items(struct merger *m, struct strbuf *out)
 {
-	const struct tablines *file = m->in->file;
+	const struct tablines *file = m->in->match.file;
 	unsigned form = layout(m);
 	for (size_t k = 0; k < m->nitems; ++k) {
 		const struct item *item = &m->items[k];
 		if (item->is_new) {
-			strbuf_reset(&m->text);
-			fstab_write_line(&m->text, m->new[item->i].line, form);
-			put_ends(out, strbuf_str(&m->text), file->eol);
+			strbuf_reset(&m->match.text);
+			fstab_write_line(&m->match.text, m->match.new[item->i].line, form);
+			put_ends(out, strbuf_str(&m->match.text), file->eol);
 			continue;
 		}
-		const struct old *old = &m->old[item->i];
+		const struct old *old = &m->match.old[item->i];
 		const struct tabline *line = old->line;
 		if (old->act == CHANGED)
 			put_changed(out, old);
@@ -178,7 +178,7 @@ static bool reads(struct merger *m, const struct tabline *line, const struct wor
 	if (line->kind != TABLINE_ENTRY)
 		return false;
 	struct old old;
-	merge_take(m, line, &old);
+	match_take(&m->match, line, &old);
 	int passno = words->passno > 0 ? words->passno : 0;
 	return same(old.words.source, words->source) && same(old.words.target, words->target)
 	       && same(old.words.fstype, words->fstype) && same(old.words.options, words->options)
@@ -188,10 +188,10 @@ static bool reads(struct merger *m, const struct tabline *line, const struct wor
 /** Whether the result is the file, and is meant to be. */
 static bool is_untouched(const struct merger *m, const char *text, size_t len)
 {
-	if (len != m->in->file->len || memcmp(text, m->in->file->text, len) != 0)
+	if (len != m->in->match.file->len || memcmp(text, m->in->match.file->text, len) != 0)
 		return false;
 	for (size_t k = 0; k < m->nitems; ++k) {
-		if (m->items[k].is_new || m->old[m->items[k].i].act == ASIDE || m->old[m->items[k].i].act == CHANGED)
+		if (m->items[k].is_new || m->match.old[m->items[k].i].act == ASIDE || m->match.old[m->items[k].i].act == CHANGED)
 			return false;
 	}
 	return true;
@@ -210,7 +210,7 @@ static int check(struct merger *m, const char *text, size_t len)
 	for (size_t k = 0; good && k < m->nitems; ++k) {
 		const struct item *item = &m->items[k];
 		if (!item->is_new) {
-			const struct old *old = &m->old[item->i];
+			const struct old *old = &m->match.old[item->i];
 			const struct tabline *line = at < lines->count ? &lines->lines[at++] : NULL;
 			good = line && (old->act == ASIDE ? line->kind == TABLINE_COMMENT
 			                : old->act == CHANGED ? reads(m, line, &old->changed)
@@ -218,7 +218,7 @@ static int check(struct merger *m, const char *text, size_t len)
 			                  && (line->kind == old->line->kind || old->line->number == 1));
 			continue;
 		}
-		const struct fstab_line *plan = m->new[item->i].line;
+		const struct fstab_line *plan = m->match.new[item->i].line;
 		struct words words = {plan->source, plan->target, plan->fstype, plan->options, plan->passno};
 		for (unsigned i = 0; good && i < (unsigned)!!plan->note + !!plan->warning; ++i)
 			good = at < lines->count && lines->lines[at++].kind == TABLINE_COMMENT;
@@ -236,13 +236,13 @@ int merge_write(struct merger *m)
 	strbuf_add(&out, "", 0);
 	put_items(m, &out);
 	int good = -1;
-	if (out.failed || m->failed || m->text.failed || m->more.failed)
+	if (out.failed || m->match.failed || m->match.text.failed || m->match.more.failed)
 		errno = ENOMEM;
 	else
 		good = check(m, out.data, out.len);
 	if (good == 0)
 		errno = EBADMSG;
-	if (good > 0 && !m->failed) {
+	if (good > 0 && !m->match.failed) {
 		m->out->len = out.len;
 		m->out->text = strbuf_take(&out);
 	}

@@ -6,7 +6,7 @@
  * can name its directory by any place where it is seen.  So names are not compared
  * but what they name, as far as that is known; what is not known is held to be right.
  */
-#include "fstab/edit/merge_impl.h"
+#include "fstab/match/matcher.h"
 
 #include "base/escape.h"
 #include "base/fstypes.h"
@@ -42,7 +42,7 @@ static void add_udev_name(struct strbuf *out, const char *name)
 	}
 }
 
-const char *merge_tag(struct merger *m, const char *source)
+const char *match_tag(struct matcher *m, const char *source)
 {
 	for (size_t i = 0; i < sizeof(tag_rows) / sizeof(*tag_rows); ++i) {
 		const char *tag = tag_rows[i].tag, *dir = tag_rows[i].dir;
@@ -51,17 +51,17 @@ const char *merge_tag(struct merger *m, const char *source)
 			strbuf_reset(&m->text);
 			strbuf_puts(&m->text, tag);
 			add_udev_name(&m->text, source + strlen(dir));
-			return merge_format(m, "%s", strbuf_str(&m->text));
+			return match_format(m, "%s", strbuf_str(&m->text));
 		}
 		if (strncmp(source, tag, n) != 0)
 			continue;
 		bool quoted = len >= n + 2 && (source[n] == '"' || source[n] == '\'') && source[len - 1] == source[n];
-		return quoted ? merge_format(m, "%s%.*s", tag, (int)(len - n - 2), source + n + 1) : source;
+		return quoted ? match_format(m, "%s%.*s", tag, (int)(len - n - 2), source + n + 1) : source;
 	}
 	return NULL;
 }
 
-void merge_device(struct merger *m, const struct fstab_line *line, struct fstab_device *device)
+void match_device(struct matcher *m, const struct fstab_line *line, struct fstab_device *device)
 {
 	const struct fstab_world *world = &m->in->in->world;
 	int rc = 0;
@@ -109,9 +109,9 @@ static bool is_bind(const struct words *words)
 }
 
 /** The mount that a path lies in, by the plan, and what is behind it.  NULL: none. */
-static const struct mount *holder(struct merger *m, const char *path, const char *skip, const char **rest)
+static const struct mount *holder(struct matcher *m, const char *path, const char *skip, const char **rest)
 {
-	const char *key = merge_normal(m, path);
+	const char *key = match_normal(m, path);
 	const struct mount *found = NULL;
 	uint64_t hash = MAP64_BYTES;
 	/* "/", "/a", "/a/b": each has the bytes of the one above and more, so that its hash goes on from there. */
@@ -132,7 +132,7 @@ static const struct mount *holder(struct merger *m, const char *path, const char
 }
 
 /** The mount that a path lies in, by the plan, and its directory of that file system; NULL: not known. */
-static const struct mount *shown_by(struct merger *m, const char *path, const struct new *new, const char **whole)
+static const struct mount *shown_by(struct matcher *m, const char *path, const struct new *new, const char **whole)
 {
 	const char *rest;
 	/* A bind onto itself, or of what it covers: what was there before is not known. */
@@ -140,7 +140,7 @@ static const struct mount *shown_by(struct merger *m, const char *path, const st
 	if (!in)
 		return NULL;
 	const char *root = in->root ? in->root : "/";
-	*whole = merge_format(m, "%s%s", strcmp(root, "/") == 0 ? "" : root, strcmp(rest, "/") == 0 ? "" : rest);
+	*whole = match_format(m, "%s%s", strcmp(root, "/") == 0 ? "" : root, strcmp(rest, "/") == 0 ? "" : rest);
 	*whole = **whole ? *whole : "/";
 	return in;
 }
@@ -163,7 +163,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 /** Collect the mount points and the roots of mounts, sorted: a bind is looked for among all of them. */
-static void sort_places(struct merger *m)
+static void sort_places(struct matcher *m)
 {
 	m->places = malloc((2 * m->nnew + 1) * sizeof(*m->places));
 	m->failed |= !m->places;
@@ -179,7 +179,7 @@ static void sort_places(struct merger *m)
 }
 
 /** Whether there is a place at or below this one. */
-static bool has_place(const struct merger *m, const struct place *place)
+static bool has_place(const struct matcher *m, const struct place *place)
 {
 	size_t n = strlen(place->path);
 	while (n > 0 && place->path[n - 1] == '/')
@@ -199,7 +199,7 @@ static bool has_place(const struct merger *m, const struct place *place)
 
 /** Whether no name of a path is a link, as other mounts tell: one stands at it or below, or shows
     it, or what is below, of its file system. */
-static bool is_linkless(struct merger *m, const char *path, const struct mount *in, const char *whole)
+static bool is_linkless(struct matcher *m, const char *path, const struct mount *in, const char *whole)
 {
 	if (!m->places)
 		sort_places(m);
@@ -209,10 +209,10 @@ static bool is_linkless(struct merger *m, const char *path, const struct mount *
 
 /** Whether a path shows what is bound by a mount, by what the plan knows: 1, 0, -1.
     @bound [out]  Where, if it does. */
-static int same_directory(struct merger *m, const char *source, const struct new *new, struct fstab_bound *bound)
+static int same_directory(struct matcher *m, const char *source, const struct new *new, struct fstab_bound *bound)
 {
 	const struct mount *mount = new->line->mount;
-	const char *path = *source == '/' ? merge_normal(m, source) : NULL, *whole;
+	const char *path = *source == '/' ? match_normal(m, source) : NULL, *whole;
 	if (!path)
 		return 0;
 	const struct mount *in = mount ? shown_by(m, path, new, &whole) : NULL;
@@ -226,7 +226,7 @@ static int same_directory(struct merger *m, const char *source, const struct new
 	struct strbuf real;
 	strbuf_init(&real);
 	int led = m->in->follow ? m->in->follow(m->in->arg, path, &real) : -1;
-	const char *there = led > 0 ? merge_normal(m, strbuf_str(&real)) : NULL;
+	const char *there = led > 0 ? match_normal(m, strbuf_str(&real)) : NULL;
 	m->failed |= real.failed;
 	strbuf_destroy(&real);
 	if (!there || strcmp(there, path) == 0)
@@ -236,7 +236,7 @@ static int same_directory(struct merger *m, const char *source, const struct new
 	return !in ? -1 : mount_dev(in) == mount_dev(mount) && strcmp(whole, root) == 0;
 }
 
-bool merge_bound(struct merger *m, const struct old *old, const struct new *new, struct fstab_bound *bound)
+bool match_bound(struct matcher *m, const struct old *old, const struct new *new, struct fstab_bound *bound)
 {
 	struct fstab_bound found;
 	if (!is_bind(&old->words) || same_directory(m, old->words.source, new, &found) != 1)
@@ -254,7 +254,7 @@ static bool same_word(const char *a, const char *b)
 	return n == k && memcmp(a, b, n) == 0;
 }
 
-bool merge_by_helper(const struct old *old, const struct mount *mount)
+bool match_by_helper(const struct old *old, const struct mount *mount)
 {
 	const struct words *words = &old->words;
 	bool nfs = mount && mount->fstype && (strcmp(mount->fstype, "nfs4") == 0 || strcmp(mount->fstype, "nfs") == 0);
@@ -356,7 +356,7 @@ static void add_volume(struct strbuf *out, const char *part, size_t n)
 
 /** Whether a path in /dev may lead to what device mapper calls by a name: as /dev/GROUP/VOLUME,
     or in a folder of udev's. */
-static bool may_be_mapped(struct merger *m, const char *path, const char *mapped)
+static bool may_be_mapped(struct matcher *m, const char *path, const char *mapped)
 {
 	const char *group = path + strlen("/dev/");
 	size_t n = strcspn(group, "/");
@@ -371,7 +371,7 @@ static bool may_be_mapped(struct merger *m, const char *path, const char *mapped
 }
 
 /** Whether a path cannot be what a mount stands on, by the names alone. */
-static bool is_other_path(struct merger *m, const char *source, const struct fstab_line *line)
+static bool is_other_path(struct matcher *m, const char *source, const struct fstab_line *line)
 {
 	const char *own = line->swap ? line->swap : line->mount && line->mount->source ? line->mount->source : "";
 	bool device = strncmp(source, "/dev/", 5) == 0;
@@ -392,7 +392,7 @@ static bool device_word(const char *path)
 	return strncmp(path, "/dev/", 5) == 0 && (!is_kernel_name(path) || strncmp(path, "/dev/mapper/", 12) == 0);
 }
 
-static int same_source(struct merger *m, const struct old *old, const struct new *new)
+static int same_source(struct matcher *m, const struct old *old, const struct new *new)
 {
 	const struct fstab_line *line = new->line;
 	const char *source = old->words.source;
@@ -408,21 +408,21 @@ static int same_source(struct merger *m, const struct old *old, const struct new
 	/* A bind of it: without "bind" the line makes another, if there can be another. */
 	if (is_mere_name(line->mount))
 		return !(planned && line->source && strcmp(line->fstype, "none") == 0) || is_single(line->mount);
-	if (merge_by_helper(old, line->mount))
+	if (match_by_helper(old, line->mount))
 		return same_helped(source, line->mount->source);
 	/* Of a server: it is written as the kernel has it. */
 	if (line->mount && line->mount->dev_major == 0 && !(fstype_flags(line->mount->fstype) & FST_SUBVOL))
 		return line->mount->source ? same_server(source, line->mount) : 0;
 	struct fstab_device device;
-	merge_device(m, line, &device);
-	const char *tag = merge_tag(m, source);
+	match_device(m, line, &device);
+	const char *tag = match_tag(m, source);
 	if (tag) {
 		int same = same_tag(device.tags, tag);
 		/* A swap file has none. */
 		if (line->swap && strncmp(line->swap, "/dev/", 5) != 0)
 			return 0;
 		/* Of two tags of one kind one is not the other. */
-		const char *own = planned && line->source ? merge_tag(m, line->source) : NULL;
+		const char *own = planned && line->source ? match_tag(m, line->source) : NULL;
 		if (same < 0 && own && strcspn(own, "=") == strcspn(tag, "=") && strncmp(own, tag, strcspn(tag, "=")) == 0)
 			same = strcmp(own, tag) == 0;
 		/* One that has none, or none that is known: by what has the tag. */
@@ -445,7 +445,7 @@ static bool same_type(const struct old *old, const struct fstab_line *line)
 {
 	const char *type = old->words.fstype, *live = line->mount ? line->mount->fstype : "swap";
 	/* mount(8) does not look at the type of a bind. */
-	return is_bind(&old->words) || shown_type(type, live) || merge_by_helper(old, line->mount)
+	return is_bind(&old->words) || shown_type(type, live) || match_by_helper(old, line->mount)
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
 
@@ -468,7 +468,7 @@ static void add_layers(const char *options, struct strbuf *out)
 }
 
 /** Whether an overlay has the same layers; "+=" adds what ':' parts. */
-static bool same_layers(struct merger *m, const char *a, const char *b)
+static bool same_layers(struct matcher *m, const char *a, const char *b)
 {
 	static const char *const names[] = {"upperdir", "workdir"};
 	for (size_t i = 0; i < 2; ++i) {
@@ -532,7 +532,7 @@ static bool is_strange_part(const struct old *old, const struct mount *mount)
 }
 
 /** Whether it is the same part of a file system. */
-static bool same_part(struct merger *m, const struct old *old, const struct fstab_line *line)
+static bool same_part(struct matcher *m, const struct old *old, const struct fstab_line *line)
 {
 	const struct mount *mount = line->mount;
 	if (!mount || is_bind(&old->words))
@@ -572,7 +572,7 @@ static bool is_any_root(const struct old *old, const struct new *new)
 	       && (strcmp(words->fstype, "rootfs") == 0 || same_type(old, new->line));
 }
 
-int merge_same(struct merger *m, const struct old *old, const struct new *new)
+int match_same(struct matcher *m, const struct old *old, const struct new *new)
 {
 	if (!new->line->mount)
 		return old->swap ? same_source(m, old, new) : 0;
@@ -583,7 +583,7 @@ int merge_same(struct merger *m, const struct old *old, const struct new *new)
 	return same_source(m, old, new);
 }
 
-bool merge_same_name(struct merger *m, const struct old *old, const struct new *new)
+bool match_same_name(struct matcher *m, const struct old *old, const struct new *new)
 {
 	const struct fstab_line *line = new->line;
 	(void)m;

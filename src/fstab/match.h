@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The one model of what an fstab line mounts: which line is of which mount, and what differs.
+ *
+ *     lines, plan --> fstab_match() --> of each line its mount; differences
+ *
+ * The merge (fstab/edit/) and the audit of drift read it.  Lines and mounts are paired by mount
+ * point, swap spaces by source.  What is not known to differ counts as the same: a source that may
+ * be the same device, an option that the kernel does not show.  Pure but for the callbacks.
+ */
+#ifndef GM_FSTAB_MATCH_H
+#define GM_FSTAB_MATCH_H
+
+#include "fstab/fstab.h"
+#include "table/tablines.h"
+
+struct fstab_match_input {
+	const struct tablines *file;
+	const struct fstab_input *in;   /* of the plan */
+	const struct fstab_plan *plan;
+
+	void *arg;
+	/** Whether a path of a device or file, from ROOT, or TAG=value without quotes, leads to
+	    the source of a line of the plan: 1, 0; -1: not known.  NULL: never known. */
+	int (*leads)(void *arg, const char *source, const struct fstab_line *line);
+	/** Where a mount point of the file, or the source of a bind, leads, from ROOT, links being
+	    followed.  @return 1; 0: it does not exist; -1: not known.  NULL: never known. */
+	int (*follow)(void *arg, const char *target, struct strbuf *path);
+};
+
+enum fstab_difference_kind {
+	FSTAB_DIFFER_MISSING,    /* a mount has no line */
+	FSTAB_DIFFER_NO_LINE,    /* a mount has no line and cannot be expressed in one: actual says why */
+	FSTAB_DIFFER_SOURCE,     /* the line mounts something else: source, type, subvolume or layers */
+	FSTAB_DIFFER_OPTIONS,    /* VFS flags, or options of the file system */
+	FSTAB_DIFFER_REPEATED,   /* the line has the source and mount point of the other */
+	FSTAB_DIFFER_BESIDE,     /* the line mounts something else on the mount point of the other */
+	FSTAB_DIFFER_ELSEWHERE,  /* the line is not mounted, but its source is, as live shows */
+};
+
+struct fstab_difference {
+	enum fstab_difference_kind kind;
+	const struct tabline *line, *other;  /* of the file; or NULL */
+	const struct fstab_line *live;       /* of the plan; or NULL */
+	const char *expected;    /* OPTIONS: those of the line, decoded */
+	const char *actual;      /* OPTIONS: those that differ, as the mount has them */
+};
+
+/** The source of a bind. */
+struct fstab_bound {
+	const struct mount *in;        /* the mount that it lies in; NULL: no bind, or not known */
+	const char *path;              /* from ROOT, without links */
+};
+
+struct fstab_match {
+	struct fstab_difference *differences;
+	size_t count, capacity;
+	const struct fstab_line **of;  /* for each line of the file, by its number - 1: its mount or
+	                                  swap space; NULL: none */
+	struct fstab_bound *bound;     /* the source of each of these that is a bind */
+	struct arena arena;
+};
+
+/**
+ * Match the lines of a file with the mounts of a plan.
+ *
+ * Linear in lines and mounts, but for swap spaces.
+ *
+ * @match [out]  To be destroyed, also after an error.
+ * @return 0, or -1.
+ * Errors: ENOMEM.
+ */
+int fstab_match(const struct fstab_match_input *in, struct fstab_match *match);
+
+void fstab_match_destroy(struct fstab_match *match);
+
+/**
+ * Append the options that a line names and its mount has otherwise, as the mount has them.
+ *
+ * This is for a mount of which the plan has no line: what the line does not name may be the
+ * system's or a server's.  That the mount is read-only does not count.
+ *
+ * @options  Of the line, decoded.
+ */
+void fstab_match_named(const struct fstab_line *live, const char *options, struct strbuf *differ);
+
+#endif

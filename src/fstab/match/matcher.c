@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "fstab/match/matcher.h"
+
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "mountopts/optlist.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void match_init(struct matcher *m, const struct fstab_match_input *in, struct arena *arena)
+{
+	*m = (struct matcher){.in = in, .arena = arena};
+	map64_init(&m->old_by);
+	map64_init(&m->new_by);
+	map64_init(&m->first_of);
+	strbuf_init(&m->text);
+	strbuf_init(&m->more);
+}
+
+void match_destroy(struct matcher *m)
+{
+	map64_destroy(&m->old_by);
+	map64_destroy(&m->new_by);
+	map64_destroy(&m->first_of);
+	free(m->places);
+	strbuf_destroy(&m->text);
+	strbuf_destroy(&m->more);
+	free(m->old);
+	free(m->new);
+	free(m->last);
+}
+
+const char *match_format(struct matcher *m, const char *format, ...)
+{
+	struct strbuf text;
+	va_list args;
+	strbuf_init(&text);
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	const char *kept = text.failed ? NULL : arena_strndup(m->arena, strbuf_str(&text), text.len);
+	strbuf_destroy(&text);
+	m->failed |= !kept;
+	return kept ? kept : "";
+}
+
+const char *match_normal(struct matcher *m, const char *path)
+{
+	size_t len = strlen(path);
+	char *normal = arena_alloc(m->arena, len + 2), *to = normal;
+	if (!normal) {
+		m->failed = true;
+		return NULL;
+	}
+	for (const char *at = path; *at;) {
+		at += strspn(at, "/");
+		size_t n = strcspn(at, "/");
+		if (n > 0 && !(n == 1 && *at == '.')) {
+			*to++ = '/';
+			memcpy(to, at, n);
+			to += n;
+		}
+		at += n;
+	}
+	if (to == normal)
+		*to++ = '/';
+	*to = '\0';
+	return normal;
+}
+
+/* The file. */
+
+void match_take(struct matcher *m, const struct tabline *line, struct old *old)
+{
+	*old = (struct old){.line = line, .next = NO_LINE, .live = NO_LINE};
+	if (line->kind != TABLINE_ENTRY)
+		return;
+	const char *raw = tabline_value(line, TABLINE_OPTIONS);
+	char *options = raw ? arena_strndup(m->arena, raw, strlen(raw)) : NULL;
+	if (raw && !options)
+		m->failed = true;
+	/* As mount(8): decoded first, and taken apart then. */
+	if (options)
+		options[unescape_octal(options, options, strlen(options))] = '\0';
+	old->words = (struct words){
+		tabline_value(line, TABLINE_SOURCE), tabline_value(line, TABLINE_TARGET),
+		tabline_value(line, TABLINE_FSTYPE), options && *options ? options : "defaults", line->passno,
+	};
+	old->swap = strcmp(old->words.fstype, "swap") == 0;
+	old->noauto = opt_noauto(old->words.options);
+	if (!old->swap && *old->words.target == '/')
+		old->key = match_normal(m, old->words.target);
+}
+
+/** Add a line to the index. */
+static void add_line(struct matcher *m, uint32_t i)
+{
+	const char *key = m->old[i].key;
+	if (!key || m->failed)
+		return;
+	uint32_t first = map64_put(&m->old_by, map64_text(key), i);
+	if (first == MAP64_NONE) {
+		m->failed = true;
+		return;
+	}
+	if (first != i)
+		m->old[m->last[first]].next = i;
+	m->last[first] = i;
+}
+
+/** The mount point that a mount point leads to, if a mount has it; else itself. */
+static const char *lead(struct matcher *m, const char *key)
+{
+	if (match_live(m, key) || !m->in->follow)
+		return key;
+	struct strbuf path;
+	strbuf_init(&path);
+	const char *there = m->in->follow(m->in->arg, key, &path) > 0 ? match_normal(m, strbuf_str(&path)) : NULL;
+	m->failed |= path.failed;
+	strbuf_destroy(&path);
+	return there && match_live(m, there) ? there : key;
+}
+
+static void make_room(struct matcher *m, size_t lines)
+{
+	m->nold = lines;
+	m->old = calloc(lines + 1, sizeof(*m->old));
+	m->last = calloc(lines + 1, sizeof(*m->last));
+	m->failed |= !m->old || !m->last;
+}
+
+void match_take_file(struct matcher *m, const struct tablines *file)
+{
+	make_room(m, file->count);
+	for (uint32_t i = 0; i < m->nold && !m->failed; ++i) {
+		struct old *old = &m->old[i];
+		match_take(m, &file->lines[i], old);
+		old->key = old->key ? lead(m, old->key) : NULL;
+		add_line(m, i);
+	}
+}
+
+/* The plan. */
+
+/** Which of two lines of the plan on one place speaks for it. */
+static bool is_better(const struct fstab_line *a, const struct fstab_line *b)
+{
+	return a->fate < b->fate;
+}
+
+void match_take_plan(struct matcher *m)
+{
+	const struct fstab_plan *plan = m->in->plan;
+	m->nnew = plan->count;
+	m->new = calloc(m->nnew + 1, sizeof(*m->new));
+	if (!m->new || map64_reserve(&m->new_by, m->nnew) != 0) {
+		m->failed = true;
+		return;
+	}
+	for (uint32_t i = 0; i < m->nnew && !m->failed; ++i) {
+		const struct fstab_line *line = &plan->lines[i];
+		m->new[i] = (struct new){.line = line, .next = NO_LINE, .old = NO_LINE, .instead = NO_LINE, .before = NO_LINE};
+		if (!line->mount || !line->target || *line->target != '/')
+			continue;
+		m->new[i].key = match_normal(m, line->target);
+		if (!m->new[i].key)
+			return;
+		uint64_t hash = map64_text(m->new[i].key);
+		uint32_t first = map64_put(&m->new_by, hash, i);
+		if (first == i)
+			continue;
+		/* One of them speaks for the place, and heads the others. */
+		if (is_better(line, m->new[first].line)) {
+			map64_remove(&m->new_by, hash);
+			map64_put(&m->new_by, hash, i);
+			m->new[i].next = first;
+		} else {
+			m->new[i].next = m->new[first].next;
+			m->new[first].next = i;
+		}
+	}
+}
+
+const struct new *match_live(const struct matcher *m, const char *key)
+{
+	uint32_t i = map64_get(&m->new_by, map64_text(key));
+	return i != MAP64_NONE && strcmp(m->new[i].key, key) == 0 ? &m->new[i] : NULL;
+}
+
+void match_index_devices(struct matcher *m, struct map64 *by)
+{
+	for (uint32_t i = 0; i < m->nnew && !m->failed; ++i) {
+		const struct fstab_line *line = m->new[i].line;
+		if (line->fate != FSTAB_LINE || !line->mount || strcmp(line->fstype, "none") == 0)
+			continue;
+		struct fstab_device device;
+		match_device(m, line, &device);
+		const struct devmap_tags *tags = device.tags;
+		if (!tags && *line->source == '/')
+			map64_put(by, map64_text(line->source), i);
+		if (!tags)
+			continue;
+		const char *const rows[][2] = {{"UUID=", tags->uuid}, {"LABEL=", tags->label}, {"PARTUUID=", tags->partuuid},
+		                               {"PARTLABEL=", tags->partlabel}, {"", tags->name}};
+		for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); ++k) {
+			if (rows[k][1])
+				map64_put(by, map64_bytes(map64_text(rows[k][0]), rows[k][1], strlen(rows[k][1])), i);
+		}
+	}
+}
+
+const struct new *match_elsewhere(struct matcher *m, const struct old *old, const struct map64 *by)
+{
+	if (old->line->kind != TABLINE_ENTRY || old->live != NO_LINE || !old->key || old->noauto || match_live(m, old->key)
+	    || fstype_flags(old->words.fstype) & FST_SUBVOL)
+		return NULL;
+	const char *tag = match_tag(m, old->words.source);
+	uint32_t other = map64_get(by, map64_text(tag ? tag : old->words.source));
+	return other == MAP64_NONE ? NULL : &m->new[other];
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Matching, in steps: for fstab_match() and for the merge, which changes lines in between.
+ *
+ *     matcher.c   the lines of a file and of a plan, indexed by mount point
+ *     pair.c      which of the lines on a mount point is that of its mount
+ *     same.c      whether a line mounts the same: source, type, subvolume, layers
+ *     options.c   whether it mounts it with the same options
+ */
+#ifndef GM_FSTAB_MATCH_MATCHER_H
+#define GM_FSTAB_MATCH_MATCHER_H
+
+#include "base/map64.h"
+#include "base/strbuf.h"
+#include "fstab/match.h"
+
+#define NO_LINE UINT32_MAX
+
+/** The merge's verdict on a line of the file. */
+enum act { KEPT, CHANGED, ASIDE };
+
+/** The fields of a line, decoded. */
+struct words {
+	const char *source, *target, *fstype, *options;
+	int passno;              /* -1: not given */
+};
+
+/** A line of the file. */
+struct old {
+	const struct tabline *line;
+	struct words words;      /* of entries; options are never NULL */
+	const char *key;         /* its mount point as the tree has it; NULL: swap, none */
+	uint32_t next;           /* the next with this key */
+	uint32_t live;           /* its line of the plan; NO_LINE */
+	bool swap, noauto;
+	/* Of the merge: */
+	enum act act;
+	struct words changed;
+	const char *why;         /* of ASIDE */
+};
+
+/** A line of the plan. */
+struct new {
+	const struct fstab_line *line;
+	const char *key;
+	uint32_t next;           /* the next with this key, below the first */
+	uint32_t old;            /* its line of the file; NO_LINE */
+	/* Of the merge: */
+	uint32_t instead;        /* a line that was put aside for this one */
+	uint32_t before;         /* a line of another mount that stays on its mount point */
+	bool add, named;
+};
+
+/** A mount point of the plan, or the root of a mount. */
+struct place {
+	const char *path;
+	uint64_t dev;            /* of the mount whose root it is */
+	bool root;
+};
+
+struct matcher {
+	const struct fstab_match_input *in;
+	struct arena *arena;
+	struct old *old;
+	size_t nold;
+	struct new *new;
+	size_t nnew;
+	struct map64 old_by, new_by;   /* hash of key -> the first */
+	struct map64 first_of;         /* device of a file system with subvolumes -> the first line
+	                                  of the file that mounts one: they share its options */
+	struct place *places;          /* same.c: mount points and roots, sorted; NULL: not needed yet */
+	size_t nplaces;
+	uint32_t *last;                /* of old_by: the last of each chain */
+	struct strbuf text, more;      /* scratch */
+	bool failed;                   /* ENOMEM */
+};
+
+/* matcher.c */
+
+/** Make a matcher whose strings stay in an arena. */
+void match_init(struct matcher *m, const struct fstab_match_input *in, struct arena *arena);
+
+void match_destroy(struct matcher *m);
+
+/** A string that stays; "" on ENOMEM. */
+__attribute__((format(printf, 2, 3)))
+const char *match_format(struct matcher *m, const char *format, ...);
+
+/** Take the fields of a line. */
+void match_take(struct matcher *m, const struct tabline *line, struct old *old);
+
+/** A path without empty and "." components, and without '/' at its end; NULL on ENOMEM. */
+const char *match_normal(struct matcher *m, const char *path);
+
+/** The line of the plan of a mount point, of any fate; or NULL. */
+const struct new *match_live(const struct matcher *m, const char *key);
+
+/** Index a file; a mount point that leads to another one counts as that. */
+void match_take_file(struct matcher *m, const struct tablines *file);
+
+/** Index the plan. */
+void match_take_plan(struct matcher *m);
+
+/** The index of the plan's line that mounts a source, for match_elsewhere(). */
+void match_index_devices(struct matcher *m, struct map64 *by);
+
+/** The plan's line of the source of a line that is not mounted; NULL: it is mounted, may be not
+    mounted, or its source is not.
+    @by  match_index_devices() */
+const struct new *match_elsewhere(struct matcher *m, const struct old *old, const struct map64 *by);
+
+/* pair.c */
+
+/** The lines on the mount point of a mount, in order; NULL after the last. */
+struct old *match_first_on(struct matcher *m, const struct new *new);
+struct old *match_next_on(struct matcher *m, const struct old *old);
+
+/** The line that makes a mount; or NULL. */
+struct old *match_choose(struct matcher *m, const struct new *new);
+
+enum match_pairing {
+	MATCH_NOTHING,        /* no mount that should have a line */
+	MATCH_PAIRED,         /* new->old is its line */
+	MATCH_UNPAIRED,       /* no line makes it */
+	MATCH_INEXPRESSIBLE,  /* no line makes it, and none can */
+};
+
+/** Pair a mount with its line. */
+enum match_pairing match_pair(struct matcher *m, struct new *new);
+
+/** Whether the options of a paired line are to be compared with those of the mount: not if the
+    mount cannot be expressed, unless its line alone has what it takes. */
+bool match_compares_options(struct matcher *m, const struct old *old, const struct new *new);
+
+/** The line that mounts something else instead of a mount without a line; or NULL. */
+struct old *match_wrong(struct matcher *m, const struct new *new);
+
+/** Whether a line would mount something else on the mount point of a mount, and nothing beneath it. */
+bool match_is_in_the_way(struct matcher *m, const struct old *old, const struct new *new);
+
+/**
+ * Whether a further line on the mount point of a paired mount is too much.
+ *
+ * @source       Of the mount's own line.
+ * @kind [out]   FSTAB_DIFFER_REPEATED or FSTAB_DIFFER_BESIDE.
+ */
+bool match_is_further(struct matcher *m, const struct old *old, const char *source, const struct new *new,
+                      enum fstab_difference_kind *kind);
+
+/** A line of a swap space besides its own: the next after old, of the whole file; or NULL. */
+struct old *match_next_swap(struct matcher *m, const struct old *old, const struct new *new);
+
+/* same.c */
+
+/** Whether a line of the file mounts what one of the plan does: 1, 0; -1: it cannot be told. */
+int match_same(struct matcher *m, const struct old *old, const struct new *new);
+
+/** Where what the line of a bind binds is seen, if that is what the mount shows.
+    @bound [out]  Set if it does.
+    @return whether it does. */
+bool match_bound(struct matcher *m, const struct old *old, const struct new *new, struct fstab_bound *bound);
+
+/** Whether a line is of a type that a helper makes another of, with options of its own: Amazon's
+    efs is NFS. */
+bool match_by_helper(const struct old *old, const struct mount *mount);
+
+/** Whether a line's source names the mount as the plan does, or is a mere name. */
+bool match_same_name(struct matcher *m, const struct old *old, const struct new *new);
+
+/** A tag, as "UUID=x", that a source is in any form (quoted, in /dev/disk/by-uuid); or NULL. */
+const char *match_tag(struct matcher *m, const char *source);
+
+/** The device of a line of the plan. */
+void match_device(struct matcher *m, const struct fstab_line *line, struct fstab_device *device);
+
+/* options.c */
+
+/**
+ * The options that a line needs so that it mounts with those of its mount.
+ *
+ * @from          The options of the line.
+ * @differ [out]  Those that differ, as the mount has them.
+ * @return options; NULL: nothing differs.
+ */
+const char *match_options(struct matcher *m, const struct old *old, const char *from, const struct new *new,
+                          const char **differ);
+
+#endif
