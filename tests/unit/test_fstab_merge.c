@@ -164,6 +164,34 @@ static void tell(const struct fstab_merged *merged)
 	}
 }
 
+/** Check that a merge that changes nothing and fstab_match() have the same differences. */
+static void check_match(const struct fstab_match_input *in)
+{
+	static const int kinds_of[FSTAB_NOTE_KINDS] = {
+		[FSTAB_NOTE_MISSING] = 1 + FSTAB_DIFFER_MISSING, [FSTAB_NOTE_NO_LINE] = 1 + FSTAB_DIFFER_NO_LINE,
+		[FSTAB_NOTE_SOURCE] = 1 + FSTAB_DIFFER_SOURCE, [FSTAB_NOTE_OPTIONS] = 1 + FSTAB_DIFFER_OPTIONS,
+		[FSTAB_NOTE_REPEATED] = 1 + FSTAB_DIFFER_REPEATED, [FSTAB_NOTE_BESIDE] = 1 + FSTAB_DIFFER_BESIDE,
+		[FSTAB_NOTE_ELSEWHERE] = 1 + FSTAB_DIFFER_ELSEWHERE,
+	};
+	struct fstab_match match;
+	struct fstab_merged merged;
+	CU_ASSERT_EQUAL_FATAL(fstab_match(in, &match), 0);
+	CU_ASSERT_EQUAL_FATAL(fstab_merge(&(struct fstab_merge_input){.match = *in}, &merged), 0);
+	size_t n = 0;
+	for (size_t i = 0; i < merged.nnotes; ++i) {
+		const struct fstab_note *note = &merged.notes[i];
+		if (!kinds_of[note->kind])
+			continue;
+		const struct fstab_difference *d = n < match.count ? &match.differences[n] : NULL;
+		++n;
+		CU_ASSERT_TRUE(d && kinds_of[note->kind] == 1 + (int)d->kind && d->line == note->line && d->other == note->other
+		               && d->live == note->live && (!note->text || strcmp(d->actual, note->text) == 0));
+	}
+	CU_ASSERT_EQUAL(n, match.count);
+	fstab_match_destroy(&match);
+	fstab_merged_destroy(&merged);
+}
+
 /** Merge a text.  @return the result, to be freed; notes is set. */
 static char *merged(struct fstab_merge_input in, const char *table, const char *text, const char *base)
 {
@@ -177,6 +205,7 @@ static char *merged(struct fstab_merge_input in, const char *table, const char *
 	in.match.plan = &made.plan;
 	in.match.leads = leads;
 	in.match.follow = follow;
+	check_match(&in.match);
 	CU_ASSERT_EQUAL(fstab_merge(&in, &out), 0);
 	tell(&out);
 	char *result = out.text ? strdup(out.text) : NULL;
