@@ -52,6 +52,7 @@
  *     fsopts_local.c     its rows for disks and memory
  *     fsopts_remote.c    its rows for network file systems and FUSE
  *     fsopts_values.c    accepted values
+ *     layers.c           the directories of an overlay
  *     shown.c            how the kernel shows the options of a line
  *   table/               where a mount table comes from
  *     table.c            what all sources share
@@ -115,9 +116,9 @@
  *     system.c           what is installed below ROOT: fsck helpers, units of the administrator
  *   fstab/               from mounts to the lines of an fstab
  *     fstab.h            planning an fstab
- *     common.h           what the files of fstab/ share
  *     facts.h            facts about a host that the rules take
  *     units.c            which mounts units make; what systemd has loaded of an fstab
+ *     places.c           mount points: their names, and what a system has there
  *     match.c            lines and mounts compared: the one model of what a line mounts
  *     proof.c            an fstab simulated, compared with the mounts
  *     proof_sim.c        running the lines in order

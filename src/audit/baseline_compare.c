@@ -12,7 +12,7 @@
 #include "audit/owner.h"
 #include "base/fstypes.h"
 #include "base/words.h"
-#include "fstab/common.h"
+#include "mountopts/optlist.h"
 
 #include <errno.h>
 #include <stdlib.h>

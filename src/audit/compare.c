@@ -7,7 +7,7 @@
  */
 #include "audit/audit_impl.h"
 
-#include "fstab/common.h"
+#include "fstab/places.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "audit/audit_impl.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
-#include "fstab/common.h"
+#include "mountopts/optlist.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "audit/owner.h"
 #include "base/secret.h"
 #include "base/words.h"
-#include "fstab/common.h"
+#include "mountopts/optlist.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,8 @@
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/words.h"
-#include "fstab/common.h"
+#include "fstab/places.h"
+#include "mountopts/optlist.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -11,7 +11,11 @@
 #define GM_FSTAB_PROOF_IMPL_H
 
 #include "base/map64.h"
-#include "fstab/common.h"
+#include "base/words.h"
+#include "fstab/plan/place.h"
+#include "fstab/places.h"
+#include "mountopts/layers.h"
+#include "mountopts/optlist.h"
 #include "fstab/proof.h"
 
 #define PF_NONE UINT32_MAX

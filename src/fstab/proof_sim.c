@@ -309,11 +309,11 @@ struct layers {
 	bool good, other;
 };
 
-static bool each_layer(void *arg, const struct fstab_layer *layer)
+static bool each_layer(void *arg, const struct opt_layer *layer)
 {
 	struct layers *layers = arg;
 	struct pf *pf = layers->pf;
-	fstab_layer_path(layer, &layers->path);
+	opt_layer_path(layer, &layers->path);
 	const char *path = pf_normal(pf, strbuf_str(&layers->path)), *inner, *live;
 	enum fact_kind kind;
 	if (!path)
@@ -350,7 +350,7 @@ static bool find_other(struct pf *pf, struct job *job)
 		struct strbuf scratch;
 		strbuf_init(&scratch);
 		if (entry->fs_opts)
-			fstab_each_line_layer(entry->fs_opts, &scratch, each_layer, &layers);
+			opt_each_layer_of_line(entry->fs_opts, &scratch, each_layer, &layers);
 		pf->draft.failed |= scratch.failed || layers.path.failed;
 		strbuf_destroy(&scratch);
 		strbuf_destroy(&layers.path);

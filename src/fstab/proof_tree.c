@@ -474,11 +474,11 @@ struct layers {
 	struct strbuf path;
 };
 
-static bool know_layer(void *arg, const struct fstab_layer *layer)
+static bool know_layer(void *arg, const struct opt_layer *layer)
 {
 	struct layers *layers = arg;
 	struct pf *pf = layers->pf;
-	fstab_layer_path(layer, &layers->path);
+	opt_layer_path(layer, &layers->path);
 	const char *path = pf_normal(pf, strbuf_str(&layers->path)), *inner;
 	path = path ? below_root(pf, path) : NULL;
 	if (path) {
@@ -499,7 +499,7 @@ static void know_layers(struct pf *pf, uint32_t mount)
 	struct strbuf scratch;
 	strbuf_init(&layers.path);
 	strbuf_init(&scratch);
-	fstab_each_layer(m->fs_opts, &scratch, know_layer, &layers);
+	opt_each_layer(m->fs_opts, &scratch, know_layer, &layers);
 	pf->draft.failed |= scratch.failed || layers.path.failed;
 	strbuf_destroy(&layers.path);
 	strbuf_destroy(&scratch);

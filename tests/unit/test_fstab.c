@@ -8,7 +8,7 @@
 #include "unit.h"
 
 #include "fault.h"
-#include "fstab/common.h"
+#include "fstab/plan/plan_impl.h"
 
 #include <CUnit/CUnit.h>
 #include <errno.h>

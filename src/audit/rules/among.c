@@ -6,7 +6,6 @@
 #include "audit/rules/host_impl.h"
 
 #include "base/fstypes.h"
-#include "fstab/common.h"
 
 #include <string.h>
 

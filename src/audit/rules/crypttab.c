@@ -13,7 +13,7 @@
 #include "base/map64.h"
 #include "base/near.h"
 #include "base/words.h"
-#include "fstab/common.h"
+#include "mountopts/optlist.h"
 
 #include <string.h>
 

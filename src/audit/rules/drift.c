@@ -6,7 +6,8 @@
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/secret.h"
-#include "fstab/common.h"
+#include "fstab/places.h"
+#include "mountopts/optlist.h"
 #include "fstab/units.h"
 #include "mountopts/shown.h"
 

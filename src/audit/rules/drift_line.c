@@ -5,7 +5,7 @@
 #include "audit/rules/drift_impl.h"
 
 #include "base/fstypes.h"
-#include "fstab/common.h"
+#include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 #include "mountopts/fsopts.h"
 

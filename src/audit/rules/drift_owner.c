@@ -5,7 +5,8 @@
 #include "audit/rules/drift_impl.h"
 
 #include "base/fstypes.h"
-#include "fstab/common.h"
+#include "fstab/places.h"
+#include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 
 #include <stdlib.h>

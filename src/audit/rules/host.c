@@ -4,7 +4,7 @@
 #include "audit/audit_impl.h"
 #include "base/fstypes.h"
 #include "base/map64.h"
-#include "fstab/common.h"
+#include "mountopts/optlist.h"
 
 #include <errno.h>
 #include <stdarg.h>

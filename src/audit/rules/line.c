@@ -5,7 +5,7 @@
 #include "audit/audit_impl.h"
 
 #include "base/fstypes.h"
-#include "fstab/common.h"
+#include "mountopts/optlist.h"
 
 #include <string.h>
 

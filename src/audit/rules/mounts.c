@@ -3,7 +3,7 @@
 
 #include "audit/audit_impl.h"
 #include "base/fstypes.h"
-#include "fstab/common.h"
+#include "mountopts/optlist.h"
 
 #include <errno.h>
 #include <stdio.h>

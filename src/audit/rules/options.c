@@ -10,7 +10,8 @@
 #include "base/fstypes.h"
 #include "base/near.h"
 #include "base/words.h"
-#include "fstab/common.h"
+#include "fstab/places.h"
+#include "mountopts/optlist.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/vfsflags.h"
 

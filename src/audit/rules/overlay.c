@@ -8,7 +8,8 @@
  */
 #include "audit/audit_impl.h"
 
-#include "fstab/common.h"
+#include "fstab/places.h"
+#include "mountopts/layers.h"
 #include "mounttree.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ enum { LAYERS_MAX = 128 };   /* that are compared */
 
 struct layer {
 	const char *path;        /* normal */
-	char of;                 /* as in struct fstab_layer */
+	char of;                 /* as in struct opt_layer */
 };
 
 struct layers {
@@ -41,10 +42,10 @@ static void tell(const struct layers *layers, enum audit_severity severity, cons
 	           &(struct audit_told){severity, severity == AUDIT_CRITICAL, message, expected, actual, hint});
 }
 
-static bool take_layer(void *arg, const struct fstab_layer *layer)
+static bool take_layer(void *arg, const struct opt_layer *layer)
 {
 	struct layers *layers = arg;
-	fstab_layer_path(layer, &layers->path);
+	opt_layer_path(layer, &layers->path);
 	const char *text = strbuf_str(&layers->path), *path = fstab_normal(&layers->audit->report->arena, text);
 	if (*text != '/' && !layers->relative)
 		tell(layers, AUDIT_WARNING, audit_format(layers->audit, "its directory %s is no absolute path: where it is looked for is not told", text),
@@ -122,7 +123,7 @@ void audit_overlay(struct audit *audit, const struct audit_entry *entry)
 	strbuf_init(&layers.path);
 	const char *raw = tabline_value(entry->line, TABLINE_OPTIONS), *upper = NULL, *work = NULL;
 	if (raw && *entry->options)
-		fstab_each_line_layer(raw, &scratch, take_layer, &layers);
+		opt_each_layer_of_line(raw, &scratch, take_layer, &layers);
 	bool good = true;
 	for (size_t i = 0; i < layers.count; ++i) {
 		const struct layer *layer = &layers.at[i];

@@ -6,7 +6,7 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
-#include "fstab/common.h"
+#include "fstab/places.h"
 
 #include <string.h>
 

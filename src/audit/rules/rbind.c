@@ -4,7 +4,7 @@
 #include "audit/owner.h"
 #include "base/fstypes.h"
 #include "base/map64.h"
-#include "fstab/common.h"
+#include "mountopts/optlist.h"
 #include "mounttree.h"
 
 #include <stdlib.h>

@@ -10,7 +10,8 @@
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/words.h"
-#include "fstab/common.h"
+#include "fstab/places.h"
+#include "mountopts/layers.h"
 #include "mounttree.h"
 
 #include <ctype.h>
@@ -410,10 +411,10 @@ struct layers {
 	void *arg;
 };
 
-static bool each_layer(void *arg, const struct fstab_layer *layer)
+static bool each_layer(void *arg, const struct opt_layer *layer)
 {
 	struct layers *layers = arg;
-	fstab_layer_path(layer, &layers->path);
+	opt_layer_path(layer, &layers->path);
 	const char *path = fstab_normal(&layers->audit->report->arena, strbuf_str(&layers->path));
 	return path ? layers->each(layers->arg, path, "a directory of it") : !layers->path.failed;
 }
@@ -428,7 +429,7 @@ void audit_each_need(struct audit *audit, const struct audit_entry *entry,
 		strbuf_init(&scratch);
 		const char *raw = tabline_value(entry->line, TABLINE_OPTIONS);
 		if (raw && *entry->options)
-			fstab_each_line_layer(raw, &scratch, each_layer, &layers);
+			opt_each_layer_of_line(raw, &scratch, each_layer, &layers);
 		audit->failed |= scratch.failed || layers.path.failed;
 		strbuf_destroy(&scratch);
 		strbuf_destroy(&layers.path);

@@ -6,7 +6,7 @@
 #include "base/escape.h"
 #include "base/map64.h"
 #include "base/words.h"
-#include "fstab/common.h"
+#include "fstab/places.h"
 #include "fstab/units.h"
 
 #include <errno.h>

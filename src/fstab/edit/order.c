@@ -15,7 +15,7 @@
 #include "fstab/edit/merge_impl.h"
 
 #include "base/words.h"
-#include "fstab/common.h"
+#include "mountopts/layers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,10 +84,10 @@ static void need_path(struct order *o, const char *path, bool self)
 	}
 }
 
-static bool each_layer(void *arg, const struct fstab_layer *layer)
+static bool each_layer(void *arg, const struct opt_layer *layer)
 {
 	struct order *o = arg;
-	fstab_layer_path(layer, &o->path);
+	opt_layer_path(layer, &o->path);
 	const char *path = strbuf_str(&o->path);
 	if (*path == '/' && (path = match_normal(&o->m->match, path)))
 		need_path(o, path, true);
@@ -108,7 +108,7 @@ static void find_needs(struct order *o, uint32_t i)
 			need_path(o, path, true);
 	}
 	if (strcmp(node->words.fstype, "overlay") == 0)
-		fstab_each_line_layer(node->words.options, &o->scratch, each_layer, o);
+		opt_each_layer_of_line(node->words.options, &o->scratch, each_layer, o);
 }
 
 /** Whether a node is the line of a mount. */

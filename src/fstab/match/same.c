@@ -11,7 +11,7 @@
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/words.h"
-#include "fstab/common.h"
+#include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 #include "mounttree.h"
 #include "mountopts/fsopts.h"

@@ -6,12 +6,13 @@
  * descriptors, the ID of a subvolume), which a line must not freeze, and defaults.  mountopts/fsopts.h
  * knows both.  An unknown option is kept: as far as we can tell, it was requested.
  */
-#include "fstab/common.h"
+#include "fstab/plan/plan_impl.h"
 
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "mountopts/fsopts.h"
+#include "mountopts/layers.h"
 #include "mountopts/optset.h"
 #include "mountopts/shown.h"
 #include "mountopts/vfsflags.h"
@@ -54,94 +55,6 @@ static void add_renamed(struct strbuf *out, const char *fstype, const char *opti
 	add_decoded(out, option + key, n - key);
 }
 
-/* Layers of overlays. */
-
-/** The next directory of a value, which may be a list with ':' between.
-    @return whether there was one; *at is behind it. */
-static bool layer_next(const char **at, bool list, struct fstab_layer *layer)
-{
-	const char *text = *at;
-	size_t n = list ? 0 : strlen(text);
-	for (; list && text[n] && text[n] != ':'; ++n)
-		n += text[n] == '\\' && text[n + 1];
-	*layer = (struct fstab_layer){.text = text, .n = n, .list = list};
-	*at += n;
-	return n > 0;
-}
-
-/** Whether an option of an overlay names directories.
-    @list [out]  More than one. */
-static bool is_layers(const char *option, size_t n, bool *list)
-{
-	static const char *const names[] = {"lowerdir=", "lowerdir+=", "datadir+=", "upperdir=", "workdir="};
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
-		size_t len = strlen(names[i]);
-		*list = i == 0;
-		if (n > len && memcmp(option, names[i], len) == 0)
-			return true;
-	}
-	return false;
-}
-
-/** Go through the directories of an option that may name some.  @return false if each() did. */
-static bool each_of_option(const char *option, size_t n, struct strbuf *scratch,
-                           bool (*each)(void *arg, const struct fstab_layer *layer), void *arg)
-{
-	bool list;
-	if (!is_layers(option, n, &list))
-		return true;
-	const char *equals = memchr(option, '=', n);
-	strbuf_reset(scratch);
-	add_decoded(scratch, equals + 1, (size_t)(option + n - equals - 1));
-	struct fstab_layer layer;
-	for (const char *at = strbuf_str(scratch); *at; at += *at == ':') {
-		if (!layer_next(&at, list, &layer))
-			continue;
-		layer.of = *option;
-		if (!each(arg, &layer))
-			return false;
-	}
-	return true;
-}
-
-bool fstab_each_layer(const char *options, struct strbuf *scratch,
-                      bool (*each)(void *arg, const struct fstab_layer *layer), void *arg)
-{
-	size_t n;
-	for (const char *o; (o = opt_next_shown(&options, &n)) != NULL;) {
-		if (!each_of_option(o, n, scratch, each, arg))
-			return false;
-	}
-	return !scratch->failed;
-}
-
-bool fstab_each_line_layer(const char *options, struct strbuf *scratch,
-                           bool (*each)(void *arg, const struct fstab_layer *layer), void *arg)
-{
-	struct strbuf plain;
-	size_t n;
-	bool all = true;
-	strbuf_init(&plain);
-	if (options)
-		add_decoded(&plain, options, strlen(options));
-	const char *list = strbuf_str(&plain);
-	for (const char *o; all && (o = opt_next(&list, &n)) != NULL;)
-		all = each_of_option(o, n, scratch, each, arg);
-	all = all && !plain.failed && !scratch->failed;
-	scratch->failed |= plain.failed;
-	strbuf_destroy(&plain);
-	return all;
-}
-
-void fstab_layer_path(const struct fstab_layer *layer, struct strbuf *path)
-{
-	strbuf_reset(path);
-	for (size_t i = 0; i < layer->n; ++i) {
-		i += layer->list && layer->text[i] == '\\' && i + 1 < layer->n;
-		strbuf_putc(path, layer->text[i]);
-	}
-}
-
 /** Append the value of lowerdir= and the like as it is below ROOT. */
 static bool add_layers(struct fstab_draft *draft, struct strbuf *out, const char *option, size_t n,
                        bool list, struct fstab_line *line)
@@ -159,10 +72,10 @@ static bool add_layers(struct fstab_draft *draft, struct strbuf *out, const char
 	strbuf_init(&path);
 	add_decoded(&value, equals + 1, (size_t)(option + n - equals - 1));
 	bool good = true;
-	struct fstab_layer layer;
+	struct opt_layer layer;
 	for (const char *at = strbuf_str(&value); good && *at;) {
-		if (layer_next(&at, list, &layer)) {
-			fstab_layer_path(&layer, &path);
+		if (opt_layer_next(&at, list, &layer)) {
+			opt_layer_path(&layer, &path);
 			good = mtree_path_within(strbuf_str(&path), root);
 			strbuf_puts(out, good && layer.n == cut ? "/" : "");
 			strbuf_add(out, layer.text + (good ? cut : 0), layer.n - (good ? cut : 0));
@@ -234,7 +147,7 @@ static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct
 		}
 		if (out->len)
 			strbuf_putc(out, ',');
-		if (strcmp(fstype, "overlay") == 0 && is_layers(o, n, &layers))
+		if (strcmp(fstype, "overlay") == 0 && opt_is_layers(o, n, &layers))
 			good = add_layers(draft, out, o, n, layers, line);
 		else
 			add_renamed(out, fstype, o, n);

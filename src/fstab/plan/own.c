@@ -4,7 +4,7 @@
  * mounted, it is held to be somebody's: a line too many is seen, one too few is
  * missed at the next boot.
  */
-#include "fstab/common.h"
+#include "fstab/plan/plan_impl.h"
 
 #include "base/fstypes.h"
 #include "mounttree.h"
@@ -140,39 +140,6 @@ static const struct {
 	{"/usr/lib/wsl/lib", 0, 0, "overlay", NULL, 0, "api", "of WSL"},
 };
 
-/** How many components a path has below a directory; -1 if it is not below. */
-static int components_below(const char *path, const char *dir)
-{
-	if (!mtree_path_within(path, dir))
-		return -1;
-	int n = 0;
-	for (const char *at = path + strlen(dir); *at; ++at)
-		n += *at == '/' && at[1];
-	return n;
-}
-
-static bool below_any(const char *target, const char *const *dirs)
-{
-	for (; *dirs; ++dirs) {
-		if (mtree_path_within(target, *dirs))
-			return true;
-	}
-	return false;
-}
-
-bool fstab_upon_itself(const struct discovery *d, uint32_t node)
-{
-	const struct mount *m = d->tree.nodes[node].mount;
-	uint32_t on = d->tree.nodes[node].parent;
-	const struct mount *parent = on == MT_NONE ? NULL : d->tree.nodes[on].mount;
-	const char *target = d->targets[node], *above = on == MT_NONE ? NULL : d->targets[on];
-	if (!m || !m->root || !parent || !target || !above || mount_dev(parent) != mount_dev(m) || !mtree_path_within(target, above))
-		return false;
-	const char *below = target + (above[1] ? strlen(above) : 0), *root = parent->root ? parent->root : "/";
-	size_t n = root[1] ? strlen(root) : 0;
-	return strncmp(m->root, root, n) == 0 && strcmp(m->root + n, below) == 0;
-}
-
 /** Name who it is.  @return true. */
 static bool owned(struct fstab_own *own, const char *owner, const char *why, bool boot)
 {
@@ -201,7 +168,7 @@ static bool is_of_place(const struct mount *mount, const char *target, struct fs
 {
 	const char *fstype = mount->fstype ? mount->fstype : "", *source = mount->source ? mount->source : "";
 	for (size_t i = 0; i < sizeof(own_places) / sizeof(*own_places); ++i) {
-		int depth = components_below(target, own_places[i].dir);
+		int depth = fstab_depth_below(target, own_places[i].dir);
 		unsigned how = own_places[i].how;
 		if (depth >= own_places[i].least && depth <= own_places[i].most
 		    && (own_places[i].types ? is_word(own_places[i].types, fstype) : (fstype_flags(fstype) & FST_DEVICE) != 0)
@@ -262,33 +229,6 @@ static const char *container_of(const char *target, unsigned flags)
 	return NULL;
 }
 
-bool fstab_is_kernels(const char *target)
-{
-	static const char *const dirs[] = {"/proc", "/sys", "/dev", NULL};
-	/* Below /dev/shm are files of everybody. */
-	return below_any(target, dirs) && components_below(target, "/dev/shm") < 1;
-}
-
-bool fstab_hides_kernels(const struct mount *mount, const char *target)
-{
-	const char *fstype = mount->fstype ? mount->fstype : "";
-	unsigned flags = fstype_flags(fstype);
-	if (!fstab_is_kernels(target) || flags & FST_AUTOFS)
-		return false;
-	/* A process: container engines mask files of /proc, and none of these. */
-	if (strncmp(target, "/proc/", 6) == 0 && target[6] >= '0' && target[6] <= '9')
-		return true;
-	if (strcmp(target, "/proc") == 0)
-		return strcmp(fstype, "proc") != 0;
-	/* The kubelet binds a file of its disk there, into every container. */
-	if (strcmp(target, "/dev/termination-log") == 0)
-		return false;
-	bool fuse = fstab_is_fuse(fstype);
-	if (strcmp(fstype, "fuse.lxcfs") == 0 || (fuse && mount->source && strcmp(mount->source, "sysboxfs") == 0))
-		return false;
-	return mount->dev_major != 0 || fuse || flags & (FST_DEVICE | FST_NET | FST_LAYERED) || strcmp(fstype, "zfs") == 0;
-}
-
 /** Whether ostree has put it together in the initial RAM disk: the parts of a deployment at
     their places, and the whole at /sysroot. */
 static bool is_of_ostree(const struct mount *mount, const char *target)
@@ -318,11 +258,6 @@ static bool named_user(struct strbuf *user, const char *name, size_t n)
 		return false;
 	strbuf_add(user, name, n);
 	return true;
-}
-
-bool fstab_is_fuse(const char *fstype)
-{
-	return fstype && fsopt_type_in(fstype, "fuse fuseblk");
 }
 
 bool fstab_user(const struct mount *mount, const char *target, const char *kept, struct strbuf *user)
@@ -366,7 +301,7 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 			return owned(own, own_types[i].owner, own_types[i].why, flags & FST_PSEUDO && !(flags & FST_AUTOFS));
 	}
 	for (size_t i = 0; i < sizeof(own_dirs) / sizeof(*own_dirs); ++i) {
-		int depth = components_below(target, own_dirs[i].dir);
+		int depth = fstab_depth_below(target, own_dirs[i].dir);
 		bool layers = own_dirs[i].depth & LAYERS, whole = own_dirs[i].depth & BOUND && mount->root && strcmp(mount->root, "/") == 0;
 		/* Engines bind their directories, each onto itself: to have them private, or shared. */
 		if (depth >= 0 && itself && strncmp(own_dirs[i].owner, "container:", 10) == 0)
@@ -398,15 +333,7 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 		return owned(own, "initrd", "of ostree", true);
 	if (fstab_is_kernels(target) || (mtree_path_within(target, "/dev/shm") && flags & FST_PSEUDO))
 		return owned(own, "api", "an API file system", true);
-	if (below_any(target, run) && flags & FST_PSEUDO)
+	if (fstab_below_any(target, run) && flags & FST_PSEUDO)
 		return owned(own, "api", "made at boot", strcmp(target, "/run") == 0);
 	return false;
-}
-
-bool fstab_is_system(const char *target)
-{
-	static const char *const dirs[] = {
-		"/boot", "/efi", "/etc", "/usr", "/var", "/home", "/opt", "/root", "/tmp", NULL,
-	};
-	return strcmp(target, "/") == 0 || below_any(target, dirs);
 }

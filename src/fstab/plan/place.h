@@ -6,7 +6,7 @@
 #define GM_FSTAB_PLACE_H
 
 #include "base/map64.h"
-#include "fstab/common.h"
+#include "fstab/plan/plan_impl.h"
 
 /** How far the decision on a mount has come; fstab_fate without ELSEWHERE. */
 enum state { ELSEWHERE, WAITING, LINE, REFUSED, OWN };

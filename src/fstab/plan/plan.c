@@ -118,11 +118,11 @@ struct layers {
 	struct strbuf *more;     /* gets what systemd must wait for */
 };
 
-static bool each_layer(void *arg, const struct fstab_layer *layer)
+static bool each_layer(void *arg, const struct opt_layer *layer)
 {
 	struct layers *layers = arg;
 	struct maker *mk = layers->mk;
-	fstab_layer_path(layer, &mk->path);
+	opt_layer_path(layer, &mk->path);
 	const char *path = place_below(mk->in, strbuf_str(&mk->path));
 	if (!path)
 		return true;   /* the options tell of it */
@@ -220,7 +220,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 	}
 	struct layers layers = {.mk = mk, .i = i, .state = LINE, .more = &more};
 	if (strcmp(place_type(m), "overlay") == 0) {
-		fstab_each_layer(m->fs_opts, &mk->scratch, each_layer, &layers);
+		opt_each_layer(m->fs_opts, &mk->scratch, each_layer, &layers);
 		line->why = layers.why;
 		state = layers.state;
 		if (state != LINE)

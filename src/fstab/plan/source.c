@@ -4,7 +4,7 @@
  * has as well, is never replaced by another without a word: the wrong disk would
  * be mounted, perhaps at the next boot but one.
  */
-#include "fstab/common.h"
+#include "fstab/plan/plan_impl.h"
 
 #include "base/fstypes.h"
 

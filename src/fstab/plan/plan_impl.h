@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the files of the model share.
+ * What the files of the plan share.
  *
- *     plan.c     the mounts, each decided when those that it needs are
- *     place.c    what each mount is, what it needs
+ *     plan.c     decides each mount after those that it needs
+ *     place.c    what each mount is, and what it needs
  *     own.c      what the system mounts by itself
  *     source.c   how a device is named
- *     options.c  which options stand in a line
- *     text.c     swaps, utab, names of units; paths
+ *     options.c  the options of a line
+ *     text.c     swaps, utab, names of units
  */
-#ifndef GM_FSTAB_COMMON_H
-#define GM_FSTAB_COMMON_H
+#ifndef GM_FSTAB_PLAN_IMPL_H
+#define GM_FSTAB_PLAN_IMPL_H
 
 #include "base/strbuf.h"
 #include "base/words.h"
 #include "fstab/fstab.h"
+#include "fstab/places.h"
+#include "mountopts/layers.h"
 #include "mountopts/optlist.h"
-
-/* text.c */
-
-/** A path as it is without "//", "/./", "/.." and a '/' at its end; NULL if it is not
-    absolute, or on ENOMEM. */
-const char *fstab_normal(struct arena *arena, const char *path);
 
 /* own.c */
 
@@ -32,10 +28,6 @@ struct fstab_own {
 	bool boot;               /* it is there when the fstab is read */
 };
 
-/** Whether the mount of a node of the tree shows the directory that it is mounted on, as what it is
-    mounted on has it. */
-bool fstab_upon_itself(const struct discovery *d, uint32_t node);
-
 /**
  * Whether the system mounts this by itself.
  *
@@ -45,9 +37,6 @@ bool fstab_upon_itself(const struct discovery *d, uint32_t node);
  * @own [out]  Static strings; set if it does.
  */
 bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, bool user, struct fstab_own *own);
-
-/** Whether a type is one of FUSE. */
-bool fstab_is_fuse(const char *fstype);
 
 /**
  * Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE, by
@@ -60,16 +49,6 @@ bool fstab_is_fuse(const char *fstype);
  *          of FUSE.
  */
 bool fstab_user(const struct mount *mount, const char *target, const char *kept, struct strbuf *user);
-
-/** Whether a mount point is one of the kernel's own: at or below /proc, /sys and /dev. */
-bool fstab_is_kernels(const char *target);
-
-/** Whether it is mounted over what the kernel or the system shows there, and is nothing of
-    theirs: files of a disk, of a server or of a program, or over a process. */
-bool fstab_hides_kernels(const struct mount *mount, const char *target);
-
-/** Whether a mount point is one that a system does not run without. */
-bool fstab_is_system(const char *target);
 
 /* source.c */
 
@@ -118,30 +97,5 @@ struct fstab_choice {
     @return whether there can. */
 bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *choice,
                           struct fstab_line *line);
-
-/** A layer of an overlay: a directory. */
-struct fstab_layer {
-	const char *text;           /* within the decoded value */
-	size_t n;
-	bool list;                  /* of a list, where a backslash escapes */
-	char of;                    /* 'l'owerdir, 'd'atadir, 'u'pperdir, 'w'orkdir */
-};
-
-/**
- * Go through the directories of an overlay's options, as the kernel shows them.
- *
- * @each   Returns whether to go on.
- * @return false if each() did, or memory ran out.
- */
-bool fstab_each_layer(const char *options, struct strbuf *scratch,
-                      bool (*each)(void *arg, const struct fstab_layer *layer), void *arg);
-
-/** The same of the options of a line: mount(8) parts them at each ',' that no backslash stands before,
-    when it has decoded them. */
-bool fstab_each_line_layer(const char *options, struct strbuf *scratch,
-                           bool (*each)(void *arg, const struct fstab_layer *layer), void *arg);
-
-/** The path of a layer. */
-void fstab_layer_path(const struct fstab_layer *layer, struct strbuf *path);
 
 #endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Mount points: their names, and what each kind of system has there.
+ */
+#ifndef GM_FSTAB_PLACES_H
+#define GM_FSTAB_PLACES_H
+
+#include "base/arena.h"
+#include "discover/discover.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** A path without "//", "/./", "/../" and a '/' at its end.  No link is followed.
+    @return it; NULL if it is not absolute, or on ENOMEM. */
+const char *fstab_normal(struct arena *arena, const char *path);
+
+/** How many components a path has below a directory; -1: it is not below. */
+int fstab_depth_below(const char *path, const char *dir);
+
+/** Whether a path is one of the directories of a list that ends with NULL, or below one. */
+bool fstab_below_any(const char *target, const char *const *dirs);
+
+/** Whether the mount of a node of the tree shows the directory that it is mounted on. */
+bool fstab_upon_itself(const struct discovery *d, uint32_t node);
+
+/** Whether a type is one of FUSE. */
+bool fstab_is_fuse(const char *fstype);
+
+/** Whether a mount point is the kernel's: at or below /proc, /sys or /dev, but not a directory
+    in /dev/shm. */
+bool fstab_is_kernels(const char *target);
+
+/** Whether a mount hides what the kernel or the system shows there: files of a disk, of a server
+    or of a program, or a mount over a process. */
+bool fstab_hides_kernels(const struct mount *mount, const char *target);
+
+/** Whether a system does not run without this mount point. */
+bool fstab_is_system(const char *target);
+
+#endif
