@@ -222,7 +222,7 @@ static void test_g4_outside(void)
 	CU_ASSERT_STRING_EQUAL(made(in, table),
 		"UUID=u-root|/|ext4|defaults|1\n"
 		"/srv/in|/in|none|bind|0\n"
-		"#/out: its source, /host/ext of /dev/sda3, is seen nowhere below ROOT\n");
+		"#/out: its source, /host/ext of /dev/sda3, is visible nowhere below ROOT\n");
 }
 
 static void test_g5_deleted(void)
@@ -244,7 +244,7 @@ static void test_g6_bind_options(void)
 	/* What it has not, its source having it, is said as well. */
 	USUAL("21 20 8:3 / /x rw,nosuid,nodev,relatime - ext4 /dev/sda9 rw\n"
 	      "22 20 8:3 /a /y rw,nodev,relatime - ext4 /dev/sda9 rw\n",
-	      "PARTUUID=p-3|/x|ext4|nosuid,nodev|2\n!UUID=u-twice is that of 2 devices: so its partition is named\n"
+	      "PARTUUID=p-3|/x|ext4|nosuid,nodev|2\n!UUID=u-twice is shared by 2 devices: its partition is named instead\n"
 	      "/x/a|/y|none|bind,rw,suid,nodev,relatime|0\n");
 }
 
@@ -258,7 +258,7 @@ static void test_g7_files(void)
 		"21 20 8:4 /var/lib/x/hosts /etc/hosts rw,relatime - ext4 /dev/sda4 rw\n"
 		"22 20 8:4 /var/lib/x/file /etc/file rw,relatime - ext4 /dev/sda4 rw\n"),
 		"root|/|tmpfs|defaults|0\n"
-		"#/etc/file: its source, /var/lib/x/file of /dev/sda4, is seen nowhere else\n"
+		"#/etc/file: its source, /var/lib/x/file of /dev/sda4, is visible nowhere else\n"
 		"-/etc/hosts: of a container\n");
 }
 
@@ -294,7 +294,7 @@ static void test_g9_roots(void)
 	      "srv:/a/b|/nfs2|nfs4|defaults|0\n"
 	      "tag|/9p|9p|trans=virtio|0\n"
 	      "/9p/d|/9pd|none|bind|0\n"
-	      "PARTUUID=p-3|/bc|bcachefs|defaults|0\n!UUID=u-twice is that of 2 devices: so its partition is named\n"
+	      "PARTUUID=p-3|/bc|bcachefs|defaults|0\n!UUID=u-twice is shared by 2 devices: its partition is named instead\n"
 	      "/bc/sub|/bcsub|none|bind|0\n");
 }
 
@@ -328,7 +328,7 @@ static void test_bind_source(void)
 	      "23 20 0:30 / /c rw,relatime - tmpfs t rw\n",
 	      "t|/srv|tmpfs|defaults|0\n"
 	      "/srv|/c|none|bind|0\n"
-	      "#/b: its source /srv/a lies in memory, and will be gone\n");
+	      "#/b: its source /srv/a is in memory and does not survive a reboot\n");
 	USUAL("21 20 8:1 /store /store ro,relatime - ext4 /dev/sda1 rw\n",
 	      "/store|/store|none|bind,ro,relatime|0\n");
 	USUAL("21 20 0:70 / /x rw,relatime - overlay o rw,lowerdir=/l\n"
@@ -337,14 +337,14 @@ static void test_bind_source(void)
 	      "24 20 0:71 /p /w rw,relatime - xyz o rw\n",
 	      "o|/x|overlay|lowerdir=/l|0\n"
 	      "/x/a|/y|none|bind|0\n"
-	      "#/z: its source, /p/q of o, is seen nowhere else\n"
-	      "#/w: its source, /p of o, is seen nowhere else\n");
+	      "#/z: its source, /p/q of o, is visible nowhere else\n"
+	      "#/w: its source, /p of o, is visible nowhere else\n");
 	USUAL("21 20 8:2 /a /x rw,relatime - vfat /dev/sda2 rw\n"
 	      "22 21 8:2 / /x/y rw,relatime - vfat /dev/sda2 rw\n"
 	      "23 20 8:2 /b /w rw,relatime - vfat /dev/sda2 rw\n",
-	      "#/x: its source is seen only in mounts that have no line\n"
-	      "#/w: its source is seen only in mounts that have no line\n"
-	      "#/x/y: it stands on /x, which has no line\n");
+	      "#/x: its source is visible only in mounts that have no line\n"
+	      "#/w: its source is visible only in mounts that have no line\n"
+	      "#/x/y: it is mounted on /x, which has no line\n");
 	/* What is always there, as /dev, can be bound. */
 	USUAL("21 20 0:5 / /dev rw,nosuid,relatime - devtmpfs udev rw\n"
 	      "22 20 0:5 / /srv/c/dev rw,nosuid,relatime - devtmpfs udev rw\n"
@@ -383,7 +383,7 @@ static void test_g11_run_time(void)
 	      "srv:/y|/old|nfs|vers=3,soft|0\n"
 	      "joe@h:|/ssh|fuse.sshfs|nosuid,allow_other,_netdev|0\n"
 	      "UUID=AB-CD|/boot/efi|vfat|defaults|0\n"
-	      "PARTUUID=p-3|/x|xfs|defaults|0\n!UUID=u-twice is that of 2 devices: so its partition is named\n");
+	      "PARTUUID=p-3|/x|xfs|defaults|0\n!UUID=u-twice is shared by 2 devices: its partition is named instead\n");
 	struct fstab_input in = usual();
 	in.options = FSTAB_LIVE;
 	const char *got = strchr(made(in, table + 0), '\n');
@@ -412,14 +412,14 @@ static void test_options(void)
 	      "t|/b|tmpfs|context=\"s:c1,c2\",huge=always|0\n"
 	      "t|/d|tmpfs|nosuid,sync,noatime,x=a b|0\n"
 	      "UUID=AB-CD|/e|vfat|defaults|0\n"
-	      "!the file system is read-only now, the mount is not: after an error?\n"
+	      "!the file system is read-only, the mount is not: it may have had an error\n"
 	      "t|/h|tmpfs|mode=700|0\n"
 	      "#/c: the option odd has a comma in its value\n"
-	      "#/f: its ID mapping is known to the kernel alone\n"
+	      "#/f: only the kernel knows its ID mapping\n"
 	      "#/g: its type has a comma, which mount(8) takes for a list of types\n"
 	      "#/i: the option user is one that mount(8) keeps for itself\n");
 	USUAL("21 20 7:9 / /iso rw,relatime - iso9660 /dev/sr0 ro,nojoliet,check=s\n",
-	      "#/iso: there is no UUID: devices are not asked; --id=path would name it /dev/sr0\n");
+	      "#/iso: it has no UUID: devices are not read; --id=path would name it /dev/sr0\n");
 }
 
 static void test_g12_others(void)
@@ -435,9 +435,9 @@ static void test_g12_others(void)
 	      "25 20 0:34 / /url rw,relatime - fuse.x joe:word@h: rw\n",
 	      "t|/notes|tmpfs|nofail,x-own.note=1,_netdev,x-b|0\n"
 	      "//s/g|/guest|cifs|sec=none,username=x|0\n"
-	      "#/win: its password is known to the kernel alone; write a line with credentials=FILE\n"
-	      "#/word: it was mounted with a secret, which does not belong here\n"
-	      "#/url: it was mounted with a secret, which does not belong here\n");
+	      "#/win: only the kernel knows its password; write a line with credentials=FILE\n"
+	      "#/word: it was mounted with a secret, which is not written here\n"
+	      "#/url: it was mounted with a secret, which is not written here\n");
 	struct fstab_input in = usual();
 	in.nofail = true;
 	CHECK(in, "21 20 0:30 / /srv rw,relatime - tmpfs t rw\n22 20 0:31 / /var/x rw,relatime - tmpfs t rw\n"
@@ -475,9 +475,9 @@ static void test_g13_g21_swap(void)
 	CHECK(in, "21 20 0:30 / /tmp rw,relatime - tmpfs t rw\n",
 	      "t|/tmp|tmpfs|defaults|0\n"
 	      "UUID=u-swap|none|swap|defaults|0\n"
-	      "-/dev/zram0: zram is set up at boot, and has another UUID then\n"
+	      "-/dev/zram0: zram is set up at boot, with a new UUID each time\n"
 	      "/srv/swap file|none|swap|defaults,pri=7|0\n"
-	      "#/tmp/swap: its file /tmp/swap lies in memory, and will be gone\n"
+	      "#/tmp/swap: its file /tmp/swap is in memory and does not survive a reboot\n"
 	      "#/gone: its file was removed, or cannot be reached\n"
 	      "/dev/mapper/vg-home|none|swap|defaults,pri=32767|0\n");
 	/* Files belong to a ROOT, devices to all. */
@@ -563,14 +563,14 @@ static void test_g14_own(void)
 	      "-/auto: an automounter's trigger\n"
 	      "-/snap/core/1: of snapd\n"
 	      "-/var/lib/docker/overlay2/x/merged: of a container\n"
-	      "-/own/unit: of a unit of its own\n"
+	      "-/own/unit: mounted by its own unit\n"
 	      "-/stick: of udisks\n"
 	      "-/var/lib/kubelet: of a container\n"
 	      "-/var/lib/lxd/disks: of a container\n"
 	      "-/run/user/1000: of a session\n"
 	      "-/run/media/joe/x: of udisks\n"
 	      "-/auto/key: mounted by an automounter\n"
-	      "-/auto/key/sub: it stands on /auto/key, which the system mounts by itself, and perhaps not\n");
+	      "-/auto/key/sub: it is mounted on /auto/key, which the system mounts by itself, if at all\n");
 }
 
 /** Over what the kernel shows nobody's disk is the system's; what containers have there is. */
@@ -590,11 +590,11 @@ static void test_kernels_own(void)
 	      "32 21 0:39 / /proc/acpi ro,relatime - tmpfs tmpfs ro\n"
 	      "33 22 8:4 /pods/1/log /dev/termination-log rw,relatime - ext4 /dev/sda4 rw\n"
 	      "34 23 0:40 / /sys/fs/x rw,relatime - functionfs f rw\n",
-	      "#/proc/1234: it hides what the kernel has there\n"
-	      "#/proc/77: it hides what the kernel has there\n"
-	      "#/proc/stat: it hides what the kernel has there\n"
-	      "#/dev/shm: it hides what the kernel has there\n"
-	      "#/sys/kernel/x: it hides what the kernel has there\n"
+	      "#/proc/1234: it hides what the kernel shows there\n"
+	      "#/proc/77: it hides what the kernel shows there\n"
+	      "#/proc/stat: it hides what the kernel shows there\n"
+	      "#/dev/shm: it hides what the kernel shows there\n"
+	      "#/sys/kernel/x: it hides what the kernel shows there\n"
 	      "-/proc: an API file system\n"
 	      "-/dev: an API file system\n"
 	      "-/sys: an API file system\n"
@@ -668,7 +668,7 @@ static void test_automount(void)
 	      "UUID=AB-CD|/lazy|vfat|x-systemd.automount|0\n"
 	      "srv:/else|/nfs/c|nfs4|defaults|0\n"
 	      "-/lazy: an automounter's trigger\n"
-	      "-/nfs/a/b: NFS mounts it when it is entered\n");
+	      "-/nfs/a/b: NFS mounts it on access\n");
 }
 
 /* Devices. */
@@ -680,15 +680,15 @@ static void test_g17_identifiers(void)
 		const char *root, *dup, *mapped, *denied;
 	} rows[] = {
 		{FSTAB_AUTO, "UUID=u-root|", "\nPARTUUID=p-3|/dup|", "\n/dev/mapper/vg-home|/home|",
-		 "\n#/denied: there is no UUID: not permitted to open the device; --id=path would name it /dev/sdb\n"},
-		{FSTAB_UUID, "UUID=u-root|", "\n#/dup: UUID=u-twice is that of 2 devices; ",
-		 "\n#/home: UUID=u-twice is that of 2 devices; ", "\n#/denied: there is no UUID: not permitted"},
-		{FSTAB_LABEL, "LABEL=root|", "\nLABEL=data|/dup|", "\n#/home: there is no LABEL; --id=path",
-		 "\n#/denied: there is no LABEL: not permitted"},
-		{FSTAB_PARTUUID, "PARTUUID=p-1|", "\nPARTUUID=p-3|/dup|", "\n#/home: there is no PARTUUID; ",
-		 "\n#/denied: there is no PARTUUID: "},
-		{FSTAB_PARTLABEL, "#/: there is no PARTLABEL; ", "\n#/dup: there is no PARTLABEL; ",
-		 "\n#/home: there is no PARTLABEL; ", "\n#/denied: there is no PARTLABEL: "},
+		 "\n#/denied: it has no UUID: not permitted to open the device; --id=path would name it /dev/sdb\n"},
+		{FSTAB_UUID, "UUID=u-root|", "\n#/dup: UUID=u-twice is shared by 2 devices; ",
+		 "\n#/home: UUID=u-twice is shared by 2 devices; ", "\n#/denied: it has no UUID: not permitted"},
+		{FSTAB_LABEL, "LABEL=root|", "\nLABEL=data|/dup|", "\n#/home: it has no LABEL; --id=path",
+		 "\n#/denied: it has no LABEL: not permitted"},
+		{FSTAB_PARTUUID, "PARTUUID=p-1|", "\nPARTUUID=p-3|/dup|", "\n#/home: it has no PARTUUID; ",
+		 "\n#/denied: it has no PARTUUID: "},
+		{FSTAB_PARTLABEL, "#/: it has no PARTLABEL; ", "\n#/dup: it has no PARTLABEL; ",
+		 "\n#/home: it has no PARTLABEL; ", "\n#/denied: it has no PARTLABEL: "},
 		{FSTAB_PATH, "/dev/sda1|", "\n/dev/sda3|/dup|", "\n/dev/mapper/vg-home|/home|", "\n/dev/sdb|/denied|"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
@@ -707,7 +707,7 @@ static void test_g17_identifiers(void)
 	/* Both twice: no line. */
 	USUAL("21 20 8:4 / /x rw,relatime - ext4 /dev/sda4 rw\n22 20 9:127 / /md rw,relatime - ext4 /dev/md127 rw\n",
 	      "UUID=u-md|/md|ext4|defaults|2\n"
-	      "#/x: UUID=u-twice is that of 2 devices; --id=path would name it /dev/sda4\n");
+	      "#/x: UUID=u-twice is shared by 2 devices; --id=path would name it /dev/sda4\n");
 	/* FUSE on a device is what is on that. */
 	USUAL("21 20 8:48 / /win rw,relatime - fuseblk /dev/sdd rw,user_id=0,group_id=0,blksize=4096\n",
 	      "UUID=u-ntfs|/win|ntfs|defaults|0\n");
@@ -725,10 +725,10 @@ static void test_images(void)
 	      "/srv/a b.img|/a|ext4|loop|0\n"
 	      "/srv/disk.img|/b|ext4|ro,loop,offset=1048576,sizelimit=4096|0\n"
 	      "UUID=u-part|/d|ext4|nofail|2\n"
-	      "!it is a partition of the image /srv/d.img, which must be attached before: losetup -P\n"
+	      "!it is a partition of the image /srv/d.img, which must be attached first: losetup -P\n"
 	      "t|/tmp|tmpfs|defaults|0\n"
-	      "#/c: the image that it shows was removed\n"
-	      "#/e: its image /tmp/x.img lies in memory, and will be gone\n");
+	      "#/c: its image was removed\n"
+	      "#/e: its image /tmp/x.img is in memory and does not survive a reboot\n");
 	/* Outside of ROOT it is a disk. */
 	struct fstab_input in = usual();
 	in.root = "/mnt";
@@ -781,14 +781,14 @@ static void test_g20_order(void)
 	      "22 21 0:30 / /a/b rw,relatime - tmpfs t rw\n"
 	      "23 22 0:31 / /a/b/c rw,relatime - tmpfs t rw\n",
 	      "#/a: the directory that it shows was removed\n"
-	      "#/a/b: it stands on /a, which has no line\n"
-	      "#/a/b/c: it stands on /a/b, which has no line\n");
+	      "#/a/b: it is mounted on /a, which has no line\n"
+	      "#/a/b/c: it is mounted on /a/b, which has no line\n");
 	USUAL("21 20 0:50 / /r rw,relatime - overlay o rw,lowerdir=l1:l2\n"
 	      "22 20 0:51 / /s rw,relatime - overlay o rw,lowerdir=/t/x\n"
 	      "23 20 0:52 / /t rw,relatime - tmpfs t rw\n",
 	      "t|/t|tmpfs|defaults|0\n"
 	      "#/r: its layers have no absolute names\n"
-	      "#/s: its layer /t/x lies in memory, and will be gone\n");
+	      "#/s: its layer /t/x is in memory and does not survive a reboot\n");
 	/* Of what it is mounted on; as the root, of what is beneath everything. */
 	USUAL("21 20 8:2 / /q rw,relatime - vfat /dev/sda2 rw\n"
 	      "22 21 0:50 / /q/etc rw,relatime - overlay o rw,lowerdir=/q/etc,upperdir=/q/u,workdir=/q/w\n",
@@ -813,7 +813,7 @@ static void test_filter(void)
 	in.filter = "/ho";
 	const char *got = made(in, "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
 	                       "21 20 8:2 / /home rw,relatime - vfat /dev/sda2 rw\n");
-	CU_ASSERT_STRING_EQUAL(got, "UUID=AB-CD|/home|vfat|defaults|0\n-/: not asked for: -f\n");
+	CU_ASSERT_STRING_EQUAL(got, "UUID=AB-CD|/home|vfat|defaults|0\n-/: excluded by -f\n");
 	in.filter = NULL;
 	in.all = true;
 	got = made(in, "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n21 20 0:30 / /proc rw,relatime - proc proc rw\n"
@@ -903,12 +903,12 @@ static void test_review_places_ro_view(void)
 	      "23 20 8:2 /d /b3 ro,relatime - vfat /dev/sda2 rw\n",
 	      "UUID=AB-CD|/zz|vfat|ro|0\n"
 	      "/zz/d|/b3|none|bind|0\n"
-	      "#/b2: it can be written to, and the line of /zz makes its file system read-only\n");
+	      "#/b2: it is writable, but the line of /zz makes its file system read-only\n");
 	/* So it is with the only subvolume; another that can be written to makes it good. */
 	USUAL("21 20 0:40 /@ /s ro,relatime - btrfs /dev/sde1 rw,subvol=/@\n"
 	      "22 20 0:40 /@/d /d rw,relatime - btrfs /dev/sde1 rw,subvol=/@\n",
 	      "UUID=u-btrfs|/s|btrfs|ro,subvol=/@|0\n"
-	      "#/d: it can be written to, and the line of /s makes its file system read-only\n");
+	      "#/d: it is writable, but the line of /s makes its file system read-only\n");
 	USUAL("21 20 0:40 /@ /s ro,relatime - btrfs /dev/sde1 rw,subvol=/@\n"
 	      "22 20 0:40 /@/d /d rw,relatime - btrfs /dev/sde1 rw,subvol=/@\n"
 	      "23 20 0:40 /@h /h rw,relatime - btrfs /dev/sde1 rw,subvol=/@h\n",
@@ -934,7 +934,7 @@ static void test_review_places_network_bind(void)
 	      "/mnt/home|/jail|none|bind|0\n"
 	      "joe@h:/d|/ssh|fuse.sshfs|_netdev|0\n"
 	      "/ssh/d|/sshd|none|bind|0\n"
-	      "#/alone: its source, /a of mon:/a, is seen nowhere else\n");
+	      "#/alone: its source, /a of mon:/a, is visible nowhere else\n");
 	/* Of SMB it can be what was asked for, if no mount of the share's top has that source. */
 	USUAL("21 20 0:50 / /mnt rw,relatime - cifs //srv/share/sub rw,sec=none\n"
 	      "22 20 0:50 /sub /jail rw,relatime - cifs //srv/share/sub rw,sec=none\n"
@@ -947,9 +947,9 @@ static void test_review_places_network_bind(void)
 	      "/mnt/sub|/jail|none|bind|0\n"
 	      "//srv/share/sub|/own|cifs|sec=none|0\n"
 	      "t|/a|tmpfs|defaults|0\n"
-	      "#/lost: its source, /sub of //srv/sub, is seen nowhere else\n"
+	      "#/lost: its source, /sub of //srv/sub, is visible nowhere else\n"
 	      "#/a: hidden: /a is mounted over it\n"
-	      "#/b: its source, /sub of //srv/x/sub, is seen nowhere else\n");
+	      "#/b: its source, /sub of //srv/x/sub, is visible nowhere else\n");
 }
 
 /** A tmpfs is empty at boot: directories to mount on are made, files cannot be. */
@@ -969,7 +969,7 @@ static void test_review_places_in_memory(void)
 	      "v|/u/v|ramfs|X-mount.mkdir|0\n"
 	      "/a|/t/x/y|none|bind,X-mount.mkdir|0\n"
 	      "UUID=AB-CD|/t/x/y/z|vfat|defaults|0\n"
-	      "#/t/file: its place lies in memory, and will be gone; whether it is a directory is not known\n");
+	      "#/t/file: its mount point is in memory and does not survive a reboot; whether it is a directory is not known\n");
 	/* The root's own contents are somebody else's care. */
 	CU_ASSERT_STRING_EQUAL(made(usual(), "20 1 0:30 / / rw,relatime - tmpfs r rw\n"
 		"21 20 0:31 / /x rw,relatime - tmpfs x rw\n"),
@@ -1014,7 +1014,7 @@ static void test_review_places_device_names(void)
 		"UUID=u-root|/|ext4|defaults|1\n"
 		"UUID=u-whole|/b|ext4|defaults|2\n"
 		"#/a: it is of a loop device on /dev/loop1, which has no name that lasts\n"
-		"#/c: its image /dev/shm/x.img lies in memory, and will be gone\n"
+		"#/c: its image /dev/shm/x.img is in memory and does not survive a reboot\n"
 		"-/dev: an API file system\n"
 		"-/dev/shm: an API file system\n");
 	in.id = FSTAB_PATH;
@@ -1041,12 +1041,12 @@ static void test_review_places_device_names(void)
 		"22 20 253:4 / /m rw,relatime - ext4 /dev/mapper/vg-m rw\n"),
 		"/dev/mapper/vg-m|/m|ext4|defaults|2\n"
 		"#/dev/dm-1: /dev/dm-* are numbered anew at every boot\n"
-		"#/: /dev/root is what the kernel calls its first root, no device\n"
+		"#/: /dev/root is the kernel's name of its first root, not a device\n"
 		"#/d: /dev/dm-* are numbered anew at every boot\n");
 	in.id = FSTAB_UUID;
 	in.nswaps = 0;
 	CU_ASSERT_STRING_EQUAL(made(in, "20 1 259:9 / / rw,relatime - ext4 /dev/root rw\n"),
-		"#/: there is no UUID: devices are not asked\n");
+		"#/: it has no UUID: devices are not read\n");
 }
 
 /** The source of a bind is looked for once along its path, however long that is. */
@@ -1230,14 +1230,14 @@ static void test_review_options_types(void)
 	      "joe@h:/x|/e|fuse.sshfs|_netdev|0\n"
 	      "beegfs_nodev|/i|beegfs|cfgFile=/etc/b.conf,_netdev|0\n"
 	      "/srv/what|/k|newfs|defaults|0\n"
-	      "#/a: what fuse.glusterfs is mounted from is known to its server alone\n"
-	      "#/b: what fuse.encfs is mounted from is known to its server alone\n"
-	      "#/c: what fuse.mergerfs is mounted from is known to its server alone\n"
-	      "#/d: what fuse.hang is mounted from is known to its server alone\n"
-	      "#/f: what fuse.sshfs is mounted from is known to its server alone\n"
-	      "#/g: its key is known to the kernel alone\n"
-	      "#/h: its branches are known to the kernel alone\n"
-	      "#/j: its source, /sub of x, is seen nowhere else\n");
+	      "#/a: only its server knows what fuse.glusterfs is mounted from\n"
+	      "#/b: only its server knows what fuse.encfs is mounted from\n"
+	      "#/c: only its server knows what fuse.mergerfs is mounted from\n"
+	      "#/d: only its server knows what fuse.hang is mounted from\n"
+	      "#/f: only its server knows what fuse.sshfs is mounted from\n"
+	      "#/g: only the kernel knows its key\n"
+	      "#/h: only the kernel knows its branches\n"
+	      "#/j: its source, /sub of x, is visible nowhere else\n");
 	struct fstab_input in = usual();
 	in.root = "/mnt";
 	CU_ASSERT_STRING_EQUAL(made(in, "20 1 8:3 / / rw,relatime - ext4 /dev/sda3 rw\n"
@@ -1278,13 +1278,13 @@ static void test_users(void)
 	      "t|/joe|tmpfs|defaults|0\n"
 	      "#/home/joe/a: " HIS("1500")
 	      "#/home/joe/b: its source -oProxyCommand=touch:/y would be taken for options by mount(8)\n"
-	      "#/home/joe/c: there is no UUID: devices are not asked; --id=path would name it /dev/sdd\n"
-	      "#/win: there is no UUID: devices are not asked; --id=path would name it /dev/sdd\n"
+	      "#/home/joe/c: it has no UUID: devices are not read; --id=path would name it /dev/sdd\n"
+	      "#/win: it has no UUID: devices are not read; --id=path would name it /dev/sdd\n"
 	      "#/srv/dash: its source -oProxyCommand=touch:/y would be taken for options by mount(8)\n"
-	      "#/bound: its source, /d of h:/x, is seen nowhere else\n"
+	      "#/bound: its source, /d of h:/x, is visible nowhere else\n"
 	      "#/notes: " HIS("joe")
-	      "#/home/joe/disk: what fuse.ext4 is mounted from is known to its server alone\n"
-	      "#/home/joe/lxcfs: what fuse.lxcfs is mounted from is known to its server alone\n"
+	      "#/home/joe/disk: only its server knows what fuse.ext4 is mounted from\n"
+	      "#/home/joe/lxcfs: only its server knows what fuse.lxcfs is mounted from\n"
 	      "#/home/joe/.local/share/containers/storage/x: " HIS("1500")
 	      "-/run/user/1500/x: of a session\n");
 	struct fstab_input in = usual();
@@ -1343,8 +1343,8 @@ static void test_review_options_utab(void)
 	      "22 20 0:31 / /secret rw,relatime - tmpfs t rw\n"
 	      "23 22 8:1 /a /secret/bind rw,relatime - ext4 /dev/sda1 rw\n",
 	      "t|/quoted|tmpfs|nofail,x-foo=\"a,b\",x-bar=1,x-c=d\\,e|0\n"
-	      "#/secret: an option of it holds a secret, which does not belong here\n"
-	      "#/secret/bind: its place lies in memory, and will be gone; whether it is a directory is not known\n");
+	      "#/secret: one of its options holds a secret, which is not written here\n"
+	      "#/secret/bind: its mount point is in memory and does not survive a reboot; whether it is a directory is not known\n");
 	char utab[] = "ID=77 SRC=/dev/sdb1 TARGET=/m ROOT=/a\\040b OPTS=x-a\nTARGET=/n OPTS=x-b\n";
 	char *at = utab;
 	struct fstab_kept kept;
@@ -1374,7 +1374,7 @@ static void test_review_options_lower(void)
 	      "22 20 0:51 / /b rw,relatime - overlay o ro,lowerdir=/l1,upperdir=/u,workdir=/w\n",
 	      "o|/a|overlay|ro,lowerdir=/l1:/l2|0\n"
 	      "o|/b|overlay|lowerdir=/l1,upperdir=/u,workdir=/w|0\n"
-	      "!the file system is read-only now, the mount is not: after an error?\n");
+	      "!the file system is read-only, the mount is not: it may have had an error\n");
 }
 
 /** A btrfs without subvol=, as old kernels show it: never the default one unasked. */
@@ -1408,7 +1408,7 @@ static void test_review_options_subvolume(void)
 	      "25 20 0:40 /x,y /e rw,relatime - btrfs /dev/sde1 rw\n"
 	      "26 20 0:40 /x\"y /f rw,relatime - btrfs /dev/sde1 rw\n",
 	      "UUID=u-btrfs|/a|btrfs|subvol=/@|0\n"
-	      "!the kernel does not show its subvolume, which is held to be /@\n"
+	      "!the kernel does not show its subvolume: /@ is assumed\n"
 	      "UUID=u-btrfs|/b|btrfs|subvolid=5|0\n"
 	      "#/c: which of its subvolumes is mounted is not known\n"
 	      "#/d: the option subvol has a comma in its value\n"

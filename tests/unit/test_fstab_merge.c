@@ -560,7 +560,7 @@ static void test_twice(void)
 	CHECK(NONE, table, text, text, "repeated 5 /home\nbeside 6 /home\n");
 	CHECK(PERSISTENT, table, text, ROOT_LINE SWAP_LINE "LABEL=x /home ext4 noauto 0 0\nUUID=0a1b-home /home ext4 rw 0 2\n"
 	      "# getmnt: line 5: the same as line 4: /dev/sda3 /home ext4 rw,x-a 0 2\n"
-	      "# getmnt: line 6: line 4 mounts what is there: LABEL=y /home ext4 rw 0 2\n",
+	      "# getmnt: line 6: line 4 mounts what is mounted here: LABEL=y /home ext4 rw 0 2\n",
 	      "+repeated 5 /home\n+beside 6 /home\n");
 	/* One that is not mounted at boot is the mount's line all the same. */
 	static const char noauto[] = ROOT_LINE SWAP_LINE "UUID=0a1b-home /home ext4 noauto,x-systemd.automount 0 2\n";
@@ -571,7 +571,7 @@ static void test_twice(void)
 	/* The same source twice on one place, the second broken. */
 	CHECK(PERSISTENT, table, ROOT_LINE SWAP_LINE "UUID=0a1b-home /home ext4 rw 0 2\nUUID=0a1b-home /home ext3 rw 0 2\n",
 	      ROOT_LINE SWAP_LINE "UUID=0a1b-home /home ext4 rw 0 2\n"
-	      "# getmnt: line 4: line 3 mounts what is there from this source: UUID=0a1b-home /home ext3 rw 0 2\n", "+repeated 4 /home\n");
+	      "# getmnt: line 4: line 3 mounts this source here: UUID=0a1b-home /home ext3 rw 0 2\n", "+repeated 4 /home\n");
 	/* Its source is mounted, and the line is not. */
 	CHECK(NONE, table, ROOT_LINE SWAP_LINE "UUID=0a1b-home /hOme ext4 rw 0 2\n", ROOT_LINE SWAP_LINE "UUID=0a1b-home /hOme ext4 rw 0 2\n",
 	      "missing 0 /home\nelsewhere 3 /home\n");

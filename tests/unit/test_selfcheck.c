@@ -173,7 +173,7 @@ static void test_others(void)
 		"line 6, of /y, cannot be mounted: no device has UUID=there\n"
 		"not judged of every line: FSTAB-TYPE-UNSUPPORTED\n"
 		"!FSTAB-ORDER /bound (line 1): what it binds lies on /data, which line 3 mounts after it\n"
-		"!FSTAB-NOFAIL /bound (line 1): it needs /data of line 3, which a boot can do without, and is itself not nofail\n"
+		"!FSTAB-NOFAIL /bound (line 1): it needs /data (line 3), which is nofail, but is not nofail itself\n"
 		"!FSTAB-SRC-MISSING /y (line 6): no device has it\n");
 }
 
@@ -206,11 +206,11 @@ static void test_shown(void)
 {
 	SAME(told("", GOOD "t /data/t tmpfs newopt=2,olde\nx /data/x xfs newopt\n", 0, true),
 		"reproduces 5 of 5 mounts, 1 of 1 swap spaces\n"
-		"line 7, of /data/t, cannot be mounted: the line has the option olde, which tmpfs does not have: FSTAB-OPT-UNKNOWN\n"
+		"line 7, of /data/t, cannot be mounted: the line has option olde, which tmpfs does not have: FSTAB-OPT-UNKNOWN\n"
 		"line 8, of /data/x, cannot be mounted: there is no device x\n" NOT_JUDGED
-		"!FSTAB-OPT-UNKNOWN /data/t (line 7): tmpfs has no option olde, as far as is known: the kernel would refuse the mount\n"
-		"!FSTAB-OPT-UNKNOWN /data/x (line 8): xfs has no option newopt, as far as is known: the kernel would refuse the mount\n"
-		"!FSTAB-SRC-MISSING /data/x (line 8): it is neither a path nor a tag\n");
+		"!FSTAB-OPT-UNKNOWN /data/t (line 7): tmpfs has no option \"olde\": the kernel refuses the mount\n"
+		"!FSTAB-OPT-UNKNOWN /data/x (line 8): xfs has no option \"newopt\": the kernel refuses the mount\n"
+		"!FSTAB-SRC-MISSING /data/x (line 8): the source is neither a path nor a tag\n");
 }
 
 /** What the kernel is known to refuse, is not mounted; nor is what is on it. */
@@ -222,18 +222,18 @@ static void test_refused(void)
 		"UUID=swap none swap sw 0 0\n";
 	SAME(told(bad, bad, 0, true),
 		"not the same: reproduces 0 of 5 mounts, 1 of 1 swap spaces\n"
-		"does not reproduce / (line 1): the line has the option errors=foo, where ext4 takes continue, remount-ro, panic: "
+		"does not reproduce / (line 1): the line has option errors=foo, but ext4 accepts continue, remount-ro, panic: "
 		"FSTAB-OPT-UNKNOWN\n"
-		"does not reproduce /data (line 2): the line has the option defaulus, which xfs does not have: FSTAB-OPT-TYPO\n"
+		"does not reproduce /data (line 2): the line has option defaulus, which xfs does not have: FSTAB-OPT-TYPO\n"
 		"does not reproduce /bound (line 3): its source /data/a\\012b is not there then, as far as can be seen: "
 		"nothing mounted shows that place now\n"
-		"does not reproduce /tmp (line 4): the line has the option nofa, which tmpfs does not have: FSTAB-OPT-UNKNOWN\n"
+		"does not reproduce /tmp (line 4): the line has option nofa, which tmpfs does not have: FSTAB-OPT-UNKNOWN\n"
 		"does not reproduce /ov (line 5): its layer /data/l is not there then, as far as can be seen: "
 		"nothing mounted shows that place now\n" NOT_JUDGED);
 	/* Beside a line that mounts it. */
 	SAME(told("t /tmp tmpfs uid=5y\n", GOOD "t /tmp tmpfs size=1m,uid=5y\n", 0, true),
 		"reproduces 5 of 5 mounts, 1 of 1 swap spaces\n"
-		"line 7, of /tmp, cannot be mounted: the line has the option uid=5y, where tmpfs takes a number or a name: "
+		"line 7, of /tmp, cannot be mounted: the line has option uid=5y, but tmpfs accepts a number or a name: "
 		"FSTAB-OPT-UNKNOWN\n" NOT_JUDGED
 		"!FSTAB-DUP-TARGET /tmp (line 7): line 4 has this mount point too: mount(8) mounts one upon the other, systemd the "
 		"first alone\n");

@@ -69,7 +69,7 @@ void drift_tell(struct drift *drift, enum audit_code code, const struct tabline 
 	if (code != DRIFT_READONLY && finding->severity > AUDIT_INFO && is_contained(drift, line)) {
 		finding->severity = AUDIT_INFO;
 		if (finding->hint)
-			finding->hint = "in a container nothing mounts the devices of an fstab: take the line away";
+			finding->hint = "in a container nothing mounts the devices of an fstab: remove the line";
 	}
 	if (line && target && drift->in->units && fstab_has_dropins(drift->in->units, target)
 	    && (code == DRIFT_SOURCE || code == DRIFT_TYPE || code == DRIFT_OPTIONS || code == DRIFT_READONLY)) {
@@ -159,7 +159,7 @@ static void note_causes(struct drift *drift)
 static void tell_cause(struct drift *drift, struct audit_finding *cause, bool contained, const struct fstab_line *live)
 {
 	struct audit_report *report = drift->report;
-	const char *message = drift_form(&drift->text, "%s; what is mounted is %s", cause->message, drift_live_name(drift, &drift->actual, live));
+	const char *message = drift_form(&drift->text, "%s; mounted instead: %s", cause->message, drift_live_name(drift, &drift->actual, live));
 	cause->message = arena_strndup(&report->arena, message, drift->text.len);
 	drift->failed |= drift->text.failed || drift->actual.failed || !cause->message;
 	if (cause->severity < AUDIT_WARNING && !contained) {
@@ -189,14 +189,14 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 		/* Where there is no line at all, somebody else has mounted: a container's engine. */
 		drift_tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
 			.severity = drift_wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
-			.message = live->swap ? "it is in use, and no line has it" : "it is mounted, no line has it, and nothing is known that owns it",
+			.message = live->swap ? "it is in use, but not in fstab" : "it is mounted, but not in fstab, and its owner is not known",
 			.expected = "a line", .actual = drift_live_name(drift, &drift->actual, live),
 			.hint = add_hint(&drift->text, live->swap ? live->swap : live->target)});
 		break;
 	case FSTAB_DIFFER_NO_LINE:
 		if (audit_is_owner(live->owner, "user")) {
 			drift_tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
-				.severity = AUDIT_INFO, .message = "an ordinary user mounted it, and no line has it",
+				.severity = AUDIT_INFO, .message = "an ordinary user mounted it, and it is not in fstab",
 				.actual = drift_live_name(drift, &drift->actual, live)});
 			break;
 		}
@@ -204,15 +204,15 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 			break;
 		if (live->mount && live->target && !live->hidden && fstab_hides_kernels(live->mount, live->target)) {
 			drift_tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
-				.severity = AUDIT_WARNING, .message = "it hides what the kernel has there, and nothing is known that owns it",
+				.severity = AUDIT_WARNING, .message = "it hides what the kernel shows there, and its owner is not known",
 				.expected = "what the kernel shows", .actual = drift_live_name(drift, &drift->actual, live),
-				.hint = "see who has mounted it, and for what; umount it"});
+				.hint = "find out who mounted it and why; unmount it"});
 			break;
 		}
 		drift_tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
 			.severity = drift_wants_line(drift, live, false) ? AUDIT_WARNING : AUDIT_INFO,
-			.message = drift_form(&drift->text, live->unnamed ? "no line has it, and nothing is known that owns it; for a line it lacks a name: %s"
-			                : "it has no line, and can have none: %s", difference->actual ? difference->actual : "?"),
+			.message = drift_form(&drift->text, live->unnamed ? "it is not in fstab, its owner is not known, and it has no lasting name for a line: %s"
+			                : "it is not in fstab, and cannot be expressed there: %s", difference->actual ? difference->actual : "?"),
 			.actual = drift_live_name(drift, &drift->actual, live)});
 		break;
 	case FSTAB_DIFFER_SOURCE:
@@ -235,16 +235,16 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 			drift_tell_source(drift, difference->line, live, AUDIT_INFO, drift_of_default);
 			break;
 		}
-		drift_tell_source(drift, difference->line, live, same ? AUDIT_WARNING : AUDIT_CRITICAL, same ? "it is mounted as another type than its line says"
-		            : "something else is mounted there than its line says");
+		drift_tell_source(drift, difference->line, live, same ? AUDIT_WARNING : AUDIT_CRITICAL, same ? "it is mounted as another type than the line says"
+		            : "something else is mounted than the line says");
 		break;
 	case FSTAB_DIFFER_OPTIONS:
 		drift_tell_differs(drift, difference->line, live, difference->actual);
 		break;
 	case FSTAB_DIFFER_ELSEWHERE:
 		drift_tell(drift, DRIFT_NOT_MOUNTED, difference->line, NULL, &(struct audit_finding){
-			.severity = AUDIT_WARNING, .message = drift_form(&drift->text, "it is not mounted; its source is, on %s", live->target),
-			.expected = "mounted", .actual = "not mounted", .hint = "see which place is meant"});
+			.severity = AUDIT_WARNING, .message = drift_form(&drift->text, "it is not mounted, but its source is mounted on %s", live->target),
+			.expected = "mounted", .actual = "not mounted", .hint = "correct the mount point, or mount it there"});
 		break;
 	case FSTAB_DIFFER_BESIDE:
 	case FSTAB_DIFFER_REPEATED:
@@ -275,20 +275,20 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 		if (idle || alike || live->fate != FSTAB_OWN || drift_asks(line, "bind") || drift_asks(line, "rbind"))
 			return;
 		drift_tell(drift, DRIFT_TYPE, line, live, &(struct audit_finding){
-			.severity = AUDIT_WARNING, .message = "the system has mounted another type there than its line says",
+			.severity = AUDIT_WARNING, .message = "the system mounted another type than the line says",
 			.expected = fstype, .actual = live->mount && live->mount->fstype ? live->mount->fstype : "?"});
 		return;
 	}
 	bool missing = is_missing(drift, line), can = missing && (drift_asks(line, "nofail") || automount);
 	drift_tell(drift, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, line, NULL, &(struct audit_finding){
 		.severity = can ? AUDIT_INFO : AUDIT_WARNING,
-		.message = swap ? missing ? "it is not in use, and is not there" : "it is not in use"
-		           : automount ? missing ? "it is neither mounted nor set up to be, and its source is not there"
-		                                 : "it is neither mounted nor set up to be when it is entered"
-		           : missing ? "it is not mounted, and its source is not there" : "it is not mounted",
+		.message = swap ? missing ? "it is not in use, and does not exist" : "it is not in use"
+		           : automount ? missing ? "it is neither mounted nor automounted, and its source does not exist"
+		                                 : "it is neither mounted nor automounted"
+		           : missing ? "it is not mounted, and its source does not exist" : "it is not mounted",
 		.expected = swap ? "in use" : "mounted", .actual = swap ? "not in use" : "not mounted",
-		.hint = missing ? "see to the device, or give the line noauto" : swap ? "swapon -a, or take the line away"
-		        : automount ? "systemctl daemon-reload, and start its automount unit"
+		.hint = missing ? "attach the device, or add noauto to the line" : swap ? "swapon -a, or remove the line"
+		        : automount ? "run systemctl daemon-reload, and start its automount unit"
 		                    : mount_hint(&drift->text, target)});
 }
 
@@ -299,8 +299,8 @@ static void tell_left_out(void *arg, const struct tabline *line, const struct fs
 	if (drift->told[line->number - 1])
 		return;
 	drift_tell(drift, DRIFT_OPTIONS, line, drift->in->match->of[line->number - 1], &(struct audit_finding){
-		.severity = AUDIT_WARNING, .message = drift_form(&drift->text, "it was to be bound with all that is mounted below, and %s is not there", child->target),
-		.expected = "rbind", .actual = "bind", .hint = "umount it, and mount it again; or write bind"});
+		.severity = AUDIT_WARNING, .message = drift_form(&drift->text, "rbind includes what is mounted below the source, but %s is missing", child->target),
+		.expected = "rbind", .actual = "bind", .hint = "unmount it and mount it again, or use bind"});
 }
 
 int audit_drift(const struct audit_drift_input *in, struct audit_report *report)

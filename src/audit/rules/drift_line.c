@@ -61,7 +61,7 @@ bool drift_may_be_default(const struct drift *drift, const struct tabline *line,
 	return map64_get(&drift->named, mount_dev(m)) == MAP64_NONE && (own || drift_same_device(drift, source, live) || (tag && !asked));
 }
 
-const char drift_of_default[] = "a subvolume is mounted that its line does not name: right if it is the default of the file system";
+const char drift_of_default[] = "the line does not name the mounted subvolume: correct if it is the default of the file system";
 
 void drift_tell_source(struct drift *drift, const struct tabline *line, const struct fstab_line *live,
                        enum audit_severity severity, const char *message)
@@ -74,8 +74,8 @@ void drift_tell_source(struct drift *drift, const struct tabline *line, const st
 		                      tabline_value(line, TABLINE_OPTIONS), NULL),
 		.actual = with_part(drift, &drift->actual, drift_live_name(drift, &drift->actual, live), m ? m->fstype : NULL,
 		                    m ? m->fs_opts : NULL, live),
-		.hint = message == drift_of_default ? "btrfs subvolume get-default tells; write subvol= into the line"
-		        : "see which is meant; getmnt fstab --merge --fix=source --diff shows the line of what is mounted"});
+		.hint = message == drift_of_default ? "check with btrfs subvolume get-default; add subvol= to the line"
+		        : "correct the line or the mount; getmnt fstab --merge --fix=source --diff shows the line of the mount"});
 }
 
 /** Whether the root is of a subvolume that its line does not name: the command line or the default
@@ -100,15 +100,15 @@ void drift_tell_differs(struct drift *drift, const struct tabline *line, const s
 	size_t n;
 	drift_tell(drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, line, live, &(struct audit_finding){
 		.severity = guarded && alone ? AUDIT_INFO : ro && !guarded ? AUDIT_CRITICAL : AUDIT_WARNING,
-		.message = guarded ? "it is mounted read-only, for its device takes no writes, and its line does not say so"
-		           : ro ? "it is mounted read-only, and its line does not say so" : "it is mounted with other options than its line says",
+		.message = guarded ? "it is mounted read-only since its device is write-protected, but the line does not say ro"
+		           : ro ? "it is mounted read-only, but the line does not say ro" : "it is mounted with other options than the line says",
 		.expected = hidden ? "options that hold a secret" : options && *options ? options : "defaults",
 		.actual = secret ? "options that hold a secret" : differ,
-		.hint = guarded ? "give the line ro, or see why: a switch of the medium, losetup -r, blockdev --getro"
-		        : ro ? "look into the kernel's log for why; mount -o remount,rw once that is mended"
+		.hint = guarded ? "add ro to the line, or find the cause: a switch on the medium, losetup -r, blockdev --getro"
+		        : ro ? "find the cause in the kernel log; then mount -o remount,rw"
 		        : fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET && opt_find(differ, "vers", 4, &n)
-		           ? "umount it, and mount it again; or getmnt fstab --merge --fix=options"
-		           : "mount -o remount, or getmnt fstab --merge --fix=options"});
+		           ? "unmount it and mount it again, or change the line: getmnt fstab --merge --fix=options"
+		           : "mount -o remount, or change the line: getmnt fstab --merge --fix=options"});
 }
 
 /** Whether a line binds what is read-only by itself: its mount began as that.  Where that was not to
@@ -152,7 +152,7 @@ static void judge_readonly(struct drift *drift, const struct tabline *line, cons
 		.message = emergency ? "the file system has an error and rejects writes"
 		                     : "the file system is read-only although the mount is not: it may have an error",
 		.expected = "rw", .actual = emergency ? "rw,emergency_ro" : "ro",
-		.hint = "look into the kernel's log, check the file system, and mount it again"});
+		.hint = "read the kernel log, check the file system, and mount it again"});
 }
 
 /** The priority that options ask for a swap space with; -1: none that swapon(8) takes. */
@@ -180,11 +180,11 @@ static void judge_priority(struct drift *drift, const struct tabline *line, cons
 	if (is >= 0)
 		strbuf_printf(&drift->actual, "pri=%ld", is);
 	else
-		strbuf_puts(&drift->actual, "what the kernel has chosen");
+		strbuf_puts(&drift->actual, "chosen by the kernel");
 	drift_tell(drift, DRIFT_OPTIONS, line, NULL, &(struct audit_finding){
-		.severity = AUDIT_WARNING, .message = "it is used with another priority than the line says",
+		.severity = AUDIT_WARNING, .message = "its priority is not that of the line",
 		.expected = drift_form(&drift->text, "pri=%ld", asked), .actual = strbuf_str(&drift->actual),
-		.hint = "swapoff it while there is memory, and swapon -a"});
+		.hint = "run swapoff while memory is free, then swapon -a"});
 }
 
 /** Whether no line before this one is of a mount of the same file system, which has one set of options. */
@@ -220,11 +220,11 @@ static void judge_lacks(struct drift *drift, const struct tabline *line, const s
 	strbuf_printf(&drift->actual, "without %s", strbuf_str(&drift->text));
 	drift_tell(drift, DRIFT_OPTIONS, line, live, &(struct audit_finding){
 		.severity = able ? AUDIT_WARNING : AUDIT_INFO,
-		.message = able ? "it is mounted without options that its line asks for"
-		                : "it is mounted without an option that its line asks for, of which its device may be incapable",
+		.message = able ? "it is mounted without options that the line requests"
+		                : "it is mounted without an option that the line requests; its device may not support it",
 		.expected = audit_holds_secret(world->secret, options) ? "options that hold a secret" : options,
 		.actual = strbuf_str(&drift->actual),
-		.hint = "mount -o remount; what that does not change, unmount it and mount it again"});
+		.hint = "mount -o remount; if that changes nothing, unmount it and mount it again"});
 }
 
 /** The version that a mount of NFS has which is older than its line's type nfs4 asks for; NULL. */

@@ -37,15 +37,15 @@ static void judge_bytes(struct audit *audit, const struct audit_entry *entry)
 		odd |= ((unsigned char)line->bytes[i] < ' ' && line->bytes[i] != '\t') || line->bytes[i] == 0x7f;
 	if (odd)
 		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
-			AUDIT_WARNING, false, "it holds control characters, which are taken for part of a name or an option", NULL, NULL,
-			"take them away: cat -A shows them"});
+			AUDIT_WARNING, false, "it contains control characters, which are read as part of a name or an option", NULL, NULL,
+			"remove them; cat -A shows them"});
 	/* getmntent(3) cuts a line at its LF alone; of all lines of a file it is told once. */
 	if (last || (cr && !audit->cr))
 		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
 			last ? AUDIT_CRITICAL : AUDIT_WARNING, last,
-			last ? "it ends in CR LF, and to systemd the CR is part of its last field"
-			     : "lines end in CR LF: not all that reads the file takes a CR for an end", "LF alone", "CR LF",
-			"sed -i 's/\\r$//' takes the CR away"});
+			last ? "it ends with CR LF: systemd reads the CR as part of the last field"
+			     : "lines end with CR LF, which not every program accepts", "LF", "CR LF",
+			"remove the CR: sed -i 's/\\r$//'"});
 	audit->cr |= cr;
 }
 
@@ -101,8 +101,8 @@ bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
 		meant.target = audit_format(audit, "%.*s", end ? (int)(end - target) : (int)n, target);
 	}
 	audit_tell(audit, &meant, FSTAB_SYNTAX, &(struct audit_told){
-		AUDIT_CRITICAL, true, audit_format(audit, "it holds a %s, which looks like a blank and parts nothing", name),
-		"blanks and tabs", name, "write a blank in its place: cat -A shows it as M-"});
+		AUDIT_CRITICAL, true, audit_format(audit, "it contains a %s, which looks like a blank but does not separate fields", name),
+		"blanks and tabs", name, "replace it with a blank; cat -A shows it as M-"});
 	return true;
 }
 
@@ -115,30 +115,30 @@ void audit_syntax(struct audit *audit, const struct audit_entry *entry)
 		const struct tabline_field *field = &line->fields[i];
 		if (has_stray_backslash(field))
 			audit_tell(audit, entry, FSTAB_ESCAPE, &(struct audit_told){
-				AUDIT_CRITICAL, true, audit_format(audit, "the %s has a backslash that begins no escape of three octal "
-				"digits: it is taken as it stands", names[i]), "\\040 for a blank, \\134 for a backslash", NULL,
-				"write three octal digits behind it"});
+				AUDIT_CRITICAL, true, audit_format(audit, "the %s has a backslash that starts no escape of three octal "
+				"digits: it is read literally", names[i]), "\\040 for a blank, \\134 for a backslash", NULL,
+				"write three octal digits after it"});
 		if (i < TABLINE_FSTYPE && field->raw && (*field->raw == '"' || *field->raw == '\''))
 			audit_tell(audit, entry, FSTAB_ESCAPE, &(struct audit_told){
-				AUDIT_CRITICAL, true, audit_format(audit, "the %s begins with a quotation mark, which is held to be part of "
-				"its name", names[i]), NULL, NULL, "leave out the quotes, and write \\040 for a blank"});
+				AUDIT_CRITICAL, true, audit_format(audit, "the %s begins with a quotation mark, which is read as part of "
+				"the name", names[i]), NULL, NULL, "remove the quotation marks; write \\040 for a blank"});
 	}
 	if (line->rest && line->nrest)
 		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
-			*line->rest == '#' ? AUDIT_INFO : AUDIT_WARNING, false, "behind the sixth field stands more, which is passed over", "six fields", NULL,
-			"put a comment into a line of its own"});
+			*line->rest == '#' ? AUDIT_INFO : AUDIT_WARNING, false, "text after the sixth field is ignored", "six fields", NULL,
+			"put comments on lines of their own"});
 	bool none = strcmp(entry->target, "none") == 0 || strcmp(entry->target, "swap") == 0;
 	if (!entry->swap && !entry->path)
 		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
-			AUDIT_CRITICAL, true, "the mount point is no absolute path", "/...",
-			none ? "none" : NULL, "give the directory that it is to be mounted on"});
+			AUDIT_CRITICAL, true, "the mount point is not an absolute path", "/...",
+			none ? "none" : NULL, "use the absolute path of a directory"});
 	if (entry->swap && !none)
 		audit_tell(audit, entry, FSTAB_SWAP, &(struct audit_told){
-			AUDIT_WARNING, false, "a swap space has no mount point", "none", entry->target, "write none"});
+			AUDIT_WARNING, false, "a swap space has no mount point", "none", entry->target, "use none"});
 	if (!audit->in->closed && (has_secret(audit, entry->source, NULL) || has_secret(audit, NULL, entry->fstype) || audit_holds_secret(audit->in->secret, entry->options)))
 		audit_tell(audit, entry, FSTAB_SECRET, &(struct audit_told){
-			AUDIT_WARNING, false, "it holds a secret, and this file can be read by all", NULL, NULL,
-			"put it into a file of root's: credentials=FILE"});
+			AUDIT_WARNING, false, "it contains a secret, and all users can read this file", NULL, NULL,
+			"move it to a file that only root can read: credentials=FILE"});
 }
 
 void audit_numbers(struct audit *audit, const struct audit_entry *entry)
@@ -149,12 +149,12 @@ void audit_numbers(struct audit *audit, const struct audit_entry *entry)
 	const struct tabline_field *first = &entry->line->fields[TABLINE_FREQ], *second = &entry->line->fields[TABLINE_PASSNO];
 	if (freq > 1 || (freq < 0 && first->raw))
 		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
-			AUDIT_WARNING, false, "the fifth field is for dump(8)", "0 or 1",
-			audit_format(audit, "%.*s", (int)first->n, first->raw), "write 0"});
+			AUDIT_WARNING, false, "the fifth field (dump) is invalid", "0 or 1",
+			audit_format(audit, "%.*s", (int)first->n, first->raw), "use 0"});
 	if (pass > 2 || (pass < 0 && second->raw)) {
 		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
-			AUDIT_WARNING, false, "the sixth field is the pass of fsck(8)", "0, 1 or 2",
-			audit_format(audit, "%.*s", (int)second->n, second->raw), "write 1 for the root, 2 for others, 0 for what is not checked"});
+			AUDIT_WARNING, false, "the sixth field (fsck pass) is invalid", "0, 1 or 2",
+			audit_format(audit, "%.*s", (int)second->n, second->raw), "use 1 for the root, 2 for other file systems, 0 for no check"});
 	} else if (pass > 0) {
 		const char *what = entry->bind ? "a bind" : entry->swap ? "a swap space"
 		                   : entry->flags & FST_NET && !(entry->flags & FST_DEVICE) ? "a network file system"
@@ -162,18 +162,18 @@ void audit_numbers(struct audit *audit, const struct audit_entry *entry)
 		                   : strcmp(entry->fstype, "overlay") == 0 ? "an overlay" : NULL;
 		if (what)
 			audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
-				AUDIT_WARNING, false, audit_format(audit, "%s has nothing that fsck(8) could check", what), "0",
-				audit_format(audit, "%d", pass), "write 0"});
+				AUDIT_WARNING, false, audit_format(audit, "%s cannot be checked by fsck(8)", what), "0",
+				audit_format(audit, "%d", pass), "use 0"});
 	}
 	/* Installers write it: Debian's of the ESP, Ubuntu's of all that it mounts; to systemd it is as 2. */
 	const struct audit_entry *first_root = audit_at(audit, NULL, "/", 1, map64_text("/"));
 	if (!root && pass == 1 && entry->flags & FST_FSCK && !entry->noauto && strcmp(entry->fstype, "vfat") != 0 && first_root
 	    && first_root->flags & FST_FSCK && first_root->line->passno == 1)
 		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
-			AUDIT_INFO, false, "it is checked with the root: fsck(8) -A may check both at once, on one disk", "2", "1", "write 2"});
+			AUDIT_INFO, false, "it has the fsck pass of the root: fsck -A may check both at once, on one disk", "2", "1", "use 2"});
 	if (root && entry->flags & FST_FSCK && !entry->bind && pass <= 2 && pass != 1)
 		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
 			pass > 1 ? AUDIT_WARNING : AUDIT_INFO, false,
-			pass > 1 ? "the root is checked after others" : "the root is not checked by fsck(8)", "1",
-			audit_format(audit, "%d", pass < 0 ? 0 : pass), "write 1"});
+			pass > 1 ? "the root is checked after other file systems" : "the root is not checked by fsck(8)", "1",
+			audit_format(audit, "%d", pass < 0 ? 0 : pass), "use 1"});
 }

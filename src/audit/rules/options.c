@@ -129,8 +129,8 @@ static const char *refused_name(struct audit *audit, const struct audit_entry *e
 {
 	if (!complete || entry->bind || entry->swap)
 		return NULL;
-	return key ? audit_format(audit, "the line has the option %.*s, which %s does not have", (int)key, option, entry->fstype)
-	           : "the line has an option without a name, which mount(8) from 2.39 on has refused";
+	return key ? audit_format(audit, "the line has option %.*s, which %s does not have", (int)key, option, entry->fstype)
+	           : "the line has an option without a name, which mount(8) 2.39 or later refuses";
 }
 
 /** Judge the value of an option that there is. */
@@ -144,10 +144,10 @@ static void judge_value(struct audit *audit, const struct audit_entry *entry, co
 		return;
 	const char *value = n > key + 1 ? audit_format(audit, "%.*s", (int)(n - key - 1), option + key + 1) : NULL;
 	audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
-		AUDIT_WARNING, true, audit_format(audit, "as %.*s %s takes %s, and %s%s: the kernel would refuse the mount", (int)key,
-		option, entry->fstype, takes, value ? "not " : "there is none", value ? value : ""), takes, value,
-		"write another value, or take it away",
-		audit_format(audit, "the line has the option %.*s, where %s takes %s", (int)n, option, entry->fstype, takes),
+		AUDIT_WARNING, true, audit_format(audit, "%.*s is not valid for %s (accepted: %s): the kernel refuses the mount",
+		(int)n, option, entry->fstype, takes), takes, value,
+		"use an accepted value, or remove the option",
+		audit_format(audit, "the line has option %.*s, but %s accepts %s", (int)n, option, entry->fstype, takes),
 		audit_format(audit, "%.*s", (int)n, option)});
 }
 
@@ -159,9 +159,8 @@ static void judge_time(struct audit *audit, const struct audit_entry *entry, con
 		return;
 	const char *value = n > key ? audit_format(audit, "%.*s", (int)(n - key - 1), option + key + 1) : NULL;
 	audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
-		AUDIT_WARNING, false, audit_format(audit, "as %.*s systemd takes a time, and %s%s: it passes over it", (int)key, option,
-		value ? "not " : "there is none", value ? value : ""), "a time, as 90s or 1min 30s", value,
-		"write a time: systemd.time(7)"});
+		AUDIT_WARNING, false, audit_format(audit, "%.*s is not a time span: systemd ignores it", (int)n, option), "a time span, for example 90s or 1min 30s", value,
+		"use a time span: systemd.time(7)"});
 }
 
 /** Judge what is no option of any type, by its form.  @return whether it was told. */
@@ -175,13 +174,13 @@ static bool judge_form(struct audit *audit, const struct audit_entry *entry, boo
 			continue;
 		const char *meant = audit_format(audit, "x-systemd.%.*s", (int)(key - k), option + k);
 		audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
-			AUDIT_WARNING, true, audit_format(audit, "there is no option %.*s", (int)key, option), meant,
-			audit_format(audit, "%.*s", (int)key, option), audit_format(audit, "is %s meant?", meant), refused, whole});
+			AUDIT_WARNING, true, audit_format(audit, "unknown option \"%.*s\"", (int)key, option), meant,
+			audit_format(audit, "%.*s", (int)key, option), audit_format(audit, "did you mean \"%s\"?", meant), refused, whole});
 		return true;
 	}
 	if (entry->swap && word_is(option, key, "prio")) {
 		audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
-			AUDIT_WARNING, false, "swapon(8) has no option prio, and passes over it", "pri", "prio", "is pri meant?", NULL, NULL});
+			AUDIT_WARNING, false, "swapon(8) ignores the unknown option \"prio\"", "pri", "prio", "did you mean \"pri\"?", NULL, NULL});
 		return true;
 	}
 	/* Of a type whose options are not all known. */
@@ -191,9 +190,9 @@ static bool judge_form(struct audit *audit, const struct audit_entry *entry, boo
 	if (!number && !path)
 		return false;
 	audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
-		AUDIT_WARNING, true, number ? "a number is no option of any type: is the field of the options left out?"
-		: "a path is no option of any type: is a comma meant to be a colon?", NULL, audit_format(audit, "%.*s", (int)n, option),
-		number ? "write defaults as the fourth field" : "see the manual of the type", refused, whole});
+		AUDIT_WARNING, true, number ? "a number is not an option: the options field may be missing"
+		: "a path is not an option: a comma may stand for a colon", NULL, audit_format(audit, "%.*s", (int)n, option),
+		number ? "add defaults as the fourth field" : "see the manual page of the type", refused, whole});
 	return true;
 }
 
@@ -208,12 +207,12 @@ static void judge_taken(struct audit *audit, const struct audit_entry *entry, co
 	if (word_in(option, key, "x-systemd.requires x-systemd.after x-systemd.before") && *value != '/'
 	    && !(dot && word_in(dot + 1, strlen(dot + 1), kinds)))
 		audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
-			AUDIT_WARNING, false, audit_format(audit, "what %.*s names is neither a path nor a unit with its kind: systemd takes it for %s.mount",
-			(int)key, option, value), "a path, or a unit as network-online.target", value, "write the whole name of the unit"});
+			AUDIT_WARNING, false, audit_format(audit, "the value of %.*s is neither a path nor a full unit name: systemd reads it as %s.mount",
+			(int)key, option, value), "a path, or a unit such as network-online.target", value, "write the full name of the unit"});
 	if (word_in(option, key, "X-mount.mkdir x-mount.mkdir X-mount.mode") && isdigit((unsigned char)*value) && value[strspn(value, "01234567")])
 		audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
-			AUDIT_WARNING, true, audit_format(audit, "as %.*s mount(8) takes an octal number, and refuses the mount otherwise", (int)key, option),
-			"an octal number, as 0755", value, "write an octal number"});
+			AUDIT_WARNING, true, audit_format(audit, "%.*s must be an octal number: mount(8) refuses the line", (int)key, option),
+			"an octal number, for example 0755", value, "use an octal number"});
 }
 
 /** Judge the name of an option by itself. */
@@ -236,9 +235,9 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, boo
 			audit_nearest(fsopt_x_names, option, key, &best, &found, &m);
 		if (found)
 			audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
-				AUDIT_WARNING, false, audit_format(audit, "nobody knows the option %.*s", (int)key, option),
+				AUDIT_WARNING, false, audit_format(audit, "unknown option \"%.*s\"", (int)key, option),
 				audit_format(audit, "%.*s", (int)m, found), audit_format(audit, "%.*s", (int)key, option),
-				audit_format(audit, "is %.*s meant?", (int)m, found)});
+				audit_format(audit, "did you mean \"%.*s\"?", (int)m, found)});
 		return;
 	}
 	if (is_shown(audit, entry->fstype, option, key))
@@ -248,8 +247,8 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, boo
 	if (key == 0) {
 		if (refused)
 			audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
-				AUDIT_WARNING, true, "an option has no name: from mount(8) 2.39 on the kernel refuses the mount", NULL,
-				audit_format(audit, "%.*s", (int)n, option), "take it away", refused, whole});
+				AUDIT_WARNING, true, "an option has no name: with mount(8) 2.39 or later the kernel refuses the mount", NULL,
+				audit_format(audit, "%.*s", (int)n, option), "remove it", refused, whole});
 		return;
 	}
 	if (judge_form(audit, entry, complete, option, key, n, refused, whole))
@@ -259,14 +258,14 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, boo
 	if (found) {
 		audit->typo = entry;
 		audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
-			complete || none ? AUDIT_CRITICAL : AUDIT_WARNING, complete || none, audit_format(audit, "there is no option %.*s", (int)key, option),
+			complete || none ? AUDIT_CRITICAL : AUDIT_WARNING, complete || none, audit_format(audit, "unknown option \"%.*s\"", (int)key, option),
 			audit_format(audit, "%.*s", (int)m, found), audit_format(audit, "%.*s", (int)key, option),
-			audit_format(audit, "is %.*s meant?", (int)m, found), refused, whole});
+			audit_format(audit, "did you mean \"%.*s\"?", (int)m, found), refused, whole});
 	} else if (complete && !entry->bind) {
 		audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
-			AUDIT_WARNING, true, audit_format(audit, "%s has no option %.*s, as far as is known: the kernel would refuse "
-			"the mount", entry->fstype, (int)key, option), NULL, audit_format(audit, "%.*s", (int)key, option),
-			"take it away, or see the manual of the type", refused, whole});
+			AUDIT_WARNING, true, audit_format(audit, "%s has no option \"%.*s\": the kernel refuses the mount",
+			entry->fstype, (int)key, option), NULL, audit_format(audit, "%.*s", (int)key, option),
+			"remove it, or see the manual page of the type", refused, whole});
 	}
 }
 
@@ -280,8 +279,8 @@ static void judge_conflict(struct audit *audit, const struct audit_entry *entry,
 	/* relatime is what there is without any. */
 	bool mere = wins && (word_is(option, n, "relatime") || strcmp(other, "relatime") == 0);
 	audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
-		mere ? AUDIT_INFO : AUDIT_WARNING, false, audit_format(audit, "%s and %.*s contradict each other, and %s counts", other,
-		(int)n, option, wins ? wins : "the last"), NULL, NULL, "take one away"});
+		mere ? AUDIT_INFO : AUDIT_WARNING, false, audit_format(audit, "%s and %.*s conflict: %s takes effect", other,
+		(int)n, option, wins ? wins : "the last"), NULL, NULL, "remove one"});
 }
 
 /** Report contradictions of a VFS flag.  Of relatime, noatime and strictatime the kernel takes the
@@ -315,9 +314,9 @@ static void judge_repeated(struct audit *audit, const struct audit_entry *entry,
 		bool same = m == n && memcmp(first, option, n) == 0;
 		audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
 			same ? AUDIT_INFO : AUDIT_WARNING, false,
-			same ? audit_format(audit, "the option %.*s stands twice", (int)key, option)
-			     : audit_format(audit, "the option %.*s stands twice with other values, of which the last counts",
-			                    (int)key, option), NULL, NULL, "take one away"});
+			same ? audit_format(audit, "option %.*s is given twice", (int)key, option)
+			     : audit_format(audit, "option %.*s is given twice with different values: the last takes effect",
+			                    (int)key, option), NULL, NULL, "remove one"});
 	}
 	const struct vfs_option *flag = vfs_option(option, n);
 	if (flag)
@@ -342,12 +341,12 @@ static void judge_swap(struct audit *audit, const struct audit_entry *entry)
 		long value = strtol(pri, &end, 10);
 		if (!*pri || *end || value < -1 || value > 32767)
 			audit_tell(audit, entry, FSTAB_SWAP, &(struct audit_told){
-				AUDIT_WARNING, false, "swapon(8) does not take this priority", "-1 to 32767", pri, "write another"});
+				AUDIT_WARNING, false, "the swap priority is invalid", "-1 to 32767", pri, "use a number in this range"});
 	}
 	if (discard && *discard && strcmp(discard, "once") != 0 && strcmp(discard, "pages") != 0)
 		audit_tell(audit, entry, FSTAB_SWAP, &(struct audit_told){
-			AUDIT_WARNING, false, "swapon(8) does not take this value of discard", "once or pages", discard,
-			"write discard, discard=once or discard=pages"});
+			AUDIT_WARNING, false, "the value of discard is invalid", "once or pages", discard,
+			"use discard, discard=once or discard=pages"});
 }
 
 /** What an entry needs, and which entry that may be missing mounts it. */
@@ -377,8 +376,8 @@ static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 	if (timeout && *timeout && !entry->noauto && strtoul(timeout, &end, 10) == 0 && end != timeout
 	    && (!*end || strcmp(end, "s") == 0))
 		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
-			AUDIT_INFO, false, "0 as x-systemd.device-timeout is no timeout: a boot waits for the device for ever",
-			"a time", timeout, "write 10s, or nofail"});
+			AUDIT_INFO, false, "x-systemd.device-timeout=0 means no timeout: boot waits for the device forever",
+			"a time", timeout, "use 10s, or add nofail"});
 	if (!entry->path || !entry->needed)
 		return;
 	/* What needs a mount that may be missing, may be missing. */
@@ -392,14 +391,14 @@ static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 	if (above && above != entry) {
 		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
 			AUDIT_WARNING, true,
-			audit_format(audit, above->noauto ? "it needs %s of line %u, which is not mounted at a boot, and is itself not noauto"
-			             : "it needs %s of line %u, which a boot can do without, and is itself not nofail", above->path, above->line->number),
+			audit_format(audit, above->noauto ? "it needs %s (line %u), which is noauto, but is not noauto itself"
+			             : "it needs %s (line %u), which is nofail, but is not nofail itself", above->path, above->line->number),
 			above->noauto ? "noauto" : "nofail", NULL,
-			above->noauto ? "give it noauto too: systemd mounts both, mount -a what is there without" : "give it nofail too"});
+			above->noauto ? "add noauto: systemd mounts both at boot, mount -a this one alone" : "add nofail"});
 	} else if (entry->flags & FST_DEVICE && !entry->bind && !fstab_is_system(entry->path)) {
 		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
-			AUDIT_INFO, false, "a boot ends in emergency mode without it", "nofail", NULL,
-			"give it nofail, if the system can do without it"});
+			AUDIT_INFO, false, "boot ends in emergency mode if it is missing", "nofail", NULL,
+			"add nofail if the system can run without it"});
 	}
 }
 
@@ -415,8 +414,8 @@ static void judge_esp(struct audit *audit, const struct audit_entry *entry)
 	const char *mask = fmask ? fmask : umask;
 	if (!mask || (strtoul(mask, NULL, 8) & 044) != 044)
 		audit_tell(audit, entry, FSTAB_ESP_MASK, &(struct audit_told){
-			AUDIT_INFO, false, "all can read it, and what a boot loader keeps there", "umask=0077", mask,
-			"give it umask=0077"});
+			AUDIT_INFO, false, "all users can read it, with the secrets of boot loaders", "umask=0077", mask,
+			"add umask=0077"});
 }
 
 /** Judge the versions of NFS that a line names: mount.nfs(8) takes one. */
@@ -433,7 +432,7 @@ static void judge_versions(struct audit *audit, const struct audit_entry *entry)
 		if (first && !(opt_name(o, n) == opt_name(first, m) && memcmp(o, first, opt_name(o, n)) == 0)) {
 			audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
 				AUDIT_WARNING, true, audit_format(audit, "%.*s and %.*s: mount.nfs(8) refuses more than one version", (int)m, first, (int)n, o),
-				"one version", NULL, "take one away"});
+				"one version", NULL, "remove one"});
 			return;
 		}
 		first = o;

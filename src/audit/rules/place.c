@@ -57,7 +57,7 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 			audit_tell(audit, entry, FSTAB_HELPER_MISSING, &(struct audit_told){
 				audit_is_contained(facts, entry->source, &audit->container) ? AUDIT_INFO : AUDIT_WARNING, false,
 				audit_format(audit, "%s is not installed", helper), helper, NULL,
-				wanted ? "install what it is in" : "install it, or write 0 as the pass"});
+				wanted ? "install its package" : "install it, or use 0 as the fsck pass"});
 	}
 	if (entry->bind || entry->swap || wanted || !*entry->fstype || strcmp(entry->fstype, "none") == 0
 	    || strcmp(entry->fstype, "ignore") == 0)
@@ -80,7 +80,7 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 		audit_tell(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_told){
 			entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
 			audit_format(audit, "the kernel cannot mount the type %s", entry->fstype), NULL, NULL,
-			"mend the name, or install the module"});
+			"correct the name, or install the module"});
 }
 
 /** Whether systemd mounts the lines: it makes the directories. */
@@ -131,14 +131,14 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 		escape_operand(&real, strrchr(file, '/') + 1);
 		audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
 			entry->noauto ? AUDIT_INFO : AUDIT_WARNING, true,
-			masked && automount  ? "its automount is masked: systemd does not mount it when it is used"
-			: masked && entry->swap ? "its unit is masked: systemd does not swap onto it"
+			masked && automount  ? "its automount unit is masked: systemd does not mount it on access"
+			: masked && entry->swap ? "its unit is masked: systemd does not activate it"
 			: masked             ? "its unit is masked: systemd does not mount it"
-			: entry->swap        ? "a unit has this swap space too: systemd takes that, and nothing of the line"
-			                     : "a unit has this mount point too: systemd takes that, and nothing of the line",
-			masked ? "no mask" : "one of both", file,
-			masked ? audit_format(audit, "take the line away, or: systemctl unmask %s", strbuf_str(&real))
-			       : "take the line away, or the unit, and systemctl daemon-reload"});
+			: entry->swap        ? "a unit file for this swap space overrides the line"
+			                     : "a unit file for this mount point overrides the line",
+			masked ? "not masked" : "only one of them", file,
+			masked ? audit_format(audit, "remove the line, or run: systemctl unmask %s", strbuf_str(&real))
+			       : "remove the line or the unit, and run systemctl daemon-reload"});
 		break;
 	}
 	audit->failed |= unit.failed || name.failed || real.failed;
@@ -184,8 +184,8 @@ static void judge_led(struct audit *audit, const struct audit_entry *entry, cons
 	const struct audit_entry *other = entry->noauto ? NULL : audit_at(audit, NULL, real, strlen(real), map64_text(real));
 	if (other && other != entry)
 		audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
-			AUDIT_WARNING, true, audit_format(audit, "it leads to %s, which is that of line %u: one is mounted upon the other", real,
-			other->line->number), "one line", NULL, "take one away, or give it noauto"});
+			AUDIT_WARNING, true, audit_format(audit, "it resolves to %s, the mount point of line %u: one is mounted over the other", real,
+			other->line->number), "one line", NULL, "remove one, or add noauto"});
 }
 
 void audit_place(struct audit *audit, const struct audit_entry *entry)
@@ -213,20 +213,20 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 		if (!entry->mkdir && !audit_above(audit, entry, entry->path))
 			audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
 				entry->noauto || entry->nofail || is_systemd(audit) ? AUDIT_INFO : AUDIT_WARNING, false,
-				"there is no such directory; systemd would make it, mount(8) not", NULL, NULL,
-				"make it, or give X-mount.mkdir"});
+				"the mount point does not exist: systemd creates it, mount(8) does not", NULL, NULL,
+				"create it, or add X-mount.mkdir"});
 	} else if (kind == FACT_FILE && !entry->bind) {
 		audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
-			AUDIT_WARNING, false, "the mount point is a file", "a directory", NULL, "give a directory"});
+			AUDIT_WARNING, false, "the mount point is a file", "a directory", NULL, "use a directory"});
 	} else if (entry->bind && (kind == FACT_FILE || kind == FACT_DIR) && is_other_kind(audit, entry, kind)) {
 		audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
 			AUDIT_WARNING, false,
-			kind == FACT_FILE ? "a directory is bound, and the mount point is a file" : "a file is bound, and the mount point is a directory",
-			kind == FACT_FILE ? "a directory" : "a file", NULL, "the one takes no mount of the other: give what it is"});
+			kind == FACT_FILE ? "the bind source is a directory, and the mount point is a file" : "the bind source is a file, and the mount point is a directory",
+			kind == FACT_FILE ? "a directory" : "a file", NULL, "both must be directories, or both files"});
 	} else if (real.len && strcmp(strbuf_str(&real), entry->path) != 0) {
 		audit_tell(audit, entry, FSTAB_TGT_SYMLINK, &(struct audit_told){
-			AUDIT_INFO, false, audit_format(audit, "it leads to %s, as which it is mounted", strbuf_str(&real)),
-			NULL, NULL, "write the name that it leads to"});
+			AUDIT_INFO, false, audit_format(audit, "it resolves to %s, where it is mounted", strbuf_str(&real)),
+			NULL, NULL, "use the resolved path"});
 		judge_led(audit, entry, strbuf_str(&real));
 	}
 	if (is_systemd(audit)) {

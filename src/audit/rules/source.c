@@ -125,9 +125,9 @@ static void judge_stable(struct audit *audit, const struct audit_entry *entry)
 	const char *by = audit_option(audit, entry, "comment");
 	bool cloud = by && strcmp(by, "cloudconfig") == 0;
 	audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
-		cloud ? AUDIT_INFO : AUDIT_WARNING, row->boot && !cloud, audit_format(audit, "%s may be another device at the next boot", entry->source),
-		"UUID=, LABEL=, PARTUUID= or a name of /dev/disk or /dev/mapper", entry->source,
-		"name it by its UUID: getmnt fstab does"});
+		cloud ? AUDIT_INFO : AUDIT_WARNING, row->boot && !cloud, audit_format(audit, "%s may be another device after the next boot", entry->source),
+		"UUID=, LABEL=, PARTUUID= or a name in /dev/disk or /dev/mapper", entry->source,
+		"use its UUID, as getmnt fstab does"});
 }
 
 /** Judge whether block storage comes over a network. */
@@ -142,28 +142,28 @@ static void judge_network(struct audit *audit, const struct audit_entry *entry, 
 	if (!remote || entry->netdev || entry->noauto || (entry->flags & FST_NET && entry->flags & FST_DEVICE))
 		return;
 	audit_tell(audit, entry, FSTAB_NETDEV, &(struct audit_told){
-		AUDIT_WARNING, true, "its device is reached over a network, which is not up when it is to be mounted", "_netdev",
-		NULL, "give it _netdev"});
+		AUDIT_WARNING, true, "its device needs the network, which is not up when the line is mounted", "_netdev",
+		NULL, "add _netdev"});
 }
 
 /** What to name in place of a device that holds no file system; NULL: that is not what it holds. */
 static const char *name_instead(const char *type)
 {
 	static const char *const rows[][2] = {
-		{"crypto_LUKS", "name the mapping that crypttab(5) or cryptsetup opens of it: /dev/mapper/NAME"},
-		{"BitLocker", "name the mapping that crypttab(5) or cryptsetup opens of it: /dev/mapper/NAME"},
-		{"LVM2_member", "name the volume that lies on it: /dev/VG/LV, or the UUID of that"},
-		{"linux_raid_member", "name the array that it is a part of: /dev/md/NAME, or the UUID of that"},
-		{"zfs_member", "ZFS mounts its data sets by itself: zfs set mountpoint="},
-		{"bcache", "name the device that it is a part of: /dev/bcache0, or the UUID of that"},
-		{"swap", "name a device with a file system"},
+		{"crypto_LUKS", "use the mapping that crypttab(5) or cryptsetup opens: /dev/mapper/NAME"},
+		{"BitLocker", "use the mapping that crypttab(5) or cryptsetup opens: /dev/mapper/NAME"},
+		{"LVM2_member", "use a logical volume on it: /dev/VG/LV, or its UUID"},
+		{"linux_raid_member", "use its array: /dev/md/NAME, or the UUID of the array"},
+		{"zfs_member", "ZFS mounts its datasets by itself: zfs set mountpoint="},
+		{"bcache", "use the cached device: /dev/bcache0, or its UUID"},
+		{"swap", "use a device with a file system"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		if (strcmp(type, rows[i][0]) == 0)
 			return rows[i][1];
 	}
 	size_t n = strlen(type);
-	return n > 7 && strcmp(type + n - 7, "_member") == 0 ? "name the device that it is a part of, or the UUID of that" : NULL;
+	return n > 7 && strcmp(type + n - 7, "_member") == 0 ? "use the device that it is a member of, or its UUID" : NULL;
 }
 
 /** The type that a line gives, and the one on the device. */
@@ -191,9 +191,9 @@ static void judge_type(struct audit *audit, const struct audit_entry *entry, con
 			return;
 	}
 	audit_tell(audit, entry, FSTAB_TYPE_MISMATCH, &(struct audit_told){
-		AUDIT_CRITICAL, true, audit_format(audit, "what is on the device is %s", type),
+		AUDIT_CRITICAL, true, audit_format(audit, "the device holds %s", type),
 		entry->swap ? "swap" : instead ? "a file system" : type, entry->swap || instead ? type : entry->fstype,
-		entry->swap ? "name a swap space: mkswap would destroy what is there"
+		entry->swap ? "use a swap space; mkswap would destroy the data on this device"
 		: instead ? instead : audit_format(audit, "write %s", type)});
 }
 
@@ -245,9 +245,9 @@ static bool tell_no_device(struct audit *audit, const struct audit_entry *entry,
 	bool later = entry->noauto || entry->nofail;
 	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
 		later ? AUDIT_WARNING : AUDIT_CRITICAL, true,
-		kind == FACT_DIR ? audit_format(audit, "%s is a directory, and no device", source)
-		: audit_format(audit, "%s is no block device", source), entry->swap ? "a swap space" : "a block device", NULL,
-		kind == FACT_DIR && !entry->swap ? "give it bind and the type none, or name a device" : "name a device"});
+		kind == FACT_DIR ? audit_format(audit, "%s is a directory, not a device", source)
+		: audit_format(audit, "%s is not a block device", source), entry->swap ? "a swap space" : "a block device", NULL,
+		kind == FACT_DIR && !entry->swap ? "add bind and use the type none, or use a device" : "use a device"});
 	return true;
 }
 
@@ -275,9 +275,9 @@ static void judge_blank(struct audit *audit, const struct audit_entry *entry, co
 	    || is_in_use(audit, name))
 		return;
 	audit_tell(audit, entry, FSTAB_TYPE_MISMATCH, &(struct audit_told){
-		entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true, "the device holds nothing that is known",
+		entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true, "the device holds nothing known",
 		entry->swap ? "a swap space" : "a file system", NULL,
-		entry->swap ? "see blkid -p; mkswap makes one, or name another device" : "see blkid -p; mkfs makes one, or name another device"});
+		entry->swap ? "check with blkid -p; create one with mkswap, or use another device" : "check with blkid -p; create one with mkfs, or use another device"});
 }
 
 /** The tag that a link of udev is of, "UUID=x" for "/dev/disk/by-uuid/x"; NULL. */
@@ -318,12 +318,12 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	if (!is_tag(source) && *source != '/') {
 		/* bcachefs of several devices; what is a name of its own. */
 		bool uuid = looks_like_uuid(source);
-		tell_missing(audit, entry, uuid ? "it is a path that there is not, and looks like a UUID" : "it is neither a path nor a tag",
-		             uuid ? audit_format(audit, "write UUID=%s", source) : "give a path, or TAG=value");
+		tell_missing(audit, entry, uuid ? "the path does not exist, and looks like a UUID" : "the source is neither a path nor a tag",
+		             uuid ? audit_format(audit, "use UUID=%s", source) : "use a path, or TAG=value");
 		return;
 	}
 	if (is_tag(source) && !is_known_tag(source)) {
-		tell_missing(audit, entry, "mount(8) knows no such tag", "UUID, LABEL, PARTUUID, PARTLABEL or ID");
+		tell_missing(audit, entry, "the tag is unknown to mount(8)", "UUID, LABEL, PARTUUID, PARTLABEL or ID");
 		return;
 	}
 	if (is_image(audit, entry)) {
@@ -334,7 +334,7 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 		if (!facts->look)
 			audit_unjudged(audit, FSTAB_SRC_MISSING);
 		else if (kind == FACT_MISSING)
-			tell_missing(audit, entry, "there is no such file", "give the file, or take the line away");
+			tell_missing(audit, entry, "the file does not exist", "create the file, or remove the line");
 		else
 			tell_no_device(audit, entry, source, kind);
 		return;
@@ -356,15 +356,15 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	} else if (count == 0) {
 		const char *other = is_tag(source) ? other_case(audit, source) : NULL;
 		bool file = *source == '/' && !mtree_path_within(source, "/dev");
-		tell_missing(audit, entry, is_tag(source) ? "no device has it" : file ? "there is no such file" : "there is no such device",
-		             other ? audit_format(audit, "is %s meant?  Upper and lower case are not the same", other)
-		             : file ? "make it, as mkswap --file does of a swap space, or take the line away"
-		             : "see lsblk -f; give what is there, or nofail if it may be missing");
+		tell_missing(audit, entry, is_tag(source) ? "no device has it" : file ? "the file does not exist" : "the device does not exist",
+		             other ? audit_format(audit, "did you mean %s? Upper and lower case differ", other)
+		             : file ? "create it (a swap file: mkswap --file), or remove the line"
+		             : "check with lsblk -f; correct the source, or add nofail if it may be missing");
 	} else if (count > 1) {
 		audit_tell(audit, entry, FSTAB_SRC_AMBIGUOUS, &(struct audit_told){
 			entry->noauto ? AUDIT_WARNING : AUDIT_CRITICAL, true,
-			audit_format(audit, "%d devices have it, and which of them is mounted is not told", count), "one device",
-			source, "name it by PARTUUID= or its path of /dev/disk/by-id, or give one of them another"});
+			audit_format(audit, "%d devices have it, and any of them may be mounted", count), "one device",
+			source, "use PARTUUID= or a path in /dev/disk/by-id, or change the tag of one device"});
 	} else if (device.tags && device.tags->known == DEVMAP_UNTAGGED) {
 		judge_blank(audit, entry, device.tags->name);
 	} else if (device.tags) {
@@ -394,13 +394,13 @@ static void judge_bind(struct audit *audit, const struct audit_entry *entry)
 		/* Told by a quotation mark already. */
 		if (*entry->source != '"' && *entry->source != '\'')
 			audit_tell(audit, entry, FSTAB_BIND_SRC, &(struct audit_told){
-				AUDIT_CRITICAL, true, "what is bound is no absolute path", "/...", NULL, "give the directory or file"});
+				AUDIT_CRITICAL, true, "the bind source is not an absolute path", "/...", NULL, "use an absolute path"});
 		return;
 	}
 	if (look(audit, entry, path, FSTAB_BIND_SRC) == FACT_MISSING)
 		audit_tell(audit, entry, FSTAB_BIND_SRC, &(struct audit_told){
 			entry->noauto || entry->nofail ? AUDIT_INFO : AUDIT_CRITICAL, true,
-			audit_format(audit, "what it binds is not there: %s", path), NULL, NULL, "make it, or take the line away"});
+			audit_format(audit, "the bind source does not exist: %s", path), NULL, NULL, "create it, or remove the line"});
 }
 
 /** Layers of an overlay. */
@@ -456,7 +456,7 @@ static bool judge_layer(void *arg, const char *path, const char *what)
 	if (kind == FACT_MISSING || kind == FACT_FILE)
 		audit_tell(audit, overlay->entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
 			overlay->entry->noauto || overlay->entry->nofail ? AUDIT_INFO : AUDIT_CRITICAL, true,
-			audit_format(audit, "its directory %s is not there", path), NULL, NULL, "make it"});
+			audit_format(audit, "the directory %s does not exist", path), NULL, NULL, "create it"});
 	return true;
 }
 
@@ -469,14 +469,14 @@ static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
 	bool mounted = entry->path && strcmp(entry->path, "/") == 0 && !lower && !upper && !work;
 	if (lack && !mounted)
 		audit_tell(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
-			AUDIT_CRITICAL, true, audit_format(audit, "it has no %s", lack), audit_format(audit, "%s=", lack), NULL,
-			"give all that it needs"});
+			AUDIT_CRITICAL, true, audit_format(audit, "%s is missing", lack), audit_format(audit, "%s=", lack), NULL,
+			"add the missing option"});
 	const char *up = upper ? fstab_normal(&audit->report->arena, upper) : NULL;
 	const char *down = work ? fstab_normal(&audit->report->arena, work) : NULL;
 	if (up && down && (mtree_path_within(up, down) || mtree_path_within(down, up)))
 		audit_tell(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
-			AUDIT_CRITICAL, true, "its workdir and upperdir are one, or one lies in the other: the kernel would refuse the mount",
-			"two directories side by side", audit_format(audit, "upperdir=%s,workdir=%s", upper, work), "make it another"});
+			AUDIT_CRITICAL, true, "workdir and upperdir overlap: the kernel refuses the mount",
+			"two separate directories", audit_format(audit, "upperdir=%s,workdir=%s", upper, work), "use another directory"});
 	audit_each_need(audit, entry, judge_layer, &(struct overlay){audit, entry});
 	audit_overlay(audit, entry);
 }
@@ -493,8 +493,8 @@ static void judge_none(struct audit *audit, const struct audit_entry *entry)
 	if (!fits)
 		audit_tell(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_told){
 			entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
-			"the type none is for what is bound or moved, and no option says so", "bind", NULL,
-			"give it bind, or the type of what is on the device"});
+			"the type none is for bind mounts, and bind is missing", "bind", NULL,
+			"add bind, or use the type of the file system"});
 }
 
 /** Whether a source is but the kernel's name for the device that it has started from. */
@@ -535,8 +535,8 @@ static void tell_form(struct audit *audit, const struct audit_entry *entry, cons
 	bool hidden = audit->in->secret && audit->in->secret(entry->source, NULL);
 	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
 		entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
-		audit_format(audit, "as a source %s takes %s", entry->fstype, form), form, hidden ? NULL : entry->source,
-		"see which server and directory are meant"});
+		audit_format(audit, "the source of %s must be %s", entry->fstype, form), form, hidden ? NULL : entry->source,
+		"correct the server and the directory"});
 }
 
 /** Files with a secret that options name: without them nothing is mounted, or somebody is asked. */
@@ -551,12 +551,12 @@ static void judge_keys(struct audit *audit, const struct audit_entry *entry)
 		enum fact_kind kind = facts->look(facts->arg, path, NULL);
 		if (kind == FACT_FILE && facts->open_to_all && facts->open_to_all(facts->arg, path) > 0)
 			audit_tell(audit, entry, FSTAB_SECRET, &(struct audit_told){
-				AUDIT_WARNING, false, audit_format(audit, "the file that %s names can be read by all", names[i]),
+				AUDIT_WARNING, false, audit_format(audit, "all users can read the file of %s", names[i]),
 				"readable by root only", path, audit_format(audit, "chmod 600 %s", path)});
 		if (kind == FACT_MISSING)
 			audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
-				AUDIT_WARNING, false, audit_format(audit, "the file that %s names is not there", names[i]), "a file", path,
-				"put it there, for root alone to read"});
+				AUDIT_WARNING, false, audit_format(audit, "the file of %s does not exist", names[i]), "a file", path,
+				"create it, readable for root only"});
 	}
 }
 
@@ -568,8 +568,8 @@ void audit_source(struct audit *audit, const struct audit_entry *entry)
 	const char *form = entry->bind ? NULL : other_form(audit, entry);
 	if (is_any_root(entry) && !entry->bind)
 		audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
-			AUDIT_INFO, false, audit_format(audit, "%s is whatever device the kernel has started from", entry->source),
-			"UUID=, LABEL= or PARTUUID=", entry->source, "name it by its UUID: getmnt fstab does"});
+			AUDIT_INFO, false, audit_format(audit, "%s is whichever device the kernel booted from", entry->source),
+			"UUID=, LABEL= or PARTUUID=", entry->source, "use its UUID, as getmnt fstab does"});
 	else if (form)
 		tell_form(audit, entry, form);
 	else if (entry->bind)

@@ -115,8 +115,8 @@ static void decide_further(struct merger *m, struct old *old, const struct old *
 	if (aside) {
 		old->live = (uint32_t)(new - m->match.new);
 		merge_aside(m, old, match_format(&m->match, same ? "the same as line %u"
-		                               : again ? "line %u mounts what is there from this source"
-		                                       : "line %u mounts what is there", (unsigned)own->line->number));
+		                               : again ? "line %u mounts this source here"
+		                                       : "line %u mounts what is mounted here", (unsigned)own->line->number));
 	}
 }
 

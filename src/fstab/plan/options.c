@@ -188,7 +188,7 @@ static bool add_subvolume(struct fstab_draft *draft, struct strbuf *out, const s
 		line->why = "which of its subvolumes is mounted is not known";
 		return false;
 	}
-	line->warning = fstab_format(draft, "%s%sthe kernel does not show its subvolume, which is held to be %s",
+	line->warning = fstab_format(draft, "%s%sthe kernel does not show its subvolume: %s is assumed",
 	                             line->warning ? line->warning : "", line->warning ? "; " : "", root);
 	return true;
 }
@@ -250,9 +250,9 @@ bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *
 		bool broken = !is_readonly(mount) && opt_shown_has(mount->fs_opts, "ro");
 		bool natural = is_never_written(draft, mount), failed = shown_failed(mount->fstype, mount->fs_opts);
 		if (failed)
-			line->warning = "the file system has met an error, and is read-only since; its line is not";
+			line->warning = "the file system had an error and is read-only since; the line is not";
 		else if (broken && !natural)
-			line->warning = "the file system is read-only now, the mount is not: after an error?";
+			line->warning = "the file system is read-only, the mount is not: it may have had an error";
 		if (!failed && (is_readonly(mount) || (broken && natural)))
 			opt_puts(&out, "ro");
 		else if (!minimal)

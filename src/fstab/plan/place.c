@@ -273,7 +273,7 @@ static const char *by_automount(struct maker *mk, uint32_t node, bool *fstab)
 		size_t n = strlen(on->source);
 		n -= n && on->source[n - 1] == '/';
 		if (*rest && strncmp(m->source, on->source, n) == 0 && strcmp(m->source + n, rest) == 0)
-			return "NFS mounts it when it is entered";
+			return "NFS mounts it on access";
 	}
 	return NULL;
 }
@@ -292,17 +292,17 @@ static const char *unspeakable(struct maker *mk, const struct mount *m)
 	/* What ceph shows for a secret is none. */
 	bool ceph = strcmp(fstype, "ceph") == 0;
 	if (world->secret && world->secret(m->source, ceph ? NULL : m->fs_opts))
-		return "it was mounted with a secret, which does not belong here";
+		return "it was mounted with a secret, which is not written here";
 	if (opt_shown_has(m->vfs_opts, "idmapped"))
-		return "its ID mapping is known to the kernel alone";
+		return "only the kernel knows its ID mapping";
 	if (strcmp(fstype, "fuse") == 0)
-		return "what program serves it is not known";
+		return "the program that serves it is not known";
 	if ((strcmp(fstype, "cifs") == 0 || strcmp(fstype, "smb3") == 0)
 	    && opt_shown_value(m->fs_opts, "username", &mk->scratch) && mk->scratch.len
 	    && !(opt_shown_value(m->fs_opts, "sec", &mk->scratch)
 	         && (strncmp(strbuf_str(&mk->scratch), "krb5", 4) == 0
 	             || strcmp(strbuf_str(&mk->scratch), "none") == 0)))
-		return "its password is known to the kernel alone; write a line with credentials=FILE";
+		return "only the kernel knows its password; write a line with credentials=FILE";
 	return NULL;
 }
 
@@ -384,7 +384,7 @@ void place_classify(struct maker *mk, uint32_t i)
 	if (!name) {
 		/* It may be anywhere. */
 		if (strcmp(in->root, "/") == 0)
-			refuse(place, "its place is not known");
+			refuse(place, "its path is not known");
 		return;
 	}
 	place->target = place_below(in, name);
@@ -392,7 +392,7 @@ void place_classify(struct maker *mk, uint32_t i)
 		return;
 	place->visible = !(node->states & (1u << MT_HIDDEN | 1u << MT_LOST | 1u << MT_UNSEARCHED));
 	if (in->filter && strncmp(name, in->filter, strlen(in->filter)) != 0) {
-		leave_out(place, NULL, "not asked for: -f", true);
+		leave_out(place, NULL, "excluded by -f", true);
 		return;
 	}
 	struct fstab_own own;
@@ -404,27 +404,27 @@ void place_classify(struct maker *mk, uint32_t i)
 	if (fstab_own(m, place->target, fstab_upon_itself(in->d, i), in->all, user, &own)) {
 		leave_out(place, own.owner, own.why, own.boot);
 	} else if (is_of_live(mk, m, place->target)) {
-		leave_out(place, "initrd", "a part of the root, or what it comes from", true);
+		leave_out(place, "initrd", "part of the root, or its source", true);
 	} else if (in->pseudo && in->pseudo(place_type(m)) && strcmp(place->target, "/") != 0) {
 		leave_out(place, "api", "a pseudo file system: -P", true);
 	} else if (opt_shown_has(kept, "uhelper=udisks2")) {
 		leave_out(place, "udisks", "of udisks", false);
 	} else if (!user && by_unknown_unit(mk, i)) {
-		refuse(place, "systemd mounts it when it is entered: by a line with x-systemd.automount or by a unit of its "
-		       "own is not known here");
+		refuse(place, "systemd mounts it on access, by an fstab line or by a unit of its own: which one is "
+		       "not known here");
 	} else if (!user && (why = by_automount(mk, i, &place->automount)) != NULL) {
 		leave_out(place, "automount", why, false);
 	} else if (!user && (owner = place_unit(&in->world, place->target)) != NULL) {
-		leave_out(place, owner, "of a unit of its own", true);
+		leave_out(place, owner, "mounted by its own unit", true);
 	} else if (node->states & 1u << MT_HIDDEN) {
 		const char *by = node->covered_by != MT_NONE ? in->d->targets[node->covered_by] : NULL;
 		refuse(place, fstab_format(&mk->draft, "hidden: %s is mounted over it", by ? by : "another"));
 	} else if (!place->visible) {
-		refuse(place, "it was not found at its place");
+		refuse(place, "it was not found at its path");
 	} else if (node->states & 1u << MT_DELETED) {
 		refuse(place, "the directory that it shows was removed");
 	} else if (fstab_hides_kernels(m, place->target)) {
-		refuse(place, "it hides what the kernel has there");
+		refuse(place, "it hides what the kernel shows there");
 	} else if ((why = unspeakable(mk, m)) != NULL) {
 		refuse(place, why);
 	} else {
@@ -440,7 +440,7 @@ void place_consider(struct maker *mk, uint32_t i)
 	/* Of a stack one is visible; a table that makes no tree can have more. */
 	size_t n = strlen(place->target);
 	if (find_name(mk, &mk->by_name, map64_bytes(MAP64_BYTES, place->target, n), place->target, n) != i)
-		refuse(place, "another mount has this name as well");
+		refuse(place, "another mount has the same path");
 	else
 		place->bind = is_bind(mk, i);
 }
@@ -491,7 +491,7 @@ enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, cons
 	}
 	enum state state = available(mk, *node);
 	if (state == LINE && *node != MT_NONE && is_volatile(mk, *node)) {
-		*why = fstab_format(&mk->draft, "%s %s lies in memory, and will be gone", what, path);
+		*why = fstab_format(&mk->draft, "%s %s is in memory and does not survive a reboot", what, path);
 		return REFUSED;
 	}
 	if (state == REFUSED || state == OWN) {
@@ -535,8 +535,8 @@ enum state place_needs_parent(struct maker *mk, uint32_t i, const char **why)
 	uint32_t parent = parent_of(mk, i);
 	if (place_wants_mkdir(mk, i) && !is_on_directory(mk, i)) {
 		*why = mk->in->d->kinds[i] == DK_UNKNOWN
-		       ? "its place lies in memory, and will be gone; whether it is a directory is not known"
-		       : "the file that it stands on lies in memory, and will be gone";
+		       ? "its mount point is in memory and does not survive a reboot; whether it is a directory is not known"
+		       : "the file that it is mounted on is in memory and does not survive a reboot";
 		return REFUSED;
 	}
 	if (parent == MT_NONE || mk->places[i].automount)
@@ -545,8 +545,8 @@ enum state place_needs_parent(struct maker *mk, uint32_t i, const char **why)
 	if (state == LINE || state == WAITING)
 		return state;
 	const struct place *above = &mk->places[parent];
-	*why = fstab_format(&mk->draft, "it stands on %s, which %s", above->target ? above->target : "?",
-	                    state == OWN ? "the system mounts by itself, and perhaps not" : "has no line");
+	*why = fstab_format(&mk->draft, "it is mounted on %s, which %s", above->target ? above->target : "?",
+	                    state == OWN ? "the system mounts by itself, if at all" : "has no line");
 	return state;
 }
 
@@ -574,7 +574,7 @@ static bool try_bind(struct maker *mk, uint32_t i, uint32_t candidate, size_t pr
 	}
 	if (rest[strspn(rest, "/")] && is_volatile(mk, candidate)) {
 		if (!bind->why)
-			bind->why = fstab_format(&mk->draft, "its source %s lies in memory, and will be gone", source);
+			bind->why = fstab_format(&mk->draft, "its source %s is in memory and does not survive a reboot", source);
 		return false;
 	}
 	bind->in = candidate;
@@ -617,7 +617,7 @@ const char *place_writes_refused(struct maker *mk, uint32_t i)
 	/* What is there at boot has been mounted by others, who know how. */
 	if (whole == MAP64_NONE || mk->places[whole].state == OWN || !is_ro_view(place_mount(mk, whole)))
 		return NULL;
-	return fstab_format(&mk->draft, "it can be written to, and the line of %s makes its file system read-only",
+	return fstab_format(&mk->draft, "it is writable, but the line of %s makes its file system read-only",
 	                    mk->places[whole].target);
 }
 

@@ -78,7 +78,7 @@ static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct f
 			return true;
 		}
 		if (world->secret && world->secret(NULL, option)) {
-			line->why = "an option of it holds a secret, which does not belong here";
+			line->why = "one of its options holds a secret, which is not written here";
 			return false;
 		}
 		opt_puts(more, option);
@@ -170,13 +170,13 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 		return LINE;
 	if (loop->partition) {
 		line->warning = fstab_format(&mk->draft, "it is a partition of the image %s, which must be attached "
-		                             "before: losetup -P", path);
+		                             "first: losetup -P", path);
 		return LINE;
 	}
 	static const char deleted[] = " (deleted)";
 	size_t n = strlen(path), tail = sizeof(deleted) - 1;
 	if (n > tail && strcmp(path + n - tail, deleted) == 0) {
-		line->why = "the image that it shows was removed";
+		line->why = "its image was removed";
 		return REFUSED;
 	}
 	enum state state = place_needs_path(mk, i, path, "its image", &node, &line->why);
@@ -279,8 +279,8 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct fsta
 	if (!bind.source) {
 		if (bind.waiting && !last)
 			return WAITING;
-		line->why = bind.why ? bind.why : bind.waiting ? "its source is seen only in mounts that have no line"
-		            : fstab_format(&mk->draft, "its source, %s of %s, is seen nowhere %s", place_root(m),
+		line->why = bind.why ? bind.why : bind.waiting ? "its source is visible only in mounts that have no line"
+		            : fstab_format(&mk->draft, "its source, %s of %s, is visible nowhere %s", place_root(m),
 		                           m->source ? m->source : "none",
 		                           strcmp(in->root, "/") == 0 ? "else" : "below ROOT");
 		if (place_injected(mk, i)) {
@@ -344,7 +344,7 @@ static void decide(struct maker *mk, uint32_t i, bool last)
 		state = REFUSED;
 	}
 	if (state == WAITING && last) {
-		line.why = "it needs others that need it";
+		line.why = "it depends on itself through other mounts";
 		state = REFUSED;
 	}
 	if (state != WAITING)
@@ -402,14 +402,14 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 	struct fstab_device device = {0};
 	uint32_t node;
 	if (in->filter && strncmp(swap->name, in->filter, strlen(in->filter)) != 0) {
-		line.why = "not asked for: -f";
+		line.why = "excluded by -f";
 		fate = FSTAB_OWN;
 	} else if (strncmp(swap->name, "/dev/zram", 9) == 0) {
-		line.why = "zram is set up at boot, and has another UUID then";
+		line.why = "zram is set up at boot, with a new UUID each time";
 		line.owner = "unit";
 		fate = FSTAB_OWN;
 	} else if ((line.owner = place_unit(&in->world, swap->name)) != NULL) {
-		line.why = "of a unit of its own";
+		line.why = "mounted by its own unit";
 		fate = FSTAB_OWN;
 	} else if (swap->deleted) {
 		line.why = "its file was removed, or cannot be reached";

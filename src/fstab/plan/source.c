@@ -71,7 +71,7 @@ static const char *unknown(const struct devmap_tags *tags)
 	case DEVMAP_KNOWN:
 		break;
 	case DEVMAP_ANONYMOUS:
-		return "no device stands behind it";
+		return "it has no device";
 	case DEVMAP_NO_DEVICE:
 		return "/sys does not list the device: it is gone, or /sys is not mounted";
 	case DEVMAP_DENIED:
@@ -79,13 +79,13 @@ static const char *unknown(const struct devmap_tags *tags)
 	case DEVMAP_UNSAFE:
 		return tags->reason ? tags->reason : "the device must not be opened";
 	case DEVMAP_UNTAGGED:
-		return "the device holds nothing that is known";
+		return "the device holds nothing known";
 	case DEVMAP_FAILED:
 		return "the device cannot be read";
 	case DEVMAP_NO_NODE:
 		return "/dev does not have the device";
 	case DEVMAP_AMBIVALENT:
-		return "the device holds the marks of more than one type";
+		return "the device holds signatures of several types";
 	}
 	return NULL;
 }
@@ -101,13 +101,13 @@ static const char *tag_fault(struct fstab_draft *draft, const struct devmap_tags
 	const struct fstab_world *world = &draft->in->world;
 	if (!value || !*value) {
 		const char *why = unknown(tags);
-		return fstab_format(draft, "there is no %s%s%s", name, why ? ": " : "", why ? why : "");
+		return fstab_format(draft, "it has no %s%s%s", name, why ? ": " : "", why ? why : "");
 	}
 	if (*value == '"' || *value == '\'')
 		return fstab_format(draft, "its %s begins with a quotation mark", name);
 	unsigned holders = world->holders ? world->holders(world->arg, name, value) : 0;
 	if (holders > 1)
-		return fstab_format(draft, "%s=%s is that of %u devices", name, value, holders);
+		return fstab_format(draft, "%s=%s is shared by %u devices", name, value, holders);
 	return NULL;
 }
 
@@ -125,7 +125,7 @@ static const char *path_fault(const char *path)
 	if (!path)
 		return "the device has no name in /dev";
 	if (strcmp(path, "/dev/root") == 0)
-		return "/dev/root is what the kernel calls its first root, no device";
+		return "/dev/root is the kernel's name of its first root, not a device";
 	if (strncmp(path, "/dev/dm-", 8) == 0)
 		return "/dev/dm-* are numbered anew at every boot";
 	return NULL;
@@ -168,20 +168,20 @@ static bool is_memory(const char *path)
 bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *device,
                        const char *source, struct fstab_line *line)
 {
-	static const struct devmap_tags none = {.known = DEVMAP_UNSAFE, .reason = "devices are not asked"};
+	static const struct devmap_tags none = {.known = DEVMAP_UNSAFE, .reason = "devices are not read"};
 	const struct devmap_tags *tags = device->tags ? device->tags : &none;
 	enum fstab_id id = draft->in->id;
 	const char *path = device_path(device, source), *fault = NULL;
 
 	if (is_memory(path)) {
-		line->why = "its device is memory: after a boot nothing of it is left, and it has another UUID";
+		line->why = "its device is in memory: its data and its UUID do not survive a reboot";
 		return false;
 	}
 	if (id == FSTAB_AUTO) {
 		id = is_mapped(path) ? FSTAB_PATH : FSTAB_UUID;
 		fault = id == FSTAB_UUID ? tag_fault(draft, tags, id) : NULL;
 		if (fault && !tag_fault(draft, tags, FSTAB_PARTUUID)) {
-			line->warning = fstab_format(draft, "%s: so its partition is named", fault);
+			line->warning = fstab_format(draft, "%s: its partition is named instead", fault);
 			id = FSTAB_PARTUUID;
 			fault = NULL;
 		}
@@ -218,9 +218,9 @@ static bool is_tag(const char *source)
 const char *fstab_type_fault(struct fstab_draft *draft, const struct mount *mount)
 {
 	static const char *const rows[][2] = {
-		{"aufs", "its branches are known to the kernel alone"},
-		{"ecryptfs", "its key is known to the kernel alone"},
-		{"unionfs", "its branches are known to the kernel alone"},
+		{"aufs", "only the kernel knows its branches"},
+		{"ecryptfs", "only the kernel knows its key"},
+		{"unionfs", "only the kernel knows its branches"},
 	};
 	const char *fstype = mount->fstype ? mount->fstype : "";
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
@@ -232,7 +232,7 @@ const char *fstab_type_fault(struct fstab_draft *draft, const struct mount *moun
 	/* The server of a FUSE chooses both names; of sshfs they are those to mount it by. */
 	if (strncmp(fstype, "fuse.", 5) == 0
 	    && (strcmp(fstype, "fuse.sshfs") != 0 || !mount->source || !strchr(mount->source, ':')))
-		return fstab_format(draft, "what %s is mounted from is known to its server alone", fstype);
+		return fstab_format(draft, "only its server knows what %s is mounted from", fstype);
 	return NULL;
 }
 
