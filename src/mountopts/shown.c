@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Append what is shown, with a value in the places of '%'. */
+/** Append what the kernel shows, with a value for each '%'. */
 static void add_shown(struct strbuf *out, const char *shown, const char *value, size_t n)
 {
 	if (*shown && out->len)
@@ -49,7 +49,7 @@ bool shown_any_flag(const char *fstype, const char *flag)
 		{"9p", "sync dirsync"},             /* until 6.3, of one without a cache */
 		{"vboxsf", "nodev"},                /* its helper's */
 	};
-	/* It is asked of each option of each mount. */
+	/* Called for each option of each mount. */
 	if (!fstype || !strchr("f9v", *fstype))
 		return false;
 	for (size_t i = 0; i < sizeof(any) / sizeof(*any); ++i) {
@@ -64,7 +64,7 @@ const char *shown_flags(const char *fstype)
 	return fsopt_type_in(fstype, "fuse") ? "nosuid,nodev" : fsopt_type_in(fstype, "f2fs") ? "lazytime" : fsopt_type_in(fstype, "vboxsf") ? "nodev" : "";
 }
 
-/** Whether the kernel calls a device one of discs. */
+/** Whether the device of a mount is an optical disc. */
 static bool is_disc(const struct mount *mount)
 {
 	enum { SCSI_CDROM_MAJOR = 11 };
@@ -94,35 +94,35 @@ bool shown_failed(const char *fstype, const char *options)
 	       && (opt_shown_has(options, "emergency_ro") || opt_shown_has(options, "shutdown"));
 }
 
-/** Whether a line of one type of n bytes makes a mount of a type. */
-static bool makes_type(const char *asked, size_t n, const char *live)
+/** Whether a line with a type of n bytes makes a mount of a type. */
+static bool makes_type(const char *type, size_t n, const char *live)
 {
 	static const char *const alike[][2] = {
 		{"nfs", "nfs4"}, {"cifs", "smb3"}, {"ntfs", "ntfs3"}, {"ntfs", "ntfs-3g"}, {"ntfs3", "ntfs-3g"},
 		{"ntfs", "fuseblk"}, {"ntfs-3g", "fuseblk"}, {"ntfs3", "fuseblk"}, {"lowntfs-3g", "fuseblk"}, {"exfat", "fuseblk"},
 		{"exfat-fuse", "fuseblk"},
 	};
-	if (word_is(asked, n, "auto") || word_is(asked, n, live))
+	if (word_is(type, n, "auto") || word_is(type, n, live))
 		return true;
 	for (size_t i = 0; i < sizeof(alike) / sizeof(*alike); ++i) {
 		for (int k = 0; k < 2; ++k) {
-			if (word_is(asked, n, alike[i][k]) && strcmp(live, alike[i][!k]) == 0)
+			if (word_is(type, n, alike[i][k]) && strcmp(live, alike[i][!k]) == 0)
 				return true;
 		}
 	}
-	/* What a helper of FUSE calls itself is its own affair. */
-	if (strncmp(live, "fuse", 4) == 0 && n >= 4 && memcmp(asked, "fuse", 4) == 0)
+	/* A FUSE helper names its subtype as it likes. */
+	if (strncmp(live, "fuse", 4) == 0 && n >= 4 && memcmp(type, "fuse", 4) == 0)
 		return true;
-	return strncmp(live, "fuse.", 5) == 0 && word_is(asked, n, live + 5);
+	return strncmp(live, "fuse.", 5) == 0 && word_is(type, n, live + 5);
 }
 
-bool shown_type(const char *asked, const char *live)
+bool shown_type(const char *types, const char *live)
 {
-	if (!asked || !live)
+	if (!types || !live)
 		return true;
-	for (size_t n; *asked; asked += n + (asked[n] == ',')) {
-		n = strcspn(asked, ",");
-		if (makes_type(asked, n, live))
+	for (size_t n; *types; types += n + (types[n] == ',')) {
+		n = strcspn(types, ",");
+		if (makes_type(types, n, live))
 			return true;
 	}
 	return false;
@@ -130,7 +130,7 @@ bool shown_type(const char *asked, const char *live)
 
 /* Values. */
 
-/** A number with a unit of size; of base 8 without.  @return whether it is one. */
+/** Read a number, with a unit of size unless its base is 8.  @return whether it is one. */
 static bool read_number(const char *text, size_t n, int base, unsigned long long *value)
 {
 	static const char units[] = "kmgtpe";
@@ -143,12 +143,12 @@ static bool read_number(const char *text, size_t n, int base, unsigned long long
 	const char *unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
 	if (unit && base != 8) {
 		*value <<= 10 * (unsigned)(unit - units + 1);
-		end += end[1] == 'B' ? 2 : 1;   /* memparse() takes what is behind the unit for nothing */
+		end += end[1] == 'B' ? 2 : 1;   /* memparse() ignores what follows the unit */
 	}
 	return !*end;
 }
 
-/** Take quotes off a value. */
+/** Remove quotation marks from a value. */
 static void unquote(const char **value, size_t *n)
 {
 	if (*n >= 2 && **value == '"' && (*value)[*n - 1] == '"') {
@@ -157,7 +157,7 @@ static void unquote(const char **value, size_t *n)
 	}
 }
 
-/** Whether a list with ':' between has a word. */
+/** Whether a list separated by ':' has a word. */
 static bool has_part(const char *list, size_t n, const char *word, size_t m)
 {
 	for (size_t at = 0, len; at <= n; at += len + 1) {
@@ -169,61 +169,61 @@ static bool has_part(const char *list, size_t n, const char *word, size_t m)
 	return false;
 }
 
-/** Whether a value of n bytes that was asked for is what is shown, of the option of a name. */
-static bool is_value(const char *fstype, const char *key, size_t nkey, const char *asked, size_t n, const char *shown,
+/** Whether a given value of n bytes is the shown one of m bytes, of the option with a name. */
+static bool is_value(const char *fstype, const char *key, size_t nkey, const char *given, size_t n, const char *shown,
                      size_t m)
 {
 	static const char *const octals[] = {"mode", "umask", "fmask", "dmask", "dmode", "file_mode", "dir_mode", "allow_utime", "ptmxmode"};
 	static const char *const owners[] = {"uid", "gid", "suid", "sgid", "resuid", "resgid", "cruid", "backupuid"};
 	static const char *const agreed[] = {"rsize", "wsize", "bsize"};
 	unsigned long long x, y, other;
-	unquote(&asked, &n);
+	unquote(&given, &n);
 	unquote(&shown, &m);
-	if (n == m && memcmp(asked, shown, n) == 0)
+	if (n == m && memcmp(given, shown, n) == 0)
 		return true;
-	/* Of a key that a kernel does not show nothing is known. */
-	if (word_is(asked, n, "<hidden>") || word_is(shown, m, "<hidden>"))
+	/* A key that the kernel hides may be any. */
+	if (word_is(given, n, "<hidden>") || word_is(shown, m, "<hidden>"))
 		return true;
 	bool octal = WORD_OF(key, nkey, octals), remote = fstype_flags(fstype) & FST_NET;
-	/* The kernel takes 0x10 and 020 for 16 where it takes a number, some helpers do not. */
-	bool first = read_number(asked, n, octal ? 8 : 10, &x), second = read_number(shown, m, octal ? 8 : 10, &y);
-	if (!octal && second && n > 1 && *asked == '0' && read_number(asked, n, 0, &other))
+	/* The kernel reads 0x10 and 020 as 16, some helpers do not. */
+	bool first = read_number(given, n, octal ? 8 : 10, &x), second = read_number(shown, m, octal ? 8 : 10, &y);
+	if (!octal && second && n > 1 && *given == '0' && read_number(given, n, 0, &other))
 		x = !first || other == y ? other : x, first = true;
-	/* A user by his name; a share of the memory. */
-	if (n && (asked[n - 1] == '%' || word_is(asked, n, "?") || (WORD_OF(key, nkey, owners) && !first)))
+	/* A user by name, and a share of the memory, are not known here. */
+	if (n && (given[n - 1] == '%' || word_is(given, n, "?") || (WORD_OF(key, nkey, owners) && !first)))
 		return true;
 	if (word_is(key, nkey, "subvol")) {
-		for (; n && *asked == '/'; --n)
-			++asked;
+		for (; n && *given == '/'; --n)
+			++given;
 		for (; m && *shown == '/'; --m)
 			++shown;
-		return n == m && memcmp(asked, shown, n) == 0;
+		return n == m && memcmp(given, shown, n) == 0;
 	}
 	/* Linux 5.8 shows names for numbers. */
 	if (word_is(key, nkey, "hidepid")) {
 		static const char *const names[] = {"0", "noaccess", "invisible", "3", "ptraceable"};
-		return m == 1 && *shown >= '0' && *shown <= '4' && word_is(asked, n, names[*shown - '0']);
+		return m == 1 && *shown >= '0' && *shown <= '4' && word_is(given, n, names[*shown - '0']);
 	}
-	/* vers=4 is that minor version that both have; other protocols are of an address. */
+	/* vers=4 is the minor version that both sides have; proto=tcp is tcp6 for an IPv6 address. */
 	if (remote && word_is(key, nkey, "vers"))
-		return (m > n && memcmp(asked, shown, n) == 0 && shown[n] == '.') || word_is(asked, n, "default");
+		return (m > n && memcmp(given, shown, n) == 0 && shown[n] == '.') || word_is(given, n, "default");
 	if (remote && word_is(key, nkey, "sec"))
-		return has_part(asked, n, shown, m);
+		return has_part(given, n, shown, m);
 	if (remote && word_is(key, nkey, "proto"))
-		return n + 1 == m && memcmp(asked, shown, n) == 0 && shown[n] == '6';
+		return n + 1 == m && memcmp(given, shown, n) == 0 && shown[n] == '6';
 	if (first && second) {
-		/* A tmpfs has whole pages; a server gives less than is asked for. */
+		/* A tmpfs has whole pages; a server grants less than requested. */
 		unsigned long long page = word_is(key, nkey, "size") ? 65535 : 0;
 		if (remote && WORD_OF(key, nkey, agreed))
 			return y <= x || y - x < 4096;
 		return x == y || (x > y ? x - y : y - x) <= page;
 	}
-	/* A level that old kernels do not show. */
-	if (n == m + 2 && memcmp(asked, shown, m) == 0 && memcmp(asked + m, ":3", 2) == 0)
+	/* Old kernels do not show the level. */
+	if (n == m + 2 && memcmp(given, shown, m) == 0 && memcmp(given + m, ":3", 2) == 0)
 		return true;
-	/* mpol=interleave, which is shown with its nodes; others with a level. */
+	/* mpol=interleave is shown with its nodes. */
 	bool level = nkey >= 8 && memcmp(key, "compress", 8) == 0;
-	return !level && n < m && memcmp(asked, shown, n) == 0 && shown[n] == ':';
+	return !level && n < m && memcmp(given, shown, n) == 0 && shown[n] == ':';
 }
 
 /** Whether the kernel shows an option by a name that others only accept. */
@@ -233,23 +233,23 @@ static bool is_name_of(const char *fstype, const char *shown, size_t m, const ch
 	return row && word_is(option, n, row->shown);
 }
 
-bool shown_same(const char *fstype, const char *asked, size_t n, const char *shown, size_t m)
+bool shown_same(const char *fstype, const char *given, size_t n, const char *shown, size_t m)
 {
-	size_t key = opt_name(asked, n), other = opt_name(shown, m);
+	size_t key = opt_name(given, n), other = opt_name(shown, m);
 	if ((key < n) == (other < m)
-	    && (key == n || is_value(fstype, asked, key, asked + key + 1, n - key - 1, shown + other + 1, m - other - 1)))
+	    && (key == n || is_value(fstype, given, key, given + key + 1, n - key - 1, shown + other + 1, m - other - 1)))
 		return true;
-	return is_name_of(fstype, shown, m, asked, n);
+	return is_name_of(fstype, shown, m, given, n);
 }
 
-bool shown_has(const char *fstype, const struct opt_set *asked, const char *shown, size_t n, struct strbuf *use)
+bool shown_has(const char *fstype, const struct opt_set *given, const char *shown, size_t n, struct strbuf *use)
 {
 	size_t k;
 	strbuf_reset(use);
 	shown_as(fstype, shown, n, use);
 	const char *list = strbuf_str(use);
 	for (const char *o; (o = opt_next(&list, &k)) != NULL;) {
-		const struct opt_entry *mine = opt_set_find(asked, o, opt_name(o, k));
+		const struct opt_entry *mine = opt_set_find(given, o, opt_name(o, k));
 		if (!mine || !shown_same(fstype, mine->last, mine->nlast, o, k))
 			return false;
 	}

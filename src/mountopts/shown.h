@@ -1,80 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a kernel shows of the options that it was given.
+ * How the kernel shows the options of a line.
  *
  *     umask=077               fmask=0077,dmask=0077
  *     noload                  norecovery
  *     defaults                rw,attr2,inode64,logbufs=8 ...
  *
- * It renames, shows one option as several, writes numbers for names and units as it
- * likes, and shows what it chose by itself.  So a line and a mount are compared only
- * after the line's options were written as the kernel would: shown_as().  Then what is
- * in both by name must have the same value, shown_same(); and what is shown and was not
- * asked for is a difference unless it can be there unasked, shown_unasked().  Pure.
- *
- * The rows are by what show_options() of the kernel's file systems (5.4 to 6.18) and the
- * manuals of the mount helpers say, and by trying: tests/fixtures/options.
+ * The kernel renames options, shows one as several, writes numbers for names, and shows what it
+ * chose by itself.  To compare a line with a mount, write the line's options as the kernel would
+ * show them: shown_as().  Then options with the same name must have the same value:
+ * shown_same().  An option that the mount alone has is a difference, unless the table says that
+ * it may be there unrequested: fsopt_flagged().  Pure.
  */
 #ifndef GM_MOUNTOPTS_SHOWN_H
 #define GM_MOUNTOPTS_SHOWN_H
 
 #include "base/mount.h"
-#include "mountopts/optset.h"
 #include "base/strbuf.h"
+#include "mountopts/optset.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /**
- * Append an option as the kernel shows it: no, one or several options with commas between.
+ * Append an option as the kernel shows it: no, one or several options.
  *
- * @fstype
- *         Of the mount, as the kernel has it; a ".subtype" is ignored.  NULL: not known.
- * @option, n
- *         As mount(8) takes it; with a value in quotes or not.
+ * @fstype     Of the mount, as the kernel has it; a ".subtype" is ignored.  NULL: unknown.
+ * @option, n  As mount(8) takes it; its value may be in quotation marks.
  */
 void shown_as(const char *fstype, const char *option, size_t n, struct strbuf *out);
 
-/** Append a list of options as the kernel shows it.  Those of mount(8) stay. */
+/** Append the options of a line as the kernel shows them.  Those for mount(8) stay. */
 void shown_list(const char *fstype, const char *options, struct strbuf *out);
 
 /**
- * Whether an option that was asked for, as shown_as() has it, is what is shown by the same
- * name; where its value cannot be told, it is.
+ * Whether two options with the same name have the same value.  A value that cannot be compared
+ * counts as the same.
  *
- * @asked, n
- * @shown, m
- *         Options with their values, if they have one.  An older kernel may show one as it
- *         is asked for: "space_cache=v1" is "space_cache".
+ * @given, n  Of a line, as shown_as() has it.
+ * @shown, m  Of the mount.  Older kernels may show the option as it is given.
  */
-bool shown_same(const char *fstype, const char *asked, size_t n, const char *shown, size_t m);
+bool shown_same(const char *fstype, const char *given, size_t n, const char *shown, size_t m);
 
 /**
- * Whether a list that was asked for, as shown_as() has it and by name, has what an option of a mount
- * means, or need not have it: what stands for a default.  "usebackuproot", as Linux 5.8
- * shows it, is "rescue=usebackuproot".
+ * Whether a line has what an option of a mount means.
  *
- * @use    For use in passing; whether it failed is the caller's to look.
+ * "usebackuproot", as Linux 5.8 shows it, is "rescue=usebackuproot"; an option that is a default
+ * needs nothing.
+ *
+ * @given  The options of the line, as shown_list() has them, by name.
+ * @use    Scratch; the caller checks whether it failed.
  */
-bool shown_has(const char *fstype, const struct opt_set *asked, const char *shown, size_t n, struct strbuf *use);
+bool shown_has(const char *fstype, const struct opt_set *given, const char *shown, size_t n, struct strbuf *use);
 
 /** Whether a file system was shut down, or made read-only, by an error. */
 bool shown_failed(const char *fstype, const char *options);
 
-/** Whether a line of a type, or of a list of them with commas, makes a mount of a type as
-    the kernel shows it: "sshfs" one of "fuse.sshfs", "ntfs-3g" one of "fuseblk".  NULL and
-    "auto" make any. */
-bool shown_type(const char *asked, const char *live);
+/** Whether a line with a list of types makes a mount of a type that the kernel shows: "sshfs"
+    makes "fuse.sshfs", "ntfs-3g" makes "fuseblk".  NULL and "auto" make any. */
+bool shown_type(const char *types, const char *live);
 
-/** Whether a mount is read-only by nature, whatever is asked for: by its type, as one of lower
-    layers alone, or of a disc. */
+/** Whether a mount is read-only whatever the options: by its type, as an overlay of lower layers
+    alone, or as a disc. */
 bool shown_readonly(const struct mount *mount);
 
-/** Whether a type's mounts may have a flag, or not, where the line does not speak of it. */
+/** Whether mounts of a type may or may not have a flag that the line does not name. */
 bool shown_any_flag(const char *fstype, const char *flag);
 
-/** Flags that a mount has where the line does not speak of them: libfuse's
-    "nosuid,nodev", and the like; or "". */
+/** The flags that a mount has though the line does not name them, such as libfuse's
+    "nosuid,nodev"; or "". */
 const char *shown_flags(const char *fstype);
 
 /**

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Whether it is no fault that a line is not mounted as it says. */
+/** Whether a line is not expected to be mounted, since this is a container. */
 static bool is_contained(struct drift *drift, const struct tabline *line)
 {
 	return line && audit_is_contained(drift->in->facts, tabline_value(line, TABLINE_SOURCE), &drift->container);
@@ -32,7 +32,7 @@ const char *drift_form(struct strbuf *out, const char *format, ...)
 	return strbuf_str(out);
 }
 
-/** What gives a mount or swap space a line.  Its name is whoever's has mounted it. */
+/** The command that adds a line.  The name may be a user's choice: it is escaped. */
 static const char *add_hint(struct strbuf *out, const char *name)
 {
 	strbuf_reset(out);
@@ -42,7 +42,7 @@ static const char *add_hint(struct strbuf *out, const char *name)
 	return strbuf_str(out);
 }
 
-/** What mounts a line. */
+/** The command that mounts a line. */
 static const char *mount_hint(struct strbuf *out, const char *target)
 {
 	strbuf_reset(out);
@@ -52,7 +52,7 @@ static const char *mount_hint(struct strbuf *out, const char *target)
 	return strbuf_str(out);
 }
 
-void drift_tell(struct drift *drift, enum audit_code code, const struct tabline *line,
+void drift_report(struct drift *drift, enum audit_code code, const struct tabline *line,
                 const struct fstab_line *live, struct audit_finding *finding)
 {
 	const struct fstab_world *world = &drift->in->live->world;
@@ -63,7 +63,7 @@ void drift_tell(struct drift *drift, enum audit_code code, const struct tabline 
 			target = tabline_value(line, TABLINE_SOURCE);
 	}
 	if (finding->hint && strcmp(drift->in->live->root, "/") != 0)
-		finding->hint = NULL;   /* it would be done to this system */
+		finding->hint = NULL;   /* it would change this system */
 	if (target && *target != '/' && world->secret && world->secret(target, NULL))
 		target = NULL;
 	if (code != DRIFT_READONLY && finding->severity > AUDIT_INFO && is_contained(drift, line)) {
@@ -84,7 +84,7 @@ void drift_tell(struct drift *drift, enum audit_code code, const struct tabline 
 	finding->owner = line ? "fstab" : live->owner;
 	finding->fstype = live && live->mount ? live->mount->fstype : live ? "swap" : tabline_value(line, TABLINE_FSTYPE);
 	if (line)
-		drift->told[line->number - 1] = true;
+		drift->reported[line->number - 1] = true;
 	drift->failed |= drift->text.failed || drift->actual.failed || audit_report_add(drift->report, finding) != 0;
 }
 
@@ -115,18 +115,18 @@ bool drift_same_device(const struct drift *drift, const char *source, const stru
 	       && world->device(world->arg, live->mount, &mounted) == 0 && fstab_same_device(&named, &mounted) == 1;
 }
 
-void drift_leave_open(struct drift *drift, enum audit_code code)
+void drift_not_checked(struct drift *drift, enum audit_code code)
 {
 	drift->report->unjudged |= audit_bit(code);
 }
 
-bool drift_asks(const struct tabline *line, const char *name)
+bool drift_has_option(const struct tabline *line, const char *name)
 {
 	size_t n;
 	return opt_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
 }
 
-/** Whether the device, file or directory of a line is missing, as far as is known. */
+/** Whether the device, file or directory of a line is known to be missing. */
 static bool is_missing(const struct drift *drift, const struct tabline *line)
 {
 	const struct fstab_facts *facts = drift->in->facts;
@@ -138,7 +138,7 @@ static bool is_missing(const struct drift *drift, const struct tabline *line)
 	return facts->devices && (*source == '/' || strchr(source, '=')) && facts->devices(facts->arg, source, NULL) == 0;
 }
 
-/** Note what is told already of lines whose source is not there, or names nothing. */
+/** Note the lines whose source is reported as missing or misspelled already. */
 static void note_causes(struct drift *drift)
 {
 	const struct tablines *lines = drift->in->lines;
@@ -154,9 +154,9 @@ static void note_causes(struct drift *drift)
 	}
 }
 
-/** That something else is mounted than a line names where that is not there is no fault of its own:
-    it is said with that, which is no mere information then. */
-static void tell_cause(struct drift *drift, struct audit_finding *cause, bool contained, const struct fstab_line *live)
+/** Add to the finding that a line's source is missing that something else is mounted instead: this
+    makes it a warning at least. */
+static void extend_cause(struct drift *drift, struct audit_finding *cause, bool contained, const struct fstab_line *live)
 {
 	struct audit_report *report = drift->report;
 	const char *message = drift_form(&drift->text, "%s; mounted instead: %s", cause->message, drift_live_name(drift, &drift->actual, live));
@@ -169,7 +169,7 @@ static void tell_cause(struct drift *drift, struct audit_finding *cause, bool co
 	}
 }
 
-/** Whether a damaged line has the mount point: what is mended there may be its line. */
+/** Whether a damaged line has the mount point: fixing it may give the mount its line. */
 static bool is_of_damaged(const struct drift *drift, const struct fstab_line *live)
 {
 	return live->of && drift->in->lines->lines[live->of - 1].kind == TABLINE_DAMAGED;
@@ -186,8 +186,8 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 	case FSTAB_DIFFER_MISSING:
 		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
 			break;
-		/* Where there is no line at all, somebody else has mounted: a container's engine. */
-		drift_tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+		/* In a system without any line others mount, such as a container engine. */
+		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
 			.severity = drift_wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = live->swap ? "it is in use, but not in fstab" : "it is mounted, but not in fstab, and its owner is not known",
 			.expected = "a line", .actual = drift_live_name(drift, &drift->actual, live),
@@ -195,7 +195,7 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 		break;
 	case FSTAB_DIFFER_NO_LINE:
 		if (audit_is_owner(live->owner, "user")) {
-			drift_tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+			drift_report(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
 				.severity = AUDIT_INFO, .message = "an ordinary user mounted it, and it is not in fstab",
 				.actual = drift_live_name(drift, &drift->actual, live)});
 			break;
@@ -203,13 +203,13 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
 			break;
 		if (live->mount && live->target && !live->hidden && fstab_hides_kernels(live->mount, live->target)) {
-			drift_tell(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+			drift_report(drift, DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
 				.severity = AUDIT_WARNING, .message = "it hides what the kernel shows there, and its owner is not known",
 				.expected = "what the kernel shows", .actual = drift_live_name(drift, &drift->actual, live),
 				.hint = "find out who mounted it and why; unmount it"});
 			break;
 		}
-		drift_tell(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
+		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live, &(struct audit_finding){
 			.severity = drift_wants_line(drift, live, false) ? AUDIT_WARNING : AUDIT_INFO,
 			.message = drift_form(&drift->text, live->unnamed ? "it is not in fstab, its owner is not known, and it has no lasting name for a line: %s"
 			                : "it is not in fstab, and cannot be expressed there: %s", difference->actual ? difference->actual : "?"),
@@ -217,70 +217,70 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 		break;
 	case FSTAB_DIFFER_SOURCE:
 		if (drift_is_of_server(difference->line, live)) {
-			drift_leave_open(drift, DRIFT_TYPE);
+			drift_not_checked(drift, DRIFT_TYPE);
 			drift_judge_unknown(drift, difference->line, live);
 		}
 		if (drift_is_lost(drift, live) || drift_is_of_server(difference->line, live)) {
-			drift->told[difference->line->number - 1] = true;
+			drift->reported[difference->line->number - 1] = true;
 			break;
 		}
 		same = source && live->mount && live->mount->source && !shown_type(fstype, live->mount->fstype)
 		       && (strcmp(source, live->mount->source) == 0 || drift_same_device(drift, source, live));
 		if (!same && drift->cause[difference->line->number - 1]) {
-			tell_cause(drift, &drift->report->findings[drift->cause[difference->line->number - 1] - 1], is_contained(drift, difference->line), live);
-			drift->told[difference->line->number - 1] = true;
+			extend_cause(drift, &drift->report->findings[drift->cause[difference->line->number - 1] - 1], is_contained(drift, difference->line), live);
+			drift->reported[difference->line->number - 1] = true;
 			break;
 		}
 		if (!same && drift_may_be_default(drift, difference->line, live)) {
-			drift_tell_source(drift, difference->line, live, AUDIT_INFO, drift_of_default);
+			drift_report_source(drift, difference->line, live, AUDIT_INFO, drift_of_default);
 			break;
 		}
-		drift_tell_source(drift, difference->line, live, same ? AUDIT_WARNING : AUDIT_CRITICAL, same ? "it is mounted as another type than the line says"
+		drift_report_source(drift, difference->line, live, same ? AUDIT_WARNING : AUDIT_CRITICAL, same ? "it is mounted as another type than the line says"
 		            : "something else is mounted than the line says");
 		break;
 	case FSTAB_DIFFER_OPTIONS:
-		drift_tell_differs(drift, difference->line, live, difference->actual);
+		drift_report_options(drift, difference->line, live, difference->actual);
 		break;
 	case FSTAB_DIFFER_ELSEWHERE:
-		drift_tell(drift, DRIFT_NOT_MOUNTED, difference->line, NULL, &(struct audit_finding){
+		drift_report(drift, DRIFT_NOT_MOUNTED, difference->line, NULL, &(struct audit_finding){
 			.severity = AUDIT_WARNING, .message = drift_form(&drift->text, "it is not mounted, but its source is mounted on %s", live->target),
 			.expected = "mounted", .actual = "not mounted", .hint = "correct the mount point, or mount it there"});
 		break;
 	case FSTAB_DIFFER_BESIDE:
 	case FSTAB_DIFFER_REPEATED:
 		/* FSTAB-DUP-TARGET reports these. */
-		drift->told[difference->line->number - 1] = true;
+		drift->reported[difference->line->number - 1] = true;
 		break;
 	}
 }
 
-/** A line of nothing that is mounted. */
+/** Judge a line that matches no mount. */
 static void judge_line(struct drift *drift, const struct tabline *line)
 {
 	const char *target = tabline_value(line, TABLINE_TARGET), *fstype = tabline_value(line, TABLINE_FSTYPE);
 	bool swap = fstype && strcmp(fstype, "swap") == 0;
-	bool automount = drift_asks(line, "x-systemd.automount") || drift_asks(line, "comment=systemd.automount");
-	if (!target || !fstype || strcmp(fstype, "ignore") == 0 || (drift_asks(line, "noauto") && !automount)
+	bool automount = drift_has_option(line, "x-systemd.automount") || drift_has_option(line, "comment=systemd.automount");
+	if (!target || !fstype || strcmp(fstype, "ignore") == 0 || (drift_has_option(line, "noauto") && !automount)
 	    || (!swap && *target != '/') || (drift->in->uptime >= 0 && drift->in->uptime < AUDIT_BOOTING))
 		return;
 	uint32_t at = map64_get(&drift->by_target, map64_text(target));
 	const struct fstab_line *live = at == MAP64_NONE || swap ? NULL : &drift->in->plan->lines[at];
 	if (live && strcmp(live->target, target) == 0) {
-		/* What the system mounts by itself, as the line has it. */
+		/* The system mounts by itself what the line names. */
 		bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
 		bool alike = (live->mount && shown_type(fstype, live->mount->fstype)) || drift_is_of_server(line, live);
 		if (!idle && alike)
 			drift_judge_unknown(drift, line, live);
-		/* What covers the line's mount, and is nobody's, is told by itself. */
-		if (idle || alike || live->fate != FSTAB_OWN || drift_asks(line, "bind") || drift_asks(line, "rbind"))
+		/* A mount without an owner that covers the line's is a finding of its own. */
+		if (idle || alike || live->fate != FSTAB_OWN || drift_has_option(line, "bind") || drift_has_option(line, "rbind"))
 			return;
-		drift_tell(drift, DRIFT_TYPE, line, live, &(struct audit_finding){
+		drift_report(drift, DRIFT_TYPE, line, live, &(struct audit_finding){
 			.severity = AUDIT_WARNING, .message = "the system mounted another type than the line says",
 			.expected = fstype, .actual = live->mount && live->mount->fstype ? live->mount->fstype : "?"});
 		return;
 	}
-	bool missing = is_missing(drift, line), can = missing && (drift_asks(line, "nofail") || automount);
-	drift_tell(drift, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, line, NULL, &(struct audit_finding){
+	bool missing = is_missing(drift, line), can = missing && (drift_has_option(line, "nofail") || automount);
+	drift_report(drift, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, line, NULL, &(struct audit_finding){
 		.severity = can ? AUDIT_INFO : AUDIT_WARNING,
 		.message = swap ? missing ? "it is not in use, and does not exist" : "it is not in use"
 		           : automount ? missing ? "it is neither mounted nor automounted, and its source does not exist"
@@ -292,20 +292,20 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 		                    : mount_hint(&drift->text, target)});
 }
 
-/** A line that binds recursively, without what was mounted below its source. */
-static void tell_left_out(void *arg, const struct tabline *line, const struct fstab_line *child)
+/** Report an rbind line that lacks a mount from below its source. */
+static void report_left_out(void *arg, const struct tabline *line, const struct fstab_line *child)
 {
 	struct drift *drift = arg;
-	if (drift->told[line->number - 1])
+	if (drift->reported[line->number - 1])
 		return;
-	drift_tell(drift, DRIFT_OPTIONS, line, drift->in->match->of[line->number - 1], &(struct audit_finding){
+	drift_report(drift, DRIFT_OPTIONS, line, drift->in->match->of[line->number - 1], &(struct audit_finding){
 		.severity = AUDIT_WARNING, .message = drift_form(&drift->text, "rbind includes what is mounted below the source, but %s is missing", child->target),
 		.expected = "rbind", .actual = "bind", .hint = "unmount it and mount it again, or use bind"});
 }
 
 int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 {
-	struct drift drift = {.in = in, .report = report, .told = calloc(in->lines->count + 1, sizeof(bool)),
+	struct drift drift = {.in = in, .report = report, .reported = calloc(in->lines->count + 1, sizeof(bool)),
 	                      .cause = calloc(in->lines->count + 1, sizeof(size_t))};
 	bool rooted = false;
 	map64_init(&drift.by_target);
@@ -314,7 +314,7 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 	map64_init(&drift.lined);
 	strbuf_init(&drift.text);
 	strbuf_init(&drift.actual);
-	drift.failed = !drift.told || !drift.cause;
+	drift.failed = !drift.reported || !drift.cause;
 	if (!drift.failed) {
 		note_causes(&drift);
 		drift_note_named(&drift);
@@ -338,7 +338,7 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 		judge_difference(&drift, &in->match->differences[i]);
 	for (size_t i = 0; i < in->lines->count && !drift.failed; ++i) {
 		const struct tabline *line = &in->lines->lines[i];
-		if (line->kind != TABLINE_ENTRY || drift.told[i])
+		if (line->kind != TABLINE_ENTRY || drift.reported[i])
 			continue;
 		if (in->match->of[i]) {
 			drift_judge_how(&drift, line, in->match->of[i]);
@@ -346,10 +346,10 @@ int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
 			judge_line(&drift, line);
 		}
 	}
-	drift.failed |= !drift.failed && !audit_left_out(in->plan, in->match, in->lines, in->live->d, tell_left_out, &drift);
+	drift.failed |= !drift.failed && !audit_left_out(in->plan, in->match, in->lines, in->live->d, report_left_out, &drift);
 	if (!drift.failed)
 		audit_report_sort(report);
-	free(drift.told);
+	free(drift.reported);
 	free(drift.cause);
 	map64_destroy(&drift.named);
 	map64_destroy(&drift.by_target);

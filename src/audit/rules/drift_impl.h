@@ -2,9 +2,9 @@
 /**
  * What the files of the drift share.
  *
- *     drift.c         the flow; what is not mounted, and what has no line
- *     drift_line.c    a line against its mount: source, options, read-only
- *     drift_owner.c   who else may have mounted what is there
+ *     drift.c         the flow; lines that are not mounted, mounts without a line
+ *     drift_line.c    a line and its mount compared: source, options, read-only
+ *     drift_owner.c   who may have mounted what is not in the fstab
  */
 #ifndef GM_AUDIT_DRIFT_IMPL_H
 #define GM_AUDIT_DRIFT_IMPL_H
@@ -17,9 +17,9 @@ struct drift {
 	struct audit_report *report;
 	struct map64 by_target;   /* hash of a mount point -> the uppermost line of the plan there */
 	struct map64 lined;       /* mount -> the index of its line */
-	struct map64 flipped;     /* superblock -> the line of which it was told to be read-only */
-	bool *told;               /* of each line: what becomes of it is told already */
-	size_t *cause;            /* of each line, the number from 1 of the finding that its source is not there; 0 */
+	struct map64 flipped;     /* superblock -> the line for which it is reported as read-only */
+	bool *reported;           /* for each line: its mount is judged already */
+	size_t *cause;            /* for each line, the finding, from 1, that its source is missing; 0 */
 	struct map64 named;       /* the devices of which a line names a subvolume that is mounted */
 	bool any;                 /* a line of a mount or swap space */
 	bool of_disk;             /* the root is of a device of a disk */
@@ -32,59 +32,59 @@ struct drift {
 __attribute__((format(printf, 2, 3)))
 const char *drift_form(struct strbuf *out, const char *format, ...);
 
-/** Tell of a line, a mount, or both. */
-void drift_tell(struct drift *drift, enum audit_code code, const struct tabline *line,
+/** Report a line, a mount, or both. */
+void drift_report(struct drift *drift, enum audit_code code, const struct tabline *line,
                 const struct fstab_line *live, struct audit_finding *finding);
 
-/** A rule is not judged of everything. */
-void drift_leave_open(struct drift *drift, enum audit_code code);
+/** Note that a rule was not checked everywhere. */
+void drift_not_checked(struct drift *drift, enum audit_code code);
 
-/** A source and type, without secrets: also in a type, behind a comma that should be a blank. */
+/** A source and type, without secrets, which may be in the type after a misplaced comma. */
 const char *drift_name(const struct drift *drift, struct strbuf *out, const char *source, const char *fstype);
 
-/** The same of what is mounted. */
+/** The source and type of a mount. */
 const char *drift_live_name(const struct drift *drift, struct strbuf *out, const struct fstab_line *live);
 
-/** Whether a line has an option, by its name. */
-bool drift_asks(const struct tabline *line, const char *name);
+/** Whether a line has an option with this name. */
+bool drift_has_option(const struct tabline *line, const char *name);
 
 /** Whether a source names the device that is mounted. */
 bool drift_same_device(const struct drift *drift, const char *source, const struct fstab_line *live);
 
-/** Note the devices of which lines name subvolumes that are mounted. */
+/** Note the devices whose mounted subvolumes are named in lines. */
 void drift_note_named(struct drift *drift);
 
-/** Whether a line that names no subvolume may be of the file system's default, which is not known:
-    unless the line of another of its subvolumes names that. */
+/** Whether a line without a subvolume may mean the default of the file system, which is not known:
+    not if another line names a subvolume of the file system. */
 bool drift_may_be_default(const struct drift *drift, const struct tabline *line, const struct fstab_line *live);
 
 extern const char drift_of_default[];
 
-/** Tell that something else is mounted than a line names: as a warning, that it is of another type.
-    @message  Stays; drift_of_default, or another. */
-void drift_tell_source(struct drift *drift, const struct tabline *line, const struct fstab_line *live,
+/** Report that something else is mounted than a line names; as a warning: another type.
+    @message  drift_of_default, or another static string. */
+void drift_report_source(struct drift *drift, const struct tabline *line, const struct fstab_line *live,
                        enum audit_severity severity, const char *message);
 
-/** Tell of a mount that has options otherwise than its line.
-    @differ  Those, as the mount has them. */
-void drift_tell_differs(struct drift *drift, const struct tabline *line, const struct fstab_line *live, const char *differ);
+/** Report a mount with other options than its line.
+    @differ  The options that differ, as the mount has them. */
+void drift_report_options(struct drift *drift, const struct tabline *line, const struct fstab_line *live, const char *differ);
 
-/** How a line's mount is made.  Where the merge has not compared it, what the line names is held
-    against the mount; what else the mount has may be the system's, or a server's. */
+/** Judge how a matched line is mounted.  If the plan has no line of the mount, only what the line
+    names is compared: the rest may be the system's or a server's. */
 void drift_judge_how(struct drift *drift, const struct tabline *line, const struct fstab_line *live);
 
-/** A line of a mount of which it is not known whether it is its own. */
+/** Judge a line that may or may not be that of a mount. */
 void drift_judge_unknown(struct drift *drift, const struct tabline *line, const struct fstab_line *live);
 
-/** Whether a mount is one of which MNT-* tells: a line of it is not wrong. */
+/** Whether MNT-* rules report the mount: its line is not wrong. */
 bool drift_is_lost(const struct drift *drift, const struct fstab_line *live);
 
-/** Whether the source and type of a line say nothing of what is mounted: who serves FUSE names both
-    as he likes, ceph shows addresses for names, and a root on layers or on NFS is its boot's. */
+/** Whether the source and type of a line cannot be compared with the mount: a FUSE server chooses
+    both, ceph shows addresses for names, and boot chose a root of layers or on NFS. */
 bool drift_is_of_server(const struct tabline *line, const struct fstab_line *live);
 
-/** Whether what no line has, and nobody is known to own, should have one: it may still be somebody's.
-    @can  It can have one. */
+/** Whether a mount without a line and a known owner should have a line.
+    @can  It can be expressed in one. */
 bool drift_wants_line(struct drift *drift, const struct fstab_line *live, bool can);
 
 #endif

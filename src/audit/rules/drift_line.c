@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A line against the mount that was found for it.
+ * Comparing a line with its mount.
  */
 #include "audit/rules/drift_impl.h"
 
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A name, and where more than that says what is mounted, the options that do: which
-    subvolume, which layers, which directory.  @live  What is mounted; NULL of a line. */
+/** Append to a name what else identifies the mount: its subvolume, layers or directory.
+    @live  The mount; NULL: the name is a line's. */
 static const char *with_part(const struct drift *drift, struct strbuf *out, const char *name, const char *fstype, const char *options,
                              const struct fstab_line *live)
 {
@@ -63,12 +63,12 @@ bool drift_may_be_default(const struct drift *drift, const struct tabline *line,
 
 const char drift_of_default[] = "the line does not name the mounted subvolume: correct if it is the default of the file system";
 
-void drift_tell_source(struct drift *drift, const struct tabline *line, const struct fstab_line *live,
+void drift_report_source(struct drift *drift, const struct tabline *line, const struct fstab_line *live,
                        enum audit_severity severity, const char *message)
 {
 	const char *source = tabline_value(line, TABLINE_SOURCE), *fstype = tabline_value(line, TABLINE_FSTYPE);
 	const struct mount *m = live->mount;
-	drift_tell(drift, severity == AUDIT_WARNING ? DRIFT_TYPE : DRIFT_SOURCE, line, live, &(struct audit_finding){
+	drift_report(drift, severity == AUDIT_WARNING ? DRIFT_TYPE : DRIFT_SOURCE, line, live, &(struct audit_finding){
 		.severity = severity, .message = message,
 		.expected = with_part(drift, &drift->text, drift_name(drift, &drift->text, source, fstype), fstype,
 		                      tabline_value(line, TABLINE_OPTIONS), NULL),
@@ -78,8 +78,8 @@ void drift_tell_source(struct drift *drift, const struct tabline *line, const st
 		        : "correct the line or the mount; getmnt fstab --merge --fix=source --diff shows the line of the mount"});
 }
 
-/** Whether the root is of a subvolume that its line does not name: the command line or the default
-    has chosen it. */
+/** Whether the root is a subvolume that its line does not name: the kernel command line or the
+    default of the file system chose it. */
 static bool lacks_root(const struct tabline *line, const struct mount *m)
 {
 	const char *target = tabline_value(line, TABLINE_TARGET), *fstype = tabline_value(line, TABLINE_FSTYPE);
@@ -89,16 +89,16 @@ static bool lacks_root(const struct tabline *line, const struct mount *m)
 	return subvol && n > 8 && !names_subvolume(line);   /* "subvol=/" is the top */
 }
 
-void drift_tell_differs(struct drift *drift, const struct tabline *line, const struct fstab_line *live, const char *differ)
+void drift_report_options(struct drift *drift, const struct tabline *line, const struct fstab_line *live, const char *differ)
 {
 	const struct fstab_world *world = &drift->in->live->world;
 	bool secret = world->secret && world->secret(NULL, differ), ro = opt_shown_has(differ, "ro");
-	/* mount(8) tries it read-only then, and tells who looks. */
+	/* mount(8) falls back to read-only then. */
 	bool guarded = ro && live->mount && world->protected && world->protected(world->arg, live->mount), alone = strcmp(differ, "ro") == 0;
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
 	bool hidden = audit_holds_secret(world->secret, options);
 	size_t n;
-	drift_tell(drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, line, live, &(struct audit_finding){
+	drift_report(drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, line, live, &(struct audit_finding){
 		.severity = guarded && alone ? AUDIT_INFO : ro && !guarded ? AUDIT_CRITICAL : AUDIT_WARNING,
 		.message = guarded ? "it is mounted read-only since its device is write-protected, but the line does not say ro"
 		           : ro ? "it is mounted read-only, but the line does not say ro" : "it is mounted with other options than the line says",
@@ -111,8 +111,8 @@ void drift_tell_differs(struct drift *drift, const struct tabline *line, const s
 		           : "mount -o remount, or change the line: getmnt fstab --merge --fix=options"});
 }
 
-/** Whether a line binds what is read-only by itself: its mount began as that.  Where that was not to
-    be, it is told of the line of that. */
+/** Whether the source of a bind is read-only, so that the bind began read-only.  If the source should
+    not be, that is reported for the line of the source. */
 static bool binds_readonly(const struct drift *drift, const struct tabline *line, const struct mount *m)
 {
 	const struct mount *in = drift->in->match->bound[line->number - 1].in;
@@ -125,29 +125,29 @@ static bool binds_readonly(const struct drift *drift, const struct tabline *line
 	return of != MAP64_NONE && !(drift->report->ignored[of] & audit_bit(DRIFT_READONLY));
 }
 
-/** A line whose mount is read-only, or the file system below it, and was not to be. */
+/** Judge a line whose mount, or its file system, is read-only unexpectedly. */
 static void judge_readonly(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
-	if (!m || !m->vfs_opts || drift_asks(line, "ro") || (m->fs_opts && shown_readonly(m)) || binds_readonly(drift, line, m))
+	if (!m || !m->vfs_opts || drift_has_option(line, "ro") || (m->fs_opts && shown_readonly(m)) || binds_readonly(drift, line, m))
 		return;
 	if (opt_shown_has(m->vfs_opts, "ro")) {
 		if (live->fate != FSTAB_OWN && !(fstype_flags(m->fstype) & (FST_READONLY | FST_AUTOFS)))
-			drift_tell_differs(drift, line, live, "ro");
+			drift_report_options(drift, line, live, "ro");
 		return;
 	}
 	bool emergency = m->fs_opts && opt_shown_has(m->fs_opts, "emergency_ro");
-	/* What has shut down is told as FS-ERRORS. */
+	/* A shutdown is reported as FS-ERRORS. */
 	if (!m->fs_opts || opt_shown_has(m->fs_opts, "shutdown") || (!emergency && !opt_shown_has(m->fs_opts, "ro")))
 		return;
 	bool excused = drift->report->ignored[line->number - 1] & audit_bit(DRIFT_READONLY);
 	uint32_t first = excused ? line->number : map64_put(&drift->flipped, mount_dev(m), line->number);
 	drift->failed |= first == MAP64_NONE;
 	if (first != line->number) {
-		drift->told[line->number - 1] = true;   /* of the same file system */
+		drift->reported[line->number - 1] = true;   /* of the same file system */
 		return;
 	}
-	drift_tell(drift, DRIFT_READONLY, line, live, &(struct audit_finding){
+	drift_report(drift, DRIFT_READONLY, line, live, &(struct audit_finding){
 		.severity = AUDIT_CRITICAL,
 		.message = emergency ? "the file system has an error and rejects writes"
 		                     : "the file system is read-only although the mount is not: it may have an error",
@@ -155,7 +155,7 @@ static void judge_readonly(struct drift *drift, const struct tabline *line, cons
 		.hint = "read the kernel log, check the file system, and mount it again"});
 }
 
-/** The priority that options ask for a swap space with; -1: none that swapon(8) takes. */
+/** The swap priority of a line; -1: none, or invalid. */
 static long priority_of(const char *options)
 {
 	long priority = -1;
@@ -170,7 +170,7 @@ static long priority_of(const char *options)
 	return priority;
 }
 
-/** A swap space is used with the priority of its line: /proc/swaps shows it as it was given. */
+/** Compare the priority of a swap space with that of its line. */
 static void judge_priority(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
 {
 	long asked = priority_of(tabline_value(line, TABLINE_OPTIONS)), is = priority_of(live->options);
@@ -181,13 +181,13 @@ static void judge_priority(struct drift *drift, const struct tabline *line, cons
 		strbuf_printf(&drift->actual, "pri=%ld", is);
 	else
 		strbuf_puts(&drift->actual, "chosen by the kernel");
-	drift_tell(drift, DRIFT_OPTIONS, line, NULL, &(struct audit_finding){
+	drift_report(drift, DRIFT_OPTIONS, line, NULL, &(struct audit_finding){
 		.severity = AUDIT_WARNING, .message = "its priority is not that of the line",
 		.expected = drift_form(&drift->text, "pri=%ld", asked), .actual = strbuf_str(&drift->actual),
 		.hint = "run swapoff while memory is free, then swapon -a"});
 }
 
-/** Whether no line before this one is of a mount of the same file system, which has one set of options. */
+/** Whether this is the first line that mounts its file system: all its mounts share the options. */
 static bool is_first_of(const struct drift *drift, const struct tabline *line, const struct mount *m)
 {
 	for (uint32_t i = 0; i + 1 < line->number; ++i) {
@@ -197,28 +197,28 @@ static bool is_first_of(const struct drift *drift, const struct tabline *line, c
 		uint32_t at = target && !other ? map64_get(&drift->by_target, map64_text(target)) : MAP64_NONE;
 		if (at != MAP64_NONE)
 			other = &drift->in->plan->lines[at];   /* which the line does not name */
-		if (other && other->mount && mount_dev(other->mount) == mount_dev(m) && !drift_asks(before, "bind") && !drift_asks(before, "rbind"))
+		if (other && other->mount && mount_dev(other->mount) == mount_dev(m) && !drift_has_option(before, "bind") && !drift_has_option(before, "rbind"))
 			return false;
 	}
 	return true;
 }
 
-/** A line that asks for what its mount has not, of what a kernel always shows. */
+/** Judge a line with options that its mount lacks, of those that the kernel always shows. */
 static void judge_lacks(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
 {
 	const struct fstab_world *world = &drift->in->live->world;
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	if (drift_asks(line, "bind") || drift_asks(line, "rbind") || drift_asks(line, "remount"))
+	if (drift_has_option(line, "bind") || drift_has_option(line, "rbind") || drift_has_option(line, "remount"))
 		return;
 	strbuf_reset(&drift->text);
 	shown_lacks(live->mount, options, &drift->text);
 	if (!drift->text.len || !is_first_of(drift, line, live->mount))
 		return;
-	/* These drop it where the device has no such thing: images of many clouds ask for it on any. */
+	/* These drop it if the device cannot discard; many cloud images request it on any device. */
 	bool able = strcmp(strbuf_str(&drift->text), "discard") != 0 || !fsopt_type_in(live->mount->fstype, "ext4 xfs");
 	strbuf_reset(&drift->actual);
 	strbuf_printf(&drift->actual, "without %s", strbuf_str(&drift->text));
-	drift_tell(drift, DRIFT_OPTIONS, line, live, &(struct audit_finding){
+	drift_report(drift, DRIFT_OPTIONS, line, live, &(struct audit_finding){
 		.severity = able ? AUDIT_WARNING : AUDIT_INFO,
 		.message = able ? "it is mounted without options that the line requests"
 		                : "it is mounted without an option that the line requests; its device may not support it",
@@ -227,7 +227,7 @@ static void judge_lacks(struct drift *drift, const struct tabline *line, const s
 		.hint = "mount -o remount; if that changes nothing, unmount it and mount it again"});
 }
 
-/** The version that a mount of NFS has which is older than its line's type nfs4 asks for; NULL. */
+/** The version of an NFS mount if it is older than the type nfs4 of its line requests; or NULL. */
 static const char *older_nfs(const char *fstype, const struct mount *m, size_t *n)
 {
 	const char *vers = m->fs_opts && strcmp(fstype ? fstype : "", "nfs4") == 0 && strcmp(m->fstype ? m->fstype : "", "nfs") == 0
@@ -242,11 +242,11 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 	if (live->swap)
 		judge_priority(drift, line, live);
 	judge_readonly(drift, line, live);
-	if (!drift->told[line->number - 1] && m && lacks_root(line, m))
-		drift_tell_source(drift, line, live, AUDIT_INFO, drift_of_default);
-	/* Its root may be of layers that have their own options. */
-	bool same = m && (drift_asks(line, "bind") || drift_asks(line, "rbind") || shown_type(fstype, m->fstype));
-	if (!same || !options || drift->told[line->number - 1] || fstype_flags(m->fstype) & FST_AUTOFS)
+	if (!drift->reported[line->number - 1] && m && lacks_root(line, m))
+		drift_report_source(drift, line, live, AUDIT_INFO, drift_of_default);
+	/* A root of layers has other options than its line. */
+	bool same = m && (drift_has_option(line, "bind") || drift_has_option(line, "rbind") || shown_type(fstype, m->fstype));
+	if (!same || !options || drift->reported[line->number - 1] || fstype_flags(m->fstype) & FST_AUTOFS)
 		return;
 	strbuf_reset(&drift->actual);
 	if (live->fate != FSTAB_LINE)
@@ -256,7 +256,7 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 	if (older)
 		strbuf_add(&drift->actual, older, n);
 	if (drift->actual.len)
-		drift_tell_differs(drift, line, live, strbuf_str(&drift->actual));
+		drift_report_options(drift, line, live, strbuf_str(&drift->actual));
 	else
 		judge_lacks(drift, line, live);
 }
@@ -264,8 +264,8 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 void drift_judge_unknown(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
 {
 	if (live->fate != FSTAB_OWN) {
-		drift_leave_open(drift, DRIFT_SOURCE);
-		drift_leave_open(drift, DRIFT_OPTIONS);
+		drift_not_checked(drift, DRIFT_SOURCE);
+		drift_not_checked(drift, DRIFT_OPTIONS);
 	}
 	drift_judge_how(drift, line, live);
 }

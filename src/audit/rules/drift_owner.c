@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who else than the fstab may have mounted what is there.
+ * Who may have mounted what is not in the fstab.
  */
 #include "audit/rules/drift_impl.h"
 
@@ -22,7 +22,7 @@ bool drift_is_lost(const struct drift *drift, const struct fstab_line *live)
 	return node->states & (1u << MT_HIDDEN | 1u << MT_DELETED);
 }
 
-/** Whether one of a list of types is not the kernel's: its helper may mount anything. */
+/** Whether a list of types has one that the kernel does not know: its helper may mount anything. */
 static bool is_of_helper(const char *types)
 {
 	char type[32];
@@ -43,15 +43,15 @@ bool drift_is_of_server(const struct tabline *line, const struct fstab_line *liv
 	const char *asked = tabline_value(line, TABLINE_FSTYPE);
 	const char *fstype = live->mount && live->mount->fstype ? live->mount->fstype : "";
 	bool root = live->target && strcmp(live->target, "/") == 0;
-	/* One of FUSE that stands on a device has its number. */
+	/* A FUSE mount of a device has the device's number. */
 	bool served = (strncmp(fstype, "fuse", 4) == 0 && live->mount->dev_major == 0) || strcmp(fstype, "ceph") == 0;
-	bool may = !drift_asks(line, "bind") && !drift_asks(line, "rbind") && (shown_type(asked, fstype) || is_of_helper(asked));
+	bool may = !drift_has_option(line, "bind") && !drift_has_option(line, "rbind") && (shown_type(asked, fstype) || is_of_helper(asked));
 	return (served && may)
 	       || (root && (strcmp(fstype, "overlay") == 0 || strcmp(fstype, "composefs") == 0 || fstype_flags(fstype) & FST_NET));
 }
 
-/** Whether a mount or swap space may be that of a unit that many systems have, or of udisks,
-    of which nothing is known here. */
+/** Whether a mount or swap space may belong to a unit that many systems have, or to udisks, if units
+    are not known. */
 static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
@@ -66,13 +66,13 @@ static bool may_be_units(const struct drift *drift, const struct fstab_line *liv
 	return stick || (strcmp(m->fstype, "tmpfs") == 0 && strcmp(live->target, "/tmp") == 0);
 }
 
-/** Whether it is in memory that is set up at boot: there can be no line of it. */
+/** Whether a mount is on zram, which is set up at boot: no line can mount it. */
 static bool is_of_zram(const struct fstab_line *live)
 {
 	return live->mount && live->mount->source && strncmp(live->mount->source, "/dev/zram", 9) == 0;
 }
 
-/** Whether a directory is bound onto itself, read-only: as NixOS has its store. */
+/** Whether a directory is bound onto itself read-only, like the store of NixOS. */
 static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct discovery *d = drift->in->live->d;

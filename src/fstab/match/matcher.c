@@ -70,7 +70,7 @@ const char *match_normal(struct matcher *m, const char *path)
 	return normal;
 }
 
-/* The file. */
+/* Lines of the file. */
 
 void match_take(struct matcher *m, const struct tabline *line, struct old *old)
 {
@@ -81,7 +81,7 @@ void match_take(struct matcher *m, const struct tabline *line, struct old *old)
 	char *options = raw ? arena_strndup(m->arena, raw, strlen(raw)) : NULL;
 	if (raw && !options)
 		m->failed = true;
-	/* As mount(8): decoded first, and taken apart then. */
+	/* mount(8) decodes the options before it separates them. */
 	if (options)
 		options[unescape_octal(options, options, strlen(options))] = '\0';
 	old->words = (struct words){
@@ -110,7 +110,7 @@ static void add_line(struct matcher *m, uint32_t i)
 	m->last[first] = i;
 }
 
-/** The mount point that a mount point leads to, if a mount has it; else itself. */
+/** The mount point that a path resolves to if a mount has it; else the path. */
 static const char *lead(struct matcher *m, const char *key)
 {
 	if (match_live(m, key) || !m->in->follow)
@@ -142,9 +142,9 @@ void match_take_file(struct matcher *m, const struct tablines *file)
 	}
 }
 
-/* The plan. */
+/* Lines of the plan. */
 
-/** Which of two lines of the plan on one place speaks for it. */
+/** Whether a line of the plan represents a mount point rather than another one. */
 static bool is_better(const struct fstab_line *a, const struct fstab_line *b)
 {
 	return a->fate < b->fate;
@@ -171,7 +171,7 @@ void match_take_plan(struct matcher *m)
 		uint32_t first = map64_put(&m->new_by, hash, i);
 		if (first == i)
 			continue;
-		/* One of them speaks for the place, and heads the others. */
+		/* One of them represents the mount point, and heads the others. */
 		if (is_better(line, m->new[first].line)) {
 			map64_remove(&m->new_by, hash);
 			map64_put(&m->new_by, hash, i);

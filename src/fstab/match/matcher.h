@@ -101,7 +101,7 @@ void match_take_file(struct matcher *m, const struct tablines *file);
 /** Index the plan. */
 void match_take_plan(struct matcher *m);
 
-/** The index of the plan's line that mounts a source, for match_elsewhere(). */
+/** Index the lines of the plan by the names of their devices, for match_elsewhere(). */
 void match_index_devices(struct matcher *m, struct map64 *by);
 
 /** The plan's line of the source of a line that is not mounted; NULL: it is mounted, may be not
@@ -152,22 +152,22 @@ struct old *match_next_swap(struct matcher *m, const struct old *old, const stru
 
 /* same.c */
 
-/** Whether a line of the file mounts what one of the plan does: 1, 0; -1: it cannot be told. */
+/** Whether a line of the file mounts the same as one of the plan: 1, 0; -1: not known. */
 int match_same(struct matcher *m, const struct old *old, const struct new *new);
 
-/** Where what the line of a bind binds is seen, if that is what the mount shows.
+/** Find the source of a bind line, if its mount shows it.
     @bound [out]  Set if it does.
-    @return whether it does. */
+    @return whether the line is a bind and the source is known. */
 bool match_bound(struct matcher *m, const struct old *old, const struct new *new, struct fstab_bound *bound);
 
-/** Whether a line is of a type that a helper makes another of, with options of its own: Amazon's
-    efs is NFS. */
+/** Whether the helper of a line's type makes mounts of another type, with other options: Amazon's
+    efs makes NFS mounts. */
 bool match_by_helper(const struct old *old, const struct mount *mount);
 
-/** Whether a line's source names the mount as the plan does, or is a mere name. */
+/** Whether a line has the plan's source, or a mere name. */
 bool match_same_name(struct matcher *m, const struct old *old, const struct new *new);
 
-/** A tag, as "UUID=x", that a source is in any form (quoted, in /dev/disk/by-uuid); or NULL. */
+/** The tag, such as "UUID=x", that a source is: quoted, or as a link in /dev/disk; or NULL. */
 const char *match_tag(struct matcher *m, const char *source);
 
 /** The device of a line of the plan. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options of a line that is there, against those of the mount.
+ * Comparing the options of a line with those of its mount.
  *
- * What a mount has of its own (ro, nosuid, noatime ...) the kernel always shows, so
- * that both sides are known: what a line does not say is the default.  Of what is the
- * file system's it shows some, not all, and as it likes (shown.h): so what it shows and the
- * line has not, or with another value, is a difference; and what the line alone has is
- * none: it stays, as does what is for mount(8) and systemd.
+ * The kernel always shows the VFS flags of a mount (ro, nosuid, noatime ...): a flag that the line
+ * does not name has its default.  Of the options of the file system it shows some, in its own way
+ * (mountopts/shown.h): an option that the mount shows and the line lacks, or has with another
+ * value, is a difference; an option that the line alone has is none, and stays, like those for
+ * mount(8) and systemd.
  */
 #include "fstab/match/matcher.h"
 
@@ -21,28 +21,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What is for mount(8), systemd and others, and what says what is mounted, is no difference. */
+/** Options that are never compared: for mount(8) and systemd, or naming what is mounted. */
 enum { UNCOMPARED = OPT_USERSPACE | OPT_UNCOMPARED | OPT_IDENTITY };
 
 /** Whether the name of an option is one of these. */
 #define IS_OF(option, n, names) WORD_OF(option, opt_name(option, n), names)
 
 /** Make a set of the options of a list.
-    @whole  By all of an option, not by its name. */
+    @whole  By the whole option, not by its name. */
 static void index_list(struct opt_set *set, const char *list, bool whole)
 {
 	opt_set_init(set, whole);
 	opt_set_add_list(set, list, opt_next);
 }
 
-/** The options of a list that have one name. */
+/** The options of a list with one name. */
 struct named {
 	const char *first, *last;   /* NULL: none */
-	size_t n;                   /* bytes of the first */
+	size_t n;                   /* length of the first */
 	unsigned times;
 };
 
-/** The options of a list that have the name of this one: NFS's version has two names. */
+/** The options of a set with the name of this option: the version of NFS has two names. */
 static struct named find_name(const struct opt_set *set, const char *option, size_t n)
 {
 	size_t key = opt_name(option, n);
@@ -84,8 +84,8 @@ static bool live_destroy(struct live *live)
 	return failed;
 }
 
-/** The option of a mount that has the name of this one: as the plan has it, else as the
-    kernel shows it.  What is there more than once is left as it is. */
+/** The option of a mount with the name of this option: as the plan has it, else as the kernel
+    shows it.  NULL: none, or several. */
 static const char *find_live(const struct live *live, const char *option, size_t n, size_t *k)
 {
 	for (int i = 0; i < 2; ++i) {
@@ -97,7 +97,7 @@ static const char *find_live(const struct live *live, const char *option, size_t
 	return NULL;
 }
 
-/** Take a word for what undoes an option if a set has it without a value, and earlier than *found. */
+/** Set *found to an option of a set without a value if it comes first. */
 static void find_word(const struct opt_set *set, const char *word, size_t n, const char **found, size_t *k)
 {
 	const struct opt_entry *entry = opt_set_find(set, word, n);
@@ -107,12 +107,12 @@ static void find_word(const struct opt_set *set, const char *word, size_t n, con
 	}
 }
 
-/** The option of a mount that an option of its line would undo, of *k bytes; or NULL.
-    @use  For use in passing. */
+/** The option of a mount that contradicts an option of its line, of *k bytes; or NULL.
+    @use  Scratch. */
 static const char *find_opposite(const char *fstype, const struct live *live, const char *option, size_t n, size_t *k,
                                  struct strbuf *use)
 {
-	/* As far as the server goes along. */
+	/* The server may refuse these. */
 	static const char *const agreed[] = {"unix", "nounix", "serverino", "noserverino", "posix", "posixpaths"};
 	if (memchr(option, '=', n) || vfs_option(option, n) || fsopt_has(option, n, UNCOMPARED)
 	    || (fstype_flags(fstype) & FST_NET && IS_OF(option, n, agreed)))
@@ -139,7 +139,7 @@ static const char *find_opposite(const char *fstype, const struct live *live, co
 	return found;
 }
 
-/** Whether a list has a flag that the mount has not so. */
+/** Whether a list has a flag that differs from the mount's. */
 static bool has_other_flag(const char *shown, const struct vfs_flags *want)
 {
 	size_t n;
@@ -151,7 +151,7 @@ static bool has_other_flag(const char *shown, const struct vfs_flags *want)
 	return false;
 }
 
-/** What is shown for all options of a line, made when it is first needed. */
+/** All options of a line as the kernel shows them, made when first needed. */
 struct all_shown {
 	const char *from;        /* the options; NULL: it is made */
 	struct strbuf text;
@@ -169,9 +169,9 @@ static void make_all(struct all_shown *all, const char *fstype)
 	all->from = NULL;
 }
 
-/** Whether what is shown for an option of a line has another value than the mount's.
-    @behind  Where in what is shown for all options those behind this one begin: what these
-             say again counts. */
+/** Whether an option of a line, as shown, has another value than the mount's.
+    @behind  Where the options after this one begin in the text of all: if they repeat this one,
+             they count. */
 static bool is_other(const char *fstype, const char *shown, struct all_shown *all, size_t behind, const struct live *live)
 {
 	size_t n, k;
@@ -187,7 +187,7 @@ static bool is_other(const char *fstype, const char *shown, struct all_shown *al
 	return false;
 }
 
-/** Options as they are put together; they must outlive it. */
+/** A list of options in the making; the options must outlive it. */
 struct taken {
 	struct strbuf *list;
 	struct opt_set set;   /* those of the list */
@@ -199,10 +199,10 @@ static void take(struct taken *taken, const char *option, size_t n)
 	opt_set_add(&taken->set, option, n);
 }
 
-/** Append the options of a line that stay, with the values of the mount; what is there
-    more than once, or is for others than the kernel, is left as it is.
-    @flags   Those of the mount, if they are others than the line's; else NULL.
-    @differ  Gets what is otherwise. */
+/** Append the options of a line that stay, with the values of the mount.  Options that are repeated,
+    or not for the kernel, stay as they are.
+    @flags   The flags of the mount if they differ from the line's; else NULL.
+    @differ  Gets what differs. */
 static void take_over(const char *fstype, const char *from, const struct live *live, const struct vfs_flags *flags,
                       struct taken *taken, struct strbuf *differ)
 {
@@ -229,7 +229,7 @@ static void take_over(const char *fstype, const char *from, const struct live *l
 			opt_add(differ, opposite, k);
 			continue;
 		}
-		/* What means a flag besides goes, if the flag does. */
+		/* An option that implies a flag is removed with it. */
 		if (!own && flags && has_other_flag(strbuf_str(&shown), flags))
 			continue;
 		if (own || !is_other(fstype, strbuf_str(&shown), &all, behind, live)) {
@@ -252,7 +252,7 @@ static void take_over(const char *fstype, const char *from, const struct live *l
 	opt_set_destroy(&whole);
 }
 
-/** Append what the mount has, and the line has not.
+/** Append what the mount has and the line lacks.
     @have  As the kernel shows it. */
 static void add_missing(const char *fstype, const char *have, const char *live, struct taken *taken,
                         struct strbuf *differ)
@@ -275,7 +275,7 @@ static void add_missing(const char *fstype, const char *have, const char *live, 
 	opt_set_destroy(&had);
 }
 
-/** Append the words of flags that the plan has: of a bind that names one, all must be named. */
+/** Append the flags of the plan: a bind that names one must name all. */
 static void add_words(const char *live, struct strbuf *list)
 {
 	size_t n;
@@ -285,7 +285,7 @@ static void add_words(const char *live, struct strbuf *list)
 	}
 }
 
-/** Append the words of the flags that a list does not give. */
+/** Append the flags that a list lacks. */
 static void add_flags(const struct vfs_flags *want, const struct vfs_flags *base, struct strbuf *list)
 {
 	struct vfs_flags have;
@@ -299,8 +299,8 @@ static void add_flags(const struct vfs_flags *want, const struct vfs_flags *base
 	}
 }
 
-/** Whether a mount that is read-only is so by its line, and not since. */
-static bool is_meant_readonly(struct matcher *m, const struct mount *mount)
+/** Whether the line of a read-only mount has ro. */
+static bool is_readonly_by_line(struct matcher *m, const struct mount *mount)
 {
 	for (size_t i = 0; i < m->nnew && !opt_has(mount->fs_opts ? mount->fs_opts : "", "ro"); ++i) {
 		const struct old *old = m->new[i].line->mount == mount ? match_first_on(m, &m->new[i]) : NULL;
@@ -318,16 +318,16 @@ const char *match_options(struct matcher *m, const struct old *old, const char *
 	const char *live = new->line->options;
 	const struct mount *mount = new->line->mount;
 	const char *fstype = mount && mount->fstype ? mount->fstype : "";
-	/* What can have no line has no options of one. */
+	/* The plan has no options of a mount that cannot be expressed. */
 	if (!live)
 		live = mount && mount->vfs_opts ? mount->vfs_opts : "";
 
 	struct vfs_flags base, have, want;
-	struct strbuf told, shown;
-	/* What mount(8) makes of it, nobody meant; it is not made worse. */
+	struct strbuf changed, shown;
+	/* Nothing can be appended after quotation marks that are not closed. */
 	if (opt_is_open(from))
 		return NULL;
-	strbuf_init(&told);
+	strbuf_init(&changed);
 	strbuf_init(&shown);
 	shown_list(fstype, from, &shown);
 	strbuf_reset(&m->more);
@@ -341,40 +341,40 @@ const char *match_options(struct matcher *m, const struct old *old, const char *
 	}
 	vfs_flags_of_line(strbuf_str(&shown), &base, &have);
 	bool bind = opt_is_bind(from);
-	/* By nature, or after an error: nobody asked for it. */
+	/* Read-only by nature, or after an error, does not count. */
 	if (mount && !bind && (shown_readonly(mount) || shown_failed(fstype, mount->fs_opts)))
 		have.value[VFS_RO] = want.value[VFS_RO];
-	/* A bind that names none has those of its source; the plan's, if they are these. */
+	/* A bind that names no flag has those of its source. */
 	bool as_source = bind && !have.any, flags;
 	if (bind && !want.any && have.any && mount && mount->vfs_opts)
 		vfs_flags_of_line(mount->vfs_opts, NULL, &want);
 	struct fstab_bound bound;
 	if (as_source && mount && mount->vfs_opts && match_bound(m, old, new, &bound) && bound.in->vfs_opts) {
-		/* That which the line names: the plan may have found another, or need none. */
+		/* The source that the line names, which may not be the plan's. */
 		vfs_flags_of_mount(bound.in, &have);
 		vfs_flags_of_mount(mount, &want);
-		have.value[VFS_RO] = have.value[VFS_RO] && (want.value[VFS_RO] || is_meant_readonly(m, bound.in));
-		flags = vfs_flags_differ(&have, &want, &told);
+		have.value[VFS_RO] = have.value[VFS_RO] && (want.value[VFS_RO] || is_readonly_by_line(m, bound.in));
+		flags = vfs_flags_differ(&have, &want, &changed);
 		live = mount->vfs_opts;
 	} else {
-		flags = as_source ? want.any : vfs_flags_differ(&have, &want, &told);
+		flags = as_source ? want.any : vfs_flags_differ(&have, &want, &changed);
 		if (as_source && flags)
-			vfs_flags_differ(&(struct vfs_flags){0}, &want, &told);
-		if (as_source && flags && !told.len)
-			strbuf_puts(&told, "rw");
+			vfs_flags_differ(&(struct vfs_flags){0}, &want, &changed);
+		if (as_source && flags && !changed.len)
+			strbuf_puts(&changed, "rw");
 	}
-	/* Of a bind the file system's are another line's affair. */
+	/* Options of the file system are not the business of a bind. */
 	struct live lives;
 	struct taken taken = {.list = &m->more};
 	live_init(&lives, live, bind || !mount ? NULL : mount->fs_opts);
 	opt_set_init(&taken.set, false);
-	/* What the first line of the file system has asked for, all its subvolumes have. */
+	/* All subvolumes have the options of the first line that mounts the file system. */
 	uint32_t first = mount && !bind ? map64_get(&m->first_of, mount_dev(mount)) : MAP64_NONE;
 	if (first != MAP64_NONE)
 		shown_list(fstype, m->old[first].words.options, &shown);
-	take_over(fstype, from, &lives, flags ? &want : NULL, &taken, &told);
+	take_over(fstype, from, &lives, flags ? &want : NULL, &taken, &changed);
 	if (!bind && !match_by_helper(old, mount))
-		add_missing(fstype, strbuf_str(&shown), live, &taken, &told);
+		add_missing(fstype, strbuf_str(&shown), live, &taken, &changed);
 	m->failed |= live_destroy(&lives);
 	opt_set_destroy(&taken.set);
 	if (flags && bind)
@@ -382,12 +382,12 @@ const char *match_options(struct matcher *m, const struct old *old, const char *
 	else if (flags)
 		add_flags(&want, &base, &m->more);
 	const char *options = NULL;
-	if (told.len) {
+	if (changed.len) {
 		options = match_format(m, "%s", m->more.len ? strbuf_str(&m->more) : "defaults");
-		*differ = match_format(m, "%s", strbuf_str(&told));
+		*differ = match_format(m, "%s", strbuf_str(&changed));
 	}
-	m->failed |= told.failed || shown.failed;
-	strbuf_destroy(&told);
+	m->failed |= changed.failed || shown.failed;
+	strbuf_destroy(&changed);
 	strbuf_destroy(&shown);
 	return options;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which line of a mount point is that of its mount: it mounts the same, at boot rather than not,
- * with the same options rather than with others.
+ * Which line on a mount point makes its mount: one that mounts the same, preferably at boot, and
+ * preferably with the same options.
  */
 #include "fstab/match/matcher.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/** How far a stack is looked into for the mount of a line. */
+/** How many mounts of a stack are searched for that of a line. */
 enum { DEEP_MAX = 64 };
 
 /** How well a line fits a mount; 0: it mounts something else. */
@@ -36,7 +36,7 @@ struct old *match_next_on(struct matcher *m, const struct old *old)
 	return old->next == NO_LINE ? NULL : &m->old[old->next];
 }
 
-/** Whether a line is of a mount that lies beneath another on its place. */
+/** Whether a line makes a mount that is covered by another one on its mount point. */
 static bool is_beneath(struct matcher *m, const struct old *old, const struct new *top)
 {
 	unsigned deep = 0;
@@ -54,7 +54,7 @@ struct old *match_choose(struct matcher *m, const struct new *new)
 	const struct fstab_line *line = new->line;
 	int best = 0;
 	struct old *first = match_first_on(m, new);
-	/* Of one alone it does not matter how well it fits. */
+	/* A single line need not be compared with others. */
 	if (first && !match_next_on(m, first) && !line->swap)
 		return match_same(m, first, new) != 0 ? first : NULL;
 	for (struct old *old = first; old; old = match_next_on(m, old)) {

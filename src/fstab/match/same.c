@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a line of a file mounts what is mounted.
+ * Whether a line mounts what is mounted.
  *
- * A device has many names: tags, in quotes, links of /dev/disk, /dev/mapper.  A bind
- * can name its directory by any place where it is seen.  So names are not compared
- * but what they name, as far as that is known; what is not known is held to be right.
+ * A device has many names: tags, perhaps quoted, links in /dev/disk, /dev/mapper.  A bind can name
+ * its directory by any path that shows it.  So what names refer to is compared, as far as it is
+ * known; what is not known counts as the same.
  */
 #include "fstab/match/matcher.h"
 
@@ -27,7 +27,7 @@ static const struct {
 	{"PARTUUID=", "/dev/disk/by-partuuid/"}, {"PARTLABEL=", "/dev/disk/by-partlabel/"},
 };
 
-/** A name of udev's, with \xhh for what it escapes. */
+/** Append a name that udev escaped with \xhh. */
 static void add_udev_name(struct strbuf *out, const char *name)
 {
 	for (; *name; ++name) {
@@ -87,15 +87,15 @@ static int same_tag(const struct devmap_tags *tags, const char *tag)
 	return -1;
 }
 
-/** Whether a mount's source is but a name. */
+/** Whether the source of a mount is a mere name. */
 static bool is_mere_name(const struct mount *mount)
 {
 	return mount && (fstype_flags(mount->fstype) & FST_PSEUDO
 	                 || (mount->fstype && strcmp(mount->fstype, "overlay") == 0));
 }
 
-/** Whether a mount is one of all of a file system that there is once: mounted again it is the
-    same (get_tree_single() of the kernel, and what is there once for a namespace or hierarchy). */
+/** Whether a mount shows all of a file system that exists once: mounted again it is the same
+    (get_tree_single() of the kernel, or once for each namespace or hierarchy). */
 static bool is_single(const struct mount *mount)
 {
 	static const char types[] = "binfmt_misc cgroup cgroup2 configfs debugfs devtmpfs efivarfs fusectl mqueue nfsd proc pstore "
@@ -108,13 +108,13 @@ static bool is_bind(const struct words *words)
 	return opt_has(words->options, "bind") || opt_has(words->options, "rbind");
 }
 
-/** The mount that a path lies in, by the plan, and what is behind it.  NULL: none. */
+/** The mount of the plan that a path lies in, or NULL.  @rest [out]  The path within the mount. */
 static const struct mount *holder(struct matcher *m, const char *path, const char *skip, const char **rest)
 {
 	const char *key = match_normal(m, path);
 	const struct mount *found = NULL;
 	uint64_t hash = MAP64_BYTES;
-	/* "/", "/a", "/a/b": each has the bytes of the one above and more, so that its hash goes on from there. */
+	/* "/", "/a", "/a/b": the hash of each continues that of its parent. */
 	for (size_t n = 1, hashed = 0; key;) {
 		hash = map64_bytes(hash, key + hashed, n - hashed);
 		hashed = n;
@@ -131,11 +131,12 @@ static const struct mount *holder(struct matcher *m, const char *path, const cha
 	return found;
 }
 
-/** The mount that a path lies in, by the plan, and its directory of that file system; NULL: not known. */
+/** The mount of the plan that a path lies in, or NULL.
+    @whole [out]  The path within its file system. */
 static const struct mount *shown_by(struct matcher *m, const char *path, const struct new *new, const char **whole)
 {
 	const char *rest;
-	/* A bind onto itself, or of what it covers: what was there before is not known. */
+	/* Of a bind onto itself, or onto its source, the former mount is not known. */
 	const struct mount *in = holder(m, path, new->key ? new->key : "", &rest);
 	if (!in)
 		return NULL;
@@ -145,7 +146,7 @@ static const struct mount *shown_by(struct matcher *m, const char *path, const s
 	return in;
 }
 
-/** Compare a place with one whose path is the first n bytes of b's and then the byte end. */
+/** Compare a place with the first n bytes of the path of another and the byte end. */
 static int compare_place(const struct place *a, const struct place *b, size_t n, char end)
 {
 	if (a->root != b->root)
@@ -162,7 +163,7 @@ static int compare_places(const void *a, const void *b)
 	return compare_place(a, b, strlen(place->path), '\0');
 }
 
-/** Collect the mount points and the roots of mounts, sorted: a bind is looked for among all of them. */
+/** Sort the mount points and the roots of mounts, to look up bind sources. */
 static void sort_places(struct matcher *m)
 {
 	m->places = malloc((2 * m->nnew + 1) * sizeof(*m->places));
@@ -184,7 +185,7 @@ static bool has_place(const struct matcher *m, const struct place *place)
 	size_t n = strlen(place->path);
 	while (n > 0 && place->path[n - 1] == '/')
 		--n;
-	/* What is below "/a" does not follow it at once: "/a-b" is between it and "/a/b". */
+	/* "/a-b" sorts between "/a" and "/a/b". */
 	for (int below = 0; below < 2; ++below) {
 		for (size_t low = 0, high = m->nplaces; low < high;) {
 			size_t middle = low + (high - low) / 2;
@@ -197,8 +198,8 @@ static bool has_place(const struct matcher *m, const struct place *place)
 	return false;
 }
 
-/** Whether no name of a path is a link, as other mounts tell: one stands at it or below, or shows
-    it, or what is below, of its file system. */
+/** Whether other mounts prove that no component of a path is a link: one is mounted at or below it,
+    or shows it, or a directory below it. */
 static bool is_linkless(struct matcher *m, const char *path, const struct mount *in, const char *whole)
 {
 	if (!m->places)
@@ -207,8 +208,8 @@ static bool is_linkless(struct matcher *m, const char *path, const struct mount 
 	       || has_place(m, &(struct place){.path = whole, .dev = mount_dev(in), .root = true});
 }
 
-/** Whether a path shows what is bound by a mount, by what the plan knows: 1, 0, -1.
-    @bound [out]  Where, if it does. */
+/** Whether a path shows the directory that a mount shows: 1, 0; -1: not known.
+    @bound [out]  Where, if 1. */
 static int same_directory(struct matcher *m, const char *source, const struct new *new, struct fstab_bound *bound)
 {
 	const struct mount *mount = new->line->mount;
@@ -222,7 +223,7 @@ static int same_directory(struct matcher *m, const char *source, const struct ne
 	*bound = (struct fstab_bound){in, path};
 	if (mount_dev(in) == mount_dev(mount) && strcmp(whole, root) == 0)
 		return 1;
-	/* Another by its name: a link may be on the way. */
+	/* The names differ, but a component may be a link. */
 	struct strbuf real;
 	strbuf_init(&real);
 	int led = m->in->follow ? m->in->follow(m->in->arg, path, &real) : -1;
@@ -245,7 +246,7 @@ bool match_bound(struct matcher *m, const struct old *old, const struct new *new
 	return true;
 }
 
-/** Whether two names of servers and the like are one, but for a '/' at the end. */
+/** Whether two names are the same but for a '/' at the end. */
 static bool same_word(const char *a, const char *b)
 {
 	size_t n = strlen(a), k = strlen(b);
@@ -261,8 +262,8 @@ bool match_by_helper(const struct old *old, const struct mount *mount)
 	return nfs && strcmp(words->fstype, "efs") == 0 && fstype_line_flags(words->fstype, words->source) & FST_NET;
 }
 
-/** Whether a line that a helper takes may be of what it mounts: fs-ID:/PATH, that of
-    fs-ID.efs.REGION.amazonaws.com, or of an address that says nothing.  1 is never known: 0, -1. */
+/** Whether the line of a helper may make a mount: fs-ID:/PATH makes that of
+    fs-ID.efs.REGION.amazonaws.com, or of any address.  @return 0; -1: not known. */
 static int same_helped(const char *source, const char *live)
 {
 	size_t n = strcspn(source, ":"), k = live ? strcspn(live, ":") : 0;
@@ -274,14 +275,14 @@ static int same_helped(const char *source, const char *live)
 	return (!named || own) && same_word(path, live + k + 1) ? -1 : 0;
 }
 
-/** Whether n bytes are an address: of IPv4, or of IPv6 in brackets or not. */
+/** Whether n bytes are an address: IPv4, or IPv6 with or without brackets. */
 static bool is_address(const char *text, size_t n)
 {
 	size_t numbers = strspn(text, "0123456789."), digits = strspn(text, "0123456789abcdefABCDEF:.[]%");
 	return (numbers >= n && memchr(text, '.', n)) || (digits >= n && memchr(text, ':', n));
 }
 
-/** Whether two servers of NFS may be one: 1, 0; -1: no name is looked up, and that would say it. */
+/** Whether two NFS servers are the same: 1, 0; -1: only the DNS knows. */
 static int same_host(const char *a, size_t n, const char *b, size_t k, const struct mount *mount)
 {
 	size_t m;
@@ -294,14 +295,14 @@ static int same_host(const char *a, size_t n, const char *b, size_t k, const str
 		}
 		return is_address(b, k) ? 0 : -1;
 	}
-	/* A name with its domain, and without. */
+	/* A name with and without its domain. */
 	size_t label = strcspn(a, ".:"), other = strcspn(b, ".:");
 	bool shorter = label == n || other == k;
 	return is_address(b, k) || (shorter && label == other && memcmp(a, b, label) == 0) ? -1 : 0;
 }
 
-/** Whether two lists of the NIDs of a server of Lustre may be one: a name is shown as its address, and
-    the first network of a kind with or without its number.  As same_host(). */
+/** Whether two lists of NIDs of a Lustre server are the same, as same_host(): a name is shown as its
+    address, and the first network of a kind with or without its number. */
 static int same_nids(const char *a, size_t n, const char *b, size_t k)
 {
 	for (size_t i = 0, j = 0; i < n || j < k; ++i, ++j) {
@@ -323,8 +324,8 @@ static int same_nids(const char *a, size_t n, const char *b, size_t k)
 	return 1;
 }
 
-/** Whether a source is that of a mount of a server, which is written as the kernel has it, but for
-    the server's name: 1, 0; -1: it may be. */
+/** Whether a source names the server and path of a mount: 1, 0; -1: the server's name may be another
+    name of the same server. */
 static int same_server(const char *source, const struct mount *mount)
 {
 	const char *live = mount->source, *fstype = mount->fstype ? mount->fstype : "";
@@ -338,7 +339,7 @@ static int same_server(const char *source, const struct mount *mount)
 	           : same_nids(source, (size_t)(path - source), live, (size_t)(own - live));
 }
 
-/** Whether a path is what the kernel calls a device, rather than one of its other names. */
+/** Whether a path is the kernel's own name of a device. */
 static bool is_kernel_name(const char *path)
 {
 	if (strncmp(path, "/dev/mapper/", 12) == 0)
@@ -347,15 +348,15 @@ static bool is_kernel_name(const char *path)
 	       && strcmp(path, "/dev/root") != 0;
 }
 
-/** Append a part of the name that device mapper has for a logical volume. */
+/** Append a part of a logical volume's name as device mapper writes it. */
 static void add_volume(struct strbuf *out, const char *part, size_t n)
 {
 	for (size_t i = 0; i < n; ++i)
 		strbuf_puts(out, part[i] == '-' ? "--" : (char[]){part[i], '\0'});
 }
 
-/** Whether a path in /dev may lead to what device mapper calls by a name: as /dev/GROUP/VOLUME,
-    or in a folder of udev's. */
+/** Whether a path in /dev may lead to a device of device mapper: /dev/GROUP/VOLUME, or a link of
+    udev. */
 static bool may_be_mapped(struct matcher *m, const char *path, const char *mapped)
 {
 	const char *group = path + strlen("/dev/");
@@ -370,15 +371,15 @@ static bool may_be_mapped(struct matcher *m, const char *path, const char *mappe
 	return strcmp(strbuf_str(&m->text), mapped) == 0;
 }
 
-/** Whether a path cannot be what a mount stands on, by the names alone. */
+/** Whether the names alone prove that a path is not the source of a mount. */
 static bool is_other_path(struct matcher *m, const char *source, const struct fstab_line *line)
 {
 	const char *own = line->swap ? line->swap : line->mount && line->mount->source ? line->mount->source : "";
 	bool device = strncmp(source, "/dev/", 5) == 0;
-	/* Two files. */
+	/* Two different files. */
 	if (!device && line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0)
 		return true;
-	/* A file may be what a loop device shows. */
+	/* A file may be the image of a loop device. */
 	if (!is_kernel_name(own) || (!device && strncmp(own, "/dev/loop", 9) == 0))
 		return false;
 	if (device && strncmp(own, "/dev/mapper/", 12) == 0)
@@ -405,12 +406,12 @@ static int same_source(struct matcher *m, const struct old *old, const struct ne
 	struct fstab_bound bound;
 	if (bind)
 		return same_directory(m, source, new, &bound);
-	/* A bind of it: without "bind" the line makes another, if there can be another. */
+	/* Without "bind", the line makes another mount than a bind, unless the file system exists once. */
 	if (is_mere_name(line->mount))
 		return !(planned && line->source && strcmp(line->fstype, "none") == 0) || is_single(line->mount);
 	if (match_by_helper(old, line->mount))
 		return same_helped(source, line->mount->source);
-	/* Of a server: it is written as the kernel has it. */
+	/* A server is written as the kernel has it. */
 	if (line->mount && line->mount->dev_major == 0 && !(fstype_flags(line->mount->fstype) & FST_SUBVOL))
 		return line->mount->source ? same_server(source, line->mount) : 0;
 	struct fstab_device device;
@@ -418,14 +419,14 @@ static int same_source(struct matcher *m, const struct old *old, const struct ne
 	const char *tag = match_tag(m, source);
 	if (tag) {
 		int same = same_tag(device.tags, tag);
-		/* A swap file has none. */
+		/* A swap file has no tag. */
 		if (line->swap && strncmp(line->swap, "/dev/", 5) != 0)
 			return 0;
-		/* Of two tags of one kind one is not the other. */
+		/* Two different tags of one kind. */
 		const char *own = planned && line->source ? match_tag(m, line->source) : NULL;
 		if (same < 0 && own && strcspn(own, "=") == strcspn(tag, "=") && strncmp(own, tag, strcspn(tag, "=")) == 0)
 			same = strcmp(own, tag) == 0;
-		/* One that has none, or none that is known: by what has the tag. */
+		/* If the device's tags are not known, look for the device of the tag. */
 		return same < 0 && m->in->leads ? m->in->leads(m->in->arg, tag, line) : same;
 	}
 	if (device.tags && device.tags->name && strcmp(device.tags->name, source) == 0)
@@ -434,7 +435,7 @@ static int same_source(struct matcher *m, const struct old *old, const struct ne
 		int same = m->in->leads ? m->in->leads(m->in->arg, source, line) : -1;
 		if (same < 0 && line->mount && line->mount->source && same_word(source, line->mount->source))
 			return 1;
-		/* Of swap nothing else says that it is the one; /proc/swaps calls volumes /dev/dm-N. */
+		/* Swap has no other evidence; /proc/swaps calls logical volumes /dev/dm-N. */
 		bool mapped = line->swap && strncmp(line->swap, "/dev/dm-", 8) == 0 && device_word(source);
 		return same < 0 && ((line->swap && !mapped) || is_other_path(m, source, line)) ? 0 : same;
 	}
@@ -444,12 +445,12 @@ static int same_source(struct matcher *m, const struct old *old, const struct ne
 static bool same_type(const struct old *old, const struct fstab_line *line)
 {
 	const char *type = old->words.fstype, *live = line->mount ? line->mount->fstype : "swap";
-	/* mount(8) does not look at the type of a bind. */
+	/* mount(8) ignores the type of a bind. */
 	return is_bind(&old->words) || shown_type(type, live) || match_by_helper(old, line->mount)
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
 
-/** Append the layers that a list of options names, as one. */
+/** Append the layers of a list of options, as one list. */
 static void add_layers(const char *options, struct strbuf *out)
 {
 	size_t n;
@@ -467,7 +468,7 @@ static void add_layers(const char *options, struct strbuf *out)
 	}
 }
 
-/** Whether an overlay has the same layers; "+=" adds what ':' parts. */
+/** Whether two overlays have the same layers; "lowerdir+=" adds one to the list. */
 static bool same_layers(struct matcher *m, const char *a, const char *b)
 {
 	static const char *const names[] = {"upperdir", "workdir"};
@@ -489,7 +490,7 @@ static bool same_layers(struct matcher *m, const char *a, const char *b)
 	return same;
 }
 
-/** Whether an option that says what is mounted has the same value; if both give one. */
+/** Whether two lists do not have different values of an option. */
 static bool same_value(const char *a, const char *b, const char *name)
 {
 	size_t n, k;
@@ -506,8 +507,8 @@ static bool same_value(const char *a, const char *b, const char *name)
 }
 
 /**
- * Whether a line says nothing of the subvolume that is mounted, as one that was cut
- * does.  Of "/" that is usual where snapshots are booted: it is the file system's
+ * Whether a line does not name the mounted subvolume, like a truncated one.  For "/" that is usual
+ * where snapshots are booted: it is the default of the file system.
  * default.
  */
 static bool lacks_subvol(const struct old *old, const char *live)
@@ -521,9 +522,9 @@ static bool lacks_subvol(const struct old *old, const char *live)
 }
 
 /**
- * Whether a directory of the file system of a device is mounted where a line of the device mounts
- * its root.  What the root is a part of is its boot's affair or a container's; ostree and systemd,
- * which gives services places of their own, bind parts.
+ * Whether a directory of a device's file system is mounted where a line of the device mounts its
+ * root.  Boot or a container may choose a directory as "/"; ostree and systemd, which gives services
+ * directories of their own, bind directories.
  */
 static bool is_strange_part(const struct old *old, const struct mount *mount)
 {
@@ -531,7 +532,7 @@ static bool is_strange_part(const struct old *old, const struct mount *mount)
 	       && strncmp(mount->root, "/ostree/", 8) != 0 && !strstr(mount->root, "/systemd-private-");
 }
 
-/** Whether it is the same part of a file system. */
+/** Whether a line mounts the same part of a file system. */
 static bool same_part(struct matcher *m, const struct old *old, const struct fstab_line *line)
 {
 	const struct mount *mount = line->mount;
@@ -546,12 +547,12 @@ static bool same_part(struct matcher *m, const struct old *old, const struct fst
 	if (options == mount->fs_opts)
 		plain[unescape_octal(plain, plain, strlen(plain))] = '\0';
 	bool overlay = mount->fstype && strcmp(mount->fstype, "overlay") == 0;
-	/* With ROOT, the kernel has other names for the layers. */
+	/* With ROOT, the kernel shows other paths of the layers. */
 	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->in->root, "/") == 0;
 	if (compare && (overlay ? !same_layers(m, old->words.options, plain)
 	                : !same_value(old->words.options, plain, "subvol") || lacks_subvol(old, plain)))
 		return false;
-	/* A directory of a file system, which such a line shows from its root. */
+	/* The mount shows a directory; the line would show the root of the file system. */
 	size_t n;
 	bool part = mount->root && strcmp(mount->root, "/") != 0 && !opt_value(old->words.options, "X-mount.subdir", &n)
 	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
@@ -563,7 +564,7 @@ static bool same_part(struct matcher *m, const struct old *old, const struct fst
 	       || same_value(old->words.options, mount->fs_opts, "subvolid");
 }
 
-/** Whether a line is of the root, whatever device the kernel has taken for it. */
+/** Whether a line mounts the root from whichever device the kernel booted. */
 static bool is_any_root(const struct old *old, const struct new *new)
 {
 	const struct words *words = &old->words;
