@@ -2,11 +2,10 @@
 /*
  * Lists of options.
  *
- * The order that they are written in is of no account, so that they are compared
- * as sorted sets; in an mtab two that differ by escapes alone are the same.  Hints
- * are what mount(8) wrote into an mtab beside what the kernel knows, and none but
- * these: libmount's table of userspace options, less those that it does not write
- * there (auto, user without a name, nofail, comment=, X-...).
+ * Their order does not matter, so lists are compared as sorted sets; in an mtab, two options that
+ * differ only in escapes are the same.  Hints are options that mount(8) wrote into an mtab and the
+ * kernel does not know: libmount's userspace options, but for those that it does not write there
+ * (auto, user without a name, nofail, comment=, X-...).
  */
 #include "recover/recover_impl.h"
 
@@ -19,7 +18,7 @@
 
 #define NAME_BYTES "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
-/** Whether an option is a prefix with a name, and nothing else, behind it. */
+/** Whether an option is a prefix and a name. */
 static bool is_named(const char *option, const char *prefix, const char *bytes)
 {
 	size_t n = strlen(prefix);
@@ -27,7 +26,7 @@ static bool is_named(const char *option, const char *prefix, const char *bytes)
 	       && option[n + strspn(option + n, bytes)] == '\0';
 }
 
-/** Whether an option, as it is written, is one that mount(8) adds to an mtab. */
+/** Whether mount(8) adds an option, as written, to an mtab. */
 static bool is_hint(const char *option)
 {
 	if (strcmp(option, "_netdev") == 0 || is_named(option, "user=", NAME_BYTES)
@@ -69,7 +68,7 @@ int rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
 		++count;
 	if (count == 0)
 		return 0;
-	/* The known from the front, the hints from the back. */
+	/* Known options fill the array from the front, hints from the back. */
 	struct rec_option *all = arena_alloc(arena, count * sizeof(*all));
 	char *copy = arena_strndup(arena, list, strlen(list));
 	char *text = arena_strndup(arena, list, strlen(list));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An entry by itself: bytes, blanks, fields, numbers.
+ * One entry: bytes, blanks, fields, numbers.
  */
 #include "audit/audit_impl.h"
 
@@ -14,7 +14,7 @@ static bool has_secret(const struct audit *audit, const char *source, const char
 	return audit->in->secret && audit->in->secret(source, options);
 }
 
-/** A raw field with a backslash that begins no escape. */
+/** Whether a raw field has a backslash that starts no escape. */
 static bool has_stray_backslash(const struct tabline_field *field)
 {
 	for (size_t i = 0; field->raw && i < field->n; ++i) {
@@ -28,7 +28,7 @@ static bool has_stray_backslash(const struct tabline_field *field)
 	return false;
 }
 
-/** Bytes that nobody sees: of another system's editor, or of none. */
+/** Judge invisible bytes: control characters and line ends of other systems. */
 static void judge_bytes(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct tabline *line = entry->line;
@@ -39,7 +39,7 @@ static void judge_bytes(struct audit *audit, const struct audit_entry *entry)
 		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
 			AUDIT_WARNING, false, "it contains control characters, which are read as part of a name or an option", NULL, NULL,
 			"remove them; cat -A shows them"});
-	/* getmntent(3) cuts a line at its LF alone; of all lines of a file it is told once. */
+	/* getmntent(3) removes only the LF; reported once for a file. */
 	if (last || (cr && !audit->cr))
 		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
 			last ? AUDIT_CRITICAL : AUDIT_WARNING, last,
@@ -49,7 +49,7 @@ static void judge_bytes(struct audit *audit, const struct audit_entry *entry)
 	audit->cr |= cr;
 }
 
-/** What looks like a blank in n bytes, and is none; NULL. */
+/** A character within n bytes that looks like a blank but is not; or NULL. */
 static const char *find_blank(const char *text, size_t n, const char **name, size_t *len)
 {
 	static const char *const blanks[][2] = {
@@ -57,7 +57,7 @@ static const char *find_blank(const char *text, size_t n, const char **name, siz
 		{"\xe2\x80\x87", "U+2007"}, {"\xe2\x80\x89", "U+2009"}, {"\xe2\x80\x8b", "U+200B"}, {"\xe3\x80\x80", "U+3000"},
 	};
 	for (size_t i = 0; text && i < n; ++i) {
-		/* All others begin below, or are no lead. */
+		/* All others have another first byte. */
 		for (size_t k = 0; (unsigned char)text[i] >= 0xc2 && k < sizeof(blanks) / sizeof(*blanks); ++k) {
 			*len = strlen(blanks[k][0]);
 			if (n - i >= *len && memcmp(text + i, blanks[k][0], *len) == 0) {
@@ -69,7 +69,7 @@ static const char *find_blank(const char *text, size_t n, const char **name, siz
 	return NULL;
 }
 
-/** Of an entry: such a blank in the name of an option; NULL. */
+/** Such a character in the name of an option of an entry; or NULL. */
 static const char *find_option_blank(const struct audit_entry *entry, const char **name, size_t *len)
 {
 	const char *list = entry->options, *found = NULL;
@@ -91,7 +91,7 @@ bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
 		found = find_option_blank(entry, &name, &len);
 	if (!found)
 		return false;
-	/* "UUID=x /d": what is behind was meant as the mount point. */
+	/* "UUID=x /d": what follows was intended as the mount point. */
 	struct audit_entry meant = *entry;
 	const char *in = find_blank(entry->source, strlen(entry->source), &name, &len);
 	if (odd && in && in[len] == '/') {
@@ -145,7 +145,7 @@ void audit_numbers(struct audit *audit, const struct audit_entry *entry)
 {
 	int freq = entry->line->freq, pass = entry->line->passno;
 	bool root = entry->path && !entry->path[1];
-	/* Of an entry a field that is none of these is a number below 0. */
+	/* In an entry, other fields are negative numbers. */
 	const struct tabline_field *first = &entry->line->fields[TABLINE_FREQ], *second = &entry->line->fields[TABLINE_PASSNO];
 	if (freq > 1 || (freq < 0 && first->raw))
 		audit_tell(audit, entry, FSTAB_PASSNO, &(struct audit_told){
@@ -165,7 +165,7 @@ void audit_numbers(struct audit *audit, const struct audit_entry *entry)
 				AUDIT_WARNING, false, audit_format(audit, "%s cannot be checked by fsck(8)", what), "0",
 				audit_format(audit, "%d", pass), "use 0"});
 	}
-	/* Installers write it: Debian's of the ESP, Ubuntu's of all that it mounts; to systemd it is as 2. */
+	/* Installers write 1: Debian's for the ESP, Ubuntu's for all; systemd treats it as 2. */
 	const struct audit_entry *first_root = audit_at(audit, NULL, "/", 1, map64_text("/"));
 	if (!root && pass == 1 && entry->flags & FST_FSCK && !entry->noauto && strcmp(entry->fstype, "vfat") != 0 && first_root
 	    && first_root->flags & FST_FSCK && first_root->line->passno == 1)

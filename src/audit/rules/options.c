@@ -46,7 +46,7 @@ static void nearest_option(const char *fstype, const char *word, size_t n, unsig
 		audit_nearest(names, word, n, best, found, nfound);
 }
 
-/** The option that a word is a misspelling of; or NULL.
+/** The option that a word may be a misspelling of; or NULL.
     @complete  All options of the type are known.
     @none      The type is "none", as binds have it. */
 static const char *near_miss(struct audit *audit, const char *fstype, const char *word, size_t n, bool complete, bool none,
@@ -75,7 +75,7 @@ static const char *near_miss(struct audit *audit, const char *fstype, const char
 	return found;
 }
 
-/** Make the key of a type and an option, or its name. */
+/** Make the key of a type and an option, or of its name. */
 static void shown_key(struct strbuf *key, const char *fstype, const char *option, size_t n)
 {
 	strbuf_reset(key);
@@ -84,7 +84,7 @@ static void shown_key(struct strbuf *key, const char *fstype, const char *option
 	strbuf_add(key, option, n);
 }
 
-/** Put what the live mounts show of options into the set. */
+/** Put the options that the live mounts show into the set. */
 static void read_shown(struct audit *audit, struct strbuf *key)
 {
 	const struct discovery *d = audit->in->live;
@@ -105,9 +105,8 @@ static void read_shown(struct audit *audit, struct strbuf *key)
 	audit->shown_read = true;
 }
 
-/** Whether a live mount of the type shows the option: by its name, or as it stands, as
-    that many bytes go.  They are read when that is first
-    asked: most files have no unknown option. */
+/** Whether a live mount of the type shows an option of len bytes, or its name.  Mounts are read when
+    the first unknown option comes: most files have none. */
 static bool is_shown(struct audit *audit, const char *fstype, const char *option, size_t len)
 {
 	struct strbuf key;
@@ -121,9 +120,9 @@ static bool is_shown(struct audit *audit, const char *fstype, const char *option
 	return found;
 }
 
-/** Why the kernel refuses a mount with an option: known of types that hold theirs.  A bind
-    hands none to the file system, and swapon(8) passes over what it does not know.  What has
-    no name mount(2) passes over, and fsconfig(2) refuses. */
+/** Why the kernel refuses a mount with an option, of types whose options are all known.  A bind passes
+    none to the file system, and swapon(8) ignores unknown ones.  mount(2) ignores an option without a
+    name, fsconfig(2) refuses it. */
 static const char *refused_name(struct audit *audit, const struct audit_entry *entry, bool complete,
                                 const char *option, size_t key)
 {
@@ -133,12 +132,12 @@ static const char *refused_name(struct audit *audit, const struct audit_entry *e
 	           : "the line has an option without a name, which mount(8) 2.39 or later refuses";
 }
 
-/** Judge the value of an option that there is. */
+/** Judge the value of a known option. */
 static void judge_value(struct audit *audit, const struct audit_entry *entry, const char *option, size_t key,
                         size_t n)
 {
 	const char *takes = entry->bind ? NULL : fsopt_check_value(entry->fstype, option, n);
-	/* Of a loop device alone. */
+	/* Only loop devices have these. */
 	bool loop = word_in(option, key, "offset sizelimit");
 	if (!takes || is_shown(audit, entry->fstype, option, n) || (loop && !audit_option(audit, entry, "loop")))
 		return;
@@ -151,7 +150,7 @@ static void judge_value(struct audit *audit, const struct audit_entry *entry, co
 		audit_format(audit, "%.*s", (int)n, option)});
 }
 
-/** Judge the times of systemd, which passes over what is none. */
+/** Judge the time spans of systemd, which ignores invalid ones. */
 static void judge_time(struct audit *audit, const struct audit_entry *entry, const char *option, size_t key, size_t n)
 {
 	static const char times[] = "x-systemd.device-timeout x-systemd.mount-timeout x-systemd.idle-timeout";
@@ -163,7 +162,7 @@ static void judge_time(struct audit *audit, const struct audit_entry *entry, con
 		"use a time span: systemd.time(7)"});
 }
 
-/** Judge what is no option of any type, by its form.  @return whether it was told. */
+/** Judge an unknown option by its form.  @return whether it is reported. */
 static bool judge_form(struct audit *audit, const struct audit_entry *entry, bool complete, const char *option, size_t key,
                        size_t n, const char *refused, const char *whole)
 {
@@ -183,7 +182,7 @@ static bool judge_form(struct audit *audit, const struct audit_entry *entry, boo
 			AUDIT_WARNING, false, "swapon(8) ignores the unknown option \"prio\"", "pri", "prio", "did you mean \"pri\"?", NULL, NULL});
 		return true;
 	}
-	/* Of a type whose options are not all known. */
+	/* These are of types whose options are not all known. */
 	if (complete || entry->bind || entry->swap || !entry->path)
 		return false;
 	bool number = key == n && strspn(option, "0123456789") == n, path = *option == '/';
@@ -196,7 +195,7 @@ static bool judge_form(struct audit *audit, const struct audit_entry *entry, boo
 	return true;
 }
 
-/** Judge what x- options take: the names of units, a mode. */
+/** Judge the values of x- options: names of units, a mode. */
 static void judge_taken(struct audit *audit, const struct audit_entry *entry, const char *option, size_t key, size_t n)
 {
 	static const char kinds[] = "service socket device mount automount swap target path timer slice scope";
@@ -276,7 +275,7 @@ static void judge_conflict(struct audit *audit, const struct audit_entry *entry,
 {
 	if (map64_get(&audit->keys, map64_text(other)) == MAP64_NONE)
 		return;
-	/* relatime is what there is without any. */
+	/* relatime is the default. */
 	bool mere = wins && (word_is(option, n, "relatime") || strcmp(other, "relatime") == 0);
 	audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
 		mere ? AUDIT_INFO : AUDIT_WARNING, false, audit_format(audit, "%s and %.*s conflict: %s takes effect", other,
@@ -332,7 +331,7 @@ static void judge_repeated(struct audit *audit, const struct audit_entry *entry,
 	audit->failed |= map64_put(&audit->keys, hash, at) == MAP64_NONE;
 }
 
-/** Judge the values of swap options (b8). */
+/** Judge the values of swap options. */
 static void judge_swap(struct audit *audit, const struct audit_entry *entry)
 {
 	const char *pri = audit_option(audit, entry, "pri"), *discard = audit_option(audit, entry, "discard");
@@ -349,7 +348,7 @@ static void judge_swap(struct audit *audit, const struct audit_entry *entry)
 			"use discard, discard=once or discard=pages"});
 }
 
-/** What an entry needs, and which entry that may be missing mounts it. */
+/** An entry, and one of those that it needs which may be missing. */
 struct needs {
 	const struct audit *audit;
 	const struct audit_entry *entry, *missing;
@@ -361,14 +360,14 @@ static bool each_need(void *arg, const char *path, const char *what)
 	const struct audit_entry *above = audit_above(needs->audit, needs->entry, path);
 	(void)what;
 	needs->missing = above && above->nofail ? above : audit_asleep(needs->audit, path, above, true);
-	/* On a file it mounts nothing. */
+	/* A line whose mount point is a file mounts nothing. */
 	const struct fstab_facts *facts = needs->audit->in->facts;
 	if (needs->missing && needs->missing->noauto && facts->look && facts->look(facts->arg, needs->missing->path, NULL) == FACT_FILE)
 		needs->missing = NULL;
 	return !needs->missing;
 }
 
-/** Judge what a boot waits for. */
+/** Judge what boot waits for. */
 static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 {
 	const char *timeout = audit_option(audit, entry, "x-systemd.device-timeout");
@@ -380,7 +379,7 @@ static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 			"a time", timeout, "use 10s, or add nofail"});
 	if (!entry->path || !entry->needed)
 		return;
-	/* What needs a mount that may be missing, may be missing. */
+	/* A line that needs a mount that may be missing may be missing, too. */
 	struct needs needs = {.audit = audit, .entry = entry};
 	audit_each_need(audit, entry, each_need, &needs);
 	const struct audit_entry *above = audit_above(audit, entry, entry->path);
@@ -418,7 +417,7 @@ static void judge_esp(struct audit *audit, const struct audit_entry *entry)
 			"add umask=0077"});
 }
 
-/** Judge the versions of NFS that a line names: mount.nfs(8) takes one. */
+/** Judge the versions of NFS that a line names: mount.nfs(8) accepts one. */
 static void judge_versions(struct audit *audit, const struct audit_entry *entry)
 {
 	static const char names[] = "vers nfsvers v2 v3 v4 v4.0 v4.1 v4.2";

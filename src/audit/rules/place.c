@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a line mounts, and as what: mount points, types, and the helpers that they need.
+ * Mount points, types, and the helpers that types need.
  */
 #include "audit/audit_impl.h"
 
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/** Whether mount(8) cannot do without a helper of the type; of fuse it is one for all. */
+/** Whether mount(8) needs a helper for a type; all types of FUSE share one. */
 static bool wants_helper(const char *fstype, const char **name)
 {
 	static const char *const types[] = {
@@ -36,7 +36,7 @@ static int can_mount(struct audit *audit, const char *type)
 	if (strcmp(type, "auto") == 0)
 		return 1;
 	int known = facts->fstype ? facts->fstype(facts->arg, type) : -1;
-	/* With a helper of its own it may be anything. */
+	/* A helper may mount anything. */
 	if (known == 0 && facts->helper && facts->helper(facts->arg, audit_format(audit, "mount.%s", type)) != 0)
 		return -1;
 	return known;
@@ -62,7 +62,7 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 	if (entry->bind || entry->swap || wanted || !*entry->fstype || strcmp(entry->fstype, "none") == 0
 	    || strcmp(entry->fstype, "ignore") == 0)
 		return;
-	/* Of a list one will do. */
+	/* One type of a list is enough. */
 	bool held = true;
 	int known = 0;
 	size_t n;
@@ -75,7 +75,7 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 	}
 	if (known < 0)
 		audit_unjudged(audit, FSTAB_TYPE_UNSUPPORTED);
-	/* A medium that is not always there, of a type that there is: its module comes with it. */
+	/* A removable medium of a known type: the module is loaded with it. */
 	else if (known == 0 && !(entry->noauto && held))
 		audit_tell(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_told){
 			entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
@@ -83,7 +83,7 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 			"correct the name, or install the module"});
 }
 
-/** Whether systemd mounts the lines: it makes the directories. */
+/** Whether systemd mounts the lines: it creates the directories. */
 static bool is_systemd(struct audit *audit)
 {
 	static const char *const places[] = {
@@ -97,9 +97,9 @@ static bool is_systemd(struct audit *audit)
 	return audit->systemd > 0;
 }
 
-/** A unit of the admin's for what a line is of: systemd takes that, and nothing of the line.
+/** Judge a unit file of the administrator for the mount point of a line: systemd ignores the line then.
     @path  The mount point, or the swap space.
-    @kind  ".mount", ".swap"; of an ".automount" only whether it is masked. */
+    @kind  ".mount", ".swap"; ".automount": only whether it is masked. */
 static void judge_unit(struct audit *audit, const struct audit_entry *entry, const char *path, const char *kind)
 {
 	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
@@ -147,7 +147,7 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 	strbuf_destroy(&real);
 }
 
-/** The same of a swap space, whose unit is of the path that systemd makes of its source. */
+/** Judge a unit file for a swap space, named after the path that systemd makes of its source. */
 static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry)
 {
 	static const char *const tags[][2] = {
@@ -158,7 +158,7 @@ static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry
 	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags) && !path; ++i) {
 		size_t n = strlen(tags[i][0]);
 		const char *value = strncmp(entry->source, tags[i][0], n) == 0 ? entry->source + n : NULL;
-		/* udev writes other bytes in another way. */
+		/* udev escapes other bytes in its own way. */
 		if (value && !value[strspn(value, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.")])
 			path = audit_format(audit, "%s%s", tags[i][1], value);
 	}
@@ -166,8 +166,8 @@ static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry
 		judge_unit(audit, entry, path, ".swap");
 }
 
-/** Whether what is bound is known to be a directory where the mount point is none, or the other way round.
-    What lies below another line may be another thing when that is mounted. */
+/** Whether a bind source is known to be a directory and the mount point a file, or the reverse.  What
+    lies below another line may change when that is mounted. */
 static bool is_other_kind(struct audit *audit, const struct audit_entry *entry, enum fact_kind kind)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -178,7 +178,7 @@ static bool is_other_kind(struct audit *audit, const struct audit_entry *entry, 
 	return bound != kind && (bound == FACT_DIR || (bound > FACT_DIR && kind == FACT_DIR));
 }
 
-/** A mount point by another name than that of its line, where another line has that. */
+/** Judge a mount point that resolves to that of another line. */
 static void judge_led(struct audit *audit, const struct audit_entry *entry, const char *real)
 {
 	const struct audit_entry *other = entry->noauto ? NULL : audit_at(audit, NULL, real, strlen(real), map64_text(real));
@@ -191,7 +191,7 @@ static void judge_led(struct audit *audit, const struct audit_entry *entry, cons
 void audit_place(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
-	/* Of a line that lacks a field, the one behind it is none of a type. */
+	/* If a field is missing, the next one is not a type. */
 	if (entry->path || entry->swap)
 		judge_helpers(audit, entry);
 	if (entry->swap)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a source names, and what is at the places that it names.
+ * Sources: what they name, and whether that exists.
  *
- * What is there is what is there now: below the mount point of another line that may
- * be an empty directory, so nothing is told of it.
+ * What exists now may not at boot: below the mount point of another line there may be an empty
+ * directory, so nothing is reported there.
  */
 #include "audit/audit_impl.h"
 
@@ -26,7 +26,7 @@ static bool is_tag(const char *source)
 	return n >= 2 && source[n] == '=';
 }
 
-/** Whether mount(8) takes a tag. */
+/** Whether mount(8) knows a tag. */
 static bool is_known_tag(const char *source)
 {
 	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID="};
@@ -47,7 +47,7 @@ static const char *plain(struct audit *audit, const char *source)
 	return audit_format(audit, "%.*s=%.*s", (int)(equals - source), source, (int)(source + n - equals - 3), equals + 2);
 }
 
-/** Whether a text is a UUID, or the serial of a FAT or NTFS, without its tag (b24). */
+/** Whether a text is a UUID, or the serial number of FAT or NTFS, without its tag. */
 static bool looks_like_uuid(const char *text)
 {
 	size_t n = strlen(text), hex = 0, dashes = 0;
@@ -59,7 +59,7 @@ static bool looks_like_uuid(const char *text)
 	                             || (n == 16 && dashes == 0));
 }
 
-/** Whether the type stands on a device, by type or source. */
+/** Whether a line needs a device, by its type or source. */
 static bool on_device(const struct audit_entry *entry)
 {
 	if (entry->bind || strcmp(entry->fstype, "ignore") == 0)
@@ -70,7 +70,7 @@ static bool on_device(const struct audit_entry *entry)
 	       && strcmp(entry->source, "none") != 0 && !strchr(entry->source, ':');
 }
 
-/** Whether the option tells of an image in a file; or the source is one. */
+/** Whether the source is an image in a file. */
 static bool is_image(struct audit *audit, const struct audit_entry *entry)
 {
 	if (audit_option(audit, entry, "loop") || audit_option(audit, entry, "offset"))
@@ -81,7 +81,7 @@ static bool is_image(struct audit *audit, const struct audit_entry *entry)
 	return !facts->look || facts->look(facts->arg, entry->source, NULL) == FACT_FILE;
 }
 
-/** Whether a digit stands behind some bytes: "sda1" of "sd". */
+/** Whether a name is a prefix and more that ends with a digit: "sda1" of "sd". */
 static bool is_numbered(const char *name, const char *head, bool letters)
 {
 	size_t n = strlen(head);
@@ -90,7 +90,7 @@ static bool is_numbered(const char *name, const char *head, bool letters)
 	return letters ? islower((unsigned char)name[n]) : isdigit((unsigned char)name[n]);
 }
 
-/** Heads of names in /dev that the kernel gives in the order that it finds devices. */
+/** Prefixes of names in /dev that depend on the order in which the kernel finds devices. */
 static const struct unstable {
 	const char *head;
 	bool letters, boot;
@@ -100,7 +100,7 @@ static const struct unstable {
 	{"pmem", false, false}, {"ram", false, false},
 };
 
-/** The row of a source; NULL: its name lasts. */
+/** The row of a source; NULL: its name is stable. */
 static const struct unstable *unstable_row(const char *source)
 {
 	for (size_t i = 0; strncmp(source, "/dev/", 5) == 0 && i < sizeof(unstable) / sizeof(*unstable); ++i) {
@@ -115,13 +115,13 @@ bool audit_is_unstable(const char *source)
 	return unstable_row(source) != NULL;
 }
 
-/** Judge a name in /dev: whether it lasts. */
+/** Judge whether a name in /dev is stable. */
 static void judge_stable(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct unstable *row = entry->noauto ? NULL : unstable_row(entry->source);
 	if (!row)
 		return;
-	/* Of a cloud's disk cloud-init writes the line, anew on each instance. */
+	/* cloud-init writes the line for a cloud disk anew on each instance. */
 	const char *by = audit_option(audit, entry, "comment");
 	bool cloud = by && strcmp(by, "cloudconfig") == 0;
 	audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
@@ -146,7 +146,7 @@ static void judge_network(struct audit *audit, const struct audit_entry *entry, 
 		NULL, "add _netdev"});
 }
 
-/** What to name in place of a device that holds no file system; NULL: that is not what it holds. */
+/** What to use instead of a device that holds no file system; NULL: it may hold one. */
 static const char *name_instead(const char *type)
 {
 	static const char *const rows[][2] = {
@@ -166,7 +166,7 @@ static const char *name_instead(const char *type)
 	return n > 7 && strcmp(type + n - 7, "_member") == 0 ? "use the device that it is a member of, or its UUID" : NULL;
 }
 
-/** The type that a line gives, and the one on the device. */
+/** Judge the type of a line by what the device holds. */
 static void judge_type(struct audit *audit, const struct audit_entry *entry, const char *type)
 {
 	if (!entry->path && !entry->swap)
@@ -175,7 +175,7 @@ static void judge_type(struct audit *audit, const struct audit_entry *entry, con
 		{"ext2 ext3 ext4", "ext2 ext3 ext4"}, {"vfat msdos", "vfat msdos"}, {"ntfs ntfs3 ntfs-3g fuseblk", "ntfs"},
 		{"udf iso9660", "udf iso9660"}, {"exfat fuse.exfat", "exfat"}, {"swap", "swap swsuspend"},
 	};
-	/* What is left of a path of a multipath, whose map is not there. */
+	/* A path of a multipath device whose map does not exist. */
 	if (!type || strcmp(type, "none") == 0 || strcmp(type, "mpath_member") == 0)
 		return;
 	const char *instead = name_instead(type);
@@ -197,7 +197,7 @@ static void judge_type(struct audit *audit, const struct audit_entry *entry, con
 		: instead ? instead : audit_format(audit, "write %s", type)});
 }
 
-/** What there may be of a tag in other letters (b24). */
+/** The existing tag that differs from one in upper and lower case only; or NULL. */
 static const char *other_case(struct audit *audit, const char *source)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -218,7 +218,7 @@ static const char *other_case(struct audit *audit, const char *source)
 
 bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known)
 {
-	/* systemd's note, Docker's, Podman's, and that of WSL. */
+	/* Markers of systemd, Docker, Podman and WSL. */
 	static const char *const marks[] = {"/run/systemd/container", "/.dockerenv", "/run/.containerenv", "/run/WSL"};
 	if (!facts || !facts->look || !source || (!is_tag(source) && strncmp(source, "/dev/", 5) != 0))
 		return false;
@@ -228,7 +228,7 @@ bool audit_is_contained(const struct fstab_facts *facts, const char *source, sig
 	return *known > 0;
 }
 
-/** A source that there is not. */
+/** Report a source that does not exist. */
 static void tell_missing(struct audit *audit, const struct audit_entry *entry, const char *message, const char *hint)
 {
 	bool later = entry->noauto || entry->nofail || audit_is_contained(audit->in->facts, entry->source, &audit->container);
@@ -237,7 +237,7 @@ static void tell_missing(struct audit *audit, const struct audit_entry *entry, c
 		audit->in->secret && audit->in->secret(entry->source, NULL) ? NULL : entry->source, hint});
 }
 
-/** What a path names that is neither a device nor an image.  @return whether it was told. */
+/** Judge a path that is neither a device nor an image.  @return whether it is reported. */
 static bool tell_no_device(struct audit *audit, const struct audit_entry *entry, const char *source, enum fact_kind kind)
 {
 	if (kind != FACT_DIR && kind != FACT_OTHER)
@@ -251,7 +251,7 @@ static bool tell_no_device(struct audit *audit, const struct audit_entry *entry,
 	return true;
 }
 
-/** Whether something is mounted of a device, whatever udev knows of it. */
+/** Whether a device is mounted, whatever udev knows of it. */
 static bool is_in_use(const struct audit *audit, const char *name)
 {
 	const struct discovery *d = audit->in->live;
@@ -263,10 +263,10 @@ static bool is_in_use(const struct audit *audit, const char *name)
 	return false;
 }
 
-/** A device that holds nothing, where something known is wanted of it. */
+/** Judge a device that holds nothing known. */
 static void judge_blank(struct audit *audit, const struct audit_entry *entry, const char *name)
 {
-	/* Of these udev does not look at what they hold. */
+	/* udev does not probe these. */
 	static const char *const heads[] = {"/dev/zram", "/dev/nbd", "/dev/mtd", "/dev/fd", "/dev/ram"};
 	bool wanted = entry->swap || !*entry->fstype || strcmp(entry->fstype, "auto") == 0 || entry->flags & FST_DEVICE;
 	for (size_t i = 0; name && i < sizeof(heads) / sizeof(*heads); ++i)
@@ -280,7 +280,7 @@ static void judge_blank(struct audit *audit, const struct audit_entry *entry, co
 		entry->swap ? "check with blkid -p; create one with mkswap, or use another device" : "check with blkid -p; create one with mkfs, or use another device"});
 }
 
-/** The tag that a link of udev is of, "UUID=x" for "/dev/disk/by-uuid/x"; NULL. */
+/** The tag of a link of udev, "UUID=x" for "/dev/disk/by-uuid/x"; or NULL. */
 static const char *link_tag(struct audit *audit, const char *source)
 {
 	static const char *const dirs[][2] = {
@@ -316,7 +316,7 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	const char *source = plain(audit, entry->source);
 	judge_stable(audit, entry);
 	if (!is_tag(source) && *source != '/') {
-		/* bcachefs of several devices; what is a name of its own. */
+		/* Several devices of bcachefs, or a mere name. */
 		bool uuid = looks_like_uuid(source);
 		tell_missing(audit, entry, uuid ? "the path does not exist, and looks like a UUID" : "the source is neither a path nor a tag",
 		             uuid ? audit_format(audit, "use UUID=%s", source) : "use a path, or TAG=value");
@@ -341,7 +341,7 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	}
 	struct fstab_device device = {0};
 	int count = facts->devices ? facts->devices(facts->arg, source, &device) : -1;
-	/* A link of udev is one device's, of all that could have it. */
+	/* A link of udev leads to one of the devices with the tag. */
 	const char *tag = count == 1 ? link_tag(audit, source) : NULL;
 	int all = tag ? facts->devices(facts->arg, tag, NULL) : 0;
 	count = all > 1 ? all : count;
@@ -372,7 +372,7 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	}
 }
 
-/** What is at a path now; where the mount of another line will hide it, unknown. */
+/** What is at a path now; unknown if the mount of another line will hide it. */
 static enum fact_kind look(struct audit *audit, const struct audit_entry *entry, const char *path,
                            enum audit_code code)
 {
@@ -391,7 +391,7 @@ static void judge_bind(struct audit *audit, const struct audit_entry *entry)
 {
 	const char *path = fstab_normal(&audit->report->arena, entry->source);
 	if (!path) {
-		/* Told by a quotation mark already. */
+		/* Quotation marks are reported already. */
 		if (*entry->source != '"' && *entry->source != '\'')
 			audit_tell(audit, entry, FSTAB_BIND_SRC, &(struct audit_told){
 				AUDIT_CRITICAL, true, "the bind source is not an absolute path", "/...", NULL, "use an absolute path"});
@@ -441,7 +441,7 @@ void audit_each_need(struct audit *audit, const struct audit_entry *entry,
 		each(arg, path, image ? "its image" : "what it binds");
 }
 
-/** Overlays that are judged. */
+/** Judge the layers of an overlay. */
 struct overlay {
 	struct audit *audit;
 	const struct audit_entry *entry;
@@ -465,7 +465,7 @@ static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
 	const char *upper = audit_option(audit, entry, "upperdir"), *work = audit_option(audit, entry, "workdir");
 	bool lower = audit_option(audit, entry, "lowerdir") || audit_option(audit, entry, "lowerdir+");
 	const char *lack = !lower ? "lowerdir" : upper && !work ? "workdir" : !upper && work ? "upperdir" : NULL;
-	/* Of a live system the root is mounted, and its line is but for a remount. */
+	/* In a live system, the line of the root only remounts it. */
 	bool mounted = entry->path && strcmp(entry->path, "/") == 0 && !lower && !upper && !work;
 	if (lack && !mounted)
 		audit_tell(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
@@ -481,7 +481,7 @@ static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
 	audit_overlay(audit, entry);
 }
 
-/** The type none, which is one of a bind, a move and what changes a mount. */
+/** Judge the type none, which binds, moves and remounts have. */
 static void judge_none(struct audit *audit, const struct audit_entry *entry)
 {
 	static const char *const words[] = {
@@ -497,14 +497,14 @@ static void judge_none(struct audit *audit, const struct audit_entry *entry)
 			"add bind, or use the type of the file system"});
 }
 
-/** Whether a source is but the kernel's name for the device that it has started from. */
+/** Whether a source is the kernel's name of the device that it booted from. */
 static bool is_any_root(const struct audit_entry *entry)
 {
 	return entry->path && strcmp(entry->path, "/") == 0
 	       && (strcmp(entry->source, "/dev/root") == 0 || strcmp(entry->source, "rootfs") == 0);
 }
 
-/** What a source of a network file system is, if it is not of that form; NULL: it is, or that is not known. */
+/** The form that the source of a network file system should have; NULL: it has, or none is known. */
 static const char *other_form(struct audit *audit, const struct audit_entry *entry)
 {
 	static const struct {
@@ -514,7 +514,7 @@ static const char *other_form(struct audit *audit, const struct audit_entry *ent
 		{"nfs nfs4", "SERVER:/PATH", false}, {"fuse.sshfs sshfs", "[USER@]HOST:[PATH]", false}, {"cifs smb3", "//SERVER/SHARE", true},
 	};
 	const char *source = entry->source;
-	/* The root of a diskless host has been mounted before: /dev/nfs. */
+	/* The root of a diskless host is mounted before: /dev/nfs. */
 	if (entry->path && strcmp(entry->path, "/") == 0)
 		return NULL;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
@@ -539,7 +539,7 @@ static void tell_form(struct audit *audit, const struct audit_entry *entry, cons
 		"correct the server and the directory"});
 }
 
-/** Files with a secret that options name: without them nothing is mounted, or somebody is asked. */
+/** Judge files with secrets that options name: without them the mount fails, or asks for input. */
 static void judge_keys(struct audit *audit, const struct audit_entry *entry)
 {
 	static const char *const names[] = {"credentials", "cred", "secretfile", "IdentityFile", "passwordfile", "passwd_file"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values of systemd's options, and options that the kernel takes only with others.
+ * Time spans of systemd, and options that require others.
  */
 #include "audit/audit_impl.h"
 
@@ -42,7 +42,7 @@ bool audit_is_time(const char *text, size_t n)
 	}
 }
 
-/** Whether a line has what another option goes only with. */
+/** Whether a line has an option that another one requires. */
 static bool has_with(struct audit *audit, const struct audit_entry *entry, const char *with)
 {
 	if (strcmp(with, "ro") != 0)
@@ -62,7 +62,7 @@ void audit_pairs(struct audit *audit, const struct audit_entry *entry)
 		/* Of several with one name the last counts. */
 		if (!row || opt_find(entry->options, o, key, &m) != o || has_with(audit, entry, row->needs))
 			continue;
-		/* 0 or nothing is as good as no option; rescue=usebackuproot needs nothing. */
+		/* 0 or an empty value means no option; rescue=usebackuproot requires nothing. */
 		const char *value = audit_format(audit, "%.*s", n > key ? (int)(n - key - 1) : 0, o + key + 1);
 		const char *option = audit_format(audit, "%.*s", (int)key, o);
 		if (strcmp(value, "0") == 0 || strcmp(value, "usebackuproot") == 0 || (strstr(option, "jquota") && !*value))

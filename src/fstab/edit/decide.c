@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/** Change a word of a line. */
+/** The fields of a line, to be changed. */
 static struct words *change(struct old *old)
 {
 	if (old->act != CHANGED)
@@ -28,12 +28,12 @@ void merge_aside(struct merger *m, struct old *old, const char *why)
 	++m->out->aside;
 }
 
-/** Have a line mount what is mounted. */
+/** Change the source of a line to that of the mount. */
 static void change_source(struct merger *m, struct old *old, const struct new *new)
 {
 	struct words *words = change(old);
 	words->source = new->line->source;
-	/* Of another type it is checked by another, or not at all, and has that one's options. */
+	/* Another type has another fsck pass and other options. */
 	bool other = new->line->mount && !shown_type(words->fstype, new->line->mount->fstype)
 	             && !shown_type(words->fstype, new->line->fstype);
 	if (other)
@@ -45,7 +45,7 @@ static void change_source(struct merger *m, struct old *old, const struct new *n
 		words->options = merge_identity(m, words->options, new->line->options);
 }
 
-/** Compare how the line of a mount mounts it. */
+/** Compare the options and the pass of a line with the mount. */
 static void compare_how(struct merger *m, struct old *old, const struct new *new, const struct old *of)
 {
 	const struct fstab_line *line = new->line;
@@ -72,7 +72,7 @@ static void compare_how(struct merger *m, struct old *old, const struct new *new
 	if (line->fate != FSTAB_LINE)
 		return;
 	int pass = words->passno > 0 ? words->passno : 0;
-	/* What installers write, and does no harm, is told only if it is to be mended. */
+	/* A harmless pass, as installers write it, is reported only if it is to be fixed. */
 	bool device = line->mount && fstype_flags(line->mount->fstype) & FST_DEVICE && strcmp(line->fstype, "none") != 0;
 	if (!(fix & FSTAB_FIX_PASS) && device && pass > 0)
 		pass = line->passno;
@@ -84,7 +84,7 @@ static void compare_how(struct merger *m, struct old *old, const struct new *new
 	}
 }
 
-/** Compare the line of a mount with it. */
+/** Compare a line with its mount. */
 static void compare(struct merger *m, struct old *old, const struct new *new)
 {
 	const struct old *of = merge_find_loaded(m, old, new);
@@ -127,14 +127,14 @@ static void decide_others(struct merger *m, const struct old *own, const struct 
 		decide_further(m, old, own, new);
 }
 
-/** What is mounted, for the reason why another line was put aside. */
+/** What is mounted, as the reason why a line is put aside. */
 static const char *what_is(struct merger *m, const struct fstab_line *line)
 {
 	return match_format(&m->match, "%s is mounted from %s, as %s", line->target, line->source, line->fstype);
 }
 
-/** Give an added line what the one that goes, or that the base has, had for mount(8),
-    systemd and others. */
+/** Give an added line the options for mount(8), systemd and other programs of the line that it
+    replaces, or that the base has. */
 static void inherit(struct merger *m, struct new *new, const struct old *old)
 {
 	struct fstab_line *line = arena_alloc(m->match.arena, sizeof(*line));
@@ -146,18 +146,18 @@ static void inherit(struct merger *m, struct new *new, const struct old *old)
 	line->options = merge_inherit(m, line->options, old->words.options);
 	new->line = line;
 }
-/** A mount whose place has no line that makes it. */
+/** Decide about a mount that no line makes. */
 static void decide_without(struct merger *m, struct new *new)
 {
 	const struct fstab_line *line = new->line;
 	struct old *best = match_wrong(&m->match, new);
 	const struct old *loaded = merge_find_loaded(m, NULL, new);
-	/* Taken out since then, or made another. */
+	/* Removed or changed since the base. */
 	bool edited = m->base && (best ? merge_edited_source(m, best, loaded) : merge_taken_out(m, loaded, new));
 	if (m->damaged && (m->in->persistent || !best))
 		edited = false;
 	bool mend = best && m->in->fix & FSTAB_FIX_SOURCE && !edited;
-	/* A file that was cut between two lines looks whole: what systemd has loaded, and is mounted, comes back. */
+	/* A file cut between two lines looks undamaged: what systemd loaded and is mounted comes back. */
 	bool back = m->in->persistent && edited && !best && !m->in->base;
 	bool add = !mend && (new->named || (m->in->persistent && !edited) || back);
 	if (mend) {
@@ -177,7 +177,7 @@ static void decide_without(struct merger *m, struct new *new)
 	bool lost = !best || m->damaged || merge_cut(m, best);
 	if (add && lost && loaded && !loaded->noauto)
 		inherit(m, new, loaded);
-	/* Of two lines of one place systemd takes the first. */
+	/* Of two lines with one mount point systemd uses the first. */
 	for (struct old *old = add ? match_first_on(&m->match, new) : NULL; old && new->before == NO_LINE; old = match_next_on(&m->match, old)) {
 		if (old->noauto)
 			new->before = (uint32_t)(old - m->match.old);

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * An fstab that is there, and the plan of one that makes what is mounted: merged, so
- * that of the first no byte is changed that was not to be.  Pure, as the plan is.
+ * Merging the plan of an fstab into an existing file, changing no byte needlessly.  Pure, like the
+ * plan.
  *
  *     file (lines of bytes) --.
- *     plan -------------------+--> fstab_merge() --> text; what was done, and what is left
+ *     plan -------------------+--> fstab_merge() --> text; notes: what was changed, what is left
  *     base, if there is one --'
  *
- * Lines go together by mount point, those of swap by source.  Without a base the file
- * is right but for what is to be mended; with one, the text that the system has
- * loaded, also what was changed or taken out since then is meant so, and stays.  Where the base
- * is what systemd has loaded, any line that differs may have been changed since.
+ * Lines are matched by mount point, swap by source.  Without a base, the file is right but for what
+ * is to be fixed.  With a base (a text, or what systemd loaded) changes and removals since then are
+ * intended, and stay.  If the base is what systemd loaded, any line that differs may have been changed
+ * since.
  *
- * That somebody took a line out is believed of a file that is whole.  Of one with a line
- * that mount(8) refuses, or with a control character, which the base has not, or with no
- * entry, nothing was taken out, and, where each mount is to have a line, none made to
- * mount another thing; of one whose last line has no end nothing was taken out, and that
- * line not changed.  Where each is to have one, it has, though it was taken out since
- * systemd has loaded the file: nobody named that for a base.
+ * Removals are trusted only if the file is undamaged.  If it has a line that mount(8) refuses, or a
+ * control character, that the base has not, or no entry at all, nothing counts as removed; with
+ * `persistent`, no line counts as changed to another source, either.  If the last line has no end,
+ * nothing counts as removed, and that line not as changed.  With `persistent`, each mount gets its
+ * line even if it was removed since systemd loaded the file: nobody chose that as a base.
  */
 #ifndef GM_FSTAB_MERGE_H
 #define GM_FSTAB_MERGE_H
@@ -26,14 +25,14 @@
 #include "host/units.h"
 #include "table/tablines.h"
 
-/** What of the lines that are there may be changed. */
+/** What may be changed in existing lines. */
 enum fstab_fix {
 	FSTAB_FIX_SOURCE  = 1 << 0,   /* what is mounted: source, type, subvolume, layers */
 	FSTAB_FIX_OPTIONS = 1 << 1,
 	FSTAB_FIX_PASS    = 1 << 2,
 	FSTAB_FIX_ORDER   = 1 << 3,
-	FSTAB_FIX_DAMAGED = 1 << 4,   /* lines that mount(8) refuses, and lines that repeat
-	                                 another: made comments */
+	FSTAB_FIX_DAMAGED = 1 << 4,   /* lines that mount(8) refuses, or that repeat
+	                                 another: commented out */
 };
 
 struct fstab_merge_input {
@@ -42,8 +41,8 @@ struct fstab_merge_input {
 	const struct host_units *loaded; /* the base, if base is NULL and the file was changed since
 	                                   systemd loaded it; or NULL */
 	unsigned fix;                   /* enum fstab_fix */
-	bool persistent;                /* every mount of the plan gets its one line; what is in
-	                                   the way of that is made a comment */
+	bool persistent;                /* every mount of the plan gets one line; lines in its way
+	                                   are commented out */
 	bool keep;                      /* options are not compared */
 	const char *const *add;         /* mount points and swap spaces that get a line too */
 	size_t nadd;
@@ -53,30 +52,30 @@ struct fstab_merge_input {
 	bool (*refused)(void *arg, uint32_t line, const char *option, size_t n);
 };
 
-/** What there is to tell. */
+/** What is reported. */
 enum fstab_note_kind {
 	FSTAB_NOTE_DAMAGED,    /* mount(8) refuses the line: text says why */
 	FSTAB_NOTE_ODD,        /* mount(8) takes the line, but: text */
 	FSTAB_NOTE_MISSING,    /* a mount has no line */
-	FSTAB_NOTE_NO_LINE,    /* a mount has none and can have none: text says why */
-	FSTAB_NOTE_SOURCE,     /* the line mounts something else there: text says what */
-	FSTAB_NOTE_NAME,       /* whether the line's source is that of the mount is not known */
-	FSTAB_NOTE_OPTIONS,    /* text: those that are otherwise */
-	FSTAB_NOTE_REFUSED,    /* text: those that the kernel is known to refuse */
+	FSTAB_NOTE_NO_LINE,    /* a mount has no line and cannot be expressed in one: text says why */
+	FSTAB_NOTE_SOURCE,     /* the line mounts something else */
+	FSTAB_NOTE_NAME,       /* the line has another name of the source, or perhaps another source */
+	FSTAB_NOTE_OPTIONS,    /* text: options that differ */
+	FSTAB_NOTE_REFUSED,    /* text: options that the kernel refuses */
 	FSTAB_NOTE_PASS,
-	FSTAB_NOTE_REPEATED,   /* the line has the source and place of the other */
-	FSTAB_NOTE_BESIDE,     /* the line mounts something else on the same place, which has its line */
-	FSTAB_NOTE_ELSEWHERE,  /* the line is not mounted, but its source is, as live tells */
-	FSTAB_NOTE_ORDER,      /* the line stands before the other, which it needs */
-	FSTAB_NOTE_UNKNOWN,    /* text was to be added, and is not mounted */
+	FSTAB_NOTE_REPEATED,   /* the line has the source and mount point of the other */
+	FSTAB_NOTE_BESIDE,     /* the line mounts something else on the mount point of the other */
+	FSTAB_NOTE_ELSEWHERE,  /* the line is not mounted, but its source is, as live shows */
+	FSTAB_NOTE_ORDER,      /* the line precedes the other, which it needs */
+	FSTAB_NOTE_UNKNOWN,    /* text was to be added but is not mounted */
 	FSTAB_NOTE_KINDS,
 };
 
 struct fstab_note {
 	enum fstab_note_kind kind;
-	bool done;                     /* it was mended: else it is left */
-	bool edited;                   /* and is meant so: changed since the base */
-	bool back;                     /* it was mended, though it was taken out since systemd has loaded it */
+	bool done;                     /* fixed; else it is left */
+	bool edited;                   /* left since it was changed after the base */
+	bool back;                     /* added again, though it was removed since systemd loaded it */
 	const struct tabline *line;    /* of the file; or NULL */
 	const struct tabline *other;
 	const struct fstab_line *live; /* of the plan; or NULL */
@@ -84,13 +83,13 @@ struct fstab_note {
 };
 
 struct fstab_merged {
-	char *text;                    /* the file as it is to be; the same bytes if nothing changes */
+	char *text;                    /* the new file; the same bytes if nothing changes */
 	size_t len;
 	struct fstab_note *notes;
 	size_t nnotes;
-	size_t left;                   /* notes of what is left, and not edited */
-	size_t edited;                 /* notes of what is, by the base */
-	bool damaged;                  /* the file, since the base, or cut off: nothing of it was taken out */
+	size_t left;                   /* notes that are neither done nor edited */
+	size_t edited;                 /* notes that are edited */
+	bool damaged;                  /* the file was damaged since the base, or cut off */
 	size_t mounts, reproduced;     /* lines of the plan; those that have one in the result */
 	size_t added, changed, aside, moved;
 	struct arena arena;
@@ -99,13 +98,12 @@ struct fstab_merged {
 /**
  * Merge.
  *
- * What a changed or added line is to say is written by our codec; the whole result is
- * read again, by libmount as well, and compared with what was meant before it is given.
+ * The whole result is read again, by libmount as well, and compared with what was intended.
  * Linear in lines and mounts, but for the swap spaces.
  *
  * @merged [out]  To be destroyed, also after an error.
  * @return 0, or -1.
- * Errors: ENOMEM; EBADMSG (a line would not read as it is meant; nothing is given).
+ * Errors: ENOMEM; EBADMSG (a line would not read as intended; there is no result).
  */
 int fstab_merge(const struct fstab_merge_input *in, struct fstab_merged *merged);
 
@@ -123,15 +121,15 @@ int fstab_keep_options(const struct fstab_match_input *in, struct fstab_plan *pl
 
 /** How a line of a plan is written. */
 enum fstab_form {
-	FSTAB_FORM_TERMINAL = 1 << 0,  /* for one: what would harm it is escaped too */
+	FSTAB_FORM_TERMINAL = 1 << 0,  /* for a terminal: control characters are escaped */
 	FSTAB_FORM_GENFSTAB = 1 << 1,  /* in the layout of genfstab(8) */
-	FSTAB_FORM_TABS     = 1 << 2,  /* a tab between fields, no blanks */
+	FSTAB_FORM_TABS     = 1 << 2,  /* fields separated by one tab */
 };
 
-/** Append a line of the plan, and the comments above it; lines end with "\n". */
+/** Append a line of the plan and the comments above it, each with a newline. */
 void fstab_write_line(struct strbuf *out, const struct fstab_line *line, unsigned form);
 
-/** Append a text that is part of a comment: it does not end it. */
+/** Append a text within a comment: newlines are escaped. */
 void fstab_write_text(struct strbuf *out, const char *text);
 
 #endif

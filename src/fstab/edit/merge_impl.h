@@ -33,7 +33,7 @@ struct merger {
 	struct item *items;            /* the result, in order */
 	size_t nitems;
 	size_t notes_room;
-	bool damaged;                  /* the file, since the base: what it lacks was perhaps not taken out */
+	bool damaged;                  /* the file was damaged since the base: nothing counts as removed */
 };
 
 /* merge.c */
@@ -42,7 +42,7 @@ struct merger {
 struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind, const struct old *old,
                               const struct new *new, const char *text);
 
-/** The same, of something that was mended, or is meant so. */
+/** Add a note about something that was fixed, or is left since it was edited. */
 void merge_note_more(struct merger *m, enum fstab_note_kind kind, const struct old *old, const struct new *new,
                      const char *text, bool done, bool edited);
 
@@ -82,13 +82,13 @@ bool merge_taken_out(struct merger *m, const struct old *loaded, const struct ne
 
 /* options.c */
 
-/** Options with those of a line that goes, which are for mount(8), systemd and others. */
+/** Options with those for mount(8), systemd and other programs of a line that is replaced. */
 const char *merge_inherit(struct merger *m, const char *options, const char *from);
 
-/** Options with the parts of these that say what is mounted: subvol=, bind, lowerdir= ... */
+/** Options with those of the mount that say what is mounted: subvol=, bind, lowerdir= ... */
 const char *merge_identity(struct merger *m, const char *options, const char *live);
 
-/** Whether two lists have the same of what says what is mounted; or of all the rest. */
+/** Whether two lists have the same options that say what is mounted; or the same others. */
 bool merge_alike(const char *a, const char *b, bool identity);
 
 /* refused.c */
@@ -96,20 +96,20 @@ bool merge_alike(const char *a, const char *b, bool identity);
 /**
  * Which options of a line the kernel is known to refuse.
  *
- * @options  Those of the line, perhaps mended otherwise.
+ * @options  Of the line, perhaps fixed otherwise.
  * @kept [out]  The others.
- * @return them, with commas between; NULL: none.
+ * @return them, as a list; NULL: none.
  */
 const char *merge_refused(struct merger *m, const struct old *old, const char *options, const char **kept);
 
 /* order.c */
 
-/** Give every line its place: m->items.  Lines that stand too early are moved, or told. */
+/** Give every line its place: m->items.  Lines before one that they need are moved, or reported. */
 void merge_order(struct merger *m);
 
 /* text.c */
 
-/** Write m->items, and see that they read as they are meant.
+/** Write m->items, and check that they read as intended.
     @return 0, or -1: EBADMSG, ENOMEM. */
 int merge_write(struct merger *m);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options rewritten: those of a line that is replaced, and those that say what is mounted.
+ * Rewriting options: taking over those of a replaced line, and those that say what is mounted.
  */
 #include "fstab/edit/merge_impl.h"
 
@@ -39,7 +39,7 @@ const char *merge_inherit(struct merger *m, const char *options, const char *fro
 	return match_format(&m->match, "%s", m->match.more.len ? strbuf_str(&m->match.more) : options);
 }
 
-/** Go on to the next option that says what is mounted, or that does not. */
+/** Step to the next option that says what is mounted, or to the next that does not. */
 static const char *next_of(const char **list, bool identity, size_t *n)
 {
 	const char *option;
@@ -55,7 +55,7 @@ bool merge_alike(const char *a, const char *b, bool identity)
 		size_t n, k;
 		const char *x = next_of(&a, identity, &n), *y = next_of(&b, identity, &k);
 		if (!x || !y)
-			return !x && !y && strcmp(a, b) == 0;   /* also of what is within quotation marks that are not closed */
+			return !x && !y && strcmp(a, b) == 0;   /* the rest after an open quotation mark */
 		if (n != k || memcmp(x, y, n) != 0)
 			return false;
 	}
@@ -68,7 +68,7 @@ const char *merge_identity(struct merger *m, const char *options, const char *li
 	index_list(&here, options, true);
 	index_list(&there, live, true);
 	strbuf_reset(&m->match.more);
-	/* What is there keeps its place. */
+	/* Existing options keep their place. */
 	for (const char *at = live, *o; (o = opt_next(&at, &n)) != NULL;) {
 		if (fsopt_has(o, n, OPT_IDENTITY) && !opt_set_find(&here, o, n))
 			opt_add(&m->match.more, o, n);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options of a line that the kernel is known to refuse: without them it mounts what is
- * there, for that is mounted without them.
+ * Options of a line that the kernel refuses.  The mount exists, so it was made without them.
  */
 #include "fstab/edit/merge_impl.h"
 

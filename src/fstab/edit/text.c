@@ -2,10 +2,10 @@
 /*
  * The bytes of the result.
  *
- * A line that stays is its bytes.  A changed one is the bytes around its fields, with
- * other fields between them.  What was put aside is a comment with the line behind its
- * reason, as it was: but a NUL, behind which nobody reads on, is \000, and then a
- * backslash \134.  Then all is read again, and must say what it was meant to.
+ * A kept line is its bytes.  A changed line keeps the bytes around its fields.  A line put aside
+ * becomes a comment with the reason and the line, in which a NUL, which ends the line for most
+ * readers, is \000, and then a backslash \134.  Finally all is read again, and must read as
+ * intended.
  */
 #include "fstab/edit/merge_impl.h"
 
@@ -58,7 +58,7 @@ void fstab_write_line(struct strbuf *out, const struct fstab_line *line, unsigne
 	strbuf_printf(out, "0%c%d\n%s", tabs ? '\t' : ' ', line->passno, genfstab ? "\n" : "");
 }
 
-/** Append a text with this end of line instead of "\n". */
+/** Append a text with an end of line instead of "\n". */
 static void put_ends(struct strbuf *out, const char *text, const char *eol)
 {
 	for (; *text; ++text) {
@@ -127,7 +127,7 @@ static void put_aside(struct strbuf *out, const struct old *old)
 	}
 }
 
-/** The layout of most lines of a file: with tabs, or as ours. */
+/** The layout of most lines of a file: tabs, or aligned. */
 static unsigned layout(const struct merger *m)
 {
 	size_t tabs = 0, others = 0;
@@ -160,7 +160,7 @@ static void put_items(struct merger *m, struct strbuf *out)
 		else
 			strbuf_add(out, line->bytes, line->n);
 		strbuf_add(out, line->bytes + line->n, line->size - line->n);
-		/* The last line of the file, which is no longer the last, or now ends. */
+		/* The former last line, which had no end. */
 		char last = line->bytes[line->size - 1];
 		if (last != '\n' && k + 1 < m->nitems)
 			strbuf_puts(out, last == '\r' ? "\n" : file->eol);
@@ -172,7 +172,7 @@ static bool same(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/** Whether a line reads as it is meant. */
+/** Whether a line reads as intended. */
 static bool reads(struct merger *m, const struct tabline *line, const struct words *words)
 {
 	if (line->kind != TABLINE_ENTRY)
@@ -185,7 +185,7 @@ static bool reads(struct merger *m, const struct tabline *line, const struct wor
 	       && (old.words.passno > 0 ? old.words.passno : 0) == passno;
 }
 
-/** Whether the result is the file, and is meant to be. */
+/** Whether the result is the unchanged file, as intended. */
 static bool is_untouched(const struct merger *m, const char *text, size_t len)
 {
 	if (len != m->in->match.file->len || memcmp(text, m->in->match.file->text, len) != 0)
@@ -197,7 +197,7 @@ static bool is_untouched(const struct merger *m, const char *text, size_t len)
 	return true;
 }
 
-/** Whether the result reads as it is meant.  @return 1, 0, or -1 (ENOMEM). */
+/** Whether the result reads as intended.  @return 1, 0, or -1 (ENOMEM). */
 static int check(struct merger *m, const char *text, size_t len)
 {
 	if (is_untouched(m, text, len))
