@@ -74,7 +74,7 @@ bool fstab_is_fuse(const char *fstype)
 bool fstab_is_kernels(const char *target)
 {
 	static const char *const dirs[] = {"/proc", "/sys", "/dev", NULL};
-	/* Below /dev/shm are files of everybody. */
+	/* Directories in /dev/shm are anybody's. */
 	return fstab_below_any(target, dirs) && fstab_depth_below(target, "/dev/shm") < 1;
 }
 
@@ -84,12 +84,12 @@ bool fstab_hides_kernels(const struct mount *mount, const char *target)
 	unsigned flags = fstype_flags(fstype);
 	if (!fstab_is_kernels(target) || flags & FST_AUTOFS)
 		return false;
-	/* A process: container engines mask files of /proc, and none of these. */
+	/* Container engines mask files in /proc, but no processes. */
 	if (strncmp(target, "/proc/", 6) == 0 && target[6] >= '0' && target[6] <= '9')
 		return true;
 	if (strcmp(target, "/proc") == 0)
 		return strcmp(fstype, "proc") != 0;
-	/* The kubelet binds a file of its disk there, into every container. */
+	/* The kubelet binds a file there into every container. */
 	if (strcmp(target, "/dev/termination-log") == 0)
 		return false;
 	bool fuse = fstab_is_fuse(fstype);

@@ -31,8 +31,8 @@ static void add_decoded(struct strbuf *out, const char *text, size_t n)
 	out->data[out->len] = '\0';
 }
 
-/** Whether a protocol is of the other family than a server that is named by its address:
-    the connection may be one that was there under the server's other address. */
+/** Whether a protocol is of another address family than the server's address: the mount may share
+    a connection to the server's other address. */
 static bool is_other_family(const struct mount *mount, const char *option, size_t n)
 {
 	const char *source = mount->source ? mount->source : "";
@@ -55,7 +55,7 @@ static void add_renamed(struct strbuf *out, const char *fstype, const char *opti
 	add_decoded(out, option + key, n - key);
 }
 
-/** Append the value of lowerdir= and the like as it is below ROOT. */
+/** Append the value of lowerdir= and the like, with paths from ROOT. */
 static bool add_layers(struct fstab_draft *draft, struct strbuf *out, const char *option, size_t n,
                        bool list, struct fstab_line *line)
 {
@@ -111,7 +111,7 @@ static const char *misread(const char *option, size_t n)
 	return NULL;
 }
 
-/** Whether an option is a flag of a mount: one that its own list lacks, it has not. */
+/** Whether an option is a flag of a mount, whose own list has all that it has. */
 static bool is_flag_of_mount(const char *option, size_t n)
 {
 	const struct vfs_option *flag = vfs_option(option, n);
@@ -119,10 +119,10 @@ static bool is_flag_of_mount(const char *option, size_t n)
 }
 
 /**
- * Append the options of a list that stay.
+ * Append the options of a list that belong in a line.
  *
- * @other  The list of the mount itself, beside that of its file system: what stands in it
- *         is not said again; or NULL.
+ * @other  If the list is the file system's: the list of the mount, whose options are not repeated;
+ *         or NULL.
  * @return false: there can be no line.
  */
 static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct mount *mount,
@@ -158,8 +158,8 @@ static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct
 }
 
 /**
- * Append which subvolume of a btrfs it is, where the kernel shows no subvol= (before
- * 4.2): the root that the mount has.  A root of "/" can be that of any.
+ * Append the subvolume of a btrfs if the kernel does not show it (before 4.2): the root of the
+ * mount.  A root of "/" may be that of any subvolume.
  *
  * @return false: there can be no line.
  */
@@ -207,8 +207,8 @@ static bool is_readonly(const struct mount *mount)
 	return opt_shown_has(mount->vfs_opts, "ro");
 }
 
-/** Whether a file system cannot be written to, whatever its state: of an overlay, one
-    of lower layers alone. */
+/** Whether a file system is read-only by nature: by its type, or as an overlay of lower layers
+    alone. */
 static bool is_never_written(struct fstab_draft *draft, const struct mount *mount)
 {
 	return fstype_flags(mount->fstype) & FST_READONLY

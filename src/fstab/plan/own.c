@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the system mounts by itself.  Where it cannot be told from what somebody
- * mounted, it is held to be somebody's: a line too many is seen, one too few is
- * missed at the next boot.
+ * What the system mounts by itself.  In doubt it is somebody's: a line too many is noticed, a missing
+ * one only at the next boot.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -13,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-/** Types that nobody mounts by an fstab, wherever they are. */
+/** Types that nobody mounts by an fstab, on any mount point. */
 static const struct {
 	const char *fstype;
 	const char *owner, *why;
@@ -37,12 +36,12 @@ static const struct {
 	{"zfs", "zfs", "zfs mounts its data sets by itself"},
 };
 
-/** Directories below which everything is one owner's; depth says how far below a
-    mount must be to be his: a disk on /var/lib/docker is an admin's, and so is what
-    he binds below /var/lib/docker/volumes, where docker's own have one name more. */
+/** Directories below which everything has one owner.  depth is how far below a mount must be: a disk
+    on /var/lib/docker is an administrator's, and so is a bind below /var/lib/docker/volumes, where
+    Docker's own have one more component. */
 enum {
-	LAYERS = 1u << 8,   /* only what stands on no device, nor on a server */
-	BOUND = 1u << 9,    /* only what is a part of its file system */
+	LAYERS = 1u << 8,   /* only mounts without a device or server */
+	BOUND = 1u << 9,    /* only parts of a file system */
 	DEPTH = LAYERS - 1,
 };
 static const struct {
@@ -112,14 +111,14 @@ static const struct {
 	{"/var/named/chroot", BOUND | 1, "unit", "of named-chroot"},
 };
 
-/** What a program mounts at a place of its own: the type, and more of what it mounts, must fit as
-    well as the place, and what is not of it is somebody's. */
+/** Mount points of programs.  The type and other properties must fit as well; else the mount is
+    somebody's. */
 enum { READ_ONLY = 1, SAFE = 2 /* nosuid, nodev */, AT_BOOT = 4 };
 static const struct {
 	const char *dir;
 	unsigned char least, most;   /* components below it */
-	const char *types;           /* with a blank between each two; NULL: those of a device */
-	const char *source;          /* what it begins with; NULL: any */
+	const char *types;           /* separated by blanks; NULL: those of a device */
+	const char *source;          /* its prefix; NULL: any */
 	unsigned how;
 	const char *owner, *why;
 } own_places[] = {
@@ -140,7 +139,7 @@ static const struct {
 	{"/usr/lib/wsl/lib", 0, 0, "overlay", NULL, 0, "api", "of WSL"},
 };
 
-/** Name who it is.  @return true. */
+/** Set the owner.  @return true. */
 static bool owned(struct fstab_own *own, const char *owner, const char *why, bool boot)
 {
 	*own = (struct fstab_own){owner, why, boot};
@@ -163,7 +162,7 @@ static bool has(const char *options, const char *name)
 	return options && opt_shown_has(options, name);
 }
 
-/** Whether a program has mounted this at a place of its own. */
+/** Whether a program mounted this on a mount point of its own. */
 static bool is_of_place(const struct mount *mount, const char *target, struct fstab_own *own)
 {
 	const char *fstype = mount->fstype ? mount->fstype : "", *source = mount->source ? mount->source : "";
@@ -190,20 +189,20 @@ static bool is_of_place(const struct mount *mount, const char *target, struct fs
 	return false;
 }
 
-/** How many of n bytes are hexadecimal digits, or dashes between them. */
+/** Whether n bytes are hexadecimal digits or dashes. */
 static bool is_id(const char *text, size_t n)
 {
 	return strspn(text, "0123456789abcdef-") == n;
 }
 
-/** Whose container a mount is of, by the form of its path alone, wherever the engine keeps its data: a
-    data-root, graphroot or root-dir on a disk of its own.  @return the engine, or NULL. */
+/** The container engine of a mount by the form of its path alone, wherever the engine keeps its data
+    (data-root, graphroot or root-dir on another disk); or NULL. */
 static const char *container_of(const char *target, unsigned flags)
 {
 	static const struct {
-		const char *before;      /* an ID of so many bytes stands behind it */
+		const char *before;      /* followed by an ID of id bytes */
 		size_t id;
-		const char *behind;      /* what follows; with a '/' at its end there is more */
+		const char *behind;      /* after the ID; more may follow a pod's */
 		const char *owner;
 	} forms[] = {
 		{"/overlay2/", 64, "/merged", "container:docker"},
@@ -217,7 +216,7 @@ static const char *container_of(const char *target, unsigned flags)
 		{"/pods/", 36, "/volume-subpaths/", "container:kubelet"},
 		{"/pods/", 32, "/volumes/kubernetes.io~", "container:kubelet"},
 	};
-	/* What stands on a disk of its own may be an admin's, but not below a pod. */
+	/* A disk may be an administrator's, but not below a pod. */
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); ++i) {
 		bool pod = strcmp(forms[i].before, "/pods/") == 0;
 		const char *found = pod || !(flags & (FST_DEVICE | FST_NET)) ? strstr(target, forms[i].before) : NULL;
@@ -229,8 +228,8 @@ static const char *container_of(const char *target, unsigned flags)
 	return NULL;
 }
 
-/** Whether ostree has put it together in the initial RAM disk: the parts of a deployment at
-    their places, and the whole at /sysroot. */
+/** Whether ostree mounted it in the initial RAM disk: the parts of a deployment on their mount points,
+    and the whole on /sysroot. */
 static bool is_of_ostree(const struct mount *mount, const char *target)
 {
 	static const char deploy[] = "/ostree/deploy/";
@@ -251,7 +250,7 @@ static bool is_of_ostree(const struct mount *mount, const char *target)
 	return *at && strcmp(at, target) == 0;
 }
 
-/** Append the user's name, if there is one of n bytes; root is no user.  @return whether it is one. */
+/** Append a user's name of n bytes unless it is empty or root.  @return whether it is appended. */
 static bool named_user(struct strbuf *user, const char *name, size_t n)
 {
 	if (n == 0 || word_is(name, n, "0") || word_is(name, n, "root"))
@@ -265,21 +264,21 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 	static const char id[] = "user_id=", session[] = "/run/user/";
 	const char *options = mount->fs_opts, *o;
 	size_t n;
-	/* The kernel always shows the ID; a record without options, of a mount that has just come, does not. */
+	/* The kernel shows the ID, but not in a record without options, of a new mount. */
 	if (fstab_is_fuse(mount->fstype) && !options) {
 		strbuf_putc(user, '?');
 		return true;
 	}
-	/* fusermount(1) gives the kernel the ID of who has called it. */
+	/* fusermount(1) passes the ID of its caller to the kernel. */
 	while (fstab_is_fuse(mount->fstype) && (o = opt_next(&options, &n)) != NULL) {
 		if (strncmp(o, id, sizeof(id) - 1) == 0 && named_user(user, o + sizeof(id) - 1, n - (sizeof(id) - 1)))
 			return true;
 	}
-	/* mount(8) keeps the name of who has mounted a line with "user" or "users". */
+	/* mount(8) keeps the name of the user who mounted a line with "user" or "users". */
 	o = kept ? opt_find(kept, "user", 4, &n) : NULL;
 	if (o && n > 5 && named_user(user, o + 5, n - 5))
 		return true;
-	/* The directory itself is a mount of systemd-logind. */
+	/* The directory itself is mounted by systemd-logind. */
 	if (strncmp(target, session, sizeof(session) - 1) != 0)
 		return false;
 	target += sizeof(session) - 1;
@@ -295,7 +294,7 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 	if (fstab_hides_kernels(mount, target))
 		return false;
 	for (size_t i = 0; i < sizeof(own_types) / sizeof(*own_types); ++i) {
-		/* A user calls a file system of FUSE as that user likes. */
+		/* A user names a FUSE file system freely. */
 		bool may = !(user && fstab_is_fuse(fstype)) || strcmp(own_types[i].owner, "session") == 0;
 		if (may && strcmp(fstype, own_types[i].fstype) == 0)
 			return owned(own, own_types[i].owner, own_types[i].why, flags & FST_PSEUDO && !(flags & FST_AUTOFS));
@@ -303,7 +302,7 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 	for (size_t i = 0; i < sizeof(own_dirs) / sizeof(*own_dirs); ++i) {
 		int depth = fstab_depth_below(target, own_dirs[i].dir);
 		bool layers = own_dirs[i].depth & LAYERS, whole = own_dirs[i].depth & BOUND && mount->root && strcmp(mount->root, "/") == 0;
-		/* Engines bind their directories, each onto itself: to have them private, or shared. */
+		/* Engines bind directories onto themselves, to make them private or shared. */
 		if (depth >= 0 && itself && strncmp(own_dirs[i].owner, "container:", 10) == 0)
 			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
 		if (depth >= (int)(own_dirs[i].depth & DEPTH) && !whole && (!layers || (mount->dev_major == 0 && !(flags & (FST_NET | FST_DEVICE)))))
@@ -312,10 +311,10 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 	size_t len = strlen(fstype);
 	if (strncmp(fstype, "fuse.", 5) == 0 && len > 8 && strcasecmp(fstype + len - 8, "AppImage") == 0)
 		return owned(own, "session", "of an AppImage", false);
-	/* Any user can make directories of the names that follow. */
+	/* Any user can create directories with the following names. */
 	if (user)
 		return false;
-	/* Of an ordinary user, wherever his home is. */
+	/* Rootless engines, in any home directory. */
 	const char *storage = strstr(target, "/.local/share/containers/storage/");
 	if (storage && storage != target)
 		return owned(own, "container:podman", "of a container", false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The places of the mounts below ROOT: what each mount is, and what it needs.
+ * What each mount below ROOT is, and what it needs.
  */
 #ifndef GM_FSTAB_PLACE_H
 #define GM_FSTAB_PLACE_H
@@ -8,15 +8,15 @@
 #include "base/map64.h"
 #include "fstab/plan/plan_impl.h"
 
-/** How far the decision on a mount has come; fstab_fate without ELSEWHERE. */
+/** How far the decision on a mount is; ELSEWHERE: not below ROOT. */
 enum state { ELSEWHERE, WAITING, LINE, REFUSED, OWN };
 
-/** What is known of a node beside what the discovery knows. */
+/** What the plan knows of a node of the discovery. */
 struct place {
-	const char *target;      /* relative to ROOT; NULL: not below it, or no name */
+	const char *target;      /* from ROOT; NULL: not below it, or no name */
 	uint8_t state;           /* enum state */
-	bool visible;            /* below ROOT, and what its name leads to */
-	bool boot;               /* OWN, and there when the fstab is read */
+	bool visible;            /* below ROOT, and its path leads to it */
+	bool boot;               /* OWN, and mounted when the fstab is read */
 	bool bind;
 	bool automount;          /* by an automount unit of the fstab */
 	bool unnamed;            /* REFUSED: fstab_line.unnamed */
@@ -39,34 +39,34 @@ struct maker {
 	struct map64 by_root;    /* hash of device and root -> node */
 	struct map64 primary;    /* device -> the node of its whole that is mounted first;
 	                            a read-only view only where no whole can be written to */
-	struct map64 tops;       /* device and source -> a node of a network's top, seen or not */
-	const struct mount *layers;  /* the root, if it is of layers */
+	struct map64 tops;       /* device and source -> a node of the root of a network file system */
+	const struct mount *layers;  /* the root, if it is an overlay */
 	bool looked;             /* ... known */
 	struct strbuf path, scratch;
 };
 
-/** The record of a node; its type and root, never NULL. */
+/** The mount of a node; its type and root, never NULL. */
 const struct mount *place_mount(const struct maker *mk, uint32_t node);
 const char *place_type(const struct mount *mount);
 const char *place_root(const struct mount *mount);
 
-/** A name of the discovery as it is from ROOT; NULL if it is not below it. */
+/** A path of the discovery from ROOT; NULL: not below it. */
 const char *place_below(const struct fstab_input *in, const char *name);
 
-/** Say what a node is, by itself. */
+/** Classify a node by itself. */
 void place_classify(struct maker *mk, uint32_t i);
 
-/** Make the indexes, when all are classified.  @return false: ENOMEM. */
+/** Make the indexes after all nodes are classified.  @return false: ENOMEM. */
 bool place_index(struct maker *mk);
 
-/** Say what a node is among the others, when there are indexes. */
+/** Classify a node among the others, using the indexes. */
 void place_consider(struct maker *mk, uint32_t i);
 
 /**
- * Look whether there is the mount that a file or directory lies in.
+ * Find the mount that a file or directory lies in.
  *
- * @i     The node that needs it, which may cover it: an overlay of what it is
- *        mounted on.  MT_NONE: none.
+ * @i     The node that needs it, which may cover it: an overlay of the directory that it is
+ *        mounted on; MT_NONE: none.
  * @path  From ROOT.
  * @what  "its image", for the reason.
  * @node [out]  The mount.
@@ -75,18 +75,18 @@ void place_consider(struct maker *mk, uint32_t i);
 enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
                             uint32_t *node, const char **why);
 
-/** The same of the mount that a node stands on; OWN: the system mounts it, perhaps. */
+/** Find the mount that a node is mounted on.  @return also OWN: the system may mount it. */
 enum state place_needs_parent(struct maker *mk, uint32_t i, const char **why);
 
-/** Whether a mount stands on what will be gone, as a tmpfs is empty at boot. */
+/** Whether the mount point of a mount does not survive a reboot: a tmpfs is empty at boot. */
 bool place_wants_mkdir(const struct maker *mk, uint32_t i);
 
-/** A bind in the making: the best that is known so far. */
+/** A bind in the making: the best source so far. */
 struct bind {
 	uint32_t in;             /* the mount that its source lies in */
 	const char *source;
 	const char *why;
-	bool waiting;            /* for another that may show its source */
+	bool waiting;            /* for a mount that may show its source */
 };
 
 /** Find where the source of a bind is seen: in a mount of the same file system, of
@@ -94,14 +94,14 @@ struct bind {
     of it rather than binds. */
 void place_find_bind(struct maker *mk, uint32_t i, struct bind *bind);
 
-/** Why what is written to a bind would be refused: no line mounts a file system for
-    writing and shows it only for reading.  NULL if it would not. */
+/** Why a bind would not be writable: no line mounts its file system writable and shows it read-only
+    elsewhere.  NULL: it would be. */
 const char *place_writes_refused(struct maker *mk, uint32_t i);
 
 /** Whether a container engine binds a file of this name into every container. */
 bool place_injected(const struct maker *mk, uint32_t i);
 
-/** Who mounts this, or swaps onto it, by a unit that is no fstab's; NULL: nobody, or it is not known. */
+/** The owner of a unit, not of an fstab, for a mount point or swap space; NULL: none, or not known. */
 const char *place_unit(const struct fstab_world *world, const char *target);
 
 #endif

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mounts, each decided when those that it needs are.
+ * Deciding on each mount after those that it needs.
  *
- * A mount needs the mount that it stands on; a bind, the mount that its source
- * lies in; an overlay, those of its layers; the image of a loop, that of its
- * file.  Without these it can have no line either.  So mounts are gone through
- * from the root up, again and again while that decides any; nearly always once,
- * and a second time for binds whose source comes later.  The order in which they
- * are decided is the order of the lines: mount -a goes from first to last.
+ * A mount needs the mount that it is mounted on; a bind, the mount of its source; an overlay, those
+ * of its layers; a loop device, that of its image.  Without a line for these it cannot have one.  So
+ * passes over the tree, from the root up, repeat while they decide any; nearly always one pass
+ * suffices, and a second for binds whose source comes later.  The order of decisions is the order of
+ * the lines: mount -a runs from first to last.
  *
  *     place_classify()  what it is: elsewhere, the system's own, hidden ..., a mount
  *                       of its file system, or a bind: a part of one, or one more
- *     decide()          is there all that it needs?  its line, or why there is none
+ *     decide()          its line, or the reason why there is none
  */
 #include "fstab/plan/place.h"
 
@@ -22,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** How often mounts are gone through; what waits then, waits for itself. */
+/** The most passes; a mount that waits after them waits for itself. */
 enum { PASSES_MAX = 64 };
 
 /* Lines. */
@@ -37,7 +36,7 @@ static struct fstab_line *add_line(struct maker *mk, enum fstab_fate fate, const
 	return to;
 }
 
-/** Types that come over a network, of which systemd does not know it. */
+/** Network types that systemd does not know as such. */
 static bool wants_netdev(const struct mount *m)
 {
 	static const char *const types[] = {
@@ -50,7 +49,7 @@ static bool wants_netdev(const struct mount *m)
 	return strcmp(place_type(m), "9p") == 0 && opt_shown_has(m->fs_opts, "trans=tcp");
 }
 
-/** Whether a list of options, as mount(8) keeps them, has this one. */
+/** Whether options that mount(8) kept have this one. */
 static bool has_kept(const char *list, const char *option, size_t n)
 {
 	size_t m;
@@ -61,7 +60,7 @@ static bool has_kept(const char *list, const char *option, size_t n)
 	return false;
 }
 
-/** Append of the options that mount(8) kept those that are for others.
+/** Append the kept options that are for other programs.
     @return false: they hold a secret. */
 static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct fstab_line *line)
 {
@@ -86,8 +85,8 @@ static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct f
 	return true;
 }
 
-/** Append the options that are no file system's: ours, and those that mount(8) kept.
-    @spare  A boot can do without it, whatever was asked.
+/** Append the options that are not the file system's: ours, and those that mount(8) kept.
+    @spare  Boot can do without it, in any case.
     @return false: they hold a secret. */
 static bool add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more, struct fstab_line *line)
 {
@@ -100,7 +99,7 @@ static bool add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *mor
 	return add_kept(mk, i, more, line);
 }
 
-/** The pass of fsck: of what has a helper in ROOT that does something. */
+/** The pass of fsck: not 0 if ROOT has a helper that does something. */
 static int pass_of(const struct maker *mk, const char *fstype, const char *target)
 {
 	const struct fstab_world *world = &mk->in->world;
@@ -109,13 +108,13 @@ static int pass_of(const struct maker *mk, const char *fstype, const char *targe
 	return strcmp(target, "/") == 0 ? 1 : 2;
 }
 
-/** Layers of an overlay, each of which must be there. */
+/** The layers of an overlay, all of which are needed. */
 struct layers {
 	struct maker *mk;
 	uint32_t i;
 	enum state state;
 	const char *why;
-	struct strbuf *more;     /* gets what systemd must wait for */
+	struct strbuf *more;     /* gets options that make systemd wait */
 };
 
 static bool each_layer(void *arg, const struct opt_layer *layer)
@@ -125,7 +124,7 @@ static bool each_layer(void *arg, const struct opt_layer *layer)
 	opt_layer_path(layer, &mk->path);
 	const char *path = place_below(mk->in, strbuf_str(&mk->path));
 	if (!path)
-		return true;   /* the options tell of it */
+		return true;   /* add_layers() reports it */
 	uint32_t node;
 	enum state state = place_needs_path(mk, layers->i, path, "its layer", &node, &layers->why);
 	if (state != LINE) {
@@ -142,14 +141,14 @@ static bool each_layer(void *arg, const struct opt_layer *layer)
 	return true;
 }
 
-/** Whether the file of a loop device is a device, by its name and that from ROOT. */
+/** Whether the file of a loop device is a device, by its path and by that from ROOT. */
 static bool is_device_name(const char *file, const char *path)
 {
 	return mtree_path_within(file, "/dev") || (path && mtree_path_within(path, "/dev"));
 }
 
-/** What a loop device becomes: the file that it shows, as somebody would mount it;
-    where that lies outside of ROOT, a disk. */
+/** The source of a loop device: its image, as a person would mount it; if that lies outside of
+    ROOT, a disk. */
 static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_device *device,
                              struct fstab_line *line, const char **first)
 {
@@ -159,7 +158,7 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 	*first = NULL;
 	if (!loop->partition && loop->file && is_device_name(loop->file, path)) {
 		enum state state = path ? place_needs_path(mk, i, path, "its image", &node, &line->why) : LINE;
-		/* All of a device holds the same as that. */
+		/* A loop device on a whole device shows the same. */
 		if (state != LINE || (!loop->offset && !loop->limit && mk->in->id != FSTAB_PATH))
 			return state;
 		line->why = fstab_format(&mk->draft, "it is of a loop device on %s, which has no name that lasts",
@@ -202,7 +201,7 @@ static bool on_device(const struct mount *m)
 	return m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL || strcmp(place_type(m), "fuseblk") == 0;
 }
 
-/** The line of a mount of its file system.  @return LINE, WAITING or REFUSED. */
+/** Make the line of a mount that is no bind.  @return LINE, WAITING or REFUSED. */
 static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *line)
 {
 	const struct mount *m = place_mount(mk, i);
@@ -269,7 +268,7 @@ out:
 	return state;
 }
 
-/** The line of a bind. */
+/** Make the line of a bind. */
 static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct fstab_line *line)
 {
 	const struct mount *m = place_mount(mk, i);
@@ -305,7 +304,7 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct fsta
 	return state;
 }
 
-/** Put down what was decided. */
+/** Record a decision. */
 static void settle(struct maker *mk, uint32_t i, enum state state, const struct fstab_line *line)
 {
 	mk->places[i].state = (uint8_t)state;
@@ -315,7 +314,7 @@ static void settle(struct maker *mk, uint32_t i, enum state state, const struct 
 		add_line(mk, FSTAB_LINE, line);
 }
 
-/** Whether a mount point is one that is named. */
+/** Whether a mount point is to be added by name. */
 static bool is_named(const struct maker *mk, const char *target)
 {
 	for (size_t k = 0; k < mk->in->nadd; ++k) {
@@ -327,9 +326,9 @@ static bool is_named(const struct maker *mk, const char *target)
 }
 
 /**
- * Decide on a node, if all that it needs is decided.
+ * Decide on a node if all that it needs is decided.
  *
- * @last  Whether what waits still waits for each other.
+ * @last  The last pass: nodes that still wait need each other.
  */
 static void decide(struct maker *mk, uint32_t i, bool last)
 {
@@ -366,14 +365,14 @@ static void decide_all(struct maker *mk)
 			decided += mk->places[i].state != WAITING;
 			waiting += mk->places[i].state == WAITING;
 		}
-		/* What is left goes round in circles: a last time, without waiting. */
+		/* The rest is cyclic: a last pass, without waiting. */
 		if (waiting && !decided)
 			pass = PASSES_MAX;
 		again = waiting > 0;
 	}
 }
 
-/** Put comments behind the lines, and then what is left out, in the tree's order. */
+/** Append comments after the lines, and then what is left out, in the order of the tree. */
 static void add_others(struct maker *mk)
 {
 	for (int own = 0; own < 2; ++own) {

@@ -21,19 +21,19 @@
 
 /* own.c */
 
-/** Who mounts something without being asked by an fstab. */
+/** Who mounts something without an fstab. */
 struct fstab_own {
 	const char *owner;       /* fstab_line.owner */
 	const char *why;         /* for people */
-	bool boot;               /* it is there when the fstab is read */
+	bool boot;               /* mounted when the fstab is read */
 };
 
 /**
  * Whether the system mounts this by itself.
  *
  * @itself     fstab_upon_itself()
- * @all        API file systems are wanted.
- * @user       fstab_user(): what an ordinary user can call as that user likes proves nothing.
+ * @all        API file systems get lines.
+ * @user       fstab_user(): names that an ordinary user can choose prove nothing.
  * @own [out]  Static strings; set if it does.
  */
 bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, bool user, struct fstab_own *own);
@@ -41,12 +41,11 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 /**
  * Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE, by
  * "user=NAME" in utab, by a place below /run/user/UID.  Its source, and the type of FUSE, are text of
- * that user's choice then.  Of a mount made in a user namespace the ID is 0 in that namespace.
+ * that user's choice then.  In a user namespace, the ID is that of the namespace.
  *
  * @target  From ROOT.
  * @kept    fstab_world.kept()
- * @user    Gets the ID or name appended, if one did: any bytes; "?" if that is not known of a mount
- *          of FUSE.
+ * @user    Gets the ID or name appended, which may have any bytes; "?": not known of a FUSE mount.
  */
 bool fstab_user(const struct mount *mount, const char *target, const char *kept, struct strbuf *user);
 
@@ -56,7 +55,7 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 struct fstab_draft {
 	const struct fstab_input *in;
 	struct arena *arena;
-	struct strbuf text;         /* for use in passing */
+	struct strbuf text;         /* scratch */
 	bool failed;                /* ENOMEM */
 };
 
@@ -67,33 +66,33 @@ const char *fstab_format(struct fstab_draft *draft, const char *format, ...);
 /**
  * Name a device by the policy.
  *
- * @line  Gets source and note, or the reason why there is none.
+ * @line  Gets source and note, or the reason why it has no name.
  * @return whether it has a name.
  */
 bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *device,
                        const char *source, struct fstab_line *line);
 
-/** Why the names that the kernel has are not those to mount a type by; NULL: they are. */
+/** Why the kernel's source of a type cannot be mounted; NULL: it can. */
 const char *fstab_type_fault(struct fstab_draft *draft, const struct mount *mount);
 
-/** The source of a mount that stands on no device.
-    @line  Gets source, or the reason why there can be none.
-    @return whether there can. */
+/** Name the source of a mount without a device.
+    @line  Gets source, or the reason why it has none.
+    @return whether it has one. */
 bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount, struct fstab_line *line);
 
 /* options.c */
 
-/** What of the options is decided elsewhere. */
+/** Decisions that the options depend on. */
 struct fstab_choice {
 	const struct mount *mount;
-	const struct mount *bound;  /* of a bind: the mount that its source lies in */
+	const struct mount *bound;  /* of a bind: the mount of its source */
 	bool bind;
 	const char *first;          /* "loop" and the like, or NULL */
-	const char *more;           /* behind the others, or NULL */
+	const char *more;           /* after the others, or NULL */
 };
 
-/** The options of a line.
-    @line  Gets options, or the reason why there can be no line.
+/** Choose the options of a line.
+    @line  Gets options, or the reason why no line is possible.
     @return whether there can. */
 bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *choice,
                           struct fstab_line *line);

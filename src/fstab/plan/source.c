@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a device is named.  An identifier that is missing, or that another device
- * has as well, is never replaced by another without a word: the wrong disk would
- * be mounted, perhaps at the next boot but one.
+ * How a device is named.  An identifier that is missing, or shared by another device, is never
+ * replaced silently: the wrong disk might be mounted, perhaps not before the next boot but one.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -24,7 +23,7 @@ const char *fstab_format(struct fstab_draft *draft, const char *format, ...)
 	return text;
 }
 
-/** Whether a device can be one of several of its file system, or of a pool. */
+/** Whether a device may be one of several of a file system or pool. */
 static bool is_of_many(const struct devmap_tags *tags)
 {
 	return tags && (tags->multi_device || (tags->type && (fstype_flags(tags->type) & FST_SUBVOL || strcmp(tags->type, "zfs_member") == 0)));
@@ -64,7 +63,7 @@ static const char *tag_of(const struct devmap_tags *tags, enum fstab_id id)
 	return NULL;
 }
 
-/** Why a device's tags are not known. */
+/** Why the tags of a device are not known. */
 static const char *unknown(const struct devmap_tags *tags)
 {
 	switch (tags->known) {
@@ -93,7 +92,7 @@ static const char *unknown(const struct devmap_tags *tags)
 /**
  * Why a tag cannot be used; NULL if it can.
  *
- * A value in quotes would be read without them.
+ * A quoted value would be read without quotation marks.
  */
 static const char *tag_fault(struct fstab_draft *draft, const struct devmap_tags *tags, enum fstab_id id)
 {
@@ -118,8 +117,8 @@ static const char *device_path(const struct fstab_device *device, const char *so
 	return source && strncmp(source, "/dev/", 5) == 0 ? source : NULL;
 }
 
-/** Why a name in /dev may be that of another device at the next boot, or of none,
-    whatever is asked for; NULL if that is not known. */
+/** Why a name in /dev may name another device, or none, after the next boot; NULL: no reason is
+    known. */
 static const char *path_fault(const char *path)
 {
 	if (!path)
@@ -131,13 +130,13 @@ static const char *path_fault(const char *path)
 	return NULL;
 }
 
-/** Device mapper's names are chosen and last; those of disks do not. */
+/** Whether a name is chosen and lasts, like those of device mapper. */
 static bool is_mapped(const char *path)
 {
 	return path && strncmp(path, "/dev/mapper/", 12) == 0;
 }
 
-/** Write down what the device is called beside the name that was chosen. */
+/** Note the other names of a device. */
 static void add_note(struct fstab_draft *draft, const struct devmap_tags *tags, const char *path,
                      enum fstab_id id)
 {
@@ -158,7 +157,7 @@ static void add_note(struct fstab_draft *draft, const struct devmap_tags *tags, 
 		strbuf_printf(&draft->text, "%sLABEL=%s", blank, label);
 }
 
-/** Whether a device is memory: zram, or a RAM disk. */
+/** Whether a device is in memory: zram, or a RAM disk. */
 static bool is_memory(const char *path)
 {
 	size_t n = !path ? 0 : strncmp(path, "/dev/zram", 9) == 0 ? 9 : strncmp(path, "/dev/ram", 8) == 0 ? 8 : 0;
@@ -204,7 +203,7 @@ bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *dev
 	return !draft->failed;
 }
 
-/** Whether mount(8) takes a source for a tag of a device. */
+/** Whether mount(8) reads a source as a tag. */
 static bool is_tag(const char *source)
 {
 	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID="};
@@ -229,7 +228,7 @@ const char *fstab_type_fault(struct fstab_draft *draft, const struct mount *moun
 	}
 	if (strchr(fstype, ','))
 		return "its type has a comma, which mount(8) takes for a list of types";
-	/* The server of a FUSE chooses both names; of sshfs they are those to mount it by. */
+	/* A FUSE server chooses both names; only those of sshfs can be mounted. */
 	if (strncmp(fstype, "fuse.", 5) == 0
 	    && (strcmp(fstype, "fuse.sshfs") != 0 || !mount->source || !strchr(mount->source, ':')))
 		return fstab_format(draft, "only its server knows what %s is mounted from", fstype);
@@ -240,7 +239,7 @@ bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount, str
 {
 	const char *source = mount->source && *mount->source ? mount->source : "none";
 	unsigned flags = fstype_flags(mount->fstype);
-	/* A mere name; for one in /dev systemd would wait. */
+	/* systemd would wait for a mere name in /dev. */
 	bool name = flags & FST_PSEUDO || (mount->fstype && strcmp(mount->fstype, "overlay") == 0);
 	if (name && (*source == '-' || is_tag(source) || strncmp(source, "/dev/", 5) == 0)) {
 		source = mount->fstype;
@@ -252,7 +251,7 @@ bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount, str
 		line->why = fstab_format(draft, "its source %s would be taken for options by mount(8)", source);
 		return false;
 	}
-	/* Of a type that is not known, a path may be one of a system that has another root. */
+	/* The path of an unknown type may be that of a system with another root. */
 	if (!(flags & FST_KNOWN) && *source == '/' && source[1] != '/' && strcmp(draft->in->root, "/") != 0) {
 		line->why = fstab_format(draft, "whether its source %s lies in ROOT is not known", source);
 		return false;

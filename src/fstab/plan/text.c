@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small texts of the machine that an fstab is made with. */
+/* Parsing of /proc/swaps and utab, and names of units. */
 #include "fstab/plan/plan_impl.h"
 
 #include "base/escape.h"
