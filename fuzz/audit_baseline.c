@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any baseline, and another to compare it with.  The input: a byte, whose low bit says that
- * an end with its sum is put behind each text; two texts, parted by a byte 1.
+ * Any baseline, and another to compare it with.  The input: two texts, separated by a byte 1; "END"
+ * as the last line of one becomes an end with the right number of lines.
  *
- * What is wrong is told at a line that there is.  What is read, is written such that it
- * reads the same; against itself nothing came, went or changed; against another what is told
- * is within what the rules say, and what came one way has gone the other way.
+ * A problem is reported at an existing line.  What is read and written reads the same.  Compared with
+ * itself nothing came, went or changed; with another, what came one way went the other way.
  */
 #include "lib/fuzz.h"
 
@@ -47,40 +46,45 @@ static void check_again(const struct audit_baseline *b)
 	strbuf_destroy(&two);
 }
 
-/** Compare.  @of [out] how many of each code from BASE_CAME on. */
-static void compare(const struct audit_baseline *old, const struct audit_baseline *now, size_t of[3])
+static struct audit_base_counts compare(const struct audit_baseline *old, const struct audit_baseline *now)
 {
 	struct audit_report report;
-	size_t fresh, gone;
+	struct audit_base_counts counts = {0};
+	struct audit_baseline found;
+	struct audit_set all = audit_set_of(0);
 	audit_report_init(&report);
-	FUZZ_CHECK(audit_baseline_compare(old, now, NULL, -1, &report) == 0);
-	of[0] = of[1] = of[2] = 0;
+	audit_baseline_init(&found);
+	FUZZ_CHECK(audit_baseline_compare(old, now, -1, &report, &counts) == 0);
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];
-		FUZZ_CHECK(f->code >= BASE_CAME && f->code <= BASE_CHANGED && f->severity <= AUDIT_WARNING && *f->target && f->expected && f->actual);
-		++of[f->code - BASE_CAME];
+		FUZZ_CHECK(audit_rules[f->code].flags & AR_BASELINE && f->severity <= AUDIT_WARNING && *f->target && f->expected && f->actual);
 	}
-	FUZZ_CHECK(of[0] + of[2] <= now->count && of[1] <= old->count);
-	FUZZ_CHECK(audit_baseline_age(old, &report, ~UINT64_C(0), &fresh, &gone) == 0);
-	FUZZ_CHECK(fresh == 0 && gone <= old->nfindings);
+	FUZZ_CHECK(counts.came + counts.changed + counts.went == report.count);
+	FUZZ_CHECK(counts.came + counts.changed <= now->mounts.count && counts.went <= old->mounts.count);
+	FUZZ_CHECK(audit_baseline_findings(old, &report, &all, &found, &counts) == 0);
+	FUZZ_CHECK(counts.new_findings == 0 && counts.gone_findings <= old->findings.count);
+	audit_baseline_destroy(&found);
 	audit_report_destroy(&report);
+	return counts;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = fuzz_input(data, size);
-	bool whole = fuzz_byte(&in) & 1;
 	struct audit_baseline b[2];
 	bool good[2];
 	for (int i = 0; i < 2; ++i) {
 		struct strbuf text;
-		size_t len;
+		size_t len, lines = 0;
 		const char *bytes = i ? fuzz_bytes(&in, size, &len) : fuzz_until(&in, 1, &len);
+		bool ends = len >= 4 && memcmp(bytes + len - 4, "END\n", 4) == 0;
 		strbuf_init(&text);
-		strbuf_add(&text, len ? bytes : "", len);
-		if (whole)
-			audit_base_end(&text, 0);
-		/* Of this size: what is read beyond is seen. */
+		strbuf_add(&text, len ? bytes : "", len - (ends ? 4 : 0));
+		for (size_t k = 0; k < text.len; ++k)
+			lines += text.data[k] == '\n';
+		if (ends)
+			strbuf_printf(&text, "{\"end\": %zu}\n", lines);
+		/* Of this size, so that a read beyond it is seen. */
 		char *copy = malloc(text.len + 1);
 		FUZZ_CHECK(copy);
 		memcpy(copy, strbuf_str(&text), text.len);
@@ -90,17 +94,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (good[i])
 			check_again(&b[i]);
 	}
-	size_t there[3], back[3];
 	for (int i = 0; i < 2; ++i) {
-		if (!good[i])
-			continue;
-		compare(&b[i], &b[i], there);
-		FUZZ_CHECK(there[0] == 0 && there[1] == 0 && there[2] == 0);
+		struct audit_base_counts same = {0};
+		if (good[i])
+			same = compare(&b[i], &b[i]);
+		FUZZ_CHECK(same.came == 0 && same.went == 0 && same.changed == 0);
 	}
 	if (good[0] && good[1]) {
-		compare(&b[0], &b[1], there);
-		compare(&b[1], &b[0], back);
-		FUZZ_CHECK(there[0] == back[1] && there[1] == back[0]);
+		struct audit_base_counts there = compare(&b[0], &b[1]), back = compare(&b[1], &b[0]);
+		FUZZ_CHECK(there.came == back.went && there.went == back.came);
 	}
 	audit_baseline_destroy(&b[0]);
 	audit_baseline_destroy(&b[1]);

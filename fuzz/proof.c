@@ -96,7 +96,7 @@ static void check_audit(const struct tablines *lines, const struct fstab_facts *
 		const struct audit_finding *f = &report.findings[i];
 		FUZZ_CHECK(f->line >= 1 && f->line <= lines->count && f->code < AUDIT_CODES && f->message && f->target);
 		FUZZ_CHECK(i == 0 || report.findings[i - 1].line <= f->line);
-		FUZZ_CHECK(f->severity <= audit_rules[f->code].severity && (!f->boot || audit_rules[f->code].boot));
+		FUZZ_CHECK(f->severity <= audit_rules[f->code].severity && (!f->boot || audit_rules[f->code].flags & AR_BOOT));
 		told += lines->lines[f->line - 1].kind == TABLINE_DAMAGED;
 		++of[f->severity];
 	}
@@ -129,7 +129,7 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 		FUZZ_CHECK(f->line == 0 || lines->lines[f->line - 1].kind >= TABLINE_ENTRY
 		           || (lines->lines[f->line - 1].kind == TABLINE_COMMENT && f->code == FSTAB_SYNTAX
 		               && f->severity == AUDIT_INFO));
-		FUZZ_CHECK(f->line == 0 || !(report.ignored[f->line - 1] & audit_bit(f->code)));
+		FUZZ_CHECK(f->line == 0 || !audit_line_ignores(&report, f->line, f->code));
 		FUZZ_CHECK(i == 0 || report.findings[i - 1].line - 1 <= f->line - 1);
 		++of[f->severity];
 	}

@@ -15,7 +15,6 @@
  *     intern.c           strings stored once, with a number each
  *     escape.c           the escaping dialects of mount tables and output forms
  *     fstypes.c          what is known of file system types: one table
- *     sha256.c           SHA-256
  *     near.c             edit distance, for "did you mean"
  *     secret.c           passwords in options, sources and lines, masked
  *     linediff.c         unified diff of two texts
@@ -157,10 +156,8 @@
  *     compare.c          an fstab against its former text
  *     selfcheck.c        checks before an fstab is written
  *     owner.c            who has made each mount
- *     baseline.c         the state of a host, in a form that survives a boot
- *     baseline_compare.c two such states compared
- *     config.c           configuration: the language
- *     config_apply.c     configuration: what it silences
+ *     baseline.c         a host compared with an earlier state of itself
+ *     config.c           configuration: the language, and what it ignores
  *     policy.c           configuration: what it requires of mounts
  *   audit/rules/         the rules, one file a family
  *     line.c             fields of a line

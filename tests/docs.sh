@@ -117,9 +117,9 @@ fi
 
 # The rules that --write goes by.
 man_text man/getmnt-fstab.8 >"$work/page"
-mapfile -t gone < <(sed -n 's/.*{"\(FSTAB-[A-Z-]*\)", AUDIT_[A-Z]*, true,.*/\1/p' src/audit/rules.c | missing "$work/page")
-mapfile -t more < <(grep -oE '^ +FSTAB-[A-Z-]+' "$work/page" | tr -d ' ' |
-	while IFS= read -r word; do grep -q "{\"$word\", AUDIT_[A-Z]*, true," src/audit/rules.c || echo "$word"; done)
+boot() { sed -n 's/.*RULE(FSTAB_[A-Z_]*, "\(FSTAB-[A-Z-]*\)", [A-Z]*, AR_BOOT.*/\1/p' src/audit/rules.h; }
+mapfile -t gone < <(boot | missing "$work/page")
+mapfile -t more < <(grep -oE '^ +FSTAB-[A-Z-]+' "$work/page" | tr -d ' ' | grep -vxF -f <(boot))
 verdict "rules of the check of an fstab" "${gone[@]}" "${more[@]}"
 
 # The rules of the audit; FSTAB-LOST is of two files.

@@ -39,7 +39,7 @@ struct audit_entry {
 	const char *path;        /* target, normal; NULL: it is no absolute path */
 	const char *options;     /* decoded */
 	unsigned flags;          /* of the type: enum fstype_flags */
-	uint64_t ignored;        /* set of codes */
+	struct audit_set ignored;
 	bool swap, bind, noauto, nofail, automount, netdev, mkdir;
 	bool needed;             /* a boot fails without it */
 	bool numbered;           /* which device the source names is known, and it is one: */
@@ -160,9 +160,8 @@ void audit_nearest(const char *list, const char *word, size_t n, unsigned *best,
 
 /* ignore.c */
 
-/** The codes that a comment takes from the line below.  Words of it that are none are told.
-    @return a set. */
-uint64_t audit_ignored(struct audit *audit, const struct tabline *line);
+/** Add the codes that a comment ignores for the line below it.  Unknown codes are reported. */
+void audit_ignored(struct audit *audit, const struct tabline *line, struct audit_set *set);
 
 /* values.c */
 

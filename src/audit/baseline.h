@@ -1,135 +1,106 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A host against its own past: what came, went and changed since a baseline was saved.
+ * A host compared with an earlier state of itself.
  *
  *     plan --> audit_baseline_take() --> now --.
  *                                              +--> audit_baseline_compare() --> BASE-*
- *     file (cmd/audit/baseline.h) --> old -----'    audit_baseline_age() --> which are new
+ *     file (cmd/audit/baseline.h) --> old -----'    audit_baseline_ages() --> new findings
  *
- * Compared is what stays over a boot: a device is the one of its UUID, of its name in
- * /dev/mapper, of its file behind a loop; the kernel's names of disks, mount ids, the order
- * of options and what a kernel chooses at each mount play no part.  Of several mounts on one
- * place each has its own one of before, whatever lies on top.
- *
- * No change either is what comes and goes by itself: a mount on or below an automount's
- * trigger; a mount of a server that shows up below another of it.  Pure; linear but for
- * sorting.
+ * An entry is a mount or a swap space.  Its key is the mount point and what identifies the source over
+ * a boot: a name in /dev/mapper, the file of a loop device, a UUID, a server.  Names such as /dev/sda1,
+ * mount IDs, the order of options, and options that change with every mount are left out.  So are
+ * mounts that come and go by themselves: at and below an automounter's trigger, and what a server
+ * mounts below another of its mounts.  Pure; linear but for sorting.
  */
 #ifndef GM_AUDIT_BASELINE_H
 #define GM_AUDIT_BASELINE_H
 
 #include "audit/rules.h"
-#include "fstab/match.h"
+#include "fstab/fstab.h"
 
-/** A mount, or a swap space.  Strings are decoded bytes, without secrets, and never NULL
-    unless it is said; "" is none. */
+/** A mount, a swap space or a finding.  Strings are decoded bytes without secrets, never NULL; "" is
+    none. */
 struct audit_base_entry {
-	bool swap;
-	bool noauto;             /* by its line */
-	const char *target;      /* of a swap space, its name in /proc/swaps */
-	const char *source;      /* as the kernel shows it */
-	const char *name;        /* a name that stays: /dev/mapper, the file of a loop */
+	enum audit_base_kind { BASE_MOUNT, BASE_SWAP, BASE_FINDING } kind;
+	bool light;              /* it comes and goes at will: a change is only information */
+	const char *target;      /* the mount point; of a swap space its source; of a finding its code */
+	const char *source;      /* what identifies it over a boot, if that is known; of a finding its target */
 	const char *uuid;        /* of the file system */
 	const char *fstype;
-	const char *root;        /* what of the file system is shown */
-	const char *options;     /* of the mount: sorted, each once, without volatile ones */
-	const char *super;       /* of the file system, the same */
-	const char *propagation; /* "shared", "shared,slave", "private" ... */
+	const char *root;        /* the directory of the file system that is mounted */
+	const char *options;     /* of the mount and the file system, with the propagation: sorted, each once */
 	const char *owner;
-	uint64_t dev;            /* the superblock, of what is mounted now; not saved */
+	struct audit_finding *finding;   /* not saved */
 };
 
-/** A finding that there was. */
-struct audit_base_finding {
-	const char *code;        /* maybe of a later version */
-	const char *target;
+struct audit_base_list {
+	struct audit_base_entry *entries;
+	size_t count, room;
 };
 
 struct audit_baseline {
-	const char *host, *machine, *boot_id;   /* NULL: not known; machine: a hash of its id */
-	uint64_t mntns;                         /* 0: not known */
-	const char *version, *table, *root;
-	int64_t time;                           /* seconds since 1970 */
-	uint64_t rules;                         /* set of codes that were judged */
-	uint64_t include;                       /* set of owners: a bit for each of audit_owners[] */
-	struct audit_base_entry *entries;
-	size_t count, room;
-	struct audit_base_finding *findings;
-	size_t nfindings, findings_room;
-	struct arena arena;                     /* the strings */
+	const char *host, *root;
+	int64_t time;            /* seconds since 1970 */
+	struct audit_set rules;  /* that were checked */
+	uint64_t include;        /* set of owners: a bit for each of audit_owners[] */
+	struct audit_base_list mounts;     /* and swap spaces: sorted */
+	struct audit_base_list findings;   /* sorted */
+	struct arena arena;      /* the strings */
+};
+
+/** How a host differs from its baseline. */
+struct audit_base_counts {
+	size_t came, went, changed;          /* mounts and swap spaces */
+	size_t new_findings, gone_findings;
 };
 
 void audit_baseline_init(struct audit_baseline *baseline);
 void audit_baseline_destroy(struct audit_baseline *baseline);
 
-/** Add an entry, all of whose strings are "".  @return it, until the next; NULL (ENOMEM). */
-struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline);
+/** Add an entry, all of whose strings are "".  @return it, valid until the next call; NULL: ENOMEM. */
+struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline, enum audit_base_kind kind);
 
-/** Add a finding, whose strings are the arena's.  @return 0, or -1 (ENOMEM). */
-int audit_baseline_add_finding(struct audit_baseline *baseline, const char *code, const char *target);
+/** Sort both lists by their keys. */
+void audit_baseline_sort(struct audit_baseline *baseline);
 
-/** The bit of an owner's name in a set, whatever its engine; 0: there is no such owner. */
+/** The bit of an owner's name in a set; 0: no such owner. */
 uint64_t audit_owner_bit(const char *owner);
 
-/** A set of owners that are left out unless they are included: session, credentials,
-    container. */
+/** The owners that a baseline leaves out unless they are included. */
 uint64_t audit_baseline_left_out(void);
 
-struct audit_base_input {
-	const struct fstab_plan *plan;       /* with its owners: audit_own() */
-	const struct fstab_world *world;
-	const struct fstab_match *match;   /* of the lines and this plan */
-	const struct tablines *lines;
-
-	/** Append options, and a source, without secrets. */
-	void (*mask_options)(const char *options, struct strbuf *out);
-	void (*mask_source)(const char *source, struct strbuf *out);
-};
-
 /**
- * Take down what there is.
+ * Collect the mounts and swap spaces of now.
  *
- * @baseline  Gets entries, in an order that is the same whenever the same is mounted;
- *            its `include` tells which owners have some.
+ * @plan      With its owners: audit_own().
+ * @lines     Of the fstab: mounts of lines with noauto come and go.
+ * @baseline  Its `include` says which owners are not left out; gets sorted entries.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int audit_baseline_take(const struct audit_base_input *in, struct audit_baseline *baseline);
+int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_world *world,
+                        const struct tablines *lines, struct audit_baseline *baseline);
 
 /**
- * Tell what came, went and changed: BASE-*.
+ * Report what came, went and changed: BASE-*.
  *
- * Left out are owners that either of both leaves out.
- *
- * @lines   Of the fstab there is now: what it says noauto of may come and go.
- * @uptime  In seconds: of a system that has just booted it is not judged what went.  -1: not
- *          known, or of long.
+ * @uptime  Seconds; soon after a boot it is not reported what went.  -1: unknown, or long.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int audit_baseline_compare(const struct audit_baseline *old, const struct audit_baseline *now,
-                           const struct tablines *lines, long uptime, struct audit_report *report);
+int audit_baseline_compare(const struct audit_baseline *old, const struct audit_baseline *now, long uptime,
+                           struct audit_report *report, struct audit_base_counts *counts);
 
 /**
- * Mark which findings are new since the baseline, by code and target: of several alike, as
- * many as there are more.  Of a rule that was not judged then it is not known; BASE-* have
- * no age.
+ * Collect the findings of now, and mark which are new since the baseline, by code and target.  The age
+ * of a finding stays unknown if its rule was not checked then, and for BASE-*.
  *
- * @rules        Set of codes that are on: others are passed over.
- * @fresh [out]  How many are new.
- * @gone [out]   How many of before, of rules that are on, there are no more.
+ * @old    NULL: only collect.
+ * @rules  The rules that are on; findings of others are ignored.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int audit_baseline_age(const struct audit_baseline *old, struct audit_report *report, uint64_t rules,
-                       size_t *fresh, size_t *gone);
+int audit_baseline_findings(const struct audit_baseline *old, struct audit_report *report, const struct audit_set *rules,
+                            struct audit_baseline *now, struct audit_base_counts *counts);
 
-/** Whose baseline it is. */
-enum audit_base_host {
-	AUDIT_BASE_SAME,       /* the same installation of the same name; or nothing is known */
-	AUDIT_BASE_RENAMED,    /* the same installation, another name */
-	AUDIT_BASE_OTHER,      /* another installation; or, where that is not known, another name */
-};
-enum audit_base_host audit_baseline_host(const struct audit_baseline *old, const struct audit_baseline *now);
-
-/** Append when it was saved: "2026-11-22 20:31 UTC". */
+/** Append when a baseline was saved: "2026-11-22 20:31 UTC". */
 void audit_baseline_when(const struct audit_baseline *baseline, struct strbuf *out);
 
 #endif

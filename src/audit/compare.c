@@ -51,9 +51,8 @@ static void add(struct comparison *of, const struct place *place, const struct a
                 const struct audit_finding *finding)
 {
 	struct audit_finding added = *finding;
-	if (line && line->ignored & audit_bit(finding->code)) {
+	if (line && audit_set_has(&line->ignored, finding->code)) {
 		++of->report->suppressed;
-		of->report->suppressed_codes |= audit_bit(finding->code);
 		return;
 	}
 	added.boot = true;

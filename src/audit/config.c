@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The language of the configuration: a line of text becomes a row, or a problem.
+ * The language of the configuration, and its use.
  *
- *     line --> words, by blanks --> the verb's function --> row
+ *     ignore CODE[,CODE...] [target=GLOB] [type=GLOB] [owner=GLOB] [until=DATE]
+ *     severity LEVEL CODE[,CODE...] [target=GLOB] [type=GLOB] [owner=GLOB] [until=DATE]
+ *     require PATH OPTION[,OPTION...]
  *
- * A word is kept as it stands until it is known what it is: words of the language, codes
- * and options are compared so; paths and globs are decoded, each in its way, since of a
- * glob an escaped `*` must stay one.
+ * Words are separated by blanks; in paths and patterns \ooo is a byte, as in fstab.
  */
 #include "audit/config.h"
 
@@ -14,16 +14,16 @@
 #include "audit/owner.h"
 #include "base/escape.h"
 #include "base/secret.h"
-#include "base/strbuf.h"
+#include "base/words.h"
+#include "mountopts/optlist.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORDS_MAX = 8 };
 
-/** A word, as it stands. */
+/** A word, as it is written. */
 struct word {
 	const char *at;
 	size_t n;
@@ -37,13 +37,12 @@ struct parser {
 	size_t n;
 	struct word words[WORDS_MAX + 1];
 	size_t nwords;
-	struct strbuf text;      /* for use in passing */
 	bool failed;             /* ENOMEM */
 };
 
 void audit_config_init(struct audit_config *config)
 {
-	*config = (struct audit_config){.rules = ~UINT64_C(0)};
+	*config = (struct audit_config){.rules = audit_set_of(0)};
 	arena_init(&config->arena);
 }
 
@@ -56,7 +55,7 @@ void audit_config_destroy(struct audit_config *config)
 	audit_config_init(config);
 }
 
-/** Tell what is wrong with the line.  @return false. */
+/** Note a problem of the line.  @return false. */
 __attribute__((format(printf, 2, 3)))
 static bool wrong(struct parser *p, const char *format, ...)
 {
@@ -69,11 +68,9 @@ static bool wrong(struct parser *p, const char *format, ...)
 	va_start(args, format);
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
-	struct audit_problem *problem = NULL;
 	if (!config->problems)
 		config->problems = calloc(AUDIT_PROBLEMS_MAX, sizeof(*config->problems));
-	if (config->problems)
-		problem = &config->problems[config->nproblems - 1];
+	struct audit_problem *problem = config->problems ? &config->problems[config->nproblems - 1] : NULL;
 	if (problem)
 		*problem = (struct audit_problem){p->file, p->line, arena_strndup(&config->arena, strbuf_str(&text), text.len)};
 	p->failed |= text.failed || !problem || !problem->why;
@@ -81,53 +78,25 @@ static bool wrong(struct parser *p, const char *format, ...)
 	return false;
 }
 
-/* Words. */
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static bool word_is(const struct word *word, const char *text)
-{
-	return word->n == strlen(text) && memcmp(word->at, text, word->n) == 0;
-}
-
-/** What stands behind a word's beginning, or NULL: it does not begin so. */
-static const char *word_behind(const struct word *word, const char *head, size_t *n)
-{
-	size_t len = strlen(head);
-	if (word->n < len || memcmp(word->at, head, len) != 0)
-		return NULL;
-	*n = word->n - len;
-	return word->at + len;
-}
-
-/** Bytes of p->at as they may be told: without secrets.  @return a string of the configuration's. */
+/** Bytes of the line for a message, without secrets.  @return a string of the configuration's. */
 static const char *quoted(struct parser *p, const char *bytes, size_t n)
 {
 	bool open;
 	struct strbuf word, out;
 	if (p->config->nproblems >= AUDIT_PROBLEMS_MAX)
-		return "";   /* it is not kept */
+		return "";   /* the message is not kept */
 	strbuf_init(&word);
 	strbuf_init(&out);
-	if (n && (size_t)(bytes - p->at) >= secret_goes_on(p->at, p->n, &word, &open)) {
-		strbuf_puts(&out, "***");
-		n = 0;
-	}
+	bool secret = n && (size_t)(bytes - p->at) >= secret_goes_on(p->at, p->n, &word, &open);
 	strbuf_reset(&word);
-	strbuf_add(&word, bytes, n);
+	strbuf_add(&word, bytes, secret ? 0 : n);
 	mask_word(strbuf_str(&word), &out);
-	if (!word.failed && memchr(bytes, '\\', n)) {
+	if (!word.failed && word.len) {
 		word.len = unescape_octal(word.data, word.data, word.len);
 		word.data[word.len] = '\0';
-		if (has_secret(strbuf_str(&word))) {
-			strbuf_reset(&out);
-			strbuf_puts(&out, "***");
-		}
+		secret |= has_secret(strbuf_str(&word)) && memchr(bytes, '\\', n);
 	}
-	const char *text = arena_strndup(&p->config->arena, strbuf_str(&out), out.len);
+	const char *text = secret ? "***" : arena_strndup(&p->config->arena, strbuf_str(&out), out.len);
 	p->failed |= word.failed || out.failed || !text;
 	strbuf_destroy(&word);
 	strbuf_destroy(&out);
@@ -139,72 +108,7 @@ static const char *quoted_word(struct parser *p, const struct word *word)
 	return quoted(p, word->at, word->n);
 }
 
-/** Cut a line into words.  @return whether it can be. */
-static bool cut(struct parser *p, const char *line, size_t n)
-{
-	size_t at = 0;
-	p->nwords = 0;
-	for (;;) {
-		while (at < n && is_blank(line[at]))
-			++at;
-		if (at == n || line[at] == '#')
-			return true;
-		size_t from = at;
-		for (; at < n && !is_blank(line[at]); ++at) {
-			if (line[at] == '"')
-				return wrong(p, "there are no quotation marks here: write a blank as \\040, the mark itself as \\042");
-			if (line[at] == '\\' && ++at == n)
-				return wrong(p, "it ends in a backslash: a statement is one line; the backslash itself is \\\\");
-		}
-		if (p->nwords == WORDS_MAX)
-			return wrong(p, "it has too many words: write a blank in a path as \\040");
-		p->words[p->nwords++] = (struct word){line + from, at - from};
-	}
-}
-
-static bool is_octal(char c)
-{
-	return c >= '0' && c <= '7';
-}
-
-/** Decode n bytes into p->text: \ooo is a byte, \x is x.
-    @glob  For glob_compile(): what was escaped and would be a wildcard stays escaped.
-    @return whether they are right. */
-static bool decode(struct parser *p, const char *bytes, size_t n, bool glob)
-{
-	strbuf_reset(&p->text);
-	for (size_t i = 0; i < n; ++i) {
-		unsigned char c = (unsigned char)bytes[i];
-		if (c != '\\') {
-			strbuf_putc(&p->text, (char)c);
-			continue;
-		}
-		c = (unsigned char)bytes[++i];   /* cut() has seen to it that there is one */
-		if (c >= '0' && c <= '9') {
-			if (n - i < 3 || c > '3' || !is_octal(bytes[i + 1]) || !is_octal(bytes[i + 2]))
-				return wrong(p, "\"%s\": a backslash and digits are a byte as three octal digits, as \\040; the backslash itself is \\\\",
-				             quoted(p, bytes, n));
-			c = (unsigned char)((c - '0') << 6 | (bytes[i + 1] - '0') << 3 | (bytes[i + 2] - '0'));
-			i += 2;
-			if (c == 0)
-				return wrong(p, "\"%s\": no path has a NUL in it", quoted(p, bytes, n));
-		}
-		if (glob && c < 0x80)
-			strbuf_putc(&p->text, '\\');
-		strbuf_putc(&p->text, (char)c);
-	}
-	p->failed |= p->text.failed;
-	return !p->text.failed;
-}
-
-static const char *keep(struct parser *p, const char *bytes, size_t n)
-{
-	const char *copy = arena_strndup(&p->config->arena, bytes, n);
-	p->failed |= !copy;
-	return copy;
-}
-
-/** Room of the configuration's own. */
+/** Memory of the configuration's. */
 static void *room(struct parser *p, size_t size)
 {
 	void *memory = arena_alloc(&p->config->arena, size ? size : 1);
@@ -212,42 +116,55 @@ static void *room(struct parser *p, size_t size)
 	return memory;
 }
 
-/** Make a glob of n bytes as they stand.  @return it, or NULL after a problem. */
-static struct audit_glob *make_glob(struct parser *p, const char *bytes, size_t n, const char *what)
+/** Copy n bytes, with \ooo decoded.  @return the copy; NULL after a problem. */
+static char *decode(struct parser *p, const char *bytes, size_t n)
 {
+	char *copy = arena_strndup(&p->config->arena, bytes, n);
+	p->failed |= !copy;
+	if (!copy)
+		return NULL;
+	size_t len = unescape_octal(copy, copy, n);
+	copy[len] = '\0';
+	if (strlen(copy) == len)
+		return copy;
+	wrong(p, "\"%s\" contains a NUL byte", quoted(p, bytes, n));
+	return NULL;
+}
+
+/** Compile a pattern.  @return it; NULL after a problem. */
+static struct audit_glob *make_glob(struct parser *p, const char *bytes, size_t n)
+{
+	size_t sets = 0, beyond = 0, len = 0;
 	if (n == 0) {
-		wrong(p, "%s has no pattern: give one, as %s", what, strcmp(what, "ignore type") == 0 ? "tmpfs" : "/srv/*");
+		wrong(p, "an empty pattern; write one, as /srv/*");
 		return NULL;
 	}
-	if (!decode(p, bytes, n, true))
+	const char *plain = decode(p, bytes, n);
+	char *text = plain ? room(p, 2 * strlen(plain) + 1) : NULL;
+	if (!text)
 		return NULL;
-	size_t sets = 0, beyond = 0, len = p->text.len;
-	const char *text = strbuf_str(&p->text);
-	for (size_t i = 0; i < len; ++i) {
-		sets += text[i] == '[';
-		beyond += (unsigned char)text[i] >= 0x80;
+	for (const char *at = plain; *at; ++at) {
+		if (*at == '\\')
+			text[len++] = '\\';   /* a byte like any other */
+		text[len++] = *at;
+		sets += *at == '[';
+		beyond += (unsigned char)*at >= 0x80;
 	}
 	struct audit_glob *glob = room(p, sizeof(*glob));
-	if (!glob)
-		return NULL;
-	*glob = (struct audit_glob){.pool = {
+	struct glob_pool pool = {
 		.bytes = room(p, len + 1), .tokens = room(p, len * sizeof(uint32_t)),
-		.sets = room(p, sets * sizeof(struct glob_set)), .ranges = room(p, beyond * sizeof(struct glob_range))}};
+		.sets = room(p, sets * sizeof(struct glob_set)), .ranges = room(p, beyond * sizeof(struct glob_range)),
+	};
 	struct pattern_error error;
 	if (p->failed)
 		return NULL;
+	*glob = (struct audit_glob){.pool = pool};
 	if (glob_compile(&glob->pool, text, 0, len, 0, &glob->glob, &error) != 0) {
-		/* Of a whole string there is no more to it. */
-		bool open = strncmp(error.why, "[ without its ]", 15) == 0;
-		wrong(p, "\"%s\": %s", quoted(p, bytes, n), open ? "[ without its ]; \\[ is the character itself" : error.why);
+		wrong(p, "invalid pattern \"%s\": %s", quoted(p, bytes, n), error.why);
 		return NULL;
 	}
-	if (glob->glob.kind == GLOB_EXACT) {
+	if (glob->glob.kind == GLOB_EXACT)
 		glob->exact = glob->pool.bytes + glob->glob.bytes;
-	} else if (++p->config->wild > AUDIT_WILD_MAX) {
-		wrong(p, "more than %d lines have wildcards: let fewer say more", AUDIT_WILD_MAX);
-		return NULL;
-	}
 	return glob;
 }
 
@@ -256,27 +173,6 @@ bool audit_glob_matches(const struct audit_glob *glob, const char *text)
 	return glob->exact ? strcmp(glob->exact, text) == 0
 	                   : glob_match(&glob->pool, &glob->glob, text, strlen(text), NULL);
 }
-
-/** The glob of mount points. */
-static struct audit_glob *make_target(struct parser *p, const char *bytes, size_t n)
-{
-	struct audit_glob *glob = make_glob(p, bytes, n, "target");
-	if (!glob)
-		return NULL;
-	/* What has an '=' is a swap space of an fstab, by its tag. */
-	if (!strchr("/*?[\\", *bytes) && !memchr(bytes, '=', n)) {
-		wrong(p, "\"%s\" is no mount point's: they begin with /; *%s takes what ends so", quoted(p, bytes, n), quoted(p, bytes, n));
-		return NULL;
-	}
-	if (n > 1 && bytes[n - 1] == '/') {
-		wrong(p, "\"%s\" is no mount point's: they end in no /; %s is the directory itself, %s* what is below it", quoted(p, bytes, n),
-		      quoted(p, bytes, n - 1), quoted(p, bytes, n));
-		return NULL;
-	}
-	return glob;
-}
-
-/* Dates. */
 
 int64_t audit_day(const char *date, size_t n)
 {
@@ -299,139 +195,93 @@ int64_t audit_day(const char *date, size_t n)
 	return days + before[month - 1] + (leap && month > 2) + day - 1;
 }
 
-/** Take until=DATE.  @return whether it is right. */
-static bool take_until(struct parser *p, struct audit_row *row, const char *date, size_t n)
-{
-	row->until = audit_day(date, n);
-	if (row->until < 0)
-		return wrong(p, "until=%s: no such day; write the last one on which the line has effect as YYYY-MM-DD", quoted(p, date, n));
-	return true;
-}
-
 /* Statements. */
 
 static bool parse_codes(struct parser *p, struct audit_row *row, const struct word *word)
 {
-	const char *at = word->at, *end = at + word->n;
-	for (;;) {
+	for (const char *at = word->at, *end = at + word->n;; ++at) {
 		const char *comma = memchr(at, ',', (size_t)(end - at));
 		size_t n = (size_t)((comma ? comma : end) - at);
-		uint64_t found = audit_codes(at, n);
-		if (!found)
-			return wrong(p, "\"%s\": no such rule; getmnt audit --list-rules shows them", quoted(p, at, n));
-		row->codes |= found;
+		if (!audit_codes(at, n, &row->codes))
+			return wrong(p, "unknown rule \"%s\"; getmnt audit --list-rules prints them", quoted(p, at, n));
 		if (!comma)
 			return true;
-		at = comma + 1;
+		at = comma;
 	}
 }
 
-/** rule CODE[,CODE...] [on|off] [severity=WORD] [target=GLOB] [until=DATE] */
-static bool parse_rule(struct parser *p, struct audit_row *row)
+/** The words that restrict ignore and severity, from a word on. */
+static bool parse_conditions(struct parser *p, struct audit_row *row, size_t from)
 {
-	static const enum audit_severity severities[] = {AUDIT_INFO, AUDIT_WARNING, AUDIT_CRITICAL};
-	row->verb = AUDIT_RULE;
-	row->on = row->severity = -1;
-	if (p->nwords < 2)
-		return wrong(p, "rule: of which?  Name codes: rule DRIFT-OPTIONS off target=/srv");
-	if (!parse_codes(p, row, &p->words[1]))
-		return false;
-	for (size_t i = 2; i < p->nwords; ++i) {
+	struct {
+		const char *name;
+		struct audit_glob **glob;
+	} keys[] = {{"target", &row->target}, {"type", &row->type}, {"owner", &row->owner}, {"until", NULL}};
+	enum { KEYS = sizeof(keys) / sizeof(*keys) };
+	for (size_t i = from; i < p->nwords; ++i) {
 		const struct word *word = &p->words[i];
-		const char *value;
-		size_t n;
-		bool twice = false;
-		if (word_is(word, "on") || word_is(word, "off")) {
-			twice = row->on >= 0;
-			row->on = word->n == 2;
-		} else if ((value = word_behind(word, "severity=", &n)) != NULL) {
-			twice = row->severity >= 0;
-			for (size_t k = 0; k < sizeof(severities) / sizeof(*severities); ++k) {
-				const char *name = audit_severity_name(severities[k]);
-				if (strlen(name) == n && memcmp(name, value, n) == 0)
-					row->severity = (int)severities[k];
-			}
-			if (row->severity < 0)
-				return wrong(p, "severity=%s: known are info, warning, critical", quoted(p, value, n));
-		} else if ((value = word_behind(word, "target=", &n)) != NULL) {
-			twice = row->glob;
-			if (!twice && !(row->glob = make_target(p, value, n)))
-				return false;
-		} else if ((value = word_behind(word, "until=", &n)) != NULL) {
-			twice = row->until != AUDIT_FOREVER;
-			if (!take_until(p, row, value, n))
+		size_t name = opt_name(word->at, word->n), k = 0;
+		while (k < KEYS && !word_is(word->at, name, keys[k].name))
+			++k;
+		if (k == KEYS || name == word->n)
+			return wrong(p, "unknown word \"%s\"; conditions are target=, type=, owner=, until=, and a blank in a path is \\040",
+			             quoted_word(p, word));
+		const char *value = word->at + name + 1;
+		size_t n = word->n - name - 1;
+		if (keys[k].glob ? *keys[k].glob != NULL : row->until != AUDIT_FOREVER)
+			return wrong(p, "%s= is given twice; write two lines", keys[k].name);
+		if (keys[k].glob) {
+			*keys[k].glob = make_glob(p, value, n);
+			if (!*keys[k].glob)
 				return false;
 		} else {
-			return wrong(p, "rule: \"%s\": known are on, off, severity=, target=, until=; write a blank in a path as \\040",
-			             quoted_word(p, word));
+			row->until = audit_day(value, n);
 		}
-		if (twice)
-			return wrong(p, "rule: \"%s\": that is said twice; leave one", quoted_word(p, word));
+		if (row->until < 0)
+			return wrong(p, "invalid date \"%s\"; write the last day as until=YYYY-MM-DD", quoted(p, value, n));
 	}
-	if (row->on < 0 && row->severity < 0)
-		return wrong(p, "rule: it says nothing: on, off or severity=info|warning|critical");
-	return true;
+	bool known = !row->owner;
+	for (size_t i = 0; !known && audit_owners[i]; ++i)
+		known = audit_glob_matches(row->owner, audit_owners[i]);
+	return known || wrong(p, "owner= matches no owner; getmnt-audit(8) lists them");
 }
 
-/** ignore owner|type|target GLOB [until=DATE] */
 static bool parse_ignore(struct parser *p, struct audit_row *row)
 {
-	const struct word *what = &p->words[1], *glob = &p->words[2];
-	const char *value;
-	size_t n;
-	if (p->nwords < 3)
-		return wrong(p, "ignore: what?  ignore owner, type or target, and a pattern: ignore target /srv/*");
-	if (word_is(what, "target")) {
-		row->verb = AUDIT_IGNORE_TARGET;
-		row->glob = make_target(p, glob->at, glob->n);
-	} else if (word_is(what, "type")) {
-		row->verb = AUDIT_IGNORE_TYPE;
-		row->glob = make_glob(p, glob->at, glob->n, "ignore type");
-	} else if (word_is(what, "owner")) {
-		row->verb = AUDIT_IGNORE_OWNER;
-		row->glob = make_glob(p, glob->at, glob->n, "ignore owner");
-		bool any = false;
-		for (size_t i = 0; row->glob && audit_owners[i]; ++i)
-			any |= audit_glob_matches(row->glob, audit_owners[i]);
-		if (row->glob && !any)
-			return wrong(p, "ignore owner: \"%s\": known are fstab, unit, gpt-auto, automount, initrd, api, session, "
-			             "credentials, snap, container, udisks, user, zfs, nsfs, unknown", quoted_word(p, glob));
-	} else {
-		return wrong(p, "ignore: \"%s\": known are owner, type, target", quoted_word(p, what));
-	}
-	if (!row->glob)
-		return false;
-	if (p->nwords > 3 && (value = word_behind(&p->words[3], "until=", &n)) != NULL && !take_until(p, row, value, n))
-		return false;
-	size_t last = row->until != AUDIT_FOREVER ? 4 : 3;
-	if (p->nwords > last)
-		return wrong(p, "ignore: \"%s\": behind the pattern stands until=YYYY-MM-DD or nothing; write a blank in a path as \\040",
-		             quoted_word(p, &p->words[last]));
-	return true;
+	if (p->nwords < 2)
+		return wrong(p, "no rule; write ignore CODE[,CODE...] [target=GLOB] [type=GLOB] [owner=GLOB] [until=DATE]");
+	return parse_codes(p, row, &p->words[1]) && parse_conditions(p, row, 2);
 }
 
-/** Take the path of a policy: words in all, of which it is the second. */
-static bool parse_path(struct parser *p, struct audit_row *row, size_t words, const char *form)
+static bool parse_severity(struct parser *p, struct audit_row *row)
 {
-	const struct word *word = &p->words[1];
-	if (p->nwords < words)
-		return wrong(p, "it lacks a word: %s", form);
-	if (p->nwords > words)
-		return wrong(p, "\"%s\" is a word too many: %s; write a blank in a path as \\040", quoted_word(p, &p->words[words]), form);
-	if (!decode(p, word->at, word->n, false))
-		return false;
-	const char *path = strbuf_str(&p->text);
-	char *normal = room(p, p->text.len + 2);
+	int level = AUDIT_INFO;
+	if (p->nwords < 3)
+		return wrong(p, "no rule; write severity info|warning|critical CODE[,CODE...] [target=GLOB] ...");
+	while (level <= AUDIT_CRITICAL
+	       && !word_is(p->words[1].at, p->words[1].n, audit_severity_name((enum audit_severity)level)))
+		++level;
+	if (level > AUDIT_CRITICAL)
+		return wrong(p, "unknown severity \"%s\"; must be one of: info, warning, critical", quoted_word(p, &p->words[1]));
+	row->severity = (enum audit_severity)level;
+	return parse_codes(p, row, &p->words[2]) && parse_conditions(p, row, 3);
+}
+
+/** Take the path of a requirement. */
+static bool parse_path(struct parser *p, struct audit_row *row, const struct word *word)
+{
+	const char *path = decode(p, word->at, word->n);
+	char *normal = path ? room(p, strlen(path) + 2) : NULL;
 	size_t len = 0;
 	if (!normal)
 		return false;
 	if (*path != '/')
-		return wrong(p, "\"%s\" is no absolute path: give the mount point from / on", quoted_word(p, word));
+		return wrong(p, "\"%s\" is not an absolute path; write the mount point from / on", quoted_word(p, word));
 	for (size_t n; *path; path += n) {
 		path += strspn(path, "/");
 		n = strcspn(path, "/");
-		if ((n == 1 && *path == '.') || (n == 2 && memcmp(path, "..", 2) == 0))
-			return wrong(p, "\"%s\": a mount point has no . or .. in it", quoted_word(p, word));
+		if (word_is(path, n, ".") || word_is(path, n, ".."))
+			return wrong(p, "\"%s\" has . or .. in it; write the mount point without", quoted_word(p, word));
 		if (n > 0) {
 			normal[len++] = '/';
 			memcpy(normal + len, path, n);
@@ -445,209 +295,227 @@ static bool parse_path(struct parser *p, struct audit_row *row, size_t words, co
 	return true;
 }
 
-const char *audit_next_option(const char **list, size_t *n)
+int audit_option_propagation(const char *option, size_t n)
 {
-	const char *at = *list;
-	if (!at)
-		return NULL;
-	*n = strcspn(at, ",");
-	*list = at[*n] ? at + *n + 1 : NULL;
-	return at;
-}
-
-/** What the kernel shows, and what says that it does not. */
-static const struct {
-	const char *shown, *other;
-} pairs[] = {
-	{"ro", "rw"}, {"noexec", "exec"}, {"nosuid", "suid"}, {"nodev", "dev"}, {"noatime", "atime"}, {"relatime", "norelatime"},
-	{"nodiratime", "diratime"}, {"nosymfollow", "symfollow"}, {"sync", "async"}, {"mand", "nomand"}, {"lazytime", "nolazytime"},
-};
-
-static bool same(const char *bytes, size_t n, const char *text)
-{
-	return strlen(text) == n && memcmp(bytes, text, n) == 0;
+	static const struct {
+		const char *name;
+		int is;
+	} kinds[] = {{"shared", MP_SHARED}, {"private", MP_PRIVATE}, {"slave", MP_SLAVE}, {"unbindable", MP_UNBINDABLE}};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
+		if (word_is(option, n, kinds[i].name))
+			return kinds[i].is;
+	}
+	return -1;
 }
 
 const char *audit_option_key(const char *option, size_t n, size_t *len, bool *shown)
 {
+	static const struct {
+		const char *shown, *other;
+	} pairs[] = {
+		{"ro", "rw"}, {"noexec", "exec"}, {"nosuid", "suid"}, {"nodev", "dev"}, {"noatime", "atime"},
+		{"relatime", "norelatime"}, {"nodiratime", "diratime"}, {"nosymfollow", "symfollow"}, {"sync", "async"},
+		{"mand", "nomand"}, {"lazytime", "nolazytime"},
+	};
 	*shown = true;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); ++i) {
-		*shown = !same(option, n, pairs[i].other);
-		if (!*shown || same(option, n, pairs[i].shown)) {
+		*shown = !word_is(option, n, pairs[i].other);
+		if (!*shown || word_is(option, n, pairs[i].shown)) {
 			*len = strlen(pairs[i].shown);
 			return pairs[i].shown;
 		}
 	}
-	const char *equals = memchr(option, '=', n);
-	*len = equals ? (size_t)(equals - option) : n;
+	*len = opt_name(option, n);
 	return option;
 }
 
-/** Why an option can be required of no mount, or NULL. */
-static const char *option_fault(const char *option, size_t n)
+/** Whether the kernel shows an option for no mount, so that it cannot be required. */
+static bool is_hidden(const char *option, size_t n)
 {
-	static const char *const none[] = {
-		"defaults", "auto", "noauto", "fail", "nofail", "user", "nouser", "users", "owner", "group", "_netdev", "bind", "rbind",
-		"remount", "loop", "strictatime",
-	};
-	static const char *const heads[] = {"x-", "X-", "comment="};
-	if (n == 0)
-		return "nothing stands between two commas";
-	for (size_t i = 0; i < sizeof(none) / sizeof(*none); ++i) {
-		if (same(option, n, none[i]))
-			return "the kernel shows it of no mount, so that it cannot be required";
-	}
-	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); ++i) {
-		if (n >= strlen(heads[i]) && memcmp(option, heads[i], strlen(heads[i])) == 0)
-			return "it is for the fstab alone: the kernel shows it of no mount";
-	}
-	return NULL;
+	static const char names[] = "defaults auto noauto fail nofail user nouser users owner group _netdev bind rbind remount loop strictatime";
+	return word_in(option, n, names) || opt_is_x(option, n)
+	       || word_is(option, opt_name(option, n), "comment");
 }
 
-/** What every mount may be asked for, nearly which an option is, and which it is not; or NULL. */
-static const char *nearly(const char *option, size_t n, size_t *len)
-{
-	static const char flags[] = "nosuid nodev noexec nosymfollow noatime nodiratime relatime lazytime dirsync";
-	const char *found = NULL;
-	unsigned best = 2;
-	audit_nearest(flags, option, n, &best, &found, len);
-	return best > 0 ? found : NULL;
-}
-
-/** require PATH OPT[,OPT...] */
 static bool parse_require(struct parser *p, struct audit_row *row)
 {
-	row->verb = AUDIT_REQUIRE;
-	if (!parse_path(p, row, 3, "require PATH OPTION[,OPTION...], as require /tmp nosuid,nodev"))
+	static const char flags[] = "nosuid nodev noexec nosymfollow noatime nodiratime relatime lazytime dirsync mountpoint shared private slave unbindable";
+	if (p->nwords != 3)
+		return wrong(p, "require takes two words; write require PATH OPTION[,OPTION...], a blank in the path as \\040");
+	const struct word *options = &p->words[2];
+	row->options = arena_strndup(&p->config->arena, options->at, options->n);
+	p->failed |= !row->options;
+	if (p->failed || !parse_path(p, row, &p->words[1]))
 		return false;
-	row->options = keep(p, p->words[2].at, p->words[2].n);
-	struct map64 keys;
-	map64_init(&keys);
-	const char *list = row->options, *why = NULL, *o;
-	size_t n = 0, len;
-	bool right = true, shown;
-	for (uint32_t i = 0; right && (o = audit_next_option(&list, &n)) != NULL; ++i) {
-		why = option_fault(o, n);
-		right = !why || wrong(p, "require: \"%s\": %s", quoted(p, p->words[2].at + (o - row->options), n), why);
-		const char *meant = right ? nearly(o, n, &len) : NULL;
-		if (meant)
-			right = wrong(p, "require: \"%s\": there is no such option: is %.*s meant?",
-			              quoted(p, p->words[2].at + (o - row->options), n), (int)len, meant);
-		const char *key = audit_option_key(o, n, &len, &shown);
-		uint32_t other = right ? map64_put(&keys, map64_bytes(MAP64_BYTES, key, len), i) : i;
-		p->failed |= other == MAP64_NONE;
-		if (other != i && other != MAP64_NONE)
-			right = wrong(p, "require: \"%s\": it stands here twice, or contradicts another: leave one",
-			              quoted(p, p->words[2].at + (o - row->options), n));
-	}
-	map64_destroy(&keys);
-	return right && !p->failed;
-}
-
-/** separate PATH */
-static bool parse_separate(struct parser *p, struct audit_row *row)
-{
-	row->verb = AUDIT_SEPARATE;
-	return parse_path(p, row, 2, "separate PATH, as separate /var");
-}
-
-/** propagation PATH shared|private|slave|unbindable */
-static bool parse_propagation(struct parser *p, struct audit_row *row)
-{
-	static const struct {
-		const char *name;
-		unsigned is;
-	} kinds[] = {{"shared", MP_SHARED}, {"private", MP_PRIVATE}, {"slave", MP_SLAVE}, {"unbindable", MP_UNBINDABLE}};
-	row->verb = AUDIT_PROPAGATION;
-	if (!parse_path(p, row, 3, "propagation PATH shared|private|slave|unbindable"))
-		return false;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
-		if (word_is(&p->words[2], kinds[i].name)) {
-			row->propagation = kinds[i].is;
-			return true;
-		}
-	}
-	return wrong(p, "propagation: \"%s\": known are shared, private, slave, unbindable", quoted_word(p, &p->words[2]));
-}
-
-static const struct {
-	const char *word;
-	bool (*parse)(struct parser *p, struct audit_row *row);
-} verbs[] = {
-	{"rule", parse_rule}, {"ignore", parse_ignore}, {"require", parse_require}, {"separate", parse_separate},
-	{"propagation", parse_propagation},
-};
-
-/** Add a row.  @return it, or NULL. */
-static struct audit_row *add_row(struct parser *p)
-{
-	struct audit_config *config = p->config;
-	if (config->count == config->room) {
-		size_t more = config->room ? 2 * config->room : 16;
-		struct audit_row *rows = reallocarray(config->rows, more, sizeof(*rows));
-		if (!rows)
-			return NULL;
-		config->rows = rows;
-		config->room = more;
-	}
-	struct audit_row *row = &config->rows[config->count];
-	*row = (struct audit_row){.file = p->file, .line = p->line, .until = AUDIT_FOREVER, .on = -1, .severity = -1};
-	return row;
-}
-
-/** What bytes of a line make it none that a person wrote; NULL: nothing. */
-static bool check_bytes(struct parser *p, const char *line, size_t n)
-{
-	if (p->line == 1 && n >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0)
-		return wrong(p, "it begins with a byte order mark: save it as plain text, without one");
-	if (n > AUDIT_LINE_MAX)
-		return wrong(p, "the line is longer than %d bytes: make more of it", AUDIT_LINE_MAX);
-	for (size_t i = 0; i < n; ++i) {
-		unsigned char c = (unsigned char)line[i];
-		if (c == 0)
-			return wrong(p, "there is a NUL in it: the file is damaged, or no text");
-		if ((c < 0x20 && c != '\t') || c == 0x7f)
-			return wrong(p, "there is a control character in it, of byte %u: take it away, or in a path write \\%03o", i ? (unsigned)i + 1 : 1u, c);
+	const char *list = row->options;
+	size_t n, len;
+	if (*list == ',' || list[options->n - 1] == ',' || strstr(list, ",,"))
+		return wrong(p, "an empty option: remove the comma");
+	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
+		const char *as_written = options->at + (o - row->options), *near = NULL;
+		unsigned best = 2;
+		if (is_hidden(o, n))
+			return wrong(p, "\"%s\" cannot be required: the kernel does not show it for a mount", quoted(p, as_written, n));
+		audit_nearest(flags, o, n, &best, &near, &len);
+		if (near && best > 0)
+			return wrong(p, "unknown option \"%s\"; did you mean \"%.*s\"?", quoted(p, as_written, n), (int)len, near);
 	}
 	return true;
 }
 
-static void parse_line(struct parser *p, const char *line, size_t n)
+static const struct {
+	const char *word;
+	enum audit_verb verb;
+	bool (*parse)(struct parser *p, struct audit_row *row);
+} verbs[] = {
+	{"ignore", AUDIT_IGNORE, parse_ignore}, {"severity", AUDIT_SEVERITY, parse_severity}, {"require", AUDIT_REQUIRE, parse_require},
+};
+
+/* Lines. */
+
+/** Cut a line into words.  @return whether there is one; false also after a problem. */
+static bool cut(struct parser *p)
 {
-	p->at = line;
-	p->n = n;
-	if (!check_bytes(p, line, n) || !cut(p, line, n) || p->nwords == 0)
-		return;
-	const struct word *verb = &p->words[0], *last = &p->words[p->nwords - 1];
-	struct audit_row *row = add_row(p);
-	if (!row) {
-		p->failed = true;
-		return;
+	p->nwords = 0;
+	if (p->line == 1 && p->n >= 3 && memcmp(p->at, "\xef\xbb\xbf", 3) == 0)
+		return wrong(p, "the file begins with a byte order mark; save it without one");
+	if (p->n > AUDIT_LINE_MAX)
+		return wrong(p, "the line is longer than %d bytes; write several", AUDIT_LINE_MAX);
+	for (size_t i = 0; i < p->n; ++i) {
+		unsigned char c = (unsigned char)p->at[i];
+		if ((c < 0x20 && c != '\t') || c == 0x7f)
+			return wrong(p, "control character at byte %zu; remove it, or write it in a path as \\%03o", i + 1, c);
 	}
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); ++i) {
-		if (!word_is(verb, verbs[i].word))
+	for (size_t at = 0; at < p->n;) {
+		size_t from = at;
+		while (at < p->n && p->at[at] != ' ' && p->at[at] != '\t')
+			++at;
+		if (at == from) {
+			++at;
 			continue;
-		row->text = keep(p, verb->at, (size_t)(last->at + last->n - verb->at));
-		p->config->count += verbs[i].parse(p, row) && !p->failed;
-		return;
+		}
+		if (p->at[from] == '#')
+			break;
+		if (p->nwords == WORDS_MAX)
+			return wrong(p, "too many words; write a blank in a path as \\040");
+		p->words[p->nwords++] = (struct word){p->at + from, at - from};
 	}
-	wrong(p, "\"%s\": a line begins with rule, ignore, require, separate or propagation; a comment with #", quoted_word(p, verb));
+	return p->nwords > 0;
+}
+
+static void parse_line(struct parser *p)
+{
+	struct audit_config *config = p->config;
+	if (!cut(p))
+		return;
+	if (config->count == config->room) {
+		size_t more = config->room ? 2 * config->room : 16;
+		struct audit_row *rows = reallocarray(config->rows, more, sizeof(*rows));
+		p->failed |= !rows;
+		if (!rows)
+			return;
+		config->rows = rows;
+		config->room = more;
+	}
+	const struct word *verb = &p->words[0], *last = &p->words[p->nwords - 1];
+	struct audit_row *row = &config->rows[config->count];
+	*row = (struct audit_row){.file = p->file, .line = p->line, .until = AUDIT_FOREVER};
+	row->text = arena_strndup(&config->arena, verb->at, (size_t)(last->at + last->n - verb->at));
+	p->failed |= !row->text;
+	size_t i = 0;
+	while (i < sizeof(verbs) / sizeof(*verbs) && !word_is(verb->at, verb->n, verbs[i].word))
+		++i;
+	if (i == sizeof(verbs) / sizeof(*verbs)) {
+		wrong(p, "unknown statement \"%s\"; must be one of: ignore, severity, require", quoted_word(p, verb));
+	} else if (config->count == AUDIT_ROWS_MAX) {
+		wrong(p, "more than %d statements; use patterns", AUDIT_ROWS_MAX);
+	} else {
+		row->verb = verbs[i].verb;
+		config->count += verbs[i].parse(p, row) && !p->failed;
+	}
 }
 
 int audit_config_parse(struct audit_config *config, const char *file, const char *text, size_t len)
 {
 	struct parser p = {.config = config};
-	strbuf_init(&p.text);
-	p.file = keep(&p, file, strlen(file));
+	p.file = arena_strndup(&config->arena, file, strlen(file));
+	p.failed = !p.file;
 	for (size_t at = 0; at < len && !p.failed;) {
 		const char *end = memchr(text + at, '\n', len - at);
 		size_t n = end ? (size_t)(end - text) - at : len - at;
 		++p.line;
-		parse_line(&p, text + at, n && text[at + n - 1] == '\r' ? n - 1 : n);
+		p.at = text + at;
+		p.n = n && text[at + n - 1] == '\r' ? n - 1 : n;
+		parse_line(&p);
 		at += n + 1;
 	}
-	strbuf_destroy(&p.text);
 	if (p.failed)
 		errno = ENOMEM;
 	return p.failed ? -1 : 0;
+}
+
+/* Use. */
+
+static bool matches(const struct audit_glob *glob, const char *text)
+{
+	return !glob || (text && audit_glob_matches(glob, text));
+}
+
+/** Whether a row is in force for a finding. */
+static bool is_about(const struct audit_row *row, const struct audit_finding *f, int64_t today)
+{
+	return row->verb != AUDIT_REQUIRE && audit_set_has(&row->codes, f->code) && !audit_row_over(row, today)
+	       && matches(row->target, f->target) && matches(row->type, f->fstype)
+	       && matches(row->owner, audit_owner_name(f->owner));
+}
+
+static bool silence(struct audit_config *config, const struct audit_finding *f, const struct audit_row *row)
+{
+	if (config->nsilenced == config->silenced_room) {
+		size_t more = config->silenced_room ? 2 * config->silenced_room : 16;
+		struct audit_silenced *list = reallocarray(config->silenced, more, sizeof(*list));
+		if (!list)
+			return false;
+		config->silenced = list;
+		config->silenced_room = more;
+	}
+	config->silenced[config->nsilenced++] = (struct audit_silenced){*f, row};
+	return true;
+}
+
+int audit_config_apply(struct audit_report *report, struct audit_config *config, int64_t today)
+{
+	size_t left = 0;
+	bool failed = false;
+	config->off = (struct audit_set){0};
+	for (size_t i = 0; i < config->count; ++i) {
+		const struct audit_row *row = &config->rows[i];
+		if (row->verb == AUDIT_IGNORE && !row->target && !row->type && !row->owner && !audit_row_over(row, today))
+			audit_set_add_all(&config->off, &row->codes);
+	}
+	for (size_t i = 0; i < report->count && !failed; ++i) {
+		struct audit_finding *f = &report->findings[i];
+		const struct audit_row *ignore = NULL;
+		--report->of[f->severity];
+		for (size_t k = 0; k < config->count && audit_set_has(&config->rules, f->code); ++k) {
+			const struct audit_row *row = &config->rows[k];
+			if (!is_about(row, f, today))
+				continue;
+			if (row->verb == AUDIT_SEVERITY)
+				f->severity = row->severity;
+			else if (!ignore)
+				ignore = row;
+		}
+		if (ignore) {
+			failed = !silence(config, f, ignore);
+			++report->silenced;
+			continue;
+		}
+		++report->of[f->severity];
+		report->findings[left++] = *f;
+	}
+	report->count = left;
+	if (failed)
+		errno = ENOMEM;
+	return failed ? -1 : 0;
 }

@@ -56,21 +56,20 @@ static bool skip_word(const char **at, const char *end, const char *word)
 	return is;
 }
 
-uint64_t audit_ignored(struct audit *audit, const struct tabline *line)
+void audit_ignored(struct audit *audit, const struct tabline *line, struct audit_set *set)
 {
 	const char *at = line->bytes, *end = at + line->n;
-	uint64_t set = 0;
 	while (at < end && (*at == '#' || *at == ' ' || *at == '\t'))
 		++at;
 	if (!skip_word(&at, end, "getmnt:"))
-		return 0;
+		return;
 	at += skip_blanks(at, end);
 	if (!skip_word(&at, end, "ignore"))
-		return 0;
+		return;
 	at += skip_blanks(at, end);
 	if (at == end || *at != '=') {
 		tell(audit, line, "this comment takes nothing from the line below it", "ignore=CODE,CODE");
-		return 0;
+		return;
 	}
 	bool told = false;
 	do {
@@ -80,9 +79,7 @@ uint64_t audit_ignored(struct audit *audit, const struct tabline *line)
 		while (at < end && !strchr(", \t\r\n", *at))
 			++at;
 		size_t n = (size_t)(at - word);
-		uint64_t codes = n ? audit_codes(word, n) : 0;
-		set |= codes;
-		if (!codes && !told) {
+		if ((!n || !audit_codes(word, n, set)) && !told) {
 			told = true;
 			const char *near = near_code(audit, word, n);
 			tell(audit, line, n ? audit_format(audit, "no rule has the code %.*s, and nothing is silenced by it", n < AUDIT_NAME_MAX ? (int)n : AUDIT_NAME_MAX, word)
@@ -90,5 +87,4 @@ uint64_t audit_ignored(struct audit *audit, const struct tabline *line)
 		}
 		at += skip_blanks(at, end);
 	} while (at < end && *at == ',');
-	return set;
 }

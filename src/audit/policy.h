@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a configuration requires of mounts, against what is mounted: POLICY-*.  Pure but
- * for what the facts ask; linear.
+ * What the configuration requires of mounts, compared with what is mounted: POLICY-*, MNT-PROPAGATION.
+ * Pure but for the facts.
  */
 #ifndef GM_AUDIT_POLICY_H
 #define GM_AUDIT_POLICY_H
@@ -12,7 +12,7 @@
 struct audit_policy_input {
 	const struct audit_config *config;
 	const struct discovery *d;
-	const char *root;        /* the paths of the policy are below it: as the table names it */
+	const char *root;        /* the paths of the configuration are below it, as the table names it */
 	const struct fstab_facts *facts;   /* NULL: none */
 
 	/** Whether options hold a secret; or NULL. */
@@ -20,10 +20,8 @@ struct audit_policy_input {
 };
 
 /**
- * Judge.  Lines of one path add up; of two that contradict each other the later counts.
- *
- * Where an automount waits, or what is asked for is not known of a mount, it is told in
- * report->unjudged.
+ * Check the requirements.  The mount at a path is the visible one, the uppermost of a stack.  The options
+ * of an automounter's trigger are not checked.
  *
  * @return 0, or -1.  Errors: ENOMEM.
  */

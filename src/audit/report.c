@@ -41,6 +41,16 @@ void audit_report_init(struct audit_report *report)
 	arena_init(&report->arena);
 }
 
+void audit_not_checked(struct audit_report *report, enum audit_code code)
+{
+	audit_set_add(&report->not_checked, code);
+}
+
+bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum audit_code code)
+{
+	return line && line <= report->nlines && audit_set_has(&report->ignored[line - 1], code);
+}
+
 int audit_add(struct audit_report *report, const struct audit_finding *finding)
 {
 	if (report->count == report->room) {
@@ -88,9 +98,8 @@ static bool keep_masked(struct audit_report *report, const char **text)
 int audit_report_add(struct audit_report *report, const struct audit_finding *finding)
 {
 	struct audit_finding copy = *finding;
-	if (!copy.file && copy.line && copy.line <= report->nlines && report->ignored[copy.line - 1] & audit_bit(copy.code)) {
+	if (!copy.file && audit_line_ignores(report, copy.line, copy.code)) {
 		++report->suppressed;
-		report->suppressed_codes |= audit_bit(copy.code);
 		return 0;
 	}
 	/* A user shall not raise an alarm that wakes an admin. */
@@ -139,13 +148,13 @@ static size_t text_bytes(const struct audit_finding *f)
 	return bytes;
 }
 
-void audit_report_bound(struct audit_report *report, uint64_t rules)
+void audit_report_bound(struct audit_report *report, const struct audit_set *rules)
 {
 	size_t kept = 0, bytes = 0, count = 0;
 	for (int severity = AUDIT_CRITICAL; severity >= AUDIT_INFO; --severity) {
 		for (size_t i = 0; i < report->count; ++i) {
 			struct audit_finding *f = &report->findings[i];
-			if ((int)f->severity != severity || !(rules & audit_bit(f->code)) || !audit_is_users(f->owner))
+			if ((int)f->severity != severity || !audit_set_has(rules, f->code) || !audit_is_users(f->owner))
 				continue;
 			size_t n = text_bytes(f);
 			f->left_out = kept == AUDIT_USERS_MAX || bytes + n > AUDIT_USERS_BYTES;

@@ -21,63 +21,49 @@
 #include <string.h>
 
 const struct audit_rule audit_rules[AUDIT_CODES] = {
-	[FSTAB_SYNTAX] = {"FSTAB-SYNTAX", AUDIT_CRITICAL, true, "a line that is none, or not the one that it looks like"},
-	[FSTAB_ESCAPE] = {"FSTAB-ESCAPE", AUDIT_CRITICAL, true, "a backslash or a quotation mark that does not do what it seems to"},
-	[FSTAB_ORDER] = {"FSTAB-ORDER", AUDIT_CRITICAL, true, "a line before the one whose mount it needs"},
-	[FSTAB_DUP_TARGET] = {"FSTAB-DUP-TARGET", AUDIT_WARNING, true, "a mount point of two lines, or of a line and a unit"},
-	[FSTAB_DUP_SOURCE] = {"FSTAB-DUP-SOURCE", AUDIT_WARNING, false, "one swap space or file system twice"},
-	[FSTAB_OPT_UNKNOWN] = {"FSTAB-OPT-UNKNOWN", AUDIT_WARNING, true, "an option that the type does not have, or a value that it does not take"},
-	[FSTAB_OPT_TYPO] = {"FSTAB-OPT-TYPO", AUDIT_CRITICAL, true, "an option that is nearly a known one"},
-	[FSTAB_OPT_CONFLICT] = {"FSTAB-OPT-CONFLICT", AUDIT_WARNING, true, "options that contradict each other, or do not go without another"},
-	[FSTAB_PASSNO] = {"FSTAB-PASSNO", AUDIT_WARNING, false, "a number of dump or fsck that does not fit"},
-	[FSTAB_SWAP] = {"FSTAB-SWAP", AUDIT_WARNING, false, "a swap space with options that swapon(8) does not take"},
-	[FSTAB_SRC_MISSING] = {"FSTAB-SRC-MISSING", AUDIT_CRITICAL, true, "a source that there is not"},
-	[FSTAB_SRC_AMBIGUOUS] = {"FSTAB-SRC-AMBIGUOUS", AUDIT_CRITICAL, true, "an identifier that more than one device has"},
-	[FSTAB_SRC_UNSTABLE] = {"FSTAB-SRC-UNSTABLE", AUDIT_WARNING, true, "a device by a name that may be another's at the next boot"},
-	[FSTAB_BIND_SRC] = {"FSTAB-BIND-SRC", AUDIT_CRITICAL, true, "a bind of what there is not"},
-	[FSTAB_OVERLAY_DIR] = {"FSTAB-OVERLAY-DIR", AUDIT_CRITICAL, true, "an overlay without one of its directories"},
-	[FSTAB_TGT_MISSING] = {"FSTAB-TGT-MISSING", AUDIT_WARNING, false, "a mount point that there is not"},
-	[FSTAB_TGT_SYMLINK] = {"FSTAB-TGT-SYMLINK", AUDIT_INFO, false, "a mount point by the name of a symlink"},
-	[FSTAB_TYPE_MISMATCH] = {"FSTAB-TYPE-MISMATCH", AUDIT_CRITICAL, true, "another type than what is on the device"},
-	[FSTAB_TYPE_UNSUPPORTED] = {"FSTAB-TYPE-UNSUPPORTED", AUDIT_CRITICAL, true, "a type that the kernel cannot mount"},
-	[FSTAB_HELPER_MISSING] = {"FSTAB-HELPER-MISSING", AUDIT_WARNING, false, "a type whose mount or fsck helper is not installed"},
-	[FSTAB_NOFAIL] = {"FSTAB-NOFAIL", AUDIT_WARNING, true, "a boot waits for, or fails with, what it could do without"},
-	[FSTAB_NETDEV] = {"FSTAB-NETDEV", AUDIT_WARNING, true, "block storage over a network without _netdev"},
-	[FSTAB_ESP_MASK] = {"FSTAB-ESP-MASK", AUDIT_INFO, false, "an EFI system partition that all can read"},
-	[FSTAB_SECRET] = {"FSTAB-SECRET", AUDIT_WARNING, false, "a secret in a file that all can read"},
-	[FSTAB_LOST] = {"FSTAB-LOST", AUDIT_CRITICAL, true, "a mount of the file before that is made no more, or of nothing"},
-	[DRIFT_NOT_MOUNTED] = {"DRIFT-NOT-MOUNTED", AUDIT_WARNING, false, "a line that is not mounted"},
-	[DRIFT_NOT_IN_FSTAB] = {"DRIFT-NOT-IN-FSTAB", AUDIT_WARNING, false, "a mount that nobody owns, and no line makes"},
-	[DRIFT_SOURCE] = {"DRIFT-SOURCE", AUDIT_CRITICAL, false, "something else is mounted than the line says"},
-	[DRIFT_TYPE] = {"DRIFT-TYPE", AUDIT_WARNING, false, "mounted as another type than the line says"},
-	[DRIFT_OPTIONS] = {"DRIFT-OPTIONS", AUDIT_WARNING, false, "mounted with other options than the line says"},
-	[DRIFT_READONLY] = {"DRIFT-READONLY", AUDIT_CRITICAL, false, "read-only, and not meant so"},
-	[SWAP_NOT_ACTIVE] = {"SWAP-NOT-ACTIVE", AUDIT_WARNING, false, "a swap space of a line that is not in use"},
-	[SWAP_EXTRA] = {"SWAP-EXTRA", AUDIT_WARNING, false, "a swap space in use that no line has"},
-	[MNT_DELETED] = {"MNT-DELETED", AUDIT_WARNING, false, "a mount of a directory or file that was removed"},
-	[MNT_SHADOWED] = {"MNT-SHADOWED", AUDIT_WARNING, false, "a mount that another hides"},
-	[MNT_DUP] = {"MNT-DUP", AUDIT_WARNING, false, "the same mounted again upon itself"},
-	[MNT_LIMIT] = {"MNT-LIMIT", AUDIT_CRITICAL, false, "nearly as many mounts as fs.mount-max allows"},
-	[MNT_STALE] = {"MNT-STALE", AUDIT_CRITICAL, false, "a mount whose server, daemon or device is gone"},
-	[MNT_TIMEOUT] = {"MNT-TIMEOUT", AUDIT_CRITICAL, false, "a mount that does not answer"},
-	[BASE_CAME] = {"BASE-CAME", AUDIT_WARNING, false, "a mount or swap space that the baseline has not"},
-	[BASE_WENT] = {"BASE-WENT", AUDIT_WARNING, false, "a mount or swap space of the baseline that is gone"},
-	[BASE_CHANGED] = {"BASE-CHANGED", AUDIT_WARNING, false, "a mount that is another than in the baseline, or otherwise"},
-	[MNT_UNDER_NOT_EMPTY] = {"MNT-UNDER-NOT-EMPTY", AUDIT_WARNING, false, "data in the directory that something is mounted on"},
-	[MNT_HELD] = {"MNT-HELD", AUDIT_WARNING, false, "what is unmounted or removed, and still in use"},
-	[MTAB_REGULAR] = {"MTAB-REGULAR", AUDIT_INFO, false, "an mtab that is a file of its own"},
-	[MTAB_STALE] = {"MTAB-STALE", AUDIT_WARNING, false, "an mtab that says what is not so"},
-	[MTAB_CORRUPT] = {"MTAB-CORRUPT", AUDIT_WARNING, false, "an mtab that cannot be read"},
-	[FSTAB_MODE] = {"FSTAB-MODE", AUDIT_CRITICAL, false, "an fstab that others than root can write to"},
-	[FSTAB_SYSTEMD_STALE] = {"FSTAB-SYSTEMD-STALE", AUDIT_WARNING, false, "a line that systemd has loaded otherwise, or not"},
-	[UNIT_FAILED] = {"UNIT-FAILED", AUDIT_WARNING, false, "a mount, automount or swap unit of systemd that has failed"},
-	[FS_ERRORS] = {"FS-ERRORS", AUDIT_CRITICAL, false, "a file system that has met errors, or lacks devices"},
-	[BOOT_ROOT] = {"BOOT-ROOT", AUDIT_CRITICAL, true, "a root or a swap space of the command line that is another, or is not there"},
-	[BOOT_CRYPTTAB] = {"BOOT-CRYPTTAB", AUDIT_CRITICAL, true, "a line of the crypttab that cannot be set up"},
-	[POLICY_OPTION] = {"POLICY-OPTION", AUDIT_WARNING, false, "a mount without options that the configuration requires"},
-	[POLICY_PARTITION] = {"POLICY-PARTITION", AUDIT_WARNING, false, "no mount point of its own, as the configuration requires"},
-	[MNT_PROPAGATION] = {"MNT-PROPAGATION", AUDIT_WARNING, false, "another propagation than the configuration requires"},
+#define AUDIT_RULE_ROW(name, code, severity, flags, what) \
+	[name] = {code, AUDIT_##severity, flags, what},
+	AUDIT_RULES(AUDIT_RULE_ROW)
+#undef AUDIT_RULE_ROW
 };
+
+enum { SET_WORDS = AUDIT_CODES / 64 + 1 };
+
+void audit_set_add_all(struct audit_set *set, const struct audit_set *more)
+{
+	for (size_t i = 0; i < SET_WORDS; ++i)
+		set->words[i] |= more->words[i];
+}
+
+void audit_set_remove_all(struct audit_set *set, const struct audit_set *less)
+{
+	for (size_t i = 0; i < SET_WORDS; ++i)
+		set->words[i] &= ~less->words[i];
+}
+
+void audit_set_keep(struct audit_set *set, const struct audit_set *only)
+{
+	for (size_t i = 0; i < SET_WORDS; ++i)
+		set->words[i] &= only->words[i];
+}
+
+unsigned audit_set_count(const struct audit_set *set)
+{
+	unsigned count = 0;
+	for (size_t i = 0; i < SET_WORDS; ++i)
+		count += (unsigned)__builtin_popcountll(set->words[i]);
+	return count;
+}
+
+struct audit_set audit_set_of(unsigned flags)
+{
+	struct audit_set set = {0};
+	for (int code = 0; code < AUDIT_CODES; ++code) {
+		if (!flags || audit_rules[code].flags & flags)
+			audit_set_add(&set, (enum audit_code)code);
+	}
+	return set;
+}
 
 int audit_code(const char *name, size_t n)
 {
@@ -88,14 +74,15 @@ int audit_code(const char *name, size_t n)
 	return -1;
 }
 
-uint64_t audit_codes(const char *name, size_t n)
+bool audit_codes(const char *name, size_t n, struct audit_set *set)
 {
-	uint64_t found = 0;
-	bool all = n > 0 && name[n - 1] == '*';
-	for (int code = 0; code < AUDIT_CODES; ++code) {
-		const char *is = audit_rules[code].code;
-		if (all ? strncmp(is, name, n - 1) == 0 : strlen(is) == n && memcmp(is, name, n) == 0)
-			found |= audit_bit((enum audit_code)code);
+	bool found = false, all = n > 0 && name[n - 1] == '*';
+	for (int i = 0; i < AUDIT_CODES; ++i) {
+		const char *code = audit_rules[i].code;
+		if (all ? strncmp(code, name, n - 1) == 0 : word_is(name, n, code)) {
+			audit_set_add(set, (enum audit_code)i);
+			found = true;
+		}
 	}
 	return found;
 }
@@ -122,7 +109,7 @@ const char *audit_format(struct audit *audit, const char *format, ...)
 
 void audit_unjudged(struct audit *audit, enum audit_code code)
 {
-	audit->report->unjudged |= audit_bit(code);
+	audit_not_checked(audit->report, code);
 }
 
 /** Copy a string, which may go with the lines. */
@@ -136,9 +123,8 @@ static const char *keep(struct audit *audit, const char *text)
 void audit_tell(struct audit *audit, const struct audit_entry *entry, enum audit_code code,
                 const struct audit_told *told)
 {
-	if (entry->ignored & audit_bit(code)) {
+	if (audit_set_has(&entry->ignored, code)) {
 		++audit->report->suppressed;
-		audit->report->suppressed_codes |= audit_bit(code);
 		return;
 	}
 	const char *target = entry->swap ? entry->source : entry->target;
@@ -215,12 +201,13 @@ const struct audit_entry *audit_asleep(const struct audit *audit, const char *pa
 }
 
 /** Take an entry apart. */
-static void read_entry(struct audit *audit, struct audit_entry *entry, const struct tabline *line, uint64_t ignored)
+static void read_entry(struct audit *audit, struct audit_entry *entry, const struct tabline *line,
+                       const struct audit_set *ignored)
 {
 	const char *source = tabline_value(line, TABLINE_SOURCE), *target = tabline_value(line, TABLINE_TARGET);
 	const char *fstype = tabline_value(line, TABLINE_FSTYPE), *raw = tabline_value(line, TABLINE_OPTIONS);
 	*entry = (struct audit_entry){.line = line, .source = source ? source : "", .target = target ? target : "",
-	                              .fstype = fstype ? fstype : "", .options = "", .ignored = ignored};
+	                              .fstype = fstype ? fstype : "", .options = "", .ignored = *ignored};
 	entry->flags = fstype_line_flags(entry->fstype, entry->source);
 	size_t n = raw ? strlen(raw) : 0;
 	char *options = n ? arena_strndup(&audit->report->arena, raw, n) : NULL;
@@ -264,18 +251,18 @@ static void read_entry(struct audit *audit, struct audit_entry *entry, const str
 static void read_lines(struct audit *audit)
 {
 	const struct tablines *lines = audit->in->lines;
-	uint64_t ignored = 0;
+	struct audit_set ignored = {0};
 	audit->report->ignored = calloc(lines->count + 1, sizeof(*audit->report->ignored));
 	audit->report->nlines = lines->count;
 	audit->failed |= !audit->report->ignored;
 	for (size_t i = 0; i < lines->count && !audit->failed; ++i) {
 		const struct tabline *line = &lines->lines[i];
 		if (line->kind == TABLINE_COMMENT) {
-			ignored |= audit_ignored(audit, line);
+			audit_ignored(audit, line, &ignored);
 			continue;
 		}
 		if (line->kind == TABLINE_ENTRY) {
-			read_entry(audit, &audit->entries[audit->count++], line, ignored);
+			read_entry(audit, &audit->entries[audit->count++], line, &ignored);
 		} else if (line->kind == TABLINE_DAMAGED) {
 			const char *target = tabline_value(line, TABLINE_TARGET);
 			bool blank = line->nfields >= 5 && line->freq < 0;
@@ -291,7 +278,7 @@ static void read_lines(struct audit *audit)
 					      : "mend it, or make it a comment"});
 		}
 		audit->report->ignored[i] = ignored;
-		ignored = 0;
+		ignored = (struct audit_set){0};
 	}
 }
 

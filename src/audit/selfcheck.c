@@ -121,12 +121,12 @@ static void tell_proof(struct writer *writer, const struct proof *proof, bool mi
 }
 
 /** Say what nobody could tell. */
-static void tell_unjudged(struct writer *writer, uint64_t unjudged)
+static void tell_unjudged(struct writer *writer, const struct audit_set *unjudged)
 {
 	struct strbuf codes;
 	strbuf_init(&codes);
 	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (unjudged & audit_bit((enum audit_code)code))
+		if (audit_set_has(unjudged, (enum audit_code)code))
 			strbuf_printf(&codes, "%s%s", codes.len ? ", " : "", audit_rules[code].code);
 	}
 	if (codes.len)
@@ -258,7 +258,7 @@ static int tell_risks(struct writer *writer, const struct selfcheck_input *in, s
 		    ? keep(writer, "%s %s (line %u): %s", code, risk->target, risk->line, risk->message)
 		    : keep(writer, "%s %s: %s", code, risk->target, risk->message);
 	}
-	tell_unjudged(writer, new->report.unjudged);
+	tell_unjudged(writer, &new->report.not_checked);
 	rc = 0;
 out:;
 	int error = errno;

@@ -9,7 +9,7 @@ audit()
 plain()
 {
 	sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC/DATE/; s/"version": "[^"]*"/"version": VERSION/; s/("(time|seconds)": )[0-9.]+/\1N/g' |
-		sed -E 's/("sha256": ")[0-9a-f]{64}/\1SUM/; s/("rules": \[)[^]]*/\1.../'
+		sed -E 's/("rules": \[)[^]]*/\1.../'
 }
 cat >table <<'T'
 20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro
@@ -56,14 +56,14 @@ head -n -1 out | python3 "$TOP/tests/lib/forms.py" json "$schema"
 head -n -1 out | python3 -c 'import json, sys
 told = json.load(sys.stdin)
 for f in told["findings"]: print(f["code"], f["severity"], repr(f["target"]), f["new"])
-told["baseline"].pop("time"), told["baseline"].pop("version")
+told["baseline"].pop("time")
 print(told["baseline"])'
 # shellcheck disable=SC2086
 ln -s "$GETMNT" check_getmnt
 ${GETMNT_WRAP-} ./check_getmnt --fstab=fstab -F changed --baseline=base --only='BASE-WENT,DRIFT-NOT-IN-FSTAB' -v -t 60 | plain | sed 's/ |.*//'
 echo "== silenced as all is"
-printf 'ignore target /new\nrule BASE-CHANGED severity=critical target=/data\nrule BASE-WENT off\n' >conf
-audit -F changed --baseline=base --only='BASE-*' --config=conf
+printf 'ignore * target=/new\nseverity critical BASE-CHANGED target=/data\nignore BASE-WENT\n' >conf
+audit -F changed --baseline=base --only='BASE-*' --config=conf | plain
 echo "== compared, and then replaced"
 cp base roll
 audit -F changed --baseline=roll --save=roll --only='BASE-*' --max-time=60 | tail -n 1
@@ -80,7 +80,7 @@ echo "== JSON says the status, too"
 audit -F partial --save=roll --json 2>&1 | grep -E '^getmnt|status'
 audit -F table --save=/nowhere/x --json --fail-on=never 2>&1 | grep -E '^getmnt|status'
 echo "== damaged"
-head -c 900 base >bad
+head -c 700 base >bad
 for form in --json --prometheus; do
 	audit -F table --baseline=bad "$form" >out 2>err
 	cat err
@@ -89,22 +89,21 @@ done
 # shellcheck disable=SC2086
 ${GETMNT_WRAP-} ./check_getmnt --fstab=fstab -F table --baseline=bad -t 60
 echo "status $?"
-sed 's/nosuid/nodev,/' base >bad
+sed 3d base >bad
 audit -F table --baseline=bad 2>&1
 sed '3s/}$/,}/' base >bad
-audit -F table --baseline=bad 2>&1 | sed -E 's/(JSON: ).*(, at byte)/\1...\2/'
+audit -F table --baseline=bad 2>&1 | sed -E 's/(at byte [0-9]+: ).*(; nothing)/\1...\2/'
 audit -F table --baseline=table 2>&1
 audit -F table --baseline=nowhere --save=nowhere 2>&1
 [ -e nowhere ] || echo "not made"
 echo "== of another root, and without an owner"
-sed -e '1s|"root": "/"|"root": "/mnt"|' -e '$d' base >other
-printf '{"end": %d, "sha256": "%s"}\n' "$(wc -l <other)" "$(sha256sum other | cut -d' ' -f1)" >>other
+sed -e '1s|"root": "/"|"root": "/mnt"|' base >other
 audit -F table --baseline=other 2>&1
 audit -F table --baseline=base --include=session 2>&1
 audit -F table --save=with --include=session --only='BASE-*'
 grep -c run/user with
 audit -F again --baseline=with --include=session --only='BASE-*' | plain
-audit -F again --baseline=with --only='BASE-*'
+audit -F again --baseline=with --only='BASE-*' | plain
 echo "== what is no baseline is not overwritten"
 audit -F table --save=table 2>&1
 : >empty

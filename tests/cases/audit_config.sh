@@ -22,17 +22,17 @@ with()
 	audit --config=conf "${@:2}"
 }
 audit
-with 'rule DRIFT-* off'
-with 'rule DRIFT-* off' --verbose
-with 'rule FSTAB-*,DRIFT-* off\nrule FSTAB-SRC-* on target=/x' -v
-with 'rule DRIFT-OPTIONS severity=critical\nignore target /srv/one\\040two' --fail-on=critical
-with 'rule DRIFT-OPTIONS severity=info\nignore type tmp*' -v --fail-on=warning
-with 'rule DRIFT-OPTIONS off until=2001-01-01 # last century\nignore type tmpfs until=2999-12-31'
-with 'rule DRIFT-* off\nrule DRIFT-OPTIONS on target=/d*'
-with '# policies\nrequire /data nosuid,noexec\nrequire / nosuid,rw\nrequire /srv nodev\nseparate /var\nseparate /data\npropagation /data private' --only='POLICY-*,MNT-PROPAGATION'
-with 'require /data exec\nrule POLICY-* severity=critical' --only='POLICY-*,MNT-PROPAGATION' --fail-on=critical
-with 'separate /var' --disable='DRIFT-*,POLICY-PARTITION'
-with 'rule DRIFT-OPTIONS off until=2001-01-01\nignore type tmpfs\nseparate /a\\040b' --json | sed -E 's/"version": ".*"/"version": VERSION/; s/"(time|seconds)": [0-9.]+/"\1": N/'
+with 'ignore DRIFT-*'
+with 'ignore DRIFT-*' --verbose
+with 'ignore FSTAB-*\nignore DRIFT-*' -v
+with 'severity critical DRIFT-OPTIONS\nignore * target=/srv/one\\040two' --fail-on=critical
+with 'severity info DRIFT-OPTIONS\nignore * type=tmp*' -v --fail-on=warning
+with 'ignore DRIFT-OPTIONS until=2001-01-01 # last century\nignore * type=tmpfs until=2999-12-31'
+with 'ignore DRIFT-* target=/d*'
+with '# policies\nrequire /data nosuid,noexec\nrequire / nosuid,rw\nrequire /srv nodev\nrequire /var mountpoint\nrequire /data mountpoint,private' --only='POLICY-*,MNT-PROPAGATION'
+with 'require /data exec\nseverity critical POLICY-*' --only='POLICY-*,MNT-PROPAGATION' --fail-on=critical
+with 'require /var mountpoint' --disable='DRIFT-*,POLICY-PARTITION'
+with 'ignore DRIFT-OPTIONS until=2001-01-01\nignore * type=tmpfs\nrequire /a\\040b mountpoint' --json | sed -E 's/"version": ".*"/"version": VERSION/; s/"(time|seconds)": [0-9.]+/"\1": N/'
 with 'require /srv/one\\040two size=2m'
 echo "== told in every form: what is silenced, and what was to be for a time"
 printf '/dev/mapper/root / ext4 defaults 0 1\n# getmnt: ignore=FSTAB-TGT-DUP\n/dev/mapper/data /data ext4 noexec 0 2\n' >quiet
@@ -41,9 +41,9 @@ with_quiet()
 	getmnt audit -F table --fstab=quiet --config=conf --only='DRIFT-*' "$@"
 	echo "status $?"
 }
-printf 'ignore type tmpfs\nrule MNT-DUP off until=2999-12-31\n' >conf
+printf 'ignore * type=tmpfs\nignore MNT-DUP until=2999-12-31\n' >conf
 with_quiet
-printf 'ignore type x until=2001-01-01\n' >>conf
+printf 'ignore * type=x until=2001-01-01\n' >>conf
 for form in text prometheus nagios; do
 	more=
 	[ $form != nagios ] || more="-v -t 60"
@@ -51,21 +51,21 @@ for form in text prometheus nagios; do
 	with_quiet --format=$form $more | grep -vE '^# (HELP|TYPE)|_(info|timestamp.*|duration.*|.*completion.*)[ {]' | sed 's/ time=.*//'
 done
 echo "== of another root"
-printf 'separate /one\\040two\nrequire / noexec\nseparate /x\n' >conf
+printf 'require /one\\040two mountpoint\nrequire / noexec\nrequire /x mountpoint\n' >conf
 : >empty
 getmnt audit -F table --fstab=empty --root=/srv --config=conf --only='POLICY-*,MNT-PROPAGATION'
 echo "status $?"
 echo "== what is in force"
-printf '# one\n  rule DRIFT-* off   target=/x # why\n\nignore type x until=2001-01-01\nrequire /a\\040b nosuid\n' >conf
+printf '# one\n  ignore DRIFT-*   target=/x # why\n\nignore * type=x until=2001-01-01\nrequire /a\\040b nosuid\n' >conf
 getmnt audit -F table --config=conf --show-config
 echo "status $?"
 getmnt audit -F table --show-config
 getmnt audit -F table --config=none --show-config
 echo "== what is wrong"
-with 'foo\n\nrule DRIFT-FOO off\nseparate var' 2>&1
+with 'foo\n\nignore DRIFT-FOO\nrequire var mountpoint' 2>&1
 with '\x00' 2>&1
-with 'rule DRIFT-OPTIONS off until=2026-02-30' --json 2>&1 | sed -E 's/"version": ".*"/"version": VERSION/; s/"(time|seconds)": [0-9.]+/"\1": N/'
-printf 'separate /a\nrule DRIFT-\033[31m off\n' >conf
+with 'ignore DRIFT-OPTIONS until=2026-02-30' --json 2>&1 | sed -E 's/"version": ".*"/"version": VERSION/; s/"(time|seconds)": [0-9.]+/"\1": N/'
+printf 'require /a ro\nignore DRIFT-\033[31m\n' >conf
 getmnt audit -F table --config=conf --show-config
 echo "status $?"
 printf 'x\n%.0s' {1..150} >conf
@@ -80,7 +80,7 @@ for file in nowhere dir /dev/null ""; do
 done
 audit --config=conf --config=conf
 if [ "$(id -u)" = 0 ]; then
-	echo 'rule * off' >conf
+	echo 'ignore *' >conf
 	chmod 664 conf
 	audit --config=conf 2>&1
 	chmod 606 conf
@@ -105,5 +105,5 @@ cp example conf
 audit --config=conf
 # An owner with its engine.
 echo '23 20 8:1 /x//deleted /var/lib/docker/volumes/a/b/c rw - ext4 /dev/mapper/root rw' >>table
-with 'ignore owner cont*' --only=MNT-DELETED --include=container -v
-with 'ignore owner snap' --only=MNT-DELETED --include=container
+with 'ignore * owner=cont*' --only=MNT-DELETED --include=container -v
+with 'ignore * owner=snap' --only=MNT-DELETED --include=container

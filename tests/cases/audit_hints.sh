@@ -19,10 +19,10 @@ t /srv/p;touch\040PWNED tmpfs defaults 0 0
 FSTAB
 printf 'Filename\tType\tSize\tUsed\tPriority\n' >sw
 # shellcheck disable=SC2016 # nothing is to expand
-printf 'require /srv/p;touch\\040PWNED nodev,x=$(touch\\040PWNED)\npropagation /srv/p;touch\\040PWNED private\n' >conf
+printf 'require /srv/p;touch\\040PWNED nodev,x=$(touch\\040PWNED)\nrequire /srv/p;touch\\040PWNED private\n' >conf
 # shellcheck disable=SC2218 # another than the one below
 getmnt audit -F mi --fstab=fstab --swaps=sw --config=conf --only='DRIFT-*,POLICY-OPTION,MNT-PROPAGATION' --include=session --json |
-	grep -o '"hint": "[gm][^"]*' | sed 's/^[^:]*: "//; s/\\\\/\\/g; s/, \(or give the line\|and let\).*//; s/; what is bound.*//' |
+	grep -o '"hint": "[gm][^"]*' | sed 's/^[^:]*: "//; s/\\\\/\\/g; s/, \(or give the line\|and let\|and correct\).*//; s/; mounts below.*//' |
 	grep -e PWNED -e /srv -e /a >hints
 cat hints
 echo "--- what a shell makes of them"

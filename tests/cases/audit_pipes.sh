@@ -3,7 +3,7 @@ umask 022
 printf '1 0 8:1 / / rw - ext4 /dev/sda1 rw\n' >table
 printf '/dev/sda1 / ext4 defaults 0 1\ntmpfs /t tmpfs defaults 0 0\n' >fstab
 printf 'Filename\tType\tSize\tUsed\tPriority\n/x partition 1024 0 -2\n' >swaps
-printf 'separate /var\n' >conf
+printf 'require /var mountpoint\n' >conf
 mkdir -p root/etc/getmnt drop/etc/getmnt/audit.conf.d
 mkfifo root/etc/getmnt/audit.conf drop/etc/getmnt/audit.conf.d/a.conf
 
@@ -44,7 +44,7 @@ getmnt audit -F table --fstab=<(true) --config=none $only
 echo "status $?"
 echo "== what has no name, of this machine"
 printf 'tmpfs /t tmpfs noauto,nosuchoption 0 0\n' >here
-getmnt audit --fstab=<(cat here) --config=<(echo 'rule FSTAB-OPT-UNKNOWN severity=critical') --only=FSTAB-OPT-UNKNOWN | sed 's|/dev/fd/.*|PIPE|'
+getmnt audit --fstab=<(cat here) --config=<(echo 'severity critical FSTAB-OPT-UNKNOWN') --only=FSTAB-OPT-UNKNOWN | sed 's|/dev/fd/.*|PIPE|'
 echo "status ${PIPESTATUS[0]}"
 # shellcheck disable=SC2002
 cat here | getmnt audit --fstab=/dev/stdin --config=none --only=FSTAB-OPT-UNKNOWN | tail -n 1

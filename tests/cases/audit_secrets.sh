@@ -39,9 +39,9 @@ for form in --json --prometheus --save=saved; do
 done
 
 echo "--- lines of the configuration that are wrong"
-printf '%s\n' 'require /x password=HUNT,password=HUNT' 'require /x pasword=HUNT,,rw' 'password=HUNT' 'rule password=HUNT' \
-	'rule all user=a%HUNT' 'ignore target user=a:HUNT' 'ignore password=HUNT x' 'require /x rw password=HUNT' \
-	'separate //u:HUNT@s/a b' 'require /x password= HUNT' 'propagation / token=HUNT' 'separate /x password = HUNT' >conf
+printf '%s\n' 'require /x password=HUNT,password=HUNT' 'require /x pasword=HUNT,,rw' 'password=HUNT' 'ignore password=HUNT' \
+	'severity all user=a%HUNT' 'ignore * target=user=a:HUNT' 'ignore * password=HUNT x' 'require /x rw password=HUNT' \
+	'require //u:HUNT@s/a b c' 'require /x password= HUNT' 'require / token=HUNT x' 'require /x password = HUNT' >conf
 audit --prometheus --output=prom.prom
 echo "status $? $(grep -c HUNT prom.prom)"
 grep reason prom.prom

@@ -66,7 +66,7 @@ echo "== left out, and failing all the same"
 audit --only=MNT-DUP --format=text >out
 echo "status $?"
 tail -2 out | head -1 | cut -d';' -f1
-echo "ignore owner user" >conf
+echo "ignore * owner=user" >conf
 audit --config=conf --verbose >out
 echo "status $?, $(grep -c silenced out | awk '{ print $1 < 60 }')"
 grep 'silenced by the conf.*more' out | sed -E 's/[0-9]+/N/'

@@ -43,8 +43,8 @@ Subsystem sftp /usr/lib/openssh/sftp-server
 """
 # A namespace has no systemd that manages it; the disks of the machine are not the host's, and
 # the kernel's command line is the machine's.
-CONFIG = """rule UNIT-FAILED,FSTAB-SYSTEMD-STALE off
-rule FSTAB-SRC-MISSING,FSTAB-SRC-AMBIGUOUS,FSTAB-TYPE-MISMATCH,BOOT-ROOT off
+CONFIG = """ignore UNIT-FAILED,FSTAB-SYSTEMD-STALE
+ignore FSTAB-SRC-MISSING,FSTAB-SRC-AMBIGUOUS,FSTAB-TYPE-MISMATCH,BOOT-ROOT
 """
 NRPE = f"""server_port=5666
 allowed_hosts={NETWORK}.{ADMIN}

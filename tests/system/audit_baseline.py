@@ -4,7 +4,6 @@ otherwise is told, and nothing else; a loop device of another number, a mount ma
 no change.  Another host, another root, a file that others may write, that is behind what
 blocks, or damaged, is never compared.  What could not be told is not rolled over."""
 import ctypes
-import hashlib
 import json
 import os
 import shutil
@@ -25,7 +24,6 @@ root.enter()
 gm.propagation("/", gm.MS_PRIVATE)
 with open("/etc/fstab", "w", encoding="utf-8") as file:
     file.write("root / tmpfs defaults 0 0\n/dev/none /when ext4 noauto 0 0\n")
-gm.touch("/etc/machine-id", "0123456789abcdef0123456789abcdef\n")
 
 
 def tmpfs(target, *options):
@@ -86,11 +84,8 @@ result = audit(f"--save={BASE}")
 gm.expect(result.status == 0, f"save: {result.status} {result.err}")
 gm.expect(os.stat(BASE).st_mode & 0o7777 == 0o644 and os.listdir("/keep") == ["base"], f"the file: {os.listdir('/keep')}")
 saved = read(BASE)
-# Who reads the sum elsewhere: the last line is of all before it.
-lines = saved.splitlines(True)
-end = json.loads(lines[-1])
-gm.expect(end == {"end": len(lines) - 1, "sha256": hashlib.sha256(b"".join(lines[:-1])).hexdigest()}, f"the end: {end}")
-gm.expect(b"0123456789abcdef0123" not in saved, "the machine-id is told")
+lines = saved.splitlines()
+gm.expect(json.loads(lines[-1]) == {"end": len(lines) - 1}, f"the end: {lines[-1]}")
 is_told("nothing was done")
 is_told("by a user", uid=1000)
 is_told("by another table", env={"GETMNT_DISABLE": "listmount"})
@@ -111,11 +106,11 @@ is_told("moved", "BASE-CAME warning /data not mounted -> t (tmpfs)", "BASE-WENT 
 gm.run("mount", "--move", "/data", "/home")
 tmpfs("/stack")
 tmpfs("/stack")
-is_told("a stack", "BASE-CAME warning /stack not mounted -> t (tmpfs)")
+is_told("a stack", *["BASE-CAME warning /stack not mounted -> t (tmpfs)"] * 2)
 gm.getmnt("audit", "--save=/keep/stack")
 gm.run("umount", "/stack")
 result = audit("--baseline=/keep/stack")
-gm.expect(b"1 mount there is gone" in result.out and result.out.count(b"BASE-") == 1, f"one of a stack: {result.out}")
+gm.expect(result.out.count(b"BASE-WENT") == result.out.count(b"BASE-") == 1, f"one of a stack: {result.out}")
 gm.run("umount", "/stack")
 
 # Otherwise.
@@ -126,10 +121,10 @@ is_told("another size", "BASE-CHANGED warning /tmp size=1024k -> size=2048k")
 gm.run("mount", "-o", "remount,nodev,nosuid,size=1m", "/tmp")
 is_told("as it was")
 gm.run("mount", "--make-shared", "/var")
-is_told("shared", "BASE-CHANGED warning /var private -> shared")
+is_told("shared", "BASE-CHANGED warning /var without shared -> shared")
 gm.run("mount", "--make-private", "/var")
 gm.run("mount", "-o", "remount,ro", "/img")
-is_told("read-only, told once", "BASE-CHANGED warning /img rw; rw -> ro; ro")
+is_told("read-only, by both mounts", "BASE-CHANGED warning /bound without ro -> ro", "BASE-CHANGED warning /img rw -> ro")
 gm.run("mount", "-o", "remount,rw", "/img")
 is_told("writable again")
 
@@ -160,6 +155,16 @@ mount_loop(loop("/images/one"))
 gm.run("mount", "--bind", "/img", "/bound")
 is_told("as it was, at the end")
 
+# One added, one changed, one gone.
+tmpfs("/srv/a")
+gm.run("umount", "/var")
+gm.run("mount", "-o", "remount,suid,nodev,size=1m", "/tmp")
+result = gm.getmnt("audit", f"--baseline={BASE}", "--only=BASE-*")
+gm.expect(b": mounts: 1 new, 1 changed, 1 gone; findings: 0 new, 0 gone" in result.out, f"the summary: {result.out}")
+gm.run("umount", "/srv/a")
+tmpfs("/var")
+gm.run("mount", "-o", "remount,nosuid,nodev,size=1m", "/tmp")
+
 # Findings that are new.
 gm.getmnt("audit", "--save=/keep/all")
 tmpfs("/srv/b")
@@ -168,7 +173,7 @@ gm.expect(all(f["new"] is None for f in document["findings"]), "of rules that we
 document = json.loads(gm.getmnt("audit", "--baseline=/keep/all", "--json").out)
 ages = {(f["code"], f["target"]): f["new"] for f in document["findings"]}
 gm.expect(ages.get(("BASE-CAME", "/srv/b"), 0) is None, f"ages: {ages}")
-gm.expect(document["baseline"]["file"] == "/keep/all" and document["baseline"]["boot_id"] == document["boot_id"], f"of which: {document['baseline']}")
+gm.expect(document["baseline"]["file"] == "/keep/all", f"of which: {document['baseline']}")
 
 gm.expect(True in ages.values(), f"nothing is new: {ages}")
 
@@ -188,21 +193,12 @@ gm.expect(result.status == 2 and b"/nowhere/base" in result.err, f"no such direc
 gm.run("umount", "/srv/b")
 
 # Of whom it is.
-refused("of another root", "it was saved with --root=/, and this is /other", f"--baseline={BASE}", "--root=/other", "--fstab=/etc/fstab")
-gm.touch("/etc/machine-id", "1123456789abcdef0123456789abcdef\n")
-refused("another installation", "of another installation (the machine-id differs)", f"--baseline={BASE}")
-gm.touch("/etc/machine-id", "0123456789abcdef0123456789abcdef\n")
-is_told("the same again")
+refused("of another root", "saved with --root=/, this is /other", f"--baseline={BASE}", "--root=/other", "--fstab=/etc/fstab")
 if ctypes.CDLL(None).unshare(0x04000000) == 0:
     name = socket.gethostname()
     socket.sethostname("other-name")
-    result = audit(f"--baseline={BASE}")
-    gm.expect(result.status == 0 and f"this host was {name} when it was saved, and is other-name now" in result.err.decode(), f"renamed: {result.err}")
-    gm.touch("/etc/machine-id", "")
-    refused("another host", f"it is of another host, {name}, and this is other-name", f"--baseline={BASE}")
-    gm.touch("/etc/machine-id", "0123456789abcdef0123456789abcdef\n")
+    refused("another host", f"saved on host {name}, this is other-name", f"--baseline={BASE}")
     socket.sethostname(name)
-
 # Files that are none, or nobody's to trust.
 for cut in (1, 100, len(saved) // 2, len(saved) - 1):
     with open("/keep/cut", "wb") as file:
@@ -211,17 +207,17 @@ for cut in (1, 100, len(saved) // 2, len(saved) - 1):
     refused(f"cut at {cut}", f"getmnt: /keep/cut:{line}: ", "--baseline=/keep/cut")
     gm.expect(audit("--baseline=/keep/cut", "--save=/keep/cut").status == 2 and len(read("/keep/cut")) == cut, "a damaged one was replaced")
 os.chmod(BASE, 0o664)
-refused("the group may write", "others than root may write it (mode 0664)", f"--baseline={BASE}")
+refused("the group may write", "writable by others than root (mode 0664)", f"--baseline={BASE}")
 os.chmod(BASE, 0o644)
 os.chown(BASE, 1000, 0)
-refused("another's", "it belongs to uid 1000", f"--baseline={BASE}")
+refused("another's", "owned by uid 1000", f"--baseline={BASE}")
 os.chown(BASE, 0, 0)
 os.mkdir("/keep/dir")
 refused("a directory", "/keep/dir: it is a directory; give a file", "--baseline=/keep/dir")
 os.mkfifo("/keep/fifo", 0o644)
 refused("a FIFO", "/keep/fifo: cannot be read: it is a FIFO that nobody writes to", "--baseline=/keep/fifo")
-refused("nothing", "/keep/none: there is no such baseline: --save=/keep/none makes it", "--baseline=/keep/none")
-refused("a link to an fstab", "it is no baseline of getmnt, and is not overwritten", "--save=/etc/fstab")
+refused("nothing", "/keep/none: does not exist; --save=/keep/none creates it", "--baseline=/keep/none")
+refused("a link to an fstab", "not overwritten: not a baseline of getmnt", "--save=/etc/fstab")
 trigger = gm.Autofs("/trigger", "direct")
 os.symlink("/trigger/base", "/keep/link")
 for option in ("--baseline", "--save"):

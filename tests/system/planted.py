@@ -574,14 +574,14 @@ with open("/late/held", "w", encoding="ascii"):
 told("no longer open, but for what this test was begun with", ["MNT-HELD info None"], "--holders", count=0)
 # What the configuration requires.
 gm.mkdir("/etc/getmnt")
-put("require /tmp nosuid,nodev,noexec\nrequire /var rw\nseparate /var\npropagation /tmp private\n", "/etc/getmnt/audit.conf")
+put("require /tmp nosuid,nodev,noexec,private\nrequire /var rw\n", "/etc/getmnt/audit.conf")
 clean("as it is required")
 CONF = "/etc/getmnt/audit.conf"
 for name, text, expected in (
         ("an option that is required", "require /var nodev\n", ["POLICY-OPTION warning /var"]),
         ("a mount that is required", "require /opt nosuid\n", ["POLICY-OPTION warning /opt"]),
-        ("a mount point of its own", "separate /opt\n", ["POLICY-PARTITION warning /opt"]),
-        ("another propagation", "propagation /tmp shared\n", ["MNT-PROPAGATION warning /tmp"])):
+        ("a mount point of its own", "require /opt mountpoint\n", ["POLICY-PARTITION warning /opt"]),
+        ("another propagation", "require /tmp shared\n", ["MNT-PROPAGATION warning /tmp"])):
     planted(name, file(CONF, text), file(CONF, ""), expected)
 # The limit of mounts.
 put("100000\n", "/run/line/limit")

@@ -7,7 +7,6 @@
 #include "base/map64.h"
 #include "mountopts/optset.h"
 #include "base/secret.h"
-#include "base/sha256.h"
 #include "base/strbuf.h"
 
 #include <stdalign.h>
@@ -551,35 +550,6 @@ static void test_fstypes_rules(void)
 	CU_ASSERT_FALSE(fstype_flags("tmpfs") & FST_BLOCKS);
 }
 
-/* sha256: the examples of FIPS 180-4 and of NIST beside it. */
-
-static void expect_digest(const char *bytes, size_t n, const char *want)
-{
-	char hex[SHA256_HEX];
-	sha256_hex(bytes, n, hex);
-	CU_ASSERT_STRING_EQUAL(hex, want);
-}
-
-static void test_sha256(void)
-{
-	static const char two_blocks[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
-	static const char long_one[] = "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu";
-	enum { MILLION = 1000000 };
-	expect_digest("", 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-	expect_digest("abc", 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-	expect_digest(two_blocks, sizeof(two_blocks) - 1, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-	expect_digest(long_one, sizeof(long_one) - 1, "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
-	char *a = malloc(MILLION);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
-	memset(a, 'a', MILLION);
-	expect_digest(a, MILLION, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-	/* Where the length no longer has room in the block, and where it just has. */
-	expect_digest(a, 55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
-	expect_digest(a, 56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
-	expect_digest(a, 64, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
-	free(a);
-}
-
 /** Where what goes on begins, in the first n bytes of a line. */
 static size_t goes_on(const char *line, size_t n)
 {
@@ -626,7 +596,6 @@ static const struct unit_test tests[] = {
 	{"escape_base64", test_escape_base64},
 	{"secret_goes_on", test_secret_goes_on},
 	{"utf8", test_utf8},
-	{"sha256", test_sha256},
 	{"fstypes", test_fstypes},
 	{"fstypes_subtype", test_fstypes_subtype},
 	{"fstypes_rules", test_fstypes_rules},

@@ -82,8 +82,7 @@ static const char *listed(const struct discovery *d, struct fstab_plan *plan,
 		                        list[i].covered.place ? list[i].covered.place : "?",
 		                        severity);
 	}
-	len += (size_t)snprintf(text + len, sizeof(text) - len, "%s",
-	                        report.unjudged & audit_bit(MNT_UNDER_NOT_EMPTY) ? "?" : "");
+	len += (size_t)snprintf(text + len, sizeof(text) - len, "%s", audit_set_has(&report.not_checked, MNT_UNDER_NOT_EMPTY) ? "?" : "");
 	audit_report_destroy(&report);
 	audit_covered_free(list, (size_t)n);
 	return text;

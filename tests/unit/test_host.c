@@ -82,9 +82,8 @@ static const char *judged(struct audit_host *host, const char *fstab, struct fst
 	host->lines = lines;
 	host->plan = plan ? plan : &none;
 	host->world = &world;
-	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines, NULL, NULL, NULL}, &report),
-	                      0);
-	uint64_t before = report.unjudged;
+	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines, NULL, NULL, NULL}, &report), 0);
+	struct audit_set before = report.not_checked;
 	size_t own = report.count;
 	CU_ASSERT_EQUAL_FATAL(audit_host(host, &report), 0);
 	size_t n = 0, told = 0;
@@ -92,7 +91,7 @@ static const char *judged(struct audit_host *host, const char *fstab, struct fst
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];
 		CU_ASSERT(f->severity <= audit_rules[f->code].severity);
-		CU_ASSERT(!f->boot || audit_rules[f->code].boot);
+		CU_ASSERT(!f->boot || audit_rules[f->code].flags & AR_BOOT);
 		if (f->code < MTAB_REGULAR)
 			continue;
 		++told;
@@ -108,9 +107,8 @@ static const char *judged(struct audit_host *host, const char *fstab, struct fst
 	}
 	CU_ASSERT_EQUAL(told, report.count - own);
 	for (int code = MTAB_REGULAR; code < AUDIT_CODES; ++code) {
-		if (report.unjudged & ~before & audit_bit((enum audit_code)code))
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "?%s\n",
-			                      audit_rules[code].code);
+		if (audit_set_has(&report.not_checked, (enum audit_code)code) && !audit_set_has(&before, (enum audit_code)code))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "?%s\n", audit_rules[code].code);
 	}
 	audit_report_destroy(&report);
 	tablines_free(lines);

@@ -178,7 +178,7 @@ int audit_covered(const struct audit_covered *list, size_t n, struct audit_repor
 		const struct audit_covered *u = &list[i];
 		const struct host_covered *c = &u->covered;
 		if (c->state == HOST_COVERED_UNKNOWN)
-			report->unjudged |= audit_bit(MNT_UNDER_NOT_EMPTY);
+			audit_not_checked(report, MNT_UNDER_NOT_EMPTY);
 		if (c->state != HOST_COVERED_DATA)
 			continue;
 		strbuf_reset(&text);

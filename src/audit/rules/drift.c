@@ -117,7 +117,7 @@ bool drift_same_device(const struct drift *drift, const char *source, const stru
 
 void drift_not_checked(struct drift *drift, enum audit_code code)
 {
-	drift->report->unjudged |= audit_bit(code);
+	audit_not_checked(drift->report, code);
 }
 
 bool drift_has_option(const struct tabline *line, const char *name)

@@ -122,7 +122,7 @@ static bool binds_readonly(const struct drift *drift, const struct tabline *line
 	if (ro && opt_shown_has(m->vfs_opts, "ro"))
 		return true;
 	uint32_t of = ro || opt_shown_has(in->fs_opts, "ro") ? map64_get(&drift->lined, in->key) : MAP64_NONE;
-	return of != MAP64_NONE && !(drift->report->ignored[of] & audit_bit(DRIFT_READONLY));
+	return of != MAP64_NONE && !audit_line_ignores(drift->report, of + 1, DRIFT_READONLY);
 }
 
 /** Judge a line whose mount, or its file system, is read-only unexpectedly. */
@@ -140,7 +140,7 @@ static void judge_readonly(struct drift *drift, const struct tabline *line, cons
 	/* A shutdown is reported as FS-ERRORS. */
 	if (!m->fs_opts || opt_shown_has(m->fs_opts, "shutdown") || (!emergency && !opt_shown_has(m->fs_opts, "ro")))
 		return;
-	bool excused = drift->report->ignored[line->number - 1] & audit_bit(DRIFT_READONLY);
+	bool excused = audit_line_ignores(drift->report, line->number, DRIFT_READONLY);
 	uint32_t first = excused ? line->number : map64_put(&drift->flipped, mount_dev(m), line->number);
 	drift->failed |= first == MAP64_NONE;
 	if (first != line->number) {

@@ -31,7 +31,7 @@ void rules_add(struct host_rules *rules, const struct audit_finding *finding)
 
 void rules_not_checked(struct host_rules *rules, enum audit_code code)
 {
-	rules->report->unjudged |= audit_bit(code);
+	audit_not_checked(rules->report, code);
 }
 
 static void judge_mtab(struct host_rules *rules)
@@ -183,8 +183,7 @@ static void judge_flips(struct host_rules *rules)
 			break;
 		}
 		uint32_t code = map64_get(&reported, map64_text(line->target));
-		bool excused = line->of && line->of <= rules->report->nlines
-			&& rules->report->ignored[line->of - 1] & audit_bit(DRIFT_READONLY);
+		bool excused = audit_line_ignores(rules->report, line->of, DRIFT_READONLY);
 		if (code == FS_ERRORS || (!(flip & FLIP_SHUTDOWN)
 		                          && (code == DRIFT_READONLY || excused))
 		    || (flip & FLIP_READONLY && line->of))

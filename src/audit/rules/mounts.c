@@ -61,8 +61,7 @@ static uint32_t said(const struct look *look, enum audit_code code, const struct
 {
 	const struct fstab_line *other = over ? line_of(look, over) : NULL;
 	const struct audit_report *report = look->report;
-	return other && other->of && other->of <= report->nlines
-	       && report->ignored[other->of - 1] & audit_bit(code) ? other->of : line->of;
+	return other && audit_line_ignores(report, other->of, code) ? other->of : line->of;
 }
 
 /** Count a mount hidden by the same file system: each stack is reported once. */
@@ -293,8 +292,10 @@ int audit_mounts(const struct audit_mounts_input *in, struct audit_report *repor
 				.hint = "find what leaks mounts; raise the limit with sysctl "
 				               "fs.mount-max"});
 	}
-	if (!in->d->probed || in->d->unprobed)
-		report->unjudged |= audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT);
+	if (!in->d->probed || in->d->unprobed) {
+		audit_not_checked(report, MNT_STALE);
+		audit_not_checked(report, MNT_TIMEOUT);
+	}
 	if (!look.failed)
 		audit_report_sort(report);
 	map64_destroy(&look.by_mount);

@@ -87,7 +87,7 @@ static void judge_stale(struct judging *j)
 {
 	struct fstab_loaded loaded = fstab_count_loaded(j->in->units);
 	if (loaded.count == 0 || !j->in->is_usual_fstab) {
-		j->report->unjudged |= audit_bit(FSTAB_SYSTEMD_STALE);
+		audit_not_checked(j->report, FSTAB_SYSTEMD_STALE);
 		return;
 	}
 	if (loaded.stale > 0)
@@ -176,7 +176,8 @@ int audit_units(const struct audit_units_input *in, struct audit_report *report)
 	struct judging j = {.in = in, .report = report};
 	bool booting = in->uptime >= 0 && in->uptime < AUDIT_BOOTING;
 	if (!units->known) {
-		report->unjudged |= audit_bit(UNIT_FAILED) | audit_bit(FSTAB_SYSTEMD_STALE);
+		audit_not_checked(report, UNIT_FAILED);
+		audit_not_checked(report, FSTAB_SYSTEMD_STALE);
 		return 0;
 	}
 	map64_init(&j.lines);

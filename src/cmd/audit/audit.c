@@ -60,8 +60,7 @@ struct auditing {
 	int64_t today;
 	struct audit_report report;
 	struct audit_base_run base;
-	uint64_t unjudged;        /* beside the report's */
-	uint64_t blind;           /* the rules whose input could not be read: no findings */
+	struct audit_set unavailable;  /* the rules whose input could not be read: no findings */
 	int64_t began;            /* seconds since 1970 */
 };
 
@@ -133,7 +132,7 @@ static int judge_under(struct auditing *a, const struct fstab_plan *plan)
 	struct host_cover cover;
 	struct audit_covered *list;
 	if (!a->asked->under) {
-		a->unjudged |= audit_bit(MNT_UNDER_NOT_EMPTY);
+		audit_not_checked(&a->report, MNT_UNDER_NOT_EMPTY);
 		return 0;
 	}
 	ssize_t n = audit_covered_list(host->in.d, plan, a->asked->include, &list);
@@ -155,16 +154,24 @@ static int judge_holders(struct auditing *a, bool (*secret)(const char *, const 
 {
 	struct host_holders holders;
 	if (!a->asked->holders) {
-		a->unjudged |= audit_bit(MNT_HELD);
+		audit_not_checked(&a->report, MNT_HELD);
 		return 0;
 	}
 	int rc = host_read_holders(&a->machine.host, a->lines, &holders);
 	if (rc == 0 && holders.partly)
-		a->unjudged |= audit_bit(MNT_HELD);
+		audit_not_checked(&a->report, MNT_HELD);
 	if (rc == 0)
 		rc = audit_holders(holders.list, holders.count, secret, &a->report);
 	host_holders_destroy(&holders);
 	return rc;
+}
+
+/** Compare the findings with those of the baseline.  @return 0, or -1 (ENOMEM). */
+static int judge_findings(struct auditing *a)
+{
+	struct audit_set rules = a->asked->rules;
+	audit_set_remove_all(&rules, &a->config.off);
+	return audit_base_findings(&a->base, &rules, &a->report);
 }
 
 /** Judge all.  @return 0, or -1 after a message. */
@@ -215,15 +222,14 @@ static int judge(struct auditing *a)
 		rc = audit_judge_host(machine, &(struct audit_host){
 			.lines = a->lines, .plan = &plan, .world = &in.world, .facts = &facts, .fstab_seen = a->is_seen,
 			.fstab_mode = a->st.mode, .fstab_uid = a->st.uid}, &a->report);
-	struct audit_base_input taken = {.plan = &plan, .world = &in.world, .match = &match, .lines = a->lines};
 	if (rc == 0)
-		rc = audit_base_judge(&a->base, &taken, drift.uptime, &a->report);
+		rc = audit_base_judge(&a->base, &plan, &in.world, a->lines, drift.uptime, &a->report);
 	if (rc == 0)
 		rc = audit_policy(&policy, &a->report);
 	if (rc == 0)
 		rc = audit_config_apply(&a->report, &a->config, a->today);
 	if (rc == 0)
-		rc = audit_base_age(&a->base, a->config.rules & ~a->config.off, &a->report);
+		rc = judge_findings(a);
 	if (rc == 0 && machine_failed(machine)) {
 		rc = -1;
 		errno = ENOMEM;
@@ -231,9 +237,9 @@ static int judge(struct auditing *a)
 	if (rc == -1)
 		message(strbuf_str(&a->path), "cannot be audited: %s", strerror(errno ? errno : ENOMEM));
 	if (machine->no_swaps)
-		a->blind = audit_bit(SWAP_NOT_ACTIVE) | audit_bit(SWAP_EXTRA);
+		a->unavailable = audit_set_of(AR_SWAPS);
 	if (mounts.limit < 0)
-		a->unjudged |= audit_bit(MNT_LIMIT);
+		audit_not_checked(&a->report, MNT_LIMIT);
 	fstab_match_destroy(&match);
 	fstab_plan_destroy(&plan);
 	return rc == 0 ? 0 : -1;
@@ -248,14 +254,19 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 	struct audit_asked *asked = a->asked;
 	struct audit_told_run told = {
 		.run = run, .report = &a->report, .config = &a->config, .today = a->today, .fstab = a->is_there ? strbuf_str(&a->path) : NULL,
-		.unasked = (asked->probe ? 0 : audit_bit(MNT_STALE) | audit_bit(MNT_TIMEOUT))
-		           | (asked->under ? 0 : audit_bit(MNT_UNDER_NOT_EMPTY)) | (asked->holders ? 0 : audit_bit(MNT_HELD)),
-		.root = strbuf_str(&a->machine.root), .rules = asked->rules & ~a->blind,
-		.unjudged = (a->report.unjudged | a->unjudged | a->blind) & asked->rules & ~a->config.off,
+		.root = strbuf_str(&a->machine.root), .rules = asked->rules, .not_checked = a->report.not_checked,
 		.least = asked->verbose || asked->fail_on == AUDIT_INFO ? AUDIT_INFO : AUDIT_WARNING,
 		.failed = failed, .began = a->began, .seconds = os_now() - run->start, .mounts = run->d ? run->d->tree.count : 0,
-		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old, .fresh = a->base.fresh, .gone = a->base.gone,
+		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old, .since = &a->base.counts,
 	};
+	unsigned missing = (asked->probe ? 0 : AR_PROBE) | (asked->under ? 0 : AR_UNDER) | (asked->holders ? 0 : AR_HOLDERS);
+	struct audit_set optional = missing ? audit_set_of(missing) : (struct audit_set){0};
+	audit_set_remove_all(&told.rules, &a->unavailable);
+	audit_set_add_all(&told.not_checked, &a->unavailable);
+	audit_set_keep(&told.not_checked, &asked->rules);
+	audit_set_remove_all(&told.not_checked, &a->config.off);
+	told.lacking = told.not_checked;
+	audit_set_remove_all(&told.lacking, &optional);
 	bool found = false;
 	size_t of[AUDIT_CRITICAL + 1];
 	audit_count(&told, of);
@@ -271,7 +282,7 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 	asked->way.unsaved = !failed && asked->save
 	                     && (audit_way_may_save(&asked->way) != 0 || audit_base_text(&a->base, &told, &asked->way.saved) != 0);
 	/* A baseline has all findings, no form has. */
-	audit_report_bound(&a->report, told.rules);
+	audit_report_bound(&a->report, &told.rules);
 	int status = audit_way_tell(&asked->way, &told, document);
 	if (asked->way.unsaved)
 		strbuf_reset(&asked->way.saved);
@@ -308,11 +319,7 @@ static int run_audit(void *arg, struct strbuf *document)
 	strbuf_init(&a.path);
 	audit_report_init(&a.report);
 	audit_config_init(&a.config);
-	audit_base_init(&a.base);
-	a.base.baseline = asked->baseline;
-	a.base.save = asked->save;
-	for (size_t i = 0; asked->include[i]; ++i)
-		a.base.include |= audit_owner_bit(asked->include[i]);
+	audit_base_init(&a.base, asked->baseline, asked->save, asked->include);
 	a.today = audit_today();
 	machine_init(&a.machine, asked->tab_file, asked->stats);
 	a.machine.options.probe = asked->probe;
@@ -351,7 +358,7 @@ out:
 /** @plugin  It is called as check_getmnt. */
 static int audit(int argc, char **argv, bool plugin)
 {
-	struct audit_asked asked = {.timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_bit(AUDIT_CODES) - 1};
+	struct audit_asked asked = {.timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_set_of(0)};
 	struct row_option rows[ROWS_MAX];
 	struct row_table table = audit_table;
 	audit_way_init(&asked.way);

@@ -58,9 +58,9 @@ struct audit_told_run {
 	int64_t today;           /* as audit_config_apply() had it */
 	const char *fstab;       /* its name, for people; NULL: there is none */
 	const char *root;
-	uint64_t rules;          /* those that are on: set of codes */
-	uint64_t unjudged;       /* of these, which could not be judged of everything */
-	uint64_t unasked;        /* of these, which nobody has asked for: no --probe */
+	struct audit_set rules;        /* the rules that are on */
+	struct audit_set not_checked;  /* of these, those that could not be checked everywhere */
+	struct audit_set lacking;      /* of these, those for lack of a fact, not of an option */
 	enum audit_severity least;  /* of the text: findings below are counted alone */
 	bool terminal, colored;  /* the text is read at one; and with colours */
 	const char *failed;      /* why it could not be audited, a message: escaped; NULL: it was */
@@ -72,13 +72,13 @@ struct audit_told_run {
 	const struct audit_limits *limits;
 	const char *baseline;    /* the file that it was compared with; NULL: none */
 	const struct audit_baseline *old;   /* what it says */
-	size_t fresh, gone;      /* findings, against that */
+	const struct audit_base_counts *since;   /* what differs from it */
 };
 
 /** Whether a finding is to be told. */
 static inline bool audit_is_on(const struct audit_told_run *told, const struct audit_finding *finding)
 {
-	return told->rules & audit_bit(finding->code);
+	return audit_set_has(&told->rules, finding->code);
 }
 
 /** Whether all is known. */
@@ -99,12 +99,6 @@ void audit_put_text(struct strbuf *out, const struct audit_finding *finding, con
 
 /** Append "left out: 0 critical, 470 warning, 0 info of mounts of users" and a newline, if any are. */
 void audit_put_left_out(struct strbuf *out, const struct audit_report *report);
-
-/** How many codes are in a set. */
-static inline unsigned audit_codes_in(uint64_t set)
-{
-	return (unsigned)__builtin_popcountll(set);
-}
 
 /* The forms. */
 
@@ -155,7 +149,7 @@ void audit_list_rules(FILE *out);
 void audit_member(struct strbuf *out, const char *name, const char *value);
 
 /** Append the codes of a set, quoted, with something between. */
-void audit_put_codes(struct strbuf *out, uint64_t set, const char *between, const char *quote);
+void audit_put_codes(struct strbuf *out, const struct audit_set *set, const char *between, const char *quote);
 
 /* way.c */
 

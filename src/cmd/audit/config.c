@@ -20,7 +20,7 @@
 
 #define CONFIG_FILE "/etc/getmnt/audit.conf"
 #define CONFIG_DIR CONFIG_FILE ".d"
-#define TOO_LARGE "it is larger than %d bytes: is it a configuration?  Make it smaller, or several"
+#define TOO_LARGE "larger than %d bytes; split it, or name another file"
 
 enum { CONFIG_MAX = 1 << 20 /* bytes of a file */, FILES_MAX = 1000, DIR_BYTES = 32 * 1024 };
 
@@ -41,10 +41,10 @@ int64_t audit_today(void)
 bool audit_is_trusted(const char *name, const struct stat *st, const char *option)
 {
 	if (st->st_uid != 0)
-		message(name, "it belongs to uid %u, who could silence what root is told: chown root it, or give a file of root's with %s",
+		message(name, "owned by uid %u, who could hide findings from root; chown it to root, or name another file with %s",
 		        (unsigned)st->st_uid, option);
 	else if (st->st_mode & (S_IWGRP | S_IWOTH))
-		message(name, "others than root may write it (mode %04o), and silence what root is told: chmod go-w",
+		message(name, "writable by others than root (mode %04o), who could hide findings; chmod go-w",
 		        (unsigned)st->st_mode & 07777);
 	else
 		return true;
@@ -58,7 +58,7 @@ static int open_trusted(struct reading *r, const char *name, const char *place, 
 	struct stat st;
 	int fd = dir ? os_opendir(os, AT_FDCWD, place) : os_open_regular(os, AT_FDCWD, place, O_NOFOLLOW);
 	if (fd < 0 || os_fstatat(os, fd, "", &st) != 0) {
-		message(name, "cannot be read: %s; --config=none does without", path_error(errno));
+		message(name, "cannot be read: %s; --config=none ignores it", path_error(errno));
 		os_close(os, fd);
 		return -1;
 	}
@@ -90,7 +90,7 @@ static int read_file(struct reading *r, const char *name, const char *place)
 	if (rc != 0 && errno == EFBIG)
 		message(name, TOO_LARGE, CONFIG_MAX);
 	else if (rc != 0)
-		message(name, "cannot be read: %s; --config=none does without", path_error(errno));
+		message(name, "cannot be read: %s; --config=none ignores it", path_error(errno));
 	os_close(os, fd);
 	if (rc != 0)
 		return -1;
@@ -119,13 +119,13 @@ static int find(struct reading *r, const char *path, struct strbuf *shown, struc
 	if (shown->failed || place->failed)
 		message(NULL, "%s", strerror(ENOMEM));
 	else if (known == HOST_BLIND || (known == HOST_SEEN && path_blocks(run, strbuf_str(place))))
-		message(strbuf_str(shown), "touching it can block; give a copy with --config, or --config=none");
+		message(strbuf_str(shown), "touching it can block; name a copy with --config, or use --config=none");
 	else if (known == HOST_SEEN)
 		return 1;
 	else if (error == ENOENT || error == ENOTDIR)
 		return machine_dangles(&r->machine->host, path) ? -1 : 0;
 	else
-		message(strbuf_str(shown), "cannot be read: %s; --config=none does without", path_error(error));
+		message(strbuf_str(shown), "cannot be read: %s; --config=none ignores it", path_error(error));
 	return -1;
 }
 
@@ -164,7 +164,7 @@ static int list_dir(struct reading *r, const char *name, int fd)
 			if (len <= 5 || *entry->name == '.' || strcmp(entry->name + len - 5, ".conf") != 0)
 				continue;
 			if (r->nnames == FILES_MAX) {
-				message(name, "there are more than %d files in it: put them together", FILES_MAX);
+				message(name, "more than %d files; merge some", FILES_MAX);
 				free(buf);
 				return -1;
 			}
@@ -173,7 +173,7 @@ static int list_dir(struct reading *r, const char *name, int fd)
 		failed |= !failed && at < (size_t)n;
 	}
 	if (failed)
-		message(name, "cannot be read: %s; --config=none does without", strerror(errno));
+		message(name, "cannot be read: %s; --config=none ignores it", strerror(errno));
 	else if (r->nnames)
 		qsort(r->names, r->nnames, sizeof(*r->names), compare_names);
 	free(buf);
@@ -224,7 +224,7 @@ static int read_given(struct reading *r, const char *name)
 	int rc = -1;
 	if (replace_open(r->os, &named, &file, &error) != 0) {
 		if (error.why == RP_BLOCKS)
-			message(name, "touching it can block; give a copy with --config");
+			message(name, "touching it can block; name a copy with --config");
 		else if (error.why == RP_ERROR && error.error == ENOENT)
 			message(name, "cannot be read: %s; name a file, or --config=none", strerror(ENOENT));
 		else
@@ -251,7 +251,7 @@ static int tell_problems(const struct audit_config *config)
 		message(strbuf_str(&place), "%s", problem->why);
 	}
 	if (kept < config->nproblems)
-		message(NULL, "%zu more lines of the configuration are wrong", config->nproblems - kept);
+		message(NULL, "%zu more invalid lines in the configuration", config->nproblems - kept);
 	strbuf_destroy(&place);
 	return config->nproblems ? -1 : 0;
 }
@@ -279,7 +279,7 @@ int audit_config_show(const struct audit_config *config, const char *looked, int
 		escape_terminal(&out, row->file);
 		strbuf_printf(&out, ":%" PRIu32 ": ", row->line);
 		audit_put_row(&out, row);
-		strbuf_puts(&out, audit_row_over(row, today) ? "   # has run out\n" : "\n");
+		strbuf_puts(&out, audit_row_over(row, today) ? "   # expired\n" : "\n");
 	}
 	if (config->count == 0) {
 		const char *head = looked && strcmp(looked, "/") != 0 ? looked : "";

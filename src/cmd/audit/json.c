@@ -7,11 +7,11 @@
 
 #include <inttypes.h>
 
-void audit_put_codes(struct strbuf *out, uint64_t set, const char *between, const char *quote)
+void audit_put_codes(struct strbuf *out, const struct audit_set *set, const char *between, const char *quote)
 {
 	const char *part = "";
 	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (set & audit_bit((enum audit_code)code)) {
+		if (audit_set_has(set, (enum audit_code)code)) {
 			strbuf_printf(out, "%s%s%s%s", part, quote, audit_rules[code].code, quote);
 			part = between;
 		}
@@ -54,10 +54,11 @@ static void put_baseline(const struct audit_told_run *told, struct strbuf *out)
 {
 	strbuf_puts(out, ",\n   \"baseline\": {\"file\": ");
 	put_string(out, told->baseline);
-	audit_member(out, "host", told->old->host);
-	audit_member(out, "boot_id", told->old->boot_id);
-	audit_member(out, "version", told->old->version);
-	strbuf_printf(out, ", \"time\": %" PRId64 ", \"new\": %zu, \"gone\": %zu}", told->old->time, told->fresh, told->gone);
+	audit_member(out, "host", *told->old->host ? told->old->host : NULL);
+	const struct audit_base_counts *since = told->since;
+	strbuf_printf(out, ", \"time\": %" PRId64 ", \"mounts\": {\"new\": %zu, \"changed\": %zu, \"gone\": %zu}, "
+	              "\"findings\": {\"new\": %zu, \"gone\": %zu}}",
+	              told->old->time, since->came, since->changed, since->went, since->new_findings, since->gone_findings);
 }
 
 static void put_counts(const struct audit_told_run *told, struct strbuf *out)
@@ -73,7 +74,7 @@ static void put_counts(const struct audit_told_run *told, struct strbuf *out)
 	if (told->baseline)
 		put_baseline(told, out);
 	strbuf_puts(out, ",\n   \"not_judged\": [");
-	audit_put_codes(out, told->unjudged, ", ", "\"");
+	audit_put_codes(out, &told->not_checked, ", ", "\"");
 	strbuf_puts(out, "],\n   \"failed\": ");
 	put_string(out, told->failed);
 	strbuf_printf(out, ",\n   \"exit_status\": %d", told->status);

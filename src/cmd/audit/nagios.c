@@ -67,7 +67,7 @@ int audit_nagios_status(const struct audit_told_run *told)
 		return NX_CRITICAL;
 	if (audit_range_tells(&told->limits->warning, (double)of[AUDIT_WARNING]))
 		return NX_WARNING;
-	return !audit_is_complete(told) || (told->whole && told->unjudged & ~told->unasked) ? NX_UNKNOWN : NX_OK;
+	return !audit_is_complete(told) || (told->whole && audit_set_count(&told->lacking)) ? NX_UNKNOWN : NX_OK;
 }
 
 /** Append a message, which is escaped, such that it stays on its side of the bar. */
@@ -140,7 +140,7 @@ static void put_line(const struct audit_told_run *told, int status, struct strbu
 			strbuf_puts(&line, "; not all is known: ");
 			put_safe(&line, told->run->nreasons ? told->run->reasons[0] : "?");
 		} else if (status == NX_UNKNOWN) {
-			strbuf_printf(&line, "; %u rules not judged", audit_codes_in(told->unjudged));
+			strbuf_printf(&line, "; %u rules not judged", audit_set_count(&told->not_checked));
 		}
 	}
 	audit_cut(&line, 0, LINE_MAX_CHARS);
@@ -155,7 +155,7 @@ static void put_perfdata(const struct audit_told_run *told, struct strbuf *out)
 	audit_count(told, of);
 	strbuf_printf(out, " | critical=%zu;;%s;0 warning=%zu;%s;;0 info=%zu;;;0 ignored=%zu;;;0 silenced=%zu;;;0 not_judged=%u;;;0 mounts=%zu;;;0",
 	              of[AUDIT_CRITICAL], told->limits->critical.text, of[AUDIT_WARNING], told->limits->warning.text,
-	              of[AUDIT_INFO], told->report->suppressed, told->report->silenced, audit_codes_in(told->unjudged), told->mounts);
+	              of[AUDIT_INFO], told->report->suppressed, told->report->silenced, audit_set_count(&told->not_checked), told->mounts);
 	strbuf_printf(out, " time=%.6fs;;;0", told->seconds);
 	if (told->limits->seconds > 0)
 		strbuf_printf(out, ";%g", told->limits->seconds);
@@ -187,7 +187,7 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 	strbuf_init(&place);
 	for (size_t at = 0; audit_next_over(told, &at, &place);) {
 		put_safe(out, strbuf_str(&place));
-		strbuf_puts(out, " has run out, and has no effect any more\n");
+		strbuf_puts(out, " has expired\n");
 	}
 	out->failed |= place.failed;
 	strbuf_destroy(&place);
@@ -199,9 +199,9 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 			put_safe(out, run->reasons[i]);
 		strbuf_putc(out, '\n');
 	}
-	if (verbose > 1 && told->unjudged) {
+	if (verbose > 1 && audit_set_count(&told->not_checked)) {
 		strbuf_puts(out, "not judged of everything: ");
-		audit_put_codes(out, told->unjudged, ", ", "");
+		audit_put_codes(out, &told->not_checked, ", ", "");
 		strbuf_putc(out, '\n');
 	}
 	if (verbose > 2) {

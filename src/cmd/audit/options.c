@@ -55,14 +55,16 @@ void audit_option_words(FILE *out)
 
 /** Read codes with commas between.
     @return 0, or an exit status after a message. */
-static int take_codes(const char *name, const char *value, uint64_t *set)
+static int take_codes(const char *name, const char *value, struct audit_set *set)
 {
 	for (const char *at = value;; ++at) {
 		size_t n = strcspn(at, ",");
-		uint64_t found = audit_codes(at, n) & ~audit_bit(FSTAB_LOST);
-		if (!found)
+		struct audit_set found = {0}, merge = audit_set_of(AR_MERGE);
+		audit_codes(at, n, &found);
+		audit_set_remove_all(&found, &merge);
+		if (!audit_set_count(&found))
 			return usage_error(name, "\"%.*s\": no such rule; getmnt audit --list-rules shows them", (int)n, at);
-		*set |= found;
+		audit_set_add_all(set, &found);
 		at += n;
 		if (!*at)
 			return 0;
@@ -105,7 +107,7 @@ static int take_option(void *arg, const char *name, const char *value)
 	};
 	static const char *const probes[] = {[DP_NONE] = "", [DP_LOCAL] = "local", [DP_ALL] = "all", NULL};
 	struct audit_asked *asked = arg;
-	uint64_t set = 0;
+	struct audit_set set = {0};
 	int taken;
 	if (audit_way_take(&asked->way, name, value, &taken))
 		return taken;
@@ -123,10 +125,10 @@ static int take_option(void *arg, const char *name, const char *value)
 	if (strcmp(name, "disable") == 0 || strcmp(name, "only") == 0) {
 		bool only = strcmp(name, "only") == 0;
 		int status = take_codes(only ? "--only" : "--disable", value, &set);
-		if (only && !status)
-			asked->rules = asked->only ? asked->rules | set : set;
-		else if (!status)
-			asked->without |= set;
+		if (only && !asked->only)
+			asked->rules = (struct audit_set){0};
+		if (!status)
+			audit_set_add_all(only ? &asked->rules : &asked->without, &set);
 		asked->only |= only;
 		return status;
 	}
@@ -172,11 +174,14 @@ int audit_options_read(const struct row_table *table, int argc, char **argv, str
 	int status = rows_parse(table, argc, argv, take_option, asked);
 	if (status || asked->help || asked->list_rules || asked->version)
 		return status;
-	const uint64_t base = audit_bit(BASE_CAME) | audit_bit(BASE_WENT) | audit_bit(BASE_CHANGED);
-	asked->rules &= ~(asked->without | audit_bit(FSTAB_LOST));
-	if (!asked->rules)
+	struct audit_set merge = audit_set_of(AR_MERGE), base = audit_set_of(AR_BASELINE);
+	audit_set_remove_all(&asked->rules, &asked->without);
+	audit_set_remove_all(&asked->rules, &merge);
+	struct audit_set others = asked->rules;
+	audit_set_remove_all(&others, &base);
+	if (!audit_set_count(&asked->rules))
 		return usage_error("--disable", "no rule is left; take one away");
-	if (!(asked->rules & ~base) && !asked->baseline && !asked->save && !asked->show_config)
+	if (!audit_set_count(&others) && !asked->baseline && !asked->save && !asked->show_config)
 		return usage_error("--only", "BASE-* compares with a baseline: --baseline=FILE; --save=FILE makes one");
 	if (optind < argc)
 		return usage_error(argv[optind], "no operand is taken; --root=DIR or --fstab=FILE");

@@ -10,7 +10,7 @@ enum { AUDIT_OWNERS_MAX = 32 };
 struct audit_asked {
 	bool help, list_rules, show_config, verbose, version;
 	bool only;                /* --only was given */
-	uint64_t rules, without;  /* sets of codes: those that are on; those of --disable */
+	struct audit_set rules, without;  /* the rules that are on; those of --disable */
 	int fail_on;              /* enum audit_severity; above: never */
 	int stats;                /* enum stats_form */
 	int probe;                /* enum discover_probe */

@@ -12,7 +12,7 @@ void audit_list_rules(FILE *out)
 {
 	for (int code = 0; code < AUDIT_CODES; ++code) {
 		const struct audit_rule *rule = &audit_rules[code];
-		if (code != FSTAB_LOST)   /* of two texts: getmnt fstab --merge */
+		if (!(rule->flags & AR_MERGE))
 			fprintf(out, "%-24s%-10s%s\n", rule->code, audit_severity_name(rule->severity), rule->what);
 	}
 }
@@ -156,7 +156,7 @@ static void put_over(struct strbuf *out, const struct audit_told_run *told)
 	strbuf_init(&place);
 	for (size_t at = 0; (row = audit_next_over(told, &at, &place));) {
 		escape_terminal(out, strbuf_str(&place));
-		strbuf_puts(out, " has run out, and has no effect any more: take it away, or give it another date: ");
+		strbuf_puts(out, " has expired; remove the line, or give it another date: ");
 		audit_put_row(out, row);
 		strbuf_putc(out, '\n');
 	}
@@ -205,8 +205,11 @@ void audit_text(const struct audit_told_run *told, struct strbuf *out)
 		if (report->silenced)
 			strbuf_printf(out, ", %zu silenced by the configuration", report->silenced);
 		if (told->baseline) {
-			strbuf_printf(out, "; %zu new and %zu gone since ", told->fresh, told->gone);
+			const struct audit_base_counts *since = told->since;
+			strbuf_puts(out, "; since ");
 			audit_baseline_when(told->old, out);
+			strbuf_printf(out, ": mounts: %zu new, %zu changed, %zu gone; findings: %zu new, %zu gone", since->came,
+			              since->changed, since->went, since->new_findings, since->gone_findings);
 		}
 		strbuf_puts(out, "; ");
 		escape_terminal(out, told->fstab ? told->fstab : "there is no fstab");
@@ -216,9 +219,9 @@ void audit_text(const struct audit_told_run *told, struct strbuf *out)
 	if (told->least == AUDIT_INFO)
 		put_silenced(out, told->config);
 	put_over(out, told);
-	if (told->least == AUDIT_INFO && told->unjudged) {
+	if (told->least == AUDIT_INFO && audit_set_count(&told->not_checked)) {
 		strbuf_puts(out, "not judged of everything: ");
-		audit_put_codes(out, told->unjudged, ", ", "");
+		audit_put_codes(out, &told->not_checked, ", ", "");
 		strbuf_putc(out, '\n');
 	}
 }

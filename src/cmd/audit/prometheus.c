@@ -218,11 +218,11 @@ void audit_prometheus(const struct audit_told_run *told, struct strbuf *out)
 	put_gauge(&m, "findings_ignored", "Findings that the fstab takes away.", (double)told->report->suppressed);
 	put_gauge(&m, "findings_silenced", "Findings that the configuration takes away.", (double)told->report->silenced);
 	put_expired(&m, told);
-	put_gauge(&m, "rules_not_judged", "Rules that could not be judged of everything.", audit_codes_in(told->unjudged));
-	if (told->unjudged)
+	put_gauge(&m, "rules_not_judged", "Rules that could not be judged of everything.", audit_set_count(&told->not_checked));
+	if (audit_set_count(&told->not_checked))
 		head(&m, "rule_not_judged", "A rule that could not be judged of everything.");
 	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (told->unjudged & audit_bit((enum audit_code)code)) {
+		if (audit_set_has(&told->not_checked, (enum audit_code)code)) {
 			strbuf_printf(out, "getmnt_audit_rule_not_judged{code=\"%s\"} 1\n", audit_rules[code].code);
 			++m.series;
 		}

@@ -201,7 +201,7 @@ int audit_way_tell(struct audit_way *way, const struct audit_told_run *given, st
 	told.colored = told.terminal && term && strcmp(term, "dumb") != 0 && !(plain && *plain);
 	told.limits = &way->limits;
 	told.whole = way->whole;
-	if (way->whole && (!audit_is_complete(&told) || told.unjudged & ~told.unasked))
+	if (way->whole && (!audit_is_complete(&told) || audit_set_count(&told.lacking)))
 		told.status = AX_FAILED;
 	if (way->unsaved)
 		told.status = AX_FAILED;
