@@ -72,7 +72,7 @@ echo "== what could not be told is told again"
 cp base roll
 audit -F changed --baseline=roll --save=roll --only='BASE-*' --output=/nowhere/x 2>&1 | head -n 1
 cmp base roll && echo "as it was"
-echo "== not all is known"
+echo "== incomplete"
 sed '2s/.*/no mount/' table >partial
 audit -F partial --save=roll --only='BASE-*'  2>&1
 cmp base roll && echo "as it was"

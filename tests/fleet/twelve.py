@@ -127,10 +127,10 @@ def on(name, command):
 # A detector in a pod, which is a mount namespace, and as it enters the node's.
 plugin = "/etc/node-problem-detector/getmnt-audit.sh"
 out = on("node01", f"unshare -m sh -c 'umount /tmp; {plugin}; export GETMNT_ENTER=\"nsenter -t 1 -m\"; {plugin}'").split("\n")
-gm.expect(out == ["GETMNT WARNING - 0 critical, 1 warning: DRIFT-NOT-MOUNTED /tmp", "GETMNT OK - 0 critical, 0 warning, 11 mounts", ""],
+gm.expect(out == ["GETMNT WARNING - 0 critical, 1 warning: DRIFT-NOT-MOUNTED /tmp", "GETMNT OK - 0 critical, 0 warnings, 11 mounts", ""],
           f"in a pod: {out}")
-for name, options, status, line in (("node06", "", 1, "GETMNT CRITICAL - 1 critical, 0 warning: DRIFT-READONLY /srv/data"),
-                                    ("node11", "--probe=all", 1, "GETMNT CRITICAL - 1 critical, 0 warning: MNT-TIMEOUT /srv/net"),
+for name, options, status, line in (("node06", "", 1, "GETMNT CRITICAL - 1 critical, 0 warnings: DRIFT-READONLY /srv/data"),
+                                    ("node11", "--probe=all", 1, "GETMNT CRITICAL - 1 critical, 0 warnings: MNT-TIMEOUT /srv/net"),
                                     ("node01", "--no-such-option", 2, "GETMNT UNKNOWN - --no-such-option: no such option of check_getmnt")):
     out = on(name, f"{plugin} {options}; echo $?").split("\n")
     gm.expect(out[:2] == [line, str(status)], f"the detector's plugin on {name}: {out}")

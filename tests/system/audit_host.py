@@ -135,7 +135,7 @@ if os.path.exists(trigger):
     gm.touch(trigger, "planted")
     says("an error", "FS-ERRORS", ["FS-ERRORS critical /e"])
     result = gm.getmnt("audit", "--only=FS-ERRORS")
-    gm.expect(b"is: 1: the last in " in result.out, f"an error: {result.out}")
+    gm.expect(b"actual: 1: the last in " in result.out, f"an error: {result.out}")
 else:
     print("  no trigger_fs_error: an error of ext4 was not made")
 gm.run("umount", "/again")

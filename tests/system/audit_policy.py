@@ -85,8 +85,8 @@ gm.expect(result.status == 0 and result.out.decode().split("\n") == [
 is_told("one that is named instead", [A], 1, ["--config=/etc/getmnt/audit.conf.d/20-more.conf"])
 is_told("none", [A, O], 0, ["--config=none"])
 result = gm.getmnt("audit", "-v", "--only=DRIFT-NOT-IN-FSTAB")
-gm.expect(result.status == 0 and b"silenced by /etc/getmnt/audit.conf.d/30-last.conf:1: warning DRIFT-NOT-IN-FSTAB /srv/a\n" in result.out
-          and b"2 silenced by the configuration" in result.out, f"-v: {result.out} {result.err}")
+gm.expect(result.status == 0 and b"ignored by /etc/getmnt/audit.conf.d/30-last.conf:1: warning DRIFT-NOT-IN-FSTAB /srv/a\n" in result.out
+          and b"2 ignored by the configuration" in result.out, f"-v: {result.out} {result.err}")
 # Of a recorded table none is read.
 with open("/proc/self/mountinfo", encoding="ascii") as file:
     gm.touch("/plain/table", file.read())

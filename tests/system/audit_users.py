@@ -59,7 +59,7 @@ for form in ("text", "nagios", "prometheus"):
         gm.expect(any(code in line and (form == "text" or target in line) for line in result.out.splitlines()),
                   f"{form}: {code} {target}: {result.out[-2000:]}")
     said = f'findings_left_out{{severity="warning"}} {left["warning"]}' if form == "prometheus" else \
-        f"left out: 0 critical, {left['warning']} warning, {left['info']} info"
+        f"left out, of users' mounts: 0 critical, {left['warning']} warnings, {left['info']} informational"
     gm.expect(said in result.out, f"{form}: no {said!r}: {result.out[-2000:]}")
     gm.expect(result.out.count("/home/joe") <= 110, f"{form}: {result.out.count('/home/joe')} names of the user's")
 

@@ -101,7 +101,7 @@ static int read_fstab(struct auditing *a)
 	if (place.failed || a->path.failed) {
 		message(NULL, "%s", strerror(ENOMEM));
 	} else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path))) {
-		message(name, "touching it can block; give a copy with --fstab");
+		message(name, "touching it can block; name a copy with --fstab");
 	} else if (known == PATH_MISSING && errno == ENOENT && !asked->fstab && machine_dangles(&machine->host, "/etc/fstab")) {
 		rc = -1;
 	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
@@ -235,7 +235,7 @@ static int judge(struct auditing *a)
 		errno = ENOMEM;
 	}
 	if (rc == -1)
-		message(strbuf_str(&a->path), "cannot be audited: %s", strerror(errno ? errno : ENOMEM));
+		message(strbuf_str(&a->path), "could not be audited: %s", strerror(errno ? errno : ENOMEM));
 	if (machine->no_swaps)
 		a->unavailable = audit_set_of(AR_SWAPS);
 	if (mounts.limit < 0)
@@ -325,15 +325,15 @@ static int run_audit(void *arg, struct strbuf *document)
 	a.machine.options.probe = asked->probe;
 	a.machine.options.lets_expire = true;
 	if (asked->probe && !(run->prober = prober_new(&run->os, asked->timeout))) {
-		message("--probe", "no prober could be started: %s; nothing was probed", strerror(errno));
-		run_incomplete(run, "no prober could be started");
+		message("--probe", "could not start a prober: %s; nothing was probed", strerror(errno));
+		run_incomplete(run, "could not start a prober");
 	}
 	bool known = run_know(run, AUDIT_FIELDS) == 0;
 	prober_free(run->prober);
 	run->prober = NULL;
 	int status = AX_FAILED;
 	if (known && asked->tab_file && run_count(run) == 0) {
-		message(run->table_name, "has no mount: give a copy of /proc/self/mountinfo");
+		message(run->table_name, "no mounts; use a copy of /proc/self/mountinfo");
 		known = false;
 	}
 	if (!known || machine_know(&a.machine, asked->root, asked->swaps) != 0
@@ -346,7 +346,7 @@ static int run_audit(void *arg, struct strbuf *document)
 	status = asked->show_config ? show_config(&a) : tell(&a, NULL, document);
 	if (audit_way_is_text(&asked->way) && !asked->show_config) {
 		for (size_t i = 0; i < run->nreasons; ++i)
-			message(NULL, "not all is known: %s", run->reasons[i]);
+			message(NULL, "incomplete: %s", run->reasons[i]);
 	}
 	if (asked->stats)
 		stats_print(run);

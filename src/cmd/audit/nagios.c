@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As the guidelines of the Monitoring Plugins want it: a line below 80 characters, then
- * perfdata behind a bar; with -v further lines, in which no bar stands.
+ * As the guidelines of the Monitoring Plugins have it: a line of less than 80 characters, then a bar
+ * and perfdata; with -v more lines, none with a bar.
  */
 #include "cmd/audit/audit.h"
 
@@ -70,7 +70,7 @@ int audit_nagios_status(const struct audit_told_run *told)
 	return !audit_is_complete(told) || (told->whole && audit_set_count(&told->lacking)) ? NX_UNKNOWN : NX_OK;
 }
 
-/** Append a message, which is escaped, such that it stays on its side of the bar. */
+/** Append an escaped message, with bars replaced. */
 static void put_message(struct strbuf *out, const char *text)
 {
 	for (const char *at = text; *at; ++at) {
@@ -81,7 +81,7 @@ static void put_message(struct strbuf *out, const char *text)
 	}
 }
 
-/** Append any text such that it stays in its line as well; of a finding, or NULL. */
+/** Append any text escaped, with bars replaced.  @f  The finding that it is of, or NULL. */
 static void put_text(struct strbuf *out, const struct audit_finding *f, const char *text)
 {
 	struct strbuf safe;
@@ -100,12 +100,12 @@ static void put_safe(struct strbuf *out, const char *text)
 	put_text(out, NULL, text);
 }
 
-/** Of the gravest severity what it is: "DRIFT-SOURCE /data, DRIFT-TYPE /t". */
+/** List findings, the most severe first: "DRIFT-SOURCE /data, DRIFT-TYPE /t". */
 static void put_gravest(const struct audit_told_run *told, struct strbuf *out)
 {
 	const struct audit_report *report = told->report;
 	const char *before = ": ";
-	/* Of each severity the system's, then those of users' mounts. */
+	/* Of each severity the findings of the system first, then those of users' mounts. */
 	for (int rank = 2 * AUDIT_CRITICAL + 1; rank >= 2 * AUDIT_WARNING; --rank) {
 		for (size_t i = 0; i < report->count && out->len < 4 * LINE_MAX_CHARS; ++i) {
 			const struct audit_finding *f = &report->findings[i];
@@ -131,16 +131,16 @@ static void put_line(const struct audit_told_run *told, int status, struct strbu
 	if (told->failed) {
 		put_message(&line, told->failed);
 	} else {
-		strbuf_printf(&line, "%zu critical, %zu warning", of[AUDIT_CRITICAL], of[AUDIT_WARNING]);
+		strbuf_printf(&line, "%zu critical, %zu warning%s", of[AUDIT_CRITICAL], of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s");
 		if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING])
 			put_gravest(told, &line);
 		else
 			strbuf_printf(&line, ", %zu mount%s", told->mounts, told->mounts == 1 ? "" : "s");
 		if (!audit_is_complete(told)) {
-			strbuf_puts(&line, "; not all is known: ");
+			strbuf_puts(&line, "; incomplete: ");
 			put_safe(&line, told->run->nreasons ? told->run->reasons[0] : "?");
 		} else if (status == NX_UNKNOWN) {
-			strbuf_printf(&line, "; %u rules not judged", audit_set_count(&told->not_checked));
+			strbuf_printf(&line, "; %u rules not checked", audit_set_count(&told->not_checked));
 		}
 	}
 	audit_cut(&line, 0, LINE_MAX_CHARS);
@@ -161,7 +161,7 @@ static void put_perfdata(const struct audit_told_run *told, struct strbuf *out)
 		strbuf_printf(out, ";%g", told->limits->seconds);
 }
 
-/** What -v, -vv and -vvv ask for: findings; those for information, and what to do; where. */
+/** The lines of -v, -vv and -vvv: findings; informational ones and remedies; what was audited. */
 static void put_long(const struct audit_told_run *told, struct strbuf *out)
 {
 	const struct audit_report *report = told->report;
@@ -192,7 +192,7 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 	out->failed |= place.failed;
 	strbuf_destroy(&place);
 	for (size_t i = 0; i < run->nreasons; ++i) {
-		strbuf_puts(out, "not all is known: ");
+		strbuf_puts(out, "incomplete: ");
 		if (told->failed && strcmp(told->failed, run->reasons[i]) == 0)
 			put_message(out, told->failed);
 		else
@@ -200,7 +200,7 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 		strbuf_putc(out, '\n');
 	}
 	if (verbose > 1 && audit_set_count(&told->not_checked)) {
-		strbuf_puts(out, "not judged of everything: ");
+		strbuf_puts(out, "not checked everywhere: ");
 		audit_put_codes(out, &told->not_checked, ", ", "");
 		strbuf_putc(out, '\n');
 	}

@@ -56,8 +56,8 @@ void audit_put_left_out(struct strbuf *out, const struct audit_report *report)
 {
 	const size_t *of = report->left_out;
 	if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING] + of[AUDIT_INFO])
-		strbuf_printf(out, "left out: %zu critical, %zu warning, %zu info of mounts of users\n", of[AUDIT_CRITICAL], of[AUDIT_WARNING],
-		              of[AUDIT_INFO]);
+		strbuf_printf(out, "left out, of users' mounts: %zu critical, %zu warning%s, %zu informational\n", of[AUDIT_CRITICAL],
+		              of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s", of[AUDIT_INFO]);
 }
 
 static void put_place(struct strbuf *out, const char *file, uint32_t line)
@@ -88,11 +88,11 @@ static void put_finding(struct strbuf *out, const struct audit_finding *f, bool 
 	if (f->expected || f->actual) {
 		strbuf_puts(out, "            ");
 		if (f->expected) {
-			strbuf_puts(out, "wanted: ");
+			strbuf_puts(out, "expected: ");
 			audit_put_text(out, f, f->expected);
 		}
 		if (f->actual) {
-			strbuf_puts(out, f->expected ? "; is: " : "is: ");
+			strbuf_puts(out, f->expected ? ", actual: " : "actual: ");
 			audit_put_text(out, f, f->actual);
 		}
 		strbuf_putc(out, '\n');
@@ -114,7 +114,7 @@ void audit_put_row(struct strbuf *out, const struct audit_row *row)
 	strbuf_destroy(&masked);
 }
 
-/** What the configuration has silenced, and which line of it. */
+/** List the findings that the configuration ignores, with the lines that say so. */
 static void put_silenced(struct strbuf *out, const struct audit_config *config)
 {
 	size_t users = 0;
@@ -122,7 +122,7 @@ static void put_silenced(struct strbuf *out, const struct audit_config *config)
 		const struct audit_silenced *silenced = &config->silenced[i];
 		if (audit_is_users(silenced->finding.owner) && ++users > AUDIT_USERS_MAX)
 			continue;
-		strbuf_puts(out, "silenced by ");
+		strbuf_puts(out, "ignored by ");
 		put_place(out, silenced->row->file, silenced->row->line);
 		strbuf_printf(out, ": %s %s", audit_severity_name(silenced->finding.severity), audit_rules[silenced->finding.code].code);
 		if (*silenced->finding.target) {
@@ -132,7 +132,7 @@ static void put_silenced(struct strbuf *out, const struct audit_config *config)
 		strbuf_putc(out, '\n');
 	}
 	if (users > AUDIT_USERS_MAX)
-		strbuf_printf(out, "silenced by the configuration: %zu more of mounts of users\n", users - AUDIT_USERS_MAX);
+		strbuf_printf(out, "ignored by the configuration: %zu more of users' mounts\n", users - AUDIT_USERS_MAX);
 }
 
 const struct audit_row *audit_next_over(const struct audit_told_run *told, size_t *at, struct strbuf *place)
@@ -148,7 +148,7 @@ const struct audit_row *audit_next_over(const struct audit_told_run *told, size_
 	return NULL;
 }
 
-/** The lines of the configuration that have run out. */
+/** List the lines of the configuration that have expired. */
 static void put_over(struct strbuf *out, const struct audit_told_run *told)
 {
 	struct strbuf place;
@@ -171,6 +171,29 @@ static int compare_targets(const void *a, const void *b)
 	if (order == 0)
 		order = (int)(*y)->severity - (int)(*x)->severity;
 	return order ? order : *x < *y ? -1 : *x > *y;
+}
+
+/** "/etc/fstab: 6 critical, 12 warnings (16 informational; -v shows them)" */
+static void put_summary(const struct audit_told_run *told, const size_t of[AUDIT_CRITICAL + 1], struct strbuf *out)
+{
+	const struct audit_report *report = told->report;
+	escape_terminal(out, told->fstab ? told->fstab : "no fstab");
+	strbuf_printf(out, ": %zu critical, %zu warning%s", of[AUDIT_CRITICAL], of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s");
+	if (of[AUDIT_INFO])
+		strbuf_printf(out, told->least == AUDIT_INFO ? ", %zu informational" : " (%zu informational; -v shows %s)", of[AUDIT_INFO],
+		              of[AUDIT_INFO] == 1 ? "it" : "them");
+	if (report->suppressed)
+		strbuf_printf(out, ", %zu ignored by the fstab", report->suppressed);
+	if (report->silenced)
+		strbuf_printf(out, ", %zu ignored by the configuration", report->silenced);
+	if (told->baseline) {
+		const struct audit_base_counts *since = told->since;
+		strbuf_puts(out, "; since ");
+		audit_baseline_when(told->old, out);
+		strbuf_printf(out, ": mounts: %zu new, %zu changed, %zu gone; findings: %zu new, %zu gone", since->came, since->changed,
+		              since->went, since->new_findings, since->gone_findings);
+	}
+	strbuf_putc(out, '\n');
 }
 
 void audit_text(const struct audit_told_run *told, struct strbuf *out)
@@ -197,30 +220,16 @@ void audit_text(const struct audit_told_run *told, struct strbuf *out)
 	}
 	free(shown);
 	audit_count(told, of);
-	/* From cron a clean system is silent. */
+	/* A clean system prints nothing when run from cron. */
 	if (n > 0 || told->least == AUDIT_INFO || told->terminal) {
-		strbuf_printf(out, "%zu critical, %zu warning, %zu info", of[AUDIT_CRITICAL], of[AUDIT_WARNING], of[AUDIT_INFO]);
-		if (report->suppressed)
-			strbuf_printf(out, ", %zu ignored by the fstab", report->suppressed);
-		if (report->silenced)
-			strbuf_printf(out, ", %zu silenced by the configuration", report->silenced);
-		if (told->baseline) {
-			const struct audit_base_counts *since = told->since;
-			strbuf_puts(out, "; since ");
-			audit_baseline_when(told->old, out);
-			strbuf_printf(out, ": mounts: %zu new, %zu changed, %zu gone; findings: %zu new, %zu gone", since->came,
-			              since->changed, since->went, since->new_findings, since->gone_findings);
-		}
-		strbuf_puts(out, "; ");
-		escape_terminal(out, told->fstab ? told->fstab : "there is no fstab");
-		strbuf_putc(out, '\n');
+		put_summary(told, of, out);
 		audit_put_left_out(out, report);
 	}
 	if (told->least == AUDIT_INFO)
 		put_silenced(out, told->config);
 	put_over(out, told);
 	if (told->least == AUDIT_INFO && audit_set_count(&told->not_checked)) {
-		strbuf_puts(out, "not judged of everything: ");
+		strbuf_puts(out, "not checked everywhere: ");
 		audit_put_codes(out, &told->not_checked, ", ", "");
 		strbuf_putc(out, '\n');
 	}

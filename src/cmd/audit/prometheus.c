@@ -2,9 +2,8 @@
 /*
  * Text for Prometheus, as node_exporter's textfile collector reads it.
  *
- * A label set may stand there once, or the whole file is passed over: findings are made
- * lines, and of equal lines one stands.  A file has no timestamps for the same reason.  Where
- * not all have room, the gravest come first, and those of users' mounts last.
+ * The collector rejects a file with a label set twice, or with timestamps: of equal series one is
+ * printed.  If there are too many, the most severe come first, and those of users' mounts last.
  */
 #include "cmd/audit/audit.h"
 
@@ -51,13 +50,13 @@ static void put_label(struct strbuf *out, const char *name, const char *value)
 	audit_label(out, value ? value : "");
 }
 
-/** What a file is made of, and how many series it has. */
+/** A file of metrics. */
 struct metrics {
 	struct strbuf *out;
 	unsigned series;
 };
 
-/** Begin a metric. */
+/** Append the head of a metric. */
 static void head(struct metrics *m, const char *name, const char *help)
 {
 	strbuf_printf(m->out, "# HELP getmnt_audit_%s %s\n# TYPE getmnt_audit_%s gauge\n", name, help, name);
@@ -92,7 +91,7 @@ static void put_info(struct metrics *m, const struct audit_told_run *told)
 	char mntns[24] = "";
 	if (run->mntns)
 		snprintf(mntns, sizeof(mntns), "%" PRIu64, run->mntns);
-	head(m, "info", "What was audited, and by which version.");
+	head(m, "info", "What was audited, by which version.");
 	strbuf_puts(m->out, "getmnt_audit_info{");
 	put_label(m->out, "version", GETMNT_VERSION);
 	put_label(m->out, "host", run->host);
@@ -105,11 +104,11 @@ static void put_info(struct metrics *m, const struct audit_told_run *told)
 	++m->series;
 }
 
-/** A finding as a series. */
+/** The series of a finding. */
 struct series {
 	char *line;
 	enum audit_severity severity;
-	bool users;              /* of a mount of a user's */
+	bool users;              /* of a user's mount */
 };
 
 static int compare_series(const void *a, const void *b)
@@ -133,7 +132,7 @@ static char *series_line(const struct audit_finding *f)
 	return strbuf_take(&line);
 }
 
-/** The lines of the configuration that have run out. */
+/** The expired lines of the configuration. */
 static void put_expired(struct metrics *m, const struct audit_told_run *told)
 {
 	struct strbuf place;
@@ -142,7 +141,7 @@ static void put_expired(struct metrics *m, const struct audit_told_run *told)
 	const struct audit_row *row;
 	for (size_t at = 0; (row = audit_next_over(told, &at, &place)); ++n) {
 		if (n == 0)
-			head(m, "config_line_expired", "A line of the configuration that has run out.");
+			head(m, "config_line_expired", "An expired line of the configuration.");
 		if (n >= EXPIRED_MAX)
 			continue;
 		strbuf_puts(m->out, "getmnt_audit_config_line_expired{");
@@ -152,7 +151,7 @@ static void put_expired(struct metrics *m, const struct audit_told_run *told)
 	}
 	m->out->failed |= place.failed;
 	strbuf_destroy(&place);
-	put_gauge(m, "config_lines_expired", "Lines of the configuration that have run out.", (double)n);
+	put_gauge(m, "config_lines_expired", "Expired lines of the configuration.", (double)n);
 }
 
 static void put_findings(struct metrics *m, const struct audit_told_run *told, unsigned room)
@@ -174,7 +173,7 @@ static void put_findings(struct metrics *m, const struct audit_told_run *told, u
 	if (n)
 		qsort(all, n, sizeof(*all), compare_series);
 	if (n)
-		head(m, "finding", "What was found.");
+		head(m, "finding", "A finding.");
 	for (size_t i = 0; i < n; ++i) {
 		bool again = i && strcmp(all[i].line, all[i - 1].line) == 0;
 		if (!again && shown < room) {
@@ -188,20 +187,20 @@ static void put_findings(struct metrics *m, const struct audit_told_run *told, u
 		free(all[i].line);
 	free(all);
 	m->series += (unsigned)shown;
-	put_severities(m, "findings_left_out", "Findings that had no room as series of their own.", left);
+	put_severities(m, "findings_left_out", "Findings without a series of their own.", left);
 }
 
 void audit_prometheus(const struct audit_told_run *told, struct strbuf *out)
 {
 	struct metrics m = {.out = out};
-	put_gauge(&m, "success", "Whether it could be audited.", told->failed ? 0 : 1);
-	put_gauge(&m, "complete", "Whether all of the mounts is known.", audit_is_complete(told));
+	put_gauge(&m, "success", "Whether the audit was done.", told->failed ? 0 : 1);
+	put_gauge(&m, "complete", "Whether all mounts are known.", audit_is_complete(told));
 	put_gauge(&m, "last_run_timestamp_seconds", "When the last audit began.", (double)told->began);
-	put_gauge(&m, "duration_seconds", "How long it took.", told->seconds);
+	put_gauge(&m, "duration_seconds", "How long the audit took.", told->seconds);
 	put_info(&m, told);
 	for (size_t i = 0; i < told->run->nreasons; ++i) {
 		if (i == 0)
-			head(&m, "incomplete", "Why not all is known.");
+			head(&m, "incomplete", "Why not all mounts are known.");
 		strbuf_puts(out, "getmnt_audit_incomplete{");
 		put_label(out, "reason", told->run->reasons[i]);
 		strbuf_puts(out, "} 1\n");
@@ -211,16 +210,16 @@ void audit_prometheus(const struct audit_told_run *told, struct strbuf *out)
 		return;
 	size_t of[AUDIT_CRITICAL + 1];
 	audit_count(told, of);
-	put_gauge(&m, "last_completion_timestamp_seconds", "When the last audit ended that was made.",
+	put_gauge(&m, "last_completion_timestamp_seconds", "When the last successful audit ended.",
 	          (double)(told->began + (int64_t)told->seconds));
-	put_gauge(&m, "mounts", "How many mounts there are.", (double)told->mounts);
-	put_severities(&m, "findings", "How many findings there are.", of);
-	put_gauge(&m, "findings_ignored", "Findings that the fstab takes away.", (double)told->report->suppressed);
-	put_gauge(&m, "findings_silenced", "Findings that the configuration takes away.", (double)told->report->silenced);
+	put_gauge(&m, "mounts", "The number of mounts.", (double)told->mounts);
+	put_severities(&m, "findings", "The number of findings.", of);
+	put_gauge(&m, "findings_ignored", "Findings ignored by comments in the fstab.", (double)told->report->suppressed);
+	put_gauge(&m, "findings_silenced", "Findings ignored by the configuration.", (double)told->report->silenced);
 	put_expired(&m, told);
-	put_gauge(&m, "rules_not_judged", "Rules that could not be judged of everything.", audit_set_count(&told->not_checked));
+	put_gauge(&m, "rules_not_judged", "Rules that could not be checked everywhere.", audit_set_count(&told->not_checked));
 	if (audit_set_count(&told->not_checked))
-		head(&m, "rule_not_judged", "A rule that could not be judged of everything.");
+		head(&m, "rule_not_judged", "A rule that could not be checked everywhere.");
 	for (int code = 0; code < AUDIT_CODES; ++code) {
 		if (audit_set_has(&told->not_checked, (enum audit_code)code)) {
 			strbuf_printf(out, "getmnt_audit_rule_not_judged{code=\"%s\"} 1\n", audit_rules[code].code);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How an audit is told.
+ * How an audit is printed, where to, and within which time.
  *
  *     audit_way_run() --> run(), here or in a child with a deadline --> document
  *                                                                         |
  *                                    standard output, or a file, whole <--'
  *
- * A form that machines read is whole in any case: what could not be audited is told in it
- * as such.  So nothing is printed before all is known, and a child that was killed has
- * printed nothing.
+ * Formats for machines are always complete, also after a failure, which they report.  So nothing is
+ * printed before the audit is done, and a child that was killed has printed nothing.
  */
 #include "cmd/audit/audit.h"
 
@@ -95,14 +94,14 @@ struct row_table audit_plugin_table(const struct row_table *of, struct row_optio
 		"help", "verbose", "format", "nagios",
 	};
 	static const struct row_option own[] = {
-		{"critical", 'c', "RANGE", "CRITICAL, if the number of such findings is not in RANGE: 0"},
-		{"format", 0, "nagios", "as it is"},
-		{"nagios", 0, NULL, "as it is"},
-		{"timeout", 't', "SEC", "UNKNOWN after so many seconds: 10"},
-		{"verbose", 'v', NULL, "findings in lines of their own; twice, three times: more"},
-		{"version", 'V', NULL, "which version this is"},
-		{"warning", 'w', "RANGE", "WARNING, if the number of such findings is not in RANGE: 0"},
-		{"help", 'h', NULL, "this text"},
+		{"critical", 'c', "RANGE", "CRITICAL if the number of critical findings is outside RANGE (0)"},
+		{"format", 0, "nagios", "the default"},
+		{"nagios", 0, NULL, "the default"},
+		{"timeout", 't', "SEC", "UNKNOWN after this time (10)"},
+		{"verbose", 'v', NULL, "one line per finding; -vv and -vvv print more"},
+		{"version", 'V', NULL, "the version"},
+		{"warning", 'w', "RANGE", "WARNING if the number of warnings is outside RANGE (0)"},
+		{"help", 'h', NULL, "this help"},
 	};
 	size_t n = 0;
 	for (size_t i = 0; i < of->count; ++i) {
@@ -120,19 +119,19 @@ struct row_table audit_plugin_table(const struct row_table *of, struct row_optio
 void audit_plugin_help(const struct row_table *table, FILE *out)
 {
 	fputs("Usage:\n check_getmnt [options]\n getmnt audit --nagios [options]\n\n"
-	      "Compare what an fstab wants with what is mounted: a plugin for Nagios, Icinga and their kin.\n\nOptions:\n", out);
+	      "Compare an fstab with what is mounted: a plugin for Nagios, Icinga and others.\n\nOptions:\n", out);
 	rows_help(table, out);
-	fputs("\nA RANGE is [@]START:END; START: is without an end, ~:END without a beginning, END from 0;\n"
-	      "what is outside of it is told, with @ what is inside.\n"
+	fputs("\nA RANGE is [@]START:END.  START: has no end, ~:END no start, and END starts at 0.\n"
+	      "Numbers outside the range count, with @ those inside.\n"
 	      "\nExit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.\n\nDetails: getmnt-audit(8).\n", out);
 }
 
 static int choose(struct audit_way *way, int form)
 {
 	if (way->plugin && form != AF_NAGIOS)
-		return usage_error("--format", "\"%s\": this is a plugin; getmnt audit has it", form_names[form]);
+		return usage_error("--format", "\"%s\" is not a format of the plugin; use getmnt audit", form_names[form]);
 	if (way->chosen && way->form != form)
-		return usage_error("--format", "%s and %s: one form at a time", form_names[way->form], form_names[form]);
+		return usage_error("--format", "%s and %s exclude each other", form_names[way->form], form_names[form]);
 	way->chosen = true;
 	way->form = form;
 	return 0;
@@ -143,7 +142,7 @@ static int take_seconds(const char *name, const char *value, double *seconds)
 	char *end;
 	double number = strtod(value, &end);
 	if (end == value || *end || !(number > 0) || number > SECONDS_MAX)
-		return usage_error(name, "\"%s\": seconds, more than 0, at most %d", value, SECONDS_MAX);
+		return usage_error(name, "\"%s\": must be a number of seconds above 0, at most %d", value, SECONDS_MAX);
 	*seconds = number;
 	return 0;
 }
@@ -171,7 +170,7 @@ bool audit_way_take(struct audit_way *way, const char *name, const char *value, 
 	} else if (strcmp(name, "critical") == 0 || strcmp(name, "warning") == 0) {
 		bool critical = *name == 'c';
 		if (!audit_range_read(value, critical ? &way->limits.critical : &way->limits.warning))
-			*status = usage_error(critical ? "--critical" : "--warning", "\"%s\": no RANGE, which is [@]START:END", value);
+			*status = usage_error(critical ? "--critical" : "--warning", "\"%s\": must be a RANGE: [@]START:END", value);
 	} else if (strcmp(name, "max-time") == 0) {
 		*status = take_seconds("--max-time", value, &way->seconds);
 	} else if (strcmp(name, "timeout") == 0) {
@@ -232,7 +231,7 @@ const char *audit_way_why(struct audit_way *way)
 	return before ? before + 1 : said->data;
 }
 
-/** Tell of an audit that was not made.  @return the exit status. */
+/** Report an audit that was not done.  @return the exit status. */
 static int tell_failure(struct audit_way *way, const char *why, struct strbuf *document)
 {
 	static const struct audit_config none;
@@ -258,7 +257,7 @@ static int tell_failure(struct audit_way *way, const char *why, struct strbuf *d
 
 /* Delivery. */
 
-/** What is asked of the mounts where the name of a file leads over a link. */
+/** Asks the mounts whether a symlink in the name of an output file leads to what can block. */
 struct way_out {
 	struct os *os;
 	struct mount_table *table;   /* once it was read */
@@ -272,8 +271,8 @@ static bool leads_astray(void *arg, const char *path)
 	return !to->table || discover_path_blocks(to->table, path);
 }
 
-/** Put text into a file, whole or not at all.
-    @text  NULL: see whether it could be.
+/** Write text to a file, completely or not at all.
+    @text  NULL: check only whether it can be written.
     @return 0, or -1 after a message. */
 static int put_into(const char *path, const char *text, size_t len)
 {
@@ -291,7 +290,7 @@ int audit_way_may_save(const struct audit_way *way)
 	return put_into(way->save, NULL, 0);
 }
 
-/* As audit_json() makes it, of an audit that failed before anything was known. */
+/* What audit_json() prints for an audit that failed before anything was known. */
 #define JSON_NO_MEMORY \
 	"{\"findings\": [], \"counts\": {\"critical\": 0, \"warning\": 0, \"info\": 0, \"ignored\": 0, \"silenced\": 0}, " \
 	"\"left_out\": {\"critical\": 0, \"warning\": 0, \"info\": 0}, " \
@@ -300,7 +299,7 @@ int audit_way_may_save(const struct audit_way *way)
 	"\"host\": null, \"boot_id\": null, \"mntns\": null, \"table\": null, \"complete\": false, " \
 	"\"incomplete_reasons\": [\"memory ran out\"]}\n"
 
-/** What a form that programs read prints if there is no memory for its document; NULL: nothing. */
+/** What formats for machines print if there is no memory for the document; NULL: nothing. */
 static const char *const no_memory[AF_FORMS] = {
 	[AF_NAGIOS] = "GETMNT UNKNOWN - memory ran out\n",
 	[AF_JSON] = JSON_NO_MEMORY,
@@ -309,7 +308,7 @@ static const char *const no_memory[AF_FORMS] = {
 	                  "# TYPE getmnt_audit_success gauge\ngetmnt_audit_success 0\n",
 };
 
-/** Put a document where it is wanted.  @return 0, or -1 after a message. */
+/** Print a document, or write it to its file.  @return 0, or -1 after a message. */
 static int deliver(struct audit_way *way, struct strbuf *document)
 {
 	const char *text = document->failed ? no_memory[way->form] : strbuf_str(document);
@@ -318,17 +317,17 @@ static int deliver(struct audit_way *way, struct strbuf *document)
 	if (document->failed) {
 		message(NULL, "%s", strerror(ENOMEM));
 		rc = -1;
-		/* That may make room for the other. */
+		/* Frees memory for what follows. */
 		strbuf_destroy(document);
 	}
 	if (way->output)
 		return text && put_into(way->output, text, len) == 0 ? rc : -1;
 	if (len)
 		fwrite(text, 1, len, stdout);
-	return finish_stdout(true) == 0 ? rc : -1;   /* closed, it has told nobody */
+	return finish_stdout(true) == 0 ? rc : -1;
 }
 
-/** In a child. */
+/** The audit in a child. */
 struct audit_child {
 	struct audit_way *way;
 	int (*run)(void *arg, struct strbuf *document);
@@ -342,7 +341,7 @@ static int run_child(void *arg)
 	strbuf_init(&document);
 	int status = child->run(child->arg, &document);
 	enum { BROKEN = 255 };
-	/* Behind both stands how much of it is the document. */
+	/* The length of the document follows both. */
 	const struct strbuf *saved = &child->way->saved;
 	uint64_t len = document.len;
 	bool whole = !document.failed && !saved->failed && fwrite(strbuf_str(&document), 1, document.len, stdout) == document.len
@@ -352,7 +351,7 @@ static int run_child(void *arg)
 	return whole ? status : BROKEN;
 }
 
-/** Have it done in a child.  @return an exit status. */
+/** Audit in a child.  @return an exit status. */
 static int run_bounded(struct audit_way *way, int (*run)(void *, struct strbuf *), void *arg, struct strbuf *document)
 {
 	enum { BROKEN = 255 };
@@ -364,13 +363,13 @@ static int run_bounded(struct audit_way *way, int (*run)(void *, struct strbuf *
 	uint64_t len;
 	int rc = os_bounded(&os, way->seconds, run_child, &child, &done);
 	if (rc != 0)
-		snprintf(why, sizeof(why), "cannot be audited: %s", strerror(errno));
+		snprintf(why, sizeof(why), "could not be audited: %s", strerror(errno));
 	else if (done.late)
 		snprintf(why, sizeof(why), "not audited within %g seconds", way->seconds);
 	else if (done.signal)
-		snprintf(why, sizeof(why), "the audit was ended by signal %d (%s)", done.signal, strsignal(done.signal));
+		snprintf(why, sizeof(why), "the audit was killed by signal %d (%s)", done.signal, strsignal(done.signal));
 	else if (done.status == BROKEN || done.out.len < sizeof(len))
-		snprintf(why, sizeof(why), "the audit could not be told");
+		snprintf(why, sizeof(why), "the report could not be printed");
 	if (done.err.len)
 		fwrite(strbuf_str(&done.err), 1, done.err.len, stderr);
 	if (*why) {
@@ -395,12 +394,12 @@ int audit_way_run(struct audit_way *way, int (*run)(void *arg, struct strbuf *do
 		way->seconds = way->form == AF_NAGIOS ? SECONDS_DEFAULT : 0;
 	way->limits.seconds = way->seconds;
 	int status = way->seconds > 0 ? run_bounded(way, run, arg, &document) : run(arg, &document);
-	/* What is empty says that all is well. */
+	/* An empty file would mean a clean system. */
 	bool failed = status == AX_FAILED && way->output && document.len == 0 && !document.failed;
 	if (!failed && deliver(way, &document) != 0)
 		status = way->plugin ? NX_UNKNOWN : AX_FAILED;
 	else if (!failed && way->saved.len && put_into(way->save, strbuf_str(&way->saved), way->saved.len) != 0)
-		status = AX_FAILED;   /* what was told is told again then, and is not lost */
+		status = AX_FAILED;   /* the next audit reports the changes again */
 	strbuf_destroy(&document);
 	audit_way_destroy(way);
 	return status;
@@ -411,7 +410,7 @@ int audit_way_refuse(struct audit_way *way, int argc, char **argv)
 	struct strbuf document;
 	int status = AX_FAILED;
 	strbuf_init(&document);
-	/* A file that is read elsewhere must not go on telling of what was. */
+	/* A file of metrics must not keep the results of an earlier audit. */
 	bool metrics = asks_for_form(way, argc, argv, "prometheus");
 	way->output = NULL;
 	find_option(way, argc, argv, "output", &way->output);
