@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A text against the one that was there before it.
+ * An fstab compared with its former text.
  *
- * What is a risk is a matter of both: that a mount of a device is gone, or that a boot
- * needs what it could do without.  And what was a risk before is none that was added.
+ * Some risks follow from both: a mount of a device is lost, or boot needs a mount that it could do
+ * without.  A risk of the former text is not a new one.
  */
 #include "audit/audit_impl.h"
 
@@ -13,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A mount point, of both texts. */
+/** A mount point in both texts. */
 struct place {
 	const char *path;
 	uint32_t next;                   /* of the same hash */
-	const struct audit_mount *old;   /* the first line of a device that is mounted */
-	const struct audit_mount *now;   /* the same of the new text */
-	const struct audit_mount *line;  /* of the new: any, one that is mounted before others */
+	const struct audit_mount *old;   /* the first line that mounts a device there */
+	const struct audit_mount *now;   /* the same in the new text */
+	const struct audit_mount *line;  /* any line of the new text, preferably one mounted at boot */
 	const struct audit_mount *needed;
-	bool had, could_do_without;      /* of the old: a line, and all of them optional */
+	bool had, could_do_without;      /* the old text has lines for it; all of them are optional */
 };
 
 struct comparison {
@@ -32,7 +32,7 @@ struct comparison {
 	bool failed;                     /* ENOMEM */
 };
 
-/** The place of a line, made if it is new. */
+/** Find a place, or add it. */
 static struct place *place_of(struct comparison *of, const char *path)
 {
 	uint64_t hash = map64_text(path);
@@ -89,15 +89,15 @@ int audit_compare(const struct audit_report *old, struct audit_report *report, a
 		if (place->old && !place->now && (fstab_is_system(place->path) || (lost && lost(arg, place->path))))
 			add(&of, place, place->line, &(struct audit_finding){
 				.code = FSTAB_LOST, .severity = AUDIT_CRITICAL,
-				.message = !place->line ? "a device, server or directory was mounted there, and no line is of it now"
-				           : !place->line->boots ? "it was mounted at a boot, and its line says noauto now"
-				           : "a device, server or directory was mounted there, and this type stands on nothing",
-				.hint = "leave the line as it was"});
+				.message = !place->line ? "the new fstab has no line for this mount"
+				           : !place->line->boots ? "the new line has noauto: it is not mounted at boot any more"
+				           : "the new line mounts no device, server or directory",
+				.hint = "keep the former line"});
 		if (place->had && place->could_do_without && place->needed && place->path[1])
 			add(&of, place, place->needed, &(struct audit_finding){
 				.code = FSTAB_NOFAIL, .severity = AUDIT_WARNING,
-				.message = "a boot could do without it, by nofail, noauto or an automount, and now cannot",
-				.hint = "give it nofail, as before"});
+				.message = "boot fails without this mount, which was optional (nofail, noauto or an automount)",
+				.hint = "add nofail, as before"});
 	}
 	if (!of.failed)
 		audit_report_sort(report);

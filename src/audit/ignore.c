@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The comment that takes codes from the line below it:
+ * The comment that ignores codes for the line below it:
  *
- *     # getmnt: ignore=CODE,CODE why
+ *     # getmnt: ignore=CODE,CODE reason
  *
- * A word of it that is no code silences nothing, and who wrote it thinks that it does.
+ * Unknown codes are reported: their author believes that they are ignored.
  */
 #include "audit/audit_impl.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-/** What a word was perhaps meant to be; NULL. */
+/** The code that a misspelled word resembles; or NULL. */
 static const char *near_code(struct audit *audit, const char *word, size_t n)
 {
 	const char *found = NULL;
@@ -30,13 +30,13 @@ static const char *near_code(struct audit *audit, const char *word, size_t n)
 	return found;
 }
 
-/** Tell of a comment that says nothing. */
+/** Report a comment without effect. */
 static void tell(struct audit *audit, const struct tabline *line, const char *message, const char *expected)
 {
 	struct audit_entry entry = {.line = line, .source = "", .target = "", .fstype = ""};
 	audit_tell(audit, &entry, FSTAB_SYNTAX, &(struct audit_told){
 		.severity = AUDIT_INFO, .message = message, .expected = expected,
-		.hint = "getmnt audit --list-rules shows the codes; they stand with commas between, and DRIFT-* is all that begin so"});
+		.hint = "getmnt audit --list-rules lists the codes; separate them by commas"});
 }
 
 static size_t skip_blanks(const char *at, const char *end)
@@ -47,7 +47,7 @@ static size_t skip_blanks(const char *at, const char *end)
 	return (size_t)(at - from);
 }
 
-/** Whether a text begins with this word.  If so, go behind it. */
+/** Skip a word, if the text begins with it.  @return whether it does. */
 static bool skip_word(const char **at, const char *end, const char *word)
 {
 	size_t n = strlen(word);
@@ -68,7 +68,7 @@ void audit_ignored(struct audit *audit, const struct tabline *line, struct audit
 		return;
 	at += skip_blanks(at, end);
 	if (at == end || *at != '=') {
-		tell(audit, line, "this comment takes nothing from the line below it", "ignore=CODE,CODE");
+		tell(audit, line, "this comment ignores nothing", "ignore=CODE,CODE");
 		return;
 	}
 	bool told = false;
@@ -82,8 +82,8 @@ void audit_ignored(struct audit *audit, const struct tabline *line, struct audit
 		if ((!n || !audit_codes(word, n, set)) && !told) {
 			told = true;
 			const char *near = near_code(audit, word, n);
-			tell(audit, line, n ? audit_format(audit, "no rule has the code %.*s, and nothing is silenced by it", n < AUDIT_NAME_MAX ? (int)n : AUDIT_NAME_MAX, word)
-			                    : "a code is missing here, and nothing is silenced", near ? near : "a code");
+			tell(audit, line, n ? audit_format(audit, "unknown rule %.*s: it is not ignored", n < AUDIT_NAME_MAX ? (int)n : AUDIT_NAME_MAX, word)
+			                    : "a code is missing: nothing is ignored", near ? near : "a code");
 		}
 		at += skip_blanks(at, end);
 	} while (at < end && *at == ',');

@@ -31,17 +31,17 @@ bool audit_is_users(const char *owner)
 	return audit_is_owner(owner, "user") || audit_is_owner(owner, "session") || audit_is_owner(owner, "udisks");
 }
 
-/** Whether a unit file is there for what is mounted, whoever has started it. */
+/** Whether a mount has a unit file. */
 static bool has_unit(const struct fstab_world *world, const struct fstab_line *line)
 {
 	const char *name = line->swap ? line->swap : line->target;
 	return world->unit && name && world->unit(world->arg, name) == FSTAB_IDLE_UNIT;
 }
 
-/** The mount point of a line, as a key; false: it has none. */
+/** Get the key of a line's mount point.  @return false: it has none. */
 static bool key_of(const struct tabline *line, uint64_t *key)
 {
-	/* Of a damaged line as well, if that can be made out. */
+	/* A damaged line may still have one. */
 	const char *target = line->kind >= TABLINE_ENTRY ? tabline_value(line, TABLINE_TARGET) : NULL;
 	if (!target || *target != '/')
 		return false;
@@ -49,8 +49,8 @@ static bool key_of(const struct tabline *line, uint64_t *key)
 	return true;
 }
 
-/** Say of what is mounted where a line has its mount point that it is of that line: of what is
-    hidden, or another thing, the line says as well what is to be told.
+/** Give each mount at the mount point of a line the number of that line, also if it is hidden, or not
+    of the line: its comment may ignore findings.
     @return whether there was memory. */
 static bool number_places(struct fstab_plan *plan, const struct tablines *lines)
 {
@@ -83,7 +83,7 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match, const st
 	}
 	for (size_t i = 0; i < match->count; ++i) {
 		const struct fstab_difference *difference = &match->differences[i];
-		/* What a user mounts over the place of a line is not the line's. */
+		/* A user's mount there does not belong to the line. */
 		if (difference->kind == FSTAB_DIFFER_SOURCE && !audit_is_users(difference->live->owner))
 			plan->lines[difference->live - plan->lines].owner = "fstab";
 	}

@@ -21,7 +21,7 @@ bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
 	bool found = false;
 	for (const char *o; !found && (o = opt_next(&list, &n)) != NULL;) {
 		size_t key = opt_name(o, n);
-		/* "extpass=/usr/bin/askpass" asks for it. */
+		/* "extpass=/usr/bin/askpass" names a program that asks for it. */
 		bool file = key + 1 < n && o[key + 1] == '/' && !memchr(o + key + 1, '=', n - key - 1)
 		            && ((key >= 4 && memcmp(o + key - 4, "file", 4) == 0) || memmem(o, key, "cred", 4)
 		                || (word_is(o, key, "extpass") && !memchr(o, ' ', n)));
@@ -31,7 +31,7 @@ bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
 		rest = o + n;
 	}
 	strbuf_destroy(&one);
-	/* Behind quotes that do not end may be anything. */
+	/* Anything may follow an open quotation mark. */
 	return found || rest[strspn(rest, ",")];
 }
 
@@ -81,7 +81,7 @@ static bool keep(struct audit_report *report, const char **text)
 	return *text;
 }
 
-/** Copy a text without the secrets that stand in words of it.  @return whether there was memory. */
+/** Copy a text without its secrets.  @return whether there was memory. */
 static bool keep_masked(struct audit_report *report, const char **text)
 {
 	struct strbuf out;
@@ -102,7 +102,7 @@ int audit_report_add(struct audit_report *report, const struct audit_finding *fi
 		++report->suppressed;
 		return 0;
 	}
-	/* A user shall not raise an alarm that wakes an admin. */
+	/* A user must not be able to wake the administrator. */
 	if (audit_is_users(copy.owner) && copy.severity > AUDIT_WARNING)
 		copy.severity = AUDIT_WARNING;
 	const char **const texts[] = {&copy.target, &copy.hint, &copy.file, &copy.owner};

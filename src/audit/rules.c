@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of an fstab: one table; and the flow, each entry by itself, then against
- * the others.
+ * The table of rules, and auditing the text of an fstab: each entry by itself, then with the others.
  *
- * A rule must not cry wolf: what an installer writes, and what works, is not told; nor
- * is what depends on a fact that nobody knows.  A finding is a risk for a boot only if
- * the entry is needed then: not with noauto, nofail or an automount.
+ * No false alarms: what installers write and what works is not reported, nor what depends on an
+ * unknown fact.  A finding is a risk for the boot only if the boot needs the entry: not with noauto,
+ * nofail or an automount.
  */
 #include "audit/audit_impl.h"
 
@@ -95,7 +94,7 @@ const char *audit_severity_name(enum audit_severity severity)
 	return names[severity];
 }
 
-/* Telling. */
+/* Reporting. */
 
 const char *audit_format(struct audit *audit, const char *format, ...)
 {
@@ -112,7 +111,7 @@ void audit_unjudged(struct audit *audit, enum audit_code code)
 	audit_not_checked(audit->report, code);
 }
 
-/** Copy a string, which may go with the lines. */
+/** Copy a string, which lives only as long as the lines. */
 static const char *keep(struct audit *audit, const char *text)
 {
 	const char *copy = text ? arena_strndup(&audit->report->arena, text, strlen(text)) : NULL;
@@ -162,7 +161,7 @@ const struct audit_entry *audit_at(const struct audit *audit, const struct audit
 	return NULL;
 }
 
-/** Take one more component of a path.  @n, @hash  Of what was taken; 0 and MAP64_BYTES at first. */
+/** Go on to the next component of a path.  @n, @hash  Of the path so far; 0 and MAP64_BYTES at first. */
 static bool next_part(const char *path, size_t *n, uint64_t *hash)
 {
 	if (!path[*n] || !path[1])
@@ -200,7 +199,7 @@ const struct audit_entry *audit_asleep(const struct audit *audit, const char *pa
 	return found && above && strlen(above->path) > strlen(found->path) ? NULL : found;
 }
 
-/** Take an entry apart. */
+/** Parse an entry. */
 static void read_entry(struct audit *audit, struct audit_entry *entry, const struct tabline *line,
                        const struct audit_set *ignored)
 {
@@ -242,12 +241,12 @@ static void read_entry(struct audit *audit, struct audit_entry *entry, const str
 	entry->needed = !entry->swap && !entry->noauto && !entry->nofail && !entry->automount && !remote;
 	if (longer)
 		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
-			AUDIT_CRITICAL, true, "its options are longer than the kernel takes, and are not judged", NULL, NULL, NULL});
+			AUDIT_CRITICAL, true, "its options are longer than the kernel accepts; they are not checked", NULL, NULL, NULL});
 }
 
 /* The flow. */
 
-/** Take the lines apart; damaged ones are told. */
+/** Parse the lines; report damaged ones. */
 static void read_lines(struct audit *audit)
 {
 	const struct tablines *lines = audit->in->lines;
@@ -273,16 +272,16 @@ static void read_lines(struct audit *audit)
 			if (!audit_blanks(audit, &entry))
 				audit_tell(audit, &entry, FSTAB_SYNTAX, &(struct audit_told){
 					AUDIT_CRITICAL, true, line->why ? line->why : "not a line of fstab(5)",
-					"source, mount point, type, options, and two numbers", NULL,
-					blank ? "separate options by commas without blanks; \\040 stands for a blank in a name"
-					      : "mend it, or make it a comment"});
+					"source, mount point, type, options, two numbers", NULL,
+					blank ? "separate options by commas without blanks; write a blank in a name as \\040"
+					      : "fix the line, or comment it out"});
 		}
 		audit->report->ignored[i] = ignored;
 		ignored = (struct audit_set){0};
 	}
 }
 
-/** Index the entries, from the last: so the first of a hash is the first line. */
+/** Index the entries from the last to the first, so that the first of a hash is the first line. */
 static void index_entries(struct audit *audit)
 {
 	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->failed;) {
@@ -308,7 +307,7 @@ static void index_entries(struct audit *audit)
 	}
 }
 
-/** Keep what another text is compared by. */
+/** Keep what audit_compare() needs. */
 static void keep_mounts(struct audit *audit)
 {
 	struct audit_report *report = audit->report;

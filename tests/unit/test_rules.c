@@ -602,13 +602,13 @@ static void test_ignored_words(void)
 		{"# getmnt: ignore=MNT-D*\r", "", "MNT-DELETED MNT-DUP "},
 		{"#getmnt:ignore = FSTAB-PASSNO", "", "FSTAB-PASSNO "},
 		{"# getmnt: ignore=DRIFT-OPTION,FSTAB-PASSNO",
-		 "2 FSTAB-SYNTAX info : no rule has the code DRIFT-OPTION, and nothing is silenced by it (DRIFT-OPTIONS)\n", "FSTAB-PASSNO "},
-		{"# getmnt: ignore=drift-options", "2 FSTAB-SYNTAX info : no rule has the code drift-options, and nothing is silenced by it (DRIFT-OPTIONS)\n", ""},
-		{"# getmnt: ignore=SOMETHING,ELSE", "2 FSTAB-SYNTAX info : no rule has the code SOMETHING, and nothing is silenced by it (a code)\n", ""},
-		{"# getmnt: ignore=NO-*", "2 FSTAB-SYNTAX info : no rule has the code NO-*, and nothing is silenced by it (a code)\n", ""},
-		{"# getmnt: ignore=", "2 FSTAB-SYNTAX info : a code is missing here, and nothing is silenced (a code)\n", ""},
-		{"# getmnt: ignore=FSTAB-PASSNO,", "2 FSTAB-SYNTAX info : a code is missing here, and nothing is silenced (a code)\n", "FSTAB-PASSNO "},
-		{"# getmnt: ignore FSTAB-PASSNO", "2 FSTAB-SYNTAX info : this comment takes nothing from the line below it (ignore=CODE,CODE)\n", ""},
+		 "2 FSTAB-SYNTAX info : unknown rule DRIFT-OPTION: it is not ignored (DRIFT-OPTIONS)\n", "FSTAB-PASSNO "},
+		{"# getmnt: ignore=drift-options", "2 FSTAB-SYNTAX info : unknown rule drift-options: it is not ignored (DRIFT-OPTIONS)\n", ""},
+		{"# getmnt: ignore=SOMETHING,ELSE", "2 FSTAB-SYNTAX info : unknown rule SOMETHING: it is not ignored (a code)\n", ""},
+		{"# getmnt: ignore=NO-*", "2 FSTAB-SYNTAX info : unknown rule NO-*: it is not ignored (a code)\n", ""},
+		{"# getmnt: ignore=", "2 FSTAB-SYNTAX info : a code is missing: nothing is ignored (a code)\n", ""},
+		{"# getmnt: ignore=FSTAB-PASSNO,", "2 FSTAB-SYNTAX info : a code is missing: nothing is ignored (a code)\n", "FSTAB-PASSNO "},
+		{"# getmnt: ignore FSTAB-PASSNO", "2 FSTAB-SYNTAX info : this comment ignores nothing (ignore=CODE,CODE)\n", ""},
 		{"# getmnt: see to this", "", ""},
 		{"# getmntignore=X", "", ""},
 		{"# getmnt:", "", ""},
@@ -698,7 +698,7 @@ static void test_hostile(void)
 		strbuf_puts(&fstab, "a,");
 	strbuf_puts(&fstab, "\n");
 	CU_ASSERT_STRING_EQUAL(judged(strbuf_str(&fstab), &facts, NULL),
-	                       "2 FSTAB-SYNTAX critical! /x: its options are longer than the kernel takes, and are not judged\n");
+	                       "2 FSTAB-SYNTAX critical! /x: its options are longer than the kernel accepts; they are not checked\n");
 	strbuf_destroy(&fstab);
 }
 

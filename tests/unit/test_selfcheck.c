@@ -196,9 +196,9 @@ static void test_old_risks(void)
 		"does not reproduce /tmp: no line mounts it\n"
 		"does not reproduce /ov: no line mounts it\n"
 		"does not reproduce UUID=swap: no line is of it\n"
-		"!FSTAB-LOST /: a device, server or directory was mounted there, and no line is of it now\n"
-		"!FSTAB-LOST /bound: a device, server or directory was mounted there, and no line is of it now\n"
-		"!FSTAB-LOST /data: a device, server or directory was mounted there, and no line is of it now\n");
+		"!FSTAB-LOST /: the new fstab has no line for this mount\n"
+		"!FSTAB-LOST /bound: the new fstab has no line for this mount\n"
+		"!FSTAB-LOST /data: the new fstab has no line for this mount\n");
 }
 
 /** What the running kernel shows of the type, it knows. */
@@ -261,7 +261,7 @@ static void test_lost(void)
 		"does not reproduce /ov: no line mounts it\n"
 		"does not reproduce UUID=swap: no line is of it\n"
 		"not judged of every line: FSTAB-TYPE-UNSUPPORTED\n"
-		"!FSTAB-LOST / (line 1): a device, server or directory was mounted there, and this type stands on nothing\n");
+		"!FSTAB-LOST / (line 1): the new line mounts no device, server or directory\n");
 	/* /data was another before: that it goes is no loss. */
 	SAME(told("UUID=root / ext4\nUUID=root /data ext4\n/data/a\\012b /bound none bind,ro\n", GOOD, 0, true),
 		"reproduces 5 of 5 mounts, 1 of 1 swap spaces\n" NOT_JUDGED);
