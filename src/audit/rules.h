@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Rules: what can be wrong with an fstab and with what is mounted, each with a code that
- * stays.
+ * Rules: what can be wrong with an fstab and with what is mounted, each with a stable code.
  *
  *     lines of a file, facts --> audit_fstab() --> findings
  *     what is mounted -------> audit_drift(), audit_mounts() (drift.h, mounts.h) --^
  *     a configuration -------> audit_policy() (policy.h); audit_config_apply() (config.h)
  *
- * The text is judged line by line, and lines against each other.  What has to be
- * asked of the machine is asked through struct fstab_facts; where nobody answers,
- * the rule is told as not judged.  Pure, and linear in the bytes of the text.
+ * The lines of an fstab are checked one by one, and compared with each other.  Facts about the machine
+ * come through struct fstab_facts; a rule that lacks a fact is noted as not checked.  Pure, and linear
+ * in the bytes of the text.
  *
- * Two texts are compared by what they mount at a boot: audit_compare().
+ * audit_compare() compares two texts by what they mount at boot.
  *
- * A comment "# getmnt: ignore=CODE,CODE" in the lines of comment right above an entry
- * takes these codes from it.  What is no code there is told, for information.
+ * A comment "# getmnt: ignore=CODE,CODE" directly above an entry ignores these codes for it.
  */
 #ifndef GM_AUDIT_RULES_H
 #define GM_AUDIT_RULES_H
@@ -200,78 +198,78 @@ unsigned audit_set_count(const struct audit_set *set);
 /** All rules with any of these flags; with 0 all rules. */
 struct audit_set audit_set_of(unsigned flags);
 
-/** The code of this name, n bytes long; -1: there is none. */
+/** The code with this name of n bytes; -1: none. */
 int audit_code(const char *name, size_t n);
 
-/** Add the codes of this name, n bytes long, to a set: "DRIFT-*" is all that begin so, "*" is all.
+/** Add the codes with this name of n bytes to a set; "DRIFT-*" is all that begin so, "*" is all.
     @return whether there is one. */
 bool audit_codes(const char *name, size_t n, struct audit_set *set);
 
 /** "info", "warning", "critical". */
 const char *audit_severity_name(enum audit_severity severity);
 
-/** A finding against a baseline. */
-enum audit_age { AUDIT_AGELESS /* not known */, AUDIT_NEW, AUDIT_KNOWN };
+/** A finding compared with a baseline. */
+enum audit_age { AUDIT_AGELESS /* unknown */, AUDIT_NEW, AUDIT_KNOWN };
 
 /** All strings are decoded bytes, without secrets. */
 struct audit_finding {
 	enum audit_code code;
 	enum audit_severity severity;
-	bool boot;               /* this one is a risk for a boot */
-	const char *file;        /* where it was said, for people; NULL: in the fstab */
-	uint32_t line;           /* in the file, from 1; 0: it is of none */
-	const char *target;      /* of a swap space, its source; "" for none */
-	const char *owner;       /* who mounts it: "fstab", "unknown", or as fstab_line has it; NULL:
-	                            it is of no mount.  audit_is_users(): at most a warning */
-	const char *fstype;      /* of the mount; NULL the same */
-	const char *message;
+	bool boot;               /* a risk for the boot */
+	const char *file;        /* of the line; NULL: the fstab */
+	uint32_t line;           /* from 1; 0: none */
+	const char *target;      /* the mount point, or the source of a swap space; "": none */
+	const char *owner;       /* who made the mount, one of audit_owners[]; NULL: not a mount.
+	                            audit_is_users(): the finding is at most a warning */
+	const char *fstype;      /* of the mount; NULL: not a mount */
+	const char *message;     /* what is wrong */
 	const char *expected, *actual;   /* or NULL */
-	const char *hint;        /* what to do; or NULL */
-	const char *refused;     /* why the kernel is known to refuse the mount, of the line: "the
-	                            line has ..."; or NULL */
-	const char *option;      /* which one it is, if it is refused, as it stands; else NULL */
-	enum audit_age age;      /* audit_baseline_age() */
-	bool left_out;           /* within audit_report_bound() alone */
+	const char *hint;        /* the remedy; or NULL */
+	const char *refused;     /* why the kernel refuses the mount of the line: "the line has ...";
+	                            or NULL */
+	const char *option;      /* the refused option as it is written; else NULL */
+	enum audit_age age;      /* audit_baseline_findings() */
+	bool left_out;           /* used within audit_report_bound() */
 };
 
 struct audit_input {
 	const struct tablines *lines;
 	const struct fstab_facts *facts;   /* NULL: none */
 
-	/** Whether a source or options (the other is NULL) hold a secret; or NULL. */
+	/** Whether a source, or options (the other is NULL), hold a secret; or NULL. */
 	bool (*secret)(const char *source, const char *options);
 
-	/** The mounts that there are: an option that one of the same type shows is known to
-	    the kernel.  NULL: not known. */
+	/** The live mounts: the kernel knows an option that a mount of the same type shows.
+	    NULL: unknown. */
 	const struct discovery *live;
 
-	/** Nobody but its owner can read the file. */
+	/** Only its owner can read the file. */
 	bool closed;
 
-	/** ROOT, as the mount points of `live` have it; NULL: not known. */
+	/** ROOT, as in the mount points of `live`; NULL: unknown. */
 	const char *root;
 };
 
-/** A line that has a mount point, as two texts are compared by it. */
+/** A line with a mount point, for audit_compare(). */
 struct audit_mount {
 	const char *path;        /* normal */
 	uint32_t line;
 	struct audit_set ignored;
-	bool boots;              /* mounted at a boot, or by an automount: not noauto */
+	bool boots;              /* mounted at boot or by an automount: not noauto */
 	bool optional;           /* noauto, nofail or an automount */
-	bool needed;             /* a boot fails without it */
-	bool device;             /* stands on what is there before it: a device, server, directory */
+	bool needed;             /* boot fails without it */
+	bool device;             /* its source is a device, a server or a directory */
 };
 
 struct audit_report {
-	struct audit_finding *findings;    /* by line, those of none last */
+	struct audit_finding *findings;    /* by line, those without a line last */
 	size_t count, room;
-	size_t of[AUDIT_CRITICAL + 1];        /* how many of each severity */
-	size_t suppressed;                 /* by lines of the fstab */
-	size_t silenced;                   /* by the configuration */
-	size_t left_out[AUDIT_CRITICAL + 1];  /* findings of users' mounts that are not in the list,
-	                                         of each severity: audit_report_bound() */
-	struct audit_mount *mounts;        /* as the lines stand */
+	size_t of[AUDIT_CRITICAL + 1];        /* the number of each severity */
+	size_t suppressed;                 /* findings ignored by comments in the fstab */
+	size_t silenced;                   /* findings ignored by the configuration */
+	size_t left_out[AUDIT_CRITICAL + 1];  /* findings of users' mounts that were removed from the
+	                                         list, by severity: audit_report_bound() */
+	struct audit_mount *mounts;        /* in the order of the lines */
 	size_t nmounts;
 	struct audit_set *ignored;         /* of each line, from number 1 on: what its comment ignores */
 	size_t nlines;
@@ -280,7 +278,7 @@ struct audit_report {
 };
 
 /**
- * Judge an fstab.
+ * Check an fstab.
  *
  * @report [out]  To be destroyed, also after an error.
  * @return 0, or -1.  Errors: ENOMEM.
@@ -293,8 +291,8 @@ void audit_report_destroy(struct audit_report *report);
 void audit_report_init(struct audit_report *report);
 
 /**
- * Add a finding; its strings are copied.  One that its line takes from it is counted in
- * `suppressed` instead.
+ * Add a finding, whose strings are copied.  One that a comment ignores is counted in `suppressed`
+ * instead.
  *
  * @return 0, or -1.  Errors: ENOMEM.
  */
@@ -306,30 +304,29 @@ void audit_not_checked(struct audit_report *report, enum audit_code code);
 /** Whether the comment above a line (from 1; 0: none) ignores a rule. */
 bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum audit_code code);
 
-/** Findings of users' mounts that a report keeps, and bytes of text that they have together. */
+/** The number of findings of users' mounts that a report keeps, and the bytes of their texts. */
 enum { AUDIT_USERS_MAX = 50, AUDIT_USERS_BYTES = 64 << 10 };
 
 /**
- * Bound the findings of mounts that users made: so many mounts and such long names as a user likes do
- * not push those of the system out of any form.  The gravest are kept; of equal ones the first.
+ * Limit the findings of users' mounts, so that many mounts with long names do not displace those of the
+ * system in any format.  The most severe are kept, among equals the first.
  *
  * @rules  Findings of other rules are neither left out nor counted.
  */
 void audit_report_bound(struct audit_report *report, const struct audit_set *rules);
 
-/** Put findings in their order: by line and code; of those without a line, by target and code. */
+/** Sort findings by line and code, those without a line by target and code. */
 void audit_report_sort(struct audit_report *report);
 
-/** Whether a mount that the text of before made as it is live is not made so any more. */
+/** Whether the former text made a live mount as it is, and the new one does not. */
 typedef bool audit_lost_fn(void *arg, const char *path);
 
 /**
- * Put to a report what is a risk only beside the text that was there before:
+ * Add the risks that follow from the former text to a report:
  *
- * - FSTAB-LOST: what was mounted of a device, a server or a directory is mounted no
- *   more, or of a type that stands on nothing.  Of a place of the system always
- *   (fstab_is_system()), of another if `lost` says so;
- * - FSTAB-NOFAIL: a boot could do without a mount, and now cannot.
+ * - FSTAB-LOST: a device, server or directory was mounted, and the new text does not mount it; for
+ *   mount points of the system (fstab_is_system()), and for others if `lost` says so;
+ * - FSTAB-NOFAIL: boot could do without a mount, and now cannot.
  *
  * Linear.
  *
@@ -339,7 +336,7 @@ typedef bool audit_lost_fn(void *arg, const char *path);
 int audit_compare(const struct audit_report *old, struct audit_report *report, audit_lost_fn *lost, void *arg);
 
 /**
- * The risks for a boot that one report has and another has not, by code and target.
+ * The risks for the boot that `report` has and `old` lacks, by code and target.
  *
  * @risks [out]  An array of pointers into the report, to be freed.
  * @return its length, or -1.  Errors: ENOMEM.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt audit: what an fstab wants, against what is mounted, and what devices are
- * called.
+ * getmnt audit: an fstab compared with what is mounted and with the devices of the machine.
  *
  *     options --> run_know() --> fstab_plan() --> fstab_match() --> audit_drift() --.
  *                     |                                                              >-- findings
@@ -9,9 +8,9 @@
  *     configuration --> audit_policy() ----------------------------------------------^
  *     baseline --> audit_base_judge() -----------------------------------------------^
  *
- * Nothing is written but what --output and --save name, and nothing that can block is touched.
+ * Only --output and --save write files, and nothing that can block is touched.
  *
- * Exit status: 0 clean, 1 findings, 2 it could not be audited.
+ * Exit status: 0 clean, 1 findings, 2 the audit failed.
  */
 #include "cmd/audit/audit.h"
 
@@ -49,10 +48,10 @@ struct auditing {
 	struct audit_asked *asked;
 	struct fstab_machine machine;
 	struct strbuf path;       /* of the fstab, as it is shown */
-	bool is_there;            /* the fstab */
-	bool is_lost;             /* it is known not to be */
-	bool is_seen;             /* ... by its usual name, and who may write to it */
-	bool is_closed;           /* nobody but its owner can read it */
+	bool is_there;            /* the fstab exists */
+	bool is_lost;             /* it is known not to exist */
+	bool is_seen;             /* it was read at its usual place: `st` is known */
+	bool is_closed;           /* only its owner can read it */
 	struct k_statx st;
 	char *text;
 	struct tablines *lines;
@@ -64,7 +63,7 @@ struct auditing {
 	int64_t began;            /* seconds since 1970 */
 };
 
-/** Read it.  What was named may be a pipe; else a FIFO is none. */
+/** Read the fstab.  A named one may be a pipe; at the usual place it must be a regular file. */
 static int read_text(struct auditing *a, const char *path, size_t *len)
 {
 	struct run *run = &a->machine.run;
@@ -73,7 +72,7 @@ static int read_text(struct auditing *a, const char *path, size_t *len)
 	                       : os_read_regular(os, AT_FDCWD, path, FILE_MAX, &a->text, len);
 }
 
-/** Read the fstab.  One that is not there, and was not named, is told by the report.
+/** Read the fstab.  If it does not exist and was not named, the report says so.
     @return 0, or -1 after a message. */
 static int read_fstab(struct auditing *a)
 {
@@ -125,7 +124,7 @@ static int read_fstab(struct auditing *a)
 	return rc;
 }
 
-/** Judge what lies under mounts.  @return 0, or -1 (ENOMEM). */
+/** Check for data under mounts.  @return 0, or -1 (ENOMEM). */
 static int judge_under(struct auditing *a, const struct fstab_plan *plan)
 {
 	struct host *host = &a->machine.host;
@@ -149,7 +148,7 @@ static int judge_under(struct auditing *a, const struct fstab_plan *plan)
 	return rc;
 }
 
-/** Judge what holds what is not mounted.  @return 0, or -1 (ENOMEM). */
+/** Check what holds unmounted file systems.  @return 0, or -1 (ENOMEM). */
 static int judge_holders(struct auditing *a, bool (*secret)(const char *, const char *))
 {
 	struct host_holders holders;
@@ -174,7 +173,7 @@ static int judge_findings(struct auditing *a)
 	return audit_base_findings(&a->base, &rules, &a->report);
 }
 
-/** Judge all.  @return 0, or -1 after a message. */
+/** Check all rules.  @return 0, or -1 after a message. */
 static int judge(struct auditing *a)
 {
 	struct fstab_machine *machine = &a->machine;
@@ -245,8 +244,8 @@ static int judge(struct auditing *a)
 	return rc == 0 ? 0 : -1;
 }
 
-/** Tell.
-    @failed  Why it could not be audited; NULL: it was.
+/** Print the report.
+    @failed  Why the audit failed; NULL: it did not.
     @return an exit status. */
 static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 {
@@ -281,7 +280,7 @@ static int tell(struct auditing *a, const char *failed, struct strbuf *document)
 	}
 	asked->way.unsaved = !failed && asked->save
 	                     && (audit_way_may_save(&asked->way) != 0 || audit_base_text(&a->base, &told, &asked->way.saved) != 0);
-	/* A baseline has all findings, no form has. */
+	/* A baseline keeps all findings; no format lists all of them. */
 	audit_report_bound(&a->report, &told.rules);
 	int status = audit_way_tell(&asked->way, &told, document);
 	if (asked->way.unsaved)
@@ -377,7 +376,7 @@ static int audit(int argc, char **argv, bool plugin)
 	else
 		audit_options_help(stdout);
 	int status = finish_stdout(true) == 0 ? AX_CLEAN : AX_FAILED;
-	/* As the guidelines have it: nothing was checked. */
+	/* As the guidelines of the plugins say. */
 	if (asked.way.plugin)
 		status = NX_UNKNOWN;
 	audit_way_destroy(&asked.way);

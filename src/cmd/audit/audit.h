@@ -2,19 +2,19 @@
 /**
  * What the files of `getmnt audit` share.
  *
- *     audit.c             what is asked of the machine, the flow
- *     options.c     what the command is asked for (options.h)
+ *     audit.c       the flow
+ *     options.c     the options (options.h)
  *     host.c        the rules of a host, with what they need read
- *     config.c      the configuration: found, read, shown (config.h)
- *     baseline.c    --baseline, --save: the file, what is done with it (baseline.h)
- *     way.c         how it is told: the form, to where, within which time
- *     out.c         findings as text, the table of rules
- *     json.c        ... as JSON, as a line of it, as a fact for Ansible
- *     nagios.c      ... as a monitoring plugin tells them
- *     prometheus.c  ... as metrics
+ *     config.c      finding, reading and printing the configuration (config.h)
+ *     baseline.c    --baseline and --save (baseline.h)
+ *     way.c         the format, the output file, the time limit
+ *     out.c         findings as text; the list of rules
+ *     json.c        as JSON, as a line of JSON
+ *     nagios.c      as a monitoring plugin prints them
+ *     prometheus.c  as metrics
  *
- * What makes a form is a pure function of struct audit_told_run, and appends to a
- * string; it fails by string->failed alone.
+ * A format is a pure function of struct audit_told_run that appends to a string; it fails only by
+ * string->failed.
  */
 #ifndef GM_CMD_AUDIT_H
 #define GM_CMD_AUDIT_H
@@ -34,113 +34,112 @@ enum { NX_OK = 0, NX_WARNING = 1, NX_CRITICAL = 2, NX_UNKNOWN = 3 };
 struct audit_range {
 	const char *text;        /* as it was given */
 	double from, to;
-	bool inside;             /* "@": what is in it is told; else what is not */
+	bool inside;             /* "@": numbers inside the range count; else those outside */
 };
 
-/** Read a range.  @return whether it is one. */
+/** Parse a range.  @return whether it is valid. */
 bool audit_range_read(const char *text, struct audit_range *range);
 
-/** Whether a number is one that a range tells of. */
+/** Whether a number is outside a range, or inside one with "@". */
 bool audit_range_tells(const struct audit_range *range, double number);
 
-/** Of a monitoring plugin. */
+/** Limits of a monitoring plugin. */
 struct audit_limits {
-	struct audit_range warning, critical;   /* how many findings of this severity */
-	double seconds;          /* it has; 0: no limit */
+	struct audit_range warning, critical;   /* for the number of findings of this severity */
+	double seconds;          /* 0: no limit */
 	int verbose;             /* 0 to 3 */
 };
 
-/** What there is to be told. */
+/** What is printed. */
 struct audit_told_run {
 	struct run *run;
 	const struct audit_report *report;
-	const struct audit_config *config;  /* and what it has silenced */
-	int64_t today;           /* as audit_config_apply() had it */
-	const char *fstab;       /* its name, for people; NULL: there is none */
+	const struct audit_config *config;  /* with the findings that it ignores */
+	int64_t today;           /* as in audit_config_apply() */
+	const char *fstab;       /* its name; NULL: it does not exist */
 	const char *root;
 	struct audit_set rules;        /* the rules that are on */
 	struct audit_set not_checked;  /* of these, those that could not be checked everywhere */
 	struct audit_set lacking;      /* of these, those for lack of a fact, not of an option */
-	enum audit_severity least;  /* of the text: findings below are counted alone */
-	bool terminal, colored;  /* the text is read at one; and with colours */
-	const char *failed;      /* why it could not be audited, a message: escaped; NULL: it was */
+	enum audit_severity least;  /* text lists findings from this severity on */
+	bool terminal, colored;  /* text is printed on a terminal; in colors */
+	const char *failed;      /* why the audit failed, escaped; NULL: it did not */
 	int status;              /* AX_CLEAN ... */
-	bool whole;              /* rules that could not be judged are no success */
+	bool whole;              /* --require-complete */
 	int64_t began;           /* seconds since 1970 */
-	double seconds;          /* it took */
-	size_t mounts;           /* that were looked at */
+	double seconds;          /* the duration */
+	size_t mounts;           /* the number of mounts */
 	const struct audit_limits *limits;
-	const char *baseline;    /* the file that it was compared with; NULL: none */
-	const struct audit_baseline *old;   /* what it says */
-	const struct audit_base_counts *since;   /* what differs from it */
+	const char *baseline;    /* the name of the baseline; NULL: none */
+	const struct audit_baseline *old;   /* its content */
+	const struct audit_base_counts *since;   /* the differences */
 };
 
-/** Whether a finding is to be told. */
+/** Whether the rule of a finding is on. */
 static inline bool audit_is_on(const struct audit_told_run *told, const struct audit_finding *finding)
 {
 	return audit_set_has(&told->rules, finding->code);
 }
 
-/** Whether all is known. */
+/** Whether all mounts are known. */
 static inline bool audit_is_complete(const struct audit_told_run *told)
 {
 	return !told->failed && told->run->complete;
 }
 
-/** How many findings of each severity are on, with those that are left out. */
+/** Count the findings of each severity, with those that are left out. */
 void audit_count(const struct audit_told_run *told, size_t of[AUDIT_CRITICAL + 1]);
 
-/** Cut what was appended to a text since a length to so many characters, "..." being the last of them. */
+/** Shorten what follows a length in a text to at most `chars` characters, ending in "...". */
 void audit_cut(struct strbuf *out, size_t from, size_t chars);
 
-/** Append a name or text of a finding, escaped; of a mount of a user's AUDIT_TEXT_MAX characters of it. */
+/** Append a text of a finding, escaped; of a user's mount at most AUDIT_TEXT_MAX characters. */
 enum { AUDIT_TEXT_MAX = 300 };
 void audit_put_text(struct strbuf *out, const struct audit_finding *finding, const char *text);
 
-/** Append "left out: 0 critical, 470 warning, 0 info of mounts of users" and a newline, if any are. */
+/** Append a line with the number of findings that are left out, if any are. */
 void audit_put_left_out(struct strbuf *out, const struct audit_report *report);
 
-/* The forms. */
+/* The formats. */
 
-/** By mount point, and what they add up to; nothing of what failed. */
+/** Findings by mount point, and a summary; nothing if the audit failed. */
 void audit_text(const struct audit_told_run *told, struct strbuf *out);
 
 /** One JSON document: docs/audit.schema.json. */
 void audit_json(const struct audit_told_run *told, struct strbuf *out);
 
-/** The same in one line. */
+/** The same on one line. */
 void audit_jsonl(const struct audit_told_run *told, struct strbuf *out);
 
-/** A line, with perfdata; behind it what `verbose` asks for. */
+/** A line with perfdata, and the lines that `verbose` adds. */
 void audit_nagios(const struct audit_told_run *told, struct strbuf *out);
 
-/** The exit status of that. */
+/** Its exit status. */
 int audit_nagios_status(const struct audit_told_run *told);
 
-/** A line without perfdata, where there is nothing else to be told: UNKNOWN, why. */
+/** A line without perfdata: UNKNOWN, and why. */
 void audit_nagios_unknown(const char *why, struct strbuf *out);
 
-/** Text for Prometheus.  No more than this many series: */
+/** Text for Prometheus, with at most so many series. */
 enum { AUDIT_SERIES_MAX = 500 };
 void audit_prometheus(const struct audit_told_run *told, struct strbuf *out);
 
-/** Append the value of a label, in quotes: valid UTF-8 whatever the bytes are, at most 1000
-    of them, the rest "...". */
+/** Append the value of a label in quotes: valid UTF-8 whatever the bytes are, shortened to 1000. */
 void audit_label(struct strbuf *out, const char *value);
 
-/** Append a line of the configuration, without what is a secret. */
+/** Append a line of the configuration, without secrets. */
 void audit_put_row(struct strbuf *out, const struct audit_row *row);
 
 /**
- * Go on to the next line of the configuration that has run out.
+ * Step through the expired lines of the configuration.
  *
- * @at           From where; at first 0.
- * @place [out]  FILE:LINE, as it is.
- * @return it, or NULL: there is none.
+ * @at [in,out]  The position; 0 at first.
+ * @place [out]  FILE:LINE, not escaped.
+ * @return the next, or NULL.
  */
 const struct audit_row *audit_next_over(const struct audit_told_run *told, size_t *at, struct strbuf *place);
 
-/** Print the table of rules. */
+/** Print the list of rules. */
 void audit_list_rules(FILE *out);
 
 /* json.c */
@@ -148,7 +147,7 @@ void audit_list_rules(FILE *out);
 /** Append `, "NAME": "VALUE"`, null for NULL. */
 void audit_member(struct strbuf *out, const char *name, const char *value);
 
-/** Append the codes of a set, quoted, with something between. */
+/** Append the codes of a set.  @between, @quote  The separator, and quotation marks. */
 void audit_put_codes(struct strbuf *out, const struct audit_set *set, const char *between, const char *quote);
 
 /* way.c */
@@ -167,14 +166,13 @@ struct audit_way {
 	bool whole;              /* --require-complete */
 	bool terminal;           /* standard output is one */
 	const char *output;      /* a file instead of standard output; or NULL */
-	double seconds;          /* the audit has; 0: no limit */
+	double seconds;          /* the time limit; 0: none */
 	struct audit_limits limits;
-	const char *root;        /* for what is told where nothing was audited */
+	const char *root;        /* for the report of an audit that failed */
 	bool live;
-	bool failed;             /* nothing was audited */
-	bool unsaved;            /* what was to be saved is not going to be */
-	struct strbuf said;      /* messages, a line each */
-	const char *save;        /* a file for what is in saved, once the document is delivered; or NULL */
+	bool unsaved;            /* the baseline will not be saved */
+	struct strbuf said;      /* messages, one per line */
+	const char *save;        /* the file for `saved`, written after the document; or NULL */
 	struct strbuf saved;
 };
 
@@ -213,29 +211,28 @@ void audit_plugin_help(const struct row_table *table, FILE *out);
  */
 bool audit_way_take(struct audit_way *way, const char *name, const char *value, int *status);
 
-/** Whether messages of what is not known stand beside the form, and not in it. */
+/** Whether the format is text, so that messages are printed apart from it. */
 bool audit_way_is_text(const struct audit_way *way);
 
-/** Make the form that was asked for, and send what is to be logged.
-    @return the exit status. */
+/** Make the document in the requested format.  @return the exit status. */
 int audit_way_tell(struct audit_way *way, const struct audit_told_run *told, struct strbuf *document);
 
-/** See whether what is to be saved can be, before a form tells the status.
+/** Check that the baseline can be saved, before the document says the status.
     @return 0, or -1 after a message. */
 int audit_way_may_save(const struct audit_way *way);
 
-/** The last message that was noted; or something. */
+/** The last message, or another reason. */
 const char *audit_way_why(struct audit_way *way);
 
 /**
- * Do an audit, and deliver what it tells.
+ * Audit, within the time limit, and print or write the document.
  *
- * @run    Audits, tells by audit_way_tell(), and returns its exit status.
+ * @run    Does the audit, calls audit_way_tell(), and returns its status.
  * @return the exit status of the program.
  */
 int audit_way_run(struct audit_way *way, int (*run)(void *arg, struct strbuf *document), void *arg);
 
-/** Tell of options that could not be read, by the arguments that were.
+/** Report invalid options in the requested format, if it is one for machines.
     @return the exit status of the program. */
 int audit_way_refuse(struct audit_way *way, int argc, char **argv);
 

@@ -27,9 +27,9 @@ enum { CONFIG_MAX = 1 << 20 /* bytes of a file */, FILES_MAX = 1000, DIR_BYTES =
 struct reading {
 	struct fstab_machine *machine;
 	struct audit_config *config;
-	struct os *os;           /* by which it is read */
-	bool trusting;           /* whoever may write a file */
-	char **names;            /* of CONFIG_DIR */
+	struct os *os;
+	bool trusting;           /* not root: files that others may write are read */
+	char **names;            /* of files in CONFIG_DIR */
 	size_t nnames, names_room;
 };
 
@@ -51,7 +51,7 @@ bool audit_is_trusted(const char *name, const struct stat *st, const char *optio
 	return false;
 }
 
-/** Open what a path has led to, and look at it.  @return a descriptor, or -1 after a message. */
+/** Open a resolved path, and check who may write it.  @return a descriptor, or -1 after a message. */
 static int open_trusted(struct reading *r, const char *name, const char *place, bool dir)
 {
 	struct os *os = r->os;
@@ -68,7 +68,7 @@ static int open_trusted(struct reading *r, const char *name, const char *place, 
 	return -1;
 }
 
-/** Take the text of a file.  @return 0, or -1 after a message. */
+/** Parse the text of a file.  @return 0, or -1 after a message. */
 static int take_text(struct reading *r, const char *name, const char *text, size_t len)
 {
 	int rc = audit_config_parse(r->config, name, text, len);
@@ -77,7 +77,7 @@ static int take_text(struct reading *r, const char *name, const char *text, size
 	return rc;
 }
 
-/** Read one file that a path has led to.  @return 0, or -1 after a message. */
+/** Read a file by its resolved path.  @return 0, or -1 after a message. */
 static int read_file(struct reading *r, const char *name, const char *place)
 {
 	struct os *os = r->os;
@@ -99,7 +99,7 @@ static int read_file(struct reading *r, const char *name, const char *place)
 	return rc;
 }
 
-/** The name of a path from ROOT, for people. */
+/** The name of a path below ROOT, for messages. */
 static void show_name(struct reading *r, const char *path, struct strbuf *shown)
 {
 	const char *root = strbuf_str(&r->machine->root);
@@ -108,8 +108,8 @@ static void show_name(struct reading *r, const char *path, struct strbuf *shown)
 }
 
 /** Where a path from ROOT leads.
-    @shown [out]  Its name, for people.
-    @return 1, 0: it is not there, -1 after a message. */
+    @shown [out]  Its name, for messages.
+    @return 1; 0: it does not exist; -1 after a message. */
 static int find(struct reading *r, const char *path, struct strbuf *shown, struct strbuf *place)
 {
 	struct run *run = &r->machine->run;
@@ -129,7 +129,7 @@ static int find(struct reading *r, const char *path, struct strbuf *shown, struc
 	return -1;
 }
 
-/** Keep the name of a file to be read.  @return whether there was memory. */
+/** Remember the name of a file.  @return whether there was memory. */
 static bool add_name(struct reading *r, const char *name)
 {
 	if (r->nnames == r->names_room) {
@@ -180,7 +180,7 @@ static int list_dir(struct reading *r, const char *name, int fd)
 	return failed ? -1 : 0;
 }
 
-/** Read the files that are there by default.  @return 0, or -1 after a message. */
+/** Read the files at their usual places.  @return 0, or -1 after a message. */
 static int read_default(struct reading *r)
 {
 	struct strbuf shown, place, path;
@@ -201,7 +201,7 @@ static int read_default(struct reading *r)
 		strbuf_reset(&path);
 		strbuf_printf(&path, "%s/%s", CONFIG_DIR, r->names[i]);
 		rc = find(r, strbuf_str(&path), &shown, &place);
-		/* Else it went while the directory was read. */
+		/* 0: it was removed while the directory was read. */
 		if (rc > 0)
 			rc = read_file(r, strbuf_str(&shown), strbuf_str(&place));
 	}
@@ -211,7 +211,7 @@ static int read_default(struct reading *r)
 	return rc;
 }
 
-/** Read a file that was named, through no symlink of another user's.
+/** Read a named file, but not through a symlink of another user.
     @return 0, or -1 after a message. */
 static int read_given(struct reading *r, const char *name)
 {
@@ -238,7 +238,7 @@ static int read_given(struct reading *r, const char *name)
 	return rc;
 }
 
-/** Tell of lines that are none.  @return 0, or -1: there are. */
+/** Report invalid lines.  @return 0, or -1: there are some. */
 static int tell_problems(const struct audit_config *config)
 {
 	struct strbuf place;

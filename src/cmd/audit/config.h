@@ -2,9 +2,8 @@
 /**
  * The configuration files of `getmnt audit`: found, read, shown.
  *
- * ROOT/etc/getmnt/audit.conf, then ROOT/etc/getmnt/audit.conf.d/NAME.conf in the order of
- * names; or one file that is named.  Nothing that can block is touched.  Root takes no
- * file that others may write.
+ * ROOT/etc/getmnt/audit.conf, then ROOT/etc/getmnt/audit.conf.d/NAME.conf in the order of names; or one
+ * named file.  Nothing that can block is touched.  Root does not read a file that others may write.
  */
 #ifndef GM_CMD_AUDIT_CONFIG_H
 #define GM_CMD_AUDIT_CONFIG_H
@@ -15,27 +14,25 @@
 #include <sys/stat.h>
 
 /**
- * Read what is configured.
+ * Read the configuration.
  *
  * @machine  After machine_know().
- * @given    A file instead of those, or "none"; NULL: those, but of a recorded table
- *           none.
+ * @given    A file instead of those, or "none"; NULL: those, and none for a recorded table.
  * @config [out]  To be destroyed, also after an error.
- * @return 0, or -1 after messages: a file cannot be read, or has a line that is none.
+ * @return 0, or -1 after messages: a file cannot be read, or has an invalid line.
  */
 int audit_config_read(struct fstab_machine *machine, const char *given, struct audit_config *config);
 
-/** Print what is configured, each line with its place, and what has run out.
-    @looked  The ROOT whose files were read; NULL: others, or none.
+/** Print the configuration, each line with its place, and which have expired.
+    @looked  The ROOT whose files were read; NULL: another file, or none.
     @return 0, or -1 (ENOMEM). */
 int audit_config_show(const struct audit_config *config, const char *looked, int64_t today);
 
-/** Tell why a file or directory, as it was opened, is none that root takes what it is told by.
-    @option  By which another is named.
-    @return whether it is. */
+/** Whether root may rely on an open file or directory: only root can write it.  If not, reports why.
+    @option  The option that names another file. */
 bool audit_is_trusted(const char *name, const struct stat *st, const char *option);
 
-/** Today, as audit_config_apply() has it: by UTC. */
+/** Today, for audit_config_apply(): in UTC. */
 int64_t audit_today(void);
 
 #endif

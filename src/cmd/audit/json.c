@@ -32,7 +32,7 @@ void audit_member(struct strbuf *out, const char *name, const char *value)
 	put_string(out, value);
 }
 
-/** The lines of the configuration that have run out, as "FILE:LINE". */
+/** The expired lines of the configuration, as "FILE:LINE". */
 static void put_expired(const struct audit_told_run *told, struct strbuf *out)
 {
 	struct strbuf place;
@@ -49,7 +49,7 @@ static void put_expired(const struct audit_told_run *told, struct strbuf *out)
 	strbuf_destroy(&place);
 }
 
-/** What it was compared with. */
+/** The baseline, and what differs from it. */
 static void put_baseline(const struct audit_told_run *told, struct strbuf *out)
 {
 	strbuf_puts(out, ",\n   \"baseline\": {\"file\": ");
@@ -80,7 +80,7 @@ static void put_counts(const struct audit_told_run *told, struct strbuf *out)
 	strbuf_printf(out, ",\n   \"exit_status\": %d", told->status);
 }
 
-/** What was audited, when, and where. */
+/** What was audited, when and where. */
 static void put_head(const struct audit_told_run *told, struct strbuf *out)
 {
 	strbuf_puts(out, ",\n   \"fstab\": ");
@@ -131,7 +131,7 @@ void audit_json(const struct audit_told_run *told, struct strbuf *out)
 	strbuf_destroy(&source);
 }
 
-/** Make one line of a document: no string in it holds a newline as such. */
+/** Put a document on one line.  Its strings contain no newlines. */
 static void fold(const struct strbuf *document, struct strbuf *out)
 {
 	for (const char *at = strbuf_str(document); *at;) {

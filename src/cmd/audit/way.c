@@ -52,8 +52,8 @@ void audit_way_destroy(struct audit_way *way)
 
 /* Options. */
 
-/** Look for the last option of this name, as one word or two.
-    @value [out]  It has; or NULL. */
+/** Find the last option of this name, as one word or two.
+    @value [out]  Its value, or NULL. */
 static bool find_option(const struct audit_way *way, int argc, char **argv, const char *name, const char **value)
 {
 	bool found = false;
@@ -68,7 +68,7 @@ static bool find_option(const struct audit_way *way, int argc, char **argv, cons
 	return found;
 }
 
-/** Whether a form is asked for by an option of its own, or by --format. */
+/** Whether a format is requested, by its own option or by --format. */
 static bool asks_for_form(const struct audit_way *way, int argc, char **argv, const char *form)
 {
 	const char *value;
@@ -190,7 +190,7 @@ bool audit_way_is_text(const struct audit_way *way)
 	return way->form == AF_TEXT;
 }
 
-/* The forms. */
+/* The formats. */
 
 int audit_way_tell(struct audit_way *way, const struct audit_told_run *given, struct strbuf *document)
 {
