@@ -5,10 +5,8 @@
 #include "base/escape.h"
 #include "cmd/audit/config.h"
 #include "cmd/output.h"
-#include "cmd/putfile.h"
 #include "cmd/view.h"
 #include "os/change.h"
-#include "path/replace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -252,39 +250,6 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 
 /* The files. */
 
-/** Read a named file, as one that is to be replaced is read.
-    @return 1; 0: it does not exist; -1 after a message. */
-static int read_named(struct fstab_machine *machine, const char *name, const char *option, char **text, size_t *len)
-{
-	struct run *run = &machine->run;
-	struct os *os = &run->os;
-	struct replace_name named = {
-		.path = name, .may_create = true, .may_pipe = true, .blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
-	};
-	struct replace_error error;
-	struct replace file;
-	int rc = -1;
-	if (replace_open(os, &named, &file, &error) != 0) {
-		if (error.why == RP_ERROR && error.error == ENOENT)
-			rc = 0;
-		else if (error.why == RP_BLOCKS)
-			message(name, "touching it can block; name another file with %s", option);
-		else
-			put_open_failed(name, &error);
-	} else if (file.missing) {
-		rc = 0;
-	} else if (file.len > FILE_MAX) {
-		message(name, "larger than %d bytes: not a baseline", FILE_MAX);
-	} else if (os_geteuid(os) != 0 || audit_is_trusted(name, &file.st, option)) {
-		*text = file.text;
-		*len = file.len;
-		file.text = NULL;
-		rc = 1;
-	}
-	replace_close(&file);
-	return rc;
-}
-
 /** Report a baseline of another host, root or set of owners.  @return whether it can be compared. */
 static bool is_comparable(const struct audit_base_run *base)
 {
@@ -308,7 +273,7 @@ static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
 	char *text = NULL;
 	size_t len;
 	uint32_t line;
-	int rc = read_named(machine, name, "--baseline", &text, &len);
+	int rc = audit_read_named(machine, name, "--baseline", FILE_MAX, &text, &len);
 	if (rc == 0)
 		message(name, "does not exist; --save=%s creates it", name);
 	if (rc <= 0)
@@ -335,7 +300,7 @@ static int may_save(struct audit_base_run *base, struct fstab_machine *machine)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int rc = read_named(machine, base->save, "--save", &text, &len);
+	int rc = audit_read_named(machine, base->save, "--save", FILE_MAX, &text, &len);
 	bool fine = rc == 0 || (rc > 0 && (len == 0 || (len > sizeof(HEAD) - 1 && memcmp(text, HEAD, sizeof(HEAD) - 1) == 0)));
 	if (rc > 0 && !fine)
 		message(base->save, "not overwritten: not a baseline of getmnt; name another file");

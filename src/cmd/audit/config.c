@@ -38,7 +38,9 @@ int64_t audit_today(void)
 	return os_time_ms() / 1000 / 86400;
 }
 
-bool audit_is_trusted(const char *name, const struct stat *st, const char *option)
+/** Whether only root can write an open file or directory.  If not, reports it.
+    @option  The option that names another file. */
+static bool is_trusted(const char *name, const struct stat *st, const char *option)
 {
 	if (st->st_uid != 0)
 		message(name, "owned by uid %u, who could hide findings from root; chown it to root, or name another file with %s",
@@ -49,6 +51,36 @@ bool audit_is_trusted(const char *name, const struct stat *st, const char *optio
 	else
 		return true;
 	return false;
+}
+
+int audit_read_named(struct fstab_machine *machine, const char *name, const char *option, size_t max, char **text, size_t *len)
+{
+	struct run *run = &machine->run;
+	struct replace_name named = {
+		.path = name, .may_create = true, .may_pipe = true, .blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
+	};
+	struct replace_error error;
+	struct replace file;
+	int rc = -1;
+	if (replace_open(&run->os, &named, &file, &error) != 0) {
+		if (error.why == RP_ERROR && error.error == ENOENT)
+			rc = 0;
+		else if (error.why == RP_BLOCKS)
+			message(name, "touching it can block; name another file with %s", option);
+		else
+			put_open_failed(name, &error);
+	} else if (file.missing) {
+		rc = 0;
+	} else if (file.len > max) {
+		message(name, TOO_LARGE, (int)max);
+	} else if (os_geteuid(&run->os) != 0 || is_trusted(name, &file.st, option)) {
+		*text = file.text;
+		*len = file.len;
+		file.text = NULL;
+		rc = 1;
+	}
+	replace_close(&file);
+	return rc;
 }
 
 /** Open a resolved path, and check who may write it.  @return a descriptor, or -1 after a message. */
@@ -62,7 +94,7 @@ static int open_trusted(struct reading *r, const char *name, const char *place, 
 		os_close(os, fd);
 		return -1;
 	}
-	if (r->trusting || audit_is_trusted(name, &st, "--config"))
+	if (r->trusting || is_trusted(name, &st, "--config"))
 		return fd;
 	os_close(os, fd);
 	return -1;
@@ -211,30 +243,16 @@ static int read_default(struct reading *r)
 	return rc;
 }
 
-/** Read a named file, but not through a symlink of another user.
-    @return 0, or -1 after a message. */
+/** Read a named file.  @return 0, or -1 after a message. */
 static int read_given(struct reading *r, const char *name)
 {
-	struct run *run = &r->machine->run;
-	struct replace_name named = {
-		.path = name, .may_pipe = true, .blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
-	};
-	struct replace_error error;
-	struct replace file;
-	int rc = -1;
-	if (replace_open(r->os, &named, &file, &error) != 0) {
-		if (error.why == RP_BLOCKS)
-			message(name, "touching it can block; name a copy with --config");
-		else if (error.why == RP_ERROR && error.error == ENOENT)
-			message(name, "cannot be read: %s; name a file, or --config=none", strerror(ENOENT));
-		else
-			put_open_failed(name, &error);
-	} else if (file.len > CONFIG_MAX) {
-		message(name, TOO_LARGE, CONFIG_MAX);
-	} else if (r->trusting || audit_is_trusted(name, &file.st, "--config")) {
-		rc = take_text(r, name, file.text, file.len);
-	}
-	replace_close(&file);
+	char *text = NULL;
+	size_t len;
+	int rc = audit_read_named(r->machine, name, "--config", CONFIG_MAX, &text, &len);
+	if (rc == 0)
+		message(name, "cannot be read: %s; name a file, or --config=none", strerror(ENOENT));
+	rc = rc > 0 ? take_text(r, name, text, len) : -1;
+	free(text);
 	return rc;
 }
 

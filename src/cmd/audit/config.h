@@ -11,8 +11,6 @@
 #include "audit/config.h"
 #include "cmd/machine.h"
 
-#include <sys/stat.h>
-
 /**
  * Read the configuration.
  *
@@ -28,9 +26,16 @@ int audit_config_read(struct fstab_machine *machine, const char *given, struct a
     @return 0, or -1 (ENOMEM). */
 int audit_config_show(const struct audit_config *config, const char *looked, int64_t today);
 
-/** Whether root may rely on an open file or directory: only root can write it.  If not, reports why.
-    @option  The option that names another file. */
-bool audit_is_trusted(const char *name, const struct stat *st, const char *option);
+/**
+ * Read a file that an option names, but not through a symlink of another user, and not if it can block.
+ * Root reads no file that others may write.
+ *
+ * @option  The option, for messages.
+ * @max     The greatest size in bytes.
+ * @text [out]  To be freed.
+ * @return 1; 0: it does not exist; -1 after a message.
+ */
+int audit_read_named(struct fstab_machine *machine, const char *name, const char *option, size_t max, char **text, size_t *len);
 
 /** Today, for audit_config_apply(): in UTC. */
 int64_t audit_today(void);
