@@ -1,4 +1,4 @@
-# getmnt audit against its own past: what is kept, what is told of it, what is no baseline.
+# getmnt audit compared with a baseline: the file, the report, invalid files.
 export NO_COLOR=1
 schema=$TOP/docs/audit.schema.json
 audit()
@@ -26,7 +26,7 @@ cat >fstab <<'T'
 /dev/mapper/data /data ext4 defaults,nosuid,nofail 0 2
 /dev/mapper/w /when ext4 noauto 0 0
 T
-# As after a boot: other names and numbers, options in another order, an automount that is active.
+# The same after a boot: other names and numbers, options in another order, an active automount.
 cat >again <<'T'
 120 1 8:17 / / relatime,rw shared:9 - ext4 /dev/sdb1 errors=remount-ro,rw
 122 120 8:3 / /t rw,relatime - ext4 /dev/mapper/t rw

@@ -1,4 +1,4 @@
-# getmnt audit as a plugin, within a time, and into files.
+# getmnt audit as a plugin, with a time limit, and with output files.
 # shellcheck source=tests/lib/audit.sh
 . "$TOP/tests/lib/audit.sh"
 plugin()

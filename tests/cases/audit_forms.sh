@@ -1,9 +1,9 @@
-# getmnt audit in each of its forms, read as those read it who it is for: what is told of
-# planted faults, of names that harm, of much, and of what could not be audited.
+# Each format of getmnt audit, read as its readers do: planted faults, harmful names, many findings, and
+# audits that fail.
 # shellcheck source=tests/lib/audit.sh
 . "$TOP/tests/lib/audit.sh"
-# Each form by its name, on standard output; and by its short spelling into a file, of a plugin
-# on standard output again.
+# Each format by --format on standard output, and by its short option into a file (of a plugin on standard
+# output).
 umask 022
 for form in "${forms[@]}"; do
 	choose "$form"
@@ -53,7 +53,7 @@ in_terminal | cat -v
 in_terminal NO_COLOR=1 | cat -v
 in_terminal TERM=dumb | cat -v
 echo "== nothing is wrong"
-# Of what is the same text, one form is enough from here on.
+# One of each text is enough from here on.
 some=(text json nagios prometheus)
 for form in "${some[@]}"; do
 	choose "$form"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A hint that is a command does, pasted into a shell, nothing but what it says: names that
-# a user has chosen are quoted.
+# A hint that is a command does only what it says when pasted into a shell: names that a user chose are
+# quoted.
 umask 022
 cat >mi <<'TABLE'
 20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

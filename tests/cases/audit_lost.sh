@@ -1,5 +1,5 @@
-# A fstab that has lost its lines is not well: what is mounted of disks, and swap, is told; not
-# where an engine or the image has mounted it.  A list of swap spaces that is damaged is none.
+# An fstab without lines: mounts of disks and swap spaces are reported, but not those of a container engine
+# or an image.  A damaged list of swap spaces is an error.
 python3 "$TOP/tests/lib/recorded.py" unpack "$TOP/tests/fixtures/hosts" .
 host=debian-installer.healthy
 empty() {

@@ -1,4 +1,4 @@
-# FIFOs in place of files: who comes late to write is waited for, a while.
+# FIFOs instead of files: a late writer is waited for, for a while.
 umask 022
 printf '1 0 8:1 / / rw - ext4 /dev/sda1 rw\n' >table
 printf '/dev/sda1 / ext4 defaults 0 1\ntmpfs /t tmpfs defaults 0 0\n' >fstab

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# 700 users' mounts with long names, each upon itself, beside three findings of the system: these are in
-# every form, and each form says what it leaves out, by severity.
+# 700 users' mounts with long names, each stacked on itself, and three findings of the system: every format
+# has these, and says how many it leaves out, by severity.
 # shellcheck source=tests/lib/audit.sh
 . "$TOP/tests/lib/audit.sh"
 python3 - <<'PY'

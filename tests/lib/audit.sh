@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: MIT
 #
-# What the cases of getmnt audit's forms share: a table and an fstab with planted faults, in
-# the directory of the case, a clean pair, and the ways to have them told.
+# What the cases of getmnt audit's formats share: a table and an fstab with planted faults in the directory
+# of the case, a clean pair, and functions to print and read each format.
 export NO_COLOR=1
 schema=$TOP/docs/audit.schema.json
 forms=(text json jsonl nagios prometheus)
 
-# Set way to the options of a form.  What is slow, as under valgrind, has its time.
+# Set way to the options of a format, with time enough for valgrind.
 choose()
 {
 	case $1 in
@@ -16,14 +16,14 @@ choose()
 	esac
 }
 
-# Without what each run tells otherwise.
+# Replace what differs from run to run.
 plain()
 {
 	sed -E 's/"version": "[^"]*"/"version": VERSION/; s/version="[^"]*"/version=VERSION/; s/("(time|seconds)": )[0-9.]+/\1N/g' |
 		sed -E 's/(_(timestamp|duration)_seconds) [0-9.]+/\1 N/; s/time=[0-9.]+s/time=Ns/'
 }
 
-# Read a form as who it is for reads it, and tell what stands in it.
+# Read a format as its readers do, and print what it contains.
 read_form()
 {
 	case $1 in
@@ -38,7 +38,7 @@ audit()
 	getmnt audit -F table --fstab=fstab "$@"
 }
 
-# Do without valgrind what goes the ways of a run before, with other words.
+# Run without valgrind what an earlier run has covered.
 swift()
 {
 	GETMNT_WRAP='' "$@"

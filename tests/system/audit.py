@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""getmnt audit of real mounts: a tree that is as its fstab has it is clean; of faults
-that are planted in it, each is found, and nothing else."""
+"""getmnt audit of real mounts: a tree that matches its fstab is clean; each planted fault is found, and
+nothing else."""
 import json
 import os
 import tempfile
@@ -15,7 +15,7 @@ for program in ("mount", "umount", "losetup", "sh"):
 gm.mount("devtmpfs", gm.mkdir(root / "dev"), "devtmpfs")
 gm.mkdir(root / "run/mount")
 gm.mkdir(root / "etc")
-# Outside of the root: disks to it, which end with their loop devices.
+# Outside of the root: its disks, which end with their loop devices.
 images = tempfile.mkdtemp()
 for name in ("data", "other"):
     gm.image(f"{images}/{name}", 16 << 20, "mkfs.ext4", "-q")
@@ -27,7 +27,7 @@ for name in ("data", "t", "over", "low", "up", "work", "bound", "late/in", "src"
     gm.mkdir(root / name)
 root.enter()
 
-FSTAB = f"""# what is wanted
+FSTAB = f"""# the fstab
 root / tmpfs size=2g,mode=0755 0 0
 {device['data']} /data ext4 noatime,errors=remount-ro 0 2
 t /t tmpfs size=1m,mode=0755,nosuid 0 0
@@ -47,7 +47,7 @@ gm.run("mount", "-t", "overlay", "-o", "lowerdir=/low,upperdir=/t/up,workdir=/t/
 
 
 def audit(*args):
-    """What is told, as CODE severity target, beside how the test's own root is made."""
+    """The findings, as CODE severity target, without those about the root of the test."""
     result = gm.getmnt("audit", "--json", "--disable=FSTAB-*", *args)
     gm.expect(result.status in (0, 1), f"{args}: {result.status} {result.err}")
     document = json.loads(result.out)
@@ -63,7 +63,7 @@ gm.expect(result.status == 0 and not result.out, f"healthy: {result.status} {res
 
 
 def planted(tag, expected, undo):
-    """Of a fault these findings; it is taken away again."""
+    """A fault gives these findings; it is undone afterwards."""
     got = audit()
     gm.expect(got == sorted(expected), f"{tag}: {got}, not {sorted(expected)}")
     undo()
@@ -110,7 +110,7 @@ gm.run("umount", "/bound")
 gm.run("mount", "--bind", "/gone", "/bound")
 os.rmdir("/gone")
 planted("a directory that was removed", ["MNT-DELETED warning /bound"], rebind)
-# What units make, by a systemctl that prints this.
+# Mounts of units, by a systemctl that prints this.
 UNITS = [("boot.automount", "/boot", "/run/systemd/generator.late/boot.automount", "WantedBy=local-fs.target"),
          ("opt.mount", "/opt", "/run/systemd/generator/opt.mount", ""), ("srv-line.mount", "/srv/line", "/run/systemd/generator/srv-line.mount",
           "SourcePath=/etc/fstab"), ("srv-idle.mount", "/srv/idle", "/etc/systemd/system/srv-idle.mount", "")]
@@ -151,7 +151,7 @@ with open("/etc/fstab", "a", encoding="utf-8") as file:
     file.write("# getmnt: ignore=DRIFT-NOT-MOUNTED\nnone /excused tmpfs defaults 0 0\nnone /told tmpfs defaults 0 0\n")
 gm.expect(audit() == ["DRIFT-NOT-MOUNTED warning /told"], f"excused: {audit()}")
 
-# What can block is not read; what is not there is told as that.
+# A file that can block is not read; a missing one is reported.
 os.unlink("/etc/fstab")
 result = gm.getmnt("audit", "--json")
 document = json.loads(result.out)

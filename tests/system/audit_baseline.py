@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""getmnt audit against its own past, of real mounts: what is mounted, unmounted and mounted
-otherwise is told, and nothing else; a loop device of another number, a mount made anew is
-no change.  Another host, another root, a file that others may write, that is behind what
-blocks, or damaged, is never compared.  What could not be told is not rolled over."""
+"""getmnt audit compared with its own past, with real mounts: added, removed and changed mounts are
+reported, and nothing else; another number of a loop device is no change.  A baseline of another host or
+root, one that others may write, that can block or is damaged is never compared.  A baseline is not
+replaced if the report could not be printed."""
 import ctypes
 import json
 import os
@@ -41,7 +41,7 @@ def loop(image):
 
 
 def mount_loop(device):
-    """The device goes when the mount goes."""
+    """Mount a loop device, which ends with the mount."""
     gm.run("mount", device, "/img")
     gm.run("losetup", "-d", device)
 
@@ -56,7 +56,7 @@ def audit(*args, **more):
 
 
 def told(*args, **more):
-    """What is told: CODE severity target expected actual."""
+    """The findings: CODE severity target expected actual."""
     result = audit(f"--baseline={BASE}", *args, **more)
     gm.expect(result.status in (0, 1), f"{args}: {result.status} {result.err}")
     return sorted(" ".join((f["code"], f["severity"], f["target"], f["expected"], "->", f["actual"])) for f in json.loads(result.out)["findings"])
@@ -68,7 +68,7 @@ def is_told(tag, *want, args=(), **more):
 
 
 def refused(tag, word, *args, **more):
-    """Exit 2, a message with a word in it, and nothing that could be taken for clean."""
+    """Status 2, a message with a word in it, and no output that looks clean."""
     result = audit(*args, **more)
     document = json.loads(result.out) if result.out else None
     gm.expect(result.status == 2 and word in result.err.decode() and (not document or document["failed"]),
@@ -92,7 +92,7 @@ is_told("by another table", env={"GETMNT_DISABLE": "listmount"})
 result = audit(f"--save={BASE}2")
 gm.expect(read(BASE + "2").splitlines()[1:-1] == saved.splitlines()[1:-1], "twice saved, and not alike")
 
-# Came, went.
+# Added and removed mounts.
 tmpfs("/srv/a")
 is_told("came", "BASE-CAME warning /srv/a not mounted -> t (tmpfs)")
 gm.run("umount", "/srv/a")
@@ -113,7 +113,7 @@ result = audit("--baseline=/keep/stack")
 gm.expect(result.out.count(b"BASE-WENT") == result.out.count(b"BASE-") == 1, f"one of a stack: {result.out}")
 gm.run("umount", "/stack")
 
-# Otherwise.
+# Changed mounts.
 gm.run("mount", "-o", "remount,suid,nodev,size=1m", "/tmp")
 is_told("suid", "BASE-CHANGED warning /tmp nosuid -> without nosuid")
 gm.run("mount", "-o", "remount,nosuid,nodev,size=2m", "/tmp")
@@ -141,7 +141,7 @@ mount_loop(other)
 gm.run("mount", "--bind", "/img", "/bound")
 gm.expect(other != first, f"the loop device has the same number: {other}")
 is_told("another loop device")
-# Another one by the same.
+# Another file system by the same loop device.
 gm.run("umount", "/bound")
 gm.run("umount", "/img")
 mount_loop(loop("/images/two"))
@@ -177,7 +177,7 @@ gm.expect(document["baseline"]["file"] == "/keep/all", f"of which: {document['ba
 
 gm.expect(True in ages.values(), f"nothing is new: {ages}")
 
-# Compared, and then replaced; not, where it could not be told.
+# Compared, then replaced; not if the report could not be printed.
 shutil.copy(BASE, "/keep/roll")
 full = os.open("/dev/full", os.O_WRONLY)
 for args in ((), ("--max-time=30",)):
@@ -192,14 +192,14 @@ result = audit("--save=/nowhere/base")
 gm.expect(result.status == 2 and b"/nowhere/base" in result.err, f"no such directory: {result.status} {result.err}")
 gm.run("umount", "/srv/b")
 
-# Of whom it is.
+# Of another root or host.
 refused("of another root", "saved with --root=/, this is /other", f"--baseline={BASE}", "--root=/other", "--fstab=/etc/fstab")
 if ctypes.CDLL(None).unshare(0x04000000) == 0:
     name = socket.gethostname()
     socket.sethostname("other-name")
     refused("another host", f"saved on host {name}, this is other-name", f"--baseline={BASE}")
     socket.sethostname(name)
-# Files that are none, or nobody's to trust.
+# Invalid files, and files that others may write.
 for cut in (1, 100, len(saved) // 2, len(saved) - 1):
     with open("/keep/cut", "wb") as file:
         file.write(saved[:cut])
@@ -227,7 +227,7 @@ gm.expect(not trigger.requests(), "the automount was pulled")
 is_told("a trigger", "BASE-CAME warning /trigger not mounted -> getmnt-test (autofs)")
 gm.umount("/trigger", gm.MNT_DETACH)
 
-# As much as there may be.
+# Many mounts.
 for i in range(1500):
     gm.mount("t", gm.mkdir(f"/run/{i}"), "tmpfs")
 gm.expect(audit("--save=/keep/many").status == 0, "many")

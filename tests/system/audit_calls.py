@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What getmnt audit asks of the kernel on a healthy host of 1,000 mounts, each with its line: no
-directory is opened, the calls are exact, and grow with mounts and lines alone."""
+"""The kernel calls of getmnt audit on a healthy host with 1,000 mounts, each with its line: no directory is
+opened, the numbers are exact, and grow only with mounts and lines."""
 import os
 import resource
 
@@ -17,7 +17,7 @@ lines = ["root / tmpfs size=2g,mode=0755 0 0"]
 
 
 def grow(before, count):
-    """That many mounts with a line each: tmpfs, and every tenth a bind of one."""
+    """Mount so many file systems with a line each: tmpfs, every tenth a bind."""
     for i in range(before, count):
         gm.mkdir(f"/m/{i}")
         if i % 10 == 9:
@@ -31,7 +31,7 @@ def grow(before, count):
 
 
 def audit(tag):
-    """@return the calls of an audit that finds nothing, and its processor time in seconds."""
+    """The calls of an audit that finds nothing, and its CPU time in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     result = gm.getmnt("audit", "--stats=json", "--disable=FSTAB-*,MTAB-*")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -46,14 +46,14 @@ for size, before in zip(SIZES, (0,) + SIZES):
     grow(before, size)
     calls, cpu = audit(f"{size} mounts")
     gm.expect(calls["getdents64"] == 0, f"{size} mounts: directories are read: {calls}")
-    # 50 ms of a release build; this one has its assertions, and a fork of Python before it.
+    # A release build takes 50 ms; this one has assertions, and a fork of Python before it.
     gm.expect(cpu < 0.5 * gm.SLOW, f"{size} mounts: {cpu:.3f} s of processor time")
     seen.append(calls)
 few, many = seen
 mounts = SIZES[1] - SIZES[0]
 binds = mounts // 10
-# A name is verified, and looked for links, as each line's is; a bind has a source besides.  The
-# directories that names share are looked at once.
+# The name of each mount and of each line is resolved; a bind has a source, too.  Directories that names
+# share are looked at once.
 want = {"statx": 2 * mounts + binds, "readlinkat": mounts + binds, "openat": 0, "openat2": 0, "newfstatat": 0}
 if gm.have_listmount():
     want |= {"statmount": mounts, "listmount": 0, "read": 0}
@@ -62,7 +62,7 @@ gm.expect(grown == want, f"{mounts} mounts more: {grown}, not {want}")
 rest = {call: many[call] - few[call] for call in many if call not in want and many[call] != few[call]}
 gm.expect(not set(rest) - {"sched_getaffinity", "read", "pread64"}, f"calls that grow besides: {rest}")
 
-# The same by what strace sees: what is opened is a file, or "/" as a place to look from.
+# strace sees the same: only files are opened, and "/" as a starting point.
 if os.path.exists("/bin/strace") and not gm.sanitized():
     result = gm.getmnt("-f", "-o", "/run/trace", "-e", "trace=open,openat,openat2,getdents,getdents64", gm.PROGRAM, "audit",
                        "--disable=FSTAB-*,MTAB-*", program="/bin/strace")

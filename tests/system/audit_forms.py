@@ -30,8 +30,8 @@ def audit(*args, fstab="/fstab", program=gm.PROGRAM, **more):
     return gm.getmnt(*words, "-F", "/table", f"--fstab={fstab}", program=program, **more)
 
 
-# Beside a server that reads and never replies: who asks it cannot be killed, and is left
-# behind; whoever waits for our output to end is not kept.
+# Next to a server that never replies: the process that asks it cannot be killed and is left behind, but
+# does not keep standard output open.
 for program, args, status, want in (
         ("/bin/check_getmnt", ("-t", "0.5"), 3, b"GETMNT UNKNOWN - not audited within 0.5 seconds\n"),
         (gm.PROGRAM, ("audit", "--max-time=0.5", "--jsonl"), 2, b'"failed": "not audited within 0.5 seconds"'),
@@ -57,7 +57,7 @@ silent.end()
 
 
 def children():
-    """What runs of this test's, and not of another beside it."""
+    """The processes of this test, not of others that run at the same time."""
     found = []
     for name in os.listdir("/proc"):
         try:
@@ -73,7 +73,7 @@ while children() and time.monotonic() < end:
     time.sleep(0.02)
 gm.expect(not children(), f"still there when the server has gone: {children()}")
 
-# Whoever ends the plugin ends what it does.
+# If the plugin is killed, its child ends.
 proc = subprocess.Popen(["/bin/check_getmnt", "-F", "/dev/stdin", "--fstab=/fstab", "-t", "600"], stdin=subprocess.PIPE,
                         stdout=subprocess.DEVNULL)
 while len(children()) < 2 and time.monotonic() < end + 10:
@@ -85,7 +85,7 @@ while children() and time.monotonic() < end:
     time.sleep(0.02)
 gm.expect(not children(), f"a child outlives the plugin: {children()}")
 
-# What is said of this machine; and no form costs a kernel call on a mount.
+# What the formats say about this machine.
 with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
     boot = f.read().strip()
 for form in ("json", "jsonl", "prometheus"):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The configuration of getmnt audit, of a machine: files in their order, what is no file,
-what others may write, what can block; and policies against real mounts: what is required
-and is so, is silent; what is made otherwise is found, and nothing else."""
+"""The configuration of getmnt audit: the order of files, invalid files and lines, files that others may
+write or that can block; and requirements compared with real mounts."""
 import json
 import os
 import tempfile
@@ -38,7 +37,7 @@ def put(name, text, mode=0o644):
 
 
 def audit(*args):
-    """What is told, as CODE target source, and how much is silenced."""
+    """The findings, as CODE target source, and the number of ignored ones."""
     result = gm.getmnt("audit", "--json", "--only=DRIFT-NOT-IN-FSTAB,POLICY-*,MNT-PROPAGATION", *args)
     gm.expect(result.status in (0, 1), f"{args}: {result.status} {result.err}")
     document = json.loads(result.out)
@@ -52,7 +51,7 @@ def is_told(tag, want, silenced=0, args=()):
 
 
 def refused(tag, word, *args):
-    """Exit 2, a message with a word in it, and nothing that could be taken for clean."""
+    """Status 2, a message with a word in it, and no output that looks clean."""
     for more in ((), ("--json",), ("--show-config",)):
         result = gm.getmnt("audit", *args, *more)
         told = json.loads(result.out) if more == ("--json",) and result.out else None
@@ -63,7 +62,7 @@ def refused(tag, word, *args):
 A, O = "DRIFT-NOT-IN-FSTAB /srv/a None", "DRIFT-NOT-IN-FSTAB /other/tmp None"
 is_told("without files", [A, O])
 
-# Files, in their order.
+# The order of files.
 put("audit.conf", "severity info DRIFT-* target=/srv/*\n")
 is_told("audit.conf", [O])
 put("audit.conf.d/20-more.conf", "severity warning DRIFT-* target=/srv/a\nignore * target=/other/*\n")
@@ -87,14 +86,14 @@ is_told("none", [A, O], 0, ["--config=none"])
 result = gm.getmnt("audit", "-v", "--only=DRIFT-NOT-IN-FSTAB")
 gm.expect(result.status == 0 and b"ignored by /etc/getmnt/audit.conf.d/30-last.conf:1: warning DRIFT-NOT-IN-FSTAB /srv/a\n" in result.out
           and b"2 ignored by the configuration" in result.out, f"-v: {result.out} {result.err}")
-# Of a recorded table none is read.
+# With a recorded table no file is read.
 with open("/proc/self/mountinfo", encoding="ascii") as file:
     gm.touch("/plain/table", file.read())
 is_told("a recorded table", [A, O], 0, ["--tab-file=/plain/table", "--fstab=/etc/fstab"])
 is_told("a recorded table, and a file", [A], 1,
         ["--tab-file=/plain/table", "--fstab=/etc/fstab", "--config=/etc/getmnt/audit.conf.d/20-more.conf"])
 
-# What is wrong is told with its place, and nothing is audited.
+# An invalid line is reported with its place, and nothing is audited.
 put("audit.conf.d/15-wrong.conf", "# one\nignore DRIFT-OPTION\n")
 refused("a wrong line", "getmnt: /etc/getmnt/audit.conf.d/15-wrong.conf:2: unknown rule \"DRIFT-OPTION\"")
 is_told("and not read", [A, O], 0, ["--config=none"])
@@ -138,7 +137,7 @@ os.chmod("/etc/getmnt/audit.conf.d", 0o777)
 refused("a directory that all may write", "audit.conf.d: writable by others than root (mode 0777)")
 os.chmod("/etc/getmnt/audit.conf.d", 0o755)
 refused("one that is not there", "/nowhere: cannot be read: No such file or directory", "--config=/nowhere")
-# Who is not root is free to take any.
+# Other users than root may read any file.
 os.chown(put("audit.conf.d/15-wrong.conf", "", 0o666), 1000, 1000)
 result = gm.getmnt("audit", "--only=DRIFT-NOT-IN-FSTAB", uid=1000)
 gm.expect(result.status == 0, f"not root: {result.status} {result.out} {result.err}")
@@ -147,7 +146,7 @@ result = gm.getmnt("audit", "--only=DRIFT-NOT-IN-FSTAB", uid=1000)
 gm.expect(result.status == 2 and b"15-wrong.conf: cannot be read: Permission denied" in result.err, f"denied: {result.status} {result.err}")
 os.unlink("/etc/getmnt/audit.conf.d/15-wrong.conf")
 
-# A link is followed; not to where it could block.
+# A symlink is followed, unless it leads to what can block.
 os.rename("/etc/getmnt/audit.conf", "/plain/conf")
 os.symlink("/plain/conf", "/etc/getmnt/audit.conf")
 is_told("a link", [], 2)
@@ -170,7 +169,7 @@ gm.umount("/trigger", gm.MNT_DETACH)
 for name in os.listdir("/etc/getmnt/audit.conf.d"):
     os.unlink("/etc/getmnt/audit.conf.d/" + name)
 
-# Policies.
+# Requirements.
 HEALTHY = """ignore DRIFT-*
 require /tmp nosuid,nodev,rw,exec,size=1024k,private
 require /var suid,shared
@@ -203,11 +202,11 @@ gm.run("mount", "--make-private", "/var")
 planted("private", [f"MNT-PROPAGATION /var {CONF}:3"], [("mount", "--make-shared", "/var")])
 gm.run("mount", "--make-shared", "/tmp")
 planted("shared", [f"MNT-PROPAGATION /tmp {CONF}:2"], [("mount", "--make-private", "/tmp")])
-# What covers it is what is judged.
+# The uppermost mount is checked.
 gm.run("mount", "-t", "tmpfs", "-o", "nosuid", "cover", "/tmp")
 planted("covered", [f"POLICY-OPTION /tmp {CONF}:2"], [("umount", "/tmp")])
 
-# A root that is elsewhere has files of its own.
+# --root reads the files below it.
 with open("/other/etc/getmnt/audit.conf", "w", encoding="utf-8") as file:
     file.write("require /tmp nosuid\nrequire /tmp noexec\nrequire /var mountpoint\n")
 gm.touch("/other/etc/fstab", "")
@@ -218,7 +217,7 @@ gm.expect(got == [f"POLICY-OPTION /tmp {OTHER}:2", f"POLICY-PARTITION /var {OTHE
 result = gm.getmnt("audit", "--root=/other", "-v")
 gm.expect(b"does not exist" in result.out, f"--root: {result.out}")
 
-# As much as a file may hold.
+# As many lines as there may be.
 many = tempfile.mkdtemp() + "/conf"
 gm.touch(many, "".join(f"require /{i} mountpoint\n" for i in range(4096)))
 result = gm.getmnt("audit", "--config=" + many, "--json", "--only=POLICY-*,MNT-PROPAGATION")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""getmnt audit --probe, run after run beside servers that never answer: what is left of a probe
-is remembered in a directory that is its user's alone, one run probes at a time, and an audit
-without --probe waits for nobody."""
+"""getmnt audit --probe, run repeatedly next to servers that never answer: a probe that is left behind is
+recorded and not repeated; without --probe nothing waits."""
 import fcntl
 import json
 import os
@@ -33,7 +32,7 @@ SERVERS = ["/hung", "/silent"]
 
 
 def audit(*args, status=(0, 1), **more):
-    """The places that do not answer, with what is said of them; the document; the run."""
+    """The mounts that do not answer, with their messages; the document; the run."""
     result = gm.getmnt("audit", "--json", "--only=MNT-*", *args, **more)
     gm.expect(result.status in status, f"{args} {more}: {result.status} {result.err}")
     document = json.loads(result.out)
@@ -51,11 +50,11 @@ def settled(true, what):
     gm.expect(true(), what)
 
 
-# Without --probe nothing is made, nor asked for.
+# Without --probe nothing is created or probed.
 audit()
 gm.expect(not os.path.exists(STATE), "without --probe there is a directory")
 
-# Run after run.
+# Repeated runs.
 descriptors = len(os.listdir("/proc/self/fd"))
 found, document, _ = probe()
 gm.expect(sorted(found) == SERVERS and not UNASKED & set(document["not_judged"]), f"the first: {document}")
@@ -75,7 +74,7 @@ gm.expect(len(os.listdir(STATE)) == 1, f"remembered: {os.listdir(STATE)}")
 gm.expect(len(os.listdir("/proc/self/fd")) == descriptors, "descriptors")
 print(f"  {RUNS} runs: {len(left)} process left, {(time.time() - before) / RUNS:.2f} s each", flush=True)
 
-# Whoever has the directory is waited for with --probe, for a moment, and not without.
+# With --probe a run waits a moment for another that has the directory; without it does not.
 lock = os.open(STATE, os.O_RDONLY | os.O_DIRECTORY)
 fcntl.flock(lock, fcntl.LOCK_EX)
 began = time.monotonic()
@@ -87,7 +86,7 @@ gm.expect(not found and UNASKED <= set(document["not_judged"]) and not document[
 threading.Timer(1, os.close, [lock]).start()
 found, document, _ = probe()
 gm.expect(sorted(found) == SERVERS and document["complete"], f"the lock was held for a second: {document}")
-# One that is left has no lock: the last run had it while it left none, now one does.
+# A probe that is left behind does not keep the lock.
 silent.end()
 settled(lambda: not gm.probers(), f"the server has ended: {gm.probers()} are left")
 gm.umount("/bound", gm.MNT_DETACH)
@@ -99,7 +98,7 @@ lock = os.open(STATE, os.O_RDONLY | os.O_DIRECTORY)
 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 os.close(lock)
 
-# A directory that is not ours alone is refused, and nothing probed.
+# A directory that others may write is refused, and nothing is probed.
 asked = silent.requests
 
 
@@ -136,7 +135,7 @@ for mode, uid in ((0o777, 0), (0o710, 0), (0o700, 1000)):
     refused(f"mode {mode:o} of {uid}", OURS)
 gm.expect(not os.listdir(STATE), f"something was written: {os.listdir(STATE)}")
 os.rmdir(STATE)
-# Where none can be made; and where it can block.
+# Where no directory can be created, and where it can block.
 gm.mount(None, "/run", None, MS_REMOUNT | gm.MS_RDONLY)
 refused("read-only", "is its file system read-only")
 gm.mount(None, "/run", None, MS_REMOUNT)
@@ -145,7 +144,7 @@ refused("/run can block", "where that cannot block")
 gm.umount("/run", gm.MNT_DETACH)
 other.end()
 
-# An ordinary user has one in XDG_RUNTIME_DIR, or none.
+# An ordinary user has a directory in XDG_RUNTIME_DIR, or none.
 user = {"uid": 1000}
 gm.mkdir("/run/user/1000")
 gm.mkdir("/run/user/1001")
@@ -179,7 +178,7 @@ info = os.stat("/run/user/1000/getmnt")
 gm.expect(stat.S_IMODE(info.st_mode) == 0o700 and info.st_uid == 1000, f"of a user: {info}")
 gm.expect(len(gm.probers()) == before + 1 and len(os.listdir("/run/user/1000/getmnt")) == 1, f"of a user: {gm.probers()}")
 
-# When the servers go, nothing is left, and nothing remembered.
+# When the servers end, no process and no record is left.
 silent.end()
 hung.end()
 settled(lambda: not gm.probers(), f"left behind: {gm.probers()}")

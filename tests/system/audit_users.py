@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""FUSE mounts of an ordinary user, dead and hung, as many as that user likes: audit names each finding of
-the system's in every form, and no fstab has a line of what the user chose."""
+"""Dead and hung FUSE mounts of an ordinary user, as many as the user likes: every format names each
+finding of the system, and no fstab gets a line with text that the user chose."""
 import json
 import os
 
@@ -18,7 +18,7 @@ gm.tmpfs(root / "tmp")
 
 
 def of_user(name, source, fstype="fuse.sshfs"):
-    """A mount as fusermount makes it for the user 1500: of two user_id the kernel takes the last."""
+    """A mount as fusermount makes it for the user 1500: the kernel uses the last user_id."""
     return gm.HungFuse(root / f"home/joe/{name}", source=source, fstype=fstype,
                        flags=gm.MS_NOSUID | gm.MS_NODEV, options="user_id=1500,allow_other")
 
@@ -32,7 +32,7 @@ root.enter()
 
 
 def getmnt(*args):
-    """The result of a run, its output as text."""
+    """The result of a run, with its output as text."""
     result = gm.getmnt(*args)
     result.out = os.fsdecode(result.out)
     result.err = os.fsdecode(result.err)
