@@ -2,9 +2,9 @@
 /*
  * Collecting what is mounted, and comparing two such lists.
  *
- * Both lists are sorted by their keys.  Entries are paired in three rounds, each one merge of the two
- * lists: entries that are equal, then entries of one mount point with the same source, then the rest
- * of a mount point.  What remains has come or gone.
+ * Both lists are sorted by their keys.  Entries are paired in three rounds, each one merge of the
+ * two lists: entries that are equal, then entries of one mount point with the same source, then the
+ * rest of a mount point.  What remains has come or gone.
  */
 #include "audit/baseline.h"
 
@@ -37,9 +37,11 @@ void audit_baseline_destroy(struct audit_baseline *baseline)
 	audit_baseline_init(baseline);
 }
 
-struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline, enum audit_base_kind kind)
+struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline,
+                                            enum audit_base_kind kind)
 {
-	struct audit_base_list *list = kind == BASE_FINDING ? &baseline->findings : &baseline->mounts;
+	struct audit_base_list *list = kind == BASE_FINDING ? &baseline->findings
+	                                                    : &baseline->mounts;
 	if (list->count == list->room) {
 		size_t room = list->room ? 2 * list->room : 64;
 		struct audit_base_entry *more = reallocarray(list->entries, room, sizeof(*more));
@@ -49,7 +51,8 @@ struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline, enu
 		list->room = room;
 	}
 	list->entries[list->count] = (struct audit_base_entry){
-		.kind = kind, .target = "", .source = "", .uuid = "", .fstype = "", .root = "", .options = "", .owner = "",
+		.kind = kind, .target = "", .source = "", .uuid = "", .fstype = "", .root = "",
+		.options = "", .owner = "",
 	};
 	return &list->entries[list->count++];
 }
@@ -66,7 +69,8 @@ uint64_t audit_owner_bit(const char *owner)
 
 uint64_t audit_baseline_left_out(void)
 {
-	return audit_owner_bit("session") | audit_owner_bit("credentials") | audit_owner_bit("container");
+	return audit_owner_bit("session") | audit_owner_bit("credentials")
+	       | audit_owner_bit("container");
 }
 
 void audit_baseline_when(const struct audit_baseline *baseline, struct strbuf *out)
@@ -85,7 +89,8 @@ void audit_baseline_when(const struct audit_baseline *baseline, struct strbuf *o
 /** How much of two entries is compared. */
 enum key { KEY_PLACE, KEY_SHOWN, KEY_ALL };
 
-static int compare_key(const struct audit_base_entry *a, const struct audit_base_entry *b, enum key key)
+static int compare_key(const struct audit_base_entry *a, const struct audit_base_entry *b,
+                       enum key key)
 {
 	int order = (int)a->kind - (int)b->kind;
 	order = order ? order : strcmp(a->target, b->target);
@@ -106,9 +111,11 @@ static int compare_entries(const void *a, const void *b)
 void audit_baseline_sort(struct audit_baseline *b)
 {
 	if (b->mounts.count)
-		qsort(b->mounts.entries, b->mounts.count, sizeof(*b->mounts.entries), compare_entries);
+		qsort(b->mounts.entries, b->mounts.count, sizeof(*b->mounts.entries),
+		      compare_entries);
 	if (b->findings.count)
-		qsort(b->findings.entries, b->findings.count, sizeof(*b->findings.entries), compare_entries);
+		qsort(b->findings.entries, b->findings.count, sizeof(*b->findings.entries),
+		      compare_entries);
 }
 
 /* Collecting. */
@@ -121,7 +128,8 @@ struct word {
 struct taking {
 	struct audit_baseline *to;
 	const struct fstab_world *world;
-	struct map64 types;      /* hash of a mount point -> the plan's line of a trigger or a network mount */
+	struct map64 types;      /* hash of a mount point -> the plan's line of a trigger or a
+	                            network mount */
 	struct map64 noauto;     /* hashes of the mount points of lines with noauto */
 	const struct fstab_plan *plan;
 	struct strbuf text, masked;
@@ -138,11 +146,15 @@ static const char *keep(struct taking *t, const char *text)
 /** Whether an option changes with every mount, or with the memory of the machine. */
 static bool is_volatile(const struct audit_base_entry *entry, const char *option, size_t n)
 {
-	static const char names[] = "addr clientaddr fd mon_addr mountaddr mountport pgrp pipe_ino rfdno seclabel stripe wfdno";
-	bool configured = strcmp(entry->owner, "fstab") == 0 || strcmp(entry->owner, "unknown") == 0;
+	static const char names[] =
+	    "addr clientaddr fd mon_addr mountaddr mountport pgrp pipe_ino rfdno seclabel stripe "
+	    "wfdno";
+	bool configured = strcmp(entry->owner, "fstab") == 0
+	                  || strcmp(entry->owner, "unknown") == 0;
 	bool memory = strcmp(entry->fstype, "tmpfs") == 0 || strcmp(entry->fstype, "devtmpfs") == 0;
 	size_t name = opt_name(option, n);
-	return word_in(option, name, names) || (memory && !configured && word_in(option, name, "size nr_inodes nr_blocks"));
+	return word_in(option, name, names)
+	       || (memory && !configured && word_in(option, name, "size nr_inodes nr_blocks"));
 }
 
 static int compare_words(const void *a, const void *b)
@@ -153,13 +165,16 @@ static int compare_words(const void *a, const void *b)
 	return order ? order : x->n < y->n ? -1 : x->n > y->n;
 }
 
-/** The options of a mount and its file system, without secrets and volatile ones: sorted, each once. */
-static const char *keep_options(struct taking *t, const struct audit_base_entry *entry, const struct mount *m)
+/** The options of a mount and its file system, without secrets and volatile ones: sorted, each
+ * once. */
+static const char *keep_options(struct taking *t, const struct audit_base_entry *entry,
+                                const struct mount *m)
 {
 	size_t count = 0, n, commas = 1;
 	strbuf_reset(&t->masked);
 	strbuf_reset(&t->text);
-	strbuf_printf(&t->masked, "%s%s%s,", m->propagation & MP_SHARED ? "shared," : "", m->propagation & MP_SLAVE ? "slave," : "",
+	strbuf_printf(&t->masked, "%s%s%s,", m->propagation & MP_SHARED ? "shared," : "",
+	              m->propagation & MP_SLAVE ? "slave," : "",
 	              m->propagation & MP_UNBINDABLE ? "unbindable" : "");
 	mask_options(m->vfs_opts ? m->vfs_opts : "", &t->masked);
 	strbuf_putc(&t->masked, ',');
@@ -193,12 +208,14 @@ static const char *keep_source(struct taking *t, const char *source)
 
 /** Set what identifies the source of an entry over a boot.
     @shown  The source as the kernel shows it. */
-static void identify(struct taking *t, const struct fstab_device *device, const char *shown, struct audit_base_entry *entry)
+static void identify(struct taking *t, const struct fstab_device *device, const char *shown,
+                     struct audit_base_entry *entry)
 {
 	const struct devmap_tags *tags = device->tags;
 	const char *name = tags && tags->name && !tags->multi_device ? tags->name : NULL;
 	if (shown && strncmp(shown, "/dev/zram", 9) == 0) {
-		entry->source = keep(t, shown);   /* formatted anew at each boot: its UUID identifies nothing */
+		entry->source = keep(t, shown);   /* formatted anew at each boot: its UUID
+		                                     identifies nothing */
 		return;
 	}
 	if (name && (strncmp(name, "/dev/", 5) != 0 || audit_is_unstable(name)))
@@ -225,9 +242,13 @@ static bool is_transient(const struct taking *t, const struct fstab_line *line)
 	size_t n = strlen(line->target);
 	for (bool self = true; n > 0; self = false) {
 		uint32_t i = map64_get(&t->types, map64_bytes(MAP64_BYTES, line->target, n));
-		const struct mount *above = i == MAP64_NONE || t->plan->lines[i].mount == m ? NULL : t->plan->lines[i].mount;
+		const struct mount *above = i == MAP64_NONE || t->plan->lines[i].mount == m
+		                                ? NULL
+		                                : t->plan->lines[i].mount;
 		bool is_trigger = above && fstype_flags(above->fstype) & FST_AUTOFS;
-		if (above && (is_trigger ? !(self && trigger) : !self && net && strcmp(above->fstype, m->fstype) == 0))
+		if (above
+		    && (is_trigger ? !(self && trigger)
+		                   : !self && net && strcmp(above->fstype, m->fstype) == 0))
 			return true;
 		while (n > 0 && line->target[n - 1] != '/')
 			--n;
@@ -251,7 +272,8 @@ static void take_line(struct taking *t, const struct fstab_line *line)
 	const struct mount *m = line->mount;
 	struct fstab_device device = {0};
 	uint64_t left_out = audit_baseline_left_out() & ~t->to->include;
-	if (audit_owner_bit(line->owner) & left_out || (m ? !line->target || is_transient(t, line) : !line->swap))
+	if (audit_owner_bit(line->owner) & left_out
+	    || (m ? !line->target || is_transient(t, line) : !line->swap))
 		return;
 	struct audit_base_entry *entry = audit_baseline_add(t->to, m ? BASE_MOUNT : BASE_SWAP);
 	t->failed |= !entry;
@@ -260,13 +282,15 @@ static void take_line(struct taking *t, const struct fstab_line *line)
 	entry->owner = keep(t, line->owner);
 	entry->light = is_light(t, line);
 	if (!m) {
-		t->failed |= t->world->swap && t->world->swap(t->world->arg, line->swap, &device) != 0;
+		t->failed |= t->world->swap
+		             && t->world->swap(t->world->arg, line->swap, &device) != 0;
 		entry->fstype = "swap";
 		identify(t, &device, line->swap, entry);
 		entry->target = *entry->source ? entry->source : keep_source(t, line->swap);
 		return;
 	}
-	bool on_device = m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL || (m->fstype && strcmp(m->fstype, "fuseblk") == 0);
+	bool on_device = m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL
+	                 || (m->fstype && strcmp(m->fstype, "fuseblk") == 0);
 	if (on_device && t->world->device)
 		t->failed |= t->world->device(t->world->arg, m, &device) != 0;
 	entry->target = keep(t, line->target);
@@ -287,7 +311,8 @@ int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_world 
 	map64_init(&t.noauto);
 	for (uint32_t i = 0; !t.failed && i < plan->count; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
-		unsigned flags = line->mount && line->target ? fstype_flags(line->mount->fstype) : 0;
+		unsigned flags = line->mount && line->target ? fstype_flags(line->mount->fstype)
+		                                             : 0;
 		if (flags & FST_AUTOFS)
 			map64_remove(&t.types, map64_text(line->target));
 		if (flags & (FST_AUTOFS | FST_NET))
@@ -326,16 +351,21 @@ struct pairs {
 	const struct audit_base_entry **old, **now;
 };
 
-static bool pairs_make(struct pairs *pairs, const struct audit_base_list *old, const struct audit_base_list *now)
+static bool pairs_make(struct pairs *pairs, const struct audit_base_list *old,
+                       const struct audit_base_list *now)
 {
 	pairs->old = calloc(old->count + 1, sizeof(*pairs->old));
 	pairs->now = calloc(now->count + 1, sizeof(*pairs->now));
 	for (int key = KEY_ALL; pairs->old && pairs->now && key >= KEY_PLACE; --key) {
 		for (size_t i = 0, k = 0; i < old->count && k < now->count;) {
-			const struct audit_base_entry *was = &old->entries[i], *is = &now->entries[k];
+			const struct audit_base_entry *was = &old->entries[i],
+			                              *is = &now->entries[k];
 			/* A finding is identified by its code and target. */
-			enum key by = was->kind == BASE_FINDING && key == KEY_PLACE ? KEY_SHOWN : (enum key)key;
-			int order = pairs->old[i] ? -1 : pairs->now[k] ? 1 : compare_key(was, is, by);
+			enum key by = was->kind == BASE_FINDING && key == KEY_PLACE ? KEY_SHOWN
+			                                                            : (enum key)key;
+			int order = pairs->old[i]   ? -1
+			            : pairs->now[k] ? 1
+			                            : compare_key(was, is, by);
 			if (order == 0) {
 				pairs->old[i] = is;
 				pairs->now[k] = was;
@@ -356,7 +386,8 @@ static void pairs_end(struct pairs *pairs)
 /** Whether two entries have the same source: 1, 0; -1: unknown. */
 static int same_source(const struct audit_base_entry *a, const struct audit_base_entry *b)
 {
-	bool uuids = *a->uuid && *b->uuid, by_uuid = strncmp(a->source, "UUID=", 5) == 0 || strncmp(b->source, "UUID=", 5) == 0;
+	bool uuids = *a->uuid && *b->uuid,
+	     by_uuid = strncmp(a->source, "UUID=", 5) == 0 || strncmp(b->source, "UUID=", 5) == 0;
 	if (uuids && strcmp(a->uuid, b->uuid) != 0)
 		return 0;
 	if (strcmp(a->source, b->source) == 0 || (uuids && by_uuid))
@@ -364,11 +395,15 @@ static int same_source(const struct audit_base_entry *a, const struct audit_base
 	return audit_is_unstable(a->source) || audit_is_unstable(b->source) ? -1 : 0;
 }
 
-static void report_entry(struct compare *c, enum audit_code code, const struct audit_base_entry *entry)
+static void report_entry(struct compare *c, enum audit_code code,
+                         const struct audit_base_entry *entry)
 {
 	struct audit_finding finding = {
-		.code = code, .severity = entry->light && code != BASE_CHANGED ? AUDIT_INFO : AUDIT_WARNING, .target = entry->target,
-		.owner = *entry->owner ? entry->owner : NULL, .fstype = entry->fstype, .message = strbuf_str(&c->message),
+		.code = code,
+		.severity = entry->light && code != BASE_CHANGED ? AUDIT_INFO : AUDIT_WARNING,
+		.target = entry->target,
+		.owner = *entry->owner ? entry->owner : NULL, .fstype = entry->fstype,
+		.message = strbuf_str(&c->message),
 		.expected = strbuf_str(&c->expected), .actual = strbuf_str(&c->actual),
 		.hint = "if this is intended, save a new baseline with --save",
 	};
@@ -387,7 +422,8 @@ static void put_shown(struct strbuf *out, const struct audit_base_entry *entry)
 		strbuf_printf(out, ", its %s", entry->root);
 }
 
-/** Put the options that only one of two sorted lists has into c->one and c->other.  @return whether there are any. */
+/** Put the options that only one of two sorted lists has into c->one and c->other.  @return whether
+ * there are any. */
 static bool differ(struct compare *c, const char *a, const char *b)
 {
 	strbuf_reset(&c->one);
@@ -418,7 +454,8 @@ static void reset(struct compare *c)
 	strbuf_reset(&c->actual);
 }
 
-static void judge_pair(struct compare *c, const struct audit_base_entry *old, const struct audit_base_entry *now)
+static void judge_pair(struct compare *c, const struct audit_base_entry *old,
+                       const struct audit_base_entry *now)
 {
 	int source = now->kind == BASE_SWAP ? 1 : same_source(old, now);
 	bool same_type = strcmp(old->fstype, now->fstype) == 0;
@@ -427,7 +464,9 @@ static void judge_pair(struct compare *c, const struct audit_base_entry *old, co
 	if (source < 0)
 		audit_not_checked(c->report, BASE_CHANGED);
 	if (source == 0 || !same_type || strcmp(old->root, now->root) != 0) {
-		strbuf_puts(&c->message, source == 0 ? "source" : !same_type ? "type" : "directory");
+		strbuf_puts(&c->message, source == 0  ? "source"
+		                         : !same_type ? "type"
+		                                      : "directory");
 		put_shown(&c->expected, old);
 		put_shown(&c->actual, now);
 	}
@@ -443,7 +482,8 @@ static void judge_pair(struct compare *c, const struct audit_base_entry *old, co
 	}
 }
 
-static void judge_unpaired(struct compare *c, const struct audit_base_entry *entry, bool came, bool booting)
+static void judge_unpaired(struct compare *c, const struct audit_base_entry *entry, bool came,
+                           bool booting)
 {
 	const char *state = entry->kind == BASE_SWAP ? "in use" : "mounted";
 	if (!came && booting) {
@@ -451,18 +491,23 @@ static void judge_unpaired(struct compare *c, const struct audit_base_entry *ent
 		return;
 	}
 	reset(c);
-	strbuf_printf(&c->message, came ? "%s, but not in the baseline of %s" : "not %s, but in the baseline of %s", state, strbuf_str(&c->when));
+	strbuf_printf(&c->message,
+	              came ? "%s, but not in the baseline of %s"
+	                   : "not %s, but in the baseline of %s",
+	              state, strbuf_str(&c->when));
 	strbuf_printf(came ? &c->expected : &c->actual, "not %s", state);
 	put_shown(came ? &c->actual : &c->expected, entry);
 	++*(came ? &c->counts->came : &c->counts->went);
 	report_entry(c, came ? BASE_CAME : BASE_WENT, entry);
 }
 
-int audit_baseline_compare(const struct audit_baseline *old, const struct audit_baseline *now, long uptime,
-                           struct audit_report *report, struct audit_base_counts *counts)
+int audit_baseline_compare(const struct audit_baseline *old, const struct audit_baseline *now,
+                           long uptime, struct audit_report *report,
+                           struct audit_base_counts *counts)
 {
 	struct compare c = {.report = report, .counts = counts};
-	struct strbuf *const texts[] = {&c.when, &c.message, &c.expected, &c.actual, &c.one, &c.other};
+	struct strbuf *const texts[] = {&c.when,   &c.message, &c.expected,
+	                                &c.actual, &c.one,     &c.other};
 	uint64_t out = audit_baseline_left_out() & ~(old->include & now->include);
 	struct pairs pairs;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i)
@@ -495,8 +540,9 @@ int audit_baseline_compare(const struct audit_baseline *old, const struct audit_
 	return c.failed ? -1 : 0;
 }
 
-int audit_baseline_findings(const struct audit_baseline *old, struct audit_report *report, const struct audit_set *rules,
-                            struct audit_baseline *now, struct audit_base_counts *counts)
+int audit_baseline_findings(const struct audit_baseline *old, struct audit_report *report,
+                            const struct audit_set *rules, struct audit_baseline *now,
+                            struct audit_base_counts *counts)
 {
 	struct pairs pairs = {0};
 	bool failed = false;
@@ -516,13 +562,16 @@ int audit_baseline_findings(const struct audit_baseline *old, struct audit_repor
 	failed = failed || (old && !pairs_make(&pairs, &old->findings, &now->findings));
 	for (size_t i = 0; !failed && old && i < now->findings.count; ++i) {
 		struct audit_finding *f = now->findings.entries[i].finding;
-		f->age = pairs.now[i] ? AUDIT_KNOWN : audit_set_has(&old->rules, f->code) ? AUDIT_NEW : AUDIT_AGELESS;
+		f->age = pairs.now[i]                          ? AUDIT_KNOWN
+		         : audit_set_has(&old->rules, f->code) ? AUDIT_NEW
+		                                               : AUDIT_AGELESS;
 		counts->new_findings += f->age == AUDIT_NEW;
 	}
 	for (size_t i = 0; !failed && old && i < old->findings.count; ++i) {
 		const char *name = old->findings.entries[i].target;
 		int code = audit_code(name, strlen(name));
-		counts->gone_findings += !pairs.old[i] && code >= 0 && audit_set_has(rules, (enum audit_code)code);
+		counts->gone_findings += !pairs.old[i] && code >= 0
+		                         && audit_set_has(rules, (enum audit_code)code);
 	}
 	pairs_end(&pairs);
 	if (failed)

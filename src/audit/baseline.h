@@ -6,11 +6,11 @@
  *                                              +--> audit_baseline_compare() --> BASE-*
  *     file (cmd/audit/baseline.h) --> old -----'    audit_baseline_ages() --> new findings
  *
- * An entry is a mount or a swap space.  Its key is the mount point and what identifies the source over
- * a boot: a name in /dev/mapper, the file of a loop device, a UUID, a server.  Names such as /dev/sda1,
- * mount IDs, the order of options, and options that change with every mount are left out.  So are
- * mounts that come and go by themselves: at and below an automounter's trigger, and what a server
- * mounts below another of its mounts.  Pure; linear but for sorting.
+ * An entry is a mount or a swap space.  Its key is the mount point and what identifies the source
+ * over a boot: a name in /dev/mapper, the file of a loop device, a UUID, a server.  Names such as
+ * /dev/sda1, mount IDs, the order of options, and options that change with every mount are left
+ * out.  So are mounts that come and go by themselves: at and below an automounter's trigger, and
+ * what a server mounts below another of its mounts.  Pure; linear but for sorting.
  */
 #ifndef GM_AUDIT_BASELINE_H
 #define GM_AUDIT_BASELINE_H
@@ -18,17 +18,20 @@
 #include "audit/rules.h"
 #include "fstab/fstab.h"
 
-/** A mount, a swap space or a finding.  Strings are decoded bytes without secrets, never NULL; "" is
-    none. */
+/** A mount, a swap space or a finding.  Strings are decoded bytes without secrets, never NULL; ""
+   is none. */
 struct audit_base_entry {
 	enum audit_base_kind { BASE_MOUNT, BASE_SWAP, BASE_FINDING } kind;
 	bool light;              /* it comes and goes at will: a change is only information */
-	const char *target;      /* the mount point; of a swap space its source; of a finding its code */
-	const char *source;      /* what identifies it over a boot, if that is known; of a finding its target */
+	const char *target;      /* the mount point; of a swap space its source; of a finding its
+	                            code */
+	const char *source;      /* what identifies it over a boot, if that is known; of a finding
+	                            its target */
 	const char *uuid;        /* of the file system */
 	const char *fstype;
 	const char *root;        /* the directory of the file system that is mounted */
-	const char *options;     /* of the mount and the file system, with the propagation: sorted, each once */
+	const char *options;     /* of the mount and the file system, with the propagation: sorted,
+	                            each once */
 	const char *owner;
 	struct audit_finding *finding;   /* not saved */
 };
@@ -57,8 +60,10 @@ struct audit_base_counts {
 void audit_baseline_init(struct audit_baseline *baseline);
 void audit_baseline_destroy(struct audit_baseline *baseline);
 
-/** Add an entry, all of whose strings are "".  @return it, valid until the next call; NULL: ENOMEM. */
-struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline, enum audit_base_kind kind);
+/** Add an entry, all of whose strings are "".  @return it, valid until the next call; NULL: ENOMEM.
+ */
+struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline,
+                                            enum audit_base_kind kind);
 
 /** Sort both lists by their keys. */
 void audit_baseline_sort(struct audit_baseline *baseline);
@@ -86,19 +91,21 @@ int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_world 
  * @uptime  Seconds; soon after a boot it is not reported what went.  -1: unknown, or long.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int audit_baseline_compare(const struct audit_baseline *old, const struct audit_baseline *now, long uptime,
-                           struct audit_report *report, struct audit_base_counts *counts);
+int audit_baseline_compare(const struct audit_baseline *old, const struct audit_baseline *now,
+                           long uptime, struct audit_report *report,
+                           struct audit_base_counts *counts);
 
 /**
- * Collect the findings of now, and mark which are new since the baseline, by code and target.  The age
- * of a finding stays unknown if its rule was not checked then, and for BASE-*.
+ * Collect the findings of now, and mark which are new since the baseline, by code and target.  The
+ * age of a finding stays unknown if its rule was not checked then, and for BASE-*.
  *
  * @old    NULL: only collect.
  * @rules  The rules that are on; findings of others are ignored.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int audit_baseline_findings(const struct audit_baseline *old, struct audit_report *report, const struct audit_set *rules,
-                            struct audit_baseline *now, struct audit_base_counts *counts);
+int audit_baseline_findings(const struct audit_baseline *old, struct audit_report *report,
+                            const struct audit_set *rules, struct audit_baseline *now,
+                            struct audit_base_counts *counts);
 
 /** Append when a baseline was saved: "2026-11-22 20:31 UTC". */
 void audit_baseline_when(const struct audit_baseline *baseline, struct strbuf *out);

@@ -19,9 +19,11 @@ struct place {
 	uint32_t next;                   /* of the same hash */
 	const struct audit_mount *old;   /* the first line that mounts a device there */
 	const struct audit_mount *now;   /* the same in the new text */
-	const struct audit_mount *line;  /* any line of the new text, preferably one mounted at boot */
+	const struct audit_mount *line;  /* any line of the new text, preferably one mounted at boot
+	                                    */
 	const struct audit_mount *needed;
-	bool had, could_do_without;      /* the old text has lines for it; all of them are optional */
+	bool had, could_do_without;      /* the old text has lines for it; all of them are optional
+	                                    */
 };
 
 struct comparison {
@@ -42,7 +44,8 @@ static struct place *place_of(struct comparison *of, const char *path)
 			return &of->places[i];
 	}
 	struct place *place = &of->places[of->count];
-	*place = (struct place){.path = path, .next = map64_remove(&of->by_path, hash), .could_do_without = true};
+	*place = (struct place){
+		.path = path, .next = map64_remove(&of->by_path, hash), .could_do_without = true};
 	of->failed |= map64_put(&of->by_path, hash, (uint32_t)of->count++) == MAP64_NONE;
 	return place;
 }
@@ -61,9 +64,12 @@ static void add(struct comparison *of, const struct place *place, const struct a
 	of->failed |= !added.target || audit_add(of->report, &added) != 0;
 }
 
-int audit_compare(const struct audit_report *old, struct audit_report *report, audit_lost_fn *lost, void *arg)
+int audit_compare(const struct audit_report *old, struct audit_report *report, audit_lost_fn *lost,
+                  void *arg)
 {
-	struct comparison of = {.places = calloc(old->nmounts + report->nmounts + 1, sizeof(*of.places)), .report = report};
+	struct comparison of = {
+		.places = calloc(old->nmounts + report->nmounts + 1, sizeof(*of.places)),
+		.report = report};
 	map64_init(&of.by_path);
 	of.failed = !of.places;
 	for (size_t i = 0; i < old->nmounts && !of.failed; ++i) {
@@ -86,17 +92,24 @@ int audit_compare(const struct audit_report *old, struct audit_report *report, a
 	}
 	for (size_t i = 0; i < of.count && !of.failed; ++i) {
 		const struct place *place = &of.places[i];
-		if (place->old && !place->now && (fstab_is_system(place->path) || (lost && lost(arg, place->path))))
-			add(&of, place, place->line, &(struct audit_finding){
-				.code = FSTAB_LOST, .severity = AUDIT_CRITICAL,
-				.message = !place->line ? "the new fstab has no line for this mount"
-				           : !place->line->boots ? "the new line has noauto: it is not mounted at boot any more"
-				           : "the new line mounts no device, server or directory",
-				.hint = "keep the former line"});
+		if (place->old && !place->now
+		    && (fstab_is_system(place->path) || (lost && lost(arg, place->path))))
+			add(&of, place, place->line,
+			    &(struct audit_finding){
+			        .code = FSTAB_LOST,
+			        .severity = AUDIT_CRITICAL,
+			        .message =
+			            !place->line ? "the new fstab has no line for this mount"
+				    : !place->line->boots
+				        ? "the new line has noauto: it is not mounted at boot "
+				          "any more"
+				        : "the new line mounts no device, server or directory",
+			        .hint = "keep the former line"});
 		if (place->had && place->could_do_without && place->needed && place->path[1])
 			add(&of, place, place->needed, &(struct audit_finding){
 				.code = FSTAB_NOFAIL, .severity = AUDIT_WARNING,
-				.message = "boot fails without this mount, which was optional (nofail, noauto or an automount)",
+				.message = "boot fails without this mount, which was optional "
+				           "(nofail, noauto or an automount)",
 				.hint = "add nofail, as before"});
 	}
 	if (!of.failed)
@@ -110,8 +123,9 @@ int audit_compare(const struct audit_report *old, struct audit_report *report, a
 
 static uint64_t risk_hash(const struct audit_finding *finding)
 {
-	return map64_bytes(map64_bytes(MAP64_BYTES, (const char *)&finding->code, sizeof(finding->code)), finding->target,
-	                   strlen(finding->target));
+	return map64_bytes(
+	    map64_bytes(MAP64_BYTES, (const char *)&finding->code, sizeof(finding->code)),
+	    finding->target, strlen(finding->target));
 }
 
 ssize_t audit_new_risks(const struct audit_report *old, const struct audit_report *report,

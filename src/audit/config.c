@@ -70,9 +70,11 @@ static bool wrong(struct parser *p, const char *format, ...)
 	va_end(args);
 	if (!config->problems)
 		config->problems = calloc(AUDIT_PROBLEMS_MAX, sizeof(*config->problems));
-	struct audit_problem *problem = config->problems ? &config->problems[config->nproblems - 1] : NULL;
+	struct audit_problem *problem = config->problems ? &config->problems[config->nproblems - 1]
+	                                                 : NULL;
 	if (problem)
-		*problem = (struct audit_problem){p->file, p->line, arena_strndup(&config->arena, strbuf_str(&text), text.len)};
+		*problem = (struct audit_problem){
+		    p->file, p->line, arena_strndup(&config->arena, strbuf_str(&text), text.len)};
 	p->failed |= text.failed || !problem || !problem->why;
 	strbuf_destroy(&text);
 	return false;
@@ -96,7 +98,8 @@ static const char *quoted(struct parser *p, const char *bytes, size_t n)
 		word.data[word.len] = '\0';
 		secret |= has_secret(strbuf_str(&word)) && memchr(bytes, '\\', n);
 	}
-	const char *text = secret ? "***" : arena_strndup(&p->config->arena, strbuf_str(&out), out.len);
+	const char *text = secret ? "***"
+	                          : arena_strndup(&p->config->arena, strbuf_str(&out), out.len);
 	p->failed |= word.failed || out.failed || !text;
 	strbuf_destroy(&word);
 	strbuf_destroy(&out);
@@ -153,7 +156,8 @@ static struct audit_glob *make_glob(struct parser *p, const char *bytes, size_t 
 	struct audit_glob *glob = room(p, sizeof(*glob));
 	struct glob_pool pool = {
 		.bytes = room(p, len + 1), .tokens = room(p, len * sizeof(uint32_t)),
-		.sets = room(p, sets * sizeof(struct glob_set)), .ranges = room(p, beyond * sizeof(struct glob_range)),
+		.sets = room(p, sets * sizeof(struct glob_set)), .ranges = room(p,
+		beyond * sizeof(struct glob_range)),
 	};
 	struct pattern_error error;
 	if (p->failed)
@@ -185,7 +189,8 @@ int64_t audit_day(const char *date, size_t n)
 		if (form[i] == '-' ? date[i] != '-' : !digit)
 			return -1;
 	}
-	int year = atoi(date), month = (date[5] - '0') * 10 + date[6] - '0', day = (date[8] - '0') * 10 + date[9] - '0';
+	int year = atoi(date), month = (date[5] - '0') * 10 + date[6] - '0',
+	    day = (date[8] - '0') * 10 + date[9] - '0';
 	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 	if (year < 1970 || month < 1 || month > 12 || day < 1
 	    || day > before[month] - before[month - 1] + (leap && month == 2))
@@ -203,7 +208,9 @@ static bool parse_codes(struct parser *p, struct audit_row *row, const struct wo
 		const char *comma = memchr(at, ',', (size_t)(end - at));
 		size_t n = (size_t)((comma ? comma : end) - at);
 		if (!audit_codes(at, n, &row->codes))
-			return wrong(p, "unknown rule \"%s\"; getmnt audit --list-rules prints them", quoted(p, at, n));
+			return wrong(p,
+			             "unknown rule \"%s\"; getmnt audit --list-rules prints them",
+			             quoted(p, at, n));
 		if (!comma)
 			return true;
 		at = comma;
@@ -216,7 +223,10 @@ static bool parse_conditions(struct parser *p, struct audit_row *row, size_t fro
 	struct {
 		const char *name;
 		struct audit_glob **glob;
-	} keys[] = {{"target", &row->target}, {"type", &row->type}, {"owner", &row->owner}, {"until", NULL}};
+	} keys[] = {{"target", &row->target},
+	            {"type", &row->type},
+	            {"owner", &row->owner},
+	            {"until", NULL}};
 	enum { KEYS = sizeof(keys) / sizeof(*keys) };
 	for (size_t i = from; i < p->nwords; ++i) {
 		const struct word *word = &p->words[i];
@@ -224,8 +234,11 @@ static bool parse_conditions(struct parser *p, struct audit_row *row, size_t fro
 		while (k < KEYS && !word_is(word->at, name, keys[k].name))
 			++k;
 		if (k == KEYS || name == word->n)
-			return wrong(p, "unknown word \"%s\"; conditions are target=, type=, owner=, until=, and a blank in a path is \\040",
-			             quoted_word(p, word));
+			return wrong(
+			    p,
+			    "unknown word \"%s\"; conditions are target=, type=, owner=, until=, "
+			    "and a blank in a path is \\040",
+			    quoted_word(p, word));
 		const char *value = word->at + name + 1;
 		size_t n = word->n - name - 1;
 		if (keys[k].glob ? *keys[k].glob != NULL : row->until != AUDIT_FOREVER)
@@ -238,7 +251,9 @@ static bool parse_conditions(struct parser *p, struct audit_row *row, size_t fro
 			row->until = audit_day(value, n);
 		}
 		if (row->until < 0)
-			return wrong(p, "invalid date \"%s\"; write the last day as until=YYYY-MM-DD", quoted(p, value, n));
+			return wrong(p,
+			             "invalid date \"%s\"; write the last day as until=YYYY-MM-DD",
+			             quoted(p, value, n));
 	}
 	bool known = !row->owner;
 	for (size_t i = 0; !known && audit_owners[i]; ++i)
@@ -249,7 +264,10 @@ static bool parse_conditions(struct parser *p, struct audit_row *row, size_t fro
 static bool parse_ignore(struct parser *p, struct audit_row *row)
 {
 	if (p->nwords < 2)
-		return wrong(p, "no rule; write ignore CODE[,CODE...] [target=GLOB] [type=GLOB] [owner=GLOB] [until=DATE]");
+		return wrong(
+		    p,
+		    "no rule; write ignore CODE[,CODE...] [target=GLOB] [type=GLOB] [owner=GLOB] "
+		    "[until=DATE]");
 	return parse_codes(p, row, &p->words[1]) && parse_conditions(p, row, 2);
 }
 
@@ -257,12 +275,17 @@ static bool parse_severity(struct parser *p, struct audit_row *row)
 {
 	int level = AUDIT_INFO;
 	if (p->nwords < 3)
-		return wrong(p, "no rule; write severity info|warning|critical CODE[,CODE...] [target=GLOB] ...");
+		return wrong(
+		    p,
+		    "no rule; write severity info|warning|critical CODE[,CODE...] [target=GLOB] "
+		    "...");
 	while (level <= AUDIT_CRITICAL
-	       && !word_is(p->words[1].at, p->words[1].n, audit_severity_name((enum audit_severity)level)))
+	       && !word_is(p->words[1].at, p->words[1].n,
+	                   audit_severity_name((enum audit_severity)level)))
 		++level;
 	if (level > AUDIT_CRITICAL)
-		return wrong(p, "unknown severity \"%s\"; must be one of: info, warning, critical", quoted_word(p, &p->words[1]));
+		return wrong(p, "unknown severity \"%s\"; must be one of: info, warning, critical",
+		             quoted_word(p, &p->words[1]));
 	row->severity = (enum audit_severity)level;
 	return parse_codes(p, row, &p->words[2]) && parse_conditions(p, row, 3);
 }
@@ -276,12 +299,14 @@ static bool parse_path(struct parser *p, struct audit_row *row, const struct wor
 	if (!normal)
 		return false;
 	if (*path != '/')
-		return wrong(p, "\"%s\" is not an absolute path; write the mount point from / on", quoted_word(p, word));
+		return wrong(p, "\"%s\" is not an absolute path; write the mount point from / on",
+		             quoted_word(p, word));
 	for (size_t n; *path; path += n) {
 		path += strspn(path, "/");
 		n = strcspn(path, "/");
 		if (word_is(path, n, ".") || word_is(path, n, ".."))
-			return wrong(p, "\"%s\" has . or .. in it; write the mount point without", quoted_word(p, word));
+			return wrong(p, "\"%s\" has . or .. in it; write the mount point without",
+			             quoted_word(p, word));
 		if (n > 0) {
 			normal[len++] = '/';
 			memcpy(normal + len, path, n);
@@ -300,7 +325,10 @@ int audit_option_propagation(const char *option, size_t n)
 	static const struct {
 		const char *name;
 		int is;
-	} kinds[] = {{"shared", MP_SHARED}, {"private", MP_PRIVATE}, {"slave", MP_SLAVE}, {"unbindable", MP_UNBINDABLE}};
+	} kinds[] = {{"shared", MP_SHARED},
+	             {"private", MP_PRIVATE},
+	             {"slave", MP_SLAVE},
+	             {"unbindable", MP_UNBINDABLE}};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
 		if (word_is(option, n, kinds[i].name))
 			return kinds[i].is;
@@ -313,8 +341,10 @@ const char *audit_option_key(const char *option, size_t n, size_t *len, bool *sh
 	static const struct {
 		const char *shown, *other;
 	} pairs[] = {
-		{"ro", "rw"}, {"noexec", "exec"}, {"nosuid", "suid"}, {"nodev", "dev"}, {"noatime", "atime"},
-		{"relatime", "norelatime"}, {"nodiratime", "diratime"}, {"nosymfollow", "symfollow"}, {"sync", "async"},
+		{"ro", "rw"}, {"noexec", "exec"}, {"nosuid", "suid"}, {"nodev", "dev"}, {"noatime",
+		 "atime"},
+		{"relatime", "norelatime"}, {"nodiratime", "diratime"}, {"nosymfollow",
+		 "symfollow"}, {"sync", "async"},
 		{"mand", "nomand"}, {"lazytime", "nolazytime"},
 	};
 	*shown = true;
@@ -332,16 +362,23 @@ const char *audit_option_key(const char *option, size_t n, size_t *len, bool *sh
 /** Whether the kernel shows an option for no mount, so that it cannot be required. */
 static bool is_hidden(const char *option, size_t n)
 {
-	static const char names[] = "defaults auto noauto fail nofail user nouser users owner group _netdev bind rbind remount loop strictatime";
+	static const char names[] =
+	    "defaults auto noauto fail nofail user nouser users owner group _netdev bind rbind "
+	    "remount loop strictatime";
 	return word_in(option, n, names) || opt_is_x(option, n)
 	       || word_is(option, opt_name(option, n), "comment");
 }
 
 static bool parse_require(struct parser *p, struct audit_row *row)
 {
-	static const char flags[] = "nosuid nodev noexec nosymfollow noatime nodiratime relatime lazytime dirsync mountpoint shared private slave unbindable";
+	static const char flags[] =
+	    "nosuid nodev noexec nosymfollow noatime nodiratime relatime lazytime dirsync "
+	    "mountpoint shared private slave unbindable";
 	if (p->nwords != 3)
-		return wrong(p, "require takes two words; write require PATH OPTION[,OPTION...], a blank in the path as \\040");
+		return wrong(
+		    p,
+		    "require takes two words; write require PATH OPTION[,OPTION...], a blank in "
+		    "the path as \\040");
 	const struct word *options = &p->words[2];
 	row->options = arena_strndup(&p->config->arena, options->at, options->n);
 	p->failed |= !row->options;
@@ -355,10 +392,13 @@ static bool parse_require(struct parser *p, struct audit_row *row)
 		const char *as_written = options->at + (o - row->options), *near = NULL;
 		unsigned best = 2;
 		if (is_hidden(o, n))
-			return wrong(p, "\"%s\" cannot be required: the kernel does not show it for a mount", quoted(p, as_written, n));
+			return wrong(
+			    p, "\"%s\" cannot be required: the kernel does not show it for a mount",
+			    quoted(p, as_written, n));
 		audit_nearest(flags, o, n, &best, &near, &len);
 		if (near && best > 0)
-			return wrong(p, "unknown option \"%s\"; did you mean \"%.*s\"?", quoted(p, as_written, n), (int)len, near);
+			return wrong(p, "unknown option \"%s\"; did you mean \"%.*s\"?",
+			             quoted(p, as_written, n), (int)len, near);
 	}
 	return true;
 }
@@ -368,7 +408,8 @@ static const struct {
 	enum audit_verb verb;
 	bool (*parse)(struct parser *p, struct audit_row *row);
 } verbs[] = {
-	{"ignore", AUDIT_IGNORE, parse_ignore}, {"severity", AUDIT_SEVERITY, parse_severity}, {"require", AUDIT_REQUIRE, parse_require},
+	{"ignore", AUDIT_IGNORE, parse_ignore}, {"severity", AUDIT_SEVERITY, parse_severity},
+	 {"require", AUDIT_REQUIRE, parse_require},
 };
 
 /* Lines. */
@@ -384,7 +425,11 @@ static bool cut(struct parser *p)
 	for (size_t i = 0; i < p->n; ++i) {
 		unsigned char c = (unsigned char)p->at[i];
 		if ((c < 0x20 && c != '\t') || c == 0x7f)
-			return wrong(p, "control character at byte %zu; remove it, or write it in a path as \\%03o", i + 1, c);
+			return wrong(
+			    p,
+			    "control character at byte %zu; remove it, or write it in a path as "
+			    "\\%03o",
+			    i + 1, c);
 	}
 	for (size_t at = 0; at < p->n;) {
 		size_t from = at;
@@ -420,13 +465,15 @@ static void parse_line(struct parser *p)
 	const struct word *verb = &p->words[0], *last = &p->words[p->nwords - 1];
 	struct audit_row *row = &config->rows[config->count];
 	*row = (struct audit_row){.file = p->file, .line = p->line, .until = AUDIT_FOREVER};
-	row->text = arena_strndup(&config->arena, verb->at, (size_t)(last->at + last->n - verb->at));
+	row->text = arena_strndup(&config->arena, verb->at,
+	                          (size_t)(last->at + last->n - verb->at));
 	p->failed |= !row->text;
 	size_t i = 0;
 	while (i < sizeof(verbs) / sizeof(*verbs) && !word_is(verb->at, verb->n, verbs[i].word))
 		++i;
 	if (i == sizeof(verbs) / sizeof(*verbs)) {
-		wrong(p, "unknown statement \"%s\"; must be one of: ignore, severity, require", quoted_word(p, verb));
+		wrong(p, "unknown statement \"%s\"; must be one of: ignore, severity, require",
+		      quoted_word(p, verb));
 	} else if (config->count == AUDIT_ROWS_MAX) {
 		wrong(p, "more than %d statements; use patterns", AUDIT_ROWS_MAX);
 	} else {
@@ -464,12 +511,13 @@ static bool matches(const struct audit_glob *glob, const char *text)
 /** Whether a row is in force for a finding. */
 static bool is_about(const struct audit_row *row, const struct audit_finding *f, int64_t today)
 {
-	return row->verb != AUDIT_REQUIRE && audit_set_has(&row->codes, f->code) && !audit_row_over(row, today)
-	       && matches(row->target, f->target) && matches(row->type, f->fstype)
-	       && matches(row->owner, audit_owner_name(f->owner));
+	return row->verb != AUDIT_REQUIRE && audit_set_has(&row->codes, f->code)
+	       && !audit_row_over(row, today) && matches(row->target, f->target)
+	       && matches(row->type, f->fstype) && matches(row->owner, audit_owner_name(f->owner));
 }
 
-static bool silence(struct audit_config *config, const struct audit_finding *f, const struct audit_row *row)
+static bool silence(struct audit_config *config, const struct audit_finding *f,
+                    const struct audit_row *row)
 {
 	if (config->nsilenced == config->silenced_room) {
 		size_t more = config->silenced_room ? 2 * config->silenced_room : 16;
@@ -490,14 +538,16 @@ int audit_config_apply(struct audit_report *report, struct audit_config *config,
 	config->off = (struct audit_set){0};
 	for (size_t i = 0; i < config->count; ++i) {
 		const struct audit_row *row = &config->rows[i];
-		if (row->verb == AUDIT_IGNORE && !row->target && !row->type && !row->owner && !audit_row_over(row, today))
+		if (row->verb == AUDIT_IGNORE && !row->target && !row->type && !row->owner
+		    && !audit_row_over(row, today))
 			audit_set_add_all(&config->off, &row->codes);
 	}
 	for (size_t i = 0; i < report->count && !failed; ++i) {
 		struct audit_finding *f = &report->findings[i];
 		const struct audit_row *ignore = NULL;
 		--report->of[f->severity];
-		for (size_t k = 0; k < config->count && audit_set_has(&config->rules, f->code); ++k) {
+		for (size_t k = 0; k < config->count && audit_set_has(&config->rules, f->code);
+		     ++k) {
 			const struct audit_row *row = &config->rows[k];
 			if (!is_about(row, f, today))
 				continue;

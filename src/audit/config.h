@@ -68,7 +68,8 @@ struct audit_config {
 	struct audit_problem *problems;
 	size_t nproblems;                /* all; AUDIT_PROBLEMS_MAX at most are kept */
 	struct audit_set rules;          /* that are on; findings of others are left alone */
-	struct audit_set off;            /* by audit_config_apply(): rules that are ignored everywhere */
+	struct audit_set off;            /* by audit_config_apply(): rules that are ignored
+	                                    everywhere */
 	struct audit_silenced *silenced; /* by audit_config_apply() */
 	size_t nsilenced, silenced_room;
 	struct arena arena;

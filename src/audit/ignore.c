@@ -31,7 +31,8 @@ static const char *near_code(struct audit *audit, const char *word, size_t n)
 }
 
 /** Report a comment without effect. */
-static void tell(struct audit *audit, const struct tabline *line, const char *message, const char *expected)
+static void tell(struct audit *audit, const struct tabline *line, const char *message,
+                 const char *expected)
 {
 	struct audit_entry entry = {.line = line, .source = "", .target = "", .fstype = ""};
 	audit_tell(audit, &entry, FSTAB_SYNTAX, &(struct audit_told){
@@ -82,8 +83,11 @@ void audit_ignored(struct audit *audit, const struct tabline *line, struct audit
 		if ((!n || !audit_codes(word, n, set)) && !told) {
 			told = true;
 			const char *near = near_code(audit, word, n);
-			tell(audit, line, n ? audit_format(audit, "unknown rule %.*s: it is not ignored", n < AUDIT_NAME_MAX ? (int)n : AUDIT_NAME_MAX, word)
-			                    : "a code is missing: nothing is ignored", near ? near : "a code");
+			tell(audit, line,
+			     n ? audit_format(audit, "unknown rule %.*s: it is not ignored",
+			                      n < AUDIT_NAME_MAX ? (int)n : AUDIT_NAME_MAX, word)
+			       : "a code is missing: nothing is ignored",
+			     near ? near : "a code");
 		}
 		at += skip_blanks(at, end);
 	} while (at < end && *at == ',');

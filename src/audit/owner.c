@@ -8,8 +8,8 @@
 #include <string.h>
 
 const char *const audit_owners[] = {
-	"api", "automount", "container", "credentials", "fstab", "gpt-auto", "initrd", "nsfs", "session", "snap",
-	"udisks", "unit", "unknown", "user", "zfs", NULL,
+    "api",     "automount", "container", "credentials", "fstab",   "gpt-auto", "initrd", "nsfs",
+    "session", "snap",      "udisks",    "unit",        "unknown", "user",     "zfs",    NULL,
 };
 
 bool audit_is_owner(const char *owner, const char *name)
@@ -28,7 +28,8 @@ const char *audit_owner_name(const char *owner)
 
 bool audit_is_users(const char *owner)
 {
-	return audit_is_owner(owner, "user") || audit_is_owner(owner, "session") || audit_is_owner(owner, "udisks");
+	return audit_is_owner(owner, "user") || audit_is_owner(owner, "session")
+	       || audit_is_owner(owner, "udisks");
 }
 
 /** Whether a mount has a unit file. */
@@ -42,15 +43,16 @@ static bool has_unit(const struct fstab_world *world, const struct fstab_line *l
 static bool key_of(const struct tabline *line, uint64_t *key)
 {
 	/* A damaged line may still have one. */
-	const char *target = line->kind >= TABLINE_ENTRY ? tabline_value(line, TABLINE_TARGET) : NULL;
+	const char *target = line->kind >= TABLINE_ENTRY ? tabline_value(line, TABLINE_TARGET)
+	                                                 : NULL;
 	if (!target || *target != '/')
 		return false;
 	*key = map64_text(target);
 	return true;
 }
 
-/** Give each mount at the mount point of a line the number of that line, also if it is hidden, or not
-    of the line: its comment may ignore findings.
+/** Give each mount at the mount point of a line the number of that line, also if it is hidden, or
+   not of the line: its comment may ignore findings.
     @return whether there was memory. */
 static bool number_places(struct fstab_plan *plan, const struct tablines *lines)
 {
@@ -64,8 +66,11 @@ static bool number_places(struct fstab_plan *plan, const struct tablines *lines)
 	}
 	for (size_t i = 0; i < plan->count && !failed; ++i) {
 		struct fstab_line *line = &plan->lines[i];
-		uint32_t at = line->mount && line->target && !line->of ? map64_get(&by_target, map64_text(line->target)) : MAP64_NONE;
-		if (at != MAP64_NONE && strcmp(tabline_value(&lines->lines[at], TABLINE_TARGET), line->target) == 0)
+		uint32_t at = line->mount && line->target && !line->of
+		                  ? map64_get(&by_target, map64_text(line->target))
+		                  : MAP64_NONE;
+		if (at != MAP64_NONE
+		    && strcmp(tabline_value(&lines->lines[at], TABLINE_TARGET), line->target) == 0)
 			line->of = lines->lines[at].number;
 	}
 	map64_destroy(&by_target);
@@ -91,8 +96,10 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match, const st
 	for (size_t i = 0; i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
 		if (!line->owner)
-			line->owner = line->mount && line->target && strcmp(line->target, "/") == 0 ? "initrd"
-			              : has_unit(world, line) ? "unit" : "unknown";
+			line->owner = line->mount && line->target && strcmp(line->target, "/") == 0
+			                  ? "initrd"
+			              : has_unit(world, line) ? "unit"
+			                                      : "unknown";
 	}
 	if (good && number_places(plan, lines))
 		return 0;

@@ -2,17 +2,17 @@
 /**
  * Who made each mount.
  *
- * The plan knows the owners of what the system mounts by itself.  Of the rest, what a line of the fstab
- * mounts belongs to the fstab, with what comes along with a bind; the root belongs to the initrd; the
- * owner of the others is unknown.
+ * The plan knows the owners of what the system mounts by itself.  Of the rest, what a line of the
+ * fstab mounts belongs to the fstab, with what comes along with a bind; the root belongs to the
+ * initrd; the owner of the others is unknown.
  */
 #ifndef GM_AUDIT_OWNER_H
 #define GM_AUDIT_OWNER_H
 
 #include "fstab/match.h"
 
-/** All owners.  In findings a container is followed by its engine, "container:docker", a user by name
-    or ID, "user:1500".  Ends with NULL. */
+/** All owners.  In findings a container is followed by its engine, "container:docker", a user by
+   name or ID, "user:1500".  Ends with NULL. */
 extern const char *const audit_owners[];
 
 /** The owner of audit_owners[] without engine or user; NULL: unknown. */

@@ -31,7 +31,8 @@ static bool is_above(const char *name, const char *path)
 }
 
 /** Look for the visible mount at policy->path.
-    @above [out]  The visible mount that the path lies on, if it is not a mount point; MT_NONE: unknown.
+    @above [out]  The visible mount that the path lies on, if it is not a mount point; MT_NONE:
+   unknown.
     @return the node; MT_NONE: the path is not a mount point. */
 static uint32_t find(const struct policy *policy, uint32_t *above)
 {
@@ -55,16 +56,19 @@ static uint32_t find(const struct policy *policy, uint32_t *above)
 	return found;
 }
 
-static void tell(struct policy *policy, enum audit_code code, const struct audit_row *row, const struct mount *mount)
+static void tell(struct policy *policy, enum audit_code code, const struct audit_row *row,
+                 const struct mount *mount)
 {
 	struct audit_finding finding = {
-		.code = code, .severity = AUDIT_WARNING, .file = row->file, .line = row->line, .target = row->path,
+		.code = code, .severity = AUDIT_WARNING, .file = row->file, .line = row->line,
+		.target = row->path,
 		.message = strbuf_str(&policy->message), .expected = strbuf_str(&policy->expected),
-		.actual = policy->actual.len ? strbuf_str(&policy->actual) : NULL, .hint = strbuf_str(&policy->hint),
+		.actual = policy->actual.len ? strbuf_str(&policy->actual) : NULL,
+		.hint = strbuf_str(&policy->hint),
 		.fstype = mount ? mount->fstype : NULL,
 	};
-	policy->failed |= policy->message.failed || policy->expected.failed || policy->actual.failed || policy->hint.failed
-	                  || audit_report_add(policy->report, &finding) != 0;
+	policy->failed |= policy->message.failed || policy->expected.failed || policy->actual.failed
+	                  || policy->hint.failed || audit_report_add(policy->report, &finding) != 0;
 }
 
 /** Report a path that is not a mount point. */
@@ -83,15 +87,18 @@ static void tell_no_mount(struct policy *policy, const struct audit_row *row, ui
 		strbuf_printf(&policy->actual, "a symlink to %s", strbuf_str(&real));
 	} else if (above != MT_NONE) {
 		const struct mount *m = policy->in->d->tree.nodes[above].mount;
-		strbuf_printf(&policy->actual, "a part of %s (%s)", name_of(policy, above), m->fstype ? m->fstype : "?");
+		strbuf_printf(&policy->actual, "a part of %s (%s)", name_of(policy, above),
+		              m->fstype ? m->fstype : "?");
 	}
 	policy->failed |= real.failed;
 	strbuf_puts(&policy->message, "not a mount point, as the configuration requires");
 	strbuf_puts(&policy->expected, "a mount point");
 	if (link)
-		strbuf_printf(&policy->hint, "require %s instead, if that is meant", strbuf_str(&real));
+		strbuf_printf(&policy->hint, "require %s instead, if that is meant",
+		              strbuf_str(&real));
 	else
-		strbuf_puts(&policy->hint, "mount a file system there, or remove the line of the configuration");
+		strbuf_puts(&policy->hint,
+		            "mount a file system there, or remove the line of the configuration");
 	strbuf_destroy(&real);
 	tell(policy, POLICY_PARTITION, row, NULL);
 }
@@ -106,7 +113,8 @@ static bool has(const struct mount *m, const char *option, size_t n)
 	if (n > AUDIT_LINE_MAX)
 		return false;
 	/* A file system that takes no writes after an error is not rw. */
-	if (word_is(option, n, "rw") && (opt_shown_has(m->fs_opts, "emergency_ro") || opt_shown_has(m->fs_opts, "shutdown")))
+	if (word_is(option, n, "rw")
+	    && (opt_shown_has(m->fs_opts, "emergency_ro") || opt_shown_has(m->fs_opts, "shutdown")))
 		return false;
 	memcpy(text, shown ? option : key, shown ? n : len);
 	text[shown ? n : len] = '\0';
@@ -140,7 +148,8 @@ static void judge_options(struct policy *policy, const struct audit_row *row, co
 	size_t n;
 	strbuf_puts(&policy->actual, m->vfs_opts);
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
-		if (word_is(o, n, "mountpoint") || audit_option_propagation(o, n) >= 0 || has(m, o, n))
+		if (word_is(o, n, "mountpoint") || audit_option_propagation(o, n) >= 0
+		    || has(m, o, n))
 			continue;
 		opt_add(&policy->expected, o, n);
 		add_same(policy, m, o, n);
@@ -151,7 +160,10 @@ static void judge_options(struct policy *policy, const struct audit_row *row, co
 	hide(policy, &policy->actual);
 	strbuf_printf(&policy->message, "mounted without %s", strbuf_str(&policy->expected));
 	if (secret) {
-		strbuf_puts(&policy->hint, "correct the line of the fstab or the unit; keep the secret in a file of its own");
+		strbuf_puts(
+		    &policy->hint,
+		    "correct the line of the fstab or the unit; keep the secret in a file of its "
+		    "own");
 	} else {
 		strbuf_puts(&policy->hint, "mount -o remount,");
 		escape_shell(&policy->hint, strbuf_str(&policy->expected));
@@ -171,14 +183,16 @@ static void put_propagation(struct strbuf *out, unsigned is)
 		strbuf_puts(out, ",unbindable");
 }
 
-static void judge_propagation(struct policy *policy, const struct audit_row *row, const struct mount *m)
+static void judge_propagation(struct policy *policy, const struct audit_row *row,
+                              const struct mount *m)
 {
 	const char *list = row->options;
 	size_t n;
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
 		int required = audit_option_propagation(o, n);
 		/* Unbindable mounts are private, too. */
-		bool right = required == MP_PRIVATE ? !(m->propagation & (MP_SHARED | MP_SLAVE)) : m->propagation & (unsigned)required;
+		bool right = required == MP_PRIVATE ? !(m->propagation & (MP_SHARED | MP_SLAVE))
+		                                    : m->propagation & (unsigned)required;
 		if (required < 0 || right)
 			continue;
 		strbuf_reset(&policy->actual);
@@ -187,7 +201,8 @@ static void judge_propagation(struct policy *policy, const struct audit_row *row
 		strbuf_reset(&policy->hint);
 		strbuf_add(&policy->expected, o, n);
 		put_propagation(&policy->actual, m->propagation);
-		strbuf_printf(&policy->message, "its propagation is %s", strbuf_str(&policy->actual));
+		strbuf_printf(&policy->message, "its propagation is %s",
+		              strbuf_str(&policy->actual));
 		strbuf_printf(&policy->hint, "mount --make-%s ", strbuf_str(&policy->expected));
 		escape_operand(&policy->hint, row->path);
 		strbuf_puts(&policy->hint, "; mounts below keep theirs");
@@ -199,10 +214,12 @@ static void judge_row(struct policy *policy, const struct audit_row *row)
 {
 	const char *root = policy->in->root;
 	bool whole = strcmp(root, "/") == 0;
-	struct strbuf *const texts[] = {&policy->path, &policy->message, &policy->expected, &policy->actual, &policy->hint};
+	struct strbuf *const texts[] = {&policy->path, &policy->message, &policy->expected,
+	                                &policy->actual, &policy->hint};
 	for (size_t k = 0; k < sizeof(texts) / sizeof(*texts); ++k)
 		strbuf_reset(texts[k]);
-	strbuf_printf(&policy->path, "%s%s", whole ? "" : root, whole || strcmp(row->path, "/") != 0 ? row->path : "");
+	strbuf_printf(&policy->path, "%s%s", whole ? "" : root,
+	              whole || strcmp(row->path, "/") != 0 ? row->path : "");
 	policy->failed |= policy->path.failed;
 	uint32_t above, node = find(policy, &above);
 	if (node == MT_NONE) {
@@ -224,7 +241,8 @@ static void judge_row(struct policy *policy, const struct audit_row *row)
 int audit_policy(const struct audit_policy_input *in, struct audit_report *report)
 {
 	struct policy policy = {.in = in, .report = report};
-	struct strbuf *const texts[] = {&policy.path, &policy.message, &policy.expected, &policy.actual, &policy.hint};
+	struct strbuf *const texts[] = {&policy.path, &policy.message, &policy.expected,
+	                                &policy.actual, &policy.hint};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i)
 		strbuf_init(texts[i]);
 	for (size_t i = 0; i < in->config->count && !policy.failed; ++i) {

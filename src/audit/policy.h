@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the configuration requires of mounts, compared with what is mounted: POLICY-*, MNT-PROPAGATION.
- * Pure but for the facts.
+ * What the configuration requires of mounts, compared with what is mounted: POLICY-*,
+ * MNT-PROPAGATION. Pure but for the facts.
  */
 #ifndef GM_AUDIT_POLICY_H
 #define GM_AUDIT_POLICY_H
@@ -12,7 +12,8 @@
 struct audit_policy_input {
 	const struct audit_config *config;
 	const struct discovery *d;
-	const char *root;        /* the paths of the configuration are below it, as the table names it */
+	const char *root;        /* the paths of the configuration are below it, as the table names
+	                            it */
 	const struct fstab_facts *facts;   /* NULL: none */
 
 	/** Whether options hold a secret; or NULL. */
@@ -20,8 +21,8 @@ struct audit_policy_input {
 };
 
 /**
- * Check the requirements.  The mount at a path is the visible one, the uppermost of a stack.  The options
- * of an automounter's trigger are not checked.
+ * Check the requirements.  The mount at a path is the visible one, the uppermost of a stack.  The
+ * options of an automounter's trigger are not checked.
  *
  * @return 0, or -1.  Errors: ENOMEM.
  */

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool audit_holds_secret(bool (*secret)(const char *source, const char *options), const char *options)
+bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
+                        const char *options)
 {
 	const char *list = options, *rest = options;
 	size_t n;
@@ -22,8 +23,10 @@ bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
 	for (const char *o; !found && (o = opt_next(&list, &n)) != NULL;) {
 		size_t key = opt_name(o, n);
 		/* "extpass=/usr/bin/askpass" names a program that asks for it. */
-		bool file = key + 1 < n && o[key + 1] == '/' && !memchr(o + key + 1, '=', n - key - 1)
-		            && ((key >= 4 && memcmp(o + key - 4, "file", 4) == 0) || memmem(o, key, "cred", 4)
+		bool file = key + 1 < n && o[key + 1] == '/'
+		            && !memchr(o + key + 1, '=', n - key - 1)
+		            && ((key >= 4 && memcmp(o + key - 4, "file", 4) == 0)
+		                || memmem(o, key, "cred", 4)
 		                || (word_is(o, key, "extpass") && !memchr(o, ' ', n)));
 		strbuf_reset(&one);
 		strbuf_add(&one, o, n);
@@ -66,7 +69,8 @@ int audit_add(struct audit_report *report, const struct audit_finding *finding)
 	return 0;
 }
 
-const char *audit_vformat(struct audit_report *report, struct strbuf *text, const char *format, va_list args)
+const char *audit_vformat(struct audit_report *report, struct strbuf *text, const char *format,
+                          va_list args)
 {
 	strbuf_reset(text);
 	strbuf_vprintf(text, format, args);
@@ -141,7 +145,8 @@ void audit_report_sort(struct audit_report *report)
 /** How many bytes of text a finding has. */
 static size_t text_bytes(const struct audit_finding *f)
 {
-	const char *const texts[] = {f->target, f->owner, f->message, f->expected, f->actual, f->hint};
+	const char *const texts[] = {f->target,   f->owner,  f->message,
+	                             f->expected, f->actual, f->hint};
 	size_t bytes = 0;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i)
 		bytes += texts[i] ? strlen(texts[i]) : 0;
@@ -154,7 +159,8 @@ void audit_report_bound(struct audit_report *report, const struct audit_set *rul
 	for (int severity = AUDIT_CRITICAL; severity >= AUDIT_INFO; --severity) {
 		for (size_t i = 0; i < report->count; ++i) {
 			struct audit_finding *f = &report->findings[i];
-			if ((int)f->severity != severity || !audit_set_has(rules, f->code) || !audit_is_users(f->owner))
+			if ((int)f->severity != severity || !audit_set_has(rules, f->code)
+			    || !audit_is_users(f->owner))
 				continue;
 			size_t n = text_bytes(f);
 			f->left_out = kept == AUDIT_USERS_MAX || bytes + n > AUDIT_USERS_BYTES;

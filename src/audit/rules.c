@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of rules, and auditing the text of an fstab: each entry by itself, then with the others.
+ * The table of rules, and auditing the text of an fstab: each entry by itself, then with the
+ * others.
  *
  * No false alarms: what installers write and what works is not reported, nor what depends on an
- * unknown fact.  A finding is a risk for the boot only if the boot needs the entry: not with noauto,
- * nofail or an automount.
+ * unknown fact.  A finding is a risk for the boot only if the boot needs the entry: not with
+ * noauto, nofail or an automount.
  */
 #include "audit/audit_impl.h"
 
@@ -131,8 +132,10 @@ void audit_tell(struct audit *audit, const struct audit_entry *entry, enum audit
 		target = "";
 	target = keep(audit, target);
 	struct audit_finding finding = {
-		.code = code, .severity = told->severity, .boot = told->boot && entry->needed, .line = entry->line->number,
-		.target = target ? target : "", .owner = "fstab", .message = told->message, .expected = told->expected,
+		.code = code, .severity = told->severity, .boot = told->boot && entry->needed,
+		.line = entry->line->number,
+		.target = target ? target : "", .owner = "fstab", .message = told->message,
+		.expected = told->expected,
 		.actual = keep(audit, told->actual), .hint = told->hint, .refused = told->refused,
 		.option = told->option};
 	audit->failed |= audit_add(audit->report, &finding) != 0;
@@ -152,7 +155,8 @@ const char *audit_option(struct audit *audit, const struct audit_entry *entry, c
 const struct audit_entry *audit_at(const struct audit *audit, const struct audit_entry *behind,
                                    const char *path, size_t n, uint64_t hash)
 {
-	uint32_t i = behind ? audit->next_target[behind - audit->entries] : map64_get(&audit->by_target, hash);
+	uint32_t i = behind ? audit->next_target[behind - audit->entries]
+	                    : map64_get(&audit->by_target, hash);
 	for (; i != MAP64_NONE; i = audit->next_target[i]) {
 		const struct audit_entry *entry = &audit->entries[i];
 		if (strncmp(entry->path, path, n) == 0 && !entry->path[n])
@@ -161,7 +165,8 @@ const struct audit_entry *audit_at(const struct audit *audit, const struct audit
 	return NULL;
 }
 
-/** Go on to the next component of a path.  @n, @hash  Of the path so far; 0 and MAP64_BYTES at first. */
+/** Go on to the next component of a path.  @n, @hash  Of the path so far; 0 and MAP64_BYTES at
+ * first. */
 static bool next_part(const char *path, size_t *n, uint64_t *hash)
 {
 	if (!path[*n] || !path[1])
@@ -186,14 +191,16 @@ const struct audit_entry *audit_above(const struct audit *audit, const struct au
 	return found;
 }
 
-const struct audit_entry *audit_asleep(const struct audit *audit, const char *path, const struct audit_entry *above, bool itself)
+const struct audit_entry *audit_asleep(const struct audit *audit, const char *path,
+                                       const struct audit_entry *above, bool itself)
 {
 	const struct audit_entry *found = NULL;
 	uint64_t hash = MAP64_BYTES;
 	for (size_t n = 0; next_part(path, &n, &hash);) {
 		uint32_t i = path[n] || itself ? map64_get(&audit->asleep, hash) : MAP64_NONE;
 		const char *target = i == MAP64_NONE ? NULL : audit->entries[i].path;
-		if (target && strncmp(target, path, n) == 0 && !target[n] && !audit_at(audit, NULL, path, n, hash))
+		if (target && strncmp(target, path, n) == 0 && !target[n]
+		    && !audit_at(audit, NULL, path, n, hash))
 			found = &audit->entries[i];
 	}
 	return found && above && strlen(above->path) > strlen(found->path) ? NULL : found;
@@ -203,10 +210,16 @@ const struct audit_entry *audit_asleep(const struct audit *audit, const char *pa
 static void read_entry(struct audit *audit, struct audit_entry *entry, const struct tabline *line,
                        const struct audit_set *ignored)
 {
-	const char *source = tabline_value(line, TABLINE_SOURCE), *target = tabline_value(line, TABLINE_TARGET);
-	const char *fstype = tabline_value(line, TABLINE_FSTYPE), *raw = tabline_value(line, TABLINE_OPTIONS);
-	*entry = (struct audit_entry){.line = line, .source = source ? source : "", .target = target ? target : "",
-	                              .fstype = fstype ? fstype : "", .options = "", .ignored = *ignored};
+	const char *source = tabline_value(line, TABLINE_SOURCE),
+	           *target = tabline_value(line, TABLINE_TARGET);
+	const char *fstype = tabline_value(line, TABLINE_FSTYPE),
+	           *raw = tabline_value(line, TABLINE_OPTIONS);
+	*entry = (struct audit_entry){.line = line,
+	                              .source = source ? source : "",
+	                              .target = target ? target : "",
+	                              .fstype = fstype ? fstype : "",
+	                              .options = "",
+	                              .ignored = *ignored};
 	entry->flags = fstype_line_flags(entry->fstype, entry->source);
 	size_t n = raw ? strlen(raw) : 0;
 	char *options = n ? arena_strndup(&audit->report->arena, raw, n) : NULL;
@@ -226,22 +239,30 @@ static void read_entry(struct audit *audit, struct audit_entry *entry, const str
 	const char *list = entry->options;
 	size_t len;
 	for (const char *o; (o = opt_next(&list, &len)) != NULL;) {
-		static const char *const words[] = {"bind", "rbind", "noauto", "nofail", "x-systemd.automount", "_netdev",
-		                                    "X-mount.mkdir", "x-mount.mkdir"};
-		bool *const flags[] = {&entry->bind, &entry->bind, &entry->noauto, &entry->nofail, &entry->automount,
-		                       &entry->netdev, &entry->mkdir, &entry->mkdir};
+		static const char *const words[] = {
+		    "bind",    "rbind",         "noauto",       "nofail", "x-systemd.automount",
+		    "_netdev", "X-mount.mkdir", "x-mount.mkdir"};
+		bool *const flags[] = {&entry->bind,   &entry->bind,      &entry->noauto,
+		                       &entry->nofail, &entry->automount, &entry->netdev,
+		                       &entry->mkdir,  &entry->mkdir};
 		for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
 			size_t m = strlen(words[i]);
-			*flags[i] |= len >= m && memcmp(o, words[i], m) == 0 && (len == m || o[m] == '=');
+			*flags[i] |= len >= m && memcmp(o, words[i], m) == 0
+			             && (len == m || o[m] == '=');
 		}
 		if (word_is(o, len, "auto"))
 			entry->noauto = false;
 	}
 	bool remote = entry->flags & FST_NET && !(entry->flags & FST_DEVICE);
-	entry->needed = !entry->swap && !entry->noauto && !entry->nofail && !entry->automount && !remote;
+	entry->needed = !entry->swap && !entry->noauto && !entry->nofail && !entry->automount
+	                && !remote;
 	if (longer)
-		audit_tell(audit, entry, FSTAB_SYNTAX, &(struct audit_told){
-			AUDIT_CRITICAL, true, "its options are longer than the kernel accepts; they are not checked", NULL, NULL, NULL});
+		audit_tell(
+		    audit, entry, FSTAB_SYNTAX,
+		    &(struct audit_told){
+		        AUDIT_CRITICAL, true,
+		        "its options are longer than the kernel accepts; they are not checked",
+		        NULL, NULL, NULL});
 }
 
 /* The flow. */
@@ -265,16 +286,26 @@ static void read_lines(struct audit *audit)
 		} else if (line->kind == TABLINE_DAMAGED) {
 			const char *target = tabline_value(line, TABLINE_TARGET);
 			bool blank = line->nfields >= 5 && line->freq < 0;
-			struct audit_entry entry = {.line = line, .target = target ? target : "", .source = "", .fstype = "", .options = "", .ignored = ignored,
+			struct audit_entry entry = {.line = line,
+			                            .target = target ? target : "",
+			                            .source = "",
+			                            .fstype = "",
+			                            .options = "",
+			                            .ignored = ignored,
 			                            .needed = true};
 			const char *source = tabline_value(line, TABLINE_SOURCE);
 			entry.source = source ? source : "";
 			if (!audit_blanks(audit, &entry))
-				audit_tell(audit, &entry, FSTAB_SYNTAX, &(struct audit_told){
-					AUDIT_CRITICAL, true, line->why ? line->why : "not a line of fstab(5)",
-					"source, mount point, type, options, two numbers", NULL,
-					blank ? "separate options by commas without blanks; write a blank in a name as \\040"
-					      : "fix the line, or comment it out"});
+				audit_tell(
+				    audit, &entry, FSTAB_SYNTAX,
+				    &(struct audit_told){
+				        AUDIT_CRITICAL, true,
+				        line->why ? line->why : "not a line of fstab(5)",
+				        "source, mount point, type, options, two numbers", NULL,
+				        blank
+				            ? "separate options by commas without blanks; write "
+				              "a blank in a name as \\040"
+					    : "fix the line, or comment it out"});
 		}
 		audit->report->ignored[i] = ignored;
 		ignored = (struct audit_set){0};
@@ -291,12 +322,15 @@ static void index_entries(struct audit *audit)
 			uint64_t hash = map64_text(entry->path);
 			uint32_t next = map64_remove(&audit->by_target, hash);
 			audit->next_target[i] = next;
-			audit->next_steady[i] = next != MAP64_NONE && audit->entries[next].automount ? audit->next_steady[next] : next;
+			audit->next_steady[i] = next != MAP64_NONE && audit->entries[next].automount
+			                            ? audit->next_steady[next]
+			                            : next;
 			audit->failed |= map64_put(&audit->by_target, hash, i) == MAP64_NONE;
 		}
 		if (entry->path && entry->noauto && !entry->automount) {
 			map64_remove(&audit->asleep, map64_text(entry->path));
-			audit->failed |= map64_put(&audit->asleep, map64_text(entry->path), i) == MAP64_NONE;
+			audit->failed |= map64_put(&audit->asleep, map64_text(entry->path), i)
+			                 == MAP64_NONE;
 		}
 		if (entry->noauto || entry->bind)
 			continue;
@@ -322,7 +356,8 @@ static void keep_mounts(struct audit *audit)
 		report->mounts[report->nmounts++] = (struct audit_mount){
 			.path = entry->path, .line = entry->line->number, .ignored = entry->ignored,
 			.boots = !entry->noauto || entry->automount,
-			.optional = entry->noauto || entry->nofail || entry->automount, .needed = entry->needed,
+			.optional = entry->noauto || entry->nofail || entry->automount,
+			.needed = entry->needed,
 			.device = entry->bind || !none,
 		};
 	}

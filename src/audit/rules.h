@@ -6,9 +6,9 @@
  *     what is mounted -------> audit_drift(), audit_mounts() (drift.h, mounts.h) --^
  *     a configuration -------> audit_policy() (policy.h); audit_config_apply() (config.h)
  *
- * The lines of an fstab are checked one by one, and compared with each other.  Facts about the machine
- * come through struct fstab_facts; a rule that lacks a fact is noted as not checked.  Pure, and linear
- * in the bytes of the text.
+ * The lines of an fstab are checked one by one, and compared with each other.  Facts about the
+ * machine come through struct fstab_facts; a rule that lacks a fact is noted as not checked.  Pure,
+ * and linear in the bytes of the text.
  *
  * audit_compare() compares two texts by what they mount at boot.
  *
@@ -225,8 +225,8 @@ struct audit_finding {
 	const char *message;     /* what is wrong */
 	const char *expected, *actual;   /* or NULL */
 	const char *hint;        /* the remedy; or NULL */
-	const char *refused;     /* why the kernel refuses the mount of the line: "the line has ...";
-	                            or NULL */
+	const char *refused; /* why the kernel refuses the mount of the line: "the line has ...";
+	                        or NULL */
 	const char *option;      /* the refused option as it is written; else NULL */
 	enum audit_age age;      /* audit_baseline_findings() */
 	bool left_out;           /* used within audit_report_bound() */
@@ -267,11 +267,12 @@ struct audit_report {
 	size_t of[AUDIT_CRITICAL + 1];        /* the number of each severity */
 	size_t suppressed;                 /* findings ignored by comments in the fstab */
 	size_t silenced;                   /* findings ignored by the configuration */
-	size_t left_out[AUDIT_CRITICAL + 1];  /* findings of users' mounts that were removed from the
-	                                         list, by severity: audit_report_bound() */
+	size_t left_out[AUDIT_CRITICAL + 1]; /* findings of users' mounts that were removed from the
+	                                        list, by severity: audit_report_bound() */
 	struct audit_mount *mounts;        /* in the order of the lines */
 	size_t nmounts;
-	struct audit_set *ignored;         /* of each line, from number 1 on: what its comment ignores */
+	struct audit_set *ignored;         /* of each line, from number 1 on: what its comment
+	                                      ignores */
 	size_t nlines;
 	struct audit_set not_checked;      /* rules for which some fact was not available */
 	struct arena arena;
@@ -308,8 +309,8 @@ bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum a
 enum { AUDIT_USERS_MAX = 50, AUDIT_USERS_BYTES = 64 << 10 };
 
 /**
- * Limit the findings of users' mounts, so that many mounts with long names do not displace those of the
- * system in any format.  The most severe are kept, among equals the first.
+ * Limit the findings of users' mounts, so that many mounts with long names do not displace those of
+ * the system in any format.  The most severe are kept, among equals the first.
  *
  * @rules  Findings of other rules are neither left out nor counted.
  */
@@ -333,7 +334,8 @@ typedef bool audit_lost_fn(void *arg, const char *path);
  * @lost  NULL: only places of the system.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int audit_compare(const struct audit_report *old, struct audit_report *report, audit_lost_fn *lost, void *arg);
+int audit_compare(const struct audit_report *old, struct audit_report *report, audit_lost_fn *lost,
+                  void *arg);
 
 /**
  * The risks for the boot that `report` has and `old` lacks, by code and target.

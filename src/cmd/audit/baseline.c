@@ -19,7 +19,8 @@ enum { FORMAT = 1, FILE_MAX = 64 << 20, LINE_BYTES = 1 << 20 };
 /* The last second of the year 9999. */
 #define TIME_MAX INT64_C(253402300799)
 
-void audit_base_init(struct audit_base_run *base, const char *baseline, const char *save, const char *const *include)
+void audit_base_init(struct audit_base_run *base, const char *baseline, const char *save,
+                     const char *const *include)
 {
 	*base = (struct audit_base_run){.baseline = baseline, .save = save};
 	audit_baseline_init(&base->old);
@@ -37,16 +38,20 @@ void audit_base_destroy(struct audit_base_run *base)
 /* The format. */
 
 /** The first key of an entry, which says its kind. */
-static const char *const kinds[] = {[BASE_MOUNT] = "mount", [BASE_SWAP] = "swap", [BASE_FINDING] = "finding"};
+static const char *const kinds[] = {
+    [BASE_MOUNT] = "mount", [BASE_SWAP] = "swap", [BASE_FINDING] = "finding"};
 
 /** The other keys: strings of struct audit_base_entry. */
 static const struct {
 	const char *key;
 	size_t offset;
 } fields[] = {
-	{"source", offsetof(struct audit_base_entry, source)}, {"uuid", offsetof(struct audit_base_entry, uuid)},
-	{"fstype", offsetof(struct audit_base_entry, fstype)}, {"root", offsetof(struct audit_base_entry, root)},
-	{"options", offsetof(struct audit_base_entry, options)}, {"owner", offsetof(struct audit_base_entry, owner)},
+	{"source", offsetof(struct audit_base_entry, source)}, {"uuid",
+	 offsetof(struct audit_base_entry, uuid)},
+	{"fstype", offsetof(struct audit_base_entry, fstype)}, {"root",
+	 offsetof(struct audit_base_entry, root)},
+	{"options", offsetof(struct audit_base_entry, options)}, {"owner",
+	 offsetof(struct audit_base_entry, owner)},
 };
 enum { FIELDS = sizeof(fields) / sizeof(*fields) };
 
@@ -166,7 +171,8 @@ static bool take_names(struct parse *p, const json_t *object, const char *key, b
 
 static bool parse_head(struct parse *p, const json_t *object)
 {
-	const json_t *format = json_object_get(object, "getmnt_baseline"), *time = json_object_get(object, "time");
+	const json_t *format = json_object_get(object, "getmnt_baseline"),
+	             *time = json_object_get(object, "time");
 	if (!json_is_integer(format) || json_integer_value(format) != FORMAT)
 		return wrong(p, "not a baseline that this version of getmnt reads; save a new one");
 	p->to->time = json_integer_value(time);
@@ -184,7 +190,9 @@ static bool parse_entry(struct parse *p, const json_t *object, enum audit_base_k
 	for (size_t i = 0; good && i < FIELDS; ++i)
 		good = take(p, object, key_of(kind, i), field(entry, i));
 	if (good && (kind == BASE_MOUNT ? *entry->target != '/' : !*entry->target))
-		return wrong(p, kind == BASE_MOUNT ? "\"mount\" is not an absolute path" : "\"%s\" is empty", kinds[kind]);
+		return wrong(
+		    p, kind == BASE_MOUNT ? "\"mount\" is not an absolute path" : "\"%s\" is empty",
+		    kinds[kind]);
 	if (good)
 		entry->light = json_is_true(json_object_get(object, "light"));
 	return good;
@@ -216,15 +224,18 @@ static bool parse_line(struct parse *p, const char *at, size_t n, uint32_t numbe
 	else if (!(*ended = json_is_integer(json_object_get(object, "end"))))
 		wrong(p, "neither a mount, a swap space, a finding nor the end");
 	else if (json_integer_value(json_object_get(object, "end")) != (json_int_t)number - 1)
-		wrong(p, "lines are missing or were added: there are %" PRIu32 " lines above, of %" JSON_INTEGER_FORMAT, number - 1,
-		      json_integer_value(json_object_get(object, "end")));
+		wrong(p,
+		      "lines are missing or were added: there are %" PRIu32
+		      " lines above, of %" JSON_INTEGER_FORMAT,
+		      number - 1, json_integer_value(json_object_get(object, "end")));
 	else
 		good = true;
 	json_decref(object);
 	return good;
 }
 
-int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseline, uint32_t *line, struct strbuf *why)
+int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseline, uint32_t *line,
+                     struct strbuf *why)
 {
 	struct parse p = {.to = baseline, .why = why};
 	bool good = true, ended = false;
@@ -234,13 +245,15 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 		size_t n = end ? (size_t)(end - (text + at)) : len - at;
 		++*line;
 		if (ended || !end)
-			good = wrong(&p, ended ? "text after the end" : "the file is truncated: the line does not end");
+			good = wrong(&p, ended ? "text after the end"
+			                       : "the file is truncated: the line does not end");
 		else
 			good = parse_line(&p, text + at, n, *line, &ended);
 		at += n + 1;
 	}
 	if (good && !ended)
-		good = wrong(&p, len ? "the file is truncated after this line" : "the file is empty");
+		good = wrong(&p,
+		             len ? "the file is truncated after this line" : "the file is empty");
 	*line += *line == 0;
 	audit_baseline_sort(baseline);
 	if (!good)
@@ -250,20 +263,25 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 
 /* The files. */
 
-/** Report a baseline of another host, root or set of owners.  @return whether it can be compared. */
+/** Report a baseline of another host, root or set of owners.  @return whether it can be compared.
+ */
 static bool is_comparable(const struct audit_base_run *base)
 {
 	const struct audit_baseline *old = &base->old, *now = &base->now;
 	uint64_t lacks = now->include & ~old->include;
 	if (*old->host && *now->host && strcmp(old->host, now->host) != 0)
-		message(base->baseline, "saved on host %s, this is %s; save one here with --save", old->host, now->host);
+		message(base->baseline, "saved on host %s, this is %s; save one here with --save",
+		        old->host, now->host);
 	else if (strcmp(old->root, now->root) != 0)
-		message(base->baseline, "saved with --root=%s, this is %s; save one for each", old->root, now->root);
+		message(base->baseline, "saved with --root=%s, this is %s; save one for each",
+		        old->root, now->root);
 	for (unsigned i = 0; audit_owners[i]; ++i) {
 		if (lacks & UINT64_C(1) << i)
-			message(base->baseline, "saved without --include=%s; save one with it", audit_owners[i]);
+			message(base->baseline, "saved without --include=%s; save one with it",
+			        audit_owners[i]);
 	}
-	return !lacks && strcmp(old->root, now->root) == 0 && (!*old->host || !*now->host || strcmp(old->host, now->host) == 0);
+	return !lacks && strcmp(old->root, now->root) == 0
+	       && (!*old->host || !*now->host || strcmp(old->host, now->host) == 0);
 }
 
 static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
@@ -288,7 +306,9 @@ static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
 	if (rc != 0 && (error == ENOMEM || place.failed))
 		message(name, "%s", strerror(ENOMEM));
 	else if (rc != 0)
-		message(strbuf_str(&place), "%s; nothing was compared: use an intact copy, or --save a new one", strbuf_str(&why));
+		message(strbuf_str(&place),
+		        "%s; nothing was compared: use an intact copy, or --save a new one",
+		        strbuf_str(&why));
 	strbuf_destroy(&why);
 	strbuf_destroy(&place);
 	free(text);
@@ -301,7 +321,11 @@ static int may_save(struct audit_base_run *base, struct fstab_machine *machine)
 	char *text = NULL;
 	size_t len = 0;
 	int rc = audit_read_named(machine, base->save, "--save", FILE_MAX, &text, &len);
-	bool fine = rc == 0 || (rc > 0 && (len == 0 || (len > sizeof(HEAD) - 1 && memcmp(text, HEAD, sizeof(HEAD) - 1) == 0)));
+	bool fine = rc == 0
+	            || (rc > 0
+	                && (len == 0
+	                    || (len > sizeof(HEAD) - 1
+	                        && memcmp(text, HEAD, sizeof(HEAD) - 1) == 0)));
 	if (rc > 0 && !fine)
 		message(base->save, "not overwritten: not a baseline of getmnt; name another file");
 	free(text);
@@ -325,24 +349,30 @@ int audit_base_read(struct audit_base_run *base, struct fstab_machine *machine)
 	return base->save ? may_save(base, machine) : 0;
 }
 
-int audit_base_judge(struct audit_base_run *base, const struct fstab_plan *plan, const struct fstab_world *world,
-                     const struct tablines *lines, long uptime, struct audit_report *report)
+int audit_base_judge(struct audit_base_run *base, const struct fstab_plan *plan,
+                     const struct fstab_world *world, const struct tablines *lines, long uptime,
+                     struct audit_report *report)
 {
 	if (!base->baseline && !base->save)
 		return 0;
 	if (audit_baseline_take(plan, world, lines, &base->now) != 0)
 		return -1;
-	return base->compared ? audit_baseline_compare(&base->old, &base->now, uptime, report, &base->counts) : 0;
+	return base->compared
+	           ? audit_baseline_compare(&base->old, &base->now, uptime, report, &base->counts)
+		   : 0;
 }
 
-int audit_base_findings(struct audit_base_run *base, const struct audit_set *rules, struct audit_report *report)
+int audit_base_findings(struct audit_base_run *base, const struct audit_set *rules,
+                        struct audit_report *report)
 {
 	if (!base->baseline && !base->save)
 		return 0;
-	return audit_baseline_findings(base->compared ? &base->old : NULL, report, rules, &base->now, &base->counts);
+	return audit_baseline_findings(base->compared ? &base->old : NULL, report, rules,
+	                               &base->now, &base->counts);
 }
 
-int audit_base_text(struct audit_base_run *base, const struct audit_told_run *told, struct strbuf *out)
+int audit_base_text(struct audit_base_run *base, const struct audit_told_run *told,
+                    struct strbuf *out)
 {
 	struct audit_set own = audit_set_of(AR_BASELINE | AR_MERGE);
 	if (!audit_is_complete(told)) {

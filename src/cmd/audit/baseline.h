@@ -5,10 +5,10 @@
  *     audit_base_read() --> audit_base_judge() --> audit_base_findings() --> audit_base_text()
  *        the old file          BASE-*                 which are new            the new file
  *
- * The file is JSON lines: a head with the key getmnt_baseline, the version of the format; the mounts,
- * swap spaces and findings, sorted; and an end with the number of lines above it, so that a truncated
- * file is recognized.  Empty strings are left out; unknown keys are ignored.  In names a backslash,
- * control characters and invalid UTF-8 are \ooo.
+ * The file is JSON lines: a head with the key getmnt_baseline, the version of the format; the
+ * mounts, swap spaces and findings, sorted; and an end with the number of lines above it, so that a
+ * truncated file is recognized.  Empty strings are left out; unknown keys are ignored.  In names a
+ * backslash, control characters and invalid UTF-8 are \ooo.
  */
 #ifndef GM_CMD_AUDIT_BASELINE_H
 #define GM_CMD_AUDIT_BASELINE_H
@@ -25,7 +25,8 @@ struct audit_base_run {
 };
 
 /** @include  Names of owners; NULL ends them. */
-void audit_base_init(struct audit_base_run *base, const char *baseline, const char *save, const char *const *include);
+void audit_base_init(struct audit_base_run *base, const char *baseline, const char *save,
+                     const char *const *include);
 void audit_base_destroy(struct audit_base_run *base);
 
 /**
@@ -37,14 +38,18 @@ void audit_base_destroy(struct audit_base_run *base);
 int audit_base_read(struct audit_base_run *base, struct fstab_machine *machine);
 
 /** Collect what is mounted, and report what differs.  @return 0, or -1 (ENOMEM). */
-int audit_base_judge(struct audit_base_run *base, const struct fstab_plan *plan, const struct fstab_world *world,
-                     const struct tablines *lines, long uptime, struct audit_report *report);
+int audit_base_judge(struct audit_base_run *base, const struct fstab_plan *plan,
+                     const struct fstab_world *world, const struct tablines *lines, long uptime,
+                     struct audit_report *report);
 
 /** Collect the findings, and mark which are new.  @return 0, or -1 (ENOMEM). */
-int audit_base_findings(struct audit_base_run *base, const struct audit_set *rules, struct audit_report *report);
+int audit_base_findings(struct audit_base_run *base, const struct audit_set *rules,
+                        struct audit_report *report);
 
-/** Append the file that --save writes.  @return 0, or -1 after a message: nothing is to be saved. */
-int audit_base_text(struct audit_base_run *base, const struct audit_told_run *told, struct strbuf *out);
+/** Append the file that --save writes.  @return 0, or -1 after a message: nothing is to be saved.
+ */
+int audit_base_text(struct audit_base_run *base, const struct audit_told_run *told,
+                    struct strbuf *out);
 
 /* The format; pure. */
 
@@ -57,6 +62,7 @@ void audit_base_write(const struct audit_baseline *baseline, struct strbuf *out)
  * @line, why [out]  For EBADMSG: which line is wrong, and why.
  * @return 0, or -1.  Errors: EBADMSG; ENOMEM.
  */
-int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseline, uint32_t *line, struct strbuf *why);
+int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseline, uint32_t *line,
+                     struct strbuf *why);
 
 #endif

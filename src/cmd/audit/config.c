@@ -43,21 +43,28 @@ int64_t audit_today(void)
 static bool is_trusted(const char *name, const struct stat *st, const char *option)
 {
 	if (st->st_uid != 0)
-		message(name, "owned by uid %u, who could hide findings from root; chown it to root, or name another file with %s",
-		        (unsigned)st->st_uid, option);
+		message(
+		    name,
+		    "owned by uid %u, who could hide findings from root; chown it to root, or "
+		    "name another file with %s",
+		    (unsigned)st->st_uid, option);
 	else if (st->st_mode & (S_IWGRP | S_IWOTH))
-		message(name, "writable by others than root (mode %04o), who could hide findings; chmod go-w",
-		        (unsigned)st->st_mode & 07777);
+		message(
+		    name,
+		    "writable by others than root (mode %04o), who could hide findings; chmod go-w",
+		    (unsigned)st->st_mode & 07777);
 	else
 		return true;
 	return false;
 }
 
-int audit_read_named(struct fstab_machine *machine, const char *name, const char *option, size_t max, char **text, size_t *len)
+int audit_read_named(struct fstab_machine *machine, const char *name, const char *option,
+                     size_t max, char **text, size_t *len)
 {
 	struct run *run = &machine->run;
 	struct replace_name named = {
-		.path = name, .may_create = true, .may_pipe = true, .blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
+		.path = name, .may_create = true, .may_pipe = true,
+		.blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
 	};
 	struct replace_error error;
 	struct replace file;
@@ -83,12 +90,14 @@ int audit_read_named(struct fstab_machine *machine, const char *name, const char
 	return rc;
 }
 
-/** Open a resolved path, and check who may write it.  @return a descriptor, or -1 after a message. */
+/** Open a resolved path, and check who may write it.  @return a descriptor, or -1 after a message.
+ */
 static int open_trusted(struct reading *r, const char *name, const char *place, bool dir)
 {
 	struct os *os = r->os;
 	struct stat st;
-	int fd = dir ? os_opendir(os, AT_FDCWD, place) : os_open_regular(os, AT_FDCWD, place, O_NOFOLLOW);
+	int fd = dir ? os_opendir(os, AT_FDCWD, place)
+	             : os_open_regular(os, AT_FDCWD, place, O_NOFOLLOW);
 	if (fd < 0 || os_fstatat(os, fd, "", &st) != 0) {
 		message(name, "cannot be read: %s; --config=none ignores it", path_error(errno));
 		os_close(os, fd);
@@ -151,13 +160,15 @@ static int find(struct reading *r, const char *path, struct strbuf *shown, struc
 	if (shown->failed || place->failed)
 		message(NULL, "%s", strerror(ENOMEM));
 	else if (known == HOST_BLIND || (known == HOST_SEEN && path_blocks(run, strbuf_str(place))))
-		message(strbuf_str(shown), "touching it can block; name a copy with --config, or use --config=none");
+		message(strbuf_str(shown),
+		        "touching it can block; name a copy with --config, or use --config=none");
 	else if (known == HOST_SEEN)
 		return 1;
 	else if (error == ENOENT || error == ENOTDIR)
 		return machine_dangles(&r->machine->host, path) ? -1 : 0;
 	else
-		message(strbuf_str(shown), "cannot be read: %s; --config=none ignores it", path_error(error));
+		message(strbuf_str(shown), "cannot be read: %s; --config=none ignores it",
+		        path_error(error));
 	return -1;
 }
 
@@ -193,7 +204,8 @@ static int list_dir(struct reading *r, const char *name, int fd)
 		size_t at = 0, len;
 		failed = n < 0;
 		while (!failed && (entry = os_dirent(buf, (size_t)n, &at, &len)) != NULL) {
-			if (len <= 5 || *entry->name == '.' || strcmp(entry->name + len - 5, ".conf") != 0)
+			if (len <= 5 || *entry->name == '.'
+			    || strcmp(entry->name + len - 5, ".conf") != 0)
 				continue;
 			if (r->nnames == FILES_MAX) {
 				message(name, "more than %d files; merge some", FILES_MAX);
@@ -250,7 +262,8 @@ static int read_given(struct reading *r, const char *name)
 	size_t len;
 	int rc = audit_read_named(r->machine, name, "--config", CONFIG_MAX, &text, &len);
 	if (rc == 0)
-		message(name, "cannot be read: %s; name a file, or --config=none", strerror(ENOENT));
+		message(name, "cannot be read: %s; name a file, or --config=none",
+		        strerror(ENOENT));
 	rc = rc > 0 ? take_text(r, name, text, len) : -1;
 	free(text);
 	return rc;
@@ -261,7 +274,8 @@ static int tell_problems(const struct audit_config *config)
 {
 	struct strbuf place;
 	strbuf_init(&place);
-	size_t kept = config->nproblems < AUDIT_PROBLEMS_MAX ? config->nproblems : AUDIT_PROBLEMS_MAX;
+	size_t kept = config->nproblems < AUDIT_PROBLEMS_MAX ? config->nproblems
+	                                                     : AUDIT_PROBLEMS_MAX;
 	for (size_t i = 0; i < kept; ++i) {
 		const struct audit_problem *problem = &config->problems[i];
 		strbuf_reset(&place);
@@ -269,7 +283,8 @@ static int tell_problems(const struct audit_config *config)
 		message(strbuf_str(&place), "%s", problem->why);
 	}
 	if (kept < config->nproblems)
-		message(NULL, "%zu more invalid lines in the configuration", config->nproblems - kept);
+		message(NULL, "%zu more invalid lines in the configuration",
+		        config->nproblems - kept);
 	strbuf_destroy(&place);
 	return config->nproblems ? -1 : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As the guidelines of the Monitoring Plugins have it: a line of less than 80 characters, then a bar
- * and perfdata; with -v more lines, none with a bar.
+ * As the guidelines of the Monitoring Plugins have it: a line of less than 80 characters, then a
+ * bar and perfdata; with -v more lines, none with a bar.
  */
 #include "cmd/audit/audit.h"
 
@@ -36,7 +36,8 @@ static bool read_number(const char *at, size_t n, double *number)
 bool audit_range_read(const char *text, struct audit_range *range)
 {
 	struct audit_range read = {.text = text, .from = 0, .to = INFINITY, .inside = *text == '@'};
-	const char *at = text + read.inside, *colon = strchr(at, ':'), *behind = colon ? colon + 1 : at;
+	const char *at = text + read.inside, *colon = strchr(at, ':'),
+	           *behind = colon ? colon + 1 : at;
 	if (colon && colon - at == 1 && *at == '~')
 		read.from = -INFINITY;
 	else if (colon && colon != at && !read_number(at, (size_t)(colon - at), &read.from))
@@ -67,7 +68,9 @@ int audit_nagios_status(const struct audit_told_run *told)
 		return NX_CRITICAL;
 	if (audit_range_tells(&told->limits->warning, (double)of[AUDIT_WARNING]))
 		return NX_WARNING;
-	return !audit_is_complete(told) || (told->whole && audit_set_count(&told->lacking)) ? NX_UNKNOWN : NX_OK;
+	return !audit_is_complete(told) || (told->whole && audit_set_count(&told->lacking))
+	           ? NX_UNKNOWN
+		   : NX_OK;
 }
 
 /** Append an escaped message, with bars replaced. */
@@ -109,9 +112,11 @@ static void put_gravest(const struct audit_told_run *told, struct strbuf *out)
 	for (int rank = 2 * AUDIT_CRITICAL + 1; rank >= 2 * AUDIT_WARNING; --rank) {
 		for (size_t i = 0; i < report->count && out->len < 4 * LINE_MAX_CHARS; ++i) {
 			const struct audit_finding *f = &report->findings[i];
-			if (!audit_is_on(told, f) || (int)f->severity != rank / 2 || audit_is_users(f->owner) != !(rank % 2))
+			if (!audit_is_on(told, f) || (int)f->severity != rank / 2
+			    || audit_is_users(f->owner) != !(rank % 2))
 				continue;
-			strbuf_printf(out, "%s%s%s", before, audit_rules[f->code].code, *f->target ? " " : "");
+			strbuf_printf(out, "%s%s%s", before, audit_rules[f->code].code,
+			              *f->target ? " " : "");
 			put_text(out, f, f->target);
 			before = ", ";
 		}
@@ -121,7 +126,10 @@ static void put_gravest(const struct audit_told_run *told, struct strbuf *out)
 static void put_line(const struct audit_told_run *told, int status, struct strbuf *out)
 {
 	static const char *const names[] = {
-		[NX_OK] = "OK", [NX_WARNING] = "WARNING", [NX_CRITICAL] = "CRITICAL", [NX_UNKNOWN] = "UNKNOWN",
+		[NX_OK] = "OK",
+		[NX_WARNING] = "WARNING",
+		[NX_CRITICAL] = "CRITICAL",
+		[NX_UNKNOWN] = "UNKNOWN",
 	};
 	size_t of[AUDIT_CRITICAL + 1];
 	struct strbuf line;
@@ -131,16 +139,19 @@ static void put_line(const struct audit_told_run *told, int status, struct strbu
 	if (told->failed) {
 		put_message(&line, told->failed);
 	} else {
-		strbuf_printf(&line, "%zu critical, %zu warning%s", of[AUDIT_CRITICAL], of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s");
+		strbuf_printf(&line, "%zu critical, %zu warning%s", of[AUDIT_CRITICAL],
+		              of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s");
 		if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING])
 			put_gravest(told, &line);
 		else
-			strbuf_printf(&line, ", %zu mount%s", told->mounts, told->mounts == 1 ? "" : "s");
+			strbuf_printf(&line, ", %zu mount%s", told->mounts,
+			              told->mounts == 1 ? "" : "s");
 		if (!audit_is_complete(told)) {
 			strbuf_puts(&line, "; incomplete: ");
 			put_safe(&line, told->run->nreasons ? told->run->reasons[0] : "?");
 		} else if (status == NX_UNKNOWN) {
-			strbuf_printf(&line, "; %u rules not checked", audit_set_count(&told->not_checked));
+			strbuf_printf(&line, "; %u rules not checked",
+			              audit_set_count(&told->not_checked));
 		}
 	}
 	audit_cut(&line, 0, LINE_MAX_CHARS);
@@ -153,9 +164,13 @@ static void put_perfdata(const struct audit_told_run *told, struct strbuf *out)
 {
 	size_t of[AUDIT_CRITICAL + 1];
 	audit_count(told, of);
-	strbuf_printf(out, " | critical=%zu;;%s;0 warning=%zu;%s;;0 info=%zu;;;0 ignored=%zu;;;0 silenced=%zu;;;0 not_judged=%u;;;0 mounts=%zu;;;0",
-	              of[AUDIT_CRITICAL], told->limits->critical.text, of[AUDIT_WARNING], told->limits->warning.text,
-	              of[AUDIT_INFO], told->report->suppressed, told->report->silenced, audit_set_count(&told->not_checked), told->mounts);
+	strbuf_printf(
+	    out,
+	    " | critical=%zu;;%s;0 warning=%zu;%s;;0 info=%zu;;;0 ignored=%zu;;;0 "
+	    "silenced=%zu;;;0 not_judged=%u;;;0 mounts=%zu;;;0",
+	    of[AUDIT_CRITICAL], told->limits->critical.text, of[AUDIT_WARNING],
+	    told->limits->warning.text, of[AUDIT_INFO], told->report->suppressed,
+	    told->report->silenced, audit_set_count(&told->not_checked), told->mounts);
 	strbuf_printf(out, " time=%.6fs;;;0", told->seconds);
 	if (told->limits->seconds > 0)
 		strbuf_printf(out, ";%g", told->limits->seconds);
@@ -167,12 +182,14 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 	const struct audit_report *report = told->report;
 	const struct run *run = told->run;
 	int verbose = told->limits->verbose;
-	for (int severity = AUDIT_CRITICAL; severity >= (verbose > 1 ? AUDIT_INFO : AUDIT_WARNING); --severity) {
+	for (int severity = AUDIT_CRITICAL; severity >= (verbose > 1 ? AUDIT_INFO : AUDIT_WARNING);
+	     --severity) {
 		for (size_t i = 0; i < report->count; ++i) {
 			const struct audit_finding *f = &report->findings[i];
 			if (!audit_is_on(told, f) || (int)f->severity != severity)
 				continue;
-			strbuf_printf(out, "%s%s %s ", f->age == AUDIT_NEW ? "new: " : "", audit_severity_name(f->severity), audit_rules[f->code].code);
+			strbuf_printf(out, "%s%s %s ", f->age == AUDIT_NEW ? "new: " : "",
+			              audit_severity_name(f->severity), audit_rules[f->code].code);
 			put_text(out, f, f->target);
 			strbuf_puts(out, *f->target ? ": " : "");
 			put_text(out, f, f->message);
@@ -207,7 +224,8 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 	if (verbose > 2) {
 		strbuf_puts(out, "getmnt " GETMNT_VERSION ", host ");
 		put_safe(out, run->host ? run->host : "?");
-		strbuf_printf(out, ", boot %s, namespace %" PRIu64 ", table %s, fstab ", run->boot_id ? run->boot_id : "?", run->mntns,
+		strbuf_printf(out, ", boot %s, namespace %" PRIu64 ", table %s, fstab ",
+		              run->boot_id ? run->boot_id : "?", run->mntns,
 		              run->table ? table_source_name(run->table->source) : "?");
 		put_safe(out, told->fstab ? told->fstab : "none");
 		strbuf_putc(out, '\n');

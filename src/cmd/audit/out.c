@@ -13,7 +13,8 @@ void audit_list_rules(FILE *out)
 	for (int code = 0; code < AUDIT_CODES; ++code) {
 		const struct audit_rule *rule = &audit_rules[code];
 		if (!(rule->flags & AR_MERGE))
-			fprintf(out, "%-24s%-10s%s\n", rule->code, audit_severity_name(rule->severity), rule->what);
+			fprintf(out, "%-24s%-10s%s\n", rule->code,
+			        audit_severity_name(rule->severity), rule->what);
 	}
 }
 
@@ -56,8 +57,11 @@ void audit_put_left_out(struct strbuf *out, const struct audit_report *report)
 {
 	const size_t *of = report->left_out;
 	if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING] + of[AUDIT_INFO])
-		strbuf_printf(out, "left out, of users' mounts: %zu critical, %zu warning%s, %zu informational\n", of[AUDIT_CRITICAL],
-		              of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s", of[AUDIT_INFO]);
+		strbuf_printf(
+		    out,
+		    "left out, of users' mounts: %zu critical, %zu warning%s, %zu informational\n",
+		    of[AUDIT_CRITICAL], of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s",
+		    of[AUDIT_INFO]);
 }
 
 static void put_place(struct strbuf *out, const char *file, uint32_t line)
@@ -69,12 +73,15 @@ static void put_place(struct strbuf *out, const char *file, uint32_t line)
 
 static void put_finding(struct strbuf *out, const struct audit_finding *f, bool colored)
 {
-	static const char *const colors[] = {[AUDIT_INFO] = NULL, [AUDIT_WARNING] = "33", [AUDIT_CRITICAL] = "1;31"};
+	static const char *const colors[] = {
+		[AUDIT_INFO] = NULL, [AUDIT_WARNING] = "33", [AUDIT_CRITICAL] = "1;31"};
 	const char *color = colored ? colors[f->severity] : NULL;
 	if (color)
-		strbuf_printf(out, "  \033[%sm%-9s\033[m %s", color, audit_severity_name(f->severity), audit_rules[f->code].code);
+		strbuf_printf(out, "  \033[%sm%-9s\033[m %s", color,
+		              audit_severity_name(f->severity), audit_rules[f->code].code);
 	else
-		strbuf_printf(out, "  %-9s %s", audit_severity_name(f->severity), audit_rules[f->code].code);
+		strbuf_printf(out, "  %-9s %s", audit_severity_name(f->severity),
+		              audit_rules[f->code].code);
 	if (f->file) {
 		strbuf_puts(out, " (");
 		put_place(out, f->file, f->line);
@@ -124,7 +131,8 @@ static void put_silenced(struct strbuf *out, const struct audit_config *config)
 			continue;
 		strbuf_puts(out, "ignored by ");
 		put_place(out, silenced->row->file, silenced->row->line);
-		strbuf_printf(out, ": %s %s", audit_severity_name(silenced->finding.severity), audit_rules[silenced->finding.code].code);
+		strbuf_printf(out, ": %s %s", audit_severity_name(silenced->finding.severity),
+		              audit_rules[silenced->finding.code].code);
 		if (*silenced->finding.target) {
 			strbuf_putc(out, ' ');
 			audit_put_text(out, &silenced->finding, silenced->finding.target);
@@ -132,10 +140,12 @@ static void put_silenced(struct strbuf *out, const struct audit_config *config)
 		strbuf_putc(out, '\n');
 	}
 	if (users > AUDIT_USERS_MAX)
-		strbuf_printf(out, "ignored by the configuration: %zu more of users' mounts\n", users - AUDIT_USERS_MAX);
+		strbuf_printf(out, "ignored by the configuration: %zu more of users' mounts\n",
+		              users - AUDIT_USERS_MAX);
 }
 
-const struct audit_row *audit_next_over(const struct audit_told_run *told, size_t *at, struct strbuf *place)
+const struct audit_row *audit_next_over(const struct audit_told_run *told, size_t *at,
+                                        struct strbuf *place)
 {
 	while (*at < told->config->count) {
 		const struct audit_row *row = &told->config->rows[(*at)++];
@@ -174,14 +184,18 @@ static int compare_targets(const void *a, const void *b)
 }
 
 /** "/etc/fstab: 6 critical, 12 warnings (16 informational; -v shows them)" */
-static void put_summary(const struct audit_told_run *told, const size_t of[AUDIT_CRITICAL + 1], struct strbuf *out)
+static void put_summary(const struct audit_told_run *told, const size_t of[AUDIT_CRITICAL + 1],
+                        struct strbuf *out)
 {
 	const struct audit_report *report = told->report;
 	escape_terminal(out, told->fstab ? told->fstab : "no fstab");
-	strbuf_printf(out, ": %zu critical, %zu warning%s", of[AUDIT_CRITICAL], of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s");
+	strbuf_printf(out, ": %zu critical, %zu warning%s", of[AUDIT_CRITICAL], of[AUDIT_WARNING],
+	              of[AUDIT_WARNING] == 1 ? "" : "s");
 	if (of[AUDIT_INFO])
-		strbuf_printf(out, told->least == AUDIT_INFO ? ", %zu informational" : " (%zu informational; -v shows %s)", of[AUDIT_INFO],
-		              of[AUDIT_INFO] == 1 ? "it" : "them");
+		strbuf_printf(out,
+		              told->least == AUDIT_INFO ? ", %zu informational"
+		                                        : " (%zu informational; -v shows %s)",
+		              of[AUDIT_INFO], of[AUDIT_INFO] == 1 ? "it" : "them");
 	if (report->suppressed)
 		strbuf_printf(out, ", %zu ignored by the fstab", report->suppressed);
 	if (report->silenced)
@@ -190,8 +204,10 @@ static void put_summary(const struct audit_told_run *told, const size_t of[AUDIT
 		const struct audit_base_counts *since = told->since;
 		strbuf_puts(out, "; since ");
 		audit_baseline_when(told->old, out);
-		strbuf_printf(out, ": mounts: %zu new, %zu changed, %zu gone; findings: %zu new, %zu gone", since->came, since->changed,
-		              since->went, since->new_findings, since->gone_findings);
+		strbuf_printf(
+		    out, ": mounts: %zu new, %zu changed, %zu gone; findings: %zu new, %zu gone",
+		    since->came, since->changed, since->went, since->new_findings,
+		    since->gone_findings);
 	}
 	strbuf_putc(out, '\n');
 }
@@ -213,7 +229,8 @@ void audit_text(const struct audit_told_run *told, struct strbuf *out)
 		qsort(shown, n, sizeof(*shown), compare_targets);
 	for (size_t i = 0; shown && i < n; ++i) {
 		if (i == 0 || strcmp(shown[i]->target, shown[i - 1]->target) != 0) {
-			audit_put_text(out, shown[i], *shown[i]->target ? shown[i]->target : "this system");
+			audit_put_text(out, shown[i],
+			               *shown[i]->target ? shown[i]->target : "this system");
 			strbuf_putc(out, '\n');
 		}
 		put_finding(out, shown[i], told->colored);

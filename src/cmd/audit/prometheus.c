@@ -59,12 +59,14 @@ struct metrics {
 /** Append the head of a metric. */
 static void head(struct metrics *m, const char *name, const char *help)
 {
-	strbuf_printf(m->out, "# HELP getmnt_audit_%s %s\n# TYPE getmnt_audit_%s gauge\n", name, help, name);
+	strbuf_printf(m->out, "# HELP getmnt_audit_%s %s\n# TYPE getmnt_audit_%s gauge\n", name,
+	              help, name);
 }
 
 static void put_number(struct metrics *m, const char *name, double value)
 {
-	strbuf_printf(m->out, "getmnt_audit_%s %.*f\n", name, value == (double)(int64_t)value ? 0 : 6, value);
+	strbuf_printf(m->out, "getmnt_audit_%s %.*f\n", name,
+	              value == (double)(int64_t)value ? 0 : 6, value);
 	++m->series;
 }
 
@@ -75,12 +77,13 @@ static void put_gauge(struct metrics *m, const char *name, const char *help, dou
 }
 
 /** A number for each severity. */
-static void put_severities(struct metrics *m, const char *name, const char *help, const size_t of[AUDIT_CRITICAL + 1])
+static void put_severities(struct metrics *m, const char *name, const char *help,
+                           const size_t of[AUDIT_CRITICAL + 1])
 {
 	head(m, name, help);
 	for (int severity = AUDIT_INFO; severity <= AUDIT_CRITICAL; ++severity) {
-		strbuf_printf(m->out, "getmnt_audit_%s{severity=\"%s\"} %zu\n", name, audit_severity_name((enum audit_severity)severity),
-		              of[severity]);
+		strbuf_printf(m->out, "getmnt_audit_%s{severity=\"%s\"} %zu\n", name,
+		              audit_severity_name((enum audit_severity)severity), of[severity]);
 		++m->series;
 	}
 }
@@ -116,7 +119,8 @@ static int compare_series(const void *a, const void *b)
 	const struct series *x = a, *y = b;
 	if (x->users != y->users)
 		return x->users - y->users;
-	return x->severity != y->severity ? (int)y->severity - (int)x->severity : strcmp(x->line, y->line);
+	return x->severity != y->severity ? (int)y->severity - (int)x->severity
+	                                  : strcmp(x->line, y->line);
 }
 
 static char *series_line(const struct audit_finding *f)
@@ -195,7 +199,8 @@ void audit_prometheus(const struct audit_told_run *told, struct strbuf *out)
 	struct metrics m = {.out = out};
 	put_gauge(&m, "success", "Whether the audit was done.", told->failed ? 0 : 1);
 	put_gauge(&m, "complete", "Whether all mounts are known.", audit_is_complete(told));
-	put_gauge(&m, "last_run_timestamp_seconds", "When the last audit began.", (double)told->began);
+	put_gauge(&m, "last_run_timestamp_seconds", "When the last audit began.",
+	          (double)told->began);
 	put_gauge(&m, "duration_seconds", "How long the audit took.", told->seconds);
 	put_info(&m, told);
 	for (size_t i = 0; i < told->run->nreasons; ++i) {
@@ -214,15 +219,19 @@ void audit_prometheus(const struct audit_told_run *told, struct strbuf *out)
 	          (double)(told->began + (int64_t)told->seconds));
 	put_gauge(&m, "mounts", "The number of mounts.", (double)told->mounts);
 	put_severities(&m, "findings", "The number of findings.", of);
-	put_gauge(&m, "findings_ignored", "Findings ignored by comments in the fstab.", (double)told->report->suppressed);
-	put_gauge(&m, "findings_silenced", "Findings ignored by the configuration.", (double)told->report->silenced);
+	put_gauge(&m, "findings_ignored", "Findings ignored by comments in the fstab.",
+	          (double)told->report->suppressed);
+	put_gauge(&m, "findings_silenced", "Findings ignored by the configuration.",
+	          (double)told->report->silenced);
 	put_expired(&m, told);
-	put_gauge(&m, "rules_not_judged", "Rules that could not be checked everywhere.", audit_set_count(&told->not_checked));
+	put_gauge(&m, "rules_not_judged", "Rules that could not be checked everywhere.",
+	          audit_set_count(&told->not_checked));
 	if (audit_set_count(&told->not_checked))
 		head(&m, "rule_not_judged", "A rule that could not be checked everywhere.");
 	for (int code = 0; code < AUDIT_CODES; ++code) {
 		if (audit_set_has(&told->not_checked, (enum audit_code)code)) {
-			strbuf_printf(out, "getmnt_audit_rule_not_judged{code=\"%s\"} 1\n", audit_rules[code].code);
+			strbuf_printf(out, "getmnt_audit_rule_not_judged{code=\"%s\"} 1\n",
+			              audit_rules[code].code);
 			++m.series;
 		}
 	}
