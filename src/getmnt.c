@@ -156,8 +156,10 @@
  *     compare.c          an fstab against its former text
  *     selfcheck.c        checks before an fstab is written
  *     owner.c            who has made each mount
- *     baseline.c         a host compared with an earlier state of itself
- *     config.c           configuration: the language, and what it ignores
+ *     baseline.c         the state of a host, in a form that survives a boot
+ *     baseline_compare.c two such states compared
+ *     config.c           configuration: the language
+ *     config_apply.c     configuration: what it ignores
  *     policy.c           configuration: what it requires of mounts
  *   audit/rules/         the rules, one file a family
  *     line.c             fields of a line

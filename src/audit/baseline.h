@@ -65,6 +65,22 @@ void audit_baseline_destroy(struct audit_baseline *baseline);
 struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline,
                                             enum audit_base_kind kind);
 
+/** How much of two entries is compared. */
+enum audit_base_key { KEY_PLACE, KEY_SHOWN, KEY_ALL };
+
+/** The order of two entries by a key; that of KEY_ALL is the order of a list. */
+int audit_base_order(const struct audit_base_entry *a, const struct audit_base_entry *b,
+                     enum audit_base_key key);
+
+/** An option of a list. */
+struct audit_word {
+	const char *at;
+	size_t n;
+};
+
+/** The order of two words by their bytes, for qsort(3). */
+int audit_word_order(const void *a, const void *b);
+
 /** Sort both lists by their keys. */
 void audit_baseline_sort(struct audit_baseline *baseline);
 
