@@ -9,7 +9,7 @@
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "base/words.h"
-#include "fstab/common.h"
+#include "fstab/places.h"
 #include "mountopts/optlist.h"
 
 #include <errno.h>
