@@ -13,6 +13,7 @@
 #include "discover/discover_impl.h"
 
 #include "base/fstypes.h"
+#include "path/resolve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,6 +116,33 @@ static bool hint_may_look(struct dsc *dsc, const char *name, size_t len)
 	return map64_get(&dsc->no_look, map64_bytes(MAP64_BYTES, name, len)) == MAP64_NONE;
 }
 
+/** A name that is looked at component by component. */
+struct careful {
+	struct dsc *dsc;
+	const char *name;
+	size_t len;            /* of the part that was looked at */
+};
+
+/** Open a component in a mount that is of the table and does not block. */
+static int careful_open(void *arg, int at, const char *component)
+{
+	struct careful *careful = arg;
+	struct dsc *dsc = careful->dsc;
+	struct k_statx st;
+	if (os_statx(dsc->os, at, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) != 0)
+		return -1;
+	uint32_t in = dsc_node_of(dsc, &st);
+	careful->len += 1 + strlen(component);
+	/* What was mounted there since is in the way: nothing else is seen behind it. */
+	bool blocks = in != MT_NONE && (dsc->flags[in] & (DF_BLOCKS | DF_BEHIND)
+	                                || !hint_may_look(dsc, careful->name, careful->len));
+	if (in == MT_NONE || blocks) {
+		errno = blocks ? EREMOTE : ENOENT;
+		return -1;
+	}
+	return os_openat(dsc->os, at, component, O_PATH | O_NOFOLLOW);
+}
+
 /**
  * statx of a name, component by component, without lookups in mounts that are not in the table or
  * can block.  For use when the table may be out of date.
@@ -124,38 +152,16 @@ static bool hint_may_look(struct dsc *dsc, const char *name, size_t len)
  */
 static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx *st)
 {
-	char *path = strdup(name), *save = NULL;
-	int at = path ? os_openat(dsc->os, dsc->rootfd, dsc->rootfd == AT_FDCWD ? "/" : ".",
-	                          O_PATH | O_DIRECTORY) : -1;
-	int rc = -1;
-	char *step = path && at >= 0 ? strtok_r(path, "/", &save) : NULL;
-	for (;;) {
-		if (at < 0)
-			break;
-		unsigned mask = step ? 0 : dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
-		if (os_statx(dsc->os, at, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, st) != 0)
-			break;
-		if (!step) {
-			rc = 0;
-			break;
-		}
-		uint32_t in = dsc_node_of(dsc, st);
-		size_t len = (size_t)(step - path) + strlen(step);
-		/* A new mount covers the rest of the path. */
-		bool blocks = in != MT_NONE
-		              && (dsc->flags[in] & (DF_BLOCKS | DF_BEHIND) || !hint_may_look(dsc, name, len));
-		if (in == MT_NONE || blocks) {
-			errno = blocks ? EREMOTE : ENOENT;
-			break;
-		}
-		int next = os_openat(dsc->os, at, step, O_PATH | O_NOFOLLOW);
-		os_close(dsc->os, at);
-		at = next;
-		step = strtok_r(NULL, "/", &save);
-	}
-	os_close(dsc->os, at);
+	struct careful careful = {.dsc = dsc, .name = name};
+	int top = os_openat(dsc->os, dsc->rootfd, dsc->rootfd == AT_FDCWD ? "/" : ".", O_PATH | O_DIRECTORY);
+	bool is_top = name[strspn(name, "/")] == '\0';
+	int fd = is_top || top < 0 ? top : path_open_below(dsc->os, top, name, careful_open, &careful);
+	unsigned mask = dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
+	int rc = fd < 0 ? -1 : os_statx(dsc->os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, st);
 	int error = errno;
-	free(path);
+	os_close(dsc->os, fd);
+	if (!is_top)
+		os_close(dsc->os, top);
 	errno = error;
 	return rc;
 }

@@ -11,6 +11,7 @@
 #include "search/follow.h"
 
 #include "base/fstypes.h"
+#include "path/resolve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,11 +21,6 @@
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-
-enum {
-	MAX_LINKS = 40,           /* as the kernel has it */
-	MAX_TEXT = 16 * PATH_MAX, /* of what is still to be followed */
-};
 
 void search_mounts_destroy(struct search_mounts *mounts)
 {
@@ -56,12 +52,9 @@ bool search_dir_waits(struct os *os, int dirfd, const char *name)
 struct follow {
 	struct os *os;
 	const struct search_mounts *mounts;
-	struct strbuf *place;
-	bool placed;              /* place is known */
+	struct path_walk walk;
 	int start, at;            /* the caller's; where we are */
-	char *text;               /* to be followed, from text + next on */
-	size_t next;
-	unsigned links;
+	int next;                 /* the component at hand, opened; -1 */
 };
 
 /** Be somewhere else. */
@@ -75,8 +68,10 @@ static void go(struct follow *follow, int fd)
 /** Whether the place where we are may be touched. */
 static bool may_touch(const struct follow *follow)
 {
-	uint32_t cover = follow->placed ? avoid_cover(follow->mounts->avoid, strbuf_str(follow->place)) : AVOID_NONE;
-	return follow->placed && (cover == AVOID_NONE || cover == follow->mounts->entered);
+	if (follow->walk.adrift)
+		return false;
+	uint32_t cover = avoid_cover(follow->mounts->avoid, path_text(&follow->walk));
+	return cover == AVOID_NONE || cover == follow->mounts->entered;
 }
 
 /** Why another mount, on a name of the directory where we are, may not be entered; 0: it may. */
@@ -116,139 +111,97 @@ static int open_name(struct follow *follow, const char *name)
 	return os_openat(os, follow->at, name, flags);
 }
 
-/** Go to "/". */
-static int go_top(struct follow *follow)
+static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_MAX])
 {
-	const struct search_mounts *mounts = follow->mounts;
+	struct follow *follow = arg;
+	struct os *os = follow->os;
+	follow->next = open_name(follow, path_name(walk));
+	if (follow->next < 0) {
+		errno = errno == EINVAL ? ENOTSUP : errno;   /* not: no symlink */
+		return -1;
+	}
+	ssize_t n = os_readlinkat(os, follow->next, "", target, PATH_MAX);
+	/* What is no symlink is said to be none by either. */
+	if (n < 0 && (errno == ENOENT || errno == EINVAL)) {
+		errno = EINVAL;
+		return -1;
+	}
+	int error = errno;
+	os_close(os, follow->next);
+	follow->next = -1;
+	errno = error;
+	return n;
+}
+
+static int follow_enter(void *arg, struct path_walk *walk)
+{
+	struct follow *follow = arg;
+	go(follow, follow->next);
+	follow->next = -1;
+	/* With a slash after it, it is a directory; the next component asks the same. */
+	if (walk->last || os_file_type(follow->os, follow->at, NULL, NULL) == S_IFDIR)
+		return 0;
+	errno = ENOTDIR;
+	return -1;
+}
+
+static int follow_up(void *arg, struct path_walk *walk)
+{
+	struct follow *follow = arg;
+	(void)walk;
+	int fd = open_name(follow, "..");
+	if (fd < 0)
+		return -1;
+	go(follow, fd);
+	return 0;
+}
+
+static int follow_top(void *arg, struct path_walk *walk)
+{
+	struct follow *follow = arg;
 	int fd = os_openat(follow->os, AT_FDCWD, "/", O_PATH);
 	if (fd < 0)
 		return -1;
 	go(follow, fd);
-	follow->placed = true;
-	strbuf_reset(follow->place);
-	strbuf_putc(follow->place, '/');
-	if (follow->place->failed) {
-		errno = ENOMEM;
-		return -1;
-	}
-	if (mounts && !may_touch(follow)) {
-		errno = EREMOTE;
-		return -1;
-	}
-	return 0;
-}
-
-/** Cut the last name off place, or add one. */
-static void place_step(struct follow *follow, const char *name)
-{
-	struct strbuf *place = follow->place;
-	if (!follow->placed || strcmp(name, ".") == 0)
-		return;
-	if (strcmp(name, "..") != 0) {
-		if (place->len > 1)
-			strbuf_putc(place, '/');
-		strbuf_puts(place, name);
-		return;
-	}
-	while (place->len > 1 && place->data[--place->len] != '/')
-		;
-	place->data[place->len] = '\0';
-}
-
-/** Let what a link says stand before what is left of the text. */
-static int follow_splice(struct follow *follow, const char *link)
-{
-	const char *rest = follow->text + follow->next;
-	size_t n = strlen(link), left = strlen(rest);
-	if (++follow->links > MAX_LINKS || n == 0) {
-		errno = n == 0 ? ENOENT : ELOOP;
-		return -1;
-	}
-	if (n + left >= MAX_TEXT) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	char *text = malloc(n + left + 1);
-	if (!text)
-		return -1;
-	memcpy(text, link, n);
-	memcpy(text + n, rest, left + 1);
-	free(follow->text);
-	follow->text = text;
-	follow->next = 0;
-	return *text == '/' ? go_top(follow) : 0;
-}
-
-/** Take one name of the text: go there, or splice what it says.
-    @return 1 when more may follow, 0 at the end, -1 on error. */
-static int step(struct follow *follow)
-{
-	char name[NAME_MAX + 1], link[PATH_MAX];
-	follow->next += strspn(follow->text + follow->next, "/");
-	const char *from = follow->text + follow->next;
-	size_t n = strcspn(from, "/"), placed = follow->place->len;
-	if (n == 0)
+	walk->adrift = false;
+	if (!follow->mounts || may_touch(follow))
 		return 0;
-	if (n > NAME_MAX) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(name, from, n);
-	name[n] = '\0';
-	follow->next += n;
-	place_step(follow, name);
-	int fd = strcmp(name, ".") == 0 ? os_openat(follow->os, follow->at, ".", O_PATH) : open_name(follow, name);
-	if (fd < 0)
-		return -1;
-	if (os_readlinkat(follow->os, fd, "", link, sizeof(link)) >= 0) {
-		os_close(follow->os, fd);
-		if (follow->placed)
-			follow->place->data[follow->place->len = placed] = '\0';
-		return follow_splice(follow, link) == 0 ? 1 : -1;
-	}
-	int error = errno;
-	go(follow, fd);
-	/* So it is said that it is no link. */
-	if (error != ENOENT && error != EINVAL) {
-		errno = error;
-		return -1;
-	}
-	/* With a slash behind it, it is a directory; the next name asks the same. */
-	if (from[n] == '/' && os_file_type(follow->os, fd, NULL, NULL) != S_IFDIR) {
-		errno = ENOTDIR;
-		return -1;
-	}
-	return 1;
+	errno = EREMOTE;
+	return -1;
 }
 
 int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
                 struct strbuf *place, const char *target)
 {
-	struct follow follow = {
-		.os = os,
-		.mounts = mounts,
-		.place = place,
-		.placed = place->len > 0,
-		.start = dirfd,
-		.at = dirfd,
-		.text = strdup(target),
+	struct follow follow = {.os = os, .mounts = mounts, .start = dirfd, .at = dirfd, .next = -1};
+	const struct path_how how = {
+		.link = follow_link, .enter = follow_enter, .up = follow_up, .top = follow_top, .arg = &follow,
 	};
-	int rc = follow.text ? 1 : -1;
-	if (rc == 1 && *target == '/' && go_top(&follow) != 0)
-		rc = -1;
-	while (rc == 1)
-		rc = step(&follow);
-	int error = errno;
-	if (rc == 0 && place->failed) {
-		rc = -1;
-		error = ENOMEM;
-	} else if (rc == 0 && follow.at == dirfd) {
-		follow.at = os_openat(os, dirfd, ".", O_PATH);
-		error = errno;
+	struct path_walk *walk = &follow.walk;
+	int rc = path_begin(walk, target);
+	walk->adrift = !place->len;
+	if (rc == 0 && *target == '/')
+		rc = follow_top(&follow, walk);
+	else if (rc == 0 && place->len > 1)
+		strbuf_puts(&walk->text, strbuf_str(place));
+	if (rc == 0)
+		rc = path_resolve(walk, &how);
+	if (rc == 0 && !walk->adrift) {
+		strbuf_reset(place);
+		strbuf_puts(place, path_text(walk));
 	}
+	if (rc == 0 && (place->failed || walk->text.failed)) {
+		errno = ENOMEM;
+		rc = -1;
+	}
+	if (rc == 0 && follow.at == dirfd) {
+		follow.at = os_openat(os, dirfd, ".", O_PATH);
+		rc = follow.at < 0 ? -1 : 0;
+	}
+	int error = errno;
 	if (rc != 0)
-		go(&follow, follow.start);
-	free(follow.text);
+		go(&follow, dirfd);
+	path_destroy(walk);
 	errno = error;
 	return rc == 0 ? follow.at : -1;
 }
