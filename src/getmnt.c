@@ -8,6 +8,7 @@
  *
  *   base/                strings, numbers, containers (pure)
  *     mount.h            struct mount: one mount, as every layer knows it
+ *     array.c            arrays that grow
  *     arena.c            many small allocations, freed together
  *     strbuf.c           a growing string
  *     words.h            comparing words of a text
@@ -15,6 +16,7 @@
  *     intern.c           strings stored once, with a number each
  *     escape.c           the escaping dialects of mount tables and output forms
  *     fstypes.c          what is known of file system types: one table
+ *     mountinfo.c        lines of /proc/PID/mountinfo
  *     near.c             edit distance, for "did you mean"
  *     secret.c           passwords in options, sources and lines, masked
  *     linediff.c         unified diff of two texts
@@ -38,6 +40,7 @@
  *     place.c            resolving the name of a file that root reads or replaces
  *     replace.c          replacing a file: opening and reading it
  *     replace_write.c    replacing a file: writing the new one
+ *     replace_backup.c   replacing a file: its backups
  *   probe/               touching what may block, in a child with a deadline
  *     prober.c           the client
  *     supervisor.c       the process that keeps the deadline
@@ -52,11 +55,11 @@
  *     fsopts_remote.c    its rows for network file systems and FUSE
  *     fsopts_values.c    accepted values
  *     layers.c           the directories of an overlay
+ *     fuse.c             whose a FUSE mount is
  *     shown.c            how the kernel shows the options of a line
  *   table/               where a mount table comes from
  *     table.c            what all sources share
  *     listmount.c        listmount(2) and statmount(2)
- *     mountinfo.c        /proc/PID/mountinfo, live or recorded
  *     tabfile.c          fstab and mtab, by libmount
  *     tablines.c         fstab and mtab as lines, every byte kept
  *     tablediff.c        differences between two tables

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/intern.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,16 +49,9 @@ int intern_put(struct intern *intern, const char *text, size_t n, uint32_t *numb
 		*number = at;
 		return 0;
 	}
-	if (intern->count == intern->room) {
-		size_t room = intern->room ? 2 * intern->room : 64;
-		const char **more = room < INTERN_NONE ? realloc(intern->of, room * sizeof(*more))
-		                                       : NULL;
-		if (!more) {
-			errno = ENOMEM;
-			return -1;
-		}
-		intern->of = more;
-		intern->room = room;
+	if (intern->count == INTERN_NONE || !ARRAY_ROOM(intern->of, intern->count, &intern->room)) {
+		errno = ENOMEM;
+		return -1;
 	}
 	intern->of[intern->count] = arena_strndup(&intern->arena, text, n);
 	if (!intern->of[intern->count]

@@ -342,7 +342,7 @@ struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *poli
 	for (; pool->n < n; ++pool->n) {
 		struct bfs_worker *worker = &pool->workers[pool->n];
 		worker->pool = pool;
-		os_fork(&worker->os, os);
+		os_clone_state(&worker->os, os);
 		worker->reader = (struct bfs_reader){
 			.os = &worker->os,
 			.policy = policy,
@@ -358,7 +358,7 @@ struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *poli
 	}
 	if (pool->n == 0) {
 		struct os none;
-		os_fork(&none, os);
+		os_clone_state(&none, os);
 		bfs_pool_free(pool, &none);
 		errno = error;
 		return NULL;

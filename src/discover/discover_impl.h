@@ -8,6 +8,7 @@
 #include "discover/discover.h"
 
 #include "base/arena.h"
+#include "base/intern.h"
 #include "base/map64.h"
 #include "base/strbuf.h"
 
@@ -102,8 +103,7 @@ void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);
 struct dsc_paths {
 	struct dsc *dsc;
 	struct map64 points;   /* paths_key() of a visible mount point -> its node */
-	struct map64 plain;    /* paths_key() of a path that is not a link -> offset in names */
-	struct strbuf names;   /* those paths, NUL-terminated */
+	struct intern plain;   /* paths that are no symlinks */
 	bool failed;           /* out of memory: answers are guesses */
 };
 
@@ -158,12 +158,6 @@ bool dsc_is_lost(const struct dsc *dsc, uint32_t node);
 int dsc_probe(struct dsc *dsc);
 
 /* owner.c */
-
-/** The owner of a FUSE mount whose options do not name one. */
-#define DSC_OWNER_UNKNOWN UINT32_MAX
-
-/** The user who mounted a FUSE file system, by its option user_id; 0 for other types.  Pure. */
-uint32_t dsc_fuse_owner(const struct mount *m);
 
 /** Find the user whose server can block each node; 0: root.
     @owners [out]  One for each node. */

@@ -430,7 +430,7 @@ static void look_at_all(struct dsc *dsc, struct look *looks, size_t n)
 	for (size_t i = threads; i-- > 0;) {
 		size_t from = n * i / threads;
 		all[i] = (struct lookers){.dsc = dsc, .looks = looks + from, .n = n * (i + 1) / threads - from};
-		os_fork(&all[i].os, dsc->os);
+		os_clone_state(&all[i].os, dsc->os);
 		if (i > 0)
 			all[i].started = os_thread(&all[i].thread, lookers_main, &all[i]) == 0;
 		else

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose mounts they are, for the prober's bounds: each user's mounts have a share
- * of their own, so that nobody keeps the mounts of others from being probed.
+ * The owner of each mount, for the prober's limits: each user has a share, so that nobody can
+ * keep the mounts of others from being probed.
  *
- * FUSE tells who mounted it.  What stands on a mount of a user, or lies below
- * one, can be kept from answering by that user, and counts as that user's.
- * All else is root's.
+ * A FUSE belongs to the user who mounted it.  So does what stands on such a mount or lies below
+ * it, since that user can keep it from answering.  All else is root's.
  */
 #include "discover/discover_impl.h"
 
 #include "base/strbuf.h"
+#include "mountopts/fuse.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,45 +18,18 @@
 
 enum { NAMES_MAX = 5 };   /* mounts named in a reason */
 
-/** Whether a type is one of FUSE: fuse, fuse.SUBTYPE, fuseblk, but not fusectl. */
-static bool owner_is_fuse(const char *fstype)
-{
-	if (!fstype || strncmp(fstype, "fuse", 4) != 0)
-		return false;
-	fstype += strncmp(fstype + 4, "blk", 3) == 0 ? 7 : 4;
-	return *fstype == '\0' || *fstype == '.';
-}
-
-uint32_t dsc_fuse_owner(const struct mount *m)
-{
-	static const char name[] = "user_id=";
-	if (!owner_is_fuse(m->fstype))
-		return 0;
-	for (const char *option = m->fs_opts; option; option = strchr(option, ',')) {
-		option += *option == ',';
-		if (strncmp(option, name, sizeof(name) - 1) != 0)
-			continue;
-		char *end;
-		errno = 0;
-		unsigned long id = strtoul(option + sizeof(name) - 1, &end, 10);
-		return errno == 0 && end > option + sizeof(name) - 1 && (*end == '\0' || *end == ',') && id <= UINT32_MAX
-		       ? (uint32_t)id : DSC_OWNER_UNKNOWN;
-	}
-	return DSC_OWNER_UNKNOWN;
-}
-
 void dsc_find_owners(struct dsc *dsc, uint32_t *owners)
 {
 	const struct mtree *tree = dsc->tree;
 	struct k_statx st;
 	uint32_t task = 0;
-	/* In the user namespace of another process, root is whoever made that. */
+	/* In the user namespace of another process, root is its creator. */
 	if (dsc->opts->procfd != AT_FDCWD)
-		task = os_statx(dsc->os, dsc->opts->procfd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) == 0 ? st.uid
-		                                                                                      : DSC_OWNER_UNKNOWN;
+		task = os_statx(dsc->os, dsc->opts->procfd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) == 0
+		       ? st.uid : FUSE_USER_UNKNOWN;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mount *m = tree->nodes[i].mount;
-		owners[i] = task != 0 && owner_is_fuse(m->fstype) ? task : dsc_fuse_owner(m);
+		owners[i] = task != 0 && is_fuse(m->fstype) ? task : fuse_user(m->fstype, m->fs_opts);
 	}
 	for (bool changed = true; changed;) {
 		changed = false;
@@ -93,17 +66,18 @@ const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners)
 		if (dsc->d->probed[i].error != EDQUOT || !name)
 			continue;
 		strbuf_printf(&text, "%s%s ", named++ ? ", " : "", name);
-		if (owners[i] == DSC_OWNER_UNKNOWN)
-			strbuf_puts(&text, "(of an unknown user)");
+		if (owners[i] == FUSE_USER_UNKNOWN)
+			strbuf_puts(&text, "(unknown user)");
 		else
-			strbuf_printf(&text, "(of user %u)", owners[i]);
+			strbuf_printf(&text, "(user %u)", owners[i]);
 	}
 	if (named < count)
 		strbuf_printf(&text, " and %u more", count - named);
-	strbuf_printf(&text, ": too many other mounts do not answer (at most %d of one user are probed, %d of all users but root, "
-	              "%d in all); unmount those that are hung or end their servers, and probe again when their "
-	              "processes (" PROBER_PROCESS ") have ended", PROBER_LEFT_USER, PROBER_LEFT_USERS, PROBER_LEFT_MAX);
+	strbuf_printf(&text, ": too many mounts do not answer (at most %d of one user are probed, %d of all users "
+	              "but root, %d in all); unmount the hung mounts or end their servers, and try again "
+	              "when the " PROBER_PROCESS " processes have ended",
+	              PROBER_LEFT_USER, PROBER_LEFT_USERS, PROBER_LEFT_MAX);
 	const char *reason = text.failed ? NULL : arena_strndup(&dsc->d->names, strbuf_str(&text), text.len);
 	strbuf_destroy(&text);
-	return reason ? reason : "mounts were not probed: too many others do not answer";
+	return reason ? reason : "mounts were not probed: too many mounts do not answer";
 }

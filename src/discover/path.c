@@ -41,25 +41,13 @@ static uint32_t paths_point(const struct dsc_paths *paths, uint64_t *key, const 
 	return MT_NONE;
 }
 
-/** Whether a path is known to be no symlink.  @key [out]  Its key, or a free one. */
-static bool paths_plain(const struct dsc_paths *paths, uint64_t *key, const char *path)
-{
-	uint32_t at;
-	for (*key = paths_key(path, strlen(path)); (at = map64_get(&paths->plain, *key)) != MAP64_NONE; ++*key) {
-		if (strcmp(paths->names.data + at, path) == 0)
-			return true;
-	}
-	return false;
-}
-
 int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 {
 	const struct mtree *tree = dsc->tree;
 	struct mtree own = {0};
 	*paths = (struct dsc_paths){.dsc = dsc};
 	map64_init(&paths->points);
-	map64_init(&paths->plain);
-	strbuf_init(&paths->names);
+	intern_init(&paths->plain);
 	int rc = map64_reserve(&paths->points, tree->count);
 	/* With --names=pure nothing is known of which mounts are covered. */
 	if (rc == 0 && dsc->opts->names == DN_PURE && strcmp(dsc->opts->prefix, "/") == 0) {
@@ -85,8 +73,7 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 void dsc_paths_destroy(struct dsc_paths *paths)
 {
 	map64_destroy(&paths->points);
-	map64_destroy(&paths->plain);
-	strbuf_destroy(&paths->names);
+	intern_destroy(&paths->plain);
 }
 
 /** The mount that a path lies in, without following symlinks; MT_NONE if none is known. */
@@ -105,15 +92,6 @@ static uint32_t paths_find(const struct dsc_paths *paths, const char *path)
 			--n;
 	}
 	return MT_NONE;
-}
-
-/** Remember that a path is no symlink; without memory it is read again. */
-static void paths_remember(struct dsc_paths *paths, uint64_t key, const char *path)
-{
-	size_t at = paths->names.len;
-	strbuf_add(&paths->names, path, strlen(path) + 1);
-	if (!paths->names.failed && at < MAP64_NONE)
-		map64_put(&paths->plain, key, (uint32_t)at);
 }
 
 /** A path that is followed. */
@@ -142,9 +120,9 @@ static ssize_t leads_link(void *arg, struct path_walk *walk, char target[PATH_MA
 	struct dsc_paths *paths = ((struct leads *)arg)->paths;
 	struct dsc *dsc = paths->dsc;
 	const char *path = path_text(walk);
-	uint64_t key;
+	uint32_t number;
 	errno = EINVAL;
-	if (paths_plain(paths, &key, path))
+	if (intern_find(&paths->plain, path, strlen(path)) != INTERN_NONE)
 		return -1;
 	errno = ENAMETOOLONG;
 	if (walk->text.len >= PATH_MAX)
@@ -155,7 +133,8 @@ static ssize_t leads_link(void *arg, struct path_walk *walk, char target[PATH_MA
 	ssize_t n = os_readlinkat(dsc->os, own ? AT_FDCWD : dsc->rootfd, name, target, PATH_MAX);
 	/* Refused: whoever may not look may not touch it either. */
 	if (n < 0 && (errno == EINVAL || errno == EACCES)) {
-		paths_remember(paths, key, path);
+		/* Without memory to remember it, it is read again. */
+		intern_put(&paths->plain, path, strlen(path), &number);
 		errno = EINVAL;
 	}
 	return n;

@@ -2,7 +2,7 @@
 #include "fstab/places.h"
 
 #include "base/fstypes.h"
-#include "mountopts/fsopts.h"
+#include "mountopts/fuse.h"
 #include "mounttree.h"
 
 #include <string.h>
@@ -66,11 +66,6 @@ bool fstab_upon_itself(const struct discovery *d, uint32_t node)
 	return strncmp(m->root, root, n) == 0 && strcmp(m->root + n, below) == 0;
 }
 
-bool fstab_is_fuse(const char *fstype)
-{
-	return fstype && fsopt_type_in(fstype, "fuse fuseblk");
-}
-
 bool fstab_is_kernels(const char *target)
 {
 	static const char *const dirs[] = {"/proc", "/sys", "/dev", NULL};
@@ -92,7 +87,7 @@ bool fstab_hides_kernels(const struct mount *mount, const char *target)
 	/* The kubelet binds a file there into every container. */
 	if (strcmp(target, "/dev/termination-log") == 0)
 		return false;
-	bool fuse = fstab_is_fuse(fstype);
+	bool fuse = is_fuse(fstype);
 	if (strcmp(fstype, "fuse.lxcfs") == 0 || (fuse && mount->source && strcmp(mount->source, "sysboxfs") == 0))
 		return false;
 	return mount->dev_major != 0 || fuse || flags & (FST_DEVICE | FST_NET | FST_LAYERED) || strcmp(fstype, "zfs") == 0;

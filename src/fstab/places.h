@@ -24,9 +24,6 @@ bool fstab_below_any(const char *target, const char *const *dirs);
 /** Whether the mount of a node of the tree shows the directory that it is mounted on. */
 bool fstab_upon_itself(const struct discovery *d, uint32_t node);
 
-/** Whether a type is one of FUSE. */
-bool fstab_is_fuse(const char *fstype);
-
 /** Whether a mount point is the kernel's: at or below /proc, /sys or /dev, but not a directory
     in /dev/shm. */
 bool fstab_is_kernels(const char *target);

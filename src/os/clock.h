@@ -73,7 +73,7 @@ int os_costs_measure(struct os *os, struct os_costs *costs);
 /**
  * Begin to time the calls of os, which is used by this thread alone.
  *
- * Workers of os_fork() are not timed: a run that is to be explained has one thread.
+ * Workers of os_clone_state() are not timed: a run that is to be explained has one thread.
  *
  * @clock   Emptied.  Must outlive os_clock_stop().
  * @marks   Read no clock; only tell a sampler when a call is made.

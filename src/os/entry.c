@@ -2,6 +2,7 @@
 #include "os/entry.h"
 
 #include "base/fstypes.h"
+#include "base/mountinfo.h"
 #include "os/change.h"
 #include "os/file.h"
 
@@ -34,20 +35,21 @@ static uint64_t mount_of(struct os *os, int fd)
 	return id;
 }
 
-/** The type of a mount in mountinfo.  @return whether it was found. */
-static bool type_by_mountinfo(struct os *os, uint64_t id, char type[TYPE_MAX])
+/** Whether a mount can block, by its type in mountinfo; one that is not listed can. */
+static bool blocks_by_mountinfo(struct os *os, uint64_t id)
 {
-	char *text, *save = NULL;
+	char *text;
 	size_t len;
-	bool found = false;
+	bool blocks = true;
 	if (id == 0 || os_read_kernel(os, AT_FDCWD, "/proc/self/mountinfo", MOUNTINFO_MAX, &text, &len) != 0)
-		return false;
-	for (char *line = strtok_r(text, "\n", &save); line && !found; line = strtok_r(NULL, "\n", &save)) {
-		const char *at = strtoull(line, NULL, 10) == id ? strstr(line, " - ") : NULL;
-		found = at && (size_t)snprintf(type, TYPE_MAX, "%.*s", (int)strcspn(at + 3, " "), at + 3) < TYPE_MAX;
+		return true;
+	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		struct mount m = {0};
+		if (!mountinfo_parse(line, end, &m) && m.id == id)
+			blocks = fstype_flags(m.fstype) & FST_BLOCKS;
 	}
 	free(text);
-	return found;
+	return blocks;
 }
 
 /** Whether the file system of a mount can block, by its type; one that is not known can.
@@ -59,7 +61,6 @@ static bool mount_blocks(struct os *os, int dirfd, const char *path, int flags)
 		char bytes[sizeof(struct k_statmount) + TYPE_MAX];
 	} buf;
 	struct k_statx st;
-	char type[TYPE_MAX];
 	/* A FUSE that is not shared refuses root any mask but 0. */
 	if (os->caps & OSC_LISTMOUNT && os->caps & OSC_STATX_UNIQUE) {
 		if (os_statx(os, dirfd, path, flags, K_STATX_MNT_ID_UNIQUE, &st) != 0)
@@ -71,7 +72,7 @@ static bool mount_blocks(struct os *os, int dirfd, const char *path, int flags)
 	uint64_t id = os_statx(os, dirfd, path, flags, 0, &st) == 0 ? os_statx_mnt_id(&st, false) : 0;
 	if (id == 0 && flags & AT_EMPTY_PATH)
 		id = mount_of(os, dirfd);
-	return !type_by_mountinfo(os, id, type) || fstype_flags(type) & FST_BLOCKS;
+	return blocks_by_mountinfo(os, id);
 }
 
 /** Whether an open entry is on a mount that it may be on. */

@@ -87,7 +87,7 @@ uint64_t os_calls_total(const struct os *os)
 	return sum;
 }
 
-void os_fork(struct os *worker, const struct os *os)
+void os_clone_state(struct os *worker, const struct os *os)
 {
 	*worker = *os;
 	memset(worker->calls, 0, sizeof(worker->calls));

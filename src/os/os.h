@@ -136,8 +136,8 @@ struct os {
  */
 void os_init(struct os *os, const char *disable);
 
-/** Begin a worker's counts: the capabilities of os, no calls yet. */
-void os_fork(struct os *worker, const struct os *os);
+/** Make the state of a worker: the capabilities of os, and no calls yet. */
+void os_clone_state(struct os *worker, const struct os *os);
 
 /** Add a worker's counts to os. */
 void os_join(struct os *os, const struct os *worker);

@@ -6,7 +6,7 @@
  * resolved: should a directory of the path be renamed meanwhile, this is still where
  * the file was read.
  */
-#include "path/replace.h"
+#include "path/replace_impl.h"
 
 #include "os/entry.h"
 
@@ -22,21 +22,9 @@
 #include <sys/vfs.h>
 #include <time.h>
 
-enum { NAME_SIZE = NAME_MAX + 64, VALUE_MAX = 64 * 1024, LOCK_MS = 20, LOCK_RACES = 100, BACKUP_TRIES = 100, EXCHANGES_MAX = 16 };
+enum { VALUE_MAX = 64 * 1024, LOCK_MS = 20, LOCK_RACES = 100, EXCHANGES_MAX = 16 };
 
-/** What is open, and what is to be removed, while a file is replaced. */
-struct writer {
-	struct replace *file;
-	struct replace_error *error;
-	int dir;                    /* for fsync and a listing */
-	int lock, new;
-	uid_t euid;
-	bool made_lock, made_new, made_old, made_backup;
-	char lock_name[NAME_SIZE], new_name[NAME_SIZE], old_name[NAME_SIZE], backup_name[NAME_SIZE];
-};
-
-/** Fail by errno, with what stands behind it. */
-static int fail_errno(const struct writer *w, const char *step, const char *name)
+int writer_fail(const struct writer *w, const char *step, const char *name)
 {
 	static const struct {
 		int error;
@@ -54,8 +42,7 @@ static int fail_errno(const struct writer *w, const char *step, const char *name
 	return replace_fail(w->error, why, number, "%s %s", step, name);
 }
 
-/** The attributes of a name next to the file, which is not a mount. */
-static int look(const struct writer *w, const char *name, struct stat *st)
+int writer_look(const struct writer *w, const char *name, struct stat *st)
 {
 	return os_look_entry(w->file->os, w->file->dirfd, name, ENTRY_HERE, st);
 }
@@ -145,7 +132,7 @@ static int still_shown(const struct writer *w)
 	struct stat st;
 	int rc = os_look_entry(file->os, file->dirfd, file->name, ENTRY_LOCAL, &st);
 	if (rc != 0 && errno != ENOENT)
-		return fail_errno(w, "looking again at", file->name);
+		return writer_fail(w, "looking again at", file->name);
 	if (file->missing)
 		return rc == 0 ? replace_fail(w->error, RP_CHANGED, 0, "it was missing, and is there now") : 0;
 	if (rc != 0)
@@ -168,7 +155,7 @@ static int still_same(const struct writer *w)
 		return 0;
 	int same = same_bytes(file, file->fd, file->text, file->len);
 	if (same < 0)
-		return fail_errno(w, "reading again", file->name);
+		return writer_fail(w, "reading again", file->name);
 	if (same == 0)
 		return replace_fail(w->error, RP_CHANGED, 0, "its bytes are others now");
 	return still_shown(w);
@@ -206,22 +193,22 @@ static int lock_once(struct writer *w)
 			return 2;
 		/* A user's process that meets root's, or a link. */
 		int error = errno;
-		if (there && w->lock < 0 && look(w, w->lock_name, &st) == 0
+		if (there && w->lock < 0 && writer_look(w, w->lock_name, &st) == 0
 		    && (S_ISLNK(st.st_mode) || error == EACCES))
 			return fail_lock(w, &st);
 		errno = error;
 	}
 	if (w->lock < 0 || os_fstatat(os, w->lock, "", &st) != 0)
-		return fail_errno(w, "making the lock", w->lock_name);
+		return writer_fail(w, "making the lock", w->lock_name);
 	/* What another made could be locked by him for ever; what we made is ours, whatever
 	   owner and mode the file system gives to all: vfat, root over NFS. */
 	if (!w->made_lock && !is_own_lock(w, &st))
 		return fail_lock(w, &st);
 	if (os_flock(os, w->lock) != 0)
-		return errno == EWOULDBLOCK ? 1 : fail_errno(w, "locking", w->lock_name);
+		return errno == EWOULDBLOCK ? 1 : writer_fail(w, "locking", w->lock_name);
 	/* Who had it may have removed it before we got it. */
-	if (look(w, w->lock_name, &now) != 0)
-		return errno == ENOENT ? 2 : fail_errno(w, "looking at the lock", w->lock_name);
+	if (writer_look(w, w->lock_name, &now) != 0)
+		return errno == ENOENT ? 2 : writer_fail(w, "looking at the lock", w->lock_name);
 	return now.st_ino == st.st_ino && now.st_dev == st.st_dev ? 0 : 2;
 }
 
@@ -258,7 +245,7 @@ static void lock_drop(struct writer *w, bool held)
 		/* Where nothing can be locked nobody else has locked it. */
 		bool free = (w->made_lock || (known && is_own_lock(w, &st)))
 		            && (os_flock(os, w->lock) == 0 || (w->made_lock && errno != EWOULDBLOCK));
-		held = free && known && look(w, w->lock_name, &now) == 0 && now.st_ino == st.st_ino
+		held = free && known && writer_look(w, w->lock_name, &now) == 0 && now.st_ino == st.st_ino
 		       && now.st_dev == st.st_dev;
 	}
 	if (held)
@@ -277,7 +264,7 @@ static int write_all(const struct writer *w, int fd, const char *bytes, size_t l
 		if (n == 0)
 			errno = EIO;
 		if (n <= 0)
-			return fail_errno(w, "writing", name);
+			return writer_fail(w, "writing", name);
 		at += (size_t)n;
 	}
 	return 0;
@@ -287,10 +274,10 @@ static int write_all(const struct writer *w, int fd, const char *bytes, size_t l
 static int settle(const struct writer *w, int fd, const char *bytes, size_t len, const char *name)
 {
 	if (os_fsync(w->file->os, fd) != 0)
-		return fail_errno(w, "writing to disk", name);
+		return writer_fail(w, "writing to disk", name);
 	int same = same_bytes(w->file, fd, bytes, len);
 	if (same < 0)
-		return fail_errno(w, "reading back", name);
+		return writer_fail(w, "reading back", name);
 	if (same == 0)
 		return replace_fail(w->error, RP_ERROR, EIO, "reading back %s: it is not what was written", name);
 	return 0;
@@ -358,7 +345,7 @@ static int keep_attribute(const struct writer *w, int to, const char *attribute,
 		return 0;
 	int error = errno;
 	if (error == ENOSPC || error == EDQUOT || error == EROFS)
-		return fail_errno(w, "setting an attribute of", name);
+		return writer_fail(w, "setting an attribute of", name);
 	return replace_fail(w->error, RP_KEEP, error, "attribute %s", attribute);
 }
 
@@ -404,9 +391,9 @@ static int keep_all(const struct writer *w, int to, const char *name)
 	const struct replace *file = w->file;
 	struct stat st;
 	if (file->missing || file->at_link)
-		return os_fchmod(file->os, to, 0644) == 0 ? 0 : fail_errno(w, "setting the mode of", name);
+		return os_fchmod(file->os, to, 0644) == 0 ? 0 : writer_fail(w, "setting the mode of", name);
 	if (os_fstatat(file->os, to, "", &st) != 0)
-		return fail_errno(w, "looking at", name);
+		return writer_fail(w, "looking at", name);
 	if ((st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid)
 	    && os_fchown(file->os, to, file->st.st_uid, file->st.st_gid) != 0)
 		return replace_fail(w->error, RP_KEEP, errno, "owner %u:%u", (unsigned)file->st.st_uid,
@@ -415,7 +402,7 @@ static int keep_all(const struct writer *w, int to, const char *name)
 		return -1;
 	/* What says yes and does not do it: vfat, some FUSE. */
 	if (os_fstatat(file->os, to, "", &st) != 0)
-		return fail_errno(w, "looking at", name);
+		return writer_fail(w, "looking at", name);
 	if (st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid || st.st_mode != file->st.st_mode)
 		return replace_fail(w->error, RP_KEEP, 0, "owner %u:%u and mode %04o", (unsigned)file->st.st_uid,
 		                    (unsigned)file->st.st_gid, (unsigned)file->st.st_mode & 07777);
@@ -427,32 +414,40 @@ static int remove_left(const struct writer *w, const char *name)
 {
 	const struct replace *file = w->file;
 	struct stat st;
-	if (look(w, name, &st) != 0)
-		return errno == ENOENT ? 0 : fail_errno(w, "looking at", name);
+	if (writer_look(w, name, &st) != 0)
+		return errno == ENOENT ? 0 : writer_fail(w, "looking at", name);
 	bool ours = S_ISREG(st.st_mode) && (st.st_uid == w->euid || (!file->missing && st.st_uid == file->st.st_uid));
 	if (!ours)
 		return replace_fail(w->error, RP_ERROR, EEXIST, "%s is in the way, and not ours", name);
 	if (os_unlinkat(file->os, file->dirfd, name) != 0 && errno != ENOENT)
-		return fail_errno(w, "removing an old", name);
+		return writer_fail(w, "removing an old", name);
 	return 0;
 }
 
-static int write_new(struct writer *w, const char *bytes, size_t len)
+int writer_make(const struct writer *w, const char *name, const char *bytes, size_t len,
+                const struct timespec *times, bool *made)
 {
-	const struct replace *file = w->file;
-	if (remove_left(w, w->new_name) != 0)
+	struct os *os = w->file->os;
+	if (remove_left(w, name) != 0)
 		return -1;
-	w->new = os_create_new(file->os, file->dirfd, w->new_name);
-	if (w->new < 0)
-		return fail_errno(w, "making", w->new_name);
-	w->made_new = true;
-	if (write_all(w, w->new, bytes, len, w->new_name) != 0 || keep_all(w, w->new, w->new_name) != 0)
-		return -1;
-	return settle(w, w->new, bytes, len, w->new_name);
+	int fd = os_create_new(os, w->file->dirfd, name);
+	if (fd < 0)
+		return writer_fail(w, "making", name);
+	*made = true;
+	int rc = write_all(w, fd, bytes, len, name);
+	if (rc == 0)
+		rc = keep_all(w, fd, name);
+	if (rc == 0 && times)
+		os_futimens(os, fd, times);   /* some file systems have no such times */
+	if (rc == 0)
+		rc = settle(w, fd, bytes, len, name);
+	if (rc == 0)
+		return fd;
+	os_close(os, fd);
+	return -1;
 }
 
-/** Give a file a name that does not exist yet.  @return 0, or -1 with errno. */
-static int rename_fresh(const struct writer *w, const char *from, const char *to)
+int writer_rename(const struct writer *w, const char *from, const char *to)
 {
 	const struct replace *file = w->file;
 	struct os *os = file->os;
@@ -467,163 +462,6 @@ static int rename_fresh(const struct writer *w, const char *from, const char *to
 	}
 	os_unlinkat(os, file->dirfd, from);
 	return 0;
-}
-
-/* Backups. */
-
-/** Name a backup after now: in milliseconds, since names are in the order of time. */
-static bool name_backup(struct writer *w)
-{
-	int64_t now = os_time_ms();
-	time_t seconds = (time_t)(now / 1000);
-	struct tm tm;
-	char stamp[32];
-	if (!gmtime_r(&seconds, &tm) || strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &tm) == 0)
-		return false;
-	return (size_t)snprintf(w->backup_name, sizeof(w->backup_name), "%s.getmnt-%s%03dZ", w->file->name, stamp,
-	                        (int)(now % 1000)) <= NAME_MAX;
-}
-
-/** Copy the old file to .NAME.getmnt-old.  @return 0, or -1 and the error. */
-static int backup_write(struct writer *w)
-{
-	struct replace *file = w->file;
-	struct os *os = file->os;
-	if (remove_left(w, w->old_name) != 0)
-		return -1;
-	int fd = os_create_new(os, file->dirfd, w->old_name);
-	if (fd < 0)
-		return fail_errno(w, "making", w->old_name);
-	w->made_old = true;
-	int rc = write_all(w, fd, file->text, file->len, w->old_name);
-	if (rc == 0)
-		rc = keep_all(w, fd, w->old_name);
-	/* It says when the file was changed.  Some file systems have no such times. */
-	if (rc == 0)
-		os_futimens(os, fd, (const struct timespec[2]){file->st.st_atim, file->st.st_mtim});
-	if (rc == 0)
-		rc = settle(w, fd, file->text, file->len, w->old_name);
-	os_close(os, fd);
-	return rc;
-}
-
-/** Make a backup.  At each moment it is whole, or does not exist: it is renamed into place. */
-static int backup_make(struct writer *w)
-{
-	struct replace *file = w->file;
-	if (!file->at_link && backup_write(w) != 0)
-		return -1;
-	for (int i = 0; i < BACKUP_TRIES; ++i) {
-		if (!name_backup(w))
-			return replace_fail(w->error, RP_ERROR, ENAMETOOLONG, "naming a backup");
-		int rc = file->at_link ? os_symlink(file->os, file->link, file->dirfd, w->backup_name)
-		                       : rename_fresh(w, w->old_name, w->backup_name);
-		if (rc == 0) {
-			w->made_old = false;
-			w->made_backup = true;
-			return 0;
-		}
-		if (errno != EEXIST)
-			return fail_errno(w, "making", w->backup_name);
-		os_poll(file->os, NULL, 0, 1);
-	}
-	return replace_fail(w->error, RP_ERROR, EEXIST, "making %s", w->backup_name);
-}
-
-/** A number of so many digits; -1 if it is none. */
-static int digits(const char *text, int n)
-{
-	int value = 0;
-	for (int i = 0; i < n; ++i) {
-		if (text[i] < '0' || text[i] > '9')
-			return -1;
-		value = 10 * value + text[i] - '0';
-	}
-	return value;
-}
-
-/** Whether a name is one that name_backup() gives. */
-static bool is_backup_name(const char *of, const char *name)
-{
-	size_t n = strlen(of);
-	if (strncmp(name, of, n) != 0 || strncmp(name + n, ".getmnt-", 8) != 0)
-		return false;
-	const char *at = name + n + 8;
-	size_t len = strlen(at);
-	if (len != 19)
-		return false;
-	int month = digits(at + 4, 2), day = digits(at + 6, 2);
-	int hour = digits(at + 9, 2), minute = digits(at + 11, 2), second = digits(at + 13, 2);
-	return digits(at, 4) >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= 31 && at[8] == 'T'
-	       && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second <= 60
-	       && digits(at + 15, 3) >= 0 && at[18] == 'Z';
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/** List the backups there are.  @return how many; -1 if that cannot be told. */
-static ssize_t backup_list(const struct writer *w, char ***list)
-{
-	_Alignas(struct k_dirent) char buf[16 * 1024];
-	char **names = NULL;
-	size_t count = 0, size = 0;
-	ssize_t n;
-	while ((n = os_getdents(w->file->os, w->dir, buf, sizeof(buf))) > 0) {
-		const struct k_dirent *entry;
-		size_t at = 0, len;
-		while ((entry = os_dirent(buf, (size_t)n, &at, &len))) {
-			if (len == 0 || !is_backup_name(w->file->name, entry->name))
-				continue;
-			if (count == size) {
-				size = size ? 2 * size : 16;
-				char **more = reallocarray(names, size, sizeof(*more));
-				if (!more)
-					goto fail;
-				names = more;
-			}
-			if (!(names[count] = strdup(entry->name)))
-				goto fail;
-			++count;
-		}
-		if (at < (size_t)n)
-			goto fail;
-	}
-	if (n == 0) {
-		*list = names;
-		return (ssize_t)count;
-	}
-fail:
-	while (count > 0)
-		free(names[--count]);
-	free(names);
-	return -1;
-}
-
-/** Remove the backups beyond the last ones.  What fails here is no failure. */
-static void backup_prune(const struct writer *w)
-{
-	struct replace *file = w->file;
-	char **names;
-	ssize_t count = backup_list(w, &names);
-	if (count <= 0)
-		return;
-	qsort(names, (size_t)count, sizeof(*names), compare_names);
-	for (ssize_t i = 0; i < count; ++i) {
-		struct stat st;
-		/* By a clock that was set back the one just made may be the oldest.  What
-		   others made, or linked to, is theirs. */
-		if (i < count - REPLACE_BACKUPS && strcmp(names[i], w->backup_name) != 0
-		    && look(w, names[i], &st) == 0
-		    && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) && st.st_nlink == 1
-		    && (st.st_uid == w->euid || st.st_uid == file->st.st_uid)
-		    && os_unlinkat(file->os, file->dirfd, names[i]) == 0)
-			++file->pruned;
-		free(names[i]);
-	}
-	free(names);
 }
 
 /* All together. */
@@ -656,7 +494,7 @@ static bool is_what_was_read(const struct writer *w)
 		ssize_t n = os_readlinkat(os, file->dirfd, w->new_name, text, sizeof(text));
 		return n < 0 ? errno == ENOENT : strcmp(text, file->link) == 0;
 	}
-	if (look(w, w->new_name, &st) != 0)
+	if (writer_look(w, w->new_name, &st) != 0)
 		return errno == ENOENT;   /* what knows no exchange has renamed it */
 	if (st.st_mode != file->st.st_mode || st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid)
 		return false;
@@ -683,11 +521,11 @@ static int put_back(const struct writer *w)
 		in.st_ino = 0;
 	for (int i = 0; i < EXCHANGES_MAX; ++i) {
 		struct stat next;
-		if (look(w, w->new_name, &next) != 0)
+		if (writer_look(w, w->new_name, &next) != 0)
 			next.st_ino = 0;
 		if (os_exchange(os, file->dirfd, w->new_name, file->name) != 0)
 			return -1;
-		if (look(w, w->new_name, &out) != 0 || out.st_ino == in.st_ino)
+		if (writer_look(w, w->new_name, &out) != 0 || out.st_ino == in.st_ino)
 			return 0;
 		in = next;
 	}
@@ -701,7 +539,7 @@ static int rename_new(struct writer *w)
 	struct replace *file = w->file;
 	struct os *os = file->os;
 	if (file->missing)
-		return rename_fresh(w, w->new_name, file->name);
+		return writer_rename(w, w->new_name, file->name);
 	if (os_exchange(os, file->dirfd, w->new_name, file->name) != 0) {
 		/* What fails by this may go by that; but not if there is nothing to replace. */
 		if (errno != ENOENT)
@@ -733,7 +571,7 @@ static int fail_rename(struct writer *w)
 	if (error == EBUSY)
 		replace_fail(w->error, RP_BOUND, EBUSY, "renaming %s", w->new_name);
 	else
-		fail_errno(w, "renaming", w->new_name);
+		writer_fail(w, "renaming", w->new_name);
 	file->left = beside(file, w->new_name);
 	if (file->left)
 		w->made_new = false;
@@ -744,12 +582,15 @@ static int fail_rename(struct writer *w)
 static int commit_locked(struct writer *w, const char *bytes, size_t len, bool backup)
 {
 	struct replace *file = w->file;
-	if (still_same(w) != 0 || write_new(w, bytes, len) != 0)
+	if (still_same(w) != 0)
+		return -1;
+	w->new = writer_make(w, w->new_name, bytes, len, NULL, &w->made_new);
+	if (w->new < 0)
 		return -1;
 	if (backup && !file->missing && backup_make(w) != 0)
 		return -1;
 	if (sync_dir(w) != 0)
-		return fail_errno(w, "writing to disk the directory of", file->name);
+		return writer_fail(w, "writing to disk the directory of", file->name);
 	char *path = w->made_backup ? beside(file, w->backup_name) : NULL;
 	if (w->made_backup && !path)
 		return replace_fail(w->error, RP_ERROR, ENOMEM, "naming the backup");
@@ -793,7 +634,7 @@ int replace_commit(struct replace *file, const char *bytes, size_t len, bool bac
 		return replace_fail(error, RP_ERROR, ENAMETOOLONG, "naming %s", w.lock_name);
 	w.dir = os_openat(file->os, file->dirfd, ".", O_RDONLY | O_DIRECTORY);
 	if (w.dir < 0)
-		return fail_errno(&w, "opening the directory of", file->name);
+		return writer_fail(&w, "opening the directory of", file->name);
 
 	int rc = lock_take(&w);
 	bool locked = rc == 0;

@@ -16,6 +16,8 @@
  */
 #include "probe/prober_impl.h"
 
+#include "base/array.h"
+
 #include "os/file.h"
 #include "os/process.h"
 #include "path/resolve.h"
@@ -289,13 +291,13 @@ ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self, st
 {
 	_Alignas(struct k_dirent) char entries[8192];
 	struct memory_starts starts = {0};
-	size_t count = 0, seen = 0;
+	size_t count = 0, room = 0, seen = 0;
 	ssize_t n;
 	*left = NULL;
 	while ((n = os_getdents(os, dir, entries, sizeof(entries))) > 0) {
 		const struct k_dirent *entry;
 		for (size_t at = 0; (entry = os_dirent(entries, (size_t)n, &at, NULL)); ++seen) {
-			struct prober_left one, *more;
+			struct prober_left one;
 			struct k_statx st;
 			if (entry->name[0] == '.')
 				continue;
@@ -305,12 +307,9 @@ ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self, st
 			}
 			bool dated = os_statx(os, dir, entry->name, AT_SYMLINK_NOFOLLOW, K_STATX_BASIC, &st) == 0;
 			one.since = dated ? st.mtime.sec : 0;
-			if (!(more = realloc(*left, (count + 1) * sizeof(one)))) {
-				errno = ENOMEM;
+			if (!ARRAY_ROOM(*left, count, &room))
 				goto failed;
-			}
-			*left = more;
-			more[count++] = one;
+			(*left)[count++] = one;
 		}
 		if (seen > FILES_MAX) {
 			errno = EFBIG;

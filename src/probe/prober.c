@@ -67,7 +67,7 @@ struct prober *prober_new(struct os *os, double timeout)
 
 	int socks[2];
 	int error = 0;
-	os_fork(&setup.os, os);
+	os_clone_state(&setup.os, os);
 	if (os_socketpair(os, socks) != 0) {
 		error = errno;
 	} else {

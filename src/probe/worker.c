@@ -219,7 +219,7 @@ void prober_work(const struct os *os, int sock, int root)
 		size_t size = sizeof(message.request) + message.request.path_size + message.request.device_size;
 		if (n <= 0 || (size_t)n != size)
 			os_exit_process(0);
-		os_fork(&work.os, os);
+		os_clone_state(&work.os, os);
 		const char *device = message.request.device_size ? message.text + message.request.path_size : NULL;
 		work_answer(&work, message.text, device, sock);
 		prober_counts(&work.answer, &work.os);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/profile.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,10 +58,8 @@ size_t profile_rows(struct profile_row *rows)
 
 int profile_add(struct profile_row *row, const struct profile_times *times)
 {
-	struct profile_times *more = realloc(row->times, (row->ntimes + 1) * sizeof(*more));
-	if (!more)
+	if (!ARRAY_ROOM(row->times, row->ntimes, &row->room))
 		return -1;
-	row->times = more;
 	row->times[row->ntimes++] = *times;
 	return 0;
 }
@@ -68,7 +68,7 @@ void profile_row_destroy(struct profile_row *row)
 {
 	free(row->times);
 	row->times = NULL;
-	row->ntimes = 0;
+	row->ntimes = row->room = 0;
 }
 
 static int compare(const void *a, const void *b)

@@ -65,7 +65,7 @@ struct profile_row {
 	bool died;                 /* the process of a run has died; of the first, if it is stopped */
 	double limit;              /* seconds after which it was stopped */
 	struct profile_times *times;     /* of those measured; the row's own */
-	size_t ntimes;
+	size_t ntimes, room;
 	struct profile_times median;     /* by profile_settle() */
 	double spread;             /* by the same: between the quarters of the real times, seconds */
 };

@@ -156,7 +156,7 @@ static int refuse_later(SEARCH *search, const struct bfs_at *at, uint64_t id)
 	int error = search->later.avoid ? search_mounts_refuse(&search->later, &search->os, id) : EXDEV;
 	if (error == EXDEV && search->mounts.again && dirs >= search->look_at) {
 		search_mounts_destroy(&search->later);
-		os_fork(&os, &search->os);
+		os_clone_state(&os, &search->os);
 		int rc = search->mounts.again(&os, &search->later);
 		os_join(&search->looked, &os);
 		if (rc != 0)

@@ -65,7 +65,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	search = calloc(1, sizeof(*search));
 	if (!search)
 		goto fail;
-	os_fork(&search->os, os);
+	os_clone_state(&search->os, os);
 	search->looked = *os;
 	search->rootfd = -1;
 	search->reader = pthread_self();

@@ -627,7 +627,7 @@ static int reader_add_shared(struct reader *r, const uint64_t *ids, size_t n)
 			.ids = ids + i * each,
 			.n = i == threads - 1 ? n - i * each : each,
 		};
-		os_fork(&share->os, r->os);
+		os_clone_state(&share->os, r->os);
 		if (reader_init(&share->r, &share->os, r->fields) != 0)
 			share->error = errno;
 		else

@@ -3,9 +3,10 @@
 
 #include "base/escape.h"
 #include "base/map64.h"
-#include "mountopts/optset.h"
+#include "base/mountinfo.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
+#include "mountopts/optset.h"
 #include "os/file.h"
 #include "path/named.h"
 
@@ -376,4 +377,55 @@ void table_options(const struct mount *mount, struct strbuf *out)
 		options_add(out, fs, vfs);
 	}
 	options_decode(out, start);
+}
+
+struct mount_table *table_parse_mountinfo(const char *text, size_t len)
+{
+	struct mount_table *table = table_new(TABLE_RECORDED);
+	if (!table)
+		return NULL;
+	char *copy = arena_alloc(&table->arena, len + 1);
+	if (!copy)
+		goto fail;
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	table->fields = MF_ALL;
+
+	/* A CR is stripped from a file that has them throughout, and not from a
+	   live table, where a last option may end in one: option values are not
+	   escaped for it. */
+	bool nuls = memchr(text, '\0', len) != NULL;
+	const char *first = memchr(text, '\n', len);
+	bool crlf = first && first > text && first[-1] == '\r';
+
+	uint32_t number = 0;
+	for (size_t start = 0, next; start < len; start = next) {
+		const char *newline = memchr(text + start, '\n', len - start);
+		size_t end = newline ? (size_t)(newline - text) : len;
+		next = end + 1;
+		if (crlf && end > start && text[end - 1] == '\r')
+			--end;
+		++number;
+		if (end == start)
+			continue;
+
+		struct mount m = {0};
+		const char *reason = "NUL byte";
+		if (!nuls || !memchr(text + start, '\0', end - start))
+			reason = mountinfo_parse(copy + start, copy + end, &m);
+		if (reason) {
+			if (table_problem(table, number, reason, text + start, end - start) != 0)
+				goto fail;
+			continue;
+		}
+		struct mount *added = table_add(table);
+		if (!added)
+			goto fail;
+		*added = m;
+	}
+	return table;
+
+fail:
+	table_free(table);
+	return NULL;
 }

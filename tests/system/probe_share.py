@@ -92,7 +92,7 @@ gm.expect(count(found, HUNG) == SHARE and count(found, UNTESTED) == MOUNTS - SHA
           f"the first round: {found}")
 gm.expect(len(gm.probers()) == SHARE and records() == ["1000"] * SHARE, f"the first round: {gm.probers()} {records()}")
 gm.expect(result.status == 64 and b"--probe: 24 mounts were not probed: /user/m" in result.err
-          and b"(of user 1000)" in result.err and b"at most 16 of one user" in result.err, f"{result.err}")
+          and b"(user 1000)" in result.err and b"at most 16 of one user" in result.err, f"{result.err}")
 reasons = result.json()["incomplete_reasons"]
 gm.expect(len(reasons) == 1 and "24 mounts were not probed" in reasons[0] and "and 19 more" in reasons[0], f"{reasons}")
 

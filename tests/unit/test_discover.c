@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include "mountopts/fuse.h"
 #include "discover/discover_impl.h"
 
 #include <CUnit/CUnit.h>
@@ -546,18 +547,18 @@ static void test_owner(void)
 		{"fuse.sshfs", "rw,user_id=1000,group_id=1000", 1000},
 		{"fuse", "user_id=0,group_id=0,allow_other", 0},
 		{"fuseblk", "rw,user_id=1001", 1001},
-		{"fuse", "rw,group_id=5,allow_other", DSC_OWNER_UNKNOWN},
-		{"fuse", "rw,user_id=,group_id=5", DSC_OWNER_UNKNOWN},
-		{"fuse", "rw,user_id=10x", DSC_OWNER_UNKNOWN},
-		{"fuse", "rw,user_id=99999999999999999999", DSC_OWNER_UNKNOWN},
-		{"fuse", NULL, DSC_OWNER_UNKNOWN},
+		{"fuse", "rw,group_id=5,allow_other", FUSE_USER_UNKNOWN},
+		{"fuse", "rw,user_id=,group_id=5", FUSE_USER_UNKNOWN},
+		{"fuse", "rw,user_id=10x", FUSE_USER_UNKNOWN},
+		{"fuse", "rw,user_id=99999999999999999999", FUSE_USER_UNKNOWN},
+		{"fuse", NULL, FUSE_USER_UNKNOWN},
+		{"fuse", "rw,context=\"a,user_id=7\",user_id=8", 8},
 		{"fusectl", "rw", 0},
 		{"ext4", "rw,user_id=1000", 0},
 		{NULL, "rw,user_id=1000", 0},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		struct mount m = {.fstype = rows[i].fstype, .fs_opts = rows[i].options};
-		CU_ASSERT_EQUAL(dsc_fuse_owner(&m), rows[i].owner);
+		CU_ASSERT_EQUAL(fuse_user(rows[i].fstype, rows[i].options), rows[i].owner);
 	}
 }
 

@@ -1304,7 +1304,6 @@ static void test_users(void)
 	} rows[] = {
 		{"fuse", "rw,user_id=1500,group_id=100", "/x", NULL, "1500"},
 		{"fuse", "rw,user_id=0,group_id=0", "/x", NULL, NULL},
-		{"fuse.x", "rw,user_id=0,user_id=7", "/x", NULL, "7"},
 		{"fuseblk.ntfs", "rw,user_id=1000", "/x", NULL, "1000"},
 		{"fusectl", "rw,user_id=1000", "/x", NULL, NULL},
 		{"ext4", "rw,user_id=1000", "/x", NULL, NULL},

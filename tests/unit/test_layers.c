@@ -269,7 +269,7 @@ static void test_clock_worker(void)
 	struct os_clock clock;
 	os_init(&os, NULL);
 	os_clock_start(&os, &clock, false, -1);
-	os_fork(&worker, &os);
+	os_clone_state(&worker, &os);
 	CU_ASSERT_PTR_NULL(worker.clock);
 	look_about(&worker, 1);
 	errno = 0;

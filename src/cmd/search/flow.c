@@ -70,7 +70,7 @@ struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *a
 	struct flow *flow = calloc(1, sizeof(*flow));
 	if (!flow)
 		return NULL;
-	os_fork(&flow->os, os);
+	os_clone_state(&flow->os, os);
 	flow->file = os_file_type(&flow->os, STDOUT_FILENO, NULL, NULL) == S_IFREG;
 	flow->failed = failed;
 	flow->arg = arg;

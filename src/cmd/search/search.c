@@ -462,7 +462,7 @@ int cmd_search(int argc, char **argv)
 		status = refuse(pattern, asked.options.flags, errno);
 		goto out;
 	}
-	os_fork(&show.os, search_os(show.search));
+	os_clone_state(&show.os, search_os(show.search));
 	unsigned fds = os_raise_nofile(&show.os, SEARCH_FDS);
 	if (asked.options.threads != 1)
 		os_grow_fds(&show.os, STDERR_FILENO, fds / 2);

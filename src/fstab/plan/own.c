@@ -8,6 +8,7 @@
 #include "base/fstypes.h"
 #include "mounttree.h"
 #include "mountopts/fsopts.h"
+#include "mountopts/fuse.h"
 
 #include <string.h>
 #include <strings.h>
@@ -261,18 +262,19 @@ static bool named_user(struct strbuf *user, const char *name, size_t n)
 
 bool fstab_user(const struct mount *mount, const char *target, const char *kept, struct strbuf *user)
 {
-	static const char id[] = "user_id=", session[] = "/run/user/";
-	const char *options = mount->fs_opts, *o;
+	static const char session[] = "/run/user/";
+	const char *o;
 	size_t n;
+	uint32_t id = fuse_user(mount->fstype, mount->fs_opts);
 	/* The kernel shows the ID, but not in a record without options, of a new mount. */
-	if (fstab_is_fuse(mount->fstype) && !options) {
+	if (id == FUSE_USER_UNKNOWN && !mount->fs_opts) {
 		strbuf_putc(user, '?');
 		return true;
 	}
 	/* fusermount(1) passes the ID of its caller to the kernel. */
-	while (fstab_is_fuse(mount->fstype) && (o = opt_next(&options, &n)) != NULL) {
-		if (strncmp(o, id, sizeof(id) - 1) == 0 && named_user(user, o + sizeof(id) - 1, n - (sizeof(id) - 1)))
-			return true;
+	if (id != 0 && id != FUSE_USER_UNKNOWN) {
+		strbuf_printf(user, "%u", (unsigned)id);
+		return true;
 	}
 	/* mount(8) keeps the name of the user who mounted a line with "user" or "users". */
 	o = kept ? opt_find(kept, "user", 4, &n) : NULL;
@@ -295,7 +297,7 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 		return false;
 	for (size_t i = 0; i < sizeof(own_types) / sizeof(*own_types); ++i) {
 		/* A user names a FUSE file system freely. */
-		bool may = !(user && fstab_is_fuse(fstype)) || strcmp(own_types[i].owner, "session") == 0;
+		bool may = !(user && is_fuse(fstype)) || strcmp(own_types[i].owner, "session") == 0;
 		if (may && strcmp(fstype, own_types[i].fstype) == 0)
 			return owned(own, own_types[i].owner, own_types[i].why, flags & FST_PSEUDO && !(flags & FST_AUTOFS));
 	}

@@ -5,15 +5,14 @@
  *   36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
  *   (1)(2)(3)  (4)   (5)   (6)        (7..)   (8)(9)  (10)     (11)
  *
- * The text is copied once into the table's arena; the strings of a record are slices of its line,
- * decoded in place and terminated by a NUL after the whole line was parsed.  Problems quote the
- * original text.
+ * The strings of a record are slices of its line, decoded in place and terminated by a NUL after
+ * the whole line was parsed.
  *
  * Fields are separated by exactly one blank: two blanks in a row enclose an empty field.  Only the
  * source may be empty (mount("", ...)).  It may also contain blanks, as old cifs wrote them: it
  * ends at the last blank of the line, since options contain none.
  */
-#include "table/table.h"
+#include "base/mountinfo.h"
 
 #include "base/escape.h"
 
@@ -183,15 +182,9 @@ static void cut(struct slice *s, bool escaped)
 	}
 }
 
-/**
- * Parse a line.
- *
- * @rest    The line without its newline; *end is writable.
- * @m [out] Zeroed by the caller.
- * @return  NULL, or an error message.
- */
-static const char *parse_line(struct rest rest, struct mount *m)
+const char *mountinfo_parse(char *line, char *end, struct mount *m)
 {
+	struct rest rest = {line, end};
 	struct slice s[S_COUNT];
 	bool escaped = memchr(rest.at, '\\', (size_t)(rest.end - rest.at)) != NULL;
 
@@ -233,55 +226,5 @@ static const char *parse_line(struct rest rest, struct mount *m)
 	m->fstype = s[S_FSTYPE].at;
 	m->source = s[S_SOURCE].n ? s[S_SOURCE].at : NULL;
 	m->fs_opts = s[S_FS_OPTS].at;
-	return NULL;
-}
-
-struct mount_table *table_parse_mountinfo(const char *text, size_t len)
-{
-	struct mount_table *table = table_new(TABLE_RECORDED);
-	if (!table)
-		return NULL;
-	char *copy = arena_alloc(&table->arena, len + 1);
-	if (!copy)
-		goto fail;
-	memcpy(copy, text, len);
-	copy[len] = '\0';
-	table->fields = MF_ALL;
-
-	/* CRs are stripped if the first line ends in one, but not in live tables: the kernel does
-	   not escape a CR at the end of an option. */
-	bool nuls = memchr(text, '\0', len) != NULL;
-	const char *first = memchr(text, '\n', len);
-	bool crlf = first && first > text && first[-1] == '\r';
-
-	uint32_t number = 0;
-	for (size_t start = 0, next; start < len; start = next) {
-		const char *newline = memchr(text + start, '\n', len - start);
-		size_t end = newline ? (size_t)(newline - text) : len;
-		next = end + 1;
-		if (crlf && end > start && text[end - 1] == '\r')
-			--end;
-		++number;
-		if (end == start)
-			continue;
-
-		struct mount m = {0};
-		const char *reason = "NUL byte";
-		if (!nuls || !memchr(text + start, '\0', end - start))
-			reason = parse_line((struct rest){copy + start, copy + end}, &m);
-		if (reason) {
-			if (table_problem(table, number, reason, text + start, end - start) != 0)
-				goto fail;
-			continue;
-		}
-		struct mount *added = table_add(table);
-		if (!added)
-			goto fail;
-		*added = m;
-	}
-	return table;
-
-fail:
-	table_free(table);
 	return NULL;
 }

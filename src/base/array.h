@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Arrays that grow.
+ *
+ *     struct list { struct item *items; size_t count, room; };
+ *
+ *     if (!ARRAY_ROOM(list->items, list->count, &list->room))
+ *             return -1;
+ *     list->items[list->count++] = item;
+ */
+#ifndef GM_BASE_ARRAY_H
+#define GM_BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * Make room for one more element.
+ *
+ * @items  A pointer to the elements, or NULL.
+ * @count  The number of elements.
+ * @room   The address of the number of elements that there is room for, a size_t.
+ * @return whether there is room; nothing has changed if not.
+ * Errors: ENOMEM.
+ */
+#define ARRAY_ROOM(items, count, room) \
+	((count) < *(room) || array_grow(&(items), (room), sizeof(*(items))))
+
+/** Double the room of an array.  @array  The address of the pointer to its elements.
+    @return whether there was memory. */
+bool array_grow(void *array, size_t *room, size_t element);
+
+#endif
