@@ -40,6 +40,7 @@
  *     place.c            resolving the name of a file that root reads or replaces
  *     replace.c          replacing a file: opening and reading it
  *     replace_write.c    replacing a file: writing the new one
+ *     replace_keep.c     replacing a file: owner, mode and attributes
  *     replace_backup.c   replacing a file: its backups
  *   probe/               touching what may block, in a child with a deadline
  *     prober.c           the client

@@ -503,7 +503,7 @@ static int tell_failure(const struct put *put, const struct replace_error *error
 		break;
 	case RP_OVERTAKEN:
 		message(path, "written; but somebody wrote to it at the same moment, and that could not be put back (%s): it is "
-		        "in %s; look at both", why, file->left ? file->left : ".NAME.getmnt-new beside it");
+		        "in %s; look at both", why, file->left ? file->left : ".NAME.getmnt-new next to it");
 		break;
 	case RP_UNSURE:
 		message(path, "written; but whether it outlives a power cut is not known: %s: %s", error->step, why);

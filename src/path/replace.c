@@ -28,7 +28,7 @@ int replace_fail(struct replace_error *error, enum replace_why why, int number, 
 	return -1;
 }
 
-/** Whether two looks at a file show the same, unchanged. */
+/** Whether a file is unchanged between two calls of stat(2). */
 static bool is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size
@@ -42,7 +42,7 @@ static int fail_look(struct replace_error *error, const char *step)
 	return replace_fail(error, errno == EXDEV ? RP_MOUNT : RP_ERROR, errno, "%s", step);
 }
 
-/** Read a pipe to its end.  @fd  Or -1, with errno.  @return as read_once(). */
+/** Read a pipe to its end.  @fd  The pipe, or -1 with errno.  @return as read_once(). */
 static int read_pipe(struct replace *file, int fd, struct stat *st, struct replace_error *error)
 {
 	file->fd = fd;
@@ -59,10 +59,10 @@ static int read_pipe(struct replace *file, int fd, struct stat *st, struct repla
 }
 
 /**
- * Open and read what is at a place.
+ * Open and read a file.
  *
- * @st [out]  As it was while it was read.
- * @return 0; 1: it was another file meanwhile; -1 and *error.
+ * @st [out]  Its attributes while it was read.
+ * @return 0; 1: it was replaced meanwhile; -1 and *error.
  */
 static int read_once(struct replace *file, int dirfd, const char *name, struct stat *st,
                      struct replace_error *error)
@@ -70,7 +70,7 @@ static int read_once(struct replace *file, int dirfd, const char *name, struct s
 	struct os *os = file->os;
 	struct statfs fs;
 	struct stat opened, after;
-	/* Looked at first: to open a device can do something. */
+	/* Checked first, since opening a device can have effects. */
 	if (os_look_entry(os, dirfd, name, ENTRY_LOCAL, st) != 0)
 		return fail_look(error, "looking at it");
 	if (S_ISLNK(st->st_mode))
@@ -131,7 +131,7 @@ static int read_behind(struct replace *file, const struct replace_name *name, st
 	return rc;
 }
 
-/** Which mount it is on, and whether it is itself one. */
+/** Find out which mount the file is on, and whether it is a mount point. */
 static void find_mount(struct replace *file)
 {
 	struct os *os = file->os;
@@ -186,7 +186,7 @@ int replace_open(struct os *os, const struct replace_name *name, struct replace 
 		file->missing = true;
 		rc = 0;
 	} else if (name->at_link && S_ISLNK(file->st.st_mode)) {
-		/* It was no link a moment ago. */
+		/* It may have been no symlink a moment ago. */
 		file->at_link = file->link != NULL;
 		rc = file->at_link ? read_behind(file, name, error) : replace_fail(error, RP_CHANGED, 0, "resolving its name");
 	} else {

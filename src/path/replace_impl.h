@@ -46,6 +46,12 @@ int writer_make(const struct writer *w, const char *name, const char *bytes, siz
 /** Rename to a name that does not exist yet.  @return 0, or -1 with errno. */
 int writer_rename(const struct writer *w, const char *from, const char *to);
 
+/* replace_keep.c */
+
+/** Give a new file the owner, mode and attributes of the old one; 0644 if there is none.
+    @return 0, or -1 and the error. */
+int writer_keep(const struct writer *w, int fd, const char *name);
+
 /* replace_backup.c */
 
 /** Make a backup.  At each moment it is whole or does not exist, since it is renamed into place.

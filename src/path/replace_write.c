@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is done to a file that is replaced: the steps at the head of replace.h.
+ * Writing the new file: the steps at the head of replace.h.
  *
- * All names are relative to file->dirfd, which was opened when the name was
- * resolved: should a directory of the path be renamed meanwhile, this is still where
- * the file was read.
+ * All names are relative to file->dirfd, which was opened when the name was resolved: it is the
+ * directory of the file that was read even if a directory on the way is renamed.
  */
 #include "path/replace_impl.h"
 
@@ -22,7 +21,7 @@
 #include <sys/vfs.h>
 #include <time.h>
 
-enum { VALUE_MAX = 64 * 1024, LOCK_MS = 20, LOCK_RACES = 100, EXCHANGES_MAX = 16 };
+enum { LOCK_MS = 20, LOCK_RACES = 100, EXCHANGES_MAX = 16 };
 
 int writer_fail(const struct writer *w, const char *step, const char *name)
 {
@@ -49,7 +48,7 @@ int writer_look(const struct writer *w, const char *name, struct stat *st)
 
 /* May it be replaced? */
 
-/** The flags of chattr(1): FS_IMMUTABLE_FL, FS_APPEND_FL; 0 where there are none.
+/** The flags of chattr(1), FS_IMMUTABLE_FL and FS_APPEND_FL; 0 if the file system has none.
     @readable  Whether fd was opened for reading. */
 static unsigned flags_of(struct os *os, int fd, bool readable)
 {
@@ -107,8 +106,8 @@ static bool same_times(const struct stat *a, const struct stat *b)
 	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/** Whether the bytes are the same: a clock that ticks every 4 ms shows no change
-    that came within the same tick. */
+/** Compare the bytes: two changes within a tick of the clock have the same times.
+    @return 1, 0, or -1 with errno. */
 static int same_bytes(const struct replace *file, int fd, const char *bytes, size_t len)
 {
 	char buf[16 * 1024];
@@ -125,7 +124,7 @@ static int same_bytes(const struct replace *file, int fd, const char *bytes, siz
 	}
 }
 
-/** Whether NAME shows what it showed.  @return 0, or -1 and the error. */
+/** Check that NAME is the same file with the same attributes.  @return 0, or -1 and the error. */
 static int still_shown(const struct writer *w)
 {
 	const struct replace *file = w->file;
@@ -134,18 +133,17 @@ static int still_shown(const struct writer *w)
 	if (rc != 0 && errno != ENOENT)
 		return writer_fail(w, "looking again at", file->name);
 	if (file->missing)
-		return rc == 0 ? replace_fail(w->error, RP_CHANGED, 0, "it was missing, and is there now") : 0;
+		return rc == 0 ? replace_fail(w->error, RP_CHANGED, 0, "it was missing, and exists now") : 0;
 	if (rc != 0)
 		return replace_fail(w->error, RP_CHANGED, 0, "it was removed");
 	if (st.st_dev != file->st.st_dev || st.st_ino != file->st.st_ino)
 		return replace_fail(w->error, RP_CHANGED, 0, "it is another file now");
 	if (st.st_size != file->st.st_size || !same_times(&st, &file->st))
-		return replace_fail(w->error, RP_CHANGED, 0, "its size or times are others now");
+		return replace_fail(w->error, RP_CHANGED, 0, "its size or times have changed");
 	return 0;
 }
 
-/** The same, and whether its bytes are the same.  It is looked at last: by the next
-    call it may be replaced. */
+/** Check also that its bytes are the same, and then its attributes again. */
 static int still_same(const struct writer *w)
 {
 	const struct replace *file = w->file;
@@ -157,27 +155,27 @@ static int still_same(const struct writer *w)
 	if (same < 0)
 		return writer_fail(w, "reading again", file->name);
 	if (same == 0)
-		return replace_fail(w->error, RP_CHANGED, 0, "its bytes are others now");
+		return replace_fail(w->error, RP_CHANGED, 0, "its bytes have changed");
 	return still_shown(w);
 }
 
 /* The lock. */
 
-/** Whether a lock file that was there is one that nobody else can open. */
+/** Whether an existing lock file is one that nobody else can open. */
 static bool is_own_lock(const struct writer *w, const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && (st->st_mode & 077) == 0 && st->st_nlink <= 1 && st->st_uid == w->euid;
 }
 
-/** Say whose lock it is.  @return -1. */
+/** Fail, with the owner of the lock.  @return -1. */
 static int fail_lock(const struct writer *w, const struct stat *st)
 {
-	return replace_fail(w->error, RP_LOCK, 0, "the lock %s beside it is of uid %u, mode %04o", w->lock_name,
+	return replace_fail(w->error, RP_LOCK, 0, "the lock %s next to it is of uid %u, mode %04o", w->lock_name,
 	                    (unsigned)st->st_uid, (unsigned)st->st_mode & 07777);
 }
 
-/** Open the lock file, and lock it.  @return 0; 1: another has it; 2: it is not the
-    one of this name any more; -1 and the error. */
+/** Open the lock file, and lock it.  @return 0; 1: another process holds it; 2: it is no longer
+    the file of this name; -1 and the error. */
 static int lock_once(struct writer *w)
 {
 	const struct replace *file = w->file;
@@ -191,7 +189,7 @@ static int lock_once(struct writer *w)
 			w->lock = os_open_entry(os, file->dirfd, w->lock_name, O_RDWR | O_NONBLOCK | O_NOCTTY, ENTRY_HERE);
 		if (there && w->lock < 0 && errno == ENOENT)
 			return 2;
-		/* A user's process that meets root's, or a link. */
+		/* The lock of root's process, met by a user's; or a symlink. */
 		int error = errno;
 		if (there && w->lock < 0 && writer_look(w, w->lock_name, &st) == 0
 		    && (S_ISLNK(st.st_mode) || error == EACCES))
@@ -200,13 +198,13 @@ static int lock_once(struct writer *w)
 	}
 	if (w->lock < 0 || os_fstatat(os, w->lock, "", &st) != 0)
 		return writer_fail(w, "making the lock", w->lock_name);
-	/* What another made could be locked by him for ever; what we made is ours, whatever
-	   owner and mode the file system gives to all: vfat, root over NFS. */
+	/* Another user could lock a lock of his own for ever.  One that this process created is its
+	   own, whatever owner and mode the file system gives all files: vfat, root over NFS. */
 	if (!w->made_lock && !is_own_lock(w, &st))
 		return fail_lock(w, &st);
 	if (os_flock(os, w->lock) != 0)
 		return errno == EWOULDBLOCK ? 1 : writer_fail(w, "locking", w->lock_name);
-	/* Who had it may have removed it before we got it. */
+	/* Its holder may have removed it before this process got it. */
 	if (writer_look(w, w->lock_name, &now) != 0)
 		return errno == ENOENT ? 2 : writer_fail(w, "looking at the lock", w->lock_name);
 	return now.st_ino == st.st_ino && now.st_dev == st.st_dev ? 0 : 2;
@@ -235,14 +233,14 @@ static int lock_take(struct writer *w)
 	return rc;
 }
 
-/** Unlock, and remove the lock: only while it is held, and is that of this name. */
+/** Remove the lock, if it is held and is still the file of its name, and unlock it. */
 static void lock_drop(struct writer *w, bool held)
 {
 	struct os *os = w->file->os;
 	struct stat st, now;
 	if (!held && w->lock >= 0) {
 		bool known = os_fstatat(os, w->lock, "", &st) == 0;
-		/* Where nothing can be locked nobody else has locked it. */
+		/* On a file system without locks nobody else has locked it. */
 		bool free = (w->made_lock || (known && is_own_lock(w, &st)))
 		            && (os_flock(os, w->lock) == 0 || (w->made_lock && errno != EWOULDBLOCK));
 		held = free && known && writer_look(w, w->lock_name, &now) == 0 && now.st_ino == st.st_ino
@@ -270,7 +268,7 @@ static int write_all(const struct writer *w, int fd, const char *bytes, size_t l
 	return 0;
 }
 
-/** Have it on the disk, and see that it is what was written. */
+/** Write a file to disk, and check that it is what was written. */
 static int settle(const struct writer *w, int fd, const char *bytes, size_t len, const char *name)
 {
 	if (os_fsync(w->file->os, fd) != 0)
@@ -283,133 +281,7 @@ static int settle(const struct writer *w, int fd, const char *bytes, size_t len,
 	return 0;
 }
 
-/** Whether to lose an attribute would change who may do what, or lose what a user put there. */
-static bool must_keep(const char *attribute)
-{
-	static const char *const kept[] = {
-		"user.", "security.", "system.posix_acl_", "system.nfs4_acl", "system.richacl", "trusted.SGI_ACL_",
-	};
-	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); ++i) {
-		if (strncmp(attribute, kept[i], strlen(kept[i])) == 0)
-			return true;
-	}
-	return false;
-}
-
-/** Whether an attribute is of the bytes, and would be false of others; or the
-    kernel's own record. */
-static bool is_of_bytes(const char *attribute)
-{
-	return strcmp(attribute, "security.ima") == 0 || strcmp(attribute, "security.evm") == 0;
-}
-
-/**
- * List the names of a file's attributes.
- *
- * @names [out]  To be freed; each with its NUL.
- * @return their length, or -1 with errno.
- */
-static ssize_t list_attributes(struct os *os, int fd, char **names)
-{
-	*names = NULL;
-	ssize_t n = os_flistxattr(os, fd, NULL, 0);
-	if (n < 0)
-		return errno == ENOTSUP || errno == ENOSYS ? 0 : -1;
-	size_t size = (size_t)n + 1024;   /* for one that comes meanwhile */
-	if (n == 0)
-		return 0;
-	if (!(*names = malloc(size + 1)))
-		return -1;
-	n = os_flistxattr(os, fd, *names, size);
-	if (n >= 0)
-		(*names)[n] = '\0';
-	return n;
-}
-
-static int keep_attribute(const struct writer *w, int to, const char *attribute, char *value, const char *name)
-{
-	struct os *os = w->file->os;
-	ssize_t n = os_fgetxattr(os, w->file->fd, attribute, value, VALUE_MAX);
-	if (n < 0 && errno == ENODATA)
-		return 0;
-	if (n >= 0) {
-		/* A label is there from the beginning, as a rule. */
-		char *has = value + VALUE_MAX;
-		ssize_t m = os_fgetxattr(os, to, attribute, has, VALUE_MAX);
-		if (m == n && memcmp(has, value, (size_t)n) == 0)
-			return 0;
-		if (os_fsetxattr(os, to, attribute, value, (size_t)n) == 0)
-			return 0;
-	}
-	if (!must_keep(attribute))
-		return 0;
-	int error = errno;
-	if (error == ENOSPC || error == EDQUOT || error == EROFS)
-		return writer_fail(w, "setting an attribute of", name);
-	return replace_fail(w->error, RP_KEEP, error, "attribute %s", attribute);
-}
-
-/** Give a new file the attributes of the old: ACLs, label, what users put there. */
-static int keep_attributes(const struct writer *w, int to, const char *name)
-{
-	struct os *os = w->file->os;
-	char *names, *has, *value = NULL;
-	int rc = -1;
-	ssize_t len = list_attributes(os, w->file->fd, &names), nhas = -1;
-	has = NULL;
-	if (len < 0 || (nhas = list_attributes(os, to, &has)) < 0 || !(value = malloc(2 * VALUE_MAX))) {
-		replace_fail(w->error, RP_KEEP, errno, "attributes");
-		goto out;
-	}
-	/* An ACL that it has from the directory: before its mode is set, which is a part
-	   of it. */
-	for (const char *at = has; at && at < has + nhas; at += strlen(at) + 1) {
-		if (strncmp(at, "system.posix_acl_", 17) == 0 && os_fremovexattr(os, to, at) != 0 && errno != ENODATA) {
-			replace_fail(w->error, RP_KEEP, errno, "attribute %s", at);
-			goto out;
-		}
-	}
-	if (os_fchmod(os, to, w->file->st.st_mode & 07777) != 0) {
-		replace_fail(w->error, RP_KEEP, errno, "mode %04o", (unsigned)w->file->st.st_mode & 07777);
-		goto out;
-	}
-	for (const char *at = names; at && at < names + len; at += strlen(at) + 1) {
-		if (!is_of_bytes(at) && keep_attribute(w, to, at, value, name) != 0)
-			goto out;
-	}
-	rc = 0;
-out:
-	free(names);
-	free(has);
-	free(value);
-	return rc;
-}
-
-/** Give a new file owner, mode and attributes of the old; where there is none, 0644. */
-static int keep_all(const struct writer *w, int to, const char *name)
-{
-	const struct replace *file = w->file;
-	struct stat st;
-	if (file->missing || file->at_link)
-		return os_fchmod(file->os, to, 0644) == 0 ? 0 : writer_fail(w, "setting the mode of", name);
-	if (os_fstatat(file->os, to, "", &st) != 0)
-		return writer_fail(w, "looking at", name);
-	if ((st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid)
-	    && os_fchown(file->os, to, file->st.st_uid, file->st.st_gid) != 0)
-		return replace_fail(w->error, RP_KEEP, errno, "owner %u:%u", (unsigned)file->st.st_uid,
-		                    (unsigned)file->st.st_gid);
-	if (keep_attributes(w, to, name) != 0)
-		return -1;
-	/* What says yes and does not do it: vfat, some FUSE. */
-	if (os_fstatat(file->os, to, "", &st) != 0)
-		return writer_fail(w, "looking at", name);
-	if (st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid || st.st_mode != file->st.st_mode)
-		return replace_fail(w->error, RP_KEEP, 0, "owner %u:%u and mode %04o", (unsigned)file->st.st_uid,
-		                    (unsigned)file->st.st_gid, (unsigned)file->st.st_mode & 07777);
-	return 0;
-}
-
-/** Remove what one that was killed has left at a name; only under the lock. */
+/** Remove what a killed run left at a name; only under the lock. */
 static int remove_left(const struct writer *w, const char *name)
 {
 	const struct replace *file = w->file;
@@ -418,7 +290,7 @@ static int remove_left(const struct writer *w, const char *name)
 		return errno == ENOENT ? 0 : writer_fail(w, "looking at", name);
 	bool ours = S_ISREG(st.st_mode) && (st.st_uid == w->euid || (!file->missing && st.st_uid == file->st.st_uid));
 	if (!ours)
-		return replace_fail(w->error, RP_ERROR, EEXIST, "%s is in the way, and not ours", name);
+		return replace_fail(w->error, RP_ERROR, EEXIST, "%s exists and belongs to another user", name);
 	if (os_unlinkat(file->os, file->dirfd, name) != 0 && errno != ENOENT)
 		return writer_fail(w, "removing an old", name);
 	return 0;
@@ -436,7 +308,7 @@ int writer_make(const struct writer *w, const char *name, const char *bytes, siz
 	*made = true;
 	int rc = write_all(w, fd, bytes, len, name);
 	if (rc == 0)
-		rc = keep_all(w, fd, name);
+		rc = writer_keep(w, fd, name);
 	if (rc == 0 && times)
 		os_futimens(os, fd, times);   /* some file systems have no such times */
 	if (rc == 0)
@@ -454,7 +326,7 @@ int writer_rename(const struct writer *w, const char *from, const char *to)
 	int rc = os_rename(os, file->dirfd, from, to, true);
 	if (rc == 0 || (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP))
 		return rc;
-	/* A file system that cannot promise that nothing is replaced: a link can. */
+	/* A file system without RENAME_NOREPLACE: a link replaces nothing. */
 	if (os_link(os, file->dirfd, from, to) != 0) {
 		if (errno == EEXIST)
 			return -1;
@@ -466,8 +338,8 @@ int writer_rename(const struct writer *w, const char *from, const char *to)
 
 /* All together. */
 
-/** The path of a name beside the file. */
-static char *beside(const struct replace *file, const char *name)
+/** The path of a name in the directory of the file. */
+static char *sibling(const struct replace *file, const char *name)
 {
 	char *path = NULL;
 	size_t n = strlen(file->path) - strlen(file->name);
@@ -476,14 +348,14 @@ static char *beside(const struct replace *file, const char *name)
 
 static int sync_dir(const struct writer *w)
 {
-	/* Not every file system knows that of a directory. */
+	/* Some file systems cannot fsync a directory. */
 	if (os_fsync(w->file->os, w->dir) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS)
 		return 0;
 	return -1;
 }
 
-/** Whether what was taken out is what was read.  Its number is not looked at: an
-    overlay may give another when it is copied up. */
+/** Whether the file that was taken out is the one that was read.  Its inode number is not
+    compared: an overlay may change it when it copies the file up. */
 static bool is_what_was_read(const struct writer *w)
 {
 	const struct replace *file = w->file;
@@ -495,7 +367,7 @@ static bool is_what_was_read(const struct writer *w)
 		return n < 0 ? errno == ENOENT : strcmp(text, file->link) == 0;
 	}
 	if (writer_look(w, w->new_name, &st) != 0)
-		return errno == ENOENT;   /* what knows no exchange has renamed it */
+		return errno == ENOENT;   /* it was renamed, not exchanged */
 	if (st.st_mode != file->st.st_mode || st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid)
 		return false;
 	int fd = os_open_entry(os, file->dirfd, w->new_name, O_RDONLY | O_NONBLOCK | O_NOCTTY, ENTRY_HERE);
@@ -505,10 +377,10 @@ static bool is_what_was_read(const struct writer *w)
 }
 
 /**
- * Put back what another wrote at the same moment, and was taken out.
+ * Put back the file that another process wrote at the same moment and that was taken out.
  *
- * Meanwhile he may have written again, over ours: then that comes out now, and is what
- * belongs there.  So on until what comes out is what was last put in.
+ * That process may have written again meanwhile, over the new file; then this comes out, and is
+ * put back in turn, until what comes out is what was last put in.
  *
  * @return 0, or -1 with errno.
  */
@@ -532,8 +404,8 @@ static int put_back(const struct writer *w)
 	return 0;
 }
 
-/** Put the new file in the place of the old.  @return 0, or -1 with errno; 1: it is
-    done, or was undone, and the error says so. */
+/** Put the new file in the place of the old one.  @return 0; -1 with errno; or 1 and the error:
+    it was done or undone. */
 static int rename_new(struct writer *w)
 {
 	struct replace *file = w->file;
@@ -541,7 +413,7 @@ static int rename_new(struct writer *w)
 	if (file->missing)
 		return writer_rename(w, w->new_name, file->name);
 	if (os_exchange(os, file->dirfd, w->new_name, file->name) != 0) {
-		/* What fails by this may go by that; but not if there is nothing to replace. */
+		/* Where names cannot be exchanged, rename; but not if the file is gone. */
 		if (errno != ENOENT)
 			return os_rename(os, file->dirfd, w->new_name, file->name, false);
 		replace_fail(w->error, RP_CHANGED, 0, "it was removed");
@@ -552,27 +424,27 @@ static int rename_new(struct writer *w)
 		return 0;
 	}
 	if (put_back(w) == 0) {
-		replace_fail(w->error, RP_CHANGED, 0, "in this very moment");
+		replace_fail(w->error, RP_CHANGED, 0, "at this very moment");
 		return 1;
 	}
 	replace_fail(w->error, RP_OVERTAKEN, errno, "putting it back");
-	file->left = beside(file, w->new_name);
+	file->left = sibling(file, w->new_name);
 	file->replaced = true;
 	return 1;
 }
 
-/** The new file is whole, and cannot be put in its place: it stays. */
+/** Keep the new file, which could not be put in its place. */
 static int fail_rename(struct writer *w)
 {
 	struct replace *file = w->file;
 	if (errno == EEXIST && file->missing)
-		return replace_fail(w->error, RP_CHANGED, 0, "it was missing, and is there now");
+		return replace_fail(w->error, RP_CHANGED, 0, "it was missing, and exists now");
 	int error = errno;
 	if (error == EBUSY)
 		replace_fail(w->error, RP_BOUND, EBUSY, "renaming %s", w->new_name);
 	else
 		writer_fail(w, "renaming", w->new_name);
-	file->left = beside(file, w->new_name);
+	file->left = sibling(file, w->new_name);
 	if (file->left)
 		w->made_new = false;
 	errno = error;
@@ -591,10 +463,10 @@ static int commit_locked(struct writer *w, const char *bytes, size_t len, bool b
 		return -1;
 	if (sync_dir(w) != 0)
 		return writer_fail(w, "writing to disk the directory of", file->name);
-	char *path = w->made_backup ? beside(file, w->backup_name) : NULL;
+	char *path = w->made_backup ? sibling(file, w->backup_name) : NULL;
 	if (w->made_backup && !path)
 		return replace_fail(w->error, RP_ERROR, ENOMEM, "naming the backup");
-	/* From here to the rename nothing is done that takes time. */
+	/* Nothing slow from here to the rename. */
 	int rc = -1;
 	if (os_signals_wait(file->os, &file->signals))
 		replace_fail(w->error, RP_SIGNAL, 0, "before anything was changed");

@@ -670,7 +670,7 @@ static void test_lock(void)
 		CU_ASSERT_TRUE(run("cd %s && chmod 600 .f.getmnt-lock && chown 65534 .f.getmnt-lock", top));
 		r = replace_text("f", NEW);
 		CU_ASSERT_TRUE(r.rc != 0 && r.error.why == RP_LOCK);
-		CU_ASSERT_STRING_EQUAL(r.error.step, "the lock .f.getmnt-lock beside it is of uid 65534, mode 0600");
+		CU_ASSERT_STRING_EQUAL(r.error.step, "the lock .f.getmnt-lock next to it is of uid 65534, mode 0600");
 		CU_ASSERT_STRING_EQUAL(listing(""), ".f.getmnt-lock f");
 	}
 	CU_ASSERT_TRUE(run("cd %s && rm .f.getmnt-lock && ln -s f .f.getmnt-lock", top));
@@ -678,7 +678,7 @@ static void test_lock(void)
 	CU_ASSERT_TRUE(r.rc != 0 && r.error.why == RP_LOCK);
 	CU_ASSERT_TRUE(run("cd %s && rm .f.getmnt-lock && mkdir .f.getmnt-new", top));
 	r = replace_text("f", NEW);
-	CU_ASSERT_TRUE(r.rc != 0 && strstr(r.error.step, "in the way"));
+	CU_ASSERT_TRUE(r.rc != 0 && strstr(r.error.step, "belongs to another user"));
 	CU_ASSERT_STRING_EQUAL(get_text("f"), OLD);
 	CU_ASSERT_STRING_EQUAL(listing(""), ".f.getmnt-new f");
 	clean();

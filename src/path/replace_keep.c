@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Owner, mode and extended attributes of a file that is replaced.
+ */
+#include "path/replace_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { VALUE_MAX = 64 * 1024 };
+
+/** Whether losing an attribute would change permissions, or lose user data. */
+static bool must_keep(const char *attribute)
+{
+	static const char *const kept[] = {
+		"user.", "security.", "system.posix_acl_", "system.nfs4_acl", "system.richacl", "trusted.SGI_ACL_",
+	};
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); ++i) {
+		if (strncmp(attribute, kept[i], strlen(kept[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** Whether an attribute depends on the content. */
+static bool is_of_bytes(const char *attribute)
+{
+	return strcmp(attribute, "security.ima") == 0 || strcmp(attribute, "security.evm") == 0;
+}
+
+/**
+ * List the names of a file's attributes.
+ *
+ * @names [out]  Each ends in a NUL.  Ownership: the caller frees it.
+ * @return their length, or -1 with errno.
+ */
+static ssize_t list_attributes(struct os *os, int fd, char **names)
+{
+	*names = NULL;
+	ssize_t n = os_flistxattr(os, fd, NULL, 0);
+	if (n < 0)
+		return errno == ENOTSUP || errno == ENOSYS ? 0 : -1;
+	size_t size = (size_t)n + 1024;   /* more may be added meanwhile */
+	if (n == 0)
+		return 0;
+	if (!(*names = malloc(size + 1)))
+		return -1;
+	n = os_flistxattr(os, fd, *names, size);
+	if (n >= 0)
+		(*names)[n] = '\0';
+	return n;
+}
+
+static int keep_attribute(const struct writer *w, int to, const char *attribute, char *value, const char *name)
+{
+	struct os *os = w->file->os;
+	ssize_t n = os_fgetxattr(os, w->file->fd, attribute, value, VALUE_MAX);
+	if (n < 0 && errno == ENODATA)
+		return 0;
+	if (n >= 0) {
+		/* A security label usually exists from the start. */
+		char *has = value + VALUE_MAX;
+		ssize_t m = os_fgetxattr(os, to, attribute, has, VALUE_MAX);
+		if (m == n && memcmp(has, value, (size_t)n) == 0)
+			return 0;
+		if (os_fsetxattr(os, to, attribute, value, (size_t)n) == 0)
+			return 0;
+	}
+	if (!must_keep(attribute))
+		return 0;
+	int error = errno;
+	if (error == ENOSPC || error == EDQUOT || error == EROFS)
+		return writer_fail(w, "setting an attribute of", name);
+	return replace_fail(w->error, RP_KEEP, error, "attribute %s", attribute);
+}
+
+/** Give a new file the attributes of the old one: ACLs, security label, user attributes. */
+static int keep_attributes(const struct writer *w, int to, const char *name)
+{
+	struct os *os = w->file->os;
+	char *names, *has, *value = NULL;
+	int rc = -1;
+	ssize_t len = list_attributes(os, w->file->fd, &names), nhas = -1;
+	has = NULL;
+	if (len < 0 || (nhas = list_attributes(os, to, &has)) < 0 || !(value = malloc(2 * VALUE_MAX))) {
+		replace_fail(w->error, RP_KEEP, errno, "attributes");
+		goto out;
+	}
+	/* Remove an ACL inherited from the directory before the mode is set, which is part of it. */
+	for (const char *at = has; at && at < has + nhas; at += strlen(at) + 1) {
+		if (strncmp(at, "system.posix_acl_", 17) == 0 && os_fremovexattr(os, to, at) != 0 && errno != ENODATA) {
+			replace_fail(w->error, RP_KEEP, errno, "attribute %s", at);
+			goto out;
+		}
+	}
+	if (os_fchmod(os, to, w->file->st.st_mode & 07777) != 0) {
+		replace_fail(w->error, RP_KEEP, errno, "mode %04o", (unsigned)w->file->st.st_mode & 07777);
+		goto out;
+	}
+	for (const char *at = names; at && at < names + len; at += strlen(at) + 1) {
+		if (!is_of_bytes(at) && keep_attribute(w, to, at, value, name) != 0)
+			goto out;
+	}
+	rc = 0;
+out:
+	free(names);
+	free(has);
+	free(value);
+	return rc;
+}
+
+int writer_keep(const struct writer *w, int to, const char *name)
+{
+	const struct replace *file = w->file;
+	struct stat st;
+	if (file->missing || file->at_link)
+		return os_fchmod(file->os, to, 0644) == 0 ? 0 : writer_fail(w, "setting the mode of", name);
+	if (os_fstatat(file->os, to, "", &st) != 0)
+		return writer_fail(w, "looking at", name);
+	if ((st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid)
+	    && os_fchown(file->os, to, file->st.st_uid, file->st.st_gid) != 0)
+		return replace_fail(w->error, RP_KEEP, errno, "owner %u:%u", (unsigned)file->st.st_uid,
+		                    (unsigned)file->st.st_gid);
+	if (keep_attributes(w, to, name) != 0)
+		return -1;
+	/* vfat and some FUSE report success without doing it. */
+	if (os_fstatat(file->os, to, "", &st) != 0)
+		return writer_fail(w, "looking at", name);
+	if (st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid || st.st_mode != file->st.st_mode)
+		return replace_fail(w->error, RP_KEEP, 0, "owner %u:%u and mode %04o", (unsigned)file->st.st_uid,
+		                    (unsigned)file->st.st_gid, (unsigned)file->st.st_mode & 07777);
+	return 0;
+}
