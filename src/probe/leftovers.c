@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of workers that may be left behind: a directory that is root's
- * alone, with an empty file for each, whose name has all.
+ * The records of workers that may be abandoned: a directory that only root can use, with an empty
+ * file for each, whose name is the record.
  *
  *     /run/getmnt/BOOT-ID_MOUNT-ID_MAJOR:MINOR_PID_STARTTIME_OWNER_PIDNS
  *
- * A process is the one of the record while its start time is the same
- * (proc(5), field 22 of /proc/PID/stat).  An ordinary user has a directory in
- * $XDG_RUNTIME_DIR.
+ * A process is that of the record if it has the same start time (field 22 of /proc/PID/stat).
+ * An ordinary user has a directory in $XDG_RUNTIME_DIR.
  *
- * A container may share the directory with its host, and has process IDs of
- * its own.  The host sees the processes of all, and finds one by its start
- * time.  A container cannot see those of others: it keeps their records, and
- * counts them.
+ * A container may share the directory with its host, and has its own process IDs.  The host sees
+ * all processes, and finds one by its start time.  A container cannot see those of others: it
+ * keeps their records, and counts them.
  */
 #include "probe/prober_impl.h"
 
@@ -36,13 +34,13 @@
 #define INIT_PID_NS 0xEFFFFFFCu   /* linux/proc_ns.h: its inode; all processes are in it */
 
 enum {
-	FILES_MAX = 4096,   /* looked at: more than a prober ever makes */
+	FILES_MAX = 4096,   /* files to read: more than a prober ever creates */
 	NAME_SIZE = 192,
 };
 
 int prober_room(const struct prober_use *uses, size_t n, uint32_t owner)
 {
-	/* Of this user, of all users but root, of all: with open questions, and without. */
+	/* Of this user, of all users but root, of all; with open questions, and without. */
 	size_t own[2] = {0}, users[2] = {0}, all[2] = {0};
 	for (size_t i = 0; i < n; ++i) {
 		for (int closed = 0; closed <= !uses[i].open; ++closed) {
@@ -77,7 +75,7 @@ void prober_self_init(struct os *os, struct prober_self *self)
 		self->pid_ns = st.ino;
 }
 
-/** Write the name of the directory that ours is in.  @return whether there is one. */
+/** Write the name of the parent directory.  @return whether there is one. */
 static bool memory_base(char base[PROBER_DIR_MAX])
 {
 	const char *named = geteuid() == 0 ? "/run" : secure_getenv("XDG_RUNTIME_DIR");
@@ -95,7 +93,7 @@ bool prober_memory_dir(char dir[PROBER_DIR_MAX])
 	return true;
 }
 
-/** Whether a directory is a user's, and none of these bits is in its mode. */
+/** Whether a directory belongs to a user, and has none of these mode bits. */
 static bool memory_is_own(struct os *os, int fd, uid_t uid, unsigned bits)
 {
 	struct k_statx st;
@@ -108,7 +106,7 @@ static int memory_open_step(void *arg, int at, const char *name)
 	return strcmp(name, "..") == 0 ? -1 : os_openat(arg, at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 }
 
-/** Open what a variable names, which anybody may have set: through no link.
+/** Open the directory that the environment names, through no symlink: anybody may have set it.
     @return a descriptor made with O_PATH, or -1. */
 static int memory_open_base(struct os *os, char *base)
 {
@@ -147,7 +145,7 @@ int prober_memory_open(struct os *os, bool make)
 	return fd;
 }
 
-/** Read the stat of a process.  @named [out]  Whether it has a prober's name. */
+/** Read the stat file of a process.  @named [out]  Whether it has the name of a prober. */
 static char memory_stat(struct os *os, const char *path, uint64_t *start, bool *named)
 {
 	char text[1024];
@@ -203,16 +201,16 @@ int prober_unrecord(struct os *os, int dir, const struct prober_self *self, cons
 	return os_unlinkat(os, dir, name);
 }
 
-/** Whether a process that was read is one of a record: it may be about to wait, or to die. */
+/** Whether a process is that of a record. */
 static bool memory_lives(char state, uint64_t start, uint64_t now)
 {
 	return start == 0 ? state == 'D' : start == now && state != 'Z' && state != 'X';
 }
 
-/** When all processes were started that have a prober's name, whatever their numbers here. */
+/** The start times of all processes with the name of a prober. */
 struct memory_starts {
 	bool read;
-	bool failed;               /* there may be more */
+	bool failed;               /* the list may be incomplete */
 	size_t n;
 	uint64_t at[2 * PROBER_LEFT_MAX];
 };
@@ -245,7 +243,7 @@ static void memory_starts_read(struct os *os, struct memory_starts *starts)
 	starts->failed |= n < 0;
 }
 
-/** Whether a prober that was started then exists.  What cannot be read is held to. */
+/** Whether a prober with a start time exists; true if that cannot be read. */
 static bool memory_exists(struct os *os, struct memory_starts *starts, uint64_t start)
 {
 	if (!starts->read)
@@ -257,7 +255,7 @@ static bool memory_exists(struct os *os, struct memory_starts *starts, uint64_t 
 	return starts->failed;
 }
 
-/** Read a file name.  @return whether its process exists. */
+/** Parse a file name.  @return whether its process exists. */
 static bool memory_read(struct os *os, const char *name, const struct prober_self *self,
                         struct memory_starts *starts, struct prober_left *left)
 {
@@ -266,11 +264,11 @@ static bool memory_read(struct os *os, const char *name, const struct prober_sel
 	int old = -1, end = -1;
 	size_t n = strcspn(name, "_");
 	*left = (struct prober_left){0};
-	/* Of an earlier boot. */
+	/* From an earlier boot. */
 	if ((strlen(self->boot_id) != n || memcmp(name, self->boot_id, n) != 0)
 	    && strcmp(self->boot_id, PROBE_BOOT_ID_UNKNOWN) != 0 && strncmp(name, unknown, sizeof(unknown) - 1) != 0)
 		return false;
-	/* Without the last two fields it is of an older version. */
+	/* An older version has no last two fields. */
 	int fields = sscanf(name + n, "_%" SCNu64 "_%u:%u_%d_%" SCNu64 "%n_%u_%" SCNu64 "%n", &key, &left->dev_major,
 	                    &left->dev_minor, &left->pid, &start, &old, &left->owner, &pid_ns, &end);
 	if (!(fields == 7 && name[n + (size_t)end] == '\0') && !(fields == 5 && name[n + (size_t)old] == '\0'))
@@ -280,8 +278,8 @@ static bool memory_read(struct os *os, const char *name, const struct prober_sel
 	if (pid_ns != self->pid_ns && pid_ns != 0 && self->pid_ns != 0)
 		return self->pid_ns != INIT_PID_NS || memory_exists(os, starts, start);
 	char state = prober_process(os, left->pid, &now);
-	/* Without /proc it exists while any process has its number: better not
-	   touched again than one more left each time. */
+	/* Without /proc, assume that any process with this ID is it: better not to touch the mount
+	   than to leave another process each time. */
 	if (state == '\0')
 		return os_kill(os, left->pid, 0) == 0 || errno != ESRCH;
 	return memory_lives(state, start, now);

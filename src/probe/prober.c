@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The side of the run: questions out, answers in.
+ * The client: sends questions, receives answers.
  */
 #include "probe/prober.h"
 
@@ -38,16 +38,16 @@ struct prober {
 	int sock;
 	int pid;                   /* of the supervisor */
 	double timeout;            /* of a question */
-	double quiet;              /* seconds that it may say nothing */
-	double since;              /* when it last said, or was asked, something */
-	bool continued;            /* it was told to go on since then */
-	bool stopped;              /* and did not */
+	double quiet;              /* seconds of silence after which the supervisor is suspect */
+	double since;              /* the time of the last message, either way */
+	bool continued;            /* SIGCONT was sent since then */
+	bool stopped;              /* without effect */
 	struct prober_self self;
 	struct prober_left *left;  /* of former runs */
 	size_t nleft;
 	struct prober_use *uses;   /* of nleft former runs, then of this one; room for PROBER_MAX */
 	size_t nuses;
-	int memory;                /* the directory of the records, ours alone; -1 */
+	int memory;                /* the directory of the records, locked; -1 */
 };
 
 struct prober *prober_new(struct os *os, double timeout)
@@ -94,7 +94,7 @@ struct prober *prober_new(struct os *os, double timeout)
 	return prober;
 }
 
-/** Send a message of only a tag, with a descriptor or -1.  @return 0, or -1. */
+/** Send a message that is only a tag, with a descriptor or -1.  @return 0, or -1. */
 static int prober_tell(struct prober *prober, uint32_t tag, int fd)
 {
 	struct probe_request request = {.tag = tag};
@@ -111,7 +111,7 @@ int prober_permit_cgroups(struct prober *prober)
 	return prober_tell(prober, PROBE_CGROUPS, -1);
 }
 
-/** Count what former runs left.  @return 0, or -1 (ENOMEM). */
+/** Count the processes that earlier runs left.  @return 0, or -1 (ENOMEM). */
 static int prober_count_left(struct prober *prober)
 {
 	struct prober_use *uses = realloc(prober->uses, (prober->nleft + PROBER_MAX) * sizeof(*uses));
@@ -147,7 +147,7 @@ int prober_lock(struct prober *prober, double deadline)
 	prober->nleft = (size_t)n;
 	if (prober_count_left(prober) != 0)
 		goto failed;
-	/* The supervisor has it as long as it lives: it may outlive us. */
+	/* The supervisor holds the lock as long as it lives; it may outlive this process. */
 	if (prober_tell(prober, PROBE_MEMORY, fd) != 0) {
 		errno = EPIPE;
 		goto failed;
@@ -215,7 +215,7 @@ static void prober_close(struct prober *prober, const struct probe_answer *answe
 	}
 }
 
-/** Take in one message.  @return its size, or as os_recv(). */
+/** Receive a message.  @return its size, or as os_recv(). */
 static ssize_t prober_hear(struct prober *prober, struct probe_answer *answer)
 {
 	ssize_t n = os_recv(prober->os, prober->sock, answer, sizeof(*answer), NULL, false);
@@ -240,7 +240,7 @@ static bool prober_wait(struct prober *prober, double until)
 	return os_poll(prober->os, &fd, 1, left > 1000 ? 1000000 : (int)(left * 1e3) + (left > 0)) > 0;
 }
 
-/** Let a supervisor that was stopped go on. */
+/** Continue a supervisor that was stopped. */
 static void prober_continue(struct prober *prober)
 {
 	os_kill(prober->os, prober->pid, SIGCONT);
@@ -266,7 +266,7 @@ int prober_answer(struct prober *prober, struct probe_answer *answer, double dea
 			return 0;
 		if (now < end)
 			continue;
-		/* Stopped, perhaps, by someone. */
+		/* Perhaps it was stopped by a signal. */
 		if (prober->continued) {
 			prober->stopped = true;
 			errno = EPIPE;
@@ -288,7 +288,7 @@ int prober_left(const struct prober *prober, uint32_t dev_major, uint32_t dev_mi
 	return 0;
 }
 
-/** Wait for the end of the supervisor.  @return whether it has come. */
+/** Wait for the end of the supervisor.  @return whether it ended. */
 static bool prober_ends(struct prober *prober)
 {
 	struct probe_answer answer;
@@ -309,7 +309,7 @@ void prober_free(struct prober *prober)
 {
 	if (!prober)
 		return;
-	/* Who cannot be told learns it when the socket is closed. */
+	/* If this fails, closing the socket has the same effect. */
 	bool told = !prober->stopped && os_shutdown(prober->os, prober->sock) == 0;
 	bool ended = told && prober_ends(prober);
 	if (told && !ended) {
@@ -322,7 +322,7 @@ void prober_free(struct prober *prober)
 		os_kill(prober->os, prober->pid, SIGKILL);
 		os_reap(prober->os, prober->pid, REAP_WITHIN, NULL);
 	}
-	/* Now what it left is recorded. */
+	/* Now the processes that it left are recorded. */
 	os_close(prober->os, prober->memory);
 	free(prober->uses);
 	free(prober->left);

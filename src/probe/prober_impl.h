@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the files of the prober share.  Private to prober*.c.
+ * What the files of the prober share.
  */
-#ifndef GM_OS_PROBER_IMPL_H
-#define GM_OS_PROBER_IMPL_H
+#ifndef GM_PROBE_PROBER_IMPL_H
+#define GM_PROBE_PROBER_IMPL_H
 
 #include "probe/prober.h"
 
 /** The longest path in a request, with its NUL. */
 enum { PROBE_PATH_MAX = 60000 };
 
-/** A request as it is sent: this, the path and its NUL, the device and its NUL.
-    Messages of only a tag: PROBE_ROOT brings the root, PROBE_MEMORY the directory
-    of the records, PROBE_CGROUPS permits these. */
+/** The head of a request; the path and the device follow, each with a NUL.  Other messages are
+    only a tag: PROBE_ROOT with the root, PROBE_MEMORY with the directory of the records,
+    PROBE_CGROUPS to permit moving processes. */
 struct probe_request {
 	uint32_t tag;
 	uint32_t flags;
@@ -28,13 +28,13 @@ struct probe_request {
 #define PROBE_MEMORY  (UINT32_MAX - 1)
 #define PROBE_CGROUPS (UINT32_MAX - 2)
 
-/** A request and room for what follows it. */
+/** A request and its texts. */
 struct probe_message {
 	struct probe_request request;
 	char text[PROBE_PATH_MAX + 256];
 };
 
-/** Put the counts of a process into what it tells. */
+/** Put the counts of a process into an answer. */
 static inline void prober_counts(struct probe_answer *answer, const struct os *os)
 {
 	for (int i = 0; i < OS_NCALLS; ++i)
@@ -44,13 +44,13 @@ static inline void prober_counts(struct probe_answer *answer, const struct os *o
 enum { PROBE_BOOT_ID_MAX = 40 };
 #define PROBE_BOOT_ID_UNKNOWN "unknown"
 
-/** What is the same in all records of a run. */
+/** The parts that all records of a run share. */
 struct prober_self {
 	char boot_id[PROBE_BOOT_ID_MAX];
 	uint64_t pid_ns;     /* inode of the PID namespace; 0: unknown */
 };
 
-/** What the supervisor is started with. */
+/** The arguments of the supervisor. */
 struct prober_setup {
 	struct os os;        /* counts of its own */
 	int owner;           /* its end of the socket to the run */
@@ -58,14 +58,13 @@ struct prober_setup {
 	struct prober_self self;
 };
 
-/** Be the supervisor.  Does not return. */
+/** Run the supervisor. */
 _Noreturn void prober_supervise(const struct prober_setup *setup);
 
-/** Answer requests that come in by a socket, until it is closed.  Does not
-    return. */
+/** Run a worker: answer requests from a socket until it is closed. */
 _Noreturn void prober_work(const struct os *os, int sock, int root);
 
-/* prober_memory.c: workers that may be left behind, a file name each. */
+/* leftovers.c: the records of workers that may be abandoned. */
 
 struct prober_left {
 	uint32_t dev_major, dev_minor;
@@ -74,28 +73,28 @@ struct prober_left {
 	int64_t since;       /* when it was recorded: mtime of the file; 0 */
 };
 
-/** A process that counts towards the bounds. */
+/** A process that counts towards the limits. */
 struct prober_use {
 	uint32_t owner;
 	uint32_t tag;        /* of the question, while it is open */
-	bool open;           /* it may still answer */
+	bool open;           /* the answer may still come */
 };
 
 /**
  * Whether one more mount of an owner may be touched.  Pure.
  *
- * @return 0; EDQUOT: not before processes have ended; EBUSY: not before an open
- *         question has its answer.
+ * @return 0; EDQUOT: not before processes have ended; EBUSY: not before an open question is
+ *         answered.
  */
 int prober_room(const struct prober_use *uses, size_t n, uint32_t owner);
 
-/** Learn what is the same in all records of this run. */
+/** Read the parts that all records of this run share. */
 void prober_self_init(struct os *os, struct prober_self *self);
 
 /**
- * Open the directory.
+ * Open the directory of the records.
  *
- * @make    Where it does not exist.
+ * @make    Create it if it does not exist.
  * @return a descriptor, or -1.
  * Errors: as prober_lock().
  */
@@ -104,15 +103,15 @@ int prober_memory_open(struct os *os, bool make);
 /**
  * Read the records of the processes that still exist; remove the others.
  *
- * @dir         Of prober_memory_open().
- * @left [out]  To be freed by the caller.
+ * @dir         From prober_memory_open().
+ * @left [out]  Ownership: the caller frees it.
  * @return their number, or -1.
  * Errors: EFBIG, ENOMEM, those of getdents64(2).
  */
 ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self, struct prober_left **left);
 
 /**
- * The state of a process, as proc(5) has it in field 3 of /proc/PID/stat.
+ * The state of a process, field 3 of /proc/PID/stat (proc(5)).
  *
  * @start [out]  When it was started, in clock ticks since boot; 0: unknown.
  * @return a letter; '\0': unknown, or it does not exist.
@@ -122,7 +121,7 @@ char prober_process(struct os *os, int32_t pid, uint64_t *start);
 /**
  * Write or remove the record of a worker.  Allocates nothing.
  *
- * @start   Of prober_process().
+ * @start   From prober_process().
  * @return 0, or -1.
  * Errors: those of openat(2); of unlinkat(2).
  */

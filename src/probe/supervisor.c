@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The supervisor: it keeps time.
+ * The supervisor keeps the deadlines.
  *
- * It takes a request from the run when there is a worker for it, so that what
- * waits for one waits in the socket.  A new worker is forked only when all
- * others have been at work for a moment: where everything answers there is
- * one, where two hundred servers are dead there are two hundred, all of which
- * are waited for at the same time.
+ * It takes a request only when a worker is free, so that requests wait in the socket.  A new
+ * worker is forked only when all others have been busy for a moment: one if every mount answers,
+ * two hundred if two hundred servers are dead, which are then waited for at the same time.
  *
- * Nothing here may block but poll(2), and nothing is allocated: it may have
- * been forked from a process with threads.
+ * Nothing here may block but poll(2), and nothing is allocated: the caller may have had threads.
  */
 #include "os/process.h"
 #include "probe/prober_impl.h"
@@ -21,11 +18,11 @@
 #include <string.h>
 
 /* Seconds. */
-static const double GROW_AFTER = 0.002;   /* a worker that takes longer is held up */
-static const double DIES_WITHIN = 0.2;    /* what is killed and still waits is left */
-static const double STARVES = 2;          /* ... and what does not, waits for a processor */
+static const double GROW_AFTER = 0.002;   /* a worker that takes longer is busy */
+static const double DIES_WITHIN = 0.2;    /* a killed worker that still sleeps after this is abandoned */
+static const double STARVES = 2;          /* ... one that does not sleep waits for a processor */
 
-static const double REAP_EVERY = 0.001;   /* what has closed its socket is about to be reaped */
+static const double REAP_EVERY = 0.001;   /* a worker that has closed its socket will soon be reaped */
 
 enum { VAIN_MAX = 100 };
 
@@ -35,38 +32,38 @@ struct worker {
 	int pid, sock;
 	enum worker_state state;
 	bool cancelled;                /* nobody waits for the answer */
-	bool extended;                 /* it was given more time once */
-	bool deaf;                     /* it was not understood: not to be heard again */
+	bool extended;                 /* its time was extended, which is done once */
+	bool deaf;                     /* it sent an invalid message: read no more */
 	bool gone;                     /* it has closed its socket */
-	bool recorded;                 /* for its request */
-	unsigned vain;                 /* times that nothing came, and was said to */
-	double until;                  /* when it is killed, or given up */
+	bool recorded;                 /* a record of its request exists */
+	unsigned vain;                 /* reads that gave nothing although poll(2) reported data */
+	double until;                  /* when it is killed or abandoned */
 	uint64_t start;                /* prober_process(); 0 */
 	struct probe_request request;  /* without its texts */
-	struct probe_answer seen;      /* what it told before it was held up */
+	struct probe_answer seen;      /* its message that it identified the mount */
 };
 
 struct supervisor {
 	struct os os;
 	const struct prober_setup *setup;
-	int owner;                     /* the run's end of it may be closed */
+	int owner;                     /* the socket to the run, which may have ended */
 	bool ending;                   /* the run wants no more */
-	bool lost;                     /* it could not be told something */
+	bool lost;                     /* a message to the run was lost */
 	int root;                      /* -1: "/" */
 	int memory;                    /* the directory of the records; -1 */
 	int unrecordable;              /* a record could not be removed: an errno value */
 	bool cgroups;                  /* permitted */
 	struct worker workers[PROBER_MAX];
 	unsigned n;
-	unsigned vain;                 /* as of a worker */
+	unsigned vain;                 /* as for a worker */
 	size_t held;                   /* bytes of the request that waits for a worker; 0 */
-	double last_given;             /* when a request was last given out */
+	double last_given;             /* when a request was last sent to a worker */
 	struct probe_message message;
 };
 
 static void super_tell(struct supervisor *super, const struct probe_answer *answer)
 {
-	/* An answer that is lost would be waited for: the end is one, too. */
+	/* The run would wait for a lost answer; the end of the socket is an answer too. */
 	super->lost |= os_send(&super->os, super->owner, answer, sizeof(*answer), NULL, 0, -1, true) != 0;
 }
 
@@ -92,14 +89,14 @@ static void super_unrecord(struct supervisor *super, struct worker *worker)
 	worker->recorded = false;
 }
 
-/** Forget a worker.  The last one takes its place. */
+/** Remove a worker; the last one takes its place. */
 static void super_drop(struct supervisor *super, struct worker *worker)
 {
 	os_close(&super->os, worker->sock);
 	*worker = super->workers[--super->n];
 }
 
-/** A new worker.  @return it, or NULL. */
+/** Fork a worker.  @return it, or NULL. */
 static struct worker *super_fork(struct supervisor *super)
 {
 	int socks[2];
@@ -111,7 +108,7 @@ static struct worker *super_fork(struct supervisor *super)
 		return NULL;
 	int self = os_getpid(), pid = os_fork_process(&super->os);
 	if (pid == 0) {
-		/* There may be no room for another descriptor beside these. */
+		/* These may use up all descriptors. */
 		for (unsigned i = 0; i < super->n; ++i)
 			os_close(&super->os, super->workers[i].sock);
 		os_close(&super->os, super->owner);
@@ -145,7 +142,7 @@ static void super_move(struct supervisor *super, const char *path, int pid)
 	os_close(&super->os, fd);
 }
 
-/** Give a worker up that does not die. */
+/** Abandon a worker that does not die. */
 static void super_leave(struct supervisor *super, struct worker *worker)
 {
 	static const char *const roots[] = {
@@ -156,7 +153,7 @@ static void super_leave(struct supervisor *super, struct worker *worker)
 		super_move(super, roots[i], worker->pid);
 }
 
-/** Tell that a worker did not answer. */
+/** Report that a worker did not answer. */
 static void super_tell_hung(struct supervisor *super, struct worker *worker, bool left)
 {
 	if (worker->cancelled)
@@ -191,7 +188,7 @@ static bool super_reap(struct supervisor *super, struct worker *worker)
 	return true;
 }
 
-/** What came from a worker.  @return whether it is still there. */
+/** Receive from a worker.  @return whether it still exists. */
 static bool super_hear(struct supervisor *super, struct worker *worker)
 {
 	struct probe_answer answer = {.how = PROBE_SEEN};
@@ -221,7 +218,7 @@ static bool super_hear(struct supervisor *super, struct worker *worker)
 		};
 		super_tell(super, &none);
 	}
-	/* It is not understood, or about to die: nobody waits for it. */
+	/* An invalid message, or its end: nobody waits for it. */
 	if (worker->state != WORKER_KILLED) {
 		worker->cancelled = true;
 		super_kill(super, worker, os_now());
@@ -231,7 +228,7 @@ static bool super_hear(struct supervisor *super, struct worker *worker)
 	return !super_reap(super, worker);
 }
 
-/** Keep time for one worker.  @return whether it is still there. */
+/** Keep the deadline of a worker.  @return whether it still exists. */
 static bool super_time(struct supervisor *super, struct worker *worker, double now)
 {
 	if (super_reap(super, worker))
@@ -241,7 +238,7 @@ static bool super_time(struct supervisor *super, struct worker *worker, double n
 	uint64_t start;
 	char state = prober_process(&super->os, worker->pid, &start);
 	if (worker->state == WORKER_BUSY) {
-		/* Not held up, but kept from running: on a machine that is busy. */
+		/* Not asleep, but without a processor: the machine is busy. */
 		if (state == 'R' && !worker->extended) {
 			worker->extended = true;
 			worker->until = now + super->setup->timeout;
@@ -253,7 +250,7 @@ static bool super_time(struct supervisor *super, struct worker *worker, double n
 	bool stuck = state == 'D' || state == '\0';
 	super_tell_hung(super, worker, stuck);
 	if (!stuck && !worker->extended) {
-		/* It is about to die: nothing to be remembered. */
+		/* It will die: no record is needed. */
 		worker->extended = worker->cancelled = true;
 		worker->until = now + STARVES;
 		return true;
@@ -264,7 +261,7 @@ static bool super_time(struct supervisor *super, struct worker *worker, double n
 	return false;
 }
 
-/** The run has ended, or wants no more: kill them all. */
+/** The run has ended, or needs no more answers: kill all workers. */
 static void super_end(struct supervisor *super, double now)
 {
 	for (unsigned i = 0; i < super->n; ++i) {
@@ -275,7 +272,7 @@ static void super_end(struct supervisor *super, double now)
 	}
 }
 
-/** Give the request in super->message to a worker.
+/** Send the request in super->message to a worker.
     @return how it went: PROBE_END, or why not. */
 static enum probe_how super_give(struct supervisor *super, struct worker *worker, size_t size)
 {
@@ -300,10 +297,10 @@ static enum probe_how super_give(struct supervisor *super, struct worker *worker
 }
 
 /**
- * Give out the request in hand.  Where no process is to be had it waits for
- * the first of those at work that is done, and is not made if there are none.
+ * Send the pending request to a worker.  If none can be forked it waits for a busy one, and fails
+ * if there is none.
  *
- * @idle  A worker that has nothing to do; NULL: one is forked.
+ * @idle  An idle worker; NULL: one is forked.
  */
 static void super_give_out(struct supervisor *super, struct worker *idle, size_t size)
 {
@@ -326,8 +323,8 @@ static void super_give_out(struct supervisor *super, struct worker *idle, size_t
 /**
  * Take a request from the run.
  *
- * @idle    A worker that has nothing to do; NULL: one is forked.
- * @return whether the run wants more.
+ * @idle    An idle worker; NULL: one is forked.
+ * @return whether the run may send more.
  */
 static bool super_take(struct supervisor *super, struct worker *idle)
 {
@@ -372,7 +369,7 @@ static bool super_turn(struct supervisor *super)
 	}
 	for (unsigned i = 0; i < super->n; ++i) {
 		struct worker *worker = &super->workers[i];
-		/* Its end is told in any case. */
+		/* Its end is reported in any case. */
 		fds[i] = (struct pollfd){.fd = worker->gone ? -1 : worker->sock, .events = worker->deaf ? 0 : POLLIN};
 		if (worker->gone && now + REAP_EVERY < next)
 			next = now + REAP_EVERY;
@@ -422,7 +419,7 @@ static bool super_turn(struct supervisor *super)
 
 void prober_supervise(const struct prober_setup *setup)
 {
-	/* Too big for a stack, and there is one in a process. */
+	/* Too big for the stack; there is one in each process. */
 	static struct supervisor super;
 	super.os = setup->os;
 	super.setup = setup;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worker: it touches.
+ * The worker touches the mount.
  *
- * First it looks: the name is opened with O_PATH, and statx with mask 0 tells
- * which mount that is; of another than the one asked about nothing more is
- * done.  Then it asks for all that an answer of the file system's own is
- * needed for: attributes that are not taken from a cache, the sizes, and the
- * first entries of the directory, which an overlay reads from every layer;
- * and last a block of the device, past the page cache.
+ * First it opens the name with O_PATH, and identifies the mount by statx with mask 0; if it is
+ * another mount than the one requested, it stops.  Then it does what only the file system can
+ * answer: attributes that are not cached, sizes, and the first entries of the directory, which an
+ * overlay reads from every layer; last it reads a block of the device, past the page cache.
  *
- * What is refused is an answer, and what a file system does not know is none.
+ * EACCES is an answer; ENOTSUP and the like are not.
  */
 #include "os/process.h"
 #include "path/resolve.h"
@@ -30,7 +28,7 @@ enum {
 	CACHED_TRIES = 16,
 };
 
-/** A worker at work. */
+/** A request being answered. */
 struct work {
 	struct os os;
 	int root;                     /* -1: "/" */
@@ -56,14 +54,13 @@ static bool work_lists(struct work *work, int at, const char *name)
 }
 
 /**
- * Open a name in an automount directory.  One that is not there would wake the
- * automounter, so that only what the kernel has at hand is taken: the place of
- * a mount always is.  Before Linux 5.12 the directory is read first, and what
- * goes at that moment is asked for.
+ * Open a name in an automount directory.  A missing name would wake the automounter, so only
+ * cached names are opened; a mount point always is one.  Before Linux 5.12 the directory is read
+ * first; a name that expires at that moment wakes the automounter.
  */
 static int work_open_key(struct work *work, int at, const char *name)
 {
-	/* EAGAIN is said, too, whenever any mount came or went meanwhile. */
+	/* EAGAIN also means that some mount came or went meanwhile. */
 	int fd = -1;
 	for (int i = 0; i < CACHED_TRIES && fd < 0 && (i == 0 || errno == EAGAIN); ++i)
 		fd = os_openat2(&work->os, at, name, O_PATH | O_NOFOLLOW, K_RESOLVE_CACHED);
@@ -102,7 +99,7 @@ static int work_open_steps(struct work *work, const char *path)
 	return fd;
 }
 
-/** Open a name with O_PATH, through no link. */
+/** Open a name with O_PATH, through no symlink. */
 static int work_open(struct work *work, char *path)
 {
 	bool steps = work->request->flags & PROBE_STEPS || strlen(path) >= PATH_MAX
@@ -115,7 +112,7 @@ static int work_open(struct work *work, char *path)
 	                  K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
 }
 
-/** Whether a look shows the mount that was asked about. */
+/** Whether this is the mount that was requested. */
 static bool work_shows(const struct work *work, const struct k_statx *st)
 {
 	const struct probe_request *request = work->request;
@@ -161,13 +158,13 @@ static int work_read_device(struct work *work, const char *device)
 	return error;
 }
 
-/** Whether an error says that there is no such operation. */
+/** Whether an error means that the operation does not exist. */
 static bool work_unknown(int error)
 {
 	return error == ENOSYS || error == EOPNOTSUPP || error == ENOTTY;
 }
 
-/** Touch what is open.  @return 0, or the first error. */
+/** Touch the mount.  @return 0, or the first error. */
 static int work_touch(struct work *work, int fd, const char *device)
 {
 	struct os *os = &work->os;
