@@ -24,7 +24,7 @@ static int stream_pair(struct os *os, int fds[2])
 	return OS_CALL(os, OS_SOCKETPAIR, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds));
 }
 
-/** The child: print there, and end. */
+/** The child: run with the output redirected. */
 _Noreturn static void run_child(int parent, int out, int err, int (*run)(void *), void *arg)
 {
 	enum { BROKEN = 255 };
@@ -34,7 +34,7 @@ _Noreturn static void run_child(int parent, int out, int err, int (*run)(void *)
 	os_exit_process(run(arg));
 }
 
-/** Take what there is to read.  @return 1, 0 at the end, -1. */
+/** Read what is available.  @return 1, 0 at the end, -1. */
 static int take(struct os *os, int fd, struct strbuf *to)
 {
 	char *room = strbuf_extend(to, READ_SIZE);
@@ -94,7 +94,7 @@ int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg, 
 	out[1] = err[1] = -1;
 	rc = listen_to(os, end, (const int[]){out[0], err[0]}, done);
 	double left = end - os_now();
-	/* It has closed both: it ends now; but nobody is waited for without an end. */
+	/* It has closed both and is about to end; still wait with a limit. */
 	bool ended = rc == 0 && !done->late && os_reap(os, pid, left, &status) && status != -1;
 	if (!ended) {
 		int error = errno;
@@ -123,7 +123,7 @@ static int run_program(void *arg)
 {
 	enum { NOT_RUN = 127 };
 	const struct program *program = arg;
-	/* In its place may be a FIFO. */
+	/* A FIFO may have taken its place. */
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	sigset_t none;
 	sigemptyset(&none);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A piece of work with an end: it is done in a child, and what it prints is kept for
- * whoever waits, up to a moment.
+ * Work with a time limit, done in a child whose output is kept.
  *
  *     os_bounded() --fork--> run(arg) --stdout, stderr--> strbufs, until it ends
- *                                                      |  or the moment comes: killed
+ *                                                         or is killed at the limit
  *
- * A timer in the process itself would not do: a signal is not delivered to a process
- * that waits for a server in the kernel.  A child that does is killed and left behind; it
- * holds neither standard output nor standard error of ours, so that who reads these to
- * their end is not kept.
+ * A timer in the process itself is not enough: no signal ends a process that waits for a server
+ * in the kernel.  Such a child is killed and abandoned; it does not hold this process's standard
+ * output or error open.
  */
 #ifndef GM_OS_BOUNDED_H
 #define GM_OS_BOUNDED_H
@@ -17,31 +15,31 @@
 #include "base/strbuf.h"
 #include "os/os.h"
 
-/** The most bytes that are kept of what it prints. */
+/** The most bytes of output that are kept. */
 enum { BOUNDED_MAX = 256 << 20 };
 
 struct os_bounded {
-	struct strbuf out, err;   /* what it printed on standard output and error */
-	int status;               /* what run() returned */
-	int signal;               /* what ended it instead; or 0 */
-	bool late;                /* it was not done in time, and was killed */
+	struct strbuf out, err;   /* its standard output and error */
+	int status;               /* returned by run() */
+	int signal;               /* the signal that ended it, or 0 */
+	bool late;                /* it was killed at the limit */
 };
 
 /**
- * Do it.  To be called before there are threads, and with nothing unwritten in stdio.
+ * Run it.  Call it before any thread starts, and with stdio flushed.
  *
  * The child ends when this process does.
  *
- * @seconds  How long it may take.
- * @run      Prints by stdio, which it flushes itself, and returns a status of 0 to 255.
+ * @seconds  The time limit.
+ * @run      Prints by stdio, which it flushes, and returns a status of 0 to 255.
  * @done [out]  os_bounded_destroy() frees it, in any case.
- * @return 0, or -1: it was not done.  Errors: those of fork(2) and socketpair(2); EFBIG:
+ * @return 0, or -1.  Errors: those of fork(2) and socketpair(2); EFBIG:
  *         it printed more than BOUNDED_MAX; ENOMEM.
  */
 int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg, struct os_bounded *done);
 
 /**
- * The same of a program; its standard input is empty.
+ * Run a program; its standard input is empty.
  *
  * @argv  argv[0] is its path; ended by NULL, as is envp.
  * @done [out]  Its status is 127 if it cannot be run.

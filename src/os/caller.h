@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The process and the thread that call the library: forked children, and
- * threads that are cancelled.  Not counted.
+ * The callers of the library: forked children, and canceled threads.  Not counted.
  */
 #ifndef GM_OS_CALLER_H
 #define GM_OS_CALLER_H
 
 #include <stdbool.h>
 
-/** The process that something was made in. */
+/** The process that created an object. */
 struct os_origin {
-	void *block;           /* what mark is in */
+	void *block;           /* the allocation of mark */
 	unsigned char *mark;   /* a page that the kernel clears in a child; NULL: not available */
 	int pid;               /* without a mark */
 };
@@ -18,7 +17,7 @@ struct os_origin {
 /** Note this process.  Never fails. */
 void os_origin_init(struct os_origin *origin);
 
-/** Return whether this is the process that was noted, and not a child that fork(2) made
+/** Whether this is the process that was noted, and not a child that fork(2) made
     of it. */
 bool os_origin_is_here(const struct os_origin *origin);
 
@@ -27,7 +26,7 @@ void os_origin_destroy(struct os_origin *origin);
 /** Defer the cancellation of this thread.  @return the state for os_cancel_restore(). */
 int os_cancel_defer(void);
 
-/** Restore the state of before.  No request is acted upon in here. */
+/** Restore the state.  No cancellation happens in here. */
 void os_cancel_restore(int state);
 
 #endif

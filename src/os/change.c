@@ -14,7 +14,7 @@
 
 #include "os/crossing.h"   /* after the C library */
 
-/* A call that is made again while it is interrupted, each time counted. */
+/* A call that is repeated after EINTR, counted each time. */
 #define CALL(rc, kind, call) do { \
 		unsigned tries = 0; \
 		do { \
@@ -141,7 +141,7 @@ void os_signals_hold(struct os *os, struct os_signals *held)
 	sigset_t all;
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	OS_CALL(os, OS_SIGACTION, sigaction(SIGXFSZ, &ignore, &held->size));
-	/* Were it blocked as well, it would wait, and come later. */
+	/* If it was blocked as well, it would be delivered later. */
 	sigfillset(&all);
 	sigdelset(&all, SIGXFSZ);
 	OS_CALL(os, OS_SIGMASK, pthread_sigmask(SIG_SETMASK, &all, &held->mask));

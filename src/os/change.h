@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The calls that change files, and what a careful change needs: the part of the
- * kernel facade that is for replace.c, but for who owns what, and the time.  Counted as all of it (os.h).
+ * The calls that change files.
  *
- * All return -1 with errno when they fail; what was interrupted is tried again.
+ * All return -1 with errno when they fail, and retry EINTR.
  */
 #ifndef GM_OS_CHANGE_H
 #define GM_OS_CHANGE_H
@@ -13,17 +12,17 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-/** fstatat(2) of a name itself, never of what a link leads to; mounts nothing.
+/** fstatat(2) without following a symlink or triggering an automount.
     @name  "": of dirfd. */
 int os_fstatat(struct os *os, int dirfd, const char *name, struct stat *st);
 
-/** openat(2) that makes a new file, 0600, for reading and writing.  Errors: EEXIST ... */
+/** openat(2) that creates a file, 0600, for reading and writing.  Errors: EEXIST ... */
 int os_create_new(struct os *os, int dirfd, const char *name);
 
 /**
  * renameat2(2) in a directory.
  *
- * @fresh  Whether the second name must not be there: EEXIST.
+ * @fresh  The second name must not exist: EEXIST.
  */
 int os_rename(struct os *os, int dirfd, const char *from, const char *to, bool fresh);
 
@@ -49,7 +48,7 @@ int os_fchmod(struct os *os, int fd, mode_t mode);
 /** futimens(3): the times of reading and changing. */
 int os_futimens(struct os *os, int fd, const struct timespec times[2]);
 
-/** flock(2) for writing, without waiting.  Errors: EWOULDBLOCK: another has it. */
+/** flock(2), exclusive, without waiting.  Errors: EWOULDBLOCK: it is locked. */
 int os_flock(struct os *os, int fd);
 
 /** flistxattr(2).  @return the length of the names, each with its NUL. */
@@ -68,10 +67,9 @@ int os_fremovexattr(struct os *os, int fd, const char *name);
 int os_inode_flags(struct os *os, int fd, unsigned *flags);
 
 /**
- * Let signals wait, all that can; and a limit on the size of files be an error
- * (EFBIG) and no signal.
+ * Block all signals; and let a limit on the size of files be an error (EFBIG), not a signal.
  *
- * @held [out]  What os_signals_go() puts back.
+ * @held [out]  The state that os_signals_go() restores.
  */
 struct os_signals {
 	sigset_t mask;
@@ -79,10 +77,10 @@ struct os_signals {
 };
 void os_signals_hold(struct os *os, struct os_signals *held);
 
-/** Whether a signal waits that would end the program. */
+/** Whether a signal is pending that would end the program. */
 bool os_signals_wait(struct os *os, const struct os_signals *held);
 
-/** Let signals come again: one that waits may end the program here. */
+/** Unblock signals: a pending one may end the program here. */
 void os_signals_go(struct os *os, const struct os_signals *held);
 
 /** geteuid(2). */

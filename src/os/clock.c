@@ -2,19 +2,19 @@
 /*
  * Clocks around calls.
  *
- * CLOCK_MONOTONIC is read in some 30 ns without a call, so it is read before
- * and behind each:
+ * CLOCK_MONOTONIC is read in about 30 ns without a system call, so it is read before and after
+ * each call:
  *
  *        outside          call         outside
  *     ---------------|-----------|------------------
  *                enter()      leave()
  *
- * CLOCK_THREAD_CPUTIME_ID enters the kernel, for some 1,000 ns: around each call
- * that would cost more than many a call.  But who sleeps, sleeps long.  So it is
- * read only behind a piece, call or not, that took OS_CLOCK_LONG or longer: a look.
- * What real time has more than CPU time since the last look is laid to that piece,
- * since all before it were short.  Nothing is lost: what short ones waited goes to
- * the next long one.  The look's own time is measured, and of neither.
+ * CLOCK_THREAD_CPUTIME_ID enters the kernel, for about 1,000 ns: more than many a call.  But a
+ * thread that sleeps, sleeps long.  So it is read (a "look") only after a piece, a call or the
+ * time between calls, that took OS_CLOCK_LONG or longer.  The excess of real time over CPU time
+ * since the last look is attributed to that piece, since all pieces before it were short.  The
+ * waiting of short pieces goes to the next long one.  The time of the look itself is measured and
+ * counted in neither.
  */
 #include "os/clock.h"
 
@@ -38,14 +38,14 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/** A piece ended at `now`, and was long: see how long it was off the processor. */
+/** A long piece ended at `now`: find out how long it was off the processor. */
 static uint64_t clock_look(struct os_clock *clock, uint64_t now)
 {
 	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), after = clock_ns(CLOCK_MONOTONIC);
 	uint64_t took = after - now, most = now - clock->last;
 	if (took / 2 < clock->half)
 		clock->half = took / 2;
-	/* CPU time was read half a look after `now`, and half a look before `looked`. */
+	/* The CPU time is of half a look after `now`, and half a look before `looked`. */
 	int64_t off = (int64_t)(now - clock->looked) - (int64_t)(cpu - clock->cpu) + 2 * (int64_t)clock->half;
 	++clock->looks;
 	clock->looking += took;
@@ -56,7 +56,7 @@ static uint64_t clock_look(struct os_clock *clock, uint64_t now)
 	return off < OS_CLOCK_OFF ? 0 : (uint64_t)off > most ? most : (uint64_t)off;
 }
 
-/** Lay the time since the last reading to a piece.  @off  Of it, off the processor. */
+/** Attribute the time since the last reading to a piece.  @off  The part off the processor. */
 static void clock_lay(struct os_clock *clock, uint64_t *sum, uint64_t *off)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), piece = now - clock->last;
@@ -84,7 +84,7 @@ void os_clock_leave(struct os_clock *clock, enum os_call kind)
 	errno = error;
 }
 
-/** Set what the kernel tells of this thread so far. */
+/** Read the kernel's counters of this thread. */
 static void clock_account(struct os *os, struct os_clock *clock, int procfd)
 {
 	struct rusage usage;
@@ -93,7 +93,7 @@ static void clock_account(struct os *os, struct os_clock *clock, int procfd)
 	clock->faults = (uint64_t)usage.ru_minflt;
 	clock->sleeps = (uint64_t)usage.ru_nvcsw;
 	clock->queued = OS_UNKNOWN;
-	/* On a processor, waiting for one, and slices: Documentation/scheduler/sched-stats.rst */
+	/* Time on a processor, time runnable, slices: Documentation/scheduler/sched-stats.rst */
 	char text[128], *end;
 	int fd = procfd < 0 ? -1 : os_openat(os, procfd, "thread-self/schedstat", O_RDONLY);
 	ssize_t n = fd < 0 ? -1 : os_read(os, fd, text, sizeof(text) - 1);
@@ -173,7 +173,7 @@ static double median(double *values, size_t n)
 	return values[n / 2];
 }
 
-/** Time nothing, so often: what timing itself costs. */
+/** Measure what timing costs, by timing nothing. */
 static void cost_of_timing(double *inside, double *outside)
 {
 	static struct os_clock clock;   /* large, and nobody's */
@@ -183,7 +183,7 @@ static void cost_of_timing(double *inside, double *outside)
 		os_clock_enter(&clock);
 		os_clock_leave(&clock, OS_GETEUID);
 	}
-	/* A piece that was interrupted is none that was meant. */
+	/* A piece that was interrupted does not count. */
 	*inside = (double)clock.ns[OS_GETEUID] / BATCH;
 	*outside = (double)clock.outside / BATCH;
 }
@@ -196,7 +196,7 @@ static double cost_of_empty(struct os *os)
 	return (double)(clock_ns(CLOCK_MONOTONIC) - before) / BATCH;
 }
 
-/** @return below 0: no memory. */
+/** Measure a page fault.  @return below 0: no memory. */
 static double cost_of_fault(struct os *os)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = FAULT_PAGES * page;
@@ -204,7 +204,7 @@ static double cost_of_fault(struct os *os)
 	                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	if (at == MAP_FAILED)
 		return -1;
-	/* Pages of ordinary size, as those of a heap that grows. */
+	/* Pages of ordinary size, as in a growing heap. */
 	madvise(at, size, MADV_NOHUGEPAGE);
 	uint64_t before = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < size; i += page)

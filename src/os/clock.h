@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a run's time was spent on: each call timed by its kind, and what such
- * a clock, an empty call and a page fault cost on this machine.
+ * What the time of a run was spent on: each system call timed by kind; and what a clock, an empty
+ * call and a page fault cost on this machine.
  *
- * A struct os has a clock only while one is set by os_clock_start(); without it
- * a call costs two tests of a pointer, and no clock is read.  Clocks are read
- * one behind the other, so that each nanosecond between start and stop is of a
- * call or outside of all: the sums are real time, exactly.
+ * A struct os has a clock between os_clock_start() and os_clock_stop(); otherwise a call costs two
+ * tests of a pointer, and no clock is read.  Each nanosecond in between is counted either in one
+ * call or outside of all calls: the sums are exactly the real time.
  *
- * A thread that has been on a processor all the time has not waited.  That is
- * asked for only after what took long, since the answer is a call of its own:
- * clock.c says how.
+ * Whether the thread waited is checked only after long pieces, since this takes a system call
+ * itself: see clock.c.
  */
 #ifndef GM_OS_CLOCK_H
 #define GM_OS_CLOCK_H
@@ -22,73 +20,73 @@
 #include <stdint.h>
 
 enum {
-	OS_CLOCK_LONG = 5000,   /* ns: after what took longer, the CPU clock is looked at */
-	OS_CLOCK_OFF = 2000,    /* ns off the processor that are none: to leave and return costs more */
+	OS_CLOCK_LONG = 5000,   /* ns: after a longer piece the CPU clock is read */
+	OS_CLOCK_OFF = 2000,    /* ns off the processor to ignore: a real switch takes longer */
 };
 
-/** What is not known. */
+/** Not known. */
 #define OS_UNKNOWN UINT64_MAX
 
 struct os_clock {
-	uint64_t calls[OS_NCALLS];   /* that were timed */
-	uint64_t ns[OS_NCALLS];      /* in them, with the reading of the clock that is in between */
+	uint64_t calls[OS_NCALLS];   /* the number timed */
+	uint64_t ns[OS_NCALLS];      /* in calls, with one reading of the clock each */
 	uint64_t off[OS_NCALLS];     /* of ns: off the processor */
-	uint64_t outside;            /* ns between them, before the first and behind the last */
+	uint64_t outside;            /* ns between calls, before the first and after the last */
 	uint64_t outside_off;        /* of outside: off the processor */
-	uint64_t looks;              /* at the CPU clock */
+	uint64_t looks;              /* readings of the CPU clock */
 	uint64_t looking;            /* ns, in neither ns nor outside */
 	uint64_t looking_off;        /* of looking: off the processor */
 
 	/* Of the thread, from start to stop, by getrusage(2) and the scheduler. */
-	uint64_t faults;             /* pages mapped at their first use */
-	uint64_t sleeps;             /* voluntary switches: it waited for something */
-	uint64_t queued;             /* ns ready to run, but no processor free; OS_UNKNOWN */
+	uint64_t faults;             /* pages mapped at first use */
+	uint64_t sleeps;             /* voluntary context switches */
+	uint64_t queued;             /* ns runnable without a processor; OS_UNKNOWN */
 
-	/* Where it stands. */
+	/* The current state. */
 	int procfd;
-	bool marks;                  /* no clock is read; inside is kept all the same */
-	volatile sig_atomic_t inside;  /* 1 in a call; for who samples */
-	uint64_t last;               /* ns: the reading before */
-	uint64_t looked, cpu;        /* ns: real and CPU time of the last look */
-	uint64_t half;               /* ns: half of the quickest look */
+	bool marks;                  /* no clock is read; only inside is kept */
+	volatile sig_atomic_t inside;  /* 1 in a call; for the sampler */
+	uint64_t last;               /* ns: the last reading */
+	uint64_t looked, cpu;        /* ns: real and CPU time of the last reading of the CPU clock */
+	uint64_t half;               /* ns: half of the fastest such reading */
 };
 
-/** What things cost on this machine, in nanoseconds. */
+/** Costs on this machine, in nanoseconds. */
 struct os_costs {
-	double inside;               /* of timing a call: what its ns have too much */
-	double outside;              /* ... and what is added outside */
-	double empty;                /* a call that does nothing: into the kernel and back */
+	double inside;               /* of timing a call: the part counted in the call */
+	double outside;              /* ... and the part counted outside */
+	double empty;                /* an empty call */
 	double fault;                /* a page at its first use */
 };
 
 /**
- * Measure what things cost: some milliseconds.
+ * Measure the costs.  Takes some milliseconds.
  *
  * The calls are counted in os (geteuid, mmap, munmap).  Each cost is the median of
- * batches, so that what else runs does not matter much.
- * @return 0, or -1: no memory; *costs is as it was.
+ * batches, so that other work on the machine matters little.
+ * @return 0, or -1 (ENOMEM): *costs is unchanged.
  */
 int os_costs_measure(struct os *os, struct os_costs *costs);
 
 /**
- * Begin to time the calls of os, which is used by this thread alone.
+ * Start timing the calls of os, which only this thread uses.
  *
- * Workers of os_clone_state() are not timed: a run that is to be explained has one thread.
+ * Workers of os_clone_state() are not timed.
  *
  * @clock   Emptied.  Must outlive os_clock_stop().
  * @marks   Read no clock; only tell a sampler when a call is made.
- * @procfd  Of /proc, for how long the thread is queued; -1: that is not asked for.
- * What this itself asks the kernel for is counted in os, and not timed.
+ * @procfd  /proc, to read how long the thread is queued; or -1.
+ * Its own calls are counted in os, and not timed.
  */
 void os_clock_start(struct os *os, struct os_clock *clock, bool marks, int procfd);
 
-/** End that; the clock of os holds the sums. */
+/** Stop; the clock of os holds the sums. */
 void os_clock_stop(struct os *os);
 
 /** Add the sums of another run, which has ended. */
 void os_clock_add(struct os_clock *sum, const struct os_clock *clock);
 
-/** All real time between start and stop but looking. */
+/** The real time between start and stop, without looking. */
 uint64_t os_clock_real(const struct os_clock *clock);
 
 /** For OS_CALL(): a call begins. */
@@ -98,8 +96,8 @@ void os_clock_enter(struct os_clock *clock);
 void os_clock_leave(struct os_clock *clock, enum os_call kind);
 
 /**
- * For the files of os/: make a call of a kind, counted and, where there is a clock,
- * timed.  Every crossing is made by this.
+ * For the files of os/: make a system call, counted and, if there is a clock, timed.  All system
+ * calls are made by this.
  *
  * @call    An expression; its value is the macro's.
  */

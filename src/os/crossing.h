@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The crossings of a build for gprof, each a function of its own.
+ * In a build for gprof, each system call is a function of its own.
  *
- * Private to the files of os/ that count calls, and included after all else.  In a build
- * of any other kind there is nothing in it.  In one with GM_PROFILE each way by which
- * these files enter the kernel leads through a function called sys_ and the name that
- * os_call_name() has for it: sys_statx(), sys_read().  So gprof counts how often the
- * kernel was entered, as struct os does, where os_read() counts how often it was
- * asked for: a call that was interrupted is one call of os_read(), and two of sys_read().
+ * Private to the files of os/ that count calls, and included last.  Without GM_PROFILE it is
+ * empty.  With it, these files enter the kernel through functions named sys_ and the name of
+ * os_call_name(): sys_statx(), sys_read().  So gprof counts entries into the kernel, as struct os
+ * does: a call that was interrupted is one call of os_read(), and two of sys_read().
  *
- * They enter by an instruction of their own (but for the rows LIBRARY).  gprof samples the
- * program counter of the program, and knows no shared library: what the kernel does is
- * charged to where it was entered, and nobody's if that is in the C library.
+ * They enter by an instruction of their own (except the rows LIBRARY).  gprof samples the program
+ * counter of the program, and sees no shared library: kernel time is charged to the function that
+ * entered, and lost if that is in the C library.
  *
- * gprof counts between the marks (os_mark()), as --stats does: what a run closes after it
- * has told its counts is in neither.
+ * gprof counts between the marks (os_mark()), as --stats does.
  *
- * sys_faccessat(), sys_sendto() and sys_writev() are of the kinds faccessat2, sendmsg and
- * write.  What is counted nowhere is no crossing: its name stands in parentheses where it is called.
+ * sys_faccessat(), sys_sendto() and sys_writev() count as faccessat2, sendmsg and write.  Calls
+ * that are not counted have their name in parentheses where they are made.
  */
 #ifndef GM_OS_CROSSING_H
 #define GM_OS_CROSSING_H
@@ -29,10 +26,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/** The C library's, of which no header tells: stop the profile (0), or go on. */
+/** Of the C library, in no header: stop the profile (0), or continue. */
 void moncontrol(int on);
 
-/** Those of our own instruction: name, and number. */
+/** System calls made by our own instruction: name and number. */
 #define CROSSINGS(X) \
 	X(statx, SYS_statx)               X(openat, SYS_openat) \
 	X(openat2, K_NR_openat2)          X(getdents64, SYS_getdents64) \
@@ -72,7 +69,7 @@ void moncontrol(int on);
 CROSSINGS(CROSSING)
 #undef CROSSING
 
-/* LIBRARY: those that are more than a call, or another on another machine. */
+/* LIBRARY: more than a system call, or a different one on other machines. */
 int sys_clone(void);
 int sys_poll(struct pollfd *fds, nfds_t n, int ms);
 int sys_rt_sigprocmask(int how, const sigset_t *set, sigset_t *old);

@@ -15,10 +15,10 @@
 
 enum { INFO_MAX = 4096, MOUNTINFO_MAX = 256 << 20, TYPE_MAX = 128 };
 
-/* A FUSE server is asked by neither of these, and root is not refused with mask 0. */
+/* With these and mask 0 no FUSE server is asked, and root is not refused. */
 enum { UNASKED = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC };
 
-/** The 32-bit ID of the mount of an open file; 0 if it is not known. */
+/** The 32-bit ID of the mount of an open file; 0: unknown. */
 static uint64_t mount_of(struct os *os, int fd)
 {
 	struct k_statx st;
@@ -52,7 +52,7 @@ static bool blocks_by_mountinfo(struct os *os, uint64_t id)
 	return blocks;
 }
 
-/** Whether the file system of a mount can block, by its type; one that is not known can.
+/** Whether a mount can block, by its type; an unknown one can.
     @dirfd, path, flags  An object on it, as in os_statx(). */
 static bool mount_blocks(struct os *os, int dirfd, const char *path, int flags)
 {
@@ -129,7 +129,7 @@ int os_open_regular(struct os *os, int dirfd, const char *path, int flags)
 		return -1;
 	}
 	unsigned type = st.mode & S_IFMT;
-	/* It may have been replaced since, by root. */
+	/* Root may have replaced it since. */
 	if (type == S_IFREG)
 		return os_only_regular(os, os_openat(os, dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK | flags));
 	errno = type == S_IFDIR ? EISDIR : type == S_IFLNK ? ELOOP : ENOTSUP;

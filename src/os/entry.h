@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Opening a file by a name that is not necessarily what it should be.
+ * Opening a file by a name that may lead to something else.
  *
- * A user can mount a FUSE file on any file that the user may write to.  Whoever opens it,
- * or asks for its attributes, waits for the user's server, and may wait for ever.  Opening
- * a device does something.  So the functions here find out what an object is before they
- * open it, and do that without asking a server:
+ * A user can mount a FUSE file on any file that the user may write to.  Whoever opens it, or reads
+ * its attributes, waits for the user's server, perhaps for ever.  Opening a device has effects.
+ * These functions check what a name is before they open it, without asking a server:
  *
- *     a name in a directory of somebody else   os_open_entry(): openat2(2) with
+ *     a name in a user's directory             os_open_entry(): openat2(2) with
  *                                              RESOLVE_NO_XDEV.  Without openat2: open with
  *                                              O_PATH, compare mounts, open that descriptor
- *     a fixed path in directories of root's    os_open_regular(): statx(2) with mask 0 and
+ *     a fixed path in directories of root      os_open_regular(): statx(2) with mask 0 and
  *                                              AT_STATX_DONT_SYNC, then open
  *
- * The first leaves no time between the check and the open.  In the second only root could
- * use that time.
+ * The first leaves no time between the check and the open.  In the second only root can use it.
  *
- * Where the kernel tells no mount IDs (before Linux 5.8) nor /proc/self/fdinfo does, a
- * mount is not recognized.
+ * If neither statx (before Linux 5.8) nor /proc/self/fdinfo returns mount IDs, a mount is not
+ * recognized.
  */
 #ifndef GM_OS_ENTRY_H
 #define GM_OS_ENTRY_H
@@ -29,7 +27,7 @@ struct stat;
 /** Which mounts an entry of a directory may be on. */
 enum os_entry_on {
 	ENTRY_HERE,    /* the mount of the directory alone */
-	ENTRY_LOCAL,   /* another one too if it cannot block: a file that is bound there */
+	ENTRY_LOCAL,   /* also another one that cannot block: a bound file */
 };
 
 /**
@@ -46,7 +44,7 @@ int os_open_entry(struct os *os, int dirfd, const char *name, int flags, enum os
 int os_look_entry(struct os *os, int dirfd, const char *name, enum os_entry_on on, struct stat *st);
 
 /**
- * Open a file for reading that must be a regular one.
+ * Open a regular file for reading.
  *
  * @dirfd, path  As in openat(2).  Its directories must not block.
  * @flags        O_NOFOLLOW, or 0.
@@ -56,7 +54,7 @@ int os_look_entry(struct os *os, int dirfd, const char *name, enum os_entry_on o
  */
 int os_open_regular(struct os *os, int dirfd, const char *path, int flags);
 
-/** Keep a descriptor if it is of a regular file, else close it.
+/** Close a descriptor that is not of a regular file.
     @return fd, or -1.  Errors: that of the open, if fd is -1; EISDIR; ENOTSUP. */
 int os_only_regular(struct os *os, int fd);
 

@@ -17,10 +17,10 @@ enum { WRITER_MS = 3000 };   /* the time that the first writer of a FIFO has */
 int os_wait_writer(struct os *os, int fd)
 {
 	struct statfs st;
-	/* Of a pipe without a name all writers are there from the first. */
+	/* An unnamed pipe has all its writers from the start. */
 	if (os_file_type(os, fd, NULL, NULL) != S_IFIFO || (os_fstatfs(os, fd, &st) == 0 && st.f_type == PIPEFS_MAGIC))
 		return 0;
-	/* poll(2) tells of no end before there was a writer, read(2) of nothing else. */
+	/* Before the first writer poll(2) does not report the end, but read(2) does. */
 	struct pollfd polled = {.fd = fd, .events = POLLIN};
 	double end = os_now() + WRITER_MS / 1000.0;
 	for (int ms = WRITER_MS; ms > 0; ms = (int)((end - os_now()) * 1000)) {
@@ -33,7 +33,7 @@ int os_wait_writer(struct os *os, int fd)
 	return 1;
 }
 
-/** Leaves errno. */
+/** Whether a descriptor is of a regular file; errno survives. */
 static bool is_regular(struct os *os, int fd)
 {
 	int error = errno;
@@ -42,7 +42,7 @@ static bool is_regular(struct os *os, int fd)
 	return is;
 }
 
-/** @waits  For the first writer of a FIFO. */
+/** Read to the end.  @waits  Wait for the first writer of a FIFO. */
 static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, size_t *len)
 {
 	bool late = false;
@@ -65,10 +65,10 @@ static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, 
 			size *= 2;
 		}
 		ssize_t n = os_read(os, fd, buf + used, size - used - 1);
-		/* A pipe whose writer is slow; but others may read from it as well.  A file that has
-		   nothing now (/proc/kmsg) may never have anything. */
+		/* A pipe with a slow writer; others may read from it as well.  A file without data
+		   (/proc/kmsg) may never have any. */
 		if (n < 0 && errno == EAGAIN && ++empty < WAITS_MAX && !is_regular(os, fd) && os_wait_readable(os, fd) == 0) {
-			waits = late = false;   /* there is one */
+			waits = late = false;   /* it has a writer */
 			continue;
 		}
 		if (n < 0)
@@ -115,7 +115,7 @@ int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len)
 	return read_all(os, fd, max, true, text, len);
 }
 
-/** Read what is open, and close it.  @fd  Or -1, with errno. */
+/** Read a descriptor to its end, and close it.  @fd  Or -1, with errno. */
 static int read_open(struct os *os, int fd, size_t max, bool waits, char **text, size_t *len)
 {
 	int rc = fd < 0 ? -1 : read_all(os, fd, max, waits, text, len);

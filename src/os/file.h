@@ -8,15 +8,14 @@
 #include "os/os.h"
 
 /**
- * Read a file at a fixed path to its end: it must be a regular one, and nothing that can
- * block may be mounted on it.
+ * Read a regular file at a fixed path to its end.  A mount on it must not be one that can block.
  *
  * @dirfd, path
  *         As in openat(2); symlinks are followed.
  * @max
- *         The most bytes to take.
+ *         The most bytes to read.
  * @text [out]
- *         The bytes and a NUL after them, to be freed by the caller.
+ *         The bytes and a NUL.  Ownership: the caller frees it.
  * @len [out]
  *         Their number, without the NUL.
  * @return 0, or -1 with the outputs untouched.
@@ -24,11 +23,10 @@
  */
 int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
 
-/** The same of a file whose last component is not a symlink (ELOOP). */
+/** The same; a symlink in the last component is refused (ELOOP). */
 int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
 
-/** The same of a file of the kernel below /proc/PID or /proc/sys, which is opened without
-    a look. */
+/** The same for a file of the kernel, below /proc/PID or /proc/sys, opened without a check. */
 int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
 
 /** Read an open descriptor to its end; it stays open.  For a FIFO that nobody writes to yet it
@@ -36,11 +34,11 @@ int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char 
 int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len);
 
 /**
- * Wait for the first writer of a FIFO that was opened with O_NONBLOCK, and of which a read
- * has given nothing; some seconds.
+ * Wait some seconds for the first writer of a FIFO that was opened with O_NONBLOCK and had no
+ * data.
  *
- * @return 1: read again: if there is nothing, none has come; 0: it has ended, or is no FIFO
- *         that has a name; -1.
+ * @return 1: read again; if there is still no data, no writer came.  0: the writer has ended, or
+ *         it is not a named FIFO.  -1.
  */
 int os_wait_writer(struct os *os, int fd);
 

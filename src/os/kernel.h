@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The kernel's structures and numbers for mounts, under names of our own.
+ * Structures and constants of the kernel, under names of our own.
  *
- * Debian 12 ships the headers of Linux 6.1, which lack most of these; the C
- * library's struct statx ends before stx_mnt_id.  Values are those of
- * include/uapi/linux/{mount,stat,fcntl}.h; each group names the release that
- * brought it.
+ * Debian 12 has the headers of Linux 6.1, which lack most of these; the C library's struct statx
+ * ends before stx_mnt_id.  Values are from include/uapi/linux/{mount,stat,fcntl}.h; each group
+ * names the first release.
  */
 #ifndef GM_OS_KERNEL_H
 #define GM_OS_KERNEL_H
@@ -93,11 +92,11 @@ enum {
 	K_RESOLVE_CACHED        = 0x20,   /* 5.12 */
 };
 
-/** The greatest position in a directory; after an entry of this d_off ext4 has no
-    other: EXT4_HTREE_EOF_64BIT of fs/ext4/ext4.h. */
+/** The greatest position in a directory: ext4 has no entry after one with this d_off.
+    EXT4_HTREE_EOF_64BIT of fs/ext4/ext4.h. */
 #define K_LAST_POS INT64_MAX
 
-/** struct linux_dirent64, getdents64(2); entries follow each other by reclen. */
+/** struct linux_dirent64, getdents64(2); the next entry follows after reclen bytes. */
 struct k_dirent {
 	uint64_t ino;
 	int64_t off;
@@ -218,7 +217,7 @@ struct k_fanotify_event {
 };
 _Static_assert(sizeof(struct k_fanotify_event) == 24, "fanotify_event_metadata is 24 bytes");
 
-/** struct fanotify_event_info_mnt, behind its header. */
+/** struct fanotify_event_info_mnt, after its header. */
 struct k_fanotify_mnt {
 	uint8_t type;                /* K_FAN_INFO_TYPE_MNT */
 	uint8_t pad;
@@ -301,7 +300,7 @@ enum {
 	K_BTRFS_INODE_COMPRESS  = 1 << 11,
 };
 
-/** struct xfs_bulk_ireq; what is told lies behind it. */
+/** struct xfs_bulk_ireq; the results follow. */
 struct k_xfs_bulk_ireq {
 	uint64_t ino;                /* where to begin; then, where to go on */
 	uint32_t flags;
@@ -324,7 +323,7 @@ struct k_xfs_bulkstat {
 };
 _Static_assert(sizeof(struct k_xfs_bulkstat) == 192, "xfs_bulkstat is 192 bytes");
 
-/** struct btrfs_ioctl_search_args_v2; what is found lies behind it. */
+/** struct btrfs_ioctl_search_args_v2; the results follow. */
 struct k_btrfs_search {
 	uint64_t tree_id;            /* 0: the subvolume of the descriptor */
 	uint64_t min_objectid, max_objectid, min_offset, max_offset, min_transid, max_transid;

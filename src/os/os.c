@@ -100,7 +100,7 @@ void os_join(struct os *os, const struct os *worker)
 		os->calls[i] += worker->calls[i];
 }
 
-/** What fstatat(2) tells, in statx's form. */
+/** Convert the result of fstatat(2). */
 static int os_statx_by_stat(struct os *os, int dirfd, const char *path, int flags, struct k_statx *out)
 {
 	struct stat st;
@@ -136,7 +136,7 @@ int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mas
 	do {
 		rc = (int)OS_CALL(os, OS_STATX, syscall(SYS_statx, dirfd, path, flags, mask, st));
 	} while (rc != 0 && os_again(&tries));
-	/* Else the kernel has filled all of it. */
+	/* Otherwise the kernel has filled all of it. */
 	if (rc != 0)
 		memset(st, 0, sizeof(*st));
 	return rc;
@@ -232,7 +232,7 @@ int os_access(struct os *os, int dirfd, const char *name, int mode)
 	char link[32];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", dirfd);
 	rc = (int)OS_CALL(os, OS_ACCESS, syscall(SYS_faccessat, AT_FDCWD, link, mode, 0));
-	/* It is open, so that it is there. */
+	/* It is open, so it exists. */
 	if (rc != 0 && errno == ENOENT)
 		errno = ENOSYS;
 	return rc;
@@ -369,8 +369,8 @@ void os_close(struct os *os, int fd)
 	if (fd < 0)
 		return;
 	int error = errno;
-	/* Linux frees the descriptor even on EINTR: close(2).  The C library's looks whether
-	   the thread is to be cancelled, which costs as much as a tenth of it. */
+	/* Linux frees the descriptor even on EINTR: close(2).  The C library also checks for
+	   cancellation, which adds a tenth to the cost. */
 	OS_CALL(os, OS_CLOSE, syscall(SYS_close, fd));
 	errno = error;
 }
@@ -389,7 +389,7 @@ ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, siz
 
 int os_getcwd(struct os *os, char *buf)
 {
-	/* The C library's would look for a name itself where there is none. */
+	/* The C library would search for the name itself if the kernel has none. */
 	return OS_CALL(os, OS_GETCWD, syscall(SYS_getcwd, buf, PATH_MAX)) < 0 ? -1 : 0;
 }
 
@@ -410,7 +410,7 @@ int os_dupfd(struct os *os, int fd, int min)
 	return OS_CALL(os, OS_FCNTL, fcntl(fd, F_DUPFD_CLOEXEC, min));
 }
 
-/** Fill a request in the size that this kernel takes. */
+/** Fill a request of the size that this kernel accepts. */
 static void os_mnt_id_req(const struct os *os, struct k_mnt_id_req *req, uint64_t id, uint64_t param)
 {
 	*req = (struct k_mnt_id_req){
@@ -510,7 +510,7 @@ void os_grow_fds(struct os *os, int fd, unsigned n)
 int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
 #ifdef GM_PROFILE
-	/* Whoever asks does without: gprof loses counts of calls made side by side. */
+	/* Callers work without threads: gprof loses counts of concurrent calls. */
 	(void)thread, (void)run, (void)arg;
 	return EAGAIN;
 #else
@@ -551,7 +551,7 @@ uint64_t os_elapsed(const struct os *os, uint64_t *since)
 void os_mark(const char *what)
 {
 #ifdef GM_PROFILE
-	/* As what --stats tells, and what is between the marks of a trace. */
+	/* The same interval as --stats and the marks of a trace. */
 	bool ends = strstr(what, ":end") != NULL;
 	if (!ends)
 		moncontrol(1);
@@ -601,13 +601,13 @@ static unsigned os_parse_disable(const char *list)
 	return disabled;
 }
 
-/** See what statx tells of mounts. */
+/** Probe what statx returns about mounts. */
 static void os_probe_statx(struct os *os)
 {
 	struct k_statx *st = &os->root;
 	unsigned mask = K_STATX_TYPE | K_STATX_NLINK | K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE;
 	os->statx_works = true;
-	/* What fails once for another reason is not missing. */
+	/* One failure for another reason does not mean that it is missing. */
 	bool works = false, refused = false;
 	for (int i = 0; i < 3 && !works && !refused; ++i) {
 		works = os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, mask, st) == 0;
@@ -616,14 +616,14 @@ static void os_probe_statx(struct os *os)
 	os->statx_works = works;
 	if (!os->statx_works || !(st->attributes_mask & K_STATX_ATTR_MOUNT_ROOT))
 		return;
-	/* 6.8 and later answer a request for both with the unique one. */
+	/* Linux 6.8 and later answer a request for both with the unique ID. */
 	if (st->mask & K_STATX_MNT_ID_UNIQUE)
 		os->caps |= OSC_STATX_UNIQUE | OSC_STATX_MNT_ID;
 	else if (st->mask & K_STATX_MNT_ID)
 		os->caps |= OSC_STATX_MNT_ID;
 }
 
-/** See whether listmount and statmount are there and permitted. */
+/** Probe whether listmount and statmount exist and are permitted. */
 static void os_probe_listmount(struct os *os)
 {
 	uint64_t id;
@@ -633,7 +633,7 @@ static void os_probe_listmount(struct os *os)
 		os->caps &= ~OSC_REQ_VER1;
 		n = os_listmount(os, K_LSMT_ROOT, 0, &id, 1);
 	}
-	/* ENOENT: there, but the root has no mount in this namespace. */
+	/* ENOENT: it exists, but the root has no mount in this namespace. */
 	if (n < 0 && errno != ENOENT) {
 		os->caps &= ~(OSC_LISTMOUNT | OSC_REQ_VER1);
 		return;
@@ -642,7 +642,7 @@ static void os_probe_listmount(struct os *os)
 		return;
 	struct k_statmount st;
 	memset(&st, 0, sizeof(st));
-	/* Of the mount of "/", if it is one that is told: then its 32-bit ID as well. */
+	/* Ask for the mount of "/", if known, which also returns its 32-bit ID. */
 	uint64_t root = os_statx_mnt_id(&os->root, true);
 	uint64_t mask = K_STATMOUNT_SUPPORTED_MASK | K_STATMOUNT_MNT_BASIC;
 	int rc = os_statmount(os, root ? root : id, mask, &st, sizeof(st));
@@ -677,7 +677,7 @@ void os_init(struct os *os, const char *disable)
 	if (!(os->disabled & OSC_LISTMOUNT))
 		os_probe_listmount(os);
 	if (!(os->disabled & OSC_OPENAT2)) {
-		/* A size that it cannot be is what it complains of first. */
+		/* The kernel checks the size, which is invalid here, first. */
 		if (OS_CALL(os, OS_OPENAT2, syscall(K_NR_openat2, -1, NULL, NULL, 0)) < 0 && errno == EINVAL)
 			os->caps |= OSC_OPENAT2;
 	}

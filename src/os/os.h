@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The kernel facade: every crossing into the kernel that getmnt makes goes
- * through one of these functions, which counts it.
+ * The kernel facade: getmnt makes every system call through one of these functions, which count
+ * it.
  *
- * The functions are thin: they retry EINTR, set errno, and count a call once
- * for each time the kernel was entered.  In the build of `make profile` each kind of
- * call is a function of its own as well: os/crossing.h.
+ * They retry EINTR, set errno, and count each entry into the kernel.  In the build of
+ * `make profile` each system call is also a function of its own: os/crossing.h.
  *
- * A struct os belongs to one thread.  Workers have their own, and the owner
- * adds the counts up with os_join().
+ * A struct os belongs to one thread.  Workers have their own; os_join() adds up the counts.
  */
 #ifndef GM_OS_OS_H
 #define GM_OS_OS_H
@@ -94,7 +92,7 @@ enum os_call {
 	OS_NCALLS,
 };
 
-/** What the running kernel has; probed once, by os_init(). */
+/** Features of the running kernel; probed once, by os_init(). */
 enum os_caps {
 	OSC_LISTMOUNT      = 1 << 0,  /* listmount(2) and statmount(2), 6.8 */
 	OSC_STATX_MNT_ID   = 1 << 1,  /* STATX_MNT_ID and ATTR_MOUNT_ROOT, 5.8 */
@@ -127,12 +125,12 @@ struct os {
  * Probe the kernel and begin counting.
  *
  * @disable
- *         A comma-separated list of listmount, statx-mntid, openat2, fanotify,
- *         uring, bulk, clock to do without, as in the environment's GETMNT_DISABLE; NULL for
- *         none.  Unknown words are ignored.
- * Costs a statx of "/", an openat2 that opens nothing, and up to two listmount
- * calls and a statmount; a uname where statx tells no mount IDs; and again up to
- * twice a statx that fails.  These are counted.
+ *         Features not to use, as in the environment variable GETMNT_DISABLE: a comma-separated
+ *         list of listmount, statx-mntid, openat2, fanotify, uring, bulk, clock; NULL for none.
+ *         Unknown words are ignored.
+ * Costs a statx of "/", an openat2 that opens nothing, up to two listmount calls and a statmount;
+ * a uname if statx returns no mount IDs; and up to two more calls of a failing statx.  All are
+ * counted.
  */
 void os_init(struct os *os, const char *disable);
 
@@ -145,7 +143,7 @@ void os_join(struct os *os, const struct os *worker);
 /** The name of a kind of call, as strace writes it: "statx", "getdents64". */
 const char *os_call_name(enum os_call call);
 
-/** For the files of os/: whether a call that failed is to be made again. It was
+/** For the files of os/: whether to repeat a call that failed. It was
     interrupted, and that not too often: nobody may keep us for ever.
     @tries  0 to begin with. */
 bool os_again(unsigned *tries);
@@ -154,7 +152,7 @@ bool os_again(unsigned *tries);
 uint64_t os_calls_total(const struct os *os);
 
 /**
- * statx(2); where that is refused fstatat(2), which tells no mount IDs.
+ * statx(2); if that is refused, fstatat(2), which returns no mount IDs.
  *
  * @st [out]
  *         Zeroed by this function before the call.
@@ -167,7 +165,7 @@ int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mas
 /** The mount ID of a result, in the ID space of unique or plain; 0 if unknown. */
 uint64_t os_statx_mnt_id(const struct k_statx *st, bool unique);
 
-/** Whether a result is of the root of a mount (false where that is unknown). */
+/** Whether a result is the root of a mount (false if unknown). */
 bool os_statx_is_mount_root(const struct k_statx *st);
 
 /** openat(2), always with O_CLOEXEC.  @return a descriptor, or -1. */
@@ -178,19 +176,18 @@ int os_openat(struct os *os, int dirfd, const char *path, int flags);
 int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t resolve);
 
 /**
- * Open a directory for reading entries: O_NOFOLLOW, and O_NOATIME where we
- * may.  @return a descriptor, or -1.
- * Errors: those of openat(2); ENOTDIR for what is no directory, or a link.
+ * Open a directory for reading entries: O_NOFOLLOW, and O_NOATIME if permitted.  @return a descriptor, or -1.
+ * Errors: those of openat(2); ENOTDIR: not a directory, or a symlink.
  */
 int os_opendir(struct os *os, int dirfd, const char *name);
 
 /**
- * A mount without those on it, that is attached nowhere: open_tree(2).
+ * Clone a mount without its submounts, detached: open_tree(2).
  *
- * @fd      Of its root; may be made with O_PATH.
- * @return a descriptor made with O_PATH, or -1.
+ * @fd      Its root; O_PATH is enough.
+ * @return an O_PATH descriptor, or -1.
  * Errors: ENOSYS (before Linux 5.2), EPERM (no CAP_SYS_ADMIN over the namespace),
- *         EINVAL (it is of another, unbindable, or hides what must not be seen).
+ *         EINVAL (it is of another namespace, unbindable, or has locked submounts).
  */
 int os_open_tree(struct os *os, int fd);
 
@@ -198,18 +195,17 @@ int os_open_tree(struct os *os, int fd);
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
 
 /**
- * The length of the name in an entry whose reclen was checked, by words: entries are
- * made of them.  Pure.
+ * The length of the name in an entry whose reclen was checked, word by word.  Pure.
  *
- * @slash [out]  Whether there is a slash in it.
- * @return  The length; what there is room for: no NUL ends it.
+ * @slash [out]  Whether it contains a slash.
+ * @return  The length; the size of the field if no NUL ends it.
  */
 static inline size_t os_dirent_len_words(const struct k_dirent *entry, bool *slash)
 {
 	const size_t head = offsetof(struct k_dirent, name), room = entry->reclen - head;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	const uint64_t ones = UINT64_MAX / 255, tops = ones << 7;
-	/* The bytes before the name in its first word, as if they were of it. */
+	/* The bytes before the name in its first word count as part of it. */
 	uint64_t before = ones & ((UINT64_C(1) << head % 8 * 8) - 1), mask = ~(before * 255), found = 0;
 	*slash = false;
 	for (size_t at = head / 8 * 8; at < entry->reclen; at += 8) {
@@ -218,7 +214,7 @@ static inline size_t os_dirent_len_words(const struct k_dirent *entry, bool *sla
 		word = (word & mask) | before;
 		before = 0;
 		mask = UINT64_MAX;
-		/* The lowest of these bits stands for the first such byte. */
+		/* The lowest of these bits is that of the first such byte. */
 		uint64_t end = (word - ones) & ~word & tops;
 		word ^= ones * '/';
 		found |= (word - ones) & ~word & tops & (end ? (end & -end) - 1 : UINT64_MAX);
@@ -251,7 +247,7 @@ static inline size_t os_dirent_len(const struct k_dirent *entry, bool *slash)
 		if (found) {
 			size_t len = at + (size_t)__builtin_ctz(found) - head;
 			*slash = entry->name[len] != '\0';
-			/* It happens on broken file systems alone. */
+			/* Only on broken file systems. */
 			return *slash ? os_dirent_len_words(entry, slash) : len;
 		}
 	}
@@ -263,13 +259,13 @@ static inline size_t os_dirent_len(const struct k_dirent *entry, bool *slash)
 }
 
 /**
- * The entry at *at of the n bytes that os_getdents() gave.  Pure.
+ * The entry at *at of the n bytes from os_getdents().  Pure.
  *
- * @at      Moved behind it.
- * @len [out]  The length of its name; 0 where a slash is in it, which leads
- *          elsewhere: a broken file system may give one.  May be NULL.
- * @return  The entry, its name ended by a NUL; NULL at the end, and where no
- *          whole entry stands (errno is EIO, and *at less than n).
+ * @at      Moved past it.
+ * @len [out]  The length of its name; 0 if the name contains a slash, as on a broken file system.
+ *          May be NULL.
+ * @return  The entry, whose name ends in a NUL; NULL at the end, and if the entry is not whole
+ *          (errno is EIO, and *at less than n).
  */
 static inline const struct k_dirent *os_dirent(const void *buf, size_t n, size_t *at, size_t *len)
 {
@@ -299,14 +295,14 @@ ssize_t os_read(struct os *os, int fd, void *buf, size_t size);
  *
  * @major, minor [out]
  *         The number of a device; may be NULL.
- * By fstat(2), so that every statx counted is a look at a mount or an entry.
+ * By fstat(2): every counted statx is of a mount or an entry.
  */
 unsigned os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *minor);
 
 /**
- * What device mapper tells of a device whose table is one multipath target.
+ * The status of a device mapper device whose table is one multipath target.
  *
- * Without a flush: it waits for no I/O (ioctl DM_TABLE_STATUS).
+ * Without a flush, so that it waits for no I/O (ioctl DM_TABLE_STATUS).
  *
  * @fd
  *         /dev/mapper/control
@@ -323,17 +319,17 @@ int os_wait_readable(struct os *os, int fd);
 /** pread(2).  @return bytes, or -1. */
 ssize_t os_pread(struct os *os, int fd, void *buf, size_t size, uint64_t offset);
 
-/** Whether whoever read from a pipe or socket that we write to is gone. */
+/** Whether the reader of a pipe or socket is gone. */
 bool os_reader_gone(struct os *os, int fd);
 
 /**
  * faccessat2(2) by the real user, of a link itself.
  *
- * @name    "": what dirfd is, which may be made with O_PATH.
+ * @name    "": dirfd itself, for which O_PATH is enough.
  * @mode    R_OK, W_OK, X_OK.
  * @return 0, or -1.
  * Errors: those of faccessat2(2); ENOSYS: before Linux 5.8, of "", without /proc.
- * Before Linux 5.8 a link is followed; ask about none.
+ * Before Linux 5.8 a symlink is followed.
  */
 int os_access(struct os *os, int dirfd, const char *name, int mode);
 
@@ -347,7 +343,7 @@ struct os_sizes {
 	uint64_t blocks, bfree, bavail, frsize, files, ffree;
 };
 
-/** Ask for the sizes by os_fstatfs().  @return 0, or -1: *sizes is as it was. */
+/** Get the sizes.  @return 0, or -1: *sizes is unchanged. */
 int os_fs_sizes(struct os *os, int fd, struct os_sizes *sizes);
 
 /** write(2).  @return bytes, or -1. */
@@ -356,16 +352,16 @@ ssize_t os_write(struct os *os, int fd, const void *buf, size_t size);
 struct iovec;
 
 /**
- * Write all of some pieces; where a descriptor does not wait for room (O_NONBLOCK), we do.
+ * Write all pieces; on a descriptor with O_NONBLOCK, wait for room.
  *
  * @pieces, n
- *         Moved behind what was written, also on failure.
+ *         Moved past what was written, also on failure.
  * @return 0, or -1.
  * Errors: those of writev(2).
  */
 int os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n);
 
-/** Make an empty file, which must not be there, 0600.  @return a descriptor, or -1. */
+/** Create an empty file that must not exist, 0600.  @return a descriptor, or -1. */
 int os_create(struct os *os, int dirfd, const char *path);
 
 /** mkdirat(2).  @return 0, or -1. */
@@ -396,11 +392,11 @@ int os_getcwd(struct os *os, char *buf);
 /**
  * The host's name, by uname(2).
  *
- * @return a string to be freed, or NULL.
+ * @return a string that the caller frees, or NULL.
  */
 char *os_hostname(struct os *os);
 
-/** The kernel's release, in the same way: "6.1.0-13-amd64". */
+/** The release of the kernel: "6.1.0-13-amd64".  @return as os_hostname(). */
 char *os_release(struct os *os);
 
 /** fcntl(F_DUPFD_CLOEXEC).  @return a descriptor of at least min, or -1. */
@@ -427,19 +423,18 @@ int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmou
                  size_t size);
 
 /**
- * Watch the mounts of this process's namespace: fanotify(7) on its descriptor
- * of /proc/self/ns/mnt.  One event, struct k_fanotify_event, is read for each
- * mount that is attached (K_FAN_MNT_ATTACH), detached or, both bits at once,
- * moved; none for what remains in its place.  The queue is bounded
- * (fs.fanotify.max_queued_events): K_FAN_Q_OVERFLOW tells that it was full.
+ * Watch the mounts of this process's namespace: fanotify(7) on /proc/self/ns/mnt.  One event,
+ * struct k_fanotify_event, is read for each mount that is attached (K_FAN_MNT_ATTACH), detached
+ * or, with both bits, moved.  The queue is limited (fs.fanotify.max_queued_events):
+ * K_FAN_Q_OVERFLOW means that it was full.
  *
- * @return a descriptor that does not block, to be closed by the caller; or -1.
+ * @return a non-blocking descriptor that the caller closes, or -1.
  * Errors: ENOSYS (disabled), EINVAL (missing), EPERM (no CAP_SYS_ADMIN over
  *         the namespace), EMFILE, ENOMEM, those of opening in /proc.
  */
 int os_watch_mounts(struct os *os);
 
-/** See whether os_watch_mounts() works, and note it in caps. */
+/** Check whether os_watch_mounts() works, and set the bit in caps. */
 void os_probe_events(struct os *os);
 
 /** pidfd_open(2): readable once the process has ended.  @return a descriptor, or -1. */
@@ -458,29 +453,29 @@ unsigned os_nofile(struct os *os, unsigned most);
 unsigned os_raise_nofile(struct os *os, unsigned want);
 
 /**
- * Have the table of descriptors grown, before threads share it: from then on each time that
- * it grows whoever opens something waits for all processors (an RCU grace period, 20 ms).
+ * Grow the table of descriptors before threads share it: after that, each growth makes the opener
+ * wait for all processors (an RCU grace period, 20 ms).
  *
- * @fd  An open one.
- * @n   As many as there will be, within the limit.
+ * @fd  An open descriptor.
+ * @n   The number of descriptors to make room for, within the limit.
  */
 void os_grow_fds(struct os *os, int fd, unsigned n);
 
 /**
- * Start a thread that takes no signals: they are for the program's own.
+ * Start a thread that blocks all signals.
  *
- * @return 0, or an error number.  Errors: those of pthread_create(3); in a build for
- *         gprof always EAGAIN.
+ * @return 0, or an error number.  Errors: those of pthread_create(3); always EAGAIN in a build for
+ *         gprof.
  */
 int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
-/** How many processors this process may run on; at least 1. */
+/** The number of processors that this process may run on; at least 1. */
 unsigned os_cpus(struct os *os);
 
 /** A monotonic clock in seconds.  Not counted: it does not enter the kernel. */
 double os_now(void);
 
-/** Nanoseconds since *since, which is set to now; UINT64_MAX: nobody knows.  Not
+/** Nanoseconds since *since, which is set to now; UINT64_MAX: unknown.  Not
     counted either. */
 uint64_t os_elapsed(const struct os *os, uint64_t *since);
 

@@ -31,7 +31,7 @@ int os_fork_process(struct os *os)
 void os_exit_process(int status)
 {
 	(syscall)(SYS_exit_group, status);
-	/* A filter refuses it: then by a signal, which not even that can. */
+	/* Refused by a filter: end by a signal, which it cannot refuse. */
 	(syscall)(SYS_exit, status);
 	for (;;)
 		__builtin_trap();
@@ -47,7 +47,7 @@ bool os_reap(struct os *os, int pid, double seconds, int *status)
 	enum { STEP_MS = 1 };
 	double end = seconds > 0 ? os_now() + seconds : 0;
 	unsigned tries = 0;
-	/* Steps are counted, too: a wait may be cut short each time. */
+	/* Count the steps as well: each wait may be cut short. */
 	for (double steps = seconds * 1e3 / STEP_MS;;) {
 		pid_t done = OS_CALL(os, OS_WAIT, waitpid(pid, status, WNOHANG));
 		if (done > 0 || (done < 0 && !os_again(&tries)))
@@ -57,7 +57,7 @@ bool os_reap(struct os *os, int pid, double seconds, int *status)
 	}
 }
 
-/** What os_read_rooted() has its thread do. */
+/** The arguments of the thread of os_read_rooted(). */
 struct rooted {
 	struct os *os;
 	int root, fd;
@@ -91,7 +91,7 @@ ssize_t os_read_rooted(struct os *os, int root, int fd, char *buf, size_t size)
 	return r.n > 0 ? r.n : -1;
 }
 
-/** Room for one descriptor beside a message. */
+/** Room for one descriptor passed with a message. */
 union os_control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 	struct cmsghdr align;
@@ -164,7 +164,7 @@ int os_shutdown(struct os *os, int sock)
 	return OS_CALL(os, OS_SHUTDOWN, shutdown(sock, SHUT_WR));
 }
 
-/** Close all descriptors from one on. */
+/** Close all descriptors from first on. */
 static void close_from(int first)
 {
 #ifdef SYS_close_range
@@ -215,15 +215,15 @@ int os_detach(struct os *os, const char *name, int parent, int fds[2])
 	setsid();   /* fails if it leads one already */
 	if (chdir("/") != 0)
 		return -1;
-	/* A service manager that stops a unit tells all of its processes: one
-	   that ends when its parent does need not be told. */
+	/* A service manager that stops a unit signals all of its processes; one that ends with its
+	   parent can take the signal. */
 	for (int number = 1; number < NSIG; ++number)
 		signal(number, orphan && number != SIGCHLD ? SIG_IGN : SIG_DFL);
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 
-	/* Out of the way first: they may stand where they are to go to. */
+	/* Out of the way first: they may be 3 or 4 already. */
 	for (int i = 0; i < 2; ++i) {
 		if (fds[i] >= 0 && (fds[i] = os_dupfd(os, fds[i], 5)) < 0)
 			return -1;
@@ -232,7 +232,7 @@ int os_detach(struct os *os, const char *name, int parent, int fds[2])
 		if (fds[i] >= 0 && (fds[i] = dup3(fds[i], kept++, O_CLOEXEC)) < 0)
 			return -1;
 	}
-	/* What is not cached might be asked of a server that does not answer. */
+	/* Only if it is cached: a server might not answer. */
 	int null = os_openat2(os, AT_FDCWD, "/dev/null", O_RDWR, K_RESOLVE_CACHED);
 	if (null < 0)   /* also on a bare root; what is written to it fails */
 		null = open("/", O_PATH | O_CLOEXEC);

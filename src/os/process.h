@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Processes and the sockets between them: the part of the kernel facade that
- * only the prober needs.  Counted as all of it (os.h).
+ * Processes and the sockets between them.
  */
 #ifndef GM_OS_PROCESS_H
 #define GM_OS_PROCESS_H
@@ -20,29 +19,28 @@ int os_socketpair(struct os *os, int fds[2]);
 int os_fork_process(struct os *os);
 
 /**
- * Read a file of the kernel's as a process reads it whose root is another directory: paths
- * in it begin there.  A thread with a root of its own (CLONE_FS) reads it: this takes less
- * than a child.  The process must be allowed to chroot(2).
+ * Read a kernel file as a process with another root sees it: paths in it begin there.  A thread
+ * with its own root (CLONE_FS) reads it, which is cheaper than a child.  Needs the permission to
+ * chroot(2).
  *
- * @root  The directory, opened with O_PATH.
- * @fd    The file; read from where it is.
- * @return as read(2); -1: it was not read, or is empty.
+ * @root  The root, an O_PATH descriptor.
+ * @fd    The file, read from its current position.
+ * @return as read(2); -1 also if it is empty.
  */
 ssize_t os_read_rooted(struct os *os, int root, int fd, char *buf, size_t size);
 
-/** End this process at once, also where a filter refuses exit_group(2). */
+/** End this process at once, even if a filter refuses exit_group(2). */
 _Noreturn void os_exit_process(int status);
 
 /** kill(2).  @return 0, or -1. */
 int os_kill(struct os *os, int pid, int signal);
 
 /**
- * waitpid(2), never without an end: a child that ends may be stopped, or wait in the
- * kernel.
+ * waitpid(2) with a time limit: a dying child may be stopped, or sleep in the kernel.
  *
- * @seconds  How long to wait for it; 0: not at all.
+ * @seconds  How long to wait; 0: not at all.
  * @status [out]  As waitpid(2) has it; may be NULL.
- * @return whether the child is gone: reaped, by us or by another.
+ * @return whether the child is gone.
  */
 bool os_reap(struct os *os, int pid, double seconds, int *status);
 
@@ -70,14 +68,13 @@ ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bo
 int os_shutdown(struct os *os, int sock);
 
 /**
- * Become a process that nobody waits for: a session of its own, in "/", named,
- * descriptors 0 to 2 on /dev/null (on "/", where that might block), of the
- * others these two alone, signals at their defaults.
+ * Become a process that nobody waits for: its own session, in "/", named, descriptors 0 to 2 on
+ * /dev/null (on "/" if that might block), all others but two closed, default signals.
  *
- * @parent  The process that forked it, at whose end it is killed.  0: it outlives
- *          that, and sees to its end itself; signals are ignored then.
- * @fds [in, out]  Two descriptors to keep, which become 3 and 4; -1 for none.
- * @return 0, or -1: it is not what it is to be, and has to end.
+ * @parent  The parent process; when it ends, this process is killed.  0: this process outlives it
+ *          and ends by itself; signals are ignored.
+ * @fds [in, out]  Two descriptors to keep, which become 3 and 4; or -1.
+ * @return 0, or -1: the process must end.
  */
 int os_detach(struct os *os, const char *name, int parent, int fds[2]);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A timer's signal, and in its handler one look at where the thread was.
+ * A timer's signal, whose handler reads the address at which the thread was interrupted.
  *
- * Which addresses are whose is found out before, by dl_iterate_phdr(3), so the
- * handler only compares and counts: it takes no lock, allocates nothing, and
- * knows of no library that is loaded later (that is another).  A signal that
- * comes in a call is delivered at its end, where the clock still says so.
+ * The address ranges are read before, by dl_iterate_phdr(3), so that the handler only compares and
+ * counts: it takes no lock and allocates nothing.  A library that is loaded later counts as
+ * another.  A signal during a call is delivered at its end, when the clock still marks the call.
  */
 #include "os/sampler.h"
 
@@ -34,7 +33,7 @@ static struct {
 	struct sigaction before;
 } sampler;
 
-/** Where the thread was interrupted; 0: not known here. */
+/** The address where the thread was interrupted; 0: unknown. */
 static uintptr_t address_of(const void *context)
 {
 	const ucontext_t *at = context;
@@ -71,7 +70,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	sampler.at[where] = sampler.at[where] + 1;
 }
 
-/** Note the code of one object. */
+/** Record the code ranges of one object. */
 static int note_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	(void)size;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Where a thread is, looked at many times a second: in a call, in our code, in
- * the C library or in another.  For runs under a clock (os/clock.h) that only marks.
+ * Samples, many times a second, where a thread is: in a call, in our code, in the C library or in
+ * another library.  For runs under a clock (os/clock.h) that only marks.
  *
- * Not for a run whose calls are counted: a signal that comes while a directory is
- * read ends that getdents64(2) early, and another is made.
+ * Not for a run whose calls are counted: a signal ends getdents64(2) early, and causes another
+ * call.
  */
 #ifndef GM_OS_SAMPLER_H
 #define GM_OS_SAMPLER_H
@@ -27,20 +27,20 @@ struct os_samples {
 };
 
 /**
- * Begin to sample this thread.
+ * Start sampling this thread.
  *
- * One sampler runs at a time.  It uses a real-time signal, whose action is
- * given back by os_sampler_stop().
+ * One sampler runs at a time.  It uses a real-time signal, whose action os_sampler_stop()
+ * restores.
  *
- * @clock   Says whether a call is made: of the struct os that this thread uses.
- * @period  Nanoseconds from one sample to the next, of real time.
+ * @clock   The clock of the struct os that this thread uses.
+ * @period  Nanoseconds of real time between samples.
  * @return 0, or -1.
- * Errors: EBUSY (one runs), ENOSYS (on this kind of processor it is not known
- *         where the thread was), those of timer_create(2).
+ * Errors: EBUSY (a sampler runs), ENOSYS (not implemented for this processor), those of
+ *         timer_create(2).
  */
 int os_sampler_start(const struct os_clock *clock, uint64_t period);
 
-/** End that.  @samples  What was seen is added to it. */
+/** Stop.  @samples  The samples are added to it. */
 void os_sampler_stop(struct os_samples *samples);
 
 #endif
