@@ -52,7 +52,9 @@ int path_index(struct run *run)
 		return -1;
 	map64_init(places);
 	for (size_t i = run_count(run); i > 0; --i) {
-		if (is_seen(run, i - 1) && map64_put(places, map64_text(run_name(run, i - 1)), (uint32_t)(i - 1)) == MAP64_NONE) {
+		if (is_seen(run, i - 1)
+		    && map64_put(places, map64_text(run_name(run, i - 1)), (uint32_t)(i - 1))
+		               == MAP64_NONE) {
 			map64_destroy(places);
 			free(places);
 			return -1;
@@ -103,7 +105,8 @@ static void file_blocked(void *arg, const struct devmap_file *file)
 	bool known = *file->path == '/' && blocked->files < FILES_MAX;
 	uint32_t on = known ? path_mount(blocked->run, file->path) : MT_NONE;
 	blocked->blocks |= on == MT_NONE || stands_blocked(blocked->run, on, blocked->files + 1)
-	                   || !discover_loop_here(blocked->run->devs, blocked->run->table, file->major, file->minor, AT_FDCWD);
+	                   || !discover_loop_here(blocked->run->devs, blocked->run->table,
+	                                          file->major, file->minor, AT_FDCWD);
 }
 
 /**
@@ -125,7 +128,7 @@ static bool mount_blocks(const struct run *run, uint32_t node, unsigned files)
 	if (!run->devs)
 		return false;
 	if (m->dev_major == 0 && !source)
-		return flags & FST_DEVICE && !(flags & FST_SUBVOL);   /* on a file, as erofs can be */
+		return flags & FST_DEVICE && !(flags & FST_SUBVOL);   /* on a file: erofs */
 	if (devmap_mount_blocks(run->devs, m->dev_major, m->dev_minor, source, NULL))
 		return true;
 	struct files_blocked blocked = {.run = run, .files = files};
@@ -206,7 +209,8 @@ bool path_blocks(void *arg, const char *path)
 bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor)
 {
 	struct run *run = arg;
-	return path_blocks(run, path) || !discover_loop_here(run->devs, run->table, major, minor, AT_FDCWD);
+	return path_blocks(run, path)
+	       || !discover_loop_here(run->devs, run->table, major, minor, AT_FDCWD);
 }
 
 /**
@@ -220,7 +224,8 @@ static enum path_known cwd_known(struct run *run, const char *name, int *error)
 		return PATH_BLIND;
 	struct k_statx here, there;
 	int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-	unsigned mask = (run->table->unique_ids ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID) | K_STATX_INO;
+	unsigned mask = (run->table->unique_ids ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID)
+	                | K_STATX_INO;
 	if (os_statx(&run->os, AT_FDCWD, ".", flags, mask, &here) == 0
 	    && os_statx(&run->os, run->rootfd, name, flags, mask, &there) == 0
 	    && here.mnt_id == there.mnt_id && here.ino == there.ino
@@ -232,10 +237,12 @@ static enum path_known cwd_known(struct run *run, const char *name, int *error)
 
 const char *path_error(int error)
 {
-	return error == ESTALE ? "the working directory has no name any more, or another mount covers it"
+	return error == ESTALE
+	               ? "the working directory has no name any more, or another mount covers it"
 	       : error == EREMOTE ? "a file system that can block is mounted on it"
 	       : error == ENOTSUP ? "it is not a regular file"
-	       : error == ETIME ? "it is a FIFO that nobody writes to" : strerror(error);
+	       : error == ETIME   ? "it is a FIFO that nobody writes to"
+	                          : strerror(error);
 }
 
 /**
@@ -292,7 +299,8 @@ static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_M
 {
 	const struct follow *follow = arg;
 	struct run *run = follow->run;
-	ssize_t n = os_readlinkat(&run->os, run->rootfd, path_at(run, path_text(walk)), target, PATH_MAX);
+	ssize_t n = os_readlinkat(&run->os, run->rootfd, path_at(run, path_text(walk)), target,
+	                          PATH_MAX);
 	/* What a descriptor is open on and has no other name: <(command), /dev/stdin. */
 	if (n > 6 && memcmp(target, "pipe:[", 6) == 0
 	    && strcmp(run->d->tree.nodes[follow->node].mount->fstype, "proc") == 0) {
@@ -341,7 +349,8 @@ enum path_known path_follow(struct run *run, const char *path, struct strbuf *ou
 	if (rc != 0 && follow.known == PATH_SEEN)
 		follow.known = PATH_MISSING;
 	bool whole = follow.known == PATH_SEEN
-	             || (follow.known == PATH_MISSING && error == ENOENT && walk.rest && path_is_done(&walk));
+	             || (follow.known == PATH_MISSING && error == ENOENT && walk.rest
+	                 && path_is_done(&walk));
 	/* What was not followed is taken as it is written. */
 	if (walk.rest)
 		path_append_rest(&walk);

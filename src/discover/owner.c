@@ -25,17 +25,21 @@ void dsc_find_owners(struct dsc *dsc, uint32_t *owners)
 	uint32_t task = 0;
 	/* In the user namespace of another process, root is its creator. */
 	if (dsc->opts->procfd != AT_FDCWD)
-		task = os_statx(dsc->os, dsc->opts->procfd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) == 0
-		       ? st.uid : FUSE_USER_UNKNOWN;
+		task = os_statx(dsc->os, dsc->opts->procfd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st)
+		                       == 0
+		               ? st.uid
+		               : FUSE_USER_UNKNOWN;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mount *m = tree->nodes[i].mount;
-		owners[i] = task != 0 && is_fuse(m->fstype) ? task : fuse_user(m->fstype, m->fs_opts);
+		owners[i] = task != 0 && is_fuse(m->fstype) ? task
+		                                            : fuse_user(m->fstype, m->fs_opts);
 	}
 	for (bool changed = true; changed;) {
 		changed = false;
 		for (uint32_t i = 0; i < tree->count; ++i) {
 			uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
-			if (owners[node] == 0 && parent != MT_NONE && owners[parent] != 0 && !mtree_stacked(tree, node)) {
+			if (owners[node] == 0 && parent != MT_NONE && owners[parent] != 0
+			    && !mtree_stacked(tree, node)) {
 				owners[node] = owners[parent];
 				changed = true;
 			}
@@ -73,11 +77,16 @@ const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners)
 	}
 	if (named < count)
 		strbuf_printf(&text, " and %u more", count - named);
-	strbuf_printf(&text, ": too many mounts do not answer (at most %d of one user are probed, %d of all users "
-	              "but root, %d in all); unmount the hung mounts or end their servers, and try again "
-	              "when the " PROBER_PROCESS " processes have ended",
-	              PROBER_LEFT_USER, PROBER_LEFT_USERS, PROBER_LEFT_MAX);
-	const char *reason = text.failed ? NULL : arena_strndup(&dsc->d->names, strbuf_str(&text), text.len);
+	strbuf_printf(
+		&text,
+		": too many mounts do not answer (at most %d of one user are probed, %d of all "
+	        "users "
+		"but root, %d in all); unmount the hung mounts or end their servers, and try again "
+		"when the " PROBER_PROCESS " processes have ended",
+		PROBER_LEFT_USER, PROBER_LEFT_USERS, PROBER_LEFT_MAX);
+	const char *reason = text.failed
+	                             ? NULL
+	                             : arena_strndup(&dsc->d->names, strbuf_str(&text), text.len);
 	strbuf_destroy(&text);
 	return reason ? reason : "mounts were not probed: too many mounts do not answer";
 }

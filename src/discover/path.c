@@ -30,10 +30,12 @@ static uint64_t paths_key(const char *path, size_t n)
  * @key [out]  Its key, or a free one.
  * @return its node, or MT_NONE.
  */
-static uint32_t paths_point(const struct dsc_paths *paths, uint64_t *key, const char *path, size_t n)
+static uint32_t paths_point(const struct dsc_paths *paths, uint64_t *key, const char *path,
+                            size_t n)
 {
 	uint32_t node;
-	for (*key = paths_key(path, n); (node = map64_get(&paths->points, *key)) != MAP64_NONE; ++*key) {
+	for (*key = paths_key(path, n); (node = map64_get(&paths->points, *key)) != MAP64_NONE;
+	     ++*key) {
 		const char *point = paths->dsc->tree->nodes[node].mount->point;
 		if (strncmp(point, path, n) == 0 && point[n] == '\0')
 			return node;

@@ -56,7 +56,8 @@ static int take(struct os *os, int fd, struct strbuf *to)
 static int listen_to(struct os *os, double end, const int fds[2], struct os_bounded *done)
 {
 	struct strbuf *const to[2] = {&done->out, &done->err};
-	struct pollfd polled[2] = {{.fd = fds[0], .events = POLLIN}, {.fd = fds[1], .events = POLLIN}};
+	struct pollfd polled[2] = {{.fd = fds[0], .events = POLLIN},
+	                           {.fd = fds[1], .events = POLLIN}};
 	while (polled[0].fd >= 0 || polled[1].fd >= 0) {
 		double left = end - os_now();
 		done->late = left <= 0;
@@ -65,7 +66,9 @@ static int listen_to(struct os *os, double end, const int fds[2], struct os_boun
 		if (os_poll(os, polled, 2, left < 1e6 ? (int)(left * 1e3) + 1 : (int)1e9) < 0)
 			return -1;
 		for (int i = 0; i < 2; ++i) {
-			int more = polled[i].fd >= 0 && polled[i].revents ? take(os, polled[i].fd, to[i]) : 1;
+			int more = polled[i].fd >= 0 && polled[i].revents
+			                   ? take(os, polled[i].fd, to[i])
+			                   : 1;
 			if (more < 0)
 				return -1;
 			if (more == 0)
@@ -75,7 +78,8 @@ static int listen_to(struct os *os, double end, const int fds[2], struct os_boun
 	return 0;
 }
 
-int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg, struct os_bounded *done)
+int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg,
+               struct os_bounded *done)
 {
 	int out[2] = {-1, -1}, err[2] = {-1, -1}, rc = -1, status = -1;
 	double end = os_now() + seconds;
@@ -133,7 +137,8 @@ static int run_program(void *arg)
 	return NOT_RUN;
 }
 
-int os_bounded_program(struct os *os, double seconds, char *const argv[], char *const envp[], struct os_bounded *done)
+int os_bounded_program(struct os *os, double seconds, char *const argv[], char *const envp[],
+                       struct os_bounded *done)
 {
 	struct program program = {argv, envp};
 	return os_bounded(os, seconds, run_program, &program, done);

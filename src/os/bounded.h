@@ -36,7 +36,8 @@ struct os_bounded {
  * @return 0, or -1.  Errors: those of fork(2) and socketpair(2); EFBIG:
  *         it printed more than BOUNDED_MAX; ENOMEM.
  */
-int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg, struct os_bounded *done);
+int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg,
+               struct os_bounded *done);
 
 /**
  * Run a program; its standard input is empty.
@@ -44,7 +45,8 @@ int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg, 
  * @argv  argv[0] is its path; ended by NULL, as is envp.
  * @done [out]  Its status is 127 if it cannot be run.
  */
-int os_bounded_program(struct os *os, double seconds, char *const argv[], char *const envp[], struct os_bounded *done);
+int os_bounded_program(struct os *os, double seconds, char *const argv[], char *const envp[],
+                       struct os_bounded *done);
 
 void os_bounded_destroy(struct os_bounded *done);
 

@@ -19,7 +19,8 @@ void os_origin_init(struct os_origin *origin)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	*origin = (struct os_origin){.block = malloc(2 * page)};
 	if (origin->block) {
-		unsigned char *mark = (unsigned char *)(((uintptr_t)origin->block + page - 1) / page * page);
+		unsigned char *mark = (unsigned char *)(((uintptr_t)origin->block + page - 1) / page
+		                                        * page);
 		/* Linux 4.14. */
 		if (madvise(mark, page, MADV_WIPEONFORK) == 0)
 			origin->mark = mark;

@@ -32,7 +32,8 @@ int os_fstatat(struct os *os, int dirfd, const char *name, struct stat *st)
 int os_create_new(struct os *os, int dirfd, const char *name)
 {
 	int fd;
-	CALL(fd, OS_OPENAT, openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+	CALL(fd, OS_OPENAT,
+	     openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
 	return fd;
 }
 
@@ -154,11 +155,14 @@ bool os_signals_wait(struct os *os, const struct os_signals *held)
 		return false;
 	for (int number = 1; number < NSIG; ++number) {
 		struct sigaction action;
-		bool harmless = number == SIGCHLD || number == SIGCONT || number == SIGURG || number == SIGWINCH
-		                || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
-		if (harmless || sigismember(&waiting, number) != 1 || sigismember(&held->mask, number) == 1)
+		bool harmless = number == SIGCHLD || number == SIGCONT || number == SIGURG
+		                || number == SIGWINCH || number == SIGTSTP || number == SIGTTIN
+		                || number == SIGTTOU;
+		if (harmless || sigismember(&waiting, number) != 1
+		    || sigismember(&held->mask, number) == 1)
 			continue;
-		if (OS_CALL(os, OS_SIGACTION, sigaction(number, NULL, &action)) == 0 && action.sa_handler != SIG_IGN)
+		if (OS_CALL(os, OS_SIGACTION, sigaction(number, NULL, &action)) == 0
+		    && action.sa_handler != SIG_IGN)
 			return true;
 	}
 	return false;

@@ -46,7 +46,8 @@ static uint64_t clock_look(struct os_clock *clock, uint64_t now)
 	if (took / 2 < clock->half)
 		clock->half = took / 2;
 	/* The CPU time is of half a look after `now`, and half a look before `looked`. */
-	int64_t off = (int64_t)(now - clock->looked) - (int64_t)(cpu - clock->cpu) + 2 * (int64_t)clock->half;
+	int64_t off = (int64_t)(now - clock->looked) - (int64_t)(cpu - clock->cpu)
+	              + 2 * (int64_t)clock->half;
 	++clock->looks;
 	clock->looking += took;
 	if (took >= 2 * clock->half + OS_CLOCK_OFF)
@@ -146,7 +147,9 @@ void os_clock_add(struct os_clock *sum, const struct os_clock *clock)
 	sum->looking_off += clock->looking_off;
 	sum->faults += clock->faults;
 	sum->sleeps += clock->sleeps;
-	sum->queued = sum->queued == OS_UNKNOWN || clock->queued == OS_UNKNOWN ? OS_UNKNOWN : sum->queued + clock->queued;
+	sum->queued = sum->queued == OS_UNKNOWN || clock->queued == OS_UNKNOWN
+	                      ? OS_UNKNOWN
+	                      : sum->queued + clock->queued;
 }
 
 uint64_t os_clock_real(const struct os_clock *clock)

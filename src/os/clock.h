@@ -47,7 +47,7 @@ struct os_clock {
 	bool marks;                  /* no clock is read; only inside is kept */
 	volatile sig_atomic_t inside;  /* 1 in a call; for the sampler */
 	uint64_t last;               /* ns: the last reading */
-	uint64_t looked, cpu;        /* ns: real and CPU time of the last reading of the CPU clock */
+	uint64_t looked, cpu;        /* ns: both times at the last reading of the CPU clock */
 	uint64_t half;               /* ns: half of the fastest such reading */
 };
 

@@ -24,7 +24,9 @@ static uint64_t mount_of(struct os *os, int fd)
 	struct k_statx st;
 	char path[64], *text, *at;
 	size_t len;
-	if (os->caps & OSC_STATX_MNT_ID && os_statx(os, fd, "", UNASKED | AT_EMPTY_PATH, 0, &st) == 0 && st.mask & K_STATX_MNT_ID)
+	if (os->caps & OSC_STATX_MNT_ID
+	    && os_statx(os, fd, "", UNASKED | AT_EMPTY_PATH, 0, &st) == 0
+	    && st.mask & K_STATX_MNT_ID)
 		return st.mnt_id;
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	if (os_read_kernel(os, AT_FDCWD, path, INFO_MAX, &text, &len) != 0)
@@ -41,7 +43,9 @@ static bool blocks_by_mountinfo(struct os *os, uint64_t id)
 	char *text;
 	size_t len;
 	bool blocks = true;
-	if (id == 0 || os_read_kernel(os, AT_FDCWD, "/proc/self/mountinfo", MOUNTINFO_MAX, &text, &len) != 0)
+	if (id == 0
+	    || os_read_kernel(os, AT_FDCWD, "/proc/self/mountinfo", MOUNTINFO_MAX, &text, &len)
+	               != 0)
 		return true;
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		struct mount m = {0};
@@ -65,11 +69,15 @@ static bool mount_blocks(struct os *os, int dirfd, const char *path, int flags)
 	if (os->caps & OSC_LISTMOUNT && os->caps & OSC_STATX_UNIQUE) {
 		if (os_statx(os, dirfd, path, flags, K_STATX_MNT_ID_UNIQUE, &st) != 0)
 			return true;
-		if (os_statmount(os, os_statx_mnt_id(&st, true), K_STATMOUNT_FS_TYPE, &buf.head, sizeof(buf)) == 0)
-			return !(buf.head.mask & K_STATMOUNT_FS_TYPE) || buf.head.fs_type >= TYPE_MAX
+		if (os_statmount(os, os_statx_mnt_id(&st, true), K_STATMOUNT_FS_TYPE, &buf.head,
+		                 sizeof(buf))
+		    == 0)
+			return !(buf.head.mask & K_STATMOUNT_FS_TYPE)
+			       || buf.head.fs_type >= TYPE_MAX
 			       || fstype_flags(buf.head.str + buf.head.fs_type) & FST_BLOCKS;
 	}
-	uint64_t id = os_statx(os, dirfd, path, flags, 0, &st) == 0 ? os_statx_mnt_id(&st, false) : 0;
+	uint64_t id = os_statx(os, dirfd, path, flags, 0, &st) == 0 ? os_statx_mnt_id(&st, false)
+	                                                            : 0;
 	if (id == 0 && flags & AT_EMPTY_PATH)
 		id = mount_of(os, dirfd);
 	return blocks_by_mountinfo(os, id);
@@ -131,7 +139,8 @@ int os_open_regular(struct os *os, int dirfd, const char *path, int flags)
 	unsigned type = st.mode & S_IFMT;
 	/* Root may have replaced it since. */
 	if (type == S_IFREG)
-		return os_only_regular(os, os_openat(os, dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK | flags));
+		return os_only_regular(
+			os, os_openat(os, dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK | flags));
 	errno = type == S_IFDIR ? EISDIR : type == S_IFLNK ? ELOOP : ENOTSUP;
 	return -1;
 }

@@ -18,7 +18,8 @@ int os_wait_writer(struct os *os, int fd)
 {
 	struct statfs st;
 	/* An unnamed pipe has all its writers from the start. */
-	if (os_file_type(os, fd, NULL, NULL) != S_IFIFO || (os_fstatfs(os, fd, &st) == 0 && st.f_type == PIPEFS_MAGIC))
+	if (os_file_type(os, fd, NULL, NULL) != S_IFIFO
+	    || (os_fstatfs(os, fd, &st) == 0 && st.f_type == PIPEFS_MAGIC))
 		return 0;
 	/* Before the first writer poll(2) does not report the end, but read(2) does. */
 	struct pollfd polled = {.fd = fd, .events = POLLIN};
@@ -67,7 +68,8 @@ static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, 
 		ssize_t n = os_read(os, fd, buf + used, size - used - 1);
 		/* A pipe with a slow writer; others may read from it as well.  A file without data
 		   (/proc/kmsg) may never have any. */
-		if (n < 0 && errno == EAGAIN && ++empty < WAITS_MAX && !is_regular(os, fd) && os_wait_readable(os, fd) == 0) {
+		if (n < 0 && errno == EAGAIN && ++empty < WAITS_MAX && !is_regular(os, fd)
+		    && os_wait_readable(os, fd) == 0) {
 			waits = late = false;   /* it has a writer */
 			continue;
 		}
@@ -125,7 +127,10 @@ static int read_open(struct os *os, int fd, size_t max, bool waits, char **text,
 
 int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)
 {
-	return read_open(os, os_only_regular(os, os_openat(os, dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK)), max, false, text, len);
+	return read_open(
+		os,
+		os_only_regular(os, os_openat(os, dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK)),
+		max, false, text, len);
 }
 
 int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)
@@ -133,7 +138,8 @@ int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **
 	return read_open(os, os_open_regular(os, dirfd, path, 0), max, false, text, len);
 }
 
-int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len)
+int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text,
+                    size_t *len)
 {
 	return read_open(os, os_open_regular(os, dirfd, path, O_NOFOLLOW), max, false, text, len);
 }

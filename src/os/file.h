@@ -24,10 +24,12 @@
 int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
 
 /** The same; a symlink in the last component is refused (ELOOP). */
-int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
+int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text,
+                    size_t *len);
 
 /** The same for a file of the kernel, below /proc/PID or /proc/sys, opened without a check. */
-int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
+int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char **text,
+                   size_t *len);
 
 /** Read an open descriptor to its end; it stays open.  For a FIFO that nobody writes to yet it
     waits some seconds.  Errors: as well ETIME: nobody came. */

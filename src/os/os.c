@@ -101,7 +101,8 @@ void os_join(struct os *os, const struct os *worker)
 }
 
 /** Convert the result of fstatat(2). */
-static int os_statx_by_stat(struct os *os, int dirfd, const char *path, int flags, struct k_statx *out)
+static int os_statx_by_stat(struct os *os, int dirfd, const char *path, int flags,
+                            struct k_statx *out)
 {
 	struct stat st;
 	int known = flags & (AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH), rc;
@@ -176,7 +177,8 @@ int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t r
 	int fd;
 	unsigned tries = 0;
 	do {
-		fd = (int)OS_CALL(os, OS_OPENAT2, syscall(K_NR_openat2, dirfd, path, &how, sizeof(how)));
+		fd = (int)OS_CALL(os, OS_OPENAT2,
+		                  syscall(K_NR_openat2, dirfd, path, &how, sizeof(how)));
 	} while (fd < 0 && ++tries < OS_TRIES
 	         && (errno == EINTR || (errno == EAGAIN && !(resolve & K_RESOLVE_CACHED))));
 	return fd;
@@ -196,7 +198,10 @@ int os_open_tree(struct os *os, int fd)
 	int tree;
 	unsigned tries = 0;
 	do {
-		tree = (int)OS_CALL(os, OS_OPEN_TREE, syscall(K_NR_open_tree, fd, "", K_OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | AT_NO_AUTOMOUNT));
+		tree = (int)OS_CALL(
+			os, OS_OPEN_TREE,
+			syscall(K_NR_open_tree, fd, "",
+		                K_OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | AT_NO_AUTOMOUNT));
 	} while (tree < 0 && os_again(&tries));
 	return tree;
 }
@@ -261,7 +266,8 @@ ssize_t os_write(struct os *os, int fd, const void *buf, size_t size)
 int os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n)
 {
 	while (*n > 0) {
-		ssize_t done = OS_CALL(os, OS_WRITE, writev(fd, *pieces, *n < IOV_MAX ? (int)*n : IOV_MAX));
+		ssize_t done = OS_CALL(os, OS_WRITE,
+		                       writev(fd, *pieces, *n < IOV_MAX ? (int)*n : IOV_MAX));
 		if (done < 0 && errno == EAGAIN)
 			os_poll(os, &(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
 		else if (done < 0 && errno != EINTR)
@@ -279,7 +285,9 @@ int os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n)
 
 int os_create(struct os *os, int dirfd, const char *path)
 {
-	return OS_CALL(os, OS_OPENAT, openat(dirfd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+	return OS_CALL(
+		os, OS_OPENAT,
+		openat(dirfd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
 int os_mkdirat(struct os *os, int dirfd, const char *path, unsigned mode)
@@ -411,7 +419,8 @@ int os_dupfd(struct os *os, int fd, int min)
 }
 
 /** Fill a request of the size that this kernel accepts. */
-static void os_mnt_id_req(const struct os *os, struct k_mnt_id_req *req, uint64_t id, uint64_t param)
+static void os_mnt_id_req(const struct os *os, struct k_mnt_id_req *req, uint64_t id,
+                          uint64_t param)
 {
 	*req = (struct k_mnt_id_req){
 		.size = os->caps & OSC_REQ_VER1 ? K_MNT_ID_REQ_VER1 : K_MNT_ID_REQ_VER0,
@@ -454,13 +463,15 @@ int os_watch_mounts(struct os *os)
 		errno = ENOSYS;
 		return -1;
 	}
-	int fd = OS_CALL(os, OS_FANOTIFY_INIT, fanotify_init(K_FAN_REPORT_MNT | FAN_CLOEXEC | FAN_NONBLOCK, 0));
+	int fd = OS_CALL(os, OS_FANOTIFY_INIT,
+	                 fanotify_init(K_FAN_REPORT_MNT | FAN_CLOEXEC | FAN_NONBLOCK, 0));
 	if (fd < 0)
 		return -1;
 	int ns = os_openat(os, AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY), rc = -1;
 	if (ns >= 0) {
-		rc = OS_CALL(os, OS_FANOTIFY_MARK, fanotify_mark(fd, FAN_MARK_ADD | K_FAN_MARK_MNTNS,
-		                                                 K_FAN_MNT_ATTACH | K_FAN_MNT_DETACH, ns, NULL));
+		rc = OS_CALL(os, OS_FANOTIFY_MARK,
+		             fanotify_mark(fd, FAN_MARK_ADD | K_FAN_MARK_MNTNS,
+		                           K_FAN_MNT_ATTACH | K_FAN_MNT_DETACH, ns, NULL));
 	}
 	os_close(os, ns);
 	if (rc == 0)
@@ -526,7 +537,9 @@ int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 unsigned os_cpus(struct os *os)
 {
 	cpu_set_t set;
-	int n = OS_CALL(os, OS_AFFINITY, sched_getaffinity(0, sizeof(set), &set)) == 0 ? CPU_COUNT(&set) : 1;
+	int n = OS_CALL(os, OS_AFFINITY, sched_getaffinity(0, sizeof(set), &set)) == 0
+	                ? CPU_COUNT(&set)
+	                : 1;
 	return n > 0 ? (unsigned)n : 1;
 }
 
@@ -610,7 +623,8 @@ static void os_probe_statx(struct os *os)
 	/* One failure for another reason does not mean that it is missing. */
 	bool works = false, refused = false;
 	for (int i = 0; i < 3 && !works && !refused; ++i) {
-		works = os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, mask, st) == 0;
+		works = os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, mask, st)
+		        == 0;
 		refused = errno == ENOSYS || errno == EPERM;
 	}
 	os->statx_works = works;
@@ -678,7 +692,8 @@ void os_init(struct os *os, const char *disable)
 		os_probe_listmount(os);
 	if (!(os->disabled & OSC_OPENAT2)) {
 		/* The kernel checks the size, which is invalid here, first. */
-		if (OS_CALL(os, OS_OPENAT2, syscall(K_NR_openat2, -1, NULL, NULL, 0)) < 0 && errno == EINVAL)
+		if (OS_CALL(os, OS_OPENAT2, syscall(K_NR_openat2, -1, NULL, NULL, 0)) < 0
+		    && errno == EINVAL)
 			os->caps |= OSC_OPENAT2;
 	}
 	os->caps &= ~os->disabled;

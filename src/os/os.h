@@ -176,7 +176,9 @@ int os_openat(struct os *os, int dirfd, const char *path, int flags);
 int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t resolve);
 
 /**
- * Open a directory for reading entries: O_NOFOLLOW, and O_NOATIME if permitted.  @return a descriptor, or -1.
+ * Open a directory for reading entries: O_NOFOLLOW, and O_NOATIME if permitted.
+ *
+ * @return a descriptor, or -1.
  * Errors: those of openat(2); ENOTDIR: not a directory, or a symlink.
  */
 int os_opendir(struct os *os, int dirfd, const char *name);

@@ -20,7 +20,8 @@
 
 int os_socketpair(struct os *os, int fds[2])
 {
-	return OS_CALL(os, OS_SOCKETPAIR, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds));
+	return OS_CALL(os, OS_SOCKETPAIR,
+	               socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds));
 }
 
 int os_fork_process(struct os *os)
@@ -52,7 +53,8 @@ bool os_reap(struct os *os, int pid, double seconds, int *status)
 		pid_t done = OS_CALL(os, OS_WAIT, waitpid(pid, status, WNOHANG));
 		if (done > 0 || (done < 0 && !os_again(&tries)))
 			return true;   /* ECHILD: whoever started us has them reaped */
-		if (done == 0 && (steps-- <= 0 || os_now() >= end || os_poll(os, NULL, 0, STEP_MS) < 0))
+		if (done == 0
+		    && (steps-- <= 0 || os_now() >= end || os_poll(os, NULL, 0, STEP_MS) < 0))
 			return false;
 	}
 }
@@ -71,7 +73,8 @@ static void *read_rooted(void *arg)
 {
 	struct rooted *r = arg;
 	struct os *os = r->os;
-	if (OS_CALL(os, OS_UNSHARE, unshare(CLONE_FS)) == 0 && OS_CALL(os, OS_FCHDIR, fchdir(r->root)) == 0
+	if (OS_CALL(os, OS_UNSHARE, unshare(CLONE_FS)) == 0
+	    && OS_CALL(os, OS_FCHDIR, fchdir(r->root)) == 0
 	    && OS_CALL(os, OS_CHROOT, chroot(".")) == 0)
 		r->n = os_read(os, r->fd, r->buf, r->size);
 	r->error = errno;
@@ -119,7 +122,8 @@ int os_send(struct os *os, int sock, const void *head, size_t head_size, const v
 	ssize_t n;
 	unsigned tries = 0;
 	do {
-		n = OS_CALL(os, OS_SEND, sendmsg(sock, &message, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT)));
+		n = OS_CALL(os, OS_SEND,
+		            sendmsg(sock, &message, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT)));
 	} while (n < 0 && os_again(&tries));
 	return n < 0 ? -1 : 0;
 }
@@ -137,7 +141,8 @@ ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bo
 	ssize_t n;
 	unsigned tries = 0;
 	do {
-		n = OS_CALL(os, OS_RECV, recvmsg(sock, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT)));
+		n = OS_CALL(os, OS_RECV,
+		            recvmsg(sock, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT)));
 	} while (n < 0 && os_again(&tries));
 	if (passed)
 		*passed = -1;

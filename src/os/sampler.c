@@ -75,7 +75,8 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	(void)size;
 	bool *first = arg;
-	const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+	const char *slash = strrchr(info->dlpi_name, '/'),
+		   *name = slash ? slash + 1 : info->dlpi_name;
 	enum os_where where = OS_AT_LIBRARY;
 	if (*first) {
 		where = OS_AT_PROGRAM;
@@ -122,7 +123,8 @@ int os_sampler_start(const struct os_clock *clock, uint64_t period)
 	event.sigev_signo = SIGRTMAX - 1;
 	event._sigev_un._tid = gettid();
 	struct itimerspec every = {
-		.it_interval = {.tv_sec = (time_t)(period / 1000000000), .tv_nsec = (long)(period % 1000000000)},
+		.it_interval = {.tv_sec = (time_t)(period / 1000000000),
+	                        .tv_nsec = (long)(period % 1000000000)},
 	};
 	every.it_value = every.it_interval;
 	if (sigaction(SIGRTMAX - 1, &action, &sampler.before) != 0)

@@ -51,7 +51,8 @@ static int place_up(void *arg, struct path_walk *walk)
 }
 
 /** Refuse the component at hand.  @return -1, with errno. */
-static int refuse(struct place *place, enum replace_why why, int error, const char *step, const char *more)
+static int refuse(struct place *place, enum replace_why why, int error, const char *step,
+                  const char *more)
 {
 	replace_fail(&place->refused, why, error, "%s%s%s", step, path_text(&place->walk), more);
 	errno = error;
@@ -117,7 +118,8 @@ static ssize_t place_link(void *arg, struct path_walk *walk, char target[PATH_MA
 			return -1;
 		/* A link of /proc/PID/fd leads to the pipe, and its text nowhere. */
 		if (place->opts->may_pipe && strncmp(target, "pipe:[", 6) == 0) {
-			place->pipe = os_openat(place->os, place->fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+			place->pipe = os_openat(place->os, place->fd, name,
+			                        O_RDONLY | O_NONBLOCK | O_NOCTTY);
 			errno = place->pipe < 0 ? errno : EINVAL;
 			return -1;
 		}
@@ -137,11 +139,16 @@ static int place_enter(void *arg, struct path_walk *walk)
 		place->found = true;
 		return 1;
 	}
-	return move_to(place, os_openat(place->os, place->fd, path_name(walk), O_PATH | O_DIRECTORY | O_NOFOLLOW));
+	return move_to(place, os_openat(place->os, place->fd, path_name(walk),
+	                                O_PATH | O_DIRECTORY | O_NOFOLLOW));
 }
 
 static const struct path_how place_how = {
-	.may = place_may, .link = place_link, .enter = place_enter, .up = place_up, .top = place_top,
+	.may = place_may,
+	.link = place_link,
+	.enter = place_enter,
+	.up = place_up,
+	.top = place_top,
 };
 
 /** Resolve a path from where the place is. */
@@ -200,7 +207,8 @@ static int begin_in_root(struct place *place, const char *root, const char *path
 int place_find(struct place *place, struct os *os, const struct replace_name *opts, bool at_link)
 {
 	const char *root = opts->root;
-	*place = (struct place){.os = os, .opts = opts, .fd = -1, .rootfd = -1, .pipe = -1, .at_link = at_link};
+	*place = (struct place){.os = os, .opts = opts, .at_link = at_link};
+	place->fd = place->rootfd = place->pipe = -1;
 	int rc = root && *root && strcmp(root, "/") != 0 ? begin_in_root(place, root, opts->path)
 	                                                 : begin(place, opts->path);
 	if (rc == 0)

@@ -20,12 +20,12 @@ struct place {
 	const struct replace_name *opts;
 	struct path_walk walk;    /* its text is the path */
 	int rootfd, fd;           /* O_PATH: the root, the directory */
-	int pipe;                 /* the pipe that a link of /proc/PID/fd in the last place leads to; -1 */
+	int pipe;                 /* where a link of /proc/PID/fd in the last place leads; -1 */
 	char *link;               /* the target of the first symlink in the last place; NULL */
 	bool in_root;             /* below opts->root */
 	bool dir;                 /* the root itself is being resolved */
 	bool at_link;             /* a symlink in the last place is the file */
-	bool found;               /* the last component was reached; else the path is a directory's */
+	bool found;               /* the last component was reached; else it is a directory */
 	struct replace_error refused;
 };
 

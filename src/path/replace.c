@@ -18,7 +18,8 @@
 
 enum { READS_MAX = 5 };
 
-int replace_fail(struct replace_error *error, enum replace_why why, int number, const char *step, ...)
+int replace_fail(struct replace_error *error, enum replace_why why, int number, const char *step,
+                 ...)
 {
 	va_list args;
 	va_start(args, step);
@@ -34,7 +35,8 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size
 	       && a->st_mode == b->st_mode && a->st_uid == b->st_uid && a->st_gid == b->st_gid
 	       && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec
-	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec
+	       && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 static int fail_look(struct replace_error *error, const char *step)
@@ -54,7 +56,8 @@ static int read_pipe(struct replace *file, int fd, struct stat *st, struct repla
 	free(file->text);
 	file->text = NULL;
 	if (os_read_fd(file->os, fd, REPLACE_MAX, &file->text, &file->len) != 0)
-		return replace_fail(error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno, "reading it");
+		return replace_fail(error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno,
+		                    "reading it");
 	return 0;
 }
 
@@ -76,15 +79,21 @@ static int read_once(struct replace *file, int dirfd, const char *name, struct s
 	if (S_ISLNK(st->st_mode))
 		return 1;
 	if (S_ISFIFO(st->st_mode) && file->may_pipe)
-		return read_pipe(file, os_open_entry(os, dirfd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, ENTRY_HERE), st, error);
+		return read_pipe(file,
+		                 os_open_entry(os, dirfd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY,
+		                               ENTRY_HERE),
+		                 st, error);
 	if (!S_ISREG(st->st_mode))
 		return replace_fail(error, RP_TYPE, 0, "it is %s",
-		                    S_ISDIR(st->st_mode) ? "a directory" : S_ISFIFO(st->st_mode) ? "a FIFO"
-		                    : S_ISSOCK(st->st_mode) ? "a socket" : "a device");
+		                    S_ISDIR(st->st_mode)    ? "a directory"
+		                    : S_ISFIFO(st->st_mode) ? "a FIFO"
+		                    : S_ISSOCK(st->st_mode) ? "a socket"
+		                                            : "a device");
 	file->fd = os_open_entry(os, dirfd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, ENTRY_LOCAL);
 	if (file->fd < 0 && (errno == ENOENT || errno == ELOOP))
 		return 1;
-	if (file->fd < 0 || os_fstatat(os, file->fd, "", &opened) != 0 || os_fstatfs(os, file->fd, &fs) != 0)
+	if (file->fd < 0 || os_fstatat(os, file->fd, "", &opened) != 0
+	    || os_fstatfs(os, file->fd, &fs) != 0)
 		return replace_fail(error, RP_ERROR, errno, "opening it");
 	file->of_kernel = fs.f_type == PROC_MAGIC;
 	if (!S_ISREG(opened.st_mode) || (!file->of_kernel && !is_same(st, &opened)))
@@ -92,11 +101,14 @@ static int read_once(struct replace *file, int dirfd, const char *name, struct s
 	free(file->text);
 	file->text = NULL;
 	if (os_read_fd(os, file->fd, REPLACE_MAX, &file->text, &file->len) != 0)
-		return replace_fail(error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno, "reading it");
+		return replace_fail(error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno,
+		                    "reading it");
 	if (os_fstatat(os, file->fd, "", &after) != 0)
 		return replace_fail(error, RP_ERROR, errno, "looking at it");
 	*st = opened;
-	return file->of_kernel || (is_same(&opened, &after) && (uint64_t)after.st_size == file->len) ? 0 : 1;
+	return file->of_kernel || (is_same(&opened, &after) && (uint64_t)after.st_size == file->len)
+	               ? 0
+	               : 1;
 }
 
 static int read_steady(struct replace *file, int dirfd, const char *name, struct stat *st,
@@ -112,7 +124,8 @@ static int read_steady(struct replace *file, int dirfd, const char *name, struct
 }
 
 /** Read what a symlink that is itself to be replaced leads to; nothing, if to nothing. */
-static int read_behind(struct replace *file, const struct replace_name *name, struct replace_error *error)
+static int read_behind(struct replace *file, const struct replace_name *name,
+                       struct replace_error *error)
 {
 	struct place place;
 	struct stat st;
@@ -188,7 +201,8 @@ int replace_open(struct os *os, const struct replace_name *name, struct replace 
 	} else if (name->at_link && S_ISLNK(file->st.st_mode)) {
 		/* It may have been no symlink a moment ago. */
 		file->at_link = file->link != NULL;
-		rc = file->at_link ? read_behind(file, name, error) : replace_fail(error, RP_CHANGED, 0, "resolving its name");
+		rc = file->at_link ? read_behind(file, name, error)
+		                   : replace_fail(error, RP_CHANGED, 0, "resolving its name");
 	} else {
 		rc = read_steady(file, file->dirfd, file->name, &file->st, error);
 	}

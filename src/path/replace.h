@@ -66,7 +66,7 @@ enum replace_why {
 	RP_SIGNAL,        /* a signal arrived */
 	RP_UNSURE,        /* it IS replaced, but the directory could not be written to disk */
 	RP_LINK,          /* a symlink on the way belongs to another user (step) */
-	RP_BLOCKS,        /* touching the target of a symlink, or a name not given, can block (step) */
+	RP_BLOCKS,        /* touching the target of a symlink can block (step) */
 	RP_DANGLING,      /* a dangling symlink; no file is created there */
 	RP_MOUNT,         /* NAME, or a name next to it (step), is a mount that can block */
 	RP_LOCK,          /* others can hold the lock for ever (step) */
@@ -126,8 +126,8 @@ struct replace_name {
 	/* Whether touching an absolute path without symlinks can block; NULL: never. */
 	bool (*blocks)(void *arg, const char *path);
 	void *blocks_arg;
-	bool named;             /* the user gave the path, without a root: only the targets of symlinks
-	                           are checked */
+	bool named;             /* the user gave the path, without a root: only the targets of
+	                           symlinks are checked */
 };
 
 /**
@@ -173,6 +173,7 @@ void replace_close(struct replace *file);
 
 /** Set an error.  @return -1. */
 __attribute__((format(printf, 4, 5)))
-int replace_fail(struct replace_error *error, enum replace_why why, int number, const char *step, ...);
+int replace_fail(struct replace_error *error, enum replace_why why, int number, const char *step,
+                 ...);
 
 #endif

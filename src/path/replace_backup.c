@@ -25,8 +25,9 @@ static bool name_backup(struct writer *w)
 	char stamp[32];
 	if (!gmtime_r(&seconds, &tm) || strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &tm) == 0)
 		return false;
-	return (size_t)snprintf(w->backup_name, sizeof(w->backup_name), "%s.getmnt-%s%03dZ", w->file->name, stamp,
-	                        (int)(now % 1000)) <= NAME_MAX;
+	return (size_t)snprintf(w->backup_name, sizeof(w->backup_name), "%s.getmnt-%s%03dZ",
+	                        w->file->name, stamp, (int)(now % 1000))
+	       <= NAME_MAX;
 }
 
 int backup_make(struct writer *w)
@@ -42,8 +43,9 @@ int backup_make(struct writer *w)
 	for (int i = 0; i < BACKUP_TRIES; ++i) {
 		if (!name_backup(w))
 			return replace_fail(w->error, RP_ERROR, ENAMETOOLONG, "naming a backup");
-		int rc = file->at_link ? os_symlink(file->os, file->link, file->dirfd, w->backup_name)
-		                       : writer_rename(w, w->old_name, w->backup_name);
+		int rc = file->at_link
+		                 ? os_symlink(file->os, file->link, file->dirfd, w->backup_name)
+		                 : writer_rename(w, w->old_name, w->backup_name);
 		if (rc == 0) {
 			w->made_old = false;
 			w->made_backup = true;
@@ -90,7 +92,8 @@ static ssize_t backup_list(const struct writer *w, char ***list)
 		while ((entry = os_dirent(buf, (size_t)n, &at, &len))) {
 			if (len == 0 || !is_backup_name(w->file->name, entry->name))
 				continue;
-			if (!ARRAY_ROOM(names, count, &room) || !(names[count] = strdup(entry->name)))
+			if (!ARRAY_ROOM(names, count, &room)
+			    || !(names[count] = strdup(entry->name)))
 				goto fail;
 			++count;
 		}

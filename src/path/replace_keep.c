@@ -15,7 +15,8 @@ enum { VALUE_MAX = 64 * 1024 };
 static bool must_keep(const char *attribute)
 {
 	static const char *const kept[] = {
-		"user.", "security.", "system.posix_acl_", "system.nfs4_acl", "system.richacl", "trusted.SGI_ACL_",
+		"user.",           "security.",      "system.posix_acl_",
+		"system.nfs4_acl", "system.richacl", "trusted.SGI_ACL_",
 	};
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); ++i) {
 		if (strncmp(attribute, kept[i], strlen(kept[i])) == 0)
@@ -53,7 +54,8 @@ static ssize_t list_attributes(struct os *os, int fd, char **names)
 	return n;
 }
 
-static int keep_attribute(const struct writer *w, int to, const char *attribute, char *value, const char *name)
+static int keep_attribute(const struct writer *w, int to, const char *attribute, char *value,
+                          const char *name)
 {
 	struct os *os = w->file->os;
 	ssize_t n = os_fgetxattr(os, w->file->fd, attribute, value, VALUE_MAX);
@@ -84,19 +86,22 @@ static int keep_attributes(const struct writer *w, int to, const char *name)
 	int rc = -1;
 	ssize_t len = list_attributes(os, w->file->fd, &names), nhas = -1;
 	has = NULL;
-	if (len < 0 || (nhas = list_attributes(os, to, &has)) < 0 || !(value = malloc(2 * VALUE_MAX))) {
+	if (len < 0 || (nhas = list_attributes(os, to, &has)) < 0
+	    || !(value = malloc(2 * VALUE_MAX))) {
 		replace_fail(w->error, RP_KEEP, errno, "attributes");
 		goto out;
 	}
-	/* Remove an ACL inherited from the directory before the mode is set, which is part of it. */
+	/* Remove an inherited ACL before the mode is set, which is part of it. */
 	for (const char *at = has; at && at < has + nhas; at += strlen(at) + 1) {
-		if (strncmp(at, "system.posix_acl_", 17) == 0 && os_fremovexattr(os, to, at) != 0 && errno != ENODATA) {
+		if (strncmp(at, "system.posix_acl_", 17) == 0 && os_fremovexattr(os, to, at) != 0
+		    && errno != ENODATA) {
 			replace_fail(w->error, RP_KEEP, errno, "attribute %s", at);
 			goto out;
 		}
 	}
 	if (os_fchmod(os, to, w->file->st.st_mode & 07777) != 0) {
-		replace_fail(w->error, RP_KEEP, errno, "mode %04o", (unsigned)w->file->st.st_mode & 07777);
+		replace_fail(w->error, RP_KEEP, errno, "mode %04o",
+		             (unsigned)w->file->st.st_mode & 07777);
 		goto out;
 	}
 	for (const char *at = names; at && at < names + len; at += strlen(at) + 1) {
@@ -116,20 +121,24 @@ int writer_keep(const struct writer *w, int to, const char *name)
 	const struct replace *file = w->file;
 	struct stat st;
 	if (file->missing || file->at_link)
-		return os_fchmod(file->os, to, 0644) == 0 ? 0 : writer_fail(w, "setting the mode of", name);
+		return os_fchmod(file->os, to, 0644) == 0
+		               ? 0
+		               : writer_fail(w, "setting the mode of", name);
 	if (os_fstatat(file->os, to, "", &st) != 0)
 		return writer_fail(w, "looking at", name);
 	if ((st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid)
 	    && os_fchown(file->os, to, file->st.st_uid, file->st.st_gid) != 0)
-		return replace_fail(w->error, RP_KEEP, errno, "owner %u:%u", (unsigned)file->st.st_uid,
-		                    (unsigned)file->st.st_gid);
+		return replace_fail(w->error, RP_KEEP, errno, "owner %u:%u",
+		                    (unsigned)file->st.st_uid, (unsigned)file->st.st_gid);
 	if (keep_attributes(w, to, name) != 0)
 		return -1;
 	/* vfat and some FUSE report success without doing it. */
 	if (os_fstatat(file->os, to, "", &st) != 0)
 		return writer_fail(w, "looking at", name);
-	if (st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid || st.st_mode != file->st.st_mode)
-		return replace_fail(w->error, RP_KEEP, 0, "owner %u:%u and mode %04o", (unsigned)file->st.st_uid,
-		                    (unsigned)file->st.st_gid, (unsigned)file->st.st_mode & 07777);
+	if (st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid
+	    || st.st_mode != file->st.st_mode)
+		return replace_fail(w->error, RP_KEEP, 0, "owner %u:%u and mode %04o",
+		                    (unsigned)file->st.st_uid, (unsigned)file->st.st_gid,
+		                    (unsigned)file->st.st_mode & 07777);
 	return 0;
 }

@@ -54,7 +54,8 @@ static unsigned flags_of(struct os *os, int fd, bool readable)
 {
 	struct k_statx st;
 	unsigned flags = 0;
-	if (os->statx_works && os_statx(os, fd, "", AT_NO_AUTOMOUNT | AT_EMPTY_PATH, K_STATX_TYPE, &st) == 0
+	if (os->statx_works
+	    && os_statx(os, fd, "", AT_NO_AUTOMOUNT | AT_EMPTY_PATH, K_STATX_TYPE, &st) == 0
 	    && st.attributes_mask & K_STATX_ATTR_IMMUTABLE) {
 		return (st.attributes & K_STATX_ATTR_IMMUTABLE ? FS_IMMUTABLE_FL : 0)
 		       | (st.attributes & K_STATX_ATTR_APPEND ? FS_APPEND_FL : 0);
@@ -103,7 +104,8 @@ int replace_may(struct replace *file, bool links, struct replace_error *error)
 static bool same_times(const struct stat *a, const struct stat *b)
 {
 	return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec
-	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec
+	       && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 /** Compare the bytes: two changes within a tick of the clock have the same times.
@@ -133,7 +135,9 @@ static int still_shown(const struct writer *w)
 	if (rc != 0 && errno != ENOENT)
 		return writer_fail(w, "looking again at", file->name);
 	if (file->missing)
-		return rc == 0 ? replace_fail(w->error, RP_CHANGED, 0, "it was missing, and exists now") : 0;
+		return rc == 0 ? replace_fail(w->error, RP_CHANGED, 0,
+		                              "it was missing, and exists now")
+		               : 0;
 	if (rc != 0)
 		return replace_fail(w->error, RP_CHANGED, 0, "it was removed");
 	if (st.st_dev != file->st.st_dev || st.st_ino != file->st.st_ino)
@@ -164,14 +168,15 @@ static int still_same(const struct writer *w)
 /** Whether an existing lock file is one that nobody else can open. */
 static bool is_own_lock(const struct writer *w, const struct stat *st)
 {
-	return S_ISREG(st->st_mode) && (st->st_mode & 077) == 0 && st->st_nlink <= 1 && st->st_uid == w->euid;
+	return S_ISREG(st->st_mode) && (st->st_mode & 077) == 0 && st->st_nlink <= 1
+	       && st->st_uid == w->euid;
 }
 
 /** Fail, with the owner of the lock.  @return -1. */
 static int fail_lock(const struct writer *w, const struct stat *st)
 {
-	return replace_fail(w->error, RP_LOCK, 0, "the lock %s next to it is of uid %u, mode %04o", w->lock_name,
-	                    (unsigned)st->st_uid, (unsigned)st->st_mode & 07777);
+	return replace_fail(w->error, RP_LOCK, 0, "the lock %s next to it is of uid %u, mode %04o",
+	                    w->lock_name, (unsigned)st->st_uid, (unsigned)st->st_mode & 07777);
 }
 
 /** Open the lock file, and lock it.  @return 0; 1: another process holds it; 2: it is no longer
@@ -186,7 +191,8 @@ static int lock_once(struct writer *w)
 		w->made_lock = w->lock >= 0;
 		bool there = w->lock < 0 && errno == EEXIST;
 		if (there)
-			w->lock = os_open_entry(os, file->dirfd, w->lock_name, O_RDWR | O_NONBLOCK | O_NOCTTY, ENTRY_HERE);
+			w->lock = os_open_entry(os, file->dirfd, w->lock_name,
+			                        O_RDWR | O_NONBLOCK | O_NOCTTY, ENTRY_HERE);
 		if (there && w->lock < 0 && errno == ENOENT)
 			return 2;
 		/* The lock of root's process, met by a user's; or a symlink. */
@@ -242,9 +248,10 @@ static void lock_drop(struct writer *w, bool held)
 		bool known = os_fstatat(os, w->lock, "", &st) == 0;
 		/* On a file system without locks nobody else has locked it. */
 		bool free = (w->made_lock || (known && is_own_lock(w, &st)))
-		            && (os_flock(os, w->lock) == 0 || (w->made_lock && errno != EWOULDBLOCK));
-		held = free && known && writer_look(w, w->lock_name, &now) == 0 && now.st_ino == st.st_ino
-		       && now.st_dev == st.st_dev;
+		            && (os_flock(os, w->lock) == 0
+		                || (w->made_lock && errno != EWOULDBLOCK));
+		held = free && known && writer_look(w, w->lock_name, &now) == 0
+		       && now.st_ino == st.st_ino && now.st_dev == st.st_dev;
 	}
 	if (held)
 		os_unlinkat(os, w->file->dirfd, w->lock_name);
@@ -254,7 +261,8 @@ static void lock_drop(struct writer *w, bool held)
 
 /* Writing. */
 
-static int write_all(const struct writer *w, int fd, const char *bytes, size_t len, const char *name)
+static int write_all(const struct writer *w, int fd, const char *bytes, size_t len,
+                     const char *name)
 {
 	size_t at = 0;
 	while (at < len) {
@@ -277,7 +285,8 @@ static int settle(const struct writer *w, int fd, const char *bytes, size_t len,
 	if (same < 0)
 		return writer_fail(w, "reading back", name);
 	if (same == 0)
-		return replace_fail(w->error, RP_ERROR, EIO, "reading back %s: it is not what was written", name);
+		return replace_fail(w->error, RP_ERROR, EIO,
+		                    "reading back %s: it is not what was written", name);
 	return 0;
 }
 
@@ -288,9 +297,11 @@ static int remove_left(const struct writer *w, const char *name)
 	struct stat st;
 	if (writer_look(w, name, &st) != 0)
 		return errno == ENOENT ? 0 : writer_fail(w, "looking at", name);
-	bool ours = S_ISREG(st.st_mode) && (st.st_uid == w->euid || (!file->missing && st.st_uid == file->st.st_uid));
+	bool ours = S_ISREG(st.st_mode)
+	            && (st.st_uid == w->euid || (!file->missing && st.st_uid == file->st.st_uid));
 	if (!ours)
-		return replace_fail(w->error, RP_ERROR, EEXIST, "%s exists and belongs to another user", name);
+		return replace_fail(w->error, RP_ERROR, EEXIST,
+		                    "%s exists and belongs to another user", name);
 	if (os_unlinkat(file->os, file->dirfd, name) != 0 && errno != ENOENT)
 		return writer_fail(w, "removing an old", name);
 	return 0;
@@ -349,7 +360,8 @@ static char *sibling(const struct replace *file, const char *name)
 static int sync_dir(const struct writer *w)
 {
 	/* Some file systems cannot fsync a directory. */
-	if (os_fsync(w->file->os, w->dir) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS)
+	if (os_fsync(w->file->os, w->dir) == 0 || errno == EINVAL || errno == ENOTSUP
+	    || errno == ENOSYS)
 		return 0;
 	return -1;
 }
@@ -368,9 +380,11 @@ static bool is_what_was_read(const struct writer *w)
 	}
 	if (writer_look(w, w->new_name, &st) != 0)
 		return errno == ENOENT;   /* it was renamed, not exchanged */
-	if (st.st_mode != file->st.st_mode || st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid)
+	if (st.st_mode != file->st.st_mode || st.st_uid != file->st.st_uid
+	    || st.st_gid != file->st.st_gid)
 		return false;
-	int fd = os_open_entry(os, file->dirfd, w->new_name, O_RDONLY | O_NONBLOCK | O_NOCTTY, ENTRY_HERE);
+	int fd = os_open_entry(os, file->dirfd, w->new_name, O_RDONLY | O_NONBLOCK | O_NOCTTY,
+	                       ENTRY_HERE);
 	bool same = fd >= 0 && same_bytes(file, fd, file->text, file->len) == 1;
 	os_close(os, fd);
 	return same;
@@ -484,7 +498,8 @@ static int commit_locked(struct writer *w, const char *bytes, size_t len, bool b
 		return -1;
 	}
 	if (sync_dir(w) != 0)
-		return replace_fail(w->error, RP_UNSURE, errno, "writing to disk the directory of %s", file->name);
+		return replace_fail(w->error, RP_UNSURE, errno,
+		                    "writing to disk the directory of %s", file->name);
 	if (path)
 		backup_prune(w);
 	return 0;
@@ -493,7 +508,12 @@ static int commit_locked(struct writer *w, const char *bytes, size_t len, bool b
 int replace_commit(struct replace *file, const char *bytes, size_t len, bool backup, bool links,
                    struct replace_error *error)
 {
-	struct writer w = {.file = file, .error = error, .dir = -1, .lock = -1, .new = -1, .euid = os_geteuid(file->os)};
+	struct writer w = {.file = file,
+	                   .error = error,
+	                   .dir = -1,
+	                   .lock = -1,
+	                   .new = -1,
+	                   .euid = os_geteuid(file->os)};
 	if (!file->held)
 		os_signals_hold(file->os, &file->signals);
 	file->held = true;

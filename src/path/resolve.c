@@ -124,7 +124,8 @@ int path_resolve(struct path_walk *walk, const struct path_how *how)
 			return -1;
 		}
 		if (n >= 0) {
-			if (follow(walk, target) != 0 || (*target == '/' && how->top && how->top(how->arg, walk) != 0))
+			if (follow(walk, target) != 0
+			    || (*target == '/' && how->top && how->top(how->arg, walk) != 0))
 				return -1;
 			continue;
 		}
@@ -155,7 +156,8 @@ int path_open_below(struct os *os, int dirfd, const char *path,
 		if (n < sizeof(name)) {
 			memcpy(name, path, n);
 			name[n] = '\0';
-			next = open_step ? open_step(arg, at, name) : os_openat(os, at, name, O_PATH | O_NOFOLLOW);
+			next = open_step ? open_step(arg, at, name)
+			                 : os_openat(os, at, name, O_PATH | O_NOFOLLOW);
 		}
 		if (at != dirfd)
 			os_close(os, at);

@@ -33,7 +33,7 @@ struct path_walk {
 	size_t name;           /* where in text the component at hand begins */
 	bool last;             /* nothing follows it, not even a slash */
 	bool up;               /* a ".." was resolved */
-	bool adrift;           /* the place is not known: text is nothing, and ".." is always entered */
+	bool adrift;           /* the place is unknown: text is empty, ".." is always entered */
 	unsigned links;        /* symlinks followed */
 };
 
@@ -55,7 +55,8 @@ struct path_how {
 	void *arg;
 };
 
-/** Begin a resolution in "/"; the caller may append another place to text.  @return 0, or -1 (ENOMEM).  Ownership: path_destroy(), in any case. */
+/** Begin a resolution in "/"; the caller may append another place to text.
+    @return 0, or -1 (ENOMEM).  Ownership: path_destroy(), in any case. */
 int path_begin(struct path_walk *walk, const char *path);
 
 /** Free it; errno survives. */

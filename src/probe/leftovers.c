@@ -51,7 +51,8 @@ int prober_room(const struct prober_use *uses, size_t n, uint32_t owner)
 	}
 	for (int closed = 1; closed >= 0; --closed) {
 		if (all[closed] >= PROBER_LEFT_MAX
-		    || (owner != 0 && (users[closed] >= PROBER_LEFT_USERS || own[closed] >= PROBER_LEFT_USER)))
+		    || (owner != 0
+		        && (users[closed] >= PROBER_LEFT_USERS || own[closed] >= PROBER_LEFT_USER)))
 			return closed ? EDQUOT : EBUSY;
 	}
 	return 0;
@@ -63,7 +64,8 @@ void prober_self_init(struct os *os, struct prober_self *self)
 	size_t len;
 	struct k_statx st;
 	*self = (struct prober_self){.boot_id = PROBE_BOOT_ID_UNKNOWN};
-	if (os_read_kernel(os, AT_FDCWD, "/proc/sys/kernel/random/boot_id", 128, &text, &len) == 0) {
+	if (os_read_kernel(os, AT_FDCWD, "/proc/sys/kernel/random/boot_id", 128, &text, &len)
+	    == 0) {
 		len = strcspn(text, "\n");
 		if (len > 0 && len < sizeof(self->boot_id) && !memchr(text, '/', len)) {
 			memcpy(self->boot_id, text, len);
@@ -97,13 +99,16 @@ bool prober_memory_dir(char dir[PROBER_DIR_MAX])
 static bool memory_is_own(struct os *os, int fd, uid_t uid, unsigned bits)
 {
 	struct k_statx st;
-	return os_statx(os, fd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) == 0 && st.uid == uid && !(st.mode & bits);
+	return os_statx(os, fd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) == 0 && st.uid == uid
+	       && !(st.mode & bits);
 }
 
 static int memory_open_step(void *arg, int at, const char *name)
 {
 	errno = ELOOP;
-	return strcmp(name, "..") == 0 ? -1 : os_openat(arg, at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	return strcmp(name, "..") == 0
+	               ? -1
+	               : os_openat(arg, at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 }
 
 /** Open the directory that the environment names, through no symlink: anybody may have set it.
@@ -129,10 +134,12 @@ int prober_memory_open(struct os *os, bool make)
 		errno = ENOENT;
 		return -1;
 	}
-	int run = uid == 0 ? os_openat(os, AT_FDCWD, base, O_PATH | O_DIRECTORY | O_NOFOLLOW) : memory_open_base(os, base);
+	int run = uid == 0 ? os_openat(os, AT_FDCWD, base, O_PATH | O_DIRECTORY | O_NOFOLLOW)
+	                   : memory_open_base(os, base);
 	if (run < 0)
 		return -1;
-	int error = make && os_mkdirat(os, run, MEMORY_DIR, 0700) != 0 && errno != EEXIST ? errno : 0;
+	int error = make && os_mkdirat(os, run, MEMORY_DIR, 0700) != 0 && errno != EEXIST ? errno
+	                                                                                  : 0;
 	int fd = os_opendir(os, run, MEMORY_DIR);
 	if (fd < 0 && errno == ENOENT && error)
 		errno = error;
@@ -152,7 +159,9 @@ static char memory_stat(struct os *os, const char *path, uint64_t *start, bool *
 	*start = 0;
 	*named = false;
 	int fd = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-	ssize_t n = fd >= 0 && S_ISREG(os_file_type(os, fd, NULL, NULL)) ? os_read(os, fd, text, sizeof(text) - 1) : 0;
+	ssize_t n = fd >= 0 && S_ISREG(os_file_type(os, fd, NULL, NULL))
+	                    ? os_read(os, fd, text, sizeof(text) - 1)
+	                    : 0;
 	os_close(os, fd);
 	text[n > 0 ? n : 0] = '\0';
 	/* The second field is a name in parentheses, of any bytes. */
@@ -160,7 +169,8 @@ static char memory_stat(struct os *os, const char *path, uint64_t *start, bool *
 	if (!at || at[1] != ' ')
 		return '\0';
 	char state = at[2];
-	*named = strncmp(text + strcspn(text, "("), "(" PROBER_PROCESS ")", sizeof("(" PROBER_PROCESS ")") - 1) == 0;
+	static const char name[] = "(" PROBER_PROCESS ")";
+	*named = strncmp(text + strcspn(text, "("), name, sizeof(name) - 1) == 0;
 	for (int field = 2; at && field < 22; ++field)
 		at = strchr(at + 1, ' ');
 	*start = at ? strtoull(at + 1, NULL, 10) : 0;
@@ -176,15 +186,16 @@ char prober_process(struct os *os, int32_t pid, uint64_t *start)
 }
 
 /** Write the file name of a record. */
-static void memory_name(char name[NAME_SIZE], const struct prober_self *self, const struct probe_request *request,
-                        int32_t pid, uint64_t start)
+static void memory_name(char name[NAME_SIZE], const struct prober_self *self,
+                        const struct probe_request *request, int32_t pid, uint64_t start)
 {
-	snprintf(name, NAME_SIZE, "%s_%" PRIu64 "_%u:%u_%d_%" PRIu64 "_%u_%" PRIu64, self->boot_id, request->key,
-	         request->dev_major, request->dev_minor, (int)pid, start, request->owner, self->pid_ns);
+	snprintf(name, NAME_SIZE, "%s_%" PRIu64 "_%u:%u_%d_%" PRIu64 "_%u_%" PRIu64, self->boot_id,
+	         request->key, request->dev_major, request->dev_minor, (int)pid, start,
+	         request->owner, self->pid_ns);
 }
 
-int prober_record(struct os *os, int dir, const struct prober_self *self, const struct probe_request *request,
-                  int32_t pid, uint64_t start)
+int prober_record(struct os *os, int dir, const struct prober_self *self,
+                  const struct probe_request *request, int32_t pid, uint64_t start)
 {
 	char name[NAME_SIZE];
 	memory_name(name, self, request, pid, start);
@@ -193,8 +204,8 @@ int prober_record(struct os *os, int dir, const struct prober_self *self, const 
 	return fd < 0 && errno != EEXIST ? -1 : 0;
 }
 
-int prober_unrecord(struct os *os, int dir, const struct prober_self *self, const struct probe_request *request,
-                    int32_t pid, uint64_t start)
+int prober_unrecord(struct os *os, int dir, const struct prober_self *self,
+                    const struct probe_request *request, int32_t pid, uint64_t start)
 {
 	char name[NAME_SIZE];
 	memory_name(name, self, request, pid, start);
@@ -266,12 +277,15 @@ static bool memory_read(struct os *os, const char *name, const struct prober_sel
 	*left = (struct prober_left){0};
 	/* From an earlier boot. */
 	if ((strlen(self->boot_id) != n || memcmp(name, self->boot_id, n) != 0)
-	    && strcmp(self->boot_id, PROBE_BOOT_ID_UNKNOWN) != 0 && strncmp(name, unknown, sizeof(unknown) - 1) != 0)
+	    && strcmp(self->boot_id, PROBE_BOOT_ID_UNKNOWN) != 0
+	    && strncmp(name, unknown, sizeof(unknown) - 1) != 0)
 		return false;
 	/* An older version has no last two fields. */
-	int fields = sscanf(name + n, "_%" SCNu64 "_%u:%u_%d_%" SCNu64 "%n_%u_%" SCNu64 "%n", &key, &left->dev_major,
-	                    &left->dev_minor, &left->pid, &start, &old, &left->owner, &pid_ns, &end);
-	if (!(fields == 7 && name[n + (size_t)end] == '\0') && !(fields == 5 && name[n + (size_t)old] == '\0'))
+	int fields = sscanf(name + n, "_%" SCNu64 "_%u:%u_%d_%" SCNu64 "%n_%u_%" SCNu64 "%n", &key,
+	                    &left->dev_major, &left->dev_minor, &left->pid, &start, &old,
+	                    &left->owner, &pid_ns, &end);
+	if (!(fields == 7 && name[n + (size_t)end] == '\0')
+	    && !(fields == 5 && name[n + (size_t)old] == '\0'))
 		return false;
 	if (left->pid <= 0)
 		return false;
@@ -285,7 +299,8 @@ static bool memory_read(struct os *os, const char *name, const struct prober_sel
 	return memory_lives(state, start, now);
 }
 
-ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self, struct prober_left **left)
+ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self,
+                      struct prober_left **left)
 {
 	_Alignas(struct k_dirent) char entries[8192];
 	struct memory_starts starts = {0};
@@ -303,7 +318,9 @@ ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self, st
 				os_unlinkat(os, dir, entry->name);
 				continue;
 			}
-			bool dated = os_statx(os, dir, entry->name, AT_SYMLINK_NOFOLLOW, K_STATX_BASIC, &st) == 0;
+			bool dated = os_statx(os, dir, entry->name, AT_SYMLINK_NOFOLLOW,
+			                      K_STATX_BASIC, &st)
+			             == 0;
 			one.since = dated ? st.mtime.sec : 0;
 			if (!ARRAY_ROOM(*left, count, &room))
 				goto failed;

@@ -114,7 +114,8 @@ int prober_permit_cgroups(struct prober *prober)
 /** Count the processes that earlier runs left.  @return 0, or -1 (ENOMEM). */
 static int prober_count_left(struct prober *prober)
 {
-	struct prober_use *uses = realloc(prober->uses, (prober->nleft + PROBER_MAX) * sizeof(*uses));
+	struct prober_use *uses = realloc(prober->uses,
+	                                  (prober->nleft + PROBER_MAX) * sizeof(*uses));
 	if (!uses)
 		return -1;
 	for (size_t i = 0; i < prober->nleft; ++i)
@@ -133,7 +134,8 @@ int prober_lock(struct prober *prober, double deadline)
 	int rc, fd = prober_memory_open(os, true);
 	if (fd < 0)
 		return -1;
-	for (double steps = seconds * 1e3 / LOCK_MS; (rc = os_flock(os, fd)) != 0 && errno == EWOULDBLOCK;) {
+	for (double steps = seconds * 1e3 / LOCK_MS;
+	     (rc = os_flock(os, fd)) != 0 && errno == EWOULDBLOCK;) {
 		if (os_now() >= end || steps-- <= 0)
 			break;
 		os_poll(os, NULL, 0, LOCK_MS);
@@ -194,7 +196,8 @@ int prober_ask(struct prober *prober, const struct probe_question *question)
 	                 message.text, path + device, -1, false);
 	prober->since = os_now();
 	if (rc == 0)
-		prober->uses[prober->nuses++] = (struct prober_use){.owner = question->owner, .tag = question->tag, .open = true};
+		prober->uses[prober->nuses++] = (struct prober_use){
+			.owner = question->owner, .tag = question->tag, .open = true};
 	else if (errno != EAGAIN && errno != EMSGSIZE)
 		errno = EPIPE;
 	return rc;
@@ -237,7 +240,8 @@ static bool prober_wait(struct prober *prober, double until)
 	double left = until - os_now();
 	if (left < 0)
 		left = 0;
-	return os_poll(prober->os, &fd, 1, left > 1000 ? 1000000 : (int)(left * 1e3) + (left > 0)) > 0;
+	return os_poll(prober->os, &fd, 1, left > 1000 ? 1000000 : (int)(left * 1e3) + (left > 0))
+	       > 0;
 }
 
 /** Continue a supervisor that was stopped. */

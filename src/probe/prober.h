@@ -173,7 +173,8 @@ int prober_answer(struct prober *prober, struct probe_answer *answer, double dea
  *         When it was recorded, in seconds since 1970; 0: not known.
  * @return its process ID, or 0.
  */
-int prober_left(const struct prober *prober, uint32_t dev_major, uint32_t dev_minor, int64_t *since);
+int prober_left(const struct prober *prober, uint32_t dev_major, uint32_t dev_minor,
+                int64_t *since);
 
 /**
  * End the processes, add their kernel calls to those of the run, and free; NULL is fine.

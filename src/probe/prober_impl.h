@@ -108,7 +108,8 @@ int prober_memory_open(struct os *os, bool make);
  * @return their number, or -1.
  * Errors: EFBIG, ENOMEM, those of getdents64(2).
  */
-ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self, struct prober_left **left);
+ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self,
+                      struct prober_left **left);
 
 /**
  * The state of a process, field 3 of /proc/PID/stat (proc(5)).
@@ -125,9 +126,9 @@ char prober_process(struct os *os, int32_t pid, uint64_t *start);
  * @return 0, or -1.
  * Errors: those of openat(2); of unlinkat(2).
  */
-int prober_record(struct os *os, int dir, const struct prober_self *self, const struct probe_request *request,
-                  int32_t pid, uint64_t start);
-int prober_unrecord(struct os *os, int dir, const struct prober_self *self, const struct probe_request *request,
-                    int32_t pid, uint64_t start);
+int prober_record(struct os *os, int dir, const struct prober_self *self,
+                  const struct probe_request *request, int32_t pid, uint64_t start);
+int prober_unrecord(struct os *os, int dir, const struct prober_self *self,
+                    const struct probe_request *request, int32_t pid, uint64_t start);
 
 #endif

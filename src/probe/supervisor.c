@@ -19,10 +19,10 @@
 
 /* Seconds. */
 static const double GROW_AFTER = 0.002;   /* a worker that takes longer is busy */
-static const double DIES_WITHIN = 0.2;    /* a killed worker that still sleeps after this is abandoned */
+static const double DIES_WITHIN = 0.2;    /* a killed worker that still sleeps is abandoned */
 static const double STARVES = 2;          /* ... one that does not sleep waits for a processor */
 
-static const double REAP_EVERY = 0.001;   /* a worker that has closed its socket will soon be reaped */
+static const double REAP_EVERY = 0.001;   /* a worker that closed its socket will soon end */
 
 enum { VAIN_MAX = 100 };
 
@@ -64,7 +64,8 @@ struct supervisor {
 static void super_tell(struct supervisor *super, const struct probe_answer *answer)
 {
 	/* The run would wait for a lost answer; the end of the socket is an answer too. */
-	super->lost |= os_send(&super->os, super->owner, answer, sizeof(*answer), NULL, 0, -1, true) != 0;
+	super->lost |= os_send(&super->os, super->owner, answer, sizeof(*answer), NULL, 0, -1, true)
+	               != 0;
 }
 
 /** Record what a worker is about to touch.  @return 0, or an error. */
@@ -74,7 +75,9 @@ static int super_record(struct supervisor *super, struct worker *worker)
 		return super->unrecordable;
 	if (worker->start == 0)
 		prober_process(&super->os, worker->pid, &worker->start);
-	if (prober_record(&super->os, super->memory, &super->setup->self, &worker->request, worker->pid, worker->start) != 0)
+	if (prober_record(&super->os, super->memory, &super->setup->self, &worker->request,
+	                  worker->pid, worker->start)
+	    != 0)
 		return errno;
 	worker->recorded = true;
 	return 0;
@@ -83,8 +86,11 @@ static int super_record(struct supervisor *super, struct worker *worker)
 /** A worker has answered, or died. */
 static void super_unrecord(struct supervisor *super, struct worker *worker)
 {
-	if (worker->recorded && prober_unrecord(&super->os, super->memory, &super->setup->self, &worker->request,
-	                                        worker->pid, worker->start) != 0 && errno != ENOENT)
+	if (worker->recorded
+	    && prober_unrecord(&super->os, super->memory, &super->setup->self, &worker->request,
+	                       worker->pid, worker->start)
+	               != 0
+	    && errno != ENOENT)
 		super->unrecordable = errno;
 	worker->recorded = false;
 }
@@ -311,7 +317,8 @@ static void super_give_out(struct supervisor *super, struct worker *idle, size_t
 		how = super_give(super, forked, size);
 	if (how == PROBE_END)
 		return;
-	struct probe_answer none = {.tag = super->message.request.tag, .how = (uint8_t)how, .error = errno};
+	struct probe_answer none = {
+		.tag = super->message.request.tag, .how = (uint8_t)how, .error = errno};
 	for (unsigned i = 0; how == PROBE_NOT_MADE && !forked && i < super->n; ++i) {
 		if (super->workers[i].state != WORKER_IDLE)
 			super->held = size;
@@ -329,7 +336,8 @@ static void super_give_out(struct supervisor *super, struct worker *idle, size_t
 static bool super_take(struct supervisor *super, struct worker *idle)
 {
 	int passed;
-	ssize_t n = os_recv(&super->os, super->owner, &super->message, sizeof(super->message), &passed, false);
+	ssize_t n = os_recv(&super->os, super->owner, &super->message, sizeof(super->message),
+	                    &passed, false);
 	if (n < 0 && errno == EAGAIN)
 		return ++super->vain < VAIN_MAX;
 	super->vain = 0;
@@ -370,7 +378,8 @@ static bool super_turn(struct supervisor *super)
 	for (unsigned i = 0; i < super->n; ++i) {
 		struct worker *worker = &super->workers[i];
 		/* Its end is reported in any case. */
-		fds[i] = (struct pollfd){.fd = worker->gone ? -1 : worker->sock, .events = worker->deaf ? 0 : POLLIN};
+		fds[i] = (struct pollfd){.fd = worker->gone ? -1 : worker->sock,
+		                         .events = worker->deaf ? 0 : POLLIN};
 		if (worker->gone && now + REAP_EVERY < next)
 			next = now + REAP_EVERY;
 		if (worker->state == WORKER_IDLE)
@@ -384,7 +393,8 @@ static bool super_turn(struct supervisor *super)
 	}
 	unsigned n = super->n;
 	bool grows = n < PROBER_MAX && super->held == 0;
-	bool may = super->held == 0 && (idle || n == 0 || (grows && now >= super->last_given + GROW_AFTER));
+	bool may = super->held == 0
+	           && (idle || n == 0 || (grows && now >= super->last_given + GROW_AFTER));
 	if (super->ending && n == 0)
 		return false;
 	if (!super->ending) {

@@ -46,7 +46,8 @@ static bool work_lists(struct work *work, int at, const char *name)
 	int fd = os_openat(os, at, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK);
 	while (fd >= 0 && !found && (n = os_getdents(os, fd, entries, sizeof(entries))) > 0) {
 		const struct k_dirent *entry;
-		for (size_t i = 0; !found && (entry = os_dirent(entries, (size_t)n, &i, NULL)) != NULL;)
+		for (size_t i = 0;
+		     !found && (entry = os_dirent(entries, (size_t)n, &i, NULL)) != NULL;)
 			found = strcmp(entry->name, name) == 0;
 	}
 	os_close(os, fd);
@@ -147,7 +148,8 @@ static int work_read_device(struct work *work, const char *device)
 	const struct probe_request *request = work->request;
 	struct os *os = &work->os;
 	uint32_t major, minor;
-	int fd = os_openat(os, AT_FDCWD, device, O_RDONLY | O_DIRECT | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	int fd = os_openat(os, AT_FDCWD, device,
+	                   O_RDONLY | O_DIRECT | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	if (fd < 0)
 		return errno == EIO || errno == ENXIO || errno == ENODEV ? errno : 0;
 	int error = 0;
@@ -193,7 +195,9 @@ static void work_answer(struct work *work, char *path, const char *device, int s
 	struct probe_answer *answer = &work->answer;
 	*answer = (struct probe_answer){.tag = work->request->tag, .how = PROBE_ELSEWHERE};
 	int fd = work_open(work, path);
-	if (fd < 0 || os_statx(&work->os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &answer->st) != 0) {
+	if (fd < 0
+	    || os_statx(&work->os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &answer->st)
+	               != 0) {
 		answer->error = errno;
 	} else if (work_shows(work, &answer->st)) {
 		answer->how = PROBE_SEEN;
@@ -213,14 +217,18 @@ void prober_work(const struct os *os, int sock, int root)
 	struct work work = {.root = root, .request = &message.request};
 	for (;;) {
 		ssize_t n = os_recv(&work.os, sock, &message, sizeof(message), NULL, true);
-		size_t size = sizeof(message.request) + message.request.path_size + message.request.device_size;
+		size_t size = sizeof(message.request) + message.request.path_size
+		              + message.request.device_size;
 		if (n <= 0 || (size_t)n != size)
 			os_exit_process(0);
 		os_clone_state(&work.os, os);
-		const char *device = message.request.device_size ? message.text + message.request.path_size : NULL;
+		const char *device = message.request.device_size
+		                             ? message.text + message.request.path_size
+		                             : NULL;
 		work_answer(&work, message.text, device, sock);
 		prober_counts(&work.answer, &work.os);
-		if (os_send(&work.os, sock, &work.answer, sizeof(work.answer), NULL, 0, -1, true) != 0)
+		if (os_send(&work.os, sock, &work.answer, sizeof(work.answer), NULL, 0, -1, true)
+		    != 0)
 			os_exit_process(0);
 	}
 }

@@ -31,7 +31,8 @@ static uint64_t at_cost(uint64_t count, double cost, uint64_t most)
 	return ns <= 0 ? 0 : ns >= (double)most ? most : (uint64_t)ns;
 }
 
-static void add(struct layers *layers, enum layer layer, enum os_call call, uint64_t ns, uint64_t count)
+static void add(struct layers *layers, enum layer layer, enum os_call call, uint64_t ns,
+                uint64_t count)
 {
 	layers->rows[layers->n++] = (struct layer_row){
 		.layer = layer,
@@ -45,7 +46,9 @@ static void add(struct layers *layers, enum layer layer, enum os_call call, uint
 static void add_user(struct layers *layers, uint64_t ns, const struct os_samples *samples)
 {
 	static const enum layer of[] = {
-		[OS_AT_PROGRAM] = LAYER_OWN, [OS_AT_LIBC] = LAYER_LIBC, [OS_AT_LIBRARY] = LAYER_LIBRARIES,
+		[OS_AT_PROGRAM] = LAYER_OWN,
+		[OS_AT_LIBC] = LAYER_LIBC,
+		[OS_AT_LIBRARY] = LAYER_LIBRARIES,
 	};
 	layers->libc_apart = !samples || samples->libc_apart;
 	for (int i = 0; samples && i < OS_AT_CALL; ++i)
@@ -69,8 +72,10 @@ static void add_user(struct layers *layers, uint64_t ns, const struct os_samples
 void layers_make(struct layers *layers, const struct os_clock *clock, const struct os_costs *costs,
                  const struct os_samples *samples)
 {
-	uint64_t work[OS_NCALLS], crossing = 0, off_in = 0, off_out = min64(clock->outside_off, clock->outside),
-	         off_look = min64(clock->looking_off, clock->looking), clocks = clock->looking - off_look;
+	uint64_t work[OS_NCALLS], crossing = 0, off_in = 0,
+				  off_out = min64(clock->outside_off, clock->outside),
+				  off_look = min64(clock->looking_off, clock->looking),
+				  clocks = clock->looking - off_look;
 	memset(layers, 0, sizeof(*layers));
 	layers->real = (int64_t)(os_clock_real(clock) + clock->looking);
 	layers->queue_known = clock->queued != OS_UNKNOWN;
@@ -119,7 +124,8 @@ void layers_make(struct layers *layers, const struct os_clock *clock, const stru
 	int64_t rest = layers->real;
 	for (size_t i = 0; i < layers->n; ++i)
 		rest -= layers->rows[i].ns;
-	layers->rows[layers->n++] = (struct layer_row){.layer = LAYER_REST, .call = OS_NCALLS, .ns = rest};
+	layers->rows[layers->n++] = (struct layer_row){
+		.layer = LAYER_REST, .call = OS_NCALLS, .ns = rest};
 }
 
 const char *layer_key(enum layer layer)

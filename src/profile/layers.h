@@ -23,7 +23,7 @@ enum layer {
 	LAYER_FAULTS,      /* pages at their first use: a kernel that nobody called */
 	LAYER_CROSSING,    /* into the kernel and back */
 	LAYER_WORK,        /* the kernel's work; one row for each kind of call */
-	LAYER_WAITING,     /* asleep in calls: for a device, another process; one row for each kind */
+	LAYER_WAITING,     /* asleep in calls, a row for each kind */
 	LAYER_PROCESSOR,   /* ready to run, and no processor free */
 	LAYER_CLOCKS,      /* what measuring cost */
 	LAYER_REST,        /* not accounted for */

@@ -39,7 +39,9 @@ const char *profile_state_name(enum profile_state state)
 
 const char *profile_algorithm(enum discover_algorithm algorithm)
 {
-	return algorithm == DA_GETMNT1 ? "getmnt1" : algorithm == DA_GETMNT2 ? "getmnt2" : "getmnt3";
+	return algorithm == DA_GETMNT1   ? "getmnt1"
+	       : algorithm == DA_GETMNT2 ? "getmnt2"
+	                                 : "getmnt3";
 }
 
 size_t profile_rows(struct profile_row *rows)
@@ -87,7 +89,8 @@ double profile_median(double *values, size_t n)
 
 void profile_settle(struct profile_row *row)
 {
-	double real[PROFILE_TURNS + 1], discovery[PROFILE_TURNS + 1], both[PROFILE_TURNS + 1], user = 0, system = 0;
+	double real[PROFILE_TURNS + 1], discovery[PROFILE_TURNS + 1], both[PROFILE_TURNS + 1],
+		user = 0, system = 0;
 	size_t n = 0, from = row->ntimes > 1 && row->times[0].turn == 0 ? 1 : 0;
 	for (size_t i = from; i < row->ntimes && n < PROFILE_TURNS + 1; ++i, ++n) {
 		const struct profile_times *t = &row->times[i];
@@ -97,7 +100,8 @@ void profile_settle(struct profile_row *row)
 		user += t->user;
 		system += t->system;
 	}
-	double processor = profile_median(both, n), share = user + system > 0 ? user / (user + system) : 0;
+	double processor = profile_median(both, n),
+	       share = user + system > 0 ? user / (user + system) : 0;
 	row->median = (struct profile_times){
 		.user = processor * share,
 		.system = processor * (1 - share),
@@ -146,7 +150,9 @@ static uint64_t random_below(uint64_t *state, uint64_t n)
 void profile_order(uint64_t seed, unsigned turn, size_t *order, size_t n)
 {
 	for (size_t i = 0; i < n; ++i)
-		order[i] = turn == 0 && i < PROFILE_ALGORITHMS && n >= PROFILE_ALGORITHMS ? PROFILE_ALGORITHMS - 1 - i : i;
+		order[i] = turn == 0 && i < PROFILE_ALGORITHMS && n >= PROFILE_ALGORITHMS
+		                   ? PROFILE_ALGORITHMS - 1 - i
+		                   : i;
 	uint64_t state = seed ^ (uint64_t)turn * UINT64_C(0xd1342543de82ef95);
 	for (size_t i = n; turn && i > 1; --i) {
 		size_t j = (size_t)random_below(&state, i), was = order[i - 1];

@@ -62,12 +62,12 @@ struct profile_row {
 	enum profile_state state;
 	struct profile_counts counts;    /* of the first run that was measured */
 	bool varies;               /* another had other counts */
-	bool died;                 /* the process of a run has died; of the first, if it is stopped */
+	bool died;                 /* the process of a run died: the first run's, if stopped */
 	double limit;              /* seconds after which it was stopped */
 	struct profile_times *times;     /* of those measured; the row's own */
 	size_t ntimes, room;
 	struct profile_times median;     /* by profile_settle() */
-	double spread;             /* by the same: between the quarters of the real times, seconds */
+	double spread;             /* seconds between the quartiles of the real times */
 };
 
 /** The algorithms, which are the first rows; the most rows: each rule beside. */

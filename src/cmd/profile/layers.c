@@ -65,7 +65,7 @@ static int run_looked(struct profile_study *study, struct os *os, const struct p
 {
 	double begun = os_now();
 	how->look = look;
-	int status = study->asked->cold ? profile_drop_caches(os) : 0;
+	int status = study->opts->cold ? profile_drop_caches(os) : 0;
 	if (!status)
 		status = profile_run_row(os, row, how, turn);
 	if (!status)
@@ -74,8 +74,8 @@ static int run_looked(struct profile_study *study, struct os *os, const struct p
 	return status;
 }
 
-int profile_layers_row(struct profile_study *study, struct os *os, size_t i, const struct profile_how *base,
-                       unsigned loops)
+int profile_layers_row(struct profile_study *study, struct os *os, size_t i,
+                       const struct profile_how *base, unsigned loops)
 {
 	struct profile_layers *l = study->layers;
 	struct profile_layer *of = &l->of[i];
@@ -93,7 +93,7 @@ int profile_layers_row(struct profile_study *study, struct os *os, size_t i, con
 		of->died = !status && clocked.died;
 		return status;
 	}
-	how.loops = study->asked->cold ? 1 : profile_loops(one, SAMPLE_TIME);
+	how.loops = study->opts->cold ? 1 : profile_loops(one, SAMPLE_TIME);
 	if (one * 1.5 <= how.limit)
 		status = run_looked(study, os, row, &how, PROFILE_SAMPLED, &sampled);
 	if (status)
@@ -101,7 +101,9 @@ int profile_layers_row(struct profile_study *study, struct os *os, size_t i, con
 	of->made = true;
 	of->runs = clocked.times.loops;
 	of->sampled = sampled.times.loops;
-	of->same = !clocked.varies && memcmp(clocked.counts.calls, row->counts.calls, sizeof(row->counts.calls)) == 0;
+	of->same = !clocked.varies
+	           && memcmp(clocked.counts.calls, row->counts.calls, sizeof(row->counts.calls))
+	                      == 0;
 	layers_make(&of->layers, &clocked.looked.clock, &l->costs, &sampled.looked.samples);
 	return 0;
 }
@@ -135,7 +137,8 @@ static int print_layers(const struct profile_layer *of)
 		sheet_time(&s, "", no_minus((double)row->ns / 1e9 / of->runs, 0.5e-6));
 		sheet_cell(&s, "%.1f%%", no_minus(layer_share(layers, row) * 100, 0.05));
 		if (counted)
-			sheet_cell(&s, "%.*f", row->count % of->runs ? 1 : 0, (double)row->count / of->runs);
+			sheet_cell(&s, "%.*f", row->count % of->runs ? 1 : 0,
+			           (double)row->count / of->runs);
 		else
 			sheet_cell(&s, "-");
 		if (counted)
@@ -160,12 +163,14 @@ static void print_apart(const struct profile_layer *of, double without)
 	double worked = (double)layers->real;
 	for (size_t i = 0; i < layers->n; ++i) {
 		enum layer kind = layers->rows[i].layer;
-		if (kind == LAYER_PROCESSOR || kind == LAYER_CLOCKS || kind == LAYER_WAITING || kind == LAYER_REST)
+		if (kind == LAYER_PROCESSOR || kind == LAYER_CLOCKS || kind == LAYER_WAITING
+		    || kind == LAYER_REST)
 			worked -= (double)layers->rows[i].ns;
 	}
 	double more = without > 0 ? (worked / 1e9 / of->runs / without - 1) * 100 : 0;
 	if (more > 10 || more < -10)
-		printf("\nWithout these clocks' own cost, the run took %.0f%% %s processor time than an unmeasured one\n"
+		printf("\nWithout these clocks' own cost, the run took %.0f%% %s processor time "
+		       "than an unmeasured one\n"
 		       "(other work on the machine, caches); the rows may be off by as much.\n",
 		       more < 0 ? -more : more, more < 0 ? "less" : "more");
 }
@@ -174,28 +179,36 @@ int profile_layers_text(const struct profile_study *study)
 {
 	const struct profile_layers *l = study->layers;
 	int rc = 0;
-	printf("\nWhere the time goes, by clocks around each call. Reading the clocks costs %.0f ns a call,\n"
-	       "entering and leaving the kernel %.0f ns (the crossing); the rest of a call is work in the\n"
-	       "kernel, or waiting. The first few calls, which probe the kernel's features, are in no row.\n",
+	printf("\nWhere the time goes, by clocks around each call. Reading the clocks costs %.0f "
+	       "ns a call,\n"
+	       "entering and leaving the kernel %.0f ns (the crossing); the rest of a call is work "
+	       "in the\n"
+	       "kernel, or waiting. The first few calls, which probe the kernel's features, are in "
+	       "no row.\n",
 	       l->costs.inside + l->costs.outside, l->costs.empty);
 	for (size_t i = 0; rc == 0 && i < PROFILE_ALGORITHMS; ++i) {
 		const struct profile_row *row = &study->rows[i];
 		const struct profile_layer *of = &l->of[i];
 		if (!of->made) {
 			printf("\n%s: %s.\n", profile_algorithm(row->algorithm),
-			       of->died ? "its process with clocks died"
+			       of->died    ? "its process with clocks died"
 			       : row->died ? "not run with clocks: its process died"
-			       : "not run with clocks: no time left (see --max-time and --total-time)");
+			                   : "not run with clocks: no time left (see --max-time "
+			                     "and --total-time)");
 			continue;
 		}
-		printf("\n%s, mean of %u run%s (%.3f ms without clocks):\n\n", profile_algorithm(row->algorithm),
-		       of->runs, of->runs == 1 ? "" : "s", row->median.real * 1e3);
+		printf("\n%s, mean of %u run%s (%.3f ms without clocks):\n\n",
+		       profile_algorithm(row->algorithm), of->runs, of->runs == 1 ? "" : "s",
+		       row->median.real * 1e3);
 		rc = print_layers(of);
 		print_apart(of, row->median.user + row->median.system);
 		if (of->layers.samples < LAYERS_SAMPLES)
-			printf("\nToo few samples (%" PRIu64 ") to tell our code from the libraries.\n", of->layers.samples);
+			printf("\nToo few samples (%" PRIu64
+			       ") to tell our code from the libraries.\n",
+			       of->layers.samples);
 		if (!of->same)
-			puts("\nThe calls differ from those without clocks: the tree or the mounts change.");
+			puts("\nThe calls differ from those without clocks: the tree or the mounts "
+			     "change.");
 	}
 	return rc;
 }
@@ -207,27 +220,38 @@ void profile_layers_json(struct strbuf *out, const struct profile_study *study)
 	const struct profile_layers *l = study->layers;
 	if (!l)
 		return;
-	strbuf_printf(out, ",\n   \"costs\": {\"clock_inside\": %.2f, \"clock_outside\": %.2f, \"empty_call\": %.2f, "
-	              "\"page_fault\": %.2f},\n   \"layers\": [", l->costs.inside, l->costs.outside, l->costs.empty, l->costs.fault);
+	strbuf_printf(out,
+	              ",\n   \"costs\": {\"clock_inside\": %.2f, \"clock_outside\": %.2f, "
+	              "\"empty_call\": %.2f, "
+	              "\"page_fault\": %.2f},\n   \"layers\": [",
+	              l->costs.inside, l->costs.outside, l->costs.empty, l->costs.fault);
 	for (size_t i = 0; i < PROFILE_ALGORITHMS; ++i) {
 		const struct profile_layer *of = &l->of[i];
 		const struct layers *layers = &of->layers;
 		strbuf_printf(out, "%s\n      {\"name\": \"%s\", \"made\": %s", i ? "," : "",
-		              profile_algorithm(study->rows[i].algorithm), of->made ? "true" : "false");
+		              profile_algorithm(study->rows[i].algorithm),
+		              of->made ? "true" : "false");
 		if (of->made)
-			strbuf_printf(out, ", \"same_calls\": %s, \"runs\": %u, \"sampled_runs\": %u, \"samples\": %" PRIu64
-			              ", \"real\": %.9f, \"total_calls\": %" PRIu64 ",\n       \"rows\": [", of->same ? "true" : "false",
-			              of->runs, of->sampled, layers->samples, (double)layers->real / 1e9 / of->runs,
+			strbuf_printf(out,
+			              ", \"same_calls\": %s, \"runs\": %u, \"sampled_runs\": %u, "
+			              "\"samples\": %" PRIu64
+			              ", \"real\": %.9f, \"total_calls\": %" PRIu64
+			              ",\n       \"rows\": [",
+			              of->same ? "true" : "false", of->runs, of->sampled,
+			              layers->samples, (double)layers->real / 1e9 / of->runs,
 			              layers->calls / of->runs);
 		for (size_t k = 0; of->made && k < layers->n; ++k) {
 			const struct layer_row *row = &layers->rows[k];
-			strbuf_printf(out, "%s\n          {\"layer\": \"%s\", \"call\": ", k ? "," : "", layer_key(row->layer));
+			strbuf_printf(out,
+			              "%s\n          {\"layer\": \"%s\", \"call\": ", k ? "," : "",
+			              layer_key(row->layer));
 			if (row->call != OS_NCALLS)
 				strbuf_printf(out, "\"%s\"", os_call_name(row->call));
 			else
 				strbuf_puts(out, "null");
-			strbuf_printf(out, ", \"seconds\": %.9f, \"share\": %.6f, \"count\": %.2f}", (double)row->ns / 1e9 / of->runs,
-			              layer_share(layers, row), (double)row->count / of->runs);
+			strbuf_printf(out, ", \"seconds\": %.9f, \"share\": %.6f, \"count\": %.2f}",
+			              (double)row->ns / 1e9 / of->runs, layer_share(layers, row),
+			              (double)row->count / of->runs);
 		}
 		strbuf_puts(out, of->made ? "]}" : "}");
 	}

@@ -39,7 +39,8 @@ struct profile_watch {
 };
 
 /** Start to observe the calls of os.  @procfd  /proc, or -1. */
-void profile_watch_start(struct profile_watch *w, struct os *os, enum profile_look look, int procfd);
+void profile_watch_start(struct profile_watch *w, struct os *os, enum profile_look look,
+                         int procfd);
 
 /** Stop, and add to the sums.  The counts of os are those of an unobserved run. */
 void profile_watch_stop(struct profile_watch *w, struct os *os, struct profile_looked *sums);
@@ -74,8 +75,8 @@ int profile_layers_begin(struct profile_layers *l, struct os *os);
  * @loops  Number of runs that take about as long as a turn.
  * @return 0, or an exit status after a message.
  */
-int profile_layers_row(struct profile_study *study, struct os *os, size_t i, const struct profile_how *how,
-                       unsigned loops);
+int profile_layers_row(struct profile_study *study, struct os *os, size_t i,
+                       const struct profile_how *how, unsigned loops);
 
 void profile_layers_end(struct profile_layers *l, struct os *os);
 

@@ -87,8 +87,14 @@ static void cell_ratio(struct sheet *s, struct profile_ratio ratio)
 	if (ratio.how == PR_NONE)
 		sheet_cell(s, "-");
 	else
-		sheet_cell(s, "%s%.*f", ratio.how == PR_OVER ? ">" : ratio.how == PR_UNDER ? "<" : "",
-		           ratio.value < 9.95 ? 2 : ratio.value < 99.5 ? 1 : 0, ratio.value);
+		sheet_cell(s, "%s%.*f",
+		           ratio.how == PR_OVER    ? ">"
+		           : ratio.how == PR_UNDER ? "<"
+		                                   : "",
+		           ratio.value < 9.95   ? 2
+		           : ratio.value < 99.5 ? 1
+		                                : 0,
+		           ratio.value);
 }
 
 /** Whether a row of these was not finished. */
@@ -118,8 +124,9 @@ static void cell_state(struct sheet *s, const struct profile_row *row)
 	if (row->state == PROFILE_NOT_RUN)
 		sheet_cell(s, "not run: no time left");
 	else if (row->state == PROFILE_STOPPED)
-		sheet_cell(s, row->limit < 1000 ? "stopped after %.3g s and %" PRIu64 " directories"
-		                                : "stopped after %.0f s and %" PRIu64 " directories",
+		sheet_cell(s,
+		           row->limit < 1000 ? "stopped after %.3g s and %" PRIu64 " directories"
+		                             : "stopped after %.0f s and %" PRIu64 " directories",
 		           row->limit, row->counts.dirs);
 }
 
@@ -131,8 +138,8 @@ static int print_costs(const struct profile_study *study)
 	sheet_column(&s, "ALGORITHM", false);
 	for (enum profile_kind kind = 0; kind < PK_NKINDS; ++kind) {
 		static const char *const heads[] = {
-			[PK_STATX] = "STATX", [PK_OPENAT] = "OPENAT", [PK_GETDENTS] = "GETDENTS", [PK_CLOSE] = "CLOSE",
-			[PK_OTHER] = "OTHER",
+			[PK_STATX] = "STATX", [PK_OPENAT] = "OPENAT", [PK_GETDENTS] = "GETDENTS",
+			[PK_CLOSE] = "CLOSE", [PK_OTHER] = "OTHER",
 		};
 		sheet_column(&s, heads[kind], true);
 	}
@@ -161,7 +168,8 @@ static int print_costs(const struct profile_study *study)
 
 static int print_ratios(const struct profile_study *study)
 {
-	static const enum profile_figure figures[] = {PF_CALLS, PF_DIRS, PF_ENTRIES, PF_USER, PF_SYSTEM, PF_REAL};
+	static const enum profile_figure figures[] = {PF_CALLS, PF_DIRS,   PF_ENTRIES,
+	                                              PF_USER,  PF_SYSTEM, PF_REAL};
 	static const size_t pairs[][2] = {{0, 1}, {1, 2}, {0, 2}};
 	struct sheet s;
 	sheet_begin(&s);
@@ -170,9 +178,11 @@ static int print_ratios(const struct profile_study *study)
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); ++i)
 		sheet_column(&s, heads[i], true);
 	for (size_t p = 0; p < sizeof(pairs) / sizeof(*pairs); ++p) {
-		const struct profile_row *above = &study->rows[pairs[p][0]], *below = &study->rows[pairs[p][1]];
+		const struct profile_row *above = &study->rows[pairs[p][0]],
+					 *below = &study->rows[pairs[p][1]];
 		sheet_row(&s);
-		sheet_cell(&s, "%s / %s", profile_algorithm(above->algorithm), profile_algorithm(below->algorithm));
+		sheet_cell(&s, "%s / %s", profile_algorithm(above->algorithm),
+		           profile_algorithm(below->algorithm));
 		for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); ++i)
 			cell_ratio(&s, profile_ratio(above, below, figures[i]));
 	}
@@ -180,8 +190,8 @@ static int print_ratios(const struct profile_study *study)
 }
 
 /** The difference from getmnt3 with all its rules. */
-static void cell_more(struct sheet *s, const struct profile_row *row, const struct profile_row *whole,
-                      enum profile_figure figure)
+static void cell_more(struct sheet *s, const struct profile_row *row,
+                      const struct profile_row *whole, enum profile_figure figure)
 {
 	double more = profile_figure(row, figure) - profile_figure(whole, figure);
 	if (row->state == PROFILE_NOT_RUN || whole->state != PROFILE_DONE)
@@ -231,7 +241,8 @@ static void count_turns(const struct profile_study *study, size_t *least, size_t
 {
 	*least = *most = 0;
 	for (size_t i = 0; i < study->nrows; ++i) {
-		size_t n = study->rows[i].ntimes > 1 ? study->rows[i].ntimes - 1 : study->rows[i].ntimes;
+		size_t n = study->rows[i].ntimes > 1 ? study->rows[i].ntimes - 1
+		                                     : study->rows[i].ntimes;
 		if (n && (!*least || n < *least))
 			*least = n;
 		*most = n > *most ? n : *most;
@@ -241,7 +252,7 @@ static void count_turns(const struct profile_study *study, size_t *least, size_t
 /** Print what was measured, and how. */
 static int print_head(const struct profile_study *study)
 {
-	const struct profile_asked *asked = study->asked;
+	const struct profile_opts *opts = study->opts;
 	struct strbuf name;
 	size_t least, most;
 	strbuf_init(&name);
@@ -251,17 +262,19 @@ static int print_head(const struct profile_study *study)
 		printf("%" PRIu64 " mount%s", study->mounts, study->mounts == 1 ? "" : "s");
 	else
 		fputs("the mounts", stdout);
-	escape_terminal(&name, asked->path ? asked->path : "/");
-	printf(" below %s%s%s%s by a search.\n", strbuf_str(&name), study->known ? " (" : "", study->fstype,
-	       study->known ? ")" : "");
+	escape_terminal(&name, opts->path ? opts->path : "/");
+	printf(" below %s%s%s%s by a search.\n", strbuf_str(&name), study->known ? " (" : "",
+	       study->fstype, study->known ? ")" : "");
 	printf("getmnt1 reads every directory. getmnt2 reads none in file systems without mounts.\n"
-	       "getmnt3 searches level by level, prunes by its rules, and ends when every mount is found.\n"
+	       "getmnt3 searches level by level, prunes by its rules, and ends when every mount is "
+	       "found.\n"
 	       "Kernel calls (OPENAT includes openat2; OTHER is mostly reading the mount table),\n"
-	       "directories and entries are those of one run. Times are in milliseconds, the median of\n");
+	       "directories and entries are those of one run. Times are in milliseconds, the "
+	       "median of\n");
 	if (least != most)
 		printf("%zu to ", least);
 	printf("%zu turn%s%s. USER and SYSTEM are sampled: only their sum is exact.\n\n", most,
-	       most == 1 ? "" : "s", asked->cold || most == 0 ? "" : " with warm caches");
+	       most == 1 ? "" : "s", opts->cold || most == 0 ? "" : " with warm caches");
 	strbuf_destroy(&name);
 	return name.failed ? -1 : 0;
 }
@@ -274,8 +287,10 @@ static void print_firsts(const struct profile_study *study)
 		const struct profile_row *row = &study->rows[i];
 		if (row->ntimes != 1 || row->state == PROFILE_NOT_RUN)
 			continue;
-		printf("%s%s%s", n++ ? ", " : "\nMeasured once, without warm caches: ", row->rule < 0 ? "" : "without ",
-		       row->rule < 0 ? profile_algorithm(row->algorithm) : discover_rules[row->rule].name);
+		printf("%s%s%s", n++ ? ", " : "\nMeasured once, without warm caches: ",
+		       row->rule < 0 ? "" : "without ",
+		       row->rule < 0 ? profile_algorithm(row->algorithm)
+		                     : discover_rules[row->rule].name);
 	}
 	if (n)
 		puts(".");
@@ -294,7 +309,8 @@ static void print_scatter(const struct profile_study *study)
 		double more = row->median.real - whole->median.real;
 		more = more < 0 ? -more : more;
 		if (row->state == PROFILE_DONE && more > most
-		    && memcmp(row->counts.calls, whole->counts.calls, sizeof(row->counts.calls)) == 0)
+		    && memcmp(row->counts.calls, whole->counts.calls, sizeof(row->counts.calls))
+		               == 0)
 			most = more;
 	}
 	puts("+0: the rule has nothing to do here, or another rule has the same effect.");
@@ -317,21 +333,25 @@ static bool has_waited(const struct profile_study *study)
 static void print_notes(const struct profile_study *study)
 {
 	uint64_t errors = study->rows[0].counts.errors;
-	if (study->asked->cold)
+	if (study->opts->cold)
 		printf("\nThe kernel's caches were dropped before each run%s.\n",
 		       study->in_memory ? ", but this file system is in memory and has none" : "");
-	if (!study->asked->cold)
+	if (!study->opts->cold)
 		print_firsts(study);
-	if (has_waited(study) && !study->asked->cold)
+	if (has_waited(study) && !study->opts->cold)
 		printf("\nREAL is much more than the processor time: the runs waited for %s.\n",
-		       study->in_memory ? "other work on this machine" : "the disk, or for other work on this machine");
+		       study->in_memory ? "other work on this machine"
+		                        : "the disk, or for other work on this machine");
 	if (study->varies)
-		puts("\nRuns of one row made different calls: the tree or the mounts change. The first is shown.");
+		puts("\nRuns of one row made different calls: the tree or the mounts change. The "
+		     "first is shown.");
 	if (errors)
-		printf("\ngetmnt1 could not read %" PRIu64 " director%s; nothing below was measured.\n", errors,
-		       errors == 1 ? "y" : "ies");
+		printf("\ngetmnt1 could not read %" PRIu64
+		       " director%s; nothing below was measured.\n",
+		       errors, errors == 1 ? "y" : "ies");
 	if (study->known && study->mounts <= 1)
-		puts("\nNothing is mounted below it, so there is nothing to find; only getmnt1 searches all the same.");
+		puts("\nNothing is mounted below it, so there is nothing to find; only getmnt1 "
+		     "searches all the same.");
 	if (!study->complete)
 		printf("\nNot every mount was found: %s.\n", study->reason);
 }
@@ -346,7 +366,8 @@ int profile_text(const struct profile_study *study)
 		rc = print_ratios(study);
 	}
 	if (rc == 0) {
-		printf("\nCost of getmnt3 without each of its rules (+: difference from getmnt3 with it)\n\n");
+		printf("\nCost of getmnt3 without each of its rules (+: difference from getmnt3 "
+		       "with it)\n\n");
 		rc = print_rules(study);
 	}
 	if (rc == 0) {

@@ -4,8 +4,8 @@
  *
  *     PATH or --live --> turns: each row, in an order of its own --> medians --> tables
  *
- * The first turn warms up and tells how long a row takes, so that the others fit into the
- * time there is.  A run that did not end in its time is not made again.
+ * The first turn warms the caches and shows how long a row takes, so that the others fit into the
+ * time limit.  A run that was stopped is not repeated.
  */
 #include "cmd/profile/profile.h"
 
@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds: of a run, of all; of a row's turns together, and of its runs in a turn: so long
-   that the ticks by which the kernel tells user from system time can be counted. */
+/* Seconds: of a run, of everything; of all turns of a row, and of its runs in a turn, which must
+   be long enough for the ticks by which the kernel tells user from system time. */
 #define MAX_TIME 30.0
 #define TOTAL_TIME 50.0
 #define ROW_TIME 0.4
@@ -66,13 +66,13 @@ static void profile_help(FILE *out)
 
 static int take_option(void *arg, const char *name, const char *value)
 {
-	struct profile_asked *asked = arg;
+	struct profile_opts *opts = arg;
 	const struct {
 		const char *name;
 		const char **text;
 	} texts[] = {
-		{"repeats", &asked->repeats_text}, {"seed", &asked->seed_text},
-		{"max-time", &asked->max_text}, {"total-time", &asked->total_text},
+		{"repeats", &opts->repeats_text}, {"seed", &opts->seed_text},
+		{"max-time", &opts->max_text}, {"total-time", &opts->total_text},
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
 		char title[32];
@@ -81,15 +81,15 @@ static int take_option(void *arg, const char *name, const char *value)
 			return rows_once(title, value, texts[i].text);
 	}
 	if (strcmp(name, "cold") == 0)
-		asked->cold = true;
+		opts->cold = true;
 	else if (strcmp(name, "json") == 0)
-		asked->json = true;
+		opts->json = true;
 	else if (strcmp(name, "layers") == 0)
-		asked->layers = true;
+		opts->layers = true;
 	else if (strcmp(name, "live") == 0)
-		asked->live = true;
+		opts->live = true;
 	else
-		asked->help = true;
+		opts->help = true;
 	return 0;
 }
 
@@ -98,31 +98,40 @@ static int take_seconds(const char *name, const char *text, double *seconds)
 	enum { SECONDS_MAX = 1000000 };
 	if (!text || (option_seconds(text, SECONDS_MAX, seconds) && *seconds > 0))
 		return 0;
-	return usage_error(name, "\"%s\": not a time in seconds, above 0 and up to %d", text, SECONDS_MAX);
+	return usage_error(name, "\"%s\": not a time in seconds, above 0 and up to %d", text,
+	                   SECONDS_MAX);
 }
 
-/** Understand the numbers, and see that all goes together. */
-static int check(struct profile_asked *a, int argc, char **argv)
+/** Parse the numbers, and check that the options go together. */
+static int check(struct profile_opts *a, int argc, char **argv)
 {
 	uint64_t number = 0;
 	if (argc - optind > 1)
-		return usage_error(argv[optind + 1], "only one PATH is accepted; \"%s\" is already given",
+		return usage_error(argv[optind + 1],
+		                   "only one PATH is accepted; \"%s\" is already given",
 		                   argv[optind]);
 	a->path = optind < argc ? argv[optind] : NULL;
 	if (a->path && !*a->path)
 		return usage_error("PATH", "the path is empty; name a directory");
 	if (a->path && a->live)
-		return usage_error("--live", "--live measures the whole machine; remove it or remove \"%s\"", a->path);
+		return usage_error("--live",
+		                   "--live measures the whole machine; remove it or remove \"%s\"",
+		                   a->path);
 	if (!a->path && !a->live)
-		return usage_error("profile", "PATH is missing; name a directory, or give --live for the whole machine");
+		return usage_error(
+			"profile",
+			"PATH is missing; name a directory, or give --live for the whole machine");
 	a->max_time = MAX_TIME;
 	int status = take_seconds("--max-time", a->max_text, &a->max_time);
-	a->total_time = a->max_time * TOTAL_TIME / MAX_TIME > TOTAL_TIME ? a->max_time * TOTAL_TIME / MAX_TIME : TOTAL_TIME;
+	a->total_time = a->max_time * TOTAL_TIME / MAX_TIME > TOTAL_TIME
+	                        ? a->max_time * TOTAL_TIME / MAX_TIME
+	                        : TOTAL_TIME;
 	if (!status)
 		status = take_seconds("--total-time", a->total_text, &a->total_time);
 	if (!status && a->repeats_text) {
 		if (!option_number(a->repeats_text, PROFILE_TURNS, &number) || number == 0)
-			return usage_error("--repeats", "\"%s\": not a number from 1 to %d", a->repeats_text, PROFILE_TURNS);
+			return usage_error("--repeats", "\"%s\": not a number from 1 to %d",
+			                   a->repeats_text, PROFILE_TURNS);
 		a->repeats = (unsigned)number;
 	}
 	a->seed = SEED;
@@ -133,12 +142,12 @@ static int check(struct profile_asked *a, int argc, char **argv)
 
 /* The study. */
 
-/** What is known while it is made. */
+/** The state of a study. */
 struct course {
 	struct profile_study *study;
 	struct os *os;
-	double start, end;         /* when it was begun, and all must have ended */
-	bool shows;                /* progress */
+	double start, end;         /* by os_now() */
+	bool shows;                /* show progress */
 	unsigned turns[PROFILE_ROWS], loops[PROFILE_ROWS];   /* of each row */
 	const struct profile_row *row;
 	unsigned turn;
@@ -151,8 +160,10 @@ static void show_progress(void *arg, const struct profile_counts *counts, const 
 	bool rule = c->row->rule >= 0;
 	if (!c->shows || os_now() - c->start < 1)
 		return;
-	snprintf(head, sizeof(head), "%s%s%s, turn %u: %" PRIu64 " directories: ", profile_algorithm(c->row->algorithm),
-	         rule ? " without " : "", rule ? discover_rules[c->row->rule].name : "", c->turn + 1, counts->dirs);
+	snprintf(head, sizeof(head),
+	         "%s%s%s, turn %u: %" PRIu64 " directories: ", profile_algorithm(c->row->algorithm),
+	         rule ? " without " : "", rule ? discover_rules[c->row->rule].name : "",
+	         c->turn + 1, counts->dirs);
 	progress_line(head, where);
 }
 
@@ -165,7 +176,7 @@ int profile_drop_caches(struct os *os)
 	os_close(os, fd);
 	if (n == 1)
 		return 0;
-	message("--cold", "%s: cannot be written: %s; be root, outside of a container, or measure without --cold", path,
+	message("--cold", "%s: cannot be written: %s; run as root outside of a container", path,
 	        strerror(error));
 	return CX_ERROR;
 }
@@ -176,16 +187,19 @@ static int run_row(struct course *c, size_t i)
 	struct profile_study *study = c->study;
 	struct profile_row *row = &study->rows[i];
 	struct profile_turn turn;
-	const struct profile_asked *asked = study->asked;
-	if (asked->cold) {
+	const struct profile_opts *opts = study->opts;
+	if (opts->cold) {
 		int status = profile_drop_caches(c->os);
 		if (status)
 			return status;
 	}
 	double left = c->end - os_now();
-	struct profile_how how = {.root = asked->path, .limit = left < asked->max_time ? left : asked->max_time,
-	                          .loops = c->turn ? c->loops[i] : 1, .silent = c->turn || i + 1 != PROFILE_ALGORITHMS,
-	                          .progress = show_progress, .arg = c};
+	struct profile_how how = {.root = opts->path,
+	                          .limit = left < opts->max_time ? left : opts->max_time,
+	                          .loops = c->turn ? c->loops[i] : 1,
+	                          .silent = c->turn || i + 1 != PROFILE_ALGORITHMS,
+	                          .progress = show_progress,
+	                          .arg = c};
 	c->row = row;
 	show_progress(c, &row->counts, "");
 	int status = profile_run_row(c->os, row, &how, &turn);
@@ -213,7 +227,7 @@ static int run_row(struct course *c, size_t i)
 			}
 		}
 	} else if (turn.state != PROFILE_DONE) {
-		return 0;   /* the time was up; what it took before stands */
+		return 0;   /* no time left; the earlier turns count */
 	}
 	row->varies |= turn.varies || memcmp(&row->counts, &turn.counts, sizeof(turn.counts)) != 0;
 	if (profile_add(row, &turn.times) == 0)
@@ -222,16 +236,18 @@ static int run_row(struct course *c, size_t i)
 	return CX_ERROR;
 }
 
-/** Decide by the first turn how often each row is run. */
+/** Decide by the first turn how often to run each row. */
 static void plan(struct course *c)
 {
 	const struct profile_study *study = c->study;
 	for (size_t i = 0; i < study->nrows; ++i) {
 		const struct profile_row *row = &study->rows[i];
 		double one = row->ntimes ? row->times[0].real : 0;
-		c->loops[i] = study->asked->cold ? 1 : profile_loops(one, TURN_TIME);
-		c->turns[i] = row->state != PROFILE_DONE ? 0 : study->asked->repeats ? study->asked->repeats
-		              : profile_turns(one * c->loops[i], ROW_TIME, TURNS_LEAST, TURNS_MOST);
+		c->loops[i] = study->opts->cold ? 1 : profile_loops(one, TURN_TIME);
+		c->turns[i] = row->state != PROFILE_DONE ? 0
+		              : study->opts->repeats    ? study->opts->repeats
+		                                      : profile_turns(one * c->loops[i], ROW_TIME,
+		                                                      TURNS_LEAST, TURNS_MOST);
 	}
 }
 
@@ -245,16 +261,19 @@ static bool wants(const struct course *c, size_t i)
 	return c->turn <= c->turns[i] && left > row->times[0].real * c->loops[i] * 1.5;
 }
 
-/** Make the runs that tell where the time goes: after the first turn, since it is what was
-    asked for, and before the others, which take what time is left. */
+/** Make the runs of --layers: after the first turn, and before the others, which use up the time
+    that is left. */
 static int run_layers(struct course *c)
 {
-	const struct profile_asked *asked = c->study->asked;
+	const struct profile_opts *opts = c->study->opts;
 	int status = 0;
 	for (size_t i = PROFILE_ALGORITHMS; !status && i-- > 0;) {
 		double left = c->end - os_now();
-		struct profile_how how = {.root = asked->path, .limit = left < asked->max_time ? left : asked->max_time,
-		                          .silent = true, .progress = show_progress, .arg = c};
+		struct profile_how how = {.root = opts->path,
+		                          .limit = left < opts->max_time ? left : opts->max_time,
+		                          .silent = true,
+		                          .progress = show_progress,
+		                          .arg = c};
 		c->row = &c->study->rows[i];
 		if (left > 0)
 			status = profile_layers_row(c->study, c->os, i, &how, c->loops[i]);
@@ -271,7 +290,7 @@ static int run_all(struct course *c)
 	int status = 0;
 	for (c->turn = 0; !status && c->turn <= most; ++c->turn) {
 		bool any = false;
-		profile_order(study->asked->seed, c->turn, order, study->nrows);
+		profile_order(study->opts->seed, c->turn, order, study->nrows);
 		for (size_t k = 0; !status && k < study->nrows; ++k) {
 			if (!wants(c, order[k]))
 				continue;
@@ -297,7 +316,10 @@ static int run_all(struct course *c)
 /** Make the study, and show it.  @return an exit status. */
 static int study_make(struct profile_study *study, struct os *os, double start)
 {
-	struct course course = {.study = study, .os = os, .start = start, .end = start + study->asked->total_time,
+	struct course course = {.study = study,
+	                        .os = os,
+	                        .start = start,
+	                        .end = start + study->opts->total_time,
 	                        .shows = progress_open()};
 	int status = study->layers ? profile_layers_begin(study->layers, os) : 0;
 	if (!status)
@@ -306,8 +328,8 @@ static int study_make(struct profile_study *study, struct os *os, double start)
 		return status;
 	const struct profile_counts *first = &study->rows[0].counts;
 	if (study->rows[0].state == PROFILE_DONE && first->dirs == 0 && first->errors > 0) {
-		message(study->asked->path ? study->asked->path : "/",
-		        "it cannot be read, so that there is nothing to measure; is that permitted? As root it is, or give another directory");
+		message(study->opts->path ? study->opts->path : "/",
+		        "it cannot be read; run as root, or name another directory");
 		return CX_ERROR;
 	}
 	study->seconds = os_now() - start;
@@ -316,51 +338,61 @@ static int study_make(struct profile_study *study, struct os *os, double start)
 		study->varies |= study->rows[i].varies;
 		if (study->rows[i].state != PROFILE_DONE) {
 			status = CX_INCOMPLETE;
-			run_incomplete(study->machine, "a run was stopped, or not made: see its state");
+			run_incomplete(study->machine,
+			               "a run was stopped or not made: see its state");
 		}
 	}
 	if (study->died) {
 		status = CX_INCOMPLETE;
-		run_incomplete(study->machine, "the process of a run has died; is there memory enough?");
+		run_incomplete(study->machine,
+		               "the process of a run has died; is there enough memory?");
 	}
 	if (!study->complete)
 		run_incomplete(study->machine, study->reason);
-	if ((study->asked->json ? profile_json(study) : profile_text(study)) != 0) {
-		message(NULL, "the output could not be made: %s", strerror(ENOMEM));
+	if ((study->opts->json ? profile_json(study) : profile_text(study)) != 0) {
+		message(NULL, "cannot create the output: %s", strerror(ENOMEM));
 		return CX_ERROR;
 	}
-	return finish_stdout(study->asked->json) == 0 ? status : CX_ERROR;
+	return finish_stdout(study->opts->json) == 0 ? status : CX_ERROR;
 }
 
 int cmd_profile(int argc, char **argv)
 {
-	struct profile_asked asked = {0};
+	struct profile_opts opts = {0};
 	struct options none = {0};
 	struct columns no_columns = {0};
 	struct profile_row rows[PROFILE_ROWS];
-	int status = rows_parse(&profile_table, argc, argv, take_option, &asked);
+	int status = rows_parse(&profile_table, argc, argv, take_option, &opts);
 	if (status)
 		return status;
-	if (asked.help) {
+	if (opts.help) {
 		profile_help(stdout);
 		return finish_stdout(false) == 0 ? CX_OK : CX_ERROR;
 	}
-	status = check(&asked, argc, argv);
+	status = check(&opts, argc, argv);
 	if (status)
 		return status;
-	if (!asked.json)
+	if (!opts.json)
 		setlocale(LC_CTYPE, "");
-	struct run machine = {.opt = &none, .cols = &no_columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .live = true,
-	                      .complete = true, .start = os_now()};
+	struct run machine = {.opt = &none,
+	                      .cols = &no_columns,
+	                      .procfd = AT_FDCWD,
+	                      .rootfd = AT_FDCWD,
+	                      .live = true,
+	                      .complete = true,
+	                      .start = os_now()};
 	os_init(&machine.os, secure_getenv("GETMNT_DISABLE"));
-	if (asked.json && machine_read(&machine) != 0) {
+	if (opts.json && machine_read(&machine) != 0) {
 		message(NULL, "%s", strerror(errno));
 		return CX_ERROR;
 	}
-	struct profile_study study = {.asked = &asked, .machine = &machine, .rows = rows, .nrows = profile_rows(rows),
+	struct profile_study study = {.opts = &opts,
+	                              .machine = &machine,
+	                              .rows = rows,
+	                              .nrows = profile_rows(rows),
 	                              .complete = true};
 	struct profile_layers layers = {.procfd = -1};
-	study.layers = asked.layers ? &layers : NULL;
+	study.layers = opts.layers ? &layers : NULL;
 	status = study_make(&study, &machine.os, machine.start);
 	profile_layers_end(&layers, &machine.os);
 	for (size_t i = 0; i < study.nrows; ++i)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the files of `getmnt profile` share: the study, and how one row of it is run.
+ * What the files of `getmnt profile` share: the study, and how a row of it is run.
  */
 #ifndef GM_CMD_PROFILE_H
 #define GM_CMD_PROFILE_H
@@ -9,79 +9,78 @@
 #include "cmd/profile/layers.h"
 #include "profile/profile.h"
 
-/** What was asked for. */
-struct profile_asked {
+/** The options. */
+struct profile_opts {
 	const char *path;
 	const char *repeats_text, *seed_text, *max_text, *total_text;
 	bool live, cold, json, layers, help;
-	unsigned repeats;          /* 0: as many as there is time for */
+	unsigned repeats;          /* 0: as time permits */
 	uint64_t seed;
 	double max_time, total_time;
 };
 
 /* run.c */
 
-/** How a row is to be run. */
+/** How to run a row. */
 struct profile_how {
 	const char *root;          /* as --root= has it; NULL: "/" */
-	double limit;              /* seconds for a run, and for all of a turn */
-	unsigned loops;            /* runs, at least 1 */
-	bool silent;               /* messages have been printed */
+	double limit;              /* seconds for a run, and for a turn */
+	unsigned loops;            /* the number of runs, at least 1 */
+	bool silent;               /* print no messages */
 	enum profile_look look;
-	int procfd;                /* for that: of /proc, or -1 */
-	/** Called some times a second while it runs; may be NULL. */
+	int procfd;                /* /proc, or -1 */
+	/** Called several times a second while it runs; may be NULL. */
 	void (*progress)(void *arg, const struct profile_counts *counts, const char *where);
 	void *arg;
 };
 
-/** What running a row in a turn has given. */
+/** The result of a turn of a row. */
 struct profile_turn {
 	enum profile_state state;
-	bool died;                 /* it is stopped, since its process has died */
+	bool died;                 /* it is stopped because its process died */
 	struct profile_counts counts;    /* of the first run */
-	struct profile_times times;      /* of a run, the mean over those that were made */
-	bool varies;               /* not all runs made the same calls */
+	struct profile_times times;      /* the mean over the runs */
+	bool varies;               /* the runs made different calls */
 	bool complete;             /* every mount was found */
-	bool in_memory;            /* the root's file system is one that nothing can drop */
-	char reason[160];          /* why it is not complete; "" */
+	bool in_memory;            /* the root's file system has no caches to drop */
+	char reason[160];          /* why it is not complete, or "" */
 	char fstype[32];           /* of the root */
-	struct profile_looked looked;    /* if it was looked at */
+	struct profile_looked looked;    /* if it was observed */
 };
 
 /**
- * Run a row in a process of its own: as often as wanted `getmnt discover --names=walk
- * --threads=1` with its algorithm and rules, all but the printing.  What it takes is taken
- * there by clock and getrusage(2), its kernel calls are those of --stats.  The process is
- * killed if it does not end within the time.  One that dies by itself (killed for want of
- * memory) is stopped as well, after a message.
+ * Run a row in a separate process: `getmnt discover --names=walk --threads=1` with its algorithm
+ * and rules, without printing, as often as requested.  Times are taken there by a clock and
+ * getrusage(2); the system calls are those of --stats.  The process is killed at the time limit.
+ * If it dies by itself (out of memory), the row is stopped as well, after a message.
  *
- * @os  Of the caller; counts what the measuring takes, nothing of what is measured.
+ * @os  The caller's; counts the calls of measuring, not the measured ones.
  * @turn [out]
- * @return 0, or an exit status: the root is none, or the table cannot be read; a message was
- *         printed.
+ * @return 0, or an exit status after a message: the root is not a directory, or the table cannot
+ *         be read.
  */
 int profile_run_row(struct os *os, const struct profile_row *row, const struct profile_how *how,
                     struct profile_turn *turn);
 
-/** Have the kernel forget what it read.  @return 0, or an exit status after a message. */
+/** Drop the caches of the kernel.  @return 0, or an exit status after a message. */
 int profile_drop_caches(struct os *os);
 
-/* profile.c: the study, for the forms that show it. */
+/* profile.c: the study, for the output formats. */
 
 struct profile_study {
-	const struct profile_asked *asked;
+	const struct profile_opts *opts;
 	struct run *machine;       /* host, boot_id ... */
 	struct profile_row *rows;
 	size_t nrows;
-	unsigned turns;            /* that were begun, the first included */
-	bool died;                 /* the process of a run */
-	bool known;                /* a run has told what is below it: */
+	unsigned turns;            /* turns begun, with the first */
+	bool died;                 /* the process of a run died */
+	bool known;                /* a run reported what follows: */
 	uint64_t mounts;           /* of the table */
-	double seconds;            /* that all took */
+	double seconds;            /* of the whole study */
 	bool in_memory, complete, varies;
 	char fstype[32];           /* of the root */
 	char reason[160];          /* the first reason why a run was not complete */
-	struct profile_layers *layers;   /* NULL: not asked for */
+	struct profile_layers *layers;   /* NULL: not requested */
 };
 
 /* out.c: tables. */
@@ -89,7 +88,7 @@ struct profile_study {
 struct libscols_table;
 struct libscols_line;
 
-/** A table that is being filled. */
+/** A table being filled. */
 struct sheet {
 	struct libscols_table *table;
 	struct libscols_line *line;
@@ -106,10 +105,10 @@ void sheet_row(struct sheet *s);
 __attribute__((format(printf, 2, 3)))
 void sheet_cell(struct sheet *s, const char *format, ...);
 
-/** Milliseconds, with as many digits as tell something. */
+/** Milliseconds, with the significant digits. */
 void sheet_time(struct sheet *s, const char *before, double seconds);
 
-/** Print it, and be done with it.  @return 0, or -1. */
+/** Print and free it.  @return 0, or -1. */
 int sheet_end(struct sheet *s);
 
 /** Print a study as tables.  @return 0, or -1 (ENOMEM). */

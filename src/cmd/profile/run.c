@@ -8,9 +8,8 @@
  *           | <--progress, now and then--  by a struct os of its own, which counts nothing
  *           | <--struct profile_turn------ of the run that is measured
  *
- * In a process of its own, so that each begins alike, whatever ran before, with a heap,
- * descriptors and limits as a program that was just started has them; and so that one that
- * does not end can be killed.
+ * In a separate process, so that each run starts with a fresh heap, descriptors and limits, and can
+ * be killed.
  */
 #include "cmd/profile/profile.h"
 
@@ -27,48 +26,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a child that should have ended is waited for. */
+/* Seconds to wait for a child that should have ended. */
 #define GRACE 2.0
 
 enum { WHERE_BYTES = 200 };
 
-/* Of a child that has said all. */
+/* Seconds to wait for a child that has sent its last message. */
 static const double END_SECONDS = 2;
 
-/** What a child tells its parent. */
+/** A message of the child. */
 struct word {
-	bool done;                 /* its last word */
-	int status;                /* not 0: a message was printed, and turn is nothing */
+	bool done;                 /* the last message */
+	int status;                /* not 0: an error was printed, and turn is undefined */
 	struct profile_turn turn;
 	char where[WHERE_BYTES];   /* while it runs */
 };
 
 /** The child. */
 struct runner {
-	struct os own;             /* what the measuring takes */
+	struct os own;             /* counts the calls of measuring */
 	const struct profile_row *row;
 	const struct profile_how *how;
 	int sock;
 	struct word word;
 };
 
-/** A run that is measured. */
+/** A measured run. */
 struct measured {
-	struct run run;            /* first: it is what progress is told with */
+	struct run run;            /* first: the argument of run_progress() */
 	struct runner *runner;
 	struct profile_watch watch;
 };
 
-/** Understand the command line that a row stands for. */
+/** Parse the command line that a row stands for. */
 static int row_options(const struct runner *r, double limit, struct options *o)
 {
 	enum { WORD = 40 };
 	char algorithm[WORD], prune[WORD], time[WORD];
-	char name[] = "discover", names[] = "--names=walk", threads[] = "--threads=1", quiet[] = "--quiet",
-	     root[] = "--root";
+	char name[] = "discover", names[] = "--names=walk", threads[] = "--threads=1",
+	     quiet[] = "--quiet", root[] = "--root";
 	char *argv[12];
 	int argc = 0;
-	snprintf(algorithm, sizeof(algorithm), "--algorithm=%s", profile_algorithm(r->row->algorithm));
+	snprintf(algorithm, sizeof(algorithm), "--algorithm=%s",
+	         profile_algorithm(r->row->algorithm));
 	snprintf(time, sizeof(time), "--max-time=%.6f", limit);
 	argv[argc++] = name;
 	argv[argc++] = names;
@@ -90,7 +90,7 @@ static int row_options(const struct runner *r, double limit, struct options *o)
 	return status;
 }
 
-/** Tell the parent; if it does not listen, nothing is lost. */
+/** Send to the parent. */
 static void tell(struct runner *r, bool wait)
 {
 	os_send(&r->own, r->sock, &r->word, sizeof(r->word), NULL, 0, -1, wait);
@@ -102,12 +102,13 @@ static void run_progress(const struct discover_progress *progress, void *arg)
 	struct profile_counts kept = r->word.turn.counts;
 	r->word.turn.counts.dirs = progress->dirs;
 	r->word.turn.counts.entries = progress->entries;
-	snprintf(r->word.where, sizeof(r->word.where), "%s", progress->where ? progress->where : "");
+	snprintf(r->word.where, sizeof(r->word.where), "%s",
+	         progress->where ? progress->where : "");
 	tell(r, false);
 	r->word.turn.counts = kept;
 }
 
-/** Take down what the first run has found. */
+/** Keep the results of the first run. */
 static void take_first(struct profile_turn *turn, const struct run *run)
 {
 	const struct discovery *d = run->d;
@@ -135,8 +136,13 @@ static int run_once(struct runner *r, double limit, bool first, bool *cut)
 		status = columns_choose(&columns, &o);
 	if (status)
 		return status;
-	m.run = (struct run){.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .complete = true,
-	                     .start = os_now(), .progress = run_progress};
+	m.run = (struct run){.opt = &o,
+	                     .cols = &columns,
+	                     .procfd = AT_FDCWD,
+	                     .rootfd = AT_FDCWD,
+	                     .complete = true,
+	                     .start = os_now(),
+	                     .progress = run_progress};
 	os_usage(&r->own, &before);
 	os_mark(MARK_BEGIN);
 	os_init(&m.run.os, secure_getenv("GETMNT_DISABLE"));
@@ -151,8 +157,11 @@ static int run_once(struct runner *r, double limit, bool first, bool *cut)
 	status = status == CX_INCOMPLETE || status == CX_NOTHING ? CX_OK : status;
 	*cut = stopped && !first;
 	if (!status && m.run.d && !*cut) {
-		struct profile_counts counts = {.dirs = m.run.d->stats.dirs, .entries = m.run.d->stats.entries,
-		                                .mounts = m.run.d->tree.count - m.run.d->stats.states[MT_OUTSIDE], .errors = m.run.d->stats.errors,
+		struct profile_counts counts = {.dirs = m.run.d->stats.dirs,
+		                                .entries = m.run.d->stats.entries,
+		                                .mounts = m.run.d->tree.count
+		                                          - m.run.d->stats.states[MT_OUTSIDE],
+		                                .errors = m.run.d->stats.errors,
 		                                .named = m.run.d->stats.named[MT_NAMED_WALKED]};
 		memcpy(counts.calls, m.run.os.calls, sizeof(counts.calls));
 		if (first) {
@@ -180,7 +189,8 @@ static int run_child(struct runner *r)
 	int status = CX_OK;
 	bool cut = false;
 	message_note(NULL, how->silent);
-	for (unsigned i = 0; !status && i < (how->loops ? how->loops : 1) && (i == 0 || os_now() < end); ++i) {
+	for (unsigned i = 0;
+	     !status && i < (how->loops ? how->loops : 1) && (i == 0 || os_now() < end); ++i) {
 		double left = end - os_now();
 		status = run_once(r, left > 1e-3 ? left : 1e-3, i == 0, &cut);
 		message_note(NULL, true);
@@ -195,7 +205,7 @@ static int run_child(struct runner *r)
 	return status;
 }
 
-/** Hear what the child tells, until it is done or the time is over.  @return whether it is done. */
+/** Receive from the child until it is done or the time is over.  @return whether it is done. */
 static bool hear(struct os *os, int sock, const struct profile_how *how, struct word *last)
 {
 	struct word word;
@@ -223,7 +233,8 @@ int profile_run_row(struct os *os, const struct profile_row *row, const struct p
 	int socks[2] = {-1, -1}, self = os_getpid(), status = CX_ERROR, pid = -1;
 	memset(turn, 0, sizeof(*turn));
 	if (os_socketpair(os, socks) != 0 || (pid = os_fork_process(os)) < 0) {
-		message(profile_algorithm(row->algorithm), "no process could be started to run it in: %s", strerror(errno));
+		message(profile_algorithm(row->algorithm),
+		        "cannot start a process: %s", strerror(errno));
 		goto out;
 	}
 	if (pid == 0) {
@@ -251,8 +262,10 @@ int profile_run_row(struct os *os, const struct profile_row *row, const struct p
 		if (turn->times.real < how->limit) {
 			turn->died = true;
 			progress_end();
-			message(profile_algorithm(row->algorithm), "%s%sits process has died; is there memory enough?",
-			        row->rule < 0 ? "" : "without ", row->rule < 0 ? "" : discover_rules[row->rule].name);
+			message(profile_algorithm(row->algorithm),
+			        "%s%sits process has died; is there enough memory?",
+			        row->rule < 0 ? "" : "without ",
+			        row->rule < 0 ? "" : discover_rules[row->rule].name);
 		}
 	}
 out:
