@@ -157,11 +157,9 @@ for command, what in commands:
         if is_long(option):
             result = run(command, *option, "--timeout=200", "--first-only")
             continue
-        # A place is named often enough for one base.
-        many = option[0].split("=")[0] in ("--target", "--mountpoint", "--source", "--root")
-        others = bases[command][1:]
-        for base in [bases[command][0], others[turn % len(others)]][:1 if many else 2]:
-            run(command, *option, *base)
+        # Each option with one of the operands in turn; in check-full with two.
+        for base in (turn, turn + 1)[:2 if gm.FULL else 1]:
+            run(command, *option, *bases[command][base % len(bases[command])])
 print(f"  {total} options, {runs} runs")
 
 # Places as operands, and in company; from a working directory on one.
