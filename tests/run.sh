@@ -3,10 +3,9 @@
 #
 # run.sh [--getmnt PROGRAM] [--update] [--valgrind] [PATTERN...]
 #
-# Runs the cases tests/cases/NAME.sh, those whose names match a PATTERN (a
-# glob) or all, each in a clean environment and an empty directory, and
-# compares what it prints (stdout and stderr together) with NAME.out beside it.
-# --update writes NAME.out instead.  What a case can use: tests/lib/case.sh.
+# Runs the cases tests/cases/NAME.sh, all or those that match a PATTERN (a glob), each in a clean
+# environment and an empty directory, and compares their output (stdout and stderr) with NAME.out.
+# --update writes NAME.out instead.  tests/lib/case.sh has the functions that cases can use.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,7 +22,7 @@ while [ $# -gt 0 ]; do
 	--getmnt) getmnt=$(realpath "$2") || exit 1; shift ;;
 	--update) update=1 ;;
 	--valgrind) valgrind=1; seconds=900 ;;
-	-*) sed -n 's/^# \{0,1\}//; 3,10p' "$0"; exit 1 ;;
+	-*) sed -n 's/^# \{0,1\}//; 3,9p' "$0"; exit 1 ;;
 	*) break ;;
 	esac
 	shift
@@ -37,7 +36,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
 
-# Whether the program's memory was clean; else show valgrind's words.
+# Whether valgrind found no error; else show its reports.
 memory_clean()
 {
 	local log clean=0
@@ -58,8 +57,7 @@ for case in "$here"/cases/*.sh; do
 	rm -rf "${work:?}"/*
 	mkdir "$work/dir"
 	wrap=
-	# libblkid asks a device whether it is a CD, in an ioctl of which valgrind knows
-	# nothing, and says so: which devices there are is no matter of the case.
+	# libblkid calls an ioctl (of CD-ROM drives) that valgrind does not know.
 	[ -z "$valgrind" ] ||
 		wrap="valgrind -q --sim-hints=lax-ioctls --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --log-file=$work/valgrind.%p"
 	(
