@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What the system cases stand on: mounts, a small root of their own, the oracle.
+"""The library of the system cases: mounts, a small root, the oracle.
 
-A case is a Python script in tests/system/, started by tests/system/run.sh in
-a private mount namespace.  It makes a small root (a tmpfs with the program,
-its libraries, /proc and /sys), mounts below it what it wants to try, enters
-it by pivot_root, and then lets check() compare getmnt with the oracle: an
-independent reading of /proc/self/mountinfo, and an independent judgement of
-which mounts can be reached, by opening each name with O_PATH and asking
-/proc/self/fdinfo for the mount ID.
+A case is a Python script in tests/system/ that tests/system/run.sh starts in a private mount
+namespace.  It makes a small root (a tmpfs with the program, its libraries, /proc and /sys),
+makes mounts below it, and enters it by pivot_root.  Then check() compares getmnt with the
+oracle, an independent reader of /proc/self/mountinfo that finds which mounts can be reached by
+opening each name with O_PATH and reading the mount ID from /proc/self/fdinfo.
 
     import gm
     root = gm.Root()
@@ -37,7 +35,7 @@ import traceback
 libc = ctypes.CDLL(None, use_errno=True)
 null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)   # also where there is none
 
-# Codecs are loaded when they are first used, and then the old root is gone.
+# Python loads codecs on first use; after enter() their files cannot be reached.
 for codec in ("ascii", "latin-1", "idna"):
     codecs.lookup(codec)
 
@@ -58,12 +56,12 @@ RUN_SECONDS = 20 * SLOW
 # Failures that a case prints; all are counted.
 SHOWN_FAILURES = 30
 
-# What the program is to do without, in all runs of a case that say no other.
 def without(*words):
-    """What of the environment has getmnt do without these as well."""
+    """The environment that disables these features of the program as well."""
     return {"GETMNT_DISABLE": ",".join(filter(None, [os.environ.get("GETMNT_DISABLE"), *words]))}
 
 
+# The features that are disabled in every run, unless a run says otherwise.
 DISABLED = {key: value for key, value in os.environ.items() if key == "GETMNT_DISABLE"}
 
 failures = []
@@ -149,13 +147,13 @@ def touch(path, text=""):
 
 
 def tmpfs(path, data="size=64m", source="tmpfs"):
-    """Mount a tmpfs on a path, made if it is not there."""
+    """Mount a tmpfs on a path, which is created if needed."""
     mount(source, mkdir(path), "tmpfs", 0, data)
     return path
 
 
 def bind(source, target, recursive=False):
-    """Bind a directory or a file; the target is made as the same kind."""
+    """Bind a directory or a file; the target is created if needed."""
     if not os.path.lexists(target):
         if os.path.isdir(source):
             mkdir(target)
@@ -204,7 +202,7 @@ def need(*programs):
 def need_speed(why):
     """Skip the case on a slow machine."""
     if SLOW > 1:
-        skip("left out on a slow machine: " + why)
+        skip("not run on a slow machine: " + why)
 
 
 def need_fs(*types):
@@ -217,7 +215,7 @@ def need_fs(*types):
 
 
 def image(path, size, *mkfs):
-    """Make a file system image; mkfs gets the path as its last argument."""
+    """Make a file system image; the path is the last argument of mkfs."""
     with open(path, "wb") as f:
         f.truncate(size)
     run(*mkfs, path)
@@ -225,13 +223,13 @@ def image(path, size, *mkfs):
 
 
 def loop_mount(img, target, *options):
-    """Mount an image; its loop device goes when the mount goes."""
+    """Mount an image; its loop device is detached at umount."""
     run("mount", "-o", ",".join(("loop",) + options), img, mkdir(target))
     return target
 
 
 def install(program, top, name=None):
-    """Put a program and its libraries below a directory that becomes a root."""
+    """Copy a program and its libraries into a directory that becomes a root."""
     program = shutil.which(program) or program
     mkdir(top + "/bin")
     shutil.copy(os.path.realpath(program), name or f"{top}/bin/{os.path.basename(program)}")
@@ -241,7 +239,7 @@ def install(program, top, name=None):
 
 
 def install_program(top):
-    """Put the program, its libraries and /dev/null into a directory that becomes a root."""
+    """Copy getmnt, its libraries and /dev/null into a directory that becomes a root."""
     install(os.environ["GETMNT"], top, top + PROGRAM)
     mkdir(top + "/dev")
     if not os.path.lexists(top + "/dev/null"):
@@ -250,9 +248,11 @@ def install_program(top):
 
 
 def devices(top):
-    """Give a directory that becomes a root devices of its own: what is made in its /dev is not of the machine."""
-    for name, kind, major, minor in [("zero", stat.S_IFCHR, 1, 5), ("full", stat.S_IFCHR, 1, 7), ("urandom", stat.S_IFCHR, 1, 9),
-                                     ("loop-control", stat.S_IFCHR, 10, 237)] + [(f"loop{i}", stat.S_IFBLK, 7, i) for i in range(256)]:
+    """Make a /dev in a directory that becomes a root, so that the machine's stays unchanged."""
+    nodes = [("zero", stat.S_IFCHR, 1, 5), ("full", stat.S_IFCHR, 1, 7),
+             ("urandom", stat.S_IFCHR, 1, 9), ("loop-control", stat.S_IFCHR, 10, 237)]
+    nodes += [(f"loop{i}", stat.S_IFBLK, 7, i) for i in range(256)]
+    for name, kind, major, minor in nodes:
         os.mknod(f"{mkdir(top + '/dev')}/{name}", 0o600 | kind, os.makedev(major, minor))
 
 
@@ -277,12 +277,12 @@ class Root:
         return f"{self.path}/{name}"
 
     def keep_names(self):
-        """Let names of before enter(), as those of an overlay's layers, lead to the same after it."""
+        """Keep paths from before enter() valid after it, such as the layers of an overlay."""
         mkdir(self / os.path.dirname(self.path).strip("/"))
         os.symlink("/", self / self.path.strip("/"))
 
     def enter(self):
-        """Make it the root of this process, and drop the old one."""
+        """Make it the root of this process, and detach the old one."""
         os.chdir(self.path)
         if libc.pivot_root(b".", b"."):
             _errno("pivot_root")
@@ -314,7 +314,7 @@ class Line:
 
 
 def brief(name):
-    """A long name cut for a message."""
+    """A long name shortened for a message."""
     return name if len(name) < 100 else name[:40] + (b"..." if isinstance(
         name, bytes) else "...") + name[-40:]
 
@@ -355,8 +355,8 @@ def mountinfo():
 
 
 def oracle(untouched=()):
-    """The lines of mountinfo, judged.  What is at or below a name of
-    untouched is not opened, and not judged (reachable is None)."""
+    """The lines of mountinfo with reachable set; None at or below a name in untouched, which is
+    not opened."""
     lines = mountinfo()
     for line in lines:
         if any(within(line.point, top) for top in untouched):
@@ -372,7 +372,7 @@ def oracle(untouched=()):
 
 
 def shown(name):
-    """A name as JSON has it: invalid UTF-8 as \\xhh."""
+    """A name as in JSON: invalid UTF-8 as \\xhh."""
     return name.decode("utf-8", "backslashreplace")
 
 
@@ -394,16 +394,16 @@ class Result:
 
 def getmnt(*args, env=None, program=PROGRAM, chroot=None, nofile=None, uid=None, cwd="/",
            seconds=RUN_SECONDS, prefix=(), before=None, stdout=subprocess.PIPE):
-    """Run the program; a run that hangs is killed, and is a failure.
+    """Run the program; a run that hangs is killed and fails the case.
 
-    env: added to the usual environment; None takes a variable away.  before:
-    called in the child as the last before it is executed."""
+    env: added to the usual environment; None removes a variable.  before: called in the child
+    directly before execve()."""
     environment = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "TERM": "dumb", "TZ": "UTC",
                    "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=1"), **DISABLED}
     environment.update(env or {})
     environment = {key: value for key, value in environment.items() if value is not None}
 
-    # With nothing to prepare the child is not a copy of this process: half the time.
+    # Without preexec_fn, Popen uses vfork(), which takes half the time.
     def prepare():
         if chroot:
             os.chroot(chroot)
@@ -437,16 +437,16 @@ def getmnt(*args, env=None, program=PROGRAM, chroot=None, nofile=None, uid=None,
     return Result(proc.returncode, out, err)
 
 
-WAIT_SECONDS = 30 * SLOW     # for what must come; a wait that ends so is a failure
+WAIT_SECONDS = 30 * SLOW     # a wait that takes longer fails the case
 
 
 def plain(options):
-    """Options without what tmpfs tells of some kernels only."""
+    """Options without those that tmpfs shows on some kernels only."""
     return options.replace(",inode64", "")
 
 
 class Watch:
-    """getmnt --poll, running.  What it prints is read all the time."""
+    """A running getmnt --poll; threads read its output."""
 
     def __init__(self, *args, env=None, program=PROGRAM, prefix=(), prepare=None, debug=True):
         environment = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "TERM": "dumb",
@@ -488,25 +488,24 @@ class Watch:
             return f.read().rpartition(b")")[2].split()[0] == b"S"
 
     def wait_idle(self):
-        """Wait until it has taken up all that has happened: it was woken by it,
-        and sleeps again."""
+        """Wait until it sleeps again after it was woken by an event."""
         self.wait(self._sleeps, "its sleep")
 
     def lines(self):
-        """The whole lines so far."""
+        """The complete lines so far."""
         return plain(self.out.decode("utf-8", "backslashreplace")).split("\n")[:-1]
 
     def rows(self):
-        """The objects so far, of --format=jsonl."""
+        """The objects of --format=jsonl so far."""
         return [json.loads(line) for line in self.lines()]
 
     def wait_rows(self, n):
-        """Wait for n objects.  Returns what there is."""
+        """Wait for n objects.  Returns all objects."""
         self.wait(lambda: self.out.count(b"\n") >= n, f"{n} lines")
         return self.rows()
 
     def by_events(self):
-        """Whether it goes by fanotify."""
+        """Whether it uses fanotify."""
         return b"by fanotify" in self.err
 
     def end(self, number=15):
@@ -515,7 +514,7 @@ class Watch:
         return self.status()
 
     def status(self):
-        """Its status, when it has ended by itself and all that it said is read."""
+        """Wait for its end and the rest of its output.  Returns its status."""
         self.wait(lambda: self.proc.poll() is not None, "its end")
         for reader in self.readers:
             reader.join(WAIT_SECONDS)
@@ -525,7 +524,7 @@ class Watch:
 
 
 def have_listmount():
-    """Whether listmount(2) is there: ENOSYS or a complaint of its argument."""
+    """Whether the kernel has listmount(2)."""
     if "listmount" in DISABLED.get("GETMNT_DISABLE", ""):
         return False
     ctypes.set_errno(0)
@@ -533,15 +532,15 @@ def have_listmount():
     return ctypes.get_errno() != 38
 
 
-# Where this kernel's table can be had from, as --kernel= has it.
+# The values of --kernel= that this kernel supports.
 SOURCES = ("listmount", "mountinfo") if have_listmount() else ("mountinfo",)
-# The ways of watching: by events where there are any; by listmount; by mountinfo.
+# Arguments and environment to watch by fanotify, listmount and mountinfo.
 WATCHES = [((), {}), ((), {"GETMNT_DISABLE": "fanotify"}), (("--kernel=mountinfo",), {})]
 
 
 class Replay:
-    """A watch, and the mounts there were before it: what it tells, done to these
-    one after the other, must give those that there are."""
+    """A watch and the mounts at its start: its changes, applied one after the other, must give
+    the current mounts."""
 
     def __init__(self, *args, env=None):
         unique = "listmount" in SOURCES and "--kernel=mountinfo" not in args
@@ -550,13 +549,13 @@ class Replay:
         self.watch = Watch(*args, "--format=jsonl", env=env)
 
     def there(self):
-        """ID -> [mount point, options] of the mounts there are."""
+        """The current mounts: ID -> [mount point, options]."""
         rows = getmnt("-J", "-l", "--names=kernel", "-o", "TARGET,ID,UNIQ-ID,OPTIONS").rows()
         return {row[self.key]: [row["target"], plain(row["options"])] for row in rows}
 
     def outcome(self, misfit=lambda row: None):
-        """The mounts that there are by what was told; misfit is called with what
-        does not fit to what was told before."""
+        """The mounts after all reported changes; misfit is called for a change that contradicts
+        earlier ones."""
         mounts = {id_: list(mount) for id_, mount in self.before.items()}
         for row in self.watch.rows():
             id_, action, now = row[self.key], row["action"], [row["target"], row["options"]]
@@ -574,11 +573,11 @@ class Replay:
         return mounts
 
     def check(self, tag):
-        """Wait until it has told what there is; returns what it told."""
+        """Wait until the changes give the current mounts.  Returns the changes."""
         there = self.there()
-        self.watch.wait(lambda: self.outcome() == there, f"{tag}: the table that there is")
-        outcome = self.outcome(lambda row: fail(f"{tag}: it does not fit: {row}"))
-        expect(outcome == there, f"{tag}: not the table that there is: "
+        self.watch.wait(lambda: self.outcome() == there, f"{tag}: the current table")
+        outcome = self.outcome(lambda row: fail(f"{tag}: contradicts earlier changes: {row}"))
+        expect(outcome == there, f"{tag}: differs from the current table: "
                f"{[m for m in outcome.items() if there.get(m[0]) != m[1]][:3]}, "
                f"{[m for m in there.items() if outcome.get(m[0]) != m[1]][:3]}")
         return self.watch.rows()
@@ -590,7 +589,7 @@ RUNS = [(names, algorithm, source)
                                   ("walk", ("getmnt1", "getmnt2", "getmnt3")),
                                   ("pure", ("getmnt1", "getmnt2", "getmnt3")))
         for algorithm in algorithms]
-# Every form of output.
+# Every output format.
 FORMS = [("--tree",), ("-l",), ("-r",), ("-P",), ("-J",), ("-J", "-l"), ("--format=jsonl",),
          ("--format=mtab",), ("--format=fstab",), ("--format=setmnt",), ("--format=dot",)]
 DOCUMENTS = [("-J",), ("-J", "-l"), ("--format=jsonl",)]
@@ -615,7 +614,7 @@ def row_id(row):
 
 
 def ids_of(rows):
-    """Every mount ID in nested JSON: rows, their children, what is stacked."""
+    """Every mount ID in nested JSON: rows, their children and stacks."""
     found = []
     for row in rows:
         if isinstance(row, (int, str)):
@@ -633,9 +632,9 @@ def compare(tag, names, lines, result, untouched=(), outside=(), made=False, sta
             strict=True):
     """Compare one run with the oracle.
 
-    outside: IDs of mounts that are to be told as outside.  made: a row for a
-    made root is fine.  strict=False: without mount IDs of its own, or when
-    the mounts change; names may not be wrong, but states may differ."""
+    outside: IDs of mounts that must be outside.  made: a row for a root that is not a mount is
+    accepted.  strict=False: without mount IDs, or while mounts change: names must be right, but
+    states may differ."""
     if result.status is None:
         return
     try:
@@ -676,7 +675,7 @@ def compare(tag, names, lines, result, untouched=(), outside=(), made=False, sta
             continue
         if line.reachable is None:
             if not states & {"untested", "hidden"}:
-                problems.append(f"{line}: not to be touched: {named}, {states}")
+                problems.append(f"{line}: must not be touched: {named}, {states}")
             continue
         if line.reachable:
             if target is None:
@@ -686,7 +685,7 @@ def compare(tag, names, lines, result, untouched=(), outside=(), made=False, sta
             elif names in ("walk", "pure") and named != "walked" and want != "/":
                 problems.append(f"{line}: reachable, named {named} by a walk, {states}")
             if names == "pure" and line.deleted:
-                pass        # by IDs alone it cannot be told
+                pass        # unknown by IDs alone
             elif line.deleted and "deleted" not in states:
                 problems.append(f"{line}: deleted, but {states}")
             elif not line.deleted and states != {"ok"}:
@@ -703,7 +702,7 @@ def compare(tag, names, lines, result, untouched=(), outside=(), made=False, sta
 
 
 def check(tag, runs=None, untouched=(), env=None, args=(), nested=True, **more):
-    """Let the program name every mount, in every way, and compare."""
+    """Run the program in every naming mode, and compare with the oracle."""
     tops = [_bytes(top) for top in untouched]
     lines = oracle(tops)
     reachable = sum(1 for line in lines if line.reachable)
@@ -730,7 +729,7 @@ def check(tag, runs=None, untouched=(), env=None, args=(), nested=True, **more):
 
 
 def fork():
-    """os.fork(), of a child that ends when this process ends."""
+    """os.fork(); the child is killed when this process ends."""
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
@@ -740,7 +739,7 @@ def fork():
 
 
 def in_child(function):
-    """Run a function in a child process; its failures are ours."""
+    """Run a function in a child process; its failures count as failures of the case."""
     pid = fork()
     if pid == 0:
         try:
@@ -757,7 +756,7 @@ def in_child(function):
 # FUSE, without a library: INIT is answered, and then nothing is read.
 
 def expect_untouched(good, bad, names, columns="TARGET,STATE"):
-    """Discover by each way of naming: what can block stays untouched, and the rest is ok."""
+    """Check in each naming mode that the mounts in bad are untouched and those in good ok."""
     for way in names:
         result = getmnt("-J", "-l", "-o", columns, "--names=" + way, seconds=10)
         if result.status is None:
@@ -766,7 +765,8 @@ def expect_untouched(good, bad, names, columns="TARGET,STATE"):
         for target in good:
             expect(states.get(target) == "ok", f"{way}: {target}: {states.get(target)}")
         for target in bad:
-            expect(states.get(target, "untested") == "untested", f"{way}: touched: {target}: {states[target]}")
+            state = states.get(target, "untested")
+            expect(state == "untested", f"{way}: touched: {target}: {state}")
 
 
 class HungFuse:
@@ -802,12 +802,12 @@ class HungFuse:
         os.write(self.fd, u32(16 + len(body)) + u32(0) + unique + body)
 
     def end(self):
-        """End the connection; what waits for it is freed."""
+        """End the connection, which unblocks the processes that wait for it."""
         os.close(self.fd)
 
 
 def probers():
-    """The probers of this mount namespace that are there: number -> state and parent."""
+    """The probers of this mount namespace: PID -> state and parent."""
     found = {}
     own = os.readlink("/proc/self/ns/mnt")
     for name in os.listdir("/proc"):
@@ -826,8 +826,8 @@ def probers():
 
 
 class SilentFuse(HungFuse):
-    """A FUSE mount whose server reads its requests and never replies: who
-    waits for it cannot be killed."""
+    """A FUSE mount whose server reads requests and never replies: processes that wait for it
+    cannot be killed."""
 
     def __init__(self, target, source="silent", **more):
         super().__init__(target, source=source, **more)
@@ -852,8 +852,8 @@ class SilentFuse(HungFuse):
 
 
 class FileFuse:
-    """A FUSE mount with files in its root, whose server stops when told.  What
-    is written is taken and lost; closing a file ends with flush_error."""
+    """A FUSE mount with files in its root, whose server can be stopped.  Written data is
+    discarded; closing a file returns flush_error."""
 
     def __init__(self, target, files=None, user=0):
         self.files = [(b"", b"")] + [(_bytes(name), data) for name, data in (files or {}).items()]
@@ -871,7 +871,7 @@ class FileFuse:
                            mode, 2 if node == 1 else 1, 0, 0, 0, 4096, 0)
 
     def answer(self, opcode, node, body):
-        """What is answered: an error number, or bytes."""
+        """The reply: an error number, or bytes."""
         if opcode == 26:                                        # INIT
             return struct.pack("=IIIIHHIIHHI28x", 7, 31, 65536, 0, 12, 9, 65536, 1, 16, 0, 0)
         if opcode == 3:                                         # GETATTR
@@ -919,7 +919,7 @@ class FileFuse:
 
 
 class Autofs:
-    """A raw autofs mount: what is asked of the daemon comes through a pipe."""
+    """A raw autofs mount; requests to the daemon arrive in a pipe."""
 
     def __init__(self, target, kind, source="getmnt-test"):
         self.pipe, write = os.pipe()
@@ -929,7 +929,7 @@ class Autofs:
         os.close(write)
 
     def requests(self):
-        """What was asked for since: b'' when it was left idle."""
+        """The requests since the last call; b'' if it was left idle."""
         try:
             return os.read(self.pipe, 65536)
         except BlockingIOError:
