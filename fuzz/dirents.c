@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directory entries as getdents64 gives them, through the bulk read.
+ * Directory entries as getdents64 gives them, through the traversal's reader.
  *
  * The input: a byte for the size of batches, one for the verdicts, then the
  * bytes that the kernel gives.  Every whole entry is delivered once and in
@@ -9,7 +9,7 @@
 #include "lib/fuzz.h"
 #include "lib/kernel.h"
 
-#include "bfs/bulk.h"
+#include "bfs/bfs_impl.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,29 +17,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in bulk/read.c: what is asked for at once. */
-enum { CHUNK = 64 * 1024 };
-
 /** What was delivered, and what has to be. */
 struct reading {
 	uint8_t mix;
 	const char *bytes;
 	size_t n, at;            /* bytes; the next entry that is to come */
 	size_t chunk_end;
-	size_t delivered, wanted, looked, entered;
-	enum bulk_verdict last;
+	size_t delivered, wanted, looked;
+	enum bfs_verdict last;
 };
 
 /** The verdict on a name: any, with few ends. */
-static enum bulk_verdict verdict_of(const struct reading *r, const char *name, bool looked)
+static enum bfs_verdict verdict_of(const struct reading *r, const char *name, bool looked)
 {
 	unsigned hash = r->mix;
 	for (; *name; ++name)
 		hash = hash * 31 + (unsigned char)*name;
 	unsigned kind = (looked ? hash / 7 : hash) % 16;
 	if (r->mix % 4 == 0 && kind < 2)
-		return kind == 0 ? BULK_END_DIR : BULK_END_ALL;
-	return kind < 6 ? BULK_SKIP : kind < 10 || looked ? BULK_ENTER : BULK_WANT;
+		return kind == 0 ? BFS_END_DIR : BFS_END_ALL;
+	return kind < 6 ? BFS_SKIP : kind < 10 || looked ? BFS_ENTER : BFS_LOOK;
 }
 
 /** The next entry that has to be delivered, by a reading of our own.
@@ -51,7 +48,7 @@ static const char *next_expected(struct reading *r)
 			size_t left = r->n - r->at;
 			if (left == 0)
 				return NULL;
-			r->chunk_end = r->at + (left < CHUNK ? left : CHUNK);
+			r->chunk_end = r->at + (left < BFS_BUFFER ? left : BFS_BUFFER);
 		}
 		const char *entry = r->bytes + r->at;
 		size_t left = r->chunk_end - r->at;
@@ -65,11 +62,12 @@ static const char *next_expected(struct reading *r)
 	}
 }
 
-static enum bulk_verdict on_entry(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+static enum bfs_verdict on_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                                 const struct bfs_entry *entry)
 {
 	struct reading *r = arg;
 	const char *expected = next_expected(r);
-	FUZZ_CHECK(expected && dir->tag == r && r->last < BULK_END_DIR);
+	FUZZ_CHECK(expected && scratch->fd >= 0 && at->name == entry->name && r->last < BFS_END_DIR);
 	FUZZ_SAME(entry->name, expected + 19);
 	/* A type that there is not, as FUSE passes it on, is one that is not known. */
 	uint8_t type = (uint8_t)expected[18];
@@ -77,28 +75,20 @@ static enum bulk_verdict on_entry(void *arg, struct bulk_dir *dir, const struct 
 	FUZZ_CHECK(entry->len == strlen(entry->name));
 	++r->delivered;
 	r->last = verdict_of(r, entry->name, false);
-	r->wanted += r->last == BULK_WANT;
+	r->wanted += r->last == BFS_LOOK;
 	return r->last;
 }
 
-static enum bulk_verdict on_meta(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry,
-                                 const struct k_statx *st, int error)
+static enum bfs_verdict on_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                                const struct bfs_entry *entry, const struct k_statx *st, int error)
 {
 	struct reading *r = arg;
-	FUZZ_CHECK(dir->fd >= 0 && r->last < BULK_END_DIR);
-	FUZZ_CHECK(verdict_of(r, entry->name, false) == BULK_WANT);
+	FUZZ_CHECK(scratch->fd >= 0 && *at->name && r->last < BFS_END_DIR);
+	FUZZ_CHECK(verdict_of(r, entry->name, false) == BFS_LOOK);
 	FUZZ_CHECK(error ? st->mask == 0 : st->mask == K_STATX_TYPE);
 	++r->looked;
 	r->last = verdict_of(r, entry->name, true);
 	return r->last;
-}
-
-static enum bulk_verdict on_enter(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
-{
-	struct reading *r = arg;
-	FUZZ_CHECK(dir->fd >= 0 && *entry->name);
-	++r->entered;
-	return BULK_SKIP;
 }
 
 static int on_statx(const char *path, int flags, unsigned mask, struct k_statx *st)
@@ -132,34 +122,34 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct os os;
 	fuzz_os(&os);
 	struct reading r = {.mix = mix, .bytes = bytes, .n = n};
-	struct bulk_policy policy = {
+	struct bfs_policy policy = {
 		.statx_mask = K_STATX_TYPE, .batch = 1 + batch % 80,
-		.entry = on_entry, .meta = on_meta, .enter = on_enter,
+		.entry = on_entry, .meta = on_meta, .arg = &r,
 	};
-	struct bulk_dir dirs[] = {
-		{.parentfd = AT_FDCWD, .name = "file", .tag = &r},
-		{.parentfd = AT_FDCWD, .name = "d", .same_mount = mix & 2, .tag = &r},
-		{.parentfd = AT_FDCWD, .name = "none", .tag = &r},
-		{.parentfd = AT_FDCWD, .name = "bad", .tag = &r},
-	};
-	struct bulk *bulk = bulk_new(&os, &(struct bulk_how){0});
-	FUZZ_CHECK(bulk);
-	enum bulk_verdict end = bulk_read(bulk, &policy, dirs, 4, &r);
+	struct bfs_reader *reader = bfs_reader_new(&os, &policy, NULL, NULL);
+	struct bfs_batch *read = bfs_batch_new();
+	FUZZ_CHECK(reader && read);
+	static const char *const names[] = {"file", "d", "none", "bad"};
+	struct bfs_read *dirs = read->reads;
+	for (; read->n < 4; ++read->n)
+		dirs[read->n] = (struct bfs_read){.parentfd = AT_FDCWD, .name = names[read->n], .fd = -1};
+	bfs_reader_read(reader, read);
 
-	FUZZ_CHECK(dirs[0].fd < 0 && dirs[0].error == ENOTDIR && dirs[1].fd >= 0 && dirs[2].fd < 0);
+	FUZZ_CHECK(!dirs[0].opened && dirs[0].error == ENOTDIR && dirs[1].opened && !dirs[2].opened);
 	FUZZ_CHECK(dirs[1].entries == r.delivered && r.looked <= r.wanted);
-	FUZZ_CHECK(dirs[1].ended == (r.last >= BULK_END_DIR));
-	FUZZ_CHECK((end == BULK_END_ALL) == (r.last == BULK_END_ALL));
-	if (!dirs[1].ended) {
+	FUZZ_CHECK(dirs[1].verdict == (r.last >= BFS_END_DIR ? r.last : BFS_SKIP));
+	FUZZ_CHECK((dirs[1].fd >= 0) == (dirs[1].nkids > 0));
+	if (r.last < BFS_END_DIR) {
 		/* To the end: nothing more was to come, and all was looked at. */
 		FUZZ_CHECK(!next_expected(&r) && r.looked == r.wanted);
 		FUZZ_CHECK(dirs[1].error == (r.at < r.n ? EIO : 0));
 		FUZZ_CHECK(dirs[2].error == ENOENT);
-		FUZZ_CHECK(dirs[3].fd >= 0 && dirs[3].error == EIO && dirs[3].entries == 0);
 	}
+	if (r.last != BFS_END_ALL)
+		FUZZ_CHECK(dirs[3].opened && dirs[3].error == EIO && dirs[3].entries == 0);
 	os_close(&os, dirs[1].fd);
-	os_close(&os, dirs[3].fd);
-	bulk_free(bulk);
+	bfs_batch_free(read);
+	bfs_reader_free(reader);
 	fuzz_kernel_set(NULL);
 	return 0;
 }

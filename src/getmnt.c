@@ -77,14 +77,16 @@
  *   bfs/
  *     dirs.c             directories that were opened, and their descriptors
  *     frontier.c         directories that wait to be read
- *     reader.c           reading batches of directories, in threads
- *     bulk.h             the interface of the reading back ends
+ *     deliver.c          what was read, taken in by the owner
+ *     reader.c           batches, and the callbacks of a policy
  *     read.c             reading directories by plain calls
- *     together.c         opening the directories of a bunch by one io_uring call
+ *     pool.c             worker threads
+ *     bulk.h             the interface for policies that report many entries
+ *     together.c         opening the directories of a batch by one io_uring call
  *     fetch.c            metadata of entries
- *     window.c           metadata in the order of inode numbers
+ *     window.c           entries in the order of inode numbers
  *     pace.c             detecting that metadata calls block on disk I/O (pure)
- *     many.c             metadata by the bulk interfaces of btrfs and XFS
+ *     bulkstat.c         metadata by the bulk interfaces of btrfs and XFS
  *   discover/            mount tree + traversal: every mount named, with its state
  *     discover.c         the flow of a run
  *     path.c             in which mount a path lies, decided from the table

@@ -2,11 +2,15 @@
 /*
  * Directories and their descriptors.
  *
- * Descriptors are a budget.  A directory whose children wait keeps its own
- * open while there is room; breadth-first, the one added last gives way, as
- * it is needed last; depth-first, the one opened first.  A directory that
- * was closed is opened again from its nearest open ancestor, through no link,
- * and must show the mount that it showed before.
+ * Descriptors are a budget.  A directory whose children wait stays open while there is room.
+ * Breadth-first, the one opened last is closed first, as it is needed last; depth-first, the
+ * one opened first.  A directory that was closed is opened again from its nearest open
+ * ancestor, through no link, and must show the mount that it showed before.
+ *
+ * Invariants (bfs_dirs_check()):
+ *  - the directories with a descriptor, but for the root, are in the list by age, and
+ *    open_fds is their number;
+ *  - a busy directory has a descriptor.
  */
 #include "bfs/bfs_impl.h"
 
@@ -31,8 +35,7 @@ void bfs_dir_opened(struct bfs *bfs, struct bfs_dir *dir, int fd, unsigned by)
 		bfs->stats.peak_fds = bfs->open_fds;
 }
 
-/** Close a directory's descriptor; it can be opened again.
-    @now  Before this returns, whoever opened it. */
+/** Close a directory, which can be opened again.  @now  Not by the worker that opened it. */
 static void dir_close(struct bfs *bfs, struct bfs_dir *dir, bool now)
 {
 	if (dir->fd < 0 || dir == bfs->root)
@@ -53,23 +56,19 @@ static void dir_close(struct bfs *bfs, struct bfs_dir *dir, bool now)
 	--bfs->open_fds;
 }
 
-bool bfs_dirs_evict(struct bfs *bfs, unsigned n)
+void bfs_dirs_evict(struct bfs *bfs, unsigned n)
 {
 	bool depth = bfs->policy->order == BFS_DEPTH;
-	bool any = false;
 	struct bfs_dir *dir = depth ? bfs->oldest : bfs->newest;
 	while (dir && bfs->open_fds > n) {
 		struct bfs_dir *then = depth ? dir->newer : dir->older;
-		if (dir->busy == 0) {
+		if (dir->busy == 0)
 			dir_close(bfs, dir, n == 0);
-			any = true;
-		}
 		dir = then;
 	}
-	return any;
 }
 
-/** The name of a directory in a path: none for the root and for ".". */
+/** Whether a name is part of a path: not that of the root, nor ".". */
 static bool dir_shown(const char *name)
 {
 	return name[0] != '\0' && strcmp(name, ".") != 0;
@@ -167,7 +166,7 @@ bool bfs_path_is(const struct bfs_at *at, const char *path)
 /** Open one name with O_PATH, through no link. */
 static int open_step(struct bfs *bfs, int dirfd, const char *path, bool same_mount)
 {
-	/* Without O_DIRECTORY, which would trigger an automount put there. */
+	/* Without O_DIRECTORY, which would trigger an automount there. */
 	int flags = O_PATH | O_NOFOLLOW;
 	if (bfs->os->caps & OSC_OPENAT2) {
 		uint64_t resolve = K_RESOLVE_NO_SYMLINKS | (same_mount ? K_RESOLVE_NO_XDEV : 0);
@@ -176,18 +175,16 @@ static int open_step(struct bfs *bfs, int dirfd, const char *path, bool same_mou
 	return os_openat(bfs->os, dirfd, path, flags);
 }
 
-/**
- * Open a path below a descriptor through no link, in pieces that the kernel
- * takes: single names without openat2.  The path is cut up in the process.
- */
+/** Open a path below a descriptor, through no link, in pieces that the kernel accepts: single
+    names without openat2.  Modifies path. */
 static int open_below(struct bfs *bfs, int dirfd, char *path, bool same_mount)
 {
-	bool whole = bfs->os->caps & OSC_OPENAT2;
+	bool openat2 = bfs->os->caps & OSC_OPENAT2;
 	int at = dirfd;
 	for (char *piece = path; piece;) {
 		size_t n = strlen(piece);
 		char *cut = NULL;
-		if (!whole) {
+		if (!openat2) {
 			cut = strchr(piece, '/');
 		} else if (n >= PATH_MAX) {
 			cut = piece + PATH_MAX - 1;
@@ -207,7 +204,7 @@ static int open_below(struct bfs *bfs, int dirfd, char *path, bool same_mount)
 	return at;
 }
 
-/** Whether a descriptor shows the mount that its tag stands for. */
+/** Whether a descriptor is on the mount of its tag. */
 static bool fd_shows(struct bfs *bfs, int fd, uint32_t tag)
 {
 	bool unique = false;
@@ -248,7 +245,7 @@ int bfs_dir_open(struct bfs *bfs, struct bfs_dir *dir)
 	bool same = from != bfs->root && from->tag == dir->tag;
 	int fd = open_below(bfs, from->fd, path.data, same);
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-		/* Fewer than we thought: all but the one needed give way. */
+		/* There are fewer descriptors than max_fds: close all but the one needed. */
 		bfs_dirs_evict(bfs, 0);
 		strbuf_reset(&path);
 		dir_path(dir, from, &path);
@@ -266,4 +263,25 @@ int bfs_dir_open(struct bfs *bfs, struct bfs_dir *dir)
 	bfs_dir_opened(bfs, dir, fd, 0);
 	++bfs->stats.reopened;
 	return 0;
+}
+
+void bfs_dirs_check(struct bfs *bfs)
+{
+#ifndef NDEBUG
+	/* The whole list at times only: it may be long. */
+	uint64_t turn = ++bfs->checks;
+	assert((bfs->open_fds == 0) == !bfs->newest && !bfs->newest == !bfs->oldest);
+	assert(!bfs->newest || (!bfs->newest->newer && !bfs->oldest->older));
+	if (turn & (turn - 1))
+		return;
+	unsigned n = 0;
+	for (const struct bfs_dir *dir = bfs->newest; dir; dir = dir->older, ++n) {
+		assert(dir->fd >= 0 && dir->refs > 0 && dir != bfs->root);
+		assert(dir->older ? dir->older->newer == dir : dir == bfs->oldest);
+		assert(!dir->parent || dir->parent->refs > 0);
+	}
+	assert(n == bfs->open_fds && n <= bfs->stats.peak_fds);
+#else
+	(void)bfs;
+#endif
 }

@@ -3,118 +3,117 @@
  * Metadata, fetched after the verdict on a name.
  *
  *     fetch_add() --+----------------------------> wanted --+--> statx, one by one --+--> meta()
- *                   '--> window --> inode order -----^      '--> many: a range ------'
+ *                   '--> window --> inode order -----^      '--> bulkstat: a range --'
  *
- * As it comes, a batch is part of one buffer of names, and fetched as soon as it is
- * full.  In order, names are copied, and those of many buffers are fetched together:
- * on a disk about in the order in which the inodes lie, so that a block of them is
- * read once, and not once for each as soon as memory is short.
+ * Unsorted, a batch is part of one buffer of names, and fetched as soon as it is full.  In
+ * inode order, names are copied, and those of many buffers are fetched together: a block of
+ * inodes on the disk is read once, not once for each inode as soon as memory is short.
  *
- * BULK_AUTO times its calls (pace.h), which enters no kernel.  Until it is known
- * whether they wait, each buffer is put in order by itself; then all, if they do,
- * unless the directory has that order anyway or the disk is another machine's; and as
- * it comes, if they do not.
+ * BFS_AUTO times its calls (pace.c), which enters no kernel.  Until it is known whether they
+ * wait, each buffer is sorted by itself.  If they wait, all entries are sorted, unless the
+ * directory is sorted already or the disk is another machine's.  If not, none are.
  *
- * Where threads share what they may keep (struct bulk_spare), a large directory is
- * divided: the thread that reads its names leaves them in portions, and any fetches what
- * they stand for.  Where nothing is waited for they are as the names came; of a window they
- * are ranges of its order.
+ * Where threads share a budget (struct bfs_budget), a large directory is divided: the thread
+ * that reads its names leaves them in portions, and any thread fetches these.  Portions of a
+ * window are ranges of its order; else names are in the order of the directory.
  */
-#include "bfs/bulk_impl.h"
+#include "bfs/bfs_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/vfs.h>
 
-enum {
-	TURNS_TIMED = 4,          /* one of so many parts */
-};
+/* Of small parts, one of this many is timed. */
+enum { TURNS_TIMED = 4 };
 
-void fetch_init(struct fetch *fetch, struct os *os, const struct bulk_how *how)
+void fetch_init(struct bfs_fetch *fetch)
 {
-	*fetch = (struct fetch){.os = os, .how = how, .whole = UINT64_MAX};
+	*fetch = (struct bfs_fetch){.undivided = UINT64_MAX};
 }
 
-void fetch_destroy(struct fetch *fetch)
+void fetch_destroy(struct bfs_fetch *fetch)
 {
-	many_free(fetch->many);
+	bulkstat_free(fetch->bulkstat);
 	free(fetch->wanted);
-	bulk_rest_free(fetch->window);
+	window_free(fetch->window);
 }
 
-/** Pass metadata on. */
-static enum bulk_verdict pass(struct fetch *fetch, const struct bulk_policy *policy, struct bulk_dir *dir,
-                              const struct bulk_entry *entry, struct k_statx *st, int error, void *arg)
-{
-	/* FUSE without allow_other tells other users, root too, nothing but what
-	   the VFS itself knows: the mount ID. */
-	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
-	if (error == EACCES)
-		error = os_statx(fetch->os, dir->fd, entry->name, flags, 0, st) == 0 ? 0 : errno;
-	if (error == 0)
-		fetch->dev = (uint64_t)st->dev_major << 32 | st->dev_minor;
-	enum bulk_verdict verdict = policy->meta(arg, dir, entry, st, error);
-	return verdict == BULK_ENTER ? policy->enter(arg, dir, entry) : verdict;
-}
-
-/** Fetch that of one entry. */
-static enum bulk_verdict fetch_one(struct fetch *fetch, const struct bulk_policy *policy,
-                                   struct bulk_dir *dir, const struct bulk_entry *entry, void *arg)
-{
-	struct k_statx st;
-	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
-	int rc = os_statx(fetch->os, dir->fd, entry->name, flags, policy->statx_mask, &st);
-	return pass(fetch, policy, dir, entry, &st, rc == 0 ? 0 : errno, arg);
-}
-
-void fetch_forget(struct fetch *fetch)
+void fetch_forget(struct bfs_fetch *fetch)
 {
 	fetch->n = 0;
 	if (fetch->window && fetch->window->n > 0)
 		window_reset(fetch->window);
 }
 
-/** Whether the file system of this directory is asked by its own interface. */
-static bool many_pays(const struct fetch *fetch, const struct bulk_dir *dir, size_t n)
+void fetch_begin(struct bfs_reader *reader, struct bfs_read *read)
 {
-	return fetch->how->engine == BULK_FS && dir->fs && fetch->many && n > 1;
-}
-
-void fetch_begin(struct fetch *fetch, const struct bulk_policy *policy, struct bulk_dir *dir)
-{
-	fetch->begun = dir->resume;
-	fetch->came = dir->resume ? BULK_PORTION : 0;
+	struct bfs_fetch *fetch = &reader->fetch;
+	fetch->begun = read->resume;
+	fetch->came = read->resume ? BFS_PORTION : 0;
 	fetch->full = false;
 	fetch->type = -1;
-	if (dir->rest) {
-		bulk_rest_free(fetch->window);
-		fetch->window = dir->rest;
-		dir->rest = NULL;
+	if (read->rest) {
+		window_free(fetch->window);
+		fetch->window = read->rest;
+		read->rest = NULL;
 	}
-	if (fetch->how->engine != BULK_FS || !dir->fs || policy->batch <= 1)
+	if (!read->fs || reader->policy->batch <= 1)
 		return;
-	if (!fetch->many)
-		fetch->many = many_new();
-	if (fetch->many)
-		many_begin(fetch->many, fetch->os, policy, dir);
+	if (!fetch->bulkstat)
+		fetch->bulkstat = bulkstat_new();
+	if (fetch->bulkstat)
+		bulkstat_begin(fetch->bulkstat, reader, read);
 }
 
-/** The type of a directory's file system, which is asked for once.  0: it is not told. */
-static unsigned fs_type(struct fetch *fetch, const struct bulk_dir *dir)
+/** Call statx for an entry.  @return 0, or errno. */
+static int entry_stat(const struct bfs_reader *reader, const struct bfs_read *read,
+                      const struct bfs_entry *entry, struct k_statx *st)
 {
+	const struct bfs_policy *policy = reader->policy;
+	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
+	int rc = os_statx(reader->os, read->fd, entry->name, flags, policy->statx_mask, st);
+	return rc == 0 ? 0 : errno;
+}
+
+/** Pass metadata on. */
+static enum bfs_verdict give(struct bfs_reader *reader, struct bfs_read *read,
+                             const struct bfs_entry *entry, struct k_statx *st, int error)
+{
+	/* FUSE without allow_other shows other users, even root, only what the VFS itself
+	   knows: the mount ID. */
+	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | reader->policy->statx_flags;
+	if (error == EACCES)
+		error = os_statx(reader->os, read->fd, entry->name, flags, 0, st) == 0 ? 0 : errno;
+	if (error == 0)
+		reader->fetch.dev = (uint64_t)st->dev_major << 32 | st->dev_minor;
+	return reader_meta(reader, read, entry, st, error);
+}
+
+/** Fetch one entry by itself. */
+static enum bfs_verdict fetch_one(struct bfs_reader *reader, struct bfs_read *read,
+                                  const struct bfs_entry *entry)
+{
+	struct k_statx st;
+	int error = entry_stat(reader, read, entry, &st);
+	return give(reader, read, entry, &st, error);
+}
+
+/** The type of the file system of a directory, asked for once; 0: unknown. */
+static unsigned fs_type(struct bfs_reader *reader, const struct bfs_read *read)
+{
+	struct bfs_fetch *fetch = &reader->fetch;
 	struct statfs fs;
 	if (fetch->type < 0)
-		fetch->type = os_fstatfs(fetch->os, dir->fd, &fs) == 0 ? (unsigned)fs.f_type : 0;
+		fetch->type = os_fstatfs(reader->os, read->fd, &fs) == 0 ? (unsigned)fs.f_type : 0;
 	return (unsigned)fetch->type;
 }
 
 /** Whether the order of inode numbers is that of a disk of this machine. */
-static bool order_known(struct fetch *fetch, const struct bulk_dir *dir)
+static bool order_known(struct bfs_reader *reader, const struct bfs_read *read)
 {
-	switch (fs_type(fetch, dir)) {
+	switch (fs_type(reader, read)) {
 	case 0:
 	case NFS_SUPER_MAGIC:
 	case SMB_SUPER_MAGIC:
@@ -132,105 +131,108 @@ static bool order_known(struct fetch *fetch, const struct bulk_dir *dir)
 	}
 }
 
-/** Whether a look-up of what is not in memory keeps others out of the directory: XFS locks
-    the blocks of its index, the first of which is that of all. */
-static bool looks_alone(struct fetch *fetch, const struct bulk_dir *dir)
+/** Whether a look-up on the disk blocks other look-ups in the directory: XFS locks the blocks
+    of its index, the first of which serves all. */
+static bool lookups_block(struct bfs_reader *reader, const struct bfs_read *read)
 {
-	return fs_type(fetch, dir) == K_XFS_SUPER_MAGIC;
+	return fs_type(reader, read) == K_XFS_SUPER_MAGIC;
 }
 
-/** Whether entries of a directory are timed, and put in order by what comes of it. */
-static bool adapts(const struct fetch *fetch)
+/** Whether calls are timed, and entries sorted if they wait. */
+static bool adapts(const struct bfs_reader *reader)
 {
-	return fetch->how->engine == BULK_AUTO && !fetch->how->ahead;
+	return reader->bulk->engine == BFS_AUTO && !reader->bulk->ahead;
 }
 
-/** It was found that they wait: see whether order helps. */
-static void order_judge(struct fetch *fetch, const struct bulk_dir *dir, const struct bulk_entry *wanted, size_t n)
+/** The calls wait: see whether sorting helps. */
+static void order_judge(struct bfs_reader *reader, const struct bfs_read *read,
+                        const struct bfs_entry *wanted, size_t n)
 {
-	const struct bulk_rest *window = fetch->window;
-	bool apt = window && window->sorted ? window->apt : window_apt(wanted, n);
+	struct bfs_fetch *fetch = &reader->fetch;
+	const struct bfs_window *window = fetch->window;
+	bool already = window && window->sorted ? window->already_sorted
+	                                        : window_already_sorted(wanted, n);
 	fetch->ordered = fetch->dev;
-	if (looks_alone(fetch, dir))
-		fetch->whole = fetch->dev;
-	if (apt || !order_known(fetch, dir))
+	if (lookups_block(reader, read))
+		fetch->undivided = fetch->dev;
+	if (already || !order_known(reader, read))
 		pace_set(&fetch->pace, PACE_CALM);
 }
 
-/** Ask for that of up to PACE_RUN entries by the clock, which does not run while they
-    are passed on: what is made of them there is no waiting. */
-static void ask_timed(struct fetch *fetch, const struct bulk_policy *policy, const struct bulk_dir *dir,
-                      const struct bulk_entry *wanted, size_t n)
+/** Call statx for up to PACE_RUN entries by the clock.  Callbacks are not timed: what they do
+    is no waiting. */
+static void ask_timed(struct bfs_reader *reader, const struct bfs_read *read,
+                      const struct bfs_entry *wanted, size_t n)
 {
-	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
+	struct bfs_fetch *fetch = &reader->fetch;
 	uint64_t since = 0;
 	n = n < PACE_RUN ? n : PACE_RUN;
-	os_elapsed(fetch->os, &since);
-	for (size_t i = 0; i < n; ++i) {
-		int rc = os_statx(fetch->os, dir->fd, wanted[i].name, flags, policy->statx_mask, &fetch->run[i].st);
-		fetch->run[i].error = rc == 0 ? 0 : errno;
-	}
-	pace_note(&fetch->pace, n, os_elapsed(fetch->os, &since));
+	os_elapsed(reader->os, &since);
+	for (size_t i = 0; i < n; ++i)
+		fetch->run[i].error = entry_stat(reader, read, &wanted[i], &fetch->run[i].st);
+	pace_note(&fetch->pace, n, os_elapsed(reader->os, &since));
 }
 
-/** Fetch that of a part of the entries, at most as many as there is room for. */
-static enum bulk_verdict fetch_part(struct fetch *fetch, const struct bulk_policy *policy, struct bulk_dir *dir,
-                                    const struct bulk_entry *wanted, size_t n, void *arg)
+/** Fetch up to part_size() entries. */
+static enum bfs_verdict fetch_part(struct bfs_reader *reader, struct bfs_read *read,
+                                   const struct bfs_entry *wanted, size_t n)
 {
-	enum bulk_verdict verdict = BULK_SKIP;
-	bool by_many = many_pays(fetch, dir, n);
-	/* Of small parts some will do. */
-	bool timed = adapts(fetch) && (n >= PACE_RUN || fetch->pace.state != PACE_CALM || ++fetch->turn % TURNS_TIMED == 0);
+	struct bfs_fetch *fetch = &reader->fetch;
+	enum bfs_verdict verdict = BFS_SKIP;
+	bool in_bulk = read->fs && fetch->bulkstat && n > 1;
+	bool timed = adapts(reader)
+	             && (n >= PACE_RUN || fetch->pace.state != PACE_CALM
+	                 || ++fetch->turn % TURNS_TIMED == 0);
 	bool waited = fetch->pace.state == PACE_WAITS;
-	if (by_many)
-		many_ask(fetch->many, fetch->os, policy, dir, wanted, n);
-	for (size_t i = 0; i < n && verdict < BULK_END_DIR; ++i) {
-		const struct bulk_entry *entry = &wanted[i];
-		struct k_statx *st = by_many ? many_answer(fetch->many, i) : NULL;
+	if (in_bulk)
+		bulkstat_ask(fetch->bulkstat, reader, read, wanted, n);
+	for (size_t i = 0; i < n && verdict < BFS_END_DIR; ++i) {
+		const struct bfs_entry *entry = &wanted[i];
+		struct k_statx *st = in_bulk ? bulkstat_answer(fetch->bulkstat, i) : NULL;
 		size_t turn = i % PACE_RUN;
 		if (timed && turn == 0)
-			ask_timed(fetch, policy, dir, entry, n - i);
+			ask_timed(reader, read, entry, n - i);
 		if (timed)
-			verdict = pass(fetch, policy, dir, entry, &fetch->run[turn].st, fetch->run[turn].error, arg);
+			verdict = give(reader, read, entry, &fetch->run[turn].st, fetch->run[turn].error);
 		else if (st)
-			verdict = pass(fetch, policy, dir, entry, st, 0, arg);
+			verdict = give(reader, read, entry, st, 0);
 		else
-			verdict = fetch_one(fetch, policy, dir, entry, arg);
+			verdict = fetch_one(reader, read, entry);
 	}
 	if (fetch->pace.state == PACE_WAITS && !waited)
-		order_judge(fetch, dir, wanted, n);
+		order_judge(reader, read, wanted, n);
 	else if (waited && fetch->dev != fetch->ordered)
 		pace_set(&fetch->pace, PACE_TRIAL);
 	return verdict;
 }
 
-/** How many are fetched together. */
-static size_t part_size(struct fetch *fetch, const struct bulk_policy *policy)
+/** How many entries are fetched together. */
+static size_t part_size(const struct bfs_reader *reader)
 {
-	return fetch->how->engine == BULK_FS || policy->batch > MANY_ENTRIES ? MANY_ENTRIES : policy->batch;
+	size_t batch = reader->policy->batch;
+	return reader->bulk->engine == BFS_FS || batch > BFS_BULKSTAT ? BFS_BULKSTAT : batch;
 }
 
-/** Fetch those that are fetched as they come. */
-static enum bulk_verdict fetch_wanted(struct fetch *fetch, const struct bulk_policy *policy,
-                                      struct bulk_dir *dir, void *arg)
+/** Fetch the entries that are not sorted. */
+static enum bfs_verdict fetch_wanted(struct bfs_reader *reader, struct bfs_read *read)
 {
-	size_t n = fetch->n;
-	enum bulk_verdict verdict = BULK_SKIP;
-	size_t most = part_size(fetch, policy);
+	struct bfs_fetch *fetch = &reader->fetch;
+	enum bfs_verdict verdict = BFS_SKIP;
+	size_t n = fetch->n, most = part_size(reader);
 	fetch->n = 0;
-	for (size_t i = 0; i < n && verdict < BULK_END_DIR; i += most)
-		verdict = fetch_part(fetch, policy, dir, fetch->wanted + i, n - i < most ? n - i : most, arg);
+	for (size_t i = 0; i < n && verdict < BFS_END_DIR; i += most)
+		verdict = fetch_part(reader, read, fetch->wanted + i, n - i < most ? n - i : most);
 	return verdict;
 }
 
-/** Make room for n wanted ones.  @return whether it is there. */
-static bool wanted_room(struct fetch *fetch, size_t n)
+/** Make room for n entries in wanted.  @return whether there is. */
+static bool wanted_room(struct bfs_fetch *fetch, size_t n)
 {
 	if (n <= fetch->size)
 		return true;
 	size_t size = fetch->size ? fetch->size * 2 : 64;
 	size = size < n ? n : size;
-	struct bulk_entry *bigger = realloc(fetch->wanted, size * sizeof(*bigger));
+	struct bfs_entry *bigger = realloc(fetch->wanted, size * sizeof(*bigger));
 	if (!bigger)
 		return false;
 	fetch->wanted = bigger;
@@ -238,161 +240,166 @@ static bool wanted_room(struct fetch *fetch, size_t n)
 	return true;
 }
 
-/** Leave what others may fetch of a large window, in ranges of its order.  @return whether
-    something was. */
-static bool window_divides(struct fetch *fetch, struct bulk_dir *dir)
+/** Leave portions of a large window to any thread.  @return whether there are any. */
+static bool window_divides(struct bfs_reader *reader, struct bfs_read *read)
 {
-	struct bulk_rest *window = fetch->window;
-	const size_t least = 2 * (size_t)BULK_PORTION;
-	if (window->n - window->at < least || !window->spare || atomic_load(&window->spare->portions) == 0
-	    || fetch->how->engine == BULK_FS || looks_alone(fetch, dir))
+	struct bfs_window *window = reader->fetch.window;
+	const size_t least = 2 * (size_t)BFS_PORTION;
+	if (window->n - window->at < least || !window->budget
+	    || atomic_load(&window->budget->portions) == 0 || reader->bulk->engine == BFS_FS
+	    || lookups_block(reader, read))
 		return false;
-	while (window->n - window->at >= least && window_carve(window, &dir->portions))
+	while (window->n - window->at >= least && window_carve(window, &read->portions))
 		;
-	return dir->portions;
+	return read->portions;
 }
 
-/** Fetch those of the window, in order, unless it is to be paused before. */
-static enum bulk_verdict fetch_window(struct fetch *fetch, const struct bulk_policy *policy,
-                                      struct bulk_dir *dir, void *arg)
+/** Fetch the entries of the window, sorted, unless it is paused before. */
+static enum bfs_verdict fetch_window(struct bfs_reader *reader, struct bfs_read *read)
 {
-	struct bulk_rest *window = fetch->window;
+	struct bfs_fetch *fetch = &reader->fetch;
+	struct bfs_window *window = fetch->window;
 	if (!window || window->n == 0)
-		return BULK_SKIP;
-	if (!window->taken)
+		return BFS_SKIP;
+	if (!window->emptying)
 		window_sort(window);
-	if (window->apt && window->n >= PACE_RUN)
+	if (window->already_sorted && window->n >= PACE_RUN)
 		pace_set(&fetch->pace, PACE_CALM);
-	if (window_divides(fetch, dir)) {
-		fetch_pause(fetch, dir);
-		return BULK_SKIP;
+	if (window_divides(reader, read)) {
+		fetch_pause(fetch, read);
+		return BFS_SKIP;
 	}
-	struct bulk_entry one, *entries = &one;
-	size_t n, most = part_size(fetch, policy);
+	struct bfs_entry one, *entries = &one;
+	size_t n, most = part_size(reader);
 	if (wanted_room(fetch, most))
 		entries = fetch->wanted;
 	else
 		most = 1;
 	while ((n = window_take(window, entries, most)) > 0) {
-		enum bulk_verdict verdict = fetch_part(fetch, policy, dir, entries, n, arg);
-		if (verdict >= BULK_END_DIR)
+		enum bfs_verdict verdict = fetch_part(reader, read, entries, n);
+		if (verdict >= BFS_END_DIR)
 			return verdict;
-		if (window->at < window->n && policy->pause && policy->pause(arg, dir)) {
-			fetch_pause(fetch, dir);
+		if (window->at < window->n && reader_pause(reader, read)) {
+			fetch_pause(fetch, read);
 			return verdict;
 		}
 	}
 	window_reset(window);
 	fetch->begun = true;
-	return BULK_SKIP;
+	return BFS_SKIP;
 }
 
-void fetch_pause(struct fetch *fetch, struct bulk_dir *dir)
+void fetch_pause(struct bfs_fetch *fetch, struct bfs_read *read)
 {
-	dir->paused = true;
+	read->paused = true;
 	if (fetch->window && fetch->window->n > 0) {
-		dir->rest = fetch->window;
+		read->rest = fetch->window;
 		fetch->window = NULL;
 	}
 }
 
-enum bulk_verdict fetch_resume(struct fetch *fetch, const struct bulk_policy *policy,
-                               struct bulk_dir *dir, bool *ended, void *arg)
+enum bfs_verdict fetch_resume(struct bfs_reader *reader, struct bfs_read *read, bool *ended)
 {
+	const struct bfs_window *window = reader->fetch.window;
 	*ended = false;
-	if (!fetch->window || !fetch->window->taken)
-		return BULK_SKIP;
-	bool end = fetch->window->ended;
-	int error = fetch->window->error;
-	enum bulk_verdict verdict = fetch_window(fetch, policy, dir, arg);
-	if (!dir->paused && verdict < BULK_END_DIR) {
+	if (!window || !window->emptying)
+		return BFS_SKIP;
+	bool end = window->ended;
+	int error = window->error;
+	enum bfs_verdict verdict = fetch_window(reader, read);
+	if (!read->paused && verdict < BFS_END_DIR) {
 		*ended = end;
-		dir->error = error;
+		read->error = error;
 	}
 	return verdict;
 }
 
-enum bulk_verdict fetch_end(struct fetch *fetch, const struct bulk_policy *policy,
-                            struct bulk_dir *dir, void *arg)
+enum bfs_verdict fetch_end(struct bfs_reader *reader, struct bfs_read *read)
 {
-	enum bulk_verdict verdict = fetch->n > 0 ? fetch_wanted(fetch, policy, dir, arg) : BULK_SKIP;
-	if (verdict >= BULK_END_DIR)
+	struct bfs_fetch *fetch = &reader->fetch;
+	enum bfs_verdict verdict = fetch->n > 0 ? fetch_wanted(reader, read) : BFS_SKIP;
+	if (verdict >= BFS_END_DIR)
 		return verdict;
 	if (fetch->window && fetch->window->n > 0) {
 		fetch->window->ended = true;
-		fetch->window->error = dir->error;
+		fetch->window->error = read->error;
 	}
-	verdict = fetch_window(fetch, policy, dir, arg);
-	if (dir->paused)
-		dir->error = 0;
+	verdict = fetch_window(reader, read);
+	if (read->paused)
+		read->error = 0;
 	return verdict;
 }
 
-/** Whether what comes may be left to any thread: it is of a large directory, and nothing is
-    waited for, or not by one for the other. */
-static bool divides(const struct fetch *fetch)
+/** Whether to leave entries to any thread: the directory is large, and threads that fetch
+    them do not wait for a disk or for each other. */
+static bool divides(const struct bfs_reader *reader)
 {
-	const struct bulk_how *how = fetch->how;
-	return fetch->came > BULK_PORTION
-	       && ((adapts(fetch) && fetch->pace.state == PACE_CALM && fetch->whole != fetch->dev)
-	           || (how->engine == BULK_SYNC && !how->ahead));
+	const struct bfs_fetch *fetch = &reader->fetch;
+	if (fetch->came <= BFS_PORTION)
+		return false;
+	return adapts(reader) ? fetch->pace.state == PACE_CALM && fetch->undivided != fetch->dev
+	                      : reader->bulk->engine == BFS_SYNC && !reader->bulk->ahead;
 }
 
-/** Have a window.  @return whether there is one. */
-static bool window_there(struct fetch *fetch)
+/** Make a window, unless there is one.  @return whether there is. */
+static bool window_make(struct bfs_reader *reader)
 {
+	struct bfs_fetch *fetch = &reader->fetch;
 	if (!fetch->window)
-		fetch->window = window_new(fetch->how->spare);
+		fetch->window = window_new(reader->bulk->budget);
 	return fetch->window;
 }
 
 /** Begin a portion.  @return whether one more may wait. */
-static bool portion_begin(struct fetch *fetch)
+static bool portion_begin(struct bfs_reader *reader)
 {
+	struct bfs_fetch *fetch = &reader->fetch;
 	if (!fetch->full)
-		fetch->full = !window_there(fetch) || !window_portion(fetch->window);
+		fetch->full = !window_make(reader) || !window_portion(fetch->window);
 	return !fetch->full;
 }
 
-/** Have an entry wait. */
-static enum bulk_verdict fetch_wait(struct fetch *fetch, const struct bulk_policy *policy,
-                                    struct bulk_dir *dir, const struct bulk_entry *entry, void *arg)
+/** Add an entry to the window. */
+static enum bfs_verdict fetch_wait(struct bfs_reader *reader, struct bfs_read *read,
+                                   const struct bfs_entry *entry)
 {
-	if (!window_there(fetch) || !window_add(fetch->window, entry))
-		return fetch_one(fetch, policy, dir, entry, arg);
-	if (fetch->window->portion && fetch->window->n == BULK_PORTION && divides(fetch)) {
-		window_leave(fetch->window, &dir->portions);
+	struct bfs_fetch *fetch = &reader->fetch;
+	if (!window_make(reader) || !window_add(fetch->window, entry))
+		return fetch_one(reader, read, entry);
+	if (fetch->window->portion && fetch->window->n == BFS_PORTION && divides(reader)) {
+		window_leave(fetch->window, &read->portions);
 		fetch->window = NULL;
 	}
-	return BULK_SKIP;
+	return BFS_SKIP;
 }
 
-enum bulk_verdict fetch_add(struct fetch *fetch, const struct bulk_policy *policy,
-                            struct bulk_dir *dir, const struct bulk_entry *entry, void *arg)
+enum bfs_verdict fetch_add(struct bfs_reader *reader, struct bfs_read *read,
+                           const struct bfs_entry *entry)
 {
-	if (policy->batch <= 1)
-		return fetch_one(fetch, policy, dir, entry, arg);
+	struct bfs_fetch *fetch = &reader->fetch;
+	if (reader->policy->batch <= 1)
+		return fetch_one(reader, read, entry);
 	++fetch->came;
-	/* What waits already may be of a reader who did not see it so. */
-	if (fetch->how->ahead || (adapts(fetch) && fetch->pace.state != PACE_CALM)
-	    || (fetch->window && fetch->window->n > 0) || (divides(fetch) && portion_begin(fetch)))
-		return fetch_wait(fetch, policy, dir, entry, arg);
+	/* A window that is not empty may be of a reader whose calls waited. */
+	if (reader->bulk->ahead || (adapts(reader) && fetch->pace.state != PACE_CALM)
+	    || (fetch->window && fetch->window->n > 0) || (divides(reader) && portion_begin(reader)))
+		return fetch_wait(reader, read, entry);
 	if (!wanted_room(fetch, fetch->n + 1))
-		return fetch_one(fetch, policy, dir, entry, arg);
+		return fetch_one(reader, read, entry);
 	fetch->wanted[fetch->n] = *entry;
-	return ++fetch->n < policy->batch ? BULK_SKIP : fetch_wanted(fetch, policy, dir, arg);
+	return ++fetch->n < reader->policy->batch ? BFS_SKIP : fetch_wanted(reader, read);
 }
 
-enum bulk_verdict fetch_buffer_ends(struct fetch *fetch, const struct bulk_policy *policy,
-                                    struct bulk_dir *dir, void *arg)
+enum bfs_verdict fetch_buffer_ends(struct bfs_reader *reader, struct bfs_read *read)
 {
-	/* One of them is empty. */
+	struct bfs_fetch *fetch = &reader->fetch;
+	/* The names in the window are copies, which can wait. */
 	if (fetch->n > 0)
-		return fetch_wanted(fetch, policy, dir, arg);
+		return fetch_wanted(reader, read);
 	if (!fetch->window || fetch->window->n == 0)
-		return BULK_SKIP;
-	bool trial = adapts(fetch) && fetch->pace.state == PACE_TRIAL;
+		return BFS_SKIP;
+	bool trial = adapts(reader) && fetch->pace.state == PACE_TRIAL;
 	if (!trial && !window_full(fetch->window, !fetch->begun))
-		return BULK_SKIP;
-	return fetch_window(fetch, policy, dir, arg);
+		return BFS_SKIP;
+	return fetch_window(reader, read);
 }

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frontier: for each queue a list of bunches, served first in first out
- * (breadth-first) or last in first out (depth-first), and beside it, when the
- * newest are wanted too, a heap of the same directories by their time of
- * change.  Turns alternate, so that a search costs at most twice what the
- * better of the two orders would have; and when the newest find less than the
- * queue does, as after a copy that left every time anew, they get one turn in
- * eight until they find more.
+ * The frontier: for each queue a list of bunches, served first in first out (breadth-first) or
+ * last in first out (depth-first).  If the policy wants the newest too, a heap has the same
+ * directories by their time of change.  Turns alternate, so that a search costs at most twice
+ * what the better of the two orders would; when the newest find less than the queue, as after
+ * a copy that set every time anew, they get one turn in eight until they find more.
  *
- * A kid is taken once: whoever comes to it later, list or heap, passes it
- * over.  A bunch lives as long as its list, a heap entry, or a read under way
- * refers to it.
+ * Invariants (bfs_frontier_check()):
+ *  - a kid is taken once; list and heap skip those that are taken;
+ *  - waiting is the number of kids in the lists that are not taken, and no bunch in a list
+ *    is without one;
+ *  - a bunch lives while its list, a heap entry, or a read under way refers to it;
+ *  - in a heap no entry comes before its parent.
  */
-#include "bfs/frontier.h"
+#include "bfs/bfs_impl.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
-	PERIOD_EQUAL = 2,    /* turn about */
+	PERIOD_EQUAL = 2,    /* every other turn */
 	PERIOD_RARE = 8,
-	LEARN_TURNS = 64,    /* of the newest, between decisions */
+	LEARN_TURNS = 64,    /* of the newest, between two decisions */
 };
 
 struct bfs_bunch *bfs_bunch_new(struct bfs_dir *dir, uint32_t n, size_t names_len)
@@ -44,17 +44,17 @@ void bfs_bunch_unref(struct bfs_frontier *frontier, struct bfs_bunch *bunch)
 	if (--bunch->refs > 0)
 		return;
 	frontier->release(frontier->release_arg, bunch);
-	bulk_rest_free(bunch->rest);
+	window_free(bunch->rest);
 	free(bunch);
 }
 
-/** Whether a comes before b: the newer, then the older entry. */
+/** Whether a comes before b: the newer one, or that added first. */
 static bool heap_before(const struct bfs_heap_entry *a, const struct bfs_heap_entry *b)
 {
 	return a->mtime != b->mtime ? a->mtime > b->mtime : a->serial < b->serial;
 }
 
-/** Put an entry in its place, from position n upwards. */
+/** Place an entry at position n or above. */
 static void heap_raise(struct bfs_heap_entry *heap, size_t n, struct bfs_heap_entry entry)
 {
 	while (n > 0 && heap_before(&entry, &heap[(n - 1) / 2])) {
@@ -64,8 +64,7 @@ static void heap_raise(struct bfs_heap_entry *heap, size_t n, struct bfs_heap_en
 	heap[n] = entry;
 }
 
-/** Forget the entries whose kid was taken otherwise, so that what is kept is
-    what waits. */
+/** Remove the entries whose kid is taken. */
 static void heap_compact(struct bfs_frontier *frontier, int q)
 {
 	struct bfs_heap_entry *heap = frontier->queues[q].heap;
@@ -80,7 +79,7 @@ static void heap_compact(struct bfs_frontier *frontier, int q)
 	frontier->queues[q].nheap = kept;
 }
 
-/** Add an entry; one that finds no memory is left to the list. */
+/** Add an entry; without memory it is left to the list. */
 static void heap_add(struct bfs_frontier *frontier, int q, struct bfs_bunch *bunch, uint32_t kid)
 {
 	if (frontier->queues[q].nheap == frontier->queues[q].heap_size) {
@@ -88,7 +87,8 @@ static void heap_add(struct bfs_frontier *frontier, int q, struct bfs_bunch *bun
 		size_t size = frontier->queues[q].heap_size;
 		if (frontier->queues[q].nheap >= size - size / 4) {
 			size = size ? size * 2 : 256;
-			struct bfs_heap_entry *bigger = realloc(frontier->queues[q].heap, size * sizeof(*bigger));
+			struct bfs_heap_entry *bigger =
+				realloc(frontier->queues[q].heap, size * sizeof(*bigger));
 			if (!bigger && frontier->queues[q].nheap == frontier->queues[q].heap_size)
 				return;
 			if (bigger) {
@@ -151,7 +151,7 @@ void bfs_frontier_push(struct bfs_frontier *frontier, struct bfs_bunch *bunch, b
 	}
 }
 
-/** Take a bunch out of its list; the list's reference goes. */
+/** Remove a bunch from its list, and drop the reference of the list. */
 static void frontier_unlink(struct bfs_frontier *frontier, struct bfs_bunch *bunch)
 {
 	int q = bunch->queue;
@@ -167,7 +167,7 @@ static void frontier_unlink(struct bfs_frontier *frontier, struct bfs_bunch *bun
 	bfs_bunch_unref(frontier, bunch);
 }
 
-/** Take one kid of a bunch; the item gets a reference. */
+/** Take one kid of a bunch; the item holds a reference. */
 static void frontier_take(struct bfs_frontier *frontier, struct bfs_bunch *bunch, uint32_t kid,
                           struct bfs_item *item)
 {
@@ -220,8 +220,8 @@ void bfs_frontier_learn(struct bfs_frontier *frontier, const struct bfs_item *it
 	frontier->found[item->newest] += found;
 	if (!frontier->newest || frontier->tried[1] < LEARN_TURNS || frontier->tried[0] == 0)
 		return;
-	/* The newest are worth it at half the queue's yield: what they find,
-	   they find before its level is reached. */
+	/* The newest pay at half the yield of the queue: what they find, they find before the
+	   queue reaches its level. */
 	uint64_t newest = 2ull * (frontier->found[1] + 1) * frontier->tried[0];
 	uint64_t queue = (uint64_t)(frontier->found[0] + 1) * frontier->tried[1];
 	frontier->period = newest >= queue ? PERIOD_EQUAL : PERIOD_RARE;
@@ -255,4 +255,53 @@ void bfs_frontier_clear(struct bfs_frontier *frontier)
 		frontier->queues[q].heap = NULL;
 		frontier->queues[q].nheap = frontier->queues[q].heap_size = 0;
 	}
+}
+
+#ifndef NDEBUG
+/** Check the list of a queue.  @return the directories that wait in it. */
+static uint64_t list_check(const struct bfs_frontier *frontier, int q)
+{
+	const struct bfs_bunch *last = NULL;
+	uint64_t waiting = 0;
+	for (const struct bfs_bunch *b = frontier->queues[q].head; b; last = b, b = b->next) {
+		assert(b->queued && b->prev == last && b->queue == q && b->dir->refs > 0);
+		assert(b->refs > 0 && b->left > 0 && b->left <= b->count - b->at);
+		assert(!b->resume || (b->count == 1 && b->dir->busy > 0));
+		uint32_t left = 0;
+		for (uint32_t i = 0; i < b->count; ++i)
+			left += !b->kids[i].taken;
+		assert(left == b->left);
+		waiting += left;
+	}
+	assert(frontier->queues[q].tail == last);
+	return waiting;
+}
+#endif
+
+void bfs_frontier_check(struct bfs_frontier *frontier)
+{
+#ifndef NDEBUG
+	/* All of it at times only: it may be large. */
+	uint64_t turn = ++frontier->checks, waiting = 0;
+	bool any = false;
+	for (int q = 0; q < BFS_NQUEUES; ++q) {
+		const struct bfs_bunch *head = frontier->queues[q].head;
+		assert(!head == !frontier->queues[q].tail && (!head || head->left > 0));
+		any |= head != NULL;
+	}
+	assert(any == (frontier->waiting > 0));
+	if (turn & (turn - 1))
+		return;
+	for (int q = 0; q < BFS_NQUEUES; ++q) {
+		const struct bfs_heap_entry *heap = frontier->queues[q].heap;
+		waiting += list_check(frontier, q);
+		for (size_t i = 0; i < frontier->queues[q].nheap; ++i) {
+			assert(heap[i].bunch->refs > 0 && heap[i].kid < heap[i].bunch->count);
+			assert(i == 0 || !heap_before(&heap[i], &heap[(i - 1) / 2]));
+		}
+	}
+	assert(waiting == frontier->waiting);
+#else
+	(void)frontier;
+#endif
 }

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call whose inode is in memory takes a microsecond or so; one for which it is made
- * of a block that is there, five; one that waits for a disk 50 and more.  What a slow
- * machine, or an emulated one, takes without waiting is learned from the quickest run.
+ * Whether metadata calls wait for a disk, judged by their times.
+ *
+ *     PACE_TRIAL --+-- a look: they wait --> PACE_WAITS --.
+ *                  |                           ^    many: they do not
+ *                  '-- they do not --> PACE_CALM <--------'
+ *
+ * A call whose inode is in memory takes about a microsecond; one whose inode is made from a
+ * cached block takes five; one that waits for a disk takes 50 and more.  What a slow or an
+ * emulated machine takes without waiting is learned from the quickest run.
+ *
+ * Calls are timed in runs of PACE_RUN or a few more.  The runs of a look are judged together,
+ * each as slow or not, so that a pause of the thread itself (preemption, a page fault),
+ * however long, makes only one run slow.
  */
-#include "bfs/pace.h"
-
-#include <stdbool.h>
+#include "bfs/bfs_impl.h"
 
 enum {
-	SLOW_LEAST = 8000,        /* ns a call that is slow anywhere */
-	SLOW_MOST = 25000,        /* ... and one that is, whatever was quickest */
-	SLOW_TIMES = 3,           /* the quickest */
-	CALM_SLOW = 2,            /* of PACE_LONG, too many to be calm */
+	SLOW_LEAST = 8000,        /* ns a call that may be slow */
+	SLOW_MOST = 25000,        /* ns a call that is slow in any case */
+	SLOW_TIMES = 3,           /* times the quickest run */
+	CALM_SLOW = 2,            /* slow runs of PACE_LONG that are too many to be calm */
 };
 
 void pace_set(struct pace *pace, enum pace_state state)

@@ -1,142 +1,99 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directories: openat, getdents64, close.
+ * Reading directories: openat, getdents64, close.
  *
- * A directory costs an openat, one getdents64 for each buffer of entries, one
- * that returns 0, since only that is the end (a short read is not: signals,
- * the freezer and tracers cause them), and a close.  Where the file
- * system is known to have nothing behind its last position (last_pos), being
- * there is the end as well: of small directories that is one call of four.  Many
- * directories can be opened by one call: together.c.
+ * A directory costs an openat, one getdents64 for each buffer of entries, one that returns
+ * 0, since only that is the end (signals, the freezer and tracers cause short reads), and a
+ * close.  Where K_LAST_POS is known to be the end (last_pos), reaching it saves the last
+ * getdents64: one call of four in small directories.  together.c opens many directories by
+ * one call.
  */
-#include "bfs/bulk_impl.h"
+#include "bfs/bfs_impl.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdalign.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
-	READ_BUFFER = 64 * 1024,  /* more makes nothing quicker: 0.4 us an entry */
-	READ_ENTRIES = 64,
-	READ_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+	ENTRIES = 64,             /* for one call of pass() */
+	OPEN_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
 	TOUCH_MOST = 255,         /* directories, before O_NOATIME is tried again */
 };
 
-struct bulk {
-	struct os *os;
-	struct fetch fetch;
-	struct together together;
-	unsigned touch, touched;  /* directories to be opened without O_NOATIME; at the last
-	                             refusal */
-	alignas(struct k_dirent) char buf[READ_BUFFER + BULK_SLACK];
-};
-
-struct bulk *bulk_new(struct os *os, const struct bulk_how *how)
+static int open_plain(const struct bfs_reader *reader, const struct bfs_read *read, int flags)
 {
-	struct bulk *bulk = malloc(sizeof(*bulk));
-	if (!bulk)
-		return NULL;
-	bulk->os = os;
-	bulk->touch = bulk->touched = 0;
-	fetch_init(&bulk->fetch, os, how);
-	together_init(&bulk->together, os, how->together);
-	return bulk;
-}
-
-void bulk_free(struct bulk *bulk)
-{
-	if (!bulk)
-		return;
-	together_destroy(&bulk->together);
-	fetch_destroy(&bulk->fetch);
-	free(bulk);
-}
-
-/** Open a directory of a bunch. */
-static int open_plain(struct os *os, const struct bulk_dir *dir, int flags)
-{
-	if (dir->same_mount && os->caps & OSC_OPENAT2)
-		return os_openat2(os, dir->parentfd, dir->name, flags, K_RESOLVE_NO_XDEV);
-	return os_openat(os, dir->parentfd, dir->name, flags);
+	struct os *os = reader->os;
+	/* Something may have been mounted there since it was looked at. */
+	if (os->caps & OSC_OPENAT2)
+		return os_openat2(os, read->parentfd, read->name, flags, K_RESOLVE_NO_XDEV);
+	return os_openat(os, read->parentfd, read->name, flags);
 }
 
 /**
- * The same for reading, without a trace if we may.
+ * Open a directory, without updating its access time if that is allowed.
  *
- * Who is not root may ask for O_NOATIME only in what is his.  Where he was refused, the next
- * will be another's as well: it is not asked for in 1, 3, 7 ... of them.
+ * Users other than root may use O_NOATIME only for what they own.  The next directory after a
+ * refusal probably has the same owner: O_NOATIME is not tried for the next 1, 3, 7 ... .
  */
-static int read_open(struct bulk *bulk, const struct bulk_dir *dir)
+static int read_open(struct bfs_reader *reader, const struct bfs_read *read)
 {
-	if (bulk->touch > 0) {
-		--bulk->touch;
-		return open_plain(bulk->os, dir, READ_FLAGS);
+	if (reader->touch > 0) {
+		--reader->touch;
+		return open_plain(reader, read, OPEN_FLAGS);
 	}
-	int fd = open_plain(bulk->os, dir, READ_FLAGS | O_NOATIME);
+	int fd = open_plain(reader, read, OPEN_FLAGS | O_NOATIME);
 	if (fd >= 0)
-		bulk->touched = 0;
+		reader->touched = 0;
 	if (fd >= 0 || errno != EPERM)
 		return fd;
-	bulk->touched = bulk->touched < TOUCH_MOST ? bulk->touched * 2 + 1 : TOUCH_MOST;
-	bulk->touch = bulk->touched;
-	return open_plain(bulk->os, dir, READ_FLAGS);
+	reader->touched = reader->touched < TOUCH_MOST ? reader->touched * 2 + 1 : TOUCH_MOST;
+	reader->touch = reader->touched;
+	return open_plain(reader, read, OPEN_FLAGS);
 }
 
-/** Open some of a bunch together. */
-static void read_open_some(struct bulk *bulk, struct bulk_dir *dirs, size_t n)
+/** Open some directories of a batch together. */
+static void read_open_some(struct bfs_reader *reader, struct bfs_read *reads, size_t n)
 {
-	int atime = bulk->touch > 0 ? 0 : O_NOATIME;
-	size_t opened = together_open(&bulk->together, dirs, n, READ_FLAGS | atime, K_RESOLVE_NO_XDEV);
+	int atime = reader->touch > 0 ? 0 : O_NOATIME;
+	size_t opened = together_open(&reader->together, reads, n, OPEN_FLAGS | atime);
 	if (atime && opened > 0)
-		bulk->touched = 0;
-	bulk->touch -= opened < bulk->touch ? (unsigned)opened : bulk->touch;
+		reader->touched = 0;
+	reader->touch -= opened < reader->touch ? (unsigned)opened : reader->touch;
 }
 
-/** Take one entry. */
-static enum bulk_verdict read_entry(struct bulk *bulk, const struct bulk_policy *policy,
-                                    struct bulk_dir *dir, const struct bulk_entry *entry, void *arg)
+/** Take consecutive entries. */
+static enum bfs_verdict read_entries(struct bfs_reader *reader, struct bfs_read *read,
+                                     const struct bfs_entry *entries, size_t n)
 {
-	enum bulk_verdict verdict = policy->entry(arg, dir, entry);
-	if (verdict == BULK_ENTER)
-		return policy->enter(arg, dir, entry);
-	return verdict == BULK_WANT ? fetch_add(&bulk->fetch, policy, dir, entry, arg) : verdict;
-}
-
-/** Take entries that stand one behind the other. */
-static enum bulk_verdict read_entries(struct bulk *bulk, const struct bulk_policy *policy, struct bulk_dir *dir,
-                                      const struct bulk_entry *entries, size_t n, void *arg)
-{
-	enum bulk_verdict verdict = BULK_SKIP;
-	for (size_t i = 0; i < n && verdict < BULK_END_DIR; ++i) {
-		size_t passed = policy->pass ? policy->pass(arg, dir, entries + i, n - i) : 0;
-		dir->entries += (uint32_t)passed;
-		i += passed;
-		if (i == n)
-			break;
-		++dir->entries;
-		verdict = read_entry(bulk, policy, dir, &entries[i], arg);
+	enum bfs_verdict verdict = BFS_SKIP;
+	for (size_t i = 0; i < n && verdict < BFS_END_DIR; ++i) {
+		if (reader->bulk->pass) {
+			size_t passed = reader_pass(reader, read, entries + i, n - i);
+			read->entries += (uint32_t)passed;
+			i += passed;
+			if (i == n)
+				break;
+		}
+		++read->entries;
+		verdict = reader_entry(reader, read, &entries[i]);
 	}
 	return verdict;
 }
 
-/** Take a buffer of entries.
-    @end [out]  It was the last. */
-static enum bulk_verdict read_buffer(struct bulk *bulk, const struct bulk_policy *policy,
-                                     struct bulk_dir *dir, size_t len, bool *end, void *arg)
+/** Take a buffer of entries.  @end [out]  It was the last. */
+static enum bfs_verdict read_buffer(struct bfs_reader *reader, struct bfs_read *read, size_t len,
+                                    bool *end)
 {
-	struct bulk_entry entries[READ_ENTRIES];
-	const size_t most = policy->pass ? READ_ENTRIES : 1;
-	enum bulk_verdict verdict = BULK_SKIP;
+	struct bfs_entry entries[ENTRIES];
+	const size_t most = reader->bulk->pass ? ENTRIES : 1;
+	enum bfs_verdict verdict = BFS_SKIP;
 	int64_t next = 0;
 	int error = 0;
-	for (size_t at = 0; at < len && verdict < BULK_END_DIR && error == 0;) {
+	for (size_t at = 0; at < len && verdict < BFS_END_DIR && error == 0;) {
 		size_t n = 0;
 		while (n < most && at < len) {
-			struct bulk_entry *entry = &entries[n];
-			const struct k_dirent *de = os_dirent(bulk->buf, len, &at, &entry->len);
+			struct bfs_entry *entry = &entries[n];
+			const struct k_dirent *de = os_dirent(reader->buf, len, &at, &entry->len);
 			if (!de) {
 				error = errno;
 				break;
@@ -148,92 +105,94 @@ static enum bulk_verdict read_buffer(struct bulk *bulk, const struct bulk_policy
 			if (entry->len == 0)
 				continue;
 			entry->ino = de->ino;
-			/* FUSE passes on whatever it is told. */
+			/* FUSE passes on any value. */
 			entry->type = de->type <= DT_WHT ? de->type : DT_UNKNOWN;
 			++n;
 		}
-		verdict = read_entries(bulk, policy, dir, entries, n, arg);
+		verdict = read_entries(reader, read, entries, n);
 	}
-	*end = dir->last_pos && next == K_LAST_POS;
-	dir->error = verdict < BULK_END_DIR ? error : 0;
+	*end = read->last_pos && next == K_LAST_POS;
+	read->error = verdict < BFS_END_DIR ? error : 0;
 	/* After an error no other buffer comes. */
-	return verdict < BULK_END_DIR && error == 0 ? fetch_buffer_ends(&bulk->fetch, policy, dir, arg) : verdict;
+	return verdict < BFS_END_DIR && error == 0 ? fetch_buffer_ends(reader, read) : verdict;
 }
 
-/** Read a directory that is open, or what is left of it. */
-static enum bulk_verdict read_dir(struct bulk *bulk, const struct bulk_policy *policy,
-                                  struct bulk_dir *dir, void *arg)
+/** Read an open directory, or what is left of it. */
+static enum bfs_verdict read_dir(struct bfs_reader *reader, struct bfs_read *read)
 {
 	bool ended;
 	ssize_t len = 0;
-	fetch_begin(&bulk->fetch, policy, dir);
-	enum bulk_verdict verdict = fetch_resume(&bulk->fetch, policy, dir, &ended, arg);
-	while (!ended && verdict < BULK_END_DIR && dir->error == 0 && !dir->paused
-	       && (len = os_getdents(bulk->os, dir->fd, bulk->buf, READ_BUFFER)) > 0) {
-		verdict = read_buffer(bulk, policy, dir, (size_t)len, &ended, arg);
-		/* What is left to others, they are to have at once. */
-		bool pause = dir->portions || (policy->pause && policy->pause(arg, dir));
-		if (verdict < BULK_END_DIR && dir->error == 0 && !ended && !dir->paused && pause)
-			fetch_pause(&bulk->fetch, dir);
+	fetch_begin(reader, read);
+	enum bfs_verdict verdict = fetch_resume(reader, read, &ended);
+	while (!ended && verdict < BFS_END_DIR && read->error == 0 && !read->paused
+	       && (len = os_getdents(reader->os, read->fd, reader->buf, BFS_BUFFER)) > 0) {
+		verdict = read_buffer(reader, read, (size_t)len, &ended);
+		/* Portions are for other threads, at once. */
+		bool pause = read->portions || reader_pause(reader, read);
+		if (verdict < BFS_END_DIR && read->error == 0 && !ended && !read->paused && pause)
+			fetch_pause(&reader->fetch, read);
 	}
 	if (len < 0)
-		dir->error = errno;
-	if (verdict < BULK_END_DIR && !dir->paused)
-		verdict = fetch_end(&bulk->fetch, policy, dir, arg);
-	fetch_forget(&bulk->fetch);
-	dir->ended = verdict >= BULK_END_DIR;
-	if (dir->ended) {
-		bulk_rest_free(dir->portions);
-		dir->portions = NULL;
+		read->error = errno;
+	if (verdict < BFS_END_DIR && !read->paused)
+		verdict = fetch_end(reader, read);
+	fetch_forget(&reader->fetch);
+	if (verdict >= BFS_END_DIR) {
+		read->verdict = verdict;
+		window_free(read->portions);
+		read->portions = NULL;
 	}
 	return verdict;
 }
 
-/** Close a directory that is not kept. */
-static void read_close(struct bulk *bulk, struct bulk_dir *dir)
+/** Close a directory unless something is left to do in it. */
+static void read_close(struct bfs_reader *reader, struct bfs_read *read)
 {
-	os_close(bulk->os, dir->fd);
-	dir->fd = -1;
+	if (read->resume || read->paused || read->portions
+	    || read->nkids || read->njudges || read->ncrosses)
+		return;
+	os_close(reader->os, read->fd);
+	read->fd = -1;
 }
 
-/** Have those closed that were opened, and are not to be read. */
-static void read_none(struct bulk *bulk, struct bulk_dir *dirs, size_t n)
+/** Close the directories that were opened together and are not read. */
+static void read_none(struct bfs_reader *reader, struct bfs_read *reads, size_t n)
 {
 	for (size_t i = 0; i < n; ++i) {
-		if (!dirs[i].resume && dirs[i].fd >= 0)
-			read_close(bulk, &dirs[i]);
-		dirs[i].fd = -1;
-		dirs[i].opened = false;
+		if (!reads[i].resume && reads[i].fd >= 0)
+			os_close(reader->os, reads[i].fd);
+		reads[i].fd = -1;
 	}
 }
 
-enum bulk_verdict bulk_read(struct bulk *bulk, const struct bulk_policy *policy,
-                            struct bulk_dir *dirs, size_t n, void *arg)
+void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 {
-	enum bulk_verdict verdict = BULK_SKIP;
-	for (size_t i = 0; i < n; ++i) {
-		if (!dirs[i].resume)
-			dirs[i].fd = -1;
+	assert(batch->state == BATCH_FILLED && batch->n <= BFS_BATCH);
+	batch->state = BATCH_READING;
+	reader->batch = batch;
+	reader->read = NULL;
+	if (reader->bulk->engine == BFS_FS && reader->bulk->fs) {
+		for (unsigned i = 0; i < batch->n; ++i) {
+			struct bfs_read *read = &batch->reads[i];
+			read->fs = reader->bulk->fs(reader->policy->arg, read->at.tag);
+		}
 	}
-	for (size_t i = 0; i < n && verdict < BULK_END_ALL; ++i) {
-		struct bulk_dir *dir = &dirs[i];
-		if (i % TOGETHER_MAX == 0)
-			read_open_some(bulk, dir, n - i);
-		dir->error = 0;
-		dir->entries = 0;
-		dir->ended = dir->paused = false;
-		if (dir->fd < 0)
-			dir->fd = read_open(bulk, dir);
-		dir->opened = dir->fd >= 0;
-		if (!dir->opened) {
-			dir->error = errno;
+	read_open_some(reader, batch->reads, batch->n);
+	for (unsigned i = 0; i < batch->n; ++i) {
+		struct bfs_read *read = &batch->reads[i];
+		if (read->fd < 0)
+			read->fd = read_open(reader, read);
+		read->opened = read->fd >= 0;
+		if (!read->opened) {
+			read->error = errno;
 			continue;
 		}
-		verdict = read_dir(bulk, policy, dir, arg);
-		if (policy->keep && !policy->keep(arg, dir))
-			read_close(bulk, dir);
-		if (verdict == BULK_END_ALL)
-			read_none(bulk, dir + 1, n - i - 1);
+		enum bfs_verdict verdict = read_dir(reader, read);
+		read_close(reader, read);
+		if (verdict == BFS_END_ALL) {
+			read_none(reader, read + 1, batch->n - i - 1);
+			break;
+		}
 	}
-	return verdict == BULK_END_ALL ? verdict : BULK_SKIP;
+	batch->state = BATCH_READ;
 }

@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-#include "bfs/window.h"
+/*
+ * Windows: entries of one directory, sorted by inode number.  On a disk that is about the
+ * order in which inodes lie, so each block of them is read once.
+ */
+#include "bfs/bfs_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	NAME_BYTES = 64,          /* of a name, when all that are there are long */
+	NAME_BYTES = 64,          /* of a name, on average, in a full window */
 	DIGIT = 11, DIGITS = 1 << DIGIT,
-	FEW = 32,                 /* are put in order one by one */
-	ORDER_PAYS = 8,           /* one of so many is before the last */
+	FEW = 32,                 /* keys are sorted by insertion */
+	ORDER_PAYS = 8,           /* if more than one entry of 8 is out of order */
 };
 
-struct bulk_rest *window_new(struct bulk_spare *spare)
+struct bfs_window *window_new(struct bfs_budget *budget)
 {
-	struct bulk_rest *window = calloc(1, sizeof(*window));
+	struct bfs_window *window = calloc(1, sizeof(*window));
 	if (!window)
 		return NULL;
 	strbuf_init(&window->names);
-	window->spare = spare;
+	window->budget = budget;
 	return window;
 }
 
-void bulk_rest_free(struct bulk_rest *window)
+void window_free(struct bfs_window *window)
 {
 	while (window) {
-		struct bulk_rest *next = window->next;
-		if (window->spare) {
-			atomic_fetch_add(&window->spare->shares, window->shares);
-			atomic_fetch_add(&window->spare->portions, window->portion);
+		struct bfs_window *next = window->next;
+		if (window->budget) {
+			atomic_fetch_add(&window->budget->shares, window->shares);
+			atomic_fetch_add(&window->budget->portions, window->portion);
 		}
 		free(window->keys);
 		strbuf_destroy(&window->names);
@@ -36,9 +40,9 @@ void bulk_rest_free(struct bulk_rest *window)
 	}
 }
 
-struct bulk_rest *bulk_rest_take(struct bulk_rest **list)
+struct bfs_window *window_pop(struct bfs_window **list)
 {
-	struct bulk_rest *first = *list;
+	struct bfs_window *first = *list;
 	if (first) {
 		*list = first->next;
 		first->next = NULL;
@@ -46,7 +50,7 @@ struct bulk_rest *bulk_rest_take(struct bulk_rest **list)
 	return first;
 }
 
-bool window_add(struct bulk_rest *window, const struct bulk_entry *entry)
+bool window_add(struct bfs_window *window, const struct bfs_entry *entry)
 {
 	if (window->n == window->size) {
 		size_t size = window->size ? window->size * 2 : 64;
@@ -56,7 +60,7 @@ bool window_add(struct bulk_rest *window, const struct bulk_entry *entry)
 		window->keys = bigger;
 		window->size = size;
 	}
-	/* With the NUL that the string is ended by. */
+	/* With its NUL. */
 	char *name = strbuf_extend(&window->names, entry->len + 1);
 	if (!name) {
 		window->names.failed = false;
@@ -72,49 +76,49 @@ bool window_add(struct bulk_rest *window, const struct bulk_entry *entry)
 	return true;
 }
 
-/** Take one of what there is left of for all.  @return whether there was one. */
-static bool spare_take(atomic_uint *spare)
+/** Take one from a shared number.  @return whether one was left. */
+static bool take_one(atomic_uint *number)
 {
-	unsigned left = atomic_load(spare);
+	unsigned left = atomic_load(number);
 	while (left > 0) {
-		if (atomic_compare_exchange_weak(spare, &left, left - 1))
+		if (atomic_compare_exchange_weak(number, &left, left - 1))
 			return true;
 	}
 	return false;
 }
 
-/** Take a share of what all windows may grow by.  @return whether there was one. */
-static bool share_take(struct bulk_rest *window)
+/** Take a share of the budget.  @return whether one was left. */
+static bool share_take(struct bfs_window *window)
 {
-	if (!window->spare || !spare_take(&window->spare->shares))
+	if (!window->budget || !take_one(&window->budget->shares))
 		return false;
 	++window->shares;
 	return true;
 }
 
-bool window_portion(struct bulk_rest *window)
+bool window_portion(struct bfs_window *window)
 {
-	window->portion = window->portion || (window->spare && spare_take(&window->spare->portions));
+	window->portion = window->portion || (window->budget && take_one(&window->budget->portions));
 	return window->portion;
 }
 
-void window_leave(struct bulk_rest *window, struct bulk_rest **list)
+void window_leave(struct bfs_window *window, struct bfs_window **list)
 {
-	window->taken = window->ended = true;
+	window->emptying = window->ended = true;
 	window->next = *list;
 	*list = window;
 }
 
-bool window_full(struct bulk_rest *window, bool first)
+bool window_full(struct bfs_window *window, bool first)
 {
-	size_t most = first ? BULK_AHEAD_FIRST : BULK_AHEAD_SHARE;
-	most += (size_t)window->shares * BULK_AHEAD_SHARE;
+	size_t most = first ? BFS_AHEAD_FIRST : BFS_AHEAD_SHARE;
+	most += (size_t)window->shares * BFS_AHEAD_SHARE;
 	if (window->n < most && window->names.len < most * NAME_BYTES)
 		return false;
 	return first || !share_take(window);
 }
 
-bool window_apt(const struct bulk_entry *entries, size_t n)
+bool window_already_sorted(const struct bfs_entry *entries, size_t n)
 {
 	size_t back = 0;
 	for (size_t i = 1; i < n; ++i)
@@ -122,7 +126,7 @@ bool window_apt(const struct bulk_entry *entries, size_t n)
 	return back <= n / ORDER_PAYS;
 }
 
-/** Put few in order. */
+/** Sort by insertion. */
 static void sort_few(struct window_key *keys, size_t n)
 {
 	for (size_t i = 1; i < n; ++i) {
@@ -134,7 +138,7 @@ static void sort_few(struct window_key *keys, size_t n)
 	}
 }
 
-void window_sort(struct bulk_rest *window)
+void window_sort(struct bfs_window *window)
 {
 	struct window_key *keys = window->keys, *other;
 	size_t n = window->n, back = 0;
@@ -143,15 +147,15 @@ void window_sort(struct bulk_rest *window)
 		back += keys[i].ino < keys[i - 1].ino;
 		differ |= keys[i].ino ^ keys[0].ino;
 	}
-	window->taken = window->sorted = true;
-	window->apt = back <= n / ORDER_PAYS;
+	window->emptying = window->sorted = true;
+	window->already_sorted = back <= n / ORDER_PAYS;
 	if (back == 0)
 		return;
 	if (n <= FEW) {
 		sort_few(keys, n);
 		return;
 	}
-	/* By digits, the lowest first.  Without memory for it, it is what it is. */
+	/* By digits, the lowest first.  Without memory they stay unsorted. */
 	other = malloc(n * sizeof(*other));
 	if (!other)
 		return;
@@ -175,13 +179,13 @@ void window_sort(struct bulk_rest *window)
 	free(other);
 }
 
-size_t window_take(struct bulk_rest *window, struct bulk_entry *entries, size_t n)
+size_t window_take(struct bfs_window *window, struct bfs_entry *entries, size_t n)
 {
 	size_t left = window->n - window->at;
 	n = n < left ? n : left;
 	for (size_t i = 0; i < n; ++i) {
 		const struct window_key *key = &window->keys[window->at + i];
-		entries[i] = (struct bulk_entry){
+		entries[i] = (struct bfs_entry){
 			.name = window->names.data + key->name,
 			.len = key->len,
 			.ino = key->ino,
@@ -192,37 +196,37 @@ size_t window_take(struct bulk_rest *window, struct bulk_entry *entries, size_t 
 	return n;
 }
 
-bool window_carve(struct bulk_rest *window, struct bulk_rest **list)
+bool window_carve(struct bfs_window *window, struct bfs_window **list)
 {
-	struct bulk_rest *portion = window_new(window->spare);
-	struct bulk_entry entry;
+	struct bfs_window *portion = window_new(window->budget);
+	struct bfs_entry entry;
 	size_t at = window->at;
 	bool there = portion && window_portion(portion);
-	while (there && portion->n < BULK_PORTION && window_take(window, &entry, 1) > 0)
+	while (there && portion->n < BFS_PORTION && window_take(window, &entry, 1) > 0)
 		there = window_add(portion, &entry);
 	if (!there) {
 		window->at = at;
-		bulk_rest_free(portion);
+		window_free(portion);
 		return false;
 	}
 	portion->sorted = true;
-	portion->apt = window->apt;
+	portion->already_sorted = window->already_sorted;
 	window_leave(portion, list);
 	return true;
 }
 
-void window_reset(struct bulk_rest *window)
+void window_reset(struct bfs_window *window)
 {
 	window->n = window->at = 0;
-	window->taken = window->sorted = window->apt = window->ended = false;
+	window->emptying = window->sorted = window->already_sorted = window->ended = false;
 	window->error = 0;
 	strbuf_reset(&window->names);
 	if (window->portion)
-		atomic_fetch_add(&window->spare->portions, 1);
+		atomic_fetch_add(&window->budget->portions, 1);
 	window->portion = false;
 	if (window->shares == 0)
 		return;
-	atomic_fetch_add(&window->spare->shares, window->shares);
+	atomic_fetch_add(&window->budget->shares, window->shares);
 	window->shares = 0;
 	free(window->keys);
 	window->keys = NULL;

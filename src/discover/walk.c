@@ -114,7 +114,7 @@ static bool walk_avoids(const struct walk *walk, const struct bfs_at *at)
 }
 
 static enum bfs_verdict walk_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                                   const struct bulk_entry *entry)
+                                   const struct bfs_entry *entry)
 {
 	struct walk *walk = arg;
 	struct walk_node *node = &walk->nodes[at->tag];
@@ -153,7 +153,7 @@ static bool walk_crosses(const struct walk *walk, const struct walk_node *node,
 }
 
 static enum bfs_verdict walk_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                                  const struct bulk_entry *entry, const struct k_statx *st,
+                                  const struct bfs_entry *entry, const struct k_statx *st,
                                   int error)
 {
 	const struct walk *walk = arg;

@@ -47,9 +47,9 @@ static int bulk_add(struct search_bulk *bulk, struct map64 *devs, const struct m
 		return 0;
 	uint32_t i = map64_put(devs, mount_dev(m), bulk->n);
 	if (i == bulk->n) {
-		struct bulk_fs **bigger = realloc(bulk->fs, (i + 1) * sizeof(*bigger));
+		struct bfs_fs **bigger = realloc(bulk->fs, (i + 1) * sizeof(*bigger));
 		bulk->fs = bigger ? bigger : bulk->fs;
-		if (!bigger || !(bigger[i] = bulk_fs_new(xfs ? OS_INODES_XFS : OS_INODES_BTRFS)))
+		if (!bigger || !(bigger[i] = bfs_fs_new(xfs ? OS_INODES_XFS : OS_INODES_BTRFS)))
 			return -1;
 		++bulk->n;
 	}

@@ -24,7 +24,7 @@ static const uint64_t NO_RUN = 0, NO_LINES = UINT64_MAX;
 /** Whether objects are put out as lines. */
 static bool lines_go_on(const struct bfs_scratch *scratch)
 {
-	return scratch->note != NO_RUN && scratch->note != NO_LINES;
+	return scratch->output->run_start != NO_RUN && scratch->output->run_start != NO_LINES;
 }
 
 /** Put out a record.  @target may be NULL. */
@@ -32,7 +32,7 @@ static void put(struct bfs_scratch *scratch, const struct record *record, const 
                 const char *name, const char *target)
 {
 	size_t meta = record->meta ? sizeof(*st) : 0;
-	char *to = strbuf_extend(&scratch->out, sizeof(*record) + meta + record->len + record->target);
+	char *to = strbuf_extend(&scratch->output->dir, sizeof(*record) + meta + record->len + record->target);
 	if (!to)
 		return;
 	to = mempcpy(to, record, sizeof(*record));
@@ -65,9 +65,9 @@ static void escape_whole(const SEARCH *search, struct strbuf *path)
 /** Begin with lines of what is in a directory: have its path at hand. */
 static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at)
 {
-	struct strbuf *path = &scratch->about.text;
+	struct strbuf *path = &scratch->output->path_prefix.text;
 	/* Often it is beside the one before. */
-	if (scratch->about.of != at->parent) {
+	if (scratch->output->path_prefix.of != at->parent) {
 		struct bfs_at parent = {.parent = at->parent, .dir = "", .name = ""};
 		strbuf_reset(path);
 		strbuf_add(path, search->root_name, search->root_len);
@@ -77,11 +77,11 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 			strbuf_putc(path, '/');
 		if (search->more.escape)
 			escape_whole(search, path);
-		scratch->about.of = at->parent;
-		scratch->about.len = path->len;
+		scratch->output->path_prefix.of = at->parent;
+		scratch->output->path_prefix.len = path->len;
 	}
 	if (!path->failed)
-		path->len = scratch->about.len;
+		path->len = scratch->output->path_prefix.len;
 	if (strcmp(at->dir, ".") != 0) {
 		if (search->more.escape)
 			search->more.escape(path, at->dir);
@@ -89,38 +89,38 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 			strbuf_puts(path, at->dir);
 		strbuf_putc(path, '/');
 	}
-	bool lines = strbuf_room(path, BULK_SLACK) && !path->failed && path->len <= LINES_PATH;
-	scratch->note = lines ? scratch->whole.text.len + 1 : NO_LINES;
+	bool lines = strbuf_room(path, BFS_SLACK) && !path->failed && path->len <= LINES_PATH;
+	scratch->output->run_start = lines ? scratch->output->batch_done.text.len + 1 : NO_LINES;
 }
 
 /** The same where there may be need of it: in a directory that none were begun for. */
 static void lines_may_begin(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at)
 {
-	if (search->more.lines && !search->more.count && scratch->note == NO_RUN)
+	if (search->more.lines && !search->more.count && scratch->output->run_start == NO_RUN)
 		lines_begin(search, scratch, at);
 }
 
 /** Copy by blocks what is mostly short: on both sides a whole one more has room. */
 static char *copy_blocks(char *to, const char *from, size_t len)
 {
-	for (size_t i = 0; i < len; i += BULK_SLACK)
-		memcpy(to + i, from + i, BULK_SLACK);
+	for (size_t i = 0; i < len; i += BFS_SLACK)
+		memcpy(to + i, from + i, BFS_SLACK);
 	return to + len;
 }
 
 /** Put out objects as lines.
-    @slack  Behind each name BULK_SLACK bytes may be read.
+    @slack  Behind each name BFS_SLACK bytes may be read.
     @return how many: all, unless that is enough of the directory's. */
 static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
-                        const struct bulk_entry *entries, size_t n, bool slack)
+                        const struct bfs_entry *entries, size_t n, bool slack)
 {
-	const char *dir = scratch->about.text.data, end = search->more.end;
-	const size_t dir_len = scratch->about.text.len;
-	struct strbuf *text = &scratch->whole.text;
-	size_t begin = text->len - (scratch->note - 1), size = begin, put = 0;
+	const char *dir = scratch->output->path_prefix.text.data, end = search->more.end;
+	const size_t dir_len = scratch->output->path_prefix.text.len;
+	struct strbuf *text = &scratch->output->batch_done.text;
+	size_t begin = text->len - (scratch->output->run_start - 1), size = begin, put = 0;
 	for (; put < n && size < LINES_SIZE; ++put)
 		size += dir_len + entries[put].len + 1;
-	if (!strbuf_room(text, size - begin + BULK_SLACK))
+	if (!strbuf_room(text, size - begin + BFS_SLACK))
 		return n;
 	char *to = strbuf_extend(text, size - begin);
 	for (size_t i = 0; i < put; ++i) {
@@ -129,27 +129,27 @@ static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
 		*to++ = end;
 	}
 	*to = '\0';   /* which the last block may have overwritten */
-	scratch->whole.n += put;
+	scratch->output->batch_done.n += put;
 	if (size >= LINES_SIZE)
-		scratch->note = NO_LINES;
+		scratch->output->run_start = NO_LINES;
 	return put;
 }
 
 /** Put out an object as a line that is more than its path. */
-static void put_line(const SEARCH *search, struct bfs_scratch *scratch, const struct bulk_entry *entry,
+static void put_line(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_entry *entry,
                      const struct k_statx *st)
 {
-	struct strbuf *text = &scratch->whole.text;
+	struct strbuf *text = &scratch->output->batch_done.text;
 	size_t from = text->len, record = sizeof(struct record) + entry->len + (st ? sizeof(*st) : 0);
 	search->more.line(search->more.arg, &(struct search_object){
-		.dir = scratch->about.text.data, .dir_len = scratch->about.text.len,
+		.dir = scratch->output->path_prefix.text.data, .dir_len = scratch->output->path_prefix.text.len,
 		.name = entry->name, .type = entry->type,
 		.st = (const struct statx *)(const void *)st,
 	}, text);
 	strbuf_putc(text, search->more.end);
-	++scratch->whole.n;
-	if (text->len - (scratch->note - 1) >= LINES_SIZE && text->len - from > record)
-		scratch->note = NO_LINES;
+	++scratch->output->batch_done.n;
+	if (text->len - (scratch->output->run_start - 1) >= LINES_SIZE && text->len - from > record)
+		scratch->output->run_start = NO_LINES;
 }
 
 /** Whether objects of a type are wanted; of one not known, not yet. */
@@ -159,7 +159,7 @@ static bool type_wanted(const SEARCH *search, uint8_t type)
 }
 
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bulk_entry *entry, const struct k_statx *st, int fd,
+                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
                        const char *name)
 {
 	if (!type_wanted(search, entry->type))
@@ -172,7 +172,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 		return;
 	}
 	if (search->more.count) {
-		++scratch->whole.n;
+		++scratch->output->batch_done.n;
 		return;
 	}
 	if (lines_go_on(scratch)) {
@@ -291,19 +291,19 @@ static void put_link(SEARCH *search, struct bfs_scratch *scratch, const char *na
 	struct record record = {
 		.len = (uint32_t)(sizeof(link) + len + 1 + target->len), .source = LINK,
 	};
-	strbuf_add(&scratch->out, (const char *)&record, sizeof(record));
-	strbuf_add(&scratch->out, (const char *)&link, sizeof(link));
-	strbuf_add(&scratch->out, name, len + 1);
-	strbuf_add(&scratch->out, target->data, target->len);
+	strbuf_add(&scratch->output->dir, (const char *)&record, sizeof(record));
+	strbuf_add(&scratch->output->dir, (const char *)&link, sizeof(link));
+	strbuf_add(&scratch->output->dir, name, len + 1);
+	strbuf_add(&scratch->output->dir, target->data, target->len);
 }
 
 void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place, int depth,
-                        const struct bulk_entry *entry, const struct node *from, struct node *child,
+                        const struct bfs_entry *entry, const struct node *from, struct node *child,
                         unsigned does)
 {
 	struct os *os = scratch->os;
 	size_t len = entry->len;
-	struct bulk_entry known = *entry;
+	struct bfs_entry known = *entry;
 	struct k_statx st = {0};
 	unsigned mask = search->policy.statx_mask;
 	int flags = AT_NO_AUTOMOUNT | search->policy.statx_flags;
@@ -346,7 +346,7 @@ out:
 
 /** With FOLLOW: a link in a directory that is being read. */
 static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch,
-                                     const struct bfs_at *at, const struct bulk_entry *entry,
+                                     const struct bfs_at *at, const struct bfs_entry *entry,
                                      const struct node *node, struct node *child, unsigned does)
 {
 	struct strbuf place;
@@ -361,11 +361,11 @@ static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch
 
 /** Put out objects of which no more is to be known. */
 static void put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
-                      const struct bulk_entry *entries, size_t n)
+                      const struct bfs_entry *entries, size_t n)
 {
 	size_t i = 0;
 	if (search->more.count && !search->access) {
-		scratch->whole.n += n;
+		scratch->output->batch_done.n += n;
 		return;
 	}
 	lines_may_begin(search, scratch, at);
@@ -376,7 +376,7 @@ static void put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct 
 }
 
 size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                   const struct bulk_entry *entries, size_t n)
+                   const struct bfs_entry *entries, size_t n)
 {
 	SEARCH *search = arg;
 	const struct node *node = search_node_at(search, at->tag);
@@ -400,7 +400,7 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 }
 
 enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                              const struct bulk_entry *entry)
+                              const struct bfs_entry *entry)
 {
 	SEARCH *search = arg;
 	const struct node *node = search_node_at(search, at->tag);
@@ -454,7 +454,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 }
 
 enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                             const struct bulk_entry *entry, const struct k_statx *st, int error)
+                             const struct bfs_entry *entry, const struct k_statx *st, int error)
 {
 	SEARCH *search = arg;
 	const struct node *node = search_node_at(search, at->tag);
@@ -493,7 +493,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 		search_put_error(scratch, entry->name, len, SEARCH_ERR_STAT, error);
 		return BFS_SKIP;
 	}
-	struct bulk_entry known = *entry;
+	struct bfs_entry known = *entry;
 	known.type = (uint8_t)IFTODT(st->mode);
 	if (search->flags & SEARCH_FOLLOW && known.type == DT_LNK)
 		return follow_entry(search, scratch, at, entry, node, child, does);

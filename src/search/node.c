@@ -80,7 +80,7 @@ out:
 	return i;
 }
 
-struct bulk_fs *search_fs(void *arg, uint32_t tag)
+struct bfs_fs *search_fs(void *arg, uint32_t tag)
 {
 	SEARCH *search = arg;
 	const unsigned asked = 1u << DT_REG | 1u << DT_LNK;

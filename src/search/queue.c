@@ -25,13 +25,6 @@ bool search_wanted(void *arg, uint32_t tag)
 	return !atomic_load_explicit(&((SEARCH *)arg)->cancelled, memory_order_relaxed);
 }
 
-enum bfs_verdict search_judge(void *arg, const struct bfs_at *at, const struct k_statx *st,
-                              struct bfs_enter *enter_it)
-{
-	(void)arg, (void)at, (void)st, (void)enter_it;   /* no verdict asks for it */
-	return BFS_SKIP;
-}
-
 void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out, size_t size)
 {
 	struct part part = {.records = (uint32_t)size};
@@ -109,13 +102,13 @@ static void queue_sorted(SEARCH *search, const struct bfs_at *at, const char *ou
 	strbuf_destroy(&sorted);
 }
 
-void search_take(void *arg, struct bfs_scratch *scratch)
+void search_batch_done(void *arg, struct bfs_output *output)
 {
 	SEARCH *search = arg;
-	if (scratch->whole.n == 0)
+	if (output->batch_done.n == 0)
 		return;
-	search->counts.found += scratch->whole.n;
-	search->more.lines(search->more.arg, &scratch->whole.text, scratch->whole.n);
+	search->counts.found += output->batch_done.n;
+	search->more.lines(search->more.arg, &output->batch_done.text, output->batch_done.n);
 }
 
 void search_deliver(void *arg, const struct bfs_at *at, const char *out, size_t size)

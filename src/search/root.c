@@ -79,7 +79,7 @@ static void root_literal_follow(SEARCH *search, struct bfs_scratch *scratch, con
 			search_put_error(scratch, name, strlen(name), SEARCH_ERR_OPEN, errno);
 	} else if (!(search->flags & SEARCH_XDEV) || literal_here(search, scratch->fd)) {
 		search_follow_link(search, scratch, &place, beyond ? (int)search->depth + 1 : 0,
-		                   &(struct bulk_entry){.name = name, .len = strlen(name)}, NULL, NULL,
+		                   &(struct bfs_entry){.name = name, .len = strlen(name)}, NULL, NULL,
 		                   beyond ? PATTERN_BELOW : PATTERN_MATCH);
 	}
 	strbuf_destroy(&place);
@@ -144,12 +144,13 @@ static bool literal_waits(SEARCH *search, char *path)
  */
 static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 {
-	struct bfs_scratch scratch = {.os = &search->os};
+	struct bfs_output output = {0};
+	struct bfs_scratch scratch = {.os = &search->os, .output = &output};
 	bool beyond = literal_bound(search, path);
 	char *slash = strrchr(path->data, '/');
 	const char *name = slash ? slash + 1 : path->data;
 	size_t len = strlen(name);
-	struct bulk_entry entry = {.name = name, .len = len};
+	struct bfs_entry entry = {.name = name, .len = len};
 	struct bfs_at at = {.dir = slash ? path->data : ".", .name = ""};
 
 	bool blocks = literal_avoid(search, path->data, avoid) != NULL
@@ -176,13 +177,13 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 		search_put_object(search, &scratch, &entry, search->flags & SEARCH_METADATA ? &st : NULL,
 		           scratch.fd, name);
 	}
-	if (scratch.out.len > 0)
-		search_queue_part(search, &at, scratch.out.data, scratch.out.len);
-	search_take(search, &scratch);
-	search->failed |= scratch.out.failed;
+	if (output.dir.len > 0)
+		search_queue_part(search, &at, output.dir.data, output.dir.len);
+	search_batch_done(search, &output);
+	search->failed |= output.dir.failed;
 	if (scratch.fd != search->rootfd)
 		os_close(&search->os, scratch.fd);
-	strbuf_destroy(&scratch.out);
+	strbuf_destroy(&output.dir);
 }
 
 void search_count_bfs(const SEARCH *search, struct search_counts *counts)

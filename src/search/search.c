@@ -30,8 +30,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-_Static_assert((int)BULK_AUTO == SEARCH_ENGINE_AUTO && (int)BULK_SYNC == SEARCH_ENGINE_SYNC
-               && (int)BULK_FS == SEARCH_ENGINE_BULK, "engines");
+_Static_assert((int)BFS_AUTO == SEARCH_ENGINE_AUTO && (int)BFS_SYNC == SEARCH_ENGINE_SYNC
+               && (int)BFS_FS == SEARCH_ENGINE_BULK, "engines");
 
 enum {
 	PORTIONS = 4, PORTIONS_MOST = 64,   /* of large directories, that wait: a thread, and all */
@@ -45,7 +45,7 @@ enum {
 void search_bulk_destroy(struct search_bulk *bulk)
 {
 	for (uint32_t i = 0; i < bulk->n; ++i)
-		bulk_fs_free(bulk->fs[i]);
+		bfs_fs_free(bulk->fs[i]);
 	free(bulk->fs);
 	map64_destroy(&bulk->by_mount);
 	*bulk = (struct search_bulk){0};
@@ -80,31 +80,32 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	map64_init(&search->by_mount);
 	seen_init(&search->seen);
 	search->behind_end = &search->behind;
-	atomic_init(&search->spare.shares, BULK_AHEAD_SHARES - 1);
+	atomic_init(&search->budget.shares, BFS_AHEAD_SHARES - 1);
 	/* Where there is an order, a directory is one piece. */
 	unsigned sharers = flags & ORDER_FLAGS || search->threads <= 1 ? 0 : search->threads;
-	atomic_init(&search->spare.portions, sharers < PORTIONS_MOST / PORTIONS ? PORTIONS * sharers : PORTIONS_MOST);
+	unsigned portions = sharers < PORTIONS_MOST / PORTIONS ? PORTIONS * sharers : PORTIONS_MOST;
+	atomic_init(&search->budget.portions, portions);
+	search->how = (struct bfs_bulk){
+		.engine = (enum bfs_engine)options->engine,
+		.ahead = options->ahead,
+		.together = search->threads > 1 && options->engine != SEARCH_ENGINE_SYNC,
+		.budget = &search->budget,
+		.pause = flags & ORDER_FLAGS ? 0 : PART,
+		.pass = flags & (SEARCH_FOLLOW | SEARCH_METADATA) ? NULL : search_pass,
+		.fs = search_fs,
+		.batch_done = search_batch_done,
+		.deliver = search_deliver,
+	};
 	search->policy = (struct bfs_policy){
 		.order = BFS_DEPTH,
 		.statx_mask = flags & SEARCH_METADATA ? K_STATX_BASIC | K_STATX_BTIME : K_STATX_TYPE,
 		.batch = META_BATCH,
-		.how = {
-			.engine = (enum bulk_engine)options->engine,
-			.ahead = options->ahead,
-			.spare = &search->spare,
-			.together = search->threads > 1 && options->engine != SEARCH_ENGINE_SYNC,
-		},
-		.pause = flags & ORDER_FLAGS ? 0 : PART,
-		.pass = flags & (SEARCH_FOLLOW | SEARCH_METADATA) ? NULL : search_pass,
+		.bulk = &search->how,
 		.entry = search_entry,
 		.meta = search_meta,
-		.fs = search_fs,
 		.mnt_id = search_mnt_id,
 		.last_pos = search_last_pos,
-		.judge = search_judge,
 		.wanted = search_wanted,
-		.take = search_take,
-		.deliver = search_deliver,
 		.done = search_done,
 		.arg = search,
 	};
@@ -137,7 +138,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	search->xdev_looks = flags & SEARCH_XDEV && !(os->caps & OSC_OPENAT2);
 	if (search->xdev_looks) {
 		search->policy.statx_mask |= K_STATX_TYPE | search_id_mask(search);
-		search->policy.fs = NULL;   /* which tells of what a mount covers */
+		search->how.fs = NULL;   /* which tells of what a mount covers */
 	}
 	return search;
 fail:

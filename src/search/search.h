@@ -24,7 +24,7 @@ enum { SEARCH_FDS = 8192 };
 /** The file systems that can be asked for many inodes at once. */
 struct search_bulk {
 	struct map64 by_mount;    /* mount ID -> which */
-	struct bulk_fs **fs;
+	struct bfs_fs **fs;
 	uint32_t n;
 	bool unique;              /* these are 64-bit IDs */
 };

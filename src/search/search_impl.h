@@ -9,7 +9,7 @@
 
 #include "base/map64.h"
 #include "base/strbuf.h"
-#include "bfs.h"
+#include "bfs/bulk.h"
 #include "os/caller.h"
 #include "search/follow.h"
 #include "search/pattern.h"
@@ -101,7 +101,8 @@ struct SEARCH {
 	bool xdev_looks;          /* with XDEV: the kernel refuses no other mount; each
 	                             directory is looked at */
 	struct bfs_policy policy;
-	struct bulk_spare spare;       /* of its readers */
+	struct bfs_bulk how;
+	struct bfs_budget budget;
 	const char *root_name;
 	size_t root_len;          /* of it, but for a slash at its end */
 	uint64_t root_mount;      /* its mount ID */
@@ -192,7 +193,7 @@ void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len,
     asked for.
     @fd, name  What access is asked of. */
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bulk_entry *entry, const struct k_statx *st, int fd,
+                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
                        const char *name);
 
 /**
@@ -225,20 +226,20 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st);
  * @does    enum pattern_verdict.
  */
 void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place, int depth,
-                        const struct bulk_entry *entry, const struct node *from, struct node *child,
+                        const struct bfs_entry *entry, const struct node *from, struct node *child,
                         unsigned does);
 
 /** The policy of bfs: entries that need not be looked at or entered. */
 size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                   const struct bulk_entry *entries, size_t n);
+                   const struct bfs_entry *entries, size_t n);
 
 /** An entry that was read. */
 enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                              const struct bulk_entry *entry);
+                              const struct bfs_entry *entry);
 
 /** And its attributes. */
 enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                             const struct bulk_entry *entry, const struct k_statx *st, int error);
+                             const struct bfs_entry *entry, const struct k_statx *st, int error);
 
 /* queue.c: what the owner does. */
 
@@ -248,10 +249,7 @@ bool search_last_pos(void *arg, uint32_t tag);
 
 bool search_wanted(void *arg, uint32_t tag);
 
-enum bfs_verdict search_judge(void *arg, const struct bfs_at *at, const struct k_statx *st,
-                              struct bfs_enter *enter_it);
-
-void search_take(void *arg, struct bfs_scratch *scratch);
+void search_batch_done(void *arg, struct bfs_output *output);
 
 void search_deliver(void *arg, const struct bfs_at *at, const char *out, size_t size);
 
@@ -259,7 +257,7 @@ enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entrie
                              struct bfs_enter *into);
 
 /** The policy of bfs, in workers too. */
-struct bulk_fs *search_fs(void *arg, uint32_t tag);
+struct bfs_fs *search_fs(void *arg, uint32_t tag);
 
 /** Add a part to the queue. */
 void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out, size_t size);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attributes asked for in the order of inode numbers: when that is done, the order
- * itself, and what waits of a directory whose reading is paused.
+ * Attributes in inode order: when, sorting, and what waits while a directory is paused.
  */
 #include "unit.h"
 
-#include "bfs/pace.h"
-#include "bfs/window.h"
+#include "bfs/bfs_impl.h"
 #include "fault.h"
-#include "os/os.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* When. */
+/* Whether calls wait. */
 
 enum { US = 1000 };
 
-/** So often so many calls take so many nanoseconds each; then it is in that state. */
+/** `times` notes of `calls` calls, each of `each` ns, lead to this state. */
 struct notes {
 	unsigned times;
 	size_t calls;
@@ -87,7 +83,7 @@ static void test_pace(void)
 	note(&pace, (const struct notes[]){{7, 32, US, PACE_TRIAL}, {1, 32, US, PACE_CALM}, {0}});
 }
 
-/* The order. */
+/* Sorting. */
 
 static uint64_t random_state;
 
@@ -99,26 +95,26 @@ static uint64_t random_number(void)
 
 static int by_ino(const void *left, const void *right)
 {
-	const struct bulk_entry *a = left, *b = right;
+	const struct bfs_entry *a = left, *b = right;
 	return a->ino != b->ino ? (a->ino < b->ino ? -1 : 1) : strcmp(a->name, b->name);
 }
 
-/** Fill a window with so many, whose numbers have those bits; see what it gives. */
+/** Fill a window with n entries whose inode numbers have those bits; check what it gives. */
 static void order(size_t n, uint64_t bits, size_t part)
 {
 	enum { NAME = 20 };
-	struct bulk_rest *window = window_new(NULL);
-	struct bulk_entry *want = calloc(n + 1, sizeof(*want)), *got = calloc(n + 1, sizeof(*got));
+	struct bfs_window *window = window_new(NULL);
+	struct bfs_entry *want = calloc(n + 1, sizeof(*want)), *got = calloc(n + 1, sizeof(*got));
 	char *names = malloc(n * NAME + 1);
 	CU_ASSERT_FATAL(window && want && got && names);
 	for (size_t i = 0; i < n; ++i) {
 		snprintf(names + i * NAME, NAME, "%zx", i);
-		want[i] = (struct bulk_entry){names + i * NAME, strlen(names + i * NAME), random_number() & bits, (uint8_t)(i % 13)};
+		want[i] = (struct bfs_entry){names + i * NAME, strlen(names + i * NAME), random_number() & bits, (uint8_t)(i % 13)};
 		CU_ASSERT_TRUE_FATAL(window_add(window, &want[i]));
 	}
-	bool apt = window_apt(want, n);
+	bool already = window_already_sorted(want, n);
 	window_sort(window);
-	CU_ASSERT_EQUAL(window->apt, apt);
+	CU_ASSERT_EQUAL(window->already_sorted, already);
 	size_t all = 0;
 	for (size_t took; (took = window_take(window, got + all, part)) > 0; all += took)
 		CU_ASSERT_TRUE(took == part || all + took == n);
@@ -133,7 +129,7 @@ static void order(size_t n, uint64_t bits, size_t part)
 	}
 	window_reset(window);
 	CU_ASSERT_EQUAL(window_take(window, got, part), 0);
-	bulk_rest_free(window);
+	window_free(window);
 	free(want);
 	free(got);
 	free(names);
@@ -151,26 +147,26 @@ static void test_order(void)
 			order(sizes[k], bits[i], k % 2 ? 256 : 7);
 		}
 	}
-	/* About in order is in order. */
-	struct bulk_entry entries[100];
+	/* Nearly sorted is sorted. */
+	struct bfs_entry entries[100];
 	for (size_t i = 0; i < 100; ++i)
-		entries[i] = (struct bulk_entry){.name = "x", .len = 1, .ino = 1000 + i};
-	CU_ASSERT_TRUE(window_apt(entries, 100) && window_apt(entries, 1) && window_apt(entries, 0));
+		entries[i] = (struct bfs_entry){.name = "x", .len = 1, .ino = 1000 + i};
+	CU_ASSERT_TRUE(window_already_sorted(entries, 100) && window_already_sorted(entries, 1) && window_already_sorted(entries, 0));
 	for (size_t i = 0; i < 100; i += 10)
 		entries[i].ino = 1;
-	CU_ASSERT_TRUE(window_apt(entries, 100));
+	CU_ASSERT_TRUE(window_already_sorted(entries, 100));
 	for (size_t i = 0; i < 100; i += 2)
 		entries[i].ino = 1;
-	CU_ASSERT_FALSE(window_apt(entries, 100));
+	CU_ASSERT_FALSE(window_already_sorted(entries, 100));
 }
 
 /** Fill a window with entries whose names have that length.  @return how many it took. */
-static size_t fill(struct bulk_rest *window, size_t len, bool first)
+static size_t fill(struct bfs_window *window, size_t len, bool first)
 {
 	char name[256];
 	memset(name, 'n', len);
 	name[len] = '\0';
-	struct bulk_entry entry = {.name = name, .len = len};
+	struct bfs_entry entry = {.name = name, .len = len};
 	size_t n = 0;
 	do {
 		entry.ino = n * 7919 % 100000;
@@ -180,39 +176,39 @@ static size_t fill(struct bulk_rest *window, size_t len, bool first)
 	return n;
 }
 
-/** How many may wait: few at first, then a share, and more while there are shares. */
+/** How many entries may wait: few at first, then a share, and more while shares are left. */
 static void test_shares(void)
 {
-	struct bulk_spare spare;
-	atomic_init(&spare.shares, 2);
-	struct bulk_rest *one = window_new(&spare), *other = window_new(&spare), *alone = window_new(NULL);
+	struct bfs_budget budget;
+	atomic_init(&budget.shares, 2);
+	struct bfs_window *one = window_new(&budget), *other = window_new(&budget), *alone = window_new(NULL);
 	CU_ASSERT_FATAL(one && other && alone);
-	CU_ASSERT_EQUAL(fill(one, 10, true), BULK_AHEAD_FIRST);
-	CU_ASSERT_EQUAL(atomic_load(&spare.shares), 2);
+	CU_ASSERT_EQUAL(fill(one, 10, true), BFS_AHEAD_FIRST);
+	CU_ASSERT_EQUAL(atomic_load(&budget.shares), 2);
 	window_reset(one);
-	CU_ASSERT_EQUAL(fill(one, 10, false), 3 * BULK_AHEAD_SHARE);
-	CU_ASSERT_EQUAL(atomic_load(&spare.shares), 0);
-	CU_ASSERT_EQUAL(fill(other, 10, false), BULK_AHEAD_SHARE);
-	CU_ASSERT_EQUAL(fill(alone, 10, false), BULK_AHEAD_SHARE);
-	/* What one has had is the other's, when it is empty. */
+	CU_ASSERT_EQUAL(fill(one, 10, false), 3 * BFS_AHEAD_SHARE);
+	CU_ASSERT_EQUAL(atomic_load(&budget.shares), 0);
+	CU_ASSERT_EQUAL(fill(other, 10, false), BFS_AHEAD_SHARE);
+	CU_ASSERT_EQUAL(fill(alone, 10, false), BFS_AHEAD_SHARE);
+	/* Shares of an empty window are free for the other. */
 	window_reset(one);
-	CU_ASSERT_EQUAL(atomic_load(&spare.shares), 2);
+	CU_ASSERT_EQUAL(atomic_load(&budget.shares), 2);
 	window_reset(other);
-	CU_ASSERT_EQUAL(fill(other, 10, false), 3 * BULK_AHEAD_SHARE);
-	/* Of long names there are fewer: 64 bytes for each are there. */
-	CU_ASSERT_EQUAL(fill(one, 255, false), BULK_AHEAD_SHARE / 4);
+	CU_ASSERT_EQUAL(fill(other, 10, false), 3 * BFS_AHEAD_SHARE);
+	/* Fewer long names: there are 64 bytes for each. */
+	CU_ASSERT_EQUAL(fill(one, 255, false), BFS_AHEAD_SHARE / 4);
 	window_reset(one);
-	CU_ASSERT_EQUAL(fill(one, 255, true), BULK_AHEAD_FIRST / 4);
-	/* One that is freed gives it back too. */
-	bulk_rest_free(other);
-	CU_ASSERT_EQUAL(atomic_load(&spare.shares), 2);
-	bulk_rest_free(one);
-	bulk_rest_free(alone);
-	bulk_rest_free(NULL);
-	CU_ASSERT_EQUAL(atomic_load(&spare.shares), 2);
+	CU_ASSERT_EQUAL(fill(one, 255, true), BFS_AHEAD_FIRST / 4);
+	/* So are those of a freed one. */
+	window_free(other);
+	CU_ASSERT_EQUAL(atomic_load(&budget.shares), 2);
+	window_free(one);
+	window_free(alone);
+	window_free(NULL);
+	CU_ASSERT_EQUAL(atomic_load(&budget.shares), 2);
 }
 
-/* What waits. */
+/* Directories that are read in parts. */
 
 enum { FILES = 9000, PART = 700 };
 
@@ -221,59 +217,51 @@ static int topfd;
 
 struct seen {
 	unsigned char times[FILES];
-	size_t metas, passed;         /* by whom */
+	size_t metas, passed;         /* entries with and without attributes */
 	size_t part, most;            /* of this part, of any */
-	size_t back;                  /* times a number was below the last */
+	size_t back;                  /* times an inode number was below the last */
 	uint64_t last;
-	size_t stop;                  /* end it after so many; 0: never */
-	size_t portions;              /* that were left to others */
-	int error;                    /* what its reading ended with */
+	size_t stop;                  /* end after this many attributes; 0: never */
+	size_t portions;              /* left to the other reader */
+	int error;                    /* of the directory */
 };
 
-/** Which file it is. */
-static unsigned long number_of(const struct bulk_entry *entry)
+static unsigned long number_of(const struct bfs_entry *entry)
 {
 	return strtoul(entry->name, NULL, 16);
 }
 
-/** One of three is not looked at, but put out at once. */
-static enum bulk_verdict see_entry(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+/** Put out a byte for each entry, so that a part has PART of them. */
+static void see(struct seen *seen, struct bfs_scratch *scratch, const struct bfs_entry *entry)
 {
-	struct seen *seen = arg;
-	(void)dir;
-	if (number_of(entry) % 3)
-		return BULK_WANT;
 	++seen->times[number_of(entry)];
-	++seen->passed;
 	++seen->part;
-	return BULK_SKIP;
+	strbuf_putc(&scratch->output->dir, 'x');
 }
 
-static enum bulk_verdict see_meta(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry,
-                                  const struct k_statx *st, int error)
+/** Of one entry of three no attributes are wanted. */
+static enum bfs_verdict see_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                                  const struct bfs_entry *entry)
 {
 	struct seen *seen = arg;
-	(void)dir;
+	(void)at;
+	if (number_of(entry) % 3)
+		return BFS_LOOK;
+	see(seen, scratch, entry);
+	++seen->passed;
+	return BFS_SKIP;
+}
+
+static enum bfs_verdict see_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                                 const struct bfs_entry *entry, const struct k_statx *st, int error)
+{
+	struct seen *seen = arg;
+	(void)at;
 	CU_ASSERT_TRUE(error == 0 && st->ino == entry->ino && strlen(entry->name) == entry->len);
-	++seen->times[number_of(entry)];
+	see(seen, scratch, entry);
 	seen->back += entry->ino < seen->last;
 	seen->last = entry->ino;
-	++seen->metas;
-	++seen->part;
-	return seen->stop && seen->metas == seen->stop ? BULK_END_ALL : BULK_SKIP;
-}
-
-static bool see_pause(void *arg, struct bulk_dir *dir)
-{
-	const struct seen *seen = arg;
-	(void)dir;
-	return seen->part >= PART;
-}
-
-static enum bulk_verdict see_enter(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
-{
-	(void)arg, (void)dir, (void)entry;
-	return BULK_SKIP;
+	return ++seen->metas == seen->stop ? BFS_END_ALL : BFS_SKIP;
 }
 
 static void make_files(void)
@@ -291,102 +279,116 @@ static void make_files(void)
 
 static void remove_files(void)
 {
-	for (unsigned i = 0; i < FILES; ++i) {
-		char name[32];
-		snprintf(name, sizeof(name), "%x", i);
-		unlinkat(topfd, name, 0);
-	}
+	char command[120];
+	snprintf(command, sizeof(command), "rm -rf %s", top);
+	CU_ASSERT_EQUAL(system(command), 0);
 	close(topfd);
-	CU_ASSERT_EQUAL(rmdir(top), 0);
 }
 
-static const struct bulk_policy policy = {
-	.statx_mask = K_STATX_BASIC, .batch = 256,
-	.entry = see_entry, .meta = see_meta, .enter = see_enter, .pause = see_pause,
-};
-
-/** Have portions of a directory fetched, until the end of all is asked for.  @return whether it was. */
-static bool fetch_portions(struct bulk *bulk, struct bulk_dir *dir, struct seen *seen)
+/** Read (a part of) the directory.  @return whether all was ended. */
+static bool read_part(struct bfs_reader *reader, struct bfs_batch *batch, struct bfs_read *read,
+                      struct seen *seen)
 {
-	bool end = false;
-	for (struct bulk_rest *portion; !end && (portion = bulk_rest_take(&dir->portions)); ++seen->portions) {
-		struct bulk_dir part = {.parentfd = topfd, .name = ".", .resume = true, .fd = dir->fd, .rest = portion};
-		do {
-			seen->part = 0;
-			end = bulk_read(bulk, &policy, &part, 1, seen) == BULK_END_ALL;
-			CU_ASSERT_TRUE(part.entries == 0 && part.error == 0 && !part.portions);
-		} while (!end && part.paused);
-		bulk_rest_free(part.rest);
-	}
-	return end;
+	seen->part = 0;
+	batch->state = BATCH_SPARE;
+	bfs_batch_reset(batch);
+	batch->reads[0] = *read;
+	batch->n = 1;
+	bfs_reader_read(reader, batch);
+	*read = batch->reads[0];
+	CU_ASSERT_TRUE(read->paused ? read->error == 0 : !read->rest);
+	return read->verdict == BFS_END_ALL;
+}
+
+/** The next read of a directory.  @rest  Entries to begin with. */
+static struct bfs_read next_read(int fd, struct bfs_window *rest)
+{
+	return (struct bfs_read){.parentfd = fd, .name = ".", .resume = true, .fd = fd, .rest = rest};
 }
 
 /** Read the directory to its end, each part by the next of two readers, and its portions by
-    the other.
-    @parts  End before that part.  @return the parts. */
-static size_t read_parts(struct os *os, const struct bulk_how *how, struct seen *seen, size_t parts)
+    the other.  @parts  End before that part.  @return the parts. */
+static size_t read_parts(struct os *os, enum bfs_engine engine, bool ahead, struct bfs_budget *budget,
+                         struct seen *seen, size_t parts)
 {
-	struct bulk *bulks[2] = {bulk_new(os, how), bulk_new(os, how)};
-	struct bulk_dir dir = {.parentfd = topfd, .name = "."};
+	struct bfs_bulk bulk = {.engine = engine, .ahead = ahead, .budget = budget, .pause = PART};
+	struct bfs_policy policy = {
+		.statx_mask = K_STATX_BASIC, .batch = 256, .bulk = &bulk,
+		.entry = see_entry, .meta = see_meta, .arg = seen,
+	};
+	struct bfs_reader *readers[2] = {bfs_reader_new(os, &policy, NULL, NULL), bfs_reader_new(os, &policy, NULL, NULL)};
+	struct bfs_batch *batch = bfs_batch_new();
+	struct bfs_read read = next_read(os_openat(os, topfd, ".", O_RDONLY | O_DIRECTORY), NULL);
+	struct bfs_window *portion;
+	int fd = read.fd;
 	size_t n = 0;
-	CU_ASSERT_FATAL(bulks[0] && bulks[1]);
+	bool end;
+	CU_ASSERT_FATAL(readers[0] && readers[1] && batch);
 	do {
-		seen->part = 0;
-		enum bulk_verdict verdict = bulk_read(bulks[n % 2], &policy, &dir, 1, seen);
-		CU_ASSERT_TRUE(dir.paused ? dir.error == 0 : !dir.rest);
-		seen->error = dir.error;
-		CU_ASSERT_EQUAL(verdict == BULK_END_ALL, seen->stop && seen->metas == seen->stop);
+		end = read_part(readers[n % 2], batch, &read, seen);
+		seen->error = read.error;
 		seen->most = seen->part > seen->most ? seen->part : seen->most;
-		dir.resume = true;
-		if (fetch_portions(bulks[(n + 1) % 2], &dir, seen))
-			dir.paused = false;
-	} while (++n < parts && dir.paused);
-	bulk_rest_free(dir.portions);
-	bulk_rest_free(dir.rest);
-	os_close(os, dir.fd);
-	bulk_free(bulks[0]);
-	bulk_free(bulks[1]);
+		for (; !end && (portion = window_pop(&read.portions)); ++seen->portions) {
+			struct bfs_read part = next_read(fd, portion);
+			do {
+				end = read_part(readers[(n + 1) % 2], batch, &part, seen);
+				CU_ASSERT_TRUE(part.entries == 0 && part.error == 0 && !part.portions);
+				part = part.paused ? next_read(fd, part.rest) : part;
+			} while (!end && part.resume && part.rest);
+			window_free(part.rest);
+		}
+		CU_ASSERT_EQUAL(end, seen->stop && seen->metas == seen->stop);
+		end |= !read.paused;
+		struct bfs_read next = next_read(fd, read.rest);
+		next.portions = read.portions;
+		read = next;
+	} while (++n < parts && !end);
+	window_free(read.portions);
+	window_free(read.rest);
+	os_close(os, fd);
+	bfs_batch_free(batch);
+	bfs_reader_free(readers[0]);
+	bfs_reader_free(readers[1]);
 	return n;
 }
 
-static void test_rest(void)
+static void test_parts(void)
 {
 	static const struct {
-		enum bulk_engine engine;
+		enum bfs_engine engine;
 		bool ahead, clock;
 		unsigned portions;
 	} ways[] = {
-		{BULK_SYNC, false, true, 0}, {BULK_SYNC, true, true, 3}, {BULK_AUTO, true, true, 3}, {BULK_AUTO, false, true, 0},
-		{BULK_AUTO, false, false, 3}, {BULK_FS, true, true, 3},
-		{BULK_SYNC, false, true, 1}, {BULK_SYNC, false, true, 8}, {BULK_AUTO, false, true, 3},
+		{BFS_SYNC, false, true, 0}, {BFS_SYNC, true, true, 3}, {BFS_AUTO, true, true, 3},
+		{BFS_AUTO, false, true, 0}, {BFS_AUTO, false, false, 3}, {BFS_FS, true, true, 3},
+		{BFS_SYNC, false, true, 1}, {BFS_SYNC, false, true, 8}, {BFS_AUTO, false, true, 3},
 	};
-	make_files();
-	struct bulk_spare spare;
-	atomic_init(&spare.shares, BULK_AHEAD_SHARES - 1);
-	atomic_init(&spare.portions, 0);
+	struct bfs_budget budget;
 	struct fault_count count;
+	make_files();
+	atomic_init(&budget.shares, BFS_AHEAD_SHARES - 1);
+	atomic_init(&budget.portions, 0);
 	for (size_t way = 0; way < sizeof(ways) / sizeof(*ways); ++way) {
+		bool ahead = ways[way].ahead, clock = ways[way].clock;
+		enum bfs_engine engine = ways[way].engine;
 		struct os os;
 		os_init(&os, getenv("GETMNT_DISABLE"));
-		os.disabled |= ways[way].clock ? 0 : OSC_CLOCK;
-		const struct bulk_how how = {ways[way].engine, ways[way].ahead, &spare};
-		/* What a ring or the file system itself is asked for is not divided, nor small windows. */
-		bool plain = ways[way].engine == BULK_SYNC || ways[way].engine == BULK_AUTO;
-		bool never = !plain || !ways[way].clock || ways[way].portions == 0;
-		bool divided = !never && (ways[way].engine == BULK_SYNC || ways[way].ahead);
-		atomic_store(&spare.portions, ways[way].portions);
+		os.disabled |= clock ? 0 : OSC_CLOCK;
+		/* Neither bulk answers nor small windows are divided. */
+		bool never = engine == BFS_FS || !clock || ways[way].portions == 0;
+		bool divided = !never && (engine == BFS_SYNC || ahead);
+		atomic_store(&budget.portions, ways[way].portions);
 		for (size_t parts = 1; parts < 100; parts = parts < 3 ? parts + 1 : parts * 5) {
 			unit_note("way %zu, %zu parts", way, parts);
 			struct seen seen = {0};
 			fault_begin(NULL, 100000);
-			size_t n = read_parts(&os, &how, &seen, parts);
+			size_t n = read_parts(&os, engine, ahead, &budget, &seen, parts), once = 0;
 			fault_end(&count);
 			CU_ASSERT_TRUE(count.blocks == 0 && count.fds == 0 && count.bad_closes == 0);
-			CU_ASSERT_EQUAL(atomic_load(&spare.shares), BULK_AHEAD_SHARES - 1);
-			CU_ASSERT_EQUAL(atomic_load(&spare.portions), ways[way].portions);
-			/* No more at a time than a buffer, or a batch, over what was asked for. */
+			CU_ASSERT_EQUAL(atomic_load(&budget.shares), BFS_AHEAD_SHARES - 1);
+			CU_ASSERT_EQUAL(atomic_load(&budget.portions), ways[way].portions);
+			/* A part exceeds the limit by a buffer, or a batch, at most. */
 			CU_ASSERT_TRUE(seen.most <= PART + 2800);
-			size_t once = 0;
 			for (size_t i = 0; i < FILES; ++i) {
 				CU_ASSERT_TRUE(seen.times[i] <= 1);
 				once += seen.times[i];
@@ -394,20 +396,18 @@ static void test_rest(void)
 			CU_ASSERT_TRUE(once == seen.metas + seen.passed && seen.error == 0);
 			if (n < parts)
 				CU_ASSERT_TRUE(once == FILES && (!never || n >= FILES / (PART + 2800)));
-			/* Windows of who never knows are small, but not always. */
-			if (ways[way].clock && (never || (divided && n < parts)))
-				CU_ASSERT_TRUE(divided == (seen.portions > 0));
-			/* In order, but where a window begins: buffers of two readers who do not know
-			   yet, a small window, a large one. */
-			size_t most = ways[way].ahead ? 1 : ways[way].clock ? FILES : 8;
-			CU_ASSERT_TRUE(seen.back <= most);
+			if (clock && (never || (divided && n < parts)))
+				CU_ASSERT_EQUAL(divided, seen.portions > 0);
+			/* Sorted but where a window begins: buffers of two readers who do not know
+			   the pace yet, a small window, a large one. */
+			CU_ASSERT_TRUE(seen.back <= (ahead ? 1 : clock ? FILES : 8));
 		}
 		/* Left in the middle of a window. */
 		for (size_t stop = 1; stop <= FILES * 2 / 3; stop += 990) {
 			unit_note("way %zu, left after %zu", way, stop);
 			struct seen seen = {.stop = stop};
 			fault_begin(NULL, 100000);
-			read_parts(&os, &how, &seen, 100);
+			read_parts(&os, engine, ahead, &budget, &seen, 100);
 			fault_end(&count);
 			CU_ASSERT_TRUE(seen.metas == stop && count.blocks == 0 && count.fds == 0);
 		}
@@ -415,83 +415,72 @@ static void test_rest(void)
 	remove_files();
 }
 
-/** Where there is no memory, or it is not told what file system it is: each entry is
-    asked for once, in whatever order. */
+/** Read the directory with a fault, and without a budget. */
+static struct seen read_with(const struct fault *fault, enum bfs_engine engine, bool ahead,
+                             struct fault_count *count)
+{
+	struct seen seen = {0};
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	os.disabled |= OSC_CLOCK;
+	fault_begin(fault, 100000);
+	read_parts(&os, engine, ahead, NULL, &seen, 1000);
+	fault_end(count);
+	CU_ASSERT_TRUE(count->blocks == 0 && count->fds == 0);
+	for (size_t i = 0; i < FILES; ++i)
+		CU_ASSERT_TRUE(seen.times[i] <= 1);
+	return seen;
+}
+
+/** Without memory, or the type of the file system, each entry is fetched once, in any order. */
 static void test_faults(void)
 {
 #ifdef _FORTIFY_SOURCE
 	UNIT_SKIP("a fortified program makes calls that are not wrapped");
 #endif
+	enum { FIRST = 4 };   /* after those for two readers and a batch */
 	static const struct {
 		int kind;
 		bool ahead;
-		uint64_t first;     /* the first two allocations are the readers */
-	} rows[] = {{FAULT_ALLOC, true, 3}, {FAULT_ALLOC, false, 3}, {OS_STATFS, false, 1}};
+		uint64_t first;
+	} rows[] = {{FAULT_ALLOC, true, FIRST}, {FAULT_ALLOC, false, FIRST}, {OS_STATFS, false, 1}};
+	struct fault_count count;
 	make_files();
-	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
-	os.disabled |= OSC_CLOCK;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		const struct bulk_how how = {BULK_AUTO, rows[i].ahead, NULL};
-		struct seen all = {0};
-		struct fault_count count;
-		fault_begin(NULL, 100000);
-		read_parts(&os, &how, &all, 1000);
-		fault_end(&count);
+		struct seen seen = read_with(NULL, BFS_AUTO, rows[i].ahead, &count);
 		uint64_t calls = count.calls[rows[i].kind];
-		CU_ASSERT_TRUE(calls >= rows[i].first && all.metas + all.passed == FILES);
+		CU_ASSERT_TRUE(calls >= rows[i].first && seen.metas + seen.passed == FILES);
 		for (uint64_t n = rows[i].first; n <= calls; ++n) {
-			for (int mode = FAULT_ONCE; mode <= FAULT_ON; ++mode) {
-				struct seen seen = {0};
+			for (enum fault_mode mode = FAULT_ONCE; mode <= FAULT_ON; ++mode) {
 				unit_note("row %zu, fault %ju", i, (uintmax_t)n);
-				fault_begin(&(struct fault){(enum fault_mode)mode, rows[i].kind, n, ENOMEM}, 100000);
-				read_parts(&os, &how, &seen, 1000);
-				fault_end(&count);
-				CU_ASSERT_TRUE(seen.metas + seen.passed == FILES && count.hits > 0 && count.blocks == 0 && count.fds == 0);
-				CU_ASSERT_PTR_NULL(memchr(seen.times, 0, FILES));
+				struct fault fault = {.mode = mode, .kind = rows[i].kind, .n = n, .error = ENOMEM};
+				seen = read_with(&fault, BFS_AUTO, rows[i].ahead, &count);
+				CU_ASSERT_TRUE(seen.metas + seen.passed == FILES && count.hits > 0);
 			}
 		}
 	}
-	remove_files();
-}
-
-/** A directory whose reading fails: what was read of it comes first, then the error. */
-static void test_read_fails(void)
-{
-#ifdef _FORTIFY_SOURCE
-	UNIT_SKIP("a fortified program makes calls that are not wrapped");
-#endif
-	make_files();
-	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
-	os.disabled |= OSC_CLOCK;
+	/* A directory whose reading fails: what was read comes first, then the error. */
 	for (uint64_t n = 1; n <= 5; ++n) {
-		static const struct bulk_how hows[] = {{.engine = BULK_SYNC}, {.engine = BULK_SYNC, .ahead = true}, {.engine = BULK_AUTO}};
-		size_t want = 0;
-		for (size_t i = 0; i < sizeof(hows) / sizeof(*hows); ++i) {
-			struct seen seen = {0};
-			struct fault_count count;
+		static const enum bfs_engine engines[] = {BFS_SYNC, BFS_SYNC, BFS_AUTO};
+		size_t expected = 0;
+		for (size_t i = 0; i < 3; ++i) {
+			struct fault fault = {.mode = FAULT_ONCE, .kind = OS_GETDENTS, .n = n, .error = EIO};
+			struct seen seen = read_with(&fault, engines[i], i == 1, &count);
 			unit_note("read %ju, way %zu", (uintmax_t)n, i);
-			fault_begin(&(struct fault){FAULT_ONCE, OS_GETDENTS, n, EIO}, 100000);
-			read_parts(&os, &hows[i], &seen, 1000);
-			fault_end(&count);
-			want = i == 0 ? seen.metas + seen.passed : want;
-			CU_ASSERT_TRUE(seen.error == EIO && count.hits == 1 && count.blocks == 0 && count.fds == 0);
-			CU_ASSERT_TRUE(seen.metas + seen.passed == want && (want > 0) == (n > 1));
-			for (size_t k = 0; k < FILES; ++k)
-				CU_ASSERT_TRUE(seen.times[k] <= 1);
+			expected = i == 0 ? seen.metas + seen.passed : expected;
+			CU_ASSERT_TRUE(seen.error == EIO && count.hits == 1);
+			CU_ASSERT_TRUE(seen.metas + seen.passed == expected && (expected > 0) == (n > 1));
 		}
 	}
 	remove_files();
 }
 
 static const struct unit_test tests[] = {
-	{"whether it waits", test_pace},
-	{"order", test_order},
+	{"whether calls wait", test_pace},
+	{"sorting", test_order},
 	{"shares", test_shares},
-	{"what waits", test_rest},
+	{"read in parts", test_parts},
 	{"faults", test_faults},
-	{"reading fails", test_read_fails},
 	{NULL, NULL},
 };
 const struct unit_suite suite_ahead = {"ahead", tests};

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The search and the bulk read below it, on a tree of plain directories. */
+/* The traversal on a tree of plain directories: frontier, reader, opening together. */
 #include "unit.h"
 
-#include "bfs.h"
-#include "bfs/frontier.h"
-#include "bfs/bulk.h"
+#include "bfs/bfs_impl.h"
 #include "fault.h"
 #include "os/ring.h"
 
@@ -15,8 +13,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +23,7 @@
 /* The frontier: pure. */
 
 static unsigned released;
+static struct bfs_dir frontier_dir = {.refs = 1};
 
 static void count_release(void *arg, struct bfs_bunch *bunch)
 {
@@ -35,20 +32,23 @@ static void count_release(void *arg, struct bfs_bunch *bunch)
 	++released;
 }
 
-/** A bunch of n kids called first, first + 1 ..., with these times. */
-static struct bfs_bunch *bunch(struct bfs_dir *dir, char first, uint32_t n, const int64_t *mtimes)
+/** Push n directories named first, first + 1 ..., changed at these times; NULL: unknown. */
+static void push(struct bfs_frontier *frontier, char first, uint32_t n, const int64_t *mtimes,
+                 enum bfs_queue queue)
 {
-	struct bfs_bunch *b = bfs_bunch_new(dir, n, (size_t)n * 2);
+	struct bfs_bunch *b = bfs_bunch_new(&frontier_dir, n, (size_t)n * 2);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(b);
 	for (uint32_t i = 0; i < n; ++i) {
 		b->names[2 * i] = (char)(first + (char)i);
 		b->names[2 * i + 1] = '\0';
-		b->kids[i] = (struct bfs_kid){mtimes ? mtimes[i] : INT64_MIN, 2 * i, 0, 0};
+		b->kids[i] = (struct bfs_kid){.mtime = mtimes ? mtimes[i] : INT64_MIN, .name = 2 * i};
 	}
-	return b;
+	b->queue = queue;
+	bfs_frontier_push(frontier, b, false);
+	bfs_frontier_check(frontier);
 }
 
-/** Pop everything; the names in the order they came. */
+/** Pop all.  @return the names in the order in which they came. */
 static const char *pop_all(struct bfs_frontier *frontier)
 {
 	static char names[64];
@@ -57,120 +57,102 @@ static const char *pop_all(struct bfs_frontier *frontier)
 	while (bfs_frontier_pop(frontier, &item)) {
 		names[n++] = item.bunch->names[item.bunch->kids[item.kid].name];
 		bfs_bunch_unref(frontier, item.bunch);
+		bfs_frontier_check(frontier);
 	}
 	names[n] = '\0';
 	CU_ASSERT_EQUAL(frontier->waiting, 0);
 	return names;
 }
 
+static struct bfs_frontier frontier_new(bool newest)
+{
+	released = 0;
+	return (struct bfs_frontier){.release = count_release, .newest = newest};
+}
+
+/** Nothing is left behind, and so many bunches were released. */
+static void frontier_end(struct bfs_frontier *frontier, unsigned bunches)
+{
+	bfs_frontier_clear(frontier);
+	CU_ASSERT_EQUAL(released, bunches);
+	CU_ASSERT_EQUAL(frontier_dir.refs, 1);
+}
+
 static void test_frontier_order(void)
 {
-	struct bfs_dir dir = {.refs = 1};
-	struct bfs_frontier frontier = {.release = count_release, .order = BFS_BREADTH};
-	released = 0;
-	bfs_frontier_push(&frontier, bunch(&dir, 'a', 3, NULL), false);
-	bfs_frontier_push(&frontier, bunch(&dir, 'x', 2, NULL), false);
-	CU_ASSERT_EQUAL(frontier.waiting, 5);
-	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "abcxy");
-
-	frontier.order = BFS_DEPTH;
-	bfs_frontier_push(&frontier, bunch(&dir, 'a', 3, NULL), false);
-	bfs_frontier_push(&frontier, bunch(&dir, 'x', 2, NULL), false);
-	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "xyabc");
-
+	struct bfs_frontier frontier = frontier_new(false);
+	for (int order = BFS_BREADTH; order <= BFS_DEPTH; ++order) {
+		frontier.order = (enum bfs_order)order;
+		push(&frontier, 'a', 3, NULL, BFS_NORMAL);
+		push(&frontier, 'x', 2, NULL, BFS_NORMAL);
+		CU_ASSERT_EQUAL(frontier.waiting, 5);
+		CU_ASSERT_STRING_EQUAL(pop_all(&frontier), order == BFS_BREADTH ? "abcxy" : "xyabc");
+	}
 	/* A queue is served when those before it are empty. */
-	frontier.order = BFS_BREADTH;
-	struct bfs_bunch *last = bunch(&dir, 'p', 1, NULL);
-	last->queue = BFS_LAST;
-	bfs_frontier_push(&frontier, last, false);
-	bfs_frontier_push(&frontier, bunch(&dir, 'a', 2, NULL), false);
+	push(&frontier, 'p', 1, NULL, BFS_LAST);
+	push(&frontier, 'a', 2, NULL, BFS_NORMAL);
 	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "abp");
-	CU_ASSERT_EQUAL(released, 6);
-	CU_ASSERT_EQUAL(dir.refs, 1);
-	bfs_frontier_clear(&frontier);
+	frontier_end(&frontier, 6);
 }
 
 static void test_frontier_newest(void)
 {
-	struct bfs_dir dir = {.refs = 1};
-	struct bfs_frontier frontier = {.release = count_release, .order = BFS_BREADTH, .newest = true};
-	const int64_t old[] = {1, 5, 2, 4}, young[] = {9, 7};
-	released = 0;
-	bfs_frontier_push(&frontier, bunch(&dir, 'a', 4, old), false);
-	bfs_frontier_push(&frontier, bunch(&dir, 'x', 2, young), false);
+	struct bfs_frontier frontier = frontier_new(true);
 	/* In turn: the newest of all, the first in the queue. */
+	push(&frontier, 'a', 4, (const int64_t[]){1, 5, 2, 4}, BFS_NORMAL);
+	push(&frontier, 'x', 2, (const int64_t[]){9, 7}, BFS_NORMAL);
 	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "xaybdc");
-
-	/* What was not looked at has no time, and waits in the queue alone. */
-	const int64_t unknown[] = {INT64_MIN, INT64_MIN, 3};
-	bfs_frontier_push(&frontier, bunch(&dir, 'a', 3, unknown), false);
+	/* Directories of unknown time wait in the queue alone. */
+	push(&frontier, 'a', 3, (const int64_t[]){INT64_MIN, INT64_MIN, 3}, BFS_NORMAL);
 	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "cab");
-	bfs_frontier_clear(&frontier);
-	CU_ASSERT_EQUAL(released, 3);
-	CU_ASSERT_EQUAL(dir.refs, 1);
+	frontier_end(&frontier, 3);
 }
 
+/** Turns of the newest that find less than the queue become rare; and frequent again. */
 static void test_frontier_learns(void)
 {
-	/* Turns of the newest that find nothing, while the queue's do, become
-	   rare; and common again when they find more. */
-	struct bfs_dir dir = {.refs = 1};
-	struct bfs_frontier frontier = {.release = count_release, .order = BFS_BREADTH, .newest = true};
+	enum { TURNS = 4000 };
+	struct bfs_frontier frontier = frontier_new(true);
 	unsigned newest[2] = {0};
-	for (int half = 0; half < 2; ++half) {
-		for (int i = 0; i < 4000; ++i) {
-			struct bfs_item item;
-			bfs_frontier_push(&frontier, bunch(&dir, 'a', 1, (int64_t[]){i}), false);
-			CU_ASSERT_TRUE_FATAL(bfs_frontier_pop(&frontier, &item));
-			newest[half] += item.newest;
-			bfs_frontier_learn(&frontier, &item, item.newest == (half == 1));
-			bfs_bunch_unref(&frontier, item.bunch);
-		}
+	for (int i = 0; i < 2 * TURNS; ++i) {
+		struct bfs_item item;
+		push(&frontier, 'a', 1, (const int64_t[]){i}, BFS_NORMAL);
+		CU_ASSERT_TRUE_FATAL(bfs_frontier_pop(&frontier, &item));
+		newest[i / TURNS] += item.newest;
+		bfs_frontier_learn(&frontier, &item, item.newest == (i >= TURNS));
+		bfs_bunch_unref(&frontier, item.bunch);
 	}
-	CU_ASSERT_TRUE(newest[0] < 4000 / 6);
-	CU_ASSERT_TRUE(newest[1] > 4000 / 3);
-	bfs_frontier_clear(&frontier);
-	CU_ASSERT_EQUAL(dir.refs, 1);
+	CU_ASSERT_TRUE(newest[0] < TURNS / 6 && newest[1] > TURNS / 3);
+	frontier_end(&frontier, 2 * TURNS);
 }
 
+/** The heap does not grow with the oldest, which it never gives. */
 static void test_frontier_compacts(void)
 {
-	/* The oldest never come up in the heap; it must not grow with them. */
-	struct bfs_dir dir = {.refs = 1};
-	struct bfs_frontier frontier = {.release = count_release, .order = BFS_BREADTH, .newest = true};
+	struct bfs_frontier frontier = frontier_new(true);
 	for (int64_t i = 0; i < 100000; ++i) {
-		struct bfs_item item;
-		bfs_frontier_push(&frontier, bunch(&dir, 'a', 2, (int64_t[]){-i, -i}), false);
-		for (int k = 0; k < 2; ++k) {
-			CU_ASSERT_TRUE_FATAL(bfs_frontier_pop(&frontier, &item));
-			bfs_bunch_unref(&frontier, item.bunch);
-		}
+		push(&frontier, 'a', 2, (const int64_t[]){-i, -i}, BFS_NORMAL);
+		CU_ASSERT_EQUAL(strlen(pop_all(&frontier)), 2);
 	}
 	CU_ASSERT_TRUE(frontier.queues[0].heap_size <= 512);
-	bfs_frontier_clear(&frontier);
-	CU_ASSERT_EQUAL(dir.refs, 1);
+	frontier_end(&frontier, 100000);
 }
 
 static void test_frontier_drop(void)
 {
-	struct bfs_dir dir = {.refs = 1};
-	struct bfs_frontier frontier = {.release = count_release, .order = BFS_BREADTH, .newest = true};
+	struct bfs_frontier frontier = frontier_new(true);
 	const int64_t times[] = {1, 2, 3, 4};
 	struct bfs_item item;
-	released = 0;
-	bfs_frontier_push(&frontier, bunch(&dir, 'a', 4, times), false);
-	bfs_frontier_push(&frontier, bunch(&dir, 'x', 1, times), false);
+	push(&frontier, 'a', 4, times, BFS_NORMAL);
+	push(&frontier, 'x', 1, times, BFS_NORMAL);
 	CU_ASSERT_TRUE_FATAL(bfs_frontier_pop(&frontier, &item));
 	CU_ASSERT_EQUAL(bfs_frontier_drop(&frontier, item.bunch), 3);
 	CU_ASSERT_EQUAL(frontier.waiting, 1);
 	CU_ASSERT_EQUAL(bfs_frontier_drop(&frontier, item.bunch), 0);
 	bfs_bunch_unref(&frontier, item.bunch);
 	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "x");
-	/* Cleared with something in it, nothing is left behind. */
-	bfs_frontier_push(&frontier, bunch(&dir, 'a', 4, times), false);
-	bfs_frontier_clear(&frontier);
-	CU_ASSERT_EQUAL(released, 3);
-	CU_ASSERT_EQUAL(dir.refs, 1);
+	push(&frontier, 'a', 4, times, BFS_NORMAL);
+	frontier_end(&frontier, 3);
 }
 
 static void test_paths(void)
@@ -209,26 +191,19 @@ static void test_paths(void)
 static char top[] = "/tmp/getmnt-bfs-XXXXXX";
 static int topfd = -1;
 
-/** top/w0..w7/x0..x4/y, a link and a file in each; once. */
+/** top/w0..w7/x0..x4/y, a link in each x; once. */
 static void make_tree(void)
 {
+	char name[64];
 	if (topfd >= 0)
 		return;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
 	topfd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	CU_ASSERT_TRUE_FATAL(topfd >= 0);
-	for (int w = 0; w < 8; ++w) {
-		for (int x = 0; x < 5; ++x) {
-			char name[64];
-			snprintf(name, sizeof(name), "w%d", w);
-			mkdirat(topfd, name, 0755);
-			snprintf(name, sizeof(name), "w%d/x%d", w, x);
-			mkdirat(topfd, name, 0755);
-			snprintf(name, sizeof(name), "w%d/x%d/y", w, x);
-			mkdirat(topfd, name, 0755);
-			snprintf(name, sizeof(name), "w%d/x%d/loop", w, x);
-			CU_ASSERT_EQUAL(symlinkat("../..", topfd, name), 0);
-		}
+	for (int i = 0; i < 8 * 5; ++i) {
+		snprintf(name, sizeof(name), "mkdir -p %s/w%d/x%d/y", top, i / 5, i % 5);
+		CU_ASSERT_EQUAL_FATAL(system(name), 0);
+		snprintf(name, sizeof(name), "w%d/x%d/loop", i / 5, i % 5);
+		CU_ASSERT_EQUAL(symlinkat("../..", topfd, name), 0);
 	}
 }
 
@@ -241,42 +216,35 @@ static void remove_tree(void)
 }
 
 struct seen {
-	unsigned dirs, entries, looked, errors;
-	unsigned stop_after;      /* directories; 0: none */
-	int depth;
-	const char *unwanted;
+	unsigned dirs, entries, judged, errors;
+	unsigned stop_after;      /* directories; 0: never */
 };
 
 static enum bfs_verdict see_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                                  const struct bulk_entry *entry)
+                                  const struct bfs_entry *entry)
 {
-	struct seen *seen = arg;
+	(void)arg, (void)at;
 	++scratch->hits[0];
-	if (entry->type != DT_DIR)
-		return BFS_SKIP;
-	if (at->depth > seen->depth)
-		seen->depth = at->depth;
-	return entry->name[0] == 'x' ? BFS_LOOK : BFS_ENTER;
+	return entry->type != DT_DIR ? BFS_SKIP : entry->name[0] == 'x' ? BFS_LOOK : BFS_ENTER;
 }
 
 static enum bfs_verdict see_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                                 const struct bulk_entry *entry, const struct k_statx *st, int error)
+                                 const struct bfs_entry *entry, const struct k_statx *st, int error)
 {
 	(void)arg, (void)at, (void)entry;
-	CU_ASSERT_EQUAL(error, 0);
-	CU_ASSERT_TRUE(S_ISDIR(st->mode));
+	CU_ASSERT_TRUE(error == 0 && S_ISDIR(st->mode));
 	++scratch->hits[1];
 	return BFS_JUDGE;
 }
 
+/** As at a mount: enter it under another tag. */
 static enum bfs_verdict see_judge(void *arg, const struct bfs_at *at, const struct k_statx *st,
                                   struct bfs_enter *enter)
 {
 	struct seen *seen = arg;
 	(void)st;
-	++seen->looked;
-	/* As at a mount: entered under another tag. */
-	*enter = (struct bfs_enter){true, at->tag + 1, BFS_NORMAL};
+	++seen->judged;
+	*enter = (struct bfs_enter){.enter = true, .tag = at->tag + 1};
 	return BFS_SKIP;
 }
 
@@ -293,18 +261,17 @@ static uint64_t see_mnt_id(void *arg, uint32_t tag, bool *unique)
 }
 
 static enum bfs_verdict see_done(void *arg, const struct bfs_at *at, uint32_t entries, int error,
-                                  struct bfs_enter *enter)
+                                 struct bfs_enter *enter)
 {
 	struct seen *seen = arg;
 	(void)at, (void)enter;
 	seen->errors += error != 0;
 	seen->entries += entries;
-	++seen->dirs;
-	return seen->stop_after && seen->dirs == seen->stop_after ? BFS_END_ALL : BFS_SKIP;
+	return ++seen->dirs == seen->stop_after ? BFS_END_ALL : BFS_SKIP;
 }
 
-static struct bfs_stats search(enum bfs_order order, unsigned threads, unsigned max_fds,
-                               struct seen *seen, int expect, const char *disable)
+static struct bfs_stats traverse(enum bfs_order order, unsigned max_fds, struct seen *seen,
+                                 const char *disable)
 {
 	struct os os;
 	os_init(&os, disable ? disable : getenv("GETMNT_DISABLE"));
@@ -320,166 +287,150 @@ static struct bfs_stats search(enum bfs_order order, unsigned threads, unsigned 
 		.done = see_done,
 		.arg = seen,
 	};
-	uint64_t before = os.calls[OS_OPENAT] + os.calls[OS_OPENAT2], closed = os.calls[OS_CLOSE];
-	struct bfs *bfs = bfs_new(&os, &policy, topfd, threads, max_fds);
+	uint64_t opens = os.calls[OS_OPENAT] + os.calls[OS_OPENAT2], closes = os.calls[OS_CLOSE];
+	struct bfs *bfs = bfs_new(&os, &policy, topfd, 1, max_fds);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(bfs);
 	CU_ASSERT_EQUAL(bfs_start(bfs, ".", 0, BFS_NORMAL, 0), 0);
-	CU_ASSERT_EQUAL(bfs_run(bfs), expect);
+	CU_ASSERT_EQUAL(bfs_run(bfs), seen->stop_after > 0);
 	struct bfs_stats stats = *bfs_stats(bfs);
 	bfs_free(bfs);
-	/* Every descriptor that was opened was closed. */
-	if (threads == 1)
-		CU_ASSERT_EQUAL(os.calls[OS_OPENAT] + os.calls[OS_OPENAT2] - before,
-		                os.calls[OS_CLOSE] - closed);
+	CU_ASSERT_EQUAL(os.calls[OS_OPENAT] + os.calls[OS_OPENAT2] - opens, os.calls[OS_CLOSE] - closes);
 	return stats;
 }
 
-static void test_search(void)
+static void test_traversal(void)
 {
 	make_tree();
-	static const char *const disable[] = {NULL, "openat2"};
-	for (int d = 0; d < 2; ++d) {
-		for (int order = 0; order < 2; ++order) {
-			for (unsigned fds = 1; fds <= 64; fds *= 4) {
-				struct seen seen = {0};
-				struct bfs_stats stats = search((enum bfs_order)order, 1, fds, &seen, 0, disable[d]);
-				CU_ASSERT_EQUAL(seen.dirs, 1 + 8 + 40 + 40);
-				CU_ASSERT_EQUAL(stats.dirs, 89);
-				CU_ASSERT_EQUAL(seen.looked, 40);
-				CU_ASSERT_EQUAL(seen.errors, 0);
-				CU_ASSERT_EQUAL(seen.entries, 8 + 40 + 80);
-				CU_ASSERT_EQUAL(stats.hits[0], 128);
-				CU_ASSERT_EQUAL(stats.hits[1], 40);
-				CU_ASSERT_TRUE(stats.peak_fds <= fds + 2);
-				CU_ASSERT_TRUE(stats.reopened > 0 || fds >= (order == BFS_BREADTH ? 64 : 4));
-			}
-		}
+	for (unsigned i = 0; i < 2 * 2 * 4; ++i) {
+		unsigned fds = 1u << 2 * (i / 4);
+		bool breadth = i & 1;
+		struct seen seen = {0};
+		struct bfs_stats stats = traverse(breadth ? BFS_BREADTH : BFS_DEPTH, fds, &seen,
+		                                  i & 2 ? "openat2" : NULL);
+		unit_note("%u descriptors, way %u", fds, i);
+		CU_ASSERT_TRUE(seen.dirs == 1 + 8 + 40 + 40 && stats.dirs == seen.dirs);
+		CU_ASSERT_TRUE(seen.judged == 40 && seen.errors == 0 && seen.entries == 8 + 40 + 80);
+		CU_ASSERT_TRUE(stats.hits[0] == 128 && stats.hits[1] == 40);
+		CU_ASSERT_TRUE(stats.peak_fds <= fds + 2);
+		CU_ASSERT_TRUE(stats.reopened > 0 || fds >= (breadth ? 64 : 4));
 	}
-}
-
-static void test_search_ends(void)
-{
-	make_tree();
 	for (unsigned stop = 1; stop < 89; stop += 11) {
 		struct seen seen = {.stop_after = stop};
-		search(BFS_BREADTH, 1, 64, &seen, 1, NULL);
+		traverse(BFS_BREADTH, 64, &seen, NULL);
 		CU_ASSERT_EQUAL(seen.dirs, stop);
 	}
 }
 
-/* The bulk read. */
+/* The reader. */
 
-struct bulk_seen {
-	unsigned names, metas, entered;
-	enum bulk_verdict verdict;
-	unsigned at;              /* say the verdict at this name */
+struct reading {
+	unsigned names, metas;
+	unsigned end_name, end_meta;   /* end at this name, or metadata; 0: never */
+	enum bfs_verdict end;
+	bool skip;                     /* fetch nothing */
 };
 
-static enum bulk_verdict bulk_entry_cb(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+static enum bfs_verdict read_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                                   const struct bfs_entry *entry)
 {
-	struct bulk_seen *seen = arg;
-	(void)dir;
-	CU_ASSERT_STRING_NOT_EQUAL(entry->name, ".");
-	CU_ASSERT_STRING_NOT_EQUAL(entry->name, "..");
-	return ++seen->names == seen->at ? seen->verdict : BULK_WANT;
+	struct reading *reading = arg;
+	(void)scratch, (void)at;
+	CU_ASSERT_TRUE(strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0);
+	if (++reading->names == reading->end_name)
+		return reading->end;
+	return reading->skip ? BFS_SKIP : BFS_LOOK;
 }
 
-static enum bulk_verdict bulk_meta_cb(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry,
-                                      const struct k_statx *st, int error)
+static enum bfs_verdict read_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                                  const struct bfs_entry *entry, const struct k_statx *st, int error)
 {
-	struct bulk_seen *seen = arg;
-	(void)dir, (void)entry;
+	struct reading *reading = arg;
+	(void)scratch, (void)at, (void)entry;
 	CU_ASSERT_EQUAL(error, 0);
-	++seen->metas;
-	return S_ISDIR(st->mode) ? BULK_ENTER : BULK_SKIP;
+	if (++reading->metas == reading->end_meta)
+		return reading->end;
+	return S_ISDIR(st->mode) ? BFS_ENTER : BFS_SKIP;
 }
 
-static enum bulk_verdict bulk_enter_cb(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+/** A reader whose callbacks are those above, and a batch. */
+struct bench {
+	struct reading reading;
+	struct bfs_bulk bulk;
+	struct bfs_policy policy;
+	struct bfs_reader *reader;
+	struct bfs_batch *batch;
+};
+
+static bool bench_begin(struct bench *b, struct os *os, unsigned batch, bool together)
 {
-	struct bulk_seen *seen = arg;
-	(void)dir, (void)entry;
-	++seen->entered;
-	return BULK_SKIP;
+	*b = (struct bench){
+		.bulk = {.engine = BFS_SYNC, .together = together},
+		.policy = {
+			.statx_mask = K_STATX_TYPE, .batch = batch, .entry = read_entry,
+			.meta = read_meta, .bulk = &b->bulk, .arg = &b->reading,
+		},
+	};
+	b->reader = bfs_reader_new(os, &b->policy, NULL, NULL);
+	b->batch = bfs_batch_new();
+	return b->reader && b->batch;
 }
 
-static void test_bulk(void)
+static void bench_end(struct bench *b)
 {
+	bfs_reader_free(b->reader);
+	bfs_batch_free(b->batch);
+}
+
+/** Read directories.  @return their reads; all descriptors are closed. */
+static struct bfs_read *bench_read(struct bench *b, struct reading reading, int parent,
+                                   const char *const names[], unsigned n)
+{
+	b->reading = reading;
+	b->batch->state = BATCH_SPARE;
+	bfs_batch_reset(b->batch);
+	for (unsigned i = 0; i < n; ++i)
+		b->batch->reads[i] = (struct bfs_read){.parentfd = parent, .name = names[i], .fd = -1};
+	b->batch->n = n;
+	bfs_reader_read(b->reader, b->batch);
+	for (unsigned i = 0; i < n; ++i) {
+		struct bfs_read *read = &b->batch->reads[i];
+		CU_ASSERT_EQUAL(read->fd >= 0, read->nkids > 0);
+		if (read->fd >= 0)
+			close(read->fd);
+	}
+	return b->batch->reads;
+}
+
+static void test_reader(void)
+{
+	static const char *const names[] = {".", "missing", "w3", "w4", "w0/x0/loop"};
 	make_tree();
 	struct os os;
+	struct bench b;
 	os_init(&os, getenv("GETMNT_DISABLE"));
-	struct bulk *bulk = bulk_new(&os, &(struct bulk_how){0});
-	CU_ASSERT_PTR_NOT_NULL_FATAL(bulk);
 	for (unsigned batch = 1; batch <= 100; batch += 33) {
-		struct bulk_policy policy = {
-			.statx_mask = K_STATX_TYPE,
-			.batch = batch,
-			.entry = bulk_entry_cb,
-			.meta = bulk_meta_cb,
-			.enter = bulk_enter_cb,
-		};
-		struct bulk_dir dirs[4] = {
-			{.parentfd = topfd, .name = "."},
-			{.parentfd = topfd, .name = "missing"},
-			{.parentfd = topfd, .name = "w3"},
-			{.parentfd = topfd, .name = "w4"},
-		};
-		struct bulk_seen seen = {0};
-		CU_ASSERT_EQUAL(bulk_read(bulk, &policy, dirs, 4, &seen), BULK_SKIP);
-		CU_ASSERT_EQUAL(seen.names, 8 + 5 + 5);
-		CU_ASSERT_EQUAL(seen.metas, 18);
-		CU_ASSERT_EQUAL(seen.entered, 18);
-		CU_ASSERT_EQUAL(dirs[0].entries, 8);
-		CU_ASSERT_EQUAL(dirs[1].error, ENOENT);
-		CU_ASSERT_EQUAL(dirs[1].fd, -1);
-		for (int i = 0; i < 4; ++i) {
-			if (dirs[i].fd >= 0)
-				close(dirs[i].fd);
-		}
-
-		/* The rest of a directory, and the rest of all. */
-		seen = (struct bulk_seen){.verdict = BULK_END_DIR, .at = 3};
-		CU_ASSERT_EQUAL(bulk_read(bulk, &policy, dirs + 2, 2, &seen), BULK_SKIP);
-		CU_ASSERT_EQUAL(seen.names, 3 + 5);
-		CU_ASSERT_TRUE(dirs[2].ended);
-		close(dirs[2].fd);
-		close(dirs[3].fd);
-		seen = (struct bulk_seen){.verdict = BULK_END_ALL, .at = 3};
-		CU_ASSERT_EQUAL(bulk_read(bulk, &policy, dirs + 2, 2, &seen), BULK_END_ALL);
-		CU_ASSERT_EQUAL(seen.names, 3);
-		CU_ASSERT_EQUAL(dirs[3].fd, -1);
-		close(dirs[2].fd);
+		CU_ASSERT_TRUE_FATAL(bench_begin(&b, &os, batch, false));
+		struct bfs_read *reads = bench_read(&b, (struct reading){0}, topfd, names, 5);
+		CU_ASSERT_TRUE(b.reading.names == 18 && b.reading.metas == 18 && b.batch->nkids == 18);
+		CU_ASSERT_TRUE(reads[0].entries == 8 && reads[1].error == ENOENT && !reads[1].opened);
+		/* A link is not followed. */
+		CU_ASSERT_TRUE(reads[4].error == ENOTDIR || reads[4].error == ELOOP);
+		/* The end of a directory, and of all. */
+		reads = bench_read(&b, (struct reading){.end = BFS_END_DIR, .end_name = 3}, topfd, names + 2, 2);
+		CU_ASSERT_TRUE(b.reading.names == 3 + 5 && reads[0].verdict == BFS_END_DIR);
+		reads = bench_read(&b, (struct reading){.end = BFS_END_ALL, .end_name = 3}, topfd, names + 2, 2);
+		CU_ASSERT_TRUE(b.reading.names == 3 && reads[0].verdict == BFS_END_ALL);
+		CU_ASSERT_TRUE(reads[1].fd == -1 && !reads[1].opened);
+		bench_end(&b);
 	}
-	/* A link is not followed, and what is no directory is not read. */
-	struct bulk_policy policy = {.batch = 1, .entry = bulk_entry_cb, .meta = bulk_meta_cb, .enter = bulk_enter_cb};
-	struct bulk_dir odd = {.parentfd = topfd, .name = "w0/x0/loop"};
-	struct bulk_seen seen = {0};
-	bulk_read(bulk, &policy, &odd, 1, &seen);
-	CU_ASSERT_TRUE(odd.error == ENOTDIR || odd.error == ELOOP);
-	bulk_free(bulk);
-	remove_tree();
 }
 
-static enum bulk_verdict middle_entry(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
-{
-	struct bulk_seen *seen = arg;
-	(void)dir, (void)entry;
-	++seen->names;
-	return BULK_WANT;
-}
-
-static enum bulk_verdict middle_meta(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry,
-                                     const struct k_statx *st, int error)
-{
-	struct bulk_seen *seen = arg;
-	(void)dir, (void)entry, (void)st, (void)error;
-	return ++seen->metas == seen->at ? seen->verdict : BULK_SKIP;
-}
-
-/** A directory whose reading is ended in its middle costs no metadata behind that, and no other
-    buffer of names; with a batch of one not a name is looked at too many. */
-static void test_bulk_middle(void)
+/** A directory ended in its middle costs no metadata after that, and no other buffer of names;
+    with a batch of one not a name is looked at too many. */
+static void test_reader_ends(void)
 {
 	enum { FILES = 3000, BATCH = 64 };
+	static const unsigned places[] = {1, 2, 100, 2500};
 	char where[] = "/tmp/getmnt-middle-XXXXXX", name[64];
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(where));
 	int parent = open(where, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -487,37 +438,25 @@ static void test_bulk_middle(void)
 		snprintf(name, sizeof(name), "entry-%04d", i);
 		CU_ASSERT_EQUAL(mknodat(parent, name, S_IFREG | 0644, 0), 0);
 	}
-	static const unsigned places[] = {1, 2, 100, 2500};
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
-		for (unsigned batch = 1; batch <= BATCH; batch *= BATCH) {
-			for (int all = 0; all < 2; ++all) {
-				struct os os;
-				os_init(&os, getenv("GETMNT_DISABLE"));
-				struct bulk *bulk = bulk_new(&os, &(struct bulk_how){.engine = BULK_SYNC});
-				CU_ASSERT_PTR_NOT_NULL_FATAL(bulk);
-				struct bulk_policy policy = {
-					.statx_mask = K_STATX_TYPE, .batch = batch, .entry = middle_entry, .meta = middle_meta,
-				};
-				struct bulk_dir dir = {.parentfd = parent, .name = "."};
-				struct bulk_seen seen = {.verdict = all ? BULK_END_ALL : BULK_END_DIR, .at = places[i]};
-				uint64_t looked = os.calls[OS_STATX] + os.calls[OS_FSTAT], read = os.calls[OS_GETDENTS];
-				bulk_read(bulk, &policy, &dir, 1, &seen);
-				CU_ASSERT_TRUE(dir.ended && dir.error == 0);
-				CU_ASSERT_EQUAL(os.calls[OS_STATX] + os.calls[OS_FSTAT] - looked, places[i]);
-				CU_ASSERT_TRUE(seen.names >= places[i] && seen.names < places[i] + batch);
-				if (places[i] <= 100)
-					CU_ASSERT_EQUAL(os.calls[OS_GETDENTS] - read, 1);
-				close(dir.fd);
-				bulk_free(bulk);
-			}
-		}
-	}
-	for (int i = 0; i < FILES; ++i) {
-		snprintf(name, sizeof(name), "entry-%04d", i);
-		unlinkat(parent, name, 0);
+	for (unsigned i = 0; i < 4 * 4; ++i) {
+		unsigned place = places[i / 4], batch = i & 1 ? BATCH : 1;
+		enum bfs_verdict end = i & 2 ? BFS_END_ALL : BFS_END_DIR;
+		struct os os;
+		struct bench b;
+		os_init(&os, getenv("GETMNT_DISABLE"));
+		CU_ASSERT_TRUE_FATAL(bench_begin(&b, &os, batch, false));
+		uint64_t looked = os.calls[OS_STATX] + os.calls[OS_FSTAT], reads = os.calls[OS_GETDENTS];
+		struct bfs_read *read = bench_read(&b, (struct reading){.end = end, .end_meta = place},
+		                                   parent, (const char *const[]){"."}, 1);
+		CU_ASSERT_TRUE(read->verdict == end && read->error == 0);
+		CU_ASSERT_EQUAL(os.calls[OS_STATX] + os.calls[OS_FSTAT] - looked, place);
+		CU_ASSERT_TRUE(b.reading.names >= place && b.reading.names < place + batch);
+		CU_ASSERT_TRUE(place > 100 || os.calls[OS_GETDENTS] - reads == 1);
+		bench_end(&b);
 	}
 	close(parent);
-	CU_ASSERT_EQUAL(rmdir(where), 0);
+	snprintf(name, sizeof(name), "rm -rf %s", where);
+	CU_ASSERT_EQUAL(system(name), 0);
 }
 
 /** Whether this thread takes a signal. */
@@ -545,36 +484,33 @@ static void test_thread_signals(void)
 	CU_ASSERT_TRUE(takes(SIGINT) && takes(SIGUSR1) && takes(SIGRTMIN));
 }
 
-/* Directories that are opened together. */
+/* Directories opened by one call. */
 
 /** Whether this kernel opens directories by a ring. */
 static bool ring_opens(struct os *os)
 {
-	struct os_ring_open one = {.dirfd = topfd, .name = "w0"};
+	struct os_ring_open one = {.dirfd = topfd, .name = "w0", .fd = -1};
 	if (!(os->caps & OSC_OPENAT2))   /* as under valgrind */
 		return false;
 	struct os_ring *ring = os_ring_new(os, 8, 1);
 	int fd = os_openat2(os, topfd, "w0", O_RDONLY | O_DIRECTORY, K_RESOLVE_CACHED);
-	if (ring)
-		CU_ASSERT_EQUAL(os_ring_open(os, ring, O_RDONLY | O_DIRECTORY, 0, &one, 1) == 0 && one.fd >= 0, fd >= 0);
-	if (ring && one.fd >= 0)
-		close(one.fd);
+	bool opens = ring && os_ring_open(os, ring, O_RDONLY | O_DIRECTORY, 0, &one, 1) == 0 && one.fd >= 0;
+	CU_ASSERT_EQUAL(opens, ring && fd >= 0);
+	os_close(os, one.fd);
 	os_ring_free(os, ring);
 	os_close(os, fd);
-	return ring && fd >= 0;
+	return opens;
 }
 
-/** Descriptors below 256 that are open; of a ring, one of them. */
+/** Open descriptors below 256.  @ring [out]  That of a ring; may be NULL. */
 static unsigned open_fds(int *ring)
 {
 	unsigned n = 0;
 	for (int fd = 0; fd < 256; ++fd) {
-		char path[64], link[64];
+		char path[64], link[64] = "";
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		ssize_t len = readlink(path, link, sizeof(link) - 1);
-		if (len < 0)
+		if (readlink(path, link, sizeof(link) - 1) < 0)
 			continue;
-		link[len] = '\0';
 		++n;
 		if (ring && strcmp(link, "anon_inode:[io_uring]") == 0)
 			*ring = fd;
@@ -582,169 +518,123 @@ static unsigned open_fds(int *ring)
 	return n;
 }
 
-static enum bulk_verdict bulk_skip_cb(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+/** Read a batch of which every seventh directory is missing.  @stop  End at that name; 0: never. */
+static void read_bunch(struct bench *b, unsigned stop)
 {
-	(void)arg, (void)dir, (void)entry;
-	return BULK_SKIP;
-}
-
-static bool bulk_keep_none(void *arg, const struct bulk_dir *dir)
-{
-	(void)arg, (void)dir;
-	return false;
-}
-
-enum { BUNCH = 40, AMISS = 7 };   /* of AMISS, one is not there */
-
-/** Read a bunch of directories, some of which are not there, and hold it against what it is. */
-static void read_bunch(struct bulk *bulk, bool keep, unsigned stop)
-{
-	char names[BUNCH][16];
-	struct bulk_dir dirs[BUNCH];
-	struct bulk_policy policy = {
-		.statx_mask = K_STATX_TYPE,
-		.batch = 1,
-		.entry = bulk_entry_cb,
-		.meta = bulk_meta_cb,
-		.keep = keep ? NULL : bulk_keep_none,
-		.enter = bulk_enter_cb,
-	};
-	struct bulk_seen seen = {.verdict = BULK_END_ALL, .at = stop};
-	unsigned all = 0, before = open_fds(NULL), left = 0;
-	for (unsigned i = 0; i < BUNCH; ++i) {
-		if (i % AMISS == AMISS - 1)
-			snprintf(names[i], sizeof(names[i]), "missing");
-		else
-			snprintf(names[i], sizeof(names[i]), "w%u", i % 8);
-		dirs[i] = (struct bulk_dir){.parentfd = topfd, .name = names[i], .same_mount = i % 5 != 0};
-		all += i % AMISS == AMISS - 1 ? 0 : 5;
+	static char texts[BFS_BATCH][16];
+	const char *names[BFS_BATCH];
+	unsigned present = 0, seen = 0;
+	for (unsigned i = 0; i < BFS_BATCH; ++i) {
+		bool missing = i % 7 == 6;
+		snprintf(texts[i], sizeof(texts[i]), missing ? "missing" : "w%u", i % 8);
+		names[i] = texts[i];
+		present += !missing;
 	}
-	enum bulk_verdict verdict = bulk_read(bulk, &policy, dirs, BUNCH, &seen);
-	CU_ASSERT_EQUAL(verdict, stop ? BULK_END_ALL : BULK_SKIP);
-	CU_ASSERT_EQUAL(seen.names, stop ? stop : all);
-	unsigned told = 0;
-	for (unsigned i = 0; i < BUNCH; ++i) {
-		if (told < seen.names && i % AMISS == AMISS - 1) {
-			CU_ASSERT_EQUAL(dirs[i].error, ENOENT);
-			CU_ASSERT_FALSE(dirs[i].opened);
-		} else if (told < seen.names) {
-			told += dirs[i].entries;
-			CU_ASSERT_TRUE(dirs[i].opened);
-			CU_ASSERT_EQUAL(dirs[i].fd >= 0, keep);
-		} else {
-			CU_ASSERT_TRUE(dirs[i].fd == -1 && !dirs[i].opened);
-		}
-		left += dirs[i].fd >= 0;
-		if (dirs[i].fd >= 0)
-			close(dirs[i].fd);
+	const struct bfs_read *reads = bench_read(
+		b, (struct reading){.end = BFS_END_ALL, .end_name = stop}, topfd, names, BFS_BATCH);
+	CU_ASSERT_EQUAL(b->reading.names, stop ? stop : present * 5);
+	for (unsigned i = 0; i < BFS_BATCH; ++i) {
+		bool reached = seen < b->reading.names;
+		seen += reads[i].entries;
+		CU_ASSERT_EQUAL(reads[i].opened, reached && i % 7 != 6);
+		CU_ASSERT_EQUAL(reads[i].error, reached && i % 7 == 6 ? ENOENT : 0);
 	}
-	CU_ASSERT_EQUAL(told, seen.names);
-	/* A ring may have been made, or let go of. */
-	unsigned after = open_fds(NULL);
-	CU_ASSERT_TRUE(after <= before + 1 && after + 1 >= before);
-	CU_ASSERT_TRUE(left > 0 || !keep);
+	CU_ASSERT_EQUAL(seen, b->reading.names);
 }
 
-static void test_bulk_together(void)
+static void test_together(void)
 {
-	make_tree();
 	static const char *const disable[] = {NULL, "uring", "openat2"};
+	make_tree();
 	for (int d = 0; d < 3; ++d) {
 		struct os os;
-		os_init(&os, disable[d] ? disable[d] : getenv("GETMNT_DISABLE"));
+		struct bench b;
 		unsigned before = open_fds(NULL);
-		struct bulk *bulk = bulk_new(&os, &(struct bulk_how){.together = true});
-		CU_ASSERT_PTR_NOT_NULL_FATAL(bulk);
-		for (unsigned i = 0; i < 40; ++i)
-			read_bunch(bulk, i % 2, i % 3 ? 0 : 1 + i * 4);
 		int ring = -1;
-		open_fds(&ring);
+		os_init(&os, disable[d] ? disable[d] : getenv("GETMNT_DISABLE"));
+		CU_ASSERT_TRUE_FATAL(bench_begin(&b, &os, 1, true));
+		for (unsigned i = 0; i < 40; ++i)
+			read_bunch(&b, i % 3 ? 0 : 1 + i * 3);
+		CU_ASSERT_EQUAL(open_fds(&ring), before + (ring >= 0));
 		CU_ASSERT_EQUAL(ring >= 0, d == 0 && ring_opens(&os));
 		if (ring >= 0) {
-			/* Each 5th may be on another mount, and is opened by itself; 4 others are
-			   not there, which a plain call tells. */
+			/* Plain calls are for the four that are missing; when the ring breaks, for all. */
 			uint64_t enters = os.calls[OS_URING_ENTER], opens = os.calls[OS_OPENAT2];
-			read_bunch(bulk, false, 0);
+			read_bunch(&b, 0);
 			CU_ASSERT_EQUAL(os.calls[OS_URING_ENTER] - enters, 1);
 			CU_ASSERT_EQUAL(os.calls[OS_OPENAT2] - opens, 4);
-			/* It breaks: all is opened by plain calls. */
 			int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 			CU_ASSERT_EQUAL(dup2(null, ring), ring);
 			close(null);
 			opens = os.calls[OS_OPENAT2];
-			read_bunch(bulk, false, 0);
-			CU_ASSERT_EQUAL(os.calls[OS_OPENAT2] - opens, BUNCH - BUNCH / 5);
+			read_bunch(&b, 0);
+			CU_ASSERT_EQUAL(os.calls[OS_OPENAT2] - opens, BFS_BATCH);
 		}
-		bulk_free(bulk);
+		bench_end(&b);
 		CU_ASSERT_EQUAL(open_fds(NULL), before);
 	}
 }
 
-/** Read bunches until a ring is in use, and more.  @left  Descriptors that there are; 0: enough.
+/** Read batches until a ring is in use, and more.  @left  Descriptors for the last; 0: enough.
     @return directories that were opened. */
 static unsigned read_bunches(rlim_t left)
 {
-	struct bulk_policy policy = {.batch = 1, .entry = bulk_skip_cb, .keep = bulk_keep_none};
+	static const char *const names[] = {"w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"};
 	struct rlimit limit, few;
 	struct os os;
+	struct bench b;
 	unsigned opened = 0;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	few = limit;
-	struct bulk *bulk = bulk_new(&os, &(struct bulk_how){.together = true});
-	for (unsigned round = 0; bulk && round < 12; ++round) {
-		struct bulk_dir dirs[8];
-		for (unsigned i = 0; i < 8; ++i) {
-			static const char *const names[] = {"w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"};
-			dirs[i] = (struct bulk_dir){.parentfd = topfd, .name = names[i], .same_mount = true};
-		}
+	bool ready = bench_begin(&b, &os, 1, true);
+	for (unsigned round = 0; ready && round < 12; ++round) {
+		few = limit;
 		few.rlim_cur = open_fds(NULL) + left;
 		if (left && round == 10)
 			CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
-		bulk_read(bulk, &policy, dirs, 8, NULL);
+		const struct bfs_read *reads = bench_read(&b, (struct reading){.skip = true}, topfd, names, 8);
 		for (unsigned i = 0; i < 8; ++i) {
-			CU_ASSERT_TRUE(dirs[i].fd == -1 && dirs[i].opened == (dirs[i].error != EMFILE && dirs[i].error != EIO));
-			opened += dirs[i].opened;
+			CU_ASSERT_EQUAL(reads[i].opened, reads[i].error != EMFILE && reads[i].error != EIO);
+			opened += reads[i].opened;
 		}
 	}
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	bulk_free(bulk);
+	bench_end(&b);
 	return opened;
 }
 
-static void test_bulk_together_faults(void)
+/** Without the ring, or descriptors, or memory, plain calls read the same. */
+static void test_together_faults(void)
 {
 #ifdef _FORTIFY_SOURCE
 	UNIT_SKIP("a fortified program makes calls that are not wrapped");
 #endif
+	static const int kinds[] = {OS_URING_SETUP, OS_URING_REGISTER, OS_URING_ENTER, OS_OPENAT2, FAULT_ALLOC};
 	make_tree();
-	static const int kinds[] = {
-		OS_URING_SETUP, OS_URING_REGISTER, OS_URING_ENTER, OS_OPENAT2, FAULT_ALLOC,
-	};
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	bool rings = ring_opens(&os);
-	for (size_t kind = 0; kind < sizeof(kinds) / sizeof(*kinds); ++kind) {
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
 		uint64_t calls = 1;
+		int error = kinds[i] == FAULT_ALLOC ? ENOMEM : EIO;
 		for (uint64_t n = 0; n <= calls; ++n) {
 			for (enum fault_mode mode = FAULT_ONCE; mode <= FAULT_ON; ++mode) {
 				struct fault_count count;
-				struct fault fault = {n ? mode : FAULT_NONE, kinds[kind], n, kinds[kind] == FAULT_ALLOC ? ENOMEM : EIO};
-				unit_note("%s %ju, %d", fault_kind_name(kinds[kind]), (uintmax_t)n, mode);
-				fault_begin(&fault, 100000);
+				unit_note("%s %ju, %d", fault_kind_name(kinds[i]), (uintmax_t)n, mode);
+				fault_begin(&(struct fault){n ? mode : FAULT_NONE, kinds[i], n, error}, 100000);
 				unsigned opened = read_bunches(0);
 				fault_end(&count);
 				CU_ASSERT_TRUE(count.blocks == 0 && count.fds == 0 && count.bad_closes == 0);
-				calls = n ? calls : count.calls[kinds[kind]];
+				calls = n ? calls : count.calls[kinds[i]];
 				CU_ASSERT_TRUE(n || !rings || calls > 0);
-				/* Whatever becomes of the ring, it is done without. */
-				CU_ASSERT_TRUE(opened == 12 * 8 || (n && kinds[kind] == OS_OPENAT2) || kinds[kind] == FAULT_ALLOC);
+				CU_ASSERT_TRUE(opened == 12 * 8 || (n && kinds[i] == OS_OPENAT2) || kinds[i] == FAULT_ALLOC);
 			}
 		}
 	}
-	/* Descriptors run out within a bunch; the others of it are read, one by one. */
+	/* Descriptors run out within a batch: the others of it are read, one by one. */
 	for (rlim_t left = 1; left < 10; ++left)
 		CU_ASSERT_EQUAL(read_bunches(left), 12 * 8);
+	remove_tree();
 }
 
 /* Entries, as the kernel gives them. */
@@ -808,17 +698,16 @@ static const struct unit_test tests[] = {
 	{"entries", test_dirent},
 	{"frontier: order", test_frontier_order},
 	{"frontier: newest in turn", test_frontier_newest},
-	{"frontier: learns whose turns pay", test_frontier_learns},
+	{"frontier: learns which turns pay", test_frontier_learns},
 	{"frontier: memory is what waits", test_frontier_compacts},
 	{"frontier: drop and clear", test_frontier_drop},
 	{"paths", test_paths},
-	{"search with few descriptors", test_search},
-	{"search that is ended", test_search_ends},
-	{"bulk read, opened together", test_bulk_together},
-	{"bulk read, together, with faults", test_bulk_together_faults},
-	{"bulk read", test_bulk},
-	{"bulk read, ended in the middle", test_bulk_middle},
+	{"traversal", test_traversal},
+	{"reader", test_reader},
+	{"reader, ended in the middle", test_reader_ends},
 	{"threads take no signals", test_thread_signals},
+	{"opened together", test_together},
+	{"opened together, with faults", test_together_faults},
 	{NULL, NULL},
 };
 

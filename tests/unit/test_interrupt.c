@@ -3,7 +3,7 @@
    reads of directories short and ends others with EINTR.  No answer changes. */
 #include "unit.h"
 
-#include "bfs/bulk.h"
+#include "bfs/bfs_impl.h"
 #include "discover/discover.h"
 #include "os/file.h"
 #include "table/table.h"
@@ -46,29 +46,32 @@ static void interrupt_every(int microseconds)
 	CU_ASSERT_EQUAL(setitimer(ITIMER_REAL, &every, NULL), 0);
 }
 
-static enum bulk_verdict count_entry(void *arg, struct bulk_dir *dir, const struct bulk_entry *entry)
+static enum bfs_verdict count_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                                    const struct bfs_entry *entry)
 {
 	uint64_t *sum = arg;
-	(void)dir;
+	(void)scratch, (void)at;
 	sum[0] += strtoul(entry->name, NULL, 10);
 	++sum[1];
-	return BULK_SKIP;
+	return BFS_SKIP;
 }
 
 /** Read a directory whole.  @return the calls that it took. */
 static uint64_t read_whole(struct os *os, int topfd)
 {
-	struct bulk *bulk = bulk_new(os, &(struct bulk_how){0});
-	CU_ASSERT_PTR_NOT_NULL_FATAL(bulk);
-	struct bulk_policy policy = {.batch = 1, .entry = count_entry};
-	struct bulk_dir dir = {.parentfd = topfd, .name = "."};
 	uint64_t sum[2] = {0}, before = os->calls[OS_GETDENTS];
-	CU_ASSERT_EQUAL(bulk_read(bulk, &policy, &dir, 1, sum), BULK_SKIP);
-	CU_ASSERT_EQUAL(dir.error, 0);
+	struct bfs_policy policy = {.entry = count_entry, .arg = sum};
+	struct bfs_reader *reader = bfs_reader_new(os, &policy, NULL, NULL);
+	struct bfs_batch *batch = bfs_batch_new();
+	CU_ASSERT_FATAL(reader && batch);
+	batch->n = 1;
+	batch->reads[0] = (struct bfs_read){.parentfd = topfd, .name = ".", .fd = -1};
+	bfs_reader_read(reader, batch);
+	CU_ASSERT_EQUAL(batch->reads[0].error, 0);
 	CU_ASSERT_EQUAL(sum[1], FILES);
 	CU_ASSERT_EQUAL(sum[0], (uint64_t)FILES * (FILES - 1) / 2);
-	os_close(os, dir.fd);
-	bulk_free(bulk);
+	bfs_batch_free(batch);
+	bfs_reader_free(reader);
 	return os->calls[OS_GETDENTS] - before;
 }
 

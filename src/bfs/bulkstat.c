@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Metadata by the bulk interface of a file system: that of all inodes in a range of numbers
+ * by one call.
+ *
+ *     wanted --> files and links, by inode --> runs without large gaps
+ *                   a run --> os_inodes() --> matched by inode --> a struct statx
+ *
+ * The result must be that of statx(2).  So
+ *
+ * - only files and symbolic links are asked for: a directory may be a mount point or the root
+ *   of a subvolume, and its number then that of what is covered.  (The caller knows that no
+ *   file is covered.)
+ * - what is no attribute of the inode (device, mount, block size, mask) is copied from another
+ *   entry of the directory and the same type, the template, for which statx is called.  The
+ *   template is also asked for in bulk; unless both answers are equal in all bytes, bulk
+ *   answers for the directory are not used.
+ * - a bulk answer may be older than what is in memory (os/inodes.h).  So all is written to the
+ *   disk before the first directory is read, and an inode whose ctime is not before that is
+ *   asked for by statx.  Each answer was then true at some time since.  A new inode has such a
+ *   ctime too, so it is never taken for an earlier one of the same number.  (A clock that is
+ *   set back meanwhile defeats this.)
+ *
+ * One difference remains: btrfs gives a file whose write failed a new mtime in memory, which
+ * is never written.
+ */
+#include "bfs/bfs_impl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+	RUN_PAYS_XFS = 24,        /* least entries of a run */
+	RUN_PAYS_BTRFS = 8,
+	RUN_GAP = 64,             /* largest gap in a run: a chunk of XFS */
+	ANSWERS = 256,            /* of one call, at most */
+	USEFUL = 8,               /* answers of a call, for the run to go on */
+};
+
+enum fs_state {
+	FS_UNTRIED,
+	FS_READY,
+	FS_REFUSED,
+};
+
+struct bfs_fs {
+	enum os_inodes_of of;
+	pthread_mutex_t lock;
+	_Atomic enum fs_state state;
+	struct k_statx_time since;  /* inodes changed since then need statx */
+};
+
+/** The answer of statx for one entry, of which others of its type are made. */
+struct stat_template {
+	bool known, checked;
+	uint64_t ino;
+	struct k_statx st;
+};
+
+struct numbered {
+	uint64_t ino;
+	uint32_t i;               /* index of its entry */
+};
+
+struct bulkstat {
+	struct bfs_fs *fs;        /* of the directory; NULL: do not ask */
+	struct stat_template file, link;
+	bool doubted;             /* answers for the directory cannot be used */
+	size_t norder;
+	struct numbered order[BFS_BULKSTAT];   /* files and links, by inode */
+	bool known[BFS_BULKSTAT];
+	struct k_statx sts[BFS_BULKSTAT];
+	struct os_inode answers[ANSWERS];
+	alignas(8) char buf[OS_INODES_BUFFER];
+};
+
+struct bfs_fs *bfs_fs_new(enum os_inodes_of of)
+{
+	struct bfs_fs *fs = calloc(1, sizeof(*fs));
+	if (!fs)
+		return NULL;
+	fs->of = of;
+	pthread_mutex_init(&fs->lock, NULL);
+	return fs;
+}
+
+void bfs_fs_free(struct bfs_fs *fs)
+{
+	if (!fs)
+		return;
+	pthread_mutex_destroy(&fs->lock);
+	free(fs);
+}
+
+struct bulkstat *bulkstat_new(void)
+{
+	return malloc(sizeof(struct bulkstat));
+}
+
+void bulkstat_free(struct bulkstat *bulk)
+{
+	free(bulk);
+}
+
+void bulkstat_begin(struct bulkstat *bulk, const struct bfs_reader *reader,
+                    const struct bfs_read *read)
+{
+	const unsigned possible = K_STATX_BASIC | K_STATX_BTIME | K_STATX_MNT_ID
+	                          | K_STATX_MNT_ID_UNIQUE | K_STATX_SUBVOL;
+	unsigned mask = reader->policy->statx_mask;
+	struct bfs_fs *fs = read->fs;
+	bulk->fs = NULL;
+	if ((mask & K_STATX_BASIC) != K_STATX_BASIC || mask & ~possible)
+		return;
+	if (atomic_load(&fs->state) == FS_UNTRIED) {
+		pthread_mutex_lock(&fs->lock);
+		if (atomic_load(&fs->state) == FS_UNTRIED) {
+			bool ready = reader->os->statx_works
+			             && os_inodes_settle(reader->os, read->fd, fs->of, bulk->buf,
+			                                 &fs->since) == 0;
+			atomic_store(&fs->state, ready ? FS_READY : FS_REFUSED);
+		}
+		pthread_mutex_unlock(&fs->lock);
+	}
+	if (atomic_load(&fs->state) != FS_READY)
+		return;
+	bulk->fs = fs;
+	bulk->file.known = bulk->link.known = bulk->doubted = false;
+}
+
+static int by_inode(const void *left, const void *right)
+{
+	const struct numbered *a = left, *b = right;
+	return a->ino != b->ino ? (a->ino < b->ino ? -1 : 1) : (a->i > b->i) - (a->i < b->i);
+}
+
+/** Keep the files and links, sorted by inode number. */
+static void sort_by_inode(struct bulkstat *bulk, const struct bfs_entry *wanted, size_t n)
+{
+	bool sorted = true;
+	size_t m = 0;
+	for (size_t i = 0; i < n; ++i) {
+		const struct bfs_entry *entry = &wanted[i];
+		if (entry->type != DT_REG && entry->type != DT_LNK)
+			continue;
+		sorted = sorted && (m == 0 || bulk->order[m - 1].ino <= entry->ino);
+		bulk->order[m++] = (struct numbered){entry->ino, (uint32_t)i};
+	}
+	if (!sorted)
+		qsort(bulk->order, m, sizeof(*bulk->order), by_inode);
+	bulk->norder = m;
+}
+
+static struct stat_template *template_of(struct bulkstat *bulk, const struct bfs_entry *entry)
+{
+	return entry->type == DT_REG ? &bulk->file : &bulk->link;
+}
+
+/** Make a template of the i-th entry.  @return whether it is one. */
+static bool template_make(struct bulkstat *bulk, struct stat_template *template,
+                          const struct bfs_reader *reader, const struct bfs_read *read,
+                          const struct bfs_entry *wanted, uint32_t i)
+{
+	const uint64_t attributes = K_STATX_ATTR_IMMUTABLE | K_STATX_ATTR_APPEND | K_STATX_ATTR_NODUMP
+	                            | K_STATX_ATTR_COMPRESSED;
+	const struct bfs_entry *entry = &wanted[i];
+	struct k_statx *st = &bulk->sts[i];
+	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | reader->policy->statx_flags;
+	int rc = os_statx(reader->os, read->fd, entry->name, flags, reader->policy->statx_mask, st);
+	bulk->known[i] = rc == 0;
+	if (!bulk->known[i] || (st->mask & K_STATX_BASIC) != K_STATX_BASIC || st->ino != entry->ino
+	    || IFTODT(st->mode) != entry->type || st->attributes & ~attributes)
+		return false;
+	*template = (struct stat_template){.known = true, .ino = entry->ino, .st = *st};
+	return true;
+}
+
+/** Make metadata of a template and an answer. */
+static void template_fill(const struct bulkstat *bulk, struct k_statx *st,
+                          const struct stat_template *template, const struct os_inode *inode)
+{
+	uint64_t bytes = inode->bytes, unit = template->st.blksize;
+	if (bulk->fs->of == OS_INODES_BTRFS && unit > 0)
+		bytes = (bytes + unit - 1) / unit * unit;
+	*st = template->st;
+	st->ino = inode->ino;
+	st->size = inode->size;
+	st->blocks = bytes / 512;
+	st->attributes = inode->attributes & template->st.attributes_mask;
+	st->nlink = inode->nlink;
+	st->uid = inode->uid;
+	st->gid = inode->gid;
+	st->mode = inode->mode;
+	st->atime = inode->atime;
+	st->ctime = inode->ctime;
+	st->mtime = inode->mtime;
+	if (template->st.mask & K_STATX_BTIME)
+		st->btime = inode->btime;
+}
+
+/** Whether an answer cannot be outdated. */
+static bool is_settled(const struct bfs_fs *fs, const struct os_inode *inode)
+{
+	const struct k_statx_time *time = &inode->ctime, *since = &fs->since;
+	return inode->plain && (time->sec < since->sec
+	                        || (time->sec == since->sec && time->nsec < since->nsec));
+}
+
+/** Use an answer for the i-th entry.  @return whether that was possible. */
+static bool answer_use(struct bulkstat *bulk, const struct bfs_entry *wanted, uint32_t i,
+                       const struct os_inode *inode)
+{
+	const struct bfs_entry *entry = &wanted[i];
+	struct stat_template *template = template_of(bulk, entry);
+	/* A template with flags of its own says nothing of others. */
+	bulk->doubted |= template->known && inode->ino == template->ino && !inode->plain;
+	if (IFTODT(inode->mode) != entry->type || !template->known || !is_settled(bulk->fs, inode))
+		return false;
+	struct k_statx st;
+	template_fill(bulk, &st, template, inode);
+	if (template->ino == inode->ino && !template->checked) {
+		template->checked = true;
+		bulk->doubted |= memcmp(&st, &template->st, sizeof(st)) != 0;
+	}
+	if (!bulk->known[i]) {
+		bulk->known[i] = true;
+		bulk->sts[i] = st;
+	}
+	return true;
+}
+
+/** Ask for a run of entries. */
+static void run_ask(struct bulkstat *bulk, const struct bfs_reader *reader,
+                    const struct bfs_read *read, const struct bfs_entry *wanted,
+                    const struct numbered *run, size_t n)
+{
+	uint64_t next = run[0].ino, last = run[n - 1].ino;
+	size_t at = 0, useful;
+	do {
+		/* XFS continues after the last; an eighth is for directories in between. */
+		size_t most = n - at + (n - at) / 8 + 1;
+		most = bulk->fs->of == OS_INODES_XFS && most < ANSWERS ? most : ANSWERS;
+		ssize_t got = os_inodes(reader->os, read->fd, bulk->fs->of, bulk->buf, &next, last,
+		                        bulk->answers, most);
+		if (got < 0) {
+			/* It was allowed before; do not retry for ever. */
+			atomic_store(&bulk->fs->state, FS_REFUSED);
+			bulk->fs = NULL;
+			return;
+		}
+		useful = 0;
+		for (ssize_t i = 0; i < got; ++i) {
+			const struct os_inode *inode = &bulk->answers[i];
+			while (at < n && run[at].ino < inode->ino)
+				++at;
+			/* An inode may have several names. */
+			for (; at < n && run[at].ino == inode->ino; ++at)
+				useful += answer_use(bulk, wanted, run[at].i, inode);
+		}
+		while (at < n && run[at].ino < next)
+			++at;
+	} while (at < n && next <= last && !bulk->doubted && useful >= USEFUL);
+}
+
+void bulkstat_ask(struct bulkstat *bulk, const struct bfs_reader *reader,
+                  const struct bfs_read *read, const struct bfs_entry *wanted, size_t n)
+{
+	memset(bulk->known, 0, n * sizeof(*bulk->known));
+	if (!bulk->fs || bulk->doubted)
+		return;
+	sort_by_inode(bulk, wanted, n);
+	const struct numbered *order = bulk->order;
+	size_t pays = bulk->fs->of == OS_INODES_XFS ? RUN_PAYS_XFS : RUN_PAYS_BTRFS;
+	for (size_t from = 0, to; from < bulk->norder && bulk->fs && !bulk->doubted; from = to) {
+		for (to = from + 1; to < bulk->norder; ++to) {
+			if (order[to].ino - order[to - 1].ino > RUN_GAP)
+				break;
+		}
+		if (to - from < pays)
+			continue;
+		bool good = true;
+		for (size_t i = from; i < to && good && !(bulk->file.known && bulk->link.known); ++i) {
+			uint32_t entry = order[i].i;
+			struct stat_template *template = template_of(bulk, &wanted[entry]);
+			good = template->known
+			       || template_make(bulk, template, reader, read, wanted, entry);
+		}
+		if (good)
+			run_ask(bulk, reader, read, wanted, order + from, to - from);
+	}
+	if (bulk->doubted)
+		memset(bulk->known, 0, n * sizeof(*bulk->known));
+}
+
+struct k_statx *bulkstat_answer(struct bulkstat *bulk, size_t i)
+{
+	return bulk->known[i] ? &bulk->sts[i] : NULL;
+}
