@@ -204,8 +204,8 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
 /** The state of a node as one word: with more, a hash of them. */
 static uint64_t node_state(const SEARCH *search, const struct node *node)
 {
-	return search->words == 1 ? node->state[0]
-	       : map64_bytes(MAP64_BYTES, (const char *)node->state, search->words * sizeof(*node->state));
+	return search->words == 1 ? node->live[0]
+	       : map64_bytes(MAP64_BYTES, (const char *)node->live, search->words * sizeof(*node->live));
 }
 
 int search_enter_once(SEARCH *search, const struct node *from, struct node *child,
@@ -390,7 +390,7 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 	for (size_t i = 0;; ++i) {
 		size_t from = i;
 		while (i < n && wanted >> entries[i].type & 1
-		       && (everything || pattern_step(search->pattern, node->state, entries[i].name, entries[i].len, NULL)))
+		       && (everything || pattern_step(search->pattern, node->live, entries[i].name, entries[i].len, NULL)))
 			++i;
 		if (from < i)
 			put_plain(search, scratch, at, entries + from, i - from);
@@ -412,7 +412,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return BFS_END_ALL;
 	unsigned does = search->everything && !dir ? (unsigned)PATTERN_MATCH
-	                : pattern_step(search->pattern, node->state, entry->name, len, dir ? child->state : NULL);
+	                : pattern_step(search->pattern, node->live, entry->name, len, dir ? child->live : NULL);
 	if (does == 0)
 		return BFS_SKIP;
 	/* What a link that is followed leads to is not known yet. */
@@ -472,7 +472,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 		                  entry->name);
 		return BFS_SKIP;
 	}
-	unsigned does = pattern_step(search->pattern, node->state, entry->name, len, child->state);
+	unsigned does = pattern_step(search->pattern, node->live, entry->name, len, child->live);
 	child->mount = node->mount;
 	child->self = node->self;
 	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);

@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Patterns: alternatives of components, and the states of a walk.
+ * Patterns: alternatives of components, matched by a nondeterministic automaton.
  *
- * The components of all alternatives stand in one row, each a place:
+ * The components of all alternatives stand in one row, each a state:
  *
  *      pattern     tmp/foo | /var/ * /log
- *      place        0   1      2   3   4
+ *      state        0   1      2   3   4
  *      first        x          x             live in the root
  *      always       x                        live in every directory
  *      last             x              x     a match is a result
  *
- * A state is the set of places that the entries of a directory are matched
- * with.  Where an entry matches the component at a place, it is a result if
- * that is a last one, else the next place is live below it; so are, always,
- * the first places of what is not anchored.  A state with nothing in it needs
- * no reading, and since a last place is followed by none, no directory is
- * entered one level too deep.
- *
- * What is left of a pattern at a directory (pattern_rest) can be read off its
- * state: each live place is an alternative that begins there, anchored.  This
- * is the decomposition of the paper at a mount point.
+ * The live states of a directory are those that its entries are matched with.  An entry that
+ * matches a last state is a result; else the next state is live below the entry.  The first
+ * states of what is not anchored are always live.  A directory without live states need not be
+ * read, and as no state follows a last one, no directory is entered one level too deep.
  */
 #include "search/pattern.h"
 
@@ -29,32 +23,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct place {
+struct pattern_state {
 	struct glob glob;
-	uint32_t from, to;         /* of the text, from here to the alternative's end */
 	bool first, last, anchored;
 };
 
 struct pattern {
-	size_t words;              /* of a state */
-	uint32_t nplaces;
+	size_t words;              /* of a set of states */
+	uint32_t nstates;
 	uint32_t alternatives;     /* that can match */
 	bool recursive;            /* always is not empty */
 	bool everything;           /* "*": each name matches, in each directory */
 	uint64_t *first, *always, *last;
-	struct place *places;
+	struct pattern_state *states;
 	struct glob_pool pool;
 	char *text;
 };
 
-static const struct place *place_of(const struct pattern *pattern, size_t word, uint64_t bits)
+static const struct pattern_state *state_of(const struct pattern *pattern, size_t word, uint64_t bits)
 {
-	return &pattern->places[word * 64 + (size_t)__builtin_ctzll(bits)];
+	return &pattern->states[word * 64 + (size_t)__builtin_ctzll(bits)];
 }
 
 /* Compiling */
 
-/** The length of a slash at a place of the text: 1, 2 if it is escaped, or 0. */
+/** The length of the slash at text[at]: 1, 2 if it is escaped, 0 if there is none. */
 static size_t slash_at(const char *text, size_t at, size_t to)
 {
 	if (at < to && text[at] == '/')
@@ -62,7 +55,7 @@ static size_t slash_at(const char *text, size_t at, size_t to)
 	return to - at > 1 && text[at] == '\\' && text[at + 1] == '/' ? 2 : 0;
 }
 
-/** The length of the character at a place, with its backslash. */
+/** The length of the character at text[at], with its backslash. */
 static size_t escaped_at(const char *text, size_t at, size_t to)
 {
 	return text[at] == '\\' && to - at > 1 ? 2 : 1;
@@ -71,28 +64,28 @@ static size_t escaped_at(const char *text, size_t at, size_t to)
 /** Allocate a pattern with room for all that a text can need. */
 static struct pattern *pattern_new(const char *text, size_t len)
 {
-	size_t places = 1, sets = 0, ranges = 0;
+	size_t states = 1, sets = 0, ranges = 0;
 	for (size_t i = 0; i < len; ++i) {
-		places += text[i] == '/' || text[i] == '|';
+		states += text[i] == '/' || text[i] == '|';
 		sets += text[i] == '[';
 		ranges += (unsigned char)text[i] >= 0x80;
 	}
-	size_t words = (places + 63) / 64;
+	size_t words = (states + 63) / 64;
 
 	/* Arrays in the order of their alignment. */
 	struct pattern *pattern = calloc(1, sizeof(*pattern) + 3 * words * sizeof(uint64_t)
 	                                 + sets * sizeof(struct glob_set)
-	                                 + places * sizeof(struct place)
+	                                 + states * sizeof(struct pattern_state)
 	                                 + ranges * sizeof(struct glob_range)
-	                                 + len * sizeof(uint32_t) + len + len + places);
+	                                 + len * sizeof(uint32_t) + len + len + states);
 	if (!pattern)
 		return NULL;
 	pattern->first = (uint64_t *)(pattern + 1);
 	pattern->always = pattern->first + words;
 	pattern->last = pattern->always + words;
 	pattern->pool.sets = (struct glob_set *)(pattern->last + words);
-	pattern->places = (struct place *)(pattern->pool.sets + sets);
-	pattern->pool.ranges = (struct glob_range *)(pattern->places + places);
+	pattern->states = (struct pattern_state *)(pattern->pool.sets + sets);
+	pattern->pool.ranges = (struct glob_range *)(pattern->states + states);
 	pattern->pool.tokens = (uint32_t *)(pattern->pool.ranges + ranges);
 	pattern->text = (char *)(pattern->pool.tokens + len);
 	pattern->pool.bytes = pattern->text + len;
@@ -100,19 +93,19 @@ static struct pattern *pattern_new(const char *text, size_t len)
 	return pattern;
 }
 
-/** Whether a component can match no name that a directory gives. */
+/** Whether a component is "." or "..", which no directory gives. */
 static bool is_dots(const struct pattern *pattern, const struct glob *glob)
 {
 	const char *name = pattern->pool.bytes + glob->bytes;
 	return glob->kind == GLOB_EXACT && (strcmp(name, ".") == 0 || strcmp(name, "..") == 0);
 }
 
-/** Compile the alternative from..to; one that can never match gets no places. */
+/** Compile the alternative from..to; one that can never match gets no states. */
 static int compile_alternative(struct pattern *pattern, size_t from, size_t to, unsigned flags,
                                struct pattern_error *error)
 {
 	const char *text = pattern->text;
-	uint32_t first = pattern->nplaces;
+	uint32_t first = pattern->nstates;
 	size_t slash = slash_at(text, from, to);
 	bool anchored = slash > 0;
 	bool never = false;
@@ -121,55 +114,55 @@ static int compile_alternative(struct pattern *pattern, size_t from, size_t to, 
 		size_t end = at;
 		while (end < to && !(slash = slash_at(text, end, to)))
 			end += escaped_at(text, end, to);
-		struct place *place = &pattern->places[pattern->nplaces];
-		*place = (struct place){
-			.from = (uint32_t)at, .to = (uint32_t)to, .anchored = anchored,
-			.first = pattern->nplaces == first,
+		struct pattern_state *state = &pattern->states[pattern->nstates];
+		*state = (struct pattern_state){
+			.anchored = anchored,
+			.first = pattern->nstates == first,
 		};
 		if (end - at > PATTERN_COMPONENT_MAX) {
 			*error = (struct pattern_error){.why = "a component longer than 4,096 bytes", .at = at};
 			errno = E2BIG;
 			return -1;
 		}
-		if (end > at && glob_compile(&pattern->pool, text, at, end, flags, &place->glob,
+		if (end > at && glob_compile(&pattern->pool, text, at, end, flags, &state->glob,
 		                             error) != 0)
 			return -1;
-		never = never || end == at || is_dots(pattern, &place->glob);
-		++pattern->nplaces;
+		never = never || end == at || is_dots(pattern, &state->glob);
+		++pattern->nstates;
 		if (end == to)
 			break;
 		at = end + slash;
 	}
 	if (never) {
-		pattern->nplaces = first;
+		pattern->nstates = first;
 		return 0;
 	}
 	++pattern->alternatives;
-	pattern->places[pattern->nplaces - 1].last = true;
+	pattern->states[pattern->nstates - 1].last = true;
 	return 0;
 }
 
-/** Fill the sets of places, once these are known. */
+/** Fill the sets of states. */
 static void pattern_finish(struct pattern *pattern)
 {
-	pattern->words = pattern->nplaces ? (pattern->nplaces + 63) / 64 : 1;
-	for (uint32_t i = 0; i < pattern->nplaces; ++i) {
-		const struct place *place = &pattern->places[i];
+	pattern->words = pattern->nstates ? (pattern->nstates + 63) / 64 : 1;
+	for (uint32_t i = 0; i < pattern->nstates; ++i) {
+		const struct pattern_state *state = &pattern->states[i];
 		uint64_t bit = (uint64_t)1 << i % 64;
-		if (place->first)
+		if (state->first)
 			pattern->first[i / 64] |= bit;
-		if (place->first && !place->anchored) {
+		if (state->first && !state->anchored) {
 			pattern->always[i / 64] |= bit;
 			pattern->recursive = true;
 		}
-		if (place->last)
+		if (state->last)
 			pattern->last[i / 64] |= bit;
 	}
-	pattern->everything = pattern->nplaces == 1 && pattern->recursive
-	                      && glob_is_any(&pattern->places[0].glob);
+	pattern->everything = pattern->nstates == 1 && pattern->recursive
+	                      && glob_is_any(&pattern->states[0].glob);
 }
 
-/** What is wrong with a text as a whole.  @return an errno, or 0. */
+/** Check a text as a whole.  @return an errno, or 0. */
 static int check_text(const char *text, size_t len, unsigned flags, struct pattern_error *error)
 {
 	*error = (struct pattern_error){0};
@@ -198,9 +191,9 @@ static int check_text(const char *text, size_t len, unsigned flags, struct patte
 struct pattern *pattern_compile(const char *text, size_t len, unsigned flags,
                                 struct pattern_error *error)
 {
-	struct pattern_error unheard;
+	struct pattern_error ignored;
 	if (!error)
-		error = &unheard;
+		error = &ignored;
 	int wrong = check_text(text, len, flags, error);
 	if (wrong) {
 		errno = wrong;
@@ -230,16 +223,16 @@ void pattern_free(struct pattern *pattern)
 	free(pattern);
 }
 
-/* States */
+/* Matching along a walk */
 
 size_t pattern_words(const struct pattern *pattern)
 {
 	return pattern->words;
 }
 
-unsigned pattern_root(const struct pattern *pattern, uint64_t *state)
+unsigned pattern_root(const struct pattern *pattern, uint64_t *live)
 {
-	memcpy(state, pattern->first, pattern->words * sizeof(*state));
+	memcpy(live, pattern->first, pattern->words * sizeof(*live));
 	return pattern->alternatives ? PATTERN_BELOW : 0;
 }
 
@@ -248,7 +241,7 @@ bool pattern_everything(const struct pattern *pattern)
 	return pattern->everything;
 }
 
-unsigned pattern_step(const struct pattern *pattern, const uint64_t *state, const char *name,
+unsigned pattern_step(const struct pattern *pattern, const uint64_t *live, const char *name,
                       size_t len, uint64_t *child)
 {
 	unsigned verdict = 0;
@@ -259,17 +252,17 @@ unsigned pattern_step(const struct pattern *pattern, const uint64_t *state, cons
 		return PATTERN_MATCH | (child ? PATTERN_BELOW : 0);
 	}
 	for (size_t w = 0; w < pattern->words; ++w) {
-		uint64_t live = child ? state[w] : state[w] & pattern->last[w];
+		uint64_t bits = child ? live[w] : live[w] & pattern->last[w];
 		uint64_t out = pattern->always[w] | carry;
 		carry = 0;
-		for (; live; live &= live - 1) {
-			const struct place *place = place_of(pattern, w, live);
-			if (place->last && verdict & PATTERN_MATCH)
+		for (; bits; bits &= bits - 1) {
+			const struct pattern_state *state = state_of(pattern, w, bits);
+			if (state->last && verdict & PATTERN_MATCH)
 				continue;
-			if (!glob_match(&pattern->pool, &place->glob, name, len, NULL))
+			if (!glob_match(&pattern->pool, &state->glob, name, len, NULL))
 				continue;
-			uint64_t bit = live & -live;
-			if (place->last) {
+			uint64_t bit = bits & -bits;
+			if (state->last) {
 				verdict |= PATTERN_MATCH;
 			} else {
 				out |= bit << 1;
@@ -285,92 +278,20 @@ unsigned pattern_step(const struct pattern *pattern, const uint64_t *state, cons
 	return verdict;
 }
 
-unsigned pattern_walk(const struct pattern *pattern, const char *path, uint64_t *state)
-{
-	unsigned verdict = pattern_root(pattern, state);
-	for (path += strspn(path, "/"); *path; path += strspn(path, "/")) {
-		size_t len = strcspn(path, "/");
-		verdict = pattern_step(pattern, state, path, len, state);
-		path += len;
-	}
-	return verdict;
-}
-
-size_t pattern_names(const struct pattern *pattern, const uint64_t *state, const char **names,
-                     size_t max)
-{
-	if (pattern->recursive)
-		return 0;
-	size_t n = 0;
-	for (size_t w = 0; w < pattern->words; ++w) {
-		for (uint64_t live = state[w]; live; live &= live - 1) {
-			const struct glob *glob = &place_of(pattern, w, live)->glob;
-			const char *name = pattern->pool.bytes + glob->bytes;
-			if (glob->kind != GLOB_EXACT)
-				return 0;
-			size_t i = 0;
-			while (i < n && strcmp(names[i], name) != 0)
-				++i;
-			if (i < n)
-				continue;
-			if (n == max)
-				return 0;
-			names[n++] = name;
-		}
-	}
-	return n;
-}
-
 bool pattern_literal(const struct pattern *pattern, struct strbuf *path)
 {
 	if (pattern->alternatives != 1 || pattern->recursive)
 		return false;
-	for (uint32_t i = 0; i < pattern->nplaces; ++i) {
-		if (pattern->places[i].glob.kind != GLOB_EXACT)
+	for (uint32_t i = 0; i < pattern->nstates; ++i) {
+		if (pattern->states[i].glob.kind != GLOB_EXACT)
 			return false;
 	}
-	for (uint32_t i = 0; i < pattern->nplaces; ++i) {
+	for (uint32_t i = 0; i < pattern->nstates; ++i) {
 		if (i > 0)
 			strbuf_putc(path, '/');
-		strbuf_puts(path, pattern->pool.bytes + pattern->places[i].glob.bytes);
+		strbuf_puts(path, pattern->pool.bytes + pattern->states[i].glob.bytes);
 	}
 	return true;
-}
-
-/** Append the alternatives that begin at live places, after a separator each.
-    @return how many bytes these are; text may be NULL, to know only that. */
-static size_t add_alternatives(const struct pattern *pattern, const uint64_t *state, bool anchored,
-                               const char *separator, struct strbuf *text)
-{
-	size_t len = 0;
-	for (size_t w = 0; w < pattern->words; ++w) {
-		uint64_t always = pattern->always[w];
-		for (uint64_t live = state[w] & (anchored ? ~always : always); live; live &= live - 1) {
-			const struct place *place = place_of(pattern, w, live);
-			size_t n = place->to - place->from;
-			if (text) {
-				strbuf_puts(text, separator);
-				strbuf_puts(text, anchored ? "/" : "");
-				strbuf_add(text, pattern->text + place->from, n);
-			}
-			len += strlen(separator) + anchored + n;
-			separator = "|";
-		}
-	}
-	return len;
-}
-
-int pattern_rest(const struct pattern *pattern, const uint64_t *state, struct strbuf *text)
-{
-	size_t len = add_alternatives(pattern, state, true, "", NULL);
-	const char *separator = len ? "|" : "";
-	if (len + add_alternatives(pattern, state, false, separator, NULL) > PATTERN_MAX) {
-		errno = E2BIG;
-		return -1;
-	}
-	add_alternatives(pattern, state, true, "", text);
-	add_alternatives(pattern, state, false, separator, text);
-	return 0;
 }
 
 /* Whole paths */
@@ -399,17 +320,17 @@ bool pattern_match(const struct pattern *pattern, const char *path)
 	const char *start = path + strspn(path, "/");
 	const char *end = path + strlen(path), *at = end;
 	bool matches = false;
-	for (uint32_t i = pattern->nplaces; i-- > 0; ) {
-		const struct place *place = &pattern->places[i];
-		if (place->last) {
+	for (uint32_t i = pattern->nstates; i-- > 0; ) {
+		const struct pattern_state *state = &pattern->states[i];
+		if (state->last) {
 			at = end;
 			matches = true;
 		}
 		if (!matches)
 			continue;
 		size_t len = take_last(path, &at);
-		matches = len > 0 && glob_match(&pattern->pool, &place->glob, at, len, NULL);
-		if (matches && place->first && (!place->anchored || at == start))
+		matches = len > 0 && glob_match(&pattern->pool, &state->glob, at, len, NULL);
+		if (matches && state->first && (!state->anchored || at == start))
 			return true;
 	}
 	return false;

@@ -344,7 +344,7 @@ bool search_root_begin(SEARCH *search)
 	struct k_statx st;
 	union new_node new = {.node = {.avoid = AVOID_NONE}};
 	struct node *node = &new.node;
-	if (!pattern_root(search->pattern, node->state)) {
+	if (!pattern_root(search->pattern, node->live)) {
 		search_root_end(search);
 		return true;
 	}

@@ -33,7 +33,7 @@ struct node {
 	uint32_t avoid;           /* AVOID_NONE, or a place in the tree */
 	uint32_t mount;           /* index of its mount */
 	uint64_t self;            /* with FOLLOW: its number among those seen */
-	uint64_t state[];         /* of the pattern: search->words */
+	uint64_t live[];          /* states of the pattern: search->words */
 };
 
 /** A node that is being made: room for any pattern. */

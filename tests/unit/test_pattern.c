@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Patterns: refusals, states, what is left at a mount, and what matching costs.
- * What matches what is in test_pattern_rows.c and test_pattern_random.c.
+ * Patterns: refusals, states, and what matching costs.  What matches what is in
+ * test_pattern_random.c and tests/system/search_rows.py.
  */
 #include "unit.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compile a pattern that is right. */
+/** Compile a valid pattern. */
 static struct pattern *compile(const char *text, unsigned flags)
 {
 	struct pattern *pattern = pattern_compile(text, strlen(text), flags, NULL);
@@ -94,7 +94,8 @@ static void test_limits(void)
 	CU_ASSERT_FALSE(pattern_match(pattern, "x/c"));
 	uint64_t *state = calloc(pattern_words(pattern), sizeof(*state));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(state);
-	CU_ASSERT_EQUAL(pattern_walk(pattern, "x/b", state), PATTERN_MATCH | PATTERN_BELOW);
+	pattern_root(pattern, state);
+	CU_ASSERT_EQUAL(pattern_step(pattern, state, "b", 1, state), PATTERN_MATCH | PATTERN_BELOW);
 	free(state);
 	pattern_free(pattern);
 	CU_ASSERT_PTR_NULL(pattern_compile(text, PATTERN_MAX + 1, 0, &error));
@@ -104,7 +105,7 @@ static void test_limits(void)
 
 /* States */
 
-/** A step by name into state, which becomes the child's. */
+/** A step by name; state becomes that of the child. */
 static unsigned step(const struct pattern *pattern, uint64_t *state, const char *name)
 {
 	return pattern_step(pattern, state, name, strlen(name), state);
@@ -118,7 +119,7 @@ static void test_states(void)
 	CU_ASSERT_EQUAL(pattern_root(pattern, state), PATTERN_BELOW);
 	CU_ASSERT_EQUAL(step(pattern, state, "usr"), PATTERN_BELOW);
 	CU_ASSERT_EQUAL(step(pattern, state, "share"), PATTERN_BELOW);
-	/* What is no directory is not asked what could be below. */
+	/* Nothing is below what is not a directory. */
 	CU_ASSERT_EQUAL(pattern_step(pattern, state, "bin", 3, NULL), 0);
 	CU_ASSERT_EQUAL(pattern_step(pattern, state, "lib", 3, child), 0);
 	CU_ASSERT_EQUAL(child[0], 0);
@@ -130,10 +131,8 @@ static void test_states(void)
 	CU_ASSERT_EQUAL(child[0], 0);
 	/* The name ends where len says. */
 	CU_ASSERT_EQUAL(pattern_step(pattern, state, "x1/rest", 2, NULL), PATTERN_MATCH);
-	CU_ASSERT_EQUAL(pattern_walk(pattern, "/usr//a/bin/x/", state), PATTERN_MATCH);
-	CU_ASSERT_EQUAL(pattern_walk(pattern, "usr/a", state), PATTERN_BELOW);
-	CU_ASSERT_EQUAL(pattern_walk(pattern, "", state), PATTERN_BELOW);
-	CU_ASSERT_EQUAL(pattern_walk(pattern, "usr/a/lib/b/c", state), 0);
+	CU_ASSERT_TRUE(pattern_match(pattern, "/usr//a/bin/x/"));
+	CU_ASSERT_FALSE(pattern_match(pattern, "usr/a/lib/b/c") || pattern_match(pattern, ""));
 	pattern_free(pattern);
 
 	pattern = compile("b/bar|/a", 0);
@@ -151,7 +150,7 @@ static void test_states(void)
 	pattern_free(pattern);
 }
 
-/* One alternative of 200 components: its places move from word to word. */
+/** One alternative of 200 components: its states span several words. */
 static void test_states_wide(void)
 {
 	enum { N = 200 };
@@ -175,54 +174,17 @@ static void test_states_wide(void)
 	CU_ASSERT_TRUE(pattern_match(anchored, path));
 	CU_ASSERT_FALSE(pattern_match(anchored, path + 2));
 	CU_ASSERT_FALSE(pattern_match(suffix, path + 2));
-	/* A name that does not match leaves the suffix its first place alone. */
+	/* A name that does not match leaves only the first state of the suffix. */
 	CU_ASSERT_EQUAL(step(suffix, s, "xx"), PATTERN_BELOW);
 	CU_ASSERT_EQUAL(s[0] | s[1] | s[2] | s[3], 1);
 	pattern_free(anchored);
 	pattern_free(suffix);
 }
 
-static void test_names(void)
-{
-	static const struct {
-		const char *text, *path;
-		size_t max, n;
-		const char *names;   /* in any order, with blanks around */
-	} rows[] = {
-		{"/usr/*/bin/x*", "", 4, 1, " usr "},
-		{"/usr/*/bin/x*", "usr", 4, 0, ""},
-		{"/usr/*/bin/x*", "usr/share", 4, 1, " bin "},
-		{"/usr/*/bin/x*", "usr/share/bin", 4, 0, ""},
-		{"/a|/b|/a/c|/d/*", "", 4, 3, " a b d "},
-		{"/a|/b|/a/c|/d/*", "", 3, 3, " a b d "},
-		{"/a|/b|/a/c|/d/*", "", 2, 0, ""},
-		{"/a|/b|/a/c|/d/*", "a", 4, 1, " c "},
-		{"/a|/*", "", 4, 0, ""},
-		{"/a|b", "", 4, 0, ""},
-		{"a", "", 4, 0, ""},
-		{"/\\*\\|\\?/x", "", 4, 1, " *|? "},
-		{"/a|b/", "", 4, 1, " a "},
-	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
-		struct pattern *pattern = compile(rows[i].text, 0);
-		uint64_t state[1];
-		const char *names[4];
-		CU_ASSERT_TRUE(pattern_walk(pattern, rows[i].path, state) & PATTERN_BELOW);
-		size_t n = pattern_names(pattern, state, names, rows[i].max);
-		CU_ASSERT_EQUAL(n, rows[i].n);
-		for (size_t k = 0; k < n; ++k) {
-			char within[16];
-			snprintf(within, sizeof(within), " %s ", names[k]);
-			CU_ASSERT_PTR_NOT_NULL(strstr(rows[i].names, within));
-		}
-		pattern_free(pattern);
-	}
-}
-
 static void test_literal(void)
 {
 	static const struct {
-		const char *text, *path;   /* NULL: it is none */
+		const char *text, *path;   /* NULL: not a path */
 	} rows[] = {
 		{"/a", "a"}, {"/etc/fstab", "etc/fstab"}, {"\\/a\\/\\b", "a/b"}, {"/\\*\\|\\\\", "*|\\"},
 		{"/a||b/", "a"}, {"/.a", ".a"},
@@ -242,72 +204,6 @@ static void test_literal(void)
 		strbuf_destroy(&path);
 		pattern_free(pattern);
 	}
-}
-
-/* What is left at a mount */
-
-static void test_rest(void)
-{
-	static const struct {
-		const char *text, *path, *rest;
-	} rows[] = {
-		{"tmp/foo", "var/tmp", "/foo|tmp/foo"},   /* the paper's */
-		{"tmp/foo", "var", "tmp/foo"},
-		{"tmp/foo", "", "tmp/foo"},
-		{"foo", "var/tmp", "foo"},
-		{"a/b/c/d", "x/a/b", "/c/d|a/b/c/d"},
-		{"*/*/x", "a/b/c", "/*/x|/x|*/*/x"},
-		{"/var/tmp/foo", "var/tmp", "/foo"},
-		{"/var/*/foo|/var/tmp|bar", "var/tmp", "/foo|bar"},
-		{"/var/*/foo", "usr", ""},
-		{"/var", "var", ""},
-		{"/a/b", "", "/a/b"},
-		{"a\\/[x]\\|\\y/z", "a", "/[x]\\|\\y/z|a\\/[x]\\|\\y/z"},
-		{"a/|b", "a", "b"},
-		{"a||/a/c", "a", "/c|a"},
-	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
-		struct pattern *pattern = compile(rows[i].text, 0);
-		uint64_t state[1];
-		struct strbuf rest;
-		strbuf_init(&rest);
-		pattern_walk(pattern, rows[i].path, state);
-		CU_ASSERT_EQUAL(pattern_rest(pattern, state, &rest), 0);
-		CU_ASSERT_STRING_EQUAL(strbuf_str(&rest), rows[i].rest);
-		strbuf_destroy(&rest);
-		pattern_free(pattern);
-	}
-}
-
-/* What is left can be longer than the pattern, and too long. */
-static void test_rest_too_long(void)
-{
-	enum { N = 400 };
-	char text[2 * N];
-	memset(text, '/', sizeof(text));
-	for (int i = 0; i < N; ++i)
-		text[2 * i] = '*';
-	text[2 * N - 1] = '\0';
-	struct pattern *pattern = compile(text, 0);
-	uint64_t state[N / 64 + 1];
-	struct strbuf rest;
-	strbuf_init(&rest);
-	CU_ASSERT_EQUAL_FATAL(pattern_words(pattern), N / 64 + 1);
-	pattern_root(pattern, state);
-	int deep = 0;
-	while (pattern_rest(pattern, state, &rest) == 0) {
-		struct pattern *left = pattern_compile(rest.data, rest.len, 0, NULL);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(left);
-		pattern_free(left);
-		strbuf_reset(&rest);
-		step(pattern, state, "x");
-		CU_ASSERT_FATAL(++deep < N);
-	}
-	CU_ASSERT_EQUAL(errno, E2BIG);
-	CU_ASSERT_EQUAL(rest.len, 0);
-	CU_ASSERT(deep > PATTERN_MAX / (2 * N) - 2);
-	strbuf_destroy(&rest);
-	pattern_free(pattern);
 }
 
 /* What it costs */
@@ -333,7 +229,7 @@ static uint64_t steps_of(const char *text, unsigned flags, char c, size_t n, con
 	return steps;
 }
 
-/* Patterns that are slow for matchers which go back and try again. */
+/** Patterns that are slow for matchers that backtrack. */
 static void test_linear(void)
 {
 	static const struct {
@@ -373,10 +269,7 @@ static const struct unit_test tests[] = {
 	{"limits", test_limits},
 	{"states", test_states},
 	{"states_wide", test_states_wide},
-	{"names", test_names},
 	{"literal", test_literal},
-	{"rest", test_rest},
-	{"rest_too_long", test_rest_too_long},
 	{"linear", test_linear},
 	{NULL, NULL},
 };
