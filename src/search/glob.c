@@ -149,7 +149,7 @@ static int parse_class(struct parser *p, struct glob_set *set)
 		p->at = end + 2;
 		return 1;
 	}
-	return refuse(p, p->at, "no such class of characters; there are [:alnum:], [:alpha:], "
+	return refuse(p, p->at, "unknown character class; must be one of [:alnum:], [:alpha:], "
 	              "[:blank:], [:cntrl:], [:digit:], [:graph:], [:lower:], [:print:], [:punct:], "
 	              "[:space:], [:upper:] and [:xdigit:]");
 }

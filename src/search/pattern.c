@@ -171,7 +171,7 @@ static int check_text(const char *text, size_t len, unsigned flags, struct patte
 		return EINVAL;
 	}
 	if (len == 0) {
-		error->why = "it is empty; * is every entry";
+		error->why = "it is empty; * matches everything";
 		return EINVAL;
 	}
 	if (len > PATTERN_MAX) {
@@ -181,7 +181,7 @@ static int check_text(const char *text, size_t len, unsigned flags, struct patte
 	}
 	const char *nul = memchr(text, '\0', len);
 	if (nul) {
-		error->why = "it holds a NUL, which no name does";
+		error->why = "it contains a NUL byte";
 		error->at = (size_t)(nul - text);
 		return EINVAL;
 	}

@@ -49,9 +49,9 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
             gm.expect(names == FIND, f"{disable} {args}: {names ^ FIND}")
             gm.expect(result.status == 1, f"{disable} {args}: status {result.status}")
             for name in BLOCKS:
-                gm.expect(f"getmnt: {name}: is on a file system that can block" in result.err.decode(),
+                gm.expect(f"getmnt: {name}: not entered: its file system can block" in result.err.decode(),
                           f"{disable} {args}: {name} is not told: {result.err}")
-        # What can block has no attributes; the others have.
+        # What can block attributes not available; the others have.
         result, rows = search("-m", "--format=jsonl", "*", "t", "--threads=" + threads, env=env)
         rows = [json.loads(row) for row in rows]
         got = {row["path"]: row for row in rows if "error" not in row}
@@ -88,7 +88,7 @@ for disable in ("", "openat2", "statx-mntid", "listmount,openat2", "listmount,op
         gm.expect(names == FIND - ONE - ({"t/mountpoint/file"} if ids else set()), f"{disable} --xdev {args}: {names}")
         gm.expect(result.status == 0 and not result.err, f"{disable} --xdev {args}: {result.status} {result.err}")
     result, _ = search("--xdev", "-o", "SIZE", "*", "t", env=env)
-    told = sorted(f"getmnt: {name}: is on a file system that can block; --blocking enters it" for name in BLOCKS)
+    told = sorted(f"getmnt: {name}: not entered: its file system can block (--blocking enters it)" for name in BLOCKS)
     gm.expect(result.status == 1 and sorted(result.err.decode().splitlines()) == told, f"{disable} --xdev -o SIZE: {result.err}")
     for name in ("one/file", "one/two/file") + (("mountpoint/file",) if "statx" not in disable else ()):
         for args in ((), ("-L",)):

@@ -89,8 +89,8 @@ CLOSED = {"/open", "/stat-dir"} | {path for path in DIRECTORIES if path.startswi
 UNREAD = set(sorted(path for path in PATHS if path.startswith("/read-many/"))[ANSWER:])
 SEEN = {path for path in PATHS if os.path.dirname(path) not in CLOSED} - UNREAD
 STATS = {path for path in SEEN if os.path.basename(path).startswith("stat")}
-MESSAGES = {"open": "cannot be opened", "read": "cannot be read to its end", "stat": "has no attributes",
-            "access": "cannot be judged"}
+MESSAGES = {"open": "cannot be opened", "read": "cannot be read to its end", "stat": "attributes not available",
+            "access": "access cannot be checked"}
 
 
 def search(*args, status=1, **more):
@@ -146,8 +146,8 @@ gm.expect(result.status == 1 and len(result.out.splitlines()) == 2, f"{result.st
 gm.expect(sorted(result.err.decode().splitlines()) == [
     "getmnt: /t/open: cannot be opened: Input/output error",
     "getmnt: /t/read: cannot be read to its end: Input/output error",
-    "getmnt: /t/stat-dir: has no attributes: Input/output error",
-    "getmnt: /t/stat-file: has no attributes: Input/output error"], f"{result.err}")
+    "getmnt: /t/stat-dir: attributes not available: Input/output error",
+    "getmnt: /t/stat-file: attributes not available: Input/output error"], f"{result.err}")
 for args, found, errors in ((("-0",), SEEN, len(CLOSED) + 2), (("-0", "-o", "SIZE,PATH"), SEEN - STATS, len(CLOSED) + 1 + len(STATS))):
     for threads in ("--threads=1", "--threads=4"):
         result = gm.getmnt("search", *args, threads, "*", "/t")

@@ -101,7 +101,7 @@ def check(tops, row, way, by_lines=False):
                        uid=NOBODY if {"R_OK", "W_OK", "X_OK"} & set(flags) else None)
     tag = f"{' '.join(options)}: {row}"
     if expected.startswith("!"):
-        gm.expect(result.status == 1 and b"the pattern" in result.err, f"{tag}: {result.status}, {result.err}")
+        gm.expect(result.status == 1 and b"invalid pattern" in result.err, f"{tag}: {result.status}, {result.err}")
         return
     want = collections.Counter(gm.shown(decode(name)) for name in expected.split(" ") if name != "-")
     if by_lines:

@@ -37,7 +37,7 @@ static void test_refused(void)
 		{"ok|x[a|b]", 4, "without its ]"},
 		{"[a/b]", 0, "neither / nor |"},
 		{"ab[x-c]", 3, "before it begins"},
-		{"[[:digit:][:foo:]]", 10, "no such class"},
+		{"[[:digit:][:foo:]]", 10, "unknown character class"},
 		{"[[.space.]]", 1, "one character"},
 		{"[a-[=xy=]]", 3, "one character"},
 		{"x|ab\\", 4, "backslash"},

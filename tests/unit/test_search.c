@@ -270,7 +270,7 @@ static void test_roots(void)
 	CU_ASSERT_TRUE(readsearch(search) == NULL && errno == 0);
 	closesearch(search);
 
-	/* An error is no first object, and has no attributes, whatever was before it. */
+	/* An error is no first object, and attributes not available, whatever was before it. */
 	snprintf(paths, sizeof(paths), "%s/a/b:%s/nosuch:%s/a/b", top, top, top);
 	for (int first = 0; first < 2; ++first) {
 		int flags = SEARCH_METADATA | SEARCH_INCLUDEROOT | (first ? SEARCH_STOPATFIRST : 0);
@@ -1146,7 +1146,7 @@ static void test_faults(void)
 	end();
 }
 
-/** What a link leads to is judged without faccessat2(2) too; and what cannot be judged is told. */
+/** What a link leads to is judged without faccessat2(2) too; and what access cannot be checked is told. */
 static void test_access_faults(void)
 {
 #ifdef _FORTIFY_SOURCE
@@ -1280,7 +1280,7 @@ static void test_mounted_later(void)
 	struct strbuf text;
 	strbuf_init(&text);
 	search_error_text(&(struct searchent){.errsource = SEARCH_ERR_OPEN, .err = EXDEV}, &text);
-	CU_ASSERT_STRING_EQUAL(strbuf_str(&text), "is on a mount of which it is not known whether it can block; --blocking enters it");
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&text), "not entered: unknown whether its mount can block (--blocking enters it)");
 	strbuf_destroy(&text);
 	close(fuse_fd);
 	fuse_fd = -1;
@@ -1351,7 +1351,7 @@ static void test_hung_later(void)
 
 static const struct unit_test tests[] = {
 	{"faults", test_faults},
-	{"access that cannot be judged", test_access_faults},
+	{"access that access cannot be checked", test_access_faults},
 	{"closed anywhere", test_close_anywhere},
 	{"cancelled", test_cancel},
 	{"symbolic links followed", test_follow},

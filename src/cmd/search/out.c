@@ -218,13 +218,13 @@ static bool cell_link(const struct object *o, struct strbuf *text)
 }
 
 static const struct search_column search_columns[] = {
-	{"ATIME", CT_DECIMAL, SN_METADATA, cell_atime, "time of the last access, in seconds since 1970"},
-	{"BLOCKS", CT_NUMBER, SN_METADATA, cell_blocks, "space that it takes, in units of 512 bytes"},
-	{"BTIME", CT_DECIMAL, SN_METADATA, cell_btime, "time of its creation, where that is known"},
-	{"CTIME", CT_DECIMAL, SN_METADATA, cell_ctime, "time of the last change of its attributes"},
-	{"DEV", CT_STRING, SN_METADATA, cell_dev, "major:minor of the device it is on"},
-	{"GID", CT_NUMBER, SN_METADATA, cell_gid, "number of its group"},
-	{"GROUP", CT_STRING, SN_METADATA | SN_OWNERS, cell_group, "name of its group in /etc/group, or the number"},
+	{"ATIME", CT_DECIMAL, SN_METADATA, cell_atime, "last access, in seconds since 1970"},
+	{"BLOCKS", CT_NUMBER, SN_METADATA, cell_blocks, "disk space, in units of 512 bytes"},
+	{"BTIME", CT_DECIMAL, SN_METADATA, cell_btime, "creation, if known"},
+	{"CTIME", CT_DECIMAL, SN_METADATA, cell_ctime, "last change of the attributes"},
+	{"DEV", CT_STRING, SN_METADATA, cell_dev, "major:minor of the device that contains it"},
+	{"GID", CT_NUMBER, SN_METADATA, cell_gid, "numeric group"},
+	{"GROUP", CT_STRING, SN_METADATA | SN_OWNERS, cell_group, "group name in /etc/group, else the number"},
 	{"INO", CT_NUMBER, SN_METADATA, cell_ino, "inode number"},
 	{"LINK", CT_STRING, SN_TYPE | SN_LINK, cell_link, "where a symbolic link leads"},
 	{"MNT-ID", CT_NUMBER, SN_METADATA | SN_MOUNT, cell_mnt_id, "mount ID: the column ID of getmnt discover"},
@@ -234,11 +234,11 @@ static const struct search_column search_columns[] = {
 	{"NLINK", CT_NUMBER, SN_METADATA, cell_nlink, "number of hard links"},
 	{"PATH", CT_STRING, 0, cell_path, "PATH as it was given, and the path below it"},
 	{"PERMS", CT_STRING, SN_METADATA, cell_perms, "type and permissions, as -rw-r--r--"},
-	{"RDEV", CT_STRING, SN_METADATA, cell_rdev, "major:minor that a device file stands for"},
+	{"RDEV", CT_STRING, SN_METADATA, cell_rdev, "major:minor of a device file"},
 	{"SIZE", CT_NUMBER, SN_METADATA, cell_size, "size in bytes"},
-	{"TYPE", CT_STRING, SN_TYPE, cell_type, "type: b, c, d, f, l, p, s, as of --type"},
-	{"UID", CT_NUMBER, SN_METADATA, cell_uid, "number of its owner"},
-	{"USER", CT_STRING, SN_METADATA | SN_OWNERS, cell_user, "name of its owner in /etc/passwd, or the number"},
+	{"TYPE", CT_STRING, SN_TYPE, cell_type, "type: b, c, d, f, l, p, s, as for --type"},
+	{"UID", CT_NUMBER, SN_METADATA, cell_uid, "numeric owner"},
+	{"USER", CT_STRING, SN_METADATA | SN_OWNERS, cell_user, "owner name in /etc/passwd, else the number"},
 };
 
 enum { NCOLUMNS = sizeof(search_columns) / sizeof(*search_columns) };
@@ -292,7 +292,7 @@ int search_out_columns(struct search_out *out, const char *list)
 		if (i == NCOLUMNS) {
 			char name[80];
 			snprintf(name, sizeof(name), "--output: \"%.*s\"", (int)utf8_cut(list, n < 60 ? n : 60), list);
-			message(name, "no such column; getmnt search -H lists them");
+			message(name, "unknown column; getmnt search -H lists all");
 			return CX_ERROR;
 		}
 		/* An object has each key once. */
@@ -505,20 +505,20 @@ void search_error_text(const struct searchent *e, struct strbuf *text)
 {
 	static const char *const what[] = {
 		[SEARCH_ERR_OPEN] = "cannot be opened", [SEARCH_ERR_READ] = "cannot be read to its end",
-		[SEARCH_ERR_CLOSE] = "was not closed", [SEARCH_ERR_STAT] = "has no attributes",
-		[SEARCH_ERR_ACCESS] = "cannot be judged", [SEARCH_ERR_LIMIT] = "is not entered",
+		[SEARCH_ERR_CLOSE] = "was not closed", [SEARCH_ERR_STAT] = "attributes not available",
+		[SEARCH_ERR_ACCESS] = "access cannot be checked", [SEARCH_ERR_LIMIT] = "is not entered",
 	};
 	const char *last = e->path ? strrchr(e->path, '/') : NULL;
 	if (e->err == EREMOTE && last && fstype_dir_waits("proc", last + 1))
-		strbuf_puts(text, "waits for the process whose memory map it shows; --blocking enters it");
+		strbuf_puts(text, "not entered: reading it waits for a process (--blocking enters it)");
 	else if (e->err == EREMOTE)
-		strbuf_puts(text, "is on a file system that can block; --blocking enters it");
+		strbuf_puts(text, "not entered: its file system can block (--blocking enters it)");
 	else if (e->err == EXDEV && e->errsource == SEARCH_ERR_OPEN)
-		strbuf_puts(text, "is on a mount of which it is not known whether it can block; --blocking enters it");
+		strbuf_puts(text, "not entered: unknown whether its mount can block (--blocking enters it)");
 	else if (e->err == ELOOP && e->errsource == SEARCH_ERR_OPEN)
-		strbuf_puts(text, "leads to itself, or to a directory that it is in, and is not entered");
+		strbuf_puts(text, "not entered: leads to itself or to a directory above it");
 	else if (e->errsource == SEARCH_ERR_LIMIT)
-		strbuf_puts(text, "is deeper than --depth");
+		strbuf_puts(text, "not entered: deeper than --depth");
 	else
 		strbuf_printf(text, "%s: %s", what[e->errsource], strerror(e->err));
 }

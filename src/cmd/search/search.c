@@ -68,31 +68,31 @@ static const char *const sort_words[] = {"name", "inode", NULL};
 static const char access_letters[] = "rwx", type_letters[] = "bcdflps";
 
 static const struct row_option search_rows[] = {
-	{"access", 0, "rwx", "only what we may read, write, execute", .letters = access_letters},
-	{"ahead", 0, NULL, "attributes in the order of inode numbers, many at once"},
-	{"blocking", 0, NULL, "enter also what can block: network file systems, FUSE ..."},
-	{"cached", 0, NULL, "attributes as they are known, without asking a server"},
-	{"color", 0, "[WHEN]", "names in the colours of LS_COLORS: auto, always, never", color_words},
-	{"count", 0, NULL, "print how many there are, and not what"},
-	{"depth", 0, "N", "enter no directory deeper than this"},
-	{"engine", 0, "ENGINE", "how attributes are asked for: auto, sync, bulk", engine_words},
-	{"first", 0, NULL, "end after the first"},
-	{"follow", 'L', NULL, "symbolic links are what they lead to"},
-	{"format", 0, "FORM", "paths, long, json (a document), jsonl (an object a line)", form_words},
-	{"json", 'J', NULL, "a JSON document: --format=json"},
-	{"list-columns", 'H', NULL, "the columns that -o takes"},
-	{"long", 'l', NULL, "a list as of ls -l: --format=long"},
-	{"metadata", 'm', NULL, "columns: type, mode, links, owner, size, time of change, inode"},
-	{"null", '0', NULL, "end each line with a NUL, and escape nothing"},
-	{"output", 'o', "[+]COLUMNS", "print columns, with tabs between them"},
-	{"paper", 0, NULL, "? is zero or one character, as in the paper"},
-	{"period", 0, NULL, "a leading period is matched by a period alone"},
-	{"sort", 0, "name|inode", "what is in a directory in this order", sort_words},
-	{"stats", 0, "[text|json]", "tell what it cost, on standard error", rows_stats_words},
-	{"threads", 0, "N", "threads that read (0: chosen)"},
-	{"type", 0, "LETTERS", "only these: b, c, d, f, l, p, s, as find has them", .letters = type_letters},
+	{"type", 0, "LETTERS", "only these types: b, c, d, f, l, p, s, as in find", .letters = type_letters},
+	{"access", 0, "rwx", "only what you may read, write, execute", .letters = access_letters},
+	{"depth", 0, "N", "enter no directory deeper than N"},
+	{"first", 0, NULL, "stop after the first match"},
 	{"xdev", 0, NULL, "enter no other mount"},
-	{"help", 'h', NULL, "this text"},
+	{"follow", 'L', NULL, "follow symbolic links"},
+	{"blocking", 0, NULL, "enter also what can block: NFS, FUSE ..."},
+	{"long", 'l', NULL, "print a list like ls -l"},
+	{"output", 'o', "[+]COLUMNS", "print columns, separated by tabs"},
+	{"metadata", 'm', NULL, "print type, mode, links, owner, size, time, inode"},
+	{"list-columns", 'H', NULL, "list the columns"},
+	{"count", 0, NULL, "print only the number of matches"},
+	{"null", '0', NULL, "end lines with a NUL, and escape nothing"},
+	{"json", 'J', NULL, "print a JSON document"},
+	{"format", 0, "FORM", "paths, long, json, jsonl (one object per line)", form_words},
+	{"sort", 0, "name|inode", "print the entries of a directory in this order", sort_words},
+	{"color", 0, "[WHEN]", "color names: auto, always, never", color_words},
+	{"period", 0, NULL, "a leading period is matched only by a period"},
+	{"paper", 0, NULL, "? matches zero or one character, as in the paper"},
+	{"threads", 0, "N", "number of threads (0: chosen)"},
+	{"cached", 0, NULL, "use cached attributes, without asking a server"},
+	{"ahead", 0, NULL, "fetch attributes in inode order"},
+	{"engine", 0, "ENGINE", "how to fetch attributes: auto, sync, bulk", engine_words},
+	{"stats", 0, "[text|json]", "print the cost, on standard error", rows_stats_words},
+	{"help", 'h', NULL, "print this help"},
 };
 
 static const struct row_table search_table = {
@@ -102,7 +102,9 @@ static const struct row_table search_table = {
 static void search_help(FILE *out)
 {
 	fputs("Usage:\n getmnt search [options] PATTERN [PATH ...]\n\n"
-	      "Print what matches PATTERN below each PATH (the current directory).\n\nOptions:\n", out);
+	      "Print the objects below PATH (default: .) that match PATTERN.\n\n"
+	      "Examples:\n getmnt search '*.conf' /etc\n"
+	      " getmnt search -l --type=f 'log/*|*.log' /var\n\nOptions:\n", out);
 	rows_help(&search_table, out);
 	fputs("\nDetails: getmnt-search(8).\n", out);
 }
@@ -122,7 +124,7 @@ static int take_number(const char *name, const char *text, unsigned *number)
 {
 	uint64_t value;
 	if (!option_number(text, 1000000, &value))
-		return usage_error(name, "\"%s\": not a number up to 1000000", text);
+		return usage_error(name, "\"%s\": must be a number up to 1000000", text);
 	*number = (unsigned)value;
 	return 0;
 }
@@ -135,11 +137,11 @@ static int take_letters(const char *name, const char *text, const char *letters,
 	for (const char *p = text; *p; ++p) {
 		const char *at = strchr(letters, *p);
 		if (!at && *p != ',')
-			return usage_error(name, "\"%s\": letters of \"%s\" are known", text, letters);
+			return usage_error(name, "\"%s\": must be letters of \"%s\"", text, letters);
 		*set |= at ? bits[at - letters] : 0;
 	}
 	if (!*set)
-		return usage_error(name, "\"%s\": give letters of \"%s\"", text, letters);
+		return usage_error(name, "\"%s\": must be letters of \"%s\"", text, letters);
 	*set |= before;
 	return 0;
 }
@@ -148,8 +150,7 @@ static int take_letters(const char *name, const char *text, const char *letters,
 static int take_form(struct asked *asked, const char *name, int form)
 {
 	if (asked->form >= 0 && asked->form != form)
-		return usage_error(name, "another form of output is asked for as well; give one of --count, "
-		                   "--format, --json, --long");
+		return usage_error(name, "only one of --count, --format, --json and --long may be given");
 	asked->form = form;
 	return 0;
 }
@@ -181,8 +182,8 @@ static int take_option(void *to, const char *name, const char *arg)
 		int status = take_number("--depth", arg, &asked->options.depth);
 		/* To the library that is no bound. */
 		if (status == 0 && asked->options.depth == 0)
-			return usage_error("--depth", "\"%s\": 1 is the least; what is in PATH itself is searched by a pattern of one "
-			                   "component, as '/*'", arg);
+			return usage_error("--depth", "\"%s\": must be at least 1; to search only PATH itself, "
+			                   "use a pattern of one component, as '/*'", arg);
 		return status;
 	}
 	if (strcmp(name, "threads") == 0)
@@ -236,10 +237,10 @@ static int choose_form(const struct asked *asked, struct search_out *out)
 	enum search_form form = asked->form >= 0 ? (enum search_form)asked->form : SF_PATHS;
 	bool json = form == SF_JSON || form == SF_JSONL, columns = asked->columns || asked->metadata;
 	if (columns && (form == SF_LONG || form == SF_COUNT))
-		return usage_error(asked->columns ? "--output" : "--metadata", "not with --%s",
+		return usage_error(asked->columns ? "--output" : "--metadata", "cannot be combined with --%s",
 		                   form == SF_LONG ? "long" : "count");
 	if (asked->nul && form != SF_PATHS)
-		return usage_error("--null", "for paths and columns alone");
+		return usage_error("--null", "only for paths and columns");
 	if (form == SF_PATHS && columns)
 		out->form = form = SF_COLUMNS;
 	bool more = asked->columns && *asked->columns == '+';
@@ -335,7 +336,7 @@ static void print_stats(const struct asked *asked, const struct show *show)
 		return;
 	}
 	stats_calls_text(os);
-	fprintf(stderr, "to read the mounts: %" PRIu64 "\n", counts.mount_calls);
+	fprintf(stderr, "calls calls to read the mounts: %" PRIu64 "\n", counts.mount_calls);
 	fprintf(stderr, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64 ", errors %"
 	        PRIu64 "\nthreads: %" PRIu64 ", time: %.6f s\n", counts.dirs, counts.entries, show->found,
 	        counts.errors, counts.threads, seconds);
@@ -371,8 +372,8 @@ static int run_search(struct show *show)
 		message("search", "it could not go on: %s", strerror(error));
 		flow_release(show->flow);
 	}
-	search_out_end(out, show->found, errors, error ? "the search could not go on"
-	               : errors ? "not all could be examined" : NULL);
+	search_out_end(out, show->found, errors, error ? "the search ended early"
+	               : errors ? "some objects could not be searched" : NULL);
 	return error || errors ? CX_ERROR : CX_OK;
 }
 
@@ -412,7 +413,7 @@ static int refuse(const char *pattern, int flags, int error)
 		                                           &why);
 		size_t shown = utf8_cut(pattern, 60);
 		if (!compiled && errno != ENOMEM)
-			return usage_error("search", "the pattern \"%.*s\"%s, at byte %zu: %s", (int)shown, pattern,
+			return usage_error("search", "invalid pattern \"%.*s\"%s, at byte %zu: %s", (int)shown, pattern,
 			                   pattern[shown] ? "..." : "", why.at, why.why);
 		pattern_free(compiled);
 	}
@@ -438,7 +439,7 @@ int cmd_search(int argc, char **argv)
 		return finish_stdout(false) == 0 ? CX_OK : CX_ERROR;
 	}
 	if (optind == argc)
-		return usage_error("search", "give a pattern, as getmnt search '*.conf' /etc");
+		return usage_error("search", "no pattern given; example: getmnt search '*.conf' /etc");
 	const char *pattern = argv[optind++];
 	static const char *const here[] = {"."};
 	const char *const *roots = optind < argc ? (const char *const *)argv + optind : here;
@@ -446,7 +447,7 @@ int cmd_search(int argc, char **argv)
 
 	for (size_t i = 0; i < nroots; ++i) {
 		if (!*roots[i])
-			return usage_error("search", "an empty PATH; the current directory is \".\"");
+			return usage_error("search", "PATH is empty; the current directory is \".\"");
 	}
 	struct search_out out;
 	struct show show = {.out = &out, .start = os_now()};
