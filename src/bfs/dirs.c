@@ -14,6 +14,8 @@
  */
 #include "bfs/bfs_impl.h"
 
+#include "path/resolve.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -163,37 +165,26 @@ bool bfs_path_is(const struct bfs_at *at, const char *path)
 	return len == 0;
 }
 
-/** Open one name with O_PATH, through no link. */
-static int open_step(struct bfs *bfs, int dirfd, const char *path, bool same_mount)
-{
-	/* Without O_DIRECTORY, which would trigger an automount there. */
-	int flags = O_PATH | O_NOFOLLOW;
-	if (bfs->os->caps & OSC_OPENAT2) {
-		uint64_t resolve = K_RESOLVE_NO_SYMLINKS | (same_mount ? K_RESOLVE_NO_XDEV : 0);
-		return os_openat2(bfs->os, dirfd, path, flags, resolve);
-	}
-	return os_openat(bfs->os, dirfd, path, flags);
-}
-
-/** Open a path below a descriptor, through no link, in pieces that the kernel accepts: single
-    names without openat2.  Modifies path. */
+/** Open a path below a descriptor, through no link: with openat2 in as few pieces as the kernel
+    accepts, else name by name.  Modifies path. */
 static int open_below(struct bfs *bfs, int dirfd, char *path, bool same_mount)
 {
-	bool openat2 = bfs->os->caps & OSC_OPENAT2;
+	uint64_t resolve = K_RESOLVE_NO_SYMLINKS | (same_mount ? K_RESOLVE_NO_XDEV : 0);
 	int at = dirfd;
+	if (!(bfs->os->caps & OSC_OPENAT2))
+		return path_open_below(bfs->os, dirfd, path, NULL, NULL);
 	for (char *piece = path; piece;) {
 		size_t n = strlen(piece);
 		char *cut = NULL;
-		if (!openat2) {
-			cut = strchr(piece, '/');
-		} else if (n >= PATH_MAX) {
+		if (n >= PATH_MAX) {
 			cut = piece + PATH_MAX - 1;
 			while (*cut != '/')
 				--cut;
 		}
 		if (cut)
 			*cut = '\0';
-		int fd = open_step(bfs, at, piece, same_mount);
+		/* Without O_DIRECTORY, which would trigger an automount there. */
+		int fd = os_openat2(bfs->os, at, piece, O_PATH | O_NOFOLLOW, resolve);
 		if (at != dirfd)
 			os_close(bfs->os, at);
 		if (fd < 0)

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Nodes: what is the same for all entries of a directory.  Directories for which it is equal
+ * share a node; its number is the tag that bfs carries.
+ *
+ * Invariants (node_check()):
+ *  - nodes never move and never change, so that workers read them without the lock;
+ *  - a node exists before any directory has its number;
+ *  - its mount is one of search->mount_ids.
+ */
 #include "search/search_impl.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +23,7 @@ size_t search_node_words(const SEARCH *search)
 struct node *search_node_at(const SEARCH *search, uint32_t tag)
 {
 	uint64_t *chunk = atomic_load_explicit(&search->chunks[tag / CHUNK], memory_order_acquire);
+	assert(chunk);
 	return (struct node *)(void *)(chunk + tag % CHUNK * search_node_words(search));
 }
 
@@ -21,12 +32,21 @@ bool search_node_same(const SEARCH *search, const struct node *a, const struct n
 	return memcmp(a, b, search_node_words(search) * sizeof(uint64_t)) == 0;
 }
 
+/** Assert the invariants for a node that has this number.  The lock is held. */
+static void node_check(const SEARCH *search, uint32_t number, const struct node *node)
+{
+	assert(number < search->nnodes && search_node_same(search, search_node_at(search, number), node));
+	assert(node->mount < search->nmounts);
+	(void)search, (void)number, (void)node;
+}
+
 uint32_t search_node_number(SEARCH *search, const struct node *node)
 {
-	uint64_t hash = map64_bytes(MAP64_BYTES, (const char *)node, search_node_words(search) * sizeof(uint64_t)) | 1;
+	size_t size = search_node_words(search) * sizeof(uint64_t);
+	uint64_t hash = map64_bytes(MAP64_BYTES, (const char *)node, size) | 1;
 	uint32_t number = UINT32_MAX;
 	pthread_mutex_lock(&search->lock);
-	/* Another hash is tried for one that is taken by something else. */
+	/* If the hash belongs to another node, try the next. */
 	for (;; hash += 2) {
 		uint32_t old = map64_get(&search->by_hash, hash);
 		if (old == MAP64_NONE) {
@@ -48,8 +68,10 @@ uint32_t search_node_number(SEARCH *search, const struct node *node)
 	if (map64_put(&search->by_hash, hash, search->nnodes) != search->nnodes)
 		goto out;
 	number = search->nnodes++;
-	memcpy(search_node_at(search, number), node, search_node_words(search) * sizeof(uint64_t));
+	memcpy(search_node_at(search, number), node, size);
 out:
+	if (number != UINT32_MAX)
+		node_check(search, number, node);
 	pthread_mutex_unlock(&search->lock);
 	return number;
 }

@@ -2,6 +2,7 @@
 #include "search/search_impl.h"
 
 #include "base/fstypes.h"
+#include "path/resolve.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -33,6 +34,18 @@ static bool literal_here(SEARCH *search, int fd)
 	return false;
 }
 
+/** A step of literal_dir() without openat2(2). */
+static int literal_step(void *arg, int dirfd, const char *name)
+{
+	SEARCH *search = arg;
+	int fd = os_openat(&search->os, dirfd, name, O_PATH | O_NOFOLLOW);
+	if (fd >= 0 && search->flags & SEARCH_XDEV && !literal_here(search, fd)) {
+		os_close(&search->os, fd);
+		return -1;
+	}
+	return fd;
+}
+
 /** Open a directory below the root, through no link.  @return a descriptor,
     which for "." is the root's own; or -1. */
 static int literal_dir(SEARCH *search, const char *path)
@@ -44,23 +57,7 @@ static int literal_dir(SEARCH *search, const char *path)
 		uint64_t resolve = K_RESOLVE_NO_SYMLINKS | (search->flags & SEARCH_XDEV ? K_RESOLVE_NO_XDEV : 0);
 		return os_openat2(os, search->rootfd, path, O_PATH | O_NOFOLLOW, resolve);
 	}
-	char *steps = strdup(path), *save = NULL;
-	int at = steps ? search->rootfd : -1;
-	for (char *step = steps ? strtok_r(steps, "/", &save) : NULL; step && at >= 0;
-	     step = strtok_r(NULL, "/", &save)) {
-		int next = os_openat(os, at, step, O_PATH | O_NOFOLLOW);
-		if (at != search->rootfd)
-			os_close(os, at);
-		at = next;
-		if (at >= 0 && search->flags & SEARCH_XDEV && !literal_here(search, at)) {
-			os_close(os, at);
-			at = -1;
-		}
-	}
-	int error = errno;
-	free(steps);
-	errno = error;
-	return at;
+	return path_open_below(os, search->rootfd, path, literal_step, search);
 }
 
 /** The same with FOLLOW.
