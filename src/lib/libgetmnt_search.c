@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public search: include/getmnt/search.h on top of search/, which knows
- * directories, and of discovery, which knows what must not be touched.
+ * The public search: include/getmnt/search.h, by search/, which reads directories, and discovery,
+ * which knows what must not be touched.
  */
 #include "search/search.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/** Whether a mount is of a file, or may be: where it is, it covers one. */
+/** Whether a mount point is, or may be, a file. */
 static bool covers_file(struct os *os, const struct mount *m, bool unique, bool blocks)
 {
 	struct k_statx st;
@@ -32,14 +32,13 @@ static bool covers_file(struct os *os, const struct mount *m, bool unique, bool 
 	       || !(st.mask & K_STATX_TYPE) || !S_ISDIR(st.mode) || os_statx_mnt_id(&st, unique) != m->key;
 }
 
-/** Whether owners are others on a mount than in its file system, or may be. */
+/** Whether a mount has, or may have, an ID mapping. */
 static bool is_idmapped(const struct mount *m)
 {
 	return !m->vfs_opts || strstr(m->vfs_opts, "idmapped");
 }
 
-/** Add a mount whose file system can be asked for many inodes at once.
-    @return 0, or -1.  Errors: ENOMEM. */
+/** Add a mount, if its file system has a bulk interface.  @return 0, or -1.  Errors: ENOMEM. */
 static int bulk_add(struct search_bulk *bulk, struct map64 *devs, const struct mount *m)
 {
 	bool xfs = m->fstype && strcmp(m->fstype, "xfs") == 0;
@@ -56,12 +55,8 @@ static int bulk_add(struct search_bulk *bulk, struct map64 *devs, const struct m
 	return i == MAP64_NONE || map64_put(&bulk->by_mount, m->key, i) == MAP64_NONE ? -1 : 0;
 }
 
-/**
- * See which mounts are of a file system that can be asked for many inodes at
- * once: those without an ID mapping, on which no file is covered by a mount.
- *
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Find the mounts whose file system has a bulk interface, which have no ID mapping, and on which
+    no file is covered by a mount.  @return 0, or -1.  Errors: ENOMEM. */
 static int bulk_read_mounts(struct os *os, const struct discovery *d, bool unique, struct search_bulk *bulk)
 {
 	int rc = 0;
@@ -81,10 +76,10 @@ static int bulk_read_mounts(struct os *os, const struct discovery *d, bool uniqu
 }
 
 /**
- * See which mounts can block, by the table alone.  Where there is no table no
- * other mount is known, so that none is entered.
+ * Find the mounts that can block, by the table only.  Without a table no mount is known, and none
+ * is entered.
  *
- * @bulk  Those that can be asked for many inodes at once; or NULL.
+ * @bulk [out]  The mounts with a bulk interface; or NULL.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 static int mounts_read(struct os *os, struct search_mounts *mounts, struct search_bulk *bulk)
@@ -127,14 +122,14 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, struct searc
 }
 
 enum {
-	/* The first version had all up to this; members are only added behind it. */
+	/* The first version ended here; members are only added after it. */
 	OPTIONS_LEAST = offsetof(struct search_options, reserved) + sizeof((struct search_options){0}.reserved),
 	OPTIONS_MOST = 4096,
 };
 _Static_assert(OPTIONS_LEAST % _Alignof(struct search_options) == 0, "no member may be added where nobody wrote");
 
-/** Take options, which may be of another version.
-    @return 0, or -1.  Errors: EINVAL; E2BIG: more is asked for than is known. */
+/** Copy options, which may be of another version.
+    @return 0, or -1.  Errors: EINVAL; E2BIG: an unknown member is set. */
 static int options_take(struct search_options *own, const struct search_options *options)
 {
 	const unsigned char *bytes = (const unsigned char *)options;
@@ -160,7 +155,7 @@ static int mounts_again(struct os *os, struct search_mounts *now)
 	return mounts_read(os, now, NULL);
 }
 
-/** searchv(), in a thread that is not cancelled. */
+/** searchv(), in a thread that cannot be canceled. */
 static SEARCH *search_begin(const char *const roots[], size_t n, const char *pattern,
                             const struct search_options *options)
 {
@@ -179,7 +174,7 @@ static SEARCH *search_begin(const char *const roots[], size_t n, const char *pat
 	if (mounts_read(&os, &mounts, by_bulk ? &bulk : NULL) != 0)
 		return NULL;
 	mounts.again = mounts_again;
-	/* Without one of its mounts it knows nothing of mount IDs. */
+	/* Without such a mount it does not know which IDs to use. */
 	struct search_bulk *known = bulk.n > 0 ? &bulk : NULL;
 	if (own.blocking)
 		search_mounts_destroy(&mounts);

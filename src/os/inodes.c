@@ -31,7 +31,7 @@ static struct k_statx_time time_of(int64_t sec, uint32_t nsec)
 
 static void take_xfs(struct os_inode *inode, const struct k_xfs_bulkstat *stat)
 {
-	/* Of all else a file's block size, or more, is another. */
+	/* Any other flag changes the block size, or more. */
 	const uint64_t known = K_XFS_XFLAG_PREALLOC | K_XFS_XFLAG_IMMUTABLE | K_XFS_XFLAG_APPEND
 	                       | K_XFS_XFLAG_SYNC | K_XFS_XFLAG_NOATIME | K_XFS_XFLAG_NODUMP
 	                       | (uint32_t)K_XFS_XFLAG_HASATTR;
@@ -69,7 +69,7 @@ static ssize_t ask_xfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_
 		if (stats[i].nlink > 0)
 			take_xfs(&inodes[told++], &stats[i]);
 	}
-	/* Whatever it says, there is an end. */
+	/* Make sure that there is an end. */
 	*next = ask->ocount > 0 && ask->ino > *next ? ask->ino : last + 1;
 	return (ssize_t)told;
 }
@@ -103,9 +103,8 @@ static void take_btrfs(struct os_inode *inode, uint64_t ino, const struct k_btrf
 }
 
 /*
- * Keys of a tree are (number, type, offset), and an inode's first item is the
- * one that is wanted.  All others between come along, so that after any item
- * of an inode the next one is gone on with.
+ * Keys of the tree are (number, type, offset); the first item of an inode is the one needed.  Other
+ * items are returned too, so after any item of an inode the next inode is asked for.
  */
 static ssize_t ask_btrfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_t last,
                          struct os_inode *inodes, size_t n)
@@ -163,7 +162,7 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf, str
 	}
 	if (os_fstatfs(os, fd, &fs) != 0)
 		return -1;
-	/* Another file system might take the number for a request of its own. */
+	/* Another file system might use this number for another request. */
 	if ((uint32_t)fs.f_type != (of == OS_INODES_XFS ? K_XFS_SUPER_MAGIC : K_BTRFS_SUPER_MAGIC)) {
 		errno = ENOTTY;
 		return -1;

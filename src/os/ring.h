@@ -16,8 +16,8 @@ struct os_ring;
 /**
  * Make a ring.
  *
- * @entries  Calls under way at most; a power of two.
- * @workers  Threads of the kernel's for them, at most (5.15).
+ * @entries  Requests at a time, at most; a power of two.
+ * @workers  Threads of the kernel for them, at most (5.15).
  * @return it, or NULL.  Ownership: os_ring_free().
  * Errors: ENOSYS (not in this kernel, before 5.6 among them, or disabled),
  *         EPERM (refused: sysctl, seccomp), ENOMEM, EMFILE, ENFILE.
@@ -25,28 +25,26 @@ struct os_ring;
  */
 struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers);
 
-/** Free a ring; NULL is fine. */
+/** Free a ring; NULL is allowed. */
 void os_ring_free(struct os *os, struct os_ring *ring);
 
-/** A name to be opened, and what came of it. */
+/** A name to open, and the result. */
 struct os_ring_open {
 	int dirfd;
 	const char *name;
-	int fd;                   /* [out] the caller's to close; or -1: open it by os_openat2(),
-	                             which tells why where it cannot be */
+	int fd;                   /* [out] to be closed by the caller; or -1: use os_openat2(),
+	                             which returns the reason */
 };
 
 /**
- * Open several names that the kernel has in its cache (5.12; directories with
- * O_DIRECTORY from 6.5, and 5.15.127 and 6.4.11, on: before, none of them is opened, or
- * each by a thread of the kernel's).
+ * Open several names that the kernel has in its cache (5.12; directories with O_DIRECTORY from
+ * 6.5, 5.15.127 and 6.4.11 on: before, none is opened, or each by a thread of the kernel).
  *
- * No name is looked up on a disk or at a server; to open what it stands for can wait
- * for one (FUSE), as in openat2(2).
+ * No name is looked up on a disk or a server; opening the object may wait for one (FUSE), as in
+ * openat2(2).
  *
- * @flags, resolve  As os_openat2() has them, for all.
- * @opens   Any number of them.
- * @return 0; or -1: free the ring, which is of no use.  In either case each is open, or
+ * @flags, resolve  As for os_openat2(), for all.
+ * @return 0; or -1: free the ring, which cannot be used.  In either case each name is open, or
  *         its fd is -1.
  * Source: openat2(2), RESOLVE_CACHED; io_uring_enter(2).
  */

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A name on the way to a place.  Node 0 is none, node 1 the root. */
+/** A name on the path to a place.  Node 0 is none, node 1 the root. */
 struct avoid_node {
 	char *name;
 	size_t len;
-	uint64_t lens;            /* of its children's names: bits; 0: it has none */
+	uint64_t lens;            /* bits: lengths of the names of its children; 0: none */
 	uint32_t parent;
 	bool here;
 };
@@ -19,19 +19,18 @@ struct avoid_node {
 struct avoid {
 	struct avoid_node *nodes;
 	uint32_t n, size;
-	struct map64 children;    /* hash of a node and a name -> the first of that hash */
+	struct map64 children;    /* hash of a node and a name -> the child */
 };
 
 enum { ROOT = 1 };
 
-/** The bit of a name's length. */
+/** The bit for the length of a name. */
 static uint64_t len_bit(size_t len)
 {
 	return (uint64_t)1 << len % 64;
 }
 
-/** The hash of a name in the directory of a node; what is next to it is tried for one that is
-    taken by something else. */
+/** The hash of a name in the directory of a node; if it belongs to another, the next is tried. */
 static uint64_t child_hash(uint32_t node, const char *name, size_t len)
 {
 	return map64_bytes(MAP64_BYTES ^ node * 0x9e3779b97f4a7c15u, name, len);
@@ -66,7 +65,7 @@ void avoid_free(struct avoid *avoid)
 
 uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, size_t len)
 {
-	/* Most names are of another length than those of the few that are there. */
+	/* Most names have another length than the few children. */
 	if (node == AVOID_NONE || !(avoid->nodes[node].lens & len_bit(len)))
 		return AVOID_NONE;
 	for (uint64_t hash = child_hash(node, name, len);; ++hash) {
@@ -102,7 +101,7 @@ static uint32_t avoid_child(struct avoid *avoid, uint32_t node, const char *name
 	return avoid->n++;
 }
 
-/** Go down a path; where the tree ends, add to `make` if that is given. */
+/** Walk along a path; where the tree ends, add nodes to `make`, unless it is NULL. */
 static uint32_t avoid_go(const struct avoid *avoid, const char *path, struct avoid *make)
 {
 	uint32_t node = ROOT;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Places that a search must not touch: mount points of what can block, as a
- * tree of names, so that a directory costs nothing unless one lies below it,
- * and then a name a step, however many of them lie there.
+ * Places that a search must not touch: mount points of what can block, as a tree of names.  A
+ * directory costs nothing unless a place lies below it, and then one look-up for each name.
  * Pure.
  */
 #ifndef GM_SEARCH_AVOID_H
@@ -12,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** No place to be avoided lies here or below. */
+/** No place lies here or below. */
 #define AVOID_NONE 0
 
 struct avoid;
@@ -20,26 +19,25 @@ struct avoid;
 /** Make an empty tree.  @return it, or NULL.  Errors: ENOMEM. */
 struct avoid *avoid_new(void);
 
-/** Free a tree; NULL is fine. */
+/** Free a tree; NULL is allowed. */
 void avoid_free(struct avoid *avoid);
 
 /** Add an absolute path.  @return 0, or -1.  Errors: ENOMEM. */
 int avoid_add(struct avoid *avoid, const char *path);
 
-/** Where an absolute path stands in the tree: AVOID_NONE or a node. */
+/** The node of an absolute path, or AVOID_NONE. */
 uint32_t avoid_find(const struct avoid *avoid, const char *path);
 
-/** Where a name in the directory of a node stands: AVOID_NONE or a node. */
+/** The node of a name in the directory of a node, or AVOID_NONE. */
 uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, size_t len);
 
-/** Whether something below a node is to be avoided. */
+/** Whether a place lies below a node. */
 bool avoid_below(const struct avoid *avoid, uint32_t node);
 
-/** Whether a node is itself a place to be avoided. */
+/** Whether a node is a place itself. */
 bool avoid_here(const struct avoid *avoid, uint32_t node);
 
-/** The place to be avoided that an absolute path is or lies below, the nearest; AVOID_NONE:
-    none. */
+/** The nearest place that an absolute path is or lies below; AVOID_NONE: none. */
 uint32_t avoid_cover(const struct avoid *avoid, const char *path);
 
 #endif

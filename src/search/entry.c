@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Entries: matched, put out and entered, in any thread.
+ *
+ * An object is put out as a line, if the caller takes lines and the line is short, else as a
+ * record.  The prefix of lines is the escaped path of the directory.
+ */
 #include "search/search_impl.h"
 
 #include <dirent.h>
@@ -11,23 +17,23 @@
 
 enum {
 	ACCESS_FLAGS = SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK,
-	LINES_PATH = 512,         /* bytes of a directory's path that are repeated for
-	                             each entry; of a longer one records are less */
-	LINES_SIZE = 32 * 1024,   /* bytes of a directory's lines; the rest of it is
-	                             records, as soon as one is less than a line */
+	LINES_PATH = 512,         /* bytes of the longest directory path for lines, which repeat
+	                             it; records do not */
+	LINES_SIZE = 32 * 1024,   /* bytes of lines of a directory; the rest becomes records,
+	                             once a record is shorter than a line */
 };
 
-/* The note of a directory that is being read: where its lines begin in the text of
-   the whole, plus one. */
+/* Values of run_start: where the lines of the directory begin in the text of the batch, plus
+   one; or these. */
 static const uint64_t NO_RUN = 0, NO_LINES = UINT64_MAX;
 
-/** Whether objects are put out as lines. */
+/** Whether objects of the directory are put out as lines. */
 static bool lines_go_on(const struct bfs_scratch *scratch)
 {
 	return scratch->output->run_start != NO_RUN && scratch->output->run_start != NO_LINES;
 }
 
-/** Put out a record.  @target may be NULL. */
+/** Put out a record.  @target  May be NULL. */
 static void put(struct bfs_scratch *scratch, const struct record *record, const struct k_statx *st,
                 const char *name, const char *target)
 {
@@ -50,7 +56,7 @@ void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len,
 	}, NULL, name, NULL);
 }
 
-/** Write a path as it is written in lines. */
+/** Escape a path for lines. */
 static void escape_whole(const SEARCH *search, struct strbuf *path)
 {
 	struct strbuf escaped;
@@ -62,11 +68,11 @@ static void escape_whole(const SEARCH *search, struct strbuf *path)
 	strbuf_destroy(&escaped);
 }
 
-/** Begin with lines of what is in a directory: have its path at hand. */
+/** Begin the lines of a directory: make the prefix. */
 static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at)
 {
 	struct strbuf *path = &scratch->output->path_prefix.text;
-	/* Often it is beside the one before. */
+	/* Often it has the same parent as the one before. */
 	if (scratch->output->path_prefix.of != at->parent) {
 		struct bfs_at parent = {.parent = at->parent, .dir = "", .name = ""};
 		strbuf_reset(path);
@@ -93,14 +99,14 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 	scratch->output->run_start = lines ? scratch->output->batch_done.text.len + 1 : NO_LINES;
 }
 
-/** The same where there may be need of it: in a directory that none were begun for. */
+/** Begin the lines of a directory, unless that was done, or there are none. */
 static void lines_may_begin(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at)
 {
 	if (search->more.lines && !search->more.count && scratch->output->run_start == NO_RUN)
 		lines_begin(search, scratch, at);
 }
 
-/** Copy by blocks what is mostly short: on both sides a whole one more has room. */
+/** Copy in blocks, which is faster for short text; both sides have room for one block more. */
 static char *copy_blocks(char *to, const char *from, size_t len)
 {
 	for (size_t i = 0; i < len; i += BFS_SLACK)
@@ -108,9 +114,8 @@ static char *copy_blocks(char *to, const char *from, size_t len)
 	return to + len;
 }
 
-/** Put out objects as lines.
-    @slack  Behind each name BFS_SLACK bytes may be read.
-    @return how many: all, unless that is enough of the directory's. */
+/** Put out objects as lines.  @slack  BFS_SLACK bytes after each name may be read.
+    @return how many: all, unless LINES_SIZE is reached. */
 static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
                         const struct bfs_entry *entries, size_t n, bool slack)
 {
@@ -128,14 +133,14 @@ static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
 		to = slack ? copy_blocks(to, entries[i].name, entries[i].len) : mempcpy(to, entries[i].name, entries[i].len);
 		*to++ = end;
 	}
-	*to = '\0';   /* which the last block may have overwritten */
+	*to = '\0';   /* the last block may have overwritten it */
 	scratch->output->batch_done.n += put;
 	if (size >= LINES_SIZE)
 		scratch->output->run_start = NO_LINES;
 	return put;
 }
 
-/** Put out an object as a line that is more than its path. */
+/** Put out an object as a line made by the caller. */
 static void put_line(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_entry *entry,
                      const struct k_statx *st)
 {
@@ -152,7 +157,7 @@ static void put_line(const SEARCH *search, struct bfs_scratch *scratch, const st
 		scratch->output->run_start = NO_LINES;
 }
 
-/** Whether objects of a type are wanted; of one not known, not yet. */
+/** Whether objects of a type are wanted, or may be. */
 static bool type_wanted(const SEARCH *search, uint8_t type)
 {
 	return !search->more.types || type == DT_UNKNOWN || search->more.types & 1u << type;
@@ -166,7 +171,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 		return;
 	if (search->access && entry->type != DT_LNK
 	    && os_access(scratch->os, fd, name, search->access) != 0) {
-		/* These say no.  All else is no answer, also that it is gone. */
+		/* These mean no; other errors are reported. */
 		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ETXTBSY)
 			search_put_error(scratch, entry->name, entry->len, SEARCH_ERR_ACCESS, errno);
 		return;
@@ -194,14 +199,14 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
 {
 	uint64_t id = search->os.caps & OSC_STATX_MNT_ID ? os_statx_mnt_id(st, search->unique) : 0;
-	/* To enter it would mount something. */
+	/* Entering it would mount something. */
 	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
 		return true;
 	return id && search->root_mount ? id != search->root_mount
 	                                : makedev(st->dev_major, st->dev_minor) != search->root_dev;
 }
 
-/** The state of a node as one word: with more, a hash of them. */
+/** The live states of a node as one word, or a hash of them. */
 static uint64_t node_state(const SEARCH *search, const struct node *node)
 {
 	return search->words == 1 ? node->live[0]
@@ -233,7 +238,7 @@ int search_enter_once(SEARCH *search, const struct node *from, struct node *chil
 	return fresh ? 0 : EEXIST;
 }
 
-/** Have a directory entered.  @st  With FOLLOW.  @return the verdict. */
+/** Enter a directory, if possible.  @st  With FOLLOW.  @return the verdict. */
 static enum bfs_verdict enter(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                               const char *name, size_t len, const struct node *from,
                               struct node *child, const struct k_statx *st)
@@ -274,12 +279,12 @@ void search_place_of(const SEARCH *search, const struct bfs_at *at, struct strbu
 	dir.name = "";
 	strbuf_add(place, search->place.data, search->place.len);
 	bfs_path(&dir, place);
-	/* "/" and "/", or an end that is one. */
+	/* The root directory, or a trailing slash. */
 	while (place->len > 1 && place->data[place->len - 1] == '/')
 		place->data[--place->len] = '\0';
 }
 
-/** Leave a directory behind a link to be searched. */
+/** Put out a link to a directory that is to be searched. */
 static void put_link(SEARCH *search, struct bfs_scratch *scratch, const char *name, size_t len,
                      int depth, const struct node *child, const struct strbuf *target)
 {
@@ -311,7 +316,7 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
 	int rc = fd < 0 ? -1 : os_statx(os, fd, "", flags | AT_EMPTY_PATH, mask, &st);
 	int error = rc == 0 ? 0 : errno;
 	bool dangling = error == ENOENT || error == ENOTDIR || error == ELOOP;
-	/* What leads nowhere is a link; so is what leads to itself, which is told. */
+	/* A dangling link is a link; one that leads to itself is also an error. */
 	if (error == ELOOP)
 		search_put_error(scratch, entry->name, len, SEARCH_ERR_OPEN, error);
 	if (dangling && does & PATTERN_MATCH)
@@ -344,7 +349,7 @@ out:
 	os_close(os, fd);
 }
 
-/** With FOLLOW: a link in a directory that is being read. */
+/** With FOLLOW: a link in the directory that is being read. */
 static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch,
                                      const struct bfs_at *at, const struct bfs_entry *entry,
                                      const struct node *node, struct node *child, unsigned does)
@@ -359,7 +364,7 @@ static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch
 	return BFS_SKIP;
 }
 
-/** Put out objects of which no more is to be known. */
+/** Put out objects that need no attributes. */
 static void put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                       const struct bfs_entry *entries, size_t n)
 {
@@ -380,7 +385,7 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 {
 	SEARCH *search = arg;
 	const struct node *node = search_node_at(search, at->tag);
-	/* Of what lies here something may not be touched: each is looked up. */
+	/* Some entries here must not be touched: check each. */
 	if (avoid_below(search->mounts.avoid, node->avoid)
 	    || atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return 0;
@@ -415,7 +420,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	                : pattern_step(search->pattern, node->live, entry->name, len, dir ? child->live : NULL);
 	if (does == 0)
 		return BFS_SKIP;
-	/* What a link that is followed leads to is not known yet. */
+	/* The target of a link that is followed is not known yet. */
 	bool object = does & PATTERN_MATCH
 	              && (type_wanted(search, entry->type) || (follow && entry->type == DT_LNK));
 	bool below = does & PATTERN_BELOW && dir;
@@ -423,14 +428,14 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		return BFS_SKIP;
 	if (object)
 		lines_may_begin(search, scratch, at);
-	/* Most objects are this, and nothing more. */
+	/* The most frequent case. */
 	if (!dir && search->flags & SEARCH_METADATA && !avoid_below(search->mounts.avoid, node->avoid))
 		return BFS_LOOK;
 	child->mount = node->mount;
 	child->self = node->self;
 	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);
 	if (avoid_here(search->mounts.avoid, child->avoid)) {
-		/* Its name is known; nothing else can be asked.  With XDEV nobody wants to enter it. */
+		/* Only its name is known.  With XDEV it would not be entered anyway. */
 		bool named = search->more.optional || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS));
 		below = below && !(search->flags & SEARCH_XDEV);
 		if (object && named)
@@ -441,7 +446,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	}
 	if (follow && entry->type == DT_LNK)
 		return follow_entry(search, scratch, at, entry, node, child, does);
-	/* Of an entry that may have to be followed or seen, or be elsewhere, more must be known. */
+	/* These need statx: unknown types, and directories with FOLLOW or examined for XDEV. */
 	bool unknown = entry->type == DT_UNKNOWN
 	               || ((follow || search->xdev_looks) && below && entry->type == DT_DIR);
 	bool type = search->access || search->more.type || search->more.types || follow;
@@ -463,9 +468,9 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	struct node *child = &new.node;
 	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return BFS_END_ALL;
-	/* What waited while the directory was put aside has passed no search_entry() since. */
+	/* Entries that waited in a paused directory did not pass search_entry() in this part. */
 	lines_may_begin(search, scratch, at);
-	/* Of what cannot be entered, objects alone are looked at. */
+	/* Of what cannot be entered, only matches get here. */
 	bool leaf = entry->type != DT_DIR && entry->type != DT_UNKNOWN && !(search->flags & SEARCH_FOLLOW);
 	if (leaf && error == 0 && st->mask & K_STATX_TYPE && IFTODT(st->mode) == entry->type) {
 		search_put_object(search, scratch, entry, search->flags & SEARCH_METADATA ? st : NULL, scratch->fd,
@@ -478,8 +483,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);
 	if (error == 0 && !(st->mask & K_STATX_TYPE))
 		error = EACCES;
-	/* It was looked at but to see where it is, or how to show it: its name is known all the
-	   same.  What is below it, if something can be, is not. */
+	/* Attributes were needed only to enter or to color it: its name can be put out. */
 	bool named = entry->type == DT_DIR && !(search->flags & (SEARCH_METADATA | SEARCH_FOLLOW));
 	named |= search->more.optional && error != ENOENT;
 	if (error != 0 && named) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Symbolic links of a search, followed by hand: name by name, so that nothing
- * on the way is touched that can block, and no automount is triggered; and the
- * directories that were seen, so that none is entered for ever.
+ * Following symbolic links name by name, so that nothing that can block is touched and no
+ * automount is triggered; and the directories seen, so that none is entered again and again.
  */
 #ifndef GM_SEARCH_FOLLOW_H
 #define GM_SEARCH_FOLLOW_H
@@ -16,71 +15,69 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What is known of a mount: that it can block, or else where its directories end. */
+/** What is known of a mount: that it can block, or where its directories end. */
 enum mount_known {
 	MOUNT_BLOCKS,
-	MOUNT_ENDS_READ,          /* where a read gives nothing */
-	MOUNT_ENDS_LAST_POS,      /* at K_LAST_POS too */
+	MOUNT_ENDS_READ,          /* where a read returns nothing */
+	MOUNT_ENDS_LAST_POS,      /* also at K_LAST_POS */
 };
 
 /** What is known of the mounts. */
 struct search_mounts {
-	struct avoid *avoid;      /* points of mounts that can block; owned */
+	struct avoid *avoid;      /* mount points of what can block; owned */
 	struct map64 known;       /* mount ID -> enum mount_known */
-	bool unique;              /* these are 64-bit IDs */
-	/* Read them as they are now; or NULL.  @return 0, or -1.  Errors: ENOMEM. */
+	bool unique;              /* mount IDs have 64 bits */
+	/* Read the mounts again; or NULL.  @return 0, or -1.  Errors: ENOMEM. */
 	int (*again)(struct os *os, struct search_mounts *now);
-	/* One that can block is entered: that of a root, which was named. */
+	/* A mount that can block, and is entered since a root is on it. */
 	uint32_t entered;         /* its place in avoid, or AVOID_NONE */
-	uint64_t entered_id;      /* its mount ID; 0: not known */
+	uint64_t entered_id;      /* its mount ID; 0: unknown */
 };
 
-/** Free what it holds. */
+/** Free its members. */
 void search_mounts_destroy(struct search_mounts *mounts);
 
-/** Why a mount may not be entered: EREMOTE: it can block; EXDEV: it is not known, since it was
-    made after the mounts were read.  0: it may; so may any where mount IDs are not told. */
+/** Why a mount may not be entered: EREMOTE: it can block; EXDEV: it is unknown, since it was made
+    after the mounts were read.  0: it may, as may all without mount IDs. */
 int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os, uint64_t id);
 
-/** Whether a mount is one whose directories have nothing at K_LAST_POS. */
+/** Whether K_LAST_POS is the end of the directories of a mount. */
 bool search_mounts_last_pos(const struct search_mounts *mounts, const struct os *os, uint64_t id);
 
-/** Whether a name in a directory is that of one that waits to be read: fstype_dir_waits().
-    The directory is one that may be touched. */
+/** Whether reading a name in a directory, which may be touched, can wait: fstype_dir_waits(). */
 bool search_dir_waits(struct os *os, int dirfd, const char *name);
 
 /**
- * Follow a path from a directory, through links but no magic ones.
+ * Resolve a path from a directory, through links; magic links by their text.
  *
  * @mounts
  *         NULL: everything may be touched.
  * @dirfd
  *         Where a relative path begins.
  * @place
- *         The path of that directory from "/", through no link; "" where it is
- *         not known: then the path leads to no other mount but from "/".
- *         [out] that of what was reached; not to be used after a failure.
+ *         The path of that directory from "/", without links; "": unknown, and the path leads
+ *         to other mounts only from "/".  [out] that of the result; undefined after an error.
  * @target
  *         The path.
- * @return a descriptor made with O_PATH, of what is no link, or -1.
- * Errors: EREMOTE: the path leads to, or through, a mount that can block, and is
- *         not the one that is entered.  EXDEV: the mount is not known.  ELOOP: more than 40 links.  ENAMETOOLONG, ENOMEM, those
- *         of openat2(2).
+ * @return a descriptor made with O_PATH, not of a link, or -1.
+ * Errors: EREMOTE: the path leads to or through a mount that can block and is not the one that
+ *         is entered.  EXDEV: the mount is unknown.  ELOOP: more than 40 links.
+ *         ENAMETOOLONG, ENOMEM, those of openat2(2).
  */
 int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
                 struct strbuf *place, const char *target);
 
-/** What makes a directory one and the same, and another of its kind. */
+/** What identifies a directory, and the search in it. */
 struct seen_dir {
 	uint64_t mount, dev, ino;
-	uint64_t state;           /* of the search there */
-	uint32_t parent;          /* its number among those seen; or SEEN_NONE */
+	uint64_t state;           /* the live states of the pattern there */
+	uint32_t parent;          /* the number of its parent; or SEEN_NONE */
 };
 
 /** No directory. */
 #define SEEN_NONE UINT32_MAX
 
-/** Directories that were seen, each with a number from 0 on. */
+/** The directories seen, numbered from 0. */
 struct seen {
 	struct seen_dir *dirs;
 	uint32_t n, size;
@@ -90,17 +87,17 @@ struct seen {
 /** Make an empty set. */
 void seen_init(struct seen *seen);
 
-/** Free its memory; it is empty then. */
+/** Free its memory, and make it empty. */
 void seen_destroy(struct seen *seen);
 
-/** Whether a directory is the one of this number, or one above it. */
+/** Whether a directory is the one with this number, or an ancestor of it. */
 bool seen_above(const struct seen *seen, uint32_t number, const struct seen_dir *dir);
 
 /**
  * Add a directory, unless it was seen in the same state.
  *
  * @fresh [out]
- *         Whether it was not.
+ *         Whether it was added.
  * @return its number; or SEEN_NONE.  Errors: ENOMEM.
  */
 uint32_t seen_add(struct seen *seen, const struct seen_dir *dir, bool *fresh);

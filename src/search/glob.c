@@ -2,24 +2,23 @@
 /*
  * One component of a pattern, and one name.
  *
- * A component becomes tokens, one for each character or wildcard.  What is
- * literal at its beginning and end is taken off, to be compared as bytes, and
- * most patterns are done with that.  What is between is one of three things:
+ * A component becomes tokens, one for each character or wildcard.  The literal text at its
+ * beginning and end is compared as bytes, which is all that most patterns need.  What is between
+ * is one of three kinds:
  *
  *   words   stars and literal text: each word is searched for in turn
- *   stars   stars and tokens that take one character each: what follows a star
- *           is tried at each character until it fits
- *   nfa     there is a `?` that may be none: an automaton, the set of tokens
- *           that may be next, moved on by each character
+ *   stars   stars and tokens of one character each: what follows a star is tried at each
+ *           character until it matches
+ *   nfa     there is a `?` for one character or none: an automaton, the set of tokens that may
+ *           be next, advanced by each character
  *
- * In the first two the leftmost place is always the best, since the next star
- * can take all that is behind it; so no star is gone back to but the last, and
- * nothing costs more than the name's length times the pattern's.
+ * In the first two the leftmost match is always the best, since the next star can take all that
+ * follows; so only the last star is ever retried, and the cost is at most the length of the name
+ * times that of the pattern.
  *
- * Comparing bytes is comparing characters only while the literal is valid
- * UTF-8: then it begins and ends between characters wherever it is found.
- * Bytes that are none (codes from GLOB_RAW on) stay tokens, or
- * `\xc3*` would match the first half of an é.
+ * Bytes can be compared instead of characters only if the literal is valid UTF-8: then it begins
+ * and ends between characters wherever it is found.  Invalid bytes (codes from GLOB_RAW on) stay
+ * tokens, or `\xc3*` would match the first half of an é.
  */
 #include "search/glob.h"
 
@@ -29,7 +28,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A token: what it is, and a character or the number of a set. */
+/* A token: its type, and a character or the number of a set. */
 enum {
 	TOKEN_CHAR,
 	TOKEN_ANY,        /* one character */
@@ -41,10 +40,10 @@ enum {
 #define TOKEN_TYPE(token) ((token) >> 24)
 #define TOKEN_VALUE(token) ((token) & 0xffffff)
 
-/* What a byte stands at that belongs to no character; surrogates are none. */
+/* Codes of bytes outside of UTF-8, among the surrogates, which are no characters. */
 enum { GLOB_RAW = 0xdc00, GLOB_RAW_LAST = GLOB_RAW + 0xff };
 
-/* Words of a set of tokens, and of the place behind the last. */
+/* Words of a set of positions: before each token, and after the last. */
 enum { NFA_WORDS = PATTERN_COMPONENT_MAX / 64 + 1 };
 
 struct parser {
@@ -56,7 +55,7 @@ struct parser {
 	struct pattern_error *error;
 };
 
-/** The character that n > 0 bytes begin with.  @len [out] its bytes. */
+/** The first character of n > 0 bytes.  @len [out]  Its bytes. */
 static uint32_t char_at(const char *str, size_t n, size_t *len)
 {
 	unsigned char c = *str;
@@ -75,7 +74,7 @@ static uint32_t char_at(const char *str, size_t n, size_t *len)
 	return code;
 }
 
-/** Whether a token is a character that is UTF-8. */
+/** Whether a token is a character of valid UTF-8. */
 static bool is_plain(uint32_t token)
 {
 	uint32_t code = TOKEN_VALUE(token);
@@ -120,8 +119,7 @@ static bool set_has(const struct glob_pool *pool, const struct glob_set *set, ui
 	return set->negated;
 }
 
-/** Add a class, if there is one at [: that is at p->at.
-    @return 1, 0 if these are characters like others, or -1. */
+/** Add the class at p->at.  @return 1; 0: it is no class, but ordinary characters; or -1. */
 static int parse_class(struct parser *p, struct glob_set *set)
 {
 	static const struct {
@@ -170,7 +168,7 @@ static int parse_member(struct parser *p, uint32_t *code)
 			p->at = inner + len + 2;
 			return 0;
 		}
-		/* A name, such as [.hyphen.]; else these are characters like others. */
+		/* A name, such as [.hyphen.]; else ordinary characters. */
 		size_t end = inner;
 		while (end < p->to && (isalnum((unsigned char)text[end]) || text[end] == '-'))
 			++end;
@@ -183,7 +181,7 @@ static int parse_member(struct parser *p, uint32_t *code)
 	return 0;
 }
 
-/** Read a bracket; p->at is behind the [. */
+/** Read a bracket; p->at is after the [. */
 static int parse_bracket(struct parser *p)
 {
 	struct glob_pool *pool = p->pool;
@@ -229,7 +227,7 @@ static int parse_bracket(struct parser *p)
 
 /* Compiling */
 
-/** Make tokens of the literal bytes that have none. */
+/** Make tokens of the literal bytes that have none yet. */
 static void end_run(struct parser *p)
 {
 	struct glob_pool *pool = p->pool;
@@ -240,7 +238,7 @@ static void end_run(struct parser *p)
 	}
 }
 
-/** Add a star.  It takes what may be none before it. */
+/** Add a star.  It replaces stars and optional tokens before it. */
 static void add_star(struct parser *p)
 {
 	struct glob_pool *pool = p->pool;
@@ -288,7 +286,7 @@ static int parse(struct parser *p, unsigned flags)
 	return 0;
 }
 
-/** What n tokens between prefix and suffix are. */
+/** The kind of n tokens between prefix and suffix. */
 static enum glob_kind kind_of(const uint32_t *tokens, uint32_t n)
 {
 	enum glob_kind kind = GLOB_WORDS;
@@ -301,7 +299,7 @@ static enum glob_kind kind_of(const uint32_t *tokens, uint32_t n)
 	return kind;
 }
 
-/** Make lengths of words of n tokens.  @return the number of words. */
+/** Replace n tokens by the lengths of their words.  @return the number of words. */
 static uint32_t make_words(uint32_t *tokens, uint32_t n)
 {
 	uint32_t words = 0, len = 0;
@@ -357,8 +355,7 @@ int glob_compile(struct glob_pool *pool, const char *text, size_t from, size_t t
 
 /* Matching */
 
-/** Find a word.  Names are short: memmem would have to prepare for longer than
-    this searches.  @return where it is, or NULL. */
+/** Find a word.  Names are so short that memmem() would prepare longer than this searches. */
 static const char *find_word(const char *str, const char *end, const char *word, size_t len,
                              uint64_t *tried)
 {
@@ -375,7 +372,7 @@ static const char *find_word(const char *str, const char *end, const char *word,
 	return NULL;
 }
 
-/** Whether all words follow one another in n bytes. */
+/** Whether n bytes contain all words in order. */
 static bool match_words(const struct glob_pool *pool, const struct glob *glob, const char *str,
                         size_t n, uint64_t *steps)
 {
@@ -409,19 +406,19 @@ static bool token_takes(const struct glob_pool *pool, uint32_t token, uint32_t c
 	}
 }
 
-/** Whether tokens, none of which may be none, match n bytes. */
+/** Whether tokens without TOKEN_OPTIONAL match n bytes. */
 static bool match_stars(const struct glob_pool *pool, const struct glob *glob, const char *str,
                         size_t n, uint64_t *steps)
 {
 	const uint32_t *token = pool->tokens + glob->tokens, *last = token + glob->ntokens;
-	const uint32_t *behind = NULL;   /* the last star */
+	const uint32_t *after = NULL;    /* the last star */
 	const char *end = str + n, *from = NULL;
 	size_t len;
 	uint64_t tried = 0;
 	bool matches = false;
 	while (str < end || token < last) {
 		if (token < last && TOKEN_TYPE(*token) == TOKEN_STAR) {
-			behind = ++token;
+			after = ++token;
 			from = str;
 			if (token == last)
 				break;
@@ -437,13 +434,13 @@ static bool match_stars(const struct glob_pool *pool, const struct glob *glob, c
 			str += len;
 			continue;
 		}
-		if (!behind || str == end)
+		if (!after || str == end)
 			goto out;
-		/* One character more for the star. */
+		/* The star takes one more character. */
 		char_at(from, (size_t)(end - from), &len);
 		from += len;
 		str = from;
-		token = behind;
+		token = after;
 	}
 	matches = true;
 out:
@@ -452,7 +449,7 @@ out:
 	return matches;
 }
 
-/** Make a place of the automaton live, and those reached from it for nothing. */
+/** Make a position live, and those reached from it without a character. */
 static void nfa_reach(const uint32_t *tokens, uint32_t n, uint64_t *live, uint32_t place)
 {
 	for (;; ++place) {

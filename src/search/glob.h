@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * One component of a pattern, and one name: for pattern.c, and for what matches whole
- * strings (audit/config.c), where a slash is a byte as any other.
+ * One component of a pattern, and one name: for pattern.c, and for matching whole strings
+ * (audit/config.c), where a slash is an ordinary byte.
  *
- * What components are compiled to stands in arrays that they share, in a
- * block of memory that the caller sizes and owns.
+ * Compiled components share arrays, in a block of memory that the caller owns.
  */
 #ifndef GM_SEARCH_GLOB_H
 #define GM_SEARCH_GLOB_H
@@ -34,20 +33,20 @@ struct glob {
 /** The characters of a bracket. */
 struct glob_set {
 	uint64_t ascii[2];
-	uint32_t ranges, nranges;   /* those that end beyond ASCII */
+	uint32_t ranges, nranges;   /* those that end outside of ASCII */
 	bool negated;
 };
 
 struct glob_range {
-	uint32_t from, to;          /* codes, both within */
+	uint32_t from, to;          /* codes, both included */
 };
 
-/** What components share.  Room that is needed, at most, for a text: */
+/** Arrays shared by components, with the room that a text needs at most. */
 struct glob_pool {
-	char *bytes;                /* as many as the text has, and one for each component */
+	char *bytes;                /* one for each byte, and one for each component */
 	uint32_t *tokens;           /* one for each byte */
 	struct glob_set *sets;      /* one for each `[` */
-	struct glob_range *ranges;  /* one for each byte beyond ASCII */
+	struct glob_range *ranges;  /* one for each byte outside of ASCII */
 	uint32_t nbytes, ntokens, nsets, nranges;   /* used */
 };
 
@@ -70,9 +69,8 @@ bool glob_is_any(const struct glob *glob);
  * Whether a name matches.
  *
  * @steps [out]
- *         Unless NULL, what it cost is added: characters times the tokens that
- *         each was tried with, bytes that words were searched in, and compared;
- *         never more than the length of the name times that of the component.
+ *         Unless NULL, the cost is added: characters times the tokens tried for each, and bytes
+ *         searched and compared; at most the length of the name times that of the component.
  */
 bool glob_match(const struct glob_pool *pool, const struct glob *glob, const char *name, size_t len,
                 uint64_t *steps);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The owner's part: what readers put out goes into the queue, sorted if requested; other mounts
+ * are entered or refused.
+ */
 #include "search/search_impl.h"
 
 #include <errno.h>
@@ -42,8 +46,8 @@ void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out,
 	strbuf_add(&search->queue, out, size);
 }
 
-/** A record among those of its directory. */
-struct place_in_order {
+/** A record to be sorted. */
+struct sort_key {
 	const char *record;
 	size_t size;
 	const char *name;
@@ -51,14 +55,14 @@ struct place_in_order {
 	uint64_t ino;
 };
 
-static int by_place(const struct place_in_order *a, const struct place_in_order *b)
+static int by_place(const struct sort_key *a, const struct sort_key *b)
 {
 	return a->record < b->record ? -1 : a->record > b->record;
 }
 
 static int by_name(const void *left, const void *right)
 {
-	const struct place_in_order *a = left, *b = right;
+	const struct sort_key *a = left, *b = right;
 	int order = memcmp(a->name, b->name, a->len < b->len ? a->len : b->len);
 	if (order == 0 && a->len != b->len)
 		return a->len < b->len ? -1 : 1;
@@ -67,14 +71,14 @@ static int by_name(const void *left, const void *right)
 
 static int by_inode(const void *left, const void *right)
 {
-	const struct place_in_order *a = left, *b = right;
+	const struct sort_key *a = left, *b = right;
 	return a->ino != b->ino ? (a->ino < b->ino ? -1 : 1) : by_place(a, b);
 }
 
-/** Put the records of a directory in order. */
+/** Sort the records of a directory, and queue them. */
 static void queue_sorted(SEARCH *search, const struct bfs_at *at, const char *out, size_t size)
 {
-	struct place_in_order *places = malloc((size / sizeof(struct record) + 1) * sizeof(*places));
+	struct sort_key *places = malloc((size / sizeof(struct record) + 1) * sizeof(*places));
 	struct strbuf sorted;
 	size_t n = 0;
 	strbuf_init(&sorted);
@@ -82,7 +86,7 @@ static void queue_sorted(SEARCH *search, const struct bfs_at *at, const char *ou
 		struct record record;
 		memcpy(&record, out + from, sizeof(record));
 		const char *name = out + from + sizeof(record) + (record.meta ? sizeof(struct k_statx) : 0);
-		places[n] = (struct place_in_order){
+		places[n] = (struct sort_key){
 			.record = out + from,
 			.size = (size_t)(name + record.len + record.target - (out + from)),
 			.name = record.source == LINK ? name + sizeof(struct link) : name,
@@ -126,7 +130,7 @@ void search_queue_error(SEARCH *search, const struct bfs_at *at, int source, int
 	search_queue_part(search, at, (const char *)&record, sizeof(record));
 }
 
-/** Whether something that can block lies below a directory, as it was when looked at later. */
+/** Whether a mount that can block lies below a directory, by the later reading of the mounts. */
 static bool blocks_below(SEARCH *search, const struct bfs_at *at)
 {
 	struct strbuf place;
@@ -138,9 +142,9 @@ static bool blocks_below(SEARCH *search, const struct bfs_at *at)
 }
 
 /**
- * Why a mount that is not known may not be entered, by another look at the table: one that is
- * made while a search goes on is as good as any.  As many directories are read between two
- * looks as there are mounts, so that looking costs no more than these.
+ * Why an unknown mount, made during the search, may not be entered; 0: it may.  The mounts are
+ * read again, at most once for as many directories as there are mounts, so that this costs no
+ * more than the directories.
  */
 static int refuse_later(SEARCH *search, const struct bfs_at *at, uint64_t id)
 {
@@ -157,11 +161,11 @@ static int refuse_later(SEARCH *search, const struct bfs_at *at, uint64_t id)
 		search->look_at = dirs + search->later.known.count + 1;
 		error = search->later.unique == search->unique ? search_mounts_refuse(&search->later, &search->os, id) : EXDEV;
 	}
-	/* Workers know what to avoid as it was at the beginning. */
+	/* Workers know only the places to avoid of the first reading. */
 	return error == 0 && blocks_below(search, at) ? EXDEV : error;
 }
 
-/** Another mount begins at a directory: enter it, if it is known not to block. */
+/** A directory is a mount point: enter the mount, if it is known not to block. */
 static void cross(SEARCH *search, const struct bfs_at *at, struct bfs_enter *into)
 {
 	struct k_statx st;
@@ -174,7 +178,7 @@ static void cross(SEARCH *search, const struct bfs_at *at, struct bfs_enter *int
 		return;
 	}
 	uint64_t id = os_statx_mnt_id(&st, search->unique);
-	/* Without mount IDs the places alone must do. */
+	/* Without mount IDs only the places are checked. */
 	int error = search->mounts_known ? search_mounts_refuse(&search->mounts, &search->os, id) : 0;
 	if (error == EXDEV)
 		error = refuse_later(search, at, id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A search as one call, packed into a buffer of the caller's.
+ * A search as one call, with its entries in a buffer of the caller.
  */
 #include "search/search.h"
 
@@ -13,7 +13,7 @@ _Static_assert(sizeof(struct search_head) % ALIGN == 0, "entries begin at a mult
 _Static_assert(sizeof(struct search_item) % ALIGN == 0, "a struct statx is at a multiple of 8");
 _Static_assert(ATTRIBUTES % ALIGN == 0, "the header says 256 bytes");
 
-/** The entry of an object or error, but for what lies behind it. */
+/** The item of an object or error, without its path and attributes. */
 static struct search_item raw_item(const SEARCH *search, const struct searchent *e)
 {
 	struct search_item item = {
@@ -49,7 +49,7 @@ ssize_t search_raw(SEARCH *search, void *buffer, size_t len)
 	struct searchent *e;
 	while ((e = readsearch(search))) {
 		struct search_item item = raw_item(search, e);
-		/* What was found is told in the order it was found in, without gaps. */
+		/* After an entry that does not fit, none is written. */
 		if (head.left > 0 || item.size > len - head.used) {
 			++head.left;
 			head.left_bytes += item.size;

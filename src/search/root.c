@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Roots: the directories that were given, and the targets of links.  A pattern that is one path
+ * is looked up without reading a directory.
+ */
 #include "search/search_impl.h"
 
 #include "base/fstypes.h"
@@ -14,14 +18,14 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/** An error of a root. */
+/** Queue an error of a root. */
 static void root_error(SEARCH *search, int error)
 {
 	struct bfs_at at = {.dir = ".", .name = ""};
 	search_queue_error(search, &at, SEARCH_ERR_OPEN, error);
 }
 
-/** Whether a descriptor is on the root's mount.  Errors: EXDEV, and statx(2)'s. */
+/** Whether a descriptor is on the mount of the root.  Errors: EXDEV, those of statx(2). */
 static bool literal_here(SEARCH *search, int fd)
 {
 	struct k_statx st;
@@ -46,8 +50,8 @@ static int literal_step(void *arg, int dirfd, const char *name)
 	return fd;
 }
 
-/** Open a directory below the root, through no link.  @return a descriptor,
-    which for "." is the root's own; or -1. */
+/** Open a directory below the root, through no link.  @return a descriptor, or -1; for "." that
+    of the root. */
 static int literal_dir(SEARCH *search, const char *path)
 {
 	struct os *os = &search->os;
@@ -60,9 +64,9 @@ static int literal_dir(SEARCH *search, const char *path)
 	return path_open_below(os, search->rootfd, path, literal_step, search);
 }
 
-/** The same with FOLLOW.
-    @dir, name  Of the path: what must be a directory, and what is looked up.
-    @beyond     That is too deep to be entered, if it is a directory. */
+/** Look up a path with FOLLOW.
+    @dir, name  Its directory, and its last component.
+    @beyond     The object is too deep to be entered. */
 static void root_literal_follow(SEARCH *search, struct bfs_scratch *scratch, const char *dir,
                                 const char *name, bool beyond)
 {
@@ -82,7 +86,7 @@ static void root_literal_follow(SEARCH *search, struct bfs_scratch *scratch, con
 	strbuf_destroy(&place);
 }
 
-/** Cut a path off behind the first directory that is too deep to be entered.
+/** Truncate a path after the first directory that is too deep to be entered.
     @return whether there may be one. */
 static bool literal_bound(const SEARCH *search, struct strbuf *path)
 {
@@ -97,9 +101,8 @@ static bool literal_bound(const SEARCH *search, struct strbuf *path)
 	return false;
 }
 
-/** The first place of a path that is to be avoided.
-    @avoid  Of the root, which is entered, whatever it is on.
-    @return where it ends, at a slash or at the end of the path; NULL: there is none. */
+/** The first place to avoid on a path.  @avoid  Of the root, which is always entered.
+    @return where it ends in path; NULL: there is none. */
 static const char *literal_avoid(const SEARCH *search, const char *path, uint32_t avoid)
 {
 	while (*path) {
@@ -112,7 +115,7 @@ static const char *literal_avoid(const SEARCH *search, const char *path, uint32_
 	return NULL;
 }
 
-/** Whether a path leads through a directory that waits.  It is cut and mended meanwhile. */
+/** Whether a path leads through a directory whose reading waits.  Modifies path, and restores it. */
 static bool literal_waits(SEARCH *search, char *path)
 {
 	bool waits = false;
@@ -135,7 +138,7 @@ static bool literal_waits(SEARCH *search, char *path)
 }
 
 /**
- * Answer a search for one path: the object is looked up, no directory read.
+ * Search for one path: the object is looked up, no directory is read.
  *
  * @avoid   Of the root.
  */
@@ -200,7 +203,7 @@ void search_root_end(SEARCH *search)
 	search->rootfd = -1;
 }
 
-/** Have what was opened as rootfd searched.  @tag  UINT32_MAX: no memory. */
+/** Search search->rootfd.  @tag  Of its node; UINT32_MAX: no memory. */
 static void root_search(SEARCH *search, uint32_t tag, int depth)
 {
 	unsigned fds = os_nofile(&search->os, SEARCH_FDS) / 2;
@@ -212,8 +215,8 @@ static void root_search(SEARCH *search, uint32_t tag, int depth)
 	}
 }
 
-/** Whether nothing that is asked of a root, and of the mounts that are entered below it, can block:
-    no server has other attributes than those in memory. */
+/** Whether neither a root nor the mounts entered below it can block: the cached attributes are
+    those that a server would return. */
 static bool root_local(const SEARCH *search)
 {
 	return search->mounts_known && (search->root_mount || search->place.len > 0)
@@ -221,7 +224,7 @@ static bool root_local(const SEARCH *search)
 	       && search_mounts_refuse(&search->mounts, &search->os, search->root_mount) == 0;
 }
 
-/** What is looked at to know a directory again. */
+/** The attributes that identify a directory. */
 static bool root_stat(SEARCH *search, int fd, struct k_statx *st)
 {
 	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
@@ -234,7 +237,7 @@ int search_root_open(SEARCH *search)
 	struct k_statx was, now;
 	char link[64];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->rootfd);
-	/* Without /proc by its name, which may be another directory's by now. */
+	/* Without /proc by its name, which may belong to another directory by now. */
 	const char *const names[] = {link, search->via.len ? strbuf_str(&search->place) : search->root_name};
 	const int flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY;
 	if (!root_stat(search, search->rootfd, &was))
@@ -254,7 +257,7 @@ int search_root_open(SEARCH *search)
 	return -1;
 }
 
-/** Find out the path of rootfd from "/".  @name  By which it was opened. */
+/** Find the path of rootfd from "/".  @name  With which it was opened. */
 static void root_place(SEARCH *search, const char *name)
 {
 	struct os *os = &search->os;
@@ -266,7 +269,7 @@ static void root_place(SEARCH *search, const char *name)
 			strbuf_puts(&search->place, path);
 		return;
 	}
-	/* Without /proc: name by name, as it was opened. */
+	/* Without /proc: resolve its name. */
 	if (*name != '/' && (os_getcwd(os, path) != 0 || *path != '/'))
 		return;
 	if (*name != '/')
@@ -287,7 +290,7 @@ static uint32_t root_node(SEARCH *search, struct node *node, uint64_t mount)
 	return node->mount == UINT32_MAX ? UINT32_MAX : search_node_number(search, node);
 }
 
-/** Begin behind the next link that was found. */
+/** Begin the search of the target of the next link. */
 static void behind_begin(SEARCH *search)
 {
 	struct behind *behind = search->behind;
@@ -349,7 +352,7 @@ bool search_root_begin(SEARCH *search)
 	unsigned mask = search_id_mask(search) | (search->flags & SEARCH_FOLLOW ? K_STATX_INO : 0);
 	if (os_statx(&search->os, search->rootfd, "", flags, mask, &st) != 0)
 		memset(&st, 0, sizeof(st));
-	st.attributes = 0;   /* what is named is entered */
+	st.attributes = 0;   /* a root is always entered */
 	search->root_mount = os_statx_mnt_id(&st, search->unique);
 	search->root_dev = makedev(st.dev_major, st.dev_minor);
 	if (search->mounts.avoid || search->flags & SEARCH_FOLLOW)
@@ -365,11 +368,11 @@ bool search_root_begin(SEARCH *search)
 		tag = root_node(search, node, search->root_mount);
 	bool looked_up = tag != UINT32_MAX && pattern_literal(search->pattern, &literal) && !literal.failed;
 	if (looked_up) {
-		/* Of what is to be avoided itself, the directory that it is in knows the name. */
+		/* The name of a place to avoid is found by reading its directory. */
 		const char *end = literal_avoid(search, literal.data, node->avoid);
 		looked_up = !end || *end;
 	}
-	/* Whatever can block and does not belong here was mounted later: it is not asked. */
+	/* A mount that can block can then only be a later one: do not ask it. */
 	bool cached = search->flags & SEARCH_CACHED || root_local(search);
 	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;
 	if (looked_up) {

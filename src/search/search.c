@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search: a pattern, carried down the directories.
+ * The search: a pattern, matched along a traversal.
  *
- *     roots, one after the other --> bfs --+--> entry(), meta(): records, put out
- *                                          |    by whichever thread reads
+ *     roots, one by one --> bfs --+--> entry(), meta(): records, put out
+ *                                 |    by whichever thread reads
  *          readsearch() <-- queue <-- deliver(): the path of their directory
  *
- * Each directory has a node: how far the pattern has come there, which places
- * below must not be touched, and its mount.  Directories for which these are
- * the same share it, so that there are few: one, for a pattern like "*.c".
- * The node is the tag that bfs carries.  Workers read nodes without a lock:
- * they are never moved, and one is made before any directory has its number.
+ * Each directory has a node: the live states of the pattern, the places below that must not be
+ * touched, and its mount.  Equal nodes are shared, so that there are few: one, for a pattern
+ * like "*.c".  The number of a node is the tag that bfs carries (node.c).
  *
- * Nothing is kept but what one turn of bfs brings: a directory of a million
- * entries comes in parts, unless it is to be put in order.
+ * Only what one step of bfs brings is kept in memory: a directory of a million entries comes in
+ * parts, unless it is sorted.
  *
- * Links are followed where they are met, by the thread that reads.  One that
- * leads to a directory is a record too: when the tree of the root was read,
- * what is behind each is searched as a further root, whose paths begin with
- * that of the link.  Then every directory has a node of its own, which knows
- * its number among those seen, and by that all that are above it.
+ * Links are followed by the thread that reads.  A link to a directory is a record too: when the
+ * root is done, each such target is searched as another root, whose paths begin with the link.
+ * With FOLLOW every directory has a node of its own, which knows its number among those seen,
+ * and so its ancestors.
  */
 #include "search/search_impl.h"
 
@@ -34,9 +31,9 @@ _Static_assert((int)BFS_AUTO == SEARCH_ENGINE_AUTO && (int)BFS_SYNC == SEARCH_EN
                && (int)BFS_FS == SEARCH_ENGINE_BULK, "engines");
 
 enum {
-	PORTIONS = 4, PORTIONS_MOST = 64,   /* of large directories, that wait: a thread, and all */
+	PORTIONS = 4, PORTIONS_MOST = 64,   /* of large directories that may wait: for each thread, in all */
 	META_BATCH = 256,
-	PART = 256 * 1024,        /* bytes of records that a directory is read in */
+	PART = 256 * 1024,        /* bytes of records in one part of a directory */
 	ALL_FLAGS = SEARCH_STOPATFIRST | SEARCH_METADATA | SEARCH_INCLUDEROOT | SEARCH_PERIOD
 	            | SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK | SEARCH_PAPER_Q | SEARCH_XDEV
 	            | SEARCH_CACHED | SEARCH_FOLLOW | ORDER_FLAGS,
@@ -81,7 +78,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	seen_init(&search->seen);
 	search->behind_end = &search->behind;
 	atomic_init(&search->budget.shares, BFS_AHEAD_SHARES - 1);
-	/* Where there is an order, a directory is one piece. */
+	/* A directory that is sorted is not divided. */
 	unsigned sharers = flags & ORDER_FLAGS || search->threads <= 1 ? 0 : search->threads;
 	unsigned portions = sharers < PORTIONS_MOST / PORTIONS ? PORTIONS * sharers : PORTIONS_MOST;
 	atomic_init(&search->budget.portions, portions);
@@ -138,7 +135,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	search->xdev_looks = flags & SEARCH_XDEV && !(os->caps & OSC_OPENAT2);
 	if (search->xdev_looks) {
 		search->policy.statx_mask |= K_STATX_TYPE | search_id_mask(search);
-		search->how.fs = NULL;   /* which tells of what a mount covers */
+		search->how.fs = NULL;   /* it reports what a mount covers */
 	}
 	return search;
 fail:
@@ -160,7 +157,7 @@ void cancelsearch(SEARCH *search)
 		atomic_store(&search->cancelled, true);
 }
 
-/** Let a worker's attributes be stat(2)'s. */
+/** Convert attributes to those of stat(2). */
 static void info_from(struct stat *info, const struct k_statx *st)
 {
 	*info = (struct stat){
@@ -180,7 +177,7 @@ static void info_from(struct stat *info, const struct k_statx *st)
 	};
 }
 
-/** Begin with the part that stands at search->at. */
+/** Begin the part at search->at. */
 static void part_begin(SEARCH *search)
 {
 	struct part part;
@@ -196,7 +193,7 @@ static void part_begin(SEARCH *search)
 static void make_path(SEARCH *search, bool with_root, const char *name, size_t len)
 {
 	struct strbuf *path = &search->path;
-	/* Of most entries nothing but the name is another. */
+	/* Most entries differ only in the name. */
 	size_t base = search->path_base;
 	if (base == SIZE_MAX || with_root != (bool)(search->flags & SEARCH_INCLUDEROOT)) {
 		strbuf_reset(path);
@@ -216,15 +213,14 @@ static void make_path(SEARCH *search, bool with_root, const char *name, size_t l
 		strbuf_putc(path, '/');
 		strbuf_add(path, name, len);
 	} else if (with_root && search->via.len == 0 && search->part_len <= 1) {
-		/* As find has it: a/ itself as it was given, and a/b. */
+		/* As find does: a/ itself as given, and a/b. */
 		strbuf_puts(path, search->root_name + base);
 	}
 	if (path->len == 0)
 		strbuf_putc(path, '/');
 }
 
-/** Keep a link whose directory is to be searched.  @text  struct link, and what
-    stands behind it. */
+/** Keep a link to a directory for later.  @text  struct link, and what follows it. */
 static void keep_link(SEARCH *search, const char *text, size_t len)
 {
 	struct link link;
@@ -249,8 +245,8 @@ static void keep_link(SEARCH *search, const char *text, size_t len)
 	search->behind_end = &behind->next;
 }
 
-/** Give out the next record of the part.  @return NULL: that was none. */
-static struct searchent *give(SEARCH *search)
+/** Return the next record of the part as an entry; NULL: it was a link to a directory. */
+static struct searchent *next_entry(SEARCH *search)
 {
 	struct record record;
 	const char *at = search->queue.data + search->at;
@@ -289,8 +285,7 @@ static struct searchent *give(SEARCH *search)
 	return &search->entry;
 }
 
-/** Read directories, so that there is something to give out.  The thread is not cancelled in
-    here: the workers would wait for it. */
+/** Read more directories.  The thread cannot be canceled here: the workers would wait for it. */
 static void read_more(SEARCH *search)
 {
 	int state = os_cancel_defer();
@@ -337,7 +332,7 @@ struct searchent *readsearch(SEARCH *search)
 			return NULL;
 		}
 		if (search->at < search->part_end) {
-			struct searchent *entry = give(search);
+			struct searchent *entry = next_entry(search);
 			if (entry && !search->path.failed && !search->target.failed)
 				return entry;
 			continue;
@@ -411,12 +406,12 @@ void countsearch(const SEARCH *search, struct search_counts *counts, size_t size
 }
 
 /**
- * Let go of the workers in a child that fork(2) made.
+ * Give up the workers in a child made by fork(2).
  *
  * @shared [out]
- *         Whether what they share with the owner may be half-written.
- * @return false: so may be all of it, since another thread than the one that forked may
- *         have been reading.
+ *         Whether data shared with them may be half-written.
+ * @return false: all data may be, since another thread than the one that forked may have been
+ *         reading.
  */
 static bool lose_workers(SEARCH *search, bool *shared)
 {
@@ -426,7 +421,7 @@ static bool lose_workers(SEARCH *search, bool *shared)
 	return true;
 }
 
-/** Close and free all that a search has. */
+/** Close and free a search. */
 static void search_free(SEARCH *search, bool shared)
 {
 	search_root_end(search);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The search primitive, within: include/getmnt/search.h is what programs see.
+ * Search, for libgetmnt and getmnt search; include/getmnt/search.h is the public interface.
  *
- * A policy over bfs, as discovery is.  What must not be touched, and which
- * other mounts may be entered, is told by the caller, who knows the mounts
- * (src/lib/libgetmnt_search.c).
+ * A policy of bfs, as discovery is.  The caller, who knows the mounts, says what must not be
+ * touched and which mounts may be entered (src/lib/libgetmnt_search.c).
  */
 #ifndef GM_SEARCH_SEARCH_H
 #define GM_SEARCH_SEARCH_H
@@ -18,93 +17,92 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Descriptors that a search has a use for; it takes half of what the process may have. */
+/** Descriptors that a search can use; it takes half of those that the process may have. */
 enum { SEARCH_FDS = 8192 };
 
-/** The file systems that can be asked for many inodes at once. */
+/** The file systems with a bulk interface. */
 struct search_bulk {
-	struct map64 by_mount;    /* mount ID -> which */
+	struct map64 by_mount;    /* mount ID -> index in fs */
 	struct bfs_fs **fs;
 	uint32_t n;
-	bool unique;              /* these are 64-bit IDs */
+	bool unique;              /* mount IDs have 64 bits */
 };
 
-/** Free what it holds. */
+/** Free its members. */
 void search_bulk_destroy(struct search_bulk *bulk);
 
 /**
  * Begin a search.
  *
  * @os
- *         The capabilities, and the counts of what came before the search; copied.
+ *         Its capabilities, and the calls made before the search; copied.
  * @mounts
  *         Taken over, also on failure; NULL: everything may be entered.
  * @bulk
- *         SEARCH_ENGINE_BULK: taken over, also on failure; NULL: none is known.
- * As searchv() else.
+ *         With SEARCH_ENGINE_BULK: taken over, also on failure; or NULL.
+ * The rest is as in searchv().
  */
 SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct search_bulk *bulk,
                    const char *const roots[], size_t n, const char *pattern,
                    const struct search_options *options);
 
-/** An object, of which a line is made. */
+/** An object for line(). */
 struct search_object {
-	const char *dir;          /* its path but for the name, as search_more.escape made it */
+	const char *dir;          /* its path without the name, escaped */
 	size_t dir_len;
 	const char *name;
 	unsigned char type;       /* DT_* */
 	const struct statx *st;   /* with SEARCH_METADATA; else NULL */
 };
 
-/** What is wanted beside the public options. */
+/** Settings besides the public options. */
 struct search_more {
-	unsigned types;           /* 1 << DT_*: objects of these alone, which costs a
-	                             look where the directory does not tell; 0: all */
-	bool type;                /* search_type() is to be known, at the same cost */
-	bool links;               /* search_target(), a call for each link */
-	unsigned mask;            /* K_STATX_*: with SEARCH_METADATA, asked as well */
-	bool statx;               /* attributes are taken from statxsearch() alone: info is NULL */
-	bool optional;            /* an object that is there and has none is given out without */
-	/* Lines, made by who reads and passed on many at a time, n of them, each with `end`
-	   behind it: whole paths, unless line() makes more of them.  The text may be taken, and
-	   another left in its place.  readsearch() then gives out errors, and what few objects
-	   are not among these.  With SEARCH_INCLUDEROOT, in no order, and without links alone;
-	   or NULL. */
+	unsigned types;           /* 1 << DT_*: only these types, which costs a statx where the
+	                             directory does not give them; 0: all */
+	bool type;                /* search_type() must be known, at the same cost */
+	bool links;               /* search_target() must be known: a call for each link */
+	unsigned mask;            /* K_STATX_*: with SEARCH_METADATA, also fetched */
+	bool statx;               /* only statxsearch() is used: info is NULL */
+	bool optional;            /* return objects whose attributes are not available */
+	/* Takes n lines, each ended by `end`, made by the threads that read: whole paths, unless
+	   line() makes them.  It may take the text, and leave another in its place.
+	   readsearch() then returns only errors, and the few objects that are not lines.
+	   Requires SEARCH_INCLUDEROOT, no order, and links false; or NULL. */
 	void (*lines)(void *arg, struct strbuf *text, uint64_t n);
-	bool count;               /* of lines n alone is wanted: the text stays empty */
+	bool count;               /* only n is needed: the text stays empty */
 	char end;
-	/* Append the line of an object, in any thread; and how a path is written there, byte
-	   by byte, '/' as it is.  Or NULL. */
+	/* Append the line of an object, in any thread; and escape a path for it, byte by byte,
+	   keeping '/'.  Or NULL. */
 	void (*line)(void *arg, const struct search_object *object, struct strbuf *text);
 	void (*escape)(struct strbuf *text, const char *path);
-	void (*watch)(void *arg); /* called before what may take a while; or NULL */
+	void (*watch)(void *arg); /* called before each read; or NULL */
 	void *arg;
 };
 
-/** Say what is wanted, before the first readsearch(). */
+/** Change the settings; before the first readsearch(). */
 void search_more(SEARCH *search, const struct search_more *more);
 
-/** Where the last object, a link, leads; NULL: not asked for, not known. */
+/** The target of the last object, a link; NULL: not requested, or unknown. */
 const char *search_target(const SEARCH *search);
 
-/** With a watch: a directory that was read not long before, "" at first; the search's until
-    the next readsearch(). */
+/** With a watch: a directory that was read recently, "" at first; valid until the next
+    readsearch(). */
 const char *search_where(SEARCH *search);
 
-/** Read no more; the counts are then whole. */
+/** End the search; all counts are then complete. */
 void search_stop(SEARCH *search);
 
-/** The rest of a search, packed into a buffer, as search().  @return, errors  As
-    that; nothing was read where the buffer is no good. */
+/** Write the rest of a search to a buffer.  @return, errors  As search(); nothing is read if the
+    buffer is invalid. */
 ssize_t search_raw(SEARCH *search, void *buffer, size_t len);
 
-/** The type of the last object, DT_*; DT_UNKNOWN with an error. */
+/** The type of the last object, DT_*; DT_UNKNOWN for an error. */
 unsigned char search_type(const SEARCH *search);
 
 /** The counts of the search. */
 const struct os *search_os(const SEARCH *search);
 
-/** The counts of looks at the mounts, of the first of which the kernel was probed. */
+/** The counts of calls made to probe the kernel and read the mounts. */
 const struct os *search_looked(const SEARCH *search);
 
 #endif
