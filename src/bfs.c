@@ -298,7 +298,8 @@ static bool run_shared(struct bfs *bfs)
 static void start_workers(struct bfs *bfs)
 {
 	if (bfs->pool || bfs->threads <= 1
-	    || (bfs->frontier.waiting < THREADS_FROM && bfs->stats.dirs < THREADS_AFTER && !bfs->divided))
+	    || (bfs->frontier.waiting < THREADS_FROM && bfs->stats.dirs < THREADS_AFTER
+	        && !bfs->divided))
 		return;
 	/* Directories being read have at most half of them. */
 	unsigned most = bfs->max_fds / 2 / QUEUED_BATCHES;

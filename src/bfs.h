@@ -107,7 +107,8 @@ struct bfs_policy {
 	                          const struct bfs_entry *entry);
 	/** After BFS_LOOK.  @error  0, or the errno of statx; st is then zeroed. */
 	enum bfs_verdict (*meta)(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-	                         const struct bfs_entry *entry, const struct k_statx *st, int error);
+	                         const struct bfs_entry *entry, const struct k_statx *st,
+	                         int error);
 
 	/* Called in the owner's thread only. */
 	/** The mount ID that directories of a tag must show when opened again; 0: unknown. */

@@ -233,7 +233,8 @@ static inline const struct search_item *search_next(const void *buffer, size_t l
 	const struct search_item *item;
 	size_t at, room;
 
-	if (!buffer || (uintptr_t)buffer % 8 != 0 || len < sizeof(*head) || head->magic != SEARCH_MAGIC
+	if (!buffer || (uintptr_t)buffer % 8 != 0 || len < sizeof(*head)
+	    || head->magic != SEARCH_MAGIC
 	    || head->version != SEARCH_VERSION || head->size < sizeof(*head) || head->size % 8 != 0
 	    || head->used > len)
 		return NULL;
@@ -243,7 +244,8 @@ static inline const struct search_item *search_next(const void *buffer, size_t l
 	item = (const struct search_item *)(const void *)(bytes + at);
 	room = item->size;
 	if (room < sizeof(*item) || room % 8 != 0 || room > head->used - at
-	    || item->path < sizeof(*item) || item->path >= room || item->path_len >= room - item->path
+	    || item->path < sizeof(*item) || item->path >= room
+	    || item->path_len >= room - item->path
 	    || ((const char *)item)[item->path + item->path_len] != '\0')
 		return NULL;
 	if (item->statx != 0

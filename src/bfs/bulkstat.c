@@ -168,7 +168,8 @@ static bool template_make(struct bulkstat *bulk, struct stat_template *template,
                           const struct bfs_reader *reader, const struct bfs_read *read,
                           const struct bfs_entry *wanted, uint32_t i)
 {
-	const uint64_t attributes = K_STATX_ATTR_IMMUTABLE | K_STATX_ATTR_APPEND | K_STATX_ATTR_NODUMP
+	const uint64_t attributes = K_STATX_ATTR_IMMUTABLE | K_STATX_ATTR_APPEND
+	                            | K_STATX_ATTR_NODUMP
 	                            | K_STATX_ATTR_COMPRESSED;
 	const struct bfs_entry *entry = &wanted[i];
 	struct k_statx *st = &bulk->sts[i];
@@ -286,7 +287,8 @@ void bulkstat_ask(struct bulkstat *bulk, const struct bfs_reader *reader,
 		if (to - from < pays)
 			continue;
 		bool good = true;
-		for (size_t i = from; i < to && good && !(bulk->file.known && bulk->link.known); ++i) {
+		for (size_t i = from; i < to && good
+		     && !(bulk->file.known && bulk->link.known); ++i) {
 			uint32_t entry = order[i].i;
 			struct stat_template *template = template_of(bulk, &wanted[entry]);
 			good = template->known

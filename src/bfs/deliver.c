@@ -202,7 +202,8 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 	    && bunch->retry < RETRIES) {
 		bfs->max_fds = bfs->open_fds / 2 + 1;
 		bfs_dirs_evict(bfs, bfs->max_fds);
-		if (!bfs_push_one(bfs, bunch->dir, at.dir, at.tag, bunch->queue, bunch->retry + 1u, true))
+		if (!bfs_push_one(bfs, bunch->dir, at.dir, at.tag, bunch->queue, bunch->retry + 1u,
+		                  true))
 			bfs->failed = true;
 		return;
 	}
@@ -214,7 +215,8 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 	deliver_judges(bfs, batch, read);
 	const struct bfs_policy *policy = bfs->policy;
 	if (read->nout > 0 && policy->bulk && policy->bulk->deliver)
-		policy->bulk->deliver(policy->arg, &at, batch->output.dir.data + read->out, read->nout);
+		policy->bulk->deliver(policy->arg, &at, batch->output.dir.data + read->out,
+		                      read->nout);
 	struct bfs_enter enter = {0};
 	at.parentfd = read->parentfd;
 	at.opened = read->opened;
@@ -244,7 +246,8 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 		bfs->failed = true;
 	for (uint32_t i = 0; i < read->ncrosses; ++i) {
 		const struct bfs_found_cross *cross = &batch->crosses[read->crosses + i];
-		if (bfs_push_start(bfs, dir, batch->names.data + cross->name, cross->tag, cross->queue,
+		if (bfs_push_start(bfs, dir, batch->names.data + cross->name, cross->tag,
+		                   cross->queue,
 		               dir->depth + 1) != 0)
 			bfs->failed = true;
 	}

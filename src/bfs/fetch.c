@@ -193,7 +193,8 @@ static enum bfs_verdict fetch_part(struct bfs_reader *reader, struct bfs_read *r
 		if (timed && turn == 0)
 			ask_timed(reader, read, entry, n - i);
 		if (timed)
-			verdict = give(reader, read, entry, &fetch->run[turn].st, fetch->run[turn].error);
+			verdict = give(reader, read, entry, &fetch->run[turn].st,
+			               fetch->run[turn].error);
 		else if (st)
 			verdict = give(reader, read, entry, st, 0);
 		else
@@ -382,7 +383,8 @@ enum bfs_verdict fetch_add(struct bfs_reader *reader, struct bfs_read *read,
 	++fetch->came;
 	/* A window that is not empty may be of a reader whose calls waited. */
 	if (reader->bulk->ahead || (adapts(reader) && fetch->pace.state != PACE_CALM)
-	    || (fetch->window && fetch->window->n > 0) || (divides(reader) && portion_begin(reader)))
+	    || (fetch->window && fetch->window->n > 0)
+	    || (divides(reader) && portion_begin(reader)))
 		return fetch_wait(reader, read, entry);
 	if (!wanted_room(fetch, fetch->n + 1))
 		return fetch_one(reader, read, entry);

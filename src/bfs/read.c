@@ -100,7 +100,8 @@ static enum bfs_verdict read_buffer(struct bfs_reader *reader, struct bfs_read *
 			}
 			next = de->off;
 			const char *name = entry->name = de->name;
-			if (name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0')))
+			if (name[0] == '.'
+			    && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0')))
 				continue;
 			if (entry->len == 0)
 				continue;

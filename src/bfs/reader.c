@@ -194,7 +194,8 @@ enum bfs_verdict reader_meta(struct bfs_reader *reader, struct bfs_read *read,
 	const struct bfs_policy *policy = reader->policy;
 	struct bfs_batch *batch = reader->batch;
 	struct bfs_scratch *scratch = callback_begin(reader, read, entry->name);
-	enum bfs_verdict verdict = policy->meta(policy->arg, scratch, &reader->at, entry, st, error);
+	enum bfs_verdict verdict =
+		policy->meta(policy->arg, scratch, &reader->at, entry, st, error);
 	callback_end(reader, read);
 	if (verdict == BFS_JUDGE) {
 		read->found = true;

@@ -98,7 +98,8 @@ static bool share_take(struct bfs_window *window)
 
 bool window_portion(struct bfs_window *window)
 {
-	window->portion = window->portion || (window->budget && take_one(&window->budget->portions));
+	window->portion = window->portion
+	                  || (window->budget && take_one(&window->budget->portions));
 	return window->portion;
 }
 

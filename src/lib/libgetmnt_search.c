@@ -29,7 +29,8 @@ static bool covers_file(struct os *os, const struct mount *m, bool unique, bool 
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
 	unsigned mask = K_STATX_TYPE | (unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID);
 	return blocks || !m->point || os_statx(os, AT_FDCWD, m->point, flags, mask, &st) != 0
-	       || !(st.mask & K_STATX_TYPE) || !S_ISDIR(st.mode) || os_statx_mnt_id(&st, unique) != m->key;
+	       || !(st.mask & K_STATX_TYPE) || !S_ISDIR(st.mode)
+	       || os_statx_mnt_id(&st, unique) != m->key;
 }
 
 /** Whether a mount has, or may have, an ID mapping. */
@@ -57,7 +58,8 @@ static int bulk_add(struct search_bulk *bulk, struct map64 *devs, const struct m
 
 /** Find the mounts whose file system has a bulk interface, which have no ID mapping, and on which
     no file is covered by a mount.  @return 0, or -1.  Errors: ENOMEM. */
-static int bulk_read_mounts(struct os *os, const struct discovery *d, bool unique, struct search_bulk *bulk)
+static int bulk_read_mounts(struct os *os, const struct discovery *d, bool unique,
+                            struct search_bulk *bulk)
 {
 	int rc = 0;
 	struct map64 devs;
@@ -103,7 +105,8 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, struct searc
 		const struct mount *m = d->tree.nodes[i].mount;
 		bool blocks = discovery_blocks(d, i);
 		uint32_t known = blocks ? MOUNT_BLOCKS
-		                 : fstype_flags(m->fstype) & FST_LAST_POS ? MOUNT_ENDS_LAST_POS : MOUNT_ENDS_READ;
+		                 : fstype_flags(m->fstype) & FST_LAST_POS ? MOUNT_ENDS_LAST_POS
+		                                                    : MOUNT_ENDS_READ;
 		rc = map64_put(&mounts->known, m->key, known) == MAP64_NONE ? -1 : 0;
 		if (rc == 0 && blocks && m->point && d->tree.nodes[i].top == i)
 			rc = avoid_add(mounts->avoid, m->point);
@@ -123,10 +126,12 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, struct searc
 
 enum {
 	/* The first version ended here; members are only added after it. */
-	OPTIONS_LEAST = offsetof(struct search_options, reserved) + sizeof((struct search_options){0}.reserved),
+	OPTIONS_LEAST = offsetof(struct search_options, reserved)
+	                + sizeof((struct search_options){0}.reserved),
 	OPTIONS_MOST = 4096,
 };
-_Static_assert(OPTIONS_LEAST % _Alignof(struct search_options) == 0, "no member may be added where nobody wrote");
+_Static_assert(OPTIONS_LEAST % _Alignof(struct search_options) == 0,
+               "padding at the end could become a member");
 
 /** Copy options, which may be of another version.
     @return 0, or -1.  Errors: EINVAL; E2BIG: an unknown member is set. */

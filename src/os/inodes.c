@@ -58,7 +58,8 @@ static void take_xfs(struct os_inode *inode, const struct k_xfs_bulkstat *stat)
 static ssize_t ask_xfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_t last,
                        struct os_inode *inodes, size_t n)
 {
-	const size_t room = (OS_INODES_BUFFER - sizeof(struct k_xfs_bulk_ireq)) / sizeof(struct k_xfs_bulkstat);
+	const size_t room = (OS_INODES_BUFFER - sizeof(struct k_xfs_bulk_ireq))
+	                    / sizeof(struct k_xfs_bulkstat);
 	struct k_xfs_bulk_ireq *ask = buf;
 	const struct k_xfs_bulkstat *stats = (const void *)(ask + 1);
 	*ask = (struct k_xfs_bulk_ireq){.ino = *next, .icount = (uint32_t)(n < room ? n : room)};
@@ -123,7 +124,8 @@ static ssize_t ask_btrfs(struct os *os, int fd, void *buf, uint64_t *next, uint6
 	size_t told = 0, at = 0;
 	uint64_t seen = *next;
 	bool full = false;
-	for (uint32_t i = 0; i < ask->nr_items && !full && room - at >= sizeof(struct k_btrfs_head); ++i) {
+	for (uint32_t i = 0; i < ask->nr_items && !full
+	     && room - at >= sizeof(struct k_btrfs_head); ++i) {
 		struct k_btrfs_head head;
 		struct k_btrfs_inode item;
 		memcpy(&head, bytes + at, sizeof(head));
@@ -150,7 +152,8 @@ ssize_t os_inodes(struct os *os, int fd, enum os_inodes_of of, void *buf, uint64
 	                           : ask_btrfs(os, fd, buf, next, last, inodes, n);
 }
 
-int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf, struct k_statx_time *since)
+int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
+                     struct k_statx_time *since)
 {
 	struct statfs fs;
 	struct os_inode inode;
@@ -163,7 +166,8 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf, str
 	if (os_fstatfs(os, fd, &fs) != 0)
 		return -1;
 	/* Another file system might use this number for another request. */
-	if ((uint32_t)fs.f_type != (of == OS_INODES_XFS ? K_XFS_SUPER_MAGIC : K_BTRFS_SUPER_MAGIC)) {
+	if ((uint32_t)fs.f_type != (of == OS_INODES_XFS ? K_XFS_SUPER_MAGIC
+	                            : K_BTRFS_SUPER_MAGIC)) {
 		errno = ENOTTY;
 		return -1;
 	}

@@ -50,7 +50,8 @@ enum { OS_INODES_BUFFER = 64 * 1024 };
  *         older kernel), EINVAL (an idmapped mount), EIO ... of writing.
  * Source: syncfs(2).
  */
-int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf, struct k_statx_time *since);
+int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
+                     struct k_statx_time *since);
 
 /**
  * Get inodes of the file system (on btrfs: of the subvolume) that a directory is in.

@@ -30,7 +30,8 @@ struct os_ring {
 /** Map a part of a ring.  @return it, or NULL. */
 static void *ring_map(struct os *os, int fd, size_t size, uint64_t offset)
 {
-	void *at = OS_CALL(os, OS_MMAP, mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (off_t)offset));
+	void *at = OS_CALL(os, OS_MMAP, mmap(NULL, size, PROT_READ | PROT_WRITE,
+	                                     MAP_SHARED | MAP_POPULATE, fd, (off_t)offset));
 	return at == MAP_FAILED ? NULL : at;
 }
 
@@ -65,13 +66,15 @@ struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)
 	if (ring->fd < 0)
 		goto fail;
 	/* Without these, openat2 is missing too (5.6), and answers that find no room are lost. */
-	if (!(params.features & K_URING_FEAT_SINGLE_MMAP) || !(params.features & K_URING_FEAT_NODROP)) {
+	if (!(params.features & K_URING_FEAT_SINGLE_MMAP)
+	    || !(params.features & K_URING_FEAT_NODROP)) {
 		errno = ENOSYS;
 		goto fail;
 	}
 	unsigned most[2] = {workers, workers};
 	OS_CALL(os, OS_URING_REGISTER,
-	        syscall(K_NR_io_uring_register, ring->fd, K_URING_REGISTER_IOWQ_MAX_WORKERS, most, 2));
+	        syscall(K_NR_io_uring_register, ring->fd, K_URING_REGISTER_IOWQ_MAX_WORKERS, most,
+	                2));
 
 	ring->entries = params.sq_entries;
 	ring->results = calloc(ring->entries, sizeof(*ring->results));
@@ -118,7 +121,8 @@ static size_t ring_reap(struct os_ring *ring)
 /** A request of the round that is to come.  @i  Its number, less than ring->entries. */
 static void ring_request(struct os_ring *ring, unsigned i, const struct k_uring_sqe *request)
 {
-	unsigned slot = (atomic_load_explicit(ring->sq_tail, memory_order_relaxed) + i) & ring->sq_mask;
+	unsigned slot =
+		(atomic_load_explicit(ring->sq_tail, memory_order_relaxed) + i) & ring->sq_mask;
 	ring->sqes[slot] = *request;
 	ring->sqes[slot].user_data = i;
 	ring->sq_array[slot] = slot;
@@ -139,7 +143,8 @@ static unsigned ring_round(struct os *os, struct os_ring *ring, unsigned n)
 		unsigned submit = refused ? 0 : n - begun;
 		long rc = OS_CALL(os, OS_URING_ENTER,
 		                  syscall(K_NR_io_uring_enter, ring->fd, submit,
-		                          begun + submit - (unsigned)answered, K_URING_ENTER_GETEVENTS, NULL, 0));
+		                          begun + submit - (unsigned)answered,
+		                          K_URING_ENTER_GETEVENTS, NULL, 0));
 		if (rc > 0)
 			begun += (unsigned)rc;
 		if (rc < 0 && errno != EINTR)

@@ -73,7 +73,8 @@ uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, 
 		if (i == MAP64_NONE)
 			return AVOID_NONE;
 		const struct avoid_node *child = &avoid->nodes[i];
-		if (child->parent == node && child->len == len && memcmp(child->name, name, len) == 0)
+		if (child->parent == node && child->len == len
+		    && memcmp(child->name, name, len) == 0)
 			return i;
 	}
 }
@@ -82,7 +83,8 @@ uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, 
 static uint32_t avoid_child(struct avoid *avoid, uint32_t node, const char *name, size_t len)
 {
 	if (avoid->n == avoid->size) {
-		struct avoid_node *bigger = realloc(avoid->nodes, 2 * avoid->size * sizeof(*bigger));
+		struct avoid_node *bigger =
+			realloc(avoid->nodes, 2 * avoid->size * sizeof(*bigger));
 		if (!bigger)
 			return 0;
 		avoid->nodes = bigger;

@@ -38,7 +38,8 @@ static void put(struct bfs_scratch *scratch, const struct record *record, const 
                 const char *name, const char *target)
 {
 	size_t meta = record->meta ? sizeof(*st) : 0;
-	char *to = strbuf_extend(&scratch->output->dir, sizeof(*record) + meta + record->len + record->target);
+	size_t size = sizeof(*record) + meta + record->len + record->target;
+	char *to = strbuf_extend(&scratch->output->dir, size);
 	if (!to)
 		return;
 	to = mempcpy(to, record, sizeof(*record));
@@ -49,7 +50,8 @@ static void put(struct bfs_scratch *scratch, const struct record *record, const 
 		memcpy(to, target, record->target);
 }
 
-void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len, int source, int error)
+void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len, int source,
+                      int error)
 {
 	put(scratch, &(struct record){
 		.len = (uint32_t)len, .error = error, .source = (uint8_t)source,
@@ -100,7 +102,8 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 }
 
 /** Begin the lines of a directory, unless that was done, or there are none. */
-static void lines_may_begin(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at)
+static void lines_may_begin(const SEARCH *search, struct bfs_scratch *scratch,
+                            const struct bfs_at *at)
 {
 	if (search->more.lines && !search->more.count && scratch->output->run_start == NO_RUN)
 		lines_begin(search, scratch, at);
@@ -130,7 +133,8 @@ static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
 	char *to = strbuf_extend(text, size - begin);
 	for (size_t i = 0; i < put; ++i) {
 		to = copy_blocks(to, dir, dir_len);
-		to = slack ? copy_blocks(to, entries[i].name, entries[i].len) : mempcpy(to, entries[i].name, entries[i].len);
+		to = slack ? copy_blocks(to, entries[i].name, entries[i].len)
+		           : mempcpy(to, entries[i].name, entries[i].len);
 		*to++ = end;
 	}
 	*to = '\0';   /* the last block may have overwritten it */
@@ -141,13 +145,15 @@ static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
 }
 
 /** Put out an object as a line made by the caller. */
-static void put_line(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_entry *entry,
-                     const struct k_statx *st)
+static void put_line(const SEARCH *search, struct bfs_scratch *scratch,
+                     const struct bfs_entry *entry, const struct k_statx *st)
 {
 	struct strbuf *text = &scratch->output->batch_done.text;
-	size_t from = text->len, record = sizeof(struct record) + entry->len + (st ? sizeof(*st) : 0);
+	size_t from = text->len, record = sizeof(struct record) + entry->len
+	              + (st ? sizeof(*st) : 0);
 	search->more.line(search->more.arg, &(struct search_object){
-		.dir = scratch->output->path_prefix.text.data, .dir_len = scratch->output->path_prefix.text.len,
+		.dir = scratch->output->path_prefix.text.data,
+		.dir_len = scratch->output->path_prefix.text.len,
 		.name = entry->name, .type = entry->type,
 		.st = (const struct statx *)(const void *)st,
 	}, text);
@@ -173,7 +179,8 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 	    && os_access(scratch->os, fd, name, search->access) != 0) {
 		/* These mean no; other errors are reported. */
 		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ETXTBSY)
-			search_put_error(scratch, entry->name, entry->len, SEARCH_ERR_ACCESS, errno);
+			search_put_error(scratch, entry->name, entry->len, SEARCH_ERR_ACCESS,
+			                 errno);
 		return;
 	}
 	if (search->more.count) {
@@ -189,9 +196,11 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 	}
 	char target[PATH_MAX];
 	ssize_t n = search->more.links && entry->type == DT_LNK
-	            ? os_readlinkat(scratch->os, scratch->fd, entry->name, target, sizeof(target)) : 0;
+	            ? os_readlinkat(scratch->os, scratch->fd, entry->name, target, sizeof(target))
+	            : 0;
 	put(scratch, &(struct record){
-		.ino = entry->ino, .len = (uint32_t)entry->len, .type = entry->type, .meta = st != NULL,
+		.ino = entry->ino, .len = (uint32_t)entry->len, .type = entry->type,
+		.meta = st != NULL,
 		.target = n > 0 ? (uint16_t)n : 0,
 	}, st, entry->name, target);
 }
@@ -210,7 +219,8 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
 static uint64_t node_state(const SEARCH *search, const struct node *node)
 {
 	return search->words == 1 ? node->live[0]
-	       : map64_bytes(MAP64_BYTES, (const char *)node->live, search->words * sizeof(*node->live));
+	       : map64_bytes(MAP64_BYTES, (const char *)node->live,
+	                     search->words * sizeof(*node->live));
 }
 
 int search_enter_once(SEARCH *search, const struct node *from, struct node *child,
@@ -290,7 +300,8 @@ static void put_link(SEARCH *search, struct bfs_scratch *scratch, const char *na
 {
 	struct link link = {.tag = search_node_number(search, child), .depth = depth};
 	if (link.tag == UINT32_MAX || target->len == 0) {
-		search_put_error(scratch, name, len, SEARCH_ERR_OPEN, target->len == 0 ? ENOTSUP : ENOMEM);
+		search_put_error(scratch, name, len, SEARCH_ERR_OPEN,
+		                 target->len == 0 ? ENOTSUP : ENOMEM);
 		return;
 	}
 	struct record record = {
@@ -302,9 +313,9 @@ static void put_link(SEARCH *search, struct bfs_scratch *scratch, const char *na
 	strbuf_add(&scratch->output->dir, target->data, target->len);
 }
 
-void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place, int depth,
-                        const struct bfs_entry *entry, const struct node *from, struct node *child,
-                        unsigned does)
+void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place,
+                        int depth, const struct bfs_entry *entry, const struct node *from,
+                        struct node *child, unsigned does)
 {
 	struct os *os = scratch->os;
 	size_t len = entry->len;
@@ -319,22 +330,26 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
 	/* A dangling link is a link; one that leads to itself is also an error. */
 	if (error == ELOOP)
 		search_put_error(scratch, entry->name, len, SEARCH_ERR_OPEN, error);
-	if (dangling && does & PATTERN_MATCH)
-		error = os_statx(os, scratch->fd, entry->name, flags | AT_SYMLINK_NOFOLLOW, mask, &st) == 0 ? 0 : errno;
-	else if (dangling)
+	if (dangling && !(does & PATTERN_MATCH))
 		goto out;
+	if (dangling) {
+		flags |= AT_SYMLINK_NOFOLLOW;
+		error = os_statx(os, scratch->fd, entry->name, flags, mask, &st) == 0 ? 0 : errno;
+	}
 	if (!from && (error == ENOENT || error == ENOTDIR))
 		goto out;
 	if (error != 0) {
 		bool refused = error == EREMOTE || error == EXDEV;
 		if (search->more.optional && does & PATTERN_MATCH && !refused && error != ENOENT)
 			search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
-		search_put_error(scratch, entry->name, len, refused ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, error);
+		search_put_error(scratch, entry->name, len,
+		                 refused ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, error);
 		goto out;
 	}
 	known.type = (uint8_t)IFTODT(st.mode);
 	if (does & PATTERN_MATCH)
-		search_put_object(search, scratch, &known, search->flags & SEARCH_METADATA ? &st : NULL, fd, "");
+		search_put_object(search, scratch, &known,
+		                  search->flags & SEARCH_METADATA ? &st : NULL, fd, "");
 	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || dangling)
 		goto out;
 	if (search->flags & SEARCH_XDEV && search_elsewhere(search, &st))
@@ -359,7 +374,8 @@ static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch
 	if (place.failed)
 		search_put_error(scratch, entry->name, entry->len, SEARCH_ERR_OPEN, ENOMEM);
 	else
-		search_follow_link(search, scratch, &place, at->depth + 1, entry, node, child, does);
+		search_follow_link(search, scratch, &place, at->depth + 1, entry, node, child,
+		                   does);
 	strbuf_destroy(&place);
 	return BFS_SKIP;
 }
@@ -394,9 +410,12 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 	const unsigned wanted = plain & (search->more.types ? search->more.types : UINT_MAX);
 	for (size_t i = 0;; ++i) {
 		size_t from = i;
-		while (i < n && wanted >> entries[i].type & 1
-		       && (everything || pattern_step(search->pattern, node->live, entries[i].name, entries[i].len, NULL)))
-			++i;
+		for (; i < n && wanted >> entries[i].type & 1; ++i) {
+			const struct bfs_entry *e = &entries[i];
+			if (!everything
+			    && !pattern_step(search->pattern, node->live, e->name, e->len, NULL))
+				break;
+		}
 		if (from < i)
 			put_plain(search, scratch, at, entries + from, i - from);
 		if (i == n || !(plain >> entries[i].type & 1))
@@ -413,11 +432,13 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	union new_node new;
 	struct node *child = &new.node;
 	bool follow = search->flags & SEARCH_FOLLOW;
-	bool dir = entry->type == DT_DIR || entry->type == DT_UNKNOWN || (follow && entry->type == DT_LNK);
+	bool dir = entry->type == DT_DIR || entry->type == DT_UNKNOWN
+	           || (follow && entry->type == DT_LNK);
 	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return BFS_END_ALL;
 	unsigned does = search->everything && !dir ? (unsigned)PATTERN_MATCH
-	                : pattern_step(search->pattern, node->live, entry->name, len, dir ? child->live : NULL);
+	                : pattern_step(search->pattern, node->live, entry->name, len,
+	                               dir ? child->live : NULL);
 	if (does == 0)
 		return BFS_SKIP;
 	/* The target of a link that is followed is not known yet. */
@@ -429,19 +450,22 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	if (object)
 		lines_may_begin(search, scratch, at);
 	/* The most frequent case. */
-	if (!dir && search->flags & SEARCH_METADATA && !avoid_below(search->mounts.avoid, node->avoid))
+	if (!dir && search->flags & SEARCH_METADATA
+	    && !avoid_below(search->mounts.avoid, node->avoid))
 		return BFS_LOOK;
 	child->mount = node->mount;
 	child->self = node->self;
 	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);
 	if (avoid_here(search->mounts.avoid, child->avoid)) {
 		/* Only its name is known.  With XDEV it would not be entered anyway. */
-		bool named = search->more.optional || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS));
+		bool named = search->more.optional
+		             || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS));
 		below = below && !(search->flags & SEARCH_XDEV);
 		if (object && named)
 			search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
 		if (below || (object && !named))
-			search_put_error(scratch, entry->name, len, below ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, EREMOTE);
+			search_put_error(scratch, entry->name, len,
+			                 below ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, EREMOTE);
 		return BFS_SKIP;
 	}
 	if (follow && entry->type == DT_LNK)
@@ -454,8 +478,9 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		return BFS_LOOK;
 	if (object)
 		search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
-	return below && entry->type == DT_DIR ? enter(search, scratch, at, entry->name, len, node, child, NULL)
-	                                      : BFS_SKIP;
+	if (!below || entry->type != DT_DIR)
+		return BFS_SKIP;
+	return enter(search, scratch, at, entry->name, len, node, child, NULL);
 }
 
 enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
@@ -471,9 +496,11 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	/* Entries that waited in a paused directory did not pass search_entry() in this part. */
 	lines_may_begin(search, scratch, at);
 	/* Of what cannot be entered, only matches get here. */
-	bool leaf = entry->type != DT_DIR && entry->type != DT_UNKNOWN && !(search->flags & SEARCH_FOLLOW);
+	bool meta = search->flags & SEARCH_METADATA;
+	bool leaf = entry->type != DT_DIR && entry->type != DT_UNKNOWN
+	            && !(search->flags & SEARCH_FOLLOW);
 	if (leaf && error == 0 && st->mask & K_STATX_TYPE && IFTODT(st->mode) == entry->type) {
-		search_put_object(search, scratch, entry, search->flags & SEARCH_METADATA ? st : NULL, scratch->fd,
+		search_put_object(search, scratch, entry, meta ? st : NULL, scratch->fd,
 		                  entry->name);
 		return BFS_SKIP;
 	}
@@ -489,8 +516,9 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	if (error != 0 && named) {
 		if (does & PATTERN_MATCH)
 			search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
+		int source = entry->type == DT_DIR ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT;
 		if (entry->type == DT_UNKNOWN || (entry->type == DT_DIR && does & PATTERN_BELOW))
-			search_put_error(scratch, entry->name, len, entry->type == DT_DIR ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, error);
+			search_put_error(scratch, entry->name, len, source, error);
 		return BFS_SKIP;
 	}
 	if (error != 0) {
@@ -502,9 +530,10 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	if (search->flags & SEARCH_FOLLOW && known.type == DT_LNK)
 		return follow_entry(search, scratch, at, entry, node, child, does);
 	if (does & PATTERN_MATCH)
-		search_put_object(search, scratch, &known, search->flags & SEARCH_METADATA ? st : NULL,
-		           scratch->fd, entry->name);
-	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || (search->xdev_looks && search_elsewhere(search, st)))
+		search_put_object(search, scratch, &known, meta ? st : NULL, scratch->fd,
+		                  entry->name);
+	if (!(does & PATTERN_BELOW) || known.type != DT_DIR
+	    || (search->xdev_looks && search_elsewhere(search, st)))
 		return BFS_SKIP;
 	return enter(search, scratch, at, entry->name, len, node, child, st);
 }

@@ -148,7 +148,8 @@ static int parse_class(struct parser *p, struct glob_set *set)
 		return 1;
 	}
 	return refuse(p, p->at, "unknown character class; must be one of [:alnum:], [:alpha:], "
-	              "[:blank:], [:cntrl:], [:digit:], [:graph:], [:lower:], [:print:], [:punct:], "
+	              "[:blank:], [:cntrl:], [:digit:], [:graph:], [:lower:], [:print:], "
+	              "[:punct:], "
 	              "[:space:], [:upper:] and [:xdigit:]");
 }
 
@@ -217,11 +218,13 @@ static int parse_bracket(struct parser *p)
 				return -1;
 		}
 		if (to < from)
-			return refuse(p, begin, "a range that ends before it begins; \\- is the character "
+			return refuse(p, begin,
+			              "a range that ends before it begins; \\- is the character "
 			              "itself");
 		set_add(pool, set, from, to);
 	}
-	return refuse(p, open, "[ without its ] (neither / nor | can stand between them); \\[ is the "
+	return refuse(p, open,
+	              "[ without its ] (neither / nor | can stand between them); \\[ is the "
 	              "character itself");
 }
 
@@ -267,7 +270,8 @@ static int parse(struct parser *p, unsigned flags)
 		char c = p->text[p->at++];
 		if (c == '\\') {
 			if (p->at == p->to)
-				return refuse(p, p->at - 1, "it ends in a backslash; \\\\ is the character "
+				return refuse(p, p->at - 1,
+				              "it ends in a backslash; \\\\ is the character "
 				              "itself");
 			c = p->text[p->at++];
 		} else if (c == '*' || c == '?' || c == '[') {
@@ -485,7 +489,8 @@ static bool match_nfa(const struct glob_pool *pool, const struct glob *glob, con
 		memset(next, 0, words * sizeof(*next));
 		for (size_t w = 0; w < words; ++w) {
 			for (uint64_t bits = live[w]; bits; bits &= bits - 1) {
-				uint32_t place = (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(bits);
+				uint32_t place = (uint32_t)(w * 64)
+				                 + (uint32_t)__builtin_ctzll(bits);
 				if (place == last)
 					break;
 				if (steps)
@@ -493,7 +498,7 @@ static bool match_nfa(const struct glob_pool *pool, const struct glob *glob, con
 				if (!token_takes(pool, tokens[place], code))
 					continue;
 				nfa_reach(tokens, last, next,
-				          TOKEN_TYPE(tokens[place]) == TOKEN_STAR ? place : place + 1);
+				          place + (TOKEN_TYPE(tokens[place]) != TOKEN_STAR));
 				any = true;
 			}
 		}
@@ -508,7 +513,8 @@ static bool match_nfa(const struct glob_pool *pool, const struct glob *glob, con
 
 bool glob_is_any(const struct glob *glob)
 {
-	return glob->kind == GLOB_WORDS && glob->ntokens == 0 && glob->nbytes == 0 && !glob->no_period;
+	return glob->kind == GLOB_WORDS && glob->ntokens == 0 && glob->nbytes == 0
+	       && !glob->no_period;
 }
 
 bool glob_match(const struct glob_pool *pool, const struct glob *glob, const char *name, size_t len,

@@ -35,7 +35,8 @@ bool search_node_same(const SEARCH *search, const struct node *a, const struct n
 /** Assert the invariants for a node that has this number.  The lock is held. */
 static void node_check(const SEARCH *search, uint32_t number, const struct node *node)
 {
-	assert(number < search->nnodes && search_node_same(search, search_node_at(search, number), node));
+	assert(number < search->nnodes
+	       && search_node_same(search, search_node_at(search, number), node));
 	assert(node->mount < search->nmounts);
 	(void)search, (void)number, (void)node;
 }

@@ -40,7 +40,8 @@ struct pattern {
 	char *text;
 };
 
-static const struct pattern_state *state_of(const struct pattern *pattern, size_t word, uint64_t bits)
+static const struct pattern_state *state_of(const struct pattern *pattern, size_t word,
+                                            uint64_t bits)
 {
 	return &pattern->states[word * 64 + (size_t)__builtin_ctzll(bits)];
 }
@@ -120,7 +121,8 @@ static int compile_alternative(struct pattern *pattern, size_t from, size_t to, 
 			.first = pattern->nstates == first,
 		};
 		if (end - at > PATTERN_COMPONENT_MAX) {
-			*error = (struct pattern_error){.why = "a component longer than 4,096 bytes", .at = at};
+			error->why = "a component is longer than 4,096 bytes";
+			error->at = at;
 			errno = E2BIG;
 			return -1;
 		}

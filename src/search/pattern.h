@@ -16,8 +16,9 @@
  *            for themselves
  *   \x       the character x itself; \/ is a slash all the same
  *
- * Each component matches exactly one of P: a star before /foo does not find foo in the root itself.  (The
- * implementations of the paper find it: they give fnmatch(3) P with its first slash.)
+ * Each component matches exactly one of P: a star before /foo does not find foo in the root
+ * itself.  (The implementations of the paper find it: they give fnmatch(3) P with its first
+ * slash.)
  *
  * `/` and `|` are recognized before brackets: neither can stand in one, but for \|.  What can
  * never match is no error: an empty alternative, one with an empty component (a//b, a/, /), or

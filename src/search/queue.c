@@ -85,18 +85,21 @@ static void queue_sorted(SEARCH *search, const struct bfs_at *at, const char *ou
 	for (size_t from = 0; places && from < size; ++n) {
 		struct record record;
 		memcpy(&record, out + from, sizeof(record));
-		const char *name = out + from + sizeof(record) + (record.meta ? sizeof(struct k_statx) : 0);
+		const char *name = out + from + sizeof(record)
+		                   + (record.meta ? sizeof(struct k_statx) : 0);
 		places[n] = (struct sort_key){
 			.record = out + from,
 			.size = (size_t)(name + record.len + record.target - (out + from)),
 			.name = record.source == LINK ? name + sizeof(struct link) : name,
-			.len = record.source == LINK ? record.len - sizeof(struct link) : record.len,
+			.len = record.source == LINK ? record.len - sizeof(struct link)
+			       : record.len,
 			.ino = record.ino,
 		};
 		from += places[n].size;
 	}
 	if (n > 0)
-		qsort(places, n, sizeof(*places), search->flags & SEARCH_BYNAME ? by_name : by_inode);
+		qsort(places, n, sizeof(*places),
+		      search->flags & SEARCH_BYNAME ? by_name : by_inode);
 	for (size_t i = 0; i < n; ++i)
 		strbuf_add(&sorted, places[i].record, places[i].size);
 	search->failed |= !places || sorted.failed;
@@ -135,8 +138,9 @@ static bool blocks_below(SEARCH *search, const struct bfs_at *at)
 {
 	struct strbuf place;
 	search_place_of(search, at, &place);
-	uint32_t node = place.failed || place.len == 0 ? AVOID_NONE : avoid_find(search->later.avoid, place.data);
-	bool below = place.failed || place.len == 0 || avoid_below(search->later.avoid, node);
+	const struct avoid *avoid = search->later.avoid;
+	bool below = place.failed || place.len == 0
+	             || avoid_below(avoid, avoid_find(avoid, place.data));
 	strbuf_destroy(&place);
 	return below;
 }
@@ -150,7 +154,8 @@ static int refuse_later(SEARCH *search, const struct bfs_at *at, uint64_t id)
 {
 	uint64_t dirs = search->counts.dirs + bfs_stats(search->bfs)->dirs;
 	struct os os;
-	int error = search->later.avoid ? search_mounts_refuse(&search->later, &search->os, id) : EXDEV;
+	int error = search->later.avoid ? search_mounts_refuse(&search->later, &search->os, id)
+	            : EXDEV;
 	if (error == EXDEV && search->mounts.again && dirs >= search->look_at) {
 		search_mounts_destroy(&search->later);
 		os_clone_state(&os, &search->os);
@@ -159,7 +164,9 @@ static int refuse_later(SEARCH *search, const struct bfs_at *at, uint64_t id)
 		if (rc != 0)
 			return ENOMEM;
 		search->look_at = dirs + search->later.known.count + 1;
-		error = search->later.unique == search->unique ? search_mounts_refuse(&search->later, &search->os, id) : EXDEV;
+		error = EXDEV;
+		if (search->later.unique == search->unique)
+			error = search_mounts_refuse(&search->later, &search->os, id);
 	}
 	/* Workers know only the places to avoid of the first reading. */
 	return error == 0 && blocks_below(search, at) ? EXDEV : error;
@@ -173,13 +180,15 @@ static void cross(SEARCH *search, const struct bfs_at *at, struct bfs_enter *int
 		return;
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	if (at->parentfd < 0
-	    || os_statx(&search->os, at->parentfd, at->dir, flags, search_id_mask(search), &st) != 0) {
+	    || os_statx(&search->os, at->parentfd, at->dir, flags, search_id_mask(search),
+	                &st) != 0) {
 		search_queue_error(search, at, SEARCH_ERR_OPEN, errno);
 		return;
 	}
 	uint64_t id = os_statx_mnt_id(&st, search->unique);
 	/* Without mount IDs only the places are checked. */
-	int error = search->mounts_known ? search_mounts_refuse(&search->mounts, &search->os, id) : 0;
+	int error = search->mounts_known ? search_mounts_refuse(&search->mounts, &search->os, id)
+	            : 0;
 	if (error == EXDEV)
 		error = refuse_later(search, at, id);
 	if (error != 0) {
@@ -189,7 +198,8 @@ static void cross(SEARCH *search, const struct bfs_at *at, struct bfs_enter *int
 	union new_node new;
 	memcpy(&new, search_node_at(search, at->tag), search_node_words(search) * sizeof(uint64_t));
 	new.node.mount = search_mount_number(search, id);
-	uint32_t tag = new.node.mount == UINT32_MAX ? UINT32_MAX : search_node_number(search, &new.node);
+	uint32_t tag = new.node.mount == UINT32_MAX ? UINT32_MAX
+	               : search_node_number(search, &new.node);
 	if (tag == UINT32_MAX)
 		search->failed = true;
 	else
@@ -208,7 +218,8 @@ enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entrie
 		strbuf_puts(&search->where, strbuf_str(&search->via));
 		bfs_path(at, &search->where);
 	}
-	if (error == EACCES && !at->opened && at->parentfd == search->rootfd && strcmp(at->dir, ".") == 0) {
+	bool root = at->parentfd == search->rootfd && strcmp(at->dir, ".") == 0;
+	if (error == EACCES && !at->opened && root) {
 		int fd = search_root_open(search);
 		*into = (struct bfs_enter){fd >= 0, at->tag, BFS_NORMAL, fd >= 0, fd};
 		error = fd >= 0 ? 0 : error;
@@ -216,6 +227,8 @@ enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entrie
 	if (error == EXDEV)
 		cross(search, at, into);
 	else if (error != 0)
-		search_queue_error(search, at, at->opened ? SEARCH_ERR_READ : SEARCH_ERR_OPEN, error);
-	return atomic_load_explicit(&search->cancelled, memory_order_relaxed) ? BFS_END_ALL : BFS_SKIP;
+		search_queue_error(search, at, at->opened ? SEARCH_ERR_READ : SEARCH_ERR_OPEN,
+		                   error);
+	return atomic_load_explicit(&search->cancelled,
+	       memory_order_relaxed) ? BFS_END_ALL : BFS_SKIP;
 }

@@ -40,7 +40,8 @@ ssize_t search_raw(SEARCH *search, void *buffer, size_t len)
 		return -1;
 	}
 	struct search_head head = {
-		.magic = SEARCH_MAGIC, .version = SEARCH_VERSION, .size = sizeof(head), .used = sizeof(head),
+		.magic = SEARCH_MAGIC, .version = SEARCH_VERSION, .size = sizeof(head),
+		.used = sizeof(head),
 	};
 	if (len < sizeof(head)) {
 		errno = ERANGE;

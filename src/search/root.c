@@ -58,7 +58,8 @@ static int literal_dir(SEARCH *search, const char *path)
 	if (strcmp(path, ".") == 0)
 		return search->rootfd;
 	if (os->caps & OSC_OPENAT2) {
-		uint64_t resolve = K_RESOLVE_NO_SYMLINKS | (search->flags & SEARCH_XDEV ? K_RESOLVE_NO_XDEV : 0);
+		uint64_t resolve = K_RESOLVE_NO_SYMLINKS
+		                   | (search->flags & SEARCH_XDEV ? K_RESOLVE_NO_XDEV : 0);
 		return os_openat2(os, search->rootfd, path, O_PATH | O_NOFOLLOW, resolve);
 	}
 	return path_open_below(os, search->rootfd, path, literal_step, search);
@@ -80,8 +81,8 @@ static void root_literal_follow(SEARCH *search, struct bfs_scratch *scratch, con
 			search_put_error(scratch, name, strlen(name), SEARCH_ERR_OPEN, errno);
 	} else if (!(search->flags & SEARCH_XDEV) || literal_here(search, scratch->fd)) {
 		search_follow_link(search, scratch, &place, beyond ? (int)search->depth + 1 : 0,
-		                   &(struct bfs_entry){.name = name, .len = strlen(name)}, NULL, NULL,
-		                   beyond ? PATTERN_BELOW : PATTERN_MATCH);
+		                   &(struct bfs_entry){.name = name, .len = strlen(name)}, NULL,
+		                   NULL, beyond ? PATTERN_BELOW : PATTERN_MATCH);
 	}
 	strbuf_destroy(&place);
 }
@@ -115,7 +116,7 @@ static const char *literal_avoid(const SEARCH *search, const char *path, uint32_
 	return NULL;
 }
 
-/** Whether a path leads through a directory whose reading waits.  Modifies path, and restores it. */
+/** Whether a path leads through a directory whose reading waits.  Modifies path meanwhile. */
 static bool literal_waits(SEARCH *search, char *path)
 {
 	bool waits = false;
@@ -166,15 +167,18 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 		if (!(search->flags & SEARCH_XDEV))
 			search_put_error(&scratch, name, len, SEARCH_ERR_OPEN, EREMOTE);
 	} else if (scratch.fd < 0
-	           || os_statx(&search->os, scratch.fd, name, flags, search->policy.statx_mask, &st) != 0) {
+	           || os_statx(&search->os, scratch.fd, name, flags, search->policy.statx_mask,
+	                       &st) != 0) {
 		if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
-			search_put_error(&scratch, name, len, scratch.fd < 0 ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, errno);
+			search_put_error(&scratch, name, len,
+			                 scratch.fd < 0 ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, errno);
 	} else if (beyond) {
 		if (S_ISDIR(st.mode) && !(search->xdev_looks && search_elsewhere(search, &st)))
 			search_put_error(&scratch, name, len, SEARCH_ERR_LIMIT, EOVERFLOW);
 	} else {
 		entry.type = (uint8_t)IFTODT(st.mode);
-		search_put_object(search, &scratch, &entry, search->flags & SEARCH_METADATA ? &st : NULL,
+		search_put_object(search, &scratch, &entry,
+		                  search->flags & SEARCH_METADATA ? &st : NULL,
 		           scratch.fd, name);
 	}
 	if (output.dir.len > 0)
@@ -208,7 +212,8 @@ static void root_search(SEARCH *search, uint32_t tag, int depth)
 {
 	unsigned fds = os_nofile(&search->os, SEARCH_FDS) / 2;
 	if (tag != UINT32_MAX)
-		search->bfs = bfs_new(&search->os, &search->policy, search->rootfd, search->threads, fds);
+		search->bfs =
+			bfs_new(&search->os, &search->policy, search->rootfd, search->threads, fds);
 	if (!search->bfs || bfs_start(search->bfs, ".", tag, BFS_NORMAL, depth) != 0) {
 		search_root_end(search);
 		search->failed = true;
@@ -238,7 +243,8 @@ int search_root_open(SEARCH *search)
 	char link[64];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->rootfd);
 	/* Without /proc by its name, which may belong to another directory by now. */
-	const char *const names[] = {link, search->via.len ? strbuf_str(&search->place) : search->root_name};
+	const char *name = search->via.len ? strbuf_str(&search->place) : search->root_name;
+	const char *const names[] = {link, name};
 	const int flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY;
 	if (!root_stat(search, search->rootfd, &was))
 		return -1;
@@ -248,9 +254,11 @@ int search_root_open(SEARCH *search)
 			fd = os_openat(os, AT_FDCWD, names[i], flags);
 		if (fd < 0 && errno == EACCES)
 			return -1;
-		if (fd >= 0 && root_stat(search, fd, &now) && now.ino == was.ino && now.dev_major == was.dev_major
+		if (fd >= 0 && root_stat(search, fd, &now) && now.ino == was.ino
+		    && now.dev_major == was.dev_major
 		    && now.dev_minor == was.dev_minor
-		    && os_statx_mnt_id(&now, search->unique) == os_statx_mnt_id(&was, search->unique))
+		    && os_statx_mnt_id(&now, search->unique)
+		       == os_statx_mnt_id(&was, search->unique))
 			return fd;
 		os_close(os, fd);
 	}
@@ -302,17 +310,20 @@ static void behind_begin(SEARCH *search)
 	strbuf_reset(&search->via);
 	strbuf_puts(&search->via, behind->via);
 	strbuf_reset(&search->place);
-	search->rootfd = follow_path(&search->os, search_mounts(search), AT_FDCWD, &search->place, behind->target);
+	search->rootfd = follow_path(&search->os, search_mounts(search), AT_FDCWD, &search->place,
+	                             behind->target);
 	unsigned mask = K_STATX_TYPE | K_STATX_INO | search_id_mask(search);
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	int error = search->rootfd < 0
 	            || os_statx(&search->os, search->rootfd, "", flags, mask, &st) != 0 ? errno : 0;
-	memcpy(&new, search_node_at(search, behind->link.tag), search_node_words(search) * sizeof(uint64_t));
+	memcpy(&new, search_node_at(search, behind->link.tag),
+	       search_node_words(search) * sizeof(uint64_t));
 	struct node from = new.node;
 	if (error == 0)
 		error = search_enter_once(search, &from, &new.node, &st);
 	if (error == 0)
-		root_search(search, root_node(search, &new.node, os_statx_mnt_id(&st, search->unique)),
+		root_search(search,
+		            root_node(search, &new.node, os_statx_mnt_id(&st, search->unique)),
 		            behind->link.depth);
 	else if (error != EEXIST)
 		root_error(search, error);
@@ -358,7 +369,8 @@ bool search_root_begin(SEARCH *search)
 	if (search->mounts.avoid || search->flags & SEARCH_FOLLOW)
 		root_place(search, name);
 	search->mounts.entered = search->mounts.avoid && search->place.len > 0
-	                         ? avoid_cover(search->mounts.avoid, search->place.data) : AVOID_NONE;
+	                         ? avoid_cover(search->mounts.avoid, search->place.data)
+	                         : AVOID_NONE;
 	search->mounts.entered_id = search->root_mount;
 	struct strbuf literal;
 	strbuf_init(&literal);
@@ -366,7 +378,8 @@ bool search_root_begin(SEARCH *search)
 	if (!(search->flags & SEARCH_FOLLOW)
 	    || search_enter_once(search, &(struct node){.self = SEEN_NONE}, node, &st) == 0)
 		tag = root_node(search, node, search->root_mount);
-	bool looked_up = tag != UINT32_MAX && pattern_literal(search->pattern, &literal) && !literal.failed;
+	bool looked_up = tag != UINT32_MAX && pattern_literal(search->pattern, &literal)
+	                 && !literal.failed;
 	if (looked_up) {
 		/* The name of a place to avoid is found by reading its directory. */
 		const char *end = literal_avoid(search, literal.data, node->avoid);

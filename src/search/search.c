@@ -31,7 +31,8 @@ _Static_assert((int)BFS_AUTO == SEARCH_ENGINE_AUTO && (int)BFS_SYNC == SEARCH_EN
                && (int)BFS_FS == SEARCH_ENGINE_BULK, "engines");
 
 enum {
-	PORTIONS = 4, PORTIONS_MOST = 64,   /* of large directories that may wait: for each thread, in all */
+	PORTIONS = 4,             /* of large directories that may wait for each thread */
+	PORTIONS_MOST = 64,       /* ... and in all */
 	META_BATCH = 256,
 	PART = 256 * 1024,        /* bytes of records in one part of a directory */
 	ALL_FLAGS = SEARCH_STOPATFIRST | SEARCH_METADATA | SEARCH_INCLUDEROOT | SEARCH_PERIOD
@@ -95,7 +96,8 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	};
 	search->policy = (struct bfs_policy){
 		.order = BFS_DEPTH,
-		.statx_mask = flags & SEARCH_METADATA ? K_STATX_BASIC | K_STATX_BTIME : K_STATX_TYPE,
+		.statx_mask = flags & SEARCH_METADATA ? K_STATX_BASIC | K_STATX_BTIME
+		              : K_STATX_TYPE,
 		.batch = META_BATCH,
 		.bulk = &search->how,
 		.entry = search_entry,
@@ -228,7 +230,8 @@ static void keep_link(SEARCH *search, const char *text, size_t len)
 	const char *name = text + sizeof(link), *target = name + strlen(name) + 1;
 	size_t ntarget = (size_t)(text + len - target);
 	size_t dir = search->part_len > 1 ? search->part_len : 0;
-	struct behind *behind = malloc(sizeof(*behind) + ntarget + 1 + search->via.len + dir + strlen(name) + 2);
+	size_t nvia = search->via.len + dir + strlen(name) + 2;
+	struct behind *behind = malloc(sizeof(*behind) + ntarget + 1 + nvia);
 	if (!behind) {
 		search->failed = true;
 		return;
@@ -323,7 +326,8 @@ struct searchent *readsearch(SEARCH *search)
 			errno = ECANCELED;
 			return NULL;
 		}
-		if (search->failed || search->queue.failed || search->path.failed || search->target.failed) {
+		if (search->failed || search->queue.failed || search->path.failed
+		    || search->target.failed) {
 			errno = ENOMEM;
 			return NULL;
 		}

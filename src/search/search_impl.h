@@ -117,7 +117,8 @@ struct SEARCH {
 	struct seen seen;
 	uint32_t nnodes;
 	struct map64 by_hash;     /* hash of a node -> its number */
-	struct search_mount *mount_ids; /* changed by the owner only, who may read them without it */
+	/* changed by the owner only, who may read them without it */
+	struct search_mount *mount_ids;
 	uint32_t nmounts, mounts_size;
 
 	APART(owned);             /* the rest belongs to the thread of the caller */
@@ -186,7 +187,8 @@ bool search_node_same(const SEARCH *search, const struct node *a, const struct n
 /* entry.c: what workers do. */
 
 /** Put out an error.  @name  In the directory; "": the directory itself. */
-void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len, int source, int error);
+void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len, int source,
+                      int error);
 
 /** Put out an object, if it has a requested type and the access is allowed.  @fd, name  For
     access(2). */
@@ -222,8 +224,9 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st);
  *          up and may not exist.
  * @does    enum pattern_verdict.
  */
-void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place, int depth,
-                        const struct bfs_entry *entry, const struct node *from, struct node *child,
+void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place,
+                        int depth, const struct bfs_entry *entry, const struct node *from,
+                        struct node *child,
                         unsigned does);
 
 /** bfs: entries that need not be examined or entered. */
