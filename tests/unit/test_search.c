@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search primitive, on trees of real directories: that it gives what a
- * plain walk and pattern_match() give, for every flag and number of threads.
+ * Searches of real directories: they return what a plain walk and pattern_match() return, for
+ * every flag and number of threads.
  */
 #include "unit.h"
 
@@ -66,28 +66,39 @@ static void end(void)
 	CU_ASSERT_EQUAL(nftw(top, remove_one, 32, FTW_DEPTH | FTW_PHYS), 0);
 }
 
-/** The tree of search.md, section 1.9, and odd names. */
+static void make_link(const char *name, const char *target)
+{
+	char path[512];
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	CU_ASSERT_EQUAL_FATAL(symlink(target, path), 0);
+}
+
+/** Make directories, whose names end in a slash, files, and links: name, target, ... NULL. */
+static void make_tree(const char *const names[], const char *const links[])
+{
+	for (; *names; ++names) {
+		size_t n = strlen(*names) - 1;
+		if ((*names)[n] == '/')
+			make_dir(strndupa(*names, n));
+		else
+			make_file(*names);
+	}
+	for (; *links; links += 2)
+		make_link(links[0], links[1]);
+}
+
+/** The tree of the paper's examples, and odd names. */
 static void plain_tree(void)
 {
-	static const char *const dirs[] = {
-		"a", "a/b", "a/b/c", "foo", "foo/a", "foo/b", ".hid", "sp ace", "empty", "a/b/c/d", "a/b/c/d/e",
+	static const char *const names[] = {
+		"a/", "a/b/", "a/b/c/", "foo/", "foo/a/", "foo/b/", ".hid/", "sp ace/", "empty/", "a/b/c/d/",
+		"a/b/c/d/e/", "a/b/bar", "a/b/foo", "a/b/c/bar", "foo/a/bar", "foo/b/bar", ".hid/bar",
+		"sp ace/bar", ".dot", "ab", "abc", "ac", "co:lon", "new\nline", "a/b/c/d/e/bar", "inv\xff",
+		"a/*", "a/b/c/d/x.c", "a/b/y.c", "z.c.d", NULL,
 	};
-	static const char *const files[] = {
-		"a/b/bar", "a/b/foo", "a/b/c/bar", "foo/a/bar", "foo/b/bar", ".hid/bar", "sp ace/bar",
-		".dot", "ab", "abc", "ac", "co:lon", "new\nline", "a/b/c/d/e/bar", "inv\xff", "a/*",
-		"a/b/c/d/x.c", "a/b/y.c", "z.c.d",
-	};
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i)
-		make_dir(dirs[i]);
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); ++i)
-		make_file(files[i]);
+	static const char *const links[] = {"link", "a", "dangling", "nowhere", "foo/loop", "..", NULL};
 	char path[512];
-	snprintf(path, sizeof(path), "%s/link", top);
-	CU_ASSERT_EQUAL(symlink("a", path), 0);
-	snprintf(path, sizeof(path), "%s/dangling", top);
-	CU_ASSERT_EQUAL(symlink("nowhere", path), 0);
-	snprintf(path, sizeof(path), "%s/foo/loop", top);
-	CU_ASSERT_EQUAL(symlink("..", path), 0);
+	make_tree(names, links);
 	snprintf(path, sizeof(path), "%s/foo/fifo", top);
 	CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
 }
@@ -145,7 +156,7 @@ static struct names expected(const char *text, unsigned flags)
 	return found;
 }
 
-/** What a search finds; its errors are counted. */
+/** What a search finds.  @errors  Incremented for each error. */
 static struct names found_by(const struct search_options *options, const char *pattern, int *errors)
 {
 	struct names found = {0};
@@ -206,27 +217,45 @@ static const char *const patterns[] = {
 	"/a/b|/a/b/bar|/nosuch/x", "*o*|*a*", "fifo", "/foo/loop/a",
 };
 
+/** Compare a search for each pattern with a walk. */
+static void compare_with_walk(const char *const texts[], size_t n, int flags, unsigned threads)
+{
+	for (size_t i = 0; i < n; ++i) {
+		int errors = 0;
+		struct search_options options = {.size = sizeof(options), .flags = flags, .threads = threads};
+		struct names want = expected(texts[i], (unsigned)flags), got = found_by(&options, texts[i], &errors);
+		CU_ASSERT_EQUAL(errors, 0);
+		compare(&want, &got, texts[i], flags, threads);
+	}
+}
+
 static void test_same_as_walk(void)
 {
 	static const int flags[] = {
 		0, SEARCH_BYNAME, SEARCH_METADATA, SEARCH_PERIOD, SEARCH_PAPER_Q, SEARCH_XDEV, SEARCH_METADATA | SEARCH_CACHED,
 	};
+	static const char *const some[] = {"*", "f3.c", "/d5*/e*/f1.c", "e1?/*", "/d1/*"};
+	char name[64];
 	begin();
 	plain_tree();
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); ++i) {
-		for (size_t k = 0; k < sizeof(flags) / sizeof(*flags); ++k) {
-			for (unsigned threads = 1; threads <= 4; threads += 3) {
-				int errors = 0;
-				struct search_options options = {
-					.size = sizeof(options), .flags = flags[k], .threads = threads,
-				};
-				struct names want = expected(patterns[i], (unsigned)flags[k]);
-				struct names got = found_by(&options, patterns[i], &errors);
-				CU_ASSERT_EQUAL(errors, 0);
-				compare(&want, &got, patterns[i], flags[k], threads);
-			}
-		}
+	for (size_t k = 0; k < sizeof(flags) / sizeof(*flags); ++k) {
+		for (unsigned threads = 1; threads <= 4; threads += 3)
+			compare_with_walk(patterns, sizeof(patterns) / sizeof(*patterns), flags[k], threads);
 	}
+	end();
+	/* Directories enough for threads to be started. */
+	begin();
+	for (int i = 0; i < 60 * 60; ++i) {
+		snprintf(name, sizeof(name), "d%d", i / 60);
+		if (i % 60 == 0)
+			make_dir(name);
+		snprintf(name, sizeof(name), "d%d/e%d", i / 60, i % 60);
+		make_dir(name);
+		snprintf(name, sizeof(name), "d%d/e%d/f%d.c", i / 60, i % 60, i % 60 % 7);
+		make_file(name);
+	}
+	for (unsigned threads = 1; threads <= 4; ++threads)
+		compare_with_walk(some, sizeof(some) / sizeof(*some), 0, threads);
 	end();
 }
 
@@ -260,7 +289,7 @@ static void test_roots(void)
 	CU_ASSERT_TRUE(counts.found == 2 && counts.errors == 2 && counts.dirs == 2);
 	closesearch(search);
 
-	/* Without: from the root; and the first alone. */
+	/* Without the root; only the first. */
 	snprintf(paths, sizeof(paths), "%s/a/b", top);
 	search = opensearch(paths, "bar", SEARCH_STOPATFIRST);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
@@ -286,7 +315,7 @@ static void test_roots(void)
 	end();
 }
 
-/** The counts of a caller that was compiled with another version of them. */
+/** Counts of a caller compiled with another version of the structure. */
 static void test_counts_size(void)
 {
 	const char *const roots[] = {"/nosuch"};
@@ -310,7 +339,7 @@ static void test_counts_size(void)
 	closesearch(search);
 }
 
-/** An empty path is the current directory, by its name. */
+/** An empty path is the current directory, ".". */
 static void test_here(void)
 {
 	static const struct {
@@ -333,7 +362,7 @@ static void test_here(void)
 	struct searchent *e = search ? readsearch(search) : NULL;
 	CU_ASSERT_TRUE(e && strcmp(e->path, "/ab") == 0);
 	closesearch(search);
-	/* It was removed: a kernel may tell of that. */
+	/* It was removed, which a kernel may report. */
 	make_dir("gone");
 	CU_ASSERT_TRUE_FATAL(chdir("gone") == 0 && rmdir("../gone") == 0);
 	search = opensearch("", "*", 0);
@@ -345,7 +374,7 @@ static void test_here(void)
 	end();
 }
 
-/** An anchored pattern opens what it must, and a literal one nothing. */
+/** An anchored pattern opens only what it must, and a literal one nothing. */
 static void test_counts(void)
 {
 	static const struct {
@@ -368,16 +397,16 @@ static void test_counts(void)
 		if (counts.dirs != rows[i].dirs)
 			printf("  %s: %ju directories\n", rows[i].pattern, (uintmax_t)counts.dirs);
 		CU_ASSERT_EQUAL(counts.dirs, rows[i].dirs);
-		/* Names alone: no object is looked at. */
+		/* For names no object is examined. */
 		const struct os *os = search_os(search);
 		CU_ASSERT_TRUE(os->calls[OS_STATX] <= 2);
 		CU_ASSERT_EQUAL(counts.calls, os_calls_total(os));
 		CU_ASSERT_TRUE(counts.mount_calls > 0 && counts.mount_calls == os_calls_total(search_looked(search)));
-		/* On ext4 one call of each is saved. */
+		/* On ext4 one call for each is saved. */
 		CU_ASSERT_TRUE(os->calls[OS_GETDENTS] == 2 * counts.dirs || os->calls[OS_GETDENTS] == counts.dirs);
 		closesearch(search);
 	}
-	/* With metadata: one look for each object that matches. */
+	/* With metadata: one call for each match. */
 	SEARCH *search = opensearch(top, "bar", SEARCH_METADATA);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
 	while (readsearch(search))
@@ -397,8 +426,7 @@ static const struct search_options ways[] = {
 };
 enum { NWAYS = sizeof(ways) / sizeof(*ways) };
 
-/** A search by one of them begins: by the last without a clock, so that it goes on as
-    if the disk were waited for. */
+/** Prepare a search by one of them: the last has no clock, so that calls seem to wait. */
 static void way_begin(size_t way)
 {
 	static char given[200], without[210];
@@ -441,9 +469,9 @@ static void test_ways(void)
 		const uint64_t *calls = search_os(search)->calls;
 		CU_ASSERT_EQUAL(n, FILES);
 		CU_ASSERT_TRUE(!options.ahead || before == 0);
-		/* A buffer, until it is known; all the rest. */
+		/* The first buffer, then all the rest. */
 		CU_ASSERT_TRUE(way < NWAYS - 1 || before <= 1);
-		/* Of the root, too. */
+		/* And some for the root. */
 		CU_ASSERT_TRUE(calls[OS_STATX] < 20 + (options.flags ? FILES : 0));
 		CU_ASSERT_TRUE(!options.flags || calls[OS_STATX] >= FILES);
 		CU_ASSERT_EQUAL(calls[OS_URING_SETUP], 0);
@@ -493,33 +521,6 @@ static void test_large_and_early(void)
 	end();
 }
 
-static void test_many_dirs(void)
-{
-	begin();
-	for (int i = 0; i < 60; ++i) {
-		char name[64];
-		snprintf(name, sizeof(name), "d%d", i);
-		make_dir(name);
-		for (int k = 0; k < 60; ++k) {
-			snprintf(name, sizeof(name), "d%d/e%d", i, k);
-			make_dir(name);
-			snprintf(name, sizeof(name), "d%d/e%d/f%d.c", i, k, k % 7);
-			make_file(name);
-		}
-	}
-	for (unsigned threads = 1; threads <= 4; ++threads) {
-		static const char *const some[] = {"*", "f3.c", "/d5*/e*/f1.c", "e1?/*", "/d1/*"};
-		for (size_t i = 0; i < sizeof(some) / sizeof(*some); ++i) {
-			struct search_options options = {.size = sizeof(options), .threads = threads};
-			int errors = 0;
-			struct names want = expected(some[i], 0), got = found_by(&options, some[i], &errors);
-			CU_ASSERT_EQUAL(errors, 0);
-			compare(&want, &got, some[i], 0, threads);
-		}
-	}
-	end();
-}
-
 static void test_depth_and_access(void)
 {
 	begin();
@@ -527,7 +528,7 @@ static void test_depth_and_access(void)
 	struct search_options options = {.size = sizeof(options), .depth = 2};
 	int errors = 0;
 	struct names got = found_by(&options, "*", &errors);
-	/* /a/b/c, /foo's two and what else is at depth 3 are told and not entered. */
+	/* /a/b/c is at depth 3: reported and not entered. */
 	CU_ASSERT_EQUAL(errors, 1);
 	for (size_t i = 0; i < got.n; ++i)
 		CU_ASSERT_PTR_NULL(strstr(got.items[i], "/a/b/c/"));
@@ -560,7 +561,7 @@ static void test_refused(void)
 	CU_ASSERT_EQUAL(closesearch(NULL), 0);
 }
 
-/** The options of a caller that was compiled with another version of them. */
+/** Options of a caller compiled with another version of the structure. */
 static void test_options_size(void)
 {
 	const char *const roots[] = {"/"};
@@ -570,7 +571,7 @@ static void test_options_size(void)
 	} own = {.options = {.depth = 1}};
 	static const struct {
 		size_t size;
-		int at, error;                /* what is not 0; how it is refused */
+		int at, error;                /* a byte that is not 0; the result */
 	} rows[] = {
 		{0, -1, EINVAL}, {sizeof(size_t), -1, EINVAL}, {offsetof(struct search_options, ahead), -1, EINVAL},
 		{sizeof(own.options), -1, 0}, {sizeof(own.options), 0, 0}, {sizeof(own.options) + 1, -1, 0},
@@ -588,13 +589,13 @@ static void test_options_size(void)
 		CU_ASSERT_TRUE(rows[i].error ? !search && errno == rows[i].error : search != NULL);
 		closesearch(search);
 	}
-	/* There is nothing in it that is not looked at. */
+	/* Every byte is checked. */
 	for (size_t i = 0; i < sizeof(own.options.reserved); ++i) {
 		own.options = (struct search_options){.size = sizeof(own.options)};
 		own.options.reserved[i] = 1;
 		CU_ASSERT_TRUE(searchv(roots, 1, "*", &own.options) == NULL && errno == E2BIG);
 	}
-	/* They are taken, and none need be given. */
+	/* Invalid engines; no options. */
 	own.options = (struct search_options){.size = sizeof(own.options), .engine = -1};
 	CU_ASSERT_TRUE(searchv(roots, 1, "*", &own.options) == NULL && errno == EINVAL);
 	own.options.engine = SEARCH_ENGINE_BULK + 1;
@@ -615,25 +616,29 @@ static void test_avoid(void)
 		snprintf(path, sizeof(path), "/home/user%d/fuse", i);
 		CU_ASSERT_EQUAL(avoid_add(avoid, path), 0);
 	}
-	uint32_t root = avoid_find(avoid, "/"), srv = avoid_step(avoid, root, "srv", 3);
-	CU_ASSERT_TRUE(root != AVOID_NONE && srv != AVOID_NONE && srv == avoid_find(avoid, "//srv/"));
-	CU_ASSERT_FALSE(avoid_here(avoid, srv));
-	CU_ASSERT_TRUE(avoid_here(avoid, avoid_step(avoid, srv, "nfs", 3)));
+	uint32_t srv = avoid_find(avoid, "//srv/"), nfs = avoid_step(avoid, srv, "nfs", 3);
+	uint32_t below = avoid_find(avoid, "/srv/nfs/below");
+	CU_ASSERT_TRUE(srv != AVOID_NONE && srv == avoid_step(avoid, avoid_find(avoid, "/"), "srv", 3));
+	CU_ASSERT_TRUE(!avoid_here(avoid, srv) && avoid_below(avoid, srv) && avoid_here(avoid, nfs));
 	CU_ASSERT_TRUE(avoid_here(avoid, avoid_find(avoid, "/home/user77/fuse")));
 	CU_ASSERT_EQUAL(avoid_step(avoid, srv, "nfs4", 4), AVOID_NONE);
 	CU_ASSERT_EQUAL(avoid_step(avoid, srv, "nf", 2), AVOID_NONE);
 	CU_ASSERT_EQUAL(avoid_step(avoid, AVOID_NONE, "srv", 3), AVOID_NONE);
 	CU_ASSERT_EQUAL(avoid_find(avoid, "/usr"), AVOID_NONE);
-	uint32_t nfs = avoid_step(avoid, srv, "nfs", 3);
-	CU_ASSERT_TRUE(avoid_cover(avoid, "/srv/nfs") == nfs && avoid_cover(avoid, "/srv//nfs/x/y") == nfs);
-	CU_ASSERT_EQUAL(avoid_cover(avoid, "/srv/nfs/below/x"), avoid_find(avoid, "/srv/nfs/below"));
-	CU_ASSERT_EQUAL(avoid_cover(avoid, "/srv"), AVOID_NONE);
-	CU_ASSERT_TRUE(avoid_cover(avoid, "/") == AVOID_NONE && avoid_cover(avoid, "/usr/x") == AVOID_NONE);
+	const struct {
+		const char *path;
+		uint32_t cover;
+	} rows[] = {
+		{"/srv/nfs", nfs}, {"/srv//nfs/x/y", nfs}, {"/srv/nfs/below/x", below}, {"/srv", AVOID_NONE},
+		{"/", AVOID_NONE}, {"/usr/x", AVOID_NONE},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+		CU_ASSERT_EQUAL(avoid_cover(avoid, rows[i].path), rows[i].cover);
 	avoid_free(avoid);
 	avoid_free(NULL);
 }
 
-/** Linear: as many places in one directory, each of them met, and as many names beside them. */
+/** Linear: many places in one directory, each of them met, and as many other names. */
 static void test_avoid_many(void)
 {
 	enum { N = 200000 };
@@ -657,7 +662,7 @@ static void test_avoid_many(void)
 	avoid_free(avoid);
 }
 
-/** The same of mounts that are entered. */
+/** Linear: many mounts that are entered. */
 static void test_mounts_many(void)
 {
 	enum { N = 400000 };
@@ -675,42 +680,22 @@ static void test_mounts_many(void)
 	closesearch(search);
 }
 
-static void make_link(const char *name, const char *target)
-{
-	char path[512];
-	snprintf(path, sizeof(path), "%s/%s", top, name);
-	CU_ASSERT_EQUAL_FATAL(symlink(target, path), 0);
-}
-
-/** What there is to be followed: in the tree t, and beside it. */
+/** A tree t with links, and what is next to it. */
 static void linked_tree(void)
 {
-	static const char *const dirs[] = {"t", "t/a", "t/a/b", "out", "out/sub", "out/deep"};
-	static const char *const files[] = {"t/a/x", "t/a/b/y", "out/o", "out/sub/p"};
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i)
-		make_dir(dirs[i]);
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); ++i)
-		make_file(files[i]);
 	char out[200];
 	snprintf(out, sizeof(out), "%s/./out/../out/", top);
-	make_link("t/abs", out);
-	make_link("t/link", "a");
-	make_link("t/link2", "link");
-	make_link("t/a/up", "..");
-	make_link("t/a/rel", "../../out/sub/../sub");
-	make_link("t/a/file", "b/./y");
-	make_link("t/self", "self");
-	make_link("t/ping", "pong");
-	make_link("t/pong", "ping");
-	make_link("t/dangling", "no/where");
-	make_link("t/a/not-dir", "x/");
-	make_link("t/a/below-file", "x/y");
-	make_link("out/back", "../t");
-	make_link("out/deep/again", "../../out");
+	make_tree((const char *const[]){
+		"t/", "t/a/", "t/a/b/", "out/", "out/sub/", "out/deep/", "t/a/x", "t/a/b/y", "out/o", "out/sub/p", NULL,
+	}, (const char *const[]){
+		"t/abs", out, "t/link", "a", "t/link2", "link", "t/a/up", "..", "t/a/rel", "../../out/sub/../sub",
+		"t/a/file", "b/./y", "t/self", "self", "t/ping", "pong", "t/pong", "ping", "t/dangling", "no/where",
+		"t/a/not-dir", "x/", "t/a/below-file", "x/y", "out/back", "../t", "out/deep/again", "../../out", NULL,
+	});
 }
 
-/** What a search of t gives, an entry a line: "SOURCE:errno:" before errors,
-    the type after objects; sorted. */
+/** The entries of a search of t, sorted, one per line: "SOURCE:errno:" before errors, the type
+    after objects. */
 static struct names lines_of(const char *pattern, const struct search_options *options)
 {
 	struct names lines = {0};
@@ -751,7 +736,7 @@ static void expect_lines(const char *pattern, const struct search_options *optio
 	names_free(&lines);
 }
 
-/** What lines were taken. */
+/** Lines taken. */
 struct taken {
 	struct strbuf text;
 	uint64_t n;
@@ -771,14 +756,14 @@ static void line_of(void *arg, const struct search_object *object, struct strbuf
 	              object->st ? (int)IFTODT(object->st->stx_mode) : -1);
 }
 
-/** A way to write a path: '0' is "00". */
+/** Escape a path: '0' becomes "00". */
 static void escape_double(struct strbuf *text, const char *path)
 {
 	for (; *path; ++path)
 		strbuf_puts(text, *path == '0' ? "00" : (const char[]){*path, '\0'});
 }
 
-/** Objects are lines, made of what is known of each: readsearch() gives out none. */
+/** Objects become lines of the caller; readsearch() returns none. */
 static void test_made_lines(void)
 {
 	char name[256];
@@ -824,8 +809,8 @@ static void test_made_lines(void)
 
 static void test_follow(void)
 {
-	/* ELOOP is 40, EOVERFLOW 75.  Each directory is entered once, by its own
-	   name before any link's; of links, by the first that was met. */
+	/* ELOOP is 40, EOVERFLOW 75.  Each directory is entered once, by its own name before that
+	   of a link; of links, by the first. */
 	static const struct {
 		const char *pattern, *want;
 	} rows[] = {
@@ -838,7 +823,7 @@ static void test_follow(void)
 		{"/a/not-dir", "/a/not-dir l"}, {"/abs/sub/p", "/abs/sub/p f"}, {"/a/up/a/up/abs/o", "/a/up/a/up/abs/o f"},
 		{"/abs/*", "/abs/back d\n/abs/deep d\n/abs/o f\n/abs/sub d"},
 		{"/lin[k]/*/y", "/link/b/y f\n1:40:/link/up"},
-		/* In another state of the pattern it is entered again. */
+		/* With other live states it is entered again. */
 		{"/a/x|/link/b/*", "/a/x f\n/link/b/y f"},
 		{"/a/up/*", "1:40:/a/up"},
 	};
@@ -855,7 +840,7 @@ static void test_follow(void)
 			}
 		}
 	}
-	/* Bounds count behind links too. */
+	/* Limits hold below links too. */
 	struct search_options options = {.size = sizeof(options), .flags = SEARCH_FOLLOW, .depth = 1};
 	expect_lines("/abs/sub/*", &options, "6:75:/abs/sub");
 	options = (struct search_options){.size = sizeof(options), .flags = SEARCH_FOLLOW | SEARCH_X_OK};
@@ -866,7 +851,7 @@ static void test_follow(void)
 	end();
 }
 
-/** A path that is looked up is bounded as one that is searched for. */
+/** A path that is looked up has the same depth limit as one that is searched for. */
 static void test_depth_literal(void)
 {
 	static const char *const paths[] = {
@@ -907,7 +892,7 @@ static void test_depth_literal(void)
 	end();
 }
 
-/** Without links FOLLOW changes nothing; and the order is what was asked for. */
+/** The requested order. */
 static void test_order(void)
 {
 	begin();
@@ -951,7 +936,7 @@ static void test_order(void)
 	end();
 }
 
-/** Whether so many threads are left; one that was joined may yet be seen. */
+/** Whether this many threads are left; one that was joined may still be visible. */
 static bool threads_are(int tasks)
 {
 	for (int i = 0; i < 2000 && unit_count("/proc/self/task") != tasks; ++i)
@@ -959,8 +944,8 @@ static bool threads_are(int tasks)
 	return unit_count("/proc/self/task") == tasks;
 }
 
-/** Search once, so that what a sanitizer starts with the first thread is there.
-    @return how many threads there are then. */
+/** Search once, since a sanitizer may start a thread with the first one.
+    @return the number of threads. */
 static int warm_up(void)
 {
 	struct search_options options = {.size = sizeof(options), .threads = 4};
@@ -988,7 +973,7 @@ static void wide_tree(int dirs)
 	}
 }
 
-/** Left after each number of entries. */
+/** Searches closed after each number of entries. */
 static void test_close_anywhere(void)
 {
 	enum { DIRS = 300 };
@@ -1017,7 +1002,7 @@ static void test_close_anywhere(void)
 				CU_ASSERT_TRUE_FATAL(unit_count("/proc/self/fd") == fds && threads_are(tasks));
 		}
 	}
-	/* It was a test of threads. */
+	/* Threads were running. */
 	CU_ASSERT_TRUE(any);
 	end();
 }
@@ -1025,7 +1010,7 @@ static void test_close_anywhere(void)
 static SEARCH *to_cancel;
 static pthread_t owner;
 
-/** Cancel after a while; with an argument by a signal to the owner. */
+/** Cancel soon; with an argument, by a signal to the owner. */
 static void *cancel_soon(void *arg)
 {
 	usleep(arg ? 2500 : 2000);
@@ -1060,7 +1045,7 @@ static void test_cancel(void)
 	int tasks = warm_up(), fds = unit_count("/proc/self/fd"), cancelled = 0;
 	struct sigaction action = {.sa_handler = cancel_now}, old;
 	CU_ASSERT_EQUAL_FATAL(sigaction(SIGUSR1, &action, &old), 0);
-	/* The same tree over and over: long enough to be cancelled in. */
+	/* The same tree many times: long enough to cancel. */
 	const char *roots[200];
 	for (int i = 0; i < 200; ++i)
 		roots[i] = top;
@@ -1085,8 +1070,8 @@ static void test_cancel(void)
 	end();
 }
 
-/** A search with an allocation or a kernel call failing: it ends, tells what it
-    could not do, and leaves nothing. */
+/** With a failing allocation or kernel call a search ends, reports what it could not do, and
+    leaves nothing behind. */
 static void test_faults(void)
 {
 #ifdef _FORTIFY_SOURCE
@@ -1114,7 +1099,7 @@ static void test_faults(void)
 		options.engine = kind < PLAIN ? SEARCH_ENGINE_SYNC : SEARCH_ENGINE_AUTO;
 		options.ahead = kind >= PLAIN;
 		for (uint64_t n = 0; n <= calls; ++n) {
-			/* The first counts. */
+			/* The first run counts the calls. */
 			struct fault fault = {n ? FAULT_ONCE : FAULT_NONE, kinds[kind], n, n ? kinds[kind] == FAULT_ALLOC ? ENOMEM : EIO : 0};
 			int found = 0, told = 0, loops = 0, error;
 			unit_note("%s %ju", fault_kind_name(kinds[kind]), (uintmax_t)n);
@@ -1133,7 +1118,7 @@ static void test_faults(void)
 				CU_ASSERT_TRUE(found == 22 && loops == 6 && told == 0 && error == 0);
 				CU_ASSERT_TRUE(calls > 0 || (kinds[kind] == OS_OPENAT2 && !(os.caps & OSC_OPENAT2)));
 			} else if (kinds[kind] == FAULT_ALLOC) {
-				/* What got no memory ends it, or is told. */
+				/* It ends, or has an error. */
 				CU_ASSERT_TRUE(search == NULL || error == ENOMEM || told > 0 || found + loops >= whole);
 			} else {
 				CU_ASSERT_TRUE(search != NULL && error == 0);
@@ -1146,7 +1131,7 @@ static void test_faults(void)
 	end();
 }
 
-/** What a link leads to is judged without faccessat2(2) too; and what access cannot be checked is told. */
+/** Access to the target of a link is checked without faccessat2(2) too; failures are reported. */
 static void test_access_faults(void)
 {
 #ifdef _FORTIFY_SOURCE
@@ -1179,7 +1164,7 @@ static void test_access_faults(void)
 			whole = found;
 			CU_ASSERT_TRUE(calls > 10 && found > 10);
 		} else {
-			/* The first two are asked again in another way. */
+			/* The first two errors are retried in another way. */
 			int lost = error == ENOENT || error == EIO;
 			CU_ASSERT_TRUE(told == lost && found == whole - lost);
 		}
@@ -1189,7 +1174,7 @@ static void test_access_faults(void)
 
 static int fuse_fd = -1;
 
-/** Mount what cannot block on a directory, or what can: a FUSE whose server never answers. */
+/** Mount a tmpfs, or a FUSE whose server never answers, which blocks. */
 static void mount_on(const char *name, bool blocks)
 {
 	char path[512], data[100];
@@ -1200,16 +1185,25 @@ static void mount_on(const char *name, bool blocks)
 	CU_ASSERT_EQUAL_FATAL(blocks ? mount("hung", path, "fuse", 0, data) : mount("tmpfs", path, "tmpfs", 0, NULL), 0);
 }
 
-/** What is mounted while a search goes on is looked up, and entered if it cannot block. */
-static void test_mounted_later(void)
+/** Enter a private mount namespace.  @return why the test must be skipped; or NULL. */
+static const char *private_mounts(void)
 {
-	enum { DIRS = 2000 };
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	if (!(os.caps & OSC_OPENAT2) || !(os.caps & OSC_STATX_MNT_ID))
-		UNIT_SKIP("places alone are known here");
+		return "only places are known here";
 	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
-		UNIT_SKIP("no private mount namespace");
+		return "no private mount namespace";
+	return NULL;
+}
+
+/** A mount made during a search is looked up, and entered if it cannot block. */
+static void test_mounted_later(void)
+{
+	enum { DIRS = 2000 };
+	const char *why = private_mounts();
+	if (why)
+		UNIT_SKIP(why);
 	begin();
 	static const char *const names[] = {"a", "b", "many", "c", "d", "e"};
 	enum { ROOTS = sizeof(names) / sizeof(*names) };
@@ -1252,7 +1246,7 @@ static void test_mounted_later(void)
 			make_file("c/late/y");
 			mount_on("d/outer", false);
 			make_dir("d/outer/hung");
-			/* One server is that of both. */
+			/* Both are of one server. */
 			if (fuse) {
 				mount_on("e/hung", true);
 				snprintf(line, sizeof(line), "%s/e/hung", top);
@@ -1265,8 +1259,8 @@ static void test_mounted_later(void)
 	CU_ASSERT_EQUAL(errno, 0);
 	CU_ASSERT_TRUE(os_calls_total(search_looked(search)) > looked);
 	closesearch(search);
-	/* A look; none so soon again; another, which knows what can block: that is not entered,
-	   nor what it lies below. */
+	/* The mounts are read again; not so soon again; then once more: what can block is not
+	   entered, nor a mount above it. */
 	static const char *const want[][2] = {
 		{"0:0:a/new"}, {"0:0:a/new/x"}, {"0:0:a/new/x/y"}, {"0:0:b/early"}, {"1:18:b/early"}, {"0:0:c/late"},
 		{"0:0:c/late/y"}, {"0:0:d/outer"}, {"1:18:d/outer", "0:0:d/outer/hung"}, {"0:0:e/hung"},
@@ -1291,22 +1285,19 @@ static void test_mounted_later(void)
 	end();
 }
 
-/** Of what can block, and is mounted or moved while a search goes on, attributes are those in
-    memory: it is not asked for any, and not entered. */
+/** A mount that can block, made or moved during a search, is not asked for attributes and not
+    entered. */
 static void test_hung_later(void)
 {
 	static const int flags[] = {
 		0, SEARCH_METADATA, SEARCH_FOLLOW, SEARCH_FOLLOW | SEARCH_METADATA, SEARCH_XDEV | SEARCH_METADATA,
 		SEARCH_METADATA | SEARCH_BYNAME,
 	};
-	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
-	if (!(os.caps & OSC_OPENAT2) || !(os.caps & OSC_STATX_MNT_ID))
-		UNIT_SKIP("places alone are known here");
 	if (access("/dev/fuse", R_OK | W_OK) != 0)
 		UNIT_SKIP("there is no FUSE");
-	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
-		UNIT_SKIP("no private mount namespace");
+	const char *why = private_mounts();
+	if (why)
+		UNIT_SKIP(why);
 	for (size_t f = 0; f < sizeof(flags) / sizeof(*flags); ++f) {
 		for (int way = 0; way < 2 * (SEARCH_ENGINE_BULK + 1); ++way) {
 			const char *const roots[] = {top};
@@ -1331,7 +1322,7 @@ static void test_hung_later(void)
 			}
 			unit_note("flags %d, engine %d, %s", flags[f], options.engine, way % 2 ? "moved" : "mounted");
 			int found = 0, told = 0;
-			/* To hang would be to fail. */
+			/* It must not hang. */
 			alarm(60);
 			for (struct searchent *e; (e = readsearch(search));) {
 				found += !e->err;
@@ -1351,7 +1342,7 @@ static void test_hung_later(void)
 
 static const struct unit_test tests[] = {
 	{"faults", test_faults},
-	{"access that access cannot be checked", test_access_faults},
+	{"access that cannot be checked", test_access_faults},
 	{"closed anywhere", test_close_anywhere},
 	{"cancelled", test_cancel},
 	{"symbolic links followed", test_follow},
@@ -1365,7 +1356,6 @@ static const struct unit_test tests[] = {
 	{"size of the counts", test_counts_size},
 	{"ways to fetch attributes", test_ways},
 	{"large directories, and leaving", test_large_and_early},
-	{"many directories", test_many_dirs},
 	{"depth and access", test_depth_and_access},
 	{"refused", test_refused},
 	{"size of the options", test_options_size},
