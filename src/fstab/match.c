@@ -8,12 +8,14 @@
 #include <string.h>
 
 /** Add a difference.  @return it, until the next; NULL on ENOMEM. */
-static struct fstab_difference *add(struct fstab_match *match, struct matcher *m, enum fstab_difference_kind kind,
+static struct fstab_difference *add(struct fstab_match *match, struct matcher *m,
+                                    enum fstab_difference_kind kind,
                                     const struct old *old, const struct new *new)
 {
 	if (match->count == match->capacity) {
 		size_t capacity = match->capacity ? 2 * match->capacity : 64;
-		struct fstab_difference *more = reallocarray(match->differences, capacity, sizeof(*more));
+		struct fstab_difference *more =
+		    reallocarray(match->differences, capacity, sizeof(*more));
 		if (!more) {
 			m->failed = true;
 			return NULL;
@@ -29,10 +31,12 @@ static struct fstab_difference *add(struct fstab_match *match, struct matcher *m
 }
 
 /** Compare the options of a paired line. */
-static void compare_options(struct fstab_match *match, struct matcher *m, const struct old *old, const struct new *new)
+static void compare_options(struct fstab_match *match, struct matcher *m, const struct old *old,
+                            const struct new *new)
 {
 	const char *differ;
-	if (!match_compares_options(m, old, new) || !match_options(m, old, old->words.options, new, &differ))
+	if (!match_compares_options(m, old, new)
+	    || !match_options(m, old, old->words.options, new, &differ))
 		return;
 	struct fstab_difference *difference = add(match, m, FSTAB_DIFFER_OPTIONS, old, new);
 	if (difference) {
@@ -42,7 +46,8 @@ static void compare_options(struct fstab_match *match, struct matcher *m, const 
 }
 
 /** Report a line that is too much. */
-static void add_further(struct fstab_match *match, struct matcher *m, const struct old *old, const struct old *own,
+static void add_further(struct fstab_match *match, struct matcher *m, const struct old *old,
+                        const struct old *own,
                         const struct new *new)
 {
 	enum fstab_difference_kind kind;
@@ -75,7 +80,8 @@ static void match_mount(struct fstab_match *match, struct matcher *m, struct new
 		old = match_first_on(m, new);
 		if (old && old->noauto)
 			break;
-		difference = add(match, m, old ? FSTAB_DIFFER_SOURCE : FSTAB_DIFFER_NO_LINE, old, new);
+		difference = add(match, m, old ? FSTAB_DIFFER_SOURCE : FSTAB_DIFFER_NO_LINE, old,
+		                 new);
 		if (difference && !old)
 			difference->actual = new->line->why;
 		break;
@@ -100,7 +106,8 @@ int fstab_match(const struct fstab_match_input *in, struct fstab_match *match)
 {
 	struct matcher m;
 	*match = (struct fstab_match){
-		.of = calloc(in->file->count + 1, sizeof(*match->of)), .bound = calloc(in->file->count + 1, sizeof(*match->bound)),
+		.of = calloc(in->file->count + 1, sizeof(*match->of)),
+		    .bound = calloc(in->file->count + 1, sizeof(*match->bound)),
 	};
 	arena_init(&match->arena);
 	match_init(&m, in, &match->arena);

@@ -11,13 +11,14 @@
 
 /** Options of every type. */
 static const struct fsopt general_rows[] = {
-	{"rw ro suid nosuid dev nodev exec noexec sync async dirsync atime noatime diratime nodiratime "
-	 "relatime norelatime strictatime nostrictatime lazytime nolazytime symfollow nosymfollow"},
+	{"rw ro suid nosuid dev nodev exec noexec sync async dirsync atime noatime diratime "
+	 "nodiratime relatime norelatime strictatime nostrictatime lazytime nolazytime "
+	 "symfollow nosymfollow"},
 	{"relatime", .flags = OPT_DEFAULT},
 	{"mand nomand iversion noiversion silent loud", .flags = OPT_UNCOMPARED},
-	{"defaults auto noauto user nouser users nousers owner noowner group nogroup nofail _netdev "
-	 "encryption uhelper helper move remount private shared slave unbindable rprivate rshared "
-	 "rslave runbindable", .flags = OPT_USERSPACE},
+	{"defaults auto noauto user nouser users nousers owner noowner group nogroup nofail "
+	 "_netdev encryption uhelper helper move remount private shared slave unbindable rprivate "
+	 "rshared rslave runbindable", .flags = OPT_USERSPACE},
 	{"comment", .flags = OPT_USERSPACE | OPT_REPEATS},
 	{"loop bind rbind", .flags = OPT_USERSPACE | OPT_IDENTITY},
 	{"offset sizelimit", .flags = OPT_USERSPACE | OPT_IDENTITY, .value = OPT_BYTES},
@@ -47,8 +48,8 @@ const char fsopt_x_names[] =
 	"x-systemd.idle-timeout x-systemd.device-timeout x-systemd.mount-timeout x-systemd.makefs "
 	"x-systemd.growfs x-systemd.pcrfs x-systemd.rw-only x-systemd.validatefs "
 	"x-systemd.graceful-option x-initrd.mount x-initrd.attach X-mount.mkdir x-mount.mkdir "
-	"X-mount.subdir X-mount.auto-fstypes X-mount.owner X-mount.group X-mount.mode X-mount.idmap "
-	"X-mount.noloop X-mount.nocanonicalize";
+	"X-mount.subdir X-mount.auto-fstypes X-mount.owner X-mount.group X-mount.mode "
+	"X-mount.idmap X-mount.noloop X-mount.nocanonicalize";
 
 /** Of a FUSE file system whose helper is not known, the only options that are not its own. */
 static const struct fsopt any_fuse_rows[] = {{"allow_other allow_root default_permissions"}};
@@ -141,12 +142,14 @@ static bool has_fact(const struct fsopt *row, enum fact fact, unsigned flags)
 }
 
 /** The first row of a family with a fact about an option of a type of ntype bytes; or NULL. */
-static const struct fsopt *find_in(const struct fsopt_family *family, const char *fstype, size_t ntype, enum fact fact,
+static const struct fsopt *find_in(const struct fsopt_family *family, const char *fstype,
+                                   size_t ntype, enum fact fact,
                                    unsigned flags, const char *option, size_t n)
 {
 	for (size_t i = 0; i < family->count; ++i) {
 		const struct fsopt *row = &family->rows[i];
-		if (has_fact(row, fact, flags) && (!row->types || fact == FACT_KNOWN || word_in(fstype, ntype, row->types))
+		if (has_fact(row, fact, flags)
+		    && (!row->types || fact == FACT_KNOWN || word_in(fstype, ntype, row->types))
 		    && is_named(row->names, option, n, fact == FACT_SHOWN))
 			return row;
 	}
@@ -154,11 +157,13 @@ static const struct fsopt *find_in(const struct fsopt_family *family, const char
 }
 
 /** The first row with a fact about an option of a mount. */
-static const struct fsopt *find(const char *fstype, enum fact fact, unsigned flags, const char *option, size_t n)
+static const struct fsopt *find(const char *fstype, enum fact fact, unsigned flags,
+                                const char *option, size_t n)
 {
 	size_t ntype = fstype ? strcspn(fstype, ".") : 0;
 	const struct fsopt_family *family = family_of(fstype, ntype);
-	const struct fsopt *row = family ? find_in(family, fstype, ntype, fact, flags, option, n) : NULL;
+	const struct fsopt *row = family ? find_in(family, fstype, ntype, fact, flags, option, n)
+	    : NULL;
 	if (!row && family && family->fuse)
 		row = find_in(family_of("fuse", 4), fstype, ntype, fact, flags, option, n);
 	return row ? row : find_in(&general, fstype ? fstype : "", ntype, fact, flags, option, n);
@@ -185,7 +190,8 @@ const struct fsopt *fsopt_visible(const char *fstype, const char *option, size_t
 }
 
 /** The first row with a fact about an option of a line, whose type has no subtype. */
-static const struct fsopt *find_of_line(const char *fstype, enum fact fact, const char *option, size_t n)
+static const struct fsopt *find_of_line(const char *fstype, enum fact fact, const char *option,
+                                        size_t n)
 {
 	const struct fsopt_family *families[2];
 	size_t count = families_of_line(fstype, families), len = strlen(fstype);

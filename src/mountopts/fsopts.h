@@ -17,7 +17,8 @@
 #include <stddef.h>
 
 enum fsopt_flags {
-	OPT_FOUND_OUT   = 1 << 0,  /* found out while mounting, or may not be given: never in a line */
+	OPT_FOUND_OUT   = 1 << 0,
+	    /* found out while mounting, or may not be given: never in a line */
 	OPT_DEFAULT     = 1 << 1,  /* what the mount has without it */
 	OPT_UNREQUESTED = 1 << 2,  /* the kernel, a helper or a server may set it by itself */
 	OPT_NOT_GIVEN   = 1 << 3,  /* no option of a line, or not of every type */
@@ -56,11 +57,12 @@ struct fsopt {
 	enum fsopt_value value;  /* accepted values */
 	bool bare;               /* ... or none */
 	const char *words;       /* separated by ", " */
-	const char *shown;       /* as the kernel shows it: '%' is the value, a value '?' may be any,
-	                            "" is not shown; of a plain name without a value; NULL: the same */
+	const char *shown;       /* as the kernel shows it: '%' is the value, a value '?' may be
+	                            any, "" is not shown; a plain name is that without a value;
+	                            NULL: the same */
 	const char *visible;     /* always shown by one of these names while in force; "": by its
 	                            own; NULL: not always */
-	const char *unless;      /* ... unless the line has one of these: a default, or an opposite */
+	const char *unless;      /* ... unless the line has one of these: defaults, opposites */
 	enum fsopt_value digits; /* ... if the value is OPT_NUMBER or OPT_SIZE in digits */
 	const char *given;       /* mount(8) takes what the kernel shows as this, and the value */
 	const char *needs;       /* the kernel refuses it without this option */

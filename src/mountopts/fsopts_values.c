@@ -90,7 +90,8 @@ static bool is_power(const char *value, uint64_t min, uint64_t max)
 /** Whether libmount reads it as a size. */
 static bool is_bytes(const char *value)
 {
-	return isdigit((unsigned char)*value) && !value[strspn(value, "0123456789abcdefABCDEFxXkKmMgGtTpPeEzZyYiB.")];
+	return isdigit((unsigned char)*value)
+	       && !value[strspn(value, "0123456789abcdefABCDEFxXkKmMgGtTpPeEzZyYiB.")];
 }
 
 static bool accepts(const struct fsopt *row, char *value)
@@ -104,7 +105,8 @@ static bool accepts(const struct fsopt *row, char *value)
 	case OPT_WIDE:
 		return is_number(value, UINT64_MAX);
 	case OPT_ID:
-		return (*value != '-' && !isdigit((unsigned char)*value)) || is_number(value, UINT32_MAX);
+		return (*value != '-' && !isdigit((unsigned char)*value))
+		       || is_number(value, UINT32_MAX);
 	case OPT_OCTAL:
 		value += *value == '+';
 		return !value[strspn(value, "01234567")];

@@ -28,7 +28,8 @@ uint32_t fuse_user(const char *fstype, const char *options)
 		char *end;
 		errno = 0;
 		unsigned long id = strtoul(value, &end, 10);
-		bool valid = errno == 0 && end > value && end == option + n && id < FUSE_USER_UNKNOWN;
+		bool valid = errno == 0 && end > value && end == option + n
+		    && id < FUSE_USER_UNKNOWN;
 		return valid ? (uint32_t)id : FUSE_USER_UNKNOWN;
 	}
 	return FUSE_USER_UNKNOWN;

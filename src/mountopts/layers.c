@@ -29,7 +29,8 @@ bool opt_layer_next(const char **at, bool list, struct opt_layer *layer)
 
 bool opt_is_layers(const char *option, size_t n, bool *list)
 {
-	static const char *const names[] = {"lowerdir=", "lowerdir+=", "datadir+=", "upperdir=", "workdir="};
+	static const char *const names[] =
+	    {"lowerdir=", "lowerdir+=", "datadir+=", "upperdir=", "workdir="};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
 		size_t len = strlen(names[i]);
 		*list = i == 0;

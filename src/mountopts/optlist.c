@@ -8,7 +8,8 @@
 
 size_t opt_label_length(const char *option)
 {
-	static const char *const names[] = {"context=\"", "fscontext=\"", "defcontext=\"", "rootcontext=\""};
+	static const char *const names[] =
+	    {"context=\"", "fscontext=\"", "defcontext=\"", "rootcontext=\""};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
 		size_t len = strlen(names[i]);
 		if (*option != *names[i] || strncmp(option, names[i], len) != 0)

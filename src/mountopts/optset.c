@@ -25,7 +25,8 @@ void opt_set_destroy(struct opt_set *set)
 static struct opt_entry *find(const struct opt_set *set, const char *name, size_t n, uint64_t *key)
 {
 	uint32_t at;
-	for (*key = map64_bytes(MAP64_BYTES, name, n); (at = map64_get(&set->map, *key)) != MAP64_NONE; ++*key) {
+	for (*key = map64_bytes(MAP64_BYTES, name,
+	                        n); (at = map64_get(&set->map, *key)) != MAP64_NONE; ++*key) {
 		if (set->entries[at].nname == n && memcmp(set->entries[at].first, name, n) == 0)
 			return &set->entries[at];
 	}
@@ -46,7 +47,8 @@ void opt_set_add(struct opt_set *set, const char *option, size_t n)
 	if (!entry) {
 		if (set->count == set->capacity) {
 			size_t capacity = set->capacity ? 2 * set->capacity : 16;
-			struct opt_entry *more = reallocarray(set->entries, capacity, sizeof(*more));
+			struct opt_entry *more =
+			    reallocarray(set->entries, capacity, sizeof(*more));
 			if (!more) {
 				set->failed = true;
 				return;

@@ -45,7 +45,7 @@ bool shown_any_flag(const char *fstype, const char *flag)
 	static const struct {
 		const char *types, *flags;
 	} any[] = {
-		{"fuse fuseblk", "nosuid nodev"},   /* some helpers take libfuse's away again: mergerfs, glusterfs */
+		{"fuse fuseblk", "nosuid nodev"},   /* mergerfs, glusterfs clear those of libfuse */
 		{"9p", "sync dirsync"},             /* until 6.3, of one without a cache */
 		{"vboxsf", "nodev"},                /* its helper's */
 	};
@@ -53,7 +53,8 @@ bool shown_any_flag(const char *fstype, const char *flag)
 	if (!fstype || !strchr("f9v", *fstype))
 		return false;
 	for (size_t i = 0; i < sizeof(any) / sizeof(*any); ++i) {
-		if (fsopt_type_in(fstype, any[i].types) && word_in(flag, strlen(flag), any[i].flags))
+		if (fsopt_type_in(fstype, any[i].types)
+		    && word_in(flag, strlen(flag), any[i].flags))
 			return true;
 	}
 	return false;
@@ -61,7 +62,9 @@ bool shown_any_flag(const char *fstype, const char *flag)
 
 const char *shown_flags(const char *fstype)
 {
-	return fsopt_type_in(fstype, "fuse") ? "nosuid,nodev" : fsopt_type_in(fstype, "f2fs") ? "lazytime" : fsopt_type_in(fstype, "vboxsf") ? "nodev" : "";
+	return fsopt_type_in(fstype, "fuse") ? "nosuid,nodev"
+	       : fsopt_type_in(fstype, "f2fs") ? "lazytime"
+	       : fsopt_type_in(fstype, "vboxsf") ? "nodev" : "";
 }
 
 /** Whether the device of a mount is an optical disc. */
@@ -69,8 +72,10 @@ static bool is_disc(const struct mount *mount)
 {
 	enum { SCSI_CDROM_MAJOR = 11 };
 	const char *source = mount->source ? mount->source : "";
-	size_t n = strncmp(source, "/dev/sr", 7) == 0 ? 7 : strncmp(source, "/dev/scd", 8) == 0 ? 8 : 0;
-	return mount->dev_major == SCSI_CDROM_MAJOR || (n && mount->dev_major && isdigit((unsigned char)source[n]));
+	size_t n = strncmp(source, "/dev/sr", 7) == 0 ? 7
+	           : strncmp(source, "/dev/scd", 8) == 0 ? 8 : 0;
+	return mount->dev_major == SCSI_CDROM_MAJOR
+	       || (n && mount->dev_major && isdigit((unsigned char)source[n]));
 }
 
 bool shown_readonly(const struct mount *mount)
@@ -98,8 +103,10 @@ bool shown_failed(const char *fstype, const char *options)
 static bool makes_type(const char *type, size_t n, const char *live)
 {
 	static const char *const alike[][2] = {
-		{"nfs", "nfs4"}, {"cifs", "smb3"}, {"ntfs", "ntfs3"}, {"ntfs", "ntfs-3g"}, {"ntfs3", "ntfs-3g"},
-		{"ntfs", "fuseblk"}, {"ntfs-3g", "fuseblk"}, {"ntfs3", "fuseblk"}, {"lowntfs-3g", "fuseblk"}, {"exfat", "fuseblk"},
+		{"nfs", "nfs4"}, {"cifs", "smb3"}, {"ntfs", "ntfs3"}, {"ntfs", "ntfs-3g"},
+		{"ntfs3", "ntfs-3g"},
+		{"ntfs", "fuseblk"}, {"ntfs-3g", "fuseblk"}, {"ntfs3", "fuseblk"},
+		{"lowntfs-3g", "fuseblk"}, {"exfat", "fuseblk"},
 		{"exfat-fuse", "fuseblk"},
 	};
 	if (word_is(type, n, "auto") || word_is(type, n, live))
@@ -170,11 +177,17 @@ static bool has_part(const char *list, size_t n, const char *word, size_t m)
 }
 
 /** Whether a given value of n bytes is the shown one of m bytes, of the option with a name. */
-static bool is_value(const char *fstype, const char *key, size_t nkey, const char *given, size_t n, const char *shown,
+static bool is_value(const char *fstype, const char *key, size_t nkey, const char *given, size_t n,
+                     const char *shown,
                      size_t m)
 {
-	static const char *const octals[] = {"mode", "umask", "fmask", "dmask", "dmode", "file_mode", "dir_mode", "allow_utime", "ptmxmode"};
-	static const char *const owners[] = {"uid", "gid", "suid", "sgid", "resuid", "resgid", "cruid", "backupuid"};
+	static const char *const octals[] = {
+		"mode", "umask", "fmask", "dmask", "dmode", "file_mode", "dir_mode", "allow_utime",
+		"ptmxmode",
+	};
+	static const char *const owners[] = {
+		"uid", "gid", "suid", "sgid", "resuid", "resgid", "cruid", "backupuid",
+	};
 	static const char *const agreed[] = {"rsize", "wsize", "bsize"};
 	unsigned long long x, y, other;
 	unquote(&given, &n);
@@ -186,11 +199,13 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 		return true;
 	bool octal = WORD_OF(key, nkey, octals), remote = fstype_flags(fstype) & FST_NET;
 	/* The kernel reads 0x10 and 020 as 16, some helpers do not. */
-	bool first = read_number(given, n, octal ? 8 : 10, &x), second = read_number(shown, m, octal ? 8 : 10, &y);
+	bool first = read_number(given, n, octal ? 8 : 10, &x),
+	    second = read_number(shown, m, octal ? 8 : 10, &y);
 	if (!octal && second && n > 1 && *given == '0' && read_number(given, n, 0, &other))
 		x = !first || other == y ? other : x, first = true;
 	/* A user by name, and a share of the memory, are not known here. */
-	if (n && (given[n - 1] == '%' || word_is(given, n, "?") || (WORD_OF(key, nkey, owners) && !first)))
+	if (n && (given[n - 1] == '%' || word_is(given, n, "?")
+	          || (WORD_OF(key, nkey, owners) && !first)))
 		return true;
 	if (word_is(key, nkey, "subvol")) {
 		for (; n && *given == '/'; --n)
@@ -201,12 +216,16 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 	}
 	/* Linux 5.8 shows names for numbers. */
 	if (word_is(key, nkey, "hidepid")) {
-		static const char *const names[] = {"0", "noaccess", "invisible", "3", "ptraceable"};
-		return m == 1 && *shown >= '0' && *shown <= '4' && word_is(given, n, names[*shown - '0']);
+		static const char *const names[] = {
+			"0", "noaccess", "invisible", "3", "ptraceable",
+		};
+		return m == 1 && *shown >= '0' && *shown <= '4'
+		       && word_is(given, n, names[*shown - '0']);
 	}
-	/* vers=4 is the minor version that both sides have; proto=tcp is tcp6 for an IPv6 address. */
+	/* vers=4 is the minor version that both have; proto=tcp is tcp6 for an IPv6 address. */
 	if (remote && word_is(key, nkey, "vers"))
-		return (m > n && memcmp(given, shown, n) == 0 && shown[n] == '.') || word_is(given, n, "default");
+		return (m > n && memcmp(given, shown, n) == 0 && shown[n] == '.')
+		       || word_is(given, n, "default");
 	if (remote && word_is(key, nkey, "sec"))
 		return has_part(given, n, shown, m);
 	if (remote && word_is(key, nkey, "proto"))
@@ -227,7 +246,8 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 }
 
 /** Whether the kernel shows an option by a name that others only accept. */
-static bool is_name_of(const char *fstype, const char *shown, size_t m, const char *option, size_t n)
+static bool is_name_of(const char *fstype, const char *shown, size_t m, const char *option,
+                       size_t n)
 {
 	const struct fsopt *row = fsopt_shown(fstype, shown, m);
 	return row && word_is(option, n, row->shown);
@@ -237,12 +257,14 @@ bool shown_same(const char *fstype, const char *given, size_t n, const char *sho
 {
 	size_t key = opt_name(given, n), other = opt_name(shown, m);
 	if ((key < n) == (other < m)
-	    && (key == n || is_value(fstype, given, key, given + key + 1, n - key - 1, shown + other + 1, m - other - 1)))
+	    && (key == n || is_value(fstype, given, key, given + key + 1, n - key - 1,
+	                             shown + other + 1, m - other - 1)))
 		return true;
 	return is_name_of(fstype, shown, m, given, n);
 }
 
-bool shown_has(const char *fstype, const struct opt_set *given, const char *shown, size_t n, struct strbuf *use)
+bool shown_has(const char *fstype, const struct opt_set *given, const char *shown, size_t n,
+               struct strbuf *use)
 {
 	size_t k;
 	strbuf_reset(use);
@@ -286,7 +308,8 @@ static bool is_definite(const struct fsopt *row, const char *option, size_t n)
 }
 
 /** Whether a mount shows an option by one of the names of its row. */
-static bool is_visible(const struct fsopt *row, const struct mount *mount, const char *option, size_t n)
+static bool is_visible(const struct fsopt *row, const struct mount *mount, const char *option,
+                       size_t n)
 {
 	size_t m;
 	if (row->visible[0])
@@ -308,8 +331,10 @@ void shown_lacks(const struct mount *mount, const char *options, struct strbuf *
 	for (const char *at = options, *o; (o = opt_next(&at, &n)) != NULL;) {
 		const struct opt_entry *entry = opt_set_find(&set, o, opt_name(o, n));
 		/* Of several with one name the last counts. */
-		const struct fsopt *row = entry && entry->last == o ? fsopt_visible(mount->fstype, o, n) : NULL;
-		if (row && is_definite(row, o, n) && !has_any(options, row->unless) && !is_visible(row, mount, o, n))
+		const struct fsopt *row = entry && entry->last == o
+		    ? fsopt_visible(mount->fstype, o, n) : NULL;
+		if (row && is_definite(row, o, n) && !has_any(options, row->unless)
+		    && !is_visible(row, mount, o, n))
 			opt_add(lacks, o, n);
 	}
 	lacks->failed |= set.failed;

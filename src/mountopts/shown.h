@@ -51,7 +51,8 @@ bool shown_same(const char *fstype, const char *given, size_t n, const char *sho
  * @given  The options of the line, as shown_list() has them, by name.
  * @use    Scratch; the caller checks whether it failed.
  */
-bool shown_has(const char *fstype, const struct opt_set *given, const char *shown, size_t n, struct strbuf *use);
+bool shown_has(const char *fstype, const struct opt_set *given, const char *shown, size_t n,
+               struct strbuf *use);
 
 /** Whether a file system was shut down, or made read-only, by an error. */
 bool shown_failed(const char *fstype, const char *options);

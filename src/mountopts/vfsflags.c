@@ -75,7 +75,8 @@ void vfs_flags_of_mount(const struct mount *mount, struct vfs_flags *flags)
 {
 	vfs_flags_of_line(mount->vfs_opts, NULL, flags);
 	/* The kernel shows strictatime by the absence of the others. */
-	if (!opt_shown_has(mount->vfs_opts, "relatime") && !opt_shown_has(mount->vfs_opts, "noatime"))
+	if (!opt_shown_has(mount->vfs_opts, "relatime")
+	    && !opt_shown_has(mount->vfs_opts, "noatime"))
 		flags->value[VFS_ATIME] = VFS_STRICTATIME;
 }
 

@@ -46,23 +46,28 @@ static void change_source(struct merger *m, struct old *old, const struct new *n
 }
 
 /** Compare the options and the pass of a line with the mount. */
-static void compare_how(struct merger *m, struct old *old, const struct new *new, const struct old *of)
+static void compare_how(struct merger *m, struct old *old, const struct new *new,
+                        const struct old *of)
 {
 	const struct fstab_line *line = new->line;
 	unsigned fix = m->in->fix;
 	const struct words *words = old->act == CHANGED ? &old->changed : &old->words;
 	const char *differ = NULL;
-	const char *options = line->mount && !m->in->keep ? match_options(&m->match, old, words->options, new, &differ) : NULL;
+	const char *options = line->mount && !m->in->keep
+	    ? match_options(&m->match, old, words->options, new, &differ) : NULL;
 	if (options) {
-		bool edited = m->base && merge_edited_options(m, old, of), mend = fix & FSTAB_FIX_OPTIONS && !edited;
+		bool edited = m->base && merge_edited_options(m, old, of),
+		    mend = fix & FSTAB_FIX_OPTIONS && !edited;
 		if (mend)
 			change(old)->options = options;
 		merge_note_more(m, FSTAB_NOTE_OPTIONS, old, new, differ, mend, edited);
 	}
 	words = old->act == CHANGED ? &old->changed : &old->words;
-	const char *kept, *refused = line->mount && !m->in->keep ? merge_refused(m, old, words->options, &kept) : NULL;
+	const char *kept, *refused = line->mount && !m->in->keep
+	    ? merge_refused(m, old, words->options, &kept) : NULL;
 	if (refused) {
-		bool edited = m->base && merge_edited_options(m, old, of), mend = fix & FSTAB_FIX_OPTIONS && !edited;
+		bool edited = m->base && merge_edited_options(m, old, of),
+		    mend = fix & FSTAB_FIX_OPTIONS && !edited;
 		if (mend) {
 			words = change(old);
 			old->changed.options = kept;
@@ -73,11 +78,13 @@ static void compare_how(struct merger *m, struct old *old, const struct new *new
 		return;
 	int pass = words->passno > 0 ? words->passno : 0;
 	/* A harmless pass, as installers write it, is reported only if it is to be fixed. */
-	bool device = line->mount && fstype_flags(line->mount->fstype) & FST_DEVICE && strcmp(line->fstype, "none") != 0;
+	bool device = line->mount && fstype_flags(line->mount->fstype) & FST_DEVICE
+	    && strcmp(line->fstype, "none") != 0;
 	if (!(fix & FSTAB_FIX_PASS) && device && pass > 0)
 		pass = line->passno;
 	if (line->mount && pass != line->passno) {
-		bool edited = m->base && merge_edited_pass(m, old, of), mend = fix & FSTAB_FIX_PASS && !edited;
+		bool edited = m->base && merge_edited_pass(m, old, of), mend = fix & FSTAB_FIX_PASS
+		    && !edited;
 		if (mend)
 			change(old)->passno = line->passno;
 		merge_note_more(m, FSTAB_NOTE_PASS, old, new, NULL, mend, edited);
@@ -89,7 +96,8 @@ static void compare(struct merger *m, struct old *old, const struct new *new)
 {
 	const struct old *of = merge_find_loaded(m, old, new);
 	if (m->in->fix & FSTAB_FIX_SOURCE && !match_same_name(&m->match, old, new)) {
-		bool edited = m->base && merge_edited_source(m, old, of), known = match_same(&m->match, old, new) > 0;
+		bool edited = m->base && merge_edited_source(m, old, of),
+		    known = match_same(&m->match, old, new) > 0;
 		if (known && !edited)
 			change_source(m, old, new);
 		merge_note_more(m, FSTAB_NOTE_NAME, old, new, NULL, known && !edited, edited);
@@ -98,7 +106,8 @@ static void compare(struct merger *m, struct old *old, const struct new *new)
 }
 
 /** Decide about a further line of a mount that has its own. */
-static void decide_further(struct merger *m, struct old *old, const struct old *own, const struct new *new)
+static void decide_further(struct merger *m, struct old *old, const struct old *own,
+                           const struct new *new)
 {
 	const char *source = own->act == CHANGED ? own->changed.source : own->words.source;
 	enum fstab_difference_kind kind;
@@ -106,8 +115,10 @@ static void decide_further(struct merger *m, struct old *old, const struct old *
 		return;
 	/* A line that would cover the mount is in its way. */
 	bool again = kind == FSTAB_DIFFER_REPEATED, same = match_same(&m->match, old, new) != 0;
-	bool aside = again ? m->in->fix & FSTAB_FIX_DAMAGED : m->in->persistent && new->line->fate == FSTAB_LINE;
-	struct fstab_note *note = merge_note(m, again ? FSTAB_NOTE_REPEATED : FSTAB_NOTE_BESIDE, old, new, NULL);
+	bool aside = again ? m->in->fix & FSTAB_FIX_DAMAGED : m->in->persistent
+	    && new->line->fate == FSTAB_LINE;
+	struct fstab_note *note =
+	    merge_note(m, again ? FSTAB_NOTE_REPEATED : FSTAB_NOTE_BESIDE, old, new, NULL);
 	if (note) {
 		note->other = own->line;
 		note->done = aside;
@@ -116,21 +127,24 @@ static void decide_further(struct merger *m, struct old *old, const struct old *
 		old->live = (uint32_t)(new - m->match.new);
 		merge_aside(m, old, match_format(&m->match, same ? "the same as line %u"
 		                               : again ? "line %u mounts this source here"
-		                                       : "line %u mounts what is mounted here", (unsigned)own->line->number));
+		                                       : "line %u mounts what is mounted here",
+		                                           (unsigned)own->line->number));
 	}
 }
 
 /** Decide about all further lines. */
 static void decide_others(struct merger *m, const struct old *own, const struct new *new)
 {
-	for (struct old *old = match_first_on(&m->match, new); old; old = match_next_on(&m->match, old))
+	for (struct old *old = match_first_on(&m->match, new); old; old = match_next_on(&m->match,
+	                                                                                old))
 		decide_further(m, old, own, new);
 }
 
 /** What is mounted, as the reason why a line is put aside. */
 static const char *what_is(struct merger *m, const struct fstab_line *line)
 {
-	return match_format(&m->match, "%s is mounted from %s, as %s", line->target, line->source, line->fstype);
+	return match_format(&m->match, "%s is mounted from %s, as %s", line->target, line->source,
+	                    line->fstype);
 }
 
 /** Give an added line the options for mount(8), systemd and other programs of the line that it
@@ -153,11 +167,12 @@ static void decide_without(struct merger *m, struct new *new)
 	struct old *best = match_wrong(&m->match, new);
 	const struct old *loaded = merge_find_loaded(m, NULL, new);
 	/* Removed or changed since the base. */
-	bool edited = m->base && (best ? merge_edited_source(m, best, loaded) : merge_taken_out(m, loaded, new));
+	bool edited = m->base
+	    && (best ? merge_edited_source(m, best, loaded) : merge_taken_out(m, loaded, new));
 	if (m->damaged && (m->in->persistent || !best))
 		edited = false;
 	bool mend = best && m->in->fix & FSTAB_FIX_SOURCE && !edited;
-	/* A file cut between two lines looks undamaged: what systemd loaded and is mounted comes back. */
+	/* A file cut between two lines looks undamaged: what systemd loaded comes back. */
 	bool back = m->in->persistent && edited && !best && !m->in->base;
 	bool add = !mend && (new->named || (m->in->persistent && !edited) || back);
 	if (mend) {
@@ -178,13 +193,15 @@ static void decide_without(struct merger *m, struct new *new)
 	if (add && lost && loaded && !loaded->noauto)
 		inherit(m, new, loaded);
 	/* Of two lines with one mount point systemd uses the first. */
-	for (struct old *old = add ? match_first_on(&m->match, new) : NULL; old && new->before == NO_LINE; old = match_next_on(&m->match, old)) {
+	for (struct old *old = add ? match_first_on(&m->match, new) : NULL; old
+	     && new->before == NO_LINE; old = match_next_on(&m->match, old)) {
 		if (old->noauto)
 			new->before = (uint32_t)(old - m->match.old);
 	}
 	new->add = add;
 	m->out->added += add;
-	struct fstab_note *note = merge_note(m, best ? FSTAB_NOTE_SOURCE : FSTAB_NOTE_MISSING, best, new, NULL);
+	struct fstab_note *note =
+	    merge_note(m, best ? FSTAB_NOTE_SOURCE : FSTAB_NOTE_MISSING, best, new, NULL);
 	if (note) {
 		note->done = mend || add;
 		note->edited = edited && !add;

@@ -34,7 +34,8 @@ struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind, const
 	return note;
 }
 
-void merge_note_more(struct merger *m, enum fstab_note_kind kind, const struct old *old, const struct new *new,
+void merge_note_more(struct merger *m, enum fstab_note_kind kind, const struct old *old,
+                     const struct new *new,
                       const char *text, bool done, bool edited)
 {
 	struct fstab_note *note = merge_note(m, kind, old, new, text);
@@ -55,7 +56,8 @@ static void report_rest(struct merger *m)
 		const struct tabline *line = old->line;
 		if (line->kind == TABLINE_DAMAGED) {
 			const char *target = tabline_value(line, TABLINE_TARGET);
-			const char *key = target && *target == '/' ? match_normal(&m->match, target) : NULL;
+			const char *key = target && *target == '/' ? match_normal(&m->match, target)
+			    : NULL;
 			const struct new *new = key ? match_live(&m->match, key) : NULL;
 			bool aside = m->in->fix & FSTAB_FIX_DAMAGED || (new && new->add);
 			merge_note_more(m, FSTAB_NOTE_DAMAGED, old, NULL, line->why, aside, false);
@@ -84,7 +86,8 @@ static void take_names(struct merger *m)
 			found = &m->match.new[live - m->match.new];
 		for (size_t k = 0; !found && k < m->match.nnew; ++k) {
 			const struct fstab_line *line = m->match.new[k].line;
-			if (line->swap && (strcmp(line->swap, name) == 0 || strcmp(line->source, name) == 0)
+			if (line->swap && (strcmp(line->swap, name) == 0
+			                   || strcmp(line->source, name) == 0)
 			    && line->fate == FSTAB_LINE)
 				found = &m->match.new[k];
 		}
@@ -161,7 +164,8 @@ int fstab_keep_options(const struct fstab_match_input *in, struct fstab_plan *pl
 	if (!m.failed)
 		match_take_file(&m, in->file);
 	for (size_t i = 0; i < m.nnew && !m.failed; ++i) {
-		const struct old *own = plan->lines[i].fate == FSTAB_LINE ? match_choose(&m, &m.new[i]) : NULL;
+		const struct old *own = plan->lines[i].fate == FSTAB_LINE
+		    ? match_choose(&m, &m.new[i]) : NULL;
 		if (own)
 			plan->lines[i].options = own->words.options;
 	}

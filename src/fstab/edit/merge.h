@@ -9,8 +9,8 @@
  *
  * Lines are matched by mount point, swap by source.  Without a base, the file is right but for what
  * is to be fixed.  With a base (a text, or what systemd loaded) changes and removals since then are
- * intended, and stay.  If the base is what systemd loaded, any line that differs may have been changed
- * since.
+ * intended, and stay.  If the base is what systemd loaded, any line that differs may have been
+ * changed since.
  *
  * Removals are trusted only if the file is undamaged.  If it has a line that mount(8) refuses, or a
  * control character, that the base has not, or no entry at all, nothing counts as removed; with
@@ -57,9 +57,9 @@ enum fstab_note_kind {
 	FSTAB_NOTE_DAMAGED,    /* mount(8) refuses the line: text says why */
 	FSTAB_NOTE_ODD,        /* mount(8) takes the line, but: text */
 	FSTAB_NOTE_MISSING,    /* a mount has no line */
-	FSTAB_NOTE_NO_LINE,    /* a mount has no line and cannot be expressed in one: text says why */
+	FSTAB_NOTE_NO_LINE,    /* a mount has no line and cannot have one: text says why */
 	FSTAB_NOTE_SOURCE,     /* the line mounts something else */
-	FSTAB_NOTE_NAME,       /* the line has another name of the source, or perhaps another source */
+	FSTAB_NOTE_NAME,       /* the line has another name of the source, if not another source */
 	FSTAB_NOTE_OPTIONS,    /* text: options that differ */
 	FSTAB_NOTE_REFUSED,    /* text: options that the kernel refuses */
 	FSTAB_NOTE_PASS,
@@ -75,7 +75,7 @@ struct fstab_note {
 	enum fstab_note_kind kind;
 	bool done;                     /* fixed; else it is left */
 	bool edited;                   /* left since it was changed after the base */
-	bool back;                     /* added again, though it was removed since systemd loaded it */
+	bool back;                     /* added again though removed since systemd loaded it */
 	const struct tabline *line;    /* of the file; or NULL */
 	const struct tabline *other;
 	const struct fstab_line *live; /* of the plan; or NULL */

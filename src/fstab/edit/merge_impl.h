@@ -33,7 +33,7 @@ struct merger {
 	struct item *items;            /* the result, in order */
 	size_t nitems;
 	size_t notes_room;
-	bool damaged;                  /* the file was damaged since the base: nothing counts as removed */
+	bool damaged;                  /* since the base: nothing counts as removed */
 };
 
 /* merge.c */
@@ -43,7 +43,8 @@ struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind, const
                               const struct new *new, const char *text);
 
 /** Add a note about something that was fixed, or is left since it was edited. */
-void merge_note_more(struct merger *m, enum fstab_note_kind kind, const struct old *old, const struct new *new,
+void merge_note_more(struct merger *m, enum fstab_note_kind kind, const struct old *old,
+                     const struct new *new,
                      const char *text, bool done, bool edited);
 
 /* decide.c */
@@ -100,7 +101,8 @@ bool merge_alike(const char *a, const char *b, bool identity);
  * @kept [out]  The others.
  * @return them, as a list; NULL: none.
  */
-const char *merge_refused(struct merger *m, const struct old *old, const char *options, const char **kept);
+const char *merge_refused(struct merger *m, const struct old *old, const char *options,
+                          const char **kept);
 
 /* order.c */
 

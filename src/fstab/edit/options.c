@@ -31,12 +31,14 @@ const char *merge_inherit(struct merger *m, const char *options, const char *fro
 		strbuf_puts(&m->match.more, options);
 	for (const char *o; (o = opt_next(&from, &n)) != NULL;) {
 		bool outside = opt_is_x(o, n) && strncasecmp(o, "x-mount.", 8) != 0;
-		if ((outside || word_in(o, opt_name(o, n), kept)) && !opt_set_find(&have, o, opt_name(o, n)))
+		if ((outside || word_in(o, opt_name(o, n), kept))
+		    && !opt_set_find(&have, o, opt_name(o, n)))
 			opt_add(&m->match.more, o, n);
 	}
 	m->match.failed |= have.failed;
 	opt_set_destroy(&have);
-	return match_format(&m->match, "%s", m->match.more.len ? strbuf_str(&m->match.more) : options);
+	return match_format(&m->match, "%s", m->match.more.len ? strbuf_str(&m->match.more)
+	                    : options);
 }
 
 /** Step to the next option that says what is mounted, or to the next that does not. */
@@ -45,7 +47,8 @@ static const char *next_of(const char **list, bool identity, size_t *n)
 	const char *option;
 	do
 		option = opt_next(list, n);
-	while (option && ((bool)fsopt_has(option, *n, OPT_IDENTITY) != identity || word_is(option, *n, "defaults")));
+	while (option && ((bool)fsopt_has(option, *n, OPT_IDENTITY) != identity
+	                  || word_is(option, *n, "defaults")));
 	return option;
 }
 
@@ -55,7 +58,8 @@ bool merge_alike(const char *a, const char *b, bool identity)
 		size_t n, k;
 		const char *x = next_of(&a, identity, &n), *y = next_of(&b, identity, &k);
 		if (!x || !y)
-			return !x && !y && strcmp(a, b) == 0;   /* the rest after an open quotation mark */
+			return !x && !y && strcmp(a,
+			                          b) == 0;
 		if (n != k || memcmp(x, y, n) != 0)
 			return false;
 	}
@@ -79,11 +83,12 @@ const char *merge_identity(struct merger *m, const char *options, const char *li
 		if (kept && !(other && word_is(o, n, "defaults")))
 			opt_add(&m->match.more, o, n);
 	}
-	/* Quotation marks that are not closed: mount(8) drops the rest, the merge keeps its bytes. */
+	/* mount(8) drops the rest after an open quotation mark, the merge keeps it. */
 	if (*options)
 		opt_puts(&m->match.more, options);
 	m->match.failed |= here.failed || there.failed;
 	opt_set_destroy(&here);
 	opt_set_destroy(&there);
-	return match_format(&m->match, "%s", m->match.more.len ? strbuf_str(&m->match.more) : "defaults");
+	return match_format(&m->match, "%s", m->match.more.len ? strbuf_str(&m->match.more)
+	                    : "defaults");
 }

@@ -6,7 +6,8 @@
 
 #include "base/words.h"
 
-const char *merge_refused(struct merger *m, const struct old *old, const char *options, const char **kept)
+const char *merge_refused(struct merger *m, const struct old *old, const char *options,
+                          const char **kept)
 {
 	const struct fstab_merge_input *in = m->in;
 	if (!in->refused || !old->line)
@@ -16,11 +17,13 @@ const char *merge_refused(struct merger *m, const struct old *old, const char *o
 	strbuf_reset(&m->match.more);
 	size_t n;
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
-		opt_add(in->refused(in->match.arg, old->line->number, o, n) ? &refused : &m->match.more, o, n);
+		opt_add(in->refused(in->match.arg, old->line->number, o, n) ? &refused
+		        : &m->match.more, o, n);
 	const char *text = NULL;
 	if (refused.len) {
 		text = match_format(&m->match, "%s", strbuf_str(&refused));
-		*kept = match_format(&m->match, "%s", m->match.more.len ? strbuf_str(&m->match.more) : "defaults");
+		*kept = match_format(&m->match, "%s",
+		                     m->match.more.len ? strbuf_str(&m->match.more) : "defaults");
 	}
 	m->match.failed |= refused.failed;
 	strbuf_destroy(&refused);

@@ -81,7 +81,8 @@ static void put_changed(struct strbuf *out, const struct old *old)
 	char blank = tab ? '\t' : ' ';
 	for (unsigned i = 0; i < TABLINE_FIELDS; ++i) {
 		const struct tabline_field *field = &line->fields[i];
-		bool wanted = i == TABLINE_OPTIONS ? strcmp(before[i], after[i]) != 0 || is->passno > 0
+		bool wanted = i == TABLINE_OPTIONS ? strcmp(before[i], after[i]) != 0
+		    || is->passno > 0
 		              : i == TABLINE_FREQ || i == TABLINE_PASSNO ? is->passno > 0 : true;
 		if (!field->raw && !wanted)
 			break;
@@ -191,7 +192,8 @@ static bool is_untouched(const struct merger *m, const char *text, size_t len)
 	if (len != m->in->match.file->len || memcmp(text, m->in->match.file->text, len) != 0)
 		return false;
 	for (size_t k = 0; k < m->nitems; ++k) {
-		if (m->items[k].is_new || m->match.old[m->items[k].i].act == ASIDE || m->match.old[m->items[k].i].act == CHANGED)
+		if (m->items[k].is_new || m->match.old[m->items[k].i].act == ASIDE
+		    || m->match.old[m->items[k].i].act == CHANGED)
 			return false;
 	}
 	return true;
@@ -214,12 +216,15 @@ static int check(struct merger *m, const char *text, size_t len)
 			const struct tabline *line = at < lines->count ? &lines->lines[at++] : NULL;
 			good = line && (old->act == ASIDE ? line->kind == TABLINE_COMMENT
 			                : old->act == CHANGED ? reads(m, line, &old->changed)
-			                : line->n == old->line->n && memcmp(line->bytes, old->line->bytes, line->n) == 0
-			                  && (line->kind == old->line->kind || old->line->number == 1));
+			                : line->n == old->line->n
+			                    && memcmp(line->bytes, old->line->bytes, line->n) == 0
+			                  && (line->kind == old->line->kind
+			                      || old->line->number == 1));
 			continue;
 		}
 		const struct fstab_line *plan = m->match.new[item->i].line;
-		struct words words = {plan->source, plan->target, plan->fstype, plan->options, plan->passno};
+		struct words words =
+		    {plan->source, plan->target, plan->fstype, plan->options, plan->passno};
 		for (unsigned i = 0; good && i < (unsigned)!!plan->note + !!plan->warning; ++i)
 			good = at < lines->count && lines->lines[at++].kind == TABLINE_COMMENT;
 		good = good && at < lines->count && reads(m, &lines->lines[at++], &words);

@@ -40,7 +40,8 @@ const char *match_format(struct matcher *m, const char *format, ...)
 	va_start(args, format);
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
-	const char *kept = text.failed ? NULL : arena_strndup(m->arena, strbuf_str(&text), text.len);
+	const char *kept = text.failed ? NULL
+	    : arena_strndup(m->arena, strbuf_str(&text), text.len);
 	strbuf_destroy(&text);
 	m->failed |= !kept;
 	return kept ? kept : "";
@@ -86,7 +87,8 @@ void match_take(struct matcher *m, const struct tabline *line, struct old *old)
 		options[unescape_octal(options, options, strlen(options))] = '\0';
 	old->words = (struct words){
 		tabline_value(line, TABLINE_SOURCE), tabline_value(line, TABLINE_TARGET),
-		tabline_value(line, TABLINE_FSTYPE), options && *options ? options : "defaults", line->passno,
+		tabline_value(line, TABLINE_FSTYPE), options && *options ? options : "defaults",
+		    line->passno,
 	};
 	old->swap = strcmp(old->words.fstype, "swap") == 0;
 	old->noauto = opt_noauto(old->words.options);
@@ -117,7 +119,8 @@ static const char *lead(struct matcher *m, const char *key)
 		return key;
 	struct strbuf path;
 	strbuf_init(&path);
-	const char *there = m->in->follow(m->in->arg, key, &path) > 0 ? match_normal(m, strbuf_str(&path)) : NULL;
+	const char *there = m->in->follow(m->in->arg, key, &path) > 0
+	    ? match_normal(m, strbuf_str(&path)) : NULL;
 	m->failed |= path.failed;
 	strbuf_destroy(&path);
 	return there && match_live(m, there) ? there : key;
@@ -161,7 +164,8 @@ void match_take_plan(struct matcher *m)
 	}
 	for (uint32_t i = 0; i < m->nnew && !m->failed; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
-		m->new[i] = (struct new){.line = line, .next = NO_LINE, .old = NO_LINE, .instead = NO_LINE, .before = NO_LINE};
+		m->new[i] = (struct new){.line = line, .next = NO_LINE, .old = NO_LINE,
+		                         .instead = NO_LINE, .before = NO_LINE};
 		if (!line->mount || !line->target || *line->target != '/')
 			continue;
 		m->new[i].key = match_normal(m, line->target);
@@ -202,18 +206,21 @@ void match_index_devices(struct matcher *m, struct map64 *by)
 			map64_put(by, map64_text(line->source), i);
 		if (!tags)
 			continue;
-		const char *const rows[][2] = {{"UUID=", tags->uuid}, {"LABEL=", tags->label}, {"PARTUUID=", tags->partuuid},
+		const char *const rows[][2] =
+		    {{"UUID=", tags->uuid}, {"LABEL=", tags->label}, {"PARTUUID=", tags->partuuid},
 		                               {"PARTLABEL=", tags->partlabel}, {"", tags->name}};
 		for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); ++k) {
 			if (rows[k][1])
-				map64_put(by, map64_bytes(map64_text(rows[k][0]), rows[k][1], strlen(rows[k][1])), i);
+				map64_put(by, map64_bytes(map64_text(rows[k][0]), rows[k][1],
+				                          strlen(rows[k][1])), i);
 		}
 	}
 }
 
 const struct new *match_elsewhere(struct matcher *m, const struct old *old, const struct map64 *by)
 {
-	if (old->line->kind != TABLINE_ENTRY || old->live != NO_LINE || !old->key || old->noauto || match_live(m, old->key)
+	if (old->line->kind != TABLINE_ENTRY || old->live != NO_LINE || !old->key || old->noauto
+	    || match_live(m, old->key)
 	    || fstype_flags(old->words.fstype) & FST_SUBVOL)
 		return NULL;
 	const char *tag = match_tag(m, old->words.source);

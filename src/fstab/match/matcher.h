@@ -68,7 +68,7 @@ struct matcher {
 	struct map64 old_by, new_by;   /* hash of key -> the first */
 	struct map64 first_of;         /* device of a file system with subvolumes -> the first line
 	                                  of the file that mounts one: they share its options */
-	struct place *places;          /* same.c: mount points and roots, sorted; NULL: not needed yet */
+	struct place *places;          /* same.c: mount points and roots, sorted; or NULL */
 	size_t nplaces;
 	uint32_t *last;                /* of old_by: the last of each chain */
 	struct strbuf text, more;      /* scratch */
@@ -135,7 +135,7 @@ bool match_compares_options(struct matcher *m, const struct old *old, const stru
 /** The line that mounts something else instead of a mount without a line; or NULL. */
 struct old *match_wrong(struct matcher *m, const struct new *new);
 
-/** Whether a line would mount something else on the mount point of a mount, and nothing beneath it. */
+/** Whether a line would mount something else on the mount point of a mount, not beneath it. */
 bool match_is_in_the_way(struct matcher *m, const struct old *old, const struct new *new);
 
 /**
@@ -144,7 +144,8 @@ bool match_is_in_the_way(struct matcher *m, const struct old *old, const struct 
  * @source       Of the mount's own line.
  * @kind [out]   FSTAB_DIFFER_REPEATED or FSTAB_DIFFER_BESIDE.
  */
-bool match_is_further(struct matcher *m, const struct old *old, const char *source, const struct new *new,
+bool match_is_further(struct matcher *m, const struct old *old, const char *source,
+                      const struct new *new,
                       enum fstab_difference_kind *kind);
 
 /** A line of a swap space besides its own: the next after old, of the whole file; or NULL. */
@@ -158,7 +159,8 @@ int match_same(struct matcher *m, const struct old *old, const struct new *new);
 /** Find the source of a bind line, if its mount shows it.
     @bound [out]  Set if it does.
     @return whether the line is a bind and the source is known. */
-bool match_bound(struct matcher *m, const struct old *old, const struct new *new, struct fstab_bound *bound);
+bool match_bound(struct matcher *m, const struct old *old, const struct new *new,
+                 struct fstab_bound *bound);
 
 /** Whether the helper of a line's type makes mounts of another type, with other options: Amazon's
     efs makes NFS mounts. */
@@ -182,7 +184,8 @@ void match_device(struct matcher *m, const struct fstab_line *line, struct fstab
  * @differ [out]  Those that differ, as the mount has them.
  * @return options; NULL: nothing differs.
  */
-const char *match_options(struct matcher *m, const struct old *old, const char *from, const struct new *new,
+const char *match_options(struct matcher *m, const struct old *old, const char *from,
+                          const struct new *new,
                           const char **differ);
 
 #endif

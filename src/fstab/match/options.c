@@ -92,13 +92,15 @@ static const char *find_live(const struct live *live, const char *option, size_t
 		struct named found = find_name(&live->sets[i], option, n);
 		*k = found.n;
 		if (found.first)
-			return found.times == 1 && (i == 0 || !memchr(found.first, '\\', *k)) ? found.first : NULL;
+			return found.times == 1 && (i == 0 || !memchr(found.first, '\\', *k))
+			       ? found.first : NULL;
 	}
 	return NULL;
 }
 
 /** Set *found to an option of a set without a value if it comes first. */
-static void find_word(const struct opt_set *set, const char *word, size_t n, const char **found, size_t *k)
+static void find_word(const struct opt_set *set, const char *word, size_t n, const char **found,
+                      size_t *k)
 {
 	const struct opt_entry *entry = opt_set_find(set, word, n);
 	if (entry && entry->bare && (!*found || entry->bare < *found)) {
@@ -109,11 +111,13 @@ static void find_word(const struct opt_set *set, const char *word, size_t n, con
 
 /** The option of a mount that contradicts an option of its line, of *k bytes; or NULL.
     @use  Scratch. */
-static const char *find_opposite(const char *fstype, const struct live *live, const char *option, size_t n, size_t *k,
+static const char *find_opposite(const char *fstype, const struct live *live, const char *option,
+                                 size_t n, size_t *k,
                                  struct strbuf *use)
 {
 	/* The server may refuse these. */
-	static const char *const agreed[] = {"unix", "nounix", "serverino", "noserverino", "posix", "posixpaths"};
+	static const char *const agreed[] =
+	    {"unix", "nounix", "serverino", "noserverino", "posix", "posixpaths"};
 	if (memchr(option, '=', n) || vfs_option(option, n) || fsopt_has(option, n, UNCOMPARED)
 	    || (fstype_flags(fstype) & FST_NET && IS_OF(option, n, agreed)))
 		return NULL;
@@ -132,7 +136,8 @@ static const char *find_opposite(const char *fstype, const struct live *live, co
 			const char *const *sides = fsopt_conflicts[r].sides;
 			for (int side = 0; side < 2; ++side) {
 				if (word_is(option, n, sides[side]))
-					find_word(set, sides[!side], strlen(sides[!side]), &found, k);
+					find_word(set, sides[!side], strlen(sides[!side]), &found,
+					          k);
 			}
 		}
 	}
@@ -172,7 +177,8 @@ static void make_all(struct all_shown *all, const char *fstype)
 /** Whether an option of a line, as shown, has another value than the mount's.
     @behind  Where the options after this one begin in the text of all: if they repeat this one,
              they count. */
-static bool is_other(const char *fstype, const char *shown, struct all_shown *all, size_t behind, const struct live *live)
+static bool is_other(const char *fstype, const char *shown, struct all_shown *all, size_t behind,
+                     const struct live *live)
 {
 	size_t n, k;
 	for (const char *o; (o = opt_next(&shown, &n)) != NULL;) {
@@ -199,11 +205,12 @@ static void take(struct taken *taken, const char *option, size_t n)
 	opt_set_add(&taken->set, option, n);
 }
 
-/** Append the options of a line that stay, with the values of the mount.  Options that are repeated,
-    or not for the kernel, stay as they are.
+/** Append the options of a line that stay, with the values of the mount.  Options that are
+    repeated, or not for the kernel, stay as they are.
     @flags   The flags of the mount if they differ from the line's; else NULL.
     @differ  Gets what differs. */
-static void take_over(const char *fstype, const char *from, const struct live *live, const struct vfs_flags *flags,
+static void take_over(const char *fstype, const char *from, const struct live *live,
+                      const struct vfs_flags *flags,
                       struct taken *taken, struct strbuf *differ)
 {
 	size_t n, k, m, behind = 0;
@@ -221,7 +228,8 @@ static void take_over(const char *fstype, const char *from, const struct live *l
 		behind += (behind > 0 && shown.len > 0) + shown.len;
 		if (flags && vfs_option(o, n))
 			continue;
-		bool own = opt_is_x(o, n) || fsopt_has(o, n, UNCOMPARED) || find_name(&whole, o, n).times > 1;
+		bool own = opt_is_x(o, n) || fsopt_has(o, n, UNCOMPARED)
+		    || find_name(&whole, o, n).times > 1;
 		const char *opposite = own ? NULL : find_opposite(fstype, live, o, n, &k, &use);
 		if (opposite) {
 			if (!opt_set_find(&taken->set, opposite, k))
@@ -236,7 +244,8 @@ static void take_over(const char *fstype, const char *from, const struct live *l
 			take(taken, o, n);
 			continue;
 		}
-		for (const char *at = strbuf_str(&shown), *part; (part = opt_next(&at, &k)) != NULL;) {
+		for (const char *at = strbuf_str(&shown),
+		     *part; (part = opt_next(&at, &k)) != NULL;) {
 			const char *found = find_live(live, part, k, &m);
 			if (found) {
 				take(taken, found, m);
@@ -244,7 +253,8 @@ static void take_over(const char *fstype, const char *from, const struct live *l
 			}
 		}
 	}
-	taken->list->failed |= shown.failed || use.failed || whole.failed || taken->set.failed || all.text.failed || all.set.failed;
+	taken->list->failed |= shown.failed || use.failed || whole.failed || taken->set.failed
+	    || all.text.failed || all.set.failed;
 	strbuf_destroy(&shown);
 	strbuf_destroy(&use);
 	strbuf_destroy(&all.text);
@@ -264,7 +274,10 @@ static void add_missing(const char *fstype, const char *have, const char *live, 
 	index_list(&had, have, false);
 	for (const char *o; (o = opt_next(&live, &n)) != NULL;) {
 		if (vfs_option(o, n) || fsopt_has(o, n, UNCOMPARED) || opt_is_x(o, n)
-		    || find_name(&had, o, n).first || fsopt_flagged(fstype, o, n, OPT_FOUND_OUT | OPT_DEFAULT | OPT_UNREQUESTED) || find_name(&taken->set, o, n).first
+		    || find_name(&had, o, n).first
+		        || fsopt_flagged(fstype, o, n,
+		                         OPT_FOUND_OUT | OPT_DEFAULT | OPT_UNREQUESTED)
+		                             || find_name(&taken->set, o, n).first
 		    || shown_has(fstype, &had, o, n, &use))
 			continue;
 		take(taken, o, n);
@@ -286,7 +299,8 @@ static void add_words(const char *live, struct strbuf *list)
 }
 
 /** Append the flags that a list lacks. */
-static void add_flags(const struct vfs_flags *want, const struct vfs_flags *base, struct strbuf *list)
+static void add_flags(const struct vfs_flags *want, const struct vfs_flags *base,
+                      struct strbuf *list)
 {
 	struct vfs_flags have;
 	vfs_flags_of_line(strbuf_str(list), base, &have);
@@ -302,8 +316,10 @@ static void add_flags(const struct vfs_flags *want, const struct vfs_flags *base
 /** Whether the line of a read-only mount has ro. */
 static bool is_readonly_by_line(struct matcher *m, const struct mount *mount)
 {
-	for (size_t i = 0; i < m->nnew && !opt_has(mount->fs_opts ? mount->fs_opts : "", "ro"); ++i) {
-		const struct old *old = m->new[i].line->mount == mount ? match_first_on(m, &m->new[i]) : NULL;
+	for (size_t i = 0; i < m->nnew
+	     && !opt_has(mount->fs_opts ? mount->fs_opts : "", "ro"); ++i) {
+		const struct old *old = m->new[i].line->mount == mount
+		    ? match_first_on(m, &m->new[i]) : NULL;
 		for (; old; old = match_next_on(m, old)) {
 			if (opt_has(old->words.options, "ro"))
 				return true;
@@ -312,7 +328,8 @@ static bool is_readonly_by_line(struct matcher *m, const struct mount *mount)
 	return false;
 }
 
-const char *match_options(struct matcher *m, const struct old *old, const char *from, const struct new *new,
+const char *match_options(struct matcher *m, const struct old *old, const char *from,
+                          const struct new *new,
                           const char **differ)
 {
 	const char *live = new->line->options;
@@ -349,11 +366,13 @@ const char *match_options(struct matcher *m, const struct old *old, const char *
 	if (bind && !want.any && have.any && mount && mount->vfs_opts)
 		vfs_flags_of_line(mount->vfs_opts, NULL, &want);
 	struct fstab_bound bound;
-	if (as_source && mount && mount->vfs_opts && match_bound(m, old, new, &bound) && bound.in->vfs_opts) {
+	if (as_source && mount && mount->vfs_opts && match_bound(m, old, new, &bound)
+	    && bound.in->vfs_opts) {
 		/* The source that the line names, which may not be the plan's. */
 		vfs_flags_of_mount(bound.in, &have);
 		vfs_flags_of_mount(mount, &want);
-		have.value[VFS_RO] = have.value[VFS_RO] && (want.value[VFS_RO] || is_readonly_by_line(m, bound.in));
+		have.value[VFS_RO] = have.value[VFS_RO]
+		    && (want.value[VFS_RO] || is_readonly_by_line(m, bound.in));
 		flags = vfs_flags_differ(&have, &want, &changed);
 		live = mount->vfs_opts;
 	} else {

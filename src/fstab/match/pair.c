@@ -20,7 +20,8 @@ static int fit(struct matcher *m, const struct old *old, const struct new *new)
 		return 0;
 	const char *differ;
 	int fits = 1 + 16 * (same > 0) + 8 * !old->noauto + 2 * !old->line->why;
-	if (new->line->fate == FSTAB_LINE && new->line->mount && !match_options(m, old, old->words.options, new, &differ))
+	if (new->line->fate == FSTAB_LINE && new->line->mount
+	    && !match_options(m, old, old->words.options, new, &differ))
 		fits += 4;
 	return fits;
 }
@@ -79,7 +80,8 @@ enum match_pairing match_pair(struct matcher *m, struct new *new)
 {
 	const struct fstab_line *line = new->line;
 	/* A swap space that the system made, on zram, may have a line all the same. */
-	if ((line->fate == FSTAB_OWN && !line->swap) || (new->key && match_live(m, new->key) != new))
+	if ((line->fate == FSTAB_OWN && !line->swap)
+	    || (new->key && match_live(m, new->key) != new))
 		return MATCH_NOTHING;
 	struct old *own = match_choose(m, new);
 	if (line->fate == FSTAB_OWN) {
@@ -92,7 +94,8 @@ enum match_pairing match_pair(struct matcher *m, struct new *new)
 	new->old = (uint32_t)(own - m->old);
 	own->live = (uint32_t)(new - m->new);
 	if (line->mount && fstype_flags(line->mount->fstype) & FST_SUBVOL)
-		m->failed |= map64_put(&m->first_of, mount_dev(line->mount), new->old) == MAP64_NONE;
+		m->failed |= map64_put(&m->first_of, mount_dev(line->mount),
+		                       new->old) == MAP64_NONE;
 	return MATCH_PAIRED;
 }
 
@@ -121,7 +124,8 @@ struct old *match_wrong(struct matcher *m, const struct new *new)
 	return old;
 }
 
-bool match_is_further(struct matcher *m, const struct old *old, const char *source, const struct new *new,
+bool match_is_further(struct matcher *m, const struct old *old, const char *source,
+                      const struct new *new,
                       enum fstab_difference_kind *kind)
 {
 	bool same = match_same(m, old, new) != 0;
@@ -137,7 +141,8 @@ struct old *match_next_swap(struct matcher *m, const struct old *old, const stru
 {
 	for (size_t i = old ? (size_t)(old - m->old) + 1 : 0; new->line->swap && i < m->nold; ++i) {
 		struct old *next = &m->old[i];
-		if (i != new->old && next->swap && next->live == NO_LINE && match_same(m, next, new) == 1)
+		if (i != new->old && next->swap && next->live == NO_LINE
+		    && match_same(m, next, new) == 1)
 			return next;
 	}
 	return NULL;

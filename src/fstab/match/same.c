@@ -55,8 +55,10 @@ const char *match_tag(struct matcher *m, const char *source)
 		}
 		if (strncmp(source, tag, n) != 0)
 			continue;
-		bool quoted = len >= n + 2 && (source[n] == '"' || source[n] == '\'') && source[len - 1] == source[n];
-		return quoted ? match_format(m, "%s%.*s", tag, (int)(len - n - 2), source + n + 1) : source;
+		bool quoted = len >= n + 2 && (source[n] == '"' || source[n] == '\'')
+		    && source[len - 1] == source[n];
+		return quoted ? match_format(m, "%s%.*s", tag, (int)(len - n - 2), source + n + 1)
+		       : source;
 	}
 	return NULL;
 }
@@ -98,9 +100,11 @@ static bool is_mere_name(const struct mount *mount)
     (get_tree_single() of the kernel, or once for each namespace or hierarchy). */
 static bool is_single(const struct mount *mount)
 {
-	static const char types[] = "binfmt_misc cgroup cgroup2 configfs debugfs devtmpfs efivarfs fusectl mqueue nfsd proc pstore "
-	                            "rpc_pipefs securityfs selinuxfs smackfs sysfs tracefs";
-	return fsopt_type_in(mount->fstype, types) && (!mount->root || strcmp(mount->root, "/") == 0);
+	static const char types[] =
+		"binfmt_misc cgroup cgroup2 configfs debugfs devtmpfs efivarfs fusectl mqueue nfsd "
+		"proc pstore rpc_pipefs securityfs selinuxfs smackfs sysfs tracefs";
+	return fsopt_type_in(mount->fstype, types)
+	       && (!mount->root || strcmp(mount->root, "/") == 0);
 }
 
 static bool is_bind(const struct words *words)
@@ -109,7 +113,8 @@ static bool is_bind(const struct words *words)
 }
 
 /** The mount of the plan that a path lies in, or NULL.  @rest [out]  The path within the mount. */
-static const struct mount *holder(struct matcher *m, const char *path, const char *skip, const char **rest)
+static const struct mount *holder(struct matcher *m, const char *path, const char *skip,
+                                  const char **rest)
 {
 	const char *key = match_normal(m, path);
 	const struct mount *found = NULL;
@@ -120,7 +125,8 @@ static const struct mount *holder(struct matcher *m, const char *path, const cha
 		hashed = n;
 		uint32_t i = map64_get(&m->new_by, hash);
 		const struct new *new = i != MAP64_NONE ? &m->new[i] : NULL;
-		if (new && new->line->mount && word_is(key, n, new->key) && strcmp(new->key, skip) != 0) {
+		if (new && new->line->mount && word_is(key, n, new->key)
+		    && strcmp(new->key, skip) != 0) {
 			found = new->line->mount;
 			*rest = key + (n == 1 ? 0 : n);
 		}
@@ -133,7 +139,8 @@ static const struct mount *holder(struct matcher *m, const char *path, const cha
 
 /** The mount of the plan that a path lies in, or NULL.
     @whole [out]  The path within its file system. */
-static const struct mount *shown_by(struct matcher *m, const char *path, const struct new *new, const char **whole)
+static const struct mount *shown_by(struct matcher *m, const char *path, const struct new *new,
+                                    const char **whole)
 {
 	const char *rest;
 	/* Of a bind onto itself, or onto its source, the former mount is not known. */
@@ -141,7 +148,8 @@ static const struct mount *shown_by(struct matcher *m, const char *path, const s
 	if (!in)
 		return NULL;
 	const char *root = in->root ? in->root : "/";
-	*whole = match_format(m, "%s%s", strcmp(root, "/") == 0 ? "" : root, strcmp(rest, "/") == 0 ? "" : rest);
+	*whole = match_format(m, "%s%s", strcmp(root, "/") == 0 ? "" : root,
+	                      strcmp(rest, "/") == 0 ? "" : rest);
 	*whole = **whole ? *whole : "/";
 	return in;
 }
@@ -173,7 +181,9 @@ static void sort_places(struct matcher *m)
 		if (mount && m->new[i].key)
 			m->places[m->nplaces++] = (struct place){.path = m->new[i].key};
 		if (mount && mount->root)
-			m->places[m->nplaces++] = (struct place){.path = mount->root, .dev = mount_dev(mount), .root = true};
+			m->places[m->nplaces++] =
+			    (struct place){.path = mount->root, .dev = mount_dev(mount),
+			                   .root = true};
 	}
 	if (m->nplaces > 1)
 		qsort(m->places, m->nplaces, sizeof(*m->places), compare_places);
@@ -200,7 +210,8 @@ static bool has_place(const struct matcher *m, const struct place *place)
 
 /** Whether other mounts prove that no component of a path is a link: one is mounted at or below it,
     or shows it, or a directory below it. */
-static bool is_linkless(struct matcher *m, const char *path, const struct mount *in, const char *whole)
+static bool is_linkless(struct matcher *m, const char *path, const struct mount *in,
+                        const char *whole)
 {
 	if (!m->places)
 		sort_places(m);
@@ -210,7 +221,8 @@ static bool is_linkless(struct matcher *m, const char *path, const struct mount 
 
 /** Whether a path shows the directory that a mount shows: 1, 0; -1: not known.
     @bound [out]  Where, if 1. */
-static int same_directory(struct matcher *m, const char *source, const struct new *new, struct fstab_bound *bound)
+static int same_directory(struct matcher *m, const char *source, const struct new *new,
+                          struct fstab_bound *bound)
 {
 	const struct mount *mount = new->line->mount;
 	const char *path = *source == '/' ? match_normal(m, source) : NULL, *whole;
@@ -237,7 +249,8 @@ static int same_directory(struct matcher *m, const char *source, const struct ne
 	return !in ? -1 : mount_dev(in) == mount_dev(mount) && strcmp(whole, root) == 0;
 }
 
-bool match_bound(struct matcher *m, const struct old *old, const struct new *new, struct fstab_bound *bound)
+bool match_bound(struct matcher *m, const struct old *old, const struct new *new,
+                 struct fstab_bound *bound)
 {
 	struct fstab_bound found;
 	if (!is_bind(&old->words) || same_directory(m, old->words.source, new, &found) != 1)
@@ -258,8 +271,10 @@ static bool same_word(const char *a, const char *b)
 bool match_by_helper(const struct old *old, const struct mount *mount)
 {
 	const struct words *words = &old->words;
-	bool nfs = mount && mount->fstype && (strcmp(mount->fstype, "nfs4") == 0 || strcmp(mount->fstype, "nfs") == 0);
-	return nfs && strcmp(words->fstype, "efs") == 0 && fstype_line_flags(words->fstype, words->source) & FST_NET;
+	bool nfs = mount && mount->fstype
+	    && (strcmp(mount->fstype, "nfs4") == 0 || strcmp(mount->fstype, "nfs") == 0);
+	return nfs && strcmp(words->fstype, "efs") == 0
+	       && fstype_line_flags(words->fstype, words->source) & FST_NET;
 }
 
 /** Whether the line of a helper may make a mount: fs-ID:/PATH makes that of
@@ -278,7 +293,8 @@ static int same_helped(const char *source, const char *live)
 /** Whether n bytes are an address: IPv4, or IPv6 with or without brackets. */
 static bool is_address(const char *text, size_t n)
 {
-	size_t numbers = strspn(text, "0123456789."), digits = strspn(text, "0123456789abcdefABCDEF:.[]%");
+	size_t numbers = strspn(text, "0123456789."),
+	    digits = strspn(text, "0123456789abcdefABCDEF:.[]%");
 	return (numbers >= n && memchr(text, '.', n)) || (digits >= n && memchr(text, ':', n));
 }
 
@@ -289,7 +305,8 @@ static int same_host(const char *a, size_t n, const char *b, size_t k, const str
 	if (n == k && memcmp(a, b, n) == 0)
 		return 1;
 	if (is_address(a, n)) {
-		for (const char *at = mount->fs_opts ? mount->fs_opts : "", *o; (o = opt_next(&at, &m)) != NULL;) {
+		for (const char *at = mount->fs_opts ? mount->fs_opts : "",
+		     *o; (o = opt_next(&at, &m)) != NULL;) {
 			if (m > 5 && memcmp(o, "addr=", 5) == 0)
 				return m - 5 == n && memcmp(o + 5, a, n) == 0;
 		}
@@ -301,8 +318,8 @@ static int same_host(const char *a, size_t n, const char *b, size_t k, const str
 	return is_address(b, k) || (shorter && label == other && memcmp(a, b, label) == 0) ? -1 : 0;
 }
 
-/** Whether two lists of NIDs of a Lustre server are the same, as same_host(): a name is shown as its
-    address, and the first network of a kind with or without its number. */
+/** Whether two lists of NIDs of a Lustre server are the same, as same_host(): a name is shown as
+    its address, and the first network of a kind with or without its number. */
 static int same_nids(const char *a, size_t n, const char *b, size_t k)
 {
 	for (size_t i = 0, j = 0; i < n || j < k; ++i, ++j) {
@@ -315,7 +332,8 @@ static int same_nids(const char *a, size_t n, const char *b, size_t k)
 		j += y;
 		x = a[i] == '@' ? strcspn(a + i, ":,") : 0;
 		y = b[j] == '@' ? strcspn(b + j, ":,") : 0;
-		size_t net = x - (x > 1 && a[i + x - 1] == '0'), other = y - (y > 1 && b[j + y - 1] == '0');
+		size_t net = x - (x > 1 && a[i + x - 1] == '0'),
+		    other = y - (y > 1 && b[j + y - 1] == '0');
 		if (net != other || strncmp(a + i, b + j, net) != 0)
 			return 0;
 		i += x;
@@ -324,8 +342,8 @@ static int same_nids(const char *a, size_t n, const char *b, size_t k)
 	return 1;
 }
 
-/** Whether a source names the server and path of a mount: 1, 0; -1: the server's name may be another
-    name of the same server. */
+/** Whether a source names the server and path of a mount: 1, 0; -1: the server's name may be
+    another name of the same server. */
 static int same_server(const char *source, const struct mount *mount)
 {
 	const char *live = mount->source, *fstype = mount->fstype ? mount->fstype : "";
@@ -344,7 +362,8 @@ static bool is_kernel_name(const char *path)
 {
 	if (strncmp(path, "/dev/mapper/", 12) == 0)
 		return true;
-	return strncmp(path, "/dev/", 5) == 0 && !strchr(path + 5, '/') && strncmp(path, "/dev/dm-", 8) != 0
+	return strncmp(path, "/dev/", 5) == 0 && !strchr(path + 5, '/')
+	       && strncmp(path, "/dev/dm-", 8) != 0
 	       && strcmp(path, "/dev/root") != 0;
 }
 
@@ -361,7 +380,8 @@ static bool may_be_mapped(struct matcher *m, const char *path, const char *mappe
 {
 	const char *group = path + strlen("/dev/");
 	size_t n = strcspn(group, "/");
-	if (!group[n] || strncmp(path, "/dev/disk/", 10) == 0 || strncmp(path, "/dev/block/", 11) == 0)
+	if (!group[n] || strncmp(path, "/dev/disk/", 10) == 0
+	    || strncmp(path, "/dev/block/", 11) == 0)
 		return !is_kernel_name(path);
 	strbuf_reset(&m->text);
 	strbuf_puts(&m->text, "/dev/mapper/");
@@ -374,10 +394,12 @@ static bool may_be_mapped(struct matcher *m, const char *path, const char *mappe
 /** Whether the names alone prove that a path is not the source of a mount. */
 static bool is_other_path(struct matcher *m, const char *source, const struct fstab_line *line)
 {
-	const char *own = line->swap ? line->swap : line->mount && line->mount->source ? line->mount->source : "";
+	const char *own = line->swap ? line->swap : line->mount && line->mount->source
+	    ? line->mount->source : "";
 	bool device = strncmp(source, "/dev/", 5) == 0;
 	/* Two different files. */
-	if (!device && line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0)
+	if (!device && line->source && *line->source == '/'
+	    && strncmp(line->source, "/dev/", 5) != 0)
 		return true;
 	/* A file may be the image of a loop device. */
 	if (!is_kernel_name(own) || (!device && strncmp(own, "/dev/loop", 9) == 0))
@@ -390,7 +412,8 @@ static bool is_other_path(struct matcher *m, const char *source, const struct fs
 /** Whether a path in /dev may be that of a device of device mapper. */
 static bool device_word(const char *path)
 {
-	return strncmp(path, "/dev/", 5) == 0 && (!is_kernel_name(path) || strncmp(path, "/dev/mapper/", 12) == 0);
+	return strncmp(path, "/dev/", 5) == 0
+	       && (!is_kernel_name(path) || strncmp(path, "/dev/mapper/", 12) == 0);
 }
 
 static int same_source(struct matcher *m, const struct old *old, const struct new *new)
@@ -399,20 +422,23 @@ static int same_source(struct matcher *m, const struct old *old, const struct ne
 	const char *source = old->words.source;
 	bool planned = line->fate == FSTAB_LINE || !line->mount, bind = is_bind(&old->words);
 	/* Without "bind", mount(8) does not bind it. */
-	if (planned && line->source && bind == (strcmp(line->fstype, "none") == 0) && same_word(source, line->source))
+	if (planned && line->source && bind == (strcmp(line->fstype, "none") == 0)
+	    && same_word(source, line->source))
 		return 1;
 	if (line->swap && same_word(source, line->swap))
 		return 1;
 	struct fstab_bound bound;
 	if (bind)
 		return same_directory(m, source, new, &bound);
-	/* Without "bind", the line makes another mount than a bind, unless the file system exists once. */
+	/* Without "bind" the line makes another mount, unless the file system exists once. */
 	if (is_mere_name(line->mount))
-		return !(planned && line->source && strcmp(line->fstype, "none") == 0) || is_single(line->mount);
+		return !(planned && line->source && strcmp(line->fstype, "none") == 0)
+		       || is_single(line->mount);
 	if (match_by_helper(old, line->mount))
 		return same_helped(source, line->mount->source);
 	/* A server is written as the kernel has it. */
-	if (line->mount && line->mount->dev_major == 0 && !(fstype_flags(line->mount->fstype) & FST_SUBVOL))
+	if (line->mount && line->mount->dev_major == 0
+	    && !(fstype_flags(line->mount->fstype) & FST_SUBVOL))
 		return line->mount->source ? same_server(source, line->mount) : 0;
 	struct fstab_device device;
 	match_device(m, line, &device);
@@ -424,7 +450,8 @@ static int same_source(struct matcher *m, const struct old *old, const struct ne
 			return 0;
 		/* Two different tags of one kind. */
 		const char *own = planned && line->source ? match_tag(m, line->source) : NULL;
-		if (same < 0 && own && strcspn(own, "=") == strcspn(tag, "=") && strncmp(own, tag, strcspn(tag, "=")) == 0)
+		if (same < 0 && own && strcspn(own, "=") == strcspn(tag, "=")
+		    && strncmp(own, tag, strcspn(tag, "=")) == 0)
 			same = strcmp(own, tag) == 0;
 		/* If the device's tags are not known, look for the device of the tag. */
 		return same < 0 && m->in->leads ? m->in->leads(m->in->arg, tag, line) : same;
@@ -433,11 +460,14 @@ static int same_source(struct matcher *m, const struct old *old, const struct ne
 		return 1;
 	if (*source == '/' && source[1] != '/') {
 		int same = m->in->leads ? m->in->leads(m->in->arg, source, line) : -1;
-		if (same < 0 && line->mount && line->mount->source && same_word(source, line->mount->source))
+		if (same < 0 && line->mount && line->mount->source
+		    && same_word(source, line->mount->source))
 			return 1;
 		/* Swap has no other evidence; /proc/swaps calls logical volumes /dev/dm-N. */
-		bool mapped = line->swap && strncmp(line->swap, "/dev/dm-", 8) == 0 && device_word(source);
-		return same < 0 && ((line->swap && !mapped) || is_other_path(m, source, line)) ? 0 : same;
+		bool mapped = line->swap && strncmp(line->swap, "/dev/dm-", 8) == 0
+		    && device_word(source);
+		return same < 0 && ((line->swap && !mapped) || is_other_path(m, source, line)) ? 0
+		       : same;
 	}
 	return line->mount && line->mount->source && same_word(source, line->mount->source);
 }
@@ -523,13 +553,15 @@ static bool lacks_subvol(const struct old *old, const char *live)
 
 /**
  * Whether a directory of a device's file system is mounted where a line of the device mounts its
- * root.  Boot or a container may choose a directory as "/"; ostree and systemd, which gives services
- * directories of their own, bind directories.
+ * root.  Boot or a container may choose a directory as "/"; ostree and systemd, which gives
+ * services directories of their own, bind directories.
  */
 static bool is_strange_part(const struct old *old, const struct mount *mount)
 {
-	return mount->dev_major != 0 && fstype_flags(mount->fstype) & FST_DEVICE && strcmp(old->words.target, "/") != 0
-	       && strncmp(mount->root, "/ostree/", 8) != 0 && !strstr(mount->root, "/systemd-private-");
+	return mount->dev_major != 0 && fstype_flags(mount->fstype) & FST_DEVICE
+	       && strcmp(old->words.target, "/") != 0
+	       && strncmp(mount->root, "/ostree/", 8) != 0
+	           && !strstr(mount->root, "/systemd-private-");
 }
 
 /** Whether a line mounts the same part of a file system. */
@@ -538,8 +570,10 @@ static bool same_part(struct matcher *m, const struct old *old, const struct fst
 	const struct mount *mount = line->mount;
 	if (!mount || is_bind(&old->words))
 		return true;
-	const char *options = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") != 0 ? line->options : mount->fs_opts;
-	char *plain = arena_strndup(m->arena, options ? options : "", options ? strlen(options) : 0);
+	const char *options = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") != 0
+	    ? line->options : mount->fs_opts;
+	char *plain = arena_strndup(m->arena, options ? options : "", options ? strlen(options)
+	                            : 0);
 	if (!plain) {
 		m->failed = true;
 		return true;
@@ -550,11 +584,13 @@ static bool same_part(struct matcher *m, const struct old *old, const struct fst
 	/* With ROOT, the kernel shows other paths of the layers. */
 	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->in->root, "/") == 0;
 	if (compare && (overlay ? !same_layers(m, old->words.options, plain)
-	                : !same_value(old->words.options, plain, "subvol") || lacks_subvol(old, plain)))
+	                : !same_value(old->words.options, plain, "subvol")
+	                    || lacks_subvol(old, plain)))
 		return false;
 	/* The mount shows a directory; the line would show the root of the file system. */
 	size_t n;
-	bool part = mount->root && strcmp(mount->root, "/") != 0 && !opt_value(old->words.options, "X-mount.subdir", &n)
+	bool part = mount->root && strcmp(mount->root, "/") != 0
+	    && !opt_value(old->words.options, "X-mount.subdir", &n)
 	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
 	if (part && line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0)
 		return false;
@@ -588,6 +624,7 @@ bool match_same_name(struct matcher *m, const struct old *old, const struct new 
 {
 	const struct fstab_line *line = new->line;
 	(void)m;
-	return is_mere_name(line->mount) || is_bind(&old->words) || strcmp(line->fstype, "none") == 0
+	return is_mere_name(line->mount) || is_bind(&old->words)
+	       || strcmp(line->fstype, "none") == 0
 	       || same_word(old->words.source, line->source);
 }
