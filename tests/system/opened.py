@@ -132,7 +132,7 @@ for args in ([], ["/sub"], ["--genfstab", "/sub"], ["--merge=/keep/fstab", "--ad
     look("fstab", *args)
 for args in (["/keep/file", "--write", "--yes"], ["/etc/mtab", "--check"], ["-p"]):
     look("recover", *args)
-for args in (["/disk", "--total-time=0.2"], ["--live", "--total-time=0.2"], ["/disk", "--layers", "--total-time=0.2"]):
+for args in (["/disk", "--total-time=0.2"], ["--live", "--total-time=0.2"], ["/disk", "--layers", "--repeats=1", "--total-time=3"]):
     look("profile", *args)
 for i, (*_, line) in enumerate(TABLE):
     if i not in used and "elsewhere" not in line:
