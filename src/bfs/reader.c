@@ -8,20 +8,10 @@
  */
 #include "bfs/bfs_impl.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-/** Make room for one more element.  @return the array, or NULL. */
-static void *grow(void *array, size_t n, size_t *size, size_t element)
-{
-	if (n < *size)
-		return array;
-	size_t bigger = *size ? *size * 2 : 64;
-	void *copy = realloc(array, bigger * element);
-	if (copy)
-		*size = bigger;
-	return copy;
-}
 
 struct bfs_batch *bfs_batch_new(void)
 {
@@ -76,16 +66,13 @@ size_t bfs_batch_name(struct bfs_batch *batch, const char *name, size_t len)
 void bfs_batch_cross(struct bfs_batch *batch, struct bfs_read *read, size_t name,
                      const struct bfs_enter *enter)
 {
-	struct bfs_found_cross *crosses =
-		grow(batch->crosses, batch->ncrosses, &batch->crosses_size, sizeof(*crosses));
-	if (!crosses) {
+	if (!ARRAY_ROOM(batch->crosses, batch->ncrosses, &batch->crosses_size)) {
 		batch->failed = true;
 		return;
 	}
-	batch->crosses = crosses;
 	if (read->ncrosses++ == 0)
 		read->crosses = (uint32_t)batch->ncrosses;
-	crosses[batch->ncrosses++] = (struct bfs_found_cross){
+	batch->crosses[batch->ncrosses++] = (struct bfs_found_cross){
 		.name = name,
 		.tag = enter->tag,
 		.queue = enter->queue,
@@ -96,16 +83,13 @@ void bfs_batch_cross(struct bfs_batch *batch, struct bfs_read *read, size_t name
 static void batch_judge(struct bfs_batch *batch, struct bfs_read *read,
                         const struct bfs_entry *entry, const struct k_statx *st)
 {
-	struct bfs_found_entry *judges =
-		grow(batch->judges, batch->njudges, &batch->judges_size, sizeof(*judges));
-	if (!judges) {
+	if (!ARRAY_ROOM(batch->judges, batch->njudges, &batch->judges_size)) {
 		batch->failed = true;
 		return;
 	}
-	batch->judges = judges;
 	if (read->njudges++ == 0)
 		read->judges = (uint32_t)batch->njudges;
-	judges[batch->njudges++] = (struct bfs_found_entry){
+	batch->judges[batch->njudges++] = (struct bfs_found_entry){
 		.name = bfs_batch_name(batch, entry->name, entry->len),
 		.st = *st,
 	};
@@ -116,18 +100,15 @@ static void batch_enter(struct bfs_reader *reader, struct bfs_read *read,
                         const struct bfs_entry *entry)
 {
 	struct bfs_batch *batch = reader->batch;
-	struct bfs_found_kid *kids =
-		grow(batch->kids, batch->nkids, &batch->kids_size, sizeof(*kids));
-	if (!kids) {
+	if (!ARRAY_ROOM(batch->kids, batch->nkids, &batch->kids_size)) {
 		batch->failed = true;
 		return;
 	}
-	batch->kids = kids;
 	if (read->nkids++ == 0)
 		read->kids = (uint32_t)batch->nkids;
 	uint32_t tag = batch->scratch.tag;
 	read->mixed |= tag != reader->at.tag;
-	kids[batch->nkids++] = (struct bfs_found_kid){
+	batch->kids[batch->nkids++] = (struct bfs_found_kid){
 		.name = bfs_batch_name(batch, entry->name, entry->len),
 		.mtime = reader->mtime,
 		.tag = tag,

@@ -5,6 +5,8 @@
  */
 #include "bfs/bfs_impl.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,14 +54,8 @@ struct bfs_window *window_pop(struct bfs_window **list)
 
 bool window_add(struct bfs_window *window, const struct bfs_entry *entry)
 {
-	if (window->n == window->size) {
-		size_t size = window->size ? window->size * 2 : 64;
-		struct window_key *bigger = realloc(window->keys, size * sizeof(*bigger));
-		if (!bigger)
-			return false;
-		window->keys = bigger;
-		window->size = size;
-	}
+	if (!ARRAY_ROOM(window->keys, window->n, &window->size))
+		return false;
 	/* With its NUL. */
 	char *name = strbuf_extend(&window->names, entry->len + 1);
 	if (!name) {
