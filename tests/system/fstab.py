@@ -129,7 +129,7 @@ gm.expect(fields[b"/data"][0].startswith(b"UUID=") and fields[b"/data"][5] == b"
 gm.expect(fields[b"/x"][5] == b"0", f"places: {fields[b'/x']}")
 gm.expect(fields[b"/srv/stack"][0] == b"above", f"places: {fields[b'/srv/stack']}")
 for text in (b"no line for /srv/stack (tmpfs below): hidden: ", b"no line for /srv/gone (ext4 /dev/loop",
-             b": the file that it stands on lies in memory"):
+             b": the file that it is mounted on is in memory"):
     gm.expect(text in result.out, f"places: {text} is not in {result.out}")
 gm.expect(b"/dev: left out" in result.err and b"/proc: left out" in result.err, f"places: {result.err}")
 

@@ -436,8 +436,8 @@ static void test_g12_others(void)
 	      "t|/notes|tmpfs|nofail,x-own.note=1,_netdev,x-b|0\n"
 	      "//s/g|/guest|cifs|sec=none,username=x|0\n"
 	      "#/win: only the kernel knows its password; write a line with credentials=FILE\n"
-	      "#/word: it was mounted with a secret, which is not written here\n"
-	      "#/url: it was mounted with a secret, which is not written here\n");
+	      "#/word: it was mounted with a secret, which does not belong in an fstab\n"
+	      "#/url: it was mounted with a secret, which does not belong in an fstab\n");
 	struct fstab_input in = usual();
 	in.nofail = true;
 	CHECK(in, "21 20 0:30 / /srv rw,relatime - tmpfs t rw\n22 20 0:31 / /var/x rw,relatime - tmpfs t rw\n"
@@ -1342,7 +1342,7 @@ static void test_review_options_utab(void)
 	      "22 20 0:31 / /secret rw,relatime - tmpfs t rw\n"
 	      "23 22 8:1 /a /secret/bind rw,relatime - ext4 /dev/sda1 rw\n",
 	      "t|/quoted|tmpfs|nofail,x-foo=\"a,b\",x-bar=1,x-c=d\\,e|0\n"
-	      "#/secret: one of its options holds a secret, which is not written here\n"
+	      "#/secret: one of its options holds a secret, which does not belong in an fstab\n"
 	      "#/secret/bind: its mount point is in memory and does not survive a reboot; whether it is a directory is not known\n");
 	char utab[] = "ID=77 SRC=/dev/sdb1 TARGET=/m ROOT=/a\\040b OPTS=x-a\nTARGET=/n OPTS=x-b\n";
 	char *at = utab;

@@ -292,7 +292,7 @@ static const char *unspeakable(struct maker *mk, const struct mount *m)
 	/* What ceph shows for a secret is none. */
 	bool ceph = strcmp(fstype, "ceph") == 0;
 	if (world->secret && world->secret(m->source, ceph ? NULL : m->fs_opts))
-		return "it was mounted with a secret, which is not written here";
+		return "it was mounted with a secret, which does not belong in an fstab";
 	if (opt_shown_has(m->vfs_opts, "idmapped"))
 		return "only the kernel knows its ID mapping";
 	if (strcmp(fstype, "fuse") == 0)

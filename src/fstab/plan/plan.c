@@ -77,7 +77,7 @@ static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct f
 			return true;
 		}
 		if (world->secret && world->secret(NULL, option)) {
-			line->why = "one of its options holds a secret, which is not written here";
+			line->why = "one of its options holds a secret, which does not belong in an fstab";
 			return false;
 		}
 		opt_puts(more, option);
