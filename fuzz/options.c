@@ -10,7 +10,7 @@
 
 #include "cmd/columns.h"
 #include "cmd/input.h"
-#include "cmd/options.h"
+#include "cmd/discover/options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static int parse(void *arg)
 {
 	struct parsed *parsed = arg;
 	struct command_line *line = &parsed->line;
-	int status = options_parse(&line->options, line->argc, line->argv);
+	int status = discover_options_read(&line->options, line->argc, line->argv);
 	if (!status && line->options.poll)
 		status = poll_check(&line->options);
 	return status ? status : columns_choose(&parsed->columns, &line->options);

@@ -18,7 +18,7 @@
 
 #include "base/fstypes.h"
 #include "cmd/filter.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "table/table_impl.h"
 
 #include <ctype.h>

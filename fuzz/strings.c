@@ -9,7 +9,7 @@
 #include "lib/fuzz.h"
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/source.h"
 #include "cmd/view.h"
 #include "mounttree.h"

@@ -197,9 +197,9 @@
  *     cmd.h              the interface that all commands share
  *     commands.c         the table of commands
  *     message.c          messages on standard error
- *     options.c          options of the listing commands: table and parser
- *     rows.c             options of the other commands: parser
- *     help.c             --help and completion
+ *     options.c          the parser of options, and --help
+ *     completion.c       the bash completion
+ *     listing.h          the options of a listing of mounts
  *     putfile.c          --check, --diff, --write
  *     columns.c          columns of the listing commands: one table
  *     cells.c            the cells of these columns
@@ -219,6 +219,7 @@
  *     colors.c           colors from LS_COLORS
  *     owners.c           names of users and groups
  *   cmd/discover/        getmnt discover
+ *     options.c          its options
  *     discover.c         the flow
  *     poll.c             --poll
  *   cmd/search/          getmnt search
@@ -264,13 +265,6 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 #include <wchar.h>
-
-/** A word that is known, of a command that is to come. */
-static int not_here(const char *name)
-{
-	message(name, "this command is not in this version");
-	return CX_ERROR;
-}
 
 /** See that descriptors 0 to 2 are open, so that no other file becomes one. */
 static void open_standard(void)
@@ -335,8 +329,6 @@ int main(int argc, char **argv)
 	const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
 	if (!command)
 		return cmd_discover(argc, argv);
-	if (!command->run)
-		return not_here(command->name);
 	message_verb(command->name);
 	return command->run(argc - 1, argv + 1);
 }

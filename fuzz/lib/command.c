@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include "cmd/cmd.h"
+#include "cmd/discover/options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +29,6 @@ void command_take(struct command_line *line, struct fuzz_input *in)
 
 void command_reset(struct command_line *line)
 {
-	for (int i = 0; i < line->argc; ++i) {
-		bool ours = !line->argv[i];
-		for (int k = 0; k < line->argc && !ours; ++k)
-			ours = line->argv[i] == line->words[k];
-		if (!ours) {
-			/* -k=WORD, written anew: the caller's from then on. */
-			FUZZ_CHECK(strncmp(line->argv[i], "--kernel=", 9) == 0);
-			free(line->argv[i]);
-		}
-	}
 	memcpy(line->argv, line->words, sizeof(line->argv));
 }
 
@@ -51,7 +42,7 @@ void command_end(struct command_line *line)
 static int parse(void *arg)
 {
 	struct command_line *line = arg;
-	return options_parse(&line->options, line->argc, line->argv);
+	return discover_options_read(&line->options, line->argc, line->argv);
 }
 
 int command_parse(struct command_line *line)

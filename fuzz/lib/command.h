@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 
-#include "cmd/options.h"
+#include "cmd/listing.h"
 
 enum { COMMAND_WORDS = 40 };
 
@@ -31,7 +31,7 @@ void command_reset(struct command_line *line);
 void command_end(struct command_line *line);
 
 /** Read the options; what it prints goes nowhere.  argv is reset.
-    @return as options_parse(). */
+    @return as discover_options_read(). */
 int command_parse(struct command_line *line);
 
 /** Run the command. */

@@ -3,7 +3,7 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/source.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include "base/map64.h"
 #include "base/secret.h"
 #include "base/strbuf.h"
+#include "cmd/options.h"
 #include "devmap.h"
 #include "discover/discover.h"
 #include "os/os.h"
@@ -31,7 +32,9 @@ enum cmd_exit {
 /** A command of the program: one row of the table in commands.c. */
 struct command {
 	const char *name;
-	int (*run)(int argc, char **argv);   /* NULL: not in this version */
+	int (*run)(int argc, char **argv);
+	const struct option_table *options;
+	void (*columns)(FILE *out);          /* prints the columns of -o for the completion; or NULL */
 	const char *what;                    /* for --help */
 };
 extern const struct command commands[];      /* ended by a NULL name */
@@ -39,40 +42,28 @@ extern const struct command commands[];      /* ended by a NULL name */
 /** The row of a command, or NULL. */
 const struct command *command_find(const char *name);
 
-/** The command `discover`.  @return an exit status. */
-int cmd_discover(int argc, char **argv);
+/** Print the bash completion. */
+void completion_print(FILE *out);
 
-/** The command `search`.  @return an exit status. */
+/* The commands: each returns an exit status. */
+int cmd_audit(int argc, char **argv);
+int cmd_discover(int argc, char **argv);
+int cmd_fstab(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
+int cmd_recover(int argc, char **argv);
 int cmd_search(int argc, char **argv);
 
-/** Its options, with blanks between them, for the completion. */
-void search_option_words(FILE *out);
-
-/** What completes their arguments: as rows_arguments(). */
-void search_option_arguments(const char *indent, FILE *out);
-
-/** The command `audit`.  @return an exit status of its own: see there. */
-int cmd_audit(int argc, char **argv);
-void audit_option_words(FILE *out);
-
-/** The same as a monitoring plugin: check_getmnt. */
+/** `getmnt audit` as a monitoring plugin: check_getmnt. */
 int cmd_check(int argc, char **argv);
 
-/** The command `fstab`.  @return an exit status of its own: see there. */
-int cmd_fstab(int argc, char **argv);
-void fstab_option_words(FILE *out);
-
-/** The command `recover`.  @return an exit status of its own: enum put_exit. */
-int cmd_recover(int argc, char **argv);
-void recover_option_words(FILE *out);
-
-/** The command `profile`.  @return an exit status. */
-int cmd_profile(int argc, char **argv);
-void profile_option_words(FILE *out);
-
-
-/** The same as genfstab(8): its options, layout and filter. */
+/** `getmnt fstab` with the options and layout of genfstab(8). */
 int cmd_genfstab(int argc, char **argv);
+
+extern const struct option_table audit_table, discover_options, fstab_table, profile_table,
+	recover_table, search_table;
+
+void discover_column_words(FILE *out);
+void search_column_words(FILE *out);
 
 /** Between these, for os_mark(), stand the kernel calls that --stats counts;
     the first is before os_init(). */

@@ -3,7 +3,7 @@
 
 #include "base/escape.h"
 #include "cmd/cells.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/output.h"
 #include "table/tablediff.h"
 
@@ -177,6 +177,12 @@ int columns_choose(struct columns *columns, const struct options *o)
 	for (size_t i = usual; i < columns->count; ++i)
 		columns->state_asked |= columns->of[i]->cell == cell_state;
 	return status;
+}
+
+void discover_column_words(FILE *out)
+{
+	for (const struct column *column = column_rows; column->name; ++column)
+		fprintf(out, "%s%s", column == column_rows ? "" : " ", column->name);
 }
 
 unsigned columns_fields(const struct columns *columns)

@@ -4,13 +4,14 @@
 #include <string.h>
 
 const struct command commands[] = {
-	{"discover", cmd_discover, "name and judge every mount point (the default)"},
-	{"audit", cmd_audit, "what is wanted against what is"},
-	{"fstab", cmd_fstab, "make an fstab of what is mounted"},
-	{"profile", cmd_profile, "what each algorithm costs"},
-	{"recover", cmd_recover, "judge a mount table line by line and rebuild it"},
-	{"search", cmd_search, "search a directory tree"},
-	{NULL, NULL, NULL},
+	{"discover", cmd_discover, &discover_options, discover_column_words,
+	 "list the mount points (default)"},
+	{"audit", cmd_audit, &audit_table, NULL, "compare fstab with what is mounted"},
+	{"fstab", cmd_fstab, &fstab_table, NULL, "make or update an fstab from what is mounted"},
+	{"profile", cmd_profile, &profile_table, NULL, "measure the search algorithms"},
+	{"recover", cmd_recover, &recover_table, NULL, "check an mtab file and rebuild it"},
+	{"search", cmd_search, &search_table, search_column_words, "find files by a path pattern"},
+	{NULL, NULL, NULL, NULL, NULL},
 };
 
 const struct command *command_find(const char *name)

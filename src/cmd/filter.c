@@ -2,7 +2,7 @@
 #include "cmd/filter.h"
 
 #include "base/fstypes.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "path/resolve.h"
 
 #include <errno.h>

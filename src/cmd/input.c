@@ -2,7 +2,7 @@
 #include "cmd/input.h"
 
 #include "cmd/columns.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/view.h"
 
 #include <errno.h>

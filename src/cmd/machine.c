@@ -261,20 +261,18 @@ bool machine_dangles(struct host *host, const char *path)
 
 void machine_init(struct fstab_machine *machine, const char *tab_file, int stats)
 {
-	static char name[] = "getmnt";
-	char *argv[] = {name, NULL};
 	struct options *o = &machine->options;
 	struct run *run = &machine->run;
 	*machine = (struct fstab_machine){.run = {
 		.opt = o, .cols = &machine->columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD,
 			.complete = true, .start = os_now()}};
 	strbuf_init(&machine->root);
-	options_parse(o, 1, argv);
+	*o = (struct options)OPTIONS_DEFAULT;
 	o->tab_file = tab_file;
 	o->stats = stats;
 	o->names = tab_file ? DN_KERNEL : DN_HINT;
-	o->max_dirs = 20000;
-	o->search_seconds = 2;
+	o->max_dirs = HINT_DIRS;
+	o->search_seconds = HINT_SECONDS;
 	run->progress = progress_begin(run);
 	os_mark(MARK_BEGIN);
 	if (tab_file)

@@ -8,7 +8,7 @@
 #define GM_CMD_MACHINE_H
 
 #include "cmd/columns.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "fstab/match.h"
 #include "fstab/facts.h"
 #include "fstab/fstab.h"

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The options of `getmnt discover`: one table, which feeds the parser, --help,
- * the completion and the checks of the man page.
+ * The options of a command as one table of rows, which feeds its parser, its --help and
+ * the shell completion.
+ *
+ *     static const struct option_row rows[] = {
+ *         OPTION_GROUP("Output"),
+ *         {"json", 'J', NULL, "one JSON document", OPT_IS_FLAG(struct opts, json)},
+ *         {"depth", 0, "N", "enter no deeper directory", OPT_IS_NUMBER(struct opts, depth, 1000)},
+ *     };
  */
 #ifndef GM_CMD_OPTIONS_H
 #define GM_CMD_OPTIONS_H
@@ -10,131 +16,128 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/types.h>
 
-/** The forms of output. */
-enum form {
-	FORM_DEFAULT,   /* a tree, unless the selection makes it a list */
-	FORM_RAW,
-	FORM_PAIRS,
-	FORM_JSON,
-	FORM_MTAB,
-	FORM_FSTAB,
-	FORM_SETMNT,
-	FORM_DOT,
-	FORM_JSONL,
+/** What is done with an option. */
+enum option_how {
+	OPT_CALL,      /* the row's function takes it, or else the function of the command */
+	OPT_FLAG,      /* a bool becomes true */
+	OPT_TEXT,      /* the argument is kept; the last one counts */
+	OPT_ONCE,      /* the argument is kept; it is not empty, and may be given once */
+	OPT_WORD,      /* an int becomes the index of the word, plus the row's base */
+	OPT_NUMBER,    /* an unsigned, up to max */
+	OPT_ID,        /* a uint64_t that is not 0 */
+	OPT_SECONDS,   /* a double above 0, up to max */
+	OPT_REFUSED,   /* not supported: the help text is the message */
 };
+
+/** An option, or the title of the group of options that follows it. */
+struct option_row {
+	const char *name;         /* without dashes; NULL: a letter only, or a title */
+	char letter;              /* 0: none */
+	const char *argument;     /* name of the argument; "[X]": it is optional; NULL: none */
+	const char *help;         /* one line, at most OPTION_HELP_MAX bytes; or the title */
+	const char *words;        /* that the argument may be, "a|b"; NULL: as argument says */
+	const char *letters;      /* for the completion: letters that the argument consists of */
+	unsigned char how;        /* enum option_how */
+	bool attached;            /* an optional argument may follow the letter: -pX */
+	bool hidden;              /* not in --help and the completion */
+	unsigned excludes;        /* a set: options with a common bit exclude each other */
+	int base;                 /* OPT_WORD: value of the first word */
+	double max;               /* of a number */
+	size_t offset;            /* of the field in the options of the command */
+	int (*take)(void *opts, const struct option_row *row, const char *value);
+};
+
+enum {
+	OPTION_HELP_COLUMN = 29,
+	OPTION_HELP_MAX = 80 - OPTION_HELP_COLUMN,
+	OPTION_ROWS_MAX = 96,     /* in one table */
+	OPTION_TITLE_SIZE = 40,   /* of the buffer of option_title() */
+};
+
+#define OPTION_GROUP(title) {NULL, 0, NULL, title}
+#define OPT_IS_FLAG(type, field) .how = OPT_FLAG, .offset = offsetof(type, field)
+#define OPT_IS_TEXT(type, field) .how = OPT_TEXT, .offset = offsetof(type, field)
+#define OPT_IS_ONCE(type, field) .how = OPT_ONCE, .offset = offsetof(type, field)
+#define OPT_IS_WORD(type, field) .how = OPT_WORD, .offset = offsetof(type, field)
+#define OPT_IS_NUMBER(type, field, most) \
+	.how = OPT_NUMBER, .offset = offsetof(type, field), .max = most
+#define OPT_IS_ID(type, field) .how = OPT_ID, .offset = offsetof(type, field)
+#define OPT_IS_SECONDS(type, field, most) \
+	.how = OPT_SECONDS, .offset = offsetof(type, field), .max = most
 
 enum stats_form { STATS_NONE, STATS_TEXT, STATS_JSON };
 
-/** What the command line said.  Strings are those of argv. */
-struct options {
-	/* which table */
-	int source;               /* enum table_source */
-	const char *tab_file;
-	const char *root;
-	bool part;                /* ... which is not to be "/" */
-	pid_t task;               /* 0: none */
+/** The row of --stats.  @field  An int: enum stats_form. */
+#define OPTION_STATS(type, field) \
+	{"stats", 0, "[text|json]", "kernel calls and counts on standard error", \
+	 OPT_IS_WORD(type, field), .base = STATS_TEXT}
+#define OPTION_HELP(type, field) {"help", 'h', NULL, "this help", OPT_IS_FLAG(type, field)}
 
-	/* which mounts */
-	bool all, first_only, invert, pseudo, real, shadowed, submounts, uniq, unmounted;
-	int backward;             /* 1: --direction backward */
-	uint64_t id, uniq_id;     /* 0: any */
-	const char *mount_options, *types;
-	const char *mountpoint, *target, *spec;
-	char **operands;
-	int noperands;
-
-	/* how they are found */
-	int names, algorithm, identity;      /* enum discover_* */
-	bool names_given, limit_given;
-	unsigned prune_on, prune_off;
-	unsigned depth, threads;
-	uint64_t max_dirs;
-	double search_seconds;    /* of --search-limit; 0: no bound */
-	double max_time;          /* of --max-time; 0: no bound */
-	double timeout;           /* of a probe */
-	bool lets_expire;         /* as struct discover_opts has it; of no option */
-	int probe;                /* enum discover_probe */
-	int engine;
-	bool boundaries, strict;
-
-	/* watching */
-	bool poll;
-	unsigned poll_kinds;      /* of enum change_kind */
-	const char *timeout_text; /* of --timeout: seconds, with --poll milliseconds */
-	bool timeout_letter;      /* it was given as -w */
-	int wait;                 /* milliseconds for one more event; negative: no bound */
-
-	/* how they are shown */
-	int form;                 /* enum form */
-	bool tree, list;          /* asked for by name */
-	bool ascii, bytes, canonicalize, nocanonicalize, evaluate, df, dfi;
-	bool noheadings, notruncate, nofsroot, vfs_all, shell, quiet;
-	int nest;                 /* 1: --stacks=nest */
-	const char *output;       /* of -o */
-	bool output_all;
-
-	/* of the run */
-	int stats;                /* enum stats_form */
-	bool explain, debug;
-	bool help, version, list_columns, dump_completion;
+/** The options of a command. */
+struct option_table {
+	const char *command;
+	const struct option_row *rows;
+	size_t count;
 };
-
-/** What becomes of an option. */
-enum option_how {
-	OH_FLAG,     /* a bool becomes true */
-	OH_STRING,   /* the argument is kept */
-	OH_WORD,     /* an int becomes the number of the word */
-	OH_UINT,     /* an unsigned, up to max */
-	OH_ID,       /* a uint64_t, not 0 */
-	OH_SECONDS,  /* a double, above 0, up to max */
-	OH_CALL,     /* a function takes it */
-	OH_REFUSED,  /* findmnt's, or later's: help says what to use instead */
-};
-
-enum option_argument {
-	ARG_NONE,
-	ARG_NEEDED,
-	ARG_MAY,       /* behind the name alone */
-	ARG_ATTACHED,  /* behind the name or right behind the letter */
-};
-
-enum option_group {
-	OG_TABLE,
-	OG_WHICH,
-	OG_HOW,
-	OG_SHOWN,
-	OG_POLL,
-	OG_STUDY,
-	OG_GENERAL,
-	OG_HIDDEN,
-};
-
-struct option_row {
-	const char *name;          /* without the dashes; NULL: a letter alone */
-	char letter;               /* 0: none */
-	unsigned char group;       /* enum option_group */
-	unsigned char arg;         /* enum option_argument */
-	unsigned char how;         /* enum option_how */
-	const char *argument;      /* in --help: "FILE"; OH_WORD: "hint|walk" */
-	const char *help;
-	size_t offset;             /* in struct options */
-	unsigned excludes;         /* a set; options that share a bit exclude each other */
-	double max;
-	int (*take)(struct options *options, const struct option_row *row, const char *arg);
-};
-
-/** The table: of each group, sorted by name; ended by a row without name and letter. */
-extern const struct option_row option_rows[];
 
 /**
- * Read a command line.
+ * Read the options of a command line.
  *
- * @argv   Permuted; operands stay the caller's.
+ * @opts  The struct that the offsets of the rows refer to.
+ * @take  Called with the long name and the argument for rows of OPT_CALL without a function;
+ *        returns 0 or an exit status, which ends the parsing.  NULL: there are no such rows.
+ * @return 0 with optind at the first operand, or an exit status after a message.
+ */
+int options_read(const struct option_table *table, int argc, char **argv, void *opts,
+                 int (*take)(void *opts, const char *name, const char *value));
+
+/** Print usage, the options in their groups, notes, and the man page that describes them.
+    @notes  Lines to print after the options; or NULL. */
+void options_help(const struct option_table *table, const char *usage, const char *notes,
+                  FILE *out);
+
+/** An option as messages name it: "--name" or "-x".  @return title. */
+const char *option_title(const struct option_row *row, char title[static OPTION_TITLE_SIZE]);
+
+/** Whether the argument of an option may be left out. */
+bool option_is_optional(const struct option_row *row);
+
+/** The words that an argument may be, as "a|b", maybe in brackets; or NULL. */
+const char *option_words(const struct option_row *row);
+
+/** The number of a word in "a|b|c"; brackets around it are ignored.  @return -1: it is none. */
+int option_word_index(const char *words, const char *word, size_t len);
+
+/** Report that a value is none of the words of an option.  @return CX_ERROR. */
+int option_bad_word(const char *title, const char *value, const char *words);
+
+/**
+ * The option that an argument names by its long name, maybe abbreviated.
+ *
+ * @value [out]  What follows the equals sign; or NULL.
+ * @return its row, or NULL.
+ */
+const struct option_row *option_find(const struct option_table *table, const char *arg,
+                                     const char **value);
+
+/**
+ * Keep a text that may be given once and must not be empty.
+ *
+ * @name  With its dashes.
+ * @text [in, out]  Not NULL: it was given before.
  * @return 0, or an exit status after a message.
  */
-int options_parse(struct options *options, int argc, char **argv);
+int option_once(const char *name, const char *value, const char **text);
+
+/**
+ * Find a word in an array.
+ *
+ * @words   Ended by NULL; "" in it is no word.
+ * @word [out]  Its index.
+ * @return 0, or an exit status after a message.
+ */
+int option_word(const char *name, const char *text, const char *const words[], int *word);
 
 /** Read a whole number up to max.  @return whether it is one. */
 bool option_number(const char *text, uint64_t max, uint64_t *number);
@@ -142,10 +145,7 @@ bool option_number(const char *text, uint64_t max, uint64_t *number);
 /** Read seconds, 0 to max.  @return whether they are. */
 bool option_seconds(const char *text, double max, double *seconds);
 
-/** Print --help. */
-void options_help(FILE *out);
-
-/** Print the bash completion. */
-void options_completion(FILE *out);
+/** Read seconds above 0.  @return 0, or an exit status after a message. */
+int option_take_seconds(const char *title, const char *text, double max, double *seconds);
 
 #endif

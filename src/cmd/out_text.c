@@ -3,7 +3,7 @@
 
 #include "base/escape.h"
 #include "cmd/cells.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 
 #include <errno.h>
 #include <inttypes.h>

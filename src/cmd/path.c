@@ -11,7 +11,7 @@
 #include "cmd/view.h"
 
 #include "base/fstypes.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "path/resolve.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include "cmd/output.h"
 
 #include "base/escape.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * A file that a command puts right: judged, compared, asked about and replaced,
  * in the same way by each command.
  *
- *     static const struct row_option rows[] = { ..., PUT_ROWS, ... };
+ *     static const struct option_row rows[] = { ..., PUT_ROWS, ... };
  *     take_option():  if (put_take(&asked->put, name, &status)) return status;
  *
  *     put_open()  -->  put_old()  -->  (the command makes the new text)  -->  put_finish()
@@ -16,7 +16,7 @@
 #define GM_CMD_PUTFILE_H
 
 #include "base/strbuf.h"
-#include "cmd/rows.h"
+#include "cmd/options.h"
 #include "os/os.h"
 
 #include <stdbool.h>
@@ -42,13 +42,14 @@ struct put_options {
 
 /** The rows of these options, for the table of a command. */
 #define PUT_ROWS \
-	{"check", 0, NULL, "tell by the exit status whether anything differs; write nothing"}, \
-	{"diff", 0, NULL, "print what would be changed, as diff -u does; write nothing"}, \
-	{"force", 0, NULL, "write in spite of new boot risks, or of further hard links"}, \
-	{"force-file", 0, NULL, "put a file in the place of a symlink"}, \
-	{"no-backup", 0, NULL, "keep no copy of the file as it was"}, \
-	{"write", 0, NULL, "change the file, after a question"}, \
-	{"yes", 0, NULL, "do not ask before writing"}
+	OPTION_GROUP("Writing the file"), \
+	{"check", 0, NULL, "only set the exit status: 0 no changes needed"}, \
+	{"diff", 0, NULL, "print the changes as diff -u does"}, \
+	{"force", 0, NULL, "write despite new boot risks or other hard links"}, \
+	{"force-file", 0, NULL, "replace a symlink with a file"}, \
+	{"no-backup", 0, NULL, "keep no copy of the old file"}, \
+	{"write", 0, NULL, "write the file after confirmation"}, \
+	{"yes", 0, NULL, "write without confirmation"}
 
 /**
  * Take an option, if it is one of PUT_ROWS.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/source.h"
 
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/view.h"
 #include "path/resolve.h"
 

@@ -2,7 +2,7 @@
 #include "cmd/output.h"
 
 #include "base/escape.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 
 #include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>

@@ -2,7 +2,7 @@
 #include "cmd/view.h"
 
 #include "cmd/filter.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,8 +5,7 @@
 #include "cmd/columns.h"
 #include "cmd/filter.h"
 #include "cmd/input.h"
-#include "cmd/options.h"
-#include "cmd/rows.h"
+#include "cmd/discover/options.h"
 #include "cmd/view.h"
 #include "path/resolve.h"
 
@@ -46,7 +45,7 @@ static int parse(struct options *o, const char *const *words)
 	fflush(stderr);
 	int saved = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
 	dup2(null, STDERR_FILENO);
-	int status = options_parse(o, argc, argv);
+	int status = discover_options_read(o, argc, argv);
 	fflush(stderr);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
@@ -55,46 +54,54 @@ static int parse(struct options *o, const char *const *words)
 }
 #define PARSE(o, ...) parse(o, (const char *const[]){"getmnt", __VA_ARGS__, NULL})
 
-static void test_option_table(void)
+static void check_row(const struct command *command, const struct option_row *row)
 {
-	const struct option_row *before = NULL;
-	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
-		for (const struct option_row *other = row + 1; other->name || other->letter; ++other) {
-			CU_ASSERT(!row->name || !other->name || strcmp(row->name, other->name) != 0);
-			CU_ASSERT(!row->letter || row->letter != other->letter);
-		}
-		CU_ASSERT_PTR_NOT_NULL(row->help);
-		CU_ASSERT(row->name || row->how == OH_REFUSED);
-		CU_ASSERT((row->arg == ARG_NONE) == (row->argument == NULL));
-		CU_ASSERT((row->how == OH_CALL) == (row->take != NULL));
-		if (before && before->group == row->group && row->name && before->name
-		    && strcmp(before->name, row->name) >= 0) {
-			printf("  %s stands before %s\n", before->name, row->name);
-			CU_FAIL("options are sorted within their group");
-		}
-		before = row;
+	static const char *title;
+	if (!row->name && !row->letter) {
+		title = row->help;
+		return;
+	}
+	const struct option_table *table = command->options;
+	for (const struct option_row *other = row + 1; other < table->rows + table->count; ++other) {
+		CU_ASSERT(!row->name || !other->name || strcmp(row->name, other->name) != 0);
+		CU_ASSERT(!row->letter || row->letter != other->letter);
+	}
+	CU_ASSERT(row->how == OPT_CALL || row->how == OPT_REFUSED || !row->take);
+	CU_ASSERT(row->how == OPT_FLAG || row->how == OPT_CALL || row->how == OPT_REFUSED || row->argument);
+	CU_ASSERT(row->how != OPT_WORD || option_words(row));
+	if (!row->hidden && strlen(row->help) > OPTION_HELP_MAX) {
+		printf("  %s --%s (%s): %zu bytes of help\n", command->name, row->name, title, strlen(row->help));
+		CU_FAIL("the help of an option fits one line");
+	}
+}
+
+static void test_option_tables(void)
+{
+	for (const struct command *command = commands; command->name; ++command) {
+		CU_ASSERT(command->options->count <= OPTION_ROWS_MAX);
+		for (size_t i = 0; i < command->options->count; ++i)
+			check_row(command, &command->options->rows[i]);
 	}
 }
 
 static void test_option_help(void)
 {
-	char *help = printed(options_help), *completion = printed(options_completion);
+	char *help = printed(discover_help), *completion = printed(completion_print);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(help);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(completion);
-	for (const struct option_row *row = option_rows; row->name || row->letter; ++row) {
+	for (size_t i = 0; i < discover_options.count; ++i) {
+		const struct option_row *row = &discover_options.rows[i];
 		char title[48];
-		if (row->group == OG_HIDDEN)
+		if (row->hidden || !row->name)
 			continue;
-		snprintf(title, sizeof(title), "--%s", row->name);
+		snprintf(title, sizeof(title), "%c%c%c --%s", row->letter ? '-' : ' ',
+		         row->letter ? row->letter : ' ', row->letter ? ',' : ' ', row->name);
 		CU_ASSERT_PTR_NOT_NULL(strstr(help, title));
-		if (row->how != OH_REFUSED)
-			CU_ASSERT_PTR_NOT_NULL(strstr(completion, title));
-		if (row->letter) {
-			snprintf(title, sizeof(title), "-%c, --%s", row->letter, row->name);
-			CU_ASSERT_PTR_NOT_NULL(strstr(help, title));
-		}
+		CU_ASSERT_PTR_NOT_NULL(strstr(completion, strstr(title, "--")));
 	}
 	CU_ASSERT_PTR_NULL(strstr(help, "--dump-completion"));
+	for (const char *line = help; *line; line += strcspn(line, "\n") + 1)
+		CU_ASSERT(strcspn(line, "\n") <= 80);
 	free(help);
 	free(completion);
 }
@@ -265,10 +272,10 @@ static void test_fields(void)
 }
 
 /** An abbreviated option is what getopt_long(3) takes it for. */
-static void test_rows_long(void)
+static void test_option_find(void)
 {
-	static const struct row_option rows[] = {{"only", 0, "X", ""}, {"output", 0, "X", ""}, {"json", 'J', NULL, ""}, {"jsonl", 0, NULL, ""}};
-	static const struct row_table table = {"some", rows, sizeof(rows) / sizeof(*rows)};
+	static const struct option_row rows[] = {{"only", 0, "X", ""}, {"output", 0, "X", ""}, {"json", 'J', NULL, ""}, {"jsonl", 0, NULL, ""}};
+	static const struct option_table table = {"some", rows, sizeof(rows) / sizeof(*rows)};
 	static const struct {
 		const char *arg, *name, *value;
 	} args[] = {
@@ -278,7 +285,7 @@ static void test_rows_long(void)
 	};
 	for (size_t i = 0; i < sizeof(args) / sizeof(*args); ++i) {
 		const char *value = NULL;
-		const struct row_option *row = rows_long(&table, args[i].arg, &value);
+		const struct option_row *row = option_find(&table, args[i].arg, &value);
 		CU_ASSERT_EQUAL(!row, !args[i].name);
 		if (!row || !args[i].name)
 			continue;
@@ -724,7 +731,7 @@ static void test_hundred_thousand(void)
 }
 
 static const struct unit_test tests[] = {
-	{"option_table", test_option_table},
+	{"option_tables", test_option_tables},
 	{"option_help", test_option_help},
 	{"options_parse", test_options_parse},
 	{"options_poll", test_options_poll},
@@ -732,7 +739,7 @@ static const struct unit_test tests[] = {
 	{"column_table", test_column_table},
 	{"columns_choose", test_columns_choose},
 	{"fields", test_fields},
-	{"rows_long", test_rows_long},
+	{"option_find", test_option_find},
 	{"secrets", test_secrets},
 	{"secret_sources", test_secret_sources},
 	{"paths", test_paths},

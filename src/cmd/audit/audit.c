@@ -358,8 +358,8 @@ out:
 static int audit(int argc, char **argv, bool plugin)
 {
 	struct audit_asked asked = {.timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_set_of(0)};
-	struct row_option rows[ROWS_MAX];
-	struct row_table table = audit_table;
+	struct option_row rows[OPTION_ROWS_MAX];
+	struct option_table table = audit_table;
 	audit_way_init(&asked.way);
 	if (audit_way_plugin(&asked.way, &audit_table, plugin, argc, argv))
 		table = audit_plugin_table(&audit_table, rows);

@@ -22,7 +22,7 @@
 #include "audit/baseline.h"
 #include "audit/config.h"
 #include "cmd/cmd.h"
-#include "cmd/rows.h"
+#include "cmd/options.h"
 
 /** Exit statuses of an audit. */
 enum { AX_CLEAN = 0, AX_FINDINGS = 1, AX_FAILED = 2 };
@@ -158,7 +158,7 @@ enum audit_form {
 
 /** How it is told. */
 struct audit_way {
-	const struct row_table *table;   /* of the command's options */
+	const struct option_table *table;   /* of the command's options */
 	int form;                /* enum audit_form */
 	bool chosen;             /* it was asked for */
 	bool plugin;             /* called as check_getmnt, or with --nagios: other options, and all
@@ -178,31 +178,33 @@ struct audit_way {
 
 /** The rows of these options, for the table of the command. */
 #define AUDIT_WAY_ROWS \
-	{"format", 0, "text|json|jsonl|nagios|prometheus", "the output format"}, \
-	{"json", 'J', NULL, "all findings as one JSON document"}, \
-	{"jsonl", 0, NULL, "the same in one line, for collectors"}, \
-	{"max-time", 0, "SEC", "give up after so many seconds"}, \
-	{"nagios", 0, NULL, "as a monitoring plugin: check_getmnt --help"}, \
-	{"output", 0, "FILE", "put it into a file, whole or not at all"}, \
+	OPTION_GROUP("Output"), \
+	{"format", 0, "FORM", "text, json, jsonl, nagios or prometheus", \
+	 "text|json|jsonl|nagios|prometheus"}, \
+	{"json", 'J', NULL, "one JSON document"}, \
+	{"jsonl", 0, NULL, "JSON on one line, for collectors"}, \
+	{"max-time", 0, "SEC", "stop after this time"}, \
+	{"nagios", 0, NULL, "as a monitoring plugin; see check_getmnt --help"}, \
+	{"output", 0, "FILE", "write the output to FILE, completely or not at all"}, \
 	{"prometheus", 0, NULL, "metrics for node_exporter's textfile collector"}, \
-	{"require-complete", 0, NULL, "what could not be judged makes the status 2"}
+	{"require-complete", 0, NULL, "exit 2 if something could not be checked"}
 
 void audit_way_init(struct audit_way *way);
 void audit_way_destroy(struct audit_way *way);
 
 /** Whether these arguments are those of a monitoring plugin; then all that is told from here
     on is noted alone. */
-bool audit_way_plugin(struct audit_way *way, const struct row_table *table, bool named, int argc, char **argv);
+bool audit_way_plugin(struct audit_way *way, const struct option_table *table, bool named, int argc, char **argv);
 
 /**
  * Make the table of a plugin's options of the command's.
  *
- * @rows [out]  ROWS_MAX of them.
+ * @rows [out]  OPTION_ROWS_MAX of them.
  */
-struct row_table audit_plugin_table(const struct row_table *of, struct row_option *rows);
+struct option_table audit_plugin_table(const struct option_table *of, struct option_row *rows);
 
 /** Print the help of a plugin. */
-void audit_plugin_help(const struct row_table *table, FILE *out);
+void audit_plugin_help(const struct option_table *table, FILE *out);
 
 /**
  * Take an option, if it is one of these rows, or of a plugin's.

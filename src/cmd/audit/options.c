@@ -3,7 +3,7 @@
 
 #include "audit/owner.h"
 #include "base/words.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -11,46 +11,44 @@
 
 enum { SECONDS_MAX = 600 };
 
-static const struct row_option audit_rows[] = {
-	{"baseline", 0, "FILE", "tell what came, went and changed since --save=FILE, and which findings are new"},
-	{"config", 0, "FILE|none", "the configuration; else ROOT/etc/getmnt/audit.conf, audit.conf.d"},
-	{"disable", 0, "CODE,...", "do without these rules"},
-	{"fail-on", 0, "info|warning|critical|never", "findings from here on make the status 1: warning"},
-	{"fstab", 0, "FILE", "what is wanted; else ROOT/etc/fstab"},
-	{"holders", 0, NULL, "look for what holds file systems that are unmounted here"},
-	{"include", 0, "OWNER,...", "tell of deleted and hidden mounts of these owners one by one"},
-	{"list-rules", 0, NULL, "print the rules, and how grave each is"},
-	{"only", 0, "CODE,...", "these rules alone"},
-	{"probe", 0, "[local|all]", "touch mounts, with a deadline: those that should not block, or all; at most 16 "
-	 "hung ones of a user"},
-	{"probe-timeout", 0, "SEC", "the time that one probe may take: 3"},
-	{"root", 0, "DIR", "audit what is mounted at and below DIR, by its etc/fstab"},
-	{"save", 0, "FILE", "keep what there is now, for --baseline"},
-	{"show-config", 0, NULL, "print what is configured, and where"},
-	{"stats", 0, "[text|json]", "tell what it cost, on standard error"},
+static const struct option_row audit_rows[] = {
+	OPTION_GROUP("Rules"),
+	{"config", 0, "FILE|none", "the configuration (ROOT/etc/getmnt/audit.conf)"},
+	{"disable", 0, "CODE,...", "without these rules"},
+	{"include", 0, "OWNER,...", "report each deleted or hidden mount of these owners"},
+	{"list-rules", 0, NULL, "list the rules and their severities"},
+	{"only", 0, "CODE,...", "only these rules"},
+	{"show-config", 0, NULL, "print the configuration and where it comes from"},
+	OPTION_GROUP("Input"),
+	{"baseline", 0, "FILE", "report what changed since --save=FILE"},
+	{"fstab", 0, "FILE", "the fstab (ROOT/etc/fstab)"},
+	{"holders", 0, NULL, "look for holders of unmounted file systems"},
+	{"probe", 0, "[local|all]", "touch mounts, with a time limit"},
+	{"probe-timeout", 0, "SEC", "time limit of a probe (3)"},
+	{"root", 0, "DIR", "audit the mounts at and below DIR"},
+	{"save", 0, "FILE", "save the present state for --baseline"},
 	{"swaps", 0, "FILE", "a recorded /proc/swaps"},
-	{"tab-file", 'F', "FILE", "a recorded mountinfo; nothing live is touched but the fstab"},
-	{"under", 0, NULL, "look at what lies under mounts: in a copy of the mount below, which nobody sees"},
+	{"tab-file", 'F', "FILE", "a recorded mountinfo instead of the live mounts"},
+	{"under", 0, NULL, "look for files that mounts cover"},
 	AUDIT_WAY_ROWS,
-	{"verbose", 'v', NULL, "tell of what is but for information, too"},
-	{"help", 'h', NULL, "this text"},
+	OPTION_GROUP("General"),
+	{"fail-on", 0, "SEVERITY", "exit 1 from this on: info, warning, critical, never",
+	 "info|warning|critical|never"},
+	OPTION_STATS(struct audit_asked, stats),
+	{"verbose", 'v', NULL, "print informational findings as well"},
+	{"help", 'h', NULL, "this help"},
 };
 
-const struct row_table audit_table = {
+const struct option_table audit_table = {
 	"audit", audit_rows, sizeof(audit_rows) / sizeof(*audit_rows),
 };
 
 void audit_options_help(FILE *out)
 {
-	fputs("Usage:\n getmnt audit [options]\n\n"
-	      "Compare what an fstab wants with what is mounted, and with what devices are called.\n\nOptions:\n", out);
-	rows_help(&audit_table, out);
-	fputs("\nExit status: 0 clean, 1 findings, 2 it could not be audited.\n\nDetails: getmnt-audit(8).\n", out);
-}
-
-void audit_option_words(FILE *out)
-{
-	rows_words(&audit_table, out);
+	options_help(&audit_table,
+	             "Usage:\n getmnt audit [options]\n\n"
+	             "Compare an fstab with what is mounted and with the devices of this machine.\n",
+	             "Exit status: 0 clean, 1 findings, 2 could not be audited.\n", out);
 }
 
 /** Read codes with commas between.
@@ -112,11 +110,9 @@ static int take_option(void *arg, const char *name, const char *value)
 	if (audit_way_take(&asked->way, name, value, &taken))
 		return taken;
 	if (strcmp(name, "fail-on") == 0)
-		return rows_word("--fail-on", value, severities, &asked->fail_on);
-	if (strcmp(name, "stats") == 0)
-		return rows_stats(value, &asked->stats);
+		return option_word("--fail-on", value, severities, &asked->fail_on);
 	if (strcmp(name, "probe") == 0)
-		return rows_word("--probe", value ? value : "local", probes, &asked->probe);
+		return option_word("--probe", value ? value : "local", probes, &asked->probe);
 	if (strcmp(name, "probe-timeout") == 0) {
 		return take_seconds("--probe-timeout", value, &asked->timeout);
 	}
@@ -138,17 +134,17 @@ static int take_option(void *arg, const char *name, const char *value)
 		return usage_error("--config", "it is given twice; put the lines into one file, or into /etc/getmnt/audit.conf.d");
 	/* Of two one would not be audited. */
 	if (strcmp(name, "fstab") == 0)
-		return rows_once("--fstab", value, &asked->fstab);
+		return option_once("--fstab", value, &asked->fstab);
 	if (strcmp(name, "root") == 0)
-		return rows_once("--root", value, &asked->root);
+		return option_once("--root", value, &asked->root);
 	if (strcmp(name, "tab-file") == 0)
-		return rows_once("--tab-file", value, &asked->tab_file);
+		return option_once("--tab-file", value, &asked->tab_file);
 	if (strcmp(name, "swaps") == 0)
-		return rows_once("--swaps", value, &asked->swaps);
+		return option_once("--swaps", value, &asked->swaps);
 	if (strcmp(name, "baseline") == 0)
-		return rows_once("--baseline", value, &asked->baseline);
+		return option_once("--baseline", value, &asked->baseline);
 	if (strcmp(name, "save") == 0)
-		return rows_once("--save", value, &asked->save);
+		return option_once("--save", value, &asked->save);
 	if (strcmp(name, "config") == 0)
 		asked->config = value;
 	else if (strcmp(name, "under") == 0)
@@ -169,9 +165,9 @@ static int take_option(void *arg, const char *name, const char *value)
 	return 0;
 }
 
-int audit_options_read(const struct row_table *table, int argc, char **argv, struct audit_asked *asked)
+int audit_options_read(const struct option_table *table, int argc, char **argv, struct audit_asked *asked)
 {
-	int status = rows_parse(table, argc, argv, take_option, asked);
+	int status = options_read(table, argc, argv, asked, take_option);
 	if (status || asked->help || asked->list_rules || asked->version)
 		return status;
 	struct audit_set merge = audit_set_of(AR_MERGE), base = audit_set_of(AR_BASELINE);

@@ -21,8 +21,6 @@ struct audit_asked {
 	struct audit_way way;
 };
 
-/** The options, those of way.c among them. */
-extern const struct row_table audit_table;
 
 /** Print the help. */
 void audit_options_help(FILE *out);
@@ -33,6 +31,6 @@ void audit_options_help(FILE *out);
  * @table  audit_table, or what audit_plugin_table() made of it.
  * @return 0, or an exit status after a message.
  */
-int audit_options_read(const struct row_table *table, int argc, char **argv, struct audit_asked *asked);
+int audit_options_read(const struct option_table *table, int argc, char **argv, struct audit_asked *asked);
 
 #endif

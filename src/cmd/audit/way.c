@@ -12,7 +12,7 @@
 #include "cmd/audit/audit.h"
 
 #include "cmd/columns.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/output.h"
 #include "cmd/putfile.h"
 #include "os/bounded.h"
@@ -59,7 +59,7 @@ static bool find_option(const struct audit_way *way, int argc, char **argv, cons
 	bool found = false;
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
 		const char *given;
-		const struct row_option *row = rows_long(way->table, argv[i], &given);
+		const struct option_row *row = option_find(way->table, argv[i], &given);
 		if (!row || strcmp(row->name, name) != 0)
 			continue;
 		found = true;
@@ -76,7 +76,7 @@ static bool asks_for_form(const struct audit_way *way, int argc, char **argv, co
 	       || (find_option(way, argc, argv, "format", &value) && value && strcmp(value, form) == 0);
 }
 
-bool audit_way_plugin(struct audit_way *way, const struct row_table *table, bool named, int argc, char **argv)
+bool audit_way_plugin(struct audit_way *way, const struct option_table *table, bool named, int argc, char **argv)
 {
 	way->table = table;
 	way->plugin = named || asks_for_form(way, argc, argv, "nagios");
@@ -86,41 +86,42 @@ bool audit_way_plugin(struct audit_way *way, const struct row_table *table, bool
 	return way->plugin;
 }
 
-struct row_table audit_plugin_table(const struct row_table *of, struct row_option *rows)
+struct option_table audit_plugin_table(const struct option_table *of, struct option_row *rows)
 {
 	static const char *const left_out[] = {
 		"fail-on", "json", "jsonl", "list-rules", "max-time", "output", "prometheus",
 		"save", "stats",
 		"help", "verbose", "format", "nagios",
 	};
-	static const struct row_option own[] = {
-		{"critical", 'c', "RANGE", "CRITICAL if the number of critical findings is outside RANGE (0)"},
+	static const struct option_row own[] = {
+		OPTION_GROUP("Plugin"),
+		{"critical", 'c', "RANGE", "CRITICAL if the critical findings are outside (0)"},
 		{"format", 0, "nagios", "the default"},
 		{"nagios", 0, NULL, "the default"},
 		{"timeout", 't', "SEC", "UNKNOWN after this time (10)"},
 		{"verbose", 'v', NULL, "one line per finding; -vv and -vvv print more"},
 		{"version", 'V', NULL, "the version"},
-		{"warning", 'w', "RANGE", "WARNING if the number of warnings is outside RANGE (0)"},
+		{"warning", 'w', "RANGE", "WARNING if the number of warnings is outside (0)"},
 		{"help", 'h', NULL, "this help"},
 	};
 	size_t n = 0;
 	for (size_t i = 0; i < of->count; ++i) {
 		bool out = false;
 		for (size_t k = 0; k < sizeof(left_out) / sizeof(*left_out); ++k)
-			out |= strcmp(of->rows[i].name, left_out[k]) == 0;
+			out |= !of->rows[i].name || strcmp(of->rows[i].name, left_out[k]) == 0;
 		if (!out)
 			rows[n++] = of->rows[i];
 	}
-	for (size_t k = 0; k < sizeof(own) / sizeof(*own) && n < ROWS_MAX; ++k)
+	for (size_t k = 0; k < sizeof(own) / sizeof(*own) && n < OPTION_ROWS_MAX; ++k)
 		rows[n++] = own[k];
-	return (struct row_table){"check_getmnt", rows, n};
+	return (struct option_table){"check_getmnt", rows, n};
 }
 
-void audit_plugin_help(const struct row_table *table, FILE *out)
+void audit_plugin_help(const struct option_table *table, FILE *out)
 {
 	fputs("Usage:\n check_getmnt [options]\n getmnt audit --nagios [options]\n\n"
-	      "Compare an fstab with what is mounted: a plugin for Nagios, Icinga and others.\n\nOptions:\n", out);
-	rows_help(table, out);
+	      "Compare an fstab with what is mounted: a plugin for Nagios, Icinga and others.\n", out);
+	options_help(table, "", NULL, out);
 	fputs("\nA RANGE is [@]START:END.  START: has no end, ~:END no start, and END starts at 0.\n"
 	      "Numbers outside the range count, with @ those inside.\n"
 	      "\nExit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.\n\nDetails: getmnt-audit(8).\n", out);
@@ -164,7 +165,7 @@ bool audit_way_take(struct audit_way *way, const char *name, const char *value, 
 		}
 	}
 	if (strcmp(name, "format") == 0) {
-		*status = rows_word("--format", value, form_names, &form);
+		*status = option_word("--format", value, form_names, &form);
 		if (!*status)
 			*status = choose(way, form);
 	} else if (strcmp(name, "critical") == 0 || strcmp(name, "warning") == 0) {
@@ -176,7 +177,7 @@ bool audit_way_take(struct audit_way *way, const char *name, const char *value, 
 	} else if (strcmp(name, "timeout") == 0) {
 		*status = take_seconds("--timeout", value, &way->seconds);
 	} else if (strcmp(name, "output") == 0) {
-		*status = rows_once("--output", value, &way->output);
+		*status = option_once("--output", value, &way->output);
 	} else if (strcmp(name, "require-complete") == 0) {
 		way->whole = true;
 	} else {
@@ -235,12 +236,9 @@ const char *audit_way_why(struct audit_way *way)
 static int tell_failure(struct audit_way *way, const char *why, struct strbuf *document)
 {
 	static const struct audit_config none;
-	static char name[] = "getmnt";
-	char *argv[] = {name, NULL};
-	struct options o;
+	static const struct options o = OPTIONS_DEFAULT;
 	struct columns columns = {0};
 	struct audit_report report;
-	options_parse(&o, 1, argv);
 	struct run run = {.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .live = way->live};
 	run.os.statx_works = true;
 	audit_report_init(&report);

@@ -11,7 +11,7 @@
 #include "cmd/columns.h"
 #include "cmd/filter.h"
 #include "cmd/input.h"
-#include "cmd/options.h"
+#include "cmd/discover/options.h"
 #include "cmd/output.h"
 #include "os/file.h"
 
@@ -94,8 +94,8 @@ static int check_options(struct options *o)
 	if (o->tab_file && !file)
 		o->names = DN_KERNEL;
 	if (o->max_dirs == 0 && !o->limit_given && o->names == DN_HINT) {
-		o->max_dirs = 20000;
-		o->search_seconds = 2;
+		o->max_dirs = HINT_DIRS;
+		o->search_seconds = HINT_SECONDS;
 	}
 	return 0;
 }
@@ -396,7 +396,7 @@ int cmd_discover(int argc, char **argv)
 {
 	struct options o;
 	struct columns columns;
-	int status = options_parse(&o, argc, argv);
+	int status = discover_options_read(&o, argc, argv);
 	if (status)
 		return status;
 	/* Characters and their widths alone, where readers are to read: numbers are
@@ -407,9 +407,9 @@ int cmd_discover(int argc, char **argv)
 	                  .complete = true, .start = os_now()};
 	if (o.help || o.dump_completion || o.list_columns || o.version) {
 		if (o.help) {
-			options_help(stdout);
+			discover_help(stdout);
 		} else if (o.dump_completion) {
-			options_completion(stdout);
+			completion_print(stdout);
 		} else if (o.list_columns && columns_list(&o) != 0) {
 			message(NULL, "%s", strerror(ENOMEM));
 			return CX_ERROR;

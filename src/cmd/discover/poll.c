@@ -13,7 +13,7 @@
 #include "cmd/columns.h"
 #include "cmd/filter.h"
 #include "cmd/input.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/output.h"
 #include "table/monitor.h"
 

@@ -17,9 +17,8 @@
 #include "base/fstypes.h"
 #include "cmd/machine.h"
 #include "cmd/fstab/merge.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/output.h"
-#include "cmd/rows.h"
 #include "cmd/view.h"
 #include "fstab/fstab.h"
 #include "os/file.h"
@@ -50,83 +49,73 @@ struct asked {
 	struct merge_asked merge;
 };
 
-static const struct row_option fstab_rows[] = {
-	MERGE_ROW_ADD,
-	MERGE_ROW_BASE,
-	{"explain", 0, NULL, "tell on standard error what is left out, and why"},
-	MERGE_ROW_FIX,
-	{"genfstab", 0, NULL, "be genfstab(8), with its options and layout; stands first"},
-	{"id", 0, "auto|uuid|label|partuuid|partlabel|path", "how devices are named"},
+static int take_policy(void *to, const struct option_row *row, const char *value);
+static int take_genfstab(void *to, const struct option_row *row, const char *value);
+
+static const struct option_row fstab_rows[] = {
+	OPTION_GROUP("Lines"),
+	{"id", 0, "ID", "auto, uuid, label, partuuid, partlabel or path",
+	 "auto|uuid|label|partuuid|partlabel|path", OPT_IS_WORD(struct asked, id)},
+	{"nofail", 0, NULL, "nofail for mounts that the boot does not need", OPT_IS_FLAG(struct asked, nofail)},
+	{"options", 0, "WHICH", "minimal (no defaults), live (all), keep (of a file)",
+	 "minimal|live|keep", .take = take_policy},
+	OPTION_GROUP("Updating a file"),
 	MERGE_ROW_MERGE,
-	{"nofail", 0, NULL, "nofail for mounts that a boot can do without"},
-	{"options", 0, "minimal|live|keep", "options: what is not usual, all that there are, or those of the file"},
-	{"root", 0, "DIR", "the same as ROOT; with --merge an operand is FILE then"},
-	{"stats", 0, "[text|json]", "tell what it cost, on standard error"},
-	{"swaps", 0, "FILE", "a recorded /proc/swaps"},
-	{"tab-file", 'F', "FILE", "a recorded mountinfo; nothing live is touched"},
+	MERGE_ROW_ADD,
+	MERGE_ROW_FIX,
+	MERGE_ROW_BASE,
 	PUT_ROWS,
-	{"help", 'h', NULL, "this text"},
+	OPTION_GROUP("Input"),
+	{"root", 0, "DIR", "same as ROOT", OPT_IS_TEXT(struct asked, given)},
+	{"swaps", 0, "FILE", "a recorded /proc/swaps", OPT_IS_TEXT(struct asked, swaps)},
+	{"tab-file", 'F', "FILE", "a recorded mountinfo instead of the live mounts",
+	 OPT_IS_TEXT(struct asked, tab_file)},
+	OPTION_GROUP("General"),
+	{"explain", 0, NULL, "report on standard error what is left out and why",
+	 OPT_IS_FLAG(struct asked, explain)},
+	{"genfstab", 0, NULL, "as genfstab(8); must be the first option", .take = take_genfstab},
+	OPTION_STATS(struct asked, stats),
+	OPTION_HELP(struct asked, help),
 };
 
-static const struct row_table fstab_table = {
+const struct option_table fstab_table = {
 	"fstab", fstab_rows, sizeof(fstab_rows) / sizeof(*fstab_rows),
 };
 
 static void fstab_help(FILE *out)
 {
-	fputs("Usage:\n getmnt fstab [options] [ROOT]\n getmnt fstab --merge[=FILE] [options] [ROOT]\n"
-	      " getmnt fstab --genfstab [options of genfstab] ROOT\n\n"
-	      "Print an fstab that mounts again what is mounted at and below ROOT (/), or put that\n"
-	      "right which is there.\n\nOptions:\n", out);
-	rows_help(&fstab_table, out);
-	fputs("\nExit status: 0 all has a line, 1 something has a comment instead, or with --merge is\n"
-	      "left, 2 it could not be judged, 16 it could not be written.\n\nDetails: getmnt-fstab(8).\n", out);
+	options_help(&fstab_table,
+	             "Usage:\n getmnt fstab [options] [ROOT]\n getmnt fstab --merge[=FILE] [options] [ROOT]\n"
+	             " getmnt fstab --genfstab [options of genfstab] ROOT\n\n"
+	             "Print an fstab for what is mounted at and below ROOT (/), or update one.\n",
+	             "Exit status: 0 every mount has a line, 1 some have a comment instead or with\n"
+	             "--merge differ, 2 could not be checked, 16 could not be written.\n", out);
 }
 
-void fstab_option_words(FILE *out)
+static int take_policy(void *to, const struct option_row *row, const char *value)
 {
-	rows_words(&fstab_table, out);
-}
-
-static int take_option(void *arg, const char *name, const char *value)
-{
-	static const char *const ids[] = {
-		[FSTAB_AUTO] = "auto", [FSTAB_UUID] = "uuid", [FSTAB_LABEL] = "label",
-		[FSTAB_PARTUUID] = "partuuid", [FSTAB_PARTLABEL] = "partlabel", [FSTAB_PATH] = "path", NULL,
-	};
-	static const char *const policies[] = {
-		[FSTAB_MINIMAL] = "minimal", [FSTAB_LIVE] = "live", "keep", NULL,
-	};
-	struct asked *asked = arg;
-	if (strcmp(name, "id") == 0)
-		return rows_word("--id", value, ids, &asked->id);
-	int status;
-	if (merge_option(&asked->merge, name, value, &status))
-		return status;
-	if (strcmp(name, "options") == 0) {
-		status = rows_word("--options", value, policies, &asked->options);
-		asked->merge.keep = !status && asked->options > FSTAB_LIVE;
-		if (asked->merge.keep)
-			asked->options = FSTAB_MINIMAL;
-		return status;
-	}
-	if (strcmp(name, "stats") == 0)
-		return rows_stats(value, &asked->stats);
-	if (strcmp(name, "genfstab") == 0)
-		return usage_error("--genfstab", "stands before the other options, which are those of genfstab then");
-	if (strcmp(name, "root") == 0)
-		asked->given = value;
-	else if (strcmp(name, "tab-file") == 0)
-		asked->tab_file = value;
-	else if (strcmp(name, "swaps") == 0)
-		asked->swaps = value;
-	else if (strcmp(name, "explain") == 0)
-		asked->explain = true;
-	else if (strcmp(name, "nofail") == 0)
-		asked->nofail = true;
-	else
-		asked->help = true;
+	struct asked *asked = to;
+	int word = option_word_index(row->words, value, strlen(value));
+	if (word < 0)
+		return option_bad_word("--options", value, row->words);
+	asked->merge.keep = word > FSTAB_LIVE;
+	asked->options = asked->merge.keep ? FSTAB_MINIMAL : word;
 	return 0;
+}
+
+static int take_genfstab(void *to, const struct option_row *row, const char *value)
+{
+	(void)to;
+	(void)row;
+	(void)value;
+	return usage_error("--genfstab", "must be the first option; the others are then those of genfstab");
+}
+
+static int take_option(void *to, const char *name, const char *value)
+{
+	int status = 0;
+	merge_option(&((struct asked *)to)->merge, name, value, &status);
+	return status;
 }
 
 /** Whether a mount is at ROOT itself. */
@@ -342,7 +331,7 @@ int cmd_fstab(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "--genfstab") == 0)
 		return cmd_genfstab(argc - 1, argv + 1);
 	struct asked asked = {.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .root = "/"};
-	if (rows_parse(&fstab_table, argc, argv, take_option, &asked) != 0) {
+	if (options_read(&fstab_table, argc, argv, &asked, take_option) != 0) {
 		merge_asked_destroy(&asked.merge);
 		return FX_FAILED;
 	}

@@ -21,10 +21,10 @@ struct merge_asked {
 };
 
 /** The rows of these options, without PUT_ROWS, in the order of the alphabet. */
-#define MERGE_ROW_ADD {"add", 0, "MOUNT,...", "lines for these mounts and swap spaces; persistent: for all"}
-#define MERGE_ROW_BASE {"base", 0, "FILE|none", "the fstab that the system has loaded: what was changed since, stays"}
+#define MERGE_ROW_ADD {"add", 0, "MOUNT,...", "lines for these mounts; persistent: for all"}
+#define MERGE_ROW_BASE {"base", 0, "FILE|none", "the fstab loaded by systemd; later edits are kept"}
 #define MERGE_ROW_FIX {"fix", 0, "WHAT,...", "change lines: source, options, pass, order, damaged"}
-#define MERGE_ROW_MERGE {"merge", 0, "[FILE]", "merge into ROOT/etc/fstab, or this file"}
+#define MERGE_ROW_MERGE {"merge", 0, "[FILE]", "merge into ROOT/etc/fstab or FILE"}
 
 /**
  * Take an option, if it is one of these or of PUT_ROWS.

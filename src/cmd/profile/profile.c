@@ -10,9 +10,8 @@
 #include "cmd/profile/profile.h"
 
 #include "cmd/columns.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/output.h"
-#include "cmd/rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,9 +31,9 @@
 
 enum { TURNS_LEAST = 3, TURNS_MOST = 7 };
 
-static const struct row_option profile_option_rows[] = {
+static const struct option_row profile_option_rows[] = {
 	{"live", 0, NULL, "measure the whole machine"},
-	{"layers", 0, NULL, "show where the time goes, by clocks around each call"},
+	{"layers", 0, NULL, "show where the time goes, by clocks around calls"},
 	{"json", 'J', NULL, "print JSON, with every measurement"},
 	{"cold", 0, NULL, "drop the kernel's caches before each run (root)"},
 	{"repeats", 0, "N", "measure each row N times (3 to 7, as time permits)"},
@@ -44,24 +43,18 @@ static const struct row_option profile_option_rows[] = {
 	{"help", 'h', NULL, "show this help"},
 };
 
-static const struct row_table profile_table = {
+const struct option_table profile_table = {
 	"profile", profile_option_rows, sizeof(profile_option_rows) / sizeof(*profile_option_rows),
 };
 
-void profile_option_words(FILE *out)
-{
-	rows_words(&profile_table, out);
-}
-
 static void profile_help(FILE *out)
 {
-	fputs("Usage:\n getmnt profile [options] PATH\n getmnt profile [options] --live\n\n"
-	      "Measure what getmnt1, getmnt2 and getmnt3 cost below PATH, and what each\n"
-	      "pruning rule of getmnt3 saves.\n\n"
-	      "Options:\n", out);
-	rows_help(&profile_table, out);
-	fputs("\nExit status: 0 done, 1 usage or system error, 64 a run was stopped or skipped.\n\n"
-	      "See getmnt-profile(8).\n", out);
+	options_help(&profile_table,
+	             "Usage:\n getmnt profile [options] PATH\n getmnt profile [options] --live\n\n"
+	             "Measure what getmnt1, getmnt2 and getmnt3 cost below PATH, and what each\n"
+	             "pruning rule of getmnt3 saves.\n",
+	             "Exit status: 0 done, 1 usage or system error, 64 a run was stopped or skipped.\n",
+	             out);
 }
 
 static int take_option(void *arg, const char *name, const char *value)
@@ -78,7 +71,7 @@ static int take_option(void *arg, const char *name, const char *value)
 		char title[32];
 		snprintf(title, sizeof(title), "--%s", name);
 		if (strcmp(name, texts[i].name) == 0)
-			return rows_once(title, value, texts[i].text);
+			return option_once(title, value, texts[i].text);
 	}
 	if (strcmp(name, "cold") == 0)
 		opts->cold = true;
@@ -362,7 +355,7 @@ int cmd_profile(int argc, char **argv)
 	struct options none = {0};
 	struct columns no_columns = {0};
 	struct profile_row rows[PROFILE_ROWS];
-	int status = rows_parse(&profile_table, argc, argv, take_option, &opts);
+	int status = options_read(&profile_table, argc, argv, &opts, take_option);
 	if (status)
 		return status;
 	if (opts.help) {

@@ -15,7 +15,7 @@
 
 #include "base/fstypes.h"
 #include "cmd/columns.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/output.h"
 #include "os/process.h"
 
@@ -58,36 +58,20 @@ struct measured {
 	struct profile_watch watch;
 };
 
-/** Parse the command line that a row stands for. */
-static int row_options(const struct runner *r, double limit, struct options *o)
+/** The options of the discovery that a row stands for. */
+static struct options row_options(const struct runner *r, double limit)
 {
-	enum { WORD = 40 };
-	char algorithm[WORD], prune[WORD], time[WORD];
-	char name[] = "discover", names[] = "--names=walk", threads[] = "--threads=1",
-	     quiet[] = "--quiet", root[] = "--root";
-	char *argv[12];
-	int argc = 0;
-	snprintf(algorithm, sizeof(algorithm), "--algorithm=%s",
-	         profile_algorithm(r->row->algorithm));
-	snprintf(time, sizeof(time), "--max-time=%.6f", limit);
-	argv[argc++] = name;
-	argv[argc++] = names;
-	argv[argc++] = threads;
-	argv[argc++] = quiet;
-	argv[argc++] = algorithm;
-	argv[argc++] = time;
-	if (r->row->rule >= 0) {
-		snprintf(prune, sizeof(prune), "--prune=-%s", discover_rules[r->row->rule].name);
-		argv[argc++] = prune;
-	}
-	if (r->how->root) {
-		argv[argc++] = root;
-		argv[argc++] = (char *)(uintptr_t)r->how->root;
-	}
-	argv[argc] = NULL;
-	int status = options_parse(o, argc, argv);
-	o->part = r->how->root;
-	return status;
+	struct options o = OPTIONS_DEFAULT;
+	o.names = DN_WALK;
+	o.names_given = true;
+	o.threads = 1;
+	o.quiet = true;
+	o.algorithm = r->row->algorithm;
+	o.max_time = limit;
+	o.prune_off = r->row->rule >= 0 ? 1u << r->row->rule : 0;
+	o.root = r->how->root;
+	o.part = r->how->root;
+	return o;
 }
 
 /** Send to the parent. */
@@ -127,13 +111,11 @@ static void take_first(struct profile_turn *turn, const struct run *run)
 static int run_once(struct runner *r, double limit, bool first, bool *cut)
 {
 	struct measured m = {.runner = r};
-	struct options o;
+	struct options o = row_options(r, limit);
 	struct columns columns;
 	struct profile_turn *turn = &r->word.turn;
 	struct os_usage before, after;
-	int status = row_options(r, limit, &o);
-	if (!status)
-		status = columns_choose(&columns, &o);
+	int status = columns_choose(&columns, &o);
 	if (status)
 		return status;
 	m.run = (struct run){.opt = &o,

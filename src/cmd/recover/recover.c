@@ -13,7 +13,7 @@
 
 #include "base/escape.h"
 #include "cmd/columns.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/output.h"
 #include "cmd/putfile.h"
 #include "cmd/view.h"
@@ -33,7 +33,7 @@ enum {
 	REPORTED_NAMELESS = 5,
 };
 
-struct asked {
+struct opts {
 	struct put_options put;
 	bool help, json, print, all, names_given, file_given;
 	int format;               /* enum rec_format */
@@ -45,7 +45,7 @@ struct asked {
 
 /** What is known of the mounts and of the file. */
 struct recovery {
-	const struct asked *asked;
+	const struct opts *opts;
 	struct run run;
 	struct os files;          /* what FILE is read by beside a recorded table */
 	struct os *os;            /* run.os, or that */
@@ -60,106 +60,89 @@ struct recovery {
 	struct strbuf made;
 };
 
-static const struct row_option recover_rows[] = {
-	{"all", 'a', NULL, "tell of the lines that are right as well"},
-	{"format", 0, "mtab|mnttab|setmnt", "what FILE is; mnttab where that is its name, else mtab"},
-	{"json", 'J', NULL, "the judgement as JSON, with a row for each line and mount"},
-	{"keep", 0, "checked|all|none", "options that the kernel does not know: those that are borne out (default), all, none"},
-	{"names", 0, "hint|walk|pure|kernel", "how mounts get their names, as of getmnt discover"},
-	{"print", 'p', NULL, "print the file as it should be; write nothing"},
-	{"root", 0, "DIR", "FILE and names as a process whose root is DIR sees them"},
-	{"stats", 0, "[text|json]", "tell what it cost, on standard error"},
-	{"tab-file", 'F', "FILE", "mounts from a recorded mountinfo; nothing live is touched but FILE"},
+static int take_names(void *to, const struct option_row *row, const char *value);
+
+static const struct option_row recover_rows[] = {
+	OPTION_GROUP("Report"),
+	{"all", 'a', NULL, "report correct lines as well", OPT_IS_FLAG(struct opts, all)},
+	{"json", 'J', NULL, "the report as JSON: a row for each line and mount", OPT_IS_FLAG(struct opts, json)},
+	{"print", 'p', NULL, "print the corrected file; write nothing", OPT_IS_FLAG(struct opts, print)},
 	PUT_ROWS,
-	{"help", 'h', NULL, "this text"},
+	OPTION_GROUP("Input"),
+	{"format", 0, "FORMAT", "format of FILE: mtab, mnttab, setmnt", "mtab|mnttab|setmnt",
+	 OPT_IS_WORD(struct opts, format)},
+	{"keep", 0, "checked|all|none", "options that the kernel does not know", OPT_IS_WORD(struct opts, keep)},
+	{"names", 0, "HOW", "as in getmnt discover: hint, walk, pure, kernel", "hint|walk|pure|kernel",
+	 .take = take_names},
+	{"root", 0, "DIR", "the mounts and FILE as seen with DIR as the root",
+	 OPT_IS_TEXT(struct opts, root)},
+	{"tab-file", 'F', "FILE", "a recorded mountinfo instead of the live mounts",
+	 OPT_IS_TEXT(struct opts, tab_file)},
+	OPTION_GROUP("General"),
+	OPTION_STATS(struct opts, stats),
+	OPTION_HELP(struct opts, help),
 };
 
-static const struct row_table recover_table = {
+const struct option_table recover_table = {
 	"recover", recover_rows, sizeof(recover_rows) / sizeof(*recover_rows),
 };
 
 static void recover_help(FILE *out)
 {
-	fputs("Usage:\n getmnt recover [options] [FILE]\n\n"
-	      "Judge a file of what is mounted (/etc/mtab) line by line, and make it anew.\n\nOptions:\n", out);
-	rows_help(&recover_table, out);
-	fputs("\nExit status: 0 right or put right, 1 differences found, 2 it could not be judged,\n"
-	      "16 it could not be written.\n\nDetails: getmnt-recover(8).\n", out);
+	options_help(&recover_table,
+	             "Usage:\n getmnt recover [options] [FILE]\n\n"
+	             "Check a file that lists mounts (/etc/mtab) line by line against the kernel's\n"
+	             "table, and rebuild it.\n",
+	             "Exit status: 0 correct or corrected, 1 differences found, 2 could not be\n"
+	             "checked, 16 could not be written.\n", out);
 }
 
-void recover_option_words(FILE *out)
+static int take_names(void *to, const struct option_row *row, const char *value)
 {
-	rows_words(&recover_table, out);
+	struct opts *opts = to;
+	opts->names = option_word_index(row->words, value, strlen(value));
+	opts->names_given = true;
+	return opts->names < 0 ? option_bad_word("--names", value, row->words) : 0;
 }
 
-static int take_option(void *arg, const char *name, const char *value)
+static int take_put_option(void *to, const char *name, const char *value)
 {
-	static const char *const formats[] = {
-		[REC_MTAB] = "mtab", [REC_MNTTAB] = "mnttab", [REC_SETMNT] = "setmnt", NULL,
-	};
-	static const char *const keeps[] = {[REC_CHECKED] = "checked", [REC_ALL] = "all", [REC_NO] = "none", NULL};
-	static const char *const names[] = {
-		[DN_HINT] = "hint", [DN_WALK] = "walk", [DN_PURE] = "pure", [DN_KERNEL] = "kernel", NULL,
-	};
-	struct asked *asked = arg;
 	int status = 0;
-	if (put_take(&asked->put, name, &status))
-		return status;
-	if (strcmp(name, "format") == 0)
-		return rows_word("--format", value, formats, &asked->format);
-	if (strcmp(name, "keep") == 0)
-		return rows_word("--keep", value, keeps, &asked->keep);
-	if (strcmp(name, "stats") == 0)
-		return rows_stats(value, &asked->stats);
-	if (strcmp(name, "names") == 0) {
-		asked->names_given = true;
-		return rows_word("--names", value, names, &asked->names);
-	}
-	if (strcmp(name, "tab-file") == 0)
-		asked->tab_file = value;
-	else if (strcmp(name, "root") == 0)
-		asked->root = value;
-	else if (strcmp(name, "all") == 0)
-		asked->all = true;
-	else if (strcmp(name, "json") == 0)
-		asked->json = true;
-	else if (strcmp(name, "print") == 0)
-		asked->print = true;
-	else
-		asked->help = true;
-	return 0;
+	(void)value;
+	put_take(&((struct opts *)to)->put, name, &status);
+	return status;
 }
 
-/** See that what was asked for goes together.  @return 0, or an exit status. */
-static int check_asked(struct asked *asked)
+/** See that what was opts for goes together.  @return 0, or an exit status. */
+static int check_opts(struct opts *opts)
 {
-	const struct put_options *put = &asked->put;
-	if (asked->print && (asked->json || put->check || put->diff || put->write))
+	const struct put_options *put = &opts->put;
+	if (opts->print && (opts->json || put->check || put->diff || put->write))
 		return usage_error("--print", "stands alone: no --json, --check, --diff or --write with it");
-	if (asked->json && (put->diff || put->write))
+	if (opts->json && (put->diff || put->write))
 		return usage_error("--json", "is the judgement; no --diff or --write with it");
-	if (asked->tab_file && asked->names_given && asked->names != DN_KERNEL)
+	if (opts->tab_file && opts->names_given && opts->names != DN_KERNEL)
 		return usage_error("--names", "nothing live is touched with --tab-file");
-	if (asked->root && (!*asked->root || (asked->file && *asked->file != '/')))
-		return usage_error(asked->root, *asked->root ? "with --root FILE is an absolute path, as seen there"
+	if (opts->root && (!*opts->root || (opts->file && *opts->file != '/')))
+		return usage_error(opts->root, *opts->root ? "with --root FILE is an absolute path, as seen there"
 		                                             : "an empty root; this system's is \"/\"");
 	/* Where nothing is tested, a root that can block is not refused. */
-	if (asked->root && strcmp(asked->root, "/") != 0 && !asked->tab_file && asked->names == DN_KERNEL)
+	if (opts->root && strcmp(opts->root, "/") != 0 && !opts->tab_file && opts->names == DN_KERNEL)
 		return usage_error("--names=kernel", "touches nothing, and FILE lies below --root; give it without one of them");
-	if (asked->file && !*asked->file)
+	if (opts->file && !*opts->file)
 		return usage_error("recover", "an empty FILE; without one it is /etc/mtab");
-	if (asked->file && (strcmp(asked->file, "-") == 0 || strcmp(asked->file, "/dev/stdin") == 0
-	                    || strncmp(asked->file, "/dev/fd/", 8) == 0))
-		return usage_error(asked->file, "a descriptor has no place that a file could be put in; give a file's name");
-	if (asked->format < 0) {
-		const char *base = asked->file ? strrchr(asked->file, '/') : NULL;
-		base = base ? base + 1 : asked->file;
-		asked->format = base && strcmp(base, "mnttab") == 0 ? REC_MNTTAB : REC_MTAB;
+	if (opts->file && (strcmp(opts->file, "-") == 0 || strcmp(opts->file, "/dev/stdin") == 0
+	                    || strncmp(opts->file, "/dev/fd/", 8) == 0))
+		return usage_error(opts->file, "a descriptor has no place that a file could be put in; give a file's name");
+	if (opts->format < 0) {
+		const char *base = opts->file ? strrchr(opts->file, '/') : NULL;
+		base = base ? base + 1 : opts->file;
+		opts->format = base && strcmp(base, "mnttab") == 0 ? REC_MNTTAB : REC_MTAB;
 	}
-	if (!asked->file && asked->format == REC_SETMNT)
+	if (!opts->file && opts->format == REC_SETMNT)
 		return usage_error("--format=setmnt", "no file of this format has a usual place; name it");
-	if (!asked->file)
-		asked->file = asked->format == REC_MNTTAB ? "/etc/mnttab" : "/etc/mtab";
+	if (!opts->file)
+		opts->file = opts->format == REC_MNTTAB ? "/etc/mnttab" : "/etc/mtab";
 	return put_check(put);
 }
 
@@ -168,12 +151,12 @@ static int check_asked(struct asked *asked)
 /** Print what there is to be said of a link into /proc.  @return an exit status. */
 static int tell_link(struct recovery *r, const char *link, bool right)
 {
-	const struct asked *asked = r->asked;
+	const struct opts *opts = r->opts;
 	struct recover_report report = {
-		.run = &r->run, .name = strbuf_str(&r->name), .link = link, .format = (enum rec_format)asked->format,
+		.run = &r->run, .name = strbuf_str(&r->name), .link = link, .format = (enum rec_format)opts->format,
 		.right = right,
 	};
-	if (asked->json) {
+	if (opts->json) {
 		if (recover_json(&report) != 0) {
 			message(NULL, "%s", strerror(ENOMEM));
 			return PX_UNJUDGED;
@@ -258,8 +241,8 @@ static int judge(struct recovery *r)
 {
 	size_t len;
 	const char *old = put_old(r->put, &len);
-	r->in.format = (enum rec_format)r->asked->format;
-	r->in.keep = (enum rec_keep)r->asked->keep;
+	r->in.format = (enum rec_format)r->opts->format;
+	r->in.keep = (enum rec_keep)r->opts->keep;
 	r->in.rows = r->rows;
 	r->in.nrows = r->nrows;
 	r->in.borne_out = witnesses_bear;
@@ -334,16 +317,16 @@ static bool is_stdout(struct recovery *r)
 /** Tell the judgement.  @return an exit status. */
 static int tell(struct recovery *r, bool right)
 {
-	const struct asked *asked = r->asked;
+	const struct opts *opts = r->opts;
 	const struct recover_report report = {
 		.run = &r->run, .name = strbuf_str(&r->name), .link = put_link(r->put), .format = r->in.format,
-		.all = asked->all, .in = &r->in, .judgement = &r->judgement, .right = right,
+		.all = opts->all, .in = &r->in, .judgement = &r->judgement, .right = right,
 	};
 	struct strbuf counts;
 	strbuf_init(&counts);
 	recover_counts(&r->judgement, &counts);
-	int rc = counts.failed ? -1 : asked->json ? recover_json(&report) : recover_text(&report);
-	if (rc == 0 && !asked->json) {
+	int rc = counts.failed ? -1 : opts->json ? recover_json(&report) : recover_text(&report);
+	if (rc == 0 && !opts->json) {
 		if (put_missing(r->put))
 			message(report.name, "is missing; it can be a symlink to /proc/self/mounts as well, which needs no care");
 		if (right)
@@ -396,12 +379,12 @@ static int print_made(const struct recovery *r)
 	return failed ? -1 : 0;
 }
 
-/** Do what was asked for with a file that was judged.  @return an exit status. */
+/** Do what was opts for with a file that was judged.  @return an exit status. */
 static int settle(struct recovery *r)
 {
-	const struct asked *asked = r->asked;
+	const struct opts *opts = r->opts;
 	/* With --force-file a link is what is wrong. */
-	bool right = rec_is_right(&r->judgement) && !put_missing(r->put) && !(asked->put.force_file && put_link(r->put));
+	bool right = rec_is_right(&r->judgement) && !put_missing(r->put) && !(opts->put.force_file && put_link(r->put));
 	bool whole = r->nameless == 0 && r->run.complete;
 	int unsure = whole ? PX_OK : PX_UNJUDGED;
 	for (size_t i = 0; i < r->run.nreasons; ++i)
@@ -411,28 +394,28 @@ static int settle(struct recovery *r)
 		return PX_UNJUDGED;
 	}
 
-	if (!asked->print && !asked->put.diff && !asked->put.write) {
-		if (!right && !asked->json)
+	if (!opts->print && !opts->put.diff && !opts->put.write) {
+		if (!right && !opts->json)
 			tell_dropped(r);
 		int status = tell(r, right);
 		return status == PX_OK ? unsure : status;
 	}
 	size_t len;
 	const char *old = put_old(r->put, &len);
-	if (!right || asked->print) {
+	if (!right || opts->print) {
 		if (make_file(r) != 0)
 			return PX_UNJUDGED;
 		if (!right)
 			tell_dropped(r);
 	}
-	if (asked->print) {
+	if (opts->print) {
 		if (print_made(r) != 0) {
 			message(NULL, "%s", strerror(ENOMEM));
 			return PX_UNJUDGED;
 		}
 		return unsure ? unsure : right ? PX_OK : PX_DIFFERENT;
 	}
-	if (asked->put.write && !whole && !asked->put.force) {
+	if (opts->put.write && !whole && !opts->put.force) {
 		message(strbuf_str(&r->name), "is not written: a mount that is not known would have no line; "
 		        "--force writes it all the same");
 		return PX_UNJUDGED;
@@ -449,13 +432,13 @@ static int settle(struct recovery *r)
     is to be judged as a file. */
 static int judge_link(struct recovery *r, const struct put_request *request)
 {
-	const struct asked *asked = r->asked;
+	const struct opts *opts = r->opts;
 	char link[PATH_MAX];
-	if (asked->print || asked->put.force_file)
+	if (opts->print || opts->put.force_file)
 		return -1;
 	int kind = recover_link(r->os, request, link);
 	/* The kernel's table of now is not the recorded one. */
-	if (kind > 0 && !*link && asked->tab_file)
+	if (kind > 0 && !*link && opts->tab_file)
 		kind = 0;
 	return kind == 0 ? -1 : tell_link(r, *link ? link : NULL, kind > 0);
 }
@@ -470,38 +453,38 @@ static int know_mounts(struct recovery *r)
 /** @return an exit status. */
 static int judge_file(struct recovery *r)
 {
-	const struct asked *asked = r->asked;
+	const struct opts *opts = r->opts;
 	struct put_request request = {
-		.path = asked->file, .root = asked->root, .may_create = true, .named = asked->file_given,
+		.path = opts->file, .root = opts->root, .may_create = true, .named = opts->file_given,
 	};
 	/* What can block is known before anything is touched. */
-	int status = asked->tab_file ? 0 : know_mounts(r);
+	int status = opts->tab_file ? 0 : know_mounts(r);
 	if (r->run.live) {
 		request.blocks = put_blocks;
 		request.blocks_arg = &r->run;
-		if (asked->root && r->run.prefix)
+		if (opts->root && r->run.prefix)
 			request.root = r->run.prefix;   /* as the table has it */
 	}
 	if (status == 0)
 		status = judge_link(r, &request);
 	if (status >= 0)
 		return status;
-	if ((status = put_open(r->os, &asked->put, &request, &r->put)) != 0)
+	if ((status = put_open(r->os, &opts->put, &request, &r->put)) != 0)
 		return status;
 	/* By a directory that is a link into /proc. */
-	bool named = asked->tab_file && !put_link(r->put);
-	if (put_of_kernel(r->put) && !named && !asked->print && !asked->put.force_file) {
+	bool named = opts->tab_file && !put_link(r->put);
+	if (put_of_kernel(r->put) && !named && !opts->print && !opts->put.force_file) {
 		const char *base = strrchr(put_path(r->put), '/');
 		return tell_link(r, put_link(r->put), base && strcmp(base, "/mounts") == 0);
 	}
 	if ((status = know_mounts(r)) != 0)
 		return status;
-	if (asked->json && machine_read(&r->run) != 0) {
+	if (opts->json && machine_read(&r->run) != 0) {
 		message(NULL, "%s", strerror(ENOMEM));
 		return PX_UNJUDGED;
 	}
-	witnesses_init(&r->witnesses, &r->run, r->os, asked->root ? asked->root : asked->tab_file ? NULL : "/",
-	               r->run.live && !asked->root);
+	witnesses_init(&r->witnesses, &r->run, r->os, opts->root ? opts->root : opts->tab_file ? NULL : "/",
+	               r->run.live && !opts->root);
 	if (make_rows(r) != 0) {
 		message(NULL, "%s", strerror(ENOMEM));
 		return PX_UNJUDGED;
@@ -522,47 +505,44 @@ static void recovery_destroy(struct recovery *r)
 }
 
 /** @return an exit status. */
-static int run_recover(const struct asked *asked)
+static int run_recover(const struct opts *opts)
 {
-	static char name[] = "getmnt";
-	char *argv[] = {name, NULL};
-	struct options o;
+	struct options o = OPTIONS_DEFAULT;
 	struct columns columns = {0};
-	options_parse(&o, 1, argv);
-	o.tab_file = asked->tab_file;
-	o.root = asked->tab_file ? NULL : asked->root;
-	o.stats = asked->stats;
-	o.names = asked->tab_file ? DN_KERNEL : asked->names;
+	o.tab_file = opts->tab_file;
+	o.root = opts->tab_file ? NULL : opts->root;
+	o.stats = opts->stats;
+	o.names = opts->tab_file ? DN_KERNEL : opts->names;
 	if (o.names == DN_HINT) {
-		o.max_dirs = 20000;
-		o.search_seconds = 2;
+		o.max_dirs = HINT_DIRS;
+		o.search_seconds = HINT_SECONDS;
 	}
 	struct recovery r = {
-		.asked = asked,
+		.opts = opts,
 		.run = {.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .complete = true,
 		        .start = os_now()},
 	};
 	strbuf_init(&r.name);
 	strbuf_init(&r.made);
 	witnesses_init(&r.witnesses, &r.run, &r.run.os, NULL, false);
-	strbuf_printf(&r.name, "%s%s", asked->root && strcmp(asked->root, "/") != 0 ? asked->root : "", asked->file);
+	strbuf_printf(&r.name, "%s%s", opts->root && strcmp(opts->root, "/") != 0 ? opts->root : "", opts->file);
 	if (r.name.failed) {
-		message(asked->file, "cannot be judged: %s", strerror(ENOMEM));
+		message(opts->file, "cannot be judged: %s", strerror(ENOMEM));
 		return PX_UNJUDGED;
 	}
 	r.run.progress = progress_begin(&r.run);
 	os_mark(MARK_BEGIN);
 	/* The table of another system says nothing of this one's root, nor this one's of it. */
-	if (asked->tab_file)
+	if (opts->tab_file)
 		r.run.os = (struct os){.statx_works = true};
-	r.os = asked->tab_file ? &r.files : &r.run.os;
+	r.os = opts->tab_file ? &r.files : &r.run.os;
 	os_init(r.os, secure_getenv("GETMNT_DISABLE"));
 
 	int status = judge_file(&r);
 	os_mark(MARK_END);
-	if (finish_stdout(asked->json || asked->print) != 0)
+	if (finish_stdout(opts->json || opts->print) != 0)
 		status = PX_UNJUDGED;
-	if (asked->tab_file)
+	if (opts->tab_file)
 		os_join(&r.run.os, &r.files);
 	if (o.stats)
 		stats_print(&r.run);
@@ -572,19 +552,19 @@ static int run_recover(const struct asked *asked)
 
 int cmd_recover(int argc, char **argv)
 {
-	struct asked asked = {.format = -1};
-	if (rows_parse(&recover_table, argc, argv, take_option, &asked) != 0)
+	struct opts opts = {.format = -1};
+	if (options_read(&recover_table, argc, argv, &opts, take_put_option) != 0)
 		return PX_UNJUDGED;
-	if (asked.help) {
+	if (opts.help) {
 		recover_help(stdout);
 		return finish_stdout(false) == 0 ? PX_OK : PX_UNJUDGED;
 	}
 	if (optind < argc)
-		asked.file = argv[optind++];
-	asked.file_given = asked.file != NULL;
+		opts.file = argv[optind++];
+	opts.file_given = opts.file != NULL;
 	if (optind < argc) {
 		usage_error("recover", "one FILE at a time");
 		return PX_UNJUDGED;
 	}
-	return check_asked(&asked) == 0 ? run_recover(&asked) : PX_UNJUDGED;
+	return check_opts(&opts) == 0 ? run_recover(&opts) : PX_UNJUDGED;
 }

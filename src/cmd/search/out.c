@@ -4,7 +4,7 @@
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "cmd/columns.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/search/flow.h"
 
 #include <dirent.h>

@@ -8,9 +8,8 @@
 #include "cmd/cmd.h"
 
 #include "base/escape.h"
-#include "cmd/options.h"
+#include "cmd/listing.h"
 #include "cmd/output.h"
-#include "cmd/rows.h"
 #include "cmd/search/flow.h"
 #include "cmd/search/out.h"
 #include "os/os.h"
@@ -20,6 +19,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,181 +53,176 @@ struct show {
 	uint64_t found;
 };
 
-static const char *const color_words[] = {
-	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL,
-};
-static const char *const form_words[] = {
-	[SF_PATHS] = "paths", [SF_COLUMNS] = "", [SF_LONG] = "long", [SF_JSON] = "json",
-	[SF_JSONL] = "jsonl", NULL,
-};
-static const char *const engine_words[] = {
-	[SEARCH_ENGINE_AUTO] = "auto", [SEARCH_ENGINE_SYNC] = "sync",
-	[SEARCH_ENGINE_BULK] = "bulk", NULL,
-};
-static const char *const sort_words[] = {"name", "inode", NULL};
 static const char access_letters[] = "rwx", type_letters[] = "bcdflps";
 
-static const struct row_option search_rows[] = {
-	{"type", 0, "LETTERS", "only these types: b, c, d, f, l, p, s, as in find", .letters = type_letters},
-	{"access", 0, "rwx", "only what you may read, write, execute", .letters = access_letters},
-	{"depth", 0, "N", "enter no directory deeper than N"},
-	{"first", 0, NULL, "stop after the first match"},
-	{"xdev", 0, NULL, "enter no other mount"},
-	{"follow", 'L', NULL, "follow symbolic links"},
-	{"blocking", 0, NULL, "enter also what can block: NFS, FUSE ..."},
-	{"long", 'l', NULL, "print a list like ls -l"},
-	{"output", 'o', "[+]COLUMNS", "print columns, separated by tabs"},
-	{"metadata", 'm', NULL, "print type, mode, links, owner, size, time, inode"},
-	{"list-columns", 'H', NULL, "list the columns"},
-	{"count", 0, NULL, "print only the number of matches"},
-	{"null", '0', NULL, "end lines with a NUL, and escape nothing"},
-	{"json", 'J', NULL, "print a JSON document"},
-	{"format", 0, "FORM", "paths, long, json, jsonl (one object per line)", form_words},
-	{"sort", 0, "name|inode", "print the entries of a directory in this order", sort_words},
-	{"color", 0, "[WHEN]", "color names: auto, always, never", color_words},
-	{"period", 0, NULL, "a leading period is matched only by a period"},
-	{"paper", 0, NULL, "? matches zero or one character, as in the paper"},
-	{"threads", 0, "N", "number of threads (0: chosen)"},
-	{"cached", 0, NULL, "use cached attributes, without asking a server"},
-	{"ahead", 0, NULL, "fetch attributes in inode order"},
-	{"engine", 0, "ENGINE", "how to fetch attributes: auto, sync, bulk", engine_words},
-	{"stats", 0, "[text|json]", "print the cost, on standard error", rows_stats_words},
-	{"help", 'h', NULL, "print this help"},
+#define FLAG(field) OPT_IS_FLAG(struct asked, field)
+
+static int take_letters(void *to, const struct option_row *row, const char *text);
+static int take_flag(void *to, const struct option_row *row, const char *text);
+static int take_form(void *to, const struct option_row *row, const char *text);
+static int take_sort(void *to, const struct option_row *row, const char *text);
+static int take_color(void *to, const struct option_row *row, const char *text);
+static int take_depth(void *to, const struct option_row *row, const char *text);
+static int take_engine(void *to, const struct option_row *row, const char *text);
+
+/* The base of a row without words is the value that its function sets. */
+static const struct option_row search_rows[] = {
+	OPTION_GROUP("What to find"),
+	{"access", 0, "rwx", "only what we may read, write, execute", .letters = access_letters,
+	 .take = take_letters},
+	{"first", 0, NULL, "stop after the first match", .base = SEARCH_STOPATFIRST,
+	 .take = take_flag},
+	{"paper", 0, NULL, "? matches zero or one character, as in the paper",
+	 .base = SEARCH_PAPER_Q,
+	 .take = take_flag},
+	{"period", 0, NULL, "only a period matches a leading period", .base = SEARCH_PERIOD,
+	 .take = take_flag},
+	{"type", 0, "LETTERS", "only these types: b, c, d, f, l, p, s, as in find",
+	 .letters = type_letters, .take = take_letters},
+	OPTION_GROUP("Where to search"),
+	{"blocking", 0, NULL, "enter file systems that can block (NFS, FUSE ...)",
+	 FLAG(options.blocking)},
+	{"depth", 0, "N", "do not enter directories deeper than N", .take = take_depth},
+	{"follow", 'L', NULL, "follow symbolic links", .base = SEARCH_FOLLOW, .take = take_flag},
+	{"xdev", 0, NULL, "do not enter other mounts", .base = SEARCH_XDEV, .take = take_flag},
+	OPTION_GROUP("Output"),
+	{"color", 0, "[WHEN]", "colors of LS_COLORS: auto, always, never", "auto|always|never",
+	 .take = take_color},
+	{"count", 0, NULL, "print only the number of matches", .base = SF_COUNT, .take = take_form},
+	{"format", 0, "FORM", "paths, long, json (one document) or jsonl", "paths|long|json|jsonl",
+	 .take = take_form},
+	{"json", 'J', NULL, "same as --format=json", .base = SF_JSON, .take = take_form},
+	{"list-columns", 'H', NULL, "list the columns for -o", FLAG(list_columns)},
+	{"long", 'l', NULL, "same as --format=long: a list as ls -l", .base = SF_LONG,
+	 .take = take_form},
+	{"metadata", 'm', NULL, "type, mode, links, owner, size, time, inode, path",
+	 FLAG(metadata)},
+	{"null", '0', NULL, "end each line with NUL, and escape nothing", FLAG(nul)},
+	{"output", 'o', "[+]COL,...", "print these columns, separated by tabs",
+	 OPT_IS_TEXT(struct asked, columns)},
+	{"sort", 0, "name|inode", "order of the entries of a directory", .take = take_sort},
+	OPTION_GROUP("Speed"),
+	{"ahead", 0, NULL, "read many attributes at once, by inode number", FLAG(options.ahead)},
+	{"cached", 0, NULL, "cached attributes, without asking a server", .base = SEARCH_CACHED,
+	 .take = take_flag},
+	{"engine", 0, "ENGINE", "how attributes are read: auto, sync, bulk", "auto|sync|bulk",
+	 .take = take_engine},
+	{"threads", 0, "N", "threads that read (0: chosen)",
+	 OPT_IS_NUMBER(struct asked, options.threads, 1000000)},
+	OPTION_GROUP("General"),
+	OPTION_STATS(struct asked, stats),
+	OPTION_HELP(struct asked, help),
 };
 
-static const struct row_table search_table = {
+const struct option_table search_table = {
 	"search", search_rows, sizeof(search_rows) / sizeof(*search_rows),
 };
 
 static void search_help(FILE *out)
 {
-	fputs("Usage:\n getmnt search [options] PATTERN [PATH ...]\n\n"
-	      "Print the objects below PATH (default: .) that match PATTERN.\n\n"
-	      "Examples:\n getmnt search '*.conf' /etc\n"
-	      " getmnt search -l --type=f 'log/*|*.log' /var\n\nOptions:\n", out);
-	rows_help(&search_table, out);
-	fputs("\nDetails: getmnt-search(8).\n", out);
-}
-
-void search_option_words(FILE *out)
-{
-	rows_words(&search_table, out);
-}
-
-void search_option_arguments(const char *indent, FILE *out)
-{
-	rows_arguments(&search_table, indent, out);
-}
-
-/** A number of an option. */
-static int take_number(const char *name, const char *text, unsigned *number)
-{
-	uint64_t value;
-	if (!option_number(text, 1000000, &value))
-		return usage_error(name, "\"%s\": must be a number up to 1000000", text);
-	*number = (unsigned)value;
-	return 0;
+	options_help(&search_table,
+	             "Usage:\n getmnt search [options] PATTERN [PATH ...]\n\n"
+	             "Print the paths below each PATH (the current directory) that match "
+	             "PATTERN.\n",
+	             NULL, out);
 }
 
 /** Letters of an option, each a bit. */
-static int take_letters(const char *name, const char *text, const char *letters, const int *bits, int *set)
+static int take_letters(void *to, const struct option_row *row, const char *text)
 {
-	int before = *set;
-	*set = 0;
+	static const int access_bits[] = {SEARCH_R_OK, SEARCH_W_OK, SEARCH_X_OK};
+	static const int type_bits[] = {1 << DT_BLK, 1 << DT_CHR, 1 << DT_DIR, 1 << DT_REG,
+	                                1 << DT_LNK, 1 << DT_FIFO, 1 << DT_SOCK};
+	struct asked *asked = to;
+	bool types = row->letters == type_letters;
+	int bits = 0;
 	for (const char *p = text; *p; ++p) {
-		const char *at = strchr(letters, *p);
-		if (!at && *p != ',')
-			return usage_error(name, "\"%s\": must be letters of \"%s\"", text, letters);
-		*set |= at ? bits[at - letters] : 0;
+		const char *at = strchr(row->letters, *p);
+		if (at)
+			bits |= (types ? type_bits : access_bits)[at - row->letters];
+		else if (*p != ',')
+			bits = INT_MIN;
 	}
-	if (!*set)
-		return usage_error(name, "\"%s\": must be letters of \"%s\"", text, letters);
-	*set |= before;
+	if (bits <= 0)
+		return usage_error(types ? "--type" : "--access",
+		                   "\"%s\": must be letters of \"%s\"", text,
+		                   row->letters);
+	if (types)
+		asked->types |= (unsigned)bits;
+	else
+		asked->options.flags |= bits;
 	return 0;
 }
 
-/** A form of output; there is one. */
-static int take_form(struct asked *asked, const char *name, int form)
+static int take_flag(void *to, const struct option_row *row, const char *text)
 {
+	(void)text;
+	((struct asked *)to)->options.flags |= row->base;
+	return 0;
+}
+
+static int take_form(void *to, const struct option_row *row, const char *text)
+{
+	static const int forms[] = {SF_PATHS, SF_LONG, SF_JSON, SF_JSONL};
+	struct asked *asked = to;
+	char title[OPTION_TITLE_SIZE];
+	int form = row->base;
+	if (text) {
+		int word = option_word_index(row->words, text, strlen(text));
+		if (word < 0)
+			return option_bad_word("--format", text, row->words);
+		form = forms[word];
+	}
 	if (asked->form >= 0 && asked->form != form)
-		return usage_error(name, "only one of --count, --format, --json and --long may be given");
+		return usage_error(option_title(row, title),
+		                   "only one of --count, --format, --json and "
+		                   "--long can be given");
 	asked->form = form;
 	return 0;
 }
 
-static int take_option(void *to, const char *name, const char *arg)
+static int take_sort(void *to, const struct option_row *row, const char *text)
 {
 	struct asked *asked = to;
-	static const int access_bits[] = {SEARCH_R_OK, SEARCH_W_OK, SEARCH_X_OK};
-	static const int type_bits[] = {1 << DT_BLK, 1 << DT_CHR, 1 << DT_DIR, 1 << DT_REG,
-	                                1 << DT_LNK, 1 << DT_FIFO, 1 << DT_SOCK};
-	static const struct {
-		const char *name;
-		int flag;
-	} flags[] = {
-		{"cached", SEARCH_CACHED}, {"follow", SEARCH_FOLLOW}, {"paper", SEARCH_PAPER_Q},
-		{"period", SEARCH_PERIOD}, {"xdev", SEARCH_XDEV},
-	};
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); ++i) {
-		if (strcmp(name, flags[i].name) == 0) {
-			asked->options.flags |= flags[i].flag;
-			return 0;
-		}
-	}
-	if (strcmp(name, "access") == 0)
-		return take_letters("--access", arg, access_letters, access_bits, &asked->options.flags);
-	if (strcmp(name, "type") == 0)
-		return take_letters("--type", arg, type_letters, type_bits, (int *)&asked->types);
-	if (strcmp(name, "depth") == 0) {
-		int status = take_number("--depth", arg, &asked->options.depth);
-		/* To the library that is no bound. */
-		if (status == 0 && asked->options.depth == 0)
-			return usage_error("--depth", "\"%s\": must be at least 1; to search only PATH itself, "
-			                   "use a pattern of one component, as '/*'", arg);
-		return status;
-	}
-	if (strcmp(name, "threads") == 0)
-		return take_number("--threads", arg, &asked->options.threads);
-	if (strcmp(name, "engine") == 0)
-		return rows_word("--engine", arg, engine_words, &asked->options.engine);
-	if (strcmp(name, "sort") == 0) {
-		int order = 0;
-		int status = rows_word("--sort", arg, sort_words, &order);
-		asked->options.flags &= ~(SEARCH_BYNAME | SEARCH_BYINODE);
-		asked->options.flags |= order ? SEARCH_BYINODE : SEARCH_BYNAME;
-		return status;
-	}
-	if (strcmp(name, "color") == 0)
-		return rows_word("--color", arg ? arg : "always", color_words, &asked->color);
-	if (strcmp(name, "stats") == 0)
-		return rows_stats(arg, &asked->stats);
-	if (strcmp(name, "format") == 0) {
-		int form;
-		int status = rows_word("--format", arg, form_words, &form);
-		return status ? status : take_form(asked, "--format", form);
-	}
-	if (strcmp(name, "json") == 0)
-		return take_form(asked, "--json", SF_JSON);
-	if (strcmp(name, "long") == 0)
-		return take_form(asked, "--long", SF_LONG);
-	if (strcmp(name, "count") == 0)
-		return take_form(asked, "--count", SF_COUNT);
-	if (strcmp(name, "output") == 0)
-		asked->columns = arg;
-	else if (strcmp(name, "ahead") == 0)
-		asked->options.ahead = true;
-	else if (strcmp(name, "blocking") == 0)
-		asked->options.blocking = true;
-	else if (strcmp(name, "first") == 0)
-		asked->options.flags |= SEARCH_STOPATFIRST;
-	else if (strcmp(name, "list-columns") == 0)
-		asked->list_columns = true;
-	else if (strcmp(name, "metadata") == 0)
-		asked->metadata = true;
-	else if (strcmp(name, "null") == 0)
-		asked->nul = true;
-	else
-		asked->help = true;
+	int word = option_word_index(row->argument, text, strlen(text));
+	if (word < 0)
+		return option_bad_word("--sort", text, row->argument);
+	asked->options.flags &= ~(SEARCH_BYNAME | SEARCH_BYINODE);
+	asked->options.flags |= word ? SEARCH_BYINODE : SEARCH_BYNAME;
+	return 0;
+}
+
+static int take_color(void *to, const struct option_row *row, const char *text)
+{
+	struct asked *asked = to;
+	asked->color = text ? option_word_index(row->words, text, strlen(text)) : COLOR_ALWAYS;
+	return asked->color < 0 ? option_bad_word("--color", text, row->words) : 0;
+}
+
+static int take_engine(void *to, const struct option_row *row, const char *text)
+{
+	static const int engines[] = {SEARCH_ENGINE_AUTO, SEARCH_ENGINE_SYNC, SEARCH_ENGINE_BULK};
+	int word = option_word_index(row->words, text, strlen(text));
+	if (word < 0)
+		return option_bad_word("--engine", text, row->words);
+	((struct asked *)to)->options.engine = engines[word];
+	return 0;
+}
+
+static int take_depth(void *to, const struct option_row *row, const char *text)
+{
+	struct asked *asked = to;
+	uint64_t depth;
+	(void)row;
+	if (!option_number(text, 1000000, &depth))
+		return usage_error("--depth", "\"%s\": must be a number from 1 to 1000000", text);
+	/* To the library 0 is no limit. */
+	if (depth == 0)
+		return usage_error("--depth",
+		                   "\"%s\": must be at least 1; for the entries of PATH itself use "
+		                   "a "
+		                   "pattern of one component, as '/*'", text);
+	asked->options.depth = (unsigned)depth;
 	return 0;
 }
 
@@ -426,7 +421,7 @@ int cmd_search(int argc, char **argv)
 	struct asked asked = {
 		.options = {.size = sizeof(asked.options), .flags = SEARCH_INCLUDEROOT}, .form = -1,
 	};
-	int status = rows_parse(&search_table, argc, argv, take_option, &asked);
+	int status = options_read(&search_table, argc, argv, &asked, NULL);
 	if (status)
 		return status;
 	if (asked.help || asked.list_columns) {

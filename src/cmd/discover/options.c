@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/discover/options.h"
+
+#include "cmd/cmd.h"
+#include "table/tablediff.h"
+
+#include <getopt.h>
+#include <libmount.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options of which at most one may be given. */
+enum {
+	EX_CANON_C  = 1 << 0,   /* -C -c */
+	EX_CANON_E  = 1 << 1,   /* -C -e */
+	EX_TARGET   = 1 << 2,   /* -M -T */
+	EX_SOURCE   = 1 << 3,   /* -N -k -m -s */
+	EX_PSEUDO   = 1 << 4,   /* --pseudo --real */
+	EX_LIST     = 1 << 5,   /* -l -P -r */
+	EX_FORM     = 1 << 6,   /* -J -P -r, a --format of its own */
+	EX_TREE     = 1 << 7,   /* -l --tree */
+	EX_FILE     = 1 << 8,   /* -F -N --root */
+	EX_COLUMNS  = 1 << 9,   /* -D -I */
+	EX_ROOT     = 1 << 10,  /* --root -N -m -s */
+	EX_POLL     = 1 << 11,  /* -m -p -s */
+};
+
+#define FLAG(field) OPT_IS_FLAG(struct options, field)
+#define TEXT(field) OPT_IS_TEXT(struct options, field)
+#define ONCE(field) OPT_IS_ONCE(struct options, field)
+#define WORD(field) OPT_IS_WORD(struct options, field)
+#define NUMBER(field, max) OPT_IS_NUMBER(struct options, field, max)
+#define ID(field) OPT_IS_ID(struct options, field)
+#define SECONDS(field, max) OPT_IS_SECONDS(struct options, field, max)
+
+static int take_format(void *opts, const struct option_row *row, const char *arg);
+static int take_kernel(void *opts, const struct option_row *row, const char *arg);
+static int take_mount_options(void *opts, const struct option_row *row, const char *arg);
+static int take_names(void *opts, const struct option_row *row, const char *arg);
+static int take_poll(void *opts, const struct option_row *row, const char *arg);
+static int take_prune(void *opts, const struct option_row *row, const char *arg);
+static int take_search_limit(void *opts, const struct option_row *row, const char *arg);
+static int take_table(void *opts, const struct option_row *row, const char *arg);
+static int take_task(void *opts, const struct option_row *row, const char *arg);
+
+static const struct option_row rows[] = {
+	OPTION_GROUP("Which mounts"),
+	{"all", 'A', NULL, "no built-in filter (of -D, -I, --pseudo, --real)", FLAG(all)},
+	{"direction", 'd', "WAY", "order of the table: forward, backward", "forward|backward",
+	 WORD(backward)},
+	{"first-only", 'f', NULL, "only the first match", FLAG(first_only)},
+	{"id", 0, "NUMBER", "the mount with this ID", ID(id)},
+	{"invert", 'i', NULL, "mounts that do not match", FLAG(invert)},
+	{"mountpoint", 'M', "PATH", "the mount on this mount point", TEXT(mountpoint),
+	 .excludes = EX_TARGET},
+	{"options", 'O', "LIST", "mounts with these options; noOPT: without OPT",
+	 .take = take_mount_options},
+	{"pseudo", 0, NULL, "only pseudo file systems", FLAG(pseudo), .excludes = EX_PSEUDO},
+	{"real", 0, NULL, "only real file systems", FLAG(real), .excludes = EX_PSEUDO},
+	{"shadowed", 0, NULL, "only mounts that another mount is stacked on", FLAG(shadowed)},
+	{"source", 'S', "SPEC", "by device, MAJ:MIN, or LABEL=, UUID=, PARTUUID= ...", TEXT(spec)},
+	{"submounts", 'R', NULL, "the matches and all mounts below them", FLAG(submounts)},
+	{"target", 'T', "PATH", "the mount that contains this file or directory", TEXT(target),
+	 .excludes = EX_TARGET},
+	{"types", 't', "LIST", "by file system type; noLIST: all but these", TEXT(types)},
+	{"uniq", 'U', NULL, "one mount for each target: the last", FLAG(uniq)},
+	{"uniq-id", 0, "NUMBER", "the mount with this 64-bit ID", ID(uniq_id)},
+	{"unmounted", 0, NULL, "add devices with a file system that is not mounted",
+	 FLAG(unmounted)},
+
+	OPTION_GROUP("Output"),
+	{"ascii", 'a', NULL, "draw the tree in ASCII", FLAG(ascii)},
+	{"bytes", 'b', NULL, "sizes in bytes", FLAG(bytes)},
+	{"canonicalize", 'c', NULL, "canonical names of sources", FLAG(canonicalize),
+	 .excludes = EX_CANON_C},
+	{"df", 'D', NULL, "the columns of df(1)", FLAG(df), .excludes = EX_COLUMNS},
+	{"dfi", 'I', NULL, "the columns of df -i", FLAG(dfi), .excludes = EX_COLUMNS},
+	{"evaluate", 'e', NULL, "device names instead of LABEL=, UUID= ...", FLAG(evaluate),
+	 .excludes = EX_CANON_E},
+	{"format", 0, "FORM", "tree, list, mtab, fstab, setmnt, dot or jsonl",
+	 "tree|list|mtab|fstab|setmnt|dot|jsonl", .take = take_format},
+	{"json", 'J', NULL, "JSON", .excludes = EX_FORM, .take = take_format},
+	{"list", 'l', NULL, "a list: one row for each mount", FLAG(list),
+	 .excludes = EX_LIST | EX_TREE},
+	{"list-columns", 'H', NULL, "list the columns for -o", FLAG(list_columns)},
+	{"nocanonicalize", 'C', NULL, "compare paths as written", FLAG(nocanonicalize),
+	 .excludes = EX_CANON_C | EX_CANON_E},
+	{"nofsroot", 'v', NULL, "no [/dir] after the source of a bind mount", FLAG(nofsroot)},
+	{"noheadings", 'n', NULL, "no header line", FLAG(noheadings)},
+	{"notruncate", 'u', NULL, "do not truncate text", FLAG(notruncate)},
+	{"output", 'o', "[+]COL,...", "these columns; with +, after the default ones",
+	 TEXT(output)},
+	{"output-all", 0, NULL, "all columns", FLAG(output_all)},
+	{"pairs", 'P', NULL, "KEY=\"value\" pairs", .excludes = EX_FORM | EX_LIST,
+	 .take = take_format},
+	{"quiet", 'q', NULL, "print nothing; only set the exit status", FLAG(quiet)},
+	{"raw", 'r', NULL, "raw text, unsafe bytes as \\xhh", .excludes = EX_FORM | EX_LIST,
+	 .take = take_format},
+	{"shell", 'y', NULL, "column names that are valid shell variables", FLAG(shell)},
+	{"stacks", 0, "collapse|nest", "mounts on one point: one row, or nested", WORD(nest)},
+	{"tree", 0, NULL, "a tree even where a list is the default", FLAG(tree),
+	 .excludes = EX_TREE},
+	{"vfs-all", 0, NULL, "VFS-OPTIONS with implied defaults", FLAG(vfs_all)},
+
+	OPTION_GROUP("Source of the table"),
+	{"fstab", 's', NULL, "/etc/fstab", .excludes = EX_SOURCE | EX_ROOT | EX_POLL,
+	 .take = take_table},
+	{"kernel", 'k', "[WAY]", "the kernel: listmount or mountinfo (as -k)",
+	 "listmount|mountinfo", .excludes = EX_SOURCE, .take = take_kernel},
+	{"mtab", 'm', NULL, "/etc/mtab", .excludes = EX_SOURCE | EX_ROOT | EX_POLL,
+	 .take = take_table},
+	{"root", 0, "DIR", "the mounts that a process with root DIR sees", ONCE(root),
+	 .excludes = EX_ROOT | EX_FILE},
+	{"tab-file", 'F', "FILE", "a recorded mountinfo, or with -s, -m such a file",
+	 ONCE(tab_file), .excludes = EX_FILE},
+	{"task", 'N', "PID", "the mount namespace and root of a process",
+	 .excludes = EX_SOURCE | EX_ROOT | EX_FILE, .take = take_task},
+
+	OPTION_GROUP("How mounts are named and tested"),
+	{"boundaries", 0, NULL, "report mounts that no table lists; --names=walk",
+	 FLAG(boundaries)},
+	{"depth", 0, "N", "do not enter directories deeper than N (0: any)", NUMBER(depth, 1e6)},
+	{"engine", 0, "auto|sync", "how directories are read", WORD(engine)},
+	{"max-time", 0, "SEC", "stop after this time with a partial result",
+	 SECONDS(max_time, 1e6)},
+	{"names", 0, "HOW", "hint, walk, pure or kernel (touches nothing)", "hint|walk|pure|kernel",
+	 .take = take_names},
+	{"probe", 0, "[local|all]", "touch each mount, with a time limit", WORD(probe),
+	 .base = DP_LOCAL},
+	{"search-limit", 0, "N[,SEC]", "limit of the search: directories, seconds",
+	 .take = take_search_limit},
+	{"strict", 0, NULL, "exit 64 also for stale, hung and denied mounts", FLAG(strict)},
+	{"threads", 0, "N", "threads that read (0: chosen; 1: exact counts)", NUMBER(threads, 256)},
+	{"timeout", 0, "SEC", "time limit of a probe (5); with --poll as -w", TEXT(timeout_text)},
+
+	OPTION_GROUP("Watching"),
+	{"poll", 'p', "[ACTION,...]", "print changes of the table as they happen",
+	 "mount|umount|remount|move|propagation", .attached = true, .excludes = EX_POLL,
+	 .take = take_poll},
+	{NULL, 'w', "MSEC", "with --poll: stop when no change comes for MSEC", TEXT(wait_text)},
+
+	OPTION_GROUP("The study of 1988, and diagnostics"),
+	{"algorithm", 0, "NAME", "of the search: getmnt3, getmnt2 or getmnt1",
+	 "getmnt3|getmnt2|getmnt1", WORD(algorithm)},
+	{"debug", 0, NULL, "trace what is done on standard error", FLAG(debug)},
+	{"explain", 0, NULL, "print the pruning rules and how often each applied", FLAG(explain)},
+	{"identity", 0, "mntid|dev", "tell mounts apart by mount ID or device number",
+	 WORD(identity)},
+	{"prune", 0, "+RULE,-RULE", "switch pruning rules on and off", .take = take_prune},
+	OPTION_STATS(struct options, stats),
+
+	OPTION_GROUP("General"),
+	OPTION_HELP(struct options, help),
+	{"version", 'V', NULL, "version, libraries and kernel features", FLAG(version)},
+
+	{"dump-completion", 0, NULL, "the bash completion", FLAG(dump_completion), .hidden = true},
+	/* Options of findmnt. */
+	{"filter", 'Q', "EXPR", "not supported; use -t, -O, -S, or jq on --json",
+	 .how = OPT_REFUSED,
+	 .hidden = true},
+	{"hyperlink", 0, "[WHEN]", "not supported", .how = OPT_REFUSED, .hidden = true},
+	{"verbose", 0, NULL, "belongs to --verify; use getmnt audit", .how = OPT_REFUSED,
+	 .hidden = true},
+	{"verify", 'x', NULL, "not supported; use getmnt audit", .how = OPT_REFUSED,
+	 .hidden = true},
+};
+
+const struct option_table discover_options = {"discover", rows, sizeof(rows) / sizeof(*rows)};
+
+void discover_help(FILE *out)
+{
+	fputs("Usage:\n"
+	      " getmnt [discover] [options] [SOURCE|TARGET ...]\n"
+	      " getmnt [discover] [options] SOURCE TARGET\n"
+	      " getmnt COMMAND [options] ...\n"
+	      "\n"
+	      "List every mount point with its state: whether its name leads to it, and if\n"
+	      "not, why not.  Nothing that can block is touched.\n"
+	      "\nCommands (getmnt COMMAND --help):\n", out);
+	for (const struct command *command = commands; command->name; ++command)
+		fprintf(out, "   %-*s%s\n", OPTION_HELP_COLUMN - 3, command->name, command->what);
+	options_help(&discover_options, "",
+	             "Exit status: 0 complete, 1 error, 32 nothing matched, 64 incomplete.\n", out);
+}
+
+static int bad_argument(const struct option_row *row, const char *arg, const char *text)
+{
+	char title[OPTION_TITLE_SIZE];
+	return usage_error(option_title(row, title), "\"%s\": %s", arg, text);
+}
+
+/** The index of a word of a row, or -1 after a message. */
+static int take_word(const struct option_row *row, const char *arg)
+{
+	char title[OPTION_TITLE_SIZE];
+	int word = option_word_index(option_words(row), arg, strlen(arg));
+	if (word < 0)
+		option_bad_word(option_title(row, title), arg, option_words(row));
+	return word;
+}
+
+static int take_kernel(void *opts, const struct option_row *row, const char *arg)
+{
+	struct options *o = opts;
+	int word = arg ? take_word(row, arg) : 1;
+	o->source = word == 0 ? TABLE_LISTMOUNT : TABLE_MOUNTINFO;
+	return word < 0 ? CX_ERROR : 0;
+}
+
+static int take_table(void *opts, const struct option_row *row, const char *arg)
+{
+	(void)arg;
+	((struct options *)opts)->source = row->letter == 's' ? TABLE_FSTAB : TABLE_MTAB;
+	return 0;
+}
+
+static int take_task(void *opts, const struct option_row *row, const char *arg)
+{
+	uint64_t pid;
+	if (!option_number(arg, INT_MAX, &pid) || pid == 0)
+		return bad_argument(row, arg, "not a process ID");
+	((struct options *)opts)->task = (pid_t)pid;
+	return 0;
+}
+
+/** -O: an item without a name after its "+" or "no" makes libmount 2.38 read uninitialized
+    memory. */
+static int take_mount_options(void *opts, const struct option_row *row, const char *arg)
+{
+	char *at = strdupa(arg), *name;
+	size_t len;
+	int rc;
+	while ((rc = mnt_optstr_next_option(&at, &name, &len, NULL, NULL)) == 0) {
+		if ((len == 1 && *name == '+') || (len == 2 && memcmp(name, "no", 2) == 0))
+			return bad_argument(row, arg, "an item has no option name");
+	}
+	if (rc < 0)
+		return bad_argument(row, arg, "not a list of options such as ro,nosuid");
+	((struct options *)opts)->mount_options = arg;
+	return 0;
+}
+
+static int take_names(void *opts, const struct option_row *row, const char *arg)
+{
+	struct options *o = opts;
+	int word = take_word(row, arg);
+	if (word < 0)
+		return CX_ERROR;
+	o->names = word;
+	o->names_given = true;
+	return 0;
+}
+
+static int take_format(void *opts, const struct option_row *row, const char *arg)
+{
+	static const int forms[] = {
+		FORM_DEFAULT, FORM_DEFAULT, FORM_MTAB, FORM_FSTAB, FORM_SETMNT, FORM_DOT,
+			FORM_JSONL,
+	};
+	struct options *o = opts;
+	int form;
+	if (!arg) {
+		form = row->letter == 'J' ? FORM_JSON : row->letter == 'P' ? FORM_PAIRS : FORM_RAW;
+	} else {
+		int word = take_word(row, arg);
+		if (word < 0)
+			return CX_ERROR;
+		form = forms[word];
+		o->tree |= word == 0;
+		o->list |= word == 1;
+	}
+	if (form != FORM_DEFAULT) {
+		char title[OPTION_TITLE_SIZE];
+		if (o->form != FORM_DEFAULT && o->form != form)
+			return usage_error(option_title(row, title),
+			                   "only one output format can be given");
+		o->form = form;
+	}
+	return 0;
+}
+
+/** --search-limit=DIRS[,SEC] */
+static int take_search_limit(void *opts, const struct option_row *row, const char *arg)
+{
+	struct options *o = opts;
+	char dirs[24];
+	double seconds = 0;
+	size_t n = strcspn(arg, ",");
+	if (n >= sizeof(dirs))
+		return bad_argument(row, arg, "out of range");
+	memcpy(dirs, arg, n);
+	dirs[n] = '\0';
+	if (!option_number(dirs, UINT64_MAX, &o->max_dirs)
+	    || (arg[n] && !option_seconds(arg + n + 1, 1e6, &seconds)))
+		return bad_argument(row, arg, "must be DIRS or DIRS,SECONDS");
+	o->search_seconds = seconds;
+	o->limit_given = true;
+	return 0;
+}
+
+/** --poll[=[+]ACTION,...] */
+static int take_poll(void *opts, const struct option_row *row, const char *arg)
+{
+	struct options *o = opts;
+	o->poll = true;
+	o->poll_kinds = CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_REMOUNT | CHANGE_MOVE;
+	if (!arg)
+		return 0;
+	if (*arg == '+')
+		++arg;
+	else
+		o->poll_kinds = 0;
+	for (;; ++arg) {
+		size_t n = strcspn(arg, ",");
+		int action = option_word_index(row->words, arg, n);
+		if (action < 0) {
+			char word[40];
+			snprintf(word, sizeof(word), "%.*s", (int)n, arg);
+			return option_bad_word("--poll", word, row->words);
+		}
+		/* The words have the order of the bits. */
+		o->poll_kinds |= 1u << action;
+		arg += n;
+		if (!*arg)
+			return 0;
+	}
+}
+
+static int take_prune(void *opts, const struct option_row *row, const char *arg)
+{
+	struct options *o = opts;
+	for (const char *word = arg;;) {
+		size_t n = strcspn(word, ",");
+		int rule = -1;
+		char name[16], title[OPTION_TITLE_SIZE];
+		if (n > 1 && n <= sizeof(name) && (*word == '+' || *word == '-')) {
+			memcpy(name, word + 1, n - 1);
+			name[n - 1] = '\0';
+			rule = discover_rule(name);
+		}
+		if (rule < 0) {
+			struct strbuf names;
+			strbuf_init(&names);
+			for (int i = 0; discover_rules[i].name; ++i)
+				strbuf_printf(&names, "%s%s", i ? ", " : "",
+				              discover_rules[i].name);
+			usage_error(option_title(row, title),
+			            "\"%.*s\": must be + or - and one of the rules %s",
+			            (int)n, word, strbuf_str(&names));
+			strbuf_destroy(&names);
+			return CX_ERROR;
+		}
+		unsigned bit = 1u << rule;
+		o->prune_on = *word == '+' ? o->prune_on | bit : o->prune_on & ~bit;
+		o->prune_off = *word == '-' ? o->prune_off | bit : o->prune_off & ~bit;
+		if (!word[n])
+			return 0;
+		word += n + 1;
+	}
+}
+
+/** Read --timeout and -w, whose meaning depends on --poll.  @return 0, or an exit status. */
+static int finish_timeout(struct options *o)
+{
+	const char *arg = o->wait_text ? o->wait_text : o->timeout_text;
+	if (o->wait_text && !o->poll) {
+		message("-w", "only with --poll: the milliseconds to wait for another change");
+		return CX_ERROR;
+	}
+	if (!arg)
+		return 0;
+	if (!o->poll)
+		return option_take_seconds("--timeout", arg, 1e6, &o->timeout);
+	uint64_t number;
+	bool negative = *arg == '-';
+	if (!option_number(arg + negative, INT_MAX, &number))
+		return usage_error(o->wait_text ? "-w" : "--timeout",
+		                   "\"%s\": must be a number of milliseconds, at most %d", arg,
+		                   	INT_MAX);
+	o->wait = negative ? -1 : (int)number;
+	return 0;
+}
+
+/** Check the operands; those after "--" may look like commands. */
+static int check_operands(struct options *o, int argc, char **argv)
+{
+	o->operands = argv + optind;
+	o->noperands = argc - optind;
+	bool dashed = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
+	for (int i = 0; i < o->noperands && !dashed; ++i) {
+		if (command_find(o->operands[i]))
+			return usage_error(o->operands[i],
+			                   "a command must be the first argument; for a mount "
+			                   "point of this name write ./%s", o->operands[i]);
+	}
+	if (o->noperands && (o->target || o->mountpoint || o->spec))
+		return usage_error(o->operands[0],
+		                   "an operand cannot be combined with --source, --target "
+		                   "or --mountpoint");
+	return 0;
+}
+
+int discover_options_read(struct options *o, int argc, char **argv)
+{
+	*o = (struct options)OPTIONS_DEFAULT;
+	int status = options_read(&discover_options, argc, argv, o, NULL);
+	if (status)
+		return status;
+	/* Each can be given by --format as well. */
+	if (o->tree && o->list)
+		return usage_error("--format", "a tree and a list cannot be combined");
+	status = finish_timeout(o);
+	return status ? status : check_operands(o, argc, argv);
+}
