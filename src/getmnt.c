@@ -214,6 +214,7 @@
  *     out_json.c         the document around the JSON rows
  *     out_text.c         mtab, fstab, setmnt, dot, JSON lines
  *     output.h           the interface of all output forms
+ *     json.c             the writer of JSON
  *     stats.c            --stats, --explain, --version
  *     progress.c         the progress line
  *     colors.c           colors from LS_COLORS

@@ -27,7 +27,8 @@ const struct column column_rows[] = {
 	{"AVAIL", 5, RIGHT, CT_SIZE, true, 0, cell_avail, "file system size available", CW_STILL},
 	{"COVERED-BY", 2, RIGHT, CT_NUMBER, false, 0, cell_covered_by,
 	 "ID of the mount that hides this one", CW_STILL},
-	{"DEPTH", 2, RIGHT, CT_NUMBER, false, 0, cell_depth, "mounts between this one and its root", CW_STILL},
+	{"DEPTH", 2, RIGHT, CT_NUMBER, false, 0, cell_depth, "mounts between this one and its root",
+	 CW_STILL},
 	{"ERROR", 0, 0, CT_STRING, false, 0, cell_error,
 	 "what --probe met, as ETIMEDOUT for hung [probed mounts only]", CW_STILL},
 	{"FREQ", 1, RIGHT, CT_NUMBER, false, 0, cell_freq, "dump(8) period in days [fstab only]"},
@@ -36,11 +37,16 @@ const struct column column_rows[] = {
 	{"FSROOT", 0.25, NOEXTREMES, CT_STRING, false, MF_ROOT, cell_fsroot, "file system root"},
 	{"FSTYPE", 0, 0, CT_STRING, false, MF_FSTYPE, cell_fstype, "file system type"},
 	{"ID", 2, RIGHT, CT_NUMBER, false, 0, cell_id, "mount ID"},
-	{"INO.AVAIL", 5, RIGHT, CT_STRING, true, 0, cell_ino_avail, "number of available inodes", CW_STILL},
-	{"INO.TOTAL", 5, RIGHT, CT_STRING, true, 0, cell_ino_total, "total number of inodes", CW_STILL},
-	{"INO.USE%", 3, RIGHT, CT_STRING, true, 0, cell_ino_use, "percentage of inodes used", CW_STILL},
-	{"INO.USED", 5, RIGHT, CT_STRING, true, 0, cell_ino_used, "number of used inodes", CW_STILL},
-	{"KIND", 0, 0, CT_STRING, false, 0, cell_kind, "what the mount point is: dir or file", CW_STILL},
+	{"INO.AVAIL", 5, RIGHT, CT_STRING, true, 0, cell_ino_avail, "number of available inodes",
+	 CW_STILL},
+	{"INO.TOTAL", 5, RIGHT, CT_STRING, true, 0, cell_ino_total, "total number of inodes",
+	 CW_STILL},
+	{"INO.USE%", 3, RIGHT, CT_STRING, true, 0, cell_ino_use, "percentage of inodes used",
+	 CW_STILL},
+	{"INO.USED", 5, RIGHT, CT_STRING, true, 0, cell_ino_used, "number of used inodes",
+	 CW_STILL},
+	{"KIND", 0, 0, CT_STRING, false, 0, cell_kind, "what the mount point is: dir or file",
+	 CW_STILL},
 	{"LABEL", 0.10, 0, CT_STRING, false, MF_DEV | MF_SOURCE, cell_label, "file system label"},
 	{"MAJ:MIN", 6, 0, CT_STRING, false, MF_DEV, cell_majmin, "major:minor device number"},
 	{"MOUNTED-ON", 0, 0, CT_STRING, false, MF_DEV, cell_mounted_on,
@@ -60,7 +66,8 @@ const struct column column_rows[] = {
 	{"OPTIONS", 0.10, TRUNC, CT_STRING, false, MF_VFS_OPTS | MF_FS_OPTS, cell_options,
 	 "all mount options"},
 	{"PARENT", 2, RIGHT, CT_NUMBER, false, 0, cell_parent, "mount ID of the parent"},
-	{"PARTLABEL", 0.10, 0, CT_STRING, false, MF_DEV | MF_SOURCE, cell_partlabel, "partition label"},
+	{"PARTLABEL", 0.10, 0, CT_STRING, false, MF_DEV | MF_SOURCE, cell_partlabel,
+	 "partition label"},
 	{"PARTUUID", 36, 0, CT_STRING, false, MF_DEV | MF_SOURCE, cell_partuuid, "partition UUID"},
 	{"PASSNO", 1, RIGHT, CT_NUMBER, false, 0, cell_passno,
 	 "pass number of parallel fsck(8) [fstab only]"},
@@ -113,12 +120,14 @@ static int columns_add(struct columns *columns, const char *list, const struct o
 		const struct column *column = column_find(list, n);
 		if (!column) {
 			char name[80];
-			snprintf(name, sizeof(name), "--output: \"%.*s\"", (int)utf8_cut(list, n < 60 ? n : 60), list);
+			snprintf(name, sizeof(name), "--output: \"%.*s\"",
+			         (int)utf8_cut(list, n < 60 ? n : 60), list);
 			message(name, "no such column; getmnt -H lists them");
 			return CX_ERROR;
 		}
 		if (o->poll && column->when == CW_STILL) {
-			message("--output", "%s: not with --poll, which touches no mount and judges none",
+			message("--output",
+			        "%s: not with --poll, which touches no mount and judges none",
 			        column->name);
 			return CX_ERROR;
 		}
@@ -147,7 +156,8 @@ int columns_choose(struct columns *columns, const struct options *o)
 	if (!list || more) {
 		const char *usual = "TARGET,SOURCE,FSTYPE,STATE,OPTIONS";
 		if (o->poll)
-			usual = json ? "ACTION,TARGET,SOURCE,FSTYPE,OPTIONS,OLD-TARGET,OLD-OPTIONS,ID,UNIQ-ID"
+			usual = json
+				? "ACTION,TARGET,SOURCE,FSTYPE,OPTIONS,OLD-TARGET,OLD-OPTIONS,ID,UNIQ-ID"
 			             : "ACTION,TARGET,SOURCE,FSTYPE,OPTIONS";
 		else if (o->df)
 			usual = "SOURCE,FSTYPE,SIZE,USED,AVAIL,USE%,TARGET";
@@ -191,37 +201,6 @@ unsigned columns_fields(const struct columns *columns)
 	for (size_t i = 0; i < columns->count; ++i)
 		fields |= columns->of[i]->fields;
 	return fields;
-}
-
-void json_key(const char *name, struct strbuf *out)
-{
-	for (const char *c = name; *c; ++c)
-		strbuf_putc(out, (char)(*c >= 'A' && *c <= 'Z' ? *c + 'a' - 'A' : *c));
-}
-
-void column_key(const struct column *column, struct strbuf *out)
-{
-	json_key(column->name, out);
-}
-
-/** Append a JSON string, and its pair in base64 if that is needed. */
-static void json_value(struct strbuf *out, const char *key, const char *text)
-{
-	if (escape_json(out, text))
-		return;
-	strbuf_puts(out, ", \"");
-	json_key(key, out);
-	strbuf_puts(out, "-b64\": \"");
-	escape_base64(out, text, strlen(text));
-	strbuf_putc(out, '"');
-}
-
-void json_text(struct strbuf *out, const char *key, const char *text)
-{
-	strbuf_putc(out, '"');
-	json_key(key, out);
-	strbuf_puts(out, "\": ");
-	json_value(out, key, text);
 }
 
 static struct column_told discover_told(size_t i)
@@ -269,31 +248,36 @@ out:
 	return rc;
 }
 
-void cell_json(struct cells *cells, const struct column *column, const struct row *row,
-               struct strbuf *out)
+void json_column(struct json *json, const char *key, unsigned type, const char *text)
 {
-	const char *text = column->cell(cells, row);
+	if (type == CT_LIST) {
+		struct strbuf item;
+		strbuf_init(&item);
+		json_put_array(json, key, JSON_INLINE);
+		while (text && *text) {
+			size_t n = strcspn(text, "\n");
+			strbuf_reset(&item);
+			strbuf_add(&item, text, n);
+			json_put_string(json, NULL, strbuf_str(&item));
+			text += n + (text[n] == '\n');
+		}
+		json_end(json);
+		json->out->failed |= item.failed;
+		strbuf_destroy(&item);
+	} else if (!text || !*text) {
+		json_put_null(json, key);
+	} else if (type == CT_NUMBER || type == CT_DECIMAL) {
+		json_put_literal(json, key, text);
+	} else {
+		json_put_text(json, key, text);
+	}
+}
+
+void cell_json(struct cells *cells, const struct column *column, const struct row *row,
+               struct json *json)
+{
 	unsigned type = column->type;
 	if (type == CT_SIZE)
 		type = cells->run->opt->bytes ? CT_NUMBER : CT_STRING;
-
-	if (type == CT_LIST) {
-		strbuf_putc(out, '[');
-		while (text && *text) {
-			size_t n = strcspn(text, "\n");
-			strbuf_reset(&cells->scratch);
-			strbuf_add(&cells->scratch, text, n);
-			escape_json(out, strbuf_str(&cells->scratch));
-			text += n + (text[n] == '\n');
-			if (*text)
-				strbuf_puts(out, ", ");
-		}
-		strbuf_putc(out, ']');
-	} else if (!text || !*text) {
-		strbuf_puts(out, "null");
-	} else if (type == CT_NUMBER) {
-		strbuf_puts(out, text);
-	} else {
-		json_value(out, column->name, text);
-	}
+	json_column(json, column->name, type, column->cell(cells, row));
 }

@@ -7,6 +7,7 @@
 #define GM_CMD_COLUMNS_H
 
 #include "cmd/cmd.h"
+#include "cmd/json.h"
 #include "cmd/view.h"
 
 /** What a column holds: how JSON writes it. */
@@ -100,19 +101,12 @@ void cells_destroy(struct cells *cells);
 /** Whether memory ran out, so that a cell may lack something. */
 bool cells_failed(const struct cells *cells);
 
-/** Append a cell as JSON: a string, number, list or null; for a string that is
-    no UTF-8, with the pair "KEY-b64" behind it. */
+/** Write the text of a column by its type (enum column_type): a string, number, list or
+    null. */
+void json_column(struct json *json, const char *key, unsigned type, const char *text);
+
+/** Write a cell as a member of an object. */
 void cell_json(struct cells *cells, const struct column *column, const struct row *row,
-               struct strbuf *out);
-
-/** Append `"KEY": "TEXT"`, and for what is no UTF-8 the pair "KEY-b64" behind it.
-    @key  Its capitals are written small. */
-void json_text(struct strbuf *out, const char *key, const char *text);
-
-/** Append a name in small letters, without quotes: a JSON key. */
-void json_key(const char *name, struct strbuf *out);
-
-/** Append a column's JSON key: its name in small letters, without quotes. */
-void column_key(const struct column *column, struct strbuf *out);
+               struct json *json);
 
 #endif

@@ -7,7 +7,6 @@
  */
 #include "cmd/output.h"
 
-#include "base/escape.h"
 #include "cmd/listing.h"
 
 #include <inttypes.h>
@@ -18,97 +17,85 @@
 
 enum { HELD = 16, DOCUMENT_BUFFER = 64 * 1024 };
 
-static void json_string_or_null(struct strbuf *out, const char *str)
+void json_head(const struct run *run, struct json *json)
 {
-	if (str)
-		escape_json(out, str);
-	else
-		strbuf_puts(out, "null");
-}
-
-void json_head(struct run *run, struct strbuf *out)
-{
-	strbuf_puts(out, "\"schema\": 1,\n   \"version\": ");
-	escape_json(out, GETMNT_VERSION);
-	strbuf_puts(out, ",\n   \"host\": ");
-	json_string_or_null(out, run->host);
-	strbuf_puts(out, ",\n   \"boot_id\": ");
-	json_string_or_null(out, run->boot_id);
-	strbuf_puts(out, ",\n   \"mntns\": ");
+	json_put_number(json, "schema", 1);
+	json_put_string(json, "version", GETMNT_VERSION);
+	json_put_string(json, "host", run->host);
+	json_put_string(json, "boot_id", run->boot_id);
 	if (run->mntns)
-		strbuf_printf(out, "%" PRIu64, run->mntns);
+		json_put_number(json, "mntns", run->mntns);
 	else
-		strbuf_puts(out, "null");
-	strbuf_puts(out, ",\n   \"table\": ");
-	json_string_or_null(out, run->table ? table_source_name(run->table->source) : NULL);
-	strbuf_printf(out, ",\n   \"complete\": %s,\n   \"incomplete_reasons\": [",
-	              run->complete ? "true" : "false");
-	for (size_t i = 0; i < run->nreasons; ++i) {
-		strbuf_puts(out, i ? ", " : "");
-		escape_json(out, run->reasons[i]);
-	}
-	strbuf_putc(out, ']');
+		json_put_null(json, "mntns");
+	json_put_string(json, "table", run->table ? table_source_name(run->table->source) : NULL);
+	json_put_bool(json, "complete", run->complete);
+	json_put_array(json, "incomplete_reasons", JSON_INLINE);
+	for (size_t i = 0; i < run->nreasons; ++i)
+		json_put_string(json, NULL, run->reasons[i]);
+	json_end(json);
 }
 
-/** A line that could not be read, its secrets masked word by word. */
-static void json_masked_line(const char *line, struct strbuf *out)
+/** Mask the secrets of a line that could not be parsed, word by word. */
+static void mask_line(const char *line, struct strbuf *masked)
 {
-	struct strbuf masked, word;
-	strbuf_init(&masked);
+	struct strbuf word;
 	strbuf_init(&word);
 	while (*line) {
 		size_t n = strcspn(line, " \t");
 		strbuf_reset(&word);
 		strbuf_add(&word, line, n);
 		if (has_secret(strbuf_str(&word)))
-			mask_options(strbuf_str(&word), &masked);
+			mask_options(strbuf_str(&word), masked);
 		else
-			mask_source(strbuf_str(&word), &masked);
+			mask_source(strbuf_str(&word), masked);
 		line += n;
 		if (*line)
-			strbuf_putc(&masked, *line++);
+			strbuf_putc(masked, *line++);
 	}
-	out->failed |= masked.failed || word.failed;
-	json_string_or_null(out, strbuf_str(&masked));
-	strbuf_destroy(&masked);
+	masked->failed |= word.failed;
 	strbuf_destroy(&word);
 }
 
-static void json_problems(const struct mount_table *table, struct strbuf *out)
+static void put_problems(const struct mount_table *table, struct json *json)
 {
-	strbuf_puts(out, ",\n   \"problems\": [");
+	struct strbuf masked;
+	strbuf_init(&masked);
+	json_put_array(json, "problems", JSON_LINES);
 	for (size_t i = 0; i < table->nproblems; ++i) {
 		const struct table_problem *problem = &table->problems[i];
-		strbuf_printf(out, "%s\n      {\"line\": %" PRIu32 ", \"reason\": ", i ? "," : "",
-		              problem->line);
-		json_string_or_null(out, problem->reason);
-		strbuf_puts(out, ", \"text\": ");
-		json_masked_line(problem->text ? problem->text : "", out);
-		strbuf_putc(out, '}');
+		strbuf_reset(&masked);
+		mask_line(problem->text ? problem->text : "", &masked);
+		json_put_object(json, NULL, JSON_INLINE);
+		json_put_number(json, "line", problem->line);
+		json_put_string(json, "reason", problem->reason);
+		json_put_string(json, "text", strbuf_str(&masked));
+		json_end(json);
 	}
-	strbuf_puts(out, "\n   ]");
+	json_end(json);
+	json->out->failed |= masked.failed;
+	strbuf_destroy(&masked);
 }
 
-static void json_boundaries(const struct run *run, struct strbuf *out)
+static void put_boundaries(const struct run *run, struct json *json)
 {
-	strbuf_puts(out, ",\n   \"boundaries\": [");
+	json_put_array(json, "boundaries", JSON_LINES);
 	for (size_t i = 0; run->d && i < run->d->nboundaries; ++i) {
 		const struct discover_boundary *b = &run->d->boundaries[i];
-		strbuf_printf(out, "%s\n      {", i ? "," : "");
-		if (b->path)
-			json_text(out, "path", b->path);
-		else
-			strbuf_puts(out, "\"path\": null");
-		strbuf_printf(out, ", \"mnt_id\": %" PRIu64 ", \"maj:min\": \"%" PRIu32 ":%" PRIu32 "\"",
-		              b->mnt_id, b->dev_major, b->dev_minor);
-		strbuf_puts(out, ", \"parent\": ");
+		char device[32];
+		snprintf(device, sizeof(device), "%" PRIu32 ":%" PRIu32, b->dev_major,
+		         b->dev_minor);
+		json_put_object(json, NULL, JSON_INLINE);
+		json_put_text(json, "path", b->path);
+		json_put_number(json, "mnt_id", b->mnt_id);
+		json_put_string(json, "maj:min", device);
 		if (b->node != MT_NONE)
-			strbuf_printf(out, "%" PRIu32, run_mount(run, b->node)->id);
+			json_put_number(json, "parent", run_mount(run, b->node)->id);
 		else
-			strbuf_puts(out, "null");
-		strbuf_printf(out, ", \"automount\": %s}", b->automount ? "true" : "false");
+			json_put_null(json, "parent");
+		json_put_bool(json, "automount", b->automount);
+		json_end(json);
 	}
-	strbuf_puts(out, "\n   ]");
+	json_end(json);
 }
 
 /** The end of what was printed, not yet passed on. */
@@ -139,20 +126,19 @@ static ssize_t tail_write(void *cookie, const char *bytes, size_t n)
 	return (ssize_t)whole;
 }
 
-/** Append what stands beside the rows, and the end of the document. */
-static void json_rest(struct run *run, struct strbuf *rest)
+/** Append what follows the rows, and the end of the document. */
+static void put_rest(const struct run *run, struct strbuf *rest)
 {
-	strbuf_puts(rest, ",\n   ");
-	json_head(run, rest);
+	struct json json;
+	json_resume(&json, rest, JSON_LINES, false);
+	json_head(run, &json);
 	if (run->table && run->table->nproblems)
-		json_problems(run->table, rest);
+		put_problems(run->table, &json);
 	if (run->opt->boundaries)
-		json_boundaries(run, rest);
-	if (run->opt->explain) {
-		strbuf_puts(rest, ",\n   \"rules\": ");
-		explain_json(run, rest);
-	}
-	strbuf_puts(rest, "\n}\n");
+		put_boundaries(run, &json);
+	if (run->opt->explain)
+		explain_json(run, &json);
+	json_end(&json);
 }
 
 int out_document(struct libscols_table *table, struct run *run)
@@ -165,7 +151,7 @@ int out_document(struct libscols_table *table, struct run *run)
 	int rc = -1;
 	if (!stream || !buffer)
 		goto out;
-	json_rest(run, &rest);
+	put_rest(run, &rest);
 	if (rest.failed)
 		goto out;
 	setvbuf(stream, buffer, _IOFBF, DOCUMENT_BUFFER);

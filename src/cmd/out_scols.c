@@ -41,11 +41,13 @@ static int add_columns(struct libscols_table *table, const struct run *run, bool
 			flags &= ~SCOLS_FL_TREE;
 		if (o->notruncate)
 			flags &= ~SCOLS_FL_TRUNC;
-		struct libscols_column *made = scols_table_new_column(table, column->name, column->width, flags);
+		struct libscols_column *made = scols_table_new_column(table, column->name,
+		                                                      column->width, flags);
 		if (!made)
 			return -1;
 		if (flags & SCOLS_FL_WRAP) {
-			scols_column_set_wrapfunc(made, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
+			scols_column_set_wrapfunc(made, scols_wrapnl_chunksize,
+			                          scols_wrapnl_nextchunk, NULL);
 			if (scols_column_set_safechars(made, "\n") != 0)
 				return -1;
 		}
@@ -55,32 +57,27 @@ static int add_columns(struct libscols_table *table, const struct run *run, bool
 	return 0;
 }
 
-/** Append the key "stacked" of a row that stands on others. */
-static void add_stacked(struct cells *cells, const struct view *view, const struct row *row,
-                        struct strbuf *out)
+/** Write the member "stacked" of a row that stands on others. */
+static void put_stacked(struct cells *cells, const struct view *view, const struct row *row,
+                        struct json *json)
 {
 	struct run *run = cells->run;
-	strbuf_puts(out, ", \"stacked\": [");
+	json_put_array(json, "stacked", JSON_INLINE);
 	for (uint32_t k = 0; k < row->nbeneath; ++k) {
 		uint32_t node = view->beneath[row->beneath + k];
 		const struct mount *mount = run_mount(run, node);
-		strbuf_printf(out, "%s{\"id\": %" PRIu32 ", \"source\": ", k ? ", " : "", mount->id);
-		if (mount->source) {
-			strbuf_reset(&cells->scratch);
+		json_put_object(json, NULL, JSON_INLINE);
+		json_put_number(json, "id", mount->id);
+		strbuf_reset(&cells->scratch);
+		if (mount->source)
 			mask_source(mount->source, &cells->scratch);
-			escape_json(out, strbuf_str(&cells->scratch));
-		} else {
-			strbuf_puts(out, "null");
-		}
-		strbuf_puts(out, ", \"fstype\": ");
-		if (mount->fstype)
-			escape_json(out, mount->fstype);
-		else
-			strbuf_puts(out, "null");
-		strbuf_printf(out, ", \"state\": \"%s\"}",
-		              mtree_state_name(mtree_shown_state(&run->d->tree.nodes[node])));
+		json_put_string(json, "source", mount->source ? strbuf_str(&cells->scratch) : NULL);
+		json_put_string(json, "fstype", mount->fstype);
+		json_put_string(json, "state",
+		                mtree_state_name(mtree_shown_state(&run->d->tree.nodes[node])));
+		json_end(json);
 	}
-	strbuf_putc(out, ']');
+	json_end(json);
 }
 
 /** Write one cell to one of two buffers, or to none.  @return its text, or NULL
@@ -92,9 +89,11 @@ static const char *cell_text(struct cells *cells, const struct view *view, const
 	const struct column *column = columns->of[i];
 	strbuf_reset(out);
 	if (cells->run->opt->form == FORM_JSON) {
-		cell_json(cells, column, row, out);
+		struct json json;
+		json_resume(&json, out, JSON_INLINE, true);
+		cell_json(cells, column, row, &json);
 		if (row->nbeneath && i + 1 == columns->count)
-			add_stacked(cells, view, row, out);
+			put_stacked(cells, view, row, &json);
 		return strbuf_str(out);
 	}
 	const char *text = column->cell(cells, row);
@@ -135,14 +134,16 @@ static int add_rows(struct libscols_table *table, struct cells *cells, const str
 		goto out;
 	for (size_t r = 0; r < view->count; ++r) {
 		const struct row *row = &view->rows[r];
-		lines[r] = scols_table_new_line(table, row->parent == MT_NONE ? NULL : lines[row->parent]);
+		lines[r] = scols_table_new_line(table, row->parent == MT_NONE ? NULL
+		                                : lines[row->parent]);
 		if (!lines[r])
 			goto out;
 		size_t len = 0;
 		for (size_t i = 0; i < cells->run->cols->count; ++i) {
 			const char *cell = cell_text(cells, view, row, i, &text, &seen);
 			len += cell ? strlen(cell) : 0;
-			if (text.failed || seen.failed || (cell && scols_line_set_data(lines[r], i, cell) != 0))
+			if (text.failed || seen.failed
+			    || (cell && scols_line_set_data(lines[r], i, cell) != 0))
 				goto out;
 		}
 		*longest = len > *longest ? len : *longest;

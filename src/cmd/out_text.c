@@ -76,18 +76,14 @@ static void line_setmnt(struct strbuf *out, struct cells *cells, const struct ro
 static void line_jsonl(struct strbuf *out, struct cells *cells, const struct row *row)
 {
 	const struct run *run = cells->run;
-	strbuf_puts(out, "{\"host\": ");
-	if (run->host)
-		escape_json(out, run->host);
-	else
-		strbuf_puts(out, "null");
-	for (size_t i = 0; i < run->cols->count; ++i) {
-		strbuf_puts(out, ", \"");
-		column_key(run->cols->of[i], out);
-		strbuf_puts(out, "\": ");
-		cell_json(cells, run->cols->of[i], row, out);
-	}
-	strbuf_puts(out, "}\n");
+	struct json json;
+	json_init(&json, out);
+	json_put_object(&json, NULL, JSON_INLINE);
+	json_put_string(&json, "host", run->host);
+	for (size_t i = 0; i < run->cols->count; ++i)
+		cell_json(cells, run->cols->of[i], row, &json);
+	json_end(&json);
+	strbuf_putc(out, '\n');
 }
 
 /** Append text inside a quoted string of dot(1).  Graphviz decodes the entities of HTML in labels,
@@ -95,7 +91,8 @@ static void line_jsonl(struct strbuf *out, struct cells *cells, const struct row
     written as \x26, as escape_terminal() would write it. */
 static void add_label(struct strbuf *out, struct strbuf *scratch, const char *text)
 {
-	static const char word[] = "#0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+	static const char word[] =
+		"#0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 	strbuf_reset(scratch);
 	escape_terminal(scratch, text);
 	for (const char *c = strbuf_str(scratch); *c; ++c) {
@@ -125,7 +122,8 @@ static void line_dot(struct strbuf *out, struct cells *cells, const struct view 
 		strbuf_putc(out, ' ');
 		add_label(out, &cells->scratch, text);
 	}
-	if ((text = cell_state(cells, row)) && strcmp(text, "ok") != 0 && strcmp(text, "untested") != 0)
+	if ((text = cell_state(cells, row)) && strcmp(text, "ok") != 0
+	    && strcmp(text, "untested") != 0)
 		strbuf_printf(out, "\\n%s", text);
 	if (!node || strcmp(node, "leaf") == 0)
 		strbuf_puts(out, "\", shape=ellipse];\n");

@@ -44,14 +44,14 @@ int out_text(struct run *run, const struct view *view);
     cannot be read stays unknown.  @return 0, or -1 (ENOMEM). */
 int machine_read(struct run *run);
 
-/** Append `"schema": 1, ... "incomplete_reasons": []`: what heads every JSON
-    document of a run, without braces. */
-void json_head(struct run *run, struct strbuf *out);
+/** Write the members that every JSON document of a run has: schema, version, host ...
+    incomplete_reasons. */
+void json_head(const struct run *run, struct json *json);
 
-/** Print on stderr how many kernel calls of each kind were made: as lines, or
-    as `"calls":{...},"total_calls":N`. */
+/** Print the number of kernel calls of each kind on stderr, or write the members "calls"
+    and "total_calls". */
 void stats_calls_text(const struct os *os);
-void stats_calls_json(const struct os *os);
+void stats_calls_json(const struct os *os, struct json *json);
 
 /** Print --stats on stderr. */
 void stats_print(struct run *run);
@@ -59,8 +59,8 @@ void stats_print(struct run *run);
 /** Print --explain. */
 void explain_print(const struct run *run, FILE *out);
 
-/** Append the rules as a JSON array. */
-void explain_json(const struct run *run, struct strbuf *out);
+/** Write the member "rules". */
+void explain_json(const struct run *run, struct json *json);
 
 typedef void progress_fn(const struct discover_progress *progress, void *arg);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/output.h"
 
-#include "base/escape.h"
 #include "cmd/listing.h"
 
 #include <inttypes.h>
@@ -28,16 +27,18 @@ void stats_calls_text(const struct os *os)
 	fprintf(stderr, "kernel calls: %" PRIu64 "\n", os_calls_total(os));
 	for (enum os_call call = 0; call < OS_NCALLS; ++call) {
 		if (os->calls[call])
-			fprintf(stderr, "  %-18s %" PRIu64 "\n", os_call_name(call), os->calls[call]);
+			fprintf(stderr, "  %-18s %" PRIu64 "\n", os_call_name(call),
+			        os->calls[call]);
 	}
 }
 
-void stats_calls_json(const struct os *os)
+void stats_calls_json(const struct os *os, struct json *json)
 {
-	fputs("\"calls\":{", stderr);
+	json_put_object(json, "calls", JSON_TIGHT);
 	for (enum os_call call = 0; call < OS_NCALLS; ++call)
-		fprintf(stderr, "%s\"%s\":%" PRIu64, call ? "," : "", os_call_name(call), os->calls[call]);
-	fprintf(stderr, "},\"total_calls\":%" PRIu64, os_calls_total(os));
+		json_put_number(json, os_call_name(call), os->calls[call]);
+	json_end(json);
+	json_put_number(json, "total_calls", os_calls_total(os));
 }
 
 static void stats_text(struct run *run, const struct discover_stats *stats, double seconds)
@@ -47,50 +48,71 @@ static void stats_text(struct run *run, const struct discover_stats *stats, doub
 	        ", unreadable %" PRIu64 " (denied %" PRIu64 "), vanished %" PRIu64 "\n",
 	        stats->dirs, stats->entries, stats->errors, stats->denied_dirs, stats->vanished);
 	fprintf(stderr, "waiting at most: %" PRIu64 " directories, %" PRIu64
-	        " descriptors; threads: %u\n", stats->peak_frontier, stats->peak_fds, stats->threads);
+	        " descriptors; threads: %u\n", stats->peak_frontier, stats->peak_fds,
+	        	stats->threads);
 	fprintf(stderr, "mounts: %zu from %s", stats_mounts(run), stats_table(run));
 	for (enum mt_named named = MT_NAMED_NONE; named <= MT_NAMED_VERIFIED; ++named) {
 		if (stats->named[named])
-			fprintf(stderr, ", %s %" PRIu64, mtree_named_name(named), stats->named[named]);
+			fprintf(stderr, ", %s %" PRIu64, mtree_named_name(named),
+			        stats->named[named]);
 	}
 	fputs("\nstates:", stderr);
 	for (enum mt_state state = 0; state < MT_NSTATES; ++state) {
 		if (stats->states[state])
-			fprintf(stderr, " %s %" PRIu64, mtree_state_name(state), stats->states[state]);
+			fprintf(stderr, " %s %" PRIu64, mtree_state_name(state),
+			        stats->states[state]);
 	}
 	if (stats->probes || stats->probes_spared)
-		fprintf(stderr, "\nprobes: %" PRIu64 ", spared as hung %" PRIu64 ", processes left behind %"
+		fprintf(stderr,
+		        "\nprobes: %" PRIu64 ", spared as hung %" PRIu64 ", processes left behind %"
 		        PRIu64, stats->probes, stats->probes_spared, stats->probes_left);
-	fprintf(stderr, "\nwent away: %" PRIu64 ", renamed: %" PRIu64 "\n", stats->gone, stats->renamed);
+	fprintf(stderr, "\nwent away: %" PRIu64 ", renamed: %" PRIu64 "\n", stats->gone,
+	        stats->renamed);
 	fprintf(stderr, "time: %.6f s, of it discovery %.6f s\n", seconds, stats->seconds);
 }
 
 static void stats_json(struct run *run, const struct discover_stats *stats, double seconds)
 {
-	fputc('{', stderr);
-	stats_calls_json(&run->os);
-	fprintf(stderr, ",\"dirs\":%" PRIu64 ",\"entries\":%" PRIu64 ",\"named\":{", stats->dirs,
-	        stats->entries);
+	const struct {
+		const char *key;
+		uint64_t count;
+	} counts[] = {
+		{"mounts", stats_mounts(run)}, {"gone", stats->gone}, {"renamed", stats->renamed},
+		{"errors", stats->errors}, {"vanished", stats->vanished},
+		{"denied_dirs", stats->denied_dirs}, {"probes", stats->probes},
+		{"probes_spared", stats->probes_spared}, {"probes_left", stats->probes_left},
+		{"peak_frontier", stats->peak_frontier}, {"peak_fds", stats->peak_fds},
+		{"threads", stats->threads},
+	};
+	struct strbuf out;
+	struct json json;
+	strbuf_init(&out);
+	json_init(&json, &out);
+	json_put_object(&json, NULL, JSON_TIGHT);
+	stats_calls_json(&run->os, &json);
+	json_put_number(&json, "dirs", stats->dirs);
+	json_put_number(&json, "entries", stats->entries);
+	json_put_object(&json, "named", JSON_TIGHT);
 	for (enum mt_named named = MT_NAMED_NONE; named <= MT_NAMED_VERIFIED; ++named)
-		fprintf(stderr, "%s\"%s\":%" PRIu64, named ? "," : "", mtree_named_name(named),
-		        stats->named[named]);
-	fputs("},\"states\":{", stderr);
+		json_put_number(&json, mtree_named_name(named), stats->named[named]);
+	json_end(&json);
+	json_put_object(&json, "states", JSON_TIGHT);
 	for (enum mt_state state = 0; state < MT_NSTATES; ++state)
-		fprintf(stderr, "%s\"%s\":%" PRIu64, state ? "," : "", mtree_state_name(state),
-		        stats->states[state]);
-	fprintf(stderr, "},\"mounts\":%zu,\"gone\":%" PRIu64 ",\"renamed\":%" PRIu64
-	        ",\"errors\":%" PRIu64 ",\"vanished\":%" PRIu64 ",\"denied_dirs\":%" PRIu64
-	        ",\"probes\":%" PRIu64 ",\"probes_spared\":%" PRIu64 ",\"probes_left\":%" PRIu64
-	        ",\"peak_frontier\":%" PRIu64 ",\"peak_fds\":%" PRIu64 ",\"threads\":%u,\"rules\":{",
-	        stats_mounts(run), stats->gone, stats->renamed, stats->errors, stats->vanished,
-	        stats->denied_dirs, stats->probes, stats->probes_spared, stats->probes_left,
-	        stats->peak_frontier, stats->peak_fds, stats->threads);
+		json_put_number(&json, mtree_state_name(state), stats->states[state]);
+	json_end(&json);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); ++i)
+		json_put_number(&json, counts[i].key, counts[i].count);
+	json_put_object(&json, "rules", JSON_TIGHT);
 	for (int i = 0; discover_rules[i].name; ++i)
-		fprintf(stderr, "%s\"%s\":%" PRIu64, i ? "," : "", discover_rules[i].name,
-		        stats->rule_hits[i]);
-	fprintf(stderr, "},\"table\":\"%s\",\"complete\":%s,\"discovery_seconds\":%.6f,\"seconds\":%.6f}\n",
-	        stats_table(run), run->complete ? "true" : "false",
-	        stats->seconds, seconds);
+		json_put_number(&json, discover_rules[i].name, stats->rule_hits[i]);
+	json_end(&json);
+	json_put_string(&json, "table", stats_table(run));
+	json_put_bool(&json, "complete", run->complete);
+	json_put_real(&json, "discovery_seconds", stats->seconds, 6);
+	json_put_real(&json, "seconds", seconds, 6);
+	json_end(&json);
+	fprintf(stderr, "%s\n", strbuf_str(&out));
+	strbuf_destroy(&out);
 }
 
 void stats_print(struct run *run)
@@ -114,20 +136,19 @@ void explain_print(const struct run *run, FILE *out)
 	}
 }
 
-void explain_json(const struct run *run, struct strbuf *out)
+void explain_json(const struct run *run, struct json *json)
 {
-	strbuf_putc(out, '[');
+	json_put_array(json, "rules", JSON_LINES);
 	for (int i = 0; discover_rules[i].name; ++i) {
 		const struct discover_rule_row *rule = &discover_rules[i];
-		bool on = run->d && run->d->rules & 1u << i;
-		strbuf_printf(out, "%s\n      {\"rule\": ", i ? "," : "");
-		escape_json(out, rule->name);
-		strbuf_printf(out, ", \"on\": %s, \"applied\": %" PRIu64 ", \"what\": ", on ? "true" : "false",
-		              run->d ? run->d->stats.rule_hits[i] : 0);
-		escape_json(out, rule->what);
-		strbuf_putc(out, '}');
+		json_put_object(json, NULL, JSON_INLINE);
+		json_put_string(json, "rule", rule->name);
+		json_put_bool(json, "on", run->d && run->d->rules & 1u << i);
+		json_put_number(json, "applied", run->d ? run->d->stats.rule_hits[i] : 0);
+		json_put_string(json, "what", rule->what);
+		json_end(json);
 	}
-	strbuf_puts(out, "\n   ]");
+	json_end(json);
 }
 
 void version_print(const struct os *os)
@@ -147,7 +168,8 @@ void version_print(const struct os *os)
 	blkid_get_library_version(&blkid_version, &date);
 	scols_get_library_version(&scols_version);
 	printf("getmnt %s\n", GETMNT_VERSION);
-	printf("libmount %s, libblkid %s, libsmartcols %s\n", mount_version, blkid_version, scols_version);
+	printf("libmount %s, libblkid %s, libsmartcols %s\n", mount_version, blkid_version,
+	       scols_version);
 	fputs("kernel:", stdout);
 	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); ++i) {
 		printf("%s %s%s", i ? "," : "", os->caps & caps[i].cap ? "" : "no ", caps[i].name);

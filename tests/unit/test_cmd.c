@@ -6,6 +6,7 @@
 #include "cmd/filter.h"
 #include "cmd/input.h"
 #include "cmd/discover/options.h"
+#include "cmd/json.h"
 #include "cmd/view.h"
 #include "path/resolve.h"
 
@@ -291,6 +292,40 @@ static void test_option_find(void)
 			continue;
 		CU_ASSERT_STRING_EQUAL(row->name, args[i].name);
 		CU_ASSERT(args[i].value ? value && strcmp(value, args[i].value) == 0 : !value);
+	}
+}
+
+/** One document in each layout; what is not valid UTF-8 has a pair. */
+static void test_json(void)
+{
+	static const char *const expected[] = {
+		[JSON_INLINE] = "{\"a\": [1, -2, 1.50, true, null], \"b\": \"x\\\\xff\", \"b-b64\": \"eP8=\", "
+		                "\"c\": {}, \"d\": 7}",
+		[JSON_LINES] = "{\n   \"a\": [1, -2, 1.50, true, null],\n   \"b\": \"x\\\\xff\",\n   "
+		               "\"b-b64\": \"eP8=\",\n   \"c\": {},\n   \"d\": 7\n}\n",
+		[JSON_TIGHT] = "{\"a\":[1, -2, 1.50, true, null],\"b\":\"x\\\\xff\",\"b-b64\":\"eP8=\",\"c\":{},"
+		               "\"d\":7}",
+	};
+	for (enum json_layout layout = JSON_INLINE; layout <= JSON_TIGHT; ++layout) {
+		struct strbuf out;
+		struct json json;
+		strbuf_init(&out);
+		json_init(&json, &out);
+		json_put_object(&json, NULL, layout);
+		json_put_array(&json, "A", JSON_INLINE);
+		json_put_number(&json, NULL, 1);
+		json_put_integer(&json, NULL, -2);
+		json_put_real(&json, NULL, 1.5, 2);
+		json_put_bool(&json, NULL, true);
+		json_put_null(&json, NULL);
+		json_end(&json);
+		json_put_text(&json, "b", "x\xff");
+		json_put_object(&json, "c", JSON_LINES);
+		json_end(&json);
+		json_put_literal(&json, "d", "7");
+		json_end(&json);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), expected[layout]);
+		strbuf_destroy(&out);
 	}
 }
 
@@ -740,6 +775,7 @@ static const struct unit_test tests[] = {
 	{"columns_choose", test_columns_choose},
 	{"fields", test_fields},
 	{"option_find", test_option_find},
+	{"json", test_json},
 	{"secrets", test_secrets},
 	{"secret_sources", test_secret_sources},
 	{"paths", test_paths},

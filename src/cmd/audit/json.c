@@ -87,10 +87,12 @@ static void put_head(const struct audit_told_run *told, struct strbuf *out)
 	put_string(out, told->fstab);
 	strbuf_puts(out, ",\n   \"root\": ");
 	put_string(out, told->root);
-	strbuf_printf(out, ",\n   \"mounts\": %zu,\n   \"time\": %" PRId64 ",\n   \"seconds\": %.6f,\n   ", told->mounts,
+	strbuf_printf(out, ",\n   \"mounts\": %zu,\n   \"time\": %" PRId64 ",\n   \"seconds\": %.6f", told->mounts,
 	              told->began, told->seconds);
-	json_head(told->run, out);
-	strbuf_puts(out, "\n}\n");
+	struct json json;
+	json_resume(&json, out, JSON_LINES, false);
+	json_head(told->run, &json);
+	json_end(&json);
 }
 
 void audit_json(const struct audit_told_run *told, struct strbuf *out)
@@ -104,15 +106,14 @@ void audit_json(const struct audit_told_run *told, struct strbuf *out)
 		const struct audit_finding *f = &report->findings[i];
 		if (!audit_is_on(told, f))
 			continue;
-		strbuf_printf(out, "%s\n      {\"code\": \"%s\", \"severity\": \"%s\", ", part, audit_rules[f->code].code,
+		strbuf_printf(out, "%s\n      {\"code\": \"%s\", \"severity\": \"%s\"", part, audit_rules[f->code].code,
 		              audit_severity_name(f->severity));
 		strbuf_reset(&source);
 		if (f->line)
 			strbuf_printf(&source, "%s:%" PRIu32, f->file ? f->file : told->fstab ? told->fstab : "?", f->line);
-		if (*f->target)
-			json_text(out, "target", f->target);
-		else
-			strbuf_puts(out, "\"target\": null");
+		struct json json;
+		json_resume(&json, out, JSON_INLINE, false);
+		json_put_text(&json, "target", *f->target ? f->target : NULL);
 		audit_member(out, "owner", f->owner);
 		audit_member(out, "message", f->message);
 		audit_member(out, "expected", f->expected);

@@ -215,45 +215,49 @@ int profile_layers_text(const struct profile_study *study)
 
 /* JSON. */
 
-void profile_layers_json(struct strbuf *out, const struct profile_study *study)
+/** Write where the time of one algorithm went. */
+static void put_layer(struct json *json, const struct profile_layer *of)
+{
+	const struct layers *layers = &of->layers;
+	json_put_bool(json, "same_calls", of->same);
+	json_put_number(json, "runs", of->runs);
+	json_put_number(json, "sampled_runs", of->sampled);
+	json_put_number(json, "samples", layers->samples);
+	json_put_real(json, "real", (double)layers->real / 1e9 / of->runs, 9);
+	json_put_number(json, "total_calls", layers->calls / of->runs);
+	json_put_array(json, "rows", JSON_LINES);
+	for (size_t k = 0; k < layers->n; ++k) {
+		const struct layer_row *row = &layers->rows[k];
+		json_put_object(json, NULL, JSON_INLINE);
+		json_put_string(json, "layer", layer_key(row->layer));
+		json_put_string(json, "call", row->call != OS_NCALLS ? os_call_name(row->call) : NULL);
+		json_put_real(json, "seconds", (double)row->ns / 1e9 / of->runs, 9);
+		json_put_real(json, "share", layer_share(layers, row), 6);
+		json_put_real(json, "count", (double)row->count / of->runs, 2);
+		json_end(json);
+	}
+	json_end(json);
+}
+
+void profile_layers_json(struct json *json, const struct profile_study *study)
 {
 	const struct profile_layers *l = study->layers;
 	if (!l)
 		return;
-	strbuf_printf(out,
-	              ",\n   \"costs\": {\"clock_inside\": %.2f, \"clock_outside\": %.2f, "
-	              "\"empty_call\": %.2f, "
-	              "\"page_fault\": %.2f},\n   \"layers\": [",
-	              l->costs.inside, l->costs.outside, l->costs.empty, l->costs.fault);
+	json_put_object(json, "costs", JSON_INLINE);
+	json_put_real(json, "clock_inside", l->costs.inside, 2);
+	json_put_real(json, "clock_outside", l->costs.outside, 2);
+	json_put_real(json, "empty_call", l->costs.empty, 2);
+	json_put_real(json, "page_fault", l->costs.fault, 2);
+	json_end(json);
+	json_put_array(json, "layers", JSON_LINES);
 	for (size_t i = 0; i < PROFILE_ALGORITHMS; ++i) {
-		const struct profile_layer *of = &l->of[i];
-		const struct layers *layers = &of->layers;
-		strbuf_printf(out, "%s\n      {\"name\": \"%s\", \"made\": %s", i ? "," : "",
-		              profile_algorithm(study->rows[i].algorithm),
-		              of->made ? "true" : "false");
-		if (of->made)
-			strbuf_printf(out,
-			              ", \"same_calls\": %s, \"runs\": %u, \"sampled_runs\": %u, "
-			              "\"samples\": %" PRIu64
-			              ", \"real\": %.9f, \"total_calls\": %" PRIu64
-			              ",\n       \"rows\": [",
-			              of->same ? "true" : "false", of->runs, of->sampled,
-			              layers->samples, (double)layers->real / 1e9 / of->runs,
-			              layers->calls / of->runs);
-		for (size_t k = 0; of->made && k < layers->n; ++k) {
-			const struct layer_row *row = &layers->rows[k];
-			strbuf_printf(out,
-			              "%s\n          {\"layer\": \"%s\", \"call\": ", k ? "," : "",
-			              layer_key(row->layer));
-			if (row->call != OS_NCALLS)
-				strbuf_printf(out, "\"%s\"", os_call_name(row->call));
-			else
-				strbuf_puts(out, "null");
-			strbuf_printf(out, ", \"seconds\": %.9f, \"share\": %.6f, \"count\": %.2f}",
-			              (double)row->ns / 1e9 / of->runs, layer_share(layers, row),
-			              (double)row->count / of->runs);
-		}
-		strbuf_puts(out, of->made ? "]}" : "}");
+		json_put_object(json, NULL, JSON_INLINE);
+		json_put_string(json, "name", profile_algorithm(study->rows[i].algorithm));
+		json_put_bool(json, "made", l->of[i].made);
+		if (l->of[i].made)
+			put_layer(json, &l->of[i]);
+		json_end(json);
 	}
-	strbuf_puts(out, "\n   ]");
+	json_end(json);
 }

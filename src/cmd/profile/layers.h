@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-struct strbuf;
+struct json;
 struct profile_how;
 struct profile_study;
 
@@ -84,6 +84,6 @@ void profile_layers_end(struct profile_layers *l, struct os *os);
 int profile_layers_text(const struct profile_study *study);
 
 /** Append them to a document, if they were requested. */
-void profile_layers_json(struct strbuf *out, const struct profile_study *study);
+void profile_layers_json(struct json *json, const struct profile_study *study);
 
 #endif

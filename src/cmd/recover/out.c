@@ -107,7 +107,8 @@ static void add_options(struct strbuf *out, const char *value, const char *shoul
 		strbuf_puts(out, " are not those of the mount");
 }
 
-static void add_wrong(struct strbuf *out, const struct recover_report *report, const struct rec_finding *f)
+static void add_wrong(struct strbuf *out, const struct recover_report *report,
+                      const struct rec_finding *f)
 {
 	const char *part = " ";
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
@@ -128,7 +129,8 @@ static void add_wrong(struct strbuf *out, const struct recover_report *report, c
 	}
 	if (f->fields & REC_TIME) {
 		const char *value = tabline_value(f->line, TABLINE_FREQ);
-		strbuf_printf(out, "%s%s%s: no time that it can have been mounted at", part, value ? "time " : "no time",
+		strbuf_printf(out, "%s%s%s: no time that it can have been mounted at", part, value
+		              ? "time " : "no time",
 		              value ? value : "");
 		part = "; ";
 	}
@@ -137,16 +139,20 @@ static void add_wrong(struct strbuf *out, const struct recover_report *report, c
 		part = "; ";
 	}
 	if (f->fields & REC_END) {
-		strbuf_printf(out, "%s%s", part, f->line->n == f->line->size ? "no newline at its end" : "a CR at its end");
+		strbuf_printf(out, "%s%s", part, f->line->n == f->line->size
+		              ? "no newline at its end" : "a CR at its end");
 		part = "; ";
 	}
 	if (f->fields & REC_ORDER)
-		strbuf_printf(out, "%sstands before line %" PRIu32 ", of the mount that this one is on", part, f->other);
+		strbuf_printf(out,
+		              "%sstands before line %" PRIu32 ", of the mount that this one is on",
+		              	part, f->other);
 	if (f->why && !(f->fields & REC_REST))
 		strbuf_printf(out, " (%s)", f->why);
 }
 
-static void add_finding(struct strbuf *out, const struct recover_report *report, const struct rec_finding *f)
+static void add_finding(struct strbuf *out, const struct recover_report *report,
+                        const struct rec_finding *f)
 {
 	strbuf_puts(out, report->name);
 	if (f->line)
@@ -164,13 +170,15 @@ static void add_finding(struct strbuf *out, const struct recover_report *report,
 		strbuf_printf(out, "%s: %s", tabline_value(f->line, TABLINE_TARGET), f->why);
 		if (f->other)
 			strbuf_printf(out, "; see line %" PRIu32, f->other);
-		add_kind(out, report->format == REC_SETMNT ? NULL : tabline_value(f->line, TABLINE_FSTYPE),
+		add_kind(out, report->format == REC_SETMNT ? NULL
+		         : tabline_value(f->line, TABLINE_FSTYPE),
 		         tabline_value(f->line, TABLINE_SOURCE));
 		break;
 	case REC_MISSING:
 		if (f->other)
 			strbuf_printf(out, ": line %" PRIu32 " may have been its", f->other);
-		add_kind(out, expected(report, f->row, REC_FSTYPE), expected(report, f->row, REC_SOURCE));
+		add_kind(out, expected(report, f->row, REC_FSTYPE),
+		         expected(report, f->row, REC_SOURCE));
 		break;
 	case REC_UNREADABLE:
 	case REC_IGNORED:
@@ -215,113 +223,102 @@ void recover_counts(const struct rec_judgement *j, struct strbuf *out)
 
 /* JSON. */
 
-/** Append a value without its secrets, as a string of JSON, or null. */
-static void json_value(struct strbuf *out, struct strbuf *scratch, unsigned field, const char *value)
+/** Write a value without its secrets, or null. */
+static void put_value(struct json *json, const char *key, unsigned field, const char *value)
 {
-	if (!value) {
-		strbuf_puts(out, "null");
-		return;
-	}
-	strbuf_reset(scratch);
-	add_masked(scratch, field, value);
-	escape_json(out, strbuf_str(scratch));
+	struct strbuf masked;
+	strbuf_init(&masked);
+	if (value)
+		add_masked(&masked, field, value);
+	json_put_string(json, key, value ? strbuf_str(&masked) : NULL);
+	json->out->failed |= masked.failed;
+	strbuf_destroy(&masked);
 }
 
-static void json_hints(struct strbuf *out, const struct rec_judgement *j, const struct rec_finding *f, bool kept)
+/** Write the options of a line that only it has and that are kept, or are not. */
+static void put_hints(struct json *json, const struct rec_judgement *j, const struct rec_finding *f,
+                      bool kept)
 {
-	const char *part = "";
+	json_put_array(json, kept ? "kept" : "not_kept", JSON_INLINE);
 	for (size_t i = 0; i < f->nhints; ++i) {
 		const struct rec_hint *hint = &j->hints[f->hint + i];
-		if (hint->kept != kept)
-			continue;
-		strbuf_puts(out, part);
-		escape_json(out, hint->option);
-		part = ", ";
+		if (hint->kept == kept)
+			json_put_string(json, NULL, hint->option);
 	}
+	json_end(json);
 }
 
-/** Append what a line says, and what is to be said of it. */
-static void json_finding(struct strbuf *out, struct strbuf *scratch, const struct recover_report *report,
-                         const struct rec_finding *f)
+static void put_line_number(struct json *json, const char *key, uint32_t line)
+{
+	if (line)
+		json_put_number(json, key, line);
+	else
+		json_put_null(json, key);
+}
+
+/** Write a line of the file and the finding about it. */
+static void put_finding(struct json *json, const struct recover_report *report,
+                        const struct rec_finding *f)
 {
 	bool readable = f->line && f->verdict != REC_UNREADABLE && f->verdict != REC_IGNORED;
 	size_t nplaces = report->format == REC_SETMNT ? 2 : 4;
-	strbuf_puts(out, "      {\"line\": ");
-	if (f->line)
-		strbuf_printf(out, "%" PRIu32, f->line->number);
-	else
-		strbuf_puts(out, "null");
-	strbuf_printf(out, ", \"verdict\": \"%s\"", rec_verdict_name(f->verdict));
-	for (size_t i = 0; i < 4; ++i) {
-		strbuf_printf(out, ", \"%s\": ", rec_field_name((unsigned)i));
-		json_value(out, scratch, places[i].field,
-		           readable && i < nplaces ? tabline_value(f->line, places[i].place) : NULL);
-	}
-	strbuf_puts(out, ", \"fields\": [");
-	const char *part = "";
+	json_put_object(json, NULL, JSON_INLINE);
+	put_line_number(json, "line", f->line ? f->line->number : 0);
+	json_put_string(json, "verdict", rec_verdict_name(f->verdict));
+	for (size_t i = 0; i < 4; ++i)
+		put_value(json, rec_field_name((unsigned)i), places[i].field,
+		          readable && i < nplaces ? tabline_value(f->line, places[i].place) : NULL);
+	json_put_array(json, "fields", JSON_INLINE);
 	for (unsigned b = 0; b < REC_NFIELDS; ++b) {
-		if (f->fields & 1u << b) {
-			strbuf_printf(out, "%s\"%s\"", part, rec_field_name(b));
-			part = ", ";
-		}
+		if (f->fields & 1u << b)
+			json_put_string(json, NULL, rec_field_name(b));
 	}
-	strbuf_puts(out, "], \"expected\": ");
+	json_end(json);
 	if (f->row == REC_NONE || f->verdict == REC_RIGHT) {
-		strbuf_puts(out, "null");
+		json_put_null(json, "expected");
 	} else {
-		part = "{";
-		for (size_t i = 0; i < nplaces; ++i) {
-			strbuf_printf(out, "%s\"%s\": ", part, rec_field_name((unsigned)i));
-			json_value(out, scratch, places[i].field, expected(report, f->row, places[i].field));
-			part = ", ";
-		}
-		strbuf_putc(out, '}');
+		json_put_object(json, "expected", JSON_INLINE);
+		for (size_t i = 0; i < nplaces; ++i)
+			put_value(json, rec_field_name((unsigned)i), places[i].field,
+			          expected(report, f->row, places[i].field));
+		json_end(json);
 	}
-	strbuf_puts(out, ", \"other_line\": ");
-	if (f->other)
-		strbuf_printf(out, "%" PRIu32, f->other);
-	else
-		strbuf_puts(out, "null");
-	strbuf_puts(out, ", \"reason\": ");
-	json_value(out, scratch, 0, f->why);
-	strbuf_puts(out, ", \"kept\": [");
-	json_hints(out, report->judgement, f, true);
-	strbuf_puts(out, "], \"not_kept\": [");
-	json_hints(out, report->judgement, f, false);
-	strbuf_puts(out, "]}");
+	put_line_number(json, "other_line", f->other);
+	put_value(json, "reason", 0, f->why);
+	put_hints(json, report->judgement, f, true);
+	put_hints(json, report->judgement, f, false);
+	json_end(json);
 }
 
 int recover_json(const struct recover_report *report)
 {
 	const struct rec_judgement *j = report->judgement;
-	struct strbuf out, scratch;
+	struct strbuf out;
+	struct json json;
 	strbuf_init(&out);
-	strbuf_init(&scratch);
-	strbuf_puts(&out, "{\n   \"findings\": [");
-	for (size_t i = 0; j && i < j->count && !out.failed; ++i) {
-		strbuf_puts(&out, i ? ",\n" : "\n");
-		json_finding(&out, &scratch, report, &j->findings[i]);
-	}
-	strbuf_puts(&out, j && j->count ? "\n   ],\n   \"file\": " : "],\n   \"file\": ");
-	escape_json(&out, report->name);
-	strbuf_puts(&out, ",\n   \"link\": ");
-	json_value(&out, &scratch, 0, report->link);
-	strbuf_printf(&out, ",\n   \"format\": \"%s\",\n   \"right\": %s,\n   \"counts\": ", rec_format_name(report->format),
-	              report->right ? "true" : "false");
+	json_init(&json, &out);
+	json_put_object(&json, NULL, JSON_LINES);
+	json_put_array(&json, "findings", JSON_LINES);
+	for (size_t i = 0; j && i < j->count && !out.failed; ++i)
+		put_finding(&json, report, &j->findings[i]);
+	json_end(&json);
+	json_put_string(&json, "file", report->name);
+	put_value(&json, "link", 0, report->link);
+	json_put_string(&json, "format", rec_format_name(report->format));
+	json_put_bool(&json, "right", report->right);
 	if (j) {
+		json_put_object(&json, "counts", JSON_INLINE);
 		for (enum rec_verdict v = 0; v < REC_NVERDICTS; ++v)
-			strbuf_printf(&out, "%s\"%s\": %zu", v ? ", " : "{", rec_verdict_name(v), j->of[v]);
-		strbuf_putc(&out, '}');
+			json_put_number(&json, rec_verdict_name(v), j->of[v]);
+		json_end(&json);
 	} else {
-		strbuf_puts(&out, "null");
+		json_put_null(&json, "counts");
 	}
-	strbuf_puts(&out, ",\n   ");
-	json_head(report->run, &out);
-	strbuf_puts(&out, "\n}\n");
-	bool failed = out.failed || scratch.failed;
+	json_head(report->run, &json);
+	json_end(&json);
+	bool failed = out.failed;
 	if (!failed)
 		fwrite(strbuf_str(&out), 1, out.len, stdout);
 	strbuf_destroy(&out);
-	strbuf_destroy(&scratch);
 	return failed ? -1 : 0;
 }

@@ -270,6 +270,7 @@ void search_out_init(struct search_out *out, enum search_form form, struct os *o
 	owners_init(&out->groups, os, "/etc/group");
 	strbuf_init(&out->text);
 	strbuf_init(&out->cell);
+	json_init(&out->json, &out->text);
 }
 
 void search_out_destroy(struct search_out *out)
@@ -427,34 +428,14 @@ static void put_long(struct search_out *out, const struct object *o)
 	}
 }
 
-/** Begin an entry of JSON. */
-static void json_begin(struct search_out *out)
-{
-	if (out->form == SF_JSON)
-		strbuf_puts(&out->text, out->begun ? ",\n      {" : "\n      {");
-	else
-		strbuf_putc(&out->text, '{');
-	out->begun = true;
-}
-
 static void put_json(struct search_out *out, const struct object *o)
 {
-	json_begin(out);
+	json_put_object(&out->json, NULL, JSON_INLINE);
 	for (size_t i = 0; i < out->ncolumns; ++i) {
 		const struct search_column *column = out->columns[i];
-		const char *text = cell_text(out, column, o);
-		if (i)
-			strbuf_puts(&out->text, ", ");
-		if (text && column->type == CT_STRING) {
-			json_text(&out->text, column->name, text);
-			continue;
-		}
-		strbuf_putc(&out->text, '"');
-		json_key(column->name, &out->text);
-		strbuf_puts(&out->text, "\": ");
-		strbuf_puts(&out->text, text ? text : "null");
+		json_column(&out->json, column->name, column->type, cell_text(out, column, o));
 	}
-	strbuf_putc(&out->text, '}');
+	json_end(&out->json);
 }
 
 /** Print the text that was made.  @return 0, or -1 (ENOMEM). */
@@ -533,20 +514,22 @@ int search_out_error(struct search_out *out, const struct searchent *e)
 	strbuf_reset(&out->text);
 	strbuf_reset(&out->cell);
 	search_error_text(e, &out->cell);
-	json_begin(out);
-	json_text(&out->text, "path", e->path);
-	strbuf_printf(&out->text, ", \"error\": \"%s\", \"errsource\": \"%s\", ", name ? name : "?",
-	              sources[e->errsource]);
-	json_text(&out->text, "message", strbuf_str(&out->cell));
-	strbuf_putc(&out->text, '}');
+	json_put_object(&out->json, NULL, JSON_INLINE);
+	json_put_text(&out->json, "path", e->path);
+	json_put_string(&out->json, "error", name ? name : "?");
+	json_put_string(&out->json, "errsource", sources[e->errsource]);
+	json_put_text(&out->json, "message", strbuf_str(&out->cell));
+	json_end(&out->json);
 	return print_line(out);
 }
 
 void search_out_begin(struct search_out *out)
 {
 	strbuf_reset(&out->text);
-	if (out->form == SF_JSON)
-		strbuf_puts(&out->text, "{\n   \"entries\": [");
+	if (out->form == SF_JSON) {
+		json_put_object(&out->json, NULL, JSON_LINES);
+		json_put_array(&out->json, "entries", JSON_LINES);
+	}
 	print_text(out);
 }
 
@@ -555,10 +538,18 @@ void search_out_end(struct search_out *out, uint64_t found, uint64_t errors, con
 	strbuf_reset(&out->text);
 	if (out->form == SF_COUNT)
 		strbuf_printf(&out->text, "%" PRIu64 "\n", found);
-	if (out->form == SF_JSON)
-		strbuf_printf(&out->text, "%s],\n   \"schema\": 1,\n   \"version\": \"%s\",\n   \"found\": %" PRIu64
-		              ",\n   \"errors\": %" PRIu64 ",\n   \"complete\": %s,\n   \"incomplete_reasons\": [%s%s%s]\n}\n",
-		              out->begun ? "\n   " : "", GETMNT_VERSION, found, errors, reason ? "false" : "true",
-		              reason ? "\"" : "", reason ? reason : "", reason ? "\"" : "");
+	if (out->form == SF_JSON) {
+		json_end(&out->json);
+		json_put_number(&out->json, "schema", 1);
+		json_put_string(&out->json, "version", GETMNT_VERSION);
+		json_put_number(&out->json, "found", found);
+		json_put_number(&out->json, "errors", errors);
+		json_put_bool(&out->json, "complete", !reason);
+		json_put_array(&out->json, "incomplete_reasons", JSON_INLINE);
+		if (reason)
+			json_put_string(&out->json, NULL, reason);
+		json_end(&out->json);
+		json_end(&out->json);
+	}
 	print_text(out);
 }

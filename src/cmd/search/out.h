@@ -7,6 +7,7 @@
 #define GM_CMD_SEARCH_OUT_H
 
 #include "cmd/colors.h"
+#include "cmd/json.h"
 #include "cmd/owners.h"
 #include "search/search.h"
 
@@ -47,7 +48,7 @@ struct search_out {
 	struct flow *flow;        /* what is printed */
 	struct owners users, groups;
 	int widths[4];            /* of -l, growing */
-	bool begun;               /* JSON: there was an entry */
+	struct json json;         /* writes to text */
 	struct strbuf text, cell;
 };
 

@@ -321,13 +321,24 @@ static void print_stats(const struct asked *asked, const struct show *show)
 	struct search_counts counts;
 	countsearch(show->search, &counts, sizeof(counts));
 	if (asked->stats == STATS_JSON) {
-		fputc('{', stderr);
-		stats_calls_json(os);
-		fputs(",\"mounts_read\":{", stderr);
-		stats_calls_json(search_looked(show->search));
-		fprintf(stderr, "},\"dirs\":%" PRIu64 ",\"entries\":%" PRIu64 ",\"found\":%" PRIu64
-		        ",\"errors\":%" PRIu64 ",\"threads\":%" PRIu64 ",\"seconds\":%.6f}\n", counts.dirs,
-		        counts.entries, show->found, counts.errors, counts.threads, seconds);
+		struct strbuf out;
+		struct json json;
+		strbuf_init(&out);
+		json_init(&json, &out);
+		json_put_object(&json, NULL, JSON_TIGHT);
+		stats_calls_json(os, &json);
+		json_put_object(&json, "mounts_read", JSON_TIGHT);
+		stats_calls_json(search_looked(show->search), &json);
+		json_end(&json);
+		json_put_number(&json, "dirs", counts.dirs);
+		json_put_number(&json, "entries", counts.entries);
+		json_put_number(&json, "found", show->found);
+		json_put_number(&json, "errors", counts.errors);
+		json_put_number(&json, "threads", counts.threads);
+		json_put_real(&json, "seconds", seconds, 6);
+		json_end(&json);
+		fprintf(stderr, "%s\n", strbuf_str(&out));
+		strbuf_destroy(&out);
 		return;
 	}
 	stats_calls_text(os);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A writer of JSON that can only produce valid documents: it places commas, quotes and
+ * white space, and asserts that keys and ends are where they belong.
+ *
+ *     json_init(&j, &out);
+ *     json_put_object(&j, NULL, JSON_LINES);
+ *     json_put_string(&j, "name", "value");
+ *     json_put_array(&j, "list", JSON_INLINE);
+ *     json_put_number(&j, NULL, 7);
+ *     json_end(&j);
+ *     json_end(&j);
+ *
+ * The key of a member is not NULL, that of an element of an array is; keys are written in
+ * small letters.  Memory that ran out is noted in the strbuf.
+ */
+#ifndef GM_CMD_JSON_H
+#define GM_CMD_JSON_H
+
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum json_layout {
+	JSON_INLINE,     /* {"a": 1, "b": 2} */
+	JSON_LINES,      /* a line for each member or element */
+	JSON_TIGHT,      /* {"a":1,"b":2} */
+};
+
+enum { JSON_DEPTH = 16 };
+
+struct json {
+	struct strbuf *out;
+	unsigned depth;
+	bool key_written;            /* of the next member */
+	struct json_level {
+		char end;                /* '}' or ']' */
+		unsigned char layout;    /* enum json_layout */
+		bool any;                /* something is in it */
+	} levels[JSON_DEPTH];
+};
+
+/** Begin a document that is appended to out. */
+void json_init(struct json *json, struct strbuf *out);
+
+/**
+ * Continue an object that something else has begun.
+ *
+ * @key_written  The key of its next member stands there already; else it has members.
+ */
+void json_resume(struct json *json, struct strbuf *out, enum json_layout layout, bool key_written);
+
+void json_put_object(struct json *json, const char *key, enum json_layout layout);
+void json_put_array(struct json *json, const char *key, enum json_layout layout);
+
+/** End the innermost object or array; the outermost object of JSON_LINES ends its line. */
+void json_end(struct json *json);
+
+/** A string, or null.  Invalid UTF-8 becomes \xhh.  @return whether it was valid. */
+bool json_put_string(struct json *json, const char *key, const char *text);
+
+/** A string, or null; where it is not valid UTF-8 also "KEY-b64", its bytes in base64. */
+void json_put_text(struct json *json, const char *key, const char *text);
+
+/** A number written in digits, as of a column. */
+void json_put_literal(struct json *json, const char *key, const char *digits);
+
+void json_put_number(struct json *json, const char *key, uint64_t number);
+void json_put_integer(struct json *json, const char *key, int64_t number);
+
+/** @digits  After the point. */
+void json_put_real(struct json *json, const char *key, double number, int digits);
+void json_put_bool(struct json *json, const char *key, bool value);
+void json_put_null(struct json *json, const char *key);
+
+#endif
