@@ -201,7 +201,8 @@
  *     completion.c       the bash completion
  *     listing.h          the options of a listing of mounts
  *     putfile.c          --check, --diff, --write
- *     columns.c          columns of the listing commands: one table
+ *     column.c           what all tables of columns share
+ *     columns.c          the columns of a listing of mounts: one table
  *     cells.c            the cells of these columns
  *     path.c             following paths without touching what can block
  *     source.c           devices and tags given as arguments

@@ -19,164 +19,154 @@ enum {
 	NOEXTREMES = SCOLS_FL_NOEXTREMES,
 };
 
-/* findmnt's names, widths, meanings and JSON types; those of our own stand
-   among them. */
-const struct column column_rows[] = {
-	{"ACTION", 10, SCOLS_FL_STRICTWIDTH, CT_STRING, false, 0, cell_action,
-	 "what --poll has seen: mount, umount, remount, move, propagation", CW_POLL},
-	{"AVAIL", 5, RIGHT, CT_SIZE, true, 0, cell_avail, "file system size available", CW_STILL},
-	{"COVERED-BY", 2, RIGHT, CT_NUMBER, false, 0, cell_covered_by,
-	 "ID of the mount that hides this one", CW_STILL},
-	{"DEPTH", 2, RIGHT, CT_NUMBER, false, 0, cell_depth, "mounts between this one and its root",
-	 CW_STILL},
-	{"ERROR", 0, 0, CT_STRING, false, 0, cell_error,
-	 "what --probe met, as ETIMEDOUT for hung [probed mounts only]", CW_STILL},
-	{"FREQ", 1, RIGHT, CT_NUMBER, false, 0, cell_freq, "dump(8) period in days [fstab only]"},
-	{"FS-OPTIONS", 0.10, TRUNC, CT_STRING, false, MF_FS_OPTS, cell_fs_options,
-	 "mount options of the file system"},
-	{"FSROOT", 0.25, NOEXTREMES, CT_STRING, false, MF_ROOT, cell_fsroot, "file system root"},
-	{"FSTYPE", 0, 0, CT_STRING, false, MF_FSTYPE, cell_fstype, "file system type"},
-	{"ID", 2, RIGHT, CT_NUMBER, false, 0, cell_id, "mount ID"},
-	{"INO.AVAIL", 5, RIGHT, CT_STRING, true, 0, cell_ino_avail, "number of available inodes",
-	 CW_STILL},
-	{"INO.TOTAL", 5, RIGHT, CT_STRING, true, 0, cell_ino_total, "total number of inodes",
-	 CW_STILL},
-	{"INO.USE%", 3, RIGHT, CT_STRING, true, 0, cell_ino_use, "percentage of inodes used",
-	 CW_STILL},
-	{"INO.USED", 5, RIGHT, CT_STRING, true, 0, cell_ino_used, "number of used inodes",
-	 CW_STILL},
-	{"KIND", 0, 0, CT_STRING, false, 0, cell_kind, "what the mount point is: dir or file",
-	 CW_STILL},
-	{"LABEL", 0.10, 0, CT_STRING, false, MF_DEV | MF_SOURCE, cell_label, "file system label"},
-	{"MAJ:MIN", 6, 0, CT_STRING, false, MF_DEV, cell_majmin, "major:minor device number"},
-	{"MOUNTED-ON", 0, 0, CT_STRING, false, MF_DEV, cell_mounted_on,
-	 "major:minor of the mount that this one is mounted on", CW_STILL},
-	{"NAMED", 0, 0, CT_STRING, false, 0, cell_named, "how the name was established", CW_STILL},
-	{"NODE", 0, 0, CT_STRING, false, 0, cell_node,
-	 "leaf or internal in the mount tree; unreferenced: a device not mounted", CW_STILL},
-	{"NS", 10, RIGHT, CT_NUMBER, false, 0, cell_ns, "mount namespace"},
-	{"OLD-OPTIONS", 0.10, TRUNC, CT_STRING, false, 0, cell_old_options,
-	 "options before a remount or umount [--poll only]", CW_POLL},
-	{"OLD-PROPAGATION", 0.10, 0, CT_STRING, false, MF_PROPAGATION, cell_old_propagation,
-	 "propagation flags before they changed [--poll only]", CW_POLL},
-	{"OLD-TARGET", 0.30, 0, CT_STRING, false, 0, cell_old_target,
-	 "mount point before a move or umount [--poll only]", CW_POLL},
-	{"OPT-FIELDS", 0.10, TRUNC, CT_STRING, false, MF_PROPAGATION, cell_opt_fields,
-	 "optional mount fields"},
-	{"OPTIONS", 0.10, TRUNC, CT_STRING, false, MF_VFS_OPTS | MF_FS_OPTS, cell_options,
-	 "all mount options"},
-	{"PARENT", 2, RIGHT, CT_NUMBER, false, 0, cell_parent, "mount ID of the parent"},
-	{"PARTLABEL", 0.10, 0, CT_STRING, false, MF_DEV | MF_SOURCE, cell_partlabel,
-	 "partition label"},
-	{"PARTUUID", 36, 0, CT_STRING, false, MF_DEV | MF_SOURCE, cell_partuuid, "partition UUID"},
-	{"PASSNO", 1, RIGHT, CT_NUMBER, false, 0, cell_passno,
-	 "pass number of parallel fsck(8) [fstab only]"},
-	{"PROPAGATION", 0.10, 0, CT_STRING, false, MF_PROPAGATION, cell_propagation,
-	 "VFS propagation flags"},
-	{"SIZE", 5, RIGHT, CT_SIZE, true, 0, cell_size, "file system size", CW_STILL},
-	{"SOURCE", 0.25, NOEXTREMES, CT_STRING, false, MF_SOURCE | MF_ROOT | MF_DEV, cell_source,
-	 "source device"},
-	{"SOURCES", 0.25, SCOLS_FL_WRAP, CT_LIST, false, MF_SOURCE | MF_ROOT | MF_DEV, cell_sources,
-	 "all possible source devices"},
-	{"STATE", 0, 0, CT_STRING, false, 0, cell_state,
-	 "standing; blank in the default table where there is nothing to say", CW_STILL},
-	{"STATES", 0, 0, CT_LIST, false, 0, cell_states, "all standings", CW_STILL},
-	{"TARGET", 0.30, SCOLS_FL_TREE | NOEXTREMES, CT_STRING, false, MF_POINT, cell_target,
-	 "mount point"},
-	{"TID", 4, RIGHT, CT_NUMBER, false, 0, cell_tid, "task ID of --task"},
-	{"UNIQ-ID", 10, RIGHT, CT_NUMBER, false, 0, cell_uniq_id, "64-bit mount ID"},
-	{"USE%", 3, RIGHT, CT_STRING, true, 0, cell_use, "file system use percentage", CW_STILL},
-	{"USED", 5, RIGHT, CT_SIZE, true, 0, cell_used, "file system size used", CW_STILL},
-	{"UUID", 36, 0, CT_STRING, false, MF_DEV | MF_SOURCE, cell_uuid, "file system UUID"},
-	{"VFS-OPTIONS", 0.20, TRUNC, CT_STRING, false, MF_VFS_OPTS, cell_vfs_options,
-	 "mount options of the VFS"},
-	{NULL, 0, 0, 0, false, 0, NULL, NULL, 0},
+/* Names, widths, meanings and JSON types are those of findmnt where it has the column. */
+static const struct column column_rows[] = {
+	{{"ACTION", "mount, umount, remount, move or propagation [--poll only]", CT_STRING},
+	 10, SCOLS_FL_STRICTWIDTH, false, 0, cell_action, CW_POLL},
+	{{"AVAIL", "file system size available", CT_SIZE}, 5, RIGHT, true, 0, cell_avail, CW_STILL},
+	{{"COVERED-BY", "ID of the mount that hides this one", CT_NUMBER},
+	 2, RIGHT, false, 0, cell_covered_by, CW_STILL},
+	{{"DEPTH", "number of mounts between this mount and the root", CT_NUMBER},
+	 2, RIGHT, false, 0, cell_depth, CW_STILL},
+	{{"ERROR", "error of --probe, such as ETIMEDOUT for a hung mount", CT_STRING},
+	 0, 0, false, 0, cell_error, CW_STILL},
+	{{"FREQ", "dump(8) period in days [fstab only]", CT_NUMBER}, 1, RIGHT, false, 0, cell_freq},
+	{{"FS-OPTIONS", "mount options of the file system", CT_STRING},
+	 0.10, TRUNC, false, MF_FS_OPTS, cell_fs_options},
+	{{"FSROOT", "file system root", CT_STRING}, 0.25, NOEXTREMES, false, MF_ROOT, cell_fsroot},
+	{{"FSTYPE", "file system type", CT_STRING}, 0, 0, false, MF_FSTYPE, cell_fstype},
+	{{"ID", "mount ID", CT_NUMBER}, 2, RIGHT, false, 0, cell_id},
+	{{"INO.AVAIL", "number of available inodes", CT_STRING},
+	 5, RIGHT, true, 0, cell_ino_avail, CW_STILL},
+	{{"INO.TOTAL", "total number of inodes", CT_STRING},
+	 5, RIGHT, true, 0, cell_ino_total, CW_STILL},
+	{{"INO.USE%", "percentage of inodes used", CT_STRING},
+	 3, RIGHT, true, 0, cell_ino_use, CW_STILL},
+	{{"INO.USED", "number of used inodes", CT_STRING},
+	 5, RIGHT, true, 0, cell_ino_used, CW_STILL},
+	{{"KIND", "type of the mount point: dir or file", CT_STRING},
+	 0, 0, false, 0, cell_kind, CW_STILL},
+	{{"LABEL", "file system label", CT_STRING}, 0.10, 0, false, MF_DEV | MF_SOURCE, cell_label},
+	{{"MAJ:MIN", "major:minor device number", CT_STRING}, 6, 0, false, MF_DEV, cell_majmin},
+	{{"MOUNTED-ON", "major:minor of the mount that holds the mount point", CT_STRING},
+	 0, 0, false, MF_DEV, cell_mounted_on, CW_STILL},
+	{{"NAMED", "how the name was established", CT_STRING},
+	 0, 0, false, 0, cell_named, CW_STILL},
+	{{"NODE", "leaf or internal in the mount tree; unreferenced: a device not mounted",
+	  CT_STRING},
+	 0, 0, false, 0, cell_node, CW_STILL},
+	{{"NS", "mount namespace", CT_NUMBER}, 10, RIGHT, false, 0, cell_ns},
+	{{"OLD-OPTIONS", "options before a remount or umount [--poll only]", CT_STRING},
+	 0.10, TRUNC, false, 0, cell_old_options, CW_POLL},
+	{{"OLD-PROPAGATION", "propagation flags before a change [--poll only]", CT_STRING},
+	 0.10, 0, false, MF_PROPAGATION, cell_old_propagation, CW_POLL},
+	{{"OLD-TARGET", "mount point before a move or umount [--poll only]", CT_STRING},
+	 0.30, 0, false, 0, cell_old_target, CW_POLL},
+	{{"OPT-FIELDS", "optional mount fields", CT_STRING},
+	 0.10, TRUNC, false, MF_PROPAGATION, cell_opt_fields},
+	{{"OPTIONS", "all mount options", CT_STRING},
+	 0.10, TRUNC, false, MF_VFS_OPTS | MF_FS_OPTS, cell_options},
+	{{"PARENT", "mount ID of the parent", CT_NUMBER}, 2, RIGHT, false, 0, cell_parent},
+	{{"PARTLABEL", "partition label", CT_STRING},
+	 0.10, 0, false, MF_DEV | MF_SOURCE, cell_partlabel},
+	{{"PARTUUID", "partition UUID", CT_STRING},
+	 36, 0, false, MF_DEV | MF_SOURCE, cell_partuuid},
+	{{"PASSNO", "pass number of parallel fsck(8) [fstab only]", CT_NUMBER},
+	 1, RIGHT, false, 0, cell_passno},
+	{{"PROPAGATION", "VFS propagation flags", CT_STRING},
+	 0.10, 0, false, MF_PROPAGATION, cell_propagation},
+	{{"SIZE", "file system size", CT_SIZE}, 5, RIGHT, true, 0, cell_size, CW_STILL},
+	{{"SOURCE", "source device", CT_STRING},
+	 0.25, NOEXTREMES, false, MF_SOURCE | MF_ROOT | MF_DEV, cell_source},
+	{{"SOURCES", "all possible source devices", CT_LIST},
+	 0.25, SCOLS_FL_WRAP, false, MF_SOURCE | MF_ROOT | MF_DEV, cell_sources},
+	{{"STATE", "state; blank in the default table if there is nothing to report", CT_STRING},
+	 0, 0, false, 0, cell_state, CW_STILL},
+	{{"STATES", "all states", CT_LIST}, 0, 0, false, 0, cell_states, CW_STILL},
+	{{"TARGET", "mount point", CT_STRING},
+	 0.30, SCOLS_FL_TREE | NOEXTREMES, false, MF_POINT, cell_target},
+	{{"TID", "task ID of --task", CT_NUMBER}, 4, RIGHT, false, 0, cell_tid},
+	{{"UNIQ-ID", "64-bit mount ID", CT_NUMBER}, 10, RIGHT, false, 0, cell_uniq_id},
+	{{"USE%", "file system use percentage", CT_STRING}, 3, RIGHT, true, 0, cell_use, CW_STILL},
+	{{"USED", "file system size used", CT_SIZE}, 5, RIGHT, true, 0, cell_used, CW_STILL},
+	{{"UUID", "file system UUID", CT_STRING}, 36, 0, false, MF_DEV | MF_SOURCE, cell_uuid},
+	{{"VFS-OPTIONS", "mount options of the VFS", CT_STRING},
+	 0.20, TRUNC, false, MF_VFS_OPTS, cell_vfs_options},
 };
 
-static const struct column *column_find(const char *name, size_t n)
-{
-	for (const struct column *column = column_rows; column->name; ++column) {
-		if (strlen(column->name) == n && strncasecmp(column->name, name, n) == 0)
-			return column;
-	}
-	return NULL;
-}
+const struct column_table discover_columns = COLUMN_TABLE(column_rows, "getmnt -H");
 
 const struct column *columns_have(const struct columns *columns, const char *name)
 {
 	for (size_t i = 0; i < columns->count; ++i) {
-		if (strcmp(columns->of[i]->name, name) == 0)
+		if (strcmp(columns->of[i]->info.name, name) == 0)
 			return columns->of[i];
 	}
 	return NULL;
 }
 
-/** Add columns by name.  @return 0, or an exit status. */
+/** Add columns by name.  @return 0, or an exit status after a message. */
 static int columns_add(struct columns *columns, const char *list, const struct options *o)
 {
 	bool json = o->form == FORM_JSON || o->form == FORM_JSONL;
-	for (;;) {
-		size_t n = strcspn(list, ",");
-		const struct column *column = column_find(list, n);
-		if (!column) {
-			char name[80];
-			snprintf(name, sizeof(name), "--output: \"%.*s\"",
-			         (int)utf8_cut(list, n < 60 ? n : 60), list);
-			message(name, "no such column; getmnt -H lists them");
+	for (;; ++list) {
+		const struct column *column = column_next(&discover_columns, &list);
+		if (!column)
 			return CX_ERROR;
-		}
 		if (o->poll && column->when == CW_STILL) {
-			message("--output",
-			        "%s: not with --poll, which touches no mount and judges none",
-			        column->name);
+			message("--output", "%s: not with --poll, which touches no mount",
+			        column->info.name);
 			return CX_ERROR;
 		}
 		/* An object has each key once. */
-		if (!json || !columns_have(columns, column->name)) {
+		if (!json || !columns_have(columns, column->info.name)) {
 			if (columns->count == sizeof(columns->of) / sizeof(*columns->of)) {
 				message("--output", "more than %zu columns", columns->count);
 				return CX_ERROR;
 			}
 			columns->of[columns->count++] = column;
 		}
-		if (!list[n])
+		if (!*list)
 			return 0;
-		list += n + 1;
 	}
+}
+
+/** The columns that are shown by default. */
+static const char *default_columns(const struct options *o, bool json)
+{
+	if (o->poll && json)
+		return "ACTION,TARGET,SOURCE,FSTYPE,OPTIONS,OLD-TARGET,OLD-OPTIONS,ID,UNIQ-ID";
+	if (o->poll)
+		return "ACTION,TARGET,SOURCE,FSTYPE,OPTIONS";
+	if (o->df)
+		return "SOURCE,FSTYPE,SIZE,USED,AVAIL,USE%,TARGET";
+	if (o->dfi)
+		return "SOURCE,FSTYPE,INO.TOTAL,INO.USED,INO.AVAIL,INO.USE%,TARGET";
+	if (json)
+		return "TARGET,SOURCE,FSTYPE,STATE,OPTIONS,ID,NAMED,STATES";
+	if (o->source == TABLE_FSTAB || o->source == TABLE_MTAB)
+		return "TARGET,SOURCE,FSTYPE,OPTIONS";
+	return "TARGET,SOURCE,FSTYPE,STATE,OPTIONS";
 }
 
 int columns_choose(struct columns *columns, const struct options *o)
 {
 	*columns = (struct columns){0};
 	bool json = o->form == FORM_JSON || o->form == FORM_JSONL;
-	bool file = o->source == TABLE_FSTAB || o->source == TABLE_MTAB;
 	const char *list = o->output;
 	bool more = list && *list == '+';
 
 	if (!list || more) {
-		const char *usual = "TARGET,SOURCE,FSTYPE,STATE,OPTIONS";
-		if (o->poll)
-			usual = json
-				? "ACTION,TARGET,SOURCE,FSTYPE,OPTIONS,OLD-TARGET,OLD-OPTIONS,ID,UNIQ-ID"
-			             : "ACTION,TARGET,SOURCE,FSTYPE,OPTIONS";
-		else if (o->df)
-			usual = "SOURCE,FSTYPE,SIZE,USED,AVAIL,USE%,TARGET";
-		else if (o->dfi)
-			usual = "SOURCE,FSTYPE,INO.TOTAL,INO.USED,INO.AVAIL,INO.USE%,TARGET";
-		else if (json)
-			usual = "TARGET,SOURCE,FSTYPE,STATE,OPTIONS,ID,NAMED,STATES";
-		else if (file)
-			usual = "TARGET,SOURCE,FSTYPE,OPTIONS";
 		if (!o->output_all) {
-			columns_add(columns, usual, o);
+			columns_add(columns, default_columns(o, json), o);
 			if (o->unmounted && !o->df && !o->dfi)
 				columns_add(columns, "NODE", o);
 			if (o->poll_kinds & CHANGE_PROPAGATION)
 				columns_add(columns, "PROPAGATION,OLD-PROPAGATION", o);
 		} else {
-			for (const struct column *column = column_rows; column->name; ++column) {
-				if (column->when != (o->poll ? CW_STILL : CW_POLL))
-					columns->of[columns->count++] = column;
+			for (size_t i = 0; i < discover_columns.count; ++i) {
+				if (column_rows[i].when != (o->poll ? CW_STILL : CW_POLL))
+					columns->of[columns->count++] = &column_rows[i];
 			}
 		}
 	}
@@ -191,8 +181,7 @@ int columns_choose(struct columns *columns, const struct options *o)
 
 void discover_column_words(FILE *out)
 {
-	for (const struct column *column = column_rows; column->name; ++column)
-		fprintf(out, "%s%s", column == column_rows ? "" : " ", column->name);
+	column_words(&discover_columns, out);
 }
 
 unsigned columns_fields(const struct columns *columns)
@@ -203,81 +192,16 @@ unsigned columns_fields(const struct columns *columns)
 	return fields;
 }
 
-static struct column_told discover_told(size_t i)
-{
-	const struct column *column = &column_rows[i];
-	return (struct column_told){column->name, column->help, column->type};
-}
-
 int columns_list(const struct options *o)
 {
-	return columns_table(discover_told, o->form);
-}
-
-int columns_table(struct column_told (*row)(size_t i), int form)
-{
-	static const char *const types[] = {
-		[CT_STRING] = "<string>", [CT_NUMBER] = "<integer>", [CT_DECIMAL] = "<number>",
-		[CT_SIZE] = "<string|number>", [CT_LIST] = "<array>",
-	};
-	struct libscols_table *table = scols_new_table();
-	if (!table)
-		return -1;
-
-	int rc = -1;
-	scols_table_enable_noheadings(table, 1);
-	scols_table_enable_raw(table, form == FORM_RAW);
-	scols_table_enable_export(table, form == FORM_PAIRS);
-	scols_table_enable_json(table, form == FORM_JSON);
-	if (scols_table_set_name(table, "getmnt-columns") != 0
-	    || !scols_table_new_column(table, "HOLDER", 0, SCOLS_FL_RIGHT)
-	    || !scols_table_new_column(table, "TYPE", 0, 0)
-	    || !scols_table_new_column(table, "DESCRIPTION", 0, 0))
-		goto out;
-	struct column_told column;
-	for (size_t i = 0; (column = row(i)).name; ++i) {
-		struct libscols_line *line = scols_table_new_line(table, NULL);
-		if (!line || scols_line_set_data(line, 0, column.name)
-		    || scols_line_set_data(line, 1, types[column.type])
-		    || scols_line_set_data(line, 2, column.help))
-			goto out;
-	}
-	rc = print_table(table);
-out:
-	scols_unref_table(table);
-	return rc;
-}
-
-void json_column(struct json *json, const char *key, unsigned type, const char *text)
-{
-	if (type == CT_LIST) {
-		struct strbuf item;
-		strbuf_init(&item);
-		json_put_array(json, key, JSON_INLINE);
-		while (text && *text) {
-			size_t n = strcspn(text, "\n");
-			strbuf_reset(&item);
-			strbuf_add(&item, text, n);
-			json_put_string(json, NULL, strbuf_str(&item));
-			text += n + (text[n] == '\n');
-		}
-		json_end(json);
-		json->out->failed |= item.failed;
-		strbuf_destroy(&item);
-	} else if (!text || !*text) {
-		json_put_null(json, key);
-	} else if (type == CT_NUMBER || type == CT_DECIMAL) {
-		json_put_literal(json, key, text);
-	} else {
-		json_put_text(json, key, text);
-	}
+	return column_list(&discover_columns, o->form);
 }
 
 void cell_json(struct cells *cells, const struct column *column, const struct row *row,
                struct json *json)
 {
-	unsigned type = column->type;
+	unsigned type = column->info.type;
 	if (type == CT_SIZE)
 		type = cells->run->opt->bytes ? CT_NUMBER : CT_STRING;
-	json_column(json, column->name, type, column->cell(cells, row));
+	column_json(json, column->info.name, type, column->cell(cells, row));
 }

@@ -7,17 +7,8 @@
 #define GM_CMD_COLUMNS_H
 
 #include "cmd/cmd.h"
-#include "cmd/json.h"
+#include "cmd/column.h"
 #include "cmd/view.h"
-
-/** What a column holds: how JSON writes it. */
-enum column_type {
-	CT_STRING,
-	CT_NUMBER,
-	CT_DECIMAL,  /* a number with digits behind its point */
-	CT_SIZE,     /* a string for readers; a number with --bytes */
-	CT_LIST,     /* strings, separated by newlines */
-};
 
 /** With or without --poll. */
 enum column_when {
@@ -29,20 +20,18 @@ enum column_when {
 struct cells;
 
 struct column {
-	const char *name;
+	struct column_info info;
 	double width;         /* libsmartcols' hint; below 1 a part of the terminal's */
 	int flags;            /* SCOLS_FL_* */
-	unsigned char type;   /* enum column_type */
 	bool sized;           /* asks the file system: fstatfs */
 	unsigned fields;      /* enum mount_fields */
 	/* The text of a row; NULL: none.  It is good until the next call. */
 	const char *(*cell)(struct cells *cells, const struct row *row);
-	const char *help;
 	unsigned char when;   /* enum column_when */
 };
 
-/** The table, sorted by name; ended by a row without one. */
-extern const struct column column_rows[];
+/** The table: rows of struct column. */
+extern const struct column_table discover_columns;
 
 /** The columns of a run. */
 struct columns {
@@ -67,21 +56,6 @@ const struct column *columns_have(const struct columns *columns, const char *nam
 /** Print --list-columns.  @return 0, or -1. */
 int columns_list(const struct options *options);
 
-/** A column of any command, as --list-columns shows it. */
-struct column_told {
-	const char *name, *help;
-	unsigned char type;       /* enum column_type */
-};
-
-/**
- * Print a list of columns.
- *
- * @row     Gives column i; its name is NULL behind the last.
- * @form    FORM_RAW, FORM_PAIRS, FORM_JSON, or any other: a table.
- * @return 0, or -1.  Errors: ENOMEM.
- */
-int columns_table(struct column_told (*row)(size_t i), int form);
-
 /** What the cells of a run share. */
 struct cells {
 	struct run *run;
@@ -100,10 +74,6 @@ void cells_destroy(struct cells *cells);
 
 /** Whether memory ran out, so that a cell may lack something. */
 bool cells_failed(const struct cells *cells);
-
-/** Write the text of a column by its type (enum column_type): a string, number, list or
-    null. */
-void json_column(struct json *json, const char *key, unsigned type, const char *text);
 
 /** Write a cell as a member of an object. */
 void cell_json(struct cells *cells, const struct column *column, const struct row *row,

@@ -41,7 +41,7 @@ static int add_columns(struct libscols_table *table, const struct run *run, bool
 			flags &= ~SCOLS_FL_TREE;
 		if (o->notruncate)
 			flags &= ~SCOLS_FL_TRUNC;
-		struct libscols_column *made = scols_table_new_column(table, column->name,
+		struct libscols_column *made = scols_table_new_column(table, column->info.name,
 		                                                      column->width, flags);
 		if (!made)
 			return -1;
@@ -106,7 +106,7 @@ static const char *cell_text(struct cells *cells, const struct view *view, const
 		strbuf_printf(out, "%s (+%" PRIu32 " beneath)", text, row->nbeneath);
 		return strbuf_str(out);
 	}
-	if (column->type == CT_LIST && !(column->flags & SCOLS_FL_WRAP)) {
+	if (column->info.type == CT_LIST && !(column->flags & SCOLS_FL_WRAP)) {
 		for (; *text; ++text)
 			strbuf_putc(out, (char)(*text == '\n' ? ',' : *text));
 		return strbuf_str(out);

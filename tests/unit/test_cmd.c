@@ -203,12 +203,14 @@ static void test_options_refused(void)
 
 static void test_column_table(void)
 {
-	for (const struct column *column = column_rows; column->name; ++column) {
-		CU_ASSERT_PTR_NOT_NULL(column->help);
+	for (size_t i = 0; i < discover_columns.count; ++i) {
+		const struct column_info *info = column_at(&discover_columns, i);
+		const struct column *column = (const void *)info;
+		CU_ASSERT_PTR_NOT_NULL(info->help);
 		CU_ASSERT_PTR_NOT_NULL(column->cell);
-		if (column > column_rows)
-			CU_ASSERT(strcmp(column[-1].name, column->name) < 0);
-		for (const char *c = column->name; *c; ++c)
+		if (i)
+			CU_ASSERT(strcmp(column_at(&discover_columns, i - 1)->name, info->name) < 0);
+		for (const char *c = info->name; *c; ++c)
 			CU_ASSERT(isupper((unsigned char)*c) || strchr("-:%.", *c));
 	}
 }
@@ -223,7 +225,7 @@ static void test_columns_choose(void)
 	o.output = "+id";
 	CU_ASSERT_EQUAL(columns_choose(&columns, &o), 0);
 	CU_ASSERT_EQUAL(columns.count, 6);
-	CU_ASSERT_STRING_EQUAL(columns.of[5]->name, "ID");
+	CU_ASSERT_STRING_EQUAL(columns.of[5]->info.name, "ID");
 	o.output = "State,maj:MIN,state";
 	CU_ASSERT_EQUAL(columns_choose(&columns, &o), 0);
 	CU_ASSERT(columns.count == 3 && columns.state_asked);

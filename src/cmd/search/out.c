@@ -3,7 +3,8 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
-#include "cmd/columns.h"
+#include "cmd/cmd.h"
+#include "cmd/column.h"
 #include "cmd/listing.h"
 #include "cmd/search/flow.h"
 
@@ -28,12 +29,10 @@ struct object {
 };
 
 struct search_column {
-	const char *name;
-	unsigned char type;          /* enum column_type */
+	struct column_info info;
 	unsigned char needs;         /* enum search_need */
 	/* Append the text of an object.  @return whether there is any. */
 	bool (*cell)(const struct object *o, struct strbuf *text);
-	const char *help;
 };
 
 /* The cells. */
@@ -218,47 +217,39 @@ static bool cell_link(const struct object *o, struct strbuf *text)
 }
 
 static const struct search_column search_columns[] = {
-	{"ATIME", CT_DECIMAL, SN_METADATA, cell_atime, "last access, in seconds since 1970"},
-	{"BLOCKS", CT_NUMBER, SN_METADATA, cell_blocks, "disk space, in units of 512 bytes"},
-	{"BTIME", CT_DECIMAL, SN_METADATA, cell_btime, "creation, if known"},
-	{"CTIME", CT_DECIMAL, SN_METADATA, cell_ctime, "last change of the attributes"},
-	{"DEV", CT_STRING, SN_METADATA, cell_dev, "major:minor of the device that contains it"},
-	{"GID", CT_NUMBER, SN_METADATA, cell_gid, "numeric group"},
-	{"GROUP", CT_STRING, SN_METADATA | SN_OWNERS, cell_group, "group name in /etc/group, else the number"},
-	{"INO", CT_NUMBER, SN_METADATA, cell_ino, "inode number"},
-	{"LINK", CT_STRING, SN_TYPE | SN_LINK, cell_link, "where a symbolic link leads"},
-	{"MNT-ID", CT_NUMBER, SN_METADATA | SN_MOUNT, cell_mnt_id, "mount ID: the column ID of getmnt discover"},
-	{"MODE", CT_STRING, SN_METADATA, cell_mode, "permissions in octal, as 0644"},
-	{"MTIME", CT_DECIMAL, SN_METADATA, cell_mtime, "time of the last change of its contents"},
-	{"NAME", CT_STRING, 0, cell_name, "the last component of the path"},
-	{"NLINK", CT_NUMBER, SN_METADATA, cell_nlink, "number of hard links"},
-	{"PATH", CT_STRING, 0, cell_path, "PATH as it was given, and the path below it"},
-	{"PERMS", CT_STRING, SN_METADATA, cell_perms, "type and permissions, as -rw-r--r--"},
-	{"RDEV", CT_STRING, SN_METADATA, cell_rdev, "major:minor of a device file"},
-	{"SIZE", CT_NUMBER, SN_METADATA, cell_size, "size in bytes"},
-	{"TYPE", CT_STRING, SN_TYPE, cell_type, "type: b, c, d, f, l, p, s, as for --type"},
-	{"UID", CT_NUMBER, SN_METADATA, cell_uid, "numeric owner"},
-	{"USER", CT_STRING, SN_METADATA | SN_OWNERS, cell_user, "owner name in /etc/passwd, else the number"},
+	{{"ATIME", "last access, in seconds since 1970", CT_DECIMAL}, SN_METADATA, cell_atime},
+	{{"BLOCKS", "disk space, in units of 512 bytes", CT_NUMBER}, SN_METADATA, cell_blocks},
+	{{"BTIME", "creation, if known", CT_DECIMAL}, SN_METADATA, cell_btime},
+	{{"CTIME", "last change of the attributes", CT_DECIMAL}, SN_METADATA, cell_ctime},
+	{{"DEV", "major:minor of the device that contains it", CT_STRING}, SN_METADATA, cell_dev},
+	{{"GID", "numeric group", CT_NUMBER}, SN_METADATA, cell_gid},
+	{{"GROUP", "group name in /etc/group, else the number", CT_STRING}, SN_METADATA | SN_OWNERS, cell_group},
+	{{"INO", "inode number", CT_NUMBER}, SN_METADATA, cell_ino},
+	{{"LINK", "where a symbolic link leads", CT_STRING}, SN_TYPE | SN_LINK, cell_link},
+	{{"MNT-ID", "mount ID: the column ID of getmnt discover", CT_NUMBER}, SN_METADATA | SN_MOUNT, cell_mnt_id},
+	{{"MODE", "permissions in octal, as 0644", CT_STRING}, SN_METADATA, cell_mode},
+	{{"MTIME", "time of the last change of its contents", CT_DECIMAL}, SN_METADATA, cell_mtime},
+	{{"NAME", "the last component of the path", CT_STRING}, 0, cell_name},
+	{{"NLINK", "number of hard links", CT_NUMBER}, SN_METADATA, cell_nlink},
+	{{"PATH", "PATH as it was given, and the path below it", CT_STRING}, 0, cell_path},
+	{{"PERMS", "type and permissions, as -rw-r--r--", CT_STRING}, SN_METADATA, cell_perms},
+	{{"RDEV", "major:minor of a device file", CT_STRING}, SN_METADATA, cell_rdev},
+	{{"SIZE", "size in bytes", CT_NUMBER}, SN_METADATA, cell_size},
+	{{"TYPE", "type: b, c, d, f, l, p, s, as for --type", CT_STRING}, SN_TYPE, cell_type},
+	{{"UID", "numeric owner", CT_NUMBER}, SN_METADATA, cell_uid},
+	{{"USER", "owner name in /etc/passwd, else the number", CT_STRING}, SN_METADATA | SN_OWNERS, cell_user},
 };
 
-enum { NCOLUMNS = sizeof(search_columns) / sizeof(*search_columns) };
-
-static struct column_told told(size_t i)
-{
-	if (i == NCOLUMNS)
-		return (struct column_told){0};
-	return (struct column_told){search_columns[i].name, search_columns[i].help, search_columns[i].type};
-}
+static const struct column_table table = COLUMN_TABLE(search_columns, "getmnt search -H");
 
 int search_columns_list(bool json)
 {
-	return columns_table(told, json ? FORM_JSON : FORM_DEFAULT);
+	return column_list(&table, json ? FORM_JSON : FORM_DEFAULT);
 }
 
 void search_column_words(FILE *file)
 {
-	for (int i = 0; i < NCOLUMNS; ++i)
-		fprintf(file, "%s%s", i ? " " : "", search_columns[i].name);
+	column_words(&table, file);
 }
 
 void search_out_init(struct search_out *out, enum search_form form, struct os *os)
@@ -286,29 +277,21 @@ int search_out_columns(struct search_out *out, const char *list)
 {
 	bool json = out->form == SF_JSON || out->form == SF_JSONL;
 	for (;; ++list) {
-		size_t n = strcspn(list, ","), i = 0;
-		while (i < NCOLUMNS && (strlen(search_columns[i].name) != n
-		                        || strncasecmp(search_columns[i].name, list, n) != 0))
-			++i;
-		if (i == NCOLUMNS) {
-			char name[80];
-			snprintf(name, sizeof(name), "--output: \"%.*s\"", (int)utf8_cut(list, n < 60 ? n : 60), list);
-			message(name, "unknown column; getmnt search -H lists all");
+		const struct search_column *column = column_next(&table, &list);
+		if (!column)
 			return CX_ERROR;
-		}
 		/* An object has each key once. */
 		size_t had = 0;
-		while (json && had < out->ncolumns && out->columns[had] != &search_columns[i])
+		while (json && had < out->ncolumns && out->columns[had] != column)
 			++had;
 		if (!json || had == out->ncolumns) {
 			if (out->ncolumns == sizeof(out->columns) / sizeof(*out->columns)) {
 				message("--output", "more than %zu columns", out->ncolumns);
 				return CX_ERROR;
 			}
-			out->columns[out->ncolumns++] = &search_columns[i];
-			out->needs |= search_columns[i].needs;
+			out->columns[out->ncolumns++] = column;
+			out->needs |= column->needs;
 		}
-		list += n;
 		if (!*list)
 			return 0;
 	}
@@ -433,7 +416,7 @@ static void put_json(struct search_out *out, const struct object *o)
 	json_put_object(&out->json, NULL, JSON_INLINE);
 	for (size_t i = 0; i < out->ncolumns; ++i) {
 		const struct search_column *column = out->columns[i];
-		json_column(&out->json, column->name, column->type, cell_text(out, column, o));
+		column_json(&out->json, column->info.name, column->info.type, cell_text(out, column, o));
 	}
 	json_end(&out->json);
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/column.h"
+
+#include "base/escape.h"
+#include "cmd/cmd.h"
+#include "cmd/listing.h"
+#include "cmd/output.h"
+
+#include <libsmartcols/libsmartcols.h>
+#include <string.h>
+#include <strings.h>
+
+const struct column_info *column_at(const struct column_table *table, size_t i)
+{
+	const char *rows = table->rows;
+	return (const void *)(rows + i * table->size);
+}
+
+const void *column_next(const struct column_table *table, const char **list)
+{
+	const char *name = *list;
+	size_t n = strcspn(name, ",");
+	*list += n;
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct column_info *column = column_at(table, i);
+		if (strlen(column->name) == n && strncasecmp(column->name, name, n) == 0)
+			return column;
+	}
+	message("--output", "unknown column \"%.*s\"; %s lists the columns",
+	        (int)utf8_cut(name, n < 60 ? n : 60), name, table->list_command);
+	return NULL;
+}
+
+void column_words(const struct column_table *table, FILE *out)
+{
+	for (size_t i = 0; i < table->count; ++i)
+		fprintf(out, "%s%s", i ? " " : "", column_at(table, i)->name);
+}
+
+int column_list(const struct column_table *columns, int form)
+{
+	static const char *const types[] = {
+		[CT_STRING] = "<string>", [CT_NUMBER] = "<integer>", [CT_DECIMAL] = "<number>",
+		[CT_SIZE] = "<string|number>", [CT_LIST] = "<array>",
+	};
+	struct libscols_table *table = scols_new_table();
+	if (!table)
+		return -1;
+
+	int rc = -1;
+	scols_table_enable_noheadings(table, 1);
+	scols_table_enable_raw(table, form == FORM_RAW);
+	scols_table_enable_export(table, form == FORM_PAIRS);
+	scols_table_enable_json(table, form == FORM_JSON);
+	if (scols_table_set_name(table, "getmnt-columns") != 0
+	    || !scols_table_new_column(table, "HOLDER", 0, SCOLS_FL_RIGHT)
+	    || !scols_table_new_column(table, "TYPE", 0, 0)
+	    || !scols_table_new_column(table, "DESCRIPTION", 0, 0))
+		goto out;
+	for (size_t i = 0; i < columns->count; ++i) {
+		const struct column_info *column = column_at(columns, i);
+		struct libscols_line *line = scols_table_new_line(table, NULL);
+		if (!line || scols_line_set_data(line, 0, column->name)
+		    || scols_line_set_data(line, 1, types[column->type])
+		    || scols_line_set_data(line, 2, column->help))
+			goto out;
+	}
+	rc = print_table(table);
+out:
+	scols_unref_table(table);
+	return rc;
+}
+
+void column_json(struct json *json, const char *key, unsigned type, const char *text)
+{
+	if (type == CT_LIST) {
+		struct strbuf item;
+		strbuf_init(&item);
+		json_put_array(json, key, JSON_INLINE);
+		while (text && *text) {
+			size_t n = strcspn(text, "\n");
+			strbuf_reset(&item);
+			strbuf_add(&item, text, n);
+			json_put_string(json, NULL, strbuf_str(&item));
+			text += n + (text[n] == '\n');
+		}
+		json_end(json);
+		json->out->failed |= item.failed;
+		strbuf_destroy(&item);
+	} else if (!text || !*text) {
+		json_put_null(json, key);
+	} else if (type == CT_NUMBER || type == CT_DECIMAL) {
+		json_put_literal(json, key, text);
+	} else {
+		json_put_text(json, key, text);
+	}
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What the tables of columns of all commands share: finding a column by name, --list-columns,
+ * the completion, and how JSON writes a cell.
+ */
+#ifndef GM_CMD_COLUMN_H
+#define GM_CMD_COLUMN_H
+
+#include "cmd/json.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+/** What a column contains: how JSON writes it. */
+enum column_type {
+	CT_STRING,
+	CT_NUMBER,
+	CT_DECIMAL,  /* a number with digits after the point */
+	CT_SIZE,     /* a string for people; a number with --bytes */
+	CT_LIST,     /* strings, separated by newlines */
+};
+
+/** The first member of every row of a table of columns. */
+struct column_info {
+	const char *name;
+	const char *help;
+	unsigned char type;       /* enum column_type */
+};
+
+/** A table of columns, sorted by name. */
+struct column_table {
+	const void *rows;
+	size_t size;              /* of a row */
+	size_t count;
+	const char *list_command; /* for messages: "getmnt -H" */
+};
+
+#define COLUMN_TABLE(rows, command) {rows, sizeof(*(rows)), sizeof(rows) / sizeof(*(rows)), command}
+
+const struct column_info *column_at(const struct column_table *table, size_t i);
+
+/**
+ * Find the first column of a list of names with commas between; case does not matter.
+ *
+ * @list [in, out]  Then at the comma after the name, or at the end.
+ * @return its row, or NULL after a message.
+ */
+const void *column_next(const struct column_table *table, const char **list);
+
+/**
+ * Print --list-columns.
+ *
+ * @form  FORM_RAW, FORM_PAIRS, FORM_JSON, or any other: a table.
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int column_list(const struct column_table *table, int form);
+
+/** Print the names with blanks between, for the completion. */
+void column_words(const struct column_table *table, FILE *out);
+
+/** Write the text of a cell by the type of its column; NULL or "" is null. */
+void column_json(struct json *json, const char *key, unsigned type, const char *text);
+
+#endif
