@@ -182,7 +182,7 @@ static uint32_t node_holding(struct run *run, const char *path, enum path_known 
 
 static int path_missing(const char *path)
 {
-	message(path, "cannot be looked up: %s; give a mount point, a source, or a path that is there",
+	message(path, "cannot be resolved: %s",
 	        path_error(errno));
 	return CX_ERROR;
 }
@@ -224,7 +224,7 @@ static int pick_target(struct picker *picker, struct filter *filter)
 	found = pick_pass(picker, filter, !o->invert, !o->invert);
 none:
 	if (!found && o->mountpoint && !o->quiet && !o->invert)
-		message(path, "is not a mount point, or not one that matches; -T finds the mount that holds it");
+		message(path, "no matching mount point; use -T to find the mount that contains a path");
 out:
 	filter->target = NULL;
 	strbuf_destroy(&name);
@@ -264,8 +264,8 @@ static int pick_operand(struct picker *picker, struct filter *filter, const char
 		errno = error;
 		status = path_missing(text);
 	} else if (!o->quiet && !o->unmounted) {
-		message(text, "is no mount point and no source of a mount that matches; -T finds the mount "
-		        "that holds a path");
+		message(text, "no matching mount point or source; use -T to find the mount that contains "
+		        "a path");
 	}
 out:
 	source_spec_destroy(&spec);

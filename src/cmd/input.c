@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NO_TASK "no such process, or /proc hides it (hidepid); ps -e lists those there are"
+#define NO_TASK "no such process, or /proc hides it (hidepid)"
 
 enum { REPORTED_LINES = 100 };
 
@@ -42,9 +42,9 @@ static const char *read_error(int error)
 	case EREMOTE:
 		return path_error(error);
 	case EFBIG:
-		return "it is too big for a table";
+		return "it is too large";
 	case EILSEQ:
-		return "it is a binary file: it has NUL bytes";
+		return "it is a binary file with NUL bytes";
 	default:
 		return strerror(error);
 	}
@@ -58,14 +58,14 @@ static int report_problems(struct run *run)
 		return 0;
 	if (table->count == 0) {
 		const struct table_problem *first = &table->problems[0];
-		message(run->table_name, "not one line of it could be read: line %u: %s; is it a %s?",
+		message(run->table_name, "no line can be parsed: line %u: %s; a %s is expected",
 		        (unsigned)first->line, first->reason,
 		        table->source == TABLE_RECORDED ? "mountinfo" : "file in the format of fstab(5)");
 		return CX_ERROR;
 	}
 	for (size_t i = 0; i < table->nproblems; ++i) {
 		if (i == REPORTED_LINES) {
-			message(run->table_name, "%zu more lines could not be read; --json lists them all",
+			message(run->table_name, "%zu more lines cannot be parsed; --json lists them all",
 			        table->nproblems - i);
 			break;
 		}
@@ -87,9 +87,9 @@ static int read_tab_file(struct run *run, enum table_source source, bool fixed)
 	run->table = fd >= 0 ? table_read_fd(&run->os, fd) : fixed ? table_read_fixed(&run->os, path, source)
 	             : table_read_file(&run->os, path, source);
 	if (!run->table) {
-		message(run->table_name, "cannot be read as a table: %s; %s", read_error(errno),
-		        source == TABLE_RECORDED ? "give a mountinfo: cat /proc/self/mountinfo > FILE"
-		                                 : "give a file in the format of fstab(5)");
+		message(run->table_name, "cannot be read: %s; %s", read_error(errno),
+		        source == TABLE_RECORDED ? "a copy of /proc/self/mountinfo is expected"
+		                                 : "a file in the format of fstab(5) is expected");
 		return CX_ERROR;
 	}
 	return report_problems(run);
@@ -130,13 +130,13 @@ static int read_kernel(struct run *run, enum table_source source, unsigned field
 		return report_problems(run);
 	}
 	if (errno == ENOSYS && source == TABLE_LISTMOUNT)
-		message("--kernel=listmount", "this kernel has no listmount (Linux 6.8), or it is "
-		        "refused (seccomp) or switched off; use --kernel=mountinfo");
+		message("--kernel=listmount", "not available: it requires Linux 6.8 and may be blocked by "
+		        "seccomp; use --kernel=mountinfo");
 	else if (errno == ENOENT)
 		message("/proc/self/mountinfo", "%s; is /proc mounted? mount -t proc proc /proc",
 		        strerror(ENOENT));
 	else
-		message("mount table", "cannot be read from the kernel: %s", strerror(errno));
+		message("mount table", "cannot be read: %s", strerror(errno));
 	return CX_ERROR;
 }
 
@@ -168,7 +168,7 @@ static int read_task(struct run *run)
 	if (!run->table) {
 		/* A zombie has no mounts: EINVAL. */
 		bool dead = error == ESRCH || error == EINVAL || error == ENOENT;
-		message(name, dead ? NO_TASK : "its mount table cannot be read: %s; be its owner, or root",
+		message(name, dead ? NO_TASK : "its mount table cannot be read: %s; run as its owner or as root",
 		        strerror(error));
 		return CX_ERROR;
 	}
@@ -181,8 +181,8 @@ static int read_task(struct run *run)
 	if (run->rootfd < 0) {
 		run->rootfd = AT_FDCWD;
 		bool dead = error == ESRCH || error == ENOENT;
-		message(name, dead ? NO_TASK : "its root cannot be opened: %s; be its owner or root, or "
-		        "have its table printed untouched by --names=kernel", strerror(error));
+		message(name, dead ? NO_TASK : "its root cannot be opened: %s; run as its owner or as "
+		        "root, or use --names=kernel", strerror(error));
 		return CX_ERROR;
 	}
 	return 0;
@@ -204,28 +204,28 @@ static int open_root(struct run *run)
 	if (run->devs)
 		run->d = discover(&run->os, NULL, run->table, &opts);
 	if (!run->d) {
-		message(dir, "cannot be taken as root: %s", strerror(errno));
+		message(dir, "cannot be used as root: %s", strerror(errno));
 		goto out;
 	}
 	enum path_known known = path_follow(run, dir, &name);
 	if (known == PATH_MISSING) {
-		message(dir, "cannot be taken as root: %s; give a directory", path_error(errno));
+		message(dir, "cannot be used as root: %s", path_error(errno));
 		goto out;
 	}
 	if (run->opt->part && known == PATH_SEEN && strcmp(strbuf_str(&name), "/") == 0) {
-		message(dir, "it is the whole of this machine: give --live instead");
+		message(dir, "this is the whole machine; use --live");
 		goto out;
 	}
 	if (run->opt->names != DN_KERNEL || run->opt->probe) {
 		if (known == PATH_BLIND) {
-			message(dir, "lies on a file system that can block, which is not touched; getmnt --names=kernel without "
-			        "--probe tells of it by the table alone");
+			message(dir, "is on a file system that can block and is not touched; use "
+			        "--names=kernel without --probe");
 			goto out;
 		}
 		run->rootfd = os_openat(&run->os, AT_FDCWD, strbuf_str(&name),
 		                        O_PATH | O_DIRECTORY | O_NOFOLLOW);
 		if (run->rootfd < 0) {
-			message(dir, "cannot be taken as root: %s; give a directory", strerror(errno));
+			message(dir, "cannot be used as root: %s", strerror(errno));
 			run->rootfd = AT_FDCWD;
 			goto out;
 		}
@@ -234,7 +234,7 @@ static int open_root(struct run *run)
 	if (run->prefix)
 		status = 0;
 	else
-		message(dir, "cannot be taken as root: %s", strerror(ENOMEM));
+		message(dir, "cannot be used as root: %s", strerror(ENOMEM));
 out:
 	discovery_free(run->d);
 	run->d = NULL;

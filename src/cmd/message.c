@@ -100,7 +100,7 @@ static int settle_stdout(bool whole, bool end)
 	errno = error;
 	/* Whoever closed the pipe knows, and has seen enough. */
 	if (errno != EPIPE)
-		message("standard output", "could not be written: %s; what was printed is cut",
+		message("standard output", "cannot be written: %s; the output is truncated",
 		        strerror(errno));
 	return -1;
 }

@@ -111,16 +111,16 @@ static bool is_cut_short(const struct tabline_field *field, struct strbuf *scrat
 static const char *why_unreadable(const struct rec_input *in, const struct tabline *line, struct strbuf *scratch)
 {
 	if (line->kind == TABLINE_DAMAGED)
-		return line->why ? line->why : "it is no line of a mount table";
+		return line->why ? line->why : "not a line of a mount table";
 	if (!line->fields[TABLINE_TARGET].raw)
-		return "it has one field, of at least two";
+		return "only one field; at least two are required";
 	if (in->format == REC_MTAB)
 		return NULL;
 	if (in->format == REC_MNTTAB && !line->fields[TABLINE_OPTIONS].raw)
-		return "it has less than four fields";
+		return "fewer than four fields";
 	for (unsigned i = TABLINE_SOURCE; i <= TABLINE_FSTYPE; ++i) {
 		if (is_cut_short(&line->fields[i], scratch))
-			return "an escape of it is a NUL byte";
+			return "an escape stands for a NUL byte";
 	}
 	return NULL;
 }
@@ -405,7 +405,7 @@ static void tell_gone(struct judge *j, size_t line)
 	uint32_t at = place ? j->out->finding[*place] : REC_NONE;
 	finding->fields = 0;
 	finding->time = 0;
-	finding->why = place ? "there are fewer mounts than lines" : "nothing is mounted there";
+	finding->why = place ? "fewer mounts than lines" : "nothing is mounted there";
 	finding->other = at == REC_NONE ? 0 : j->out->findings[at].line->number;
 }
 

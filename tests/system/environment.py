@@ -66,7 +66,7 @@ for turn, env in enumerate(STRANGE + [{name: value} for value in LOCALES for nam
         gm.expect(same, f"{told}: {form}: {result.out[:500]!r}")
     # Messages as well.
     result = gm.getmnt("-T", "/no/such", env=more)
-    gm.expect(result.status == 1 and b"/no/such: cannot be looked up: No such file" in result.err,
+    gm.expect(result.status == 1 and b"/no/such: cannot be resolved: No such file" in result.err,
               f"{told}: a message: {result.err}")
 
 # The name of no program, and no argv[0] at all (an empty one since 5.18).

@@ -39,7 +39,7 @@ gm.tmpfs("/m/e", source="coming")
 for watch in forms:
     watch.proc.send_signal(signal.SIGCONT)
 for watch in forms:
-    watch.wait(lambda w=watch: b"queue of events was full" in w.err, "the message")
+    watch.wait(lambda w=watch: b"queue of events overflowed" in w.err, "the message")
     watch.wait(lambda w=watch: b"going" in w.out, "what is gone")
 forms[0].wait(lambda: b"coming" in forms[0].out and b"ro,relatime" in forms[0].out, "what has come")
 # All goes on as before.

@@ -298,7 +298,7 @@ if b"size=65536k" in inside and not os.path.ismount("/c/proc"):
 # A mount without a name: told, and nothing is written that would lack it.
 put("/etc/mtab", b"garbage\n")
 result = recover("--names=pure", "-p")
-gm.expect(b"no name could be established" in result.err and result.status == 2, f"nameless: {result.status} {result.err}")
+gm.expect(b"name could not be established" in result.err and result.status == 2, f"nameless: {result.status} {result.err}")
 result = recover("--names=pure", "--write", "--yes")
 gm.expect(result.status == 2 and get("/etc/mtab") == b"garbage\n", f"nameless: {result.status} {result.err}")
 

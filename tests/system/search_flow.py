@@ -162,7 +162,7 @@ for args in ((), ("-J",), ("--format=jsonl",), ("-o", "SIZE,PATH"), ("--threads=
     for pattern in ("*", "*-7", "nothing"):
         result = gm.getmnt("search", *args, pattern, "/m", before=lambda: os.close(1))
         whole = args in (("-J",), ("--format=jsonl",))
-        gm.expect(result.status == whole and (b"could not be written" in result.err) == whole,
+        gm.expect(result.status == whole and (b"cannot be written" in result.err) == whole,
                   f"{args} {pattern}, closed: {result.status} {result.err[-200:]}")
 
 # A signal comes also when nobody reads what is left, nor what is told.

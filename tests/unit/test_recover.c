@@ -191,7 +191,7 @@ static void test_wrong(void)
 	            "1 wrong / options freq pass\n2 wrong /proc pass\n3 wrong /tmp end\n4 right /tmp/a b\n5 wrong /srv end\n");
 	/* Of two that are alike the one without a fault is the mount's. */
 	expect_text(&m, ROOT "proc /proc proc rw,nosuid 0 0\r\n" PROC TMP BLANK SRV,
-	            "1 right /\n2 gone: there are fewer mounts than lines (3)\n3 right /proc\n4 right /tmp\n5 right /tmp/a b\n"
+	            "1 right /\n2 gone: fewer mounts than lines (3)\n3 right /proc\n4 right /tmp\n5 right /tmp/a b\n"
 	            "6 right /srv\n");
 	/* A line before the one of the mount that it stands on. */
 	expect_text(&m, PROC BLANK TMP SRV ROOT,
@@ -204,7 +204,7 @@ static void test_gone(void)
 	struct machine m = machine_new(small, REC_MTAB);
 	expect_text(&m, ROOT PROC "/dev/sdc1 /mnt vfat rw 0 0\n" TMP TMP BLANK,
 	            "1 right /\n2 right /proc\n3 gone: nothing is mounted there\n4 right /tmp\n"
-	            "5 gone: there are fewer mounts than lines (4)\n6 right /tmp/a b\n0 missing /srv\n");
+	            "5 gone: fewer mounts than lines (4)\n6 right /tmp/a b\n0 missing /srv\n");
 	/* A tmpfs elsewhere is another tmpfs; a device elsewhere was moved. */
 	expect_text(&m, "/dev/sda1 /old ext4 ro 0 0\n" "tmpfs /elsewhere tmpfs ro 0 0\n" PROC BLANK SRV,
 	            "1 wrong / target options\n2 gone: nothing is mounted there\n3 right /proc\n4 right /tmp/a b\n"
@@ -241,8 +241,8 @@ static void test_stacks(void)
 	expect_text(&m, A TWO ONE ONE, "1 right /\n2 wrong /mnt order (3)\n3 right /mnt\n4 wrong /mnt source\n");
 	expect_text(&m, A ONE TWO, "1 right /\n2 right /mnt\n3 right /mnt\n0 missing /mnt\n");
 	expect_text(&m, A ONE ONE TWO TWO TWO,
-	            "1 right /\n2 right /mnt\n3 gone: there are fewer mounts than lines (2)\n4 right /mnt\n5 right /mnt\n"
-	            "6 gone: there are fewer mounts than lines (2)\n");
+	            "1 right /\n2 right /mnt\n3 gone: fewer mounts than lines (2)\n4 right /mnt\n5 right /mnt\n"
+	            "6 gone: fewer mounts than lines (2)\n");
 	machine_free(&m);
 }
 
@@ -375,7 +375,7 @@ static void test_mnttab(void)
 	expect_text(&m, MROOT("1000") MPROC("0") MTMP("2000") MBLANK("1999") "host:/x\t/sr\tnfs4\trw\t1500\n",
 	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 wrong /srv target options\n");
 	static const char nul[] = "proc /proc\\000x proc rw,nosuid 0\nproc /proc proc\n";
-	expect_text(&m, nul, "1 unreadable: an escape of it is a NUL byte\n2 unreadable: it has less than four fields\n"
+	expect_text(&m, nul, "1 unreadable: an escape stands for a NUL byte\n2 unreadable: fewer than four fields\n"
 	            "0 missing /\n0 missing /proc (1)\n0 missing /tmp\n0 missing /tmp/a b\n0 missing /srv\n");
 	machine_free(&m);
 }

@@ -74,21 +74,20 @@ static int check_options(struct options *o)
 		return poll_check(o);
 	bool file = o->source == TABLE_FSTAB || o->source == TABLE_MTAB;
 	if (o->tab_file && o->source == TABLE_LISTMOUNT)
-		return usage_error("--kernel=listmount", "a file is no kernel; give it without --tab-file");
+		return usage_error("--kernel=listmount", "cannot be combined with --tab-file");
 	if ((o->tab_file || file) && o->names_given && o->names != DN_KERNEL)
-		return usage_error("--names", "nothing live is touched with --tab-file, --fstab and --mtab");
+		return usage_error("--names", "not with --tab-file, --fstab or --mtab: nothing live is touched");
 	if (o->tab_file && o->unmounted)
-		return usage_error("--unmounted", "devices are of this machine; give it without --tab-file");
+		return usage_error("--unmounted", "cannot be combined with --tab-file: the devices are those of this machine");
 	if (o->types && o->types[strspn(o->types, ",")] == '\0')
-		return usage_error("--types", "\"%s\": an empty list; give types, as -t ext4,xfs", o->types);
+		return usage_error("--types", "\"%s\": the list is empty; give types, such as ext4,xfs", o->types);
 	if (o->boundaries && (o->tab_file || file))
-		return usage_error("--boundaries", "only a search meets them; give it without --tab-file, "
-		                   "--fstab and --mtab");
+		return usage_error("--boundaries", "requires a search; cannot be combined with --tab-file, "
+		                   "--fstab or --mtab");
 	if (o->boundaries && o->names_given && o->names != DN_WALK && o->names != DN_PURE)
-		return usage_error("--boundaries", "only a search meets them; give it with --names=walk or "
-		                   "--names=pure");
+		return usage_error("--boundaries", "requires a search: --names=walk or --names=pure");
 	if (o->probe && (o->tab_file || file))
-		return usage_error("--probe", "nothing live is touched with --tab-file, --fstab and --mtab");
+		return usage_error("--probe", "not with --tab-file, --fstab or --mtab: nothing live is touched");
 	if (o->boundaries && !o->names_given)
 		o->names = DN_WALK;
 	if (o->tab_file && !file)
@@ -132,12 +131,12 @@ static int run_discover(struct run *run)
 	int error = errno;
 	progress_end();
 	if (!run->d) {
-		message(run->opt->root, "the mounts could not be judged: %s", strerror(error));
+		message(run->opt->root, "the mounts could not be examined: %s", strerror(error));
 		return CX_ERROR;
 	}
 	run->judged = o->names != DN_KERNEL;
 	if (!run->d->complete)
-		run_incomplete(run, run->d->incomplete ? run->d->incomplete : "not all was searched");
+		run_incomplete(run, run->d->incomplete ? run->d->incomplete : "the search was not complete");
 	return 0;
 }
 
@@ -221,7 +220,7 @@ static int print_view(struct run *run, const struct view *view)
 	if (rc == 0 && o->boundaries && o->form != FORM_JSON)
 		rc = print_boundaries(run, out);
 	if (rc != 0) {
-		message(NULL, "the output could not be made: %s", strerror(errno ? errno : ENOMEM));
+		message(NULL, "cannot make the output: %s", strerror(errno ? errno : ENOMEM));
 		return -1;
 	}
 	if (o->explain && o->form != FORM_JSON) {
@@ -269,14 +268,14 @@ static void report_odd(struct run *run)
 			run_incomplete(run, DISCOVER_NO_TREE);
 		if (++reported > REPORTED_ODD)
 			continue;
-		const char *what = node->odd & MT_ODD_DUPLICATE ? "is the ID of another mount too"
+		const char *what = node->odd & MT_ODD_DUPLICATE ? "has the ID of another mount"
 		                   : node->odd & MT_ODD_CYCLE   ? "is its own ancestor"
 		                                                : "has a parent that is not in the table";
 		message(run->table_name, "mount %u on %s %s; shown as a root", m->id,
 		        m->point ? m->point : "an unknown point", what);
 	}
 	if (reported > REPORTED_ODD)
-		message(run->table_name, "%u more mounts are not where their IDs say", reported - REPORTED_ODD);
+		message(run->table_name, "%u more mounts with contradictory IDs", reported - REPORTED_ODD);
 }
 
 static void debug_run(const struct run *run)
@@ -349,12 +348,12 @@ static int run_show(struct run *run, const struct picks *picks)
 	if ((machine && !o->quiet && machine_read(run) != 0)
 	    || view_build(run, picks, wants_tree(run, picks), wants_order(run, picks), &view) != 0) {
 		message(NULL, "%s", strerror(errno));
-		run_incomplete(run, "an error: see the messages");
+		run_incomplete(run, "an error occurred: see the messages");
 		goto out;
 	}
 	if (o->unmounted && run->devs && view_add_devices(run, &view) != 0) {
 		message_no_devices("--unmounted", "");
-		run_incomplete(run, "devices could not be listed");
+		run_incomplete(run, "devices cannot be listed");
 	}
 	if (o->quiet || print_view(run, &view) == 0)
 		status = view.count ? judge_status(run) : CX_NOTHING;
@@ -375,7 +374,7 @@ void run_destroy(struct run *run)
 	int error;
 	const char *refused = run->devs ? devmap_refused(run->devs, &error) : NULL;
 	if (refused)
-		message(refused, "not read: %s", path_error(error));
+		message(refused, "was not read: %s", path_error(error));
 	devmap_free(run->devs);
 	input_destroy(run);
 	free(run->host);
@@ -441,7 +440,7 @@ int cmd_discover(int argc, char **argv)
 	if (o.probe) {
 		run.prober = prober_new(&run.os, o.timeout);
 		if (!run.prober) {
-			message("--probe", "no prober could be started: %s; nothing was probed", strerror(errno));
+			message("--probe", "cannot start a prober: %s; nothing was probed", strerror(errno));
 			run_incomplete(&run, "no prober could be started");
 		}
 	}
@@ -453,7 +452,7 @@ int cmd_discover(int argc, char **argv)
 	if (run.d && run.d->unprobed)
 		message("--probe", "%s", run.d->unprobed);
 	if (status)
-		run_incomplete(&run, "an error: see the messages");
+		run_incomplete(&run, "an error occurred: see the messages");
 	else
 		status = o.poll ? poll_run(&run) : run_show(&run, &picks);
 	if (o.stats && run.table_name && (run.table || o.poll))

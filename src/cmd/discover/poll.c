@@ -55,24 +55,23 @@ int poll_check(struct options *o)
 	} refused[] = {
 		{o->form == FORM_JSON, "--json", "a document would never end; use --format=jsonl"},
 		{o->form != FORM_DEFAULT && o->form != FORM_RAW && o->form != FORM_PAIRS && o->form != FORM_JSONL,
-		 "--format", "changes are a list, --pairs, --raw or --format=jsonl"},
-		{o->tree, "--tree", "changes are a list, --pairs, --raw or --format=jsonl"},
-		{o->tab_file != NULL, "--tab-file", "a file tells of no changes; --task watches another namespace"},
-		{o->root != NULL, "--root", "names are those of this process's root; -R -M DIR is what lies below "
-		 "one, --task the root of another process"},
-		{o->names_given && o->names != DN_KERNEL, "--names", "names are the kernel's; no mount is touched"},
+		 "--format", "only a list, --pairs, --raw and --format=jsonl"},
+		{o->tree, "--tree", "only a list, --pairs, --raw and --format=jsonl"},
+		{o->tab_file != NULL, "--tab-file", "a file does not change; --task watches another namespace"},
+		{o->root != NULL, "--root", "use -R -M DIR for mounts below DIR, or --task for the root of another "
+		 "process"},
+		{o->names_given && o->names != DN_KERNEL, "--names", "the kernel's names are used; no mount is touched"},
 		{o->probe, "--probe", "no mount is touched"},
 		{o->df, "--df", "no file system is touched"},
 		{o->dfi, "--dfi", "no file system is touched"},
 		{o->boundaries, "--boundaries", "there is no search"},
 		{o->explain, "--explain", "there is no search"},
-		{o->unmounted, "--unmounted", "it is mounts that are watched"},
-		{o->shadowed, "--shadowed", "it tells of single mounts, not of how they stand"},
-		{o->uniq, "--uniq", "it tells of every mount"},
-		{o->backward, "--direction", "changes come in their order"},
-		{o->canonicalize, "--canonicalize", "no path is followed"},
-		{o->max_time > 0, "--max-time", "it bounds a search; timeout(1) ends a watch, -w the wait for "
-		 "one more event"},
+		{o->unmounted, "--unmounted", "only mounts are watched"},
+		{o->shadowed, "--shadowed", "single mounts are reported, not stacks"},
+		{o->uniq, "--uniq", "every mount is reported"},
+		{o->backward, "--direction", "changes are reported in their order"},
+		{o->canonicalize, "--canonicalize", "no path is resolved"},
+		{o->max_time > 0, "--max-time", "there is no search; use timeout(1), or -w to wait for another change"},
 	};
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); ++i) {
 		if (refused[i].given)
@@ -213,8 +212,8 @@ static size_t rows_make(struct watch *w, const struct changes *changes, struct v
 		const struct mount *mount = change->after ? change->after : change->before;
 		bool lost = change->kind == CHANGE_LOST;
 		if (lost) {
-			message("mount table", "the kernel's queue of events was full, and some were lost; what has "
-			        "changed by now follows (fs.fanotify.max_queued_events is its size)");
+			message("mount table", "the kernel's queue of events overflowed, and events were lost; the "
+			        "changes since then follow (see fs.fanotify.max_queued_events)");
 			if (o->form != FORM_JSONL || !columns_have(w->run->cols, "ACTION"))
 				continue;
 		} else if (!is_wanted(w, change)) {
@@ -270,7 +269,7 @@ static void report_lines(struct watch *w)
 {
 	size_t problems = monitor_problems(w->monitor);
 	if (problems > w->problems)
-		message("mount table", "%zu lines of it could not be read, and are not watched", problems);
+		message("mount table", "%zu lines cannot be parsed and are not watched", problems);
 	w->problems = problems;
 }
 
@@ -352,10 +351,10 @@ static int watch_go(struct watch *w)
 			raise(SIGPIPE);
 			return CX_ERROR;
 		case MONITOR_TASK_ENDED:
-			message("--task", "%d has ended, and is watched no longer", (int)o->task);
+			message("--task", "%d has ended", (int)o->task);
 			return CX_OK;
 		case MONITOR_ERROR:
-			message("mount table", "cannot be watched any longer: %s", strerror(errno));
+			message("mount table", "can no longer be watched: %s", strerror(errno));
 			return CX_ERROR;
 		}
 	}

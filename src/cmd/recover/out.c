@@ -102,9 +102,9 @@ static void add_options(struct strbuf *out, const char *value, const char *shoul
 	size_t lack = add_beyond(out, should, value, " lack ");
 	size_t beyond = add_beyond(out, value, should, lack ? ", and have " : " have ");
 	if (beyond)
-		strbuf_puts(out, ", which the mount has not");
+		strbuf_puts(out, ", unlike the mount");
 	else if (!lack)
-		strbuf_puts(out, " are not those of the mount");
+		strbuf_puts(out, " differ from those of the mount");
 }
 
 static void add_wrong(struct strbuf *out, const struct recover_report *report,
@@ -129,23 +129,23 @@ static void add_wrong(struct strbuf *out, const struct recover_report *report,
 	}
 	if (f->fields & REC_TIME) {
 		const char *value = tabline_value(f->line, TABLINE_FREQ);
-		strbuf_printf(out, "%s%s%s: no time that it can have been mounted at", part, value
+		strbuf_printf(out, "%s%s%s: not a possible time of the mount", part, value
 		              ? "time " : "no time",
 		              value ? value : "");
 		part = "; ";
 	}
 	if (f->fields & REC_REST) {
-		strbuf_printf(out, "%stext behind the last field", part);
+		strbuf_printf(out, "%stext after the last field", part);
 		part = "; ";
 	}
 	if (f->fields & REC_END) {
 		strbuf_printf(out, "%s%s", part, f->line->n == f->line->size
-		              ? "no newline at its end" : "a CR at its end");
+		              ? "no newline at the end" : "a CR at the end");
 		part = "; ";
 	}
 	if (f->fields & REC_ORDER)
 		strbuf_printf(out,
-		              "%sstands before line %" PRIu32 ", of the mount that this one is on",
+		              "%sprecedes line %" PRIu32 ", which has the mount that this one is on",
 		              	part, f->other);
 	if (f->why && !(f->fields & REC_REST))
 		strbuf_printf(out, " (%s)", f->why);

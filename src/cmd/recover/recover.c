@@ -118,29 +118,29 @@ static int check_opts(struct opts *opts)
 {
 	const struct put_options *put = &opts->put;
 	if (opts->print && (opts->json || put->check || put->diff || put->write))
-		return usage_error("--print", "stands alone: no --json, --check, --diff or --write with it");
+		return usage_error("--print", "cannot be combined with --json, --check, --diff or --write");
 	if (opts->json && (put->diff || put->write))
-		return usage_error("--json", "is the judgement; no --diff or --write with it");
+		return usage_error("--json", "cannot be combined with --diff or --write");
 	if (opts->tab_file && opts->names_given && opts->names != DN_KERNEL)
-		return usage_error("--names", "nothing live is touched with --tab-file");
+		return usage_error("--names", "cannot be combined with --tab-file: nothing live is touched");
 	if (opts->root && (!*opts->root || (opts->file && *opts->file != '/')))
-		return usage_error(opts->root, *opts->root ? "with --root FILE is an absolute path, as seen there"
-		                                             : "an empty root; this system's is \"/\"");
+		return usage_error(opts->root, *opts->root ? "with --root FILE must be an absolute path"
+		                                             : "the root is empty");
 	/* Where nothing is tested, a root that can block is not refused. */
 	if (opts->root && strcmp(opts->root, "/") != 0 && !opts->tab_file && opts->names == DN_KERNEL)
-		return usage_error("--names=kernel", "touches nothing, and FILE lies below --root; give it without one of them");
+		return usage_error("--names=kernel", "cannot be combined with --root, below which FILE is read");
 	if (opts->file && !*opts->file)
-		return usage_error("recover", "an empty FILE; without one it is /etc/mtab");
+		return usage_error("recover", "FILE is empty; the default is /etc/mtab");
 	if (opts->file && (strcmp(opts->file, "-") == 0 || strcmp(opts->file, "/dev/stdin") == 0
 	                    || strncmp(opts->file, "/dev/fd/", 8) == 0))
-		return usage_error(opts->file, "a descriptor has no place that a file could be put in; give a file's name");
+		return usage_error(opts->file, "a descriptor cannot be replaced; give the name of a file");
 	if (opts->format < 0) {
 		const char *base = opts->file ? strrchr(opts->file, '/') : NULL;
 		base = base ? base + 1 : opts->file;
 		opts->format = base && strcmp(base, "mnttab") == 0 ? REC_MNTTAB : REC_MTAB;
 	}
 	if (!opts->file && opts->format == REC_SETMNT)
-		return usage_error("--format=setmnt", "no file of this format has a usual place; name it");
+		return usage_error("--format=setmnt", "requires FILE");
 	if (!opts->file)
 		opts->file = opts->format == REC_MNTTAB ? "/etc/mnttab" : "/etc/mtab";
 	return put_check(put);
@@ -165,10 +165,10 @@ static int tell_link(struct recovery *r, const char *link, bool right)
 		message(report.name, "right: %s%s is the kernel's own table", link ? "a symlink; " : "",
 		        link ? link : "it");
 	} else if (link) {
-		message(report.name, "wrong: a symlink; %s is the kernel's, but no file in the format of an mtab, as "
-		        "/proc/self/mounts is; ln -sfn /proc/self/mounts replaces the link, --force-file puts a file there", link);
+		message(report.name, "wrong: a symlink to %s, which does not have the format of an mtab; replace it by "
+		        "ln -sfn /proc/self/mounts, or by a file with --force-file", link);
 	} else {
-		message(report.name, "wrong: the kernel's, but no file in the format of an mtab, as /proc/self/mounts is");
+		message(report.name, "wrong: a file of /proc without the format of an mtab");
 	}
 	return right ? PX_OK : PX_DIFFERENT;
 }
@@ -185,7 +185,7 @@ static void tell_nameless(void *arg, size_t i)
 		return;
 	char id[32];
 	snprintf(id, sizeof(id), "mount %" PRIu32, m->id);
-	message(id, "no name could be established (%s %s, %s): no line can be made for it",
+	message(id, "no line: its name could not be established (%s %s, %s)",
 	        m->fstype ? m->fstype : "?", m->source ? m->source : "?", mtree_state_name(mtree_shown_state(node)));
 }
 
@@ -231,7 +231,7 @@ static struct tablines *cut_text(const struct recovery *r, const char *text, siz
 	if (n <= LINES_MAX)
 		lines = r->in.format == REC_MTAB ? tablines_parse(text, len) : tablines_cut(text, len);
 	if (!lines)
-		message(strbuf_str(&r->name), "cannot be judged: %s", errno == EFBIG ? "it has more lines than there can be mounts"
+		message(strbuf_str(&r->name), "cannot be checked: %s", errno == EFBIG ? "it has more lines than there can be mounts"
 		                                                             : strerror(errno));
 	return lines;
 }
@@ -253,7 +253,7 @@ static int judge(struct recovery *r)
 	if (!r->lines)
 		return -1;
 	if (rec_judge(&r->in, &r->judgement) != 0 || r->witnesses.failed || run_failed(&r->run)) {
-		message(strbuf_str(&r->name), "cannot be judged: %s", strerror(ENOMEM));
+		message(strbuf_str(&r->name), "cannot be checked: %s", strerror(ENOMEM));
 		return -1;
 	}
 	return 0;
@@ -265,7 +265,7 @@ static int make_file(struct recovery *r)
 {
 	rec_build(&r->in, &r->judgement, &r->made);
 	if (r->made.failed) {
-		message(strbuf_str(&r->name), "cannot be made: %s", strerror(ENOMEM));
+		message(strbuf_str(&r->name), "cannot be rebuilt: %s", strerror(ENOMEM));
 		return -1;
 	}
 	struct rec_input in = r->in;
@@ -275,8 +275,7 @@ static int make_file(struct recovery *r)
 	in.lines = lines;
 	int rc = lines ? rec_judge(&in, &proof) : -1;
 	if (rc == 0 && (!rec_is_right(&proof) || proof.of[REC_RIGHT] != r->nrows)) {
-		message(strbuf_str(&r->name), "what was made does not read as what is mounted: %zu of %zu mounts; "
-		        "nothing is written", proof.of[REC_RIGHT], r->nrows);
+		message(strbuf_str(&r->name), "the rebuilt file describes only %zu of %zu mounts; nothing is written", proof.of[REC_RIGHT], r->nrows);
 		rc = -1;
 	}
 	rec_judgement_destroy(&proof);
@@ -297,7 +296,7 @@ static void tell_dropped(const struct recovery *r)
 			struct strbuf object;
 			strbuf_init(&object);
 			strbuf_printf(&object, "%s:%" PRIu32, strbuf_str(&r->name), f->line->number);
-			message(strbuf_str(&object), "%s is not kept in a file made anew: nothing else says so; --keep=all keeps it",
+			message(strbuf_str(&object), "%s is not kept: nothing else confirms it; --keep=all keeps it",
 			        hint->option);
 			strbuf_destroy(&object);
 		}
@@ -328,7 +327,7 @@ static int tell(struct recovery *r, bool right)
 	int rc = counts.failed ? -1 : opts->json ? recover_json(&report) : recover_text(&report);
 	if (rc == 0 && !opts->json) {
 		if (put_missing(r->put))
-			message(report.name, "is missing; it can be a symlink to /proc/self/mounts as well, which needs no care");
+			message(report.name, "does not exist; a symlink to /proc/self/mounts needs no maintenance");
 		if (right)
 			message(report.name, "right: %s", strbuf_str(&counts));
 		else
@@ -388,9 +387,9 @@ static int settle(struct recovery *r)
 	bool whole = r->nameless == 0 && r->run.complete;
 	int unsure = whole ? PX_OK : PX_UNJUDGED;
 	for (size_t i = 0; i < r->run.nreasons; ++i)
-		message(NULL, "not all is known: %s", r->run.reasons[i]);
+		message(NULL, "incomplete: %s", r->run.reasons[i]);
 	if (is_stdout(r)) {
-		message("standard output", "this is FILE itself: \"> FILE\" has emptied it; --write replaces it safely");
+		message("standard output", "is FILE itself, which the shell has emptied; use --write");
 		return PX_UNJUDGED;
 	}
 
@@ -416,8 +415,8 @@ static int settle(struct recovery *r)
 		return unsure ? unsure : right ? PX_OK : PX_DIFFERENT;
 	}
 	if (opts->put.write && !whole && !opts->put.force) {
-		message(strbuf_str(&r->name), "is not written: a mount that is not known would have no line; "
-		        "--force writes it all the same");
+		message(strbuf_str(&r->name), "is not written: a mount without a name would have no line; use --force "
+		        "to write it anyway");
 		return PX_UNJUDGED;
 	}
 	char summary[80];
@@ -527,7 +526,7 @@ static int run_recover(const struct opts *opts)
 	witnesses_init(&r.witnesses, &r.run, &r.run.os, NULL, false);
 	strbuf_printf(&r.name, "%s%s", opts->root && strcmp(opts->root, "/") != 0 ? opts->root : "", opts->file);
 	if (r.name.failed) {
-		message(opts->file, "cannot be judged: %s", strerror(ENOMEM));
+		message(opts->file, "cannot be checked: %s", strerror(ENOMEM));
 		return PX_UNJUDGED;
 	}
 	r.run.progress = progress_begin(&r.run);
