@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The cells of the columns, one function each; struct column tells how they
- * are called.
+ * The cells of the columns, one function each; see struct column.
  */
 #ifndef GM_CMD_CELLS_H
 #define GM_CMD_CELLS_H

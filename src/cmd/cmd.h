@@ -21,12 +21,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** Exit statuses of a query; design.md section 5. */
+/** Exit statuses of a query. */
 enum cmd_exit {
-	CX_OK = 0,            /* all accounted for */
+	CX_OK = 0,            /* complete */
 	CX_ERROR = 1,         /* usage or system error */
-	CX_NOTHING = 32,      /* exists but is no mount, or nothing matched */
-	CX_INCOMPLETE = 64,   /* something lost, unsearched or incomplete */
+	CX_NOTHING = 32,      /* nothing matched, or the path is not a mount point */
+	CX_INCOMPLETE = 64,   /* mounts are lost or unsearched, or the table is incomplete */
 };
 
 /** A command of the program: one row of the table in commands.c. */
@@ -65,8 +65,8 @@ extern const struct option_table audit_table, discover_options, fstab_table, pro
 void discover_column_words(FILE *out);
 void search_column_words(FILE *out);
 
-/** Between these, for os_mark(), stand the kernel calls that --stats counts;
-    the first is before os_init(). */
+/** Marks for os_mark() around the kernel calls that --stats counts; the first is set before
+    os_init(). */
 #define MARK_BEGIN "getmnt:begin"
 #define MARK_END "getmnt:end"
 
@@ -75,40 +75,40 @@ struct columns;
 
 enum { RUN_PLAIN = 6 };
 
-/** What a run has found out so far; every part of the command reads it. */
+/** The state of a listing of mounts. */
 struct run {
 	struct os os;
 	const struct options *opt;
 	const struct columns *cols;
-	struct devmap *devs;           /* NULL where nothing live is touched */
-	struct devmap_device *devices; /* all with a file system, once listed */
+	struct devmap *devs;           /* NULL if nothing live is touched */
+	struct devmap_device *devices; /* those with a file system, once listed */
 	ssize_t ndevices;
 	struct mount_table *table;
 	struct prober *prober;         /* NULL without --probe */
-	struct discovery *d;           /* NULL for an fstab or an mtab */
+	struct discovery *d;           /* NULL for an fstab or mtab */
 	struct map64 *places;          /* of d, by path_index(); or NULL */
-	char *plain[RUN_PLAIN];        /* with places: directories that were lately gone down to without
-	                                  a link, NULL for none */
+	char *plain[RUN_PLAIN];        /* with places: directories that were resolved recently
+	                                  without a link; NULL: none */
 	unsigned next_plain;
 	const char *table_name;        /* "listmount", or the file that was read */
-	size_t watched;                /* the mounts that --poll knows */
+	size_t watched;                /* number of mounts that --poll knows */
 	int procfd, rootfd;            /* of --task; else AT_FDCWD */
 	char *prefix;                  /* of --root; else NULL */
-	bool live;                     /* the table is the kernel's, and of now */
-	bool judged;                   /* discovery tested all that cannot block */
-	bool nomem;                    /* memory ran out where that could not be told */
+	bool live;                     /* the table is the current one of the kernel */
+	bool judged;                   /* discovery tested every mount that cannot block */
+	bool nomem;                    /* memory ran out in a function that cannot fail */
 	bool complete;
-	const char *reasons[8];        /* why it is not */
+	const char *reasons[8];        /* why it is not complete */
 	size_t nreasons;
-	double start;                  /* os_now() when it began */
+	double start;                  /* os_now() at the start */
 	void (*progress)(const struct discover_progress *progress, void *arg);
-	/* Of the machine, read when a form shows them. */
+	/* Of the machine; read if an output format shows them. */
 	char *host, *boot_id;
-	uint64_t mntns;                /* 0: not known */
-	uint64_t tid;                  /* whose table it is; 0: not known */
+	uint64_t mntns;                /* 0: unknown */
+	uint64_t tid;                  /* the process whose table it is; 0: unknown */
 };
 
-/** The number of nodes that a run knows: of the tree, or rows of the file. */
+/** The number of mounts: nodes of the tree, or rows of the file. */
 static inline size_t run_count(const struct run *run)
 {
 	return run->d ? run->d->tree.count : run->table->count;
@@ -120,13 +120,13 @@ static inline const struct mount *run_mount(const struct run *run, size_t i)
 	return run->d ? run->d->tree.nodes[i].mount : &run->table->mounts[i];
 }
 
-/** The name of a node, or NULL. */
+/** The mount point of a node, or NULL. */
 static inline const char *run_target(const struct run *run, size_t i)
 {
 	return run->d ? run->d->targets[i] : run->table->mounts[i].point;
 }
 
-/** The name by which the run's root sees a node; NULL if it does not. */
+/** The mount point of a node as seen from the root of the run; NULL: not visible. */
 static inline const char *run_name(const struct run *run, size_t i)
 {
 	if (run->d && run->d->tree.nodes[i].states & 1u << MT_OUTSIDE)
@@ -135,7 +135,7 @@ static inline const char *run_name(const struct run *run, size_t i)
 }
 
 /**
- * Read the table that run->opt names, and have all in it named and judged.
+ * Read the table that run->opt names, and find the name and state of every mount.
  *
  * @fields  Of the table: enum mount_fields.
  * @return 0, or an exit status after a message.
@@ -143,29 +143,29 @@ static inline const char *run_name(const struct run *run, size_t i)
 int run_know(struct run *run, unsigned fields);
 
 /**
- * The same, and the mounts that run->opt selects listed in its form: all that `getmnt
- * discover` does between its options and its end, but for probes and --poll.
+ * run_know(), then print the mounts that run->opt selects: `getmnt discover` without the
+ * options, probes and --poll.
  *
  * @return an exit status.
  */
 int run_listed(struct run *run);
 
-/** Free what a run found out. */
+/** Free a run. */
 void run_destroy(struct run *run);
 
 /* poll.c */
 
-/** See that the options go with --poll, and set what it implies.
-    @return 0, or an exit status. */
+/** Check that the options can be combined with --poll, and set those that it implies.
+    @return 0, or an exit status after a message. */
 int poll_check(struct options *options);
 
-/** getmnt --poll: watch, and print changes until it ends.  @return an exit status. */
+/** getmnt --poll: print changes until the watch ends.  @return an exit status. */
 int poll_run(struct run *run);
 
-/** Note why a run is incomplete; a reason is kept once. */
+/** Add a reason why a run is incomplete, unless it is known. */
 void run_incomplete(struct run *run, const char *reason);
 
-/** Whether memory ran out somewhere, so that what is known may lack something. */
+/** Whether memory ran out somewhere, so that results may be missing. */
 bool run_failed(const struct run *run);
 
 /* message.c */
@@ -174,46 +174,44 @@ bool run_failed(const struct run *run);
  * Print "getmnt: OBJECT: TEXT" on stderr, terminal-safe.
  *
  * @object
- *         What it is about; NULL for the run as such.
+ *         What the message is about; NULL: the run.
  */
 __attribute__((format(printf, 2, 3)))
 void message(const char *object, const char *format, ...);
 
-/** Print that block devices cannot be listed (errno says why), and how to mount /sys.
-    @effect  What follows from it, as ", so ..."; or "". */
+/** Report that block devices cannot be listed (errno says why), and how to mount /sys.
+    @effect  The consequence, as ", so ..."; or "". */
 void message_no_devices(const char *object, const char *effect);
 
-/** From now on the help of a command is where help is.  @name  Stays. */
+/** Refer to the help of a command in usage errors from now on.  @name  Borrowed. */
 void message_verb(const char *name);
 
-/** The same, and where help is.  @return CX_ERROR. */
+/** message(), followed by a hint at --help.  @return CX_ERROR. */
 __attribute__((format(printf, 2, 3)))
 int usage_error(const char *object, const char *format, ...);
 
 /**
- * Have all messages from here on noted as well: a line each, without the "getmnt: ".
+ * Append all further messages to a buffer as well, one line each, without "getmnt: ".
  *
- * @to     NULL: no longer.
- * @alone  Nothing is printed: who reads but one line of standard output gets them there.
+ * @to     NULL: stop.
+ * @alone  Print nothing on standard error.
  */
 void message_note(struct strbuf *to, bool alone);
 
 /**
- * Close stdout and see that all of it was written.  Nothing may be printed on
- * it afterwards.
+ * Close stdout and check that everything was written.
  *
  * @whole
- *         Whether it is a document, which counts as cut also when stdout was
- *         closed from the beginning.
+ *         The output is a document, so that a stdout that was closed from the beginning
+ *         is an error.
  * @return 0, or -1 after a message (none for a broken pipe).
  */
 int finish_stdout(bool whole);
 
-/** Flush stdout in the middle of what is no document.  @return as finish_stdout(). */
+/** Flush stdout between lines.  @return as finish_stdout(). */
 int flush_stdout(void);
 
-/** Something was printed past stdio, and could not be: finish_stdout() is to say so.
-    @error  An errno. */
+/** Have finish_stdout() report an error of output that bypassed stdio.  @error  An errno. */
 void fail_stdout(int error);
 
 #endif

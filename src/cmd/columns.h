@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The columns: one table, which feeds -o, --list-columns, the completion, the
- * fields asked of the kernel, and every form of output.
+ * The columns of a listing of mounts: one table for -o, --list-columns, the completion, the
+ * fields requested from the kernel, and every output format.
  */
 #ifndef GM_CMD_COLUMNS_H
 #define GM_CMD_COLUMNS_H
@@ -13,8 +13,8 @@
 /** With or without --poll. */
 enum column_when {
 	CW_ALWAYS,
-	CW_POLL,     /* empty without it */
-	CW_STILL,    /* of a mount that is touched or judged: not with it */
+	CW_POLL,     /* empty without --poll */
+	CW_STILL,    /* requires a touch or a test: not with --poll */
 };
 
 struct cells;
@@ -23,9 +23,9 @@ struct column {
 	struct column_info info;
 	double width;         /* libsmartcols' hint; below 1 a part of the terminal's */
 	int flags;            /* SCOLS_FL_* */
-	bool sized;           /* asks the file system: fstatfs */
+	bool sized;           /* requires fstatfs */
 	unsigned fields;      /* enum mount_fields */
-	/* The text of a row; NULL: none.  It is good until the next call. */
+	/* The text of a row, valid until the next call; NULL: none. */
 	const char *(*cell)(struct cells *cells, const struct row *row);
 	unsigned char when;   /* enum column_when */
 };
@@ -37,11 +37,11 @@ extern const struct column_table discover_columns;
 struct columns {
 	const struct column *of[128];
 	size_t count;
-	bool state_asked;     /* STATE was asked for by name: never blank */
+	bool state_asked;     /* STATE was requested by name: never blank */
 };
 
 /**
- * Choose the columns that the options ask for.
+ * Choose the columns that the options request.
  *
  * @return 0, or an exit status after a message.
  */
@@ -56,14 +56,14 @@ const struct column *columns_have(const struct columns *columns, const char *nam
 /** Print --list-columns.  @return 0, or -1. */
 int columns_list(const struct options *options);
 
-/** What the cells of a run share. */
+/** The state that the cells of a run share. */
 struct cells {
 	struct run *run;
-	bool machine;             /* for programs: plain MAJ:MIN, no blank STATE */
-	bool terminal;            /* what is for programs goes to a terminal after all */
-	struct strbuf text;       /* what a cell was written to */
+	bool machine;             /* output for programs: plain MAJ:MIN, no blank STATE */
+	bool terminal;            /* output for programs goes to a terminal */
+	struct strbuf text;       /* the text of a cell */
 	struct strbuf scratch;
-	/* Sizes of the row that was asked last. */
+	/* Sizes of the last row. */
 	const struct mount *sized;
 	bool has_sizes;
 	struct os_sizes sizes;

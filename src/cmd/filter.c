@@ -231,7 +231,7 @@ out:
 	return status;
 }
 
-/** One operand: a source, or if none is of that name, a mount point. */
+/** Select by one operand: a source or, if there is none, a mount point. */
 static int pick_operand(struct picker *picker, struct filter *filter, const char *text)
 {
 	struct run *run = picker->run;
@@ -339,7 +339,7 @@ static int leave_doubles(struct picker *picker)
 	return 0;
 }
 
-/** --submounts: all that stands on what was picked. */
+/** --submounts: add all mounts on the selected ones. */
 static void add_submounts(struct picker *picker)
 {
 	const struct mtree *tree = &picker->run->d->tree;

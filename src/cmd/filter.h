@@ -8,7 +8,7 @@
 #include "cmd/source.h"
 #include "cmd/view.h"
 
-/** What a mount must be to match: all of it.  Made from the options. */
+/** The conditions that a mount must satisfy to match. */
 struct filter {
 	struct run *run;
 	const struct source_spec *source;   /* NULL: any */
@@ -20,15 +20,15 @@ struct filter {
 /** Whether a node matches; --invert is taken into account. */
 bool filter_match(struct filter *filter, uint32_t node);
 
-/** Whether a record matches, its place and --invert apart. */
+/** Whether a record matches, apart from its mount point and --invert. */
 bool filter_match_mount(struct filter *filter, const struct mount *mount);
 
 /** Whether a device that is not mounted matches. */
 bool filter_match_device(struct run *run, const struct devmap_device *device);
 
 /**
- * The name under which the table would have a path: as it is written if that
- * is a mount point, else where it leads.
+ * The name that the table would have for a path: the path as written if it is a mount point,
+ * else what it resolves to.
  *
  * @out [out]  The name.
  * @return as path_follow().
@@ -39,7 +39,7 @@ enum path_known filter_target(struct run *run, const char *path, struct strbuf *
     names a source as well. */
 bool filter_is_pair(struct run *run, const char *first);
 
-/** Whether an option asks for some mounts rather than all. */
+/** Whether an option selects some mounts. */
 bool filter_any(const struct options *options);
 
 #endif

@@ -77,7 +77,7 @@ static int report_problems(struct run *run)
 	return 0;
 }
 
-/** @fixed  Nobody gave the path. */
+/** @fixed  The path is a default. */
 static int read_tab_file(struct run *run, enum table_source source, bool fixed)
 {
 	const char *path = run->table_name;
@@ -95,7 +95,7 @@ static int read_tab_file(struct run *run, enum table_source source, bool fixed)
 	return report_problems(run);
 }
 
-/** Whether /etc/mtab is but a name of the kernel's table, or missing. */
+/** Whether /etc/mtab is a link to the kernel's table, or missing. */
 static bool mtab_is_kernel(struct run *run, const char *path)
 {
 	char link[PATH_MAX];
@@ -105,9 +105,8 @@ static bool mtab_is_kernel(struct run *run, const char *path)
 }
 
 /**
- * Whether mountinfo is to be read though there is listmount: nothing is going to
- * be tested or shown by a 64-bit ID, and it costs half the time and, instead of
- * a call for each mount, one for each page.
+ * Whether to read mountinfo although listmount is available: if no 64-bit ID is needed, it
+ * takes half the time, and one call for each page instead of each mount.
  */
 static bool prefers_mountinfo(const struct run *run, enum table_source source)
 {
@@ -140,8 +139,7 @@ static int read_kernel(struct run *run, enum table_source source, unsigned field
 	return CX_ERROR;
 }
 
-/** --task: everything through one descriptor, which no other process can
-    come to stand for. */
+/** --task: use one descriptor, which never refers to another process. */
 static int read_task(struct run *run)
 {
 	char path[32], name[32];
@@ -188,7 +186,7 @@ static int read_task(struct run *run)
 	return 0;
 }
 
-/** --root: the directory's canonical name is what the table has to be read by. */
+/** --root: find the canonical name of the directory. */
 static int open_root(struct run *run)
 {
 	const char *dir = run->opt->root;
@@ -199,7 +197,7 @@ static int open_root(struct run *run)
 	strbuf_init(&name);
 	int status = CX_ERROR;
 
-	/* A table that nothing was tested of is enough to follow a path by. */
+	/* An untested table suffices to resolve a path. */
 	run->devs = discover_devmap(&run->os, run->table);
 	if (run->devs)
 		run->d = discover(&run->os, NULL, run->table, &opts);
@@ -242,7 +240,7 @@ out:
 	return status;
 }
 
-/** The fields that a form asks for beside its columns. */
+/** The fields that an output format needs in addition to its columns. */
 static unsigned form_fields(const struct options *o)
 {
 	switch ((enum form)o->form) {
@@ -266,11 +264,11 @@ static unsigned form_fields(const struct options *o)
 
 unsigned input_fields(const struct options *o, const struct columns *columns)
 {
-	/* The prober needs to know whose mounts they are. */
+	/* The prober needs the owners of FUSE mounts. */
 	unsigned fields = columns_fields(columns) | filter_fields(o) | form_fields(o) | (o->probe ? MF_FS_OPTS : 0);
 	if (o->names != DN_KERNEL || o->probe)
 		return fields | DISCOVER_FIELDS;
-	/* Names and standing by the table alone. */
+	/* Names and states by the table alone. */
 	fields |= MF_IDS | MF_POINT | MF_ROOT;
 	if (o->identity == DI_DEV)
 		fields |= MF_DEV;

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Where what is told goes as well, or alone. */
+/** The buffer that messages are appended to, and whether they are not printed. */
 static struct strbuf *noted;
 static bool silent;
-/** Whose help is named. */
+/** The command whose help usage errors name. */
 static const char *verb;
 
 void message_verb(const char *name)
@@ -28,7 +28,7 @@ void message_note(struct strbuf *to, bool alone)
 __attribute__((format(printf, 2, 0)))
 static void message_v(const char *object, const char *format, va_list args)
 {
-	/* What was typed or read may stand in the text as well: escaped as a whole. */
+	/* The text can contain input as well: escape the whole line. */
 	struct strbuf raw, line;
 	strbuf_init(&raw);
 	strbuf_init(&line);
@@ -41,7 +41,7 @@ static void message_v(const char *object, const char *format, va_list args)
 		strbuf_putc(noted, '\n');
 	}
 	if (silent)
-		;   /* a form of output says it in its own way */
+		;   /* the output format reports it */
 	else if (raw.failed || line.failed)
 		fputs("getmnt: out of memory\n", stderr);
 	else

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The JSON document around the rows, which libsmartcols makes.
- *
- * It is printed as it is made, but for its last bytes, which are held back:
- * our keys go before its last brace.
+ * The JSON document around the rows, which libsmartcols makes.  Its output is printed except
+ * for the last bytes, so that further members can be placed before the last brace.
  */
 #include "cmd/output.h"
 

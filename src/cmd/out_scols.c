@@ -2,12 +2,10 @@
 /*
  * Trees, lists, raw, pairs and JSON, by libsmartcols.
  *
- * What it does to the bytes of a cell (2.38 to 2.42): for readers, control
- * bytes and what is not valid in the locale become \xhh; raw and pairs write
- * all but printable ASCII as \xhh; so these get the bytes as they are, and
- * nothing is escaped twice.  In JSON it would pass invalid UTF-8 through; but
- * a cell of the type "number" is written as it stands, so all cells of ours
- * are of that type and hold finished JSON.
+ * libsmartcols (2.38 to 2.42) escapes cells: in tables control bytes and bytes that are invalid
+ * in the locale become \xhh; raw and pairs write all but printable ASCII as \xhh.  So cells are
+ * not escaped here.  In JSON it would pass invalid UTF-8 through, but writes cells of the type
+ * "number" unchanged; so all cells have this type and contain finished JSON.
  */
 #include "cmd/output.h"
 
@@ -57,7 +55,7 @@ static int add_columns(struct libscols_table *table, const struct run *run, bool
 	return 0;
 }
 
-/** Write the member "stacked" of a row that stands on others. */
+/** Write the member "stacked": the mounts beneath the top of a stack. */
 static void put_stacked(struct cells *cells, const struct view *view, const struct row *row,
                         struct json *json)
 {
@@ -157,21 +155,21 @@ out:
 }
 
 /**
- * See that there is memory to print a row of some bytes.  Where libsmartcols
- * finds none to encode a cell, it prints a blank, and says nothing.
+ * Check that there is memory to print a row: without it libsmartcols prints a blank and
+ * reports no error.
  *
  * @return whether there is; else errno is ENOMEM.
  */
 static bool have_room(size_t longest)
 {
 	/* A byte becomes four, \xhh; each row is held in two buffers. */
-	char *volatile room = malloc(64 * 1024 + 16 * longest);   /* volatile: it is asked for */
+	char *volatile room = malloc(64 * 1024 + 16 * longest);   /* volatile: not optimized away */
 	bool have = room;
 	free(room);
 	return have;
 }
 
-/** Let the columns be no narrower than they were. */
+/** Make the columns at least as wide as before. */
 static void keep_widths(struct libscols_table *table, const struct run *run,
                         const struct out_widths *widths)
 {
@@ -182,13 +180,13 @@ static void keep_widths(struct libscols_table *table, const struct run *run,
 	}
 }
 
-/** Note how wide the columns have become. */
+/** Remember the widths of the columns. */
 static void note_widths(struct libscols_table *table, const struct run *run,
                         struct out_widths *widths)
 {
 	for (size_t i = 0; i < run->cols->count; ++i) {
 		size_t width = scols_column_get_width(scols_table_get_column(table, i));
-		/* One long name does not make all later lines long. */
+		/* One long name does not widen all later lines. */
 		if (width > widths->of[i] && width <= OUT_WIDTH_MAX)
 			widths->of[i] = (uint16_t)width;
 	}
@@ -198,7 +196,7 @@ static void note_widths(struct libscols_table *table, const struct run *run,
 int out_scols(struct run *run, const struct view *view, struct out_widths *widths)
 {
 	const struct options *o = run->opt;
-	/* What libsmartcols asks of a terminal, and the printing, is not counted. */
+	/* Kernel calls of libsmartcols and of the printing are not counted. */
 	os_mark(MARK_END);
 	struct libscols_table *table = scols_new_table();
 	if (!table)

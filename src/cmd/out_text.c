@@ -10,8 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Append a field of an mtab or fstab; "none" if there is nothing to write.  Who
-    reads a file wants its bytes as they are; who looks at a terminal does not. */
+/** Append a field of an mtab or fstab, or a default; on a terminal, escape more. */
 static void add_field(struct strbuf *out, const struct cells *cells, const char *text,
                       const char *set, const char *none)
 {
@@ -155,7 +154,7 @@ int out_text(struct run *run, const struct view *view)
 		else if (form == FORM_DOT)
 			line_dot(&text, &cells, view, r);
 		else if (!row->mount || !run_name(run, row->node))
-			continue;   /* what has no name here cannot stand in these */
+			continue;   /* these formats need a mount point */
 		else if (form == FORM_MTAB)
 			line_mtab(&text, &cells, row);
 		else if (form == FORM_FSTAB)

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/** The columns of a list that is printed piece by piece. */
+/** Column widths of a list that is printed in parts. */
 struct out_widths {
 	bool begun;            /* the header has been printed */
 	uint16_t of[128];      /* as in struct columns */
@@ -21,27 +21,27 @@ enum { OUT_WIDTH_MAX = 40 };
 /**
  * Print as a tree, a list, raw, pairs or JSON, by libsmartcols.
  *
- * @widths  Of a list that goes on: what is printed now stands below what was
- *          printed before.  NULL: it is the whole.
+ * @widths  Of a list that is printed in parts, aligned with the previous ones; NULL: the
+ *          list is complete.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int out_scols(struct run *run, const struct view *view, struct out_widths *widths);
 
 struct libscols_table;
 
-/** Print a table as JSON, with what is to be said beside its rows.
+/** Print a table as a JSON document with the members that follow the rows.
     @return 0, or -1.  Errors: ENOMEM. */
 int out_document(struct libscols_table *table, struct run *run);
 
-/** Print a table.  libsmartcols reports success when it leaves text out for want of memory.
+/** Print a table; unlike libsmartcols, fail if memory ran out.
     @return 0, or -1.  Errors: ENOMEM. */
 int print_table(struct libscols_table *table);
 
 /** Print as mtab, fstab, setmnt, dot or jsonl.  @return 0, or -1. */
 int out_text(struct run *run, const struct view *view);
 
-/** Read what tells this machine and namespace: host, boot_id, mntns; what
-    cannot be read stays unknown.  @return 0, or -1 (ENOMEM). */
+/** Read host name, boot ID and mount namespace; what cannot be read stays unknown.
+    @return 0, or -1 (ENOMEM). */
 int machine_read(struct run *run);
 
 /** Write the members that every JSON document of a run has: schema, version, host ...
@@ -64,27 +64,25 @@ void explain_json(const struct run *run, struct json *json);
 
 typedef void progress_fn(const struct discover_progress *progress, void *arg);
 
-/** Get ready to show progress on stderr, if that is a terminal; else to end by
-    SIGPIPE when nobody reads any more.
+/** Prepare to show progress on stderr if it is a terminal; else to end by SIGPIPE when the
+    reader of stdout is gone.
     @return the function for struct discover_opts, or NULL. */
 progress_fn *progress_begin(struct run *run);
 
-/** Get ready to show a line of progress.  @return whether it may be shown: both
-    stdout and stderr are a terminal; then signals clear it. */
+/** Prepare a line of progress, which signals clear.
+    @return whether it may be shown: stdout and stderr are terminals. */
 bool progress_open(void);
 
-/** How many columns a terminal has; 80 where that is not known. */
+/** The width of a terminal; 80 if unknown. */
 int terminal_width(int fd);
 
-/** Show a line, as wide as the terminal: a head, and a path. */
+/** Show a line of progress, cut to the width of the terminal. */
 void progress_line(const char *head, const char *where);
 
-/** Where none may be shown: end as by the first byte that would be written, if
-    nobody reads any more.  Of a client that went away nothing must be left that
-    searches on. */
+/** End by SIGPIPE if the reader of stdout is gone, so that no search continues for it. */
 void progress_reader(struct os *os);
 
-/** Clear the line of progress, if there is one. */
+/** Clear the line of progress. */
 void progress_end(void);
 
 /** Print --version. */

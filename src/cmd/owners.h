@@ -2,9 +2,8 @@
 /**
  * Names of users and groups, as /etc/passwd and /etc/group have them.
  *
- * No directory service is asked: its server can be gone, and a program that
- * looks at a broken machine must not wait for it.  Who is not in the file has a
- * number alone.
+ * No directory service is used, since its server may not answer.  Users that are not in the
+ * file are shown by number.
  */
 #ifndef GM_CMD_OWNERS_H
 #define GM_CMD_OWNERS_H
@@ -19,16 +18,16 @@ struct owners {
 	const char *path;
 	struct os *os;
 	bool read;
-	char *text;               /* of the file, each name with a NUL behind it */
+	char *text;               /* of the file, each name followed by a NUL */
 	struct map64 names;       /* number -> where its name begins */
 };
 
-/** Get ready; nothing is read yet. */
+/** Initialize; nothing is read yet. */
 void owners_init(struct owners *owners, struct os *os, const char *path);
 
 void owners_destroy(struct owners *owners);
 
-/** The name of a user or group; NULL: it has none.  Of two lines the first. */
+/** The name of a user or group, by the first line that has it; or NULL. */
 const char *owners_name(struct owners *owners, uint32_t id);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * While a search or probes go on: one line on a terminal, when they take more
- * than a second; off one, a look whether anybody still waits for the output.
+ * Progress of a search or of probes: one line on a terminal if they take more than a second;
+ * elsewhere, a check whether the reader of the output is gone.
  *
- * A signal that ends or stops the program clears the line first.  There is one
- * line, so there is one state of it; a signal handler has no other way to know.
+ * A signal that ends or stops the program clears the line first; the signal handler needs a
+ * global variable for that.
  * Signals come to the thread that draws the line: bfs_pool_new(), flow.c.
  */
 #include "cmd/output.h"

@@ -139,7 +139,7 @@ bool source_match(struct run *run, const struct source_spec *spec, const struct 
 	size_t len;
 	if (source_tag(mount->source, &value, &len) == spec->tag)
 		return len == spec->len && strncmp(value, spec->value, len) == 0;
-	/* Tags are of devices; what comes over a network has none. */
+	/* Network file systems have no tags. */
 	if (!run->devs || mount->line || strncmp(mount->source, "/dev/", 5) != 0)
 		return false;
 	const struct devmap_tags *tags = devmap_tags(run->devs, mount->dev_major, mount->dev_minor,

@@ -14,7 +14,7 @@ enum tag { TAG_LABEL, TAG_UUID, TAG_PARTLABEL, TAG_PARTUUID, TAG_NONE };
  *
  * @value, len [out]
  *         The value, without quotes around it.
- * @return the tag, or TAG_NONE if the source is none (or NULL).
+ * @return the tag, or TAG_NONE if there is none (or the source is NULL).
  */
 enum tag source_tag(const char *source, const char **value, size_t *len);
 
@@ -25,12 +25,11 @@ const char *tag_value(const struct devmap_tags *tags, enum tag tag);
     @return their number, or -1.  Errors: those of devmap_list(). */
 ssize_t run_devices(struct run *run);
 
-/** Append the names of the devices that have a tag, one on a line.
-    @return how many there are. */
+/** Append the names of the devices that have a tag, one on a line.  @return their number. */
 size_t source_devices(struct run *run, enum tag tag, const char *value, size_t len,
                       struct strbuf *out);
 
-/** What --source or an operand asks for. */
+/** A source given by --source or as an operand. */
 struct source_spec {
 	const char *text;
 	enum tag tag;
@@ -38,18 +37,17 @@ struct source_spec {
 	size_t len;
 	bool is_dev;                  /* a device number is known */
 	uint32_t dev_major, dev_minor;
-	struct strbuf path;           /* where the text leads, if it is a path */
+	struct strbuf path;           /* what the text resolves to, if it is a path */
 };
 
-/** Understand a source.  @return 0, or -1.  Errors: ENOMEM. */
+/** Parse a source.  @return 0, or -1.  Errors: ENOMEM. */
 int source_spec_init(struct run *run, struct source_spec *spec, const char *text);
 void source_spec_destroy(struct source_spec *spec);
 
-/** Whether a record's source is the one that was asked for.  For a tag it needs
-    run->devs. */
+/** Whether the source of a record matches.  A tag requires run->devs. */
 bool source_match(struct run *run, const struct source_spec *spec, const struct mount *mount);
 
-/** The same of a device that is not mounted. */
+/** source_match() of a device that is not mounted. */
 bool source_match_device(const struct source_spec *spec, const struct devmap_device *device);
 
 #endif

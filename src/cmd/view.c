@@ -11,15 +11,15 @@
 /*
  * The rows of a tree.
  *
- * A place is what one row stands for: a single mount (--stacks=nest), or all
- * mounts stacked on one point, of which the uppermost that was picked is
- * shown.  A place is known by a node: of a stack, by its top.  The place
- * above is found in one pass over the nodes, parents first; what was not
- * picked is passed over, so that a row hangs on the nearest row above it.
+ * A place is shown as one row: a single mount (--stacks=nest), or all mounts stacked on one
+ * point, of which the topmost selected one is shown.  A place is identified by a node, of a
+ * stack by its top.  The parent place is found in one pass over the nodes, parents first;
+ * nodes that are not selected are skipped, so that the parent of a row is the nearest row
+ * above it.
  */
 struct places {
 	uint32_t *of;       /* node -> the place it belongs to */
-	uint32_t *above;    /* place -> the place that its lowest mount stands on */
+	uint32_t *above;    /* place -> the place that its lowest mount is on */
 	uint32_t *shown;    /* place -> the node of its row; MT_NONE: no row */
 	uint32_t *parent;   /* place -> the nearest place above with a row */
 	uint32_t *count;    /* place -> nodes picked */
@@ -84,7 +84,7 @@ static void places_find(struct places *places, const struct mtree *tree, const u
 			continue;
 		places->parent[place] = places->shown[above] != MT_NONE ? above : places->parent[above];
 	}
-	/* In table order of the lowest mount, so that siblings stand as they do there. */
+	/* Siblings are in the table order of their lowest mounts. */
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t place = places->of[i];
 		if (places->shown[place] == MT_NONE || places->hung[place])
@@ -101,8 +101,7 @@ static void places_find(struct places *places, const struct mtree *tree, const u
 	}
 }
 
-/** Walk the places as a tree is printed, and make a row of each, hung no deeper
-    than that. */
+/** Make a row of each place in the order of the tree, at most `deepest` levels deep. */
 static int places_rows(struct places *places, const struct mtree *tree, struct view *view,
                        uint32_t deepest)
 {
@@ -139,7 +138,7 @@ static int places_rows(struct places *places, const struct mtree *tree, struct v
 	return 0;
 }
 
-/** List for each row the mounts that it stands on, the lowest first. */
+/** List the mounts beneath each row, the lowest first. */
 static int rows_beneath(struct places *places, const struct mtree *tree, const uint8_t *picked,
                         struct view *view)
 {
@@ -212,7 +211,7 @@ int view_build(struct run *run, const struct picks *picks, bool tree, bool inord
 	return 0;
 }
 
-/** Whether a device is mounted, as far as the table tells. */
+/** Whether a device is mounted according to the table. */
 static bool is_mounted(const struct run *run, const struct devmap_device *device)
 {
 	for (size_t i = 0; i < run_count(run); ++i) {
@@ -221,7 +220,7 @@ static bool is_mounted(const struct run *run, const struct devmap_device *device
 			return true;
 		if (mount->source && device->tags->name && strcmp(mount->source, device->tags->name) == 0)
 			return true;
-		/* One of several devices of a file system: the table names another. */
+		/* The table may name another device of the same file system. */
 		if (!device->tags->multi_device || !device->tags->uuid || !mount->source
 		    || strncmp(mount->source, "/dev/", 5) != 0)
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * From all mounts to the rows that are shown: which match, and how they hang
- * together.  The same rows serve every form of output.
+ * From all mounts to the rows that are shown, in the tree or in a list; every output format
+ * uses the same rows.
  */
 #ifndef GM_CMD_VIEW_H
 #define GM_CMD_VIEW_H
@@ -9,19 +9,19 @@
 #include "cmd/cmd.h"
 #include "table/tablediff.h"
 
-/** A tree is not shown deeper than this: what lies below hangs at the end. */
+/** Depth of a tree; deeper rows are shown at this level. */
 #define VIEW_DEPTH 512
-/** The same of JSON, where a level costs two of the reader's: jq 1.6 takes 256,
-    Python 1000.  Not of --stacks=nest, which nests as findmnt does. */
+/** Depth in JSON, where each level needs two of the reader: jq 1.6 allows 256, Python 1000.
+    Not with --stacks=nest, which nests as findmnt does. */
 #define VIEW_DEPTH_JSON 120
 
 /** A row: a mount, or (with --unmounted) a device. */
 struct row {
-	const struct mount *mount;    /* of a device: NULL */
+	const struct mount *mount;    /* NULL: a device */
 	const struct devmap_device *device;
 	const struct change *change;  /* of --poll; else NULL */
 	uint32_t node;                /* MT_NONE for a device, and with --poll */
-	uint32_t parent;              /* row, always an earlier one; MT_NONE */
+	uint32_t parent;              /* an earlier row; MT_NONE: none */
 	uint32_t beneath;             /* index in view->beneath of the mounts that this
 	                                 one stands on, the lowest first */
 	uint32_t nbeneath;
@@ -34,11 +34,11 @@ struct view {
 	bool tree;                    /* parents are set */
 };
 
-/** What was picked by the options, in order. */
+/** The nodes that the options select, in order. */
 struct picks {
 	uint32_t *nodes;
 	size_t count;
-	bool restricted;              /* by target, source or -f: shown as a list */
+	bool restricted;              /* selected by target, source or -f: shown as a list */
 };
 
 /** The mount fields that selecting needs. */
@@ -51,14 +51,14 @@ unsigned filter_fields(const struct options *options);
  */
 int filter_pick(struct run *run, struct picks *picks);
 
-/** Free what was picked. */
+/** Free a selection. */
 void picks_destroy(struct picks *picks);
 
 /**
- * Make rows of what was picked.
+ * Make rows of a selection.
  *
- * @tree    Hang them together; stacks are one row unless --stacks=nest.
- * @inorder Without tree: parents before children, as a tree would be printed.
+ * @tree    Set the parents; a stack is one row unless --stacks=nest.
+ * @inorder Without tree: parents before children, in the order of a tree.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int view_build(struct run *run, const struct picks *picks, bool tree, bool inorder,

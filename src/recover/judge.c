@@ -28,14 +28,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HINTS_MAX = 64 };   /* of a line: nobody writes so many */
+enum { HINTS_MAX = 64 };   /* of a line */
 
 enum { KERNEL_FIELDS = REC_SOURCE | REC_TARGET | REC_FSTYPE | REC_OPTIONS };
 
 /** Of a pass: only lines that nothing is wrong with. */
 enum { FAULTLESS = 1 << REC_NFIELDS };
 
-/** What is compared of a line or a row.  A string that is not there is "". */
+/** The fields of a line or a row that are compared; a missing one is "". */
 struct side {
 	const char *source, *target, *fstype;
 	struct rec_set options;
@@ -302,7 +302,7 @@ static int pair_all(struct judge *j)
 
 /* What is wrong with a line that has its mount. */
 
-/** Whether its options are those of the mount, and beside them hints alone. */
+/** Whether the options are those of the mount, apart from hints. */
 static bool options_right(const struct side *line, const struct side *row)
 {
 	if (!rec_set_equal(&line->options, &row->options) || line->options.nhints > HINTS_MAX)
@@ -397,7 +397,7 @@ static uint32_t *find_place(struct judge *j, size_t line)
 	return *j->lines[line].target ? find_row(j, &j->lines[line], REC_TARGET) : NULL;
 }
 
-/** Tell of a line that is gone why, and which one has the mount that is there. */
+/** Set the reason why a line is gone, and the line that has the mount there. */
 static void tell_gone(struct judge *j, size_t line)
 {
 	struct rec_finding *finding = &j->out->findings[line];

@@ -37,8 +37,8 @@ enum rec_format {
 
 enum rec_verdict {
 	REC_RIGHT,
-	REC_WRONG,       /* it is of this mount, but a field of it is another */
-	REC_GONE,        /* no mount is there for it */
+	REC_WRONG,       /* the line of a mount with a different field */
+	REC_GONE,        /* the line of no mount */
 	REC_MISSING,     /* a mount without a line */
 	REC_UNREADABLE,
 	REC_IGNORED,     /* blank, or a comment: whoever reads the file passes over it */
@@ -54,9 +54,9 @@ enum rec_field {
 	REC_FREQ    = 1 << 4,
 	REC_PASSNO  = 1 << 5,
 	REC_TIME    = 1 << 6,
-	REC_REST    = 1 << 7,   /* text behind the last field */
+	REC_REST    = 1 << 7,   /* text after the last field */
 	REC_END     = 1 << 8,   /* no newline at its end, or CR LF */
-	REC_ORDER   = 1 << 9,   /* before the line of the mount that it stands on */
+	REC_ORDER   = 1 << 9,   /* before the line of the mount that it is on */
 	REC_NFIELDS = 10,
 };
 

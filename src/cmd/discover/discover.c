@@ -67,7 +67,7 @@ int machine_read(struct run *run)
 	return 0;
 }
 
-/** Options that do not go together, beyond what the table of options knows. */
+/** Check combinations of options that the table of options does not describe. */
 static int check_options(struct options *o)
 {
 	if (o->poll)
@@ -157,7 +157,7 @@ static bool wants_tree(const struct run *run, const struct picks *picks)
 	return !o->df && !o->dfi && o->source != TABLE_MTAB && !picks->restricted;
 }
 
-/** Whether picks stand with parents before children. */
+/** Whether parents precede children in a selection. */
 static bool parents_first(const struct run *run, const struct picks *picks)
 {
 	for (size_t k = 0; run->d && k < picks->count; ++k) {
@@ -206,11 +206,11 @@ static int print_boundaries(const struct run *run, FILE *out)
 	return rc;
 }
 
-/** Print the rows, and what was asked for beside them.  @return 0, or -1. */
+/** Print the rows, boundaries and rules.  @return 0, or -1. */
 static int print_view(struct run *run, const struct view *view)
 {
 	const struct options *o = run->opt;
-	/* A document has boundaries within; other machine forms must not be spoilt. */
+	/* A document contains the boundaries; other output for programs must not be mixed. */
 	FILE *out = o->form == FORM_DEFAULT ? stdout : stderr;
 	int rc;
 	if (o->form == FORM_DEFAULT || o->form == FORM_RAW || o->form == FORM_PAIRS || o->form == FORM_JSON)
@@ -231,7 +231,7 @@ static int print_view(struct run *run, const struct view *view)
 	return finish_stdout(o->form == FORM_JSON || o->form == FORM_JSONL);
 }
 
-/** The exit status that the standings give. */
+/** The exit status by the states of the mounts. */
 static int judge_status(const struct run *run)
 {
 	if (!run->complete)
@@ -318,7 +318,7 @@ int run_know(struct run *run, unsigned fields)
 	bool file = run->table->source == TABLE_FSTAB || run->table->source == TABLE_MTAB;
 	if (!file)
 		status = run_discover(run);
-	/* From here on devices may be opened: the files that loops stand on are judged. */
+	/* Devices may be opened from here on, if the files of loop devices cannot block. */
 	if (run->devs) {
 		avoid_hung(run);
 		devmap_set_judge(run->devs, loop_blocks, run);
@@ -436,7 +436,7 @@ int cmd_discover(int argc, char **argv)
 	else
 		os_init(&run.os, secure_getenv("GETMNT_DISABLE"));
 
-	/* Early: what is in memory now is what a process that is left holds. */
+	/* Early: a process that is left behind keeps the memory of now. */
 	if (o.probe) {
 		run.prober = prober_new(&run.os, o.timeout);
 		if (!run.prober) {

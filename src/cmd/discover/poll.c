@@ -2,11 +2,10 @@
 /*
  * getmnt --poll: watch the mount table, and print each change.
  *
- *     options --> monitor --> changes --> what is asked for --> rows --> a form of output
+ *     options --> monitor --> changes --> selection --> rows --> output format
  *
- * Paths on the command line are followed once, before the watch begins; from
- * then on nothing is touched but the kernel's table.  What is printed is
- * flushed at once.
+ * Paths on the command line are resolved once, before the watch begins; then only the
+ * kernel's table is read.  Output is flushed at once.
  */
 #include "cmd/cmd.h"
 
@@ -25,13 +24,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/** A place that is watched: an operand, or a path of -M or -T. */
+/** What is watched: an operand, or a path of -M or -T. */
 struct place {
 	struct source_spec source;
-	bool is_source;         /* mounts of this source are meant */
+	bool is_source;         /* mounts of this source match */
 	struct strbuf path;
-	bool is_path;           /* mounts on this path are meant */
-	bool holds;             /* and those on the way to it */
+	bool is_path;           /* mounts on this path match */
+	bool holds;             /* and mounts on the way to it */
 };
 
 struct watch {
@@ -41,8 +40,8 @@ struct watch {
 	struct source_spec source;   /* of --source */
 	struct place *places;
 	size_t nplaces;
-	bool pair;                   /* one place, of which source and path are meant */
-	bool needs_devices;          /* what is asked for is known of devices, not of mounts */
+	bool pair;                   /* one place with both source and path */
+	bool needs_devices;          /* a column or a source requires devices */
 	struct out_widths widths;
 	size_t problems;             /* that were reported */
 };
@@ -81,7 +80,7 @@ int poll_check(struct options *o)
 	return 0;
 }
 
-/* What is asked for. */
+/* The selection. */
 
 /** Whether a column or a source needs devices to be known. */
 static bool needs_devices(const struct watch *w)
@@ -95,7 +94,7 @@ static bool needs_devices(const struct watch *w)
 	return needs;
 }
 
-/** Understand a place.  @return 0, or -1 (ENOMEM). */
+/** Parse a place.  @return 0, or -1 (ENOMEM). */
 static int place_init(struct watch *w, struct place *place, const char *source, const char *path)
 {
 	place->source.tag = TAG_NONE;
@@ -107,7 +106,7 @@ static int place_init(struct watch *w, struct place *place, const char *source, 
 	}
 	if (path) {
 		place->is_path = true;
-		/* What is not there yet is watched for under the name that was given. */
+		/* A path that does not exist yet is watched as given. */
 		filter_target(w->run, path, &place->path);
 	}
 	return place->path.failed ? -1 : 0;
@@ -127,7 +126,7 @@ static bool only_source(struct run *run, const char *word)
 	return false;
 }
 
-/** Understand the places, by the table as it is now.  @return 0, or -1. */
+/** Parse the places with the current table.  @return 0, or -1. */
 static int places_init(struct watch *w)
 {
 	struct run *run = w->run;
@@ -188,7 +187,7 @@ static bool at_place(const struct watch *w, const struct place *place, const str
 	return w->pair ? source && path : source || path;
 }
 
-/** Whether a change is one that was asked for. */
+/** Whether a change is selected. */
 static bool is_wanted(struct watch *w, const struct change *change)
 {
 	const struct mount *mount = change->after ? change->after : change->before;
@@ -201,7 +200,7 @@ static bool is_wanted(struct watch *w, const struct change *change)
 
 /* Printing. */
 
-/** Make rows of the changes that were asked for.  @return how many are told. */
+/** Make rows of the selected changes.  @return the number of reported changes. */
 static size_t rows_make(struct watch *w, const struct changes *changes, struct view *view)
 {
 	static const struct mount nothing;
@@ -235,14 +234,14 @@ static int tell_changes(struct watch *w, const struct changes *changes)
 	int rc = -1;
 	if (!view.rows)
 		goto nomem;
-	/* A device number can be of another device by the next time. */
+	/* A device number may be reused until the next change. */
 	if (w->needs_devices) {
 		run->devs = discover_devmap(&run->os, NULL);
 		if (!run->devs)
 			goto nomem;
 		devmap_set_judge(run->devs, loop_blocks, run);
 	}
-	size_t told = rows_make(w, changes, &view);
+	size_t reported = rows_make(w, changes, &view);
 	if (view.count && !o->quiet) {
 		int made = o->form == FORM_JSONL ? out_text(run, &view) : out_scols(run, &view, &w->widths);
 		if (made != 0)
@@ -250,7 +249,7 @@ static int tell_changes(struct watch *w, const struct changes *changes)
 		if (flush_stdout() != 0)
 			goto out;
 	}
-	rc = told && o->first_only;
+	rc = reported && o->first_only;
 	goto out;
 
 nomem:
@@ -273,14 +272,14 @@ static void report_lines(struct watch *w)
 	w->problems = problems;
 }
 
-/* The whole. */
+/* The watch. */
 
 /** Begin to watch.  @return 0, or an exit status after a message. */
 static int watch_begin(struct watch *w)
 {
 	struct run *run = w->run;
 	const struct options *o = run->opt;
-	/* Two mounts of one ID are told apart by the first four. */
+	/* The first four distinguish two mounts with the same ID. */
 	unsigned fields = columns_fields(run->cols) | filter_fields(o) | MF_DEV | MF_FSTYPE | MF_SOURCE | MF_ROOT;
 	int status = input_read(run, fields);
 	if (status)
@@ -294,7 +293,7 @@ static int watch_begin(struct watch *w)
 	if (o->form == FORM_JSONL || columns_have(run->cols, "NS") || columns_have(run->cols, "TID"))
 		machine_read(run);
 
-	/* The 64-bit IDs are worth a listing: by them events are told. */
+	/* Events have 64-bit IDs, so the table is listed with them. */
 	bool list = !o->task && o->source != TABLE_MOUNTINFO && run->os.caps & OSC_LISTMOUNT;
 	const struct monitor_opts opts = {
 		.source = list ? TABLE_LISTMOUNT : TABLE_MOUNTINFO,
@@ -347,7 +346,7 @@ static int watch_go(struct watch *w)
 		case MONITOR_TIMEOUT:
 			return CX_OK;
 		case MONITOR_CLOSED:
-			/* As a write to it would: nobody reads, and nobody need be told. */
+			/* As a write to stdout would: the reader is gone. */
 			raise(SIGPIPE);
 			return CX_ERROR;
 		case MONITOR_TASK_ENDED:

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What bears out the options of an mtab that the kernel does not know.
+ * Confirmation of the options of an mtab that the kernel does not know.
  *
- * A flipped bit makes another user of user=bob, and two lines that changed places
- * with a part of each other have each other's options: the line does not show it.
- * So somebody else has to say the same:
+ * A damaged line can have a wrong user=, or options of another line, without being
+ * recognizable.  So something else must confirm them:
  *
  *     _netdev       the type, the device, utab, the fstab
  *     loop=DEV      the kernel, by its source

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `getmnt recover` says of a file: a line for each finding, or a document.
- *
- * Both are reports: secrets are masked, which the file made anew has as the kernel
- * shows them to everybody.
+ * The report of `getmnt recover`: a line for each finding, or a JSON document.  Secrets are
+ * masked here; the rebuilt file has them as the kernel shows them.
  */
 #include "cmd/recover/recover.h"
 
@@ -39,7 +37,7 @@ static void add_masked(struct strbuf *out, unsigned field, const char *value)
 		strbuf_puts(out, value);
 }
 
-/** What a field should be. */
+/** The expected value of a field. */
 static const char *expected(const struct recover_report *report, uint32_t row, unsigned field)
 {
 	const struct rec_row *r = &report->in->rows[row];
@@ -57,7 +55,7 @@ static const char *expected(const struct recover_report *report, uint32_t row, u
 	}
 }
 
-/** Append "(type source)", of what a line or a mount is. */
+/** Append "(type source)". */
 static void add_kind(struct strbuf *out, const char *fstype, const char *source)
 {
 	if (fstype || source) {
@@ -68,7 +66,7 @@ static void add_kind(struct strbuf *out, const char *fstype, const char *source)
 	}
 }
 
-/** Append the options of a list that another does not have as often. */
+/** Append the options that occur more often in one list than in another. */
 static size_t add_beyond(struct strbuf *out, const char *list, const char *other, const char *head)
 {
 	enum { SHOWN_MAX = 100 };
@@ -95,7 +93,7 @@ static size_t add_beyond(struct strbuf *out, const char *list, const char *other
 	return found;
 }
 
-/** Append how options differ from what they should be. */
+/** Append the differences between options and the expected ones. */
 static void add_options(struct strbuf *out, const char *value, const char *should)
 {
 	strbuf_puts(out, "options");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt recover: a file of what is mounted, judged line by line and made anew.
+ * getmnt recover: check a file that lists mounts line by line, and rebuild it.
  *
  *     options --> run_know() --> names --.
  *                                         >-- rec_judge() --> findings, or
  *     put_open() --> lines --------------'    rec_build() --> the file: put_finish()
  *
- * Exit status: 0 right or put right, 1 differences found, 2 it could not be judged,
- * 16 it could not be written.
+ * Exit status: 0 right or corrected, 1 differences found, 2 could not be checked, 16 could not
+ * be written.
  */
 #include "cmd/recover/recover.h"
 
@@ -47,7 +47,7 @@ struct opts {
 struct recovery {
 	const struct opts *opts;
 	struct run run;
-	struct os files;          /* what FILE is read by beside a recorded table */
+	struct os files;          /* for reading FILE with a recorded table */
 	struct os *os;            /* run.os, or that */
 	struct strbuf name;       /* of the file, for people: with the root before it */
 	struct rec_row *rows;
@@ -175,7 +175,7 @@ static int tell_link(struct recovery *r, const char *link, bool right)
 
 /* Mounts. */
 
-/** Why a mount without a name has none, for a message. */
+/** Report a mount without a name. */
 static void tell_nameless(void *arg, size_t i)
 {
 	struct recovery *r = arg;
@@ -303,7 +303,7 @@ static void tell_dropped(const struct recovery *r)
 	}
 }
 
-/** Whether standard output is the very file: a shell emptied it, or would append. */
+/** Whether standard output is the file itself, which the shell has emptied. */
 static bool is_stdout(struct recovery *r)
 {
 	struct k_statx out, file;
@@ -378,11 +378,11 @@ static int print_made(const struct recovery *r)
 	return failed ? -1 : 0;
 }
 
-/** Do what was opts for with a file that was judged.  @return an exit status. */
+/** Report, print or write the checked file.  @return an exit status. */
 static int settle(struct recovery *r)
 {
 	const struct opts *opts = r->opts;
-	/* With --force-file a link is what is wrong. */
+	/* With --force-file a link is wrong. */
 	bool right = rec_is_right(&r->judgement) && !put_missing(r->put) && !(opts->put.force_file && put_link(r->put));
 	bool whole = r->nameless == 0 && r->run.complete;
 	int unsure = whole ? PX_OK : PX_UNJUDGED;
