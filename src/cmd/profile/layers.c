@@ -12,6 +12,7 @@
 #include "cmd/profile/profile.h"
 
 #include "base/strbuf.h"
+#include "cmd/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
