@@ -342,7 +342,7 @@ static void print_stats(const struct asked *asked, const struct show *show)
 		return;
 	}
 	stats_calls_text(os);
-	fprintf(stderr, "calls calls to read the mounts: %" PRIu64 "\n", counts.mount_calls);
+	fprintf(stderr, "calls to read the mounts: %" PRIu64 "\n", counts.mount_calls);
 	fprintf(stderr, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64 ", errors %"
 	        PRIu64 "\nthreads: %" PRIu64 ", time: %.6f s\n", counts.dirs, counts.entries, show->found,
 	        counts.errors, counts.threads, seconds);
