@@ -20,7 +20,7 @@ $(BUILD)/tests/unit/main.o: ALL_CPPFLAGS += -iquote $(BUILD)/tests/unit
 $(BUILD)/tests/unit/main.o: $(BUILD)/tests/unit/suites.inc
 
 # Programs of tests/lib that system cases run.
-HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/lib/prove.c))
+HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/lib/orders.c))
 $(HELPERS): %: %.o $(BUILD)/libgetmnt.a
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)

@@ -125,10 +125,11 @@
  *     units.c            which mounts units make; what systemd has loaded of an fstab
  *     places.c           mount points: their names, and what a system has there
  *     match.c            lines and mounts compared: the one model of what a line mounts
- *     proof.c            an fstab simulated, compared with the mounts
- *     proof_sim.c        running the lines in order
- *     proof_tree.c       the simulated tree
- *     proof_options.c    options of a line against those of a mount
+ *     order.c            what each line needs of the others
+ *     order_line.c       one line: which paths it needs
+ *     order_boot.c       what a boot mounts, cycles, and what waits for the network
+ *     order_judge.c      the order of lines, as mount -a and as systemd see it
+ *     reproduce.c        which mounts the lines of an fstab mount again
  *   fstab/plan/          a line for each mount
  *     plan.c             the order of decisions
  *     place.c            what each mount is, and what it needs

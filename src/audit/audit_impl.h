@@ -23,6 +23,7 @@
 #include "base/intern.h"
 #include "base/map64.h"
 #include "fstab/fstab.h"
+#include "fstab/order.h"
 
 #include <stdarg.h>
 
@@ -42,6 +43,8 @@ struct audit_entry {
 	struct audit_set ignored;
 	bool swap, bind, noauto, nofail, automount, netdev, mkdir;
 	bool needed;             /* a boot fails without it */
+	enum fact_kind kind;     /* what is at path now, if it is a mount point but for "/" */
+	const char *real;        /* path with symlinks followed; NULL: not known */
 	bool numbered;           /* which device the source names is known, and it is one: */
 	uint32_t major, minor;
 };
@@ -53,8 +56,10 @@ struct audit {
 	size_t count;
 	struct map64 by_target;  /* hash of a path -> the first entry of it that is not noauto */
 	uint32_t *next_target;   /* of the same hash, later in the file */
-	uint32_t *next_steady;   /* the same, of those that are no automounts */
-	struct map64 asleep;     /* hash of a path -> the first entry of it that is noauto, and no automount */
+	struct order order;      /* of the entries */
+	struct order_line *order_lines;
+	struct order_finding *order_findings;
+	size_t norder_findings, order_at;   /* order_at: the first of the entry that is judged */
 	struct map64 by_source;
 	struct map64 written;    /* hash of a directory that an overlay writes to -> the first entry of it */
 	struct map64 keys;       /* of the options of one entry */
@@ -115,12 +120,6 @@ const struct audit_entry *audit_at(const struct audit *audit, const struct audit
 const struct audit_entry *audit_above(const struct audit *audit, const struct audit_entry *self,
                                       const char *path);
 
-/** The lowest entry that a path lies below, of those that are noauto and no automount; NULL, also if
-    another has the same place, or a lower one.
-    @above   audit_above() of this path.
-    @itself  Or at. */
-const struct audit_entry *audit_asleep(const struct audit *audit, const char *path, const struct audit_entry *above, bool itself);
-
 /** Whether a line is of a device, in a container: its init passes such lines over, as systemd
     does, for there are none.  WSL is one: what it starts from is Windows' choice.
     @known  0 at first; keeps what was found. */
@@ -146,7 +145,15 @@ void audit_number_source(const struct audit *audit, struct audit_entry *entry);
 /** What a source is found by: the number of its device, if that is known; or its name. */
 uint64_t audit_source_key(const struct audit_entry *entry);
 
+/** Judge the order of all entries; audit_order() and audit_needs_optional() report it of one. */
+void audit_order_make(struct audit *audit);
+
 void audit_order(struct audit *audit, const struct audit_entry *entry);
+
+/** Report that an entry which a boot needs itself needs one that may be missing.
+    @return whether it does. */
+bool audit_needs_optional(struct audit *audit, const struct audit_entry *entry);
+
 void audit_twice(struct audit *audit, const struct audit_entry *entry);
 
 /* options.c */
@@ -173,12 +180,6 @@ bool audit_is_time(const char *text, size_t n);
 
 /* source.c */
 
-/** Call for each absolute path that a mount needs, until one says false: what it binds, the directories of
-    an overlay, the file of an image.
-    @what  "what it binds", for a message. */
-void audit_each_need(struct audit *audit, const struct audit_entry *entry,
-                     bool (*each)(void *arg, const char *path, const char *what), void *arg);
-
 /** Whether a name in /dev is one that the kernel gives in the order that it finds devices. */
 bool audit_is_unstable(const char *source);
 
@@ -190,6 +191,10 @@ void audit_source(struct audit *audit, const struct audit_entry *entry);
 void audit_overlay(struct audit *audit, const struct audit_entry *entry);
 
 /* place.c */
+
+/** Whether systemd mounts the lines. */
+bool audit_is_systemd(struct audit *audit);
+
 void audit_place(struct audit *audit, const struct audit_entry *entry);
 
 #endif

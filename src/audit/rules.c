@@ -191,19 +191,21 @@ const struct audit_entry *audit_above(const struct audit *audit, const struct au
 	return found;
 }
 
-const struct audit_entry *audit_asleep(const struct audit *audit, const char *path,
-                                       const struct audit_entry *above, bool itself)
+/** Look at what is at a mount point now, and where its symlinks lead. */
+static void look_at_target(struct audit *audit, struct audit_entry *entry)
 {
-	const struct audit_entry *found = NULL;
-	uint64_t hash = MAP64_BYTES;
-	for (size_t n = 0; next_part(path, &n, &hash);) {
-		uint32_t i = path[n] || itself ? map64_get(&audit->asleep, hash) : MAP64_NONE;
-		const char *target = i == MAP64_NONE ? NULL : audit->entries[i].path;
-		if (target && strncmp(target, path, n) == 0 && !target[n]
-		    && !audit_at(audit, NULL, path, n, hash))
-			found = &audit->entries[i];
+	const struct fstab_facts *facts = audit->in->facts;
+	struct strbuf real;
+	if (!entry->path || !entry->path[1] || !facts->look)
+		return;
+	strbuf_init(&real);
+	entry->kind = facts->look(facts->arg, entry->path, &real);
+	if (entry->kind != FACT_UNKNOWN && entry->kind != FACT_MISSING && real.len) {
+		entry->real = fstab_normal(&audit->report->arena, strbuf_str(&real));
+		audit->failed |= !entry->real;
 	}
-	return found && above && strlen(above->path) > strlen(found->path) ? NULL : found;
+	audit->failed |= real.failed;
+	strbuf_destroy(&real);
 }
 
 /** Parse an entry. */
@@ -253,6 +255,7 @@ static void read_entry(struct audit *audit, struct audit_entry *entry, const str
 		if (word_is(o, len, "auto"))
 			entry->noauto = false;
 	}
+	look_at_target(audit, entry);
 	bool remote = entry->flags & FST_NET && !(entry->flags & FST_DEVICE);
 	entry->needed = !entry->swap && !entry->noauto && !entry->nofail && !entry->automount
 	                && !remote;
@@ -317,20 +320,11 @@ static void index_entries(struct audit *audit)
 {
 	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->failed;) {
 		struct audit_entry *entry = &audit->entries[i];
-		audit->next_target[i] = audit->next_steady[i] = MAP64_NONE;
+		audit->next_target[i] = MAP64_NONE;
 		if (entry->path && !entry->noauto) {
 			uint64_t hash = map64_text(entry->path);
-			uint32_t next = map64_remove(&audit->by_target, hash);
-			audit->next_target[i] = next;
-			audit->next_steady[i] = next != MAP64_NONE && audit->entries[next].automount
-			                            ? audit->next_steady[next]
-			                            : next;
+			audit->next_target[i] = map64_remove(&audit->by_target, hash);
 			audit->failed |= map64_put(&audit->by_target, hash, i) == MAP64_NONE;
-		}
-		if (entry->path && entry->noauto && !entry->automount) {
-			map64_remove(&audit->asleep, map64_text(entry->path));
-			audit->failed |= map64_put(&audit->asleep, map64_text(entry->path), i)
-			                 == MAP64_NONE;
 		}
 		if (entry->noauto || entry->bind)
 			continue;
@@ -374,20 +368,20 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	struct audit audit = {
 		.in = &input, .report = report, .entries = calloc(n + 1, sizeof(*audit.entries)),
 		.next_target = calloc(n + 1, sizeof(*audit.next_target)),
-		.next_steady = calloc(n + 1, sizeof(*audit.next_steady)),
 	};
 	map64_init(&audit.by_target);
 	map64_init(&audit.by_source);
-	map64_init(&audit.asleep);
 	map64_init(&audit.written);
 	map64_init(&audit.keys);
 	intern_init(&audit.shown);
 	strbuf_init(&audit.text);
-	audit.failed = !audit.entries || !audit.next_target || !audit.next_steady;
+	audit.failed = !audit.entries || !audit.next_target;
 	if (!audit.failed)
 		read_lines(&audit);
 	if (!audit.failed)
 		index_entries(&audit);
+	if (!audit.failed)
+		audit_order_make(&audit);
 	for (size_t i = 0; i < audit.count && !audit.failed; ++i) {
 		const struct audit_entry *entry = &audit.entries[i];
 		if (audit_blanks(&audit, entry))
@@ -406,10 +400,11 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 		audit_report_sort(report);
 	free(audit.entries);
 	free(audit.next_target);
-	free(audit.next_steady);
+	free(audit.order_lines);
+	free(audit.order_findings);
+	order_destroy(&audit.order);
 	map64_destroy(&audit.by_target);
 	map64_destroy(&audit.by_source);
-	map64_destroy(&audit.asleep);
 	map64_destroy(&audit.written);
 	map64_destroy(&audit.keys);
 	intern_destroy(&audit.shown);

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Texts in the making. */
+/** Writes the texts. */
 struct writer {
 	struct selfcheck *check;
 	struct strbuf text;
 	bool failed;             /* ENOMEM */
 };
 
-/** A text that stays; a line feed in a name becomes "\012". */
+/** A text that stays; a line feed becomes "\012". */
 __attribute__((format(printf, 2, 3)))
 static const char *keep(struct writer *writer, const char *format, ...)
 {
@@ -48,80 +48,47 @@ static void add_note(struct writer *writer, const char *note)
 	writer->check->notes[writer->check->nnotes++] = note;
 }
 
-struct mount_table *selfcheck_entries(const struct tablines *lines)
-{
-	struct mount_table *table = table_new(TABLE_FSTAB);
-	if (!table)
-		return NULL;
-	table->fields = MF_IDS | MF_POINT | MF_FSTYPE | MF_SOURCE | MF_FS_OPTS;
-	for (size_t i = 0; i < lines->count; ++i) {
-		const struct tabline *line = &lines->lines[i];
-		if (line->kind != TABLINE_ENTRY)
-			continue;
-		struct mount *m = table_add(table);
-		if (!m) {
-			table_free(table);
-			return NULL;
-		}
-		m->key = m->parent_key = table->count;
-		m->id = m->parent_id = (uint32_t)table->count;
-		m->line = line->number;
-		const char **const to[] = {&m->source, &m->point, &m->fstype, &m->fs_opts};
-		for (unsigned k = TABLINE_SOURCE; k <= TABLINE_OPTIONS; ++k) {
-			const char *value = tabline_value(line, (enum tabline_place)k);
-			if (!value || !*value)
-				continue;
-			*to[k] = arena_strndup(&table->arena, value, strlen(value));
-			if (!*to[k]) {
-				table_free(table);
-				return NULL;
-			}
-		}
-		m->freq = line->freq;
-		m->passno = line->passno;
-	}
-	return table;
-}
-
-/** Say what is reproduced, and what not. */
-static void tell_proof(struct writer *writer, const struct proof *proof, bool missing_told)
+/** Report what is reproduced, and what is not. */
+static void report_reproduction(struct writer *writer, const struct reproduction *got,
+                                bool missing_told)
 {
 	struct selfcheck *check = writer->check;
-	check->same = proof->same == proof->mounts && proof->swaps_same == proof->swaps;
+	check->same = got->same == got->mounts && got->swaps_same == got->swaps;
 	const char *without = "", *swaps = "";
-	if (proof->without)
-		without = keep(writer, ", %zu can have no line", proof->without);
-	if (proof->swaps)
-		swaps = keep(writer, ", %zu of %zu swap spaces", proof->swaps_same, proof->swaps);
-	check->summary = keep(writer, "reproduces %zu of %zu mounts%s%s", proof->same, proof->mounts, without, swaps);
-	for (size_t i = 0; i < proof->count; ++i) {
-		const struct proof_item *item = &proof->items[i];
+	if (got->without)
+		without = keep(writer, ", %zu cannot be expressed in fstab", got->without);
+	if (got->swaps)
+		swaps = keep(writer, ", %zu of %zu swap spaces", got->swaps_same, got->swaps);
+	check->summary = keep(writer, "reproduces %zu of %zu mounts%s%s", got->same, got->mounts,
+	                      without, swaps);
+	for (size_t i = 0; i < got->count; ++i) {
+		const struct reproduce_item *item = &got->items[i];
 		const char *name = item->source ? item->source : item->target;
-		if (item->verdict == PROOF_SAME || (item->verdict == PROOF_NO_LINE && missing_told))
+		if (item->verdict == REPRODUCE_SAME
+		    || (item->verdict == REPRODUCE_NO_LINE && missing_told))
 			continue;
-		if (item->verdict == PROOF_EXTRA)
-			add_note(writer, keep(writer, "line %u mounts %s besides: %s", item->line, name, item->why));
+		if (item->verdict == REPRODUCE_EXTRA)
+			add_note(writer, keep(writer, "line %u also mounts %s: %s", item->line,
+			                      name, item->why));
 		else if (!item->want)
-			add_note(writer, keep(writer, "line %u, of %s, cannot be mounted: %s", item->line, name, item->why));
+			add_note(writer, keep(writer, "line %u, of %s, cannot be mounted: %s",
+			                      item->line, name, item->why));
 		else if (item->line)
-			add_note(writer, keep(writer, "does not reproduce %s (line %u): %s", name, item->line, item->why));
+			add_note(writer, keep(writer, "does not reproduce %s (line %u): %s", name,
+			                      item->line, item->why));
 		else
-			add_note(writer, keep(writer, "does not reproduce %s: %s", name, item->why));
+			add_note(writer,
+			         keep(writer, "does not reproduce %s: %s", name, item->why));
 	}
-	if (proof->systemd != proof->same)
-		add_note(writer, keep(writer, "in the order of systemd, which goes by paths, it reproduces %zu of %zu mounts",
-		                      proof->systemd, proof->mounts));
-	if (proof->held_sources)
-		add_note(writer, keep(writer, "%zu source%s could not be looked up, and %s held to be what is mounted there",
-		                      proof->held_sources, proof->held_sources == 1 ? "" : "s",
-		                      proof->held_sources == 1 ? "is" : "are"));
-	if (proof->held)
-		add_note(writer, keep(writer, "%zu place%s could not be looked at, and %s held to be there", proof->held,
-		                      proof->held == 1 ? "" : "s", proof->held == 1 ? "is" : "are"));
+	if (got->systemd != got->same)
+		add_note(writer, keep(writer,
+		                      "in the order of systemd, which goes by paths, it reproduces "
+		                      "%zu of %zu mounts",
+		                      got->systemd, got->mounts));
 }
 
-/** Say what nobody could tell. */
-static void tell_unjudged(struct writer *writer, const struct audit_set *unjudged)
+/** Report which rules could not be checked. */
+static void report_unchecked(struct writer *writer, const struct audit_set *unjudged)
 {
 	struct strbuf codes;
 	strbuf_init(&codes);
@@ -130,112 +97,123 @@ static void tell_unjudged(struct writer *writer, const struct audit_set *unjudge
 			strbuf_printf(&codes, "%s%s", codes.len ? ", " : "", audit_rules[code].code);
 	}
 	if (codes.len)
-		writer->check->unjudged = keep(writer, "not judged of every line: %s", strbuf_str(&codes));
+		writer->check->unjudged =
+			keep(writer, "not checked on every line: %s", strbuf_str(&codes));
 	writer->failed |= codes.failed;
 	strbuf_destroy(&codes);
 }
 
-/** A text that is judged. */
+/** A text and its findings. */
 struct judged {
 	struct tablines *lines;
 	struct audit_report report;
-	struct mount_table *entries;   /* once it was simulated */
 };
 
 /** Judge a text.  @return 0, or -1 (ENOMEM). */
-static int judge_text(const struct selfcheck_input *in, const char *text, size_t len, struct judged *judged)
+static int judge_text(const struct selfcheck_input *in, const char *text, size_t len,
+                      struct judged *judged)
 {
 	*judged = (struct judged){.lines = tablines_parse(len ? text : "", len)};
 	arena_init(&judged->report.arena);
 	return judged->lines
-	       ? audit_fstab(&(struct audit_input){judged->lines, &in->facts, in->live->world.secret, in->live->d},
-	                     &judged->report)
-	       : -1;
+	               ? audit_fstab(&(struct audit_input){judged->lines, &in->facts,
+	                                                   in->live->world.secret, in->live->d},
+	                             &judged->report)
+	               : -1;
 }
 
 static void judged_destroy(struct judged *judged)
 {
 	int error = errno;
 	audit_report_destroy(&judged->report);
-	table_free(judged->entries);
 	tablines_free(judged->lines);
 	errno = error;
 }
 
-/** Simulate a text: what the kernel is known to refuse, it does not mount.
-    @proof  Zero, with an arena.
-    @return 0, or -1 (ENOMEM). */
-static int simulate(struct writer *writer, const struct selfcheck_input *in, struct judged *judged,
-                    struct proof *proof)
+/** Compare what a text mounts with what is mounted: a line that the kernel refuses mounts nothing.
+    @return 0, or -1. */
+static int compare(struct writer *writer, const struct selfcheck_input *in,
+                   const struct judged *judged, struct reproduction *got)
 {
-	judged->entries = selfcheck_entries(judged->lines);
-	const struct mount_table *entries = judged->entries;
-	const char **refused = entries ? calloc(entries->count + 1, sizeof(*refused)) : NULL;
-	if (!refused)
-		return -1;
-	/* Both go by lines. */
-	size_t k = 0;
+	size_t lines = judged->lines->count;
+	const char **refused = calloc(lines + 1, sizeof(*refused)),
+		   **missing = calloc(lines + 1, sizeof(*missing));
+	int rc = -1;
+	if (!refused || !missing)
+		goto out;
 	for (size_t i = 0; i < judged->report.count; ++i) {
 		const struct audit_finding *finding = &judged->report.findings[i];
-		while (k < entries->count && entries->mounts[k].line < finding->line)
-			++k;
-		if (finding->refused && k < entries->count && entries->mounts[k].line == finding->line && !refused[k])
-			refused[k] = keep(writer, "%s: %s", finding->refused, audit_rules[finding->code].code);
+		enum audit_code code = finding->code;
+		if (finding->file || finding->line == 0 || finding->line > lines)
+			continue;
+		if (finding->refused && !refused[finding->line - 1])
+			refused[finding->line - 1] =
+				keep(writer, "%s: %s", finding->refused, audit_rules[code].code);
+		if (code == FSTAB_SRC_MISSING || code == FSTAB_BIND_SRC
+		    || code == FSTAB_OVERLAY_DIR)
+			missing[finding->line - 1] =
+				keep(writer, finding->actual ? "%s (%s)" : "%s", finding->message,
+			             finding->actual);
 	}
-	int rc = proof_make(&(struct proof_input){entries, in->live, in->plan, in->facts, refused}, proof);
+	rc = reproduce(&(struct reproduce_input){judged->lines, in->match, refused, missing}, got);
+out:;
+	int error = errno;
 	free(refused);
+	free(missing);
+	errno = error;
 	return rc;
 }
 
-/** What was made as it is live, by the old text and the new one. */
+/** Which mounts the old and the new text reproduce. */
 struct lost {
 	struct writer *writer;
 	const struct selfcheck_input *in;
 	struct judged *old;
-	const struct proof *new_proof;
+	const struct reproduction *new_got;
 	struct map64 same[2];    /* hash of a target -> its item, of old and new */
 	bool read, failed;       /* ENOMEM */
 };
 
-/** Note which targets are made as they are live. */
-static void note_same(struct lost *lost, struct map64 *same, const struct proof *proof)
+/** Note which mounts are reproduced. */
+static void note_same(struct lost *lost, struct map64 *same, const struct reproduction *got)
 {
-	for (size_t i = 0; i < proof->count; ++i) {
-		const struct proof_item *item = &proof->items[i];
-		if (item->verdict == PROOF_SAME && item->want && !item->source)
+	for (size_t i = 0; i < got->count; ++i) {
+		const struct reproduce_item *item = &got->items[i];
+		if (item->verdict == REPRODUCE_SAME && item->want && !item->source)
 			lost->failed |= map64_put(same, map64_text(item->target), (uint32_t)i)
 			                == MAP64_NONE;
 	}
 }
 
-/** Whether the old text made a mount as it is, and the new one does not: the old text is
-    simulated when that is first asked. */
+/** Whether the old text reproduced a mount, and the new one does not; the old text is compared when
+    first needed. */
 static bool is_lost(void *arg, const char *path)
 {
 	struct lost *lost = arg;
 	if (!lost->read && !lost->failed) {
-		struct proof proof = {0};
-		arena_init(&proof.arena);
-		lost->failed = simulate(lost->writer, lost->in, lost->old, &proof) != 0;
+		struct reproduction got = {0};
+		arena_init(&got.arena);
+		lost->failed = compare(lost->writer, lost->in, lost->old, &got) != 0;
 		if (!lost->failed) {
-			note_same(lost, &lost->same[0], &proof);
-			note_same(lost, &lost->same[1], lost->new_proof);
+			note_same(lost, &lost->same[0], &got);
+			note_same(lost, &lost->same[1], lost->new_got);
 		}
 		lost->read = true;
-		proof_destroy(&proof);
+		reproduction_destroy(&got);
 	}
 	uint64_t hash = map64_text(path);
-	return map64_get(&lost->same[0], hash) != MAP64_NONE && map64_get(&lost->same[1], hash) == MAP64_NONE;
+	return map64_get(&lost->same[0], hash) != MAP64_NONE
+	       && map64_get(&lost->same[1], hash) == MAP64_NONE;
 }
 
-/** Tell the risks that only the new text has. */
-static int tell_risks(struct writer *writer, const struct selfcheck_input *in, struct judged *new,
-                      const struct proof *proof)
+/** Report the risks that only the new text has. */
+static int report_risks(struct writer *writer, const struct selfcheck_input *in, struct judged *new,
+                      const struct reproduction *got)
 {
 	struct selfcheck *check = writer->check;
 	struct judged old;
 	const struct audit_finding **risks = NULL;
-	struct lost lost = {.writer = writer, .in = in, .old = &old, .new_proof = proof};
+	struct lost lost = {.writer = writer, .in = in, .old = &old, .new_got = got};
 	map64_init(&lost.same[0]);
 	map64_init(&lost.same[1]);
 	int rc = -1;
@@ -254,11 +232,12 @@ static int tell_risks(struct writer *writer, const struct selfcheck_input *in, s
 	for (ssize_t i = 0; i < n; ++i) {
 		const struct audit_finding *risk = risks[i];
 		const char *code = audit_rules[risk->code].code;
-		check->risks[check->nrisks++] = risk->line
-		    ? keep(writer, "%s %s (line %u): %s", code, risk->target, risk->line, risk->message)
-		    : keep(writer, "%s %s: %s", code, risk->target, risk->message);
+		check->risks[check->nrisks++] =
+			risk->line ? keep(writer, "%s %s (line %u): %s", code, risk->target,
+		                          risk->line, risk->message)
+				   : keep(writer, "%s %s: %s", code, risk->target, risk->message);
 	}
-	tell_unjudged(writer, &new->report.not_checked);
+	report_unchecked(writer, &new->report.not_checked);
 	rc = 0;
 out:;
 	int error = errno;
@@ -276,24 +255,24 @@ int selfcheck_make(const struct selfcheck_input *in, struct selfcheck *check)
 	arena_init(&check->arena);
 	struct writer writer = {.check = check};
 	strbuf_init(&writer.text);
-	struct proof proof = {0};
-	arena_init(&proof.arena);
+	struct reproduction got = {0};
+	arena_init(&got.arena);
 	struct judged new;
 	int rc = -1;
-	if (judge_text(in, in->new, in->len, &new) != 0 || simulate(&writer, in, &new, &proof) != 0)
+	if (judge_text(in, in->new, in->len, &new) != 0 || compare(&writer, in, &new, &got) != 0)
 		goto out;
-	check->notes = calloc(proof.count + 5, sizeof(*check->notes));
+	check->notes = calloc(got.count + 5, sizeof(*check->notes));
 	if (!check->notes)
 		goto out;
-	tell_proof(&writer, &proof, in->missing_told);
-	rc = tell_risks(&writer, in, &new, &proof);
+	report_reproduction(&writer, &got, in->missing_told);
+	rc = report_risks(&writer, in, &new, &got);
 	if (writer.failed) {
 		errno = ENOMEM;
 		rc = -1;
 	}
 out:;
 	int error = errno;
-	proof_destroy(&proof);
+	reproduction_destroy(&got);
 	judged_destroy(&new);
 	strbuf_destroy(&writer.text);
 	errno = error;

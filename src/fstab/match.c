@@ -124,7 +124,7 @@ int fstab_match(const struct fstab_match_input *in, struct fstab_match *match)
 		match->of[i] = m.new[m.old[i].live].line;
 		match_bound(&m, &m.old[i], &m.new[m.old[i].live], &match->bound[i]);
 	}
-	int rc = m.failed ? -1 : 0;
+	int rc = m.failed || m.text.failed || m.more.failed ? -1 : 0;
 	match_destroy(&m);
 	if (rc != 0)
 		errno = ENOMEM;

@@ -73,21 +73,13 @@ bool opt_each_layer(const char *options, struct strbuf *scratch,
 }
 
 bool opt_each_layer_of_line(const char *options, struct strbuf *scratch,
-                           bool (*each)(void *arg, const struct opt_layer *layer), void *arg)
+                            bool (*each)(void *arg, const struct opt_layer *layer), void *arg)
 {
-	struct strbuf plain;
 	size_t n;
 	bool all = true;
-	strbuf_init(&plain);
-	if (options)
-		add_decoded(&plain, options, strlen(options));
-	const char *list = strbuf_str(&plain);
-	for (const char *o; all && (o = opt_next(&list, &n)) != NULL;)
+	for (const char *o; all && (o = opt_next(&options, &n)) != NULL;)
 		all = each_of_option(o, n, scratch, each, arg);
-	all = all && !plain.failed && !scratch->failed;
-	scratch->failed |= plain.failed;
-	strbuf_destroy(&plain);
-	return all;
+	return all && !scratch->failed;
 }
 
 void opt_layer_path(const struct opt_layer *layer, struct strbuf *path)

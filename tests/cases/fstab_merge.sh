@@ -64,12 +64,12 @@ printf '20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n21 20 8:17 / /d rw,relatim
 printf '/dev/sda1 / ext4 rw 0 1\n/dev/sdb1 /d ext4 nofail 0 2\n' >whole
 for size in 38 33 24; do
 	head -c $size whole >torn
-	getmnt fstab -F two --id=path --merge=torn --base=whole --add=persistent --explain 2>&1 | sed "s|$PWD/||; /not judged/d"
+	getmnt fstab -F two --id=path --merge=torn --base=whole --add=persistent --explain 2>&1 | sed "s|$PWD/||; /not checked/d"
 	echo "status ${PIPESTATUS[0]}"
 done
 echo "== what cannot be judged of a recorded table"
 merge --explain >merged
-grep "not judged" merged
+grep "not checked" merged
 echo "== the operand"
 status fstab -F "$host" --id=path --merge fstab --add=/opt/app 2>/dev/null | tail -n 2
 mkdir root

@@ -2,7 +2,7 @@
 # is otherwise.  The merge, the check of what it makes, and the audit must be of one mind.
 rows=0
 # A mount with a user's name has no line that could be made of it.
-all='reproduces (2 of 2 mounts|1 of 1 mounts, 1 can have no line)'
+all='reproduces (2 of 2 mounts|1 of 1 mounts, 1 cannot be expressed in fstab)'
 echo '20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw' >all.table
 echo '/dev/sda1 / ext4 defaults 0 1' >all.fstab
 while IFS=$'\t' read -r type line flags shown expect; do

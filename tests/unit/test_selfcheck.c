@@ -6,6 +6,7 @@
 
 #include "audit/selfcheck.h"
 #include "fault.h"
+#include "fstab/match.h"
 
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -78,7 +79,19 @@ struct machine {
 	struct fstab_swap swap;
 	struct fstab_input live;
 	struct fstab_plan plan;
+	struct fstab_match_input match;
 };
+
+/** Whether a source names the device of a mount or swap space: by its tags. */
+static int leads(void *arg, const char *source, const struct fstab_line *line)
+{
+	struct fstab_device named = {0}, own = {0};
+	(void)arg;
+	if (devices(NULL, source, &named) == 0)
+		return 0;
+	line->mount ? device_of(NULL, line->mount, &own) : swap_of(NULL, line->swap, &own);
+	return own.tags ? own.tags == named.tags : -1;
+}
 
 static void enter(struct machine *machine)
 {
@@ -95,6 +108,7 @@ static void enter(struct machine *machine)
 	machine->live = (struct fstab_input){.d = machine->d, .root = "/", .swaps = &machine->swap, .nswaps = 1,
 	                                     .world = {.device = device_of, .swap = swap_of}};
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&machine->live, &machine->plan), 0);
+	machine->match = (struct fstab_match_input){.in = &machine->live, .plan = &machine->plan, .leads = leads};
 }
 
 static void leave(struct machine *machine)
@@ -108,7 +122,7 @@ static struct selfcheck_input input_of(const struct machine *machine, const char
 {
 	return (struct selfcheck_input){
 		.old = old, .old_len = strlen(old), .new = new, .len = strlen(new), .live = &machine->live,
-		.plan = &machine->plan, .facts = {.devices = devices, .look = look}};
+		.match = &machine->match, .facts = {.devices = devices, .look = look}};
 }
 
 static char text[16 * 1024];
@@ -147,14 +161,14 @@ static void same_at(int number, const char *got, const char *expected)
 }
 #define SAME(...) same_at(__LINE__, __VA_ARGS__)
 
-#define NOT_JUDGED "not judged of every line: FSTAB-TYPE-UNSUPPORTED, FSTAB-HELPER-MISSING\n"
+#define NOT_JUDGED "not checked on every line: FSTAB-TYPE-UNSUPPORTED, FSTAB-HELPER-MISSING\n"
 
 static void test_same(void)
 {
 	SAME(told("", GOOD, 0, true), "reproduces 5 of 5 mounts, 1 of 1 swap spaces\n" NOT_JUDGED);
 	SAME(told("", GOOD, 0, false),
 		"reproduces 5 of 5 mounts, 1 of 1 swap spaces\n"
-		"not judged of every line: FSTAB-SRC-MISSING, FSTAB-SRC-AMBIGUOUS, FSTAB-BIND-SRC, FSTAB-OVERLAY-DIR, "
+		"not checked on every line: FSTAB-SRC-MISSING, FSTAB-SRC-AMBIGUOUS, FSTAB-BIND-SRC, FSTAB-OVERLAY-DIR, "
 		"FSTAB-TGT-MISSING, FSTAB-TGT-SYMLINK, FSTAB-TYPE-MISMATCH, FSTAB-TYPE-UNSUPPORTED, FSTAB-HELPER-MISSING\n");
 }
 
@@ -164,16 +178,15 @@ static void test_others(void)
 		"/data/a\\012b /bound none bind,ro 0 0\nUUID=root / ext4\nUUID=gone /data xfs nofail\n"
 		"t /tmp tmpfs size=1m\nx /other tmpfs\nUUID=there /y ext4\n", 0, true),
 		"not the same: reproduces 2 of 5 mounts, 0 of 1 swap spaces\n"
-		"does not reproduce /data (line 3): no device has UUID=gone\n"
-		"does not reproduce /bound (line 1): its source /data/a\\012b is not there then, as far as can be seen: "
-		"nothing mounted shows that place now\n"
+		"does not reproduce /data (line 3): no device has it (UUID=gone)\n"
+		"does not reproduce /bound (line 1): it needs line 3, of /data, which is not mounted by then\n"
 		"does not reproduce /ov: no line mounts it\n"
-		"does not reproduce UUID=swap: no line is of it\n"
-		"line 5 mounts /other besides: nothing is mounted there now\n"
-		"line 6, of /y, cannot be mounted: no device has UUID=there\n"
-		"not judged of every line: FSTAB-TYPE-UNSUPPORTED\n"
-		"!FSTAB-ORDER /bound (line 1): what it binds lies on /data, which line 3 mounts after it\n"
-		"!FSTAB-NOFAIL /bound (line 1): it needs /data (line 3), which is nofail, but is not nofail itself\n"
+		"does not reproduce UUID=swap: no line has it\n"
+		"line 5 also mounts /other: nothing is mounted there now\n"
+		"line 6, of /y, cannot be mounted: no device has it (UUID=there)\n"
+		"not checked on every line: FSTAB-TYPE-UNSUPPORTED\n"
+		"!FSTAB-ORDER /bound (line 1): the bind source /data/a\\012b is on /data, which line 3 mounts after it\n"
+		"!FSTAB-NOFAIL /bound (line 1): it needs line 3, of /data, which is nofail, but is not nofail itself\n"
 		"!FSTAB-SRC-MISSING /y (line 6): no device has it\n");
 }
 
@@ -182,7 +195,7 @@ static void test_old_risks(void)
 	/* What the old text had is no new one; without NULs or lines too. */
 	SAME(told("UUID=there /y ext4\n", GOOD "UUID=there /y ext4\n", 0, true),
 		"reproduces 5 of 5 mounts, 1 of 1 swap spaces\n"
-		"line 7, of /y, cannot be mounted: no device has UUID=there\n" NOT_JUDGED);
+		"line 7, of /y, cannot be mounted: no device has it (UUID=there)\n" NOT_JUDGED);
 	static const char nul[] = GOOD "x\0y /y ext4\n\0\0\0";
 	SAME(told("", nul, sizeof(nul) - 1, true),
 		"reproduces 5 of 5 mounts, 1 of 1 swap spaces\n" NOT_JUDGED
@@ -195,7 +208,7 @@ static void test_old_risks(void)
 		"does not reproduce /bound: no line mounts it\n"
 		"does not reproduce /tmp: no line mounts it\n"
 		"does not reproduce /ov: no line mounts it\n"
-		"does not reproduce UUID=swap: no line is of it\n"
+		"does not reproduce UUID=swap: no line has it\n"
 		"!FSTAB-LOST /: the new fstab has no line for this mount\n"
 		"!FSTAB-LOST /bound: the new fstab has no line for this mount\n"
 		"!FSTAB-LOST /data: the new fstab has no line for this mount\n");
@@ -207,7 +220,7 @@ static void test_shown(void)
 	SAME(told("", GOOD "t /data/t tmpfs newopt=2,olde\nx /data/x xfs newopt\n", 0, true),
 		"reproduces 5 of 5 mounts, 1 of 1 swap spaces\n"
 		"line 7, of /data/t, cannot be mounted: the line has option olde, which tmpfs does not have: FSTAB-OPT-UNKNOWN\n"
-		"line 8, of /data/x, cannot be mounted: there is no device x\n" NOT_JUDGED
+		"line 8, of /data/x, cannot be mounted: the line has option newopt, which xfs does not have: FSTAB-OPT-UNKNOWN\n" NOT_JUDGED
 		"!FSTAB-OPT-UNKNOWN /data/t (line 7): tmpfs has no option \"olde\": the kernel refuses the mount\n"
 		"!FSTAB-OPT-UNKNOWN /data/x (line 8): xfs has no option \"newopt\": the kernel refuses the mount\n"
 		"!FSTAB-SRC-MISSING /data/x (line 8): the source is neither a path nor a tag\n");
@@ -225,18 +238,15 @@ static void test_refused(void)
 		"does not reproduce / (line 1): the line has option errors=foo, but ext4 accepts continue, remount-ro, panic: "
 		"FSTAB-OPT-UNKNOWN\n"
 		"does not reproduce /data (line 2): the line has option defaulus, which xfs does not have: FSTAB-OPT-TYPO\n"
-		"does not reproduce /bound (line 3): its source /data/a\\012b is not there then, as far as can be seen: "
-		"nothing mounted shows that place now\n"
+		"does not reproduce /bound (line 3): it needs line 2, of /data, which is not mounted by then\n"
 		"does not reproduce /tmp (line 4): the line has option nofa, which tmpfs does not have: FSTAB-OPT-UNKNOWN\n"
-		"does not reproduce /ov (line 5): its layer /data/l is not there then, as far as can be seen: "
-		"nothing mounted shows that place now\n" NOT_JUDGED);
+		"does not reproduce /ov (line 5): it needs line 2, of /data, which is not mounted by then\n" NOT_JUDGED);
 	/* Beside a line that mounts it. */
 	SAME(told("t /tmp tmpfs uid=5y\n", GOOD "t /tmp tmpfs size=1m,uid=5y\n", 0, true),
 		"reproduces 5 of 5 mounts, 1 of 1 swap spaces\n"
-		"line 7, of /tmp, cannot be mounted: the line has option uid=5y, but tmpfs accepts a number or a name: "
-		"FSTAB-OPT-UNKNOWN\n" NOT_JUDGED
-		"!FSTAB-DUP-TARGET /tmp (line 7): line 4 has this mount point too: mount(8) mounts one upon the other, systemd the "
-		"first alone\n");
+		NOT_JUDGED
+		"!FSTAB-DUP-TARGET /tmp (line 7): line 4 has the same mount point: mount(8) mounts both, one over the other; "
+		"systemd only the first\n");
 	/* The owner vouches for it; another mount of the type has it. */
 	static const char *const taken[] = {"# getmnt: ignore=FSTAB-OPT-UNKNOWN\nt /tmp tmpfs size=1m,nofa\n",
 	                                    "t /tmp tmpfs size=1m,newopt=2,newer\n"};
@@ -247,8 +257,8 @@ static void test_refused(void)
 			"does not reproduce /data: no line mounts it\n"
 			"does not reproduce /bound: no line mounts it\n"
 			"does not reproduce /ov: no line mounts it\n"
-			"does not reproduce UUID=swap: no line is of it\n"
-			"not judged of every line: FSTAB-TYPE-UNSUPPORTED\n");
+			"does not reproduce UUID=swap: no line has it\n"
+			"not checked on every line: FSTAB-TYPE-UNSUPPORTED\n");
 }
 
 /** What a rescue system does to the root's line; and to others, right or wrong before. */
@@ -256,11 +266,11 @@ static void test_lost(void)
 {
 	SAME(told(GOOD, "rootfs / tmpfs\nUUID=data /data xfs\n/data/a\\012b /bound none bind,ro\n", 0, true),
 		"not the same: reproduces 2 of 5 mounts, 0 of 1 swap spaces\n"
-		"does not reproduce / (line 1): it is of type ext4, and the line says tmpfs\n"
+		"does not reproduce / (line 1): the line mounts something else\n"
 		"does not reproduce /tmp: no line mounts it\n"
 		"does not reproduce /ov: no line mounts it\n"
-		"does not reproduce UUID=swap: no line is of it\n"
-		"not judged of every line: FSTAB-TYPE-UNSUPPORTED\n"
+		"does not reproduce UUID=swap: no line has it\n"
+		"not checked on every line: FSTAB-TYPE-UNSUPPORTED\n"
 		"!FSTAB-LOST / (line 1): the new line mounts no device, server or directory\n");
 	/* /data was another before: that it goes is no loss. */
 	SAME(told("UUID=root / ext4\nUUID=root /data ext4\n/data/a\\012b /bound none bind,ro\n", GOOD, 0, true),
@@ -271,8 +281,8 @@ static void test_lost(void)
 		"does not reproduce /bound: no line mounts it\n"
 		"does not reproduce /tmp: no line mounts it\n"
 		"does not reproduce /ov: no line mounts it\n"
-		"does not reproduce UUID=swap: no line is of it\n"
-		"not judged of every line: FSTAB-TYPE-UNSUPPORTED\n");
+		"does not reproduce UUID=swap: no line has it\n"
+		"not checked on every line: FSTAB-TYPE-UNSUPPORTED\n");
 }
 
 static void test_no_memory(void)

@@ -53,7 +53,7 @@ seconds_of()
 	vm/fstab) echo 200; return ;;
 	esac
 	case ${1#*/} in
-	automount | names | strace | poll_storm | probe_autofs | proof | scale_wide | stacked) echo 90 ;;
+	automount | names | strace | poll_storm | probe_autofs | order | scale_wide | stacked) echo 90 ;;
 	scale_* | bare | churn | nfs | vanish | fstab) echo 50 ;;
 	denied | trees | suspended | soak* | search | chain | poll | probe | no_proc | oldtypes | fstab_merge | recover) echo 30 ;;
 	probe* | terminal_signals | container_host | hung_paths | p9) echo 18 ;;
@@ -190,8 +190,8 @@ mkdir -p "$disk/tests"
 cp -r "$top/tests/system" "$top/tests/lib" "$top/tests/vm" "$top/tests/fixtures" "$disk/tests/"
 cp -r "$top/bench" "$disk/"
 cp "$getmnt" "$disk/getmnt"
-prove=$(dirname "$getmnt")/tests/lib/prove
-[ ! -e "$prove" ] || cp "$prove" "$disk/tests/lib/"
+orders=$(dirname "$getmnt")/tests/lib/orders
+[ ! -e "$orders" ] || cp "$orders" "$disk/tests/lib/"
 python3 -m compileall -q --invalidation-mode unchecked-hash "$disk/tests/lib" "$disk/bench" >/dev/null
 [ ! -e "$vm/debug" ] || cp "$vm/debug" "$disk/debug"
 cat >"$disk/env" <<-EOF

@@ -1,99 +1,240 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entries against each other: their order, and what is there twice.
+ * Entries compared with each other: their order, and repeated mount points and sources.
  */
 #include "audit/audit_impl.h"
 #include "audit/rules/host_impl.h"
 
 #include "base/fstypes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/** The first entry at a path, of those that are mounted in the order of the file, but
-    for one. */
-static const struct audit_entry *steady_at(const struct audit *audit, const struct audit_entry *self,
-                                           const char *path, size_t n, uint64_t hash)
+void audit_order_make(struct audit *audit)
 {
-	uint32_t i = map64_get(&audit->by_target, hash);
-	if (i != MAP64_NONE && audit->entries[i].automount)
-		i = audit->next_steady[i];
-	for (; i != MAP64_NONE; i = audit->next_steady[i]) {
-		const struct audit_entry *entry = &audit->entries[i];
-		if (entry != self && strncmp(entry->path, path, n) == 0 && !entry->path[n])
-			return entry;
+	audit->order_lines = calloc(audit->count + 1, sizeof(*audit->order_lines));
+	if (!audit->order_lines) {
+		audit->failed = true;
+		return;
 	}
-	return NULL;
+	for (size_t i = 0; i < audit->count; ++i) {
+		const struct audit_entry *entry = &audit->entries[i];
+		audit->order_lines[i] = (struct order_line){
+			.source = entry->source, .fstype = entry->fstype, .options = entry->options,
+			.path = entry->real ? entry->real : entry->path};
+	}
+	ssize_t count = order_make(audit->order_lines, (uint32_t)audit->count, &audit->order) == 0
+	                ? order_judge(&audit->order, NULL, &audit->order_findings) : -1;
+	audit->failed |= count < 0;
+	audit->norder_findings = count < 0 ? 0 : (size_t)count;
 }
 
-/** The first entry that mounts what is on the way to a path: one behind a line, if none
-    is before it. */
-static const struct audit_entry *find_later(const struct audit *audit, const struct audit_entry *self,
-                                            const char *path, bool itself)
+/** The findings of an entry; entries are judged in their order. */
+static const struct order_finding *findings_of(struct audit *audit, const struct audit_entry *entry,
+                                               size_t *count)
 {
-	uint64_t hash = MAP64_BYTES;
-	const struct audit_entry *found = NULL;
-	for (size_t n = 0; path[n];) {
-		size_t more = path[1] ? 1 + strcspn(path + n + 1, "/") : 1;
-		hash = map64_bytes(hash, path + n, more);
-		n += more;
-		if (!path[n] && !itself)
-			break;
-		const struct audit_entry *entry = steady_at(audit, self, path, n, hash);
-		if (entry && entry > self)
-			found = entry;
+	size_t line = (size_t)(entry - audit->entries), end;
+	while (audit->order_at < audit->norder_findings
+	       && audit->order_findings[audit->order_at].line < line)
+		++audit->order_at;
+	for (end = audit->order_at;
+	     end < audit->norder_findings && audit->order_findings[end].line == line;)
+		++end;
+	*count = end - audit->order_at;
+	return audit->order_findings + audit->order_at;
+}
+
+/** The finding of a fault; one of another kind than ORDER_PARENT is preferred.  NULL: none. */
+static const struct order_finding *find_fault(const struct order_finding *findings, size_t count,
+                                              enum order_fault fault)
+{
+	const struct order_finding *found = NULL;
+	for (size_t i = 0; i < count; ++i) {
+		if (findings[i].fault == fault && (!found || found->kind == ORDER_PARENT))
+			found = &findings[i];
 	}
 	return found;
 }
 
-/** What an entry needs, and which entry mounts that behind it. */
-struct needs {
-	struct audit *audit;
-	const struct audit_entry *entry, *later;
-	const char *what;
-};
-
-static bool each_need(void *arg, const char *path, const char *what)
+/** What of a line needs another line. */
+static const char *what_needs(enum order_kind kind)
 {
-	struct needs *needs = arg;
-	needs->what = what;
-	needs->later = find_later(needs->audit, needs->entry, path, true);
-	/* "/" is mounted before the file is read. */
-	if (needs->later && !needs->later->path[1])
-		needs->later = NULL;
-	return !needs->later;
+	static const char *const words[ORDER_KINDS] = {
+		[ORDER_PARENT] = "the mount point",
+		[ORDER_BIND] = "the bind source",
+		[ORDER_SOURCE] = "the source",
+		[ORDER_LAYER] = "a directory of the overlay",
+		[ORDER_BRANCH] = "a branch",
+		[ORDER_SWAP] = "the swap file",
+		[ORDER_REQUIRES] = "what x-systemd.requires names",
+		[ORDER_AFTER] = "what x-systemd.after names",
+	};
+	return words[kind];
+}
+
+/** Report a line that mount -a takes too early. */
+static void report_late(struct audit *audit, const struct audit_entry *entry,
+                        const struct order_finding *late, const struct audit_entry *other)
+{
+	unsigned number = other->line->number;
+	bool parent = late->kind == ORDER_PARENT;
+	/* Fedora Silverblue has /home, a link to /var/home, before /var: systemd follows it. */
+	bool link = entry->real && strcmp(entry->real, entry->path) != 0;
+	audit_tell(audit, entry, FSTAB_ORDER,
+	           &(struct audit_told){
+			   parent && link && audit_is_systemd(audit) ? AUDIT_INFO : AUDIT_CRITICAL,
+			   !(parent && link),
+			   parent ? audit_format(audit, "line %u mounts %s after it, and covers it",
+	                                         number, other->path)
+				  : audit_format(
+					  audit, "%s %s is on %s, which line %u mounts after it",
+					  what_needs(late->kind), late->path, other->path, number),
+			   parent ? "parent directories are mounted first"
+				  : "the source is mounted first",
+			   NULL, audit_format(audit, "move it after line %u", number)});
+}
+
+/** Report what is wrong with one need of a line. */
+static void report_fault(struct audit *audit, const struct audit_entry *entry,
+                         const struct order_finding *finding)
+{
+	const struct audit_entry *other =
+		finding->other != ORDER_NONE ? &audit->entries[finding->other] : NULL;
+	const struct fstab_facts *facts = audit->in->facts;
+	unsigned number = other ? other->line->number : 0;
+	struct strbuf unit;
+	switch (finding->fault) {
+	case ORDER_LATE:
+		report_late(audit, entry, finding, other);
+		break;
+	case ORDER_CYCLE:
+		audit_tell(audit, entry, FSTAB_ORDER,
+		           &(struct audit_told){
+				   finding->kind <= ORDER_BRANCH ? AUDIT_CRITICAL : AUDIT_WARNING,
+				   true,
+				   audit_format(audit,
+		                                "this line and line %u, of %s, need each other: no "
+		                                "order is right",
+		                                number, other->path ? other->path : other->source),
+				   "no cycle", NULL, "change what one of them needs"});
+		break;
+	case ORDER_DEADLOCK:
+		if (!audit_is_systemd(audit))
+			break;
+		audit_tell(audit, entry, FSTAB_ORDER,
+		           &(struct audit_told){
+				   AUDIT_WARNING, false,
+				   audit_format(audit,
+		                                "%s needs line %u, of %s, which needs the network; "
+		                                "systemd starts the network after "
+		                                "this line, and leaves out one of them",
+		                                what_needs(finding->kind), number, other->path),
+				   "_netdev", NULL, "add _netdev"});
+		break;
+	case ORDER_UNORDERED:
+		if (!audit_is_systemd(audit))
+			break;
+		audit_tell(audit, entry, FSTAB_ORDER,
+		           &(struct audit_told){
+				   AUDIT_INFO, false,
+				   audit_format(audit,
+		                                "%s %s is on %s, of line %u: systemd does not see "
+		                                "this and may mount both at once",
+		                                what_needs(finding->kind), finding->path,
+		                                other->path, number),
+				   audit_format(audit, "x-systemd.requires-mounts-for=%s",
+		                                finding->path),
+				   NULL,
+				   audit_format(audit, "add x-systemd.requires-mounts-for=%s",
+		                                finding->path)});
+		break;
+	case ORDER_NOWHERE:
+		strbuf_init(&unit);
+		fstab_unit_name(&unit, finding->path);
+		strbuf_puts(&unit, ".mount");
+		if (audit_is_systemd(audit) && facts->lacks_unit && !unit.failed
+		    && facts->lacks_unit(facts->arg, strbuf_str(&unit)))
+			audit_tell(audit, entry, FSTAB_ORDER,
+			           &(struct audit_told){
+					   AUDIT_WARNING, true,
+					   audit_format(audit,
+			                                "x-systemd.requires names %s, which no "
+			                                "line and no unit mounts",
+			                                finding->path),
+					   audit_format(audit, "a line of %s", finding->path), NULL,
+					   "add the line, or remove the option"});
+		audit->failed |= unit.failed;
+		strbuf_destroy(&unit);
+		break;
+	case ORDER_ROOT:
+		/* Raspberry Pi OS writes it last. */
+		audit_tell(audit, entry, FSTAB_ORDER,
+		           &(struct audit_told){
+				   AUDIT_INFO, false,
+				   audit_format(audit, "it is before line %u, of /", number),
+				   "parent directories are mounted first", NULL,
+				   "move the line of / to the top"});
+		break;
+	case ORDER_NOAUTO:
+	case ORDER_OPTIONAL:
+		break;   /* audit_needs_optional() */
+	}
 }
 
 void audit_order(struct audit *audit, const struct audit_entry *entry)
 {
-	if (entry->noauto || entry->automount || !entry->path || !entry->path[1])
-		return;
-	const struct audit_entry *later = find_later(audit, entry, entry->path, false);
-	if (later) {
-		audit_tell(audit, entry, FSTAB_ORDER, &(struct audit_told){
-			AUDIT_CRITICAL, true, audit_format(audit, "%s of line %u is mounted after it, and covers it", later->path,
-			later->line->number), "mounts above come first", NULL,
-			audit_format(audit, "move it behind line %u", later->line->number)});
-	} else {
-		/* "/" is mounted before the file is read: Raspberry Pi OS writes it last. */
-		const struct audit_entry *root = audit_at(audit, NULL, "/", 1, map64_text("/"));
-		if (root && root > entry)
-			audit_tell(audit, entry, FSTAB_ORDER, &(struct audit_told){
-				AUDIT_INFO, false, audit_format(audit, "it stands before / of line %u", root->line->number),
-				"mounts above come first", NULL, "put / first"});
+	size_t count;
+	const struct order_finding *findings = findings_of(audit, entry, &count);
+	const struct order_finding *cycle = find_fault(findings, count, ORDER_CYCLE);
+	bool late = false;
+	for (size_t i = 0; i < count; ++i) {
+		const struct order_finding *finding = &findings[i];
+		/* Of a cycle no advice helps; of several sources one is enough. */
+		bool source = finding->fault == ORDER_LATE && finding->kind != ORDER_PARENT;
+		if ((cycle && finding->fault == ORDER_LATE)
+		    || (finding->fault == ORDER_CYCLE && finding != cycle) || (source && late))
+			continue;
+		late |= source;
+		report_fault(audit, entry, finding);
 	}
-	struct needs needs = {.audit = audit, .entry = entry};
-	audit_each_need(audit, entry, each_need, &needs);
-	if (needs.later)
-		audit_tell(audit, entry, FSTAB_ORDER, &(struct audit_told){
-			AUDIT_CRITICAL, true, audit_format(audit, "%s lies on %s, which line %u mounts after it", needs.what,
-			needs.later->path, needs.later->line->number), "a source is mounted first", NULL,
-			audit_format(audit, "move it behind line %u", needs.later->line->number)});
+}
+
+bool audit_needs_optional(struct audit *audit, const struct audit_entry *entry)
+{
+	size_t count;
+	const struct order_finding *findings = findings_of(audit, entry, &count);
+	const struct order_finding *idle = find_fault(findings, count, ORDER_NOAUTO);
+	const struct order_finding *optional = find_fault(findings, count, ORDER_OPTIONAL);
+	/* A line whose mount point is a file mounts no directory. */
+	if (idle && audit->entries[idle->other].kind == FACT_FILE)
+		idle = NULL;
+	const struct order_finding *finding =
+		!idle || (optional && idle->kind == ORDER_PARENT) ? optional : idle;
+	if (!finding)
+		return false;
+	const struct audit_entry *other = &audit->entries[finding->other];
+	bool noauto = finding == idle;
+	audit_tell(audit, entry, FSTAB_NOFAIL,
+	           &(struct audit_told){
+			   AUDIT_WARNING, true,
+			   audit_format(audit,
+	                                noauto ? "it needs line %u, of %s, which is not mounted at "
+	                                         "boot, but is not noauto itself"
+	                                       : "it needs line %u, of %s, which is nofail, but is "
+	                                         "not nofail itself",
+	                                other->line->number, other->path),
+			   noauto ? "noauto" : "nofail", NULL,
+			   noauto ? "add noauto: systemd mounts both lines at boot, mount -a only "
+	                            "this one"
+				  : "add nofail"});
+	return true;
 }
 
 uint64_t audit_source_key(const struct audit_entry *entry)
 {
 	const uint32_t number[] = {entry->major, entry->minor};
-	return entry->numbered ? map64_bytes(MAP64_BYTES, (const char *)number, sizeof(number)) : map64_text(entry->source);
+	return entry->numbered ? map64_bytes(MAP64_BYTES, (const char *)number, sizeof(number))
+	                       : map64_text(entry->source);
 }
 
 static bool is_same_source(const struct audit_entry *a, const struct audit_entry *b)
@@ -106,16 +247,17 @@ void audit_number_source(const struct audit *audit, struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	struct fstab_device device = {0};
-	if (facts && facts->devices && rules_names_device(entry->source) && facts->devices(facts->arg, entry->source, &device) == 1
-	    && device.numbered) {
+	if (facts && facts->devices && rules_names_device(entry->source)
+	    && facts->devices(facts->arg, entry->source, &device) == 1 && device.numbered) {
 		entry->numbered = true;
 		entry->major = device.major;
 		entry->minor = device.minor;
 	}
 }
 
-/** Whether two entries are of the same, so that one of them is too many. */
-static bool is_same_part(struct audit *audit, const struct audit_entry *a, const struct audit_entry *b)
+/** Whether two entries of one source mount the same part of it. */
+static bool is_same_part(struct audit *audit, const struct audit_entry *a,
+                         const struct audit_entry *b)
 {
 	if (!(a->flags & FST_SUBVOL))
 		return true;
@@ -130,14 +272,20 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 		return;
 	if (entry->path) {
 		size_t n = strlen(entry->path);
-		const struct audit_entry *first = audit_at(audit, NULL, entry->path, n, map64_text(entry->path));
+		const struct audit_entry *first =
+			audit_at(audit, NULL, entry->path, n, map64_text(entry->path));
 		if (first && first < entry)
-			audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
-				AUDIT_WARNING, true, audit_format(audit, "line %u has this mount point too: mount(8) mounts one upon the "
-				"other, systemd the first alone", first->line->number), "one line", NULL,
-				"take one away, or give it noauto"});
+			audit_tell(audit, entry, FSTAB_DUP_TARGET,
+			           &(struct audit_told){
+					   AUDIT_WARNING, true,
+					   audit_format(audit,
+			                                "line %u has the same mount point: "
+			                                "mount(8) mounts both, one over "
+			                                "the other; systemd only the first",
+			                                first->line->number),
+					   "one line", NULL, "remove one, or add noauto"});
 	}
-	/* One device, without parts, twice. */
+	/* One device without parts. */
 	if (!*entry->source || entry->bind || strcmp(entry->source, "none") == 0
 	    || !(entry->swap || entry->flags & FST_DEVICE))
 		return;
@@ -147,8 +295,11 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 	    || !is_same_part(audit, first, entry)
 	    || (first->path && entry->path && strcmp(first->path, entry->path) == 0))
 		return;
-	audit_tell(audit, entry, FSTAB_DUP_SOURCE, &(struct audit_told){
-		entry->swap ? AUDIT_WARNING : AUDIT_INFO, false,
-		audit_format(audit, "line %u is of the same %s", first->line->number, entry->swap ? "swap space" : "file system"),
-		"one line", NULL, entry->swap ? "take one away" : "bind the one to the other, if that is meant"});
+	audit_tell(audit, entry, FSTAB_DUP_SOURCE,
+	           &(struct audit_told){
+			   entry->swap ? AUDIT_WARNING : AUDIT_INFO, false,
+			   audit_format(audit, "line %u has the same %s", first->line->number,
+	                                entry->swap ? "swap space" : "file system"),
+			   "one line", NULL,
+			   entry->swap ? "remove one" : "use a bind mount for the second"});
 }

@@ -348,25 +348,6 @@ static void judge_swap(struct audit *audit, const struct audit_entry *entry)
 			"use discard, discard=once or discard=pages"});
 }
 
-/** An entry, and one of those that it needs which may be missing. */
-struct needs {
-	const struct audit *audit;
-	const struct audit_entry *entry, *missing;
-};
-
-static bool each_need(void *arg, const char *path, const char *what)
-{
-	struct needs *needs = arg;
-	const struct audit_entry *above = audit_above(needs->audit, needs->entry, path);
-	(void)what;
-	needs->missing = above && above->nofail ? above : audit_asleep(needs->audit, path, above, true);
-	/* A line whose mount point is a file mounts nothing. */
-	const struct fstab_facts *facts = needs->audit->in->facts;
-	if (needs->missing && needs->missing->noauto && facts->look && facts->look(facts->arg, needs->missing->path, NULL) == FACT_FILE)
-		needs->missing = NULL;
-	return !needs->missing;
-}
-
 /** Judge what boot waits for. */
 static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 {
@@ -379,22 +360,7 @@ static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 			"a time", timeout, "use 10s, or add nofail"});
 	if (!entry->path || !entry->needed)
 		return;
-	/* A line that needs a mount that may be missing may be missing, too. */
-	struct needs needs = {.audit = audit, .entry = entry};
-	audit_each_need(audit, entry, each_need, &needs);
-	const struct audit_entry *above = audit_above(audit, entry, entry->path);
-	if (!above || !above->nofail)
-		above = audit_asleep(audit, entry->path, above, false);
-	if (needs.missing)
-		above = needs.missing;
-	if (above && above != entry) {
-		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
-			AUDIT_WARNING, true,
-			audit_format(audit, above->noauto ? "it needs %s (line %u), which is noauto, but is not noauto itself"
-			             : "it needs %s (line %u), which is nofail, but is not nofail itself", above->path, above->line->number),
-			above->noauto ? "noauto" : "nofail", NULL,
-			above->noauto ? "add noauto: systemd mounts both at boot, mount -a this one alone" : "add nofail"});
-	} else if (entry->flags & FST_DEVICE && !entry->bind && !fstab_is_system(entry->path)) {
+	if (!audit_needs_optional(audit, entry) && entry->flags & FST_DEVICE && !entry->bind && !fstab_is_system(entry->path)) {
 		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
 			AUDIT_INFO, false, "boot ends in emergency mode if it is missing", "nofail", NULL,
 			"add nofail if the system can run without it"});

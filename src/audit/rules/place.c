@@ -84,13 +84,13 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 }
 
 /** Whether systemd mounts the lines: it creates the directories. */
-static bool is_systemd(struct audit *audit)
+bool audit_is_systemd(struct audit *audit)
 {
 	static const char *const places[] = {
 		"/run/systemd/system", "/run/systemd/generator", "/usr/lib/systemd/systemd", "/lib/systemd/systemd", NULL,
 	};
 	const struct fstab_facts *facts = audit->in->facts;
-	for (size_t i = 0; places[i] && !audit->systemd; ++i) {
+	for (size_t i = 0; facts->look && places[i] && !audit->systemd; ++i) {
 		enum fact_kind kind = facts->look(facts->arg, places[i], NULL);
 		audit->systemd = kind == FACT_DIR || kind == FACT_FILE ? 1 : places[i + 1] ? 0 : -1;
 	}
@@ -162,7 +162,7 @@ static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry
 		if (value && !value[strspn(value, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.")])
 			path = audit_format(audit, "%s%s", tags[i][1], value);
 	}
-	if (path && audit->in->facts->look && is_systemd(audit))
+	if (path && audit->in->facts->look && audit_is_systemd(audit))
 		judge_unit(audit, entry, path, ".swap");
 }
 
@@ -203,16 +203,15 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 		audit_unjudged(audit, FSTAB_TGT_SYMLINK);
 		return;
 	}
-	struct strbuf real;
-	strbuf_init(&real);
-	enum fact_kind kind = facts->look(facts->arg, entry->path, &real);
+	const char *real = entry->real;
+	enum fact_kind kind = entry->kind;
 	if (kind == FACT_UNKNOWN) {
 		audit_unjudged(audit, FSTAB_TGT_MISSING);
 		audit_unjudged(audit, FSTAB_TGT_SYMLINK);
 	} else if (kind == FACT_MISSING) {
 		if (!entry->mkdir && !audit_above(audit, entry, entry->path))
 			audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
-				entry->noauto || entry->nofail || is_systemd(audit) ? AUDIT_INFO : AUDIT_WARNING, false,
+				entry->noauto || entry->nofail || audit_is_systemd(audit) ? AUDIT_INFO : AUDIT_WARNING, false,
 				"the mount point does not exist: systemd creates it, mount(8) does not", NULL, NULL,
 				"create it, or add X-mount.mkdir"});
 	} else if (kind == FACT_FILE && !entry->bind) {
@@ -223,18 +222,16 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 			AUDIT_WARNING, false,
 			kind == FACT_FILE ? "the bind source is a directory, and the mount point is a file" : "the bind source is a file, and the mount point is a directory",
 			kind == FACT_FILE ? "a directory" : "a file", NULL, "both must be directories, or both files"});
-	} else if (real.len && strcmp(strbuf_str(&real), entry->path) != 0) {
+	} else if (real && strcmp(real, entry->path) != 0) {
 		audit_tell(audit, entry, FSTAB_TGT_SYMLINK, &(struct audit_told){
-			AUDIT_INFO, false, audit_format(audit, "it resolves to %s, where it is mounted", strbuf_str(&real)),
+			AUDIT_INFO, false, audit_format(audit, "it resolves to %s, where it is mounted", real),
 			NULL, NULL, "use the resolved path"});
-		judge_led(audit, entry, strbuf_str(&real));
+		judge_led(audit, entry, real);
 	}
-	if (is_systemd(audit)) {
-		const char *path = real.len && kind != FACT_UNKNOWN && kind != FACT_MISSING ? strbuf_str(&real) : entry->path;
+	if (audit_is_systemd(audit)) {
+		const char *path = real ? real : entry->path;
 		judge_unit(audit, entry, path, ".mount");
 		if (entry->automount)
 			judge_unit(audit, entry, path, ".automount");
 	}
-	audit->failed |= real.failed;
-	strbuf_destroy(&real);
 }

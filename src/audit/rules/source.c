@@ -403,55 +403,17 @@ static void judge_bind(struct audit *audit, const struct audit_entry *entry)
 			audit_format(audit, "the bind source does not exist: %s", path), NULL, NULL, "create it, or remove the line"});
 }
 
-/** Layers of an overlay. */
-struct layers {
-	struct audit *audit;
-	struct strbuf path;
-	bool (*each)(void *arg, const char *path, const char *what);
-	void *arg;
-};
-
-static bool each_layer(void *arg, const struct opt_layer *layer)
-{
-	struct layers *layers = arg;
-	opt_layer_path(layer, &layers->path);
-	const char *path = fstab_normal(&layers->audit->report->arena, strbuf_str(&layers->path));
-	return path ? layers->each(layers->arg, path, "a directory of it") : !layers->path.failed;
-}
-
-void audit_each_need(struct audit *audit, const struct audit_entry *entry,
-                     bool (*each)(void *arg, const char *path, const char *what), void *arg)
-{
-	if (strcmp(entry->fstype, "overlay") == 0 && !entry->bind) {
-		struct layers layers = {.audit = audit, .each = each, .arg = arg};
-		struct strbuf scratch;
-		strbuf_init(&layers.path);
-		strbuf_init(&scratch);
-		const char *raw = tabline_value(entry->line, TABLINE_OPTIONS);
-		if (raw && *entry->options)
-			opt_each_layer_of_line(raw, &scratch, each_layer, &layers);
-		audit->failed |= scratch.failed || layers.path.failed;
-		strbuf_destroy(&scratch);
-		strbuf_destroy(&layers.path);
-		return;
-	}
-	bool image = !entry->bind && on_device(entry) && !mtree_path_within(entry->source, "/dev");
-	const char *path = *entry->source == '/' && (entry->bind || image) ? fstab_normal(&audit->report->arena, entry->source) : NULL;
-	if (path)
-		each(arg, path, image ? "its image" : "what it binds");
-}
-
 /** Judge the layers of an overlay. */
 struct overlay {
 	struct audit *audit;
 	const struct audit_entry *entry;
 };
 
-static bool judge_layer(void *arg, const char *path, const char *what)
+static bool judge_layer(void *arg, const char *path, enum order_kind kind_of_need)
 {
 	const struct overlay *overlay = arg;
 	struct audit *audit = overlay->audit;
-	(void)what;
+	(void)kind_of_need;
 	enum fact_kind kind = look(audit, overlay->entry, path, FSTAB_OVERLAY_DIR);
 	if (kind == FACT_MISSING || kind == FACT_FILE)
 		audit_tell(audit, overlay->entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
@@ -477,7 +439,8 @@ static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
 		audit_tell(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
 			AUDIT_CRITICAL, true, "workdir and upperdir overlap: the kernel refuses the mount",
 			"two separate directories", audit_format(audit, "upperdir=%s,workdir=%s", upper, work), "use another directory"});
-	audit_each_need(audit, entry, judge_layer, &(struct overlay){audit, entry});
+	audit->failed |= order_each_path(&audit->order_lines[entry - audit->entries], &audit->report->arena,
+	                                 judge_layer, &(struct overlay){audit, entry}) != 0;
 	audit_overlay(audit, entry);
 }
 

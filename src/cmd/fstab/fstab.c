@@ -176,8 +176,10 @@ static int check_plan(struct fstab_machine *machine, const struct fstab_input *i
 	strbuf_init(&text);
 	put_plan(&text, plan, 0);
 	int status = FX_OK;
+	struct machine_merge matcher = {.host = &machine->host, .in = in};
+	struct fstab_match_input match = machine_match_input(&matcher, plan, NULL);
 	if (text.failed || selfcheck_make(&(struct selfcheck_input){
-			.new = strbuf_str(&text), .len = text.len, .live = in, .plan = plan,
+			.new = strbuf_str(&text), .len = text.len, .live = in, .match = &match,
 			.facts = machine_facts(&machine->host)}, &check) != 0) {
 		message(NULL, "%s", strerror(ENOMEM));
 		status = FX_FAILED;

@@ -474,7 +474,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked, cons
 		goto out;
 	if (selfcheck_make(&(struct selfcheck_input){
 			.old = old, .old_len = len, .new = merged.text, .len = merged.len,
-			.live = in, .plan = plan, .facts = machine_facts(host), .missing_told = true}, &check) != 0 || run->nomem || host->nomem) {
+			.live = in, .match = &input.match, .facts = machine_facts(host), .missing_told = true}, &check) != 0 || run->nomem || host->nomem) {
 		message(path, "%s", strerror(ENOMEM));
 		goto out;
 	}

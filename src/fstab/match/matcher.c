@@ -112,9 +112,11 @@ static void add_line(struct matcher *m, uint32_t i)
 	m->last[first] = i;
 }
 
-/** The mount point that a path resolves to if a mount has it; else the path. */
-static const char *lead(struct matcher *m, const char *key)
+/** The mount point that a path resolves to if a mount has it; else the path.
+    @place [out]  What it resolves to in any case. */
+static const char *lead(struct matcher *m, const char *key, const char **place)
 {
+	*place = key;
 	if (match_live(m, key) || !m->in->follow)
 		return key;
 	struct strbuf path;
@@ -123,6 +125,7 @@ static const char *lead(struct matcher *m, const char *key)
 	    ? match_normal(m, strbuf_str(&path)) : NULL;
 	m->failed |= path.failed;
 	strbuf_destroy(&path);
+	*place = there ? there : key;
 	return there && match_live(m, there) ? there : key;
 }
 
@@ -140,7 +143,7 @@ void match_take_file(struct matcher *m, const struct tablines *file)
 	for (uint32_t i = 0; i < m->nold && !m->failed; ++i) {
 		struct old *old = &m->old[i];
 		match_take(m, &file->lines[i], old);
-		old->key = old->key ? lead(m, old->key) : NULL;
+		old->key = old->key ? lead(m, old->key, &old->place) : NULL;
 		add_line(m, i);
 	}
 }
@@ -203,7 +206,7 @@ void match_index_devices(struct matcher *m, struct map64 *by)
 		match_device(m, line, &device);
 		const struct devmap_tags *tags = device.tags;
 		if (!tags && *line->source == '/')
-			map64_put(by, map64_text(line->source), i);
+			m->failed |= map64_put(by, map64_text(line->source), i) == MAP64_NONE;
 		if (!tags)
 			continue;
 		const char *const rows[][2] =
@@ -211,8 +214,8 @@ void match_index_devices(struct matcher *m, struct map64 *by)
 		                               {"PARTLABEL=", tags->partlabel}, {"", tags->name}};
 		for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); ++k) {
 			if (rows[k][1])
-				map64_put(by, map64_bytes(map64_text(rows[k][0]), rows[k][1],
-				                          strlen(rows[k][1])), i);
+				m->failed |= map64_put(by, map64_bytes(map64_text(rows[k][0]), rows[k][1],
+				                                       strlen(rows[k][1])), i) == MAP64_NONE;
 		}
 	}
 }

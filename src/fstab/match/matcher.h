@@ -30,6 +30,7 @@ struct old {
 	const struct tabline *line;
 	struct words words;      /* of entries; options are never NULL */
 	const char *key;         /* its mount point as the tree has it; NULL: swap, none */
+	const char *place;       /* the same with symlinks followed, if that is known */
 	uint32_t next;           /* the next with this key */
 	uint32_t live;           /* its line of the plan; NO_LINE */
 	bool swap, noauto;

@@ -3,10 +3,10 @@
  * What is checked of an fstab before it is written.  The input: a byte of choices, an
  * old text, a byte 1, a new text, a byte 1; the rest is a mountinfo.
  *
- * Every line that is damaged is told, or ignored; findings stand in the order of lines,
- * and are risks only where the rule can be one; a text adds no risk to itself.  Each
- * mount that is wanted is judged once.  The fstab that the plan makes is reproduced by
- * its own lines.  The kernel is not entered.
+ * Every damaged line is reported, or ignored; findings follow the order of lines, and are risks
+ * only where the rule can be one; a text adds no risk to itself.  The graph of the lines has no
+ * need outside of it, and --fix=order leaves no line before one that it needs.  Each mount of the
+ * plan is judged once, and the plan's own lines reproduce all of them.  The kernel is not entered.
  */
 #include "lib/fuzz.h"
 
@@ -15,6 +15,11 @@
 #include "audit/owner.h"
 #include "audit/selfcheck.h"
 #include "base/escape.h"
+#include "fstab/places.h"
+#include "fstab/edit/merge.h"
+#include "fstab/match.h"
+#include "fstab/order.h"
+#include "fstab/reproduce.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,13 +51,16 @@ static int device(void *arg, const struct mount *mount, struct fstab_device *dev
 		one->next = made;
 		one->dev = mount_dev(mount);
 		one->tags = (struct devmap_tags){.name = one->name};
-		snprintf(one->name, sizeof(one->name), "/dev/%u:%u", mount->dev_major, mount->dev_minor);
-		snprintf(one->file, sizeof(one->file), "/mnt/%u:%u", mount->dev_major, mount->dev_minor);
+		snprintf(one->name, sizeof(one->name), "/dev/%u:%u", mount->dev_major,
+		         mount->dev_minor);
+		snprintf(one->file, sizeof(one->file), "/mnt/%u:%u", mount->dev_major,
+		         mount->dev_minor);
 		made = one;
 	}
 	device->tags = &one->tags;
 	if (mount->dev_major == 7)
-		device->loop = (struct devmap_loop){one->file, mount->dev_minor, 0, mount->dev_minor == 5};
+		device->loop =
+			(struct devmap_loop){one->file, mount->dev_minor, 0, mount->dev_minor == 5};
 	return 0;
 }
 
@@ -94,7 +102,8 @@ static void check_audit(const struct tablines *lines, const struct fstab_facts *
 		damaged += lines->lines[i].kind == TABLINE_DAMAGED;
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];
-		FUZZ_CHECK(f->line >= 1 && f->line <= lines->count && f->code < AUDIT_CODES && f->message && f->target);
+		FUZZ_CHECK(f->line >= 1 && f->line <= lines->count && f->code < AUDIT_CODES
+		           && f->message && f->target);
 		FUZZ_CHECK(i == 0 || report.findings[i - 1].line <= f->line);
 		FUZZ_CHECK(f->severity <= audit_rules[f->code].severity && (!f->boot || audit_rules[f->code].flags & AR_BOOT));
 		told += lines->lines[f->line - 1].kind == TABLINE_DAMAGED;
@@ -109,8 +118,8 @@ static void check_audit(const struct tablines *lines, const struct fstab_facts *
 }
 
 /** What is mounted, against the file and by itself. */
-static void check_drift(const struct tablines *lines, const struct fstab_input *live, struct fstab_plan *plan,
-                        const struct fstab_facts *facts)
+static void check_drift(const struct tablines *lines, const struct fstab_input *live,
+                        struct fstab_plan *plan, const struct fstab_facts *facts)
 {
 	static const char *const include[] = {"container", "session", NULL};
 	struct audit_report report;
@@ -123,7 +132,8 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 	size_t of[AUDIT_CRITICAL + 1] = {0};
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];
-		FUZZ_CHECK(f->code < AUDIT_CODES && f->severity <= audit_rules[f->code].severity && *f->message && f->target);
+		FUZZ_CHECK(f->code < AUDIT_CODES && f->severity <= audit_rules[f->code].severity
+		           && *f->message && f->target);
 		FUZZ_CHECK(f->line <= lines->count);
 		/* Of a comment only that it asks for what there is not. */
 		FUZZ_CHECK(f->line == 0 || lines->lines[f->line - 1].kind >= TABLINE_ENTRY
@@ -138,25 +148,117 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 	audit_report_destroy(&report);
 }
 
-static void check_proof(const struct fstab_input *live, const struct fstab_plan *plan,
-                        const struct mount_table *entries, const struct fstab_facts *facts)
+/** The lines of a text, for the graph.  @return how many. */
+static uint32_t read_order(const struct tablines *lines, struct order_line *out,
+                           struct arena *arena)
 {
-	struct proof proof;
-	FUZZ_CHECK(proof_make(&(struct proof_input){entries, live, plan, *facts}, &proof) == 0);
+	uint32_t n = 0;
+	for (size_t i = 0; i < lines->count; ++i) {
+		const struct tabline *line = &lines->lines[i];
+		if (line->kind != TABLINE_ENTRY)
+			continue;
+		const char *source = tabline_value(line, TABLINE_SOURCE),
+			   *fstype = tabline_value(line, TABLINE_FSTYPE);
+		const char *raw = tabline_value(line, TABLINE_OPTIONS);
+		char *options = arena_strndup(arena, raw ? raw : "", raw ? strlen(raw) : 0);
+		FUZZ_CHECK(options);
+		options[unescape_octal(options, options, strlen(options))] = '\0';
+		out[n++] = (struct order_line){
+			.source = source ? source : "",
+			.fstype = fstype ? fstype : "",
+			.options = options,
+			.path = fstype && strcmp(fstype, "swap") == 0
+		                        ? NULL
+		                        : fstab_normal(arena, tabline_value(line, TABLINE_TARGET))};
+	}
+	return n;
+}
+
+/** Check the graph of a text.  @return whether a line is before one that it needs, and there is
+    no cycle. */
+static bool check_order(const struct tablines *lines)
+{
+	struct order_line *of = fuzz_alloc((lines->count + 1) * sizeof(*of));
+	struct order_outcome *outcomes = fuzz_alloc((lines->count + 1) * sizeof(*outcomes));
+	bool *seen = fuzz_alloc(lines->count + 1), late = false, cycle = false;
+	memset(seen, 0, lines->count + 1);
+	struct arena arena;
+	arena_init(&arena);
+	uint32_t n = read_order(lines, of, &arena);
+	struct order order;
+	struct order_finding *findings = NULL;
+	FUZZ_CHECK(order_make(of, n, &order) == 0);
+	for (uint32_t i = 0; i < n; ++i) {
+		FUZZ_CHECK(order.sequence[i] < n && !seen[order.sequence[i]]
+		           && order.begin[i] <= order.begin[i + 1]);
+		seen[order.sequence[i]] = true;
+		for (uint32_t at = order.begin[i]; at < order.begin[i + 1]; ++at)
+			FUZZ_CHECK(order.needs[at].line < n && order.needs[at].line != i
+			           && order.needs[at].path);
+	}
+	ssize_t count = order_judge(&order, NULL, &findings);
+	FUZZ_CHECK(count >= 0);
+	for (ssize_t i = 0; i < count; ++i) {
+		const struct order_finding *f = &findings[i];
+		FUZZ_CHECK(f->line < n && f->kind < ORDER_KINDS
+		           && (i == 0 || findings[i - 1].line <= f->line));
+		FUZZ_CHECK(f->fault == ORDER_NOWHERE ? f->other == ORDER_NONE
+		                                     : f->other < n && f->other != f->line);
+		late |= f->fault == ORDER_LATE;
+	}
+	for (uint32_t i = 0; i < n; ++i)
+		cycle |= (order.flags[i] & ORDER_IN_CYCLE) != 0;
+	for (int systemd = 0; systemd < 2; ++systemd) {
+		order_run(&order, systemd, NULL, outcomes);
+		for (uint32_t i = 0; i < n; ++i)
+			FUZZ_CHECK((outcomes[i].lack >= ORDER_LACKS_OTHER)
+			           == (outcomes[i].other < n));
+	}
+	free(findings);
+	order_destroy(&order);
+	arena_destroy(&arena);
+	free(of);
+	free(outcomes);
+	free(seen);
+	return late && !cycle;
+}
+
+/** Sort a text by --fix=order: no line is before one that it needs then. */
+static void check_sorted(const struct tablines *lines, const struct fstab_match_input *match)
+{
+	struct fstab_merge_input in = {.match = *match};
+	struct fstab_merged merged;
+	in.match.file = lines;
+	in.fix = FSTAB_FIX_ORDER;
+	FUZZ_CHECK(fstab_merge(&in, &merged) == 0);
+	struct tablines *sorted = tablines_parse(merged.text, merged.len);
+	FUZZ_CHECK(sorted);
+	FUZZ_CHECK(!check_order(sorted));
+	tablines_free(sorted);
+	fstab_merged_destroy(&merged);
+}
+
+static void check_reproduction(const struct fstab_match_input *match, const struct tablines *lines)
+{
+	const struct fstab_plan *plan = match->plan;
+	struct reproduction got;
+	FUZZ_CHECK(reproduce(&(struct reproduce_input){lines, match, NULL, NULL}, &got) == 0);
 	size_t wanted = 0, same = 0, k = 0;
 	for (size_t i = 0; i < plan->count; ++i)
 		wanted += plan->lines[i].fate == FSTAB_LINE && plan->lines[i].mount;
-	FUZZ_CHECK(proof.mounts == wanted && proof.same <= wanted && proof.systemd <= wanted);
+	FUZZ_CHECK(got.mounts == wanted && got.same <= wanted && got.systemd <= wanted);
 	for (size_t i = 0; i < plan->count; ++i) {
-		if (plan->lines[i].fate != FSTAB_LINE || !plan->lines[i].mount)
+		if (plan->lines[i].fate != FSTAB_LINE)
 			continue;
-		FUZZ_CHECK(k < proof.count && proof.items[k].want == &plan->lines[i]);
-		same += proof.items[k++].verdict == PROOF_SAME;
+		FUZZ_CHECK(k < got.count && got.items[k].want == &plan->lines[i]);
+		same += got.items[k].want->mount && got.items[k].verdict == REPRODUCE_SAME;
+		++k;
 	}
-	FUZZ_CHECK(same == proof.same);
-	for (size_t i = 0; i < proof.count; ++i)
-		FUZZ_CHECK(proof.items[i].target && (proof.items[i].verdict == PROOF_SAME) == !proof.items[i].why);
-	proof_destroy(&proof);
+	FUZZ_CHECK(same == got.same);
+	for (size_t i = 0; i < got.count; ++i)
+		FUZZ_CHECK(got.items[i].target
+		           && (got.items[i].verdict == REPRODUCE_SAME) == !got.items[i].why);
+	reproduction_destroy(&got);
 }
 
 /** Whether a mount shows a subvolume that its root is in, or none. */
@@ -167,7 +269,9 @@ static bool has_subvolume(const struct mount *m)
 		return true;
 	subvol += strlen("subvol=");
 	size_t n = strcspn(subvol, ",");
-	return n && *subvol == '/' && (n == 1 || (strncmp(m->root, subvol, n) == 0 && (!m->root[n] || m->root[n] == '/')));
+	return n && *subvol == '/'
+	       && (n == 1
+	           || (strncmp(m->root, subvol, n) == 0 && (!m->root[n] || m->root[n] == '/')));
 }
 
 /** Whether a table is one that a kernel could give: a tree, names that are normal and
@@ -189,7 +293,8 @@ static bool is_sane(const struct discovery *d)
 			return false;
 		for (size_t k = 0; k < 2; ++k) {
 			const char *name = names[k];
-			if (!name || *name != '/' || strstr(name, "//") || strstr(name, "/.") || (name[1] && name[strlen(name) - 1] == '/'))
+			if (!name || *name != '/' || strstr(name, "//") || strstr(name, "/.")
+			    || (name[1] && name[strlen(name) - 1] == '/'))
 				return false;
 		}
 		if (!has_subvolume(m))
@@ -200,7 +305,8 @@ static bool is_sane(const struct discovery *d)
 		for (uint32_t k = 0; k < i; ++k) {
 			const struct mount *other = d->tree.nodes[k].mount;
 			if (mount_dev(m) == mount_dev(other)
-			    && (!m->fstype || !other->fstype || strcmp(m->fstype, other->fstype) || !m->source || !other->source
+			    && (!m->fstype || !other->fstype || strcmp(m->fstype, other->fstype)
+			        || !m->source || !other->source
 			        || strcmp(m->source, other->source)))
 				return false;
 		}
@@ -208,9 +314,10 @@ static bool is_sane(const struct discovery *d)
 	return true;
 }
 
-/** What the plan makes, it must prove, if it is sure of it. */
-static void check_own(const struct fstab_input *live, const struct fstab_plan *plan)
+/** The lines of the plan reproduce its mounts, of a table that a kernel could give. */
+static void check_own(const struct fstab_match_input *match)
 {
+	const struct fstab_plan *plan = match->plan;
 	struct strbuf text;
 	strbuf_init(&text);
 	for (size_t i = 0; i < plan->count; ++i) {
@@ -227,16 +334,14 @@ static void check_own(const struct fstab_input *live, const struct fstab_plan *p
 	}
 	struct tablines *lines = tablines_parse(strbuf_str(&text), text.len);
 	FUZZ_CHECK(lines);
-	struct mount_table *entries = selfcheck_entries(lines);
-	FUZZ_CHECK(entries);
-	struct proof proof;
-	FUZZ_CHECK(proof_make(&(struct proof_input){entries, live, plan, {0}}, &proof) == 0);
-	for (size_t i = 0; i < proof.count && is_sane(live->d); ++i) {
-		if (proof.items[i].want && proof.items[i].want->mount && proof.items[i].verdict != PROOF_SAME)
-			fuzz_same(proof.items[i].why, "same", strbuf_str(&text), __FILE__, __LINE__);
+	struct reproduction got;
+	FUZZ_CHECK(reproduce(&(struct reproduce_input){lines, match, NULL, NULL}, &got) == 0);
+	for (size_t i = 0; i < got.count && is_sane(match->in->d); ++i) {
+		if (got.items[i].want && got.items[i].want->mount
+		    && got.items[i].verdict != REPRODUCE_SAME)
+			fuzz_same(got.items[i].why, "same", strbuf_str(&text), __FILE__, __LINE__);
 	}
-	proof_destroy(&proof);
-	table_free(entries);
+	reproduction_destroy(&got);
 	tablines_free(lines);
 	strbuf_destroy(&text);
 }
@@ -260,10 +365,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
-	struct fstab_swap swaps[] = {{.name = "/dev/s", .priority = 1}, {.name = "/s w", .file = true, .priority = -1}};
+	struct fstab_swap swaps[] = {{.name = "/dev/s", .priority = 1},
+	                             {.name = "/s w", .file = true, .priority = -1}};
 	struct fstab_input live = {
-		.d = discover(&os, NULL, table, &opts), .root = choices & 16 ? "/mnt" : "/", .id = FSTAB_PATH,
-		.options = choices & 32 ? FSTAB_LIVE : FSTAB_MINIMAL, .swaps = swaps, .nswaps = choices & 64 ? 2 : 0,
+		.d = discover(&os, NULL, table, &opts),
+		.root = choices & 16 ? "/mnt" : "/",
+		.id = FSTAB_PATH,
+		.options = choices & 32 ? FSTAB_LIVE : FSTAB_MINIMAL,
+		.swaps = swaps,
+		.nswaps = choices & 64 ? 2 : 0,
 		.world = {.device = device, .secret = secret},
 	};
 	FUZZ_CHECK(live.d);
@@ -274,18 +384,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct fstab_plan plan;
 		FUZZ_CHECK(fstab_plan(&live, &plan) == 0);
 		check_drift(lines, &live, &plan, &facts);
-		struct mount_table *entries = selfcheck_entries(lines);
-		FUZZ_CHECK(entries);
-		check_proof(&live, &plan, entries, &facts);
-		check_own(&live, &plan);
+		struct fstab_match_input match = {.in = &live, .plan = &plan};
+		check_order(lines);
+		check_sorted(lines, &match);
+		check_reproduction(&match, lines);
+		check_own(&match);
 		struct selfcheck check;
-		FUZZ_CHECK(selfcheck_make(&(struct selfcheck_input){old, old_len, new, len, &live, &plan, facts}, &check) == 0);
+		FUZZ_CHECK(selfcheck_make(&(struct selfcheck_input){old, old_len, new, len, &live,
+		                                                    &match, facts},
+		                          &check)
+		           == 0);
 		for (size_t i = 0; i < check.nnotes + check.nrisks; ++i) {
-			const char *line = i < check.nnotes ? check.notes[i] : check.risks[i - check.nnotes];
+			const char *line =
+				i < check.nnotes ? check.notes[i] : check.risks[i - check.nnotes];
 			FUZZ_CHECK(*line && !strchr(line, '\n'));
 		}
 		selfcheck_destroy(&check);
-		table_free(entries);
 		fstab_plan_destroy(&plan);
 	}
 	tablines_free(lines);

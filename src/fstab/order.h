@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What the lines of an fstab need of each other, and what is wrong with their order.
+ *
+ *     lines --> order_make() --> graph --> order_judge() --> findings
+ *                                     '--> order_run()   --> which lines get mounted
+ *
+ * A line needs the lines that mount what it stands on: the directories above its mount point,
+ * the directory that it binds, the layers of an overlay, the branches of a union, the file of a
+ * loop device or of a swap space, and what its x-systemd options name.
+ *
+ * The graph is judged twice.  mount -a goes through the file line by line, and skips noauto,
+ * swap and the root.  systemd goes by paths: it mounts first what RequiresMountsFor= needs,
+ * noauto or not; local file systems before local-fs.target, and so before the network; it takes
+ * the first of several lines with one mount point.
+ *
+ * Pure.  O(n log n) in the bytes of the lines.
+ */
+#ifndef GM_FSTAB_ORDER_H
+#define GM_FSTAB_ORDER_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define ORDER_NONE UINT32_MAX
+
+/** Why a line needs another. */
+enum order_kind {
+	ORDER_PARENT,    /* it mounts a directory above the mount point */
+	ORDER_BIND,      /* ... above the source of the bind, or the source itself */
+	ORDER_SOURCE,    /* ... above another source that is a path: an image, a FUSE directory */
+	ORDER_LAYER,     /* ... a directory of the overlay; systemd does not know of it */
+	ORDER_BRANCH,    /* ... a branch of a union of FUSE or aufs; the same */
+	ORDER_SWAP,      /* ... above the swap file: only systemd needs it, swapon -a runs later */
+	ORDER_REQUIRES,  /* x-systemd.requires=, x-systemd.requires-mounts-for= */
+	ORDER_AFTER,     /* x-systemd.after=, or the other line's x-systemd.before= */
+	ORDER_KINDS,
+};
+
+/** A line, in the order of the file.  All strings are decoded and never NULL, but for path. */
+struct order_line {
+	const char *source, *fstype, *options;
+	const char *path;        /* its mount point, normal; NULL: it has none, as swap */
+	bool added;              /* not in the file yet: of "/", all other lines need it */
+	bool absent;             /* no line: a mount that should have one */
+};
+
+/** Whether systemd knows of needs of this kind. */
+static inline bool order_is_known(enum order_kind kind)
+{
+	return kind != ORDER_LAYER && kind != ORDER_BRANCH;
+}
+
+struct order_need {
+	uint32_t line;           /* the line that is needed */
+	enum order_kind kind;
+	bool nearest;            /* no other line mounts a directory between it and the path */
+	const char *path;        /* what lies on it */
+};
+
+/** What matters of a line's type and options. */
+enum order_flags {
+	ORDER_IS_IDLE     = 1 << 0,   /* nothing mounts it at boot: noauto without automount */
+	ORDER_IS_NOFAIL   = 1 << 1,
+	ORDER_IS_AUTOMOUNT = 1 << 2,  /* mounted on first access */
+	ORDER_IS_NETWORK  = 1 << 3,   /* systemd waits for the network first */
+	ORDER_IS_BIND     = 1 << 4,
+	ORDER_IS_SWAP     = 1 << 5,
+	ORDER_IN_BOOT     = 1 << 6,   /* systemd mounts it at boot, perhaps for another line */
+	ORDER_IN_CYCLE    = 1 << 7,   /* of these: it needs itself, by way of others */
+	ORDER_ON_NETWORK  = 1 << 8,   /* of these: it is, or needs, one of ORDER_IS_NETWORK */
+};
+
+struct order_nowhere {
+	uint32_t line;
+	const char *path;
+};
+
+struct order {
+	const struct order_line *lines;
+	uint32_t count;
+	uint16_t *flags;             /* of each line: enum order_flags */
+	struct order_need *needs;    /* of line i: those from begin[i] to begin[i + 1] */
+	uint32_t *begin;
+	uint32_t *sequence;          /* all lines, each after those that it needs; of a cycle, as
+	                                in the file */
+	uint32_t *first, *last;      /* of each line with a path: the lines at its mount point that
+	                                a boot mounts; ORDER_NONE */
+	struct order_nowhere *nowhere;   /* mount points of x-systemd.requires= that no line has */
+	uint32_t nnowhere;
+	uint32_t root;               /* the first line of "/" that a boot mounts; ORDER_NONE */
+	struct arena arena;
+};
+
+/** What is wrong. */
+enum order_fault {
+	ORDER_LATE,      /* mount -a mounts `other` after `line`, which needs it */
+	ORDER_CYCLE,     /* `line` and `other` need each other: no order is right */
+	ORDER_DEADLOCK,  /* `other` waits for the network, and systemd starts that after `line` */
+	ORDER_UNORDERED, /* systemd does not know of the need, and may start both at once */
+	ORDER_NOAUTO,    /* `other` is noauto: systemd mounts it for `line`, mount -a does not */
+	ORDER_OPTIONAL,  /* a boot goes on without `other`, and not without `line` */
+	ORDER_NOWHERE,   /* x-systemd.requires= names `path`, and no line mounts it */
+	ORDER_ROOT,      /* `line` is before `other`, which is that of "/": harmless */
+};
+
+struct order_finding {
+	enum order_fault fault;
+	enum order_kind kind;
+	uint32_t line, other;    /* other: ORDER_NONE if there is none */
+	const char *path;        /* what `line` needs; of ORDER_PARENT its own mount point */
+};
+
+/**
+ * Make the graph.
+ *
+ * @lines  Must live as long as the graph.
+ * @order [out]  To be destroyed, also after an error.
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int order_make(const struct order_line *lines, uint32_t count, struct order *order);
+
+void order_destroy(struct order *order);
+
+/** Whether mount -a has to mount a needed line before the line that needs it. */
+bool order_matters(const struct order *order, uint32_t line, const struct order_need *need);
+
+/**
+ * Find all faults: by line, at most one of each fault and kind.
+ *
+ * @place  Where each line stands; NULL: in the order of the lines.
+ * @findings [out]  An array, to be freed.
+ * @return its length, or -1.  Errors: ENOMEM.
+ */
+ssize_t order_judge(const struct order *order, const uint32_t *place,
+                    struct order_finding **findings);
+
+/** What keeps a line from being mounted as it says. */
+enum order_lack {
+	ORDER_LACKS_NOTHING,
+	ORDER_LACKS_ITSELF,      /* it is broken by itself */
+	ORDER_LACKS_BOOT,        /* noauto, and nothing needs it; or there is no line */
+	ORDER_LACKS_OTHER,       /* `other`, which it needs, is not mounted, or later */
+	ORDER_LACKS_PLACE,       /* `other` has its mount point, and covers it or comes first */
+};
+
+struct order_outcome {
+	enum order_lack lack;
+	enum order_kind kind;    /* why it needs `other` */
+	uint32_t other;
+};
+
+/**
+ * Foretell which lines are mounted as they say.
+ *
+ * @systemd   By systemd, or else by mount -a.
+ * @broken    Of each line whether it cannot be mounted whatever the others do; or NULL.
+ * @outcomes [out]  One for each line.
+ */
+void order_run(const struct order *order, bool systemd, const bool *broken,
+               struct order_outcome *outcomes);
+
+/**
+ * Call for each path that must exist before a line is mounted, but for its mount point.
+ *
+ * @options  Decoded.
+ * @each     Gets normal paths; returns whether to go on.
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int order_each_path(const struct order_line *line, struct arena *arena,
+                    bool (*each)(void *arg, const char *path, enum order_kind kind), void *arg);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The order of a graph; what systemd mounts at boot, which cycles are among that, and what of it
+ * waits for the network.
+ */
+#include "fstab/order_impl.h"
+
+#include <stdlib.h>
+
+/** Tarjan's algorithm, without recursion. */
+struct tarjan {
+	struct order *order;
+	bool boot; /* of what ORDER_IN_BOOT is set for: mark cycles; else only put out
+	                                the sequence */
+	uint32_t *number, *low;      /* number: 0 before a line is visited */
+	uint32_t *at;                /* the need that is looked at next */
+	uint32_t *way, *stack;
+	bool *on_stack;
+	uint32_t count, nstack, nout;
+};
+
+static int compare_lines(const void *a, const void *b)
+{
+	const uint32_t *one = a, *other = b;
+	return (*one > *other) - (*one < *other);
+}
+
+/** All that a line needs was visited: put out its component, in the order of the file. */
+static void leave(struct tarjan *t, uint32_t i)
+{
+	if (t->low[i] != t->number[i])
+		return;
+	bool cycle = t->stack[t->nstack - 1] != i;
+	uint32_t other, first = t->nout;
+	do {
+		other = t->stack[--t->nstack];
+		t->on_stack[other] = false;
+		if (t->boot && cycle)
+			t->order->flags[other] |= ORDER_IN_CYCLE;
+		else if (!t->boot)
+			t->order->sequence[t->nout++] = other;
+	} while (other != i);
+	if (cycle && !t->boot)
+		qsort(t->order->sequence + first, t->nout - first, sizeof(*t->order->sequence),
+		      compare_lines);
+}
+
+static void visit(struct tarjan *t, uint32_t root)
+{
+	uint32_t n = 0;
+	for (uint32_t i = root;;) {
+		if (!t->number[i]) {
+			t->number[i] = t->low[i] = ++t->count;
+			t->at[i] = t->order->begin[i];
+			t->stack[t->nstack++] = i;
+			t->on_stack[i] = true;
+			t->way[n++] = i;
+		}
+		if (t->at[i] == t->order->begin[i + 1]) {
+			leave(t, i);
+			if (--n == 0)
+				return;
+			uint32_t above = t->way[n - 1];
+			t->low[above] = t->low[i] < t->low[above] ? t->low[i] : t->low[above];
+			i = above;
+			continue;
+		}
+		uint32_t need = t->order->needs[t->at[i]++].line;
+		if (t->boot && !(t->order->flags[need] & ORDER_IN_BOOT))
+			continue;
+		if (!t->number[need])
+			i = need;
+		else if (t->on_stack[need] && t->number[need] < t->low[i])
+			t->low[i] = t->number[need];
+	}
+}
+
+/** Find the sequence, or the cycles of a boot.  @return whether there was memory. */
+static bool find_cycles(struct order *order, bool boot)
+{
+	size_t n = (size_t)order->count + 1;
+	struct tarjan t = {
+		.order = order,
+		.boot = boot,
+		.number = calloc(n, sizeof(*t.number)),
+		.low = calloc(n, sizeof(*t.low)),
+		.at = calloc(n, sizeof(*t.at)),
+		.way = calloc(n, sizeof(*t.way)),
+		.stack = calloc(n, sizeof(*t.stack)),
+		.on_stack = calloc(n, sizeof(*t.on_stack)),
+	};
+	bool good = t.number && t.low && t.at && t.way && t.stack && t.on_stack;
+	for (uint32_t i = 0; good && i < order->count; ++i) {
+		if (!t.number[i] && (!boot || order->flags[i] & ORDER_IN_BOOT))
+			visit(&t, i);
+	}
+	free(t.number);
+	free(t.low);
+	free(t.at);
+	free(t.way);
+	free(t.stack);
+	free(t.on_stack);
+	return good;
+}
+
+/** Find what systemd mounts at boot: lines that nothing else has to start, and what those require.
+    Of an automount it starts the unit of that name, which requires the directories above.
+    @return whether there was memory. */
+static bool find_boot(struct order *order)
+{
+	uint32_t *stack = calloc((size_t)order->count + 1, sizeof(*stack)), n = 0;
+	uint16_t *flags = order->flags;
+	for (uint32_t i = 0; stack && i < order->count; ++i) {
+		if (flags[i] & ORDER_IS_IDLE || flags[i] & ORDER_IN_BOOT)
+			continue;
+		bool automount = flags[i] & ORDER_IS_AUTOMOUNT;
+		flags[i] |= automount ? 0 : ORDER_IN_BOOT;
+		stack[n++] = i;
+		while (n > 0) {
+			uint32_t line = stack[--n];
+			for (uint32_t at = order->begin[line]; at < order->begin[line + 1]; ++at) {
+				const struct order_need *need = &order->needs[at];
+				if (!order_is_known(need->kind) || need->kind == ORDER_AFTER
+				    || flags[need->line] & ORDER_IN_BOOT
+				    || (line == i && automount && need->kind != ORDER_PARENT))
+					continue;
+				flags[need->line] |= ORDER_IN_BOOT;
+				stack[n++] = need->line;
+			}
+		}
+	}
+	bool good = stack;
+	free(stack);
+	return good;
+}
+
+/** Find what waits for the network, in an order in which it is known of what a line needs. */
+static void find_network(struct order *order)
+{
+	for (uint32_t k = 0; k < order->count; ++k) {
+		uint32_t i = order->sequence[k];
+		if (!(order->flags[i] & ORDER_IN_BOOT) || order->lines[i].absent)
+			continue;
+		bool waits = order->flags[i] & ORDER_IS_NETWORK;
+		for (uint32_t at = order->begin[i]; at < order->begin[i + 1] && !waits; ++at)
+			waits = order_is_known(order->needs[at].kind)
+			        && order->flags[order->needs[at].line] & ORDER_ON_NETWORK;
+		order->flags[i] |= waits ? ORDER_ON_NETWORK : 0;
+	}
+}
+
+int order_find_boot(struct order *order)
+{
+	if (!find_cycles(order, false) || !find_boot(order) || !find_cycles(order, true))
+		return -1;
+	find_network(order);
+	return 0;
+}

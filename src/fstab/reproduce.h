@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Which mounts of a plan the lines of an fstab mount again.
+ *
+ *     lines, plan --> fstab_match(): which line mounts which mount ---.
+ *     lines, mounts without a line --> order_run(): what is mounted --+--> one item for each mount
+ *
+ * A mount is reproduced if a line mounts the same there, with the same options, and all that the
+ * line needs is mounted when mount -a comes to it.  Pure but for what `match` asks for.
+ */
+#ifndef GM_FSTAB_REPRODUCE_H
+#define GM_FSTAB_REPRODUCE_H
+
+#include "fstab/fstab.h"
+#include "table/tablines.h"
+
+struct fstab_match_input;
+
+struct reproduce_input {
+	const struct tablines *lines;
+	const struct fstab_match_input
+		*match;             /* how lines are compared with mounts; has the plan and
+	                                            its input; what it is to change plays no part */
+	const char *const *refused; /* by line of `lines`: why the kernel refuses it; or NULL */
+	const char *const *missing;              /* ... why its source does not exist; or NULL */
+};
+
+enum reproduce_verdict {
+	REPRODUCE_SAME,
+	REPRODUCE_NO_LINE,   /* no line mounts it */
+	REPRODUCE_NOAUTO,    /* its line is not mounted at boot */
+	REPRODUCE_FAILED,    /* its line cannot be mounted, or not in this order */
+	REPRODUCE_HIDDEN,    /* another line is mounted over it */
+	REPRODUCE_SOURCE,    /* its line mounts something else */
+	REPRODUCE_OPTIONS,
+	REPRODUCE_EXTRA,     /* of a line: it mounts what is not mounted now */
+};
+
+struct reproduce_item {
+	enum reproduce_verdict verdict;
+	const struct fstab_line *want;   /* of the plan; NULL: a line that is of no mount */
+	uint32_t line;                   /* its number in the file; 0: none */
+	const char *target;              /* of a swap space "none" */
+	const char *source;              /* of a swap space; else NULL */
+	const char *why;                 /* without secrets; NULL if it is the same */
+};
+
+struct reproduction {
+	struct reproduce_item *items; /* the mounts and swap spaces of the plan, in its order; then
+	                                    lines that mount something else, or fail */
+	size_t count;
+	size_t same, mounts;             /* of mounts: reproduced, all */
+	size_t without;                  /* mounts besides that cannot be expressed in fstab */
+	size_t swaps_same, swaps;
+	size_t systemd;                  /* of mounts: reproduced in the order of systemd */
+	struct arena arena;
+};
+
+/**
+ * Compare.
+ *
+ * O(n log n) in lines and mounts.
+ *
+ * @out  To be destroyed, also after an error.
+ * @return 0, or -1.  Errors: ENOMEM; those of fstab_match().
+ */
+int reproduce(const struct reproduce_input *in, struct reproduction *out);
+
+void reproduction_destroy(struct reproduction *out);
+
+#endif

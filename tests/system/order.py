@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""What src/fstab/order.h says of the order of lines, against mount -a and systemd.
+
+Random fstabs, right and then with lines moved or made noauto.  mount -a mounts each of them in a
+small root; what a line mounts there is known by the name of a file in it.  systemd's generator makes
+units of others, and systemd-analyze looks for ordering cycles among them."""
+import os
+import random
+import shutil
+import subprocess
+import tempfile
+
+import gm
+
+ORDERS = os.path.join(os.path.dirname(os.environ["GETMNT"]), "tests/lib/orders")
+GENERATOR = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
+if not os.path.exists(ORDERS):
+    gm.skip("tests/lib/orders is not built")
+gm.need_fs("ext4", "overlay")
+gm.need("mkfs.ext4", "mount", "umount")
+SEED = int(os.environ.get("GETMNT_SEED", "1"))
+TRIES = int(os.environ.get("GETMNT_TRIES", "60"))
+chance = random.Random(SEED)
+
+
+def orders(files):
+    """By file: what each line lacks with mount -a, by its number; and the findings."""
+    out = subprocess.run([ORDERS, *files], stdout=subprocess.PIPE, check=True).stdout.decode()
+    lacks, findings = {name: {} for name in files}, {name: [] for name in files}
+    for row in out.splitlines():
+        name, word, line, *rest = row.split()
+        if word == "mount":
+            lacks[name][int(line)] = rest[0]
+        else:
+            findings[name].append((word, int(line), *rest))
+    return lacks, findings
+
+
+# systemd.
+
+def systemd_line(place, places):
+    """A line of a place, that names others; of a place without a line systemd would drop the job."""
+    options = []
+    if chance.random() < 0.2:
+        options.append(chance.choice(["nofail", "_netdev", "noauto", "x-systemd.automount", "noauto,x-systemd.automount"]))
+    if chance.random() < 0.25:
+        other = chance.choice(places)
+        options.append(chance.choice([f"x-systemd.requires={other}", f"x-systemd.after={other[1:].replace('/', '-')}.mount",
+                                      f"x-systemd.before={other}", f"x-systemd.requires-mounts-for={other}/x"]))
+    kind = chance.randrange(4)
+    if kind == 0:
+        return " ".join(["nas:/x", place, "nfs", ",".join(options) or "rw"])
+    if kind == 1:
+        return " ".join(["t", place, "tmpfs", ",".join(options) or "rw"])
+    return " ".join([chance.choice(PLACES) + "/s", place, "none", ",".join(["bind"] + options)])
+
+
+PLACES = [f"/g{i}" for i in range(4)] + ["/g0/a", "/g0/a/b", "/g1/a", "/g2/a"]
+# As little of a system as has the order of one.
+UNITS = {
+    "local-fs-pre.target": "", "local-fs.target": "DefaultDependencies=no\nAfter=local-fs-pre.target",
+    "remote-fs-pre.target": "", "remote-fs.target": "DefaultDependencies=no\nAfter=remote-fs-pre.target",
+    "swap.target": "DefaultDependencies=no", "network.target": "", "umount.target": "",
+    "sysinit.target": "Wants=local-fs.target swap.target\nAfter=local-fs.target swap.target",
+    "basic.target": "Requires=sysinit.target\nAfter=sysinit.target", "shutdown.target": "DefaultDependencies=no",
+    "network-online.target": "Wants=net.service\nAfter=network.target net.service",
+    "net.service": "Before=network-online.target\n[Service]\nType=oneshot\nExecStart=/bin/true",
+    "default.target": "Requires=basic.target\nWants=remote-fs.target\nAfter=basic.target remote-fs.target",
+}
+
+
+def judge_systemd():
+    top = tempfile.mkdtemp()
+    units = gm.mkdir(f"{top}/units")
+    for name, text in UNITS.items():
+        gm.touch(f"{units}/{name}", f"[Unit]\n{text}\n")
+    files, cycles, found = [], 0, {}
+    for number in range(TRIES):
+        places = chance.sample(PLACES, chance.randrange(2, 7))
+        files.append(f"{top}/{number}")
+        gm.touch(files[-1], "".join(systemd_line(place, places) + " 0 0\n" for place in places))
+        made = [gm.mkdir(f"{top}/made/{number}/{name}") for name in ("normal", "early", "late")]
+        subprocess.run([GENERATOR, *made], stdin=gm.null, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+                       env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SYSTEMD_FSTAB": files[-1]})
+        out = subprocess.run(["systemd-analyze", "--man=no", "verify", "default.target"], stdin=gm.null, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, check=False,
+                             env={"PATH": "/usr/bin:/bin", "SYSTEMD_UNIT_PATH": f"{made[0]}:{units}"}).stdout.decode()
+        found[files[-1]] = out if "ordering cycle" in out else ""
+    findings = orders(files)[1]
+    for name in files:
+        faults = [row for row in findings[name] if row[0] in ("cycle", "deadlock")]
+        cycles += bool(faults)
+        with open(name, encoding="ascii") as file:
+            gm.expect(bool(faults) == bool(found[name]), f"{name}: {faults}, and systemd says {found[name]}\n{file.read()}")
+    gm.expect(TRIES / 8 < cycles < TRIES, f"{cycles} fstabs with a cycle")
+    shutil.rmtree(top)
+    print(f"  systemd: {TRIES} fstabs, {cycles} with a cycle")
+
+
+if os.path.exists(GENERATOR) and shutil.which("systemd-analyze"):
+    judge_systemd()
+else:
+    print("  no systemd here: only mount -a is tried")
+
+# mount -a.
+
+root = gm.Root()
+gm.mount("devtmpfs", gm.mkdir(root / "dev"), "devtmpfs")
+for program in ("mount", "umount"):
+    gm.install(program, root.path)
+gm.mkdir(root / "run/mount")
+source = gm.mkdir(root / "tmp/source")
+gm.touch(f"{source}/is-img")
+gm.image(root / "img", 1 << 20, "mkfs.ext4", "-q", "-F", "-d", source)
+DEEP = 3
+
+
+def make(path, who, deep):
+    """A directory of known contents."""
+    gm.touch(f"{path}/is-{who}")
+    if not path.endswith(("/x", "/y")):     # what is there if nothing is mounted has none
+        os.link(root / "img", f"{path}/img")
+    for name in ("x", "y", "s", "l"):
+        if deep < DEEP:
+            make(gm.mkdir(f"{path}/{name}"), f"{who}.{name}", deep + 1)
+
+
+STORES = "ABCD"
+for store in STORES:
+    make(gm.mkdir(root / f"store/{store}"), store, 0)
+# Some mount points exist in what is mounted below, too.
+for place in range(8):
+    gm.mkdir(root / f"p{place}")
+    for name in ("x", "y", "s", "l", "x/x", "x/s", "x/l") if place % 2 else ():
+        gm.mkdir(root / f"p{place}/{name}")
+gm.install(ORDERS, root.path)
+ORDERS = "/bin/orders"
+root.enter()
+KEEP = {line.point for line in gm.mountinfo()}
+
+
+class Mount:
+    """A line: fields, what is in it, how deep that has directories, and what else is in it."""
+
+    def __init__(self, fields, who, deep, other=None):
+        self.fields, self.who, self.deep, self.other = fields, who, deep, other
+
+
+def random_lines():
+    lines, free = [], list(range(8))
+    for number in range(chance.randint(4, 9)):
+        # Of mount points within others what is bound may be right though it is covered later.
+        full = [line for line in lines if line.deep < DEEP and line.fields[1].count("/") == 1]
+        above = [line for line in lines if line.deep < DEEP or line.who.startswith("t")]
+        options = []
+        target = f"/p{free.pop(chance.randrange(len(free)))}" if free else None
+        if above and chance.random() < 0.45:
+            parent = chance.choice(above)
+            name = chance.choice("xy")
+            if parent.who.startswith("t"):
+                name = f"n{number}"
+                options = ["X-mount.mkdir"]
+            target = f"{parent.fields[1]}/{name}"
+        if not target or any(line.fields[1] == target for line in lines):
+            continue
+        kind = chance.randrange(6) if full else chance.randrange(2)
+        of, other = (chance.choice(full), chance.choice(full)) if full else (None, None)
+        if kind == 0:
+            lines.append(Mount([f"t{number}", target, "tmpfs", ["size=1m"] + options], f"t{number}", DEEP))
+        elif kind == 1 or of is None:
+            store = chance.choice(STORES)
+            lines.append(Mount([f"/store/{store}", target, "none", ["bind"] + options], store, 0))
+        elif kind <= 3:
+            lines.append(Mount([f"{of.fields[1]}/s", target, "none", ["bind"] + options], f"{of.who}.s", of.deep + 1))
+        elif kind == 4 and of.who != other.who:
+            layers = f"lowerdir={of.fields[1]}/l:{other.fields[1]}/l"
+            lines.append(Mount([f"o{number}", target, "overlay", [layers] + options], f"{of.who}.l", DEEP, f"{other.who}.l"))
+        else:
+            lines.append(Mount([f"{of.fields[1]}/img", target, "ext4", ["loop", "ro"] + options], "img", DEEP))
+    return lines
+
+
+def damage(lines):
+    for _ in range(chance.choice((0, 1, 1, 2, 3))):
+        lines.insert(chance.randrange(len(lines)), lines.pop(chance.randrange(len(lines))))
+    if chance.random() < 0.1:
+        chance.shuffle(lines)
+    if chance.random() < 0.3:
+        chance.choice(lines).fields[3].append(chance.choice(("noauto", "nofail", "noauto,auto")))
+    return lines
+
+
+def seen(line):
+    """Whether a line's mount is what its mount point shows."""
+    target = line.fields[1]
+    if line.fields[2] == "tmpfs":
+        try:
+            fd = gm.open_path(target)
+        except OSError:
+            return False
+        mount = gm.fd_mount(fd)
+        os.close(fd)
+        return any(row.id == mount and row.source == line.who.encode() and row.point == target.encode() for row in gm.mountinfo())
+    return all(os.path.exists(f"{target}/is-{who}") for who in (line.who, line.other or line.who))
+
+
+def right(lines):
+    """Whether each line, and what it lies on, is seen."""
+    by_target = {line.fields[1]: line for line in lines}
+    good = {}
+    for target in sorted(by_target, key=len):
+        above = [other for other in by_target if target.startswith(other + "/")]
+        good[target] = seen(by_target[target]) and all(good[other] for other in above)
+    return good
+
+
+sets, files = [], []
+for number in range(TRIES):
+    sets.append(damage(random_lines()))
+    files.append(f"/fstab{number}")
+    gm.touch(files[-1], "".join(f"{source} {target} {fstype} {','.join(options)} 0 0\n"
+                                for source, target, fstype, options in (line.fields for line in sets[-1])))
+lacks = orders(files)[0]
+counts = {True: 0, False: 0}
+for name, lines in zip(files, sets):
+    words = subprocess.run(["/bin/mount", "-a", "-T", name], stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           env={"PATH": "/bin", "LC_ALL": "C.UTF-8"}, check=False).stdout.decode(errors="replace")
+    got = right(lines)
+    for number, line in enumerate(lines, 1):
+        good = lacks[name][number] == "nothing"
+        counts[good] += 1
+        if not gm.expect(got[line.fields[1]] == good, f"{name}:{number}: lacks {lacks[name][number]}, and it is "
+                         f"{'right' if got[line.fields[1]] else 'wrong'}"):
+            with open(name, encoding="ascii") as file:
+                print(file.read() + words)
+    for row in reversed(gm.mountinfo()):
+        if row.point not in KEEP:
+            gm.umount(row.point)
+gm.expect(counts[False] > TRIES / 2 and counts[True] > 2 * TRIES, f"lines: {counts}")
+print(f"  mount -a: {len(files)} fstabs, {counts[True]} lines right, {counts[False]} not")
+gm.done()
