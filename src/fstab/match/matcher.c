@@ -214,8 +214,10 @@ void match_index_devices(struct matcher *m, struct map64 *by)
 		                               {"PARTLABEL=", tags->partlabel}, {"", tags->name}};
 		for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); ++k) {
 			if (rows[k][1])
-				m->failed |= map64_put(by, map64_bytes(map64_text(rows[k][0]), rows[k][1],
-				                                       strlen(rows[k][1])), i) == MAP64_NONE;
+				m->failed |= map64_put(by, map64_bytes(map64_text(rows[k][0]),
+				                                       rows[k][1],
+				                                       strlen(rows[k][1])),
+				                       i) == MAP64_NONE;
 		}
 	}
 }
