@@ -111,7 +111,7 @@ def refused(tag, text, **more):
     gm.expect(result.status == 2 and b"getmnt" in result.err and text.encode() in result.err, f"{tag}: {result.err}")
 
 
-OURS = "is not a directory of its user's alone"
+OURS = "is not a directory with mode 0700 of this user"
 os.rename(STATE, "/run/other")
 kept = os.listdir("/run/other")
 os.symlink("other", STATE)
@@ -140,7 +140,7 @@ gm.mount(None, "/run", None, MS_REMOUNT | gm.MS_RDONLY)
 refused("read-only", "is its file system read-only")
 gm.mount(None, "/run", None, MS_REMOUNT)
 other = gm.HungFuse("/run")
-refused("/run can block", "where that cannot block")
+refused("/run can block", "on a file system that cannot block")
 gm.umount("/run", gm.MNT_DETACH)
 other.end()
 
@@ -165,7 +165,7 @@ refused("one by a link", OURS, **runtime("/run/user/link"))
 refused("one through a link", OURS, **runtime("/run/users/1000"))
 refused("one upwards", OURS, **runtime("/run/user/1001/../1000"))
 refused("another's", OURS, **runtime("/run/user/1001"))
-refused("one that is not there", "cannot be made", **runtime("/run/user/1002"))
+refused("one that is not there", "cannot create", **runtime("/run/user/1002"))
 os.chmod("/run/user/1000", 0o777)
 refused("one that all may write to", OURS, **runtime("/run/user/1000"))
 os.chmod("/run/user/1000", 0o700)

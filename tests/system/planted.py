@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import shutil
+import sys
 import tempfile
 
 import gm
@@ -579,7 +580,7 @@ clean("as it is required")
 CONF = "/etc/getmnt/audit.conf"
 for name, text, expected in (
         ("an option that is required", "require /var nodev\n", ["POLICY-OPTION warning /var"]),
-        ("a mount that is required", "require /opt nosuid\n", ["POLICY-OPTION warning /opt"]),
+        ("a mount that is required", "require /opt nosuid\n", ["POLICY-PARTITION warning /opt"]),
         ("a mount point of its own", "require /opt mountpoint\n", ["POLICY-PARTITION warning /opt"]),
         ("another propagation", "require /tmp shared\n", ["MNT-PROPAGATION warning /tmp"])):
     planted(name, file(CONF, text), file(CONF, ""), expected)
@@ -616,6 +617,7 @@ if child == 0:
     hung.end()
     told("a mount whose daemon is gone", ["MNT-STALE critical /late"], *dead)
     gm.umount("/late", gm.MNT_DETACH)
+    sys.stdout.flush()
     os._exit(1 if gm.failures else 0)
 gm.expect(os.waitpid(child, 0)[1] == 0, "what does not answer")
 faults += 2
