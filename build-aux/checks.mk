@@ -146,7 +146,7 @@ check-tsan: | $(AFTER_DEPS)
 		"tsan-unit: $(MAKE_QUIET) VARIANT=tsan check-unit" \
 		"tsan-corpus: $(MAKE_QUIET) VARIANT=tsan check-corpus FUZZ=statmount" \
 		"tsan-threads: $(MAKE_QUIET) VARIANT=tsan check-system TESTS='$(TSAN_SYSTEM)'"
-TSAN_SYSTEM := container_host deep_internal fstypes search_divided search_flow search_races
+TSAN_SYSTEM := trees_large kinds search_divided search_flow search_races
 
 # valgrind 3.19 knows neither listmount and statmount nor openat2.
 VALGRIND := valgrind -q --suppressions=tests/lib/valgrind.supp --error-exitcode=99 --leak-check=full \
@@ -173,10 +173,10 @@ check-profile: $(PROFILED) | $(AFTER_DEPS)
 # that reach most code.
 CI_TSAN := bfs discover layers libgetmnt profile search search_raw
 CI_VALGRIND := bfs discover mounttree table tablines search pattern replace devmap recover
-CI_ASAN_SYSTEM := audit audit_baseline audit_bound audit_holders audit_host audit_policy audit_covered \
-	autofs bare bare_root btrfs chroot_plain denied escape figure4 fstab_merge \
-	fuse_hung fuse_overlay hung_paths loop_blocking machine matrix names no_proc planted probe \
-	recover search search_follow seccomp task trees vanish
+CI_ASAN_SYSTEM := audit audit_baseline audit_bound audit_holders audit_host audit_policy \
+	audit_covered autofs bare bare_root kinds roots denied trees fstab_merge fuse_hung fuse_overlay \
+	hung_paths loop_blocking machine matrix names no_proc planted probe recover search \
+	search_follow seccomp vanish
 .PHONY: check-ci
 check-ci: | $(AFTER_DEPS)
 	@$(SUBMAKE) VARIANT=asan binaries

@@ -65,6 +65,7 @@ def without(*words):
 DISABLED = {key: value for key, value in os.environ.items() if key == "GETMNT_DISABLE"}
 
 failures = []
+in_part = False     # whether this process runs a part of a case, see each()
 abandoned = []      # processes that did not die
 
 
@@ -82,7 +83,10 @@ def expect(condition, message):
 
 
 def skip(why):
-    """End the case as skipped."""
+    """End the case, or this part of it, as skipped."""
+    if in_part:
+        print("  not run: " + why)
+        done()
     with os.fdopen(3, "w") as f:
         f.write(why)
     os._exit(77)
@@ -751,6 +755,91 @@ def in_child(function):
     _, status = os.waitpid(pid, 0)
     if status:
         failures.append(f"{function.__name__}: in a child")
+
+
+def each(*parts):
+    """Run functions, each in a mount namespace with a small root of its own, and end the case."""
+    def alone(part):
+        def run_part():
+            global in_part
+            in_part = True
+            unshare_mounts()
+            part(Root())
+        run_part.__name__ = part.__name__
+        return run_part
+
+    for part in parts:
+        in_child(alone(part))
+    done()
+
+
+class Other:
+    """A process that runs a generator function; it waits for step() after each yield."""
+
+    def __init__(self, steps):
+        self.go, self.ready = os.pipe(), os.pipe()
+        self.pid = fork()
+        if self.pid == 0:
+            for _ in steps():
+                os.write(self.ready[1], b"x")
+                os.read(self.go[0], 1)
+            done()
+        os.close(self.ready[1])
+        os.read(self.ready[0], 1)
+
+    def step(self):
+        """Let it run up to the next yield."""
+        os.write(self.go[1], b"x")
+        os.read(self.ready[0], 1)
+
+    def end(self):
+        """Let it run to its end."""
+        os.write(self.go[1], b"x")
+        _, status = os.waitpid(self.pid, 0)
+        expect(status == 0, "in the other process")
+
+
+def become_nobody():
+    os.setgroups([])
+    os.setresgid(65534, 65534, 65534)
+    os.setresuid(65534, 65534, 65534)
+
+
+def enter_user_namespace():
+    """As nobody, in new user and mount namespaces.  @return False where that is not allowed."""
+    become_nobody()
+    if libc.unshare(0x10000000 | CLONE_NEWNS):
+        print("  no user namespaces here")
+        return False
+    libc.prctl(4, 1, 0, 0, 0)       # PR_SET_DUMPABLE, for /proc/self
+    for name, text in (("setgroups", "deny"), ("uid_map", "0 65534 1"), ("gid_map", "0 65534 1")):
+        with open("/proc/self/" + name, "w", encoding="ascii") as f:
+            f.write(text)
+    return True
+
+
+def commands():
+    """The commands that --help lists."""
+    text = getmnt("--help").out.decode().partition("\nCommands (")[2].partition("\n\n")[0]
+    found = re.findall(r"^   (\w+)  ", text, re.M)
+    expect("discover" in found and "audit" in found, f"the commands in --help: {found}")
+    return found
+
+
+def states(*args, status=(0,), **more):
+    """Run with these options.  @return mount point -> STATE."""
+    result = getmnt("-J", "-l", *args, **more)
+    if result.status is None:
+        return {}
+    expect(result.status in status, f"{args}: status {result.status}: {result.err[-300:]!r}")
+    return {row["target"]: row["state"] for row in result.rows()} if result.out else {}
+
+
+def expect_idle(tag, triggers):
+    """Check that no automount (name -> Autofs) was triggered."""
+    for name, trigger in triggers.items():
+        requests = trigger.requests()
+        expect(not requests, f"{tag}: {name} was triggered: {requests[:300]!r}")
 
 
 # FUSE, without a library: INIT is answered, and then nothing is read.

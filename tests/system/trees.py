@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small mount trees, each in a namespace of its own, named in every mode."""
+"""Mount trees, each in a namespace of its own, named in every mode."""
 import os
 
 import gm
@@ -118,29 +118,52 @@ def root_covered(root):
     gm.check("the root covered")
 
 
-def stacks(root):
-    """Stacks of 2 and 2,000 mounts, some with mounts in them."""
-    for point in ("two", "two/below", "two", "two/above"):
-        gm.tmpfs(root / point)
-    gm.mkdir(root / "deep/in/here")
-    for _ in range(2000):
-        gm.tmpfs(root / "deep/in/here", "size=4k,nr_inodes=10")
-    gm.tmpfs(root / "deep/in/here/last")
-    # A stack on the root of a mount that is bound elsewhere.
-    gm.bind(root / "two", root / "bound")
-    gm.tmpfs(root / "bound")
+def escape(root):
+    """A mount moved out of the bind mount that it is on has no path from the root: it is
+    reported, and not searched for."""
+    gm.tmpfs(root / "fs")
+    gm.mkdir(root / "fs/sub/p/d")
+    for i in range(50):
+        gm.mkdir(root / f"fs/many/d{i}/e")
+    gm.bind(root / "fs/sub", root / "m")
+    gm.tmpfs(root / "m/p/d")
+    os.rename(root / "fs/sub/p", root / "fs/p")
     root.enter()
-    points = len({line.point for line in gm.check("stacks")})
-    calls = gm.getmnt("-J", "--stats=json").stats()["calls"]
-    gm.expect(calls["statx"] <= points + 2, f"{calls['statx']} statx for {points} points")
-    result = gm.getmnt("--tree")
-    gm.expect(len(result.out) < 100000, f"a tree of {len(result.out)} bytes")
+    for names, algorithm, source in gm.RUNS:
+        for threads in (1, 4):
+            tag = f"{names} {algorithm} {source} {threads}"
+            result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--names=" + names,
+                               f"--threads={threads}", "--kernel=" + source,
+                               "--algorithm=" + algorithm, "--stats=json")
+            gm.expect(result.status == 0, f"{tag}: status {result.status}: {result.err[-300:]}")
+            odd = [row for row in result.rows() if gm.row_states(row) - {"ok", "untested"}]
+            gm.expect(all(gm.row_states(row) == {"outside"} and row["target"] is None
+                          for row in odd), f"{tag}: {odd}")
+            gm.expect(names != "hint" or result.stats()["dirs"] == 0, f"{tag}: it searches")
 
 
-for tree in (binds, covered, deleted, files, moved, root_covered, stacks):
-    def alone(make=tree):
+def slave(root):
+    """A slave namespace with mounts that came by propagation."""
+    root.enter()
+    gm.propagation("/", gm.MS_SHARED, recursive=True)
+    gm.tmpfs("/before")
+
+    def in_the_slave():
         gm.unshare_mounts()
-        make(gm.Root())
-    alone.__name__ = tree.__name__
-    gm.in_child(alone)
-gm.done()
+        gm.propagation("/", gm.MS_SLAVE, recursive=True)
+        yield
+        gm.tmpfs("/own/x")
+        gm.tmpfs("/before/sub")
+        gm.tmpfs("/after")              # on top of a propagated mount
+        gm.check("slave")
+
+    other = gm.Other(in_the_slave)
+    gm.tmpfs("/after")
+    gm.tmpfs("/after/deep")
+    gm.bind("/before", "/peer")
+    gm.tmpfs("/peer/shared")            # appears at /before/shared as well
+    gm.check("master")
+    other.end()
+
+
+gm.each(binds, covered, deleted, files, moved, root_covered, escape, slave)
