@@ -458,7 +458,7 @@ class Watch:
         environment.update(env or {})
         words = ["--poll", "--debug", *args] if debug else list(args)
         self.name = " ".join((env or {}).values()) + " " + " ".join(args)
-        self.proc = subprocess.Popen([*prefix, program, *words], stdin=subprocess.DEVNULL,
+        self.proc = subprocess.Popen([*prefix, program, *words], stdin=null,
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                      env=environment, cwd="/", preexec_fn=prepare)
         self.pid, self.out, self.err = self.proc.pid, b"", b""
