@@ -6,7 +6,7 @@ MAKE_QUIET := $(MAKE) --no-print-directory
 UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
 
 # tests/unit/fault.c defines the wrappers of the calls that can be made to fail.
-FAULT_WRAPS = $(shell sed -nE 's/^WRAP(_NEW|_FREE)?\([^,]*, ([a-z0-9_]+)[,)].*/\2/p' tests/unit/fault.c)
+FAULT_WRAPS = $(shell sed -nE 's/^WRAP(_AS|_NEW|_FREE)?\([^,]*, ([a-z0-9_]+)[,)].*/\2/p' tests/unit/fault.c)
 $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(BUILD)/libgetmnt.a
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FAULT_WRAPS:%=-Wl,--wrap=%) -o $@ $^ $(LIBS) -lcunit
