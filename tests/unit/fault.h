@@ -52,6 +52,13 @@ struct fault_count {
 	const char *path;     /* of the first call that was made to fail; NULL */
 };
 
+/** Skip a test where calls are not wrapped. */
+#ifdef _FORTIFY_SOURCE
+#define FAULT_OR_SKIP() UNIT_SKIP("a fortified program makes calls that are not wrapped")
+#else
+#define FAULT_OR_SKIP() do { } while (0)
+#endif
+
 /** The name of a kind: "alloc", "statx" ... */
 const char *fault_kind_name(int kind);
 
