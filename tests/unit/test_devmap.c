@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * devmap on made-up trees of /sys, /run and /dev, and on real loop devices.
- */
+/* Devices and their tags in made trees of /sys, /run and /dev, and on real loop devices. */
 #include "unit.h"
 
 #include "devmap/devmap_impl.h"
@@ -30,13 +28,13 @@ static struct devmap *map;
 
 #define SAME(got, want) same((got), (want), #got, __LINE__)
 
-/** Assert that two strings are the same, NULL being one of a kind. */
+/** Assert that two strings are equal, or both NULL. */
 static void same(const char *got, const char *want, const char *what, int line)
 {
 	bool equal = got && want ? strcmp(got, want) == 0 : got == want;
 	if (!equal)
-		fprintf(stderr, "test_devmap.c:%d: %s is %s, not %s\n", line, what, got ? got : "NULL",
-		        want ? want : "NULL");
+		fprintf(stderr, "test_devmap.c:%d: %s is %s, not %s\n", line, what,
+		        got ? got : "NULL", want ? want : "NULL");
 	CU_ASSERT(equal);
 }
 
@@ -57,7 +55,7 @@ static void end(void)
 
 static void begin(void)
 {
-	/* A fatal assertion left the one before where it was. */
+	/* After a fatal assertion in the test before. */
 	if (map)
 		end();
 	strcpy(root, "/tmp/getmnt-devmap-XXXXXX");
@@ -67,8 +65,7 @@ static void begin(void)
 	static const char *const parts[] = {"sys", "run", "dev"};
 	for (int i = 0; i < 3; ++i) {
 		snprintf(path[i], sizeof(path[i]), "%s/%s", root, parts[i]);
-		if (mkdir(path[i], 0755) != 0)
-			abort();
+		mkdir(path[i], 0755);
 	}
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	memset(os.calls, 0, sizeof(os.calls));
@@ -137,13 +134,49 @@ static void put_dev(unsigned maj, unsigned min, const char *dir)
 static void put_slave(const char *upper_dir, const char *lower_dir)
 {
 	char path[512], target[300];
-	snprintf(path, sizeof(path), "sys/devices/%s/slaves/%s", upper_dir, strrchr(lower_dir, '/') + 1);
+	snprintf(path, sizeof(path), "sys/devices/%s/slaves/%s", upper_dir,
+	         strrchr(lower_dir, '/') + 1);
 	snprintf(target, sizeof(target), "%s/sys/devices/%s", root, lower_dir);
 	put_link(path, target);
-	snprintf(path, sizeof(path), "sys/devices/%s/holders/%s", lower_dir, strrchr(upper_dir, '/') + 1);
+	snprintf(path, sizeof(path), "sys/devices/%s/holders/%s", lower_dir,
+	         strrchr(upper_dir, '/') + 1);
 	snprintf(target, sizeof(target), "%s/sys/devices/%s", root, upper_dir);
 	put_link(path, target);
 }
+
+/** Write an attribute of a device. */
+static void put_attr(const char *dir, const char *attr, const char *value)
+{
+	char path[512];
+	snprintf(path, sizeof(path), "sys/devices/%s/%s", dir, attr);
+	put(path, "%s\n", value);
+}
+
+/** A device with what udev knows of it. */
+static void put_udev(unsigned maj, unsigned min, const char *dir, const char *text)
+{
+	char path[64];
+	put_dev(maj, min, dir);
+	snprintf(path, sizeof(path), "run/udev/data/b%u:%u", maj, min);
+	put(path, "%s", text);
+}
+
+/** Assert what is known of a device; "reason" and "uuid_sub" are not compared. */
+static void same_tags(const struct devmap_tags *got, struct devmap_tags want, int line)
+{
+	CU_ASSERT_EQUAL(got->known, want.known);
+	CU_ASSERT_EQUAL(got->multi_device, want.multi_device);
+	same(got->name, want.name, "name", line);
+	same(got->type, want.type, "type", line);
+	same(got->usage, want.usage, "usage", line);
+	same(got->uuid, want.uuid, "uuid", line);
+	same(got->label, want.label, "label", line);
+	same(got->partuuid, want.partuuid, "partuuid", line);
+	same(got->partlabel, want.partlabel, "partlabel", line);
+	same(got->origin, want.origin, "origin", line);
+}
+
+#define TAGS(got, ...) same_tags((got), (struct devmap_tags){__VA_ARGS__}, __LINE__)
 
 #define VIRTUAL "virtual/block/"
 #define SDA "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda"
@@ -170,15 +203,18 @@ static void test_names(void)
 	SAME(devmap_name(map, 8, 1), "/dev/sda1");
 	CU_ASSERT_EQUAL(os_calls_total(&os), 1);
 	SAME(devmap_name(map, 252, 0), "/dev/mapper/vg-home\\x20two");
-	/* One opens the directory of sysfs; without openat2 each file is looked at as well. */
+	/* One call opens the directory of sysfs; without openat2 each file costs one more. */
 	CU_ASSERT(os_calls_total(&os) == 6 || !(os.caps & OSC_OPENAT2));
-	SAME(devmap_name(map, 252, 1), "/dev/dm-1");
-	SAME(devmap_name(map, 252, 2), "/dev/dm-2");
-	SAME(devmap_name(map, 104, 0), "/dev/cciss/c0d0");
-	SAME(devmap_name(map, 104, 1), NULL);
-	SAME(devmap_name(map, 104, 2), NULL);
-	SAME(devmap_name(map, 9, 9), NULL);
-	SAME(devmap_name(map, 8, 77), NULL);
+	static const struct {
+		unsigned maj, min;
+		const char *name;
+	} rows[] = {
+		{252, 1, "/dev/dm-1"}, {252, 2, "/dev/dm-2"}, {104, 0, "/dev/cciss/c0d0"},
+		{104, 1, NULL},
+		{104, 2, NULL}, {9, 9, NULL}, {8, 77, NULL},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+		SAME(devmap_name(map, rows[i].maj, rows[i].min), rows[i].name);
 	uint64_t calls = os_calls_total(&os);
 	SAME(devmap_name(map, 0, 33), NULL);
 	CU_ASSERT_EQUAL(os_calls_total(&os), calls);
@@ -188,7 +224,7 @@ static void test_names(void)
 	end();
 }
 
-/** Ask for all that a device number can be asked for; nothing is known of it. */
+/** Assert that nothing is known of a device. */
 static void expect_unknown(unsigned maj, unsigned min)
 {
 	const char *backing = "?";
@@ -211,20 +247,19 @@ static void expect_unknown(unsigned maj, unsigned min)
 
 static void test_unknown(void)
 {
-	/* The first question to a device is the same as any later one. */
 	begin();
 	put_dev(252, 0, "virtual/block/dm-0");
 	put("sys/devices/virtual/block/dm-0/dm/uuid", "CRYPT-LUKS2-x\n");
 	CU_ASSERT_TRUE(devmap_crypt(map, 252, 0));
 	expect_unknown(250, 77);
-	/* What a link of sysfs leads to may have no name. */
+	/* Links of sysfs whose targets have no name. */
 	put_link("sys/dev/block/250:78", "..");
 	put_link("sys/dev/block/250:79", "../../devices/");
 	expect_unknown(250, 78);
 	expect_unknown(250, 79);
 	end();
 
-	/* Without /sys every device is unknown; without all three, too. */
+	/* Without /sys, and without all three directories. */
 	for (int i = 0; i < 2; ++i) {
 		begin();
 		char path[128];
@@ -251,31 +286,21 @@ static void test_udev(void)
 	    "E:ID_PART_ENTRY_UUID=deadbeef-01\nE:ID_PART_ENTRY_NAME=EFI\\x20System\nE:=\nE:ID_FS_TYPE\n"
 	    "E:ID_FS_TYPE=later\nG:systemd");
 	const struct devmap_tags *tags = devmap_tags(map, 8, 1, NULL);
-	CU_ASSERT_EQUAL(tags->known, DEVMAP_KNOWN);
-	SAME(tags->origin, "udev");
-	SAME(tags->name, "/dev/sda1");
-	SAME(tags->type, "vfat");
-	SAME(tags->usage, "filesystem");
-	SAME(tags->uuid, "AB-CD");
-	SAME(tags->label, "two \xc3\xa4\\");
-	SAME(tags->partuuid, "deadbeef-01");
-	SAME(tags->partlabel, "EFI System");
-	CU_ASSERT_FALSE(tags->multi_device);
+	TAGS(tags, .known = DEVMAP_KNOWN, .origin = "udev", .name = "/dev/sda1", .type = "vfat",
+	     .usage = "filesystem", .uuid = "AB-CD", .label = "two \xc3\xa4\\",
+	     .partuuid = "deadbeef-01", .partlabel = "EFI System");
 	uint64_t calls = os_calls_total(&os);
 	CU_ASSERT_PTR_EQUAL(devmap_tags(map, 8, 1, NULL), tags);
 	CU_ASSERT_EQUAL(os_calls_total(&os), calls);
 
-	/* Without the encoded forms; a path of a multipath; two marks at once. */
-	put_dev(8, 2, SDA "/sda2");
-	put("run/udev/data/b8:2", "E:ID_FS_TYPE=mpath_member\nE:ID_FS_UUID=u\\x20\n");
+	/* Without the encoded forms; two signatures; a path of a multipath. */
+	put_udev(8, 2, SDA "/sda2", "E:ID_FS_TYPE=mpath_member\nE:ID_FS_UUID=u\\x20\n");
 	tags = devmap_tags(map, 8, 2, NULL);
 	SAME(tags->uuid, "u\\x20");
 	SAME(tags->usage, "raid");
-	put_dev(8, 3, SDA "/sda3");
-	put("run/udev/data/b8:3", "E:ID_FS_AMBIVALENT=other:a other:b\n");
+	put_udev(8, 3, SDA "/sda3", "E:ID_FS_AMBIVALENT=other:a other:b\n");
 	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3, NULL)->known, DEVMAP_AMBIVALENT);
-	put_dev(8, 4, SDA "/sda4");
-	put("run/udev/data/b8:4", "E:DM_MULTIPATH_DEVICE_PATH=1\n");
+	put_udev(8, 4, SDA "/sda4", "E:DM_MULTIPATH_DEVICE_PATH=1\n");
 	tags = devmap_tags(map, 8, 4, NULL);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_UNSAFE);
 	SAME(tags->reason, "path of a multipath");
@@ -288,19 +313,17 @@ static void test_udev_hostile(void)
 	put_dev(8, 1, SDA "/sda1");
 	static char big[3 << 20];
 	memset(big, 'A', sizeof(big));
-	/* A long line is passed over; NULs do not end a value early. */
+	/* A long line is skipped; a value with a NUL is dropped. */
 	size_t n = (size_t)snprintf(big, sizeof(big), "E:ID_FS_TYPE=ext4\nE:ID_FS_LABEL_ENC=");
 	big[n] = 'A';
 	n = 200000;
-	n += (size_t)snprintf(big + n, sizeof(big) - n, "\nE:ID_FS_UUID_ENC=a\\x00b\nE:ID_PART_ENTRY_UUID=");
+	n += (size_t)snprintf(big + n, sizeof(big) - n,
+	                      "\nE:ID_FS_UUID_ENC=a\\x00b\nE:ID_PART_ENTRY_UUID=");
 	memcpy(big + n, "x\0y\nE:ID_PART_ENTRY_NAME=\\xZZ\\x4\n", 34);
 	put_bytes("run/udev/data/b8:1", big, n + 34);
 	const struct devmap_tags *tags = devmap_tags(map, 8, 1, NULL);
-	SAME(tags->type, "ext4");
-	SAME(tags->label, NULL);
-	SAME(tags->uuid, NULL);
-	SAME(tags->partuuid, NULL);
-	SAME(tags->partlabel, "\\xZZ\\x4");
+	TAGS(tags, .known = tags->known, .origin = "udev", .name = "/dev/sda1", .type = "ext4",
+	     .usage = tags->usage, .partlabel = "\\xZZ\\x4");
 
 	put_dev(8, 2, SDA "/sda2");
 	put_bytes("run/udev/data/b8:2", big, sizeof(big));
@@ -308,7 +331,7 @@ static void test_udev_hostile(void)
 	SAME(tags->type, NULL);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_NO_NODE);
 
-	/* Neither a plain file nor a FIFO nor another device is opened for it. */
+	/* A plain file, a FIFO or another device in its place is not opened. */
 	put_dev(8, 3, SDA "/sda3");
 	put("dev/sda3", "not a device");
 	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3, NULL)->known, DEVMAP_NO_NODE);
@@ -327,190 +350,139 @@ static void test_udev_hostile(void)
 static void test_cache(void)
 {
 	begin();
-	put_dev(8, 1, SDA "/sda1");
-	put_dev(8, 2, SDA "/sda2");
-	put_dev(8, 3, SDA "/sda3");
-	put_dev(8, 4, SDA "/sda4");
-	put_dev(8, 5, SDA "/sda5");
+	for (unsigned i = 1; i <= 5; ++i) {
+		char dir[128];
+		snprintf(dir, sizeof(dir), SDA "/sda%u", i);
+		put_dev(8, i, dir);
+	}
 	put("run/blkid/blkid.tab",
 	    "<device DEVNO=\"0x0801\" TIME=\"10.5\" UUID=\"old\" TYPE=\"xfs\">/dev/x</device>\n"
-	    "<device DEVNO=\"0x0801\" TIME=\"20.1\" LABEL=\"a\\\"b\\\\ >\\x20$c\" UUID=\"new\" PARTLABEL=\"p\" "
-	    "TYPE=\"ext4\">/dev/sda1</device>\n"
-	    "<device DEVNO=\"0x0802\" TIME=\"1\" UUID=\"lvm\" TYPE=\"LVM2_member\">/dev/sda2</device>\n"
-	    "<device DEVNO=\"0x0805\" UUID=\"\\\\x41\\x5cx42\\x43\" TYPE=\"ext4\">/dev/sda5</device>\n"
-	    "<device DEVNO=\"0x0803\" TIME=\"1\" UUID=\"cut\n"
-	    "<device DEVNO=\"zz\" TYPE=\"x\">\n<device \n<other DEVNO=\"0x0803\" TYPE=\"x\">\n");
+	    "<device DEVNO=\"0x0801\" TIME=\"20.1\" LABEL=\"a\\\"b\\\\ >\\x20$c\" UUID=\"new\" "
+	    "PARTLABEL=\"p\" TYPE=\"ext4\">/dev/sda1</device>\n<device DEVNO=\"0x0802\" TIME=\"1\" "
+	    "UUID=\"lvm\" TYPE=\"LVM2_member\">/dev/sda2</device>\n<device DEVNO=\"0x0805\" "
+	    "UUID=\"\\\\x41\\x5cx42\\x43\" TYPE=\"ext4\">/dev/sda5</device>\n<device "
+	    "DEVNO=\"0x0803\" TIME=\"1\" UUID=\"cut\n<device DEVNO=\"zz\" TYPE=\"x\">\n<device "
+	    "\n<other DEVNO=\"0x0803\" TYPE=\"x\">\n");
 	const struct devmap_tags *tags = devmap_tags(map, 8, 1, NULL);
-	CU_ASSERT_EQUAL(tags->known, DEVMAP_KNOWN);
-	SAME(tags->origin, "cache");
-	SAME(tags->type, "ext4");
-	SAME(tags->usage, "filesystem");
-	SAME(tags->uuid, "new");
-	SAME(tags->label, "a\"b\\ > $c");
-	SAME(tags->partlabel, "p");
+	TAGS(tags, .known = DEVMAP_KNOWN, .origin = "cache", .name = "/dev/sda1", .type = "ext4",
+	     .usage = "filesystem", .uuid = "new", .label = "a\"b\\ > $c", .partlabel = "p");
 	tags = devmap_tags(map, 8, 2, NULL);
 	SAME(tags->usage, "raid");
 	SAME(tags->origin, "cache");
 	tags = devmap_tags(map, 8, 3, NULL);
 	SAME(tags->type, NULL);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_NO_NODE);
-	/* What was decoded is not decoded again. */
+	/* Escapes are decoded once. */
 	SAME(devmap_tags(map, 8, 5, NULL)->uuid, "\\x41\\x42C");
-	/* udev is better. */
+	/* udev has priority. */
 	put("run/udev/data/b8:4", "E:ID_FS_TYPE=btrfs\n");
 	SAME(devmap_tags(map, 8, 4, NULL)->origin, "udev");
 	end();
 }
 
-/** Assert that a device is not probed for a reason, and whether it blocks. */
+/** Assert that a device is not probed for a reason, and whether it blocks; without a reason, that
+    it would be probed (the trees have no nodes). */
 static void unsafe(unsigned maj, unsigned min, const char *reason, bool blocks)
 {
 	const struct devmap_tags *tags = devmap_tags(map, maj, min, NULL);
-	CU_ASSERT_EQUAL(tags->known, DEVMAP_UNSAFE);
+	CU_ASSERT_EQUAL(tags->known, reason ? DEVMAP_UNSAFE : DEVMAP_NO_NODE);
 	SAME(tags->reason, reason);
 	CU_ASSERT_EQUAL(devmap_blocks(map, maj, min, NULL), blocks);
 }
 
-/** Assert that a device would be probed (the trees have no nodes). */
-static void safe(unsigned maj, unsigned min)
+/** A device of a tree and what is expected of it. */
+struct dev_row {
+	unsigned maj, min;
+	const char *dir, *attr, *value;   /* an attribute; NULL: none */
+	const char *below;                /* the device that it is on; NULL: none */
+	const char *reason;               /* not to probe it; NULL: none */
+	bool blocks;
+};
+
+/** Make all devices of a table, then check each. */
+static void check_devs(const struct dev_row *rows, size_t n)
 {
-	const struct devmap_tags *tags = devmap_tags(map, maj, min, NULL);
-	CU_ASSERT_EQUAL(tags->known, DEVMAP_NO_NODE);
-	SAME(tags->reason, NULL);
-	CU_ASSERT_FALSE(devmap_blocks(map, maj, min, NULL));
+	for (size_t i = 0; i < n; ++i) {
+		put_dev(rows[i].maj, rows[i].min, rows[i].dir);
+		if (rows[i].attr)
+			put_attr(rows[i].dir, rows[i].attr, rows[i].value);
+	}
+	for (size_t i = 0; i < n; ++i) {
+		if (rows[i].below)
+			put_slave(rows[i].dir, rows[i].below);
+	}
+	for (size_t i = 0; i < n; ++i)
+		unsafe(rows[i].maj, rows[i].min, rows[i].reason, rows[i].blocks);
 }
+
+#define LVM "LVM-0123456789012345678901234567890123456789012345678901234567890123"
 
 static void test_members(void)
 {
+	static const struct dev_row rows[] = {
+		{8, 0, SDA, "device/state", "running", NULL, NULL, false},
+		{8, 16, "pci0/block/sdb", NULL, NULL, NULL, "path of a multipath", false},
+		{8, 17, "pci0/block/sdb/sdb1", "partition", "1", NULL, "path of a multipath",
+		 false},
+		{252, 0, VIRTUAL "dm-0", "dm/uuid", "mpath-3600", "pci0/block/sdb", NULL, false},
+		{8, 32, "pci0/block/sdc", NULL, NULL, NULL, "member of md", false},
+		{9, 127, VIRTUAL "md127", "md/array_state", "clean", "pci0/block/sdc", NULL, false},
+		{8, 48, "pci0/block/sdd", NULL, NULL, NULL, "member of LVM", false},
+		{252, 1, VIRTUAL "dm-1", "dm/uuid", LVM, "pci0/block/sdd", NULL, false},
+		{252, 2, VIRTUAL "dm-2", "dm/uuid", LVM "-tmeta", NULL, "internal to LVM", false},
+		{8, 64, "pci0/block/sde", "bcache/state", "clean", NULL, "member of bcache", false},
+		{251, 0, VIRTUAL "bcache0", "bcache/state", "clean", NULL, NULL, false},
+		{8, 80, "usb1/block/sdf", "removable", "1", NULL, "removable media", false},
+		{8, 81, "usb1/block/sdf/sdf1", "partition", "1", NULL, "removable media", false},
+		{252, 3, VIRTUAL "dm-3", NULL, NULL, "usb1/block/sdf/sdf1", "removable media",
+		 false},
+		{1, 0, "pci0/block/none", "size", "0", NULL, "size 0", false},
+	};
 	begin();
-	put_dev(8, 0, SDA);
-	put("sys/devices/" SDA "/device/state", "running\n");
-	safe(8, 0);
-
-	put_dev(8, 16, "pci0/block/sdb");
-	put_dev(252, 0, VIRTUAL "dm-0");
-	put("sys/devices/" VIRTUAL "dm-0/dm/uuid", "mpath-3600\n");
-	put_slave(VIRTUAL "dm-0", "pci0/block/sdb");
-	unsafe(8, 16, "path of a multipath", false);
-	safe(252, 0);
-	/* A partition of a path. */
-	put_dev(8, 17, "pci0/block/sdb/sdb1");
-	put("sys/devices/pci0/block/sdb/sdb1/partition", "1\n");
-	unsafe(8, 17, "path of a multipath", false);
-
-	put_dev(8, 32, "pci0/block/sdc");
-	put_dev(9, 127, VIRTUAL "md127");
-	put("sys/devices/" VIRTUAL "md127/md/array_state", "clean\n");
-	put_slave(VIRTUAL "md127", "pci0/block/sdc");
-	unsafe(8, 32, "member of md", false);
-	safe(9, 127);
-
-	put_dev(8, 48, "pci0/block/sdd");
-	put_dev(252, 1, VIRTUAL "dm-1");
-	put("sys/devices/" VIRTUAL "dm-1/dm/uuid",
-	    "LVM-0123456789012345678901234567890123456789012345678901234567890123\n");
-	put_slave(VIRTUAL "dm-1", "pci0/block/sdd");
-	unsafe(8, 48, "member of LVM", false);
-	safe(252, 1);
-	put_dev(252, 2, VIRTUAL "dm-2");
-	put("sys/devices/" VIRTUAL "dm-2/dm/uuid",
-	    "LVM-0123456789012345678901234567890123456789012345678901234567890123-tmeta\n");
-	unsafe(252, 2, "internal to LVM", false);
-
-	put_dev(8, 64, "pci0/block/sde");
-	put("sys/devices/pci0/block/sde/bcache/state", "clean\n");
-	unsafe(8, 64, "member of bcache", false);
-	put_dev(251, 0, VIRTUAL "bcache0");
-	put("sys/devices/" VIRTUAL "bcache0/bcache/state", "clean\n");
-	safe(251, 0);
-
-	put_dev(8, 80, "usb1/block/sdf");
-	put("sys/devices/usb1/block/sdf/removable", "1\n");
-	unsafe(8, 80, "removable media", false);
-	put_dev(8, 81, "usb1/block/sdf/sdf1");
-	put("sys/devices/usb1/block/sdf/sdf1/partition", "1\n");
-	unsafe(8, 81, "removable media", false);
-	put_dev(252, 3, VIRTUAL "dm-3");
-	put_slave(VIRTUAL "dm-3", "usb1/block/sdf/sdf1");
-	unsafe(252, 3, "removable media", false);
-
-	put_dev(1, 0, "pci0/block/none");
-	put("sys/devices/pci0/block/none/size", "0\n");
-	unsafe(1, 0, "size 0", false);
+	check_devs(rows, sizeof(rows) / sizeof(*rows));
 	end();
 }
 
 static void test_blocks(void)
 {
+	static const struct dev_row rows[] = {
+		{43, 0, VIRTUAL "nbd0", NULL, NULL, NULL, "remote", true},
+		{251, 0, "rbd/0/block/rbd0", NULL, NULL, NULL, "remote", true},
+		{147, 0, VIRTUAL "drbd0", NULL, NULL, NULL, "remote", true},
+		{8, 0, "platform/host3/session1/target3:0:0/3:0:0:0/block/sda", NULL, NULL, NULL,
+		 "remote", true},
+		{8, 208, "platform/session/session12x/block/sdn", NULL, NULL, NULL, NULL, false},
+		{259, 0, "pci0/nvme/nvme0/nvme0n1", "device/transport", "pcie", NULL, NULL, false},
+		{259, 1, "virtual/nvme-fabrics/ctl/nvme1/nvme1n1", "device/transport", "tcp", NULL,
+		 "remote", true},
+		{259, 2, "virtual/nvme-subsystem/nvme-subsys2/nvme2n1", "device/nvme2/transport",
+		 "rdma", NULL, "remote", true},
+		{259, 3, "virtual/nvme-subsystem/nvme-subsys3/nvme3n1", "device/nvme3/state",
+		 "connecting", NULL, "no live controller", true},
+		{8, 16, "pci0/block/sdb", "device/state", "offline", NULL, "offline", true},
+		{8, 17, "pci0/block/sdb/sdb1", "partition", "1", NULL, "offline", true},
+		{252, 0, VIRTUAL "dm-0", "dm/suspended", "1", NULL, "suspended", true},
+		{252, 1, VIRTUAL "dm-1", "dm/suspended", "0", VIRTUAL "dm-0", "suspended", true},
+		{8, 32, "pci0/block/sdc", NULL, NULL, NULL, "member of md", false},
+		{9, 0, VIRTUAL "md0", "md/array_state", "active", VIRTUAL "nbd0", "remote", true},
+		{9, 1, VIRTUAL "md1", "md/array_state", "suspended", NULL, "array not active",
+		 true},
+		/* A multipath blocks when its last path does. */
+		{8, 48, "pci0/block/sdd", NULL, NULL, NULL, "path of a multipath", false},
+		{252, 2, VIRTUAL "dm-2", "dm/uuid", "mpath-a", "pci0/block/sdd", NULL, false},
+		{252, 3, VIRTUAL "dm-3", "dm/uuid", "mpath-b", "pci0/block/sdb", "no working path",
+		 true},
+		{252, 4, VIRTUAL "dm-4", "dm/uuid", "mpath-c", VIRTUAL "nbd0", "remote", true},
+	};
 	begin();
-	put_dev(43, 0, VIRTUAL "nbd0");
-	unsafe(43, 0, "remote", true);
-	put_dev(251, 0, "rbd/0/block/rbd0");
-	unsafe(251, 0, "remote", true);
-	put_dev(147, 0, VIRTUAL "drbd0");
-	unsafe(147, 0, "remote", true);
-	put_dev(8, 0, "platform/host3/session1/target3:0:0/3:0:0:0/block/sda");
-	unsafe(8, 0, "remote", true);
-	put_dev(8, 208, "platform/session/session12x/block/sdn");
-	safe(8, 208);
-
-	put_dev(259, 0, "pci0/nvme/nvme0/nvme0n1");
-	put("sys/devices/pci0/nvme/nvme0/nvme0n1/device/transport", "pcie\n");
-	put("sys/devices/pci0/nvme/nvme0/nvme0n1/device/state", "live\n");
-	safe(259, 0);
-	put_dev(259, 1, "virtual/nvme-fabrics/ctl/nvme1/nvme1n1");
-	put("sys/devices/virtual/nvme-fabrics/ctl/nvme1/nvme1n1/device/transport", "tcp\n");
-	unsafe(259, 1, "remote", true);
-	put_dev(259, 2, "virtual/nvme-subsystem/nvme-subsys2/nvme2n1");
-	put("sys/devices/virtual/nvme-subsystem/nvme-subsys2/nvme2n1/device/nvme2/transport", "rdma\n");
-	unsafe(259, 2, "remote", true);
-	put_dev(259, 3, "virtual/nvme-subsystem/nvme-subsys3/nvme3n1");
-	put("sys/devices/virtual/nvme-subsystem/nvme-subsys3/nvme3n1/device/nvme3/transport", "pcie\n");
-	put("sys/devices/virtual/nvme-subsystem/nvme-subsys3/nvme3n1/device/nvme3/state", "connecting\n");
-	unsafe(259, 3, "no live controller", true);
-
-	put_dev(8, 16, "pci0/block/sdb");
-	put("sys/devices/pci0/block/sdb/device/state", "offline\n");
-	unsafe(8, 16, "offline", true);
-	put_dev(8, 17, "pci0/block/sdb/sdb1");
-	put("sys/devices/pci0/block/sdb/sdb1/partition", "1\n");
-	unsafe(8, 17, "offline", true);
-
-	put_dev(252, 0, VIRTUAL "dm-0");
-	put("sys/devices/" VIRTUAL "dm-0/dm/suspended", "1\n");
-	unsafe(252, 0, "suspended", true);
-	put_dev(252, 1, VIRTUAL "dm-1");
-	put("sys/devices/" VIRTUAL "dm-1/dm/suspended", "0\n");
-	put_slave(VIRTUAL "dm-1", VIRTUAL "dm-0");
-	unsafe(252, 1, "suspended", true);
-	put_dev(9, 0, VIRTUAL "md0");
-	put("sys/devices/" VIRTUAL "md0/md/array_state", "active\n");
-	put_dev(8, 32, "pci0/block/sdc");
+	put_attr("virtual/nvme-subsystem/nvme-subsys3/nvme3n1", "device/nvme3/transport", "pcie");
+	put_attr("pci0/nvme/nvme0/nvme0n1", "device/state", "live");
 	put_slave(VIRTUAL "md0", "pci0/block/sdc");
-	put_slave(VIRTUAL "md0", VIRTUAL "nbd0");
-	unsafe(9, 0, "remote", true);
-	put_dev(9, 1, VIRTUAL "md1");
-	put("sys/devices/" VIRTUAL "md1/md/array_state", "suspended\n");
-	unsafe(9, 1, "array not active", true);
-
-	/* A multipath map blocks when its last path does. */
-	put_dev(252, 2, VIRTUAL "dm-2");
-	put("sys/devices/" VIRTUAL "dm-2/dm/uuid", "mpath-a\n");
 	put_slave(VIRTUAL "dm-2", "pci0/block/sdb");
-	put_dev(8, 48, "pci0/block/sdd");
-	put_slave(VIRTUAL "dm-2", "pci0/block/sdd");
-	safe(252, 2);
-	put_dev(252, 3, VIRTUAL "dm-3");
-	put("sys/devices/" VIRTUAL "dm-3/dm/uuid", "mpath-b\n");
-	put_slave(VIRTUAL "dm-3", "pci0/block/sdb");
-	unsafe(252, 3, "no working path", true);
-	put_dev(252, 4, VIRTUAL "dm-4");
-	put("sys/devices/" VIRTUAL "dm-4/dm/uuid", "mpath-c\n");
-	put_slave(VIRTUAL "dm-4", VIRTUAL "nbd0");
 	put_slave(VIRTUAL "dm-4", "pci0/block/sdd");
-	unsafe(252, 4, "remote", true);
+	check_devs(rows, sizeof(rows) / sizeof(*rows));
 
-	/* A path that failed is told by device mapper, not by sysfs. */
+	/* Device mapper reports a failed path, sysfs does not. */
 	static const struct {
 		const char *status;
 		bool failed;
@@ -520,20 +492,19 @@ static void test_blocks(void)
 		{"2 0 0 0 2 1 E 0 1 1 8:16 F 3 1 A 0 1 1 8:32 F 2 1 ", true},
 		{"2 0 0 0 2 2 E 0 1 1 8:16 F 3 1 A 0 1 1 259:1048575 A 0 1 ", false},
 		{"2 0 0 0 1 1 E 0 1 0 8:16 F 1", true},
-		{"2 0 0 0 0 1 ", false},     /* no path at all is told by sysfs */
-		{"", false}, {"8:16", false}, {"F", false}, {"8: F", false}, {":1 F", false}, {"8:1x F", false},
+		{"2 0 0 0 0 1 ", false},     /* sysfs reports that there is no path */
+		{"", false}, {"8:16", false}, {"F", false}, {"8: F", false}, {":1 F", false},
+		{"8:1x F", false},
 	};
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); ++i)
 		CU_ASSERT_EQUAL(devmap_paths_failed(paths[i].status), paths[i].failed);
 
-	/* A circle, which no kernel makes, ends. */
+	/* A cycle ends; a chain that is too long counts as blocking. */
 	put_dev(252, 10, VIRTUAL "dm-10");
 	put_dev(252, 11, VIRTUAL "dm-11");
 	put_slave(VIRTUAL "dm-10", VIRTUAL "dm-11");
 	put_slave(VIRTUAL "dm-11", VIRTUAL "dm-10");
 	CU_ASSERT_FALSE(devmap_blocks(map, 252, 10, NULL));
-
-	/* A tower that is too high. */
 	for (unsigned i = 0; i < 40; ++i) {
 		char upper[64], lower[64];
 		snprintf(upper, sizeof(upper), VIRTUAL "dm-%u", 100 + i);
@@ -544,7 +515,7 @@ static void test_blocks(void)
 	put_dev(252, 140, VIRTUAL "dm-140");
 	CU_ASSERT_FALSE(devmap_blocks(map, 252, 130, NULL));
 	CU_ASSERT_TRUE(devmap_blocks(map, 252, 100, NULL));
-	/* What it stands on has gone. */
+	/* The device below is gone. */
 	put_dev(252, 20, VIRTUAL "dm-20");
 	put_link("sys/devices/" VIRTUAL "dm-20/slaves/gone", "../../gone");
 	unsafe(252, 20, "on an unknown device", true);
@@ -573,7 +544,7 @@ static void test_remote(void)
 	CU_ASSERT_TRUE(devmap_remote(map, 43, 0));
 	CU_ASSERT_TRUE(devmap_remote(map, 252, 0));
 	CU_ASSERT_FALSE(devmap_remote(map, 8, 0));
-	CU_ASSERT_FALSE(devmap_remote(map, 252, 1));   /* it blocks, but is here */
+	CU_ASSERT_FALSE(devmap_remote(map, 252, 1));   /* it blocks, but is local */
 	CU_ASSERT_FALSE(devmap_remote(map, 230, 0));
 	CU_ASSERT_TRUE(devmap_blocks(map, 230, 0, NULL));
 	CU_ASSERT_FALSE(devmap_remote(map, 0, 5));
@@ -590,7 +561,7 @@ static void test_loop(void)
 	put("sys/devices/" VIRTUAL "loop0/loop/backing_file", "/srv/a b.img (deleted)\n");
 	CU_ASSERT_FALSE(devmap_blocks(map, 7, 0, &backing));
 	SAME(backing, "/srv/a b.img (deleted)");
-	safe(7, 0);
+	unsafe(7, 0, NULL, false);
 	put_dev(259, 0, VIRTUAL "loop0/loop0p1");
 	put("sys/devices/" VIRTUAL "loop0/loop0p1/partition", "1\n");
 	CU_ASSERT_FALSE(devmap_blocks(map, 259, 0, &backing));
@@ -611,22 +582,21 @@ static void test_loop(void)
 	CU_ASSERT_FALSE(devmap_loop(map, 0, 1, &loop));
 	CU_ASSERT_FALSE(devmap_blocks(map, 7, 1, &backing));
 	SAME(backing, NULL);
-	put_dev(7, 2, VIRTUAL "loop2");
-	put("sys/devices/" VIRTUAL "loop2/loop/backing_file", "/dev/nbd0\n");
-	put_dev(43, 0, VIRTUAL "nbd0");
-	unsafe(7, 2, "remote", true);
-	put_dev(7, 3, VIRTUAL "loop3");
-	put("sys/devices/" VIRTUAL "loop3/loop/backing_file", "/nfs/x.img\n");
-	unsafe(7, 3, "on a file that can block", true);
-	put_dev(7, 4, VIRTUAL "loop4");
 	put_bytes("sys/devices/" VIRTUAL "loop4/loop/backing_file", "/a\0b\n", 5);
-	unsafe(7, 4, "on an unknown file", true);
+	static const struct dev_row rows[] = {
+		{43, 0, VIRTUAL "nbd0", NULL, NULL, NULL, "remote", true},
+		{7, 2, VIRTUAL "loop2", "loop/backing_file", "/dev/nbd0", NULL, "remote", true},
+		{7, 3, VIRTUAL "loop3", "loop/backing_file", "/nfs/x.img", NULL,
+		 "on a file that can block", true},
+		{7, 4, VIRTUAL "loop4", NULL, NULL, NULL, "on an unknown file", true},
+	};
+	check_devs(rows, sizeof(rows) / sizeof(*rows));
 	put_dev(7, 5, VIRTUAL "loop5");
 	put("sys/devices/" VIRTUAL "loop5/loop/backing_file", "/dev/../nfs\n");
 	CU_ASSERT_FALSE(devmap_blocks(map, 7, 5, &backing));
 	SAME(backing, "/dev/../nfs");
 
-	/* A judge who comes later judges what was held to be local. */
+	/* A new judge applies to devices that counted as local. */
 	put_dev(7, 6, VIRTUAL "loop6");
 	put("sys/devices/" VIRTUAL "loop6/loop/backing_file", "/cifs/x.img\n");
 	put_dev(252, 0, VIRTUAL "dm-0");
@@ -640,7 +610,7 @@ static void test_loop(void)
 	end();
 }
 
-/** The files that were named, each in brackets. */
+/** Append a file, in brackets. */
 static void note_file(void *arg, const struct devmap_file *file)
 {
 	char *names = arg;
@@ -652,7 +622,8 @@ static void note_file(void *arg, const struct devmap_file *file)
 static void test_files(void)
 {
 	begin();
-	static const char *const files[] = {"/srv/a.img", "/gone/b.img (deleted)", "/c.img (deleted)", "/dev/dm-0", "/d.img"};
+	static const char *const files[] = {"/srv/a.img", "/gone/b.img (deleted)",
+	                                    "/c.img (deleted)", "/dev/dm-0", "/d.img"};
 	for (unsigned i = 0; i < 5; ++i) {
 		char dir[64], path[128];
 		snprintf(dir, sizeof(dir), VIRTUAL "loop%u", i);
@@ -667,12 +638,15 @@ static void test_files(void)
 	put_slave(VIRTUAL "dm-1", VIRTUAL "loop1");
 	put_dev(251, 0, VIRTUAL "zram0");
 	put("sys/devices/" VIRTUAL "zram0/backing_dev", "/dev/loop2\n");
-	put_link("sys/fs/btrfs/" "01234567-89ab-cdef-0123-456789abcde0" "/devices/zram0", "../../../../devices/" VIRTUAL "zram0");
-	put_link("sys/fs/btrfs/" "01234567-89ab-cdef-0123-456789abcde0" "/devices/loop4", "../../../../devices/" VIRTUAL "loop4");
+	put_link("sys/fs/btrfs/" "01234567-89ab-cdef-0123-456789abcde0" "/devices/zram0",
+	         "../../../../devices/" VIRTUAL "zram0");
+	put_link("sys/fs/btrfs/" "01234567-89ab-cdef-0123-456789abcde0" "/devices/loop4",
+	         "../../../../devices/" VIRTUAL "loop4");
 	char names[256] = "";
 	CU_ASSERT_FALSE(devmap_mount_blocks(map, 252, 1, NULL, NULL));
 	devmap_files(map, 252, 1, NULL, note_file, names);
-	bool both = strstr(names, "(7:3 /dev/dm-0)(7:0 /srv/a.img)") && strstr(names, "(7:1 /gone)");
+	bool both = strstr(names, "(7:3 /dev/dm-0)(7:0 /srv/a.img)")
+	            && strstr(names, "(7:1 /gone)");
 	CU_ASSERT_TRUE(both);
 	*names = '\0';
 	CU_ASSERT_FALSE(devmap_mount_blocks(map, 0, 40, "/dev/loop4", NULL));
@@ -704,20 +678,15 @@ static void test_btrfs(void)
 	put_link("sys/fs/btrfs/" UUID "/devices/sda1", "../../../../devices/" SDA "/sda1");
 	put_link("sys/fs/btrfs/" UUID "/devices/sda2", "../../../../devices/" SDA "/sda2");
 	const struct devmap_tags *tags = devmap_tags(map, 0, 40, "/dev/sda1");
-	CU_ASSERT_EQUAL(tags->known, DEVMAP_KNOWN);
-	SAME(tags->name, "/dev/sda1");
-	SAME(tags->type, "btrfs");
-	SAME(tags->uuid, UUID);
-	SAME(tags->label, "pool");
-	SAME(tags->origin, "sysfs");
-	CU_ASSERT_TRUE(tags->multi_device);
+	TAGS(tags, .known = DEVMAP_KNOWN, .name = "/dev/sda1", .type = "btrfs",
+	     .usage = tags->usage, .uuid = UUID, .label = "pool", .origin = "sysfs",
+	              .multi_device = true);
 	CU_ASSERT_PTR_EQUAL(devmap_tags(map, 8, 1, NULL), tags);
 	CU_ASSERT_TRUE(devmap_behind(map, 0, 40, "/dev/sda2", &maj, &min));
-	CU_ASSERT_EQUAL(maj, 8);
-	CU_ASSERT_EQUAL(min, 2);
+	CU_ASSERT_TRUE(maj == 8 && min == 2);
 	CU_ASSERT_FALSE(devmap_mount_blocks(map, 0, 40, "/dev/sda1", NULL));
 
-	/* One of the devices is remote: so is the file system, by any of them. */
+	/* With one remote device the file system is remote. */
 #define UUID2 "11234567-89ab-cdef-0123-456789abcdef"
 	put_dev(8, 3, SDA "/sda3");
 	put_dev(43, 0, VIRTUAL "nbd0");
@@ -726,7 +695,7 @@ static void test_btrfs(void)
 	put_link("sys/fs/btrfs/" UUID2 "/devices/nbd0", "../../../../devices/" VIRTUAL "nbd0");
 	CU_ASSERT_TRUE(devmap_mount_blocks(map, 0, 41, "/dev/sda3", NULL));
 	CU_ASSERT_FALSE(devmap_blocks(map, 8, 3, NULL));
-	/* Its UUID was made up by the kernel. */
+	/* The kernel made up its UUID. */
 	CU_ASSERT_EQUAL(devmap_tags(map, 0, 41, "/dev/sda3")->known, DEVMAP_ANONYMOUS);
 	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3, NULL)->known, DEVMAP_NO_NODE);
 
@@ -737,7 +706,8 @@ static void test_btrfs(void)
 	CU_ASSERT_EQUAL(min, 7);
 
 	static const char *const bad[] = {
-		"/dev/../etc/passwd", "/dev/", "/dev//sda1", "/dev/./sda1", "/dev/fd/0", "/dev/stdin", "/dev/nothing",
+		"/dev/../etc/passwd", "/dev/", "/dev//sda1", "/dev/./sda1", "/dev/fd/0",
+		"/dev/stdin", "/dev/nothing",
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); ++i) {
 		CU_ASSERT_FALSE(devmap_behind(map, 0, 43, bad[i], &maj, &min));
@@ -754,16 +724,11 @@ static void test_list(void)
 	struct devmap_device *list = NULL;
 	CU_ASSERT_EQUAL(devmap_list(map, &list), -1);
 	CU_ASSERT_EQUAL(errno, ENOENT);
-	put_dev(8, 2, SDA "/sda2");
-	put("run/udev/data/b8:2", "E:ID_FS_TYPE=xfs\nE:ID_FS_USAGE=filesystem\n");
-	put_dev(8, 1, SDA "/sda1");
-	put("run/udev/data/b8:1", "E:ID_FS_TYPE=ext4\n");
-	put_dev(8, 3, SDA "/sda3");
-	put("run/udev/data/b8:3", "E:ID_FS_TYPE=swap\nE:ID_FS_USAGE=other\n");
-	put_dev(8, 4, SDA "/sda4");
-	put("run/udev/data/b8:4", "E:ID_FS_TYPE=linux_raid_member\nE:ID_FS_USAGE=raid\n");
-	put_dev(1, 0, VIRTUAL "ram0");
-	put("run/udev/data/b1:0", "E:ID_FS_TYPE=ext4\n");
+	put_udev(8, 2, SDA "/sda2", "E:ID_FS_TYPE=xfs\nE:ID_FS_USAGE=filesystem\n");
+	put_udev(8, 1, SDA "/sda1", "E:ID_FS_TYPE=ext4\n");
+	put_udev(8, 3, SDA "/sda3", "E:ID_FS_TYPE=swap\nE:ID_FS_USAGE=other\n");
+	put_udev(8, 4, SDA "/sda4", "E:ID_FS_TYPE=linux_raid_member\nE:ID_FS_USAGE=raid\n");
+	put_udev(1, 0, VIRTUAL "ram0", "E:ID_FS_TYPE=ext4\n");
 	put_dev(7, 0, VIRTUAL "loop0");
 	put_dev(8, 5, SDA "/sda5");
 	put("sys/devices/" SDA "/sda5/size", "0\n");
@@ -782,14 +747,14 @@ static void test_list(void)
 	SAME(list[2].tags->type, "swap");
 	SAME(list[3].tags->usage, "raid");
 	free(list);
-	/* The directory of sysfs, and a file of udev for each of the four: no device. */
+	/* The directory of sysfs and one file of udev for each of the four; no device. */
 	CU_ASSERT(os.calls[OS_OPENAT] == 5 || !(os.caps & OSC_OPENAT2));
-	/* With zfs about, only one who asks for a device has it probed. */
+	/* With zfs loaded, a device is probed only on request. */
 	CU_ASSERT_EQUAL(devmap_tags(map, 8, 6, NULL)->known, DEVMAP_NO_NODE);
 	end();
 }
 
-/** What shows the identifiers of something else, or of nothing. */
+/** Devices that show the identifiers of another device, or none. */
 static void test_part(void)
 {
 	begin();
@@ -800,20 +765,21 @@ static void test_part(void)
 		const char *udev, *part;
 	} parts[] = {
 		{1, "E:ID_FS_TYPE=none\nE:DM_MULTIPATH_DEVICE_PATH=1\nE:DM_SUSPENDED=1\nE:ID_PART_ENTRY_UUID=u\n", "path of a multipath"},
-		{2, "E:ID_FS_TYPE=linux_raid_member\nE:ID_FS_USAGE=raid\n", "member of another device"},
-		{3, "E:ID_FS_TYPE=zfs_member\nE:ID_FS_USAGE=filesystem\n", "member of another device"},
-		{4, "E:ID_FS_TYPE=ext4\nE:ID_FS_UUID_SUB=a\\x20b\nE:ID_FS_UUID_SUB_ENC=a\\x20b\n", NULL},
+		{2, "E:ID_FS_TYPE=linux_raid_member\nE:ID_FS_USAGE=raid\n",
+		 "member of another device"},
+		{3, "E:ID_FS_TYPE=zfs_member\nE:ID_FS_USAGE=filesystem\n",
+		 "member of another device"},
+		{4, "E:ID_FS_TYPE=ext4\nE:ID_FS_UUID_SUB=a\\x20b\nE:ID_FS_UUID_SUB_ENC=a\\x20b\n",
+		 NULL},
 		{5, "E:ID_FS_TYPE=xfs\n", "path of a multipath"},   /* by sysfs */
 		{6, "E:ID_FS_TYPE=xfs\n", "member of md"},
 		{7, "E:ID_FS_TYPE=crypto_LUKS\nE:ID_FS_USAGE=crypto\n", NULL},
 		{8, "E:ID_FS_TYPE=_member\n", NULL},
 	};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); ++i) {
-		char path[64], place[128];
+		char place[128];
 		snprintf(place, sizeof(place), SDA "/sda%u", parts[i].minor);
-		put_dev(8, parts[i].minor, place);
-		snprintf(path, sizeof(path), "run/udev/data/b8:%u", parts[i].minor);
-		put(path, "%s", parts[i].udev);
+		put_udev(8, parts[i].minor, place, parts[i].udev);
 	}
 	put("sys/devices/" SDA "/sda5/holders/dm-3/dm/uuid", "mpath-3600\n");
 	put("sys/devices/" SDA "/sda6/holders/md0/dev", "9:0\n");
@@ -828,13 +794,8 @@ static void test_part(void)
 	CU_ASSERT_EQUAL_FATAL(devmap_list_all(map, &list, &whole), 10);
 	SAME(list[9].tags->partlabel, "name");
 	SAME(list[3].tags->uuid_sub, "a b");
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); ++i) {
-		const char *part = devmap_part(map, 8, parts[i].minor);
-		if (parts[i].part)
-			SAME(part, parts[i].part);
-		else
-			CU_ASSERT_PTR_NULL(part);
-	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); ++i)
+		SAME(devmap_part(map, 8, parts[i].minor), parts[i].part);
 	SAME(devmap_part(map, 8, 17), "member of another device");
 	free(list);
 	end();
@@ -863,16 +824,21 @@ static bool run(const char *format, ...)
 	return system(command) == 0;
 }
 
-/** A map of the machine itself, but without its caches. */
-static void begin_real(void)
+/** A new map of this machine, without its caches. */
+static void forget(void)
 {
-	begin();
-	devmap_free(map);
 	char path[128];
+	devmap_free(map);
 	snprintf(path, sizeof(path), "%s/run", root);
 	map = devmap_new_at(&os, "/sys", path, "/dev");
 	if (!map)
 		abort();
+}
+
+static void begin_real(void)
+{
+	begin();
+	forget();
 }
 
 static bool can_loop(void)
@@ -888,7 +854,8 @@ static void test_real_ext4(void)
 	char path[128];
 	struct loop loop = {.fd = -1};
 	image(path, sizeof(path), "ext4.img", 16);
-	bool made = run("mkfs.ext4 -q -F -U 11111111-2222-3333-4444-555555555555 -L 'a\"b\\ $c' %s", path)
+	bool made = run("mkfs.ext4 -q -F -U 11111111-2222-3333-4444-555555555555 -L 'a\"b\\ $c' %s",
+	                path)
 	            && loop_open(&loop, path);
 	if (!made) {
 		end();
@@ -899,14 +866,9 @@ static void test_real_ext4(void)
 	CU_ASSERT_FALSE(devmap_blocks(map, 7, loop.minor, &backing));
 	SAME(backing, path);
 	const struct devmap_tags *tags = devmap_tags(map, 7, loop.minor, NULL);
-	CU_ASSERT_EQUAL(tags->known, DEVMAP_KNOWN);
-	SAME(tags->origin, "probe");
-	SAME(tags->name, loop.path);
-	SAME(tags->type, "ext4");
-	SAME(tags->usage, "filesystem");
-	SAME(tags->uuid, "11111111-2222-3333-4444-555555555555");
-	SAME(tags->label, "a\"b\\ $c");
-	CU_ASSERT_FALSE(tags->multi_device);
+	TAGS(tags, .known = DEVMAP_KNOWN, .origin = "probe", .name = loop.path, .type = "ext4",
+	     .usage = "filesystem", .uuid = "11111111-2222-3333-4444-555555555555",
+	     .label = "a\"b\\ $c");
 
 	struct devmap_device *list = NULL;
 	ssize_t n = devmap_list(map, &list);
@@ -916,10 +878,8 @@ static void test_real_ext4(void)
 	CU_ASSERT_TRUE(listed);
 	free(list);
 
-	/* A squashfs before it: which of the two it is, nobody can tell. */
-	devmap_free(map);
-	map = devmap_new_at(&os, "/sys", root, "/dev");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	/* With the signature of a squashfs as well. */
+	forget();
 	char squashfs[96] = "hsqs";
 	squashfs[28] = 4;
 	CU_ASSERT_EQUAL(pwrite(loop.fd, squashfs, sizeof(squashfs), 0), (ssize_t)sizeof(squashfs));
@@ -928,10 +888,8 @@ static void test_real_ext4(void)
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_AMBIVALENT);
 	SAME(tags->type, NULL);
 
-	/* Nothing on it. */
-	devmap_free(map);
-	map = devmap_new_at(&os, "/sys", root, "/dev");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	/* An empty device. */
+	forget();
 	static char zero[1 << 20];
 	CU_ASSERT_EQUAL(pwrite(loop.fd, zero, sizeof(zero), 0), (ssize_t)sizeof(zero));
 	fsync(loop.fd);
@@ -991,7 +949,7 @@ static bool write_gpt(int fd, uint32_t sectors)
 	return pwrite(fd, disk, sizeof(disk), 0) == (ssize_t)sizeof(disk);
 }
 
-/** Have the kernel know a partition of a loop, whose type of table it may not. */
+/** Add or delete a partition of a loop device, whatever partition tables the kernel knows. */
 static bool add_partition(const struct loop *loop, int number, long long start, int op)
 {
 	struct blkpg_partition part = {.start = start * 512, .length = 16384 * 512, .pno = number};
@@ -1017,23 +975,19 @@ static void test_real_partition(void)
 		UNIT_SKIP("no partitions on loop devices");
 	}
 	CU_ASSERT_TRUE(run("mkfs.ext4 -q -F -L inner %s", node));
-	const struct devmap_tags *tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev), NULL);
-	CU_ASSERT_EQUAL(tags->known, DEVMAP_KNOWN);
-	SAME(tags->name, node);
-	SAME(tags->type, "ext4");
-	SAME(tags->label, "inner");
-	SAME(tags->partuuid, "abababab-abab-abab-abab-abababababab");
-	SAME(tags->partlabel, "my part");
+	const struct devmap_tags *tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev),
+	                                             NULL);
+	TAGS(tags, .known = DEVMAP_KNOWN, .name = node, .type = "ext4", .label = "inner",
+	     .usage = tags->usage, .uuid = tags->uuid, .origin = tags->origin,
+	     .partuuid = "abababab-abab-abab-abab-abababababab", .partlabel = "my part");
 	/* The disk holds a table and no file system. */
 	tags = devmap_tags(map, 7, loop.minor, NULL);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_UNTAGGED);
 	SAME(tags->partuuid, NULL);
 	add_partition(&loop, 3, 2048, BLKPG_DEL_PARTITION);
 
-	/* The kernel's partition is not the one in the table. */
-	devmap_free(map);
-	map = devmap_new_at(&os, "/sys", root, "/dev");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	/* A partition of the kernel that the table does not have. */
+	forget();
 	CU_ASSERT_TRUE(add_partition(&loop, 3, 4096, BLKPG_ADD_PARTITION));
 	if (stat(node, &st) == 0) {
 		tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev), NULL);
@@ -1054,7 +1008,7 @@ static void test_real_btrfs(void)
 	char path[3][128], point[128], other[128], options[64];
 	struct loop loops[3] = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
 	bool one = false, two = false;
-	/* New ones each time: the kernel remembers the devices of the last. */
+	/* New UUIDs each time: the kernel remembers the devices of the last ones. */
 	char uuid[2][40];
 	snprintf(uuid[0], sizeof(uuid[0]), "22222222-2222-3333-4444-%012lx", (long)getpid());
 	snprintf(uuid[1], sizeof(uuid[1]), "33333333-2222-3333-4444-%012lx", (long)getpid());
@@ -1091,12 +1045,8 @@ static void test_real_btrfs(void)
 	CU_ASSERT_EQUAL_FATAL(stat(point, &st), 0);
 	CU_ASSERT_EQUAL(major(st.st_dev), 0);
 	const struct devmap_tags *tags = devmap_tags(map, 0, minor(st.st_dev), loops[0].path);
-	SAME(tags->name, loops[0].path);
-	SAME(tags->type, "btrfs");
-	SAME(tags->uuid, uuid[0]);
-	SAME(tags->label, "single");
-	SAME(tags->origin, "probe");
-	CU_ASSERT_FALSE(tags->multi_device);
+	TAGS(tags, .known = tags->known, .name = loops[0].path, .type = "btrfs",
+	     .usage = tags->usage, .uuid = uuid[0], .label = "single", .origin = "probe");
 	CU_ASSERT_EQUAL(devmap_tags(map, 0, minor(st.st_dev), "none")->known, DEVMAP_ANONYMOUS);
 
 	CU_ASSERT_EQUAL_FATAL(stat(other, &st), 0);
@@ -1110,7 +1060,7 @@ static void test_real_btrfs(void)
 	CU_ASSERT_FALSE(devmap_mount_blocks(map, 0, minor(st.st_dev), loops[1].path, &backing));
 	SAME(backing, path[1]);
 
-	/* Where /dev has no nodes, sysfs alone tells as much. */
+	/* Without nodes in /dev, from sysfs alone. */
 	devmap_free(map);
 	map = devmap_new_at(&os, "/sys", root, root);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
@@ -1140,7 +1090,8 @@ static void test_real_denied(void)
 		UNIT_SKIP("/dev/vda can be opened here");
 	}
 	begin_real();
-	const struct devmap_tags *tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev), NULL);
+	const struct devmap_tags *tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev),
+	                                             NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(tags);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_DENIED);
 	SAME(tags->name, "/dev/vda");
