@@ -500,20 +500,6 @@ bool trial_begin(struct trial *trial, const struct scenario *scenario)
 	return true;
 }
 
-/** Print the first lines that differ. */
-static void show_difference(const char *a, const char *b)
-{
-	while (*a && *b) {
-		size_t n = strcspn(a, "\n"), m = strcspn(b, "\n");
-		if (n != m || memcmp(a, b, n) != 0) {
-			printf("    - %.*s\n    + %.*s\n", (int)(n < 300 ? n : 300), a, (int)(m < 300 ? m : 300), b);
-			return;
-		}
-		a += n + (a[n] == '\n');
-		b += m + (b[m] == '\n');
-	}
-}
-
 void trial_run(struct trial *trial, const struct fault *fault)
 {
 	static const char *const modes[] = {
@@ -539,7 +525,6 @@ void trial_run(struct trial *trial, const struct fault *fault)
 	printf("  %s: status %d: %s\n", what, got->status, wrong);
 	if (got->err_len)
 		printf("    %.*s\n", (int)strcspn(got->err, "\n"), got->err);
-	show_difference(trial->base.out, got->out);
 }
 
 unsigned long trial_end(struct trial *trial)

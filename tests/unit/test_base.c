@@ -230,20 +230,6 @@ static void test_strbuf(void)
 	free(taken);
 }
 
-static void test_strbuf_failure(void)
-{
-	struct strbuf buf;
-	strbuf_init(&buf);
-	strbuf_puts(&buf, "kept");
-	volatile size_t much = SIZE_MAX / 2;   /* the compiler would say so */
-	strbuf_add(&buf, "x", much);
-	CU_ASSERT_TRUE(buf.failed);
-	CU_ASSERT_STRING_EQUAL(strbuf_str(&buf), "kept");
-	CU_ASSERT_PTR_NULL(strbuf_take(&buf));
-	CU_ASSERT_FALSE(buf.failed);
-	strbuf_destroy(&buf);
-}
-
 /* escapes */
 
 /** Decode a string into a buffer of 256 bytes. */
@@ -583,7 +569,6 @@ static const struct unit_test tests[] = {
 	{"opt_set", test_option_set},
 	{"arena", test_arena},
 	{"strbuf", test_strbuf},
-	{"strbuf_failure", test_strbuf_failure},
 	{"unescape_octal", test_unescape_octal},
 	{"octal_round_trip", test_octal_round_trip},
 	{"escape_raw", test_escape_raw},

@@ -313,76 +313,6 @@ static void test_forked(void)
 	end();
 }
 
-/** A search closed in a child leaves nothing there, where there are no threads. */
-static int close_counted(void *arg)
-{
-	const struct inherited *in = arg;
-	struct fault_count count;
-	closesearch(in->search);
-	fault_end(&count);
-	return count.blocks == 0 && unit_count("/proc/self/fd") == in->fds ? 0 : 1;
-}
-
-static void test_forked_leaves_nothing(void)
-{
-	begin();
-	const char *const roots[] = {top};
-	struct search_options one = four;
-	one.threads = 1;
-	for (int k = 0; k <= ENTRIES; k += 100) {
-		struct fault_count count;
-		fault_begin(NULL, CALLS);
-		struct inherited in = {.fds = unit_count("/proc/self/fd")};
-		in.search = searchv(roots, 1, "*", &one);
-		read_some(in.search, k);
-		CU_ASSERT_EQUAL(in_child(close_counted, &in), 0);
-		closesearch(in.search);
-		fault_end(&count);
-		CU_ASSERT_EQUAL(count.blocks, 0);
-	}
-	end();
-}
-
-/** In a PID namespace of its own a child can have the process ID of its parent. */
-static int same_pid(void *arg)
-{
-	(void)arg;
-	struct inherited in = {NULL, unit_count("/proc/self/fd"), 256};
-	if (unshare(CLONE_NEWPID) != 0)
-		return 77;
-	pid_t pid = fork();
-	if (pid == 0) {
-		alarm(HANG);
-		in.search = open_top();
-		read_some(in.search, DIRS);
-		/* The next child of this one is the first of another namespace, too. */
-		if (getpid() != 1 || unshare(CLONE_NEWPID) != 0)
-			_exit(11);
-		pid_t inner = fork();
-		if (inner == 0) {
-			alarm(HANG);
-			end_child(getpid() == 1 ? use_inherited(&in) : 12);
-		}
-		int status;
-		if (waitpid(inner, &status, 0) != inner || !WIFEXITED(status))
-			_exit(13);
-		end_child(WEXITSTATUS(status) ? WEXITSTATUS(status) : read_some(in.search, ENTRIES) == ENTRIES - DIRS ? 0 : 14);
-	}
-	int status;
-	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 15;
-}
-
-static void test_forked_same_pid(void)
-{
-	begin();
-	alarm(2 * HANG);
-	int status = in_child(same_pid, NULL);
-	end();
-	if (status == 77)
-		UNIT_SKIP("no PID namespace is permitted");
-	CU_ASSERT_EQUAL(status, 0);
-}
-
 static void *read_and_close(void *arg)
 {
 	const atomic_bool *stop = arg;
@@ -634,8 +564,6 @@ static const struct unit_test tests[] = {
 	{"threads cancelled", test_cancelled},
 	{"cancelled within a call", test_cancelled_within},
 	{"forked", test_forked},
-	{"forked, and nothing left", test_forked_leaves_nothing},
-	{"forked, with the same process ID", test_forked_same_pid},
 	{"forked while another thread reads", test_forked_while_read},
 	{"a handle in a child", test_forked_handle},
 	{"exit", test_exit},

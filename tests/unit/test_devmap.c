@@ -1079,30 +1079,6 @@ out:
 	end();
 }
 
-static void test_real_denied(void)
-{
-	struct stat st;
-	if (stat("/dev/vda", &st) != 0 || !S_ISBLK(st.st_mode))
-		UNIT_SKIP("no /dev/vda");
-	int fd = open("/dev/vda", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd >= 0) {
-		close(fd);
-		UNIT_SKIP("/dev/vda can be opened here");
-	}
-	begin_real();
-	const struct devmap_tags *tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev),
-	                                             NULL);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(tags);
-	CU_ASSERT_EQUAL(tags->known, DEVMAP_DENIED);
-	SAME(tags->name, "/dev/vda");
-	SAME(tags->uuid, NULL);
-	SAME(tags->origin, NULL);
-	struct devmap_device *list = NULL;
-	CU_ASSERT(devmap_list(map, &list) >= 0);
-	free(list);
-	end();
-}
-
 static const struct unit_test tests[] = {
 	{"names", test_names},
 	{"unknown", test_unknown},
@@ -1119,7 +1095,6 @@ static const struct unit_test tests[] = {
 	{"part", test_part},
 	{"real-ext4", test_real_ext4},
 	{"real-partition", test_real_partition},
-	{"real-denied", test_real_denied},
 	{"real-btrfs", test_real_btrfs},
 	{NULL, NULL},
 };

@@ -427,22 +427,6 @@ static void test_file_mounts(void)
 	end();
 }
 
-static void test_limit(void)
-{
-	BEGIN();
-	dirs("d%d/sub/x", 200);
-	file("d7/sub/x/f");
-	bind("d7/sub/x/f", "d7/sub/x/f");
-	struct discover_opts opts = walk_opts(DA_GETMNT3);
-	opts.max_dirs = 10;
-	struct run run = discover_top(&opts, NULL);
-	CU_ASSERT_EQUAL(run.dirs, 10);
-	CU_ASSERT_EQUAL(run.unsearched, 1);
-	CU_ASSERT_EQUAL(run.lost, 0);
-	CU_ASSERT_FALSE(run.complete);
-	end();
-}
-
 /** By IDs alone what is covered, and what is not below the root, is lost: once the
     table was seen to stand still, and while that can be known. */
 static void test_lost(void)
@@ -515,28 +499,6 @@ static void test_same_answer(void)
 	end();
 }
 
-static void test_few_descriptors(void)
-{
-	BEGIN();
-	dirs("w%d/a/b/c", 300);
-	put("tmpfs", "w299/a/b/c/m");
-	put("tmpfs", "w299/a/b/c/m/x/y/k");
-	int fds[1024], n = 0;
-	/* All but about a dozen taken. */
-	while (n < 1000 && (fds[n] = dup(0)) >= 0)
-		++n;
-	for (int i = 0; i < 14 && n > 0; ++i)
-		close(fds[--n]);
-	for (int a = 0; a < 3; ++a) {
-		struct run run = walk((enum discover_algorithm)a, RULE("likely"));
-		CU_ASSERT_EQUAL(run.walked, 3);
-		CU_ASSERT_TRUE(run.complete);
-	}
-	while (n > 0)
-		close(fds[--n]);
-	end();
-}
-
 /** Whose share of the prober's bounds a mount has. */
 static void test_owner(void)
 {
@@ -576,10 +538,8 @@ static const struct unit_test tests[] = {
 	{"rule pseudo", test_rule_pseudo},
 	{"rule likely", test_rule_likely},
 	{"file mount points", test_file_mounts},
-	{"search limit", test_limit},
 	{"lost", test_lost},
 	{"same answer every way", test_same_answer},
-	{"few descriptors", test_few_descriptors},
 	{NULL, NULL},
 };
 

@@ -221,22 +221,6 @@ static void test_random(void)
 	strbuf_destroy(&new);
 }
 
-/** Any bytes, NUL among them. */
-static void test_bytes(void)
-{
-	char old[200], new[200];
-	unsigned wrong = 0;
-	for (int i = 0; i < 10000; ++i) {
-		size_t n = chance(sizeof(old)), m = chance(sizeof(new));
-		for (size_t k = 0; k < n; ++k)
-			old[k] = "\0\n\n\r\377a"[chance(6)];
-		for (size_t k = 0; k < m; ++k)
-			new[k] = k < n && chance(8) ? old[k] : "\0\n\n\r\377a"[chance(6)];
-		wrong += !applies(old, n, new, m, NULL);
-	}
-	CU_ASSERT_EQUAL(wrong, 0);
-}
-
 static bool write_to(const char *path, const char *bytes, size_t len)
 {
 	FILE *f = fopen(path, "w");
@@ -349,34 +333,11 @@ static void test_hostile(void)
 	strbuf_destroy(&new);
 }
 
-/** A line changed in a long file costs its lines, and no more. */
-static void test_long(void)
-{
-	struct strbuf old, new;
-	strbuf_init(&old);
-	strbuf_init(&new);
-	for (int i = 0; i < MANY; ++i) {
-		strbuf_printf(&old, "line %d\n", i % 5000);
-		if (i % 1000 != 500)
-			strbuf_printf(&new, "line %d\n", i % 5000);
-		if (i % 777 == 3)
-			strbuf_puts(&new, "another\n");
-	}
-	struct linediff_count count = {0};
-	CU_ASSERT_TRUE(applies(old.data, old.len, new.data, new.len, &count));
-	CU_ASSERT_EQUAL(count.removed, 100);
-	CU_ASSERT_EQUAL(count.added, 129);
-	strbuf_destroy(&old);
-	strbuf_destroy(&new);
-}
-
 static const struct unit_test tests[] = {
 	{"forms", test_forms},
 	{"random", test_random},
-	{"bytes", test_bytes},
 	{"patch", test_patch},
 	{"hostile", test_hostile},
-	{"long", test_long},
 	{NULL, NULL},
 };
 

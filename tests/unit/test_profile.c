@@ -113,27 +113,12 @@ static void test_plan(void)
 	CU_ASSERT_EQUAL(profile_turns(100, 1, 3, 7), 3);
 }
 
-static void test_rows(void)
-{
-	struct profile_row rows[PROFILE_ROWS];
-	size_t n = profile_rows(rows), rules = 0;
-	for (int i = 0; discover_rules[i].name; ++i)
-		rules += (discover_rules[i].algorithms & 1u << DA_GETMNT3) != 0;
-	CU_ASSERT_EQUAL(n, PROFILE_ALGORITHMS + rules);
-	CU_ASSERT_STRING_EQUAL(profile_algorithm(rows[0].algorithm), "getmnt1");
-	CU_ASSERT_STRING_EQUAL(profile_algorithm(rows[1].algorithm), "getmnt2");
-	CU_ASSERT_STRING_EQUAL(profile_algorithm(rows[2].algorithm), "getmnt3");
-	for (size_t i = 0; i < n; ++i)
-		CU_ASSERT_TRUE(rows[i].state == PROFILE_NOT_RUN && (i < 3 ? rows[i].rule < 0 : rows[i].algorithm == DA_GETMNT3));
-}
-
 static const struct unit_test tests[] = {
 	{"median", test_median},
 	{"medians of a row", test_settle},
 	{"ratios", test_ratios},
 	{"order of turns", test_order},
 	{"how often", test_plan},
-	{"rows", test_rows},
 	{NULL, NULL},
 };
 

@@ -250,21 +250,6 @@ static void test_cuts(void)
 	free(text);
 }
 
-static void test_hostile_file(void)
-{
-	struct mount_table *t = table_read_file(live_os(), FIXTURES "mountinfo-hostile", TABLE_RECORDED);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
-	CU_ASSERT_EQUAL_FATAL(t->count, 3);
-	CU_ASSERT_STRING_EQUAL(t->mounts[1].source, "//server/a share of ours");
-	CU_ASSERT_EQUAL(t->mounts[2].id, 23);
-	CU_ASSERT_EQUAL(t->mounts[2].propagation, MP_PRIVATE);
-	CU_ASSERT_STRING_EQUAL(t->mounts[2].opt_fields, "shared:x master: propagate_from:-1");
-	CU_ASSERT_EQUAL(t->nproblems, 33);
-	CU_ASSERT_EQUAL(t->problems[0].line, 2);
-	CU_ASSERT_EQUAL(t->problems[32].line, 34);
-	table_free(t);
-}
-
 static void test_files(void)
 {
 	struct os *os = live_os();
@@ -301,15 +286,6 @@ static void test_torn(void)
 	CU_ASSERT_TRUE(table_torn(torn));
 	CU_ASSERT_EQUAL(torn->nproblems, 1);
 	table_free(torn);
-}
-
-static void test_source_names(void)
-{
-	CU_ASSERT_STRING_EQUAL(table_source_name(TABLE_LISTMOUNT), "listmount");
-	CU_ASSERT_STRING_EQUAL(table_source_name(TABLE_MOUNTINFO), "mountinfo");
-	CU_ASSERT_STRING_EQUAL(table_source_name(TABLE_RECORDED), "recorded");
-	CU_ASSERT_STRING_EQUAL(table_source_name(TABLE_FSTAB), "fstab");
-	CU_ASSERT_STRING_EQUAL(table_source_name(TABLE_MTAB), "mtab");
 }
 
 /* Options. */
@@ -536,10 +512,8 @@ static const struct unit_test tests[] = {
 	{"long_line", test_long_line},
 	{"garbage_is_bounded", test_garbage_is_bounded},
 	{"cuts", test_cuts},
-	{"hostile_file", test_hostile_file},
 	{"files", test_files},
 	{"torn", test_torn},
-	{"source_names", test_source_names},
 	{"options", test_options},
 	{"fstab", test_fstab},
 	{"fstab_hostile", test_fstab_hostile},

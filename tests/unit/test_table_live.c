@@ -321,35 +321,6 @@ static int run_propagate_from(void)
 	return wrong + !found;
 }
 
-/** A plain directory as the root; mounts below it have a parent unseen. */
-static int run_plain_chroot(void)
-{
-	int wrong = put("t", "plain", "tmpfs", 0, NULL);
-	mkdir("plain/root", 0755);
-	wrong += put("p", "plain/root/proc", "proc", 0, NULL) + put("a", "plain/root/a", "tmpfs", 0, NULL);
-	wrong += put("b", "plain/root/a/b", "tmpfs", 0, NULL);
-	wrong += chroot("plain/root") != 0 || chdir("/") != 0;
-	return wrong + compare_live(live_os(), MF_ALL);
-}
-
-/** Without /proc: what the kernel itself tells, and no claim beyond it. */
-static int run_without_proc(void)
-{
-	struct os *os = live_os();
-	umount2("/proc", MNT_DETACH);
-	struct mount_table *t = table_read_kernel(os, TABLE_AUTO, MF_ALL);
-	int wrong = !t || t->fields != MF_ALL || t->count == 0;
-	table_free(t);
-	wrong += table_read_kernel(os, TABLE_MOUNTINFO, MF_ALL) != NULL || errno != ENOENT;
-	os->statmount_mask = 0x3f;
-	t = table_read_kernel(os, TABLE_AUTO, MF_ALL);
-	wrong += !t || t->fields != (MF_ALL & ~(unsigned)(MF_SOURCE | MF_FS_OPTS));
-	for (size_t i = 0; t && i < t->count; ++i)
-		wrong += t->mounts[i].source || t->mounts[i].fs_opts || !t->mounts[i].fstype;
-	table_free(t);
-	return wrong;
-}
-
 /** More than a page of IDs, and options longer than the buffer. */
 static int run_many(void)
 {
@@ -382,54 +353,6 @@ static int run_many(void)
 	wrong += put("deep/r", "bind", NULL, MS_BIND, NULL);
 	free(source);
 	return wrong + compare_live(os, MF_ALL);
-}
-
-/** While another process mounts and unmounts, the tables hold together. */
-static int run_churn(void)
-{
-	put("old", "old", "tmpfs", 0, NULL);
-	pid_t pid = fork();
-	if (pid == 0) {
-		for (;;) {
-			char name[32];
-			/* An old mount below a new one: listed without its parent. */
-			put("new", "new", "tmpfs", 0, NULL);
-			mkdir("new/x", 0755);
-			mount("old", "new/x", NULL, MS_MOVE, NULL);
-			for (int i = 0; i < 20; ++i) {
-				snprintf(name, sizeof(name), "c%d", i);
-				put("c", name, "tmpfs", 0, NULL);
-				strcat(name, "/x");
-				put("c", name, "tmpfs", 0, NULL);
-			}
-			for (int i = 0; i < 20; ++i) {
-				snprintf(name, sizeof(name), "c%d", i);
-				umount2(name, MNT_DETACH);
-			}
-			mount("new/x", "old", NULL, MS_MOVE, NULL);
-			umount2("new", MNT_DETACH);
-		}
-	}
-	struct os *os = live_os();
-	int wrong = 0;
-	unsigned vanished = 0;
-	for (int i = 0; i < 300; ++i) {
-		struct mount_table *t = table_read_kernel(os, TABLE_LISTMOUNT, MF_ALL);
-		if (!t || t->count == 0 || t->relisted > 3 || (t->relisted < 3 && table_torn(t)))
-			++wrong;
-		for (size_t j = 1; t && j < t->count; ++j)
-			wrong += t->mounts[j].key <= t->mounts[j - 1].key;
-		vanished += t ? t->vanished : 0;
-		table_free(t);
-		t = table_read_kernel(os, TABLE_MOUNTINFO, MF_ALL);
-		wrong += !t || t->count == 0 || t->nproblems != 0;
-		table_free(t);
-	}
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	if (vanished == 0)
-		printf("  nothing vanished: this run proved little\n");
-	return wrong;
 }
 
 /** Whether a table of a source is said to stand still, until what is made is not
@@ -482,10 +405,7 @@ static void namespaced(int (*run)(void))
 
 static void test_odd(void) { namespaced(run_odd); }
 static void test_propagate_from(void) { namespaced(run_propagate_from); }
-static void test_plain_chroot(void) { namespaced(run_plain_chroot); }
-static void test_without_proc(void) { namespaced(run_without_proc); }
 static void test_many(void) { namespaced(run_many); }
-static void test_churn(void) { namespaced(run_churn); }
 
 static void test_still(void) { namespaced(run_still); }
 
@@ -510,10 +430,7 @@ static const struct unit_test tests[] = {
 	{"ask_again", test_ask_again},
 	{"odd", test_odd},
 	{"propagate_from", test_propagate_from},
-	{"plain_chroot", test_plain_chroot},
-	{"without_proc", test_without_proc},
 	{"many", test_many},
-	{"churn", test_churn},
 	{"stands still", test_still},
 	{"torn_reads", test_torn_reads},
 	{NULL, NULL},

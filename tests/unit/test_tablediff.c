@@ -256,32 +256,6 @@ static void test_set(void)
 	table_free(table);
 }
 
-/** Mounts come and go: what is kept does not grow. */
-static void test_set_churn(void)
-{
-	enum { N = 200000, THERE = 100 };
-	struct mount_set set;
-	mount_set_init(&set);
-	for (uint64_t i = 1; i <= N; ++i) {
-		char point[32];
-		snprintf(point, sizeof(point), "/m/%llu", (unsigned long long)i);
-		struct mount m = {.key = 0x80000000 + i, .point = point};
-		CU_ASSERT_PTR_NOT_NULL_FATAL(mount_set_put(&set, &m));
-		if (i > THERE)
-			mount_set_remove(&set, 0x80000000 + i - THERE);
-		mount_set_forget(&set);
-	}
-	CU_ASSERT_EQUAL(set.count, THERE);
-	CU_ASSERT(set.room <= 2 * THERE);
-	CU_ASSERT(set.places.mask < 8 * THERE);
-	for (uint64_t i = N - THERE + 1; i <= N; ++i) {
-		const struct kept_mount *kept = mount_set_find(&set, 0x80000000 + i);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(kept);
-		CU_ASSERT_EQUAL(strtoull(kept->mount.point + 3, NULL, 10), i);
-	}
-	mount_set_destroy(&set);
-}
-
 static const struct unit_test tests[] = {
 	{"nothing", test_nothing},
 	{"come_and_go", test_come_and_go},
@@ -292,7 +266,6 @@ static const struct unit_test tests[] = {
 	{"unknown", test_unknown},
 	{"each_line", test_each_line},
 	{"set", test_set},
-	{"set_churn", test_set_churn},
 	{NULL, NULL},
 };
 const struct unit_suite suite_tablediff = {"tablediff", tests};
