@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# docs.sh PROGRAM   every option and column of the program is in its docs
+# docs.sh PROGRAM   the docs agree with the program and its source
 #
 # What --help and --list-columns name must stand in the man page, and every
 # long option in the completion; what the man page has as an option's head
-# must stand in --help.
+# must stand in --help.  What docs/ARCHITECTURE.md names must exist.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 program=$1
@@ -107,6 +107,16 @@ else
 	skipped=$((skipped + 1))
 	echo "skip completion for zsh: zsh is not installed"
 fi
+
+# What docs/ARCHITECTURE.md names: files, and functions or members that are functions.
+page=docs/ARCHITECTURE.md
+mapfile -t gone < <(grep -oE '\b(src|tests|man|fuzz|build-aux|docs)/[][a-zA-Z0-9_./-]*[a-z0-9]' "$page" | sort -u |
+	while IFS= read -r path; do [ -e "$path" ] || echo "$path"; done)
+find src include -name '*.[ch]' -exec cat {} + |
+	sed -nE 's/^[A-Za-z][^=;]*[ *]([a-z0-9_]+)\(.*/\1/p; s/.*\(\*([a-z0-9_]+)\)\(.*/\1/p' >"$work/functions"
+# shellcheck disable=SC2016
+mapfile -t more < <(grep -oE '`[a-z0-9_]+\(\)`' "$page" | tr -d '`()' | sort -u | grep -vxF -f "$work/functions")
+verdict "$page: its files and functions exist" "${gone[@]}" "${more[@]}"
 
 "$program" --help >"$work/help" 2>&1
 if [ -s "$work/help" ]; then
