@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "tree.h"
+
+#include "unit.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void tree_begin(struct tree *tree)
+{
+	strcpy(tree->path, "/tmp/getmnt-unit-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(tree->path));
+	tree->fd = open(tree->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CU_ASSERT_FATAL(tree->fd >= 0);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	return remove(path);
+}
+
+void tree_end(struct tree *tree)
+{
+	CU_ASSERT_EQUAL(close(tree->fd), 0);
+	CU_ASSERT_EQUAL(nftw(tree->path, remove_one, 32, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+void tree_dir(const struct tree *tree, const char *format, ...)
+{
+	char name[PATH_MAX];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(name, sizeof(name), format, args);
+	va_end(args);
+	CU_ASSERT_EQUAL_FATAL(mkdirat(tree->fd, name, 0755), 0);
+}
+
+void tree_file(const struct tree *tree, const char *format, ...)
+{
+	char name[PATH_MAX];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(name, sizeof(name), format, args);
+	va_end(args);
+	CU_ASSERT_EQUAL_FATAL(mknodat(tree->fd, name, S_IFREG | 0644, 0), 0);
+}
+
+void tree_link(const struct tree *tree, const char *name, const char *target)
+{
+	CU_ASSERT_EQUAL_FATAL(symlinkat(target, tree->fd, name), 0);
+}
+
+void tree_make(const struct tree *tree, const char *const names[], const char *const links[])
+{
+	for (; *names; ++names) {
+		size_t n = strlen(*names) - 1;
+		if ((*names)[n] == '/')
+			tree_dir(tree, "%.*s", (int)n, *names);
+		else
+			tree_file(tree, "%s", *names);
+	}
+	for (; *links; links += 2)
+		tree_link(tree, links[0], links[1]);
+}
