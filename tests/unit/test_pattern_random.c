@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random patterns, against a matcher written here from the rules in search/pattern.h: it tries
- * everything, and shares no code with what it tests.  Where fnmatch(3) has the same rules, it
- * is compared too.
+ * Random patterns: compared with fnmatch(3) where it has the same rules, and each walk down a
+ * path with a match of the whole path.  tests/fixtures/search has the other rules.
  */
 #include "unit.h"
 
@@ -16,295 +15,26 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* The rules, once more */
-
-enum { MAX_CODES = 256, MAX_ALTERNATIVES = 64, MAX_COMPONENTS = 64, RAW = 0xdc00 };
+enum { MAX_ALTERNATIVES = 64 };
 
 struct span {
 	const char *at, *end;
 };
 
-/** A code in UTF-8.  @return its length, or 0 if it is no character. */
-static size_t encode(uint32_t code, unsigned char *out)
-{
-	if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 0;
-	size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-	if (n == 1) {
-		out[0] = (unsigned char)code;
-		return 1;
-	}
-	for (size_t i = n - 1; i > 0; --i, code >>= 6)
-		out[i] = 0x80 | (code & 0x3f);
-	out[0] = (unsigned char)((0xf00u >> n & 0xff) | code);
-	return n;
-}
-
-/** Take the first character of a span. */
-static uint32_t first_char(struct span *span)
-{
-	size_t left = (size_t)(span->end - span->at);
-	const unsigned char *s = (const unsigned char *)span->at;
-	static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-	for (size_t n = 1; n <= 4 && n <= left; ++n) {
-		unsigned char again[4];
-		uint32_t code = s[0] & masks[n];
-		for (size_t i = 1; i < n; ++i)
-			code = code << 6 | (s[i] & 0x3f);
-		if (encode(code, again) == n && memcmp(again, s, n) == 0) {
-			span->at += n;
-			return code;
-		}
-	}
-	++span->at;
-	return RAW + s[0];
-}
-
-static size_t codes_of(struct span span, uint32_t *codes)
+/** Split a pattern at each "|" that is not escaped.  @return the number of parts. */
+static size_t alternatives_of(const char *text, struct span *parts)
 {
 	size_t n = 0;
-	while (span.at < span.end && n < MAX_CODES)
-		codes[n++] = first_char(&span);
-	return n;
-}
-
-static bool starts(struct span span, const char *text)
-{
-	size_t n = strlen(text);
-	return (size_t)(span.end - span.at) >= n && memcmp(span.at, text, n) == 0;
-}
-
-/** Whether a class has a character.  @return -1 if there is no such class. */
-static int class_has(const char *name, size_t n, uint32_t code)
-{
-	static const struct {
-		const char *name, *members;
-	} classes[] = {
-		{"upper", "AZ"}, {"lower", "az"}, {"digit", "09"}, {"alpha", "azAZ"},
-		{"alnum", "azAZ09"}, {"xdigit", "09afAF"}, {"blank", "  \t\t"}, {"space", "\t\r  "},
-		{"punct", "!/:@[`{~"}, {"graph", "!~"}, {"print", " ~"}, {"cntrl", "\001\037\177\177"},
-	};
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); ++i) {
-		if (strlen(classes[i].name) != n || memcmp(classes[i].name, name, n) != 0)
-			continue;
-		for (const char *m = classes[i].members; *m; m += 2) {
-			if (code >= (unsigned char)m[0] && code <= (unsigned char)m[1])
-				return 1;
-		}
-		return 0;
-	}
-	return -1;
-}
-
-/** Take a member of a bracket that is one character.  @return it, or -1. */
-static int64_t take_member(struct span *span)
-{
-	if (starts(*span, "\\") && span->end - span->at > 1) {
-		++span->at;
-		return first_char(span);
-	}
-	for (const char *kind = "=."; *kind; ++kind) {
-		char open[3] = {'[', *kind}, close[3] = {*kind, ']'};
-		if (!starts(*span, open))
-			continue;
-		struct span one = {span->at + 2, span->end};
-		if (one.at < one.end) {
-			uint32_t code = first_char(&one);
-			if (starts(one, close)) {
-				span->at = one.at + 2;
-				return code;
-			}
-		}
-		/* The name of a character. */
-		size_t n = strspn(span->at + 2, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-		                                "0123456789-");
-		one.at = span->at + 2 + n;
-		if (n > 1 && one.at <= one.end && starts(one, close))
-			return -1;
-	}
-	return first_char(span);
-}
-
-/** Read a bracket that is at the span.  @has [out] whether it has the code.
-    @return where it ends, or NULL if it is invalid. */
-static const char *brute_bracket(struct span span, uint32_t code, bool *has)
-{
-	++span.at;
-	bool not = starts(span, "!") || starts(span, "^");
-	span.at += not;
-	*has = false;
-	for (bool first = true; span.at < span.end; first = false) {
-		if (*span.at == ']' && !first) {
-			*has = *has != not;
-			return span.at + 1;
-		}
-		if (starts(span, "[:")) {
-			size_t n = strspn(span.at + 2, "abcdefghijklmnopqrstuvwxyz");
-			struct span behind = {span.at + 2 + n, span.end};
-			if (n > 0 && behind.at <= behind.end && starts(behind, ":]")) {
-				int in = class_has(span.at + 2, n, code);
-				if (in < 0)
-					return NULL;
-				*has = *has || in;
-				span.at = behind.at + 2;
-				continue;
-			}
-		}
-		int64_t from = take_member(&span), to = from;
-		if (from >= 0 && starts(span, "-") && span.end - span.at > 1 && span.at[1] != ']') {
-			++span.at;
-			to = take_member(&span);
-		}
-		if (from < 0 || to < from)
-			return NULL;
-		*has = *has || (code >= from && code <= to);
-	}
-	return NULL;
-}
-
-/** Whether a component is valid. */
-static bool brute_valid(struct span span)
-{
-	bool has;
-	while (span.at && span.at < span.end) {
-		if (*span.at == '[') {
-			span.at = brute_bracket(span, 0, &has);
-		} else if (*span.at == '\\') {
-			if (span.end - span.at < 2)
-				return false;
-			span.at += 2;
-		} else {
-			++span.at;
-		}
-	}
-	return span.at != NULL;
-}
-
-/** Whether a component matches n characters: try all ways. */
-static bool brute_rest(struct span span, const uint32_t *name, size_t n, unsigned flags)
-{
-	if (span.at == span.end)
-		return n == 0;
-	struct span behind = {span.at + 1, span.end};
-	if (*span.at == '*')
-		return brute_rest(behind, name, n, flags) || (n > 0 && brute_rest(span, name + 1, n - 1, flags));
-	if (*span.at == '?')
-		return (flags & PATTERN_PAPER_Q && brute_rest(behind, name, n, flags))
-		       || (n > 0 && brute_rest(behind, name + 1, n - 1, flags));
-	if (*span.at == '[') {
-		bool has;
-		behind.at = brute_bracket(span, n > 0 ? name[0] : 0, &has);
-		return n > 0 && has && brute_rest(behind, name + 1, n - 1, flags);
-	}
-	/* Literal text, without its backslashes. */
-	char text[MAX_CODES];
-	uint32_t codes[MAX_CODES];
-	size_t len = 0;
-	while (span.at < span.end && !strchr("*?[", *span.at)) {
-		span.at += *span.at == '\\';
-		text[len++] = *span.at++;
-	}
-	size_t want = codes_of((struct span){text, text + len}, codes);
-	return n >= want && memcmp(codes, name, want * sizeof(*codes)) == 0
-	       && brute_rest(span, name + want, n - want, flags);
-}
-
-static bool brute_component(struct span pattern, struct span name, unsigned flags)
-{
-	if (flags & PATTERN_PERIOD && *name.at == '.' && !starts(pattern, ".")
-	    && !starts(pattern, "\\."))
-		return false;
-	uint32_t codes[MAX_CODES];
-	return brute_rest(pattern, codes, codes_of(name, codes), flags);
-}
-
-/** Split a span at each byte `at` that is not escaped. */
-static size_t cut(struct span span, char at, bool escaped_too, struct span *parts)
-{
-	size_t n = 0;
-	parts[0] = span;
-	for (const char *p = span.at; p < span.end; ++p) {
-		const char *here = p;
-		if (*p == '\\' && p + 1 < span.end && !(escaped_too && p[1] == at)) {
+	parts[0] = (struct span){text, text + strlen(text)};
+	for (const char *p = text; *p; ++p) {
+		if (*p == '\\' && p[1]) {
 			++p;
-			continue;
-		}
-		if (*p == '\\' && p + 1 < span.end)
-			++p;
-		if (*p == at) {
-			parts[n++].end = here;
-			parts[n] = (struct span){p + 1, span.end};
+		} else if (*p == '|') {
+			parts[n++].end = p;
+			parts[n] = (struct span){p + 1, text + strlen(text)};
 		}
 	}
 	return n + 1;
-}
-
-struct brute {
-	struct span components[MAX_ALTERNATIVES][MAX_COMPONENTS];
-	size_t counts[MAX_ALTERNATIVES], n;
-	bool anchored[MAX_ALTERNATIVES];
-	unsigned flags;
-};
-
-/** Split a pattern.  @return false if it is invalid. */
-static bool brute_read(struct brute *brute, const char *text, unsigned flags)
-{
-	struct span alternatives[MAX_ALTERNATIVES];
-	size_t n = cut((struct span){text, text + strlen(text)}, '|', false, alternatives);
-	brute->n = 0;
-	brute->flags = flags;
-	for (size_t i = 0; i < n; ++i) {
-		struct span *parts = brute->components[brute->n];
-		size_t k = cut(alternatives[i], '/', true, parts);
-		bool anchored = k > 1 && parts[0].at == parts[0].end, never = false;
-		if (anchored)
-			memmove(parts, parts + 1, --k * sizeof(*parts));
-		for (size_t c = 0; c < k; ++c) {
-			if (!brute_valid(parts[c]))
-				return false;
-			char plain[MAX_CODES];
-			size_t len = 0;
-			for (const char *p = parts[c].at; p < parts[c].end; ++p) {
-				p += *p == '\\';
-				plain[len++] = *p;
-			}
-			never = never || len == 0 || (len == 1 && plain[0] == '.')
-			        || (len == 2 && memcmp(plain, "..", 2) == 0);
-		}
-		if (never)
-			continue;
-		brute->anchored[brute->n] = anchored;
-		brute->counts[brute->n++] = k;
-	}
-	return *text != '\0';
-}
-
-static bool brute_match(const struct brute *brute, const struct span *path, size_t depth)
-{
-	for (size_t i = 0; i < brute->n; ++i) {
-		size_t k = brute->counts[i], c = 0;
-		if (k > depth || (brute->anchored[i] && k < depth))
-			continue;
-		while (c < k && brute_component(brute->components[i][c], path[depth - k + c], brute->flags))
-			++c;
-		if (c == k)
-			return true;
-	}
-	return false;
-}
-
-/** Whether anything can match below a directory. */
-static bool brute_below(const struct brute *brute, const struct span *path, size_t depth)
-{
-	for (size_t i = 0; i < brute->n; ++i) {
-		size_t c = 0;
-		while (c < depth && c < brute->counts[i]
-		       && brute_component(brute->components[i][c], path[c], brute->flags))
-			++c;
-		if (!brute->anchored[i] || (c == depth && depth < brute->counts[i]))
-			return true;
-	}
-	return false;
 }
 
 static bool is_ascii(const char *text)
@@ -328,7 +58,7 @@ static bool libc_knows(const char *text, const char *path, unsigned flags)
 static bool libc_match(const char *text, const char *path, unsigned flags)
 {
 	struct span alternatives[MAX_ALTERNATIVES];
-	size_t n = cut((struct span){text, text + strlen(text)}, '|', false, alternatives);
+	size_t n = alternatives_of(text, alternatives);
 	int fn = FNM_PATHNAME | (flags & PATTERN_PERIOD ? FNM_PERIOD : 0);
 	for (size_t i = 0; i < n; ++i) {
 		char one[4096];
@@ -475,22 +205,26 @@ struct tally {
 	unsigned bad, matched, by_libc, steps;
 };
 
-/** Walk down a path, and compare each step with the rules. */
-static bool walk_agrees(const struct pattern *pattern, const struct brute *brute,
-                        const struct span *path, size_t depth, struct tally *tally)
+/** Walk down a path: each step says whether the path so far matches, and nothing that matches
+    lies below a directory that is not entered. */
+static bool walk_agrees(const struct pattern *pattern, const char *path, struct tally *tally)
 {
 	uint64_t state[4];
-	if (pattern_words(pattern) > 4
-	    || (pattern_root(pattern, state) != 0) != brute_below(brute, path, 0))
+	char prefix[256];
+	if (pattern_words(pattern) > 4)
 		return false;
-	for (size_t i = 0; i < depth; ++i) {
-		size_t len = (size_t)(path[i].end - path[i].at);
-		unsigned expected = (brute_match(brute, path, i + 1) ? PATTERN_MATCH : 0)
-		                    | (brute_below(brute, path, i + 1) ? PATTERN_BELOW : 0);
-		if (pattern_step(pattern, state, path[i].at, len, NULL) != (expected & PATTERN_MATCH)
-		    || pattern_step(pattern, state, path[i].at, len, state) != expected)
+	bool enter = pattern_root(pattern, state) & PATTERN_BELOW;
+	for (const char *name = path + 1; name[-1]; ++tally->steps) {
+		size_t len = strcspn(name, "/");
+		snprintf(prefix, sizeof(prefix), "%.*s", (int)(name + len - path), path);
+		bool matches = pattern_match(pattern, prefix);
+		unsigned file = pattern_step(pattern, state, name, len, NULL);
+		unsigned verdict = pattern_step(pattern, state, name, len, state);
+		if (file != (verdict & PATTERN_MATCH) || matches != (file != 0)
+		    || (verdict && !enter))
 			return false;
-		++tally->steps;
+		enter = verdict & PATTERN_BELOW;
+		name += len + 1;
 	}
 	return true;
 }
@@ -498,25 +232,15 @@ static bool walk_agrees(const struct pattern *pattern, const struct brute *brute
 /** Whether all matchers agree about one pair. */
 static bool pair_agrees(const char *text, const char *path, unsigned flags, struct tally *tally)
 {
-	struct brute brute;
-	struct span parts[8] = {0};
-	bool valid = brute_read(&brute, text, flags);
 	errno = 0;
 	struct pattern *pattern = pattern_compile(text, strlen(text), flags, NULL);
 	if (!pattern) {
 		++tally->bad;
-		return !valid && errno == EINVAL;
+		return errno == EINVAL;
 	}
-	size_t depth = 0;
-	for (const char *p = path; *p; ++depth) {
-		size_t len = strcspn(p + 1, "/");
-		parts[depth] = (struct span){p + 1, p + 1 + len};
-		p += 1 + len;
-	}
-	bool matches = brute_match(&brute, parts, depth);
-	bool agrees = valid && pattern_match(pattern, path) == matches
-	              && pattern_match(pattern, path + 1) == matches
-	              && walk_agrees(pattern, &brute, parts, depth, tally);
+	bool matches = pattern_match(pattern, path);
+	bool agrees = pattern_match(pattern, path + 1) == matches
+	              && walk_agrees(pattern, path, tally);
 	if (libc_knows(text, path, flags)) {
 		agrees = agrees && libc_match(text, path, flags) == matches;
 		++tally->by_libc;
