@@ -7,7 +7,7 @@ import re
 import gm
 
 gm.need("strace")
-FILES, DIRS, PORTION = 30000, 300, 2048
+FILES, DIRS, PORTION = 10000, 300, 2048
 root = gm.Root()
 gm.tmpfs(root / "t", "nr_inodes=0,size=1g")
 gm.install("strace", root.path)
@@ -29,7 +29,7 @@ def search(*args, **more):
     return sorted(result.out.split(b"\n")[:-1]), result.stats()
 
 
-for columns in (("-o", "SIZE,TYPE,INO,PATH"), ("-m", "-0"), ("-L", "-o", "SIZE,PATH"), ("--format=jsonl", "-m"), ("--type=f,l", "-m")):
+for columns in (("-o", "SIZE,TYPE,INO,PATH"), ("-L", "-m", "-0"), ("--format=jsonl", "--type=f,l", "-m")):
     plain, _ = search("--threads=1", "--engine=sync", *columns)
     for engine in ("sync", "auto"):
         for threads in ("2", "8"):

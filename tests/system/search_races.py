@@ -11,7 +11,7 @@ import time
 import gm
 
 LONG = os.environ.get("GETMNT_LONG") == "1"
-SECONDS = 60 if LONG else 6
+SECONDS = 60 if LONG else 4
 DIRS, FILES = 60, 30
 WAYS = [["--engine=sync"], ["--engine=sync", "--ahead"],
         ["--engine=bulk"], ["--ahead"], ["clock"]]
