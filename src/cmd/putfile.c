@@ -5,7 +5,6 @@
 #include "base/linediff.h"
 #include "cmd/cmd.h"
 #include "cmd/view.h"
-#include "path/replace.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -129,30 +128,21 @@ int put_open(struct os *os, const struct put_options *options, const struct put_
 	return PX_UNJUDGED;
 }
 
-const char *put_old(const struct put *put, size_t *len)
+const struct replace *put_file(const struct put *put)
 {
-	*len = put->file.len;
-	return put->file.text;
+	return &put->file;
 }
 
-const char *put_path(const struct put *put)
+bool put_is_stdout(const struct put *put)
 {
-	return put->file.path;
-}
-
-const char *put_link(const struct put *put)
-{
-	return put->file.link;
-}
-
-bool put_missing(const struct put *put)
-{
-	return put->file.missing;
-}
-
-bool put_of_kernel(const struct put *put)
-{
-	return put->file.of_kernel;
+	struct k_statx out, file;
+	const unsigned mask = K_STATX_INO | K_STATX_TYPE;
+	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
+	return !put->file.missing
+	       && os_statx(put->os, STDOUT_FILENO, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, mask, &out) == 0
+	       && os_statx(put->os, AT_FDCWD, put->file.path, flags, mask, &file) == 0
+	       && out.ino == file.ino && out.dev_major == file.dev_major
+	       && out.dev_minor == file.dev_minor;
 }
 
 void put_close(struct put *put)
@@ -171,6 +161,25 @@ struct shown {
 	bool octal;              /* on a terminal, what would harm it is \ooo: still a line of an fstab */
 	bool masked;             /* something was */
 };
+
+static void shown_init(struct shown *s)
+{
+	strbuf_init(&s->out);
+	strbuf_init(&s->field);
+	strbuf_init(&s->plain);
+}
+
+/** Print the text, if requested and complete, and free it.  @return whether it is complete. */
+static bool shown_end(struct shown *s, bool prints)
+{
+	bool whole = !s->out.failed && !s->field.failed && !s->plain.failed;
+	if (whole && prints)
+		fwrite(strbuf_str(&s->out), 1, s->out.len, stdout);
+	strbuf_destroy(&s->out);
+	strbuf_destroy(&s->field);
+	strbuf_destroy(&s->plain);
+	return whole;
+}
 
 /** Whether what follows the options is freq and pass alone: what else it is may belong
     to a value with blanks in it. */
@@ -314,10 +323,7 @@ static int show_diff(const struct put *put, const char *new, size_t len, struct 
 	const struct put_options *o = put->options;
 	struct shown s = {.terminal = isatty(STDOUT_FILENO)};
 	struct linediff_to to = {.arg = &s};
-	int status = 0;
-	strbuf_init(&s.out);
-	strbuf_init(&s.field);
-	strbuf_init(&s.plain);
+	shown_init(&s);
 	s.mask = s.terminal || !o->diff;
 	if (o->diff || o->write) {
 		to.line = s.terminal || s.mask ? show_line : NULL;
@@ -332,24 +338,21 @@ static int show_diff(const struct put *put, const char *new, size_t len, struct 
 		}
 	}
 	int rc = linediff(put->file.text, put->file.len, new, len, &to, count);
-	if (rc != 0 || s.out.failed || s.field.failed || s.plain.failed) {
-		message(put->file.path, "cannot be compared: %s", strerror(rc != 0 ? errno : ENOMEM));
-		status = PX_UNJUDGED;
-	} else if (count->removed + count->added > 0) {
-		fwrite(strbuf_str(&s.out), 1, s.out.len, stdout);
-	}
-	strbuf_destroy(&s.out);
-	strbuf_destroy(&s.field);
-	strbuf_destroy(&s.plain);
-	return status;
+	int error = rc != 0 ? errno : ENOMEM;
+	if (shown_end(&s, rc == 0 && count->removed + count->added > 0) && rc == 0)
+		return 0;
+	message(put->file.path, "cannot be compared: %s", strerror(error));
+	return PX_UNJUDGED;
 }
 
 bool put_show(const char *text, size_t len)
 {
+	if (!isatty(STDOUT_FILENO)) {
+		fwrite(text, 1, len, stdout);
+		return true;
+	}
 	struct shown s = {.terminal = true, .mask = true, .octal = true};
-	strbuf_init(&s.out);
-	strbuf_init(&s.field);
-	strbuf_init(&s.plain);
+	shown_init(&s);
 	for (size_t at = 0; at < len;) {
 		const char *newline = memchr(text + at, '\n', len - at);
 		size_t n = newline ? (size_t)(newline - text) - at : len - at;
@@ -357,20 +360,15 @@ bool put_show(const char *text, size_t len)
 		strbuf_puts(&s.out, newline ? "\n" : "");
 		at += n + (newline != NULL);
 	}
-	bool failed = s.out.failed || s.field.failed || s.plain.failed;
-	if (!failed)
-		fwrite(strbuf_str(&s.out), 1, s.out.len, stdout);
-	strbuf_destroy(&s.out);
-	strbuf_destroy(&s.field);
-	strbuf_destroy(&s.plain);
-	if (failed)
+	bool shown = shown_end(&s, true);
+	if (!shown)
 		message(NULL, "%s", strerror(ENOMEM));
 	else if (s.masked)
-		message(NULL, "secrets are shown as ***; where standard output is no terminal they are whole");
-	return !failed;
+		message(NULL, "secrets are shown as ***; output that is not a terminal has them");
+	return shown;
 }
 
-/* What is said. */
+/* Messages. */
 
 /** Append what differs, in words. */
 static void put_counts(struct strbuf *out, const struct put *put, const struct linediff_count *count)
@@ -677,8 +675,7 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 	return status;
 }
 
-/** @bytes  NULL: see whether it could be. */
-static int report(struct os *os, const struct put_request *request, const char *bytes, size_t len)
+int put_report(struct os *os, const struct put_request *request, const char *bytes, size_t len)
 {
 	static const struct put_options options = {0};
 	enum { TRIES = 8 };
@@ -699,14 +696,4 @@ static int report(struct os *os, const struct put_request *request, const char *
 		put_close(put);
 	}
 	return status;
-}
-
-int put_report(struct os *os, const struct put_request *request, const char *bytes, size_t len)
-{
-	return report(os, request, bytes, len);
-}
-
-int put_report_may(struct os *os, const struct put_request *request)
-{
-	return report(os, request, NULL, 0);
 }

@@ -18,6 +18,7 @@
 #include "base/strbuf.h"
 #include "cmd/options.h"
 #include "os/os.h"
+#include "path/replace.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,10 +81,8 @@ struct put_request {
     @run  Live, after run_know(). */
 bool put_blocks(void *run, const char *path);
 
-/** A file that is held. */
+/** An open file. */
 struct put;
-
-struct replace_error;
 
 /** Print why a file was not opened by replace_open(). */
 void put_open_failed(const char *path, const struct replace_error *error);
@@ -104,22 +103,11 @@ void put_open_failed(const char *path, const struct replace_error *error);
 int put_open(struct os *os, const struct put_options *options, const struct put_request *request,
              struct put **put);
 
-/** The bytes as they were read; len of them, and a NUL behind.  Any may be NUL. */
-const char *put_old(const struct put *put, size_t *len);
+/** The file as it was read. */
+const struct replace *put_file(const struct put *put);
 
-/** Where the file lies: absolute, without links, with the root before it. */
-const char *put_path(const struct put *put);
-
-/** What the last component says where the name given is that of a symlink (readlink(2)
-    of it, at the first of several); NULL where it is none. */
-const char *put_link(const struct put *put);
-
-/** Whether it is missing (and may be created). */
-bool put_missing(const struct put *put);
-
-/** Whether it is a file that the kernel makes up (procfs): /etc/mtab as a link to
-    /proc/self/mounts.  It cannot be written; --force-file replaces the link. */
-bool put_of_kernel(const struct put *put);
+/** Whether standard output is the file, which the shell may have emptied. */
+bool put_is_stdout(const struct put *put);
 
 /** What is said of the new text, by whoever checked it. */
 struct put_verdict {
@@ -150,23 +138,19 @@ struct put_verdict {
 int put_finish(struct put *put, const char *new, size_t len, const struct put_verdict *verdict);
 
 /**
- * Put a report into a file, and say nothing: one that is made anew by each run, of which
- * no copy is kept, no question asked, and which may have further hard links: those keep
- * the old bytes.  Of two runs at once one is the last.
+ * Replace a file that each run makes anew: without a question, a backup or a message.  Other
+ * hard links keep the old bytes.
  *
+ * @bytes  NULL: only check whether it can be written.
  * @return 0, or PX_UNWRITTEN after a message.
  */
 int put_report(struct os *os, const struct put_request *request, const char *bytes, size_t len);
 
-/** See whether it could be, as far as that can be told without writing.
-    @return 0, or PX_UNWRITTEN after a message. */
-int put_report_may(struct os *os, const struct put_request *request);
-
 /**
- * Print a file on a terminal: without secrets, which is told, and with what would harm it
+ * Print a whole file; on a terminal with secrets masked, after a message, and with harmful bytes
  * as \ooo.
  *
- * @return whether it was; not after a message (ENOMEM).
+ * @return whether it was printed; false after a message (ENOMEM).
  */
 bool put_show(const char *text, size_t len);
 

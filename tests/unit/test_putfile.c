@@ -445,9 +445,9 @@ static void test_failures(void)
 	struct put *put;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	CU_ASSERT_EQUAL(put_open(&os, &o, &(struct put_request){.path = at("f")}, &put), 0);
-	CU_ASSERT_TRUE(put_of_kernel(put) && !put_missing(put) && strcmp(put_link(put), "/proc/self/mounts") == 0);
-	size_t len;
-	CU_ASSERT_TRUE(strstr(put_old(put, &len), " / ") && len > 10 && strncmp(put_path(put), "/proc/", 6) == 0);
+	const struct replace *file = put_file(put);
+	CU_ASSERT_TRUE(file->of_kernel && !file->missing && strcmp(file->link, "/proc/self/mounts") == 0);
+	CU_ASSERT_TRUE(strstr(file->text, " / ") && file->len > 10 && strncmp(file->path, "/proc/", 6) == 0);
 	put_close(put);
 	o.force_file = true;
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 0);

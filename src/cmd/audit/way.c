@@ -278,7 +278,7 @@ static int put_into(const char *path, const char *text, size_t len)
 	os_init(&os, secure_getenv("GETMNT_DISABLE"));
 	struct way_out to = {.os = &os};
 	struct put_request request = {.path = path, .may_create = true, .named = true, .blocks = leads_astray, .blocks_arg = &to};
-	int status = text ? put_report(&os, &request, text, len) : put_report_may(&os, &request);
+	int status = put_report(&os, &request, text, len);
 	table_free(to.table);
 	return status ? -1 : 0;
 }

@@ -314,24 +314,6 @@ static int open_file(struct run *run, const struct merge_asked *asked, const str
 	return put_open(&run->os, &asked->put, &request, put);
 }
 
-/** Whether stdout is the file. */
-static bool is_stdout(struct os *os, const char *path)
-{
-	struct k_statx one, other;
-	return os_statx(os, STDOUT_FILENO, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, K_STATX_INO, &one) == 0
-	       && os_statx(os, AT_FDCWD, path, AT_NO_AUTOMOUNT, K_STATX_INO, &other) == 0 && one.ino == other.ino
-	       && one.dev_major == other.dev_major && one.dev_minor == other.dev_minor;
-}
-
-/** Print the merged file.  On a terminal no byte of it does harm, and it has no secret. */
-static bool print(const struct fstab_merged *merged)
-{
-	if (isatty(STDOUT_FILENO))
-		return put_show(merged->text, merged->len);
-	fwrite(merged->text, 1, merged->len, stdout);
-	return true;
-}
-
 /** Whether a file mounts anything. */
 static bool has_entry(const struct tablines *lines)
 {
@@ -422,19 +404,18 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked, cons
 	if (status)
 		goto out;
 	status = PX_UNJUDGED;
-	const char *path = put_path(put);
-	if (!put_missing(put) && is_stdout(&run->os, path)) {
+	const struct replace *target = put_file(put);
+	const char *path = target->path;
+	if (put_is_stdout(put)) {
 		message("standard output", "this is %s itself: \"> FILE\" has emptied it, \">> FILE\" would add to it what "
 		        "it has; --write changes it in its place", path);
 		goto out;
 	}
 	if (check_root(&machine, asked, path) != 0)
 		goto out;
-	if (put_missing(put))
+	if (target->missing)
 		message(path, "there is no such file; as if it were empty");
-	size_t len;
-	const char *old = put_old(put, &len);
-	file = tablines_parse(old, len);
+	file = tablines_parse(target->text, target->len);
 	if (!file) {
 		message(path, "%s", strerror(errno));
 		goto out;
@@ -473,7 +454,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked, cons
 	if (!tell_all(path, &merged, explain))
 		goto out;
 	if (selfcheck_make(&(struct selfcheck_input){
-			.old = old, .old_len = len, .new = merged.text, .len = merged.len,
+			.old = target->text, .old_len = target->len, .new = merged.text, .len = merged.len,
 			.live = in, .match = &input.match, .facts = machine_facts(host), .missing_told = true}, &check) != 0 || run->nomem || host->nomem) {
 		message(path, "%s", strerror(ENOMEM));
 		goto out;
@@ -487,8 +468,8 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked, cons
 			message(path, "%s", check.summary);
 		for (size_t i = 0; i < check.nrisks; ++i)
 			message(path, "new boot risk: %s", check.risks[i]);
-		status = !print(&merged) ? PX_UNJUDGED : merged.left || !check.same || !run->complete ? PX_DIFFERENT : PX_OK;
-	} else if (put_missing(put) && merged.len == 0) {
+		status = !put_show(merged.text, merged.len) ? PX_UNJUDGED : merged.left || !check.same || !run->complete ? PX_DIFFERENT : PX_OK;
+	} else if (target->missing && merged.len == 0) {
 		message(path, "there is nothing to be written; --add=persistent gives what is mounted its lines");
 		status = PX_DIFFERENT;
 	} else if (!run->complete && asked->put.write && !asked->put.force) {
@@ -525,12 +506,11 @@ int merge_keep(struct fstab_machine *fstab, const struct merge_asked *asked, con
 	int status = open_file(run, asked, in, &put);
 	if (status)
 		return status;
-	size_t len;
-	const char *old = put_old(put, &len);
-	struct tablines *file = tablines_parse(old, len);
+	const struct replace *target = put_file(put);
+	struct tablines *file = tablines_parse(target->text, target->len);
 	struct fstab_match_input input = machine_match_input(&machine, plan, file);
 	if (!file || fstab_keep_options(&input, plan) != 0) {
-		message(put_path(put), "%s", strerror(errno));
+		message(target->path, "%s", strerror(errno));
 		status = PX_UNJUDGED;
 	}
 	tablines_free(file);

@@ -239,8 +239,7 @@ static struct tablines *cut_text(const struct recovery *r, const char *text, siz
 /** Judge.  @return 0, or -1 after a message. */
 static int judge(struct recovery *r)
 {
-	size_t len;
-	const char *old = put_old(r->put, &len);
+	const struct replace *file = put_file(r->put);
 	r->in.format = (enum rec_format)r->opts->format;
 	r->in.keep = (enum rec_keep)r->opts->keep;
 	r->in.rows = r->rows;
@@ -249,7 +248,7 @@ static int judge(struct recovery *r)
 	r->in.arg = &r->witnesses;
 	if (r->in.format == REC_MNTTAB)
 		set_times(r);
-	r->in.lines = r->lines = cut_text(r, old, len);
+	r->in.lines = r->lines = cut_text(r, file->text, file->len);
 	if (!r->lines)
 		return -1;
 	if (rec_judge(&r->in, &r->judgement) != 0 || r->witnesses.failed || run_failed(&r->run)) {
@@ -303,22 +302,12 @@ static void tell_dropped(const struct recovery *r)
 	}
 }
 
-/** Whether standard output is the file itself, which the shell has emptied. */
-static bool is_stdout(struct recovery *r)
-{
-	struct k_statx out, file;
-	const unsigned mask = K_STATX_INO | K_STATX_TYPE;
-	return !put_missing(r->put) && os_statx(r->os, STDOUT_FILENO, "", AT_EMPTY_PATH, mask, &out) == 0
-	       && os_statx(r->os, AT_FDCWD, put_path(r->put), AT_SYMLINK_NOFOLLOW, mask, &file) == 0
-	       && out.ino == file.ino && out.dev_major == file.dev_major && out.dev_minor == file.dev_minor;
-}
-
 /** Tell the judgement.  @return an exit status. */
 static int tell(struct recovery *r, bool right)
 {
 	const struct opts *opts = r->opts;
 	const struct recover_report report = {
-		.run = &r->run, .name = strbuf_str(&r->name), .link = put_link(r->put), .format = r->in.format,
+		.run = &r->run, .name = strbuf_str(&r->name), .link = put_file(r->put)->link, .format = r->in.format,
 		.all = opts->all, .in = &r->in, .judgement = &r->judgement, .right = right,
 	};
 	struct strbuf counts;
@@ -326,7 +315,7 @@ static int tell(struct recovery *r, bool right)
 	recover_counts(&r->judgement, &counts);
 	int rc = counts.failed ? -1 : opts->json ? recover_json(&report) : recover_text(&report);
 	if (rc == 0 && !opts->json) {
-		if (put_missing(r->put))
+		if (put_file(r->put)->missing)
 			message(report.name, "does not exist; a symlink to /proc/self/mounts needs no maintenance");
 		if (right)
 			message(report.name, "right: %s", strbuf_str(&counts));
@@ -339,56 +328,19 @@ static int tell(struct recovery *r, bool right)
 	return rc != 0 ? PX_UNJUDGED : right ? PX_OK : PX_DIFFERENT;
 }
 
-/** Print the file: its bytes, or on a terminal what does no harm there, without secrets.
-    @return 0, or -1 (ENOMEM). */
-static int print_made(const struct recovery *r)
-{
-	os_mark(MARK_END);
-	bool terminal = isatty(STDOUT_FILENO);
-	os_mark(MARK_BEGIN);
-	if (!terminal) {
-		fwrite(strbuf_str(&r->made), 1, r->made.len, stdout);
-		return 0;
-	}
-	struct strbuf word, safe;
-	strbuf_init(&word);
-	strbuf_init(&safe);
-	for (const char *at = strbuf_str(&r->made); *at;) {
-		size_t n = strcspn(at, " \t\n");
-		strbuf_reset(&word);
-		strbuf_add(&word, at, n);
-		struct strbuf masked;
-		strbuf_init(&masked);
-		if (has_secret(strbuf_str(&word)))
-			mask_options(strbuf_str(&word), &masked);
-		else
-			mask_source(strbuf_str(&word), &masked);
-		escape_octal_terminal(&safe, strbuf_str(&masked), "");
-		safe.failed |= masked.failed;
-		strbuf_destroy(&masked);
-		at += n;
-		if (*at)
-			strbuf_putc(&safe, *at++);
-	}
-	bool failed = word.failed || safe.failed;
-	if (!failed)
-		fwrite(strbuf_str(&safe), 1, safe.len, stdout);
-	strbuf_destroy(&word);
-	strbuf_destroy(&safe);
-	return failed ? -1 : 0;
-}
-
 /** Report, print or write the checked file.  @return an exit status. */
 static int settle(struct recovery *r)
 {
 	const struct opts *opts = r->opts;
+	const struct replace *file = put_file(r->put);
 	/* With --force-file a link is wrong. */
-	bool right = rec_is_right(&r->judgement) && !put_missing(r->put) && !(opts->put.force_file && put_link(r->put));
+	bool right = rec_is_right(&r->judgement) && !file->missing
+	             && !(opts->put.force_file && file->link);
 	bool whole = r->nameless == 0 && r->run.complete;
 	int unsure = whole ? PX_OK : PX_UNJUDGED;
 	for (size_t i = 0; i < r->run.nreasons; ++i)
 		message(NULL, "incomplete: %s", r->run.reasons[i]);
-	if (is_stdout(r)) {
+	if (put_is_stdout(r->put)) {
 		message("standard output", "is FILE itself, which the shell has emptied; use --write");
 		return PX_UNJUDGED;
 	}
@@ -399,8 +351,6 @@ static int settle(struct recovery *r)
 		int status = tell(r, right);
 		return status == PX_OK ? unsure : status;
 	}
-	size_t len;
-	const char *old = put_old(r->put, &len);
 	if (!right || opts->print) {
 		if (make_file(r) != 0)
 			return PX_UNJUDGED;
@@ -408,10 +358,11 @@ static int settle(struct recovery *r)
 			tell_dropped(r);
 	}
 	if (opts->print) {
-		if (print_made(r) != 0) {
-			message(NULL, "%s", strerror(ENOMEM));
+		os_mark(MARK_END);
+		bool shown = put_show(strbuf_str(&r->made), r->made.len);
+		os_mark(MARK_BEGIN);
+		if (!shown)
 			return PX_UNJUDGED;
-		}
 		return unsure ? unsure : right ? PX_OK : PX_DIFFERENT;
 	}
 	if (opts->put.write && !whole && !opts->put.force) {
@@ -422,7 +373,7 @@ static int settle(struct recovery *r)
 	char summary[80];
 	snprintf(summary, sizeof(summary), "reproduces %zu of %zu mounts", r->nrows, r->nrows + r->nameless);
 	const struct put_verdict verdict = {.summary = summary};
-	int status = right ? put_finish(r->put, old, len, NULL)
+	int status = right ? put_finish(r->put, file->text, file->len, NULL)
 	                   : put_finish(r->put, strbuf_str(&r->made), r->made.len, &verdict);
 	return status == PX_OK ? unsure : status;
 }
@@ -471,10 +422,11 @@ static int judge_file(struct recovery *r)
 	if ((status = put_open(r->os, &opts->put, &request, &r->put)) != 0)
 		return status;
 	/* By a directory that is a link into /proc. */
-	bool named = opts->tab_file && !put_link(r->put);
-	if (put_of_kernel(r->put) && !named && !opts->print && !opts->put.force_file) {
-		const char *base = strrchr(put_path(r->put), '/');
-		return tell_link(r, put_link(r->put), base && strcmp(base, "/mounts") == 0);
+	const struct replace *file = put_file(r->put);
+	bool named = opts->tab_file && !file->link;
+	if (file->of_kernel && !named && !opts->print && !opts->put.force_file) {
+		const char *base = strrchr(file->path, '/');
+		return tell_link(r, file->link, base && strcmp(base, "/mounts") == 0);
 	}
 	if ((status = know_mounts(r)) != 0)
 		return status;
