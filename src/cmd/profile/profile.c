@@ -31,16 +31,22 @@
 
 enum { TURNS_LEAST = 3, TURNS_MOST = 7 };
 
+#define FLAG(field) OPT_IS_FLAG(struct profile_opts, field)
+#define ONCE(field) OPT_IS_ONCE(struct profile_opts, field)
+
 static const struct option_row profile_option_rows[] = {
-	{"live", 0, NULL, "measure the whole machine"},
-	{"layers", 0, NULL, "show where the time goes, by clocks around calls"},
-	{"json", 'J', NULL, "print JSON, with every measurement"},
-	{"cold", 0, NULL, "drop the kernel's caches before each run (root)"},
-	{"repeats", 0, "N", "measure each row N times (3 to 7, as time permits)"},
-	{"max-time", 0, "SEC", "stop a run after SEC seconds (30)"},
-	{"total-time", 0, "SEC", "stop everything after SEC seconds (50)"},
-	{"seed", 0, "N", "seed of the order of the runs (1988)"},
-	{"help", 'h', NULL, "show this help"},
+	{"live", 0, NULL, "measure the whole machine", FLAG(live)},
+	{"layers", 0, NULL, "show where the time goes, by clocks around calls", FLAG(layers)},
+	{"json", 'J', NULL, "print JSON, with every measurement", FLAG(json)},
+	{"cold", 0, NULL, "drop the kernel's caches before each run (root)", FLAG(cold)},
+	{"repeats", 0, "N", "measure each row N times (3 to 7, as time permits)",
+	 ONCE(repeats_text)},
+	{"max-time", 0, "SEC", "stop a run after SEC seconds (30)",
+	 OPT_IS_SECONDS(struct profile_opts, max_time, 1e6)},
+	{"total-time", 0, "SEC", "stop everything after SEC seconds (50)",
+	 OPT_IS_SECONDS(struct profile_opts, total_time, 1e6)},
+	{"seed", 0, "N", "seed of the order of the runs (1988)", ONCE(seed_text)},
+	OPTION_HELP(struct profile_opts, help),
 };
 
 const struct option_table profile_table = {
@@ -55,44 +61,6 @@ static void profile_help(FILE *out)
 	             "pruning rule of getmnt3 saves.\n",
 	             "Exit status: 0 done, 1 usage or system error, 64 a run was stopped or skipped.\n",
 	             out);
-}
-
-static int take_option(void *arg, const char *name, const char *value)
-{
-	struct profile_opts *opts = arg;
-	const struct {
-		const char *name;
-		const char **text;
-	} texts[] = {
-		{"repeats", &opts->repeats_text}, {"seed", &opts->seed_text},
-		{"max-time", &opts->max_text}, {"total-time", &opts->total_text},
-	};
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
-		char title[32];
-		snprintf(title, sizeof(title), "--%s", name);
-		if (strcmp(name, texts[i].name) == 0)
-			return option_once(title, value, texts[i].text);
-	}
-	if (strcmp(name, "cold") == 0)
-		opts->cold = true;
-	else if (strcmp(name, "json") == 0)
-		opts->json = true;
-	else if (strcmp(name, "layers") == 0)
-		opts->layers = true;
-	else if (strcmp(name, "live") == 0)
-		opts->live = true;
-	else
-		opts->help = true;
-	return 0;
-}
-
-static int take_seconds(const char *name, const char *text, double *seconds)
-{
-	enum { SECONDS_MAX = 1000000 };
-	if (!text || (option_seconds(text, SECONDS_MAX, seconds) && *seconds > 0))
-		return 0;
-	return usage_error(name, "\"%s\": not a time in seconds, above 0 and up to %d", text,
-	                   SECONDS_MAX);
 }
 
 /** Parse the numbers, and check that the options go together. */
@@ -114,23 +82,21 @@ static int check(struct profile_opts *a, int argc, char **argv)
 		return usage_error(
 			"profile",
 			"PATH is missing; name a directory, or give --live for the whole machine");
-	a->max_time = MAX_TIME;
-	int status = take_seconds("--max-time", a->max_text, &a->max_time);
-	a->total_time = a->max_time * TOTAL_TIME / MAX_TIME > TOTAL_TIME
-	                        ? a->max_time * TOTAL_TIME / MAX_TIME
-	                        : TOTAL_TIME;
-	if (!status)
-		status = take_seconds("--total-time", a->total_text, &a->total_time);
-	if (!status && a->repeats_text) {
+	if (a->max_time <= 0)
+		a->max_time = MAX_TIME;
+	if (a->total_time <= 0)
+		a->total_time = a->max_time > MAX_TIME ? a->max_time * TOTAL_TIME / MAX_TIME
+		                                       : TOTAL_TIME;
+	if (a->repeats_text) {
 		if (!option_number(a->repeats_text, PROFILE_TURNS, &number) || number == 0)
 			return usage_error("--repeats", "\"%s\": not a number from 1 to %d",
 			                   a->repeats_text, PROFILE_TURNS);
 		a->repeats = (unsigned)number;
 	}
 	a->seed = SEED;
-	if (!status && a->seed_text && !option_number(a->seed_text, UINT64_MAX, &a->seed))
+	if (a->seed_text && !option_number(a->seed_text, UINT64_MAX, &a->seed))
 		return usage_error("--seed", "\"%s\": not a whole number", a->seed_text);
-	return status;
+	return 0;
 }
 
 /* The study. */
@@ -355,7 +321,7 @@ int cmd_profile(int argc, char **argv)
 	struct options none = {0};
 	struct columns no_columns = {0};
 	struct profile_row rows[PROFILE_ROWS];
-	int status = options_read(&profile_table, argc, argv, &opts, take_option);
+	int status = options_read(&profile_table, argc, argv, &opts, NULL);
 	if (status)
 		return status;
 	if (opts.help) {

@@ -12,7 +12,7 @@
 /** The options. */
 struct profile_opts {
 	const char *path;
-	const char *repeats_text, *seed_text, *max_text, *total_text;
+	const char *repeats_text, *seed_text;
 	bool live, cold, json, layers, help;
 	unsigned repeats;          /* 0: as time permits */
 	uint64_t seed;
