@@ -21,6 +21,7 @@
  */
 #include "recover/recover_impl.h"
 
+#include "base/array.h"
 #include "base/escape.h"
 #include "base/map64.h"
 
@@ -349,14 +350,8 @@ static void judge_order(struct judge *j, struct rec_finding *finding)
 static int add_hint(struct judge *j, size_t *room, const char *option, bool kept)
 {
 	struct rec_judgement *out = j->out;
-	if (out->nhints == *room) {
-		size_t more = *room ? *room * 2 : 32;
-		struct rec_hint *hints = reallocarray(out->hints, more, sizeof(*hints));
-		if (!hints)
-			return -1;
-		out->hints = hints;
-		*room = more;
-	}
+	if (!ARRAY_ROOM(out->hints, out->nhints, room))
+		return -1;
 	out->hints[out->nhints++] = (struct rec_hint){option, kept};
 	out->dropped += !kept;
 	return 0;

@@ -1,47 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Confirmation of the options of an mtab that the kernel does not know.
+ * Confirmation of hints: options of an mtab that the kernel does not know.
  *
  * A damaged line can have a wrong user=, or options of another line, without being
- * recognizable.  So something else must confirm them:
+ * recognizable.  So a hint is kept only if something else confirms it:
  *
- *     _netdev       the type, the device, utab, the fstab
- *     loop=DEV      the kernel, by its source
- *     user=NAME     utab; or the user is known here, and the mount was made for that
- *                   user's ID, or the fstab lets users mount it
- *     x-...         utab, the fstab
+ *     _netdev             the type, the device, utab, the fstab
+ *     loop=DEV            the kernel, by the source
+ *     user=NAME           utab; or NAME is in the passwd file, and the mount has that user's ID or
+ *                         the fstab lets users mount it
+ *     x-...               utab, the fstab
  *     helper=, uhelper=   utab
  */
 #include "cmd/recover/recover.h"
 
+#include "base/array.h"
 #include "base/fstypes.h"
 #include "cmd/view.h"
-#include "fstab/fstab.h"
-#include "os/file.h"
+#include "mountopts/optlist.h"
 #include "path/replace.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { TEXT_MAX = 16 << 20 };
-
-static int book_add(struct book *book, struct book_entry entry)
+static void book_add(struct hints *hints, struct book *book, struct book_entry entry)
 {
-	if (book->count == book->room) {
-		size_t room = book->room ? 2 * book->room : 32;
-		struct book_entry *more = reallocarray(book->entries, room, sizeof(*more));
-		if (!more)
-			return -1;
-		book->entries = more;
-		book->room = room;
-	}
 	uint64_t key = map64_text(entry.name);
+	if (!ARRAY_ROOM(book->entries, book->count, &book->room)) {
+		hints->failed = true;
+		return;
+	}
 	entry.before = map64_remove(&book->by_name, key);
 	book->entries[book->count] = entry;
-	return map64_put(&book->by_name, key, (uint32_t)book->count++) == MAP64_NONE ? -1 : 0;
+	hints->failed |= map64_put(&book->by_name, key, (uint32_t)book->count++) == MAP64_NONE;
 }
 
 /** The last entry of a name, or the one before another; NULL at the end. */
@@ -60,180 +51,144 @@ static void book_destroy(struct book *book)
 	map64_destroy(&book->by_name);
 }
 
-/** Whether a list has an option, spelled the same. */
-static bool has_option(const char *list, const char *option)
+void hints_init(struct hints *hints, struct run *run, struct os *os, const char *root, bool has_utab)
 {
-	size_t len = strlen(option);
-	while (list && *list) {
-		size_t n = strcspn(list, ",");
-		if (n == len && memcmp(list, option, n) == 0)
-			return true;
-		list += n + (list[n] == ',');
-	}
-	return false;
+	*hints = (struct hints){.run = run, .os = os, .root = root, .has_utab = has_utab};
+	map64_init(&hints->utab.by_target);
+	map64_init(&hints->fstab.by_name);
+	map64_init(&hints->passwd.by_name);
 }
 
-void witnesses_init(struct witnesses *w, struct run *run, struct os *os, const char *root, bool here)
+void hints_destroy(struct hints *hints)
 {
-	*w = (struct witnesses){.run = run, .os = os, .root = root, .here = here};
-	map64_init(&w->utab.by_name);
-	map64_init(&w->fstab.by_name);
-	map64_init(&w->passwd.by_name);
-	arena_init(&w->arena);
+	host_utab_destroy(&hints->utab);
+	book_destroy(&hints->fstab);
+	book_destroy(&hints->passwd);
+	tablines_free(hints->fstab_lines);
+	free(hints->fstab_text);
+	free(hints->passwd_text);
 }
 
-void witnesses_destroy(struct witnesses *w)
+/** Read a file below the root.
+    @return its text; NULL if it does not exist, or accessing it can block or is unsafe. */
+static char *read_below(struct hints *hints, const char *path, size_t *len)
 {
-	book_destroy(&w->utab);
-	book_destroy(&w->fstab);
-	book_destroy(&w->passwd);
-	tablines_free(w->fstab_lines);
-	free(w->fstab_text);
-	free(w->utab_text);
-	free(w->passwd_text);
-	arena_destroy(&w->arena);
-}
-
-/** Read a file below the root; one that is not there, is behind what can block, or behind
-    a link of somebody else says nothing. */
-static char *read_below(struct witnesses *w, const char *path, size_t *len)
-{
+	const struct run *run = hints->run;
 	struct replace file;
 	struct replace_error error;
 	const struct replace_name name = {
-		.path = path, .root = w->run->prefix ? w->run->prefix : w->root, .blocks = w->run->live ? put_blocks : NULL,
-		.blocks_arg = w->run,
+		.path = path, .root = run->prefix ? run->prefix : hints->root,
+		.blocks = run->live ? put_blocks : NULL, .blocks_arg = hints->run,
 	};
 	char *text = NULL;
-	if (replace_open(w->os, &name, &file, &error) == 0) {
+	if (replace_open(hints->os, &name, &file, &error) == 0) {
 		text = file.text;
 		*len = file.len;
 		file.text = NULL;
 	} else {
-		w->failed |= error.error == ENOMEM;
+		hints->failed |= error.error == ENOMEM;
 	}
 	replace_close(&file);
 	return text;
 }
 
-static void read_utab(struct witnesses *w)
+static void read_fstab(struct hints *hints)
 {
 	size_t len;
-	struct fstab_kept kept;
-	if ((w->run->live && put_blocks(w->run, "/run/mount"))
-	    || os_read_file(w->os, AT_FDCWD, "/run/mount/utab", TEXT_MAX, &w->utab_text, &len) != 0)
+	hints->fstab_text = read_below(hints, "/etc/fstab", &len);
+	if (!hints->fstab_text)
 		return;
-	for (char *at = w->utab_text; fstab_utab_next(&at, &kept);) {
-		struct fstab_kept *copy = arena_alloc(&w->arena, sizeof(*copy));
-		if (!copy || (*copy = kept, book_add(&w->utab, (struct book_entry){
-				.name = kept.target, .options = kept.options, .more = copy}) != 0))
-			w->failed = true;
+	hints->fstab_lines = tablines_parse(hints->fstab_text, len);
+	hints->failed |= !hints->fstab_lines;
+	for (size_t i = 0; hints->fstab_lines && i < hints->fstab_lines->count; ++i) {
+		const struct tabline *line = &hints->fstab_lines->lines[i];
+		const char *options = tabline_value(line, TABLINE_OPTIONS);
+		if (line->kind != TABLINE_ENTRY || !options)
+			continue;
+		book_add(hints, &hints->fstab, (struct book_entry){
+			.name = tabline_value(line, TABLINE_TARGET), .value = options,
+			.fstype = tabline_value(line, TABLINE_FSTYPE),
+			.source = tabline_value(line, TABLINE_SOURCE),
+		});
 	}
 }
 
-static void read_fstab(struct witnesses *w)
+/** Read the users and their IDs. */
+static void read_passwd(struct hints *hints)
 {
 	size_t len;
-	w->fstab_text = read_below(w, "/etc/fstab", &len);
-	if (!w->fstab_text)
-		return;
-	w->fstab_lines = tablines_parse(w->fstab_text, len);
-	w->failed |= !w->fstab_lines;
-	for (size_t i = 0; w->fstab_lines && i < w->fstab_lines->count; ++i) {
-		const struct tabline *line = &w->fstab_lines->lines[i];
-		struct book_entry entry = {
-			.name = tabline_value(line, TABLINE_TARGET), .options = tabline_value(line, TABLINE_OPTIONS),
-			.fstype = tabline_value(line, TABLINE_FSTYPE), .source = tabline_value(line, TABLINE_SOURCE),
-		};
-		if (line->kind == TABLINE_ENTRY && entry.options && book_add(&w->fstab, entry) != 0)
-			w->failed = true;
-	}
-}
-
-/** The users, by name; of each its number. */
-static void read_passwd(struct witnesses *w)
-{
-	size_t len;
-	w->passwd_text = read_below(w, "/etc/passwd", &len);
-	for (char *at = w->passwd_text, *line; at && (line = strsep(&at, "\n"));) {
+	hints->passwd_text = read_below(hints, "/etc/passwd", &len);
+	for (char *at = hints->passwd_text, *line; at && (line = strsep(&at, "\n"));) {
 		char *name = strsep(&line, ":");
 		char *uid = line && strsep(&line, ":") && line ? strsep(&line, ":") : NULL;
-		if (*name && uid && book_add(&w->passwd, (struct book_entry){.name = name, .options = uid}) != 0)
-			w->failed = true;
+		if (*name && uid)
+			book_add(hints, &hints->passwd, (struct book_entry){.name = name, .value = uid});
 	}
 }
 
-static void read_all(struct witnesses *w)
+static void read_all(struct hints *hints)
 {
-	w->asked = true;
-	if (w->here)
-		read_utab(w);
-	if (!w->root)
+	struct host host = {.in = {.os = hints->os, .live = true,
+	                           .paths = {.arg = hints->run, .blocks = put_blocks}}};
+	hints->is_read = true;
+	if (hints->has_utab)
+		hints->failed |= host_read_utab(&host, &hints->utab) != 0;
+	if (!hints->root)
 		return;
-	read_fstab(w);
-	read_passwd(w);
-}
-
-/** Whether utab has an option of a mount. */
-static bool utab_says(const struct witnesses *w, const struct rec_row *row, const char *option)
-{
-	for (const struct book_entry *e = NULL; (e = book_next(&w->utab, row->target, e)) != NULL;) {
-		if (fstab_utab_fits(e->more, row->mount))
-			return has_option(e->options, option);
-	}
-	return false;
+	read_fstab(hints);
+	read_passwd(hints);
 }
 
 /** Whether a line of the fstab, of a mount's type or source, has an option. */
-static bool fstab_says(const struct witnesses *w, const struct rec_row *row, const char *option)
+static bool fstab_has(const struct hints *hints, const struct rec_row *row, const char *option)
 {
 	const struct mount *m = row->mount;
-	for (const struct book_entry *e = NULL; (e = book_next(&w->fstab, row->target, e)) != NULL;) {
+	for (const struct book_entry *e = NULL;
+	     (e = book_next(&hints->fstab, row->target, e)) != NULL;) {
 		bool fits = (e->fstype && m->fstype && strcmp(e->fstype, m->fstype) == 0)
 		            || (e->source && m->source && strcmp(e->source, m->source) == 0);
-		if (fits && has_option(e->options, option))
+		if (fits && opt_has(e->value, option))
 			return true;
 	}
 	return false;
 }
 
-/** Whether a mount is one that a user who is known can have made. */
-static bool is_of_user(const struct witnesses *w, const struct rec_row *row, const char *name)
+/** Whether a known user can have made a mount. */
+static bool is_of_user(const struct hints *hints, const struct rec_row *row, const char *name)
 {
-	static const char *const lets[] = {"user", "users", "owner", "group"};
+	static const char *const permits[] = {"user", "users", "owner", "group"};
 	char option[32];
-	const struct book_entry *user = book_next(&w->passwd, name, NULL);
+	const struct book_entry *user = book_next(&hints->passwd, name, NULL);
 	if (!user)
 		return false;
-	snprintf(option, sizeof(option), "user_id=%s", user->options);
-	if (has_option(row->mount->fs_opts, option))
-		return true;
-	snprintf(option, sizeof(option), "uid=%s", user->options);
-	if (has_option(row->mount->fs_opts, option))
-		return true;
-	for (size_t i = 0; i < sizeof(lets) / sizeof(*lets); ++i) {
-		if (fstab_says(w, row, lets[i]))
+	for (int i = 0; i < 2; ++i) {
+		snprintf(option, sizeof(option), "%s=%s", i ? "uid" : "user_id", user->value);
+		if (opt_shown_has(row->mount->fs_opts, option))
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(permits) / sizeof(*permits); ++i) {
+		if (fstab_has(hints, row, permits[i]))
 			return true;
 	}
 	return false;
 }
 
-bool witnesses_bear(void *arg, const struct rec_row *row, const char *option)
+bool hint_confirmed(void *arg, const struct rec_row *row, const char *option)
 {
-	struct witnesses *w = arg;
+	struct hints *hints = arg;
 	const struct mount *m = row->mount;
 	if (strncmp(option, "loop=", 5) == 0)
 		return m->source && strcmp(m->source, option + 5) == 0;
 	bool net = strcmp(option, "_netdev") == 0;
 	if (net && fstype_flags(m->fstype) & FST_NET)
 		return true;
-	if (!w->asked)
-		read_all(w);
-	if (utab_says(w, row, option))
+	if (!hints->is_read)
+		read_all(hints);
+	if (opt_has(host_utab_options(&hints->utab, row->target, m), option))
 		return true;
 	if (strncmp(option, "user=", 5) == 0)
-		return is_of_user(w, row, option + 5);
-	if (net && w->run->devs && devmap_remote(w->run->devs, m->dev_major, m->dev_minor))
+		return is_of_user(hints, row, option + 5);
+	if (net && hints->run->devs && devmap_remote(hints->run->devs, m->dev_major, m->dev_minor))
 		return true;
-	return (net || strncmp(option, "x-", 2) == 0) && fstab_says(w, row, option);
+	return (net || strncmp(option, "x-", 2) == 0) && fstab_has(hints, row, option);
 }

@@ -54,7 +54,7 @@ struct recovery {
 	size_t nrows, nameless;
 	struct put *put;
 	struct tablines *lines;
-	struct witnesses witnesses;
+	struct hints hints;
 	struct rec_input in;
 	struct rec_judgement judgement;
 	struct strbuf made;
@@ -244,14 +244,14 @@ static int judge(struct recovery *r)
 	r->in.keep = (enum rec_keep)r->opts->keep;
 	r->in.rows = r->rows;
 	r->in.nrows = r->nrows;
-	r->in.borne_out = witnesses_bear;
-	r->in.arg = &r->witnesses;
+	r->in.borne_out = hint_confirmed;
+	r->in.arg = &r->hints;
 	if (r->in.format == REC_MNTTAB)
 		set_times(r);
 	r->in.lines = r->lines = cut_text(r, file->text, file->len);
 	if (!r->lines)
 		return -1;
-	if (rec_judge(&r->in, &r->judgement) != 0 || r->witnesses.failed || run_failed(&r->run)) {
+	if (rec_judge(&r->in, &r->judgement) != 0 || r->hints.failed || run_failed(&r->run)) {
 		message(strbuf_str(&r->name), "cannot be checked: %s", strerror(ENOMEM));
 		return -1;
 	}
@@ -434,7 +434,7 @@ static int judge_file(struct recovery *r)
 		message(NULL, "%s", strerror(ENOMEM));
 		return PX_UNJUDGED;
 	}
-	witnesses_init(&r->witnesses, &r->run, r->os, opts->root ? opts->root : opts->tab_file ? NULL : "/",
+	hints_init(&r->hints, &r->run, r->os, opts->root ? opts->root : opts->tab_file ? NULL : "/",
 	               r->run.live && !opts->root);
 	if (make_rows(r) != 0) {
 		message(NULL, "%s", strerror(ENOMEM));
@@ -448,7 +448,7 @@ static void recovery_destroy(struct recovery *r)
 	put_close(r->put);
 	rec_judgement_destroy(&r->judgement);
 	tablines_free(r->lines);
-	witnesses_destroy(&r->witnesses);
+	hints_destroy(&r->hints);
 	strbuf_destroy(&r->made);
 	strbuf_destroy(&r->name);
 	free(r->rows);
@@ -475,7 +475,7 @@ static int run_recover(const struct opts *opts)
 	};
 	strbuf_init(&r.name);
 	strbuf_init(&r.made);
-	witnesses_init(&r.witnesses, &r.run, &r.run.os, NULL, false);
+	hints_init(&r.hints, &r.run, &r.run.os, NULL, false);
 	strbuf_printf(&r.name, "%s%s", opts->root && strcmp(opts->root, "/") != 0 ? opts->root : "", opts->file);
 	if (r.name.failed) {
 		message(opts->file, "cannot be checked: %s", strerror(ENOMEM));

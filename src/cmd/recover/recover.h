@@ -5,10 +5,10 @@
 #ifndef GM_CMD_RECOVER_H
 #define GM_CMD_RECOVER_H
 
-#include "base/arena.h"
 #include "base/map64.h"
 #include "cmd/cmd.h"
 #include "cmd/putfile.h"
+#include "host/host.h"
 #include "recover/recover.h"
 
 /* Where a link leads: link.c */
@@ -24,40 +24,42 @@
  */
 int recover_link(struct os *os, const struct put_request *file, char first[]);
 
-/* What bears hints out: hints.c */
+/* Confirmation of hints: hints.c */
 
-/** A text of lines that say something of names, found by these. */
+/** Entries of a file, found by a name. */
 struct book {
 	struct book_entry {
-		const char *name, *options, *fstype, *source;
-		const void *more;
-		uint32_t before;          /* the one before of this name, or MAP64_NONE */
+		const char *name;
+		const char *value;        /* of the fstab the options, of passwd the user ID */
+		const char *fstype, *source;
+		uint32_t before;          /* the previous entry of this name, or MAP64_NONE */
 	} *entries;
 	size_t count, room;
 	struct map64 by_name;
 };
 
-/** What is known beside the kernel's table: read when a hint is met first. */
-struct witnesses {
+/** What confirms hints; read when the first hint is met. */
+struct hints {
 	struct run *run;
-	struct os *os;                /* what files are read by */
-	const char *root;             /* where etc is looked for; NULL: nowhere */
-	bool here;                    /* utab is of this table */
-	bool asked, failed;
-	char *utab_text, *passwd_text, *fstab_text;
+	struct os *os;                /* reads the files */
+	const char *root;             /* of the fstab and passwd; NULL: none is read */
+	bool has_utab;                /* this system's utab belongs to the table */
+	bool is_read, failed;
+	char *passwd_text, *fstab_text;
 	struct tablines *fstab_lines;
-	struct book utab, fstab, passwd;
-	struct arena arena;
+	struct host_utab utab;
+	struct book fstab, passwd;
 };
 
-void witnesses_init(struct witnesses *witnesses, struct run *run, struct os *os, const char *root, bool here);
-void witnesses_destroy(struct witnesses *witnesses);
+void hints_init(struct hints *hints, struct run *run, struct os *os, const char *root,
+                bool has_utab);
+void hints_destroy(struct hints *hints);
 
-/** Whether something says that a mount has an option: for struct rec_input.  Sets
-    failed when memory runs out. */
-bool witnesses_bear(void *arg, const struct rec_row *row, const char *option);
+/** Whether something confirms that a mount has an option: for struct rec_input.  Sets failed when
+    memory runs out. */
+bool hint_confirmed(void *hints, const struct rec_row *row, const char *option);
 
-/* How it is told: out.c */
+/* The report: out.c */
 
 struct recover_report {
 	struct run *run;
