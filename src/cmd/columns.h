@@ -23,7 +23,6 @@ struct column {
 	struct column_info info;
 	double width;         /* libsmartcols' hint; below 1 a part of the terminal's */
 	int flags;            /* SCOLS_FL_* */
-	bool sized;           /* requires fstatfs */
 	unsigned fields;      /* enum mount_fields */
 	/* The text of a row, valid until the next call; NULL: none. */
 	const char *(*cell)(struct cells *cells, const struct row *row);

@@ -35,40 +35,26 @@ static void add_source(struct strbuf *out, struct cells *cells, const struct row
 	escape_first_field(out, strbuf_str(&cells->scratch), set, cells->terminal);
 }
 
-/** "device directory type options 0 0": /proc/mounts. */
-static void line_mtab(struct strbuf *out, struct cells *cells, const struct row *row)
+/** Append a line of an mtab ("device directory type options 0 0"), of an fstab, or of what
+    setmnt(1M) reads ("device directory"). */
+static void line_table(struct strbuf *out, struct cells *cells, const struct row *row)
 {
-	add_source(out, cells, row, ESCAPE_SOURCE);
-	strbuf_putc(out, ' ');
-	add_field(out, cells, cell_target(cells, row), ESCAPE_PATH, "/");
-	strbuf_putc(out, ' ');
-	add_field(out, cells, row->mount->fstype, ESCAPE_SOURCE, "none");
-	strbuf_putc(out, ' ');
-	add_field(out, cells, cell_options(cells, row), ESCAPE_PATH, "rw");
-	strbuf_puts(out, " 0 0\n");
-}
-
-static void line_fstab(struct strbuf *out, struct cells *cells, const struct row *row)
-{
-	add_source(out, cells, row, ESCAPE_PATH);
-	strbuf_putc(out, ' ');
-	add_field(out, cells, cell_target(cells, row), ESCAPE_PATH, "none");
-	strbuf_putc(out, ' ');
-	add_field(out, cells, row->mount->fstype, ESCAPE_PATH, "auto");
-	strbuf_putc(out, ' ');
-	add_field(out, cells, cell_options(cells, row), ESCAPE_PATH, "defaults");
+	int form = cells->run->opt->form;
 	const struct mount *mount = row->mount;
-	bool file = !cells->run->d;
-	strbuf_printf(out, " %d %d\n", file && mount->freq > 0 ? mount->freq : 0,
-	              file && mount->passno > 0 ? mount->passno : 0);
-}
-
-/** "device directory": what setmnt(1M) reads. */
-static void line_setmnt(struct strbuf *out, struct cells *cells, const struct row *row)
-{
-	add_source(out, cells, row, ESCAPE_SOURCE);
+	bool fstab = form == FORM_FSTAB, of_file = fstab && !cells->run->d;
+	const char *set = fstab ? ESCAPE_PATH : ESCAPE_SOURCE;
+	add_source(out, cells, row, set);
 	strbuf_putc(out, ' ');
-	add_field(out, cells, cell_target(cells, row), ESCAPE_PATH, "/");
+	add_field(out, cells, cell_target(cells, row), ESCAPE_PATH, fstab ? "none" : "/");
+	if (form != FORM_SETMNT) {
+		strbuf_putc(out, ' ');
+		add_field(out, cells, mount->fstype, set, fstab ? "auto" : "none");
+		strbuf_putc(out, ' ');
+		add_field(out, cells, cell_options(cells, row), ESCAPE_PATH,
+		          fstab ? "defaults" : "rw");
+		strbuf_printf(out, " %d %d", of_file && mount->freq > 0 ? mount->freq : 0,
+		              of_file && mount->passno > 0 ? mount->passno : 0);
+	}
 	strbuf_putc(out, '\n');
 }
 
@@ -153,14 +139,8 @@ int out_text(struct run *run, const struct view *view)
 			line_jsonl(&text, &cells, row);
 		else if (form == FORM_DOT)
 			line_dot(&text, &cells, view, r);
-		else if (!row->mount || !run_name(run, row->node))
-			continue;   /* these formats need a mount point */
-		else if (form == FORM_MTAB)
-			line_mtab(&text, &cells, row);
-		else if (form == FORM_FSTAB)
-			line_fstab(&text, &cells, row);
-		else
-			line_setmnt(&text, &cells, row);
+		else if (row->mount && run_name(run, row->node))
+			line_table(&text, &cells, row);   /* needs a mount point */
 	}
 	if (form == FORM_DOT)
 		strbuf_puts(&text, "}\n");

@@ -17,53 +17,48 @@
  * nodes that are not selected are skipped, so that the parent of a row is the nearest row
  * above it.
  */
-struct places {
-	uint32_t *of;       /* node -> the place it belongs to */
-	uint32_t *above;    /* place -> the place that its lowest mount is on */
-	uint32_t *shown;    /* place -> the node of its row; MT_NONE: no row */
-	uint32_t *parent;   /* place -> the nearest place above with a row */
-	uint32_t *count;    /* place -> nodes picked */
-	uint32_t *first, *last, *next;   /* place -> the places below, in table order */
-	uint8_t *hung;      /* place -> among those below its parent */
-	uint32_t roots, last_root;
+struct place {
+	uint32_t above;     /* the place that its lowest mount is on */
+	uint32_t shown;     /* the node of its row; MT_NONE: no row */
+	uint32_t parent;    /* the nearest place above with a row */
+	uint32_t count;     /* nodes picked */
+	uint32_t first, last, next;   /* the places below, in table order; the next sibling */
+	uint32_t row;
+	bool hung;          /* among those below its parent */
 };
 
-static void *indices(size_t n)
-{
-	uint32_t *array = malloc((n + !n) * sizeof(*array));
-	for (size_t i = 0; array && i < n; ++i)
-		array[i] = MT_NONE;
-	return array;
-}
+struct places {
+	uint32_t *of;       /* node -> the place it belongs to */
+	struct place *at;
+	uint32_t roots, last_root;
+};
 
 static int places_init(struct places *places, size_t n)
 {
 	*places = (struct places){
-		.of = indices(n), .above = indices(n), .shown = indices(n), .parent = indices(n),
-		.count = indices(n), .first = indices(n), .last = indices(n), .next = indices(n),
-		.hung = calloc(n + !n, 1), .roots = MT_NONE, .last_root = MT_NONE,
+		.of = calloc(n + 1, sizeof(*places->of)), .at = calloc(n + 1, sizeof(*places->at)),
+		.roots = MT_NONE, .last_root = MT_NONE,
 	};
-	return places->of && places->above && places->shown && places->parent && places->count
-	       && places->first && places->last && places->next && places->hung ? 0 : -1;
+	for (size_t i = 0; places->at && i < n; ++i) {
+		places->at[i] = (struct place){
+			.above = MT_NONE, .shown = MT_NONE, .parent = MT_NONE, .first = MT_NONE,
+			.last = MT_NONE, .next = MT_NONE,
+		};
+	}
+	return places->of && places->at ? 0 : -1;
 }
 
 static void places_destroy(struct places *places)
 {
 	free(places->of);
-	free(places->above);
-	free(places->shown);
-	free(places->parent);
-	free(places->count);
-	free(places->first);
-	free(places->last);
-	free(places->next);
-	free(places->hung);
+	free(places->at);
 }
 
 /** Find the places of a tree and how they hang together. */
 static void places_find(struct places *places, const struct mtree *tree, const uint8_t *picked,
                         bool nest)
 {
+	struct place *at = places->at;
 	for (uint32_t k = 0; k < tree->count; ++k) {
 		uint32_t i = tree->order[k];
 		const struct mt_node *node = &tree->nodes[i];
@@ -71,71 +66,60 @@ static void places_find(struct places *places, const struct mtree *tree, const u
 		bool inside = node->parent != MT_NONE && places->of[node->parent] == place;
 		places->of[i] = place;
 		if (!inside)
-			places->above[place] = node->parent == MT_NONE ? MT_NONE : places->of[node->parent];
+			at[place].above = node->parent == MT_NONE ? MT_NONE : places->of[node->parent];
 		if (picked[i]) {
 			/* The order is upwards in a stack: the last one is on top. */
-			places->shown[place] = i;
-			places->count[place] = places->count[place] == MT_NONE ? 1 : places->count[place] + 1;
+			at[place].shown = i;
+			++at[place].count;
 		}
 	}
 	for (uint32_t k = 0; k < tree->count; ++k) {
-		uint32_t place = places->of[tree->order[k]], above = places->above[place];
-		if (above == MT_NONE || above == place)
-			continue;
-		places->parent[place] = places->shown[above] != MT_NONE ? above : places->parent[above];
+		uint32_t place = places->of[tree->order[k]], above = at[place].above;
+		if (above != MT_NONE && above != place)
+			at[place].parent = at[above].shown != MT_NONE ? above : at[above].parent;
 	}
 	/* Siblings are in the table order of their lowest mounts. */
 	for (uint32_t i = 0; i < tree->count; ++i) {
-		uint32_t place = places->of[i];
-		if (places->shown[place] == MT_NONE || places->hung[place])
+		uint32_t place = places->of[i], parent = at[place].parent;
+		if (at[place].shown == MT_NONE || at[place].hung)
 			continue;
-		places->hung[place] = 1;
-		uint32_t parent = places->parent[place];
-		uint32_t *first = parent == MT_NONE ? &places->roots : &places->first[parent];
-		uint32_t *last = parent == MT_NONE ? &places->last_root : &places->last[parent];
+		at[place].hung = true;
+		uint32_t *first = parent == MT_NONE ? &places->roots : &at[parent].first;
+		uint32_t *last = parent == MT_NONE ? &places->last_root : &at[parent].last;
 		if (*last == MT_NONE)
 			*first = place;
 		else
-			places->next[*last] = place;
+			at[*last].next = place;
 		*last = place;
 	}
 }
 
 /** Make a row of each place in the order of the tree, at most `deepest` levels deep. */
-static int places_rows(struct places *places, const struct mtree *tree, struct view *view,
-                       uint32_t deepest)
+static void places_rows(struct places *places, const struct mtree *tree, struct view *view,
+                        uint32_t deepest)
 {
-	/* Rows that are open, the root first: the path to the place at hand. */
-	uint32_t *path = indices(tree->count), *open = indices(tree->count);
-	if (!path || !open) {
-		free(path);
-		free(open);
-		return -1;
-	}
-	uint32_t depth = 0;
+	struct place *at = places->at;
+	uint32_t depth = 0, top = MT_NONE;   /* the row at the deepest level, or its parent */
 	for (uint32_t place = places->roots; place != MT_NONE;) {
-		uint32_t row = (uint32_t)view->count++;
-		uint32_t hangs = depth < deepest ? depth : deepest;
+		uint32_t row = (uint32_t)view->count++, parent = at[place].parent;
+		if (depth <= deepest)
+			top = parent == MT_NONE ? MT_NONE : at[parent].row;
+		at[place].row = row;
 		view->rows[row] = (struct row){
-			.mount = tree->nodes[places->shown[place]].mount,
-			.node = places->shown[place],
-			.parent = hangs ? open[hangs - 1] : MT_NONE,
-			.beneath = places->count[place] - 1,   /* made an index below */
+			.mount = tree->nodes[at[place].shown].mount,
+			.node = at[place].shown,
+			.parent = deepest ? top : MT_NONE,
+			.beneath = at[place].count - 1,   /* made an index below */
 		};
-		path[depth] = place;
-		open[depth] = row;
-		if (places->first[place] != MT_NONE) {
-			place = places->first[place];
+		if (at[place].first != MT_NONE) {
+			place = at[place].first;
 			++depth;
 			continue;
 		}
-		while (places->next[place] == MT_NONE && depth > 0)
-			place = path[--depth];
-		place = places->next[place];
+		for (; at[place].next == MT_NONE && depth > 0; --depth)
+			place = at[place].parent;
+		place = at[place].next;
 	}
-	free(path);
-	free(open);
-	return 0;
 }
 
 /** List the mounts beneath each row, the lowest first. */
@@ -143,14 +127,11 @@ static int rows_beneath(struct places *places, const struct mtree *tree, const u
                         struct view *view)
 {
 	uint32_t total = 0;
-	uint32_t *row_of = places->last;   /* no longer needed */
 	for (uint32_t r = 0; r < view->count; ++r) {
 		struct row *row = &view->rows[r];
 		uint32_t n = row->beneath;
 		row->beneath = total;
-		row->nbeneath = 0;
 		total += n;
-		row_of[places->of[row->node]] = r;
 	}
 	if (!total)
 		return 0;
@@ -158,10 +139,11 @@ static int rows_beneath(struct places *places, const struct mtree *tree, const u
 	if (!view->beneath)
 		return -1;
 	for (uint32_t k = 0; k < tree->count; ++k) {
-		uint32_t i = tree->order[k], place = places->of[i];
-		if (!picked[i] || places->shown[place] == i)
+		uint32_t i = tree->order[k];
+		const struct place *place = &places->at[places->of[i]];
+		if (!picked[i] || place->shown == i)
 			continue;
-		struct row *row = &view->rows[row_of[place]];
+		struct row *row = &view->rows[place->row];
 		view->beneath[row->beneath + row->nbeneath++] = i;
 	}
 	return 0;
@@ -182,8 +164,8 @@ static int view_tree(struct run *run, const struct picks *picks, bool hang, bool
 	places_find(&places, tree, picked, nest);
 	uint32_t deepest = !hang ? 0
 	                 : run->opt->form == FORM_JSON && !nest ? VIEW_DEPTH_JSON : VIEW_DEPTH;
-	if (places_rows(&places, tree, view, deepest) == 0)
-		rc = nest ? 0 : rows_beneath(&places, tree, picked, view);
+	places_rows(&places, tree, view, deepest);
+	rc = nest ? 0 : rows_beneath(&places, tree, picked, view);
 	for (size_t i = 0; nest && i < view->count; ++i)
 		view->rows[i].beneath = 0;
 out:
