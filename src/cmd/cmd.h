@@ -150,6 +150,12 @@ int run_know(struct run *run, unsigned fields);
  */
 int run_listed(struct run *run);
 
+/** Initialize a run; the options and columns outlive it. */
+void run_init(struct run *run, const struct options *options, const struct columns *columns);
+
+/** Start to count kernel calls, and probe the kernel's features unless the table is recorded. */
+void run_start(struct run *run);
+
 /** Free a run. */
 void run_destroy(struct run *run);
 
@@ -210,6 +216,9 @@ int finish_stdout(bool whole);
 
 /** Flush stdout between lines.  @return as finish_stdout(). */
 int flush_stdout(void);
+
+/** Print the text of a buffer and free it.  @return 0, or -1 (ENOMEM) without output. */
+int print_buffer(struct strbuf *text);
 
 /** Have finish_stdout() report an error of output that bypassed stdio.  @error  An errno. */
 void fail_stdout(int error);

@@ -263,9 +263,8 @@ void machine_init(struct fstab_machine *machine, const char *tab_file, int stats
 {
 	struct options *o = &machine->options;
 	struct run *run = &machine->run;
-	*machine = (struct fstab_machine){.run = {
-		.opt = o, .cols = &machine->columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD,
-			.complete = true, .start = os_now()}};
+	*machine = (struct fstab_machine){0};
+	run_init(run, o, &machine->columns);
 	strbuf_init(&machine->root);
 	*o = (struct options)OPTIONS_DEFAULT;
 	o->tab_file = tab_file;
@@ -274,11 +273,7 @@ void machine_init(struct fstab_machine *machine, const char *tab_file, int stats
 	o->max_dirs = HINT_DIRS;
 	o->search_seconds = HINT_SECONDS;
 	run->progress = progress_begin(run);
-	os_mark(MARK_BEGIN);
-	if (tab_file)
-		run->os = (struct os){.statx_works = true};
-	else
-		os_init(&run->os, secure_getenv("GETMNT_DISABLE"));
+	run_start(run);
 }
 
 void machine_destroy(struct fstab_machine *machine)

@@ -75,6 +75,15 @@ int usage_error(const char *object, const char *format, ...)
 	return CX_ERROR;
 }
 
+int print_buffer(struct strbuf *text)
+{
+	bool failed = text->failed;
+	if (!failed)
+		fwrite(strbuf_str(text), 1, text->len, stdout);
+	strbuf_destroy(text);
+	return failed ? -1 : 0;
+}
+
 static int stdout_error;
 
 void fail_stdout(int error)

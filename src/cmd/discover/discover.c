@@ -21,6 +21,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+void run_init(struct run *run, const struct options *options, const struct columns *columns)
+{
+	*run = (struct run){.opt = options, .cols = columns, .procfd = AT_FDCWD,
+	                    .rootfd = AT_FDCWD, .complete = true, .start = os_now()};
+}
+
+void run_start(struct run *run)
+{
+	os_mark(MARK_BEGIN);
+	/* With a recorded table nothing live is touched, not even the kernel's features. */
+	if (run->opt->tab_file)
+		run->os = (struct os){.statx_works = true};
+	else
+		os_init(&run->os, secure_getenv("GETMNT_DISABLE"));
+}
+
 void run_incomplete(struct run *run, const char *reason)
 {
 	run->complete = false;
@@ -402,8 +418,8 @@ int cmd_discover(int argc, char **argv)
 	   written alike everywhere, and the other forms have rules of their own. */
 	if (o.form == FORM_DEFAULT || o.form == FORM_RAW || o.form == FORM_PAIRS)
 		setlocale(LC_CTYPE, "");
-	struct run run = {.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD,
-	                  .complete = true, .start = os_now()};
+	struct run run;
+	run_init(&run, &o, &columns);
 	if (o.help || o.dump_completion || o.list_columns || o.version) {
 		if (o.help) {
 			discover_help(stdout);
@@ -428,13 +444,7 @@ int cmd_discover(int argc, char **argv)
 
 	if (!o.poll)
 		run.progress = progress_begin(&run);
-	/* Of a recorded table nothing live is touched, not even to see what the
-	   kernel has. */
-	os_mark(MARK_BEGIN);
-	if (o.tab_file)
-		run.os = (struct os){.statx_works = true};
-	else
-		os_init(&run.os, secure_getenv("GETMNT_DISABLE"));
+	run_start(&run);
 
 	/* Early: a process that is left behind keeps the memory of now. */
 	if (o.probe) {

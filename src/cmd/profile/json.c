@@ -171,9 +171,5 @@ int profile_json(const struct profile_study *study)
 	put_order(&json, study);
 	json_head(study->machine, &json);
 	json_end(&json);
-	bool failed = out.failed;
-	if (!failed)
-		fwrite(strbuf_str(&out), 1, out.len, stdout);
-	strbuf_destroy(&out);
-	return failed ? -1 : 0;
+	return print_buffer(&out);
 }

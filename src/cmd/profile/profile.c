@@ -333,13 +333,9 @@ int cmd_profile(int argc, char **argv)
 		return status;
 	if (!opts.json)
 		setlocale(LC_CTYPE, "");
-	struct run machine = {.opt = &none,
-	                      .cols = &no_columns,
-	                      .procfd = AT_FDCWD,
-	                      .rootfd = AT_FDCWD,
-	                      .live = true,
-	                      .complete = true,
-	                      .start = os_now()};
+	struct run machine;
+	run_init(&machine, &none, &no_columns);
+	machine.live = true;
 	os_init(&machine.os, secure_getenv("GETMNT_DISABLE"));
 	if (opts.json && machine_read(&machine) != 0) {
 		message(NULL, "%s", strerror(errno));

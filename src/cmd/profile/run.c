@@ -118,16 +118,10 @@ static int run_once(struct runner *r, double limit, bool first, bool *cut)
 	int status = columns_choose(&columns, &o);
 	if (status)
 		return status;
-	m.run = (struct run){.opt = &o,
-	                     .cols = &columns,
-	                     .procfd = AT_FDCWD,
-	                     .rootfd = AT_FDCWD,
-	                     .complete = true,
-	                     .start = os_now(),
-	                     .progress = run_progress};
+	run_init(&m.run, &o, &columns);
+	m.run.progress = run_progress;
 	os_usage(&r->own, &before);
-	os_mark(MARK_BEGIN);
-	os_init(&m.run.os, secure_getenv("GETMNT_DISABLE"));
+	run_start(&m.run);
 	profile_watch_start(&m.watch, &m.run.os, r->how->look, r->how->procfd);
 	status = run_listed(&m.run);
 	profile_watch_stop(&m.watch, &m.run.os, &turn->looked);

@@ -314,9 +314,5 @@ int recover_json(const struct recover_report *report)
 	}
 	json_head(report->run, &json);
 	json_end(&json);
-	bool failed = out.failed;
-	if (!failed)
-		fwrite(strbuf_str(&out), 1, out.len, stdout);
-	strbuf_destroy(&out);
-	return failed ? -1 : 0;
+	return print_buffer(&out);
 }

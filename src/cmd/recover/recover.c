@@ -468,11 +468,8 @@ static int run_recover(const struct opts *opts)
 		o.max_dirs = HINT_DIRS;
 		o.search_seconds = HINT_SECONDS;
 	}
-	struct recovery r = {
-		.opts = opts,
-		.run = {.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .complete = true,
-		        .start = os_now()},
-	};
+	struct recovery r = {.opts = opts};
+	run_init(&r.run, &o, &columns);
 	strbuf_init(&r.name);
 	strbuf_init(&r.made);
 	hints_init(&r.hints, &r.run, &r.run.os, NULL, false);
@@ -482,12 +479,10 @@ static int run_recover(const struct opts *opts)
 		return PX_UNJUDGED;
 	}
 	r.run.progress = progress_begin(&r.run);
-	os_mark(MARK_BEGIN);
-	/* The table of another system says nothing of this one's root, nor this one's of it. */
-	if (opts->tab_file)
-		r.run.os = (struct os){.statx_works = true};
+	run_start(&r.run);
 	r.os = opts->tab_file ? &r.files : &r.run.os;
-	os_init(r.os, secure_getenv("GETMNT_DISABLE"));
+	if (opts->tab_file)
+		os_init(&r.files, secure_getenv("GETMNT_DISABLE"));
 
 	int status = judge_file(&r);
 	os_mark(MARK_END);
