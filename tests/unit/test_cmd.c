@@ -331,6 +331,21 @@ static void test_json(void)
 	}
 }
 
+static void check_masked(void (*mask)(const char *text, struct strbuf *out),
+                         bool (*has)(const char *text), const char *const cases[][2], size_t n)
+{
+	struct strbuf out;
+	strbuf_init(&out);
+	for (size_t i = 0; i < n; ++i) {
+		strbuf_reset(&out);
+		unit_note("%s", cases[i][0]);
+		mask(cases[i][0], &out);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), cases[i][1]);
+		CU_ASSERT_EQUAL(has(cases[i][0]), strstr(cases[i][1], "***") != NULL);
+	}
+	strbuf_destroy(&out);
+}
+
 static void test_secrets(void)
 {
 	static const char *const cases[][2] = {
@@ -364,16 +379,7 @@ static void test_secrets(void)
 		{"password=***,user=me%***", "password=***,user=me%***"},
 		{"", ""},
 	};
-	struct strbuf out;
-	strbuf_init(&out);
-	for (size_t i = 0; i < COUNT(cases); ++i) {
-		strbuf_reset(&out);
-		unit_note("%s", cases[i][0]);
-		mask_options(cases[i][0], &out);
-		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), cases[i][1]);
-		CU_ASSERT_EQUAL(has_secret(cases[i][0]), strstr(cases[i][1], "***") != NULL);
-	}
-	strbuf_destroy(&out);
+	check_masked(mask_options, has_secret, cases, COUNT(cases));
 }
 
 static void test_secret_sources(void)
@@ -405,15 +411,7 @@ static void test_secret_sources(void)
 		{"tmpfs", "tmpfs"},
 		{"", ""},
 	};
-	struct strbuf out;
-	strbuf_init(&out);
-	for (size_t i = 0; i < COUNT(cases); ++i) {
-		strbuf_reset(&out);
-		mask_source(cases[i][0], &out);
-		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), cases[i][1]);
-		CU_ASSERT_EQUAL(source_has_secret(cases[i][0]), strstr(cases[i][1], "***") != NULL);
-	}
-	strbuf_destroy(&out);
+	check_masked(mask_source, source_has_secret, cases, COUNT(cases));
 }
 
 static void test_paths(void)
@@ -496,11 +494,6 @@ static void fixture_of(struct fixture *f, const char *text)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(f->run.d);
 }
 
-static void fixture_open(struct fixture *f)
-{
-	fixture_of(f, table_text);
-}
-
 static void fixture_close(struct fixture *f)
 {
 	if (f->run.places)
@@ -510,20 +503,52 @@ static void fixture_close(struct fixture *f)
 	table_free(f->run.table);
 }
 
+/** The rows of each selection, by the options of a command line; in a tree after their parents. */
 static void test_rows(void)
 {
+	static const struct {
+		const char *words[4];
+		bool tree;
+		const char *expected;
+	} rows[] = {
+		{{NULL}, false, "1 2 3 4 5 6 7"},
+		{{NULL}, true, "1 1/2 1/5(3 4) 5/6 1/7"},
+		{{"--stacks=nest"}, true, "1 1/2 1/3 3/4 4/5 5/6 1/7"},
+		{{"-t", "tmpfs,proc"}, true, "2 4(3) 4/6"},
+		{{"-U"}, true, "1 1/2 1/5 5/6 1/7"},
+		{{"-t", "noext4,tmpfs"}, false, "2 5"},
+		{{"-O", "ro"}, false, "5 7"},
+		{{"-O", "noro,relatime"}, false, "1"},
+		{{"-S", "one"}, false, "3 6"},
+		{{"-S", "8:1"}, false, "1 7"},
+		{{"-i", "-S", "8:1"}, false, "2 3 4 5 6"},
+		{{"--direction=backward", "-S", "8:1"}, false, "7 1"},
+		{{"-f", "-S", "8:1"}, false, "1"},
+		{{"-M", "/mnt/"}, false, "5"},
+		{{"-R", "-M", "/mnt/"}, true, "5 5/6"},
+		{{"-T", "/mnt/in/deep/file"}, false, "6"},
+		{{"-T", "/etc/passwd"}, false, "1"},
+		{{"--shadowed"}, false, "3 4"},
+		{{"--real"}, false, "1 5 7"},
+		{{"-D"}, false, "1 3 4 5 6 7"},
+		{{"--id=4"}, false, "4"},
+		{{"one"}, false, "3 6"},
+		{{"/mnt/in"}, false, "6"},
+		{{"none"}, false, ""},
+		/* SOURCE TARGET, unless the first is a mount point. */
+		{{"one", "/mnt/in"}, false, "6"},
+		{{"/", "/mnt/in"}, false, "1 6"},
+	};
 	struct fixture f;
-	fixture_open(&f);
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1 2 3 4 5 6 7");
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, true), "1 1/2 1/5(3 4) 5/6 1/7");
-	f.options.nest = 1;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, true), "1 1/2 1/3 3/4 4/5 5/6 1/7");
-	f.options.nest = 0;
-	f.options.types = "tmpfs,proc";
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, true), "2 4(3) 4/6");
-	f.options.types = NULL;
-	f.options.uniq = true;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, true), "1 1/2 1/5 5/6 1/7");
+	fixture_of(&f, table_text);
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		const char *const *words = rows[i].words;
+		unit_note("%s", words[0] ? words[0] : "");
+		CU_ASSERT_EQUAL(PARSE(&f.options, words[0], words[1], words[2]), 0);
+		f.options.names = DN_KERNEL;
+		f.options.quiet = true;
+		CU_ASSERT_STRING_EQUAL(rows_of(&f, rows[i].tree), rows[i].expected);
+	}
 	fixture_close(&f);
 }
 
@@ -533,7 +558,7 @@ static void test_path_judge(void)
 	struct fixture f;
 	struct strbuf out;
 	strbuf_init(&out);
-	fixture_open(&f);
+	fixture_of(&f, table_text);
 	CU_ASSERT_TRUE(path_blocks(&f.run, "/srv/img"));
 	f.run.live = f.run.judged = true;
 	char elsewhere[] = "/srv";
@@ -604,77 +629,6 @@ static void test_path_index(void)
 	CU_ASSERT(found > 1000);
 }
 
-static void test_filters(void)
-{
-	struct fixture f;
-	fixture_open(&f);
-	static char *operands[] = {NULL, NULL};
-	static char one[] = "one", root[] = "/", in[] = "/mnt/in", none[] = "none";
-	f.options.operands = operands;
-
-	f.options.types = "noext4,tmpfs";
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "2 5");
-	f.options.types = NULL;
-	f.options.mount_options = "ro";
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "5 7");
-	f.options.mount_options = "noro,relatime";
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1");
-	f.options.mount_options = NULL;
-	f.options.spec = "one";
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "3 6");
-	f.options.spec = "8:1";
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1 7");
-	f.options.invert = true;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "2 3 4 5 6");
-	f.options.invert = false;
-	f.options.backward = 1;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "7 1");
-	f.options.backward = 0;
-	f.options.first_only = true;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1");
-	f.options.first_only = false;
-	f.options.spec = NULL;
-	f.options.mountpoint = "/mnt/";
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "5");
-	f.options.submounts = true;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, true), "5 5/6");
-	f.options.submounts = false;
-	f.options.mountpoint = NULL;
-	f.options.target = "/mnt/in/deep/file";
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "6");
-	f.options.target = "/etc/passwd";
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1");
-	f.options.target = NULL;
-	f.options.shadowed = true;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "3 4");
-	f.options.shadowed = false;
-	f.options.real = true;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1 5 7");
-	f.options.real = false;
-	f.options.df = true;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1 3 4 5 6 7");
-	f.options.df = false;
-	f.options.id = 4;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "4");
-	f.options.id = 0;
-
-	f.options.noperands = 1;
-	operands[0] = one;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "3 6");
-	operands[0] = in;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "6");
-	operands[0] = none;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "");
-	/* SOURCE TARGET, unless the first is a mount point. */
-	f.options.noperands = 2;
-	operands[0] = one;
-	operands[1] = in;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "6");
-	operands[0] = root;
-	CU_ASSERT_STRING_EQUAL(rows_of(&f, false), "1 6");
-	fixture_close(&f);
-}
-
 static void test_deep_tree(void)
 {
 	enum { DEEP = 2000 };
@@ -684,15 +638,7 @@ static void test_deep_tree(void)
 	for (int i = 2; i <= DEEP; ++i)
 		strbuf_printf(&text, "%d %d 0:%d / /m%d rw - tmpfs t rw\n", i, i - 1, i, i);
 	struct fixture f;
-	fixture_open(&f);
-	discovery_free(f.run.d);
-	table_free(f.run.table);
-	f.run.table = table_parse_mountinfo(text.data, text.len);
-	struct discover_opts opts;
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
-	f.run.d = discover(&f.run.os, NULL, f.run.table, &opts);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f.run.d);
+	fixture_of(&f, strbuf_str(&text));
 
 	for (int json = 0; json < 2; ++json) {
 		f.options.form = json ? FORM_JSON : FORM_DEFAULT;
@@ -735,18 +681,9 @@ static void test_hundred_thousand(void)
 	CU_ASSERT_EQUAL(id, ALL);
 
 	struct fixture f;
-	fixture_open(&f);
-	discovery_free(f.run.d);
-	table_free(f.run.table);
-	f.run.table = table_parse_mountinfo(text.data, text.len);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f.run.table);
+	fixture_of(&f, strbuf_str(&text));
 	CU_ASSERT_EQUAL(f.run.table->count, ALL);
 	CU_ASSERT_EQUAL(f.run.table->nproblems, 0);
-	struct discover_opts opts;
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
-	f.run.d = discover(&f.run.os, NULL, f.run.table, &opts);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f.run.d);
 	/* Of the directory that is covered every mount, and of the stack all but one. */
 	CU_ASSERT_EQUAL(f.run.d->stats.states[MT_HIDDEN], WIDE / DIRS + (7 < WIDE % DIRS) + STACK - 1);
 	CU_ASSERT_EQUAL(f.run.d->stats.named[MT_NAMED_KERNEL], ALL);
@@ -784,7 +721,6 @@ static const struct unit_test tests[] = {
 	{"rows", test_rows},
 	{"path_judge", test_path_judge},
 	{"path_index", test_path_index},
-	{"filters", test_filters},
 	{"deep_tree", test_deep_tree},
 	{"hundred_thousand", test_hundred_thousand},
 	{NULL, NULL},
