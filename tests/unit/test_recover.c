@@ -107,6 +107,14 @@ static char *rebuild(struct machine *m, const char *text, size_t len, enum rec_k
 	return made ? made : calloc(1, 1);
 }
 
+static void expect_made(struct machine *m, const char *text, enum rec_keep keep,
+                        const char *expected)
+{
+	char *made = rebuild(m, text, strlen(text), keep);
+	CU_ASSERT_STRING_EQUAL(made, expected);
+	free(made);
+}
+
 /** Judge a text, and compare what is said with what is expected, a line each. */
 static void expect(struct machine *m, const char *text, size_t len, const char *expected)
 {
@@ -168,9 +176,7 @@ static void test_right(void)
 	            "6 right /tmp/a b\n7 right /proc\n");
 	/* What is made is the kernel's, whatever there was. */
 	for (int i = 0; i < 2; ++i) {
-		char *made = rebuild(&m, i ? SRV "x" : "", i ? strlen(SRV "x") : 0, REC_CHECKED);
-		CU_ASSERT_STRING_EQUAL(made, ROOT PROC TMP BLANK SRV);
-		free(made);
+		expect_made(&m, i ? SRV "x" : "", REC_CHECKED, ROOT PROC TMP BLANK SRV);
 	}
 	machine_free(&m);
 }
@@ -252,9 +258,7 @@ static void test_empty(void)
 	struct machine m = machine_new("1 1 0:1 / / rw - tmpfs  rw\n2 1 0:2 / /x rw - tmpfs none rw\n", REC_MTAB);
 	expect_text(&m, "none / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n", "1 right /\n2 right /x\n");
 	expect_text(&m, " / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n", "1 gone: nothing is mounted there\n2 right /x\n0 missing /\n");
-	char *made = rebuild(&m, "", 0, REC_ALL);
-	CU_ASSERT_STRING_EQUAL(made, "none / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n");
-	free(made);
+	expect_made(&m, "", REC_ALL, "none / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n");
 	machine_free(&m);
 }
 
@@ -303,18 +307,14 @@ static void test_hints(void)
 		"tmpfs /tmp tmpfs rw,x-a=b,nosuid,nodev,size=1024k,x-a=b,x-c 0 0\n" BLANK
 		"host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n";
 	expect_text(&m, text, "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n");
-	char *made = rebuild(&m, text, strlen(text), REC_CHECKED);
-	CU_ASSERT_STRING_EQUAL(made, ROOT PROC "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k,x-a=b 0 0\n" BLANK
-	                       "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n");
-	free(made);
-	made = rebuild(&m, text, strlen(text), REC_ALL);
-	CU_ASSERT_STRING_EQUAL(made, "/dev/sda1 / ext4 rw,relatime,errors=remount-ro,x-root 0 0\n" PROC
-	                       "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k,x-a=b,x-c 0 0\n" BLANK
-	                       "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n");
-	free(made);
-	made = rebuild(&m, text, strlen(text), REC_NO);
-	CU_ASSERT_STRING_EQUAL(made, ROOT PROC TMP BLANK SRV);
-	free(made);
+	expect_made(&m, text, REC_CHECKED,
+	            ROOT PROC "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k,x-a=b 0 0\n" BLANK
+	            "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n");
+	expect_made(&m, text, REC_ALL,
+	            "/dev/sda1 / ext4 rw,relatime,errors=remount-ro,x-root 0 0\n" PROC
+	            "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k,x-a=b,x-c 0 0\n" BLANK
+	            "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n");
+	expect_made(&m, text, REC_NO, ROOT PROC TMP BLANK SRV);
 
 	/* Of a line that is wrong in anything nothing is kept, borne out or not. */
 	static const char *const wrong[] = {
@@ -327,9 +327,7 @@ static void test_hints(void)
 		"host:/x /s nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 0\n",
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); ++i) {
-		made = rebuild(&m, wrong[i], strlen(wrong[i]), REC_ALL);
-		CU_ASSERT_STRING_EQUAL(made, ROOT PROC TMP BLANK SRV);
-		free(made);
+		expect_made(&m, wrong[i], REC_ALL, ROOT PROC TMP BLANK SRV);
 	}
 
 	/* What is no hint is an option that the kernel would show. */
@@ -340,9 +338,7 @@ static void test_hints(void)
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); ++i) {
 		char line[128];
 		snprintf(line, sizeof(line), "proc /proc proc rw,nosuid,%s 0 0\n", none[i]);
-		made = rebuild(&m, line, strlen(line), REC_ALL);
-		CU_ASSERT_STRING_EQUAL(made, ROOT PROC TMP BLANK SRV);
-		free(made);
+		expect_made(&m, line, REC_ALL, ROOT PROC TMP BLANK SRV);
 	}
 	static const char *const some[] = {
 		"_netdev", "user=a.b-c", "x-systemd.automount", "x-a=b:c", "loop=/dev/loop7", "helper=udisks2", "uhelper=hal",
@@ -350,7 +346,7 @@ static void test_hints(void)
 	for (size_t i = 0; i < sizeof(some) / sizeof(*some); ++i) {
 		char line[128];
 		snprintf(line, sizeof(line), "proc /proc proc rw,nosuid,%s 0 0\n", some[i]);
-		made = rebuild(&m, line, strlen(line), REC_ALL);
+		char *made = rebuild(&m, line, strlen(line), REC_ALL);
 		CU_ASSERT_PTR_NOT_NULL(strstr(made, line));
 		free(made);
 	}
@@ -369,9 +365,8 @@ static void test_mnttab(void)
 	static const char text[] = MROOT("1000") MPROC("2001") MTMP("x") "t\\043x /tmp/a\\040b tmpfs rw\n"
 		"host:/x\t/srv\tnfs4\trw,relatime,vers=4.2,addr=10.0.0.1\t1500";
 	expect_text(&m, text, "1 right /\n2 wrong /proc time\n3 wrong /tmp time\n4 wrong /tmp/a b time\n5 wrong /srv end\n");
-	char *made = rebuild(&m, text, strlen(text), REC_CHECKED);
-	CU_ASSERT_STRING_EQUAL(made, MROOT("1000") MPROC("0") MTMP("0") MBLANK("0") MSRV("0"));
-	free(made);
+	expect_made(&m, text, REC_CHECKED,
+	            MROOT("1000") MPROC("0") MTMP("0") MBLANK("0") MSRV("0"));
 	expect_text(&m, MROOT("1000") MPROC("0") MTMP("2000") MBLANK("1999") "host:/x\t/sr\tnfs4\trw\t1500\n",
 	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 wrong /srv target options\n");
 	static const char nul[] = "proc /proc\\000x proc rw,nosuid 0\nproc /proc proc\n";
@@ -385,12 +380,11 @@ static void test_setmnt(void)
 	struct machine m = machine_new(small, REC_SETMNT);
 	static const char text[] = "/dev/sda1 /\nproc /proc\ntmpfs /tmp x\nt\\043x /tmp/a\\040b\nhost:/y /srv\n";
 	expect_text(&m, text, "1 right /\n2 right /proc\n3 wrong /tmp rest\n4 right /tmp/a b\n5 wrong /srv source\n");
-	char *made = rebuild(&m, text, strlen(text), REC_ALL);
-	CU_ASSERT_STRING_EQUAL(made, "/dev/sda1 /\nproc /proc\ntmpfs /tmp\nt\\043x /tmp/a\\040b\nhost:/x /srv\n");
-	free(made);
+	expect_made(&m, text, REC_ALL,
+	            "/dev/sda1 /\nproc /proc\ntmpfs /tmp\nt\\043x /tmp/a\\040b\nhost:/x /srv\n");
 	machine_free(&m);
 	m = machine_new("1 1 8:1 / /cr\r rw - ext4 a\r rw\n", REC_SETMNT);
-	made = rebuild(&m, "", 0, REC_ALL);
+	char *made = rebuild(&m, "", 0, REC_ALL);
 	CU_ASSERT_STRING_EQUAL(made, "a\r /cr\\015\n");
 	expect_text(&m, made, "1 right /cr\r\n");
 	free(made);
