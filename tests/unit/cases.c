@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "cases.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *unit_cases_read(const char *path)
+{
+	enum { MAX = 1 << 20 };
+	FILE *file = fopen(path, "re");
+	char *text = malloc(MAX);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+	size_t n = fread(text, 1, MAX - 1, file);
+	CU_ASSERT_FATAL(n > 0 && n < MAX - 1);
+	text[n] = '\0';
+	fclose(file);
+	return text;
+}
+
+/** The next line.  @end  Whether to end this one. */
+static char *next_line(char *line, bool end)
+{
+	char *to = line + strcspn(line, "\n"), *next = *to ? to + 1 : to;
+	if (end)
+		*to = '\0';
+	return next;
+}
+
+static void begin_part(struct unit_case *c, const char *head, char *text)
+{
+	CU_ASSERT_FATAL(c->count < sizeof(c->parts) / sizeof(*c->parts));
+	c->parts[c->count].head = head;
+	c->parts[c->count++].text = text;
+}
+
+static void end_part(struct unit_case *c, char *to)
+{
+	static const char none[] = "\n\\ no newline\n";
+	const char *from = c->parts[c->count - 1].text;
+	size_t n = sizeof(none) - 1;
+	if ((size_t)(to - from) >= n && memcmp(to - n, none, n) == 0)
+		to -= n;
+	*to = '\0';
+}
+
+bool unit_case_next(char **at, struct unit_case *c)
+{
+	char *line = *at, *next;
+	while (*line && strncmp(line, "== ", 3) != 0)
+		line = next_line(line, false);
+	if (!*line)
+		return false;
+	*c = (struct unit_case){.name = line + 3};
+	next = next_line(line, true);
+	begin_part(c, "", next);
+	for (line = next; *line && strncmp(line, "\n== ", 4) != 0; line = next) {
+		bool head = strncmp(line, "-- ", 3) == 0;
+		next = next_line(line, head);
+		if (head) {
+			end_part(c, line);
+			begin_part(c, line + 3, next);
+		}
+	}
+	*at = *line ? line + 1 : line;
+	end_part(c, line);
+	return true;
+}
+
+char *unit_case_word(char **at, char **value)
+{
+	char *word = *at + strspn(*at, " ");
+	if (!*word)
+		return NULL;
+	*at = word + strcspn(word, " ");
+	if (**at)
+		*(*at)++ = '\0';
+	*value = strchr(word, '=');
+	if (*value)
+		*(*value)++ = '\0';
+	return word;
+}

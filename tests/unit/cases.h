@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Cases that are read from a file of tests/fixtures/.
+ *
+ *     == NAME
+ *     text
+ *     -- HEAD
+ *     text
+ *
+ * A blank line precedes each case but is not part of the text before it.  If the last line of a
+ * text is "\ no newline", the text has no newline at its end.  What precedes the first case is a
+ * comment.
+ */
+#ifndef GM_UNIT_CASES_H
+#define GM_UNIT_CASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct unit_case {
+	const char *name;
+	struct {
+		const char *head;    /* "" of the first */
+		char *text;
+	} parts[16];
+	size_t count;
+};
+
+/** Read a file.  @return its text, to be freed; fails the test if it cannot. */
+char *unit_cases_read(const char *path);
+
+/** Cut the next case off.  @at  First what unit_cases_read() returned.
+    @return false after the last. */
+bool unit_case_next(char **at, struct unit_case *c);
+
+/** Cut the next "WORD" or "WORD=VALUE" off.  @value [out]  NULL if it has none.
+    @return the word, or NULL after the last. */
+char *unit_case_word(char **at, char **value);
+
+#endif
