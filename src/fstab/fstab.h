@@ -59,7 +59,8 @@ enum fstab_unit {
 	FSTAB_OWN_UNIT,    /* a mount or automount unit that is no fstab's */
 	FSTAB_GPT_UNIT,    /* the same, made for a partition by its type */
 	FSTAB_AUTOMOUNT,   /* an automount that comes from a line of the fstab */
-	FSTAB_IDLE_UNIT,   /* a mount unit that nothing pulls in by a link: another unit may name it */
+	FSTAB_IDLE_UNIT,
+	          /* a mount unit that nothing pulls in by a link: another unit may name it */
 };
 
 /** What there is beside the mounts.  A function that is NULL: not known. */
@@ -99,7 +100,8 @@ struct fstab_input {
 	enum fstab_id id;
 	enum fstab_options options;
 	bool nofail;               /* add nofail where a boot can do without */
-	const char *const *add;    /* names of mount points, from ROOT: a mount of a user's there gets
+	const char *const *add;    /* names of mount points,
+	        from ROOT: a mount of a user's there gets
 	                              a line all the same */
 	size_t nadd;
 	struct fstab_world world;

@@ -10,7 +10,7 @@
 /** Add a difference.  @return it, until the next; NULL on ENOMEM. */
 static struct fstab_difference *add(struct fstab_match *match, struct matcher *m,
                                     enum fstab_difference_kind kind,
-                                    const struct old *old, const struct new *new)
+                                    const struct entry *entry, const struct planned *mount)
 {
 	if (match->count == match->capacity) {
 		size_t capacity = match->capacity ? 2 * match->capacity : 64;
@@ -25,65 +25,67 @@ static struct fstab_difference *add(struct fstab_match *match, struct matcher *m
 	}
 	struct fstab_difference *difference = &match->differences[match->count++];
 	*difference = (struct fstab_difference){
-		.kind = kind, .line = old ? old->line : NULL, .live = new ? new->line : NULL,
+		.kind = kind, .line = entry ? entry->line : NULL, .live = mount ? mount->line
+		        : NULL,
 	};
 	return difference;
 }
 
 /** Compare the options of a paired line. */
-static void compare_options(struct fstab_match *match, struct matcher *m, const struct old *old,
-                            const struct new *new)
+static void compare_options(struct fstab_match *match, struct matcher *m, const struct entry *entry,
+                            const struct planned *mount)
 {
 	const char *differ;
-	if (!match_compares_options(m, old, new)
-	    || !match_options(m, old, old->words.options, new, &differ))
+	if (!match_compares_options(m, entry, mount)
+	    || !match_options(m, entry, entry->words.options, mount, &differ))
 		return;
-	struct fstab_difference *difference = add(match, m, FSTAB_DIFFER_OPTIONS, old, new);
+	struct fstab_difference *difference = add(match, m, FSTAB_DIFFER_OPTIONS, entry, mount);
 	if (difference) {
-		difference->expected = old->words.options;
+		difference->expected = entry->words.options;
 		difference->actual = differ;
 	}
 }
 
 /** Report a line that is too much. */
-static void add_further(struct fstab_match *match, struct matcher *m, const struct old *old,
-                        const struct old *own,
-                        const struct new *new)
+static void add_further(struct fstab_match *match, struct matcher *m, const struct entry *entry,
+                        const struct entry *own,
+                        const struct planned *mount)
 {
 	enum fstab_difference_kind kind;
-	if (old == own || !match_is_further(m, old, own->words.source, new, &kind))
+	if (entry == own || !match_is_further(m, entry, own->words.source, mount, &kind))
 		return;
-	struct fstab_difference *difference = add(match, m, kind, old, new);
+	struct fstab_difference *difference = add(match, m, kind, entry, mount);
 	if (difference)
 		difference->other = own->line;
 }
 
-static void match_mount(struct fstab_match *match, struct matcher *m, struct new *new)
+static void match_mount(struct fstab_match *match, struct matcher *m, struct planned *mount)
 {
-	const struct old *old = NULL;
+	const struct entry *entry = NULL;
 	struct fstab_difference *difference;
-	switch (match_pair(m, new)) {
+	switch (match_pair(m, mount)) {
 	case MATCH_NOTHING:
 		break;
 	case MATCH_PAIRED:
-		compare_options(match, m, &m->old[new->old], new);
-		for (old = match_first_on(m, new); old; old = match_next_on(m, old))
-			add_further(match, m, old, &m->old[new->old], new);
-		for (old = NULL; (old = match_next_swap(m, old, new)) != NULL;)
-			add_further(match, m, old, &m->old[new->old], new);
+		compare_options(match, m, &m->entries[mount->entry], mount);
+		for (entry = match_first_on(m, mount); entry; entry = match_next_on(m, entry))
+			add_further(match, m, entry, &m->entries[mount->entry], mount);
+		for (entry = NULL; (entry = match_next_swap(m, entry, mount)) != NULL;)
+			add_further(match, m, entry, &m->entries[mount->entry], mount);
 		break;
 	case MATCH_UNPAIRED:
-		old = match_wrong(m, new);
-		add(match, m, old ? FSTAB_DIFFER_SOURCE : FSTAB_DIFFER_MISSING, old, new);
+		entry = match_wrong(m, mount);
+		add(match, m, entry ? FSTAB_DIFFER_SOURCE : FSTAB_DIFFER_MISSING, entry, mount);
 		break;
 	case MATCH_INEXPRESSIBLE:
-		old = match_first_on(m, new);
-		if (old && old->noauto)
+		entry = match_first_on(m, mount);
+		if (entry && entry->noauto)
 			break;
-		difference = add(match, m, old ? FSTAB_DIFFER_SOURCE : FSTAB_DIFFER_NO_LINE, old,
-		                 new);
-		if (difference && !old)
-			difference->actual = new->line->why;
+		difference = add(match, m, entry ? FSTAB_DIFFER_SOURCE : FSTAB_DIFFER_NO_LINE,
+		                 entry,
+		                 mount);
+		if (difference && !entry)
+			difference->actual = mount->line->why;
 		break;
 	}
 }
@@ -94,10 +96,10 @@ static void match_rest(struct fstab_match *match, struct matcher *m)
 	struct map64 by;
 	map64_init(&by);
 	match_index_devices(m, &by);
-	for (size_t i = 0; i < m->nold && !m->failed; ++i) {
-		const struct new *live = match_elsewhere(m, &m->old[i], &by);
+	for (size_t i = 0; i < m->nentries && !m->failed; ++i) {
+		const struct planned *live = match_elsewhere(m, &m->entries[i], &by);
 		if (live)
-			add(match, m, FSTAB_DIFFER_ELSEWHERE, &m->old[i], live);
+			add(match, m, FSTAB_DIFFER_ELSEWHERE, &m->entries[i], live);
 	}
 	map64_destroy(&by);
 }
@@ -115,14 +117,14 @@ int fstab_match(const struct fstab_match_input *in, struct fstab_match *match)
 	match_take_plan(&m);
 	if (!m.failed)
 		match_take_file(&m, in->file);
-	for (size_t i = 0; i < m.nnew && !m.failed; ++i)
-		match_mount(match, &m, &m.new[i]);
+	for (size_t i = 0; i < m.nmounts && !m.failed; ++i)
+		match_mount(match, &m, &m.mounts[i]);
 	match_rest(match, &m);
-	for (size_t i = 0; i < m.nold && !m.failed; ++i) {
-		if (m.old[i].live == NO_LINE)
+	for (size_t i = 0; i < m.nentries && !m.failed; ++i) {
+		if (m.entries[i].live == NO_LINE)
 			continue;
-		match->of[i] = m.new[m.old[i].live].line;
-		match_bound(&m, &m.old[i], &m.new[m.old[i].live], &match->bound[i]);
+		match->of[i] = m.mounts[m.entries[i].live].line;
+		match_bound(&m, &m.entries[i], &m.mounts[m.entries[i].live], &match->bound[i]);
 	}
 	int rc = m.failed || m.text.failed || m.more.failed ? -1 : 0;
 	match_destroy(&m);

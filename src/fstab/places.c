@@ -59,7 +59,8 @@ bool fstab_upon_itself(const struct discovery *d, uint32_t node)
 	uint32_t on = d->tree.nodes[node].parent;
 	const struct mount *parent = on == MT_NONE ? NULL : d->tree.nodes[on].mount;
 	const char *target = d->targets[node], *above = on == MT_NONE ? NULL : d->targets[on];
-	if (!m || !m->root || !parent || !target || !above || mount_dev(parent) != mount_dev(m) || !mtree_path_within(target, above))
+	if (!m || !m->root || !parent || !target || !above || mount_dev(parent) != mount_dev(m)
+	    || !mtree_path_within(target, above))
 		return false;
 	const char *below = target + (above[1] ? strlen(above) : 0), *root = parent->root ? parent->root : "/";
 	size_t n = root[1] ? strlen(root) : 0;

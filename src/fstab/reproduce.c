@@ -113,7 +113,8 @@ static void match(struct work *w)
 			w->wanted[of].differs = form(w, "%s", strbuf_str(&text));
 			w->failed |= text.failed;
 			strbuf_destroy(&text);
-		} else if (differ->kind == FSTAB_DIFFER_SOURCE || differ->kind == FSTAB_DIFFER_BESIDE) {
+		} else if (differ->kind == FSTAB_DIFFER_SOURCE
+		           || differ->kind == FSTAB_DIFFER_BESIDE) {
 			w->entries[entry].noted = of;
 			w->wanted[of].other = differ->kind == FSTAB_DIFFER_SOURCE ? entry : NONE;
 		} else if (differ->kind == FSTAB_DIFFER_REPEATED) {

@@ -30,7 +30,8 @@ bool merge_damaged(struct merger *m)
 	for (size_t i = 0; base && i < base->count; ++i) {
 		const struct tabline *line = &base->lines[i];
 		if (is_hurt(line))
-			m->match.failed |= map64_put(&known, map64_bytes(MAP64_BYTES, line->bytes, line->n), 0) == MAP64_NONE;
+			m->match.failed |= map64_put(&known, map64_bytes(MAP64_BYTES, line->bytes,
+			        line->n), 0) == MAP64_NONE;
 	}
 	for (size_t i = 0; i < file->count && !hurt; ++i) {
 		const struct tabline *line = &file->lines[i];
@@ -49,64 +50,67 @@ void merge_take_base(struct merger *m)
 	match_take_file(m->base, m->in->base);
 }
 
-const struct old *merge_find_loaded(struct merger *m, const struct old *old, const struct new *new)
+const struct entry *merge_find_loaded(struct merger *m, const struct entry *entry,
+                                      const struct planned *mount)
 {
 	struct matcher *base = m->base;
 	if (!base || !m->in->base)
 		return NULL;
-	if (new->key)
-		return match_first_on(base, new);
-	for (size_t i = 0; i < base->nold; ++i) {
-		const struct old *of = &base->old[i];
-		if (of->swap && (old ? strcmp(of->words.source, old->words.source) == 0 : match_same(base, of, new) == 1))
+	if (mount->key)
+		return match_first_on(base, mount);
+	for (size_t i = 0; i < base->nentries; ++i) {
+		const struct entry *of = &base->entries[i];
+		if (of->swap && (entry ? strcmp(of->words.source, entry->words.source) == 0
+		                 : match_same(base, of, mount) == 1))
 			return of;
 	}
 	return NULL;
 }
 
-bool merge_cut(const struct merger *m, const struct old *old)
+bool merge_cut(const struct merger *m, const struct entry *entry)
 {
-	return !m->in->match.file->ended && old == &m->match.old[m->match.nold - 1];
+	return !m->in->match.file->ended && entry == &m->match.entries[m->match.nentries - 1];
 }
 
 /** Whether a line is new since the base, or may have been changed because the base is what
     systemd has loaded. */
-static bool may_be_edited(const struct merger *m, const struct old *of)
+static bool may_be_edited(const struct merger *m, const struct entry *of)
 {
 	return !m->in->base || !of;
 }
 
-bool merge_edited_source(struct merger *m, const struct old *old, const struct old *of)
+bool merge_edited_source(struct merger *m, const struct entry *entry, const struct entry *of)
 {
-	return !merge_cut(m, old)
-	       && (may_be_edited(m, of) || strcmp(old->words.source, of->words.source) != 0
-	           || strcmp(old->words.fstype, of->words.fstype) != 0
-	           || !merge_alike(old->words.options, of->words.options, true));
+	return !merge_cut(m, entry)
+	       && (may_be_edited(m, of) || strcmp(entry->words.source, of->words.source) != 0
+	           || strcmp(entry->words.fstype, of->words.fstype) != 0
+	           || !merge_alike(entry->words.options, of->words.options, true));
 }
 
-bool merge_edited_options(struct merger *m, const struct old *old, const struct old *of)
+bool merge_edited_options(struct merger *m, const struct entry *entry, const struct entry *of)
 {
-	return !merge_cut(m, old) && (may_be_edited(m, of)
-	                              || !merge_alike(old->words.options, of->words.options,
+	return !merge_cut(m, entry) && (may_be_edited(m, of)
+	                              || !merge_alike(entry->words.options, of->words.options,
 	                                              false));
 }
 
-bool merge_edited_pass(struct merger *m, const struct old *old, const struct old *of)
+bool merge_edited_pass(struct merger *m, const struct entry *entry, const struct entry *of)
 {
-	return !merge_cut(m, old) && (may_be_edited(m, of)
-	                              || old->words.passno != of->words.passno);
+	return !merge_cut(m, entry) && (may_be_edited(m, of)
+	                              || entry->words.passno != of->words.passno);
 }
 
-bool merge_taken_out(struct merger *m, const struct old *loaded, const struct new *new)
+bool merge_taken_out(struct merger *m, const struct entry *loaded, const struct planned *mount)
 {
 	if (!m->in->match.file->ended)
 		return false;
 	if (!m->in->base)
-		return fstab_has_loaded(m->in->loaded, new->key ? new->key : new->line->swap);
+		return fstab_has_loaded(m->in->loaded, mount->key ? mount->key : mount->line->swap);
 	if (!loaded)
 		return false;
-	for (const struct old *old = match_first_on(&m->match, new); old; old = match_next_on(&m->match, old)) {
-		if (!merge_edited_source(m, old, loaded))
+	for (const struct entry *entry = match_first_on(&m->match,
+	                                                mount); entry; entry = match_next_on(&m->match, entry)) {
+		if (!merge_edited_source(m, entry, loaded))
 			return false;
 	}
 	return true;

@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind, const struct old *old,
-                              const struct new *new, const char *text)
+struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind,
+                              const struct entry *entry,
+                              const struct planned *mount, const char *text)
 {
 	struct fstab_merged *out = m->out;
 	if (out->nnotes == m->notes_room) {
@@ -29,16 +30,16 @@ struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind, const
 		m->notes_room = room;
 	}
 	struct fstab_note *note = &out->notes[out->nnotes++];
-	*note = (struct fstab_note){.kind = kind, .line = old ? old->line : NULL,
-	                            .live = new ? new->line : NULL, .text = text};
+	*note = (struct fstab_note){.kind = kind, .line = entry ? entry->line : NULL,
+	                            .live = mount ? mount->line : NULL, .text = text};
 	return note;
 }
 
-void merge_note_more(struct merger *m, enum fstab_note_kind kind, const struct old *old,
-                     const struct new *new,
+void merge_note_more(struct merger *m, enum fstab_note_kind kind, const struct entry *entry,
+                     const struct planned *mount,
                       const char *text, bool done, bool edited)
 {
-	struct fstab_note *note = merge_note(m, kind, old, new, text);
+	struct fstab_note *note = merge_note(m, kind, entry, mount, text);
 	if (note) {
 		note->done = done;
 		note->edited = edited;
@@ -51,25 +52,26 @@ static void report_rest(struct merger *m)
 	struct map64 by;
 	map64_init(&by);
 	match_index_devices(&m->match, &by);
-	for (uint32_t i = 0; i < m->match.nold && !m->match.failed; ++i) {
-		struct old *old = &m->match.old[i];
-		const struct tabline *line = old->line;
+	for (uint32_t i = 0; i < m->match.nentries && !m->match.failed; ++i) {
+		struct entry *entry = &m->match.entries[i];
+		const struct tabline *line = entry->line;
 		if (line->kind == TABLINE_DAMAGED) {
 			const char *target = tabline_value(line, TABLINE_TARGET);
 			const char *key = target && *target == '/' ? match_normal(&m->match, target)
 			    : NULL;
-			const struct new *new = key ? match_live(&m->match, key) : NULL;
-			bool aside = m->in->fix & FSTAB_FIX_DAMAGED || (new && new->add);
-			merge_note_more(m, FSTAB_NOTE_DAMAGED, old, NULL, line->why, aside, false);
+			const struct planned *mount = key ? match_live(&m->match, key) : NULL;
+			bool aside = m->in->fix & FSTAB_FIX_DAMAGED || (mount && mount->add);
+			merge_note_more(m, FSTAB_NOTE_DAMAGED, entry, NULL, line->why, aside,
+			                false);
 			if (aside)
-				merge_aside(m, old, line->why);
+				merge_aside(m, entry, line->why);
 			continue;
 		}
-		if (line->kind == TABLINE_ENTRY && line->why && old->act == KEPT)
-			merge_note(m, FSTAB_NOTE_ODD, old, NULL, line->why);
-		const struct new *live = match_elsewhere(&m->match, old, &by);
+		if (line->kind == TABLINE_ENTRY && line->why && entry->act == KEPT)
+			merge_note(m, FSTAB_NOTE_ODD, entry, NULL, line->why);
+		const struct planned *live = match_elsewhere(&m->match, entry, &by);
 		if (live)
-			merge_note(m, FSTAB_NOTE_ELSEWHERE, old, live, NULL);
+			merge_note(m, FSTAB_NOTE_ELSEWHERE, entry, live, NULL);
 	}
 	map64_destroy(&by);
 }
@@ -80,16 +82,16 @@ static void take_names(struct merger *m)
 	for (size_t i = 0; i < m->in->nadd && !m->match.failed; ++i) {
 		const char *name = m->in->add[i];
 		const char *key = *name == '/' ? match_normal(&m->match, name) : NULL;
-		struct new *found = NULL;
-		const struct new *live = key ? match_live(&m->match, key) : NULL;
+		struct planned *found = NULL;
+		const struct planned *live = key ? match_live(&m->match, key) : NULL;
 		if (live && live->line->fate == FSTAB_LINE)
-			found = &m->match.new[live - m->match.new];
-		for (size_t k = 0; !found && k < m->match.nnew; ++k) {
-			const struct fstab_line *line = m->match.new[k].line;
+			found = &m->match.mounts[live - m->match.mounts];
+		for (size_t k = 0; !found && k < m->match.nmounts; ++k) {
+			const struct fstab_line *line = m->match.mounts[k].line;
 			if (line->swap && (strcmp(line->swap, name) == 0
 			                   || strcmp(line->source, name) == 0)
 			    && line->fate == FSTAB_LINE)
-				found = &m->match.new[k];
+				found = &m->match.mounts[k];
 		}
 		if (found)
 			found->named = true;
@@ -124,8 +126,8 @@ int fstab_merge(const struct fstab_merge_input *opts, struct fstab_merged *merge
 	}
 	if (!m.match.failed) {
 		take_names(&m);
-		for (size_t i = 0; i < m.match.nnew && !m.match.failed; ++i)
-			merge_decide(&m, &m.match.new[i]);
+		for (size_t i = 0; i < m.match.nmounts && !m.match.failed; ++i)
+			merge_decide(&m, &m.match.mounts[i]);
 		report_rest(&m);
 		merge_order(&m);
 	}
@@ -133,8 +135,8 @@ int fstab_merge(const struct fstab_merge_input *opts, struct fstab_merged *merge
 	errno = ENOMEM;
 	if (!m.match.failed && !base.failed)
 		rc = merge_write(&m);
-	for (size_t i = 0; i < m.match.nold && rc == 0; ++i)
-		merged->changed += m.match.old[i].act == CHANGED;
+	for (size_t i = 0; i < m.match.nentries && rc == 0; ++i)
+		merged->changed += m.match.entries[i].act == CHANGED;
 	for (size_t i = 0; i < merged->nnotes; ++i) {
 		merged->edited += merged->notes[i].edited;
 		merged->left += !merged->notes[i].done && !merged->notes[i].edited;
@@ -163,9 +165,9 @@ int fstab_keep_options(const struct fstab_match_input *in, struct fstab_plan *pl
 	match_take_plan(&m);
 	if (!m.failed)
 		match_take_file(&m, in->file);
-	for (size_t i = 0; i < m.nnew && !m.failed; ++i) {
-		const struct old *own = plan->lines[i].fate == FSTAB_LINE
-		    ? match_choose(&m, &m.new[i]) : NULL;
+	for (size_t i = 0; i < m.nmounts && !m.failed; ++i) {
+		const struct entry *own = plan->lines[i].fate == FSTAB_LINE
+		    ? match_choose(&m, &m.mounts[i]) : NULL;
 		if (own)
 			plan->lines[i].options = own->words.options;
 	}

@@ -39,20 +39,21 @@ struct merger {
 /* merge.c */
 
 /** Add a note.  @return it, until the next. */
-struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind, const struct old *old,
-                              const struct new *new, const char *text);
+struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind,
+                              const struct entry *entry,
+                              const struct planned *mount, const char *text);
 
 /** Add a note about something that was fixed, or is left since it was edited. */
-void merge_note_more(struct merger *m, enum fstab_note_kind kind, const struct old *old,
-                     const struct new *new,
+void merge_note_more(struct merger *m, enum fstab_note_kind kind, const struct entry *entry,
+                     const struct planned *mount,
                      const char *text, bool done, bool edited);
 
 /* decide.c */
 
-void merge_aside(struct merger *m, struct old *old, const char *why);
+void merge_aside(struct merger *m, struct entry *entry, const char *why);
 
 /** Decide about a mount, and the lines on its mount point. */
-void merge_decide(struct merger *m, struct new *new);
+void merge_decide(struct merger *m, struct planned *mount);
 
 /* base.c */
 
@@ -63,23 +64,24 @@ bool merge_damaged(struct merger *m);
 void merge_take_base(struct merger *m);
 
 /** The line of a text as the base for a mount; or NULL. */
-const struct old *merge_find_loaded(struct merger *m, const struct old *old, const struct new *new);
+const struct entry *merge_find_loaded(struct merger *m, const struct entry *entry,
+                                      const struct planned *mount);
 
 /** Whether a line is the last, without an end: it may be a part of one. */
-bool merge_cut(const struct merger *m, const struct old *old);
+bool merge_cut(const struct merger *m, const struct entry *entry);
 
 /** Whether what a line mounts was changed since the base, its subvolume or layers too; a new
     line was.
     @of  The line of the base; NULL: none, or it is not a text. */
-bool merge_edited_source(struct merger *m, const struct old *old, const struct old *of);
+bool merge_edited_source(struct merger *m, const struct entry *entry, const struct entry *of);
 
 /** The same of its options, and of its pass. */
-bool merge_edited_options(struct merger *m, const struct old *old, const struct old *of);
-bool merge_edited_pass(struct merger *m, const struct old *old, const struct old *of);
+bool merge_edited_options(struct merger *m, const struct entry *entry, const struct entry *of);
+bool merge_edited_pass(struct merger *m, const struct entry *entry, const struct entry *of);
 
 /** Whether the line that the base has for a mount does not exist any more: one with noauto, or of
     a mount beneath, may. */
-bool merge_taken_out(struct merger *m, const struct old *loaded, const struct new *new);
+bool merge_taken_out(struct merger *m, const struct entry *loaded, const struct planned *mount);
 
 /* options.c */
 
@@ -101,7 +103,7 @@ bool merge_alike(const char *a, const char *b, bool identity);
  * @kept [out]  The others.
  * @return them, as a list; NULL: none.
  */
-const char *merge_refused(struct merger *m, const struct old *old, const char *options,
+const char *merge_refused(struct merger *m, const struct entry *entry, const char *options,
                           const char **kept);
 
 /* order.c */

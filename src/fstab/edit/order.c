@@ -30,32 +30,32 @@ struct order_work {
 static void make_graph(struct order_work *o)
 {
 	struct merger *m = o->m;
-	size_t room = m->match.nold + m->match.nnew + 1;
+	size_t room = m->match.nentries + m->match.nmounts + 1;
 	o->lines = calloc(room, sizeof(*o->lines));
 	o->items = calloc(room, sizeof(*o->items));
 	if (!o->lines || !o->items) {
 		m->match.failed = true;
 		return;
 	}
-	for (uint32_t i = 0; i < m->match.nold; ++i) {
-		const struct old *old = &m->match.old[i];
-		if (old->line->kind != TABLINE_ENTRY || old->act == ASIDE)
+	for (uint32_t i = 0; i < m->match.nentries; ++i) {
+		const struct entry *entry = &m->match.entries[i];
+		if (entry->line->kind != TABLINE_ENTRY || entry->act == ASIDE)
 			continue;
-		const struct words *words = old->act == CHANGED ? &old->changed : &old->words;
+		const struct words *words = entry->act == CHANGED ? &entry->changed : &entry->words;
 		o->items[o->n] = (struct item){false, i};
 		o->lines[o->n++] = (struct order_line){.source = words->source,
 		                                       .fstype = words->fstype,
 		                                       .options = words->options,
-		                                       .path = old->place};
+		                                       .path = entry->place};
 	}
-	for (uint32_t i = 0; i < m->match.nnew; ++i) {
-		const struct fstab_line *line = m->match.new[i].line;
-		if (!m->match.new[i].add)
+	for (uint32_t i = 0; i < m->match.nmounts; ++i) {
+		const struct fstab_line *line = m->match.mounts[i].line;
+		if (!m->match.mounts[i].add)
 			continue;
 		o->items[o->n] = (struct item){true, i};
 		o->lines[o->n++] = (struct order_line){
 			.source = line->source, .fstype = line->fstype, .options = line->options,
-			.path = m->match.new[i].key, .added = true};
+			.path = m->match.mounts[i].key, .added = true};
 	}
 	m->match.failed |= order_make(o->lines, o->n, &o->graph) != 0;
 }
@@ -80,10 +80,10 @@ static bool decides_place(const struct order_work *o, uint32_t i, const struct o
 /** Above the comment of an entry, if it has one that does not head the file. */
 static uint32_t above_comment(const struct merger *m, uint32_t gap)
 {
-	if (gap >= m->match.nold || m->match.old[gap].line->kind != TABLINE_ENTRY)
+	if (gap >= m->match.nentries || m->match.entries[gap].line->kind != TABLINE_ENTRY)
 		return gap;
 	uint32_t at = gap;
-	while (at > 0 && m->match.old[at - 1].line->kind == TABLINE_COMMENT)
+	while (at > 0 && m->match.entries[at - 1].line->kind == TABLINE_COMMENT)
 		--at;
 	return at > 0 ? at : gap;
 }
@@ -96,7 +96,7 @@ static void find_gaps(const struct order_work *o, uint32_t *gaps)
 	struct merger *m = o->m;
 	const struct order_need *end;
 	for (uint32_t i = 0; i < o->n; ++i)
-		gaps[i] = o->items[i].is_new ? (uint32_t)m->match.nold : o->items[i].i;
+		gaps[i] = o->items[i].is_new ? (uint32_t)m->match.nentries : o->items[i].i;
 	/* As far down as those that need it allow: lines of the file, then added lines, of which
 	   the plan has the needed ones first. */
 	for (int added = 0; added < 2; ++added) {
@@ -120,13 +120,13 @@ static void find_gaps(const struct order_work *o, uint32_t *gaps)
 			if (decides_place(o, i, need) && least > low)
 				low = least;
 		}
-		const struct new *new = &m->match.new[o->items[i].i];
-		if (new->instead != NO_LINE && new->instead + 1 < gaps[i])
-			gaps[i] = new->instead + 1;
+		const struct planned *mount = &m->match.mounts[o->items[i].i];
+		if (mount->instead != NO_LINE && mount->instead + 1 < gaps[i])
+			gaps[i] = mount->instead + 1;
 		else
 			gaps[i] = above_comment(m, gaps[i]);
-		if (new->before != NO_LINE && new->before < gaps[i])
-			gaps[i] = above_comment(m, new->before);
+		if (mount->before != NO_LINE && mount->before < gaps[i])
+			gaps[i] = above_comment(m, mount->before);
 		if (gaps[i] < low)
 			gaps[i] = low;
 	}
@@ -137,15 +137,15 @@ static void place_added(struct order_work *o)
 {
 	struct merger *m = o->m;
 	uint32_t *gaps = calloc(o->n + 1, sizeof(*gaps)),
-		 *first = malloc((m->match.nold + 1) * sizeof(*first));
+		 *first = malloc((m->match.nentries + 1) * sizeof(*first));
 	uint32_t *next = malloc(((size_t)o->n + 1) * sizeof(*next));
-	m->items = calloc(m->match.nold + m->match.nnew + 1, sizeof(*m->items));
+	m->items = calloc(m->match.nentries + m->match.nmounts + 1, sizeof(*m->items));
 	if (!gaps || !first || !next || !m->items) {
 		m->match.failed = true;
 		goto out;
 	}
 	find_gaps(o, gaps);
-	for (size_t i = 0; i <= m->match.nold; ++i)
+	for (size_t i = 0; i <= m->match.nentries; ++i)
 		first[i] = NO_LINE;
 	for (uint32_t i = o->n; i-- > 0;) {
 		if (!o->items[i].is_new)
@@ -153,10 +153,10 @@ static void place_added(struct order_work *o)
 		next[i] = first[gaps[i]];
 		first[gaps[i]] = i;
 	}
-	for (uint32_t i = 0; i <= m->match.nold; ++i) {
+	for (uint32_t i = 0; i <= m->match.nentries; ++i) {
 		for (uint32_t k = first[i]; k != NO_LINE; k = next[k])
 			m->items[m->nitems++] = o->items[k];
-		if (i < m->match.nold)
+		if (i < m->match.nentries)
 			m->items[m->nitems++] = (struct item){false, i};
 	}
 out:
@@ -260,7 +260,7 @@ static uint32_t comment_above(const struct merger *m, uint32_t item)
 {
 	uint32_t at = item;
 	while (at > 0 && !m->items[at - 1].is_new
-	       && m->match.old[m->items[at - 1].i].line->kind == TABLINE_COMMENT)
+	       && m->match.entries[m->items[at - 1].i].line->kind == TABLINE_COMMENT)
 		--at;
 	return at > 0 ? at : item;
 }
@@ -334,14 +334,14 @@ static void report_order(struct order_work *o, const uint32_t *item_of, bool don
 			continue;
 		last = finding->line;
 		struct fstab_note *note =
-			merge_note(m, FSTAB_NOTE_ORDER, &m->match.old[item->i], NULL, NULL);
+			merge_note(m, FSTAB_NOTE_ORDER, &m->match.entries[item->i], NULL, NULL);
 		if (!note)
 			break;
 		const struct item *other = &o->items[finding->other];
 		if (other->is_new)
-			note->live = m->match.new[other->i].line;
+			note->live = m->match.mounts[other->i].line;
 		else
-			note->other = m->match.old[other->i].line;
+			note->other = m->match.entries[other->i].line;
 		note->done = done;
 	}
 	free(findings);
@@ -352,7 +352,7 @@ static void sort_items(struct order_work *o)
 	struct merger *m = o->m;
 	size_t n = o->n, nneeds = o->graph.begin[n];
 	uint32_t *item_of = calloc(n + 1, sizeof(*item_of));
-	uint32_t *node_of = malloc((m->match.nold + m->match.nnew + 1) * sizeof(*node_of));
+	uint32_t *node_of = malloc((m->match.nentries + m->match.nmounts + 1) * sizeof(*node_of));
 	struct sorter s = {
 		.o = o,
 		.seq = calloc(n + 1, sizeof(*s.seq)),
@@ -370,16 +370,16 @@ static void sort_items(struct order_work *o)
 		m->match.failed = true;
 		goto out;
 	}
-	memset(node_of, 0xff, (m->match.nold + m->match.nnew + 1) * sizeof(*node_of));
+	memset(node_of, 0xff, (m->match.nentries + m->match.nmounts + 1) * sizeof(*node_of));
 	for (uint32_t i = 0; i < n; ++i) {
 		const struct item *item = &o->items[i];
-		node_of[item->is_new ? m->match.nold + item->i : item->i] = i;
+		node_of[item->is_new ? m->match.nentries + item->i : item->i] = i;
 		s.first[i] = NO_LINE;
 	}
 	size_t count = 0;
 	for (uint32_t k = 0; k < m->nitems; ++k) {
 		const struct item *item = &m->items[k];
-		uint32_t node = node_of[item->is_new ? m->match.nold + item->i : item->i];
+		uint32_t node = node_of[item->is_new ? m->match.nentries + item->i : item->i];
 		if (node == NO_LINE)
 			continue;
 		s.seq[count++] = node;

@@ -6,18 +6,18 @@
 
 #include "base/words.h"
 
-const char *merge_refused(struct merger *m, const struct old *old, const char *options,
+const char *merge_refused(struct merger *m, const struct entry *entry, const char *options,
                           const char **kept)
 {
 	const struct fstab_merge_input *in = m->in;
-	if (!in->refused || !old->line)
+	if (!in->refused || !entry->line)
 		return NULL;
 	struct strbuf refused;
 	strbuf_init(&refused);
 	strbuf_reset(&m->match.more);
 	size_t n;
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
-		opt_add(in->refused(in->match.arg, old->line->number, o, n) ? &refused
+		opt_add(in->refused(in->match.arg, entry->line->number, o, n) ? &refused
 		        : &m->match.more, o, n);
 	const char *text = NULL;
 	if (refused.len) {

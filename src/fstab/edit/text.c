@@ -70,10 +70,10 @@ static void put_ends(struct strbuf *out, const char *text, const char *eol)
 }
 
 /** Append a changed line without its end. */
-static void put_changed(struct strbuf *out, const struct old *old)
+static void put_changed(struct strbuf *out, const struct entry *entry)
 {
-	const struct tabline *line = old->line;
-	const struct words *was = &old->words, *is = &old->changed;
+	const struct tabline *line = entry->line;
+	const struct words *was = &entry->words, *is = &entry->changed;
 	const char *const before[] = {was->source, was->target, was->fstype, was->options};
 	const char *const after[] = {is->source, is->target, is->fstype, is->options};
 	const char *at = line->bytes, *end = line->bytes + line->n;
@@ -107,12 +107,12 @@ static void put_changed(struct strbuf *out, const struct old *old)
 }
 
 /** Append a line that is put aside, as a comment, without its end. */
-static void put_aside(struct strbuf *out, const struct old *old)
+static void put_aside(struct strbuf *out, const struct entry *entry)
 {
-	const struct tabline *line = old->line;
+	const struct tabline *line = entry->line;
 	bool nul = memchr(line->bytes, '\0', line->n);
 	strbuf_printf(out, "# getmnt: line %u: ", (unsigned)line->number);
-	fstab_write_text(out, old->why);
+	fstab_write_text(out, entry->why);
 	strbuf_puts(out, nul ? " (NUL as \\000, \\ as \\134): " : ": ");
 	if (!nul) {
 		strbuf_add(out, line->bytes, line->n);
@@ -132,8 +132,8 @@ static void put_aside(struct strbuf *out, const struct old *old)
 static unsigned layout(const struct merger *m)
 {
 	size_t tabs = 0, others = 0;
-	for (size_t i = 0; i < m->match.nold; ++i) {
-		const struct tabline *line = m->match.old[i].line;
+	for (size_t i = 0; i < m->match.nentries; ++i) {
+		const struct tabline *line = m->match.entries[i].line;
 		if (line->kind == TABLINE_ENTRY)
 			++*(line->fields[1].raw[-1] == '\t' ? &tabs : &others);
 	}
@@ -148,16 +148,16 @@ static void put_items(struct merger *m, struct strbuf *out)
 		const struct item *item = &m->items[k];
 		if (item->is_new) {
 			strbuf_reset(&m->match.text);
-			fstab_write_line(&m->match.text, m->match.new[item->i].line, form);
+			fstab_write_line(&m->match.text, m->match.mounts[item->i].line, form);
 			put_ends(out, strbuf_str(&m->match.text), file->eol);
 			continue;
 		}
-		const struct old *old = &m->match.old[item->i];
-		const struct tabline *line = old->line;
-		if (old->act == CHANGED)
-			put_changed(out, old);
-		else if (old->act == ASIDE)
-			put_aside(out, old);
+		const struct entry *entry = &m->match.entries[item->i];
+		const struct tabline *line = entry->line;
+		if (entry->act == CHANGED)
+			put_changed(out, entry);
+		else if (entry->act == ASIDE)
+			put_aside(out, entry);
 		else
 			strbuf_add(out, line->bytes, line->n);
 		strbuf_add(out, line->bytes + line->n, line->size - line->n);
@@ -178,12 +178,13 @@ static bool reads(struct merger *m, const struct tabline *line, const struct wor
 {
 	if (line->kind != TABLINE_ENTRY)
 		return false;
-	struct old old;
-	match_take(&m->match, line, &old);
+	struct entry entry;
+	match_take(&m->match, line, &entry);
 	int passno = words->passno > 0 ? words->passno : 0;
-	return same(old.words.source, words->source) && same(old.words.target, words->target)
-	       && same(old.words.fstype, words->fstype) && same(old.words.options, words->options)
-	       && (old.words.passno > 0 ? old.words.passno : 0) == passno;
+	return same(entry.words.source, words->source) && same(entry.words.target, words->target)
+	       && same(entry.words.fstype, words->fstype) && same(entry.words.options,
+	        words->options)
+	       && (entry.words.passno > 0 ? entry.words.passno : 0) == passno;
 }
 
 /** Whether the result is the unchanged file, as intended. */
@@ -192,8 +193,8 @@ static bool is_untouched(const struct merger *m, const char *text, size_t len)
 	if (len != m->in->match.file->len || memcmp(text, m->in->match.file->text, len) != 0)
 		return false;
 	for (size_t k = 0; k < m->nitems; ++k) {
-		if (m->items[k].is_new || m->match.old[m->items[k].i].act == ASIDE
-		    || m->match.old[m->items[k].i].act == CHANGED)
+		if (m->items[k].is_new || m->match.entries[m->items[k].i].act == ASIDE
+		    || m->match.entries[m->items[k].i].act == CHANGED)
 			return false;
 	}
 	return true;
@@ -212,17 +213,17 @@ static int check(struct merger *m, const char *text, size_t len)
 	for (size_t k = 0; good && k < m->nitems; ++k) {
 		const struct item *item = &m->items[k];
 		if (!item->is_new) {
-			const struct old *old = &m->match.old[item->i];
+			const struct entry *entry = &m->match.entries[item->i];
 			const struct tabline *line = at < lines->count ? &lines->lines[at++] : NULL;
-			good = line && (old->act == ASIDE ? line->kind == TABLINE_COMMENT
-			                : old->act == CHANGED ? reads(m, line, &old->changed)
-			                : line->n == old->line->n
-			                    && memcmp(line->bytes, old->line->bytes, line->n) == 0
-			                  && (line->kind == old->line->kind
-			                      || old->line->number == 1));
+			good = line && (entry->act == ASIDE ? line->kind == TABLINE_COMMENT
+			                : entry->act == CHANGED ? reads(m, line, &entry->changed)
+			                : line->n == entry->line->n
+			                    && memcmp(line->bytes, entry->line->bytes, line->n) == 0
+			                  && (line->kind == entry->line->kind
+			                      || entry->line->number == 1));
 			continue;
 		}
-		const struct fstab_line *plan = m->match.new[item->i].line;
+		const struct fstab_line *plan = m->match.mounts[item->i].line;
 		struct words words =
 		    {plan->source, plan->target, plan->fstype, plan->options, plan->passno};
 		for (unsigned i = 0; good && i < (unsigned)!!plan->note + !!plan->warning; ++i)

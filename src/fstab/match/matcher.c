@@ -12,8 +12,8 @@
 void match_init(struct matcher *m, const struct fstab_match_input *in, struct arena *arena)
 {
 	*m = (struct matcher){.in = in, .arena = arena};
-	map64_init(&m->old_by);
-	map64_init(&m->new_by);
+	map64_init(&m->entry_by);
+	map64_init(&m->mount_by);
 	map64_init(&m->first_of);
 	strbuf_init(&m->text);
 	strbuf_init(&m->more);
@@ -21,14 +21,14 @@ void match_init(struct matcher *m, const struct fstab_match_input *in, struct ar
 
 void match_destroy(struct matcher *m)
 {
-	map64_destroy(&m->old_by);
-	map64_destroy(&m->new_by);
+	map64_destroy(&m->entry_by);
+	map64_destroy(&m->mount_by);
 	map64_destroy(&m->first_of);
 	free(m->places);
 	strbuf_destroy(&m->text);
 	strbuf_destroy(&m->more);
-	free(m->old);
-	free(m->new);
+	free(m->entries);
+	free(m->mounts);
 	free(m->last);
 }
 
@@ -73,9 +73,9 @@ const char *match_normal(struct matcher *m, const char *path)
 
 /* Lines of the file. */
 
-void match_take(struct matcher *m, const struct tabline *line, struct old *old)
+void match_take(struct matcher *m, const struct tabline *line, struct entry *entry)
 {
-	*old = (struct old){.line = line, .next = NO_LINE, .live = NO_LINE};
+	*entry = (struct entry){.line = line, .next = NO_LINE, .live = NO_LINE};
 	if (line->kind != TABLINE_ENTRY)
 		return;
 	const char *raw = tabline_value(line, TABLINE_OPTIONS);
@@ -85,30 +85,30 @@ void match_take(struct matcher *m, const struct tabline *line, struct old *old)
 	/* mount(8) decodes the options before it separates them. */
 	if (options)
 		options[unescape_octal(options, options, strlen(options))] = '\0';
-	old->words = (struct words){
+	entry->words = (struct words){
 		tabline_value(line, TABLINE_SOURCE), tabline_value(line, TABLINE_TARGET),
 		tabline_value(line, TABLINE_FSTYPE), options && *options ? options : "defaults",
 		    line->passno,
 	};
-	old->swap = strcmp(old->words.fstype, "swap") == 0;
-	old->noauto = opt_noauto(old->words.options);
-	if (!old->swap && *old->words.target == '/')
-		old->key = match_normal(m, old->words.target);
+	entry->swap = strcmp(entry->words.fstype, "swap") == 0;
+	entry->noauto = opt_noauto(entry->words.options);
+	if (!entry->swap && *entry->words.target == '/')
+		entry->key = match_normal(m, entry->words.target);
 }
 
 /** Add a line to the index. */
 static void add_line(struct matcher *m, uint32_t i)
 {
-	const char *key = m->old[i].key;
+	const char *key = m->entries[i].key;
 	if (!key || m->failed)
 		return;
-	uint32_t first = map64_put(&m->old_by, map64_text(key), i);
+	uint32_t first = map64_put(&m->entry_by, map64_text(key), i);
 	if (first == MAP64_NONE) {
 		m->failed = true;
 		return;
 	}
 	if (first != i)
-		m->old[m->last[first]].next = i;
+		m->entries[m->last[first]].next = i;
 	m->last[first] = i;
 }
 
@@ -131,19 +131,19 @@ static const char *lead(struct matcher *m, const char *key, const char **place)
 
 static void make_room(struct matcher *m, size_t lines)
 {
-	m->nold = lines;
-	m->old = calloc(lines + 1, sizeof(*m->old));
+	m->nentries = lines;
+	m->entries = calloc(lines + 1, sizeof(*m->entries));
 	m->last = calloc(lines + 1, sizeof(*m->last));
-	m->failed |= !m->old || !m->last;
+	m->failed |= !m->entries || !m->last;
 }
 
 void match_take_file(struct matcher *m, const struct tablines *file)
 {
 	make_room(m, file->count);
-	for (uint32_t i = 0; i < m->nold && !m->failed; ++i) {
-		struct old *old = &m->old[i];
-		match_take(m, &file->lines[i], old);
-		old->key = old->key ? lead(m, old->key, &old->place) : NULL;
+	for (uint32_t i = 0; i < m->nentries && !m->failed; ++i) {
+		struct entry *entry = &m->entries[i];
+		match_take(m, &file->lines[i], entry);
+		entry->key = entry->key ? lead(m, entry->key, &entry->place) : NULL;
 		add_line(m, i);
 	}
 }
@@ -159,47 +159,47 @@ static bool is_better(const struct fstab_line *a, const struct fstab_line *b)
 void match_take_plan(struct matcher *m)
 {
 	const struct fstab_plan *plan = m->in->plan;
-	m->nnew = plan->count;
-	m->new = calloc(m->nnew + 1, sizeof(*m->new));
-	if (!m->new || map64_reserve(&m->new_by, m->nnew) != 0) {
+	m->nmounts = plan->count;
+	m->mounts = calloc(m->nmounts + 1, sizeof(*m->mounts));
+	if (!m->mounts || map64_reserve(&m->mount_by, m->nmounts) != 0) {
 		m->failed = true;
 		return;
 	}
-	for (uint32_t i = 0; i < m->nnew && !m->failed; ++i) {
+	for (uint32_t i = 0; i < m->nmounts && !m->failed; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
-		m->new[i] = (struct new){.line = line, .next = NO_LINE, .old = NO_LINE,
+		m->mounts[i] = (struct planned){.line = line, .next = NO_LINE, .entry = NO_LINE,
 		                         .instead = NO_LINE, .before = NO_LINE};
 		if (!line->mount || !line->target || *line->target != '/')
 			continue;
-		m->new[i].key = match_normal(m, line->target);
-		if (!m->new[i].key)
+		m->mounts[i].key = match_normal(m, line->target);
+		if (!m->mounts[i].key)
 			return;
-		uint64_t hash = map64_text(m->new[i].key);
-		uint32_t first = map64_put(&m->new_by, hash, i);
+		uint64_t hash = map64_text(m->mounts[i].key);
+		uint32_t first = map64_put(&m->mount_by, hash, i);
 		if (first == i)
 			continue;
 		/* One of them represents the mount point, and heads the others. */
-		if (is_better(line, m->new[first].line)) {
-			map64_remove(&m->new_by, hash);
-			map64_put(&m->new_by, hash, i);
-			m->new[i].next = first;
+		if (is_better(line, m->mounts[first].line)) {
+			map64_remove(&m->mount_by, hash);
+			map64_put(&m->mount_by, hash, i);
+			m->mounts[i].next = first;
 		} else {
-			m->new[i].next = m->new[first].next;
-			m->new[first].next = i;
+			m->mounts[i].next = m->mounts[first].next;
+			m->mounts[first].next = i;
 		}
 	}
 }
 
-const struct new *match_live(const struct matcher *m, const char *key)
+const struct planned *match_live(const struct matcher *m, const char *key)
 {
-	uint32_t i = map64_get(&m->new_by, map64_text(key));
-	return i != MAP64_NONE && strcmp(m->new[i].key, key) == 0 ? &m->new[i] : NULL;
+	uint32_t i = map64_get(&m->mount_by, map64_text(key));
+	return i != MAP64_NONE && strcmp(m->mounts[i].key, key) == 0 ? &m->mounts[i] : NULL;
 }
 
 void match_index_devices(struct matcher *m, struct map64 *by)
 {
-	for (uint32_t i = 0; i < m->nnew && !m->failed; ++i) {
-		const struct fstab_line *line = m->new[i].line;
+	for (uint32_t i = 0; i < m->nmounts && !m->failed; ++i) {
+		const struct fstab_line *line = m->mounts[i].line;
 		if (line->fate != FSTAB_LINE || !line->mount || strcmp(line->fstype, "none") == 0)
 			continue;
 		struct fstab_device device;
@@ -222,13 +222,15 @@ void match_index_devices(struct matcher *m, struct map64 *by)
 	}
 }
 
-const struct new *match_elsewhere(struct matcher *m, const struct old *old, const struct map64 *by)
+const struct planned *match_elsewhere(struct matcher *m, const struct entry *entry,
+                                      const struct map64 *by)
 {
-	if (old->line->kind != TABLINE_ENTRY || old->live != NO_LINE || !old->key || old->noauto
-	    || match_live(m, old->key)
-	    || fstype_flags(old->words.fstype) & FST_SUBVOL)
+	if (entry->line->kind != TABLINE_ENTRY || entry->live != NO_LINE || !entry->key
+	    || entry->noauto
+	    || match_live(m, entry->key)
+	    || fstype_flags(entry->words.fstype) & FST_SUBVOL)
 		return NULL;
-	const char *tag = match_tag(m, old->words.source);
-	uint32_t other = map64_get(by, map64_text(tag ? tag : old->words.source));
-	return other == MAP64_NONE ? NULL : &m->new[other];
+	const char *tag = match_tag(m, entry->words.source);
+	uint32_t other = map64_get(by, map64_text(tag ? tag : entry->words.source));
+	return other == MAP64_NONE ? NULL : &m->mounts[other];
 }

@@ -26,7 +26,7 @@ struct words {
 };
 
 /** A line of the file. */
-struct old {
+struct entry {
 	const struct tabline *line;
 	struct words words;      /* of entries; options are never NULL */
 	const char *key;         /* its mount point as the tree has it; NULL: swap, none */
@@ -41,11 +41,11 @@ struct old {
 };
 
 /** A line of the plan. */
-struct new {
+struct planned {
 	const struct fstab_line *line;
 	const char *key;
 	uint32_t next;           /* the next with this key, below the first */
-	uint32_t old;            /* its line of the file; NO_LINE */
+	uint32_t entry;            /* its line of the file; NO_LINE */
 	/* Of the merge: */
 	uint32_t instead;        /* a line that was put aside for this one */
 	uint32_t before;         /* a line of another mount that stays on its mount point */
@@ -62,11 +62,11 @@ struct place {
 struct matcher {
 	const struct fstab_match_input *in;
 	struct arena *arena;
-	struct old *old;
-	size_t nold;
-	struct new *new;
-	size_t nnew;
-	struct map64 old_by, new_by;   /* hash of key -> the first */
+	struct entry *entries;
+	size_t nentries;
+	struct planned *mounts;
+	size_t nmounts;
+	struct map64 entry_by, mount_by;   /* hash of key -> the first */
 	struct map64 first_of;         /* device of a file system with subvolumes -> the first line
 	                                  of the file that mounts one: they share its options */
 	struct place *places;          /* same.c: mount points and roots, sorted; or NULL */
@@ -88,13 +88,13 @@ __attribute__((format(printf, 2, 3)))
 const char *match_format(struct matcher *m, const char *format, ...);
 
 /** Take the fields of a line. */
-void match_take(struct matcher *m, const struct tabline *line, struct old *old);
+void match_take(struct matcher *m, const struct tabline *line, struct entry *entry);
 
 /** A path without empty and "." components, and without '/' at its end; NULL on ENOMEM. */
 const char *match_normal(struct matcher *m, const char *path);
 
 /** The line of the plan of a mount point, of any fate; or NULL. */
-const struct new *match_live(const struct matcher *m, const char *key);
+const struct planned *match_live(const struct matcher *m, const char *key);
 
 /** Index a file; a mount point that leads to another one counts as that. */
 void match_take_file(struct matcher *m, const struct tablines *file);
@@ -108,36 +108,38 @@ void match_index_devices(struct matcher *m, struct map64 *by);
 /** The plan's line of the source of a line that is not mounted; NULL: it is mounted, may be not
     mounted, or its source is not.
     @by  match_index_devices() */
-const struct new *match_elsewhere(struct matcher *m, const struct old *old, const struct map64 *by);
+const struct planned *match_elsewhere(struct matcher *m, const struct entry *entry,
+                                      const struct map64 *by);
 
 /* pair.c */
 
 /** The lines on the mount point of a mount, in order; NULL after the last. */
-struct old *match_first_on(struct matcher *m, const struct new *new);
-struct old *match_next_on(struct matcher *m, const struct old *old);
+struct entry *match_first_on(struct matcher *m, const struct planned *mount);
+struct entry *match_next_on(struct matcher *m, const struct entry *entry);
 
 /** The line that makes a mount; or NULL. */
-struct old *match_choose(struct matcher *m, const struct new *new);
+struct entry *match_choose(struct matcher *m, const struct planned *mount);
 
 enum match_pairing {
 	MATCH_NOTHING,        /* no mount that should have a line */
-	MATCH_PAIRED,         /* new->old is its line */
+	MATCH_PAIRED,         /* mount->entry is its line */
 	MATCH_UNPAIRED,       /* no line makes it */
 	MATCH_INEXPRESSIBLE,  /* no line makes it, and none can */
 };
 
 /** Pair a mount with its line. */
-enum match_pairing match_pair(struct matcher *m, struct new *new);
+enum match_pairing match_pair(struct matcher *m, struct planned *mount);
 
 /** Whether the options of a paired line are to be compared with those of the mount: not if the
     mount cannot be expressed, unless its line alone has what it takes. */
-bool match_compares_options(struct matcher *m, const struct old *old, const struct new *new);
+bool match_compares_options(struct matcher *m, const struct entry *entry,
+                            const struct planned *mount);
 
 /** The line that mounts something else instead of a mount without a line; or NULL. */
-struct old *match_wrong(struct matcher *m, const struct new *new);
+struct entry *match_wrong(struct matcher *m, const struct planned *mount);
 
 /** Whether a line would mount something else on the mount point of a mount, not beneath it. */
-bool match_is_in_the_way(struct matcher *m, const struct old *old, const struct new *new);
+bool match_is_in_the_way(struct matcher *m, const struct entry *entry, const struct planned *mount);
 
 /**
  * Whether a further line on the mount point of a paired mount is too much.
@@ -145,30 +147,31 @@ bool match_is_in_the_way(struct matcher *m, const struct old *old, const struct 
  * @source       Of the mount's own line.
  * @kind [out]   FSTAB_DIFFER_REPEATED or FSTAB_DIFFER_BESIDE.
  */
-bool match_is_further(struct matcher *m, const struct old *old, const char *source,
-                      const struct new *new,
+bool match_is_further(struct matcher *m, const struct entry *entry, const char *source,
+                      const struct planned *mount,
                       enum fstab_difference_kind *kind);
 
-/** A line of a swap space besides its own: the next after old, of the whole file; or NULL. */
-struct old *match_next_swap(struct matcher *m, const struct old *old, const struct new *new);
+/** A line of a swap space besides its own: the next after entry, of the whole file; or NULL. */
+struct entry *match_next_swap(struct matcher *m, const struct entry *entry,
+                              const struct planned *mount);
 
 /* same.c */
 
 /** Whether a line of the file mounts the same as one of the plan: 1, 0; -1: not known. */
-int match_same(struct matcher *m, const struct old *old, const struct new *new);
+int match_same(struct matcher *m, const struct entry *entry, const struct planned *mount);
 
 /** Find the source of a bind line, if its mount shows it.
     @bound [out]  Set if it does.
     @return whether the line is a bind and the source is known. */
-bool match_bound(struct matcher *m, const struct old *old, const struct new *new,
+bool match_bound(struct matcher *m, const struct entry *entry, const struct planned *mount,
                  struct fstab_bound *bound);
 
 /** Whether the helper of a line's type makes mounts of another type, with other options: Amazon's
     efs makes NFS mounts. */
-bool match_by_helper(const struct old *old, const struct mount *mount);
+bool match_by_helper(const struct entry *entry, const struct mount *mount);
 
 /** Whether a line has the plan's source, or a mere name. */
-bool match_same_name(struct matcher *m, const struct old *old, const struct new *new);
+bool match_same_name(struct matcher *m, const struct entry *entry, const struct planned *mount);
 
 /** The tag, such as "UUID=x", that a source is: quoted, or as a link in /dev/disk; or NULL. */
 const char *match_tag(struct matcher *m, const char *source);
@@ -185,8 +188,8 @@ void match_device(struct matcher *m, const struct fstab_line *line, struct fstab
  * @differ [out]  Those that differ, as the mount has them.
  * @return options; NULL: nothing differs.
  */
-const char *match_options(struct matcher *m, const struct old *old, const char *from,
-                          const struct new *new,
+const char *match_options(struct matcher *m, const struct entry *entry, const char *from,
+                          const struct planned *mount,
                           const char **differ);
 
 #endif

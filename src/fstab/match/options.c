@@ -314,30 +314,30 @@ static void add_flags(const struct vfs_flags *want, const struct vfs_flags *base
 }
 
 /** Whether the line of a read-only mount has ro. */
-static bool is_readonly_by_line(struct matcher *m, const struct mount *mount)
+static bool is_readonly_by_line(struct matcher *m, const struct mount *actual)
 {
-	for (size_t i = 0; i < m->nnew
-	     && !opt_has(mount->fs_opts ? mount->fs_opts : "", "ro"); ++i) {
-		const struct old *old = m->new[i].line->mount == mount
-		    ? match_first_on(m, &m->new[i]) : NULL;
-		for (; old; old = match_next_on(m, old)) {
-			if (opt_has(old->words.options, "ro"))
+	for (size_t i = 0; i < m->nmounts
+	     && !opt_has(actual->fs_opts ? actual->fs_opts : "", "ro"); ++i) {
+		const struct entry *entry = m->mounts[i].line->mount == actual
+		    ? match_first_on(m, &m->mounts[i]) : NULL;
+		for (; entry; entry = match_next_on(m, entry)) {
+			if (opt_has(entry->words.options, "ro"))
 				return true;
 		}
 	}
 	return false;
 }
 
-const char *match_options(struct matcher *m, const struct old *old, const char *from,
-                          const struct new *new,
+const char *match_options(struct matcher *m, const struct entry *entry, const char *from,
+                          const struct planned *mount,
                           const char **differ)
 {
-	const char *live = new->line->options;
-	const struct mount *mount = new->line->mount;
-	const char *fstype = mount && mount->fstype ? mount->fstype : "";
-	/* The plan has no options of a mount that cannot be expressed. */
+	const char *live = mount->line->options;
+	const struct mount *actual = mount->line->mount;
+	const char *fstype = actual && actual->fstype ? actual->fstype : "";
+	/* The plan has no options of a actual that cannot be expressed. */
 	if (!live)
-		live = mount && mount->vfs_opts ? mount->vfs_opts : "";
+		live = actual && actual->vfs_opts ? actual->vfs_opts : "";
 
 	struct vfs_flags base, have, want;
 	struct strbuf changed, shown;
@@ -349,8 +349,8 @@ const char *match_options(struct matcher *m, const struct old *old, const char *
 	shown_list(fstype, from, &shown);
 	strbuf_reset(&m->more);
 	vfs_flags_of_line(live, NULL, &want);
-	if (mount && mount->vfs_opts && !new->line->options)
-		vfs_flags_shown(mount, &want);
+	if (actual && actual->vfs_opts && !mount->line->options)
+		vfs_flags_shown(actual, &want);
 	vfs_flags_of_line(shown_flags(fstype), NULL, &base);
 	for (const struct vfs_option *row = vfs_options; row->name; ++row) {
 		if (shown_any_flag(fstype, row->name))
@@ -359,22 +359,22 @@ const char *match_options(struct matcher *m, const struct old *old, const char *
 	vfs_flags_of_line(strbuf_str(&shown), &base, &have);
 	bool bind = opt_is_bind(from);
 	/* Read-only by nature, or after an error, does not count. */
-	if (mount && !bind && (shown_readonly(mount) || shown_failed(fstype, mount->fs_opts)))
+	if (actual && !bind && (shown_readonly(actual) || shown_failed(fstype, actual->fs_opts)))
 		have.value[VFS_RO] = want.value[VFS_RO];
 	/* A bind that names no flag has those of its source. */
 	bool as_source = bind && !have.any, flags;
-	if (bind && !want.any && have.any && mount && mount->vfs_opts)
-		vfs_flags_of_line(mount->vfs_opts, NULL, &want);
+	if (bind && !want.any && have.any && actual && actual->vfs_opts)
+		vfs_flags_of_line(actual->vfs_opts, NULL, &want);
 	struct fstab_bound bound;
-	if (as_source && mount && mount->vfs_opts && match_bound(m, old, new, &bound)
+	if (as_source && actual && actual->vfs_opts && match_bound(m, entry, mount, &bound)
 	    && bound.in->vfs_opts) {
 		/* The source that the line names, which may not be the plan's. */
 		vfs_flags_of_mount(bound.in, &have);
-		vfs_flags_of_mount(mount, &want);
+		vfs_flags_of_mount(actual, &want);
 		have.value[VFS_RO] = have.value[VFS_RO]
 		    && (want.value[VFS_RO] || is_readonly_by_line(m, bound.in));
 		flags = vfs_flags_differ(&have, &want, &changed);
-		live = mount->vfs_opts;
+		live = actual->vfs_opts;
 	} else {
 		flags = as_source ? want.any : vfs_flags_differ(&have, &want, &changed);
 		if (as_source && flags)
@@ -385,14 +385,14 @@ const char *match_options(struct matcher *m, const struct old *old, const char *
 	/* Options of the file system are not the business of a bind. */
 	struct live lives;
 	struct taken taken = {.list = &m->more};
-	live_init(&lives, live, bind || !mount ? NULL : mount->fs_opts);
+	live_init(&lives, live, bind || !actual ? NULL : actual->fs_opts);
 	opt_set_init(&taken.set, false);
 	/* All subvolumes have the options of the first line that mounts the file system. */
-	uint32_t first = mount && !bind ? map64_get(&m->first_of, mount_dev(mount)) : MAP64_NONE;
+	uint32_t first = actual && !bind ? map64_get(&m->first_of, mount_dev(actual)) : MAP64_NONE;
 	if (first != MAP64_NONE)
-		shown_list(fstype, m->old[first].words.options, &shown);
+		shown_list(fstype, m->entries[first].words.options, &shown);
 	take_over(fstype, from, &lives, flags ? &want : NULL, &taken, &changed);
-	if (!bind && !match_by_helper(old, mount))
+	if (!bind && !match_by_helper(entry, actual))
 		add_missing(fstype, strbuf_str(&shown), live, &taken, &changed);
 	m->failed |= live_destroy(&lives);
 	opt_set_destroy(&taken.set);

@@ -13,136 +13,143 @@
 enum { DEEP_MAX = 64 };
 
 /** How well a line fits a mount; 0: it mounts something else. */
-static int fit(struct matcher *m, const struct old *old, const struct new *new)
+static int fit(struct matcher *m, const struct entry *entry, const struct planned *mount)
 {
-	int same = match_same(m, old, new);
+	int same = match_same(m, entry, mount);
 	if (same == 0)
 		return 0;
 	const char *differ;
-	int fits = 1 + 16 * (same > 0) + 8 * !old->noauto + 2 * !old->line->why;
-	if (new->line->fate == FSTAB_LINE && new->line->mount
-	    && !match_options(m, old, old->words.options, new, &differ))
+	int fits = 1 + 16 * (same > 0) + 8 * !entry->noauto + 2 * !entry->line->why;
+	if (mount->line->fate == FSTAB_LINE && mount->line->mount
+	    && !match_options(m, entry, entry->words.options, mount, &differ))
 		fits += 4;
 	return fits;
 }
 
-struct old *match_first_on(struct matcher *m, const struct new *new)
+struct entry *match_first_on(struct matcher *m, const struct planned *mount)
 {
-	uint32_t i = new->key ? map64_get(&m->old_by, map64_text(new->key)) : MAP64_NONE;
-	return i != MAP64_NONE && strcmp(m->old[i].key, new->key) == 0 ? &m->old[i] : NULL;
+	uint32_t i = mount->key ? map64_get(&m->entry_by, map64_text(mount->key)) : MAP64_NONE;
+	return i != MAP64_NONE && strcmp(m->entries[i].key, mount->key) == 0 ? &m->entries[i]
+	       : NULL;
 }
 
-struct old *match_next_on(struct matcher *m, const struct old *old)
+struct entry *match_next_on(struct matcher *m, const struct entry *entry)
 {
-	return old->next == NO_LINE ? NULL : &m->old[old->next];
+	return entry->next == NO_LINE ? NULL : &m->entries[entry->next];
 }
 
 /** Whether a line makes a mount that is covered by another one on its mount point. */
-static bool is_beneath(struct matcher *m, const struct old *old, const struct new *top)
+static bool is_beneath(struct matcher *m, const struct entry *entry, const struct planned *top)
 {
 	unsigned deep = 0;
-	for (uint32_t i = top->next; i != NO_LINE && deep < DEEP_MAX; i = m->new[i].next, ++deep) {
-		const struct new *new = &m->new[i];
-		if (strcmp(new->key, top->key) == 0 && match_same(m, old, new) != 0)
+	for (uint32_t i = top->next; i != NO_LINE && deep < DEEP_MAX; i = m->mounts[i].next,
+	     ++deep) {
+		const struct planned *mount = &m->mounts[i];
+		if (strcmp(mount->key, top->key) == 0 && match_same(m, entry, mount) != 0)
 			return true;
 	}
 	return false;
 }
 
-struct old *match_choose(struct matcher *m, const struct new *new)
+struct entry *match_choose(struct matcher *m, const struct planned *mount)
 {
-	struct old *own = NULL;
-	const struct fstab_line *line = new->line;
+	struct entry *own = NULL;
+	const struct fstab_line *line = mount->line;
 	int best = 0;
-	struct old *first = match_first_on(m, new);
+	struct entry *first = match_first_on(m, mount);
 	/* A single line need not be compared with others. */
 	if (first && !match_next_on(m, first) && !line->swap)
-		return match_same(m, first, new) != 0 ? first : NULL;
-	for (struct old *old = first; old; old = match_next_on(m, old)) {
-		int fits = fit(m, old, new);
+		return match_same(m, first, mount) != 0 ? first : NULL;
+	for (struct entry *entry = first; entry; entry = match_next_on(m, entry)) {
+		int fits = fit(m, entry, mount);
 		if (fits > best) {
 			best = fits;
-			own = old;
+			own = entry;
 		}
 	}
-	for (size_t i = 0; line->swap && i < m->nold; ++i) {
-		struct old *old = &m->old[i];
-		int fits = old->swap && old->live == NO_LINE ? fit(m, old, new) : 0;
+	for (size_t i = 0; line->swap && i < m->nentries; ++i) {
+		struct entry *entry = &m->entries[i];
+		int fits = entry->swap && entry->live == NO_LINE ? fit(m, entry, mount) : 0;
 		if (fits > best) {
 			best = fits;
-			own = old;
+			own = entry;
 		}
 	}
 	return own;
 }
 
-enum match_pairing match_pair(struct matcher *m, struct new *new)
+enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 {
-	const struct fstab_line *line = new->line;
+	const struct fstab_line *line = mount->line;
 	/* A swap space that the system made, on zram, may have a line all the same. */
 	if ((line->fate == FSTAB_OWN && !line->swap)
-	    || (new->key && match_live(m, new->key) != new))
+	    || (mount->key && match_live(m, mount->key) != mount))
 		return MATCH_NOTHING;
-	struct old *own = match_choose(m, new);
+	struct entry *own = match_choose(m, mount);
 	if (line->fate == FSTAB_OWN) {
-		if (own && match_same(m, own, new) > 0)
-			own->live = (uint32_t)(new - m->new);
+		if (own && match_same(m, own, mount) > 0)
+			own->live = (uint32_t)(mount - m->mounts);
 		return MATCH_NOTHING;
 	}
 	if (!own)
 		return line->fate == FSTAB_LINE ? MATCH_UNPAIRED : MATCH_INEXPRESSIBLE;
-	new->old = (uint32_t)(own - m->old);
-	own->live = (uint32_t)(new - m->new);
+	mount->entry = (uint32_t)(own - m->entries);
+	own->live = (uint32_t)(mount - m->mounts);
 	if (line->mount && fstype_flags(line->mount->fstype) & FST_SUBVOL)
 		m->failed |= map64_put(&m->first_of, mount_dev(line->mount),
-		                       new->old) == MAP64_NONE;
+		                       mount->entry) == MAP64_NONE;
 	return MATCH_PAIRED;
 }
 
-bool match_compares_options(struct matcher *m, const struct old *old, const struct new *new)
+bool match_compares_options(struct matcher *m, const struct entry *entry,
+                            const struct planned *mount)
 {
-	const struct mount *mount = new->line->mount;
-	if (!mount || new->line->fate == FSTAB_LINE)
-		return mount;
+	const struct mount *actual = mount->line->mount;
+	if (!actual || mount->line->fate == FSTAB_LINE)
+		return actual;
 	/* Only its line has a password, or the name that a server of FUSE goes by.  Options of a
-	   user's mount, which has an owner, are that user's. */
-	return mount->vfs_opts && old->words.target && new->line->target && mount->source
-	       && strcmp(old->words.source, mount->source) == 0 && match_same(m, old, new) > 0
-	       && !new->line->hidden && !new->line->owner;
+	   user's actual, which has an owner, are that user's. */
+	return actual->vfs_opts && entry->words.target && mount->line->target && actual->source
+	       && strcmp(entry->words.source, actual->source) == 0 && match_same(m, entry,
+	        mount) > 0
+	       && !mount->line->hidden && !mount->line->owner;
 }
 
-bool match_is_in_the_way(struct matcher *m, const struct old *old, const struct new *new)
+bool match_is_in_the_way(struct matcher *m, const struct entry *entry, const struct planned *mount)
 {
-	return !old->noauto && !is_beneath(m, old, new);
+	return !entry->noauto && !is_beneath(m, entry, mount);
 }
 
-struct old *match_wrong(struct matcher *m, const struct new *new)
+struct entry *match_wrong(struct matcher *m, const struct planned *mount)
 {
-	struct old *old = match_first_on(m, new);
-	while (old && !match_is_in_the_way(m, old, new))
-		old = match_next_on(m, old);
-	return old;
+	struct entry *entry = match_first_on(m, mount);
+	while (entry && !match_is_in_the_way(m, entry, mount))
+		entry = match_next_on(m, entry);
+	return entry;
 }
 
-bool match_is_further(struct matcher *m, const struct old *old, const char *source,
-                      const struct new *new,
+bool match_is_further(struct matcher *m, const struct entry *entry, const char *source,
+                      const struct planned *mount,
                       enum fstab_difference_kind *kind)
 {
-	bool same = match_same(m, old, new) != 0;
-	if (old->noauto || (!same && (new->line->fate != FSTAB_LINE || is_beneath(m, old, new))))
+	bool same = match_same(m, entry, mount) != 0;
+	if (entry->noauto || (!same && (mount->line->fate != FSTAB_LINE || is_beneath(m, entry,
+	        mount))))
 		return false;
 	/* One device twice on one mount point, as two parts of it: one of the lines is broken. */
-	bool again = same || strcmp(old->words.source, source) == 0;
+	bool again = same || strcmp(entry->words.source, source) == 0;
 	*kind = again ? FSTAB_DIFFER_REPEATED : FSTAB_DIFFER_BESIDE;
 	return true;
 }
 
-struct old *match_next_swap(struct matcher *m, const struct old *old, const struct new *new)
+struct entry *match_next_swap(struct matcher *m, const struct entry *entry,
+                              const struct planned *mount)
 {
-	for (size_t i = old ? (size_t)(old - m->old) + 1 : 0; new->line->swap && i < m->nold; ++i) {
-		struct old *next = &m->old[i];
-		if (i != new->old && next->swap && next->live == NO_LINE
-		    && match_same(m, next, new) == 1)
+	for (size_t i = entry ? (size_t)(entry - m->entries) + 1 : 0; mount->line->swap
+	     && i < m->nentries; ++i) {
+		struct entry *next = &m->entries[i];
+		if (i != mount->entry && next->swap && next->live == NO_LINE
+		    && match_same(m, next, mount) == 1)
 			return next;
 	}
 	return NULL;

@@ -123,11 +123,11 @@ static const struct mount *holder(struct matcher *m, const char *path, const cha
 	for (size_t n = 1, hashed = 0; key;) {
 		hash = map64_bytes(hash, key + hashed, n - hashed);
 		hashed = n;
-		uint32_t i = map64_get(&m->new_by, hash);
-		const struct new *new = i != MAP64_NONE ? &m->new[i] : NULL;
-		if (new && new->line->mount && word_is(key, n, new->key)
-		    && strcmp(new->key, skip) != 0) {
-			found = new->line->mount;
+		uint32_t i = map64_get(&m->mount_by, hash);
+		const struct planned *mount = i != MAP64_NONE ? &m->mounts[i] : NULL;
+		if (mount && mount->line->mount && word_is(key, n, mount->key)
+		    && strcmp(mount->key, skip) != 0) {
+			found = mount->line->mount;
 			*rest = key + (n == 1 ? 0 : n);
 		}
 		if (!key[n])
@@ -139,12 +139,13 @@ static const struct mount *holder(struct matcher *m, const char *path, const cha
 
 /** The mount of the plan that a path lies in, or NULL.
     @whole [out]  The path within its file system. */
-static const struct mount *shown_by(struct matcher *m, const char *path, const struct new *new,
+static const struct mount *shown_by(struct matcher *m, const char *path,
+                                    const struct planned *mount,
                                     const char **whole)
 {
 	const char *rest;
 	/* Of a bind onto itself, or onto its source, the former mount is not known. */
-	const struct mount *in = holder(m, path, new->key ? new->key : "", &rest);
+	const struct mount *in = holder(m, path, mount->key ? mount->key : "", &rest);
 	if (!in)
 		return NULL;
 	const char *root = in->root ? in->root : "/";
@@ -174,15 +175,15 @@ static int compare_places(const void *a, const void *b)
 /** Sort the mount points and the roots of mounts, to look up bind sources. */
 static void sort_places(struct matcher *m)
 {
-	m->places = malloc((2 * m->nnew + 1) * sizeof(*m->places));
+	m->places = malloc((2 * m->nmounts + 1) * sizeof(*m->places));
 	m->failed |= !m->places;
-	for (size_t i = 0; i < m->nnew && m->places; ++i) {
-		const struct mount *mount = m->new[i].line->mount;
-		if (mount && m->new[i].key)
-			m->places[m->nplaces++] = (struct place){.path = m->new[i].key};
-		if (mount && mount->root)
+	for (size_t i = 0; i < m->nmounts && m->places; ++i) {
+		const struct mount *actual = m->mounts[i].line->mount;
+		if (actual && m->mounts[i].key)
+			m->places[m->nplaces++] = (struct place){.path = m->mounts[i].key};
+		if (actual && actual->root)
 			m->places[m->nplaces++] =
-			    (struct place){.path = mount->root, .dev = mount_dev(mount),
+			    (struct place){.path = actual->root, .dev = mount_dev(actual),
 			                   .root = true};
 	}
 	if (m->nplaces > 1)
@@ -221,19 +222,19 @@ static bool is_linkless(struct matcher *m, const char *path, const struct mount 
 
 /** Whether a path shows the directory that a mount shows: 1, 0; -1: not known.
     @bound [out]  Where, if 1. */
-static int same_directory(struct matcher *m, const char *source, const struct new *new,
+static int same_directory(struct matcher *m, const char *source, const struct planned *mount,
                           struct fstab_bound *bound)
 {
-	const struct mount *mount = new->line->mount;
+	const struct mount *actual = mount->line->mount;
 	const char *path = *source == '/' ? match_normal(m, source) : NULL, *whole;
 	if (!path)
 		return 0;
-	const struct mount *in = mount ? shown_by(m, path, new, &whole) : NULL;
+	const struct mount *in = actual ? shown_by(m, path, mount, &whole) : NULL;
 	if (!in)
 		return -1;
-	const char *root = mount->root ? mount->root : "/";
+	const char *root = actual->root ? actual->root : "/";
 	*bound = (struct fstab_bound){in, path};
-	if (mount_dev(in) == mount_dev(mount) && strcmp(whole, root) == 0)
+	if (mount_dev(in) == mount_dev(actual) && strcmp(whole, root) == 0)
 		return 1;
 	/* The names differ, but a component may be a link. */
 	struct strbuf real;
@@ -244,16 +245,16 @@ static int same_directory(struct matcher *m, const char *source, const struct ne
 	strbuf_destroy(&real);
 	if (!there || strcmp(there, path) == 0)
 		return led >= 0 || is_linkless(m, path, in, whole) ? 0 : -1;
-	in = shown_by(m, there, new, &whole);
+	in = shown_by(m, there, mount, &whole);
 	*bound = (struct fstab_bound){in, there};
-	return !in ? -1 : mount_dev(in) == mount_dev(mount) && strcmp(whole, root) == 0;
+	return !in ? -1 : mount_dev(in) == mount_dev(actual) && strcmp(whole, root) == 0;
 }
 
-bool match_bound(struct matcher *m, const struct old *old, const struct new *new,
+bool match_bound(struct matcher *m, const struct entry *entry, const struct planned *mount,
                  struct fstab_bound *bound)
 {
 	struct fstab_bound found;
-	if (!is_bind(&old->words) || same_directory(m, old->words.source, new, &found) != 1)
+	if (!is_bind(&entry->words) || same_directory(m, entry->words.source, mount, &found) != 1)
 		return false;
 	*bound = found;
 	return true;
@@ -268,9 +269,9 @@ static bool same_word(const char *a, const char *b)
 	return n == k && memcmp(a, b, n) == 0;
 }
 
-bool match_by_helper(const struct old *old, const struct mount *mount)
+bool match_by_helper(const struct entry *entry, const struct mount *mount)
 {
-	const struct words *words = &old->words;
+	const struct words *words = &entry->words;
 	bool nfs = mount && mount->fstype
 	    && (strcmp(mount->fstype, "nfs4") == 0 || strcmp(mount->fstype, "nfs") == 0);
 	return nfs && strcmp(words->fstype, "efs") == 0
@@ -416,11 +417,11 @@ static bool device_word(const char *path)
 	       && (!is_kernel_name(path) || strncmp(path, "/dev/mapper/", 12) == 0);
 }
 
-static int same_source(struct matcher *m, const struct old *old, const struct new *new)
+static int same_source(struct matcher *m, const struct entry *entry, const struct planned *mount)
 {
-	const struct fstab_line *line = new->line;
-	const char *source = old->words.source;
-	bool planned = line->fate == FSTAB_LINE || !line->mount, bind = is_bind(&old->words);
+	const struct fstab_line *line = mount->line;
+	const char *source = entry->words.source;
+	bool planned = line->fate == FSTAB_LINE || !line->mount, bind = is_bind(&entry->words);
 	/* Without "bind", mount(8) does not bind it. */
 	if (planned && line->source && bind == (strcmp(line->fstype, "none") == 0)
 	    && same_word(source, line->source))
@@ -429,12 +430,12 @@ static int same_source(struct matcher *m, const struct old *old, const struct ne
 		return 1;
 	struct fstab_bound bound;
 	if (bind)
-		return same_directory(m, source, new, &bound);
+		return same_directory(m, source, mount, &bound);
 	/* Without "bind" the line makes another mount, unless the file system exists once. */
 	if (is_mere_name(line->mount))
 		return !(planned && line->source && strcmp(line->fstype, "none") == 0)
 		       || is_single(line->mount);
-	if (match_by_helper(old, line->mount))
+	if (match_by_helper(entry, line->mount))
 		return same_helped(source, line->mount->source);
 	/* A server is written as the kernel has it. */
 	if (line->mount && line->mount->dev_major == 0
@@ -472,11 +473,12 @@ static int same_source(struct matcher *m, const struct old *old, const struct ne
 	return line->mount && line->mount->source && same_word(source, line->mount->source);
 }
 
-static bool same_type(const struct old *old, const struct fstab_line *line)
+static bool same_type(const struct entry *entry, const struct fstab_line *line)
 {
-	const char *type = old->words.fstype, *live = line->mount ? line->mount->fstype : "swap";
+	const char *type = entry->words.fstype, *live = line->mount ? line->mount->fstype : "swap";
 	/* mount(8) ignores the type of a bind. */
-	return is_bind(&old->words) || shown_type(type, live) || match_by_helper(old, line->mount)
+	return is_bind(&entry->words) || shown_type(type, live) || match_by_helper(entry,
+	        line->mount)
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
 
@@ -541,14 +543,14 @@ static bool same_value(const char *a, const char *b, const char *name)
  * where snapshots are booted: it is the default of the file system.
  * default.
  */
-static bool lacks_subvol(const struct old *old, const char *live)
+static bool lacks_subvol(const struct entry *entry, const char *live)
 {
 	size_t n, k;
-	const char *subvol = opt_value(live, "subvol", &n), *line = old->words.options;
+	const char *subvol = opt_value(live, "subvol", &n), *line = entry->words.options;
 	while (subvol && n > 0 && *subvol == '/')
 		++subvol, --n;
 	return subvol && n > 0 && !opt_value(line, "subvol", &k) && !opt_value(line, "subvolid", &k)
-	       && strcmp(old->words.target, "/") != 0;
+	       && strcmp(entry->words.target, "/") != 0;
 }
 
 /**
@@ -556,19 +558,19 @@ static bool lacks_subvol(const struct old *old, const char *live)
  * root.  Boot or a container may choose a directory as "/"; ostree and systemd, which gives
  * services directories of their own, bind directories.
  */
-static bool is_strange_part(const struct old *old, const struct mount *mount)
+static bool is_strange_part(const struct entry *entry, const struct mount *mount)
 {
 	return mount->dev_major != 0 && fstype_flags(mount->fstype) & FST_DEVICE
-	       && strcmp(old->words.target, "/") != 0
+	       && strcmp(entry->words.target, "/") != 0
 	       && strncmp(mount->root, "/ostree/", 8) != 0
 	           && !strstr(mount->root, "/systemd-private-");
 }
 
 /** Whether a line mounts the same part of a file system. */
-static bool same_part(struct matcher *m, const struct old *old, const struct fstab_line *line)
+static bool same_part(struct matcher *m, const struct entry *entry, const struct fstab_line *line)
 {
 	const struct mount *mount = line->mount;
-	if (!mount || is_bind(&old->words))
+	if (!mount || is_bind(&entry->words))
 		return true;
 	const char *options = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") != 0
 	    ? line->options : mount->fs_opts;
@@ -583,48 +585,48 @@ static bool same_part(struct matcher *m, const struct old *old, const struct fst
 	bool overlay = mount->fstype && strcmp(mount->fstype, "overlay") == 0;
 	/* With ROOT, the kernel shows other paths of the layers. */
 	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->in->root, "/") == 0;
-	if (compare && (overlay ? !same_layers(m, old->words.options, plain)
-	                : !same_value(old->words.options, plain, "subvol")
-	                    || lacks_subvol(old, plain)))
+	if (compare && (overlay ? !same_layers(m, entry->words.options, plain)
+	                : !same_value(entry->words.options, plain, "subvol")
+	                    || lacks_subvol(entry, plain)))
 		return false;
 	/* The mount shows a directory; the line would show the root of the file system. */
 	size_t n;
 	bool part = mount->root && strcmp(mount->root, "/") != 0
-	    && !opt_value(old->words.options, "X-mount.subdir", &n)
+	    && !opt_value(entry->words.options, "X-mount.subdir", &n)
 	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
 	if (part && line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0)
 		return false;
-	if (part && is_strange_part(old, mount))
+	if (part && is_strange_part(entry, mount))
 		return false;
 	return !(fstype_flags(mount->fstype) & FST_SUBVOL) || overlay
-	       || same_value(old->words.options, mount->fs_opts, "subvolid");
+	       || same_value(entry->words.options, mount->fs_opts, "subvolid");
 }
 
 /** Whether a line mounts the root from whichever device the kernel booted. */
-static bool is_any_root(const struct old *old, const struct new *new)
+static bool is_any_root(const struct entry *entry, const struct planned *mount)
 {
-	const struct words *words = &old->words;
-	return strcmp(new->key, "/") == 0 && fstype_flags(new->line->mount->fstype) & FST_DEVICE
+	const struct words *words = &entry->words;
+	return strcmp(mount->key, "/") == 0 && fstype_flags(mount->line->mount->fstype) & FST_DEVICE
 	       && (strcmp(words->source, "/dev/root") == 0 || strcmp(words->source, "rootfs") == 0)
-	       && (strcmp(words->fstype, "rootfs") == 0 || same_type(old, new->line));
+	       && (strcmp(words->fstype, "rootfs") == 0 || same_type(entry, mount->line));
 }
 
-int match_same(struct matcher *m, const struct old *old, const struct new *new)
+int match_same(struct matcher *m, const struct entry *entry, const struct planned *mount)
 {
-	if (!new->line->mount)
-		return old->swap ? same_source(m, old, new) : 0;
-	if (new->key && is_any_root(old, new))
-		return same_part(m, old, new->line);
-	if (!same_type(old, new->line) || !same_part(m, old, new->line))
+	if (!mount->line->mount)
+		return entry->swap ? same_source(m, entry, mount) : 0;
+	if (mount->key && is_any_root(entry, mount))
+		return same_part(m, entry, mount->line);
+	if (!same_type(entry, mount->line) || !same_part(m, entry, mount->line))
 		return 0;
-	return same_source(m, old, new);
+	return same_source(m, entry, mount);
 }
 
-bool match_same_name(struct matcher *m, const struct old *old, const struct new *new)
+bool match_same_name(struct matcher *m, const struct entry *entry, const struct planned *mount)
 {
-	const struct fstab_line *line = new->line;
+	const struct fstab_line *line = mount->line;
 	(void)m;
-	return is_mere_name(line->mount) || is_bind(&old->words)
+	return is_mere_name(line->mount) || is_bind(&entry->words)
 	       || strcmp(line->fstype, "none") == 0
-	       || same_word(old->words.source, line->source);
+	       || same_word(entry->words.source, line->source);
 }

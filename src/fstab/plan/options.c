@@ -100,7 +100,8 @@ static bool add_layers(struct fstab_draft *draft, struct strbuf *out, const char
     are not closed: then another tree is mounted. */
 static const char *misread(const char *option, size_t n)
 {
-	if ((opt_name(option, n) == n && fsopt_has(option, n, OPT_USERSPACE)) || opt_is_x(option, n))
+	if ((opt_name(option, n) == n && fsopt_has(option, n, OPT_USERSPACE)) || opt_is_x(option,
+	        n))
 		return "is one that mount(8) keeps for itself";
 	if (memmem(option, n, "\\054", 4) || (memchr(option, ',', n) && !opt_label_length(option)))
 		return "has a comma in its value";
@@ -248,7 +249,8 @@ bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *
 		add_bind(&out, choice, minimal);
 	} else {
 		bool broken = !is_readonly(mount) && opt_shown_has(mount->fs_opts, "ro");
-		bool natural = is_never_written(draft, mount), failed = shown_failed(mount->fstype, mount->fs_opts);
+		bool natural = is_never_written(draft, mount),
+		        failed = shown_failed(mount->fstype, mount->fs_opts);
 		if (failed)
 			line->warning = "the file system had an error and is read-only since; the line is not";
 		else if (broken && !natural)

@@ -171,8 +171,10 @@ static bool is_of_place(const struct mount *mount, const char *target, struct fs
 		int depth = fstab_depth_below(target, own_places[i].dir);
 		unsigned how = own_places[i].how;
 		if (depth >= own_places[i].least && depth <= own_places[i].most
-		    && (own_places[i].types ? is_word(own_places[i].types, fstype) : (fstype_flags(fstype) & FST_DEVICE) != 0)
-		    && (!own_places[i].source || strncmp(source, own_places[i].source, strlen(own_places[i].source)) == 0)
+		    && (own_places[i].types ? is_word(own_places[i].types, fstype)
+		        : (fstype_flags(fstype) & FST_DEVICE) != 0)
+		    && (!own_places[i].source || strncmp(source, own_places[i].source,
+		                                         strlen(own_places[i].source)) == 0)
 		    && (!(how & READ_ONLY) || has(mount->vfs_opts, "ro"))
 		    && (!(how & SAFE) || (has(mount->vfs_opts, "nosuid") && has(mount->vfs_opts, "nodev"))))
 			return owned(own, own_places[i].owner, own_places[i].why, how & AT_BOOT);
@@ -183,8 +185,10 @@ static bool is_of_place(const struct mount *mount, const char *target, struct fs
 		return owned(own, "api", "of WSL", true);
 	/* The home of NAME, from the device home-NAME. */
 	static const char home[] = "/home/", mapper[] = "/dev/mapper/home-";
-	if (strncmp(target, home, sizeof(home) - 1) == 0 && strncmp(source, mapper, sizeof(mapper) - 1) == 0
-	    && strcmp(target + sizeof(home) - 1, source + sizeof(mapper) - 1) == 0 && !strchr(source + sizeof(mapper) - 1, '/')
+	if (strncmp(target, home, sizeof(home) - 1) == 0 && strncmp(source, mapper,
+	        sizeof(mapper) - 1) == 0
+	    && strcmp(target + sizeof(home) - 1, source + sizeof(mapper) - 1) == 0
+	        && !strchr(source + sizeof(mapper) - 1, '/')
 	    && fstype_flags(fstype) & FST_DEVICE && has(mount->vfs_opts, "nosuid") && has(mount->vfs_opts, "nodev"))
 		return owned(own, "unit", "of systemd-homed", false);
 	return false;
@@ -220,10 +224,13 @@ static const char *container_of(const char *target, unsigned flags)
 	/* A disk may be an administrator's, but not below a pod. */
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); ++i) {
 		bool pod = strcmp(forms[i].before, "/pods/") == 0;
-		const char *found = pod || !(flags & (FST_DEVICE | FST_NET)) ? strstr(target, forms[i].before) : NULL;
+		const char *found = pod || !(flags & (FST_DEVICE | FST_NET)) ? strstr(target,
+		        forms[i].before) : NULL;
 		const char *id = found ? found + strlen(forms[i].before) : NULL;
 		size_t n = strlen(forms[i].behind);
-		if (id && is_id(id, forms[i].id) && strncmp(id + forms[i].id, forms[i].behind, n) == 0 && (pod || !id[forms[i].id + n]))
+		if (id && is_id(id, forms[i].id) && strncmp(id + forms[i].id, forms[i].behind,
+		                                            n) == 0 && (pod
+		        || !id[forms[i].id + n]))
 			return forms[i].owner;
 	}
 	return NULL;
@@ -260,7 +267,8 @@ static bool named_user(struct strbuf *user, const char *name, size_t n)
 	return true;
 }
 
-bool fstab_user(const struct mount *mount, const char *target, const char *kept, struct strbuf *user)
+bool fstab_user(const struct mount *mount, const char *target, const char *kept,
+                struct strbuf *user)
 {
 	static const char session[] = "/run/user/";
 	const char *o;
@@ -288,7 +296,8 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 	return target[n] == '/' && named_user(user, target, n);
 }
 
-bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, bool user, struct fstab_own *own)
+bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, bool user,
+               struct fstab_own *own)
 {
 	static const char *const run[] = {"/run", "/var/run", NULL};
 	const char *fstype = mount->fstype ? mount->fstype : "";
@@ -299,7 +308,8 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 		/* A user names a FUSE file system freely. */
 		bool may = !(user && is_fuse(fstype)) || strcmp(own_types[i].owner, "session") == 0;
 		if (may && strcmp(fstype, own_types[i].fstype) == 0)
-			return owned(own, own_types[i].owner, own_types[i].why, flags & FST_PSEUDO && !(flags & FST_AUTOFS));
+			return owned(own, own_types[i].owner, own_types[i].why, flags & FST_PSEUDO
+			             && !(flags & FST_AUTOFS));
 	}
 	for (size_t i = 0; i < sizeof(own_dirs) / sizeof(*own_dirs); ++i) {
 		int depth = fstab_depth_below(target, own_dirs[i].dir);
@@ -307,7 +317,8 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 		/* Engines bind directories onto themselves, to make them private or shared. */
 		if (depth >= 0 && itself && strncmp(own_dirs[i].owner, "container:", 10) == 0)
 			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
-		if (depth >= (int)(own_dirs[i].depth & DEPTH) && !whole && (!layers || (mount->dev_major == 0 && !(flags & (FST_NET | FST_DEVICE)))))
+		if (depth >= (int)(own_dirs[i].depth & DEPTH) && !whole && (!layers
+		        || (mount->dev_major == 0 && !(flags & (FST_NET | FST_DEVICE)))))
 			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
 	}
 	size_t len = strlen(fstype);

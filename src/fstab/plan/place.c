@@ -53,7 +53,8 @@ static const char *join(struct maker *mk, const char *dir, const char *rest)
 /* Indexes. */
 
 /** The mount of a name of n bytes, of this hash, in an index of names. */
-static uint32_t find_name(const struct maker *mk, const struct map64 *map, uint64_t hash, const char *name,
+static uint32_t find_name(const struct maker *mk, const struct map64 *map, uint64_t hash,
+                          const char *name,
                           size_t n)
 {
 	uint32_t node = map64_get(map, hash);
@@ -208,7 +209,8 @@ bool place_index(struct maker *mk)
 			continue;
 		}
 		if (!add_index(mk, &mk->by_name, name, i)
-		    || !add_index(mk, &mk->by_root, map64_bytes(device_hash(m), root, strlen(root)), i))
+		    || !add_index(mk, &mk->by_root, map64_bytes(device_hash(m), root,
+		        strlen(root)), i))
 			return false;
 		if (!stands_alone(mk, m))
 			continue;
@@ -272,7 +274,8 @@ static const char *by_automount(struct maker *mk, uint32_t node, bool *fstab)
 		const char *rest = name + (strcmp(above, "/") == 0 ? 0 : strlen(above));
 		size_t n = strlen(on->source);
 		n -= n && on->source[n - 1] == '/';
-		if (*rest && strncmp(m->source, on->source, n) == 0 && strcmp(m->source + n, rest) == 0)
+		if (*rest && strncmp(m->source, on->source, n) == 0 && strcmp(m->source + n,
+		        rest) == 0)
 			return "NFS mounts it on access";
 	}
 	return NULL;
@@ -312,7 +315,8 @@ static const struct mount *layered_root(struct maker *mk)
 	for (uint32_t i = 0; i < mk->tree->count && !mk->looked; ++i) {
 		const struct mt_node *node = &mk->tree->nodes[i];
 		const char *name = mk->in->d->targets[i];
-		const char *target = !node->gone && !node->made && name ? place_below(mk->in, name) : NULL;
+		const char *target = !node->gone && !node->made && name ? place_below(mk->in,
+		        name) : NULL;
 		if (target && strcmp(target, "/") == 0 && !(node->states & 1u << MT_HIDDEN) && strcmp(place_type(node->mount), "overlay") == 0)
 			mk->layers = node->mount;
 	}
@@ -332,7 +336,8 @@ static bool is_layer_of(struct maker *mk, const struct mount *root, const char *
 			size_t len = strcspn(at, ":"), below = 0;
 			for (size_t k = n; k < len; ++k)
 				below += at[k] == '/' && k + 1 < len && at[k + 1] != '/';
-			if (len >= n && strncmp(at, dir, n) == 0 && (len == n || at[n] == '/') && below <= most)
+			if (len >= n && strncmp(at, dir, n) == 0 && (len == n || at[n] == '/')
+			    && below <= most)
 				return true;
 			at += len;
 		}
@@ -417,7 +422,8 @@ void place_classify(struct maker *mk, uint32_t i)
 	} else if (!user && (owner = place_unit(&in->world, place->target)) != NULL) {
 		leave_out(place, owner, "mounted by its own unit", true);
 	} else if (node->states & 1u << MT_HIDDEN) {
-		const char *by = node->covered_by != MT_NONE ? in->d->targets[node->covered_by] : NULL;
+		const char *by = node->covered_by != MT_NONE ? in->d->targets[node->covered_by]
+		        : NULL;
 		refuse(place, fstab_format(&mk->draft, "hidden: %s is mounted over it", by ? by : "another"));
 	} else if (!place->visible) {
 		refuse(place, "it was not found at its path");
@@ -439,7 +445,8 @@ void place_consider(struct maker *mk, uint32_t i)
 		return;
 	/* Of a stack one is visible; a table that makes no tree can have more. */
 	size_t n = strlen(place->target);
-	if (find_name(mk, &mk->by_name, map64_bytes(MAP64_BYTES, place->target, n), place->target, n) != i)
+	if (find_name(mk, &mk->by_name, map64_bytes(MAP64_BYTES, place->target, n), place->target,
+	              n) != i)
 		refuse(place, "another mount has the same path");
 	else
 		place->bind = is_bind(mk, i);
@@ -551,7 +558,8 @@ enum state place_needs_parent(struct maker *mk, uint32_t i, const char **why)
 }
 
 /** Try a mount for the source of a bind.  @return whether that is it. */
-static bool try_bind(struct maker *mk, uint32_t i, uint32_t candidate, size_t prefix, struct bind *bind)
+static bool try_bind(struct maker *mk, uint32_t i, uint32_t candidate, size_t prefix,
+                     struct bind *bind)
 {
 	const struct mount *m = place_mount(mk, i);
 	const char *root = place_root(m), *rest = root + prefix, *target = mk->places[i].target;
@@ -596,7 +604,8 @@ void place_find_bind(struct maker *mk, uint32_t i, struct bind *bind)
 		for (unsigned tries = 0; node != MAP64_NONE && tries < CANDIDATES_MAX; ++tries) {
 			const struct mount *other = place_mount(mk, node);
 			const char *shown = place_root(other);
-			bool fits = node != i && mount_dev(other) == mount_dev(m) && strncmp(shown, root, n) == 0
+			bool fits = node != i && mount_dev(other) == mount_dev(m)
+			        && strncmp(shown, root, n) == 0
 			            && !shown[n];
 			if (fits && try_bind(mk, i, node, n, bind))
 				return;
@@ -615,7 +624,8 @@ const char *place_writes_refused(struct maker *mk, uint32_t i)
 		return NULL;
 	uint32_t whole = map64_get(&mk->primary, mount_dev(m));
 	/* What is there at boot has been mounted by others, who know how. */
-	if (whole == MAP64_NONE || mk->places[whole].state == OWN || !is_ro_view(place_mount(mk, whole)))
+	if (whole == MAP64_NONE || mk->places[whole].state == OWN || !is_ro_view(place_mount(mk,
+	        whole)))
 		return NULL;
 	return fstab_format(&mk->draft, "it is writable, but the line of %s makes its file system read-only",
 	                    mk->places[whole].target);

@@ -27,7 +27,8 @@ enum { PASSES_MAX = 64 };
 /* Lines. */
 
 /** Add a line to the plan. */
-static struct fstab_line *add_line(struct maker *mk, enum fstab_fate fate, const struct fstab_line *line)
+static struct fstab_line *add_line(struct maker *mk, enum fstab_fate fate,
+                                   const struct fstab_line *line)
 {
 	struct fstab_line *to = &mk->plan->lines[mk->plan->count++];
 	*to = *line;
@@ -65,7 +66,8 @@ static bool has_kept(const char *list, const char *option, size_t n)
 static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct fstab_line *line)
 {
 	const struct fstab_world *world = &mk->in->world;
-	const char *kept = world->kept ? world->kept(world->arg, mk->in->d->targets[i], place_mount(mk, i)) : NULL;
+	const char *kept = world->kept ? world->kept(world->arg, mk->in->d->targets[i],
+	                                             place_mount(mk, i)) : NULL;
 	size_t n;
 	for (const char *o; (o = opt_next(&kept, &n)) != NULL;) {
 		bool takes = (n > 2 && memcmp(o, "x-", 2) == 0) || word_is(o, n, "_netdev");
@@ -88,7 +90,8 @@ static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct f
 /** Append the options that are not the file system's: ours, and those that mount(8) kept.
     @spare  Boot can do without it, in any case.
     @return false: they hold a secret. */
-static bool add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more, struct fstab_line *line)
+static bool add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more,
+                    struct fstab_line *line)
 {
 	if (spare || (mk->in->nofail && !fstab_is_system(mk->places[i].target)))
 		opt_puts(more, "nofail");
@@ -103,7 +106,8 @@ static bool add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *mor
 static int pass_of(const struct maker *mk, const char *fstype, const char *target)
 {
 	const struct fstab_world *world = &mk->in->world;
-	if (!(fstype_flags(fstype) & FST_FSCK) || (world->fsck && world->fsck(world->arg, fstype) == 0))
+	if (!(fstype_flags(fstype) & FST_FSCK) || (world->fsck && world->fsck(world->arg,
+	        fstype) == 0))
 		return 0;
 	return strcmp(target, "/") == 0 ? 1 : 2;
 }
@@ -187,7 +191,8 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 	*first = "loop";
 	if (loop->offset && loop->limit)
 		*first = fstab_format(&mk->draft, "loop,offset=%llu,sizelimit=%llu",
-		                      (unsigned long long)loop->offset, (unsigned long long)loop->limit);
+		                      (unsigned long long)loop->offset,
+		        (unsigned long long)loop->limit);
 	else if (loop->offset)
 		*first = fstab_format(&mk->draft, "loop,offset=%llu", (unsigned long long)loop->offset);
 	else if (loop->limit)
@@ -238,7 +243,8 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 			goto out;
 		}
 		state = name_image(mk, i, &device, line, &first);
-		if (state == LINE && !line->source && !fstab_name_device(&mk->draft, &device, m->source, line)) {
+		if (state == LINE && !line->source && !fstab_name_device(&mk->draft, &device,
+		        m->source, line)) {
 			state = REFUSED;
 			line->unnamed = true;
 		}
@@ -259,7 +265,8 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *li
 		opt_puts(&more, "_netdev");
 	bool spare = (device.loop.partition && line->warning) || mk->places[i].owner;
 	bool open = add_own(mk, i, spare, &more, line);
-	struct fstab_choice choice = {.mount = m, .first = first, .more = more.len ? strbuf_str(&more) : NULL};
+	struct fstab_choice choice = {.mount = m, .first = first, .more = more.len
+	                              ? strbuf_str(&more) : NULL};
 	if (!open || !fstab_choose_options(&mk->draft, &choice, line))
 		state = REFUSED;
 out:
@@ -333,7 +340,8 @@ static bool is_named(const struct maker *mk, const char *target)
 static void decide(struct maker *mk, uint32_t i, bool last)
 {
 	struct place *place = &mk->places[i];
-	struct fstab_line line = {.mount = place_mount(mk, i), .target = place->target, .owner = place->owner};
+	struct fstab_line line = {.mount = place_mount(mk, i), .target = place->target,
+	                          .owner = place->owner};
 	enum state state = place_needs_parent(mk, i, &line.why);
 	if (state == LINE)
 		state = place->bind ? make_bind(mk, i, last, &line) : make_mount(mk, i, &line);
@@ -382,9 +390,11 @@ static void add_others(struct maker *mk)
 			if (place->state != (own ? OWN : REFUSED))
 				continue;
 			struct fstab_line line = {
-				.mount = place_mount(mk, i), .why = place->why, .owner = place->owner,
+				.mount = place_mount(mk, i), .why = place->why,
+				        .owner = place->owner,
 				.target = place->target ? place->target : mk->in->d->targets[i],
-				.boot = own && place->boot, .unnamed = !own && place->unnamed, .hidden = mk->tree->nodes[i].states & 1u << MT_HIDDEN,
+				.boot = own && place->boot, .unnamed = !own && place->unnamed,
+				        .hidden = mk->tree->nodes[i].states & 1u << MT_HIDDEN,
 			};
 			add_line(mk, own ? FSTAB_OWN : FSTAB_COMMENT, &line);
 		}
@@ -468,7 +478,8 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 			add_swap(&mk, &in->swaps[i]);
 		add_others(&mk);
 	}
-	good = good && !mk.draft.failed && !mk.draft.text.failed && !mk.path.failed && !mk.scratch.failed;
+	good = good && !mk.draft.failed && !mk.draft.text.failed && !mk.path.failed
+	        && !mk.scratch.failed;
 	strbuf_destroy(&mk.draft.text);
 	strbuf_destroy(&mk.path);
 	strbuf_destroy(&mk.scratch);

@@ -36,7 +36,8 @@ struct fstab_own {
  * @user       fstab_user(): names that an ordinary user can choose prove nothing.
  * @own [out]  Static strings; set if it does.
  */
-bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, bool user, struct fstab_own *own);
+bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, bool user,
+               struct fstab_own *own);
 
 /**
  * Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE, by
@@ -47,7 +48,8 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
  * @kept    fstab_world.kept()
  * @user    Gets the ID or name appended, which may have any bytes; "?": not known of a FUSE mount.
  */
-bool fstab_user(const struct mount *mount, const char *target, const char *kept, struct strbuf *user);
+bool fstab_user(const struct mount *mount, const char *target, const char *kept,
+                struct strbuf *user);
 
 /* source.c */
 
@@ -78,7 +80,8 @@ const char *fstab_type_fault(struct fstab_draft *draft, const struct mount *moun
 /** Name the source of a mount without a device.
     @line  Gets source, or the reason why it has none.
     @return whether it has one. */
-bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount, struct fstab_line *line);
+bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount,
+                       struct fstab_line *line);
 
 /* options.c */
 

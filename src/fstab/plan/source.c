@@ -33,7 +33,8 @@ int fstab_same_device(const struct fstab_device *a, const struct fstab_device *b
 {
 	const struct devmap_tags *x = a->tags, *y = b->tags;
 	bool named = x && y && x->name && y->name, numbered = a->numbered && b->numbered;
-	if ((x && x == y) || (named && strcmp(x->name, y->name) == 0) || (numbered && a->major == b->major && a->minor == b->minor))
+	if ((x && x == y) || (named && strcmp(x->name, y->name) == 0) || (numbered
+	        && a->major == b->major && a->minor == b->minor))
 		return 1;
 	if (is_of_many(x) || is_of_many(y))
 		return x && y && x->uuid && y->uuid ? strcmp(x->uuid, y->uuid) == 0 : -1;
@@ -94,7 +95,8 @@ static const char *unknown(const struct devmap_tags *tags)
  *
  * A quoted value would be read without quotation marks.
  */
-static const char *tag_fault(struct fstab_draft *draft, const struct devmap_tags *tags, enum fstab_id id)
+static const char *tag_fault(struct fstab_draft *draft, const struct devmap_tags *tags,
+                             enum fstab_id id)
 {
 	const char *value = tag_of(tags, id), *name = tag_names[id];
 	const struct fstab_world *world = &draft->in->world;
@@ -235,7 +237,8 @@ const char *fstab_type_fault(struct fstab_draft *draft, const struct mount *moun
 	return NULL;
 }
 
-bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount, struct fstab_line *line)
+bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount,
+                       struct fstab_line *line)
 {
 	const char *source = mount->source && *mount->source ? mount->source : "none";
 	unsigned flags = fstype_flags(mount->fstype);
