@@ -8,6 +8,7 @@
 #include "base/words.h"
 #include "cmd/view.h"
 #include "fstab/units.h"
+#include "mountopts/optlist.h"
 #include "path/named.h"
 #include "fstab/edit/merge.h"
 
@@ -171,14 +172,14 @@ static void put_live(struct strbuf *out, const struct fstab_line *live)
 /** What a line mounts. */
 static void put_line(struct strbuf *out, const struct tabline *line)
 {
-	const char *fstype = tabline_value(line, TABLINE_FSTYPE), *at = tabline_value(line, TABLINE_OPTIONS);
+	const char *fstype = tabline_value(line, TABLINE_FSTYPE);
+	size_t n;
 	mask_source(tabline_value(line, TABLINE_SOURCE), out);
 	strbuf_printf(out, " (%s", fstype);
-	for (size_t n; fstype_flags(fstype) & FST_SUBVOL && at && *at; at += n + (at[n] == ',')) {
-		n = strcspn(at, ",");
-		if (n > 7 && memcmp(at, "subvol=", 7) == 0)
-			strbuf_printf(out, " %.*s", (int)(n - 7), at + 7);
-	}
+	const char *subvol = fstype_flags(fstype) & FST_SUBVOL
+		? opt_value(tabline_value(line, TABLINE_OPTIONS), "subvol", &n) : NULL;
+	if (subvol)
+		strbuf_printf(out, " %.*s", (int)n, subvol);
 	strbuf_putc(out, ')');
 }
 
