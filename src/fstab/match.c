@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fstab/match.h"
 
+#include "base/array.h"
 #include "fstab/match/matcher.h"
 
 #include <errno.h>
@@ -12,16 +13,9 @@ static struct fstab_difference *add(struct fstab_match *match, struct matcher *m
                                     enum fstab_difference_kind kind,
                                     const struct entry *entry, const struct planned *mount)
 {
-	if (match->count == match->capacity) {
-		size_t capacity = match->capacity ? 2 * match->capacity : 64;
-		struct fstab_difference *more =
-		    reallocarray(match->differences, capacity, sizeof(*more));
-		if (!more) {
-			m->failed = true;
-			return NULL;
-		}
-		match->differences = more;
-		match->capacity = capacity;
+	if (!ARRAY_ROOM(match->differences, match->count, &match->capacity)) {
+		m->failed = true;
+		return NULL;
 	}
 	struct fstab_difference *difference = &match->differences[match->count++];
 	*difference = (struct fstab_difference){

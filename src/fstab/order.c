@@ -9,9 +9,9 @@
  */
 #include "fstab/order_impl.h"
 
+#include "base/array.h"
 #include "base/map64.h"
 #include "base/words.h"
-#include "base/strbuf.h"
 #include "fstab/places.h"
 #include "mountopts/optlist.h"
 
@@ -52,18 +52,6 @@ struct maker {
 	unsigned patterns;
 	bool failed;             /* ENOMEM */
 };
-
-/** Make room for one more.  @return the array, or NULL (ENOMEM). */
-static void *grow(struct maker *m, void *array, size_t *room, size_t count, size_t size)
-{
-	if (count < *room)
-		return array;
-	size_t more = *room ? 2 * *room : 64;
-	void *grown = count < ORDER_NONE - 1 ? reallocarray(array, more, size) : NULL;
-	m->failed |= !grown;
-	*room = grown ? more : *room;
-	return grown;
-}
 
 /* Places. */
 
@@ -115,10 +103,9 @@ static struct order_need *add_need(struct maker *m, uint32_t line, enum order_ki
 	if (*seen >= order->begin[m->at] && *seen < count && order->needs[*seen].line == line
 	    && order->needs[*seen].kind == kind)
 		return &order->needs[*seen];
-	void *needs = grow(m, order->needs, &m->needs_room, count, sizeof(*order->needs));
-	if (!needs)
+	m->failed |= count >= ORDER_NONE - 1 || !ARRAY_ROOM(order->needs, count, &m->needs_room);
+	if (m->failed)
 		return NULL;
-	order->needs = needs;
 	*seen = count;
 	order->needs[count] = (struct order_need){.line = line, .kind = kind, .path = path};
 	++order->begin[m->at + 1];
@@ -258,10 +245,9 @@ static const char *value_of(const char *option, size_t n, const char *name, size
 
 static void add_before(struct maker *m, uint32_t line)
 {
-	void *list = grow(m, m->list, &m->list_room, m->nlist, sizeof(*m->list));
-	if (!list)
+	m->failed |= !ARRAY_ROOM(m->list, m->nlist, &m->list_room);
+	if (m->failed)
 		return;
-	m->list = list;
 	m->list[m->nlist] = (struct before){m->at, m->befores[line]};
 	m->befores[line] = (uint32_t)m->nlist++;
 }
@@ -297,13 +283,11 @@ static void read_systemd_options(struct maker *m, const char *list)
 		if (need_place(m, place, kind, path, of) && of[0])
 			of[0]->nearest = true;
 		if (requires && path && path[1] && !place) {
-			void *nowhere = grow(m, m->order->nowhere, &m->nowhere_room,
-			                     m->order->nnowhere, sizeof(*m->order->nowhere));
-			if (!nowhere)
+			struct order *order = m->order;
+			m->failed |= !ARRAY_ROOM(order->nowhere, order->nnowhere, &m->nowhere_room);
+			if (m->failed)
 				return;
-			m->order->nowhere = nowhere;
-			m->order->nowhere[m->order->nnowhere++] =
-				(struct order_nowhere){m->at, path};
+			order->nowhere[order->nnowhere++] = (struct order_nowhere){m->at, path};
 		}
 		value = value_of(o, n, "x-systemd.requires-mounts-for=", &len);
 		path = value && *value == '/' ? named_path(m, value, len) : NULL;

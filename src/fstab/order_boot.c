@@ -10,12 +10,14 @@
 /** Tarjan's algorithm, without recursion. */
 struct tarjan {
 	struct order *order;
-	bool boot; /* of what ORDER_IN_BOOT is set for: mark cycles; else only put out
+	bool boot;                   /* mark the cycles among lines of ORDER_IN_BOOT; else make
 	                                the sequence */
-	uint32_t *number, *low;      /* number: 0 before a line is visited */
-	uint32_t *at;                /* the need that is looked at next */
+	struct node {
+		uint32_t number, low;    /* number: 0 before the line is visited */
+		uint32_t at;             /* the need that is looked at next */
+		bool on_stack;
+	} *nodes;                    /* of each line */
 	uint32_t *way, *stack;
-	bool *on_stack;
 	uint32_t count, nstack, nout;
 };
 
@@ -28,13 +30,13 @@ static int compare_lines(const void *a, const void *b)
 /** All that a line needs was visited: put out its component, in the order of the file. */
 static void leave(struct tarjan *t, uint32_t i)
 {
-	if (t->low[i] != t->number[i])
+	if (t->nodes[i].low != t->nodes[i].number)
 		return;
 	bool cycle = t->stack[t->nstack - 1] != i;
 	uint32_t other, first = t->nout;
 	do {
 		other = t->stack[--t->nstack];
-		t->on_stack[other] = false;
+		t->nodes[other].on_stack = false;
 		if (t->boot && cycle)
 			t->order->flags[other] |= ORDER_IN_CYCLE;
 		else if (!t->boot)
@@ -47,31 +49,32 @@ static void leave(struct tarjan *t, uint32_t i)
 
 static void visit(struct tarjan *t, uint32_t root)
 {
+	const struct order *order = t->order;
 	uint32_t n = 0;
 	for (uint32_t i = root;;) {
-		if (!t->number[i]) {
-			t->number[i] = t->low[i] = ++t->count;
-			t->at[i] = t->order->begin[i];
+		struct node *node = &t->nodes[i];
+		if (!node->number) {
+			++t->count;
+			*node = (struct node){t->count, t->count, order->begin[i], true};
 			t->stack[t->nstack++] = i;
-			t->on_stack[i] = true;
 			t->way[n++] = i;
 		}
-		if (t->at[i] == t->order->begin[i + 1]) {
+		if (node->at == order->begin[i + 1]) {
 			leave(t, i);
 			if (--n == 0)
 				return;
-			uint32_t above = t->way[n - 1];
-			t->low[above] = t->low[i] < t->low[above] ? t->low[i] : t->low[above];
-			i = above;
+			i = t->way[n - 1];
+			if (node->low < t->nodes[i].low)
+				t->nodes[i].low = node->low;
 			continue;
 		}
-		uint32_t need = t->order->needs[t->at[i]++].line;
-		if (t->boot && !(t->order->flags[need] & ORDER_IN_BOOT))
+		uint32_t need = order->needs[node->at++].line;
+		if (t->boot && !(order->flags[need] & ORDER_IN_BOOT))
 			continue;
-		if (!t->number[need])
+		if (!t->nodes[need].number)
 			i = need;
-		else if (t->on_stack[need] && t->number[need] < t->low[i])
-			t->low[i] = t->number[need];
+		else if (t->nodes[need].on_stack && t->nodes[need].number < node->low)
+			node->low = t->nodes[need].number;
 	}
 }
 
@@ -82,24 +85,18 @@ static bool find_cycles(struct order *order, bool boot)
 	struct tarjan t = {
 		.order = order,
 		.boot = boot,
-		.number = calloc(n, sizeof(*t.number)),
-		.low = calloc(n, sizeof(*t.low)),
-		.at = calloc(n, sizeof(*t.at)),
+		.nodes = calloc(n, sizeof(*t.nodes)),
 		.way = calloc(n, sizeof(*t.way)),
 		.stack = calloc(n, sizeof(*t.stack)),
-		.on_stack = calloc(n, sizeof(*t.on_stack)),
 	};
-	bool good = t.number && t.low && t.at && t.way && t.stack && t.on_stack;
+	bool good = t.nodes && t.way && t.stack;
 	for (uint32_t i = 0; good && i < order->count; ++i) {
-		if (!t.number[i] && (!boot || order->flags[i] & ORDER_IN_BOOT))
+		if (!t.nodes[i].number && (!boot || order->flags[i] & ORDER_IN_BOOT))
 			visit(&t, i);
 	}
-	free(t.number);
-	free(t.low);
-	free(t.at);
+	free(t.nodes);
 	free(t.way);
 	free(t.stack);
-	free(t.on_stack);
 	return good;
 }
 

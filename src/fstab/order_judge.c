@@ -4,6 +4,8 @@
  */
 #include "fstab/order.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -15,7 +17,7 @@ struct judge {
 	const uint32_t *place;
 	struct order_finding *findings;
 	size_t count, room;
-	unsigned told[ORDER_ROOT + 1];   /* of one line: by fault, a bit for each kind */
+	unsigned reported[ORDER_ROOT + 1];   /* of one line: by fault, a bit for each kind */
 	bool failed;                     /* ENOMEM */
 };
 
@@ -38,16 +40,11 @@ bool order_matters(const struct order *order, uint32_t line, const struct order_
 static void add(struct judge *j, enum order_fault fault, uint32_t line,
                 const struct order_need *need)
 {
-	if (need && j->told[fault] & 1u << need->kind)
+	if (need && j->reported[fault] & 1u << need->kind)
 		return;
-	if (j->count == j->room) {
-		size_t room = j->room ? 2 * j->room : 64;
-		struct order_finding *more = reallocarray(j->findings, room, sizeof(*more));
-		j->failed |= !more;
-		if (!more)
-			return;
-		j->findings = more;
-		j->room = room;
+	if (!ARRAY_ROOM(j->findings, j->count, &j->room)) {
+		j->failed = true;
+		return;
 	}
 	j->findings[j->count++] = (struct order_finding){
 		.fault = fault,
@@ -56,7 +53,7 @@ static void add(struct judge *j, enum order_fault fault, uint32_t line,
 		.other = need ? need->line : ORDER_NONE,
 		.path = need ? need->path : j->order->lines[line].path,
 	};
-	j->told[fault] |= need ? 1u << need->kind : 0;
+	j->reported[fault] |= need ? 1u << need->kind : 0;
 }
 
 /** Whether systemd mounts a line before it starts the network: for local-fs.target or
@@ -127,7 +124,7 @@ static void judge_line(struct judge *j, uint32_t i)
 {
 	const struct order *order = j->order;
 	for (unsigned fault = 0; fault <= ORDER_ROOT; ++fault)
-		j->told[fault] = 0;
+		j->reported[fault] = 0;
 	/* The lowest mount that is late, of the first path of a kind that has one. */
 	const struct order_need *late[ORDER_KINDS] = {NULL};
 	for (uint32_t at = order->begin[i]; at < order->begin[i + 1]; ++at) {

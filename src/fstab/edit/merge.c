@@ -10,6 +10,8 @@
  */
 #include "fstab/edit/merge_impl.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +21,9 @@ struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind,
                               const struct planned *mount, const char *text)
 {
 	struct fstab_merged *out = m->out;
-	if (out->nnotes == m->notes_room) {
-		size_t room = m->notes_room ? 2 * m->notes_room : 64;
-		struct fstab_note *more = realloc(out->notes, room * sizeof(*more));
-		if (!more) {
-			m->match.failed = true;
-			return NULL;
-		}
-		out->notes = more;
-		m->notes_room = room;
+	if (!ARRAY_ROOM(out->notes, out->nnotes, &m->notes_room)) {
+		m->match.failed = true;
+		return NULL;
 	}
 	struct fstab_note *note = &out->notes[out->nnotes++];
 	*note = (struct fstab_note){.kind = kind, .line = entry ? entry->line : NULL,

@@ -169,13 +169,18 @@ out:
 
 struct sorter {
 	struct order_work *o;
-	uint32_t *seq;           /* nodes as they stand */
-	uint32_t *out;           /* nodes as they are to stand */
+	uint32_t *seq;           /* lines as they stand */
+	uint32_t *out;           /* lines as they are to stand */
 	size_t nout;
-	uint32_t *waits;         /* of what is put off: how many needs are missing */
-	uint32_t *first, *last, *next, *who;  /* who waits for a node: lists */
-	size_t nwho;
-	bool *done, *moved;
+	struct node {
+		uint32_t waits;          /* how many needs of a line that is put off are missing */
+		uint32_t first, last;    /* the lines that wait for it, in `waiters` */
+		bool done, moved;
+	} *nodes;                    /* of each line */
+	struct waiter {
+		uint32_t who, next;
+	} *waiters;
+	size_t nwaiters;
 };
 
 /** Put a node out, and what has waited for it alone. */
@@ -183,23 +188,23 @@ static void emit(struct sorter *s, uint32_t node)
 {
 	size_t from = s->nout;
 	s->out[s->nout++] = node;
-	s->done[node] = true;
+	s->nodes[node].done = true;
 	for (; from < s->nout; ++from) {
-		for (uint32_t w = s->first[s->out[from]]; w != NO_LINE; w = s->next[w]) {
-			uint32_t waiter = s->who[w];
-			if (--s->waits[waiter] == 0) {
+		for (uint32_t w = s->nodes[s->out[from]].first; w != NO_LINE; w = s->waiters[w].next) {
+			uint32_t waiter = s->waiters[w].who;
+			if (--s->nodes[waiter].waits == 0) {
 				s->out[s->nout++] = waiter;
-				s->done[waiter] = true;
+				s->nodes[waiter].done = true;
 			}
 		}
-		s->first[s->out[from]] = NO_LINE;
+		s->nodes[s->out[from]].first = NO_LINE;
 	}
 }
 
 /** Whether a need of a line is still missing. */
 static bool is_missing(const struct sorter *s, uint32_t node, const struct order_need *need)
 {
-	return order_matters(&s->o->graph, node, need) && !s->done[need->line];
+	return order_matters(&s->o->graph, node, need) && !s->nodes[need->line].done;
 }
 
 /** How many lines that a line needs are missing.  @one [out]  The last of them. */
@@ -222,15 +227,14 @@ static void put_off(struct sorter *s, uint32_t node)
 	for (const struct order_need *need = needs_of(s->o, node, &end); need < end; ++need) {
 		if (!is_missing(s, node, need))
 			continue;
-		uint32_t on = need->line;
-		s->who[s->nwho] = node;
-		s->next[s->nwho] = NO_LINE;
-		*(s->first[on] == NO_LINE ? &s->first[on] : &s->next[s->last[on]]) =
-			(uint32_t)s->nwho;
-		s->last[on] = (uint32_t)s->nwho++;
-		++s->waits[node];
+		struct node *other = &s->nodes[need->line];
+		uint32_t *last = other->first == NO_LINE ? &other->first
+			: &s->waiters[other->last].next;
+		other->last = *last = (uint32_t)s->nwaiters;
+		s->waiters[s->nwaiters++] = (struct waiter){node, NO_LINE};
+		++s->nodes[node].waits;
 	}
-	s->moved[node] = true;
+	s->nodes[node].moved = true;
 }
 
 /** @return false: some lines need each other. */
@@ -239,11 +243,11 @@ static bool sort(struct sorter *s)
 	size_t n = s->o->n;
 	for (size_t i = 0; i < n; ++i) {
 		uint32_t node = s->seq[i], one, other;
-		if (s->done[node] || s->waits[node])
+		if (s->nodes[node].done || s->nodes[node].waits)
 			continue;
 		uint32_t count = missing(s, node, &one);
-		if (count == 1 && !s->waits[one] && missing(s, one, &other) == 0) {
-			s->moved[one] = true;
+		if (count == 1 && !s->nodes[one].waits && missing(s, one, &other) == 0) {
+			s->nodes[one].moved = true;
 			emit(s, one);
 			count = 0;
 		}
@@ -279,7 +283,7 @@ static void rearrange(struct order_work *o, const struct sorter *s, const uint32
 		goto out;
 	}
 	for (size_t i = 0; i < o->n; ++i) {
-		if (!s->moved[i])
+		if (!s->nodes[i].moved)
 			continue;
 		++m->out->moved;
 		for (uint32_t at = comment_above(m, item_of[i]); at <= item_of[i]; ++at)
@@ -288,7 +292,7 @@ static void rearrange(struct order_work *o, const struct sorter *s, const uint32
 	size_t n = 0, at = 0;
 	for (size_t k = 0; k < s->nout; ++k) {
 		uint32_t node = s->out[k], place = item_of[node], top = comment_above(m, place);
-		if (!s->moved[node]) {
+		if (!s->nodes[node].moved) {
 			/* Up to it, without what goes elsewhere. */
 			for (; at <= place; ++at) {
 				if (!gone[at])
@@ -297,7 +301,8 @@ static void rearrange(struct order_work *o, const struct sorter *s, const uint32
 			continue;
 		}
 		/* What goes up goes above the comment of the line that needs it. */
-		if (k + 1 < s->nout && !s->moved[s->out[k + 1]] && place > item_of[s->out[k + 1]]) {
+		if (k + 1 < s->nout && !s->nodes[s->out[k + 1]].moved
+		    && place > item_of[s->out[k + 1]]) {
 			uint32_t below = comment_above(m, item_of[s->out[k + 1]]);
 			for (; at < below; ++at) {
 				if (!gone[at])
@@ -357,16 +362,10 @@ static void sort_items(struct order_work *o)
 		.o = o,
 		.seq = calloc(n + 1, sizeof(*s.seq)),
 		.out = calloc(n + 1, sizeof(*s.out)),
-		.waits = calloc(n + 1, sizeof(*s.waits)),
-		.first = malloc((n + 1) * sizeof(*s.first)),
-		.last = calloc(n + 1, sizeof(*s.last)),
-		.next = calloc(nneeds + 1, sizeof(*s.next)),
-		.who = calloc(nneeds + 1, sizeof(*s.who)),
-		.done = calloc(n + 1, sizeof(*s.done)),
-		.moved = calloc(n + 1, sizeof(*s.moved)),
+		.nodes = calloc(n + 1, sizeof(*s.nodes)),
+		.waiters = calloc(nneeds + 1, sizeof(*s.waiters)),
 	};
-	if (!item_of || !node_of || !s.seq || !s.out || !s.waits || !s.first || !s.last || !s.next
-	    || !s.who || !s.done || !s.moved) {
+	if (!item_of || !node_of || !s.seq || !s.out || !s.nodes || !s.waiters) {
 		m->match.failed = true;
 		goto out;
 	}
@@ -374,7 +373,7 @@ static void sort_items(struct order_work *o)
 	for (uint32_t i = 0; i < n; ++i) {
 		const struct item *item = &o->items[i];
 		node_of[item->is_new ? m->match.nentries + item->i : item->i] = i;
-		s.first[i] = NO_LINE;
+		s.nodes[i].first = NO_LINE;
 	}
 	size_t count = 0;
 	for (uint32_t k = 0; k < m->nitems; ++k) {
@@ -390,7 +389,7 @@ static void sort_items(struct order_work *o)
 	report_order(o, item_of, fix);
 	size_t moved = 0;
 	for (size_t i = 0; fix && i < n; ++i)
-		moved += s.moved[i];
+		moved += s.nodes[i].moved;
 	if (moved)
 		rearrange(o, &s, item_of);
 out:
@@ -398,13 +397,8 @@ out:
 	free(node_of);
 	free(s.seq);
 	free(s.out);
-	free(s.waits);
-	free(s.first);
-	free(s.last);
-	free(s.next);
-	free(s.who);
-	free(s.done);
-	free(s.moved);
+	free(s.nodes);
+	free(s.waiters);
 }
 
 void merge_order(struct merger *m)
