@@ -252,8 +252,6 @@ static void read_entry(struct audit *audit, struct audit_entry *entry, const str
 			*flags[i] |= len >= m && memcmp(o, words[i], m) == 0
 			             && (len == m || o[m] == '=');
 		}
-		if (word_is(o, len, "auto"))
-			entry->noauto = false;
 	}
 	look_at_target(audit, entry);
 	bool remote = entry->flags & FST_NET && !(entry->flags & FST_DEVICE);

@@ -126,15 +126,6 @@ bool opt_has(const char *list, const char *option)
 	return false;
 }
 
-bool opt_noauto(const char *list)
-{
-	bool noauto = false;
-	size_t n;
-	for (const char *o; (o = opt_next(&list, &n)) != NULL;)
-		noauto = word_is(o, n, "noauto") || (noauto && !word_is(o, n, "auto"));
-	return noauto;
-}
-
 bool opt_shown_has(const char *list, const char *option)
 {
 	size_t n;

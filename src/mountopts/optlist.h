@@ -57,8 +57,11 @@ const char *opt_value(const char *list, const char *name, size_t *n);
 /** Whether a line has exactly this option. */
 bool opt_has(const char *list, const char *option);
 
-/** Whether the options of a line end up with noauto. */
-bool opt_noauto(const char *list);
+/** Whether a line has noauto: mount -a skips the line even if `auto` follows. */
+static inline bool opt_noauto(const char *list)
+{
+	return opt_has(list, "noauto");
+}
 
 /** Whether the options of a line make it a bind mount. */
 static inline bool opt_is_bind(const char *list)

@@ -200,7 +200,7 @@ static void test_take(void)
 		{.swap = "/dev/sda2", .owner = "fstab"}, {.swap = "/dev/zram0", .owner = "unit"},
 	};
 	struct fstab_plan plan = {.lines = lines, .count = COUNT(lines)};
-	static const char fstab[] = "x / ext4 noauto 0 0\n#\nx /d xfs defaults 0 0\n";
+	static const char fstab[] = "x / ext4 noauto,auto 0 0\n#\nx /d xfs defaults 0 0\n";
 	struct tablines *file = tablines_parse(fstab, strlen(fstab));
 	struct fstab_world world = {.device = take_device, .swap = take_swap};
 	static const char expected[] =

@@ -262,6 +262,8 @@ static const struct rule_row {
 	{"b8: a target", FSTAB_SWAP, "UUID=swap /swap swap sw\n", NULL, "UUID=swap swap swap sw\n"},
 	{"no device", FSTAB_SRC_MISSING, "UUID=gone /x ext4\n", "2 FSTAB-SRC-MISSING critical! /x", "UUID=there /x ext4\n"},
 	{"b2: nofail", FSTAB_SRC_MISSING, "UUID=gone /x ext4 nofail\n", "2 FSTAB-SRC-MISSING info /x", "UUID=there /x ext4 nofail\n"},
+	{"auto does not undo noauto", FSTAB_SRC_MISSING, "UUID=gone /x ext4 noauto,auto\n",
+	 "2 FSTAB-SRC-MISSING info /x", "UUID=there /x ext4\n"},
 	{"b24: bare UUID", FSTAB_SRC_MISSING, "11111111-2222-3333-4444-555555555555 /x ext4\n",
 	 "2 FSTAB-SRC-MISSING critical! /x: the path does not exist, and looks like a UUID",
 	 "UUID=11111111-2222-3333-4444-555555555555 /x ext4\n"},
