@@ -31,11 +31,11 @@ static const char *near_code(struct audit *audit, const char *word, size_t n)
 }
 
 /** Report a comment without effect. */
-static void tell(struct audit *audit, const struct tabline *line, const char *message,
+static void add(struct audit *audit, const struct tabline *line, const char *message,
                  const char *expected)
 {
 	struct audit_entry entry = {.line = line, .source = "", .target = "", .fstype = ""};
-	audit_tell(audit, &entry, FSTAB_SYNTAX, &(struct audit_told){
+	audit_add_for(audit, &entry, FSTAB_SYNTAX, &(struct audit_details){
 		.severity = AUDIT_INFO, .message = message, .expected = expected,
 		.hint = "getmnt audit --list-rules lists the codes; separate them by commas"});
 }
@@ -69,10 +69,10 @@ void audit_ignored(struct audit *audit, const struct tabline *line, struct audit
 		return;
 	at += skip_blanks(at, end);
 	if (at == end || *at != '=') {
-		tell(audit, line, "this comment ignores nothing", "ignore=CODE,CODE");
+		add(audit, line, "this comment ignores nothing", "ignore=CODE,CODE");
 		return;
 	}
-	bool told = false;
+	bool reported = false;
 	do {
 		++at;
 		at += skip_blanks(at, end);
@@ -80,10 +80,10 @@ void audit_ignored(struct audit *audit, const struct tabline *line, struct audit
 		while (at < end && !strchr(", \t\r\n", *at))
 			++at;
 		size_t n = (size_t)(at - word);
-		if ((!n || !audit_codes(word, n, set)) && !told) {
-			told = true;
+		if ((!n || !audit_codes(word, n, set)) && !reported) {
+			reported = true;
 			const char *near = near_code(audit, word, n);
-			tell(audit, line,
+			add(audit, line,
 			     n ? audit_format(audit, "unknown rule %.*s: it is not ignored",
 			                      n < AUDIT_NAME_MAX ? (int)n : AUDIT_NAME_MAX, word)
 			       : "a code is missing: nothing is ignored",

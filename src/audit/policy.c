@@ -56,7 +56,7 @@ static uint32_t find(const struct policy *policy, uint32_t *above)
 	return found;
 }
 
-static void tell(struct policy *policy, enum audit_code code, const struct audit_row *row,
+static void add(struct policy *policy, enum audit_code code, const struct audit_row *row,
                  const struct mount *mount)
 {
 	struct audit_finding finding = {
@@ -72,7 +72,7 @@ static void tell(struct policy *policy, enum audit_code code, const struct audit
 }
 
 /** Report a path that is not a mount point. */
-static void tell_no_mount(struct policy *policy, const struct audit_row *row, uint32_t above)
+static void add_no_mount(struct policy *policy, const struct audit_row *row, uint32_t above)
 {
 	const struct fstab_facts *facts = policy->in->facts;
 	enum fact_kind kind = FACT_UNKNOWN;
@@ -100,7 +100,7 @@ static void tell_no_mount(struct policy *policy, const struct audit_row *row, ui
 		strbuf_puts(&policy->hint,
 		            "mount a file system there, or remove the line of the configuration");
 	strbuf_destroy(&real);
-	tell(policy, POLICY_PARTITION, row, NULL);
+	add(policy, POLICY_PARTITION, row, NULL);
 }
 
 /** Whether a mount has a required option of n bytes. */
@@ -171,7 +171,7 @@ static void judge_options(struct policy *policy, const struct audit_row *row, co
 		escape_operand(&policy->hint, row->path);
 		strbuf_puts(&policy->hint, ", and correct the line of the fstab or the unit");
 	}
-	tell(policy, POLICY_OPTION, row, m);
+	add(policy, POLICY_OPTION, row, m);
 }
 
 static void put_propagation(struct strbuf *out, unsigned is)
@@ -206,7 +206,7 @@ static void judge_propagation(struct policy *policy, const struct audit_row *row
 		strbuf_printf(&policy->hint, "mount --make-%s ", strbuf_str(&policy->expected));
 		escape_operand(&policy->hint, row->path);
 		strbuf_puts(&policy->hint, "; mounts below keep theirs");
-		tell(policy, MNT_PROPAGATION, row, m);
+		add(policy, MNT_PROPAGATION, row, m);
 	}
 }
 
@@ -223,7 +223,7 @@ static void judge_row(struct policy *policy, const struct audit_row *row)
 	policy->failed |= policy->path.failed;
 	uint32_t above, node = find(policy, &above);
 	if (node == MT_NONE) {
-		tell_no_mount(policy, row, above);
+		add_no_mount(policy, row, above);
 		return;
 	}
 	const struct mount *m = policy->in->d->tree.nodes[node].mount;

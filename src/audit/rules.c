@@ -107,11 +107,6 @@ const char *audit_format(struct audit *audit, const char *format, ...)
 	return text ? text : "";
 }
 
-void audit_unjudged(struct audit *audit, enum audit_code code)
-{
-	audit_not_checked(audit->report, code);
-}
-
 /** Copy a string, which lives only as long as the lines. */
 static const char *keep(struct audit *audit, const char *text)
 {
@@ -120,8 +115,8 @@ static const char *keep(struct audit *audit, const char *text)
 	return copy;
 }
 
-void audit_tell(struct audit *audit, const struct audit_entry *entry, enum audit_code code,
-                const struct audit_told *told)
+void audit_add_for(struct audit *audit, const struct audit_entry *entry, enum audit_code code,
+                const struct audit_details *details)
 {
 	if (audit_set_has(&entry->ignored, code)) {
 		++audit->report->suppressed;
@@ -132,12 +127,12 @@ void audit_tell(struct audit *audit, const struct audit_entry *entry, enum audit
 		target = "";
 	target = keep(audit, target);
 	struct audit_finding finding = {
-		.code = code, .severity = told->severity, .boot = told->boot && entry->needed,
+		.code = code, .severity = details->severity, .boot = details->boot && entry->needed,
 		.line = entry->line->number,
-		.target = target ? target : "", .owner = "fstab", .message = told->message,
-		.expected = told->expected,
-		.actual = keep(audit, told->actual), .hint = told->hint, .refused = told->refused,
-		.option = told->option};
+		.target = target ? target : "", .owner = "fstab", .message = details->message,
+		.expected = details->expected,
+		.actual = keep(audit, details->actual), .hint = details->hint, .refused = details->refused,
+		.option = details->option};
 	audit->failed |= audit_add(audit->report, &finding) != 0;
 }
 
@@ -258,9 +253,9 @@ static void read_entry(struct audit *audit, struct audit_entry *entry, const str
 	entry->needed = !entry->swap && !entry->noauto && !entry->nofail && !entry->automount
 	                && !remote;
 	if (longer)
-		audit_tell(
+		audit_add_for(
 		    audit, entry, FSTAB_SYNTAX,
-		    &(struct audit_told){
+		    &(struct audit_details){
 		        AUDIT_CRITICAL, true,
 		        "its options are longer than the kernel accepts; they are not checked",
 		        NULL, NULL, NULL});
@@ -297,9 +292,9 @@ static void read_lines(struct audit *audit)
 			const char *source = tabline_value(line, TABLINE_SOURCE);
 			entry.source = source ? source : "";
 			if (!audit_blanks(audit, &entry))
-				audit_tell(
+				audit_add_for(
 				    audit, &entry, FSTAB_SYNTAX,
-				    &(struct audit_told){
+				    &(struct audit_details){
 				        AUDIT_CRITICAL, true,
 				        line->why ? line->why : "not a line of fstab(5)",
 				        "source, mount point, type, options, two numbers", NULL,

@@ -88,16 +88,16 @@ static void report_reproduction(struct writer *writer, const struct reproduction
 }
 
 /** Report which rules could not be checked. */
-static void report_unchecked(struct writer *writer, const struct audit_set *unjudged)
+static void report_unchecked(struct writer *writer, const struct audit_set *not_checked)
 {
 	struct strbuf codes;
 	strbuf_init(&codes);
 	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (audit_set_has(unjudged, (enum audit_code)code))
+		if (audit_set_has(not_checked, (enum audit_code)code))
 			strbuf_printf(&codes, "%s%s", codes.len ? ", " : "", audit_rules[code].code);
 	}
 	if (codes.len)
-		writer->check->unjudged =
+		writer->check->not_checked =
 			keep(writer, "not checked on every line: %s", strbuf_str(&codes));
 	writer->failed |= codes.failed;
 	strbuf_destroy(&codes);

@@ -30,7 +30,7 @@ struct selfcheck {
 	const char **notes;      /* a line each: what it does not reproduce, and why; what else
 	                            it mounts */
 	size_t nnotes;
-	const char *unjudged;    /* which rules could not be checked on every line; NULL: none */
+	const char *not_checked;    /* which rules could not be checked on every line; NULL: none */
 	const char **risks;      /* a line each, starting with a code: those that the old text did
 	                            not have */
 	size_t nrisks;

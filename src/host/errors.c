@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors that file systems report in /sys.  No file system is asked.
+ * Errors that file systems report in /sys.  No file system is touched.
  */
 #include "host/host.h"
 

@@ -133,7 +133,7 @@ bool host_device_number(struct host *host, const char *path, uint32_t *major, ui
 
 /** What is at a path. */
 enum fact_kind {
-	FACT_UNKNOWN,    /* not looked at, or it cannot be told */
+	FACT_UNKNOWN,    /* not looked at, or not known */
 	FACT_MISSING,
 	FACT_DIR,
 	FACT_FILE,
@@ -217,7 +217,7 @@ struct host_errors {
 struct host_errors_list {
 	struct host_errors *list;    /* of those with any error */
 	size_t count;
-	bool unknown;                /* some could not be asked */
+	bool unknown;                /* some could not be read */
 	struct arena arena;
 };
 

@@ -69,7 +69,7 @@ static void test_ranges(void)
 			CU_FAIL("a range");
 		}
 		for (size_t k = 0; is && rows[i].tells && k < COUNT(numbers); ++k) {
-			if (audit_range_tells(&range, numbers[k]) != (rows[i].tells[k] == '1')) {
+			if (audit_range_alerts(&range, numbers[k]) != (rows[i].tells[k] == '1')) {
 				printf("  %s of %g\n", rows[i].text, numbers[k]);
 				CU_FAIL("a range");
 			}

@@ -143,8 +143,8 @@ static const char *told(const char *old, const char *new, size_t len, bool facts
 		CU_ASSERT_PTR_NULL(strchr(check.notes[i], '\n'));
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s\n", check.notes[i]);
 	}
-	if (check.unjudged)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s\n", check.unjudged);
+	if (check.not_checked)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s\n", check.not_checked);
 	for (size_t i = 0; i < check.nrisks; ++i)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "!%s\n", check.risks[i]);
 	selfcheck_destroy(&check);

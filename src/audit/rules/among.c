@@ -80,8 +80,8 @@ static void report_late(struct audit *audit, const struct audit_entry *entry,
 	bool parent = late->kind == ORDER_PARENT;
 	/* Fedora Silverblue has /home, a link to /var/home, before /var: systemd follows it. */
 	bool link = entry->real && strcmp(entry->real, entry->path) != 0;
-	audit_tell(audit, entry, FSTAB_ORDER,
-	           &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_ORDER,
+	           &(struct audit_details){
 			   parent && link && audit_is_systemd(audit) ? AUDIT_INFO : AUDIT_CRITICAL,
 			   !(parent && link),
 			   parent ? audit_format(audit, "line %u mounts %s after it, and covers it",
@@ -108,8 +108,8 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 		report_late(audit, entry, finding, other);
 		break;
 	case ORDER_CYCLE:
-		audit_tell(audit, entry, FSTAB_ORDER,
-		           &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_ORDER,
+		           &(struct audit_details){
 				   finding->kind <= ORDER_BRANCH ? AUDIT_CRITICAL : AUDIT_WARNING,
 				   true,
 				   audit_format(audit,
@@ -121,8 +121,8 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 	case ORDER_DEADLOCK:
 		if (!audit_is_systemd(audit))
 			break;
-		audit_tell(audit, entry, FSTAB_ORDER,
-		           &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_ORDER,
+		           &(struct audit_details){
 				   AUDIT_WARNING, false,
 				   audit_format(audit,
 		                                "%s needs line %u, of %s, which needs the network; "
@@ -134,8 +134,8 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 	case ORDER_UNORDERED:
 		if (!audit_is_systemd(audit))
 			break;
-		audit_tell(audit, entry, FSTAB_ORDER,
-		           &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_ORDER,
+		           &(struct audit_details){
 				   AUDIT_INFO, false,
 				   audit_format(audit,
 		                                "%s %s is on %s, of line %u: systemd does not see "
@@ -154,8 +154,8 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 		strbuf_puts(&unit, ".mount");
 		if (audit_is_systemd(audit) && facts->lacks_unit && !unit.failed
 		    && facts->lacks_unit(facts->arg, strbuf_str(&unit)))
-			audit_tell(audit, entry, FSTAB_ORDER,
-			           &(struct audit_told){
+			audit_add_for(audit, entry, FSTAB_ORDER,
+			           &(struct audit_details){
 					   AUDIT_WARNING, true,
 					   audit_format(audit,
 			                                "x-systemd.requires names %s, which no "
@@ -168,8 +168,8 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 		break;
 	case ORDER_ROOT:
 		/* Raspberry Pi OS writes it last. */
-		audit_tell(audit, entry, FSTAB_ORDER,
-		           &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_ORDER,
+		           &(struct audit_details){
 				   AUDIT_INFO, false,
 				   audit_format(audit, "it is before line %u, of /", number),
 				   "parent directories are mounted first", NULL,
@@ -214,8 +214,8 @@ bool audit_needs_optional(struct audit *audit, const struct audit_entry *entry)
 		return false;
 	const struct audit_entry *other = &audit->entries[finding->other];
 	bool noauto = finding == idle;
-	audit_tell(audit, entry, FSTAB_NOFAIL,
-	           &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_NOFAIL,
+	           &(struct audit_details){
 			   AUDIT_WARNING, true,
 			   audit_format(audit,
 	                                noauto ? "it needs line %u, of %s, which is not mounted at "
@@ -275,8 +275,8 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 		const struct audit_entry *first =
 			audit_at(audit, NULL, entry->path, n, map64_text(entry->path));
 		if (first && first < entry)
-			audit_tell(audit, entry, FSTAB_DUP_TARGET,
-			           &(struct audit_told){
+			audit_add_for(audit, entry, FSTAB_DUP_TARGET,
+			           &(struct audit_details){
 					   AUDIT_WARNING, true,
 					   audit_format(audit,
 			                                "line %u has the same mount point: "
@@ -295,8 +295,8 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 	    || !is_same_part(audit, first, entry)
 	    || (first->path && entry->path && strcmp(first->path, entry->path) == 0))
 		return;
-	audit_tell(audit, entry, FSTAB_DUP_SOURCE,
-	           &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_DUP_SOURCE,
+	           &(struct audit_details){
 			   entry->swap ? AUDIT_WARNING : AUDIT_INFO, false,
 			   audit_format(audit, "line %u has the same %s", first->line->number,
 	                                entry->swap ? "swap space" : "file system"),

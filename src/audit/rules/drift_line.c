@@ -56,9 +56,9 @@ bool drift_may_be_default(const struct drift *drift, const struct tabline *line,
 	const char *source = tabline_value(line, TABLINE_SOURCE), *fstype = tabline_value(line, TABLINE_FSTYPE);
 	if (!m || !(fstype_flags(m->fstype) & FST_SUBVOL) || !shown_type(fstype, m->fstype) || names_subvolume(line))
 		return false;
-	bool tag = source && strchr(source, '='), asked = drift->in->facts && drift->in->facts->devices;
+	bool tag = source && strchr(source, '='), looked_up = drift->in->facts && drift->in->facts->devices;
 	bool own = source && m->source && strcmp(source, m->source) == 0;
-	return map64_get(&drift->named, mount_dev(m)) == MAP64_NONE && (own || drift_same_device(drift, source, live) || (tag && !asked));
+	return map64_get(&drift->named, mount_dev(m)) == MAP64_NONE && (own || drift_same_device(drift, source, live) || (tag && !looked_up));
 }
 
 const char drift_of_default[] = "the line does not name the mounted subvolume: correct if it is the default of the file system";
@@ -173,8 +173,8 @@ static long priority_of(const char *options)
 /** Compare the priority of a swap space with that of its line. */
 static void judge_priority(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
 {
-	long asked = priority_of(tabline_value(line, TABLINE_OPTIONS)), is = priority_of(live->options);
-	if (asked < 0 || asked == is)
+	long wanted = priority_of(tabline_value(line, TABLINE_OPTIONS)), is = priority_of(live->options);
+	if (wanted < 0 || wanted == is)
 		return;
 	strbuf_reset(&drift->actual);
 	if (is >= 0)
@@ -183,7 +183,7 @@ static void judge_priority(struct drift *drift, const struct tabline *line, cons
 		strbuf_puts(&drift->actual, "chosen by the kernel");
 	drift_report(drift, DRIFT_OPTIONS, line, NULL, &(struct audit_finding){
 		.severity = AUDIT_WARNING, .message = "its priority is not that of the line",
-		.expected = drift_form(&drift->text, "pri=%ld", asked), .actual = strbuf_str(&drift->actual),
+		.expected = drift_form(&drift->text, "pri=%ld", wanted), .actual = strbuf_str(&drift->actual),
 		.hint = "run swapoff while memory is free, then swapon -a"});
 }
 

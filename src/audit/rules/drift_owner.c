@@ -40,12 +40,12 @@ static bool is_of_helper(const char *types)
 
 bool drift_is_of_server(const struct tabline *line, const struct fstab_line *live)
 {
-	const char *asked = tabline_value(line, TABLINE_FSTYPE);
+	const char *named = tabline_value(line, TABLINE_FSTYPE);
 	const char *fstype = live->mount && live->mount->fstype ? live->mount->fstype : "";
 	bool root = live->target && strcmp(live->target, "/") == 0;
 	/* A FUSE mount of a device has the device's number. */
 	bool served = (strncmp(fstype, "fuse", 4) == 0 && live->mount->dev_major == 0) || strcmp(fstype, "ceph") == 0;
-	bool may = !drift_has_option(line, "bind") && !drift_has_option(line, "rbind") && (shown_type(asked, fstype) || is_of_helper(asked));
+	bool may = !drift_has_option(line, "bind") && !drift_has_option(line, "rbind") && (shown_type(named, fstype) || is_of_helper(named));
 	return (served && may)
 	       || (root && (strcmp(fstype, "overlay") == 0 || strcmp(fstype, "composefs") == 0 || fstype_flags(fstype) & FST_NET));
 }

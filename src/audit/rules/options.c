@@ -61,7 +61,7 @@ static const char *near_miss(struct audit *audit, const char *fstype, const char
 	if (n < (complete || partial || none ? 4 : 5) || n > NAME_MAX_BYTES || (!complete && word_is(word, n, "notail")))   /* of reiserfs */
 		return NULL;
 	if (audit->misses++ >= MISSES_MAX) {
-		audit_unjudged(audit, FSTAB_OPT_TYPO);
+		audit_not_checked(audit->report, FSTAB_OPT_TYPO);
 		return NULL;
 	}
 	if (complete)
@@ -142,7 +142,7 @@ static void judge_value(struct audit *audit, const struct audit_entry *entry, co
 	if (!takes || is_shown(audit, entry->fstype, option, n) || (loop && !audit_option(audit, entry, "loop")))
 		return;
 	const char *value = n > key + 1 ? audit_format(audit, "%.*s", (int)(n - key - 1), option + key + 1) : NULL;
-	audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_details){
 		AUDIT_WARNING, true, audit_format(audit, "%.*s is not valid for %s (accepted: %s): the kernel refuses the mount",
 		(int)n, option, entry->fstype, takes), takes, value,
 		"use an accepted value, or remove the option",
@@ -157,7 +157,7 @@ static void judge_time(struct audit *audit, const struct audit_entry *entry, con
 	if (!word_in(option, key, times) || (n > key && audit_is_time(option + key + 1, n - key - 1)))
 		return;
 	const char *value = n > key ? audit_format(audit, "%.*s", (int)(n - key - 1), option + key + 1) : NULL;
-	audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_details){
 		AUDIT_WARNING, false, audit_format(audit, "%.*s is not a time span: systemd ignores it", (int)n, option), "a time span, for example 90s or 1min 30s", value,
 		"use a time span: systemd.time(7)"});
 }
@@ -172,13 +172,13 @@ static bool judge_form(struct audit *audit, const struct audit_entry *entry, boo
 		if (key <= k || memcmp(option, almost[i], k) != 0)
 			continue;
 		const char *meant = audit_format(audit, "x-systemd.%.*s", (int)(key - k), option + k);
-		audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_OPT_TYPO, &(struct audit_details){
 			AUDIT_WARNING, true, audit_format(audit, "unknown option \"%.*s\"", (int)key, option), meant,
 			audit_format(audit, "%.*s", (int)key, option), audit_format(audit, "did you mean \"%s\"?", meant), refused, whole});
 		return true;
 	}
 	if (entry->swap && word_is(option, key, "prio")) {
-		audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_OPT_TYPO, &(struct audit_details){
 			AUDIT_WARNING, false, "swapon(8) ignores the unknown option \"prio\"", "pri", "prio", "did you mean \"pri\"?", NULL, NULL});
 		return true;
 	}
@@ -188,7 +188,7 @@ static bool judge_form(struct audit *audit, const struct audit_entry *entry, boo
 	bool number = key == n && strspn(option, "0123456789") == n, path = *option == '/';
 	if (!number && !path)
 		return false;
-	audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_details){
 		AUDIT_WARNING, true, number ? "a number is not an option: the options field may be missing"
 		: "a path is not an option: a comma may stand for a colon", NULL, audit_format(audit, "%.*s", (int)n, option),
 		number ? "add defaults as the fourth field" : "see the manual page of the type", refused, whole});
@@ -205,11 +205,11 @@ static void judge_taken(struct audit *audit, const struct audit_entry *entry, co
 	const char *dot = strrchr(value, '.');
 	if (word_in(option, key, "x-systemd.requires x-systemd.after x-systemd.before") && *value != '/'
 	    && !(dot && word_in(dot + 1, strlen(dot + 1), kinds)))
-		audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_details){
 			AUDIT_WARNING, false, audit_format(audit, "the value of %.*s is neither a path nor a full unit name: systemd reads it as %s.mount",
 			(int)key, option, value), "a path, or a unit such as network-online.target", value, "write the full name of the unit"});
 	if (word_in(option, key, "X-mount.mkdir x-mount.mkdir X-mount.mode") && isdigit((unsigned char)*value) && value[strspn(value, "01234567")])
-		audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_details){
 			AUDIT_WARNING, true, audit_format(audit, "%.*s must be an octal number: mount(8) refuses the line", (int)key, option),
 			"an octal number, for example 0755", value, "use an octal number"});
 }
@@ -233,7 +233,7 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, boo
 		if (key <= NAME_MAX_BYTES && key > 8 && audit->misses++ < MISSES_MAX)
 			audit_nearest(fsopt_x_names, option, key, &best, &found, &m);
 		if (found)
-			audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
+			audit_add_for(audit, entry, FSTAB_OPT_TYPO, &(struct audit_details){
 				AUDIT_WARNING, false, audit_format(audit, "unknown option \"%.*s\"", (int)key, option),
 				audit_format(audit, "%.*s", (int)m, found), audit_format(audit, "%.*s", (int)key, option),
 				audit_format(audit, "did you mean \"%.*s\"?", (int)m, found)});
@@ -245,7 +245,7 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, boo
 	const char *whole = refused ? audit_format(audit, "%.*s", (int)n, option) : NULL;
 	if (key == 0) {
 		if (refused)
-			audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+			audit_add_for(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_details){
 				AUDIT_WARNING, true, "an option has no name: with mount(8) 2.39 or later the kernel refuses the mount", NULL,
 				audit_format(audit, "%.*s", (int)n, option), "remove it", refused, whole});
 		return;
@@ -256,12 +256,12 @@ static void judge_name(struct audit *audit, const struct audit_entry *entry, boo
 	const char *found = near_miss(audit, entry->fstype, option, key, complete, none, &m);
 	if (found) {
 		audit->typo = entry;
-		audit_tell(audit, entry, FSTAB_OPT_TYPO, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_OPT_TYPO, &(struct audit_details){
 			complete || none ? AUDIT_CRITICAL : AUDIT_WARNING, complete || none, audit_format(audit, "unknown option \"%.*s\"", (int)key, option),
 			audit_format(audit, "%.*s", (int)m, found), audit_format(audit, "%.*s", (int)key, option),
 			audit_format(audit, "did you mean \"%.*s\"?", (int)m, found), refused, whole});
 	} else if (complete && !entry->bind) {
-		audit_tell(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_OPT_UNKNOWN, &(struct audit_details){
 			AUDIT_WARNING, true, audit_format(audit, "%s has no option \"%.*s\": the kernel refuses the mount",
 			entry->fstype, (int)key, option), NULL, audit_format(audit, "%.*s", (int)key, option),
 			"remove it, or see the manual page of the type", refused, whole});
@@ -277,7 +277,7 @@ static void judge_conflict(struct audit *audit, const struct audit_entry *entry,
 		return;
 	/* relatime is the default. */
 	bool mere = wins && (word_is(option, n, "relatime") || strcmp(other, "relatime") == 0);
-	audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_details){
 		mere ? AUDIT_INFO : AUDIT_WARNING, false, audit_format(audit, "%s and %.*s conflict: %s takes effect", other,
 		(int)n, option, wins ? wins : "the last"), NULL, NULL, "remove one"});
 }
@@ -311,7 +311,7 @@ static void judge_repeated(struct audit *audit, const struct audit_entry *entry,
 		size_t m;
 		opt_next(&rest, &m);
 		bool same = m == n && memcmp(first, option, n) == 0;
-		audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_details){
 			same ? AUDIT_INFO : AUDIT_WARNING, false,
 			same ? audit_format(audit, "option %.*s is given twice", (int)key, option)
 			     : audit_format(audit, "option %.*s is given twice with different values: the last takes effect",
@@ -339,11 +339,11 @@ static void judge_swap(struct audit *audit, const struct audit_entry *entry)
 		char *end;
 		long value = strtol(pri, &end, 10);
 		if (!*pri || *end || value < -1 || value > 32767)
-			audit_tell(audit, entry, FSTAB_SWAP, &(struct audit_told){
+			audit_add_for(audit, entry, FSTAB_SWAP, &(struct audit_details){
 				AUDIT_WARNING, false, "the swap priority is invalid", "-1 to 32767", pri, "use a number in this range"});
 	}
 	if (discard && *discard && strcmp(discard, "once") != 0 && strcmp(discard, "pages") != 0)
-		audit_tell(audit, entry, FSTAB_SWAP, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_SWAP, &(struct audit_details){
 			AUDIT_WARNING, false, "the value of discard is invalid", "once or pages", discard,
 			"use discard, discard=once or discard=pages"});
 }
@@ -355,13 +355,13 @@ static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 	char *end;
 	if (timeout && *timeout && !entry->noauto && strtoul(timeout, &end, 10) == 0 && end != timeout
 	    && (!*end || strcmp(end, "s") == 0))
-		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_NOFAIL, &(struct audit_details){
 			AUDIT_INFO, false, "x-systemd.device-timeout=0 means no timeout: boot waits for the device forever",
 			"a time", timeout, "use 10s, or add nofail"});
 	if (!entry->path || !entry->needed)
 		return;
 	if (!audit_needs_optional(audit, entry) && entry->flags & FST_DEVICE && !entry->bind && !fstab_is_system(entry->path)) {
-		audit_tell(audit, entry, FSTAB_NOFAIL, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_NOFAIL, &(struct audit_details){
 			AUDIT_INFO, false, "boot ends in emergency mode if it is missing", "nofail", NULL,
 			"add nofail if the system can run without it"});
 	}
@@ -378,7 +378,7 @@ static void judge_esp(struct audit *audit, const struct audit_entry *entry)
 	const char *umask = audit_option(audit, entry, "umask"), *fmask = audit_option(audit, entry, "fmask");
 	const char *mask = fmask ? fmask : umask;
 	if (!mask || (strtoul(mask, NULL, 8) & 044) != 044)
-		audit_tell(audit, entry, FSTAB_ESP_MASK, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_ESP_MASK, &(struct audit_details){
 			AUDIT_INFO, false, "all users can read it, with the secrets of boot loaders", "umask=0077", mask,
 			"add umask=0077"});
 }
@@ -395,7 +395,7 @@ static void judge_versions(struct audit *audit, const struct audit_entry *entry)
 		if (!word_in(o, opt_name(o, n), names))
 			continue;
 		if (first && !(opt_name(o, n) == opt_name(first, m) && memcmp(o, first, opt_name(o, n)) == 0)) {
-			audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
+			audit_add_for(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_details){
 				AUDIT_WARNING, true, audit_format(audit, "%.*s and %.*s: mount.nfs(8) refuses more than one version", (int)m, first, (int)n, o),
 				"one version", NULL, "remove one"});
 			return;

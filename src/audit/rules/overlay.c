@@ -34,11 +34,11 @@ static bool is_lower(const struct layer *layer)
 	return layer->of == 'l' || layer->of == 'd';
 }
 
-static void tell(const struct layers *layers, enum audit_severity severity, const char *message,
+static void add(const struct layers *layers, enum audit_severity severity, const char *message,
                  const char *expected, const char *actual, const char *hint)
 {
-	audit_tell(layers->audit, layers->entry, FSTAB_OVERLAY_DIR,
-	           &(struct audit_told){severity, severity == AUDIT_CRITICAL, message, expected,
+	audit_add_for(layers->audit, layers->entry, FSTAB_OVERLAY_DIR,
+	           &(struct audit_details){severity, severity == AUDIT_CRITICAL, message, expected,
 	                                actual, hint});
 }
 
@@ -49,7 +49,7 @@ static bool take_layer(void *arg, const struct opt_layer *layer)
 	const char *text = strbuf_str(&layers->path),
 		   *path = fstab_normal(&layers->audit->report->arena, text);
 	if (*text != '/' && !layers->relative)
-		tell(layers, AUDIT_WARNING,
+		add(layers, AUDIT_WARNING,
 		     audit_format(layers->audit, "the layer %s is not an absolute path", text),
 		     "/...", NULL, "start the path with /");
 	layers->relative |= *text != '/';
@@ -104,7 +104,7 @@ static bool judge_two(struct layers *layers, const struct layer *a, const struct
 	const char *what = other->of == 'u'   ? "its upperdir"
 	                   : other->of == 'w' ? "its workdir"
 	                                      : "another layer";
-	tell(layers, AUDIT_CRITICAL,
+	add(layers, AUDIT_CRITICAL,
 	     audit_format(audit,
 	                  in && holds
 	                          ? "the layer %s is also %s: the kernel refuses the mount"
@@ -124,7 +124,7 @@ static void judge_shared(struct layers *layers, const struct layer *layer)
 	if (first == MAP64_NONE || first == self || layers->shared)
 		return;
 	layers->shared = true;
-	tell(layers, AUDIT_WARNING,
+	add(layers, AUDIT_WARNING,
 	     audit_format(audit, "line %u also writes to %s: the result is undefined",
 	                  audit->entries[first].line->number, layer->path),
 	     "separate directories", layer->path, "give each overlay its own upperdir and workdir");
@@ -150,13 +150,13 @@ void audit_overlay(struct audit *audit, const struct audit_entry *entry)
 	}
 	if (layers.lower == 1 && !audit_option(audit, entry, "upperdir")
 	    && !audit_option(audit, entry, "workdir"))
-		tell(&layers, AUDIT_CRITICAL,
+		add(&layers, AUDIT_CRITICAL,
 		     "only one lowerdir and no upperdir: the kernel refuses the mount",
 		     "two layers", "one",
 		     "add upperdir and workdir, or a second lowerdir after a colon");
 	if (upper && work && !mtree_path_within(upper, work) && !mtree_path_within(work, upper)
 	    && lie_apart(audit, entry, upper, work))
-		tell(&layers, AUDIT_CRITICAL,
+		add(&layers, AUDIT_CRITICAL,
 		     "upperdir and workdir are on two mounts: the kernel refuses the mount",
 		     "both on one mount",
 		     audit_format(audit, "upperdir=%s,workdir=%s", upper, work),

@@ -52,9 +52,9 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 		const char *helper = audit_format(audit, "%s.%s", wanted ? "mount" : "fsck", name);
 		int there = facts->helper ? facts->helper(facts->arg, helper) : -1;
 		if (there < 0)
-			audit_unjudged(audit, FSTAB_HELPER_MISSING);
+			audit_not_checked(audit->report, FSTAB_HELPER_MISSING);
 		else if (there == 0)
-			audit_tell(audit, entry, FSTAB_HELPER_MISSING, &(struct audit_told){
+			audit_add_for(audit, entry, FSTAB_HELPER_MISSING, &(struct audit_details){
 				audit_is_contained(facts, entry->source, &audit->container) ? AUDIT_INFO : AUDIT_WARNING, false,
 				audit_format(audit, "%s is not installed", helper), helper, NULL,
 				wanted ? "install its package" : "install it, or use 0 as the fsck pass"});
@@ -74,10 +74,10 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 			known = can_mount(audit, one);
 	}
 	if (known < 0)
-		audit_unjudged(audit, FSTAB_TYPE_UNSUPPORTED);
+		audit_not_checked(audit->report, FSTAB_TYPE_UNSUPPORTED);
 	/* A removable medium of a known type: the module is loaded with it. */
 	else if (known == 0 && !(entry->noauto && held))
-		audit_tell(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_details){
 			entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
 			audit_format(audit, "the kernel cannot mount the type %s", entry->fstype), NULL, NULL,
 			"correct the name, or install the module"});
@@ -129,7 +129,7 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 		const char *file = audit_format(audit, "%s", strbuf_str(&name));
 		strbuf_reset(&real);
 		escape_operand(&real, strrchr(file, '/') + 1);
-		audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_DUP_TARGET, &(struct audit_details){
 			entry->noauto ? AUDIT_INFO : AUDIT_WARNING, true,
 			masked && automount  ? "its automount unit is masked: systemd does not mount it on access"
 			: masked && entry->swap ? "its unit is masked: systemd does not activate it"
@@ -183,7 +183,7 @@ static void judge_led(struct audit *audit, const struct audit_entry *entry, cons
 {
 	const struct audit_entry *other = entry->noauto ? NULL : audit_at(audit, NULL, real, strlen(real), map64_text(real));
 	if (other && other != entry)
-		audit_tell(audit, entry, FSTAB_DUP_TARGET, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_DUP_TARGET, &(struct audit_details){
 			AUDIT_WARNING, true, audit_format(audit, "it resolves to %s, the mount point of line %u: one is mounted over the other", real,
 			other->line->number), "one line", NULL, "remove one, or add noauto"});
 }
@@ -199,31 +199,31 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 	if (!entry->path || !entry->path[1])
 		return;
 	if (!facts->look) {
-		audit_unjudged(audit, FSTAB_TGT_MISSING);
-		audit_unjudged(audit, FSTAB_TGT_SYMLINK);
+		audit_not_checked(audit->report, FSTAB_TGT_MISSING);
+		audit_not_checked(audit->report, FSTAB_TGT_SYMLINK);
 		return;
 	}
 	const char *real = entry->real;
 	enum fact_kind kind = entry->kind;
 	if (kind == FACT_UNKNOWN) {
-		audit_unjudged(audit, FSTAB_TGT_MISSING);
-		audit_unjudged(audit, FSTAB_TGT_SYMLINK);
+		audit_not_checked(audit->report, FSTAB_TGT_MISSING);
+		audit_not_checked(audit->report, FSTAB_TGT_SYMLINK);
 	} else if (kind == FACT_MISSING) {
 		if (!entry->mkdir && !audit_above(audit, entry, entry->path))
-			audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
+			audit_add_for(audit, entry, FSTAB_TGT_MISSING, &(struct audit_details){
 				entry->noauto || entry->nofail || audit_is_systemd(audit) ? AUDIT_INFO : AUDIT_WARNING, false,
 				"the mount point does not exist: systemd creates it, mount(8) does not", NULL, NULL,
 				"create it, or add X-mount.mkdir"});
 	} else if (kind == FACT_FILE && !entry->bind) {
-		audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_TGT_MISSING, &(struct audit_details){
 			AUDIT_WARNING, false, "the mount point is a file", "a directory", NULL, "use a directory"});
 	} else if (entry->bind && (kind == FACT_FILE || kind == FACT_DIR) && is_other_kind(audit, entry, kind)) {
-		audit_tell(audit, entry, FSTAB_TGT_MISSING, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_TGT_MISSING, &(struct audit_details){
 			AUDIT_WARNING, false,
 			kind == FACT_FILE ? "the bind source is a directory, and the mount point is a file" : "the bind source is a file, and the mount point is a directory",
 			kind == FACT_FILE ? "a directory" : "a file", NULL, "both must be directories, or both files"});
 	} else if (real && strcmp(real, entry->path) != 0) {
-		audit_tell(audit, entry, FSTAB_TGT_SYMLINK, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_TGT_SYMLINK, &(struct audit_details){
 			AUDIT_INFO, false, audit_format(audit, "it resolves to %s, where it is mounted", real),
 			NULL, NULL, "use the resolved path"});
 		judge_led(audit, entry, real);

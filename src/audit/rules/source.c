@@ -124,7 +124,7 @@ static void judge_stable(struct audit *audit, const struct audit_entry *entry)
 	/* cloud-init writes the line for a cloud disk anew on each instance. */
 	const char *by = audit_option(audit, entry, "comment");
 	bool cloud = by && strcmp(by, "cloudconfig") == 0;
-	audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_details){
 		cloud ? AUDIT_INFO : AUDIT_WARNING, row->boot && !cloud, audit_format(audit, "%s may be another device after the next boot", entry->source),
 		"UUID=, LABEL=, PARTUUID= or a name in /dev/disk or /dev/mapper", entry->source,
 		"use its UUID, as getmnt fstab does"});
@@ -141,7 +141,7 @@ static void judge_network(struct audit *audit, const struct audit_entry *entry, 
 		remote |= strstr(entry->source, "-iscsi-") != NULL;
 	if (!remote || entry->netdev || entry->noauto || (entry->flags & FST_NET && entry->flags & FST_DEVICE))
 		return;
-	audit_tell(audit, entry, FSTAB_NETDEV, &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_NETDEV, &(struct audit_details){
 		AUDIT_WARNING, true, "its device needs the network, which is not up when the line is mounted", "_netdev",
 		NULL, "add _netdev"});
 }
@@ -190,7 +190,7 @@ static void judge_type(struct audit *audit, const struct audit_entry *entry, con
 		    && (!b[m] || b[m] == ' '))
 			return;
 	}
-	audit_tell(audit, entry, FSTAB_TYPE_MISMATCH, &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_TYPE_MISMATCH, &(struct audit_details){
 		AUDIT_CRITICAL, true, audit_format(audit, "the device holds %s", type),
 		entry->swap ? "swap" : instead ? "a file system" : type, entry->swap || instead ? type : entry->fstype,
 		entry->swap ? "use a swap space; mkswap would destroy the data on this device"
@@ -229,21 +229,21 @@ bool audit_is_contained(const struct fstab_facts *facts, const char *source, sig
 }
 
 /** Report a source that does not exist. */
-static void tell_missing(struct audit *audit, const struct audit_entry *entry, const char *message, const char *hint)
+static void add_missing(struct audit *audit, const struct audit_entry *entry, const char *message, const char *hint)
 {
 	bool later = entry->noauto || entry->nofail || audit_is_contained(audit->in->facts, entry->source, &audit->container);
-	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_SRC_MISSING, &(struct audit_details){
 		later ? AUDIT_INFO : AUDIT_CRITICAL, true, message, NULL,
 		audit->in->secret && audit->in->secret(entry->source, NULL) ? NULL : entry->source, hint});
 }
 
 /** Judge a path that is neither a device nor an image.  @return whether it is reported. */
-static bool tell_no_device(struct audit *audit, const struct audit_entry *entry, const char *source, enum fact_kind kind)
+static bool add_no_device(struct audit *audit, const struct audit_entry *entry, const char *source, enum fact_kind kind)
 {
 	if (kind != FACT_DIR && kind != FACT_OTHER)
 		return false;
 	bool later = entry->noauto || entry->nofail;
-	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_SRC_MISSING, &(struct audit_details){
 		later ? AUDIT_WARNING : AUDIT_CRITICAL, true,
 		kind == FACT_DIR ? audit_format(audit, "%s is a directory, not a device", source)
 		: audit_format(audit, "%s is not a block device", source), entry->swap ? "a swap space" : "a block device", NULL,
@@ -274,7 +274,7 @@ static void judge_blank(struct audit *audit, const struct audit_entry *entry, co
 	if (!wanted || entry->noauto || (!entry->path && !entry->swap) || audit_option(audit, entry, "x-systemd.makefs")
 	    || is_in_use(audit, name))
 		return;
-	audit_tell(audit, entry, FSTAB_TYPE_MISMATCH, &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_TYPE_MISMATCH, &(struct audit_details){
 		entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true, "the device holds nothing known",
 		entry->swap ? "a swap space" : "a file system", NULL,
 		entry->swap ? "check with blkid -p; create one with mkswap, or use another device" : "check with blkid -p; create one with mkfs, or use another device"});
@@ -318,12 +318,12 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	if (!is_tag(source) && *source != '/') {
 		/* Several devices of bcachefs, or a mere name. */
 		bool uuid = looks_like_uuid(source);
-		tell_missing(audit, entry, uuid ? "the path does not exist, and looks like a UUID" : "the source is neither a path nor a tag",
+		add_missing(audit, entry, uuid ? "the path does not exist, and looks like a UUID" : "the source is neither a path nor a tag",
 		             uuid ? audit_format(audit, "use UUID=%s", source) : "use a path, or TAG=value");
 		return;
 	}
 	if (is_tag(source) && !is_known_tag(source)) {
-		tell_missing(audit, entry, "the tag is unknown to mount(8)", "UUID, LABEL, PARTUUID, PARTLABEL or ID");
+		add_missing(audit, entry, "the tag is unknown to mount(8)", "UUID, LABEL, PARTUUID, PARTLABEL or ID");
 		return;
 	}
 	if (is_image(audit, entry)) {
@@ -332,11 +332,11 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 			return;
 		enum fact_kind kind = facts->look ? facts->look(facts->arg, source, NULL) : FACT_UNKNOWN;
 		if (!facts->look)
-			audit_unjudged(audit, FSTAB_SRC_MISSING);
+			audit_not_checked(audit->report, FSTAB_SRC_MISSING);
 		else if (kind == FACT_MISSING)
-			tell_missing(audit, entry, "the file does not exist", "create the file, or remove the line");
+			add_missing(audit, entry, "the file does not exist", "create the file, or remove the line");
 		else
-			tell_no_device(audit, entry, source, kind);
+			add_no_device(audit, entry, source, kind);
 		return;
 	}
 	struct fstab_device device = {0};
@@ -347,21 +347,21 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	count = all > 1 ? all : count;
 	judge_network(audit, entry, count > 0 ? &device : NULL);
 	if (count < 0 && *source == '/' && facts->look && !audit_above(audit, entry, source)
-	    && tell_no_device(audit, entry, source, facts->look(facts->arg, source, NULL)))
+	    && add_no_device(audit, entry, source, facts->look(facts->arg, source, NULL)))
 		return;
 	if (count < 0) {
-		audit_unjudged(audit, FSTAB_SRC_MISSING);
-		audit_unjudged(audit, FSTAB_SRC_AMBIGUOUS);
-		audit_unjudged(audit, FSTAB_TYPE_MISMATCH);
+		audit_not_checked(audit->report, FSTAB_SRC_MISSING);
+		audit_not_checked(audit->report, FSTAB_SRC_AMBIGUOUS);
+		audit_not_checked(audit->report, FSTAB_TYPE_MISMATCH);
 	} else if (count == 0) {
 		const char *other = is_tag(source) ? other_case(audit, source) : NULL;
 		bool file = *source == '/' && !mtree_path_within(source, "/dev");
-		tell_missing(audit, entry, is_tag(source) ? "no device has it" : file ? "the file does not exist" : "the device does not exist",
+		add_missing(audit, entry, is_tag(source) ? "no device has it" : file ? "the file does not exist" : "the device does not exist",
 		             other ? audit_format(audit, "did you mean %s? Upper and lower case differ", other)
 		             : file ? "create it (a swap file: mkswap --file), or remove the line"
 		             : "check with lsblk -f; correct the source, or add nofail if it may be missing");
 	} else if (count > 1) {
-		audit_tell(audit, entry, FSTAB_SRC_AMBIGUOUS, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_SRC_AMBIGUOUS, &(struct audit_details){
 			entry->noauto ? AUDIT_WARNING : AUDIT_CRITICAL, true,
 			audit_format(audit, "%d devices have it, and any of them may be mounted", count), "one device",
 			source, "use PARTUUID= or a path in /dev/disk/by-id, or change the tag of one device"});
@@ -378,12 +378,12 @@ static enum fact_kind look(struct audit *audit, const struct audit_entry *entry,
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	if (!facts->look) {
-		audit_unjudged(audit, code);
+		audit_not_checked(audit->report, code);
 		return FACT_UNKNOWN;
 	}
 	enum fact_kind kind = facts->look(facts->arg, path, NULL);
 	if (kind == FACT_UNKNOWN)
-		audit_unjudged(audit, code);
+		audit_not_checked(audit->report, code);
 	return kind == FACT_MISSING && audit_above(audit, entry, path) ? FACT_UNKNOWN : kind;
 }
 
@@ -393,12 +393,12 @@ static void judge_bind(struct audit *audit, const struct audit_entry *entry)
 	if (!path) {
 		/* Quotation marks are reported already. */
 		if (*entry->source != '"' && *entry->source != '\'')
-			audit_tell(audit, entry, FSTAB_BIND_SRC, &(struct audit_told){
+			audit_add_for(audit, entry, FSTAB_BIND_SRC, &(struct audit_details){
 				AUDIT_CRITICAL, true, "the bind source is not an absolute path", "/...", NULL, "use an absolute path"});
 		return;
 	}
 	if (look(audit, entry, path, FSTAB_BIND_SRC) == FACT_MISSING)
-		audit_tell(audit, entry, FSTAB_BIND_SRC, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_BIND_SRC, &(struct audit_details){
 			entry->noauto || entry->nofail ? AUDIT_INFO : AUDIT_CRITICAL, true,
 			audit_format(audit, "the bind source does not exist: %s", path), NULL, NULL, "create it, or remove the line"});
 }
@@ -416,7 +416,7 @@ static bool judge_layer(void *arg, const char *path, enum order_kind kind_of_nee
 	(void)kind_of_need;
 	enum fact_kind kind = look(audit, overlay->entry, path, FSTAB_OVERLAY_DIR);
 	if (kind == FACT_MISSING || kind == FACT_FILE)
-		audit_tell(audit, overlay->entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
+		audit_add_for(audit, overlay->entry, FSTAB_OVERLAY_DIR, &(struct audit_details){
 			overlay->entry->noauto || overlay->entry->nofail ? AUDIT_INFO : AUDIT_CRITICAL, true,
 			audit_format(audit, "the directory %s does not exist", path), NULL, NULL, "create it"});
 	return true;
@@ -430,13 +430,13 @@ static void judge_overlay(struct audit *audit, const struct audit_entry *entry)
 	/* In a live system, the line of the root only remounts it. */
 	bool mounted = entry->path && strcmp(entry->path, "/") == 0 && !lower && !upper && !work;
 	if (lack && !mounted)
-		audit_tell(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_details){
 			AUDIT_CRITICAL, true, audit_format(audit, "%s is missing", lack), audit_format(audit, "%s=", lack), NULL,
 			"add the missing option"});
 	const char *up = upper ? fstab_normal(&audit->report->arena, upper) : NULL;
 	const char *down = work ? fstab_normal(&audit->report->arena, work) : NULL;
 	if (up && down && (mtree_path_within(up, down) || mtree_path_within(down, up)))
-		audit_tell(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_OVERLAY_DIR, &(struct audit_details){
 			AUDIT_CRITICAL, true, "workdir and upperdir overlap: the kernel refuses the mount",
 			"two separate directories", audit_format(audit, "upperdir=%s,workdir=%s", upper, work), "use another directory"});
 	audit->failed |= order_each_path(&audit->order_lines[entry - audit->entries], &audit->report->arena,
@@ -454,7 +454,7 @@ static void judge_none(struct audit *audit, const struct audit_entry *entry)
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words) && !fits; ++i)
 		fits = audit_option(audit, entry, words[i]);
 	if (!fits)
-		audit_tell(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_details){
 			entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
 			"the type none is for bind mounts, and bind is missing", "bind", NULL,
 			"add bind, or use the type of the file system"});
@@ -493,10 +493,10 @@ static const char *other_form(struct audit *audit, const struct audit_entry *ent
 	return NULL;
 }
 
-static void tell_form(struct audit *audit, const struct audit_entry *entry, const char *form)
+static void add_form(struct audit *audit, const struct audit_entry *entry, const char *form)
 {
 	bool hidden = audit->in->secret && audit->in->secret(entry->source, NULL);
-	audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+	audit_add_for(audit, entry, FSTAB_SRC_MISSING, &(struct audit_details){
 		entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
 		audit_format(audit, "the source of %s must be %s", entry->fstype, form), form, hidden ? NULL : entry->source,
 		"correct the server and the directory"});
@@ -513,11 +513,11 @@ static void judge_keys(struct audit *audit, const struct audit_entry *entry)
 			continue;
 		enum fact_kind kind = facts->look(facts->arg, path, NULL);
 		if (kind == FACT_FILE && facts->open_to_all && facts->open_to_all(facts->arg, path) > 0)
-			audit_tell(audit, entry, FSTAB_SECRET, &(struct audit_told){
+			audit_add_for(audit, entry, FSTAB_SECRET, &(struct audit_details){
 				AUDIT_WARNING, false, audit_format(audit, "all users can read the file of %s", names[i]),
 				"readable by root only", path, audit_format(audit, "chmod 600 %s", path)});
 		if (kind == FACT_MISSING)
-			audit_tell(audit, entry, FSTAB_SRC_MISSING, &(struct audit_told){
+			audit_add_for(audit, entry, FSTAB_SRC_MISSING, &(struct audit_details){
 				AUDIT_WARNING, false, audit_format(audit, "the file of %s does not exist", names[i]), "a file", path,
 				"create it, readable for root only"});
 	}
@@ -530,11 +530,11 @@ void audit_source(struct audit *audit, const struct audit_entry *entry)
 
 	const char *form = entry->bind ? NULL : other_form(audit, entry);
 	if (is_any_root(entry) && !entry->bind)
-		audit_tell(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_SRC_UNSTABLE, &(struct audit_details){
 			AUDIT_INFO, false, audit_format(audit, "%s is whichever device the kernel booted from", entry->source),
 			"UUID=, LABEL= or PARTUUID=", entry->source, "use its UUID, as getmnt fstab does"});
 	else if (form)
-		tell_form(audit, entry, form);
+		add_form(audit, entry, form);
 	else if (entry->bind)
 		judge_bind(audit, entry);
 	else if (strcmp(entry->fstype, "none") == 0 && entry->path)

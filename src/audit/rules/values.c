@@ -67,7 +67,7 @@ void audit_pairs(struct audit *audit, const struct audit_entry *entry)
 		const char *option = audit_format(audit, "%.*s", (int)key, o);
 		if (strcmp(value, "0") == 0 || strcmp(value, "usebackuproot") == 0 || (strstr(option, "jquota") && !*value))
 			continue;
-		audit_tell(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_told){
+		audit_add_for(audit, entry, FSTAB_OPT_CONFLICT, &(struct audit_details){
 			AUDIT_WARNING, true, audit_format(audit, "%s requires %s: the kernel refuses the mount", option, row->needs),
 			row->needs, NULL, audit_format(audit, "add %s, or remove %s", row->needs, option),
 			audit_format(audit, "the line has option %s without %s", option, row->needs), option});

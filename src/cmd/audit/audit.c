@@ -45,7 +45,7 @@ enum { AUDIT_FIELDS = DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS | M
 
 /** All that is audited. */
 struct auditing {
-	struct audit_asked *asked;
+	struct audit_opts *opts;
 	struct fstab_machine machine;
 	struct strbuf path;       /* of the fstab, as it is shown */
 	bool is_there;            /* the fstab exists */
@@ -68,7 +68,7 @@ static int read_text(struct auditing *a, const char *path, size_t *len)
 {
 	struct run *run = &a->machine.run;
 	struct os *os = &run->os;
-	return a->asked->fstab ? path_read_named(os, path, a->asked->fstab, FILE_MAX, &a->text, len)
+	return a->opts->fstab ? path_read_named(os, path, a->opts->fstab, FILE_MAX, &a->text, len)
 	                       : os_read_regular(os, AT_FDCWD, path, FILE_MAX, &a->text, len);
 }
 
@@ -78,17 +78,17 @@ static int read_fstab(struct auditing *a)
 {
 	struct fstab_machine *machine = &a->machine;
 	struct run *run = &machine->run;
-	const struct audit_asked *asked = a->asked;
+	const struct audit_opts *opts = a->opts;
 	struct strbuf place;
 	size_t len;
 	strbuf_init(&place);
 	enum path_known known;
 	bool live = run->live;
-	if (asked->fstab) {
-		strbuf_puts(&a->path, asked->fstab);
-		known = live ? path_follow(run, asked->fstab, &place) : PATH_SEEN;
+	if (opts->fstab) {
+		strbuf_puts(&a->path, opts->fstab);
+		known = live ? path_follow(run, opts->fstab, &place) : PATH_SEEN;
 		if (!live)
-			strbuf_puts(&place, asked->fstab);
+			strbuf_puts(&place, opts->fstab);
 	} else {
 		const char *root = strbuf_str(&machine->root);
 		strbuf_printf(&a->path, "%s/etc/fstab", strcmp(root, "/") == 0 ? "" : root);
@@ -101,15 +101,15 @@ static int read_fstab(struct auditing *a)
 		message(NULL, "%s", strerror(ENOMEM));
 	} else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path))) {
 		message(name, "touching it can block; name a copy with --fstab");
-	} else if (known == PATH_MISSING && errno == ENOENT && !asked->fstab && machine_dangles(&machine->host, "/etc/fstab")) {
+	} else if (known == PATH_MISSING && errno == ENOENT && !opts->fstab && machine_dangles(&machine->host, "/etc/fstab")) {
 		rc = -1;
 	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
-	           && (asked->fstab || errno != ENOENT)) {
+	           && (opts->fstab || errno != ENOENT)) {
 		message(name, "cannot be read: %s", path_error(errno));
 	} else {
 		a->is_there = a->text;
 		bool seen = a->text && run->live && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
-		a->is_seen = seen && !asked->fstab;
+		a->is_seen = seen && !opts->fstab;
 		a->is_closed = seen && !(a->st.mode & (S_IRGRP | S_IROTH));
 		if (!a->text) {
 			len = 0;
@@ -130,11 +130,11 @@ static int judge_under(struct auditing *a, const struct fstab_plan *plan)
 	struct host *host = &a->machine.host;
 	struct host_cover cover;
 	struct audit_covered *list;
-	if (!a->asked->under) {
+	if (!a->opts->under) {
 		audit_not_checked(&a->report, MNT_UNDER_NOT_EMPTY);
 		return 0;
 	}
-	ssize_t n = audit_covered_list(host->in.d, plan, a->asked->include, &list);
+	ssize_t n = audit_covered_list(host->in.d, plan, a->opts->include, &list);
 	if (n < 0)
 		return -1;
 	int rc = 0;
@@ -152,7 +152,7 @@ static int judge_under(struct auditing *a, const struct fstab_plan *plan)
 static int judge_holders(struct auditing *a, bool (*secret)(const char *, const char *))
 {
 	struct host_holders holders;
-	if (!a->asked->holders) {
+	if (!a->opts->holders) {
 		audit_not_checked(&a->report, MNT_HELD);
 		return 0;
 	}
@@ -168,7 +168,7 @@ static int judge_holders(struct auditing *a, bool (*secret)(const char *, const 
 /** Compare the findings with those of the baseline.  @return 0, or -1 (ENOMEM). */
 static int judge_findings(struct auditing *a)
 {
-	struct audit_set rules = a->asked->rules;
+	struct audit_set rules = a->opts->rules;
 	audit_set_remove_all(&rules, &a->config.off);
 	return audit_base_findings(&a->base, &rules, &a->report);
 }
@@ -189,7 +189,7 @@ static int judge(struct auditing *a)
 	const struct host_units *units = host_units(&machine->host);
 	struct fstab_match_input matching = machine_match_input(&merging, &plan, a->lines);
 	struct audit_mounts_input mounts = {
-		.d = run->d, .plan = &plan, .include = a->asked->include,
+		.d = run->d, .plan = &plan, .include = a->opts->include,
 		.secret = in.world.secret, .limit = run->live ? host_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
 	};
 	struct audit_drift_input drift = {
@@ -197,7 +197,7 @@ static int judge(struct auditing *a)
 		.uptime = run->live && strcmp(in.root, "/") == 0 ? host_read_number(&run->os, "/proc/uptime") : -1,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &facts, in.world.secret};
-	a->config.rules = a->asked->rules;
+	a->config.rules = a->opts->rules;
 	/* To be destroyed. */
 	int rc = fstab_plan(&in, &plan);
 	if (rc == 0)
@@ -247,51 +247,51 @@ static int judge(struct auditing *a)
 /** Print the report.
     @failed  Why the audit failed; NULL: it did not.
     @return an exit status. */
-static int tell(struct auditing *a, const char *failed, struct strbuf *document)
+static int report(struct auditing *a, const char *failed, struct strbuf *document)
 {
 	struct run *run = &a->machine.run;
-	struct audit_asked *asked = a->asked;
-	struct audit_told_run told = {
+	struct audit_opts *opts = a->opts;
+	struct audit_reported reported = {
 		.run = run, .report = &a->report, .config = &a->config, .today = a->today, .fstab = a->is_there ? strbuf_str(&a->path) : NULL,
-		.root = strbuf_str(&a->machine.root), .rules = asked->rules, .not_checked = a->report.not_checked,
-		.least = asked->verbose || asked->fail_on == AUDIT_INFO ? AUDIT_INFO : AUDIT_WARNING,
+		.root = strbuf_str(&a->machine.root), .rules = opts->rules, .not_checked = a->report.not_checked,
+		.least = opts->verbose || opts->fail_on == AUDIT_INFO ? AUDIT_INFO : AUDIT_WARNING,
 		.failed = failed, .began = a->began, .seconds = os_now() - run->start, .mounts = run->d ? run->d->tree.count : 0,
 		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old, .since = &a->base.counts,
 	};
-	unsigned missing = (asked->probe ? 0 : AR_PROBE) | (asked->under ? 0 : AR_UNDER) | (asked->holders ? 0 : AR_HOLDERS);
+	unsigned missing = (opts->probe ? 0 : AR_PROBE) | (opts->under ? 0 : AR_UNDER) | (opts->holders ? 0 : AR_HOLDERS);
 	struct audit_set optional = missing ? audit_set_of(missing) : (struct audit_set){0};
-	audit_set_remove_all(&told.rules, &a->unavailable);
-	audit_set_add_all(&told.not_checked, &a->unavailable);
-	audit_set_keep(&told.not_checked, &asked->rules);
-	audit_set_remove_all(&told.not_checked, &a->config.off);
-	told.lacking = told.not_checked;
-	audit_set_remove_all(&told.lacking, &optional);
+	audit_set_remove_all(&reported.rules, &a->unavailable);
+	audit_set_add_all(&reported.not_checked, &a->unavailable);
+	audit_set_keep(&reported.not_checked, &opts->rules);
+	audit_set_remove_all(&reported.not_checked, &a->config.off);
+	reported.lacking = reported.not_checked;
+	audit_set_remove_all(&reported.lacking, &optional);
 	bool found = false;
 	size_t of[AUDIT_CRITICAL + 1];
-	audit_count(&told, of);
-	for (int severity = asked->fail_on; severity <= AUDIT_CRITICAL; ++severity)
+	audit_count(&reported, of);
+	for (int severity = opts->fail_on; severity <= AUDIT_CRITICAL; ++severity)
 		found |= of[severity] > 0;
-	told.status = failed ? AX_FAILED : found ? AX_FINDINGS : run->complete ? AX_CLEAN : AX_FAILED;
+	reported.status = failed ? AX_FAILED : found ? AX_FINDINGS : run->complete ? AX_CLEAN : AX_FAILED;
 	if (failed)
 		run_incomplete(run, failed);
-	if ((!run->host && asked->way.form != AF_TEXT && machine_read(run) != 0)) {
+	if ((!run->host && opts->way.form != AF_TEXT && machine_read(run) != 0)) {
 		document->failed = true;
 		return AX_FAILED;
 	}
-	asked->way.unsaved = !failed && asked->save
-	                     && (audit_way_may_save(&asked->way) != 0 || audit_base_text(&a->base, &told, &asked->way.saved) != 0);
+	opts->way.unsaved = !failed && opts->save
+	                     && (audit_way_may_save(&opts->way) != 0 || audit_base_text(&a->base, &reported, &opts->way.saved) != 0);
 	/* A baseline keeps all findings; no format lists all of them. */
-	audit_report_bound(&a->report, &told.rules);
-	int status = audit_way_tell(&asked->way, &told, document);
-	if (asked->way.unsaved)
-		strbuf_reset(&asked->way.saved);
+	audit_report_bound(&a->report, &reported.rules);
+	int status = audit_way_report(&opts->way, &reported, document);
+	if (opts->way.unsaved)
+		strbuf_reset(&opts->way.saved);
 	return status;
 }
 
 /** Print the configuration.  @return an exit status. */
 static int show_config(struct auditing *a)
 {
-	bool looked = a->machine.run.live && !a->asked->config;
+	bool looked = a->machine.run.live && !a->opts->config;
 	if (audit_config_show(&a->config, looked ? strbuf_str(&a->machine.root) : NULL, a->today) == 0)
 		return AX_CLEAN;
 	message(NULL, "%s", strerror(ENOMEM));
@@ -312,18 +312,18 @@ static void auditing_destroy(struct auditing *a)
 /** @return an exit status. */
 static int run_audit(void *arg, struct strbuf *document)
 {
-	struct audit_asked *asked = arg;
-	struct auditing a = {.asked = asked, .began = os_time_ms() / 1000};
+	struct audit_opts *opts = arg;
+	struct auditing a = {.opts = opts, .began = os_time_ms() / 1000};
 	struct run *run = &a.machine.run;
 	strbuf_init(&a.path);
 	audit_report_init(&a.report);
 	audit_config_init(&a.config);
-	audit_base_init(&a.base, asked->baseline, asked->save, asked->include);
+	audit_base_init(&a.base, opts->baseline, opts->save, opts->include);
 	a.today = audit_today();
-	machine_init(&a.machine, asked->tab_file, asked->stats);
-	a.machine.options.probe = asked->probe;
+	machine_init(&a.machine, opts->tab_file, opts->stats);
+	a.machine.options.probe = opts->probe;
 	a.machine.options.lets_expire = true;
-	if (asked->probe && !(run->prober = prober_new(&run->os, asked->timeout))) {
+	if (opts->probe && !(run->prober = prober_new(&run->os, opts->timeout))) {
 		message("--probe", "could not start a prober: %s; nothing was probed", strerror(errno));
 		run_incomplete(run, "could not start a prober");
 	}
@@ -331,23 +331,23 @@ static int run_audit(void *arg, struct strbuf *document)
 	prober_free(run->prober);
 	run->prober = NULL;
 	int status = AX_FAILED;
-	if (known && asked->tab_file && run_count(run) == 0) {
+	if (known && opts->tab_file && run_count(run) == 0) {
 		message(run->table_name, "no mounts; use a copy of /proc/self/mountinfo");
 		known = false;
 	}
-	if (!known || machine_know(&a.machine, asked->root, asked->swaps) != 0
-	    || audit_config_read(&a.machine, asked->config, &a.config) != 0
-	    || (!asked->show_config && (audit_base_read(&a.base, &a.machine) != 0 || read_fstab(&a) != 0 || judge(&a) != 0))) {
-		status = asked->show_config ? AX_FAILED : tell(&a, audit_way_why(&asked->way), document);
+	if (!known || machine_know(&a.machine, opts->root, opts->swaps) != 0
+	    || audit_config_read(&a.machine, opts->config, &a.config) != 0
+	    || (!opts->show_config && (audit_base_read(&a.base, &a.machine) != 0 || read_fstab(&a) != 0 || judge(&a) != 0))) {
+		status = opts->show_config ? AX_FAILED : report(&a, audit_way_why(&opts->way), document);
 		goto out;
 	}
 	os_mark(MARK_END);
-	status = asked->show_config ? show_config(&a) : tell(&a, NULL, document);
-	if (audit_way_is_text(&asked->way) && !asked->show_config) {
+	status = opts->show_config ? show_config(&a) : report(&a, NULL, document);
+	if (audit_way_is_text(&opts->way) && !opts->show_config) {
 		for (size_t i = 0; i < run->nreasons; ++i)
 			message(NULL, "incomplete: %s", run->reasons[i]);
 	}
-	if (asked->stats)
+	if (opts->stats)
 		stats_print(run);
 out:
 	auditing_destroy(&a);
@@ -357,29 +357,29 @@ out:
 /** @plugin  It is called as check_getmnt. */
 static int audit(int argc, char **argv, bool plugin)
 {
-	struct audit_asked asked = {.timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_set_of(0)};
+	struct audit_opts opts = {.timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_set_of(0)};
 	struct option_row rows[OPTION_ROWS_MAX];
 	struct option_table table = audit_table;
-	audit_way_init(&asked.way);
-	if (audit_way_plugin(&asked.way, &audit_table, plugin, argc, argv))
+	audit_way_init(&opts.way);
+	if (audit_way_plugin(&opts.way, &audit_table, plugin, argc, argv))
 		table = audit_plugin_table(&audit_table, rows);
-	if (audit_options_read(&table, argc, argv, &asked) != 0)
-		return audit_way_refuse(&asked.way, argc, argv);
-	if (!asked.help && !asked.list_rules && !asked.version)
-		return audit_way_run(&asked.way, run_audit, &asked);
-	if (asked.version)
+	if (audit_options_read(&table, argc, argv, &opts) != 0)
+		return audit_way_refuse(&opts.way, argc, argv);
+	if (!opts.help && !opts.list_rules && !opts.version)
+		return audit_way_run(&opts.way, run_audit, &opts);
+	if (opts.version)
 		puts("check_getmnt " GETMNT_VERSION);
-	else if (asked.list_rules)
+	else if (opts.list_rules)
 		audit_list_rules(stdout);
-	else if (asked.way.plugin)
+	else if (opts.way.plugin)
 		audit_plugin_help(&table, stdout);
 	else
 		audit_options_help(stdout);
 	int status = finish_stdout(true) == 0 ? AX_CLEAN : AX_FAILED;
 	/* As the guidelines of the plugins say. */
-	if (asked.way.plugin)
+	if (opts.way.plugin)
 		status = NX_UNKNOWN;
-	audit_way_destroy(&asked.way);
+	audit_way_destroy(&opts.way);
 	return status;
 }
 

@@ -13,7 +13,7 @@
  *     nagios.c      as a monitoring plugin prints them
  *     prometheus.c  as metrics
  *
- * A format is a pure function of struct audit_told_run that appends to a string; it fails only by
+ * A format is a pure function of struct audit_reported that appends to a string; it fails only by
  * string->failed.
  */
 #ifndef GM_CMD_AUDIT_H
@@ -41,7 +41,7 @@ struct audit_range {
 bool audit_range_read(const char *text, struct audit_range *range);
 
 /** Whether a number is outside a range, or inside one with "@". */
-bool audit_range_tells(const struct audit_range *range, double number);
+bool audit_range_alerts(const struct audit_range *range, double number);
 
 /** Limits of a monitoring plugin. */
 struct audit_limits {
@@ -51,7 +51,7 @@ struct audit_limits {
 };
 
 /** What is printed. */
-struct audit_told_run {
+struct audit_reported {
 	struct run *run;
 	const struct audit_report *report;
 	const struct audit_config *config;  /* with the findings that it ignores */
@@ -76,19 +76,19 @@ struct audit_told_run {
 };
 
 /** Whether the rule of a finding is on. */
-static inline bool audit_is_on(const struct audit_told_run *told, const struct audit_finding *finding)
+static inline bool audit_is_on(const struct audit_reported *reported, const struct audit_finding *finding)
 {
-	return audit_set_has(&told->rules, finding->code);
+	return audit_set_has(&reported->rules, finding->code);
 }
 
 /** Whether all mounts are known. */
-static inline bool audit_is_complete(const struct audit_told_run *told)
+static inline bool audit_is_complete(const struct audit_reported *reported)
 {
-	return !told->failed && told->run->complete;
+	return !reported->failed && reported->run->complete;
 }
 
 /** Count the findings of each severity, with those that are left out. */
-void audit_count(const struct audit_told_run *told, size_t of[AUDIT_CRITICAL + 1]);
+void audit_count(const struct audit_reported *reported, size_t of[AUDIT_CRITICAL + 1]);
 
 /** Shorten what follows a length in a text to at most `chars` characters, ending in "...". */
 void audit_cut(struct strbuf *out, size_t from, size_t chars);
@@ -103,26 +103,26 @@ void audit_put_left_out(struct strbuf *out, const struct audit_report *report);
 /* The formats. */
 
 /** Findings by mount point, and a summary; nothing if the audit failed. */
-void audit_text(const struct audit_told_run *told, struct strbuf *out);
+void audit_text(const struct audit_reported *reported, struct strbuf *out);
 
 /** One JSON document: docs/audit.schema.json. */
-void audit_json(const struct audit_told_run *told, struct strbuf *out);
+void audit_json(const struct audit_reported *reported, struct strbuf *out);
 
 /** The same on one line. */
-void audit_jsonl(const struct audit_told_run *told, struct strbuf *out);
+void audit_jsonl(const struct audit_reported *reported, struct strbuf *out);
 
 /** A line with perfdata, and the lines that `verbose` adds. */
-void audit_nagios(const struct audit_told_run *told, struct strbuf *out);
+void audit_nagios(const struct audit_reported *reported, struct strbuf *out);
 
 /** Its exit status. */
-int audit_nagios_status(const struct audit_told_run *told);
+int audit_nagios_status(const struct audit_reported *reported);
 
 /** A line without perfdata: UNKNOWN, and why. */
 void audit_nagios_unknown(const char *why, struct strbuf *out);
 
 /** Text for Prometheus, with at most so many series. */
 enum { AUDIT_SERIES_MAX = 500 };
-void audit_prometheus(const struct audit_told_run *told, struct strbuf *out);
+void audit_prometheus(const struct audit_reported *reported, struct strbuf *out);
 
 /** Append the value of a label in quotes: valid UTF-8 whatever the bytes are, shortened to 1000. */
 void audit_label(struct strbuf *out, const char *value);
@@ -137,7 +137,7 @@ void audit_put_row(struct strbuf *out, const struct audit_row *row);
  * @place [out]  FILE:LINE, not escaped.
  * @return the next, or NULL.
  */
-const struct audit_row *audit_next_over(const struct audit_told_run *told, size_t *at, struct strbuf *place);
+const struct audit_row *audit_next_over(const struct audit_reported *reported, size_t *at, struct strbuf *place);
 
 /** Print the list of rules. */
 void audit_list_rules(FILE *out);
@@ -156,13 +156,13 @@ enum audit_form {
 	AF_TEXT, AF_JSON, AF_JSONL, AF_NAGIOS, AF_PROMETHEUS, AF_FORMS,
 };
 
-/** How it is told. */
+/** How it is reported. */
 struct audit_way {
 	const struct option_table *table;   /* of the command's options */
 	int form;                /* enum audit_form */
-	bool chosen;             /* it was asked for */
-	bool plugin;             /* called as check_getmnt, or with --nagios: other options, and all
-	                            that is told is on standard output */
+	bool chosen;             /* it was given */
+	bool plugin;             /* called as check_getmnt, or with --nagios: other options, and everything
+	                            is printed on standard output */
 	bool whole;              /* --require-complete */
 	bool terminal;           /* standard output is one */
 	const char *output;      /* a file instead of standard output; or NULL */
@@ -192,8 +192,8 @@ struct audit_way {
 void audit_way_init(struct audit_way *way);
 void audit_way_destroy(struct audit_way *way);
 
-/** Whether these arguments are those of a monitoring plugin; then all that is told from here
-    on is noted alone. */
+/** Whether these arguments are those of a monitoring plugin; from
+    here on messages are only collected. */
 bool audit_way_plugin(struct audit_way *way, const struct option_table *table, bool named, int argc, char **argv);
 
 /**
@@ -217,7 +217,7 @@ bool audit_way_take(struct audit_way *way, const char *name, const char *value, 
 bool audit_way_is_text(const struct audit_way *way);
 
 /** Make the document in the requested format.  @return the exit status. */
-int audit_way_tell(struct audit_way *way, const struct audit_told_run *told, struct strbuf *document);
+int audit_way_report(struct audit_way *way, const struct audit_reported *reported, struct strbuf *document);
 
 /** Check that the baseline can be saved, before the document says the status.
     @return 0, or -1 after a message. */
@@ -229,7 +229,7 @@ const char *audit_way_why(struct audit_way *way);
 /**
  * Audit, within the time limit, and print or write the document.
  *
- * @run    Does the audit, calls audit_way_tell(), and returns its status.
+ * @run    Does the audit, calls audit_way_report(), and returns its status.
  * @return the exit status of the program.
  */
 int audit_way_run(struct audit_way *way, int (*run)(void *arg, struct strbuf *document), void *arg);

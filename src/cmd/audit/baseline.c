@@ -371,18 +371,18 @@ int audit_base_findings(struct audit_base_run *base, const struct audit_set *rul
 	                               &base->now, &base->counts);
 }
 
-int audit_base_text(struct audit_base_run *base, const struct audit_told_run *told,
+int audit_base_text(struct audit_base_run *base, const struct audit_reported *reported,
                     struct strbuf *out)
 {
 	struct audit_set own = audit_set_of(AR_BASELINE | AR_MERGE);
-	if (!audit_is_complete(told)) {
+	if (!audit_is_complete(reported)) {
 		message(base->save, "not saved: not all mounts are known");
 		return -1;
 	}
-	base->now.time = told->began;
-	base->now.rules = told->rules;
-	audit_set_remove_all(&base->now.rules, &told->not_checked);
-	audit_set_remove_all(&base->now.rules, &told->config->off);
+	base->now.time = reported->began;
+	base->now.rules = reported->rules;
+	audit_set_remove_all(&base->now.rules, &reported->not_checked);
+	audit_set_remove_all(&base->now.rules, &reported->config->off);
 	audit_set_remove_all(&base->now.rules, &own);
 	audit_base_write(&base->now, out);
 	if (out->failed)

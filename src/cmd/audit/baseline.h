@@ -48,7 +48,7 @@ int audit_base_findings(struct audit_base_run *base, const struct audit_set *rul
 
 /** Append the file that --save writes.  @return 0, or -1 after a message: nothing is to be saved.
  */
-int audit_base_text(struct audit_base_run *base, const struct audit_told_run *told,
+int audit_base_text(struct audit_base_run *base, const struct audit_reported *reported,
                     struct strbuf *out);
 
 /* The format; pure. */

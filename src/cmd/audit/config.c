@@ -270,7 +270,7 @@ static int read_given(struct reading *r, const char *name)
 }
 
 /** Report invalid lines.  @return 0, or -1: there are some. */
-static int tell_problems(const struct audit_config *config)
+static int report_problems(const struct audit_config *config)
 {
 	struct strbuf place;
 	strbuf_init(&place);
@@ -300,7 +300,7 @@ int audit_config_read(struct fstab_machine *machine, const char *given, struct a
 	for (size_t i = 0; i < r.nnames; ++i)
 		free(r.names[i]);
 	free(r.names);
-	return tell_problems(config) == 0 ? rc : -1;
+	return report_problems(config) == 0 ? rc : -1;
 }
 
 int audit_config_show(const struct audit_config *config, const char *looked, int64_t today)

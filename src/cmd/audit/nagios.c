@@ -52,23 +52,23 @@ bool audit_range_read(const char *text, struct audit_range *range)
 	return true;
 }
 
-bool audit_range_tells(const struct audit_range *range, double number)
+bool audit_range_alerts(const struct audit_range *range, double number)
 {
 	bool in = number >= range->from && number <= range->to;
 	return in == range->inside;
 }
 
-int audit_nagios_status(const struct audit_told_run *told)
+int audit_nagios_status(const struct audit_reported *reported)
 {
 	size_t of[AUDIT_CRITICAL + 1];
-	audit_count(told, of);
-	if (told->failed)
+	audit_count(reported, of);
+	if (reported->failed)
 		return NX_UNKNOWN;
-	if (audit_range_tells(&told->limits->critical, (double)of[AUDIT_CRITICAL]))
+	if (audit_range_alerts(&reported->limits->critical, (double)of[AUDIT_CRITICAL]))
 		return NX_CRITICAL;
-	if (audit_range_tells(&told->limits->warning, (double)of[AUDIT_WARNING]))
+	if (audit_range_alerts(&reported->limits->warning, (double)of[AUDIT_WARNING]))
 		return NX_WARNING;
-	return !audit_is_complete(told) || (told->whole && audit_set_count(&told->lacking))
+	return !audit_is_complete(reported) || (reported->whole && audit_set_count(&reported->lacking))
 	           ? NX_UNKNOWN
 		   : NX_OK;
 }
@@ -104,15 +104,15 @@ static void put_safe(struct strbuf *out, const char *text)
 }
 
 /** List findings, the most severe first: "DRIFT-SOURCE /data, DRIFT-TYPE /t". */
-static void put_gravest(const struct audit_told_run *told, struct strbuf *out)
+static void put_gravest(const struct audit_reported *reported, struct strbuf *out)
 {
-	const struct audit_report *report = told->report;
+	const struct audit_report *report = reported->report;
 	const char *before = ": ";
 	/* Of each severity the findings of the system first, then those of users' mounts. */
 	for (int rank = 2 * AUDIT_CRITICAL + 1; rank >= 2 * AUDIT_WARNING; --rank) {
 		for (size_t i = 0; i < report->count && out->len < 4 * LINE_MAX_CHARS; ++i) {
 			const struct audit_finding *f = &report->findings[i];
-			if (!audit_is_on(told, f) || (int)f->severity != rank / 2
+			if (!audit_is_on(reported, f) || (int)f->severity != rank / 2
 			    || audit_is_users(f->owner) != !(rank % 2))
 				continue;
 			strbuf_printf(out, "%s%s%s", before, audit_rules[f->code].code,
@@ -123,7 +123,7 @@ static void put_gravest(const struct audit_told_run *told, struct strbuf *out)
 	}
 }
 
-static void put_line(const struct audit_told_run *told, int status, struct strbuf *out)
+static void put_line(const struct audit_reported *reported, int status, struct strbuf *out)
 {
 	static const char *const names[] = {
 		[NX_OK] = "OK",
@@ -133,25 +133,25 @@ static void put_line(const struct audit_told_run *told, int status, struct strbu
 	};
 	size_t of[AUDIT_CRITICAL + 1];
 	struct strbuf line;
-	audit_count(told, of);
+	audit_count(reported, of);
 	strbuf_init(&line);
 	strbuf_printf(&line, "GETMNT %s - ", names[status]);
-	if (told->failed) {
-		put_message(&line, told->failed);
+	if (reported->failed) {
+		put_message(&line, reported->failed);
 	} else {
 		strbuf_printf(&line, "%zu critical, %zu warning%s", of[AUDIT_CRITICAL],
 		              of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s");
 		if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING])
-			put_gravest(told, &line);
+			put_gravest(reported, &line);
 		else
-			strbuf_printf(&line, ", %zu mount%s", told->mounts,
-			              told->mounts == 1 ? "" : "s");
-		if (!audit_is_complete(told)) {
+			strbuf_printf(&line, ", %zu mount%s", reported->mounts,
+			              reported->mounts == 1 ? "" : "s");
+		if (!audit_is_complete(reported)) {
 			strbuf_puts(&line, "; incomplete: ");
-			put_safe(&line, told->run->nreasons ? told->run->reasons[0] : "?");
+			put_safe(&line, reported->run->nreasons ? reported->run->reasons[0] : "?");
 		} else if (status == NX_UNKNOWN) {
 			strbuf_printf(&line, "; %u rules not checked",
-			              audit_set_count(&told->not_checked));
+			              audit_set_count(&reported->not_checked));
 		}
 	}
 	audit_cut(&line, 0, LINE_MAX_CHARS);
@@ -160,33 +160,33 @@ static void put_line(const struct audit_told_run *told, int status, struct strbu
 	strbuf_destroy(&line);
 }
 
-static void put_perfdata(const struct audit_told_run *told, struct strbuf *out)
+static void put_perfdata(const struct audit_reported *reported, struct strbuf *out)
 {
 	size_t of[AUDIT_CRITICAL + 1];
-	audit_count(told, of);
+	audit_count(reported, of);
 	strbuf_printf(
 	    out,
 	    " | critical=%zu;;%s;0 warning=%zu;%s;;0 info=%zu;;;0 ignored=%zu;;;0 "
 	    "silenced=%zu;;;0 not_judged=%u;;;0 mounts=%zu;;;0",
-	    of[AUDIT_CRITICAL], told->limits->critical.text, of[AUDIT_WARNING],
-	    told->limits->warning.text, of[AUDIT_INFO], told->report->suppressed,
-	    told->report->silenced, audit_set_count(&told->not_checked), told->mounts);
-	strbuf_printf(out, " time=%.6fs;;;0", told->seconds);
-	if (told->limits->seconds > 0)
-		strbuf_printf(out, ";%g", told->limits->seconds);
+	    of[AUDIT_CRITICAL], reported->limits->critical.text, of[AUDIT_WARNING],
+	    reported->limits->warning.text, of[AUDIT_INFO], reported->report->suppressed,
+	    reported->report->silenced, audit_set_count(&reported->not_checked), reported->mounts);
+	strbuf_printf(out, " time=%.6fs;;;0", reported->seconds);
+	if (reported->limits->seconds > 0)
+		strbuf_printf(out, ";%g", reported->limits->seconds);
 }
 
 /** The lines of -v, -vv and -vvv: findings; informational ones and remedies; what was audited. */
-static void put_long(const struct audit_told_run *told, struct strbuf *out)
+static void put_long(const struct audit_reported *reported, struct strbuf *out)
 {
-	const struct audit_report *report = told->report;
-	const struct run *run = told->run;
-	int verbose = told->limits->verbose;
+	const struct audit_report *report = reported->report;
+	const struct run *run = reported->run;
+	int verbose = reported->limits->verbose;
 	for (int severity = AUDIT_CRITICAL; severity >= (verbose > 1 ? AUDIT_INFO : AUDIT_WARNING);
 	     --severity) {
 		for (size_t i = 0; i < report->count; ++i) {
 			const struct audit_finding *f = &report->findings[i];
-			if (!audit_is_on(told, f) || (int)f->severity != severity)
+			if (!audit_is_on(reported, f) || (int)f->severity != severity)
 				continue;
 			strbuf_printf(out, "%s%s %s ", f->age == AUDIT_NEW ? "new: " : "",
 			              audit_severity_name(f->severity), audit_rules[f->code].code);
@@ -202,7 +202,7 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 	}
 	struct strbuf place;
 	strbuf_init(&place);
-	for (size_t at = 0; audit_next_over(told, &at, &place);) {
+	for (size_t at = 0; audit_next_over(reported, &at, &place);) {
 		put_safe(out, strbuf_str(&place));
 		strbuf_puts(out, " has expired\n");
 	}
@@ -210,15 +210,15 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 	strbuf_destroy(&place);
 	for (size_t i = 0; i < run->nreasons; ++i) {
 		strbuf_puts(out, "incomplete: ");
-		if (told->failed && strcmp(told->failed, run->reasons[i]) == 0)
-			put_message(out, told->failed);
+		if (reported->failed && strcmp(reported->failed, run->reasons[i]) == 0)
+			put_message(out, reported->failed);
 		else
 			put_safe(out, run->reasons[i]);
 		strbuf_putc(out, '\n');
 	}
-	if (verbose > 1 && audit_set_count(&told->not_checked)) {
+	if (verbose > 1 && audit_set_count(&reported->not_checked)) {
 		strbuf_puts(out, "not checked everywhere: ");
-		audit_put_codes(out, &told->not_checked, ", ", "");
+		audit_put_codes(out, &reported->not_checked, ", ", "");
 		strbuf_putc(out, '\n');
 	}
 	if (verbose > 2) {
@@ -227,20 +227,20 @@ static void put_long(const struct audit_told_run *told, struct strbuf *out)
 		strbuf_printf(out, ", boot %s, namespace %" PRIu64 ", table %s, fstab ",
 		              run->boot_id ? run->boot_id : "?", run->mntns,
 		              run->table ? table_source_name(run->table->source) : "?");
-		put_safe(out, told->fstab ? told->fstab : "none");
+		put_safe(out, reported->fstab ? reported->fstab : "none");
 		strbuf_putc(out, '\n');
 	}
 }
 
-void audit_nagios(const struct audit_told_run *told, struct strbuf *out)
+void audit_nagios(const struct audit_reported *reported, struct strbuf *out)
 {
-	put_line(told, audit_nagios_status(told), out);
-	if (!told->failed)
-		put_perfdata(told, out);
+	put_line(reported, audit_nagios_status(reported), out);
+	if (!reported->failed)
+		put_perfdata(reported, out);
 	strbuf_putc(out, '\n');
-	audit_put_left_out(out, told->report);
-	if (told->limits->verbose)
-		put_long(told, out);
+	audit_put_left_out(out, reported->report);
+	if (reported->limits->verbose)
+		put_long(reported, out);
 }
 
 void audit_nagios_unknown(const char *why, struct strbuf *out)

@@ -34,7 +34,7 @@ static const struct option_row audit_rows[] = {
 	OPTION_GROUP("General"),
 	{"fail-on", 0, "SEVERITY", "exit 1 from this on: info, warning, critical, never",
 	 "info|warning|critical|never"},
-	OPTION_STATS(struct audit_asked, stats),
+	OPTION_STATS(struct audit_opts, stats),
 	{"verbose", 'v', NULL, "print informational findings as well"},
 	{"help", 'h', NULL, "this help"},
 };
@@ -104,97 +104,97 @@ static int take_option(void *arg, const char *name, const char *value)
 		[AUDIT_INFO] = "info", [AUDIT_WARNING] = "warning", [AUDIT_CRITICAL] = "critical", "never", NULL,
 	};
 	static const char *const probes[] = {[DP_NONE] = "", [DP_LOCAL] = "local", [DP_ALL] = "all", NULL};
-	struct audit_asked *asked = arg;
+	struct audit_opts *opts = arg;
 	struct audit_set set = {0};
 	int taken;
-	if (audit_way_take(&asked->way, name, value, &taken))
+	if (audit_way_take(&opts->way, name, value, &taken))
 		return taken;
 	if (strcmp(name, "fail-on") == 0)
-		return option_word("--fail-on", value, severities, &asked->fail_on);
+		return option_word("--fail-on", value, severities, &opts->fail_on);
 	if (strcmp(name, "probe") == 0)
-		return option_word("--probe", value ? value : "local", probes, &asked->probe);
+		return option_word("--probe", value ? value : "local", probes, &opts->probe);
 	if (strcmp(name, "probe-timeout") == 0) {
-		return take_seconds("--probe-timeout", value, &asked->timeout);
+		return take_seconds("--probe-timeout", value, &opts->timeout);
 	}
 	if (strcmp(name, "include") == 0)
-		return take_owners(value, asked->include);
+		return take_owners(value, opts->include);
 	if (strcmp(name, "disable") == 0 || strcmp(name, "only") == 0) {
 		bool only = strcmp(name, "only") == 0;
 		int status = take_codes(only ? "--only" : "--disable", value, &set);
-		if (only && !asked->only)
-			asked->rules = (struct audit_set){0};
+		if (only && !opts->only)
+			opts->rules = (struct audit_set){0};
 		if (!status)
-			audit_set_add_all(only ? &asked->rules : &asked->without, &set);
-		asked->only |= only;
+			audit_set_add_all(only ? &opts->rules : &opts->without, &set);
+		opts->only |= only;
 		return status;
 	}
 	if (strcmp(name, "config") == 0 && !*value)
 		return usage_error("--config", "name a file, or none");
-	if (strcmp(name, "config") == 0 && asked->config)
+	if (strcmp(name, "config") == 0 && opts->config)
 		return usage_error("--config", "it is given twice; put the lines into one file, or into /etc/getmnt/audit.conf.d");
 	/* Of two one would not be audited. */
 	if (strcmp(name, "fstab") == 0)
-		return option_once("--fstab", value, &asked->fstab);
+		return option_once("--fstab", value, &opts->fstab);
 	if (strcmp(name, "root") == 0)
-		return option_once("--root", value, &asked->root);
+		return option_once("--root", value, &opts->root);
 	if (strcmp(name, "tab-file") == 0)
-		return option_once("--tab-file", value, &asked->tab_file);
+		return option_once("--tab-file", value, &opts->tab_file);
 	if (strcmp(name, "swaps") == 0)
-		return option_once("--swaps", value, &asked->swaps);
+		return option_once("--swaps", value, &opts->swaps);
 	if (strcmp(name, "baseline") == 0)
-		return option_once("--baseline", value, &asked->baseline);
+		return option_once("--baseline", value, &opts->baseline);
 	if (strcmp(name, "save") == 0)
-		return option_once("--save", value, &asked->save);
+		return option_once("--save", value, &opts->save);
 	if (strcmp(name, "config") == 0)
-		asked->config = value;
+		opts->config = value;
 	else if (strcmp(name, "under") == 0)
-		asked->under = true;
+		opts->under = true;
 	else if (strcmp(name, "holders") == 0)
-		asked->holders = true;
+		opts->holders = true;
 	else if (strcmp(name, "list-rules") == 0)
-		asked->list_rules = true;
+		opts->list_rules = true;
 	else if (strcmp(name, "show-config") == 0)
-		asked->show_config = true;
+		opts->show_config = true;
 	else if (strcmp(name, "verbose") == 0) {
-		asked->verbose = true;
-		++asked->way.limits.verbose;
+		opts->verbose = true;
+		++opts->way.limits.verbose;
 	} else if (strcmp(name, "version") == 0)
-		asked->version = true;
+		opts->version = true;
 	else
-		asked->help = true;
+		opts->help = true;
 	return 0;
 }
 
-int audit_options_read(const struct option_table *table, int argc, char **argv, struct audit_asked *asked)
+int audit_options_read(const struct option_table *table, int argc, char **argv, struct audit_opts *opts)
 {
-	int status = options_read(table, argc, argv, asked, take_option);
-	if (status || asked->help || asked->list_rules || asked->version)
+	int status = options_read(table, argc, argv, opts, take_option);
+	if (status || opts->help || opts->list_rules || opts->version)
 		return status;
 	struct audit_set merge = audit_set_of(AR_MERGE), base = audit_set_of(AR_BASELINE);
-	audit_set_remove_all(&asked->rules, &asked->without);
-	audit_set_remove_all(&asked->rules, &merge);
-	struct audit_set others = asked->rules;
+	audit_set_remove_all(&opts->rules, &opts->without);
+	audit_set_remove_all(&opts->rules, &merge);
+	struct audit_set others = opts->rules;
 	audit_set_remove_all(&others, &base);
-	if (!audit_set_count(&asked->rules))
+	if (!audit_set_count(&opts->rules))
 		return usage_error("--disable", "no rule is left; take one away");
-	if (!audit_set_count(&others) && !asked->baseline && !asked->save && !asked->show_config)
+	if (!audit_set_count(&others) && !opts->baseline && !opts->save && !opts->show_config)
 		return usage_error("--only", "BASE-* compares with a baseline: --baseline=FILE; --save=FILE makes one");
 	if (optind < argc)
 		return usage_error(argv[optind], "no operand is taken; --root=DIR or --fstab=FILE");
-	if (asked->tab_file && asked->probe)
+	if (opts->tab_file && opts->probe)
 		return usage_error("--probe", "nothing live is touched with --tab-file");
-	if (asked->tab_file && (asked->under || asked->holders))
-		return usage_error(asked->under ? "--under" : "--holders", "nothing live is touched with --tab-file");
-	if (asked->tab_file && !asked->fstab && !asked->show_config)
+	if (opts->tab_file && (opts->under || opts->holders))
+		return usage_error(opts->under ? "--under" : "--holders", "nothing live is touched with --tab-file");
+	if (opts->tab_file && !opts->fstab && !opts->show_config)
 		return usage_error("--tab-file", "of a recorded table: name what is wanted as well, --fstab=FILE");
-	const struct audit_way *way = &asked->way;
-	if (asked->show_config && (way->form != AF_TEXT || way->plugin || way->output || asked->save || asked->baseline))
+	const struct audit_way *way = &opts->way;
+	if (opts->show_config && (way->form != AF_TEXT || way->plugin || way->output || opts->save || opts->baseline))
 		return usage_error("--show-config", "stands alone: nothing is audited with it");
-	asked->root = asked->root ? asked->root : "/";
-	if (asked->save && way->output && strcmp(asked->save, way->output) == 0)
-		return usage_error("--save", "%s is that of --output, too; name two files", asked->save);
-	asked->way.save = asked->save;
-	asked->way.root = asked->root;
-	asked->way.live = !asked->tab_file;
+	opts->root = opts->root ? opts->root : "/";
+	if (opts->save && way->output && strcmp(opts->save, way->output) == 0)
+		return usage_error("--save", "%s is that of --output, too; name two files", opts->save);
+	opts->way.save = opts->save;
+	opts->way.root = opts->root;
+	opts->way.live = !opts->tab_file;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What getmnt audit is asked for. */
+/** The options of getmnt audit. */
 #ifndef GM_CMD_AUDIT_OPTIONS_H
 #define GM_CMD_AUDIT_OPTIONS_H
 
@@ -7,7 +7,7 @@
 
 enum { AUDIT_OWNERS_MAX = 32 };
 
-struct audit_asked {
+struct audit_opts {
 	bool help, list_rules, show_config, verbose, version;
 	bool only;                /* --only was given */
 	struct audit_set rules, without;  /* the rules that are on; those of --disable */
@@ -26,11 +26,11 @@ struct audit_asked {
 void audit_options_help(FILE *out);
 
 /**
- * Read what is asked for, and see that it goes together.
+ * Parse the options, and check that they go together.
  *
  * @table  audit_table, or what audit_plugin_table() made of it.
  * @return 0, or an exit status after a message.
  */
-int audit_options_read(const struct option_table *table, int argc, char **argv, struct audit_asked *asked);
+int audit_options_read(const struct option_table *table, int argc, char **argv, struct audit_opts *opts);
 
 #endif

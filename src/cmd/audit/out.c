@@ -18,15 +18,15 @@ void audit_list_rules(FILE *out)
 	}
 }
 
-void audit_count(const struct audit_told_run *told, size_t of[AUDIT_CRITICAL + 1])
+void audit_count(const struct audit_reported *reported, size_t of[AUDIT_CRITICAL + 1])
 {
 	memset(of, 0, (AUDIT_CRITICAL + 1) * sizeof(*of));
-	for (size_t i = 0; i < told->report->count; ++i) {
-		const struct audit_finding *f = &told->report->findings[i];
-		of[f->severity] += audit_is_on(told, f);
+	for (size_t i = 0; i < reported->report->count; ++i) {
+		const struct audit_finding *f = &reported->report->findings[i];
+		of[f->severity] += audit_is_on(reported, f);
 	}
 	for (int severity = AUDIT_INFO; severity <= AUDIT_CRITICAL; ++severity)
-		of[severity] += told->report->left_out[severity];
+		of[severity] += reported->report->left_out[severity];
 }
 
 void audit_cut(struct strbuf *out, size_t from, size_t chars)
@@ -144,12 +144,12 @@ static void put_silenced(struct strbuf *out, const struct audit_config *config)
 		              users - AUDIT_USERS_MAX);
 }
 
-const struct audit_row *audit_next_over(const struct audit_told_run *told, size_t *at,
+const struct audit_row *audit_next_over(const struct audit_reported *reported, size_t *at,
                                         struct strbuf *place)
 {
-	while (*at < told->config->count) {
-		const struct audit_row *row = &told->config->rows[(*at)++];
-		if (!audit_row_over(row, told->today))
+	while (*at < reported->config->count) {
+		const struct audit_row *row = &reported->config->rows[(*at)++];
+		if (!audit_row_over(row, reported->today))
 			continue;
 		strbuf_reset(place);
 		strbuf_printf(place, "%s:%" PRIu32, row->file, row->line);
@@ -159,12 +159,12 @@ const struct audit_row *audit_next_over(const struct audit_told_run *told, size_
 }
 
 /** List the lines of the configuration that have expired. */
-static void put_over(struct strbuf *out, const struct audit_told_run *told)
+static void put_over(struct strbuf *out, const struct audit_reported *reported)
 {
 	struct strbuf place;
 	const struct audit_row *row;
 	strbuf_init(&place);
-	for (size_t at = 0; (row = audit_next_over(told, &at, &place));) {
+	for (size_t at = 0; (row = audit_next_over(reported, &at, &place));) {
 		escape_terminal(out, strbuf_str(&place));
 		strbuf_puts(out, " has expired; remove the line, or give it another date: ");
 		audit_put_row(out, row);
@@ -184,26 +184,26 @@ static int compare_targets(const void *a, const void *b)
 }
 
 /** "/etc/fstab: 6 critical, 12 warnings (16 informational; -v shows them)" */
-static void put_summary(const struct audit_told_run *told, const size_t of[AUDIT_CRITICAL + 1],
+static void put_summary(const struct audit_reported *reported, const size_t of[AUDIT_CRITICAL + 1],
                         struct strbuf *out)
 {
-	const struct audit_report *report = told->report;
-	escape_terminal(out, told->fstab ? told->fstab : "no fstab");
+	const struct audit_report *report = reported->report;
+	escape_terminal(out, reported->fstab ? reported->fstab : "no fstab");
 	strbuf_printf(out, ": %zu critical, %zu warning%s", of[AUDIT_CRITICAL], of[AUDIT_WARNING],
 	              of[AUDIT_WARNING] == 1 ? "" : "s");
 	if (of[AUDIT_INFO])
 		strbuf_printf(out,
-		              told->least == AUDIT_INFO ? ", %zu informational"
+		              reported->least == AUDIT_INFO ? ", %zu informational"
 		                                        : " (%zu informational; -v shows %s)",
 		              of[AUDIT_INFO], of[AUDIT_INFO] == 1 ? "it" : "them");
 	if (report->suppressed)
 		strbuf_printf(out, ", %zu ignored by the fstab", report->suppressed);
 	if (report->silenced)
 		strbuf_printf(out, ", %zu ignored by the configuration", report->silenced);
-	if (told->baseline) {
-		const struct audit_base_counts *since = told->since;
+	if (reported->baseline) {
+		const struct audit_base_counts *since = reported->since;
 		strbuf_puts(out, "; since ");
-		audit_baseline_when(told->old, out);
+		audit_baseline_when(reported->old, out);
 		strbuf_printf(
 		    out, ": mounts: %zu new, %zu changed, %zu gone; findings: %zu new, %zu gone",
 		    since->came, since->changed, since->went, since->new_findings,
@@ -212,17 +212,17 @@ static void put_summary(const struct audit_told_run *told, const size_t of[AUDIT
 	strbuf_putc(out, '\n');
 }
 
-void audit_text(const struct audit_told_run *told, struct strbuf *out)
+void audit_text(const struct audit_reported *reported, struct strbuf *out)
 {
-	const struct audit_report *report = told->report;
+	const struct audit_report *report = reported->report;
 	size_t n = 0, of[AUDIT_CRITICAL + 1];
-	if (told->failed)
+	if (reported->failed)
 		return;
 	const struct audit_finding **shown = malloc((report->count + 1) * sizeof(*shown));
 	out->failed |= !shown;
 	for (size_t i = 0; shown && i < report->count; ++i) {
 		const struct audit_finding *f = &report->findings[i];
-		if (audit_is_on(told, f) && f->severity >= told->least)
+		if (audit_is_on(reported, f) && f->severity >= reported->least)
 			shown[n++] = f;
 	}
 	if (shown)
@@ -233,21 +233,21 @@ void audit_text(const struct audit_told_run *told, struct strbuf *out)
 			               *shown[i]->target ? shown[i]->target : "this system");
 			strbuf_putc(out, '\n');
 		}
-		put_finding(out, shown[i], told->colored);
+		put_finding(out, shown[i], reported->colored);
 	}
 	free(shown);
-	audit_count(told, of);
+	audit_count(reported, of);
 	/* A clean system prints nothing when run from cron. */
-	if (n > 0 || told->least == AUDIT_INFO || told->terminal) {
-		put_summary(told, of, out);
+	if (n > 0 || reported->least == AUDIT_INFO || reported->terminal) {
+		put_summary(reported, of, out);
 		audit_put_left_out(out, report);
 	}
-	if (told->least == AUDIT_INFO)
-		put_silenced(out, told->config);
-	put_over(out, told);
-	if (told->least == AUDIT_INFO && audit_set_count(&told->not_checked)) {
+	if (reported->least == AUDIT_INFO)
+		put_silenced(out, reported->config);
+	put_over(out, reported);
+	if (reported->least == AUDIT_INFO && audit_set_count(&reported->not_checked)) {
 		strbuf_puts(out, "not checked everywhere: ");
-		audit_put_codes(out, &told->not_checked, ", ", "");
+		audit_put_codes(out, &reported->not_checked, ", ", "");
 		strbuf_putc(out, '\n');
 	}
 }

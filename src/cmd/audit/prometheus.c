@@ -88,9 +88,9 @@ static void put_severities(struct metrics *m, const char *name, const char *help
 	}
 }
 
-static void put_info(struct metrics *m, const struct audit_told_run *told)
+static void put_info(struct metrics *m, const struct audit_reported *reported)
 {
-	const struct run *run = told->run;
+	const struct run *run = reported->run;
 	char mntns[24] = "";
 	if (run->mntns)
 		snprintf(mntns, sizeof(mntns), "%" PRIu64, run->mntns);
@@ -101,8 +101,8 @@ static void put_info(struct metrics *m, const struct audit_told_run *told)
 	put_label(m->out, "boot_id", run->boot_id);
 	put_label(m->out, "mntns", mntns);
 	put_label(m->out, "table", run->table ? table_source_name(run->table->source) : NULL);
-	put_label(m->out, "fstab", told->fstab);
-	put_label(m->out, "root", told->root);
+	put_label(m->out, "fstab", reported->fstab);
+	put_label(m->out, "root", reported->root);
 	strbuf_puts(m->out, "} 1\n");
 	++m->series;
 }
@@ -137,13 +137,13 @@ static char *series_line(const struct audit_finding *f)
 }
 
 /** The expired lines of the configuration. */
-static void put_expired(struct metrics *m, const struct audit_told_run *told)
+static void put_expired(struct metrics *m, const struct audit_reported *reported)
 {
 	struct strbuf place;
 	size_t n = 0;
 	strbuf_init(&place);
 	const struct audit_row *row;
-	for (size_t at = 0; (row = audit_next_over(told, &at, &place)); ++n) {
+	for (size_t at = 0; (row = audit_next_over(reported, &at, &place)); ++n) {
 		if (n == 0)
 			head(m, "config_line_expired", "An expired line of the configuration.");
 		if (n >= EXPIRED_MAX)
@@ -158,16 +158,16 @@ static void put_expired(struct metrics *m, const struct audit_told_run *told)
 	put_gauge(m, "config_lines_expired", "Expired lines of the configuration.", (double)n);
 }
 
-static void put_findings(struct metrics *m, const struct audit_told_run *told, unsigned room)
+static void put_findings(struct metrics *m, const struct audit_reported *reported, unsigned room)
 {
-	const struct audit_report *report = told->report;
+	const struct audit_report *report = reported->report;
 	struct series *all = calloc(report->count + 1, sizeof(*all));
 	size_t n = 0, shown = 0, left[AUDIT_CRITICAL + 1];
 	memcpy(left, report->left_out, sizeof(left));
 	m->out->failed |= !all;
 	for (size_t i = 0; all && i < report->count; ++i) {
 		const struct audit_finding *f = &report->findings[i];
-		if (!audit_is_on(told, f))
+		if (!audit_is_on(reported, f))
 			continue;
 		char *line = series_line(f);
 		m->out->failed |= !line;
@@ -194,46 +194,46 @@ static void put_findings(struct metrics *m, const struct audit_told_run *told, u
 	put_severities(m, "findings_left_out", "Findings without a series of their own.", left);
 }
 
-void audit_prometheus(const struct audit_told_run *told, struct strbuf *out)
+void audit_prometheus(const struct audit_reported *reported, struct strbuf *out)
 {
 	struct metrics m = {.out = out};
-	put_gauge(&m, "success", "Whether the audit was done.", told->failed ? 0 : 1);
-	put_gauge(&m, "complete", "Whether all mounts are known.", audit_is_complete(told));
+	put_gauge(&m, "success", "Whether the audit was done.", reported->failed ? 0 : 1);
+	put_gauge(&m, "complete", "Whether all mounts are known.", audit_is_complete(reported));
 	put_gauge(&m, "last_run_timestamp_seconds", "When the last audit began.",
-	          (double)told->began);
-	put_gauge(&m, "duration_seconds", "How long the audit took.", told->seconds);
-	put_info(&m, told);
-	for (size_t i = 0; i < told->run->nreasons; ++i) {
+	          (double)reported->began);
+	put_gauge(&m, "duration_seconds", "How long the audit took.", reported->seconds);
+	put_info(&m, reported);
+	for (size_t i = 0; i < reported->run->nreasons; ++i) {
 		if (i == 0)
 			head(&m, "incomplete", "Why not all mounts are known.");
 		strbuf_puts(out, "getmnt_audit_incomplete{");
-		put_label(out, "reason", told->run->reasons[i]);
+		put_label(out, "reason", reported->run->reasons[i]);
 		strbuf_puts(out, "} 1\n");
 		++m.series;
 	}
-	if (told->failed)
+	if (reported->failed)
 		return;
 	size_t of[AUDIT_CRITICAL + 1];
-	audit_count(told, of);
+	audit_count(reported, of);
 	put_gauge(&m, "last_completion_timestamp_seconds", "When the last successful audit ended.",
-	          (double)(told->began + (int64_t)told->seconds));
-	put_gauge(&m, "mounts", "The number of mounts.", (double)told->mounts);
+	          (double)(reported->began + (int64_t)reported->seconds));
+	put_gauge(&m, "mounts", "The number of mounts.", (double)reported->mounts);
 	put_severities(&m, "findings", "The number of findings.", of);
 	put_gauge(&m, "findings_ignored", "Findings ignored by comments in the fstab.",
-	          (double)told->report->suppressed);
+	          (double)reported->report->suppressed);
 	put_gauge(&m, "findings_silenced", "Findings ignored by the configuration.",
-	          (double)told->report->silenced);
-	put_expired(&m, told);
+	          (double)reported->report->silenced);
+	put_expired(&m, reported);
 	put_gauge(&m, "rules_not_judged", "Rules that could not be checked everywhere.",
-	          audit_set_count(&told->not_checked));
-	if (audit_set_count(&told->not_checked))
+	          audit_set_count(&reported->not_checked));
+	if (audit_set_count(&reported->not_checked))
 		head(&m, "rule_not_judged", "A rule that could not be checked everywhere.");
 	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (audit_set_has(&told->not_checked, (enum audit_code)code)) {
+		if (audit_set_has(&reported->not_checked, (enum audit_code)code)) {
 			strbuf_printf(out, "getmnt_audit_rule_not_judged{code=\"%s\"} 1\n",
 			              audit_rules[code].code);
 			++m.series;
 		}
 	}
-	put_findings(&m, told, AUDIT_SERIES_MAX - m.series - (AUDIT_CRITICAL + 1));
+	put_findings(&m, reported, AUDIT_SERIES_MAX - m.series - (AUDIT_CRITICAL + 1));
 }

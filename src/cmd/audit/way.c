@@ -193,27 +193,27 @@ bool audit_way_is_text(const struct audit_way *way)
 
 /* The formats. */
 
-int audit_way_tell(struct audit_way *way, const struct audit_told_run *given, struct strbuf *document)
+int audit_way_report(struct audit_way *way, const struct audit_reported *given, struct strbuf *document)
 {
-	struct audit_told_run told = *given;
+	struct audit_reported reported = *given;
 	const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
-	told.terminal = way->terminal && !way->output;
-	told.colored = told.terminal && term && strcmp(term, "dumb") != 0 && !(plain && *plain);
-	told.limits = &way->limits;
-	told.whole = way->whole;
-	if (way->whole && (!audit_is_complete(&told) || audit_set_count(&told.lacking)))
-		told.status = AX_FAILED;
+	reported.terminal = way->terminal && !way->output;
+	reported.colored = reported.terminal && term && strcmp(term, "dumb") != 0 && !(plain && *plain);
+	reported.limits = &way->limits;
+	reported.whole = way->whole;
+	if (way->whole && (!audit_is_complete(&reported) || audit_set_count(&reported.lacking)))
+		reported.status = AX_FAILED;
 	if (way->unsaved)
-		told.status = AX_FAILED;
-	int status = told.status;
+		reported.status = AX_FAILED;
+	int status = reported.status;
 	switch (way->form) {
-	case AF_TEXT: audit_text(&told, document); break;
-	case AF_JSON: audit_json(&told, document); break;
-	case AF_JSONL: audit_jsonl(&told, document); break;
-	case AF_PROMETHEUS: audit_prometheus(&told, document); break;
+	case AF_TEXT: audit_text(&reported, document); break;
+	case AF_JSON: audit_json(&reported, document); break;
+	case AF_JSONL: audit_jsonl(&reported, document); break;
+	case AF_PROMETHEUS: audit_prometheus(&reported, document); break;
 	case AF_NAGIOS:
-		audit_nagios(&told, document);
-		status = audit_nagios_status(&told);
+		audit_nagios(&reported, document);
+		status = audit_nagios_status(&reported);
 		break;
 	default:
 		break;
@@ -233,7 +233,7 @@ const char *audit_way_why(struct audit_way *way)
 }
 
 /** Report an audit that was not done.  @return the exit status. */
-static int tell_failure(struct audit_way *way, const char *why, struct strbuf *document)
+static int report_failure(struct audit_way *way, const char *why, struct strbuf *document)
 {
 	static const struct audit_config none;
 	static const struct options o = OPTIONS_DEFAULT;
@@ -244,7 +244,7 @@ static int tell_failure(struct audit_way *way, const char *why, struct strbuf *d
 	audit_report_init(&report);
 	run_incomplete(&run, why);
 	machine_read(&run);
-	int status = audit_way_tell(way, &(struct audit_told_run){
+	int status = audit_way_report(way, &(struct audit_reported){
 		.run = &run, .report = &report, .config = &none, .root = way->root, .failed = why, .status = AX_FAILED, .began = os_time_ms() / 1000},
 		document);
 	audit_report_destroy(&report);
@@ -372,7 +372,7 @@ static int run_bounded(struct audit_way *way, int (*run)(void *, struct strbuf *
 		fwrite(strbuf_str(&done.err), 1, done.err.len, stderr);
 	if (*why) {
 		message(NULL, "%s", why);
-		status = tell_failure(way, why, document);
+		status = report_failure(way, why, document);
 	} else {
 		const char *out = strbuf_str(&done.out);
 		memcpy(&len, out + done.out.len - sizeof(len), sizeof(len));
@@ -419,7 +419,7 @@ int audit_way_refuse(struct audit_way *way, int argc, char **argv)
 		deliver(way, &document);
 	} else if (metrics && way->output && *way->output) {
 		way->form = AF_PROMETHEUS;
-		tell_failure(way, audit_way_why(way), &document);
+		report_failure(way, audit_way_why(way), &document);
 		deliver(way, &document);
 	}
 	strbuf_destroy(&document);

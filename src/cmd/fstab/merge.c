@@ -462,8 +462,8 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked, cons
 	}
 	for (size_t i = 0; i < check.nnotes; ++i)
 		message(path, "%s", check.notes[i]);
-	if (explain && check.unjudged)
-		message(path, "%s", check.unjudged);
+	if (explain && check.not_checked)
+		message(path, "%s", check.not_checked);
 	if (show) {
 		if (!check.same)
 			message(path, "%s", check.summary);
