@@ -1,21 +1,94 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Comparing a baseline with what is mounted, and its findings with those of now.
+ * The lists of a baseline, and comparing two baselines.
  *
- * Both lists are sorted by their keys.  Entries are paired in three rounds, each one merge of the
+ * Lists are sorted by their keys.  Entries are paired in three rounds, each one merge of the
  * two lists: entries that are equal, then entries of one mount point with the same source, then the
  * rest of a mount point.  What remains has come or gone.
  */
 #include "audit/baseline.h"
 
 #include "audit/audit_impl.h"
+#include "base/array.h"
 #include "mountopts/optlist.h"
+#include "mountopts/optset.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { BOOTING = 300 };   /* seconds; drift.h has the same */
+
+void audit_baseline_init(struct audit_baseline *baseline)
+{
+	*baseline = (struct audit_baseline){.host = "", .root = "/"};
+	arena_init(&baseline->arena);
+}
+
+void audit_baseline_destroy(struct audit_baseline *baseline)
+{
+	free(baseline->mounts.entries);
+	free(baseline->findings.entries);
+	arena_destroy(&baseline->arena);
+	audit_baseline_init(baseline);
+}
+
+struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline,
+                                            enum audit_base_kind kind)
+{
+	struct audit_base_list *list = kind == BASE_FINDING ? &baseline->findings
+	                                                    : &baseline->mounts;
+	if (!ARRAY_ROOM(list->entries, list->count, &list->room))
+		return NULL;
+	list->entries[list->count] = (struct audit_base_entry){
+		.kind = kind, .target = "", .source = "", .uuid = "", .fstype = "", .root = "",
+		.options = "", .owner = "",
+	};
+	return &list->entries[list->count++];
+}
+
+/** How much of two entries is compared. */
+enum key { KEY_PLACE, KEY_SHOWN, KEY_ALL };
+
+static int order_by(enum key key, const struct audit_base_entry *a,
+                    const struct audit_base_entry *b)
+{
+	int order = (int)a->kind - (int)b->kind;
+	order = order ? order : strcmp(a->target, b->target);
+	if (order || key == KEY_PLACE)
+		return order;
+	order = strcmp(a->source, b->source);
+	order = order ? order : strcmp(a->fstype, b->fstype);
+	order = order ? order : strcmp(a->root, b->root);
+	order = order ? order : strcmp(a->uuid, b->uuid);
+	return order || key == KEY_SHOWN ? order : strcmp(a->options, b->options);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	return order_by(KEY_ALL, a, b);
+}
+
+void audit_baseline_sort(struct audit_baseline *b)
+{
+	struct audit_base_list *const lists[] = {&b->mounts, &b->findings};
+	for (size_t i = 0; i < 2; ++i) {
+		if (lists[i]->count)
+			qsort(lists[i]->entries, lists[i]->count, sizeof(*lists[i]->entries),
+			      compare_entries);
+	}
+}
+
+void audit_baseline_when(const struct audit_baseline *baseline, struct strbuf *out)
+{
+	time_t seconds = (time_t)baseline->time;
+	struct tm tm;
+	char text[40];
+	if (!gmtime_r(&seconds, &tm) || !strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &tm))
+		*text = '\0';
+	strbuf_puts(out, text);
+}
 
 struct compare {
 	struct audit_report *report;
@@ -39,11 +112,10 @@ static bool pairs_make(struct pairs *pairs, const struct audit_base_list *old,
 			const struct audit_base_entry *was = &old->entries[i],
 			                              *is = &now->entries[k];
 			/* A finding is identified by its code and target. */
-			enum audit_base_key by = was->kind == BASE_FINDING && key == KEY_PLACE ? KEY_SHOWN
-			                                                            : (enum audit_base_key)key;
+			enum key by = was->kind == BASE_FINDING ? KEY_ALL : (enum key)key;
 			int order = pairs->old[i]   ? -1
 			            : pairs->now[k] ? 1
-			                            : audit_base_order(was, is, by);
+			                            : order_by(by, was, is);
 			if (order == 0) {
 				pairs->old[i] = is;
 				pairs->now[k] = was;
@@ -86,6 +158,9 @@ static void report_entry(struct compare *c, enum audit_code code,
 		.hint = "if this is intended, save a new baseline with --save",
 	};
 	c->failed |= audit_report_add(c->report, &finding) != 0;
+	strbuf_reset(&c->message);
+	strbuf_reset(&c->expected);
+	strbuf_reset(&c->actual);
 }
 
 /** Append the source, type and directory of an entry. */
@@ -100,23 +175,20 @@ static void put_shown(struct strbuf *out, const struct audit_base_entry *entry)
 		strbuf_printf(out, ", its %s", entry->root);
 }
 
-/** Put the options that only one of two sorted lists has into c->one and c->other.  @return whether
- * there are any. */
-static bool differ(struct compare *c, const char *a, const char *b)
+/** Put the options of a list that the other list lacks. */
+static void put_lacking(struct compare *c, const char *list, const char *other, struct strbuf *out)
 {
-	strbuf_reset(&c->one);
-	strbuf_reset(&c->other);
-	while (*a || *b) {
-		struct audit_word x = {a, strcspn(a, ",")}, y = {b, strcspn(b, ",")};
-		int order = !*b ? -1 : !*a ? 1 : audit_word_order(&x, &y);
-		if (order < 0)
-			opt_add(&c->one, x.at, x.n);
-		if (order > 0)
-			opt_add(&c->other, y.at, y.n);
-		a += order <= 0 ? x.n + (x.at[x.n] == ',') : 0;
-		b += order >= 0 ? y.n + (y.at[y.n] == ',') : 0;
+	struct opt_set set;
+	size_t n;
+	opt_set_init(&set, true);
+	opt_set_add_list(&set, other, opt_next_shown);
+	strbuf_reset(out);
+	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
+		if (!opt_set_find(&set, o, n))
+			opt_add(out, o, n);
 	}
-	return c->one.len || c->other.len;
+	c->failed |= set.failed;
+	opt_set_destroy(&set);
 }
 
 static void put_part(struct strbuf *out, const char *text, const char *lacks)
@@ -125,39 +197,34 @@ static void put_part(struct strbuf *out, const char *text, const char *lacks)
 	strbuf_printf(out, *text ? "%s" : "without %s", *text ? text : lacks);
 }
 
-static void reset(struct compare *c)
-{
-	strbuf_reset(&c->message);
-	strbuf_reset(&c->expected);
-	strbuf_reset(&c->actual);
-}
-
 static void judge_pair(struct compare *c, const struct audit_base_entry *old,
                        const struct audit_base_entry *now)
 {
 	int source = now->kind == BASE_SWAP ? 1 : same_source(old, now);
 	bool same_type = strcmp(old->fstype, now->fstype) == 0;
-	reset(c);
-	strbuf_printf(&c->message, "differs from the baseline of %s: ", strbuf_str(&c->when));
+	bool differs = source == 0 || !same_type || strcmp(old->root, now->root) != 0;
+	put_lacking(c, old->options, now->options, &c->one);
+	put_lacking(c, now->options, old->options, &c->other);
 	if (source < 0)
 		audit_not_checked(c->report, BASE_CHANGED);
-	if (source == 0 || !same_type || strcmp(old->root, now->root) != 0) {
+	if (!differs && !c->one.len && !c->other.len)
+		return;
+	strbuf_printf(&c->message, "differs from the baseline of %s: ", strbuf_str(&c->when));
+	if (differs) {
 		strbuf_puts(&c->message, source == 0  ? "source"
 		                         : !same_type ? "type"
 		                                      : "directory");
 		put_shown(&c->expected, old);
 		put_shown(&c->actual, now);
 	}
-	if (differ(c, old->options, now->options)) {
+	if (c->one.len || c->other.len) {
 		const char *one = strbuf_str(&c->one), *other = strbuf_str(&c->other);
-		strbuf_printf(&c->message, "%soptions", c->expected.len ? ", " : "");
+		strbuf_printf(&c->message, "%soptions", differs ? ", " : "");
 		put_part(&c->expected, one, other);
 		put_part(&c->actual, other, one);
 	}
-	if (c->expected.len) {
-		++c->counts->changed;
-		report_entry(c, BASE_CHANGED, now);
-	}
+	++c->counts->changed;
+	report_entry(c, BASE_CHANGED, now);
 }
 
 static void judge_unpaired(struct compare *c, const struct audit_base_entry *entry, bool came,
@@ -168,7 +235,6 @@ static void judge_unpaired(struct compare *c, const struct audit_base_entry *ent
 		audit_not_checked(c->report, BASE_WENT);
 		return;
 	}
-	reset(c);
 	strbuf_printf(&c->message,
 	              came ? "%s, but not in the baseline of %s"
 	                   : "not %s, but in the baseline of %s",
@@ -186,7 +252,7 @@ int audit_baseline_compare(const struct audit_baseline *old, const struct audit_
 	struct compare c = {.report = report, .counts = counts};
 	struct strbuf *const texts[] = {&c.when,   &c.message, &c.expected,
 	                                &c.actual, &c.one,     &c.other};
-	uint64_t out = audit_baseline_left_out() & ~(old->include & now->include);
+	uint64_t included = old->include & now->include;
 	struct pairs pairs;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i)
 		strbuf_init(texts[i]);
@@ -194,7 +260,7 @@ int audit_baseline_compare(const struct audit_baseline *old, const struct audit_
 	c.failed = !pairs_make(&pairs, &old->mounts, &now->mounts);
 	for (size_t i = 0; !c.failed && i < now->mounts.count; ++i) {
 		const struct audit_base_entry *entry = &now->mounts.entries[i];
-		if (audit_owner_bit(entry->owner) & out)
+		if (audit_baseline_owner(entry->owner) & ~included)
 			continue;
 		if (pairs.now[i])
 			judge_pair(&c, pairs.now[i], entry);
@@ -203,7 +269,7 @@ int audit_baseline_compare(const struct audit_baseline *old, const struct audit_
 	}
 	for (size_t i = 0; !c.failed && i < old->mounts.count; ++i) {
 		const struct audit_base_entry *entry = &old->mounts.entries[i];
-		if (!pairs.old[i] && !(audit_owner_bit(entry->owner) & out))
+		if (!pairs.old[i] && !(audit_baseline_owner(entry->owner) & ~included))
 			judge_unpaired(&c, entry, false, uptime >= 0 && uptime < BOOTING);
 	}
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {

@@ -22,6 +22,7 @@
 #include "audit/baseline.h"
 #include "audit/config.h"
 #include "cmd/cmd.h"
+#include "cmd/json.h"
 #include "cmd/options.h"
 
 /** Exit statuses of an audit. */
@@ -144,11 +145,11 @@ void audit_list_rules(FILE *out);
 
 /* json.c */
 
-/** Append `, "NAME": "VALUE"`, null for NULL. */
-void audit_member(struct strbuf *out, const char *name, const char *value);
+/** Append the codes of a set, separated by commas. */
+void audit_put_codes(struct strbuf *out, const struct audit_set *set);
 
-/** Append the codes of a set.  @between, @quote  The separator, and quotation marks. */
-void audit_put_codes(struct strbuf *out, const struct audit_set *set, const char *between, const char *quote);
+/** Put a member with the codes of a set. */
+void audit_put_rules(struct json *json, const char *key, const struct audit_set *set);
 
 /* way.c */
 

@@ -4,6 +4,7 @@
 #include "audit/owner.h"
 #include "base/escape.h"
 #include "cmd/audit/config.h"
+#include "cmd/json.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
 #include "os/change.h"
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#undef JSON_INLINE   /* cmd/json.h has its own */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +28,7 @@ void audit_base_init(struct audit_base_run *base, const char *baseline, const ch
 	audit_baseline_init(&base->old);
 	audit_baseline_init(&base->now);
 	for (size_t i = 0; include[i]; ++i)
-		base->now.include |= audit_owner_bit(include[i]) & audit_baseline_left_out();
+		base->now.include |= audit_baseline_owner(include[i]);
 }
 
 void audit_base_destroy(struct audit_base_run *base)
@@ -41,76 +43,66 @@ void audit_base_destroy(struct audit_base_run *base)
 static const char *const kinds[] = {
     [BASE_MOUNT] = "mount", [BASE_SWAP] = "swap", [BASE_FINDING] = "finding"};
 
-/** The other keys: strings of struct audit_base_entry. */
-static const struct {
-	const char *key;
-	size_t offset;
-} fields[] = {
-	{"source", offsetof(struct audit_base_entry, source)}, {"uuid",
-	 offsetof(struct audit_base_entry, uuid)},
-	{"fstype", offsetof(struct audit_base_entry, fstype)}, {"root",
-	 offsetof(struct audit_base_entry, root)},
-	{"options", offsetof(struct audit_base_entry, options)}, {"owner",
-	 offsetof(struct audit_base_entry, owner)},
-};
-enum { FIELDS = sizeof(fields) / sizeof(*fields) };
+enum { FIELDS = 6 };
 
-static const char **field(struct audit_base_entry *entry, size_t i)
+/** A key of an entry, and the string of it.  A finding has its target as source. */
+static const char *field(struct audit_base_entry *entry, size_t i, const char ***string)
 {
-	return (const char **)(void *)((char *)entry + fields[i].offset);
+	static const char *const keys[] = {"source", "uuid", "fstype", "root", "options", "owner"};
+	const char **const strings[] = {&entry->source, &entry->uuid, &entry->fstype,
+	                                &entry->root, &entry->options, &entry->owner};
+	*string = strings[i];
+	return entry->kind == BASE_FINDING && i == 0 ? "target" : keys[i];
 }
 
-static const char *key_of(enum audit_base_kind kind, size_t i)
-{
-	return kind == BASE_FINDING && i == 0 ? "target" : fields[i].key;
-}
-
-static void put(struct strbuf *out, const char *key, const char *value)
+static void put(struct json *json, const char *key, const char *value)
 {
 	struct strbuf safe;
 	strbuf_init(&safe);
 	escape_octal_terminal(&safe, value, "\\");
-	strbuf_printf(out, "\"%s\": ", key);
-	escape_json(out, strbuf_str(&safe));
-	out->failed |= safe.failed;
+	json_put_string(json, key, strbuf_str(&safe));
+	json->out->failed |= safe.failed;
 	strbuf_destroy(&safe);
 }
 
-static void put_list(struct strbuf *out, const struct audit_base_list *list)
+static void put_list(struct json *json, const struct audit_base_list *list)
 {
 	for (size_t i = 0; i < list->count; ++i) {
 		struct audit_base_entry *entry = &list->entries[i];
-		strbuf_putc(out, '{');
-		put(out, kinds[entry->kind], entry->target);
+		json_put_object(json, NULL, JSON_INLINE);
+		put(json, kinds[entry->kind], entry->target);
 		for (size_t k = 0; k < FIELDS; ++k) {
-			if (**field(entry, k)) {
-				strbuf_puts(out, ", ");
-				put(out, key_of(entry->kind, k), *field(entry, k));
-			}
+			const char **value, *key = field(entry, k, &value);
+			if (**value)
+				put(json, key, *value);
 		}
-		strbuf_puts(out, entry->light ? ", \"light\": true}\n" : "}\n");
+		if (entry->light)
+			json_put_bool(json, "light", true);
+		json_end(json);
+		strbuf_putc(json->out, '\n');
 	}
 }
 
 void audit_base_write(const struct audit_baseline *b, struct strbuf *out)
 {
-	const char *between = "";
-	strbuf_printf(out, HEAD "%d, \"time\": %" PRId64 ", ", FORMAT, b->time);
-	put(out, "host", b->host);
-	strbuf_puts(out, ", ");
-	put(out, "root", b->root);
-	strbuf_puts(out, ", \"include\": [");
+	struct json json;
+	json_init(&json, out);
+	json_put_object(&json, NULL, JSON_INLINE);
+	json_put_number(&json, "getmnt_baseline", FORMAT);
+	json_put_integer(&json, "time", b->time);
+	put(&json, "host", b->host);
+	put(&json, "root", b->root);
+	json_put_array(&json, "include", JSON_INLINE);
 	for (size_t i = 0; audit_owners[i]; ++i) {
-		if (b->include & UINT64_C(1) << i) {
-			strbuf_printf(out, "%s\"%s\"", between, audit_owners[i]);
-			between = ", ";
-		}
+		if (b->include & UINT64_C(1) << i)
+			json_put_string(&json, NULL, audit_owners[i]);
 	}
-	strbuf_puts(out, "], \"rules\": [");
-	audit_put_codes(out, &b->rules, ", ", "\"");
-	strbuf_puts(out, "]}\n");
-	put_list(out, &b->mounts);
-	put_list(out, &b->findings);
+	json_end(&json);
+	audit_put_rules(&json, "rules", &b->rules);
+	json_end(&json);
+	strbuf_putc(out, '\n');
+	put_list(&json, &b->mounts);
+	put_list(&json, &b->findings);
 	strbuf_printf(out, "{\"end\": %zu}\n", 1 + b->mounts.count + b->findings.count);
 }
 
@@ -131,7 +123,7 @@ static bool wrong(struct parse *p, const char *format, ...)
 	return false;
 }
 
-/** Decode a string of an object; a missing one leaves *value.  @return whether it is valid. */
+/** Decode a string of an object, if the object has it. */
 static bool take(struct parse *p, const json_t *object, const char *key, const char **value)
 {
 	const json_t *given = json_object_get(object, key);
@@ -150,36 +142,28 @@ static bool take(struct parse *p, const json_t *object, const char *key, const c
 	return strlen(text) == len || wrong(p, "\"%s\" contains a NUL byte", key);
 }
 
-/** Add the names of a list to a set of owners or rules; unknown names are ignored. */
-static bool take_names(struct parse *p, const json_t *object, const char *key, bool owners)
-{
-	const json_t *given = json_object_get(object, key);
-	if (given && !json_is_array(given))
-		return wrong(p, "\"%s\" is not a list", key);
-	for (size_t i = 0; i < json_array_size(given); ++i) {
-		const char *name = json_string_value(json_array_get(given, i));
-		if (!name)
-			return wrong(p, "\"%s\" is not a list of strings", key);
-		int code = audit_code(name, strlen(name));
-		if (owners)
-			p->to->include |= audit_owner_bit(name);
-		else if (code >= 0)
-			audit_set_add(&p->to->rules, (enum audit_code)code);
-	}
-	return true;
-}
-
 static bool parse_head(struct parse *p, const json_t *object)
 {
-	const json_t *format = json_object_get(object, "getmnt_baseline"),
-	             *time = json_object_get(object, "time");
-	if (!json_is_integer(format) || json_integer_value(format) != FORMAT)
+	const json_t *time = json_object_get(object, "time"), *name,
+	             *include = json_object_get(object, "include"),
+	             *rules = json_object_get(object, "rules");
+	size_t i;
+	if (json_integer_value(json_object_get(object, "getmnt_baseline")) != FORMAT)
 		return wrong(p, "not a baseline that this version of getmnt reads; save a new one");
 	p->to->time = json_integer_value(time);
 	if (!json_is_integer(time) || p->to->time < 0 || p->to->time > TIME_MAX)
 		return wrong(p, "\"time\" is not a number of seconds");
-	return take(p, object, "host", &p->to->host) && take(p, object, "root", &p->to->root)
-	       && take_names(p, object, "include", true) && take_names(p, object, "rules", false);
+	/* Unknown names are ignored. */
+	json_array_foreach(include, i, name) {
+		if (json_is_string(name))
+			p->to->include |= audit_baseline_owner(json_string_value(name));
+	}
+	json_array_foreach(rules, i, name) {
+		int code = audit_code(json_is_string(name) ? json_string_value(name) : "", json_string_length(name));
+		if (code >= 0)
+			audit_set_add(&p->to->rules, (enum audit_code)code);
+	}
+	return take(p, object, "host", &p->to->host) && take(p, object, "root", &p->to->root);
 }
 
 static bool parse_entry(struct parse *p, const json_t *object, enum audit_base_kind kind)
@@ -187,12 +171,13 @@ static bool parse_entry(struct parse *p, const json_t *object, enum audit_base_k
 	struct audit_base_entry *entry = audit_baseline_add(p->to, kind);
 	p->nomem |= !entry;
 	bool good = entry && take(p, object, kinds[kind], &entry->target);
-	for (size_t i = 0; good && i < FIELDS; ++i)
-		good = take(p, object, key_of(kind, i), field(entry, i));
+	for (size_t i = 0; good && i < FIELDS; ++i) {
+		const char **value, *key = field(entry, i, &value);
+		good = take(p, object, key, value);
+	}
 	if (good && (kind == BASE_MOUNT ? *entry->target != '/' : !*entry->target))
-		return wrong(
-		    p, kind == BASE_MOUNT ? "\"mount\" is not an absolute path" : "\"%s\" is empty",
-		    kinds[kind]);
+		return wrong(p, "\"%s\" is %s", kinds[kind],
+		             kind == BASE_MOUNT ? "not an absolute path" : "empty");
 	if (good)
 		entry->light = json_is_true(json_object_get(object, "light"));
 	return good;
@@ -208,28 +193,25 @@ static bool parse_line(struct parse *p, const char *at, size_t n, uint32_t numbe
 	if (n > LINE_BYTES)
 		return wrong(p, "the line is longer than %d bytes", LINE_BYTES);
 	json_t *object = json_loadb(at, n, JSON_REJECT_DUPLICATES, &error);
+	const json_t *end = json_object_get(object, "end");
 	bool good = false;
 	int kind = BASE_FINDING;
-	while (object && kind >= 0 && !json_object_get(object, kinds[kind]))
+	while (kind >= 0 && !json_object_get(object, kinds[kind]))
 		--kind;
 	p->nomem |= !object && json_error_code(&error) == json_error_out_of_memory;
 	if (!object)
 		wrong(p, "invalid JSON at byte %d: %s", error.position, error.text);
-	else if (!json_is_object(object))
-		wrong(p, "not a JSON object");
 	else if (number == 1)
 		good = parse_head(p, object);
 	else if (kind >= 0)
 		good = parse_entry(p, object, (enum audit_base_kind)kind);
-	else if (!(*ended = json_is_integer(json_object_get(object, "end"))))
+	else if (!json_is_integer(end))
 		wrong(p, "neither a mount, a swap space, a finding nor the end");
-	else if (json_integer_value(json_object_get(object, "end")) != (json_int_t)number - 1)
-		wrong(p,
-		      "lines are missing or were added: there are %" PRIu32
-		      " lines above, of %" JSON_INTEGER_FORMAT,
-		      number - 1, json_integer_value(json_object_get(object, "end")));
+	else if (json_integer_value(end) != (json_int_t)number - 1)
+		wrong(p, "lines are missing or were added: there are %" PRIu32
+		         " lines above, of %" JSON_INTEGER_FORMAT, number - 1, json_integer_value(end));
 	else
-		good = true;
+		good = *ended = true;
 	json_decref(object);
 	return good;
 }

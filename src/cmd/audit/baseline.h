@@ -29,12 +29,9 @@ void audit_base_init(struct audit_base_run *base, const char *baseline, const ch
                      const char *const *include);
 void audit_base_destroy(struct audit_base_run *base);
 
-/**
- * Read the old file, and check that the new one may be written.
- *
- * @machine  After machine_know().
- * @return 0, or -1 after a message.
- */
+/** Read the old file, and check that the new one may be written.
+    @machine  After machine_know().
+    @return 0, or -1 after a message. */
 int audit_base_read(struct audit_base_run *base, struct fstab_machine *machine);
 
 /** Collect what is mounted, and report what differs.  @return 0, or -1 (ENOMEM). */
@@ -46,8 +43,7 @@ int audit_base_judge(struct audit_base_run *base, const struct fstab_plan *plan,
 int audit_base_findings(struct audit_base_run *base, const struct audit_set *rules,
                         struct audit_report *report);
 
-/** Append the file that --save writes.  @return 0, or -1 after a message: nothing is to be saved.
- */
+/** Append the file that --save writes.  @return 0, or -1 after a message: nothing is saved. */
 int audit_base_text(struct audit_base_run *base, const struct audit_reported *reported,
                     struct strbuf *out);
 

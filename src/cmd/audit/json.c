@@ -1,159 +1,150 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/audit/audit.h"
 
-#include "base/escape.h"
-#include "cmd/columns.h"
 #include "cmd/output.h"
 
 #include <inttypes.h>
 
-void audit_put_codes(struct strbuf *out, const struct audit_set *set, const char *between, const char *quote)
+void audit_put_codes(struct strbuf *out, const struct audit_set *set)
 {
-	const char *part = "";
+	const char *between = "";
 	for (int code = 0; code < AUDIT_CODES; ++code) {
 		if (audit_set_has(set, (enum audit_code)code)) {
-			strbuf_printf(out, "%s%s%s%s", part, quote, audit_rules[code].code, quote);
-			part = between;
+			strbuf_printf(out, "%s%s", between, audit_rules[code].code);
+			between = ", ";
 		}
 	}
 }
 
-static void put_string(struct strbuf *out, const char *value)
+void audit_put_rules(struct json *json, const char *key, const struct audit_set *set)
 {
-	if (value)
-		escape_json(out, value);
-	else
-		strbuf_puts(out, "null");
+	json_put_array(json, key, JSON_INLINE);
+	for (int code = 0; code < AUDIT_CODES; ++code) {
+		if (audit_set_has(set, (enum audit_code)code))
+			json_put_string(json, NULL, audit_rules[code].code);
+	}
+	json_end(json);
 }
 
-void audit_member(struct strbuf *out, const char *name, const char *value)
+static void put_severities(struct json *json, const size_t of[AUDIT_CRITICAL + 1])
 {
-	strbuf_printf(out, ", \"%s\": ", name);
-	put_string(out, value);
+	for (int severity = AUDIT_CRITICAL; severity >= AUDIT_INFO; --severity)
+		json_put_number(json, audit_severity_name((enum audit_severity)severity),
+		                of[severity]);
+}
+
+static void put_finding(struct json *json, const struct audit_reported *reported,
+                        const struct audit_finding *f)
+{
+	struct strbuf source;
+	strbuf_init(&source);
+	if (f->line)
+		strbuf_printf(&source, "%s:%" PRIu32,
+		              f->file ? f->file : reported->fstab ? reported->fstab : "?", f->line);
+	json_put_object(json, NULL, JSON_INLINE);
+	json_put_string(json, "code", audit_rules[f->code].code);
+	json_put_string(json, "severity", audit_severity_name(f->severity));
+	json_put_text(json, "target", *f->target ? f->target : NULL);
+	json_put_string(json, "owner", f->owner);
+	json_put_string(json, "message", f->message);
+	json_put_string(json, "expected", f->expected);
+	json_put_string(json, "actual", f->actual);
+	json_put_string(json, "hint", f->hint);
+	json_put_string(json, "source", f->line ? strbuf_str(&source) : NULL);
+	if (reported->baseline && f->age == AUDIT_AGELESS)
+		json_put_null(json, "new");
+	else if (reported->baseline)
+		json_put_bool(json, "new", f->age == AUDIT_NEW);
+	json_end(json);
+	json->out->failed |= source.failed;
+	strbuf_destroy(&source);
+}
+
+static void put_counts(struct json *json, const struct audit_reported *reported)
+{
+	const struct audit_report *report = reported->report;
+	size_t of[AUDIT_CRITICAL + 1];
+	audit_count(reported, of);
+	json_put_object(json, "counts", JSON_INLINE);
+	put_severities(json, of);
+	json_put_number(json, "ignored", report->suppressed);
+	json_put_number(json, "silenced", report->silenced);
+	json_end(json);
+	json_put_object(json, "left_out", JSON_INLINE);
+	put_severities(json, report->left_out);
+	json_end(json);
 }
 
 /** The expired lines of the configuration, as "FILE:LINE". */
-static void put_expired(const struct audit_reported *reported, struct strbuf *out)
+static void put_expired(struct json *json, const struct audit_reported *reported)
 {
 	struct strbuf place;
-	const char *part = "";
 	strbuf_init(&place);
-	strbuf_puts(out, ",\n   \"expired\": [");
-	for (size_t at = 0; audit_next_over(reported, &at, &place);) {
-		strbuf_puts(out, part);
-		escape_json(out, strbuf_str(&place));
-		part = ", ";
-	}
-	strbuf_puts(out, "]");
-	out->failed |= place.failed;
+	json_put_array(json, "expired", JSON_INLINE);
+	for (size_t at = 0; audit_next_over(reported, &at, &place);)
+		json_put_string(json, NULL, strbuf_str(&place));
+	json_end(json);
+	json->out->failed |= place.failed;
 	strbuf_destroy(&place);
 }
 
 /** The baseline, and what differs from it. */
-static void put_baseline(const struct audit_reported *reported, struct strbuf *out)
+static void put_baseline(struct json *json, const struct audit_reported *reported)
 {
-	strbuf_puts(out, ",\n   \"baseline\": {\"file\": ");
-	put_string(out, reported->baseline);
-	audit_member(out, "host", *reported->old->host ? reported->old->host : NULL);
 	const struct audit_base_counts *since = reported->since;
-	strbuf_printf(out, ", \"time\": %" PRId64 ", \"mounts\": {\"new\": %zu, \"changed\": %zu, \"gone\": %zu}, "
-	              "\"findings\": {\"new\": %zu, \"gone\": %zu}}",
-	              reported->old->time, since->came, since->changed, since->went, since->new_findings, since->gone_findings);
+	const struct audit_baseline *old = reported->old;
+	json_put_object(json, "baseline", JSON_INLINE);
+	json_put_string(json, "file", reported->baseline);
+	json_put_string(json, "host", *old->host ? old->host : NULL);
+	json_put_integer(json, "time", old->time);
+	json_put_object(json, "mounts", JSON_INLINE);
+	json_put_number(json, "new", since->came);
+	json_put_number(json, "changed", since->changed);
+	json_put_number(json, "gone", since->went);
+	json_end(json);
+	json_put_object(json, "findings", JSON_INLINE);
+	json_put_number(json, "new", since->new_findings);
+	json_put_number(json, "gone", since->gone_findings);
+	json_end(json);
+	json_end(json);
 }
 
-static void put_counts(const struct audit_reported *reported, struct strbuf *out)
+static void put_document(const struct audit_reported *reported, enum json_layout layout,
+                         struct strbuf *out)
 {
-	size_t of[AUDIT_CRITICAL + 1];
-	audit_count(reported, of);
-	strbuf_printf(out, "\"counts\": {\"critical\": %zu, \"warning\": %zu, \"info\": %zu, \"ignored\": %zu, \"silenced\": %zu}", of[AUDIT_CRITICAL],
-	              of[AUDIT_WARNING], of[AUDIT_INFO], reported->report->suppressed, reported->report->silenced);
-	const size_t *left = reported->report->left_out;
-	strbuf_printf(out, ",\n   \"left_out\": {\"critical\": %zu, \"warning\": %zu, \"info\": %zu}", left[AUDIT_CRITICAL], left[AUDIT_WARNING],
-	              left[AUDIT_INFO]);
-	put_expired(reported, out);
-	if (reported->baseline)
-		put_baseline(reported, out);
-	strbuf_puts(out, ",\n   \"not_judged\": [");
-	audit_put_codes(out, &reported->not_checked, ", ", "\"");
-	strbuf_puts(out, "],\n   \"failed\": ");
-	put_string(out, reported->failed);
-	strbuf_printf(out, ",\n   \"exit_status\": %d", reported->status);
-}
-
-/** What was audited, when and where. */
-static void put_head(const struct audit_reported *reported, struct strbuf *out)
-{
-	strbuf_puts(out, ",\n   \"fstab\": ");
-	put_string(out, reported->fstab);
-	strbuf_puts(out, ",\n   \"root\": ");
-	put_string(out, reported->root);
-	strbuf_printf(out, ",\n   \"mounts\": %zu,\n   \"time\": %" PRId64 ",\n   \"seconds\": %.6f", reported->mounts,
-	              reported->began, reported->seconds);
+	const struct audit_report *report = reported->report;
 	struct json json;
-	json_resume(&json, out, JSON_LINES, false);
+	json_init(&json, out);
+	json_put_object(&json, NULL, layout);
+	json_put_array(&json, "findings", layout);
+	for (size_t i = 0; i < report->count; ++i) {
+		if (audit_is_on(reported, &report->findings[i]))
+			put_finding(&json, reported, &report->findings[i]);
+	}
+	json_end(&json);
+	put_counts(&json, reported);
+	put_expired(&json, reported);
+	if (reported->baseline)
+		put_baseline(&json, reported);
+	audit_put_rules(&json, "not_judged", &reported->not_checked);
+	json_put_string(&json, "failed", reported->failed);
+	json_put_integer(&json, "exit_status", reported->status);
+	json_put_string(&json, "fstab", reported->fstab);
+	json_put_string(&json, "root", reported->root);
+	json_put_number(&json, "mounts", reported->mounts);
+	json_put_integer(&json, "time", reported->began);
+	json_put_real(&json, "seconds", reported->seconds, 6);
 	json_head(reported->run, &json);
 	json_end(&json);
 }
 
 void audit_json(const struct audit_reported *reported, struct strbuf *out)
 {
-	const struct audit_report *report = reported->report;
-	struct strbuf source;
-	const char *part = "";
-	strbuf_init(&source);
-	strbuf_puts(out, "{\n   \"findings\": [");
-	for (size_t i = 0; i < report->count; ++i) {
-		const struct audit_finding *f = &report->findings[i];
-		if (!audit_is_on(reported, f))
-			continue;
-		strbuf_printf(out, "%s\n      {\"code\": \"%s\", \"severity\": \"%s\"", part, audit_rules[f->code].code,
-		              audit_severity_name(f->severity));
-		strbuf_reset(&source);
-		if (f->line)
-			strbuf_printf(&source, "%s:%" PRIu32, f->file ? f->file : reported->fstab ? reported->fstab : "?", f->line);
-		struct json json;
-		json_resume(&json, out, JSON_INLINE, false);
-		json_put_text(&json, "target", *f->target ? f->target : NULL);
-		audit_member(out, "owner", f->owner);
-		audit_member(out, "message", f->message);
-		audit_member(out, "expected", f->expected);
-		audit_member(out, "actual", f->actual);
-		audit_member(out, "hint", f->hint);
-		audit_member(out, "source", f->line ? strbuf_str(&source) : NULL);
-		if (reported->baseline)
-			strbuf_printf(out, ", \"new\": %s", f->age == AUDIT_NEW ? "true" : f->age == AUDIT_KNOWN ? "false" : "null");
-		strbuf_putc(out, '}');
-		part = ",";
-	}
-	strbuf_printf(out, "%s],\n   ", *part ? "\n   " : "");
-	put_counts(reported, out);
-	put_head(reported, out);
-	out->failed |= source.failed;
-	strbuf_destroy(&source);
-}
-
-/** Put a document on one line.  Its strings contain no newlines. */
-static void fold(const struct strbuf *document, struct strbuf *out)
-{
-	for (const char *at = strbuf_str(document); *at;) {
-		size_t n = strcspn(at, "\n");
-		strbuf_add(out, at, n);
-		at += n;
-		bool after = n && at[-1] == ',';
-		if (*at)
-			at += 1 + strspn(at + 1, " ");
-		if (after)
-			strbuf_putc(out, ' ');
-	}
-	strbuf_putc(out, '\n');
-	out->failed |= document->failed;
+	put_document(reported, JSON_LINES, out);
 }
 
 void audit_jsonl(const struct audit_reported *reported, struct strbuf *out)
 {
-	struct strbuf document;
-	strbuf_init(&document);
-	audit_json(reported, &document);
-	fold(&document, out);
-	strbuf_destroy(&document);
+	put_document(reported, JSON_INLINE, out);
+	strbuf_putc(out, '\n');
 }

@@ -218,7 +218,7 @@ static void put_long(const struct audit_reported *reported, struct strbuf *out)
 	}
 	if (verbose > 1 && audit_set_count(&reported->not_checked)) {
 		strbuf_puts(out, "not checked everywhere: ");
-		audit_put_codes(out, &reported->not_checked, ", ", "");
+		audit_put_codes(out, &reported->not_checked);
 		strbuf_putc(out, '\n');
 	}
 	if (verbose > 2) {

@@ -247,7 +247,7 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 	put_over(out, reported);
 	if (reported->least == AUDIT_INFO && audit_set_count(&reported->not_checked)) {
 		strbuf_puts(out, "not checked everywhere: ");
-		audit_put_codes(out, &reported->not_checked, ", ", "");
+		audit_put_codes(out, &reported->not_checked);
 		strbuf_putc(out, '\n');
 	}
 }
