@@ -12,6 +12,7 @@
 
 #include "audit/audit_impl.h"
 #include "audit/owner.h"
+#include "base/array.h"
 #include "base/escape.h"
 #include "base/secret.h"
 #include "base/words.h"
@@ -20,6 +21,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { WORDS_MAX = 8 };
 
@@ -175,23 +177,22 @@ static struct audit_glob *make_glob(struct parser *p, const char *bytes, size_t 
 int64_t audit_day(const char *date, size_t n)
 {
 	static const char form[] = "0000-00-00";
-	static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
+	char text[sizeof(form)] = "";
+	struct tm tm = {0};
 	if (n != sizeof(form) - 1)
 		return -1;
 	for (size_t i = 0; i < n; ++i) {
 		bool digit = date[i] >= '0' && date[i] <= '9';
 		if (form[i] == '-' ? date[i] != '-' : !digit)
 			return -1;
+		text[i] = date[i];
 	}
-	int year = atoi(date), month = (date[5] - '0') * 10 + date[6] - '0',
-	    day = (date[8] - '0') * 10 + date[9] - '0';
-	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-	if (year < 1970 || month < 1 || month > 12 || day < 1
-	    || day > before[month] - before[month - 1] + (leap && month == 2))
+	if (!strptime(text, "%Y-%m-%d", &tm))
 		return -1;
-	int64_t y = year - 1;   /* whole years */
-	int64_t days = y * 365 + y / 4 - y / 100 + y / 400 - 719162;
-	return days + before[month - 1] + (leap && month > 2) + day - 1;
+	int day = tm.tm_mday;
+	time_t seconds = timegm(&tm);
+	/* A day that the month does not have is one of the next month. */
+	return seconds < 0 || tm.tm_mday != day ? -1 : seconds / 86400;
 }
 
 /* Statements. */
@@ -318,7 +319,7 @@ static bool parse_path(struct parser *p, struct audit_row *row, const struct wor
 static bool is_hidden(const char *option, size_t n)
 {
 	static const char names[] =
-	    "defaults auto noauto fail nofail user nouser users owner group _netdev bind rbind "
+	    "defaults auto noauto nomand fail nofail user nouser users owner group _netdev bind rbind "
 	    "remount loop strictatime";
 	return word_in(option, n, names) || opt_is_x(option, n)
 	       || word_is(option, opt_name(option, n), "comment");
@@ -408,14 +409,9 @@ static void parse_line(struct parser *p)
 	struct audit_config *config = p->config;
 	if (!cut(p))
 		return;
-	if (config->count == config->room) {
-		size_t more = config->room ? 2 * config->room : 16;
-		struct audit_row *rows = reallocarray(config->rows, more, sizeof(*rows));
-		p->failed |= !rows;
-		if (!rows)
-			return;
-		config->rows = rows;
-		config->room = more;
+	if (!ARRAY_ROOM(config->rows, config->count, &config->room)) {
+		p->failed = true;
+		return;
 	}
 	const struct word *verb = &p->words[0], *last = &p->words[p->nwords - 1];
 	struct audit_row *row = &config->rows[config->count];

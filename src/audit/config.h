@@ -105,15 +105,4 @@ int64_t audit_day(const char *date, size_t n);
 
 bool audit_glob_matches(const struct audit_glob *glob, const char *text);
 
-/** The propagation that a required option names, an enum mount_propagation; -1: it names none. */
-int audit_option_propagation(const char *option, size_t n);
-
-/**
- * The name of an option; options that contradict each other have the same: "noexec" for `exec`,
- * "size" for `size=1g`.
- *
- * @shown [out]  Whether the kernel shows the option; if not, it is set where its name is not shown.
- */
-const char *audit_option_key(const char *option, size_t n, size_t *len, bool *shown);
-
 #endif

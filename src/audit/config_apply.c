@@ -1,59 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration in use: ignored findings, severities, and what a required option means. */
+/* The configuration in use: ignored findings and severities. */
 #include "audit/config.h"
 
 #include "audit/owner.h"
-#include "base/mount.h"
-#include "base/words.h"
-#include "mountopts/optlist.h"
+#include "base/array.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool audit_glob_matches(const struct audit_glob *glob, const char *text)
 {
 	return glob->exact ? strcmp(glob->exact, text) == 0
 	                   : glob_match(&glob->pool, &glob->glob, text, strlen(text), NULL);
-}
-
-int audit_option_propagation(const char *option, size_t n)
-{
-	static const struct {
-		const char *name;
-		int is;
-	} kinds[] = {{"shared", MP_SHARED},
-	             {"private", MP_PRIVATE},
-	             {"slave", MP_SLAVE},
-	             {"unbindable", MP_UNBINDABLE}};
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
-		if (word_is(option, n, kinds[i].name))
-			return kinds[i].is;
-	}
-	return -1;
-}
-
-const char *audit_option_key(const char *option, size_t n, size_t *len, bool *shown)
-{
-	static const struct {
-		const char *shown, *other;
-	} pairs[] = {
-		{"ro", "rw"}, {"noexec", "exec"}, {"nosuid", "suid"}, {"nodev", "dev"}, {"noatime",
-		 "atime"},
-		{"relatime", "norelatime"}, {"nodiratime", "diratime"}, {"nosymfollow",
-		 "symfollow"}, {"sync", "async"},
-		{"mand", "nomand"}, {"lazytime", "nolazytime"},
-	};
-	*shown = true;
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); ++i) {
-		*shown = !word_is(option, n, pairs[i].other);
-		if (!*shown || word_is(option, n, pairs[i].shown)) {
-			*len = strlen(pairs[i].shown);
-			return pairs[i].shown;
-		}
-	}
-	*len = opt_name(option, n);
-	return option;
 }
 
 static bool matches(const struct audit_glob *glob, const char *text)
@@ -72,14 +30,8 @@ static bool is_about(const struct audit_row *row, const struct audit_finding *f,
 static bool silence(struct audit_config *config, const struct audit_finding *f,
                     const struct audit_row *row)
 {
-	if (config->nsilenced == config->silenced_room) {
-		size_t more = config->silenced_room ? 2 * config->silenced_room : 16;
-		struct audit_silenced *list = reallocarray(config->silenced, more, sizeof(*list));
-		if (!list)
-			return false;
-		config->silenced = list;
-		config->silenced_room = more;
-	}
+	if (!ARRAY_ROOM(config->silenced, config->nsilenced, &config->silenced_room))
+		return false;
 	config->silenced[config->nsilenced++] = (struct audit_silenced){*f, row};
 	return true;
 }

@@ -6,6 +6,7 @@
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
+#include "mountopts/vfsflags.h"
 
 #include <errno.h>
 #include <string.h>
@@ -103,22 +104,46 @@ static void add_no_mount(struct policy *policy, const struct audit_row *row, uin
 	add(policy, POLICY_PARTITION, row, NULL);
 }
 
+/** The propagation that a required option names, an enum mount_propagation; -1: none. */
+static int propagation_of(const char *option, size_t n)
+{
+	static const struct {
+		const char *name;
+		int is;
+	} kinds[] = {{"shared", MP_SHARED},
+	             {"private", MP_PRIVATE},
+	             {"slave", MP_SLAVE},
+	             {"unbindable", MP_UNBINDABLE}};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
+		if (word_is(option, n, kinds[i].name))
+			return kinds[i].is;
+	}
+	return -1;
+}
+
 /** Whether a mount has a required option of n bytes. */
 static bool has(const struct mount *m, const char *option, size_t n)
 {
-	char text[AUDIT_LINE_MAX + 1];
-	size_t len;
-	bool shown;
-	const char *key = audit_option_key(option, n, &len, &shown);
-	if (n > AUDIT_LINE_MAX)
-		return false;
+	const struct vfs_option *flag = vfs_option(option, n);
+	const char *lists[] = {m->vfs_opts, m->fs_opts};
+	struct vfs_flags flags;
 	/* A file system that takes no writes after an error is not rw. */
 	if (word_is(option, n, "rw")
 	    && (opt_shown_has(m->fs_opts, "emergency_ro") || opt_shown_has(m->fs_opts, "shutdown")))
 		return false;
-	memcpy(text, shown ? option : key, shown ? n : len);
-	text[shown ? n : len] = '\0';
-	return (opt_shown_has(m->vfs_opts, text) || opt_shown_has(m->fs_opts, text)) == shown;
+	if (flag) {
+		vfs_flags_shown(m, &flags);
+		flags.value[VFS_RO] |= opt_shown_has(m->fs_opts, "ro");
+		return word_is(option, n, "atime") ? flags.value[VFS_ATIME] != VFS_NOATIME
+		                                   : flags.value[flag->flag] == flag->value;
+	}
+	for (size_t i = 0, len; i < 2; ++i) {
+		for (const char *o; (o = opt_next_shown(&lists[i], &len)) != NULL;) {
+			if (len == n && memcmp(o, option, n) == 0)
+				return true;
+		}
+	}
+	return false;
 }
 
 /** Add the option of the file system with the name of a required one: "size=1g". */
@@ -148,7 +173,7 @@ static void judge_options(struct policy *policy, const struct audit_row *row, co
 	size_t n;
 	strbuf_puts(&policy->actual, m->vfs_opts);
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
-		if (word_is(o, n, "mountpoint") || audit_option_propagation(o, n) >= 0
+		if (word_is(o, n, "mountpoint") || propagation_of(o, n) >= 0
 		    || has(m, o, n))
 			continue;
 		opt_add(&policy->expected, o, n);
@@ -189,7 +214,7 @@ static void judge_propagation(struct policy *policy, const struct audit_row *row
 	const char *list = row->options;
 	size_t n;
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
-		int required = audit_option_propagation(o, n);
+		int required = propagation_of(o, n);
 		/* Unbindable mounts are private, too. */
 		bool right = required == MP_PRIVATE ? !(m->propagation & (MP_SHARED | MP_SLAVE))
 		                                    : m->propagation & (unsigned)required;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/audit/config.h"
 
+#include "base/array.h"
 #include "base/escape.h"
 #include "cmd/audit/audit.h"
 #include "cmd/cmd.h"
@@ -172,21 +173,6 @@ static int find(struct reading *r, const char *path, struct strbuf *shown, struc
 	return -1;
 }
 
-/** Remember the name of a file.  @return whether there was memory. */
-static bool add_name(struct reading *r, const char *name)
-{
-	if (r->nnames == r->names_room) {
-		size_t more = r->names_room ? 2 * r->names_room : 16;
-		char **names = reallocarray(r->names, more, sizeof(*names));
-		if (!names)
-			return false;
-		r->names = names;
-		r->names_room = more;
-	}
-	r->names[r->nnames] = strdup(name);
-	return r->names[r->nnames] && ++r->nnames;
-}
-
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -212,7 +198,9 @@ static int list_dir(struct reading *r, const char *name, int fd)
 				free(buf);
 				return -1;
 			}
-			failed = !add_name(r, entry->name);
+			failed = !ARRAY_ROOM(r->names, r->nnames, &r->names_room)
+			         || !(r->names[r->nnames] = strdup(entry->name));
+			r->nnames += !failed;
 		}
 		failed |= !failed && at < (size_t)n;
 	}
