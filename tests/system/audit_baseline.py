@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """getmnt audit compared with its own past, with real mounts: added, removed and changed mounts are
-reported, and nothing else; another number of a loop device is no change.  A baseline of another host or
-root, one that others may write, that can block or is damaged is never compared.  A baseline is not
-replaced if the report could not be printed."""
+reported, and nothing else; another number of a loop device is no change.  A baseline of another host,
+one that others may write or that can block is never compared.  A baseline is not replaced if the
+report could not be printed.  The case audit_baseline has damaged files and new findings."""
 import ctypes
 import json
 import os
@@ -15,7 +15,7 @@ gm.need("mkfs.ext4", "losetup", "mount", "umount")
 root = gm.Root()
 for program in ("mount", "umount", "losetup"):
     gm.install(program, root.path)
-for name in ("etc", "tmp", "var", "srv/a", "srv/b", "img", "bound", "stack", "keep", "images", "other/etc", "trigger", "run", "home", "data"):
+for name in ("etc", "tmp", "var", "srv/a", "srv/b", "img", "bound", "stack", "keep", "images", "trigger", "run", "home", "data"):
     gm.mkdir(root / name)
 gm.devices(root.path)   # no log of the machine
 for name in ("one", "two", "spare"):
@@ -55,15 +55,15 @@ def audit(*args, **more):
     return gm.getmnt("audit", "--only=BASE-*", "--json", "--fail-on=info", *args, **more)
 
 
-def told(*args, **more):
+def changes(*args, **more):
     """The findings: CODE severity target expected actual."""
     result = audit(f"--baseline={BASE}", *args, **more)
     gm.expect(result.status in (0, 1), f"{args}: {result.status} {result.err}")
     return sorted(" ".join((f["code"], f["severity"], f["target"], f["expected"], "->", f["actual"])) for f in json.loads(result.out)["findings"])
 
 
-def is_told(tag, *want, args=(), **more):
-    got = told(*args, **more)
+def expect_changes(tag, *want, args=(), **more):
+    got = changes(*args, **more)
     gm.expect(got == sorted(want), f"{tag}: {got}, not {sorted(want)}")
 
 
@@ -84,29 +84,27 @@ result = audit(f"--save={BASE}")
 gm.expect(result.status == 0, f"save: {result.status} {result.err}")
 gm.expect(os.stat(BASE).st_mode & 0o7777 == 0o644 and os.listdir("/keep") == ["base"], f"the file: {os.listdir('/keep')}")
 saved = read(BASE)
-lines = saved.splitlines()
-gm.expect(json.loads(lines[-1]) == {"end": len(lines) - 1}, f"the end: {lines[-1]}")
-is_told("nothing was done")
-is_told("by a user", uid=1000)
-is_told("by another table", env={"GETMNT_DISABLE": "listmount"})
+expect_changes("nothing was done")
+expect_changes("by a user", uid=1000)
+expect_changes("by another table", env={"GETMNT_DISABLE": "listmount"})
 result = audit(f"--save={BASE}2")
 gm.expect(read(BASE + "2").splitlines()[1:-1] == saved.splitlines()[1:-1], "twice saved, and not alike")
 
 # Added and removed mounts.
 tmpfs("/srv/a")
-is_told("came", "BASE-CAME warning /srv/a not mounted -> t (tmpfs)")
+expect_changes("came", "BASE-CAME warning /srv/a not mounted -> t (tmpfs)")
 gm.run("umount", "/srv/a")
-is_told("came and went")
+expect_changes("came and went")
 gm.run("umount", "/var")
-is_told("went", "BASE-WENT warning /var t (tmpfs) -> not mounted")
+expect_changes("went", "BASE-WENT warning /var t (tmpfs) -> not mounted")
 tmpfs("/var")
-is_told("made anew")
+expect_changes("made anew")
 gm.run("mount", "--move", "/home", "/data")
-is_told("moved", "BASE-CAME warning /data not mounted -> t (tmpfs)", "BASE-WENT warning /home t (tmpfs) -> not mounted")
+expect_changes("moved", "BASE-CAME warning /data not mounted -> t (tmpfs)", "BASE-WENT warning /home t (tmpfs) -> not mounted")
 gm.run("mount", "--move", "/data", "/home")
 tmpfs("/stack")
 tmpfs("/stack")
-is_told("a stack", *["BASE-CAME warning /stack not mounted -> t (tmpfs)"] * 2)
+expect_changes("a stack", *["BASE-CAME warning /stack not mounted -> t (tmpfs)"] * 2)
 gm.getmnt("audit", "--save=/keep/stack")
 gm.run("umount", "/stack")
 result = audit("--baseline=/keep/stack")
@@ -115,18 +113,18 @@ gm.run("umount", "/stack")
 
 # Changed mounts.
 gm.run("mount", "-o", "remount,suid,nodev,size=1m", "/tmp")
-is_told("suid", "BASE-CHANGED warning /tmp nosuid -> without nosuid")
+expect_changes("suid", "BASE-CHANGED warning /tmp nosuid -> without nosuid")
 gm.run("mount", "-o", "remount,nosuid,nodev,size=2m", "/tmp")
-is_told("another size", "BASE-CHANGED warning /tmp size=1024k -> size=2048k")
+expect_changes("another size", "BASE-CHANGED warning /tmp size=1024k -> size=2048k")
 gm.run("mount", "-o", "remount,nodev,nosuid,size=1m", "/tmp")
-is_told("as it was")
+expect_changes("as it was")
 gm.run("mount", "--make-shared", "/var")
-is_told("shared", "BASE-CHANGED warning /var without shared -> shared")
+expect_changes("shared", "BASE-CHANGED warning /var without shared -> shared")
 gm.run("mount", "--make-private", "/var")
 gm.run("mount", "-o", "remount,ro", "/img")
-is_told("read-only, by both mounts", "BASE-CHANGED warning /bound without ro -> ro", "BASE-CHANGED warning /img rw -> ro")
+expect_changes("read-only, by both mounts", "BASE-CHANGED warning /bound without ro -> ro", "BASE-CHANGED warning /img rw -> ro")
 gm.run("mount", "-o", "remount,rw", "/img")
-is_told("writable again")
+expect_changes("writable again")
 
 # The same file system by another loop device.
 gm.run("umount", "/bound")
@@ -140,43 +138,22 @@ for device in held:
 mount_loop(other)
 gm.run("mount", "--bind", "/img", "/bound")
 gm.expect(other != first, f"the loop device has the same number: {other}")
-is_told("another loop device")
+expect_changes("another loop device")
 # Another file system by the same loop device.
 gm.run("umount", "/bound")
 gm.run("umount", "/img")
 mount_loop(loop("/images/two"))
 gm.run("mount", "--bind", "/img", "/bound")
-got = told()
+got = changes()
 gm.expect(len(got) == 2 and all(line.startswith("BASE-CHANGED warning /") and "/images/one (ext4" in line and "-> /images/two (ext4" in line for line in got),
           f"another file system: {got}")
 gm.run("umount", "/bound")
 gm.run("umount", "/img")
 mount_loop(loop("/images/one"))
 gm.run("mount", "--bind", "/img", "/bound")
-is_told("as it was, at the end")
+expect_changes("as it was, at the end")
 
-# One added, one changed, one gone.
-tmpfs("/srv/a")
-gm.run("umount", "/var")
-gm.run("mount", "-o", "remount,suid,nodev,size=1m", "/tmp")
-result = gm.getmnt("audit", f"--baseline={BASE}", "--only=BASE-*")
-gm.expect(b": mounts: 1 new, 1 changed, 1 gone; findings: 0 new, 0 gone" in result.out, f"the summary: {result.out}")
-gm.run("umount", "/srv/a")
-tmpfs("/var")
-gm.run("mount", "-o", "remount,nosuid,nodev,size=1m", "/tmp")
-
-# Findings that are new.
-gm.getmnt("audit", "--save=/keep/all")
 tmpfs("/srv/b")
-document = json.loads(gm.getmnt("audit", f"--baseline={BASE}", "--json").out)
-gm.expect(all(f["new"] is None for f in document["findings"]), "of rules that were off it is known which are new")
-document = json.loads(gm.getmnt("audit", "--baseline=/keep/all", "--json").out)
-ages = {(f["code"], f["target"]): f["new"] for f in document["findings"]}
-gm.expect(ages.get(("BASE-CAME", "/srv/b"), 0) is None, f"ages: {ages}")
-gm.expect(document["baseline"]["file"] == "/keep/all", f"of which: {document['baseline']}")
-
-gm.expect(True in ages.values(), f"nothing is new: {ages}")
-
 # Compared, then replaced; not if the report could not be printed.
 shutil.copy(BASE, "/keep/roll")
 full = os.open("/dev/full", os.O_WRONLY)
@@ -188,24 +165,15 @@ result = audit("--baseline=/keep/roll", "--save=/keep/roll", "--max-time=30")
 gm.expect(result.status == 1 and b'"BASE-CAME"' in result.out, f"rolled: {result.out}")
 result = audit("--baseline=/keep/roll", "--save=/keep/roll")
 gm.expect(result.status == 0 and b"BASE-" not in result.out, f"rolled, and again: {result.out}")
-result = audit("--save=/nowhere/base")
-gm.expect(result.status == 2 and b"/nowhere/base" in result.err, f"no such directory: {result.status} {result.err}")
 gm.run("umount", "/srv/b")
 
-# Of another root or host.
-refused("of another root", "saved with --root=/, this is /other", f"--baseline={BASE}", "--root=/other", "--fstab=/etc/fstab")
+# Of another host.
 if ctypes.CDLL(None).unshare(0x04000000) == 0:
     name = socket.gethostname()
     socket.sethostname("other-name")
     refused("another host", f"saved on host {name}, this is other-name", f"--baseline={BASE}")
     socket.sethostname(name)
-# Invalid files, and files that others may write.
-for cut in (1, 100, len(saved) // 2, len(saved) - 1):
-    with open("/keep/cut", "wb") as file:
-        file.write(saved[:cut])
-    line = saved[:cut].count(b"\n") + 1
-    refused(f"cut at {cut}", f"getmnt: /keep/cut:{line}: ", "--baseline=/keep/cut")
-    gm.expect(audit("--baseline=/keep/cut", "--save=/keep/cut").status == 2 and len(read("/keep/cut")) == cut, "a damaged one was replaced")
+# Files that others may write, and what is not a regular file.
 os.chmod(BASE, 0o664)
 refused("the group may write", "writable by others than root (mode 0664)", f"--baseline={BASE}")
 os.chmod(BASE, 0o644)
@@ -216,7 +184,6 @@ os.mkdir("/keep/dir")
 refused("a directory", "/keep/dir: it is a directory; give a file", "--baseline=/keep/dir")
 os.mkfifo("/keep/fifo", 0o644)
 refused("a FIFO", "/keep/fifo: cannot be read: it is a FIFO that nobody writes to", "--baseline=/keep/fifo")
-refused("nothing", "/keep/none: does not exist; --save=/keep/none creates it", "--baseline=/keep/none")
 refused("a link to an fstab", "not overwritten: not a baseline of getmnt", "--save=/etc/fstab")
 trigger = gm.Autofs("/trigger", "direct")
 os.symlink("/trigger/base", "/keep/link")
@@ -224,7 +191,7 @@ for option in ("--baseline", "--save"):
     refused("behind an automount", "touching it can block", f"{option}=/trigger/base")
     refused("behind a link", "touching it can block", f"{option}=/keep/link")
 gm.expect(not trigger.requests(), "the automount was pulled")
-is_told("a trigger", "BASE-CAME warning /trigger not mounted -> getmnt-test (autofs)")
+expect_changes("a trigger", "BASE-CAME warning /trigger not mounted -> getmnt-test (autofs)")
 gm.umount("/trigger", gm.MNT_DETACH)
 
 # Many mounts.
@@ -233,7 +200,7 @@ for i in range(1500):
 gm.expect(audit("--save=/keep/many").status == 0, "many")
 result = audit("--baseline=/keep/many")
 gm.expect(result.status == 0 and json.loads(result.out)["findings"] == [], f"many: {result.status} {result.err}")
-gm.expect(len(told()) == 1500, "1500 came")
+gm.expect(len(changes()) == 1500, "1500 came")
 gm.run("umount", "/bound")
 gm.run("umount", "/img")
 gm.done()
