@@ -170,7 +170,7 @@ static void judge_root(struct host_rules *rules, const char *root)
 			.expected = "a line", .actual = "none",
 				.hint = "getmnt fstab --merge --add=/ --diff"});
 	if (n < 0) {
-		rules_not_checked(rules, BOOT_ROOT);
+		audit_not_checked(rules->report, BOOT_ROOT);
 		return;
 	}
 	if (n == 0) {
@@ -236,7 +236,7 @@ static void judge_resume(struct host_rules *rules, const char *resume)
 	struct fstab_device named;
 	int n = rules_names_device(resume) ? devices(rules, resume, &named) : -1;
 	if (n < 0) {
-		rules_not_checked(rules, BOOT_ROOT);
+		audit_not_checked(rules->report, BOOT_ROOT);
 		return;
 	}
 	struct audit_finding finding = {
@@ -270,14 +270,14 @@ static void judge_resume(struct host_rules *rules, const char *resume)
 void rules_boot_root(struct host_rules *rules)
 {
 	if (!rules->in->cmdline) {
-		rules_not_checked(rules, BOOT_ROOT);
+		audit_not_checked(rules->report, BOOT_ROOT);
 		return;
 	}
 	const char *root = parameter(rules, "root"), *resume = parameter(rules, "resume");
 	if (root && *root)
 		judge_root(rules, root);
 	else
-		rules_not_checked(rules, BOOT_ROOT);
+		audit_not_checked(rules->report, BOOT_ROOT);
 	if (resume && *resume && strcmp(resume, "none") != 0 && !is_given(rules, "noresume"))
 		judge_resume(rules, resume);
 }

@@ -211,7 +211,7 @@ static void judge_device(struct host_rules *rules, const struct crypt *crypt, st
 	struct fstab_device device = {0};
 	int n = -1;
 	if (!facts) {
-		rules_not_checked(rules, BOOT_CRYPTTAB);
+		audit_not_checked(rules->report, BOOT_CRYPTTAB);
 		return;
 	}
 	if (*source == '/' && strncmp(source, "/dev/", 5) != 0)
@@ -221,7 +221,7 @@ static void judge_device(struct host_rules *rules, const struct crypt *crypt, st
 		n = facts->devices(facts->arg, source, &device);
 	struct fstab_device open = {0};
 	if (n < 0)
-		rules_not_checked(rules, BOOT_CRYPTTAB);
+		audit_not_checked(rules->report, BOOT_CRYPTTAB);
 	else if (n == 0 && crypt->optional && !has_option(crypt, "noauto") && facts->devices
 	         && facts->devices(facts->arg,
 	                           rules_format(rules, "%s%s", mapper, crypt->field[NAME]),
@@ -439,7 +439,7 @@ void rules_crypttab(struct host_rules *rules)
 	struct map64 names, needed, devices;
 	uint32_t number = 0;
 	if (rules->in->crypttab_unknown)
-		rules_not_checked(rules, BOOT_CRYPTTAB);
+		audit_not_checked(rules->report, BOOT_CRYPTTAB);
 	map64_init(&names);
 	map64_init(&needed);
 	map64_init(&devices);

@@ -115,11 +115,6 @@ bool drift_same_device(const struct drift *drift, const char *source, const stru
 	       && world->device(world->arg, live->mount, &mounted) == 0 && fstab_same_device(&named, &mounted) == 1;
 }
 
-void drift_not_checked(struct drift *drift, enum audit_code code)
-{
-	audit_not_checked(drift->report, code);
-}
-
 bool drift_has_option(const struct tabline *line, const char *name)
 {
 	size_t n;
@@ -217,7 +212,7 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 		break;
 	case FSTAB_DIFFER_SOURCE:
 		if (drift_is_of_server(difference->line, live)) {
-			drift_not_checked(drift, DRIFT_TYPE);
+			audit_not_checked(drift->report, DRIFT_TYPE);
 			drift_judge_unknown(drift, difference->line, live);
 		}
 		if (drift_is_lost(drift, live) || drift_is_of_server(difference->line, live)) {

@@ -36,9 +36,6 @@ const char *drift_form(struct strbuf *out, const char *format, ...);
 void drift_report(struct drift *drift, enum audit_code code, const struct tabline *line,
                 const struct fstab_line *live, struct audit_finding *finding);
 
-/** Note that a rule was not checked everywhere. */
-void drift_not_checked(struct drift *drift, enum audit_code code);
-
 /** A source and type, without secrets, which may be in the type after a misplaced comma. */
 const char *drift_name(const struct drift *drift, struct strbuf *out, const char *source, const char *fstype);
 

@@ -264,8 +264,8 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 void drift_judge_unknown(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
 {
 	if (live->fate != FSTAB_OWN) {
-		drift_not_checked(drift, DRIFT_SOURCE);
-		drift_not_checked(drift, DRIFT_OPTIONS);
+		audit_not_checked(drift->report, DRIFT_SOURCE);
+		audit_not_checked(drift->report, DRIFT_OPTIONS);
 	}
 	drift_judge_how(drift, line, live);
 }

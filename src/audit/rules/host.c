@@ -29,11 +29,6 @@ void rules_add(struct host_rules *rules, const struct audit_finding *finding)
 	rules->failed |= audit_report_add(rules->report, finding) != 0;
 }
 
-void rules_not_checked(struct host_rules *rules, enum audit_code code)
-{
-	audit_not_checked(rules->report, code);
-}
-
 static void judge_mtab(struct host_rules *rules)
 {
 	static const char hint[] = "ln -sfn ../proc/self/mounts /etc/mtab; getmnt recover --diff "
@@ -43,9 +38,9 @@ static void judge_mtab(struct host_rules *rules)
 	                                .target = "/etc/mtab"};
 	switch (mtab->kind) {
 	case HOST_MTAB_UNKNOWN:
-		rules_not_checked(rules, MTAB_REGULAR);
-		rules_not_checked(rules, MTAB_STALE);
-		rules_not_checked(rules, MTAB_CORRUPT);
+		audit_not_checked(rules->report, MTAB_REGULAR);
+		audit_not_checked(rules->report, MTAB_STALE);
+		audit_not_checked(rules->report, MTAB_CORRUPT);
 		return;
 	case HOST_MTAB_NONE:
 	case HOST_MTAB_KERNEL:
@@ -89,7 +84,7 @@ static void judge_mode(struct host_rules *rules)
 	const struct audit_host *in = rules->in;
 	/* In a user namespace that does not map the owner, the owner is not known. */
 	if (!in->fstab_seen || in->fstab_uid == OVERFLOW_UID) {
-		rules_not_checked(rules, FSTAB_MODE);
+		audit_not_checked(rules->report, FSTAB_MODE);
 		return;
 	}
 	if (in->fstab_uid == 0 && !(in->fstab_mode & (S_IWGRP | S_IWOTH)))
@@ -206,7 +201,7 @@ static void judge_errors(struct host_rules *rules)
 {
 	const struct audit_host *in = rules->in;
 	if (in->errors->unknown)
-		rules_not_checked(rules, FS_ERRORS);
+		audit_not_checked(rules->report, FS_ERRORS);
 	for (size_t i = 0; i < in->errors->count; ++i) {
 		const struct host_errors *e = &in->errors->list[i];
 		const struct fstab_line *line = &in->plan->lines[e->of];

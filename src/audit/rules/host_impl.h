@@ -25,9 +25,6 @@ const char *rules_format(struct host_rules *rules, const char *format, ...);
 /** Add a finding. */
 void rules_add(struct host_rules *rules, const struct audit_finding *finding);
 
-/** Note that a rule could not be checked. */
-void rules_not_checked(struct host_rules *rules, enum audit_code code);
-
 /** Whether a source can name a device: a path in /dev, or one of the four tags. */
 bool rules_names_device(const char *source);
 
