@@ -2,6 +2,7 @@
 #include "audit/audit_impl.h"
 
 #include "audit/owner.h"
+#include "base/array.h"
 #include "base/secret.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
@@ -56,14 +57,8 @@ bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum a
 
 int audit_add(struct audit_report *report, const struct audit_finding *finding)
 {
-	if (report->count == report->room) {
-		size_t room = report->room ? 2 * report->room : 16;
-		struct audit_finding *more = reallocarray(report->findings, room, sizeof(*more));
-		if (!more)
-			return -1;
-		report->findings = more;
-		report->room = room;
-	}
+	if (!ARRAY_ROOM(report->findings, report->count, &report->room))
+		return -1;
 	report->findings[report->count++] = *finding;
 	++report->of[finding->severity];
 	return 0;

@@ -2,6 +2,7 @@
 /* Swap spaces, and what mount(8) keeps. */
 #include "host/host.h"
 
+#include "base/array.h"
 #include "base/escape.h"
 #include "base/words.h"
 #include "os/file.h"
@@ -185,14 +186,8 @@ int host_read_utab(struct host *host, struct host_utab *utab)
 	                 &len) != 0)
 		return errno == ENOMEM ? -1 : 0;
 	for (char *at = utab->text; fstab_utab_next(&at, &entry.kept);) {
-		if (utab->count == room) {
-			room = room ? 2 * room : 16;
-			struct host_utab_entry *more = reallocarray(utab->entries, room,
-			                                            sizeof(*more));
-			if (!more)
-				return -1;
-			utab->entries = more;
-		}
+		if (!ARRAY_ROOM(utab->entries, utab->count, &room))
+			return -1;
 		uint64_t key = map64_text(entry.kept.target);
 		entry.before = map64_get(&utab->by_target, key);
 		utab->entries[utab->count] = entry;

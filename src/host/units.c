@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/units.h"
 
+#include "base/array.h"
 #include "os/bounded.h"
 
 #include <errno.h>
@@ -94,21 +95,6 @@ static int index_units(struct host_units *units)
 	return 0;
 }
 
-/** Add a unit.  @return 0, or -1 (ENOMEM). */
-static int add_unit(struct host_units *units, size_t *room, const struct host_unit *unit)
-{
-	if (units->count == *room) {
-		size_t more = *room ? 2 * *room : 64;
-		struct host_unit *list = reallocarray(units->list, more, sizeof(*list));
-		if (!list)
-			return -1;
-		units->list = list;
-		*room = more;
-	}
-	units->list[units->count++] = *unit;
-	return 0;
-}
-
 int host_units_parse(char *text, struct host_units *units)
 {
 	struct host_unit unit = no_unit();
@@ -124,8 +110,10 @@ int host_units_parse(char *text, struct host_units *units)
 		take_line(&unit, line);
 		if (*line && next)
 			continue;
-		if (*unit.id)
-			rc = add_unit(units, &room, &unit);
+		if (*unit.id && !ARRAY_ROOM(units->list, units->count, &room))
+			rc = -1;
+		else if (*unit.id)
+			units->list[units->count++] = unit;
 		unit = no_unit();
 	}
 	if (rc == 0)

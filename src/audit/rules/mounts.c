@@ -2,6 +2,7 @@
 #include "audit/rules/mounts.h"
 
 #include "audit/audit_impl.h"
+#include "base/array.h"
 #include "base/fstypes.h"
 #include "mountopts/optlist.h"
 
@@ -79,16 +80,11 @@ static void add_stacked(struct look *look, const struct stack *stack)
 		++look->stacks[at].depth;
 		return;
 	}
-	if (look->nstacks == look->room) {
-		size_t room = look->room ? 2 * look->room : 16;
-		struct stack *more = reallocarray(look->stacks, room, sizeof(*more));
-		look->failed |= !more;
-		if (!more)
-			return;
-		look->stacks = more;
-		look->room = room;
-	}
 	look->failed |= at == MAP64_NONE;
+	if (!ARRAY_ROOM(look->stacks, look->nstacks, &look->room)) {
+		look->failed = true;
+		return;
+	}
 	look->stacks[look->nstacks++] = *stack;
 }
 
