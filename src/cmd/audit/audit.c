@@ -93,7 +93,9 @@ static int read_fstab(struct auditing *a)
 		const char *root = strbuf_str(&machine->root);
 		strbuf_printf(&a->path, "%s/etc/fstab", strcmp(root, "/") == 0 ? "" : root);
 		enum host_followed followed = host_follow(&machine->host, "/etc/fstab", &place);
-		known = followed == HOST_SEEN ? PATH_SEEN : followed == HOST_BLIND ? PATH_BLIND : PATH_MISSING;
+		known = followed == HOST_SEEN    ? PATH_SEEN
+		        : followed == HOST_BLIND ? PATH_BLIND
+		                                 : PATH_MISSING;
 	}
 	const char *name = strbuf_str(&a->path), *path = strbuf_str(&place);
 	int rc = -1;
@@ -101,14 +103,16 @@ static int read_fstab(struct auditing *a)
 		message(NULL, "%s", strerror(ENOMEM));
 	} else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path))) {
 		message(name, "touching it can block; name a copy with --fstab");
-	} else if (known == PATH_MISSING && errno == ENOENT && !opts->fstab && machine_dangles(&machine->host, "/etc/fstab")) {
+	} else if (known == PATH_MISSING && errno == ENOENT && !opts->fstab
+	           && machine_dangles(&machine->host, "/etc/fstab")) {
 		rc = -1;
 	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
 	           && (opts->fstab || errno != ENOENT)) {
 		message(name, "cannot be read: %s", path_error(errno));
 	} else {
 		a->is_there = a->text;
-		bool seen = a->text && run->live && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
+		bool seen = a->text && run->live
+		    && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
 		a->is_seen = seen && !opts->fstab;
 		a->is_closed = seen && !(a->st.mode & (S_IRGRP | S_IROTH));
 		if (!a->text) {
@@ -180,7 +184,8 @@ static int judge(struct auditing *a)
 	struct run *run = &machine->run;
 	struct fstab_facts facts = machine_facts(&machine->host);
 	struct fstab_input in = {
-		.d = run->d, .root = strbuf_str(&machine->root), .swaps = machine->swaps.list, .nswaps = machine->swaps.count,
+		.d = run->d, .root = strbuf_str(&machine->root), .swaps = machine->swaps.list,
+		.nswaps = machine->swaps.count,
 		.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .world = machine_world(machine),
 	};
 	struct fstab_plan plan;
@@ -190,18 +195,22 @@ static int judge(struct auditing *a)
 	struct fstab_match_input matching = machine_match_input(&merging, &plan, a->lines);
 	struct audit_mounts_input mounts = {
 		.d = run->d, .plan = &plan, .include = a->opts->include,
-		.secret = in.world.secret, .limit = run->live ? host_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
+		.secret = in.world.secret,
+		.limit = run->live ? host_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
 	};
 	struct audit_drift_input drift = {
-		.lines = a->lines, .match = &match, .live = &in, .plan = &plan, .facts = &facts, .units = units,
-		.uptime = run->live && strcmp(in.root, "/") == 0 ? host_read_number(&run->os, "/proc/uptime") : -1,
+		.lines = a->lines, .match = &match, .live = &in, .plan = &plan, .facts = &facts,
+		.units = units,
+		.uptime = run->live && strcmp(in.root, "/") == 0
+		          ? host_read_number(&run->os, "/proc/uptime") : -1,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &facts, in.world.secret};
 	a->config.rules = a->opts->rules;
 	/* To be destroyed. */
 	int rc = fstab_plan(&in, &plan);
 	if (rc == 0)
-		rc = audit_fstab(&(struct audit_input){a->lines, &facts, in.world.secret, run->d, a->is_closed, in.root}, &a->report);
+		rc = audit_fstab(&(struct audit_input){a->lines, &facts, in.world.secret, run->d,
+			a->is_closed, in.root}, &a->report);
 	if (rc == 0)
 		rc = fstab_match(&matching, &match);
 	if (rc == 0)
@@ -216,13 +225,16 @@ static int judge(struct auditing *a)
 		rc = audit_drift(&drift, &a->report);
 	if (rc == 0)
 		rc = audit_units(&(struct audit_units_input){
-			.units = units, .lines = a->lines, .is_usual_fstab = a->is_seen, .facts = &facts, .uptime = drift.uptime}, &a->report);
+			.units = units, .lines = a->lines, .is_usual_fstab = a->is_seen,
+			.facts = &facts, .uptime = drift.uptime}, &a->report);
 	if (rc == 0)
 		rc = audit_judge_host(machine, &(struct audit_host){
-			.lines = a->lines, .plan = &plan, .world = &in.world, .facts = &facts, .fstab_seen = a->is_seen,
+			.lines = a->lines, .plan = &plan, .world = &in.world, .facts = &facts,
+			.fstab_seen = a->is_seen,
 			.fstab_mode = a->st.mode, .fstab_uid = a->st.uid}, &a->report);
 	if (rc == 0)
-		rc = audit_base_judge(&a->base, &plan, &in.world, a->lines, drift.uptime, &a->report);
+		rc = audit_base_judge(&a->base, &plan, &in.world, a->lines, drift.uptime,
+		                      &a->report);
 	if (rc == 0)
 		rc = audit_policy(&policy, &a->report);
 	if (rc == 0)
@@ -234,7 +246,8 @@ static int judge(struct auditing *a)
 		errno = ENOMEM;
 	}
 	if (rc == -1)
-		message(strbuf_str(&a->path), "could not be audited: %s", strerror(errno ? errno : ENOMEM));
+		message(strbuf_str(&a->path), "could not be audited: %s",
+		        strerror(errno ? errno : ENOMEM));
 	if (machine->no_swaps)
 		a->unavailable = audit_set_of(AR_SWAPS);
 	if (mounts.limit < 0)
@@ -252,13 +265,18 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 	struct run *run = &a->machine.run;
 	struct audit_opts *opts = a->opts;
 	struct audit_reported reported = {
-		.run = run, .report = &a->report, .config = &a->config, .today = a->today, .fstab = a->is_there ? strbuf_str(&a->path) : NULL,
-		.root = strbuf_str(&a->machine.root), .rules = opts->rules, .not_checked = a->report.not_checked,
+		.run = run, .report = &a->report, .config = &a->config, .today = a->today,
+		.fstab = a->is_there ? strbuf_str(&a->path) : NULL,
+		.root = strbuf_str(&a->machine.root), .rules = opts->rules,
+		.not_checked = a->report.not_checked,
 		.least = opts->verbose || opts->fail_on == AUDIT_INFO ? AUDIT_INFO : AUDIT_WARNING,
-		.failed = failed, .began = a->began, .seconds = os_now() - run->start, .mounts = run->d ? run->d->tree.count : 0,
-		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old, .since = &a->base.counts,
+		.failed = failed, .began = a->began, .seconds = os_now() - run->start,
+		.mounts = run->d ? run->d->tree.count : 0,
+		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old,
+		.since = &a->base.counts,
 	};
-	unsigned missing = (opts->probe ? 0 : AR_PROBE) | (opts->under ? 0 : AR_UNDER) | (opts->holders ? 0 : AR_HOLDERS);
+	unsigned missing = (opts->probe ? 0 : AR_PROBE) | (opts->under ? 0 : AR_UNDER)
+	                   | (opts->holders ? 0 : AR_HOLDERS);
 	struct audit_set optional = missing ? audit_set_of(missing) : (struct audit_set){0};
 	audit_set_remove_all(&reported.rules, &a->unavailable);
 	audit_set_add_all(&reported.not_checked, &a->unavailable);
@@ -271,7 +289,10 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 	audit_count(&reported, of);
 	for (int severity = opts->fail_on; severity <= AUDIT_CRITICAL; ++severity)
 		found |= of[severity] > 0;
-	reported.status = failed ? AX_FAILED : found ? AX_FINDINGS : run->complete ? AX_CLEAN : AX_FAILED;
+	reported.status = failed          ? AX_FAILED
+	                  : found         ? AX_FINDINGS
+	                  : run->complete ? AX_CLEAN
+	                                  : AX_FAILED;
 	if (failed)
 		run_incomplete(run, failed);
 	if ((!run->host && opts->way.form != AF_TEXT && machine_read(run) != 0)) {
@@ -279,7 +300,8 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 		return AX_FAILED;
 	}
 	opts->way.unsaved = !failed && opts->save
-	                     && (audit_way_may_save(&opts->way) != 0 || audit_base_text(&a->base, &reported, &opts->way.saved) != 0);
+	                     && (audit_way_may_save(&opts->way) != 0
+	                         || audit_base_text(&a->base, &reported, &opts->way.saved) != 0);
 	/* A baseline keeps all findings; no format lists all of them. */
 	audit_report_bound(&a->report, &reported.rules);
 	int status = audit_way_report(&opts->way, &reported, document);
@@ -292,7 +314,8 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 static int show_config(struct auditing *a)
 {
 	bool looked = a->machine.run.live && !a->opts->config;
-	if (audit_config_show(&a->config, looked ? strbuf_str(&a->machine.root) : NULL, a->today) == 0)
+	if (audit_config_show(&a->config, looked ? strbuf_str(&a->machine.root) : NULL,
+	                      a->today) == 0)
 		return AX_CLEAN;
 	message(NULL, "%s", strerror(ENOMEM));
 	return AX_FAILED;
@@ -324,7 +347,8 @@ static int run_audit(void *arg, struct strbuf *document)
 	a.machine.options.probe = opts->probe;
 	a.machine.options.lets_expire = true;
 	if (opts->probe && !(run->prober = prober_new(&run->os, opts->timeout))) {
-		message("--probe", "could not start a prober: %s; nothing was probed", strerror(errno));
+		message("--probe", "could not start a prober: %s; nothing was probed",
+		        strerror(errno));
 		run_incomplete(run, "could not start a prober");
 	}
 	bool known = run_know(run, AUDIT_FIELDS) == 0;
@@ -337,8 +361,10 @@ static int run_audit(void *arg, struct strbuf *document)
 	}
 	if (!known || machine_know(&a.machine, opts->root, opts->swaps) != 0
 	    || audit_config_read(&a.machine, opts->config, &a.config) != 0
-	    || (!opts->show_config && (audit_base_read(&a.base, &a.machine) != 0 || read_fstab(&a) != 0 || judge(&a) != 0))) {
-		status = opts->show_config ? AX_FAILED : report(&a, audit_way_why(&opts->way), document);
+	    || (!opts->show_config && (audit_base_read(&a.base, &a.machine) != 0
+	                               || read_fstab(&a) != 0 || judge(&a) != 0))) {
+		status = opts->show_config ? AX_FAILED
+		    : report(&a, audit_way_why(&opts->way), document);
 		goto out;
 	}
 	os_mark(MARK_END);

@@ -77,7 +77,8 @@ struct audit_reported {
 };
 
 /** Whether the rule of a finding is on. */
-static inline bool audit_is_on(const struct audit_reported *reported, const struct audit_finding *finding)
+static inline bool audit_is_on(const struct audit_reported *reported,
+                               const struct audit_finding *finding)
 {
 	return audit_set_has(&reported->rules, finding->code);
 }
@@ -138,7 +139,8 @@ void audit_put_row(struct strbuf *out, const struct audit_row *row);
  * @place [out]  FILE:LINE, not escaped.
  * @return the next, or NULL.
  */
-const struct audit_row *audit_next_over(const struct audit_reported *reported, size_t *at, struct strbuf *place);
+const struct audit_row *audit_next_over(const struct audit_reported *reported, size_t *at,
+                                        struct strbuf *place);
 
 /** Print the list of rules. */
 void audit_list_rules(FILE *out);
@@ -162,8 +164,8 @@ struct audit_way {
 	const struct option_table *table;   /* of the command's options */
 	int form;                /* enum audit_form */
 	bool chosen;             /* it was given */
-	bool plugin;             /* called as check_getmnt, or with --nagios: other options, and everything
-	                            is printed on standard output */
+	bool plugin;             /* check_getmnt or --nagios: other options, and everything is
+	                            printed on standard output */
 	bool whole;              /* --require-complete */
 	bool terminal;           /* standard output is one */
 	const char *output;      /* a file instead of standard output; or NULL */
@@ -195,7 +197,8 @@ void audit_way_destroy(struct audit_way *way);
 
 /** Whether these arguments are those of a monitoring plugin; from
     here on messages are only collected. */
-bool audit_way_plugin(struct audit_way *way, const struct option_table *table, bool named, int argc, char **argv);
+bool audit_way_plugin(struct audit_way *way, const struct option_table *table, bool named, int argc,
+                      char **argv);
 
 /**
  * Make the table of a plugin's options of the command's.
@@ -218,7 +221,8 @@ bool audit_way_take(struct audit_way *way, const char *name, const char *value, 
 bool audit_way_is_text(const struct audit_way *way);
 
 /** Make the document in the requested format.  @return the exit status. */
-int audit_way_report(struct audit_way *way, const struct audit_reported *reported, struct strbuf *document);
+int audit_way_report(struct audit_way *way, const struct audit_reported *reported,
+                     struct strbuf *document);
 
 /** Check that the baseline can be saved, before the document says the status.
     @return 0, or -1 after a message. */

@@ -159,7 +159,8 @@ static bool parse_head(struct parse *p, const json_t *object)
 			p->to->include |= audit_baseline_owner(json_string_value(name));
 	}
 	json_array_foreach(rules, i, name) {
-		int code = audit_code(json_is_string(name) ? json_string_value(name) : "", json_string_length(name));
+		int code = audit_code(json_is_string(name) ? json_string_value(name) : "",
+		                      json_string_length(name));
 		if (code >= 0)
 			audit_set_add(&p->to->rules, (enum audit_code)code);
 	}
@@ -209,7 +210,8 @@ static bool parse_line(struct parse *p, const char *at, size_t n, uint32_t numbe
 		wrong(p, "neither a mount, a swap space, a finding nor the end");
 	else if (json_integer_value(end) != (json_int_t)number - 1)
 		wrong(p, "lines are missing or were added: there are %" PRIu32
-		         " lines above, of %" JSON_INTEGER_FORMAT, number - 1, json_integer_value(end));
+		         " lines above, of %" JSON_INTEGER_FORMAT,
+		      number - 1, json_integer_value(end));
 	else
 		good = *ended = true;
 	json_decref(object);

@@ -68,7 +68,8 @@ int audit_nagios_status(const struct audit_reported *reported)
 		return NX_CRITICAL;
 	if (audit_range_alerts(&reported->limits->warning, (double)of[AUDIT_WARNING]))
 		return NX_WARNING;
-	return !audit_is_complete(reported) || (reported->whole && audit_set_count(&reported->lacking))
+	return !audit_is_complete(reported)
+	       || (reported->whole && audit_set_count(&reported->lacking))
 	           ? NX_UNKNOWN
 		   : NX_OK;
 }

@@ -47,7 +47,8 @@ void audit_options_help(FILE *out)
 {
 	options_help(&audit_table,
 	             "Usage:\n getmnt audit [options]\n\n"
-	             "Compare an fstab with what is mounted and with the devices of this machine.\n",
+	             "Compare an fstab with what is mounted and with the devices of this "
+	             "machine.\n",
 	             "Exit status: 0 clean, 1 findings, 2 could not be audited.\n", out);
 }
 
@@ -61,7 +62,8 @@ static int take_codes(const char *name, const char *value, struct audit_set *set
 		audit_codes(at, n, &found);
 		audit_set_remove_all(&found, &merge);
 		if (!audit_set_count(&found))
-			return usage_error(name, "\"%.*s\": no such rule; getmnt audit --list-rules shows them", (int)n, at);
+			return usage_error(name, "\"%.*s\": no such rule; getmnt audit "
+			                         "--list-rules shows them", (int)n, at);
 		audit_set_add_all(set, &found);
 		at += n;
 		if (!*at)
@@ -79,7 +81,8 @@ static int take_owners(const char *value, const char **include)
 		while (*owner && !word_is(at, n, *owner))
 			++owner;
 		if (!*owner)
-			return usage_error("--include", "\"%.*s\": no such owner; getmnt-audit(8) names them", (int)n, at);
+			return usage_error("--include", "\"%.*s\": no such owner; getmnt-audit(8) "
+			                                "names them", (int)n, at);
 		for (had = 0; include[had] && include[had] != *owner;)
 			++had;
 		include[had] = *owner;
@@ -94,16 +97,19 @@ static int take_seconds(const char *name, const char *value, double *seconds)
 	char *end;
 	*seconds = strtod(value, &end);
 	if (end == value || *end || !(*seconds > 0 && *seconds <= SECONDS_MAX))
-		return usage_error(name, "\"%s\": a number of seconds, above 0 and up to %d", value, SECONDS_MAX);
+		return usage_error(name, "\"%s\": a number of seconds, above 0 and up to %d", value,
+		                   SECONDS_MAX);
 	return 0;
 }
 
 static int take_option(void *arg, const char *name, const char *value)
 {
 	static const char *const severities[] = {
-		[AUDIT_INFO] = "info", [AUDIT_WARNING] = "warning", [AUDIT_CRITICAL] = "critical", "never", NULL,
+		[AUDIT_INFO] = "info", [AUDIT_WARNING] = "warning", [AUDIT_CRITICAL] = "critical",
+		"never", NULL,
 	};
-	static const char *const probes[] = {[DP_NONE] = "", [DP_LOCAL] = "local", [DP_ALL] = "all", NULL};
+	static const char *const probes[] = {[DP_NONE] = "", [DP_LOCAL] = "local", [DP_ALL] = "all",
+		NULL};
 	struct audit_opts *opts = arg;
 	struct audit_set set = {0};
 	int taken;
@@ -131,7 +137,8 @@ static int take_option(void *arg, const char *name, const char *value)
 	if (strcmp(name, "config") == 0 && !*value)
 		return usage_error("--config", "name a file, or none");
 	if (strcmp(name, "config") == 0 && opts->config)
-		return usage_error("--config", "it is given twice; put the lines into one file, or into /etc/getmnt/audit.conf.d");
+		return usage_error("--config", "it is given twice; put the lines into one file, or "
+		                               "into /etc/getmnt/audit.conf.d");
 	/* Of two one would not be audited. */
 	if (strcmp(name, "fstab") == 0)
 		return option_once("--fstab", value, &opts->fstab);
@@ -165,7 +172,8 @@ static int take_option(void *arg, const char *name, const char *value)
 	return 0;
 }
 
-int audit_options_read(const struct option_table *table, int argc, char **argv, struct audit_opts *opts)
+int audit_options_read(const struct option_table *table, int argc, char **argv,
+                       struct audit_opts *opts)
 {
 	int status = options_read(table, argc, argv, opts, take_option);
 	if (status || opts->help || opts->list_rules || opts->version)
@@ -178,21 +186,26 @@ int audit_options_read(const struct option_table *table, int argc, char **argv, 
 	if (!audit_set_count(&opts->rules))
 		return usage_error("--disable", "no rule is left; take one away");
 	if (!audit_set_count(&others) && !opts->baseline && !opts->save && !opts->show_config)
-		return usage_error("--only", "BASE-* compares with a baseline: --baseline=FILE; --save=FILE makes one");
+		return usage_error("--only", "BASE-* compares with a baseline: --baseline=FILE; "
+		                             "--save=FILE makes one");
 	if (optind < argc)
 		return usage_error(argv[optind], "no operand is taken; --root=DIR or --fstab=FILE");
 	if (opts->tab_file && opts->probe)
 		return usage_error("--probe", "nothing live is touched with --tab-file");
 	if (opts->tab_file && (opts->under || opts->holders))
-		return usage_error(opts->under ? "--under" : "--holders", "nothing live is touched with --tab-file");
+		return usage_error(opts->under ? "--under" : "--holders",
+		                   "nothing live is touched with --tab-file");
 	if (opts->tab_file && !opts->fstab && !opts->show_config)
-		return usage_error("--tab-file", "of a recorded table: name what is wanted as well, --fstab=FILE");
+		return usage_error("--tab-file", "of a recorded table: name what is wanted as "
+		                                 "well, --fstab=FILE");
 	const struct audit_way *way = &opts->way;
-	if (opts->show_config && (way->form != AF_TEXT || way->plugin || way->output || opts->save || opts->baseline))
+	if (opts->show_config && (way->form != AF_TEXT || way->plugin || way->output || opts->save
+	                          || opts->baseline))
 		return usage_error("--show-config", "stands alone: nothing is audited with it");
 	opts->root = opts->root ? opts->root : "/";
 	if (opts->save && way->output && strcmp(opts->save, way->output) == 0)
-		return usage_error("--save", "%s is that of --output, too; name two files", opts->save);
+		return usage_error("--save", "%s is that of --output, too; name two files",
+		                   opts->save);
 	opts->way.save = opts->save;
 	opts->way.root = opts->root;
 	opts->way.live = !opts->tab_file;

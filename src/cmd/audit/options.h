@@ -31,6 +31,7 @@ void audit_options_help(FILE *out);
  * @table  audit_table, or what audit_plugin_table() made of it.
  * @return 0, or an exit status after a message.
  */
-int audit_options_read(const struct option_table *table, int argc, char **argv, struct audit_opts *opts);
+int audit_options_read(const struct option_table *table, int argc, char **argv,
+                       struct audit_opts *opts);
 
 #endif

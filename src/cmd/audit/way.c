@@ -54,7 +54,8 @@ void audit_way_destroy(struct audit_way *way)
 
 /** Find the last option of this name, as one word or two.
     @value [out]  Its value, or NULL. */
-static bool find_option(const struct audit_way *way, int argc, char **argv, const char *name, const char **value)
+static bool find_option(const struct audit_way *way, int argc, char **argv, const char *name,
+                        const char **value)
 {
 	bool found = false;
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
@@ -73,10 +74,12 @@ static bool asks_for_form(const struct audit_way *way, int argc, char **argv, co
 {
 	const char *value;
 	return find_option(way, argc, argv, form, &value)
-	       || (find_option(way, argc, argv, "format", &value) && value && strcmp(value, form) == 0);
+	       || (find_option(way, argc, argv, "format", &value) && value
+	           && strcmp(value, form) == 0);
 }
 
-bool audit_way_plugin(struct audit_way *way, const struct option_table *table, bool named, int argc, char **argv)
+bool audit_way_plugin(struct audit_way *way, const struct option_table *table, bool named, int argc,
+                      char **argv)
 {
 	way->table = table;
 	way->plugin = named || asks_for_form(way, argc, argv, "nagios");
@@ -120,19 +123,25 @@ struct option_table audit_plugin_table(const struct option_table *of, struct opt
 void audit_plugin_help(const struct option_table *table, FILE *out)
 {
 	fputs("Usage:\n check_getmnt [options]\n getmnt audit --nagios [options]\n\n"
-	      "Compare an fstab with what is mounted: a plugin for Nagios, Icinga and others.\n", out);
+	      "Compare an fstab with what is mounted: a plugin for Nagios, Icinga and others.\n",
+	      out);
 	options_help(table, "", NULL, out);
-	fputs("\nA RANGE is [@]START:END.  START: has no end, ~:END no start, and END starts at 0.\n"
+	fputs("\nA RANGE is [@]START:END.  START: has no end, ~:END no start, and END starts "
+	      "at 0.\n"
 	      "Numbers outside the range count, with @ those inside.\n"
-	      "\nExit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.\n\nDetails: getmnt-audit(8).\n", out);
+	      "\nExit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.\n\n"
+	      "Details: getmnt-audit(8).\n", out);
 }
 
 static int choose(struct audit_way *way, int form)
 {
 	if (way->plugin && form != AF_NAGIOS)
-		return usage_error("--format", "\"%s\" is not a format of the plugin; use getmnt audit", form_names[form]);
+		return usage_error("--format",
+		                   "\"%s\" is not a format of the plugin; use getmnt audit",
+		                   form_names[form]);
 	if (way->chosen && way->form != form)
-		return usage_error("--format", "%s and %s exclude each other", form_names[way->form], form_names[form]);
+		return usage_error("--format", "%s and %s exclude each other",
+		                   form_names[way->form], form_names[form]);
 	way->chosen = true;
 	way->form = form;
 	return 0;
@@ -143,7 +152,8 @@ static int take_seconds(const char *name, const char *value, double *seconds)
 	char *end;
 	double number = strtod(value, &end);
 	if (end == value || *end || !(number > 0) || number > SECONDS_MAX)
-		return usage_error(name, "\"%s\": must be a number of seconds above 0, at most %d", value, SECONDS_MAX);
+		return usage_error(name, "\"%s\": must be a number of seconds above 0, at most %d",
+		                   value, SECONDS_MAX);
 	*seconds = number;
 	return 0;
 }
@@ -154,7 +164,8 @@ bool audit_way_take(struct audit_way *way, const char *name, const char *value, 
 		const char *name;
 		int form;
 	} forms[] = {
-		{"json", AF_JSON}, {"jsonl", AF_JSONL}, {"nagios", AF_NAGIOS}, {"prometheus", AF_PROMETHEUS},
+		{"json", AF_JSON}, {"jsonl", AF_JSONL}, {"nagios", AF_NAGIOS},
+		{"prometheus", AF_PROMETHEUS},
 	};
 	int form;
 	*status = 0;
@@ -170,8 +181,10 @@ bool audit_way_take(struct audit_way *way, const char *name, const char *value, 
 			*status = choose(way, form);
 	} else if (strcmp(name, "critical") == 0 || strcmp(name, "warning") == 0) {
 		bool critical = *name == 'c';
-		if (!audit_range_read(value, critical ? &way->limits.critical : &way->limits.warning))
-			*status = usage_error(critical ? "--critical" : "--warning", "\"%s\": must be a RANGE: [@]START:END", value);
+		if (!audit_range_read(value, critical ? &way->limits.critical
+		                      : &way->limits.warning))
+			*status = usage_error(critical ? "--critical" : "--warning",
+			                      "\"%s\": must be a RANGE: [@]START:END", value);
 	} else if (strcmp(name, "max-time") == 0) {
 		*status = take_seconds("--max-time", value, &way->seconds);
 	} else if (strcmp(name, "timeout") == 0) {
@@ -193,12 +206,14 @@ bool audit_way_is_text(const struct audit_way *way)
 
 /* The formats. */
 
-int audit_way_report(struct audit_way *way, const struct audit_reported *given, struct strbuf *document)
+int audit_way_report(struct audit_way *way, const struct audit_reported *given,
+                     struct strbuf *document)
 {
 	struct audit_reported reported = *given;
 	const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
 	reported.terminal = way->terminal && !way->output;
-	reported.colored = reported.terminal && term && strcmp(term, "dumb") != 0 && !(plain && *plain);
+	reported.colored = reported.terminal && term && strcmp(term, "dumb") != 0
+	    && !(plain && *plain);
 	reported.limits = &way->limits;
 	reported.whole = way->whole;
 	if (way->whole && (!audit_is_complete(&reported) || audit_set_count(&reported.lacking)))
@@ -239,13 +254,15 @@ static int report_failure(struct audit_way *way, const char *why, struct strbuf 
 	static const struct options o = OPTIONS_DEFAULT;
 	struct columns columns = {0};
 	struct audit_report report;
-	struct run run = {.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD, .live = way->live};
+	struct run run = {.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD,
+		.live = way->live};
 	run.os.statx_works = true;
 	audit_report_init(&report);
 	run_incomplete(&run, why);
 	machine_read(&run);
 	int status = audit_way_report(way, &(struct audit_reported){
-		.run = &run, .report = &report, .config = &none, .root = way->root, .failed = why, .status = AX_FAILED, .began = os_time_ms() / 1000},
+		.run = &run, .report = &report, .config = &none, .root = way->root, .failed = why,
+		.status = AX_FAILED, .began = os_time_ms() / 1000},
 		document);
 	audit_report_destroy(&report);
 	free(run.host);
@@ -277,7 +294,8 @@ static int put_into(const char *path, const char *text, size_t len)
 	struct os os;
 	os_init(&os, secure_getenv("GETMNT_DISABLE"));
 	struct way_out to = {.os = &os};
-	struct put_request request = {.path = path, .may_create = true, .named = true, .blocks = leads_astray, .blocks_arg = &to};
+	struct put_request request = {.path = path, .may_create = true, .named = true,
+		.blocks = leads_astray, .blocks_arg = &to};
 	int status = put_report(&os, &request, text, len);
 	table_free(to.table);
 	return status ? -1 : 0;
@@ -290,11 +308,13 @@ int audit_way_may_save(const struct audit_way *way)
 
 /* What audit_json() prints for an audit that failed before anything was known. */
 #define JSON_NO_MEMORY \
-	"{\"findings\": [], \"counts\": {\"critical\": 0, \"warning\": 0, \"info\": 0, \"ignored\": 0, \"silenced\": 0}, " \
+	"{\"findings\": [], \"counts\": {\"critical\": 0, \"warning\": 0, \"info\": 0, " \
+	"\"ignored\": 0, \"silenced\": 0}, " \
 	"\"left_out\": {\"critical\": 0, \"warning\": 0, \"info\": 0}, " \
-	"\"expired\": [], \"not_judged\": [], \"failed\": \"memory ran out\", \"exit_status\": 2, \"fstab\": null, " \
-	"\"root\": \"\", \"mounts\": 0, \"time\": 0, \"seconds\": 0, \"schema\": 1, \"version\": \"" GETMNT_VERSION "\", " \
-	"\"host\": null, \"boot_id\": null, \"mntns\": null, \"table\": null, \"complete\": false, " \
+	"\"expired\": [], \"not_judged\": [], \"failed\": \"memory ran out\", " \
+	"\"exit_status\": 2, \"fstab\": null, \"root\": \"\", \"mounts\": 0, \"time\": 0, " \
+	"\"seconds\": 0, \"schema\": 1, \"version\": \"" GETMNT_VERSION "\", \"host\": null, " \
+	"\"boot_id\": null, \"mntns\": null, \"table\": null, \"complete\": false, " \
 	"\"incomplete_reasons\": [\"memory ran out\"]}\n"
 
 /** What formats for machines print if there is no memory for the document; NULL: nothing. */
@@ -342,15 +362,18 @@ static int run_child(void *arg)
 	/* The length of the document follows both. */
 	const struct strbuf *saved = &child->way->saved;
 	uint64_t len = document.len;
-	bool whole = !document.failed && !saved->failed && fwrite(strbuf_str(&document), 1, document.len, stdout) == document.len
-	             && fwrite(strbuf_str(saved), 1, saved->len, stdout) == saved->len && fwrite(&len, 1, sizeof(len), stdout) == sizeof(len)
+	bool whole = !document.failed && !saved->failed
+	             && fwrite(strbuf_str(&document), 1, document.len, stdout) == document.len
+	             && fwrite(strbuf_str(saved), 1, saved->len, stdout) == saved->len
+	             && fwrite(&len, 1, sizeof(len), stdout) == sizeof(len)
 	             && fflush(stdout) == 0 && fflush(stderr) == 0;
 	strbuf_destroy(&document);
 	return whole ? status : BROKEN;
 }
 
 /** Audit in a child.  @return an exit status. */
-static int run_bounded(struct audit_way *way, int (*run)(void *, struct strbuf *), void *arg, struct strbuf *document)
+static int run_bounded(struct audit_way *way, int (*run)(void *, struct strbuf *), void *arg,
+                       struct strbuf *document)
 {
 	enum { BROKEN = 255 };
 	struct audit_child child = {way, run, arg};
@@ -365,7 +388,8 @@ static int run_bounded(struct audit_way *way, int (*run)(void *, struct strbuf *
 	else if (done.late)
 		snprintf(why, sizeof(why), "not audited within %g seconds", way->seconds);
 	else if (done.signal)
-		snprintf(why, sizeof(why), "the audit was killed by signal %d (%s)", done.signal, strsignal(done.signal));
+		snprintf(why, sizeof(why), "the audit was killed by signal %d (%s)", done.signal,
+		         strsignal(done.signal));
 	else if (done.status == BROKEN || done.out.len < sizeof(len))
 		snprintf(why, sizeof(why), "the report could not be printed");
 	if (done.err.len)
@@ -396,7 +420,8 @@ int audit_way_run(struct audit_way *way, int (*run)(void *arg, struct strbuf *do
 	bool failed = status == AX_FAILED && way->output && document.len == 0 && !document.failed;
 	if (!failed && deliver(way, &document) != 0)
 		status = way->plugin ? NX_UNKNOWN : AX_FAILED;
-	else if (!failed && way->saved.len && put_into(way->save, strbuf_str(&way->saved), way->saved.len) != 0)
+	else if (!failed && way->saved.len && put_into(way->save, strbuf_str(&way->saved),
+	                                               way->saved.len) != 0)
 		status = AX_FAILED;   /* the next audit reports the changes again */
 	strbuf_destroy(&document);
 	audit_way_destroy(way);
