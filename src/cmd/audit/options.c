@@ -62,8 +62,8 @@ static int take_codes(const char *name, const char *value, struct audit_set *set
 		audit_codes(at, n, &found);
 		audit_set_remove_all(&found, &merge);
 		if (!audit_set_count(&found))
-			return usage_error(name, "\"%.*s\": no such rule; getmnt audit "
-			                         "--list-rules shows them", (int)n, at);
+			return usage_error(name, "unknown rule \"%.*s\"; getmnt audit --list-rules "
+			                         "prints them", (int)n, at);
 		audit_set_add_all(set, &found);
 		at += n;
 		if (!*at)
@@ -81,8 +81,8 @@ static int take_owners(const char *value, const char **include)
 		while (*owner && !word_is(at, n, *owner))
 			++owner;
 		if (!*owner)
-			return usage_error("--include", "\"%.*s\": no such owner; getmnt-audit(8) "
-			                                "names them", (int)n, at);
+			return usage_error("--include", "unknown owner \"%.*s\"; getmnt-audit(8) "
+			                                "lists them", (int)n, at);
 		for (had = 0; include[had] && include[had] != *owner;)
 			++had;
 		include[had] = *owner;
@@ -97,7 +97,8 @@ static int take_seconds(const char *name, const char *value, double *seconds)
 	char *end;
 	*seconds = strtod(value, &end);
 	if (end == value || *end || !(*seconds > 0 && *seconds <= SECONDS_MAX))
-		return usage_error(name, "\"%s\": a number of seconds, above 0 and up to %d", value,
+		return usage_error(name, "\"%s\": must be a number of seconds above 0, at most %d",
+		                   value,
 		                   SECONDS_MAX);
 	return 0;
 }
@@ -137,7 +138,7 @@ static int take_option(void *arg, const char *name, const char *value)
 	if (strcmp(name, "config") == 0 && !*value)
 		return usage_error("--config", "name a file, or none");
 	if (strcmp(name, "config") == 0 && opts->config)
-		return usage_error("--config", "it is given twice; put the lines into one file, or "
+		return usage_error("--config", "given twice; put the lines into one file, or "
 		                               "into /etc/getmnt/audit.conf.d");
 	/* Of two one would not be audited. */
 	if (strcmp(name, "fstab") == 0)
@@ -184,27 +185,28 @@ int audit_options_read(const struct option_table *table, int argc, char **argv,
 	struct audit_set others = opts->rules;
 	audit_set_remove_all(&others, &base);
 	if (!audit_set_count(&opts->rules))
-		return usage_error("--disable", "no rule is left; take one away");
+		return usage_error("--disable", "all rules are disabled; remove a code");
 	if (!audit_set_count(&others) && !opts->baseline && !opts->save && !opts->show_config)
 		return usage_error("--only", "BASE-* compares with a baseline: --baseline=FILE; "
 		                             "--save=FILE makes one");
 	if (optind < argc)
-		return usage_error(argv[optind], "no operand is taken; --root=DIR or --fstab=FILE");
+		return usage_error(argv[optind],
+		                   "unexpected argument; use --root=DIR or --fstab=FILE");
 	if (opts->tab_file && opts->probe)
-		return usage_error("--probe", "nothing live is touched with --tab-file");
+		return usage_error("--probe", "cannot be used with --tab-file");
 	if (opts->tab_file && (opts->under || opts->holders))
 		return usage_error(opts->under ? "--under" : "--holders",
-		                   "nothing live is touched with --tab-file");
+		                   "cannot be used with --tab-file");
 	if (opts->tab_file && !opts->fstab && !opts->show_config)
-		return usage_error("--tab-file", "of a recorded table: name what is wanted as "
-		                                 "well, --fstab=FILE");
+		return usage_error("--tab-file", "also requires --fstab=FILE");
 	const struct audit_way *way = &opts->way;
 	if (opts->show_config && (way->form != AF_TEXT || way->plugin || way->output || opts->save
 	                          || opts->baseline))
-		return usage_error("--show-config", "stands alone: nothing is audited with it");
+		return usage_error("--show-config", "cannot be combined with a format, --output, "
+		                                    "--save or --baseline");
 	opts->root = opts->root ? opts->root : "/";
 	if (opts->save && way->output && strcmp(opts->save, way->output) == 0)
-		return usage_error("--save", "%s is that of --output, too; name two files",
+		return usage_error("--save", "%s is also the file of --output; name two files",
 		                   opts->save);
 	opts->way.save = opts->save;
 	opts->way.root = opts->root;
