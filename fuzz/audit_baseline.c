@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any baseline, and another to compare it with.  The input: two texts, separated by a byte 1; "END"
- * as the last line of one becomes an end with the right number of lines.
+ * Any baseline, and another to compare it with.  The input: two texts, separated by a byte 1;
+ * "END" as the last line of one becomes an end with the right number of lines.
  *
- * A problem is reported at an existing line.  What is read and written reads the same.  Compared with
- * itself nothing came, went or changed; with another, what came one way went the other way.
+ * A problem is reported at an existing line.  What is read and written reads the same.
+ * Compared with itself nothing came, went or changed; with another, what came one way went the
+ * other way.
  */
 #include "lib/fuzz.h"
 
@@ -46,7 +47,8 @@ static void check_again(const struct audit_baseline *b)
 	strbuf_destroy(&two);
 }
 
-static struct audit_base_counts compare(const struct audit_baseline *old, const struct audit_baseline *now)
+static struct audit_base_counts compare(const struct audit_baseline *old,
+                                        const struct audit_baseline *now)
 {
 	struct audit_report report;
 	struct audit_base_counts counts = {0};
@@ -57,10 +59,12 @@ static struct audit_base_counts compare(const struct audit_baseline *old, const 
 	FUZZ_CHECK(audit_baseline_compare(old, now, -1, &report, &counts) == 0);
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];
-		FUZZ_CHECK(audit_rules[f->code].flags & AR_BASELINE && f->severity <= AUDIT_WARNING && *f->target && f->expected && f->actual);
+		FUZZ_CHECK(audit_rules[f->code].flags & AR_BASELINE && f->severity <= AUDIT_WARNING
+		           && *f->target && f->expected && f->actual);
 	}
 	FUZZ_CHECK(counts.came + counts.changed + counts.went == report.count);
-	FUZZ_CHECK(counts.came + counts.changed <= now->mounts.count && counts.went <= old->mounts.count);
+	FUZZ_CHECK(counts.came + counts.changed <= now->mounts.count
+	           && counts.went <= old->mounts.count);
 	FUZZ_CHECK(audit_baseline_findings(old, &report, &all, &found, &counts) == 0);
 	FUZZ_CHECK(counts.new_findings == 0 && counts.gone_findings <= old->findings.count);
 	audit_baseline_destroy(&found);
@@ -101,7 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(same.came == 0 && same.went == 0 && same.changed == 0);
 	}
 	if (good[0] && good[1]) {
-		struct audit_base_counts there = compare(&b[0], &b[1]), back = compare(&b[1], &b[0]);
+		struct audit_base_counts there = compare(&b[0], &b[1]),
+		                                 back = compare(&b[1], &b[0]);
 		FUZZ_CHECK(there.came == back.went && there.went == back.came);
 	}
 	audit_baseline_destroy(&b[0]);

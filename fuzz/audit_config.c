@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The configuration of an audit.  The input: a byte for the day, a text, a byte 1; the rest
- * is mount points, a line each.
+ * The configuration of an audit.  The input: a byte for the day, a text, a byte 1; the rest is
+ * mount points, a line each.
  *
- * Each line that is neither blank nor a comment is one row or one problem, and a row by itself is the
- * same row again.  What is ignored, and the severity of the others, is what a naive reading of the rows
- * gives; a pattern matches what fnmatch(3) does; findings of requirements name their rows.
+ * Each line that is neither blank nor a comment is one row or one problem, and a row by itself
+ * is the same row again.  What is ignored, and the severity of the others, is what a naive
+ * reading of the rows gives; a pattern matches what fnmatch(3) does; findings of requirements
+ * name their rows.
  */
 #include "lib/fuzz.h"
 
@@ -37,7 +38,9 @@ static size_t statements(const char *text, size_t len)
 		stop = stop ? stop : end;
 		size_t n = (size_t)(stop - at), blanks = 0;
 		n -= n && at[n - 1] == '\r';
-		bool text_alone = n <= AUDIT_LINE_MAX && !(number++ == 0 && n >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0);
+		bool text_alone = n <= AUDIT_LINE_MAX
+		                  && !(number++ == 0 && n >= 3
+		                       && memcmp(at, "\xef\xbb\xbf", 3) == 0);
 		for (size_t i = 0; i < n; ++i)
 			text_alone &= (unsigned char)at[i] >= 0x20 ? at[i] != 0x7f : at[i] == '\t';
 		while (blanks < n && (at[blanks] == ' ' || at[blanks] == '\t'))
@@ -50,7 +53,8 @@ static size_t statements(const char *text, size_t len)
 
 static bool same_glob(const struct audit_glob *a, const struct audit_glob *b)
 {
-	return !a == !b && (!a || !a->exact == !b->exact) && (!a || !a->exact || strcmp(a->exact, b->exact) == 0);
+	return !a == !b && (!a || !a->exact == !b->exact)
+	       && (!a || !a->exact || strcmp(a->exact, b->exact) == 0);
 }
 
 /** A row by itself is the same. */
@@ -61,13 +65,16 @@ static void check_row(const struct audit_row *row)
 	FUZZ_CHECK(audit_config_parse(&alone, "G", row->text, strlen(row->text)) == 0);
 	FUZZ_CHECK(alone.count == 1 && alone.nproblems == 0);
 	const struct audit_row *again = alone.rows;
-	FUZZ_CHECK(again->line == 1 && again->verb == row->verb && memcmp(&again->codes, &row->codes, sizeof(row->codes)) == 0
+	FUZZ_CHECK(again->line == 1 && again->verb == row->verb
+	           && memcmp(&again->codes, &row->codes, sizeof(row->codes)) == 0
 	           && again->severity == row->severity && again->until == row->until);
 	FUZZ_SAME(again->text, row->text);
 	FUZZ_SAME(again->path, row->path);
 	FUZZ_SAME(again->options, row->options);
-	FUZZ_CHECK(same_glob(again->target, row->target) && same_glob(again->type, row->type) && same_glob(again->owner, row->owner));
-	FUZZ_CHECK(!row->path || (*row->path == '/' && !strstr(row->path, "//") && (!row->path[1] || row->path[strlen(row->path) - 1] != '/')));
+	FUZZ_CHECK(same_glob(again->target, row->target) && same_glob(again->type, row->type)
+	           && same_glob(again->owner, row->owner));
+	FUZZ_CHECK(!row->path || (*row->path == '/' && !strstr(row->path, "//")
+	                          && (!row->path[1] || row->path[strlen(row->path) - 1] != '/')));
 	audit_config_destroy(&alone);
 }
 
@@ -106,7 +113,8 @@ static bool naive(const struct audit_config *config, int64_t today, struct audit
 	for (size_t i = 0; i < config->count; ++i) {
 		const struct audit_row *row = &config->rows[i];
 		check_glob(row, f->target);
-		if (row->verb == AUDIT_REQUIRE || audit_row_over(row, today) || !audit_set_has(&row->codes, f->code) || !is_about(row->target, f->target)
+		if (row->verb == AUDIT_REQUIRE || audit_row_over(row, today)
+		    || !audit_set_has(&row->codes, f->code) || !is_about(row->target, f->target)
 		    || !is_about(row->type, f->fstype) || !is_about(row->owner, f->owner))
 			continue;
 		ignored |= row->verb == AUDIT_IGNORE;
@@ -126,7 +134,9 @@ static void check_apply(struct audit_config *config, int64_t today, const char *
 		stop = stop ? stop : end;
 		char *target = fuzz_string(at, (size_t)(stop - at));
 		struct audit_finding f = {
-			.code = (enum audit_code)((len + 7 * n) % AUDIT_CODES), .severity = (enum audit_severity)(n % 3), .target = target, .message = "m",
+			.code = (enum audit_code)((len + 7 * n) % AUDIT_CODES),
+			        .severity = (enum audit_severity)(n % 3), .target = target,
+			                    .message = "m",
 			.owner = owners[n % 4], .fstype = types[n % 5],
 		};
 		FUZZ_CHECK(audit_report_add(&report, &f) == 0);
@@ -140,11 +150,16 @@ static void check_apply(struct audit_config *config, int64_t today, const char *
 		silenced += is_silenced[i];
 	}
 	FUZZ_CHECK(audit_config_apply(&report, config, today) == 0);
-	FUZZ_CHECK(report.silenced == silenced && config->nsilenced == silenced && report.count == n - silenced);
+	FUZZ_CHECK(report.silenced == silenced && config->nsilenced == silenced
+	           && report.count == n - silenced);
 	for (size_t i = 0; i < n; ++i) {
-		const struct audit_finding *f = is_silenced[i] ? &config->silenced[gone].finding : &report.findings[left];
-		FUZZ_CHECK(f->target == wanted[i].target && f->severity == wanted[i].severity && f->code == wanted[i].code);
-		FUZZ_CHECK(!is_silenced[i] || (config->silenced[gone].row->verb == AUDIT_IGNORE && !audit_row_over(config->silenced[gone].row, today)));
+		const struct audit_finding *f = is_silenced[i] ? &config->silenced[gone].finding
+		                                : &report.findings[left];
+		FUZZ_CHECK(f->target == wanted[i].target && f->severity == wanted[i].severity
+		           && f->code == wanted[i].code);
+		FUZZ_CHECK(!is_silenced[i] || (config->silenced[gone].row->verb == AUDIT_IGNORE
+		                               && !audit_row_over(config->silenced[gone].row,
+		                                                  today)));
 		is_silenced[i] ? ++gone : ++left;
 	}
 	for (size_t i = 0; i < report.count; ++i)
@@ -186,7 +201,8 @@ static void check_policy(const struct audit_config *config, bool asks, const cha
 	const struct fstab_facts facts = {.look = look};
 	struct audit_report report;
 	audit_report_init(&report);
-	FUZZ_CHECK(audit_policy(&(struct audit_policy_input){config, d, root, asks ? &facts : NULL, asks ? secret : NULL}, &report) == 0);
+	FUZZ_CHECK(audit_policy(&(struct audit_policy_input){config, d, root, asks ? &facts : NULL,
+	                                                     asks ? secret : NULL}, &report) == 0);
 	size_t next = 0;
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];
@@ -198,7 +214,8 @@ static void check_policy(const struct audit_config *config, bool asks, const cha
 		FUZZ_CHECK(row && f->file && f->expected && *f->expected && f->hint);
 		FUZZ_CHECK(!asks || !(strstr(f->expected, "pass") || strstr(f->message, "pass")));
 		FUZZ_SAME(f->target, row->path);
-		FUZZ_CHECK(f->code == POLICY_OPTION || f->code == POLICY_PARTITION || f->code == MNT_PROPAGATION);
+		FUZZ_CHECK(f->code == POLICY_OPTION || f->code == POLICY_PARTITION
+		           || f->code == MNT_PROPAGATION);
 	}
 	audit_report_destroy(&report);
 }

@@ -87,7 +87,8 @@ static void take_files(struct fuzz_input *in)
 			note_numbers(path);
 			world->paths[world->nfiles] = path;
 			world->files[world->nfiles++] = (struct fuzz_file){
-				path, (enum fuzz_kind)(kind - letters), file.at, (size_t)(file.end - file.at),
+				path, (enum fuzz_kind)(kind - letters), file.at,
+				       (size_t)(file.end - file.at),
 			};
 		}
 	}
@@ -107,7 +108,8 @@ static void free_world(void)
 static void on_look(const char *path, int flags)
 {
 	bool dev = strcmp(path, "/dev") == 0 || strncmp(path, "/dev/", 5) == 0;
-	FUZZ_CHECK(dev || strcmp(path, "/sys") == 0 || strncmp(path, "/sys/", 5) == 0 || strncmp(path, "/run/", 5) == 0);
+	FUZZ_CHECK(dev || strcmp(path, "/sys") == 0 || strncmp(path, "/sys/", 5) == 0
+	           || strncmp(path, "/run/", 5) == 0);
 	if (dev && !(flags & (O_PATH | O_NOFOLLOW)))
 		opened_device = true;
 	/* From a partition to its disk, by ourselves; never by a name that was read. */
@@ -115,7 +117,8 @@ static void on_look(const char *path, int flags)
 	const char *up = strstr(path, "/..");
 	if (!up || (up[3] && up[3] != '/'))
 		return;
-	const char *at = strncmp(path, "/sys/dev/block/", 15) == 0 ? read_number(path + 15, &number) : NULL;
+	const char *at = strncmp(path, "/sys/dev/block/", 15) == 0 ? read_number(path + 15, &number)
+	                 : NULL;
 	at = at && *at == ':' ? read_number(at + 1, &number) : NULL;
 	FUZZ_CHECK(at == up);
 	up = strstr(up + 3, "/..");
@@ -137,7 +140,8 @@ static void check_tags(const struct devmap_tags *tags)
 {
 	FUZZ_CHECK(tags && tags->known >= DEVMAP_KNOWN && tags->known <= DEVMAP_AMBIVALENT);
 	FUZZ_CHECK((tags->known == DEVMAP_UNSAFE) == (tags->reason != NULL));
-	FUZZ_CHECK(!tags->name || (strncmp(tags->name, "/dev/", 5) == 0 && devmap_is_subpath(tags->name + 5)));
+	FUZZ_CHECK(!tags->name || (strncmp(tags->name, "/dev/", 5) == 0
+	                           && devmap_is_subpath(tags->name + 5)));
 	FUZZ_CHECK(tags->known != DEVMAP_KNOWN || (tags->type && tags->origin));
 	const char *const texts[] = {
 		tags->type, tags->usage, tags->uuid, tags->label, tags->partuuid, tags->partlabel,
@@ -188,7 +192,8 @@ static void ask_source(struct devmap *map, const char *source)
 	bool blocks = devmap_mount_blocks(map, 0, 33, source, &backing);
 	bool behind = devmap_behind(map, 0, 33, source, &major, &minor);
 	FUZZ_CHECK(is_dev || (!blocks && !behind));
-	FUZZ_CHECK(behind || (major == UINT32_MAX && minor == UINT32_MAX && blocks == is_dev && !backing));
+	FUZZ_CHECK(behind || (major == UINT32_MAX && minor == UINT32_MAX && blocks == is_dev
+	                      && !backing));
 	FUZZ_CHECK(!behind || major != 0);
 	const struct devmap_tags *tags = devmap_tags(map, 0, 33, source);
 	check_tags(tags);
@@ -203,7 +208,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(world, 0, sizeof(*world));
 	take_files(&in);
 	struct fuzz_kernel kernel = {
-		.caps = OSC_OPENAT2, .files = world->files, .nfiles = world->nfiles, .look = on_look,
+		.caps = OSC_OPENAT2, .files = world->files, .nfiles = world->nfiles,
+		        .look = on_look,
 	};
 	fuzz_kernel_set(&kernel);
 	struct os os;
@@ -223,7 +229,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(n >= 0 || errno);
 	for (ssize_t i = 0; i < n; ++i) {
 		check_tags(devices[i].tags);
-		FUZZ_CHECK(devices[i].major != 0 && strcmp(devices[i].tags->usage, "filesystem") == 0);
+		FUZZ_CHECK(devices[i].major != 0
+		           && strcmp(devices[i].tags->usage, "filesystem") == 0);
 	}
 	free(devices);
 	/* Judged anew by another, all goes as before. */

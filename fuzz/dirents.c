@@ -52,12 +52,16 @@ static const char *next_expected(struct reading *r)
 		}
 		const char *entry = r->bytes + r->at;
 		size_t left = r->chunk_end - r->at;
-		size_t reclen = left > 18 ? (unsigned char)entry[16] | (size_t)(unsigned char)entry[17] << 8 : 0;
-		if (reclen < 20 || reclen > left || reclen % 8 != 0 || !memchr(entry + 19, '\0', reclen - 19))
+		size_t reclen =
+		        left > 18 ? (unsigned char)entry[16] | (size_t)(unsigned char)entry[17] << 8
+		        : 0;
+		if (reclen < 20 || reclen > left || reclen % 8 != 0
+		    || !memchr(entry + 19, '\0', reclen - 19))
 			return NULL;
 		r->at += reclen;
 		const char *name = entry + 19;
-		if (*name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '/'))
+		if (*name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0
+		    && !strchr(name, '/'))
 			return entry;
 	}
 }
@@ -67,11 +71,13 @@ static enum bfs_verdict on_entry(void *arg, struct bfs_scratch *scratch, const s
 {
 	struct reading *r = arg;
 	const char *expected = next_expected(r);
-	FUZZ_CHECK(expected && scratch->fd >= 0 && at->name == entry->name && r->last < BFS_END_DIR);
+	FUZZ_CHECK(expected && scratch->fd >= 0 && at->name == entry->name
+	           && r->last < BFS_END_DIR);
 	FUZZ_SAME(entry->name, expected + 19);
 	/* A type that there is not, as FUSE passes it on, is one that is not known. */
 	uint8_t type = (uint8_t)expected[18];
-	FUZZ_CHECK(memcmp(&entry->ino, expected, 8) == 0 && entry->type == (type <= DT_WHT ? type : DT_UNKNOWN));
+	FUZZ_CHECK(memcmp(&entry->ino, expected, 8) == 0
+	           && entry->type == (type <= DT_WHT ? type : DT_UNKNOWN));
 	FUZZ_CHECK(entry->len == strlen(entry->name));
 	++r->delivered;
 	r->last = verdict_of(r, entry->name, false);
@@ -132,10 +138,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const names[] = {"file", "d", "none", "bad"};
 	struct bfs_read *dirs = read->reads;
 	for (; read->n < 4; ++read->n)
-		dirs[read->n] = (struct bfs_read){.parentfd = AT_FDCWD, .name = names[read->n], .fd = -1};
+		dirs[read->n] = (struct bfs_read){.parentfd = AT_FDCWD, .name = names[read->n],
+		                                  .fd = -1};
 	bfs_reader_read(reader, read);
 
-	FUZZ_CHECK(!dirs[0].opened && dirs[0].error == ENOTDIR && dirs[1].opened && !dirs[2].opened);
+	FUZZ_CHECK(!dirs[0].opened && dirs[0].error == ENOTDIR && dirs[1].opened
+	           && !dirs[2].opened);
 	FUZZ_CHECK(dirs[1].entries == r.delivered && r.looked <= r.wanted);
 	FUZZ_CHECK(dirs[1].verdict == (r.last >= BFS_END_DIR ? r.last : BFS_SKIP));
 	FUZZ_CHECK((dirs[1].fd >= 0) == (dirs[1].nkids > 0));

@@ -70,7 +70,8 @@ static struct mount_table *take_table(const struct world *world)
 	for (unsigned k = 0; k < world->n; ++k) {
 		unsigned next = world->n;
 		for (unsigned i = 0; i < world->n; ++i) {
-			if (records[i].key > last && (next == world->n || records[i].key < records[next].key))
+			if (records[i].key > last
+			    && (next == world->n || records[i].key < records[next].key))
 				next = i;
 		}
 		struct mount *m = table_add(table);
@@ -130,7 +131,8 @@ static void check_node(const struct world *world, const struct discovery *d, uin
 	} else if (visible && !perhaps) {
 		FUZZ_CHECK(is_certain(world) ? state == MT_OK : state != MT_LOST);
 		if (state == MT_OK) {
-			FUZZ_CHECK(names == DN_HINT ? n->named == MT_NAMED_VERIFIED : n->named >= MT_NAMED_WALKED);
+			FUZZ_CHECK(names == DN_HINT ? n->named == MT_NAMED_VERIFIED
+			           : n->named >= MT_NAMED_WALKED);
 			FUZZ_CHECK(d->kinds[node] == (m->is_file ? DK_FILE : DK_DIR));
 		}
 	} else if (!visible && at.error != EACCES && names != DN_PURE && is_certain(world)) {
@@ -185,7 +187,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_counts(d);
 	FUZZ_CHECK(!(flags & F_SHIFTS) || d->stats.states[MT_LOST] == 0);
 	for (uint32_t i = 0; i < d->tree.count; ++i) {
-		if (!d->tree.nodes[i].gone && !world.mounts[of_key(&world, d->tree.nodes[i].mount->key)].gone)
+		if (!d->tree.nodes[i].gone
+		    && !world.mounts[of_key(&world, d->tree.nodes[i].mount->key)].gone)
 			check_node(&world, d, i, opts.names);
 	}
 	if (is_certain(&world) && opts.names == DN_HINT && !opts.boundaries)

@@ -25,7 +25,8 @@ static char *decode_hex(const char *text)
 	char *out = fuzz_alloc(strlen(text) + 1), *at = out;
 	while (*text) {
 		/* The digits of \xhh, of \uhhhh and of \Uhhhhhhhh. */
-		size_t n = *text != '\\' ? 0 : text[1] == 'x' ? 2 : text[1] == 'u' ? 4 : text[1] == 'U' ? 8 : 0;
+		size_t n = *text != '\\' ? 0 : text[1] == 'x' ? 2 : text[1] == 'u' ? 4
+		           : text[1] == 'U' ? 8 : 0;
 		uint32_t code = 0;
 		size_t i = 0;
 		for (; i < n && hex_digit(text[2 + i]) >= 0; ++i)
@@ -141,7 +142,8 @@ static void try_json(const char *name)
 
 static void try_base64(const char *bytes, size_t n)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] =
+	        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	struct strbuf out;
 	strbuf_init(&out);
 	escape_base64(&out, bytes, n);
@@ -170,7 +172,8 @@ static void try_utf8(const char *name)
 	for (const char *c = name; *c; ++c)
 		control |= ((unsigned char)*c < 0x20 && *c != '\n') || *c == 0x7f;
 	for (const char *c = name; *c; ++c)
-		control |= (unsigned char)c[0] == 0xc2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xa0;
+		control |= (unsigned char)c[0] == 0xc2 && (unsigned char)c[1] >= 0x80
+		           && (unsigned char)c[1] < 0xa0;
 	if (!control)
 		FUZZ_CHECK(utf8_valid(name) == fuzz_is_printable(name, strlen(name)));
 }

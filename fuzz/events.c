@@ -76,16 +76,19 @@ static int on_statmount(uint64_t id, uint64_t mask, struct k_statmount *sm, size
 	}
 	FUZZ_CHECK(size > sizeof(*sm) + 16);
 	*sm = (struct k_statmount){
-		.mask = mask & (K_STATMOUNT_SB_BASIC | K_STATMOUNT_MNT_BASIC | K_STATMOUNT_MNT_ROOT | K_STATMOUNT_MNT_POINT
+		.mask = mask & (K_STATMOUNT_SB_BASIC | K_STATMOUNT_MNT_BASIC | K_STATMOUNT_MNT_ROOT
+		                | K_STATMOUNT_MNT_POINT
 		                | K_STATMOUNT_FS_TYPE),
-		.mnt_id = id, .mnt_parent_id = FIRST_KEY, .mnt_id_old = (uint32_t)id, .mnt_parent_id_old = FIRST_KEY,
+		.mnt_id = id, .mnt_parent_id = FIRST_KEY, .mnt_id_old = (uint32_t)id,
+		          .mnt_parent_id_old = FIRST_KEY,
 		.mnt_propagation = K_MS_PRIVATE, .fs_type = 2, .mnt_point = id == FIRST_KEY ? 0 : 8,
 	};
 	memcpy(sm->str, "/\0tmpfs\0/a", 11);
 	return 0;
 }
 
-static const struct fuzz_file *on_open(const char *dir, const char *path, int flags, uint64_t resolve)
+static const struct fuzz_file *on_open(const char *dir, const char *path, int flags,
+                                       uint64_t resolve)
 {
 	static const struct fuzz_file proc = {.path = "", .kind = FK_DIRENTS};
 	static const struct fuzz_file info = {.path = "", .kind = FK_FILE, .bytes = ""};
@@ -99,15 +102,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	one_read = 16 * (1 + (size_t)fuzz_byte(&input));
 	clock_now = 100;
 	struct fuzz_kernel kernel = {
-		.caps = OSC_LISTMOUNT, .statmount_mask = 0x3ff, .listmount = on_listmount, .submounts = on_submounts,
-		.statmount = on_statmount, .open = on_open, .poll = on_poll, .now = on_now, .events = on_events,
+		.caps = OSC_LISTMOUNT, .statmount_mask = 0x3ff, .listmount = on_listmount,
+		        .submounts = on_submounts,
+		.statmount = on_statmount, .open = on_open, .poll = on_poll, .now = on_now,
+		             .events = on_events,
 	};
 	fuzz_kernel_set(&kernel);
 	struct os os;
 	fuzz_os(&os);
 	struct monitor_opts opts = {
 		.source = TABLE_LISTMOUNT, .fields = MF_ALL,
-		.kinds = CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_REMOUNT | CHANGE_MOVE | CHANGE_PROPAGATION,
+		.kinds = CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_REMOUNT | CHANGE_MOVE
+		         | CHANGE_PROPAGATION,
 	};
 	struct monitor *monitor = monitor_new(&os, &opts);
 	FUZZ_CHECK(monitor || errno == EPROTO);
@@ -115,7 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned calls = 0; monitor && end == MONITOR_CHANGES; ++calls) {
 		const struct changes *changes;
 		end = monitor_next(monitor, 12000, -1, &changes);
-		FUZZ_CHECK(end == MONITOR_CHANGES || end == MONITOR_TIMEOUT || (end == MONITOR_ERROR && errno == EPROTO));
+		FUZZ_CHECK(end == MONITOR_CHANGES || end == MONITOR_TIMEOUT
+		           || (end == MONITOR_ERROR && errno == EPROTO));
 		FUZZ_CHECK(end != MONITOR_CHANGES || changes->count > 0);
 		FUZZ_CHECK(calls < size + 100);
 	}

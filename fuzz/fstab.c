@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct devmap_tags tags = {.name = "/dev/x", .type = "ext4", .uuid = "u", .label = "#l \n", .partuuid = "p"};
+static struct devmap_tags tags = {.name = "/dev/x", .type = "ext4", .uuid = "u", .label = "#l \n",
+                                  .partuuid = "p"};
 
 static int device(void *arg, const struct mount *mount, struct fstab_device *device)
 {
@@ -26,7 +27,8 @@ static int device(void *arg, const struct mount *mount, struct fstab_device *dev
 		device->tags = &tags;
 	device->remote = mount->dev_minor % 2;
 	if (mount->dev_major == 7)
-		device->loop = (struct devmap_loop){mount->source, mount->dev_minor, 0, mount->dev_minor == 5};
+		device->loop = (struct devmap_loop){mount->source, mount->dev_minor, 0,
+		                                    mount->dev_minor == 5};
 	return 0;
 }
 
@@ -106,12 +108,14 @@ static void check_plan(const struct fstab_input *in, const struct fstab_plan *pl
 		there[node] = true;
 		for (size_t k = 0; k < i && plan->count < 200; ++k) {
 			const struct fstab_line *before = &plan->lines[k];
-			bool same = before->fate == FSTAB_LINE && before->mount && strcmp(before->target, line->target) == 0;
+			bool same = before->fate == FSTAB_LINE && before->mount
+			            && strcmp(before->target, line->target) == 0;
 			FUZZ_CHECK(!same);
 		}
 		/* What it stands on, if that has a line at all, came before. */
 		uint32_t parent = in->d->tree.nodes[node].parent;
-		for (size_t k = i + 1; parent != MT_NONE && k < plan->count && plan->count < 200; ++k)
+		for (size_t k = i + 1; parent != MT_NONE && k < plan->count
+		     && plan->count < 200; ++k)
 			FUZZ_CHECK(plan->lines[k].fate != FSTAB_LINE
 			           || plan->lines[k].mount != in->d->tree.nodes[parent].mount);
 	}
@@ -128,7 +132,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *root = n && *at == '/' ? fuzz_string(at, n) : fuzz_string("/", 1);
 	/* As path_normal() makes it. */
 	for (char *c = root; *c; ++c) {
-		if ((c[0] == '/' && (c[1] == '/' || c[1] == '.')) || (c != root && c[0] == '/' && !c[1]))
+		if ((c[0] == '/' && (c[1] == '/' || c[1] == '.'))
+		    || (c != root && c[0] == '/' && !c[1]))
 			c[c == root] = '\0';
 	}
 	struct strbuf parts[2];
@@ -161,11 +166,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
 	struct fstab_input input = {
-		.d = discover(&os, NULL, table, &opts), .root = root, .swaps = swaps, .nswaps = (size_t)nswaps,
-		.id = choices % (FSTAB_PATH + 1), .options = choices & 8 ? FSTAB_LIVE : FSTAB_MINIMAL,
-		.nofail = choices & 16, .all = choices & 32, .pseudo = choices & 64 ? is_pseudo : NULL,
+		.d = discover(&os, NULL, table, &opts), .root = root, .swaps = swaps,
+		     .nswaps = (size_t)nswaps,
+		.id = choices % (FSTAB_PATH + 1),
+		      .options = choices & 8 ? FSTAB_LIVE : FSTAB_MINIMAL,
+		.nofail = choices & 16, .all = choices & 32,
+		          .pseudo = choices & 64 ? is_pseudo : NULL,
 		.filter = choices & 128 ? "/a" : NULL,
-		.world = {(void *)(uintptr_t)options, device, NULL, holders, fsck, unit, kept, NULL},
+		.world = {(void *)(uintptr_t)options, device, NULL, holders, fsck, unit, kept,
+		          NULL},
 	};
 	FUZZ_CHECK(input.d);
 	if (table->count) {

@@ -106,12 +106,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(apply.old_left == 0 && apply.new_left == 0 && apply.same <= LINEDIFF_CONTEXT);
 	while (apply.at < apply.len)
 		pass(&apply, true);
-	FUZZ_CHECK(apply.new.len == new.len && (new.len == 0 || memcmp(apply.new.data, b, new.len) == 0));
+	FUZZ_CHECK(apply.new.len == new.len
+	           && (new.len == 0 || memcmp(apply.new.data, b, new.len) == 0));
 	FUZZ_CHECK(linediff(b, new.len, a, old.len, &(struct linediff_to){0}, &back) == 0);
 	/* Beyond so many lines it need not be the shortest. */
 	FUZZ_CHECK(size > 1000 || (back.removed == count.added && back.added == count.removed));
 	FUZZ_CHECK(linediff_unified(&diff, a, old.len, b, new.len, &again) == 0);
-	FUZZ_CHECK((diff.len == 0) == (count.removed + count.added == 0) && again.added == count.added);
+	FUZZ_CHECK((diff.len == 0) == (count.removed + count.added == 0)
+	           && again.added == count.added);
 	strbuf_destroy(&apply.new);
 	strbuf_destroy(&old);
 	strbuf_destroy(&new);

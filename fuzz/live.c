@@ -25,7 +25,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc, (void)argv;
 	static const char *const unset[] = {
-		"TERM", "COLUMNS", "LIBMOUNT_FSTAB", "LIBMOUNT_MTAB", "LIBSMARTCOLS_DEBUG", "LIBMOUNT_DEBUG",
+		"TERM", "COLUMNS", "LIBMOUNT_FSTAB", "LIBMOUNT_MTAB", "LIBSMARTCOLS_DEBUG",
+		"LIBMOUNT_DEBUG",
 		"POSIXLY_CORRECT", "GETMNT_MARK", "GETMNT_DISABLE",
 	};
 	for (size_t i = 0; i < sizeof(unset) / sizeof(*unset); ++i)
@@ -55,7 +56,8 @@ static size_t count_mounts(const struct world *world)
 static void check_output(const struct options *o, const struct fuzz_capture *out, int status,
                          const struct world *world)
 {
-	bool all = !filter_any(o) && !o->first_only && !o->invert && !o->uniq && o->source <= TABLE_MOUNTINFO
+	bool all = !filter_any(o) && !o->first_only && !o->invert && !o->uniq
+	           && o->source <= TABLE_MOUNTINFO
 	           && !o->tab_file && !o->unmounted;
 	if (o->quiet) {
 		FUZZ_CHECK(out->len == 0);
@@ -63,9 +65,11 @@ static void check_output(const struct options *o, const struct fuzz_capture *out
 		struct json *document = json_read(out->text, out->len);
 		FUZZ_CHECK(document && document->type == JSON_OBJECT);
 		const struct json *complete = json_member(document, "complete");
-		FUZZ_CHECK(complete && (complete->type == JSON_FALSE) == (status == CX_INCOMPLETE || (status == CX_NOTHING && complete->type == JSON_FALSE)));
+		FUZZ_CHECK(complete && (complete->type == JSON_FALSE) == (status == CX_INCOMPLETE
+		        || (status == CX_NOTHING && complete->type == JSON_FALSE)));
 		if (all && o->list)
-			FUZZ_CHECK(json_count(json_member(document, "filesystems")) == count_mounts(world));
+			FUZZ_CHECK(json_count(json_member(document,
+			                                  "filesystems")) == count_mounts(world));
 		json_free(document);
 	} else if (o->form == FORM_DEFAULT && !o->explain) {
 		FUZZ_CHECK(fuzz_is_printable(out->text, out->len));
@@ -87,7 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	world_begin(&world, &in);
 	struct fuzz_capture out, err;
 	int status = command_run(&line, &out, &err);
-	FUZZ_CHECK(status == CX_OK || status == CX_ERROR || status == CX_NOTHING || status == CX_INCOMPLETE);
+	FUZZ_CHECK(status == CX_OK || status == CX_ERROR || status == CX_NOTHING
+	           || status == CX_INCOMPLETE);
 	FUZZ_CHECK(!refused || status == CX_ERROR);
 	FUZZ_CHECK(fuzz_is_printable(err.text, err.len));
 	FUZZ_CHECK(status != CX_ERROR || (err.len > 0 && out.len == 0));

@@ -18,7 +18,8 @@
 static const char table_text[] =
 	"20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw,errors=remount-ro\n"
 	"22 20 8:3 / /home rw,nosuid,nodev,relatime - ext4 /dev/sda3 rw\n"
-	"23 20 0:40 /@data /srv/data rw,noatime - btrfs /dev/sdc rw,compress=zstd:3,subvolid=257,subvol=/@data\n"
+	"23 20 0:40 /@data /srv/data rw,noatime - btrfs /dev/sdc "
+	       "rw,compress=zstd:3,subvolid=257,subvol=/@data\n"
 	"24 20 0:50 / /tmp rw,relatime - tmpfs tmpfs rw,size=1048576k\n"
 	"25 20 8:3 /joe /srv/joe rw,relatime - ext4 /dev/sda3 rw\n"
 	"26 20 0:51 / /nas rw,relatime - nfs4 nas:/export rw,vers=4.2\n"
@@ -34,7 +35,8 @@ static const struct devmap_tags tags[] = {
 static int device(void *arg, const struct mount *mount, struct fstab_device *device)
 {
 	(void)arg;
-	device->tags = mount->dev_minor == 1 ? &tags[0] : mount->dev_minor == 3 ? &tags[1] : mount->dev_minor == 40 ? &tags[2] : NULL;
+	device->tags = mount->dev_minor == 1 ? &tags[0] : mount->dev_minor == 3 ? &tags[1]
+	               : mount->dev_minor == 40 ? &tags[2] : NULL;
 	return 0;
 }
 
@@ -64,7 +66,8 @@ static bool keeps(const struct tabline *comment, const struct tabline *line)
 			strbuf_putc(&plain, line->bytes[i]);
 	}
 	bool kept = comment->n > plain.len + 10 && memcmp(comment->bytes, "# getmnt: ", 10) == 0
-	            && memcmp(comment->bytes + comment->n - plain.len, strbuf_str(&plain), plain.len) == 0;
+	            && memcmp(comment->bytes + comment->n - plain.len, strbuf_str(&plain),
+	                      plain.len) == 0;
 	strbuf_destroy(&plain);
 	return kept;
 }
@@ -99,15 +102,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fstab_swap swap = {"/dev/sda5", false, false, 5};
 	struct fstab_input input = {
 		.d = discover(&os, NULL, table, &opts), .root = "/", .swaps = &swap, .nswaps = 1,
-		.id = FSTAB_PATH, .options = choices & 512 ? FSTAB_LIVE : FSTAB_MINIMAL, .world = {.device = device},
+		.id = FSTAB_PATH, .options = choices & 512 ? FSTAB_LIVE : FSTAB_MINIMAL,
+		      .world = {.device = device},
 	};
 	struct fstab_plan plan;
 	FUZZ_CHECK(input.d && fstab_plan(&input, &plan) == 0);
-	struct tablines *file = tablines_parse(text, n), *loaded = base ? tablines_parse(base, k) : NULL;
+	struct tablines *file = tablines_parse(text, n);
+	struct tablines *loaded = base ? tablines_parse(base, k) : NULL;
 	FUZZ_CHECK(file);
 	const char *names[] = {"/srv/data", "/nowhere"};
-	struct fstab_merge_input merge = {.match.file = file, .base = loaded, .match.in = &input, .match.plan = &plan, .match.leads = leads,
-	                                  .match.follow = choices & 1024 ? follow : NULL};
+	struct fstab_merge_input merge = {.match.file = file, .base = loaded, .match.in = &input,
+	                                  .match.plan = &plan, .match.leads = leads,
+	                                                .match.follow = choices & 1024 ? follow
+	        : NULL};
 	struct fstab_merged out, again;
 
 	FUZZ_CHECK(fstab_merge(&merge, &out) == 0);
@@ -127,14 +134,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		hurt |= file->lines[i].kind == TABLINE_DAMAGED;
 	for (size_t i = 0; loaded && i < loaded->count; ++i)
 		known |= loaded->lines[i].kind == TABLINE_DAMAGED;
-	FUZZ_CHECK(!merge.persistent || (loaded && (!hurt || known)) || out.reproduced == out.mounts);
+	FUZZ_CHECK(!merge.persistent || (loaded && (!hurt || known))
+	           || out.reproduced == out.mounts);
 	struct tablines *new = tablines_parse(out.text, out.len);
 	FUZZ_CHECK(new);
 	if (!out.changed && !out.moved)
 		check_lines(file, new);
 	FUZZ_CHECK(out.moved || new->count >= file->count);
 	for (size_t i = 0; i < new->count; ++i)
-		FUZZ_CHECK(!(merge.persistent || merge.fix & FSTAB_FIX_DAMAGED) || new->lines[i].kind != TABLINE_DAMAGED);
+		FUZZ_CHECK(!(merge.persistent || merge.fix & FSTAB_FIX_DAMAGED)
+		           || new->lines[i].kind != TABLINE_DAMAGED);
 	merge.match.file = new;
 	FUZZ_CHECK(fstab_merge(&merge, &again) == 0);
 	FUZZ_CHECK(again.len == out.len && memcmp(again.text, out.text, out.len) == 0);

@@ -244,7 +244,8 @@ static ssize_t list(const struct there *top, uint64_t last, uint64_t *ids, size_
 		errno = ENOENT;
 		return -1;
 	}
-	for (uint64_t id = last < FIRST_ID ? FIRST_ID : last + 1; id < FIRST_ID + nids && got < n; ++id) {
+	for (uint64_t id = last < FIRST_ID ? FIRST_ID : last + 1; id < FIRST_ID + nids
+	     && got < n; ++id) {
 		const struct there *m = find(id);
 		if (m && is_below(m, top) && (m != top || id == FIRST_ID))
 			ids[got++] = id;
@@ -300,9 +301,11 @@ static ssize_t read_events(void *buf, size_t size)
 	size_t n = 0, used = 0;
 	for (; n < nqueue && size - used >= 40 && !(n && flags & F_SHORT); ++n) {
 		struct k_fanotify_event event = {
-			.event_len = 40, .vers = K_FAN_METADATA_VERSION, .metadata_len = 24, .mask = queue[n][1], .fd = -1,
+			.event_len = 40, .vers = K_FAN_METADATA_VERSION, .metadata_len = 24,
+			             .mask = queue[n][1], .fd = -1,
 		};
-		struct k_fanotify_mnt info = {.type = K_FAN_INFO_TYPE_MNT, .len = 16, .mnt_id = queue[n][0]};
+		struct k_fanotify_mnt info = {.type = K_FAN_INFO_TYPE_MNT, .len = 16,
+		                              .mnt_id = queue[n][0]};
 		if (event.mask & K_FAN_Q_OVERFLOW) {
 			event.event_len = 24;
 			overflown = false;
@@ -478,7 +481,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_kernel kernel = {
 		.caps = OSC_LISTMOUNT | OSC_REQ_VER1, .statmount_mask = 0x7fff, .cpus = 1,
 		.files = files, .nfiles = 1, .listmount = list_all, .submounts = list_below,
-		.statmount = stat_mount, .events = flags & F_EVENTS ? read_events : NULL, .poll = poll_all,
+		.statmount = stat_mount, .events = flags & F_EVENTS ? read_events : NULL,
+		             .poll = poll_all,
 		.now = time_now,
 	};
 	struct os os;
@@ -494,7 +498,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		kinds |= CHANGE_REMOUNT | CHANGE_MOVE | CHANGE_PROPAGATION;
 	struct monitor_opts opts = {.source = TABLE_LISTMOUNT, .kinds = kinds, .procfd = AT_FDCWD};
 	struct monitor *monitor = monitor_new(&os, &opts);
-	FUZZ_CHECK(monitor && monitor_has_events(monitor) == !!(flags & F_EVENTS) && monitor_count(monitor) == 1);
+	FUZZ_CHECK(monitor && monitor_has_events(monitor) == !!(flags & F_EVENTS)
+	           && monitor_count(monitor) == 1);
 
 	running = true;
 	const struct changes *changes;

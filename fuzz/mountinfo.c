@@ -51,8 +51,10 @@ static void write_mount(struct strbuf *out, const struct mount *m)
 
 static void check_record(const struct mount *m)
 {
-	FUZZ_CHECK(m->id != 0 && m->key == m->id && m->parent_key == m->parent_id && m->uniq_id == 0);
-	FUZZ_CHECK(m->root && *m->root && m->point && *m->point == '/' && m->vfs_opts && *m->vfs_opts);
+	FUZZ_CHECK(m->id != 0 && m->key == m->id && m->parent_key == m->parent_id
+	           && m->uniq_id == 0);
+	FUZZ_CHECK(m->root && *m->root && m->point && *m->point == '/' && m->vfs_opts
+	           && *m->vfs_opts);
 	FUZZ_CHECK(m->fstype && *m->fstype && m->fs_opts && *m->fs_opts);
 	FUZZ_CHECK(!m->opt_fields || *m->opt_fields);
 	FUZZ_CHECK(!m->source || *m->source);
@@ -68,7 +70,8 @@ static void check_options(const struct mount *m)
 	table_options(m, &out);
 	const char *text = strbuf_str(&out);
 	FUZZ_CHECK(strlen(text) == out.len);
-	FUZZ_CHECK((strncmp(text, "ro", 2) == 0 || strncmp(text, "rw", 2) == 0) && (!text[2] || text[2] == ','));
+	FUZZ_CHECK((strncmp(text, "ro", 2) == 0 || strncmp(text, "rw", 2) == 0)
+	           && (!text[2] || text[2] == ','));
 	strbuf_destroy(&out);
 }
 
@@ -91,12 +94,14 @@ static void check_libmount(const struct mount_table *table, const char *text, si
 {
 	for (size_t i = 0; i < table->count; ++i) {
 		const struct mount *m = &table->mounts[i];
-		if (m->id > INT32_MAX || m->parent_id > INT32_MAX || m->dev_major > 0xfff || m->dev_minor > 0xfffff)
+		if (m->id > INT32_MAX || m->parent_id > INT32_MAX || m->dev_major > 0xfff
+		    || m->dev_minor > 0xfffff)
 			return;
 		/* A CR at the end of a line it takes for an editor's, and passes over
 		   lines that end in a blank. */
 		size_t n = strlen(m->fs_opts);
-		if (strcmp(m->fs_opts, "\r") == 0 || (n > 0 && (m->fs_opts[n - 1] == '\t' || m->fs_opts[n - 1] == ' ')))
+		if (strcmp(m->fs_opts, "\r") == 0
+		    || (n > 0 && (m->fs_opts[n - 1] == '\t' || m->fs_opts[n - 1] == ' ')))
 			return;
 	}
 	FILE *stream = fmemopen((char *)(uintptr_t)text, len, "r");
@@ -109,7 +114,8 @@ static void check_libmount(const struct mount_table *table, const char *text, si
 	while (mnt_table_next_fs(lt, iter, &fs) == 0) {
 		FUZZ_CHECK(i < table->count);
 		const struct mount *m = &table->mounts[i++];
-		FUZZ_CHECK(mnt_fs_get_id(fs) == (int)m->id && mnt_fs_get_parent_id(fs) == (int)m->parent_id);
+		FUZZ_CHECK(mnt_fs_get_id(fs) == (int)m->id
+		           && mnt_fs_get_parent_id(fs) == (int)m->parent_id);
 		FUZZ_SAME(mnt_fs_get_root(fs), m->root);
 		FUZZ_SAME(mnt_fs_get_target(fs), m->point);
 		FUZZ_SAME(mnt_fs_get_fstype(fs), m->fstype);
@@ -126,10 +132,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *text = (const char *)data;
 	struct mount_table *table = table_parse_mountinfo(text, size);
 	FUZZ_CHECK(table && table->source == TABLE_RECORDED && table->fields == MF_ALL);
-	FUZZ_CHECK(table->count + table->nproblems + table->more_problems == count_lines(text, size));
+	FUZZ_CHECK(table->count + table->nproblems + table->more_problems
+	           == count_lines(text, size));
 	for (size_t i = 0; i < table->nproblems; ++i) {
 		const struct table_problem *problem = &table->problems[i];
-		FUZZ_CHECK(problem->line > 0 && problem->reason && problem->text && strlen(problem->text) <= 200);
+		FUZZ_CHECK(problem->line > 0 && problem->reason && problem->text
+		           && strlen(problem->text) <= 200);
 		FUZZ_CHECK(i == 0 || problem->line > problem[-1].line);
 	}
 

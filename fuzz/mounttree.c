@@ -20,7 +20,8 @@ enum { MAX_MOUNTS = 40 };
 
 /* Normal paths, such that some hold others and some only begin alike. */
 static const char *const points[] = {
-	"/", "/a", "/a/b", "/a/b/c", "/ab", "/a b", "/a.d", "/a/bc", "/b", "/b/a", "/a/\xff", "/a\x01", NULL,
+	"/", "/a", "/a/b", "/a/b/c", "/ab", "/a b", "/a.d", "/a/bc", "/b", "/b/a", "/a/\xff",
+	"/a\x01", NULL,
 	"/c/d/e/f", "/c/d", "/a/b/c/d",
 };
 static const char *const roots[] = {"/", "/sub", "/gone//deleted", NULL};
@@ -69,7 +70,8 @@ static void check_order(const struct mtree *tree)
 		if (node->parent == MT_NONE)
 			FUZZ_CHECK(node->depth == 0);
 		else
-			FUZZ_CHECK(seen[node->parent] && node->depth == tree->nodes[node->parent].depth + 1);
+			FUZZ_CHECK(seen[node->parent]
+			           && node->depth == tree->nodes[node->parent].depth + 1);
 	}
 }
 
@@ -114,8 +116,9 @@ static void check_groups(const struct mtree *tree)
 			if (mount_dev(other->mount) != mount_dev(node->mount)
 			    || (other->parent == MT_NONE) != (node->parent == MT_NONE))
 				continue;
-			if (node->parent == MT_NONE || mount_dev(tree->nodes[other->parent].mount)
-			                                   == mount_dev(tree->nodes[node->parent].mount))
+			if (node->parent == MT_NONE
+			    || mount_dev(tree->nodes[other->parent].mount)
+			           == mount_dev(tree->nodes[node->parent].mount))
 				break;
 		}
 		FUZZ_CHECK(node->group == first);
@@ -154,7 +157,8 @@ static bool is_place_hidden(const struct mtree *tree, uint32_t i, uint32_t root)
 /** Whether a mount stands on the way from the root down its own stack. */
 static bool is_below_root(const struct mtree *tree, uint32_t i, uint32_t root)
 {
-	for (uint32_t at = root; at != MT_NONE && is_same_point(tree, at, root); at = tree->nodes[at].parent) {
+	for (uint32_t at = root; at != MT_NONE
+	     && is_same_point(tree, at, root); at = tree->nodes[at].parent) {
 		if (at == i)
 			return true;
 	}
@@ -188,7 +192,8 @@ static void check_judged(const struct mtree *tree, uint32_t root, const char *pr
 		FUZZ_CHECK(!hidden || !(tree->nodes[node->covered_by].states & 1u << MT_HIDDEN));
 		bool outside = prefix && i != root && point && !mtree_path_within(point, prefix);
 		FUZZ_CHECK(!!(node->states & 1u << MT_OUTSIDE) == outside);
-		FUZZ_CHECK(!!(node->states & 1u << MT_DELETED) == (sub && strstr(sub, "//deleted")));
+		FUZZ_CHECK(!!(node->states & 1u << MT_DELETED) == (sub
+		                                                   && strstr(sub, "//deleted")));
 		FUZZ_CHECK(mtree_shown_state(node) == (outside ? MT_OUTSIDE : hidden ? MT_HIDDEN
 		                                       : node->states ? MT_DELETED : MT_OK));
 	}
@@ -207,7 +212,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (int i = 0; i < 4; ++i)
 			bytes[i] = fuzz_byte(&in);
 		mounts[n++] = (struct mount){
-			.key = 1 + bytes[0] % 32, .parent_key = bytes[1] % 40, .dev_minor = bytes[2] & 7,
+			.key = 1 + bytes[0] % 32, .parent_key = bytes[1] % 40,
+			       .dev_minor = bytes[2] & 7,
 			.root = roots[bytes[2] >> 3 & 3], .point = points[bytes[3] % COUNT(points)],
 		};
 	}

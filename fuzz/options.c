@@ -44,7 +44,8 @@ static bool is_word(const struct command_line *line, const char *text)
 static void check_options(const struct command_line *line, const struct columns *columns)
 {
 	const struct options *o = &line->options;
-	FUZZ_CHECK(o->source >= TABLE_AUTO && o->source <= TABLE_MTAB && o->source != TABLE_RECORDED);
+	FUZZ_CHECK(o->source >= TABLE_AUTO && o->source <= TABLE_MTAB
+	           && o->source != TABLE_RECORDED);
 	FUZZ_CHECK(o->form >= FORM_DEFAULT && o->form <= FORM_JSONL);
 	FUZZ_CHECK(o->names >= DN_HINT && o->names <= DN_KERNEL);
 	FUZZ_CHECK(o->algorithm >= DA_GETMNT3 && o->algorithm <= DA_GETMNT1);
@@ -64,7 +65,8 @@ static void check_options(const struct command_line *line, const struct columns 
 	FUZZ_CHECK(!(o->canonicalize && o->nocanonicalize));
 
 	const char *const strings[] = {
-		o->tab_file, o->root, o->mount_options, o->types, o->mountpoint, o->target, o->spec, o->output,
+		o->tab_file, o->root, o->mount_options, o->types, o->mountpoint, o->target, o->spec,
+		       o->output,
 	};
 	for (size_t i = 0; i < sizeof(strings) / sizeof(*strings); ++i)
 		FUZZ_CHECK(is_word(line, strings[i]));

@@ -105,7 +105,8 @@ static void check_audit(const struct tablines *lines, const struct fstab_facts *
 		FUZZ_CHECK(f->line >= 1 && f->line <= lines->count && f->code < AUDIT_CODES
 		           && f->message && f->target);
 		FUZZ_CHECK(i == 0 || report.findings[i - 1].line <= f->line);
-		FUZZ_CHECK(f->severity <= audit_rules[f->code].severity && (!f->boot || audit_rules[f->code].flags & AR_BOOT));
+		FUZZ_CHECK(f->severity <= audit_rules[f->code].severity
+		           && (!f->boot || audit_rules[f->code].flags & AR_BOOT));
 		told += lines->lines[f->line - 1].kind == TABLINE_DAMAGED;
 		++of[f->severity];
 	}
@@ -125,10 +126,14 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 	struct audit_report report;
 	struct fstab_match match;
 	FUZZ_CHECK(audit_fstab(&(struct audit_input){lines, facts, secret, live->d}, &report) == 0);
-	FUZZ_CHECK(fstab_match(&(struct fstab_match_input){.file = lines, .in = live, .plan = plan}, &match) == 0);
+	FUZZ_CHECK(fstab_match(&(struct fstab_match_input){.file = lines, .in = live, .plan = plan},
+	                       &match) == 0);
 	FUZZ_CHECK(audit_own(plan, &match, lines, &live->world) == 0);
-	FUZZ_CHECK(audit_drift(&(struct audit_drift_input){lines, &match, live, plan, facts, -1}, &report) == 0);
-	FUZZ_CHECK(audit_mounts(&(struct audit_mounts_input){live->d, plan, include + lines->count % 3, secret, (long)lines->count}, &report) == 0);
+	FUZZ_CHECK(audit_drift(&(struct audit_drift_input){lines, &match, live, plan, facts, -1},
+	                       &report) == 0);
+	FUZZ_CHECK(audit_mounts(&(struct audit_mounts_input){live->d, plan,
+	                                                     include + lines->count % 3, secret,
+	                                                     (long)lines->count}, &report) == 0);
 	size_t of[AUDIT_CRITICAL + 1] = {0};
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];
@@ -137,7 +142,8 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 		FUZZ_CHECK(f->line <= lines->count);
 		/* Of a comment only that it asks for what there is not. */
 		FUZZ_CHECK(f->line == 0 || lines->lines[f->line - 1].kind >= TABLINE_ENTRY
-		           || (lines->lines[f->line - 1].kind == TABLINE_COMMENT && f->code == FSTAB_SYNTAX
+		           || (lines->lines[f->line - 1].kind == TABLINE_COMMENT
+		               && f->code == FSTAB_SYNTAX
 		               && f->severity == AUDIT_INFO));
 		FUZZ_CHECK(f->line == 0 || !audit_line_ignores(&report, f->line, f->code));
 		FUZZ_CHECK(i == 0 || report.findings[i - 1].line - 1 <= f->line - 1);

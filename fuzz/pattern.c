@@ -48,7 +48,8 @@ static bool walk(const struct pattern *pattern, const char *path)
 		memcpy(name, at, len);
 		unsigned before = verdict;
 		verdict = pattern_step(pattern, state, name, len, NULL);
-		FUZZ_CHECK(verdict == (pattern_step(pattern, state, name, len, other) & PATTERN_MATCH));
+		FUZZ_CHECK(verdict == (pattern_step(pattern, state, name, len,
+		                                    other) & PATTERN_MATCH));
 		verdict = pattern_step(pattern, state, name, len, state);
 		FUZZ_CHECK(memcmp(state, other, size) == 0);
 		FUZZ_CHECK(!verdict || before & PATTERN_BELOW);

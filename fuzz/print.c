@@ -53,7 +53,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc, (void)argv;
 	static const char *const unset[] = {
-		"TERM", "COLUMNS", "LIBMOUNT_FSTAB", "LIBMOUNT_MTAB", "LIBSMARTCOLS_DEBUG", "LIBMOUNT_DEBUG",
+		"TERM", "COLUMNS", "LIBMOUNT_FSTAB", "LIBMOUNT_MTAB", "LIBSMARTCOLS_DEBUG",
+		"LIBMOUNT_DEBUG",
 		"POSIXLY_CORRECT", "GETMNT_MARK",
 	};
 	for (size_t i = 0; i < sizeof(unset) / sizeof(*unset); ++i)
@@ -90,23 +91,27 @@ static size_t count_rows(const struct json *rows)
 {
 	size_t n = 0;
 	for (const struct json *row = rows ? rows->first : NULL; row; row = row->next)
-		n += 1 + count_rows(json_member(row, "children")) + json_count(json_member(row, "stacked"));
+		n += 1 + count_rows(json_member(row, "children")) + json_count(json_member(row,
+		        "stacked"));
 	return n;
 }
 
-static void check_json(const struct options *o, const struct fuzz_capture *out, int status, size_t mounts)
+static void check_json(const struct options *o, const struct fuzz_capture *out, int status,
+                       size_t mounts)
 {
 	struct json *document = json_read(out->text, out->len);
 	FUZZ_CHECK(document && document->type == JSON_OBJECT);
 	static const char *const keys[] = {
-		"schema", "version", "host", "boot_id", "mntns", "table", "complete", "incomplete_reasons",
+		"schema", "version", "host", "boot_id", "mntns", "table", "complete",
+		"incomplete_reasons",
 	};
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); ++i)
 		FUZZ_CHECK(json_member(document, keys[i]));
 	FUZZ_SAME(json_member(document, "schema")->text, "1");
 	const struct json *complete = json_member(document, "complete");
 	FUZZ_CHECK(complete->type == JSON_TRUE || complete->type == JSON_FALSE);
-	FUZZ_CHECK((complete->type == JSON_FALSE) == (json_count(json_member(document, "incomplete_reasons")) > 0));
+	FUZZ_CHECK((complete->type == JSON_FALSE) == (json_count(json_member(document,
+	        "incomplete_reasons")) > 0));
 	FUZZ_CHECK(complete->type == JSON_TRUE || status == CX_INCOMPLETE || status == CX_NOTHING);
 	const struct json *rows = json_member(document, "filesystems");
 	FUZZ_CHECK(rows && rows->type == JSON_ARRAY);
@@ -143,7 +148,8 @@ static void check_tab(const struct fuzz_capture *out, enum table_source source)
 {
 	check_fields(out, 6);
 	struct mount_table *table = table_parse_tabfile(out->text, out->len, source);
-	FUZZ_CHECK(table && table->nproblems == 0 && table->count == count_bytes(out->text, out->len, '\n'));
+	FUZZ_CHECK(table && table->nproblems == 0
+	           && table->count == count_bytes(out->text, out->len, '\n'));
 	for (size_t i = 0; i < table->count; ++i) {
 		const struct mount *m = &table->mounts[i];
 		FUZZ_CHECK(m->source && m->point && m->fs_opts && m->freq >= 0 && m->passno >= 0);
@@ -151,7 +157,8 @@ static void check_tab(const struct fuzz_capture *out, enum table_source source)
 	table_free(table);
 }
 
-static void check_output(const struct options *o, const struct fuzz_capture *out, int status, size_t mounts)
+static void check_output(const struct options *o, const struct fuzz_capture *out, int status,
+                         size_t mounts)
 {
 	if (o->quiet) {
 		FUZZ_CHECK(out->len == 0);
@@ -161,13 +168,15 @@ static void check_output(const struct options *o, const struct fuzz_capture *out
 	FUZZ_CHECK(out->len == 0 || out->text[out->len - 1] == '\n');
 	switch ((enum form)o->form) {
 	case FORM_DEFAULT:
-		FUZZ_CHECK(mode & M_UTF8 ? fuzz_is_printable(out->text, out->len) : is_ascii(out->text, out->len));
+		FUZZ_CHECK(mode & M_UTF8 ? fuzz_is_printable(out->text, out->len)
+		           : is_ascii(out->text, out->len));
 		break;
 	case FORM_RAW:
 	case FORM_PAIRS:
 		FUZZ_CHECK(is_ascii(out->text, out->len));
 		if (shows_all(o))
-			FUZZ_CHECK(lines == mounts + (o->form == FORM_RAW && !o->noheadings && mounts));
+			FUZZ_CHECK(lines == mounts + (o->form == FORM_RAW && !o->noheadings
+			                              && mounts));
 		break;
 	case FORM_JSON:
 		check_json(o, out, status, mounts);
@@ -230,7 +239,8 @@ static void try_line(struct command_line *line, const struct strbuf *table, bool
 	int status = command_run(line, &out, &err);
 	fuzz_kernel_set(NULL);
 
-	FUZZ_CHECK(status == CX_OK || status == CX_ERROR || status == CX_NOTHING || status == CX_INCOMPLETE);
+	FUZZ_CHECK(status == CX_OK || status == CX_ERROR || status == CX_NOTHING
+	           || status == CX_INCOMPLETE);
 	FUZZ_CHECK(!refused || status == CX_ERROR);
 	FUZZ_CHECK(fuzz_is_printable(err.text, err.len));
 	FUZZ_CHECK(status != CX_ERROR || err.len > 0);
@@ -254,7 +264,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (locale != (int)(mode & M_UTF8)) {
 		locale = mode & M_UTF8;
 		/* The command takes it from the environment, where it shows names. */
-		FUZZ_CHECK(setenv("LC_ALL", locale ? "C.UTF-8" : "C", 1) == 0 && setlocale(LC_CTYPE, ""));
+		FUZZ_CHECK(setenv("LC_ALL", locale ? "C.UTF-8" : "C", 1) == 0
+		           && setlocale(LC_CTYPE, ""));
 	}
 	struct command_line line;
 	command_begin(&line, (const char *const[]){"getmnt", "-F", "t", NULL});

@@ -37,7 +37,8 @@ static size_t nnames;
 static int on_statx(const char *path, int flags, unsigned mask, struct k_statx *st)
 {
 	(void)flags, (void)mask;
-	FUZZ_CHECK(strncmp(path, folder, strlen(folder)) == 0 || strncmp(folder, path, strlen(path)) == 0);
+	FUZZ_CHECK(strncmp(path, folder, strlen(folder)) == 0
+	           || strncmp(folder, path, strlen(path)) == 0);
 	st->uid = geteuid();
 	st->mode = S_IFDIR | 0700;
 	st->mtime.sec = SINCE;
@@ -72,7 +73,9 @@ static bool on_process(int pid)
 static bool lives(struct os *os, int32_t pid, uint64_t *start)
 {
 	char state = prober_process(os, pid, start);
-	return pid > 0 && (state == '\0' ? on_process(pid) : *start == 0 ? state == 'D' : state != 'Z' && state != 'X');
+	return pid > 0
+	       && (state == '\0' ? on_process(pid) : *start == 0 ? state == 'D' : state != 'Z'
+	           && state != 'X');
 }
 
 /** Make a file, with a path that is to be freed. */
@@ -112,15 +115,18 @@ static void take_processes(struct fuzz_input *in, size_t *n)
 		const char *bytes = fuzz_until(in, 0x1e, &len);
 		struct fuzz_input one = fuzz_input((const uint8_t *)bytes, len);
 		const char *number = fuzz_until(&one, '\n', &digits);
-		snprintf(path, sizeof(path), "/proc/%.*s/stat", (int)(digits < 20 ? digits : 20), number);
+		snprintf(path, sizeof(path), "/proc/%.*s/stat", (int)(digits < 20 ? digits : 20),
+		         number);
 		add_file(n, path, one.at, (size_t)(one.end - one.at));
 	}
 }
 
 /** Record a process, and recall it. */
-static void try_record(struct os *os, const struct fuzz_kernel *kernel, int32_t pid, uint32_t number)
+static void try_record(struct os *os, const struct fuzz_kernel *kernel, int32_t pid,
+                       uint32_t number)
 {
-	struct probe_request request = {.key = number * 77, .dev_major = number, .dev_minor = ~number, .owner = number / 2};
+	struct probe_request request = {.key = number * 77, .dev_major = number,
+	                                .dev_minor = ~number, .owner = number / 2};
 	uint64_t start;
 	bool is_left = lives(os, pid, &start);
 	made[0] = '\0';
@@ -153,7 +159,8 @@ static void try_record(struct os *os, const struct fuzz_kernel *kernel, int32_t 
 	ssize_t n = prober_recall(os, dir, &self, &left);
 	FUZZ_CHECK(n == is_left && (size_t)n + removed == 1);
 	if (n)
-		FUZZ_CHECK(left->since == SINCE && left->pid == pid && left->dev_major == number && left->dev_minor == ~number
+		FUZZ_CHECK(left->since == SINCE && left->pid == pid && left->dev_major == number
+		           && left->dev_minor == ~number
 		           && left->owner == number / 2);
 	os_close(os, dir);
 	free(left);
@@ -176,7 +183,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	take_processes(&in, &nfiles);
 
 	struct fuzz_kernel kernel = {
-		.files = files, .nfiles = nfiles, .statx = on_statx, .unlink = on_unlink, .create = on_create,
+		.files = files, .nfiles = nfiles, .statx = on_statx, .unlink = on_unlink,
+		         .create = on_create,
 		.process = on_process,
 	};
 	fuzz_kernel_set(&kernel);

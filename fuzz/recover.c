@@ -29,9 +29,11 @@ static void check(const struct rec_input *in, const struct rec_judgement *j)
 	FUZZ_CHECK(j->nlines == in->lines->count);
 	for (size_t i = 0; i < j->count; ++i) {
 		const struct rec_finding *f = &j->findings[i];
-		FUZZ_CHECK(i < j->nlines ? f->line == &in->lines->lines[i] : f->verdict == REC_MISSING && !f->line);
+		FUZZ_CHECK(i < j->nlines ? f->line == &in->lines->lines[i]
+		           : f->verdict == REC_MISSING && !f->line);
 		FUZZ_CHECK(f->row == REC_NONE || j->finding[f->row] == i);
-		FUZZ_CHECK((f->row != REC_NONE) == (f->verdict <= REC_WRONG || f->verdict == REC_MISSING));
+		FUZZ_CHECK((f->row != REC_NONE) == (f->verdict <= REC_WRONG
+		                                    || f->verdict == REC_MISSING));
 		FUZZ_CHECK((f->verdict == REC_WRONG) == (f->fields != 0));
 		FUZZ_CHECK(f->row != REC_NONE || f->why);
 		FUZZ_CHECK(f->hint + f->nhints <= j->nhints);
@@ -47,7 +49,8 @@ static void check(const struct rec_input *in, const struct rec_judgement *j)
 static bool remake(struct rec_input *in, const char *text, size_t len, struct strbuf *made)
 {
 	struct rec_judgement j;
-	struct tablines *lines = in->format == REC_MTAB ? tablines_parse(text, len) : tablines_cut(text, len);
+	struct tablines *lines = in->format == REC_MTAB ? tablines_parse(text,
+	        len) : tablines_cut(text, len);
 	FUZZ_CHECK(lines);
 	in->lines = lines;
 	FUZZ_CHECK(rec_judge(in, &j) == 0);
@@ -84,11 +87,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const struct mount *m = &table->mounts[i];
 		if (!m->point || *m->point != '/')
 			continue;
-		rows[nrows] = (struct rec_row){m, m->point, nrows == i ? map64_get(&keys, m->parent_key) : REC_NONE};
+		rows[nrows] = (struct rec_row){m, m->point,
+		                               nrows == i ? map64_get(&keys, m->parent_key)
+		                               : REC_NONE};
 		++nrows;
 	}
 	struct rec_input input = {
-		.format = choices % 3, .rows = rows, .nrows = nrows, .first_time = 5, .last_time = 5000000000,
+		.format = choices % 3, .rows = rows, .nrows = nrows, .first_time = 5,
+		          .last_time = 5000000000,
 		.keep = choices / 3 % 3, .borne_out = choices & 64 ? borne_out : NULL,
 	};
 	struct strbuf made, again, plain, none;

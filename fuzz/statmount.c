@@ -95,7 +95,8 @@ static ssize_t list(uint64_t last, uint64_t *ids, size_t n)
 	if (last < FIRST_ID)
 		++listings;
 	size_t got = 0;
-	for (uint64_t id = last < FIRST_ID ? FIRST_ID : last + 1; got < n && id < FIRST_ID + nmounts; ++id) {
+	for (uint64_t id = last < FIRST_ID ? FIRST_ID : last + 1; got < n
+	     && id < FIRST_ID + nmounts; ++id) {
 		/* What is gone was listed once. */
 		if (listings == 1 || error_of(id) != ENOENT)
 			ids[got++] = id;
@@ -161,7 +162,8 @@ static void take_pattern(struct fuzz_input *in, struct pattern *p)
 	sm->mnt_master = fuzz_byte(in);
 	sm->propagate_from = fuzz_byte(in);
 	uint32_t *const offsets[] = {
-		&sm->mnt_root, &sm->mnt_point, &sm->fs_type, &sm->fs_subtype, &sm->sb_source, &sm->mnt_opts,
+		&sm->mnt_root, &sm->mnt_point, &sm->fs_type, &sm->fs_subtype, &sm->sb_source,
+		       &sm->mnt_opts,
 	};
 	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); ++i) {
 		uint32_t offset = (uint32_t)fuzz_number(in, 2);
@@ -174,7 +176,8 @@ static void take_pattern(struct fuzz_input *in, struct pattern *p)
 /** The string of an answer, by a reading of our own. */
 static const char *string_of(const struct pattern *p, uint64_t mask, uint64_t bit, uint32_t offset)
 {
-	if (!(mask & bit) || offset >= p->area_len || !memchr(p->area + offset, '\0', p->area_len - offset))
+	if (!(mask & bit) || offset >= p->area_len || !memchr(p->area + offset, '\0',
+	                                                      p->area_len - offset))
 		return NULL;
 	return p->area + offset;
 }
@@ -205,8 +208,11 @@ static void check_record(const struct mount *m, const struct mount_table *table,
 	FUZZ_CHECK(!error_of(m->key));
 	struct k_statmount sm = answer_of(m->key, UINT64_MAX);
 	FUZZ_CHECK(m->id == sm.mnt_id_old && m->parent_key == sm.mnt_parent_id);
-	FUZZ_CHECK(!m->root || is_same(m->root, string_of(p, sm.mask, K_STATMOUNT_MNT_ROOT, sm.mnt_root)));
-	FUZZ_CHECK(!m->point || is_same(m->point, string_of(p, sm.mask, K_STATMOUNT_MNT_POINT, sm.mnt_point)));
+	FUZZ_CHECK(!m->root
+	           || is_same(m->root, string_of(p, sm.mask, K_STATMOUNT_MNT_ROOT, sm.mnt_root)));
+	FUZZ_CHECK(!m->point
+	           || is_same(m->point, string_of(p, sm.mask, K_STATMOUNT_MNT_POINT,
+	                                          sm.mnt_point)));
 	FUZZ_CHECK(!m->source || *m->source);
 
 	const struct mount *other = info_of(info, m->id);
@@ -221,7 +227,8 @@ static void check_record(const struct mount *m, const struct mount_table *table,
 		FUZZ_CHECK(!*rest || (sub && *rest == '.' && strcmp(rest + 1, sub) == 0));
 	}
 	if (table->fields & MF_VFS_OPTS)
-		FUZZ_CHECK(strncmp(m->vfs_opts, sm.mnt_attr & K_MOUNT_ATTR_RDONLY ? "ro" : "rw", 2) == 0);
+		FUZZ_CHECK(strncmp(m->vfs_opts, sm.mnt_attr & K_MOUNT_ATTR_RDONLY ? "ro" : "rw",
+		                   2) == 0);
 	if (m->fs_opts && !(other && is_same(m->fs_opts, other->fs_opts))) {
 		const char *opts = string_of(p, sm.mask, K_STATMOUNT_MNT_OPTS, sm.mnt_opts);
 		size_t n = strlen(m->fs_opts), len = opts ? strlen(opts) : 0;
@@ -230,7 +237,8 @@ static void check_record(const struct mount *m, const struct mount_table *table,
 		    && strcmp(m->fs_opts + n - len, opts) == 0)
 			FUZZ_CHECK(m->fs_opts[n - len - 1] == ',');
 	}
-	FUZZ_CHECK(!!(m->propagation & MP_SHARED) == (table->fields & MF_PROPAGATION && sm.mnt_propagation & K_MS_SHARED));
+	FUZZ_CHECK(!!(m->propagation & MP_SHARED) == (table->fields & MF_PROPAGATION
+	                                              && sm.mnt_propagation & K_MS_SHARED));
 	FUZZ_CHECK(!m->opt_fields || (*m->opt_fields && *m->opt_fields != ' '));
 }
 
@@ -309,9 +317,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.path = TABLE_SELF_MOUNTINFO, .kind = FK_FILE, .bytes = text, .len = len,
 	};
 	struct fuzz_kernel kernel = {
-		.caps = OSC_LISTMOUNT, .statmount_mask = flags & F_TELLS ? known | K_STATMOUNT_MNT_BASIC : 0,
-		.cpus = flags & F_THREADS ? 2 + known % 8 : 1, .files = &info_file, .nfiles = flags & F_INFO ? 1 : 0,
-		.read_max = flags & F_SHORT_READS ? 7 : 0, .listmount = list, .statmount = stat_mount,
+		.caps = OSC_LISTMOUNT,
+		        .statmount_mask = flags & F_TELLS ? known | K_STATMOUNT_MNT_BASIC : 0,
+		.cpus = flags & F_THREADS ? 2 + known % 8 : 1, .files = &info_file,
+		        .nfiles = flags & F_INFO ? 1 : 0,
+		.read_max = flags & F_SHORT_READS ? 7 : 0, .listmount = list,
+		            .statmount = stat_mount,
 	};
 	lists = listings = 0;
 	fuzz_kernel_set(&kernel);
@@ -323,7 +334,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(table || errno);
 	FUZZ_CHECK(table || !is_answered());
 	if (table) {
-		FUZZ_CHECK(table->source == TABLE_LISTMOUNT && table->unique_ids && table->fields & MF_IDS);
+		FUZZ_CHECK(table->source == TABLE_LISTMOUNT && table->unique_ids
+		           && table->fields & MF_IDS);
 		FUZZ_CHECK(!(table->fields & ~(fields | MF_IDS)) && table->relisted <= 3);
 		FUZZ_CHECK(table->count <= nmounts);
 		struct mount_table *info = flags & F_INFO ? table_parse_mountinfo(text, len) : NULL;

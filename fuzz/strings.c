@@ -52,7 +52,8 @@ static void try_secrets(const char *options)
 
 	static const char *const secrets[] = {
 		"password=" SECRET, "PassWd=" SECRET ",rw", "username=a%" SECRET, "x.key=" SECRET,
-		"password=\"a," SECRET "\"", "pasword=" SECRET, "user=a:" SECRET, "x=user=a%" SECRET, "u=http://a:" SECRET "@h/",
+		"password=\"a," SECRET "\"", "pasword=" SECRET, "user=a:" SECRET,
+		"x=user=a%" SECRET, "u=http://a:" SECRET "@h/",
 	};
 	bool known = strstr(options, SECRET);
 	for (size_t i = 0; i < sizeof(secrets) / sizeof(*secrets) && !known; ++i) {
@@ -83,17 +84,20 @@ static void try_source(const char *source)
 		const char *equals = strchr(source, '=');
 		FUZZ_CHECK(equals && value > equals && len <= strlen(value));
 		bool quoted = value == equals + 2;
-		FUZZ_CHECK(quoted ? value[-1] == value[len] && value[len + 1] == '\0' : value[len] == '\0');
+		FUZZ_CHECK(quoted ? value[-1] == value[len]
+		           && value[len + 1] == '\0' : value[len] == '\0');
 	}
 
 	struct options options = {.source = TABLE_AUTO};
 	struct run run = {.opt = &options, .procfd = -1, .rootfd = -1};
 	struct source_spec spec;
 	FUZZ_CHECK(source_spec_init(&run, &spec, source) == 0);
-	struct mount mount = {.source = source, .dev_major = spec.dev_major, .dev_minor = spec.dev_minor};
+	struct mount mount = {.source = source, .dev_major = spec.dev_major,
+	                      .dev_minor = spec.dev_minor};
 	FUZZ_CHECK(source_match(&run, &spec, &mount));
 	mount.source = NULL;
-	FUZZ_CHECK(source_match(&run, &spec, &mount) == (spec.is_dev && (spec.dev_major || spec.dev_minor)));
+	FUZZ_CHECK(source_match(&run, &spec, &mount) == (spec.is_dev
+	                                                 && (spec.dev_major || spec.dev_minor)));
 	source_spec_destroy(&spec);
 }
 
@@ -110,14 +114,16 @@ static void try_path(const char *path, const char *other)
 	FUZZ_CHECK(!strstr(text, "//") && !strstr(text, "/./"));
 	FUZZ_CHECK(once.len == 1 || text[once.len - 1] != '/');
 	if (*text == '/')
-		FUZZ_CHECK(!strstr(text, "/../") && (once.len < 3 || strcmp(text + once.len - 3, "/..") != 0));
+		FUZZ_CHECK(!strstr(text, "/../")
+		           && (once.len < 3 || strcmp(text + once.len - 3, "/..") != 0));
 	strbuf_destroy(&twice);
 
 	/* A path lies in itself, in "/", and in nothing that it does not begin with. */
 	if (*text == '/') {
 		FUZZ_CHECK(mtree_path_within(text, text) && mtree_path_within(text, "/"));
 		if (mtree_path_within(text, other))
-			FUZZ_CHECK(strspn(other, "/") == strlen(other) || strncmp(text, other, 1) == 0);
+			FUZZ_CHECK(strspn(other, "/") == strlen(other)
+			           || strncmp(text, other, 1) == 0);
 	}
 	strbuf_destroy(&once);
 }
@@ -146,7 +152,8 @@ static void try_options(const char *vfs, const char *fs)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = fuzz_input(data, size);
-	char *vfs = take_line(&in), *fs = take_line(&in), *source = take_line(&in), *path = take_line(&in);
+	char *vfs = take_line(&in), *fs = take_line(&in), *source = take_line(&in),
+	            *path = take_line(&in);
 	try_options(vfs, fs);
 	try_secrets(vfs);
 	try_secrets(fs);

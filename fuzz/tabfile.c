@@ -40,7 +40,8 @@ static void check_line(const struct mount *m, const char *line, size_t n)
 	const char *at = line, *end = line + n;
 	if (n && end[-1] == '\r')
 		--end;
-	char *source = take_field(&at, end), *point = take_field(&at, end), *type = take_field(&at, end);
+	char *source = take_field(&at, end), *point = take_field(&at, end),
+	               *type = take_field(&at, end);
 	FUZZ_CHECK(source && point);
 	/* A word that libmount writes anew is not compared: it is not ours. */
 	if (m->source && strcmp(source, "none") != 0)
@@ -54,7 +55,8 @@ static void check_line(const struct mount *m, const char *line, size_t n)
 	char *opts = take_field(&at, end);
 	if (opts) {
 		raw += strspn(raw, " \t");
-		FUZZ_CHECK(strlen(m->fs_opts) == (size_t)(at - raw) && memcmp(m->fs_opts, raw, strlen(m->fs_opts)) == 0);
+		FUZZ_CHECK(strlen(m->fs_opts) == (size_t)(at - raw)
+		           && memcmp(m->fs_opts, raw, strlen(m->fs_opts)) == 0);
 	} else {
 		FUZZ_CHECK(!m->fs_opts);
 	}
@@ -78,12 +80,14 @@ static void check_lines(const struct mount_table *table, const char *text, size_
 		const char *newline = memchr(text + at, '\n', len - at);
 		size_t n = newline ? (size_t)(newline - text) - at : len - at;
 		++number;
-		const struct mount *m = next_mount < table->count ? &table->mounts[next_mount] : NULL;
+		const struct mount *m = next_mount < table->count ? &table->mounts[next_mount]
+		                        : NULL;
 		if (m && m->line == number) {
 			FUZZ_CHECK(is_entry(text + at, n));
 			check_line(m, text + at, n);
 			++next_mount;
-		} else if (next_problem < table->nproblems && table->problems[next_problem].line == number) {
+		} else if (next_problem < table->nproblems
+		           && table->problems[next_problem].line == number) {
 			++next_problem;
 		} else if (table->more_problems == 0) {
 			FUZZ_CHECK(!is_entry(text + at, n));

@@ -20,7 +20,8 @@ static void check_fields(const struct tabline *line)
 	FUZZ_CHECK(line->nfields <= TABLINE_FIELDS);
 	for (unsigned i = 0; i < TABLINE_FIELDS; ++i) {
 		const struct tabline_field *field = &line->fields[i];
-		FUZZ_CHECK((i < line->nfields) == (field->raw != NULL) && !field->raw == !field->value);
+		FUZZ_CHECK((i < line->nfields) == (field->raw != NULL)
+		           && !field->raw == !field->value);
 		if (!field->raw)
 			continue;
 		FUZZ_CHECK(field->n > 0 && field->raw >= at && field->raw + field->n <= end);

@@ -175,7 +175,8 @@ static void try_values(struct fuzz_input *in)
 	}
 	struct devmap_tags tags = {
 		.uuid = *values[0] ? values[0] : NULL, .label = *values[1] ? values[1] : NULL,
-		.partuuid = *values[2] ? values[2] : NULL, .partlabel = *values[3] ? values[3] : NULL,
+		.partuuid = *values[2] ? values[2] : NULL,
+		            .partlabel = *values[3] ? values[3] : NULL,
 	};
 	write_and_read(&tags);
 	/* The word behind a type, whatever it is. */

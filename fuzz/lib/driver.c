@@ -50,7 +50,8 @@ static bool add_path(struct files *files, const char *path)
 	int n = scandir(path, &entries, NULL, alphasort);
 	for (int i = 0; i < n; ++i) {
 		char *full = NULL;
-		if (entries[i]->d_name[0] != '.' && asprintf(&full, "%s/%s", path, entries[i]->d_name) > 0)
+		if (entries[i]->d_name[0] != '.'
+		    && asprintf(&full, "%s/%s", path, entries[i]->d_name) > 0)
 			add_file(files, full);
 		free(full);
 		free(entries[i]);
@@ -86,7 +87,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	/* The index of the input that is being tried, seen from both processes. */
-	size_t *at = mmap(NULL, sizeof(*at), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	size_t *at = mmap(NULL, sizeof(*at), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+	                  0);
 	FUZZ_CHECK(at != MAP_FAILED);
 	size_t failed = 0;
 	for (*at = 0; *at < files.count;) {
@@ -109,8 +111,8 @@ int main(int argc, char **argv)
 			printf("FAIL %s: at the end, status %#x\n", argv[0], status);
 		++failed;
 	}
-	printf("%zu passed, %zu failed, 0 skipped\n", files.count - (failed < files.count ? failed : files.count),
-	       failed);
+	printf("%zu passed, %zu failed, 0 skipped\n",
+	       files.count - (failed < files.count ? failed : files.count), failed);
 	for (size_t i = 0; i < files.count; ++i)
 		free(files.paths[i]);
 	free(files.paths);

@@ -16,7 +16,8 @@ static FILE *fuzz_stderr;
 
 _Noreturn void fuzz_failed(const char *property, const char *file, int line)
 {
-	fprintf(fuzz_stderr ? fuzz_stderr : stderr, "%s:%d: does not hold: %s\n", file, line, property);
+	fprintf(fuzz_stderr ? fuzz_stderr : stderr, "%s:%d: does not hold: %s\n", file, line,
+	        property);
 	abort();
 }
 
@@ -24,8 +25,8 @@ void fuzz_same(const char *got, const char *want, const char *what, const char *
 {
 	if (got && want ? strcmp(got, want) == 0 : got == want)
 		return;
-	fprintf(fuzz_stderr ? fuzz_stderr : stderr, "%s:%d: %s is \"%s\", not \"%s\"\n", file, line, what,
-	        got ? got : "(none)", want ? want : "(none)");
+	fprintf(fuzz_stderr ? fuzz_stderr : stderr, "%s:%d: %s is \"%s\", not \"%s\"\n", file, line,
+	        what, got ? got : "(none)", want ? want : "(none)");
 	abort();
 }
 
@@ -85,7 +86,8 @@ bool fuzz_is_printable(const char *text, size_t n)
 	const unsigned char *s = (const unsigned char *)text;
 	for (size_t i = 0; i < n;) {
 		unsigned char c = s[i];
-		size_t len = c < 0x80 ? 1 : c < 0xc0 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf8 ? 4 : 0;
+		size_t len = c < 0x80 ? 1 : c < 0xc0 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3
+		             : c < 0xf8 ? 4 : 0;
 		if (len == 0 || n - i < len)
 			return false;
 		uint32_t code = len == 1 ? c : c & (0x7fu >> len);
@@ -143,7 +145,8 @@ static void caught_end(struct caught *caught, struct fuzz_capture *capture)
 	FUZZ_CHECK(capture->text);
 }
 
-int fuzz_capture(struct fuzz_capture *out, struct fuzz_capture *err, int (*run)(void *arg), void *arg)
+int fuzz_capture(struct fuzz_capture *out, struct fuzz_capture *err, int (*run)(void *arg),
+                 void *arg)
 {
 	FILE *real_out = stdout, *real_err = stderr;
 	struct caught caught_out, caught_err;

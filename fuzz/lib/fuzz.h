@@ -74,7 +74,8 @@ struct fuzz_capture {
 
 /** Run a function with stdout and stderr in memory; to be freed by
     fuzz_capture_free().  @return what it returned. */
-int fuzz_capture(struct fuzz_capture *out, struct fuzz_capture *err, int (*run)(void *arg), void *arg);
+int fuzz_capture(struct fuzz_capture *out, struct fuzz_capture *err, int (*run)(void *arg),
+                 void *arg);
 
 void fuzz_capture_free(struct fuzz_capture *capture);
 

@@ -43,7 +43,8 @@ static long take_hex(struct reader *r)
 	for (int i = 0; i < 4; ++i, ++r->at) {
 		static const char digits[] = "0123456789abcdef";
 		const char *digit = r->at < r->end && *r->at
-		                    ? strchr(digits, *r->at >= 'A' && *r->at <= 'F' ? *r->at + 32 : *r->at) : NULL;
+		                    ? strchr(digits, *r->at >= 'A'
+		                             && *r->at <= 'F' ? *r->at + 32 : *r->at) : NULL;
 		if (!digit)
 			return -1;
 		value = value << 4 | (digit - digits);
@@ -245,7 +246,8 @@ const struct json *json_member(const struct json *object, const char *key)
 size_t json_count(const struct json *value)
 {
 	size_t n = 0;
-	for (const struct json *element = value ? value->first : NULL; element; element = element->next)
+	for (const struct json *element = value ? value->first
+	     : NULL; element; element = element->next)
 		++n;
 	return n;
 }

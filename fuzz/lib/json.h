@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum json_type { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+enum json_type { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY,
+                JSON_OBJECT };
 
 struct json {
 	enum json_type type;

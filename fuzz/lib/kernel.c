@@ -41,7 +41,8 @@ void fuzz_os(struct os *os)
 		.caps = kernel->caps,
 		.statx_works = true,
 		.statmount_mask = kernel->statmount_mask,
-		.root = {.mnt_id = kernel->root_uniq, .mask = kernel->root_uniq ? K_STATX_MNT_ID_UNIQUE : 0},
+		.root = {.mnt_id = kernel->root_uniq,
+		         .mask = kernel->root_uniq ? K_STATX_MNT_ID_UNIQUE : 0},
 		.torn_reads = kernel->torn_reads,
 	};
 }
@@ -140,7 +141,8 @@ static int new_fd(const char *path, const struct fuzz_file *file, bool o_path, i
 	for (int i = 0; i < MAX_FDS; ++i) {
 		if (fds[i].path)
 			continue;
-		fds[i] = (struct open_file){.path = strdup(path), .file = file, .o_path = o_path, .real = real};
+		fds[i] = (struct open_file){.path = strdup(path), .file = file, .o_path = o_path,
+		                            .real = real};
 		FUZZ_CHECK(fds[i].path);
 		return real >= 0 ? real : FIRST_FD + i;
 	}
@@ -160,7 +162,8 @@ static int open_path(int dirfd, const char *name, int flags, uint64_t resolve)
 		kernel->look(path, flags);
 	const struct fuzz_file *file = find_file(path);
 	if (!file && kernel->open) {
-		file = kernel->open(dirfd == AT_FDCWD || *name == '/' ? "/" : file_of(dirfd)->path, path, flags, resolve);
+		file = kernel->open(dirfd == AT_FDCWD || *name == '/' ? "/" : file_of(dirfd)->path,
+		                    path, flags, resolve);
 		if (!file)
 			return -1;
 	}
@@ -190,7 +193,8 @@ static int open_path(int dirfd, const char *name, int flags, uint64_t resolve)
 static int statx_file(const char *path, struct k_statx *st)
 {
 	static const uint16_t types[] = {
-		[FK_FILE] = S_IFREG, [FK_LINK] = S_IFLNK, [FK_DIRENTS] = S_IFDIR, [FK_BLOCK] = S_IFBLK, [FK_ERROR] = S_IFREG,
+		[FK_FILE] = S_IFREG, [FK_LINK] = S_IFLNK, [FK_DIRENTS] = S_IFDIR,
+		            [FK_BLOCK] = S_IFBLK, [FK_ERROR] = S_IFREG,
 	};
 	const struct fuzz_file *file = find_file(path);
 	if (!file && !is_dir(path)) {
@@ -216,7 +220,8 @@ ssize_t __wrap_os_read(struct os *os, int fd, void *buf, size_t size);
 unsigned __wrap_os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *minor);
 int __wrap_os_wait_readable(struct os *os, int fd);
 int __wrap_os_fstatfs(struct os *os, int fd, struct statfs *st);
-ssize_t __wrap_os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf, size_t size);
+ssize_t __wrap_os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf,
+                            size_t size);
 void __wrap_os_close(struct os *os, int fd);
 ssize_t __wrap_os_readlinkat(struct os *os, int dirfd, const char *name, char *buf, size_t size);
 int __wrap_os_create(struct os *os, int dirfd, const char *name);
@@ -379,7 +384,8 @@ int __wrap_os_wait_readable(struct os *os, int fd)
 	return 0;
 }
 
-ssize_t __wrap_os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf, size_t size)
+ssize_t __wrap_os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf,
+                            size_t size)
 {
 	count(os, OS_IOCTL);
 	(void)file_of(fd), (void)major, (void)minor, (void)buf, (void)size;

@@ -54,7 +54,8 @@ struct fuzz_kernel {
 	/* What stands for files, links and directories that are no list; may be
 	   NULL.  dir is the path of the descriptor that a path begins at.
 	   @return a file, or what a link leads to; NULL and errno. */
-	const struct fuzz_file *(*open)(const char *dir, const char *path, int flags, uint64_t resolve);
+	const struct fuzz_file *(*open)(const char *dir, const char *path, int flags,
+	                                uint64_t resolve);
 	const char *(*readlink)(const char *path);
 	/* As in os.h; may be NULL.  The first two from several threads. */
 	ssize_t (*listmount)(uint64_t last, uint64_t *ids, size_t n);

@@ -20,12 +20,15 @@ static const struct place {
 	unsigned char type;   /* DT_* */
 } places[P_COUNT] = {
 	[P_ROOT] = {"", P_ROOT, DT_DIR}, [P_A] = {"a", P_ROOT, DT_DIR}, [P_AB] = {"b", P_A, DT_DIR},
-	[P_C] = {"c", P_ROOT, DT_DIR},   [P_CD] = {"d", P_C, DT_DIR},   [P_CDE] = {"e", P_CD, DT_DIR},
-	[P_F] = {"f", P_ROOT, DT_REG},   [P_AF] = {"f", P_A, DT_REG},   [P_L] = {"l", P_ROOT, DT_LNK},
+	[P_C] = {"c", P_ROOT, DT_DIR},   [P_CD] = {"d", P_C, DT_DIR},
+	          [P_CDE] = {"e", P_CD, DT_DIR},
+	[P_F] = {"f", P_ROOT, DT_REG},   [P_AF] = {"f", P_A, DT_REG},
+	          [P_L] = {"l", P_ROOT, DT_LNK},
 };
 
 static const char *const types[] = {
-	"tmpfs", "ext4", "xfs", "proc", "vfat", "nfs", "fuse.x", "autofs", "9p", "strange", "overlay", "sysfs",
+	"tmpfs", "ext4", "xfs", "proc", "vfat", "nfs", "fuse.x", "autofs", "9p", "strange",
+	"overlay", "sysfs",
 };
 
 static struct world *world;
@@ -76,7 +79,8 @@ static void step_up(struct world_at *at)
 
 static bool is_dir(const struct world_at *at)
 {
-	return at->place == P_ROOT ? !world->mounts[at->mount].is_file : places[at->place].type == DT_DIR;
+	return at->place == P_ROOT ? !world->mounts[at->mount].is_file
+	       : places[at->place].type == DT_DIR;
 }
 
 /** Whether a directory lets nobody in. */
@@ -94,7 +98,8 @@ static bool step_down(struct world_at *at, const char *name, size_t n)
 	if (at->error != ENOENT)
 		return false;
 	for (unsigned p = 1; p < P_COUNT; ++p) {
-		if (places[p].parent == at->place && strlen(places[p].name) == n && memcmp(places[p].name, name, n) == 0) {
+		if (places[p].parent == at->place && strlen(places[p].name) == n
+		    && memcmp(places[p].name, name, n) == 0) {
 			at->place = p;
 			at->error = 0;
 			cross_up(at);
@@ -188,7 +193,8 @@ static const struct fuzz_file *list(const struct world_at *at)
 	return file;
 }
 
-static const struct fuzz_file *world_open(const char *dir, const char *path, int flags, uint64_t resolve)
+static const struct fuzz_file *world_open(const char *dir, const char *path, int flags,
+                                          uint64_t resolve)
 {
 	static const struct fuzz_file plain = {.path = "", .kind = FK_FILE, .bytes = "", .len = 0};
 	struct world_at at = look(path, !(flags & O_NOFOLLOW));
@@ -297,16 +303,21 @@ static int world_statmount(uint64_t id, uint64_t mask, struct k_statmount *sm, s
 	world_records(world, records);
 	FUZZ_CHECK(size > sizeof(*sm));
 	*sm = (struct k_statmount){
-		.mask = mask & (K_STATMOUNT_SB_BASIC | K_STATMOUNT_MNT_BASIC | K_STATMOUNT_MNT_ROOT | K_STATMOUNT_MNT_POINT
-		                | K_STATMOUNT_FS_TYPE | K_STATMOUNT_SB_SOURCE | K_STATMOUNT_MNT_OPTS),
-		.sb_dev_major = records[i].dev_major, .sb_dev_minor = records[i].dev_minor, .mnt_id = m->key, .mnt_parent_id = records[i].parent_key,
-		.mnt_id_old = m->id, .mnt_parent_id_old = records[i].parent_id, .mnt_propagation = K_MS_PRIVATE,
+		.mask = mask & (K_STATMOUNT_SB_BASIC | K_STATMOUNT_MNT_BASIC | K_STATMOUNT_MNT_ROOT
+		                | K_STATMOUNT_MNT_POINT
+		                | K_STATMOUNT_FS_TYPE | K_STATMOUNT_SB_SOURCE
+		                | K_STATMOUNT_MNT_OPTS),
+		.sb_dev_major = records[i].dev_major, .sb_dev_minor = records[i].dev_minor,
+		                .mnt_id = m->key, .mnt_parent_id = records[i].parent_key,
+		.mnt_id_old = m->id, .mnt_parent_id_old = records[i].parent_id,
+		              .mnt_propagation = K_MS_PRIVATE,
 	};
 	const struct {
 		const char *text;
 		uint32_t *offset;
 	} strings[] = {
-		{"/", &sm->mnt_root}, {m->point, &sm->mnt_point}, {m->fstype, &sm->fs_type}, {"src", &sm->sb_source},
+		{"/", &sm->mnt_root}, {m->point, &sm->mnt_point}, {m->fstype, &sm->fs_type},
+		{"src", &sm->sb_source},
 		{m->options, &sm->mnt_opts},
 	};
 	size_t used = 0;
@@ -329,9 +340,11 @@ void world_records(const struct world *w, struct mount *records)
 		const struct world_mount *m = &w->mounts[i];
 		const struct world_mount *parent = &w->mounts[m->parent];
 		records[i] = (struct mount){
-			.key = m->key, .uniq_id = m->key, .id = m->id, .root = "/", .point = m->point, .fstype = m->fstype,
+			.key = m->key, .uniq_id = m->key, .id = m->id, .root = "/",
+			       .point = m->point, .fstype = m->fstype,
 			.parent_key = i ? parent->key : 7, .parent_id = i ? parent->id : 1,
-			.source = "src", .vfs_opts = "rw", .fs_opts = *m->options ? m->options : "rw",
+			.source = "src", .vfs_opts = "rw",
+			          .fs_opts = *m->options ? m->options : "rw",
 			.dev_major = world_major(m), .dev_minor = 30 + i,
 			.freq = -1, .passno = -1,
 		};
@@ -415,7 +428,8 @@ static bool keep_covers(void)
 		for (unsigned k = 0; k < world->n && world->mounts[i].gone; ++k) {
 			const char *above = world->mounts[i].point, *point = world->mounts[k].point;
 			size_t n = strlen(above) > 1 ? strlen(above) : 0;
-			if (!world->mounts[k].blocks || strncmp(point, above, n) != 0 || (point[n] && point[n] != '/'))
+			if (!world->mounts[k].blocks || strncmp(point, above, n) != 0
+			    || (point[n] && point[n] != '/'))
 				continue;
 			for (unsigned all = 0; all < world->n; ++all)
 				world->mounts[all].gone = false;
@@ -434,7 +448,8 @@ void world_begin(struct world *w, struct fuzz_input *in)
 	w->n = 1 + fuzz_byte(in) % (WORLD_MOUNTS - 1);
 	for (unsigned i = 0; i < w->n; ++i) {
 		struct world_mount *m = &w->mounts[i];
-		uint8_t bits = fuzz_byte(in), type = fuzz_byte(in), parent = fuzz_byte(in), place = fuzz_byte(in);
+		uint8_t bits = fuzz_byte(in), type = fuzz_byte(in), parent = fuzz_byte(in),
+		               place = fuzz_byte(in);
 		uint8_t link = fuzz_byte(in);
 		m->fstype = types[type % (sizeof(types) / sizeof(*types))];
 		m->key = 0x80000000u + (flags & 1 ? 100 - i : i);
@@ -453,7 +468,8 @@ void world_begin(struct world *w, struct fuzz_input *in)
 		if (fs & FST_LAYERED) {
 			char below[WORLD_PATH];
 			strcpy(below, w->mounts[about].point);
-			snprintf(m->options, sizeof(m->options), "lowerdir=%.900s%s", below, link & 1 ? "/l" : "/a");
+			snprintf(m->options, sizeof(m->options), "lowerdir=%.900s%s", below,
+			         link & 1 ? "/l" : "/a");
 			w->layered = true;
 		}
 		/* What goes is not mounted on by anything that stays. */
@@ -468,8 +484,10 @@ void world_begin(struct world *w, struct fuzz_input *in)
 		find_blocking();
 	}
 	w->kernel = (struct fuzz_kernel){
-		.caps = OSC_LISTMOUNT | (w->by_dev ? 0 : OSC_STATX_UNIQUE | OSC_STATX_MNT_ID) | (flags & 4 ? 0 : OSC_OPENAT2),
-		.statmount_mask = 0x3ff, .root_uniq = w->mounts[0].key, .open = world_open, .readlink = world_readlink, .statx = world_statx,
+		.caps = OSC_LISTMOUNT | (w->by_dev ? 0 : OSC_STATX_UNIQUE | OSC_STATX_MNT_ID)
+		        | (flags & 4 ? 0 : OSC_OPENAT2),
+		.statmount_mask = 0x3ff, .root_uniq = w->mounts[0].key, .open = world_open,
+		                  .readlink = world_readlink, .statx = world_statx,
 		.listmount = world_listmount, .statmount = world_statmount,
 	};
 	fuzz_kernel_set(&w->kernel);
