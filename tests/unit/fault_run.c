@@ -96,7 +96,8 @@ static void outcome_parse(struct outcome *o)
 	o->text = strdup(o->out);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(o->text);
 	char *save = NULL, *value;
-	for (char *line = strtok_r(o->text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r(o->text, "\n", &save); line; line = strtok_r(NULL, "\n",
+	        &save)) {
 		struct told *row = o->nrows ? &o->rows[o->nrows - 1] : NULL;
 		if ((value = take_value(line, "complete"))) {
 			o->complete = strcmp(value, "true") == 0;
@@ -108,7 +109,8 @@ static void outcome_parse(struct outcome *o)
 				o->rows = realloc(o->rows, o->rows_room * sizeof(*o->rows));
 				CU_ASSERT_PTR_NOT_NULL_FATAL(o->rows);
 			}
-			o->rows[o->nrows++] = (struct told){.id = (uint32_t)strtoul(value, NULL, 10)};
+			o->rows[o->nrows++] = (struct told){.id = (uint32_t)strtoul(value, NULL,
+			        10)};
 		}
 		if (!row)
 			continue;
@@ -246,7 +248,8 @@ static bool is_refusal(int error)
 /** Whether it says nothing of what was asked about, but of us. */
 static bool is_ours(int error)
 {
-	static const int ours[] = {EINTR, EAGAIN, ENOMEM, EMFILE, ENFILE, EINVAL, EBADF, EFAULT, EOVERFLOW, ENOSYS};
+	static const int ours[] = {EINTR, EAGAIN, ENOMEM, EMFILE, ENFILE, EINVAL, EBADF, EFAULT,
+	                           EOVERFLOW, ENOSYS};
 	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); ++i) {
 		if (error == ours[i])
 			return true;
@@ -353,7 +356,8 @@ static const char *judge_message(const struct outcome *got)
 	if (strncmp(text, "getmnt: ", 8) != 0 || got->err[got->err_len - 1] != '\n')
 		return "status 1 without a message";
 	/* Want of memory is of the run as such. */
-	return strstr(text + 8, ": ") || strstr(text, "memory") ? NULL : "a message that names no object";
+	return strstr(text + 8, ": ")
+	       || strstr(text, "memory") ? NULL : "a message that names no object";
 }
 
 /**
@@ -363,7 +367,8 @@ static const char *judge_message(const struct outcome *got)
 static bool is_needed(const struct scenario *scenario, const struct fault *fault,
                       const struct outcome *got)
 {
-	static const char *const needed[] = {"/proc/self/mountinfo", "mountinfo", "root", "/", "", ".", "/table", "/tab"};
+	static const char *const needed[] = {"/proc/self/mountinfo", "mountinfo", "root", "/", "",
+	                                     ".", "/table", "/tab"};
 	char task[32];
 	snprintf(task, sizeof(task), "/proc/%d", (int)getpid());
 	const char *path = got->count.path;
@@ -401,9 +406,11 @@ static const char *outcome_judge(const struct scenario *scenario, const struct f
 	if (world_triggered())
 		return "an automount was woken";
 	if (got->status == CX_ERROR && base->status != CX_ERROR)
-		return is_needed(scenario, fault, got) ? judge_message(got) : "no answer for want of little";
+		return is_needed(scenario, fault, got) ? judge_message(got)
+		       : "no answer for want of little";
 	if (got->out_len == base->out_len && memcmp(got->out, base->out, got->out_len) == 0)
-		return got->status == base->status || ((scenario->flags & SC_ANY_FORM) && got->status == CX_INCOMPLETE)
+		return got->status == base->status || ((scenario->flags & SC_ANY_FORM)
+		                                       && got->status == CX_INCOMPLETE)
 		       ? NULL : "the same answer, and another status";
 	if ((scenario->flags & SC_ANY_FORM))
 		return got->status == CX_INCOMPLETE || fault->kind != FAULT_ALLOC
@@ -448,8 +455,9 @@ static void check_counts(const struct scenario *scenario)
 		bool probes = got.count.calls[OS_FORK] > 0;
 		if (call == OS_CLOSE || probes ? counts > got.count.calls[call]
 		                               : counts != got.count.calls[call]) {
-			printf("  %s: %s: %llu counted, %llu seen\n", scenario->name, os_call_name(call),
-			       (unsigned long long)counts, (unsigned long long)got.count.calls[call]);
+			printf("  %s: %s: %llu counted, %llu seen\n", scenario->name,
+			       os_call_name(call), (unsigned long long)counts,
+			       (unsigned long long)got.count.calls[call]);
 			CU_FAIL("calls pass by fault.c");
 		}
 	}
@@ -503,7 +511,8 @@ bool trial_begin(struct trial *trial, const struct scenario *scenario)
 void trial_run(struct trial *trial, const struct fault *fault)
 {
 	static const char *const modes[] = {
-		[FAULT_NONE] = "none", [FAULT_ONCE] = "once", [FAULT_ON] = "and on", [FAULT_SHORT] = "short",
+		[FAULT_NONE] = "none", [FAULT_ONCE] = "once", [FAULT_ON] = "and on",
+		               [FAULT_SHORT] = "short",
 	};
 	if (trial->faults++ % unit_step() != 0)
 		return;

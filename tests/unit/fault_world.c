@@ -91,7 +91,8 @@ static void put_loop(void)
 	char node[64];
 	struct loop loop;
 	/* The node is for the prober, who reads a block. */
-	if (system("mkfs.ext4 -q -F /mnt/image 1M >/dev/null 2>&1") != 0 || !loop_open(&loop, "/mnt/image"))
+	if (system("mkfs.ext4 -q -F /mnt/image 1M >/dev/null 2>&1") != 0
+	    || !loop_open(&loop, "/mnt/image"))
 		return;
 	snprintf(node, sizeof(node), "/mnt/%s", loop.path);
 	make_dirs("/mnt/dev");
@@ -114,14 +115,16 @@ static bool put_fuse(const char *path, int fuse)
 		struct fuse_out_header head;
 		struct fuse_init_out init;
 	} reply = {
-		.init = {.major = FUSE_KERNEL_VERSION, .minor = 31, .max_readahead = 4096, .max_write = 4096,
-		         .max_background = 16, .congestion_threshold = 12, .time_gran = 1},
+		.init = {.major = FUSE_KERNEL_VERSION, .minor = 31, .max_readahead = 4096,
+		         .max_write = 4096, .max_background = 16, .congestion_threshold = 12,
+		                      .time_gran = 1},
 	};
 	if (read(fuse, request, sizeof(request)) < (ssize_t)sizeof(head))
 		return false;
 	memcpy(&head, request, sizeof(head));
 	reply.head = (struct fuse_out_header){.len = sizeof(reply), .unique = head.unique};
-	return head.opcode == FUSE_INIT && write(fuse, &reply, sizeof(reply)) == (ssize_t)sizeof(reply);
+	return head.opcode == FUSE_INIT
+	       && write(fuse, &reply, sizeof(reply)) == (ssize_t)sizeof(reply);
 }
 
 /**
@@ -136,7 +139,8 @@ static void *keep_requests(void *arg)
 	while (read(keeper, request, sizeof(request)) >= (ssize_t)sizeof(struct fuse_in_header)) {
 		struct fuse_in_header head;
 		memcpy(&head, request, sizeof(head));
-		if (head.opcode == FUSE_INTERRUPT || head.opcode == FUSE_FORGET || head.opcode == FUSE_BATCH_FORGET)
+		if (head.opcode == FUSE_INTERRUPT || head.opcode == FUSE_FORGET
+		    || head.opcode == FUSE_BATCH_FORGET)
 			continue;
 		pthread_mutex_lock(&kept_lock);
 		if (nkept < sizeof(kept) / sizeof(*kept))
@@ -150,7 +154,8 @@ void world_release(void)
 {
 	pthread_mutex_lock(&kept_lock);
 	while (nkept > 0) {
-		struct fuse_out_header reply = {.len = sizeof(reply), .error = -EIO, .unique = kept[--nkept]};
+		struct fuse_out_header reply = {.len = sizeof(reply), .error = -EIO,
+		                                .unique = kept[--nkept]};
 		if (write(keeper, &reply, sizeof(reply)) < 0 && errno != ENOENT)
 			printf("  a FUSE request cannot be answered: %s\n", strerror(errno));
 	}
@@ -207,7 +212,8 @@ bool world_enter(void)
 	put_loop();
 	if (!put("proc", "/mnt/proc", "proc", 0, NULL)
 	    || !put("sysfs", "/mnt/sys", "sysfs", 0, NULL) || chdir("/mnt") != 0
-	    || syscall(SYS_pivot_root, ".", ".") != 0 || umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
+	    || syscall(SYS_pivot_root, ".", ".") != 0 || umount2(".", MNT_DETACH) != 0
+	    || chdir("/") != 0)
 		return false;
 	put_blocking(fuse);
 	make_dirs("/run");
@@ -252,7 +258,8 @@ bool world_grow(void)
 		snprintf(path, sizeof(path), "/t/w%d/a", i);
 		make_dirs(path);
 	}
-	return ok && put("t", "/t/w7/a/m", "tmpfs", 0, NULL) && put("t", "/t/w250/a/m", "tmpfs", 0, NULL);
+	return ok && put("t", "/t/w7/a/m", "tmpfs", 0, NULL) && put("t", "/t/w250/a/m", "tmpfs", 0,
+	                                                            NULL);
 }
 
 /* Scenarios. */
@@ -261,22 +268,29 @@ bool world_grow(void)
 #define DOCUMENT "-J", "-l", "-o", "ID,TARGET,NAMED,STATES,COVERED-BY,FSTYPE,SOURCE,OPTIONS"
 #define ARGS(...) (const char *const[]){__VA_ARGS__, NULL}
 
+#define FEW .flags = SC_FEW
+#define FORM .flags = SC_ANY_FORM | SC_FEW
+#define POLL .flags = SC_ANY_FORM | SC_FEW | SC_SILENT
+
 const struct scenario scenarios[] = {
 	{"hint", ARGS(DOCUMENT)},
 	{"hint mountinfo", ARGS(DOCUMENT, "--kernel=mountinfo")},
-	{"hint old", ARGS(DOCUMENT), .disable = "listmount,openat2", .flags = SC_FEW},
+	{"hint old", ARGS(DOCUMENT), .disable = "listmount,openat2", FEW},
 	{"hint bare", ARGS(DOCUMENT), .disable = "listmount,openat2,statx-mntid"},
-	{"hint root", ARGS(DOCUMENT, "--root=/w"), .flags = SC_FEW},
+	{"hint root", ARGS(DOCUMENT, "--root=/w"), FEW},
 	{"walk", ARGS(DOCUMENT, "--names=walk")},
 	{"walk mountinfo", ARGS(DOCUMENT, "--names=walk", "--threads=1", "--kernel=mountinfo")},
 	{"walk openat", ARGS(DOCUMENT, "--names=walk", "--threads=1"), .disable = "openat2"},
-	{"walk getmnt1", ARGS(DOCUMENT, "--names=walk", "--threads=1", "--algorithm=getmnt1", "--root=/w"), .flags = SC_FEW},
-	{"walk getmnt2", ARGS(DOCUMENT, "--names=walk", "--threads=1", "--algorithm=getmnt2"), .flags = SC_FEW},
-	{"walk boundaries", ARGS(DOCUMENT, "--boundaries", "--threads=1", "--root=/w"), .flags = SC_FEW},
-	{"walk dev", ARGS(DOCUMENT, "--names=walk", "--threads=1", "--identity=dev"), .flags = SC_FEW},
-	{"walk bare", ARGS(DOCUMENT, "--names=walk", "--threads=1"), .disable = "listmount,openat2,statx-mntid", .flags = SC_FEW},
+	{"walk getmnt1", ARGS(DOCUMENT, "--names=walk", "--threads=1", "--algorithm=getmnt1",
+	                      "--root=/w"), FEW},
+	{"walk getmnt2", ARGS(DOCUMENT, "--names=walk", "--threads=1", "--algorithm=getmnt2"), FEW},
+	{"walk boundaries", ARGS(DOCUMENT, "--boundaries", "--threads=1", "--root=/w"), FEW},
+	{"walk dev", ARGS(DOCUMENT, "--names=walk", "--threads=1", "--identity=dev"), FEW},
+	{"walk bare", ARGS(DOCUMENT, "--names=walk", "--threads=1"),
+	 .disable = "listmount,openat2,statx-mntid", FEW},
 	{"pure", ARGS(DOCUMENT, "--names=pure", "--threads=1")},
-	{"pure mountinfo", ARGS(DOCUMENT, "--names=pure", "--threads=1", "--kernel=mountinfo"), .flags = SC_FEW},
+	{"pure mountinfo", ARGS(DOCUMENT, "--names=pure", "--threads=1", "--kernel=mountinfo"),
+	 FEW},
 	{"kernel", ARGS(DOCUMENT, "--names=kernel")},
 	{"task", ARGS(DOCUMENT, "--task=self")},
 	{"probe", ARGS(DOCUMENT, "--probe=local")},
@@ -285,27 +299,29 @@ const struct scenario scenarios[] = {
 	{"recorded slow", ARGS(DOCUMENT, "-F", "-"), .input = recorded, .flags = SC_SLOW},
 	{"recorded file", ARGS(DOCUMENT, "-F", "/table")},
 
-	{"poll", ARGS("--poll", "--timeout=1"), .flags = SC_ANY_FORM | SC_FEW | SC_SILENT},
-	{"poll old", ARGS("--poll=+propagation", "--timeout=1"), .disable = "fanotify,listmount", .flags = SC_ANY_FORM | SC_FEW | SC_SILENT},
-	{"poll task", ARGS("--poll", "--timeout=1", "--task=self"), .flags = SC_ANY_FORM | SC_FEW | SC_SILENT},
-	{"tree", ARGS("--ascii"), .flags = SC_ANY_FORM | SC_FEW},
-	{"tree nested", ARGS("-J", "--stacks=nest", "--explain"), .flags = SC_ANY_FORM | SC_FEW},
-	{"all columns", ARGS("-r", "--output-all", "--vfs-all", "-t", "tmpfs,proc,overlay,autofs,fuse"), .flags = SC_ANY_FORM | SC_FEW},
-	{"pairs", ARGS("-P", "-o", "TARGET,SOURCES,UUID,LABEL,PARTUUID,SIZE"), .flags = SC_ANY_FORM | SC_FEW},
-	{"df", ARGS("-D", "-a", "-t", "tmpfs,proc,overlay"), .flags = SC_ANY_FORM | SC_FEW},
-	{"canonical", ARGS("-l", "--canonicalize", "--evaluate"), .flags = SC_ANY_FORM | SC_FEW},
-	{"target", ARGS("-T", "/w/a/b/c", "-o", "TARGET,ID"), .flags = SC_ANY_FORM | SC_FEW},
-	{"relative", ARGS("-T", "./w/a/b"), .flags = SC_ANY_FORM | SC_FEW},
-	{"mountpoint", ARGS("-M", "/w/s", "-O", "rw", "-t", "tmpfs"), .flags = SC_ANY_FORM | SC_FEW},
-	{"operands", ARGS("/w/file", "/w/deep/1/2/3/m", "-R"), .flags = SC_ANY_FORM | SC_FEW},
-	{"uniq", ARGS("-l", "--uniq", "--submounts", "-S", "t"), .flags = SC_ANY_FORM | SC_FEW},
-	{"mtab", ARGS("--format=mtab"), .flags = SC_ANY_FORM | SC_FEW},
-	{"fstab", ARGS("--format=fstab"), .flags = SC_ANY_FORM | SC_FEW},
-	{"dot", ARGS("--format=dot"), .flags = SC_ANY_FORM | SC_FEW},
-	{"jsonl", ARGS("--format=jsonl", "--stats=json"), .flags = SC_ANY_FORM | SC_FEW},
-	{"recorded tree", ARGS("-F", "-"), .input = recorded, .flags = SC_ANY_FORM | SC_FEW},
-	{"of fstab", ARGS("--fstab", "-F", "/tab", "-o", "+FS-OPTIONS,VFS-OPTIONS,FREQ"), .flags = SC_ANY_FORM | SC_FEW},
-	{"of mtab", ARGS("--mtab", "-F", "/tab", "-J"), .flags = SC_ANY_FORM | SC_FEW},
+	{"poll", ARGS("--poll", "--timeout=1"), POLL},
+	{"poll old", ARGS("--poll=+propagation", "--timeout=1"), .disable = "fanotify,listmount",
+	 POLL},
+	{"poll task", ARGS("--poll", "--timeout=1", "--task=self"), POLL},
+	{"tree", ARGS("--ascii"), FORM},
+	{"tree nested", ARGS("-J", "--stacks=nest", "--explain"), FORM},
+	{"all columns", ARGS("-r", "--output-all", "--vfs-all", "-t",
+	                     "tmpfs,proc,overlay,autofs,fuse"), FORM},
+	{"pairs", ARGS("-P", "-o", "TARGET,SOURCES,UUID,LABEL,PARTUUID,SIZE"), FORM},
+	{"df", ARGS("-D", "-a", "-t", "tmpfs,proc,overlay"), FORM},
+	{"canonical", ARGS("-l", "--canonicalize", "--evaluate"), FORM},
+	{"target", ARGS("-T", "/w/a/b/c", "-o", "TARGET,ID"), FORM},
+	{"relative", ARGS("-T", "./w/a/b"), FORM},
+	{"mountpoint", ARGS("-M", "/w/s", "-O", "rw", "-t", "tmpfs"), FORM},
+	{"operands", ARGS("/w/file", "/w/deep/1/2/3/m", "-R"), FORM},
+	{"uniq", ARGS("-l", "--uniq", "--submounts", "-S", "t"), FORM},
+	{"mtab", ARGS("--format=mtab"), FORM},
+	{"fstab", ARGS("--format=fstab"), FORM},
+	{"dot", ARGS("--format=dot"), FORM},
+	{"jsonl", ARGS("--format=jsonl", "--stats=json"), FORM},
+	{"recorded tree", ARGS("-F", "-"), .input = recorded, FORM},
+	{"of fstab", ARGS("--fstab", "-F", "/tab", "-o", "+FS-OPTIONS,VFS-OPTIONS,FREQ"), FORM},
+	{"of mtab", ARGS("--mtab", "-F", "/tab", "-J"), FORM},
 	{NULL},
 };
 
@@ -318,6 +334,7 @@ const struct scenario scenarios_threads[] = {
 	{"table", ARGS(DOCUMENT, "--names=kernel")},
 	{"table pure", ARGS(DOCUMENT, "--names=pure", "--threads=4", "--root=/t")},
 	{"walk", ARGS(DOCUMENT, "--names=walk", "--threads=4", "--root=/t")},
-	{"walk getmnt1", ARGS(DOCUMENT, "--names=walk", "--threads=4", "--algorithm=getmnt1", "--root=/t"), .flags = SC_FEW},
+	{"walk getmnt1", ARGS(DOCUMENT, "--names=walk", "--threads=4", "--algorithm=getmnt1",
+	                      "--root=/t"), FEW},
 	{NULL},
 };

@@ -181,7 +181,8 @@ int main(int argc, char **argv)
 			puts((*s)->name);
 		return 0;
 	}
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+	              0);
 	if (shared == MAP_FAILED) {
 		perror("unit: mmap");
 		return 2;

@@ -333,7 +333,8 @@ static void test_escape_raw(void)
 			strcpy(text, others);
 			text[at] = (char)byte;
 			bool plain = byte > ' ' && byte < 0x7f && byte != '\\';
-			snprintf(want, sizeof(want), plain ? "%.*s%c%s" : "%.*s\\x%02x%s", (int)at, others, byte, others + at + 1);
+			snprintf(want, sizeof(want), plain ? "%.*s%c%s" : "%.*s\\x%02x%s", (int)at,
+			         others, byte, others + at + 1);
 			CU_ASSERT_STRING_EQUAL(coded(escape_raw, text), want);
 		}
 	}
@@ -350,7 +351,8 @@ static void test_escape_terminal(void)
 	/* Not seen: bidirectional controls, no width, ends of lines, tags. */
 	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "a\xe2\x80\xae\xe2\x80\x8b\xef\xbb\xbfz"),
 	                       "a\\u202e\\u200b\\ufeffz");
-	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\xe2\x80\xa8\xc2\xad\xd8\x9c"), "\\u2028\\u00ad\\u061c");
+	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\xe2\x80\xa8\xc2\xad\xd8\x9c"),
+	                       "\\u2028\\u00ad\\u061c");
 	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\xf3\xa0\x80\x81"), "\\U000e0001");
 	CU_ASSERT_STRING_EQUAL(coded(escape_terminal, "\xe2\x80\x90\xe2\x81\x9f\xf0\x9f\x98\x80"),
 	                       "\xe2\x80\x90\xe2\x81\x9f\xf0\x9f\x98\x80");
@@ -380,7 +382,8 @@ static void test_escape_octal_terminal(void)
 	struct strbuf out;
 	strbuf_init(&out);
 	escape_octal_terminal(&out, "a b\\\x1b\x7f\xc2\x9b\xff\xe2\x80\xae\xc3\xa4#", ESCAPE_PATH);
-	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "a\\040b\\134\\033\\177\\302\\233\\377\\342\\200\\256\xc3\xa4#");
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&out),
+	                       "a\\040b\\134\\033\\177\\302\\233\\377\\342\\200\\256\xc3\xa4#");
 	/* It is the same, decoded. */
 	size_t n = unescape_octal(out.data, out.data, out.len);
 	CU_ASSERT_EQUAL(n, 15);
@@ -399,7 +402,8 @@ static void test_escape_first_field(void)
 	escape_first_field(&out, "#a#", ESCAPE_SOURCE, false);
 	strbuf_putc(&out, ' ');
 	escape_first_field(&out, "a\n\x1b", ESCAPE_PATH, false);
-	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "\\043a\\040#b \\043#\\033 \\043a\\043 a\\012\x1b");
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&out),
+	                       "\\043a\\040#b \\043#\\033 \\043a\\043 a\\012\x1b");
 	strbuf_destroy(&out);
 }
 
@@ -413,10 +417,13 @@ static void test_escape_json(void)
 	CU_ASSERT_STRING_EQUAL(coded(json_string, ""), "\"\"");
 	CU_ASSERT_STRING_EQUAL(coded(json_string, "a\"b\\c"), "\"a\\\"b\\\\c\"");
 	CU_ASSERT_STRING_EQUAL(coded(json_string, "\n\x1f\x7f"), "\"\\u000a\\u001f\\u007f\"");
-	CU_ASSERT_STRING_EQUAL(coded(json_string, "\xc2\x80\xc2\x9f\xc2\xa0"), "\"\\u0080\\u009f\xc2\xa0\"");
-	CU_ASSERT_STRING_EQUAL(coded(json_string, "\xe2\x80\xae\xf3\xa0\x80\x81"), "\"\\u202e\\udb40\\udc01\"");
+	CU_ASSERT_STRING_EQUAL(coded(json_string, "\xc2\x80\xc2\x9f\xc2\xa0"),
+	                       "\"\\u0080\\u009f\xc2\xa0\"");
+	CU_ASSERT_STRING_EQUAL(coded(json_string, "\xe2\x80\xae\xf3\xa0\x80\x81"),
+	                       "\"\\u202e\\udb40\\udc01\"");
 	CU_ASSERT_STRING_EQUAL(coded(json_string, "\xc3\xa4\xff"), "\"\xc3\xa4\\\\xff\"");
-	CU_ASSERT_STRING_EQUAL(coded(json_string, "/mnt/\xe2\x82\xac z~\""), "\"/mnt/\xe2\x82\xac z~\\\"\"");
+	CU_ASSERT_STRING_EQUAL(coded(json_string, "/mnt/\xe2\x82\xac z~\""),
+	                       "\"/mnt/\xe2\x82\xac z~\\\"\"");
 }
 
 static void test_escape_base64(void)
@@ -462,8 +469,10 @@ static void test_utf8(void)
 		const char *text;
 		size_t most, cut;
 	} cuts[] = {
-		{"", 4, 0}, {"abc", 0, 0}, {"abc", 2, 2}, {"abc", 3, 3}, {"abc", 9, 3}, {"a\xc3\xa4" "b", 1, 1},
-		{"a\xc3\xa4" "b", 2, 1}, {"a\xc3\xa4" "b", 3, 3}, {"\xf0\x9f\x98\x80", 3, 0}, {"\xf0\x9f\x98\x80", 4, 4},
+		{"", 4, 0}, {"abc", 0, 0}, {"abc", 2, 2}, {"abc", 3, 3}, {"abc", 9, 3},
+		{"a\xc3\xa4" "b", 1, 1},
+		{"a\xc3\xa4" "b", 2, 1}, {"a\xc3\xa4" "b", 3, 3}, {"\xf0\x9f\x98\x80", 3, 0},
+		{"\xf0\x9f\x98\x80", 4, 4},
 		{"\xf0\x9f\x98", 2, 2}, {"\xc3\xc3\xa4", 2, 1}, {"\xff\xff", 1, 1},
 	};
 	for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); ++i)
@@ -480,15 +489,21 @@ static void test_fstypes(void)
 	/* All rows: one that is out of order is not found. */
 	static const char *const known[] = {
 		"9p", "acfs", "afs", "aufs", "autofs", "bcachefs", "bdev", "befs", "bfs", "binder",
-		"binfmt_misc", "bpf", "btrfs", "ceph", "cgroup", "cgroup2", "cifs", "coda", "configfs",
+		"binfmt_misc", "bpf", "btrfs", "ceph", "cgroup", "cgroup2", "cifs", "coda",
+		"configfs",
 		"cpuset", "cramfs", "dax", "debugfs", "devfs", "devpts", "devtmpfs", "dlmfs", "drm",
-		"efivarfs", "efs", "erofs", "exfat", "ext2", "ext3", "ext4", "f2fs", "fuse", "fuseblk",
-		"fusectl", "gfs2", "gpfs", "hfs", "hfsplus", "hpfs", "hugetlbfs", "ipathfs", "iso9660",
-		"jffs2", "jfs", "lustre", "minix", "mqueue", "msdos", "ncpfs", "nfs", "nfs4", "nfsd",
+		"efivarfs", "efs", "erofs", "exfat", "ext2", "ext3", "ext4", "f2fs", "fuse",
+		"fuseblk",
+		"fusectl", "gfs2", "gpfs", "hfs", "hfsplus", "hpfs", "hugetlbfs", "ipathfs",
+		"iso9660",
+		"jffs2", "jfs", "lustre", "minix", "mqueue", "msdos", "ncpfs", "nfs", "nfs4",
+		"nfsd",
 		"nilfs2", "nsfs", "ntfs", "ntfs3", "ocfs2", "omfs", "orangefs", "overlay", "pipefs",
 		"proc", "pstore", "qnx4", "qnx6", "ramfs", "reiserfs", "resctrl", "romfs", "rootfs",
-		"rpc_pipefs", "securityfs", "selinuxfs", "smackfs", "smb3", "smbfs", "sockfs", "spufs",
-		"squashfs", "sysfs", "sysv", "tmpfs", "tracefs", "ubifs", "udf", "ufs", "vboxsf", "vfat",
+		"rpc_pipefs", "securityfs", "selinuxfs", "smackfs", "smb3", "smbfs", "sockfs",
+		"spufs",
+		"squashfs", "sysfs", "sysv", "tmpfs", "tracefs", "ubifs", "udf", "ufs", "vboxsf",
+		"vfat",
 		"virtiofs", "vxfs", "xenfs", "xfs", "zfs", "zonefs",
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); ++i) {
@@ -497,7 +512,8 @@ static void test_fstypes(void)
 		CU_ASSERT_TRUE(fstype_flags(known[i]) & FST_KNOWN);
 	}
 	static const char *const unknown[] = {
-		"", "0", "a", "ext", "ext44", "fus", "fuses", "nf", "zzz", ".", ".fuse", "tmpfs ", "TMPFS",
+		"", "0", "a", "ext", "ext44", "fus", "fuses", "nf", "zzz", ".", ".fuse", "tmpfs ",
+		"TMPFS",
 	};
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); ++i)
 		CU_ASSERT_EQUAL(fstype_flags(unknown[i]), FST_BLOCKS);
@@ -530,7 +546,8 @@ static void test_fstypes_rules(void)
 	CU_ASSERT_FALSE(fstype_flags("btrfs") & FST_NLINK);
 	CU_ASSERT_FALSE(fstype_flags("ext4") & FST_BLOCKS);
 	/* What has other positions, or passes on what it is told. */
-	static const char *const others[] = {"overlay", "fuse", "fuseblk", "nfs4", "xfs", "btrfs", "tmpfs", "9p"};
+	static const char *const others[] = {"overlay", "fuse", "fuseblk", "nfs4", "xfs", "btrfs",
+	                                     "tmpfs", "9p"};
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i)
 		CU_ASSERT_FALSE(fstype_flags(others[i]) & FST_LAST_POS);
 	CU_ASSERT_FALSE(fstype_flags("tmpfs") & FST_BLOCKS);

@@ -34,7 +34,8 @@ enum {
 };
 
 static char top[64];
-static const struct search_options four = {.size = sizeof(four), .threads = 4, .engine = SEARCH_ENGINE_SYNC};
+static const struct search_options four = {.size = sizeof(four), .threads = 4,
+                                           .engine = SEARCH_ENGINE_SYNC};
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
@@ -152,7 +153,8 @@ static void test_cancelled(void)
 {
 	enum { READS = 120, OTHERS = 40 };
 #ifdef __SANITIZE_ADDRESS__
-	UNIT_SKIP("ASan keeps the frames of a cancelled thread poisoned, in which its handlers run");
+	UNIT_SKIP("ASan keeps the frames of a cancelled thread poisoned, in which its handlers "
+	          "run");
 #endif
 	begin();
 	srand(1);
@@ -169,7 +171,9 @@ static void test_cancelled(void)
 			victim.gm = way == RUN ? getmnt_new() : NULL;
 			bool left = way == READ && run % 2;
 			alarm(HANG);
-			CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, left ? victim_left : victim_main, NULL), 0);
+			CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL,
+			                                     left ? victim_left : victim_main,
+			                                     NULL), 0);
 			usleep((unsigned)rand() % 4000);
 			CU_ASSERT_EQUAL(pthread_cancel(thread), 0);
 			CU_ASSERT_EQUAL(pthread_join(thread, &result), 0);
@@ -210,7 +214,8 @@ static void *read_for_ever(void *arg)
 static void test_cancelled_within(void)
 {
 #ifdef __SANITIZE_ADDRESS__
-	UNIT_SKIP("ASan keeps the frames of a cancelled thread poisoned, in which its handlers run");
+	UNIT_SKIP("ASan keeps the frames of a cancelled thread poisoned, in which its handlers "
+	          "run");
 #endif
 	begin();
 	pthread_t thread;
@@ -279,7 +284,8 @@ static int use_inherited(void *arg)
 	const char *const roots[] = {top};
 	struct search_options options = four;
 #ifdef __SANITIZE_THREAD__
-	options.threads = 1;   /* its runtime starts no thread in a child of a process with threads */
+	/* its runtime starts no thread in a child of a process with threads */
+	options.threads = 1;
 #endif
 	SEARCH *own = searchv(roots, 1, "*", &options);
 	if (!own || read_some(own, ENTRIES + 1) != ENTRIES || closesearch(own) != 0)
@@ -310,6 +316,36 @@ static void test_forked(void)
 		CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
 	}
 	CU_ASSERT_TRUE(threaded > 0);
+	end();
+}
+
+/** A search closed in a child leaves nothing there, where there are no threads. */
+static int close_counted(void *arg)
+{
+	const struct inherited *in = arg;
+	struct fault_count count;
+	closesearch(in->search);
+	fault_end(&count);
+	return count.blocks == 0 && unit_count("/proc/self/fd") == in->fds ? 0 : 1;
+}
+
+static void test_forked_leaves_nothing(void)
+{
+	begin();
+	const char *const roots[] = {top};
+	struct search_options one = four;
+	one.threads = 1;
+	for (int k = 0; k <= ENTRIES; k += 100) {
+		struct fault_count count;
+		fault_begin(NULL, CALLS);
+		struct inherited in = {.fds = unit_count("/proc/self/fd")};
+		in.search = searchv(roots, 1, "*", &one);
+		read_some(in.search, k);
+		CU_ASSERT_EQUAL(in_child(close_counted, &in), 0);
+		closesearch(in.search);
+		fault_end(&count);
+		CU_ASSERT_EQUAL(count.blocks, 0);
+	}
 	end();
 }
 
@@ -475,7 +511,8 @@ static int no_processes(void *arg)
 		return 1;
 	if (getmnt_run(gm) != 0)
 		return 2;
-	if (getmnt_set(gm, GETMNT_OPT_PROBE, GETMNT_PROBE_ALL) != 0 || getmnt_run(gm) == 0 || errno != EAGAIN)
+	if (getmnt_set(gm, GETMNT_OPT_PROBE, GETMNT_PROBE_ALL) != 0 || getmnt_run(gm) == 0
+	    || errno != EAGAIN)
 		return 3;
 	getmnt_free(gm);
 	return 0;
@@ -564,6 +601,7 @@ static const struct unit_test tests[] = {
 	{"threads cancelled", test_cancelled},
 	{"cancelled within a call", test_cancelled_within},
 	{"forked", test_forked},
+	{"forked, and nothing left", test_forked_leaves_nothing},
 	{"forked while another thread reads", test_forked_while_read},
 	{"a handle in a child", test_forked_handle},
 	{"exit", test_exit},

@@ -281,10 +281,11 @@ static void test_udev(void)
 	put_dev(8, 1, SDA "/sda1");
 	put("sys/devices/" SDA "/sda1/partition", "1\n");
 	put("run/udev/data/b8:1",
-	    "S:disk/by-uuid/x\nI:123\nE:ID_FS_LABEL=two_words\nE:ID_FS_LABEL_ENC=two\\x20\\xc3\\xa4\\x5c\n"
-	    "E:ID_FS_UUID=plain\nE:ID_FS_UUID_ENC=AB-CD\nE:ID_FS_TYPE=vfat\nE:ID_FS_USAGE=filesystem\n"
-	    "E:ID_PART_ENTRY_UUID=deadbeef-01\nE:ID_PART_ENTRY_NAME=EFI\\x20System\nE:=\nE:ID_FS_TYPE\n"
-	    "E:ID_FS_TYPE=later\nG:systemd");
+	    "S:disk/by-uuid/x\nI:123\nE:ID_FS_LABEL=two_words\n"
+	    "E:ID_FS_LABEL_ENC=two\\x20\\xc3\\xa4\\x5c\nE:ID_FS_UUID=plain\n"
+	    "E:ID_FS_UUID_ENC=AB-CD\nE:ID_FS_TYPE=vfat\nE:ID_FS_USAGE=filesystem\n"
+	    "E:ID_PART_ENTRY_UUID=deadbeef-01\nE:ID_PART_ENTRY_NAME=EFI\\x20System\n"
+	    "E:=\nE:ID_FS_TYPE\nE:ID_FS_TYPE=later\nG:systemd");
 	const struct devmap_tags *tags = devmap_tags(map, 8, 1, NULL);
 	TAGS(tags, .known = DEVMAP_KNOWN, .origin = "udev", .name = "/dev/sda1", .type = "vfat",
 	     .usage = "filesystem", .uuid = "AB-CD", .label = "two \xc3\xa4\\",
@@ -764,7 +765,8 @@ static void test_part(void)
 		unsigned minor;
 		const char *udev, *part;
 	} parts[] = {
-		{1, "E:ID_FS_TYPE=none\nE:DM_MULTIPATH_DEVICE_PATH=1\nE:DM_SUSPENDED=1\nE:ID_PART_ENTRY_UUID=u\n", "path of a multipath"},
+		{1, "E:ID_FS_TYPE=none\nE:DM_MULTIPATH_DEVICE_PATH=1\nE:DM_SUSPENDED=1\n"
+		 "E:ID_PART_ENTRY_UUID=u\n", "path of a multipath"},
 		{2, "E:ID_FS_TYPE=linux_raid_member\nE:ID_FS_USAGE=raid\n",
 		 "member of another device"},
 		{3, "E:ID_FS_TYPE=zfs_member\nE:ID_FS_USAGE=filesystem\n",

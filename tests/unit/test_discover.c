@@ -29,7 +29,8 @@ static bool begin(void)
 	static bool entered;
 	if (!entered) {
 		entered = true;
-		ready = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+		ready = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE,
+		                                           NULL) == 0
 		        && mkdtemp(top);
 	}
 	return ready && mount("tmpfs", top, "tmpfs", 0, NULL) == 0;
@@ -208,7 +209,8 @@ static void test_rule_leaf(void)
 	put("tmpfs", "m");
 	dirs("m/d%d", 10);
 	put("tmpfs", "z/k");
-	struct run on = walk(DA_GETMNT2, 0), off = walk(DA_GETMNT2, RULE("leaf") | RULE("unlooked"));
+	struct run on = walk(DA_GETMNT2, 0),
+	                off = walk(DA_GETMNT2, RULE("leaf") | RULE("unlooked"));
 	CU_ASSERT_EQUAL(on.walked, 3);
 	CU_ASSERT_EQUAL(off.walked, 3);
 	/* "." and z; without the rule m, its 10, and k too. */
@@ -290,7 +292,8 @@ static void test_rule_end(void)
 	dirs("d%d/sub", 20);
 	put("tmpfs", "m");
 	unsigned no_shrink = RULE("shrink") | RULE("nlink");
-	struct run on = walk(DA_GETMNT3, no_shrink), off = walk(DA_GETMNT3, no_shrink | RULE("end"));
+	struct run on = walk(DA_GETMNT3, no_shrink),
+	                off = walk(DA_GETMNT3, no_shrink | RULE("end"));
 	CU_ASSERT_EQUAL(on.walked, 2);
 	CU_ASSERT_EQUAL(off.walked, 2);
 	CU_ASSERT_EQUAL(on.dirs, 1);
@@ -304,7 +307,8 @@ static void test_rule_unreachable(void)
 	dirs("d%d/sub", 20);
 	put("tmpfs", "c/m");
 	put("tmpfs", "c");
-	struct run on = walk(DA_GETMNT3, RULE("nlink")), off = walk(DA_GETMNT3, RULE("nlink") | RULE("unreachable"));
+	struct run on = walk(DA_GETMNT3, RULE("nlink")),
+	                off = walk(DA_GETMNT3, RULE("nlink") | RULE("unreachable"));
 	CU_ASSERT_EQUAL(on.dirs, 1);
 	/* It waits for what cannot come: all directories, then all again for
 	   the pass over files. */

@@ -51,12 +51,14 @@ static const int errors[OS_NCALLS][ERRORS_MAX] = {
 	[OS_FORK] = {OF_POLICY, EAGAIN, ENOMEM, EINTR},
 	[OS_KILL] = {EPERM, ESRCH, EINVAL, ENOSYS},
 	[OS_WAIT] = {ECHILD, EINTR, EINVAL, ENOSYS},
-	[OS_SEND] = {OF_POLICY, EAGAIN, EINTR, ENOMEM, ENOBUFS, ECONNRESET, EPIPE, EMSGSIZE, ENOTCONN,
-	             EBADF, ETOOMANYREFS},
-	[OS_RECV] = {OF_POLICY, EAGAIN, EINTR, ENOMEM, ENOBUFS, ECONNRESET, ENOTCONN, EBADF, EFAULT},
+	[OS_SEND] = {OF_POLICY, EAGAIN, EINTR, ENOMEM, ENOBUFS, ECONNRESET, EPIPE, EMSGSIZE,
+	             ENOTCONN, EBADF, ETOOMANYREFS},
+	[OS_RECV] = {OF_POLICY, EAGAIN, EINTR, ENOMEM, ENOBUFS, ECONNRESET, ENOTCONN, EBADF,
+	             EFAULT},
 	[OS_GETCWD] = {OF_POLICY, OF_PATH, ENOMEM, ERANGE, EFAULT, EINVAL},
 	[OS_FANOTIFY_INIT] = {OF_POLICY, EINVAL, EMFILE, ENFILE, ENOMEM},
-	[OS_FANOTIFY_MARK] = {OF_POLICY, OF_PATH, EBADF, EINVAL, ENODEV, ENOMEM, ENOSPC, EOPNOTSUPP, EXDEV},
+	[OS_FANOTIFY_MARK] = {OF_POLICY, OF_PATH, EBADF, EINVAL, ENODEV, ENOMEM, ENOSPC, EOPNOTSUPP,
+	                      EXDEV},
 	[OS_PIDFD_OPEN] = {OF_POLICY, EINVAL, EMFILE, ENFILE, ENODEV, ENOMEM, ESRCH},
 	[OS_SHUTDOWN] = {EBADF, EINVAL, ENOTCONN, ENOTSOCK, EPERM},
 };
@@ -106,12 +108,14 @@ static void test_scenarios(void)
 		for (int kind = 0; kind < OS_NCALLS; ++kind) {
 			seen[kind] += trial.base.count.calls[kind];
 			if (trial.base.count.calls[OS_FORK] == 0) {
-				try_errors(&trial, kind, s->flags & SC_FEW ? few_errors : errors[kind], 1);
+				try_errors(&trial, kind,
+				           s->flags & SC_FEW ? few_errors : errors[kind], 1);
 				continue;
 			}
 			/* With a prober it takes longer, and who makes the n-th call is
 			   chance: of each kind some, of its own each. */
-			try_errors(&trial, kind, kind < OS_SOCKETPAIR ? few_errors : errors[kind], 2);
+			try_errors(&trial, kind, kind < OS_SOCKETPAIR ? few_errors : errors[kind],
+			           2);
 			if (kind >= OS_SOCKETPAIR)
 				try_errors(&trial, kind, few_errors, 1);
 		}
@@ -125,7 +129,8 @@ static void test_scenarios(void)
 /** Beside servers that do not answer; one keeps who asks from being killed. */
 static void test_hung(void)
 {
-	static const int kinds[] = {OS_FORK, OS_KILL, OS_WAIT, OS_MKDIR, OS_UNLINK, OS_WRITE, OS_POLL};
+	static const int kinds[] = {OS_FORK, OS_KILL, OS_WAIT, OS_MKDIR, OS_UNLINK, OS_WRITE,
+	                            OS_POLL};
 	static const int two_errors[] = {EACCES, EIO, 0};
 	if (!ready || !world_hang())
 		UNIT_SKIP("no FUSE in a private mount namespace");
@@ -160,7 +165,8 @@ static void test_threads(void)
 			if (kind < OS_NCALLS)
 				seen[kind] += trial.base.count.calls[kind];
 			const int *all = kind == FAULT_ALLOC ? (int[]){ENOMEM, 0}
-			                 : kind == FAULT_THREAD ? (int[]){EAGAIN, EPERM, 0} : few_errors;
+			                 : kind == FAULT_THREAD ? (int[]){EAGAIN, EPERM,
+			        0} : few_errors;
 			try_errors(&trial, kind, all, 3);
 		}
 		runs += trial_end(&trial);

@@ -142,7 +142,8 @@ static void test_pipe(void)
 }
 
 /** A run, by names and source: how many mounts have which state. */
-static struct discover_stats run(enum table_source source, enum discover_names names, unsigned threads)
+static struct discover_stats run(enum table_source source, enum discover_names names,
+                                 unsigned threads)
 {
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
@@ -172,7 +173,8 @@ static void test_discovery(void)
 		interrupt_every(interval / 3);
 		/* One is over before the first signal, or not. */
 		double end = os_now() + MOST_SECONDS;
-		for (int turn = 0; interrupted < TURNS && turn < MOST_TURNS && os_now() < end; ++turn) {
+		for (int turn = 0; interrupted < TURNS && turn < MOST_TURNS
+		     && os_now() < end; ++turn) {
 			struct discover_stats now = run(source, names, 1);
 			CU_ASSERT_EQUAL(memcmp(now.named, calm.named, sizeof(now.named)), 0);
 			CU_ASSERT_EQUAL(memcmp(now.states, calm.states, sizeof(now.states)), 0);

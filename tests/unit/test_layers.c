@@ -299,7 +299,8 @@ static void test_clock_waits(void)
 	CU_ASSERT_TRUE(clock.outside - clock.outside_off >= 15000000);
 	layers_make(&layers, &clock, &costs, NULL);
 	CU_ASSERT_EQUAL(sum(&layers), layers.real);
-	int64_t waited = ns_of(&layers, LAYER_WAITING, OS_POLL), queued = ns_of(&layers, LAYER_PROCESSOR, OS_NCALLS);
+	int64_t waited = ns_of(&layers, LAYER_WAITING, OS_POLL),
+	                 queued = ns_of(&layers, LAYER_PROCESSOR, OS_NCALLS);
 	CU_ASSERT_TRUE(waited + (queued > 0 ? queued : 0) >= 55000000);
 	CU_ASSERT_TRUE(ns_of(&layers, LAYER_WORK, OS_POLL) < waited);
 }
@@ -357,7 +358,8 @@ static void test_sampler(void)
 	CU_ASSERT_TRUE(before.sa_handler == after.sa_handler);
 
 	printf("  at work: %d %d %d %d; in calls: %d %d %d %d\n", (int)own.at[0], (int)own.at[1],
-	       (int)own.at[2], (int)own.at[3], (int)calls.at[0], (int)calls.at[1], (int)calls.at[2], (int)calls.at[3]);
+	       (int)own.at[2], (int)own.at[3], (int)calls.at[0], (int)calls.at[1], (int)calls.at[2],
+	       (int)calls.at[3]);
 	CU_ASSERT_TRUE(own.at[OS_AT_PROGRAM] > 0);
 	CU_ASSERT_EQUAL(own.at[OS_AT_CALL], 0);
 	CU_ASSERT_TRUE(own.at[OS_AT_PROGRAM] > own.at[OS_AT_LIBC] + own.at[OS_AT_LIBRARY]);

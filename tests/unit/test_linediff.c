@@ -79,7 +79,8 @@ struct apply {
 
 static void apply_line(struct apply *a, bool copy, const char *bytes, size_t n, bool ended)
 {
-	const char *end = a->at < a->old_len ? memchr(a->old + a->at, '\n', a->old_len - a->at) : NULL;
+	const char *end = a->at < a->old_len ? memchr(a->old + a->at, '\n', a->old_len - a->at)
+	                  : NULL;
 	size_t next = end ? (size_t)(end + 1 - a->old) : a->old_len;
 	if (a->at >= a->old_len) {
 		a->bad = true;
@@ -121,7 +122,8 @@ static void on_line(void *arg, char mark, const char *bytes, size_t n, bool ende
 }
 
 /** Whether the diff of two texts makes one of the other. */
-static bool applies(const char *old, size_t old_len, const char *new, size_t new_len, struct linediff_count *count)
+static bool applies(const char *old, size_t old_len, const char *new, size_t new_len,
+                    struct linediff_count *count)
 {
 	struct apply a = {.old = old, .old_len = old_len};
 	struct linediff_to to = {&a, on_hunk, on_line};
@@ -140,7 +142,8 @@ static bool applies(const char *old, size_t old_len, const char *new, size_t new
 /** Append a line of a small alphabet; each is of other bytes. */
 static void add_line(struct strbuf *out, uint32_t id, bool ended)
 {
-	static const char *const odd[] = {"", "\r", " ", "-", "+a", "@@ -1 +1 @@", "\\ No newline", "--- a", "# comment"};
+	static const char *const odd[] = {"", "\r", " ", "-", "+a", "@@ -1 +1 @@", "\\ No newline",
+	                                  "--- a", "# comment"};
 	if (id < sizeof(odd) / sizeof(*odd))
 		strbuf_puts(out, odd[id]);
 	else
@@ -150,7 +153,8 @@ static void add_line(struct strbuf *out, uint32_t id, bool ended)
 }
 
 /** Make a text, or change one. */
-static size_t make_ids(unsigned char *ids, size_t max, const unsigned char *from, size_t n, unsigned alphabet)
+static size_t make_ids(unsigned char *ids, size_t max, const unsigned char *from, size_t n,
+                       unsigned alphabet)
 {
 	size_t count = 0;
 	if (!from) {
@@ -177,7 +181,8 @@ static void make_text(struct strbuf *out, const unsigned char *ids, size_t n, bo
 }
 
 /** Lines of a text that was made, which may end without a newline. */
-static size_t lcs(const unsigned char *a, size_t n, const unsigned char *b, size_t m, bool a_ended, bool b_ended)
+static size_t lcs(const unsigned char *a, size_t n, const unsigned char *b, size_t m, bool a_ended,
+                  bool b_ended)
 {
 	enum { MAX = 64 };
 	static size_t best[MAX + 1][MAX + 1];
@@ -190,7 +195,8 @@ static size_t lcs(const unsigned char *a, size_t n, const unsigned char *b, size
 			bool cut_a = i == n && !a_ended, cut_b = j == m && !b_ended;
 			bool same = a[i - 1] == b[j - 1] && cut_a == cut_b;
 			best[i][j] = same ? best[i - 1][j - 1] + 1
-			             : best[i - 1][j] > best[i][j - 1] ? best[i - 1][j] : best[i][j - 1];
+			             : best[i - 1][j] > best[i][j - 1] ? best[i - 1][j]
+			             : best[i][j - 1];
 		}
 	}
 	return best[n][m];
@@ -205,9 +211,11 @@ static void test_random(void)
 	unsigned wrong = 0, long_ones = 0;
 	for (int i = 0; i < 15000; ++i) {
 		unsigned alphabet = 1 + chance(20);
-		size_t n = make_ids(a, 60, NULL, 0, alphabet), m = make_ids(b, 60, chance(3) ? a : NULL, n, alphabet);
+		size_t n = make_ids(a, 60, NULL, 0, alphabet),
+		           m = make_ids(b, 60, chance(3) ? a : NULL, n, alphabet);
 		/* An empty last line without an end is none. */
-		bool a_ended = chance(4) || n == 0 || a[n - 1] == 0, b_ended = chance(4) || m == 0 || b[m - 1] == 0;
+		bool a_ended = chance(4) || n == 0 || a[n - 1] == 0, b_ended = chance(4) || m == 0
+		               || b[m - 1] == 0;
 		make_text(&old, a, n, a_ended);
 		make_text(&new, b, m, b_ended);
 		struct linediff_count count = {0};
@@ -244,7 +252,8 @@ static void test_patch(void)
 	unsigned wrong = 0;
 	for (int i = 0; i < 120; ++i) {
 		unsigned alphabet = 2 + chance(40);
-		size_t n = make_ids(a, 60, NULL, 0, alphabet), m = make_ids(b, 60, chance(4) ? a : NULL, n, alphabet);
+		size_t n = make_ids(a, 60, NULL, 0, alphabet),
+		           m = make_ids(b, 60, chance(4) ? a : NULL, n, alphabet);
 		make_text(&old, a, n, chance(3));
 		make_text(&new, b, m, chance(3));
 		/* patch removes a file that becomes empty, and takes none for no patch. */
@@ -252,7 +261,8 @@ static void test_patch(void)
 			continue;
 		strbuf_reset(&diff);
 		strbuf_puts(&diff, "--- f\n+++ f\n");
-		CU_ASSERT_EQUAL(linediff_unified(&diff, old.data, old.len, new.data, new.len, NULL), 0);
+		CU_ASSERT_EQUAL(linediff_unified(&diff, old.data, old.len, new.data, new.len, NULL),
+		                0);
 		snprintf(path, sizeof(path), "%s/old", dir);
 		bool ok = write_to(path, old.data, old.len);
 		snprintf(path, sizeof(path), "%s/new", dir);
@@ -260,8 +270,10 @@ static void test_patch(void)
 		snprintf(path, sizeof(path), "%s/diff", dir);
 		ok &= write_to(path, diff.data, diff.len);
 		/* -F0: nothing is to be guessed. */
-		snprintf(command, sizeof(command), "cd %s && patch -s --binary -F0 -o got old diff >log 2>&1 && cmp -s got new"
-		         " && patch -s --binary -R -F0 -o back new diff >log 2>&1 && cmp -s back old", dir);
+		snprintf(command, sizeof(command),
+		         "cd %s && patch -s --binary -F0 -o got old diff >log 2>&1"
+		         " && cmp -s got new && patch -s --binary -R -F0 -o back new diff >log 2>&1"
+		         " && cmp -s back old", dir);
 		if (!ok || system(command) != 0) {
 			printf("  %s\n", strbuf_str(&diff));
 			++wrong;
@@ -322,7 +334,8 @@ static void test_hostile(void)
 		fill(&new, kind, kind == 5 ? MANY / 2 : MANY, true);
 		double start = unit_cpu();
 		struct linediff_count count = {0};
-		CU_ASSERT_EQUAL(linediff(old.data, old.len, new.data, new.len, &(struct linediff_to){0}, &count), 0);
+		CU_ASSERT_EQUAL(linediff(old.data, old.len, new.data, new.len,
+		                         &(struct linediff_to){0}, &count), 0);
 		double took = unit_cpu() - start;
 		worst = took > worst ? took : worst;
 		CU_ASSERT_TRUE(applies(old.data, old.len, new.data, new.len, NULL));

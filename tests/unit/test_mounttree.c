@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tree of mounts, from made tables: pure. */
+/* The tree of mounts, from made tables. */
 #include "unit.h"
 
 #include "mounttree.h"
@@ -28,14 +28,22 @@ static bool is(const struct mtree *tree, uint64_t key, enum mt_state state)
 	return tree->nodes[mtree_find(tree, key)].states & 1u << state;
 }
 
-/** The key of what covers a mount; 0 if nothing does. */
+/** Make a tree and compute the states.  @root  The node of the root, or MT_NONE. */
+static void judge(struct mtree *tree, const struct mount *mounts, size_t n, uint64_t root_id,
+                  uint32_t root, const char *prefix)
+{
+	CU_ASSERT_EQUAL_FATAL(mtree_init(tree, mounts, n, root_id), 0);
+	CU_ASSERT_EQUAL(mtree_judge(tree, root, prefix), 0);
+}
+
+/** The key of the mount that covers a mount; 0: none. */
 static uint64_t coverer(const struct mtree *tree, uint64_t key)
 {
 	uint32_t by = tree->nodes[mtree_find(tree, key)].covered_by;
 	return by == MT_NONE ? 0 : tree->nodes[by].mount->key;
 }
 
-/** Every node stands once in the order, behind its parent. */
+/** Every node is in the order once, after its parent. */
 static void check_order(const struct mtree *tree)
 {
 	bool *seen = calloc(tree->count + 1, sizeof(*seen));
@@ -105,7 +113,8 @@ static void test_hostile_ids(void)
 	/* Depths are right also where a cycle was cut. */
 	for (uint32_t i = 0; i < tree.count; ++i) {
 		uint32_t parent = tree.nodes[i].parent;
-		CU_ASSERT_EQUAL(tree.nodes[i].depth, parent == MT_NONE ? 0 : tree.nodes[parent].depth + 1);
+		CU_ASSERT_EQUAL(tree.nodes[i].depth,
+		                parent == MT_NONE ? 0 : tree.nodes[parent].depth + 1);
 	}
 	CU_ASSERT_EQUAL(mtree_judge(&tree, MT_NONE, "/"), 0);
 	mtree_destroy(&tree);
@@ -144,16 +153,13 @@ static void test_covered_directory(void)
 		record(7, 1, "/a.b"),
 	};
 	struct mtree tree;
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, 7, 0), 0);
-	CU_ASSERT_EQUAL(mtree_judge(&tree, 0, "/"), 0);
+	judge(&tree, mounts, 7, 0, 0, "/");
 	CU_ASSERT_TRUE(is(&tree, 2, MT_HIDDEN));
 	CU_ASSERT_EQUAL(coverer(&tree, 2), 3);
 	CU_ASSERT_TRUE(is(&tree, 4, MT_HIDDEN));
 	CU_ASSERT_EQUAL(coverer(&tree, 4), 3);
-	CU_ASSERT_FALSE(is(&tree, 3, MT_HIDDEN));
-	CU_ASSERT_FALSE(is(&tree, 5, MT_HIDDEN));
-	CU_ASSERT_FALSE(is(&tree, 6, MT_HIDDEN));
-	CU_ASSERT_FALSE(is(&tree, 7, MT_HIDDEN));
+	CU_ASSERT_TRUE(!is(&tree, 3, MT_HIDDEN) && !is(&tree, 5, MT_HIDDEN)
+	               && !is(&tree, 6, MT_HIDDEN) && !is(&tree, 7, MT_HIDDEN));
 	mtree_destroy(&tree);
 
 	/* All in one directory, one of them on it. */
@@ -161,21 +167,16 @@ static void test_covered_directory(void)
 		record(1, 1, "/"),         record(2, 1, "/srv/a/x"), record(3, 1, "/srv/a"),
 		record(4, 1, "/srv/a-b"),  record(5, 1, "/srv/ab"),
 	};
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, below, 5, 0), 0);
-	CU_ASSERT_EQUAL(mtree_judge(&tree, 0, "/"), 0);
-	CU_ASSERT_EQUAL(coverer(&tree, 2), 3);
-	CU_ASSERT_EQUAL(coverer(&tree, 3), 0);
-	CU_ASSERT_EQUAL(coverer(&tree, 4), 0);
-	CU_ASSERT_EQUAL(coverer(&tree, 5), 0);
+	judge(&tree, below, 5, 0, 0, "/");
+	CU_ASSERT_TRUE(coverer(&tree, 2) == 3 && coverer(&tree, 3) == 0 && coverer(&tree, 4) == 0
+	               && coverer(&tree, 5) == 0);
 	mtree_destroy(&tree);
 	const struct mount covered[] = {
 		record(1, 1, "/"), record(2, 1, "/srv/a"), record(3, 1, "/srv/b/c"),
 		record(4, 1, "/srv"),
 	};
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, covered, 4, 0), 0);
-	CU_ASSERT_EQUAL(mtree_judge(&tree, 0, "/"), 0);
-	CU_ASSERT_EQUAL(coverer(&tree, 2), 4);
-	CU_ASSERT_EQUAL(coverer(&tree, 3), 4);
+	judge(&tree, covered, 4, 0, 0, "/");
+	CU_ASSERT_TRUE(coverer(&tree, 2) == 4 && coverer(&tree, 3) == 4);
 	mtree_destroy(&tree);
 }
 
@@ -187,11 +188,9 @@ static void test_covered_stack(void)
 		record(1, 1, "/"), record(2, 1, "/a/s"), record(3, 2, "/a/s"), record(4, 1, "/a"),
 	};
 	struct mtree tree;
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, 4, 0), 0);
-	CU_ASSERT_EQUAL(mtree_judge(&tree, 0, "/"), 0);
+	judge(&tree, mounts, 4, 0, 0, "/");
 	CU_ASSERT_TRUE(is(&tree, 2, MT_HIDDEN) && is(&tree, 3, MT_HIDDEN));
-	CU_ASSERT_EQUAL(coverer(&tree, 2), 4);
-	CU_ASSERT_EQUAL(coverer(&tree, 3), 4);
+	CU_ASSERT_TRUE(coverer(&tree, 2) == 4 && coverer(&tree, 3) == 4);
 	mtree_destroy(&tree);
 }
 
@@ -203,37 +202,32 @@ static void test_over_root(void)
 		record(1, 1, "/"), record(2, 1, "/"), record(3, 1, "/usr"), record(4, 2, "/usr"),
 	};
 	struct mtree tree;
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, 4, 1), 0);
-	CU_ASSERT_EQUAL(mtree_judge(&tree, mtree_find(&tree, 1), "/"), 0);
-	CU_ASSERT_FALSE(is(&tree, 1, MT_HIDDEN));
-	CU_ASSERT_TRUE(is(&tree, 2, MT_HIDDEN));
-	CU_ASSERT_FALSE(is(&tree, 3, MT_HIDDEN));
-	CU_ASSERT_TRUE(is(&tree, 4, MT_HIDDEN));
+	judge(&tree, mounts, 4, 1, 0, "/");
+	CU_ASSERT_TRUE(!is(&tree, 1, MT_HIDDEN) && is(&tree, 2, MT_HIDDEN)
+	               && !is(&tree, 3, MT_HIDDEN) && is(&tree, 4, MT_HIDDEN));
 	mtree_destroy(&tree);
 
 	/* Not knowing the root, the top of the stack is what is seen. */
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, 4, 0), 0);
-	CU_ASSERT_EQUAL(mtree_judge(&tree, MT_NONE, "/"), 0);
-	CU_ASSERT_TRUE(is(&tree, 1, MT_HIDDEN));
-	CU_ASSERT_FALSE(is(&tree, 2, MT_HIDDEN));
+	judge(&tree, mounts, 4, 0, MT_NONE, "/");
+	CU_ASSERT_TRUE(is(&tree, 1, MT_HIDDEN) && !is(&tree, 2, MT_HIDDEN));
 	mtree_destroy(&tree);
 
 	/* A root that others see another mount over is not hidden to who has it. */
 	const struct mount jail[] = {
-		record(1, 1, "/"), record(2, 1, "/jail"), record(3, 2, "/jail/proc"), record(4, 1, "/"),
+		record(1, 1, "/"), record(2, 1, "/jail"), record(3, 2, "/jail/proc"),
+		       record(4, 1, "/"),
 	};
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, jail, 4, 2), 0);
-	CU_ASSERT_EQUAL(mtree_judge(&tree, mtree_find(&tree, 2), "/jail"), 0);
-	CU_ASSERT_FALSE(is(&tree, 2, MT_HIDDEN));
-	CU_ASSERT_FALSE(is(&tree, 3, MT_HIDDEN));
-	CU_ASSERT_TRUE(is(&tree, 1, MT_HIDDEN));
+	judge(&tree, jail, 4, 2, 1, "/jail");
+	CU_ASSERT_TRUE(!is(&tree, 2, MT_HIDDEN) && !is(&tree, 3, MT_HIDDEN)
+	               && is(&tree, 1, MT_HIDDEN));
 	mtree_destroy(&tree);
 }
 
 static void test_made_root(void)
 {
 	/* A chroot into a plain directory of mount 77. */
-	const struct mount mounts[] = {record(5, 77, "/proc"), record(6, 77, "/dev"), record(7, 6, "/dev/pts")};
+	const struct mount mounts[] = {record(5, 77, "/proc"), record(6, 77, "/dev"),
+	                               record(7, 6, "/dev/pts")};
 	struct mtree tree;
 	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, 3, 77), 0);
 	CU_ASSERT_EQUAL(tree.count, 4);
@@ -257,8 +251,7 @@ static void test_outside_and_deleted(void)
 	};
 	mounts[4].root = "/was//deleted";
 	struct mtree tree;
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, 5, 0), 0);
-	CU_ASSERT_EQUAL(mtree_judge(&tree, 1, "/jail"), 0);
+	judge(&tree, mounts, 5, 0, 1, "/jail");
 	CU_ASSERT_TRUE(is(&tree, 1, MT_OUTSIDE));
 	CU_ASSERT_FALSE(is(&tree, 2, MT_OUTSIDE));
 	CU_ASSERT_FALSE(is(&tree, 3, MT_OUTSIDE));
@@ -312,8 +305,7 @@ static void test_path_within(void)
 static void test_empty(void)
 {
 	struct mtree tree;
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, NULL, 0, 0), 0);
-	CU_ASSERT_EQUAL(mtree_judge(&tree, MT_NONE, "/"), 0);
+	judge(&tree, NULL, 0, 0, MT_NONE, "/");
 	CU_ASSERT_EQUAL(mtree_find(&tree, 1), MT_NONE);
 	mtree_destroy(&tree);
 }

@@ -61,7 +61,8 @@ static void test_answers(void)
 	look.flags = PROBE_LOOK;
 	answer = ask(prober, look);
 	CU_ASSERT_EQUAL(answer.how, PROBE_ANSWERED);
-	CU_ASSERT_TRUE(!answer.sized && answer.calls[OS_STATFS] == 0 && answer.calls[OS_GETDENTS] == 0);
+	CU_ASSERT_TRUE(!answer.sized && answer.calls[OS_STATFS] == 0
+	               && answer.calls[OS_GETDENTS] == 0);
 
 	/* A file, and nothing. */
 	CU_ASSERT_EQUAL(ask(prober, about("/proc/self/exe/x", 9)).how, PROBE_ELSEWHERE);
@@ -88,7 +89,8 @@ static void test_elsewhere(void)
 		struct probe_answer answer = ask(prober, wrong);
 		CU_ASSERT_EQUAL(answer.how, PROBE_ELSEWHERE);
 		/* What is there is told, so that it can be found; and not touched. */
-		CU_ASSERT_TRUE(os_statx_mnt_id(&answer.st, false) != 0 && answer.calls[OS_STATFS] == 0);
+		CU_ASSERT_TRUE(os_statx_mnt_id(&answer.st, false) != 0
+		               && answer.calls[OS_STATFS] == 0);
 	}
 	wrong.flags = PROBE_BY_DEV;
 	wrong.dev_major = UINT32_MAX;
@@ -290,7 +292,8 @@ static void test_room(void)
 static char records[] = "/tmp/getmnt-records-XXXXXX";
 
 /** Whether a record is kept, of which the fields from the device on are given. */
-static bool kept(const struct prober_self *self, const char *boot_id, const char *rest, struct prober_left *one)
+static bool kept(const struct prober_self *self, const char *boot_id, const char *rest,
+                 struct prober_left *one)
 {
 	char path[256];
 	struct prober_left *left;
@@ -319,12 +322,14 @@ static void test_records(void)
 	char text[128];
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(records));
 	prober_self_init(begin(), &self);
-	CU_ASSERT_TRUE_FATAL(prober_process(begin(), getpid(), &start) == 'R' && start > 0 && self.pid_ns > 0);
+	CU_ASSERT_TRUE_FATAL(prober_process(begin(), getpid(), &start) == 'R' && start > 0
+	                     && self.pid_ns > 0);
 	const unsigned long long s = start, ns = self.pid_ns;
 
 	snprintf(text, sizeof(text), "8:3_%d_%llu_1000_%llu", getpid(), s, ns);
 	CU_ASSERT_TRUE(kept(&self, self.boot_id, text, &one));
-	CU_ASSERT_TRUE(one.dev_major == 8 && one.dev_minor == 3 && one.pid == getpid() && one.owner == 1000 && one.since > 0);
+	CU_ASSERT_TRUE(one.dev_major == 8 && one.dev_minor == 3 && one.pid == getpid()
+	               && one.owner == 1000 && one.since > 0);
 	/* Of a version that knew no owner. */
 	snprintf(text, sizeof(text), "8:3_%d_%llu", getpid(), s);
 	CU_ASSERT_TRUE(kept(&self, self.boot_id, text, &one) && one.owner == 0);
@@ -339,7 +344,8 @@ static void test_records(void)
 	CU_ASSERT_FALSE(kept(&self, self.boot_id, text, &one));
 	snprintf(text, sizeof(text), "8:3_%d_%llu_1000_%llu", 1 << 30, s, ns);
 	CU_ASSERT_FALSE(kept(&self, self.boot_id, text, &one));
-	static const char *const garbage[] = {"", "8:3", "8:3_x_1_1_1", "8:3_-1_1_1_1", "8:3_0_1_1_1", "8:3_1_1_1_", "8:3_1_1_1_1x"};
+	static const char *const garbage[] = {"", "8:3", "8:3_x_1_1_1", "8:3_-1_1_1_1",
+	                                      "8:3_0_1_1_1", "8:3_1_1_1_", "8:3_1_1_1_1x"};
 	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); ++i)
 		CU_ASSERT_FALSE(kept(&self, self.boot_id, garbage[i], &one));
 	/* It waits for its parent: a zombie holds nothing. */

@@ -43,13 +43,15 @@ static const struct {
 #ifdef SYS_fork
 	CALL(fork),
 #endif
-	CALL(dup3), CALL(fcntl), CALL(close), CALL(close_range), CALL(prlimit64), CALL(openat), CALL(openat2), CALL(read),
-	CALL(pread64), CALL(write), CALL(statx), CALL(newfstatat), CALL(fstat), CALL(fstatfs), CALL(getdents64),
-	CALL(mkdirat), CALL(unlinkat), CALL(flock), CALL(socketpair), CALL(sendmsg), CALL(recvmsg), CALL(shutdown),
-	CALL(clone), CALL(clone3), CALL(wait4), CALL(kill), CALL(prctl), CALL(setsid), CALL(chdir), CALL(rt_sigaction),
-	CALL(rt_sigprocmask), CALL(getpid), CALL(getppid), CALL(geteuid), CALL(exit_group), CALL(exit),
-	CALL(set_robust_list), CALL(set_tid_address), CALL(rseq), CALL(mmap), CALL(munmap), CALL(brk), CALL(futex),
-	CALL(clock_gettime), CALL(getrandom), CALL(restart_syscall),
+	CALL(dup3), CALL(fcntl), CALL(close), CALL(close_range), CALL(prlimit64), CALL(openat),
+	CALL(openat2), CALL(read), CALL(pread64), CALL(write), CALL(statx), CALL(newfstatat),
+	CALL(fstat), CALL(fstatfs), CALL(getdents64), CALL(mkdirat), CALL(unlinkat), CALL(flock),
+	CALL(socketpair), CALL(sendmsg), CALL(recvmsg), CALL(shutdown), CALL(clone), CALL(clone3),
+	CALL(wait4), CALL(kill), CALL(prctl), CALL(setsid), CALL(chdir), CALL(rt_sigaction),
+	CALL(rt_sigprocmask), CALL(getpid), CALL(getppid), CALL(geteuid), CALL(exit_group),
+	CALL(exit), CALL(set_robust_list), CALL(set_tid_address), CALL(rseq), CALL(mmap),
+	CALL(munmap), CALL(brk), CALL(futex), CALL(clock_gettime), CALL(getrandom),
+	CALL(restart_syscall),
 #undef CALL
 };
 
@@ -93,22 +95,27 @@ static int install(int number, int error)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -1 : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -1 : prctl(PR_SET_SECCOMP,
+	                                                           SECCOMP_MODE_FILTER, &program);
 }
 
 /** Probe a mount that answers and one that never does. */
 static enum verdict run(struct os *os)
 {
-	struct probe_question one = {.tag = 1, .path = "/silent", .key = 1}, other = {.tag = 2, .path = "/", .key = 2};
+	struct probe_question one = {.tag = 1, .path = "/silent", .key = 1},
+	                            other = {.tag = 2, .path = "/", .key = 2};
 	struct probe_answer answer;
 	enum verdict verdict = WELL;
 	struct prober *prober = prober_new(os, TIMEOUT);
 	if (!prober)
 		return WELL;
-	if (prober_lock(prober, os_now() + 1) == 0 && prober_ask(prober, &one) == 0 && prober_ask(prober, &other) == 0) {
-		for (int i = 0; i < 2 && prober_answer(prober, &answer, os_now() + WITHIN) > 0; ++i) {
+	if (prober_lock(prober, os_now() + 1) == 0 && prober_ask(prober, &one) == 0
+	    && prober_ask(prober, &other) == 0) {
+		for (int i = 0; i < 2
+		     && prober_answer(prober, &answer, os_now() + WITHIN) > 0; ++i) {
 			/* That the mount refuses to be looked at cannot be told from a filter. */
-			if (answer.tag == 1 && answer.how == PROBE_ANSWERED && answer.error != EPERM)
+			if (answer.tag == 1 && answer.how == PROBE_ANSWERED
+			    && answer.error != EPERM)
 				verdict = SAID_ANSWERED;
 		}
 	}
@@ -137,7 +144,8 @@ _Noreturn static void be_warden(int number, int error)
 	bool ended = false;
 	double end = os_now() + WITHIN;
 	/* A place for records of its own: others run at the same time. */
-	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || unshare(CLONE_NEWNS) != 0 || mount("run", "/run", "tmpfs", 0, NULL) != 0)
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || unshare(CLONE_NEWNS) != 0
+	    || mount("run", "/run", "tmpfs", 0, NULL) != 0)
 		_exit(NOT_TRIED);
 	int pid = fork();
 	if (pid == 0) {
@@ -169,7 +177,8 @@ _Noreturn static void be_warden(int number, int error)
 
 static void test_refused(void)
 {
-	static const char *const said[] = {"", "says that it answered", "has no end", "leaves a process", "could not be tried"};
+	static const char *const said[] = {"", "says that it answered", "has no end",
+	                                   "leaves a process", "could not be tried"};
 	static const int errors[] = {EPERM, ENOSYS};
 	struct {
 		int pid, which;
@@ -177,8 +186,10 @@ static void test_refused(void)
 	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
 	    || mount("top", "/mnt", "tmpfs", 0, NULL) != 0)
 		UNIT_SKIP("no mount namespace");
-	CU_ASSERT_FATAL(chdir("/mnt") == 0 && mkdir("proc", 0755) == 0 && mkdir("run", 0755) == 0 && mkdir("dev", 0755) == 0);
-	CU_ASSERT_FATAL(mount("proc", "proc", "proc", 0, NULL) == 0 && mount("/dev", "dev", NULL, MS_BIND, NULL) == 0);
+	CU_ASSERT_FATAL(chdir("/mnt") == 0 && mkdir("proc", 0755) == 0 && mkdir("run", 0755) == 0
+	                && mkdir("dev", 0755) == 0);
+	CU_ASSERT_FATAL(mount("proc", "proc", "proc", 0, NULL) == 0
+	                && mount("/dev", "dev", NULL, MS_BIND, NULL) == 0);
 	CU_ASSERT_FATAL(chroot(".") == 0 && chdir("/") == 0);
 	int fuse = put_silent("/silent");
 	if (fuse < 0)
@@ -193,7 +204,8 @@ static void test_refused(void)
 			int which = next++, pid = fork();
 			CU_ASSERT_FATAL(pid >= 0);
 			if (pid == 0)
-				be_warden(which < 0 ? -1 : refused[which / 2].number, which < 0 ? 0 : errors[which % 2]);
+				be_warden(which < 0 ? -1 : refused[which / 2].number,
+				          which < 0 ? 0 : errors[which % 2]);
 			running[n].pid = pid;
 			running[n++].which = which;
 			continue;
@@ -208,8 +220,9 @@ static void test_refused(void)
 		int verdict = WIFEXITED(status) ? WEXITSTATUS(status) : NOT_TRIED;
 		CU_ASSERT_EQUAL(verdict, WELL);
 		if (verdict != WELL)
-			printf("  %s refused by %s: the run %s\n", which < 0 ? "nothing" : refused[which / 2].name,
-			       which >= 0 && which % 2 ? "ENOSYS" : "EPERM", said[verdict]);
+			printf("  %s refused by %s: the run %s\n",
+			       which < 0 ? "nothing" : refused[which / 2].name, which >= 0
+			       && which % 2 ? "ENOSYS" : "EPERM", said[verdict]);
 	}
 	close(fuse);
 }

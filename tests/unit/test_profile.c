@@ -25,7 +25,8 @@ static void test_median(void)
 
 static void add(struct profile_row *row, unsigned turn, double user, double system, double real)
 {
-	struct profile_times times = {.user = user, .system = system, .real = real, .discovery = real / 2, .turn = turn, .loops = 1};
+	struct profile_times times = {.user = user, .system = system, .real = real,
+	                              .discovery = real / 2, .turn = turn, .loops = 1};
 	CU_ASSERT_EQUAL(profile_add(row, &times), 0);
 }
 
@@ -37,7 +38,8 @@ static void test_settle(void)
 	CU_ASSERT_EQUAL(row.median.real, 0);
 	add(&row, 0, 5, 5, 100);
 	profile_settle(&row);
-	CU_ASSERT_TRUE(near(row.median.real, 100) && near(row.median.user, 5) && near(row.median.system, 5));
+	CU_ASSERT_TRUE(near(row.median.real, 100) && near(row.median.user, 5)
+	               && near(row.median.system, 5));
 	/* All user in one turn, all system in another: the processor's time is known, its share
 	   that of all. */
 	add(&row, 1, 4, 0, 10);
@@ -81,7 +83,8 @@ static void test_order(void)
 {
 	size_t order[13], again[13], firsts[13] = {0}, moved = 0;
 	profile_order(1, 0, order, 13);
-	CU_ASSERT_TRUE(order[0] == 2 && order[1] == 1 && order[2] == 0 && order[3] == 3 && order[12] == 12);
+	CU_ASSERT_TRUE(order[0] == 2 && order[1] == 1 && order[2] == 0 && order[3] == 3
+	               && order[12] == 12);
 	profile_order(1, 0, order, 2);
 	CU_ASSERT_TRUE(order[0] == 0 && order[1] == 1);
 	for (unsigned turn = 1; turn <= 1300; ++turn) {

@@ -120,7 +120,8 @@ static void test_fields(void)
 
 static void test_escapes(void)
 {
-	ONE(t, "1 0 0:1 /r\\040oot /a\\011\\012\\134b\\134040c rw - ty\\040pe s\\040\\043x rw,o=\\054\\040\n");
+	ONE(t, "1 0 0:1 /r\\040oot /a\\011\\012\\134b\\134040c rw - ty\\040pe s\\040\\043x "
+	    "rw,o=\\054\\040\n");
 	const struct mount *m = &t->mounts[0];
 	CU_ASSERT_STRING_EQUAL(m->root, "/r oot");
 	CU_ASSERT_STRING_EQUAL(m->point, "/a\t\n\\b\\040c");
@@ -136,7 +137,8 @@ static void test_refused(void)
 	CU_ASSERT_TRUE(refused("+1 1 0:1 / / rw - t s rw\n", "mount ID: not a number"));
 	CU_ASSERT_TRUE(refused("0 1 0:1 / / rw - t s rw\n", "mount ID: zero"));
 	CU_ASSERT_TRUE(refused("4294967296 1 0:1 / / rw - t s rw\n", "mount ID: too large"));
-	CU_ASSERT_TRUE(refused("18446744073709551617 1 0:1 / / rw - t s rw\n", "mount ID: too large"));
+	CU_ASSERT_TRUE(refused("18446744073709551617 1 0:1 / / rw - t s rw\n",
+	                       "mount ID: too large"));
 	CU_ASSERT_TRUE(refused(" 1 1 0:1 / / rw - t s rw\n", "mount ID: missing"));
 	CU_ASSERT_TRUE(refused("1\n", "parent ID: missing"));
 	CU_ASSERT_TRUE(refused("1 a 0:1 / / rw - t s rw\n", "parent ID: not a number"));
@@ -269,19 +271,22 @@ static void test_torn(void)
 		{"", false},
 		{"1 1 0:1 / / rw - t s rw\n2 1 0:1 / /a rw - t s rw\n", false},
 		{"2 1 0:1 / / rw - t s rw\n3 2 0:1 / /a rw - t s rw\n", false},    /* the usual */
-		{"2 1 0:1 / /a rw - t s rw\n3 1 0:1 / /b rw - t s rw\n", false},   /* a plain chroot */
+		/* a plain chroot */
+		{"2 1 0:1 / /a rw - t s rw\n3 1 0:1 / /b rw - t s rw\n", false},
 		{"2 1 0:1 / / rw - t s rw\n3 9 0:1 / /a rw - t s rw\n", true},
 		{"1 1 0:1 / / rw - t s rw\n3 9 0:1 / /a rw - t s rw\n", true},
 		{"3 9 0:1 / /a rw - t s rw\n1 1 0:1 / / rw - t s rw\n", true},
 		{"2 0 0:1 / / rw - t s rw\n3 2 0:1 / /a rw - t s rw\n", false},
-		{"2 1 0:1 / / rw - t s rw\n3 2 0:1 / /a rw - t s rw\n3 2 0:2 / /b rw - t s rw\n", true},
+		{"2 1 0:1 / / rw - t s rw\n3 2 0:1 / /a rw - t s rw\n3 2 0:2 / /b rw - t s rw\n",
+		 true},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		struct mount_table *t = parse(rows[i].text);
 		CU_ASSERT_EQUAL(table_torn(t), rows[i].torn);
 		table_free(t);
 	}
-	struct mount_table *torn = table_read_file(live_os(), FIXTURES "mountinfo-torn", TABLE_RECORDED);
+	struct mount_table *torn = table_read_file(live_os(), FIXTURES "mountinfo-torn",
+	                                           TABLE_RECORDED);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(torn);
 	CU_ASSERT_TRUE(table_torn(torn));
 	CU_ASSERT_EQUAL(torn->nproblems, 1);
@@ -303,7 +308,8 @@ static void test_options(void)
 		{"ro,relatime", "rw,size=1k", 0, "ro,relatime,size=1k"},
 		{"rw,relatime", "ro", 0, "ro,relatime"},
 		{"rw,noatime", "rw,noatime,x", 0, "rw,noatime,x"},
-		{"rw", "rw,rwx,ro=1,lowerdir+=a,lowerdir+=a", 0, "rw,rwx,ro=1,lowerdir+=a,lowerdir+=a"},
+		{"rw", "rw,rwx,ro=1,lowerdir+=a,lowerdir+=a", 0,
+		 "rw,rwx,ro=1,lowerdir+=a,lowerdir+=a"},
 		{"rw", "rw,lowerdir=/a\\040b\\134040", 0, "rw,lowerdir=/a b\\040"},
 		{"rw", "rw,x=\\000y", 0, "rw,x=\\000y"},
 		{"rw,nosuid", NULL, 0, "rw,nosuid"},
@@ -317,7 +323,8 @@ static void test_options(void)
 	struct strbuf out;
 	strbuf_init(&out);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		struct mount m = {.vfs_opts = rows[i].vfs, .fs_opts = rows[i].fs, .line = rows[i].line};
+		struct mount m = {.vfs_opts = rows[i].vfs, .fs_opts = rows[i].fs,
+		                  .line = rows[i].line};
 		strbuf_reset(&out);
 		strbuf_puts(&out, "before\\040 ");
 		table_options(&m, &out);
@@ -341,13 +348,10 @@ static struct mount_table *parse_tab(const char *text, size_t len, enum table_so
 static void test_fstab(void)
 {
 	struct mount_table *t = PARSE_TAB("# a comment\n"
-	                                  "UUID=0123-abcd /boot\\040 vfat umask=0077,x=a\\054b 0 1\n"
-	                                  "\n"
-	                                  "\t/dev/sda1\t/\text4 defaults\r\n"
-	                                  "oops\n"
-	                                  "/dev/sda2 none swap sw 0\n"
-	                                  "LABEL=x /lit\\134040x auto\n"
-	                                  "srv:/e /boot\\040/efi nfs _netdev 0 0", TABLE_FSTAB);
+	                                  "UUID=0123-abcd /boot\\040 vfat umask=0077,x=a\\054b 0 "
+	                                  "1\n\n\t/dev/sda1\t/\text4 defaults\r\noops\n/dev/sda2 "
+	                                  "none swap sw 0\nLABEL=x /lit\\134040x auto\nsrv:/e "
+	                                  "/boot\\040/efi nfs _netdev 0 0", TABLE_FSTAB);
 	CU_ASSERT_EQUAL_FATAL(t->count, 5);
 	const struct mount *m = t->mounts;
 	CU_ASSERT_STRING_EQUAL(m[0].source, "UUID=0123-abcd");
@@ -404,7 +408,8 @@ static void test_fstab_hostile(void)
 	CU_ASSERT_PTR_NULL(t->mounts[1].fs_opts);
 	table_free(t);
 
-	t = PARSE_TAB("\r#x /x ext4 rw\n  \r\r\n/dev/a /a ext4 rw x y\n/dev/d /d ext4 rw\n", TABLE_FSTAB);
+	t = PARSE_TAB("\r#x /x ext4 rw\n  \r\r\n/dev/a /a ext4 rw x y\n/dev/d /d ext4 rw\n",
+	              TABLE_FSTAB);
 	for (size_t i = 0; i < t->count; ++i) {
 		if (strcmp(t->mounts[i].point, "/d") == 0)
 			CU_ASSERT_EQUAL(t->mounts[i].line, 4);
@@ -489,14 +494,16 @@ static void against_libmount(char *text, size_t len)
 static void test_against_libmount(void)
 {
 	static const char *const files[] = {
-		FIXTURES "mountinfo-plain", FIXTURES "mountinfo-containers", FIXTURES "mountinfo-names",
-		FIXTURES "mountinfo-torn", FIXTURES "mountinfo-fields", "/proc/self/mountinfo",
+		FIXTURES "mountinfo-plain", FIXTURES "mountinfo-containers",
+		FIXTURES "mountinfo-names", FIXTURES "mountinfo-torn", FIXTURES "mountinfo-fields",
+		"/proc/self/mountinfo",
 	};
 	struct os *os = live_os();
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); ++i) {
 		char *text;
 		size_t len;
-		CU_ASSERT_EQUAL_FATAL(os_read_file(os, AT_FDCWD, files[i], 1 << 26, &text, &len), 0);
+		CU_ASSERT_EQUAL_FATAL(os_read_file(os, AT_FDCWD, files[i], 1 << 26, &text, &len),
+		                      0);
 		against_libmount(text, len);
 		free(text);
 	}

@@ -72,7 +72,8 @@ static int compare(const struct mount_table *a, const struct mount_table *b, uns
 		for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); ++k) {
 			if (rows[k].same || !(rows[k].field & fields))
 				continue;
-			printf("  %u %s: %s differs\n", m->id, m->point ? m->point : "", rows[k].name);
+			printf("  %u %s: %s differs\n", m->id, m->point ? m->point : "",
+			       rows[k].name);
 			++wrong;
 		}
 	}
@@ -164,7 +165,8 @@ static void ask_again(struct os *os, enum table_source source)
 	for (size_t i = 0; i < 2; ++i) {
 		const struct mount *m = &again->mounts[i];
 		CU_ASSERT_TRUE(m->key == keys[0] || m->key == keys[2]);
-		CU_ASSERT_TRUE(same(m->point, m->key == keys[0] ? last->point : t->mounts[0].point));
+		CU_ASSERT_TRUE(same(m->point,
+		                    m->key == keys[0] ? last->point : t->mounts[0].point));
 	}
 	table_free(again);
 	again = table_ask_again(os, t, keys, 0, AT_FDCWD, "/proc/self/mountinfo");
@@ -200,7 +202,8 @@ static int in_namespace(int (*run)(void))
 	fflush(stdout);
 	pid_t pid = fork();
 	if (pid == 0) {
-		if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
+		if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE,
+		                                       NULL) != 0
 		    || mount("none", "/mnt", "tmpfs", 0, NULL) != 0 || chdir("/mnt") != 0)
 			_exit(NS_SKIP);
 		int wrong = run();
@@ -232,7 +235,8 @@ static int propagate(const char *name, unsigned long flags)
 static int odd_mounts(void)
 {
 	static const char *const names[] = {
-		"a b", "c#d", "t\tab", "n\nl", "back\\slash", "lit\\040x", "inv\xff", "com,ma", "tr ",
+		"a b", "c#d", "t\tab", "n\nl", "back\\slash", "lit\\040x", "inv\xff", "com,ma",
+		"tr ",
 		"\"q\"", "\r",
 	};
 	int wrong = 0;
@@ -260,7 +264,8 @@ static int odd_mounts(void)
 	         + propagate("both", MS_SHARED);
 	wrong += put("both", "slave", NULL, MS_BIND, NULL) + propagate("slave", MS_SLAVE);
 	wrong += put("k", "unbindable", "tmpfs", 0, NULL) + propagate("unbindable", MS_UNBINDABLE);
-	wrong += put("stack1", "stack", "tmpfs", 0, NULL) + put("stack2", "stack", "tmpfs", 0, NULL);
+	wrong += put("stack1", "stack", "tmpfs", 0, NULL) + put("stack2", "stack", "tmpfs", 0,
+	                                                        NULL);
 	mkdir("lo wer", 0755);
 	mkdir("upper", 0755);
 	mkdir("work", 0755);
@@ -276,8 +281,9 @@ static int odd_mounts(void)
 	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fd >= 0) {
 		char data[128];
-		snprintf(data, sizeof(data), "fd=%d,rootmode=40000,user_id=0,group_id=0,subtype=ss hfs,"
-		         "allow_other", fd);
+		snprintf(data, sizeof(data),
+		         "fd=%d,rootmode=40000,user_id=0,group_id=0,subtype=ss hfs,allow_other",
+		         fd);
 		mkdir("fuse", 0755);
 		mount("user@host:/a b", "fuse", "fuse", 0, data);
 	}
@@ -289,9 +295,11 @@ static int propagate_from(void)
 {
 	int wrong = put("g", "top", "tmpfs", 0, NULL) + propagate("top", MS_SHARED);
 	wrong += put("jail", "jail", "tmpfs", 0, NULL);
-	wrong += put("top", "jail/first", NULL, MS_BIND, NULL) + put("top", "middle", NULL, MS_BIND, NULL);
+	wrong += put("top", "jail/first", NULL, MS_BIND, NULL) + put("top", "middle", NULL, MS_BIND,
+	                                                             NULL);
 	wrong += propagate("middle", MS_SLAVE) + propagate("middle", MS_SHARED);
-	wrong += put("middle", "jail/second", NULL, MS_BIND, NULL) + propagate("jail/second", MS_SLAVE);
+	wrong += put("middle", "jail/second", NULL, MS_BIND, NULL) + propagate("jail/second",
+	        MS_SLAVE);
 	mkdir("jail/proc", 0755);
 	wrong += mount("proc", "jail/proc", "proc", 0, NULL) != 0;
 	wrong += chroot("jail") != 0 || chdir("/") != 0;
@@ -377,7 +385,8 @@ static int still(enum table_source source, bool watch)
 		if (what == 3)
 			wrong += umount("p") != 0 || mount("t", "p", "tmpfs", 0, NULL) != 0;
 		bool known = watch || source == TABLE_LISTMOUNT;
-		wrong += table_stands_still(os, t, fd, AT_FDCWD, "/proc/self/mountinfo") != (known && what == 0);
+		wrong += table_stands_still(os, t, fd, AT_FDCWD, "/proc/self/mountinfo") != (known
+		        && what == 0);
 		table_free(t);
 		close(fd);
 		umount2("p", MNT_DETACH);
@@ -388,7 +397,8 @@ static int still(enum table_source source, bool watch)
 
 static int run_still(void)
 {
-	return still(TABLE_LISTMOUNT, true) + still(TABLE_LISTMOUNT, false) + still(TABLE_MOUNTINFO, true)
+	return still(TABLE_LISTMOUNT, true) + still(TABLE_LISTMOUNT, false) + still(TABLE_MOUNTINFO,
+	        true)
 	       + still(TABLE_MOUNTINFO, false);
 }
 

@@ -39,8 +39,7 @@ static void load(struct mount_set *set, const struct mount_table *table)
 		CU_ASSERT_PTR_NOT_NULL_FATAL(mount_set_put(set, &table->mounts[i]));
 }
 
-/** Append the changes as text: "+2 -3 >4 o5 p6", new, gone, moved, options,
-    propagation. */
+/** Append the changes: "+2 -3 >4 o5 p6" for mounted, unmounted, moved, remounted, propagation. */
 static void spell(const struct changes *changes, struct strbuf *out)
 {
 	for (size_t i = 0; i < changes->count; ++i) {
@@ -50,12 +49,14 @@ static void spell(const struct changes *changes, struct strbuf *out)
 		CU_ASSERT_EQUAL(c->after == NULL, c->kind == CHANGE_UMOUNT);
 		char sign = c->kind == CHANGE_MOUNT ? '+' : c->kind == CHANGE_UMOUNT ? '-'
 		            : c->kind == CHANGE_MOVE ? '>' : c->kind == CHANGE_REMOUNT ? 'o' : 'p';
-		strbuf_printf(out, "%s%c%llu", out->len ? " " : "", sign, (unsigned long long)m->key);
+		strbuf_printf(out, "%s%c%llu", out->len ? " " : "", sign,
+		              (unsigned long long)m->key);
 	}
 }
 
 /** Whether the differ lists these changes between two texts. */
-static bool differ(const char *before, const char *after, bool unique, unsigned kinds, const char *want)
+static bool differ(const char *before, const char *after, bool unique, unsigned kinds,
+                   const char *want)
 {
 	struct mount_table *old = parse(before), *now = parse(after);
 	struct mount_set set;
@@ -69,7 +70,7 @@ static bool differ(const char *before, const char *after, bool unique, unsigned 
 	bool ok = strcmp(strbuf_str(&got), want) == 0;
 	if (!ok)
 		printf("  \"%s\", not \"%s\"\n", strbuf_str(&got), want);
-	/* What is known does not depend on the table that it came from. */
+	/* The set does not refer to the table. */
 	table_free(old);
 	CU_ASSERT_EQUAL(set.count, set.places.count);
 	changes_destroy(&changes);
@@ -85,83 +86,79 @@ static bool differ(const char *before, const char *after, bool unique, unsigned 
 
 /* The differ. */
 
-static void test_nothing(void)
+#define SHARED "2 1 0:30 / /a rw,relatime shared:5 - tmpfs a rw,size=4k\n"
+#define A_AT_B "2 1 0:30 / /b rw,relatime - tmpfs a rw,size=4k\n"
+#define A_RO "2 1 0:30 / /a ro,relatime - tmpfs a rw,size=4k\n"
+#define A_RO_AT_B "2 1 0:30 / /b ro,relatime - tmpfs a rw,size=4k\n"
+#define TOP "9 2 0:40 / /a rw - tmpfs top rw\n"
+
+static void test_changes(void)
 {
-	CU_ASSERT(differ("", "", false, ALL, ""));
-	CU_ASSERT(differ(ROOT A A_SUB, ROOT A A_SUB, false, ALL, ""));
-	CU_ASSERT(differ(ROOT A A_SUB, A_SUB ROOT A, true, ALL, ""));
+	static const struct {
+		const char *before, *after;
+		unsigned kinds;
+		const char *changes;
+		bool unique;
+	} rows[] = {
+		{"", "", ALL, "", false},
+		{ROOT A A_SUB, ROOT A A_SUB, ALL, "", false},
+		{ROOT A A_SUB, A_SUB ROOT A, ALL, "", true},
+		/* Mounted and unmounted; the unmounted ones come first. */
+		{"", ROOT A, ALL, "+1 +2", false},
+		{ROOT A, "", ALL, "-1 -2", false},
+		{ROOT, ROOT A A_SUB, ALL, "+2 +3", false},
+		{ROOT A_SUB A, ROOT, ALL, "-2 -3", false},
+		{ROOT A, ROOT "9 1 0:40 / /a rw - tmpfs new rw\n", ALL, "-2 +9", false},
+		/* A mount on top, or a new parent, does not change the mount at the same place. */
+		{ROOT A, ROOT A TOP, ALL, "+9", false},
+		{ROOT A TOP, ROOT A, ALL, "-9", false},
+		{ROOT A, ROOT "9 1 0:40 / /a rw - tmpfs low rw\n"
+		 "2 9 0:30 / /a rw,relatime - tmpfs a rw,size=4k\n", ALL, "+9", false},
+		/* Remounted: options of the mount, and of the file system of a bind mount. */
+		{ROOT A, ROOT A_RO, ALL, "o2", false},
+		{ROOT A, ROOT "2 1 0:30 / /a rw,relatime - tmpfs a rw,size=8k\n", ALL, "o2", false},
+		{A "4 1 0:30 / /b rw - tmpfs a rw,size=4k\n",
+		 "2 1 0:30 / /a rw,relatime - tmpfs a ro,size=4k\n"
+		 "4 1 0:30 / /b rw - tmpfs a ro,size=4k\n", ALL, "o2 o4", false},
+		{ROOT A, ROOT A_RO, ALL & ~CHANGE_REMOUNT, "", false},
+		/* Moved; moved and remounted. */
+		{ROOT A A_SUB, ROOT A_AT_B "3 2 0:31 / /b/sub rw - tmpfs sub rw\n", ALL, ">2 >3",
+		 false},
+		{ROOT A, ROOT A_RO_AT_B, ALL, ">2 o2", false},
+		{ROOT A, ROOT A_RO_AT_B, CHANGE_REMOUNT, "o2", false},
+		/* Propagation: the type, not the number of the group. */
+		{ROOT A, ROOT SHARED, ALL, "p2", false},
+		{ROOT SHARED, ROOT A, ALL, "p2", false},
+		{ROOT SHARED, ROOT A, ALL & ~CHANGE_PROPAGATION, "", false},
+		{ROOT SHARED, ROOT "2 1 0:30 / /a rw,relatime shared:6 - tmpfs a rw,size=4k\n", ALL,
+		 "", false},
+		{ROOT SHARED,
+		 ROOT "2 1 0:30 / /a rw,relatime shared:5 master:6 - tmpfs a rw,size=4k\n", ALL,
+		 "p2", false},
+		/* The kernel reuses the 32-bit IDs of mountinfo, but not unique IDs. */
+		{ROOT A, ROOT "2 1 0:32 / /a rw,relatime - tmpfs a rw,size=4k\n", ALL, "-2 +2",
+		 false},
+		{ROOT A, ROOT "2 1 0:30 / /a rw,relatime - ramfs a rw,size=4k\n", ALL, "-2 +2",
+		 false},
+		{ROOT A, ROOT "2 1 0:30 / /a rw,relatime - tmpfs b rw,size=4k\n", ALL, "-2 +2",
+		 false},
+		{ROOT A, ROOT "2 1 0:30 /x /b rw,relatime - tmpfs a rw,size=4k\n", ALL, "-2 +2",
+		 false},
+		{ROOT A, ROOT "2 1 0:32 / /a rw,relatime - tmpfs b rw,size=4k\n", ALL, "", true},
+		/* A root that was renamed or removed is the same mount. */
+		{ROOT A, ROOT "2 1 0:30 /x /a rw,relatime - tmpfs a rw,size=4k\n", ALL, "", false},
+		{"2 1 0:30 /x /a rw - tmpfs a rw\n", "2 1 0:30 /x//deleted /b rw - tmpfs a rw\n",
+		 ALL, ">2", false},
+		/* A key that is twice in the table counts once. */
+		{ROOT, ROOT A A, ALL, "+2", false},
+		{ROOT A, ROOT A_AT_B A, ALL, ">2", false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+		CU_ASSERT(differ(rows[i].before, rows[i].after, rows[i].unique, rows[i].kinds,
+		                 rows[i].changes));
 }
 
-static void test_come_and_go(void)
-{
-	CU_ASSERT(differ("", ROOT A, false, ALL, "+1 +2"));
-	CU_ASSERT(differ(ROOT A, "", false, ALL, "-1 -2"));
-	CU_ASSERT(differ(ROOT, ROOT A A_SUB, false, ALL, "+2 +3"));
-	CU_ASSERT(differ(ROOT A_SUB A, ROOT, false, ALL, "-2 -3"));
-	/* What is gone comes first. */
-	CU_ASSERT(differ(ROOT A, ROOT "9 1 0:40 / /a rw - tmpfs new rw\n", false, ALL, "-2 +9"));
-	/* A mount on top changes nothing of what it covers. */
-	CU_ASSERT(differ(ROOT A, ROOT A "9 2 0:40 / /a rw - tmpfs top rw\n", false, ALL, "+9"));
-	CU_ASSERT(differ(ROOT A "9 2 0:40 / /a rw - tmpfs top rw\n", ROOT A, false, ALL, "-9"));
-	/* Nor does one beneath, which is its parent now. */
-	CU_ASSERT(differ(ROOT A, ROOT "9 1 0:40 / /a rw - tmpfs low rw\n"
-	                 "2 9 0:30 / /a rw,relatime - tmpfs a rw,size=4k\n", false, ALL, "+9"));
-}
-
-static void test_remount(void)
-{
-	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /a ro,relatime - tmpfs a rw,size=4k\n", false, ALL, "o2"));
-	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /a rw,relatime - tmpfs a rw,size=8k\n", false, ALL, "o2"));
-	/* A bind has the options of its file system, and its own. */
-	CU_ASSERT(differ(A "4 1 0:30 / /b rw - tmpfs a rw,size=4k\n",
-	                 "2 1 0:30 / /a rw,relatime - tmpfs a ro,size=4k\n"
-	                 "4 1 0:30 / /b rw - tmpfs a ro,size=4k\n", false, ALL, "o2 o4"));
-	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /a ro,relatime - tmpfs a rw,size=4k\n", false,
-	                 ALL & ~CHANGE_REMOUNT, ""));
-}
-
-static void test_move(void)
-{
-	CU_ASSERT(differ(ROOT A A_SUB, ROOT "2 1 0:30 / /b rw,relatime - tmpfs a rw,size=4k\n"
-	                 "3 2 0:31 / /b/sub rw - tmpfs sub rw\n", false, ALL, ">2 >3"));
-	/* Moved and remounted: each told. */
-	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /b ro,relatime - tmpfs a rw,size=4k\n", false, ALL, ">2 o2"));
-	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /b ro,relatime - tmpfs a rw,size=4k\n", false,
-	                 CHANGE_REMOUNT, "o2"));
-}
-
-static void test_propagation(void)
-{
-	const char *shared = ROOT "2 1 0:30 / /a rw,relatime shared:5 - tmpfs a rw,size=4k\n";
-	CU_ASSERT(differ(ROOT A, shared, false, ALL, "p2"));
-	CU_ASSERT(differ(shared, ROOT A, false, ALL, "p2"));
-	CU_ASSERT(differ(shared, ROOT A, false, ALL & ~CHANGE_PROPAGATION, ""));
-	/* Another group alone is none. */
-	CU_ASSERT(differ(shared, ROOT "2 1 0:30 / /a rw,relatime shared:6 - tmpfs a rw,size=4k\n", false,
-	                 ALL, ""));
-	CU_ASSERT(differ(shared, ROOT "2 1 0:30 / /a rw,relatime shared:5 master:6 - tmpfs a rw,size=4k\n",
-	                 false, ALL, "p2"));
-}
-
-/** The 32-bit IDs of mountinfo are used again. */
-static void test_reused(void)
-{
-	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:32 / /a rw,relatime - tmpfs a rw,size=4k\n", false, ALL, "-2 +2"));
-	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /a rw,relatime - ramfs a rw,size=4k\n", false, ALL, "-2 +2"));
-	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /a rw,relatime - tmpfs b rw,size=4k\n", false, ALL, "-2 +2"));
-	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 /x /b rw,relatime - tmpfs a rw,size=4k\n", false, ALL, "-2 +2"));
-	/* A root that was renamed or removed is the same mount. */
-	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 /x /a rw,relatime - tmpfs a rw,size=4k\n", false, ALL, ""));
-	CU_ASSERT(differ("2 1 0:30 /x /a rw - tmpfs a rw\n", "2 1 0:30 /x//deleted /b rw - tmpfs a rw\n", false,
-	                 ALL, ">2"));
-	/* Unique IDs are not. */
-	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:32 / /a rw,relatime - tmpfs b rw,size=4k\n", true, ALL, ""));
-	/* A key that stands in the table twice counts once. */
-	CU_ASSERT(differ(ROOT, ROOT A A, false, ALL, "+2"));
-	CU_ASSERT(differ(ROOT A, ROOT "2 1 0:30 / /b rw,relatime - tmpfs a rw,size=4k\n" A, false, ALL, ">2"));
-}
-
-/** What is not known of a mount is no change; but its name is. */
+/** An unknown field of a mount is no change, except its name. */
 static void test_unknown(void)
 {
 	struct mount ghost = {.key = 7, .uniq_id = 7};
@@ -181,7 +178,7 @@ static void test_unknown(void)
 	table_free(now);
 }
 
-/** Each line of a large table away, and back again. */
+/** Each line of a large table is removed and added again. */
 static void test_each_line(void)
 {
 	struct mount_table *table = recorded(CONTAINERS);
@@ -231,7 +228,7 @@ static void test_set(void)
 		CU_ASSERT_PTR_NOT_EQUAL(kept->mount.point, table->mounts[i].point);
 	}
 
-	/* What was replaced or taken out can be read until it is forgotten. */
+	/* A replaced or removed mount stays readable until mount_set_forget(). */
 	struct kept_mount *before = mount_set_find(&set, 2);
 	before->early = true;
 	struct mount moved = table->mounts[1];
@@ -257,14 +254,9 @@ static void test_set(void)
 }
 
 static const struct unit_test tests[] = {
-	{"nothing", test_nothing},
-	{"come_and_go", test_come_and_go},
-	{"remount", test_remount},
-	{"move", test_move},
-	{"propagation", test_propagation},
-	{"reused", test_reused},
-	{"unknown", test_unknown},
-	{"each_line", test_each_line},
+	{"changes between two tables", test_changes},
+	{"fields that are unknown", test_unknown},
+	{"each line removed and added", test_each_line},
 	{"set", test_set},
 	{NULL, NULL},
 };

@@ -120,7 +120,8 @@ static void test_ends(void)
 		bool ended;
 	} rows[] = {
 		{"", "\n", 0, true}, {"a", "\n", 1, false}, {"\n\n", "\n", 2, true},
-		{"a\r\nb\r\nc", "\r\n", 3, false}, {"a\r\nb\n\n", "\n", 3, true}, {"\r\n", "\r\n", 1, true},
+		{"a\r\nb\r\nc", "\r\n", 3, false}, {"a\r\nb\n\n", "\n", 3, true},
+		{"\r\n", "\r\n", 1, true},
 		{"a\rb", "\n", 1, false},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
@@ -136,7 +137,8 @@ static void test_ends(void)
 static void test_many(void)
 {
 	enum { LINES = 30000 };
-	static const char *const texts[] = {"/dev/x /x ext4 rw 0 0\n", "garbage\n", "#\n", "a\0b c d\n"};
+	static const char *const texts[] = {"/dev/x /x ext4 rw 0 0\n", "garbage\n", "#\n",
+	                                    "a\0b c d\n"};
 	static const size_t sizes[] = {22, 8, 2, 8};
 	char *text = malloc(LINES * 22), *at = text;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
@@ -145,7 +147,8 @@ static void test_many(void)
 	struct tablines *lines = parse(text, (size_t)(at - text));
 	CU_ASSERT_EQUAL_FATAL(lines->count, LINES);
 	size_t wrong = 0;
-	static const enum tabline_kind kinds[] = {TABLINE_ENTRY, TABLINE_DAMAGED, TABLINE_COMMENT, TABLINE_DAMAGED};
+	static const enum tabline_kind kinds[] = {TABLINE_ENTRY, TABLINE_DAMAGED, TABLINE_COMMENT,
+	                                          TABLINE_DAMAGED};
 	for (size_t i = 0; i < LINES; ++i)
 		wrong += lines->lines[i].kind != kinds[i % 4];
 	CU_ASSERT_EQUAL(wrong, 0);
