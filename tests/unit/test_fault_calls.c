@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel calls that fail: every scenario is run with each of its calls failing
- * with each error that it can give, alone, and with all of its kind behind it;
- * and with reads that give little.
+ * Every scenario is run with each of its kernel calls failing with each error that it can give, and
+ * with each of its allocations failing: one call, or all calls of that kind from it on; and with
+ * short reads.
  */
 #include "unit.h"
 
@@ -14,9 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a call on a path or on an open file can give, whatever it does: by the
-   manual pages, by policies (seccomp, security modules), by dead servers and
-   devices. */
+/* Errors of calls on a path or an open file: from the manual pages, policies (seccomp, security
+   modules), dead servers and devices. */
 #define OF_POLICY  EPERM, EACCES, ENOSYS
 #define OF_MEMORY  ENOMEM, EFAULT, EINVAL, EINTR, EAGAIN, EOVERFLOW, EBADF
 #define OF_DEVICE  EIO, ENXIO, ENODEV, ESTALE, ENOTCONN, EHOSTDOWN, EHOSTUNREACH, ETIMEDOUT, \
@@ -63,7 +62,7 @@ static const int errors[OS_NCALLS][ERRORS_MAX] = {
 	[OS_SHUTDOWN] = {EBADF, EINVAL, ENOTCONN, ENOTSOCK, EPERM},
 };
 
-/* Where others make the same calls. */
+/* For scenarios whose calls other scenarios make too. */
 static const int few_errors[] = {EACCES, EINTR, ENOMEM, EIO, ENOENT, EMFILE, 0};
 
 static bool ready;
@@ -71,19 +70,17 @@ static uint64_t seen[OS_NCALLS];   /* calls of each kind in all scenarios */
 
 static void test_enter(void)
 {
-#ifdef _FORTIFY_SOURCE
-	UNIT_SKIP("a fortified program makes calls that are not wrapped");
-#endif
+	FAULT_OR_SKIP();
 	ready = world_enter();
 	if (!ready)
 		UNIT_SKIP("no private mount namespace");
 }
 
 /**
- * Have the calls of a kind fail, each in turn.
+ * Let the calls of a kind fail, each in turn.
  *
- * @spread  1: each; else the first ones, and ever fewer, each at so many times
- *          the place of the one before.
+ * @spread  1: each call; else the first three, then each call at a place that is the one before
+ *          times this factor.
  */
 static void try_errors(struct trial *trial, int kind, const int *all, unsigned spread)
 {
@@ -112,8 +109,9 @@ static void test_scenarios(void)
 				           s->flags & SC_FEW ? few_errors : errors[kind], 1);
 				continue;
 			}
-			/* With a prober it takes longer, and who makes the n-th call is
-			   chance: of each kind some, of its own each. */
+			/* A run with a prober takes longer, and which process makes the n-th call
+			   is random:
+			   some calls of each kind, each call of its own kinds. */
 			try_errors(&trial, kind, kind < OS_SOCKETPAIR ? few_errors : errors[kind],
 			           2);
 			if (kind >= OS_SOCKETPAIR)
@@ -126,7 +124,23 @@ static void test_scenarios(void)
 	printf("  %lu runs, a call failing in each\n", runs);
 }
 
-/** Beside servers that do not answer; one keeps who asks from being killed. */
+static void test_memory(void)
+{
+	static const int no_memory[] = {ENOMEM, 0};
+	if (!ready)
+		UNIT_SKIP("no private mount namespace");
+	unsigned long runs = 0;
+	for (const struct scenario *s = scenarios; s->name; ++s) {
+		struct trial trial;
+		if (!trial_begin(&trial, s))
+			continue;
+		try_errors(&trial, FAULT_ALLOC, no_memory, 1);
+		runs += trial_end(&trial);
+	}
+	printf("  %lu runs, an allocation failing in each\n", runs);
+}
+
+/** With servers that do not answer; a process that asks one of them cannot be killed. */
 static void test_hung(void)
 {
 	static const int kinds[] = {OS_FORK, OS_KILL, OS_WAIT, OS_MKDIR, OS_UNLINK, OS_WRITE,
@@ -175,8 +189,8 @@ static void test_threads(void)
 	printf("  %lu runs with threads\n", runs);
 }
 
-/** Whether this kernel has the call, and GETMNT_DISABLE leaves it; events are of
-    no use without statmount. */
+/** Whether this kernel has the call and GETMNT_DISABLE does not disable it; events need
+    statmount. */
 static bool is_here(const struct os *os, int kind)
 {
 	bool event = kind == OS_FANOTIFY_INIT || kind == OS_FANOTIFY_MARK;
@@ -185,7 +199,7 @@ static bool is_here(const struct os *os, int kind)
 	return !event || os->caps & OSC_FANOTIFY;
 }
 
-/** Every kind of call is one that some scenario makes, and that can fail. */
+/** Each kind of call is made by a scenario and has errors. */
 static void test_all_kinds(void)
 {
 	if (!ready)
@@ -194,8 +208,7 @@ static void test_all_kinds(void)
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	os_probe_events(&os);
 	for (int kind = 0; kind < OS_NCALLS; ++kind) {
-		/* Of a search alone: test_search.c; of a multipath: tests/vm; of what is written:
-		   test_replace.c. */
+		/* Only searches: test_search.c; multipaths: tests/vm; writes: test_replace.c. */
 		if (kind == OS_ACCESS || kind >= OS_IOCTL || !is_here(&os, kind))
 			continue;
 		if (seen[kind] == 0 || errors[kind][0] == 0)
@@ -214,7 +227,8 @@ static void test_leave(void)
 
 static const struct unit_test tests[] = {
 	{"enter", test_enter},
-	{"scenarios", test_scenarios},
+	{"kernel calls", test_scenarios},
+	{"allocations", test_memory},
 	{"beside hung servers", test_hung},
 	{"with threads", test_threads},
 	{"all kinds of call", test_all_kinds},
