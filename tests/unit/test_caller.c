@@ -43,7 +43,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
-/** Have the tree, which all tests read. */
+/** Make the tree that all tests read. */
 static void begin(void)
 {
 	if (*top)
@@ -78,7 +78,7 @@ static SEARCH *open_top(void)
 	return searchv(roots, 1, "*", &four);
 }
 
-/** Read up to n entries.  @return how many there were. */
+/** Read up to n entries.  @return the number of entries read. */
 static int read_some(SEARCH *search, int n)
 {
 	int got = 0;
@@ -134,7 +134,7 @@ static void *victim_main(void *arg)
 	return NULL;
 }
 
-/** The same without a handler: another thread closes what is left. */
+/** Without a handler: another thread closes the search. */
 static void *victim_left(void *arg)
 {
 	(void)arg;
@@ -148,7 +148,7 @@ static void *victim_left(void *arg)
 	return NULL;
 }
 
-/** Cancelled at random, and closed by the thread itself or by another. */
+/** Threads are cancelled at random; the thread itself or another closes the search. */
 static void test_cancelled(void)
 {
 	enum { READS = 120, OTHERS = 40 };
@@ -198,7 +198,7 @@ static void *read_for_ever(void *arg)
 {
 	const char *const roots[] = {top};
 	for (;;) {
-		/* Nothing matches: it never comes back to us. */
+		/* Nothing matches: the call does not return. */
 		const char *many[500];
 		for (int i = 0; i < 500; ++i)
 			many[i] = roots[0];
@@ -210,7 +210,7 @@ static void *read_for_ever(void *arg)
 	return NULL;
 }
 
-/** A thread that waits in readsearch() is cancelled there, not at its end. */
+/** A thread is cancelled within readsearch(). */
 static void test_cancelled_within(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -233,8 +233,8 @@ static void test_cancelled_within(void)
 
 /* Forked children. */
 
-/** End with a status; on success as another program, so that what the threads of the parent
-    had in hand, which cannot be freed, is not reported as a leak. */
+/** End with a status; on success by execve(2), so that memory of the parent's threads, which
+    cannot be freed, is not reported as a leak. */
 _Noreturn static void end_child(int status)
 {
 	if (status == 0)
@@ -242,7 +242,7 @@ _Noreturn static void end_child(int status)
 	_exit(status);
 }
 
-/** Fork, and run a function in the child.  @return its status; -1: it was killed. */
+/** Run a function in a child.  @return its status; -1: it was killed. */
 static int in_child(int (*run)(void *arg), void *arg)
 {
 	int status;
@@ -259,10 +259,10 @@ static int in_child(int (*run)(void *arg), void *arg)
 
 struct inherited {
 	SEARCH *search;
-	int fds, slack;     /* open before the search; those that workers may have had */
+	int fds, slack;     /* open before the search; more that workers may have opened */
 };
 
-/** Use an inherited search.  @return 0, or where it went wrong. */
+/** Use an inherited search.  @return 0, or the number of the failed step. */
 static int use_inherited(void *arg)
 {
 	const struct inherited *in = arg;
@@ -280,7 +280,7 @@ static int use_inherited(void *arg)
 		return 3;
 	if (unit_count("/proc/self/fd") > in->fds + in->slack)
 		return 4;
-	/* And the child has searches of its own. */
+	/* The child can open searches of its own. */
 	const char *const roots[] = {top};
 	struct search_options options = four;
 #ifdef __SANITIZE_THREAD__
@@ -319,7 +319,7 @@ static void test_forked(void)
 	end();
 }
 
-/** A search closed in a child leaves nothing there, where there are no threads. */
+/** Without threads, closing a search in a child frees everything. */
 static int close_counted(void *arg)
 {
 	const struct inherited *in = arg;
@@ -370,8 +370,7 @@ static int only_close(void *arg)
 	return closesearch(arg) == 0 ? 0 : 2;
 }
 
-/** Another thread forks while one reads: in the child nothing is known of the search but that
-    it is another process's. */
+/** One thread forks while another reads: the child can only close the search. */
 static void test_forked_while_read(void)
 {
 	begin();
@@ -386,7 +385,7 @@ static void test_forked_while_read(void)
 		atomic_store(&victim.search, search);
 		atomic_store(&stop, false);
 		CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, read_and_close, &stop), 0);
-		/* Its first reads are long over before it is at its end. */
+		/* After the first reads, long before the last. */
 		usleep(1000 + run % 8 * 100);
 		CU_ASSERT_EQUAL(in_child(only_close, search), 0);
 		atomic_store(&stop, true);
@@ -396,7 +395,7 @@ static void test_forked_while_read(void)
 	end();
 }
 
-/** A handle of libgetmnt in a child: read, run again with probes, freed. */
+/** A handle of libgetmnt in a child is read, run again with probes, and freed. */
 static int use_handle(void *arg)
 {
 	struct getmnt *gm = arg;
@@ -408,7 +407,7 @@ static int use_handle(void *arg)
 	if (getmnt_count(gm) == 0 || getmnt_stat(gm, GETMNT_STAT_PROBES) == 0)
 		return 3;
 	getmnt_free(gm);
-	/* No process of a run is left. */
+	/* No child process is left. */
 	return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD ? 0 : 4;
 }
 
@@ -446,7 +445,7 @@ static void test_exit(void)
 	end();
 }
 
-/* Handles that are none. */
+/* NULL handles. */
 
 static void test_null(void)
 {
@@ -490,12 +489,12 @@ static void test_null(void)
 
 /* Limits and signals. */
 
-/** No process and no thread is to be had. */
+/** No process and no thread can be started. */
 static int no_processes(void *arg)
 {
 	(void)arg;
 	struct rlimit none = {0, 0};
-	/* Root may have any number. */
+	/* The limit does not apply to root. */
 	if (setgid(65534) != 0 || setuid(65534) != 0 || setrlimit(RLIMIT_NPROC, &none) != 0)
 		return 77;
 	pid_t pid = fork();
@@ -518,7 +517,7 @@ static int no_processes(void *arg)
 	return 0;
 }
 
-/** So many descriptors may be open, and no more. */
+/** With a limit of open descriptors. */
 static int few_descriptors(void *arg)
 {
 	const struct rlimit few = {(rlim_t)*(int *)arg, (rlim_t)*(int *)arg};
@@ -526,12 +525,12 @@ static int few_descriptors(void *arg)
 		return 77;
 	struct getmnt *gm = getmnt_new();
 	SEARCH *search = open_top();
-	int n = 0, told = 0;
+	int n = 0, errors = 0;
 	for (struct searchent *e; search && (e = readsearch(search));)
-		e->err ? ++told : ++n;
-	/* All is found, or something is told. */
+		e->err ? ++errors : ++n;
+	/* Everything is found, or an error is reported. */
 	bool whole = n == ENTRIES;
-	if (search && errno == 0 && !whole && told == 0)
+	if (search && errno == 0 && !whole && errors == 0)
 		return 1;
 	closesearch(search);
 	for (int probe = GETMNT_PROBE_NONE; probe <= GETMNT_PROBE_LOCAL; ++probe) {
@@ -564,7 +563,7 @@ static void on_alarm(int number)
 	(void)number;
 }
 
-/** A timer that interrupts what it can. */
+/** With a timer that interrupts system calls. */
 static int interrupted(void *arg)
 {
 	(void)arg;
@@ -601,14 +600,14 @@ static const struct unit_test tests[] = {
 	{"threads cancelled", test_cancelled},
 	{"cancelled within a call", test_cancelled_within},
 	{"forked", test_forked},
-	{"forked, and nothing left", test_forked_leaves_nothing},
+	{"forked, everything is freed", test_forked_leaves_nothing},
 	{"forked while another thread reads", test_forked_while_read},
 	{"a handle in a child", test_forked_handle},
 	{"exit", test_exit},
-	{"no handle", test_null},
+	{"NULL handles", test_null},
 	{"limits", test_limits},
 	{"interrupted", test_interrupted},
-	{"the tree removed", test_end},
+	{"remove the tree", test_end},
 	{NULL, NULL},
 };
 

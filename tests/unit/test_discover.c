@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Discovery on real mounts, in a mount namespace of the suite's own, and what
- * each pruning rule saves: exact numbers of directories and kernel calls.
- */
+/* Discovery on real mounts in a mount namespace, and what each pruning rule saves: exact numbers of
+   directories and kernel calls. */
 #include "unit.h"
 
 #include "mountopts/fuse.h"
@@ -43,7 +41,7 @@ static void end(void)
 
 #define BEGIN() do { if (!begin()) UNIT_SKIP("no private mount namespace"); } while (0)
 
-/** Make a directory below top, with all above it. */
+/** Make a directory below top, with its parents. */
 static void dir(const char *path)
 {
 	char buf[4096];
@@ -113,7 +111,7 @@ struct run {
 	uint64_t dirs, calls[OS_NCALLS];
 	uint64_t walked, verified, ok, hidden, lost, outside, unsearched;
 	bool complete;
-	bool root_known;   /* the probe at the start told the table's ID of "/" */
+	bool root_known;   /* os_init() found the ID of "/" */
 };
 
 static uint64_t opens(const struct run *run)
@@ -121,13 +119,13 @@ static uint64_t opens(const struct run *run)
 	return run->calls[OS_OPENAT] + run->calls[OS_OPENAT2];
 }
 
-/** Run discovery below top; what the discovery itself called. */
+/** Run discovery below top.  @return its statistics and calls. */
 static struct run discover_top(const struct discover_opts *given, const char *disable)
 {
 	struct run run = {0};
 	struct discover_opts opts = *given;
 	struct os os;
-	/* The environment's list holds too: valgrind knows not every call. */
+	/* Also calls disabled by the environment: valgrind does not know all. */
 	char both[128];
 	const char *env = getenv("GETMNT_DISABLE");
 	snprintf(both, sizeof(both), "%s,%s", disable ? disable : "", env ? env : "");
@@ -151,7 +149,7 @@ static struct run discover_top(const struct discover_opts *given, const char *di
 	run.unsearched = d->stats.states[MT_UNSEARCHED];
 	run.complete = d->complete;
 	run.root_known = table->unique_ids || os.root_old_id != 0 || os.root.mask & K_STATX_MNT_ID;
-	/* Every name that was found is the kernel's own. */
+	/* Every name that was found is that of the kernel. */
 	for (uint32_t i = 0; i < d->tree.count; ++i) {
 		const struct mt_node *node = &d->tree.nodes[i];
 		if (node->named < MT_NAMED_INFERRED || i == d->root)
@@ -213,11 +211,11 @@ static void test_rule_leaf(void)
 	                off = walk(DA_GETMNT2, RULE("leaf") | RULE("unlooked"));
 	CU_ASSERT_EQUAL(on.walked, 3);
 	CU_ASSERT_EQUAL(off.walked, 3);
-	/* "." and z; without the rule m, its 10, and k too. */
+	/* "." and z; without the rule also m, its 10 directories, and k. */
 	CU_ASSERT_EQUAL(on.dirs, 2);
 	CU_ASSERT_EQUAL(off.dirs, 2 + 11 + 1);
-	/* openat2 with O_PATH, statx and close for a mount that is entered; then
-	   for a directory openat2, getdents64 to the end, and close. */
+	/* Entering a mount: openat2 with O_PATH, statx, close; a directory: openat2, getdents64,
+	   close. */
 	CU_ASSERT_EQUAL(off.calls[OS_STATX] - on.calls[OS_STATX], 10 + 2);
 	CU_ASSERT_EQUAL(opens(&off) - opens(&on), 12 + 2);
 	CU_ASSERT_EQUAL(off.calls[OS_CLOSE] - on.calls[OS_CLOSE], 12 + 2);
@@ -241,7 +239,7 @@ static void test_rule_shrink(void)
 	end();
 }
 
-/** Where an entry stands in the directory, from 1 on. */
+/** The place of an entry in the directory, from 1 on. */
 static unsigned place_of(const char *name)
 {
 	unsigned place = 0;
@@ -258,7 +256,7 @@ static unsigned place_of(const char *name)
 	return place;
 }
 
-/** The last mount of a directory ends its reading at once: nothing behind it is looked at. */
+/** Reading a directory ends at its last mount. */
 static void test_middle(void)
 {
 	BEGIN();
@@ -271,7 +269,7 @@ static void test_middle(void)
 	dirs("z%d", 30);
 	unsigned place = place_of("m");
 	CU_ASSERT_TRUE(place > 1 && place < 61);
-	/* By END_ALL, and, where nobody ends the search, by END_DIR. */
+	/* By END_ALL, and without that by END_DIR. */
 	for (int end_all = 1; end_all >= 0; --end_all) {
 		struct run run = walk(DA_GETMNT3, end_all ? 0 : RULE("end"));
 		CU_ASSERT_EQUAL(run.walked, 2);
@@ -310,8 +308,7 @@ static void test_rule_unreachable(void)
 	struct run on = walk(DA_GETMNT3, RULE("nlink")),
 	                off = walk(DA_GETMNT3, RULE("nlink") | RULE("unreachable"));
 	CU_ASSERT_EQUAL(on.dirs, 1);
-	/* It waits for what cannot come: all directories, then all again for
-	   the pass over files. */
+	/* All directories are searched for an unreachable mount, then again for files. */
 	CU_ASSERT_EQUAL(off.dirs, 2 * (1 + 20 + 20));
 	CU_ASSERT_EQUAL(on.hidden, 1);
 	CU_ASSERT_EQUAL(off.hidden, 1);
@@ -403,7 +400,7 @@ static void test_rule_likely(void)
 {
 	BEGIN();
 	dirs("d%d/a/b/c", 40);
-	/* What changed last, and lies deep; times are kept by the tick. */
+	/* Deep, and changed last; timestamps are as coarse as a tick. */
 	usleep(20000);
 	put("tmpfs", "e/a/b/m");
 	struct run on = walk(DA_GETMNT3, 0), off = walk(DA_GETMNT3, RULE("likely"));
@@ -431,8 +428,8 @@ static void test_file_mounts(void)
 	end();
 }
 
-/** By IDs alone what is covered, and what is not below the root, is lost: once the
-    table was seen to stand still, and while that can be known. */
+/** By IDs alone, covered mounts and those outside of the root are lost, if the table did not
+    change meanwhile. */
 static void test_lost(void)
 {
 	BEGIN();
@@ -464,7 +461,7 @@ static void test_lost(void)
 	end();
 }
 
-/** All algorithms, threads, and kernels find the same. */
+/** The result does not depend on algorithm, threads and kernel. */
 static void test_same_answer(void)
 {
 	BEGIN();
@@ -503,7 +500,7 @@ static void test_same_answer(void)
 	end();
 }
 
-/** Whose share of the prober's bounds a mount has. */
+/** The owner of a FUSE mount. */
 static void test_owner(void)
 {
 	static const struct {
@@ -543,7 +540,7 @@ static const struct unit_test tests[] = {
 	{"rule likely", test_rule_likely},
 	{"file mount points", test_file_mounts},
 	{"lost", test_lost},
-	{"same answer every way", test_same_answer},
+	{"same result every way", test_same_answer},
 	{NULL, NULL},
 };
 

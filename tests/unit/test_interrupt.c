@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that signals interrupt: a timer with a handler, and no SA_RESTART, cuts
-   reads of directories short and ends others with EINTR.  No answer changes. */
+/* Signals without SA_RESTART cut reads of directories short and end calls with EINTR; results do
+   not change. */
 #include "unit.h"
 
 #include "bfs/bfs_impl.h"
@@ -21,14 +21,12 @@
 
 enum { FILES = 4000, TURNS = 30, MOST_TURNS = 10000 };
 
-/* Where all is slow, and signals seldom meet a call: under valgrind.  The timer
-   takes the place of the suite's own. */
+/* Under valgrind signals seldom interrupt a call.  The timer replaces that of the suite. */
 #define MOST_SECONDS 10.0
 
 static volatile sig_atomic_t interrupted;
 
-/* Microseconds between two signals: more where a signal takes so long that nothing
-   else would be done. */
+/* Microseconds between two signals; longer where handling a signal takes long. */
 static int interval = 300;
 
 static void on_alarm(int sig)
@@ -37,7 +35,7 @@ static void on_alarm(int sig)
 	++interrupted;
 }
 
-/** Interrupt this thread every so many microseconds; 0: no more. */
+/** Interrupt this thread after each interval; 0: stop. */
 static void interrupt_every(int microseconds)
 {
 	struct sigaction action = {.sa_handler = on_alarm};
@@ -56,7 +54,7 @@ static enum bfs_verdict count_entry(void *arg, struct bfs_scratch *scratch, cons
 	return BFS_SKIP;
 }
 
-/** Read a directory whole.  @return the calls that it took. */
+/** Read a whole directory.  @return the number of calls. */
 static uint64_t read_whole(struct os *os, int topfd)
 {
 	uint64_t sum[2] = {0}, before = os->calls[OS_GETDENTS];
@@ -105,7 +103,7 @@ static void test_directory(void)
 	CU_ASSERT_EQUAL(system(command), 0);
 	if (cut == 0 && turn < MOST_TURNS / 10)
 		UNIT_SKIP("too slow for a signal to meet a read");
-	/* Reads were cut short, and none was taken for the end. */
+	/* A short read is not the end of a directory. */
 	CU_ASSERT_TRUE(cut > 0);
 }
 
@@ -141,7 +139,7 @@ static void test_pipe(void)
 	CU_ASSERT_EQUAL(status, 0);
 }
 
-/** A run, by names and source: how many mounts have which state. */
+/** Run discovery. */
 static struct discover_stats run(enum table_source source, enum discover_names names,
                                  unsigned threads)
 {
@@ -171,7 +169,7 @@ static void test_discovery(void)
 		struct discover_stats calm = run(source, names, 1);
 		interrupted = 0;
 		interrupt_every(interval / 3);
-		/* One is over before the first signal, or not. */
+		/* A run may end before the first signal. */
 		double end = os_now() + MOST_SECONDS;
 		for (int turn = 0; interrupted < TURNS && turn < MOST_TURNS
 		     && os_now() < end; ++turn) {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Where time goes: the rows made of numbers by hand, that always add up; and the
- * clocks and the sampler that have the numbers.
- */
+/* The report of where time goes: its rows add up; and the clocks and the sampler behind it. */
 #include "unit.h"
 
 #include "os/change.h"
@@ -29,7 +26,7 @@ static int64_t sum(const struct layers *layers)
 	return all;
 }
 
-/** The ns of a row; -1: there is none. */
+/** The nanoseconds of a row; -1: no such row. */
 static int64_t ns_of(const struct layers *layers, enum layer layer, enum os_call call)
 {
 	for (size_t i = 0; i < layers->n; ++i) {
@@ -41,7 +38,7 @@ static int64_t ns_of(const struct layers *layers, enum layer layer, enum os_call
 
 static const struct os_costs costs = {.inside = 30, .outside = 20, .empty = 200, .fault = 500};
 
-/** A run of 1 ms in 100 calls, that was never off the processor. */
+/** A run of 1 ms in 100 calls that never left the processor. */
 static const struct os_clock warm = {
 	.calls = {[OS_STATX] = 80, [OS_GETDENTS] = 20},
 	.ns = {[OS_STATX] = 80 * 1330, [OS_GETDENTS] = 20 * 20230},
@@ -90,7 +87,7 @@ static void test_samples_too_few(void)
 	layers_make(&layers, &warm, &costs, NULL);
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_TOGETHER, OS_NCALLS), 430000);
 
-	/* Linked statically, the two are one. */
+	/* Linked statically: one row for the program and the C library. */
 	struct os_samples one = {.at = {200}};
 	layers_make(&layers, &warm, &costs, &one);
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_OWN, OS_NCALLS), 430000);
@@ -98,7 +95,7 @@ static void test_samples_too_few(void)
 	CU_ASSERT_STRING_EQUAL(layer_title(&layers, LAYER_OWN), "our code and the C library");
 }
 
-/** What is waited for, and what is only not run. */
+/** Waiting, and waiting for a processor. */
 static void test_waiting(void)
 {
 	struct layers layers;
@@ -113,10 +110,10 @@ static void test_waiting(void)
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_WAITING, OS_STATX), 60000);
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_WORK, OS_GETDENTS), 100000);
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_PROCESSOR, OS_NCALLS), 0);
-	/* Outside of calls, and queued nowhere: who knows. */
+	/* Off the processor outside of calls, and not queued: unknown. */
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_REST, OS_NCALLS), 82000);
 
-	/* 82,000 of what it was queued were outside; the calls have the rest. */
+	/* Of the time in the queue 82,000 ns were outside of calls. */
 	cold.queued = 118000;
 	layers_make(&layers, &cold, &costs, NULL);
 	CU_ASSERT_EQUAL(sum(&layers), layers.real);
@@ -125,13 +122,13 @@ static void test_waiting(void)
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_WAITING, OS_STATX), 54000);
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_REST, OS_NCALLS), 0);
 
-	/* The scheduler says more than the clocks saw. */
+	/* The scheduler reports more than the clocks. */
 	cold.queued = 500000;
 	layers_make(&layers, &cold, &costs, NULL);
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_WAITING, OS_GETDENTS), -1);
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_REST, OS_NCALLS), 442000 - 500000);
 
-	/* Driven off while the clock was looked at. */
+	/* Preempted while the clock was read. */
 	cold.looking = 50000;
 	cold.looking_off = 43000;
 	cold.queued = 125000;
@@ -144,13 +141,13 @@ static void test_waiting(void)
 	cold.looking_off = 0;
 	cold.queued = 118000;
 
-	/* It never slept: it was driven off. */
+	/* It never slept: it was preempted. */
 	cold.sleeps = 0;
 	layers_make(&layers, &cold, &costs, NULL);
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_WAITING, OS_GETDENTS), -1);
 	CU_ASSERT_EQUAL(ns_of(&layers, LAYER_REST, OS_NCALLS), 324000);
 
-	/* Whether it was queued is not known: no row, and said so. */
+	/* Time in the queue is unknown: no row. */
 	cold.sleeps = 1;
 	cold.queued = OS_UNKNOWN;
 	layers_make(&layers, &cold, &costs, NULL);
@@ -160,7 +157,7 @@ static void test_waiting(void)
 	CU_ASSERT_EQUAL(sum(&layers), layers.real);
 }
 
-/** Whatever the numbers, rows are not below 0, but the rest, and add up. */
+/** With any numbers the rows add up, and only the rest may be negative. */
 static void test_any_numbers(void)
 {
 	unsigned seed = 7;
@@ -218,7 +215,7 @@ static void look_about(struct os *os, int times)
 	}
 }
 
-/** The calls are the same, each is timed, and the pieces are the whole. */
+/** The same calls are made, each is timed, and the times add up. */
 static void test_clock(void)
 {
 	struct os plain, timed;
@@ -250,7 +247,7 @@ static void test_clock(void)
 	CU_ASSERT_TRUE(in_calls < os_clock_real(&clock));
 	CU_ASSERT_TRUE(real >= end - began && real <= after - before);
 	os_close(&timed, proc);
-	/* Nothing is timed any more. */
+	/* The clock has stopped. */
 	look_about(&timed, 1);
 	CU_ASSERT_EQUAL(clock.calls[OS_CLOSE], 50);
 
@@ -262,7 +259,7 @@ static void test_clock(void)
 	CU_ASSERT_EQUAL(two.queued, clock.queued == OS_UNKNOWN ? OS_UNKNOWN : 2 * clock.queued);
 }
 
-/** A worker's calls are its own, and not timed; a call's errno is its own, too. */
+/** Calls of a worker are not timed; errno of a call is kept. */
 static void test_clock_worker(void)
 {
 	struct os os, worker;
@@ -281,7 +278,7 @@ static void test_clock_worker(void)
 	CU_ASSERT_EQUAL(clock.queued, OS_UNKNOWN);
 }
 
-/** Who sleeps in a call waits; who works outside does not. */
+/** Sleeping in a call is waiting; working outside is not. */
 static void test_clock_waits(void)
 {
 	struct os os;
@@ -368,13 +365,13 @@ static void test_sampler(void)
 
 static const struct unit_test tests[] = {
 	{"a run that did not wait", test_warm},
-	{"samples too few to tell", test_samples_too_few},
-	{"waiting, and not being run", test_waiting},
+	{"too few samples", test_samples_too_few},
+	{"waiting, and waiting for a processor", test_waiting},
 	{"any numbers add up", test_any_numbers},
-	{"calls are timed, and the same", test_clock},
+	{"the same calls, timed", test_clock},
 	{"a worker is not timed", test_clock_worker},
-	{"waiting is told from work", test_clock_waits},
-	{"what things cost", test_costs},
+	{"waiting and work", test_clock_waits},
+	{"costs", test_costs},
 	{"where a thread is", test_sampler},
 	{NULL, NULL},
 };

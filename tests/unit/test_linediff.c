@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/linediff: applied, by a few lines here and by patch(1), a diff gives the new
- * text; it is the shortest, as the longest common subsequence by the plain table
- * tells; and no text makes it slow.
+ * base/linediff: a diff applied by this test and by patch(1) gives the new text; it is the
+ * shortest, * by the length of the longest common subsequence; and no text makes it slow.
  */
 #include "unit.h"
 
@@ -48,7 +47,7 @@ static void test_forms(void)
 		{"a\r\n", "a\n", "@@ -1 +1 @@\n-a\r\n+a\n"},
 		{"1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nx\n6\n7\n8\n9\n",
 		 "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n"},
-		/* Six lines between are context of both; seven part the hunks. */
+		/* Six lines between two changes are one hunk; seven split it. */
 		{"a\n1\n2\n3\n4\n5\n6\nb\n", "1\n2\n3\n4\n5\n6\n",
 		 "@@ -1,8 +1,6 @@\n-a\n 1\n 2\n 3\n 4\n 5\n 6\n-b\n"},
 		{"a\n1\n2\n3\n4\n5\n6\n7\nb\n", "1\n2\n3\n4\n5\n6\n7\n",
@@ -67,10 +66,10 @@ static void test_forms(void)
 
 /* Applying. */
 
-/** Who applies a diff while it is given. */
+/** Applies a diff while it is computed. */
 struct apply {
 	const char *old;
-	size_t old_len, at, line;   /* what of it was passed: bytes, lines */
+	size_t old_len, at, line;   /* position: bytes, lines */
 	struct strbuf new;
 	size_t new_line;
 	size_t old_left, new_left;  /* of the hunk */
@@ -121,7 +120,7 @@ static void on_line(void *arg, char mark, const char *bytes, size_t n, bool ende
 	}
 }
 
-/** Whether the diff of two texts makes one of the other. */
+/** Whether the diff of two texts turns the old one into the new one. */
 static bool applies(const char *old, size_t old_len, const char *new, size_t new_len,
                     struct linediff_count *count)
 {
@@ -180,7 +179,7 @@ static void make_text(struct strbuf *out, const unsigned char *ids, size_t n, bo
 		add_line(out, ids[i], i + 1 < n || ended);
 }
 
-/** Lines of a text that was made, which may end without a newline. */
+/** The length of the longest common subsequence. */
 static size_t lcs(const unsigned char *a, size_t n, const unsigned char *b, size_t m, bool a_ended,
                   bool b_ended)
 {
@@ -213,7 +212,7 @@ static void test_random(void)
 		unsigned alphabet = 1 + chance(20);
 		size_t n = make_ids(a, 60, NULL, 0, alphabet),
 		           m = make_ids(b, 60, chance(3) ? a : NULL, n, alphabet);
-		/* An empty last line without an end is none. */
+		/* An empty last line needs a newline. */
 		bool a_ended = chance(4) || n == 0 || a[n - 1] == 0, b_ended = chance(4) || m == 0
 		               || b[m - 1] == 0;
 		make_text(&old, a, n, a_ended);
@@ -256,7 +255,7 @@ static void test_patch(void)
 		           m = make_ids(b, 60, chance(4) ? a : NULL, n, alphabet);
 		make_text(&old, a, n, chance(3));
 		make_text(&new, b, m, chance(3));
-		/* patch removes a file that becomes empty, and takes none for no patch. */
+		/* patch(1) removes empty files and refuses empty diffs. */
 		if (old.len == 0 || new.len == 0 || strcmp(strbuf_str(&old), strbuf_str(&new)) == 0)
 			continue;
 		strbuf_reset(&diff);
@@ -269,7 +268,7 @@ static void test_patch(void)
 		ok &= write_to(path, new.data, new.len);
 		snprintf(path, sizeof(path), "%s/diff", dir);
 		ok &= write_to(path, diff.data, diff.len);
-		/* -F0: nothing is to be guessed. */
+		/* -F0: no fuzz. */
 		snprintf(command, sizeof(command),
 		         "cd %s && patch -s --binary -F0 -o got old diff >log 2>&1"
 		         " && cmp -s got new && patch -s --binary -R -F0 -o back new diff >log 2>&1"
@@ -287,7 +286,7 @@ static void test_patch(void)
 	strbuf_destroy(&diff);
 }
 
-/* Hostile ones. */
+/* Texts that are hard to compare. */
 
 enum { MANY = 100000 };
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The prober: questions that are answered, led elsewhere, too long, too many;
- * a supervisor that is gone; a deadline.  Servers that hang are in
- * tests/system/probe*.py.
- */
+/* The prober.  tests/system/probe*.py have the servers that hang. */
 #include "unit.h"
 
 #include "probe/prober_impl.h"
@@ -26,7 +22,7 @@ static struct os *begin(void)
 	return &os;
 }
 
-/** A question about a directory, whatever mount that is. */
+/** A question about a directory, on any mount. */
 static struct probe_question about(const char *path, uint32_t tag)
 {
 	return (struct probe_question){.tag = tag, .path = path};
@@ -56,7 +52,7 @@ static void test_answers(void)
 	CU_ASSERT_TRUE(answer.calls[OS_STATX] == 2 && answer.calls[OS_STATFS] == 1);
 	CU_ASSERT_EQUAL(answer.calls[OS_GETDENTS], 1);
 
-	/* Looked at, and not touched. */
+	/* Only examined, not opened. */
 	struct probe_question look = about("/", 8);
 	look.flags = PROBE_LOOK;
 	answer = ask(prober, look);
@@ -64,11 +60,11 @@ static void test_answers(void)
 	CU_ASSERT_TRUE(!answer.sized && answer.calls[OS_STATFS] == 0
 	               && answer.calls[OS_GETDENTS] == 0);
 
-	/* A file, and nothing. */
+	/* A path through a file, and a missing path. */
 	CU_ASSERT_EQUAL(ask(prober, about("/proc/self/exe/x", 9)).how, PROBE_ELSEWHERE);
 	answer = ask(prober, about("/no such directory", 10));
 	CU_ASSERT_TRUE(answer.how == PROBE_ELSEWHERE && answer.error == ENOENT);
-	/* Through a link nothing is opened. */
+	/* Links are not followed. */
 	answer = ask(prober, about("/proc/self/task", 11));
 	CU_ASSERT_NOT_EQUAL(answer.how, PROBE_ANSWERED);
 
@@ -88,7 +84,7 @@ static void test_elsewhere(void)
 		wrong.id = UINT32_MAX;
 		struct probe_answer answer = ask(prober, wrong);
 		CU_ASSERT_EQUAL(answer.how, PROBE_ELSEWHERE);
-		/* What is there is told, so that it can be found; and not touched. */
+		/* The mount that is there is reported, and not opened. */
 		CU_ASSERT_TRUE(os_statx_mnt_id(&answer.st, false) != 0
 		               && answer.calls[OS_STATFS] == 0);
 	}
@@ -98,7 +94,7 @@ static void test_elsewhere(void)
 	prober_free(prober);
 }
 
-/** Names are relative to a root that is passed. */
+/** Names are relative to the root that was passed. */
 static void test_root(void)
 {
 	struct prober *prober = prober_new(begin(), 10);
@@ -117,7 +113,7 @@ static void test_long_names(void)
 {
 	struct prober *prober = prober_new(begin(), 10);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(prober);
-	/* Longer than the kernel takes in one piece: "/./././..." */
+	/* Longer than PATH_MAX: "/./././..." */
 	enum { LONG = 9001, TOO_LONG = 70000 };
 	char *name = malloc(TOO_LONG + 1);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(name);
@@ -158,7 +154,7 @@ static void test_many(void)
 	for (int i = 0; i < QUESTIONS; ++i)
 		wrong += seen[i] != 1;
 	CU_ASSERT_EQUAL(wrong, 0);
-	/* Nothing more is to come. */
+	/* There are no more answers. */
 	CU_ASSERT_EQUAL(prober_answer(prober, &answer, os_now() + 0.01), 0);
 	prober_free(prober);
 }
@@ -168,7 +164,7 @@ static void test_supervisor_gone(void)
 	struct prober *prober = prober_new(begin(), 10);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(prober);
 	ask(prober, about("/", 1));
-	/* Its number is nobody's business: it is our only child. */
+	/* The supervisor is our only child. */
 	char path[64], text[64] = "";
 	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -188,7 +184,7 @@ static void test_supervisor_gone(void)
 	CU_ASSERT_TRUE(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 
-/** What the processes call is counted. */
+/** Calls of the other processes are counted. */
 static void test_counts(void)
 {
 	struct os *os = begin();
@@ -198,13 +194,12 @@ static void test_counts(void)
 	for (uint32_t i = 0; i < 5; ++i)
 		ask(prober, about("/", i));
 	prober_free(prober);
-	/* What the other processes called is counted as well. */
 	CU_ASSERT_EQUAL(os->calls[OS_STATFS] - statfs, 5);
-	/* Two processes in all: where everything answers there is one worker. */
+	/* The supervisor and one worker. */
 	CU_ASSERT_EQUAL(os->calls[OS_FORK], 2);
 }
 
-/** One at a time; a directory that is not ours alone is not locked. */
+/** Only one prober at a time; a directory that others can use is not locked. */
 static void test_lock(void)
 {
 	struct os *os = begin();
@@ -220,7 +215,7 @@ static void test_lock(void)
 	CU_ASSERT_FATAL(first && second);
 	CU_ASSERT_EQUAL(prober_lock(first, 0), 0);
 	CU_ASSERT_TRUE(prober_lock(second, os_now() + 0.1) == -1 && errno == EWOULDBLOCK);
-	/* While a question is open there is a record; with the answer it goes. */
+	/* The answer removes the record of its question. */
 	CU_ASSERT_EQUAL(ask(first, about("/", 1)).how, PROBE_ANSWERED);
 	CU_ASSERT_EQUAL(unit_count(path), 2);   /* "." and ".." */
 	prober_free(first);
@@ -241,12 +236,12 @@ static void test_lock(void)
 	CU_ASSERT_TRUE(prober_lock(first, 0) == -1 && errno == ENOENT);
 	prober_free(first);
 	rmdir(dir);
-	/* Who looks for leaks at the end has to look into this process: prctl(2). */
+	/* The leak checker must be able to trace this process: prctl(2). */
 	CU_ASSERT_EQUAL(setresuid(-1, uid, -1), 0);
 	CU_ASSERT_EQUAL(prctl(PR_SET_DUMPABLE, 1), 0);
 }
 
-/** A number of uses in a row, of one owner. */
+/** Add uses of one owner. */
 static size_t use(struct prober_use *uses, size_t n, size_t more, uint32_t owner, bool open)
 {
 	for (size_t i = 0; i < more; ++i)
@@ -254,14 +249,14 @@ static size_t use(struct prober_use *uses, size_t n, size_t more, uint32_t owner
 	return n + more;
 }
 
-/** Nobody's mounts keep another's from being probed, nor root's; and there is an end. */
+/** A user's hung mounts do not keep other users or root from probing; all uses are bounded. */
 static void test_room(void)
 {
 	static struct prober_use uses[2 * PROBER_LEFT_MAX];
 	CU_ASSERT_EQUAL(prober_room(uses, 0, 1000), 0);
 	size_t n = use(uses, 0, PROBER_LEFT_USER - 1, 1000, false);
 	CU_ASSERT_EQUAL(prober_room(uses, n, 1000), 0);
-	/* What is open may be answered yet; what is left is not. */
+	/* An open question may still be answered: try again later. */
 	n = use(uses, n, 1, 1000, true);
 	CU_ASSERT_EQUAL(prober_room(uses, n, 1000), EBUSY);
 	CU_ASSERT_EQUAL(prober_room(uses, n, 1001), 0);
@@ -269,7 +264,7 @@ static void test_room(void)
 	CU_ASSERT_EQUAL(prober_room(uses, n, 1000), EDQUOT);
 	CU_ASSERT_EQUAL(prober_room(uses, n, 1001), 0);
 	CU_ASSERT_EQUAL(prober_room(uses, n, 0), 0);
-	/* Many users: root's half stays. */
+	/* Many users leave root's half free. */
 	for (uint32_t user = 1001; n < PROBER_LEFT_USERS; ++user)
 		n = use(uses, n, PROBER_LEFT_USER, user, false);
 	CU_ASSERT_EQUAL_FATAL(n, PROBER_LEFT_USERS);
@@ -281,17 +276,17 @@ static void test_room(void)
 	CU_ASSERT_EQUAL(prober_room(uses, n, 0), EBUSY);
 	uses[n - 1].open = false;
 	CU_ASSERT_EQUAL(prober_room(uses, n, 0), EDQUOT);
-	/* More than are allowed, of another version. */
+	/* More uses than allowed, by another version of the program. */
 	n = use(uses, n, 50, 0, false);
 	CU_ASSERT_EQUAL(prober_room(uses, n, 0), EDQUOT);
-	/* Root's alone do not take the users' share, but for all. */
+	/* Root's uses do not take the share of the users. */
 	n = use(uses, 0, PROBER_LEFT_MAX - 1, 0, false);
 	CU_ASSERT_EQUAL(prober_room(uses, n, 1000), 0);
 }
 
 static char records[] = "/tmp/getmnt-records-XXXXXX";
 
-/** Whether a record is kept, of which the fields from the device on are given. */
+/** Whether a record is kept.  @rest  Its fields from the device on. */
 static bool kept(const struct prober_self *self, const char *boot_id, const char *rest,
                  struct prober_left *one)
 {
@@ -313,7 +308,7 @@ static bool kept(const struct prober_self *self, const char *boot_id, const char
 	return is_kept;
 }
 
-/** A record is one of a process while that lives, and is the same. */
+/** A record is kept as long as its process exists. */
 static void test_records(void)
 {
 	struct prober_self self;
@@ -330,15 +325,15 @@ static void test_records(void)
 	CU_ASSERT_TRUE(kept(&self, self.boot_id, text, &one));
 	CU_ASSERT_TRUE(one.dev_major == 8 && one.dev_minor == 3 && one.pid == getpid()
 	               && one.owner == 1000 && one.since > 0);
-	/* Of a version that knew no owner. */
+	/* Written by a version without owners. */
 	snprintf(text, sizeof(text), "8:3_%d_%llu", getpid(), s);
 	CU_ASSERT_TRUE(kept(&self, self.boot_id, text, &one) && one.owner == 0);
-	/* By one that had no /proc. */
+	/* Written without /proc. */
 	snprintf(text, sizeof(text), "8:3_%d_%llu_1000_%llu", getpid(), s, ns);
 	CU_ASSERT_TRUE(kept(&self, PROBE_BOOT_ID_UNKNOWN, text, &one));
 	struct prober_self blind = {.boot_id = PROBE_BOOT_ID_UNKNOWN};
 	CU_ASSERT_TRUE(kept(&blind, self.boot_id, text, &one));
-	/* Another boot; a number that was used again; one that is free; garbage. */
+	/* Another boot; a reused process ID; no such process; invalid names. */
 	CU_ASSERT_FALSE(kept(&self, "0a3407de-014b-458b-b5c1-848e92a327a3", text, &one));
 	snprintf(text, sizeof(text), "8:3_%d_%llu_1000_%llu", getpid(), s - 1, ns);
 	CU_ASSERT_FALSE(kept(&self, self.boot_id, text, &one));
@@ -348,7 +343,7 @@ static void test_records(void)
 	                                      "8:3_0_1_1_1", "8:3_1_1_1_", "8:3_1_1_1_1x"};
 	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); ++i)
 		CU_ASSERT_FALSE(kept(&self, self.boot_id, garbage[i], &one));
-	/* It waits for its parent: a zombie holds nothing. */
+	/* A zombie. */
 	int pid = fork();
 	if (pid == 0)
 		_exit(0);
@@ -359,19 +354,19 @@ static void test_records(void)
 	CU_ASSERT_FALSE(kept(&self, self.boot_id, text, &one));
 	waitpid(pid, NULL, 0);
 
-	/* Of another PID namespace.  In a container it is kept. */
+	/* Of another PID namespace: kept in a container. */
 	snprintf(text, sizeof(text), "8:3_%d_%llu_1000_%llu", 1 << 30, s, ns - 1);
 	struct prober_self container = {.pid_ns = 4026530000};
 	memcpy(container.boot_id, self.boot_id, sizeof(self.boot_id));
 	CU_ASSERT_TRUE(kept(&container, self.boot_id, text, &one));
-	/* On the host it is, while there is a prober of that time under another number. */
+	/* On the host: kept while a prober with the same start time exists. */
 	struct prober_self host = container;
 	host.pid_ns = 4026531836;
 	CU_ASSERT_FALSE(kept(&host, self.boot_id, text, &one));
 	CU_ASSERT_EQUAL(prctl(PR_SET_NAME, PROBER_PROCESS), 0);
 	CU_ASSERT_TRUE(kept(&host, self.boot_id, text, &one));
 
-	/* More files than a prober makes, of another's. */
+	/* More files than probers make. */
 	int dir = open(records, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct prober_left *left;
 	enum { FILES = 5000 };
@@ -390,7 +385,7 @@ static void test_records(void)
 
 static const struct unit_test tests[] = {
 	{"answers", test_answers},
-	{"led elsewhere", test_elsewhere},
+	{"another mount at the path", test_elsewhere},
 	{"a root", test_root},
 	{"long names", test_long_names},
 	{"many questions", test_many},

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The prober while one of its system calls is refused, as by a container's
- * seccomp: each in turn, by EPERM and by ENOSYS, in the run, the supervisor
- * and the worker.  A run beside a file system that never answers has an end,
- * does not say that it answered, and leaves no process.
- *
- *     the test --- a warden, to which orphans fall --- the run, under a filter
+ * The prober with each of its system calls refused in turn, with EPERM and ENOSYS, as by the
+ * seccomp
+ * filter of a container.  With a file system that never answers, a run ends, does not report an
+ * answer, and leaves no process.  For each run the test starts a warden, the subreaper of all
+ * processes of the run.
  */
 #include "unit.h"
 
@@ -62,8 +61,8 @@ enum {
 };
 static const double TIMEOUT = 0.1;
 
-/* What a run and its warden say by their status. */
-enum verdict { WELL, SAID_ANSWERED, NO_END, LEFT_BEHIND, NOT_TRIED };
+/* Exit status of a run and its warden. */
+enum verdict { WELL, REPORTED_ANSWER, NO_END, LEFT_BEHIND, NOT_TRIED };
 
 /** Mount a FUSE file system that answers INIT and never reads again. */
 static int put_silent(const char *path)
@@ -113,17 +112,17 @@ static enum verdict run(struct os *os)
 	    && prober_ask(prober, &other) == 0) {
 		for (int i = 0; i < 2
 		     && prober_answer(prober, &answer, os_now() + WITHIN) > 0; ++i) {
-			/* That the mount refuses to be looked at cannot be told from a filter. */
+			/* EPERM may be from the filter. */
 			if (answer.tag == 1 && answer.how == PROBE_ANSWERED
 			    && answer.error != EPERM)
-				verdict = SAID_ANSWERED;
+				verdict = REPORTED_ANSWER;
 		}
 	}
 	prober_free(prober);
 	return verdict;
 }
 
-/** Kill what is left. */
+/** Kill processes that are left. */
 static void kill_children(void)
 {
 	char path[64], text[4096];
@@ -137,13 +136,13 @@ static void kill_children(void)
 		kill(atoi(pid), SIGKILL);
 }
 
-/** Have a run made, and see that it ends, and all that it started. */
+/** Start a run and wait until it and all its processes have ended. */
 _Noreturn static void be_warden(int number, int error)
 {
 	enum verdict verdict = NO_END;
 	bool ended = false;
 	double end = os_now() + WITHIN;
-	/* A place for records of its own: others run at the same time. */
+	/* Own directory for records: others run at the same time. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || unshare(CLONE_NEWNS) != 0
 	    || mount("run", "/run", "tmpfs", 0, NULL) != 0)
 		_exit(NOT_TRIED);
@@ -162,7 +161,7 @@ _Noreturn static void be_warden(int number, int error)
 		pid_t done = waitpid(-1, &status, WNOHANG);
 		if (done == pid) {
 			ended = true;
-			/* Where exit_group() is refused _exit() may end it by a signal. */
+			/* Without exit_group() _exit() ends the process by a signal. */
 			verdict = WIFEXITED(status) ? (enum verdict)WEXITSTATUS(status) : WELL;
 		}
 		some = done >= 0;
@@ -177,7 +176,7 @@ _Noreturn static void be_warden(int number, int error)
 
 static void test_refused(void)
 {
-	static const char *const said[] = {"", "says that it answered", "has no end",
+	static const char *const texts[] = {"", "reports an answer", "does not end",
 	                                   "leaves a process", "could not be tried"};
 	static const int errors[] = {EPERM, ENOSYS};
 	struct {
@@ -222,7 +221,7 @@ static void test_refused(void)
 		if (verdict != WELL)
 			printf("  %s refused by %s: the run %s\n",
 			       which < 0 ? "nothing" : refused[which / 2].name, which >= 0
-			       && which % 2 ? "ENOSYS" : "EPERM", said[verdict]);
+			       && which % 2 ? "ENOSYS" : "EPERM", texts[verdict]);
 	}
 	close(fuse);
 }

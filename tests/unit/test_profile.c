@@ -32,7 +32,7 @@ static void add(struct profile_row *row, unsigned turn, double user, double syst
 
 static void test_settle(void)
 {
-	/* The first turn alone, then others: it counts no longer. */
+	/* The first turn counts only as long as there are no others. */
 	struct profile_row row = {.rule = -1};
 	profile_settle(&row);
 	CU_ASSERT_EQUAL(row.median.real, 0);
@@ -40,8 +40,7 @@ static void test_settle(void)
 	profile_settle(&row);
 	CU_ASSERT_TRUE(near(row.median.real, 100) && near(row.median.user, 5)
 	               && near(row.median.system, 5));
-	/* All user in one turn, all system in another: the processor's time is known, its share
-	   that of all. */
+	/* User and system time are split by their shares in all turns. */
 	add(&row, 1, 4, 0, 10);
 	add(&row, 2, 0, 4, 30);
 	add(&row, 3, 0, 4, 20);
@@ -99,7 +98,7 @@ static void test_order(void)
 		profile_order(1989, turn, again, 13);
 		moved += memcmp(order, again, sizeof(order)) != 0;
 	}
-	/* Each is the first about as often: 100 times, and 5 sigmas are 48. */
+	/* Each is first about 100 times; 5 sigmas are 48. */
 	for (size_t i = 0; i < 13; ++i)
 		CU_ASSERT_TRUE(firsts[i] > 52 && firsts[i] < 148);
 	CU_ASSERT_TRUE(moved > 1290);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Tables of the running kernel: that its two sources tell the same, of this
- * namespace and of hard cases mounted in one of our own.
- */
+/* Tables of the running kernel: listmount and mountinfo have the same mounts and fields, in this
+   mount namespace and in one with unusual mounts. */
 #include "unit.h"
 
 #include "table/table.h"
@@ -32,7 +30,7 @@ static bool same(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/** How many fields differ between two tables of the same mounts; tells which. */
+/** @return the number of fields that differ between two tables; prints which. */
 static int compare(const struct mount_table *a, const struct mount_table *b, unsigned fields)
 {
 	if (a->count != b->count) {
@@ -137,10 +135,10 @@ static void test_live_fallbacks(void)
 
 	if (!(os->caps & OSC_LISTMOUNT))
 		UNIT_SKIP("no listmount here");
-	/* As 6.8 would have it: neither source, subtype nor options. */
+	/* Like Linux 6.8: no source, subtype or options. */
 	os->statmount_mask = 0x3f;
 	CU_ASSERT_EQUAL(compare_live(os, MF_ALL), 0);
-	/* A kernel that cannot tell what it knows. */
+	/* A kernel that does not report its mask. */
 	os->statmount_mask = 0;
 	CU_ASSERT_EQUAL(compare_live(os, MF_ALL), 0);
 	memset(os->calls, 0, sizeof(os->calls));
@@ -150,7 +148,7 @@ static void test_live_fallbacks(void)
 	table_free(t);
 }
 
-/** Ask again for the first and the last mount of a table, and for none such. */
+/** Read the first and the last mount of a table again, and an unknown ID. */
 static void ask_again(struct os *os, enum table_source source)
 {
 	struct mount_table *t = table_read_kernel(os, source, MF_POINT);
@@ -196,7 +194,7 @@ static void test_ask_again(void)
 
 enum { NS_SKIP = 77 };
 
-/** Run a function there.  @return what it returned; NS_SKIP if not permitted. */
+/** Run a function in a child.  @return its result; NS_SKIP: not permitted. */
 static int in_namespace(int (*run)(void))
 {
 	fflush(stdout);
@@ -273,11 +271,11 @@ static int odd_mounts(void)
 		mkdir("work/u", 0755);
 		mkdir("work/w", 0755);
 		mkdir("work/merged", 0755);
-		/* A kernel without overlay is none of our business. */
+		/* May fail without overlay in the kernel. */
 		mount("over lay", "work/merged", "overlay", 0,
 		      "lowerdir=/mnt/lo wer,upperdir=/mnt/spare/u,workdir=/mnt/spare/w");
 	}
-	/* FUSE, with a subtype: mounted, never answered, never touched. */
+	/* FUSE with a subtype; nobody answers. */
 	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fd >= 0) {
 		char data[128];
@@ -290,7 +288,7 @@ static int odd_mounts(void)
 	return wrong;
 }
 
-/** A slave of a group outside of the root: mountinfo's propagate_from. */
+/** A slave of a peer group outside of the root: propagate_from in mountinfo. */
 static int propagate_from(void)
 {
 	int wrong = put("g", "top", "tmpfs", 0, NULL) + propagate("top", MS_SHARED);
@@ -346,7 +344,7 @@ static int run_many(void)
 	table_free(t);
 	wrong += compare_live(os, MF_ALL);
 
-	/* A point and a source that with their like need a larger buffer. */
+	/* A mount point and a source that need a larger buffer. */
 	char part[260], *source = malloc(4000);
 	memset(part, 'x', 250);
 	part[250] = '\0';
@@ -363,8 +361,7 @@ static int run_many(void)
 	return wrong + compare_live(os, MF_ALL);
 }
 
-/** Whether a table of a source is said to stand still, until what is made is not
-    what it was.  @watch  Whether it is watched. */
+/** table_stands_still() is true until mounts change.  @watch  With a watch. */
 static int still(enum table_source source, bool watch)
 {
 	struct os *os = live_os();
@@ -381,7 +378,7 @@ static int still(enum table_source source, bool watch)
 			mount("t", "q", "tmpfs", 0, NULL);
 		if (what == 2)
 			mount("p", "q", NULL, MS_MOVE, NULL);
-		/* Again as it was, but by IDs of 64 bits, and to who watches. */
+		/* The same again, but 64-bit IDs and a watch show the change. */
 		if (what == 3)
 			wrong += umount("p") != 0 || mount("t", "p", "tmpfs", 0, NULL) != 0;
 		bool known = watch || source == TABLE_LISTMOUNT;
@@ -421,7 +418,7 @@ static void test_still(void) { namespaced(run_still); }
 
 static void test_torn_reads(void)
 {
-	/* As before 5.8: two readings must agree, however often that takes. */
+	/* Before Linux 5.8 two consecutive reads must be equal. */
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	os.torn_reads = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of an fstab: none lost, each judged. */
+/* The lines of an fstab. */
 #include "unit.h"
 
 #include "table/tablines.h"
@@ -98,7 +98,7 @@ static void test_fields(void)
 	CU_ASSERT_EQUAL(line->freq, 0);
 	CU_ASSERT_EQUAL(line->passno, 2);
 	CU_ASSERT(line->nrest == 7 && memcmp(line->rest, "# mine ", 7) == 0);
-	/* What is damaged gives what can be made out. */
+	/* Fields of a damaged line. */
 	CU_ASSERT_EQUAL(lines->lines[1].kind, TABLINE_DAMAGED);
 	CU_ASSERT_STRING_EQUAL(tabline_value(&lines->lines[1], TABLINE_SOURCE), "\xff");
 	CU_ASSERT_PTR_NULL(tabline_value(&lines->lines[1], TABLINE_TARGET));
@@ -133,7 +133,7 @@ static void test_ends(void)
 	}
 }
 
-/** A refused line tells nothing of those beside it, however many there are. */
+/** Refused lines do not change the kind of their neighbours. */
 static void test_many(void)
 {
 	enum { LINES = 30000 };
@@ -171,13 +171,13 @@ static void test_cut(void)
 }
 
 static const struct unit_test tests[] = {
-	{"what a line is", test_kinds},
-	{"damaged lines, and why", test_damage},
-	{"entries that are odd", test_odd},
-	{"fields, and what is behind them", test_fields},
+	{"kinds of lines", test_kinds},
+	{"damaged lines", test_damage},
+	{"odd entries", test_odd},
+	{"fields and the rest of a line", test_fields},
 	{"ends of lines", test_ends},
-	{"many refused lines hide no other", test_many},
-	{"cut alone", test_cut},
+	{"many refused lines", test_many},
+	{"only cut into fields", test_cut},
 	{NULL, NULL},
 };
 
