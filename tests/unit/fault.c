@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrapped functions: see fault.h. */
+/* The wrappers: see fault.h. */
 #include "fault.h"
 
 #include "os/ring.h"
@@ -35,10 +35,7 @@
 		return expression; \
 	}
 
-/**
- * What is counted, and what is to fail: in memory that the processes share
- * which a run forks, so that the n-th call is the n-th of them all.
- */
+/** The counts and the fault, shared with the processes that a run forks. */
 struct shared {
 	struct fault plan;
 	uint64_t limit;
@@ -49,10 +46,10 @@ struct shared {
 
 static struct shared *shared;
 static atomic_bool active;
-static atomic_bool forked;       /* this is a child; what it leaves goes with it */
+static atomic_bool forked;       /* this is a child; its descriptors are not checked */
 static _Thread_local bool exempt;
 
-/* Of this process alone. */
+/* Only of this process. */
 static _Atomic uint64_t bad_closes;
 static _Atomic long threads;
 
@@ -72,7 +69,7 @@ void fault_exempt(void)
 	exempt = true;
 }
 
-/** Count a call.  @return whether it is to fail, errno being set. */
+/** Count a call.  @return whether it fails; errno is set. */
 static bool fails(int kind)
 {
 	if (exempt || !atomic_load_explicit(&active, memory_order_relaxed))
@@ -100,7 +97,7 @@ static bool fails(int kind)
 	return fail;
 }
 
-/** The same for a call on a path, which is remembered. */
+/** fails() for a call on a path, which is recorded. */
 static bool fails_at(int kind, const char *path)
 {
 	bool fail = fails(kind);
@@ -109,7 +106,7 @@ static bool fails_at(int kind, const char *path)
 	return fail;
 }
 
-/** Whether calls of a kind are to be changed in a way. */
+/** Whether calls of a kind are changed in this mode. */
 static bool is_mode(enum fault_mode mode, int kind)
 {
 	bool is = !exempt && atomic_load_explicit(&active, memory_order_relaxed)
@@ -119,7 +116,7 @@ static bool is_mode(enum fault_mode mode, int kind)
 	return is;
 }
 
-/** Whether calls of a kind are to give little. */
+/** Whether calls of a kind are cut short. */
 static bool is_short(int kind)
 {
 	return is_mode(FAULT_SHORT, kind);
@@ -163,7 +160,7 @@ static void blocks_grow(void)
 	__real_free(old);
 }
 
-/** Note a block, or an object of a library.  @return it. */
+/** Record a block or an object of a library.  @return it. */
 static void *taken(void *block)
 {
 	if (!block || !atomic_load_explicit(&active, memory_order_relaxed))
@@ -179,7 +176,7 @@ static void *taken(void *block)
 	return block;
 }
 
-/** Note that a block is about to go; of others' nothing is known. */
+/** Record that a block is freed, if it was recorded. */
 static void given(void *block)
 {
 	if (!block || !atomic_load_explicit(&active, memory_order_relaxed))
@@ -262,7 +259,7 @@ WRAP(void *, reallocarray, void *block, size_t n, size_t size)
 {
 	if (fails(FAULT_ALLOC))
 		return NULL;
-	/* Its old address is another thread's as soon as it is free. */
+	/* Another thread can get the old address as soon as it is free. */
 	given(block);
 	void *bigger = __real_reallocarray(block, n, size);
 	taken(bigger ? bigger : block);
@@ -281,7 +278,7 @@ WRAP(int, asprintf, char **text, const char *format, ...)
 	va_start(args, format);
 	int n = vasprintf(text, format, args);
 	va_end(args);
-	return n;   /* not noted: options live as long as the process */
+	return n;   /* not recorded: options are never freed */
 }
 
 /* Objects of libraries, which are allocations too. */
@@ -321,7 +318,7 @@ WRAP_AS(FILE *, fmemopen, (void *bytes, size_t n, const char *mode),
         fails(FAULT_ALLOC) ? NULL : taken(__real_fmemopen(bytes, n, mode)))
 WRAP(int, fclose, FILE *stream)
 {
-	/* The test's own is used again. */
+	/* The test needs stdout later. */
 	if (stream == stdout && atomic_load(&active))
 		return fflush(stream);
 	given(stream);
@@ -365,7 +362,7 @@ WRAP(int, pthread_join, pthread_t thread, void **result)
 
 /* The kernel. */
 
-/** Note a descriptor.  @return it. */
+/** Record a descriptor.  @return it. */
 static int opened(int fd)
 {
 	if (fd >= 0 && fd < FDS_MAX && atomic_load(&active)) {
@@ -385,7 +382,7 @@ WRAP(int, close, int fd)
 		else
 			atomic_fetch_add(&bad_closes, 1);
 	}
-	/* It is free, whatever the kernel says: close(2). */
+	/* The descriptor is closed even if close(2) fails. */
 	int rc = __real_close(fd);
 	if (fail)
 		errno = error;
@@ -435,7 +432,7 @@ WRAP(long, syscall, long number, ...)
 	int kind = rows[row].kind;
 	if (kind >= 0 && (rows[row].at ? fails_at(kind, (const char *)a[1]) : fails(kind)))
 		return -1;
-	/* Room for one entry, whatever its name. */
+	/* Space for one entry. */
 	if (kind == OS_GETDENTS && is_short(kind) && a[2] > 280)
 		a[2] = 280;
 	long rc = __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -444,7 +441,7 @@ WRAP(long, syscall, long number, ...)
 	       ? opened((int)rc) : rc;
 }
 
-/* What a ring opens; a call that fails is one of io_uring_enter. */
+/* Descriptors opened by a ring; its failing call is io_uring_enter. */
 WRAP(int, os_ring_open, struct os *os, struct os_ring *ring, int flags, uint64_t resolve,
      struct os_ring_open *opens, size_t n)
 {
@@ -463,7 +460,7 @@ WRAP(int, openat64, int dirfd, const char *path, int flags, ...)
 	return fails_at(OS_OPENAT, path) ? -1 : opened(__real_openat64(dirfd, path, flags, mode));
 }
 
-/* The same, as <bits/fcntl2.h> names it where no mode is given. */
+/* openat() without a mode, in <bits/fcntl2.h>. */
 WRAP_AS(int, __openat64_2, (int dirfd, const char *path, int flags),
         fails_at(OS_OPENAT, path) ? -1 : opened(__real_openat64(dirfd, path, flags, 0)))
 WRAP(ssize_t, read, int fd, void *buf, size_t size)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Faults: allocations, kernel calls and threads that fail where a test says.
+ * Faults: allocations, kernel calls and threads that fail where a test requests it.
  *
  * The unit test program is linked with --wrap for every function by which our
  * code allocates, enters the kernel or starts a thread (FAULT_WRAPS in the
- * Makefile), so that each passes through fault.c, and production code knows
- * nothing of it.  Outside of fault_begin() and fault_end() they pass through
- * unchanged.
+ * build-aux/checks.mk).  Between fault_begin() and fault_end() fault.c counts the
+ * calls and lets some fail; at other times they are not changed.
  */
 #ifndef GM_TESTS_FAULT_H
 #define GM_TESTS_FAULT_H
@@ -26,10 +25,10 @@ enum {
 enum fault_mode {
 	FAULT_NONE,
 	FAULT_ONCE,    /* the n-th of its kind */
-	FAULT_ON,      /* the n-th and all behind it */
-	FAULT_SHORT,   /* none fails; but each gives as little as the kernel may */
-	FAULT_LIE,     /* none fails; but inodes told in bulk (XFS) have another owner */
-	FAULT_HOOK,    /* none fails; but before the n-th kernel call of all, hook() is called */
+	FAULT_ON,      /* the n-th and all after it */
+	FAULT_SHORT,   /* none fails; each returns as little as the kernel may */
+	FAULT_LIE,     /* none fails; inodes of XFS bulkstat have another owner */
+	FAULT_HOOK,    /* none fails; hook() is called before the n-th kernel call of any kind */
 };
 
 struct fault {
@@ -37,7 +36,7 @@ struct fault {
 	int kind;
 	uint64_t n;       /* from 1 */
 	int error;
-	void (*hook)(void);   /* its own calls are let be */
+	void (*hook)(void);   /* its own calls are not counted */
 };
 
 /** What was counted between fault_begin() and fault_end(). */
@@ -48,7 +47,7 @@ struct fault_count {
 	long blocks;          /* allocations that were not freed */
 	long fds;             /* descriptors that were opened and not closed */
 	long threads;         /* threads that were not joined */
-	uint64_t bad_closes;  /* of what was not open */
+	uint64_t bad_closes;  /* of descriptors that were not open */
 	const char *path;     /* of the first call that was made to fail; NULL */
 };
 
@@ -63,20 +62,20 @@ struct fault_count {
 const char *fault_kind_name(int kind);
 
 /**
- * Begin to count, and to let fail what a fault says; NULL for nothing.
+ * Begin to count, and to let calls fail.  @fault  NULL: none fails.
  *
  * @limit
- *         So many kernel calls are a loop without end: the process is aborted.
+ *         With more kernel calls the process is aborted: an endless loop.
  */
 void fault_begin(const struct fault *fault, uint64_t limit);
 
-/** From a hook: what else is to fail from now on. */
+/** From a hook: change the fault. */
 void fault_change(const struct fault *fault);
 
-/** Let the calls of this thread be: it is a test's own. */
+/** Do not count the calls of this thread. */
 void fault_exempt(void);
 
-/** End it.  @count [out] what was counted. */
+/** End counting. */
 void fault_end(struct fault_count *count);
 
 #endif

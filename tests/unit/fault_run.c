@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of the command with faults, and the verdict on them: see fault_run.h. */
+/* Runs of the command with faults: see fault_run.h. */
 #include "fault_run.h"
 
 #include "unit.h"
@@ -21,10 +21,7 @@
 
 /* Runs. */
 
-/**
- * Where stdout and stderr lead during a run: to files in memory.  The
- * descriptors 1 and 2 stay as they are, for who reports a crash.
- */
+/** Files in memory for stdout and stderr of a run; descriptors 1 and 2 are kept for sanitizers. */
 static FILE *captured[2], *saved[2];
 
 static void capture_begin(void)
@@ -43,7 +40,7 @@ static void capture_begin(void)
 	stderr = captured[1];
 }
 
-/** @return all that was written, to be freed. */
+/** @return the output, to be freed. */
 static char *capture_take(int i, size_t *len)
 {
 	fflush(captured[i]);
@@ -90,7 +87,7 @@ static unsigned take_states(const char *list)
 	return states;
 }
 
-/** Cut up a document of WORLD_COLUMNS, one key on a line. */
+/** Parse a document with one key per line. */
 static void outcome_parse(struct outcome *o)
 {
 	o->text = strdup(o->out);
@@ -132,7 +129,7 @@ static void outcome_parse(struct outcome *o)
 	}
 }
 
-/** What comes through a pipe, and when. */
+/** Text that comes through a pipe. */
 struct input {
 	const char *text;
 	int fd;
@@ -154,7 +151,7 @@ static void *input_write(void *arg)
 	return NULL;
 }
 
-/** Put a text on standard input, at once or slowly.  @return what was there. */
+/** Write a text to standard input, at once or late.  @return the old standard input. */
 static int input_begin(struct input *input, pthread_t *writer)
 {
 	int ends[2], before = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -178,7 +175,7 @@ static void input_end(const struct input *input, pthread_t writer, int before)
 		pthread_join(writer, NULL);
 }
 
-/** Whether a process is left that the run began.  It may take a moment to go. */
+/** Whether a child process is left after two seconds. */
 static bool children_left(void)
 {
 	for (int i = 0; i < 2000; ++i) {
@@ -239,13 +236,13 @@ void outcome_free(struct outcome *o)
 
 /* The verdict. */
 
-/** Whether an error says that what was asked for is refused to us. */
+/** Whether an error is a refusal. */
 static bool is_refusal(int error)
 {
 	return error == EACCES || error == EPERM;
 }
 
-/** Whether it says nothing of what was asked about, but of us. */
+/** Whether an error is one of this process, not of the file. */
 static bool is_ours(int error)
 {
 	static const int ours[] = {EINTR, EAGAIN, ENOMEM, EMFILE, ENFILE, EINVAL, EBADF, EFAULT,
@@ -257,13 +254,13 @@ static bool is_ours(int error)
 	return false;
 }
 
-/** Whether it says that there is no such name. */
+/** Whether an error means that the path does not exist. */
 static bool is_absence(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG;
 }
 
-/** The row of an ID, the n-th one of those with it. */
+/** The n-th row with an ID. */
 static const struct told *find_row(const struct outcome *o, uint32_t id, size_t n)
 {
 	for (size_t i = 0; i < o->nrows; ++i) {
@@ -278,7 +275,7 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/** Judge what is told of one mount: only less than before may be told. */
+/** Check the row of one mount: it may only have less than without the fault. */
 static const char *judge_row(const struct scenario *scenario, const struct fault *fault,
                              const struct told *base, const struct told *got, bool complete,
                              bool probed)
@@ -288,32 +285,32 @@ static const char *judge_row(const struct scenario *scenario, const struct fault
 	if (got->states == 0)
 		return "a mount without a state";
 	if (more & 1u << MT_LOST)
-		return "a mount is said to be lost";
+		return "a mount is reported as lost";
 	if (more & 1u << MT_HIDDEN)
-		return "a mount is said to be hidden";
+		return "a mount is reported as hidden";
 	if (more & 1u << MT_DELETED)
-		return "a mount is said to be deleted";
+		return "a mount is reported as deleted";
 	if (more & 1u << MT_OUTSIDE)
-		return "a mount is said to be outside";
+		return "a mount is reported as outside";
 	if (more & 1u << MT_HUNG && !(scenario->flags & SC_HASTE))
-		return "a mount is said to be hung";
+		return "a mount is reported as hung";
 	if (more & fine)
-		return "a mount is said to be ok that is not";
+		return "a mount is reported as ok that is not";
 	if (more & 1u << MT_DENIED && !is_refusal(fault->error))
-		return "a mount is said to be denied, and nothing was refused";
-	/* To the prober, who has it open, a root that is gone is dead too. */
+		return "a mount is reported as denied, and nothing was refused";
+	/* For the prober a root that does not exist is stale too. */
 	bool alive = is_refusal(fault->error) || is_ours(fault->error)
 	             || (is_absence(fault->error) && !probed);
 	if (more & 1u << MT_STALE && alive)
-		return "a mount is said to be stale, and nothing is dead";
+		return "a mount is reported as stale, and nothing is dead";
 	if (more & 1u << MT_UNSEARCHED && complete)
 		return "a mount is unsearched, and the whole said to be complete";
 	if (got->target && !same_text(got->target, base->target))
 		return "a mount has another name";
 	if (!got->target && base->target && complete)
-		return "a mount has no name, and the whole is said to be complete";
+		return "a mount has no name, and the whole is reported as complete";
 	if (got->covered_by && got->covered_by != base->covered_by)
-		return "a mount is said to be covered by another";
+		return "a mount is reported as covered by another";
 	if ((got->fstype && !same_text(got->fstype, base->fstype))
 	    || (got->source && !same_text(got->source, base->source))
 	    || (got->options && !same_text(got->options, base->options)))
@@ -321,7 +318,7 @@ static const char *judge_row(const struct scenario *scenario, const struct fault
 	return NULL;
 }
 
-/** Whether the kernel said that a mount is gone, so that it may be left out. */
+/** Whether the kernel reported that a mount is gone. */
 static bool says_gone(const struct fault *fault)
 {
 	return fault->kind == OS_STATMOUNT && fault->error == ENOENT;
@@ -344,10 +341,10 @@ static const char *judge_rows(const struct scenario *scenario, const struct faul
 		if (wrong)
 			return wrong;
 	}
-	return got->nrows > base->nrows ? "a mount that there is not" : NULL;
+	return got->nrows > base->nrows ? "a mount that does not exist" : NULL;
 }
 
-/** Judge the ending that is a message. */
+/** Check an error message. */
 static const char *judge_message(const struct outcome *got)
 {
 	if (got->out_len > 0)
@@ -355,15 +352,12 @@ static const char *judge_message(const struct outcome *got)
 	const char *text = got->err;
 	if (strncmp(text, "getmnt: ", 8) != 0 || got->err[got->err_len - 1] != '\n')
 		return "status 1 without a message";
-	/* Want of memory is of the run as such. */
+	/* Lack of memory has no object. */
 	return strstr(text + 8, ": ")
 	       || strstr(text, "memory") ? NULL : "a message that names no object";
 }
 
-/**
- * Whether there is no answer without what failed: the table, a watch of it, the
- * root, the task; or the kernel has no memory.
- */
+/** Whether the run may fail: the table, its watch, the root, the task or memory is missing. */
 static bool is_needed(const struct scenario *scenario, const struct fault *fault,
                       const struct outcome *got)
 {
@@ -389,7 +383,7 @@ static bool is_needed(const struct scenario *scenario, const struct fault *fault
 	return path && strcmp(path, task) == 0;
 }
 
-/** Judge a run with a fault.  @return NULL, or what is wrong with it. */
+/** Check a run with a fault.  @return NULL, or the problem. */
 static const char *outcome_judge(const struct scenario *scenario, const struct fault *fault,
                                  const struct outcome *base, const struct outcome *got)
 {
@@ -402,19 +396,19 @@ static const char *outcome_judge(const struct scenario *scenario, const struct f
 	if (got->children)
 		return "processes are left";
 	if (got->count.bad_closes)
-		return "what was not open is closed";
+		return "a descriptor that was not open is closed";
 	if (world_triggered())
-		return "an automount was woken";
+		return "an automount was triggered";
 	if (got->status == CX_ERROR && base->status != CX_ERROR)
 		return is_needed(scenario, fault, got) ? judge_message(got)
-		       : "no answer for want of little";
+		       : "no answer after a minor failure";
 	if (got->out_len == base->out_len && memcmp(got->out, base->out, got->out_len) == 0)
 		return got->status == base->status || ((scenario->flags & SC_ANY_FORM)
 		                                       && got->status == CX_INCOMPLETE)
 		       ? NULL : "the same answer, and another status";
 	if ((scenario->flags & SC_ANY_FORM))
 		return got->status == CX_INCOMPLETE || fault->kind != FAULT_ALLOC
-		       ? NULL : "another answer, and nothing is said";
+		       ? NULL : "another answer, not marked as incomplete";
 	if (got->out_len < 4 || strcmp(got->out + got->out_len - 3, "\n}\n") != 0)
 		return "a document that is cut";
 	if (got->status != (!got->complete ? CX_INCOMPLETE : base->complete ? base->status : CX_OK))
@@ -431,7 +425,7 @@ enum {
 	RUN_SECONDS = 30,     /* a run that takes longer hangs */
 };
 
-/** See that the calls counted in struct os are those that fault.c has seen. */
+/** Check that fault.c sees the calls that struct os counts. */
 static void check_counts(const struct scenario *scenario)
 {
 	const char *args[16];
@@ -449,8 +443,8 @@ static void check_counts(const struct scenario *scenario)
 		snprintf(key, sizeof(key), "\"%s\":", os_call_name(call));
 		const char *at = strstr(got.err, key);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(at);
-		/* The last ones are closed when all is printed, and not each call of a
-		   process that ends is told. */
+		/* Some descriptors are closed after the counts are printed; a process that ends may
+		   not report its last calls. */
 		uint64_t counts = strtoull(at + strlen(key), NULL, 10);
 		bool probes = got.count.calls[OS_FORK] > 0;
 		if (call == OS_CLOSE || probes ? counts > got.count.calls[call]
@@ -472,7 +466,7 @@ static unsigned outcome_hung(const struct outcome *outcome)
 	return n;
 }
 
-/** In haste what is well may be held to be hung: of a few runs the best is kept. */
+/** With a short timeout any mount may seem hung: keep the best of a few runs. */
 static void keep_best(struct trial *trial)
 {
 	enum { RUNS = 4 };
@@ -500,9 +494,9 @@ bool trial_begin(struct trial *trial, const struct scenario *scenario)
 	CU_ASSERT_TRUE(count->blocks == 0 && count->fds == 0 && count->threads == 0);
 	CU_ASSERT_TRUE(trial->base.status != CX_ERROR);
 	CU_ASSERT_TRUE(trial->base.out_len > 0 || scenario->flags & SC_SILENT);
-	/* Each call is made again up to 32 times, and the table is read three times. */
+	/* Calls are repeated up to 32 times, and the table is read up to three times. */
 	trial->limit = count->kernel * 100 + 5000;
-	/* A wait that is cut short each time goes on until its time is over. */
+	/* A wait that always fails is repeated until its timeout. */
 	if (scenario->flags & SC_SILENT)
 		trial->limit += 1000000;
 	return true;

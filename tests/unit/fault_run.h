@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * A small world of mounts, runs of the command in it, and the verdict on a
- * run with a fault by comparison with the run without.
- */
+/** A small tree of mounts, runs of the command in it, and checks of runs with a fault against the
+    run without. */
 #ifndef GM_TESTS_FAULT_RUN_H
 #define GM_TESTS_FAULT_RUN_H
 
@@ -13,30 +11,30 @@
 #include <stdint.h>
 
 enum scenario_flags {
-	SC_ANY_FORM = 1 << 0,      /* not the document that is compared row by row */
-	SC_FEW      = 1 << 1,      /* its calls are those of others: a few errors do */
-	SC_SLOW     = 1 << 2,      /* its input comes when it is waited for */
-	SC_HASTE    = 1 << 3,      /* its time is short: any mount may be held to be hung */
-	SC_SILENT   = 1 << 4,      /* there is nothing to be told */
+	SC_ANY_FORM = 1 << 0,      /* not compared row by row */
+	SC_FEW      = 1 << 1,      /* other scenarios make the same calls: few errors */
+	SC_SLOW     = 1 << 2,      /* its input comes late */
+	SC_HASTE    = 1 << 3,      /* short timeout: any mount may be reported as hung */
+	SC_SILENT   = 1 << 4,      /* no output */
 };
 
-/** A command line to be run again and again. */
+/** A command line that is run with many faults. */
 struct scenario {
 	const char *name;
-	const char *const *args;   /* behind "getmnt", ended by NULL */
+	const char *const *args;   /* after "getmnt", ended by NULL */
 	const char *disable;       /* GETMNT_DISABLE; NULL: none */
 	const char *input;         /* text on standard input, by a pipe; NULL: none */
 	unsigned flags;            /* enum scenario_flags */
 };
 
-/** What the command told of one mount. */
+/** One mount in the output. */
 struct told {
 	uint32_t id, covered_by;
 	unsigned states;           /* set of 1 << enum mt_state */
 	char *target, *named, *fstype, *source, *options;   /* NULL: null */
 };
 
-/** What one run gave. */
+/** The outcome of a run. */
 struct outcome {
 	int status;
 	char *out, *err;
@@ -44,48 +42,41 @@ struct outcome {
 	struct told *rows;
 	size_t nrows, rows_room;
 	bool complete, reasons;    /* of the document */
-	bool children;             /* processes were left */
-	char *text;                /* what the rows' strings are cut from */
+	bool children;             /* child processes were left */
+	char *text;                /* the strings of the rows point here */
 	struct fault_count count;
 };
 
-/**
- * Enter a world of its own: a mount namespace, whose root holds /proc, /sys
- * and below /w mounts of all standings (stacked, hidden, deleted, of files,
- * below what blocks, layered).
- *
- * @return whether that is permitted here.
- */
+/** Enter a mount namespace whose root has /proc, /sys, and below /w mounts of all kinds: stacked,
+    hidden, deleted, on files, blocking, layered.  @return whether that is permitted. */
 bool world_enter(void);
 
-/** Go back to the old one: sanitizers and gcov have something to do at exit. */
+/** Return to the old namespace, for sanitizers and gcov at exit. */
 void world_leave(void);
 
-/** Mount a FUSE whose server keeps its requests, on /w/kept.  @return whether
-    that can be. */
+/** Mount a FUSE on /w/kept whose server does not answer.  @return success. */
 bool world_hang(void);
 
-/** Let go of who waits for it. */
+/** Answer its requests with an error. */
 void world_release(void);
 
-/** Whether one of the world's automounts was asked for. */
+/** Whether an automount was triggered. */
 bool world_triggered(void);
 
 /** The scenarios of the world; ended by a NULL name. */
 extern const struct scenario scenarios[];
 
-/** Mount many more, so that tables are read by threads; and make directories
-    below /t, so that they are searched by threads. */
+/** Mount more and make directories below /t, so that threads are used. */
 bool world_grow(void);
 
-/** Some that probe that; each run takes as long as it is waited for. */
+/** Scenarios that probe it; each run takes its full timeout. */
 extern const struct scenario scenarios_hung[];
 
-/** Those of the grown world. */
+/** Scenarios for world_grow(). */
 extern const struct scenario scenarios_threads[];
 
-/** Run a scenario.  @got [out] to be freed by outcome_free(), or given again.
-    @limit  As for fault_begin(). */
+/** Run a scenario.  @got [out] to be freed by outcome_free(), or reused.
+    @limit  See fault_begin(). */
 void scenario_run(const struct scenario *scenario, const struct fault *fault, uint64_t limit,
                   struct outcome *got);
 
@@ -96,30 +87,22 @@ struct trial {
 	const struct scenario *scenario;
 	struct outcome base;       /* without a fault */
 	struct outcome got;        /* of the last run */
-	uint64_t limit;            /* of kernel calls, for all to end in */
-	unsigned long faults;      /* that were to be tried */
+	uint64_t limit;            /* of kernel calls in a run */
+	unsigned long faults;      /* requested */
 	unsigned long runs, wrong;
 };
 
-/**
- * Begin: run it without a fault, and see that fault.c sees every call that
- * is counted in struct os.
- *
- * @return false for one that is not to be run: GETMNT_FAULT_ONLY=NAME in the
- *         environment is another's.
- */
+/** Run a scenario without a fault, and check that fault.c sees every call counted in struct os.
+    @return false: excluded by GETMNT_FAULT_ONLY=NAME in the environment. */
 bool trial_begin(struct trial *trial, const struct scenario *scenario);
 
-/**
- * Run it with a fault, and judge: nothing is left (memory, descriptors,
- * threads), and the answer is that without, or tells less and says so, or
- * there is none and a message.  What is wrong is a failed assertion.
- *
- * GETMNT_FAULT_STEP=N in the environment: only every N-th is run.
- */
+/** Run it with a fault and check: no memory, descriptors or threads are left; and the output is
+    that
+    of the run without, or has less and is marked as incomplete, or is an error message.
+    GETMNT_FAULT_STEP=N in the environment: only every N-th fault is run. */
 void trial_run(struct trial *trial, const struct fault *fault);
 
-/** End.  @return the number of runs. */
+/** @return the number of runs. */
 unsigned long trial_end(struct trial *trial);
 
 #endif

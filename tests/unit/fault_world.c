@@ -21,9 +21,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* The world. */
+/* The tree of mounts. */
 
-/** A recorded table that is odd in every way. */
+/** A recorded table with every kind of damage. */
 static const char recorded[] =
 	"22 1 0:21 / / rw,relatime shared:1 - tmpfs root rw,size=1m\n"
 	"23 22 0:22 / /a\\040b rw - tmpfs t rw\n"
@@ -34,7 +34,7 @@ static const char recorded[] =
 	"28 29 0:27 / /x rw - tmpfs t rw\n"            /* a cycle */
 	"29 28 0:28 / /x/y rw - tmpfs t rw\n"
 	"22 22 0:29 / /double rw - tmpfs t rw\n"
-	"a line that is none\n"
+	"not a mount\n"
 	"30 22 0:30 /gone//deleted /del rw - tmpfs t rw\n";
 
 /** Lines of an fstab or mtab. */
@@ -85,12 +85,12 @@ static void make_file(const char *path, const char *text)
 	CU_ASSERT_EQUAL(fclose(file), 0);
 }
 
-/** Mount an ext4 from a file of the world, if there is a loop device for it. */
+/** Mount an ext4 image, if a loop device is free. */
 static void put_loop(void)
 {
 	char node[64];
 	struct loop loop;
-	/* The node is for the prober, who reads a block. */
+	/* The prober reads a block from the node. */
 	if (system("mkfs.ext4 -q -F /mnt/image 1M >/dev/null 2>&1") != 0
 	    || !loop_open(&loop, "/mnt/image"))
 		return;
@@ -101,7 +101,7 @@ static void put_loop(void)
 	loop_close(&loop);
 }
 
-/** Mount a FUSE whose server has answered INIT and does no more. */
+/** Mount a FUSE whose server answers only INIT. */
 static bool put_fuse(const char *path, int fuse)
 {
 	char data[128];
@@ -127,10 +127,8 @@ static bool put_fuse(const char *path, int fuse)
 	       && write(fuse, &reply, sizeof(reply)) == (ssize_t)sizeof(reply);
 }
 
-/**
- * The server of another FUSE: it reads each request and keeps it, so that who
- * asks cannot be killed; world_release() answers.
- */
+/** A FUSE server that reads requests without answering, so that the caller cannot be killed;
+    world_release() answers. */
 static void *keep_requests(void *arg)
 {
 	static _Alignas(8) char request[1 << 16];
@@ -162,7 +160,7 @@ void world_release(void)
 	pthread_mutex_unlock(&kept_lock);
 }
 
-/** What can block: FUSE that never answers, and an automount left idle. */
+/** Mounts that block: a FUSE that never answers, and an idle automount. */
 static void put_blocking(int fuse)
 {
 	char data[128];
@@ -170,7 +168,7 @@ static void put_blocking(int fuse)
 	make_dirs("/w/auto");
 	if (put_fuse("/w/fuse", fuse))
 		put("/w/fuse", "/w/bound", NULL, MS_BIND, NULL);
-	/* Of another process group than ours, which could look without waking. */
+	/* Another process group: ours would not trigger it. */
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) {
 		snprintf(data, sizeof(data), "fd=%d,pgrp=1,minproto=5,maxproto=5,direct", ends[1]);
 		mount("getmnt-test", "/w/auto", "autofs", 0, data);
@@ -194,14 +192,14 @@ static bool put_all(void)
 	make_dirs("/w/low");
 	make_dirs("/w/low2");
 	make_dirs("/w/over");
-	/* A kernel without overlay is none of our business. */
+	/* May fail without overlay in the kernel. */
 	mount("o", "/w/over", "overlay", 0, "lowerdir=/w/low:/w/low2");
 	return ok;
 }
 
 bool world_enter(void)
 {
-	/* Orphans of a run come to us, and can be told. */
+	/* To see orphans of a run. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	old_namespace = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
@@ -224,7 +222,7 @@ bool world_enter(void)
 
 void world_leave(void)
 {
-	/* The server ends with its connection; threads would keep us here. */
+	/* The server thread ends with its connection. */
 	if (umount2("/w/kept", MNT_FORCE) == 0 || errno == EBUSY)
 		pthread_join(server, NULL);
 	/* A sanitizer's thread shares the root directory with this one. */
@@ -241,7 +239,7 @@ bool world_triggered(void)
 
 bool world_hang(void)
 {
-	/* Where a process that is left is moved to, if there is one. */
+	/* A process that is left is moved to a cgroup. */
 	mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, NULL);
 	if (!put_fuse("/w/kept", keeper) || pthread_create(&server, NULL, keep_requests, NULL) != 0)
 		return false;
@@ -264,7 +262,7 @@ bool world_grow(void)
 
 /* Scenarios. */
 
-/* The columns of a document that can be compared. */
+/* The columns that are compared. */
 #define DOCUMENT "-J", "-l", "-o", "ID,TARGET,NAMED,STATES,COVERED-BY,FSTYPE,SOURCE,OPTIONS"
 #define ARGS(...) (const char *const[]){__VA_ARGS__, NULL}
 

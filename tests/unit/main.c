@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The unit test program: runs every suite, or those named as arguments, each
- * in a child process, so that a crash fails one suite and not the run.
+ * in a child process: a crash fails one suite.
  *
- * The counts stand in memory that is shared with the child; what a suite that
- * crashed did not come to counts as failed.  -l lists the suites.
+ * The counts are in memory shared with the child; tests after a crash count as failed.
+ * -l lists the suites.
  */
 #include "unit.h"
 
@@ -34,8 +34,8 @@ static const struct unit_suite *const suites[] = {
 
 struct counts {
 	unsigned passed, failed, skipped;
-	char running[64];    /* the test that is being run; "" between two */
-	char note[256];      /* what it said to be at hand */
+	char running[64];    /* the current test; "": none */
+	char note[256];      /* of unit_note() */
 };
 
 static struct counts *shared;
@@ -122,7 +122,7 @@ static int run_suite(const struct unit_suite *suite)
 	return cu && CU_get_error() == CUE_SUCCESS ? 0 : 2;
 }
 
-/** Run a suite in a child, and add what it counted to sum. */
+/** Run a suite in a child and add its counts to sum. */
 static void fork_suite(const struct unit_suite *suite, struct counts *sum)
 {
 	unsigned total = 0;
@@ -153,9 +153,9 @@ static void fork_suite(const struct unit_suite *suite, struct counts *sum)
 		printf("  FAIL %s: the suite's process ended with status %d\n", suite->name,
 		       WEXITSTATUS(status));
 	if (done < total)
-		shared->failed += total - done;   /* the one that crashed, and those behind it */
+		shared->failed += total - done;   /* the crashed test and those after it */
 	else if (status)
-		shared->failed++;                 /* a leak or an error found at exit */
+		shared->failed++;                 /* a leak or an error at exit */
 
 	printf("%-4s %-16s %u passed, %u failed, %u skipped of %u\n",
 	       shared->failed ? "FAIL" : "ok", suite->name,
@@ -165,7 +165,7 @@ static void fork_suite(const struct unit_suite *suite, struct counts *sum)
 	sum->skipped += shared->skipped;
 }
 
-/** Whether a suite is to be run: no arguments, or it is one of them. */
+/** Whether a suite was requested; without arguments all are. */
 static bool chosen(const struct unit_suite *suite, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 			run++;
 		}
 	if (run == 0) {
-		fprintf(stderr, "unit: no such suite; -l lists them\n");
+		fprintf(stderr, "unit: unknown suite; -l lists the suites\n");
 		return 2;
 	}
 	munmap(shared, sizeof(*shared));

@@ -31,7 +31,7 @@ static struct os *live_os(void)
 	return &os;
 }
 
-/** Whether two strings are the same; NULL and "" are alike if loose. */
+/** Whether two strings are equal.  @loose  NULL equals "". */
 static bool same(const char *a, const char *b, bool loose)
 {
 	if (loose) {
@@ -166,7 +166,7 @@ static void test_lines(void)
 	CU_ASSERT_EQUAL(t->count + t->nproblems, 0);
 	table_free(t);
 
-	/* CRLF throughout is an editor's; elsewhere a CR is a value's own. */
+	/* CRLF on all lines is removed; a single CR is part of a value. */
 	t = parse("1 0 0:1 / / rw - tmpfs t rw\r\n\r\n2 1 0:2 / /a rw - tmpfs t rw,x=1\r\n");
 	CU_ASSERT_EQUAL_FATAL(t->count, 2);
 	CU_ASSERT_STRING_EQUAL(t->mounts[0].fs_opts, "rw");
@@ -230,7 +230,7 @@ static void test_garbage_is_bounded(void)
 	strbuf_destroy(&text);
 }
 
-/** Every cut of a fixture parses without harm, and loses no line in silence. */
+/** A fixture cut at every byte: each line is a mount or a problem. */
 static void test_cuts(void)
 {
 	char *text;
@@ -389,19 +389,19 @@ static void test_fstab_hostile(void)
 	CU_ASSERT_EQUAL(t->count + t->nproblems, 0);
 	table_free(t);
 
-	/* Two numbers first are no sign of mountinfo here. */
+	/* Two numbers at the start of a line are not mountinfo. */
 	t = PARSE_TAB("1 2 ext4 rw\n36 35 98:0 / /mnt rw - ext3 /dev/root rw\n", TABLE_FSTAB);
 	CU_ASSERT_EQUAL(t->count, 1);
 	CU_ASSERT_EQUAL(t->nproblems, 1);
 	table_free(t);
 
-	/* With NUL bytes it is a binary file. */
+	/* A file with NUL bytes is binary. */
 	static const char nul[] = "/dev/a /a ext4 rw\n/dev/b /b\0/c ext4 rw\n";
 	errno = 0;
 	CU_ASSERT_PTR_NULL(table_parse_tabfile(nul, sizeof(nul) - 1, TABLE_FSTAB));
 	CU_ASSERT_EQUAL(errno, EILSEQ);
 
-	/* A CR ends the last line as any other. */
+	/* CRLF without the final LF. */
 	t = PARSE_TAB("/dev/a /a ext4 rw\r\n/dev/b /b ext4 \r", TABLE_FSTAB);
 	CU_ASSERT_EQUAL_FATAL(t->count, 2);
 	CU_ASSERT_STRING_EQUAL(t->mounts[0].fs_opts, "rw");
