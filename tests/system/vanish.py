@@ -2,10 +2,13 @@
 """Directories and files that vanish or are replaced at the worst moments: when
 their names are known and they were not looked at, and when they were looked at
 and not opened.  Each is counted once, none is followed, nothing is lost.
-strace stops the program there."""
+strace stops the program there.  Where the thing that comes instead is a mount that never answers,
+the walk does not go in."""
 import os
 import re
 import signal
+import stat
+import struct
 import subprocess
 import time
 
@@ -21,6 +24,28 @@ gm.touch(root / "w/file")
 gm.tmpfs(root / "other/place/m")        # what a link would lead to
 gm.tmpfs(root / "w/g/sub2/deep/m")      # what is searched for
 gm.tmpfs(root / "z/y")
+gm.tmpfs(root / "w/t/u/v")
+have_fuse = os.path.exists("/dev/fuse")
+
+
+class Directories(gm.FileFuse):
+    """Has the directories d and d/e."""
+
+    def attr(self, node):
+        return struct.pack("=QQQQQQIIIIIIIIII", node, 0, 0, 0, 0, 0, 0, 0, 0,
+                           stat.S_IFDIR | 0o755, 2, 0, 0, 0, 4096, 0)
+
+    def answer(self, opcode, node, body):
+        if opcode != 1:                 # LOOKUP
+            return super().answer(opcode, node, body)
+        inode = {b"d": 2, b"e": 3}.get(body.split(b"\0")[0])
+        return struct.pack("=QQQQII", inode, 0, 0, 0, 0, 0) + self.attr(inode) if inode else 2
+
+
+if have_fuse:
+    os.mknod(root / "dev/fuse", 0o600 | stat.S_IFCHR, os.makedev(10, 229))
+gm.tmpfs(root / "moves")
+gm.tmpfs(root / "sized", "size=1m")
 gm.install("strace", root.path)
 root.enter()
 ENV = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": "detect_leaks=0"}
@@ -166,4 +191,37 @@ for names, algorithm, source in RUNS:
     # Where files are examined as well, one that is gone counts the same.
     check(f"{names} {algorithm} {source}: a file", names, args + [PLAIN + ",-dtype"],
           ("/w", "file"), True, unlink, 1)
+
+
+def cover():
+    """Mount a FUSE that never answers on the directory that was looked at."""
+    hung.append(gm.HungFuse(path))
+
+
+hung = []
+for path in ("/w/c", "/w/t") if have_fuse else ():
+    result = interfere("a hung FUSE on " + path, BASE + ["--names=walk", PLAIN], ("/w", path[3:]), False, cover)
+    if result:
+        gm.expect(result.status in (0, 64), f"a hung FUSE on {path}: status {result.status}")
+    gm.umount(path, gm.MNT_DETACH)
+    hung.pop().end()
+    restore()
+
+# Sizes are those of the mount of the row, or empty.
+result = interfere("sizes", ["-n", "-l", "-b", "--threads=1", "-o", "TARGET,SIZE", "/sized"],
+                   (None, "/sized"), False, lambda: gm.tmpfs("/sized", "size=2m"))
+if result:
+    gm.expect(result.out.split() == [b"/sized"], f"sizes of another mount: {result.out}")
+
+
+def move():
+    """Move the mount into a FUSE that stops: it is not searched for there."""
+    gm.mount("/moves", "/fz/d/e", None, gm.MS_MOVE)
+    server.stopped = True
+
+
+if have_fuse:
+    server = Directories("/fz")
+    interfere("moved", ["-J", "-l", "--threads=1"], (None, "/moves"), True, move)
+    os.close(server.fd)
 gm.done()
