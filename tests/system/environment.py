@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Without HOME, TERM, USER and PATH, with no environment at all, and with
-strange values: every form prints the same bytes.  From cron; from another
-personality."""
+strange values: every form prints the same bytes.  From cron.  What the caller of a program with
+privileges sets neither switches off a protection nor names a file."""
 import ctypes
 import os
+import shutil
 import subprocess
 
 import gm
@@ -17,6 +18,8 @@ gm.tmpfs(root / "h/i")
 gm.tmpfs(root / "h")
 for i in range(300):
     gm.mkdir(root / f"d/e{i}/f")
+gm.touch(root / "etc/fstab", "tmpfs /a tmpfs defaults 0 0\n")
+os.chmod(gm.touch(root / "secret", "hidden /b tmpfs defaults 0 0\n"), 0o600)
 root.enter()
 USUAL = ("PATH", "LC_ALL", "TERM", "TZ")
 EMPTY = dict.fromkeys(USUAL)
@@ -113,22 +116,35 @@ result = gm.getmnt("-q", "--names=walk", "--algorithm=getmnt1", env={**CRON, "TE
 gm.expect(result.status == 0 and not result.err, f"cron: {result.err}")
 gm.expect(os.listdir("/tmp") == ["out"], f"left behind: {os.listdir('/tmp')}")
 
-# Personalities: of 32 bits, of an old release, without random addresses; and
-# a working directory that was removed.
-for number in (0x0008, 0x0020000 | 0x0008, 0x0040000, 0x0400000):
-    for form in gm.FORMS:
-        result = gm.getmnt(*form, before=lambda n=number: gm.libc.personality(n))
-        gm.expect(result.status == 0 and result.out == whole[form],
-                  f"personality {number:#x}: {form}: status {result.status}: {result.err}")
-    for names, algorithm, source in gm.ONE_EACH:
-        lines = gm.oracle()
-        result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--names=" + names,
-                           "--algorithm=" + algorithm, "--kernel=" + source,
-                           before=lambda n=number: gm.libc.personality(n))
-        gm.compare(f"personality {number:#x}: {names} {algorithm} {source}", names, lines, result)
+# A working directory that was removed.
 os.mkdir("/tmp/gone")
 for form in gm.FORMS:
     result = gm.getmnt(*form, before=lambda: (os.makedirs("/tmp/gone", exist_ok=True),
                                               os.chdir("/tmp/gone"), os.rmdir("/tmp/gone")))
     gm.expect(result.status == 0 and result.out == whole[form], f"in a removed directory: {form}")
+
+shutil.copy(gm.PROGRAM, "/bin/privileged")
+os.chmod("/bin/privileged", 0o4755)
+DISABLE = {"GETMNT_DISABLE": "openat2,listmount"}
+TABLES = {"LIBMOUNT_FSTAB": "/secret", "LIBMOUNT_MTAB": "/secret"}
+
+
+def both(*args, env):
+    """What an ordinary user sees of the plain program, and of the privileged one."""
+    results = [gm.getmnt(*args, env=env, program=program, uid=65534)
+               for program in (gm.PROGRAM, "/bin/privileged")]
+    return [result.out + result.err for result in results]
+
+
+plain, privileged = both("--version", env=DISABLE)
+gm.expect(b"switched off" in plain and b"switched off" not in privileged, f"--version: {plain} {privileged}")
+has_openat2 = b", openat2" in privileged
+# search() of the library reads the variable itself.
+plain, privileged = both("search", "--stats", "*", "/etc", env=DISABLE)
+gm.expect(b" openat2 " not in plain and (b" openat2 " in privileged) == has_openat2,
+          f"search: {plain} {privileged}")
+for option in ("-s", "-m"):
+    plain, privileged = both(option, "-l", env=TABLES)
+    gm.expect(b"/secret: cannot be read" in plain and b"hidden" not in privileged
+              and b"/secret" not in privileged, f"{option}: {plain} {privileged}")
 gm.done()

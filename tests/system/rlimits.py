@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small limits on memory, stack, processes, CPU time and others: a complete answer, a message
+"""Small limits on descriptors, memory, stack, processes, CPU time and others: a complete answer, a message
 without an answer, or an answer marked incomplete.  GETMNT_SCALE=full tries more limits."""
 import json
 import resource
@@ -8,6 +8,32 @@ import subprocess
 
 import gm
 
+
+
+def few_descriptors(small):
+    """Wide and deep trees are walked with few descriptors; with hardly any, what could not be
+    read is reported."""
+    for i in range(40):
+        gm.mkdir(small / (f"wide/w{i}/" + "/".join("xyz"[j % 3] for j in range(12))))
+    gm.tmpfs(small / ("deep/" + "/".join(f"d{i}" for i in range(100))))
+    gm.tmpfs(small / "wide/w39/x/y/z/x/y/z/m")
+    gm.tmpfs(small / "wide/w3/x/y/m")
+    small.enter()
+    lines = gm.oracle()
+    for limit in (32, 12, 7, 4) if not gm.FULL else range(4, 33):
+        for names, algorithm, source in gm.RUNS:
+            result = gm.getmnt("-J", "-l", "-o", "+ID,NAMED", "--names=" + names,
+                               "--algorithm=" + algorithm, "--kernel=" + source, nofile=limit)
+            gm.compare(f"{limit} descriptors: {names} {algorithm} {source}", names, lines, result,
+                       strict=limit >= 12, made=limit < 12)
+
+
+def part():
+    gm.unshare_mounts()
+    few_descriptors(gm.Root())
+
+
+gm.in_child(part)
 gm.need_speed("hundreds of runs that are the same to the kernel")
 root = gm.Root()
 # Enough for the threads that read the table and walk.
@@ -89,7 +115,7 @@ checked = gm.getmnt("audit", "--nagios").status
 gm.expect(checked in (0, 1, 2), f"plugin: {checked}")
 if not gm.sanitized():
     short = []
-    every = 1 if gm.FULL else 3
+    every = 1 if gm.FULL else 5
     # The stack of a thread takes 8 MiB; with less, no thread starts.
     for name, sizes in (("AS", range(4 * MIB, 14 * MIB, 512 * KIB)),
                         ("DATA", [*range(512 * KIB, 1536 * KIB, 32 * KIB),

@@ -55,8 +55,8 @@ seconds_of()
 	case ${1#*/} in
 	automount | names | strace | poll_storm | probe_autofs | order | scale_wide | stacked) echo 90 ;;
 	scale_* | bare | churn | nfs | vanish | fstab) echo 50 ;;
-	denied | trees | suspended | soak* | search | chain | poll | probe | no_proc | oldtypes | fstab_merge | recover) echo 30 ;;
-	probe* | terminal_signals | container_host | hung_paths | p9) echo 18 ;;
+	denied | trees | suspended | soak* | search | poll | probe | no_proc | oldtypes | fstab_merge | recover) echo 30 ;;
+	probe* | terminal_signals | trees_large | blocking | stands | p9) echo 18 ;;
 	*) echo 8 ;;
 	esac
 }
