@@ -36,12 +36,6 @@ with open("/proc/self/mountinfo", encoding="ascii") as f:
 runs = 0
 
 
-def idle(tag):
-    for name, trigger in triggers.items():
-        asked = trigger.requests()
-        gm.expect(not asked, f"{tag}: {name} was pulled: {asked[:300]!r}")
-
-
 def run(*args, **more):
     """Run, see that it ends as it may, and that nothing was pulled."""
     global runs
@@ -49,7 +43,7 @@ def run(*args, **more):
     result = gm.getmnt(*args, **more)
     statuses = {"audit": (0, 1, 2, 3), "fstab": (0, 1, 2), "recover": (0, 1, 2, 16)}.get(args[0] if args else None, (0, 1, 32, 64, None))
     gm.expect(result.status in statuses, f"{args}: status {result.status}: {result.err[-300:]}")
-    idle(" ".join(args))
+    gm.expect_idle(" ".join(args), triggers)
     return result
 
 

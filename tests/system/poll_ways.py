@@ -21,12 +21,6 @@ def actions(watch):
     return [(row["action"], row["target"], row["source"]) for row in watch.rows()]
 
 
-def nobody():
-    os.setgroups([])
-    os.setresgid(65534, 65534, 65534)
-    os.setresuid(65534, 65534, 65534)
-
-
 def change(watch, path, shown, title):
     """Mount, remount and unmount, each told."""
     gm.mount("x", path, "tmpfs", 0, "size=4k")
@@ -40,7 +34,7 @@ def change(watch, path, shown, title):
 
 
 # An ordinary user may not have events of this namespace.
-watch = gm.Watch("--format=jsonl", prepare=nobody)
+watch = gm.Watch("--format=jsonl", prepare=gm.become_nobody)
 gm.expect(not watch.by_events(), f"a user by events: {watch.err}")
 change(watch, "/m/a", "/m/a", "a user")
 gm.expect(watch.end(signal.SIGINT) == -2, "a user: its end")
@@ -73,14 +67,8 @@ if not gm.sanitized():      # whose leak check needs it
 
 def contained():
     """An unprivileged container has events of its own namespace."""
-    nobody()
-    if gm.libc.unshare(0x10000000 | gm.CLONE_NEWNS):
-        print("  no user namespaces here")
+    if not gm.enter_user_namespace():
         return
-    gm.libc.prctl(4, 1, 0, 0, 0)
-    for name, text in (("setgroups", "deny"), ("uid_map", "0 65534 1"), ("gid_map", "0 65534 1")):
-        with open("/proc/self/" + name, "w", encoding="ascii") as f:
-            f.write(text)
     for args, env in gm.WATCHES:
         own = gm.Watch("--format=jsonl", *args, env=env)
         change(own, "/m/mine", "/m/mine", f"a container, {own.name}")
@@ -91,35 +79,29 @@ def contained():
 gm.in_child(contained)
 
 # Another process: the mounts of its namespace, until it ends.
-ready, go = os.pipe(), os.pipe()
-pid = gm.fork()
-if pid == 0:
+def theirs():
     gm.unshare_mounts()
-    os.write(ready[1], b"x")
+    yield
     for _ in range(3):
-        os.read(go[0], 1)
         gm.mount("theirs", "/m/b", "tmpfs", 0, "size=4k")
-        os.write(ready[1], b"x")
-        os.read(go[0], 1)
+        yield
         gm.umount("/m/b")
-        os.write(ready[1], b"x")
-    os.read(go[0], 1)
-    gm.done()
-os.read(ready[0], 1)
-watch = gm.Watch("--format=jsonl", "-o", "+TID", "--task", str(pid))
+        yield
+
+
+other = gm.Other(theirs)
+watch = gm.Watch("--format=jsonl", "-o", "+TID", "--task", str(other.pid))
 gm.expect(not watch.by_events(), "the events of another namespace")
 gm.mount("ours", "/m/a", "tmpfs", 0, "size=4k")
 for turn in range(3):
     for more in (1, 2):
-        os.write(go[1], b"x")
-        os.read(ready[0], 1)
+        other.step()
         watch.wait_rows(2 * turn + more)
 gm.umount("/m/a")
 want = [("mount", "/m/b", "theirs"), ("umount", "/m/b", "theirs")] * 3
 gm.expect(actions(watch) == want, f"--task: {actions(watch)}")
-gm.expect(all(row["tid"] == pid for row in watch.rows()), f"--task: {watch.rows()[0]}")
-os.write(go[1], b"x")
-os.waitpid(pid, 0)
+gm.expect(all(row["tid"] == other.pid for row in watch.rows()), f"--task: {watch.rows()[0]}")
+other.end()
 status = watch.status()
 gm.expect(status == 0 and b"has ended" in watch.err, f"--task that ends: {status}, {watch.err}")
 result = gm.getmnt("-p", "--task", "999999")

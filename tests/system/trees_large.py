@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Trees of hundreds and thousands of mounts or directories, named in every mode; with threads."""
 import os
+import sys
 
 import gm
 
+STACK = 3000
+sys.setrecursionlimit(10000)
+
 
 def stacks(root):
-    """Stacks of 2 and 2,000 mounts, some with mounts in them."""
+    """Stacks of 2 and 3,000 mounts, some with mounts in them."""
     for point in ("two", "two/below", "two", "two/above"):
         gm.tmpfs(root / point)
     gm.mkdir(root / "deep/in/here")
-    for _ in range(2000):
+    for _ in range(STACK):
         gm.tmpfs(root / "deep/in/here", "size=4k,nr_inodes=10")
     gm.tmpfs(root / "deep/in/here/last")
     # A stack on the root of a mount that is bound elsewhere.
@@ -18,8 +22,21 @@ def stacks(root):
     gm.tmpfs(root / "bound")
     root.enter()
     points = len({line.point for line in gm.check("stacks")})
-    calls = gm.getmnt("-J", "--stats=json").stats()["calls"]
-    gm.expect(calls["statx"] <= points + 2, f"{calls['statx']} statx for {points} points")
+    stats = gm.getmnt("-J", "--stats=json").stats()
+    gm.expect(stats["calls"]["statx"] <= points + 2, f"{stats['calls']['statx']} statx for {points} points")
+    # statmount would walk up the stack three times for each mount, mountinfo once.
+    gm.expect(stats["calls"]["statmount"] <= 2049 and stats["table"] == "mountinfo",
+              f"{stats['calls']['statmount']} statmount, {stats['table']}")
+    for form, most in ((("-J",), 10), (("-J", "-l"), 1), (("-J", "--stacks=nest"), 520)):
+        levels, rows = 0, gm.getmnt(*form).rows()
+        gm.expect(len(set(gm.ids_of(rows))) >= STACK + points - 1, f"{form}: mounts are missing")
+        while rows:
+            levels += 1
+            rows = [child for row in rows for child in row.get("children", [])]
+        gm.expect(levels <= most, f"{form}: {levels} levels")
+    out = gm.getmnt("-n", "--stacks=nest", "-o", "TARGET").out.decode()
+    widest, count = max(map(len, out.splitlines())), out.count("\n")
+    gm.expect(widest < 1200 and count >= STACK, f"a nested tree: {count} lines, {widest} wide")
     result = gm.getmnt("--tree")
     gm.expect(len(result.out) < 100000, f"a tree of {len(result.out)} bytes")
 
