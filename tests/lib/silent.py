@@ -13,12 +13,14 @@ root = gm.Root()
 gm.tmpfs(root / "run")
 gm.tmpfs(root / "ok")
 os.mknod(root / "dev/fuse", 0o600 | stat.S_IFCHR, os.makedev(10, 229))
+if gm.shutil.which("strace"):
+    gm.install("strace", root.path)
 root.enter()
 servers = []
 
 
 def fresh(count=1):
-    """So many silent mounts that no run knows."""
+    """This number of silent mounts that no run knows."""
     while servers:
         servers.pop().end()
     settled(lambda: not gm.probers(), f"still left: {gm.probers()}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""--probe while its processes are killed, or stopped again and again, and in many runs at once: each
-run has an end, and what it leaves is recorded."""
+"""--probe while its processes are killed, sent signals, or stopped again and again, and in many
+runs at once: each run has an end, and what it leaves is recorded."""
 import json
 import os
 import signal
@@ -54,6 +54,48 @@ for victims in ("supervisor", "run", "run supervisor", "supervisor run"):
                   f"{victims}: {proc.returncode} {err} {out}")
     expect_recorded(victims, 2)
 
+def workers_of(pid):
+    return [worker for worker, (_, parent) in gm.probers().items() if int(parent) == pid]
+
+
+# A supervisor that is stopped is told to go on.
+fresh(1)
+proc, super_ = start("--timeout=0.3")
+os.kill(super_, signal.SIGSTOP)
+out, err = ended("stopped once", proc)
+gm.expect(proc.returncode == 0 and b'"hung"' in out, f"stopped once: {proc.returncode} {out} {err}")
+expect_recorded("stopped once", 1)
+
+# A unit is stopped: each of its processes is sent a signal, the supervisor first.
+for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    fresh(1)
+    proc, super_ = start("--timeout=60")
+    for pid in (super_, *workers_of(super_), proc.pid):
+        os.kill(pid, number)
+    ended(f"signal {number}", proc)
+    gm.expect(proc.returncode == -number, f"signal {number}: {proc.returncode}")
+    expect_recorded(f"signal {number}", 1)
+
+# The run dies between the end of a worker and the supervisor's message, which strace delays.
+if os.path.exists("/bin/strace"):
+    fresh(1)
+    proc, super_ = start("--timeout=60")
+    strace = subprocess.Popen(["/bin/strace", "-qq", "-p", str(super_), "-o", "/tmp/trace", "-e",
+                               "trace=sendmsg", "-e", "inject=sendmsg:delay_enter=1000000"])
+
+    def traced():
+        with open(f"/proc/{super_}/status", encoding="ascii") as status:
+            return "TracerPid:\t0\n" not in status.read()
+
+    settled(traced, "the supervisor is not traced")
+    for pid in workers_of(super_):
+        os.kill(pid, signal.SIGKILL)
+    time.sleep(0.3)
+    proc.kill()
+    ended("a message to nobody", proc)
+    strace.wait(BOUND)
+    expect_recorded("a message to nobody", 1)
+
 # It is stopped, and stopped again whenever it goes on.
 fresh(1)
 proc, super_ = start("--timeout=0.3")
@@ -92,4 +134,9 @@ expect_recorded("many at once", 5)
 fresh(0)
 gm.getmnt("-q", "--probe=all")
 gm.expect(not os.listdir(STATE), f"at the end: {os.listdir(STATE)}")
+
+# A /dev that never answers, which has /dev/null.
+gm.HungFuse("/dev")
+states = gm.states("--probe=all", "--timeout=0.3", seconds=BOUND)
+gm.expect(states.get("/dev") == "hung" and states.get("/run") == "ok", f"hung /dev: {states}")
 gm.done()
