@@ -77,7 +77,8 @@ const char *cell_target(struct cells *cells, const struct row *row)
 	if (row->change) {
 		/* It was gone, or moved on, before it could be asked for its name; no
 		   name of the kernel's begins so.  JSON has a key for the ID. */
-		if (row->mount->point || cells->run->opt->form == FORM_JSONL || !row->mount->uniq_id)
+		if (row->mount->point || cells->run->opt->form == FORM_JSONL
+		    || !row->mount->uniq_id)
 			return row->mount->point;
 		strbuf_reset(&cells->text);
 		strbuf_printf(&cells->text, "(ID %" PRIu64 ")", row->mount->uniq_id);
@@ -185,7 +186,8 @@ const char *cell_state(struct cells *cells, const struct row *row)
 	if (!node)
 		return NULL;
 	enum mt_state state = mtree_shown_state(node);
-	if (!cells->machine && !cells->run->cols->state_asked && (state == MT_OK || state == MT_UNTESTED))
+	if (!cells->machine && !cells->run->cols->state_asked
+	    && (state == MT_OK || state == MT_UNTESTED))
 		return NULL;
 	return mtree_state_name(state);
 }
@@ -271,14 +273,16 @@ static void source_name(struct cells *cells, const struct mount *mount, struct s
 	}
 	if (o->canonicalize && cells->run->devs && strncmp(mount->source, "/dev/", 5) == 0) {
 		const char *device_name = mount->dev_major
-		                        ? devmap_name(cells->run->devs, mount->dev_major, mount->dev_minor)
+		                        ? devmap_name(cells->run->devs, mount->dev_major,
+		                                      mount->dev_minor)
 		                        : NULL;
 		if (device_name) {
 			strbuf_puts(out, device_name);
 			return;
 		}
 	}
-	if (o->canonicalize && cells->run->devs && mount->source[0] == '/' && mount->source[1] != '/') {
+	if (o->canonicalize && cells->run->devs && mount->source[0] == '/'
+	    && mount->source[1] != '/') {
 		strbuf_reset(&cells->scratch);
 		path_follow(cells->run, mount->source, &cells->scratch);
 		strbuf_puts(out, strbuf_str(&cells->scratch));
@@ -321,7 +325,8 @@ const char *cell_sources(struct cells *cells, const struct row *row)
 	enum tag tag = row->mount ? source_tag(row->mount->source, &value, &len) : TAG_NONE;
 	strbuf_reset(&cells->text);
 	if (tag != TAG_NONE) {
-		if (cells->run->opt->evaluate && source_devices(cells->run, tag, value, len, &cells->text))
+		if (cells->run->opt->evaluate && source_devices(cells->run, tag, value, len,
+		                                                &cells->text))
 			return strbuf_str(&cells->text);
 		return cell_source(cells, row);
 	}
@@ -422,7 +427,8 @@ const char *cell_fs_options(struct cells *cells, const struct row *row)
 	strbuf_reset(&cells->text);
 	mask_options(row->mount->fs_opts, &cells->text);
 	if (cells->text.len) {
-		cells->text.len = unescape_octal(cells->text.data, cells->text.data, cells->text.len);
+		cells->text.len = unescape_octal(cells->text.data, cells->text.data,
+		                                 cells->text.len);
 		cells->text.data[cells->text.len] = '\0';
 	}
 	return strbuf_str(&cells->text);
@@ -473,7 +479,8 @@ static int mount_open(struct run *run, const struct mount *mount, const char *ta
 	}
 	int flags = O_PATH | O_NOFOLLOW;
 	int fd = os->caps & OSC_OPENAT2
-	         ? os_openat2(os, run->rootfd, target, flags, K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS)
+	         ? os_openat2(os, run->rootfd, target, flags,
+	                      K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS)
 	         : os_openat(os, run->rootfd, target, flags);
 	if (fd < 0)
 		return -1;
@@ -569,13 +576,15 @@ const char *cell_avail(struct cells *cells, const struct row *row)
 const char *cell_used(struct cells *cells, const struct row *row)
 {
 	return sizes_of(cells, row)
-	       ? size(cells, cells->sizes.frsize * (cells->sizes.blocks - cells->sizes.bfree)) : NULL;
+	       ? size(cells, cells->sizes.frsize * (cells->sizes.blocks - cells->sizes.bfree))
+	       : NULL;
 }
 
 const char *cell_use(struct cells *cells, const struct row *row)
 {
 	return sizes_of(cells, row)
-	       ? percent(cells, cells->sizes.blocks - cells->sizes.bfree, cells->sizes.blocks) : NULL;
+	       ? percent(cells, cells->sizes.blocks - cells->sizes.bfree, cells->sizes.blocks)
+	       : NULL;
 }
 
 const char *cell_ino_total(struct cells *cells, const struct row *row)

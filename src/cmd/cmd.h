@@ -34,7 +34,7 @@ struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const struct option_table *options;
-	void (*columns)(FILE *out);          /* prints the columns of -o for the completion; or NULL */
+	void (*columns)(FILE *out);          /* prints the columns of -o; or NULL */
 	const char *what;                    /* for --help */
 };
 extern const struct command commands[];      /* ended by a NULL name */

@@ -13,7 +13,8 @@ enum { SGR_MAX = 64 };        /* bytes of a value */
 
 /** What a file can be, with the two letters that LS_COLORS has for it. */
 enum kind {
-	CK_FI, CK_DI, CK_LN, CK_PI, CK_SO, CK_BD, CK_CD, CK_EX, CK_SU, CK_SG, CK_ST, CK_OW, CK_TW, CK_MH,
+	CK_FI, CK_DI, CK_LN, CK_PI, CK_SO, CK_BD, CK_CD, CK_EX, CK_SU, CK_SG, CK_ST, CK_OW, CK_TW,
+	CK_MH,
 	CK_COUNT,
 };
 
@@ -23,10 +24,14 @@ static const struct {
 	bool mode;                /* the mode tells it, or the link count */
 	const char *value;
 } kinds[CK_COUNT] = {
-	[CK_FI] = {"fi", false, NULL}, [CK_DI] = {"di", false, "01;34"}, [CK_LN] = {"ln", false, "01;36"},
-	[CK_PI] = {"pi", false, "33"}, [CK_SO] = {"so", false, "01;35"}, [CK_BD] = {"bd", false, "01;33"},
-	[CK_CD] = {"cd", false, "01;33"}, [CK_EX] = {"ex", true, "01;32"}, [CK_SU] = {"su", true, "37;41"},
-	[CK_SG] = {"sg", true, "30;43"}, [CK_ST] = {"st", true, "37;44"}, [CK_OW] = {"ow", true, "34;42"},
+	[CK_FI] = {"fi", false, NULL}, [CK_DI] = {"di", false, "01;34"},
+	[CK_LN] = {"ln", false, "01;36"},
+	[CK_PI] = {"pi", false, "33"}, [CK_SO] = {"so", false, "01;35"},
+	[CK_BD] = {"bd", false, "01;33"},
+	[CK_CD] = {"cd", false, "01;33"}, [CK_EX] = {"ex", true, "01;32"},
+	[CK_SU] = {"su", true, "37;41"},
+	[CK_SG] = {"sg", true, "30;43"}, [CK_ST] = {"st", true, "37;44"},
+	[CK_OW] = {"ow", true, "34;42"},
 	[CK_TW] = {"tw", true, "30;42"}, [CK_MH] = {"mh", true, NULL},
 };
 
@@ -55,7 +60,8 @@ static bool value_sets(const char *value, size_t n)
 	return value_plain(value, n) && strspn(value, "0;") < n;
 }
 
-static int add_ending(struct colors *colors, const char *name, size_t len, const char *value, size_t n)
+static int add_ending(struct colors *colors, const char *name, size_t len, const char *value,
+                      size_t n)
 {
 	struct ending *more = reallocarray(colors->endings, colors->nendings + 1, sizeof(*more));
 	if (!more)
@@ -140,7 +146,8 @@ static const char *ending_of(const struct colors *colors, const char *name)
 	for (size_t i = colors->nendings; i-- > 0;) {
 		const struct ending *ending = &colors->endings[i];
 		if (ending->len <= len
-		    && memcmp(name + len - ending->len, colors->text.data + ending->at, ending->len) == 0)
+		    && memcmp(name + len - ending->len, colors->text.data + ending->at,
+		              ending->len) == 0)
 			return colors->text.data + ending->value;
 	}
 	return "";
@@ -170,7 +177,8 @@ static const char *color_of_dir(const struct colors *colors, mode_t mode)
 	return first_of(colors, list, n);
 }
 
-static const char *color_of_file(const struct colors *colors, const char *name, const struct k_statx *st)
+static const char *color_of_file(const struct colors *colors, const char *name,
+                                 const struct k_statx *st)
 {
 	enum kind list[4];
 	size_t n = 0;

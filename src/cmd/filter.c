@@ -13,7 +13,8 @@
 bool filter_any(const struct options *o)
 {
 	return ((o->df || o->dfi || o->real || o->pseudo) && !o->all) || o->spec || o->target
-	       || o->mountpoint || o->noperands || o->types || o->mount_options || o->id || o->uniq_id
+	       || o->mountpoint || o->noperands || o->types || o->mount_options || o->id
+	       || o->uniq_id
 	       || o->shadowed;
 }
 
@@ -101,7 +102,8 @@ bool filter_match_device(struct run *run, const struct devmap_device *device)
 	const struct options *o = run->opt;
 	if (o->target || o->mountpoint || o->mount_options || o->id || o->uniq_id || o->shadowed)
 		return false;
-	bool match = !o->types || mnt_match_fstype(device->tags->type ? device->tags->type : "", o->types);
+	bool match = !o->types || mnt_match_fstype(device->tags->type ? device->tags->type : "",
+	                                           o->types);
 	match = match && kind_wanted(o, device->tags->type);
 	const char *text = o->spec ? o->spec : o->noperands == 1 ? o->operands[0] : NULL;
 	if (match && text) {
@@ -160,7 +162,8 @@ enum path_known filter_target(struct run *run, const char *path, struct strbuf *
 		errno = ENOMEM;
 		return PATH_MISSING;
 	}
-	if (run->opt->nocanonicalize || !run->live || !run->d || (*path == '/' && is_target(run, strbuf_str(out))))
+	if (run->opt->nocanonicalize || !run->live || !run->d
+	    || (*path == '/' && is_target(run, strbuf_str(out))))
 		return PATH_BLIND;
 	return path_follow(run, path, out);
 }
@@ -224,7 +227,8 @@ static int pick_target(struct picker *picker, struct filter *filter)
 	found = pick_pass(picker, filter, !o->invert, !o->invert);
 none:
 	if (!found && o->mountpoint && !o->quiet && !o->invert)
-		message(path, "no matching mount point; use -T to find the mount that contains a path");
+		message(path, "no matching mount point; use -T to find the mount that contains a "
+		        "path");
 out:
 	filter->target = NULL;
 	strbuf_destroy(&name);
@@ -264,7 +268,8 @@ static int pick_operand(struct picker *picker, struct filter *filter, const char
 		errno = error;
 		status = path_missing(text);
 	} else if (!o->quiet && !o->unmounted) {
-		message(text, "no matching mount point or source; use -T to find the mount that contains "
+		message(text, "no matching mount point or source; use -T to find the mount that "
+		        "contains "
 		        "a path");
 	}
 out:
@@ -332,7 +337,8 @@ static int leave_doubles(struct picker *picker)
 	}
 	qsort_r(sorted, n, sizeof(*sorted), by_target, picker->run);
 	for (uint32_t k = 0; k + 1 < n; ++k) {
-		if (strcmp(run_name(picker->run, sorted[k]), run_name(picker->run, sorted[k + 1])) == 0)
+		if (strcmp(run_name(picker->run, sorted[k]),
+		           run_name(picker->run, sorted[k + 1])) == 0)
 			picker->out[sorted[k]] = 1;
 	}
 	free(sorted);
@@ -345,7 +351,8 @@ static void add_submounts(struct picker *picker)
 	const struct mtree *tree = &picker->run->d->tree;
 	for (uint32_t k = 0; k < tree->count; ++k) {
 		uint32_t i = tree->order[k], parent = tree->nodes[i].parent;
-		if (parent == MT_NONE || !picker->picked[parent] || picker->picked[i] || picker->out[i])
+		if (parent == MT_NONE || !picker->picked[parent] || picker->picked[i]
+		    || picker->out[i])
 			continue;
 		picker->picked[i] = 1;
 		picker->order[picker->count++] = i;

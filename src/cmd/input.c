@@ -24,7 +24,8 @@ static int named_fd(const char *path)
 		return STDIN_FILENO;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); ++i) {
 		size_t n = strlen(prefixes[i]);
-		if (strncmp(path, prefixes[i], n) == 0 && path[n] && strspn(path + n, "0123456789") == strlen(path + n)
+		if (strncmp(path, prefixes[i], n) == 0 && path[n]
+		    && strspn(path + n, "0123456789") == strlen(path + n)
 		    && strlen(path + n) < 7)
 			return atoi(path + n);
 	}
@@ -60,17 +61,20 @@ static int report_problems(struct run *run)
 		const struct table_problem *first = &table->problems[0];
 		message(run->table_name, "no line can be parsed: line %u: %s; a %s is expected",
 		        (unsigned)first->line, first->reason,
-		        table->source == TABLE_RECORDED ? "mountinfo" : "file in the format of fstab(5)");
+		        table->source == TABLE_RECORDED ? "mountinfo"
+		        : "file in the format of fstab(5)");
 		return CX_ERROR;
 	}
 	for (size_t i = 0; i < table->nproblems; ++i) {
 		if (i == REPORTED_LINES) {
-			message(run->table_name, "%zu more lines cannot be parsed; --json lists them all",
+			message(run->table_name, "%zu more lines cannot be parsed; --json lists "
+			        "them all",
 			        table->nproblems - i);
 			break;
 		}
 		char object[PATH_MAX + 16];
-		snprintf(object, sizeof(object), "%s:%u", run->table_name, (unsigned)table->problems[i].line);
+		snprintf(object, sizeof(object), "%s:%u", run->table_name,
+		         (unsigned)table->problems[i].line);
 		message(object, "%s", table->problems[i].reason);
 	}
 	run_incomplete(run, TABLE_UNREAD);
@@ -84,7 +88,8 @@ static int read_tab_file(struct run *run, enum table_source source, bool fixed)
 	int fd = source == TABLE_RECORDED ? named_fd(path) : -1;
 	if (fd < 0 && strcmp(path, "-") == 0)
 		path = "/dev/stdin";
-	run->table = fd >= 0 ? table_read_fd(&run->os, fd) : fixed ? table_read_fixed(&run->os, path, source)
+	run->table = fd >= 0 ? table_read_fd(&run->os, fd) : fixed
+	             ? table_read_fixed(&run->os, path, source)
 	             : table_read_file(&run->os, path, source);
 	if (!run->table) {
 		message(run->table_name, "cannot be read: %s; %s", read_error(errno),
@@ -129,7 +134,8 @@ static int read_kernel(struct run *run, enum table_source source, unsigned field
 		return report_problems(run);
 	}
 	if (errno == ENOSYS && source == TABLE_LISTMOUNT)
-		message("--kernel=listmount", "not available: it requires Linux 6.8 and may be blocked by "
+		message("--kernel=listmount", "not available: it requires Linux 6.8 and may be "
+		        "blocked by "
 		        "seccomp; use --kernel=mountinfo");
 	else if (errno == ENOENT)
 		message("/proc/self/mountinfo", "%s; is /proc mounted? mount -t proc proc /proc",
@@ -155,10 +161,12 @@ static int read_task(struct run *run)
 		run->procfd = AT_FDCWD;
 		struct k_statx st;
 		int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-		if (error == ENOENT && os_statx(&run->os, AT_FDCWD, "/proc/self", flags, 0, &st) == 0)
+		if (error == ENOENT && os_statx(&run->os, AT_FDCWD, "/proc/self", flags, 0,
+		                                &st) == 0)
 			message(name, NO_TASK);
 		else
-			message(name, "%s: %s; is /proc mounted? mount -t proc proc /proc", path, strerror(error));
+			message(name, "%s: %s; is /proc mounted? mount -t proc proc /proc", path,
+			        strerror(error));
 		return CX_ERROR;
 	}
 	run->table = table_read_mountinfo(&run->os, run->procfd, "mountinfo");
@@ -166,7 +174,8 @@ static int read_task(struct run *run)
 	if (!run->table) {
 		/* A zombie has no mounts: EINVAL. */
 		bool dead = error == ESRCH || error == EINVAL || error == ENOENT;
-		message(name, dead ? NO_TASK : "its mount table cannot be read: %s; run as its owner or as root",
+		message(name, dead ? NO_TASK : "its mount table cannot be read: %s; run as its "
+		        "owner or as root",
 		        strerror(error));
 		return CX_ERROR;
 	}
@@ -179,7 +188,8 @@ static int read_task(struct run *run)
 	if (run->rootfd < 0) {
 		run->rootfd = AT_FDCWD;
 		bool dead = error == ESRCH || error == ENOENT;
-		message(name, dead ? NO_TASK : "its root cannot be opened: %s; run as its owner or as "
+		message(name, dead ? NO_TASK : "its root cannot be opened: %s; run as its owner or "
+		        "as "
 		        "root, or use --names=kernel", strerror(error));
 		return CX_ERROR;
 	}
@@ -265,7 +275,8 @@ static unsigned form_fields(const struct options *o)
 unsigned input_fields(const struct options *o, const struct columns *columns)
 {
 	/* The prober needs the owners of FUSE mounts. */
-	unsigned fields = columns_fields(columns) | filter_fields(o) | form_fields(o) | (o->probe ? MF_FS_OPTS : 0);
+	unsigned fields = columns_fields(columns) | filter_fields(o) | form_fields(o)
+	                  | (o->probe ? MF_FS_OPTS : 0);
 	if (o->names != DN_KERNEL || o->probe)
 		return fields | DISCOVER_FIELDS;
 	/* Names and states by the table alone. */
@@ -287,7 +298,8 @@ int input_read(struct run *run, unsigned fields)
 	if (source == TABLE_FSTAB || source == TABLE_MTAB) {
 		const char *path = o->tab_file;
 		if (!path)
-			path = secure_getenv(source == TABLE_FSTAB ? "LIBMOUNT_FSTAB" : "LIBMOUNT_MTAB");
+			path = secure_getenv(source == TABLE_FSTAB ? "LIBMOUNT_FSTAB"
+			                     : "LIBMOUNT_MTAB");
 		bool fixed = !path;
 		if (fixed)
 			path = source == TABLE_FSTAB ? "/etc/fstab" : "/etc/mtab";

@@ -71,7 +71,8 @@ int usage_error(const char *object, const char *format, ...)
 	message_v(object, format, args);
 	va_end(args);
 	if (!silent)
-		fprintf(stderr, "Try 'getmnt %s%s--help' for more information.\n", verb ? verb : "", verb ? " " : "");
+		fprintf(stderr, "Try 'getmnt %s%s--help' for more information.\n", verb ? verb : "",
+		        verb ? " " : "");
 	return CX_ERROR;
 }
 

@@ -32,7 +32,8 @@ static void take_line(struct owners *owners, char *line)
 	char *end;
 	errno = 0;
 	unsigned long long id = strtoull(++number, &end, 10);
-	if (end == number || *end != ':' || *number < '0' || *number > '9' || errno || id > UINT32_MAX)
+	if (end == number || *end != ':' || *number < '0' || *number > '9' || errno
+	    || id > UINT32_MAX)
 		return;
 	*colon = '\0';
 	map64_put(&owners->names, id, (uint32_t)(line - owners->text));
@@ -43,7 +44,8 @@ const char *owners_name(struct owners *owners, uint32_t id)
 	size_t len;
 	if (!owners->read) {
 		owners->read = true;
-		if (os_read_file(owners->os, AT_FDCWD, owners->path, FILE_MAX, &owners->text, &len) != 0)
+		if (os_read_file(owners->os, AT_FDCWD, owners->path, FILE_MAX, &owners->text,
+		                 &len) != 0)
 			owners->text = NULL;
 		char *next;
 		for (char *line = owners->text; line && *line; line = next) {

@@ -29,7 +29,8 @@ static const char clear_line[] = "\r\033[K";
 static void catch_signal(int sig, void (*handler)(int))
 {
 	/* One-shot, so that raised again it does what it does by default. */
-	struct sigaction old, action = {.sa_handler = handler, .sa_flags = SA_RESETHAND | SA_NODEFER | SA_RESTART};
+	struct sigaction old, action = {.sa_handler = handler,
+	                                .sa_flags = SA_RESETHAND | SA_NODEFER | SA_RESTART};
 	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 		sigaction(sig, &action, NULL);
 }

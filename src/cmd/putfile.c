@@ -30,7 +30,8 @@ bool put_take(struct put_options *options, const char *name, int *status)
 		bool *flag;
 	} flags[] = {
 		{"check", &options->check}, {"diff", &options->diff}, {"write", &options->write},
-		{"yes", &options->yes}, {"force", &options->force}, {"force-file", &options->force_file},
+		{"yes", &options->yes}, {"force", &options->force},
+		 {"force-file", &options->force_file},
 		{"no-backup", &options->no_backup},
 	};
 	*status = 0;
@@ -49,7 +50,8 @@ bool put_take(struct put_options *options, const char *name, int *status)
 
 int put_check(const struct put_options *options)
 {
-	const char *alone = options->write ? NULL : options->yes ? "--yes" : options->force ? "--force"
+	const char *alone = options->write ? NULL : options->yes ? "--yes" : options->force
+	                    ? "--force"
 	                    : options->no_backup ? "--no-backup" : NULL;
 	if (!alone)
 		return 0;
@@ -66,7 +68,8 @@ bool put_blocks(void *arg, const char *path)
 	size_t n = strlen(prefix);
 	bool below = strncmp(path, prefix, n) == 0 && (path[n] == '/' || !path[n]);
 	/* Beside a root that can block, all would: "/" is touched anyway. */
-	bool judged = run->d && run->judged && run->procfd == AT_FDCWD && below && run->d->root != MT_NONE
+	bool judged = run->d && run->judged && run->procfd == AT_FDCWD && below
+	              && run->d->root != MT_NONE
 	              && !node_blocks(run, run->d->root);
 	uint32_t node = judged ? path_mount(run, path[n] ? path + n : "/") : MT_NONE;
 	return node != MT_NONE ? node_blocks(run, node) : discover_path_blocks(run->table, path);
@@ -82,23 +85,28 @@ void put_open_failed(const char *path, const struct replace_error *error)
 		message(path, "larger than %d MiB: that is no table of mounts", REPLACE_MAX >> 20);
 		break;
 	case RP_CHANGED:
-		message(path, "changes all the time while it is read; try again when nobody writes to it");
+		message(path, "changes all the time while it is read; try again when nobody writes "
+		        "to it");
 		break;
 	case RP_LINK:
-		message(path, "not read: %s, who could have it lead anywhere; if that is meant, name the file that it leads to",
+		message(path, "not read: %s, who could have it lead anywhere; if that is meant, "
+		        "name the file that it leads to",
 		        error->step);
 		break;
 	case RP_BLOCKS:
-		message(path, "not read: touching %s can block; if that is meant, name the file there", error->step);
+		message(path, "not read: touching %s can block; if that is meant, name the file "
+		        "there", error->step);
 		break;
 	case RP_MOUNT:
-		message(path, "not read: a file system that can block is mounted on it; unmount it, and try again");
+		message(path, "not read: a file system that can block is mounted on it; unmount "
+		        "it, and try again");
 		break;
 	default:
 		if (error->error == ETIME)
 			message(path, "cannot be read: %s", path_error(ETIME));
 		else
-			message(path, "cannot be read: %s: %s", error->step, strerror(error->error));
+			message(path, "cannot be read: %s: %s", error->step,
+			        strerror(error->error));
 	}
 }
 
@@ -116,7 +124,8 @@ int put_open(struct os *os, const struct put_options *options, const struct put_
 	put->rooted = request->root && strcmp(request->root, "/") != 0;
 	struct replace_name name = {
 		.path = request->path, .root = request->root, .may_create = request->may_create,
-		.at_link = options->force_file, .blocks = request->blocks, .blocks_arg = request->blocks_arg,
+		.at_link = options->force_file, .blocks = request->blocks,
+		.blocks_arg = request->blocks_arg,
 		.named = request->named && !put->rooted,
 	};
 	if (replace_open(os, &name, &put->file, &error) == 0) {
@@ -139,7 +148,8 @@ bool put_is_stdout(const struct put *put)
 	const unsigned mask = K_STATX_INO | K_STATX_TYPE;
 	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
 	return !put->file.missing
-	       && os_statx(put->os, STDOUT_FILENO, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, mask, &out) == 0
+	       && os_statx(put->os, STDOUT_FILENO, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, mask,
+	                   &out) == 0
 	       && os_statx(put->os, AT_FDCWD, put->file.path, flags, mask, &file) == 0
 	       && out.ino == file.ino && out.dev_major == file.dev_major
 	       && out.dev_minor == file.dev_minor;
@@ -158,7 +168,7 @@ void put_close(struct put *put)
 struct shown {
 	struct strbuf out, field, plain;
 	bool terminal, mask;
-	bool octal;              /* on a terminal, what would harm it is \ooo: still a line of an fstab */
+	bool octal;              /* harmful bytes are \ooo, as in an fstab; else \xhh */
 	bool masked;             /* something was */
 };
 
@@ -268,7 +278,8 @@ static void show_bytes(struct shown *s, const char *bytes, size_t n)
 		size_t end = at;
 		while (end < n && bytes[end] != ' ' && bytes[end] != '\t' && bytes[end] != '\0')
 			++end;
-		if (end > at && show_field(s, bytes + at, end - at, is_numbers(bytes + end, n - end)))
+		if (end > at && show_field(s, bytes + at, end - at,
+		                           is_numbers(bytes + end, n - end)))
 			break;
 		if (end < n && bytes[end] == '\0' && s->terminal)
 			strbuf_puts(&s->out, s->octal ? "\\000" : "\\x00");
@@ -318,7 +329,8 @@ static void put_name(struct strbuf *out, const char *name)
  * @count [out]  What differs, in lines.
  * @return 0, or an exit status after a message.
  */
-static int show_diff(const struct put *put, const char *new, size_t len, struct linediff_count *count)
+static int show_diff(const struct put *put, const char *new, size_t len,
+                     struct linediff_count *count)
 {
 	const struct put_options *o = put->options;
 	struct shown s = {.terminal = isatty(STDOUT_FILENO)};
@@ -334,7 +346,8 @@ static int show_diff(const struct put *put, const char *new, size_t len, struct 
 		put_name(&s.out, put->file.path);
 		strbuf_putc(&s.out, '\n');
 		if (!to.line) {
-			to = (struct linediff_to){.arg = &s.out, .hunk = linediff_put_hunk, .line = linediff_put_line};
+			to = (struct linediff_to){.arg = &s.out, .hunk = linediff_put_hunk,
+			                          .line = linediff_put_line};
 		}
 	}
 	int rc = linediff(put->file.text, put->file.len, new, len, &to, count);
@@ -371,15 +384,19 @@ bool put_show(const char *text, size_t len)
 /* Messages. */
 
 /** Append what differs, in words. */
-static void put_counts(struct strbuf *out, const struct put *put, const struct linediff_count *count)
+static void put_counts(struct strbuf *out, const struct put *put,
+                       const struct linediff_count *count)
 {
 	if (count->removed + count->added == 0)
 		strbuf_puts(out, put->file.at_link ? "a link, to be a file of the same lines"
-		                 : put->file.missing ? "missing, to be made empty" : "no line differs");
+		                 : put->file.missing ? "missing, to be made empty"
+		                 : "no line differs");
 	if (count->removed)
-		strbuf_printf(out, "%zu line%s removed", count->removed, count->removed == 1 ? "" : "s");
+		strbuf_printf(out, "%zu line%s removed", count->removed,
+		              count->removed == 1 ? "" : "s");
 	if (count->added)
-		strbuf_printf(out, "%s%zu line%s added", count->removed ? ", " : "", count->added, count->added == 1 ? "" : "s");
+		strbuf_printf(out, "%s%zu line%s added", count->removed ? ", " : "", count->added,
+		              count->added == 1 ? "" : "s");
 }
 
 void put_quoted(struct strbuf *out, const char *word)
@@ -407,7 +424,8 @@ void put_quoted(struct strbuf *out, const char *word)
 static void tell_place(const struct put *put)
 {
 	const struct replace *file = &put->file;
-	struct mount_table *table = table_read_kernel(put->os, TABLE_AUTO, MF_FSTYPE | MF_SOURCE | MF_POINT);
+	struct mount_table *table = table_read_kernel(put->os, TABLE_AUTO,
+	                                              MF_FSTYPE | MF_SOURCE | MF_POINT);
 	const struct mount *found = NULL;
 	for (size_t i = 0; table && file->mnt_id && i < table->count; ++i) {
 		const struct mount *m = &table->mounts[i];
@@ -419,8 +437,10 @@ static void tell_place(const struct put *put)
 	if (found && found->source)
 		mask_source(found->source, &source);
 	if (found)
-		message(file->path, "on %s of %s, mounted on %s", found->fstype ? found->fstype : "?",
-		        found->source ? strbuf_str(&source) : "?", found->point ? found->point : "?");
+		message(file->path, "on %s of %s, mounted on %s",
+		        found->fstype ? found->fstype : "?",
+		        found->source ? strbuf_str(&source) : "?",
+		        found->point ? found->point : "?");
 	else
 		message(file->path, "which file system it is on is not known");
 	strbuf_destroy(&source);
@@ -445,52 +465,66 @@ static int tell_failure(const struct put *put, const struct replace_error *error
 	switch (error->why) {
 	case RP_KERNEL:
 		message(path, "not written: the kernel makes it up, and it cannot be otherwise%s",
-		        put->report ? "" : "; --force-file puts a file in the place of a link to it");
+		        put->report ? "" : "; --force-file puts a file in the place of a link to "
+		        "it");
 		break;
 	case RP_DANGLING:
-		message(path, "not written: a symlink leads here, where nothing is; name the file to have it made%s",
+		message(path, "not written: a symlink leads here, where nothing is; name the file "
+		        "to have it made%s",
 		        put->report ? "" : ", or --force-file puts one in the place of the link");
 		break;
 	case RP_CHANGED:
-		message(path, "not written: somebody has changed it since it was read (%s); look at it, and try again",
+		message(path, "not written: somebody has changed it since it was read (%s); look "
+		        "at it, and try again",
 		        error->step);
 		break;
 	case RP_LOCKED:
-		message(path, "not written: another getmnt has been writing it for %d seconds (%s); try again", REPLACE_WAIT,
+		message(path, "not written: another getmnt has been writing it for %d seconds "
+		        "(%s); try again", REPLACE_WAIT,
 		        error->step);
 		break;
 	case RP_LOCK:
-		message(path, "not written: %s, and could be held for ever by others; if no getmnt runs, remove it, and try "
+		message(path, "not written: %s, and could be held for ever by others; if no getmnt "
+		        "runs, remove it, and try "
 		        "again", error->step);
 		break;
 	case RP_MOUNT:
-		message(path, "not written: %s: another file system is mounted on it, which could block for ever; unmount it, and "
+		message(path, "not written: %s: another file system is mounted on it, which could "
+		        "block for ever; unmount it, and "
 		        "try again", error->step);
 		break;
 	case RP_LINKS:
-		message(path, "not written: %s (hard links), and the others would keep the old lines; \"find DIR -samefile "
-		        "%s\" names them; --force parts this one from them", error->step, strbuf_str(&quoted));
+		message(path, "not written: %s (hard links), and the others would keep the old "
+		        "lines; \"find DIR -samefile "
+		        "%s\" names them; --force parts this one from them", error->step,
+		        strbuf_str(&quoted));
 		break;
 	case RP_IMMUTABLE:
 	case RP_APPEND:
-		message(path, "not written: %s is %s (chattr +%c), which somebody meant; if it is no longer meant: chattr -%c "
-		        "%s%s", error->step, error->why == RP_IMMUTABLE ? "immutable" : "append-only",
-		        error->why == RP_IMMUTABLE ? 'i' : 'a', error->why == RP_IMMUTABLE ? 'i' : 'a',
+		message(path, "not written: %s is %s (chattr +%c), which somebody meant; if it is "
+		        "no longer meant: chattr -%c "
+		        "%s%s", error->step, error->why == RP_IMMUTABLE ? "immutable"
+		        : "append-only",
+		        error->why == RP_IMMUTABLE ? 'i' : 'a',
+		        error->why == RP_IMMUTABLE ? 'i' : 'a',
 		        dir ? "on the directory of " : "", strbuf_str(&quoted));
 		break;
 	case RP_READ_ONLY:
-		message(path, "not written: its file system is read-only; mount it read-write (mount -o remount,rw), and try "
+		message(path, "not written: its file system is read-only; mount it read-write "
+		        "(mount -o remount,rw), and try "
 		        "again");
 		break;
 	case RP_BOUND:
-		message(path, "not written: it is itself a mount point (a file that is bound there), and such a one cannot be "
+		message(path, "not written: it is itself a mount point (a file that is bound "
+		        "there), and such a one cannot be "
 		        "replaced; write the file that is bound, or unmount it first");
 		break;
 	case RP_SPACE:
 		message(path, "not written: %s: %s; make room, and try again", error->step, why);
 		break;
 	case RP_DENIED:
-		message(path, "not written: %s: %s; are you who may write in its directory?", error->step, why);
+		message(path, "not written: %s: %s; are you who may write in its directory?",
+		        error->step, why);
 		break;
 	case RP_KEEP:
 		message(path, "not written: its %s cannot be kept: %s", error->step,
@@ -500,19 +534,24 @@ static int tell_failure(const struct put *put, const struct replace_error *error
 		message(path, "not written: a signal came (%s)", error->step);
 		break;
 	case RP_OVERTAKEN:
-		message(path, "written; but somebody wrote to it at the same moment, and that could not be put back (%s): it is "
-		        "in %s; look at both", why, file->left ? file->left : ".NAME.getmnt-new next to it");
+		message(path, "written; but somebody wrote to it at the same moment, and that "
+		        "could not be put back (%s): it is "
+		        "in %s; look at both", why, file->left ? file->left
+		        : ".NAME.getmnt-new next to it");
 		break;
 	case RP_UNSURE:
-		message(path, "written; but whether it outlives a power cut is not known: %s: %s", error->step, why);
+		message(path, "written; but whether it outlives a power cut is not known: %s: %s",
+		        error->step, why);
 		break;
 	default:
-		message(path, "not written: %s%s%s", error->step, error->error ? ": " : "", error->error ? why : "");
+		message(path, "not written: %s%s%s", error->step, error->error ? ": " : "",
+		        error->error ? why : "");
 	}
 	if (file->left && !file->replaced)
 		message(path, "is as it was; the new one is complete, and lies in %s", file->left);
 	else if (!file->replaced && !put->report)
-		message(path, "is %s; --diff prints what was to be changed", file->missing ? "still missing" : "as it was");
+		message(path, "is %s; --diff prints what was to be changed",
+		        file->missing ? "still missing" : "as it was");
 	strbuf_destroy(&quoted);
 	return PX_UNWRITTEN;
 }
@@ -532,12 +571,14 @@ static void tell_done(const struct put *put)
 	}
 	put_quoted(&undo, file->path);
 	if (file->backup && file->pruned)
-		message(file->path, "written; as it was it is in %s; %u older backup%s removed", file->backup, file->pruned,
+		message(file->path, "written; as it was it is in %s; %u older backup%s removed",
+		        file->backup, file->pruned,
 		        file->pruned == 1 ? "" : "s");
 	else if (file->backup)
 		message(file->path, "written; as it was it is in %s", file->backup);
 	else
-		message(file->path, "written%s", file->missing ? "; there was none" : "; no backup was kept");
+		message(file->path, "written%s", file->missing ? "; there was none"
+		        : "; no backup was kept");
 	if (undo.failed)
 		message(file->path, "%s", strerror(ENOMEM));
 	else if (file->backup || file->missing)
@@ -552,13 +593,16 @@ static void tell_reload(const struct put *put)
 	struct k_statx fstab, systemd;
 	struct stat written;
 	const struct replace *file = &put->file;
-	if (put->rooted || os_statx(put->os, AT_FDCWD, "/run/systemd/system", flags, 0, &systemd) != 0
+	if (put->rooted || os_statx(put->os, AT_FDCWD, "/run/systemd/system", flags, 0,
+	                            &systemd) != 0
 	    || os_fstatat(put->os, file->dirfd, file->name, &written) != 0)
 		return;
 	/* /etc/fstab may be a link to what was written. */
 	if (os_statx(put->os, AT_FDCWD, "/etc/fstab", flags, K_STATX_INO, &fstab) == 0
-	    && makedev(fstab.dev_major, fstab.dev_minor) == written.st_dev && fstab.ino == written.st_ino)
-		message(file->path, "systemd goes by what it read before: run systemctl daemon-reload");
+	    && makedev(fstab.dev_major, fstab.dev_minor) == written.st_dev
+	    && fstab.ino == written.st_ino)
+		message(file->path, "systemd goes by what it read before: run systemctl "
+		        "daemon-reload");
 }
 
 /* Writing. */
@@ -569,7 +613,8 @@ static int ask(const struct put *put)
 	if (put->options->yes)
 		return 0;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		message(put->file.path, "not written: there is no terminal to ask on; --yes writes without a question");
+		message(put->file.path, "not written: there is no terminal to ask on; --yes writes "
+		        "without a question");
 		return PX_UNWRITTEN;
 	}
 	struct strbuf line;
@@ -595,14 +640,16 @@ static int ask(const struct put *put)
 	return yes ? 0 : PX_DIFFERENT;
 }
 
-static int write_file(struct put *put, const char *new, size_t len, const struct put_verdict *verdict)
+static int write_file(struct put *put, const char *new, size_t len,
+                      const struct put_verdict *verdict)
 {
 	const struct put_options *o = put->options;
 	struct replace_error error;
 	int status;
 	tell_place(put);
 	if (verdict && verdict->nrisks && !o->force) {
-		message(put->file.path, "not written: a boot could fail as it does not now, see above; --force writes it all "
+		message(put->file.path, "not written: a boot could fail as it does not now, see "
+		        "above; --force writes it all "
 		        "the same");
 		return PX_UNWRITTEN;
 	}
@@ -627,7 +674,8 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 	const struct replace *file = &put->file;
 	const char *summary = verdict && verdict->summary ? verdict->summary : NULL;
 	/* --force-file: that it is a link is what is wrong. */
-	bool same = !file->at_link && !file->missing && len == file->len && memcmp(new, file->text, len) == 0;
+	bool same = !file->at_link && !file->missing && len == file->len
+	            && memcmp(new, file->text, len) == 0;
 	struct linediff_count count = {0};
 	int status = same ? 0 : show_diff(put, new, len, &count);
 	if (status)
@@ -688,7 +736,8 @@ int put_report(struct os *os, const struct put_request *request, const char *byt
 			return PX_UNWRITTEN;
 		put->report = true;
 		bool failed = replace_may(&put->file, true, &error) != 0 && error.why != RP_BOUND;
-		failed = failed || (bytes && replace_commit(&put->file, bytes, len, false, true, &error) != 0);
+		failed = failed || (bytes && replace_commit(&put->file, bytes, len, false, true,
+		                                            &error) != 0);
 		/* Another run has put its report there: ours is the newer one. */
 		again = failed && error.why == RP_CHANGED && tries < TRIES;
 		if (!again)

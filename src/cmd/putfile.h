@@ -37,7 +37,7 @@ struct put_options {
 	bool check, diff, write;   /* one of these */
 	bool yes;                  /* do not ask */
 	bool force;                /* in spite of new boot risks, and of further hard links */
-	bool force_file;           /* a symlink gives way to a file; else what it leads to is written */
+	bool force_file;           /* replace a symlink with a file, not its target */
 	bool no_backup;
 };
 
@@ -109,11 +109,10 @@ const struct replace *put_file(const struct put *put);
 /** Whether standard output is the file, which the shell may have emptied. */
 bool put_is_stdout(const struct put *put);
 
-/** What is said of the new text, by whoever checked it. */
+/** The result of checking the new text. */
 struct put_verdict {
-	const char *summary;             /* "reproduces 14 of 14 mounts"; NULL: nothing is said */
-	const char *const *risks;        /* of boot, that the old text did not have: a code and
-	                                    why, a line each; --write refuses them without --force */
+	const char *summary;             /* "reproduces 14 of 14 mounts"; or NULL */
+	const char *const *risks;        /* new boot risks, a line each: --write requires --force */
 	size_t nrisks;
 };
 

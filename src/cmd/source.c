@@ -24,7 +24,8 @@ enum tag source_tag(const char *source, const char **value, size_t *len)
 			continue;
 		*value = source + n;
 		*len = strlen(*value);
-		if (*len > 1 && (**value == '"' || **value == '\'') && (*value)[*len - 1] == **value) {
+		if (*len > 1 && (**value == '"' || **value == '\'')
+		    && (*value)[*len - 1] == **value) {
 			++*value;
 			*len -= 2;
 		}
@@ -104,7 +105,8 @@ int source_spec_init(struct run *run, struct source_spec *spec, const char *text
 		path_normal(text, &spec->path);
 	} else if (path_follow(run, text, &spec->path) == PATH_SEEN) {
 		struct k_statx st;
-		if (path_look(run, strbuf_str(&spec->path), K_STATX_TYPE, &st) == 0 && S_ISBLK(st.mode)) {
+		if (path_look(run, strbuf_str(&spec->path), K_STATX_TYPE, &st) == 0
+		    && S_ISBLK(st.mode)) {
 			spec->is_dev = true;
 			spec->dev_major = st.rdev_major;
 			spec->dev_minor = st.rdev_minor;

@@ -66,7 +66,8 @@ static void places_find(struct places *places, const struct mtree *tree, const u
 		bool inside = node->parent != MT_NONE && places->of[node->parent] == place;
 		places->of[i] = place;
 		if (!inside)
-			at[place].above = node->parent == MT_NONE ? MT_NONE : places->of[node->parent];
+			at[place].above = node->parent == MT_NONE ? MT_NONE
+			                  : places->of[node->parent];
 		if (picked[i]) {
 			/* The order is upwards in a stack: the last one is on top. */
 			at[place].shown = i;
@@ -200,13 +201,15 @@ static bool is_mounted(const struct run *run, const struct devmap_device *device
 		const struct mount *mount = run_mount(run, i);
 		if (mount->dev_major == device->major && mount->dev_minor == device->minor)
 			return true;
-		if (mount->source && device->tags->name && strcmp(mount->source, device->tags->name) == 0)
+		if (mount->source && device->tags->name && strcmp(mount->source,
+		                                                  device->tags->name) == 0)
 			return true;
 		/* The table may name another device of the same file system. */
 		if (!device->tags->multi_device || !device->tags->uuid || !mount->source
 		    || strncmp(mount->source, "/dev/", 5) != 0)
 			continue;
-		const struct devmap_tags *tags = devmap_tags(run->devs, mount->dev_major, mount->dev_minor,
+		const struct devmap_tags *tags = devmap_tags(run->devs, mount->dev_major,
+		                                             mount->dev_minor,
 		                                             mount->source);
 		if (tags && tags->uuid && strcmp(tags->uuid, device->tags->uuid) == 0)
 			return true;
@@ -226,7 +229,8 @@ int view_add_devices(struct run *run, struct view *view)
 	for (ssize_t i = 0; i < n; ++i) {
 		const struct devmap_device *device = &run->devices[i];
 		if (!is_mounted(run, device) && filter_match_device(run, device))
-			rows[view->count++] = (struct row){.device = device, .node = MT_NONE, .parent = MT_NONE};
+			rows[view->count++] = (struct row){.device = device, .node = MT_NONE,
+			                                   .parent = MT_NONE};
 	}
 	return 0;
 }

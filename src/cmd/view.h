@@ -109,7 +109,8 @@ int path_look(struct run *run, const char *path, unsigned mask, struct k_statx *
 bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor);
 
 /** Whether touching the file of a path (of this process's root) could block, or
-    that cannot be told; arg is the run.  Where it is so, errno says why: ENOENT and its kin of what is not there, else EAGAIN. */
+    that cannot be told; arg is the run.  Where it is so,
+    errno says why: ENOENT and its kin of what is not there, else EAGAIN. */
 bool path_blocks(void *arg, const char *path);
 
 /**

@@ -29,7 +29,8 @@ static bool has_word(const char *list, const char *word)
 static bool is_early(const char *option, size_t n)
 {
 	static const char *const words[] = {
-		"sync", "dirsync", "mand", "lazytime", "seclabel", "context=", "fscontext=", "defcontext=",
+		"sync", "dirsync", "mand", "lazytime", "seclabel", "context=", "fscontext=",
+		"defcontext=",
 		"rootcontext=",
 	};
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
@@ -66,7 +67,8 @@ void rec_options(const struct mount *mount, struct strbuf *out)
 	add_options(out, &fs, false);
 }
 
-static void build_mtab(const struct rec_input *in, const struct rec_judgement *j, size_t r, struct strbuf *out)
+static void build_mtab(const struct rec_input *in, const struct rec_judgement *j, size_t r,
+                       struct strbuf *out)
 {
 	const struct mount *m = in->rows[r].mount;
 	bool mnttab = in->format == REC_MNTTAB;
@@ -122,7 +124,8 @@ const char *rec_format_name(enum rec_format format)
 const char *rec_verdict_name(enum rec_verdict verdict)
 {
 	static const char *const names[] = {
-		[REC_RIGHT] = "right", [REC_WRONG] = "wrong", [REC_GONE] = "gone", [REC_MISSING] = "missing",
+		[REC_RIGHT] = "right", [REC_WRONG] = "wrong", [REC_GONE] = "gone",
+		[REC_MISSING] = "missing",
 		[REC_UNREADABLE] = "unreadable", [REC_IGNORED] = "ignored",
 	};
 	return names[verdict];
@@ -131,7 +134,8 @@ const char *rec_verdict_name(enum rec_verdict verdict)
 const char *rec_field_name(unsigned field)
 {
 	static const char *const names[REC_NFIELDS] = {
-		"source", "target", "fstype", "options", "freq", "pass", "time", "rest", "end", "order",
+		"source", "target", "fstype", "options", "freq", "pass", "time", "rest", "end",
+		"order",
 	};
 	return names[field];
 }

@@ -105,11 +105,13 @@ static bool is_cut_short(const struct tabline_field *field, struct strbuf *scrat
 		return false;
 	strbuf_reset(scratch);
 	strbuf_add(scratch, field->raw, field->n);
-	return !scratch->failed && unescape_octal(scratch->data, scratch->data, field->n) != strlen(field->value);
+	return !scratch->failed && unescape_octal(scratch->data, scratch->data,
+	                                          field->n) != strlen(field->value);
 }
 
 /** Why a line that has fields cannot be read as of a format; NULL: it can. */
-static const char *why_unreadable(const struct rec_input *in, const struct tabline *line, struct strbuf *scratch)
+static const char *why_unreadable(const struct rec_input *in, const struct tabline *line,
+                                  struct strbuf *scratch)
 {
 	if (line->kind == TABLINE_DAMAGED)
 		return line->why ? line->why : "not a line of a mount table";
@@ -142,7 +144,8 @@ static uint64_t line_time(const struct rec_input *in, const struct tabline *line
 }
 
 /** What is wrong with a line whatever its mount. */
-static unsigned line_faults(const struct rec_input *in, const struct tabline *line, struct rec_finding *finding)
+static unsigned line_faults(const struct rec_input *in, const struct tabline *line,
+                            struct rec_finding *finding)
 {
 	/* A CR alone, at the end of the file, is an end as well. */
 	bool ended = line->size == line->n + 1 && line->bytes[line->n] == '\n';
@@ -177,11 +180,13 @@ static int take_rows(struct judge *j)
 		struct side *side = &j->rows[r];
 		strbuf_reset(&options);
 		rec_options(m, &options);
-		out->options[r] = options.failed ? NULL : arena_strndup(&out->arena, strbuf_str(&options), options.len);
+		out->options[r] = options.failed ? NULL
+		                  : arena_strndup(&out->arena, strbuf_str(&options), options.len);
 		side->source = m->source && *m->source ? m->source : "none";
 		side->target = in->rows[r].target;
 		side->fstype = m->fstype && *m->fstype ? m->fstype : "none";
-		rc = !out->options[r] || rec_set_init(&side->options, out->options[r], &out->arena) != 0 ? -1 : 0;
+		rc = !out->options[r] || rec_set_init(&side->options, out->options[r],
+		                                      &out->arena) != 0 ? -1 : 0;
 		side_hash(side);
 		out->finding[r] = REC_NONE;
 	}
@@ -213,7 +218,8 @@ static int take_lines(struct judge *j)
 			side->out = false;
 			finding->why = line->why;
 			finding->fields = line_faults(j->in, line, finding);
-			rc = rec_set_init(&side->options, value_of(line, TABLINE_OPTIONS), &j->out->arena);
+			rc = rec_set_init(&side->options, value_of(line, TABLINE_OPTIONS),
+			                  &j->out->arena);
 			side->hash[3] = side->options.hash;
 		}
 	}
@@ -273,7 +279,8 @@ static void pair(struct judge *j, size_t line, uint32_t row)
 static int pair_all(struct judge *j)
 {
 	static const unsigned passes[] = {
-		KERNEL_FIELDS | FAULTLESS, KERNEL_FIELDS, REC_TARGET | REC_SOURCE | REC_FSTYPE, REC_TARGET | REC_SOURCE,
+		KERNEL_FIELDS | FAULTLESS, KERNEL_FIELDS, REC_TARGET | REC_SOURCE | REC_FSTYPE,
+		REC_TARGET | REC_SOURCE,
 		REC_TARGET | REC_FSTYPE, REC_TARGET, REC_SOURCE | REC_FSTYPE | REC_OPTIONS,
 		REC_SOURCE | REC_FSTYPE, REC_SOURCE,
 	};
@@ -341,7 +348,8 @@ static void judge_order(struct judge *j, struct rec_finding *finding)
 	const struct rec_input *in = j->in;
 	uint32_t parent = in->rows[finding->row].parent;
 	uint32_t at = parent < in->nrows ? j->out->finding[parent] : REC_NONE;
-	if (at == REC_NONE || parent >= finding->row || j->out->findings[at].line->number < finding->line->number)
+	if (at == REC_NONE || parent >= finding->row
+	    || j->out->findings[at].line->number < finding->line->number)
 		return;
 	finding->fields |= REC_ORDER;
 	finding->other = j->out->findings[at].line->number;
@@ -365,17 +373,21 @@ static int take_hints(struct judge *j)
 	for (size_t i = 0; i < j->nlines; ++i) {
 		struct rec_finding *finding = &j->out->findings[i];
 		finding->hint = j->out->nhints;
-		if (finding->row == REC_NONE || (finding->fields & ~(unsigned)REC_ORDER) || in->format == REC_SETMNT)
+		if (finding->row == REC_NONE || (finding->fields & ~(unsigned)REC_ORDER)
+		    || in->format == REC_SETMNT)
 			continue;
-		const struct rec_set *set = &j->lines[i].options, *known = &j->rows[finding->row].options;
+		const struct rec_set *set = &j->lines[i].options,
+		                            *known = &j->rows[finding->row].options;
 		const struct rec_row *row = &in->rows[finding->row];
 		for (size_t k = 0; k < set->nhints; ++k) {
 			const char *option = set->hints[k].raw;
 			const struct rec_set before = {.hints = set->hints, .nhints = k};
-			if (rec_set_has_hint(known, &set->hints[k]) || rec_set_has_hint(&before, &set->hints[k]))
+			if (rec_set_has_hint(known, &set->hints[k])
+			    || rec_set_has_hint(&before, &set->hints[k]))
 				continue;
 			bool kept = in->keep == REC_ALL
-			            || (in->keep == REC_CHECKED && in->borne_out && in->borne_out(in->arg, row, option));
+			            || (in->keep == REC_CHECKED && in->borne_out
+			                && in->borne_out(in->arg, row, option));
 			if (add_hint(j, &room, option, kept) != 0)
 				return -1;
 			++finding->nhints;
@@ -470,7 +482,8 @@ int rec_judge(const struct rec_input *in, struct rec_judgement *out)
 	struct judge j = {
 		.in = in, .out = out, .nlines = n,
 		.lines = calloc(n + 1, sizeof(*j.lines)), .rows = calloc(rows + 1, sizeof(*j.rows)),
-		.head = calloc(rows + 1, sizeof(*j.head)), .next = calloc(rows + 1, sizeof(*j.next)),
+		.head = calloc(rows + 1, sizeof(*j.head)),
+		.next = calloc(rows + 1, sizeof(*j.next)),
 		.near = calloc(rows + 1, sizeof(*j.near)),
 	};
 	map64_init(&j.map);
@@ -479,8 +492,10 @@ int rec_judge(const struct rec_input *in, struct rec_judgement *out)
 	out->finding = calloc(rows + 1, sizeof(*out->finding));
 	out->count = out->nlines = n;
 	int rc = -1;
-	if (!j.lines || !j.rows || !j.head || !j.next || !j.near || !out->findings || !out->options || !out->finding
-	    || take_rows(&j) != 0 || take_lines(&j) != 0 || pair_all(&j) != 0 || tell_others(&j) != 0)
+	if (!j.lines || !j.rows || !j.head || !j.next || !j.near || !out->findings || !out->options
+	    || !out->finding
+	    || take_rows(&j) != 0 || take_lines(&j) != 0 || pair_all(&j) != 0
+	    || tell_others(&j) != 0)
 		goto out;
 	for (size_t i = 0; i < n; ++i) {
 		if (out->findings[i].row != REC_NONE)

@@ -39,7 +39,7 @@ static bool is_hint(const char *option)
 	if (at == option + 2 || (*at && *at != '='))
 		return false;
 	for (; *at; ++at) {
-		/* A blank of a mount's options is an escape in the line made of them: both are one option. */
+		/* A blank is escaped in a line: both are the same option. */
 		if (((unsigned char)*at < ' ' && !strchr("\t\n", *at)) || *at == 0x7f)
 			return false;
 	}
@@ -79,7 +79,8 @@ int rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
 		size_t start = (size_t)(at - list) - n;
 		char *raw = copy + start;
 		raw[n] = '\0';
-		struct rec_option option = {text + start, unescape_octal(text + start, raw, n), raw};
+		struct rec_option option = {text + start, unescape_octal(text + start, raw, n),
+		                            raw};
 		if (is_hint(raw)) {
 			all[count - ++set->nhints] = option;
 		} else {

@@ -84,13 +84,14 @@ struct mtree;
  * @nameless    Called for each mount without a name, with its node.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_row **rows, size_t *nrows,
+int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_row **rows,
+             size_t *nrows,
              void (*nameless)(void *arg, size_t i), void *arg);
 
 struct rec_input {
 	enum rec_format format;
 	enum rec_keep keep;
-	const struct tablines *lines;   /* of REC_MTAB by tablines_parse(), else by tablines_cut() */
+	const struct tablines *lines;   /* REC_MTAB: of tablines_parse(), else tablines_cut() */
 	const struct rec_row *rows;
 	size_t nrows;
 	uint64_t first_time, last_time; /* REC_MNTTAB: the times at which something that is
@@ -107,9 +108,9 @@ struct rec_finding {
 	const struct tabline *line;  /* NULL: of REC_MISSING */
 	uint32_t row;                /* of REC_RIGHT, REC_WRONG, REC_MISSING; else REC_NONE */
 	unsigned fields;             /* of REC_WRONG: enum rec_field */
-	uint32_t other;              /* the number of another line, or 0.  REC_ORDER: that of the mount
-	                                it stands on; REC_GONE: the last one of that place;
-	                                REC_MISSING: an unreadable one of that place */
+	uint32_t other;              /* the number of another line, or 0.  REC_ORDER: the line of
+	                                the parent mount; REC_GONE: the last line of that mount
+	                                point; REC_MISSING: an unreadable one of it */
 	const char *why;             /* of REC_GONE, REC_UNREADABLE, REC_IGNORED, and of a REC_WRONG
 	                                that has something odd; static */
 	uint64_t time;               /* REC_MNTTAB: what is kept of it; 0: nothing */
@@ -157,7 +158,8 @@ bool rec_is_right(const struct rec_judgement *judgement);
  * @judgement  What rec_judge() made of the same input; its hints are used.
  * @out        Appended to.
  */
-void rec_build(const struct rec_input *in, const struct rec_judgement *judgement, struct strbuf *out);
+void rec_build(const struct rec_input *in, const struct rec_judgement *judgement,
+               struct strbuf *out);
 
 /** Append the options of a mount as /proc/mounts has them, escaped as the kernel
     gave them. */

@@ -73,7 +73,8 @@ int machine_read(struct run *run)
 	    || read_line(run, "/proc/sys/kernel/random/boot_id", &run->boot_id) != 0)
 		return -1;
 	bool task = run->procfd != AT_FDCWD;
-	if (os_readlinkat(&run->os, run->procfd, task ? "ns/mnt" : "/proc/self/ns/mnt", link, sizeof(link)) > 0
+	if (os_readlinkat(&run->os, run->procfd, task ? "ns/mnt" : "/proc/self/ns/mnt", link,
+	                  sizeof(link)) > 0
 	    && strncmp(link, "mnt:[", 5) == 0)
 		run->mntns = strtoull(link + 5, NULL, 10);
 	run->tid = (uint64_t)run->opt->task;
@@ -92,18 +93,24 @@ static int check_options(struct options *o)
 	if (o->tab_file && o->source == TABLE_LISTMOUNT)
 		return usage_error("--kernel=listmount", "cannot be combined with --tab-file");
 	if ((o->tab_file || file) && o->names_given && o->names != DN_KERNEL)
-		return usage_error("--names", "not with --tab-file, --fstab or --mtab: nothing live is touched");
+		return usage_error("--names", "not with --tab-file, --fstab or --mtab: nothing "
+		                   "live is touched");
 	if (o->tab_file && o->unmounted)
-		return usage_error("--unmounted", "cannot be combined with --tab-file: the devices are those of this machine");
+		return usage_error("--unmounted", "cannot be combined with --tab-file: the devices "
+		                   "are those of this machine");
 	if (o->types && o->types[strspn(o->types, ",")] == '\0')
-		return usage_error("--types", "\"%s\": the list is empty; give types, such as ext4,xfs", o->types);
+		return usage_error("--types", "\"%s\": the list is empty; give types, such as "
+		                   "ext4,xfs", o->types);
 	if (o->boundaries && (o->tab_file || file))
-		return usage_error("--boundaries", "requires a search; cannot be combined with --tab-file, "
+		return usage_error("--boundaries", "requires a search; cannot be combined with "
+		                   "--tab-file, "
 		                   "--fstab or --mtab");
 	if (o->boundaries && o->names_given && o->names != DN_WALK && o->names != DN_PURE)
-		return usage_error("--boundaries", "requires a search: --names=walk or --names=pure");
+		return usage_error("--boundaries", "requires a search: --names=walk or "
+		                   "--names=pure");
 	if (o->probe && (o->tab_file || file))
-		return usage_error("--probe", "not with --tab-file, --fstab or --mtab: nothing live is touched");
+		return usage_error("--probe", "not with --tab-file, --fstab or --mtab: nothing "
+		                   "live is touched");
 	if (o->boundaries && !o->names_given)
 		o->names = DN_WALK;
 	if (o->tab_file && !file)
@@ -152,7 +159,8 @@ static int run_discover(struct run *run)
 	}
 	run->judged = o->names != DN_KERNEL;
 	if (!run->d->complete)
-		run_incomplete(run, run->d->incomplete ? run->d->incomplete : "the search was not complete");
+		run_incomplete(run, run->d->incomplete ? run->d->incomplete
+		               : "the search was not complete");
 	return 0;
 }
 
@@ -214,7 +222,8 @@ static int print_boundaries(const struct run *run, FILE *out)
 		strbuf_reset(&path);
 		escape_terminal(&path, b->path ? b->path : "");
 		if (!path.failed)
-			fprintf(out, "boundary: %s (%u:%u%s)\n", strbuf_str(&path), b->dev_major, b->dev_minor,
+			fprintf(out, "boundary: %s (%u:%u%s)\n", strbuf_str(&path), b->dev_major,
+			        b->dev_minor,
 			        b->automount ? ", automount" : "");
 	}
 	int rc = path.failed ? -1 : 0;
@@ -229,7 +238,8 @@ static int print_view(struct run *run, const struct view *view)
 	/* A document contains the boundaries; other output for programs must not be mixed. */
 	FILE *out = o->form == FORM_DEFAULT ? stdout : stderr;
 	int rc;
-	if (o->form == FORM_DEFAULT || o->form == FORM_RAW || o->form == FORM_PAIRS || o->form == FORM_JSON)
+	if (o->form == FORM_DEFAULT || o->form == FORM_RAW || o->form == FORM_PAIRS
+	    || o->form == FORM_JSON)
 		rc = out_scols(run, view, NULL);
 	else
 		rc = out_text(run, view);
@@ -274,7 +284,8 @@ static void report_odd(struct run *run)
 	for (uint32_t i = 0; i < tree->count && tree->odd; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
 		const struct mount *m = node->mount;
-		if (node->odd == MT_ODD_MISSING_PARENT && (!above || above->mount->parent_key == m->parent_key)) {
+		if (node->odd == MT_ODD_MISSING_PARENT
+		    && (!above || above->mount->parent_key == m->parent_key)) {
 			above = node;
 			continue;
 		}
@@ -286,24 +297,28 @@ static void report_odd(struct run *run)
 			continue;
 		const char *what = node->odd & MT_ODD_DUPLICATE ? "has the ID of another mount"
 		                   : node->odd & MT_ODD_CYCLE   ? "is its own ancestor"
-		                                                : "has a parent that is not in the table";
+		                                                : "has a parent that is not in the "
+		                                                "table";
 		message(run->table_name, "mount %u on %s %s; shown as a root", m->id,
 		        m->point ? m->point : "an unknown point", what);
 	}
 	if (reported > REPORTED_ODD)
-		message(run->table_name, "%u more mounts with contradictory IDs", reported - REPORTED_ODD);
+		message(run->table_name, "%u more mounts with contradictory IDs",
+		        reported - REPORTED_ODD);
 }
 
 static void debug_run(const struct run *run)
 {
 	message("debug", "table %s: %zu mounts, %zu problems, %u vanished, %u times read again, "
-	        "fields %#x, unique IDs %s", run->table_name, run->table->count, run->table->nproblems,
+	        "fields %#x, unique IDs %s", run->table_name, run->table->count,
+	        run->table->nproblems,
 	        run->table->vanished, run->table->relisted, run->table->fields,
 	        run->table->unique_ids ? "yes" : "no");
 	if (run->d)
 		message("debug", "tree: %u nodes, root %d, odd %#x; rules %#x; %s in %.6f s",
 		        run->d->tree.count, run->d->root == MT_NONE ? -1 : (int)run->d->root,
-		        run->d->tree.odd, run->d->rules, run->d->complete ? "complete" : "incomplete",
+		        run->d->tree.odd, run->d->rules, run->d->complete ? "complete"
+		        : "incomplete",
 		        run->d->stats.seconds);
 }
 
@@ -325,7 +340,8 @@ int run_know(struct run *run, unsigned fields)
 	if (status)
 		return status;
 	if (!run->devs && (run->live || ((o->evaluate || o->unmounted) && !o->tab_file))) {
-		run->devs = discover_devmap(&run->os, run->live && run->procfd == AT_FDCWD ? run->table : NULL);
+		run->devs = discover_devmap(&run->os, run->live && run->procfd == AT_FDCWD
+		                            ? run->table : NULL);
 		if (!run->devs) {
 			message(NULL, "%s", strerror(errno));
 			return CX_ERROR;
@@ -358,11 +374,13 @@ static int run_show(struct run *run, const struct picks *picks)
 {
 	const struct options *o = run->opt;
 	struct view view = {0};
-	bool machine = o->form == FORM_JSON || o->form == FORM_JSONL || columns_have(run->cols, "NS")
+	bool machine = o->form == FORM_JSON || o->form == FORM_JSONL
+	               || columns_have(run->cols, "NS")
 	               || columns_have(run->cols, "TID");
 	int status = CX_ERROR;
 	if ((machine && !o->quiet && machine_read(run) != 0)
-	    || view_build(run, picks, wants_tree(run, picks), wants_order(run, picks), &view) != 0) {
+	    || view_build(run, picks, wants_tree(run, picks), wants_order(run, picks),
+	                  &view) != 0) {
 		message(NULL, "%s", strerror(errno));
 		run_incomplete(run, "an error occurred: see the messages");
 		goto out;
@@ -450,7 +468,8 @@ int cmd_discover(int argc, char **argv)
 	if (o.probe) {
 		run.prober = prober_new(&run.os, o.timeout);
 		if (!run.prober) {
-			message("--probe", "cannot start a prober: %s; nothing was probed", strerror(errno));
+			message("--probe", "cannot start a prober: %s; nothing was probed",
+			        strerror(errno));
 			run_incomplete(&run, "no prober could be started");
 		}
 	}

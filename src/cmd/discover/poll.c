@@ -53,13 +53,17 @@ int poll_check(struct options *o)
 		const char *option, *why;
 	} refused[] = {
 		{o->form == FORM_JSON, "--json", "a document would never end; use --format=jsonl"},
-		{o->form != FORM_DEFAULT && o->form != FORM_RAW && o->form != FORM_PAIRS && o->form != FORM_JSONL,
+		{o->form != FORM_DEFAULT && o->form != FORM_RAW && o->form != FORM_PAIRS
+		 && o->form != FORM_JSONL,
 		 "--format", "only a list, --pairs, --raw and --format=jsonl"},
 		{o->tree, "--tree", "only a list, --pairs, --raw and --format=jsonl"},
-		{o->tab_file != NULL, "--tab-file", "a file does not change; --task watches another namespace"},
-		{o->root != NULL, "--root", "use -R -M DIR for mounts below DIR, or --task for the root of another "
+		{o->tab_file != NULL, "--tab-file", "a file does not change; --task watches "
+		 "another namespace"},
+		{o->root != NULL, "--root", "use -R -M DIR for mounts below DIR, or --task for the "
+		 "root of another "
 		 "process"},
-		{o->names_given && o->names != DN_KERNEL, "--names", "the kernel's names are used; no mount is touched"},
+		{o->names_given && o->names != DN_KERNEL, "--names",
+		 "the kernel's names are used; no mount is touched"},
 		{o->probe, "--probe", "no mount is touched"},
 		{o->df, "--df", "no file system is touched"},
 		{o->dfi, "--dfi", "no file system is touched"},
@@ -70,11 +74,13 @@ int poll_check(struct options *o)
 		{o->uniq, "--uniq", "every mount is reported"},
 		{o->backward, "--direction", "changes are reported in their order"},
 		{o->canonicalize, "--canonicalize", "no path is resolved"},
-		{o->max_time > 0, "--max-time", "there is no search; use timeout(1), or -w to wait for another change"},
+		{o->max_time > 0, "--max-time", "there is no search; use timeout(1), or -w to wait "
+		 "for another change"},
 	};
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); ++i) {
 		if (refused[i].given)
-			return usage_error(refused[i].option, "not with --poll: %s", refused[i].why);
+			return usage_error(refused[i].option, "not with --poll: %s",
+			                   refused[i].why);
 	}
 	o->names = DN_KERNEL;
 	return 0;
@@ -173,7 +179,8 @@ static bool on_path(const struct watch *w, const struct place *place, const stru
 	const char *path = strbuf_str(&place->path);
 	if (!place->is_path || !mount || !mount->point)
 		return false;
-	return strcmp(mount->point, path) == 0 || (place->holds && mtree_path_within(path, mount->point))
+	return strcmp(mount->point, path) == 0 || (place->holds
+	                                           && mtree_path_within(path, mount->point))
 	       || (w->run->opt->submounts && mtree_path_within(mount->point, path));
 }
 
@@ -211,7 +218,8 @@ static size_t rows_make(struct watch *w, const struct changes *changes, struct v
 		const struct mount *mount = change->after ? change->after : change->before;
 		bool lost = change->kind == CHANGE_LOST;
 		if (lost) {
-			message("mount table", "the kernel's queue of events overflowed, and events were lost; the "
+			message("mount table", "the kernel's queue of events overflowed, and "
+			        "events were lost; the "
 			        "changes since then follow (see fs.fanotify.max_queued_events)");
 			if (o->form != FORM_JSONL || !columns_have(w->run->cols, "ACTION"))
 				continue;
@@ -219,7 +227,8 @@ static size_t rows_make(struct watch *w, const struct changes *changes, struct v
 			continue;
 		}
 		told += !lost;
-		view->rows[view->count++] = (struct row){.mount = mount ? mount : &nothing, .change = change,
+		view->rows[view->count++] = (struct row){.mount = mount ? mount : &nothing,
+		                                         .change = change,
 		                                         .node = MT_NONE, .parent = MT_NONE};
 	}
 	return told;
@@ -243,7 +252,8 @@ static int tell_changes(struct watch *w, const struct changes *changes)
 	}
 	size_t reported = rows_make(w, changes, &view);
 	if (view.count && !o->quiet) {
-		int made = o->form == FORM_JSONL ? out_text(run, &view) : out_scols(run, &view, &w->widths);
+		int made = o->form == FORM_JSONL ? out_text(run, &view)
+		           : out_scols(run, &view, &w->widths);
 		if (made != 0)
 			goto nomem;
 		if (flush_stdout() != 0)
@@ -280,7 +290,8 @@ static int watch_begin(struct watch *w)
 	struct run *run = w->run;
 	const struct options *o = run->opt;
 	/* The first four distinguish two mounts with the same ID. */
-	unsigned fields = columns_fields(run->cols) | filter_fields(o) | MF_DEV | MF_FSTYPE | MF_SOURCE | MF_ROOT;
+	unsigned fields = columns_fields(run->cols) | filter_fields(o) | MF_DEV | MF_FSTYPE
+	                  | MF_SOURCE | MF_ROOT;
 	int status = input_read(run, fields);
 	if (status)
 		return status;
@@ -290,7 +301,8 @@ static int watch_begin(struct watch *w)
 		return CX_ERROR;
 	}
 	w->needs_devices = needs_devices(w);
-	if (o->form == FORM_JSONL || columns_have(run->cols, "NS") || columns_have(run->cols, "TID"))
+	if (o->form == FORM_JSONL || columns_have(run->cols, "NS")
+	    || columns_have(run->cols, "TID"))
 		machine_read(run);
 
 	/* Events have 64-bit IDs, so the table is listed with them. */
@@ -310,12 +322,15 @@ static int watch_begin(struct watch *w)
 	if (w->monitor) {
 		run->watched = monitor_count(w->monitor);
 		if (o->debug)
-			message("debug", "watching %zu mounts of %s by %s", run->watched, run->table_name,
-			        monitor_has_events(w->monitor) ? "fanotify and mountinfo" : "mountinfo");
+			message("debug", "watching %zu mounts of %s by %s", run->watched,
+			        run->table_name,
+			        monitor_has_events(w->monitor) ? "fanotify and mountinfo"
+			        : "mountinfo");
 		return 0;
 	}
 	if (o->task)
-		message("--task", "%d cannot be watched: %s; has it ended?", (int)o->task, strerror(errno));
+		message("--task", "%d cannot be watched: %s; has it ended?", (int)o->task,
+		        strerror(errno));
 	else if (errno == ENOENT)
 		message("/proc/self/mountinfo", "%s; is /proc mounted? mount -t proc proc /proc",
 		        strerror(ENOENT));
@@ -331,7 +346,8 @@ static int watch_go(struct watch *w)
 	const struct options *o = run->opt;
 	for (;;) {
 		const struct changes *changes;
-		enum monitor_end end = monitor_next(w->monitor, o->wait, o->quiet ? -1 : STDOUT_FILENO, &changes);
+		enum monitor_end end = monitor_next(w->monitor, o->wait,
+		                                    o->quiet ? -1 : STDOUT_FILENO, &changes);
 		run->watched = monitor_count(w->monitor);
 		report_lines(w);
 		int first;

@@ -56,7 +56,8 @@ static const struct option_row fstab_rows[] = {
 	OPTION_GROUP("Lines"),
 	{"id", 0, "ID", "auto, uuid, label, partuuid, partlabel or path",
 	 "auto|uuid|label|partuuid|partlabel|path", OPT_IS_WORD(struct asked, id)},
-	{"nofail", 0, NULL, "nofail for mounts that the boot does not need", OPT_IS_FLAG(struct asked, nofail)},
+	{"nofail", 0, NULL, "nofail for mounts that the boot does not need",
+	 OPT_IS_FLAG(struct asked, nofail)},
 	{"options", 0, "WHICH", "minimal (no defaults), live (all), keep (of a file)",
 	 "minimal|live|keep", .take = take_policy},
 	OPTION_GROUP("Updating a file"),
@@ -85,10 +86,12 @@ const struct option_table fstab_table = {
 static void fstab_help(FILE *out)
 {
 	options_help(&fstab_table,
-	             "Usage:\n getmnt fstab [options] [ROOT]\n getmnt fstab --merge[=FILE] [options] [ROOT]\n"
+	             "Usage:\n getmnt fstab [options] [ROOT]\n getmnt fstab --merge[=FILE] "
+	             "[options] [ROOT]\n"
 	             " getmnt fstab --genfstab [options of genfstab] ROOT\n\n"
 	             "Print an fstab for what is mounted at and below ROOT (/), or update one.\n",
-	             "Exit status: 0 every mount has a line, 1 some have a comment instead or with\n"
+	             "Exit status: 0 every mount has a line, 1 some have a comment instead or "
+	             "with\n"
 	             "--merge differ, 2 could not be checked, 16 could not be written.\n", out);
 }
 
@@ -108,7 +111,8 @@ static int take_genfstab(void *to, const struct option_row *row, const char *val
 	(void)to;
 	(void)row;
 	(void)value;
-	return usage_error("--genfstab", "must be the first option; the others are then those of genfstab");
+	return usage_error("--genfstab", "must be the first option; the others are then those of "
+	                   "genfstab");
 }
 
 static int take_option(void *to, const char *name, const char *value)
@@ -135,7 +139,8 @@ static void put_comment(struct strbuf *out, const struct fstab_line *line)
 {
 	const struct mount *m = line->mount;
 	strbuf_puts(out, "# getmnt: no line for ");
-	fstab_write_text(out, m ? line->target ? line->target : "a mount without a name" : line->source);
+	fstab_write_text(out, m ? line->target ? line->target : "a mount without a name"
+	                 : line->source);
 	strbuf_puts(out, " (");
 	fstab_write_text(out, m && m->fstype ? m->fstype : m ? "?" : "swap");
 	if (m && m->source) {
@@ -169,7 +174,8 @@ static void put_plan(struct strbuf *out, const struct fstab_plan *plan, unsigned
 
 /** See that a text is read as it is meant, and makes the mounts; tell where it does not.
     @return an exit status. */
-static int check_plan(struct fstab_machine *machine, const struct fstab_input *in, const struct fstab_plan *plan)
+static int check_plan(struct fstab_machine *machine, const struct fstab_input *in,
+                      const struct fstab_plan *plan)
 {
 	struct strbuf text;
 	struct selfcheck check = {0};
@@ -195,13 +201,15 @@ static int check_plan(struct fstab_machine *machine, const struct fstab_input *i
 }
 
 /** Print the plan.  @return an exit status. */
-static int print_plan(struct fstab_machine *machine, const struct asked *asked, const struct fstab_input *in,
+static int print_plan(struct fstab_machine *machine, const struct asked *asked,
+                      const struct fstab_input *in,
                       const struct fstab_plan *plan)
 {
 	struct strbuf out;
 	strbuf_init(&out);
 	os_mark(MARK_END);
-	unsigned form = (isatty(STDOUT_FILENO) ? FSTAB_FORM_TERMINAL : 0) | (asked->genfstab ? FSTAB_FORM_GENFSTAB : 0);
+	unsigned form = (isatty(STDOUT_FILENO) ? FSTAB_FORM_TERMINAL
+	                 : 0) | (asked->genfstab ? FSTAB_FORM_GENFSTAB : 0);
 	os_mark(MARK_BEGIN);
 	put_plan(&out, plan, form);
 	int status = asked->genfstab ? FX_OK : check_plan(machine, in, plan);
@@ -225,7 +233,8 @@ static void explain(const struct fstab_plan *plan)
 	for (size_t i = 0; i < plan->count; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		if (line->fate == FSTAB_OWN)
-			message(line->mount ? line->target : line->source, "left out: %s", line->why);
+			message(line->mount ? line->target : line->source, "left out: %s",
+			        line->why);
 	}
 }
 
@@ -239,16 +248,22 @@ static bool is_pseudo(const char *fstype)
 static int make_fstab(struct fstab_machine *machine, const struct asked *asked, const char *root)
 {
 	struct run *run = &machine->run;
-	if (machine->host.in.system && !asked->genfstab && host_system_is(machine->host.in.system, STDOUT_FILENO, "etc/fstab")) {
-		message("standard output", "this is %s/etc/fstab itself: \"> FILE\" has emptied it, \">> FILE\" would add "
-		        "to it what it has; --merge --write keeps what is in it, --diff shows what it would change",
+	if (machine->host.in.system && !asked->genfstab
+	    && host_system_is(machine->host.in.system, STDOUT_FILENO, "etc/fstab")) {
+		message("standard output", "this is %s/etc/fstab itself: \"> FILE\" has emptied "
+		        "it, \">> FILE\" would add "
+		        "to it what it has; --merge --write keeps what is in it, --diff shows what "
+		        "it would change",
 		        strcmp(root, "/") == 0 ? "" : root);
 		return FX_FAILED;
 	}
 	struct fstab_input in = {
-		.d = run->d, .root = root, .swaps = machine->swaps.list, .nswaps = machine->swaps.count,
+		.d = run->d, .root = root, .swaps = machine->swaps.list,
+		.nswaps = machine->swaps.count,
 		.id = (enum fstab_id)asked->id, .options = (enum fstab_options)asked->options,
-		.nofail = asked->nofail, .add = (const char *const *)asked->merge.add, .nadd = asked->merge.nadd, .filter = asked->filter, .all = asked->genfstab && asked->all,
+		.nofail = asked->nofail, .add = (const char *const *)asked->merge.add,
+		.nadd = asked->merge.nadd, .filter = asked->filter,
+		.all = asked->genfstab && asked->all,
 		.world = machine_world(machine),
 	};
 	if (asked->genfstab && !asked->all)
@@ -266,8 +281,10 @@ static int make_fstab(struct fstab_machine *machine, const struct asked *asked, 
 			explain(&plan);
 		status = print_plan(machine, asked, &in, &plan);
 		if (plan.of[FSTAB_COMMENT])
-			message(root, "%zu of %zu mounts and swap spaces have a comment instead of a line",
-			        plan.of[FSTAB_COMMENT], plan.of[FSTAB_COMMENT] + plan.of[FSTAB_LINE]);
+			message(root, "%zu of %zu mounts and swap spaces have a comment instead of "
+			        "a line",
+			        plan.of[FSTAB_COMMENT],
+			        plan.of[FSTAB_COMMENT] + plan.of[FSTAB_LINE]);
 	}
 	fstab_plan_destroy(&plan);
 	return status;
@@ -284,13 +301,15 @@ static int take_operand(struct run *run, struct asked *asked)
 	int rc = 0;
 	if (known == PATH_SEEN)
 		rc = run->live ? path_look(run, strbuf_str(&path), K_STATX_TYPE, &st)
-		               : os_statx(&run->os, AT_FDCWD, asked->operand, AT_NO_AUTOMOUNT, K_STATX_TYPE, &st);
+		               : os_statx(&run->os, AT_FDCWD, asked->operand, AT_NO_AUTOMOUNT,
+		                          K_STATX_TYPE, &st);
 	/* Of a recorded table ROOT needs not be there; nor may a file be, but then it is meant. */
 	bool missing = known == PATH_MISSING || rc != 0;
 	bool dir = known == PATH_BLIND || missing || S_ISDIR(st.mode);
 	strbuf_destroy(&path);
 	if (missing && !asked->merge.file) {
-		usage_error(asked->operand, "neither a directory nor a file; one that is to be made is named by --merge=FILE");
+		usage_error(asked->operand, "neither a directory nor a file; one that is to be "
+		            "made is named by --merge=FILE");
 		return FX_FAILED;
 	}
 	*(dir || asked->merge.file ? &asked->root : &asked->merge.file) = asked->operand;
@@ -308,7 +327,8 @@ static int run_fstab(struct asked *asked)
 		goto out;
 	if (asked->operand && take_operand(run, asked) != 0)
 		goto out;
-	if (merge_check_options(&asked->merge, asked->tab_file) != 0 || machine_know(&machine, asked->root, asked->swaps) != 0)
+	if (merge_check_options(&asked->merge, asked->tab_file) != 0
+	    || machine_know(&machine, asked->root, asked->swaps) != 0)
 		goto out;
 	const char *root = strbuf_str(&machine.root);
 	bool mounted = is_mounted(run, root);
@@ -353,7 +373,8 @@ int cmd_fstab(int argc, char **argv)
 	if (optind < argc && !asked.given)
 		*(asked.merge.merge ? &asked.operand : &asked.root) = argv[optind++];
 	if (optind < argc || !*asked.root || (asked.operand && !*asked.operand)) {
-		usage_error("fstab", optind < argc ? "one ROOT at a time" : "an empty ROOT; this system's is \"/\"");
+		usage_error("fstab", optind < argc ? "one ROOT at a time"
+		            : "an empty ROOT; this system's is \"/\"");
 		merge_asked_destroy(&asked.merge);
 		return FX_FAILED;
 	}
@@ -434,7 +455,8 @@ int cmd_genfstab(int argc, char **argv)
 				return 1;
 			break;
 		default:
-			message(argv[optind - 1], c == ':' ? "needs an argument" : "no such option of genfstab");
+			message(argv[optind - 1], c == ':' ? "needs an argument"
+			        : "no such option of genfstab");
 			return 1;
 		}
 	}

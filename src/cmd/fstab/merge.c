@@ -28,7 +28,8 @@ static int take_fix(struct merge_asked *asked, const char *value)
 		const char *word;
 		unsigned fix;
 	} rows[] = {
-		{"source", FSTAB_FIX_SOURCE}, {"options", FSTAB_FIX_OPTIONS}, {"pass", FSTAB_FIX_PASS},
+		{"source", FSTAB_FIX_SOURCE}, {"options", FSTAB_FIX_OPTIONS},
+		 {"pass", FSTAB_FIX_PASS},
 		{"order", FSTAB_FIX_ORDER}, {"damaged", FSTAB_FIX_DAMAGED},
 	};
 	for (const char *at = value;; ++at) {
@@ -36,7 +37,8 @@ static int take_fix(struct merge_asked *asked, const char *value)
 		while (i < sizeof(rows) / sizeof(*rows) && !word_is(at, n, rows[i].word))
 			++i;
 		if (i == sizeof(rows) / sizeof(*rows)) {
-			usage_error("--fix", "\"%.*s\": known are source, options, pass, order, damaged", (int)n, at);
+			usage_error("--fix", "\"%.*s\": known are source, options, pass, order, "
+			            "damaged", (int)n, at);
 			return PX_UNJUDGED;
 		}
 		asked->fix |= rows[i].fix;
@@ -51,7 +53,8 @@ static int take_add(struct merge_asked *asked, const char *value)
 	for (const char *at = value;; ++at) {
 		size_t n = strcspn(at, ",");
 		if (n == 0) {
-			usage_error("--add", "\"%s\": an empty name; a comma in one is \\054", value);
+			usage_error("--add", "\"%s\": an empty name; a comma in one is \\054",
+			            value);
 			return PX_UNJUDGED;
 		}
 		char **more = realloc(asked->add, (asked->nadd + 1) * sizeof(*more));
@@ -97,9 +100,11 @@ bool merge_option(struct merge_asked *asked, const char *name, const char *value
 int merge_check_options(const struct merge_asked *asked, bool recorded)
 {
 	const struct put_options *put = &asked->put;
-	const char *alone = asked->base ? "--base" : asked->fix ? "--fix" : asked->nadd || asked->persistent ? "--add"
+	const char *alone = asked->base ? "--base" : asked->fix ? "--fix" : asked->nadd
+	                    || asked->persistent ? "--add"
 	                    : put->check ? "--check" : put->diff ? "--diff" : put->write ? "--write"
-	                    : put->yes ? "--yes" : put->force ? "--force" : put->no_backup ? "--no-backup"
+	                    : put->yes ? "--yes" : put->force ? "--force" : put->no_backup
+	                    ? "--no-backup"
 	                    : put->force_file ? "--force-file" : NULL;
 	if (!asked->merge && alone) {
 		usage_error(alone, "says how to --merge, which is not asked for");
@@ -162,7 +167,8 @@ static void put_live(struct strbuf *out, const struct fstab_line *live)
 	const char *source = live->fate == FSTAB_LINE ? live->source
 	                     : live->mount ? live->mount->source : live->source;
 	mask_source(source ? source : "none", out);
-	strbuf_printf(out, " (%s", live->mount && live->mount->fstype ? live->mount->fstype : "swap");
+	strbuf_printf(out, " (%s", live->mount && live->mount->fstype ? live->mount->fstype
+	              : "swap");
 	if (live->mount && fstype_flags(live->mount->fstype) & FST_SUBVOL && live->mount->root
 	    && live->mount->root[0] && live->mount->root[1])
 		strbuf_printf(out, " %s", live->mount->root);
@@ -192,15 +198,18 @@ static const char *place_of(const struct fstab_note *note)
 		return live->swap;
 	if (target && *target == '/')
 		return target;
-	return live && live->target ? live->target : note->line ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
+	return live && live->target ? live->target : note->line
+	       ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
 }
 
 static void tell(const char *file, const struct fstab_note *note)
 {
 	static const char *const mends[FSTAB_NOTE_KINDS] = {
-		[FSTAB_NOTE_DAMAGED] = "--fix=damaged", [FSTAB_NOTE_SOURCE] = "--fix=source", [FSTAB_NOTE_OPTIONS] = "--fix=options",
+		[FSTAB_NOTE_DAMAGED] = "--fix=damaged", [FSTAB_NOTE_SOURCE] = "--fix=source",
+		[FSTAB_NOTE_OPTIONS] = "--fix=options",
 		[FSTAB_NOTE_REFUSED] = "--fix=options",
-		[FSTAB_NOTE_PASS] = "--fix=pass", [FSTAB_NOTE_REPEATED] = "--fix=damaged", [FSTAB_NOTE_ORDER] = "--fix=order",
+		[FSTAB_NOTE_PASS] = "--fix=pass", [FSTAB_NOTE_REPEATED] = "--fix=damaged",
+		[FSTAB_NOTE_ORDER] = "--fix=order",
 	};
 	const char *place = place_of(note);
 	struct strbuf out;
@@ -222,7 +231,8 @@ static void tell(const char *file, const struct fstab_note *note)
 		strbuf_puts(&out, ", and has no line");
 		break;
 	case FSTAB_NOTE_NO_LINE:
-		strbuf_printf(&out, "has no line, and can have none: %s", note->text ? note->text : "?");
+		strbuf_printf(&out, "has no line, and can have none: %s",
+		              note->text ? note->text : "?");
 		break;
 	case FSTAB_NOTE_SOURCE:
 		strbuf_puts(&out, "mounts ");
@@ -231,7 +241,8 @@ static void tell(const char *file, const struct fstab_note *note)
 		put_live(&out, note->live);
 		break;
 	case FSTAB_NOTE_NAME:
-		strbuf_puts(&out, note->done || note->edited ? "named in another way than " : "whether its source is this is not known: ");
+		strbuf_puts(&out, note->done || note->edited ? "named in another way than "
+		            : "whether its source is this is not known: ");
 		put_live(&out, note->live);
 		break;
 	case FSTAB_NOTE_OPTIONS:
@@ -243,27 +254,33 @@ static void tell(const char *file, const struct fstab_note *note)
 		mask_options(note->text, &out);
 		break;
 	case FSTAB_NOTE_PASS:
-		strbuf_printf(&out, "pass is %d, and would be %d", note->line->passno > 0 ? note->line->passno : 0,
+		strbuf_printf(&out, "pass is %d, and would be %d",
+		              note->line->passno > 0 ? note->line->passno : 0,
 		              note->live->passno);
 		break;
 	case FSTAB_NOTE_REPEATED:
-		strbuf_printf(&out, "the same source and mount point as line %" PRIu32, note->other->number);
+		strbuf_printf(&out, "the same source and mount point as line %" PRIu32,
+		              note->other->number);
 		break;
 	case FSTAB_NOTE_BESIDE:
-		strbuf_printf(&out, "mounts something else where line %" PRIu32 " mounts what is there", note->other->number);
+		strbuf_printf(&out, "mounts something else where line %"
+		              PRIu32 " mounts what is there", note->other->number);
 		break;
 	case FSTAB_NOTE_ELSEWHERE:
 		strbuf_printf(&out, "not mounted; its source is, on %s", note->live->target);
 		break;
 	case FSTAB_NOTE_ORDER:
 		if (note->other)
-			strbuf_printf(&out, "needs line %" PRIu32 ", and stands before it", note->other->number);
+			strbuf_printf(&out, "needs line %" PRIu32 ", and stands before it",
+			              note->other->number);
 		else
-			strbuf_printf(&out, "needs the line of %s, and stands before it", note->live->target);
+			strbuf_printf(&out, "needs the line of %s, and stands before it",
+			              note->live->target);
 		break;
 	case FSTAB_NOTE_UNKNOWN:
 		strbuf_printf(&out, "%s is no mount that could have a line: %s", note->text,
-		              note->live && note->live->why ? note->live->why : "it is not mounted");
+		              note->live && note->live->why ? note->live->why
+		              : "it is not mounted");
 		break;
 	case FSTAB_NOTE_KINDS:
 		break;
@@ -277,7 +294,8 @@ static void tell(const char *file, const struct fstab_note *note)
 	} else if (note->kind == FSTAB_NOTE_MISSING) {
 		strbuf_puts(&out, "; ");
 		put_name(&out, place ? place : "?");
-	} else if (mends[note->kind] && (note->kind != FSTAB_NOTE_SOURCE || note->live->fate == FSTAB_LINE)) {
+	} else if (mends[note->kind] && (note->kind != FSTAB_NOTE_SOURCE
+	                                 || note->live->fate == FSTAB_LINE)) {
 		strbuf_printf(&out, "; %s", mends[note->kind]);
 	}
 	message(file, "%s", strbuf_str(&out));
@@ -302,14 +320,18 @@ static bool tell_all(const char *file, const struct fstab_merged *merged, bool e
 
 /** Open the file, but for one of a ROOT that can block, unless it is named.
     @return 0, or an exit status after a message. */
-static int open_file(struct run *run, const struct merge_asked *asked, const struct fstab_input *in, struct put **put)
+static int open_file(struct run *run, const struct merge_asked *asked, const struct fstab_input *in,
+                     struct put **put)
 {
 	struct put_request request = {
-		.path = asked->file ? asked->file : "/etc/fstab", .root = asked->file ? NULL : in->root, .may_create = true,
-		.blocks = run->live ? put_blocks : NULL, .blocks_arg = run, .named = asked->file != NULL,
+		.path = asked->file ? asked->file : "/etc/fstab",
+		.root = asked->file ? NULL : in->root, .may_create = true,
+		.blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
+		.named = asked->file != NULL,
 	};
 	if (!asked->file && strcmp(in->root, "/") != 0 && path_blocks(run, in->root)) {
-		message(in->root, "touching it can block, so its etc/fstab is not read; name that with --merge=FILE");
+		message(in->root, "touching it can block, so its etc/fstab is not read; name that "
+		        "with --merge=FILE");
 		return PX_UNJUDGED;
 	}
 	return put_open(&run->os, &asked->put, &request, put);
@@ -362,25 +384,29 @@ static bool is_loaded_from(const struct machine_merge *machine, const char *path
  *
  * @return 0, or an exit status after a message.
  */
-static int check_root(const struct machine_merge *machine, const struct merge_asked *asked, const char *path)
+static int check_root(const struct machine_merge *machine, const struct merge_asked *asked,
+                      const char *path)
 {
 	static const char tail[] = "/etc/fstab";
 	const char *root = machine->in->root;
 	size_t len = strlen(path), n = len - (sizeof(tail) - 1);
-	if (!asked->file || !machine->host->in.live || len < sizeof(tail) - 1 || strcmp(path + n, tail) != 0)
+	if (!asked->file || !machine->host->in.live || len < sizeof(tail) - 1
+	    || strcmp(path + n, tail) != 0)
 		return 0;
 	struct strbuf word, place;
 	strbuf_init(&word);
 	strbuf_init(&place);
 	/* That of ROOT may be a link into another. */
-	bool own = host_follow(machine->host, tail, &place) == HOST_SEEN && strcmp(strbuf_str(&place), path) == 0;
+	bool own = host_follow(machine->host, tail, &place) == HOST_SEEN
+	           && strcmp(strbuf_str(&place), path) == 0;
 	own |= strcmp(root, "/") == 0 ? n == 0 : strlen(root) == n && strncmp(root, path, n) == 0;
 	strbuf_reset(&place);
 	strbuf_add(&place, n ? path : "/", n ? n : 1);
 	put_quoted(&word, strbuf_str(&place));
 	bool refused = asked->put.write && !asked->put.force;
 	if (!own)
-		message(path, "is the fstab of %s, and compared with what is mounted in %s; \"getmnt fstab --merge %s\" compares it "
+		message(path, "is the fstab of %s, and compared with what is mounted in %s; "
+		        "\"getmnt fstab --merge %s\" compares it "
 		        "with what is mounted there%s", strbuf_str(&place), root, strbuf_str(&word),
 		        refused ? ".  Not written; --force writes it all the same" : "");
 	strbuf_destroy(&word);
@@ -388,7 +414,8 @@ static int check_root(const struct machine_merge *machine, const struct merge_as
 	return !own && refused ? PX_UNJUDGED : 0;
 }
 
-int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked, const struct fstab_input *in,
+int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked,
+              const struct fstab_input *in,
               const struct fstab_plan *plan, bool explain)
 {
 	struct run *run = &fstab->run;
@@ -408,7 +435,8 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked, cons
 	const struct replace *target = put_file(put);
 	const char *path = target->path;
 	if (put_is_stdout(put)) {
-		message("standard output", "this is %s itself: \"> FILE\" has emptied it, \">> FILE\" would add to it what "
+		message("standard output", "this is %s itself: \"> FILE\" has emptied it, \">> "
+		        "FILE\" would add to it what "
 		        "it has; --write changes it in its place", path);
 		goto out;
 	}
@@ -421,17 +449,21 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked, cons
 		message(path, "%s", strerror(errno));
 		goto out;
 	}
-	if (audit_fstab(&(struct audit_input){.lines = file, .secret = in->world.secret, .live = in->d}, &report) != 0) {
+	if (audit_fstab(&(struct audit_input){.lines = file, .secret = in->world.secret,
+	                                      .live = in->d}, &report) != 0) {
 		message(path, "%s", strerror(errno));
 		goto out;
 	}
 	bool none = asked->base && strcmp(asked->base, "none") == 0;
 	if (asked->base && !none && read_base(run, asked->base, &base_text, &base) != 0)
 		goto out;
-	const struct host_units *units = !asked->base && is_loaded_from(&machine, path) ? host_units(host) : NULL;
-	bool changed = units && fstab_count_loaded(units).stale > 0, lost = changed && !has_entry(file);
+	const struct host_units *units = !asked->base && is_loaded_from(&machine, path)
+	                                 ? host_units(host) : NULL;
+	bool changed = units && fstab_count_loaded(units).stale > 0,
+	               lost = changed && !has_entry(file);
 	if (lost)
-		message(path, "has no line of a mount: it counts as lost, and not as changed since systemd loaded it");
+		message(path, "has no line of a mount: it counts as lost, and not as changed since "
+		        "systemd loaded it");
 	struct fstab_merge_input input = {.match = machine_match_input(&machine, plan, file)};
 	input.base = base;
 	input.loaded = changed && !lost ? units : NULL;
@@ -442,21 +474,25 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked, cons
 	input.nadd = asked->nadd;
 	input.refused = is_refused;
 	if (fstab_merge(&input, &merged) != 0) {
-		message(path, errno == EBADMSG ? "cannot be merged: a line would not read as it is meant" : "%s",
+		message(path, errno == EBADMSG ? "cannot be merged: a line would not read as it is "
+		        "meant" : "%s",
 		        strerror(errno));
 		goto out;
 	}
 	os_mark(MARK_END);
 	if (input.loaded && (merged.edited || explain))
-		message("base", "%s was changed since systemd loaded it, so lines that differ are left; "
+		message("base", "%s was changed since systemd loaded it, so lines that differ are "
+		        "left; "
 		        "to change them too: systemctl daemon-reload first, or --base=none", path);
 	if (merged.damaged && explain)
 		message(path, "shows damage since the base, so that no line counts as taken out");
 	if (!tell_all(path, &merged, explain))
 		goto out;
 	if (selfcheck_make(&(struct selfcheck_input){
-			.old = target->text, .old_len = target->len, .new = merged.text, .len = merged.len,
-			.live = in, .match = &input.match, .facts = machine_facts(host), .missing_told = true}, &check) != 0 || run->nomem || host->nomem) {
+			.old = target->text, .old_len = target->len, .new = merged.text,
+			.len = merged.len,
+			.live = in, .match = &input.match, .facts = machine_facts(host),
+			.missing_told = true}, &check) != 0 || run->nomem || host->nomem) {
 		message(path, "%s", strerror(ENOMEM));
 		goto out;
 	}
@@ -469,19 +505,24 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked, cons
 			message(path, "%s", check.summary);
 		for (size_t i = 0; i < check.nrisks; ++i)
 			message(path, "new boot risk: %s", check.risks[i]);
-		status = !put_show(merged.text, merged.len) ? PX_UNJUDGED : merged.left || !check.same || !run->complete ? PX_DIFFERENT : PX_OK;
+		status = !put_show(merged.text, merged.len) ? PX_UNJUDGED : merged.left
+		         || !check.same || !run->complete ? PX_DIFFERENT : PX_OK;
 	} else if (target->missing && merged.len == 0) {
-		message(path, "there is nothing to be written; --add=persistent gives what is mounted its lines");
+		message(path, "there is nothing to be written; --add=persistent gives what is "
+		        "mounted its lines");
 		status = PX_DIFFERENT;
 	} else if (!run->complete && asked->put.write && !asked->put.force) {
 		for (size_t i = 0; i < run->nreasons; ++i)
 			message(path, "not all is known: %s", run->reasons[i]);
-		message(path, "not written: it was compared with a part of what is mounted; --force writes it all the same");
+		message(path, "not written: it was compared with a part of what is mounted; "
+		        "--force writes it all the same");
 		status = PX_UNWRITTEN;
 	} else {
-		struct put_verdict verdict = {.summary = check.summary, .risks = check.risks, .nrisks = check.nrisks};
+		struct put_verdict verdict = {.summary = check.summary, .risks = check.risks,
+		                              .nrisks = check.nrisks};
 		status = put_finish(put, merged.text, merged.len, &verdict);
-		if (status == PX_OK && !asked->put.write && (merged.left || !check.same || !run->complete))
+		if (status == PX_OK && !asked->put.write && (merged.left || !check.same
+		                                             || !run->complete))
 			status = PX_DIFFERENT;
 	}
 	/* What was written stays so, whoever reads of it. */
@@ -498,7 +539,8 @@ out:
 	return status;
 }
 
-int merge_keep(struct fstab_machine *fstab, const struct merge_asked *asked, const struct fstab_input *in,
+int merge_keep(struct fstab_machine *fstab, const struct merge_asked *asked,
+               const struct fstab_input *in,
                struct fstab_plan *plan)
 {
 	struct run *run = &fstab->run;

@@ -41,12 +41,14 @@ void merge_asked_destroy(struct merge_asked *asked);
 
 /** Merge a plan into the file, and do what is asked for with the result.
     @return an exit status: enum put_exit. */
-int merge_run(struct fstab_machine *machine, const struct merge_asked *asked, const struct fstab_input *in,
+int merge_run(struct fstab_machine *machine, const struct merge_asked *asked,
+              const struct fstab_input *in,
               const struct fstab_plan *plan, bool explain);
 
 /** --options=keep without a file to merge into: give the plan the options of ROOT/etc/fstab.
     @return 0, or an exit status after a message. */
-int merge_keep(struct fstab_machine *machine, const struct merge_asked *asked, const struct fstab_input *in,
+int merge_keep(struct fstab_machine *machine, const struct merge_asked *asked,
+               const struct fstab_input *in,
                struct fstab_plan *plan);
 
 #endif

@@ -56,7 +56,8 @@ static void put_row(struct json *json, const struct profile_row *row)
 static void put_ratio(struct json *json, const struct profile_row *above,
                       const struct profile_row *below, enum profile_figure figure)
 {
-	static const char *const bounds[] = {[PR_IS] = "is", [PR_OVER] = "over", [PR_UNDER] = "under"};
+	static const char *const bounds[] = {[PR_IS] = "is", [PR_OVER] = "over",
+	[PR_UNDER] = "under"};
 	struct profile_ratio ratio = profile_ratio(above, below, figure);
 	if (ratio.how == PR_NONE) {
 		json_put_null(json, profile_figure_name(figure));

@@ -231,7 +231,8 @@ static void put_layer(struct json *json, const struct profile_layer *of)
 		const struct layer_row *row = &layers->rows[k];
 		json_put_object(json, NULL, JSON_INLINE);
 		json_put_string(json, "layer", layer_key(row->layer));
-		json_put_string(json, "call", row->call != OS_NCALLS ? os_call_name(row->call) : NULL);
+		json_put_string(json, "call", row->call != OS_NCALLS ? os_call_name(row->call)
+		                : NULL);
 		json_put_real(json, "seconds", (double)row->ns / 1e9 / of->runs, 9);
 		json_put_real(json, "share", layer_share(layers, row), 6);
 		json_put_real(json, "count", (double)row->count / of->runs, 2);

@@ -59,7 +59,8 @@ static void profile_help(FILE *out)
 	             "Usage:\n getmnt profile [options] PATH\n getmnt profile [options] --live\n\n"
 	             "Measure what getmnt1, getmnt2 and getmnt3 cost below PATH, and what each\n"
 	             "pruning rule of getmnt3 saves.\n",
-	             "Exit status: 0 done, 1 usage or system error, 64 a run was stopped or skipped.\n",
+	             "Exit status: 0 done, 1 usage or system error, 64 a run was stopped or "
+	             "skipped.\n",
 	             out);
 }
 

@@ -51,7 +51,8 @@ static void book_destroy(struct book *book)
 	map64_destroy(&book->by_name);
 }
 
-void hints_init(struct hints *hints, struct run *run, struct os *os, const char *root, bool has_utab)
+void hints_init(struct hints *hints, struct run *run, struct os *os, const char *root,
+                bool has_utab)
 {
 	*hints = (struct hints){.run = run, .os = os, .root = root, .has_utab = has_utab};
 	map64_init(&hints->utab.by_target);
@@ -122,7 +123,8 @@ static void read_passwd(struct hints *hints)
 		char *name = strsep(&line, ":");
 		char *uid = line && strsep(&line, ":") && line ? strsep(&line, ":") : NULL;
 		if (*name && uid)
-			book_add(hints, &hints->passwd, (struct book_entry){.name = name, .value = uid});
+			book_add(hints, &hints->passwd,
+			         (struct book_entry){.name = name, .value = uid});
 	}
 }
 

@@ -24,7 +24,8 @@ static int kernel_table(const char *path)
 		return 0;
 	const char *at = path + 6;
 	size_t n = strcspn(at, "/");
-	bool process = (n == 4 && memcmp(at, "self", 4) == 0) || (n == 11 && memcmp(at, "thread-self", 11) == 0)
+	bool process = (n == 4 && memcmp(at, "self", 4) == 0)
+	               || (n == 11 && memcmp(at, "thread-self", 11) == 0)
 	               || (n && strspn(at, digits) == n);
 	if (process && at[n]) {
 		at += n + 1;
@@ -67,7 +68,8 @@ int recover_link(struct os *os, const struct put_request *request, char first[])
 		strbuf_reset(&path);
 		strbuf_printf(&path, "%s%s", root, strbuf_str(&end));
 		bool given = i == 0 && request->named && !*root;
-		if ((request->blocks && !given && request->blocks(request->blocks_arg, strbuf_str(&path)))
+		if ((request->blocks && !given && request->blocks(request->blocks_arg,
+		                                                  strbuf_str(&path)))
 		    || read_link(os, *root ? root : "/", strbuf_str(&end), link) != 0)
 			break;
 		if (i == 0)

@@ -73,11 +73,13 @@ static size_t add_beyond(struct strbuf *out, const char *list, const char *other
 	size_t found = 0, n, count = 0;
 	struct strbuf beyond;
 	strbuf_init(&beyond);
-	for (const char *o, *at = list; (o = opt_next_mtab(&at, &n)) != NULL && ++count <= SHOWN_MAX;) {
+	for (const char *o, *at = list; (o = opt_next_mtab(&at, &n)) != NULL
+	     && ++count <= SHOWN_MAX;) {
 		size_t m, here = 1, there = 0, seen = 0;
 		for (const char *e, *back = list; (e = opt_next_mtab(&back, &m)) != NULL && e != o;)
 			here += m == n && memcmp(e, o, n) == 0;
-		for (const char *e, *to = other; (e = opt_next_mtab(&to, &m)) != NULL && ++seen <= SHOWN_MAX;)
+		for (const char *e, *to = other; (e = opt_next_mtab(&to, &m)) != NULL
+		     && ++seen <= SHOWN_MAX;)
 			there += m == n && memcmp(e, o, n) == 0;
 		if (here <= there)
 			continue;
@@ -143,7 +145,8 @@ static void add_wrong(struct strbuf *out, const struct recover_report *report,
 	}
 	if (f->fields & REC_ORDER)
 		strbuf_printf(out,
-		              "%sprecedes line %" PRIu32 ", which has the mount that this one is on",
+		              "%sprecedes line %" PRIu32 ", which has the mount that this one is "
+		              "on",
 		              	part, f->other);
 	if (f->why && !(f->fields & REC_REST))
 		strbuf_printf(out, " (%s)", f->why);

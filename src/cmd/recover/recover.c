@@ -65,14 +65,18 @@ static int take_names(void *to, const struct option_row *row, const char *value)
 static const struct option_row recover_rows[] = {
 	OPTION_GROUP("Report"),
 	{"all", 'a', NULL, "report correct lines as well", OPT_IS_FLAG(struct opts, all)},
-	{"json", 'J', NULL, "the report as JSON: a row for each line and mount", OPT_IS_FLAG(struct opts, json)},
-	{"print", 'p', NULL, "print the corrected file; write nothing", OPT_IS_FLAG(struct opts, print)},
+	{"json", 'J', NULL, "the report as JSON: a row for each line and mount",
+	 OPT_IS_FLAG(struct opts, json)},
+	{"print", 'p', NULL, "print the corrected file; write nothing",
+	 OPT_IS_FLAG(struct opts, print)},
 	PUT_ROWS,
 	OPTION_GROUP("Input"),
 	{"format", 0, "FORMAT", "format of FILE: mtab, mnttab, setmnt", "mtab|mnttab|setmnt",
 	 OPT_IS_WORD(struct opts, format)},
-	{"keep", 0, "checked|all|none", "options that the kernel does not know", OPT_IS_WORD(struct opts, keep)},
-	{"names", 0, "HOW", "as in getmnt discover: hint, walk, pure, kernel", "hint|walk|pure|kernel",
+	{"keep", 0, "checked|all|none", "options that the kernel does not know",
+	 OPT_IS_WORD(struct opts, keep)},
+	{"names", 0, "HOW", "as in getmnt discover: hint, walk, pure, kernel",
+	 "hint|walk|pure|kernel",
 	 .take = take_names},
 	{"root", 0, "DIR", "the mounts and FILE as seen with DIR as the root",
 	 OPT_IS_TEXT(struct opts, root)},
@@ -91,7 +95,8 @@ static void recover_help(FILE *out)
 {
 	options_help(&recover_table,
 	             "Usage:\n getmnt recover [options] [FILE]\n\n"
-	             "Check a file that lists mounts (/etc/mtab) line by line against the kernel's\n"
+	             "Check a file that lists mounts (/etc/mtab) line by line against the "
+	             "kernel's\n"
 	             "table, and rebuild it.\n",
 	             "Exit status: 0 correct or corrected, 1 differences found, 2 could not be\n"
 	             "checked, 16 could not be written.\n", out);
@@ -118,22 +123,28 @@ static int check_opts(struct opts *opts)
 {
 	const struct put_options *put = &opts->put;
 	if (opts->print && (opts->json || put->check || put->diff || put->write))
-		return usage_error("--print", "cannot be combined with --json, --check, --diff or --write");
+		return usage_error("--print", "cannot be combined with --json, --check, --diff or "
+		                   "--write");
 	if (opts->json && (put->diff || put->write))
 		return usage_error("--json", "cannot be combined with --diff or --write");
 	if (opts->tab_file && opts->names_given && opts->names != DN_KERNEL)
-		return usage_error("--names", "cannot be combined with --tab-file: nothing live is touched");
+		return usage_error("--names", "cannot be combined with --tab-file: nothing live is "
+		                   "touched");
 	if (opts->root && (!*opts->root || (opts->file && *opts->file != '/')))
-		return usage_error(opts->root, *opts->root ? "with --root FILE must be an absolute path"
+		return usage_error(opts->root, *opts->root ? "with --root FILE must be an absolute "
+		                   "path"
 		                                             : "the root is empty");
 	/* Where nothing is tested, a root that can block is not refused. */
-	if (opts->root && strcmp(opts->root, "/") != 0 && !opts->tab_file && opts->names == DN_KERNEL)
-		return usage_error("--names=kernel", "cannot be combined with --root, below which FILE is read");
+	if (opts->root && strcmp(opts->root, "/") != 0 && !opts->tab_file
+	    && opts->names == DN_KERNEL)
+		return usage_error("--names=kernel", "cannot be combined with --root, below which "
+		                   "FILE is read");
 	if (opts->file && !*opts->file)
 		return usage_error("recover", "FILE is empty; the default is /etc/mtab");
 	if (opts->file && (strcmp(opts->file, "-") == 0 || strcmp(opts->file, "/dev/stdin") == 0
 	                    || strncmp(opts->file, "/dev/fd/", 8) == 0))
-		return usage_error(opts->file, "a descriptor cannot be replaced; give the name of a file");
+		return usage_error(opts->file, "a descriptor cannot be replaced; give the name of "
+		                   "a file");
 	if (opts->format < 0) {
 		const char *base = opts->file ? strrchr(opts->file, '/') : NULL;
 		base = base ? base + 1 : opts->file;
@@ -153,7 +164,8 @@ static int tell_link(struct recovery *r, const char *link, bool right)
 {
 	const struct opts *opts = r->opts;
 	struct recover_report report = {
-		.run = &r->run, .name = strbuf_str(&r->name), .link = link, .format = (enum rec_format)opts->format,
+		.run = &r->run, .name = strbuf_str(&r->name), .link = link,
+		.format = (enum rec_format)opts->format,
 		.right = right,
 	};
 	if (opts->json) {
@@ -162,10 +174,12 @@ static int tell_link(struct recovery *r, const char *link, bool right)
 			return PX_UNJUDGED;
 		}
 	} else if (right) {
-		message(report.name, "right: %s%s is the kernel's own table", link ? "a symlink; " : "",
+		message(report.name, "right: %s%s is the kernel's own table",
+		        link ? "a symlink; " : "",
 		        link ? link : "it");
 	} else if (link) {
-		message(report.name, "wrong: a symlink to %s, which does not have the format of an mtab; replace it by "
+		message(report.name, "wrong: a symlink to %s, which does not have the format of an "
+		        "mtab; replace it by "
 		        "ln -sfn /proc/self/mounts, or by a file with --force-file", link);
 	} else {
 		message(report.name, "wrong: a file of /proc without the format of an mtab");
@@ -186,16 +200,19 @@ static void tell_nameless(void *arg, size_t i)
 	char id[32];
 	snprintf(id, sizeof(id), "mount %" PRIu32, m->id);
 	message(id, "no line: its name could not be established (%s %s, %s)",
-	        m->fstype ? m->fstype : "?", m->source ? m->source : "?", mtree_state_name(mtree_shown_state(node)));
+	        m->fstype ? m->fstype : "?", m->source ? m->source : "?",
+	        mtree_state_name(mtree_shown_state(node)));
 }
 
 /** Make a row of each mount that has a name here.  @return 0, or -1 (ENOMEM). */
 static int make_rows(struct recovery *r)
 {
-	if (rec_rows(&r->run.d->tree, r->run.d->targets, &r->rows, &r->nrows, tell_nameless, r) != 0)
+	if (rec_rows(&r->run.d->tree, r->run.d->targets, &r->rows, &r->nrows, tell_nameless,
+	             r) != 0)
 		return -1;
 	if (r->nameless > REPORTED_NAMELESS)
-		message(r->run.table_name, "%zu more mounts without a name", r->nameless - REPORTED_NAMELESS);
+		message(r->run.table_name, "%zu more mounts without a name",
+		        r->nameless - REPORTED_NAMELESS);
 	return 0;
 }
 
@@ -224,14 +241,17 @@ static void set_times(struct recovery *r)
 static struct tablines *cut_text(const struct recovery *r, const char *text, size_t len)
 {
 	size_t n = 0;
-	for (const char *at = text; (at = memchr(at, '\n', len - (size_t)(at - text))) != NULL; ++at)
+	for (const char *at = text; (at = memchr(at, '\n',
+	                                         len - (size_t)(at - text))) != NULL; ++at)
 		++n;
 	struct tablines *lines = NULL;
 	errno = EFBIG;
 	if (n <= LINES_MAX)
-		lines = r->in.format == REC_MTAB ? tablines_parse(text, len) : tablines_cut(text, len);
+		lines = r->in.format == REC_MTAB ? tablines_parse(text, len)
+		        : tablines_cut(text, len);
 	if (!lines)
-		message(strbuf_str(&r->name), "cannot be checked: %s", errno == EFBIG ? "it has more lines than there can be mounts"
+		message(strbuf_str(&r->name), "cannot be checked: %s",
+		        errno == EFBIG ? "it has more lines than there can be mounts"
 		                                                             : strerror(errno));
 	return lines;
 }
@@ -274,7 +294,8 @@ static int make_file(struct recovery *r)
 	in.lines = lines;
 	int rc = lines ? rec_judge(&in, &proof) : -1;
 	if (rc == 0 && (!rec_is_right(&proof) || proof.of[REC_RIGHT] != r->nrows)) {
-		message(strbuf_str(&r->name), "the rebuilt file describes only %zu of %zu mounts; nothing is written", proof.of[REC_RIGHT], r->nrows);
+		message(strbuf_str(&r->name), "the rebuilt file describes only %zu of %zu mounts; "
+		        "nothing is written", proof.of[REC_RIGHT], r->nrows);
 		rc = -1;
 	}
 	rec_judgement_destroy(&proof);
@@ -294,8 +315,10 @@ static void tell_dropped(const struct recovery *r)
 				continue;
 			struct strbuf object;
 			strbuf_init(&object);
-			strbuf_printf(&object, "%s:%" PRIu32, strbuf_str(&r->name), f->line->number);
-			message(strbuf_str(&object), "%s is not kept: nothing else confirms it; --keep=all keeps it",
+			strbuf_printf(&object, "%s:%" PRIu32, strbuf_str(&r->name),
+			              f->line->number);
+			message(strbuf_str(&object), "%s is not kept: nothing else confirms it; "
+			        "--keep=all keeps it",
 			        hint->option);
 			strbuf_destroy(&object);
 		}
@@ -307,7 +330,8 @@ static int tell(struct recovery *r, bool right)
 {
 	const struct opts *opts = r->opts;
 	const struct recover_report report = {
-		.run = &r->run, .name = strbuf_str(&r->name), .link = put_file(r->put)->link, .format = r->in.format,
+		.run = &r->run, .name = strbuf_str(&r->name), .link = put_file(r->put)->link,
+		.format = r->in.format,
 		.all = opts->all, .in = &r->in, .judgement = &r->judgement, .right = right,
 	};
 	struct strbuf counts;
@@ -316,11 +340,13 @@ static int tell(struct recovery *r, bool right)
 	int rc = counts.failed ? -1 : opts->json ? recover_json(&report) : recover_text(&report);
 	if (rc == 0 && !opts->json) {
 		if (put_file(r->put)->missing)
-			message(report.name, "does not exist; a symlink to /proc/self/mounts needs no maintenance");
+			message(report.name, "does not exist; a symlink to /proc/self/mounts needs "
+			        "no maintenance");
 		if (right)
 			message(report.name, "right: %s", strbuf_str(&counts));
 		else
-			message(report.name, "%s; --diff shows what --write would change", strbuf_str(&counts));
+			message(report.name, "%s; --diff shows what --write would change",
+			        strbuf_str(&counts));
 	}
 	if (rc != 0)
 		message(NULL, "%s", strerror(ENOMEM));
@@ -341,7 +367,8 @@ static int settle(struct recovery *r)
 	for (size_t i = 0; i < r->run.nreasons; ++i)
 		message(NULL, "incomplete: %s", r->run.reasons[i]);
 	if (put_is_stdout(r->put)) {
-		message("standard output", "is FILE itself, which the shell has emptied; use --write");
+		message("standard output", "is FILE itself, which the shell has emptied; use "
+		        "--write");
 		return PX_UNJUDGED;
 	}
 
@@ -366,12 +393,14 @@ static int settle(struct recovery *r)
 		return unsure ? unsure : right ? PX_OK : PX_DIFFERENT;
 	}
 	if (opts->put.write && !whole && !opts->put.force) {
-		message(strbuf_str(&r->name), "is not written: a mount without a name would have no line; use --force "
+		message(strbuf_str(&r->name), "is not written: a mount without a name would have "
+		        "no line; use --force "
 		        "to write it anyway");
 		return PX_UNJUDGED;
 	}
 	char summary[80];
-	snprintf(summary, sizeof(summary), "reproduces %zu of %zu mounts", r->nrows, r->nrows + r->nameless);
+	snprintf(summary, sizeof(summary), "reproduces %zu of %zu mounts", r->nrows,
+	         r->nrows + r->nameless);
 	const struct put_verdict verdict = {.summary = summary};
 	int status = right ? put_finish(r->put, file->text, file->len, NULL)
 	                   : put_finish(r->put, strbuf_str(&r->made), r->made.len, &verdict);
@@ -396,8 +425,8 @@ static int judge_link(struct recovery *r, const struct put_request *request)
 /** Name the mounts, once.  @return 0, or an exit status after a message. */
 static int know_mounts(struct recovery *r)
 {
-	bool known = r->run.table != NULL;
-	return known || run_know(&r->run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS) == 0 ? 0 : PX_UNJUDGED;
+	const unsigned fields = DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS;
+	return r->run.table || run_know(&r->run, fields) == 0 ? 0 : PX_UNJUDGED;
 }
 
 /** @return an exit status. */
@@ -405,7 +434,8 @@ static int judge_file(struct recovery *r)
 {
 	const struct opts *opts = r->opts;
 	struct put_request request = {
-		.path = opts->file, .root = opts->root, .may_create = true, .named = opts->file_given,
+		.path = opts->file, .root = opts->root, .may_create = true,
+		.named = opts->file_given,
 	};
 	/* What can block is known before anything is touched. */
 	int status = opts->tab_file ? 0 : know_mounts(r);
@@ -473,7 +503,8 @@ static int run_recover(const struct opts *opts)
 	strbuf_init(&r.name);
 	strbuf_init(&r.made);
 	hints_init(&r.hints, &r.run, &r.run.os, NULL, false);
-	strbuf_printf(&r.name, "%s%s", opts->root && strcmp(opts->root, "/") != 0 ? opts->root : "", opts->file);
+	strbuf_printf(&r.name, "%s%s", opts->root && strcmp(opts->root, "/") != 0 ? opts->root : "",
+	              opts->file);
 	if (r.name.failed) {
 		message(opts->file, "cannot be checked: %s", strerror(ENOMEM));
 		return PX_UNJUDGED;
