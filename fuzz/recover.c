@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool borne_out(void *arg, const struct rec_row *row, const char *option)
+static bool confirmed(void *arg, const struct rec_row *row, const char *option)
 {
 	(void)arg;
 	FUZZ_CHECK(row->target && option && *option);
@@ -93,9 +93,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		++nrows;
 	}
 	struct rec_input input = {
-		.format = choices % 3, .rows = rows, .nrows = nrows, .first_time = 5,
-		          .last_time = 5000000000,
-		.keep = choices / 3 % 3, .borne_out = choices & 64 ? borne_out : NULL,
+		.format = choices % 3, .rows = rows, .nrows = nrows, .first_time = 5, .last_time = 5000000000,
+		.keep = choices / 3 % 3, .confirmed = choices & 64 ? confirmed : NULL,
 	};
 	struct strbuf made, again, plain, none;
 	remake(&input, file, (size_t)(in.end - file), &made);

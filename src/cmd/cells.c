@@ -186,7 +186,7 @@ const char *cell_state(struct cells *cells, const struct row *row)
 	if (!node)
 		return NULL;
 	enum mt_state state = mtree_shown_state(node);
-	if (!cells->machine && !cells->run->cols->state_asked
+	if (!cells->machine && !cells->run->cols->state_requested
 	    && (state == MT_OK || state == MT_UNTESTED))
 		return NULL;
 	return mtree_state_name(state);

@@ -168,7 +168,7 @@ int columns_choose(struct columns *columns, const struct options *o)
 	size_t usual = columns->count;
 	int status = columns_add(columns, list + more, o);
 	for (size_t i = usual; i < columns->count; ++i)
-		columns->state_asked |= columns->of[i]->cell == cell_state;
+		columns->state_requested |= columns->of[i]->cell == cell_state;
 	return status;
 }
 

@@ -36,7 +36,7 @@ extern const struct column_table discover_columns;
 struct columns {
 	const struct column *of[128];
 	size_t count;
-	bool state_asked;     /* STATE was requested by name: never blank */
+	bool state_requested;     /* STATE was requested by name: never blank */
 };
 
 /**

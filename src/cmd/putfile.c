@@ -55,7 +55,7 @@ int put_check(const struct put_options *options)
 	                    : options->no_backup ? "--no-backup" : NULL;
 	if (!alone)
 		return 0;
-	usage_error(alone, "says how to --write, which is not asked for");
+	usage_error(alone, "requires --write");
 	return PX_UNJUDGED;
 }
 
@@ -82,7 +82,7 @@ void put_open_failed(const char *path, const struct replace_error *error)
 		message(path, "%s; give a file", error->step);
 		break;
 	case RP_TOO_LARGE:
-		message(path, "larger than %d MiB: that is no table of mounts", REPLACE_MAX >> 20);
+		message(path, "larger than %d MiB: not a table of mounts", REPLACE_MAX >> 20);
 		break;
 	case RP_CHANGED:
 		message(path, "changes all the time while it is read; try again when nobody writes "
@@ -421,7 +421,7 @@ void put_quoted(struct strbuf *out, const char *word)
 }
 
 /** Say on which file system it is: "ext4 of /dev/sda2, mounted on /". */
-static void tell_place(const struct put *put)
+static void report_place(const struct put *put)
 {
 	const struct replace *file = &put->file;
 	struct mount_table *table = table_read_kernel(put->os, TABLE_AUTO,
@@ -447,14 +447,14 @@ static void tell_place(const struct put *put)
 	table_free(table);
 }
 
-static void tell_verdict(const struct put *put, const struct put_verdict *verdict)
+static void report_risks(const struct put *put, const struct put_verdict *verdict)
 {
 	for (size_t i = 0; verdict && i < verdict->nrisks; ++i)
 		message(put->file.path, "new boot risk: %s", verdict->risks[i]);
 }
 
 /** Say why it was not written, and where what is. */
-static int tell_failure(const struct put *put, const struct replace_error *error)
+static int report_failure(const struct put *put, const struct replace_error *error)
 {
 	const struct replace *file = &put->file;
 	const char *path = file->path, *why = strerror(error->error);
@@ -557,7 +557,7 @@ static int tell_failure(const struct put *put, const struct replace_error *error
 }
 
 /** Say what was done, and how it is undone. */
-static void tell_done(const struct put *put)
+static void report_done(const struct put *put)
 {
 	const struct replace *file = &put->file;
 	struct strbuf undo;
@@ -587,7 +587,7 @@ static void tell_done(const struct put *put)
 }
 
 /** Say that systemd still goes by what it read, where it does. */
-static void tell_reload(const struct put *put)
+static void report_reload(const struct put *put)
 {
 	const int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;   /* asks no server */
 	struct k_statx fstab, systemd;
@@ -646,7 +646,7 @@ static int write_file(struct put *put, const char *new, size_t len,
 	const struct put_options *o = put->options;
 	struct replace_error error;
 	int status;
-	tell_place(put);
+	report_place(put);
 	if (verdict && verdict->nrisks && !o->force) {
 		message(put->file.path, "not written: a boot could fail as it does not now, see "
 		        "above; --force writes it all "
@@ -654,17 +654,17 @@ static int write_file(struct put *put, const char *new, size_t len,
 		return PX_UNWRITTEN;
 	}
 	if (replace_may(&put->file, o->force, &error) != 0 && error.why != RP_BOUND)
-		return tell_failure(put, &error);
+		return report_failure(put, &error);
 	if ((status = ask(put)) != 0)
 		return status;
 	if (replace_commit(&put->file, new, len, !o->no_backup, o->force, &error) != 0) {
-		tell_failure(put, &error);
+		report_failure(put, &error);
 		if (put->file.replaced)
-			tell_done(put);
+			report_done(put);
 		return PX_UNWRITTEN;
 	}
-	tell_done(put);
-	tell_reload(put);
+	report_done(put);
+	report_reload(put);
 	return PX_OK;
 }
 
@@ -717,7 +717,7 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 	if (!shown)
 		status = o->write && !same ? PX_UNWRITTEN : PX_UNJUDGED;
 	strbuf_destroy(&line);
-	tell_verdict(put, verdict);
+	report_risks(put, verdict);
 	if (o->write && status == PX_DIFFERENT)
 		status = write_file(put, new, len, verdict);
 	return status;
@@ -741,7 +741,7 @@ int put_report(struct os *os, const struct put_request *request, const char *byt
 		/* Another run has put its report there: ours is the newer one. */
 		again = failed && error.why == RP_CHANGED && tries < TRIES;
 		if (!again)
-			status = failed ? tell_failure(put, &error) : PX_OK;
+			status = failed ? report_failure(put, &error) : PX_OK;
 		put_close(put);
 	}
 	return status;

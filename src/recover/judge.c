@@ -386,8 +386,8 @@ static int take_hints(struct judge *j)
 			    || rec_set_has_hint(&before, &set->hints[k]))
 				continue;
 			bool kept = in->keep == REC_ALL
-			            || (in->keep == REC_CHECKED && in->borne_out
-			                && in->borne_out(in->arg, row, option));
+			            || (in->keep == REC_CHECKED && in->confirmed
+			                && in->confirmed(in->arg, row, option));
 			if (add_hint(j, &room, option, kept) != 0)
 				return -1;
 			++finding->nhints;
@@ -405,7 +405,7 @@ static uint32_t *find_place(struct judge *j, size_t line)
 }
 
 /** Set the reason why a line is gone, and the line that has the mount there. */
-static void tell_gone(struct judge *j, size_t line)
+static void explain_gone(struct judge *j, size_t line)
 {
 	struct rec_finding *finding = &j->out->findings[line];
 	const uint32_t *place = find_place(j, line);
@@ -417,7 +417,7 @@ static void tell_gone(struct judge *j, size_t line)
 }
 
 /** Of a line that cannot be read: may it have been that of a mount that is missing? */
-static void tell_unreadable(struct judge *j, size_t line)
+static void explain_missing(struct judge *j, size_t line)
 {
 	uint32_t *place;
 	while ((place = find_place(j, line)) != NULL) {
@@ -430,7 +430,7 @@ static void tell_unreadable(struct judge *j, size_t line)
 	}
 }
 
-static int tell_others(struct judge *j)
+static int explain_rest(struct judge *j)
 {
 	for (size_t r = 0; r < j->in->nrows; ++r)
 		j->rows[r].out = false;
@@ -438,11 +438,11 @@ static int tell_others(struct judge *j)
 		return -1;
 	for (size_t i = 0; i < j->nlines; ++i) {
 		if (j->out->findings[i].verdict == REC_GONE)
-			tell_gone(j, i);
+			explain_gone(j, i);
 	}
 	for (size_t i = 0; i < j->nlines; ++i) {
 		if (j->out->findings[i].verdict == REC_UNREADABLE)
-			tell_unreadable(j, i);
+			explain_missing(j, i);
 	}
 	return 0;
 }
@@ -495,7 +495,7 @@ int rec_judge(const struct rec_input *in, struct rec_judgement *out)
 	if (!j.lines || !j.rows || !j.head || !j.next || !j.near || !out->findings || !out->options
 	    || !out->finding
 	    || take_rows(&j) != 0 || take_lines(&j) != 0 || pair_all(&j) != 0
-	    || tell_others(&j) != 0)
+	    || explain_rest(&j) != 0)
 		goto out;
 	for (size_t i = 0; i < n; ++i) {
 		if (out->findings[i].row != REC_NONE)

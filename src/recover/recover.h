@@ -98,7 +98,7 @@ struct rec_input {
 	                                   mounted can have been mounted; seconds since 1970 */
 	/* Whether something other than the file says that a mount has an option (as it is
 	   written in the line), for REC_CHECKED; NULL: nothing does. */
-	bool (*borne_out)(void *arg, const struct rec_row *row, const char *option);
+	bool (*confirmed)(void *arg, const struct rec_row *row, const char *option);
 	void *arg;
 };
 

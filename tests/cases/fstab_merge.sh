@@ -97,7 +97,7 @@ cat "$host" >>part
 printf 'UUID=x /x ext4 defaults 0 0\n' >small
 for how in --check "--write --yes"; do
 	# shellcheck disable=SC2086
-	getmnt fstab -F part --id=path --merge=small --add=/home $how 2>&1 >/dev/null | sed "s|$PWD/||" | grep -e "not all" -e written
+	getmnt fstab -F part --id=path --merge=small --add=/home $how 2>&1 >/dev/null | sed "s|$PWD/||" | grep -e incomplete: -e written
 	echo "status ${PIPESTATUS[0]}"
 done
 echo "== written"

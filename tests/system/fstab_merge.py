@@ -234,7 +234,7 @@ put(text)
 result = gm.getmnt("fstab", "--merge", "--fix=source")
 gm.expect(result.out == good, f"another: {result.out}")
 result = gm.getmnt("fstab", "--merge")
-gm.expect(result.status == 1 and result.out == text and b"/data: mounts /img/other.img (ext4), but mounted there is /img/ext4.img"
+gm.expect(result.status == 1 and result.out == text and b"/data: mounts /img/other.img (ext4), but the mount there is /img/ext4.img"
           in result.err and b"--fix=source" in result.err, f"another, told: {result.err}")
 
 # Options as they are now.

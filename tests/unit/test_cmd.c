@@ -221,14 +221,14 @@ static void test_columns_choose(void)
 	struct options o = {0};
 	CU_ASSERT_EQUAL(columns_choose(&columns, &o), 0);
 	CU_ASSERT_EQUAL(columns.count, 5);
-	CU_ASSERT(!columns.state_asked);
+	CU_ASSERT(!columns.state_requested);
 	o.output = "+id";
 	CU_ASSERT_EQUAL(columns_choose(&columns, &o), 0);
 	CU_ASSERT_EQUAL(columns.count, 6);
 	CU_ASSERT_STRING_EQUAL(columns.of[5]->info.name, "ID");
 	o.output = "State,maj:MIN,state";
 	CU_ASSERT_EQUAL(columns_choose(&columns, &o), 0);
-	CU_ASSERT(columns.count == 3 && columns.state_asked);
+	CU_ASSERT(columns.count == 3 && columns.state_requested);
 	CU_ASSERT(columns_fields(&columns) & MF_DEV);
 	o.form = FORM_JSON;
 	CU_ASSERT_EQUAL(columns_choose(&columns, &o), 0);

@@ -23,7 +23,7 @@ struct machine {
 	struct rec_input in;
 };
 
-static bool borne_out(void *arg, const struct rec_row *row, const char *option)
+static bool confirmed(void *arg, const struct rec_row *row, const char *option)
 {
 	const char *const *known = arg;
 	for (; known && *known; known += 2) {
@@ -50,7 +50,7 @@ static struct machine machine_new(const char *text, enum rec_format format)
 	}
 	map64_destroy(&keys);
 	m.in = (struct rec_input){.format = format, .rows = m.rows, .nrows = m.table->count,
-	                          .first_time = 1000, .last_time = 2000, .borne_out = borne_out};
+	                          .first_time = 1000, .last_time = 2000, .confirmed = confirmed};
 	return m;
 }
 

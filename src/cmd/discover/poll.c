@@ -212,8 +212,8 @@ static size_t rows_make(struct watch *w, const struct changes *changes, struct v
 {
 	static const struct mount nothing;
 	const struct options *o = w->run->opt;
-	size_t told = 0;
-	for (size_t i = 0; i < changes->count && !(told && o->first_only); ++i) {
+	size_t reported = 0;
+	for (size_t i = 0; i < changes->count && !(reported && o->first_only); ++i) {
 		const struct change *change = &changes->list[i];
 		const struct mount *mount = change->after ? change->after : change->before;
 		bool lost = change->kind == CHANGE_LOST;
@@ -226,16 +226,16 @@ static size_t rows_make(struct watch *w, const struct changes *changes, struct v
 		} else if (!is_wanted(w, change)) {
 			continue;
 		}
-		told += !lost;
+		reported += !lost;
 		view->rows[view->count++] = (struct row){.mount = mount ? mount : &nothing,
 		                                         .change = change,
 		                                         .node = MT_NONE, .parent = MT_NONE};
 	}
-	return told;
+	return reported;
 }
 
 /** Print changes.  @return whether the first wanted one has been, or -1. */
-static int tell_changes(struct watch *w, const struct changes *changes)
+static int print_changes(struct watch *w, const struct changes *changes)
 {
 	struct run *run = w->run;
 	const struct options *o = run->opt;
@@ -353,7 +353,7 @@ static int watch_go(struct watch *w)
 		int first;
 		switch (end) {
 		case MONITOR_CHANGES:
-			first = tell_changes(w, changes);
+			first = print_changes(w, changes);
 			if (first < 0)
 				return CX_ERROR;
 			if (first)

@@ -36,7 +36,7 @@
 
 enum { FX_OK = 0, FX_COMMENTS = 1, FX_FAILED = 2 };
 
-struct asked {
+struct opts {
 	bool genfstab;            /* as that: its layout, and 1 for errors */
 	bool help, explain, nofail, all;
 	int id;                   /* enum fstab_id */
@@ -46,7 +46,7 @@ struct asked {
 	const char *root;
 	const char *given;        /* ROOT by --root; or NULL */
 	const char *operand;      /* of --merge: ROOT or FILE */
-	struct merge_asked merge;
+	struct merge_opts merge;
 };
 
 static int take_policy(void *to, const struct option_row *row, const char *value);
@@ -55,9 +55,9 @@ static int take_genfstab(void *to, const struct option_row *row, const char *val
 static const struct option_row fstab_rows[] = {
 	OPTION_GROUP("Lines"),
 	{"id", 0, "ID", "auto, uuid, label, partuuid, partlabel or path",
-	 "auto|uuid|label|partuuid|partlabel|path", OPT_IS_WORD(struct asked, id)},
+	 "auto|uuid|label|partuuid|partlabel|path", OPT_IS_WORD(struct opts, id)},
 	{"nofail", 0, NULL, "nofail for mounts that the boot does not need",
-	 OPT_IS_FLAG(struct asked, nofail)},
+	 OPT_IS_FLAG(struct opts, nofail)},
 	{"options", 0, "WHICH", "minimal (no defaults), live (all), keep (of a file)",
 	 "minimal|live|keep", .take = take_policy},
 	OPTION_GROUP("Updating a file"),
@@ -67,16 +67,16 @@ static const struct option_row fstab_rows[] = {
 	MERGE_ROW_BASE,
 	PUT_ROWS,
 	OPTION_GROUP("Input"),
-	{"root", 0, "DIR", "same as ROOT", OPT_IS_TEXT(struct asked, given)},
-	{"swaps", 0, "FILE", "a recorded /proc/swaps", OPT_IS_TEXT(struct asked, swaps)},
+	{"root", 0, "DIR", "same as ROOT", OPT_IS_TEXT(struct opts, given)},
+	{"swaps", 0, "FILE", "a recorded /proc/swaps", OPT_IS_TEXT(struct opts, swaps)},
 	{"tab-file", 'F', "FILE", "a recorded mountinfo instead of the live mounts",
-	 OPT_IS_TEXT(struct asked, tab_file)},
+	 OPT_IS_TEXT(struct opts, tab_file)},
 	OPTION_GROUP("General"),
 	{"explain", 0, NULL, "report on standard error what is left out and why",
-	 OPT_IS_FLAG(struct asked, explain)},
+	 OPT_IS_FLAG(struct opts, explain)},
 	{"genfstab", 0, NULL, "as genfstab(8); must be the first option", .take = take_genfstab},
-	OPTION_STATS(struct asked, stats),
-	OPTION_HELP(struct asked, help),
+	OPTION_STATS(struct opts, stats),
+	OPTION_HELP(struct opts, help),
 };
 
 const struct option_table fstab_table = {
@@ -97,12 +97,12 @@ static void fstab_help(FILE *out)
 
 static int take_policy(void *to, const struct option_row *row, const char *value)
 {
-	struct asked *asked = to;
+	struct opts *opts = to;
 	int word = option_word_index(row->words, value, strlen(value));
 	if (word < 0)
 		return option_bad_word("--options", value, row->words);
-	asked->merge.keep = word > FSTAB_LIVE;
-	asked->options = asked->merge.keep ? FSTAB_MINIMAL : word;
+	opts->merge.keep = word > FSTAB_LIVE;
+	opts->options = opts->merge.keep ? FSTAB_MINIMAL : word;
 	return 0;
 }
 
@@ -118,7 +118,7 @@ static int take_genfstab(void *to, const struct option_row *row, const char *val
 static int take_option(void *to, const char *name, const char *value)
 {
 	int status = 0;
-	merge_option(&((struct asked *)to)->merge, name, value, &status);
+	merge_option(&((struct opts *)to)->merge, name, value, &status);
 	return status;
 }
 
@@ -201,7 +201,7 @@ static int check_plan(struct fstab_machine *machine, const struct fstab_input *i
 }
 
 /** Print the plan.  @return an exit status. */
-static int print_plan(struct fstab_machine *machine, const struct asked *asked,
+static int print_plan(struct fstab_machine *machine, const struct opts *opts,
                       const struct fstab_input *in,
                       const struct fstab_plan *plan)
 {
@@ -209,10 +209,10 @@ static int print_plan(struct fstab_machine *machine, const struct asked *asked,
 	strbuf_init(&out);
 	os_mark(MARK_END);
 	unsigned form = (isatty(STDOUT_FILENO) ? FSTAB_FORM_TERMINAL
-	                 : 0) | (asked->genfstab ? FSTAB_FORM_GENFSTAB : 0);
+	                 : 0) | (opts->genfstab ? FSTAB_FORM_GENFSTAB : 0);
 	os_mark(MARK_BEGIN);
 	put_plan(&out, plan, form);
-	int status = asked->genfstab ? FX_OK : check_plan(machine, in, plan);
+	int status = opts->genfstab ? FX_OK : check_plan(machine, in, plan);
 	os_mark(MARK_END);
 	if (status == FX_OK && !(machine->run.complete && plan->of[FSTAB_COMMENT] == 0))
 		status = FX_COMMENTS;
@@ -245,10 +245,10 @@ static bool is_pseudo(const char *fstype)
 }
 
 /** Make the plan, and print it.  @return an exit status. */
-static int make_fstab(struct fstab_machine *machine, const struct asked *asked, const char *root)
+static int make_fstab(struct fstab_machine *machine, const struct opts *opts, const char *root)
 {
 	struct run *run = &machine->run;
-	if (machine->host.in.system && !asked->genfstab
+	if (machine->host.in.system && !opts->genfstab
 	    && host_system_is(machine->host.in.system, STDOUT_FILENO, "etc/fstab")) {
 		message("standard output", "this is %s/etc/fstab itself: \"> FILE\" has emptied "
 		        "it, \">> FILE\" would add "
@@ -260,26 +260,26 @@ static int make_fstab(struct fstab_machine *machine, const struct asked *asked, 
 	struct fstab_input in = {
 		.d = run->d, .root = root, .swaps = machine->swaps.list,
 		.nswaps = machine->swaps.count,
-		.id = (enum fstab_id)asked->id, .options = (enum fstab_options)asked->options,
-		.nofail = asked->nofail, .add = (const char *const *)asked->merge.add,
-		.nadd = asked->merge.nadd, .filter = asked->filter,
-		.all = asked->genfstab && asked->all,
+		.id = (enum fstab_id)opts->id, .options = (enum fstab_options)opts->options,
+		.nofail = opts->nofail, .add = (const char *const *)opts->merge.add,
+		.nadd = opts->merge.nadd, .filter = opts->filter,
+		.all = opts->genfstab && opts->all,
 		.world = machine_world(machine),
 	};
-	if (asked->genfstab && !asked->all)
+	if (opts->genfstab && !opts->all)
 		in.pseudo = is_pseudo;
 	struct fstab_plan plan;
 	int status = FX_FAILED;
 	if (fstab_plan(&in, &plan) != 0 || machine_failed(machine)) {
 		message(root, "%s", strerror(ENOMEM));
-	} else if (asked->merge.merge) {
-		if (asked->explain)
+	} else if (opts->merge.merge) {
+		if (opts->explain)
 			explain(&plan);
-		status = merge_run(machine, &asked->merge, &in, &plan, asked->explain);
-	} else if (!asked->merge.keep || merge_keep(machine, &asked->merge, &in, &plan) == 0) {
-		if (asked->explain)
+		status = merge_run(machine, &opts->merge, &in, &plan, opts->explain);
+	} else if (!opts->merge.keep || merge_keep(machine, &opts->merge, &in, &plan) == 0) {
+		if (opts->explain)
 			explain(&plan);
-		status = print_plan(machine, asked, &in, &plan);
+		status = print_plan(machine, opts, &in, &plan);
 		if (plan.of[FSTAB_COMMENT])
 			message(root, "%zu of %zu mounts and swap spaces have a comment instead of "
 			        "a line",
@@ -292,56 +292,56 @@ static int make_fstab(struct fstab_machine *machine, const struct asked *asked, 
 
 /** Say whether the operand of --merge is ROOT, a directory, or FILE.
     @return 0, or an exit status after a message. */
-static int take_operand(struct run *run, struct asked *asked)
+static int take_operand(struct run *run, struct opts *opts)
 {
 	struct k_statx st;
 	struct strbuf path;
 	strbuf_init(&path);
-	enum path_known known = run->live ? path_follow(run, asked->operand, &path) : PATH_SEEN;
+	enum path_known known = run->live ? path_follow(run, opts->operand, &path) : PATH_SEEN;
 	int rc = 0;
 	if (known == PATH_SEEN)
 		rc = run->live ? path_look(run, strbuf_str(&path), K_STATX_TYPE, &st)
-		               : os_statx(&run->os, AT_FDCWD, asked->operand, AT_NO_AUTOMOUNT,
+		               : os_statx(&run->os, AT_FDCWD, opts->operand, AT_NO_AUTOMOUNT,
 		                          K_STATX_TYPE, &st);
 	/* Of a recorded table ROOT needs not be there; nor may a file be, but then it is meant. */
 	bool missing = known == PATH_MISSING || rc != 0;
 	bool dir = known == PATH_BLIND || missing || S_ISDIR(st.mode);
 	strbuf_destroy(&path);
-	if (missing && !asked->merge.file) {
-		usage_error(asked->operand, "neither a directory nor a file; one that is to be "
+	if (missing && !opts->merge.file) {
+		usage_error(opts->operand, "neither a directory nor a file; one that is to be "
 		            "made is named by --merge=FILE");
 		return FX_FAILED;
 	}
-	*(dir || asked->merge.file ? &asked->root : &asked->merge.file) = asked->operand;
+	*(dir || opts->merge.file ? &opts->root : &opts->merge.file) = opts->operand;
 	return 0;
 }
 
 /** @return an exit status. */
-static int run_fstab(struct asked *asked)
+static int run_fstab(struct opts *opts)
 {
 	struct fstab_machine machine;
 	struct run *run = &machine.run;
-	machine_init(&machine, asked->tab_file, asked->stats);
+	machine_init(&machine, opts->tab_file, opts->stats);
 	int status = FX_FAILED;
 	if (run_know(run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS) != 0)
 		goto out;
-	if (asked->operand && take_operand(run, asked) != 0)
+	if (opts->operand && take_operand(run, opts) != 0)
 		goto out;
-	if (merge_check_options(&asked->merge, asked->tab_file) != 0
-	    || machine_know(&machine, asked->root, asked->swaps) != 0)
+	if (merge_check_options(&opts->merge, opts->tab_file) != 0
+	    || machine_know(&machine, opts->root, opts->swaps) != 0)
 		goto out;
 	const char *root = strbuf_str(&machine.root);
 	bool mounted = is_mounted(run, root);
-	if (!mounted && asked->genfstab) {
-		message(asked->root, "is not a mount point");
+	if (!mounted && opts->genfstab) {
+		message(opts->root, "is not a mount point");
 		goto out;
 	}
 	if (!mounted)
-		message(asked->root, "nothing is mounted there: there is no line for /");
-	status = make_fstab(&machine, asked, root);
+		message(opts->root, "nothing is mounted there: there is no line for /");
+	status = make_fstab(&machine, opts, root);
 	for (size_t i = 0; i < run->nreasons; ++i)
-		message(NULL, "not all is known: %s", run->reasons[i]);
-	if (asked->stats)
+		message(NULL, "incomplete: %s", run->reasons[i]);
+	if (opts->stats)
 		stats_print(run);
 out:
 	machine_destroy(&machine);
@@ -352,36 +352,36 @@ int cmd_fstab(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "--genfstab") == 0)
 		return cmd_genfstab(argc - 1, argv + 1);
-	struct asked asked = {.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .root = "/"};
-	if (options_read(&fstab_table, argc, argv, &asked, take_option) != 0) {
-		merge_asked_destroy(&asked.merge);
+	struct opts opts = {.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .root = "/"};
+	if (options_read(&fstab_table, argc, argv, &opts, take_option) != 0) {
+		merge_opts_destroy(&opts.merge);
 		return FX_FAILED;
 	}
-	if (asked.help) {
-		merge_asked_destroy(&asked.merge);
+	if (opts.help) {
+		merge_opts_destroy(&opts.merge);
 		fstab_help(stdout);
 		return finish_stdout(false) == 0 ? FX_OK : FX_FAILED;
 	}
-	if (asked.given) {
-		asked.root = asked.given;
-		if (optind < argc && asked.merge.merge && !asked.merge.file)
-			asked.merge.file = argv[optind++];
+	if (opts.given) {
+		opts.root = opts.given;
+		if (optind < argc && opts.merge.merge && !opts.merge.file)
+			opts.merge.file = argv[optind++];
 	}
-	bool two = !asked.given && asked.merge.merge && !asked.merge.file && optind + 2 == argc;
+	bool two = !opts.given && opts.merge.merge && !opts.merge.file && optind + 2 == argc;
 	if (two)
-		asked.merge.file = argv[optind++];
-	if (optind < argc && !asked.given)
-		*(asked.merge.merge ? &asked.operand : &asked.root) = argv[optind++];
-	if (optind < argc || !*asked.root || (asked.operand && !*asked.operand)) {
-		usage_error("fstab", optind < argc ? "one ROOT at a time"
-		            : "an empty ROOT; this system's is \"/\"");
-		merge_asked_destroy(&asked.merge);
+		opts.merge.file = argv[optind++];
+	if (optind < argc && !opts.given)
+		*(opts.merge.merge ? &opts.operand : &opts.root) = argv[optind++];
+	if (optind < argc || !*opts.root || (opts.operand && !*opts.operand)) {
+		usage_error("fstab", optind < argc ? "only one ROOT is accepted"
+		            : "ROOT is empty; this system's is \"/\"");
+		merge_opts_destroy(&opts.merge);
 		return FX_FAILED;
 	}
-	int status = merge_check_options(&asked.merge, false);
+	int status = merge_check_options(&opts.merge, false);
 	if (!status)
-		status = run_fstab(&asked);
-	merge_asked_destroy(&asked.merge);
+		status = run_fstab(&opts);
+	merge_opts_destroy(&opts.merge);
 	return status;
 }
 
@@ -404,7 +404,7 @@ static void genfstab_help(FILE *out)
 }
 
 /** -t TAG.  @return 0, or -1 after a message. */
-static int take_tag(struct asked *asked, const char *tag)
+static int take_tag(struct opts *opts, const char *tag)
 {
 	static const char *const tags[] = {
 		[FSTAB_UUID] = "UUID", [FSTAB_LABEL] = "LABEL", [FSTAB_PARTUUID] = "PARTUUID",
@@ -412,7 +412,7 @@ static int take_tag(struct asked *asked, const char *tag)
 	};
 	for (int i = FSTAB_UUID; i <= FSTAB_PARTLABEL; ++i) {
 		if (strcasecmp(tag, tags[i]) == 0) {
-			asked->id = i;
+			opts->id = i;
 			return 0;
 		}
 	}
@@ -423,7 +423,7 @@ static int take_tag(struct asked *asked, const char *tag)
 int cmd_genfstab(int argc, char **argv)
 {
 	static const struct option longs[] = {{"help", no_argument, NULL, 'h'}, {0}};
-	struct asked asked = {.id = FSTAB_PATH, .options = FSTAB_LIVE, .genfstab = true};
+	struct opts opts = {.id = FSTAB_PATH, .options = FSTAB_LIVE, .genfstab = true};
 	int c;
 	if (argc < 2) {
 		genfstab_help(stdout);
@@ -435,23 +435,23 @@ int cmd_genfstab(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "+:f:hLpPt:U", longs, NULL)) != -1) {
 		switch (c) {
 		case 'f':
-			asked.filter = optarg;
+			opts.filter = optarg;
 			break;
 		case 'h':
 			genfstab_help(stdout);
 			return finish_stdout(false) == 0 ? 0 : 1;
 		case 'L':
-			asked.id = FSTAB_LABEL;
+			opts.id = FSTAB_LABEL;
 			break;
 		case 'U':
-			asked.id = FSTAB_UUID;
+			opts.id = FSTAB_UUID;
 			break;
 		case 'p':
 		case 'P':
-			asked.all = c == 'P';
+			opts.all = c == 'P';
 			break;
 		case 't':
-			if (take_tag(&asked, optarg) != 0)
+			if (take_tag(&opts, optarg) != 0)
 				return 1;
 			break;
 		default:
@@ -464,6 +464,6 @@ int cmd_genfstab(int argc, char **argv)
 		message("genfstab", "no root directory specified");
 		return 1;
 	}
-	asked.root = argv[optind];
-	return run_fstab(&asked) == FX_OK ? 0 : 1;
+	opts.root = argv[optind];
+	return run_fstab(&opts) == FX_OK ? 0 : 1;
 }

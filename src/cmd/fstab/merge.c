@@ -22,7 +22,7 @@
 
 enum { FILE_MAX = 64 << 20 };
 
-static int take_fix(struct merge_asked *asked, const char *value)
+static int take_fix(struct merge_opts *opts, const char *value)
 {
 	static const struct {
 		const char *word;
@@ -41,14 +41,14 @@ static int take_fix(struct merge_asked *asked, const char *value)
 			            "damaged", (int)n, at);
 			return PX_UNJUDGED;
 		}
-		asked->fix |= rows[i].fix;
+		opts->fix |= rows[i].fix;
 		at += n;
 		if (!*at)
 			return 0;
 	}
 }
 
-static int take_add(struct merge_asked *asked, const char *value)
+static int take_add(struct merge_opts *opts, const char *value)
 {
 	for (const char *at = value;; ++at) {
 		size_t n = strcspn(at, ",");
@@ -57,10 +57,10 @@ static int take_add(struct merge_asked *asked, const char *value)
 			            value);
 			return PX_UNJUDGED;
 		}
-		char **more = realloc(asked->add, (asked->nadd + 1) * sizeof(*more));
+		char **more = realloc(opts->add, (opts->nadd + 1) * sizeof(*more));
 		char *name = malloc(n + 1);
 		if (more)
-			asked->add = more;
+			opts->add = more;
 		if (!more || !name) {
 			free(name);
 			message(NULL, "%s", strerror(ENOMEM));
@@ -68,10 +68,10 @@ static int take_add(struct merge_asked *asked, const char *value)
 		}
 		name[unescape_octal(name, at, n)] = '\0';
 		if (word_is(at, n, "persistent")) {
-			asked->persistent = true;
+			opts->persistent = true;
 			free(name);
 		} else {
-			asked->add[asked->nadd++] = name;
+			opts->add[opts->nadd++] = name;
 		}
 		at += n;
 		if (!*at)
@@ -79,58 +79,58 @@ static int take_add(struct merge_asked *asked, const char *value)
 	}
 }
 
-bool merge_option(struct merge_asked *asked, const char *name, const char *value, int *status)
+bool merge_option(struct merge_opts *opts, const char *name, const char *value, int *status)
 {
 	*status = 0;
 	if (strcmp(name, "merge") == 0) {
-		asked->merge = true;
-		asked->file = value ? value : asked->file;
+		opts->merge = true;
+		opts->file = value ? value : opts->file;
 	} else if (strcmp(name, "base") == 0) {
-		asked->base = value;
+		opts->base = value;
 	} else if (strcmp(name, "fix") == 0) {
-		*status = take_fix(asked, value);
+		*status = take_fix(opts, value);
 	} else if (strcmp(name, "add") == 0) {
-		*status = take_add(asked, value);
+		*status = take_add(opts, value);
 	} else {
-		return put_take(&asked->put, name, status);
+		return put_take(&opts->put, name, status);
 	}
 	return true;
 }
 
-int merge_check_options(const struct merge_asked *asked, bool recorded)
+int merge_check_options(const struct merge_opts *opts, bool recorded)
 {
-	const struct put_options *put = &asked->put;
-	const char *alone = asked->base ? "--base" : asked->fix ? "--fix" : asked->nadd
-	                    || asked->persistent ? "--add"
+	const struct put_options *put = &opts->put;
+	const char *alone = opts->base ? "--base" : opts->fix ? "--fix" : opts->nadd
+	                    || opts->persistent ? "--add"
 	                    : put->check ? "--check" : put->diff ? "--diff" : put->write ? "--write"
 	                    : put->yes ? "--yes" : put->force ? "--force" : put->no_backup
 	                    ? "--no-backup"
 	                    : put->force_file ? "--force-file" : NULL;
-	if (!asked->merge && alone) {
-		usage_error(alone, "says how to --merge, which is not asked for");
+	if (!opts->merge && alone) {
+		usage_error(alone, "requires --merge");
 		return PX_UNJUDGED;
 	}
-	if (asked->file && !*asked->file) {
-		usage_error("--merge", "an empty name of a file");
+	if (opts->file && !*opts->file) {
+		usage_error("--merge", "the file name is empty");
 		return PX_UNJUDGED;
 	}
-	if (recorded && ((asked->merge && !asked->file) || (asked->keep && !asked->merge))) {
-		usage_error(asked->merge ? "--merge" : "--options=keep",
-		            "of a recorded table: name the file, --merge=FILE");
+	if (recorded && ((opts->merge && !opts->file) || (opts->keep && !opts->merge))) {
+		usage_error(opts->merge ? "--merge" : "--options=keep",
+		            "requires --merge=FILE with a recorded table");
 		return PX_UNJUDGED;
 	}
-	if (asked->keep && asked->fix & FSTAB_FIX_OPTIONS) {
+	if (opts->keep && opts->fix & FSTAB_FIX_OPTIONS) {
 		usage_error("--fix=options", "changes what --options=keep keeps");
 		return PX_UNJUDGED;
 	}
-	return asked->merge ? put_check(put) : 0;
+	return opts->merge ? put_check(put) : 0;
 }
 
-void merge_asked_destroy(struct merge_asked *asked)
+void merge_opts_destroy(struct merge_opts *opts)
 {
-	for (size_t i = 0; i < asked->nadd; ++i)
-		free(asked->add[i]);
-	free(asked->add);
+	for (size_t i = 0; i < opts->nadd; ++i)
+		free(opts->add[i]);
+	free(opts->add);
 }
 
 static bool is_refused(void *arg, uint32_t line, const char *option, size_t n)
@@ -152,7 +152,7 @@ static bool is_refused(void *arg, uint32_t line, const char *option, size_t n)
 	return false;
 }
 
-/* What is told. */
+/* Messages. */
 
 /** A name as --add takes it, quoted for a shell where it has to be. */
 static void put_name(struct strbuf *out, const char *name)
@@ -202,9 +202,9 @@ static const char *place_of(const struct fstab_note *note)
 	       ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
 }
 
-static void tell(const char *file, const struct fstab_note *note)
+static void report_note(const char *file, const struct fstab_note *note)
 {
-	static const char *const mends[FSTAB_NOTE_KINDS] = {
+	static const char *const fixes[FSTAB_NOTE_KINDS] = {
 		[FSTAB_NOTE_DAMAGED] = "--fix=damaged", [FSTAB_NOTE_SOURCE] = "--fix=source",
 		[FSTAB_NOTE_OPTIONS] = "--fix=options",
 		[FSTAB_NOTE_REFUSED] = "--fix=options",
@@ -231,13 +231,13 @@ static void tell(const char *file, const struct fstab_note *note)
 		strbuf_puts(&out, ", and has no line");
 		break;
 	case FSTAB_NOTE_NO_LINE:
-		strbuf_printf(&out, "has no line, and can have none: %s",
+		strbuf_printf(&out, "has no line and cannot be expressed in fstab: %s",
 		              note->text ? note->text : "?");
 		break;
 	case FSTAB_NOTE_SOURCE:
 		strbuf_puts(&out, "mounts ");
 		put_line(&out, note->line);
-		strbuf_puts(&out, ", but mounted there is ");
+		strbuf_puts(&out, ", but the mount there is ");
 		put_live(&out, note->live);
 		break;
 	case FSTAB_NOTE_NAME:
@@ -288,15 +288,15 @@ static void tell(const char *file, const struct fstab_note *note)
 	if (note->edited) {
 		strbuf_puts(&out, "; changed since the base, so left");
 	} else if (note->back) {
-		strbuf_puts(&out, "; mended, though it was taken out since systemd has loaded it");
+		strbuf_puts(&out, "; fixed, although it was removed after systemd loaded it");
 	} else if (note->done) {
-		strbuf_puts(&out, "; mended");
+		strbuf_puts(&out, "; fixed");
 	} else if (note->kind == FSTAB_NOTE_MISSING) {
 		strbuf_puts(&out, "; ");
 		put_name(&out, place ? place : "?");
-	} else if (mends[note->kind] && (note->kind != FSTAB_NOTE_SOURCE
+	} else if (fixes[note->kind] && (note->kind != FSTAB_NOTE_SOURCE
 	                                 || note->live->fate == FSTAB_LINE)) {
-		strbuf_printf(&out, "; %s", mends[note->kind]);
+		strbuf_printf(&out, "; %s", fixes[note->kind]);
 	}
 	message(file, "%s", strbuf_str(&out));
 	strbuf_destroy(&out);
@@ -304,14 +304,14 @@ static void tell(const char *file, const struct fstab_note *note)
 
 /** Tell what is left, and what comes back; with explain also what is mended.
     @return whether what was named is mounted. */
-static bool tell_all(const char *file, const struct fstab_merged *merged, bool explain)
+static bool report_notes(const char *file, const struct fstab_merged *merged, bool explain)
 {
 	bool good = true;
 	for (size_t i = 0; i < merged->nnotes; ++i) {
 		const struct fstab_note *note = &merged->notes[i];
 		good &= note->kind != FSTAB_NOTE_UNKNOWN;
 		if (!note->done || note->back || explain)
-			tell(file, note);
+			report_note(file, note);
 	}
 	return good;
 }
@@ -320,21 +320,21 @@ static bool tell_all(const char *file, const struct fstab_merged *merged, bool e
 
 /** Open the file, but for one of a ROOT that can block, unless it is named.
     @return 0, or an exit status after a message. */
-static int open_file(struct run *run, const struct merge_asked *asked, const struct fstab_input *in,
+static int open_file(struct run *run, const struct merge_opts *opts, const struct fstab_input *in,
                      struct put **put)
 {
 	struct put_request request = {
-		.path = asked->file ? asked->file : "/etc/fstab",
-		.root = asked->file ? NULL : in->root, .may_create = true,
+		.path = opts->file ? opts->file : "/etc/fstab",
+		.root = opts->file ? NULL : in->root, .may_create = true,
 		.blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
-		.named = asked->file != NULL,
+		.named = opts->file != NULL,
 	};
-	if (!asked->file && strcmp(in->root, "/") != 0 && path_blocks(run, in->root)) {
+	if (!opts->file && strcmp(in->root, "/") != 0 && path_blocks(run, in->root)) {
 		message(in->root, "touching it can block, so its etc/fstab is not read; name that "
 		        "with --merge=FILE");
 		return PX_UNJUDGED;
 	}
-	return put_open(&run->os, &asked->put, &request, put);
+	return put_open(&run->os, &opts->put, &request, put);
 }
 
 /** Whether a file mounts anything. */
@@ -384,13 +384,13 @@ static bool is_loaded_from(const struct machine_merge *machine, const char *path
  *
  * @return 0, or an exit status after a message.
  */
-static int check_root(const struct machine_merge *machine, const struct merge_asked *asked,
+static int check_root(const struct machine_merge *machine, const struct merge_opts *opts,
                       const char *path)
 {
 	static const char tail[] = "/etc/fstab";
 	const char *root = machine->in->root;
 	size_t len = strlen(path), n = len - (sizeof(tail) - 1);
-	if (!asked->file || !machine->host->in.live || len < sizeof(tail) - 1
+	if (!opts->file || !machine->host->in.live || len < sizeof(tail) - 1
 	    || strcmp(path + n, tail) != 0)
 		return 0;
 	struct strbuf word, place;
@@ -403,7 +403,7 @@ static int check_root(const struct machine_merge *machine, const struct merge_as
 	strbuf_reset(&place);
 	strbuf_add(&place, n ? path : "/", n ? n : 1);
 	put_quoted(&word, strbuf_str(&place));
-	bool refused = asked->put.write && !asked->put.force;
+	bool refused = opts->put.write && !opts->put.force;
 	if (!own)
 		message(path, "is the fstab of %s, and compared with what is mounted in %s; "
 		        "\"getmnt fstab --merge %s\" compares it "
@@ -414,21 +414,21 @@ static int check_root(const struct machine_merge *machine, const struct merge_as
 	return !own && refused ? PX_UNJUDGED : 0;
 }
 
-int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked,
+int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
               const struct fstab_input *in,
               const struct fstab_plan *plan, bool explain)
 {
 	struct run *run = &fstab->run;
 	struct host *host = &fstab->host;
 	struct audit_report report = {0};
-	bool show = !asked->put.check && !asked->put.diff && !asked->put.write;
+	bool show = !opts->put.check && !opts->put.diff && !opts->put.write;
 	struct machine_merge machine = {.host = host, .in = in, .report = &report};
 	struct put *put = NULL;
 	struct tablines *file = NULL, *base = NULL;
 	char *base_text = NULL;
 	struct fstab_merged merged = {0};
 	struct selfcheck check = {0};
-	int status = open_file(run, asked, in, &put);
+	int status = open_file(run, opts, in, &put);
 	if (status)
 		goto out;
 	status = PX_UNJUDGED;
@@ -440,10 +440,10 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked,
 		        "it has; --write changes it in its place", path);
 		goto out;
 	}
-	if (check_root(&machine, asked, path) != 0)
+	if (check_root(&machine, opts, path) != 0)
 		goto out;
 	if (target->missing)
-		message(path, "there is no such file; as if it were empty");
+		message(path, "does not exist; treated as empty");
 	file = tablines_parse(target->text, target->len);
 	if (!file) {
 		message(path, "%s", strerror(errno));
@@ -454,10 +454,10 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked,
 		message(path, "%s", strerror(errno));
 		goto out;
 	}
-	bool none = asked->base && strcmp(asked->base, "none") == 0;
-	if (asked->base && !none && read_base(run, asked->base, &base_text, &base) != 0)
+	bool none = opts->base && strcmp(opts->base, "none") == 0;
+	if (opts->base && !none && read_base(run, opts->base, &base_text, &base) != 0)
 		goto out;
-	const struct host_units *units = !asked->base && is_loaded_from(&machine, path)
+	const struct host_units *units = !opts->base && is_loaded_from(&machine, path)
 	                                 ? host_units(host) : NULL;
 	bool changed = units && fstab_count_loaded(units).stale > 0,
 	               lost = changed && !has_entry(file);
@@ -467,11 +467,11 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked,
 	struct fstab_merge_input input = {.match = machine_match_input(&machine, plan, file)};
 	input.base = base;
 	input.loaded = changed && !lost ? units : NULL;
-	input.fix = asked->fix;
-	input.persistent = asked->persistent;
-	input.keep = asked->keep;
-	input.add = (const char *const *)asked->add;
-	input.nadd = asked->nadd;
+	input.fix = opts->fix;
+	input.persistent = opts->persistent;
+	input.keep = opts->keep;
+	input.add = (const char *const *)opts->add;
+	input.nadd = opts->nadd;
 	input.refused = is_refused;
 	if (fstab_merge(&input, &merged) != 0) {
 		message(path, errno == EBADMSG ? "cannot be merged: a line would not read as it is "
@@ -486,7 +486,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked,
 		        "to change them too: systemctl daemon-reload first, or --base=none", path);
 	if (merged.damaged && explain)
 		message(path, "shows damage since the base, so that no line counts as taken out");
-	if (!tell_all(path, &merged, explain))
+	if (!report_notes(path, &merged, explain))
 		goto out;
 	if (selfcheck_make(&(struct selfcheck_input){
 			.old = target->text, .old_len = target->len, .new = merged.text,
@@ -511,9 +511,9 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked,
 		message(path, "there is nothing to be written; --add=persistent gives what is "
 		        "mounted its lines");
 		status = PX_DIFFERENT;
-	} else if (!run->complete && asked->put.write && !asked->put.force) {
+	} else if (!run->complete && opts->put.write && !opts->put.force) {
 		for (size_t i = 0; i < run->nreasons; ++i)
-			message(path, "not all is known: %s", run->reasons[i]);
+			message(path, "incomplete: %s", run->reasons[i]);
 		message(path, "not written: it was compared with a part of what is mounted; "
 		        "--force writes it all the same");
 		status = PX_UNWRITTEN;
@@ -521,12 +521,12 @@ int merge_run(struct fstab_machine *fstab, const struct merge_asked *asked,
 		struct put_verdict verdict = {.summary = check.summary, .risks = check.risks,
 		                              .nrisks = check.nrisks};
 		status = put_finish(put, merged.text, merged.len, &verdict);
-		if (status == PX_OK && !asked->put.write && (merged.left || !check.same
+		if (status == PX_OK && !opts->put.write && (merged.left || !check.same
 		                                             || !run->complete))
 			status = PX_DIFFERENT;
 	}
 	/* What was written stays so, whoever reads of it. */
-	if (finish_stdout(!asked->put.write) != 0 && !asked->put.write)
+	if (finish_stdout(!opts->put.write) != 0 && !opts->put.write)
 		status = PX_UNJUDGED;
 out:
 	selfcheck_destroy(&check);
@@ -539,14 +539,14 @@ out:
 	return status;
 }
 
-int merge_keep(struct fstab_machine *fstab, const struct merge_asked *asked,
+int merge_keep(struct fstab_machine *fstab, const struct merge_opts *opts,
                const struct fstab_input *in,
                struct fstab_plan *plan)
 {
 	struct run *run = &fstab->run;
 	struct machine_merge machine = {&fstab->host, in};
 	struct put *put = NULL;
-	int status = open_file(run, asked, in, &put);
+	int status = open_file(run, opts, in, &put);
 	if (status)
 		return status;
 	const struct replace *target = put_file(put);

@@ -9,8 +9,8 @@
 #include "cmd/machine.h"
 #include "cmd/putfile.h"
 
-/** What is asked for. */
-struct merge_asked {
+/** The options of --merge, and of --options=keep. */
+struct merge_opts {
 	bool merge, persistent, keep;
 	const char *file;              /* NULL: ROOT/etc/fstab */
 	const char *base;              /* NULL: what systemd has loaded; "none" */
@@ -32,22 +32,22 @@ struct merge_asked {
  * @status [out]  0, or an exit status after a message.
  * @return whether it is one.
  */
-bool merge_option(struct merge_asked *asked, const char *name, const char *value, int *status);
+bool merge_option(struct merge_opts *opts, const char *name, const char *value, int *status);
 
-/** See that the options go together.  @return 0, or an exit status after a message. */
-int merge_check_options(const struct merge_asked *asked, bool recorded);
+/** Check combinations of options.  @return 0, or an exit status after a message. */
+int merge_check_options(const struct merge_opts *opts, bool recorded);
 
-void merge_asked_destroy(struct merge_asked *asked);
+void merge_opts_destroy(struct merge_opts *opts);
 
-/** Merge a plan into the file, and do what is asked for with the result.
+/** Merge a plan into the file, and check, print or write the result.
     @return an exit status: enum put_exit. */
-int merge_run(struct fstab_machine *machine, const struct merge_asked *asked,
+int merge_run(struct fstab_machine *machine, const struct merge_opts *opts,
               const struct fstab_input *in,
               const struct fstab_plan *plan, bool explain);
 
 /** --options=keep without a file to merge into: give the plan the options of ROOT/etc/fstab.
     @return 0, or an exit status after a message. */
-int merge_keep(struct fstab_machine *machine, const struct merge_asked *asked,
+int merge_keep(struct fstab_machine *machine, const struct merge_opts *opts,
                const struct fstab_input *in,
                struct fstab_plan *plan);
 

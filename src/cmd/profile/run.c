@@ -75,7 +75,7 @@ static struct options row_options(const struct runner *r, double limit)
 }
 
 /** Send to the parent. */
-static void tell(struct runner *r, bool wait)
+static void send_word(struct runner *r, bool wait)
 {
 	os_send(&r->own, r->sock, &r->word, sizeof(r->word), NULL, 0, -1, wait);
 }
@@ -88,7 +88,7 @@ static void run_progress(const struct discover_progress *progress, void *arg)
 	r->word.turn.counts.entries = progress->entries;
 	snprintf(r->word.where, sizeof(r->word.where), "%s",
 	         progress->where ? progress->where : "");
-	tell(r, false);
+	send_word(r, false);
 	r->word.turn.counts = kept;
 }
 
@@ -219,7 +219,7 @@ int profile_run_row(struct os *os, const struct profile_row *row, const struct p
 			os_exit_process(CX_ERROR);
 		r.word.status = run_child(&r);
 		r.word.done = true;
-		tell(&r, true);
+		send_word(&r, true);
 		os_exit_process(CX_OK);
 	}
 	os_close(os, socks[1]);

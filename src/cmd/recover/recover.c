@@ -118,7 +118,7 @@ static int take_put_option(void *to, const char *name, const char *value)
 	return status;
 }
 
-/** See that what was opts for goes together.  @return 0, or an exit status. */
+/** Check combinations of options.  @return 0, or an exit status. */
 static int check_opts(struct opts *opts)
 {
 	const struct put_options *put = &opts->put;
@@ -160,7 +160,7 @@ static int check_opts(struct opts *opts)
 /* Links. */
 
 /** Print what there is to be said of a link into /proc.  @return an exit status. */
-static int tell_link(struct recovery *r, const char *link, bool right)
+static int report_link(struct recovery *r, const char *link, bool right)
 {
 	const struct opts *opts = r->opts;
 	struct recover_report report = {
@@ -190,7 +190,7 @@ static int tell_link(struct recovery *r, const char *link, bool right)
 /* Mounts. */
 
 /** Report a mount without a name. */
-static void tell_nameless(void *arg, size_t i)
+static void report_nameless(void *arg, size_t i)
 {
 	struct recovery *r = arg;
 	const struct mount *m = run_mount(&r->run, i);
@@ -207,7 +207,7 @@ static void tell_nameless(void *arg, size_t i)
 /** Make a row of each mount that has a name here.  @return 0, or -1 (ENOMEM). */
 static int make_rows(struct recovery *r)
 {
-	if (rec_rows(&r->run.d->tree, r->run.d->targets, &r->rows, &r->nrows, tell_nameless,
+	if (rec_rows(&r->run.d->tree, r->run.d->targets, &r->rows, &r->nrows, report_nameless,
 	             r) != 0)
 		return -1;
 	if (r->nameless > REPORTED_NAMELESS)
@@ -264,7 +264,7 @@ static int judge(struct recovery *r)
 	r->in.keep = (enum rec_keep)r->opts->keep;
 	r->in.rows = r->rows;
 	r->in.nrows = r->nrows;
-	r->in.borne_out = hint_confirmed;
+	r->in.confirmed = hint_confirmed;
 	r->in.arg = &r->hints;
 	if (r->in.format == REC_MNTTAB)
 		set_times(r);
@@ -304,7 +304,7 @@ static int make_file(struct recovery *r)
 }
 
 /** Tell of options that would be lost. */
-static void tell_dropped(const struct recovery *r)
+static void report_dropped(const struct recovery *r)
 {
 	const struct rec_judgement *j = &r->judgement;
 	for (size_t i = 0; i < j->nlines && j->dropped && r->in.keep == REC_CHECKED; ++i) {
@@ -326,7 +326,7 @@ static void tell_dropped(const struct recovery *r)
 }
 
 /** Tell the judgement.  @return an exit status. */
-static int tell(struct recovery *r, bool right)
+static int report_file(struct recovery *r, bool right)
 {
 	const struct opts *opts = r->opts;
 	const struct recover_report report = {
@@ -374,15 +374,15 @@ static int settle(struct recovery *r)
 
 	if (!opts->print && !opts->put.diff && !opts->put.write) {
 		if (!right && !opts->json)
-			tell_dropped(r);
-		int status = tell(r, right);
+			report_dropped(r);
+		int status = report_file(r, right);
 		return status == PX_OK ? unsure : status;
 	}
 	if (!right || opts->print) {
 		if (make_file(r) != 0)
 			return PX_UNJUDGED;
 		if (!right)
-			tell_dropped(r);
+			report_dropped(r);
 	}
 	if (opts->print) {
 		os_mark(MARK_END);
@@ -419,7 +419,7 @@ static int judge_link(struct recovery *r, const struct put_request *request)
 	/* The kernel's table of now is not the recorded one. */
 	if (kind > 0 && !*link && opts->tab_file)
 		kind = 0;
-	return kind == 0 ? -1 : tell_link(r, *link ? link : NULL, kind > 0);
+	return kind == 0 ? -1 : report_link(r, *link ? link : NULL, kind > 0);
 }
 
 /** Name the mounts, once.  @return 0, or an exit status after a message. */
@@ -456,7 +456,7 @@ static int judge_file(struct recovery *r)
 	bool named = opts->tab_file && !file->link;
 	if (file->of_kernel && !named && !opts->print && !opts->put.force_file) {
 		const char *base = strrchr(file->path, '/');
-		return tell_link(r, file->link, base && strcmp(base, "/mounts") == 0);
+		return report_link(r, file->link, base && strcmp(base, "/mounts") == 0);
 	}
 	if ((status = know_mounts(r)) != 0)
 		return status;
