@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A file that a command puts right: judged, compared, asked about and replaced,
- * in the same way by each command.
+ * A file that a command checks and corrects: compared, confirmed and replaced in the same way by
+ * each command.
  *
- *     static const struct option_row rows[] = { ..., PUT_ROWS, ... };
- *     take_option():  if (put_take(&asked->put, name, &status)) return status;
+ *     put_open() --> put_file() --> (the command makes the new text) --> put_finish()
+ *                                                                    --> put_close()
  *
- *     put_open()  -->  put_old()  -->  (the command makes the new text)  -->  put_finish()
- *                                                                        -->  put_close()
- *
- * What is read at first is all that is read: put_finish() replaces those bytes of
- * that inode, or nothing.  path/replace.h says how, and what a crash leaves.
+ * The file is read once: put_finish() replaces exactly those bytes of that inode, or nothing;
+ * see path/replace.h.
  */
 #ifndef GM_CMD_PUTFILE_H
 #define GM_CMD_PUTFILE_H
@@ -23,20 +20,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Exit statuses of recover and of fstab --merge; design.md section 5. */
+/** Exit statuses of recover and of fstab --merge. */
 enum put_exit {
-	PX_OK = 0,           /* right, or put right */
-	PX_DIFFERENT = 1,    /* differences were found, and nothing was written:
-	                        not asked to, or the answer was no */
-	PX_UNJUDGED = 2,     /* usage; the file could not be read or judged */
+	PX_OK = 0,           /* correct, or corrected */
+	PX_DIFFERENT = 1,    /* differences were found, and nothing was written */
+	PX_UNJUDGED = 2,     /* usage error, or the file could not be read or checked */
 	PX_UNWRITTEN = 16,   /* it could not be written, or was refused */
 };
 
-/** What is to be done with the result.  All false is `check`. */
+/** What to do with the new text.  All false is `check`. */
 struct put_options {
 	bool check, diff, write;   /* one of these */
-	bool yes;                  /* do not ask */
-	bool force;                /* in spite of new boot risks, and of further hard links */
+	bool yes;                  /* without confirmation */
+	bool force;                /* despite new boot risks and other hard links */
 	bool force_file;           /* replace a symlink with a file, not its target */
 	bool no_backup;
 };
@@ -60,7 +56,7 @@ struct put_options {
  */
 bool put_take(struct put_options *options, const char *name, int *status);
 
-/** See that the options go together, when all were read.
+/** Check the options, when all were read.
     @return 0, or PX_UNJUDGED after a message (--yes without --write ...). */
 int put_check(const struct put_options *options);
 
@@ -88,16 +84,14 @@ struct put;
 void put_open_failed(const char *path, const struct replace_error *error);
 
 /**
- * Resolve the name once, and read the file whole: up to 64 MiB.
+ * Resolve the name and read the whole file, at most 64 MiB.
  *
  * A link that belongs to neither root nor the effective user is not followed.
  *
- * @os       What counts the calls; outlives it.
- * @options  Outlive it.
+ * @os       Counts the calls; outlives the file.
+ * @options  Outlive the file.
  * @put [out]
- * @return 0, or PX_UNJUDGED after a message: it cannot be read, is missing and not to
- *         be made, is a directory, a FIFO or a device, changes all the time, is behind
- *         a link of somebody else, or behind what can block.
+ * @return 0, or PX_UNJUDGED after a message.
  * Ownership: *put is freed by put_close().
  */
 int put_open(struct os *os, const struct put_options *options, const struct put_request *request,
@@ -117,21 +111,19 @@ struct put_verdict {
 };
 
 /**
- * Do with the new text what the options ask.
+ * Check, print or write the new text, as the options say.
  *
- *  check  One line on stdout: the path, what differs in lines, the summary.
- *  diff   The unified diff on stdout: for patch(1) byte for byte; on a terminal
- *         terminal-safe and without secrets.  Summary and risks on stderr.
- *  write  The diff on stdout, without secrets; on stderr the path and its file system,
- *         the question (on a terminal: y or yes; elsewhere --yes is needed), the
- *         backup's name, what undoes it, and systemctl daemon-reload where systemd
- *         has read this file.
+ *  check  One line on standard output: path, number of changed lines, summary.
+ *  diff   The unified diff on standard output, byte for byte; on a terminal escaped and with
+ *         secrets masked.  Summary and risks on standard error.
+ *  write  The diff on standard output, with secrets masked; on standard error the path and its
+ *         file system, the question, the name of the backup, how to undo, and a hint at
+ *         systemctl daemon-reload where systemd has read this file.
  *
- * The same bytes are no change: nothing is asked or written.  Stdout is flushed, and
- * not closed: that is for the caller, by finish_stdout().
+ * Equal bytes are not written.  Standard output is flushed; the caller closes it.
  *
  * @new, len  The whole text; any byte may be in it.
- * @verdict   NULL: nobody checked it.
+ * @verdict   NULL: not checked.
  * @return    enum put_exit.
  */
 int put_finish(struct put *put, const char *new, size_t len, const struct put_verdict *verdict);
@@ -156,7 +148,7 @@ bool put_show(const char *text, size_t len);
 /** Append a word for a shell, such that it is also printed unchanged. */
 void put_quoted(struct strbuf *out, const char *word);
 
-/** Let go of it.  NULL is fine. */
+/** Close and free it; NULL is allowed. */
 void put_close(struct put *put);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A file of what is mounted (mtab, mnttab, what setmnt(1M) reads), however damaged:
- * each line judged by the mounts that there are, and the file made anew.  Pure.
+ * Checking a file that lists mounts (mtab, mnttab, input of setmnt(1M)), however damaged, and
+ * rebuilding it.  Pure.
  *
  *     lines (table/tablines.h) --.
  *                                 >-- rec_judge() --> a finding for each line, and
- *     mounts, named -------------'        |           for each mount without one
+ *     mounts, named -------------'        |           for each mount without a line
  *                                         '---------> rec_build() --> the bytes
  *
- * What the file is made of is what the kernel tells.  Of the old file come hints
- * alone, what mount(8) wrote there and the kernel does not know: they are taken only
- * from lines that are right in all that it does know, and, unless told otherwise, only
- * where somebody else bears them out; so damage puts nothing untrue into the file.
+ * The new file is made from the kernel's table.  Only hints come from the old file: options that
+ * mount(8) wrote there and the kernel does not know.  They are taken only from lines that are
+ * otherwise right and, by default, only if something else confirms them; so damage puts nothing
+ * untrue into the file.
  */
 #ifndef GM_RECOVER_RECOVER_H
 #define GM_RECOVER_RECOVER_H
@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** "None": of the index of a row. */
+/** No row. */
 #define REC_NONE UINT32_MAX
 
 enum rec_format {
@@ -41,7 +41,7 @@ enum rec_verdict {
 	REC_GONE,        /* the line of no mount */
 	REC_MISSING,     /* a mount without a line */
 	REC_UNREADABLE,
-	REC_IGNORED,     /* blank, or a comment: whoever reads the file passes over it */
+	REC_IGNORED,     /* a blank line or a comment */
 	REC_NVERDICTS,
 };
 
@@ -62,12 +62,12 @@ enum rec_field {
 
 /** Which options of a line, that the kernel does not know, are kept. */
 enum rec_keep {
-	REC_CHECKED,   /* those that are borne out */
+	REC_CHECKED,   /* those that are confirmed */
 	REC_ALL,
 	REC_NO,
 };
 
-/** A mount that there is, under its name; in the order that its line is to have. */
+/** A mount with a name, in the order of the lines. */
 struct rec_row {
 	const struct mount *mount;
 	const char *target;
@@ -102,7 +102,7 @@ struct rec_input {
 	void *arg;
 };
 
-/** What is said of a line, or of a mount without one. */
+/** The result for a line, or for a mount without one. */
 struct rec_finding {
 	enum rec_verdict verdict;
 	const struct tabline *line;  /* NULL: of REC_MISSING */
@@ -149,11 +149,11 @@ struct rec_judgement {
 int rec_judge(const struct rec_input *in, struct rec_judgement *judgement);
 void rec_judgement_destroy(struct rec_judgement *judgement);
 
-/** Whether the file says of every mount what is so, and of nothing else. */
+/** Whether the file has a right line for every mount, and no other line. */
 bool rec_is_right(const struct rec_judgement *judgement);
 
 /**
- * Make the file anew: a line for each row.
+ * Rebuild the file: a line for each row.
  *
  * @judgement  What rec_judge() made of the same input; its hints are used.
  * @out        Appended to.
